@@ -32,7 +32,9 @@
  * waits for it.
  *
  * fork(). In the child every call that can fail returns ZKR_EFORKED; no call
- * sends anything or ends anything; the session goes on in the parent. The
+ * sends anything or ends anything; the session goes on in the parent. So it is
+ * also in a new pid namespace, where the child may have the same process id,
+ * and, from Linux 4.14 on, in a child that clone() has made without fork(). The
  * sockets of Debian's ZooKeeper client are not close-on-exec: a child that
  * calls exec should close the descriptors from 3 up.
  *
@@ -219,9 +221,11 @@ struct zkr_session_opts {
  *           timeout; it has no nodes.
  * Errors    ZKR_EINVAL, ZKR_EPATH and ZKR_ETOOLONG (chroot: at most half of
  *           ZKR_PATH_MAX), ZKR_EHOSTS, ZKR_EREFUSED, ZKR_ENOTZK,
- *           ZKR_EUNREACHABLE, ZKR_ENOCHROOT, ZKR_ENOMEM, ZKR_ESYSTEM,
- *           ZKR_ZAUTHFAILED, ZKR_ZSSLCONNECTIONERROR, ZKR_ENOTSUP (TLS or SASL
- *           that the client has not); and other codes that ZooKeeper answers.
+ *           ZKR_EUNREACHABLE, ZKR_ENOCHROOT, ZKR_ENOMEM, ZKR_ESYSTEM (this
+ *           process gets no descriptor or thread, or too many handles are
+ *           stuck; zkr_error_detail() has the system's reason), ZKR_ZAUTHFAILED,
+ *           ZKR_ZSSLCONNECTIONERROR, ZKR_ENOTSUP (TLS or SASL that the client
+ *           has not); and other codes that ZooKeeper answers.
  */
 ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_session_open(const char *hosts, const struct zkr_session_opts *opts,

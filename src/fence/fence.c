@@ -49,8 +49,8 @@ void zkr_fence_free(zkr_fence *f)
     if (f->file != NULL)
         zkr__fence_file_close(f->file);
     zkr__thread_cancel_restore(cancel);
-    if (zkr__process_is(
-            f->process)) { /* a child would wait for threads of its parent */
+    /* A child would wait for threads of its parent. */
+    if (zkr__process_is(f->process)) {
         (void)pthread_cond_destroy(&f->left);
         zkr__mtx_done(&f->lock);
     }
@@ -143,8 +143,8 @@ static int enter(zkr_fence *f, int64_t deadline)
 
     if (f == NULL)
         return zkr__fail(ZKR_EINVAL, "fence is NULL");
-    if (!zkr__process_is(
-            f->process)) /* the child has inherited the lock of its parent */
+    /* The child has inherited the lock of its parent. */
+    if (!zkr__process_is(f->process))
         return zkr__fail(ZKR_EFORKED, "fence: opened by the parent process");
     rc = lock_thread(f, deadline);
     if (rc != ZKR_OK || f->file == NULL)
