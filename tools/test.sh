@@ -23,7 +23,8 @@ tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--long]
   --valgrind       under valgrind (slow)
   --long           tests of chance go on for long: 1000 runs of deadlocks on a
                    busy system, 5 minutes of hostile names and data, 500 times
-                   TERM, 2000 turns of each fleet of C, Java and Python
+                   TERM, 2000 turns of each fleet of C, Java and Python,
+                   each allocation of the client instead of one in five
   --clang          build with clang instead of gcc
   --servers NAME   with the servers of that Debian: 12, 13, sid
   --peers NAME     with its Curator and kazoo (tools/versions.sh)
@@ -111,7 +112,7 @@ while [ $# -gt 0 ]; do
         run+=(--setup=valgrind)
         ;;
     --long)
-        export ZKR_DEADLOCK_RUNS=1000 ZKR_FUZZ_MS=300000
+        export ZKR_DEADLOCK_RUNS=1000 ZKR_FUZZ_MS=300000 ZKR_ALLOC_STEP=1
         export ZKR_FUZZ_CHILDREN=30000 ZKR_TERMS=500 INTEROP_CYCLES=2000
         run+=(--timeout-multiplier 10)
         ;;
