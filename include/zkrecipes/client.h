@@ -4,8 +4,23 @@
  * that its locks use. Several writes in one are in txn.h, writes under a lock
  * in guarded.h, reads that are repeated when the result changes in watch.h.
  *
- * A request is sent when there is a connection, in the order of the calls, and
- * has one outcome, at the latest at its deadline.
+ * A request is sent when there is a connection, and has one outcome, at the
+ * latest at its deadline.
+ *
+ * Order. Reads and writes, guarded ones and transactions too, are sent in the
+ * order of the calls, and the servers carry them out in that order. A read that
+ * is sent again after a lost connection may come behind later ones, as may a
+ * write that the servers have throttled (ZKR_ZTHROTTLEDOP). A program may post
+ * any number. Only so many are under way at once that answers come soon: when
+ * one takes 125 ms longer than the quickest did, or a 32nd of the session
+ * timeout if that is less, there are fewer. So what the locks of the session
+ * need overtakes what is posted: proofs of the lease and other checks, acquires
+ * and watches. A release overtakes reads, but no write that was posted before
+ * it, in whatever thread: who is granted the lock next comes after those
+ * writes. Behind more writes than the servers make in reply_timeout_ms a
+ * release returns ZKR_EPENDING, and others wait for the lock so long: give bulk
+ * writes that no lock protects a session of their own. After a node of 1 MB was
+ * read between many of 1 KB, answers may be late once.
  *
  * Reads (get, exists, children) and a sync are sent again as the retry policy
  * of the session says, in the next session, too. A read shows what the server

@@ -269,7 +269,9 @@ ZKR_API enum zkr_error zkr_grant_listen(zkr_grant *grant, zkr_grant_fn fn,
  *           ZKR_EDEADLK, ZKR_ENOTOWNER (a reentrant lock of another thread),
  *           ZKR_EINVAL and ZKR_EFORKED.
  *           ZKR_EPENDING: the deletion of the node is not confirmed yet and is
- *           repeated in the background until it is, or the session is over.
+ *           repeated in the background until it is, or the session is over. It
+ *           comes behind all writes that the program has posted before: see
+ *           client.h.
  *           ZKR_ELOST: it was not ours any more. ZKR_ENOTHELD: released before.
  *           ZKR_ZNOAUTH: ACLs forbid the deletion; the node stays until the
  *           session ends, so close the session.

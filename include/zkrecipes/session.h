@@ -13,6 +13,9 @@
  * timeout, the library opens and closes one other session in each session
  * timeout.
  *
+ * The program's own reads and writes may go through it, too: client.h says in
+ * which order all is sent.
+ *
  * Threads. Every function of this library may be called from any thread, unless
  * its Threads line says less. Per session the library runs a timer thread, a
  * connector thread (opening and closing connections, which may block) and,

@@ -70,6 +70,7 @@ static void init_steps(struct zkr__claim *c)
     zkr__op_init(&c->own.op, s);
     zkr__op_init(&c->wait.get, s);
     zkr__op_init(&c->confirm, s);
+    c->confirm.lane = ZKR__OP_CHECKS;
     zkr__notice_init(&c->outcome.notice, run_outcome);
     zkr__grant_init(&c->grant);
     zkr__list_init(&c->hold.link);

@@ -90,6 +90,7 @@ struct zkr__claim {
     uint64_t epoch;
     int64_t since;          /* when it was started; then, when it was granted */
     bool has_waited;        /* count.h */
+    bool unused;            /* granted, and not given to the program */
     pthread_cond_t changed; /* decided, or gone, or news for its grant */
 
     struct {                /* in this epoch */

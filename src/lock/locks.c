@@ -111,8 +111,10 @@ static struct zkr__locks *new_locks(struct zkr_session *s)
     zkr__list_init(&locks->leftovers);
     for (int i = 0; i < ZKR__LINE_ROWS; i++)
         zkr__list_init(&locks->lines[i]);
-    for (int i = 0; i < ZKR__BEATS; i++)
+    for (int i = 0; i < ZKR__BEATS; i++) {
         zkr__op_init(&locks->beats[i].op, s);
+        locks->beats[i].op.lane = ZKR__OP_CHECKS;
+    }
     return locks;
 }
 

@@ -159,6 +159,7 @@ void zkr__grant_free_locked(struct zkr_grant *g)
     if (!drop_handle_locked(c))
         return;
     end_hold_locked(c);
+    c->unused = zkr__grant_is_ours(&c->grant);
     release_ours_locked(c);
     zkr__claim_unref(c);
 }

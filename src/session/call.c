@@ -38,6 +38,7 @@ void zkr__ask_init(struct zkr__ask *ask, struct zkr__call *call)
     ask->call = call;
     zkr__list_init(&ask->link);
     zkr__op_init(&ask->op, call->session);
+    ask->op.lane = ZKR__OP_READS; /* or a write */
 }
 
 /* Under the session lock this never drops the last reference of the session,
@@ -152,8 +153,7 @@ static void on_reply(struct zkr__op *op, const struct zkr__zk_reply *reply)
     zkr__session_assert_locked(op->session);
     if (zkr__call_is_awaited(call) && reply->rc == ZKR_ZSESSIONEXPIRED &&
         !ask->once) {
-        zkr__op_start_locked(op, op->request.type, op->request.path, op->retry,
-                             on_reply);
+        zkr__op_again_locked(op);
         return;
     }
     zkr__list_remove(&ask->link);

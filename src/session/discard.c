@@ -21,6 +21,7 @@ struct zkr__discard *zkr__discard_new(struct zkr_session *s, const char *path)
         return NULL;
     }
     zkr__op_init(&d->op, s);
+    d->op.lane = ZKR__OP_WRITES;
     return d;
 }
 

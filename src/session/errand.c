@@ -28,6 +28,7 @@ void zkr__errand_init(struct zkr__errand *e,
     atomic_init(&e->refs, 1);
     zkr__session_ref(s);
     zkr__op_init(&e->op, s);
+    e->op.lane = ZKR__OP_READS; /* or a write */
     zkr__notice_init(&e->notice, run_notice);
     (void)zkr__cond_init(&e->changed);
 }
@@ -138,7 +139,7 @@ static void on_answered(struct zkr__op *op, const struct zkr__zk_reply *reply)
 
     zkr__session_assert_locked(op->session);
     if (goes_on(e, reply->rc)) {
-        send_locked(e);
+        zkr__op_again_locked(op);
         return;
     }
     if (e->guard != NULL && !is_unknown(e, reply->rc))

@@ -13,33 +13,75 @@
 #include "session/session.h"
 #include "session/timer_thread.h"
 
-/* The client writes a byte into a pipe per request, and when the pipe is full
- * (64 KiB) it closes the socket under its own thread. */
-#define IN_FLIGHT_MAX 4096
-
 void zkr__op_init(struct zkr__op *op, struct zkr_session *s)
 {
     *op = (struct zkr__op){ .session = s, .request.version = ZKR__ZK_ANY };
     zkr__list_init(&op->link);
 }
 
+static struct zkr__op *op_of(struct zkr__list *link)
+{
+    return ZKR__CONTAINER(link, struct zkr__op, link);
+}
+
+/* A write of the program that was certainly not made keeps its place, so that
+ * those behind it wait. */
+static struct zkr__list *list_of(struct zkr__op *op, enum zkr__op_where where)
+{
+    struct zkr_session *s = op->session;
+    bool stays = op->lane == ZKR__OP_WRITES && op->retry == ZKR__RETRY_UNDONE;
+    struct zkr__list *const lists[] = {
+        [ZKR__OP_IDLE] = NULL,
+        [ZKR__OP_QUEUED] = &s->queued[op->lane],
+        [ZKR__OP_DELAYED] = stays ? &s->queued[op->lane] : &s->delayed,
+        [ZKR__OP_IN_FLIGHT] = &s->in_flight,
+        [ZKR__OP_REFUSED] = &s->refused,
+    };
+
+    return lists[where];
+}
+
+/* Returns the item before which the operation goes. What the program has asked
+ * for, and comes back, is older than all that was not sent yet. */
+static struct zkr__list *place_in(struct zkr__list *list,
+                                  const struct zkr__op *op)
+{
+    struct zkr__list *place = list;
+
+    if (op->lane < ZKR__OP_READS || zkr__list_empty(list) ||
+        op_of(list->prev)->turn < op->turn)
+        return place;
+    place = list->next;
+    while (op->lane == ZKR__OP_WRITES && op_of(place)->turn < op->turn)
+        place = place->next;
+    return place;
+}
+
 static void move_locked(struct zkr__op *op,
                         enum zkr__op_where where) ZKR__LOCKED
 {
     struct zkr_session *s = op->session;
-    struct zkr__list *const lists[] = {
-        [ZKR__OP_IDLE] = NULL,           [ZKR__OP_QUEUED] = &s->queued,
-        [ZKR__OP_DELAYED] = &s->delayed, [ZKR__OP_IN_FLIGHT] = &s->in_flight,
-        [ZKR__OP_REFUSED] = &s->refused,
-    };
+    struct zkr__list *list = list_of(op, where);
 
     assert(zkr__mtx_mine(&s->lock));
     s->in_flight_count -= op->where == ZKR__OP_IN_FLIGHT;
     s->in_flight_count += where == ZKR__OP_IN_FLIGHT;
+    s->lane_count[op->lane] -= op->where == ZKR__OP_IN_FLIGHT;
+    s->lane_count[op->lane] += where == ZKR__OP_IN_FLIGHT;
     zkr__list_remove(&op->link);
-    if (lists[where] != NULL)
-        zkr__list_append(lists[where], &op->link);
+    if (list != NULL)
+        zkr__list_append(place_in(list, op), &op->link);
     op->where = where;
+}
+
+void zkr__op_again_locked(struct zkr__op *op)
+{
+    assert(op->where == ZKR__OP_IDLE);
+    op->epoch = op->session->epoch;
+    op->retries = 0;
+    op->started = zkr__clock_now();
+    move_locked(op, ZKR__OP_QUEUED);
+    zkr__op_pump_locked(op->session);
 }
 
 void zkr__op_start_locked(struct zkr__op *op, enum zkr__zk_type type,
@@ -47,16 +89,14 @@ void zkr__op_start_locked(struct zkr__op *op, enum zkr__zk_type type,
                           void (*done)(struct zkr__op *,
                                        const struct zkr__zk_reply *))
 {
-    assert(op->where == ZKR__OP_IDLE);
     op->request.type = type;
     op->request.path = path;
     op->retry = retry;
     op->done = done;
-    op->epoch = op->session->epoch;
-    op->retries = 0;
-    op->started = zkr__clock_now();
-    move_locked(op, ZKR__OP_QUEUED);
-    zkr__op_pump_locked(op->session);
+    op->turn = ++op->session->turns;
+    if (op->lane >= ZKR__OP_READS)
+        op->lane = zkr__op_is_write(op) ? ZKR__OP_WRITES : ZKR__OP_READS;
+    zkr__op_again_locked(op);
 }
 
 bool zkr__op_cancel_locked(struct zkr__op *op)
@@ -65,6 +105,8 @@ bool zkr__op_cancel_locked(struct zkr__op *op)
         return false;
     zkr__timer_thread_disarm_locked(op->session, &op->timer);
     move_locked(op, ZKR__OP_IDLE);
+    if (op->lane == ZKR__OP_WRITES) /* others may have waited for it */
+        zkr__op_pump_locked(op->session);
     return true;
 }
 
@@ -125,6 +167,72 @@ bool zkr__op_is_write(const struct zkr__op *op)
            op->request.type == ZKR__ZK_MULTI;
 }
 
+/* -- what is sent next ----------------------------------------------------- */
+
+static bool has_room(const struct zkr_session *s, enum zkr__op_lane lane)
+{
+    const size_t *count = s->lane_count;
+
+    if (lane == ZKR__OP_CHECKS)
+        return count[lane] < ZKR__WINDOW_MAX;
+    if (lane >= ZKR__OP_READS)
+        return count[ZKR__OP_READS] + count[ZKR__OP_WRITES] < s->window.size;
+    return count[ZKR__OP_OF_LOCKS] + count[ZKR__OP_RELEASES] < s->window.size;
+}
+
+/* Returns the first of a lane if there is room for it. */
+static struct zkr__op *first_of(struct zkr_session *s, enum zkr__op_lane lane)
+{
+    struct zkr__list *queue = &s->queued[lane];
+
+    return zkr__list_empty(queue) || !has_room(s, lane) ? NULL
+                                                        : op_of(queue->next);
+}
+
+/* A release may overtake reads, but no write that was started before it. */
+static struct zkr__op *next_release(struct zkr_session *s)
+{
+    struct zkr__list *writes = &s->queued[ZKR__OP_WRITES];
+    struct zkr__op *op = first_of(s, ZKR__OP_RELEASES);
+
+    if (op != NULL && !zkr__list_empty(writes) &&
+        op_of(writes->next)->turn < op->turn)
+        return NULL;
+    return op;
+}
+
+static struct zkr__op *next_of_program(struct zkr_session *s)
+{
+    struct zkr__op *read = first_of(s, ZKR__OP_READS);
+    struct zkr__op *write = first_of(s, ZKR__OP_WRITES);
+
+    if (write == NULL || (read != NULL && read->turn < write->turn))
+        return read;
+    return write->where == ZKR__OP_DELAYED ? NULL : write;
+}
+
+/* Returns the operation that is to be sent next, or NULL. Locks and the program
+ * have a window each, so none of them waits for the other's queue. */
+static struct zkr__op *next(struct zkr_session *s)
+{
+    struct zkr__op *op = first_of(s, ZKR__OP_CHECKS);
+
+    if (op == NULL)
+        op = next_release(s);
+    if (op == NULL)
+        op = first_of(s, ZKR__OP_OF_LOCKS);
+    return op == NULL ? next_of_program(s) : op;
+}
+
+/* -- answers --------------------------------------------------------------- */
+
+static void tell_window(struct zkr__op *op, int64_t now)
+{
+    if (op->request.type != ZKR__ZK_SYNC) /* neither a read nor a write */
+        zkr__window_answered(&op->session->window, zkr__op_is_write(op),
+                             op->sent, now, !has_room(op->session, op->lane));
+}
+
 /* Tells the session what the answer says about it. */
 static void tell_lease_locked(struct zkr__op *op, int rc) ZKR__LOCKED
 {
@@ -136,6 +244,7 @@ static void tell_lease_locked(struct zkr__op *op, int rc) ZKR__LOCKED
     if (zkr__error_outcome(rc) == ZKR__DONE) {
         s->answers++;
         s->answered_at = now;
+        tell_window(op, now);
     }
     if (rc != ZKR_OK && rc != ZKR_ZNONODE)
         return;
@@ -204,7 +313,7 @@ static void end_refused(struct zkr__timer *timer)
 
     zkr__session_assert_locked(s);
     while ((link = zkr__list_pop(&s->refused)) != NULL) {
-        struct zkr__op *op = ZKR__CONTAINER(link, struct zkr__op, link);
+        struct zkr__op *op = op_of(link);
 
         finish_locked(op, &(struct zkr__zk_reply){ .rc = op->refusal });
     }
@@ -230,11 +339,10 @@ static bool was_not_sent(int refusal)
  * Earlier requests may still be in flight then. */
 void zkr__op_pump_locked(struct zkr_session *s)
 {
-    while (!zkr__list_empty(&s->queued) && zkr__list_empty(&s->refused) &&
-           zkr__session_connected(s) && s->in_flight_count < IN_FLIGHT_MAX) {
-        struct zkr__op *op =
-            ZKR__CONTAINER(s->queued.next, struct zkr__op, link);
+    struct zkr__op *op;
 
+    while (zkr__list_empty(&s->refused) && zkr__session_connected(s) &&
+           (op = next(s)) != NULL) {
         move_locked(op, ZKR__OP_IN_FLIGHT);
         op->sent = zkr__clock_boot();
         op->ticket = ++s->tickets;
@@ -257,7 +365,7 @@ static void flush_list_locked(struct zkr_session *s, struct zkr__list *list,
     zkr__list_init(&ending);
     zkr__list_splice(&ending, list);
     while ((link = zkr__list_pop(&ending)) != NULL) {
-        struct zkr__op *op = ZKR__CONTAINER(link, struct zkr__op, link);
+        struct zkr__op *op = op_of(link);
 
         if (all || op->epoch != s->epoch) {
             zkr__timer_thread_disarm_locked(s, &op->timer);
@@ -272,6 +380,7 @@ void zkr__op_flush_locked(struct zkr_session *s, bool all, int rc)
 {
     flush_list_locked(s, &s->in_flight, true, rc);
     flush_list_locked(s, &s->refused, all, rc);
-    flush_list_locked(s, &s->queued, all, rc);
     flush_list_locked(s, &s->delayed, all, rc);
+    for (int lane = 0; lane < ZKR__OP_LANES; lane++)
+        flush_list_locked(s, &s->queued[lane], all, rc);
 }

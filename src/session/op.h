@@ -16,6 +16,18 @@ enum zkr__op_retry {
     ZKR__RETRY_ALWAYS, /* send again until there is an answer */
 };
 
+/* The queues in which requests wait to be sent. Each is sent in its order. */
+enum zkr__op_lane {
+    ZKR__OP_OF_LOCKS, /* the default; what sets or removes watches, too */
+    ZKR__OP_CHECKS,   /* they order nothing, and overtake all others */
+    ZKR__OP_RELEASES, /* behind the writes of the program that began before */
+    /* The program's, which are sent in the order of the calls, together. An
+     * owner sets either of the two. */
+    ZKR__OP_READS,
+    ZKR__OP_WRITES,
+    ZKR__OP_LANES
+};
+
 struct zkr__op {
     struct zkr_session *session;
     struct zkr__zk_request request;
@@ -30,10 +42,12 @@ struct zkr__op {
         ZKR__OP_IN_FLIGHT,
         ZKR__OP_REFUSED, /* by the client: the timer thread completes it */
     } where;
+    enum zkr__op_lane lane;
     enum zkr__op_retry retry;
     uint32_t retries;
     int refusal;
     uintptr_t ticket; /* of the last time that it was sent */
+    uint64_t turn; /* requests are counted as they are started */
     uint64_t epoch;
     int64_t started;
     int64_t sent; /* the last time, by the clock of the lease; 0 when it has
@@ -45,16 +59,21 @@ void zkr__op_init(struct zkr__op *op, struct zkr_session *s);
 
 bool zkr__op_is_write(const struct zkr__op *op);
 
-/* Start an idle operation; fill in op->request but for type and path before.
- * While there is no connection it waits for one. Operations started one after
- * the other are sent in that order, in one flight. Nothing is copied: path and
- * data must live until it is done. It ends with an answer of the server, with
- * an outcome that is not to be retried, or, when its epoch has ended, with
- * ZSESSIONEXPIRED or ZCLOSING. `done` never runs inside this call. */
+/* Start an idle operation; fill in op->request but for type and path before,
+ * and its lane. While there is no connection, or no room in the window, it
+ * waits. Operations of one lane, and reads and writes together, are sent in the
+ * order in which they are started. Nothing is copied: path and data must live
+ * until it is done. It ends with an answer of the server, with an outcome that
+ * is not to be retried, or, when its epoch has ended, with ZSESSIONEXPIRED or
+ * ZCLOSING. `done` never runs inside this call. */
 void zkr__op_start_locked(
     struct zkr__op *op, enum zkr__zk_type type, const char *path,
     enum zkr__op_retry retry,
     void (*done)(struct zkr__op *, const struct zkr__zk_reply *)) ZKR__LOCKED;
+
+/* Start it again in the present epoch, after ZSESSIONEXPIRED, with its place in
+ * the order. */
+void zkr__op_again_locked(struct zkr__op *op) ZKR__LOCKED;
 
 /* Takes it back if it is not in flight. Then it returns true, and `done` will
  * not be called. */

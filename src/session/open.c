@@ -90,7 +90,8 @@ static int copy_auth(struct zkr_session *s)
 
 static void init_lists(struct zkr_session *s)
 {
-    zkr__list_init(&s->queued);
+    for (int lane = 0; lane < ZKR__OP_LANES; lane++)
+        zkr__list_init(&s->queued[lane]);
     zkr__list_init(&s->delayed);
     zkr__list_init(&s->in_flight);
     zkr__list_init(&s->refused);
@@ -113,6 +114,7 @@ static int new_session(const char *hosts, const struct zkr_session_opts *opts,
     init_lists(s);
     zkr__greeting_init(s);
     zkr__op_init(&s->touch, s);
+    s->touch.lane = ZKR__OP_CHECKS;
     (void)zkr__mtx_init(&s->lock);
     (void)zkr__cond_init(&s->timers_wake);
     (void)zkr__cond_init(&s->connector_wake);

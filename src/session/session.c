@@ -23,7 +23,9 @@ void zkr__session_unref(struct zkr_session *s)
     if (atomic_fetch_sub(&s->refs, 1) != 1)
         return;
     assert(zkr__list_empty(&s->watches));
-    assert(s->in_flight_count == 0 && zkr__list_empty(&s->queued));
+    assert(s->in_flight_count == 0);
+    for (int lane = 0; lane < ZKR__OP_LANES; lane++)
+        assert(zkr__list_empty(&s->queued[lane]));
     if (s->tenant != NULL)
         s->tenant->upcalls->freed(s->tenant);
     zkr__dispatch_done(&s->dispatch);

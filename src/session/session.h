@@ -21,6 +21,7 @@
 #include "session/lease.h"
 #include "session/locked.h"
 #include "session/op.h"
+#include "session/window.h"
 #include "zk/acl.h"
 #include "zk/hosts.h"
 #include "zk/security.h"
@@ -53,13 +54,17 @@ struct zkr_session {
     int over; /* why calls fail; 0 when they do not */
     struct zkr_counters counters;
 
-    struct zkr__list queued;    /* operations waiting for the connection */
+    /* operations waiting for the connection, and for room in the window */
+    struct zkr__list queued[ZKR__OP_LANES];
     struct zkr__list delayed;   /* operations waiting for the next attempt */
     struct zkr__list in_flight; /* operations waiting for an answer */
     struct zkr__list refused;   /* operations that the timer thread ends */
     struct zkr__timer ending;
     size_t in_flight_count;
     uintptr_t tickets; /* the number of the last one */
+    size_t lane_count[ZKR__OP_LANES]; /* those in flight, by lane */
+    uint64_t turns;                   /* operations started */
+    struct zkr__window window;        /* of this connection */
     struct zkr__greeting greeting;
 
     struct zkr__lease lease; /* of this epoch */

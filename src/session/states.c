@@ -76,6 +76,7 @@ static void connected_locked(struct zkr_session *s) ZKR__LOCKED
     s->id = zkr__zk_session_id(s->zk);
     s->timeout_ms = granted_timeout_ms(s); /* may differ every time */
     zkr__lease_connected(&s->lease, zkr__clock_boot(), s->timeout_ms * ZKR__MS);
+    zkr__window_begin(&s->window, s->timeout_ms * ZKR__MS);
     move_locked(s,
                 s->sm.state == ZKR_SESSION_CONNECTING ? ZKR_SESSION_CONNECTED
                                                       : ZKR_SESSION_RECONNECTED,

@@ -4,6 +4,7 @@
  * forgotten nor taken for undone. */
 #include "fixture.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ static struct proxy *proxy;
 static zkr_session *s;
 static zkr_mutex *m;
 static char path[64];
+static char data[64];
 
 /* The next `refuse_count` requests of that type; see meson.build. */
 static atomic_int refuse_type;
@@ -49,6 +51,7 @@ static int setup(void **state)
     refuse(ZKR__ZK_CREATE, 0);
     s = open_through(&proxy, NULL);
     (void)snprintf(path, sizeof(path), "%s", new_path());
+    (void)snprintf(data, sizeof(data), "%s", new_path());
     m = new_mutex(s, path);
     release(acquire(m));
     return 0;
@@ -241,6 +244,81 @@ static void a_node_that_the_client_refuses_is_listed_without(void **state)
     zkr_participants_free(list);
 }
 
+static void on_set(int error, const struct zkr_reply *reply, void *told)
+{
+    (void)reply;
+    recorder_add(told, error, 0);
+}
+
+static void post(const char *text, struct recorder *told)
+{
+    ok(zkr_session_set_async(s, data, text, strlen(text), -1, -1, on_set,
+                             told));
+}
+
+static void await_both(struct recorder *told)
+{
+    int code;
+
+    assert_true(recorder_wait(told, 2, SOON_MS));
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(recorder_get(told, i, &code, NULL));
+        assert_int_equal(code, ZKR_OK);
+    }
+}
+
+/* Regression: a write that was to be sent again came behind the next one, and
+ * behind a release, when others had the lock. */
+static void a_refused_write_keeps_its_place(void **state)
+{
+    struct recorder *told = recorder_new();
+    struct Stat written, directory;
+    zkr_grant *g = acquire(m);
+    char text[8] = "";
+
+    (void)state;
+    assert_int_equal(admin_create(admin, data, "old"), ZOK);
+    refuse(ZKR__ZK_SET, 1);
+    atomic_store(&refuse_with, ZKR_ENOMEM);
+    post("1st", told);
+    post("2nd", told);
+    release(g);
+    await_both(told);
+    assert_int_equal(admin_get(admin, data, text, sizeof(text)), ZOK);
+    assert_string_equal(text, "2nd");
+    assert_int_equal(admin_exists(admin, data, &written), ZOK);
+    assert_int_equal(admin_exists(admin, path, &directory), ZOK);
+    assert_true(written.mzxid < directory.pzxid);
+    recorder_free(told);
+}
+
+/* The program has had nothing under the lock of a semaphore that keeps the
+ * order, so its writes are no reason for others to wait. */
+static void a_refused_write_keeps_no_turn(void **state)
+{
+    struct recorder *told = recorder_new();
+    zkr_semaphore *semaphore;
+    zkr_grant *g = NULL;
+    char pool[64], turns[80];
+
+    (void)state;
+    (void)snprintf(pool, sizeof(pool), "%s", new_path());
+    (void)snprintf(turns, sizeof(turns), "%s/locks", pool);
+    ok(zkr_semaphore_new(s, pool, 2, NULL, &semaphore));
+    assert_int_equal(admin_create(admin, data, "old"), ZOK);
+    refuse(ZKR__ZK_SET, INT_MAX);
+    atomic_store(&refuse_with, ZKR_ENOMEM);
+    post("new", told);
+    ok(zkr_semaphore_acquire(semaphore, SOON_MS, &g));
+    wait_children(turns, 0);
+    assert_int_equal(recorder_count(told), 0);
+    atomic_store(&refuse_count, 0);
+    release(g);
+    assert_true(recorder_wait(told, 1, SOON_MS));
+    recorder_free(told);
+    zkr_semaphore_free(semaphore);
+}
+
 static int run_group(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -251,6 +329,8 @@ static int run_group(void)
         TEST(a_wait_that_ends_between_the_two_leaves_nothing),
         TEST(a_refused_create_is_searched_for_and_sent_again),
         TEST(a_refused_delete_is_sent_again),
+        TEST(a_refused_write_keeps_its_place),
+        TEST(a_refused_write_keeps_no_turn),
         TEST(a_refusal_needs_nothing_else_to_be_ended),
         TEST(a_search_whose_write_is_refused_finds_nothing),
         TEST(a_refused_list_of_participants_is_asked_for_again),

@@ -496,6 +496,11 @@ static void note_gone(void)
     }
 }
 
+void oracle_sent(const struct request *r, int session)
+{
+    writes_sent(r, session);
+}
+
 void oracle_committed(int64_t version, const struct txn *txn)
 {
     struct session *s;

@@ -67,6 +67,8 @@ bool oracle_is_well(int process, int64_t since);
  * so many requests. */
 void oracle_verified(const struct attempt *a, uint64_t requests);
 
+/* The client is given a request, by a process whose session has that number. */
+void oracle_sent(const struct request *r, int session);
 void oracle_committed(int64_t version, const struct txn *txn);
 /* To be called after every event. */
 void oracle_step(void);

@@ -48,6 +48,12 @@ void oracle_committed(int64_t version, const struct txn *txn)
     (void)txn;
 }
 
+void oracle_sent(const struct request *r, int session)
+{
+    (void)r;
+    (void)session;
+}
+
 static const char changed;
 
 void stage_lock(void)

@@ -97,6 +97,29 @@ static bool is_of(const struct write *w, const struct request *r)
            (w->type == ZKR__ZK_DELETE || strcmp(w->data, r->data) == 0);
 }
 
+/* The node of the lock is deleted on the same connection, so the write comes
+ * when others may have been granted the lock. A write whose deadline has passed
+ * is not sent any more. */
+static bool is_overtaken(const struct write *w, const char *deleted,
+                         int session)
+{
+    const struct node *n = w->attempt->node;
+
+    return !w->sent && w->told == 0 && w->until > sim_now && n != NULL &&
+           n->session == session && strcmp(n->path, deleted) == 0;
+}
+
+void writes_sent(const struct request *r, int session)
+{
+    for (struct write *w = writes; w != NULL; w = w->next) {
+        if (is_of(w, r))
+            w->sent = true;
+        else if (r->type == ZKR__ZK_DELETE && is_overtaken(w, r->path, session))
+            world_fail("the release of attempt %d overtakes write %d",
+                       w->attempt->number, w->number);
+    }
+}
+
 static void check_guard(const struct write *w, int64_t version)
 {
     const struct attempt *a = w->attempt;

@@ -150,12 +150,17 @@ static int ask(const struct writing *w, bool waits, struct zkr_stat *ret_stat)
     return ask_guarded(w, waits, ret_stat);
 }
 
+static int64_t limit_ms(const struct writing *w)
+{
+    return w->timeout_ms == 0 ? w->process->opts.reply_timeout_ms
+                              : w->timeout_ms;
+}
+
 static void wait_for(struct writing *w)
 {
     int64_t began = sim_now;
     int64_t stopped = process_stopped_for(w->process->number);
-    int64_t limit =
-        w->timeout_ms == 0 ? w->process->opts.reply_timeout_ms : w->timeout_ms;
+    int64_t limit = limit_ms(w);
     struct zkr_stat stat = { 0 };
     int rc = ask(w, true, &stat);
 
@@ -175,6 +180,8 @@ static void write_once(struct writing *w, const struct attempt *a,
     w->how = (enum how)choose(WAYS);
     w->write = writes_asked(a, type, path, w->how != PLAIN);
     w->timeout_ms = some_timeout();
+    w->write->until =
+        w->timeout_ms < 0 ? INT64_MAX : sim_now + limit_ms(w) * MS;
     if (choose(3) > 0) {
         wait_for(w);
         return;

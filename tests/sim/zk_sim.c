@@ -14,6 +14,7 @@
 #include "client.h"
 #include "events.h"
 #include "fiber.h"
+#include "oracle.h"
 #include "world.h"
 
 #define HANDLES_MAX 256
@@ -751,6 +752,7 @@ int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
     r->watch = request->watch;
     r->wants_watch = request->watch != NULL;
     r->ticket = ticket;
+    oracle_sent(r, zk->id);
     if (zk->state == CONNECTED)
         send_request(zk, r);
     return ZKR_OK;

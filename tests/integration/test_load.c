@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of a session whose program has posted more requests than the servers
+ * answer soon: what overtakes them, and what does not. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <zookeeper/proto.h>
+
+/* More than are ever under way at once. */
+#define MANY 6000
+
+static struct proxy *proxy;
+static zkr_session *s;
+static zkr_mutex *m;
+static char path[64];
+static char data[64];
+static atomic_int answered;
+static atomic_int wrong;
+
+static int setup(void **state)
+{
+    (void)state;
+    s = open_through(&proxy, NULL);
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    (void)snprintf(data, sizeof(data), "%s", new_path());
+    assert_int_equal(admin_create(admin, data, "old"), ZOK);
+    m = new_mutex(s, path);
+    release(acquire(m));
+    atomic_store(&answered, 0);
+    atomic_store(&wrong, 0);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    proxy_let_all_pass(proxy);
+    zkr_mutex_free(m);
+    close_through(s, proxy);
+    return 0;
+}
+
+static void on_answer(int error, const struct zkr_reply *reply, void *user)
+{
+    const int32_t *version = user;
+
+    if (error != ZKR_OK || (version != NULL && reply->stat.version != *version))
+        (void)atomic_fetch_add(&wrong, 1);
+    (void)atomic_fetch_add(&answered, 1);
+}
+
+static bool are_answered(void *count)
+{
+    return atomic_load(&answered) == *(int *)count;
+}
+
+static void await_answers(int count)
+{
+    assert_true(wait_until(are_answered, &count, 3 * SOON_MS));
+    assert_int_equal(atomic_load(&wrong), 0);
+}
+
+static void post_reads(void)
+{
+    for (int i = 0; i < MANY; i++)
+        ok(zkr_session_exists_async(s, data, -1, on_answer, NULL));
+}
+
+static void post_write(void)
+{
+    ok(zkr_session_set_async(s, data, "new", 3, -1, -1, on_answer, NULL));
+}
+
+/* No answer comes any more. */
+static void post_reads_that_wait(void)
+{
+    proxy_rule(proxy, ZOO_EXISTS_OP, 1, PROXY_HOLD_REPLY);
+    post_reads();
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    proxy_reset_counts(proxy);
+}
+
+static bool is_requested(void *type)
+{
+    return proxy_requests(proxy, *(int32_t *)type) > 0;
+}
+
+static void await_request(int32_t type)
+{
+    assert_true(wait_until(is_requested, &type, SOON_MS));
+}
+
+/* Regression: all stood in one queue with the program's requests. A lock that
+ * was held fell into doubt, and a release came to nothing, for as long as the
+ * program had posted more than the servers answered. */
+static void checks_acquires_and_releases_overtake_reads(void **state)
+{
+    zkr_mutex *other = new_mutex(s, new_path());
+    zkr_mutex *next = new_mutex(s, new_path());
+    zkr_grant *held = acquire(m), *g = acquire(other);
+    struct waiter w;
+
+    (void)state;
+    post_reads_that_wait();
+    zkr_grant_free(g);
+    await_request(ZOO_DELETE_OP);
+    waiter_start(&w, next, SOON_MS);
+    await_request(ZOO_CREATE2_OP);
+    await_request(ZOO_MULTI_OP); /* the heartbeat */
+    assert_int_equal(atomic_load(&answered), 0);
+    proxy_release(proxy);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    await_answers(MANY);
+    release(w.grant);
+    release(held);
+    zkr_mutex_free(other);
+    zkr_mutex_free(next);
+}
+
+static void a_release_waits_for_the_writes_before_it(void **state)
+{
+    zkr_mutex *next = new_mutex(s, new_path());
+    zkr_grant *g = acquire(m);
+    struct Stat written, directory;
+    struct waiter w;
+
+    (void)state;
+    post_reads_that_wait();
+    post_write();
+    zkr_grant_free(g);
+    waiter_start(&w, next, SOON_MS);
+    await_request(ZOO_CREATE2_OP); /* this one does not wait */
+    assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 0);
+    assert_int_equal(proxy_requests(proxy, ZOO_SETDATA_OP), 0);
+    proxy_release(proxy);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    await_answers(MANY + 1);
+    wait_children(path, 0);
+    assert_int_equal(admin_exists(admin, data, &written), ZOK);
+    assert_int_equal(admin_exists(admin, path, &directory), ZOK);
+    assert_true(written.mzxid < directory.pzxid);
+    release(w.grant);
+    zkr_mutex_free(next);
+}
+
+static void a_release_does_not_wait_for_the_writes_behind_it(void **state)
+{
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    post_reads_that_wait();
+    zkr_grant_free(g);
+    post_write();
+    await_request(ZOO_DELETE_OP);
+    assert_int_equal(proxy_requests(proxy, ZOO_SETDATA_OP), 0);
+    proxy_release(proxy);
+    await_answers(MANY + 1);
+}
+
+/* Regression: after a cut the question whether the lock is still held came
+ * behind all that the program had posted. */
+static void after_a_cut_the_lock_is_held_before_a_read_is_answered(void **state)
+{
+    zkr_grant *g = acquire(m);
+
+    (void)state;
+    proxy_cut(proxy);
+    wait_session_state(s, ZKR_SESSION_SUSPENDED);
+    post_reads();
+    proxy_rule(proxy, ZOO_EXISTS_OP, 1, PROXY_HOLD_REQUEST);
+    proxy_heal(proxy);
+    wait_grant_state(g, ZKR_GRANT_HELD);
+    assert_int_equal(atomic_load(&answered), 0);
+    proxy_release(proxy);
+    await_answers(MANY);
+    release(g);
+}
+
+/* Each read shows the write before it, and not the one behind it. */
+static void reads_and_writes_go_in_the_order_of_the_calls(void **state)
+{
+    static int32_t versions[MANY / 4];
+
+    (void)state;
+    proxy_cut(proxy);
+    wait_session_state(s, ZKR_SESSION_SUSPENDED);
+    for (int i = 0; i < MANY / 4; i++) {
+        versions[i] = i + 1;
+        ok(zkr_session_set_async(s, data, "new", 3, i, -1, on_answer,
+                                 &versions[i]));
+        ok(zkr_session_exists_async(s, data, -1, on_answer, &versions[i]));
+    }
+    proxy_heal(proxy);
+    await_answers(MANY / 2);
+}
+
+static int run_group(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    static const struct CMUnitTest tests[] = {
+        TEST(checks_acquires_and_releases_overtake_reads),
+        TEST(a_release_waits_for_the_writes_before_it),
+        TEST(a_release_does_not_wait_for_the_writes_behind_it),
+        TEST(after_a_cut_the_lock_is_held_before_a_read_is_answered),
+        TEST(reads_and_writes_go_in_the_order_of_the_calls),
+    };
+
+    return cmocka_run_group_tests_name("load", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_server(NULL, run_group);
+}
