@@ -30,9 +30,10 @@ static int add_line(const char *file, long long token)
 
 /* Between begin and end nobody else is accepted. Without it this process could
  * stop after its token was accepted, and write after a newer one. */
-static int write_fenced(zkr_fence *fence, const char *file, int64_t token)
+static int write_fenced(zkr_fence *fence, const char *file, zkr_grant *grant)
 {
-    int rc = zkr_fence_begin(fence, token, 5000);
+    int64_t token = zkr_grant_token(grant);
+    int rc = zkr_fence_begin(fence, token, zkr_grant_handoff(grant), 5000);
 
     if (rc == ZKR_ESTALE)
         return fail("somebody else holds the lock", rc);
@@ -66,7 +67,7 @@ int main(int argc, char **argv)
     if (rc == ZKR_OK)
         rc = zkr_mutex_acquire(mutex, 10000, &grant);
     if (rc == ZKR_OK)
-        status = write_fenced(fence, file, zkr_grant_token(grant));
+        status = write_fenced(fence, file, grant);
     if (rc == ZKR_OK)
         rc = zkr_grant_release(grant);
     if (rc != ZKR_OK)

@@ -3,11 +3,17 @@
  * A fence: lets a resource outside ZooKeeper refuse a holder that has lost its
  * lock and does not know it.
  *
- * The holder sends its token (zkr_grant_token()) with each request, and the
- * resource keeps the highest token it has seen in a fence, one fence for each
- * lock. A lower token belongs to an older holder and is refused with
- * ZKR_ESTALE. An equal token belongs to the same holder, which may write many
- * times.
+ * The holder sends its token (zkr_grant_token()) and its hand-off count
+ * (zkr_grant_handoff()) with each request, and the resource keeps the highest
+ * token it has seen in a fence, one fence for each lock, and the highest count
+ * seen with that token. A lower token belongs to an older holder, and so does
+ * an equal token with a lower count: they are refused with ZKR_ESTALE. The same
+ * token with the same count is the same holder, which may write many times.
+ *
+ * Only a lock that stays with its process (retain_ms, mutex.h) gives one token
+ * to several holders, one after the other: the count tells these apart. With
+ * every other lock it is always 0. A resource that gets the token alone passes
+ * 0; then a late write of one such holder gets through beside another.
  *
  * A fence that has accepted a token does not accept an older token afterwards.
  * So the new holder must present its token before it reads what it will change:
@@ -97,36 +103,39 @@ ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_fence_open(const char *file,
 ZKR_API void zkr_fence_free(zkr_fence *fence);
 
 /**
- * Accept @p token if it is not lower than the highest token seen, and remember
- * it.
+ * Accept @p token if it is not lower than the highest token seen, and
+ * @p handoff, if the token is equal, not lower than the highest count seen with
+ * it; and remember both.
  *
  * Time      Waits while others are in a section. A higher token than before is
  *           on the disk when this returns.
  * On error  The token is not accepted: do not write.
- * Errors    ZKR_ESTALE: the token is that of an older holder; stop. ZKR_EINVAL:
+ * Errors    ZKR_ESTALE: they are those of an older holder; stop. ZKR_EINVAL:
  *           the token is not positive. ZKR_EDEADLK inside a section of this
  *           thread. ZKR_EFORKED.
  *           For a file also ZKR_EDAMAGED and ZKR_ESYSTEM.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_fence_accept(zkr_fence *fence,
-                                                       int64_t token);
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_fence_accept(zkr_fence *fence, int64_t token, uint64_t handoff);
 
 /** The same for a holder that only reads: accept @p token if it is not lower
- *  than the highest token of a writer. */
+ *  than the highest token of a writer. Readers have no hand-off count. */
 ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_fence_accept_shared(zkr_fence *fence,
                                                               int64_t token);
 
 /**
- * Begin a section: accept @p token as zkr_fence_accept() does, and let nobody
- * else be accepted until zkr_fence_end().
+ * Begin a section: accept @p token and @p handoff as zkr_fence_accept() does,
+ * and let nobody else be accepted until zkr_fence_end().
  *
  * Time      @p timeout_ms: zkrecipes.h says what it means. The lock of a file
  *           is tried every few milliseconds.
  * Errors    ZKR_ETIMEDOUT: others are in a section (a try returns ZKR_EBUSY);
  *           and those of zkr_fence_accept(). The section has not begun then.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_fence_begin(zkr_fence *fence, int64_t token, int64_t timeout_ms);
+ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_fence_begin(zkr_fence *fence,
+                                                      int64_t token,
+                                                      uint64_t handoff,
+                                                      int64_t timeout_ms);
 
 /** End the section. Call it after a begin that succeeded, on the same
  *  thread. */

@@ -177,7 +177,8 @@ ZKR_API int64_t zkr_grant_token(zkr_grant *grant);
  * them has written before its release comes before the next. A resource that
  * must also refuse a late write of one of them to another (a request that a
  * thread has sent and not awaited before its release) compares the pair: token
- * first, and this count when the tokens are equal. To all others the token is
+ * first, and this count when the tokens are equal, as fence.h does. To all
+ * others the token is
  * enough. A guarded write (guarded.h) is guarded by the node: so a node with a
  * write that is not answered is not handed on.
  */

@@ -162,7 +162,8 @@ static int enter(zkr_fence *f, int64_t deadline)
 static bool is_same(const struct zkr__fence_record *a,
                     const struct zkr__fence_record *b)
 {
-    return a->highest == b->highest && a->exclusive == b->exclusive;
+    return a->highest == b->highest && a->exclusive == b->exclusive &&
+           a->handoff == b->handoff;
 }
 
 /* The record that we have read may be gone after a crash, when its writer died
@@ -180,15 +181,34 @@ static int put_on_disk(zkr_fence *f, const struct zkr__fence_record *next)
     return rc;
 }
 
-static int accept_inside(zkr_fence *f, int64_t token, bool shared)
+/* What asks to be accepted. */
+struct entrant {
+    int64_t token;
+    uint64_t handoff;
+    bool shared;
+};
+
+static int explain_stale(const struct zkr__fence_record *record,
+                         const struct entrant *e)
+{
+    int64_t seen = e->shared ? record->exclusive : record->highest;
+
+    if (e->token < seen)
+        return zkr__fail(ZKR_ESTALE, "fence: token %lld, and %lld was here",
+                         (long long)e->token, (long long)seen);
+    return zkr__fail(ZKR_ESTALE,
+                     "fence: token %lld, hand-off %llu, and %llu was here",
+                     (long long)e->token, (unsigned long long)e->handoff,
+                     (unsigned long long)record->handoff);
+}
+
+static int accept_inside(zkr_fence *f, const struct entrant *e)
 {
     struct zkr__fence_record next = f->record;
     int rc = ZKR_OK;
 
-    if (!zkr__fence_record_accept(&next, token, shared))
-        return zkr__fail(ZKR_ESTALE, "fence: token %lld, and %lld was here",
-                         (long long)token,
-                         (long long)(shared ? next.exclusive : next.highest));
+    if (!zkr__fence_record_accept(&next, e->token, e->handoff, e->shared))
+        return explain_stale(&next, e);
     if (f->file != NULL)
         rc = put_on_disk(f, &next);
     if (rc == ZKR_OK)
@@ -196,27 +216,28 @@ static int accept_inside(zkr_fence *f, int64_t token, bool shared)
     return rc;
 }
 
-static int begin(zkr_fence *f, int64_t token, bool shared, int64_t deadline)
+static int begin(zkr_fence *f, const struct entrant *e, int64_t deadline)
 {
     int rc;
 
-    if (token <= 0)
+    if (e->token <= 0)
         return zkr__fail(ZKR_EINVAL, "fence: %lld is not a token",
-                         (long long)token);
+                         (long long)e->token);
     rc = enter(f, deadline);
     if (rc != ZKR_OK)
         return rc;
-    rc = accept_inside(f, token, shared);
+    rc = accept_inside(f, e);
     if (rc != ZKR_OK)
         leave(f);
     return rc;
 }
 
 enum zkr_error zkr_fence_begin(zkr_fence *fence, int64_t token,
-                               int64_t timeout_ms)
+                               uint64_t handoff, int64_t timeout_ms)
 {
+    const struct entrant e = { .token = token, .handoff = handoff };
     int cancel = zkr__thread_cancel_disable();
-    int rc = begin(fence, token, false, zkr__clock_deadline(timeout_ms));
+    int rc = begin(fence, &e, zkr__clock_deadline(timeout_ms));
 
     zkr__thread_cancel_restore(cancel);
     return rc == ZKR_ETIMEDOUT && timeout_ms == 0 ? ZKR_EBUSY : rc;
@@ -228,10 +249,10 @@ void zkr_fence_end(zkr_fence *fence)
         leave(fence);
 }
 
-static int accept_once(zkr_fence *fence, int64_t token, bool shared)
+static int accept_once(zkr_fence *fence, const struct entrant *e)
 {
     int cancel = zkr__thread_cancel_disable();
-    int rc = begin(fence, token, shared, ZKR__NEVER);
+    int rc = begin(fence, e, ZKR__NEVER);
 
     if (rc == ZKR_OK)
         leave(fence);
@@ -239,14 +260,19 @@ static int accept_once(zkr_fence *fence, int64_t token, bool shared)
     return rc;
 }
 
-enum zkr_error zkr_fence_accept(zkr_fence *fence, int64_t token)
+enum zkr_error zkr_fence_accept(zkr_fence *fence, int64_t token,
+                                uint64_t handoff)
 {
-    return accept_once(fence, token, false);
+    const struct entrant e = { .token = token, .handoff = handoff };
+
+    return accept_once(fence, &e);
 }
 
 enum zkr_error zkr_fence_accept_shared(zkr_fence *fence, int64_t token)
 {
-    return accept_once(fence, token, true);
+    const struct entrant e = { .token = token, .shared = true };
+
+    return accept_once(fence, &e);
 }
 
 enum zkr_error zkr_fence_highest(zkr_fence *fence, int64_t *ret_token)

@@ -262,7 +262,7 @@ static bool is_prepared(const struct zkr__fence_file *f)
 static int prepare(struct zkr__fence_file *f)
 {
     static const char text[] = "lock of a fence of zkrecipes, do not remove\n";
-    struct zkr__fence_record record = { 0, 0 };
+    struct zkr__fence_record record = { 0, 0, 0 };
     struct stat there;
     int rc;
 

@@ -8,14 +8,18 @@
 #include <string.h>
 
 bool zkr__fence_record_accept(struct zkr__fence_record *record, int64_t token,
-                              bool shared)
+                              uint64_t handoff, bool shared)
 {
     if (token < (shared ? record->exclusive : record->highest))
         return false;
+    if (!shared && token == record->exclusive && handoff < record->handoff)
+        return false;
     if (token > record->highest)
         record->highest = token;
-    if (!shared)
+    if (!shared) {
         record->exclusive = token;
+        record->handoff = handoff;
+    }
     return true;
 }
 
@@ -32,14 +36,18 @@ static uint32_t crc32(const char *text, size_t len)
     return ~crc;
 }
 
+/* Version 1 has no hand-off count. */
 size_t zkr__fence_record_format(const struct zkr__fence_record *record,
                                 char text[ZKR__FENCE_TEXT_MAX])
 {
-    int len =
-        snprintf(text, ZKR__FENCE_TEXT_MAX,
-                 "zkrecipes fence 1, highest %" PRId64 ", exclusive %" PRId64,
-                 record->highest, record->exclusive);
+    int len = snprintf(
+        text, ZKR__FENCE_TEXT_MAX,
+        "zkrecipes fence %d, highest %" PRId64 ", exclusive %" PRId64,
+        record->handoff == 0 ? 1 : 2, record->highest, record->exclusive);
 
+    if (record->handoff != 0)
+        len += snprintf(text + len, ZKR__FENCE_TEXT_MAX - (size_t)len,
+                        ", handoff %" PRIu64, record->handoff);
     len += snprintf(text + len, ZKR__FENCE_TEXT_MAX - (size_t)len,
                     ", crc32 %08" PRIx32 "\n", crc32(text, (size_t)len));
     return (size_t)len;
@@ -48,7 +56,8 @@ size_t zkr__fence_record_format(const struct zkr__fence_record *record,
 bool zkr__fence_record_parse(const char *text, size_t len,
                              struct zkr__fence_record *ret_record)
 {
-    struct zkr__fence_record record;
+    struct zkr__fence_record record = { .handoff = 0 };
+    int version;
     char copy[ZKR__FENCE_TEXT_MAX];
     char again[ZKR__FENCE_TEXT_MAX];
 
@@ -57,8 +66,10 @@ bool zkr__fence_record_parse(const char *text, size_t len,
     memcpy(copy, text, len);
     copy[len] = '\0';
     if (sscanf(copy,
-               "zkrecipes fence 1, highest %" SCNd64 ", exclusive %" SCNd64,
-               &record.highest, &record.exclusive) != 2 ||
+               "zkrecipes fence %d, highest %" SCNd64 ", exclusive %" SCNd64
+               ", handoff %" SCNu64,
+               &version, &record.highest, &record.exclusive,
+               &record.handoff) < 3 ||
         record.exclusive < 0 || record.highest < record.exclusive)
         return false;
     if (zkr__fence_record_format(&record, again) != len ||

@@ -12,14 +12,15 @@ struct zkr__fence_record {
     int64_t highest;   /* highest of all tokens; 0: none yet */
     int64_t exclusive; /* highest of the tokens that were not shared; never
                           above it */
+    uint64_t handoff;  /* the highest hand-off count that came with it */
 };
 
-/* Accepts a token. Returns false when the token is stale; then nothing
- * changes. */
+/* Accepts a token. Returns false when the token is stale; then nothing changes.
+ * A shared token has no hand-off count. */
 bool zkr__fence_record_accept(struct zkr__fence_record *record, int64_t token,
-                              bool shared);
+                              uint64_t handoff, bool shared);
 
-#define ZKR__FENCE_TEXT_MAX 128
+#define ZKR__FENCE_TEXT_MAX 160
 
 /* Writes one line and returns its length. */
 size_t zkr__fence_record_format(const struct zkr__fence_record *record,

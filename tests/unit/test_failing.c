@@ -121,9 +121,9 @@ static void use(zkr_fence *f)
     int rc;
 
     tried++;
-    note(tried, zkr_fence_accept(f, tried));
+    note(tried, zkr_fence_accept(f, tried, 0));
     tried++;
-    rc = zkr_fence_begin(f, tried, 5000);
+    rc = zkr_fence_begin(f, tried, 0, 5000);
     note(tried, rc);
     if (rc == ZKR_OK)
         zkr_fence_end(f);
@@ -153,9 +153,9 @@ static void is_well(void)
     zkr_fence *f = open_fence();
     int64_t highest = 0;
 
-    assert_int_equal(zkr_fence_begin(f, INT64_MAX, 0), ZKR_OK);
+    assert_int_equal(zkr_fence_begin(f, INT64_MAX, 0, 0), ZKR_OK);
     zkr_fence_end(f);
-    assert_int_equal(zkr_fence_accept(f, accepted), ZKR_ESTALE);
+    assert_int_equal(zkr_fence_accept(f, accepted, 0), ZKR_ESTALE);
     assert_int_equal(zkr_fence_highest(f, &highest), ZKR_OK);
     zkr_fence_free(f);
 }
@@ -218,12 +218,12 @@ static void use_what_has_gone(void)
     if (rc != ZKR_OK)
         return;
     (void)unlink(file);
-    rc = zkr_fence_accept(f, 1);
+    rc = zkr_fence_accept(f, 1, 0);
     assert_int_not_equal(rc, ZKR_OK);
     if (rc != ZKR_EDAMAGED)
         check("accept", rc);
     (void)unlink(in_dir("fence.lock"));
-    rc = zkr_fence_begin(f, 1, 0);
+    rc = zkr_fence_begin(f, 1, 0, 0);
     assert_int_not_equal(rc, ZKR_OK);
     if (rc != ZKR_EDAMAGED)
         check("begin", rc);

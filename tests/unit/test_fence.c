@@ -78,25 +78,29 @@ static void write_file(const char *path, const char *text, size_t len)
 static void refuses_what_is_old(zkr_fence *f)
 {
     assert_true(highest(f) == 0);
-    ok(zkr_fence_accept(f, 7));
-    ok(zkr_fence_accept(f, 7));
-    ok(zkr_fence_begin(f, 9, 0));
+    ok(zkr_fence_accept(f, 7, 0));
+    ok(zkr_fence_accept(f, 7, 0));
+    ok(zkr_fence_begin(f, 9, 0, 0));
     zkr_fence_end(f);
-    assert_int_equal(zkr_fence_accept(f, 8), ZKR_ESTALE);
+    assert_int_equal(zkr_fence_accept(f, 8, 0), ZKR_ESTALE);
     assert_non_null(strstr(zkr_error_detail(), "8"));
     assert_non_null(strstr(zkr_error_detail(), "9"));
-    assert_int_equal(zkr_fence_begin(f, 8, -1), ZKR_ESTALE);
+    assert_int_equal(zkr_fence_begin(f, 8, 0, -1), ZKR_ESTALE);
+    ok(zkr_fence_begin(f, 9, 2, 0)); /* a neighbour */
+    zkr_fence_end(f);
+    assert_int_equal(zkr_fence_accept(f, 9, 1), ZKR_ESTALE);
+    assert_non_null(strstr(zkr_error_detail(), "hand-off 1, and 2"));
     ok(zkr_fence_accept_shared(f, 20));
     ok(zkr_fence_accept_shared(f, 10));
     assert_int_equal(zkr_fence_accept_shared(f, 8), ZKR_ESTALE);
-    assert_int_equal(zkr_fence_accept(f, 10), ZKR_ESTALE);
+    assert_int_equal(zkr_fence_accept(f, 10, 0), ZKR_ESTALE);
     assert_true(highest(f) == 20);
-    assert_int_equal(zkr_fence_accept(f, 0), ZKR_EINVAL);
-    assert_int_equal(zkr_fence_accept(f, -1), ZKR_EINVAL);
+    assert_int_equal(zkr_fence_accept(f, 0, 0), ZKR_EINVAL);
+    assert_int_equal(zkr_fence_accept(f, -1, 0), ZKR_EINVAL);
     assert_int_equal(zkr_fence_highest(f, NULL), ZKR_EINVAL);
-    ok(zkr_fence_begin(f, 20, 0));
-    assert_int_equal(zkr_fence_begin(f, 20, 0), ZKR_EDEADLK);
-    assert_int_equal(zkr_fence_accept(f, 21), ZKR_EDEADLK);
+    ok(zkr_fence_begin(f, 20, 0, 0));
+    assert_int_equal(zkr_fence_begin(f, 20, 0, 0), ZKR_EDEADLK);
+    assert_int_equal(zkr_fence_accept(f, 21, 0), ZKR_EDEADLK);
     zkr_fence_end(f);
     /* Now the token is a writer's, though it is no higher than before. */
     assert_int_equal(zkr_fence_accept_shared(f, 10), ZKR_ESTALE);
@@ -113,7 +117,7 @@ static void a_fence_in_memory(void **state)
     zkr_fence_free(f);
     zkr_fence_free(NULL);
     assert_int_equal(zkr_fence_new(NULL), ZKR_EINVAL);
-    assert_int_equal(zkr_fence_accept(NULL, 1), ZKR_EINVAL);
+    assert_int_equal(zkr_fence_accept(NULL, 1, 0), ZKR_EINVAL);
 }
 
 static void a_fence_in_a_file(void **state)
@@ -127,15 +131,15 @@ static void a_fence_in_a_file(void **state)
     refuses_what_is_old(f);
     again = open_fence(); /* while the other is open */
     assert_true(highest(again) == 20);
-    ok(zkr_fence_accept(again, 30));
-    assert_int_equal(zkr_fence_accept(f, 29), ZKR_ESTALE);
+    ok(zkr_fence_accept(again, 30, 0));
+    assert_int_equal(zkr_fence_accept(f, 29, 0), ZKR_ESTALE);
     zkr_fence_free(f);
     zkr_fence_free(again);
     len = read_file(file, text, sizeof(text) - 1);
     text[len] = '\0';
     assert_non_null(strstr(text, "highest 30,"));
     f = open_fence();
-    assert_int_equal(zkr_fence_accept(f, 29), ZKR_ESTALE);
+    assert_int_equal(zkr_fence_accept(f, 29, 0), ZKR_ESTALE);
     zkr_fence_free(f);
     assert_int_equal(access(in_dir("fence.new"), F_OK), -1);
 }
@@ -149,7 +153,7 @@ static void a_relative_path_stays_where_it_was(void **state)
     assert_int_equal(chdir(dir), 0);
     ok(zkr_fence_open("fence", &f));
     assert_int_equal(chdir(before), 0);
-    ok(zkr_fence_accept(f, 5));
+    ok(zkr_fence_accept(f, 5, 0));
     zkr_fence_free(f);
     f = open_fence();
     assert_true(highest(f) == 5);
@@ -192,7 +196,7 @@ static void *count_main(void *arg)
     struct counter *c = arg;
 
     for (int64_t i = 1; i <= ROUNDS; i++) {
-        if (zkr_fence_begin(c->fence, i, -1) != ZKR_OK)
+        if (zkr_fence_begin(c->fence, i, 0, -1) != ZKR_OK)
             continue;
         c->count++;
         c->back = c->back || i < c->last;
@@ -222,8 +226,8 @@ static void *try_main(void *fence)
 {
     static int rc[2];
 
-    rc[0] = zkr_fence_begin(fence, 5, 0);
-    rc[1] = zkr_fence_begin(fence, 5, 50);
+    rc[0] = zkr_fence_begin(fence, 5, 0, 0);
+    rc[1] = zkr_fence_begin(fence, 5, 0, 50);
     return rc;
 }
 
@@ -234,7 +238,7 @@ static void a_thread_does_not_wait_for_ever(void **state)
     void *rc = NULL;
 
     (void)state;
-    ok(zkr_fence_begin(f, 5, 0));
+    ok(zkr_fence_begin(f, 5, 0, 0));
     assert_int_equal(pthread_create(&thread, NULL, try_main, f), 0);
     assert_int_equal(pthread_join(thread, &rc), 0);
     assert_int_equal(((int *)rc)[0], ZKR_EBUSY);
@@ -250,12 +254,12 @@ static int accept_shared(zkr_fence *f)
 
 static int accept_alone(zkr_fence *f)
 {
-    return zkr_fence_accept(f, 9);
+    return zkr_fence_accept(f, 9, 0);
 }
 
 static int begin_and_end(zkr_fence *f)
 {
-    int rc = zkr_fence_begin(f, 9, 0);
+    int rc = zkr_fence_begin(f, 9, 0, 0);
 
     if (rc == ZKR_OK)
         zkr_fence_end(f);
@@ -314,7 +318,7 @@ static void a_thread_that_is_cancelled_in_a_call_ends_it_first(void **state)
         assert_int_equal(pthread_join(thread, &end), 0);
         assert_ptr_equal(end, PTHREAD_CANCELED);
         assert_int_equal(c.rc, ZKR_OK);
-        ok(zkr_fence_begin(f, 9, 0));
+        ok(zkr_fence_begin(f, 9, 0, 0));
         zkr_fence_end(f);
     }
     zkr_fence_free(f);
@@ -356,8 +360,8 @@ static int use_that_of_the_parent(int out)
 
     (void)out;
     zkr_fence_end(of_the_parent); /* would unlock the file of the parent */
-    return zkr_fence_accept(of_the_parent, 9) == ZKR_EFORKED &&
-                   zkr_fence_begin(of_the_parent, 9, 0) == ZKR_EFORKED &&
+    return zkr_fence_accept(of_the_parent, 9, 0) == ZKR_EFORKED &&
+                   zkr_fence_begin(of_the_parent, 9, 0, 0) == ZKR_EFORKED &&
                    zkr_fence_highest(of_the_parent, &token) == ZKR_EFORKED
                ? 0
                : 1;
@@ -370,9 +374,9 @@ static int try_another(int out)
     (void)out;
     if (zkr_fence_open(file, &f) != ZKR_OK)
         return 1;
-    if (zkr_fence_begin(f, 9, 0) != ZKR_EBUSY)
+    if (zkr_fence_begin(f, 9, 0, 0) != ZKR_EBUSY)
         return 2;
-    return zkr_fence_begin(f, 9, 50) == ZKR_ETIMEDOUT ? 0 : 3;
+    return zkr_fence_begin(f, 9, 0, 50) == ZKR_ETIMEDOUT ? 0 : 3;
 }
 
 /* Parent and child share the lock of a file after a fork. */
@@ -381,7 +385,7 @@ static void a_child_opens_a_fence_of_its_own(void **state)
     (void)state;
     of_the_parent = open_fence();
     ends_well(start(use_that_of_the_parent, -1));
-    ok(zkr_fence_begin(of_the_parent, 5, 0));
+    ok(zkr_fence_begin(of_the_parent, 5, 0, 0));
     ends_well(start(use_that_of_the_parent, -1));
     ends_well(start(try_another, -1)); /* it is still locked */
     zkr_fence_end(of_the_parent);
@@ -398,7 +402,7 @@ static int free_that_of_the_parent(int out)
 
 static void *wait_main(void *is_over)
 {
-    int rc = zkr_fence_begin(of_the_parent, 9, 300);
+    int rc = zkr_fence_begin(of_the_parent, 9, 0, 300);
 
     atomic_store((atomic_bool *)is_over, true);
     return rc == ZKR_ETIMEDOUT ? of_the_parent : NULL;
@@ -414,7 +418,7 @@ static void a_child_frees_what_a_thread_of_its_parent_waits_for(void **state)
 
     (void)state;
     of_the_parent = open_fence();
-    ok(zkr_fence_begin(of_the_parent, 5, 0));
+    ok(zkr_fence_begin(of_the_parent, 5, 0, 0));
     assert_int_equal(pthread_create(&thread, NULL, wait_main, &is_over), 0);
     while (!atomic_load(&is_over))
         ends_well(start(free_that_of_the_parent, -1));
@@ -429,7 +433,7 @@ static int hold(int out)
     static zkr_fence *f;
 
     if (zkr_fence_open(file, &f) != ZKR_OK ||
-        zkr_fence_begin(f, 5, 0) != ZKR_OK || write(out, "b", 1) != 1)
+        zkr_fence_begin(f, 5, 0, 0) != ZKR_OK || write(out, "b", 1) != 1)
         return 1;
     (void)pause();
     return 1;
@@ -446,13 +450,13 @@ static void a_process_that_dies_in_a_section_leaves_it(void **state)
     assert_int_equal(pipe(pipes), 0);
     pid = start(hold, pipes[1]);
     assert_int_equal(read(pipes[0], &c, 1), 1);
-    assert_int_equal(zkr_fence_begin(f, 6, 0), ZKR_EBUSY);
-    assert_int_equal(zkr_fence_begin(f, 6, 50), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_fence_begin(f, 6, 0, 0), ZKR_EBUSY);
+    assert_int_equal(zkr_fence_begin(f, 6, 0, 50), ZKR_ETIMEDOUT);
     assert_int_equal(kill(pid, SIGSTOP), 0); /* no difference */
-    assert_int_equal(zkr_fence_begin(f, 6, 50), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_fence_begin(f, 6, 0, 50), ZKR_ETIMEDOUT);
     assert_int_equal(kill(pid, SIGKILL), 0);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
-    ok(zkr_fence_begin(f, 6, 10000));
+    ok(zkr_fence_begin(f, 6, 0, 10000));
     ends_well(start(try_another, -1));
     zkr_fence_end(f);
     zkr_fence_free(f);
@@ -474,7 +478,7 @@ static int count_in_file(int out)
         return 1;
     for (int64_t token = out + 1; token <= SECTIONS; token++) {
         int64_t seen[2];
-        int rc = zkr_fence_begin(f, token, -1);
+        int rc = zkr_fence_begin(f, token, 0, -1);
 
         if (rc == ZKR_ESTALE)
             continue;
@@ -528,7 +532,7 @@ static int climb(int out)
         return 1;
     for (;;) {
         token++;
-        if (zkr_fence_accept(f, token) != ZKR_OK ||
+        if (zkr_fence_accept(f, token, 0) != ZKR_OK ||
             write(out, &token, sizeof(token)) != sizeof(token))
             return 2;
     }
@@ -564,7 +568,7 @@ static void kill_9_in_the_middle_loses_nothing(void **state)
         f = open_fence();
         token = highest(f);
         assert_true(token == accepted || token == accepted + 1);
-        assert_int_equal(zkr_fence_accept(f, accepted - 1),
+        assert_int_equal(zkr_fence_accept(f, accepted - 1, 0),
                          accepted <= 1 ? ZKR_EINVAL : ZKR_ESTALE);
         accepted = token;
         zkr_fence_free(f);
@@ -585,22 +589,24 @@ static int fill(int out)
     (void)out;
     (void)signal(SIGXFSZ, SIG_IGN);
     if (zkr_fence_open(file, &f) != ZKR_OK ||
-        zkr_fence_accept(f, 5) != ZKR_OK || setrlimit(RLIMIT_FSIZE, &none) != 0)
+        zkr_fence_accept(f, 5, 0) != ZKR_OK ||
+        setrlimit(RLIMIT_FSIZE, &none) != 0)
         return 1;
-    if (zkr_fence_accept(f, 6) != ZKR_ESYSTEM ||
+    if (zkr_fence_accept(f, 6, 0) != ZKR_ESYSTEM ||
         strstr(zkr_error_detail(), strerror(EFBIG)) == NULL)
         return 2;
-    if (zkr_fence_begin(f, 7, -1) != ZKR_ESYSTEM) /* left the section */
+    if (zkr_fence_begin(f, 7, 0, -1) != ZKR_ESYSTEM) /* left the section */
         return 3;
-    if (zkr_fence_accept(f, 5) != ZKR_OK || /* needs no room */
-        zkr_fence_accept(f, 4) != ZKR_ESTALE)
+    if (zkr_fence_accept(f, 5, 0) != ZKR_OK || /* needs no room */
+        zkr_fence_accept(f, 4, 0) != ZKR_ESTALE)
         return 4;
     if (zkr_fence_highest(f, &token) != ZKR_OK || token != 5)
         return 5;
     if (zkr_fence_open(in_dir("fresh"), &fresh) != ZKR_ESYSTEM)
         return 6;
     none.rlim_cur = RLIM_INFINITY;
-    if (setrlimit(RLIMIT_FSIZE, &none) != 0 || zkr_fence_accept(f, 6) != ZKR_OK)
+    if (setrlimit(RLIMIT_FSIZE, &none) != 0 ||
+        zkr_fence_accept(f, 6, 0) != ZKR_OK)
         return 7;
     if (zkr_fence_open(in_dir("fresh"), &fresh) != ZKR_OK)
         return 8;
@@ -624,8 +630,8 @@ static void is_damaged(zkr_fence *f)
     zkr_fence *again = NULL;
     int64_t token = -1;
 
-    assert_int_equal(zkr_fence_accept(f, 99), ZKR_EDAMAGED);
-    assert_int_equal(zkr_fence_begin(f, 99, -1), ZKR_EDAMAGED);
+    assert_int_equal(zkr_fence_accept(f, 99, 0), ZKR_EDAMAGED);
+    assert_int_equal(zkr_fence_begin(f, 99, 0, -1), ZKR_EDAMAGED);
     assert_int_equal(zkr_fence_highest(f, &token), ZKR_EDAMAGED);
     assert_int_equal(zkr_fence_open(file, &again), ZKR_EDAMAGED);
     assert_non_null(strstr(zkr_error_detail(), file));
@@ -640,7 +646,7 @@ static void a_damaged_file_is_an_error_and_stays_as_it_is(void **state)
     size_t len;
 
     (void)state;
-    ok(zkr_fence_accept(f, 1234));
+    ok(zkr_fence_accept(f, 1234, 0));
     len = read_file(file, text, sizeof(text));
     for (size_t i = 0; i < len; i++) {
         text[i] = (char)(text[i] ^ 1);
@@ -662,11 +668,11 @@ static void a_file_that_has_gone_is_not_a_new_one(void **state)
     zkr_fence *f = open_fence();
 
     (void)state;
-    ok(zkr_fence_accept(f, 1234));
+    ok(zkr_fence_accept(f, 1234, 0));
     assert_int_equal(unlink(file), 0);
     is_damaged(f);
     assert_int_equal(unlink(in_dir("fence.lock")), 0);
-    assert_int_equal(zkr_fence_accept(f, 99), ZKR_EDAMAGED);
+    assert_int_equal(zkr_fence_accept(f, 99, 0), ZKR_EDAMAGED);
     zkr_fence_free(f);
     f = open_fence(); /* both are removed: this begins anew */
     assert_true(highest(f) == 0);
@@ -680,12 +686,12 @@ static void a_lock_file_that_was_replaced_is_noticed(void **state)
     zkr_fence *next;
 
     (void)state;
-    ok(zkr_fence_accept(f, 5));
+    ok(zkr_fence_accept(f, 5, 0));
     assert_int_equal(unlink(in_dir("fence.lock")), 0);
     next = open_fence(); /* the fence itself is still there */
     assert_true(highest(next) == 5);
-    assert_int_equal(zkr_fence_accept(f, 6), ZKR_EDAMAGED);
-    ok(zkr_fence_accept(next, 6));
+    assert_int_equal(zkr_fence_accept(f, 6, 0), ZKR_EDAMAGED);
+    ok(zkr_fence_accept(next, 6, 0));
     zkr_fence_free(f);
     zkr_fence_free(next);
 }
@@ -699,7 +705,7 @@ static void a_set_up_that_was_cut_short_is_done_again(void **state)
     (void)state;
     write_file(in_dir("fence.lock"), "", 0);
     f = open_fence();
-    ok(zkr_fence_accept(f, 5));
+    ok(zkr_fence_accept(f, 5, 0));
     zkr_fence_free(f);
     write_file(in_dir("fence.lock"), "", 0);
     f = open_fence();

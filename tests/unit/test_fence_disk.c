@@ -115,10 +115,10 @@ static void an_accepted_token_is_on_the_disk(void **state)
 
     (void)state;
     start_log(-1);
-    assert_int_equal(zkr_fence_accept(f, 5), ZKR_OK);
+    assert_int_equal(zkr_fence_accept(f, 5, 0), ZKR_OK);
     assert_string_equal(calls, "sync fence.new, rename, sync dir");
     start_log(-1);
-    assert_int_equal(zkr_fence_accept(f, 5), ZKR_OK); /* it is there */
+    assert_int_equal(zkr_fence_accept(f, 5, 0), ZKR_OK); /* it is there */
     assert_string_equal(calls, "");
     zkr_fence_free(f);
 }
@@ -133,18 +133,18 @@ static void a_token_written_by_another_is_written_once_more(void **state)
 
     (void)state;
     start_log(2);
-    assert_int_equal(zkr_fence_accept(f, 5), ZKR_ESYSTEM);
+    assert_int_equal(zkr_fence_accept(f, 5, 0), ZKR_ESYSTEM);
     assert_string_equal(calls, written);
     assert_true(highest(other) == 5);
     start_log(-1);
-    assert_int_equal(zkr_fence_accept(other, 5), ZKR_OK);
+    assert_int_equal(zkr_fence_accept(other, 5, 0), ZKR_OK);
     assert_string_equal(calls, written);
     start_log(-1);
-    assert_int_equal(zkr_fence_accept(f, 5), ZKR_OK);
+    assert_int_equal(zkr_fence_accept(f, 5, 0), ZKR_OK);
     assert_string_equal(calls, written);
     start_log(-1);
-    assert_int_equal(zkr_fence_accept(f, 5), ZKR_OK);
-    assert_int_equal(zkr_fence_accept(other, 5), ZKR_OK);
+    assert_int_equal(zkr_fence_accept(f, 5, 0), ZKR_OK);
+    assert_int_equal(zkr_fence_accept(other, 5, 0), ZKR_OK);
     assert_string_equal(calls, "");
     zkr_fence_free(f);
     zkr_fence_free(other);
@@ -173,7 +173,7 @@ static void a_disk_that_fails_is_an_error(void **state)
     (void)state;
     for (int good = 0; good < 3; good++) {
         start_log(good);
-        assert_int_equal(zkr_fence_accept(f, 5 + good), ZKR_ESYSTEM);
+        assert_int_equal(zkr_fence_accept(f, 5 + good, 0), ZKR_ESYSTEM);
         assert_non_null(strstr(zkr_error_detail(), strerror(EIO)));
         assert_int_equal(access(in_dir("fence.new"), F_OK), -1);
         start_log(-1);
@@ -207,7 +207,7 @@ static void a_new_file_that_was_left_is_overwritten(void **state)
     write_text(in_dir("fence.new"),
                "zkrecipes fence 1, highest 1234567890123456789, exclusive "
                "1234567890123456789, crc32 00000000\n");
-    assert_int_equal(zkr_fence_accept(f, 5), ZKR_OK);
+    assert_int_equal(zkr_fence_accept(f, 5, 0), ZKR_OK);
     assert_true(highest(f) == 5);
     zkr_fence_free(f);
 }
@@ -223,7 +223,7 @@ static void links_are_not_followed(void **state)
     (void)state;
     write_text(in_dir("other"), "theirs");
     assert_int_equal(symlink("other", in_dir("fence.new")), 0);
-    assert_int_equal(zkr_fence_accept(f, 5), ZKR_ESYSTEM);
+    assert_int_equal(zkr_fence_accept(f, 5, 0), ZKR_ESYSTEM);
     assert_int_equal(stat(in_dir("other"), &there), 0);
     assert_int_equal(there.st_size, strlen("theirs"));
     zkr_fence_free(f);

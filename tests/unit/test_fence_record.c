@@ -13,74 +13,104 @@
 
 static void writers_never_go_back(void **state)
 {
-    struct zkr__fence_record r = { 0, 0 };
+    struct zkr__fence_record r = { 0, 0, 0 };
 
     (void)state;
-    assert_true(zkr__fence_record_accept(&r, 5, false));
-    assert_true(zkr__fence_record_accept(&r, 5, false));
-    assert_false(zkr__fence_record_accept(&r, 4, false));
-    assert_true(zkr__fence_record_accept(&r, INT64_MAX, false));
-    assert_false(zkr__fence_record_accept(&r, INT64_MAX - 1, false));
+    assert_true(zkr__fence_record_accept(&r, 5, 0, false));
+    assert_true(zkr__fence_record_accept(&r, 5, 0, false));
+    assert_false(zkr__fence_record_accept(&r, 4, 0, false));
+    assert_true(zkr__fence_record_accept(&r, INT64_MAX, 0, false));
+    assert_false(zkr__fence_record_accept(&r, INT64_MAX - 1, 0, false));
     assert_true(r.highest == INT64_MAX && r.exclusive == INT64_MAX);
+}
+
+/* Neighbours have the lock node, and so the token, one after the other: without
+ * the count a late write of the first one overwrote that of the next. */
+static void a_neighbour_is_older_by_its_hand_off_count(void **state)
+{
+    struct zkr__fence_record r = { 0, 0, 0 };
+
+    (void)state;
+    assert_true(zkr__fence_record_accept(&r, 5, 3, false));
+    assert_true(zkr__fence_record_accept(&r, 5, 3, false));
+    assert_true(zkr__fence_record_accept(&r, 5, UINT64_MAX, false));
+    assert_false(zkr__fence_record_accept(&r, 5, UINT64_MAX - 1, false));
+    assert_false(zkr__fence_record_accept(&r, 4, UINT64_MAX, false));
+    assert_true(zkr__fence_record_accept(&r, 5, 0, true)); /* downgraded */
+    assert_true(zkr__fence_record_accept(&r, 6, 0, true));
+    assert_true(zkr__fence_record_accept(&r, 6, 2, false));
+    assert_false(zkr__fence_record_accept(&r, 6, 1, false));
+    assert_true(zkr__fence_record_accept(&r, 7, 0, false)); /* counts anew */
+    assert_true(r.highest == 7 && r.exclusive == 7 && r.handoff == 0);
 }
 
 /* The counter begins again at 0 in each epoch. */
 static void tokens_grow_from_one_epoch_to_the_next(void **state)
 {
-    struct zkr__fence_record r = { 0, 0 };
+    struct zkr__fence_record r = { 0, 0, 0 };
 
     (void)state;
-    assert_true(zkr__fence_record_accept(&r, INT64_C(0x1ffffffff), false));
-    assert_true(zkr__fence_record_accept(&r, INT64_C(0x200000001), false));
-    assert_false(zkr__fence_record_accept(&r, INT64_C(0x1ffffffff), false));
-    assert_false(zkr__fence_record_accept(&r, INT64_C(0x1ffffffff), true));
+    assert_true(zkr__fence_record_accept(&r, INT64_C(0x1ffffffff), 0, false));
+    assert_true(zkr__fence_record_accept(&r, INT64_C(0x200000001), 0, false));
+    assert_false(zkr__fence_record_accept(&r, INT64_C(0x1ffffffff), 0, false));
+    assert_false(zkr__fence_record_accept(&r, INT64_C(0x1ffffffff), 0, true));
 }
 
 /* Several readers have the lock at once, each with its own token. */
 static void readers_are_only_older_than_writers(void **state)
 {
-    struct zkr__fence_record r = { 0, 0 };
+    struct zkr__fence_record r = { 0, 0, 0 };
 
     (void)state;
-    assert_true(zkr__fence_record_accept(&r, 5, false));
-    assert_true(zkr__fence_record_accept(&r, 9, true));
-    assert_true(zkr__fence_record_accept(&r, 7, true));
+    assert_true(zkr__fence_record_accept(&r, 5, 0, false));
+    assert_true(zkr__fence_record_accept(&r, 9, 0, true));
+    assert_true(zkr__fence_record_accept(&r, 7, 0, true));
     assert_true(r.highest == 9 && r.exclusive == 5);
-    assert_false(zkr__fence_record_accept(&r, 4, true));
-    assert_false(zkr__fence_record_accept(&r, 8, false));
-    assert_true(zkr__fence_record_accept(&r, 5, true)); /* downgraded */
-    assert_true(zkr__fence_record_accept(&r, 9, false));
-    assert_false(zkr__fence_record_accept(&r, 8, true));
+    assert_false(zkr__fence_record_accept(&r, 4, 0, true));
+    assert_false(zkr__fence_record_accept(&r, 8, 0, false));
+    assert_true(zkr__fence_record_accept(&r, 5, 0, true)); /* downgraded */
+    assert_true(zkr__fence_record_accept(&r, 9, 0, false));
+    assert_false(zkr__fence_record_accept(&r, 8, 0, true));
     assert_true(r.highest == 9 && r.exclusive == 9);
 }
 
 static void the_text_is_for_people_and_for_crc32(void **state)
 {
     char text[ZKR__FENCE_TEXT_MAX];
-    struct zkr__fence_record r = { 123456, 42 };
+    struct zkr__fence_record r = { 123456, 42, 0 };
     size_t len = zkr__fence_record_format(&r, text);
 
     (void)state;
     assert_int_equal(len, strlen(text));
     assert_string_equal(text, "zkrecipes fence 1, highest 123456, exclusive "
                               "42, crc32 c691fd30\n");
+    r.handoff = 7; /* a version that older libraries refuse */
+    len = zkr__fence_record_format(&r, text);
+    assert_int_equal(len, strlen(text));
+    assert_string_equal(text, "zkrecipes fence 2, highest 123456, exclusive "
+                              "42, handoff 7, crc32 ebc2f7b6\n");
 }
 
 static void a_written_text_is_read(void **state)
 {
     static const struct zkr__fence_record records[] = {
-        { 0, 0 }, { 1, 0 }, { 9, 9 }, { INT64_MAX, INT64_MAX }
+        { 0, 0, 0 },
+        { 1, 0, 0 },
+        { 9, 9, 1 },
+        { INT64_MAX, INT64_MAX, 0 },
+        { INT64_MAX, INT64_MAX, UINT64_MAX }
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
         char text[ZKR__FENCE_TEXT_MAX];
-        struct zkr__fence_record r = { -1, -1 };
+        struct zkr__fence_record r = { -1, -1, 1 };
         size_t len = zkr__fence_record_format(&records[i], text);
 
         assert_true(zkr__fence_record_parse(text, len, &r));
         assert_true(r.highest == records[i].highest);
         assert_true(r.exclusive == records[i].exclusive);
+        assert_true(r.handoff == records[i].handoff);
     }
 }
 
@@ -94,8 +124,8 @@ static void anything_else_is_refused(void **state)
         ("zkrecipes fence 1, highest 99999999999999999999, exclusive 1, crc32 "
          "00000000\n"),
     };
-    struct zkr__fence_record good = { 123456789, 123456000 };
-    struct zkr__fence_record r = { -1, -1 };
+    struct zkr__fence_record good = { 123456789, 123456000, 12 };
+    struct zkr__fence_record r = { -1, -1, 0 };
     char text[2 * ZKR__FENCE_TEXT_MAX] = "";
     size_t len = zkr__fence_record_format(&good, text);
 
@@ -120,7 +150,8 @@ static void anything_else_is_refused(void **state)
  * correct checksum. */
 static void a_record_that_contradicts_itself_is_refused(void **state)
 {
-    static const struct zkr__fence_record wrong[] = { { 1, 2 }, { 1, -1 } };
+    static const struct zkr__fence_record wrong[] = { { 1, 2, 0 },
+                                                      { 1, -1, 0 } };
 
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -136,6 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(writers_never_go_back),
+        cmocka_unit_test(a_neighbour_is_older_by_its_hand_off_count),
         cmocka_unit_test(tokens_grow_from_one_epoch_to_the_next),
         cmocka_unit_test(readers_are_only_older_than_writers),
         cmocka_unit_test(the_text_is_for_people_and_for_crc32),

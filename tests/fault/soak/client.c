@@ -188,7 +188,8 @@ static bool may_go_on(struct held *h)
 
 static void access_store(struct held *h)
 {
-    bool accepted = resource_access(&resources[h->lock], h->writes, h->token);
+    bool accepted = resource_access(&resources[h->lock], h->writes, h->token,
+                                    zkr_grant_handoff(h->grant));
 
     note(NOTE_ACCESS, h->token, accepted, h->lost);
 }

@@ -94,24 +94,26 @@ static void append(const struct resource *r, struct access access)
 }
 
 /* As rwlock.h asks of a resource. */
-static bool pass(const struct resource *r, bool writes, int64_t token)
+static bool pass(const struct resource *r, bool writes, int64_t token,
+                 uint64_t handoff)
 {
     int rc = ZKR_OK;
 
     if (r->fence != NULL)
-        rc = writes ? zkr_fence_accept(r->fence, token)
+        rc = writes ? zkr_fence_accept(r->fence, token, handoff)
                     : zkr_fence_accept_shared(r->fence, token);
     if (rc != ZKR_OK && rc != ZKR_ESTALE)
         die("fence");
     return rc == ZKR_OK;
 }
 
-bool resource_access(const struct resource *r, bool writes, int64_t token)
+bool resource_access(const struct resource *r, bool writes, int64_t token,
+                     uint64_t handoff)
 {
     bool accepted;
 
     lock_store(r, F_WRLCK);
-    accepted = pass(r, writes, token);
+    accepted = pass(r, writes, token, handoff);
     if (accepted)
         append(r, (struct access){ token, writes });
     lock_store(r, F_UNLCK);

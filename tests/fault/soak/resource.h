@@ -37,7 +37,8 @@ int64_t resource_read(const struct resource *r);
 void resource_write(const struct resource *r, int64_t value);
 
 /* Access the store with this token. Returns whether it was accepted. */
-bool resource_access(const struct resource *r, bool writes, int64_t token);
+bool resource_access(const struct resource *r, bool writes, int64_t token,
+                     uint64_t handoff);
 
 /* Returns all accesses that were accepted so far, to be freed. */
 struct access *resource_accepted(const struct resource *r, size_t *ret_count);
