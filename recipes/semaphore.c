@@ -14,6 +14,7 @@
 #include <zkrecipes/client.h>
 #include <zkrecipes/watch.h>
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,6 @@
 #include "base/path.h"
 #include "links.h"
 #include "lock/claim_steps.h"
-#include "lock/locks.h"
 #include "node.h"
 #include "number.h"
 #include "semaphore_recipe.h"
@@ -35,19 +35,30 @@
 
 /* -- a permit ------------------------------------------------------------- */
 
-/* Create and list are two requests in one flight. */
+/* The creates of an acquire and one list are one flight. */
 static void enter_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED
 {
     zkr__session_assert_locked(c->session);
     zkr__claim_name_locked(c);
     zkr__claim_create_locked(c, why);
-    zkr__claim_look_locked(c);
+    zkr__line_ask_locked(c);
+}
+
+static void wait_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED
+{
+    zkr__claim_move_locked(c, ZKR__CLAIM_WAITING, why);
+    if (!zkr__line_is_asked_locked(c))
+        zkr__line_ask_locked(c);
 }
 
 static void created_locked(struct zkr__claim *c) ZKR__LOCKED
 {
+    enum zkr__create_outcome outcome = zkr__claim_judge_create_locked(c);
+
     zkr__session_assert_locked(c->session);
-    switch (zkr__claim_judge_create_locked(c)) {
+    if (outcome != ZKR__CREATED)
+        zkr__line_unask_locked(c);
+    switch (outcome) {
     case ZKR__CREATE_SEEN_TO:
         break;
     case ZKR__CREATE_UNKNOWN:
@@ -58,66 +69,54 @@ static void created_locked(struct zkr__claim *c) ZKR__LOCKED
         break;
     case ZKR__CREATED:
         zkr__line_join_locked(c);
-        zkr__claim_wait_for_any_locked(c, "created");
+        wait_locked(c, "created");
         break;
     }
 }
 
-/* Foreign children count as ahead: for Curator they take a permit, too. Returns
- * SIZE_MAX when our own node is not there. The oldest of them is one of those
- * whose permit must come back. */
-static size_t count_ahead(const struct zkr__claim *c,
-                          const struct zkr__zk_reply *list,
-                          const char **ret_oldest)
+static void busy_locked(struct zkr__claim *c, const struct zkr__queue *queue,
+                        size_t self, size_t ahead) ZKR__LOCKED
 {
-    const char *own = zkr__path_name(c->node.path);
-    int64_t lowest = INT64_MAX;
-    bool is_there = false;
-    size_t ahead = 0;
+    const char *first = queue->all[self == 0 ? ahead : 0].name;
 
-    *ret_oldest = "";
-
-    for (size_t i = 0; i < list->name_count; i++) {
-        int64_t seq = INT64_MIN;
-
-        if (strcmp(list->names[i], own) == 0) {
-            is_there = true;
-            continue;
-        }
-        (void)zkr__node_name_parse(list->names[i], c->recipe->markers, &seq);
-        ahead += seq <= c->place.seq;
-        if (seq < lowest) {
-            lowest = seq;
-            *ret_oldest = list->names[i];
-        }
-    }
-    return is_there ? ahead : SIZE_MAX;
+    zkr__claim_give_up_locked(
+        c, ZKR_EBUSY, "the limit is %" PRIu32 ", and %zu are ahead%s%.80s%s",
+        c->lock->limit, ahead + queue->foreign, ahead == 0 ? "" : ", first '",
+        ahead == 0 ? "" : first, ahead == 0 ? "" : "'");
 }
 
-static void listed_locked(struct zkr__claim *c,
-                          const struct zkr__zk_reply *list) ZKR__LOCKED
+/* Foreign children count as ahead: for Curator they take a permit, too. */
+static void count_locked(struct zkr__claim *c,
+                         const struct zkr__queue *queue) ZKR__LOCKED
 {
-    const char *oldest;
-    size_t ahead = count_ahead(c, list, &oldest);
+    size_t self = zkr__queue_find(queue, zkr__path_name(c->node.path));
+    size_t ahead = self == ZKR__NOBODY ? 0 : zkr__queue_ahead(queue, self);
 
-    zkr__session_assert_locked(c->session);
-    if (ahead != SIZE_MAX && ahead >= c->lock->limit &&
-        c->intent == ZKR__WAIT) {
-        if (c->wait.watch == NULL)
-            zkr__claim_wait_for_any_locked(c, "all permits are taken");
-        return;
-    }
-    zkr__claim_stop_watching_locked(c);
-    if (ahead == SIZE_MAX)
+    if (self == ZKR__NOBODY)
         c->way->enter(c, "our node was deleted");
     else if (zkr__claim_is_exhausted_locked(c))
         zkr__claim_exhaust_locked(c);
-    else if (ahead < c->lock->limit)
+    else if (ahead + queue->foreign < c->lock->limit)
         zkr__claim_turn_locked(c, "a permit is free");
+    else if (c->intent == ZKR__WAIT)
+        zkr__line_wait_locked(c);
     else
-        zkr__claim_give_up_locked(c, ZKR_EBUSY,
-                                  "all permits are taken, the first by '%.80s'",
-                                  oldest);
+        busy_locked(c, queue, self, ahead);
+}
+
+/* Before it knows its node, the answer to the create asks again. */
+static void listed_locked(struct zkr__claim *c, int rc,
+                          struct zkr__queue *queue) ZKR__LOCKED
+{
+    zkr__session_assert_locked(c->session);
+    if (zkr__claim_is_over(c) || !zkr__claim_in_state(c, ZKR__CLAIM_WAITING))
+        return;
+    if (rc == ZKR_OK)
+        count_locked(c, queue);
+    else if (rc == ZKR_ZNONODE)
+        c->way->enter(c, "directory gone");
+    else
+        zkr__claim_give_up_locked(c, rc, "cannot list the contenders");
 }
 
 #define TO(state)        ZKR__BIT(ZKR__CLAIM_##state)
@@ -132,7 +131,7 @@ static const struct zkr__sm_state moves[ZKR__CLAIM_STATES] = {
     ROW(RECOVERING, TO(RECOVERING) | TO(ENROLLING) | TO(WAITING) |
                     TO(LEAVING) | TO(IDLE)),
     ROW(SURVEYING,  0),
-    ROW(WAITING,    TO(WAITING) | TO(ENROLLING) | TO(PROVING) | TO(HELD) |
+    ROW(WAITING,    TO(ENROLLING) | TO(PROVING) | TO(HELD) |
                     TO(LEAVING) | TO(IDLE)),
     ROW(PROVING,    TO(HELD) | TO(ENROLLING) | TO(LEAVING) | TO(IDLE)),
     ROW(HELD,       TO(LEAVING) | TO(LOST)),
@@ -148,7 +147,7 @@ const struct zkr__way zkr__among_a_few = {
     .created = created_locked,
     .withdraw = zkr__claim_withdraw_locked,
     .leave = zkr__claim_leave_locked,
-    .go_on = zkr__claim_wait_for_any_locked,
+    .go_on = wait_locked,
     .listed = listed_locked,
 };
 
@@ -169,26 +168,11 @@ struct zkr_semaphore {
     zkr_watch *watch; /* on the node that has the limit, or NULL */
 };
 
-static void look_again(struct zkr__claim *c, void *leases)
+static void set_limit(struct zkr__lock *leases, uint32_t limit)
 {
-    zkr__session_assert_locked(c->session);
-    if (c->lock != leases || !zkr__claim_in_state(c, ZKR__CLAIM_WAITING) ||
-        c->wait.watch == NULL || c->wait.get.where != ZKR__OP_IDLE)
-        return;
-    zkr__claim_stop_watching_locked(c);
-    zkr__claim_wait_for_any_locked(c, "the limit has changed");
-}
-
-/* An acquire of more permits than there will be would keep its turn for ever.
- */
-static void set_limit(zkr_semaphore *semaphore, uint32_t limit)
-{
-    struct zkr__lock *leases = semaphore->leases;
-
     zkr__session_lock(leases->session);
     leases->limit = limit;
-    zkr__chains_limit_locked(&semaphore->chains, limit);
-    zkr__locks_each_claim_locked(leases->session, look_again, leases);
+    zkr__line_wake_locked(leases->line);
     zkr__session_unlock(leases->session);
 }
 
@@ -212,7 +196,7 @@ static void on_limit(int error, const struct zkr_reply *reply,
 
     (void)why;
     if (error == ZKR_OK && read_limit(reply, &limit))
-        set_limit(semaphore, limit);
+        set_limit(semaphore->leases, limit);
 }
 
 /* The number that is there counts, also when another program has created it. */
@@ -372,21 +356,21 @@ void zkr__semaphore_links(const zkr_semaphore *semaphore, uint32_t permits,
         links[i] = (struct zkr__link){ semaphore->leases, &permit, 0 };
 }
 
+/* A limit that can change is waited for. */
 int zkr__semaphore_check(zkr_semaphore *semaphore, uint32_t permits)
 {
-    uint32_t limit;
+    uint32_t most = ZKR_SEMAPHORE_MAX;
     int rc =
         zkr__lock_check(semaphore == NULL ? NULL : semaphore->leases, NOUN);
 
     if (rc != ZKR_OK)
         return rc;
-    limit = zkr_semaphore_limit(semaphore);
-    if (permits == 0 || permits > ZKR_SEMAPHORE_MAX ||
-        (permits > 1 && permits > limit))
-        return zkr__fail(
-            ZKR_EINVAL,
-            NOUN " '%s': %u permits; at least 1, at most the limit of %u",
-            semaphore->leases->path, permits, limit);
+    if (semaphore->watch == NULL)
+        most = zkr_semaphore_limit(semaphore);
+    if (permits == 0 || permits > most)
+        return zkr__fail(ZKR_EINVAL,
+                         NOUN " '%s': %u permits; at least 1, at most %u",
+                         semaphore->leases->path, permits, most);
     return ZKR_OK;
 }
 

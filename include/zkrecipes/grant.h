@@ -315,10 +315,10 @@ ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_grants_check(zkr_grant *const *grants,
                                                        size_t count);
 
 /**
- * Release all of them, the last one first. Each is tried, whatever becomes of
- * the others.
+ * Release all of them, the last one first: the deletes are sent in one flight.
+ * Each is tried, whatever becomes of the others.
  *
- * Time      reply_timeout_ms of the session at most, for each.
+ * Time      reply_timeout_ms of the session at most.
  * Errors    The first error of zkr_grant_release().
  */
 ZKR_API enum zkr_error zkr_grants_release(zkr_grant *const *grants,

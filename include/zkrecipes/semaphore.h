@@ -17,8 +17,8 @@
  * still held. Guarded writes are right for each permit.
  *
  * An acquire of several permits gives as many grants, all or none. It waits for
- * its turn, and then for permits, one after the other; at its deadline it gives
- * back what it has. Another program that acquires several in the way of Curator
+ * its turn, and then for all permits together, whose nodes it makes in one
+ * flight; at its deadline it gives back what it has. Another program that acquires several in the way of Curator
  * (one turn for each) and one of ours can each have a part and wait for the
  * other, until a deadline ends that: set one, or let no other program acquire
  * more than one at a time.
@@ -93,11 +93,11 @@ struct zkr_semaphore_opts {
  * From then on a change of that node changes the limit, as soon as the
  * session hears of it, in a callback of the session: with an event loop of your
  * own, zkr_session_dispatch() runs it. Permits that are held stay held when
- * the limit gets smaller. An acquire of several that waits and cannot be
- * granted any more then ends with ZKR_EINVAL; one through a multi-lock waits
- * on. A negative number is a limit of 0. A node that is deleted, or whose data
- * is not 4 bytes, changes nothing. The node must be neither at @p path nor below
- * it (ZKR_EINVAL).
+ * the limit gets smaller. An acquire of more permits than the limit is waits
+ * until it is high enough, as Curator's does; it keeps its turn meanwhile, so
+ * those behind it wait, too: set a deadline. A negative number is a limit of 0.
+ * A node that is deleted, or whose data is not 4 bytes, changes nothing. The
+ * node must be neither at @p path nor below it (ZKR_EINVAL).
  *
  * Paths as for zkr_mutex_new(); @p path itself gets two children.
  *
@@ -146,8 +146,10 @@ zkr_semaphore_acquire(zkr_semaphore *semaphore, int64_t timeout_ms,
  * NULL on error (not those beyond ZKR_SEMAPHORE_MAX); zkr_grants_release() and
  * zkr_grants_free() end all of them.
  *
- * Errors    As zkr_semaphore_acquire(); ZKR_EINVAL also for 0 permits, and for
- *           more than the limit is now.
+ * Errors    As zkr_semaphore_acquire(); ZKR_EINVAL also for 0 permits, for more
+ *           than ZKR_SEMAPHORE_MAX, and, without limit_path, for more than the
+ *           limit. With limit_path a try of more than the limit is now fails
+ *           with ZKR_EBUSY.
  * Source    Curator InterProcessSemaphoreV2.acquire(qty, time, unit).
  */
 ZKR_API ZKR_MUST_CHECK enum zkr_error

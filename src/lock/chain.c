@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A chain: claims of one caller, one after the other, by one deadline. Either
- * all are granted, or none is kept.
+ * all are granted, or none is kept. Those of one lock begin together: what is
+ * before them keeps their order.
  *
  * When what the chain has is lost, because the session has ended or somebody
  * has deleted a node, it starts again, unless its object fails then.
@@ -26,8 +27,15 @@
 #include "lock/holds.h"
 #include "lock/locks.h"
 
+/* So many claims of one lock begin together. When all answers are lost, each of
+ * them lists the lock. */
+#define FLIGHT 256
+
 struct step {
     struct zkr__link link;
+    struct zkr__chain *chain;
+    struct zkr__observer observer; /* of its claim */
+    struct zkr__claim *claim;      /* has no outcome yet; NULL: none */
     struct zkr_grant *grant; /* NULL: not granted yet, or a gate given back */
 };
 
@@ -50,10 +58,12 @@ struct zkr__chain {
     /* under the session lock */
     struct zkr__list link; /* in the list of its object, until decided */
     struct zkr__list due;  /* in locks->chains, when it is to go on */
-    size_t at;             /* the step that is next, or that `present` is */
-    struct zkr__claim *present;    /* has no outcome yet; NULL: none */
-    struct zkr__observer observer; /* of it, and of the claims granted */
-    bool lost;                     /* `rc` is the loss of a part */
+    size_t at;             /* the step that is next */
+    size_t pending;        /* how many before it have no outcome yet */
+    struct step *torn;     /* one that was granted, and is lost */
+    bool had;  /* some grants were its thread's before: nobody tells it
+                * of those */
+    bool lost; /* `rc` is the loss of a part */
     bool decided;
     int rc;
     char *detail; /* the sentence of an error; NULL: out of memory */
@@ -119,11 +129,23 @@ static struct zkr_session *session_of_request(const struct zkr_request *r)
     return of_request(r)->session;
 }
 
-/* The outcome of the claim ends the chain. */
+/* Returns a claim that has no outcome, or NULL. */
+static struct zkr__claim *present(const struct zkr__chain *chain)
+{
+    size_t i = chain->pending == 0 ? 0 : chain->at;
+
+    while (i > 0 && chain->steps[i - 1].claim == NULL)
+        i--;
+    return i == 0 ? NULL : chain->steps[i - 1].claim;
+}
+
+/* The outcome of one claim ends the chain. */
 static void cancel_locked(struct zkr__chain *chain) ZKR__LOCKED
 {
-    if (chain->present != NULL)
-        zkr__claim_give_up_locked(chain->present, ZKR_ECANCELED, "cancelled");
+    struct zkr__claim *c = present(chain);
+
+    if (c != NULL)
+        zkr__claim_give_up_locked(c, ZKR_ECANCELED, "cancelled");
 }
 
 static void cancel_request(struct zkr_request *r)
@@ -152,36 +174,50 @@ static void fail_locked(struct zkr__chain *chain, int rc, bool lost,
     chain->lost = lost;
 }
 
-static void look_away_locked(struct zkr__chain *chain,
-                             const struct step *step) ZKR__LOCKED
+static void look_away_locked(const struct step *step) ZKR__LOCKED
 {
     struct zkr__claim *c = zkr__grant_claim(step->grant);
 
-    if (c->observer == &chain->observer)
+    if (c->observer == &step->observer)
         c->observer = NULL;
 }
 
-static void drop_locked(struct zkr__chain *chain, struct step *step) ZKR__LOCKED
+static void drop_grant_locked(struct step *step) ZKR__LOCKED
 {
     if (step->grant == NULL)
         return;
-    look_away_locked(chain, step);
+    look_away_locked(step);
     zkr__grant_free_locked(step->grant);
     step->grant = NULL;
+}
+
+static void drop_claim_locked(struct step *step) ZKR__LOCKED
+{
+    struct zkr__claim *c = step->claim;
+
+    if (c == NULL)
+        return;
+    step->claim = NULL;
+    step->chain->pending--;
+    c->observer = NULL;
+    zkr__claim_give_up_locked(c, ZKR_ECANCELED, "another of its chain failed");
+    zkr__claim_unref(c);
 }
 
 /* In reverse: the first one protects the rest. */
 static void drop_all_locked(struct zkr__chain *chain) ZKR__LOCKED
 {
-    for (size_t i = chain->count; i-- > 0;)
-        drop_locked(chain, &chain->steps[i]);
+    for (size_t i = chain->count; i-- > 0;) {
+        drop_claim_locked(&chain->steps[i]);
+        drop_grant_locked(&chain->steps[i]);
+    }
 }
 
 static void decide_locked(struct zkr__chain *chain) ZKR__LOCKED
 {
     for (size_t i = 0; i < chain->count; i++) {
         if (chain->steps[i].grant != NULL)
-            look_away_locked(chain, &chain->steps[i]);
+            look_away_locked(&chain->steps[i]);
     }
     chain->decided = true;
     zkr__list_remove(&chain->link);
@@ -209,27 +245,28 @@ static void failed_locked(struct zkr__chain *chain) ZKR__LOCKED
         return;
     }
     chain->at = 0;
+    chain->torn = NULL;
     chain->rc = ZKR_OK;
 }
 
-/* Returns a grant that the chain had and that is lost by now, or NULL. */
-static struct zkr_grant *find_lost_locked(struct zkr__chain *chain) ZKR__LOCKED
+static void find_torn_locked(struct zkr__chain *chain) ZKR__LOCKED
 {
-    for (size_t i = 0; i < chain->at; i++) {
-        struct zkr_grant *g = chain->steps[i].grant;
+    for (size_t i = 0; i < chain->at && chain->torn == NULL; i++) {
+        const struct zkr_grant *g = chain->steps[i].grant;
 
         if (g != NULL && !zkr__grant_is_ours(g))
-            return g;
+            chain->torn = &chain->steps[i];
     }
-    return NULL;
 }
 
+/* With a part of it lost there is nothing to wait for: others may have it, and
+ * wait for what the chain has. */
 static bool is_whole_locked(struct zkr__chain *chain) ZKR__LOCKED
 {
-    struct zkr_grant *lost = find_lost_locked(chain);
-
-    if (lost != NULL && chain->rc == ZKR_OK) {
-        (void)zkr__grant_explain(lost, ZKR_ELOST);
+    if (chain->had)
+        find_torn_locked(chain);
+    if (chain->torn != NULL && chain->rc == ZKR_OK) {
+        (void)zkr__grant_explain(chain->torn->grant, ZKR_ELOST);
         fail_locked(chain, ZKR_ELOST, true, zkr_error_detail());
     }
     return chain->rc == ZKR_OK;
@@ -275,15 +312,8 @@ static void open_gates_locked(struct zkr__chain *chain) ZKR__LOCKED
         if (step->link.gate == 0 || step->grant == NULL ||
             i + step->link.gate >= chain->at)
             continue;
-        drop_locked(chain, step);
+        drop_grant_locked(step);
     }
-}
-
-static void granted_locked(struct zkr__chain *chain,
-                           struct zkr_grant *grant) ZKR__LOCKED
-{
-    chain->steps[chain->at].grant = grant;
-    chain->at++;
 }
 
 static void put_off_locked(struct zkr__chain *chain) ZKR__LOCKED;
@@ -291,17 +321,19 @@ static void put_off_locked(struct zkr__chain *chain) ZKR__LOCKED;
 /* The claim keeps the reference that its maker has: it is that of the grant. */
 static void on_decided(struct zkr__observer *observer, struct zkr__claim *c)
 {
-    struct zkr__chain *chain =
-        ZKR__CONTAINER(observer, struct zkr__chain, observer);
+    struct step *step = ZKR__CONTAINER(observer, struct step, observer);
+    struct zkr__chain *chain = step->chain;
 
     zkr__session_assert_locked(c->session);
-    chain->present = NULL;
+    step->claim = NULL;
+    chain->pending--;
     if (c->outcome.rc == ZKR_OK) {
-        granted_locked(chain, &c->grant);
+        step->grant = &c->grant;
     } else {
         c->observer = NULL;
-        fail_locked(chain, c->outcome.rc, c->outcome.rc == ZKR_ELOST,
-                    c->outcome.detail);
+        if (chain->rc == ZKR_OK)
+            fail_locked(chain, c->outcome.rc, c->outcome.rc == ZKR_ELOST,
+                        c->outcome.detail);
         zkr__claim_unref(c);
     }
     put_off_locked(chain);
@@ -309,17 +341,19 @@ static void on_decided(struct zkr__observer *observer, struct zkr__claim *c)
 
 static void on_changed(struct zkr__observer *observer)
 {
-    struct zkr__chain *chain =
-        ZKR__CONTAINER(observer, struct zkr__chain, observer);
+    struct step *step = ZKR__CONTAINER(observer, struct step, observer);
 
-    zkr__session_assert_locked(chain->session);
-    if (chain->present != NULL && find_lost_locked(chain) != NULL)
-        put_off_locked(chain);
+    zkr__session_assert_locked(step->chain->session);
+    if (step->grant == NULL || zkr__grant_is_ours(step->grant))
+        return;
+    step->chain->torn = step;
+    put_off_locked(step->chain);
 }
 
-static int start_claim_locked(struct zkr__chain *chain) ZKR__LOCKED
+static int start_claim_locked(struct zkr__chain *chain, struct step *step,
+                              bool more) ZKR__LOCKED
 {
-    const struct zkr__link *link = &chain->steps[chain->at].link;
+    const struct zkr__link *link = &step->link;
     struct zkr__claim *beside =
         chain->thread.number == 0
             ? NULL
@@ -340,56 +374,71 @@ static int start_claim_locked(struct zkr__chain *chain) ZKR__LOCKED
         zkr__claim_unref(c);
         return rc;
     }
-    c->observer = &chain->observer;
-    chain->present = c;
+    c->observer = &step->observer;
+    c->more = more;
+    step->claim = c;
+    chain->pending++;
     zkr__claim_start_locked(c);
     return ZKR_OK;
+}
+
+static int start_one_locked(struct zkr__chain *chain, bool more) ZKR__LOCKED
+{
+    struct step *step = &chain->steps[chain->at++];
+    const struct zkr__link *link = &step->link;
+    int rc = ZKR_ENOTHELD;
+
+    if (chain->thread.number != 0)
+        rc = zkr__hold_again_locked(link->lock, link->recipe,
+                                    chain->thread.number, &step->grant);
+    chain->had = chain->had || rc == ZKR_OK;
+    return rc == ZKR_ENOTHELD ? start_claim_locked(chain, step, more) : rc;
+}
+
+/* The next of the same lock begins together with this one. */
+static bool has_more(const struct zkr__chain *chain)
+{
+    const struct step *step = &chain->steps[chain->at];
+
+    return chain->at + 1 < chain->count && chain->pending + 1 < FLIGHT &&
+           step[1].link.lock == step[0].link.lock;
 }
 
 /* An error is certain before a claim has started. */
 static int start_locked(struct zkr__chain *chain) ZKR__LOCKED
 {
-    const struct zkr__link *link = &chain->steps[chain->at].link;
-    zkr_grant *again = NULL;
-    int rc = ZKR_ENOTHELD;
+    bool more;
+    int rc;
 
-    if (chain->thread.number != 0)
-        rc = zkr__hold_again_locked(link->lock, link->recipe,
-                                    chain->thread.number, &again);
-    if (rc == ZKR_OK)
-        granted_locked(chain, again);
-    return rc == ZKR_ENOTHELD ? start_claim_locked(chain) : rc;
+    do {
+        more = has_more(chain);
+        rc = start_one_locked(chain, more);
+    } while (rc == ZKR_OK && more && chain->rc == ZKR_OK);
+    return rc;
 }
 
 static void start_next_locked(struct zkr__chain *chain) ZKR__LOCKED
 {
     int rc = start_locked(chain);
 
-    if (rc != ZKR_OK)
+    if (rc != ZKR_OK && chain->rc == ZKR_OK)
         fail_locked(chain, rc, false, zkr_error_detail());
-}
-
-/* With a part of it lost there is nothing to wait for: others may have it, and
- * wait for what the chain has. */
-static void stop_waiting_locked(struct zkr__chain *chain) ZKR__LOCKED
-{
-    if (chain->present != NULL && find_lost_locked(chain) != NULL)
-        zkr__claim_give_up_locked(chain->present, ZKR_ELOST,
-                                  "another lock of its chain was lost");
 }
 
 /* No step of a claim or a line is under way. */
 static void go_on_locked(struct zkr__chain *chain) ZKR__LOCKED
 {
     (void)atomic_fetch_add(&chain->refs, 1);
-    stop_waiting_locked(chain);
-    while (!chain->decided && chain->present == NULL) {
-        open_gates_locked(chain);
+    while (!chain->decided) {
         if (!is_whole_locked(chain)) {
             failed_locked(chain);
+        } else if (chain->pending > 0) {
+            break;
         } else if (chain->at < chain->count) {
+            open_gates_locked(chain);
             start_next_locked(chain);
         } else {
+            open_gates_locked(chain);
             keep_all_locked(chain);
             decide_locked(chain);
         }
@@ -441,20 +490,6 @@ void zkr__chains_cancel(struct zkr__chains *chains)
     zkr__session_unlock(chains->session);
 }
 
-void zkr__chains_limit_locked(struct zkr__chains *chains, size_t max)
-{
-    struct zkr__list *l = chains->list.next;
-
-    for (; l != &chains->list; l = l->next) {
-        struct zkr__chain *chain = ZKR__CONTAINER(l, struct zkr__chain, link);
-
-        if (chain->kept_count > 1 && chain->kept_count > max &&
-            chain->present != NULL)
-            zkr__claim_give_up_locked(chain->present, ZKR_EINVAL,
-                                      "the limit is %zu now", max);
-    }
-}
-
 static size_t count_kept(const struct zkr__link *links, size_t count)
 {
     size_t kept = 0;
@@ -485,8 +520,6 @@ static struct zkr__chain *new_chain(const struct zkr__chains *chains,
     chain->timeout_ms = timeout_ms;
     chain->deadline = zkr__session_deadline(chain->session, timeout_ms);
     chain->request.type = &request_type;
-    chain->observer.changed = on_changed;
-    chain->observer.decided = on_decided;
     chain->count = count;
     chain->kept = (zkr_grant **)(void *)&chain->steps[count];
     chain->kept_count = kept;
@@ -497,6 +530,9 @@ static struct zkr__chain *new_chain(const struct zkr__chains *chains,
     for (size_t i = 0; i < count; i++) {
         zkr__lock_ref(links[i].lock);
         chain->steps[i].link = links[i];
+        chain->steps[i].chain = chain;
+        chain->steps[i].observer =
+            (struct zkr__observer){ on_changed, on_decided };
     }
     return chain;
 }
@@ -536,7 +572,7 @@ static int run_unlocks(struct zkr__chains *chains,
            zkr__cond_wait(&chain->changed, &s->lock, chain->deadline))
         ;
     if (!chain->decided) {
-        zkr__claim_time_out_locked(chain->present);
+        zkr__claim_time_out_locked(present(chain));
         go_on_locked(chain);
     }
     rc = hand_out_locked(chain);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A chain: claims of one caller, one after the other, by one deadline. Either
- * all are granted, or none is kept. */
+ * all are granted, or none is kept. Those of one lock begin together. */
 #ifndef ZKR__CHAIN_H
 #define ZKR__CHAIN_H
 
@@ -45,11 +45,6 @@ void zkr__chains_init(struct zkr__chains *chains, struct zkr_session *s,
 
 /* Gives up every chain that is under way, with ZKR_ECANCELED. */
 void zkr__chains_cancel(struct zkr__chains *chains);
-
-/* The object has no more than that for one acquire: gives up those that want
- * several, and more, with ZKR_EINVAL. */
-void zkr__chains_limit_locked(struct zkr__chains *chains,
-                              size_t max) ZKR__LOCKED;
 
 /* Acquires all. On success `ret_grants` has the grants of the links that are no
  * gates, in their order; the caller has emptied it. */

@@ -91,6 +91,7 @@ struct zkr__claim {
     int64_t since;          /* when it was started; then, when it was granted */
     bool has_waited;        /* count.h */
     bool unused;            /* granted, and not given to the program */
+    bool more;              /* claims of its lock follow in the same flight */
     pthread_cond_t changed; /* decided, or gone, or news for its grant */
 
     struct {                /* in this epoch */

@@ -102,8 +102,7 @@ int zkr__claim_adopt(struct zkr__claim *c, const char *path,
 void zkr__claim_recover_locked(struct zkr__claim *c,
                                const char *why) ZKR__LOCKED;
 
-/* survey.c: ask for a list; and the list. `queue` is valid if `rc` is
- * ZKR_OK. */
+/* survey.c: ask for a list; and the list: see way->listed(). */
 void zkr__claim_list_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
 void zkr__claim_listed_locked(struct zkr__claim *c, int rc,
                               struct zkr__queue *queue) ZKR__LOCKED;
@@ -130,14 +129,6 @@ void zkr__claim_uprooted_locked(struct zkr__claim *c) ZKR__LOCKED;
 void zkr__claim_wait_behind_locked(struct zkr__claim *c,
                                    const char *name) ZKR__LOCKED;
 void zkr__claim_stop_watching_locked(struct zkr__claim *c) ZKR__LOCKED;
-
-/* wait_for_any.c: list the directory; way->listed() is told. The claim is
- * ENROLLING, when a create has just been sent: then the list follows it. */
-void zkr__claim_look_locked(struct zkr__claim *c) ZKR__LOCKED;
-/* WAITING for any contender to come or go: the same, and a watch is set, which
- * leads to another look. */
-void zkr__claim_wait_for_any_locked(struct zkr__claim *c,
-                                    const char *why) ZKR__LOCKED;
 
 /* leave.c */
 void zkr__claim_leave_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;

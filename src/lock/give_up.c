@@ -122,7 +122,7 @@ static void wait_locked(const struct zkr__claim *w,
 {
     char rival[ZKR__RIVAL_MAX];
 
-    if (w->wait.watch->children) {
+    if (w->wait.watch == NULL) {
         (void)snprintf(text, ZKR__HINDRANCE_MAX,
                        ", waiting for one of %" PRIu32 " in '%.150s'",
                        w->lock->limit, w->lock->dir);
@@ -146,7 +146,7 @@ void zkr__claim_hindrance_locked(const struct zkr__claim *c,
     else if (w->sm.state == ZKR__CLAIM_HELD)
         (void)strcpy(text, ", waiting for another thread");
     else if (zkr__claim_in_state(w, ZKR__CLAIM_WAITING) &&
-             w->wait.watch != NULL)
+             (w->wait.watch != NULL || zkr__line_is_asked_locked(w)))
         wait_locked(w, text);
     else if (w->place.behind && zkr__line_ahead_locked(w) != NULL)
         (void)snprintf(text, ZKR__HINDRANCE_MAX,

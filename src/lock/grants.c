@@ -4,7 +4,9 @@
 
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "lock/grant_parts.h"
 
 static int check_array(zkr_grant *const *grants, size_t count)
 {
@@ -22,22 +24,37 @@ enum zkr_error zkr_grants_check(zkr_grant *const *grants, size_t count)
     return rc;
 }
 
+/* The first error, with its sentence. */
+struct first {
+    int rc;
+    char detail[ZKR__DETAIL_MAX];
+};
+
+static void note(struct first *first, int rc)
+{
+    if (first->rc != ZKR_OK || rc == ZKR_OK)
+        return;
+    first->rc = rc;
+    (void)snprintf(first->detail, sizeof(first->detail), "%s",
+                   zkr_error_detail());
+}
+
+/* All deletes are one flight. */
 enum zkr_error zkr_grants_release(zkr_grant *const *grants, size_t count)
 {
-    char detail[ZKR__DETAIL_MAX];
-    int first = check_array(grants, count);
+    struct first first = { .rc = ZKR_OK };
+    int64_t since = zkr__clock_now();
+    int rc = check_array(grants, count);
 
-    for (size_t i = first == ZKR_OK ? count : 0; i-- > 0;) {
-        int rc = zkr_grant_release(grants[i]);
-
-        if (first != ZKR_OK || rc == ZKR_OK)
-            continue;
-        first = rc;
-        (void)snprintf(detail, sizeof(detail), "%s", zkr_error_detail());
-    }
-    if (first != ZKR_OK && grants != NULL)
-        zkr__error_set_detail(detail);
-    return first;
+    if (rc != ZKR_OK)
+        return rc;
+    for (size_t i = count; i-- > 0;)
+        note(&first, zkr__grant_release_begin(grants[i]));
+    for (size_t i = count; i-- > 0;)
+        note(&first, zkr__grant_release_end(grants[i], since));
+    if (first.rc != ZKR_OK)
+        zkr__error_set_detail(first.detail);
+    return first.rc;
 }
 
 void zkr_grants_free(zkr_grant **grants, size_t count)

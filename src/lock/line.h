@@ -24,7 +24,8 @@ struct zkr__watch;
 /* The place of a claim in the line. */
 struct zkr__place {
     struct zkr__list link; /* in line->members or line->gone, or in none */
-    struct zkr__list ask;  /* in line->served or line->next, or in none */
+    struct zkr__list ask;  /* in line->served, line->next or line->idle, or in
+                            * none */
     bool counts;           /* it is a member */
     bool behind;           /* WAITING for one of ours, without a watch */
     bool only;             /* the node that it watches is the only one ahead */
@@ -51,9 +52,12 @@ struct zkr__line {
 
     /* line_list.c */
     struct zkr__op list;
-    bool serving;            /* it is being handed out */
-    struct zkr__list served; /* the claims that it serves, */
-    struct zkr__list next;   /* ... and those that the next one will */
+    bool serving;             /* it is being handed out */
+    struct zkr__list served;  /* the claims that it serves, */
+    struct zkr__list next;    /* ... and those that the next one will */
+    struct zkr__list idle;    /* those that the watch will wake up */
+    struct zkr__watch *watch; /* on the directory; NULL: none of them waits */
+    bool watched;             /* a list has set it */
 
     /* line_known.c: what is known counts in one era: one connection, and one
      * directory. */
@@ -106,9 +110,16 @@ zkr__line_beside_ahead_locked(const struct zkr__claim *c) ZKR__LOCKED;
 /* Grants the lock to those whose turn has come. */
 void zkr__line_advance_locked(struct zkr__line *line) ZKR__LOCKED;
 
-/* line_list.c: has zkr__claim_listed_locked() called with a list that follows
- * all requests sent before; and takes that back. */
+/* line_list.c: has way->listed() called with a list that follows all requests
+ * sent before. Or, if `c->more`, all that are sent before the next claim asks:
+ * that one is about to. */
 void zkr__line_ask_locked(struct zkr__claim *c) ZKR__LOCKED;
+/* ... with the next list in which a contender has come or gone. It may be
+ * called with another. */
+void zkr__line_wait_locked(struct zkr__claim *c) ZKR__LOCKED;
+/* Calls it for all who wait so. */
+void zkr__line_wake_locked(struct zkr__line *line) ZKR__LOCKED;
+/* Takes that back. */
 void zkr__line_unask_locked(struct zkr__claim *c) ZKR__LOCKED;
 bool zkr__line_is_asked_locked(const struct zkr__claim *c) ZKR__LOCKED;
 

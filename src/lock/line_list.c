@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of a line: one request for all claims that need to know who is in
- * the queue. */
+ * the queue. Those that wait for any contender to come or go share a watch,
+ * too. */
 #include "base/error.h"
 #include "lock/claim_steps.h"
 #include "lock/line.h"
 #include "session/session.h"
+#include "session/watch.h"
 
 static void on_list(struct zkr__op *op, const struct zkr__zk_reply *reply);
 
@@ -16,24 +18,113 @@ static void send_locked(struct zkr__line *line) ZKR__LOCKED
         return; /* all claims are about to end */
     zkr__list_splice(&line->served, &line->next);
     zkr__line_ref_locked(line);
+    line->list.request.watch = line->watched ? NULL : line->watch;
     zkr__op_start_locked(&line->list, ZKR__ZK_SURVEY, line->dir,
                          ZKR__RETRY_POLICY, on_list);
+}
+
+static bool is_busy(const struct zkr__line *line)
+{
+    return line->list.where != ZKR__OP_IDLE || line->serving;
 }
 
 void zkr__line_ask_locked(struct zkr__claim *c)
 {
     struct zkr__line *line = c->lock->line;
+    bool more = c->more;
 
-    zkr__line_unask_locked(c);
+    c->more = false;
+    zkr__list_remove(&c->place.ask);
     zkr__list_append(&line->next, &c->place.ask);
-    if (line->list.where == ZKR__OP_IDLE && !line->serving)
+    if (!more && !is_busy(line))
         send_locked(line);
+}
+
+/* Nobody waits any more. */
+static void look_away_locked(struct zkr__line *line) ZKR__LOCKED
+{
+    if (line->watch == NULL || is_busy(line) || !zkr__list_empty(&line->idle) ||
+        !zkr__list_empty(&line->next))
+        return;
+    if (line->watched)
+        zkr__watch_remove_locked(line->watch);
+    else
+        zkr__watch_not_sent_locked(line->watch);
+    line->watch = NULL;
+    line->watched = false;
 }
 
 void zkr__line_unask_locked(struct zkr__claim *c)
 {
     zkr__list_remove(&c->place.ask);
+    look_away_locked(c->lock->line);
 }
+
+/* -- the watch ------------------------------------------------------------ */
+
+static void on_changed(void *owner, bool deleted)
+{
+    struct zkr__line *line = owner;
+
+    (void)deleted;
+    zkr__session_assert_locked(line->session);
+    line->watch = NULL;
+    line->watched = false;
+    zkr__line_wake_locked(line);
+}
+
+static bool make_watch_locked(struct zkr__line *line) ZKR__LOCKED
+{
+    if (line->watch == NULL)
+        line->watch =
+            zkr__watch_new_locked(line->session, line->dir, line, on_changed);
+    if (line->watch != NULL)
+        line->watch->children = true;
+    return line->watch != NULL;
+}
+
+/* A list that has not set the watch shows what was before: another one sets it.
+ */
+void zkr__line_wait_locked(struct zkr__claim *c)
+{
+    struct zkr__line *line = c->lock->line;
+
+    if (!make_watch_locked(line)) {
+        zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
+    } else if (line->watched) {
+        zkr__list_remove(&c->place.ask);
+        zkr__list_append(&line->idle, &c->place.ask);
+    } else {
+        zkr__line_ask_locked(c);
+    }
+}
+
+/* Without memory for a watch they are told in zkr__line_wait_locked(). */
+void zkr__line_wake_locked(struct zkr__line *line)
+{
+    if (zkr__list_empty(&line->idle))
+        return;
+    (void)make_watch_locked(line);
+    zkr__list_splice(&line->next, &line->idle);
+    if (!is_busy(line))
+        send_locked(line);
+}
+
+/* Tells whether the list has set it. */
+static void watched_locked(struct zkr__line *line, int rc) ZKR__LOCKED
+{
+    struct zkr__watch *watch = line->list.request.watch;
+
+    if (watch == NULL || line->watch != watch)
+        return;
+    line->watched = rc == ZKR_OK;
+    if (line->watched)
+        return;
+    line->watch = NULL;
+    zkr__watch_not_set_locked(watch, ZKR__ZK_SURVEY, rc);
+}
+
+/* ------------------------------------------------------------------------- */
 
 bool zkr__line_is_asked_locked(const struct zkr__claim *c)
 {
@@ -45,9 +136,12 @@ static void serve_locked(struct zkr__line *line, int rc,
 {
     struct zkr__list *link;
 
-    while ((link = zkr__list_pop(&line->served)) != NULL)
-        zkr__claim_listed_locked(
-            ZKR__CONTAINER(link, struct zkr__claim, place.ask), rc, queue);
+    while ((link = zkr__list_pop(&line->served)) != NULL) {
+        struct zkr__claim *c =
+            ZKR__CONTAINER(link, struct zkr__claim, place.ask);
+
+        c->way->listed(c, rc, queue);
+    }
 }
 
 static void on_list(struct zkr__op *op, const struct zkr__zk_reply *reply)
@@ -58,6 +152,7 @@ static void on_list(struct zkr__op *op, const struct zkr__zk_reply *reply)
 
     zkr__session_assert_locked(op->session);
     line->serving = true;
+    watched_locked(line, rc);
     if (rc == ZKR_OK)
         rc = zkr__queue_parse(&queue, reply->names, reply->name_count,
                               line->markers);
@@ -68,6 +163,7 @@ static void on_list(struct zkr__op *op, const struct zkr__zk_reply *reply)
     line->serving = false;
     if (!zkr__list_empty(&line->next))
         send_locked(line);
+    look_away_locked(line);
     zkr__line_advance_locked(line);
     zkr__line_unref_locked(line);
 }

@@ -45,6 +45,7 @@ static struct zkr__line *make_locked(struct zkr_session *s, const char *dir,
     zkr__list_init(&line->gone);
     zkr__list_init(&line->served);
     zkr__list_init(&line->next);
+    zkr__list_init(&line->idle);
     zkr__op_init(&line->list, s);
     zkr__op_init(&line->look.op, s);
     zkr__line_forget_locked(line);
@@ -109,6 +110,8 @@ void zkr__lines_forget_locked(struct zkr_session *s)
 static void flushed(struct zkr__line *line)
 {
     zkr__session_assert_locked(line->session);
+    line->watch = NULL;
+    line->watched = false;
     line->look.watch = NULL;
     line->look.refused = false;
     line->entered = false;

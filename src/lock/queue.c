@@ -104,6 +104,7 @@ int zkr__queue_parse(struct zkr__queue *queue, const char *const *names,
     if (queue->all == NULL)
         return ZKR_ENOMEM;
     queue->count = collect(queue->all, names, count, markers);
+    queue->foreign = count - queue->count;
     qsort(queue->all, queue->count, sizeof(*queue->all), in_order);
     queue->count = without_repeats(queue->all, queue->count);
     zkr__queue_link(queue);
@@ -134,6 +135,11 @@ static size_t last_ahead(const struct zkr__queue *queue, size_t self)
            zkr__queue_is_ahead(&queue->all[last + 1], &queue->all[self]))
         last++;
     return last;
+}
+
+size_t zkr__queue_ahead(const struct zkr__queue *queue, size_t self)
+{
+    return last_ahead(queue, self); /* it is one of them, and left out */
 }
 
 static bool counts(const struct zkr__queue *queue, size_t i, size_t self)

@@ -63,6 +63,7 @@ size_t zkr__nearest_exclusive(const struct zkr__nearest *nearest);
 struct zkr__queue {
     struct zkr__contender *all; /* in order */
     size_t count;
+    size_t foreign; /* names of others, which are not in it */
     uint32_t markers;
 };
 
@@ -72,6 +73,9 @@ int zkr__queue_parse(struct zkr__queue *queue, const char *const *names,
 
 /* Returns the index of the contender of that name, or ZKR__NOBODY. */
 size_t zkr__queue_find(const struct zkr__queue *queue, const char *name);
+
+/* Returns how many contenders count as ahead of the one with that index. */
+size_t zkr__queue_ahead(const struct zkr__queue *queue, size_t self);
 
 /* To be called when `ours` has been set for some. */
 void zkr__queue_link(struct zkr__queue *queue);

@@ -31,9 +31,9 @@ struct zkr__way {
     /* Gets the node that we wait for, when it has been read; NULL: not
      * needed. */
     void (*met)(struct zkr__claim *c, const struct zkr__zk_reply *reply);
-    /* WAITING for any contender to come or go: gets a list of the directory,
-     * which is younger than our node. */
-    void (*listed)(struct zkr__claim *c, const struct zkr__zk_reply *reply);
+    /* Gets the list of the line that it has asked for. `queue` is valid if `rc`
+     * is ZKR_OK. */
+    void (*listed)(struct zkr__claim *c, int rc, struct zkr__queue *queue);
 };
 
 extern const struct zkr__way zkr__in_a_queue; /* way_in_a_queue.c */

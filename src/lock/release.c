@@ -61,11 +61,12 @@ static int check_release_locked(struct zkr_grant *g, bool waits) ZKR__LOCKED
     return ZKR_OK;
 }
 
-static int await_release_unlocks(struct zkr_grant *g) ZKR__UNLOCKS
+static int await_release_unlocks(struct zkr_grant *g,
+                                 int64_t since) ZKR__UNLOCKS
 {
     struct zkr__claim *c = zkr__grant_claim(g);
     struct zkr_session *s = c->session;
-    int64_t deadline = zkr__clock_deadline(s->opts.reply_timeout_ms);
+    int64_t deadline = since + s->opts.reply_timeout_ms * ZKR__MS;
 
     while (!g->left && zkr__cond_wait(&c->changed, &s->lock, deadline))
         ;
@@ -75,22 +76,39 @@ static int await_release_unlocks(struct zkr_grant *g) ZKR__UNLOCKS
     return explain_release(g, c);
 }
 
-enum zkr_error zkr_grant_release(zkr_grant *g)
+int zkr__grant_release_begin(struct zkr_grant *g)
 {
-    struct zkr__claim *c;
     int rc = zkr__grant_check_handle(g);
 
     if (rc != ZKR_OK)
         return rc;
     zkr__grant_lock(g);
-    c = zkr__grant_claim(g);
     rc = check_release_locked(g, true);
-    if (rc == ZKR_OK && zkr__hold_drop_locked(c)) {
-        zkr__claim_release_locked(c);
-        rc = await_release_unlocks(g);
-    }
+    if (rc == ZKR_OK && zkr__hold_drop_locked(zkr__grant_claim(g)))
+        zkr__claim_release_locked(zkr__grant_claim(g));
     zkr__grant_unlock(g);
     return rc;
+}
+
+int zkr__grant_release_end(struct zkr_grant *g, int64_t since)
+{
+    int rc = zkr__grant_check_handle(g);
+
+    if (rc != ZKR_OK)
+        return rc;
+    zkr__grant_lock(g);
+    if (g->sm.state == ZKR_GRANT_RELEASED)
+        rc = await_release_unlocks(g, since);
+    zkr__grant_unlock(g);
+    return rc;
+}
+
+enum zkr_error zkr_grant_release(zkr_grant *g)
+{
+    int64_t since = zkr__clock_now();
+    int rc = zkr__grant_release_begin(g);
+
+    return rc == ZKR_OK ? zkr__grant_release_end(g, since) : rc;
 }
 
 enum zkr_error zkr_grant_release_async(zkr_grant *g, zkr_release_fn fn,

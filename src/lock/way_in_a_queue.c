@@ -33,4 +33,5 @@ const struct zkr__way zkr__in_a_queue = {
     .withdraw = zkr__claim_withdraw_locked,
     .leave = zkr__claim_leave_locked,
     .go_on = zkr__claim_list_locked,
+    .listed = zkr__claim_listed_locked,
 };

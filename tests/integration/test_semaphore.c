@@ -616,13 +616,13 @@ static void no_wake_up_is_lost_with_a_list(void **state)
 
     (void)state;
     release(take(sem));
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 9; i++) { /* of the turn, without a watch, with one */
         zkr_grant *g = take(other);
         struct waiter w;
 
         wait_children(locks, 0);
         settle(ours);
-        proxy_rule(proxy, ZOO_GETCHILDREN_OP, 1 + i % 2, actions[i / 2]);
+        proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1 + i % 3, actions[i / 3]);
         start(&w, sem);
         assert_true(proxy_wait_rule(proxy, SOON_MS));
         release(g);
@@ -632,6 +632,170 @@ static void no_wake_up_is_lost_with_a_list(void **state)
     }
     zkr_semaphore_free(sem);
     zkr_semaphore_free(other);
+}
+
+/* Each permit was created and listed alone: 200 of them cost 500 requests, and
+ * their releases 200 round trips. */
+static bool has_sent(void *wanted)
+{
+    const long *w = wanted;
+
+    return proxy_requests(proxy, (int32_t)w[0]) >= w[1];
+}
+
+static long lists(void)
+{
+    return proxy_requests(proxy, ZOO_GETCHILDREN2_OP) +
+           proxy_requests(proxy, ZOO_GETCHILDREN_OP);
+}
+
+enum { DOZENS = 48 };
+
+static zkr_grant *dozens[DOZENS];
+
+static int by_dozens(void *sem, int64_t timeout_ms, zkr_grant **ret_grant)
+{
+    int rc = zkr_semaphore_acquire_many(sem, DOZENS, timeout_ms, dozens);
+
+    *ret_grant = dozens[0];
+    return rc;
+}
+
+static int release_dozens(void *sem, int64_t timeout_ms, zkr_grant **ret_grant)
+{
+    (void)sem;
+    (void)timeout_ms;
+    *ret_grant = NULL;
+    return zkr_grants_release(dozens, DOZENS);
+}
+
+/* The reply to the first of the creates, or deletes, is held back. */
+static void go_in_one_flight(int (*fn)(void *, int64_t, zkr_grant **),
+                             zkr_semaphore *sem, int32_t type, int first)
+{
+    long wanted[2] = { type, proxy_requests(proxy, type) + first + DOZENS - 1 };
+    struct waiter w;
+
+    proxy_rule(proxy, type, first, PROXY_HOLD_REPLY);
+    waiter_start_by(&w, fn, sem, -1);
+    assert_true(wait_until(has_sent, wanted, SOON_MS));
+    assert_false(waiter_is_done(&w));
+    proxy_release(proxy);
+    ok(waiter_join(&w));
+}
+
+static uint64_t reconnects(void)
+{
+    struct zkr_counters c = ZKR_COUNTERS_INIT;
+
+    ok(zkr_session_stats(ours, &c));
+    return c.reconnects;
+}
+
+/* Of the turn, and of all permits. Where the machine is so busy that the
+ * connection is lost, each create asks what has become of it. */
+static void costs_two_lists(zkr_semaphore *sem)
+{
+    uint64_t lost;
+    long before;
+    long after;
+
+    do {
+        lost = reconnects();
+        before = lists();
+        ok(zkr_semaphore_acquire_many(sem, DOZENS, SOON_MS, dozens));
+        after = lists();
+        ok(zkr_grants_release(dozens, DOZENS));
+        zkr_grants_free(dozens, DOZENS);
+    } while (reconnects() != lost);
+    assert_in_range(after - before, 1, 2);
+}
+
+static void many_permits_are_one_flight(void **state)
+{
+    zkr_semaphore *sem = new_semaphore(ours, DOZENS);
+
+    (void)state;
+    release(take(sem));
+    settle(ours);
+    for (int i = 0; i < 2; i++) {
+        costs_two_lists(sem);
+        settle(ours);
+        go_in_one_flight(by_dozens, sem, ZOO_CREATE2_OP, 2);
+        wait_children(leases, DOZENS);
+        wait_children(locks, 0);
+        ok(zkr_grants_check(dozens, DOZENS));
+        settle(ours);
+        go_in_one_flight(release_dozens, sem, ZOO_DELETE_OP, 1);
+        zkr_grants_free(dozens, DOZENS);
+        is_empty();
+    }
+    zkr_semaphore_free(sem);
+}
+
+static int by_five(void *sem, int64_t timeout_ms, zkr_grant **ret_grant)
+{
+    int rc = zkr_semaphore_acquire_many(sem, 5, timeout_ms, dozens);
+
+    *ret_grant = dozens[0];
+    return rc;
+}
+
+/* Each create of a flight loses its reply, or is not carried out, with those
+ * behind it. */
+static void a_flight_that_is_lost_leaves_as_many_as_it_has_to(void **state)
+{
+    static const enum proxy_action actions[] = { PROXY_DROP_REPLY,
+                                                 PROXY_DROP_REQUEST };
+    zkr_semaphore *sem = new_semaphore(ours, 5);
+
+    (void)state;
+    release(take(sem));
+    for (int i = 0; i < 10; i++) {
+        struct waiter w;
+
+        proxy_rule(proxy, ZOO_CREATE2_OP, 2 + i / 2, actions[i % 2]);
+        waiter_start_by(&w, by_five, sem, -1);
+        assert_true(proxy_wait_rule(proxy, SOON_MS));
+        (void)granted(&w);
+        ok(zkr_grants_check(dozens, 5));
+        wait_children(leases, 5);
+        wait_children(locks, 0);
+        ok(zkr_grants_release(dozens, 5));
+        zkr_grants_free(dozens, 5);
+        is_empty();
+    }
+    zkr_semaphore_free(sem);
+}
+
+/* When it is given up, some creates have been answered, and others not. */
+static void a_flight_that_is_given_up_leaves_nothing(void **state)
+{
+    zkr_semaphore *sem = new_semaphore(ours, 5);
+
+    (void)state;
+    release(take(sem));
+    for (int i = 1; i <= 7; i++) {
+        long wanted[2] = { ZOO_CREATE2_OP,
+                           proxy_requests(proxy, ZOO_CREATE2_OP) };
+        struct waiter w;
+
+        wanted[1] += i == 1 ? 1 : 6; /* the turn, all */
+        proxy_rule(proxy, i < 7 ? ZOO_CREATE2_OP : ZOO_GETCHILDREN2_OP,
+                   i < 7 ? i : 1, PROXY_HOLD_REPLY);
+        waiter_start_by(&w, by_five, sem, -1);
+        if (i < 7)
+            assert_true(wait_until(has_sent, wanted, SOON_MS));
+        else
+            assert_true(proxy_wait_rule(proxy, SOON_MS));
+        ok(zkr_semaphore_cancel(sem));
+        assert_int_equal(waiter_join(&w), ZKR_ECANCELED);
+        assert_null(dozens[4]);
+        proxy_release(proxy);
+        is_empty();
+    }
+    release(take(sem));
+    zkr_semaphore_free(sem);
 }
 
 static void one_that_waits_queues_again_in_the_next_session(void **state)
@@ -766,37 +930,55 @@ static void a_shared_limit_can_be_changed(void **state)
     zkr_semaphore_free(other);
 }
 
-/* It kept its turn, and what it had, for ever. */
-static void an_acquire_that_cannot_be_granted_any_more_ends(void **state)
+/* It ended with an error, though the limit was as high as before a moment
+ * later. */
+static void more_than_the_limit_is_waited_for(void **state)
 {
     zkr_semaphore *sem;
     zkr_grant *four[4] = { NULL, NULL, NULL, NULL };
-    zkr_grant *g;
     struct recorder *r = recorder_new();
+    int64_t count;
     int code;
 
     (void)state;
     (void)snprintf(limit_path, sizeof(limit_path), "%s", new_path());
     sem = new_shared(ours, 4);
     for (int i = 0; i < 2; i++) {
-        set_limit(4);
-        while (zkr_semaphore_limit(sem) != 4)
-            sleep_ms(1);
-        g = take(sem);
+        zkr_grant *g = take(sem);
+
         ok(zkr_semaphore_acquire_many_async(sem, 4, -1, record_all, r, NULL));
         wait_children(leases, 5);
         set_limit(2);
-        assert_true(recorder_wait(r, (size_t)i + 1, SOON_MS));
-        assert_true(recorder_get(r, (size_t)i, &code, NULL));
-        assert_int_equal(code, ZKR_EINVAL);
-        wait_children(leases, 1);
-        release(take(sem));
+        while (zkr_semaphore_limit(sem) != 2)
+            sleep_ms(1);
         release(g);
+        wait_children(leases, 4);
+        settle(ours);
+        assert_int_equal(recorder_count(r), (size_t)i);
+        set_limit(4);
+        assert_true(recorder_wait(r, (size_t)i + 1, SOON_MS));
+        assert_true(recorder_get(r, (size_t)i, &code, &count));
+        assert_int_equal(code, ZKR_OK);
+        assert_int_equal(count, 4);
+        is_empty();
     }
-    four[0] = four[3] = g;
-    assert_int_equal(zkr_semaphore_acquire_many(sem, 4, 0, four), ZKR_EINVAL);
-    assert_null(four[0]);
-    assert_null(four[3]);
+    set_limit(2);
+    while (zkr_semaphore_limit(sem) != 2)
+        sleep_ms(1);
+    assert_int_equal(zkr_semaphore_acquire_many(sem, 4, 0, four), ZKR_EBUSY);
+    assert_non_null(strstr(zkr_error_detail(), "limit is 2"));
+    assert_int_equal(zkr_semaphore_acquire_many(sem, 4, GIVE_UP_MS, four),
+                     ZKR_ETIMEDOUT);
+    set_limit(0);
+    while (zkr_semaphore_limit(sem) != 0)
+        sleep_ms(1);
+    assert_int_equal(zkr_semaphore_acquire(sem, 0, four), ZKR_EBUSY);
+    assert_non_null(strstr(zkr_error_detail(), "limit is 0, and 0 are ahead"));
+    is_empty();
+    assert_int_equal(
+        zkr_semaphore_acquire_many(sem, ZKR_SEMAPHORE_MAX + 1, 0, four),
+        ZKR_EINVAL);
+    assert_non_null(strstr(zkr_error_detail(), "at most 10000"));
     zkr_semaphore_free(sem);
     recorder_free(r);
 }
@@ -864,11 +1046,14 @@ static int run_group(void)
         TEST(lost_replies_make_no_second_node),
         TEST(a_node_is_found_before_the_list_is_sent_again),
         TEST(no_wake_up_is_lost_with_a_list),
+        TEST(many_permits_are_one_flight),
+        TEST(a_flight_that_is_lost_leaves_as_many_as_it_has_to),
+        TEST(a_flight_that_is_given_up_leaves_nothing),
         TEST(one_that_waits_queues_again_in_the_next_session),
         TEST(with_the_flag_it_fails_with_its_session),
         TEST(a_lost_lease_frees_a_permit),
         TEST(a_shared_limit_can_be_changed),
-        TEST(an_acquire_that_cannot_be_granted_any_more_ends),
+        TEST(more_than_the_limit_is_waited_for),
         TEST(a_node_that_is_no_limit_is_refused),
         TEST(acquires_of_a_semaphore_are_counted),
     };
