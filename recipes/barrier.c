@@ -14,7 +14,7 @@
 static const char noun[] = "barrier";
 
 static const struct zkr__await is_gone = { noun, "it is set", ZKR_WATCH_EXISTS,
-                                           zkr__await_absence };
+                                           zkr__await_absence, NULL };
 
 struct zkr_barrier {
     zkr_session *session;

@@ -93,15 +93,26 @@ const char *zkr_double_barrier_path(const zkr_double_barrier *m)
     return m == NULL ? NULL : m->path;
 }
 
+/* A node of a new name, which is not created yet. On error nothing has
+ * changed. */
 static int begin(zkr_double_barrier *m)
 {
-    zkr__random_uuid(m->name);
-    m->node = zkr__path_join(m->path, m->name);
-    m->discard = m->node == NULL ? NULL : zkr__discard_new(m->session, m->node);
-    if (m->discard != NULL)
-        return ZKR_OK;
-    free(m->node);
-    return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", noun, m->path);
+    char name[ZKR__UUID_LEN + 1];
+    struct zkr__discard *discard;
+    char *node;
+
+    zkr__random_uuid(name);
+    node = zkr__path_join(m->path, name);
+    discard = node == NULL ? NULL : zkr__discard_new(m->session, node);
+    if (discard == NULL) {
+        free(node);
+        return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", noun,
+                         m->path);
+    }
+    (void)strcpy(m->name, name);
+    m->node = node;
+    m->discard = discard;
+    return ZKR_OK;
 }
 
 static void end_without_a_node(zkr_double_barrier *m)
@@ -149,10 +160,22 @@ void zkr_double_barrier_free(zkr_double_barrier *m)
 
 /* No error: our node may have gone, with its session; or the list is old. */
 #define ENTER_AGAIN 1
+/* No error: there was an old "ready", so others may be leaving. */
+#define START_OVER 2
+
+/* One attempt. */
+struct entry {
+    struct zkr_session *session;
+    uint64_t epoch; /* of our node */
+    int64_t stale;  /* the czxid of an old "ready" */
+    /* Under the session lock: */
+    bool looked;
+    int64_t before; /* the czxid of the "ready" that was there first; 0: none */
+};
 
 static const struct zkr__await old_node_is_gone = {
     noun, "our node of the session before is still there", ZKR_WATCH_EXISTS,
-    zkr__await_absence
+    zkr__await_absence, NULL
 };
 
 /* Sets *ret_stat, to zeros if there is no such node. */
@@ -221,45 +244,104 @@ static int find_older(const zkr_double_barrier *m, const char *name,
     return rc;
 }
 
-/* "ready" is for those who were there when it was made. When all of them have
- * gone it is of a time that is over: it lets nobody in, and is deleted. A
- * member that does so at the same time as others may delete a new one, too, but
- * looks then again, and makes it again if there are enough. */
-static int judge_open(const zkr_double_barrier *m, const struct zkr_reply *list,
+static int64_t first_ready(const struct entry *entry)
+{
+    int64_t czxid;
+
+    zkr__session_lock(entry->session);
+    czxid = entry->before;
+    zkr__session_unlock(entry->session);
+    return czxid;
+}
+
+/* "ready" has gone. If it was made after our node, it was for us, too. */
+static int judge_gone(const zkr_double_barrier *m, const struct entry *entry,
                       int64_t deadline)
+{
+    struct zkr_stat own;
+    int rc = find_stat(m, m->node, deadline, &own);
+
+    if (rc != ZKR_OK)
+        return rc;
+    if (own.czxid == 0)
+        return ENTER_AGAIN;
+    return first_ready(entry) > own.czxid ? ZKR_OK : START_OVER;
+}
+
+/* "ready" is for those who were there when it was made. When all of them have
+ * gone it is of a time that is over, and lets nobody in. */
+static int judge_open(const zkr_double_barrier *m, const struct zkr_reply *list,
+                      struct entry *entry, int64_t deadline)
 {
     struct zkr_stat ready;
     bool is_older = false;
     int rc = find_stat(m, m->ready, deadline, &ready);
 
     if (rc == ZKR_OK && ready.czxid == 0)
-        return ENTER_AGAIN;
+        return judge_gone(m, entry, deadline);
+    entry->stale = ready.czxid;
     for (size_t i = 0; rc == ZKR_OK && !is_older && i < list->count; i++) {
         if (strcmp(list->names[i], READY) != 0)
             rc =
                 find_older(m, list->names[i], ready.czxid, deadline, &is_older);
     }
-    if (rc == ZKR_OK && !is_older)
-        rc = zkr__node_remove(m->session, m->ready, deadline);
-    return rc == ZKR_OK && !is_older ? ENTER_AGAIN : rc;
+    return rc == ZKR_OK && !is_older ? START_OVER : rc;
 }
 
-struct entry {
-    struct zkr_session *session;
-    uint64_t epoch; /* of our node */
-};
+/* Those who leave may wait for our node, because it was there when they began
+ * to leave, and we would wait for them to come again. So we go, and come under
+ * another name. Our node goes first: then a new "ready" was not made for us, if
+ * another member deletes the old one at the same time, and others are enough
+ * without us. Those have been told of it when we delete it. */
+static int start_over(zkr_double_barrier *m, int64_t stale, int64_t deadline)
+{
+    struct zkr__discard *discard = m->discard;
+    char *node = m->node;
+    struct zkr_stat ready;
+    int rc = zkr__node_remove(m->session, node, deadline);
 
+    if (rc == ZKR_OK)
+        rc = begin(m);
+    if (rc != ZKR_OK)
+        return rc;
+    zkr__discard_free(discard);
+    free(node);
+    rc = find_stat(m, m->ready, deadline, &ready);
+    if (rc == ZKR_OK && ready.czxid == stale && stale != 0)
+        rc = zkr__node_remove(m->session, m->ready, deadline);
+    return rc;
+}
+
+/* A "ready" that was made after our node was there has counted us, or lets us
+ * in beside those that it has. The first result came after our node: what it
+ * shows may be old, and what comes after it is not. */
 static int judge_ready(const struct zkr__zk_reply *reply, void *user)
 {
-    const struct entry *entry = user;
+    struct entry *entry = user;
+    int rc = zkr__await_presence(reply, NULL);
 
     if (entry->session->epoch != entry->epoch)
         return ENTER_AGAIN;
-    return zkr__await_presence(reply, NULL);
+    if (!entry->looked && (rc == ZKR_OK || rc == ZKR_EBUSY)) {
+        entry->looked = true;
+        entry->before = rc == ZKR_OK ? reply->stat.czxid : 0;
+    }
+    if (rc != ZKR_OK)
+        return rc;
+    return reply->stat.czxid == entry->before ? ZKR_EBUSY : ZKR_OK;
+}
+
+/* It may have gone since: kazoo deletes it when the first one leaves. */
+static int judge_creation(void *user)
+{
+    const struct entry *entry = user;
+
+    return entry->session->epoch == entry->epoch ? ZKR_OK : ENTER_AGAIN;
 }
 
 static const struct zkr__await is_ready = { noun, "too few have entered",
-                                            ZKR_WATCH_EXISTS, judge_ready };
+                                            ZKR_WATCH_EXISTS, judge_ready,
+                                            judge_creation };
 
 /* One try to make "ready", which is not made when our own node has gone. */
 static int try_open(const zkr_double_barrier *m, int64_t deadline)
@@ -293,48 +375,70 @@ static int open_for_all(const zkr_double_barrier *m, int64_t deadline)
 
 /* The last one to enter sees the nodes of all. */
 static int join_those(const zkr_double_barrier *m, const struct zkr_reply *list,
-                      uint64_t epoch, const struct zkr__patience *until)
+                      struct zkr__awaiting *ready, struct entry *entry,
+                      int64_t deadline)
 {
-    struct entry entry = { m->session, epoch };
-
     if (!has_name(list, m->name))
         return ENTER_AGAIN;
     if (has_name(list, READY))
-        return judge_open(m, list, until->deadline);
+        return judge_open(m, list, entry, deadline);
     if (list->count < m->members)
-        return zkr__await(&is_ready, m->session, m->ready, &entry, until);
-    return open_for_all(m, until->deadline);
+        return first_ready(entry) != 0 ? judge_gone(m, entry, deadline)
+                                       : zkr__await_rest(ready);
+    return open_for_all(m, deadline);
 }
 
-static int join(const zkr_double_barrier *m, uint64_t epoch,
+/* "ready" is watched before the list is asked for: it may come and go before we
+ * know that we have to wait for it. */
+static int join(const zkr_double_barrier *m, struct entry *entry,
                 const struct zkr__patience *until)
 {
+    struct zkr__awaiting *ready;
     struct zkr_reply *list;
-    int rc = zkr__session_ask(m->session, ZKR__SURVEY(m->path), NULL,
-                              until->deadline, &list);
+    int rc =
+        zkr__await_begin(&is_ready, m->session, m->ready, entry, until, &ready);
 
     if (rc != ZKR_OK)
-        return rc == ZKR_ZNONODE ? ENTER_AGAIN : rc;
-    rc = join_those(m, list, epoch, until);
-    zkr_reply_free(list);
+        return rc;
+    rc = zkr__session_ask(m->session, ZKR__SURVEY(m->path), NULL,
+                          until->deadline, &list);
+    if (rc == ZKR_OK) {
+        rc = join_those(m, list, ready, entry, until->deadline);
+        zkr_reply_free(list);
+    } else if (rc == ZKR_ZNONODE) {
+        rc = ENTER_AGAIN;
+    }
+    if ((rc == ENTER_AGAIN || rc == START_OVER) && zkr__await_has_come(ready))
+        rc = ZKR_OK;
+    zkr__await_end(ready);
     return rc;
 }
 
-static int enter(const zkr_double_barrier *m, const struct zkr__patience *until)
+static int enter_once(zkr_double_barrier *m, const struct zkr__patience *until)
+{
+    struct entry entry = { m->session, zkr_session_epoch(m->session), 0, false,
+                           0 };
+    int rc = put_node(m, until->deadline);
+
+    if (rc == ZKR_OK)
+        rc = join(m, &entry, until);
+    if (rc != START_OVER)
+        return rc;
+    rc = start_over(m, entry.stale, until->deadline);
+    return rc == ZKR_OK ? ENTER_AGAIN : rc;
+}
+
+static int enter(zkr_double_barrier *m, const struct zkr__patience *until)
 {
     int rc;
 
     do {
-        uint64_t epoch = zkr_session_epoch(m->session);
-
         if (zkr__clock_now() >= until->deadline)
             return zkr__fail(ZKR_ETIMEDOUT,
                              "%s '%.300s': its nodes changed until the "
                              "deadline",
                              noun, m->path);
-        rc = put_node(m, until->deadline);
-        if (rc == ZKR_OK)
-            rc = join(m, epoch, until);
+        rc = enter_once(m, until);
     } while (rc == ENTER_AGAIN);
     return rc;
 }
@@ -370,7 +474,7 @@ enum zkr_error zkr_double_barrier_enter(zkr_double_barrier *m,
 
 static const struct zkr__await another_has_left = { noun, "another is inside",
                                                     ZKR_WATCH_EXISTS,
-                                                    zkr__await_absence };
+                                                    zkr__await_absence, NULL };
 
 /* No error: all others have left. */
 #define ALONE 1

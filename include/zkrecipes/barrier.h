@@ -127,23 +127,28 @@ ZKR_API void zkr_double_barrier_free(zkr_double_barrier *member);
 /**
  * Enter, and wait until as many as the barrier is for have entered.
  *
- * When there are enough, one of them makes "ready", and that lets all in. It
+ * When there are enough, one of them makes "ready", and that lets all in whose
+ * nodes are there, also those who hear of it when it has been deleted again. It
  * also lets in each member that comes later, as long as a node is there that is
  * older than "ready" (a lower czxid).
  *
  * The last one to leave deletes "ready". It stays when the last one dies
  * inside, is freed, or cannot delete it before the deadline of leave. The next
- * member that enters finds only younger nodes then, deletes "ready", and waits
- * for enough others. A Curator program takes such a "ready" for permission, and
- * enters alone.
+ * member that enters finds only younger nodes then. It deletes its own node and
+ * "ready", so that nobody who leaves waits for it, and waits for enough others
+ * with a node of another name. A Curator program takes such a "ready" for
+ * permission, and enters alone.
  *
  * The number of programs at one path should not be higher than @p members. If
- * it is, the others may be enough to begin the next time while a slow one still
- * leaves, and that one then deletes their "ready": those who are inside do not
- * notice, and those who still wait for "ready" go on waiting until enough enter
- * again, or their deadline passes. Two members that enter, and find an old
- * "ready", can do the same to each other; each of them looks again after its
- * deletion, and makes "ready" again if there are enough.
+ * it is, one that comes when the others leave waits for the next time; and the
+ * others may be enough to begin that while a slow one still leaves, which then
+ * deletes their "ready". Only a member whose connection is lost in that moment
+ * can miss it, and then waits until enough enter again, or its deadline passes.
+ *
+ * Beside Curator or kazoo a path is good for one round: one enter and one leave
+ * of each member. Their members wait for those who have entered again, and take
+ * a "ready" of the round before for permission (Curator alone sticks so, too).
+ * For the next round take another path, a number behind it, say.
  *
  * A member whose session ends while it waits enters again in the next one. A
  * member that dies does not count from the end of its session on. A member that

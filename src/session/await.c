@@ -9,7 +9,7 @@
 #include "session/look.h"
 #include "session/session.h"
 
-struct awaiting {
+struct zkr__awaiting {
     struct zkr__call call;
     struct zkr__look *look;
     const struct zkr__await *await;
@@ -20,7 +20,7 @@ struct awaiting {
 
 static const struct zkr__call_type awaiting_type = {
     .noun = "wait for",
-    .size = sizeof(struct awaiting),
+    .size = sizeof(struct zkr__awaiting),
 };
 
 int zkr__await_absence(const struct zkr__zk_reply *reply, void *unused)
@@ -44,40 +44,78 @@ struct zkr__patience zkr__patience(const struct zkr_session *s,
                                    timeout_ms == 0 };
 }
 
-static bool on_seen(void *owner, const struct zkr__zk_reply *reply)
+static void judged_locked(struct zkr__awaiting *a, int rc) ZKR__LOCKED
 {
-    struct awaiting *a = owner;
-    int rc = a->await->judge(reply, a->user);
-
     zkr__session_assert_locked(a->call.session);
-    a->seen = true;
     if (rc != ZKR_EBUSY || a->once)
         zkr__call_end_locked(&a->call, rc,
                              rc == ZKR_EBUSY ? a->await->why : "refused");
+}
+
+static bool on_seen(void *owner, const struct zkr__zk_reply *reply)
+{
+    struct zkr__awaiting *a = owner;
+
+    a->seen = true;
+    judged_locked(a, a->await->judge(reply, a->user));
     return true;
 }
 
-static void start_locked(struct zkr__call *call) ZKR__LOCKED
+static void on_created(void *owner)
 {
-    struct awaiting *a = ZKR__CONTAINER(call, struct awaiting, call);
+    struct zkr__awaiting *a = owner;
 
-    zkr__session_assert_locked(call->session);
-    zkr__look_start_locked(a->look);
+    judged_locked(a, a->await->created(a->user));
 }
 
-static int run(struct awaiting *a)
+int zkr__await_begin(const struct zkr__await *await, struct zkr_session *s,
+                     const char *path, void *user,
+                     const struct zkr__patience *until,
+                     struct zkr__awaiting **ret_awaiting)
 {
-    int rc;
+    struct zkr__awaiting *a = zkr__call_new(&awaiting_type, s, path, 0);
 
-    a->look = zkr__look_new(a->call.session, a->call.path, a->await->what, a,
-                            on_seen);
-    if (a->look == NULL)
-        return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory",
-                         a->await->noun, a->call.path);
-    rc = zkr__call_run(&a->call, start_locked);
+    if (a == NULL)
+        return ZKR_ENOMEM;
+    a->call.deadline = until->deadline;
+    a->await = await;
+    a->user = user;
+    a->once = until->for_servers_only;
+    a->look = zkr__look_new(s, path, await->what, a, on_seen);
+    if (a->look == NULL) {
+        zkr__call_unref(&a->call);
+        return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", await->noun,
+                         path);
+    }
+    if (await->created != NULL)
+        zkr__look_hear(a->look, on_created);
+    zkr__session_lock(s);
+    zkr__look_start_locked(a->look);
+    zkr__session_unlock(s);
+    *ret_awaiting = a;
+    return ZKR_OK;
+}
+
+bool zkr__await_has_come(struct zkr__awaiting *a)
+{
+    bool has_come;
+
     zkr__session_lock(a->call.session);
-    zkr__look_stop_locked(a->look);
+    has_come = a->call.ended && a->call.rc == ZKR_OK;
     zkr__session_unlock(a->call.session);
+    return has_come;
+}
+
+/* It is being read already. */
+static void nothing(struct zkr__call *call)
+{
+    (void)call;
+}
+
+int zkr__await_rest(struct zkr__awaiting *a)
+{
+    int rc = zkr__call_run(&a->call, nothing);
+
     if (rc != ZKR_EBUSY && rc != ZKR_ZOPERATIONTIMEOUT)
         return rc;
     if (rc == ZKR_ZOPERATIONTIMEOUT)
@@ -86,24 +124,27 @@ static int run(struct awaiting *a)
                      a->seen ? a->await->why : "no answer before the deadline");
 }
 
+void zkr__await_end(struct zkr__awaiting *a)
+{
+    zkr__session_lock(a->call.session);
+    zkr__look_stop_locked(a->look);
+    zkr__session_unlock(a->call.session);
+    zkr__call_unref(&a->call);
+}
+
 /* No look is behind a sync that the session has seen answered: a new session
  * begins with a transaction, which its server has applied. */
 int zkr__await(const struct zkr__await *await, struct zkr_session *s,
                const char *path, void *user, const struct zkr__patience *until)
 {
-    struct awaiting *a;
+    struct zkr__awaiting *a;
     int rc = zkr__session_catch_up(s, await->noun, path, until->deadline);
 
+    if (rc == ZKR_OK)
+        rc = zkr__await_begin(await, s, path, user, until, &a);
     if (rc != ZKR_OK)
         return rc;
-    a = zkr__call_new(&awaiting_type, s, path, 0);
-    if (a == NULL)
-        return ZKR_ENOMEM;
-    a->call.deadline = until->deadline;
-    a->await = await;
-    a->user = user;
-    a->once = until->for_servers_only;
-    rc = run(a);
-    zkr__call_unref(&a->call);
+    rc = zkr__await_rest(a);
+    zkr__await_end(a);
     return rc;
 }

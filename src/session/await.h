@@ -16,6 +16,9 @@ struct zkr__await {
     /* Judges a result (look.h): ZKR_OK ends the wait, ZKR_EBUSY goes on
      * waiting, anything else ends it with that error. Under the lock. */
     int (*judge)(const struct zkr__zk_reply *reply, void *user);
+    /* The same, when a node that was missing has been created, also if it has
+     * gone since; NULL: the next result tells. */
+    int (*created)(void *user);
 };
 
 /* How long a call waits, for whatever it needs. */
@@ -33,6 +36,18 @@ struct zkr__patience zkr__patience(const struct zkr_session *s,
  * ZKR_EUNREACHABLE, ZKR_EDEADLK, ZKR_ECLOSED, ..., and those of `judge`. */
 int zkr__await(const struct zkr__await *await, struct zkr_session *s,
                const char *path, void *user, const struct zkr__patience *until);
+
+/* The same in steps, for a caller that does more than wait. It begins to read,
+ * behind all that its session has been answered. */
+struct zkr__awaiting;
+int zkr__await_begin(const struct zkr__await *await, struct zkr_session *s,
+                     const char *path, void *user,
+                     const struct zkr__patience *until,
+                     struct zkr__awaiting **ret_awaiting);
+/* Tells whether that is what it waits for. */
+bool zkr__await_has_come(struct zkr__awaiting *a);
+int zkr__await_rest(struct zkr__awaiting *a);
+void zkr__await_end(struct zkr__awaiting *a);
 
 /* Judges that wait until the node has gone, or is there. */
 int zkr__await_absence(const struct zkr__zk_reply *reply, void *unused);

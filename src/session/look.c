@@ -24,9 +24,11 @@ struct zkr__look {
     bool until_deleted;
     void *owner;
     bool (*seen)(void *owner, const struct zkr__zk_reply *reply);
+    void (*created)(void *owner); /* may be NULL */
 
     /* under the session lock */
     bool stopped;
+    bool missing; /* in the last answer */
     int64_t pause_ms;
     int64_t rested;           /* the end of the pause after the last answer */
     struct zkr__op op;        /* the read */
@@ -84,6 +86,8 @@ static void on_fired(void *owner, bool deleted)
 
     zkr__session_assert_locked(l->session);
     l->watch = NULL;
+    if (!deleted && l->missing && l->created != NULL && !is_over(l))
+        l->created(l->owner);
     if (deleted && l->until_deleted && !is_over(l))
         (void)l->seen(l->owner, NULL);
     else if (!is_over(l))
@@ -171,6 +175,7 @@ static void on_read(struct zkr__op *op, const struct zkr__zk_reply *reply)
 
     zkr__session_assert_locked(op->session);
     l->rested = zkr__clock_deadline(l->pause_ms);
+    l->missing = reply->rc == ZKR_ZNONODE;
     if (!is_set || l->stopped)
         l->watch = NULL;
     if (!is_set)
@@ -210,6 +215,11 @@ zkr__look_new(struct zkr_session *s, const char *path, enum zkr_watch_what what,
     l->seen = seen;
     zkr__op_init(&l->op, s);
     return l;
+}
+
+void zkr__look_hear(struct zkr__look *l, void (*created)(void *owner))
+{
+    l->created = created;
 }
 
 void zkr__look_start_locked(struct zkr__look *l)

@@ -746,6 +746,158 @@ static void a_ready_of_those_who_have_gone_lets_nobody_in(void **state)
     }
 }
 
+/* -- one too many ---------------------------------------------------------- */
+
+static bool is_one_alone(void *unused)
+{
+    (void)unused;
+    return count_children(path) == 1 && !is_there(ready);
+}
+
+/* The one too many took "ready" for an old one, and waited for others to come,
+ * and the one that left waited for it. */
+static void one_too_many_lets_the_others_leave(void **state)
+{
+    zkr_session *other = open_session();
+    int times = 0;
+
+    (void)state;
+    while (times < TWICE) {
+        zkr_double_barrier *m = new_member_of(other, 2);
+        zkr_double_barrier *second = new_member_of(other, 2);
+        zkr_double_barrier *late = new_member_of(s, 2);
+        struct caller callers[3];
+        bool is_waited_for;
+
+        both(call_enter, m, second);
+        proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_HOLD_REQUEST);
+        start(&callers[0], call_enter, late);
+        assert_true(proxy_wait_rule(proxy, SOON_MS));
+        is_waited_for = !is_lowest(other);
+        start(&callers[1], call_leave, m);
+        start(&callers[2], call_leave, second);
+        if (is_waited_for)
+            wait_nodes(2); /* with "ready" */
+        proxy_release(proxy);
+        for (int i = 1; i <= 2 && is_waited_for; i++)
+            assert_int_equal(result(&callers[i]), ZKR_OK);
+        if (is_waited_for) {
+            assert_true(wait_until(is_one_alone, NULL, SOON_MS));
+            assert_int_equal(admin_create(admin, ready, ""), ZOK);
+        }
+        assert_int_equal(result(&callers[0]), ZKR_OK);
+        ok(zkr_double_barrier_leave(late, SOON_MS));
+        for (int i = 1; i <= 2 && !is_waited_for; i++)
+            assert_int_equal(result(&callers[i]), ZKR_OK);
+        times += is_waited_for;
+        zkr_double_barrier_free(late);
+        zkr_double_barrier_free(m);
+        zkr_double_barrier_free(second);
+        wait_nodes(0);
+    }
+    close_session(other);
+}
+
+#define CROWD (MEMBERS + 1)
+
+struct visit {
+    struct caller caller;
+    zkr_double_barrier *member;
+    useconds_t delay;
+};
+
+static int call_visit(struct caller *c)
+{
+    struct visit *v = c->subject;
+    int rc;
+
+    (void)usleep(v->delay);
+    rc = zkr_double_barrier_enter(v->member, -1);
+    return rc == ZKR_OK ? zkr_double_barrier_leave(v->member, -1) : rc;
+}
+
+static size_t count_done(struct visit *visits)
+{
+    size_t n = 0;
+
+    for (int i = 0; i < CROWD; i++)
+        n += is_done(&visits[i].caller);
+    return n;
+}
+
+static bool are_members_done(void *visits)
+{
+    return count_done(visits) >= MEMBERS;
+}
+
+/* The one too many is let in when all others have left. */
+static bool are_all_done(void *visits)
+{
+    if (count_done(visits) < CROWD && is_one_alone(NULL))
+        (void)admin_create(admin, ready, "");
+    return count_done(visits) == CROWD;
+}
+
+/* Some members of five hung in about 2 of 100 rounds. */
+static void one_too_many_comes_at_any_moment(void **state)
+{
+    const char *text = getenv("ZKR_TEST_ROUNDS");
+    int rounds = text == NULL ? 100 : atoi(text);
+    zkr_session *sessions[3] = { s, open_session(), open_session() };
+    unsigned seed = 1;
+
+    (void)state;
+    for (int round = 0; round < rounds; round++) {
+        struct visit visits[CROWD];
+
+        (void)snprintf(path, sizeof(path), "%s", new_path());
+        (void)snprintf(ready, sizeof(ready), "%s/ready", path);
+        for (int i = 0; i < CROWD; i++) {
+            visits[i].member = new_member_of(sessions[i % 3], MEMBERS);
+            visits[i].delay = (useconds_t)(rand_r(&seed) % 5000);
+        }
+        for (int i = 0; i < CROWD; i++)
+            start(&visits[i].caller, call_visit, &visits[i]);
+        assert_true(wait_until(are_members_done, visits, SOON_MS));
+        assert_true(wait_until(are_all_done, visits, SOON_MS));
+        for (int i = 0; i < CROWD; i++) {
+            assert_int_equal(result(&visits[i].caller), ZKR_OK);
+            zkr_double_barrier_free(visits[i].member);
+        }
+    }
+    close_session(sessions[1]);
+    close_session(sessions[2]);
+}
+
+/* A member that was slow when "ready" came waited on when it had gone: with its
+ * watch set, or not yet. */
+static void a_ready_that_comes_and_goes_lets_in(void **state)
+{
+    (void)state;
+    for (int time = 0; time < 2 * TWICE; time++) {
+        zkr_double_barrier *m = new_member_of(s, 2);
+        struct caller caller;
+
+        if (time % 2 == 1)
+            proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_HOLD_REPLY);
+        start(&caller, call_enter, m);
+        if (time % 2 == 1)
+            assert_true(proxy_wait_rule(proxy, SOON_MS));
+        else
+            wait_watches(1);
+        if (time % 2 == 0)
+            proxy_freeze(proxy);
+        assert_int_equal(admin_create(admin, ready, ""), ZOK);
+        assert_int_equal(admin_delete(admin, ready), ZOK);
+        proxy_heal(proxy);
+        proxy_release(proxy);
+        assert_int_equal(result(&caller), ZKR_OK);
+        ok(zkr_double_barrier_leave(m, SOON_MS));
+        zkr_double_barrier_free(m);
+        wait_watches(0);
+    }
+}
+
 /* Tells whether there are two nodes, and not that one. */
 static bool are_two_without(void *old)
 {
@@ -1062,6 +1214,9 @@ static int run_group(void)
         TEST(a_member_that_enters_again_is_not_waited_for),
         TEST(a_ready_of_those_who_have_gone_lets_nobody_in),
         TEST(a_member_that_enters_again_counts_once),
+        TEST(one_too_many_lets_the_others_leave),
+        TEST(one_too_many_comes_at_any_moment),
+        TEST(a_ready_that_comes_and_goes_lets_in),
         TEST(a_leaving_member_lists_those_from_before),
         TEST(members_meet_while_servers_and_sessions_end),
         TEST(the_end_of_the_session_ends_an_entry),
