@@ -274,8 +274,13 @@ ZKR_API enum zkr_error zkr_grant_listen(zkr_grant *grant, zkr_grant_fn fn,
  *           comes behind all writes that the program has posted before: see
  *           client.h.
  *           ZKR_ELOST: it was not ours any more. ZKR_ENOTHELD: released before.
- *           ZKR_ZNOAUTH: ACLs forbid the deletion; the node stays until the
- *           session ends, so close the session.
+ *           ZKR_ZNOAUTH: ACLs forbid the deletion, for now: others wait for the
+ *           node. The deletion is tried again after each session timeout, and
+ *           before the next acquire of this session on that path, until it is
+ *           done or the session is over. The log says so when it was refused
+ *           and when it was done, and zkr_counters.refusals counts such nodes:
+ *           also of a lock that stays and is given back later, when there is
+ *           nobody to be told.
  */
 ZKR_API enum zkr_error zkr_grant_release(zkr_grant *grant);
 

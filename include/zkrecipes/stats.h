@@ -69,6 +69,10 @@ struct zkr_counters {
     uint64_t unsures;  /**< How often a grant became UNSURE; one grant may do so
                             more than once. */
 
+    uint64_t refusals; /**< Nodes that the servers refused to delete when their
+                            lock was given back, or the acquire was given up;
+                            see zkr_grant_release(). */
+
     uint64_t wait_us; /**< Sum over the grants: from the acquire to the grant,
                            in microseconds. */
     uint64_t hold_us; /**< Sum over releases and losses: from the grant until

@@ -297,6 +297,7 @@ void zkr__claim_start_locked(struct zkr__claim *c)
     zkr__claim_ref(c); /* the session's, until zkr__claim_end_locked() */
     zkr__list_append(&zkr__locks_of(s)->claims, &c->link);
     zkr__line_ref_locked(c->lock->line);
+    zkr__line_sweep_locked(c->lock->line); /* it would wait for those */
     zkr__count_acquire_locked(c);
     c->epoch = s->epoch;
     if ((c->outcome.fn != NULL || c->observer != NULL) &&

@@ -56,6 +56,11 @@ void zkr__count_wait_locked(struct zkr__claim *c)
         wait_locked(ZKR__CONTAINER(l, struct zkr__claim, cohort.link));
 }
 
+void zkr__count_refusal_locked(struct zkr__claim *c)
+{
+    COUNT(c, refusals, 1);
+}
+
 static void granted_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     uint64_t us = us_since(c->since);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counts what claims do, for the lock object and for its session. Claims that
- * no caller has made, the delegates of cohorts, are not counted. */
+ * no caller has made, the delegates of cohorts, are not counted otherwise. */
 #ifndef ZKR__COUNT_H
 #define ZKR__COUNT_H
 
@@ -11,6 +11,9 @@ void zkr__count_acquire_locked(struct zkr__claim *c) ZKR__LOCKED;
 /* It waits for another contender. Called again, it counts once; called for a
  * delegate, it counts the members that wait with it. */
 void zkr__count_wait_locked(struct zkr__claim *c) ZKR__LOCKED;
+
+/* The servers have refused to delete its node; delegates count, too. */
+void zkr__count_refusal_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 /* It is decided. */
 void zkr__count_outcome_locked(struct zkr__claim *c) ZKR__LOCKED;

@@ -29,9 +29,6 @@ struct zkr__identity { /* all that is called: under the lock, but for sign() */
     void (*found_by_beat)(struct zkr__claim *c);
     /* How to repeat a delete whose outcome is not known. */
     enum zkr__op_retry delete_retry;
-    /* Called when the claim leaves, but its node stays, because the servers
-     * refuse to delete it. */
-    void (*stays)(struct zkr__claim *c);
     /* Called when the session was reported as over: has the node deleted
      * through the next one, where that is safe, but not before that instant, by
      * the clock of the lease. */

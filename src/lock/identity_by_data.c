@@ -110,17 +110,6 @@ static void found_by_beat(struct zkr__claim *c)
     zkr__heartbeat_good_locked(c->session);
 }
 
-/* The claim stays LEAVING until the session is over: other claims ask whether
- * the node is known, and must not take it for theirs. */
-static void stays(struct zkr__claim *c)
-{
-    zkr__session_assert_locked(c->session);
-    if (left_as(c) == 0)
-        zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "its node was not found");
-    else
-        (void)pthread_cond_broadcast(&c->changed);
-}
-
 /* Others may have made it anew: between a read and the delete it could become
  * theirs. So the servers are left to remove it. */
 static void look_after(struct zkr__claim *c, int64_t not_before)
@@ -137,7 +126,6 @@ const struct zkr__identity zkr__by_data = {
     .ask_whose = ask_whose,
     .found_by_beat = found_by_beat,
     .delete_retry = ZKR__RETRY_NEVER,
-    .stays = stays,
     .look_after = look_after,
     .cannot_guard = "its node has the same name for every holder, so it "
                     "cannot guard a write",

@@ -63,21 +63,11 @@ static void found_by_beat(struct zkr__claim *c)
     zkr__grant_found_locked(&c->grant, ZKR_OK);
 }
 
-/* Other claims cannot take it for theirs. Those of the line must wait for it,
- * as those of other sessions do, so they have to list. */
-static void stays(struct zkr__claim *c)
-{
-    zkr__session_assert_locked(c->session);
-    zkr__line_forget_locked(c->lock->line);
-    zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "its node stays");
-}
-
 const struct zkr__identity zkr__by_name = {
     .sign = sign,
     .seek = seek,
     .ask_whose = ask_whose,
     .found_by_beat = found_by_beat,
     .delete_retry = ZKR__RETRY_ALWAYS,
-    .stays = stays,
     .look_after = zkr__leftover_add_locked,
 };

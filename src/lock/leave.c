@@ -4,13 +4,56 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "lock/cohort.h"
 #include "lock/confirm.h"
+#include "lock/count.h"
 #include "lock/grant_parts.h"
 #include "session/timer_thread.h"
 
-/* When the session is over the node is gone, or the server will remove it. */
+static void again_locked(struct zkr__claim *c) ZKR__LOCKED
+{
+    if (zkr__claim_is_over(c) || c->own.op.where != ZKR__OP_IDLE)
+        return;
+    zkr__timer_thread_disarm_locked(c->session, &c->later);
+    zkr__sweep_again_locked(&c->own.sweep);
+}
+
+static void on_again(struct zkr__timer *timer)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, later);
+
+    zkr__session_assert_locked(c->session);
+    again_locked(c);
+}
+
+void zkr__line_sweep_locked(struct zkr__line *line)
+{
+    struct zkr__list *l = line->stuck.next;
+
+    for (; l != &line->stuck; l = l->next)
+        again_locked(ZKR__CONTAINER(l, struct zkr__claim, place.link));
+}
+
+/* Other claims cannot take its node for theirs. Those of the line must wait for
+ * it, as those of other sessions do, so they have to list. */
+static void stay_locked(struct zkr__claim *c) ZKR__LOCKED
+{
+    struct zkr_session *s = c->session;
+
+    if (!c->place.stuck)
+        zkr__count_refusal_locked(c);
+    zkr__line_stick_locked(c);
+    zkr__timer_thread_arm_locked(
+        s, &c->later, zkr__clock_now() + s->opts.session_timeout_ms * ZKR__MS,
+        on_again);
+    (void)pthread_cond_broadcast(&c->changed);
+}
+
+/* When the session is over the node is gone, or the server will remove it. A
+ * refusal is told to who waits for the release, and is not the end: ACLs
+ * change. */
 static void on_swept(struct zkr__sweep *sweep, int rc)
 {
     struct zkr__claim *c = ZKR__CONTAINER(sweep, struct zkr__claim, own.sweep);
@@ -21,10 +64,12 @@ static void on_swept(struct zkr__sweep *sweep, int rc)
         rc = ZKR_OK;
     } else if (rc == ZKR_ZCLOSING)
         rc = c->session->told_server ? ZKR_OK : ZKR_EPENDING;
-    zkr__grant_left_locked(&c->grant, rc);
-    zkr__cohort_left_locked(c, rc);
+    if (!c->grant.left) {
+        zkr__grant_left_locked(&c->grant, rc);
+        zkr__cohort_left_locked(c, rc);
+    }
     if (rc != ZKR_OK && c->session->over == 0)
-        zkr__claim_identity(c)->stays(c);
+        stay_locked(c);
     else
         zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "left");
 }

@@ -75,6 +75,7 @@ static bool count_out_locked(struct zkr__claim *c) ZKR__LOCKED
     zkr__list_remove(&c->place.link);
     c->lock->line->again = true;
     c->place.counts = false;
+    c->place.stuck = false;
     c->place.behind = false;
     c->place.only = false;
     return matters;
@@ -87,6 +88,14 @@ void zkr__line_leave_locked(struct zkr__claim *c)
     zkr__list_append(&c->lock->line->gone, &c->place.link);
     if (matters)
         zkr__line_advance_locked(c->lock->line);
+}
+
+void zkr__line_stick_locked(struct zkr__claim *c)
+{
+    zkr__line_drop_locked(c);
+    zkr__list_append(&c->lock->line->stuck, &c->place.link);
+    c->place.stuck = true;
+    zkr__line_forget_locked(c->lock->line);
 }
 
 void zkr__line_drop_locked(struct zkr__claim *c)

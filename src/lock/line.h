@@ -23,10 +23,12 @@ struct zkr__watch;
 
 /* The place of a claim in the line. */
 struct zkr__place {
-    struct zkr__list link; /* in line->members or line->gone, or in none */
+    struct zkr__list link; /* in line->members, line->gone or line->stuck, or in
+                            * none */
     struct zkr__list ask;  /* in line->served, line->next or line->idle, or in
                             * none */
     bool counts;           /* it is a member */
+    bool stuck;            /* the servers have refused to delete its node */
     bool behind;           /* WAITING for one of ours, without a watch */
     bool only;             /* the node that it watches is the only one ahead */
     enum zkr__kind kind;
@@ -47,6 +49,7 @@ struct zkr__line {
     uint32_t users;           /* locks, claims, and requests under way */
     struct zkr__list members; /* claims that count, in the order of the queue */
     struct zkr__list gone;    /* claims that have been given back */
+    struct zkr__list stuck;   /* ... and whose nodes may not be deleted */
     bool advancing;           /* no other advance inside of one */
     bool again;               /* ... and one has left inside of it */
 
@@ -98,6 +101,10 @@ void zkr__line_join_locked(struct zkr__claim *c) ZKR__LOCKED;
 /* It has been given back, or has given up: it counts no more, but its node may
  * be seen for a while. */
 void zkr__line_leave_locked(struct zkr__claim *c) ZKR__LOCKED;
+/* The same, but its node stays: it is one of others. */
+void zkr__line_stick_locked(struct zkr__claim *c) ZKR__LOCKED;
+/* leave.c: tries to delete those nodes again. */
+void zkr__line_sweep_locked(struct zkr__line *line) ZKR__LOCKED;
 /* It has ended, or will have another node. */
 void zkr__line_drop_locked(struct zkr__claim *c) ZKR__LOCKED;
 /* Returns the nearest of ours that it has to wait for, or NULL. */

@@ -43,6 +43,7 @@ static struct zkr__line *make_locked(struct zkr_session *s, const char *dir,
     line->markers = markers;
     zkr__list_init(&line->members);
     zkr__list_init(&line->gone);
+    zkr__list_init(&line->stuck);
     zkr__list_init(&line->served);
     zkr__list_init(&line->next);
     zkr__list_init(&line->idle);

@@ -18,11 +18,16 @@ void zkr__sweep_init(struct zkr__sweep *sweep, struct zkr_session *s)
 
 static void end_locked(struct zkr__sweep *sweep, int rc) ZKR__LOCKED
 {
-    if (rc != ZKR_OK && zkr__error_outcome(rc) == ZKR__DONE)
+    bool refused = rc != ZKR_OK && zkr__error_outcome(rc) == ZKR__DONE;
+
+    if (refused && !sweep->refused)
         zkr__log(ZKR_LOG_WARNING,
-                 "cannot delete our node %s: %s. It stays until the session "
-                 "ends, and others wait for it",
+                 "cannot delete our node %s: %s. Others wait for it",
                  sweep->node, zkr_strerror(rc));
+    else if (rc == ZKR_OK && sweep->refused)
+        zkr__log(ZKR_LOG_WARNING, "our node %s is deleted at last",
+                 sweep->node);
+    sweep->refused = refused;
     sweep->done(sweep, rc);
 }
 
@@ -86,4 +91,13 @@ void zkr__sweep_start_locked(struct zkr__sweep *sweep,
         delete_locked(sweep);
     else
         zkr__search_start_locked(&sweep->search, ZKR__RETRY_ALWAYS, on_found);
+}
+
+/* A name that others use, too, may be theirs by now: a read tells first. */
+void zkr__sweep_again_locked(struct zkr__sweep *sweep)
+{
+    if (sweep->retry == ZKR__RETRY_NEVER)
+        zkr__search_start_locked(&sweep->search, ZKR__RETRY_ALWAYS, on_found);
+    else
+        zkr__sweep_start_locked(sweep, sweep->done);
 }

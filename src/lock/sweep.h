@@ -14,6 +14,7 @@ struct zkr__sweep {
     size_t node_size;
     bool thorough; /* there may be more nodes of ours */
     bool deleted;  /* one was there, and is deleted */
+    bool refused;  /* once; that is logged */
     /* Under the lock. ZKR_OK: all gone. Else the answer that forbids it, or
      * that the session is over. */
     void (*done)(struct zkr__sweep *sweep, int rc);
@@ -26,5 +27,8 @@ void zkr__sweep_init(struct zkr__sweep *sweep, struct zkr_session *s);
 void zkr__sweep_start_locked(struct zkr__sweep *sweep,
                              void (*done)(struct zkr__sweep *,
                                           int rc)) ZKR__LOCKED;
+
+/* The same once more, after the servers have refused it. */
+void zkr__sweep_again_locked(struct zkr__sweep *sweep) ZKR__LOCKED;
 
 #endif

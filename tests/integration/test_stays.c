@@ -344,6 +344,26 @@ static void a_yield_gives_back_what_is_kept(void **state)
     keep_it();
 }
 
+/* Nobody was told: the release had succeeded long before. */
+static void a_node_that_is_refused_later_is_counted(void **state)
+{
+    struct zkr_counters c = ZKR_COUNTERS_INIT;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        keep_it();
+        proxy_rule_error(proxy, ZOO_DELETE_OP, 1, ZNOAUTH);
+        ok(zkr_mutex_yield(m));
+        assert_true(proxy_wait_rule(proxy, SOON_MS));
+        if (i == 0) /* its own claims get past it */
+            release(acquire(m));
+        ok(zkr_mutex_yield(m));
+        wait_children(path, 0);
+    }
+    ok(zkr_mutex_stats(m, &c));
+    assert_int_equal(c.refusals, 2);
+}
+
 static void after_a_yield_the_holder_gives_it_back(void **state)
 {
     zkr_grant *g = acquire(m);
@@ -644,6 +664,7 @@ static int run_group(void)
         TEST(another_waits_for_a_bounded_number_of_grants),
         TEST(at_the_bound_the_list_is_waited_for),
         TEST(a_yield_gives_back_what_is_kept),
+        TEST(a_node_that_is_refused_later_is_counted),
         TEST(after_a_yield_the_holder_gives_it_back),
         TEST(a_request_for_the_lock_gets_it),
         TEST_WITH(set_up_without_lease,

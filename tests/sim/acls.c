@@ -37,7 +37,7 @@ void acls_be_strict(bool it_is)
 bool acls_permit_read(int session, const struct node *n, enum zkr__zk_type type)
 {
     return (type == ZKR__ZK_EXISTS && !strict) ||
-           acls_permit(session, n, ZKR_PERMISSION_READ, true);
+           acls_permit(session, n, ZKR_PERMISSION_READ, false);
 }
 
 bool acls_used(void)

@@ -7,6 +7,7 @@
 
 #include "acls.h"
 #include "base/error.h"
+#include "enters.h"
 #include "events.h"
 #include "frontend.h"
 #include "members.h"
@@ -117,14 +118,21 @@ static bool is_expected(int32_t expected, const struct node *n)
            expected - 1 == tree_data(n, ensemble.log_len)->number;
 }
 
+/* A member of a double barrier deletes its node once. */
+static bool leaves(const struct node *n)
+{
+    return strcmp(n->parent->path, DOUBLE_PATH) == 0;
+}
+
 static bool is_permitted(const struct request *r, const struct node *n,
                          int type)
 {
     if (type == ZKR__ZK_DELETE)
-        return acls_permit(r->session, n->parent, ZKR_PERMISSION_DELETE, true);
+        return acls_permit(r->session, n->parent, ZKR_PERMISSION_DELETE,
+                           leaves(n));
     if (type == ZKR__ZK_SET)
         return acls_permit(r->session, n, ZKR_PERMISSION_WRITE, false);
-    return acls_permit(r->session, n, ZKR_PERMISSION_READ, true);
+    return acls_permit(r->session, n, ZKR_PERMISSION_READ, false);
 }
 
 static void prepare_change(struct request *r)

@@ -165,9 +165,13 @@ int contender_rc(struct contender *c)
 
 static bool waits(const struct zkr__claim *c)
 {
+    const struct zkr__line *line = c->lock->line;
     bool watches = c->wait.watch != NULL && c->wait.get.where == ZKR__OP_IDLE;
+    bool shares = line->watched && line->list.where == ZKR__OP_IDLE &&
+                  !zkr__list_empty(&c->place.ask);
 
-    return c->sm.state == ZKR__CLAIM_WAITING && (watches || c->place.behind);
+    return c->sm.state == ZKR__CLAIM_WAITING &&
+           (watches || shares || c->place.behind);
 }
 
 /* A member of a cohort waits for another member, or its delegate waits. */

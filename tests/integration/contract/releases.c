@@ -153,11 +153,40 @@ static void it_is_held_until_released_as_often_as_acquired(void **state)
     takes_its_turn(waiter);
 }
 
+/* The servers refused the delete once, and the node kept others out until the
+ * session ended, its own claims, too. */
+static void a_refused_release_is_made_again(void **state)
+{
+    struct contender *c = one_of(ours);
+    struct contender *waiter = one_of(theirs);
+    struct zkr_counters counters = ZKR_COUNTERS_INIT;
+
+    (void)state;
+    hold(c);
+    for (unsigned i = 1; i <= 3; i++) {
+        settle(ours);
+        if (i == 3)
+            let_wait(waiter);
+        proxy_rule_error(proxy, ZOO_DELETE_OP, 1, ZNOAUTH);
+        assert_int_equal(release_by(c), ZKR_ZNOAUTH);
+        contender_forget(c);
+        ok(zkr_session_stats(ours, &counters));
+        assert_int_equal(counters.refusals, i);
+        if (i < 3 && has(FAIR)) /* our next claim makes it first */
+            assert_int_equal(try_for(c, 0), ZKR_OK);
+        else if (i < 3) /* that reads first whose node it is */
+            hold(c);
+    }
+    takes_its_turn(waiter); /* nobody else does */
+    wait_children(dir, 0);
+}
+
 static const struct statement statements[] = {
     NOT_FOR(KEEPS_GRANTS, a_grant_outlives_the_lock_object),
     NOT_FOR(KEEPS_GRANTS, freeing_a_held_grant_releases_it),
     FOR(KEEPS_GRANTS, freeing_the_lock_object_releases_what_is_held),
     ALL(a_second_release_is_refused_and_harms_nobody),
+    NOT_FOR(SHARES, a_refused_release_is_made_again),
     ALL(null_is_refused),
     FOR(THREAD_OWNED, only_the_owner_releases),
     NOT_FOR(THREAD_OWNED, any_thread_releases),
