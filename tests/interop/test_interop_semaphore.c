@@ -179,7 +179,7 @@ static void a_killed_client_frees_its_permits(void **state)
         next = join("semaphore:2", kinds[1 - i], 0);
         worker_acquire(holder, "2");
         (void)snprintf(node, sizeof(node), "%s/%s", leases, holder->node);
-        wait_with(next, 2, 3);
+        wait_with(next, 2, kinds[1 - i] == KIND_C ? 4 : 3);
         worker_kill(holder);
         assert_null(worker_hear(next, NOT_YET_MS));
         assert_int_equal(admin_exists(admin, node, NULL), ZOK);
