@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A mutex that knows whether the calling thread holds it, and its condition
- * variable. */
+/* A mutex that knows whether the calling thread holds it, that a thread gets
+ * soon however often others take it, and its condition variable.
+ *
+ * A thread that has just released a mutex mostly gets it again before another
+ * one has woken up. That is quick, but thousands of answers or timers in a row
+ * would keep all others out. So it is allowed a few times only. */
 #include "base/mtx.h"
 
 #include <assert.h>
@@ -9,23 +13,54 @@
 #include "base/clock.h"
 #include "base/thread_cancel.h"
 
+#define PASSED_MAX 16
+
 int zkr__mtx_init(struct zkr__mtx *mtx)
 {
+    int rc = zkr__cond_init(&mtx->turn);
+
+    mtx->waiting = 0;
+    mtx->passed = 0;
     mtx->held = false;
     mtx->put_off = NULL;
-    return pthread_mutex_init(&mtx->m, NULL);
+    return rc == 0 ? pthread_mutex_init(&mtx->m, NULL) : rc;
 }
 
 void zkr__mtx_done(struct zkr__mtx *mtx)
 {
+    (void)pthread_cond_destroy(&mtx->turn);
     (void)pthread_mutex_destroy(&mtx->m);
 }
 
-static void note_taken(struct zkr__mtx *mtx, int cancel)
+static bool must_wait(const struct zkr__mtx *mtx)
 {
+    return mtx->held || (mtx->waiting > 0 && mtx->passed == PASSED_MAX);
+}
+
+/* With m. */
+static void take(struct zkr__mtx *mtx, int cancel)
+{
+    if (must_wait(mtx)) {
+        mtx->waiting++;
+        do
+            (void)pthread_cond_wait(&mtx->turn, &mtx->m);
+        while (mtx->held);
+        mtx->waiting--;
+        mtx->passed = 0;
+    } else if (mtx->waiting > 0) {
+        mtx->passed++;
+    }
     mtx->owner = pthread_self();
     mtx->cancel = cancel;
     mtx->held = true;
+}
+
+/* With m, also the signal: who gets the mutex next may free it. */
+static void give(struct zkr__mtx *mtx)
+{
+    mtx->held = false;
+    if (mtx->waiting > 0)
+        (void)pthread_cond_signal(&mtx->turn);
 }
 
 /* A thread that is cancelled while it has the lock would never unlock it. */
@@ -36,7 +71,8 @@ void zkr__mtx_lock(struct zkr__mtx *mtx)
 
     assert(rc == 0);
     (void)rc;
-    note_taken(mtx, cancel);
+    take(mtx, cancel);
+    (void)pthread_mutex_unlock(&mtx->m);
 }
 
 void zkr__mtx_unlock(struct zkr__mtx *mtx)
@@ -45,7 +81,8 @@ void zkr__mtx_unlock(struct zkr__mtx *mtx)
 
     assert(zkr__mtx_mine(mtx));
     (void)zkr__mtx_catch_up(mtx);
-    mtx->held = false;
+    (void)pthread_mutex_lock(&mtx->m);
+    give(mtx);
     (void)pthread_mutex_unlock(&mtx->m);
     zkr__thread_cancel_restore(cancel);
 }
@@ -77,7 +114,8 @@ bool zkr__cond_wait(pthread_cond_t *cond, struct zkr__mtx *mtx,
 
     if (zkr__mtx_catch_up(mtx))
         return true;
-    mtx->held = false;
+    (void)pthread_mutex_lock(&mtx->m);
+    give(mtx);
     if (deadline == ZKR__NEVER) {
         (void)pthread_cond_wait(cond, &mtx->m);
     } else {
@@ -85,6 +123,7 @@ bool zkr__cond_wait(pthread_cond_t *cond, struct zkr__mtx *mtx,
 
         rc = pthread_cond_timedwait(cond, &mtx->m, &ts);
     }
-    note_taken(mtx, cancel);
+    take(mtx, cancel);
+    (void)pthread_mutex_unlock(&mtx->m);
     return rc != ETIMEDOUT;
 }

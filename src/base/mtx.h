@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A mutex that knows whether the calling thread holds it, and its condition
- * variable. */
+/* A mutex that knows whether the calling thread holds it, that a thread gets
+ * soon however often others take it, and its condition variable. */
 #ifndef ZKR__MTX_H
 #define ZKR__MTX_H
 
@@ -11,10 +11,13 @@
 #include "base/annotate.h"
 
 struct ZKR__CAPABILITY("mutex") zkr__mtx {
-    pthread_mutex_t m;
-    pthread_t owner; /* under m, as the next member */
-    int cancel;      /* whether the thread may be cancelled otherwise */
+    pthread_mutex_t m; /* of what follows: for a moment only */
+    pthread_cond_t turn;
+    unsigned waiting; /* threads that wait for their turn */
+    unsigned passed;  /* how often others came before them, in a row */
     bool held;
+    pthread_t owner; /* while it is held, as the next members */
+    int cancel;      /* whether the thread may be cancelled otherwise */
     /* The function that is put off until the mutex is released: it runs once,
      * on the thread that has the mutex, and may put off another. NULL: none. */
     void (*put_off)(struct zkr__mtx *mtx);
