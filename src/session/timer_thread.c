@@ -41,14 +41,19 @@ static void sleep_until(struct zkr_session *s, int64_t instant)
     s->timers_sleeps_until = 0;
 }
 
+/* Thousands of timers may be due at once, so others have the lock in between.
+ */
 static void turn_unlocks(struct zkr_session *s) ZKR__UNLOCKS
 {
     struct zkr__timer *timer = zkr__timers_pop(&s->timers, zkr__clock_now());
 
-    if (timer != NULL)
+    if (timer != NULL) {
         timer->fn(timer);
-    else
+        zkr__session_unlock(s);
+        zkr__session_lock(s);
+    } else {
         sleep_until(s, zkr__timers_next(&s->timers));
+    }
 }
 
 static void *timer_thread_main(void *arg)
