@@ -75,12 +75,14 @@ static void on_changed(void *owner, bool deleted)
 
 static bool make_watch_locked(struct zkr__line *line) ZKR__LOCKED
 {
-    if (line->watch == NULL)
-        line->watch =
-            zkr__watch_new_locked(line->session, line->dir, line, on_changed);
     if (line->watch != NULL)
-        line->watch->children = true;
-    return line->watch != NULL;
+        return true;
+    line->watch =
+        zkr__watch_new_locked(line->session, line->dir, line, on_changed);
+    if (line->watch == NULL)
+        return false;
+    zkr__watch_children_locked(line->watch);
+    return true;
 }
 
 /* A list that has not set the watch shows what was before: another one sets it.

@@ -114,7 +114,8 @@ static void read_locked(struct zkr__look *l, enum zkr__zk_type type) ZKR__LOCKED
         return;
     }
     l->watch->lost = on_lost;
-    l->watch->children = type == ZKR__ZK_SURVEY;
+    if (type == ZKR__ZK_SURVEY)
+        zkr__watch_children_locked(l->watch);
     l->op.request.watch = l->watch;
     zkr__op_start_locked(&l->op, type, l->path, ZKR__RETRY_ALWAYS, on_read);
 }

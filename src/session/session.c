@@ -28,6 +28,7 @@ void zkr__session_unref(struct zkr_session *s)
         assert(zkr__list_empty(&s->queued[lane]));
     if (s->tenant != NULL)
         s->tenant->upcalls->freed(s->tenant);
+    zkr__table_done(&s->watched);
     zkr__dispatch_done(&s->dispatch);
     (void)pthread_cond_destroy(&s->timers_wake);
     (void)pthread_cond_destroy(&s->connector_wake);

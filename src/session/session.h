@@ -14,6 +14,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/mtx.h"
+#include "base/table.h"
 #include "base/sm.h"
 #include "base/timer.h"
 #include "session/dispatch.h"
@@ -74,6 +75,7 @@ struct zkr_session {
 
     struct zkr__list calls; /* the calls whose callers wait */
     struct zkr__list watches;
+    struct zkr__table watched; /* the nodes that they are on: watch.h */
     struct zkr__list listeners;
     struct zkr__tenant *tenant; /* tenant.h; NULL before there is one */
 

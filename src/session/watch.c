@@ -10,6 +10,59 @@
 #include "base/hash.h"
 #include "session/session.h"
 
+/* -- the nodes that are watched ------------------------------------------- */
+
+static struct zkr__watched *node_of(struct zkr__entry *entry)
+{
+    return ZKR__CONTAINER(entry, struct zkr__watched, entry);
+}
+
+static struct zkr__watched *node_locked(struct zkr_session *s,
+                                        const char *path) ZKR__LOCKED
+{
+    uint64_t hash = zkr__hash(path);
+    struct zkr__entry *entry = zkr__table_find(&s->watched, hash);
+    struct zkr__watched *node;
+
+    while (entry != NULL && strcmp(node_of(entry)->path, path) != 0)
+        entry = zkr__table_find_after(entry);
+    if (entry != NULL)
+        return node_of(entry);
+    node = calloc(1, sizeof(*node) + strlen(path) + 1);
+    if (node == NULL)
+        return NULL;
+    (void)strcpy(node->path, path);
+    zkr__table_add(&s->watched, &node->entry, hash);
+    return node;
+}
+
+static void unuse_locked(struct zkr_session *s,
+                         struct zkr__watched *node) ZKR__LOCKED
+{
+    if (--node->users > 0)
+        return;
+    zkr__table_remove(&s->watched, &node->entry);
+    free(node);
+}
+
+/* Called when anything has changed that says whether somebody cares. */
+static void count_locked(struct zkr__watch *w) ZKR__LOCKED
+{
+    bool wanted = w->owner != NULL && !w->spent;
+
+    w->node->wanted[w->children] += wanted;
+    w->node->wanted[w->children] -= w->wanted;
+    w->wanted = wanted;
+}
+
+static void ignore_locked(struct zkr__watch *w) ZKR__LOCKED
+{
+    w->owner = NULL;
+    count_locked(w);
+}
+
+/* -- watches -------------------------------------------------------------- */
+
 struct zkr__watch *
 zkr__watch_new_locked(struct zkr_session *s, const char *path, void *owner,
                       void (*fired)(void *owner, bool deleted))
@@ -19,24 +72,34 @@ zkr__watch_new_locked(struct zkr_session *s, const char *path, void *owner,
     assert(zkr__mtx_mine(&s->lock));
     if (w == NULL)
         return NULL;
-    w->path = strdup(path);
-    if (w->path == NULL) {
+    w->node = node_locked(s, path);
+    if (w->node == NULL) {
         free(w);
         return NULL;
     }
+    w->node->users++;
+    w->path = w->node->path;
     w->session = s;
-    w->path_hash = zkr__hash(path);
     w->owner = owner;
     w->fired = fired;
+    count_locked(w);
     zkr__op_init(&w->unwatch, s);
     zkr__list_append(&s->watches, &w->link);
     return w;
 }
 
+void zkr__watch_children_locked(struct zkr__watch *w)
+{
+    w->node->wanted[false] -= w->wanted;
+    w->node->wanted[true] += w->wanted;
+    w->children = true;
+}
+
 static void free_locked(struct zkr__watch *w) ZKR__LOCKED
 {
     zkr__list_remove(&w->link);
-    free(w->path);
+    ignore_locked(w);
+    unuse_locked(w->session, w->node);
     free(w);
 }
 
@@ -61,6 +124,7 @@ void zkr__watch_not_set_locked(struct zkr__watch *w, enum zkr__zk_type type,
 void zkr__watch_refused_locked(struct zkr__watch *w)
 {
     w->spent = true;
+    count_locked(w);
 }
 
 void zkr__watch_on_event(struct zkr__watch *w, bool deleted)
@@ -70,8 +134,8 @@ void zkr__watch_on_event(struct zkr__watch *w, bool deleted)
 
     zkr__session_lock(s);
     owner = w->owner;
-    w->owner = NULL;
     w->spent = true;
+    ignore_locked(w);
     if (owner != NULL)
         w->fired(owner, deleted);
     /* Frees it, unless a removal is under way: then the answer to that frees
@@ -84,23 +148,7 @@ void zkr__watch_on_event(struct zkr__watch *w, bool deleted)
 
 void zkr__watch_forget_locked(struct zkr__watch *w)
 {
-    w->owner = NULL;
-}
-
-static bool is_watched_otherwise(const struct zkr__watch *w)
-{
-    const struct zkr__list *watches = &w->session->watches;
-
-    for (struct zkr__list *l = watches->next; l != watches; l = l->next) {
-        struct zkr__watch *other = ZKR__CONTAINER(l, struct zkr__watch, link);
-
-        if (other != w && other->owner != NULL && !other->spent &&
-            other->children == w->children &&
-            other->path_hash == w->path_hash &&
-            strcmp(other->path, w->path) == 0)
-            return true;
-    }
-    return false;
+    ignore_locked(w);
 }
 
 /* OK: the client has dropped the context. Anything else: it may still fire,
@@ -116,14 +164,14 @@ static void on_unwatched(struct zkr__op *op, const struct zkr__zk_reply *reply)
 
 void zkr__watch_remove_locked(struct zkr__watch *w)
 {
-    w->owner = NULL;
+    ignore_locked(w);
     if (w->spent) {
         free_locked(w);
         return;
     }
     if (w->session->over != 0 || w->session->handle_dead)
         return; /* the flush frees it */
-    w->unwatch.request.watch = is_watched_otherwise(w) ? w : NULL;
+    w->unwatch.request.watch = w->node->wanted[w->children] > 0 ? w : NULL;
     /* The removal is not repeated: by then another caller may watch the same
      * node, and the client can only remove all watches on it. */
     zkr__op_start_locked(

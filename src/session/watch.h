@@ -3,19 +3,29 @@
 #ifndef ZKR__WATCH_H
 #define ZKR__WATCH_H
 
+#include "base/table.h"
 #include "session/locked.h"
 #include "session/op.h"
+
+/* A node that the session watches. */
+struct zkr__watched {
+    struct zkr__entry entry;
+    size_t users;     /* all watches on it, of both kinds */
+    size_t wanted[2]; /* those that somebody cares about: data, children */
+    char path[];
+};
 
 struct zkr__watch {
     struct zkr_session *session;
     struct zkr__list link; /* in session->watches, until freed */
-    char *path;
-    uint64_t path_hash;
-    void *owner; /* NULL: nobody cares any more */
+    struct zkr__watched *node;
+    const char *path; /* of the node */
+    void *owner;      /* NULL: nobody cares any more */
     void (*fired)(void *owner, bool deleted);
     void (*lost)(void *owner); /* may be NULL; see the flush */
     bool children;             /* it is on the children, else a data watch */
-    bool spent; /* it has fired or was refused: no event comes any more */
+    bool spent;  /* it has fired or was refused: no event comes any more */
+    bool wanted; /* it counts in node->wanted */
     struct zkr__op unwatch;
 };
 
@@ -24,6 +34,9 @@ struct zkr__watch {
 struct zkr__watch *
 zkr__watch_new_locked(struct zkr_session *s, const char *path, void *owner,
                       void (*fired)(void *owner, bool deleted)) ZKR__LOCKED;
+
+/* The request will set it on the children of the node. */
+void zkr__watch_children_locked(struct zkr__watch *w) ZKR__LOCKED;
 
 /* The request that would have set it was never sent. */
 void zkr__watch_not_sent_locked(struct zkr__watch *w) ZKR__LOCKED;
