@@ -60,4 +60,21 @@ static inline void zkr__list_splice(struct zkr__list *to,
         zkr__list_append(to, item);
 }
 
+/* Calls `fn` for each item that there is now. It may take out any of them, and
+ * append others. */
+static inline void zkr__list_each(struct zkr__list *l,
+                                  void (*fn)(struct zkr__list *item, void *arg),
+                                  void *arg)
+{
+    struct zkr__list todo;
+    struct zkr__list *item;
+
+    zkr__list_init(&todo);
+    zkr__list_splice(&todo, l);
+    while ((item = zkr__list_pop(&todo)) != NULL) {
+        zkr__list_append(l, item);
+        fn(item, arg);
+    }
+}
+
 #endif

@@ -122,6 +122,8 @@ static struct zkr__claim *make(struct zkr__lock *lock,
     zkr__list_init(&c->cohort.link);
     c->request.type = &request_type;
     zkr__list_init(&c->link);
+    zkr__list_init(&c->of_line);
+    zkr__list_init(&c->of_lock);
     zkr__list_init(&c->leased);
     zkr__place_init(c);
     (void)zkr__cond_init(&c->changed);
@@ -276,6 +278,8 @@ void zkr__claim_end_locked(struct zkr__claim *c, enum zkr__claim_state state,
     if (zkr__list_empty(&c->link))
         return;
     zkr__list_remove(&c->link);
+    zkr__list_remove(&c->of_line);
+    zkr__list_remove(&c->of_lock);
     zkr__line_unref_locked(c->lock->line);
     (void)pthread_cond_broadcast(&c->changed);
     zkr__claim_unref(c);
@@ -296,6 +300,8 @@ void zkr__claim_start_locked(struct zkr__claim *c)
 
     zkr__claim_ref(c); /* the session's, until zkr__claim_end_locked() */
     zkr__list_append(&zkr__locks_of(s)->claims, &c->link);
+    zkr__list_append(&c->lock->line->claims, &c->of_line);
+    zkr__list_append(&c->lock->claims, &c->of_lock);
     zkr__line_ref_locked(c->lock->line);
     zkr__line_sweep_locked(c->lock->line); /* it would wait for those */
     zkr__count_acquire_locked(c);

@@ -83,8 +83,10 @@ struct zkr__claim {
 
     atomic_uint refs;
     /* under the session lock, from here on */
-    struct zkr__list link;   /* in locks->claims, unless IDLE or LOST */
-    struct zkr__list leased; /* in locks->leased while PROVING or HELD */
+    struct zkr__list link;    /* in locks->claims, unless IDLE or LOST, ... */
+    struct zkr__list of_line; /* ... in line->claims, */
+    struct zkr__list of_lock; /* ... and in lock->claims */
+    struct zkr__list leased;  /* in locks->leased while PROVING or HELD */
     struct zkr__sm sm;
     struct zkr__timer later; /* of this state: a move disarms it */
     uint64_t epoch;

@@ -23,8 +23,9 @@ struct failure {
     const char *why;
 };
 
-static void fail_claim(struct zkr__claim *c, void *arg)
+static void fail_claim(struct zkr__list *link, void *arg)
 {
+    struct zkr__claim *c = ZKR__CONTAINER(link, struct zkr__claim, link);
     const struct failure *failure = arg;
 
     zkr__session_assert_locked(c->session);
@@ -36,7 +37,7 @@ void zkr__claims_fail_locked(struct zkr_session *s, int rc, const char *why)
 {
     struct failure failure = { rc, why };
 
-    zkr__locks_each_claim_locked(s, fail_claim, &failure);
+    zkr__list_each(&zkr__locks_of(s)->claims, fail_claim, &failure);
 }
 
 /* An observer of the outcome begins again: a chain, as a whole. */

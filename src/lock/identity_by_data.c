@@ -7,7 +7,8 @@
 #include "lock/claim_steps.h"
 #include "lock/confirm.h"
 #include "lock/heartbeat.h"
-#include "lock/locks.h"
+#include "lock/line.h"
+#include "lock/owner.h"
 
 static void sign(struct zkr__owner *owner, char number[ZKR__UUID_LEN + 1])
 {
@@ -38,14 +39,14 @@ static bool knows(const struct zkr__claim *c, const struct zkr__zk_reply *node)
 }
 
 /* Tells whether it belongs to a claim of this session, also to one that has
- * left and could not delete it. */
-static bool is_known_locked(const struct zkr_session *s,
+ * left and could not delete it. All that use its name are in one line. */
+static bool is_known_locked(const struct zkr__line *line,
                             const struct zkr__zk_reply *node) ZKR__LOCKED
 {
-    const struct zkr__list *claims = &zkr__locks_of(s)->claims;
+    const struct zkr__list *claims = &line->claims;
 
     for (struct zkr__list *l = claims->next; l != claims; l = l->next) {
-        if (knows(ZKR__CONTAINER(l, struct zkr__claim, link), node))
+        if (knows(ZKR__CONTAINER(l, struct zkr__claim, of_line), node))
             return true;
     }
     return false;
@@ -57,7 +58,7 @@ bool zkr__by_data_is_ours_locked(const struct zkr__claim *c,
                                  const struct zkr__zk_reply *node)
 {
     return has_data(node, c->record->data, c->record->len) ||
-           (c->node.thorough && !is_known_locked(c->session, node));
+           (c->node.thorough && !is_known_locked(c->lock->line, node));
 }
 
 /* Somebody else has written to a node of our session that no claim knows. If it
@@ -71,7 +72,7 @@ static bool matches(const struct zkr__search *search,
     if (node->stat.ephemeral_owner != search->op.session->id)
         return false;
     return has_data(node, search->data, search->data_len) ||
-           (search->czxid == 0 && !is_known_locked(search->op.session, node));
+           (search->czxid == 0 && !is_known_locked(search->line, node));
 }
 
 static const char *find_ours(struct zkr__search *search,
@@ -93,6 +94,7 @@ static void seek(const struct zkr__claim *c, struct zkr__search *search)
     search->czxid = c->node.path[0] == '\0' ? 0 : c->node.czxid;
     search->data = c->record->data;
     search->data_len = c->record->len;
+    search->line = c->lock->line;
 }
 
 static bool ask_whose(struct zkr__claim *c)

@@ -13,6 +13,7 @@
 #ifndef ZKR__LINE_H
 #define ZKR__LINE_H
 
+#include "base/table.h"
 #include "lock/queue.h"
 #include "session/locked.h"
 #include "session/op.h"
@@ -42,11 +43,12 @@ struct zkr__place {
 #define ZKR__NO_OTHER   INT64_MIN
 
 struct zkr__line {
-    struct zkr__list link; /* in locks->lines */
+    struct zkr__entry entry; /* in locks->lines */
     struct zkr_session *session;
     const char *dir;
     uint32_t markers;
     uint32_t users;           /* locks, claims, and requests under way */
+    struct zkr__list claims;  /* all that are in locks->claims, too */
     struct zkr__list members; /* claims that count, in the order of the queue */
     struct zkr__list gone;    /* claims that have been given back */
     struct zkr__list stuck;   /* ... and whose nodes may not be deleted */

@@ -9,24 +9,24 @@
 #include "lock/locks.h"
 #include "session/watch.h"
 
-static struct zkr__list *row_of(struct zkr_session *s, const char *dir)
+static struct zkr__table *lines_of(const struct zkr_session *s)
 {
-    return &zkr__locks_of(s)->lines[zkr__hash(dir) % ZKR__LINE_ROWS];
+    return &zkr__locks_of(s)->lines;
 }
 
-static struct zkr__line *of(struct zkr__list *link)
+static struct zkr__line *of(struct zkr__entry *entry)
 {
-    return ZKR__CONTAINER(link, struct zkr__line, link);
+    return ZKR__CONTAINER(entry, struct zkr__line, entry);
 }
 
 static struct zkr__line *find_locked(struct zkr_session *s, const char *dir,
                                      uint32_t markers) ZKR__LOCKED
 {
-    struct zkr__list *row = row_of(s, dir);
+    struct zkr__entry *e = zkr__table_find(lines_of(s), zkr__hash(dir));
 
-    for (struct zkr__list *l = row->next; l != row; l = l->next) {
-        if (of(l)->markers == markers && strcmp(of(l)->dir, dir) == 0)
-            return of(l);
+    for (; e != NULL; e = zkr__table_find_after(e)) {
+        if (of(e)->markers == markers && strcmp(of(e)->dir, dir) == 0)
+            return of(e);
     }
     return NULL;
 }
@@ -41,6 +41,7 @@ static struct zkr__line *make_locked(struct zkr_session *s, const char *dir,
     line->dir = strcpy(line->text, dir);
     line->session = s;
     line->markers = markers;
+    zkr__list_init(&line->claims);
     zkr__list_init(&line->members);
     zkr__list_init(&line->gone);
     zkr__list_init(&line->stuck);
@@ -50,7 +51,7 @@ static struct zkr__line *make_locked(struct zkr_session *s, const char *dir,
     zkr__op_init(&line->list, s);
     zkr__op_init(&line->look.op, s);
     zkr__line_forget_locked(line);
-    zkr__list_append(row_of(s, dir), &line->link);
+    zkr__table_add(lines_of(s), &line->entry, zkr__hash(dir));
     return line;
 }
 
@@ -88,19 +89,17 @@ void zkr__line_unref_locked(struct zkr__line *line)
     if (--line->users > 0)
         return;
     look_away_locked(line);
-    zkr__list_remove(&line->link);
+    zkr__table_remove(lines_of(line->session), &line->entry);
     free(line);
 }
 
 static void each_locked(struct zkr_session *s,
                         void (*fn)(struct zkr__line *)) ZKR__LOCKED
 {
-    struct zkr__list *rows = zkr__locks_of(s)->lines;
+    struct zkr__entry *e = NULL;
 
-    for (int i = 0; i < ZKR__LINE_ROWS; i++) {
-        for (struct zkr__list *l = rows[i].next; l != &rows[i]; l = l->next)
-            fn(of(l));
-    }
+    while ((e = zkr__table_next(lines_of(s), e)) != NULL)
+        fn(of(e));
 }
 
 void zkr__lines_forget_locked(struct zkr_session *s)

@@ -81,6 +81,7 @@ static struct zkr__lock *make(struct zkr_session *s, const char *noun,
     zkr__session_ref(s);
     lock->session = s;
     lock->noun = noun;
+    zkr__list_init(&lock->claims);
     zkr__list_init(&lock->holds);
     lock->path = strdup(path);
     lock->dir = directory(s, path, child);
@@ -176,17 +177,19 @@ void zkr__lock_unref(struct zkr__lock *lock)
     free(lock);
 }
 
-static void cancel_claim(struct zkr__claim *c, void *lock)
+static void cancel_claim(struct zkr__list *of_lock, void *unused)
 {
+    struct zkr__claim *c = ZKR__CONTAINER(of_lock, struct zkr__claim, of_lock);
+
+    (void)unused;
     zkr__session_assert_locked(c->session);
-    if (c->lock == lock)
-        zkr__claim_give_up_locked(c, ZKR_ECANCELED, "cancelled");
+    zkr__claim_give_up_locked(c, ZKR_ECANCELED, "cancelled");
 }
 
 void zkr__lock_cancel_locked(struct zkr__lock *lock)
 {
     lock->line->advancing = true; /* one that goes must not let the next in */
-    zkr__locks_each_claim_locked(lock->session, cancel_claim, lock);
+    zkr__list_each(&lock->claims, cancel_claim, NULL);
     lock->line->advancing = false;
     zkr__line_advance_locked(lock->line);
 }

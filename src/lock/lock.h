@@ -15,7 +15,7 @@
 
 struct zkr__patience;
 
-struct zkr__lock { /* set once, but for refs, record, holds and counters */
+struct zkr__lock { /* set once, but for refs, record, lists and counters */
     atomic_uint refs;
     struct zkr_session *session;
     char *path; /* as given */
@@ -33,7 +33,8 @@ struct zkr__lock { /* set once, but for refs, record, holds and counters */
     struct zkr__cohort *cohort; /* cohort.h; NULL: no node stays */
     struct zkr__line *line;     /* line.h; until the user frees the lock and its
                                  * claims have ended */
-    struct zkr__list holds;     /* holds.h; under the session lock */
+    struct zkr__list claims;    /* under the session lock, as the next one */
+    struct zkr__list holds;     /* holds.h */
     struct zkr_counters counters; /* count.h; under the session lock */
 };
 

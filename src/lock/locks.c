@@ -16,22 +16,6 @@ struct zkr__locks *zkr__locks_of(const struct zkr_session *s)
     return ZKR__CONTAINER(s->tenant, struct zkr__locks, tenant);
 }
 
-void zkr__locks_each_claim_locked(struct zkr_session *s,
-                                  void (*fn)(struct zkr__claim *, void *),
-                                  void *arg)
-{
-    struct zkr__list *claims = &zkr__locks_of(s)->claims;
-    struct zkr__list todo;
-    struct zkr__list *l;
-
-    zkr__list_init(&todo);
-    zkr__list_splice(&todo, claims);
-    while ((l = zkr__list_pop(&todo)) != NULL) {
-        zkr__list_append(claims, l);
-        fn(ZKR__CONTAINER(l, struct zkr__claim, link), arg);
-    }
-}
-
 static void on_suspended(struct zkr__tenant *t)
 {
     zkr__session_assert_locked(t->session);
@@ -45,8 +29,10 @@ static void on_resumed(struct zkr__tenant *t)
     zkr__heartbeat_resume_locked(t->session);
 }
 
-static void expire_claim(struct zkr__claim *c, void *unused)
+static void expire_claim(struct zkr__list *link, void *unused)
 {
+    struct zkr__claim *c = ZKR__CONTAINER(link, struct zkr__claim, link);
+
     (void)unused;
     zkr__session_assert_locked(c->session);
     zkr__claim_expired_locked(c);
@@ -55,7 +41,7 @@ static void expire_claim(struct zkr__claim *c, void *unused)
 static void on_lost(struct zkr__tenant *t)
 {
     zkr__session_assert_locked(t->session);
-    zkr__locks_each_claim_locked(t->session, expire_claim, NULL);
+    zkr__list_each(&zkr__locks_of(t->session)->claims, expire_claim, NULL);
 }
 
 static void on_failed(struct zkr__tenant *t, int code, const char *why)
@@ -64,8 +50,10 @@ static void on_failed(struct zkr__tenant *t, int code, const char *why)
     zkr__claims_fail_locked(t->session, code, why);
 }
 
-static void flush_claim(struct zkr__claim *c, void *unused)
+static void flush_claim(struct zkr__list *link, void *unused)
 {
+    struct zkr__claim *c = ZKR__CONTAINER(link, struct zkr__claim, link);
+
     (void)unused;
     zkr__session_assert_locked(c->session);
     zkr__claim_epoch_over_locked(c);
@@ -77,7 +65,7 @@ static void on_flushed(struct zkr__tenant *t)
     if (t->session->over != 0)
         zkr__leftovers_end_locked(t->session);
     zkr__lines_flushed_locked(t->session);
-    zkr__locks_each_claim_locked(t->session, flush_claim, NULL);
+    zkr__list_each(&zkr__locks_of(t->session)->claims, flush_claim, NULL);
 }
 
 static void on_freed(struct zkr__tenant *t)
@@ -85,6 +73,7 @@ static void on_freed(struct zkr__tenant *t)
     struct zkr__locks *locks = zkr__locks_of(t->session);
 
     assert(zkr__list_empty(&locks->claims));
+    zkr__table_done(&locks->lines);
     free(locks);
 }
 
@@ -109,8 +98,6 @@ static struct zkr__locks *new_locks(struct zkr_session *s)
     zkr__list_init(&locks->chains);
     zkr__list_init(&locks->leased);
     zkr__list_init(&locks->leftovers);
-    for (int i = 0; i < ZKR__LINE_ROWS; i++)
-        zkr__list_init(&locks->lines[i]);
     for (int i = 0; i < ZKR__BEATS; i++) {
         zkr__op_init(&locks->beats[i].op, s);
         locks->beats[i].op.lane = ZKR__OP_CHECKS;

@@ -11,9 +11,6 @@
  * more than one for each T/50 in a round trip of T/5. */
 #define ZKR__BEATS 16
 
-/* A session with thousands of locks finds a line among a few. */
-#define ZKR__LINE_ROWS 256
-
 struct zkr__claim;
 
 struct zkr__beat {
@@ -26,10 +23,10 @@ struct zkr__locks {
     struct zkr__tenant tenant;
     struct zkr__list claims;
     struct zkr__list chains; /* those that go on before the lock is released */
-    struct zkr__list lines[ZKR__LINE_ROWS]; /* lines.c */
-    struct zkr__list leased;                /* those that need a lease */
-    struct zkr__list leftovers;             /* leftover.h: the ones that wait */
-    int leftovers_swept; /* how many others are being swept */
+    struct zkr__table lines; /* lines.c */
+    struct zkr__list leased; /* those that need a lease */
+    struct zkr__list leftovers; /* leftover.h: the ones that wait */
+    int leftovers_swept;        /* how many others are being swept */
     /* heartbeat.h */
     struct zkr__timer beat;
     struct zkr__beat beats[ZKR__BEATS];
@@ -45,11 +42,5 @@ int zkr__locks_open(struct zkr_session *s);
 
 /* The session must have had zkr__locks_open(). */
 struct zkr__locks *zkr__locks_of(const struct zkr_session *s);
-
-/* Calls `fn` for each claim that there is now. It may end any of them, and
- * start others. */
-void zkr__locks_each_claim_locked(struct zkr_session *s,
-                                  void (*fn)(struct zkr__claim *c, void *arg),
-                                  void *arg) ZKR__LOCKED;
 
 #endif

@@ -7,6 +7,8 @@
 #include "session/locked.h"
 #include "session/op.h"
 
+struct zkr__line;
+
 struct zkr__search {
     struct zkr__op op;
     /* Set by zkr__identity.seek(): the read, and how to find our node in it. */
@@ -28,6 +30,7 @@ struct zkr__search {
     int64_t czxid; /* 0: not known */
     const char *data;
     size_t data_len;
+    const struct zkr__line *line; /* of the claims that may know a node */
 
     /* Under the lock. ZKR_OK, or the answer that ended the search. No node, or
      * no directory, is an answer too: ZKR_OK, and `found` is NULL. */

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests that the work under the lock of a session is bounded: nothing looks at
+ * all watches or claims for one of them, and nobody keeps the lock for long. */
+#include "unit.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include <zkrecipes/zkrecipes.h>
+
+#include "base/mtx.h"
+#include "client.h"
+#include "lock/claim.h"
+#include "lock/locks.h"
+#include "opened.h"
+#include "session/timer_thread.h"
+#include "session/watch.h"
+
+enum { MANY = 8, FAR = MANY / 2, TIMERS = 100, PASSES = 1000 };
+
+/* -- the timers' thread --------------------------------------------------- */
+
+static _Thread_local int runs; /* since this thread has released a lock */
+static atomic_int most_runs;
+static atomic_int timers_left;
+
+/* The linker sends the library's calls here: --wrap. */
+void __real_zkr__mtx_unlock(struct zkr__mtx *mtx);
+void __wrap_zkr__mtx_unlock(struct zkr__mtx *mtx);
+
+void __wrap_zkr__mtx_unlock(struct zkr__mtx *mtx)
+{
+    runs = 0;
+    __real_zkr__mtx_unlock(mtx);
+}
+
+static void on_due(struct zkr__timer *timer)
+{
+    (void)timer;
+    if (++runs > atomic_load(&most_runs))
+        atomic_store(&most_runs, runs);
+    (void)atomic_fetch_sub(&timers_left, 1);
+}
+
+/* With thousands of timers due at once, all others waited until the last one
+ * had run. */
+static void one_timer_runs_at_a_time(void **state)
+{
+    static struct zkr__timer timers[TIMERS];
+    zkr_session *s;
+
+    (void)state;
+    client_reset();
+    s = open_session(0);
+    atomic_store(&timers_left, TIMERS);
+    zkr__session_lock(s);
+    for (int i = 0; i < TIMERS; i++)
+        zkr__timer_thread_arm_locked(s, &timers[i], 0, on_due);
+    zkr__session_unlock(s);
+    while (atomic_load(&timers_left) > 0)
+        (void)sched_yield();
+    assert_int_equal(atomic_load(&most_runs), 1);
+    (void)zkr_session_close(s);
+}
+
+/* -- the mutex ------------------------------------------------------------ */
+
+static struct zkr__mtx mtx;
+static bool had_it; /* under mtx */
+
+static void *take_once(void *unused)
+{
+    (void)unused;
+    zkr__mtx_lock(&mtx);
+    had_it = true;
+    zkr__mtx_unlock(&mtx);
+    return NULL;
+}
+
+static bool somebody_waits(void)
+{
+    bool any;
+
+    (void)pthread_mutex_lock(&mtx.m);
+    any = mtx.waiting > 0;
+    (void)pthread_mutex_unlock(&mtx.m);
+    return any;
+}
+
+/* A thread that released the mutex and took it again, over and over, mostly
+ * kept others out. */
+static void who_waits_is_passed_a_few_times(void **state)
+{
+    pthread_t thread;
+    int passes = 0;
+
+    (void)state;
+    assert_int_equal(zkr__mtx_init(&mtx), 0);
+    zkr__mtx_lock(&mtx);
+    assert_int_equal(pthread_create(&thread, NULL, take_once, NULL), 0);
+    while (!somebody_waits())
+        (void)sched_yield();
+    for (; !had_it && passes < PASSES; passes++) {
+        zkr__mtx_unlock(&mtx);
+        zkr__mtx_lock(&mtx);
+    }
+    zkr__mtx_unlock(&mtx);
+    (void)pthread_join(thread, NULL);
+    assert_in_range(passes, 1, 20);
+    zkr__mtx_done(&mtx);
+}
+
+/* -- walks ---------------------------------------------------------------- */
+
+static void on_fired(void *owner, bool deleted)
+{
+    (void)owner;
+    (void)deleted;
+}
+
+/* Whoever walks over all watches ends at the one without a next. */
+static void a_removal_looks_at_no_other_watch(void **state)
+{
+    struct zkr__watch *w[MANY];
+    struct zkr__list *next;
+    zkr_session *s;
+
+    (void)state;
+    client_reset();
+    s = open_session(0);
+    zkr__session_lock(s);
+    for (int i = 0; i < MANY; i++) {
+        char path[] = { '/', (char)('a' + i), '\0' };
+
+        w[i] = zkr__watch_new_locked(s, path, s, on_fired);
+        assert_non_null(w[i]);
+    }
+    next = w[FAR]->link.next;
+    w[FAR]->link.next = NULL;
+    zkr__watch_remove_locked(w[0]);
+    w[FAR]->link.next = next;
+    zkr__session_unlock(s);
+    (void)zkr_session_close(s);
+}
+
+static void on_outcome(int error, zkr_grant *grant, void *user)
+{
+    (void)error;
+    (void)grant;
+    (void)user;
+}
+
+/* The same of claims, which wait for a connection. */
+static void a_cancel_looks_at_no_claim_of_other_locks(void **state)
+{
+    zkr_mutex *m[MANY];
+    struct zkr__list *far;
+    struct zkr__list *next;
+    zkr_session *s;
+
+    (void)state;
+    client_reset();
+    s = open_session(0);
+    client_says(ZKR__ZK_DISCONNECTED);
+    client_await_rest();
+    for (int i = 0; i < MANY; i++) {
+        m[i] = new_mutex(s);
+        assert_int_equal(
+            zkr_mutex_acquire_async(m[i], -1, on_outcome, NULL, NULL), ZKR_OK);
+    }
+    zkr__session_lock(s);
+    far = zkr__locks_of(s)->claims.next;
+    for (int i = 0; i < FAR; i++)
+        far = far->next;
+    next = far->next;
+    far->next = NULL;
+    zkr__session_unlock(s);
+    assert_int_equal(zkr_mutex_cancel(m[0]), ZKR_OK);
+    zkr__session_lock(s);
+    far->next = next;
+    zkr__session_unlock(s);
+    for (int i = 0; i < MANY; i++)
+        zkr_mutex_free(m[i]);
+    (void)zkr_session_close(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_timer_runs_at_a_time),
+        cmocka_unit_test(who_waits_is_passed_a_few_times),
+        cmocka_unit_test(a_removal_looks_at_no_other_watch),
+        cmocka_unit_test(a_cancel_looks_at_no_claim_of_other_locks),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
