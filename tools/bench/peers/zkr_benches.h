@@ -34,6 +34,11 @@ void calls_run(long n);
 void waiting_prepare(void);
 void waiting_run(long n);
 
+/* N waits that end at once, by their timeouts: locks=1000. */
+void give_up_prepare(void);
+void give_up_run(long n);
+void give_up_finish(void);
+
 /* The holder, another process, is killed. */
 void killed_prepare(void);
 void killed_run(long n);

@@ -20,6 +20,7 @@ int main(int argc, char **argv)
         { "line", line_prepare, line_run, line_finish },
         { "calls", line_prepare, calls_run, line_finish },
         { "waiting", waiting_prepare, waiting_run, line_finish },
+        { "give-up", give_up_prepare, give_up_run, give_up_finish },
         { "killed", killed_prepare, killed_run, killed_finish },
         { "holder", holder_prepare, nothing, NULL },
         { "steps", steps_prepare, steps_run, steps_finish },
