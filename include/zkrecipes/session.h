@@ -115,7 +115,10 @@ struct zkr_session_opts {
     size_t size;                  /**< Set by ZKR_SESSION_OPTS_INIT. */
     uint32_t session_timeout_ms;  /**< Asked of the server; default 10000. The
                                        server may grant less or more. */
-    uint32_t connect_timeout_ms;  /**< How long an open tries; default 15000. */
+    uint32_t connect_timeout_ms;  /**< How long an open tries; default 15000.
+                                       Each server gets its share of it, also
+                                       when a session has expired; it is a
+                                       second at least. */
     uint32_t reply_timeout_ms;    /**< How long a call without a deadline of its
                                        own (a try, a release) waits for answers;
                                        default 5000. */

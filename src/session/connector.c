@@ -33,8 +33,10 @@ static const struct zkr__zk_upcalls upcalls = {
 static void open_handle_unlocks(struct zkr_session *s) ZKR__UNLOCKS
 {
     char *servers = strdup(s->hosts.plain); /* the list may change */
+    char *rotated = zkr__attempt_take_locked(s);
     const struct zkr__zk_config config = {
-        .servers = servers,
+        .servers = rotated != NULL ? rotated : servers,
+        .in_order = rotated != NULL,
         .timeout_ms = (int)s->opts.session_timeout_ms,
         .security = &s->security,
         .auth_scheme = s->auth_scheme,
@@ -56,6 +58,8 @@ static void open_handle_unlocks(struct zkr_session *s) ZKR__UNLOCKS
     if (rc == ZKR_OK && strcmp(servers, s->hosts.plain) != 0)
         (void)zkr__zk_move(zk, s->hosts.plain);
     free(servers);
+    free(rotated);
+    zkr__attempt_begin_locked(s);
     if (rc != ZKR_OK) {
         zkr__log(ZKR_LOG_WARNING, "session to %s: cannot make a handle: %s",
                  s->hosts.servers, zkr_error_detail());
@@ -114,6 +118,7 @@ static int64_t next_turn(const struct zkr_session *s)
 {
     int64_t due = earlier(zkr__scout_due(s), zkr__greeting_probe_at(s));
 
+    due = earlier(due, zkr__attempt_due(s));
     if (s->zk == NULL)
         return s->over == 0 ? earlier(due, s->open_at) : due;
     if (s->security.sasl_mechanism == NULL || zkr__session_connected(s))
@@ -140,6 +145,8 @@ static void turn_unlocks(struct zkr_session *s) ZKR__UNLOCKS
         open_handle_unlocks(s);
     else if (now >= zkr__greeting_probe_at(s))
         zkr__greeting_probe_unlocks(s);
+    else if (now >= zkr__attempt_due(s))
+        zkr__attempt_next_unlocks(s);
     else if (now >= zkr__scout_due(s))
         zkr__scout_send_unlocks(s);
     else

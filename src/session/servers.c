@@ -24,6 +24,7 @@ static int set_servers_locked(struct zkr_session *s,
     s->hosts.plain = hosts->plain;
     hosts->servers = before.servers;
     hosts->plain = before.plain;
+    free(zkr__attempt_take_locked(s));
     s->open_at = 0;
     zkr__connector_wake_locked(s);
     return ZKR_OK;

@@ -35,6 +35,7 @@ void zkr__session_unref(struct zkr_session *s)
     (void)pthread_cond_destroy(&s->changed);
     zkr__mtx_done(&s->lock);
     zkr__hosts_done(&s->hosts);
+    free(s->attempt.servers);
     zkr__acl_done(&s->acl);
     zkr__security_done(&s->security);
     free(s->auth_scheme);

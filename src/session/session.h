@@ -17,6 +17,7 @@
 #include "base/table.h"
 #include "base/sm.h"
 #include "base/timer.h"
+#include "session/attempt.h"
 #include "session/dispatch.h"
 #include "session/greeting.h"
 #include "session/lease.h"
@@ -90,6 +91,7 @@ struct zkr_session {
     int64_t open_at;    /* when to make the next one */
     int64_t opened_at;  /* when this one was begun, by the lease's clock */
     bool told_server;   /* the server was told that the session ends */
+    struct zkr__attempt attempt;
     bool away; /* the connector asks about the servers, without the lock */
     pthread_cond_t connector_wake;
     bool connector_done;

@@ -17,8 +17,10 @@
 #include "base/error.h"
 #include "zk/security.h"
 #include "zk/tls.h"
+#include "zk/rotation.h"
 
 #define TARGETS_MAX 16
+#define TRIED_MAX   80
 
 struct target {
     char name[128]; /* "host:port" */
@@ -48,23 +50,6 @@ static int start_connect(const struct addrinfo *info)
     return -saved;
 }
 
-/* Returns NULL when the name cannot be resolved now. */
-static struct addrinfo *resolve(const char *name)
-{
-    const struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
-                                    .ai_flags = AI_NUMERICSERV };
-    struct addrinfo *info = NULL;
-    char host[128];
-    char *colon;
-
-    (void)snprintf(host, sizeof(host), "%.127s", name);
-    colon = strrchr(host, ':');
-    if (colon == NULL)
-        return NULL;
-    *colon = '\0';
-    return getaddrinfo(host, colon + 1, &hints, &info) == 0 ? info : NULL;
-}
-
 static void add_target(struct targets *all, const char *name, int fd)
 {
     struct target *t = &all->target[all->count++];
@@ -88,7 +73,7 @@ int zkr__probe_descriptor(void)
 /* A server is asked at each of its addresses. */
 static void start_server(struct targets *all, const char *name)
 {
-    struct addrinfo *info = resolve(name);
+    struct addrinfo *info = zkr__resolve(name);
     int want = info != NULL ? 0 : zkr__probe_descriptor();
 
     if (info == NULL && all->count < TARGETS_MAX)
@@ -136,10 +121,29 @@ static bool has_accepted(const struct target *t)
     return t->error == 0 || t->error == ECONNRESET || t->error == EPIPE;
 }
 
+/* Says what several servers did, so that nobody looks at the first one only. */
+static const char *tried(const struct targets *all, char text[TRIED_MAX])
+{
+    size_t accepted = 0;
+    size_t refused = 0;
+
+    for (size_t i = 0; i < all->count; i++) {
+        accepted += has_accepted(&all->target[i]);
+        refused += all->target[i].error == ECONNREFUSED;
+    }
+    text[0] = '\0';
+    if (all->count > 1)
+        (void)snprintf(text, TRIED_MAX,
+                       " (tried %zu servers: %zu accepted, %zu refused)",
+                       all->count, accepted, refused);
+    return text;
+}
+
 int zkr__probe(const char *servers, const struct zkr__security *security,
                int timeout_ms)
 {
     struct targets all = { .count = 0 };
+    char text[TRIED_MAX];
     int64_t deadline;
     size_t refused = 0;
     const char *mute = NULL;
@@ -159,21 +163,23 @@ int zkr__probe(const char *servers, const struct zkr__security *security,
     }
     if (secretive != NULL)
         return zkr__fail(ZKR_ZSSLCONNECTIONERROR,
-                         "no TLS connection to server %s: %s", secretive->name,
-                         secretive->tls);
+                         "no TLS connection to server %s: %s%s",
+                         secretive->name, secretive->tls, tried(&all, text));
     if (mute != NULL)
         return zkr__fail(
             ZKR_ENOTZK,
             "server %s accepts connections but does not answer as "
             "ZooKeeper: another service, one without a quorum, "
-            "one that takes no more clients%s",
-            mute, security->tls_ca == NULL ? ", or one that wants TLS" : "");
+            "one that takes no more clients%s%s",
+            mute, security->tls_ca == NULL ? ", or one that wants TLS" : "",
+            tried(&all, text));
     if (refused == all.count)
         return zkr__fail(ZKR_EREFUSED,
-                         "every server of %s refused the connection", servers);
+                         "every server of %s refused the connection%s", servers,
+                         tried(&all, text));
     if (all.target[0].error == EMFILE || all.target[0].error == ENFILE)
         return zkr__fail(ZKR_ESYSTEM, "no connection to %s: %s", servers,
                          strerror(all.target[0].error));
-    return zkr__fail(ZKR_EUNREACHABLE, "no server of %s could be reached: %s",
-                     servers, strerror(all.target[0].error));
+    return zkr__fail(ZKR_EUNREACHABLE, "no server of %s could be reached: %s%s",
+                     servers, strerror(all.target[0].error), tried(&all, text));
 }

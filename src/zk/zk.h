@@ -131,6 +131,7 @@ enum zkr__zk_event {
 
 struct zkr__zk_config {
     const char *servers;
+    bool in_order; /* tries them so; else in any order */
     int timeout_ms;
     const struct zkr__security *security; /* NULL without */
     /* From here on: they live as long as the handle. */

@@ -134,6 +134,28 @@ static zhandle_t *init(const struct zkr__zk_config *config,
                            context, ZOO_NO_LOG_CLIENTENV, log);
 }
 
+/* The client shuffles the servers, unless this is set for the whole process, so
+ * it is set for a moment. Another handle that is made meanwhile is none the
+ * worse. */
+static zhandle_t *init_in_order(const struct zkr__zk_config *config,
+                                const struct zkr__sasl *sasl,
+                                watcher_fn watcher, void *context,
+                                log_callback_fn log)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    zhandle_t *zh;
+    int saved;
+
+    (void)pthread_mutex_lock(&lock);
+    zoo_deterministic_conn_order(1);
+    zh = init(config, sasl, watcher, context, log);
+    saved = errno;
+    zoo_deterministic_conn_order(0);
+    (void)pthread_mutex_unlock(&lock);
+    errno = saved;
+    return zh;
+}
+
 /* The threads of the client inherit the signal mask of their creator. */
 zhandle_t *zkr__zk_init(const struct zkr__zk_config *config,
                         const struct zkr__sasl *sasl, watcher_fn watcher,
@@ -146,7 +168,8 @@ zhandle_t *zkr__zk_init(const struct zkr__zk_config *config,
 
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    zh = init(config, sasl, watcher, context, log);
+    zh = config->in_order ? init_in_order(config, sasl, watcher, context, log)
+                          : init(config, sasl, watcher, context, log);
     saved = errno;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = saved;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { OPENS = 12 };
+
 static struct ensemble *ensemble;
 
 static const char *member(int i)
@@ -155,6 +157,40 @@ static void another_ensemble_is_refused(void **state)
     close_session(s); /* the list that waits goes with it */
 }
 
+static void on_open(int error, void *user)
+{
+    recorder_add(user, error, 0);
+}
+
+/* A member of three that hangs made every third open fail, as the client stayed
+ * with it for two thirds of the session timeout. */
+static void a_silent_server_fails_no_open(void **state)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    struct recorder *r = recorder_new();
+    zkr_session *s[OPENS];
+    int silent = ensemble_leader(ensemble) == 0 ? 1 : 0;
+
+    (void)state;
+    opts.session_timeout_ms = 30000;
+    opts.connect_timeout_ms = 15000;
+    server_pause(ensemble_server(ensemble, silent));
+    for (int i = 0; i < OPENS; i++)
+        ok(zkr_session_open_async(ensemble_hosts(ensemble), &opts, on_open, r,
+                                  &s[i]));
+    assert_true(recorder_wait(r, OPENS, SOON_MS));
+    for (size_t i = 0; i < OPENS; i++) {
+        int error = -1;
+
+        assert_true(recorder_get(r, i, &error, NULL));
+        ok(error);
+    }
+    server_resume(ensemble_server(ensemble, silent));
+    for (int i = 0; i < OPENS; i++)
+        close_session(s[i]);
+    recorder_free(r);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -177,6 +213,7 @@ static int run_group(void)
         cmocka_unit_test(a_new_session_begins_at_the_new_servers),
         cmocka_unit_test(an_open_that_waits_takes_the_new_servers),
         cmocka_unit_test(another_ensemble_is_refused),
+        cmocka_unit_test(a_silent_server_fails_no_open),
     };
 
     return cmocka_run_group_tests_name("servers", tests, setup, teardown);

@@ -2,6 +2,7 @@
 /* The seam on the simulated ensemble, which behaves as libzookeeper_mt 3.8.0
  * does. This file takes the place of zk_mt.c. */
 #include "zk/probe.h"
+#include "zk/rotation.h"
 #include "zk/zk.h"
 
 #include <stdio.h>
@@ -765,6 +766,20 @@ void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX])
 }
 
 /* It would look for servers, and for their names, outside. */
+size_t zkr__servers_count(const char *servers)
+{
+    (void)servers;
+    return REPLICAS;
+}
+
+char *zkr__servers_rotated(const char *servers, unsigned number,
+                           size_t *ret_count)
+{
+    (void)number;
+    *ret_count = REPLICAS;
+    return strdup(servers);
+}
+
 int zkr__probe(const char *servers, const struct zkr__security *security,
                int timeout_ms)
 {

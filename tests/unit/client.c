@@ -47,6 +47,7 @@ static struct {
     int failing_opens;
     int open_rc;
     bool silent;
+    const char *serves_at; /* all the same; NULL: nowhere */
     int failing_logins;
     int served_scouts;
     int scouts;
@@ -122,6 +123,13 @@ void client_connects(bool it_does)
     if (it.silent && it_does && present != NULL)
         add(present, (struct item){ EVENT, .event = ZKR__ZK_CONNECTED });
     it.silent = !it_does;
+    leave();
+}
+
+void client_serves_at(const char *server)
+{
+    enter();
+    it.serves_at = server;
     leave();
 }
 
@@ -489,7 +497,6 @@ int zkr__zk_open(const struct zkr__zk_config *config,
 
     if (zk == NULL)
         return ZKR_ENOMEM;
-    (void)config;
     zk->upcalls = upcalls;
     zk->session = session;
     if (is_scout(zk))
@@ -498,7 +505,9 @@ int zkr__zk_open(const struct zkr__zk_config *config,
     it.handles++;
     it.opened = zkr__clock_boot();
     zk->id = ++sessions;
-    if (!it.silent)
+    if (!it.silent ||
+        (it.serves_at != NULL && config->in_order &&
+         strncmp(config->servers, it.serves_at, strlen(it.serves_at)) == 0))
         add(zk, (struct item){ EVENT, .event = ZKR__ZK_CONNECTED });
     if (it.failing_opens > 0) {
         it.failing_opens--;

@@ -20,6 +20,8 @@ void client_grants_timeout(uint32_t timeout_ms);
 void client_makes_no_handle(int count, int rc);
 /* Until it is let go, a handle does not connect. */
 void client_connects(bool it_does);
+/* Until then, only a handle does that tries this server first. */
+void client_serves_at(const char *server);
 /* The next so many connections break while credentials are given. */
 void client_refuses_login(int count);
 /* How many of the next handles that are scouts are served; how many there

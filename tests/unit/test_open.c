@@ -140,6 +140,64 @@ static void a_waiting_acquire_ends_with_an_open_that_fails(void **state)
     }
 }
 
+/* -- servers that accept and say nothing ---------------------------------- */
+
+#define SERVERS "127.0.0.1:1,127.0.0.2:1,127.0.0.3:1"
+
+/* An open stayed with the first server for two thirds of the session timeout,
+ * which was longer than the open. */
+static void each_server_has_its_share_of_an_open(void **state)
+{
+    static const char *const servers[] = { "127.0.0.1:1", "127.0.0.2:1",
+                                           "127.0.0.3:1" };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(servers); i++) {
+        struct told opened;
+        zkr_session *s;
+
+        client_reset();
+        client_connects(false);
+        client_serves_at(servers[i]);
+        s = begin(SERVERS, 8000, 0, &opened);
+        await(&opened);
+        assert_int_equal(opened.error, ZKR_OK);
+        assert_in_range(client_handles(), 2, 4);
+        assert_int_equal(zkr_session_close(s), ZKR_OK);
+    }
+}
+
+static void each_server_has_its_share_after_an_expiry(void **state)
+{
+    struct told opened;
+    zkr_session *s;
+
+    (void)state;
+    s = begin(SERVERS, 4000, 0, &opened);
+    await(&opened);
+    client_connects(false);
+    client_serves_at("127.0.0.2:1");
+    client_says(ZKR__ZK_EXPIRED);
+    while (zkr_session_state(s) != ZKR_SESSION_RECONNECTED)
+        pass_a_moment();
+    assert_int_equal(zkr_session_close(s), ZKR_OK);
+}
+
+/* Nothing would be won, and its only attempt might be about to succeed. */
+static void one_server_has_all_the_time(void **state)
+{
+    struct told opened;
+    zkr_session *s;
+
+    (void)state;
+    client_connects(false);
+    s = begin("127.0.0.1:1", 2500, 0, &opened);
+    await(&opened);
+    assert_int_equal(opened.error, ZKR_EREFUSED);
+    assert_int_equal(client_handles(), 1);
+    assert_int_equal(zkr_session_close(s), ZKR_OK);
+}
+
 /* The open goes on only when the connector has failed. */
 static bool connector_first;
 
@@ -315,6 +373,10 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(claims_wait_for_the_connection, setup),
+        cmocka_unit_test_setup(each_server_has_its_share_of_an_open, setup),
+        cmocka_unit_test_setup(each_server_has_its_share_after_an_expiry,
+                               setup),
+        cmocka_unit_test_setup(one_server_has_all_the_time, setup),
         cmocka_unit_test_setup(a_waiting_acquire_ends_with_an_open_that_fails,
                                setup),
         cmocka_unit_test_setup(that_there_is_no_handle_is_told, setup),
