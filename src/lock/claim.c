@@ -125,6 +125,7 @@ static struct zkr__claim *make(struct zkr__lock *lock,
     zkr__list_init(&c->of_line);
     zkr__list_init(&c->of_lock);
     zkr__list_init(&c->leased);
+    zkr__list_init(&c->doubted);
     zkr__place_init(c);
     (void)zkr__cond_init(&c->changed);
     init_steps(c);

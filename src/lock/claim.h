@@ -87,6 +87,7 @@ struct zkr__claim {
     struct zkr__list of_line; /* ... in line->claims, */
     struct zkr__list of_lock; /* ... and in lock->claims */
     struct zkr__list leased;  /* in locks->leased while PROVING or HELD */
+    struct zkr__list doubted; /* in locks->doubted, or in none */
     struct zkr__sm sm;
     struct zkr__timer later; /* of this state: a move disarms it */
     uint64_t epoch;

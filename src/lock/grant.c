@@ -12,6 +12,7 @@
 #include "lock/count.h"
 #include "lock/heartbeat.h"
 #include "lock/holds.h"
+#include "lock/locks.h"
 #include "lock/loss.h"
 
 #define TO(state)        ZKR__BIT(ZKR_GRANT_##state)
@@ -74,10 +75,28 @@ static void run_listener(struct zkr__notice *notice)
     zkr__claim_unref(zkr__grant_claim(g));
 }
 
+static bool is_in_doubt(const struct zkr_grant *g)
+{
+    return g->sm.state == ZKR_GRANT_SUSPENDED ||
+           g->sm.state == ZKR_GRANT_UNSURE;
+}
+
+/* Those that are to be asked about are in a list of their own: each of
+ * thousands is answered by itself. */
+static void note_doubt_locked(struct zkr_grant *g) ZKR__LOCKED
+{
+    struct zkr__claim *c = zkr__grant_claim(g);
+
+    zkr__list_remove(&c->doubted);
+    if (is_in_doubt(g))
+        zkr__list_append(&zkr__locks_of(c->session)->doubted, &c->doubted);
+}
+
 static void move_locked(struct zkr_grant *g, enum zkr_grant_state_kind state,
                         const char *why) ZKR__LOCKED
 {
     zkr__sm_move(&g->sm, (int)state, why);
+    note_doubt_locked(g);
     zkr__grant_tell_locked(g, ZKR_GRANT_STATE_CHANGED);
     zkr__claim_tell_observer_locked(zkr__grant_claim(g));
 }
@@ -119,12 +138,6 @@ void zkr__grant_doubt_locked(struct zkr_grant *g,
     }
 }
 
-static bool is_in_doubt(const struct zkr_grant *g)
-{
-    return g->sm.state == ZKR_GRANT_SUSPENDED ||
-           g->sm.state == ZKR_GRANT_UNSURE;
-}
-
 /* Tells whether the doubt is over, and not for an instant only: answers that
  * have waited for the end of a stall prove a lease that has almost run out.
  * UNSURE ends also where all answers are that slow. */
@@ -158,6 +171,7 @@ void zkr__grant_confirmed_locked(struct zkr_grant *g, int rc)
 {
     enum zkr__outcome outcome = zkr__error_outcome(rc);
 
+    note_doubt_locked(g);
     if (outcome == ZKR__UNKNOWN || outcome == ZKR__NOT_DONE)
         zkr__grant_resume_locked(g); /* by another write */
     g->confirms++;

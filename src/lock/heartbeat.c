@@ -254,10 +254,11 @@ void zkr__heartbeat_start_locked(struct zkr_session *s)
 
 static void resume_all_locked(struct zkr__locks *locks) ZKR__LOCKED
 {
-    struct zkr__list *leased = &locks->leased;
+    struct zkr__list *l;
 
-    for (struct zkr__list *l = leased->next; l != leased; l = l->next)
-        zkr__grant_resume_locked(&claim_of(l)->grant);
+    while ((l = zkr__list_pop(&locks->doubted)) != NULL)
+        zkr__grant_resume_locked(
+            &ZKR__CONTAINER(l, struct zkr__claim, doubted)->grant);
 }
 
 void zkr__heartbeat_suspend_locked(struct zkr_session *s)

@@ -97,6 +97,7 @@ static struct zkr__locks *new_locks(struct zkr_session *s)
     zkr__list_init(&locks->claims);
     zkr__list_init(&locks->chains);
     zkr__list_init(&locks->leased);
+    zkr__list_init(&locks->doubted);
     zkr__list_init(&locks->leftovers);
     for (int i = 0; i < ZKR__BEATS; i++) {
         zkr__op_init(&locks->beats[i].op, s);

@@ -22,9 +22,11 @@ struct zkr__beat {
 struct zkr__locks {
     struct zkr__tenant tenant;
     struct zkr__list claims;
-    struct zkr__list chains; /* those that go on before the lock is released */
-    struct zkr__table lines; /* lines.c */
-    struct zkr__list leased; /* those that need a lease */
+    struct zkr__list chains;  /* those that go on before the lock is released */
+    struct zkr__table lines;  /* lines.c */
+    struct zkr__list leased;  /* those that need a lease */
+    struct zkr__list doubted; /* those whose grants are in doubt; without those
+                               * that have a confirm under way, maybe */
     struct zkr__list leftovers; /* leftover.h: the ones that wait */
     int leftovers_swept;        /* how many others are being swept */
     /* heartbeat.h */

@@ -13,6 +13,7 @@
 #include "base/mtx.h"
 #include "client.h"
 #include "lock/claim.h"
+#include "lock/heartbeat.h"
 #include "lock/locks.h"
 #include "opened.h"
 #include "session/timer_thread.h"
@@ -186,6 +187,32 @@ static void a_cancel_looks_at_no_claim_of_other_locks(void **state)
     (void)zkr_session_close(s);
 }
 
+/* The same of those that hold something, when one of them is proven. */
+static void a_proof_looks_at_no_grant_that_is_held(void **state)
+{
+    zkr_grant *g = NULL;
+    struct zkr__list *first;
+    struct zkr__list *next;
+    zkr_session *s;
+    zkr_mutex *m;
+
+    (void)state;
+    client_reset();
+    s = open_session(0);
+    m = new_mutex(s);
+    assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_OK);
+    zkr__session_lock(s);
+    first = zkr__locks_of(s)->leased.next;
+    next = first->next;
+    first->next = NULL;
+    zkr__heartbeat_good_locked(s);
+    first->next = next;
+    zkr__session_unlock(s);
+    zkr_grant_free(g);
+    zkr_mutex_free(m);
+    (void)zkr_session_close(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,6 +220,7 @@ int main(void)
         cmocka_unit_test(who_waits_is_passed_a_few_times),
         cmocka_unit_test(a_removal_looks_at_no_other_watch),
         cmocka_unit_test(a_cancel_looks_at_no_claim_of_other_locks),
+        cmocka_unit_test(a_proof_looks_at_no_grant_that_is_held),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,8 @@ FIGURES = {
     "p99_ns": ("p99", "µs", 1000, "less"),
     "max_ns": ("longest", "µs", 1000, "less"),
     "handoff_ns": ("release to grant", "µs", 1000, "less"),
+    "check_ns": ("longest check()", "ms", 1e6, "less"),
+    "late_ns": ("an acquire of 200 ms is late by", "ms", 1e6, "less"),
     "gap_ns": ("until the next grant", "ms", 1e6, "less"),
     "line_cpu_ns": ("client CPU each", "µs", 1000, "less"),
     "enter_ns": ("to enter, each", "µs", 1000, "less"),

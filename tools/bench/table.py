@@ -729,6 +729,51 @@ WAITING = Bench(
 )
 
 
+def waits(count):
+    return peer(
+        "%s waits" % format(count, ","),
+        "zkrecipes",
+        "give-up",
+        count,
+        10,
+        {"locks": 10},
+        locks=count,
+    )
+
+
+GIVE_UP = Bench(
+    "give-up",
+    "waits of one session that end at once, by their timeouts",
+    [
+        Variant(
+            "as many locks as waits",
+            [waits(1000), waits(10000), waits(50000)],
+            [
+                Ratio(
+                    "longest check() while 10,000 waits end at once, ns",
+                    ("10,000 waits", "check_ns"),
+                    must="<= 20000000",
+                ),
+                Ratio(
+                    "client CPU of a wait that ends, of 10,000 / of 1,000",
+                    ("10,000 waits", "cpu_ns"),
+                    ("1,000 waits", "cpu_ns"),
+                    "<= 2",
+                ),
+                Ratio(
+                    "the same, of 50,000 / of 1,000",
+                    ("50,000 waits", "cpu_ns"),
+                    ("1,000 waits", "cpu_ns"),
+                    "<= 2",
+                ),
+            ],
+            columns=("cpu_ns", "rate", "check_ns", "late_ns", "requests"),
+            rounds=3,
+        )
+    ],
+)
+
+
 def readers(writers):
     peers = [
         peer(
@@ -975,6 +1020,7 @@ BENCHES = [
     MANY_LOCKS,
     LONG_LINE,
     WAITING,
+    GIVE_UP,
     READERS,
     RECOVERY,
     REQUESTS,
