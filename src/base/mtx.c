@@ -4,7 +4,7 @@
  *
  * A thread that has just released a mutex mostly gets it again before another
  * one has woken up. That is quick, but thousands of answers or timers in a row
- * would keep all others out. So it is allowed a few times only. */
+ * would keep all others out. So it is allowed for a moment only. */
 #include "base/mtx.h"
 
 #include <assert.h>
@@ -13,14 +13,14 @@
 #include "base/clock.h"
 #include "base/thread_cancel.h"
 
-#define PASSED_MAX 16
+/* It takes some time to wake up a thread. */
+#define PASS_US 500
 
 int zkr__mtx_init(struct zkr__mtx *mtx)
 {
     int rc = zkr__cond_init(&mtx->turn);
 
     mtx->waiting = 0;
-    mtx->passed = 0;
     mtx->held = false;
     mtx->put_off = NULL;
     return rc == 0 ? pthread_mutex_init(&mtx->m, NULL) : rc;
@@ -34,21 +34,21 @@ void zkr__mtx_done(struct zkr__mtx *mtx)
 
 static bool must_wait(const struct zkr__mtx *mtx)
 {
-    return mtx->held || (mtx->waiting > 0 && mtx->passed == PASSED_MAX);
+    return mtx->held || (mtx->waiting > 0 &&
+                         zkr__clock_now() - mtx->since > PASS_US * ZKR__US);
 }
 
 /* With m. */
 static void take(struct zkr__mtx *mtx, int cancel)
 {
     if (must_wait(mtx)) {
-        mtx->waiting++;
+        if (mtx->waiting++ == 0)
+            mtx->since = zkr__clock_now();
         do
             (void)pthread_cond_wait(&mtx->turn, &mtx->m);
         while (mtx->held);
-        mtx->waiting--;
-        mtx->passed = 0;
-    } else if (mtx->waiting > 0) {
-        mtx->passed++;
+        if (--mtx->waiting > 0)
+            mtx->since = zkr__clock_now();
     }
     mtx->owner = pthread_self();
     mtx->cancel = cancel;

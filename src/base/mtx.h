@@ -14,7 +14,7 @@ struct ZKR__CAPABILITY("mutex") zkr__mtx {
     pthread_mutex_t m; /* of what follows: for a moment only */
     pthread_cond_t turn;
     unsigned waiting; /* threads that wait for their turn */
-    unsigned passed;  /* how often others came before them, in a row */
+    int64_t since;    /* when the first of them came, or one got it */
     bool held;
     pthread_t owner; /* while it is held, as the next members */
     int cancel;      /* whether the thread may be cancelled otherwise */

@@ -738,6 +738,7 @@ def waits(count):
         10,
         {"locks": 10},
         locks=count,
+        timeout_ms=30000,  # 50,000 waits take long to begin
     )
 
 

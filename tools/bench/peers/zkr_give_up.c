@@ -17,7 +17,7 @@
 enum {
     TRY_MS = 200,
     LOOK_US = 200,
-    ENTER_US = 150, /* so long takes one of the waits, on a slow machine */
+    ENTER_US = 300, /* so long takes one of the waits, on a busy machine */
     ENTER_MS = 500,
 };
 
