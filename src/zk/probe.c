@@ -15,9 +15,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "zk/rotation.h"
 #include "zk/security.h"
 #include "zk/tls.h"
-#include "zk/rotation.h"
 
 #define TARGETS_MAX 16
 #define TRIED_MAX   80
