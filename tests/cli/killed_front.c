@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A preloaded library that kills zk-lockctl hold when it has just printed all
- * of the code for the shell. */
+/* A preloaded library that kills zk-lockctl hold while it speaks to the shell:
+ * after so many of its writes ($KILL_AFTER), or when it has just printed all of
+ * the code. */
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <sys/syscall.h>
@@ -9,10 +11,16 @@
 
 ssize_t write(int fd, const void *buf, size_t n)
 {
-    ssize_t written = (ssize_t)syscall(SYS_write, fd, buf, n);
+    const char *after = getenv("KILL_AFTER");
+    static int writes;
+    ssize_t written;
 
-    if (fd == STDOUT_FILENO && written > 2 &&
-        memcmp((const char *)buf + written - 2, "}\n", 2) == 0)
+    if (fd == STDOUT_FILENO && after != NULL && writes++ == atoi(after))
+        (void)raise(SIGKILL);
+    written = (ssize_t)syscall(SYS_write, fd, buf, n);
+    if (fd == STDOUT_FILENO && written > 4 &&
+        memcmp((const char *)buf + written - 4, "\n:;\n", 4) == 0 &&
+        after == NULL)
         (void)raise(SIGKILL);
     return written;
 }

@@ -501,7 +501,7 @@ def a_leader_must_move():
 
 def a_script_holds():
     script = Client(
-        ["bash", "-c", 'eval "$("$0" hold pipeline)"; echo held; read',
+        ["bash", "-c", 'eval "$("$0" hold pipeline || echo exit $?)"; echo held; read',
          LOCKCTL],
         env=behind,
     )

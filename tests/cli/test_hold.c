@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@ enum { SHELLS = sizeof(shells) / sizeof(shells[0]) };
 static struct cli cli;
 static const char *path;
 static char other[128];
+static char broken[128];
 
 /* A script finds the tool in $L, hold with the options of all tests in $H, two
  * locks in $P and $Q, and the name of a file in $F. */
@@ -281,6 +283,71 @@ static void a_lock_that_may_have_been_printed_is_kept(void **state)
     cli_wait_said(&cli, "cannot write the output");
     wait_children(path, 0);
     (void)cli_end(&cli);
+}
+
+/* All by which hold does not come to hold. $N is a directory with a library
+ * that cannot be loaded; $K loads killed_front.c. */
+static const struct {
+    const char *hold;
+    int code;
+} failures[] = {
+    { "no-such-program hold $P", 127 },
+    { "LD_LIBRARY_PATH=$N $L hold $P", 127 },
+    { "$L --bogus hold $P", 64 },
+    { "$L --timeout 0 hold $P", 64 },
+    { "$L hold --bogus $P", 64 },
+    { "$L hold -w $P", 64 },
+    { "$L hodl $P", 64 },
+    { "$H -n $P", 75 },
+    { "$H -n -E 9 $P", 9 },
+    { "env $K KILL_AFTER=0 $H $Q", 128 + SIGKILL },
+    { "env $K KILL_AFTER=1 $H $Q", 128 + SIGKILL },
+    { "env $K $H $Q", 128 + SIGKILL },
+};
+
+static void does_not_go_on(const char *shell, const char *set, size_t i)
+{
+    char script[256];
+    int code;
+
+    (void)snprintf(script, sizeof(script),
+                   "%seval \"$(%s || echo exit $?)\"; echo went on", set,
+                   failures[i].hold);
+    start_in(shell, script);
+    code = cli_end(&cli);
+    if (code != failures[i].code || strstr(cli_said(&cli), "went on") != NULL)
+        fail_msg("%s: %s: exit status %d: %s", shell, script, code,
+                 cli_said(&cli));
+}
+
+static void fail_in_all_ways(const char *shell)
+{
+    for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
+        does_not_go_on(shell, "", i);
+        does_not_go_on(shell, "set -e; ", i);
+    }
+}
+
+/* Regression: a script went on without the lock where the tool was not in the
+ * PATH of cron, could not start, or was killed when it had printed the first
+ * word. The idiom of the manual ends it. */
+static void no_script_goes_on_without_the_lock(void **state)
+{
+    const char *file = cli_file("libjansson.so.4");
+
+    (void)state;
+    assert_int_equal(close(open(file, O_CREAT | O_WRONLY, 0600)), 0);
+    *strrchr(strcpy(broken, file), '/') = '\0';
+    assert_int_equal(setenv("N", broken, 1), 0);
+    assert_int_equal(setenv("K",
+                            "ASAN_OPTIONS=verify_asan_link_order=0 "
+                            "LD_PRELOAD=" KILLED_FRONT,
+                            1),
+                     0);
+    hold_it();
+    in_each_shell(fail_in_all_ways);
+    assert_int_equal(cli_end(&holder), 0);
+    wait_children(other, 0);
 }
 
 static void it_waits_for_its_turn(void **state)
@@ -875,6 +942,7 @@ static int run_group(void)
         TEST(a_lock_that_is_taken_is_not_held),
         TEST(the_end_of_the_wait_is_the_end_of_the_claim),
         TEST(a_lock_that_may_have_been_printed_is_kept),
+        TEST(no_script_goes_on_without_the_lock),
         TEST(it_waits_for_its_turn),
         TEST(the_shell_gets_a_TERM),
         TEST(processes_of_the_shell_get_a_TERM_too),

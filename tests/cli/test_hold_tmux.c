@@ -77,7 +77,7 @@ static void without_eval_it_explains_itself(void **state)
     (void)state;
     type_line("$L hold $P");
     tmux_wait("zk-lockctl: the output is for a shell, which holds the lock "
-              "then: eval \"$(zk-lockctl hold LOCK)\"");
+              "then: eval \"$(zk-lockctl hold LOCK || echo exit $?)\"");
     wait_code(64);
     assert_int_equal(count_children(path), 0);
 }

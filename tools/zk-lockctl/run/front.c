@@ -122,7 +122,9 @@ static int code_of(pid_t pid)
 /* What is not whole is not printed. */
 static bool is_whole(const char *code, size_t size)
 {
-    return size > 2 && strcmp(code + size - 2, "}\n") == 0;
+    static const char end[] = "\n" FRONT_END;
+
+    return size > strlen(end) && strcmp(code + size - strlen(end), end) == 0;
 }
 
 /* A shell that does not read ends us by no signal: we have to say so. */

@@ -6,6 +6,9 @@
 
 #include "run/keep.h"
 
+/* The last line of the code. */
+#define FRONT_END ":;\n"
+
 /* Call `fn` in a process in the background, with `keep` in the run; it ends
  * when this one does before the code is printed. Returns in both, with the exit
  * code. */

@@ -66,7 +66,7 @@ static bool write_exports(FILE *code, char *const *env)
         (void)fprintf(code, "export %.*s=%s;\n", (int)len, *env, value);
         free(value);
     }
-    (void)fputs("}\n", code);
+    (void)fputs(FRONT_END, code);
     return true;
 }
 

@@ -78,9 +78,9 @@ static bool stdout_is_pipe(struct stat *ret_out)
 static int nobody_reads(void)
 {
     return lockctl_fail(EX_USAGE,
-                        "no shell above this process reads its output; use "
-                        "eval \"$(zk-lockctl hold LOCK)\", or --pid for the "
-                        "process that is to hold the lock");
+                        "no shell above this process reads its output; "
+                        "use " HOLD_IDIOM ", or --pid for the process that is "
+                        "to hold the lock");
 }
 
 /* In "$(zk-lockctl hold LOCK)" the shell reads our stdout, and may have forked

@@ -14,6 +14,10 @@
 
 enum { SCRIPT_END_MAX = 16 };
 
+/* How a script holds a lock. It ends without it in all cases, also when the
+ * tool cannot be started, or does not come to print anything. */
+#define HOLD_IDIOM "eval \"$(zk-lockctl hold LOCK || echo exit $?)\""
+
 struct script {
     pid_t pid;
     int fd;     /* a pidfd, which is readable when it has ended */

@@ -3,6 +3,8 @@
 #include "verbs/verbs.h"
 
 #include <stdio.h>
+#include <string.h>
+
 #include <unistd.h>
 
 #include "run/ask_holds.h"
@@ -68,19 +70,20 @@ static int start(struct run *r, struct keep *k, int argc, char **argv)
     return front_fork(r, k, keep);
 }
 
-/* A brace is open until all is printed: so the shell does not go on without the
- * lock when this process is killed. */
+/* The first words fail, until the rest is printed: so the shell does not go on
+ * without the lock when this process is killed, also without the "|| echo exit
+ * $?" of HOLD_IDIOM; which is a command of its own behind them. */
 static int print_code(struct run *r, int argc, char **argv)
 {
+    static const char first[] = "false && :;\n";
     struct keep k;
     int code;
 
     fds_fill_standard();
-    (void)puts("{");
-    (void)fflush(stdout);
+    (void)!write(STDOUT_FILENO, first, strlen(first));
     code = start(r, &k, argc, argv);
     if (code != 0 && r->keep == NULL)
-        (void)printf("(exit %d);\n}\n", code);
+        (void)printf("(exit %d);\n", code);
     return code;
 }
 
@@ -100,8 +103,7 @@ static int hold(struct lockctl *ctl, int argc, char **argv)
         return code != 0
                    ? code
                    : lockctl_fail(EX_USAGE, "the output is for a shell, which "
-                                            "holds the lock then: "
-                                            "eval \"$(zk-lockctl hold LOCK)\"");
+                                            "holds the lock then: " HOLD_IDIOM);
     if (code == 0)
         return print_code(&r, argc, argv);
     (void)printf("(exit %d);\n", code);
@@ -111,8 +113,10 @@ static int hold(struct lockctl *ctl, int argc, char **argv)
 const struct verb verb_hold = {
     .name = "hold",
     .usage = "[OPTION]... LOCK [--and LOCK]...",
-    .summary = "Hold a lock in a shell: eval \"$(zk-lockctl hold LOCK)\"",
+    .summary = "Hold a lock in a shell, which evaluates what this prints",
     .help =
+        "In a script: " HOLD_IDIOM "\n"
+        "\n"
         "  -s, --shared             the lock is a read/write lock: for "
         "reading\n"
         "  -x, --exclusive          the lock is a read/write lock: for "
