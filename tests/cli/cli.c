@@ -217,6 +217,19 @@ void wait_process_gone(pid_t pid)
         fail_msg("process %d lives", (int)pid);
 }
 
+/* The guard is between the tool and its command. */
+static pid_t above_guard(pid_t pid)
+{
+    char name[32];
+    char state;
+    int parent;
+
+    return read_stat(pid, name, &state, &parent) &&
+                   strcmp(name, "zk-lockctl guar") == 0
+               ? parent
+               : pid;
+}
+
 struct family {
     pid_t parent;
     const char *name;
@@ -236,7 +249,8 @@ static bool find_child(void *arg)
         pid_t pid = (pid_t)atoi(entry->d_name);
 
         if (pid > 0 && read_stat(pid, name, &state, &parent) &&
-            parent == f->parent && strcmp(name, f->name) == 0)
+            strcmp(name, f->name) == 0 &&
+            (parent == f->parent || above_guard(parent) == f->parent))
             f->child = pid;
     }
     if (proc != NULL)

@@ -47,7 +47,8 @@ void wait_process_state(pid_t pid, char state);
 /* A zombie counts as gone, because the process that adopts it may never wait
  * for it. */
 void wait_process_gone(pid_t pid);
-/* The child of a process that has this name; waits for it. */
+/* The child of a process that has this name, also below the guard of
+ * zk-lockctl run; waits for it. */
 pid_t wait_child_of(pid_t parent, const char *name);
 
 #endif

@@ -61,17 +61,67 @@ static void a_killed_group_takes_all_along(void **state)
     wait_process_gone(grandchild);
 }
 
-static int make_setsid_late(void **state)
+/* A process that has left the group of the command, and has no parent there. */
+static pid_t start_daemon(const char *timeout, const char *path)
 {
-    (void)state;
-    preload(SLOW_SETSID);
-    return 0;
+    pid_t daemon;
+
+    START_FOR(&cli, timeout, server_hosts(the_server), path, "-c",
+              "(setsid sleep 1000 & echo pid $! .); exec sleep 1000");
+    cli_wait_said(&cli, " .\n");
+    daemon = (pid_t)atoi(cli_said(&cli) + strlen("pid "));
+    wait_process_state(daemon, 'S');
+    return daemon;
 }
 
-static int make_setsid_normal(void **state)
+/* Regression: the guard killed the group only, and the daemon worked on beside
+ * the next holder. The lock is free when the session has timed out. */
+static void a_killed_tool_takes_daemons_along(void **state)
+{
+    pid_t daemon = start_daemon("20s", new_path());
+
+    (void)state;
+    assert_int_equal(kill(cli.pid, SIGKILL), 0);
+    assert_int_equal(cli_end(&cli), 128 + SIGKILL);
+    wait_process_gone(daemon);
+}
+
+static void a_stopped_tool_takes_daemons_along(void **state)
+{
+    pid_t daemon = start_daemon("4s", new_path());
+
+    (void)state;
+    assert_int_equal(kill(cli.pid, SIGSTOP), 0);
+    wait_process_gone(daemon);
+    assert_int_equal(kill(cli.pid, SIGCONT), 0);
+    assert_int_equal(cli_end(&cli), 79);
+}
+
+/* Then the tool does its work. */
+static void a_killed_guard_takes_daemons_along(void **state)
+{
+    const char *path = new_path();
+    pid_t daemon = start_daemon("20s", path);
+
+    (void)state;
+    assert_int_equal(kill(wait_child_of(cli.pid, "zk-lockctl guar"), SIGKILL),
+                     0);
+    assert_int_equal(cli_end(&cli), 128 + SIGKILL);
+    assert_said(&cli, "the guard of the command was killed");
+    assert_int_equal(process_state(daemon), 0);
+    assert_int_equal(count_children(path), 0);
+}
+
+/* The guard is the parent of the command. */
+static void a_stopped_guard_is_continued(void **state)
 {
     (void)state;
-    return unsetenv("LD_PRELOAD");
+    START(&cli, new_path(), "-c",
+          "trap 'exit 7' TERM; kill -STOP $PPID; echo stopped; "
+          "while :; do sleep 0.1; done");
+    cli_wait_said(&cli, "stopped\n");
+    assert_int_equal(kill(cli.pid, SIGTERM), 0);
+    assert_int_equal(cli_end(&cli), 7);
 }
 
 /* -- giving it back ------------------------------------------------------- */
@@ -96,9 +146,10 @@ static void a_release_without_an_answer_is_no_loss(void **state)
     wait_children(path, 0);
 }
 
-/* The lease had run out when the command ended by itself: its guard, dead, did
- * not kill it in time. An answer of the servers to the release proves nothing
- * then: a release is also confirmed when the session was over long before. */
+/* The lease had run out when the command ended by itself: its guard, stopped,
+ * did not kill it in time. An answer of the servers to the release proves
+ * nothing then: a release is also confirmed when the session was over long
+ * before. */
 static void end_without_a_lease(const char *hosts, struct proxy *proxy)
 {
     pid_t command;
@@ -111,13 +162,14 @@ static void end_without_a_lease(const char *hosts, struct proxy *proxy)
     guard = wait_child_of(cli.pid, "zk-lockctl guar");
     assert_int_equal(kill(cli.pid, SIGSTOP), 0);
     wait_process_state(cli.pid, 'T');
-    assert_int_equal(kill(guard, SIGKILL), 0);
+    assert_int_equal(kill(guard, SIGSTOP), 0);
     if (proxy != NULL)
         proxy_freeze(proxy);
     sleep_ms(4000); /* the longest lease */
     (void)close(cli.in);
     cli.in = -1;
     wait_process_state(command, 'Z');
+    assert_int_equal(kill(guard, SIGCONT), 0);
     assert_int_equal(kill(cli.pid, SIGCONT), 0);
     assert_int_equal(cli_end(&cli), 79);
     assert_said(&cli, "LOCK LOST: it was not provably ours");
@@ -170,9 +222,10 @@ static int run_group(void)
         cmocka_unit_test(no_name_hides_a_process_that_is_left),
         cmocka_unit_test(leftover_processes_may_clean_up),
         cmocka_unit_test(a_killed_group_takes_all_along),
-        /* Regression: on a busy machine the guard was still in the group. */
-        cmocka_unit_test_setup_teardown(a_killed_group_takes_all_along,
-                                        make_setsid_late, make_setsid_normal),
+        cmocka_unit_test(a_killed_tool_takes_daemons_along),
+        cmocka_unit_test(a_stopped_tool_takes_daemons_along),
+        cmocka_unit_test(a_killed_guard_takes_daemons_along),
+        cmocka_unit_test(a_stopped_guard_is_continued),
         cmocka_unit_test(a_release_without_an_answer_is_no_loss),
         cmocka_unit_test(a_lock_not_proven_at_the_end_is_lost),
         cmocka_unit_test(a_lock_found_lost_at_the_release_is_lost),

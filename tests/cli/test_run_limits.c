@@ -101,7 +101,8 @@ static void also_when_it_is_stopped_at_once(void **state)
     (void)state;
     START_FOR(&cli, "60s", server_hosts(the_server), "--kill-grace", "100ms",
               "--max-hold", "1s", new_path(), "-c",
-              "echo $$; kill -STOP $PPID; exec sleep 1000");
+              "echo $$; tool=$(awk '/^PPid/ { print $2 }' /proc/$PPID/status); "
+              "kill -STOP $tool; exec sleep 1000");
     cli_wait_said(&cli, "\n");
     command = (pid_t)atoi(cli_said(&cli));
     wait_process_gone(command);

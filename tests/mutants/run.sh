@@ -59,7 +59,7 @@ targets_of() { # what is run
     test-lockctl-*)
         echo tools/zk-lockctl/zk-lockctl
         echo tests/cli/cli-command
-        for late in slow_kill slow_setsid slow_timer other_clock killed_front late_fork lost_release; do
+        for late in slow_kill slow_timer other_clock killed_front late_fork lost_release; do
             echo "tests/cli/libcli_$late.so"
         done
         ;;

@@ -1,143 +1,131 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starts the command as a process group, signals it, and finds its
- * descendants. */
+/* Starts the command as a process group below its guard, and has that signal it
+ * and tell what becomes of it. */
 #include "run/child.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
-#include <stdint.h>
-#include <stdlib.h>
 
 #include <fcntl.h>
-#include <sys/prctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "run/proc.h"
+#include "common/clock.h"
 
-/* Children that are not of the command: the killer, and those that a shell had
- * before it became us. */
-static pid_t *strangers;
-static size_t stranger_count;
+enum { STARTING_MS = 100, KILL_AGAIN_MS = 10 };
 
-static bool is_stranger(pid_t pid)
+/* The instant at which a process began is known no better. */
+enum { START_MS = 10 };
+
+/* Its child, the command, may have stopped it. */
+static void wake_guard(const struct child *c)
 {
-    for (size_t i = 0; i < stranger_count; i++) {
-        if (strangers[i] == pid)
-            return true;
-    }
-    return false;
+    if (c->guard_pid > 0)
+        (void)kill(c->guard_pid, SIGCONT);
 }
 
-static bool note_stranger(pid_t pid, void *failed)
+static void ask(const struct child *c, int sig, bool all)
 {
-    pid_t *more =
-        realloc(strangers, (stranger_count + 1) * sizeof(strangers[0]));
+    struct guard_wish wish = { sig, all };
 
-    if (more == NULL) {
-        *(bool *)failed = true;
-        return false;
-    }
-    strangers = more;
-    strangers[stranger_count++] = pid;
-    return true;
+    wake_guard(c);
+    (void)send(c->guard_fd, &wish, sizeof(wish), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-bool child_adopt_orphans(void)
+/* 0 when the command is executed and nobody has the other end any more. */
+static int read_error(const struct child *c, int fd)
 {
-    bool failed = false;
-
-    return proc_each_child(note_stranger, &failed) && !failed &&
-           prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
-}
-
-/* Runs between fork and exec: other threads may have held any lock of libc. */
-static _Noreturn void become(const struct child_plan *plan, bool lend,
-                             pid_t parent, int error_fd)
-{
-    int error;
-
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* it died before the line above took effect */
-        _exit(127);
-    (void)setpgid(0, 0);
-    killer_watch(plan->killer, getpid()); /* our parent may be stopped now */
-    if (lend)
-        tty_hand_over(plan->tty, getpid());
-    if (fds_close_others_on_exec(plan->fds) == 0) {
-        signals_restore(plan->signals);
-        (void)execvpe(plan->argv[0], plan->argv, plan->env);
-    }
-    error = errno;
-    (void)!write(error_fd, &error, sizeof(error));
-    _exit(127);
-}
-
-int child_start(struct child *c, const struct child_plan *plan,
-                const char **ret_step)
-{
-    bool lend = plan->tty->give && tty_is_ours(plan->tty);
-    pid_t parent = getpid();
-    int ends[2];
+    struct pollfd pollfd = { .fd = fd, .events = POLLIN };
     int error = 0;
 
-    *ret_step = "fork";
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return errno;
-    c->pid = fork();
-    if (c->pid == 0)
-        become(plan, lend, parent, ends[1]);
-    error = c->pid < 0 ? errno : 0;
+    while (poll(&pollfd, 1, STARTING_MS) <= 0)
+        wake_guard(c);
+    return read(fd, &error, sizeof(error)) == sizeof(error) ? error : 0;
+}
+
+/* With a pair of sockets and a pipe, of which it closes all but c->guard_fd. */
+static int fork_guard(struct child *c, const struct guard_plan *plan,
+                      const int ends[2], const int errors[2])
+{
+    int error = 0;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        guard_run(c->guard, plan, ends[1], errors[1]);
+    if (pid < 0)
+        error = -errno;
+    c->guard_pid = pid < 0 ? 0 : pid;
+    c->guard_fd = ends[0];
     (void)close(ends[1]);
-    if (error == 0) {
-        (void)setpgid(c->pid, c->pid);
-        *ret_step = "exec";
-        if (read(ends[0], &error, sizeof(error)) != sizeof(error))
-            error = 0;
-    }
-    (void)close(ends[0]);
-    if (error != 0 && c->pid > 0) {
-        killer_watch(plan->killer, 0);
-        (void)waitpid(c->pid, NULL, 0);
-        tty_take_back(plan->tty, c->pid);
-    }
-    if (error != 0)
-        c->pid = 0;
+    (void)close(errors[1]);
+    if (error == 0)
+        error = read_error(c, errors[0]);
+    (void)close(errors[0]);
     return error;
+}
+
+/* A negative number: what failed was no exec. */
+static int start(struct child *c, const struct guard_plan *plan)
+{
+    int ends[2];
+    int errors[2];
+    int error;
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return -errno;
+    if (pipe2(errors, O_CLOEXEC) == 0)
+        return fork_guard(c, plan, ends, errors);
+    error = -errno;
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    return error;
+}
+
+int child_start(struct child *c, struct guard_plan *plan, int64_t deadline_ms,
+                const char **ret_step)
+{
+    struct guard *g = mmap(NULL, sizeof(*g), PROT_READ | PROT_WRITE,
+                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int error = g == MAP_FAILED ? -errno : 0;
+
+    *c = (struct child){ .guard_fd = -1,
+                         .since_ms = clock_boot_ms() - START_MS };
+    if (error == 0) {
+        c->guard = g;
+        c->left = true;
+        atomic_store(&g->status, GUARD_RUNS);
+        atomic_store(&g->deadline_ms, deadline_ms);
+        plan->lend = plan->tty->give && tty_is_ours(plan->tty);
+        error = start(c, plan);
+        c->pid = atomic_load(&g->command);
+    }
+    *ret_step = error > 0 ? "exec" : "fork";
+    if (error != 0 && c->pid > 0)
+        tty_take_back(plan->tty, c->pid);
+    if (error != 0) {
+        child_done(c);
+        c->pid = 0;
+    }
+    return error < 0 ? -error : error;
+}
+
+void child_set_deadline(const struct child *c, int64_t deadline_ms)
+{
+    atomic_store(&c->guard->deadline_ms, deadline_ms);
 }
 
 void child_signal(const struct child *c, int sig)
 {
-    if (c->pid > 0)
-        (void)kill(-c->pid, sig);
+    ask(c, sig, false);
 }
 
-struct sending {
-    pid_t group;
-    int sig;
-    bool refused;
-};
-
-static bool send_to(pid_t pid, void *arg)
+void child_signal_all(const struct child *c, int sig)
 {
-    struct sending *s = arg;
-
-    if (is_stranger(pid))
-        return true;
-    /* Its pid cannot be another's: nobody but us waits for it. */
-    if (getpgid(pid) != s->group && kill(pid, s->sig) != 0 && errno == EPERM)
-        s->refused = true;
-    return true;
-}
-
-bool child_signal_all(const struct child *c, int sig)
-{
-    struct sending s = { c->pid, sig, false };
-
-    if (kill(-c->pid, sig) != 0 && errno == EPERM)
-        s.refused = true;
-    (void)proc_each_child(send_to, &s);
-    return !s.refused;
+    ask(c, sig, true);
 }
 
 void child_continue(struct child *c)
@@ -146,33 +134,73 @@ void child_continue(struct child *c)
     child_signal(c, SIGCONT);
 }
 
-void child_reap(struct child *c)
+static void note_end(struct child *c, int status)
+{
+    c->ended = true;
+    c->status = status;
+}
+
+/* Also strangers that are ours, as those that a shell had before it became
+ * us. */
+static void reap_ours(struct child *c)
 {
     int status;
     pid_t pid;
 
-    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
-        if (pid != c->pid)
-            continue;
-        if (WIFSTOPPED(status)) {
-            c->stopped_by = WSTOPSIG(status);
-            continue;
-        }
-        c->ended = true;
-        c->status = status;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid == c->guard_pid)
+            c->guard_pid = 0;
+        else if (pid == c->pid)
+            note_end(c, status);
     }
 }
 
-static bool found(pid_t pid, void *arg)
+/* The guard was killed, so the kernel has killed the command, and the orphans
+ * are ours. */
+static void replace_guard(struct child *c)
 {
-    *(bool *)arg = !is_stranger(pid);
-    return !*(bool *)arg;
+    struct timespec pause = { .tv_nsec = KILL_AGAIN_MS * 1000000L };
+
+    while (guard_signal_all(c->guard, c->since_ms, SIGKILL)) {
+        (void)nanosleep(&pause, NULL);
+        reap_ours(c);
+    }
+    if (!c->ended)
+        note_end(c, SIGKILL);
+    c->guard_killed = true;
+    c->left = false;
 }
 
-bool child_has_descendants(void)
+void child_reap(struct child *c)
 {
-    bool any = false;
+    struct guard *g = c->guard;
+    char byte;
+    int status;
+    int sig;
 
-    /* A process that could not be looked at may be one. */
-    return !proc_each_child(found, &any) || any;
+    reap_ours(c);
+    while (recv(c->guard_fd, &byte, 1, MSG_DONTWAIT) == 1)
+        continue;
+    sig = atomic_exchange(&g->stopped_by, 0);
+    if (sig != 0)
+        c->stopped_by = sig;
+    status = atomic_load(&g->status);
+    if (!c->ended && status != GUARD_RUNS)
+        note_end(c, status);
+    c->left = !atomic_load(&g->empty);
+    c->refused = atomic_load(&g->refused);
+    if (c->left && c->guard_pid == 0)
+        replace_guard(c);
+}
+
+void child_done(struct child *c)
+{
+    if (c->guard == NULL)
+        return;
+    ask(c, 0, false);
+    if (c->guard_pid > 0)
+        (void)waitpid(c->guard_pid, NULL, 0);
+    (void)close(c->guard_fd);
+    (void)munmap(c->guard, sizeof(*c->guard));
+    c->guard = NULL;
 }

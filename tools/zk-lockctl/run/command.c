@@ -27,16 +27,15 @@ static int start_command(struct run *run)
 {
     const char *step = "fork";
     char **env = run_env_new(run);
-    struct child_plan plan = { .argv = run->opts.argv,
+    struct guard_plan plan = { .argv = run->opts.argv,
                                .env = env,
                                .fds = run->inherited,
                                .signals = &run->signals,
-                               .tty = &run->tty,
-                               .killer = run->killer };
-    int error;
-
-    killer_set_deadline(run->killer, run_view_now(run).valid_until_ms);
-    error = env != NULL ? child_start(&run->child, &plan, &step) : ENOMEM;
+                               .tty = &run->tty };
+    int64_t deadline_ms = run_view_now(run).valid_until_ms;
+    int error = env != NULL
+                    ? child_start(&run->child, &plan, deadline_ms, &step)
+                    : ENOMEM;
 
     run_env_free(env);
     if (error != 0)
@@ -109,7 +108,7 @@ static int64_t obey_policy(struct run *run, const struct policy_view *view)
     struct policy_plan plan = policy_next(&run->policy, view);
 
     if (view->valid_until_ms != 0)
-        killer_set_deadline(run->killer, view->valid_until_ms);
+        child_set_deadline(&run->child, view->valid_until_ms);
     if (plan.action != POLICY_NOTHING)
         run_signal_all(run, signals[plan.action]);
     if (plan.action == POLICY_SEND_TERM)
@@ -121,7 +120,7 @@ static int64_t obey_policy(struct run *run, const struct policy_view *view)
                                            : plan.wake_ms;
 }
 
-/* Nothing is left of the command. If its time has run out, it was the killer
+/* Nothing is left of the command. If its time has run out, it was the guard
  * that killed it while we could not. */
 static void note_end(struct run *run)
 {
@@ -181,11 +180,12 @@ static void sleep_until(struct run *run, int64_t wake_ms)
 {
     struct pollfd fds[] = { { .fd = run->event_fd, .events = POLLIN },
                             { .fd = run->timer_fd, .events = POLLIN },
-                            { .fd = run->signals.fd, .events = POLLIN } };
+                            { .fd = run->signals.fd, .events = POLLIN },
+                            { .fd = run->child.guard_fd, .events = POLLIN } };
     uint64_t count;
 
     run_set_timer(run, wake_ms);
-    if (poll(fds, 3, -1) <= 0)
+    if (poll(fds, 4, -1) <= 0)
         return;
     if ((fds[0].revents & POLLIN) != 0)
         (void)!read(run->event_fd, &count, sizeof(count));
@@ -208,17 +208,18 @@ static void watch_command(struct run *run)
         int64_t wake_ms;
         int64_t end_ms;
 
-        /* Read before the children are checked: a child that ends or stops
-         * later makes the descriptor readable again, so we do not sleep. */
+        /* Read before the command is looked at: what the guard tells later
+         * makes a descriptor readable again, so we do not sleep. */
         signals_collect(&run->signals, &arrived);
         /* We may be stopped at any moment. After the signals: a CONT that is
-         * passed on came before this look at the lease. Before the children: a
+         * passed on came before this look at the lease. Before the look: a
          * command that ends while we are stopped is not killed. */
         view = run_view_now(run);
         child_reap(&run->child);
+        run_say_refused(run);
         if (run->child.ended) {
             run_take_terminal_back(run);
-            if (may_stay(run) || !child_has_descendants()) {
+            if (may_stay(run) || !run->child.left) {
                 note_end(run);
                 return;
             }
@@ -244,8 +245,11 @@ int run_command(struct run *run)
         code = start_command(run);
     if (code == 0) {
         watch_command(run);
-        killer_watch(run->killer, 0);
-        killer_set_deadline(run->killer, 0);
+        if (run->child.guard_killed)
+            (void)lockctl_fail(EX_SIGNALED + SIGKILL,
+                               "the guard of the command was killed, and the "
+                               "command with it");
+        child_done(&run->child);
     }
     grants_listen(&run->grants, NULL, NULL);
     return code;

@@ -11,7 +11,12 @@ void run_signal_all(struct run *run, int sig)
 {
     if (sig == SIGCONT)
         run->child.stopped_by = 0;
-    if (child_signal_all(&run->child, sig) || run->refused)
+    child_signal_all(&run->child, sig);
+}
+
+void run_say_refused(struct run *run)
+{
+    if (!run->child.refused || run->refused)
         return;
     (void)lockctl_fail(EX_NOPERM,
                        "a process of the command belongs to another user: it "

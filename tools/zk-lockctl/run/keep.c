@@ -100,7 +100,7 @@ static int print_code(struct run *run)
         written = false;
     if (written)
         script_let_go();
-    killer_watch(run->killer, run->keep->script.pid); /* it may go on now */
+    killer_watch(run->killer, true); /* the shell may go on now */
     fds_close(run->inherited);
     result = written ? front_print(run->keep->front_fd, text, size, &unsure)
                      : lockctl_fail(EX_RUN, "out of memory");
@@ -160,7 +160,7 @@ static void give_back(struct keeper *k)
     k->given_back = true;
     killer_set_deadline(run->killer, 0);
     rc = claim_release(run->claim, &run->grants);
-    killer_watch(run->killer, 0);
+    killer_watch(run->killer, false);
     k->unsure = rc != ZKR_OK && rc != ZKR_ELOST;
     if (run->lost || (in_time && rc != ZKR_ELOST))
         return;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The killer: a process beside us that ends those who work under the lock when
- * we cannot, because we were killed, stopped, or are stuck. It is in a session
- * of its own, so that a signal to us does not hit it. */
+/* The killer: a process beside the one that keeps a lock for a shell. It is in
+ * a session of its own, so that a signal to us does not hit it. */
 #include "run/killer.h"
 
 #include <errno.h>
@@ -21,7 +20,7 @@
 #include "common/clock.h"
 
 struct killer {
-    atomic_int group;
+    atomic_bool watches;
     _Atomic int64_t deadline_ms; /* 0: none */
     atomic_bool late;            /* it has acted after one */
     pid_t pid;
@@ -31,17 +30,11 @@ struct killer {
 
 enum { LONGEST_SLEEP_MS = 1000 };
 
-/* A way is gone once for a deadline; a group is killed again and again. */
-static bool has_acted(struct killer *k)
-{
-    return k->way.end != NULL && atomic_load(&k->late);
-}
-
 static int sleep_ms(struct killer *k)
 {
     int64_t left = atomic_load(&k->deadline_ms);
 
-    if (left == 0 || has_acted(k))
+    if (left == 0 || atomic_load(&k->late))
         return LONGEST_SLEEP_MS;
     left -= clock_boot_ms();
     return left < 0                  ? 0
@@ -49,29 +42,24 @@ static int sleep_ms(struct killer *k)
                                      : LONGEST_SLEEP_MS;
 }
 
-static void kill_them(struct killer *k, bool late)
+static void act(struct killer *k, bool late)
 {
-    int group = atomic_load(&k->group);
-
-    if (group <= 1)
+    if (!atomic_load(&k->watches))
         return;
     if (late)
         atomic_store(&k->late, true);
-    if (k->way.end == NULL)
-        (void)kill(-group, SIGKILL);
-    else
-        k->way.end(k->way.arg, late);
+    k->way.end(k->way.arg, late);
 }
 
 static bool is_late(struct killer *k)
 {
     int64_t deadline_ms = atomic_load(&k->deadline_ms);
 
-    return deadline_ms != 0 && clock_boot_ms() >= deadline_ms && !has_acted(k);
+    return deadline_ms != 0 && clock_boot_ms() >= deadline_ms &&
+           !atomic_load(&k->late);
 }
 
-/* A byte says that nothing is left; end of file, that we are dead. After a
- * deadline has passed it goes on: more may be forked until we are awake. */
+/* A byte says that nobody works any more; end of file, that we are dead. */
 static void watch(struct killer *k, int fd)
 {
     struct pollfd pollfd = { .fd = fd, .events = POLLIN };
@@ -82,18 +70,18 @@ static void watch(struct killer *k, int fd)
 
         if (n > 0 || (n < 0 && errno != EINTR)) {
             if (read(fd, &byte, 1) != 1)
-                kill_them(k, false);
+                act(k, false);
             return;
         }
         if (is_late(k))
-            kill_them(k, true);
+            act(k, true);
     }
 }
 
-/* Both are above the standard descriptors; the second may be -1. */
+/* Both are above the standard descriptors. */
 static void close_others(int fd, int also)
 {
-    int low = also >= 0 && also < fd ? also : fd;
+    int low = also < fd ? also : fd;
     int high = also > fd ? also : fd;
 
     if (low > STDERR_FILENO + 1)
@@ -112,11 +100,8 @@ static _Noreturn void become_killer(struct killer *k, int fd)
     (void)sigprocmask(SIG_SETMASK, &all, NULL);
     (void)!write(fd, "", 1);
     (void)prctl(PR_SET_NAME, "zk-lockctl guard");
-    close_others(fd, k->way.end != NULL ? k->way.fd : -1);
-    if (k->way.begin != NULL)
-        k->way.begin();
-    else
-        (void)close_range(STDIN_FILENO, STDERR_FILENO, 0);
+    close_others(fd, k->way.fd);
+    k->way.begin();
     if (chdir("/") == 0)
         watch(k, fd);
     _exit(0);
@@ -166,17 +151,16 @@ struct killer *killer_start(const struct killer_way *way)
 
     if (k == MAP_FAILED)
         return NULL;
-    if (way != NULL)
-        k->way = *way;
+    k->way = *way;
     if (start_process(k) == 0)
         return k;
     (void)munmap(k, sizeof(*k));
     return NULL;
 }
 
-void killer_watch(struct killer *k, pid_t group)
+void killer_watch(struct killer *k, bool watch)
 {
-    atomic_store(&k->group, group);
+    atomic_store(&k->watches, watch);
 }
 
 void killer_set_deadline(struct killer *k, int64_t deadline_ms)

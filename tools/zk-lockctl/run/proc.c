@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,40 +21,29 @@ static pid_t read_parent(const char *text)
                                                                  : 0;
 }
 
-/* A lack of memory or descriptors passes; a process that may not be looked at,
- * or has gone, stays so. */
-static pid_t not_read(int error)
-{
-    return error == EMFILE || error == ENFILE || error == ENOMEM ? -1 : 0;
-}
-
 enum { STAT_MAX = 1024 };
 
-/* 0, or an error number. */
-static int read_stat(pid_t pid, char text[STAT_MAX])
+static bool read_stat(pid_t pid, char text[STAT_MAX])
 {
     char name[32];
     ssize_t n;
-    int saved;
     int fd;
 
     (void)snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
     fd = open(name, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return errno;
+        return false;
     n = read(fd, text, STAT_MAX - 1);
-    saved = errno;
     (void)close(fd);
     text[n < 0 ? 0 : n] = '\0';
-    return n < 0 ? saved : 0;
+    return n >= 0;
 }
 
 pid_t proc_parent(pid_t pid)
 {
     char text[STAT_MAX];
-    int error = read_stat(pid, text);
 
-    return error != 0 ? not_read(error) : read_parent(text);
+    return read_stat(pid, text) ? read_parent(text) : 0;
 }
 
 /* It is the 22nd field; the state is the third. */
@@ -68,7 +56,7 @@ int64_t proc_start_ms(pid_t pid)
     const char *end;
     long long ticks;
 
-    if (read_stat(pid, text) != 0)
+    if (!read_stat(pid, text))
         return -1;
     end = strrchr(text, ')');
     if (end == NULL || sscanf(end, fields, &ticks) != 1)
@@ -82,18 +70,16 @@ static pid_t process_of(const char *name)
 }
 
 /* Calls `fn` for each process whose parent, or its parent..., is `root`. */
-static bool each(pid_t root, bool directly, bool (*fn)(pid_t pid, void *arg),
+static void each(pid_t root, bool directly, bool (*fn)(pid_t pid, void *arg),
                  void *arg)
 {
     DIR *dir = opendir("/proc");
     struct dirent *entry;
-    bool all = dir != NULL;
 
     while (dir != NULL && (entry = readdir(dir)) != NULL) {
         pid_t pid = process_of(entry->d_name);
         pid_t above = pid > 0 ? proc_parent(pid) : 0;
 
-        all = all && above != -1;
         while (!directly && above > 0 && above != root)
             above = proc_parent(above);
         if (pid > 0 && above == root && !fn(pid, arg))
@@ -101,23 +87,22 @@ static bool each(pid_t root, bool directly, bool (*fn)(pid_t pid, void *arg),
     }
     if (dir != NULL)
         (void)closedir(dir);
-    return all;
 }
 
-bool proc_each_child(bool (*fn)(pid_t pid, void *arg), void *arg)
+void proc_each_child(bool (*fn)(pid_t pid, void *arg), void *arg)
 {
-    return each(getpid(), true, fn, arg);
+    each(getpid(), true, fn, arg);
 }
 
-bool proc_each_child_of(pid_t parent, bool (*fn)(pid_t pid, void *arg),
+void proc_each_child_of(pid_t parent, bool (*fn)(pid_t pid, void *arg),
                         void *arg)
 {
-    return each(parent, true, fn, arg);
+    each(parent, true, fn, arg);
 }
 
-bool proc_each_below(pid_t root, bool (*fn)(pid_t pid, void *arg), void *arg)
+void proc_each_below(pid_t root, bool (*fn)(pid_t pid, void *arg), void *arg)
 {
-    return each(root, false, fn, arg);
+    each(root, false, fn, arg);
 }
 
 bool proc_is_below(pid_t pid, pid_t root)

@@ -8,28 +8,24 @@
 
 #include <sys/types.h>
 
-/* The parent of a process; 0 when there is no such process, or it is not for us
- * to see; -1 when that cannot be known now, as no descriptor is left. */
+/* The parent of a process; 0 when there is no such process, or it cannot be
+ * seen. */
 pid_t proc_parent(pid_t pid);
 
 /* When it began, by clock_boot_ms(), to 10 ms; -1: not known. */
 int64_t proc_start_ms(pid_t pid);
 
-/* Calls `fn` for each child of ours until it answers false. A child that has
- * ended counts until it is waited for, so a process whose parent ends meanwhile
- * is not missed: one of the two is there. False when not all could be looked
- * at. */
-bool proc_each_child(bool (*fn)(pid_t pid, void *arg), void *arg);
-
-/* The same for the children of another process, but some may be missed. */
-bool proc_each_child_of(pid_t parent, bool (*fn)(pid_t pid, void *arg),
+/* Calls `fn` for each child of ours, or of another process, until it answers
+ * false. One whose parent has just ended may be missed, and all when there is
+ * no descriptor to look with. */
+void proc_each_child(bool (*fn)(pid_t pid, void *arg), void *arg);
+void proc_each_child_of(pid_t parent, bool (*fn)(pid_t pid, void *arg),
                         void *arg);
 
 /* Tells whether a process descends from another one. */
 bool proc_is_below(pid_t pid, pid_t root);
 
-/* The same for each that does now. Processes whose parent ends meanwhile may be
- * missed. */
-bool proc_each_below(pid_t root, bool (*fn)(pid_t pid, void *arg), void *arg);
+/* The same for each that does now. */
+void proc_each_below(pid_t root, bool (*fn)(pid_t pid, void *arg), void *arg);
 
 #endif

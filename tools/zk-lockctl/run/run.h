@@ -63,7 +63,7 @@ struct keep;
 struct run {
     struct lockctl *ctl;
     struct run_opts opts;
-    struct killer *killer;
+    struct killer *killer; /* of hold; NULL: a command runs under the lock */
     struct signals signals;
     struct tty tty;
     struct fds *inherited;
@@ -71,7 +71,7 @@ struct run {
     struct policy policy;
     struct nested around;
     struct holds holds;      /* of the shell that has started us */
-    const struct keep *keep; /* NULL: a command runs under the lock */
+    const struct keep *keep; /* likewise */
 
     struct claim *claim; /* of which they are */
     struct grants grants;
@@ -148,6 +148,8 @@ int run_command(struct run *run);
 
 /* end.c: a signal to all that the command has started; */
 void run_signal_all(struct run *run, int sig);
+/* ... the remark, once, that it is refused for one of them, */
+void run_say_refused(struct run *run);
 /* ... what follows a TERM that was sent, */
 void run_told_to_end(struct run *run);
 /* ... and KILL where TERM is not enough; when to look again. */

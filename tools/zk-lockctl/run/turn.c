@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -19,8 +20,7 @@
 static bool prepare_for_command(struct run *run)
 {
     tty_open(&run->tty);
-    run->killer = killer_start(NULL);
-    return run->killer != NULL && child_adopt_orphans();
+    return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0; /* see child_reap() */
 }
 
 static bool prepare_to_keep(struct run *run)

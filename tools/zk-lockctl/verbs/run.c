@@ -38,8 +38,9 @@ const struct verb verb_run = {
         "      --slots N            the lock is a semaphore: one of N slots\n"
         "      --and LOCK           this lock, too: all are held, or "
         "none\n" WAIT_OPTIONS_HELP RUN_OPTIONS_HELP "\n"
-        "The command is dead before anybody else can hold the lock: it gets "
-        "TERM\n"
-        "and KILL before the lease ends. See zk-lockctl(1).\n",
+        "The command and all that it has started are dead before anybody else "
+        "can\n"
+        "hold the lock: they get TERM and KILL before the lease ends. See "
+        "zk-lockctl(1).\n",
     .run = run,
 };
