@@ -242,7 +242,7 @@ int zkr__lock_stats(struct zkr__lock *lock, const char *noun,
 
 void zkr__lock_free(struct zkr__lock *lock)
 {
-    if (zkr__lock_check(lock, "lock") != ZKR_OK)
+    if (lock == NULL || zkr__lock_check(lock, "lock") != ZKR_OK)
         return;
     zkr__session_lock(lock->session);
     zkr__lock_cancel_locked(lock);

@@ -67,8 +67,11 @@ static pid_t start_tool(const char *const *args)
 
     renew(&look_out_fd, "out");
     renew(&look_err_fd, "err");
-    (void)setenv("ZK_SERVERS",
-                 servers != NULL ? servers : server_hosts(the_server), 1);
+    if (servers != NULL && servers[0] == '\0')
+        (void)unsetenv("ZK_SERVERS");
+    else
+        (void)setenv("ZK_SERVERS",
+                     servers != NULL ? servers : server_hosts(the_server), 1);
     if (getenv("LC_ALL") == NULL)
         (void)setenv("LC_ALL", "C.UTF-8", 1);
     while (*args != NULL && n < 39)

@@ -56,7 +56,38 @@ static void wrong_usage_is_64(void **state)
     assert_int_equal(RUN("-w", "5 parsecs", "/a", "true"), 64);
     assert_int_equal(RUN("-E", "256", "/a", "true"), 64);
     assert_int_equal(RUN("--on-suspend", "panic", "/a", "true"), 64);
-    assert_int_equal(RUN("/a//b", "true"), 64);
+}
+
+/* Regression: it said "lock is NULL". */
+static void a_path_that_is_wrong_is_named(void **state)
+{
+    static const char *const options[] = { "-x", "--slots=2", "--anyway" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+        assert_int_equal(RUN(options[i], "/a//b", "true"), 64);
+        assert_said(&cli, "'/a//b'");
+        assert_int_equal(RUN(options[i], new_path(), "--and", "/a//b", "true"),
+                         64);
+        assert_said(&cli, "'/a//b'");
+    }
+}
+
+/* Regression: it was the server of this machine then, although others were
+ * meant. */
+static void an_empty_name_of_servers_is_an_error(void **state)
+{
+    (void)state;
+    cli_start(&cli, "env",
+              (const char *const[]){ "ZK_SERVERS=127.0.0.1:1", LOCKCTL, "run",
+                                     "--servers", "", "/a", "true", NULL });
+    assert_int_equal(cli_end(&cli), 64);
+    assert_said(&cli, "zk-lockctl run: --servers: '' is empty");
+    cli_start(&cli, "env",
+              (const char *const[]){ "ZK_SERVERS=", LOCKCTL, "run", "/a",
+                                     "true", NULL });
+    assert_int_equal(cli_end(&cli), 64);
+    assert_said(&cli, "ZK_SERVERS is set, but empty");
 }
 
 static void without_a_server_it_is_69(void **state)
@@ -822,6 +853,8 @@ static int run_group(void)
         cmocka_unit_test(options_of_the_command_are_not_ours),
         cmocka_unit_test(a_command_that_cannot_be_executed_has_its_own_code),
         cmocka_unit_test(wrong_usage_is_64),
+        cmocka_unit_test(a_path_that_is_wrong_is_named),
+        cmocka_unit_test(an_empty_name_of_servers_is_an_error),
         cmocka_unit_test(without_a_server_it_is_69),
         cmocka_unit_test(any_reason_will_do),
         cmocka_unit_test(another_session_timeout_than_asked_for_is_said),

@@ -13,7 +13,8 @@
  * The settings that a context has count where there is no option. A context is
  * for its ensemble: where --servers or ZK_SERVERS name one, only --context adds
  * a context to it, so that no credentials go to servers for which they are not
- * meant. */
+ * meant. An empty ZK_SERVERS is an error: whoever has set it did not mean
+ * another ensemble. */
 #include "common/lockctl.h"
 
 #include <stdio.h>
@@ -68,10 +69,13 @@ int lockctl_settle(struct lockctl *ctl)
     if (ctl->is_settled)
         return 0;
     if (*servers == NULL && ctl->context == NULL)
-        *servers = lockctl_env("ZK_SERVERS");
+        *servers = getenv("ZK_SERVERS");
+    if (*servers != NULL && (*servers)[0] == '\0')
+        return lockctl_fail(EX_USAGE, "ZK_SERVERS is set, but empty: it must "
+                                      "name the servers, or not be set");
     if (*servers == NULL || ctl->context != NULL)
         code = take_context(ctl);
-    if (*servers == NULL || (*servers)[0] == '\0')
+    if (*servers == NULL)
         *servers = default_servers;
     ctl->timeout_given = ctl->settings[SETTING_TIMEOUT] != NULL;
     if (ctl->timeout_given)

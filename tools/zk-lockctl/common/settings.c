@@ -71,6 +71,8 @@ const char *setting_fault(enum setting setting, const char *value)
     uint32_t verify;
     int64_t ms;
 
+    if (setting == SETTING_SERVERS && value[0] == '\0')
+        return "is empty";
     if (settings[setting].kind == KIND_DURATION &&
         (!lockctl_parse_duration(value, &ms) || ms <= 0 || ms > INT32_MAX))
         return "is not a duration";
