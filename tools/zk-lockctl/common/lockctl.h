@@ -79,6 +79,10 @@ int lockctl_fail(int exit_code, const char *format, ...)
 void lockctl_say(const struct lockctl *ctl, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Options of that verb are read: what is said begins with "zk-lockctl VERB:".
+ * NULL: none are. */
+void lockctl_speak_for(const char *verb);
+
 /* The last failure that was printed. */
 struct failure {
     int exit_code;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
 enum { LONG_OPTIONS_MAX = 48 };
 
 enum {
@@ -123,13 +125,11 @@ static int take(struct lockctl *ctl, const struct verb *verb, int option)
         ctl->columns = optarg;
         return 0;
     case 'o':
-        word = choose("--output", optarg, formats,
-                      sizeof(formats) / sizeof(formats[0]));
+        word = choose("--output", optarg, formats, COUNT(formats));
         ctl->format = (enum format)word;
         return word < 0 ? '?' : 0;
     case OPTION_COLOR:
-        word = choose("--color", optarg, colors,
-                      sizeof(colors) / sizeof(colors[0]));
+        word = choose("--color", optarg, colors, COUNT(colors));
         ctl->color = word;
         return word < 0 ? '?' : 0;
     case 'q':
@@ -149,6 +149,48 @@ static int take(struct lockctl *ctl, const struct verb *verb, int option)
     }
 }
 
+static bool is_ambiguous(const struct option *all, const char *word)
+{
+    int count = 0;
+
+    for (; all->name != NULL; all++)
+        count += strncmp(all->name, word + 2, strcspn(word + 2, "=")) == 0;
+    return count > 1;
+}
+
+/* What getopt_long() has answered ('?' or ':'), as an error. */
+static void fail_option(const struct verb *verb, const struct option *all,
+                        const char *word, int answer)
+{
+    char letter[] = { '-', (char)optopt, '\0' };
+    bool is_long = strncmp(word, "--", 2) == 0;
+    const char *fault = answer == ':'            ? "needs an argument"
+                        : is_long && optopt != 0 ? "takes no argument"
+                        : is_long && is_ambiguous(all, word)
+                            ? "is the beginning of several options"
+                            : "is no option";
+
+    (void)lockctl_fail(EX_USAGE, "%.*s %s; see zk-lockctl %s%s--help",
+                       is_long ? (int)strcspn(word, "=") : 2,
+                       is_long ? word : letter, fault,
+                       verb->overview != NULL ? "" : verb->name,
+                       verb->overview != NULL ? "" : " ");
+}
+
+/* The error is to be told in the format that is asked for behind it. */
+static void look_for_format(struct lockctl *ctl, int argc, char **argv,
+                            const char *shorts, const struct option *all)
+{
+    int option;
+
+    while ((option = getopt_long(argc, argv, shorts, all, NULL)) != -1) {
+        for (size_t i = 0; option == 'o' && i < COUNT(formats); i++) {
+            if (strcmp(optarg, formats[i]) == 0)
+                ctl->format = (enum format)i;
+        }
+    }
+}
+
 int lockctl_option(struct lockctl *ctl, const struct verb *verb, int argc,
                    char **argv, const char *short_options,
                    const struct option *long_options)
@@ -160,22 +202,28 @@ int lockctl_option(struct lockctl *ctl, const struct verb *verb, int argc,
     for (const struct option *o = long_options;
          o != NULL && o->name != NULL && n < LONG_OPTIONS_MAX; o++)
         all[n++] = *o;
-    for (size_t i = 0;
-         i < sizeof(common) / sizeof(common[0]) && n < LONG_OPTIONS_MAX; i++)
+    for (size_t i = 0; i < COUNT(common) && n < LONG_OPTIONS_MAX; i++)
         all[n++] = common[i];
     for (enum setting i = 0; i < SETTING_COUNT && n < LONG_OPTIONS_MAX; i++)
         all[n++] = (struct option){ setting_name(i), required_argument, NULL,
                                     OPTION_SETTING + (int)i };
-    (void)snprintf(shorts, sizeof(shorts), "%sho:qv", short_options);
+    (void)snprintf(shorts, sizeof(shorts), "%s:%sho:qv",
+                   short_options[0] == '+' ? "+" : "",
+                   short_options + (short_options[0] == '+'));
+    lockctl_speak_for(verb->overview != NULL ? NULL : verb->name);
+    opterr = 0;
     for (;;) {
         int option = getopt_long(argc, argv, shorts, all, NULL);
         bool ours = option == 'h' || option == 'o' || option == 'q' ||
                     option == 'v' || option >= OPTION_SETTING;
 
-        if (option == '?')
-            (void)lockctl_fail(EX_USAGE, "see zk-lockctl %s%s--help",
-                               verb->overview != NULL ? "" : verb->name,
-                               verb->overview != NULL ? "" : " ");
+        if (option == '?' || option == ':') {
+            fail_option(verb, all, argv[optind - 1], option);
+            look_for_format(ctl, argc, argv, shorts, all);
+            return '?';
+        }
+        if (option == -1)
+            lockctl_speak_for(NULL);
         if (!ours)
             return option;
         if (take(ctl, verb, option) != 0)

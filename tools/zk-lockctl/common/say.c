@@ -15,11 +15,19 @@ const struct failure *lockctl_failure(void)
     return &failure;
 }
 
+static const char *speaker;
+
+void lockctl_speak_for(const char *verb)
+{
+    speaker = verb;
+}
+
 static void say(const char *text)
 {
     char plain[4096];
 
-    (void)fprintf(stderr, "zk-lockctl: %s\n",
+    (void)fprintf(stderr, "zk-lockctl%s%s: %s\n", speaker == NULL ? "" : " ",
+                  speaker == NULL ? "" : speaker,
                   plain_text(text, plain, sizeof(plain)));
 }
 
