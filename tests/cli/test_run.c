@@ -687,6 +687,34 @@ static void without_tool_and_guard_the_command_dies_too(void **state)
     wait_process_gone(command);
 }
 
+/* Ends the session through another server than its own, which deletes the node
+ * before it hangs up. */
+static void end_session_elsewhere(struct ensemble *e)
+{
+    START_FOR(&cli, "20s", server_hosts(ensemble_server(e, 0)), new_path(),
+              "-c", "sleep 0.1; echo $ZKLOCK_SESSION .; exec sleep 1000");
+    cli_wait_said(&cli, " .\n");
+    assert_int_equal(
+        session_kill_by_id(server_hosts(ensemble_server(e, 1)),
+                           (int64_t)strtoull(cli_said(&cli), NULL, 16)),
+        0);
+    assert_int_equal(cli_end(&cli), 79);
+}
+
+/* Regression: it was said then that somebody had deleted the node. */
+static void the_end_of_the_session_is_blamed_on_nobody(void **state)
+{
+    struct ensemble *e;
+
+    (void)state;
+    assert_int_equal(ensemble_start(3, NULL, &e), SERVER_OK);
+    for (int i = 0; i < 10; i++) {
+        end_session_elsewhere(e);
+        assert_said(&cli, "LOCK LOST: the servers have ended the session");
+    }
+    ensemble_stop(e);
+}
+
 /* TERM gives the command time to clean up while the lock is still ours. */
 static void before_kill_the_command_gets_term(void **state)
 {
@@ -884,6 +912,7 @@ static int run_group(void)
         cmocka_unit_test(
             a_killed_tool_takes_the_command_and_its_children_along),
         cmocka_unit_test(without_tool_and_guard_the_command_dies_too),
+        cmocka_unit_test(the_end_of_the_session_is_blamed_on_nobody),
         cmocka_unit_test(before_kill_the_command_gets_term),
         cmocka_unit_test(a_killed_command_is_reported),
         cmocka_unit_test(a_short_break_is_survived),

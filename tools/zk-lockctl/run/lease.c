@@ -10,6 +10,9 @@
 
 #include "common/escape.h"
 
+/* What is said about a loss may take so long. */
+enum { LIVES_MS = 300 };
+
 static void on_grant(zkr_grant *grant, const struct zkr_grant_event *event,
                      void *user)
 {
@@ -47,19 +50,31 @@ bool run_is_overdue(const struct run *run, const struct policy_view *view)
     return view->valid_until_ms == run->limit_ms && view->now_ms >= term_ms;
 }
 
+static bool is_deleted(zkr_grant *grant)
+{
+    enum zkr_loss loss = zkr_grant_loss(grant);
+
+    return loss == ZKR_LOSS_DELETED || loss == ZKR_LOSS_REVOKED;
+}
+
 const char *run_why_lost(const struct run *run, char why[WHY_LOST_MAX])
 {
     zkr_grant *grant = grants_lost(&run->grants);
-    enum zkr_loss loss = zkr_grant_loss(grant);
     char node[ZKR_PATH_MAX + 1] = "";
+    bool lives;
 
     if (grant == NULL)
         return "the lease ran out without an answer from the servers";
-    if (loss != ZKR_LOSS_DELETED && loss != ZKR_LOSS_REVOKED)
+    /* The node of a session that has ended goes first; an answer of the leader
+     * shows that it has not ended. */
+    lives = is_deleted(grant) &&
+            zkr_session_sync(run->ctl->session, LIVES_MS) == ZKR_OK;
+    if (!is_deleted(grant))
         return "the servers have ended the session";
     (void)escape_string(zkr_grant_node(grant), node, sizeof(node));
-    (void)snprintf(why, WHY_LOST_MAX, "somebody has deleted its node, %s",
-                   node);
+    (void)snprintf(
+        why, WHY_LOST_MAX, "%s, %s",
+        lives ? "somebody has deleted its node" : "its node has gone", node);
     return why;
 }
 
