@@ -285,11 +285,14 @@ static void drop(zkr_semaphore *semaphore)
     free(semaphore);
 }
 
-static void set_up(zkr_semaphore *semaphore, uint32_t limit)
+/* A limit that is fixed must be the same in all programs. */
+static void set_up(zkr_semaphore *semaphore, uint32_t limit, bool is_fixed)
 {
     struct zkr__lock *leases = semaphore->leases;
 
     leases->limit = limit;
+    if (is_fixed)
+        leases->limit_told = semaphore->locks->limit_told = limit;
     zkr__chains_init(&semaphore->chains, leases->session, NOUN,
                      leases->fail_on_session_loss);
 }
@@ -322,7 +325,7 @@ enum zkr_error zkr_semaphore_new(zkr_session *session, const char *path,
         return zkr__fail(ZKR_ENOMEM, NOUN ": out of memory");
     rc = make_locks(semaphore, session, path, &o);
     if (rc == ZKR_OK) {
-        set_up(semaphore, limit);
+        set_up(semaphore, limit, o.limit_path == NULL);
         if (o.limit_path != NULL)
             rc = follow_limit(semaphore, o.limit_path, limit);
     }

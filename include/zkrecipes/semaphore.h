@@ -6,7 +6,8 @@
  *
  * At most as many permits as the limit says are held at once, by all programs
  * on the path, Curator's included, as long as all use the same limit: the
- * servers do not know it. Acquires are granted in the order in which they
+ * servers do not know it, and nobody checks it; the owner record of a node has
+ * it (znodes.md). Acquires are granted in the order in which they
  * queued. One that wants many permits holds up those behind it, so it is not
  * starved by those that want one.
  *

@@ -28,6 +28,7 @@ static struct zkr__record *describe(const struct zkr__claim *c,
         .start = zkr__locks_of(c->session)->start,
         .label = c->lock->label,
         .within = c->session->opts.within,
+        .limit = c->lock->limit_told,
         .thread = thread,
     };
 

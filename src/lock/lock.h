@@ -30,6 +30,7 @@ struct zkr__lock { /* set once, but for refs, record, lists and counters */
     bool reentrant;
     uint32_t limit; /* so many may hold it at once, where its recipe counts;
                      * under the session lock */
+    uint32_t limit_told; /* our record tells it to others; 0: it does not */
     struct zkr__cohort *cohort; /* cohort.h; NULL: no node stays */
     struct zkr__line *line;     /* line.h; until the user frees the lock and its
                                  * claims have ended */

@@ -86,10 +86,11 @@ static json_t *record(const struct zkr__owner *owner)
     (void)snprintf(within, sizeof(within), "0x%llx",
                    (unsigned long long)owner->within);
     return json_pack(
-        "{ss si ss* so* ss ss ss* ss ss* ss*}", "host", host, "pid",
+        "{ss si ss* so* ss ss ss* so* ss ss* ss*}", "host", host, "pid",
         (int)getpid(), "thread", owner->thread != NULL ? thread : NULL, "tid",
         owner->thread != NULL ? json_integer(owner->thread->tid) : NULL,
         "start", owner->start, "program", program, "label", owner->label,
+        "limit", owner->limit != 0 ? json_integer(owner->limit) : NULL,
         "library", "zkrecipes " ZKR_VERSION_STRING, "claim", owner->claim,
         "within", owner->within != 0 ? within : NULL);
 }

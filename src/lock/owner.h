@@ -20,6 +20,7 @@ struct zkr__thread_id;
 struct zkr__owner {
     const char *start; /* from zkr__owner_start() */
     const char *label; /* NULL: none */
+    uint32_t limit;    /* how many may hold it at once; 0: it is not told */
     const char *claim; /* what tells it from our other records; NULL: nothing */
     int64_t within;    /* the session around ours; 0: none */
     const struct zkr__thread_id *thread; /* is the owner; NULL: none is named */

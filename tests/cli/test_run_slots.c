@@ -66,6 +66,26 @@ static void so_many_run_at_once_and_no_more(void **state)
     assert_int_equal(count_children(below("locks")), 0);
 }
 
+/* Regression: who said "--slots 3" was let in beside the only one of
+ * "--slots 1". */
+static void another_number_of_slots_is_refused(void **state)
+{
+    struct cli other;
+
+    (void)state;
+    (void)new_pool();
+    start_holder(&cli, "1");
+    START(&other, "--slots", "3", pool, "true");
+    assert_int_equal(cli_end(&other), 65);
+    assert_said(&other, "is used as a semaphore of 1 by ");
+    START(&other, "--anyway", "--slots", "3", pool, "true");
+    assert_int_equal(cli_end(&other), 0);
+    START(&other, "-n", "--slots", "1", pool, "true");
+    assert_int_equal(cli_end(&other), 75);
+    assert_int_equal(cli_end(&cli), 0);
+    assert_int_equal(RUN("--slots", "3", pool, "true"), 0);
+}
+
 /* The name of the lease, and its data. */
 static void the_command_knows_its_lease(void **state)
 {
@@ -90,7 +110,7 @@ static void the_command_knows_its_lease(void **state)
     (void)snprintf(want, sizeof(want), "%s/%s", below("leases"), name);
     free(name);
     assert_int_equal(admin_get(admin, want, data, sizeof(data)), ZOK);
-    assert_non_null(strstr(data, "\"label\":\"night\""));
+    assert_non_null(strstr(data, "\"label\":\"night\",\"limit\":3,"));
     assert_int_equal(write(cli.in, "\n", 1), 1);
     assert_int_equal(cli_end(&cli), 0);
 }
@@ -183,6 +203,7 @@ static int run_group(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(so_many_run_at_once_and_no_more),
+        cmocka_unit_test(another_number_of_slots_is_refused),
         cmocka_unit_test(the_command_knows_its_lease),
         cmocka_unit_test(a_lease_that_is_deleted_ends_the_command),
         cmocka_unit_test(a_killed_run_takes_its_command_along),

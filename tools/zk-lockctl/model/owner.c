@@ -64,6 +64,7 @@ static void take_record(struct owner *owner, const json_t *record)
     take_text(record, "start", owner->start, sizeof(owner->start));
     owner->pid = take_number(record, "pid");
     owner->tid = take_number(record, "tid");
+    owner->limit = take_number(record, "limit");
     owner->within = take_session(record, "within");
 }
 

@@ -27,6 +27,7 @@ struct owner {
     char start[40];
     int64_t pid;
     int64_t tid;
+    int64_t limit;  /* of the semaphore, as that client has it; 0: not said */
     int64_t within; /* the session around its own, which waits for its end */
     char said[OWNER_SAID_MAX]; /* is_asked: what other data was there before, */
     size_t said_size;          /* ... if that was seen */

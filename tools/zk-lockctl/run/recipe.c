@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/escape.h"
+#include "model/owner.h"
 #include "model/scan_lock.h"
 
 /* Of a directory with other children than ours so many are read. */
@@ -187,15 +188,56 @@ static int refuse(const char *lock, const char *use, enum claim_kind kind)
                         path, use, locks[kind]);
 }
 
+/* Somebody who has a permit, or wants one, by another limit would let in more
+ * than we do, or fewer. */
+static bool has_other_limit(struct lockctl *ctl, const char *path,
+                            uint32_t slots, int *ret_code)
+{
+    struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
+    struct zkr_participants *list = NULL;
+    char name[ZKR_PATH_MAX + 1];
+    bool other = false;
+    struct owner owner;
+    char who[128];
+
+    opts.timeout_ms = ANSWER_MS;
+    opts.reads = READS;
+    if (zkr_participants_list(ctl->session, path, &opts, &list) != ZKR_OK)
+        return false;
+    for (size_t i = 0; !other && i < list->count; i++) {
+        const struct zkr_participant *p = &list->items[i];
+
+        owner_read(&owner, p->data, p->data_size);
+        other = owner.limit != 0 && owner.limit != slots;
+        if (other)
+            owner_word(&owner, p->data, p->data_size, who, sizeof(who));
+    }
+    zkr_participants_free(list);
+    if (other)
+        *ret_code = lockctl_fail(
+            EX_DATAERR,
+            "%s is used as a semaphore of %lld by %s: with --slots %u the two "
+            "would not agree on who may hold it (--anyway takes it)",
+            escape_string(path, name, sizeof(name)), (long long)owner.limit,
+            who, slots);
+    return other;
+}
+
 bool run_fits_badly(struct run *run, int *ret_code)
 {
     const struct wanted *wanted = &run->opts.wanted;
-    const char *use = NULL;
-    size_t i;
 
-    for (i = 0; !run->opts.anyway && use == NULL && i < wanted->count; i++)
-        use = other_use(run->ctl, wanted->paths[i], wanted->kind);
-    if (use != NULL)
-        *ret_code = refuse(wanted->paths[i - 1], use, wanted->kind);
-    return use != NULL;
+    for (size_t i = 0; !run->opts.anyway && i < wanted->count; i++) {
+        const char *path = wanted->paths[i];
+        const char *use = other_use(run->ctl, path, wanted->kind);
+
+        if (use != NULL) {
+            *ret_code = refuse(path, use, wanted->kind);
+            return true;
+        }
+        if (wanted->kind == CLAIM_SEMAPHORE &&
+            has_other_limit(run->ctl, path, wanted->slots, ret_code))
+            return true;
+    }
+    return false;
 }

@@ -124,8 +124,9 @@ int run_pause(struct run *run, int64_t ms);
  * which waits for this one. Then it has said so, and sets the exit code. */
 bool run_would_wait_for_itself(struct run *run, int *ret_code);
 
-/* recipe.c: tells whether another recipe is in use at the path. Then it has
- * said so, and sets the exit code. It costs a request for each lock. */
+/* recipe.c: tells whether another recipe is in use at the path, or a semaphore
+ * of another number of slots. Then it has said so, and sets the exit code. It
+ * costs a request for each lock, and some more for a semaphore. */
 bool run_fits_badly(struct run *run, int *ret_code);
 
 /* lease.c: until when the locks are ours, with --max-hold as an earlier end. */
