@@ -196,6 +196,13 @@ ZKR_API uint32_t zkr_grant_depth(zkr_grant *grant);
  *  for NULL. */
 ZKR_API const char *zkr_grant_node(zkr_grant *grant);
 
+/** Return the data with which the lock node was created: the owner record, a
+ *  line of JSON, or the id of a candidate. A request to give the lock back
+ *  replaces it (ZKR_GRANT_REVOKE_REQUESTED): a program that keeps the lock may
+ *  write it again, so that others see whose the lock is. Valid until the grant
+ *  is freed. NULL for NULL. */
+ZKR_API const char *zkr_grant_record(zkr_grant *grant);
+
 /** Why a grant is LOST. */
 enum zkr_loss {
     ZKR_LOSS_NONE = 0,    /**< It is not LOST. */

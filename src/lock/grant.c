@@ -392,6 +392,11 @@ const char *zkr_grant_node(zkr_grant *g)
                            strlen(zkr__grant_claim(g)->session->hosts.chroot);
 }
 
+const char *zkr_grant_record(zkr_grant *g)
+{
+    return g == NULL ? NULL : zkr__grant_claim(g)->record->data;
+}
+
 enum zkr_error zkr_grant_listen(zkr_grant *g, zkr_grant_fn fn, void *user)
 {
     bool was_due;

@@ -141,6 +141,9 @@ static void a_request_is_exactly_one(void **state)
     assert_false(owner.is_asked);
     read_text("__REVOKE_");
     assert_false(owner.is_asked);
+    read_text("{\"library\":\"zkrecipes 1\",\"label\":\"x\"" OWNER_ASKED);
+    assert_true(owner.is_asked && owner.is_record);
+    assert_string_equal(owner.label, "x");
 }
 
 static void words_are_escaped_and_cut(void **state)

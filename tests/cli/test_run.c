@@ -820,6 +820,8 @@ static void in_doubt_the_command_is_paused_if_so_asked(void **state)
     proxy_stop(proxy);
 }
 
+static char node_data[1024];
+
 static void ask_for(const char *path)
 {
     char node[256];
@@ -852,6 +854,40 @@ static void a_run_told_to_give_back_does_so_when_asked(void **state)
         /* it printed the request as what the owner says */
         START(&second, "-n", path, "true");
         assert_int_equal(cli_end(&second), 75);
+        assert_said(&second, ", which was asked to release, queued");
+    }
+    assert_int_equal(cli_end(&cli), 0);
+}
+
+static bool tells_owner(void *data)
+{
+    char node[256];
+    char *name = nth_child(data, 0);
+
+    (void)snprintf(node, sizeof(node), "%s/%s", (char *)data, name);
+    free(name);
+    assert_int_equal(admin_get(admin, node, node_data, sizeof(node_data)), ZOK);
+    return strcmp(node_data, "__REVOKE__") != 0;
+}
+
+/* Regression: the request replaced owner and label for good, of a holder that
+ * ignored it. */
+static void a_request_that_is_ignored_leaves_the_owner(void **state)
+{
+    const char *path = new_path();
+    struct cli second;
+
+    (void)state;
+    START(&cli, "--why", "release 42", path, COMMAND, "signals");
+    cli_wait_said(&cli, "ready\n");
+    for (int i = 0; i < 2; i++) {
+        ask_for(path);
+        assert_true(wait_until(tells_owner, (void *)path, SOON_MS));
+        assert_non_null(strstr(node_data, "\"label\":\"release 42\""));
+        assert_non_null(strstr(node_data, "\"asked\":true}"));
+        START(&second, "-n", path, "true");
+        assert_int_equal(cli_end(&second), 75);
+        assert_said(&second, "(zk-lockctl, \"release 42\")");
         assert_said(&second, ", which was asked to release, queued");
     }
     assert_int_equal(cli_end(&cli), 0);
@@ -919,6 +955,7 @@ static int run_group(void)
         cmocka_unit_test(at_the_first_doubt_the_command_gets_term_if_so_asked),
         cmocka_unit_test(in_doubt_the_command_is_paused_if_so_asked),
         cmocka_unit_test(a_run_told_to_give_back_does_so_when_asked),
+        cmocka_unit_test(a_request_that_is_ignored_leaves_the_owner),
         cmocka_unit_test(a_holder_without_a_session_is_called_so),
     };
 

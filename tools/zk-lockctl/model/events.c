@@ -254,7 +254,7 @@ static void remember_owner(struct contender *c, const struct contender *old)
 {
     const struct zkr_participant *p;
 
-    if (!c->owner.is_asked || old == NULL)
+    if (!c->owner.is_asked || c->owner.is_record || old == NULL)
         return;
     c->owner = old->owner;
     c->dialect = old->dialect;

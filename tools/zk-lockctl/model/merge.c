@@ -98,7 +98,7 @@ static bool tells_owner(const struct stay *s)
     struct owner owner;
 
     owner_read(&owner, s->node.data, s->node.data_size);
-    return s->node.data_size > 0 && !owner.is_asked;
+    return s->node.data_size > 0 && (owner.is_record || !owner.is_asked);
 }
 
 static bool merge_node(struct stay *into, const struct stay *from)

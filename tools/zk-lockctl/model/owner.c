@@ -12,9 +12,6 @@
 
 #include "common/escape.h"
 
-/* The length of the library's record, with some room for later versions. */
-#define RECORD_MAX 1024
-
 static const char request[] = "__REVOKE__";
 
 /* jansson takes no NUL inside of strings, so strlen is the length. */
@@ -56,6 +53,7 @@ static bool is_ours(const json_t *record)
 static void take_record(struct owner *owner, const json_t *record)
 {
     owner->is_record = true;
+    owner->is_asked = json_is_true(json_object_get(record, "asked"));
     take_text(record, "host", owner->host, sizeof(owner->host));
     take_text(record, "thread", owner->thread, sizeof(owner->thread));
     take_text(record, "program", owner->program, sizeof(owner->program));
@@ -74,7 +72,7 @@ void owner_read(struct owner *owner, const char *data, size_t size)
 
     *owner = (struct owner){ .is_asked = size == strlen(request) &&
                                          memcmp(data, request, size) == 0 };
-    if (size > 0 && size <= RECORD_MAX && data[0] == '{')
+    if (size > 0 && size <= OWNER_RECORD_MAX && data[0] == '{')
         record = json_loadb(data, size, JSON_REJECT_DUPLICATES, NULL);
     if (record != NULL && is_ours(record))
         take_record(owner, record);

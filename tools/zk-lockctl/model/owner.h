@@ -10,6 +10,13 @@
 
 enum { OWNER_SAID_MAX = 100 };
 
+/* The length of the library's record, with some room for later versions. */
+enum { OWNER_RECORD_MAX = 1024 };
+
+/* The end of a record that was written again after the request to give the lock
+ * back had replaced it. */
+#define OWNER_ASKED ",\"asked\":true}"
+
 /* The program of a record whose label ends with the process id of a shell: the
  * process that keeps a lock for it. */
 #define OWNER_HOLD "zk-lockctl hold"
@@ -18,7 +25,8 @@ enum { OWNER_SAID_MAX = 100 };
  * escaped. */
 struct owner {
     bool is_record; /* the fields are those of our record; else only `text` */
-    bool is_asked;  /* the data is the request to give the lock back */
+    bool is_asked;  /* the data is the request to give the lock back, or the
+                       record tells of one */
     char host[256];
     char thread[64];
     char program[128];
@@ -29,7 +37,7 @@ struct owner {
     int64_t tid;
     int64_t limit;  /* of the semaphore, as that client has it; 0: not said */
     int64_t within; /* the session around its own, which waits for its end */
-    char said[OWNER_SAID_MAX]; /* is_asked: what other data was there before, */
+    char said[OWNER_SAID_MAX]; /* of a request: what data was there before, */
     size_t said_size;          /* ... if that was seen */
 };
 

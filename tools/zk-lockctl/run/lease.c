@@ -4,14 +4,40 @@
 #include "run/run.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "common/escape.h"
+#include "model/owner.h"
 
 /* What is said about a loss may take so long. */
 enum { LIVES_MS = 300 };
+
+static void on_written(int error, const struct zkr_reply *reply, void *user)
+{
+    (void)error;
+    (void)reply;
+    (void)user;
+}
+
+/* The request has replaced the record, by which others know whose the lock is:
+ * it is written again, with a mark. When that fails they know less. */
+static void write_record(const struct run *run, zkr_grant *grant)
+{
+    const char *record = zkr_grant_record(grant);
+    size_t len = strlen(record);
+    char text[OWNER_RECORD_MAX];
+    int n;
+
+    if (len == 0 || record[len - 1] != '}')
+        return;
+    n = snprintf(text, sizeof(text), "%.*s" OWNER_ASKED, (int)len - 1, record);
+    (void)!zkr_session_set_async(run->ctl->session, zkr_grant_node(grant), text,
+                                 (size_t)n, -1, run->ctl->timeout_ms,
+                                 on_written, NULL);
+}
 
 static void on_grant(zkr_grant *grant, const struct zkr_grant_event *event,
                      void *user)
@@ -19,9 +45,11 @@ static void on_grant(zkr_grant *grant, const struct zkr_grant_event *event,
     struct run *run = user;
     uint64_t one = 1;
 
-    (void)grant;
-    if (event->kind == ZKR_GRANT_REVOKE_REQUESTED)
+    if (event->kind == ZKR_GRANT_REVOKE_REQUESTED) {
         atomic_store(&run->revoke_asked, true);
+        if (!run->opts.term_on_revoke)
+            write_record(run, grant);
+    }
     (void)!write(run->event_fd, &one, sizeof(one));
 }
 

@@ -79,11 +79,9 @@ static void add_holder(struct text *t, const struct zkr_participant *p)
     if (is_of_no_session(p))
         add(t, "", "", 0,
             " (a node without a session, which does not end by itself)");
-    if (owner.is_record)
-        return;
     if (owner.is_asked)
         add(t, "", "", 0, ", which was asked to release");
-    else if (p->data_size > 0)
+    else if (!owner.is_record && p->data_size > 0)
         add(t, " \"", p->data, p->data_size, "\"");
 }
 
