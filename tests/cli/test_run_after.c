@@ -170,6 +170,7 @@ static void end_without_a_lease(const char *hosts, struct proxy *proxy)
     cli.in = -1;
     wait_process_state(command, 'Z');
     assert_int_equal(kill(guard, SIGCONT), 0);
+    wait_process_state(guard, 'Z'); /* it has told the end of the command */
     assert_int_equal(kill(cli.pid, SIGCONT), 0);
     assert_int_equal(cli_end(&cli), 79);
     assert_said(&cli, "LOCK LOST: it was not provably ours");
