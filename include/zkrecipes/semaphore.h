@@ -19,10 +19,10 @@
  *
  * An acquire of several permits gives as many grants, all or none. It waits for
  * its turn, and then for all permits together, whose nodes it makes in one
- * flight; at its deadline it gives back what it has. Another program that acquires several in the way of Curator
- * (one turn for each) and one of ours can each have a part and wait for the
- * other, until a deadline ends that: set one, or let no other program acquire
- * more than one at a time.
+ * flight; at its deadline it gives back what it has. Another program that
+ * acquires several in the way of Curator (one turn for each) and one of ours
+ * can each have a part and wait for the other, until a deadline ends that: set
+ * one, or let no other program acquire more than one at a time.
  *
  * A child of the directory of permits (see below) that is no permit takes one
  * up, as it does for Curator.

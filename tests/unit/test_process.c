@@ -154,7 +154,7 @@ static int uses_what_is_not_its_own(void)
     if (zkr_grant_release(g) != ZKR_EFORKED ||
         zkr_session_sync(s, -1) != ZKR_EFORKED)
         return 13;
-    if (zkr_fence_accept(fence, 7) != ZKR_EFORKED)
+    if (zkr_fence_accept(fence, 7, 0) != ZKR_EFORKED)
         return 14;
     zkr_grant_free(g);
     zkr_mutex_free(m);
