@@ -812,6 +812,84 @@ READERS = Bench(
     plot="rate",
 )
 
+
+
+def family(name, recipe, batch, columns=(), warmup=400, **options):
+    """A recipe that is no lock: each client is a thread and a session."""
+    sessions = options.get("sessions", 1)
+    peers = [
+        peer(
+            program,
+            program,
+            "family",
+            batch,
+            smoke=dict(sessions=min(sessions, 2)),
+            recipe=recipe,
+            warmup=warmup,
+            **options,
+        )
+        for program in ("zkrecipes", "curator")
+    ]
+    ratios = [
+        Ratio(
+            "%s, cycles/s / Curator's" % name,
+            ("zkrecipes", "rate"),
+            ("curator", "rate"),
+        ),
+        Ratio(
+            "%s, requests / Curator's" % name,
+            ("zkrecipes", "requests"),
+            ("curator", "requests"),
+        ),
+    ]
+    if sessions == 1:
+        peers.append(peer(RAW, "raw", "cycle"))
+        ratios.append(
+            Ratio(
+                "%s, time / raw create, delete" % name,
+                ("zkrecipes", "ns"),
+                (RAW, "ns"),
+            )
+        )
+    columns = ("rate", *columns, "cpu_ns", "requests")
+    return Variant(name, peers, ratios, columns, rounds=9)
+
+
+LEADING = ("handoff_ns", "p99_ns")
+FAMILY = Bench(
+    "family",
+    "semaphores, counters, elections and barriers",
+    [
+        family("semaphore, 1 client", "semaphore", 50),
+        family("semaphore, 8 clients", "semaphore", 80, sessions=8),
+        family(
+            "semaphore, 8 clients, limit 4",
+            "semaphore",
+            80,
+            sessions=8,
+            limit=4,
+        ),
+        family(
+            "semaphore, 20 permits at once",
+            "semaphore",
+            5,
+            warmup=50,
+            limit=20,
+            permits=20,
+        ),
+        family("counter, 1 client", "counter", 200),
+        family("counter, 4 clients", "counter", 200, sessions=4),
+        family("counter, 16 clients", "counter", 320, sessions=16),
+        family("counter, 32 clients", "counter", 320, sessions=32),
+        family("election, 2 clients", "leader", 50, LEADING, sessions=2),
+        family("election, 8 clients", "leader", 80, LEADING, sessions=8),
+        family("barrier, 2 clients", "barrier", 100, sessions=2),
+        family("double barrier, 2 clients", "double-barrier", 50, sessions=2),
+        family("double barrier, 8 clients", "double-barrier", 80, sessions=8),
+    ],
+    plot="rate",
+)
+
 RECOVERY = Bench(
     "recovery",
     "until the next grant, when something is killed",
@@ -1023,6 +1101,7 @@ BENCHES = [
     WAITING,
     GIVE_UP,
     READERS,
+    FAMILY,
     RECOVERY,
     REQUESTS,
     STAGES,

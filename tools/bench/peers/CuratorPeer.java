@@ -399,6 +399,7 @@ public class CuratorPeer {
         Peer.serve(args, Map.of(
             "uncontended", new Uncontended(),
             "contended", new Contended(),
+            "family", new Family(),
             "many-locks", new ManyLocks(),
             "line", new Line(),
             "killed", new Killed(),

@@ -15,6 +15,13 @@ void contended_prepare(void);
 void contended_run(long n);
 void contended_finish(void);
 
+/* Threads, each with a session of its own: recipe=semaphore (limit=1
+ * permits=1), counter, leader, barrier (sessions=2) or double-barrier (all are
+ * its members), sessions=1. */
+void family_prepare(void);
+void family_run(long n);
+void family_finish(void);
+
 /* Locks of one session, taken and given back without waiting: locks=10000. */
 void many_prepare(void);
 void many_run(long n);

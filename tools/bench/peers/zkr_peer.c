@@ -16,6 +16,7 @@ int main(int argc, char **argv)
         { "uncontended", uncontended_prepare, uncontended_run,
           uncontended_finish },
         { "contended", contended_prepare, contended_run, contended_finish },
+        { "family", family_prepare, family_run, family_finish },
         { "many-locks", many_prepare, many_run, many_finish },
         { "line", line_prepare, line_run, line_finish },
         { "calls", line_prepare, calls_run, line_finish },
