@@ -814,7 +814,9 @@ READERS = Bench(
 
 
 
-def family(name, recipe, batch, columns=(), warmup=400, **options):
+def family(
+    name, recipe, batch, columns=(), warmup=400, requests="", **options
+):
     """A recipe that is no lock: each client is a thread and a session."""
     sessions = options.get("sessions", 1)
     peers = [
@@ -840,6 +842,11 @@ def family(name, recipe, batch, columns=(), warmup=400, **options):
             "%s, requests / Curator's" % name,
             ("zkrecipes", "requests"),
             ("curator", "requests"),
+        ),
+        Ratio(
+            "%s, requests of a cycle" % name,
+            ("zkrecipes", "requests"),
+            must=requests,
         ),
     ]
     if sessions == 1:
@@ -880,7 +887,13 @@ FAMILY = Bench(
         family("counter, 1 client", "counter", 200),
         family("counter, 4 clients", "counter", 200, sessions=4),
         family("counter, 16 clients", "counter", 320, sessions=16),
-        family("counter, 32 clients", "counter", 320, sessions=32),
+        family(
+            "counter, 32 clients",
+            "counter",
+            320,
+            sessions=32,
+            requests="<= 6",
+        ),
         family("election, 2 clients", "leader", 50, LEADING, sessions=2),
         family("election, 8 clients", "leader", 80, LEADING, sessions=8),
         family("barrier, 2 clients", "barrier", 100, sessions=2),

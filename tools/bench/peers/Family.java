@@ -33,7 +33,7 @@ class Family implements Peer.Bench {
         return () -> semaphore.returnAll(semaphore.acquire(permits));
     }
 
-    /* With the policy of Curator's own example. */
+    /* It waits for 10 ms between two attempts. */
     private Cycle counter(CuratorFramework client) {
         var counter =
             new DistributedAtomicLong(client, path, new RetryNTimes(10, 10));

@@ -27,8 +27,8 @@ static const char *shared_path(void)
     return path_of("family", 0);
 }
 
-/* A barrier is made anew for each round: Curator's double barrier does not
- * always pass twice at one path. */
+/* Each round has a path of its own: members of Curator's double barrier that
+ * come again to one path can stay there. */
 static const char *round_path(char path[PATH_MAX_HERE], long number, long round)
 {
     (void)snprintf(path, PATH_MAX_HERE, "%s-%ld", path_of("round", number),
