@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of counters and barriers beside Curator's. docs/interop.md has the
- * table. */
+/* Tests of counters and barriers beside those of Curator and kazoo.
+ * docs/interop.md has the table. */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -90,6 +90,62 @@ static void c_and_curator_count_one_shared_count(void **state)
     both_count("shared", false);
 }
 
+static void kazoo_counts_one_shared_count_with_us(void **state)
+{
+    const char *path = new_path();
+    struct sum sum = { 0, 0 };
+    char number[64];
+
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++)
+        worker_tell(worker_of(kind, 0), "add shared %s - %d", path, ADDS);
+    for (int kind = 0; kind < KINDS; kind++)
+        collect(worker_of(kind, 0), &sum);
+    assert_int_equal(sum.unknown, 0);
+    (void)snprintf(number, sizeof(number), "number %d", KINDS * ADDS);
+    for (int kind = 0; kind < KINDS; kind++)
+        worker_do(worker_of(kind, 0), number, "number shared %s", path);
+}
+
+/* A text of as many characters as our number has bytes: the last character is
+ * 9, and 1 is added to it. */
+static void a_text_of_kazoo_is_taken_for_a_number(void **state)
+{
+    static const struct {
+        const char *kind;
+        int start;
+        const char *number; /* of "1239", "12345679" */
+    } rows[] = {
+        { "shared", 1238, "number 825373497" },
+        { "long", 12345678, "number 3544952156018063161" },
+    };
+    struct worker *c = worker_of(KIND_C, 0);
+    struct worker *kazoo = worker_of(KIND_KAZOO, 0);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        const char *path = new_path();
+
+        worker_do(kazoo, "added", "add text:%d %s - 1", rows[i].start, path);
+        worker_do(c, rows[i].number, "number %s %s", rows[i].kind, path);
+        worker_do(c, "added 1 0", "add %s %s - 1", rows[i].kind, path);
+        worker_do(kazoo, "failed: ValueError", "number text %s", path);
+    }
+}
+
+static void another_text_of_kazoo_is_refused(void **state)
+{
+    const char *path = new_path();
+    struct worker *c = worker_of(KIND_C, 0);
+    struct worker *kazoo = worker_of(KIND_KAZOO, 0);
+
+    (void)state;
+    worker_do(kazoo, "added", "add text %s - 10", path);
+    worker_do(c, "failed: ZKR_EDAMAGED", "add long %s - 1", path);
+    worker_do(c, "failed: ZKR_EDAMAGED", "add shared %s - 1", path);
+    worker_do(kazoo, "number 10", "number text %s", path);
+}
+
 static void disturb(struct proxy *proxy)
 {
     for (int time = 0; time < 2; time++) {
@@ -151,14 +207,15 @@ static void nobody_counts_a_shared_count_twice(void **state)
 
 /* -- barriers -------------------------------------------------------------- */
 
-static void c_and_curator_wait_at_one_barrier(void **state)
+static void c_waits_at_one_barrier_with(enum kind other)
 {
-    (void)state;
+    const enum kind both[] = { KIND_C, other };
+
     for (int i = 0; i < 2; i++) {
-        struct worker *setter = worker_of(kinds[i], 0);
+        struct worker *setter = worker_of(both[i], 0);
         struct worker *waiters[2] = { worker_of(KIND_C, 1),
-                                      worker_of(KIND_CURATOR, 1) };
-        struct worker *remover = worker_of(kinds[1 - i], 0);
+                                      worker_of(other, 1) };
+        struct worker *remover = worker_of(both[1 - i], 0);
         const char *path = new_path();
 
         worker_do(setter, "done", "barrier set %s", path);
@@ -173,6 +230,18 @@ static void c_and_curator_wait_at_one_barrier(void **state)
             worker_expect(waiters[k], "done");
         worker_do(setter, "done", "barrier remove %s", path);
     }
+}
+
+static void c_and_curator_wait_at_one_barrier(void **state)
+{
+    (void)state;
+    c_waits_at_one_barrier_with(KIND_CURATOR);
+}
+
+static void c_and_kazoo_wait_at_one_barrier(void **state)
+{
+    (void)state;
+    c_waits_at_one_barrier_with(KIND_KAZOO);
 }
 
 static struct worker *member(int i)
@@ -249,6 +318,10 @@ static int run_group(void)
         cmocka_unit_test(a_member_of_either_that_dies_inside_has_left),
         cmocka_unit_test(nobody_counts_an_atomic_long_twice),
         cmocka_unit_test(nobody_counts_a_shared_count_twice),
+        cmocka_unit_test(kazoo_counts_one_shared_count_with_us),
+        cmocka_unit_test(a_text_of_kazoo_is_taken_for_a_number),
+        cmocka_unit_test(another_text_of_kazoo_is_refused),
+        cmocka_unit_test(c_and_kazoo_wait_at_one_barrier),
     };
 
     return cmocka_run_group_tests_name("interop-gather", tests, NULL,

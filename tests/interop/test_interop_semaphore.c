@@ -322,6 +322,56 @@ static void a_deleted_lease_is_made_again(void **state)
     }
 }
 
+/* A member of each kind wants both permits. Curator takes a turn for each, and
+ * ours comes between the two turns: it has the second turn, and waits for the
+ * first permit. Neither goes on until one of them is gone. */
+static void several_permits_of_each_kind_deadlock(void **state)
+{
+    struct worker *first = worker_of(KIND_C, 1); /* has a turn before both */
+    struct worker *c;
+    struct worker *curator;
+
+    (void)state;
+    take_new_path();
+    worker_do(first, "lock", "lock mutex curator %s", locks);
+    c = join("semaphore:2", KIND_C, 0);
+    curator = join("semaphore:2", KIND_CURATOR, 0);
+    worker_acquire(first, "write");
+    worker_tell(curator, "acquire 2 %d", SOON_MS);
+    wait_children(locks, 2);
+    worker_tell(c, "acquire 2 %d", SOON_MS);
+    wait_children(locks, 3);
+    worker_do(first, "released", "release write");
+    wait_children(leases, 3);
+    wait_children(locks, 2);
+    assert_null(worker_hear(c, NOT_YET_MS));
+    assert_null(worker_hear(curator, NOT_YET_MS));
+    worker_expire(curator);
+    worker_expect_held(c);
+    worker_kill(curator);
+    worker_do(c, "released", "release 2");
+    is_empty();
+}
+
+/* It takes each child of the path for one of its leases, of which it has two
+ * here. Ours count those below "leases" only. */
+static void the_semaphore_of_kazoo_counts_our_nodes(void **state)
+{
+    struct worker *c;
+    struct worker *kazoo = worker_of(KIND_KAZOO, 0);
+
+    (void)state;
+    take_new_path();
+    worker_do(kazoo, "lock", "lock semaphore kazoo %s", path);
+    c = join("semaphore:2", KIND_C, 0);
+    worker_do(kazoo, "held", "acquire write %d", SOON_MS);
+    worker_acquire(c, "2");
+    worker_do(kazoo, "released", "release write");
+    worker_do(c, "released", "release 2");
+    is_empty();
+    worker_do(kazoo, "busy", "acquire write %d", NOT_YET_MS);
+}
+
 static int run_group(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +384,8 @@ static int run_group(void)
         cmocka_unit_test(c_and_curator_follow_one_limit),
         cmocka_unit_test(a_foreign_child_takes_up_a_permit_of_both),
         cmocka_unit_test(a_deleted_lease_is_made_again),
+        cmocka_unit_test(several_permits_of_each_kind_deadlock),
+        cmocka_unit_test(the_semaphore_of_kazoo_counts_our_nodes),
     };
 
     return cmocka_run_group_tests_name("interop-semaphore", tests, NULL,

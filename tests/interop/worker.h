@@ -19,9 +19,10 @@
  *   leader                      leader ID      of the election (not Python)
  *   add KIND PATH LOCK TIMES    added MADE UNKNOWN     1 each time
  *   number KIND PATH            number N       of a counter; KIND is long or
- *                                              shared, LOCK the path of its
- *                                              mutex, or - (not Python)
- *   barrier set PATH            done set       or remove, or wait (not Python)
+ *                                              shared, in Python shared or
+ *                                              text[:START]; LOCK is the path
+ *                                              of its mutex, or -
+ *   barrier set PATH            done set       or remove, or wait
  *   enter PATH MEMBERS LIMIT_MS entered | busy a double barrier (not Python)
  *   leave LIMIT_MS              left | busy
  *   run DIR WRITERS             ran CYCLES     see section.h; WRITERS: per

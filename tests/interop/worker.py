@@ -16,6 +16,8 @@ import time
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import LockTimeout, NoNodeError
+from kazoo.recipe.barrier import Barrier
+from kazoo.recipe.counter import Counter
 from kazoo.recipe.election import Election
 from kazoo.recipe.lock import Lock, ReadLock, Semaphore, WriteLock
 from kazoo.version import __version__
@@ -234,6 +236,29 @@ class Worker:
                 except NoNodeError:
                     pass
 
+    def counter(self, kind, path):
+        """shared: in the form of Curator's SharedCount; text:N begins at N."""
+        start = int(kind.partition(":")[2] or 0)
+        return Counter(self.client, path, start, kind == "shared")
+
+    def add(self, kind, path, _, times):
+        counter = self.counter(kind, path)
+        for _ in range(int(times)):
+            counter += 1
+        return "added %s 0" % times
+
+    def number(self, kind, path):
+        return "number %d" % self.counter(kind, path).value
+
+    def barrier(self, what, path):
+        barrier = Barrier(self.client, path)
+        {
+            "set": barrier.create,
+            "remove": barrier.remove,
+            "wait": barrier.wait,
+        }[what]()
+        return "done " + what
+
     def cycle(self, section, mode):
         lock = self.new_lock(mode)
         try:
@@ -271,6 +296,9 @@ def main():
         "acquire": worker.acquire,
         "again": worker.again,
         "release": worker.release,
+        "add": worker.add,
+        "number": worker.number,
+        "barrier": worker.barrier,
         "run": worker.run,
     }
     answer("ready")
