@@ -2,6 +2,7 @@
 /* Curator's recipes that are no locks: as zkr_family.c. */
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CyclicBarrier;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.recipes.atomic.DistributedAtomicLong;
 import org.apache.curator.framework.recipes.barriers.DistributedBarrier;
@@ -19,6 +20,7 @@ class Family implements Peer.Bench {
     private final List<Cycle> cycles = new ArrayList<>();
     private int memberCount;
     private String path;
+    private CyclicBarrier allInside;
     private Crowd crowd;
 
     private static String roundPath(int number, int round) {
@@ -82,6 +84,7 @@ class Family implements Peer.Bench {
                 roundPath(0, round[0]++), memberCount);
 
             barrier.enter();
+            allInside.await();
             barrier.leave();
         };
     }
@@ -108,6 +111,7 @@ class Family implements Peer.Bench {
     public void prepare() throws Exception {
         memberCount = Peer.number("sessions", 1);
         path = CuratorPeer.path("family", 0);
+        allInside = new CyclicBarrier(memberCount);
         for (int i = 0; i < memberCount; i++) {
             clients.add(CuratorPeer.open());
             cycles.add(open(clients.get(i), i));

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <pthread.h>
+
 #include "crowd.h"
 #include "peer.h"
 #include "zkr_benches.h"
@@ -21,14 +23,14 @@ struct member {
 static struct member *members;
 static long member_count;
 static uint32_t permits;
+static pthread_barrier_t all_inside;
 
 static const char *shared_path(void)
 {
     return path_of("family", 0);
 }
 
-/* Each round has a path of its own: members of Curator's double barrier that
- * come again to one path can stay there. */
+/* Each round has a path of its own. */
 static const char *round_path(char path[PATH_MAX_HERE], long number, long round)
 {
     (void)snprintf(path, PATH_MAX_HERE, "%s-%ld", path_of("round", number),
@@ -146,7 +148,9 @@ static void cycle_barrier(struct member *m)
     with_barrier(m, 1 - number, m->round++, zkr_barrier_wait);
 }
 
-/* All enter a double barrier, and leave it. */
+/* All enter a double barrier, and leave it when the last one is inside: a
+ * member of Curator's that sees "ready" too late, because others have left and
+ * deleted it, stays, and the others wait for it. */
 static void cycle_double_barrier(struct member *m)
 {
     char path[PATH_MAX_HERE];
@@ -156,6 +160,7 @@ static void cycle_double_barrier(struct member *m)
           zkr_double_barrier_new(m->session, round_path(path, 0, m->round++),
                                  (uint32_t)member_count, &barrier));
     check("enter", zkr_double_barrier_enter(barrier, -1));
+    (void)pthread_barrier_wait(&all_inside);
     check("leave", zkr_double_barrier_leave(barrier, -1));
     zkr_double_barrier_free(barrier);
 }
@@ -203,6 +208,7 @@ void family_prepare(void)
     members = calloc((size_t)member_count, sizeof(*members));
     if (recipe == NULL || members == NULL)
         peer_error("no recipe %s, or no memory", name);
+    (void)pthread_barrier_init(&all_inside, NULL, (unsigned)member_count);
     for (long i = 0; i < member_count; i++) {
         members[i].session = open_session();
         recipe->open(&members[i]);
