@@ -347,7 +347,7 @@ def the_holder_does_not_listen():
     )
     op(
         without_asking(cure(said)),
-        says=["DANGER", "1 waiting; the next is granted at once", "broken: "],
+        says=["until then both may work", "1 waiting; the next is granted at once", "broken: "],
     )
     waiter.expect("held")
     if holder.end() != 79:
