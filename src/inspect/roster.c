@@ -198,16 +198,9 @@ static void settle_queue(struct zkr_participant *items, size_t start,
     }
 }
 
-static bool is_of_turn(const struct zkr_participant *lease,
-                       const struct zkr_participant *first)
-{
-    return lease->session_id != 0 && lease->session_id == first->session_id &&
-           lease->token > first->token;
-}
-
-/* The first in the queue of a semaphore makes its leases, and then waits until
- * there are no more leases than permits. So the newest leases do not hold while
- * their owner is in the queue; all leases before them do. */
+/* The first in the queue of a semaphore makes a lease, and then waits
+ * until there are no more leases than permits. So the newest lease does not
+ * hold while its owner is in the queue; all leases before it do. */
 static void settle_permits(struct zkr_participant *items, size_t leases,
                            size_t queue, size_t queue_end)
 {
@@ -221,12 +214,12 @@ static void settle_permits(struct zkr_participant *items, size_t leases,
         if (items[i].token > items[newest].token)
             newest = i;
     }
-    if (leases == queue || !is_of_turn(&items[newest], first))
+    if (leases == queue || items[newest].session_id == 0 ||
+        items[newest].session_id != first->session_id ||
+        items[newest].token <= first->token)
         return;
-    first->waits_for = newest;
-    for (size_t i = queue; i-- > leases && is_of_turn(&items[i], first);)
-        items[i].holds = false;
     items[newest].holds = false;
+    first->waits_for = newest;
 }
 
 static size_t end_of_part(const struct zkr_participant *items, size_t count,

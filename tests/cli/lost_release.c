@@ -6,12 +6,12 @@
 
 #include <zkrecipes/zkrecipes.h>
 
-enum zkr_error zkr_grant_release(zkr_grant *grant)
+enum zkr_error zkr_grants_release(zkr_grant *const *grants, size_t count)
 {
-    enum zkr_error (*release)(zkr_grant *) = NULL;
+    enum zkr_error (*release)(zkr_grant *const *, size_t) = NULL;
 
-    *(void **)&release = dlsym(RTLD_NEXT, "zkr_grant_release");
+    *(void **)&release = dlsym(RTLD_NEXT, "zkr_grants_release");
     if (release != NULL)
-        (void)release(grant);
+        (void)release(grants, count);
     return ZKR_ELOST;
 }

@@ -166,17 +166,6 @@ static void the_lease_of_the_first_waiter_does_not_hold(void **state)
     assert_place(list, 2, QUEUED "5", false, 0);
     assert_place(list, 3, QUEUED "6", false, 2);
     zkr_participants_free(list);
-    make_by(other, LEASE "2"); /* one that acquires several */
-    make_by(other, LEASE "3");
-    list = list_all();
-    assert_int_equal(list->count, 6);
-    assert_place(list, 1, LEASE "1", true, NOBODY);
-    assert_place(list, 2, LEASE "2", false, NOBODY);
-    assert_place(list, 3, LEASE "3", false, NOBODY);
-    assert_place(list, 4, QUEUED "5", false, 3);
-    zkr_participants_free(list);
-    assert_int_equal(admin_delete(admin, in_dir(LEASE "2")), ZOK);
-    assert_int_equal(admin_delete(admin, in_dir(LEASE "3")), ZOK);
     /* nobody else's lease, nor one that was there before */
     assert_int_equal(admin_delete(admin, in_dir(QUEUED "5")), ZOK);
     list = list_all();
