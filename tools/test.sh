@@ -5,10 +5,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/packages.sh
 
-packages=(gcc g++ cmake meson ninja-build pkg-config libzookeeper-mt-dev
+packages=(build-essential cmake meson ninja-build pkg-config libzookeeper-mt-dev
     libjansson-dev libsmartcols-dev libncurses-dev zlib1g-dev libcmocka-dev
     libevent-dev libuv1-dev zookeeper default-jdk-headless libcurator-recipes-java
-    python3-kazoo iproute2 jq spin tmux zsh fish less procps patch dpkg-dev
+    python3-kazoo iproute2 jq spin tmux zsh fish less procps patch
     debhelper doxygen lintian man-db mandoc systemtap-sdt-dev bpftrace
     abigail-tools musl-tools)
 

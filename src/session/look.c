@@ -86,11 +86,13 @@ static void on_fired(void *owner, bool deleted)
 
     zkr__session_assert_locked(l->session);
     l->watch = NULL;
-    if (!deleted && l->missing && l->created != NULL && !is_over(l))
+    if (is_over(l))
+        return;
+    if (!deleted && l->missing && l->created != NULL)
         l->created(l->owner);
-    if (deleted && l->until_deleted && !is_over(l))
+    else if (deleted && l->until_deleted)
         (void)l->seen(l->owner, NULL);
-    else if (!is_over(l))
+    else
         look_after_pause_locked(l);
 }
 

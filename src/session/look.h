@@ -27,8 +27,9 @@ struct zkr__look *zkr__look_new(struct zkr_session *s, const char *path,
                                 bool (*seen)(void *owner,
                                              const struct zkr__zk_reply *));
 
-/* Before it starts: `created` is told when the server says that a node that was
- * missing has been created. The next read may miss it again. */
+/* Before it starts: the look ends when the server says that a node that was
+ * missing has been created, and `created` is told. Another read might miss it
+ * again. */
 void zkr__look_hear(struct zkr__look *look, void (*created)(void *owner));
 
 /* In a session that is over nothing is seen. */

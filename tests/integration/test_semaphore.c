@@ -52,8 +52,12 @@ static zkr_grant *take(zkr_semaphore *sem)
 
 static int setup(void **state)
 {
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
     (void)state;
-    ours = open_through(&proxy, NULL);
+    opts.session_timeout_ms = SESSION_MS;
+    opts.reply_timeout_ms = SOON_MS; /* for releases on a busy machine */
+    ours = open_through(&proxy, &opts);
     theirs = open_session();
     (void)snprintf(path, sizeof(path), "%s", new_path());
     (void)snprintf(leases, sizeof(leases), "%s/leases", path);
