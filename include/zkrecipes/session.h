@@ -229,9 +229,9 @@ struct zkr_session_opts {
  *           ZKR_PATH_MAX), ZKR_EHOSTS, ZKR_EREFUSED, ZKR_ENOTZK,
  *           ZKR_EUNREACHABLE, ZKR_ENOCHROOT, ZKR_ENOMEM, ZKR_ESYSTEM (this
  *           process gets no descriptor or thread, or too many handles are
- *           stuck; zkr_error_detail() has the system's reason), ZKR_ZAUTHFAILED,
- *           ZKR_ZSSLCONNECTIONERROR, ZKR_ENOTSUP (TLS or SASL that the client
- *           has not); and other codes that ZooKeeper answers.
+ *           stuck; zkr_error_detail() has the system's reason),
+ *           ZKR_ZAUTHFAILED, ZKR_ZSSLCONNECTIONERROR, ZKR_ENOTSUP (TLS or SASL
+ *           that the client has not); and other codes that ZooKeeper answers.
  */
 ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_session_open(const char *hosts, const struct zkr_session_opts *opts,

@@ -27,8 +27,8 @@
  * zkr_session_close() has returned, unless that handle is stuck
  * (zkr_session_stuck_handles()).
  *
- * A completion may run although its call has returned an error: the client keeps
- * some of the requests that it has no memory to send.
+ * A completion may run although its call has returned an error: the client
+ * keeps some of the requests that it has no memory to send.
  *
  * A handle is that of one epoch: watches and requests end with it, and
  * zkr_session_epoch() tells another. Nothing is repeated.

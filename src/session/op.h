@@ -47,7 +47,7 @@ struct zkr__op {
     uint32_t retries;
     int refusal;
     uintptr_t ticket; /* of the last time that it was sent */
-    uint64_t turn; /* requests are counted as they are started */
+    uint64_t turn;    /* requests are counted as they are started */
     uint64_t epoch;
     int64_t started;
     int64_t sent; /* the last time, by the clock of the lease; 0 when it has

@@ -63,7 +63,7 @@ struct zkr_session {
     struct zkr__list refused;   /* operations that the timer thread ends */
     struct zkr__timer ending;
     size_t in_flight_count;
-    uintptr_t tickets; /* the number of the last one */
+    uintptr_t tickets;                /* the number of the last one */
     size_t lane_count[ZKR__OP_LANES]; /* those in flight, by lane */
     uint64_t turns;                   /* operations started */
     struct zkr__window window;        /* of this connection */

@@ -24,7 +24,7 @@ struct cluster_opts {
     int tick_ms;    /* 2000; the least session timeout is two of them */
     int sync_limit; /* 5; a follower is on its own for that many ticks at
                        most */
-    bool observer; /* there is one, whose pings come from a follower */
+    bool observer;  /* there is one, whose pings come from a follower */
     const char *logs[HOSTS]; /* where the transactions of each server go */
 };
 

@@ -32,8 +32,8 @@
  *
  * "= ready" comes first, "= asked" when a revocation is requested, and
  * "= failed: WHY" instead of an answer. RECIPE is mutex, rw, latch, selector
- * (not Python), semaphore:LIMIT (a number, or the path of a node that has it), or
- * semaphore-mutex. MODE is write or read, of a mutex always write; of a
+ * (not Python), semaphore:LIMIT (a number, or the path of a node that has it),
+ * or semaphore-mutex. MODE is write or read, of a mutex always write; of a
  * semaphore it is the number of permits, and NODE is that of the first lease,
  * or "-". A latch and a selector are acquired by a campaign, and released by
  * leaving. LAYOUT is

@@ -49,7 +49,7 @@ struct session {
     /* of the leader: */
     int64_t expires;
     int64_t looked_at; /* when the leader will look whether it has expired */
-    bool polled; /* it will be closed, whatever it does until then */
+    bool polled;       /* it will be closed, whatever it does until then */
     bool closing;
 };
 
