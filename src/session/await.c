@@ -46,7 +46,6 @@ struct zkr__patience zkr__patience(const struct zkr_session *s,
 
 static void judged_locked(struct zkr__awaiting *a, int rc) ZKR__LOCKED
 {
-    zkr__session_assert_locked(a->call.session);
     if (rc != ZKR_EBUSY || a->once)
         zkr__call_end_locked(&a->call, rc,
                              rc == ZKR_EBUSY ? a->await->why : "refused");
@@ -56,6 +55,7 @@ static bool on_seen(void *owner, const struct zkr__zk_reply *reply)
 {
     struct zkr__awaiting *a = owner;
 
+    zkr__session_assert_locked(a->call.session);
     a->seen = true;
     judged_locked(a, a->await->judge(reply, a->user));
     return true;
@@ -65,6 +65,7 @@ static void on_created(void *owner)
 {
     struct zkr__awaiting *a = owner;
 
+    zkr__session_assert_locked(a->call.session);
     judged_locked(a, a->await->created(a->user));
 }
 
