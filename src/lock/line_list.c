@@ -54,8 +54,11 @@ static void look_away_locked(struct zkr__line *line) ZKR__LOCKED
     line->watched = false;
 }
 
+/* A claim that has ended does not ask, and its line may have gone. */
 void zkr__line_unask_locked(struct zkr__claim *c)
 {
+    if (!zkr__line_is_asked_locked(c))
+        return;
     zkr__list_remove(&c->place.ask);
     look_away_locked(c->lock->line);
 }
