@@ -69,13 +69,22 @@ static int check_verify(uint32_t verify)
                      verify);
 }
 
+/* That this process gets no descriptor is no fault of the option. */
+static int fail_to_open(const char *option, const char *name, int error)
+{
+    bool wants = error == EMFILE || error == ENFILE;
+
+    return zkr__fail(wants ? ZKR_ESYSTEM : ZKR_EINVAL,
+                     "session options: %s '%s': %s", option, name,
+                     strerror(error));
+}
+
 static int check_file(const char *option, const char *name)
 {
     FILE *file = fopen(name, "re");
 
     if (file == NULL)
-        return zkr__fail(ZKR_EINVAL, "session options: %s '%s': %s", option,
-                         name, strerror(errno));
+        return fail_to_open(option, name, errno);
     (void)fclose(file);
     return ZKR_OK;
 }
@@ -130,9 +139,7 @@ static int read_password(struct zkr__security *s, const char *name)
     int rc;
 
     if (file == NULL)
-        return zkr__fail(ZKR_EINVAL,
-                         "session options: sasl_password_file '%s': %s", name,
-                         strerror(errno));
+        return fail_to_open("sasl_password_file", name, errno);
     setbuf(file, NULL); /* nothing to wipe but the line */
     if (fgets(line, sizeof(line), file) == NULL || line[0] == '\n')
         rc = zkr__fail(ZKR_EINVAL,
