@@ -181,7 +181,7 @@ static int put_on_disk(zkr_fence *f, const struct zkr__fence_record *next)
     return rc;
 }
 
-/* What asks to be accepted. */
+/* A token, and its hand-off count, that asks to be accepted. */
 struct entrant {
     int64_t token;
     uint64_t handoff;

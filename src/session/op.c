@@ -41,8 +41,8 @@ static struct zkr__list *list_of(struct zkr__op *op, enum zkr__op_where where)
     return lists[where];
 }
 
-/* Returns the item before which the operation goes. What the program has asked
- * for, and comes back, is older than all that was not sent yet. */
+/* Returns the item before which the operation goes. A request of the
+ * program that comes back is older than all that were not sent yet. */
 static struct zkr__list *place_in(struct zkr__list *list,
                                   const struct zkr__op *op)
 {

@@ -411,7 +411,7 @@ void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX])
 }
 
 /* Completions of all types of the client are turned into one kind of reply.
- * What the client carries for us looks like a pointer, and is the ticket. */
+ * The pointer that the client carries for us is the ticket. */
 
 static void answer(const void *ticket, struct zkr__zk_reply *reply)
 {
