@@ -137,7 +137,8 @@ static void pause_leader(const struct cast *cast)
 }
 
 /* Many sessions run out while the leader is stopped, and those of the holders
- * with them. As it wakes it reads requests of these sessions and closes them. */
+ * with them. As it wakes it reads requests of these sessions and closes them.
+ */
 static void pause_leader_of_many(const struct cast *cast)
 {
     struct server *leader = cluster_server(cluster, cast->leader);
