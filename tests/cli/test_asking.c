@@ -46,12 +46,11 @@ static void *serve(void *unused)
     return NULL;
 }
 
-static int setup(void **state)
+static int setup(void)
 {
     struct sockaddr_in address = { .sin_family = AF_INET };
     socklen_t size = sizeof(address);
 
-    (void)state;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(listener >= 0);
@@ -69,9 +68,8 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     assert_true(asking_end(&asking, SOON_MS));
     asking_done(&asking);
     (void)shutdown(listener, SHUT_RDWR);
@@ -79,6 +77,8 @@ static int teardown(void **state)
     (void)close(listener);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 /* Waits for the answers to a question that is under way. */
 static void await(void)
@@ -89,20 +89,18 @@ static void await(void)
     assert_int_equal(poll(&p, 1, SOON_MS), 1);
 }
 
-static void without_a_queue_nobody_is_asked(void **state)
+TEST(without_a_queue_nobody_is_asked)
 {
-    (void)state;
     for (int i = 0; i < 10; i++)
         asking_tick(&asking, NULL);
     assert_int_equal(asking_fd(&asking), -1);
     assert_int_equal(atomic_load(&words), 0);
 }
 
-static void a_queue_is_asked_about_once_in_a_while(void **state)
+TEST(a_queue_is_asked_about_once_in_a_while)
 {
     int64_t now_ms;
 
-    (void)state;
     asking_tick(&asking, &one);
     assert_false(asking_is_told(&asking, one.path));
     await();
@@ -121,9 +119,8 @@ static void a_queue_is_asked_about_once_in_a_while(void **state)
     assert_int_equal(atomic_load(&words), WORDS);
 }
 
-static void another_queue_does_not_wait(void **state)
+TEST(another_queue_does_not_wait)
 {
-    (void)state;
     asking_tick(&asking, &one);
     await();
     asking_tick(&asking, &other); /* the answers are about the first */
@@ -136,25 +133,10 @@ static void another_queue_does_not_wait(void **state)
     assert_int_equal(atomic_load(&words), 2 * WORDS);
 }
 
-static void they_need_not_be_asked(void **state)
+TEST(they_need_not_be_asked)
 {
-    (void)state;
     asking.off = true;
     asking_tick(&asking, &one);
     assert_true(asking_is_told(&asking, one.path));
     assert_int_equal(asking_fd(&asking), -1);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(without_a_queue_nobody_is_asked),
-        TEST(a_queue_is_asked_about_once_in_a_while),
-        TEST(another_queue_does_not_wait),
-        TEST(they_need_not_be_asked),
-    };
-
-    return cmocka_run_group_tests_name("asking", tests, NULL, NULL);
 }

@@ -55,9 +55,8 @@ static struct complete find(const char *line)
     return complete_find(verbs, n, words);
 }
 
-static void the_first_word_is_a_verb(void **state)
+TEST(the_first_word_is_a_verb)
 {
-    (void)state;
     assert_int_equal(find("").kind, COMPLETE_VERB);
     assert_int_equal(find("l").kind, COMPLETE_VERB);
     assert_int_equal(find("-q l").kind, COMPLETE_VERB);
@@ -67,9 +66,8 @@ static void the_first_word_is_a_verb(void **state)
     assert_int_equal(complete_find(verbs, 0, NULL).kind, COMPLETE_NOTHING);
 }
 
-static void a_dash_begins_an_option(void **state)
+TEST(a_dash_begins_an_option)
 {
-    (void)state;
     assert_int_equal(find("-").kind, COMPLETE_OPTION);
     assert_null(find("-").verb);
     assert_int_equal(find("ls --he").kind, COMPLETE_OPTION);
@@ -77,9 +75,8 @@ static void a_dash_begins_an_option(void **state)
     assert_int_equal(find("ls a --he").kind, COMPLETE_OPTION);
 }
 
-static void an_option_with_a_value_takes_the_next_word(void **state)
+TEST(an_option_with_a_value_takes_the_next_word)
 {
-    (void)state;
     assert_int_equal(find("ls --depth ").kind, COMPLETE_NOTHING);
     assert_int_equal(find("ls --depth -").kind, COMPLETE_NOTHING);
     assert_int_equal(find("ls --depth 3 ").kind, COMPLETE_LOCK);
@@ -94,9 +91,8 @@ static void an_option_with_a_value_takes_the_next_word(void **state)
     assert_int_equal(find("ls --servers ").kind, COMPLETE_NOTHING);
 }
 
-static void locks_come_where_the_verb_takes_them(void **state)
+TEST(locks_come_where_the_verb_takes_them)
 {
-    (void)state;
     assert_int_equal(find("ls ").kind, COMPLETE_LOCK);
     assert_int_equal(find("ls a ").kind, COMPLETE_NOTHING);
     assert_int_equal(find("watch a b c ").kind, COMPLETE_LOCK);
@@ -120,9 +116,8 @@ static void locks_come_where_the_verb_takes_them(void **state)
     assert_int_equal(find("completion z").kind, COMPLETE_VALUE);
 }
 
-static void the_ensemble_is_that_of_the_line(void **state)
+TEST(the_ensemble_is_that_of_the_line)
 {
-    (void)state;
     assert_string_equal(find("--servers h:1 ls ").settings[SETTING_SERVERS],
                         "h:1");
     assert_string_equal(find("ls --servers=h:1,i:2 ").settings[SETTING_SERVERS],
@@ -134,7 +129,7 @@ static void the_ensemble_is_that_of_the_line(void **state)
     assert_null(find("ls ").settings[SETTING_SERVERS]);
 }
 
-static void text_with_a_meaning_to_a_shell_is_not_plain(void **state)
+TEST(text_with_a_meaning_to_a_shell_is_not_plain)
 {
     static const char *const plain[] = { "/locks/a", "a-b_c.d:e@f%g+h,i",
                                          "gr\xc3\xbc\xc3\x9f" };
@@ -145,23 +140,8 @@ static void text_with_a_meaning_to_a_shell_is_not_plain(void **state)
         "a!b",  "=a",  "(a)", "a^b",       "\x1b[2J",  "a\xff", "a\xe2\x80\xae",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(plain); i++)
         assert_true(complete_is_plain(plain[i]));
     for (size_t i = 0; i < COUNT(others); i++)
         assert_false(complete_is_plain(others[i]));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_word_is_a_verb),
-        cmocka_unit_test(a_dash_begins_an_option),
-        cmocka_unit_test(an_option_with_a_value_takes_the_next_word),
-        cmocka_unit_test(locks_come_where_the_verb_takes_them),
-        cmocka_unit_test(the_ensemble_is_that_of_the_line),
-        cmocka_unit_test(text_with_a_meaning_to_a_shell_is_not_plain),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

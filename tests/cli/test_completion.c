@@ -12,19 +12,19 @@
 
 static zkr_session *session;
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     session = open_session();
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     close_session(session);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 /* Returns the output of a shell that runs this script; $0 is the tool. */
 static const char *said_by(const char *shell, const char *script)
@@ -67,9 +67,8 @@ static const char *bash_offers_locks(const char *line)
     return offered;
 }
 
-static void the_scripts_are_what_the_shells_understand(void **state)
+TEST(the_scripts_are_what_the_shells_understand)
 {
-    (void)state;
     (void)said_by("/bin/bash", "set -o pipefail; \"$0\" completion bash | "
                                "bash -n");
     (void)said_by("/bin/bash", "set -o pipefail; \"$0\" completion zsh | "
@@ -78,9 +77,8 @@ static void the_scripts_are_what_the_shells_understand(void **state)
                                "fish --no-execute /dev/stdin");
 }
 
-static void bash_offers_verbs_options_and_values(void **state)
+TEST(bash_offers_verbs_options_and_values)
 {
-    (void)state;
     assert_string_equal(bash_offers("wat"), "watch\n");
     assert_non_null(strstr(bash_offers(""), "\nwatch\n"));
     assert_string_equal(bash_offers("ls --dia"), "--dialect\n");
@@ -92,9 +90,8 @@ static void bash_offers_verbs_options_and_values(void **state)
 }
 
 /* Regression: bash listed files. */
-static void values_are_offered_behind_an_equals_sign(void **state)
+TEST(values_are_offered_behind_an_equals_sign)
 {
-    (void)state;
     assert_string_equal(bash_offers("run --on-suspend="),
                         "continue\nterm\npause\n");
     assert_string_equal(bash_offers("ls --dialect=k"), "kazoo\n");
@@ -124,13 +121,12 @@ static void assert_takes_what_is_offered(const char *verb)
 }
 
 /* Options are offered as the help texts say them. */
-static void a_verb_takes_what_is_offered(void **state)
+TEST(a_verb_takes_what_is_offered)
 {
     char verbs[1024];
     char *rest = verbs;
     char *verb;
 
-    (void)state;
     (void)snprintf(verbs, sizeof(verbs), "%s",
                    said_by("/bin/bash", "\"$0\" completion words -- ''"));
     while ((verb = strsep(&rest, "\n")) != NULL && *verb != '\0')
@@ -138,12 +134,11 @@ static void a_verb_takes_what_is_offered(void **state)
     assert_null(rest); /* none was left out */
 }
 
-static void bash_offers_the_names_of_locks(void **state)
+TEST(bash_offers_the_names_of_locks)
 {
     static const char node[] = "/tests/it/b:1/lock-0000000001";
     char line[256];
 
-    (void)state;
     assert_int_equal(admin_create(admin, "/tests/it", NULL), 0);
     assert_int_equal(admin_create(admin, "/tests/it/b:1", NULL), 0);
     assert_int_equal(
@@ -161,13 +156,12 @@ static void bash_offers_the_names_of_locks(void **state)
     assert_int_equal(admin_delete(admin, node), 0);
 }
 
-static void a_lock_below_locks_is_offered_by_its_name(void **state)
+TEST(a_lock_below_locks_is_offered_by_its_name)
 {
     zkr_mutex *m = new_mutex(session, "/locks/short");
     zkr_grant *g = acquire(m);
     char line[256];
 
-    (void)state;
     (void)snprintf(line, sizeof(line), "ls --servers %s sh",
                    server_hosts(the_server));
     assert_string_equal(bash_offers_locks(line), "short\n");
@@ -179,7 +173,7 @@ static void a_lock_below_locks_is_offered_by_its_name(void **state)
 }
 
 /* Regression: the search spent its time at "/" and did not come to "/locks". */
-static void locks_are_looked_for_below_locks_first(void **state)
+TEST(locks_are_looked_for_below_locks_first)
 {
     enum { CROWD = 1000 };
     zkr_mutex *m = new_mutex(session, "/locks/short");
@@ -188,7 +182,6 @@ static void locks_are_looked_for_below_locks_first(void **state)
     char line[256];
     char path[64];
 
-    (void)state;
     for (int i = 0; i < CROWD; i++) {
         (void)snprintf(path, sizeof(path), "/crowd-%d", i);
         assert_int_equal(admin_create(admin, path, NULL), ZOK);
@@ -209,7 +202,7 @@ static void locks_are_looked_for_below_locks_first(void **state)
 }
 
 /* The shell puts an offered word on the command line as it is. */
-static void no_name_reaches_a_shell_as_a_command(void **state)
+TEST(no_name_reaches_a_shell_as_a_command)
 {
     zkr_mutex *m = new_mutex(session, "/locks/evil$(touch pwned);`x`");
     zkr_mutex *good = new_mutex(session, "/locks/even");
@@ -217,7 +210,6 @@ static void no_name_reaches_a_shell_as_a_command(void **state)
     zkr_grant *other = acquire(good);
     char line[256];
 
-    (void)state;
     (void)snprintf(line, sizeof(line), "ls --servers %s e",
                    server_hosts(the_server));
     assert_string_equal(bash_offers_locks(line), "even\n");
@@ -230,13 +222,12 @@ static void no_name_reaches_a_shell_as_a_command(void **state)
     zkr_mutex_free(m);
 }
 
-static void nobody_waits_for_silent_servers(void **state)
+TEST(nobody_waits_for_silent_servers)
 {
     char line[256];
     struct proxy *p;
     struct stopwatch *w;
 
-    (void)state;
     assert_int_equal(proxy_start(server_hosts(the_server), &p), 0);
     proxy_freeze(p);
     (void)snprintf(line, sizeof(line), "ls --servers %s /", proxy_hosts(p));
@@ -246,9 +237,8 @@ static void nobody_waits_for_silent_servers(void **state)
     proxy_stop(p);
 }
 
-static void fish_offers_the_same(void **state)
+TEST(fish_offers_the_same)
 {
-    (void)state;
     assert_string_equal(
         said_by("/bin/bash",
                 "cd \"${0%/*}\"; export HOME=/nonexistent; "
@@ -261,11 +251,10 @@ static void fish_offers_the_same(void **state)
 
 /* Regression: the script passed a word that is not there yet as no word, or as
  * two, and fish offered files. */
-static void fish_offers_at_an_empty_word(void **state)
+TEST(fish_offers_at_an_empty_word)
 {
     const char *offered;
 
-    (void)state;
     offered =
         said_by("/bin/bash", "cd \"${0%/*}\"; export HOME=/nonexistent; "
                              "PATH=$PWD:$PATH fish --no-config -c 'zk-lockctl "
@@ -278,9 +267,8 @@ static void fish_offers_at_an_empty_word(void **state)
 }
 
 /* Outside of an editor zsh has no compadd and no compdef. */
-static void zsh_offers_the_same(void **state)
+TEST(zsh_offers_the_same)
 {
-    (void)state;
     if (access("/usr/bin/zsh", X_OK) != 0)
         return;
     assert_string_equal(
@@ -295,28 +283,7 @@ static void zsh_offers_the_same(void **state)
         "kazoo\nwatch\n--dialect=kazoo\nfiles\n");
 }
 
-static int run_group(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-        TEST(the_scripts_are_what_the_shells_understand),
-        TEST(bash_offers_verbs_options_and_values),
-        TEST(values_are_offered_behind_an_equals_sign),
-        TEST(a_verb_takes_what_is_offered),
-        TEST(bash_offers_the_names_of_locks),
-        TEST(a_lock_below_locks_is_offered_by_its_name),
-        TEST(locks_are_looked_for_below_locks_first),
-        TEST(no_name_reaches_a_shell_as_a_command),
-        TEST(nobody_waits_for_silent_servers),
-        TEST(fish_offers_the_same),
-        TEST(fish_offers_at_an_empty_word),
-        TEST(zsh_offers_the_same),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return cli_run(NULL, run_group);
+    return cli_run(NULL, test_run_all);
 }

@@ -42,9 +42,8 @@ static const char *text_of(const char *file)
     return text;
 }
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     look_on(""); /* no ZK_SERVERS */
     (void)unsetenv("ZK_LOCKCTL_CONTEXT");
     (void)unsetenv("ZK_LOCKCTL_CONFIG");
@@ -53,6 +52,8 @@ static int setup(void **state)
     (void)unlink(config());
     return 0;
 }
+
+FIXTURE(setup, NULL)
 
 /* Runs it with these words, and expects an error with that text, in one line.
  */
@@ -89,7 +90,7 @@ static const char *shown(const char *words)
     return look_out + strlen("SETTING,VALUE,FROM\r\n");
 }
 
-static void the_first_that_is_given_counts(void **state)
+TEST(the_first_that_is_given_counts)
 {
     static const char by_one[] = "servers,one:1,context\r\n"
                                  "chroot,/of-one,context\r\n"
@@ -97,7 +98,6 @@ static void the_first_that_is_given_counts(void **state)
     char two_file[256];
     char expected[512];
 
-    (void)state;
     assert_string_equal(shown(""), "servers,127.0.0.1:2181,default\r\n");
     write_file(config(), pair, 0600);
     (void)snprintf(expected, sizeof(expected), "context,one,file\r\n%s",
@@ -126,11 +126,10 @@ static void the_first_that_is_given_counts(void **state)
                         "chroot,/of-one,context\r\ntimeout,2s,option\r\n");
 }
 
-static void the_file_is_where_the_environment_says(void **state)
+TEST(the_file_is_where_the_environment_says)
 {
     char file[256];
 
-    (void)state;
     write_file(strcpy(file, cli_file("elsewhere")), "[there]\nservers = a:1\n",
                0644);
     assert_int_equal(look("context"), 0);
@@ -149,7 +148,7 @@ static void the_file_is_where_the_environment_says(void **state)
 }
 
 /* The digest of me:secret, as ZooKeeper's DigestAuthenticationProvider. */
-static void all_settings_of_a_context_are_used(void **state)
+TEST(all_settings_of_a_context_are_used)
 {
     struct ACL acl = { ZOO_PERM_ALL,
                        { "digest", "me:016djjlksVQS5RgX3M7biBGyYwY=" } };
@@ -158,7 +157,6 @@ static void all_settings_of_a_context_are_used(void **state)
     char below[128];
     char text[512];
 
-    (void)state;
     (void)snprintf(path, sizeof(path), "%s", new_path());
     (void)snprintf(below, sizeof(below), "%s/lock", path);
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
@@ -181,7 +179,7 @@ static void all_settings_of_a_context_are_used(void **state)
 
 /* --- the file --- */
 
-static void a_fault_of_the_file_has_its_line(void **state)
+TEST(a_fault_of_the_file_has_its_line)
 {
     static const struct {
         const char *text;
@@ -210,7 +208,6 @@ static void a_fault_of_the_file_has_its_line(void **state)
         { "= x\n", ":1: before the first" },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
         write_file(config(), faults[i].text, 0600);
         assert_refused(78, faults[i].said, "context");
@@ -223,11 +220,10 @@ static void a_fault_of_the_file_has_its_line(void **state)
     assert_string_equal(shown("--servers a:1"), "servers,a:1,option\r\n");
 }
 
-static void a_file_that_others_may_write_is_refused(void **state)
+TEST(a_file_that_others_may_write_is_refused)
 {
     static char big[70000];
 
-    (void)state;
     write_file(config(), pair, 0620);
     assert_refused(78, "others may write it; chmod go-w", "ls /");
     write_file(config(), pair, 0602);
@@ -245,11 +241,10 @@ static void a_file_that_others_may_write_is_refused(void **state)
 
 /* --- the verb --- */
 
-static void contexts_are_listed(void **state)
+TEST(contexts_are_listed)
 {
     json_t *items;
 
-    (void)state;
     write_file(config(), pair, 0600);
     assert_int_equal(look("context"), 0);
     assert_string_equal(look_golden(), "CURRENT NAME SERVERS CHROOT\n"
@@ -277,12 +272,11 @@ static void contexts_are_listed(void **state)
                    "context uses x");
 }
 
-static void use_changes_one_line(void **state)
+TEST(use_changes_one_line)
 {
     struct stat st;
     char link[256];
 
-    (void)state;
     write_file(config(),
                "# mine\n\n  current=a  \r\n\n[a] \nservers = x:1\n"
                "# last\n[b]\n servers=y:1",
@@ -308,7 +302,7 @@ static void use_changes_one_line(void **state)
     assert_true(S_ISLNK(st.st_mode));
 }
 
-static void names_of_contexts_are_completed(void **state)
+TEST(names_of_contexts_are_completed)
 {
     static const char *const at_option[] = { "completion", "words", "--",
                                              "--context",  "",      NULL };
@@ -318,7 +312,6 @@ static void names_of_contexts_are_completed(void **state)
     static const char *const at_verb[] = { "completion", "words", "--",
                                            "context",    "",      NULL };
 
-    (void)state;
     write_file(config(), pair, 0600);
     assert_int_equal(look_at(at_option), 0);
     assert_string_equal(look_out, "one\ntwo\n");
@@ -328,14 +321,13 @@ static void names_of_contexts_are_completed(void **state)
     assert_string_equal(look_out, "show\nuse\n");
 }
 
-static void break_and_errors_name_the_ensemble(void **state)
+TEST(break_and_errors_name_the_ensemble)
 {
     zkr_session *s = open_session();
     zkr_mutex *m = new_mutex(s, "/locks/named");
     zkr_grant *g = acquire(m);
     char text[256];
 
-    (void)state;
     (void)snprintf(text, sizeof(text),
                    "[here]\nservers = %s\n[away]\nservers = 127.0.0.1:1\n",
                    server_hosts(the_server));
@@ -349,25 +341,7 @@ static void break_and_errors_name_the_ensemble(void **state)
     close_session(s);
 }
 
-static int run_group(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup(name, setup)
-        TEST(the_first_that_is_given_counts),
-        TEST(the_file_is_where_the_environment_says),
-        TEST(all_settings_of_a_context_are_used),
-        TEST(a_fault_of_the_file_has_its_line),
-        TEST(a_file_that_others_may_write_is_refused),
-        TEST(contexts_are_listed),
-        TEST(use_changes_one_line),
-        TEST(names_of_contexts_are_completed),
-        TEST(break_and_errors_name_the_ensemble),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return cli_run(NULL, run_group);
+    return cli_run(NULL, test_run_all);
 }

@@ -53,9 +53,8 @@ static void make_fleet(void)
     }
 }
 
-static int group_setup(void **state)
+static int group_setup(void)
 {
-    (void)state;
     (void)snprintf(fleet, sizeof(fleet), "%s", new_path());
     (void)snprintf(queue, sizeof(queue), "%s", new_path());
     assert_int_equal(admin_open(server_hosts(the_server), &waiter), ZOK);
@@ -67,9 +66,8 @@ static int group_setup(void **state)
     return proxy_start(server_hosts(the_server), &proxy);
 }
 
-static int group_teardown(void **state)
+static int group_teardown(void)
 {
-    (void)state;
     proxy_stop(proxy);
     admin_close(waiter);
     return admin_delete_tree(admin, fleet) == ZOK
@@ -119,17 +117,15 @@ static void assert_costs(long most, int code, const char *words,
 
 /* Regression: it listed each lock again that the search had listed, after a
  * sync for each: 9,005 requests for 2,000 locks. */
-static void a_table_of_locks_costs_two_requests_for_each(void **state)
+TEST(a_table_of_locks_costs_two_requests_for_each)
 {
-    (void)state;
     assert_costs(CONNECT + FIND + 2 * locks, 0, "ls", fleet, "");
 }
 
-static void a_wait_costs_one_more(void **state)
+TEST(a_wait_costs_one_more)
 {
     const long most = CONNECT + FIND + 2 * locks + waited;
 
-    (void)state;
     assert_costs(most, 0, "ls -o json", fleet, "");
     assert_costs(most, 0, "ls --columns lock,longest", fleet, "");
     assert_costs(most, 0, "metrics", fleet, "");
@@ -138,12 +134,11 @@ static void a_wait_costs_one_more(void **state)
 }
 
 /* Regression: the second look was at all locks. */
-static void a_second_look_is_at_the_suspects(void **state)
+TEST(a_second_look_is_at_the_suspects)
 {
     const long most = CONNECT + FIND + 2 * locks + waited;
     char node[128];
 
-    (void)state;
     (void)snprintf(node, sizeof(node), "%s/l0000/lock-0000000002", fleet);
     assert_int_equal(admin_create(admin, node, NULL), ZOK); /* persistent */
     assert_costs(most + 1 + LIST + 3, 1, "doctor --no-4lw --confirm 10ms",
@@ -151,19 +146,17 @@ static void a_second_look_is_at_the_suspects(void **state)
     assert_int_equal(admin_delete(admin, node), ZOK);
 }
 
-static void a_queue_costs_one_request_for_each_node(void **state)
+TEST(a_queue_costs_one_request_for_each_node)
 {
     const long most = CONNECT + LIST + queued;
 
-    (void)state;
     assert_costs(most, 0, "show --no-4lw", queue, "");
     assert_costs(most + FIND, 0, "doctor --no-4lw", queue, "");
 }
 
 /* Regression: for machines check read the whole queue. */
-static void asking_for_the_holder_costs_a_handful(void **state)
+TEST(asking_for_the_holder_costs_a_handful)
 {
-    (void)state;
     assert_costs(CONNECT + LIST + 1, 0, "check --held", queue, "");
     assert_costs(CONNECT + LIST + 1, 1, "check --held-by nobody", queue, "");
     assert_costs(CONNECT + LIST + 2, 0, "check --held -o json", queue, "");
@@ -172,11 +165,10 @@ static void asking_for_the_holder_costs_a_handful(void **state)
 
 /* Connect, the names of the recipe there, create and list, delete; and a watch
  * on a grant that is held for long. */
-static void a_run_costs_six_requests(void **state)
+TEST(a_run_costs_six_requests)
 {
     const char *path = new_path();
 
-    (void)state;
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     assert_costs(CONNECT + 5, 0, "run", path, " true");
     assert_int_equal(admin_delete(admin, path), ZOK);
@@ -184,16 +176,8 @@ static void a_run_costs_six_requests(void **state)
 
 static int run_group(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_table_of_locks_costs_two_requests_for_each),
-        cmocka_unit_test(a_wait_costs_one_more),
-        cmocka_unit_test(a_second_look_is_at_the_suspects),
-        cmocka_unit_test(a_queue_costs_one_request_for_each_node),
-        cmocka_unit_test(asking_for_the_holder_costs_a_handful),
-        cmocka_unit_test(a_run_costs_six_requests),
-    };
 
-    return cmocka_run_group_tests(tests, group_setup, group_teardown);
+    return test_run_between(group_setup, group_teardown);
 }
 
 static void take_number(int *number, const char *variable)

@@ -112,12 +112,11 @@ static void write_status(void)
     assert_alone();
 }
 
-static void a_file_is_whole_or_not_written(void **state)
+TEST(a_file_is_whole_or_not_written)
 {
     char file[256];
     char link[256];
 
-    (void)state;
     assert_int_equal(mkdir(file_in("status"), 0700), 0);
     target = strcpy(file, file_in("status/file"));
     write_file(file, before, strlen(before));
@@ -148,11 +147,10 @@ static void connect_with_auth(void)
 
 /* Regression: a read error in the middle was taken for the end of the file, so
  * the rest of the password was missing, without an error. */
-static void credentials_are_read_whole_or_not_used(void **state)
+TEST(credentials_are_read_whole_or_not_used)
 {
     static const char good[] = "digest:someone:secret:with:colons\nmore\n";
 
-    (void)state;
     ctl = (struct lockctl){ .timeout_ms = 1000 };
     ctl.settings[SETTING_SERVERS] = "127.0.0.1:1";
     ctl.settings[SETTING_AUTH_FILE] = file_in("auth");
@@ -164,13 +162,12 @@ static void credentials_are_read_whole_or_not_used(void **state)
     faulty_piece = 0;
 }
 
-static void hostile_credentials_are_refused(void **state)
+TEST(hostile_credentials_are_refused)
 {
     static const char *const texts[] = { "",           "\n",     ":",    ":x",
                                          "\ndigest:x", "digest", "\r\n:" };
     static char longest[4096];
 
-    (void)state;
     ctl.settings[SETTING_AUTH_FILE] = file_in("auth");
     expected = NULL;
     for (size_t i = 0; i < COUNT(texts); i++) {
@@ -238,12 +235,11 @@ static void read_hostile_contexts(size_t size)
 
 /* Each byte is one of those that mean something in the file, in turn; then the
  * file ends there. */
-static void hostile_contexts_are_read_or_refused(void **state)
+TEST(hostile_contexts_are_read_or_refused)
 {
     static const char bytes[] = { '[', ']', '=', '#',  '\n',
                                   ' ', '-', 'a', '\0', '\xff' };
 
-    (void)state;
     (void)setenv("ZK_LOCKCTL_CONFIG", file_in("contexts"), 1);
     for (size_t at = 0; at < sizeof(hostile) - 1; at++) {
         for (size_t i = 0; i < COUNT(bytes); i++) {
@@ -256,9 +252,8 @@ static void hostile_contexts_are_read_or_refused(void **state)
     (void)unsetenv("ZK_LOCKCTL_CONFIG");
 }
 
-static void contexts_are_read_whole_or_not_at_all(void **state)
+TEST(contexts_are_read_whole_or_not_at_all)
 {
-    (void)state;
     (void)setenv("ZK_LOCKCTL_CONFIG", file_in("contexts"), 1);
     write_file(file_in("contexts"), contexts_before, strlen(contexts_before));
     assert_true(faulty_each(read_contexts) > 8);
@@ -320,9 +315,8 @@ static void read_history(void)
     txnlogs_done(&logs);
 }
 
-static void a_history_is_read_or_refused(void **state)
+TEST(a_history_is_read_or_refused)
 {
-    (void)state;
     write_history();
     assert_true(faulty_each(read_history) > 20);
 }
@@ -397,7 +391,7 @@ static void ask(void)
     start_server();
 }
 
-static void answers_are_read_or_dropped(void **state)
+TEST(answers_are_read_or_dropped)
 {
     static const char good[] =
         " /10.1.2.3:5[1](queued=0,sid=0x1,lop=PING,to=4000,x)\n"
@@ -409,7 +403,6 @@ static void answers_are_read_or_dropped(void **state)
         " /[[[[(,sid=0x,to=\n\t0x\n/locks/a/\n\t0xffffffffffffffffffffff\n",
     };
 
-    (void)state;
     start_server();
     ctl = (struct lockctl){ .timeout_ms = 5000 };
     ctl.settings[SETTING_SERVERS] = server_hosts;
@@ -435,7 +428,7 @@ static void read_owner(void)
     owner_word(&owner, data, data_size, word, sizeof(word));
 }
 
-static void records_are_read_or_data(void **state)
+TEST(records_are_read_or_data)
 {
     static const char record[] =
         "{\"host\":\"vm\",\"pid\":1,\"thread\":\"t\",\"tid\":2,\"program\":"
@@ -443,7 +436,6 @@ static void records_are_read_or_data(void **state)
         "\"library\":\"zkrecipes 9\"}";
     char *copy;
 
-    (void)state;
     data = record;
     data_size = strlen(record);
     assert_true(faulty_each(read_owner) > 20);
@@ -474,7 +466,7 @@ static void read_watches(void)
     watching_done(&watching);
 }
 
-static void watches_are_read_or_not(void **state)
+TEST(watches_are_read_or_not)
 {
     static const char text[] = "/locks/a/n0\n\t0x2\n\t0x3\n/locks/a/n1\n\t0x3\n"
                                "/locks/a/x\n\t0x2\n";
@@ -489,7 +481,6 @@ static void watches_are_read_or_not(void **state)
     static char path[] = "/locks/a";
     struct servers *servers = servers_new(path);
 
-    (void)state;
     assert_non_null(servers);
     assert_true(servers_read(servers, SERVERS_WCHP, "zk", text, strlen(text)));
     lock = (struct lock){ .path = path, .items = items, .count = 3 };
@@ -500,23 +491,12 @@ static void watches_are_read_or_not(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_is_whole_or_not_written),
-        cmocka_unit_test(a_history_is_read_or_refused),
-        cmocka_unit_test(credentials_are_read_whole_or_not_used),
-        cmocka_unit_test(hostile_credentials_are_refused),
-        cmocka_unit_test(contexts_are_read_whole_or_not_at_all),
-        cmocka_unit_test(hostile_contexts_are_read_or_refused),
-        cmocka_unit_test(answers_are_read_or_dropped),
-        cmocka_unit_test(records_are_read_or_data),
-        cmocka_unit_test(watches_are_read_or_not),
-    };
     int rc;
 
     if (mkdtemp(dir) == NULL || guard_start(&guard, dir) != 0)
         return 1;
     json_set_alloc_funcs(faulty_malloc, faulty_free);
-    rc = cmocka_run_group_tests_name("counted", tests, NULL, NULL);
+    rc = test_run_all();
     guard_finish(&guard);
     return rc;
 }

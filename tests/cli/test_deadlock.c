@@ -100,14 +100,15 @@ static void find_again(void)
                                &found));
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     deadlocks_done(&found);
     memset(&now, 0, sizeof(now));
     memset(&before, 0, sizeof(before));
     return 0;
 }
+
+FIXTURE(NULL, teardown)
 
 /* Compares each member of the cycle: the node that it holds, and its lock, ">",
  * the node with which it waits, and its lock. */
@@ -131,9 +132,8 @@ static void assert_cycle(size_t i, bool certain, const char *want)
     assert_string_equal(text, want);
 }
 
-static void waiting_alone_is_no_deadlock(void **state)
+TEST(waiting_alone_is_no_deadlock)
 {
-    (void)state;
     find();
     assert_int_equal(found.count, 0);
     add(&now, "1.1x 2.1x 3.1x");
@@ -144,9 +144,8 @@ static void waiting_alone_is_no_deadlock(void **state)
     assert_int_equal(found.count, 0);
 }
 
-static void two_who_wait_for_each_other_are_found(void **state)
+TEST(two_who_wait_for_each_other_are_found)
 {
-    (void)state;
     add(&now, "1.1x 2.1x");
     add(&now, "2.1x 1.1x");
     find();
@@ -157,9 +156,8 @@ static void two_who_wait_for_each_other_are_found(void **state)
 
 /* Each run has a session of its own. Regression: each counted as an owner of
  * its own. */
-static void nested_runs_that_wait_for_each_other_are_found(void **state)
+TEST(nested_runs_that_wait_for_each_other_are_found)
 {
-    (void)state;
     add(&now, "1.5x 4.5x<3");
     add(&now, "3.5x 2.5x<1");
     find();
@@ -169,9 +167,8 @@ static void nested_runs_that_wait_for_each_other_are_found(void **state)
     assert_true(deadlock_is_nested(&found.items[0].members[1]));
 }
 
-static void runs_in_the_middle_hold_what_nobody_wants(void **state)
+TEST(runs_in_the_middle_hold_what_nobody_wants)
 {
-    (void)state;
     add(&now, "1.5x 9.5x 6.5x<5");
     add(&now, "2.5x<1");
     add(&now, "3.5x<2 8.5x");
@@ -182,9 +179,8 @@ static void runs_in_the_middle_hold_what_nobody_wants(void **state)
 }
 
 /* Without the node of the run between them, nothing ties the two. */
-static void a_run_that_waits_for_the_one_around_it_is_found(void **state)
+TEST(a_run_that_waits_for_the_one_around_it_is_found)
 {
-    (void)state;
     add(&now, "1.5x 2.5x<1");
     find();
     assert_cycle(0, true, "1.5x@0>2.5x@0");
@@ -197,9 +193,8 @@ static void a_run_that_waits_for_the_one_around_it_is_found(void **state)
 
 /* Anybody may write a record that names any session: a foreign one, its own, or
  * sessions in a circle. */
-static void a_session_that_a_record_names_proves_nothing(void **state)
+TEST(a_session_that_a_record_names_proves_nothing)
 {
-    (void)state;
     add(&now, "1.5x 4.5x<3!");
     add(&now, "3.5x 2.5x<1");
     find();
@@ -215,9 +210,8 @@ static void a_session_that_a_record_names_proves_nothing(void **state)
 }
 
 /* As signed numbers they are below all others. */
-static void sessions_above_2_to_63_are_told_apart(void **state)
+TEST(sessions_above_2_to_63_are_told_apart)
 {
-    (void)state;
     add(&now, "-1.5x 4.5x<-3");
     add(&now, "-3.5x -2.5x<-1");
     add(&now, "1.5x -7.5x");
@@ -228,9 +222,8 @@ static void sessions_above_2_to_63_are_told_apart(void **state)
     assert_cycle(1, true, "1.5x@2>1.5x@3 -7.5x@3>-7.5x@2");
 }
 
-static void a_circle_of_three_is_found_whoever_else_waits(void **state)
+TEST(a_circle_of_three_is_found_whoever_else_waits)
 {
-    (void)state;
     add(&now, "1.1x 9.1x 3.1x 8.1x");
     add(&now, "2.1x 1.1x");
     add(&now, "3.1x 7.1x 2.1x");
@@ -240,9 +233,8 @@ static void a_circle_of_three_is_found_whoever_else_waits(void **state)
     assert_cycle(0, true, "1.1x@0>1.1x@1 2.1x@1>2.1x@2 3.1x@2>3.1x@0");
 }
 
-static void two_circles_are_two(void **state)
+TEST(two_circles_are_two)
 {
-    (void)state;
     add(&now, "1.1x 2.1x");
     add(&now, "2.1x 1.1x");
     add(&now, "3.1x 4.1x");
@@ -251,18 +243,16 @@ static void two_circles_are_two(void **state)
     assert_int_equal(found.count, 2);
 }
 
-static void other_threads_of_a_session_are_others(void **state)
+TEST(other_threads_of_a_session_are_others)
 {
-    (void)state;
     add(&now, "1.1x 2.1x");
     add(&now, "2.2x 1.2x");
     find();
     assert_int_equal(found.count, 0);
 }
 
-static void without_a_record_it_is_possible(void **state)
+TEST(without_a_record_it_is_possible)
 {
-    (void)state;
     add(&now, "1.0x 2.1x");
     add(&now, "2.1x 1.0x");
     find();
@@ -272,9 +262,8 @@ static void without_a_record_it_is_possible(void **state)
 
 /* A node without a thread may belong to either thread, but not to both at
  * once. */
-static void waiters_without_a_record_are_not_one_owner(void **state)
+TEST(waiters_without_a_record_are_not_one_owner)
 {
-    (void)state;
     add(&now, "1.1x 2.1x");
     add(&now, "2.1x 1.2x");
     add(&now, "1.0x 9.9x");
@@ -284,9 +273,8 @@ static void waiters_without_a_record_are_not_one_owner(void **state)
 
 /* A program with many threads at one lock looks like that, and so does one
  * thread with two objects for it. Regression: the latter was not found. */
-static void a_session_behind_its_own_node_is_possible(void **state)
+TEST(a_session_behind_its_own_node_is_possible)
 {
-    (void)state;
     add(&now, "1.0x 9.0x 1.0x 1.0x 8.0x");
     add(&now, "1.0s 7.0s 1.0x");
     find();
@@ -296,18 +284,16 @@ static void a_session_behind_its_own_node_is_possible(void **state)
 }
 
 /* The threads are known. */
-static void threads_of_a_session_may_wait_for_each_other(void **state)
+TEST(threads_of_a_session_may_wait_for_each_other)
 {
-    (void)state;
     add(&now, "1.1x 1.2x 1.3x");
     find();
     assert_int_equal(found.count, 0);
 }
 
 /* The reader is made at the place of the writer, before that goes. */
-static void a_downgrade_is_no_deadlock(void **state)
+TEST(a_downgrade_is_no_deadlock)
 {
-    (void)state;
     for (int thread = 0; thread < 2; thread++) {
         char queue[64];
 
@@ -321,9 +307,8 @@ static void a_downgrade_is_no_deadlock(void **state)
 }
 
 /* Regression: each circle was one deadlock, 49 of them in an ordinary fleet. */
-static void circles_of_the_same_sessions_are_one(void **state)
+TEST(circles_of_the_same_sessions_are_one)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         add(&now, "1.0x 2.0x");
         add(&now, "2.0x 1.0x");
@@ -343,18 +328,16 @@ static void make_latch(struct lock *lock)
 
 /* Regression: two programs that each led one election and stood in the other
  * were a deadlock. */
-static void a_candidate_blocks_nobody(void **state)
+TEST(a_candidate_blocks_nobody)
 {
-    (void)state;
     make_latch(add(&now, "1.0x 2.0x"));
     make_latch(add(&now, "2.0x 1.0x"));
     find();
     assert_int_equal(found.count, 0);
 }
 
-static void nested_candidates_wait_for_each_other(void **state)
+TEST(nested_candidates_wait_for_each_other)
 {
-    (void)state;
     make_latch(add(&now, "1.0x 4.0x<3"));
     make_latch(add(&now, "3.0x 2.0x<1"));
     for (size_t i = 0; i < now.used; i++)
@@ -364,27 +347,24 @@ static void nested_candidates_wait_for_each_other(void **state)
     assert_cycle(0, true, "1.0x@0>2.0x@1 3.0x@1>4.0x@0");
 }
 
-static void a_reader_that_waits_to_write_waits_for_itself(void **state)
+TEST(a_reader_that_waits_to_write_waits_for_itself)
 {
-    (void)state;
     add(&now, "1.1s 2.1s 1.1x");
     find();
     assert_int_equal(found.count, 1);
     assert_cycle(0, true, "1.1s@0>1.1x@0");
 }
 
-static void a_mutex_taken_twice_waits_for_itself(void **state)
+TEST(a_mutex_taken_twice_waits_for_itself)
 {
-    (void)state;
     add(&now, "1.1x 2.1x 1.1x");
     find();
     assert_int_equal(found.count, 1);
     assert_cycle(0, true, "1.1x@0>1.1x@0");
 }
 
-static void readers_do_not_wait_for_readers(void **state)
+TEST(readers_do_not_wait_for_readers)
 {
-    (void)state;
     add(&now, "1.1s 2.1s");
     add(&now, "2.1s 1.1s");
     find();
@@ -392,9 +372,8 @@ static void readers_do_not_wait_for_readers(void **state)
 }
 
 /* The writer between two readers keeps the second from the lock. */
-static void a_writer_in_the_queue_is_part_of_it(void **state)
+TEST(a_writer_in_the_queue_is_part_of_it)
 {
-    (void)state;
     add(&now, "1.1s 3.1x 2.1s");
     add(&now, "2.1x 1.1x");
     find();
@@ -403,9 +382,8 @@ static void a_writer_in_the_queue_is_part_of_it(void **state)
 }
 
 /* The writer waits for all readers, not only for the last one. */
-static void a_writer_waits_for_every_reader(void **state)
+TEST(a_writer_waits_for_every_reader)
 {
-    (void)state;
     add(&now, "1.1s 4.1s 5.1s 2.1x");
     add(&now, "2.1x 1.1x");
     find();
@@ -414,9 +392,8 @@ static void a_writer_waits_for_every_reader(void **state)
 }
 
 /* A thread waits in one place at most, so these are claims without threads. */
-static void an_owner_that_waits_in_two_places_is_not_certain(void **state)
+TEST(an_owner_that_waits_in_two_places_is_not_certain)
 {
-    (void)state;
     add(&now, "1.1x 2.1x");
     add(&now, "2.1x 1.1x");
     add(&now, "3.1x 1.1x");
@@ -425,9 +402,8 @@ static void an_owner_that_waits_in_two_places_is_not_certain(void **state)
     assert_cycle(0, false, "1.1x@0>1.1x@1 2.1x@1>2.1x@0");
 }
 
-static void mixed_recipes_are_not_certain(void **state)
+TEST(mixed_recipes_are_not_certain)
 {
-    (void)state;
     add(&now, "1.1x 2.1x")->kind = KIND_MIXED;
     add(&now, "2.1x 1.1x");
     find();
@@ -435,18 +411,16 @@ static void mixed_recipes_are_not_certain(void **state)
     assert_false(found.items[0].certain);
 }
 
-static void nodes_of_no_session_have_no_owner(void **state)
+TEST(nodes_of_no_session_have_no_owner)
 {
-    (void)state;
     add(&now, "0.0x 1.0x");
     add(&now, "1.0x 0.0x");
     find();
     assert_int_equal(found.count, 0);
 }
 
-static void only_what_was_there_before_counts(void **state)
+TEST(only_what_was_there_before_counts)
 {
-    (void)state;
     add(&before, "1.1x 2.1x");
     add(&before, "2.1x 1.1x");
     add(&now, "1.1x 2.1x");
@@ -470,11 +444,10 @@ static void only_what_was_there_before_counts(void **state)
     assert_int_equal(found.count, 0);
 }
 
-static void a_long_circle_is_found(void **state)
+TEST(a_long_circle_is_found)
 {
     char queue[64];
 
-    (void)state;
     for (int i = 0; i < 2000; i++) {
         (void)snprintf(queue, sizeof(queue), "%d.1x %d.1x", i + 1,
                        (i + 1) % 2000 + 1);
@@ -564,7 +537,7 @@ static void add_random(uint64_t *random)
     number_locks();
 }
 
-static void it_agrees_with_trying_all(void **state)
+TEST(it_agrees_with_trying_all)
 {
     uint64_t random = 20261121;
     int with = 0;
@@ -584,43 +557,4 @@ static void it_agrees_with_trying_all(void **state)
         deadlocks_done(&found);
     }
     assert_in_range(with, 2000, 18000);
-    (void)state;
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_teardown(name, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(waiting_alone_is_no_deadlock),
-        TEST(two_who_wait_for_each_other_are_found),
-        TEST(nested_runs_that_wait_for_each_other_are_found),
-        TEST(runs_in_the_middle_hold_what_nobody_wants),
-        TEST(a_run_that_waits_for_the_one_around_it_is_found),
-        TEST(a_session_that_a_record_names_proves_nothing),
-        TEST(sessions_above_2_to_63_are_told_apart),
-        TEST(a_circle_of_three_is_found_whoever_else_waits),
-        TEST(two_circles_are_two),
-        TEST(other_threads_of_a_session_are_others),
-        TEST(without_a_record_it_is_possible),
-        TEST(waiters_without_a_record_are_not_one_owner),
-        TEST(a_session_behind_its_own_node_is_possible),
-        TEST(threads_of_a_session_may_wait_for_each_other),
-        TEST(a_downgrade_is_no_deadlock),
-        TEST(circles_of_the_same_sessions_are_one),
-        TEST(a_candidate_blocks_nobody),
-        TEST(nested_candidates_wait_for_each_other),
-        TEST(a_reader_that_waits_to_write_waits_for_itself),
-        TEST(a_mutex_taken_twice_waits_for_itself),
-        TEST(readers_do_not_wait_for_readers),
-        TEST(a_writer_in_the_queue_is_part_of_it),
-        TEST(a_writer_waits_for_every_reader),
-        TEST(an_owner_that_waits_in_two_places_is_not_certain),
-        TEST(mixed_recipes_are_not_certain),
-        TEST(nodes_of_no_session_have_no_owner),
-        TEST(only_what_was_there_before_counts),
-        TEST(a_long_circle_is_found),
-        TEST(it_agrees_with_trying_all),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

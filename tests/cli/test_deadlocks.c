@@ -48,18 +48,18 @@ static json_t *said_items(const char *kind)
     return items;
 }
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     (void)snprintf(root, sizeof(root), "%s", new_path());
     return admin_create(admin, root, NULL);
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     return admin_delete_tree(admin, root);
 }
+
+FIXTURE(setup, teardown)
 
 /* --- threads that wait for each other --- */
 
@@ -200,9 +200,8 @@ static void assert_ring_is_told(int count)
     json_decref(items);
 }
 
-static void two_locks_in_a_deadlock_are_told(void **state)
+TEST(two_locks_in_a_deadlock_are_told)
 {
-    (void)state;
     start_ring(2, by_writing, true);
     assert_ring_is_told(2);
     assert_int_equal(RUN("deadlocks", "--confirm", "20ms"), 1);
@@ -212,29 +211,26 @@ static void two_locks_in_a_deadlock_are_told(void **state)
     end_ring();
 }
 
-static void three_locks_in_a_deadlock_are_told(void **state)
+TEST(three_locks_in_a_deadlock_are_told)
 {
-    (void)state;
     start_ring(3, by_writing, true);
     assert_ring_is_told(3);
     end_ring();
 }
 
-static void readers_that_want_to_write_elsewhere_are_told(void **state)
+TEST(readers_that_want_to_write_elsewhere_are_told)
 {
-    (void)state;
     start_ring(2, by_reading, true);
     assert_ring_is_told(2);
     end_ring();
 }
 
-static void a_chain_is_no_deadlock(void **state)
+TEST(a_chain_is_no_deadlock)
 {
     zkr_session *s = open_session();
     zkr_rwlock *last = new_lock(s, 3);
     zkr_grant *g = NULL;
 
-    (void)state;
     ok(zkr_rwlock_acquire_write(last, SOON_MS, &g));
     start_ring(3, by_writing, false);
     assert_int_equal(RUN("deadlocks", "--confirm", "20ms"), 0);
@@ -245,9 +241,8 @@ static void a_chain_is_no_deadlock(void **state)
     close_session(s);
 }
 
-static void the_deadlock_is_over_when_one_gives_up(void **state)
+TEST(the_deadlock_is_over_when_one_gives_up)
 {
-    (void)state;
     start_ring(3, by_writing, true);
     assert_int_equal(RUN("deadlocks", "--confirm", "0"), 1);
     ok(zkr_rwlock_cancel(ring.owners[1].second));
@@ -272,11 +267,10 @@ static void make_node(struct admin *a, const char *lock, const char *name,
                      ZOK);
 }
 
-static void without_records_it_is_only_possible(void **state)
+TEST(without_records_it_is_only_possible)
 {
     struct admin *a, *b;
 
-    (void)state;
     assert_int_equal(admin_open(server_hosts(the_server), &a), ZOK);
     assert_int_equal(admin_open(server_hosts(the_server), &b), ZOK);
     make_node(a, "x", "lock-0000000000", "10.0.0.1");
@@ -309,13 +303,12 @@ static void take_grant(int error, zkr_grant *grant, void *user)
 /* Two programs that start all their acquires from one thread, which waits for
  * none of them: only the program knows whether a holder waits. Regression: the
  * records named that thread, and a confirmed deadlock was reported. */
-static void acquires_of_an_event_loop_are_only_possible(void **state)
+TEST(acquires_of_an_event_loop_are_only_possible)
 {
     zkr_session *sessions[2] = { open_session(), open_session() };
     _Atomic(zkr_grant *) grants[4] = { NULL };
     zkr_mutex *locks[4];
 
-    (void)state;
     for (int i = 0; i < 4; i++) { /* 0: a, 1: b; then 0: b, 1: a */
         locks[i] = new_mutex(sessions[i % 2], lock_path(i == 0 || i == 3));
         ok(zkr_mutex_acquire_async(locks[i], -1, take_grant, &grants[i], NULL));
@@ -342,11 +335,10 @@ static const char *edge_of(json_t *edge)
     return json_string_value(json_object_get(edge, "edge"));
 }
 
-static void a_graph_has_every_owner_and_lock(void **state)
+TEST(a_graph_has_every_owner_and_lock)
 {
     json_t *items;
 
-    (void)state;
     start_ring(2, by_writing, true);
     make_node(admin, "z", "lock-0000000000", "");
     assert_int_equal(RUN("graph", "--confirm", "20ms", "-qo", "json"), 1);
@@ -382,9 +374,8 @@ static void assert_strings_are_closed(const char *dot)
     assert_false(inside);
 }
 
-static void text_of_others_stays_within_its_string(void **state)
+TEST(text_of_others_stays_within_its_string)
 {
-    (void)state;
     make_node(admin, "a\"];evil[x=\"\\", "lock-0000000000",
               "b\\\"];\n\033[2Jevil");
     assert_int_equal(RUN("graph", "-qo", "dot"), 0);
@@ -464,14 +455,13 @@ static void make_idle_locks(void)
 }
 
 /* Without the second look, some of 150 runs gave one. */
-static void a_busy_system_gives_no_false_alarm(void **state)
+TEST(a_busy_system_gives_no_false_alarm)
 {
     static struct busy busy[BUSY_THREADS];
     zkr_session *sessions[BUSY_SESSIONS];
     atomic_bool stop = false;
     int code = 0;
 
-    (void)state;
     make_idle_locks();
     for (int i = 0; i < BUSY_SESSIONS; i++)
         sessions[i] = open_session();
@@ -501,9 +491,8 @@ static void a_busy_system_gives_no_false_alarm(void **state)
         fail_msg("exit code %d: %s", code, cli_said(&cli));
 }
 
-static void missing_paths_and_wrong_options_have_their_codes(void **state)
+TEST(missing_paths_and_wrong_options_have_their_codes)
 {
-    (void)state;
     assert_int_equal(RUN("deadlocks", "/tests/nothing-here"), 0);
     assert_int_equal(RUN("graph", "/tests/nothing-here"), 0);
     assert_int_equal(RUN("deadlocks", "--confirm", "soon"), 64);
@@ -565,13 +554,12 @@ static void wait_nested(const char *name)
 
 /* Each run has a session of its own. Regression: the answer was "no
  * deadlock". */
-static void nested_runs_that_wait_for_each_other_are_found(void **state)
+TEST(nested_runs_that_wait_for_each_other_are_found)
 {
     struct cli runs[2];
     const json_t *one;
     json_t *items;
 
-    (void)state;
     start_nested(&runs[0], "a", "b");
     start_nested(&runs[1], "b", "a");
     wait_nested("a");
@@ -602,11 +590,10 @@ static void nested_runs_that_wait_for_each_other_are_found(void **state)
 }
 
 /* Each of them has one of its locks for nothing. */
-static void nested_runs_of_several_locks_too(void **state)
+TEST(nested_runs_of_several_locks_too)
 {
     struct cli runs[2];
 
-    (void)state;
     start_nested_beside(&runs[0], "c", "d", "x");
     start_nested_beside(&runs[1], "d", "c", "y");
     wait_nested("c");
@@ -620,29 +607,7 @@ static void nested_runs_of_several_locks_too(void **state)
         assert_int_equal(cli_end(&runs[i]), 128 + SIGTERM);
 }
 
-static int run_group(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(two_locks_in_a_deadlock_are_told),
-        TEST(three_locks_in_a_deadlock_are_told),
-        TEST(readers_that_want_to_write_elsewhere_are_told),
-        TEST(a_chain_is_no_deadlock),
-        TEST(the_deadlock_is_over_when_one_gives_up),
-        TEST(without_records_it_is_only_possible),
-        TEST(acquires_of_an_event_loop_are_only_possible),
-        TEST(a_graph_has_every_owner_and_lock),
-        TEST(text_of_others_stays_within_its_string),
-        TEST(a_busy_system_gives_no_false_alarm),
-        TEST(missing_paths_and_wrong_options_have_their_codes),
-        TEST(nested_runs_that_wait_for_each_other_are_found),
-        TEST(nested_runs_of_several_locks_too),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return cli_run(NULL, run_group);
+    return cli_run(NULL, test_run_all);
 }

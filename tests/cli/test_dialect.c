@@ -29,11 +29,10 @@ static bool is_in(unsigned marker, uint32_t markers)
     return (markers & ZKR__MARKER_BIT(marker)) != 0;
 }
 
-static void every_marker_is_known(void **state)
+TEST(every_marker_is_known)
 {
     struct zkr_participant unknown = { .name = "", .marker = "gate-" };
 
-    (void)state;
     for (unsigned i = 0; i < ZKR__MARKER_COUNT; i++) {
         struct zkr_participant p = contender(i);
 
@@ -43,9 +42,8 @@ static void every_marker_is_known(void **state)
     assert_int_equal(kind_of(&unknown, 1), KIND_NONE);
 }
 
-static void claims_see_the_markers_of_their_recipe(void **state)
+TEST(claims_see_the_markers_of_their_recipe)
 {
-    (void)state;
     for (unsigned i = 0; i < ZKR__MARKER_COUNT; i++) {
         struct zkr_participant p = contender(i);
 
@@ -58,9 +56,8 @@ static void claims_see_the_markers_of_their_recipe(void **state)
     }
 }
 
-static void only_the_unfair_holder_is_outside_of_the_queue(void **state)
+TEST(only_the_unfair_holder_is_outside_of_the_queue)
 {
-    (void)state;
     for (unsigned i = 0; i < ZKR__MARKER_COUNT; i++) {
         struct zkr_participant p = contender(i);
 
@@ -94,7 +91,7 @@ static void write_name(char name[128], unsigned marker)
     }
 }
 
-static void the_layout_tells_the_client(void **state)
+TEST(the_layout_tells_the_client)
 {
     static const enum dialect clients[] = {
         [ZKR__LAYOUT_CURATOR] = DIALECT_CURATOR,
@@ -105,7 +102,6 @@ static void the_layout_tells_the_client(void **state)
             DIALECT_OTHER, /* its data says that it is ours */
     };
 
-    (void)state;
     for (unsigned i = 0; i < ZKR__MARKER_COUNT; i++) {
         struct zkr_participant p = contender(i);
         const struct zkr__marker_row *read;
@@ -118,16 +114,4 @@ static void the_layout_tells_the_client(void **state)
         assert_ptr_equal(read, &zkr__markers[i]);
         assert_int_equal(dialect_of(&p, &nobody), clients[read->layout]);
     }
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_marker_is_known),
-        cmocka_unit_test(claims_see_the_markers_of_their_recipe),
-        cmocka_unit_test(only_the_unfair_holder_is_outside_of_the_queue),
-        cmocka_unit_test(the_layout_tells_the_client),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,20 +43,20 @@ static void queue(const char *text)
     lock.holder = lock.holders > 0 ? &items[0] : NULL;
 }
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     said = (struct outcome){ .code = 0 };
     queue("77H 78");
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     dialog_done(&dialog);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static void ask_to_break(void)
 {
@@ -83,9 +83,8 @@ static bool press(const char *keys)
     return yes;
 }
 
-static void the_token_breaks_it(void **state)
+TEST(the_token_breaks_it)
 {
-    (void)state;
     ask_to_break();
     assert_true(press("77\n"));
     assert_int_equal(dialog.targets[0].token, 77);
@@ -98,13 +97,12 @@ static void the_token_breaks_it(void **state)
     assert_true(press("0x4D\n")); /* as other tools show it */
 }
 
-static void all_else_breaks_nothing(void **state)
+TEST(all_else_breaks_nothing)
 {
     static const char *const lines[] = {
         "\n", "78\n", "770\n", "y\n", "q", "00000000000000000000000000077\n"
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         ask_to_break();
         assert_false(press(lines[i]));
@@ -113,11 +111,10 @@ static void all_else_breaks_nothing(void **state)
     }
 }
 
-static void before_the_danger_is_known_no_token_is_taken(void **state)
+TEST(before_the_danger_is_known_no_token_is_taken)
 {
     char prompt[DIALOG_PROMPT_MAX];
 
-    (void)state;
     dialog_break(&dialog, &lock, NULL, &said);
     dialog.is_seen = true;
     assert_false(press("77\n"));
@@ -130,9 +127,8 @@ static void before_the_danger_is_known_no_token_is_taken(void **state)
 
 /* On a screen without room for it, y and the token acted unseen; so did keys
  * that were typed before it was drawn. */
-static void an_unseen_question_takes_no_yes(void **state)
+TEST(an_unseen_question_takes_no_yes)
 {
-    (void)state;
     dialog_revoke(&dialog, &lock, NULL, &said);
     assert_false(press("y"));
     assert_non_null(dialog_path(&dialog));
@@ -149,11 +145,10 @@ static void an_unseen_question_takes_no_yes(void **state)
 }
 
 /* The danger is told only after the servers have answered. */
-static void lines_that_come_later_must_be_seen_too(void **state)
+TEST(lines_that_come_later_must_be_seen_too)
 {
     const struct told told = { .servers = NULL };
 
-    (void)state;
     dialog_break(&dialog, &lock, NULL, &said);
     dialog.is_seen = true;
     dialog_explain(&dialog, &ctl, &lock, &told);
@@ -161,9 +156,8 @@ static void lines_that_come_later_must_be_seen_too(void **state)
     assert_non_null(dialog_path(&dialog));
 }
 
-static void y_asks_and_nothing_else(void **state)
+TEST(y_asks_and_nothing_else)
 {
-    (void)state;
     dialog_revoke(&dialog, &lock, NULL, &said);
     assert_int_equal(dialog.count, 1);
     dialog.is_seen = true;
@@ -175,9 +169,8 @@ static void y_asks_and_nothing_else(void **state)
 }
 
 /* The name may be the same: tokens tell holders apart. */
-static void the_question_ends_with_those_it_is_about(void **state)
+TEST(the_question_ends_with_those_it_is_about)
 {
-    (void)state;
     ask_to_break();
     queue("77H 79");
     dialog_settle(&dialog, &lock, &said);
@@ -192,9 +185,8 @@ static void the_question_ends_with_those_it_is_about(void **state)
     assert_non_null(strstr(said.text, "has let go by itself"));
 }
 
-static void a_lock_that_has_gone_ends_it_too(void **state)
+TEST(a_lock_that_has_gone_ends_it_too)
 {
-    (void)state;
     dialog_revoke(&dialog, &lock, NULL, &said);
     dialog_settle(&dialog, NULL, &said);
     assert_null(dialog_path(&dialog));
@@ -202,13 +194,12 @@ static void a_lock_that_has_gone_ends_it_too(void **state)
 
 /* Regression: top said that a holder "has let go" when it could not see the
  * lock any more. */
-static void an_unreadable_holder_has_not_let_go(void **state)
+TEST(an_unreadable_holder_has_not_let_go)
 {
     struct top_row row;
     struct top_model model = { .rows = &row, .count = 1, .partial = true };
     struct deed deed = { .awaits = true, .count = 1 };
 
-    (void)state;
     dialog_revoke(&dialog, &lock, NULL, &said);
     deed.targets = dialog.targets;
     queue("");
@@ -226,9 +217,8 @@ static void an_unreadable_holder_has_not_let_go(void **state)
     assert_non_null(strstr(said.text, "has not seen it"));
 }
 
-static void of_several_all_are_asked_and_one_is_broken(void **state)
+TEST(of_several_all_are_asked_and_one_is_broken)
 {
-    (void)state;
     queue("77H 78H 79");
     dialog_revoke(&dialog, &lock, NULL, &said);
     assert_int_equal(dialog.count, 2);
@@ -246,9 +236,8 @@ static void of_several_all_are_asked_and_one_is_broken(void **state)
     assert_int_equal(dialog.targets[0].token, 78);
 }
 
-static void a_holder_without_its_own_token_is_not_broken(void **state)
+TEST(a_holder_without_its_own_token_is_not_broken)
 {
-    (void)state;
     queue("0H 78"); /* its node may not be read */
     dialog_break(&dialog, &lock, NULL, &said);
     assert_null(dialog_path(&dialog));
@@ -259,9 +248,8 @@ static void a_holder_without_its_own_token_is_not_broken(void **state)
     assert_non_null(strstr(said.text, "cannot be told apart"));
 }
 
-static void where_nobody_holds_there_is_no_question(void **state)
+TEST(where_nobody_holds_there_is_no_question)
 {
-    (void)state;
     queue("77 78");
     dialog_break(&dialog, &lock, NULL, &said);
     assert_string_equal(said.text, "nobody holds it");
@@ -274,26 +262,4 @@ static void where_nobody_holds_there_is_no_question(void **state)
     dialog_revoke(&dialog, &lock, NULL, &said);
     assert_null(dialog_path(&dialog));
     assert_non_null(strstr(said.text, "kazoo does not listen"));
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(the_token_breaks_it),
-        TEST(all_else_breaks_nothing),
-        TEST(before_the_danger_is_known_no_token_is_taken),
-        TEST(an_unseen_question_takes_no_yes),
-        TEST(lines_that_come_later_must_be_seen_too),
-        TEST(y_asks_and_nothing_else),
-        TEST(the_question_ends_with_those_it_is_about),
-        TEST(a_lock_that_has_gone_ends_it_too),
-        TEST(an_unreadable_holder_has_not_let_go),
-        TEST(of_several_all_are_asked_and_one_is_broken),
-        TEST(a_holder_without_its_own_token_is_not_broken),
-        TEST(where_nobody_holds_there_is_no_question),
-    };
-
-    return cmocka_run_group_tests_name("dialog", tests, NULL, NULL);
 }

@@ -26,18 +26,18 @@ static char root[64];
                                       "50ms", root, __VA_ARGS__, NULL }),      \
      cli_end(&cli))
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     (void)snprintf(root, sizeof(root), "%s", new_path());
     return admin_create(admin, root, NULL);
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     return admin_delete_tree(admin, root);
 }
+
+FIXTURE(setup, teardown)
 
 static const char *lock_path(void)
 {
@@ -109,7 +109,7 @@ static void assert_does_not_find(const char *check)
 /* --- who is there --- */
 
 /* Of a permit there was no word. */
-static void a_holder_whose_client_is_gone_is_found(void **state)
+TEST(a_holder_whose_client_is_gone_is_found)
 {
     static const struct {
         const char *option;
@@ -122,7 +122,6 @@ static void a_holder_whose_client_is_gone_is_found(void **state)
         { "-v", "", "", "holds it, and its client is connected to no server" },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct cli holder;
         char node[256];
@@ -189,7 +188,7 @@ static void kill_it(struct cli *it)
 /* Regression: a list of one server counted as the whole ensemble. So a holder
  * that was connected to another one was absent, with a command to break its
  * lock, and a waiter that watched there was deaf. */
-static void clients_of_servers_that_are_not_listed_are_not_gone(void **state)
+TEST(clients_of_servers_that_are_not_listed_are_not_gone)
 {
     static const char *const lines[] = { "maxSessionTimeout=60000", NULL };
     const struct server_opts opts = { .cfg_lines = lines };
@@ -198,7 +197,6 @@ static void clients_of_servers_that_are_not_listed_are_not_gone(void **state)
     const char *one;
     char twice[128];
 
-    (void)state;
     assert_int_equal(ensemble_start(3, &opts, &e), SERVER_OK);
     one = server_hosts(ensemble_server(e, 0));
     (void)snprintf(twice, sizeof(twice), "%s,%s", one, one);
@@ -226,14 +224,13 @@ static void clients_of_servers_that_are_not_listed_are_not_gone(void **state)
 }
 
 /* Only a follower is one: here one of the two servers. */
-static void a_server_with_observers_of_its_own_is_told(void **state)
+TEST(a_server_with_observers_of_its_own_is_told)
 {
     const char *lines[2] = { NULL, NULL };
     const struct server_opts opts = { .cfg_lines = lines };
     char line[64];
     struct ensemble *e;
 
-    (void)state;
     (void)snprintf(line, sizeof(line), "observerMasterPort=%d",
                    server_find_ports(1));
     lines[0] = line;
@@ -249,14 +246,13 @@ static void a_server_with_observers_of_its_own_is_told(void **state)
 /* Threads that wait, some of them in one session. */
 enum { WAITERS = 5 };
 
-static void a_queue_of_ours_is_well(void **state)
+TEST(a_queue_of_ours_is_well)
 {
     zkr_session *sessions[2] = { open_session(), open_session() };
     zkr_rwlock *locks[2];
     struct waiter waiters[WAITERS];
     zkr_grant *g = NULL;
 
-    (void)state;
     for (int i = 0; i < 2; i++)
         ok(zkr_rwlock_new(sessions[i], lock_path(), NULL, &locks[i]));
     ok(zkr_rwlock_acquire_write(locks[0], SOON_MS, &g));
@@ -303,14 +299,13 @@ static void *be_busy(void *arg)
 }
 
 /* A waiter whose predecessor has just gone watches nobody for a moment. */
-static void a_busy_lock_is_well(void **state)
+TEST(a_busy_lock_is_well)
 {
     static struct busy busy[WAITERS];
     zkr_session *s = open_session();
     atomic_bool stop = false;
     int code = 0;
 
-    (void)state;
     for (size_t i = 0; i < WAITERS; i++) {
         busy[i] =
             (struct busy){ .mutex = new_mutex(s, lock_path()), .stop = &stop };
@@ -334,9 +329,8 @@ static void a_busy_lock_is_well(void **state)
 
 /* --- what is not --- */
 
-static void a_waiter_that_watches_nobody_is_found(void **state)
+TEST(a_waiter_that_watches_nobody_is_found)
 {
-    (void)state;
     make("lock-0000000000", "", ZOO_EPHEMERAL);
     make("lock-0000000001", "hostB:77", ZOO_EPHEMERAL);
     assert_finds("deaf-waiter", "lock-0000000001", "hostB:77 at position 1",
@@ -381,11 +375,10 @@ static zhandle_t *watch(const char *name, const char *watched)
     return zh;
 }
 
-static void waiters_that_wake_up_together_are_found(void **state)
+TEST(waiters_that_wake_up_together_are_found)
 {
     zhandle_t *zh[3];
 
-    (void)state;
     make("lock-0000000000", "", ZOO_EPHEMERAL);
     zh[0] = watch("lock-0000000001", "lock-0000000000");
     zh[1] = watch("lock-0000000002", "lock-0000000000");
@@ -400,11 +393,10 @@ static void waiters_that_wake_up_together_are_found(void **state)
 
 /* A copied tree has such nodes; or a client forgot the flag for ephemeral
  * ones. */
-static void a_contender_without_a_session_is_found(void **state)
+TEST(a_contender_without_a_session_is_found)
 {
     char cure[256];
 
-    (void)state;
     make("lock-0000000000", "", 0);
     (void)snprintf(cure, sizeof(cure), " %s", lock_path());
     assert_finds("persistent-contender", "lock-0000000000",
@@ -412,13 +404,12 @@ static void a_contender_without_a_session_is_found(void **state)
 }
 
 /* Regression: the cure was a command that broke holders only. */
-static void the_cure_removes_a_waiter_without_a_session(void **state)
+TEST(the_cure_removes_a_waiter_without_a_session)
 {
     struct Stat stat;
     char token[32];
     char cure[256];
 
-    (void)state;
     make("lock-0000000000", "", ZOO_EPHEMERAL);
     make("lock-0000000001", "", 0);
     make("lock-0000000002", "", ZOO_EPHEMERAL);
@@ -444,9 +435,8 @@ static void the_cure_removes_a_waiter_without_a_session(void **state)
     assert_does_not_find("persistent-contender");
 }
 
-static void a_node_before_which_curator_gets_nothing_is_found(void **state)
+TEST(a_node_before_which_curator_gets_nothing_is_found)
 {
-    (void)state;
     make("_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-lock-0000000004", "",
          ZOO_EPHEMERAL);
     make("notes", "", 0);
@@ -456,9 +446,8 @@ static void a_node_before_which_curator_gets_nothing_is_found(void **state)
                  "remove that node");
 }
 
-static void recipes_that_do_not_exclude_each_other_are_found(void **state)
+TEST(recipes_that_do_not_exclude_each_other_are_found)
 {
-    (void)state;
     make("lock-0000000000", "", ZOO_EPHEMERAL);
     assert_does_not_find("mixed-recipes");
     make("_c_x-__READ__0000000001", "", ZOO_EPHEMERAL);
@@ -466,9 +455,8 @@ static void recipes_that_do_not_exclude_each_other_are_found(void **state)
                  "one recipe on a path");
 }
 
-static void numbers_that_run_out_are_found(void **state)
+TEST(numbers_that_run_out_are_found)
 {
-    (void)state;
     make("lock-2130706431", "", ZOO_EPHEMERAL);
     assert_does_not_find("sequence-headroom");
     make("lock-2130706432", "", ZOO_EPHEMERAL);
@@ -477,14 +465,12 @@ static void numbers_that_run_out_are_found(void **state)
     assert_finds("sequence-headroom", NULL, "used up", "begin at 0");
 }
 
-static void
-a_directory_that_everybody_may_change_is_found_if_so_asked(void **state)
+TEST(a_directory_that_everybody_may_change_is_found_if_so_asked)
 {
     struct ACL entries[] = { { ZOO_PERM_ALL, { "ip", "127.0.0.1" } },
                              { ZOO_PERM_READ, { "world", "anyone" } } };
     struct ACL_vector acl = { 2, entries };
 
-    (void)state;
     make("lock-0000000000", "", ZOO_EPHEMERAL);
     assert_does_not_find("open-acl");
     assert_int_equal(DOCTOR("--acl"), 1);
@@ -502,11 +488,10 @@ a_directory_that_everybody_may_change_is_found_if_so_asked(void **state)
 }
 
 /* The server of this test looks for empty containers twice a second. */
-static void an_empty_directory_that_stays_is_found_if_so_asked(void **state)
+TEST(an_empty_directory_that_stays_is_found_if_so_asked)
 {
     char lock[128];
 
-    (void)state;
     make("lock-0000000000", "", ZOO_EPHEMERAL);
     assert_int_equal(admin_delete(admin, node_path("lock-0000000000")), ZOK);
     assert_does_not_find("empty-directory");
@@ -524,9 +509,8 @@ static void an_empty_directory_that_stays_is_found_if_so_asked(void **state)
     assert_null(strstr(cli_said(&cli), "never-used"));
 }
 
-static void a_node_that_holds_for_long_is_found_if_so_asked(void **state)
+TEST(a_node_that_holds_for_long_is_found_if_so_asked)
 {
-    (void)state;
     make("lock-0000000000", "hostC:5", ZOO_EPHEMERAL);
     sleep_ms(20); /* of its age */
     assert_int_equal(DOCTOR("--older", "10ms"), 1);
@@ -539,7 +523,7 @@ static void a_node_that_holds_for_long_is_found_if_so_asked(void **state)
 
 /* Regression: an hour ahead, it took nodes for old, and advised to break them;
  * an hour behind, it had no doubt. */
-static void a_wrong_clock_is_said_and_no_age_is_judged(void **state)
+TEST(a_wrong_clock_is_said_and_no_age_is_judged)
 {
     static const char *const cases[][2] = {
         { "OTHER_CLOCK_S=3630",
@@ -548,7 +532,6 @@ static void a_wrong_clock_is_said_and_no_age_is_judged(void **state)
           "the clock of this machine is 1h00m behind those of the servers" },
     };
 
-    (void)state;
     make("lock-0000000000", "hostC:5", ZOO_EPHEMERAL);
     for (size_t i = 0; i < 2; i++) {
         cli_start(&cli, "/usr/bin/env",
@@ -565,13 +548,12 @@ static void a_wrong_clock_is_said_and_no_age_is_judged(void **state)
 }
 
 /* One thread that holds and waits in the same lock. */
-static void a_deadlock_is_found(void **state)
+TEST(a_deadlock_is_found)
 {
     static const char record[] =
         "{\"host\":\"h\",\"pid\":1,\"thread\":\"t\",\"tid\":7,"
         "\"program\":\"p\",\"library\":\"zkrecipes 0.1.0\"}";
 
-    (void)state;
     make("lock-0000000000", record, ZOO_EPHEMERAL);
     make("lock-0000000001", record, ZOO_EPHEMERAL);
     assert_finds("deadlock", "lock-0000000001", "h:1/7 p",
@@ -582,9 +564,8 @@ static void a_deadlock_is_found(void **state)
  * direction of writing. */
 #define TURN "\xe2\x80\xae"
 
-static void text_of_others_moves_no_cursor(void **state)
+TEST(text_of_others_moves_no_cursor)
 {
-    (void)state;
     make(TURN "lock-0000000000", "", 0);
     make("lock-0000000001", "\033]0;evil\a", ZOO_EPHEMERAL);
     make("-" TURN, "", 0);
@@ -600,12 +581,11 @@ static void text_of_others_moves_no_cursor(void **state)
 }
 
 /* Other users choose the path of a lock, too. */
-static void paths_of_others_move_no_cursor(void **state)
+TEST(paths_of_others_move_no_cursor)
 {
     char lock[128];
     char node[160];
 
-    (void)state;
     (void)snprintf(lock, sizeof(lock), "%s/" TURN, root);
     (void)snprintf(node, sizeof(node), "%s/lock-0000000000", lock);
     assert_int_equal(admin_create(admin, lock, NULL), ZOK);
@@ -618,34 +598,6 @@ static void paths_of_others_move_no_cursor(void **state)
     assert_null(strstr(cli_said(&cli), TURN));
 }
 
-static int run_group(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(a_holder_whose_client_is_gone_is_found),
-        TEST(clients_of_servers_that_are_not_listed_are_not_gone),
-        TEST(a_server_with_observers_of_its_own_is_told),
-        TEST(a_queue_of_ours_is_well),
-        TEST(a_busy_lock_is_well),
-        TEST(a_waiter_that_watches_nobody_is_found),
-        TEST(waiters_that_wake_up_together_are_found),
-        TEST(a_contender_without_a_session_is_found),
-        TEST(the_cure_removes_a_waiter_without_a_session),
-        TEST(a_node_before_which_curator_gets_nothing_is_found),
-        TEST(recipes_that_do_not_exclude_each_other_are_found),
-        TEST(numbers_that_run_out_are_found),
-        TEST(a_directory_that_everybody_may_change_is_found_if_so_asked),
-        TEST(an_empty_directory_that_stays_is_found_if_so_asked),
-        TEST(a_node_that_holds_for_long_is_found_if_so_asked),
-        TEST(a_wrong_clock_is_said_and_no_age_is_judged),
-        TEST(a_deadlock_is_found),
-        TEST(text_of_others_moves_no_cursor),
-        TEST(paths_of_others_move_no_cursor),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 int main(void)
 {
     static const char *const options[] = {
@@ -653,5 +605,5 @@ int main(void)
     };
     const struct server_opts opts = { .java_opts = options };
 
-    return cli_run(&opts, run_group);
+    return cli_run(&opts, test_run_all);
 }

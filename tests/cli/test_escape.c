@@ -16,27 +16,24 @@ static void is(const char *text, size_t len, const char *want)
 
 #define IS(text, want) is(text, sizeof(text) - 1, want)
 
-static void harmless_text_is_kept(void **state)
+TEST(harmless_text_is_kept)
 {
-    (void)state;
     IS("", "");
     IS("deploy.sh \"release 42\" ~!", "deploy.sh \"release 42\" ~!");
     IS("gr\xc3\xbc\xc3\x9f \xe6\xbc\xa2 \xf0\x9f\x94\x92",
        "gr\xc3\xbc\xc3\x9f \xe6\xbc\xa2 \xf0\x9f\x94\x92");
 }
 
-static void control_characters_become_numbers(void **state)
+TEST(control_characters_become_numbers)
 {
-    (void)state;
     IS("a\nb\r\t", "a\\x0Ab\\x0D\\x09");
     IS("\x1b[2J\x1b]0;title\a", "\\x1B[2J\\x1B]0;title\\x07");
     IS("\0\x7f", "\\x00\\x7F");
     IS("\xc2\x9b", "\\xC2\\x9B"); /* CSI as one character of C1 */
 }
 
-static void direction_cannot_be_turned(void **state)
+TEST(direction_cannot_be_turned)
 {
-    (void)state;
     IS("a\xe2\x80\xae"
        "b",
        "a\\xE2\\x80\\xAEb");               /* U+202E */
@@ -47,9 +44,8 @@ static void direction_cannot_be_turned(void **state)
 }
 
 /* Escaped, because two names would look the same otherwise. */
-static void characters_without_width_are_shown(void **state)
+TEST(characters_without_width_are_shown)
 {
-    (void)state;
     IS("a\xe2\x80\x8b", "a\\xE2\\x80\\x8B");              /* U+200B */
     IS("\xe2\x81\xa0", "\\xE2\\x81\\xA0");                /* U+2060 */
     IS("\xef\xbb\xbf", "\\xEF\\xBB\\xBF");                /* U+FEFF */
@@ -57,9 +53,8 @@ static void characters_without_width_are_shown(void **state)
     IS("\xe2\x81\xb0 \xc2\xae", "\xe2\x81\xb0 \xc2\xae"); /* past them */
 }
 
-static void bytes_that_are_not_utf8_become_numbers(void **state)
+TEST(bytes_that_are_not_utf8_become_numbers)
 {
-    (void)state;
     IS("\xff\x80z", "\\xFF\\x80z");
     IS("\xc0\xaf", "\\xC0\\xAF");                   /* not the shortest */
     IS("\xe0\x80\x8a", "\\xE0\\x80\\x8A");          /* a hidden newline */
@@ -70,17 +65,15 @@ static void bytes_that_are_not_utf8_become_numbers(void **state)
 }
 
 /* Escaped, because the text "\x1B" would look like an escape otherwise. */
-static void a_backslash_is_doubled(void **state)
+TEST(a_backslash_is_doubled)
 {
-    (void)state;
     IS("\\x1B", "\\\\x1B");
 }
 
-static void too_long_a_text_ends_in_dots(void **state)
+TEST(too_long_a_text_ends_in_dots)
 {
     char out[16];
 
-    (void)state;
     memset(out, 'z', sizeof(out));
     assert_int_equal(escape_text("0123456789", 10, out, 11), 10);
     assert_string_equal(out, "0123456789");
@@ -93,11 +86,10 @@ static void too_long_a_text_ends_in_dots(void **state)
     assert_string_equal(out, "a...");
 }
 
-static void no_room_is_no_overrun(void **state)
+TEST(no_room_is_no_overrun)
 {
     char out[8];
 
-    (void)state;
     for (size_t size = 0; size < 6; size++) {
         memset(out, 'z', sizeof(out));
         (void)escape_text("\x1b\x1b", 2, out, size);
@@ -105,20 +97,4 @@ static void no_room_is_no_overrun(void **state)
         if (size > 0)
             assert_true(strlen(out) < size);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(harmless_text_is_kept),
-        cmocka_unit_test(control_characters_become_numbers),
-        cmocka_unit_test(direction_cannot_be_turned),
-        cmocka_unit_test(characters_without_width_are_shown),
-        cmocka_unit_test(bytes_that_are_not_utf8_become_numbers),
-        cmocka_unit_test(a_backslash_is_doubled),
-        cmocka_unit_test(too_long_a_text_ends_in_dots),
-        cmocka_unit_test(no_room_is_no_overrun),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,32 +114,28 @@ static void between(const char *before, const char *after, const char *want)
     done(second);
 }
 
-static void the_first_look_tells_the_state(void **state)
+TEST(the_first_look_tells_the_state)
 {
     struct seen *s = look(T0 + 100, "a1H b2");
 
-    (void)state;
     compare(NULL, s, "holding a held 100, waiting b waited 90");
     done(s);
 }
 
-static void nothing_new_is_nothing_told(void **state)
+TEST(nothing_new_is_nothing_told)
 {
-    (void)state;
     between("", "", "");
     between("a1H b2 c3", "a1H b2 c3", "");
 }
 
-static void a_new_node_is_queued(void **state)
+TEST(a_new_node_is_queued)
 {
-    (void)state;
     between("a1H", "a1H b2", "queued b");
     between("", "a1H", "queued a, acquired a waited 200");
 }
 
-static void a_new_holder_has_acquired(void **state)
+TEST(a_new_holder_has_acquired)
 {
-    (void)state;
     between("a1H b2", "b2H", "gone a held 200, acquired b waited 190");
     between("a1H b2S c3S", "b2SH c3SH",
             "gone a held 200, acquired b waited 190, "
@@ -153,14 +149,13 @@ static struct zkr_stat counted(int32_t cversion, int32_t children)
     return (struct zkr_stat){ .cversion = cversion, .children = children };
 }
 
-static void creates_that_no_list_shows_are_missed(void **state)
+TEST(creates_that_no_list_shows_are_missed)
 {
     struct zkr_stat before = counted(3, 1); /* two creates and a delete */
     struct zkr_stat after = counted(9, 1);  /* five creates, four deletes */
     struct zkr_stat wrapped = counted(INT32_MIN + 3, 1);
     struct zkr_stat first = counted(INT32_MAX, 1);
 
-    (void)state;
     assert_int_equal(tally_creates(&before), 2);
     assert_int_equal(tally_missed(tally_creates(&before), &after, 1), 2);
     assert_int_equal(tally_missed(tally_creates(&before), &after, 3), 0);
@@ -175,9 +170,8 @@ static void creates_that_no_list_shows_are_missed(void **state)
 
 /* --- semaphores --- */
 
-static void a_claim_for_a_permit_becomes_a_lease(void **state)
+TEST(a_claim_for_a_permit_becomes_a_lease)
 {
-    (void)state;
     between("a1LXH b2Y", "a1LXH c3LYH", "acquired c waited 190");
     between("a1LXH b2Y d4X", "b2Y d4X c3LYH",
             "gone a held 200, acquired c waited 190");
@@ -187,11 +181,10 @@ static void a_claim_for_a_permit_becomes_a_lease(void **state)
     between("a1LXH", "a1LXH c3LYH", "acquired c waited 100");
 }
 
-static void a_lease_that_does_not_hold_is_no_event(void **state)
+TEST(a_lease_that_does_not_hold_is_no_event)
 {
     struct seen *s = look(T0 + 100, "a1LXH c3LY b2Y");
 
-    (void)state;
     compare(NULL, s, "holding a held 100, waiting b waited 90");
     done(s);
     between("a1LXH b2Y", "a1LXH c3LY b2Y", "");
@@ -201,14 +194,13 @@ static void a_lease_that_does_not_hold_is_no_event(void **state)
 /* Regression: the lease of a claim came and went while the claim was still
  * listed. When the claim was gone, a later lease of its session was taken for
  * that one, and nothing told of the first. */
-static void a_lease_that_came_and_went_is_told(void **state)
+TEST(a_lease_that_came_and_went_is_told)
 {
     struct seen *first = look(T0 + 100, "c3LY b2Y a1LXH");
     struct seen *second = look(T0 + 200, "b2Y a1LXH");
     struct seen *third = look(T0 + 300, "b2Y a1LXH");
     struct seen *last = look(T0 + 400, "a1LXH d4LYH");
 
-    (void)state;
     assert_true(events_between(NULL, &first->view, NULL, NULL));
     compare(first, second, "");
     compare(second, third, "");
@@ -219,17 +211,15 @@ static void a_lease_that_came_and_went_is_told(void **state)
     done(last);
 }
 
-static void a_waiter_that_gives_up_has_left_the_queue(void **state)
+TEST(a_waiter_that_gives_up_has_left_the_queue)
 {
-    (void)state;
     /* the first of the queue may have had a permit meanwhile */
     between("a1LXH c3LY b2Y d4X", "a1LXH d4X", "gone b");
     between("a1LXH b2Y d4X", "a1LXH b2Y", "left d waited 170");
 }
 
-static void a_waiter_whose_blocker_remains_has_left(void **state)
+TEST(a_waiter_whose_blocker_remains_has_left)
 {
-    (void)state;
     between("a1H b2 c3", "a1H c3", "left b waited 190");
     between("a1H b2 c3 d4", "a1H",
             "left b waited 190, left c waited 180, "
@@ -240,9 +230,8 @@ static void a_waiter_whose_blocker_remains_has_left(void **state)
 }
 
 /* A waiter may have held the lock between the looks. */
-static void a_waiter_whose_blocker_has_gone_too_is_gone(void **state)
+TEST(a_waiter_whose_blocker_has_gone_too_is_gone)
 {
-    (void)state;
     between("a1H b2 c3", "c3H",
             "gone a held 200, gone b, acquired c waited 180");
     /* A reader waits for no reader. */
@@ -251,30 +240,27 @@ static void a_waiter_whose_blocker_has_gone_too_is_gone(void **state)
 
 /* "holder" of an unfair mutex is always the same
  * name, and numbers begin anew with the directory. */
-static void the_same_name_may_be_another_node(void **state)
+TEST(the_same_name_may_be_another_node)
 {
-    (void)state;
     between("a1H", "a2H", "gone a held 200, queued a, acquired a waited 200");
     /* A token of zero could not be read, in this look or in the one before. */
     between("a1H", "a0H", "");
     between("a0H", "a1H", "");
 }
 
-static void a_request_to_a_holder_is_told_once(void **state)
+TEST(a_request_to_a_holder_is_told_once)
 {
-    (void)state;
     between("a1H", "a1HA", "revoked a");
     between("a1HA", "a1HA", "");
     between("", "a1HA", "queued a, acquired a waited 200, revoked a");
 }
 
-static void a_holder_that_was_asked_is_still_known(void **state)
+TEST(a_holder_that_was_asked_is_still_known)
 {
     struct seen *first = look(T0 + 100, "a1H");
     struct seen *second = look(T0 + 200, "a1HA");
     struct seen *third = look(T0 + 300, "a1HA");
 
-    (void)state;
     first->items[0].owner.is_record = true;
     first->items[0].dialect = DIALECT_ZKRECIPES;
     (void)snprintf(first->items[0].owner.host, 8, "there");
@@ -289,12 +275,11 @@ static void a_holder_that_was_asked_is_still_known(void **state)
     done(third);
 }
 
-static void a_hold_is_counted_from_the_look_before_it(void **state)
+TEST(a_hold_is_counted_from_the_look_before_it)
 {
     struct seen *looks[] = { look(T0 + 100, "a1H b2"), look(T0 + 200, "b2H"),
                              look(T0 + 300, "b2H"), look(T0 + 400, "") };
 
-    (void)state;
     compare(NULL, looks[0], "holding a held 100, waiting b waited 90");
     compare(looks[0], looks[1], "gone a held 200, acquired b waited 190");
     compare(looks[1], looks[2], "");
@@ -303,13 +288,12 @@ static void a_hold_is_counted_from_the_look_before_it(void **state)
         done(looks[i]);
 }
 
-static void clocks_that_differ_make_no_negative_time(void **state)
+TEST(clocks_that_differ_make_no_negative_time)
 {
     struct seen *first = look(T0 - 5000, "");
     struct seen *second = look(T0 - 4900, "a1H");
     struct seen *third = look(T0 - 4800, "");
 
-    (void)state;
     compare(NULL, first, "");
     compare(first, second, "queued a, acquired a waited 0");
     compare(second, third, "gone a held 200");
@@ -319,11 +303,10 @@ static void clocks_that_differ_make_no_negative_time(void **state)
 }
 
 /* The reported events, applied in order, lead from one look to the next. */
-static void random_queues_are_told_consistently(void **state)
+TEST(random_queues_are_told_consistently)
 {
     uint64_t random = 7;
 
-    (void)state;
     for (int i = 0; i < 20000; i++) {
         char texts[2][64] = { "", "" };
         int events = 0;
@@ -375,29 +358,4 @@ static void random_queues_are_told_consistently(void **state)
         done(first);
         done(second);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_look_tells_the_state),
-        cmocka_unit_test(nothing_new_is_nothing_told),
-        cmocka_unit_test(a_new_node_is_queued),
-        cmocka_unit_test(a_new_holder_has_acquired),
-        cmocka_unit_test(creates_that_no_list_shows_are_missed),
-        cmocka_unit_test(a_claim_for_a_permit_becomes_a_lease),
-        cmocka_unit_test(a_lease_that_does_not_hold_is_no_event),
-        cmocka_unit_test(a_lease_that_came_and_went_is_told),
-        cmocka_unit_test(a_waiter_that_gives_up_has_left_the_queue),
-        cmocka_unit_test(a_waiter_whose_blocker_remains_has_left),
-        cmocka_unit_test(a_waiter_whose_blocker_has_gone_too_is_gone),
-        cmocka_unit_test(the_same_name_may_be_another_node),
-        cmocka_unit_test(a_request_to_a_holder_is_told_once),
-        cmocka_unit_test(a_holder_that_was_asked_is_still_known),
-        cmocka_unit_test(a_hold_is_counted_from_the_look_before_it),
-        cmocka_unit_test(clocks_that_differ_make_no_negative_time),
-        cmocka_unit_test(random_queues_are_told_consistently),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,19 +19,19 @@
 static char root[64];
 static char file[] = "/tmp/zkrecipes-failures-XXXXXX";
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     (void)snprintf(root, sizeof(root), "%s", new_path());
     return admin_create(admin, root, NULL);
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     look_on(NULL);
     return admin_delete_tree(admin, root);
 }
+
+FIXTURE(setup, teardown)
 
 static const char *below(const char *name)
 {
@@ -72,9 +72,8 @@ static void assert_fails(int code, const char *text, const char *const *args)
 
 /* --- servers --- */
 
-static void without_a_server_it_is_69(void **state)
+TEST(without_a_server_it_is_69)
 {
-    (void)state;
     FAILS(69, "every server of 127.0.0.1:1 refused", "ls", "--servers",
           "127.0.0.1:1");
     FAILS(69, "no host name can be resolved", "show", "--servers",
@@ -87,11 +86,10 @@ static void without_a_server_it_is_69(void **state)
 }
 
 /* Two of three are gone: the third serves nobody. */
-static void without_a_quorum_it_is_69(void **state)
+TEST(without_a_quorum_it_is_69)
 {
     struct ensemble *e;
 
-    (void)state;
     assert_int_equal(ensemble_start(3, NULL, &e), SERVER_OK);
     look_on(ensemble_hosts(e));
     assert_int_equal(look("ls /"), 0);
@@ -120,12 +118,11 @@ static int silent_port(int *ret_fd)
 /* Regression: the client waited for a silent server for longer than the tool
  * waits for the client, so the tool failed when that server was the first. The
  * client begins with any of them. */
-static void a_silent_server_is_passed_over(void **state)
+TEST(a_silent_server_is_passed_over)
 {
     char hosts[128];
     int fd;
 
-    (void)state;
     (void)snprintf(hosts, sizeof(hosts), "127.0.0.1:%d,%s", silent_port(&fd),
                    server_hosts(the_server));
     look_on(hosts);
@@ -140,20 +137,18 @@ static void a_silent_server_is_passed_over(void **state)
     (void)close(fd);
 }
 
-static void a_chroot_that_is_not_there_is_78(void **state)
+TEST(a_chroot_that_is_not_there_is_78)
 {
-    (void)state;
     FAILS(78, "the chroot '/no/such' does not exist", "ls", "--chroot",
           "/no/such");
 }
 
 #ifndef __SANITIZE_THREAD__ /* its own threads would get no stack */
 /* The stack of each thread would need more memory than the machine has. */
-static void a_lack_of_the_machine_is_70(void **state)
+TEST(a_lack_of_the_machine_is_70)
 {
     char command[512];
 
-    (void)state;
     (void)snprintf(command, sizeof(command),
                    "ulimit -s 100000000000 && exec %s ls --servers %s 2>&1",
                    LOCKCTL, server_hosts(the_server));
@@ -162,11 +157,10 @@ static void a_lack_of_the_machine_is_70(void **state)
 #endif
 
 /* One descriptor is left for what run needs. */
-static void a_command_that_cannot_be_started_is_125(void **state)
+TEST(a_command_that_cannot_be_started_is_125)
 {
     char command[512];
 
-    (void)state;
     (void)snprintf(command, sizeof(command),
                    "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; "
                    "ulimit -n 4 && ASAN_OPTIONS=detect_leaks=0 exec %s run "
@@ -177,11 +171,10 @@ static void a_command_that_cannot_be_started_is_125(void **state)
 
 /* --- locks --- */
 
-static void a_path_that_is_no_lock_is_65(void **state)
+TEST(a_path_that_is_no_lock_is_65)
 {
     const char *path = below("notes");
 
-    (void)state;
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     assert_int_equal(admin_create(admin, below("notes/a"), NULL), ZOK);
     FAILS(65, "/notes is not a lock: of its 1 children none", "show", path);
@@ -207,14 +200,13 @@ static void permit(const char *path, int32_t perms)
     assert_int_equal(admin_set_acl(admin, path, &acls), ZOK);
 }
 
-static void a_forbidden_node_is_77(void **state)
+TEST(a_forbidden_node_is_77)
 {
     const char *lock = below("lock");
     const char *node = below("lock/lock-0000000000");
     char token[32];
     struct Stat stat;
 
-    (void)state;
     assert_int_equal(admin_create(admin, lock, NULL), ZOK);
     assert_int_equal(
         admin_create_flags(admin, node, "", ZOO_EPHEMERAL, NULL, 0), ZOK);
@@ -241,13 +233,12 @@ static void assert_err(const char *text)
 /* Regression: the tool said "1 nodes could not be looked at" and "no locks",
  * and its exit code was 0. It did not say which node, why, or what helps, and
  * "no locks" was wrong. */
-static void an_unreadable_tree_is_not_an_empty_one(void **state)
+TEST(an_unreadable_tree_is_not_an_empty_one)
 {
     static const char *const verbs[] = { "ls", "deadlocks", "graph", "doctor" };
     char closed[128];
     char note[256];
 
-    (void)state;
     (void)snprintf(closed, sizeof(closed), "%s", below("closed"));
     (void)snprintf(note, sizeof(note),
                    "%s could not be looked at: ZNOAUTH: not permitted; "
@@ -273,11 +264,10 @@ static void an_unreadable_tree_is_not_an_empty_one(void **state)
     permit(below("other"), ZOO_PERM_ALL);
 }
 
-static void a_node_that_cannot_be_made_is_73(void **state)
+TEST(a_node_that_cannot_be_made_is_73)
 {
     const char *path = below("ephemeral");
 
-    (void)state;
     assert_int_equal(
         admin_create_flags(admin, path, "", ZOO_EPHEMERAL, NULL, 0), ZOK);
     FAILS(73, "an ephemeral node cannot have children", "run", path, "true");
@@ -321,11 +311,10 @@ static void fails_in_json(int code, const char *name, const char *cause,
 }
 
 /* Regression: there was nothing on stdout. */
-static void with_json_failures_are_json(void **state)
+TEST(with_json_failures_are_json)
 {
     char words[256];
 
-    (void)state;
     (void)snprintf(words, sizeof(words), "show %s/nothing", root);
     fails_in_json(65, "not_a_lock", NULL, words);
     (void)snprintf(words, sizeof(words), "break --yes %s", root);
@@ -341,18 +330,16 @@ static void with_json_failures_are_json(void **state)
 }
 
 /* JSON of run itself would be taken for output of the command. */
-static void run_writes_no_json(void **state)
+TEST(run_writes_no_json)
 {
-    (void)state;
     assert_int_equal(look("run -o json --servers 127.0.0.1:1 -n a true"), 69);
     assert_string_equal(look_out, "");
 }
 
-static void an_answer_is_not_followed_by_an_error(void **state)
+TEST(an_answer_is_not_followed_by_an_error)
 {
     char words[256];
 
-    (void)state;
     assert_int_equal(admin_create(admin, below("shut"), NULL), ZOK);
     permit(below("shut"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
     (void)snprintf(words, sizeof(words), "ls %s -o json", root);
@@ -364,9 +351,8 @@ static void an_answer_is_not_followed_by_an_error(void **state)
     assert_int_equal(json_array_size(look_items("LockList")), 1);
 }
 
-static void an_option_behind_the_lock_is_64(void **state)
+TEST(an_option_behind_the_lock_is_64)
 {
-    (void)state;
     FAILS(64, "--why: options stand before the lock", "run", below("lock"),
           "--why", "me", "true");
     FAILS(127, "-x: No such file", "run", below("lock"), "--", "-x");
@@ -384,9 +370,8 @@ static void write_auth(const char *line, mode_t mode)
     (void)close(fd);
 }
 
-static void credentials_are_of_a_file_that_is_nobody_elses(void **state)
+TEST(credentials_are_of_a_file_that_is_nobody_elses)
 {
-    (void)state;
     FAILS(78, "No such file", "ls", "--auth-file", "/nowhere/x");
     FAILS(78, "neither a file nor a pipe", "ls", "--auth-file", "/tmp");
     FAILS(78, "neither a file nor a pipe", "ls", "--auth-file", "/dev/null");
@@ -401,9 +386,8 @@ static void credentials_are_of_a_file_that_is_nobody_elses(void **state)
         look_at((const char *const[]){ "ls", "--auth-file", file, NULL }), 77);
 }
 
-static void needs_of_tls_and_sasl_are_checked_first(void **state)
+TEST(needs_of_tls_and_sasl_are_checked_first)
 {
-    (void)state;
     FAILS(64, "--tls-verify: 'no' is none of chain, name, none", "ls",
           "--tls-verify", "no");
     write_auth("\n", 0600);
@@ -429,7 +413,7 @@ static void needs_of_tls_and_sasl_are_checked_first(void **state)
 }
 
 /* The digest of me:secret, as ZooKeeper's DigestAuthenticationProvider. */
-static void credentials_open_what_is_closed(void **state)
+TEST(credentials_open_what_is_closed)
 {
     struct ACL acl = { ZOO_PERM_ALL,
                        { "digest", "me:016djjlksVQS5RgX3M7biBGyYwY=" } };
@@ -437,7 +421,6 @@ static void credentials_open_what_is_closed(void **state)
     const char *lock = below("lock");
     char command[512];
 
-    (void)state;
     assert_int_equal(admin_create(admin, lock, NULL), ZOK);
     assert_int_equal(admin_set_acl(admin, lock, &acls), ZOK);
     write_auth("digest:me:secret\n", 0600);
@@ -455,9 +438,8 @@ static void credentials_open_what_is_closed(void **state)
 
 /* Regression: getopt() said it, as "ls: unrecognized option", and JSON had no
  * reason. */
-static void a_wrong_option_is_named_with_its_verb(void **state)
+TEST(a_wrong_option_is_named_with_its_verb)
 {
-    (void)state;
     FAILS(64, "zk-lockctl ls: --bogus is no option; see zk-lockctl ls --help",
           "ls", "--bogus=1");
     FAILS(64, "zk-lockctl ls: -z is no option", "ls", "-qz");
@@ -479,35 +461,6 @@ static void a_wrong_option_is_named_with_its_verb(void **state)
     assert_non_null(strstr(look_out, "--bogus is no option"));
 }
 
-static int run_group(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(without_a_server_it_is_69),
-        TEST(without_a_quorum_it_is_69),
-        TEST(a_silent_server_is_passed_over),
-        TEST(a_chroot_that_is_not_there_is_78),
-#ifndef __SANITIZE_THREAD__
-        TEST(a_lack_of_the_machine_is_70),
-#endif
-        TEST(a_command_that_cannot_be_started_is_125),
-        TEST(a_path_that_is_no_lock_is_65),
-        TEST(a_forbidden_node_is_77),
-        TEST(an_unreadable_tree_is_not_an_empty_one),
-        TEST(a_node_that_cannot_be_made_is_73),
-        TEST(with_json_failures_are_json),
-        TEST(run_writes_no_json),
-        TEST(an_answer_is_not_followed_by_an_error),
-        TEST(an_option_behind_the_lock_is_64),
-        TEST(a_wrong_option_is_named_with_its_verb),
-        TEST(credentials_are_of_a_file_that_is_nobody_elses),
-        TEST(needs_of_tls_and_sasl_are_checked_first),
-        TEST(credentials_open_what_is_closed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 int main(void)
 {
     int fd = mkstemp(file);
@@ -516,7 +469,7 @@ int main(void)
     if (fd < 0)
         return 1;
     (void)close(fd);
-    rc = run_with_server(NULL, run_group);
+    rc = run_with_server(NULL, test_run_all);
     (void)unlink(file);
     return rc;
 }

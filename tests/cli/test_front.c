@@ -24,9 +24,8 @@ static uint64_t below(uint64_t limit)
     return unit_random(&seed) % limit;
 }
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     pasts = (struct pasts){ .tree = NULL };
     past = pasts_make(&pasts, "/l");
     count = 0;
@@ -34,12 +33,13 @@ static int setup(void **state)
     return past == NULL;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     pasts_done(&pasts);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 /* The numbers are few, so that many are equal, and those that come later may be
  * before the others. */
@@ -123,16 +123,14 @@ static void change(bool semaphore)
     }
 }
 
-static void holders_are_those_of_the_whole_queue(void **state)
+TEST(holders_are_those_of_the_whole_queue)
 {
-    (void)state;
     seed = 7;
     change(false);
 }
 
-static void holders_of_permits_are_those_of_the_whole_queue(void **state)
+TEST(holders_of_permits_are_those_of_the_whole_queue)
 {
-    (void)state;
     seed = 11;
     change(true);
 }
@@ -143,11 +141,10 @@ enum { LONG = 3000 };
 
 /* All of the queue was once arranged for each change: 13 seconds of CPU for
  * 20,000 transactions with 3,000 waiters. */
-static void only_the_front_of_a_long_queue_is_asked(void **state)
+TEST(only_the_front_of_a_long_queue_is_asked)
 {
     size_t taken = 0;
 
-    (void)state;
     for (int i = 0; i < LONG; i++) {
         char name[32];
         struct stay *stay;
@@ -167,16 +164,4 @@ static void only_the_front_of_a_long_queue_is_asked(void **state)
         stay_free(first);
     }
     assert_null(past_any(past));
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    static const struct CMUnitTest tests[] = {
-        TEST(holders_are_those_of_the_whole_queue),
-        TEST(holders_of_permits_are_those_of_the_whole_queue),
-        TEST(only_the_front_of_a_long_queue_is_asked),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -280,19 +280,19 @@ static void make_lock(void)
     }
 }
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     (void)snprintf(root, sizeof(root), "%s", new_path());
     lock_count = 0;
     return admin_create(admin, root, NULL);
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     return admin_delete_tree(admin, root);
 }
+
+FIXTURE(setup, teardown)
 
 /* --- what must not come out --- */
 
@@ -515,7 +515,7 @@ static size_t env_number(const char *name, size_t otherwise)
 }
 
 /* A failure is reported with the seed of its round. */
-static void nothing_hostile_comes_out(void **state)
+TEST(nothing_hostile_comes_out)
 {
     int64_t end = now_ms() + (int64_t)env_number("ZKR_FUZZ_MS", 6000);
     size_t rounds = 0;
@@ -531,14 +531,14 @@ static void nothing_hostile_comes_out(void **state)
                         locks[below(lock_count)]);
         for (size_t i = 0; i < 2; i++)
             assert_break(locks[below(lock_count)]);
-        assert_int_equal(teardown(state), ZOK);
-        assert_int_equal(setup(state), ZOK);
+        assert_int_equal(teardown(), ZOK);
+        assert_int_equal(setup(), ZOK);
     }
     print_message("%zu rounds\n", rounds);
 }
 
 /* Makes more children than the tool lists. Each number occurs twice. */
-static void a_huge_directory_is_cut_with_a_note(void **state)
+TEST(a_huge_directory_is_cut_with_a_note)
 {
     size_t children = env_number("ZKR_FUZZ_CHILDREN", 600);
     const char *limit = children > 10000 ? "10000" : "500";
@@ -547,7 +547,6 @@ static void a_huge_directory_is_cut_with_a_note(void **state)
     struct admin *owner;
     char full[1200];
 
-    (void)state;
     assert_int_equal(admin_open(server_hosts(the_server), &owner), ZOK);
     for (size_t i = 0; i < children; i++) {
         (void)snprintf(full, sizeof(full), "%s/x-%zx-%010zu", root, i, i / 2);
@@ -568,17 +567,12 @@ static void a_huge_directory_is_cut_with_a_note(void **state)
 
 static int run_group(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(nothing_hostile_comes_out),
-        TEST(a_huge_directory_is_cut_with_a_note),
-    };
     int rc = 0;
 
     for (size_t i = 0; i < OWNERS; i++)
         rc |= admin_open(server_hosts(the_server), &owners[i]);
     if (rc == 0)
-        rc = cmocka_run_group_tests(tests, NULL, NULL);
+        rc = test_run_all();
     for (size_t i = 0; i < OWNERS; i++)
         admin_close(owners[i]);
     return rc;

@@ -21,9 +21,8 @@ static void cut_is(const char *text, int width, bool tail, const char *want)
     assert_true(grid_width(out) <= (width < 0 ? 0 : width));
 }
 
-static void a_wide_text_is_cut(void **state)
+TEST(a_wide_text_is_cut)
 {
-    (void)state;
     cut_is("orders", 6, false, "orders");
     cut_is("orders!", 6, false, "ord...");
     cut_is("/locks/orders", 9, true, "...orders");
@@ -32,9 +31,8 @@ static void a_wide_text_is_cut(void **state)
     cut_is("orders", -1, true, "");
 }
 
-static void wide_and_combining_characters_count_as_they_are_shown(void **state)
+TEST(wide_and_combining_characters_count_as_they_are_shown)
 {
-    (void)state;
     assert_int_equal(grid_width("\u65e5\u672c"), 4);
     assert_int_equal(grid_width("e\u0301"), 1);
     cut_is("\u65e5\u672c\u8a9e", 5, false, "\u65e5...");
@@ -45,9 +43,8 @@ static void wide_and_combining_characters_count_as_they_are_shown(void **state)
     cut_is("abcde\u0301f", 5, true, "...e\u0301f");
 }
 
-static void a_character_that_cannot_be_shown_is_a_question_mark(void **state)
+TEST(a_character_that_cannot_be_shown_is_a_question_mark)
 {
-    (void)state;
     cut_is("a\033b\xff"
            "c",
            9, false, "a?b?c");
@@ -64,12 +61,11 @@ static void fit(struct grid *grid, int width, const char *const *cells,
     assert_string_equal(line, want);
 }
 
-static void columns_are_given_up_by_rank(void **state)
+TEST(columns_are_given_up_by_rank)
 {
     const char *const cells[] = { "abcdef", "xyz", "7" };
     struct grid grid;
 
-    (void)state;
     grid_start(&grid, columns, COUNT(columns));
     fit(&grid, 17, cells, "abcdef xyz    7");
     fit(&grid, 16, cells, "abcdef   7");
@@ -78,14 +74,13 @@ static void columns_are_given_up_by_rank(void **state)
     fit(&grid, 4, cells, "...f");
 }
 
-static void room_goes_to_the_texts_that_want_it(void **state)
+TEST(room_goes_to_the_texts_that_want_it)
 {
     const char *const cells[] = { "a-long-name-it-is", "xy", "12" };
     const char *const empty[] = { "a", NULL, "" };
     struct grid grid;
     int x;
 
-    (void)state;
     grid_start(&grid, columns, COUNT(columns));
     fit(&grid, 17, cells, "...it-is xy    12");
     fit(&grid, 40, cells, "a-long-name-it-is xy    12");
@@ -99,15 +94,8 @@ static void room_goes_to_the_texts_that_want_it(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_wide_text_is_cut),
-        cmocka_unit_test(wide_and_combining_characters_count_as_they_are_shown),
-        cmocka_unit_test(a_character_that_cannot_be_shown_is_a_question_mark),
-        cmocka_unit_test(columns_are_given_up_by_rank),
-        cmocka_unit_test(room_goes_to_the_texts_that_want_it),
-    };
 
     if (setlocale(LC_CTYPE, "C.UTF-8") == NULL)
         return 77;
-    return cmocka_run_group_tests_name("grid", tests, NULL, NULL);
+    return test_run_all();
 }

@@ -2,6 +2,7 @@
 /* Tests with session ids above 2^63, as a server with a number above 127 makes
  * them. */
 #include "start_run.h"
+#include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,12 +54,11 @@ static json_t *read_json(const char *text)
     return json;
 }
 
-static void the_command_and_the_status_file_have_it(void **state)
+TEST(the_command_and_the_status_file_have_it)
 {
     const char *file = cli_file("status");
     json_t *status;
 
-    (void)state;
     START_FOR(&cli, "10s", hosts, "--status-file", file, new_path(), "-c",
               "echo $ZKLOCK_SESSION");
     assert_int_equal(cli_end(&cli), 0);
@@ -89,13 +89,12 @@ static bool both_watch(void *unused)
     return server_watch_count(the_server) >= 3;
 }
 
-static void their_clients_and_watches_are_found(void **state)
+TEST(their_clients_and_watches_are_found)
 {
     const char *path = new_path();
     struct cli next;
     json_t *queue;
 
-    (void)state;
     start_holder(&cli, path);
     START_FOR(&next, "10s", hosts, path, "true");
     assert_true(wait_until(both_watch, NULL, SOON_MS));
@@ -115,12 +114,11 @@ static void their_clients_and_watches_are_found(void **state)
 }
 
 /* The numbers of the sessions around it are in its environment. */
-static void a_run_inside_knows_those_around_it(void **state)
+TEST(a_run_inside_knows_those_around_it)
 {
     const char *path = new_path();
     char script[512];
 
-    (void)state;
     (void)snprintf(script, sizeof(script), "%s run --servers %s %s true",
                    LOCKCTL, hosts, path);
     START_FOR(&cli, "10s", hosts, path, "-c", script);
@@ -164,16 +162,11 @@ static int start_server(void)
 
 static int run_group(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_command_and_the_status_file_have_it),
-        cmocka_unit_test(their_clients_and_watches_are_found),
-        cmocka_unit_test(a_run_inside_knows_those_around_it),
-    };
 
     if (admin_open(hosts, &admin) != ZOK ||
         admin_create(admin, "/tests", NULL) != ZOK)
         return 1;
-    return cmocka_run_group_tests_name("high ids", tests, NULL, NULL);
+    return test_run_all();
 }
 
 int main(void)

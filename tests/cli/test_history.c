@@ -33,9 +33,8 @@ static const char *in_dir(const char *name)
     return path;
 }
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     (void)strcpy(dir, "/tmp/zkrecipes-history-XXXXXX");
     assert_non_null(mkdtemp(dir));
     logs = (struct txnlogs){ .notes = { NULL, 0 } };
@@ -46,11 +45,10 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
     char command[128];
 
-    (void)state;
     for (size_t i = 0; i < stay_count; i++)
         stay_free(stays[i]);
     history_free(history);
@@ -58,6 +56,8 @@ static int teardown(void **state)
     (void)snprintf(command, sizeof(command), "rm -r %s", dir);
     return system(command);
 }
+
+FIXTURE(setup, teardown)
 
 /* The time of a transaction is a second for each number. */
 static int64_t time_of(int64_t number)
@@ -160,9 +160,8 @@ static void assert_stay(const char *name, int64_t queued, int64_t held,
 
 /* --- how a stay ends --- */
 
-static void a_lock_goes_from_one_to_the_next(void **state)
+TEST(a_lock_goes_from_one_to_the_next)
 {
-    (void)state;
     create(1, "/l/lock-0000000000");
     create(2, "/l/lock-0000000001");
     delete_node(1, "/l/lock-0000000000");
@@ -180,9 +179,8 @@ static void a_lock_goes_from_one_to_the_next(void **state)
     assert_false(history_lacks_begin(history));
 }
 
-static void a_delete_by_another_session_breaks_the_lock(void **state)
+TEST(a_delete_by_another_session_breaks_the_lock)
 {
-    (void)state;
     create(1, "/l/lock-0000000000");
     delete_node(7, "/l/lock-0000000000");
     play();
@@ -190,9 +188,8 @@ static void a_delete_by_another_session_breaks_the_lock(void **state)
     assert_int_equal(stays[0]->ended_by, 7);
 }
 
-static void a_session_is_closed_or_expires(void **state)
+TEST(a_session_is_closed_or_expires)
 {
-    (void)state;
     create(1, "/l/lock-0000000000");
     create(2, "/l/lock-0000000001");
     create(3, "/l/lock-0000000002");
@@ -205,11 +202,10 @@ static void a_session_is_closed_or_expires(void **state)
 }
 
 /* Of a session with nodes in many locks, each goes; others stay. */
-static void all_nodes_of_a_session_go_with_it(void **state)
+TEST(all_nodes_of_a_session_go_with_it)
 {
     char node[64];
 
-    (void)state;
     for (int i = 0; i < 20; i++) {
         (void)snprintf(node, sizeof(node), "/l%d/lock-%010d", i, 0);
         create(1 + i % 3, node);
@@ -223,9 +219,8 @@ static void all_nodes_of_a_session_go_with_it(void **state)
                          stays[i]->node.session_id == 1);
 }
 
-static void a_waiter_that_gives_up_has_not_held(void **state)
+TEST(a_waiter_that_gives_up_has_not_held)
 {
-    (void)state;
     create(1, "/l/lock-0000000000");
     create(2, "/l/lock-0000000001");
     delete_node(2, "/l/lock-0000000001");
@@ -234,9 +229,8 @@ static void a_waiter_that_gives_up_has_not_held(void **state)
     assert_int_equal(stay_held_for(stay_at("lock-0000000001"), 0), -1);
 }
 
-static void a_request_does_not_replace_the_owner(void **state)
+TEST(a_request_does_not_replace_the_owner)
 {
-    (void)state;
     create(1, "/l/lock-0000000000");
     set_data(5, "/l/lock-0000000000", "__REVOKE__");
     delete_node(1, "/l/lock-0000000000");
@@ -249,9 +243,8 @@ static void a_request_does_not_replace_the_owner(void **state)
 
 /* --- kinds of locks --- */
 
-static void readers_share_and_a_writer_waits_for_them(void **state)
+TEST(readers_share_and_a_writer_waits_for_them)
 {
-    (void)state;
     create(1, "/l/_c_a-__READ__0000000000");
     create(2, "/l/_c_b-__READ__0000000001");
     create(3, "/l/_c_c-__WRIT__0000000002");
@@ -263,9 +256,8 @@ static void readers_share_and_a_writer_waits_for_them(void **state)
 }
 
 /* The claim and the lease that it has led to are one stay. */
-static void a_lease_has_waited_in_the_queue(void **state)
+TEST(a_lease_has_waited_in_the_queue)
 {
-    (void)state;
     create(1, "/p/locks/lock-0000000000");
     create(1, "/p/leases/lease-0000000000");
     delete_node(1, "/p/locks/lock-0000000000");
@@ -276,18 +268,16 @@ static void a_lease_has_waited_in_the_queue(void **state)
     assert_true(stay_at("locks/lock-0000000000")->is_claim);
 }
 
-static void a_directory_named_locks_is_a_lock(void **state)
+TEST(a_directory_named_locks_is_a_lock)
 {
-    (void)state;
     create(1, "/locks/lock-0000000000");
     play();
     assert_string_equal(stays[0]->lock, "/locks");
     assert_stay("lock-0000000000", 1, 1, 0, ENDING_NONE);
 }
 
-static void other_nodes_are_no_contenders(void **state)
+TEST(other_nodes_are_no_contenders)
 {
-    (void)state;
     create(1, "/l/member");
     create(1, "/lock-x/y");
     txn(1, 1, TXN_CREATE);
@@ -297,9 +287,8 @@ static void other_nodes_are_no_contenders(void **state)
     assert_int_equal(stay_count, 0);
 }
 
-static void only_what_is_below_the_root_counts(void **state)
+TEST(only_what_is_below_the_root_counts)
 {
-    (void)state;
     create(1, "/app/a/lock-0000000000");
     create(1, "/app/ab/lock-0000000000");
     create(1, "/application/a/lock-0000000000");
@@ -312,12 +301,11 @@ static void only_what_is_below_the_root_counts(void **state)
 
 /* --- transactions --- */
 
-static void all_parts_of_a_multi_are_one_moment(void **state)
+TEST(all_parts_of_a_multi_are_one_moment)
 {
     static const char *const nodes[] = { "/a/lock-0000000000",
                                          "/b/lock-0000000000" };
 
-    (void)state;
     txn(4, 1, TXN_MULTI);
     out_number(&out, 2, 4);
     for (int i = 0; i < 2; i++) {
@@ -335,9 +323,8 @@ static void all_parts_of_a_multi_are_one_moment(void **state)
     assert_int_equal(stays[1]->held_ms, time_of(1));
 }
 
-static void unknown_transactions_are_counted(void **state)
+TEST(unknown_transactions_are_counted)
 {
-    (void)state;
     create(1, "/l/lock-0000000000");
     txn(1, 1, 99);
     log_put(file, &out);
@@ -355,9 +342,8 @@ static void unknown_transactions_are_counted(void **state)
 /* --- what was there before --- */
 
 /* It was once taken for the holder, who was waiting for one from before. */
-static void a_waiter_behind_a_holder_from_before_does_not_hold(void **state)
+TEST(a_waiter_behind_a_holder_from_before_does_not_hold)
 {
-    (void)state;
     create(2, "/l/lock-0000000008");
     delete_node(1, "/l/lock-0000000007");
     delete_node(2, "/l/lock-0000000008");
@@ -371,9 +357,8 @@ static void a_waiter_behind_a_holder_from_before_does_not_hold(void **state)
 
 /* Its session is not known, so the one that deletes the node may be its own. It
  * was once said to have broken the lock. */
-static void a_release_of_a_lock_from_before_breaks_nothing(void **state)
+TEST(a_release_of_a_lock_from_before_breaks_nothing)
 {
-    (void)state;
     create(2, "/l/lock-0000000008");
     delete_node(1, "/l/lock-0000000007");
     txn(3, 1, TXN_CREATE); /* a node of no session */
@@ -387,9 +372,8 @@ static void a_release_of_a_lock_from_before_breaks_nothing(void **state)
     assert_int_equal(stay_at("lock-0000000000")->ended_by, 4);
 }
 
-static void the_end_of_a_session_tells_of_nodes_from_before(void **state)
+TEST(the_end_of_a_session_tells_of_nodes_from_before)
 {
-    (void)state;
     create(2, "/l/lock-0000000008");
     close_session(1, EXPIRED, "/l/lock-0000000007");
     play();
@@ -397,9 +381,8 @@ static void the_end_of_a_session_tells_of_nodes_from_before(void **state)
     assert_stay("lock-0000000008", 1, 2, 0, ENDING_NONE);
 }
 
-static void a_snapshot_tells_what_was_there_before(void **state)
+TEST(a_snapshot_tells_what_was_there_before)
 {
-    (void)state;
     zxid = 0x50;
     snap_begin(&out);
     snap_node(&out, "/l", "", 0x10, time_of(0x10), 0);
@@ -419,9 +402,8 @@ static void a_snapshot_tells_what_was_there_before(void **state)
     assert_false(history_lacks_begin(history));
 }
 
-static void a_later_snapshot_tells_what_was_there_before(void **state)
+TEST(a_later_snapshot_tells_what_was_there_before)
 {
-    (void)state;
     zxid = 0x50;
     create(2, "/l/lock-0000000008");
     snap_begin(&out);
@@ -436,9 +418,8 @@ static void a_later_snapshot_tells_what_was_there_before(void **state)
     assert_stay("lock-0000000008", 0x50, 0, 0, ENDING_NONE);
 }
 
-static void a_damaged_snapshot_is_not_believed(void **state)
+TEST(a_damaged_snapshot_is_not_believed)
 {
-    (void)state;
     zxid = 0x50;
     snap_begin(&out);
     snap_node(&out, "/l/lock-0000000007", "him", 0x11, time_of(0x11), 1);
@@ -456,9 +437,8 @@ static void a_damaged_snapshot_is_not_believed(void **state)
 /* --- files --- */
 
 /* "Nobody held" was said of all times at which nobody was seen. */
-static void only_times_of_the_log_are_known(void **state)
+TEST(only_times_of_the_log_are_known)
 {
-    (void)state;
     create(1, "/l/lock-0000000000");
     delete_node(1, "/l/lock-0000000000");
     play();
@@ -470,9 +450,8 @@ static void only_times_of_the_log_are_known(void **state)
 
 /* In a gap nothing is known. Nor is it behind one: who came in it may be
  * there. */
-static void a_time_in_or_behind_a_gap_is_not_known(void **state)
+TEST(a_time_in_or_behind_a_gap_is_not_known)
 {
-    (void)state;
     create(1, "/l/lock-0000000000");
     delete_node(1, "/l/lock-0000000000");
     create(1, "/l/lock-0000000001");
@@ -487,9 +466,8 @@ static void a_time_in_or_behind_a_gap_is_not_known(void **state)
     assert_false(history_knows(history, time_of(9)));
 }
 
-static void a_time_behind_a_gap_is_known_from_a_snapshot(void **state)
+TEST(a_time_behind_a_gap_is_known_from_a_snapshot)
 {
-    (void)state;
     create(1, "/l/lock-0000000000");
     snap_begin(&out);
     snap_node(&out, "/l", "", 1, time_of(1), 0);
@@ -502,9 +480,8 @@ static void a_time_behind_a_gap_is_known_from_a_snapshot(void **state)
 }
 
 /* Without a snapshot one from before may hold, who is not seen at all. */
-static void a_log_that_lacks_its_beginning_is_not_known(void **state)
+TEST(a_log_that_lacks_its_beginning_is_not_known)
 {
-    (void)state;
     create(1, "/l/lock-0000000007");
     delete_node(1, "/l/lock-0000000007");
     play();
@@ -512,9 +489,8 @@ static void a_log_that_lacks_its_beginning_is_not_known(void **state)
     assert_false(history_knows(history, time_of(2)));
 }
 
-static void nothing_is_claimed_about_a_gap(void **state)
+TEST(nothing_is_claimed_about_a_gap)
 {
-    (void)state;
     create(1, "/l/lock-0000000000");
     zxid = 9;
     create(2, "/l/lock-0000000004");
@@ -529,9 +505,8 @@ static void nothing_is_claimed_about_a_gap(void **state)
 
 /* A node that a snapshot behind the gap tells of was claimed to have been there
  * in and before the gap, beside its own stay before that. */
-static void transactions_behind_a_gap_are_seen_from_its_end_on(void **state)
+TEST(transactions_behind_a_gap_are_seen_from_its_end_on)
 {
-    (void)state;
     create(1, "/l/lock-0000000000");
     create(2, "/l/lock-0000000001");
     snap_begin(&out);
@@ -549,9 +524,8 @@ static void transactions_behind_a_gap_are_seen_from_its_end_on(void **state)
     }
 }
 
-static void a_new_term_is_no_gap(void **state)
+TEST(a_new_term_is_no_gap)
 {
-    (void)state;
     create(1, "/l/lock-0000000000");
     zxid = (3LL << 32) + 1;
     create(2, "/l/lock-0000000001");
@@ -561,11 +535,10 @@ static void a_new_term_is_no_gap(void **state)
 }
 
 /* The log of another server has what is missing here. */
-static void logs_of_several_servers_are_one(void **state)
+TEST(logs_of_several_servers_are_one)
 {
     char other[128];
 
-    (void)state;
     create(1, "/l/lock-0000000000");
     zxid = 3;
     delete_node(1, "/l/lock-0000000000");
@@ -599,9 +572,8 @@ static void put_torn(size_t size)
 }
 
 /* A server whose disk was full writes on behind a torn record. */
-static void records_behind_a_torn_one_are_read(void **state)
+TEST(records_behind_a_torn_one_are_read)
 {
-    (void)state;
     create(1, "/l/lock-0000000000");
     put_torn(30);
     create(2, "/l/lock-0000000001");
@@ -614,11 +586,10 @@ static void records_behind_a_torn_one_are_read(void **state)
 
 /* Each of these twelve bytes may begin a record that ends with a 'B', and all
  * of it was read for each. */
-static void a_search_behind_a_torn_record_ends(void **state)
+TEST(a_search_behind_a_torn_record_ends)
 {
     static char body[1 << 20];
 
-    (void)state;
     create(1, "/l/lock-0000000000");
     memset(body, 'B', sizeof(body));
     for (int i = 0; i < 20000; i++) {
@@ -633,11 +604,10 @@ static void a_search_behind_a_torn_record_ends(void **state)
     assert_int_equal(stay_count, 1);
 }
 
-static void a_changed_byte_is_a_gap(void **state)
+TEST(a_changed_byte_is_a_gap)
 {
     long at;
 
-    (void)state;
     create(1, "/l/lock-0000000000");
     at = ftell(file);
     create(2, "/l/lock-0000000001");
@@ -650,11 +620,10 @@ static void a_changed_byte_is_a_gap(void **state)
     assert_int_equal(stay_count, 2);
 }
 
-static void a_file_that_is_cut_ends_there(void **state)
+TEST(a_file_that_is_cut_ends_there)
 {
     long at;
 
-    (void)state;
     create(1, "/l/lock-0000000000");
     at = ftell(file);
     create(2, "/l/lock-0000000001");
@@ -668,9 +637,8 @@ static void a_file_that_is_cut_ends_there(void **state)
     assert_int_equal(stay_count, 1);
 }
 
-static void other_files_are_refused(void **state)
+TEST(other_files_are_refused)
 {
-    (void)state;
     assert_int_equal(txnlogs_add(&logs, in_dir("missing")), EX_NOINPUT);
     assert_int_equal(mkdir(in_dir("empty"), 0700), 0);
     assert_int_equal(txnlogs_add(&logs, in_dir("empty")), EX_NOINPUT);
@@ -678,45 +646,4 @@ static void other_files_are_refused(void **state)
                            "nor has its version-2 (--from takes the "
                            "dataLogDir or dataDir of zoo.cfg)"));
     log_end(file);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    static const struct CMUnitTest tests[] = {
-        TEST(a_lock_goes_from_one_to_the_next),
-        TEST(a_delete_by_another_session_breaks_the_lock),
-        TEST(a_session_is_closed_or_expires),
-        TEST(all_nodes_of_a_session_go_with_it),
-        TEST(a_waiter_that_gives_up_has_not_held),
-        TEST(a_request_does_not_replace_the_owner),
-        TEST(readers_share_and_a_writer_waits_for_them),
-        TEST(a_lease_has_waited_in_the_queue),
-        TEST(a_directory_named_locks_is_a_lock),
-        TEST(other_nodes_are_no_contenders),
-        TEST(only_what_is_below_the_root_counts),
-        TEST(all_parts_of_a_multi_are_one_moment),
-        TEST(unknown_transactions_are_counted),
-        TEST(a_waiter_behind_a_holder_from_before_does_not_hold),
-        TEST(a_release_of_a_lock_from_before_breaks_nothing),
-        TEST(the_end_of_a_session_tells_of_nodes_from_before),
-        TEST(a_snapshot_tells_what_was_there_before),
-        TEST(a_later_snapshot_tells_what_was_there_before),
-        TEST(a_damaged_snapshot_is_not_believed),
-        TEST(only_times_of_the_log_are_known),
-        TEST(a_time_in_or_behind_a_gap_is_not_known),
-        TEST(a_time_behind_a_gap_is_known_from_a_snapshot),
-        TEST(a_log_that_lacks_its_beginning_is_not_known),
-        TEST(nothing_is_claimed_about_a_gap),
-        TEST(transactions_behind_a_gap_are_seen_from_its_end_on),
-        TEST(a_new_term_is_no_gap),
-        TEST(logs_of_several_servers_are_one),
-        TEST(records_behind_a_torn_one_are_read),
-        TEST(a_search_behind_a_torn_record_ends),
-        TEST(a_changed_byte_is_a_gap),
-        TEST(a_file_that_is_cut_ends_there),
-        TEST(other_files_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

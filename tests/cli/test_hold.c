@@ -24,9 +24,8 @@ static char broken[128];
 
 /* A script finds the tool in $L, hold with the options of all tests in $H, two
  * locks in $P and $Q, and the name of a file in $F. */
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     path = new_path();
     (void)snprintf(other, sizeof(other), "%s-other", path);
     assert_int_equal(setenv("L", LOCKCTL, 1), 0);
@@ -40,6 +39,8 @@ static int setup(void **state)
     assert_int_equal(setenv("Q", other, 1), 0);
     return 0;
 }
+
+FIXTURE(setup, NULL)
 
 static void start_in(const char *shell, const char *script)
 {
@@ -119,9 +120,8 @@ static void hold_and_release(const char *shell)
     assert_said("check 0\ncheck 0\nrelease 0\n");
 }
 
-static void a_script_holds_and_releases(void **state)
+TEST(a_script_holds_and_releases)
 {
-    (void)state;
     in_each_shell(hold_and_release);
 }
 
@@ -143,17 +143,15 @@ static void end_by_kill(const char *shell)
     wait_children(path, 0);
 }
 
-static void the_lock_does_not_outlive_the_shell(void **state)
+TEST(the_lock_does_not_outlive_the_shell)
 {
-    (void)state;
     in_each_shell(end_by_itself);
     in_each_shell(end_by_kill);
 }
 
 /* Also one that the shell has forked for "$(...)", or for parentheses. */
-static void it_belongs_to_the_shell_that_evaluates_it(void **state)
+TEST(it_belongs_to_the_shell_that_evaluates_it)
 {
-    (void)state;
     start("eval \"$(true; $H $P; true)\"; $L hold --check; echo check $?; "
           "read -r line");
     cli_wait_said(&cli, "check 0\n");
@@ -175,9 +173,8 @@ static void it_belongs_to_the_shell_that_evaluates_it(void **state)
 
 /* A shell that starts a pipeline has its pipes until all commands are
  * started. */
-static void a_shell_that_does_not_read_holds_nothing(void **state)
+TEST(a_shell_that_does_not_read_holds_nothing)
 {
-    (void)state;
     hold_it();
     start("rm -f $F; mkfifo $F; exec 8<>$F; $H $P >$F 8>&- & pid=$!; "
           "exec 7<$F; cat <&7 & read -r line; exec 7<&- 8<&-; echo closed; "
@@ -193,9 +190,8 @@ static void a_shell_that_does_not_read_holds_nothing(void **state)
     assert_said("(exit 64);\n");
 }
 
-static void a_hold_without_a_shell_gets_nothing(void **state)
+TEST(a_hold_without_a_shell_gets_nothing)
 {
-    (void)state;
     assert_int_equal(run("$H $P sleep 1"), 64);
     assert_said("hold takes no command; zk-lockctl run does");
     assert_int_equal(run("$H --pid 4194304 $P"), 64);
@@ -222,9 +218,8 @@ static void not_acquired(const char *shell)
     assert_not_said("started");
 }
 
-static void a_lock_that_is_taken_is_not_held(void **state)
+TEST(a_lock_that_is_taken_is_not_held)
 {
-    (void)state;
     hold_it();
     in_each_shell(not_acquired);
     assert_int_equal(run("code=$($H -n $P) || exit 7"), 7);
@@ -248,9 +243,8 @@ static void kill_the_front(const char *shell)
     wait_children(path, 1);
 }
 
-static void the_end_of_the_wait_is_the_end_of_the_claim(void **state)
+TEST(the_end_of_the_wait_is_the_end_of_the_claim)
 {
-    (void)state;
     hold_it();
     in_each_shell(kill_the_front);
     start("eval \"$($H -w 2m $P)\"; exit");
@@ -263,9 +257,8 @@ static void the_end_of_the_wait_is_the_end_of_the_claim(void **state)
 
 /* Regression: the lock was given back, although the shell had all of the code
  * and went on. */
-static void a_lock_that_may_have_been_printed_is_kept(void **state)
+TEST(a_lock_that_may_have_been_printed_is_kept)
 {
-    (void)state;
     start("eval \"$(ASAN_OPTIONS=$ASAN_OPTIONS:"
           "verify_asan_link_order=0 LD_PRELOAD=" KILLED_FRONT " $H $P)\"; "
           "$L hold --check; echo check $?; read -r line; "
@@ -331,11 +324,10 @@ static void fail_in_all_ways(const char *shell)
 /* Regression: a script went on without the lock where the tool was not in the
  * PATH of cron, could not start, or was killed when it had printed the first
  * word. The idiom of the manual ends it. */
-static void no_script_goes_on_without_the_lock(void **state)
+TEST(no_script_goes_on_without_the_lock)
 {
     const char *file = cli_file("libjansson.so.4");
 
-    (void)state;
     assert_int_equal(close(open(file, O_CREAT | O_WRONLY, 0600)), 0);
     *strrchr(strcpy(broken, file), '/') = '\0';
     assert_int_equal(setenv("N", broken, 1), 0);
@@ -350,9 +342,8 @@ static void no_script_goes_on_without_the_lock(void **state)
     wait_children(other, 0);
 }
 
-static void it_waits_for_its_turn(void **state)
+TEST(it_waits_for_its_turn)
 {
-    (void)state;
     hold_it();
     start(HOLD "echo held; read -r line");
     cli_wait_said(&cli, "waiting: /");
@@ -376,17 +367,15 @@ static void lose(const char *shell)
     assert_not_said("went on");
 }
 
-static void the_shell_gets_a_TERM(void **state)
+TEST(the_shell_gets_a_TERM)
 {
-    (void)state;
     in_each_shell(lose);
 }
 
-static void processes_of_the_shell_get_a_TERM_too(void **state)
+TEST(processes_of_the_shell_get_a_TERM_too)
 {
     pid_t child;
 
-    (void)state;
     start(HOLD "setsid sleep 1000 & echo pid $!; wait");
     cli_wait_said(&cli, "\n");
     child = (pid_t)atoi(cli_said(&cli) + strlen("pid "));
@@ -398,11 +387,10 @@ static void processes_of_the_shell_get_a_TERM_too(void **state)
 
 /* Regression: it was forked between the look at all processes and the signal,
  * and worked on without the lock. */
-static void a_process_of_the_last_moment_gets_a_TERM_too(void **state)
+TEST(a_process_of_the_last_moment_gets_a_TERM_too)
 {
     pid_t child;
 
-    (void)state;
     start("trap 'sleep 1000 & echo \"child $! .\"; rm \"$F\"' "
           "USR1; " HOLD_FORKING(
               "LATE=$F SHELL_PID=$$") ">\"$F\"; echo held; "
@@ -415,9 +403,8 @@ static void a_process_of_the_last_moment_gets_a_TERM_too(void **state)
     wait_process_gone(child);
 }
 
-static void a_trap_may_clean_up(void **state)
+TEST(a_trap_may_clean_up)
 {
-    (void)state;
     start("trap '$L hold --check; echo check $?; $L release; echo release $?; "
           "exit 5' TERM; " HOLD "echo held; while :; do sleep 0.1; done");
     cli_wait_said(&cli, "held\n");
@@ -429,9 +416,8 @@ static void a_trap_may_clean_up(void **state)
 
 /* Regression: what a trap had started got TERM while all was looked at again.
  * The check is answered only after that. */
-static void what_a_trap_starts_gets_no_TERM(void **state)
+TEST(what_a_trap_starts_gets_no_TERM)
 {
-    (void)state;
     start("trap '(>\"$F\"; $L hold --check; echo check $?; exit 0); "
           "echo cleaned up $?; exit 5' TERM; " HOLD_FORKING(
               "TRAPPED=$F") "echo held; while :; do sleep 0.1; done");
@@ -442,9 +428,8 @@ static void what_a_trap_starts_gets_no_TERM(void **state)
     assert_said("cleaned up 0\n");
 }
 
-static void a_shell_that_does_not_end_may_be_killed(void **state)
+TEST(a_shell_that_does_not_end_may_be_killed)
 {
-    (void)state;
     start("trap '' TERM; " HOLD_OR(
         "--on-loss=kill") "echo held; "
                           "while :; do sleep 0.1; done");
@@ -456,11 +441,10 @@ static void a_shell_that_does_not_end_may_be_killed(void **state)
 
 /* Regression: when the shell had ended by TERM, children that ignored TERM
  * worked on. */
-static void children_of_an_ended_shell_are_killed(void **state)
+TEST(children_of_an_ended_shell_are_killed)
 {
     pid_t child;
 
-    (void)state;
     start("sh -c 'trap \"\" TERM; echo deaf $$; for i in $(seq 300); do sleep "
           "0.1; done' & "
           "sleep 0.1; " HOLD_OR("--on-loss=kill --max-hold=3s") "wait");
@@ -472,9 +456,8 @@ static void children_of_an_ended_shell_are_killed(void **state)
     assert_true(process_state(child) == 0 || process_state(child) == 'Z');
 }
 
-static void a_script_may_look_for_itself(void **state)
+TEST(a_script_may_look_for_itself)
 {
-    (void)state;
     start(HOLD_OR(
         "--on-loss=nothing") "echo held; "
                              "while $L hold --check; do sleep 0.1; done; "
@@ -487,9 +470,8 @@ static void a_script_may_look_for_itself(void **state)
 }
 
 /* The shell is told while the lease still runs. */
-static void silent_servers_are_a_loss(void **state)
+TEST(silent_servers_are_a_loss)
 {
-    (void)state;
     start(HOLD_BRIEFLY "echo held; sleep 1000");
     cli_wait_said(&cli, "held\n");
     server_pause(the_server);
@@ -500,9 +482,8 @@ static void silent_servers_are_a_loss(void **state)
 }
 
 /* Regression: much later release said that the servers "do not answer". */
-static void a_loss_is_told_later_as_past(void **state)
+TEST(a_loss_is_told_later_as_past)
 {
-    (void)state;
     start("trap '' TERM; " HOLD_BRIEFLY
           "echo held; while $L hold --check; do sleep 0.1; done; "
           "$L release; echo release $?");
@@ -517,9 +498,8 @@ static void a_loss_is_told_later_as_past(void **state)
     wait_children(path, 0);
 }
 
-static void its_time_may_be_limited(void **state)
+TEST(its_time_may_be_limited)
 {
-    (void)state;
     start(HOLD_OR(
         "--max-hold=1s --on-loss=nothing") "echo held; "
                                            "while $L hold --check; do sleep "
@@ -545,9 +525,8 @@ static void revoke_it(void)
     (void)look(words);
 }
 
-static void it_may_be_asked_for(void **state)
+TEST(it_may_be_asked_for)
 {
-    (void)state;
     start("trap '$L release; echo release $?; exit 5' TERM; " HOLD_OR(
         "--on-revoke=term") "echo held; while :; do sleep 0.1; done");
     cli_wait_said(&cli, "held\n");
@@ -565,9 +544,8 @@ static void it_may_be_asked_for(void **state)
 
 /* --- several --- */
 
-static void locks_are_released_by_name_or_the_newest_first(void **state)
+TEST(locks_are_released_by_name_or_the_newest_first)
 {
-    (void)state;
     start(HOLD "eval \"$($H $Q)\"; echo \"$ZKLOCK_PATH\"; read -r line; "
                "$L release $P; $L hold --check $Q; echo check $?; "
                "read -r line; $L release; echo release $?");
@@ -594,9 +572,8 @@ static void locks_are_released_by_name_or_the_newest_first(void **state)
 
 /* Regression: the older one answered for the newer one, whose process was
  * dead; and a stopped process was waited for without end. */
-static void one_lock_does_not_answer_for_another(void **state)
+TEST(one_lock_does_not_answer_for_another)
 {
-    (void)state;
     assert_int_equal(run(HOLD "eval \"$($H $Q)\"; $L release; "
                               "$L hold --check && $L release"),
                      0);
@@ -620,9 +597,8 @@ static void one_lock_does_not_answer_for_another(void **state)
     assert_said("no server is asked");
 }
 
-static void a_lock_that_is_not_held_is_not_released(void **state)
+TEST(a_lock_that_is_not_held_is_not_released)
 {
-    (void)state;
     assert_int_equal(run("$L release"), 1);
     assert_said("no lock is held for this shell");
     assert_int_equal(run("$L hold --check"), 1);
@@ -634,9 +610,8 @@ static void a_lock_that_is_not_held_is_not_released(void **state)
 }
 
 /* Its variables stay in the shell. */
-static void a_released_lock_is_not_around_the_next(void **state)
+TEST(a_released_lock_is_not_around_the_next)
 {
-    (void)state;
     assert_int_equal(run(HOLD "$L release; eval \"$($H $P)\"; $L release; "
                               "$L run $P sh -c 'echo \"$ZKLOCK_SESSIONS,"
                               "$ZKLOCK_SESSION,$ZKLOCK_HOLDS.\"'"),
@@ -652,9 +627,8 @@ static void a_released_lock_is_not_around_the_next(void **state)
     }
 }
 
-static void inside_of_itself_it_is_refused(void **state)
+TEST(inside_of_itself_it_is_refused)
 {
-    (void)state;
     assert_int_equal(run(HOLD "$L run $P true"), 64);
     assert_said("you hold /");
     assert_int_equal(run(HOLD "$L run -n $P true"), 75);
@@ -669,12 +643,11 @@ static void inside_of_itself_it_is_refused(void **state)
 }
 
 /* Each has one lock in a shell, and wants that of the other for a command. */
-static void two_that_wait_for_each_other_are_found(void **state)
+TEST(two_that_wait_for_each_other_are_found)
 {
     struct cli first;
     char words[400];
 
-    (void)state;
     start(HOLD "echo held; read -r line; $L run $Q true");
     cli_wait_said(&cli, "held\n");
     first = cli;
@@ -693,7 +666,7 @@ static void two_that_wait_for_each_other_are_found(void **state)
 
 /* --- what others see, and what it keeps open --- */
 
-static void others_are_shown_the_script(void **state)
+TEST(others_are_shown_the_script)
 {
     static const char *const lines[] = {
         "#!/bin/bash\n",
@@ -706,7 +679,6 @@ static void others_are_shown_the_script(void **state)
     FILE *f = fopen(file, "we");
     char words[256];
 
-    (void)state;
     assert_non_null(f);
     for (size_t i = 0; i < 3; i++)
         assert_true(fputs(lines[i], f) >= 0);
@@ -757,9 +729,8 @@ static int look_at_lock(const char *words)
 
 /* Regression: with --why nothing led to the shell, and revoke advised to stop
  * the process that kept the lock: then the shell went on without it. */
-static void others_find_the_way_to_the_shell(void **state)
+TEST(others_find_the_way_to_the_shell)
 {
-    (void)state;
     start("eval \"$($H --why nightly $Q)\"; echo held; read -r line");
     cli_wait_said(&cli, "held\n");
     assert_int_equal(look_at_lock("show -o wide"), 0);
@@ -781,9 +752,8 @@ static void others_find_the_way_to_the_shell(void **state)
     (void)cli_end(&cli);
 }
 
-static void a_long_text_leaves_room_for_the_number(void **state)
+TEST(a_long_text_leaves_room_for_the_number)
 {
-    (void)state;
     start("w=$(printf '%0200d' 7); eval \"$($H --why \"$w\" $Q)\"; "
           "echo held; read -r line");
     cli_wait_said(&cli, "held\n");
@@ -794,9 +764,8 @@ static void a_long_text_leaves_room_for_the_number(void **state)
 }
 
 /* A reader of these would wait for the end of the shell. */
-static void no_pipe_of_the_script_stays_open(void **state)
+TEST(no_pipe_of_the_script_stays_open)
 {
-    (void)state;
     assert_int_equal(
         run("exec 3>&1 4>&2; { exec 8>&1; " HOLD
             "pid=$($L show --columns OWNER $P | sed -n '$s/.*:\\([0-9]*\\) .*/"
@@ -812,9 +781,8 @@ static void no_pipe_of_the_script_stays_open(void **state)
 
 /* Anybody may see the name of its socket. The other user may search
  * directories, as the tree may lie in one that is closed to others. */
-static void it_does_not_answer_to_other_users(void **state)
+TEST(it_does_not_answer_to_other_users)
 {
-    (void)state;
     if (geteuid() != 0)
         skip();
     assert_int_equal(run(HOLD "setpriv --reuid=65534 --clear-groups "
@@ -827,9 +795,8 @@ static void it_does_not_answer_to_other_users(void **state)
     assert_said("other 79\n");
 }
 
-static void its_process_minds_no_signal(void **state)
+TEST(its_process_minds_no_signal)
 {
-    (void)state;
     assert_int_equal(
         run(HOLD "pid=$($L show --columns OWNER $P | "
                  "sed -n '$s/.*:\\([0-9]*\\) .*/\\1/p'); "
@@ -851,11 +818,10 @@ static void kill_the_keeper(const char *script, int code, const char *said)
 }
 
 /* Regression: the shell went on without the lock, and was told nothing. */
-static void the_shell_is_told_that_its_process_was_killed(void **state)
+TEST(the_shell_is_told_that_its_process_was_killed)
 {
     pid_t child;
 
-    (void)state;
     kill_the_keeper(HOLD_OTHER("") "sleep 1000 & echo \"child $! .\"; "
                                    "kill -KILL $pid; wait; echo went on",
                     128 + SIGTERM, " killed; TERM to ");
@@ -886,7 +852,7 @@ static void the_shell_is_told_that_its_process_was_killed(void **state)
 }
 
 /* Regression: the lease ran out, and nobody said so. */
-static void the_shell_is_told_that_its_process_is_stopped(void **state)
+TEST(the_shell_is_told_that_its_process_is_stopped)
 {
     static const struct {
         const char *option;
@@ -899,7 +865,6 @@ static void the_shell_is_told_that_its_process_is_stopped(void **state)
     char script[500];
     pid_t keeper;
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         (void)snprintf(script, sizeof(script),
                        "eval \"$($L hold --session-timeout=6s %s $Q)\"; " KEEPER
@@ -918,9 +883,8 @@ static void the_shell_is_told_that_its_process_is_stopped(void **state)
 }
 
 /* The lease goes on with it, and the guard knows. */
-static void a_process_that_runs_again_in_time_goes_on(void **state)
+TEST(a_process_that_runs_again_in_time_goes_on)
 {
-    (void)state;
     start("eval \"$($L hold --session-timeout=6s $Q)\"; " KEEPER
           "kill -STOP $pid; sleep 1; kill -CONT $pid; sleep 7; "
           "$L hold --check; echo check $?; $L release; echo release $?");
@@ -930,53 +894,7 @@ static void a_process_that_runs_again_in_time_goes_on(void **state)
     assert_not_said("LOST");
 }
 
-static int run_group(void)
-{
-#define TEST(fn) cmocka_unit_test_setup(fn, setup)
-    const struct CMUnitTest tests[] = {
-        TEST(a_script_holds_and_releases),
-        TEST(the_lock_does_not_outlive_the_shell),
-        TEST(it_belongs_to_the_shell_that_evaluates_it),
-        TEST(a_shell_that_does_not_read_holds_nothing),
-        TEST(a_hold_without_a_shell_gets_nothing),
-        TEST(a_lock_that_is_taken_is_not_held),
-        TEST(the_end_of_the_wait_is_the_end_of_the_claim),
-        TEST(a_lock_that_may_have_been_printed_is_kept),
-        TEST(no_script_goes_on_without_the_lock),
-        TEST(it_waits_for_its_turn),
-        TEST(the_shell_gets_a_TERM),
-        TEST(processes_of_the_shell_get_a_TERM_too),
-        TEST(a_process_of_the_last_moment_gets_a_TERM_too),
-        TEST(a_trap_may_clean_up),
-        TEST(what_a_trap_starts_gets_no_TERM),
-        TEST(a_shell_that_does_not_end_may_be_killed),
-        TEST(children_of_an_ended_shell_are_killed),
-        TEST(a_script_may_look_for_itself),
-        TEST(silent_servers_are_a_loss),
-        TEST(a_loss_is_told_later_as_past),
-        TEST(its_time_may_be_limited),
-        TEST(it_may_be_asked_for),
-        TEST(locks_are_released_by_name_or_the_newest_first),
-        TEST(one_lock_does_not_answer_for_another),
-        TEST(a_lock_that_is_not_held_is_not_released),
-        TEST(a_released_lock_is_not_around_the_next),
-        TEST(inside_of_itself_it_is_refused),
-        TEST(two_that_wait_for_each_other_are_found),
-        TEST(others_are_shown_the_script),
-        TEST(others_find_the_way_to_the_shell),
-        TEST(a_long_text_leaves_room_for_the_number),
-        TEST(no_pipe_of_the_script_stays_open),
-        TEST(it_does_not_answer_to_other_users),
-        TEST(its_process_minds_no_signal),
-        TEST(the_shell_is_told_that_its_process_was_killed),
-        TEST(the_shell_is_told_that_its_process_is_stopped),
-        TEST(a_process_that_runs_again_in_time_goes_on),
-    };
-
-    return cmocka_run_group_tests_name("hold", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return cli_run(NULL, run_group);
+    return cli_run(NULL, test_run_all);
 }

@@ -29,11 +29,10 @@ static void wait_code(int code)
 }
 
 /* With the tool in $L, and the lock in $P. */
-static int open_terminal(void **state)
+static int open_terminal(void)
 {
     char line[512];
 
-    (void)state;
     path = new_path();
     tmux_open(200, 30);
     (void)snprintf(line, sizeof(line),
@@ -43,12 +42,13 @@ static int open_terminal(void **state)
     return 0;
 }
 
-static int close_terminal(void **state)
+static int close_terminal(void)
 {
-    (void)state;
     tmux_close();
     return 0;
 }
+
+FIXTURE(open_terminal, close_terminal)
 
 static void hold(void)
 {
@@ -72,9 +72,8 @@ static void assert_held(void)
     assert_int_equal(count_children(path), 1);
 }
 
-static void without_eval_it_explains_itself(void **state)
+TEST(without_eval_it_explains_itself)
 {
-    (void)state;
     type_line("$L hold $P");
     tmux_wait("zk-lockctl: the output is for a shell, which holds the lock "
               "then: eval \"$(zk-lockctl hold LOCK || echo exit $?)\"");
@@ -83,9 +82,8 @@ static void without_eval_it_explains_itself(void **state)
 }
 
 /* A process in the job of the shell would end by the key, or stop. */
-static void keys_are_not_for_it(void **state)
+TEST(keys_are_not_for_it)
 {
-    (void)state;
     hold();
     press_beside_a_command("C-c");
     wait_code(130);
@@ -98,21 +96,19 @@ static void keys_are_not_for_it(void **state)
     assert_int_equal(count_children(path), 0);
 }
 
-static void a_shell_that_is_hung_up_holds_no_more(void **state)
+TEST(a_shell_that_is_hung_up_holds_no_more)
 {
-    (void)state;
     type_line("bash --norc");
     hold();
     type_line("kill -HUP $$"); /* as a terminal does that is closed */
     wait_children(path, 0);
 }
 
-static void the_key_ends_the_wait(void **state)
+TEST(the_key_ends_the_wait)
 {
     const char *const args[] = { "run", path, COMMAND, "signals", NULL };
     struct cli holder;
 
-    (void)state;
     setenv("ZK_SERVERS", server_hosts(the_server), 1);
     cli_start(&holder, LOCKCTL, args);
     cli_wait_said(&holder, "ready\n");
@@ -127,9 +123,8 @@ static void the_key_ends_the_wait(void **state)
 
 /* An interactive shell does not end by TERM, but its command does. A command
  * that is typed when the loss is said, before TERM, would get it as well. */
-static void a_loss_is_said(void **state)
+TEST(a_loss_is_said)
 {
-    (void)state;
     hold();
     type_line("sh -c 'echo \"st\"arted; exec sleep 1000'");
     tmux_wait("started");
@@ -140,22 +135,7 @@ static void a_loss_is_said(void **state)
     wait_code(79);
 }
 
-static int run_group(void)
-{
-#define TERMINAL_TEST(f)                                                       \
-    cmocka_unit_test_setup_teardown(f, open_terminal, close_terminal)
-    const struct CMUnitTest tests[] = {
-        TERMINAL_TEST(without_eval_it_explains_itself),
-        TERMINAL_TEST(keys_are_not_for_it),
-        TERMINAL_TEST(a_shell_that_is_hung_up_holds_no_more),
-        TERMINAL_TEST(the_key_ends_the_wait),
-        TERMINAL_TEST(a_loss_is_said),
-    };
-
-    return cmocka_run_group_tests_name("hold in tmux", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return tmux_run(run_group);
+    return tmux_run(test_run_all);
 }

@@ -11,12 +11,11 @@
 
 static struct holds holds;
 
-static void a_list_is_written_as_it_was_read(void **state)
+TEST(a_list_is_written_as_it_was_read)
 {
     static const char text[] = "0x10000a1b2c30001-0 0xffffffffffffffff-01ab";
     char written[HOLDS_TEXT_MAX];
 
-    (void)state;
     holds_read(&holds, text);
     assert_int_equal(holds.count, 2);
     assert_int_equal(hold_session(holds.ids[0]), 0x10000a1b2c30001);
@@ -31,7 +30,7 @@ static void a_list_is_written_as_it_was_read(void **state)
     assert_string_equal(written, "");
 }
 
-static void a_malformed_list_is_none(void **state)
+TEST(a_malformed_list_is_none)
 {
     static const char *const texts[] = {
         "",
@@ -52,7 +51,6 @@ static void a_malformed_list_is_none(void **state)
         "0x1-1111111111111111111111111111111111111111111111111111111111",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(texts); i++) {
         holds_read(&holds, texts[i]);
         if (holds.count != 0)
@@ -60,12 +58,11 @@ static void a_malformed_list_is_none(void **state)
     }
 }
 
-static void of_many_the_newest_are_kept(void **state)
+TEST(of_many_the_newest_are_kept)
 {
     char written[HOLDS_TEXT_MAX];
     char id[HOLD_ID_MAX + 1];
 
-    (void)state;
     holds_read(&holds, NULL);
     for (int i = 1; i <= HOLDS_MAX + 3; i++) {
         (void)snprintf(id, sizeof(id), "0x%016x-%016x", i, i);
@@ -86,24 +83,11 @@ static void assert_quoted(const char *text, const char *want)
     free(word);
 }
 
-static void nothing_has_a_meaning_in_quotes(void **state)
+TEST(nothing_has_a_meaning_in_quotes)
 {
-    (void)state;
     assert_quoted("", "''");
     assert_quoted("/locks/$(reboot) `x` \\ \"a\"\nb",
                   "'/locks/$(reboot) `x` \\ \"a\"\nb'");
     assert_quoted("it's", "'it'\\''s'");
     assert_quoted("a'", "'a'\\'''");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_list_is_written_as_it_was_read),
-        cmocka_unit_test(a_malformed_list_is_none),
-        cmocka_unit_test(of_many_the_newest_are_kept),
-        cmocka_unit_test(nothing_has_a_meaning_in_quotes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

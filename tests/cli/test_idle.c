@@ -37,18 +37,16 @@ static void make_locks(void)
     }
 }
 
-static int setup_group(void **state)
+static int setup_group(void)
 {
-    (void)state;
     session = open_session();
     (void)admin_create(admin, "/many", NULL);
     make_locks();
     return proxy_start(server_hosts(the_server), &proxy);
 }
 
-static int teardown_group(void **state)
+static int teardown_group(void)
 {
-    (void)state;
     proxy_stop(proxy);
     (void)admin_delete_tree(admin, "/many");
     return zkr_session_close(session);
@@ -85,12 +83,11 @@ static void assert_idle(int looks)
     }
 }
 
-static void watch_of_a_quiet_cluster_asks_nothing(void **state)
+TEST(watch_of_a_quiet_cluster_asks_nothing)
 {
     const char *args[] = { "watch", "--servers", proxy_hosts(proxy), NULL };
     struct cli c;
 
-    (void)state;
     proxy_reset_counts(proxy);
     cli_start(&c, LOCKCTL, args);
     assert_idle(1);
@@ -99,11 +96,10 @@ static void watch_of_a_quiet_cluster_asks_nothing(void **state)
     assert_non_null(strstr(cli_said(&c), " /many/l1 "));
 }
 
-static void the_screen_of_a_quiet_cluster_asks_nothing(void **state)
+TEST(the_screen_of_a_quiet_cluster_asks_nothing)
 {
     char line[512];
 
-    (void)state;
     tmux_open(100, 24);
     proxy_reset_counts(proxy);
     (void)snprintf(line, sizeof(line), "%s top --servers %s --interval 500ms",
@@ -118,14 +114,13 @@ static void the_screen_of_a_quiet_cluster_asks_nothing(void **state)
 }
 
 /* The first table is made without watches. */
-static void tables_of_a_quiet_cluster_ask_nothing(void **state)
+TEST(tables_of_a_quiet_cluster_ask_nothing)
 {
     const char *args[] = { "top",     "--servers", proxy_hosts(proxy),
                            "--match", "/many/l77", "--interval",
                            "500ms",   NULL };
     struct cli c;
 
-    (void)state;
     proxy_reset_counts(proxy);
     cli_start(&c, LOCKCTL, args);
     assert_idle(2);
@@ -136,13 +131,12 @@ static void tables_of_a_quiet_cluster_ask_nothing(void **state)
 
 /* One list that tells of the change, and one look at the lock, with the node of
  * who holds. */
-static void wait_for_a_quiet_lock_asks_nothing(void **state)
+TEST(wait_for_a_quiet_lock_asks_nothing)
 {
     const char *args[] = { "wait",   "--servers", proxy_hosts(proxy),
                            "--free", "/many/l0",  NULL };
     struct cli c;
 
-    (void)state;
     proxy_reset_counts(proxy);
     cli_start(&c, LOCKCTL, args);
     wait_asked(9);
@@ -165,14 +159,8 @@ static void wait_for_a_quiet_lock_asks_nothing(void **state)
 
 static int run_group(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(watch_of_a_quiet_cluster_asks_nothing),
-        cmocka_unit_test(the_screen_of_a_quiet_cluster_asks_nothing),
-        cmocka_unit_test(tables_of_a_quiet_cluster_ask_nothing),
-        cmocka_unit_test(wait_for_a_quiet_lock_asks_nothing),
-    };
 
-    return cmocka_run_group_tests(tests, setup_group, teardown_group);
+    return test_run_between(setup_group, teardown_group);
 }
 
 int main(void)

@@ -13,7 +13,7 @@ static struct worker kazoo;
 static struct worker ours;
 static char path[64];
 
-static int start_all(void **state)
+static int start_all(void)
 {
     struct {
         struct worker *worker;
@@ -22,7 +22,6 @@ static int start_all(void **state)
                 { &curator, KIND_CURATOR },
                 { &kazoo, KIND_KAZOO } };
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         worker_start(all[i].worker, all[i].kind, 1);
         worker_open(all[i].worker, server_hosts(the_server), 10000);
@@ -30,28 +29,27 @@ static int start_all(void **state)
     return 0;
 }
 
-static int stop_all(void **state)
+static int stop_all(void)
 {
-    (void)state;
     worker_stop(&ours);
     worker_stop(&curator);
     worker_stop(&kazoo);
     return 0;
 }
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     (void)snprintf(path, sizeof(path), "%s", new_path());
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     (void)admin_delete_tree(admin, path);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static const char *show(const char *columns)
 {
@@ -81,9 +79,8 @@ static void wait_for_view(const char *text)
         fail_msg("%s", look_out);
 }
 
-static void a_mixed_queue_is_shown_right(void **state)
+TEST(a_mixed_queue_is_shown_right)
 {
-    (void)state;
     worker_do(&curator, "lock", "lock mutex curator %s", path);
     worker_do(&kazoo, "lock", "lock mutex patterns %s", path);
     worker_do(&ours, "lock", "lock mutex curator %s", path);
@@ -108,9 +105,8 @@ static void a_mixed_queue_is_shown_right(void **state)
 }
 
 /* Curator's reader watches the first writer, which is the nearest here. */
-static void readers_and_writers_of_curator_are_shown_right(void **state)
+TEST(readers_and_writers_of_curator_are_shown_right)
 {
-    (void)state;
     worker_do(&ours, "lock", "lock rw curator %s", path);
     worker_do(&curator, "lock", "lock rw curator %s", path);
     worker_acquire(&ours, "write");
@@ -128,9 +124,8 @@ static void readers_and_writers_of_curator_are_shown_right(void **state)
     worker_do(&curator, "released", "release read");
 }
 
-static void a_request_reaches_curator(void **state)
+TEST(a_request_reaches_curator)
 {
-    (void)state;
     worker_do(&curator, "lock", "lock mutex curator %s", path);
     worker_do(&curator, "listening", "listen");
     worker_acquire(&curator, "write");
@@ -142,9 +137,8 @@ static void a_request_reaches_curator(void **state)
 
 /* Curator and this library wait with a lease that does not hold yet, and watch
  * for children, of which servers do not tell. */
-static void a_semaphore_of_both_is_shown_right(void **state)
+TEST(a_semaphore_of_both_is_shown_right)
 {
-    (void)state;
     worker_do(&curator, "lock", "lock semaphore:1 curator %s", path);
     worker_do(&ours, "lock", "lock semaphore:1 curator %s", path);
     worker_acquire(&curator, "1");
@@ -172,9 +166,8 @@ static void a_semaphore_of_both_is_shown_right(void **state)
 }
 
 /* Both write the id of the candidate, and nothing else. */
-static void a_latch_of_both_is_shown_right(void **state)
+TEST(a_latch_of_both_is_shown_right)
 {
-    (void)state;
     worker_do(&curator, "lock", "lock latch curator %s", path);
     worker_do(&ours, "lock", "lock latch curator %s", path);
     worker_acquire(&curator, "write");
@@ -242,9 +235,8 @@ static void assert_own_node_is_found(struct worker *w, const char *layout,
 
 /* Regression: neither verb said a word. Curator and kazoo do not say which
  * thread made a node. */
-static void a_session_behind_its_own_node_is_found(void **state)
+TEST(a_session_behind_its_own_node_is_found)
 {
-    (void)state;
     assert_own_node_is_found(&ours, "curator", false, true);
     assert_own_node_is_found(&curator, "curator", true, false);
     assert_own_node_is_found(&kazoo, "kazoo", false, false);
@@ -252,12 +244,11 @@ static void a_session_behind_its_own_node_is_found(void **state)
 
 /* Each leads one election and stands in the other. Regression: a deadlock, with
  * a command that breaks it. */
-static void candidates_are_in_no_deadlock(void **state)
+TEST(candidates_are_in_no_deadlock)
 {
     struct worker *workers[2] = { &curator, &kazoo };
     char elections[2][128];
 
-    (void)state;
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     for (int i = 0; i < 2; i++) {
         (void)snprintf(elections[i], sizeof(elections[i]), "%s/%d", path, i);
@@ -279,18 +270,8 @@ static void candidates_are_in_no_deadlock(void **state)
 
 static int run_group(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    static const struct CMUnitTest tests[] = {
-        TEST(a_mixed_queue_is_shown_right),
-        TEST(readers_and_writers_of_curator_are_shown_right),
-        TEST(a_request_reaches_curator),
-        TEST(a_semaphore_of_both_is_shown_right),
-        TEST(a_latch_of_both_is_shown_right),
-        TEST(a_session_behind_its_own_node_is_found),
-        TEST(candidates_are_in_no_deadlock),
-    };
 
-    return cmocka_run_group_tests(tests, start_all, stop_all);
+    return test_run_between(start_all, stop_all);
 }
 
 int main(void)

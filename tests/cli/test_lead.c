@@ -23,12 +23,13 @@
 static struct cli cli;
 static const char *path;
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     path = new_path();
     return 0;
 }
+
+FIXTURE(setup, NULL)
 
 static void assert_said(const char *text)
 {
@@ -36,11 +37,10 @@ static void assert_said(const char *text)
         fail_msg("it has not said '%s' but: %s", text, cli_said(&cli));
 }
 
-static void a_command_runs_while_it_leads(void **state)
+TEST(a_command_runs_while_it_leads)
 {
     char words[256];
 
-    (void)state;
     START(&cli, "--why", "night shift", path, "-c",
           "env; echo ready; read -r line; exit 7");
     cli_wait_said(&cli, "ready\n");
@@ -56,11 +56,10 @@ static void a_command_runs_while_it_leads(void **state)
     assert_int_equal(count_children(path), 0);
 }
 
-static void the_next_one_waits_and_then_leads(void **state)
+TEST(the_next_one_waits_and_then_leads)
 {
     struct cli next;
 
-    (void)state;
     START(&cli, path, COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
     START(&next, path, "echo", "started");
@@ -72,11 +71,10 @@ static void the_next_one_waits_and_then_leads(void **state)
     wait_children(path, 0);
 }
 
-static void a_wait_with_an_end_exits_with_75(void **state)
+TEST(a_wait_with_an_end_exits_with_75)
 {
     struct cli next;
 
-    (void)state;
     assert_int_equal(LEAD("-n", path, "echo", "alone"), 0);
     cli_wait_said(&cli, "alone\n");
     assert_int_equal(LEAD("-w", "1h", path, "echo", "alone"), 0);
@@ -95,11 +93,10 @@ static void a_wait_with_an_end_exits_with_75(void **state)
     assert_int_equal(cli_end(&cli), 0);
 }
 
-static void a_signal_ends_the_waiting(void **state)
+TEST(a_signal_ends_the_waiting)
 {
     struct cli next;
 
-    (void)state;
     START(&cli, path, COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
     START(&next, path, "true");
@@ -110,11 +107,10 @@ static void a_signal_ends_the_waiting(void **state)
     assert_int_equal(cli_end(&cli), 0);
 }
 
-static void a_command_that_leads_no_more_is_ended(void **state)
+TEST(a_command_that_leads_no_more_is_ended)
 {
     pid_t command;
 
-    (void)state;
     START(&cli, path, COMMAND, "deaf");
     cli_wait_said(&cli, "deaf\n");
     command = wait_child_of(cli.pid, "cli-command");
@@ -138,11 +134,10 @@ static void wait_turns(int want)
     "n=$(cat \"$0\" 2>/dev/null || echo 0); n=$((n + 1)); echo $n >\"$0\"; "   \
     "echo turn $n; "
 
-static void with_restart_it_leads_again_after_a_loss(void **state)
+TEST(with_restart_it_leads_again_after_a_loss)
 {
     const char *file = cli_file("turns");
 
-    (void)state;
     (void)unlink(file);
     START(&cli, "--restart", path, "sh", "-c", TURN "exec sleep 1000", file);
     for (int i = 1; i <= 2; i++) {
@@ -159,12 +154,11 @@ static void with_restart_it_leads_again_after_a_loss(void **state)
 }
 
 /* Meanwhile it does not lead. */
-static void also_after_the_end_of_the_command(void **state)
+TEST(also_after_the_end_of_the_command)
 {
     const char *file = cli_file("turns");
     struct cli other;
 
-    (void)state;
     (void)unlink(file);
     START(&cli, "--restart", path, "sh", "-c", TURN "exit 3", file);
     wait_turns(2);
@@ -177,11 +171,10 @@ static void also_after_the_end_of_the_command(void **state)
 }
 
 /* The guard had the end of the first turn's time. */
-static void each_turn_has_its_own_time(void **state)
+TEST(each_turn_has_its_own_time)
 {
     const char *file = cli_file("turns");
 
-    (void)state;
     (void)unlink(file);
     START(&cli, "--restart", "--max-hold", "800ms", path, "sh", "-c",
           TURN "exec sleep 1000", file);
@@ -192,17 +185,15 @@ static void each_turn_has_its_own_time(void **state)
     assert_int_equal(cli_end(&cli), 128 + SIGTERM);
 }
 
-static void a_command_that_cannot_start_is_not_tried_again(void **state)
+TEST(a_command_that_cannot_start_is_not_tried_again)
 {
-    (void)state;
     assert_int_equal(LEAD("--restart", path, "/etc/passwd"), 126);
     assert_int_equal(LEAD("--restart", path, "no-such-command"), 127);
     assert_int_equal(count_children(path), 0);
 }
 
-static void inside_of_itself_it_is_refused(void **state)
+TEST(inside_of_itself_it_is_refused)
 {
-    (void)state;
     assert_int_equal(LEAD(path, LOCKCTL, "lead", "--servers",
                           server_hosts(the_server), path, "echo", "started"),
                      64);
@@ -210,12 +201,11 @@ static void inside_of_itself_it_is_refused(void **state)
     assert_null(strstr(cli_said(&cli), "started"));
 }
 
-static void wrong_usage_is_64(void **state)
+TEST(wrong_usage_is_64)
 {
     static const char *const options[] = { "-s", "-x", "--slots=2",
                                            "--and=/b" };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
         assert_int_equal(LEAD(options[i], path, "true"), 64);
     assert_int_equal(LEAD(path, "--and", "/b", "true"), 64);
@@ -223,27 +213,7 @@ static void wrong_usage_is_64(void **state)
     assert_int_equal(LEAD("/a//b", "true"), 64);
 }
 
-static int run_group(void)
-{
-#define TEST(fn) cmocka_unit_test_setup(fn, setup)
-    const struct CMUnitTest tests[] = {
-        TEST(a_command_runs_while_it_leads),
-        TEST(the_next_one_waits_and_then_leads),
-        TEST(a_wait_with_an_end_exits_with_75),
-        TEST(a_signal_ends_the_waiting),
-        TEST(a_command_that_leads_no_more_is_ended),
-        TEST(with_restart_it_leads_again_after_a_loss),
-        TEST(also_after_the_end_of_the_command),
-        TEST(each_turn_has_its_own_time),
-        TEST(a_command_that_cannot_start_is_not_tried_again),
-        TEST(inside_of_itself_it_is_refused),
-        TEST(wrong_usage_is_64),
-    };
-
-    return cmocka_run_group_tests_name("lead", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return cli_run(NULL, run_group);
+    return cli_run(NULL, test_run_all);
 }

@@ -19,22 +19,22 @@ static zkr_session *s;
 static zkr_session *other;
 static char path[80];
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     s = open_session();
     other = open_session();
     (void)snprintf(path, sizeof(path), "%s", new_path());
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     (void)zkr_session_close(other);
     (void)zkr_session_close(s);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static const char *line(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
@@ -110,14 +110,13 @@ static void hold_and_release_elsewhere(void)
     zkr_mutex_free(m);
 }
 
-static void holders_and_their_tokens_are_told(void **state)
+TEST(holders_and_their_tokens_are_told)
 {
     zkr_mutex *m = new_mutex(s, path);
     zkr_grant *g;
     json_t *items;
     json_t *contender;
 
-    (void)state;
     hold_and_release(other);
     g = acquire(m);
     items = history("");
@@ -133,7 +132,7 @@ static void holders_and_their_tokens_are_told(void **state)
     zkr_mutex_free(m);
 }
 
-static void waiters_are_told_on_request(void **state)
+TEST(waiters_are_told_on_request)
 {
     zkr_mutex *m = new_mutex(s, path);
     zkr_mutex *n = new_mutex(other, path);
@@ -141,7 +140,6 @@ static void waiters_are_told_on_request(void **state)
     zkr_grant *none;
     json_t *items;
 
-    (void)state;
     assert_int_equal(zkr_mutex_acquire(n, 100, &none), ZKR_ETIMEDOUT);
     wait_children(path, 1);
     assert_int_equal(json_array_size(history("")), 1);
@@ -154,13 +152,12 @@ static void waiters_are_told_on_request(void **state)
     zkr_mutex_free(m);
 }
 
-static void log_tells_who_broke_a_lock(void **state)
+TEST(log_tells_who_broke_a_lock)
 {
     zkr_mutex *m = new_mutex(s, path);
     zkr_grant *g = acquire(m);
     json_t *items;
 
-    (void)state;
     ok(zkr_participants_break(other, zkr_grant_node(g), zkr_grant_token(g),
                               SOON_MS));
     wait_grant_state(g, ZKR_GRANT_LOST);
@@ -172,13 +169,12 @@ static void log_tells_who_broke_a_lock(void **state)
     zkr_mutex_free(m);
 }
 
-static void log_tells_who_asked_for_a_lock(void **state)
+TEST(log_tells_who_asked_for_a_lock)
 {
     zkr_mutex *m = new_mutex(s, path);
     zkr_grant *g = acquire(m);
     json_t *item;
 
-    (void)state;
     ok(zkr_participants_revoke(other, zkr_grant_node(g)));
     release(g);
     item = json_array_get(history(""), 0);
@@ -189,13 +185,12 @@ static void log_tells_who_asked_for_a_lock(void **state)
     zkr_mutex_free(m);
 }
 
-static void a_session_that_is_closed_is_told(void **state)
+TEST(a_session_that_is_closed_is_told)
 {
     zkr_session *third = open_session();
     zkr_mutex *m = new_mutex(third, path);
     zkr_grant *g = acquire(m);
 
-    (void)state;
     zkr_grant_free(g); /* without a release, the node goes with the session */
     zkr_mutex_free(m);
     close_session(third);
@@ -212,7 +207,7 @@ static bool has_no_children(void *user)
 }
 
 /* A holder that is killed; another that waits, and gets the lock. */
-static void a_killed_holder_has_an_expired_session(void **state)
+TEST(a_killed_holder_has_an_expired_session)
 {
     const char *const args[] = { "--servers", server_hosts(the_server),
                                  "run",       "--session-timeout",
@@ -224,7 +219,6 @@ static void a_killed_holder_has_an_expired_session(void **state)
     json_t *items;
     const json_t *contender;
 
-    (void)state;
     cli_start(&holder, LOCKCTL, args);
     wait_children(path, 1);
     assert_int_equal(kill(holder.pid, SIGKILL), 0);
@@ -239,7 +233,7 @@ static void a_killed_holder_has_an_expired_session(void **state)
 
 /* --- kinds --- */
 
-static void a_semaphore_has_leases(void **state)
+TEST(a_semaphore_has_leases)
 {
     zkr_semaphore *sem;
     struct zkr_semaphore_opts opts = ZKR_SEMAPHORE_OPTS_INIT;
@@ -247,7 +241,6 @@ static void a_semaphore_has_leases(void **state)
     zkr_grant *b;
     json_t *items;
 
-    (void)state;
     ok(zkr_semaphore_new(s, path, 2, &opts, &sem));
     ok(zkr_semaphore_acquire(sem, SOON_MS, &a));
     ok(zkr_semaphore_acquire(sem, SOON_MS, &b));
@@ -280,7 +273,7 @@ static const char *until_of(size_t i)
     return text;
 }
 
-static void log_tells_who_held_at_a_moment(void **state)
+TEST(log_tells_who_held_at_a_moment)
 {
     zkr_mutex *m = new_mutex(s, path);
     zkr_mutex *n = new_mutex(other, path);
@@ -288,7 +281,6 @@ static void log_tells_who_held_at_a_moment(void **state)
     struct waiter w;
     json_t *items;
 
-    (void)state;
     waiter_start(&w, n, SOON_MS);
     wait_children(path, 2);
     sleep_ms(20);
@@ -311,11 +303,10 @@ static void log_tells_who_held_at_a_moment(void **state)
 
 /* Of these times it was said that nobody held, with the exit status for
  * that. */
-static void a_time_outside_of_the_log_is_not_known(void **state)
+TEST(a_time_outside_of_the_log_is_not_known)
 {
     static const char *const times[] = { "2020-01-01", "1ms", "2199-01-01" };
 
-    (void)state;
     hold_and_release(s);
     sleep_ms(20);
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
@@ -327,9 +318,8 @@ static void a_time_outside_of_the_log_is_not_known(void **state)
     }
 }
 
-static void a_time_without_holders_is_answered_with_no(void **state)
+TEST(a_time_without_holders_is_answered_with_no)
 {
-    (void)state;
     hold_and_release(s);
     assert_int_equal(log_of("--until 2020-01-01"), 1);
     assert_non_null(strstr(look_err, "nobody held"));
@@ -341,9 +331,8 @@ static void a_time_without_holders_is_answered_with_no(void **state)
 
 /* --- tables --- */
 
-static void the_table_has_a_row_for_each_hold(void **state)
+TEST(the_table_has_a_row_for_each_hold)
 {
-    (void)state;
     hold_and_release(s);
     assert_int_equal(look(line("log --from %s %s --color never",
                                server_log_dir(the_server), path)),
@@ -380,13 +369,12 @@ static void write_records(const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-static void a_gap_is_a_row_of_its_own(void **state)
+TEST(a_gap_is_a_row_of_its_own)
 {
     const char *file = cli_file("records");
     const json_t *gap;
     json_t *items;
 
-    (void)state;
     write_records(records);
     assert_int_equal(look(line("log --from %s -o json /l", file)), 0);
     look_assert_schema("document");
@@ -436,11 +424,10 @@ static void assert_at(const char *files, const char *time, int code)
 }
 
 /* Nobody was said to have held while watch could not look. */
-static void a_holder_without_a_connection_is_not_known(void **state)
+TEST(a_holder_without_a_connection_is_not_known)
 {
     char from[200];
 
-    (void)state;
     (void)snprintf(from, sizeof(from), "--from %s", cli_file("records"));
     write_records(
         BEGIN("02:00", "null", "true") EVENT("02:00", "holding") EVENT(
@@ -458,11 +445,10 @@ static void a_holder_without_a_connection_is_not_known(void **state)
 }
 
 /* Nobody was said to have held while no watch ran. */
-static void a_holder_between_two_watches_is_not_known(void **state)
+TEST(a_holder_between_two_watches_is_not_known)
 {
     char from[200];
 
-    (void)state;
     (void)snprintf(from, sizeof(from), "--from %s", cli_file("records"));
     write_records(BEGIN("02:00", "null", "true") EVENT("02:00", "holding")
                       EVENT("02:05", "gone") SECOND("02:10", "acquired")
@@ -474,13 +460,12 @@ static void a_holder_between_two_watches_is_not_known(void **state)
 }
 
 /* Two runs without --initial in one file looked like one. */
-static void two_runs_in_one_file_have_a_gap_between_them(void **state)
+TEST(two_runs_in_one_file_have_a_gap_between_them)
 {
     char from[200];
     const json_t *gap;
     json_t *items;
 
-    (void)state;
     (void)snprintf(from, sizeof(from), "--from %s", cli_file("records"));
     write_records(BEGIN("02:00", "null", "false") EVENT("02:01", "acquired")
                       EVENT("02:05", "gone") BEGIN("03:00", "null", "false")
@@ -503,13 +488,11 @@ static void two_runs_in_one_file_have_a_gap_between_them(void **state)
 
 /* It may have gone as soon as the first run ended; the token of the other one
  * says that it was there all the time. */
-static void
-a_holder_is_lost_with_a_run_unless_the_next_one_sees_it(void **state)
+TEST(a_holder_is_lost_with_a_run_unless_the_next_one_sees_it)
 {
     const char *file = cli_file("records");
     const json_t *item;
 
-    (void)state;
     write_records(EVENT("02:00", "holding") EVENT("02:05", "revoked")
                       BEGIN("03:00", "null", "true"));
     assert_int_equal(look(line("log --from %s -o json /l", file)), 0);
@@ -527,7 +510,7 @@ a_holder_is_lost_with_a_run_unless_the_next_one_sees_it(void **state)
 
 /* A run that did not watch the lock, or did not tell who was there before, does
  * not tell that nobody held. */
-static void a_lock_that_a_run_did_not_watch_is_not_known(void **state)
+TEST(a_lock_that_a_run_did_not_watch_is_not_known)
 {
     static const struct {
         const char *begin;
@@ -543,7 +526,6 @@ static void a_lock_that_a_run_did_not_watch_is_not_known(void **state)
     };
     char from[200];
 
-    (void)state;
     (void)snprintf(from, sizeof(from), "--from %s", cli_file("records"));
     for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
         write_records(line("%s%s%s", runs[i].begin, EVENT("02:00", "queued"),
@@ -552,11 +534,10 @@ static void a_lock_that_a_run_did_not_watch_is_not_known(void **state)
     }
 }
 
-static void a_holder_between_two_files_is_not_known(void **state)
+TEST(a_holder_between_two_files_is_not_known)
 {
     char from[400];
 
-    (void)state;
     (void)snprintf(from, sizeof(from), "--from %s --from %s",
                    cli_file("records"), cli_file("records2"));
     write_records(SECOND("03:00", "acquired") SECOND("03:05", "gone"));
@@ -569,11 +550,10 @@ static void a_holder_between_two_files_is_not_known(void **state)
 }
 
 /* The holder was there before watch, which did not tell of it. */
-static void the_blocker_of_a_waiter_is_not_known(void **state)
+TEST(the_blocker_of_a_waiter_is_not_known)
 {
     char from[200];
 
-    (void)state;
     (void)snprintf(from, sizeof(from), "--from %s", cli_file("records"));
     write_records(EVENT("02:00", "queued") EVENT("02:05", "acquired"));
     assert_at(from, "02:01", 66);
@@ -587,11 +567,10 @@ static void the_blocker_of_a_waiter_is_not_known(void **state)
 
 /* The first holder, and a reader, have gone while nobody watched. They were
  * once still held beside the writer. */
-static void a_contender_gone_between_two_watches_is_not_known(void **state)
+TEST(a_contender_gone_between_two_watches_is_not_known)
 {
     json_t *items;
 
-    (void)state;
     write_records(HOLDING("02:00", "lock-0000000007", "7", "0x1")
                       HOLDING("03:00", "lock-0000000009", "9", "0x2")
                           HOLDING("04:00", "lock-0000000009", "11", "0x2"));
@@ -605,18 +584,16 @@ static void a_contender_gone_between_two_watches_is_not_known(void **state)
 }
 
 /* All of such a file was once one line. */
-static void a_file_without_lines_is_refused(void **state)
+TEST(a_file_without_lines_is_refused)
 {
-    (void)state;
     assert_int_equal(look("log --from /dev/zero x"), 66);
 }
 
 /* Who held at the first moment was once said to have held ever since. */
-static void before_the_history_nobody_is_known(void **state)
+TEST(before_the_history_nobody_is_known)
 {
     const char *file = cli_file("records");
 
-    (void)state;
     write_records(records);
     assert_int_equal(
         look(line("log --from %s --at 2026-11-23T01:59Z /l", file)), 66);
@@ -625,11 +602,10 @@ static void before_the_history_nobody_is_known(void **state)
     assert_null(strstr(look_err, "nobody held"));
 }
 
-static void text_of_others_is_escaped(void **state)
+TEST(text_of_others_is_escaped)
 {
     const char *file = cli_file("records");
 
-    (void)state;
     write_records(
         "{\"at\":\"2026-11-23T02:00:00.000Z\",\"event\":\"holding\","
         "\"path\":\"/l\\u001b[2J\",\"contender\":{\"node\":\"lock-\\u0007\","
@@ -698,26 +674,24 @@ static void hold_from_before_the_log(const char *dir)
     zkr_mutex_free(m);
 }
 
-static void a_snapshot_tells_who_held_before(void **state)
+TEST(a_snapshot_tells_who_held_before)
 {
-    (void)state;
     hold_from_before_the_log(cli_file("late"));
 }
 
-static int plain_again(void **state)
+static int plain_again(void)
 {
     server_set_java_opts(the_server, NULL);
-    return teardown(state);
+    return teardown();
 }
 
 /* Compressed snapshots were not read. */
-static void a_compressed_snapshot_tells_who_held_before(void **state)
+TEST_WITH(a_compressed_snapshot_tells_who_held_before, setup, plain_again)
 {
     static const char *const options[] = {
         "-Dzookeeper.snapshot.compression.method=gz", NULL
     };
 
-    (void)state;
     if (!server_is_since(the_server, 3, 6))
         return;
     server_set_java_opts(the_server, options);
@@ -737,9 +711,8 @@ static void assert_refused(int code, const char *text, const char *words)
                  look_err);
 }
 
-static void wrong_usage_is_refused(void **state)
+TEST(wrong_usage_is_refused)
 {
-    (void)state;
     assert_refused(64, "--from a transaction log", "log x");
     assert_refused(64, "one lock",
                    line("log --from %s a b", server_log_dir(the_server)));
@@ -756,7 +729,7 @@ static void wrong_usage_is_refused(void **state)
 
 /* --- records of watch --- */
 
-static void log_reads_the_lines_of_watch(void **state)
+TEST(log_reads_the_lines_of_watch)
 {
     const char *const args[] = { "--servers",  server_hosts(the_server),
                                  "watch",      "-o",
@@ -770,7 +743,6 @@ static void log_reads_the_lines_of_watch(void **state)
     struct waiter w;
     json_t *items;
 
-    (void)state;
     cli_start(&watch, LOCKCTL, args);
     cli_wait_said(&watch, "\"holding\"");
     waiter_start(&w, n, SOON_MS);
@@ -801,7 +773,7 @@ static void log_reads_the_lines_of_watch(void **state)
 }
 
 /* The grant was once one row for each source, as if two had held at once. */
-static void a_grant_of_several_sources_is_one_row(void **state)
+TEST(a_grant_of_several_sources_is_one_row)
 {
     const char *const args[] = { "--servers",  server_hosts(the_server),
                                  "watch",      "-o",
@@ -815,7 +787,6 @@ static void a_grant_of_several_sources_is_one_row(void **state)
     char both[400];
     json_t *items;
 
-    (void)state;
     cli_start(&watch, LOCKCTL, args);
     cli_wait_said(&watch, "\"holding\"");
     (void)snprintf(both, sizeof(both), "--from %s --from %s", watch.output,
@@ -864,13 +835,12 @@ static void watch_one_hold(zkr_session *session)
 
 /* The output of two runs without --initial is joined. Neither run saw the time
  * between them, so log names no holder for it. */
-static void a_run_of_watch_says_when_it_begins(void **state)
+TEST(a_run_of_watch_says_when_it_begins)
 {
     const char *const args[] = { "watch", "-o", "jsonl", path, NULL };
     const json_t *gap;
     json_t *items;
 
-    (void)state;
     write_records("");
     watch_one_hold(s);
     hold_and_release(other);
@@ -893,46 +863,7 @@ static void a_run_of_watch_says_when_it_begins(void **state)
                     path)));
 }
 
-static int run_group(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    static const struct CMUnitTest tests[] = {
-        TEST(holders_and_their_tokens_are_told),
-        TEST(waiters_are_told_on_request),
-        TEST(log_tells_who_broke_a_lock),
-        TEST(log_tells_who_asked_for_a_lock),
-        TEST(a_session_that_is_closed_is_told),
-        TEST(a_killed_holder_has_an_expired_session),
-        TEST(a_semaphore_has_leases),
-        TEST(log_tells_who_held_at_a_moment),
-        TEST(a_time_outside_of_the_log_is_not_known),
-        TEST(a_time_without_holders_is_answered_with_no),
-        TEST(the_table_has_a_row_for_each_hold),
-        TEST(wrong_usage_is_refused),
-        TEST(log_reads_the_lines_of_watch),
-        TEST(a_grant_of_several_sources_is_one_row),
-        TEST(a_run_of_watch_says_when_it_begins),
-        TEST(a_gap_is_a_row_of_its_own),
-        TEST(a_holder_without_a_connection_is_not_known),
-        TEST(a_holder_between_two_watches_is_not_known),
-        TEST(two_runs_in_one_file_have_a_gap_between_them),
-        TEST(a_holder_is_lost_with_a_run_unless_the_next_one_sees_it),
-        TEST(a_lock_that_a_run_did_not_watch_is_not_known),
-        TEST(a_holder_between_two_files_is_not_known),
-        TEST(the_blocker_of_a_waiter_is_not_known),
-        TEST(before_the_history_nobody_is_known),
-        TEST(a_contender_gone_between_two_watches_is_not_known),
-        TEST(a_file_without_lines_is_refused),
-        TEST(text_of_others_is_escaped),
-        TEST(a_snapshot_tells_who_held_before),
-        cmocka_unit_test_setup_teardown(
-            a_compressed_snapshot_tells_who_held_before, setup, plain_again),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return cli_run(NULL, run_group);
+    return cli_run(NULL, test_run_all);
 }

@@ -51,13 +51,14 @@ static void start(int session_ms)
     worker_open(&kazoo, server_hosts(the_server), session_ms);
 }
 
-static int stop(void **state)
+static int stop(void)
 {
-    (void)state;
     worker_stop(&curator);
     worker_stop(&kazoo);
     return 0;
 }
+
+FIXTURE(NULL, stop)
 
 static struct worker *owner_of(const struct theirs *t)
 {
@@ -182,9 +183,8 @@ static bool have_gone(void *user)
 
 /* --- how it ended --- */
 
-static void a_release_is_told(void **state)
+TEST(a_release_is_told)
 {
-    (void)state;
     start(LONG_MS);
     for (size_t i = 0; i < ALL; i++) {
         hold(&all[i]);
@@ -195,9 +195,8 @@ static void a_release_is_told(void **state)
     assert_all("released");
 }
 
-static void a_session_that_its_client_closes_is_told(void **state)
+TEST(a_session_that_its_client_closes_is_told)
 {
-    (void)state;
     start(LONG_MS);
     hold_all();
     worker_do(&curator, "closed", "close");
@@ -206,9 +205,8 @@ static void a_session_that_its_client_closes_is_told(void **state)
     assert_all("session_closed");
 }
 
-static void a_session_that_expires_is_told(void **state)
+TEST(a_session_that_expires_is_told)
 {
-    (void)state;
     start(SHORT_MS);
     hold_all();
     worker_kill(&curator);
@@ -218,9 +216,8 @@ static void a_session_that_expires_is_told(void **state)
 }
 
 /* Neither of them notices. */
-static void an_admin_that_deletes_the_node_is_told(void **state)
+TEST(an_admin_that_deletes_the_node_is_told)
 {
-    (void)state;
     start(LONG_MS);
     hold_all();
     sleep_ms(5);
@@ -278,7 +275,7 @@ static void follow(const char *recipe, struct worker *first,
     assert_follows(path, dialects);
 }
 
-static void the_next_in_the_queue_is_told(void **state)
+TEST(the_next_in_the_queue_is_told)
 {
     static const char *const mutex[] = { "curator", "kazoo" };
     /* kazoo by examples/interop/curator_lock.py */
@@ -286,7 +283,6 @@ static void the_next_in_the_queue_is_told(void **state)
     static const char *const both[] = { "curator", "curator" };
     struct worker other;
 
-    (void)state;
     start(LONG_MS);
     follow("mutex", &curator, "curator", &kazoo, "patterns", "write", "",
            mutex);
@@ -328,14 +324,13 @@ static void refused(int code, const char *verb, const char *path,
 
 /* Its leases were no contenders, so nobody held: a run was let in, and log was
  * sure of it. */
-static void a_semaphore_of_kazoo_is_not_known(void **state)
+TEST(a_semaphore_of_kazoo_is_not_known)
 {
     struct Stat stat;
     char node[256];
     char path[64];
     char log[300];
 
-    (void)state;
     start(LONG_MS);
     (void)snprintf(path, sizeof(path), "%s", new_path());
     worker_do(&kazoo, "lock", "lock semaphore kazoo %s", path);
@@ -357,21 +352,6 @@ static void a_semaphore_of_kazoo_is_not_known(void **state)
     assert_non_null(strstr(look_err, "its data is the number 2"));
 }
 
-static int run_group(void)
-{
-#define TEST(f) cmocka_unit_test_teardown(f, stop)
-    static const struct CMUnitTest tests[] = {
-        TEST(a_release_is_told),
-        TEST(a_session_that_its_client_closes_is_told),
-        TEST(a_session_that_expires_is_told),
-        TEST(an_admin_that_deletes_the_node_is_told),
-        TEST(the_next_in_the_queue_is_told),
-        TEST(a_semaphore_of_kazoo_is_not_known),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 int main(void)
 {
     int result;
@@ -380,7 +360,7 @@ int main(void)
         return 77;
     if (cli_setup() != 0)
         return 1;
-    result = run_with_server(NULL, run_group);
+    result = run_with_server(NULL, test_run_all);
     cli_teardown();
     return result;
 }

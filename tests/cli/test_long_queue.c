@@ -19,11 +19,10 @@ static zkr_mutex *m;
 static zkr_grant *held;
 
 /* One of our clients holds; the waiters are nodes of others. */
-static int group_setup(void **state)
+static int group_setup(void)
 {
     char node[128];
 
-    (void)state;
     (void)snprintf(path, sizeof(path), "%s", new_path());
     s = open_session();
     m = new_mutex(s, path);
@@ -37,9 +36,8 @@ static int group_setup(void **state)
     return proxy_start(server_hosts(the_server), &proxy);
 }
 
-static int group_teardown(void **state)
+static int group_teardown(void)
 {
-    (void)state;
     proxy_stop(proxy);
     zkr_grant_free(held);
     zkr_mutex_free(m);
@@ -68,35 +66,31 @@ static void assert_asks_little(int code, const char *said, const char *words,
 
 /* Regression: a try read every node of the queue to say how long the queue is:
  * 3,007 requests for a queue of 3,000. */
-static void a_try_reads_few_nodes(void **state)
+TEST(a_try_reads_few_nodes)
 {
-    (void)state;
     assert_asks_little(75, "1000 waiting", "run -n", " true");
 }
 
-static void check_reads_few_nodes(void **state)
+TEST(check_reads_few_nodes)
 {
-    (void)state;
     assert_asks_little(0, "", "check --held", "");
     assert_asks_little(1, "; 1000 waiting", "check --free", "");
     assert_asks_little(1, "; 1000 waiting", "check --held-by nobody", "");
     assert_asks_little(0, "", "check --held -o json", "");
 }
 
-static void wait_and_break_read_few_nodes(void **state)
+TEST(wait_and_break_read_few_nodes)
 {
-    (void)state;
     assert_asks_little(75, "; 1000 waiting", "wait -w 0 --free", "");
     assert_asks_little(64, "1000 waiting; the next", "break --no-4lw", "");
 }
 
 /* Regression: it counted only the nodes that it had read. */
-static void top_counts_all_who_wait(void **state)
+TEST(top_counts_all_who_wait)
 {
     json_t *lock;
     char words[128];
 
-    (void)state;
     (void)snprintf(words, sizeof(words), "top --once -o json %s", path);
     assert_int_equal(look(words), 0);
     lock = json_array_get(look_items("LockTop"), 0);
@@ -106,12 +100,11 @@ static void top_counts_all_who_wait(void **state)
 }
 
 /* Regression: it said "5 in the queue" of a queue this long. */
-static void a_limit_of_show_does_not_change_the_count(void **state)
+TEST(a_limit_of_show_does_not_change_the_count)
 {
     json_t *lock;
     char words[128];
 
-    (void)state;
     (void)snprintf(words, sizeof(words), "show --no-4lw --limit 5 %s", path);
     assert_int_equal(look(words), 0);
     assert_non_null(strstr(look_out, "1001 in the queue, 5 shown"
@@ -126,14 +119,13 @@ static void a_limit_of_show_does_not_change_the_count(void **state)
 }
 
 /* The records of all holders are read when the question is who holds. */
-static void many_holders_are_all_read(void **state)
+TEST(many_holders_are_all_read)
 {
     const char *readers = new_path();
     char node[128];
     char words[256];
     char record[128];
 
-    (void)state;
     assert_int_equal(admin_create(admin, readers, NULL), ZOK);
     for (int i = 0; i < 100; i++) {
         (void)snprintf(node, sizeof(node), "%s/_c_x-__READ__%010d", readers, i);
@@ -152,16 +144,8 @@ static void many_holders_are_all_read(void **state)
 
 static int run_group(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_try_reads_few_nodes),
-        cmocka_unit_test(check_reads_few_nodes),
-        cmocka_unit_test(wait_and_break_read_few_nodes),
-        cmocka_unit_test(many_holders_are_all_read),
-        cmocka_unit_test(top_counts_all_who_wait),
-        cmocka_unit_test(a_limit_of_show_does_not_change_the_count),
-    };
 
-    return cmocka_run_group_tests(tests, group_setup, group_teardown);
+    return test_run_between(group_setup, group_teardown);
 }
 
 int main(void)

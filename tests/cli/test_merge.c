@@ -11,22 +11,22 @@ static struct merge merge;
 static struct stay *stays[8];
 static size_t stay_count;
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     merge = (struct merge){ .tree = NULL };
     stay_count = 0;
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     for (size_t i = 0; i < stay_count; i++)
         stay_free(stays[i]);
     merge_done(&merge);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static void take_stay(struct stay *stay, void *user)
 {
@@ -89,12 +89,11 @@ static const struct stay *merged(struct stay *a, struct stay *b)
 }
 
 /* Each was once a row of its own: two seemed to hold at once. */
-static void a_grant_of_two_sources_is_one(void **state)
+TEST(a_grant_of_two_sources_is_one)
 {
     const struct stay *s = merged(ends(of_log(5), ENDING_RELEASED, 200),
                                   ends(of_watch(5), ENDING_GONE, 210));
 
-    (void)state;
     assert_true(s->exact);
     assert_false(s->ended_late);
     assert_int_equal(s->held_ms, 100);
@@ -102,12 +101,11 @@ static void a_grant_of_two_sources_is_one(void **state)
     assert_int_equal(s->ending, ENDING_RELEASED);
 }
 
-static void other_grants_are_kept(void **state)
+TEST(other_grants_are_kept)
 {
     struct stay *other_lock = stay_new("/m", "n", "", 0);
     struct stay *other_node = stay_new("/l", "m", "", 0);
 
-    (void)state;
     assert_non_null(other_lock);
     assert_non_null(other_node);
     other_lock->node.token = other_node->node.token = 5;
@@ -119,12 +117,11 @@ static void other_grants_are_kept(void **state)
     assert_int_equal(stay_count, 4);
 }
 
-static void watch_tells_the_end_that_the_log_lacks(void **state)
+TEST(watch_tells_the_end_that_the_log_lacks)
 {
     struct stay *seen = ends(of_watch(5), ENDING_GONE, 310);
     const struct stay *s;
 
-    (void)state;
     seen->held_max_ms = 205;
     s = merged(is_there(of_log(5), 250), seen);
     assert_true(s->exact && s->ended_late);
@@ -133,12 +130,11 @@ static void watch_tells_the_end_that_the_log_lacks(void **state)
     assert_int_equal(stay_held_for(s, 0), 210);
 }
 
-static void watch_tells_the_beginning_that_the_log_lacks(void **state)
+TEST(watch_tells_the_beginning_that_the_log_lacks)
 {
     struct stay *late = new_stay(5, "me");
     const struct stay *s;
 
-    (void)state;
     late->exact = true;
     stay_hold(late, 150, true);
     s = merged(ends(late, ENDING_EXPIRED, 200),
@@ -166,11 +162,10 @@ static const struct stay *merged_unknown(int64_t by)
     return merged(late, ends(of_watch(5), ENDING_GONE, 210));
 }
 
-static void watch_tells_whose_node_was_deleted(void **state)
+TEST(watch_tells_whose_node_was_deleted)
 {
     const struct stay *s = merged_unknown(7);
 
-    (void)state;
     assert_int_equal(s->ending, ENDING_RELEASED);
     assert_int_equal(s->ended_by, 0);
     assert_int_equal(s->ended_ms, 200);
@@ -178,21 +173,19 @@ static void watch_tells_whose_node_was_deleted(void **state)
     assert_string_equal(s->node.data, "me");
 }
 
-static void watch_tells_that_a_lock_was_broken(void **state)
+TEST(watch_tells_that_a_lock_was_broken)
 {
     const struct stay *s = merged_unknown(8);
 
-    (void)state;
     assert_int_equal(s->ending, ENDING_DELETED);
     assert_int_equal(s->ended_by, 8);
 }
 
 /* A directory that is made anew gives names again. */
-static void a_later_node_of_that_name_is_another(void **state)
+TEST(a_later_node_of_that_name_is_another)
 {
     struct stay *late = stay_new("/l", "n", "", 0);
 
-    (void)state;
     assert_non_null(late);
     late->seen_ms = 50;
     assert_true(merge_add(&merge, ends(late, ENDING_RELEASED, 80)));
@@ -201,13 +194,12 @@ static void a_later_node_of_that_name_is_another(void **state)
     assert_int_equal(stay_count, 2);
 }
 
-static void a_request_does_not_replace_the_owner(void **state)
+TEST(a_request_does_not_replace_the_owner)
 {
     struct stay *asked = of_log(5);
     struct stay *seen = of_watch(5);
     const struct stay *s;
 
-    (void)state;
     assert_true(stay_write(asked, "__REVOKE__", 10));
     asked->asked_ms = 120;
     asked->asked_by = 9;
@@ -219,9 +211,8 @@ static void a_request_does_not_replace_the_owner(void **state)
 }
 
 /* It was there when the log ended, and another may hold when watch begins. */
-static void a_holder_is_lost_between_two_sources(void **state)
+TEST(a_holder_is_lost_between_two_sources)
 {
-    (void)state;
     assert_true(merge_add(&merge, is_there(of_log(5), 250)));
     merge_end(&merge, 300, take_stay, NULL);
     assert_int_equal(stay_count, 1);
@@ -229,32 +220,12 @@ static void a_holder_is_lost_between_two_sources(void **state)
     assert_int_equal(stays[0]->ended_ms, 250);
 }
 
-static void a_holder_of_both_is_still_there(void **state)
+TEST(a_holder_of_both_is_still_there)
 {
-    (void)state;
     assert_true(merge_add(&merge, is_there(of_log(5), 250)));
     assert_true(merge_add(&merge, is_there(of_watch(5), 350)));
     merge_end(&merge, 300, take_stay, NULL);
     assert_int_equal(stay_count, 1);
     assert_int_equal(stays[0]->ending, ENDING_NONE);
     assert_int_equal(stays[0]->held_ms, 100);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    static const struct CMUnitTest tests[] = {
-        TEST(a_grant_of_two_sources_is_one),
-        TEST(other_grants_are_kept),
-        TEST(watch_tells_the_end_that_the_log_lacks),
-        TEST(watch_tells_the_beginning_that_the_log_lacks),
-        TEST(watch_tells_whose_node_was_deleted),
-        TEST(watch_tells_that_a_lock_was_broken),
-        TEST(a_later_node_of_that_name_is_another),
-        TEST(a_request_does_not_replace_the_owner),
-        TEST(a_holder_is_lost_between_two_sources),
-        TEST(a_holder_of_both_is_still_there),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

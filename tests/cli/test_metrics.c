@@ -17,21 +17,21 @@ static zkr_session *session;
 static zkr_session *other;
 static struct samples samples;
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     session = open_session();
     other = open_session();
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     close_session(other);
     close_session(session);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static void read_page(const char *text)
 {
@@ -64,7 +64,7 @@ static double value(const char *name, const char *lock)
     return s->value;
 }
 
-static void a_queue_is_measured(void **state)
+TEST(a_queue_is_measured)
 {
     const char *path = new_path();
     zkr_mutex *first = new_mutex(session, path);
@@ -72,7 +72,6 @@ static void a_queue_is_measured(void **state)
     zkr_grant *g = acquire(first);
     struct waiter w;
 
-    (void)state;
     waiter_start(&w, second, SOON_MS);
     wait_children(path, 2);
     assert_int_equal(measure(path), 0);
@@ -93,14 +92,13 @@ static void a_queue_is_measured(void **state)
     zkr_mutex_free(second);
 }
 
-static void labels_of_others_are_escaped(void **state)
+TEST(labels_of_others_are_escaped)
 {
     char path[128];
     char label[128];
     zkr_mutex *m;
     zkr_grant *g;
 
-    (void)state;
     (void)snprintf(path, sizeof(path), "%s\"} 1\\n\xe2\x80\xae", new_path());
     (void)snprintf(label, sizeof(label), "%.*s\"} 1\\\\n\\xE2\\x80\\xAE",
                    (int)strcspn(path, "\""), path);
@@ -144,7 +142,7 @@ static size_t count_files(const char *pattern)
     return n;
 }
 
-static void a_textfile_is_replaced_as_a_whole(void **state)
+TEST(a_textfile_is_replaced_as_a_whole)
 {
     const char *file = cli_file("locks.prom");
     const char *path = new_path();
@@ -153,7 +151,6 @@ static void a_textfile_is_replaced_as_a_whole(void **state)
     struct stat before, after;
     FILE *f = fopen(file, "we");
 
-    (void)state;
     assert_non_null(f);
     (void)fputs("old\n", f);
     (void)fclose(f);
@@ -171,30 +168,27 @@ static void a_textfile_is_replaced_as_a_whole(void **state)
 
 /* Servers remove a container that nobody uses. Regression: zklock_up was 0, and
  * the exit code 65. */
-static void an_idle_application_is_no_failure(void **state)
+TEST(an_idle_application_is_no_failure)
 {
-    (void)state;
     assert_int_equal(measure(new_path()), 0);
     assert_true(value("zklock_up", NULL) == 1);
     assert_true(value("zklock_scan_complete", NULL) == 1);
 }
 
-static void without_servers_it_says_that_they_are_down(void **state)
+TEST(without_servers_it_says_that_they_are_down)
 {
     const char *file = cli_file("down.prom");
 
-    (void)state;
     assert_int_equal(measure_into(file, "127.0.0.1:1"), 69);
     read_file(file);
     assert_int_equal(samples.count, 1);
     assert_true(value("zklock_up", NULL) == 0);
 }
 
-static void a_file_that_cannot_be_made_leaves_nothing(void **state)
+TEST(a_file_that_cannot_be_made_leaves_nothing)
 {
     const char *directory = cli_file("taken.prom");
 
-    (void)state;
     assert_int_equal(
         measure_into(cli_file("no/such/directory"), server_hosts(the_server)),
         73);
@@ -203,7 +197,7 @@ static void a_file_that_cannot_be_made_leaves_nothing(void **state)
     assert_int_equal(count_files(cli_file("taken.prom*")), 1);
 }
 
-static void senseless_options_are_refused(void **state)
+TEST(senseless_options_are_refused)
 {
     static const char *const lines[][4] = {
         { "metrics", "-o", "json" },     { "metrics", "/a", "/b" },
@@ -211,7 +205,6 @@ static void senseless_options_are_refused(void **state)
         { "metrics", "--columns", "A" },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         struct cli c;
 
@@ -220,23 +213,7 @@ static void senseless_options_are_refused(void **state)
     }
 }
 
-static int run_group(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-        TEST(a_queue_is_measured),
-        TEST(labels_of_others_are_escaped),
-        TEST(a_textfile_is_replaced_as_a_whole),
-        TEST(an_idle_application_is_no_failure),
-        TEST(without_servers_it_says_that_they_are_down),
-        TEST(a_file_that_cannot_be_made_leaves_nothing),
-        TEST(senseless_options_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return cli_run(NULL, run_group);
+    return cli_run(NULL, test_run_all);
 }

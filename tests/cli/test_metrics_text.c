@@ -33,17 +33,16 @@ static void is(const char *name, const char *lock, double want)
     assert_true(s->value > want - 1e-9 && s->value < want + 1e-9);
 }
 
-static void without_servers_there_is_one_sample(void **state)
+TEST(without_servers_there_is_one_sample)
 {
     struct metrics m = { .is_up = false };
 
-    (void)state;
     write_and_read(&m);
     assert_int_equal(samples.count, 1);
     is("zklock_up", NULL, 0);
 }
 
-static void a_lock_is_four_samples(void **state)
+TEST(a_lock_is_four_samples)
 {
     struct zkr_participant nodes[] = {
         { .kind = ZKR_PARTICIPANT_SHARED, .holds = true },
@@ -68,7 +67,6 @@ static void a_lock_is_four_samples(void **state)
                          .count = 2 };
     const struct sample *held;
 
-    (void)state;
     write_and_read(&m);
     assert_int_equal(samples.count, 3 + 2 * 4);
     is("zklock_up", NULL, 1);
@@ -89,18 +87,17 @@ static void a_lock_is_four_samples(void **state)
     assert_string_equal(held->labels[1].value, "none");
 }
 
-static void an_unreadable_lock_is_left_out(void **state)
+TEST(an_unreadable_lock_is_left_out)
 {
     struct lock lock = { .path = "/locks/a", .error = ZKR_ZNOAUTH };
     struct metrics m = { .is_up = true, .locks = &lock, .count = 1 };
 
-    (void)state;
     write_and_read(&m);
     assert_int_equal(samples.count, 3);
     is("zklock_scan_complete", NULL, 0);
 }
 
-static void hostile_paths_are_one_label(void **state)
+TEST(hostile_paths_are_one_label)
 {
     static const struct {
         char *path;
@@ -114,7 +111,6 @@ static void hostile_paths_are_one_label(void **state)
         { "/gr\xc3\xbc\xc3\x9f {,=}", "/gr\xc3\xbc\xc3\x9f {,=}" },
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct lock lock = { .path = cases[i].path, .holders = 1 };
         struct metrics m = { .is_up = true, .locks = &lock, .count = 1 };
@@ -127,13 +123,12 @@ static void hostile_paths_are_one_label(void **state)
 }
 
 /* A label must not be cut: two locks would become one. */
-static void the_longest_path_is_whole(void **state)
+TEST(the_longest_path_is_whole)
 {
     char paths[2][ZKR_PATH_MAX + 1];
     struct lock locks[] = { { .path = paths[0] }, { .path = paths[1] } };
     struct metrics m = { .is_up = true, .locks = locks, .count = 2 };
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         memset(paths[i], '\x01', ZKR_PATH_MAX);
         paths[i][0] = '/';
@@ -145,7 +140,7 @@ static void the_longest_path_is_whole(void **state)
 }
 
 /* The parser itself must be able to refuse a text. */
-static void the_parser_refuses_what_is_wrong(void **state)
+TEST(the_parser_refuses_what_is_wrong)
 {
 #define HEAD "# HELP a b\n# TYPE a gauge\n"
     static const char *const wrong[] = {
@@ -162,22 +157,7 @@ static void the_parser_refuses_what_is_wrong(void **state)
         HEAD "a{b=\"\n\"} 1\n",
     };
 
-    (void)state;
     assert_true(prometheus_read(HEAD "a{b=\"c\\n\"} 1\na 2\n", &samples));
     for (size_t i = 0; i < COUNT(wrong); i++)
         assert_false(prometheus_read(wrong[i], &samples));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_servers_there_is_one_sample),
-        cmocka_unit_test(a_lock_is_four_samples),
-        cmocka_unit_test(an_unreadable_lock_is_left_out),
-        cmocka_unit_test(hostile_paths_are_one_label),
-        cmocka_unit_test(the_longest_path_is_whole),
-        cmocka_unit_test(the_parser_refuses_what_is_wrong),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,9 +9,8 @@
 /* 2026-11-23T07:00:00Z, in a zone one hour east of Greenwich. */
 #define NOW 1795417200000
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     (void)setenv("TZ", "XXX-1", 1);
     tzset();
     return 0;
@@ -28,16 +27,14 @@ static void assert_moment(const char *text, int64_t expected)
                  (long long)expected);
 }
 
-static void a_duration_is_before_now(void **state)
+TEST(a_duration_is_before_now)
 {
-    (void)state;
     assert_moment("1h", NOW - 3600000);
     assert_moment("500ms", NOW - 500);
 }
 
-static void a_time_of_day_is_the_last_one(void **state)
+TEST(a_time_of_day_is_the_last_one)
 {
-    (void)state;
     assert_moment("07:30", NOW - 30 * 60000);
     assert_moment("08:00", NOW);
     assert_moment("08:00:01", NOW + 1000 - 86400000);
@@ -46,9 +43,8 @@ static void a_time_of_day_is_the_last_one(void **state)
     assert_moment("23:30+02:00", NOW - 34200000);
 }
 
-static void a_date_has_a_time_and_a_zone(void **state)
+TEST(a_date_has_a_time_and_a_zone)
 {
-    (void)state;
     assert_moment("2026-11-23", NOW - 8 * 3600000);
     assert_moment("2026-11-23 08:00", NOW);
     assert_moment("2026-11-23T08:00:00.25", NOW + 250);
@@ -56,7 +52,7 @@ static void a_date_has_a_time_and_a_zone(void **state)
     assert_moment("2026-11-23T02:00:00-05:00", NOW);
 }
 
-static void other_texts_are_refused(void **state)
+TEST(other_texts_are_refused)
 {
     static const char *const texts[] = {
         "",
@@ -73,7 +69,6 @@ static void other_texts_are_refused(void **state)
         "1969-01-01",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         int64_t ms;
 
@@ -84,12 +79,6 @@ static void other_texts_are_refused(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_duration_is_before_now),
-        cmocka_unit_test(a_time_of_day_is_the_last_one),
-        cmocka_unit_test(a_date_has_a_time_and_a_zone),
-        cmocka_unit_test(other_texts_are_refused),
-    };
 
-    return cmocka_run_group_tests(tests, setup, NULL);
+    return test_run_between(setup, NULL);
 }

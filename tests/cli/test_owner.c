@@ -29,11 +29,10 @@ static void read_text(const char *text)
     free(copy);
 }
 
-static void our_record_is_read(void **state)
+TEST(our_record_is_read)
 {
     char word[100];
 
-    (void)state;
     read_text("{\"host\":\"vm\",\"pid\":4231,\"thread\":\"peek\",\"tid\":4232,"
               "\"start\":\"2026-11-21T03:55:47Z\",\"program\":\"peek\","
               "\"label\":\"close the books\",\"library\":\"zkrecipes 0.1.0\"}");
@@ -50,7 +49,7 @@ static void our_record_is_read(void **state)
     assert_string_equal(word, "vm:4231/4232 peek");
 }
 
-static void the_session_around_is_read(void **state)
+TEST(the_session_around_is_read)
 {
     static const struct {
         const char *text;
@@ -68,7 +67,6 @@ static void the_session_around_is_read(void **state)
         { "null", 0 },
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[128];
 
@@ -81,11 +79,10 @@ static void the_session_around_is_read(void **state)
     }
 }
 
-static void a_missing_field_is_empty(void **state)
+TEST(a_missing_field_is_empty)
 {
     char word[100];
 
-    (void)state;
     read_text("{\"library\":\"zkrecipes 9\",\"pid\":\"x\",\"host\":[1]}");
     assert_true(owner.is_record);
     assert_string_equal(owner.host, "");
@@ -94,7 +91,7 @@ static void a_missing_field_is_empty(void **state)
     assert_string_equal(word, ":0");
 }
 
-static void other_data_is_no_record(void **state)
+TEST(other_data_is_no_record)
 {
     static const char *const others[] = {
         "",         "{",
@@ -105,7 +102,6 @@ static void other_data_is_no_record(void **state)
     };
     char word[100];
 
-    (void)state;
     for (size_t i = 0; i < COUNT(others); i++) {
         read_text(others[i]);
         assert_false(owner.is_record);
@@ -116,11 +112,10 @@ static void other_data_is_no_record(void **state)
 
 /* jansson limits the depth of its input; a text longer than a record is not
  * parsed. */
-static void deep_and_long_data_is_no_record(void **state)
+TEST(deep_and_long_data_is_no_record)
 {
     char *deep = calloc(1, 100001);
 
-    (void)state;
     assert_non_null(deep);
     memset(deep, '[', 100000);
     (void)memcpy(deep, "{\"library\":", 11);
@@ -132,9 +127,8 @@ static void deep_and_long_data_is_no_record(void **state)
     free(deep);
 }
 
-static void a_request_is_exactly_one(void **state)
+TEST(a_request_is_exactly_one)
 {
-    (void)state;
     read_text("__REVOKE__");
     assert_true(owner.is_asked);
     read_text("__REVOKE__ ");
@@ -146,12 +140,11 @@ static void a_request_is_exactly_one(void **state)
     assert_string_equal(owner.label, "x");
 }
 
-static void words_are_escaped_and_cut(void **state)
+TEST(words_are_escaped_and_cut)
 {
     static const char evil[] = "\033]0;x\a\xff";
     char word[12];
 
-    (void)state;
     owner_read(&owner, evil, sizeof(evil) - 1);
     owner_word(&owner, evil, sizeof(evil) - 1, word, sizeof(word));
     assert_string_equal(word, "\\x1B]0;x...");
@@ -175,9 +168,8 @@ static void assert_dialect(const char *name, const char *marker,
     assert_int_equal(dialect_of(&p, &nobody), DIALECT_NONE);
 }
 
-static void dialects_are_told_by_the_whole_name(void **state)
+TEST(dialects_are_told_by_the_whole_name)
 {
-    (void)state;
     assert_dialect("_c_" UUID "-lock-0000000001", "lock-", DIALECT_CURATOR);
     assert_dialect("_c_" UUID "-__READ__0000000001", "__READ__",
                    DIALECT_CURATOR);
@@ -195,7 +187,7 @@ static void dialects_are_told_by_the_whole_name(void **state)
 
 /* A mutex of ours that was asked to release was taken for one of Curator, which
  * "does not look at its own node". */
-static void a_name_that_two_clients_make_tells_neither(void **state)
+TEST(a_name_that_two_clients_make_tells_neither)
 {
     static const struct {
         const char *name;
@@ -216,7 +208,6 @@ static void a_name_that_two_clients_make_tells_neither(void **state)
     };
     static const struct owner other, asked = { .is_asked = true };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct zkr_participant p = { .name = cases[i].name,
                                      .marker = cases[i].marker,
@@ -241,9 +232,8 @@ static bool hears(const char *name, const char *marker, enum dialect dialect)
     return contender_hears_requests(&p, dialect);
 }
 
-static void of_two_clients_both_must_hear(void **state)
+TEST(of_two_clients_both_must_hear)
 {
-    (void)state;
     assert_true(hears("_c_" UUID "-lock-0000000001", "lock-", DIALECT_UNKNOWN));
     assert_false(
         hears("_c_" UUID "-latch-0000000001", "latch-", DIALECT_UNKNOWN));
@@ -268,10 +258,9 @@ static void assert_kind(const char *const *markers, enum lock_kind kind)
     assert_int_equal(kind_of(items, n), kind);
 }
 
-static void kinds_are_told_by_the_markers(void **state)
+TEST(kinds_are_told_by_the_markers)
 {
 #define MARKERS(...) (const char *const[]){ __VA_ARGS__, NULL }
-    (void)state;
     assert_int_equal(kind_of(NULL, 0), KIND_NONE);
     assert_kind(MARKERS("lock-"), KIND_MUTEX);
     assert_kind(MARKERS("__lock__"), KIND_MUTEX);
@@ -292,7 +281,7 @@ static void kinds_are_told_by_the_markers(void **state)
     assert_kind(MARKERS("lease-", "lock-"), KIND_MIXED);
 }
 
-static void the_queue_of_a_semaphore_is_no_mutex(void **state)
+TEST(the_queue_of_a_semaphore_is_no_mutex)
 {
     struct zkr_participant items[] = {
         { .name = "leases/a-lease-0000000001",
@@ -306,7 +295,6 @@ static void the_queue_of_a_semaphore_is_no_mutex(void **state)
           .kind = ZKR_PARTICIPANT_EXCLUSIVE },
     };
 
-    (void)state;
     assert_int_equal(kind_of(items, 2), KIND_SEMAPHORE);
     assert_int_equal(kind_of(items + 1, 1), KIND_SEMAPHORE);
     assert_int_equal(kind_of(items, 3), KIND_MIXED);
@@ -314,24 +302,4 @@ static void the_queue_of_a_semaphore_is_no_mutex(void **state)
         assert_int_equal(contender_is_seen(&items[i], KIND_MUTEX), i == 2);
     assert_dialect("locks/_c_" UUID "-lock-0000000001", "lock-",
                    DIALECT_CURATOR);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(our_record_is_read),
-        cmocka_unit_test(the_session_around_is_read),
-        cmocka_unit_test(a_missing_field_is_empty),
-        cmocka_unit_test(other_data_is_no_record),
-        cmocka_unit_test(deep_and_long_data_is_no_record),
-        cmocka_unit_test(a_request_is_exactly_one),
-        cmocka_unit_test(words_are_escaped_and_cut),
-        cmocka_unit_test(dialects_are_told_by_the_whole_name),
-        cmocka_unit_test(a_name_that_two_clients_make_tells_neither),
-        cmocka_unit_test(of_two_clients_both_must_hear),
-        cmocka_unit_test(kinds_are_told_by_the_markers),
-        cmocka_unit_test(the_queue_of_a_semaphore_is_no_mutex),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,9 +38,8 @@ static void run(const char *format, const char *file)
     assert_int_equal(system(command), 0);
 }
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     (void)strcpy(dir, "/tmp/zkrecipes-packed-XXXXXX");
     assert_non_null(mkdtemp(dir));
     snap_begin(&out);
@@ -50,14 +49,15 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
     char command[128];
 
-    (void)state;
     (void)snprintf(command, sizeof(command), "rm -r %s", dir);
     return system(command);
 }
+
+FIXTURE(setup, teardown)
 
 static void take(const struct snapshot_node *node, void *user)
 {
@@ -89,9 +89,8 @@ static bool compress(const char *name)
     return read_file(packed) != PACKED_NO_ZLIB;
 }
 
-static void a_compressed_snapshot_is_read(void **state)
+TEST(a_compressed_snapshot_is_read)
 {
-    (void)state;
     assert_int_equal(read_file("snapshot.4f"), 0);
     assert_true(seen);
     assert_int_equal(nodes, 3);
@@ -125,13 +124,12 @@ static void write_bytes(const char *name, const void *bytes, size_t size)
 }
 
 /* Behind the checksum of the snapshot are a few bytes that do not matter. */
-static void a_compressed_snapshot_that_is_cut_is_damaged(void **state)
+TEST(a_compressed_snapshot_that_is_cut_is_damaged)
 {
     unsigned char bytes[4096];
     size_t size;
     size_t whole = 0;
 
-    (void)state;
     if (!compress("snapshot.4f"))
         return;
     size = read_bytes("snapshot.4f.gz", bytes);
@@ -147,12 +145,11 @@ static void a_compressed_snapshot_that_is_cut_is_damaged(void **state)
     assert_in_range(whole, 1, 16);
 }
 
-static void a_changed_bit_is_noticed_or_does_not_matter(void **state)
+TEST(a_changed_bit_is_noticed_or_does_not_matter)
 {
     unsigned char bytes[4096];
     size_t size;
 
-    (void)state;
     if (!compress("snapshot.4f"))
         return;
     size = read_bytes("snapshot.4f.gz", bytes);
@@ -166,9 +163,8 @@ static void a_changed_bit_is_noticed_or_does_not_matter(void **state)
 }
 
 /* A node that has 2 GB of zeros, of which 100 MB are there in 100 KB. */
-static void a_snapshot_unpacks_to_no_more_than_a_servers(void **state)
+TEST(a_snapshot_unpacks_to_no_more_than_a_servers)
 {
-    (void)state;
     snap_begin(&out);
     out_text(&out, "/l");
     out_number(&out, 0x7fffffff, 4);
@@ -203,13 +199,12 @@ static void no_txn(const struct txn *txn, void *user)
 }
 
 /* Such snapshots were once said to be none of the server. */
-static void a_snapshot_by_snappy_is_named_with_the_cause(void **state)
+TEST(a_snapshot_by_snappy_is_named_with_the_cause)
 {
     static const struct player player = { .txn = no_txn, .snapshot = offered };
     struct txnlogs logs = { .notes = { NULL, 0 } };
     FILE *log;
 
-    (void)state;
     write_bytes("snapshot.50.snappy", "\x82SNAPPY\0\0\0\0\1\0\0\0\1", 16);
     assert_int_equal(read_file("snapshot.50.snappy"), PACKED_SNAPPY);
     assert_int_equal(txnlogs_add(&logs, in_dir("snapshot.50.snappy")),
@@ -229,29 +224,13 @@ static void a_snapshot_by_snappy_is_named_with_the_cause(void **state)
     txnlogs_done(&logs);
 }
 
-static void other_compressed_files_are_refused(void **state)
+TEST(other_compressed_files_are_refused)
 {
     struct txnlogs logs = { .notes = { NULL, 0 } };
 
-    (void)state;
     write_bytes("log.1", "ZKLG", 4);
     run("gzip", "log.1");
     assert_int_equal(txnlogs_add(&logs, in_dir("log.1.gz")), EX_NOINPUT);
     assert_said_of("log.1.gz", "it is compressed");
     txnlogs_done(&logs);
-}
-
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-    static const struct CMUnitTest tests[] = {
-        TEST(a_compressed_snapshot_is_read),
-        TEST(a_compressed_snapshot_that_is_cut_is_damaged),
-        TEST(a_changed_bit_is_noticed_or_does_not_matter),
-        TEST(a_snapshot_unpacks_to_no_more_than_a_servers),
-        TEST(a_snapshot_by_snappy_is_named_with_the_cause),
-        TEST(other_compressed_files_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

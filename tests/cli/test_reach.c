@@ -41,17 +41,15 @@ static int refusing_port;
 static int listening;
 static int listening_port;
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     refusing = new_socket(AF_INET, false, &refusing_port);
     listening = new_socket(AF_INET, true, &listening_port);
     return refusing < 0 || listening < 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     return close(refusing) != 0 || close(listening) != 0;
 }
 
@@ -60,11 +58,10 @@ static int teardown(void **state)
     (snprintf(text, sizeof(text), format, __VA_ARGS__),                        \
      reach_all_refuse(text, TIME_MS))
 
-static void a_port_without_a_listener_refuses(void **state)
+TEST(a_port_without_a_listener_refuses)
 {
     char text[256];
 
-    (void)state;
     assert_true(REFUSE("127.0.0.1:%d", refusing_port));
     assert_true(REFUSE("127.0.0.1:%d/app", refusing_port));
     assert_true(REFUSE("zk://127.0.0.1:%d/app", refusing_port));
@@ -74,20 +71,18 @@ static void a_port_without_a_listener_refuses(void **state)
 
 /* Regression: the library said "timed out" of names that refuse, and -n took 15
  * s. */
-static void a_name_refuses_too(void **state)
+TEST(a_name_refuses_too)
 {
     char text[256];
 
-    (void)state;
     assert_true(REFUSE("localhost:%d", refusing_port));
     assert_false(REFUSE("localhost:%d", listening_port));
 }
 
-static void one_that_listens_is_enough(void **state)
+TEST(one_that_listens_is_enough)
 {
     char text[256];
 
-    (void)state;
     assert_false(REFUSE("127.0.0.1:%d", listening_port));
     assert_false(
         REFUSE("127.0.0.1:%d,127.0.0.1:%d", listening_port, refusing_port));
@@ -95,22 +90,20 @@ static void one_that_listens_is_enough(void **state)
         REFUSE("127.0.0.1:%d,127.0.0.1:%d/x", refusing_port, listening_port));
 }
 
-static void a_text_without_an_address_refuses_nothing(void **state)
+TEST(a_text_without_an_address_refuses_nothing)
 {
     static const char *const texts[] = { "", "/", ",", "host", ":", "a b:1" };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(texts); i++)
         assert_false(reach_all_refuse(texts[i], TIME_MS));
 }
 
-static void an_address_of_ipv6_has_brackets_or_none(void **state)
+TEST(an_address_of_ipv6_has_brackets_or_none)
 {
     char text[256];
     int port;
     int fd = new_socket(AF_INET6, true, &port);
 
-    (void)state;
     if (fd < 0)
         skip();
     assert_false(REFUSE("[::1]:%d", port));
@@ -122,13 +115,6 @@ static void an_address_of_ipv6_has_brackets_or_none(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_port_without_a_listener_refuses),
-        cmocka_unit_test(a_name_refuses_too),
-        cmocka_unit_test(one_that_listens_is_enough),
-        cmocka_unit_test(a_text_without_an_address_refuses_nothing),
-        cmocka_unit_test(an_address_of_ipv6_has_brackets_or_none),
-    };
 
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return test_run_between(setup, teardown);
 }

@@ -16,11 +16,10 @@
 #include "proxy.h"
 #include "start_run.h"
 
-static void the_status_is_that_of_the_command(void **state)
+TEST(the_status_is_that_of_the_command)
 {
     const char *path = new_path();
 
-    (void)state;
     assert_int_equal(RUN(path, "true"), 0);
     assert_int_equal(RUN(path, "--", "sh", "-c", "exit 7"), 7);
     assert_int_equal(RUN(path, "sh", "-c", "kill -9 $$"), 128 + 9);
@@ -29,27 +28,24 @@ static void the_status_is_that_of_the_command(void **state)
     assert_int_equal(count_children(path), 0);
 }
 
-static void options_of_the_command_are_not_ours(void **state)
+TEST(options_of_the_command_are_not_ours)
 {
-    (void)state;
     assert_int_equal(RUN(new_path(), "echo", "-n", "-s", "--help"), 0);
     assert_said(&cli, "-s --help");
 }
 
-static void a_command_that_cannot_be_executed_has_its_own_code(void **state)
+TEST(a_command_that_cannot_be_executed_has_its_own_code)
 {
     const char *path = new_path();
 
-    (void)state;
     assert_int_equal(RUN(path, "/etc/passwd"), 126);
     assert_int_equal(RUN(path, "no-such-command"), 127);
     assert_said(&cli, "no-such-command: No such file");
     assert_int_equal(count_children(path), 0);
 }
 
-static void wrong_usage_is_64(void **state)
+TEST(wrong_usage_is_64)
 {
-    (void)state;
     assert_int_equal(RUN("/a"), 64);
     assert_int_equal(RUN("--no-such-option", "/a", "true"), 64);
     assert_int_equal(RUN("-c", "true", "/a", "true"), 64);
@@ -59,11 +55,10 @@ static void wrong_usage_is_64(void **state)
 }
 
 /* Regression: it said "lock is NULL". */
-static void a_path_that_is_wrong_is_named(void **state)
+TEST(a_path_that_is_wrong_is_named)
 {
     static const char *const options[] = { "-x", "--slots=2", "--anyway" };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
         assert_int_equal(RUN(options[i], "/a//b", "true"), 64);
         assert_said(&cli, "'/a//b'");
@@ -75,9 +70,8 @@ static void a_path_that_is_wrong_is_named(void **state)
 
 /* Regression: it was the server of this machine then, although others were
  * meant. */
-static void an_empty_name_of_servers_is_an_error(void **state)
+TEST(an_empty_name_of_servers_is_an_error)
 {
-    (void)state;
     cli_start(&cli, "env",
               (const char *const[]){ "ZK_SERVERS=127.0.0.1:1", LOCKCTL, "run",
                                      "--servers", "", "/a", "true", NULL });
@@ -90,19 +84,17 @@ static void an_empty_name_of_servers_is_an_error(void **state)
     assert_said(&cli, "ZK_SERVERS is set, but empty");
 }
 
-static void without_a_server_it_is_69(void **state)
+TEST(without_a_server_it_is_69)
 {
-    (void)state;
     START_AT(&cli, "127.0.0.1:1", "/a", "true");
     assert_int_equal(cli_end(&cli), 69);
 }
 
 /* Nothing that only informs others stops a deployment. */
-static void any_reason_will_do(void **state)
+TEST(any_reason_will_do)
 {
     char text[300];
 
-    (void)state;
     assert_int_equal(
         RUN("--why", "release 42\n\n* all new", new_path(), "true"), 0);
     assert_said(&cli, "\"release 42  * all new\"");
@@ -115,9 +107,8 @@ static void any_reason_will_do(void **state)
     assert_string_equal(cli_said(&cli), "");
 }
 
-static void another_session_timeout_than_asked_for_is_said(void **state)
+TEST(another_session_timeout_than_asked_for_is_said)
 {
-    (void)state;
     START_FOR(&cli, "1h", server_hosts(the_server), new_path(), "true");
     assert_int_equal(cli_end(&cli), 0);
     assert_said(&cli, "the servers grant 60000 ms, not 3600000 ms");
@@ -126,11 +117,10 @@ static void another_session_timeout_than_asked_for_is_said(void **state)
     assert_string_equal(cli_said(&cli), "");
 }
 
-static void help_is_asked_for_in_three_ways(void **state)
+TEST(help_is_asked_for_in_three_ways)
 {
     static const char *const words[] = { "-h", "--help" };
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(RUN(words[i]), 0);
         assert_said(&cli, "usage: zk-lockctl run");
@@ -151,9 +141,8 @@ static void help_is_asked_for_in_three_ways(void **state)
     assert_said(&cli, "see zk-lockctl --help");
 }
 
-static void too_long_a_grace_is_refused_with_the_arithmetic(void **state)
+TEST(too_long_a_grace_is_refused_with_the_arithmetic)
 {
-    (void)state;
     START_AT(&cli, server_hosts(the_server), "--kill-grace", "1s", new_path(),
              "true");
     assert_int_equal(cli_end(&cli), 64);
@@ -162,14 +151,13 @@ static void too_long_a_grace_is_refused_with_the_arithmetic(void **state)
     assert_said(&cli, "--session-timeout 6000ms");
 }
 
-static void the_command_knows_its_lock(void **state)
+TEST(the_command_knows_its_lock)
 {
     const char *path = new_path();
     struct Stat stat;
     char line[256];
     char *node;
 
-    (void)state;
     START(&cli, path, "-c",
           "env; echo \"node=$ZKLOCK_NODE\"; echo ready; read -r line");
     cli_wait_said(&cli, "ready\n");
@@ -191,9 +179,8 @@ static void the_command_knows_its_lock(void **state)
     assert_int_equal(cli_end(&cli), 0);
 }
 
-static void stdin_is_that_of_the_command(void **state)
+TEST(stdin_is_that_of_the_command)
 {
-    (void)state;
     START(&cli, new_path(), "cat");
     assert_int_equal(write(cli.in, "some text\n", 10), 10);
     assert_int_equal(cli_end(&cli), 0);
@@ -201,18 +188,16 @@ static void stdin_is_that_of_the_command(void **state)
 }
 
 /* The sockets of the ZooKeeper client are not close-on-exec. */
-static void the_command_has_none_of_our_descriptors(void **state)
+TEST(the_command_has_none_of_our_descriptors)
 {
-    (void)state;
     assert_int_equal(RUN(new_path(), COMMAND, "descriptors"), 0);
     assert_string_equal(cli_said(&cli), "");
 }
 
-static void descriptors_that_we_were_given_are_passed_on(void **state)
+TEST(descriptors_that_we_were_given_are_passed_on)
 {
     char script[512];
 
-    (void)state;
     (void)snprintf(script, sizeof(script),
                    "exec 5</dev/null 9</dev/null; exec %s run --servers %s %s "
                    "%s descriptors",
@@ -222,12 +207,11 @@ static void descriptors_that_we_were_given_are_passed_on(void **state)
     assert_string_equal(cli_said(&cli), "fd 5\nfd 9\n");
 }
 
-static void signal_dispositions_are_as_we_found_them(void **state)
+TEST(signal_dispositions_are_as_we_found_them)
 {
     char script[512];
     char direct[1024];
 
-    (void)state;
     (void)snprintf(script, sizeof(script), "trap '' HUP; exec %s dispositions",
                    COMMAND);
     cli_start(&cli, "sh", (const char *const[]){ "-c", script, NULL });
@@ -242,7 +226,7 @@ static void signal_dispositions_are_as_we_found_them(void **state)
     assert_string_equal(cli_said(&cli), direct);
 }
 
-static void signals_are_passed_on(void **state)
+TEST(signals_are_passed_on)
 {
     static const struct {
         int sig;
@@ -252,7 +236,6 @@ static void signals_are_passed_on(void **state)
                     { SIGUSR1, "USR1\n" },   { SIGUSR2, "USR2\n" },
                     { SIGWINCH, "WINCH\n" }, { SIGCONT, "CONT\n" } };
 
-    (void)state;
     START(&cli, new_path(), COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
@@ -262,11 +245,10 @@ static void signals_are_passed_on(void **state)
     assert_int_equal(cli_end(&cli), 0);
 }
 
-static void tstp_and_cont_stop_and_continue_the_command(void **state)
+TEST(tstp_and_cont_stop_and_continue_the_command)
 {
     pid_t command;
 
-    (void)state;
     START(&cli, new_path(), COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
     command = wait_child_of(cli.pid, "cli-command");
@@ -280,12 +262,11 @@ static void tstp_and_cont_stop_and_continue_the_command(void **state)
 }
 
 /* flock gives its lock back while an orphan still works. */
-static void a_signal_reaches_the_children_of_the_command(void **state)
+TEST(a_signal_reaches_the_children_of_the_command)
 {
     pid_t grandchild;
     const char *said;
 
-    (void)state;
     START(&cli, new_path(), "-c", "sleep 1000 & echo pid $!; wait");
     cli_wait_said(&cli, "\n");
     said = cli_said(&cli);
@@ -299,13 +280,12 @@ static void a_signal_reaches_the_children_of_the_command(void **state)
 
 /* The lock must not be free while one of them lives. consul and flom give it
  * back earlier. */
-static void the_lock_outlives_all_that_the_command_has_started(void **state)
+TEST(the_lock_outlives_all_that_the_command_has_started)
 {
     const char *path = new_path();
     struct cli next;
     char script[64];
 
-    (void)state;
     START(&cli, path, COMMAND, "leave");
     cli_wait_said(&cli, "\n");
     (void)snprintf(script, sizeof(script), "kill -0 %d || exit 3",
@@ -315,11 +295,10 @@ static void the_lock_outlives_all_that_the_command_has_started(void **state)
     assert_int_equal(cli_end(&next), 3);
 }
 
-static void a_run_that_does_not_wait_exits_with_75(void **state)
+TEST(a_run_that_does_not_wait_exits_with_75)
 {
     const char *path = new_path();
 
-    (void)state;
     START(&cli, "--why", "release 41", path, COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
     {
@@ -343,13 +322,12 @@ static void a_run_that_does_not_wait_exits_with_75(void **state)
     assert_int_equal(cli_end(&cli), 0);
 }
 
-static void a_waiting_run_says_for_whom(void **state)
+TEST(a_waiting_run_says_for_whom)
 {
     const char *path = new_path();
     struct cli second;
     char want[128];
 
-    (void)state;
     START(&cli, "--why-name", path, COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
     START(&second, path, "true");
@@ -360,12 +338,11 @@ static void a_waiting_run_says_for_whom(void **state)
     assert_int_equal(cli_end(&second), 0);
 }
 
-static void data_of_others_cannot_move_the_cursor(void **state)
+TEST(data_of_others_cannot_move_the_cursor)
 {
     const char *path = new_path();
     char node[128];
 
-    (void)state;
     (void)snprintf(node, sizeof(node), "%s/x-lock-0000000000", path);
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     assert_int_equal(admin_create_flags(admin, node, "\033[2Jgone\n",
@@ -376,12 +353,11 @@ static void data_of_others_cannot_move_the_cursor(void **state)
     assert_int_equal(admin_delete(admin, node), ZOK);
 }
 
-static void a_signal_ends_the_waiting(void **state)
+TEST(a_signal_ends_the_waiting)
 {
     const char *path = new_path();
     struct cli second;
 
-    (void)state;
     START(&cli, path, COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
     START(&second, path, "true");
@@ -392,12 +368,11 @@ static void a_signal_ends_the_waiting(void **state)
     assert_int_equal(cli_end(&cli), 0);
 }
 
-static void readers_share_and_exclude_a_writer(void **state)
+TEST(readers_share_and_exclude_a_writer)
 {
     const char *path = new_path();
     struct cli reader;
 
-    (void)state;
     START(&cli, "-s", path, COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
     START(&reader, "-n", "-s", path, "-c", "echo $ZKLOCK_KIND");
@@ -421,7 +396,7 @@ static json_t *read_status(const char *file)
 
 /* Regression, found by the fuzzer: a paragraph separator in a name was written
  * as it is. */
-static void the_status_file_has_no_character_of_a_name_as_it_is(void **state)
+TEST(the_status_file_has_no_character_of_a_name_as_it_is)
 {
     const char *file = cli_file("status");
     char path[128];
@@ -429,7 +404,6 @@ static void the_status_file_has_no_character_of_a_name_as_it_is(void **state)
     FILE *f;
     size_t n;
 
-    (void)state;
     (void)snprintf(path, sizeof(path), "%s/\xe2\x80\xa9", new_path());
     assert_int_equal(RUN("--status-file", file, path, "true"), 0);
     f = fopen(file, "re");
@@ -441,7 +415,7 @@ static void the_status_file_has_no_character_of_a_name_as_it_is(void **state)
     assert_null(strchr(text, '\xe2'));
 }
 
-static void the_status_file_says_what_happened(void **state)
+TEST(the_status_file_says_what_happened)
 {
     const char *file = cli_file("status");
     const char *path = new_path();
@@ -449,7 +423,6 @@ static void the_status_file_says_what_happened(void **state)
     json_t *json;
     int exit_code, command_code, acquired, lost;
 
-    (void)state;
     assert_int_equal(RUN("--status-file", file, path, "sh", "-c", "exit 7"), 7);
     json = read_status(file);
     assert_int_equal(json_unpack(json, "{s:i, s:b, s:b, s:{s:i}, s:{s:s}}",
@@ -479,13 +452,12 @@ static void the_status_file_says_what_happened(void **state)
 
 /* Regression: when standard output was a file, the tool replaced the link
  * /dev/stdout itself by a file, for everybody on the machine. */
-static void a_status_file_that_is_a_link_is_followed(void **state)
+TEST(a_status_file_that_is_a_link_is_followed)
 {
     const char *link = cli_file("link");
     const char *file = cli_file("behind the link");
     struct stat st;
 
-    (void)state;
     assert_int_equal(symlink("/proc/self/fd/1", link), 0);
     assert_int_equal(RUN("--status-file", link, new_path(), "echo", "done"), 0);
     assert_said(&cli, "done\n{\"path\":");
@@ -514,14 +486,13 @@ static int64_t session_of(const char *path)
     return stat.ephemeralOwner;
 }
 
-static void a_session_that_ends_ends_the_command(void **state)
+TEST(a_session_that_ends_ends_the_command)
 {
     const char *file = cli_file("status");
     const char *path = new_path();
     pid_t command;
     json_t *json;
 
-    (void)state;
     START(&cli, "--status-file", file, path, COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
     command = wait_child_of(cli.pid, "cli-command");
@@ -536,11 +507,10 @@ static void a_session_that_ends_ends_the_command(void **state)
     json_decref(json);
 }
 
-static void a_node_deleted_by_hand_ends_the_command(void **state)
+TEST(a_node_deleted_by_hand_ends_the_command)
 {
     const char *path = new_path();
 
-    (void)state;
     START(&cli, path, COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
     delete_nth_child(path, 0);
@@ -605,7 +575,7 @@ static void assert_no_overlap(const char *first, const char *second)
 
 /* The command of consul lives on until long after the next client has the
  * lock. */
-static void in_a_partition_the_command_is_dead_before_the_next(void **state)
+TEST(in_a_partition_the_command_is_dead_before_the_next)
 {
     const char *first = cli_file("stamps-1");
     const char *second = cli_file("stamps-2");
@@ -613,7 +583,6 @@ static void in_a_partition_the_command_is_dead_before_the_next(void **state)
     struct proxy *proxy;
     struct cli next;
 
-    (void)state;
     print_message("seed %u\n", seed);
     srand(seed);
     assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
@@ -632,13 +601,12 @@ static void in_a_partition_the_command_is_dead_before_the_next(void **state)
 }
 
 /* A stopped tool cannot end the command: its guard must. */
-static void a_stopped_tool_does_not_let_the_command_live_on(void **state)
+TEST(a_stopped_tool_does_not_let_the_command_live_on)
 {
     const char *first = cli_file("stamps-1");
     const char *second = cli_file("stamps-2");
     struct cli next;
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         start_rivals(server_hosts(the_server), new_path(), first, second,
                      &next);
@@ -650,13 +618,12 @@ static void a_stopped_tool_does_not_let_the_command_live_on(void **state)
     }
 }
 
-static void a_killed_tool_takes_the_command_and_its_children_along(void **state)
+TEST(a_killed_tool_takes_the_command_and_its_children_along)
 {
     const char *path = new_path();
     pid_t command;
     pid_t grandchild;
 
-    (void)state;
     START(&cli, path, "-c", "sleep 1000 & echo pid $!; wait");
     cli_wait_said(&cli, "\n");
     grandchild = (pid_t)atoi(cli_said(&cli) + 4);
@@ -670,12 +637,11 @@ static void a_killed_tool_takes_the_command_and_its_children_along(void **state)
 }
 
 /* When both are gone, the kernel still kills the command itself. */
-static void without_tool_and_guard_the_command_dies_too(void **state)
+TEST(without_tool_and_guard_the_command_dies_too)
 {
     const char *path = new_path();
     pid_t command;
 
-    (void)state;
     START(&cli, path, COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
     command = wait_child_of(cli.pid, "cli-command");
@@ -702,11 +668,10 @@ static void end_session_elsewhere(struct ensemble *e)
 }
 
 /* Regression: it was said then that somebody had deleted the node. */
-static void the_end_of_the_session_is_blamed_on_nobody(void **state)
+TEST(the_end_of_the_session_is_blamed_on_nobody)
 {
     struct ensemble *e;
 
-    (void)state;
     assert_int_equal(ensemble_start(3, NULL, &e), SERVER_OK);
     for (int i = 0; i < 10; i++) {
         end_session_elsewhere(e);
@@ -716,12 +681,11 @@ static void the_end_of_the_session_is_blamed_on_nobody(void **state)
 }
 
 /* TERM gives the command time to clean up while the lock is still ours. */
-static void before_kill_the_command_gets_term(void **state)
+TEST(before_kill_the_command_gets_term)
 {
     struct proxy *proxy;
     const char *said;
 
-    (void)state;
     assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
     START_FOR(&cli, "6s", proxy_hosts(proxy), "--kill-grace", "1s", new_path(),
               COMMAND, "signals");
@@ -739,12 +703,11 @@ static void before_kill_the_command_gets_term(void **state)
 /* Regression: the tool sent TERM, was stopped, and its guard killed the
  * command; then the tool ended with 79 without a reason. A busy machine has the
  * same effect as the stop. */
-static void a_killed_command_is_reported(void **state)
+TEST(a_killed_command_is_reported)
 {
     struct proxy *proxy;
     pid_t command;
 
-    (void)state;
     assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
     START_FOR(&cli, "6s", proxy_hosts(proxy), "--kill-grace", "1s", new_path(),
               COMMAND, "signals");
@@ -761,11 +724,10 @@ static void a_killed_command_is_reported(void **state)
     proxy_stop(proxy);
 }
 
-static void a_short_break_is_survived(void **state)
+TEST(a_short_break_is_survived)
 {
     struct proxy *proxy;
 
-    (void)state;
     assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
     START_FOR(&cli, "20s", proxy_hosts(proxy), new_path(), COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
@@ -778,11 +740,10 @@ static void a_short_break_is_survived(void **state)
     proxy_stop(proxy);
 }
 
-static void at_the_first_doubt_the_command_gets_term_if_so_asked(void **state)
+TEST(at_the_first_doubt_the_command_gets_term_if_so_asked)
 {
     struct proxy *proxy;
 
-    (void)state;
     assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
     START_FOR(&cli, "20s", proxy_hosts(proxy), "--timeout", "300ms",
               "--on-suspend=term", new_path(), "sleep", "1000");
@@ -795,12 +756,11 @@ static void at_the_first_doubt_the_command_gets_term_if_so_asked(void **state)
     proxy_stop(proxy);
 }
 
-static void in_doubt_the_command_is_paused_if_so_asked(void **state)
+TEST(in_doubt_the_command_is_paused_if_so_asked)
 {
     struct proxy *proxy;
     pid_t command;
 
-    (void)state;
     assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
     cli_start(&cli, LOCKCTL,
               (const char *const[]){ "run", "--servers", proxy_hosts(proxy),
@@ -832,11 +792,10 @@ static void ask_for(const char *path)
     assert_int_equal(admin_set(admin, node, "__REVOKE__"), ZOK);
 }
 
-static void a_run_told_to_give_back_does_so_when_asked(void **state)
+TEST(a_run_told_to_give_back_does_so_when_asked)
 {
     const char *path = new_path();
 
-    (void)state;
     START(&cli, "--on-revoke=term", path, "sleep", "1000");
     wait_children(path, 1);
     (void)wait_child_of(cli.pid, "sleep");
@@ -872,12 +831,11 @@ static bool tells_owner(void *data)
 
 /* Regression: the request replaced owner and label for good, of a holder that
  * ignored it. */
-static void a_request_that_is_ignored_leaves_the_owner(void **state)
+TEST(a_request_that_is_ignored_leaves_the_owner)
 {
     const char *path = new_path();
     struct cli second;
 
-    (void)state;
     START(&cli, "--why", "release 42", path, COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
     for (int i = 0; i < 2; i++) {
@@ -894,12 +852,11 @@ static void a_request_that_is_ignored_leaves_the_owner(void **state)
 }
 
 /* Regression: it was "held by session 0x0". */
-static void a_holder_without_a_session_is_called_so(void **state)
+TEST(a_holder_without_a_session_is_called_so)
 {
     const char *path = new_path();
     char node[256];
 
-    (void)state;
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     (void)snprintf(node, sizeof(node), "%s/\xe2\x80\xae-lock-0000000000", path);
     assert_int_equal(admin_create(admin, node, "old"), ZOK);
@@ -910,59 +867,7 @@ static void a_holder_without_a_session_is_called_so(void **state)
     assert_int_equal(admin_delete_tree(admin, path), ZOK);
 }
 
-static int run_group(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_status_is_that_of_the_command),
-        cmocka_unit_test(options_of_the_command_are_not_ours),
-        cmocka_unit_test(a_command_that_cannot_be_executed_has_its_own_code),
-        cmocka_unit_test(wrong_usage_is_64),
-        cmocka_unit_test(a_path_that_is_wrong_is_named),
-        cmocka_unit_test(an_empty_name_of_servers_is_an_error),
-        cmocka_unit_test(without_a_server_it_is_69),
-        cmocka_unit_test(any_reason_will_do),
-        cmocka_unit_test(another_session_timeout_than_asked_for_is_said),
-        cmocka_unit_test(help_is_asked_for_in_three_ways),
-        cmocka_unit_test(too_long_a_grace_is_refused_with_the_arithmetic),
-        cmocka_unit_test(the_command_knows_its_lock),
-        cmocka_unit_test(stdin_is_that_of_the_command),
-        cmocka_unit_test(the_command_has_none_of_our_descriptors),
-        cmocka_unit_test(descriptors_that_we_were_given_are_passed_on),
-        cmocka_unit_test(signal_dispositions_are_as_we_found_them),
-        cmocka_unit_test(signals_are_passed_on),
-        cmocka_unit_test(tstp_and_cont_stop_and_continue_the_command),
-        cmocka_unit_test(a_signal_reaches_the_children_of_the_command),
-        cmocka_unit_test(the_lock_outlives_all_that_the_command_has_started),
-        cmocka_unit_test(a_run_that_does_not_wait_exits_with_75),
-        cmocka_unit_test(a_waiting_run_says_for_whom),
-        cmocka_unit_test(data_of_others_cannot_move_the_cursor),
-        cmocka_unit_test(a_signal_ends_the_waiting),
-        cmocka_unit_test(readers_share_and_exclude_a_writer),
-        cmocka_unit_test(the_status_file_has_no_character_of_a_name_as_it_is),
-        cmocka_unit_test(the_status_file_says_what_happened),
-        cmocka_unit_test(a_status_file_that_is_a_link_is_followed),
-        cmocka_unit_test(a_session_that_ends_ends_the_command),
-        cmocka_unit_test(a_node_deleted_by_hand_ends_the_command),
-        cmocka_unit_test(in_a_partition_the_command_is_dead_before_the_next),
-        cmocka_unit_test(a_stopped_tool_does_not_let_the_command_live_on),
-        cmocka_unit_test(
-            a_killed_tool_takes_the_command_and_its_children_along),
-        cmocka_unit_test(without_tool_and_guard_the_command_dies_too),
-        cmocka_unit_test(the_end_of_the_session_is_blamed_on_nobody),
-        cmocka_unit_test(before_kill_the_command_gets_term),
-        cmocka_unit_test(a_killed_command_is_reported),
-        cmocka_unit_test(a_short_break_is_survived),
-        cmocka_unit_test(at_the_first_doubt_the_command_gets_term_if_so_asked),
-        cmocka_unit_test(in_doubt_the_command_is_paused_if_so_asked),
-        cmocka_unit_test(a_run_told_to_give_back_does_so_when_asked),
-        cmocka_unit_test(a_request_that_is_ignored_leaves_the_owner),
-        cmocka_unit_test(a_holder_without_a_session_is_called_so),
-    };
-
-    return cmocka_run_group_tests_name("run", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return cli_run(NULL, run_group);
+    return cli_run(NULL, test_run_all);
 }

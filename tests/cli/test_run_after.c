@@ -2,6 +2,7 @@
 /* Tests of zk-lockctl run after its command has ended, or when it cannot act
  * itself: processes left behind, the killer, and the release. */
 #include "start_run.h"
+#include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +18,10 @@
 
 /* A parser of /proc/PID/stat that takes the first parenthesis for the end of
  * the name overlooks these, and the lock is free while they live. */
-static void no_name_hides_a_process_that_is_left(void **state)
+TEST(no_name_hides_a_process_that_is_left)
 {
     static const char *const names[] = { "\n) Z 1 (", " " };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         START(&cli, "--kill-grace", "50ms", new_path(), COMMAND, "leave",
               names[i]);
@@ -31,11 +31,10 @@ static void no_name_hides_a_process_that_is_left(void **state)
 }
 
 /* The process gets TERM and CONT, and has the time of --kill-grace. */
-static void leftover_processes_may_clean_up(void **state)
+TEST(leftover_processes_may_clean_up)
 {
     const char *file = cli_file("cleaned-up");
 
-    (void)state;
     START_FOR(&cli, "60s", server_hosts(the_server), "--kill-grace", "10s",
               new_path(), COMMAND, "leave-stopped", file);
     assert_int_equal(cli_end(&cli), 0);
@@ -46,11 +45,10 @@ static void leftover_processes_may_clean_up(void **state)
 
 /* A signal to the process group of the tool does not reach its guard: else a
  * grandchild would live on without the lock. */
-static void a_killed_group_takes_all_along(void **state)
+TEST(a_killed_group_takes_all_along)
 {
     pid_t grandchild;
 
-    (void)state;
     START(&cli, new_path(), "-c", "sleep 1000 & echo pid $!; wait");
     cli_wait_said(&cli, "\n");
     grandchild = (pid_t)atoi(cli_said(&cli) + 4);
@@ -76,21 +74,19 @@ static pid_t start_daemon(const char *timeout, const char *path)
 
 /* Regression: the guard killed the group only, and the daemon worked on beside
  * the next holder. The lock is free when the session has timed out. */
-static void a_killed_tool_takes_daemons_along(void **state)
+TEST(a_killed_tool_takes_daemons_along)
 {
     pid_t daemon = start_daemon("20s", new_path());
 
-    (void)state;
     assert_int_equal(kill(cli.pid, SIGKILL), 0);
     assert_int_equal(cli_end(&cli), 128 + SIGKILL);
     wait_process_gone(daemon);
 }
 
-static void a_stopped_tool_takes_daemons_along(void **state)
+TEST(a_stopped_tool_takes_daemons_along)
 {
     pid_t daemon = start_daemon("4s", new_path());
 
-    (void)state;
     assert_int_equal(kill(cli.pid, SIGSTOP), 0);
     wait_process_gone(daemon);
     assert_int_equal(kill(cli.pid, SIGCONT), 0);
@@ -98,12 +94,11 @@ static void a_stopped_tool_takes_daemons_along(void **state)
 }
 
 /* Then the tool does its work. */
-static void a_killed_guard_takes_daemons_along(void **state)
+TEST(a_killed_guard_takes_daemons_along)
 {
     const char *path = new_path();
     pid_t daemon = start_daemon("20s", path);
 
-    (void)state;
     assert_int_equal(kill(wait_child_of(cli.pid, "zk-lockctl guar"), SIGKILL),
                      0);
     assert_int_equal(cli_end(&cli), 128 + SIGKILL);
@@ -113,9 +108,8 @@ static void a_killed_guard_takes_daemons_along(void **state)
 }
 
 /* The guard is the parent of the command. */
-static void a_stopped_guard_is_continued(void **state)
+TEST(a_stopped_guard_is_continued)
 {
-    (void)state;
     START(&cli, new_path(), "-c",
           "trap 'exit 7' TERM; kill -STOP $PPID; echo stopped; "
           "while :; do sleep 0.1; done");
@@ -128,12 +122,11 @@ static void a_stopped_guard_is_continued(void **state)
 
 /* The lock was ours to the end of the command, so it is no failure of the
  * command that the servers do not answer the release. The node goes later. */
-static void a_release_without_an_answer_is_no_loss(void **state)
+TEST(a_release_without_an_answer_is_no_loss)
 {
     const char *path = new_path();
     struct proxy *proxy;
 
-    (void)state;
     assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
     START_FOR(&cli, "10s", proxy_hosts(proxy), "--timeout", "300ms", path, "-c",
               "echo ready; read -r line; exit 7");
@@ -177,11 +170,10 @@ static void end_without_a_lease(const char *hosts, struct proxy *proxy)
 }
 
 /* Regression: the exit code was 0 when the release was confirmed. */
-static void a_lock_not_proven_at_the_end_is_lost(void **state)
+TEST(a_lock_not_proven_at_the_end_is_lost)
 {
     struct proxy *proxy;
 
-    (void)state;
     end_without_a_lease(server_hosts(the_server), NULL);
     assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
     end_without_a_lease(proxy_hosts(proxy), proxy);
@@ -189,9 +181,8 @@ static void a_lock_not_proven_at_the_end_is_lost(void **state)
 }
 
 /* The lease was proven, but somebody has deleted the node. */
-static void a_lock_found_lost_at_the_release_is_lost(void **state)
+TEST(a_lock_found_lost_at_the_release_is_lost)
 {
-    (void)state;
     preload(LOST_RELEASE);
     START(&cli, new_path(), "true");
     (void)unsetenv("LD_PRELOAD");
@@ -200,14 +191,13 @@ static void a_lock_found_lost_at_the_release_is_lost(void **state)
 }
 
 /* The node stays until the session ends; the command has done its work. */
-static void a_refused_release_is_said(void **state)
+TEST(a_refused_release_is_said)
 {
     struct ACL read_only[] = { { ZOO_PERM_READ,
                                  { (char *)"world", (char *)"anyone" } } };
     const struct ACL_vector acl = { 1, read_only };
     const char *path = new_path();
 
-    (void)state;
     START(&cli, path, "-c", "echo ready; read -r line; exit 7");
     cli_wait_said(&cli, "ready\n");
     assert_int_equal(admin_set_acl(admin, path, &acl), ZOK);
@@ -217,26 +207,7 @@ static void a_refused_release_is_said(void **state)
     assert_null(strstr(cli_said(&cli), "LOST"));
 }
 
-static int run_group(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_name_hides_a_process_that_is_left),
-        cmocka_unit_test(leftover_processes_may_clean_up),
-        cmocka_unit_test(a_killed_group_takes_all_along),
-        cmocka_unit_test(a_killed_tool_takes_daemons_along),
-        cmocka_unit_test(a_stopped_tool_takes_daemons_along),
-        cmocka_unit_test(a_killed_guard_takes_daemons_along),
-        cmocka_unit_test(a_stopped_guard_is_continued),
-        cmocka_unit_test(a_release_without_an_answer_is_no_loss),
-        cmocka_unit_test(a_lock_not_proven_at_the_end_is_lost),
-        cmocka_unit_test(a_lock_found_lost_at_the_release_is_lost),
-        cmocka_unit_test(a_refused_release_is_said),
-    };
-
-    return cmocka_run_group_tests_name("run after", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return cli_run(NULL, run_group);
+    return cli_run(NULL, test_run_all);
 }

@@ -76,30 +76,26 @@ static void end_many(int count)
  * signals. When the command ended in between, the tool took its signal without
  * looking again, and held the lock until the lease was due: for half a session
  * timeout, in one of ten runs. */
-static void a_command_that_term_ends_leaves_the_lock_at_once(void **state)
+TEST(a_command_that_term_ends_leaves_the_lock_at_once)
 {
-    (void)state;
     end_many(rounds());
 }
 
-static int make_kill_slow(void **state)
+static int make_kill_slow(void)
 {
-    (void)state;
     preload(SLOW_KILL);
     return 0;
 }
 
-static int make_kill_normal(void **state)
+static int make_kill_normal(void)
 {
-    (void)state;
     return unsetenv("LD_PRELOAD");
 }
 
 /* The same, but in every run: the command ends while the tool is sending
  * TERM. */
-static void an_end_amid_the_signals_is_seen(void **state)
+TEST_WITH(an_end_amid_the_signals_is_seen, make_kill_slow, make_kill_normal)
 {
-    (void)state;
     end_many(2);
 }
 
@@ -111,12 +107,11 @@ static void start_stopped(const char *path)
 
 /* Regression: the tool passed the signal on, but sent no CONT, so the command
  * stayed stopped. */
-static void a_command_that_is_stopped_can_be_ended(void **state)
+TEST(a_command_that_is_stopped_can_be_ended)
 {
     static const int signals[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
     const char *path = new_path();
 
-    (void)state;
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
         start_stopped(path);
         assert_int_equal(kill(cli.pid, signals[i]), 0);
@@ -125,20 +120,18 @@ static void a_command_that_is_stopped_can_be_ended(void **state)
     assert_int_equal(count_children(path), 0);
 }
 
-static void a_command_that_is_stopped_can_be_continued(void **state)
+TEST(a_command_that_is_stopped_can_be_continued)
 {
-    (void)state;
     start_stopped(new_path());
     assert_int_equal(kill(cli.pid, SIGCONT), 0);
     assert_int_equal(cli_end(&cli), 0);
 }
 
 /* Regression: such a command kept the lock for as long as it liked. */
-static void a_command_that_does_not_heed_term_is_killed(void **state)
+TEST(a_command_that_does_not_heed_term_is_killed)
 {
     int64_t told_ms;
 
-    (void)state;
     START(&cli, "--kill-after", "700ms", new_path(), COMMAND, "deaf");
     cli_wait_said(&cli, "deaf\n");
     told_ms = now_ms();
@@ -150,11 +143,10 @@ static void a_command_that_does_not_heed_term_is_killed(void **state)
 
 /* Regression: the command ignored that TERM, and when the servers were back it
  * kept the lock. */
-static void term_because_of_a_doubt_has_a_kill_behind_it_too(void **state)
+TEST(term_because_of_a_doubt_has_a_kill_behind_it_too)
 {
     struct proxy *proxy;
 
-    (void)state;
     assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
     START_FOR(&cli, LONG, proxy_hosts(proxy), "--on-suspend=term",
               "--kill-after", "2s", new_path(), COMMAND, "deaf");
@@ -167,9 +159,8 @@ static void term_because_of_a_doubt_has_a_kill_behind_it_too(void **state)
     proxy_stop(proxy);
 }
 
-static void a_stopped_and_deaf_command_is_killed(void **state)
+TEST(a_stopped_and_deaf_command_is_killed)
 {
-    (void)state;
     START(&cli, "--kill-after", "100ms", new_path(), "sh", "-c",
           "trap 'kill -STOP $$' TERM; echo ready; while :; do sleep 1; done");
     cli_wait_said(&cli, "ready\n");
@@ -178,9 +169,8 @@ static void a_stopped_and_deaf_command_is_killed(void **state)
     assert_int_equal(cli_end(&cli), 128 + SIGKILL);
 }
 
-static void other_signals_kill_nobody(void **state)
+TEST(other_signals_kill_nobody)
 {
-    (void)state;
     START(&cli, "--kill-after", "0", new_path(), COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
     assert_int_equal(kill(cli.pid, SIGHUP), 0); /* reload, for many */
@@ -198,11 +188,10 @@ static void other_signals_kill_nobody(void **state)
 
 /* Processes that a command leaves behind have the grace to end by
  * themselves. */
-static void leftover_processes_are_killed_after_the_grace(void **state)
+TEST(leftover_processes_are_killed_after_the_grace)
 {
     int64_t began_ms = now_ms();
 
-    (void)state;
     START_FOR(&cli, LONG, server_hosts(the_server), "-v", "--kill-grace",
               "1500ms", new_path(), COMMAND, "leave");
     assert_int_equal(cli_end(&cli), 0);
@@ -210,25 +199,7 @@ static void leftover_processes_are_killed_after_the_grace(void **state)
     assert_said(&cli, "left processes behind");
 }
 
-static int run_group(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_command_that_term_ends_leaves_the_lock_at_once),
-        cmocka_unit_test_setup_teardown(an_end_amid_the_signals_is_seen,
-                                        make_kill_slow, make_kill_normal),
-        cmocka_unit_test(a_command_that_is_stopped_can_be_ended),
-        cmocka_unit_test(a_command_that_is_stopped_can_be_continued),
-        cmocka_unit_test(a_command_that_does_not_heed_term_is_killed),
-        cmocka_unit_test(term_because_of_a_doubt_has_a_kill_behind_it_too),
-        cmocka_unit_test(a_stopped_and_deaf_command_is_killed),
-        cmocka_unit_test(other_signals_kill_nobody),
-        cmocka_unit_test(leftover_processes_are_killed_after_the_grace),
-    };
-
-    return cmocka_run_group_tests_name("run end", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return cli_run(NULL, run_group);
+    return cli_run(NULL, test_run_all);
 }

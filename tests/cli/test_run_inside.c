@@ -22,11 +22,10 @@ static const char *other_path(void)
     return path;
 }
 
-static void it_would_wait_for_itself(void **state)
+TEST(it_would_wait_for_itself)
 {
     const char *path = new_path();
 
-    (void)state;
     assert_int_equal(RUN(path, INSIDE, path, "echo", "started"), 64);
     assert_said(&cli, "you hold /");
     assert_said(&cli, "would wait for itself");
@@ -36,44 +35,40 @@ static void it_would_wait_for_itself(void **state)
 }
 
 /* ZKLOCK_SESSION is that of the one in the middle. */
-static void with_another_lock_in_between_too(void **state)
+TEST(with_another_lock_in_between_too)
 {
     const char *other = other_path();
     const char *path = new_path();
 
-    (void)state;
     assert_int_equal(RUN(path, INSIDE, other, INSIDE, path, "true"), 64);
     assert_said(&cli, "you hold /");
     assert_int_equal(RUN(path, INSIDE, other, "true"), 0);
 }
 
-static void a_run_that_does_not_wait_says_why(void **state)
+TEST(a_run_that_does_not_wait_says_why)
 {
     const char *path = new_path();
 
-    (void)state;
     assert_int_equal(RUN(path, INSIDE, "-n", path, "true"), 75);
     assert_said(&cli, "you hold /");
     assert_int_equal(RUN(path, INSIDE, "-n", "-E", "9", path, "true"), 9);
 }
 
-static void readers_join_readers(void **state)
+TEST(readers_join_readers)
 {
     const char *path = new_path();
 
-    (void)state;
     assert_int_equal(RUN("-s", path, INSIDE, "-s", path, "true"), 0);
     assert_int_equal(RUN("-s", path, INSIDE, "-x", path, "true"), 64);
     assert_int_equal(RUN("-x", path, INSIDE, "-s", path, "true"), 64);
 }
 
 /* The same lock by another name. */
-static void a_chroot_does_not_hide_it(void **state)
+TEST(a_chroot_does_not_hide_it)
 {
     char path[256];
     const char *root = new_path();
 
-    (void)state;
     (void)snprintf(path, sizeof(path), "%s/a", root);
     assert_int_equal(
         RUN(path, INSIDE, "--chroot", root, "/a", "echo", "started"), 64);
@@ -82,12 +77,11 @@ static void a_chroot_does_not_hide_it(void **state)
 
 /* A terminal multiplexer that was started by a command that once had the lock,
  * for example, keeps these variables. */
-static void an_old_environment_means_nothing(void **state)
+TEST(an_old_environment_means_nothing)
 {
     const char *path = new_path();
     char sessions[64] = "";
 
-    (void)state;
     assert_int_equal(RUN(path, "sh", "-c", "echo $ZKLOCK_SESSIONS"), 0);
     (void)snprintf(sessions, sizeof(sessions), "%s", cli_said(&cli));
     sessions[strcspn(sessions, "\n")] = '\0';
@@ -101,12 +95,11 @@ static void an_old_environment_means_nothing(void **state)
 
 /* The node of the killed run is there until its session ends, so waiting makes
  * sense. */
-static void a_run_around_that_was_killed_is_waited_for(void **state)
+TEST(a_run_around_that_was_killed_is_waited_for)
 {
     const char *path = new_path();
     char sessions[64];
 
-    (void)state;
     START_FOR(&cli, "4s", server_hosts(the_server), path, "sh", "-c",
               "echo $ZKLOCK_SESSIONS; exec sleep 1000");
     cli_wait_said(&cli, "\n");
@@ -137,14 +130,13 @@ static void assert_node_says(const char *path, const char *text)
 /* Two nested runs may wait for each other's outer lock. Each run has a session
  * of its own; only this record tells that the inner run belongs to the outer
  * one. */
-static void the_node_inside_names_the_session_around(void **state)
+TEST(the_node_inside_names_the_session_around)
 {
     const char *inner = other_path();
     const char *path = new_path();
     char within[64];
     char session[32];
 
-    (void)state;
     START(&cli, "--why-name", path, "sh", "-c", "echo $ZKLOCK_SESSION; \"$@\"",
           "sh", INSIDE, inner, COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
@@ -155,23 +147,7 @@ static void the_node_inside_names_the_session_around(void **state)
     assert_int_equal(cli_end(&cli), 0);
 }
 
-static int run_group(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_would_wait_for_itself),
-        cmocka_unit_test(with_another_lock_in_between_too),
-        cmocka_unit_test(a_run_that_does_not_wait_says_why),
-        cmocka_unit_test(readers_join_readers),
-        cmocka_unit_test(a_chroot_does_not_hide_it),
-        cmocka_unit_test(an_old_environment_means_nothing),
-        cmocka_unit_test(a_run_around_that_was_killed_is_waited_for),
-        cmocka_unit_test(the_node_inside_names_the_session_around),
-    };
-
-    return cmocka_run_group_tests_name("run inside run", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return cli_run(NULL, run_group);
+    return cli_run(NULL, test_run_all);
 }

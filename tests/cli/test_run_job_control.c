@@ -11,17 +11,15 @@ static const int all[] = { SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU };
 
 /* Without a terminal any process may have sent the stop: that one will continue
  * the command. */
-static void without_a_terminal_nothing_follows(void **state)
+TEST(without_a_terminal_nothing_follows)
 {
-    (void)state;
     assert_int_equal(NEXT(.signal = SIGSTOP), JOB_LEAVE);
     assert_int_equal(NEXT(.signal = SIGTSTP), JOB_LEAVE);
     assert_int_equal(NEXT(.signal = SIGTSTP, .told = true), JOB_LEAVE);
 }
 
-static void a_command_that_asks_gets_our_terminal(void **state)
+TEST(a_command_that_asks_gets_our_terminal)
 {
-    (void)state;
     for (int lent = 0; lent <= 1; lent++) {
         assert_int_equal(NEXT(.signal = SIGTTIN, .ours = true, .lent = lent),
                          JOB_LEND);
@@ -30,28 +28,24 @@ static void a_command_that_asks_gets_our_terminal(void **state)
     }
 }
 
-static void a_command_that_asks_in_the_background_is_a_stopped_job(void **state)
+TEST(a_command_that_asks_in_the_background_is_a_stopped_job)
 {
-    (void)state;
     assert_int_equal(NEXT(.signal = SIGTTIN), JOB_STOP);
     assert_int_equal(NEXT(.signal = SIGTTOU, .lent = true), JOB_STOP);
 }
 
 /* The key ^Z or the command itself stops it: the shell wants its terminal
  * back. */
-static void
-a_command_that_stops_with_the_terminal_is_a_stopped_job(void **state)
+TEST(a_command_that_stops_with_the_terminal_is_a_stopped_job)
 {
-    (void)state;
     assert_int_equal(NEXT(.signal = SIGSTOP, .has = true), JOB_STOP);
     assert_int_equal(NEXT(.signal = SIGTSTP, .has = true), JOB_STOP);
     assert_int_equal(NEXT(.signal = SIGSTOP, .has = true, .lent = true),
                      JOB_STOP);
 }
 
-static void the_key_for_stopping_is_passed_on_in_a_pipeline(void **state)
+TEST(the_key_for_stopping_is_passed_on_in_a_pipeline)
 {
-    (void)state;
     assert_int_equal(NEXT(.signal = SIGTSTP, .ours = true), JOB_STOP);
     assert_int_equal(NEXT(.signal = SIGTSTP, .ours = true, .told = true),
                      JOB_STOP);
@@ -60,18 +54,16 @@ static void the_key_for_stopping_is_passed_on_in_a_pipeline(void **state)
 }
 
 /* top(1) in a pipeline catches TTOU and stops itself by SIGSTOP. */
-static void a_stop_may_ask_for_the_terminal(void **state)
+TEST(a_stop_may_ask_for_the_terminal)
 {
-    (void)state;
     assert_int_equal(NEXT(.signal = SIGSTOP, .ours = true), JOB_LEND);
     assert_int_equal(NEXT(.signal = SIGSTOP, .ours = true, .lent = true),
                      JOB_STOP); /* it had the terminal already */
 }
 
 /* The tool may have to send KILL, so it must not stop. */
-static void while_it_should_end_no_job_stops(void **state)
+TEST(while_it_should_end_no_job_stops)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(all); i++) {
         for (int bits = 0; bits < 16; bits++) {
             struct job_view view = { .signal = all[i],
@@ -86,21 +78,4 @@ static void while_it_should_end_no_job_stops(void **state)
     }
     assert_int_equal(NEXT(.signal = SIGTTOU, .ours = true, .ending = true),
                      JOB_LEND);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_a_terminal_nothing_follows),
-        cmocka_unit_test(a_command_that_asks_gets_our_terminal),
-        cmocka_unit_test(
-            a_command_that_asks_in_the_background_is_a_stopped_job),
-        cmocka_unit_test(
-            a_command_that_stops_with_the_terminal_is_a_stopped_job),
-        cmocka_unit_test(the_key_for_stopping_is_passed_on_in_a_pipeline),
-        cmocka_unit_test(a_stop_may_ask_for_the_terminal),
-        cmocka_unit_test(while_it_should_end_no_job_stops),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,12 +25,11 @@ static void assert_status(const char *file, bool overdue, bool lost)
 
 /* --- --max-hold --- */
 
-static void a_command_is_told_to_end_in_time(void **state)
+TEST(a_command_is_told_to_end_in_time)
 {
     const char *file = cli_file("status");
     const char *path = new_path();
 
-    (void)state;
     assert_int_equal(RUN("--status-file", file, "--max-hold", "1s", path, "-c",
                          "trap 'exit 3' TERM; while :; do sleep .01; done"),
                      81);
@@ -59,12 +58,11 @@ static long long time_between_stamps(const char *file)
     return (last - first) / 1000000;
 }
 
-static void one_that_does_not_end_is_killed_before_the_time(void **state)
+TEST(one_that_does_not_end_is_killed_before_the_time)
 {
     const char *file = cli_file("stamps");
     const char *path = new_path();
 
-    (void)state;
     (void)unlink(file);
     assert_int_equal(RUN("--max-hold", "1s", path, COMMAND, "stamp", file, "0"),
                      81);
@@ -74,12 +72,11 @@ static void one_that_does_not_end_is_killed_before_the_time(void **state)
 }
 
 /* The guard does it. The lease still runs: it is not the cause. */
-static void also_while_run_is_stopped(void **state)
+TEST(also_while_run_is_stopped)
 {
     const char *file = cli_file("status");
     pid_t command;
 
-    (void)state;
     START_FOR(&cli, "60s", server_hosts(the_server), "--kill-grace", "100ms",
               "--status-file", file, "--max-hold", "1s", new_path(), COMMAND,
               "deaf");
@@ -94,11 +91,10 @@ static void also_while_run_is_stopped(void **state)
 
 /* Who was stopped right after the start had not yet said until when the command
  * may live: it lived on without the lock. */
-static void also_when_it_is_stopped_at_once(void **state)
+TEST(also_when_it_is_stopped_at_once)
 {
     pid_t command;
 
-    (void)state;
     START_FOR(&cli, "60s", server_hosts(the_server), "--kill-grace", "100ms",
               "--max-hold", "1s", new_path(), "-c",
               "echo $$; tool=$(awk '/^PPid/ { print $2 }' /proc/$PPID/status); "
@@ -110,12 +106,11 @@ static void also_when_it_is_stopped_at_once(void **state)
     assert_int_equal(cli_end(&cli), 81);
 }
 
-static void a_loss_before_is_a_loss(void **state)
+TEST(a_loss_before_is_a_loss)
 {
     const char *file = cli_file("status");
     const char *path = new_path();
 
-    (void)state;
     START(&cli, "--status-file", file, "--max-hold", "1h", path, COMMAND,
           "signals");
     cli_wait_said(&cli, "ready\n");
@@ -125,11 +120,10 @@ static void a_loss_before_is_a_loss(void **state)
     assert_status(file, false, true);
 }
 
-static void a_command_that_ends_in_time_has_its_own_code(void **state)
+TEST(a_command_that_ends_in_time_has_its_own_code)
 {
     const char *path = new_path();
 
-    (void)state;
     assert_int_equal(RUN("--max-hold", "1h", path, "-c", "exit 7"), 7);
     assert_string_equal(cli_said(&cli), "");
     assert_int_equal(RUN("--max-hold", "0", path, "true"), 64);
@@ -140,12 +134,11 @@ static void a_command_that_ends_in_time_has_its_own_code(void **state)
 
 /* --- --keep-daemons --- */
 
-static void a_daemon_may_stay(void **state)
+TEST(a_daemon_may_stay)
 {
     const char *path = new_path();
     pid_t pid;
 
-    (void)state;
     assert_int_equal(RUN("--keep-daemons", path, COMMAND, "leave"), 0);
     pid = (pid_t)atoi(cli_said(&cli));
     assert_true(pid > 1);
@@ -155,12 +148,11 @@ static void a_daemon_may_stay(void **state)
 }
 
 /* Both ways to end: KILL at once, and TERM, to which the daemon is deaf. */
-static void not_when_it_was_ended_for_the_lock(void **state)
+TEST(not_when_it_was_ended_for_the_lock)
 {
     const char *path = new_path();
     pid_t pid;
 
-    (void)state;
     START(&cli, "--keep-daemons", path, "-c",
           COMMAND " leave; exec sleep 1000");
     cli_wait_said(&cli, "\n");
@@ -204,11 +196,10 @@ static void end_with_label(const char *path, const char *label)
     assert_int_equal(cli_end(&cli), 0);
 }
 
-static void the_label_is_the_whole_command(void **state)
+TEST(the_label_is_the_whole_command)
 {
     const char *path = new_path();
 
-    (void)state;
     START(&cli, path, "/bin/sh", "-c", "echo $0; read -r line", "ready",
           "--now");
     end_with_label(path, "/bin/sh -c echo $0; read -r line ready --now");
@@ -217,12 +208,11 @@ static void the_label_is_the_whole_command(void **state)
     end_with_label(path, "echo ready; read -r line");
 }
 
-static void a_long_command_is_cut(void **state)
+TEST(a_long_command_is_cut)
 {
     const char *path = new_path();
     char text[300];
 
-    (void)state;
     (void)memset(text, 'x', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
     assert_int_equal(RUN(path, "true", text, text), 0);
@@ -235,11 +225,10 @@ static void a_long_command_is_cut(void **state)
     assert_string_equal(cli_said(&cli), "");
 }
 
-static void the_label_may_be_another(void **state)
+TEST(the_label_may_be_another)
 {
     const char *path = new_path();
 
-    (void)state;
     START(&cli, "--why-name", path, "/bin/sh", "-c", "echo ready; read -r line",
           "secret");
     end_with_label(path, "sh");
@@ -248,26 +237,7 @@ static void the_label_may_be_another(void **state)
     end_with_label(path, "release 42");
 }
 
-static int run_group(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_command_is_told_to_end_in_time),
-        cmocka_unit_test(one_that_does_not_end_is_killed_before_the_time),
-        cmocka_unit_test(also_while_run_is_stopped),
-        cmocka_unit_test(also_when_it_is_stopped_at_once),
-        cmocka_unit_test(a_loss_before_is_a_loss),
-        cmocka_unit_test(a_command_that_ends_in_time_has_its_own_code),
-        cmocka_unit_test(a_daemon_may_stay),
-        cmocka_unit_test(not_when_it_was_ended_for_the_lock),
-        cmocka_unit_test(the_label_is_the_whole_command),
-        cmocka_unit_test(a_long_command_is_cut),
-        cmocka_unit_test(the_label_may_be_another),
-    };
-
-    return cmocka_run_group_tests_name("run with limits", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return cli_run(NULL, run_group);
+    return cli_run(NULL, test_run_all);
 }

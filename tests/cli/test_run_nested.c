@@ -8,16 +8,15 @@
 
 static struct nested around;
 
-static void a_list_of_sessions_is_read(void **state)
+TEST(a_list_of_sessions_is_read)
 {
-    (void)state;
     nested_read(&around, "0x10000a1b2c30001 0xffffffffffffffff");
     assert_int_equal(around.count, 2);
     assert_int_equal(around.sessions[0], 0x10000a1b2c30001);
     assert_int_equal(nested_innermost(&around), -1);
 }
 
-static void a_malformed_list_is_none(void **state)
+TEST(a_malformed_list_is_none)
 {
     static const char *const texts[] = {
         "",         " ",    "0x",        "0x1,0x2", "x",
@@ -25,7 +24,6 @@ static void a_malformed_list_is_none(void **state)
         "0x1\n0x2", "-0x1", "0x1 0x2 y", "0X1",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(texts); i++) {
         nested_read(&around, texts[i]);
         if (around.count != 0)
@@ -36,11 +34,10 @@ static void a_malformed_list_is_none(void **state)
     assert_int_equal(around.count, 0);
 }
 
-static void a_written_text_is_read(void **state)
+TEST(a_written_text_is_read)
 {
     char text[NESTED_TEXT_MAX];
 
-    (void)state;
     nested_read(&around, NULL);
     nested_write(&around, 0x12, text);
     assert_string_equal(text, "0x12");
@@ -53,9 +50,8 @@ static void a_written_text_is_read(void **state)
 }
 
 /* A shell keeps the variables of a lock that it has released. */
-static void one_that_is_over_is_removed(void **state)
+TEST(one_that_is_over_is_removed)
 {
-    (void)state;
     nested_read(&around, "0x1 0x2 0x1 0x3");
     nested_remove(&around, 1);
     assert_int_equal(around.count, 2);
@@ -66,11 +62,10 @@ static void one_that_is_over_is_removed(void **state)
 }
 
 /* A run that nests deeper forgets the outermost run, and no other. */
-static void of_many_the_innermost_are_kept(void **state)
+TEST(of_many_the_innermost_are_kept)
 {
     char text[NESTED_TEXT_MAX] = "";
 
-    (void)state;
     for (int i = 1; i <= 3 * NESTED_MAX; i++) {
         nested_read(&around, text);
         nested_write(&around, -i, text);
@@ -117,9 +112,8 @@ static bool waits(enum claim_kind kind, const struct zkr_participant *items,
     waits(kind, (struct zkr_participant[]){ __VA_ARGS__ },                     \
           COUNT(((struct zkr_participant[]){ __VA_ARGS__ })))
 
-static void a_mutex_that_is_held_around_is_waited_for(void **state)
+TEST(a_mutex_that_is_held_around_is_waited_for)
 {
-    (void)state;
     assert_true(WAITS(CLAIM_MUTEX, node("lock-", AROUND), node("lock-", 7)));
     assert_true(WAITS(CLAIM_MUTEX, node("lock-", 7), node("lock-", AROUND)));
     assert_false(WAITS(CLAIM_MUTEX, node("lock-", 7), node("__lock__", 8)));
@@ -129,18 +123,16 @@ static void a_mutex_that_is_held_around_is_waited_for(void **state)
 }
 
 /* As the recipes see each other. */
-static void a_mutex_and_a_read_write_lock(void **state)
+TEST(a_mutex_and_a_read_write_lock)
 {
-    (void)state;
     assert_false(WAITS(CLAIM_MUTEX, node("__WRIT__", AROUND)));
     assert_false(WAITS(CLAIM_MUTEX, node("__READ__", AROUND)));
     assert_true(WAITS(CLAIM_READ, node("lock-", AROUND)));
     assert_true(WAITS(CLAIM_WRITE, node("lock-", AROUND)));
 }
 
-static void a_reader_joins_a_reader_around(void **state)
+TEST(a_reader_joins_a_reader_around)
 {
-    (void)state;
     assert_false(WAITS(CLAIM_READ, node("__READ__", AROUND)));
     assert_false(
         WAITS(CLAIM_READ, node("__READ__", AROUND), node("__READ__", 7)));
@@ -151,9 +143,8 @@ static void a_reader_joins_a_reader_around(void **state)
 
 /* The claim would wait for the writer, and the writer for the reader around
  * it. */
-static void a_writer_in_between_keeps_a_reader_out(void **state)
+TEST(a_writer_in_between_keeps_a_reader_out)
 {
-    (void)state;
     assert_true(
         WAITS(CLAIM_READ, node("__READ__", AROUND), node("__WRIT__", 7)));
     assert_true(WAITS(CLAIM_READ, node("__READ__", AROUND), node("__READ__", 7),
@@ -164,9 +155,8 @@ static void a_writer_in_between_keeps_a_reader_out(void **state)
     assert_false(WAITS(CLAIM_READ, node("__READ__", AROUND), node("x-", 7)));
 }
 
-static void a_leader_around_is_waited_for(void **state)
+TEST(a_leader_around_is_waited_for)
 {
-    (void)state;
     assert_true(WAITS(CLAIM_LEADER, node("latch-", AROUND)));
     assert_false(WAITS(CLAIM_LEADER, node("latch-", 7)));
     assert_false(WAITS(CLAIM_LEADER, node("lock-", AROUND)));
@@ -183,9 +173,8 @@ static struct zkr_participant lease(int64_t session, bool holds)
 }
 
 /* Leases of others end by themselves. */
-static void a_semaphore_is_waited_for_when_all_leases_are_around(void **state)
+TEST(a_semaphore_is_waited_for_when_all_leases_are_around)
 {
-    (void)state;
     assert_true(
         WAITS(CLAIM_SEMAPHORE, lease(AROUND, true), lease(AROUND, true)));
     assert_false(WAITS(CLAIM_SEMAPHORE, lease(AROUND, true), lease(7, true)));
@@ -195,23 +184,4 @@ static void a_semaphore_is_waited_for_when_all_leases_are_around(void **state)
     assert_false(
         WAITS(CLAIM_SEMAPHORE, node("lock-", AROUND), node("lock-", AROUND)));
     assert_false(WAITS(CLAIM_MUTEX, lease(AROUND, true)));
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_list_of_sessions_is_read),
-        cmocka_unit_test(a_malformed_list_is_none),
-        cmocka_unit_test(a_written_text_is_read),
-        cmocka_unit_test(one_that_is_over_is_removed),
-        cmocka_unit_test(of_many_the_innermost_are_kept),
-        cmocka_unit_test(a_mutex_that_is_held_around_is_waited_for),
-        cmocka_unit_test(a_mutex_and_a_read_write_lock),
-        cmocka_unit_test(a_reader_joins_a_reader_around),
-        cmocka_unit_test(a_writer_in_between_keeps_a_reader_out),
-        cmocka_unit_test(a_leader_around_is_waited_for),
-        cmocka_unit_test(a_semaphore_is_waited_for_when_all_leases_are_around),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,12 +10,13 @@ enum { GRACE = 1000, UNTIL = 100000 };
 
 static struct policy policy;
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     policy = (struct policy){ .grace_ms = GRACE };
     return 0;
 }
+
+FIXTURE(setup, NULL)
 
 static struct policy_plan at(int64_t now_ms,
                              enum zkr_grant_state_kind grant_state)
@@ -27,23 +28,21 @@ static struct policy_plan at(int64_t now_ms,
     return policy_next(&policy, &view);
 }
 
-static void nothing_happens_while_the_lease_is_long(void **state)
+TEST(nothing_happens_while_the_lease_is_long)
 {
     struct policy_plan plan = at(UNTIL - 10000, ZKR_GRANT_HELD);
 
-    (void)state;
     assert_int_equal(plan.action, POLICY_NOTHING);
     assert_false(policy.terminated);
     /* Soon enough to see that it has grown. */
     assert_int_equal(plan.wake_ms, UNTIL - 10000 + (10000 - LEAD) / 2);
 }
 
-static void term_comes_a_grace_before_kill(void **state)
+TEST(term_comes_a_grace_before_kill)
 {
     int64_t due = UNTIL - LEAD - GRACE;
     struct policy_plan plan = at(due - 1, ZKR_GRANT_SUSPENDED);
 
-    (void)state;
     assert_int_equal(plan.action, POLICY_NOTHING);
     assert_int_equal(plan.wake_ms, due);
     assert_int_equal(at(due, ZKR_GRANT_SUSPENDED).action, POLICY_SEND_TERM);
@@ -51,16 +50,14 @@ static void term_comes_a_grace_before_kill(void **state)
 }
 
 /* A lease may run out without a SUSPENDED before it. */
-static void term_comes_in_state_held_too(void **state)
+TEST(term_comes_in_state_held_too)
 {
-    (void)state;
     assert_int_equal(at(UNTIL - LEAD - GRACE, ZKR_GRANT_HELD).action,
                      POLICY_SEND_TERM);
 }
 
-static void kill_comes_before_the_lease_ends(void **state)
+TEST(kill_comes_before_the_lease_ends)
 {
-    (void)state;
     assert_int_equal(at(UNTIL - LEAD - 1, ZKR_GRANT_SUSPENDED).action,
                      POLICY_SEND_TERM);
     assert_int_equal(at(UNTIL - LEAD - 1, ZKR_GRANT_SUSPENDED).wake_ms,
@@ -70,19 +67,17 @@ static void kill_comes_before_the_lease_ends(void **state)
 }
 
 /* After a suspend of the machine all instants have passed at once. */
-static void after_a_long_sleep_kill_comes_without_term(void **state)
+TEST(after_a_long_sleep_kill_comes_without_term)
 {
-    (void)state;
     assert_int_equal(at(UNTIL + 5000, ZKR_GRANT_HELD).action, POLICY_SEND_KILL);
 }
 
-static void a_command_without_the_lock_is_killed_at_once(void **state)
+TEST(a_command_without_the_lock_is_killed_at_once)
 {
     struct policy_view nothing_proven = { .state = ZKR_GRANT_HELD,
                                           .valid_until_ms = 0,
                                           .now_ms = 1 };
 
-    (void)state;
     assert_int_equal(at(1, ZKR_GRANT_LOST).action, POLICY_SEND_KILL);
     assert_int_equal(at(1, ZKR_GRANT_UNSURE).action, POLICY_SEND_KILL);
     assert_int_equal(at(1, ZKR_GRANT_RELEASED).action, POLICY_SEND_KILL);
@@ -90,13 +85,12 @@ static void a_command_without_the_lock_is_killed_at_once(void **state)
                      POLICY_SEND_KILL);
 }
 
-static void a_lease_that_grows_withdraws_term(void **state)
+TEST(a_lease_that_grows_withdraws_term)
 {
     struct policy_view view = { .state = ZKR_GRANT_SUSPENDED,
                                 .valid_until_ms = UNTIL,
                                 .now_ms = UNTIL - LEAD - GRACE - 1 };
 
-    (void)state;
     assert_int_equal(policy_next(&policy, &view).action, POLICY_NOTHING);
     view.state = ZKR_GRANT_HELD;
     view.valid_until_ms += 5000;
@@ -105,9 +99,8 @@ static void a_lease_that_grows_withdraws_term(void **state)
     assert_false(policy.terminated);
 }
 
-static void the_command_may_be_ended_at_the_first_doubt(void **state)
+TEST(the_command_may_be_ended_at_the_first_doubt)
 {
-    (void)state;
     policy.on_suspend = SUSPEND_TERM;
     assert_int_equal(at(1, ZKR_GRANT_HELD).action, POLICY_NOTHING);
     assert_int_equal(at(1, ZKR_GRANT_SUSPENDED).action, POLICY_SEND_TERM);
@@ -116,9 +109,8 @@ static void the_command_may_be_ended_at_the_first_doubt(void **state)
                      POLICY_SEND_KILL);
 }
 
-static void the_command_may_be_paused_while_in_doubt(void **state)
+TEST(the_command_may_be_paused_while_in_doubt)
 {
-    (void)state;
     policy.on_suspend = SUSPEND_PAUSE;
     assert_int_equal(at(1, ZKR_GRANT_SUSPENDED).action, POLICY_SEND_STOP);
     assert_int_equal(at(2, ZKR_GRANT_SUSPENDED).action, POLICY_NOTHING);
@@ -127,11 +119,10 @@ static void the_command_may_be_paused_while_in_doubt(void **state)
 }
 
 /* TERM would reach it only when it is continued. */
-static void a_paused_command_gets_no_term_but_kill(void **state)
+TEST(a_paused_command_gets_no_term_but_kill)
 {
     int64_t due = UNTIL - LEAD - GRACE;
 
-    (void)state;
     policy.on_suspend = SUSPEND_PAUSE;
     assert_int_equal(at(due, ZKR_GRANT_SUSPENDED).action, POLICY_SEND_STOP);
     assert_int_equal(at(due + 1, ZKR_GRANT_SUSPENDED).action, POLICY_NOTHING);
@@ -139,13 +130,12 @@ static void a_paused_command_gets_no_term_but_kill(void **state)
                      POLICY_SEND_KILL);
 }
 
-static void it_never_looks_again_too_late_nor_in_the_past(void **state)
+TEST(it_never_looks_again_too_late_nor_in_the_past)
 {
     static const enum zkr_grant_state_kind states[] = { ZKR_GRANT_HELD,
                                                         ZKR_GRANT_SUSPENDED };
     uint64_t random = 42;
 
-    (void)state;
     for (int i = 0; i < 100000; i++) {
         int64_t now = UNTIL - (int64_t)(unit_random(&random) % 20000);
         struct policy_plan plan;
@@ -169,9 +159,8 @@ static void it_never_looks_again_too_late_nor_in_the_past(void **state)
 
 /* When a proof of the lease is due, a quarter of the session timeout is left
  * at the worst: TERM must be later than that, with room for a slow answer. */
-static void the_grace_leaves_room_for_slow_servers(void **state)
+TEST_WITH(the_grace_leaves_room_for_slow_servers, NULL, NULL)
 {
-    (void)state;
     for (int64_t timeout = 1000; timeout < 120000; timeout += 500) {
         assert_true(policy_longest_grace_ms(timeout) <= timeout / 6);
         assert_true(policy_default_grace_ms(timeout) <=
@@ -180,28 +169,4 @@ static void the_grace_leaves_room_for_slow_servers(void **state)
     }
     assert_int_equal(policy_default_grace_ms(10000), 1000);
     assert_int_equal(policy_default_grace_ms(100000), 5000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(nothing_happens_while_the_lease_is_long, setup),
-        cmocka_unit_test_setup(term_comes_a_grace_before_kill, setup),
-        cmocka_unit_test_setup(term_comes_in_state_held_too, setup),
-        cmocka_unit_test_setup(kill_comes_before_the_lease_ends, setup),
-        cmocka_unit_test_setup(after_a_long_sleep_kill_comes_without_term,
-                               setup),
-        cmocka_unit_test_setup(a_command_without_the_lock_is_killed_at_once,
-                               setup),
-        cmocka_unit_test_setup(a_lease_that_grows_withdraws_term, setup),
-        cmocka_unit_test_setup(the_command_may_be_ended_at_the_first_doubt,
-                               setup),
-        cmocka_unit_test_setup(the_command_may_be_paused_while_in_doubt, setup),
-        cmocka_unit_test_setup(a_paused_command_gets_no_term_but_kill, setup),
-        cmocka_unit_test_setup(it_never_looks_again_too_late_nor_in_the_past,
-                               setup),
-        cmocka_unit_test(the_grace_leaves_room_for_slow_servers),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,20 +126,20 @@ static int count_fds(void)
 
 static int fds_before;
 
-static int note_fds(void **state)
+static int note_fds(void)
 {
-    (void)state;
     refused = NULL;
     fds_before = count_fds();
     return 0;
 }
 
-static int compare_fds(void **state)
+static int compare_fds(void)
 {
-    (void)state;
     refused = NULL;
     return count_fds() == fds_before ? 0 : -1;
 }
+
+FIXTURE(note_fds, compare_fds)
 
 /* Starts a child of that name, which sleeps until it is killed. */
 static pid_t start_sleeper(const char *name)
@@ -169,13 +169,12 @@ static void end_sleeper(pid_t pid)
     assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static void a_name_may_look_like_anything(void **state)
+TEST(a_name_may_look_like_anything)
 {
     static const char *const names[] = {
         "sleeper", "x) S 1", ") S 1 (", "a b", "", "\n", "))))))))))))))",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(names); i++) {
         pid_t pid = start_sleeper(names[i]);
 
@@ -200,12 +199,11 @@ static bool nobody_is_left(void)
     return found == 0;
 }
 
-static void all_children_are_found(void **state)
+TEST(all_children_are_found)
 {
     pid_t pid = start_sleeper("sleeper");
     pid_t found = 0;
 
-    (void)state;
     proc_each_child(note, &found);
     assert_int_equal(found, pid);
     /* The child has ended, and nobody has waited for it. */
@@ -220,7 +218,7 @@ static void all_children_are_found(void **state)
 
 /* A process may end while it is looked at, or belong to another user and be
  * hidden. */
-static void a_gone_or_hidden_process_counts_for_nothing(void **state)
+TEST(a_gone_or_hidden_process_counts_for_nothing)
 {
     static const struct {
         const char *call;
@@ -230,20 +228,18 @@ static void a_gone_or_hidden_process_counts_for_nothing(void **state)
         { "read", ESRCH },  { "read", EPERM },
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(faults); i++) {
         refuse(faults[i].call, 0, faults[i].error);
         assert_int_equal(proc_parent(getpid()), 0);
     }
 }
 
-static void descriptors_that_cannot_be_noted_are_an_error(void **state)
+TEST(descriptors_that_cannot_be_noted_are_an_error)
 {
     static const char *const calls[] = { "opendir", "calloc", "realloc" };
     int extra = open("/dev/null", O_RDONLY);
     struct fds *fds;
 
-    (void)state;
     assert_true(extra > 2);
     for (size_t i = 0; i < COUNT(calls); i++) {
         refuse(calls[i], 0, ENOMEM);
@@ -266,12 +262,11 @@ static void end(void *arg, bool late)
     (void)late;
 }
 
-static void a_killer_that_cannot_start_leaves_nothing(void **state)
+TEST(a_killer_that_cannot_start_leaves_nothing)
 {
     static const char *const calls[] = { "mmap", "socketpair", "fork" };
     static const struct killer_way way = { begin, end, NULL, STDIN_FILENO };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(calls); i++) {
         refuse(calls[i], 0, EAGAIN);
         assert_null(killer_start(&way));
@@ -305,7 +300,7 @@ static int start(char *program, const char **ret_step)
     return error;
 }
 
-static void a_command_that_cannot_start_leaves_nothing(void **state)
+TEST(a_command_that_cannot_start_leaves_nothing)
 {
     static const struct {
         const char *call;
@@ -319,7 +314,6 @@ static void a_command_that_cannot_start_leaves_nothing(void **state)
     char passwd[] = "/etc/passwd";
     const char *step;
 
-    (void)state;
     (void)sigemptyset(&quiet.mask_before);
     quiet.pipe_before.sa_handler = SIG_DFL;
     quiet.child_before.sa_handler = SIG_DFL;
@@ -336,20 +330,4 @@ static void a_command_that_cannot_start_leaves_nothing(void **state)
         refused = NULL;
         assert_true(nobody_is_left());
     }
-}
-
-#define COUNTED(f) cmocka_unit_test_setup_teardown(f, note_fds, compare_fds)
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        COUNTED(a_name_may_look_like_anything),
-        COUNTED(all_children_are_found),
-        COUNTED(a_gone_or_hidden_process_counts_for_nothing),
-        COUNTED(descriptors_that_cannot_be_noted_are_an_error),
-        COUNTED(a_killer_that_cannot_start_leaves_nothing),
-        COUNTED(a_command_that_cannot_start_leaves_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,7 @@ static void refuse(const char *option, const char *path, const char *used_for)
 #define WRITER    "_c_" UUID "-__WRIT__0000000001"
 #define LATCH     "_c_" UUID "-latch-0000000001"
 
-static void another_recipe_is_refused(void **state)
+TEST(another_recipe_is_refused)
 {
     static const struct {
         const char *option;
@@ -68,24 +68,21 @@ static void another_recipe_is_refused(void **state)
         { "--slots=2", LATCH, "a leader election" },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         refuse(cases[i].option, path_with(cases[i].node), cases[i].used_for);
 }
 
-static void a_counter_is_refused(void **state)
+TEST(a_counter_is_refused)
 {
     const char *path = new_path();
 
-    (void)state;
     assert_int_equal(admin_create(admin, path, "\1\2\3\4\5\6\7\x8"), ZOK);
     refuse("-v", path, "a counter");
     assert_int_equal(count_children(path), 0);
 }
 
-static void a_mutex_is_no_election(void **state)
+TEST(a_mutex_is_no_election)
 {
-    (void)state;
     cli_start(&cli, LOCKCTL,
               (const char *const[]){ "lead", "--servers",
                                      server_hosts(the_server), path_with(MUTEX),
@@ -94,18 +91,16 @@ static void a_mutex_is_no_election(void **state)
     assert_said(&cli, "is used for a mutex");
 }
 
-static void it_is_done_anyway(void **state)
+TEST(it_is_done_anyway)
 {
-    (void)state;
     assert_int_equal(RUN("--anyway", path_with(SEMAPHORE), "true"), 0);
 }
 
 /* Data and children of a program's own are no recipe. */
-static void other_nodes_are_in_nobodys_way(void **state)
+TEST(other_nodes_are_in_nobodys_way)
 {
     const char *path = path_with("config");
 
-    (void)state;
     assert_int_equal(RUN(path, "true"), 0);
     assert_int_equal(admin_set(admin, path, "12345678"), ZOK);
     assert_int_equal(RUN(path, "true"), 0);
@@ -116,30 +111,17 @@ static void other_nodes_are_in_nobodys_way(void **state)
 }
 
 /* kazoo waits for us only if it is told to; that cannot be seen. */
-static void kazoo_is_warned_of(void **state)
+TEST(kazoo_is_warned_of)
 {
     const char *path = path_with(HEX "__lock__0000000001");
 
-    (void)state;
     START(&cli, "-n", path, "true");
     assert_int_equal(cli_end(&cli), 75);
     assert_said(&cli, "does not wait for this run unless its lock has "
                       "extra_lock_patterns");
 }
 
-static int run_group(void)
-{
-#define TEST(name) cmocka_unit_test(name)
-    static const struct CMUnitTest tests[] = {
-        TEST(another_recipe_is_refused),      TEST(a_counter_is_refused),
-        TEST(a_mutex_is_no_election),         TEST(it_is_done_anyway),
-        TEST(other_nodes_are_in_nobodys_way), TEST(kazoo_is_warned_of),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return cli_run(NULL, run_group);
+    return cli_run(NULL, test_run_all);
 }

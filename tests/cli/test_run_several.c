@@ -18,25 +18,25 @@ static char a[128];
 static char b[128];
 static char c[128];
 
-static int new_paths(void **state)
+static int new_paths(void)
 {
     const char *path = new_path();
 
-    (void)state;
     (void)snprintf(a, sizeof(a), "%s-a", path);
     (void)snprintf(b, sizeof(b), "%s-b", path);
     (void)snprintf(c, sizeof(c), "%s-c", path);
     return 0;
 }
 
+FIXTURE(new_paths, NULL)
+
 static int children(const char *path)
 {
     return count_children(path);
 }
 
-static void all_are_held_while_the_command_runs(void **state)
+TEST(all_are_held_while_the_command_runs)
 {
-    (void)state;
     START(&cli, a, "--and", b, "--and", c, "--", COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
     assert_int_equal(children(a) + children(b) + children(c), 3);
@@ -48,23 +48,21 @@ static void all_are_held_while_the_command_runs(void **state)
 }
 
 /* Each way round: the one that waits has nothing that the other needs. */
-static void two_that_name_them_in_another_order_take_turns(void **state)
+TEST(two_that_name_them_in_another_order_take_turns)
 {
     struct cli other;
 
-    (void)state;
     START(&cli, b, "--and", a, "-c", "for i in 1 2 3; do echo $i; done");
     START(&other, a, "--and", b, "-c", "for i in 1 2 3; do echo $i; done");
     assert_int_equal(cli_end(&cli), 0);
     assert_int_equal(cli_end(&other), 0);
 }
 
-static void when_one_is_taken_none_is_kept(void **state)
+TEST(when_one_is_taken_none_is_kept)
 {
     struct cli second;
     char want[256];
 
-    (void)state;
     START(&cli, "--why", "books", b, COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
     START(&second, "-n", a, "--and", b, "echo", "started");
@@ -82,12 +80,11 @@ static void when_one_is_taken_none_is_kept(void **state)
     assert_int_equal(cli_end(&cli), 0);
 }
 
-static void the_loss_of_one_is_a_loss(void **state)
+TEST(the_loss_of_one_is_a_loss)
 {
     static char *const paths[] = { a, b };
     char want[256];
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         START(&cli, a, "--and", b, COMMAND, "signals");
         cli_wait_said(&cli, "ready\n");
@@ -111,14 +108,13 @@ static json_t *read_status(const char *file)
 }
 
 /* In the order of the command line, which is not that of the multi-lock. */
-static void the_command_knows_each_lock(void **state)
+TEST(the_command_knows_each_lock)
 {
     const char *file = cli_file("status");
     const char *path_b, *path_a, *token_b, *token_a;
     char want[1024];
     json_t *json;
 
-    (void)state;
     assert_int_equal(RUN("--status-file", file, b, "--and", a, "-c",
                          "echo \"$ZKLOCK_PATH\"; echo \"$ZKLOCK_TOKEN\"; "
                          "echo \"$ZKLOCK_NODE\" | sed 's,/_c_.*,,'"),
@@ -138,11 +134,10 @@ static void the_command_knows_each_lock(void **state)
     assert_string_equal(cli_said(&cli), want);
 }
 
-static void they_are_all_for_reading_or_writing_or_slots(void **state)
+TEST(they_are_all_for_reading_or_writing_or_slots)
 {
     struct cli second;
 
-    (void)state;
     START(&cli, "-s", a, "--and", b, COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
     START(&second, "-n", "-s", b, "--and", c, "true");
@@ -157,13 +152,12 @@ static void they_are_all_for_reading_or_writing_or_slots(void **state)
 
 /* Neighbours in the order of bytes: "/x" and "/x-y", whose nodes are in "/x/"
  * and "/x-y/"; and one below the other. */
-static void names_that_begin_alike_are_told_apart(void **state)
+TEST(names_that_begin_alike_are_told_apart)
 {
     char beside[160];
     char under[160];
     char want[1024];
 
-    (void)state;
     (void)snprintf(beside, sizeof(beside), "%s-y", a);
     (void)snprintf(under, sizeof(under), "%s/y", a);
     assert_int_equal(RUN(beside, "--and", a, "--and", under, "-c",
@@ -178,11 +172,10 @@ static void names_that_begin_alike_are_told_apart(void **state)
     assert_string_equal(cli_said(&cli), want);
 }
 
-static void one_that_is_held_around_is_refused(void **state)
+TEST(one_that_is_held_around_is_refused)
 {
     char want[256];
 
-    (void)state;
     (void)snprintf(want, sizeof(want), "you hold %s already", b);
     assert_int_equal(RUN(b, INSIDE, a, "--and", b, "echo", "started"), 64);
     assert_said(&cli, want);
@@ -192,11 +185,10 @@ static void one_that_is_held_around_is_refused(void **state)
     assert_int_equal(RUN(b, "--and", c, INSIDE, a, "true"), 0);
 }
 
-static void wrong_usage_is_64(void **state)
+TEST(wrong_usage_is_64)
 {
     const char *args[20] = { "run" };
 
-    (void)state;
     assert_int_equal(RUN(a, "--and", a, "true"), 64);
     assert_said(&cli, "is in it already");
     assert_int_equal(RUN(a, "--and"), 64);
@@ -211,36 +203,15 @@ static void wrong_usage_is_64(void **state)
 }
 
 /* --and is ours only right behind a lock. */
-static void the_command_has_its_own_options(void **state)
+TEST(the_command_has_its_own_options)
 {
-    (void)state;
     assert_int_equal(RUN(a, "echo", "--and", b), 0);
     assert_said(&cli, "--and ");
     assert_int_equal(RUN(a, "--", "echo", "--and"), 0);
     assert_string_equal(cli_said(&cli), "--and\n");
 }
 
-static int run_group(void)
-{
-#define TEST(fn) cmocka_unit_test_setup(fn, new_paths)
-    const struct CMUnitTest tests[] = {
-        TEST(all_are_held_while_the_command_runs),
-        TEST(two_that_name_them_in_another_order_take_turns),
-        TEST(when_one_is_taken_none_is_kept),
-        TEST(the_loss_of_one_is_a_loss),
-        TEST(the_command_knows_each_lock),
-        TEST(they_are_all_for_reading_or_writing_or_slots),
-        TEST(names_that_begin_alike_are_told_apart),
-        TEST(one_that_is_held_around_is_refused),
-        TEST(wrong_usage_is_64),
-        TEST(the_command_has_its_own_options),
-    };
-
-    return cmocka_run_group_tests_name("run with several locks", tests, NULL,
-                                       NULL);
-}
-
 int main(void)
 {
-    return cli_run(NULL, run_group);
+    return cli_run(NULL, test_run_all);
 }

@@ -20,9 +20,8 @@
 #define START_SILENT(...) START_FOR(&cli, "40s", REFUSING, __VA_ARGS__)
 
 /* Regression: all of these took 15 seconds, without a message. */
-static void a_run_without_a_wait_gives_up_when_all_refuse(void **state)
+TEST(a_run_without_a_wait_gives_up_when_all_refuse)
 {
-    (void)state;
     START_SILENT("-n", "/a", "true");
     assert_int_equal(cli_end(&cli), 69);
     assert_said(&cli, "refused the connection");
@@ -30,12 +29,11 @@ static void a_run_without_a_wait_gives_up_when_all_refuse(void **state)
 
 /* The library does not find out whether names of hosts refuse; the tool
  * does. */
-static void a_name_that_refuses_is_no_other_case(void **state)
+TEST(a_name_that_refuses_is_no_other_case)
 {
     char hosts[300];
     char name[200] = "";
 
-    (void)state;
     assert_int_equal(gethostname(name, sizeof(name) - 1), 0);
     (void)snprintf(hosts, sizeof(hosts), "%s:1", name);
     START_FOR(&cli, "40s", hosts, "-n", "/a", "true");
@@ -44,11 +42,10 @@ static void a_name_that_refuses_is_no_other_case(void **state)
         assert_said(&cli, "refused the connection");
 }
 
-static void a_run_that_waits_for_a_time_gives_up_after_it(void **state)
+TEST(a_run_that_waits_for_a_time_gives_up_after_it)
 {
     struct stopwatch *w = stopwatch_start();
 
-    (void)state;
     START_SILENT("-w", "2", "/a", "true");
     assert_int_equal(cli_end(&cli), 69);
     assert_true(stopwatch_says(w, 0, 10000));
@@ -57,9 +54,8 @@ static void a_run_that_waits_for_a_time_gives_up_after_it(void **state)
     assert_int_equal(cli_end(&cli), 69);
 }
 
-static void a_waiting_run_says_why_nothing_happens(void **state)
+TEST(a_waiting_run_says_why_nothing_happens)
 {
-    (void)state;
     START_SILENT("/a", "true");
     cli_wait_said(&cli, "2 refused); trying for another 44000 ms");
     assert_int_equal(kill(cli.pid, SIGTERM), 0);
@@ -67,12 +63,11 @@ static void a_waiting_run_says_why_nothing_happens(void **state)
 }
 
 /* The credentials may come through a pipe, which is read once. */
-static void a_second_attempt_has_its_credentials(void **state)
+TEST(a_second_attempt_has_its_credentials)
 {
     struct proxy *proxy;
     char script[1024];
 
-    (void)state;
     assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
     proxy_freeze(proxy);
     (void)snprintf(script, sizeof(script),
@@ -122,12 +117,11 @@ static void wait_said_again(const struct cli *c, const char *text, int times)
     }
 }
 
-static void a_waiter_says_when_servers_go_and_come(void **state)
+TEST(a_waiter_says_when_servers_go_and_come)
 {
     struct cli waiter;
     struct proxy *proxy = start_waiter(&waiter, "40s", "1h");
 
-    (void)state;
     for (int i = 1; i <= 2; i++) {
         proxy_cut(proxy);
         wait_said_again(&waiter, "the servers do not answer; waiting", i);
@@ -140,12 +134,11 @@ static void a_waiter_says_when_servers_go_and_come(void **state)
 }
 
 /* Regression: it said nothing when they went before it had begun to wait. */
-static void a_waiter_says_that_servers_have_gone_at_once(void **state)
+TEST(a_waiter_says_that_servers_have_gone_at_once)
 {
     struct cli waiter;
     struct proxy *proxy;
 
-    (void)state;
     preload(SLOW_TIMER);
     proxy = start_waiter(&waiter, "40s", "1h");
     (void)unsetenv("LD_PRELOAD");
@@ -159,12 +152,11 @@ static void a_waiter_says_that_servers_have_gone_at_once(void **state)
 }
 
 /* Regression: it said "not granted before the deadline". */
-static void a_deadline_without_servers_says_so(void **state)
+TEST(a_deadline_without_servers_says_so)
 {
     struct cli waiter;
     struct proxy *proxy = start_waiter(&waiter, "40s", "4s");
 
-    (void)state;
     proxy_freeze(proxy); /* which a client notices late */
     assert_int_equal(cli_end(&waiter), 75);
     assert_said(&waiter, "not acquired: the servers do not answer");
@@ -172,12 +164,11 @@ static void a_deadline_without_servers_says_so(void **state)
     assert_int_equal(cli_end(&cli), 0);
 }
 
-static void a_deadline_without_a_connection_says_so(void **state)
+TEST(a_deadline_without_a_connection_says_so)
 {
     struct cli waiter;
     struct proxy *proxy = start_waiter(&waiter, "40s", "4s");
 
-    (void)state;
     proxy_cut(proxy);
     assert_int_equal(cli_end(&waiter), 75);
     assert_said(&waiter, "the servers do not answer; waiting");
@@ -186,12 +177,11 @@ static void a_deadline_without_a_connection_says_so(void **state)
     assert_int_equal(cli_end(&cli), 0);
 }
 
-static void a_waiter_says_that_its_session_was_ended(void **state)
+TEST(a_waiter_says_that_its_session_was_ended)
 {
     struct cli waiter;
     struct proxy *proxy = start_waiter(&waiter, "2s", "1h");
 
-    (void)state;
     for (int i = 1; i <= 2; i++) {
         proxy_cut(proxy);
         wait_said_again(&waiter, "the servers do not answer; waiting", i);
@@ -206,25 +196,7 @@ static void a_waiter_says_that_its_session_was_ended(void **state)
     proxy_stop(proxy);
 }
 
-static int run_group(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_run_without_a_wait_gives_up_when_all_refuse),
-        cmocka_unit_test(a_name_that_refuses_is_no_other_case),
-        cmocka_unit_test(a_run_that_waits_for_a_time_gives_up_after_it),
-        cmocka_unit_test(a_waiting_run_says_why_nothing_happens),
-        cmocka_unit_test(a_second_attempt_has_its_credentials),
-        cmocka_unit_test(a_waiter_says_when_servers_go_and_come),
-        cmocka_unit_test(a_waiter_says_that_servers_have_gone_at_once),
-        cmocka_unit_test(a_deadline_without_servers_says_so),
-        cmocka_unit_test(a_deadline_without_a_connection_says_so),
-        cmocka_unit_test(a_waiter_says_that_its_session_was_ended),
-    };
-
-    return cmocka_run_group_tests_name("run and silence", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return cli_run(NULL, run_group);
+    return cli_run(NULL, test_run_all);
 }

@@ -39,11 +39,10 @@ static void start_holder(struct cli *c, const char *slots)
     cli_wait_said(c, "ready\n");
 }
 
-static void so_many_run_at_once_and_no_more(void **state)
+TEST(so_many_run_at_once_and_no_more)
 {
     struct cli other;
 
-    (void)state;
     (void)new_pool();
     start_holder(&cli, "2");
     start_holder(&other, "2");
@@ -68,11 +67,10 @@ static void so_many_run_at_once_and_no_more(void **state)
 
 /* Regression: who said "--slots 3" was let in beside the only one of
  * "--slots 1". */
-static void another_number_of_slots_is_refused(void **state)
+TEST(another_number_of_slots_is_refused)
 {
     struct cli other;
 
-    (void)state;
     (void)new_pool();
     start_holder(&cli, "1");
     START(&other, "--slots", "3", pool, "true");
@@ -87,13 +85,12 @@ static void another_number_of_slots_is_refused(void **state)
 }
 
 /* The name of the lease, and its data. */
-static void the_command_knows_its_lease(void **state)
+TEST(the_command_knows_its_lease)
 {
     char want[256];
     char data[1024];
     char *name;
 
-    (void)state;
     START(&cli, "--slots", "3", "--why", "night", new_pool(), "-c",
           "env; echo ready; read -r line");
     cli_wait_said(&cli, "ready\n");
@@ -115,9 +112,8 @@ static void the_command_knows_its_lease(void **state)
     assert_int_equal(cli_end(&cli), 0);
 }
 
-static void a_lease_that_is_deleted_ends_the_command(void **state)
+TEST(a_lease_that_is_deleted_ends_the_command)
 {
-    (void)state;
     (void)new_pool();
     start_holder(&cli, "2");
     delete_nth_child(below("leases"), 0);
@@ -126,11 +122,10 @@ static void a_lease_that_is_deleted_ends_the_command(void **state)
     assert_said(&cli, "LOCK LOST: somebody has deleted its node");
 }
 
-static void a_killed_run_takes_its_command_along(void **state)
+TEST(a_killed_run_takes_its_command_along)
 {
     pid_t command;
 
-    (void)state;
     (void)new_pool();
     start_holder(&cli, "1");
     command = wait_child_of(cli.pid, "cli-command");
@@ -139,11 +134,10 @@ static void a_killed_run_takes_its_command_along(void **state)
     assert_int_equal(cli_end(&cli), 128 + SIGKILL);
 }
 
-static void a_lease_is_given_back_when_it_is_asked_for(void **state)
+TEST(a_lease_is_given_back_when_it_is_asked_for)
 {
     char words[256];
 
-    (void)state;
     START(&cli, "--on-revoke", "term", "--slots", "1", new_pool(), COMMAND,
           "signals");
     cli_wait_said(&cli, "ready\n");
@@ -154,11 +148,10 @@ static void a_lease_is_given_back_when_it_is_asked_for(void **state)
     assert_int_equal(cli_end(&cli), 80);
 }
 
-static void signals_end_the_waiting(void **state)
+TEST(signals_end_the_waiting)
 {
     struct cli second;
 
-    (void)state;
     (void)new_pool();
     start_holder(&cli, "1");
     START(&second, "--slots", "1", pool, "true");
@@ -170,9 +163,8 @@ static void signals_end_the_waiting(void **state)
     assert_int_equal(cli_end(&cli), 0);
 }
 
-static void inside_it_takes_the_slots_that_are_left(void **state)
+TEST(inside_it_takes_the_slots_that_are_left)
 {
-    (void)state;
     (void)new_pool();
     assert_int_equal(
         RUN("--slots", "2", pool, INSIDE, "--slots", "2", pool, "true"), 0);
@@ -187,11 +179,10 @@ static void inside_it_takes_the_slots_that_are_left(void **state)
     assert_said(&cli, "you hold /");
 }
 
-static void impossible_arguments_are_refused(void **state)
+TEST(impossible_arguments_are_refused)
 {
     static const char *const numbers[] = { "0", "-1", "10001", "two", "" };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         assert_int_equal(RUN("--slots", numbers[i], "/a", "true"), 64);
     assert_int_equal(RUN("--slots", "2", "-s", "/a", "true"), 64);
@@ -199,24 +190,7 @@ static void impossible_arguments_are_refused(void **state)
     assert_int_equal(RUN("-x", "--slots", "2", "/a", "true"), 64);
 }
 
-static int run_group(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(so_many_run_at_once_and_no_more),
-        cmocka_unit_test(another_number_of_slots_is_refused),
-        cmocka_unit_test(the_command_knows_its_lease),
-        cmocka_unit_test(a_lease_that_is_deleted_ends_the_command),
-        cmocka_unit_test(a_killed_run_takes_its_command_along),
-        cmocka_unit_test(a_lease_is_given_back_when_it_is_asked_for),
-        cmocka_unit_test(signals_end_the_waiting),
-        cmocka_unit_test(inside_it_takes_the_slots_that_are_left),
-        cmocka_unit_test(impossible_arguments_are_refused),
-    };
-
-    return cmocka_run_group_tests_name("run --slots", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return cli_run(NULL, run_group);
+    return cli_run(NULL, test_run_all);
 }

@@ -39,11 +39,10 @@ static void wait_code(int code)
     tmux_wait(text);
 }
 
-static int open_terminal(void **state)
+static int open_terminal(void)
 {
     char line[256];
 
-    (void)state;
     tmux_open(200, 30); /* the paths are long, and must not wrap */
     /* top(1) wants a terminal that it knows. */
     (void)snprintf(line, sizeof(line),
@@ -53,18 +52,18 @@ static int open_terminal(void **state)
     return 0;
 }
 
-static int close_terminal(void **state)
+static int close_terminal(void)
 {
-    (void)state;
     tmux_close();
     return 0;
 }
 
+FIXTURE(open_terminal, close_terminal)
+
 /* Regression: when the command stopped itself, its group kept the terminal, and
  * no key had an effect any more. */
-static void a_command_that_stops_itself_stops_as_a_job(void **state)
+TEST(a_command_that_stops_itself_stops_as_a_job)
 {
-    (void)state;
     type_run("bash -c 'kill -STOP $$; echo go''ing on'");
     tmux_wait("Stopped");
     type_line("fg");
@@ -72,9 +71,8 @@ static void a_command_that_stops_itself_stops_as_a_job(void **state)
     wait_code(0);
 }
 
-static void a_job_that_is_stopped_can_be_ended(void **state)
+TEST(a_job_that_is_stopped_can_be_ended)
 {
-    (void)state;
     type_run("bash -c 'kill -STOP $$; echo go''ing on'");
     tmux_wait("Stopped");
     type_line("set -b; clear; kill %1");
@@ -82,9 +80,8 @@ static void a_job_that_is_stopped_can_be_ended(void **state)
 }
 
 /* It can be stopped a second time, too. */
-static void a_job_may_stop_again_and_again(void **state)
+TEST(a_job_may_stop_again_and_again)
 {
-    (void)state;
     type_run("bash -c 'kill -STOP $$; echo se''cond; kill -STOP $$; "
              "echo go''ing on'");
     tmux_wait("Stopped");
@@ -96,9 +93,8 @@ static void a_job_may_stop_again_and_again(void **state)
     wait_code(0);
 }
 
-static void the_key_stops_it_and_the_other_key_ends_it(void **state)
+TEST(the_key_stops_it_and_the_other_key_ends_it)
 {
-    (void)state;
     /* The key is for it when it has the terminal, and runs, again. */
     type_run("bash -c 'trap \"echo ba''ck\" CONT; echo rea''lly; "
              "while :; do sleep .1; done'");
@@ -114,18 +110,16 @@ static void the_key_stops_it_and_the_other_key_ends_it(void **state)
 /* top(1) asks for the terminal even when its output is a file. Regression: a
  * command with its output in a file did not get the terminal; top then caught
  * TTOU, to clean up the screen, and stopped itself, for ever. */
-static void top_may_write_to_a_file(void **state)
+TEST(top_may_write_to_a_file)
 {
-    (void)state;
     type_run("top -n 2 -d 1 >out; echo the e''nd");
     tmux_wait("the end");
     assert_null(strstr(tmux_screen(), "failed"));
     assert_null(strstr(tmux_screen(), "Stopped"));
 }
 
-static void top_may_write_to_a_pipe(void **state)
+TEST(top_may_write_to_a_pipe)
 {
-    (void)state;
     type_run("top -n 2 -d 1 | head -3 >out; echo the e''nd; wc -l out");
     tmux_wait("the end");
     tmux_wait("3 out");
@@ -134,9 +128,8 @@ static void top_may_write_to_a_pipe(void **state)
 }
 
 /* top(1) restores the screen first, and then stops itself with SIGSTOP. */
-static void top_can_be_stopped_by_the_key(void **state)
+TEST(top_can_be_stopped_by_the_key)
 {
-    (void)state;
     type_run("top -d 1");
     tmux_wait("load average");
     tmux_key("C-z");
@@ -150,9 +143,8 @@ static void top_can_be_stopped_by_the_key(void **state)
 }
 
 /* The command has the terminal at first, but does not read it. */
-static void a_pager_behind_it_gets_the_terminal(void **state)
+TEST(a_pager_behind_it_gets_the_terminal)
 {
-    (void)state;
     type_run("bash -c 'seq -f \"number %g\" 100; "
              "until [ -e go ]; do sleep .05; done' | less");
     tmux_wait("number 10");
@@ -183,20 +175,18 @@ static void end_script(const char *word, const char *input)
     assert_null(strstr(tmux_screen(), text));
 }
 
-static void the_key_ends_a_script_too(void **state)
+TEST(the_key_ends_a_script_too)
 {
-    (void)state;
     end_script("one", "");
     type_line("clear");
     end_script("two", "</dev/null"); /* the terminal stays with the script */
 }
 
-static void the_key_ends_a_script_that_waits(void **state)
+TEST(the_key_ends_a_script_that_waits)
 {
     const char *path = new_path();
     char line[512];
 
-    (void)state;
     (void)snprintf(line, sizeof(line),
                    "clear; %s run %s bash -c 'for i in 1 2 3; do "
                    "ZKLOCK_SESSIONS= %s run %s true; done; echo the e''nd'",
@@ -210,11 +200,10 @@ static void the_key_ends_a_script_that_waits(void **state)
 
 /* The key goes to the command, which has the terminal; and to us in the pause
  * between two commands. */
-static void a_key_ends_a_command_that_would_be_restarted(void **state)
+TEST(a_key_ends_a_command_that_would_be_restarted)
 {
     char line[1024];
 
-    (void)state;
     (void)snprintf(line, sizeof(line),
                    "'%s' lead --restart '%s' sh -c 'echo lea''ding; exec sleep "
                    "1000'",
@@ -231,28 +220,7 @@ static void a_key_ends_a_command_that_would_be_restarted(void **state)
     wait_code(130);
 }
 
-static int run_group(void)
-{
-#define TERMINAL_TEST(f)                                                       \
-    cmocka_unit_test_setup_teardown(f, open_terminal, close_terminal)
-    const struct CMUnitTest tests[] = {
-        TERMINAL_TEST(a_command_that_stops_itself_stops_as_a_job),
-        TERMINAL_TEST(a_job_that_is_stopped_can_be_ended),
-        TERMINAL_TEST(a_job_may_stop_again_and_again),
-        TERMINAL_TEST(the_key_stops_it_and_the_other_key_ends_it),
-        TERMINAL_TEST(top_may_write_to_a_file),
-        TERMINAL_TEST(top_may_write_to_a_pipe),
-        TERMINAL_TEST(top_can_be_stopped_by_the_key),
-        TERMINAL_TEST(a_pager_behind_it_gets_the_terminal),
-        TERMINAL_TEST(the_key_ends_a_script_too),
-        TERMINAL_TEST(the_key_ends_a_script_that_waits),
-        TERMINAL_TEST(a_key_ends_a_command_that_would_be_restarted),
-    };
-
-    return cmocka_run_group_tests_name("run in tmux", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return tmux_run(run_group);
+    return tmux_run(test_run_all);
 }

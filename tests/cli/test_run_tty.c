@@ -146,9 +146,8 @@ static void end_shell(void)
     (void)end_terminal();
 }
 
-static void the_command_can_read_the_terminal(void **state)
+TEST(the_command_can_read_the_terminal)
 {
-    (void)state;
     start_run("ask");
     wait_shown("who? ");
     type("Bob\n");
@@ -156,9 +155,8 @@ static void the_command_can_read_the_terminal(void **state)
     assert_int_equal(end_terminal(), 0);
 }
 
-static void the_keys_for_signals_reach_the_command_once(void **state)
+TEST(the_keys_for_signals_reach_the_command_once)
 {
-    (void)state;
     start_run("signals");
     wait_shown("ready");
     type("\003");
@@ -172,9 +170,8 @@ static void the_keys_for_signals_reach_the_command_once(void **state)
 }
 
 /* There is no shell that would ever continue a stopped command. */
-static void without_a_shell_the_key_for_stopping_does_nothing(void **state)
+TEST(without_a_shell_the_key_for_stopping_does_nothing)
 {
-    (void)state;
     start_run("signals");
     wait_shown("ready");
     type("\032");
@@ -185,7 +182,7 @@ static void without_a_shell_the_key_for_stopping_does_nothing(void **state)
 
 /* In a container the parent is in another namespace: its number is 0, which
  * getsid() takes for the caller. Regression: the tool took that for a shell. */
-static void in_a_container_the_key_for_stopping_does_nothing(void **state)
+TEST(in_a_container_the_key_for_stopping_does_nothing)
 {
     char *argv[] = { "unshare",
                      "--pid",
@@ -202,7 +199,6 @@ static void in_a_container_the_key_for_stopping_does_nothing(void **state)
                      "signals",
                      NULL };
 
-    (void)state;
     if (system("unshare --pid --fork --mount-proc true 2>/dev/null") != 0)
         skip(); /* only root may */
     start_in_terminal(argv);
@@ -220,11 +216,10 @@ static bool tool_has_terminal(void *arg)
 }
 
 /* Nobody would continue this one either, but the key can end it. */
-static void without_a_shell_a_stopped_command_ends_by_the_key(void **state)
+TEST(without_a_shell_a_stopped_command_ends_by_the_key)
 {
     pid_t command;
 
-    (void)state;
     start_run("stop");
     command = wait_child_of(leader, "cli-command");
     wait_process_state(command, 'T');
@@ -233,9 +228,8 @@ static void without_a_shell_a_stopped_command_ends_by_the_key(void **state)
     assert_int_equal(end_terminal(), 128 + SIGINT);
 }
 
-static void the_shell_has_its_terminal_back_afterwards(void **state)
+TEST(the_shell_has_its_terminal_back_afterwards)
 {
-    (void)state;
     start_shell();
     type_run("", "ask", "");
     wait_shown("who? ");
@@ -247,9 +241,8 @@ static void the_shell_has_its_terminal_back_afterwards(void **state)
     end_shell();
 }
 
-static void a_job_can_be_stopped_and_continued(void **state)
+TEST(a_job_can_be_stopped_and_continued)
 {
-    (void)state;
     start_shell();
     type_run("", "signals", "");
     wait_shown("ready");
@@ -268,9 +261,8 @@ static void a_job_can_be_stopped_and_continued(void **state)
 }
 
 /* A stopped tool cannot renew its lease. */
-static void a_job_that_was_stopped_for_too_long_is_dead(void **state)
+TEST(a_job_that_was_stopped_for_too_long_is_dead)
 {
-    (void)state;
     start_shell();
     type_run("--session-timeout 4s", "signals", "");
     wait_shown("ready");
@@ -286,9 +278,8 @@ static void a_job_that_was_stopped_for_too_long_is_dead(void **state)
     end_shell();
 }
 
-static void a_job_in_the_background_can_be_brought_to_the_front(void **state)
+TEST(a_job_in_the_background_can_be_brought_to_the_front)
 {
-    (void)state;
     start_shell();
     type_run("", "ask", "&");
     wait_shown("Stopped");
@@ -301,9 +292,8 @@ static void a_job_in_the_background_can_be_brought_to_the_front(void **state)
 }
 
 /* In a pipeline the command gets the terminal only when it asks for it. */
-static void in_a_pipeline_the_command_can_read_the_terminal(void **state)
+TEST(in_a_pipeline_the_command_can_read_the_terminal)
 {
-    (void)state;
     start_shell();
     type_run("", "ask", "| cat");
     wait_shown("who? ");
@@ -313,25 +303,7 @@ static void in_a_pipeline_the_command_can_read_the_terminal(void **state)
     end_shell();
 }
 
-static int run_group(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_command_can_read_the_terminal),
-        cmocka_unit_test(the_keys_for_signals_reach_the_command_once),
-        cmocka_unit_test(without_a_shell_the_key_for_stopping_does_nothing),
-        cmocka_unit_test(in_a_container_the_key_for_stopping_does_nothing),
-        cmocka_unit_test(without_a_shell_a_stopped_command_ends_by_the_key),
-        cmocka_unit_test(the_shell_has_its_terminal_back_afterwards),
-        cmocka_unit_test(a_job_can_be_stopped_and_continued),
-        cmocka_unit_test(a_job_that_was_stopped_for_too_long_is_dead),
-        cmocka_unit_test(a_job_in_the_background_can_be_brought_to_the_front),
-        cmocka_unit_test(in_a_pipeline_the_command_can_read_the_terminal),
-    };
-
-    return cmocka_run_group_tests_name("run in a terminal", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

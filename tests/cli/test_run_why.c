@@ -7,21 +7,19 @@
 
 static char label[ZKR_LABEL_MAX + 1];
 
-static void a_short_line_is_taken_as_it_is(void **state)
+TEST(a_short_line_is_taken_as_it_is)
 {
     static const char *const texts[] = { "", "release 42", "gr\xc3\xbc\xc3\x9f",
                                          "\xf0\x9f\x98\x80", "\"\\%s" };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(texts); i++) {
         assert_int_equal(why_fit(texts[i], label), FIT_WHOLE);
         assert_string_equal(label, texts[i]);
     }
 }
 
-static void several_lines_become_one(void **state)
+TEST(several_lines_become_one)
 {
-    (void)state;
     assert_int_equal(why_fit("release 42\n\nfixes:\t7", label), FIT_CHANGED);
     assert_string_equal(label, "release 42  fixes: 7");
     assert_int_equal(why_fit("a\x7f\xc2\x85"
@@ -31,9 +29,8 @@ static void several_lines_become_one(void **state)
     assert_string_equal(label, "a  b");
 }
 
-static void bytes_that_are_no_text_become_question_marks(void **state)
+TEST(bytes_that_are_no_text_become_question_marks)
 {
-    (void)state;
     assert_int_equal(why_fit("caf\xe9 \xed\xa0\x80 \xc0\xaf", label),
                      FIT_CHANGED);
     assert_string_equal(label, "caf? ??? ??");
@@ -44,14 +41,13 @@ static void bytes_that_are_no_text_become_question_marks(void **state)
 
 /* The label is cut at the byte limit, but not within a character, and the mark
  * has its place. */
-static void a_long_line_is_cut_between_characters(void **state)
+TEST(a_long_line_is_cut_between_characters)
 {
     static const char *const characters[] = { NULL, "y", "\xc3\xbc",
                                               "\xe2\x82\xac",
                                               "\xf0\x9f\x98\x80" };
     char text[5 * ZKR_LABEL_MAX];
 
-    (void)state;
     for (size_t len = 1; len <= 4; len++) {
         (void)memset(text, 'x', ZKR_LABEL_MAX - len);
         (void)strcpy(text + ZKR_LABEL_MAX - len, characters[len]);
@@ -70,11 +66,10 @@ static void a_long_line_is_cut_between_characters(void **state)
     }
 }
 
-static void the_end_is_always_there(void **state)
+TEST(the_end_is_always_there)
 {
     char text[ZKR_LABEL_MAX];
 
-    (void)state;
     assert_int_equal(why_fit_before("nightly", " (4711)", label), FIT_WHOLE);
     assert_string_equal(label, "nightly (4711)");
     (void)memset(text, 'x', sizeof(text));
@@ -82,17 +77,4 @@ static void the_end_is_always_there(void **state)
     assert_int_equal(why_fit_before(text, " (4711)", label), FIT_CUT);
     assert_int_equal(strlen(label), ZKR_LABEL_MAX);
     assert_string_equal(label + ZKR_LABEL_MAX - 9, ".. (4711)");
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_short_line_is_taken_as_it_is),
-        cmocka_unit_test(several_lines_become_one),
-        cmocka_unit_test(bytes_that_are_no_text_become_question_marks),
-        cmocka_unit_test(a_long_line_is_cut_between_characters),
-        cmocka_unit_test(the_end_is_always_there),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,11 +68,10 @@ static void use_tls(const char *hosts, const char *ca, const char *key)
     set_context(text);
 }
 
-static void locks_are_held_and_seen_over_tls(void **state)
+TEST(locks_are_held_and_seen_over_tls)
 {
     char line[1024];
 
-    (void)state;
     use_tls(server_secure_hosts(the_server), "ca", "client");
     assert_works("run over-tls true");
     assert_works("ls /");
@@ -86,11 +85,10 @@ static void locks_are_held_and_seen_over_tls(void **state)
     assert_refused(69, "wants TLS", "ls --timeout 2s /");
 }
 
-static void a_key_with_a_password_needs_its_file(void **state)
+TEST(a_key_with_a_password_needs_its_file)
 {
     char line[512];
 
-    (void)state;
     use_tls(server_secure_hosts(the_server), "ca", "locked");
     write_file(cli_file("password"), "open sesame\n");
     (void)snprintf(line, sizeof(line), "ls --tls-password-file %s /",
@@ -100,9 +98,8 @@ static void a_key_with_a_password_needs_its_file(void **state)
     assert_refused(64, "tls_key", line);
 }
 
-static void errors_of_tls_are_explained(void **state)
+TEST(errors_of_tls_are_explained)
 {
-    (void)state;
     use_tls(server_secure_hosts(the_server), "other", "client");
     assert_refused(69, "context 'safe': no TLS connection to server",
                    "ls --timeout 2s /");
@@ -113,13 +110,12 @@ static void errors_of_tls_are_explained(void **state)
 }
 
 /* A port with TLS would not answer them. */
-static void over_tls_no_words_are_sent(void **state)
+TEST(over_tls_no_words_are_sent)
 {
     zkr_session *s = open_session();
     zkr_mutex *m = new_mutex(s, "/locks/over-tls");
     zkr_grant *g = acquire(m);
 
-    (void)state;
     use_tls(server_secure_hosts(the_server), "ca", "client");
     assert_works("show -o wide over-tls");
     assert_non_null(strstr(look_err, "note: with TLS the servers are not "
@@ -133,7 +129,7 @@ static void over_tls_no_words_are_sent(void **state)
 
 /* Without the password of bob: servers compare that of an unknown user with
  * that of whoever has logged in before (SaslServerCallbackHandler, 3.8.0). */
-static void a_user_of_sasl_is_known_by_the_password(void **state)
+TEST(a_user_of_sasl_is_known_by_the_password)
 {
     static const char *const lines[] = { "sessionRequireClientSASLAuth=true",
                                          NULL };
@@ -142,7 +138,6 @@ static void a_user_of_sasl_is_known_by_the_password(void **state)
     char text[512];
     struct server *server;
 
-    (void)state;
     assert_int_equal(server_start(&opts, &server), SERVER_OK);
     (void)snprintf(text, sizeof(text),
                    "current = safe\n[safe]\nservers = %s\n"
@@ -161,22 +156,9 @@ static void a_user_of_sasl_is_known_by_the_password(void **state)
     server_stop(server);
 }
 
-static int run_group(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(locks_are_held_and_seen_over_tls),
-        cmocka_unit_test(a_key_with_a_password_needs_its_file),
-        cmocka_unit_test(errors_of_tls_are_explained),
-        cmocka_unit_test(over_tls_no_words_are_sent),
-        cmocka_unit_test(a_user_of_sasl_is_known_by_the_password),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 int main(void)
 {
     static const struct server_opts opts = { .security = SERVER_TLS };
 
-    return cli_run(&opts, run_group);
+    return cli_run(&opts, test_run_all);
 }

@@ -21,22 +21,22 @@ static char root[64];
 static struct admin *b;
 static struct admin *c;
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     (void)snprintf(root, sizeof(root), "%s", new_path());
     return admin_create(admin, root, NULL) != ZOK ||
            admin_open(server_hosts(the_server), &b) != ZOK ||
            admin_open(server_hosts(the_server), &c) != ZOK;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     admin_close(b);
     admin_close(c);
     return admin_delete_tree(admin, root);
 }
+
+FIXTURE(setup, teardown)
 
 static const char *full(const char *name)
 {
@@ -129,9 +129,8 @@ static void assert_said(const char *text)
 
 /* --- ls and show --- */
 
-static void ls_has_one_line_for_a_semaphore(void **state)
+TEST(ls_has_one_line_for_a_semaphore)
 {
-    (void)state;
     make_busy();
     assert_look(words("ls --columns LOCK,KIND,DIALECT,STATE,HOLDER,WAIT", ""),
                 "LOCK KIND DIALECT STATE HOLDER WAIT\n"
@@ -144,11 +143,10 @@ static void ls_has_one_line_for_a_semaphore(void **state)
     look_assert_schema("answer");
 }
 
-static void show_says_who_has_a_permit_and_who_waits(void **state)
+TEST(show_says_who_has_a_permit_and_who_waits)
 {
     static const char *const paths[] = { "pool", "pool/leases", "pool/locks" };
 
-    (void)state;
     make_busy();
     for (size_t i = 0; i < 3; i++)
         assert_look(
@@ -166,9 +164,8 @@ static void show_says_who_has_a_permit_and_who_waits(void **state)
     look_assert_schema("answer");
 }
 
-static void a_semaphore_without_a_lease_is_free(void **state)
+TEST(a_semaphore_without_a_lease_is_free)
 {
-    (void)state;
     make_directories("pool");
     assert_look(words("ls --empty --columns LOCK,KIND,STATE", ""),
                 "LOCK KIND STATE\nROOT/pool semaphore free\n");
@@ -182,9 +179,8 @@ static void a_semaphore_without_a_lease_is_free(void **state)
 }
 
 /* The directory looked like a semaphore, and is none. */
-static void other_directories_of_these_names_are_locks(void **state)
+TEST(other_directories_of_these_names_are_locks)
 {
-    (void)state;
     make(admin, "locks/" LATCH "1", "me");
     make(admin, "a/locks/lock-0000000001", "me");
     make(admin, "b/locks/orders/lock-0000000001", "me");
@@ -204,9 +200,8 @@ static void other_directories_of_these_names_are_locks(void **state)
                 "STATE\nHELD\n");
 }
 
-static void a_mutex_on_the_path_of_a_semaphore_is_mixed(void **state)
+TEST(a_mutex_on_the_path_of_a_semaphore_is_mixed)
 {
-    (void)state;
     make_busy();
     make(admin, "pool/lock-0000000007", "me");
     assert_look(words("ls --columns LOCK,KIND,WAIT", ""),
@@ -217,9 +212,8 @@ static void a_mutex_on_the_path_of_a_semaphore_is_mixed(void **state)
 
 /* --- leaders --- */
 
-static void a_latch_has_a_leader_and_candidates(void **state)
+TEST(a_latch_has_a_leader_and_candidates)
 {
-    (void)state;
     make(admin, "election/" LATCH "1", "node-1");
     make(b, "election/" LATCH "2", EVIL);
     make(c, "election/" LATCH "3", "");
@@ -239,12 +233,11 @@ static void a_latch_has_a_leader_and_candidates(void **state)
 
 /* --- asking and breaking --- */
 
-static void a_lease_is_broken_by_its_token(void **state)
+TEST(a_lease_is_broken_by_its_token)
 {
     char order[128];
     int64_t token;
 
-    (void)state;
     make_busy();
     token = make(b, "pool/" LEASE "7", "10.0.0.9");
     assert_int_equal(look(words("break --yes --token 1", "pool")), 65);
@@ -262,11 +255,10 @@ static void a_lease_is_broken_by_its_token(void **state)
 }
 
 /* Neither leases nor latches of Curator can be made revocable. */
-static void curator_does_not_hear_that_it_is_asked(void **state)
+TEST(curator_does_not_hear_that_it_is_asked)
 {
     char data[64];
 
-    (void)state;
     make_directories("pool");
     make(admin, "pool/" LEASE "0", "10.0.0.1");
     make(admin, "election/" LATCH "1", "node-1");
@@ -283,9 +275,8 @@ static void curator_does_not_hear_that_it_is_asked(void **state)
 
 /* --- doctor, deadlocks, metrics --- */
 
-static void permits_that_are_used_up_are_found(void **state)
+TEST(permits_that_are_used_up_are_found)
 {
-    (void)state;
     make_busy();
     sleep_ms(20); /* of their age */
     assert_int_equal(
@@ -307,9 +298,8 @@ static void permits_that_are_used_up_are_found(void **state)
 
 /* A child of "leases" that is no lease was told to be before all numbers of the
  * queue, or not at all. */
-static void a_node_that_takes_a_permit_is_found(void **state)
+TEST(a_node_that_takes_a_permit_is_found)
 {
-    (void)state;
     make_busy();
     assert_int_equal(admin_create(admin, full("pool/leases/zzz"), NULL), ZOK);
     assert_int_equal(admin_create(admin, full("pool/locks/0"), NULL), ZOK);
@@ -322,9 +312,8 @@ static void a_node_that_takes_a_permit_is_found(void **state)
 }
 
 /* Any lease that goes lets a waiter in, not a certain one. */
-static void a_circle_through_leases_is_no_deadlock(void **state)
+TEST(a_circle_through_leases_is_no_deadlock)
 {
-    (void)state;
     make_directories("a");
     make_directories("b");
     make(b, "a/" LEASE "0", "b");
@@ -341,11 +330,10 @@ static void a_circle_through_leases_is_no_deadlock(void **state)
                 "b waits for ROOT/b\n");
 }
 
-static void metrics_have_leases_and_waiters(void **state)
+TEST(metrics_have_leases_and_waiters)
 {
     char line[256];
 
-    (void)state;
     make_busy();
     make(admin, "election/" LATCH "1", "node-1");
     assert_int_equal(look(words("metrics", "")), 0);
@@ -362,9 +350,8 @@ static void metrics_have_leases_and_waiters(void **state)
     assert_non_null(strstr(look_out, line));
 }
 
-static void watch_begins_with_the_semaphore_of_a_part(void **state)
+TEST(watch_begins_with_the_semaphore_of_a_part)
 {
-    (void)state;
     make_busy();
     (void)look_at_until(
         (const char *const[]){ "watch", "--initial", full("pool/locks"),
@@ -379,9 +366,8 @@ static void watch_begins_with_the_semaphore_of_a_part(void **state)
 
 #define MEMBER "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a43"
 
-static void a_double_barrier_has_members(void **state)
+TEST(a_double_barrier_has_members)
 {
-    (void)state;
     make(admin, "meeting/" MEMBER "1", "10.0.0.1");
     make(b, "meeting/" MEMBER "2", EVIL);
     assert_look(words("ls --columns LOCK,KIND,STATE,HOLDER,WAIT", ""),
@@ -405,9 +391,8 @@ static void a_double_barrier_has_members(void **state)
 }
 
 /* Names alone do not make a barrier. */
-static void a_directory_with_a_uuid_is_no_barrier(void **state)
+TEST(a_directory_with_a_uuid_is_no_barrier)
 {
-    (void)state;
     assert_int_equal(admin_create(admin, full("dir"), NULL), ZOK);
     assert_int_equal(admin_create(admin, full("dir/" MEMBER "1"), NULL), ZOK);
     assert_look(words("ls --columns LOCK,KIND", ""), "");
@@ -415,9 +400,8 @@ static void a_directory_with_a_uuid_is_no_barrier(void **state)
 }
 
 /* Such as locks that are named by a hash. */
-static void a_directory_with_a_hash_is_of_no_pool(void **state)
+TEST(a_directory_with_a_hash_is_of_no_pool)
 {
-    (void)state;
     assert_int_equal(admin_create(admin, full("dir"), NULL), ZOK);
     assert_int_equal(
         admin_create(admin, full("dir/5a5bbc3873ea4b5a9f7396e8c4c6a436"), NULL),
@@ -426,12 +410,11 @@ static void a_directory_with_a_hash_is_of_no_pool(void **state)
     assert_said("of its 1 children none contends");
 }
 
-static void show_says_what_an_empty_node_may_be(void **state)
+TEST(show_says_what_an_empty_node_may_be)
 {
     static const char total[] = { 0, 0, 0, 0, 0, 0, 1, 4 };
     static const char below[] = { -1, -1, -1, -2 };
 
-    (void)state;
     assert_int_equal(admin_create_bytes(admin, full("total"), total, 8, 0),
                      ZOK);
     assert_int_equal(admin_create_bytes(admin, full("below"), below, 4, 0),
@@ -449,33 +432,7 @@ static void show_says_what_an_empty_node_may_be(void **state)
     assert_string_equal(look_err, "");
 }
 
-static int run_group(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(ls_has_one_line_for_a_semaphore),
-        TEST(show_says_who_has_a_permit_and_who_waits),
-        TEST(a_semaphore_without_a_lease_is_free),
-        TEST(other_directories_of_these_names_are_locks),
-        TEST(a_mutex_on_the_path_of_a_semaphore_is_mixed),
-        TEST(a_latch_has_a_leader_and_candidates),
-        TEST(a_lease_is_broken_by_its_token),
-        TEST(curator_does_not_hear_that_it_is_asked),
-        TEST(permits_that_are_used_up_are_found),
-        TEST(a_node_that_takes_a_permit_is_found),
-        TEST(a_circle_through_leases_is_no_deadlock),
-        TEST(metrics_have_leases_and_waiters),
-        TEST(watch_begins_with_the_semaphore_of_a_part),
-        TEST(a_double_barrier_has_members),
-        TEST(a_directory_with_a_uuid_is_no_barrier),
-        TEST(a_directory_with_a_hash_is_of_no_pool),
-        TEST(show_says_what_an_empty_node_may_be),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

@@ -10,30 +10,29 @@
 
 static struct servers *s;
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     s = servers_new("/locks/orders");
     return s == NULL;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     servers_free(s);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static void hear(unsigned word, const char *text)
 {
     assert_true(servers_read(s, word, "zk1:2181", text, strlen(text)));
 }
 
-static void clients_are_read_from_cons(void **state)
+TEST(clients_are_read_from_cons)
 {
     const struct client *c;
 
-    (void)state;
     hear(SERVERS_CONS,
          " /127.0.0.1:43352[0](queued=0,recved=1,sent=0)\n"
          " /10.1.2.3:49160[1](queued=0,recved=11,sent=11,sid=0x10000fd2ae90001,"
@@ -51,9 +50,8 @@ static void clients_are_read_from_cons(void **state)
     assert_null(servers_client(s, 0));
 }
 
-static void sessions_are_read_from_every_form_of_dump(void **state)
+TEST(sessions_are_read_from_every_form_of_dump)
 {
-    (void)state;
     assert_int_equal(servers_session_lives(s, 1), ANSWER_UNKNOWN);
     hear(SERVERS_DUMP, "SessionTracker dump:\n"
                        "Session Sets (2)/(1):\n"
@@ -72,9 +70,8 @@ static void sessions_are_read_from_every_form_of_dump(void **state)
     assert_int_equal(servers_session_lives(s, 5), ANSWER_NO);
 }
 
-static void watches_of_this_lock_are_read_from_wchp(void **state)
+TEST(watches_of_this_lock_are_read_from_wchp)
 {
-    (void)state;
     hear(SERVERS_WCHP, "/locks/orders/a\n\t0x2\n\t0x1\n"
                        "/locks/others/a\n\t0x3\n"
                        "/locks/orders\n\t0x4\n"
@@ -92,7 +89,7 @@ static void watches_of_this_lock_are_read_from_wchp(void **state)
 
 /* The answers of a server that lies, or of another program that listens
  * there. */
-static void nonsense_is_passed_over(void **state)
+TEST(nonsense_is_passed_over)
 {
     static const unsigned words[] = { SERVERS_CONS, SERVERS_DUMP,
                                       SERVERS_WCHP };
@@ -113,7 +110,6 @@ static void nonsense_is_passed_over(void **state)
         "\033]52;c;\a\xff\xfe",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(texts); i++) {
         for (size_t k = 0; k < COUNT(words); k++)
             hear(words[k], texts[i]);
@@ -122,13 +118,12 @@ static void nonsense_is_passed_over(void **state)
 }
 
 /* The answer is cut at each byte: ASan would see a read beyond the end. */
-static void answers_may_be_cut_anywhere(void **state)
+TEST(answers_may_be_cut_anywhere)
 {
     static const char text[] =
         " /10.1.2.3:49160[1](queued=0,sid=0x10,lop=PING,to=4000,x)\n"
         "\t0x1\n/locks/orders/a\n\t0x2\n";
 
-    (void)state;
     for (size_t size = 0; size < sizeof(text); size++) {
         char *copy = malloc(size + 1);
 
@@ -142,18 +137,4 @@ static void answers_may_be_cut_anywhere(void **state)
         free(copy);
     }
     assert_non_null(servers_client(s, 0x10));
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    static const struct CMUnitTest tests[] = {
-        TEST(clients_are_read_from_cons),
-        TEST(sessions_are_read_from_every_form_of_dump),
-        TEST(watches_of_this_lock_are_read_from_wchp),
-        TEST(nonsense_is_passed_over),
-        TEST(answers_may_be_cut_anywhere),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -418,21 +418,18 @@ static void at_each_point(void (*at_point)(void), bool asks)
     assert_in_range(point, POINTS_AT_LEAST + 1, 100);
 }
 
-static void a_look_is_taken_at_any_time(void **state)
+TEST(a_look_is_taken_at_any_time)
 {
-    (void)state;
     at_each_point(take, false);
 }
 
-static void a_look_is_asked_for_at_any_time(void **state)
+TEST(a_look_is_asked_for_at_any_time)
 {
-    (void)state;
     at_each_point(look_now, true);
 }
 
-static void looks_are_made_more_often_from_any_time_on(void **state)
+TEST(looks_are_made_more_often_from_any_time_on)
 {
-    (void)state;
     at_each_point(look_often, true);
 }
 
@@ -450,12 +447,11 @@ static bool end_at(int point)
     return was_called;
 }
 
-static void it_ends_at_any_time(void **state)
+TEST(it_ends_at_any_time)
 {
     int point = 1;
     bool reached;
 
-    (void)state;
     do {
         reached = end_at(point);
         point += reached;
@@ -466,11 +462,10 @@ static void it_ends_at_any_time(void **state)
 /* -- the listers ---------------------------------------------------------- */
 
 /* When one of them fails, the lists of the others are freed. */
-static void of_many_lists_each_may_fail(void **state)
+TEST(of_many_lists_each_may_fail)
 {
     const struct scan_opts opts = { .timeout_ms = 1000 };
 
-    (void)state;
     choose(0, NULL);
     for (int n = 0; n <= LOCKS; n++) {
         char detail[SCAN_DETAIL_MAX];
@@ -508,12 +503,11 @@ static _Noreturn void be_stopped(void)
 }
 
 /* The signal came before the wait: the wait is over. */
-static void a_thread_that_was_asked_to_end_does_not_wait(void **state)
+TEST(a_thread_that_was_asked_to_end_does_not_wait)
 {
     int status;
     pid_t pid = fork();
 
-    (void)state;
     if (pid == 0)
         be_stopped();
     assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -523,19 +517,11 @@ static void a_thread_that_was_asked_to_end_does_not_wait(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_look_is_taken_at_any_time),
-        cmocka_unit_test(a_look_is_asked_for_at_any_time),
-        cmocka_unit_test(looks_are_made_more_often_from_any_time_on),
-        cmocka_unit_test(it_ends_at_any_time),
-        cmocka_unit_test(of_many_lists_each_may_fail),
-        cmocka_unit_test(a_thread_that_was_asked_to_end_does_not_wait),
-    };
 
     is_of_the_test = true;
     for (int i = 0; i < LOCKS; i++) {
         (void)snprintf(paths[i], sizeof(paths[i]), "/l%d", i);
         found[i].path = paths[i];
     }
-    return cmocka_run_group_tests_name("threads", tests, NULL, NULL);
+    return test_run_all();
 }

@@ -34,12 +34,11 @@ static void resume_server(void)
 }
 
 /* Makes two locks below a directory: "alpha" and "beta", both held. */
-static int setup(void **state)
+static int setup(void)
 {
     static const char *const names[] = { "alpha", "beta" };
     static int number; /* short paths: they are to be read on a screen */
 
-    (void)state;
     session = open_session();
     other = open_session();
     (void)snprintf(root, sizeof(root), "/t%d", ++number);
@@ -51,9 +50,8 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     if (paused)
         resume_server();
     for (size_t i = 0; i < 2; i++) {
@@ -66,18 +64,20 @@ static int teardown(void **state)
     return 0;
 }
 
-static int setup_screen(void **state)
+static int setup_screen(void)
 {
-    (void)setup(state);
+    (void)setup();
     tmux_open(80, 24);
     return 0;
 }
 
-static int teardown_screen(void **state)
+static int teardown_screen(void)
 {
     tmux_close();
-    return teardown(state);
+    return teardown();
 }
+
+FIXTURE(setup_screen, teardown_screen)
 
 /* --- on a screen --- */
 
@@ -134,13 +134,12 @@ static void wait_order(bool ascending)
         fail_msg("the order is wrong:\n%s", tmux_screen());
 }
 
-static void locks_and_their_holders_are_shown(void **state)
+TEST(locks_and_their_holders_are_shown)
 {
     char token[64];
     char holder[300];
     char host[256];
 
-    (void)state;
     start();
     tmux_wait("connected  every 100ms");
     (void)gethostname(host, sizeof(host));
@@ -153,11 +152,10 @@ static void locks_and_their_holders_are_shown(void **state)
     tmux_wait(token);
 }
 
-static void changes_are_shown(void **state)
+TEST(changes_are_shown)
 {
     struct waiter w;
 
-    (void)state;
     start();
     waiter_start(&w, mutexes[1], SOON_MS);
     tmux_wait("1 waiting, longest");
@@ -171,9 +169,8 @@ static void changes_are_shown(void **state)
     tmux_wait("free");
 }
 
-static void keys_sort_and_filter(void **state)
+TEST(keys_sort_and_filter)
 {
-    (void)state;
     start();
     wait_order(true);
     tmux_type("r");
@@ -193,12 +190,11 @@ static void keys_sort_and_filter(void **state)
     tmux_wait(paths[0]);
 }
 
-static void the_cursor_moves_and_opens_a_queue(void **state)
+TEST(the_cursor_moves_and_opens_a_queue)
 {
     struct waiter w;
     char title[128];
 
-    (void)state;
     start();
     tmux_key("Down");
     tmux_key("Enter");
@@ -226,9 +222,8 @@ static void the_cursor_moves_and_opens_a_queue(void **state)
     release(w.grant);
 }
 
-static void it_fits_every_size(void **state)
+TEST(it_fits_every_size)
 {
-    (void)state;
     start();
     tmux_wait("GRANTS\n");
     tmux_resize(120, 40);
@@ -243,9 +238,8 @@ static void it_fits_every_size(void **state)
     tmux_wait("? help  q quit");
 }
 
-static void the_interval_and_the_help(void **state)
+TEST(the_interval_and_the_help)
 {
-    (void)state;
     start();
     tmux_type("+");
     tmux_wait("every 250ms");
@@ -257,9 +251,8 @@ static void the_interval_and_the_help(void **state)
     tmux_wait("2 locks");
 }
 
-static void the_space_key_looks_now(void **state)
+TEST(the_space_key_looks_now)
 {
-    (void)state;
     type_top("", "--interval 1h");
     tmux_wait("2 locks, 2 held");
     release(grants[1]);
@@ -268,20 +261,18 @@ static void the_space_key_looks_now(void **state)
     tmux_wait("2 locks, 1 held");
 }
 
-static void quitting_restores_the_terminal(void **state)
+TEST(quitting_restores_the_terminal)
 {
-    (void)state;
     start();
     assert_string_equal(tmux_say("#{alternate_on}"), "1");
     tmux_type("q");
     assert_restored();
 }
 
-static void signals_end_it_and_restore_the_terminal(void **state)
+TEST(signals_end_it_and_restore_the_terminal)
 {
     static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
         start();
         assert_int_equal(kill(top_pid(), signals[i]), 0);
@@ -292,11 +283,10 @@ static void signals_end_it_and_restore_the_terminal(void **state)
     assert_restored();
 }
 
-static void it_can_be_stopped_and_continued(void **state)
+TEST(it_can_be_stopped_and_continued)
 {
     pid_t pid;
 
-    (void)state;
     start();
     pid = top_pid();
     tmux_key("C-z");
@@ -321,9 +311,8 @@ static void it_can_be_stopped_and_continued(void **state)
 
 /* --- servers that are away --- */
 
-static void while_the_server_hangs_keys_work(void **state)
+TEST(while_the_server_hangs_keys_work)
 {
-    (void)state;
     start();
     pause_server();
     tmux_wait("STALE, ");
@@ -338,11 +327,10 @@ static void while_the_server_hangs_keys_work(void **state)
     tmux_wait("sorted by LOCK reversed");
 }
 
-static void it_ends_while_the_server_hangs(void **state)
+TEST(it_ends_while_the_server_hangs)
 {
     struct stopwatch *w;
 
-    (void)state;
     start();
     pause_server();
     tmux_wait("STALE, ");
@@ -354,9 +342,8 @@ static void it_ends_while_the_server_hangs(void **state)
     resume_server();
 }
 
-static void it_outlives_the_server(void **state)
+TEST(it_outlives_the_server)
 {
-    (void)state;
     start();
     server_kill9(the_server);
     tmux_wait("STALE, ");
@@ -366,9 +353,8 @@ static void it_outlives_the_server(void **state)
     tmux_wait("connected  every");
 }
 
-static void the_screen_is_there_before_the_server(void **state)
+TEST(the_screen_is_there_before_the_server)
 {
-    (void)state;
     server_kill9(the_server);
     type_top("", "--sort lock");
     tmux_wait("NOTHING SEEN YET: connecting: every server refuses the "
@@ -382,18 +368,16 @@ static void the_screen_is_there_before_the_server(void **state)
     tmux_wait("connected  every");
 }
 
-static void it_ends_before_the_server_comes(void **state)
+TEST(it_ends_before_the_server_comes)
 {
-    (void)state;
     type_top("", "--servers 127.0.0.1:1");
     tmux_wait("every server refuses the connection");
     tmux_type("q");
     assert_restored();
 }
 
-static void tables_do_not_begin_without_a_server(void **state)
+TEST(tables_do_not_begin_without_a_server)
 {
-    (void)state;
     type_top("", "--once --servers 127.0.0.1:1");
     tmux_wait("refused the connection");
     tmux_wait(TMUX_PROMPT);
@@ -403,9 +387,8 @@ static void tables_do_not_begin_without_a_server(void **state)
 }
 
 /* It would wait for ever for a session that cannot come. */
-static void a_session_that_is_refused_ends_it(void **state)
+TEST(a_session_that_is_refused_ends_it)
 {
-    (void)state;
     type_top("", "--chroot /nowhere");
     tmux_wait("the chroot '/nowhere' does not exist");
     tmux_wait(TMUX_PROMPT);
@@ -446,13 +429,12 @@ static const char *read_file(const char *name)
 
 #define EVIL "\033]0;owned\a\033[2J\xff"
 
-static void nothing_hostile_reaches_the_terminal(void **state)
+TEST(nothing_hostile_reaches_the_terminal)
 {
     const char *file = cli_file("bytes");
     char node[200];
     const char *bytes;
 
-    (void)state;
     (void)snprintf(node, sizeof(node), "%s/\u202e\u65e5e\u0301", root);
     assert_int_equal(admin_create(admin, node, NULL), 0);
     (void)strcat(node, "/\u202elock-0000000000");
@@ -491,7 +473,7 @@ static bool is_colored(const char *bytes)
            strstr(bytes, "\033[30m") != NULL;
 }
 
-static void colors_are_there_unless_they_are_not_wanted(void **state)
+TEST(colors_are_there_unless_they_are_not_wanted)
 {
     static const struct {
         const char *before;
@@ -504,7 +486,6 @@ static void colors_are_there_unless_they_are_not_wanted(void **state)
         { "", "--color never", false },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         char name[16];
         const char *file;
@@ -520,9 +501,8 @@ static void colors_are_there_unless_they_are_not_wanted(void **state)
     }
 }
 
-static void a_terminal_that_cannot_do_it_gets_tables(void **state)
+TEST(a_terminal_that_cannot_do_it_gets_tables)
 {
-    (void)state;
     type_top("TERM=dumb", "");
     tmux_wait("this terminal cannot show a screen");
     tmux_wait("2 locks, 2 held");
@@ -555,13 +535,12 @@ static int times(const char *text, const char *what)
     return n;
 }
 
-static void without_a_terminal_there_are_tables(void **state)
+TEST_WITH(without_a_terminal_there_are_tables, setup, teardown)
 {
     const char *options[] = { "--count", "3", "--sort", "lock", NULL };
     const char *said;
     struct cli c;
 
-    (void)state;
     run(&c, options);
     assert_int_equal(cli_end(&c), 0);
     said = cli_said(&c);
@@ -571,12 +550,11 @@ static void without_a_terminal_there_are_tables(void **state)
     assert_null(strchr(said, '\033'));
 }
 
-static void tables_go_on_until_a_signal(void **state)
+TEST_WITH(tables_go_on_until_a_signal, setup, teardown)
 {
     const char *options[] = { NULL };
     struct cli c;
 
-    (void)state;
     run(&c, options);
     cli_wait_said(&c, "2 locks, 2 held");
     release(grants[1]);
@@ -594,12 +572,11 @@ static void tables_go_on_until_a_signal(void **state)
 }
 
 /* The servers remove directories of locks that nobody uses. */
-static void a_directory_that_does_not_exist_has_no_locks(void **state)
+TEST_WITH(a_directory_that_does_not_exist_has_no_locks, setup, teardown)
 {
     const char *options[] = { "--count", "2", NULL };
     struct cli c;
 
-    (void)state;
     (void)strcat(root, "/none");
     run(&c, options);
     root[strlen(root) - strlen("/none")] = '\0';
@@ -608,14 +585,13 @@ static void a_directory_that_does_not_exist_has_no_locks(void **state)
     assert_int_equal(times(cli_said(&c), "/none does not exist"), 1);
 }
 
-static void csv_is_one_table(void **state)
+TEST_WITH(csv_is_one_table, setup, teardown)
 {
     const char *options[] = { "--count", "2",     "-o", "csv",
                               "--match", "alpha", NULL };
     const char *said;
     struct cli c;
 
-    (void)state;
     run(&c, options);
     assert_int_equal(cli_end(&c), 0);
     said = cli_said(&c);
@@ -627,14 +603,13 @@ static void csv_is_one_table(void **state)
     assert_int_equal(times(said, paths[1]), 0);
 }
 
-static void json_has_what_was_counted(void **state)
+TEST_WITH(json_has_what_was_counted, setup, teardown)
 {
     const char *options[] = { "--once", "-o", "json", NULL };
     struct cli c;
     json_t *all;
     const json_t *item;
 
-    (void)state;
     run(&c, options);
     assert_int_equal(cli_end(&c), 0);
     all = json_loads(cli_said(&c), JSON_REJECT_DUPLICATES, NULL);
@@ -650,12 +625,11 @@ static void json_has_what_was_counted(void **state)
     json_decref(all);
 }
 
-static void jsonl_is_a_line_for_each_lock_of_each_look(void **state)
+TEST_WITH(jsonl_is_a_line_for_each_lock_of_each_look, setup, teardown)
 {
     const char *options[] = { "--count", "2", "-o", "jsonl", NULL };
     struct cli c;
 
-    (void)state;
     run(&c, options);
     assert_int_equal(cli_end(&c), 0);
     assert_int_equal(times(cli_said(&c), "}\n"), 4);
@@ -665,7 +639,7 @@ static void jsonl_is_a_line_for_each_lock_of_each_look(void **state)
 #define TEN     "0123456789"
 #define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
 
-static void senseless_options_are_refused(void **state)
+TEST_WITH(senseless_options_are_refused, setup, teardown)
 {
     static const char *const lines[][5] = {
         { "top", "-o", "json" },
@@ -679,7 +653,6 @@ static void senseless_options_are_refused(void **state)
         { "top", "--match", HUNDRED HUNDRED HUNDRED },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         struct cli c;
 
@@ -688,46 +661,7 @@ static void senseless_options_are_refused(void **state)
     }
 }
 
-#define ON_SCREEN(f)                                                           \
-    cmocka_unit_test_setup_teardown(f, setup_screen, teardown_screen)
-#define WITHOUT(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-static int run_group(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_SCREEN(locks_and_their_holders_are_shown),
-        ON_SCREEN(changes_are_shown),
-        ON_SCREEN(keys_sort_and_filter),
-        ON_SCREEN(the_cursor_moves_and_opens_a_queue),
-        ON_SCREEN(it_fits_every_size),
-        ON_SCREEN(the_interval_and_the_help),
-        ON_SCREEN(the_space_key_looks_now),
-        ON_SCREEN(quitting_restores_the_terminal),
-        ON_SCREEN(signals_end_it_and_restore_the_terminal),
-        ON_SCREEN(it_can_be_stopped_and_continued),
-        ON_SCREEN(while_the_server_hangs_keys_work),
-        ON_SCREEN(it_ends_while_the_server_hangs),
-        ON_SCREEN(it_outlives_the_server),
-        ON_SCREEN(the_screen_is_there_before_the_server),
-        ON_SCREEN(it_ends_before_the_server_comes),
-        ON_SCREEN(tables_do_not_begin_without_a_server),
-        ON_SCREEN(a_session_that_is_refused_ends_it),
-        ON_SCREEN(nothing_hostile_reaches_the_terminal),
-        ON_SCREEN(colors_are_there_unless_they_are_not_wanted),
-        ON_SCREEN(a_terminal_that_cannot_do_it_gets_tables),
-        WITHOUT(without_a_terminal_there_are_tables),
-        WITHOUT(tables_go_on_until_a_signal),
-        WITHOUT(a_directory_that_does_not_exist_has_no_locks),
-        WITHOUT(csv_is_one_table),
-        WITHOUT(json_has_what_was_counted),
-        WITHOUT(jsonl_is_a_line_for_each_lock_of_each_look),
-        WITHOUT(senseless_options_are_refused),
-    };
-
-    return cmocka_run_group_tests_name("top", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return tmux_run(run_group);
+    return tmux_run(test_run_all);
 }

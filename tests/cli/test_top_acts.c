@@ -20,11 +20,10 @@ static zkr_grant *grant;
 static bool paused;
 
 /* Makes a lock that is held: "alpha", below a directory. */
-static int setup(void **state)
+static int setup(void)
 {
     static int number; /* short paths: they are to be read on a screen */
 
-    (void)state;
     session = open_session();
     (void)snprintf(root, sizeof(root), "/a%d", ++number);
     (void)snprintf(path, sizeof(path), "%s/alpha", root);
@@ -34,9 +33,8 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     tmux_close();
     if (paused)
         server_resume(the_server);
@@ -47,6 +45,8 @@ static int teardown(void **state)
     (void)admin_delete_tree(admin, root);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static void start_at(const char *hosts, const char *options)
 {
@@ -96,9 +96,8 @@ static void make_kazoo(const char *name)
 
 /* --- asking --- */
 
-static void a_holder_is_asked_after_a_question(void **state)
+TEST(a_holder_is_asked_after_a_question)
 {
-    (void)state;
     start("");
     tmux_type("R");
     tmux_wait("Ask for");
@@ -117,9 +116,8 @@ static void a_holder_is_asked_after_a_question(void **state)
     tmux_wait("has let go");
 }
 
-static void a_holder_that_does_not_listen_is_not_asked(void **state)
+TEST(a_holder_that_does_not_listen_is_not_asked)
 {
-    (void)state;
     make_kazoo("zeta");
     start("");
     tmux_wait("2 locks, 2 held");
@@ -131,9 +129,8 @@ static void a_holder_that_does_not_listen_is_not_asked(void **state)
 
 /* --- breaking --- */
 
-static void a_lock_is_broken_by_its_token(void **state)
+TEST(a_lock_is_broken_by_its_token)
 {
-    (void)state;
     start("");
     tmux_type("K");
     tmux_wait("alpha is held by");
@@ -154,9 +151,8 @@ static void a_lock_is_broken_by_its_token(void **state)
     tmux_wait("alpha: broken: "); /* it stays on the terminal */
 }
 
-static void escape_breaks_nothing(void **state)
+TEST(escape_breaks_nothing)
 {
-    (void)state;
     start("");
     tmux_type("K");
     tmux_wait("to break the lock: _");
@@ -168,11 +164,10 @@ static void escape_breaks_nothing(void **state)
 }
 
 /* The user means the holder who was shown, and not the next. */
-static void the_question_goes_away_with_the_holder(void **state)
+TEST(the_question_goes_away_with_the_holder)
 {
     struct waiter w;
 
-    (void)state;
     waiter_start(&w, mutex, SOON_MS);
     start("");
     tmux_wait("1 waiting");
@@ -187,9 +182,8 @@ static void the_question_goes_away_with_the_holder(void **state)
     quit();
 }
 
-static void danger_is_shown_before(void **state)
+TEST(danger_is_shown_before)
 {
-    (void)state;
     make_kazoo("zeta");
     start("");
     tmux_wait("2 locks, 2 held");
@@ -206,9 +200,8 @@ static void danger_is_shown_before(void **state)
 }
 
 /* Where the question had no room, its answers were taken nevertheless. */
-static void an_unseen_question_takes_no_answer(void **state)
+TEST(an_unseen_question_takes_no_answer)
 {
-    (void)state;
     start("");
     tmux_type("K");
     tmux_wait("to break the lock: _");
@@ -232,13 +225,12 @@ static void an_unseen_question_takes_no_answer(void **state)
     tmux_wait_gone("alpha: ");
 }
 
-static void one_of_several_is_chosen_in_the_queue(void **state)
+TEST(one_of_several_is_chosen_in_the_queue)
 {
     char name[80];
     zkr_rwlock *lock;
     zkr_grant *readers[2];
 
-    (void)state;
     (void)snprintf(name, sizeof(name), "%s/zeta", root);
     ok(zkr_rwlock_new(session, name, NULL, &lock));
     for (size_t i = 0; i < 2; i++)
@@ -266,9 +258,8 @@ static void one_of_several_is_chosen_in_the_queue(void **state)
     zkr_rwlock_free(lock);
 }
 
-static void with_read_only_there_are_no_questions(void **state)
+TEST(with_read_only_there_are_no_questions)
 {
-    (void)state;
     start("--read-only");
     tmux_type("R");
     tmux_wait("--read-only: nobody is asked, nothing is broken");
@@ -287,9 +278,8 @@ static void pause_server(void)
     paused = true;
 }
 
-static void a_question_waits_for_no_server(void **state)
+TEST(a_question_waits_for_no_server)
 {
-    (void)state;
     start("--timeout 60s");
     pause_server();
     tmux_type("K");
@@ -311,9 +301,8 @@ static void a_question_waits_for_no_server(void **state)
     tmux_wait(TMUX_PROMPT);
 }
 
-static void it_goes_on_after_an_answer_that_was_late(void **state)
+TEST(it_goes_on_after_an_answer_that_was_late)
 {
-    (void)state;
     start("--timeout 60s --no-4lw");
     pause_server();
     tmux_type("K");
@@ -330,11 +319,10 @@ static void it_goes_on_after_an_answer_that_was_late(void **state)
 
 /* --- what the servers tell of a queue --- */
 
-static void a_queue_has_clients_and_watches(void **state)
+TEST(a_queue_has_clients_and_watches)
 {
     struct waiter w;
 
-    (void)state;
     waiter_start(&w, mutex, SOON_MS);
     start("");
     tmux_wait("1 waiting");
@@ -353,11 +341,10 @@ static void a_queue_has_clients_and_watches(void **state)
 }
 
 /* A node that nobody watches for: its maker waits for ever. */
-static void a_deaf_waiter_is_marked(void **state)
+TEST(a_deaf_waiter_is_marked)
 {
     char node[256];
 
-    (void)state;
     (void)snprintf(node, sizeof(node),
                    "%s/_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-lock-0000009999",
                    path);
@@ -373,7 +360,7 @@ static void a_deaf_waiter_is_marked(void **state)
     quit();
 }
 
-static void it_says_where_servers_do_not_tell(void **state)
+TEST(it_says_where_servers_do_not_tell)
 {
     static const char *const lines[] = { "4lw.commands.whitelist=srvr,conf",
                                          NULL };
@@ -383,7 +370,6 @@ static void it_says_where_servers_do_not_tell(void **state)
     zkr_mutex *lock;
     zkr_grant *g;
 
-    (void)state;
     assert_int_equal(server_start(&opts, &shy), SERVER_OK);
     ok(zkr_session_open(server_hosts(shy), NULL, &there));
     lock = new_mutex(there, path);
@@ -420,13 +406,12 @@ static void expire_others(void)
 }
 
 /* Regression: it said that the lock is free. */
-static void an_unreadable_lock_is_not_free(void **state)
+TEST(an_unreadable_lock_is_not_free)
 {
     struct ACL entry = { ZOO_PERM_ALL & ~ZOO_PERM_READ, ZOO_ANYONE_ID_UNSAFE };
     struct ACL_vector acl = { 1, &entry };
     struct cli top;
 
-    (void)state;
     cli_start(&top, LOCKCTL,
               (const char *const[]){
                   "top", "--servers", server_hosts(the_server), "--interval",
@@ -441,9 +426,8 @@ static void an_unreadable_lock_is_not_free(void **state)
     assert_int_equal(admin_set_acl(admin, path, &acl), ZOK);
 }
 
-static void it_goes_on_with_a_new_session(void **state)
+TEST(it_goes_on_with_a_new_session)
 {
-    (void)state;
     start("");
     for (int i = 0; i < 2; i++) {
         expire_others();
@@ -457,9 +441,8 @@ static void it_goes_on_with_a_new_session(void **state)
     quit();
 }
 
-static void it_fits_one_character(void **state)
+TEST(it_fits_one_character)
 {
-    (void)state;
     start("");
     tmux_resize(1, 1);
     tmux_type("K"); /* nothing to see */
@@ -473,34 +456,7 @@ static void it_fits_one_character(void **state)
     quit();
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-static int run_group(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_holder_is_asked_after_a_question),
-        TEST(a_holder_that_does_not_listen_is_not_asked),
-        TEST(a_lock_is_broken_by_its_token),
-        TEST(escape_breaks_nothing),
-        TEST(the_question_goes_away_with_the_holder),
-        TEST(danger_is_shown_before),
-        TEST(an_unseen_question_takes_no_answer),
-        TEST(one_of_several_is_chosen_in_the_queue),
-        TEST(with_read_only_there_are_no_questions),
-        TEST(a_question_waits_for_no_server),
-        TEST(it_goes_on_after_an_answer_that_was_late),
-        TEST(a_queue_has_clients_and_watches),
-        TEST(a_deaf_waiter_is_marked),
-        TEST(it_says_where_servers_do_not_tell),
-        TEST(an_unreadable_lock_is_not_free),
-        TEST(it_goes_on_with_a_new_session),
-        TEST(it_fits_one_character),
-    };
-
-    return cmocka_run_group_tests_name("top acts", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return tmux_run(run_group);
+    return tmux_run(test_run_all);
 }

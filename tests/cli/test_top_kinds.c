@@ -15,11 +15,10 @@
 static zkr_session *session;
 static char root[64];
 
-static int setup(void **state)
+static int setup(void)
 {
     static int number; /* short paths: they are to be read on a screen */
 
-    (void)state;
     session = open_session();
     (void)snprintf(root, sizeof(root), "/k%d", ++number);
     assert_int_equal(admin_create(admin, root, NULL), ZOK);
@@ -27,14 +26,15 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     tmux_close();
     (void)zkr_session_close(session);
     (void)admin_delete_tree(admin, root);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static const char *full(const char *name)
 {
@@ -84,13 +84,12 @@ static void ignore(int rc, zkr_grant *g, void *user)
 
 /* A lease that is broken makes room for the next in the queue, and the others
  * stay. */
-static void a_semaphore_has_leases_and_a_queue(void **state)
+TEST(a_semaphore_has_leases_and_a_queue)
 {
     zkr_semaphore *pool;
     zkr_grant *leases[3] = { NULL };
     zkr_request *request;
 
-    (void)state;
     ok(zkr_semaphore_new(session, full("pool"), 2, NULL, &pool));
     for (size_t i = 0; i < 2; i++)
         ok(zkr_semaphore_acquire(pool, SOON_MS, &leases[i]));
@@ -129,11 +128,10 @@ static void nothing(zkr_leader *leader, const struct zkr_leader_event *event,
     (void)user;
 }
 
-static void the_first_candidate_leads(void **state)
+TEST(the_first_candidate_leads)
 {
     zkr_leader *leaders[2];
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         ok(zkr_leader_new(session, full("election"), NULL, nothing, NULL,
                           &leaders[i]));
@@ -164,9 +162,8 @@ static void make_member(const char *name)
 }
 
 /* Nobody holds a barrier, so nothing is asked or broken. */
-static void a_double_barrier_has_members(void **state)
+TEST(a_double_barrier_has_members)
 {
-    (void)state;
     assert_int_equal(admin_create(admin, full("start"), NULL), ZOK);
     make_member("start/" MEMBER "1");
     make_member("start/" MEMBER "2");
@@ -186,14 +183,13 @@ static void a_double_barrier_has_members(void **state)
 }
 
 /* A counter is no lock. The mutex that takes turns for it is one. */
-static void of_a_counter_the_mutex_is_shown(void **state)
+TEST(of_a_counter_the_mutex_is_shown)
 {
     struct zkr_counter_opts opts = ZKR_COUNTER_OPTS_INIT;
     zkr_counter *counter;
     zkr_mutex *mutex;
     zkr_grant *grant;
 
-    (void)state;
     opts.lock_path = full("turns");
     ok(zkr_counter_new(session, full("total"), &opts, &counter));
     ok(zkr_counter_add(counter, 260, SOON_MS, NULL));
@@ -209,21 +205,7 @@ static void of_a_counter_the_mutex_is_shown(void **state)
     zkr_counter_free(counter);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-static int run_group(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_semaphore_has_leases_and_a_queue),
-        TEST(the_first_candidate_leads),
-        TEST(a_double_barrier_has_members),
-        TEST(of_a_counter_the_mutex_is_shown),
-    };
-
-    return cmocka_run_group_tests_name("top kinds", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return tmux_run(run_group);
+    return tmux_run(test_run_all);
 }

@@ -203,9 +203,8 @@ static uint32_t grants(const char *path)
     return row->grants;
 }
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     node_count = 0;
     view = (struct top_view){ .sort = TOP_LOCK, .interval_ms = 2000 };
     status = (struct top_status){ .ensemble = "zk1:2181",
@@ -220,20 +219,20 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     top_picture_done(&picture);
     top_view_done(&view);
     top_model_done(&model);
     return 0;
 }
 
+FIXTURE(setup, teardown)
+
 /* --- looks --- */
 
-static void grants_are_counted_that_were_seen(void **state)
+TEST(grants_are_counted_that_were_seen)
 {
-    (void)state;
     look(1000, "/a", "a1H b2", NULL);
     assert_int_equal(grants("/a"), 0); /* nobody saw when it was granted */
     look(2000, "/a", "b2H", "/b", "c3H", NULL);
@@ -245,9 +244,8 @@ static void grants_are_counted_that_were_seen(void **state)
     assert_int_equal(model.totals.grants, 3);
 }
 
-static void grants_count_for_a_minute(void **state)
+TEST(grants_count_for_a_minute)
 {
-    (void)state;
     look(1000, "/a", "a1H b2", NULL);
     look(2000, "/a", "b2H", NULL);
     look(56000, "/a", "b2H c3", NULL);
@@ -258,9 +256,8 @@ static void grants_count_for_a_minute(void **state)
     assert_int_equal(grants("/a"), 0);
 }
 
-static void a_lock_that_was_taken_is_held_since_the_look_before(void **state)
+TEST(a_lock_that_was_taken_is_held_since_the_look_before)
 {
-    (void)state;
     look(5000, "/a", "a1H b2", NULL);
     assert_int_equal(top_model_row(&model, "/a")->held_ms, 5000);
     look(7000, "/a", "b2H", NULL);
@@ -271,15 +268,13 @@ static void a_lock_that_was_taken_is_held_since_the_look_before(void **state)
 /* Regression: the end of a search counted as the time of each list. So one who
  * got the lock after it had been listed, and before the search was over, seemed
  * to hold it for a shorter time than it did. */
-static void
-who_got_it_during_a_search_may_hold_since_its_beginning(void **state)
+TEST(who_got_it_during_a_search_may_hold_since_its_beginning)
 {
     struct scan scan = { .locks = calloc(1, sizeof(struct lock)),
                          .count = 1,
                          .began_ms = T0 + 1000,
                          .at_ms = T0 + 6000 };
 
-    (void)state;
     assert_non_null(scan.locks);
     scan.locks[0] = make_lock("/a", "a1H b2", scan.at_ms);
     assert_true(top_model_take(&model, &scan));
@@ -288,9 +283,8 @@ who_got_it_during_a_search_may_hold_since_its_beginning(void **state)
     assert_int_equal(top_model_row(&model, "/a")->held_ms, 7000);
 }
 
-static void a_lock_without_users_is_free_for_a_minute(void **state)
+TEST(a_lock_without_users_is_free_for_a_minute)
 {
-    (void)state;
     look(1000, "/a", "a1H", "/b", "b2H", NULL);
     look(2000, "/b", "b2H", NULL);
     line_is(4, "/a free - - 0 - 0");
@@ -302,9 +296,8 @@ static void a_lock_without_users_is_free_for_a_minute(void **state)
 }
 
 /* A search that was cut has not looked everywhere. */
-static void a_lock_that_was_not_looked_for_is_not_free(void **state)
+TEST(a_lock_that_was_not_looked_for_is_not_free)
 {
-    (void)state;
     look(1000, "/a", "a1H", NULL);
     look_in_part(2000, NULL);
     line_is(4, "/a ? - - ?");
@@ -314,9 +307,8 @@ static void a_lock_that_was_not_looked_for_is_not_free(void **state)
 
 /* Regression: of a lock that may not be read any more top said that it is free;
  * and when it was seen again, that it was granted. */
-static void a_lock_that_may_not_be_seen_is_not_free(void **state)
+TEST(a_lock_that_may_not_be_seen_is_not_free)
 {
-    (void)state;
     look(1000, "/a", "a1H", NULL);
     look_but_one(2000);
     line_is(4, "/a ? - - ?");
@@ -333,9 +325,8 @@ static void look_at_three(int64_t after_ms)
     look(after_ms, "/a", "a5H", "/b", "b3H c4", "/c", "d1H e2 f3", NULL);
 }
 
-static void locks_are_sorted_by_each_column(void **state)
+TEST(locks_are_sorted_by_each_column)
 {
-    (void)state;
     look_at_three(1000);
     shown_is("abc");
     view.sort = TOP_WAIT;
@@ -351,9 +342,8 @@ static void locks_are_sorted_by_each_column(void **state)
     shown_is("bca"); /* ... among equals by their paths */
 }
 
-static void keys_change_the_order(void **state)
+TEST(keys_change_the_order)
 {
-    (void)state;
     look_at_three(1000);
     line_is(2, "sorted by LOCK");
     press("r");
@@ -369,9 +359,8 @@ static void keys_change_the_order(void **state)
     assert_int_equal(picture.lines[3].style, TOP_BAR);
 }
 
-static void the_filter_is_part_of_a_lock_or_holder(void **state)
+TEST(the_filter_is_part_of_a_lock_or_holder)
 {
-    (void)state;
     look_at_three(1000);
     press("/HOST-B");
     shown_is("b");
@@ -391,9 +380,8 @@ static void the_filter_is_part_of_a_lock_or_holder(void **state)
 }
 
 /* Characters, not bytes, are taken back. */
-static void the_filter_has_characters_of_several_bytes(void **state)
+TEST(the_filter_has_characters_of_several_bytes)
 {
-    (void)state;
     look(1000, "/\u00e9t\u00e9", "a1H", "/z", "b2H", NULL);
     press("/");
     press_key(0xe9);
@@ -409,9 +397,8 @@ static void the_filter_has_characters_of_several_bytes(void **state)
 
 /* --- the cursor --- */
 
-static void the_cursor_follows_its_lock(void **state)
+TEST(the_cursor_follows_its_lock)
 {
-    (void)state;
     look_at_three(1000);
     assert_int_equal(cursor(), 'a');
     press("j");
@@ -424,9 +411,8 @@ static void the_cursor_follows_its_lock(void **state)
 }
 
 /* On the first line it stays with whatever is there. */
-static void on_the_first_line_the_cursor_stays(void **state)
+TEST(on_the_first_line_the_cursor_stays)
 {
-    (void)state;
     look_at_three(1000);
     press("r");
     assert_int_equal(cursor(), 'c');
@@ -434,9 +420,8 @@ static void on_the_first_line_the_cursor_stays(void **state)
     assert_int_equal(cursor(), 'a');
 }
 
-static void the_list_scrolls_with_the_cursor(void **state)
+TEST(the_list_scrolls_with_the_cursor)
 {
-    (void)state;
     resize(80, 7); /* two lines of the list */
     look(1000, "/a", "a1H", "/b", "a1H", "/c", "a1H", "/d", "a1H", "/e", "a1H",
          NULL);
@@ -458,9 +443,8 @@ static void the_list_scrolls_with_the_cursor(void **state)
 
 /* --- what is on the screen --- */
 
-static void the_picture_fits_80_columns(void **state)
+TEST(the_picture_fits_80_columns)
 {
-    (void)state;
     look_at_three(65000);
     line_is(0, "zk-lockctl top zk1:2181 connected every 2s 00:17:45Z");
     line_is(1, "3 locks, 3 held, 3 waiting, longest 1m05s 0 grants/min "
@@ -472,18 +456,16 @@ static void the_picture_fits_80_columns(void **state)
 }
 
 /* Regression: the sum over queues that were seen in part had no '+'. */
-static void an_incomplete_count_has_a_plus(void **state)
+TEST(an_incomplete_count_has_a_plus)
 {
-    (void)state;
     look_in_part(0, "/a", "a1H b2 c3", NULL);
     line_is(1, "1 lock, 1 held, 2+ waiting");
     look(1000, "/a", "a1H b2 c3", NULL);
     line_is(1, "1 lock, 1 held, 2 waiting");
 }
 
-static void less_important_columns_go_first(void **state)
+TEST(less_important_columns_go_first)
 {
-    (void)state;
     look_at_three(65000);
     resize(140, 24);
     line_is(3, "LOCK KIND STATE HOLDER HELD WAIT LONGEST GRANTS TOKEN DIALECT "
@@ -497,9 +479,8 @@ static void less_important_columns_go_first(void **state)
     }
 }
 
-static void enter_shows_the_queue(void **state)
+TEST(enter_shows_the_queue)
 {
-    (void)state;
     look(3000, "/c", "d1H e2 f3 x4F", NULL);
     press_key(KEY_IS_ENTER);
     line_is(1, "/c mutex (zkrecipes) held 3 in the queue");
@@ -516,9 +497,8 @@ static void enter_shows_the_queue(void **state)
 }
 
 /* Nodes far behind are not read: they seemed to have no session. */
-static void the_client_of_a_node_that_was_not_read_is_unknown(void **state)
+TEST(the_client_of_a_node_that_was_not_read_is_unknown)
 {
-    (void)state;
     resize(200, 24);
     look(3000, "/c", "d1H e2 f3", NULL);
     nodes[1].token = 0;
@@ -532,9 +512,8 @@ static void the_client_of_a_node_that_was_not_read_is_unknown(void **state)
 
 /* The screen shows the chosen lock, wherever it moves in the list, and when it
  * is gone. */
-static void the_queue_is_that_of_one_lock(void **state)
+TEST(the_queue_is_that_of_one_lock)
 {
-    (void)state;
     look_at_three(1000);
     press_key(KEY_IS_ENTER);
     look(2000, "/0", "z9H", "/a", "a5H", NULL);
@@ -546,9 +525,8 @@ static void the_queue_is_that_of_one_lock(void **state)
 }
 
 /* What the user does next is about the contender that was chosen. */
-static void in_a_queue_the_cursor_follows_its_contender(void **state)
+TEST(in_a_queue_the_cursor_follows_its_contender)
 {
-    (void)state;
     look(1000, "/a", "a1H b2 c3 d4", NULL);
     press_key(KEY_IS_ENTER);
     draw();
@@ -566,12 +544,11 @@ static void in_a_queue_the_cursor_follows_its_contender(void **state)
 }
 
 /* Whatever the size: it is all there, or the last line says that it is not. */
-static void a_question_is_whole_or_says_so(void **state)
+TEST(a_question_is_whole_or_says_so)
 {
     bool was_whole = false;
     bool was_cut = false;
 
-    (void)state;
     look(1000, "/a-path-that-is-longer-than-many-a-screen", "a1H b2", NULL);
     model.rows[0].view.lock.items[0].dialect = DIALECT_ZKRECIPES;
     press("R");
@@ -595,9 +572,8 @@ static void a_question_is_whole_or_says_so(void **state)
     assert_false(picture.shows_dialog);
 }
 
-static void an_old_picture_says_so(void **state)
+TEST(an_old_picture_says_so)
 {
-    (void)state;
     line_is(1, "looking...");
     look_at_three(1000);
     status.now_ms += 3000;
@@ -619,9 +595,8 @@ static void an_old_picture_says_so(void **state)
 }
 
 /* There is nothing to wait for yet when the program has just been started. */
-static void before_the_first_look_it_says_what_it_waits_for(void **state)
+TEST(before_the_first_look_it_says_what_it_waits_for)
 {
-    (void)state;
     status.is_connected = false;
     status.state = "connecting";
     line_is(2, "NOTHING SEEN YET: connecting");
@@ -631,9 +606,8 @@ static void before_the_first_look_it_says_what_it_waits_for(void **state)
     assert_int_equal(picture.lines[2].style, TOP_BAD);
 }
 
-static void help_is_one_key_away_and_back(void **state)
+TEST(help_is_one_key_away_and_back)
 {
-    (void)state;
     look_at_three(1000);
     press_key(KEY_IS_ENTER);
     press("?");
@@ -646,18 +620,16 @@ static void help_is_one_key_away_and_back(void **state)
     assert_int_equal(top_view_key(&view, &model, 'q'), TOP_QUIT);
 }
 
-static void escape_does_not_end_it(void **state)
+TEST(escape_does_not_end_it)
 {
-    (void)state;
     look_at_three(1000);
     press_key(KEY_IS_ESCAPE);
     press_key(KEY_IS_ESCAPE);
     shown_is("abc");
 }
 
-static void the_interval_goes_by_steps(void **state)
+TEST(the_interval_goes_by_steps)
 {
-    (void)state;
     assert_int_equal(top_view_key(&view, &model, '+'), TOP_NEW_INTERVAL);
     assert_int_equal(view.interval_ms, 3000);
     press("---");
@@ -672,9 +644,8 @@ static void the_interval_goes_by_steps(void **state)
     assert_int_equal(top_view_key(&view, &model, ' '), TOP_LOOK_NOW);
 }
 
-static void data_of_others_is_escaped(void **state)
+TEST(data_of_others_is_escaped)
 {
-    (void)state;
     look(1000, "/\033]0;x\a", "a1H", NULL);
     (void)strcpy(model.rows[0].view.lock.items[0].owner.label, "\033[2J");
     resize(140, 24);
@@ -686,9 +657,8 @@ static void data_of_others_is_escaped(void **state)
     assert_non_null(strstr(picture.lines[4].text, "\\x1B[2J"));
 }
 
-static void nobody_is_a_list_too(void **state)
+TEST(nobody_is_a_list_too)
 {
-    (void)state;
     look(1000, NULL);
     line_is(1, "0 locks, 0 held, 0 waiting");
     press("jkGg");
@@ -696,43 +666,10 @@ static void nobody_is_a_list_too(void **state)
     line_is(1, "0 locks");
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(grants_are_counted_that_were_seen),
-        TEST(grants_count_for_a_minute),
-        TEST(a_lock_that_was_taken_is_held_since_the_look_before),
-        TEST(who_got_it_during_a_search_may_hold_since_its_beginning),
-        TEST(a_lock_without_users_is_free_for_a_minute),
-        TEST(a_lock_that_was_not_looked_for_is_not_free),
-        TEST(a_lock_that_may_not_be_seen_is_not_free),
-        TEST(locks_are_sorted_by_each_column),
-        TEST(keys_change_the_order),
-        TEST(the_filter_is_part_of_a_lock_or_holder),
-        TEST(the_filter_has_characters_of_several_bytes),
-        TEST(the_cursor_follows_its_lock),
-        TEST(on_the_first_line_the_cursor_stays),
-        TEST(the_list_scrolls_with_the_cursor),
-        TEST(the_picture_fits_80_columns),
-        TEST(an_incomplete_count_has_a_plus),
-        TEST(less_important_columns_go_first),
-        TEST(enter_shows_the_queue),
-        TEST(the_client_of_a_node_that_was_not_read_is_unknown),
-        TEST(the_queue_is_that_of_one_lock),
-        TEST(in_a_queue_the_cursor_follows_its_contender),
-        TEST(a_question_is_whole_or_says_so),
-        TEST(an_old_picture_says_so),
-        TEST(before_the_first_look_it_says_what_it_waits_for),
-        TEST(help_is_one_key_away_and_back),
-        TEST(escape_does_not_end_it),
-        TEST(the_interval_goes_by_steps),
-        TEST(data_of_others_is_escaped),
-        TEST(nobody_is_a_list_too),
-    };
 
     if (setlocale(LC_CTYPE, "C.UTF-8") == NULL)
         return 77;
-    return cmocka_run_group_tests_name("top model", tests, NULL, NULL);
+    return test_run_all();
 }

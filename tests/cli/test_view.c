@@ -23,9 +23,8 @@ static char root[64];
 static char path[80];
 static zkr_mutex *m;
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     s = open_session();
     (void)snprintf(root, sizeof(root), "%s", new_path());
     (void)snprintf(path, sizeof(path), "%s/lock", root);
@@ -34,15 +33,16 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     look_on(NULL);
     zkr_mutex_free(m);
     (void)zkr_session_close(s);
     (void)admin_delete_tree(admin, root);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static const char *line(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
@@ -140,9 +140,8 @@ static void make_some(void)
 
 /* --- ls --- */
 
-static void locks_of_all_clients_are_listed(void **state)
+TEST(locks_of_all_clients_are_listed)
 {
-    (void)state;
     make_some();
     assert_int_equal(look(line("ls %s", root)), 0);
     assert_ptr_equal(
@@ -164,14 +163,13 @@ static void locks_of_all_clients_are_listed(void **state)
     assert_string_equal(look_err, "");
 }
 
-static void our_holder_is_told_by_its_record(void **state)
+TEST(our_holder_is_told_by_its_record)
 {
     zkr_grant *g = acquire(m);
     char host[256];
     const json_t *lock;
     const json_t *owner;
 
-    (void)state;
     assert_int_equal(gethostname(host, sizeof(host)), 0);
     assert_int_equal(look(line("ls %s -o json", root)), 0);
     lock = json_array_get(look_items("LockList"), 0);
@@ -193,9 +191,8 @@ static void our_holder_is_told_by_its_record(void **state)
     release(g);
 }
 
-static void nothing_found_is_an_empty_list(void **state)
+TEST(nothing_found_is_an_empty_list)
 {
-    (void)state;
     assert_int_equal(look(line("ls %s", root)), 0);
     assert_string_equal(look_out, "");
     assert_said("no locks");
@@ -209,9 +206,8 @@ static void nothing_found_is_an_empty_list(void **state)
     assert_string_equal(look_out, "LOCK,STATE\r\n");
 }
 
-static void columns_are_chosen_and_added(void **state)
+TEST(columns_are_chosen_and_added)
 {
-    (void)state;
     make("orders/" HEX "__lock__0000000004", "a \"b\", c");
     assert_int_equal(look(line("ls --columns TOKEN,lock %s", root)), 0);
     assert_non_null(strstr(golden(), "TOKEN LOCK\n"));
@@ -227,9 +223,8 @@ static void columns_are_chosen_and_added(void **state)
     assert_int_equal(look(line("ls --columns , %s", root)), 64);
 }
 
-static void filters_leave_out(void **state)
+TEST(filters_leave_out)
 {
-    (void)state;
     make_some();
     make("gone/deep/lock-0000000000", NULL);
     assert_int_equal(
@@ -260,9 +255,8 @@ static void forbid(const char *full, int32_t perms)
 
 /* --- errors --- */
 
-static void every_failure_has_its_exit_code(void **state)
+TEST(every_failure_has_its_exit_code)
 {
-    (void)state;
     make("notes/note", NULL);
     assert_int_equal(look(line("ls --empty %s/", root)), 0);
     make("closed/lock-0000000000", NULL);
@@ -302,14 +296,13 @@ static void every_failure_has_its_exit_code(void **state)
 
 /* --- hostile names and data --- */
 
-static void nothing_hostile_reaches_a_terminal(void **state)
+TEST(nothing_hostile_reaches_a_terminal)
 {
     static const char *const verbs[] = {
         "ls",   "ls -o wide",   "ls -o json",   "ls -o jsonl", "ls -o csv",
         "show", "show -o wide", "show -o json", "show -o csv"
     };
 
-    (void)state;
     (void)snprintf(path, sizeof(path), "%s",
                    line("%s/\xe2\x80\xae%%s%%n\\", root));
     make("\xe2\x80\xae%s%n\\/lock-0000000000", EVIL);
@@ -332,7 +325,7 @@ static void nothing_hostile_reaches_a_terminal(void **state)
         text_of(json_array_get(look_items("LockQueue"), 0), "path"), path);
 }
 
-static void records_of_nonsense_are_data(void **state)
+TEST(records_of_nonsense_are_data)
 {
     static const char *const records[] = {
         "{",
@@ -346,7 +339,6 @@ static void records_of_nonsense_are_data(void **state)
     const json_t *queue;
     char name[64];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
         (void)snprintf(name, sizeof(name), "lock/lock-%010zu", i);
         make(name, records[i]);
@@ -363,11 +355,10 @@ static void records_of_nonsense_are_data(void **state)
     }
 }
 
-static void huge_data_is_cut(void **state)
+TEST(huge_data_is_cut)
 {
     char *huge = calloc(1, 200001);
 
-    (void)state;
     assert_non_null(huge);
     memset(huge, 'x', 200000);
     make("lock/lock-0000000000", huge);
@@ -380,11 +371,10 @@ static void huge_data_is_cut(void **state)
     assert_non_null(strstr(look_out, "xxx..."));
 }
 
-static void a_long_queue_is_cut_with_a_note(void **state)
+TEST(a_long_queue_is_cut_with_a_note)
 {
     char name[64];
 
-    (void)state;
     for (int i = 0; i < 20; i++) {
         (void)snprintf(name, sizeof(name), "lock/lock-%010d", i);
         make(name, NULL);
@@ -472,11 +462,10 @@ static void assert_recipe(const struct recipe *r, const char *lock)
                                       : "WAIT\n   1\n");
 }
 
-static void queues_of_other_recipes_are_shown_and_broken(void **state)
+TEST(queues_of_other_recipes_are_shown_and_broken)
 {
     char lock[128];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(recipes) / sizeof(recipes[0]); i++) {
         (void)snprintf(lock, sizeof(lock), "%s/recipe%zu", root, i);
         assert_recipe(&recipes[i], lock);
@@ -484,11 +473,10 @@ static void queues_of_other_recipes_are_shown_and_broken(void **state)
 }
 
 /* The records of these clients name no thread. */
-static void deadlocks_of_other_recipes_are_possible(void **state)
+TEST(deadlocks_of_other_recipes_are_possible)
 {
     struct admin *other;
 
-    (void)state;
     assert_int_equal(admin_open(server_hosts(the_server), &other), ZOK);
     for (size_t i = 0; i < sizeof(recipes) / sizeof(recipes[0]); i++) {
         char one[128];
@@ -513,7 +501,7 @@ static void deadlocks_of_other_recipes_are_possible(void **state)
 
 /* --- show --- */
 
-static void a_queue_is_shown_with_who_blocks_whom(void **state)
+TEST(a_queue_is_shown_with_who_blocks_whom)
 {
     zkr_session *other = open_session();
     zkr_mutex *second = new_mutex(other, path);
@@ -522,7 +510,6 @@ static void a_queue_is_shown_with_who_blocks_whom(void **state)
     const json_t *c;
     struct waiter w;
 
-    (void)state;
     waiter_start(&w, second, SOON_MS);
     wait_children(path, 2);
     settle(other);
@@ -558,9 +545,8 @@ static void a_queue_is_shown_with_who_blocks_whom(void **state)
 }
 
 /* No client waits with these nodes: the test made them. */
-static void a_deaf_waiter_is_told(void **state)
+TEST(a_deaf_waiter_is_told)
 {
-    (void)state;
     make("lock/" HEX "__lock__0000000004", "hostA:123");
     make("lock/" HEX "__lock__0000000005", "hostB:77");
     make("lock/notes", NULL);
@@ -577,14 +563,13 @@ static void a_deaf_waiter_is_told(void **state)
     assert_null(strstr(look_out, "MISSING"));
 }
 
-static void a_chroot_is_known_to_the_words(void **state)
+TEST(a_chroot_is_known_to_the_words)
 {
     zkr_session *other = open_session();
     zkr_mutex *second = new_mutex(other, path);
     zkr_grant *g = acquire(m);
     struct waiter w;
 
-    (void)state;
     waiter_start(&w, second, SOON_MS);
     wait_children(path, 2);
     settle(other);
@@ -604,7 +589,7 @@ static void a_chroot_is_known_to_the_words(void **state)
     close_session(other);
 }
 
-static void without_the_words_the_rest_is_shown(void **state)
+TEST(without_the_words_the_rest_is_shown)
 {
     static const char *const lines[] = { "4lw.commands.whitelist=srvr,conf",
                                          NULL };
@@ -614,7 +599,6 @@ static void without_the_words_the_rest_is_shown(void **state)
     zkr_mutex *lock;
     zkr_grant *g;
 
-    (void)state;
     assert_int_equal(server_start(&opts, &shy), SERVER_OK);
     ok(zkr_session_open(server_hosts(shy), NULL, &there));
     lock = new_mutex(there, "/a");
@@ -643,12 +627,11 @@ static void without_the_words_the_rest_is_shown(void **state)
 
 /* --- check, wait --- */
 
-static void scripts_ask_by_the_exit_code(void **state)
+TEST(scripts_ask_by_the_exit_code)
 {
     char host[256];
     zkr_grant *g;
 
-    (void)state;
     assert_int_equal(gethostname(host, sizeof(host)), 0);
     assert_int_equal(look(line("check --free %s", path)), 0);
     assert_int_equal(look(line("check --held %s", path)), 1);
@@ -685,12 +668,11 @@ static void *release_later(void *arg)
     return NULL;
 }
 
-static void wait_returns_when_it_is_so(void **state)
+TEST(wait_returns_when_it_is_so)
 {
     struct releasing r = { .grant = acquire(m) };
     int64_t begun = now_ms();
 
-    (void)state;
     assert_int_equal(look(line("wait --free -w 300ms %s", path)), 75);
     assert_true(now_ms() - begun >= 300);
     assert_int_equal(look(line("wait --free -w 0 %s", path)), 75);
@@ -714,12 +696,11 @@ static void give_back(zkr_grant *g, const struct zkr_grant_event *e, void *user)
     (void)zkr_grant_release_async(g, NULL, NULL);
 }
 
-static void a_holder_that_listens_gives_back(void **state)
+TEST(a_holder_that_listens_gives_back)
 {
     static atomic_int asked;
     zkr_grant *g = acquire(m);
 
-    (void)state;
     atomic_store(&asked, 0);
     ok(zkr_grant_listen(g, give_back, &asked));
     if (look(line("revoke %s", path)) != 0)
@@ -731,12 +712,11 @@ static void a_holder_that_listens_gives_back(void **state)
 }
 
 /* Regression: it waited for ten seconds, whatever -w said. */
-static void a_revoke_waits_as_long_as_told(void **state)
+TEST(a_revoke_waits_as_long_as_told)
 {
     zkr_grant *g = acquire(m);
     struct stopwatch *w = stopwatch_start();
 
-    (void)state;
     assert_int_equal(look(line("revoke -w 1ms %s", path)), 75);
     assert_true(stopwatch_says(w, 0, 5000));
     release(g);
@@ -745,14 +725,13 @@ static void a_revoke_waits_as_long_as_told(void **state)
 /* Regression: the path was written to, whoever had it. A name without a UUID
  * returns after its directory was made anew, and the request replaced the
  * record of somebody whom the tool had not seen. */
-static void the_next_of_that_name_is_not_asked(void **state)
+TEST(the_next_of_that_name_is_not_asked)
 {
     const char *node = line("%s/lock-0000000000", path);
     struct proxy *proxy;
     struct cli cli;
     char data[64];
 
-    (void)state;
     make("lock/lock-0000000000",
          "{\"host\":\"old\",\"pid\":1,\"thread\":\"t\",\"tid\":7,"
          "\"program\":\"p\",\"library\":\"zkrecipes 0.1.0\"}");
@@ -772,12 +751,11 @@ static void the_next_of_that_name_is_not_asked(void **state)
     proxy_stop(proxy);
 }
 
-static void a_holder_that_does_not_is_told(void **state)
+TEST(a_holder_that_does_not_is_told)
 {
     zkr_grant *g = acquire(m);
     char data[64];
 
-    (void)state;
     assert_int_equal(look(line("revoke -w 300ms %s", path)), 75);
     assert_said("is held by session 0x");
     assert_said("(asked to release)");
@@ -814,14 +792,13 @@ static void a_holder_that_does_not_is_told(void **state)
 
 /* Regression: only a foreign child was left, so the last look said that this is
  * no lock; then wait, revoke and break failed although the lock was free. */
-static void a_lock_with_a_foreign_child_becomes_free(void **state)
+TEST(a_lock_with_a_foreign_child_becomes_free)
 {
     const char *node = line("%s/lock-0000000000", path);
     char token[32];
     struct Stat stat;
     struct releasing r = { .grant = acquire(m) };
 
-    (void)state;
     make("lock/notes", "");
     assert_int_equal(pthread_create(&r.thread, NULL, release_later, &r), 0);
     assert_int_equal(look(line("wait --free -w 20s %s", path)), 0);
@@ -838,14 +815,13 @@ static void a_lock_with_a_foreign_child_becomes_free(void **state)
 
 /* --- break --- */
 
-static void break_takes_the_lock_away(void **state)
+TEST(break_takes_the_lock_away)
 {
     zkr_session *other = open_session();
     zkr_mutex *second = new_mutex(other, path);
     zkr_grant *g = acquire(m);
     struct waiter w;
 
-    (void)state;
     waiter_start(&w, second, SOON_MS);
     wait_children(path, 2);
     assert_int_equal(look(line("break --yes --token 0x%" PRIx64 " %s",
@@ -877,11 +853,10 @@ static void break_takes_the_lock_away(void **state)
 
 /* Regression: doctor named this command for a node that waits without a
  * session, and it answered that nobody holds with the token. */
-static void a_waiter_is_removed_by_its_token(void **state)
+TEST(a_waiter_is_removed_by_its_token)
 {
     struct Stat stat;
 
-    (void)state;
     make("lock/" HEX "__lock__0000000004", "hostA:123");
     make("lock/" HEX "__lock__0000000005", "hostB:77");
     make("lock/" HEX "__lock__0000000006", "hostC:5");
@@ -919,14 +894,13 @@ static void a_waiter_is_removed_by_its_token(void **state)
 
 /* Between the look and the deed it may be granted the lock: then it is a holder
  * that would lose it, of which the tool has said nothing. */
-static void a_waiter_that_holds_by_now_is_left_alone(void **state)
+TEST(a_waiter_that_holds_by_now_is_left_alone)
 {
     struct Stat stat;
     struct proxy *proxy;
     struct cli cli;
     char token[32];
 
-    (void)state;
     make("lock/lock-0000000000", "hostA:123");
     make("lock/lock-0000000001", "hostB:77");
     assert_int_equal(
@@ -949,11 +923,10 @@ static void a_waiter_that_holds_by_now_is_left_alone(void **state)
     proxy_stop(proxy);
 }
 
-static void of_several_holders_one_must_be_named(void **state)
+TEST(of_several_holders_one_must_be_named)
 {
     struct Stat stat;
 
-    (void)state;
     make("lock/_c_" UUID "-__READ__0000000000", "a");
     make("lock/_c_" UUID "-__READ__0000000001", "b");
     assert_int_equal(look(line("break %s", path)), 65);
@@ -1014,16 +987,15 @@ static void assert_twins_stay(const char *marker, int number, const char *said)
 
 /* A token is the number of a transaction, and one transaction can make two
  * nodes. */
-static void twins_are_not_told_apart_by_the_token(void **state)
+TEST(twins_are_not_told_apart_by_the_token)
 {
-    (void)state;
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     assert_twins_stay("__READ__", 0, "several hold it with the token");
     assert_twins_stay("__WRIT__", 2, "several wait with the token");
 }
 
 /* Regression: they were hexadecimal in tables, and decimal for scripts. */
-static void tokens_are_decimal_everywhere(void **state)
+TEST(tokens_are_decimal_everywhere)
 {
     static const char *const looks[] = {
         "ls",           "show --no-4lw", "graph --columns +TOKEN",
@@ -1034,7 +1006,6 @@ static void tokens_are_decimal_everywhere(void **state)
     char token[32];
     char hex[32];
 
-    (void)state;
     (void)snprintf(token, sizeof(token), "%" PRId64, zkr_grant_token(g));
     (void)snprintf(hex, sizeof(hex), "0x%" PRIx64, zkr_grant_token(g));
     for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
@@ -1049,13 +1020,12 @@ static void tokens_are_decimal_everywhere(void **state)
 }
 
 /* A user who is about to break a lock is shown the record of its owner. */
-static void break_shows_the_label(void **state)
+TEST(break_shows_the_label)
 {
     struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
     zkr_mutex *labelled = NULL;
     zkr_grant *g;
 
-    (void)state;
     opts.label = "release 42";
     ok(zkr_mutex_new(s, path, &opts, &labelled));
     g = acquire(labelled);
@@ -1097,11 +1067,10 @@ static int break_on_a_terminal(const char *answer)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static void break_asks_for_the_token_on_the_terminal(void **state)
+TEST(break_asks_for_the_token_on_the_terminal)
 {
     zkr_grant *g = acquire(m);
 
-    (void)state;
     (void)setenv("ZK_SERVERS", server_hosts(the_server), 1);
     assert_int_equal(break_on_a_terminal("yes\n"), 65);
     assert_int_equal(break_on_a_terminal("\n"), 65);
@@ -1156,7 +1125,7 @@ static void assert_no_line_is_longer(const char *text, size_t width)
 
 /* Regression: the owner was cut to "vm:22", and lines were too long all the
  * same. */
-static void tables_are_as_wide_as_the_terminal(void **state)
+TEST(tables_are_as_wide_as_the_terminal)
 {
     static const char label[] = "release 42 of the web site, by hand";
     struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
@@ -1165,7 +1134,6 @@ static void tables_are_as_wide_as_the_terminal(void **state)
     const char *said;
     zkr_grant *g;
 
-    (void)state;
     opts.label = label;
     ok(zkr_mutex_new(s, path, &opts, &labelled));
     g = acquire(labelled);
@@ -1193,9 +1161,8 @@ static void tables_are_as_wide_as_the_terminal(void **state)
 }
 
 /* A terminal with one byte per character would take 0x9b for a command. */
-static void without_utf_8_only_ascii_is_written(void **state)
+TEST(without_utf_8_only_ascii_is_written)
 {
-    (void)state;
     make("lock/" HEX "__lock__0000000004", "\xe4\xba\x9b");
     assert_int_equal(look(line("ls --columns HOLDER %s", root)), 0);
     assert_string_equal(look_out, "HOLDER\n\xe4\xba\x9b\n");
@@ -1208,11 +1175,10 @@ static void without_utf_8_only_ascii_is_written(void **state)
     (void)setenv("LC_ALL", "C.UTF-8", 1);
 }
 
-static void colors_are_for_those_who_ask(void **state)
+TEST(colors_are_for_those_who_ask)
 {
     zkr_grant *g = acquire(m);
 
-    (void)state;
     assert_int_equal(look(line("show %s", path)), 0);
     assert_null(strchr(look_out, '\033'));
     assert_int_equal(look(line("show --color always %s", path)), 0);
@@ -1220,50 +1186,7 @@ static void colors_are_for_those_who_ask(void **state)
     release(g);
 }
 
-static int run_group(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    static const struct CMUnitTest tests[] = {
-        TEST(locks_of_all_clients_are_listed),
-        TEST(our_holder_is_told_by_its_record),
-        TEST(nothing_found_is_an_empty_list),
-        TEST(columns_are_chosen_and_added),
-        TEST(filters_leave_out),
-        TEST(every_failure_has_its_exit_code),
-        TEST(nothing_hostile_reaches_a_terminal),
-        TEST(records_of_nonsense_are_data),
-        TEST(huge_data_is_cut),
-        TEST(a_long_queue_is_cut_with_a_note),
-        TEST(a_queue_is_shown_with_who_blocks_whom),
-        TEST(a_deaf_waiter_is_told),
-        TEST(a_chroot_is_known_to_the_words),
-        TEST(without_the_words_the_rest_is_shown),
-        TEST(scripts_ask_by_the_exit_code),
-        TEST(wait_returns_when_it_is_so),
-        TEST(a_holder_that_listens_gives_back),
-        TEST(a_revoke_waits_as_long_as_told),
-        TEST(the_next_of_that_name_is_not_asked),
-        TEST(a_holder_that_does_not_is_told),
-        TEST(a_lock_with_a_foreign_child_becomes_free),
-        TEST(queues_of_other_recipes_are_shown_and_broken),
-        TEST(deadlocks_of_other_recipes_are_possible),
-        TEST(break_takes_the_lock_away),
-        TEST(a_waiter_is_removed_by_its_token),
-        TEST(a_waiter_that_holds_by_now_is_left_alone),
-        TEST(of_several_holders_one_must_be_named),
-        TEST(tokens_are_decimal_everywhere),
-        TEST(break_shows_the_label),
-        TEST(twins_are_not_told_apart_by_the_token),
-        TEST(break_asks_for_the_token_on_the_terminal),
-        TEST(without_utf_8_only_ascii_is_written),
-        TEST(colors_are_for_those_who_ask),
-        TEST(tables_are_as_wide_as_the_terminal),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return cli_run(NULL, run_group);
+    return cli_run(NULL, test_run_all);
 }

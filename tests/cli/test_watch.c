@@ -18,9 +18,8 @@
 static zkr_session *session;
 static zkr_session *other;
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     session = open_session();
     other = open_session();
     return 0;
@@ -28,13 +27,14 @@ static int setup(void **state)
 
 /* The server may have been away, and the sessions may not be connected again
  * yet. */
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     (void)zkr_session_close(other);
     (void)zkr_session_close(session);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 struct wanted {
     const struct cli *c;
@@ -111,7 +111,7 @@ static void end(struct cli *c, int sig)
     assert_int_equal(cli_end(c), 0);
 }
 
-static void a_queue_is_told_in_its_order(void **state)
+TEST(a_queue_is_told_in_its_order)
 {
     const char *path = new_path();
     zkr_mutex *first = new_mutex(session, path);
@@ -126,7 +126,6 @@ static void a_queue_is_told_in_its_order(void **state)
     };
     zkr_grant *g;
 
-    (void)state;
     watch(&c, path, "table");
     g = acquire(first);
     wait_said_often(&c, " acquired ", 1);
@@ -147,7 +146,7 @@ static void a_queue_is_told_in_its_order(void **state)
     zkr_mutex_free(second);
 }
 
-static void a_waiter_that_gives_up_has_left(void **state)
+TEST(a_waiter_that_gives_up_has_left)
 {
     const char *path = new_path();
     zkr_mutex *first = new_mutex(session, path);
@@ -156,7 +155,6 @@ static void a_waiter_that_gives_up_has_left(void **state)
     struct cli c;
     zkr_grant *g;
 
-    (void)state;
     watch(&c, path, "table");
     g = acquire(first);
     waiter_start(&w, second, 3000); /* time to be seen */
@@ -206,7 +204,7 @@ static void assert_word(const json_t *object, const char *key, const char *want)
     assert_string_equal(json_string_value(json_object_get(object, key)), want);
 }
 
-static void a_request_is_told_and_its_holder_still_known(void **state)
+TEST(a_request_is_told_and_its_holder_still_known)
 {
     const char *path = new_path();
     zkr_mutex *m = new_mutex(session, path);
@@ -216,7 +214,6 @@ static void a_request_is_told_and_its_holder_still_known(void **state)
     json_t *event;
     json_t *of;
 
-    (void)state;
     watch(&c, path, "jsonl");
     g = acquire(m);
     (void)snprintf(token, sizeof(token), "%lld", (long long)zkr_grant_token(g));
@@ -245,7 +242,7 @@ static void a_request_is_told_and_its_holder_still_known(void **state)
 }
 
 /* Regression: the text named the session instead. */
-static void a_holder_that_is_asked_is_known_in_text(void **state)
+TEST(a_holder_that_is_asked_is_known_in_text)
 {
     const char *path = new_path();
     zkr_mutex *m = new_mutex(session, path);
@@ -255,7 +252,6 @@ static void a_holder_that_is_asked_is_known_in_text(void **state)
     struct cli c;
     zkr_grant *g;
 
-    (void)state;
     assert_int_equal(gethostname(host, sizeof(host)), 0);
     watch(&c, path, "table");
     g = acquire(m);
@@ -280,7 +276,7 @@ static void a_holder_that_is_asked_is_known_in_text(void **state)
     zkr_mutex_free(m);
 }
 
-static void without_a_lock_all_are_watched(void **state)
+TEST(without_a_lock_all_are_watched)
 {
     const char *args[] = { "watch",      "--servers", server_hosts(the_server),
                            "--interval", "20ms",      "-o",
@@ -291,7 +287,6 @@ static void without_a_lock_all_are_watched(void **state)
     zkr_mutex *m;
     zkr_grant *g;
 
-    (void)state;
     start(&c, args, new_path());
     (void)snprintf(path, sizeof(path), "%s", new_path());
     m = new_mutex(session, path);
@@ -310,12 +305,11 @@ static void without_a_lock_all_are_watched(void **state)
     zkr_mutex_free(m);
 }
 
-static void csv_begins_with_the_names_of_the_columns(void **state)
+TEST(csv_begins_with_the_names_of_the_columns)
 {
     const char *path = new_path();
     struct cli c;
 
-    (void)state;
     watch(&c, path, "csv");
     end(&c, SIGTERM);
     assert_int_equal(strncmp(cli_said(&c), "TIME,EVENT,LOCK,OWNER,TOKEN,", 28),
@@ -329,7 +323,7 @@ enum { IDLE_MS = 1500 };
 
 /* Of all locks, some held, some waited for, some free. Before this, each look
  * asked for all of it. */
-static void while_nothing_changes_nothing_is_asked(void **state)
+TEST(while_nothing_changes_nothing_is_asked)
 {
     enum { LOCKS = 20 };
     zkr_mutex *m[LOCKS];
@@ -337,7 +331,6 @@ static void while_nothing_changes_nothing_is_asked(void **state)
     struct proxy *p;
     struct cli c;
 
-    (void)state;
     assert_int_equal(proxy_start(server_hosts(the_server), &p), 0);
     for (int i = 0; i < LOCKS; i++) {
         m[i] = new_mutex(session, new_path());
@@ -460,14 +453,13 @@ static int make_changes(const char *path, const char *end_name, int count)
 }
 
 /* Nobody knew of contenders that came and went between two looks. */
-static void short_lived_nodes_are_seen_or_counted(void **state)
+TEST(short_lived_nodes_are_seen_or_counted)
 {
     const char *path = new_path();
     struct proxy *p;
     struct cli c;
     int made;
 
-    (void)state;
     assert_int_equal(proxy_start(server_hosts(the_server), &p), 0);
     watch_by(&c, proxy_hosts(p), path, "jsonl");
     made = 0; /* the holder of start() was there already */
@@ -488,14 +480,13 @@ static void short_lived_nodes_are_seen_or_counted(void **state)
 }
 
 /* The same over lost connections, and over the end of its session. */
-static void nodes_that_come_and_go_meanwhile_are_counted(void **state)
+TEST(nodes_that_come_and_go_meanwhile_are_counted)
 {
     const char *path = new_path();
     struct proxy *p;
     struct cli c;
     int made = 0;
 
-    (void)state;
     assert_int_equal(proxy_start(server_hosts(the_server), &p), 0);
     {
         const char *args[] = { "watch",     "--servers", proxy_hosts(p),
@@ -538,7 +529,7 @@ static bool are_all_told(const struct sums *s, int rounds)
     return told <= 2 * rounds && told + s->claims >= 2 * rounds;
 }
 
-static void the_nodes_of_a_semaphore_are_seen_or_counted(void **state)
+TEST(the_nodes_of_a_semaphore_are_seen_or_counted)
 {
     enum { ROUNDS = 20 };
     const char *path = new_path();
@@ -547,7 +538,6 @@ static void the_nodes_of_a_semaphore_are_seen_or_counted(void **state)
     struct cli c;
     zkr_grant *g;
 
-    (void)state;
     ok(zkr_semaphore_new(session, path, 2, NULL, &sem));
     ok(zkr_semaphore_acquire(sem, SOON_MS, &g));
     {
@@ -609,7 +599,7 @@ static void wait_all_ended(const struct cli *c, const char *path, int wanted)
 }
 
 /* The server says that nothing came before the deletion of a directory. */
-static void an_empty_directory_goes_and_nothing_is_missed(void **state)
+TEST(an_empty_directory_goes_and_nothing_is_missed)
 {
     const char *args[] = { "watch", "--servers", server_hosts(the_server),
                            "-o",    "jsonl",     "--initial",
@@ -617,7 +607,6 @@ static void an_empty_directory_goes_and_nothing_is_missed(void **state)
     char path[64];
     struct cli c;
 
-    (void)state;
     start(&c, args, new_path());
     (void)snprintf(path, sizeof(path), "%s", new_path());
     for (int i = 0; i < 2; i++) {
@@ -640,13 +629,12 @@ static void an_empty_directory_goes_and_nothing_is_missed(void **state)
 /* --- what others write --- */
 
 /* Servers take no control characters in names, but all others, and any data. */
-static void hostile_text_reaches_no_terminal(void **state)
+TEST(hostile_text_reaches_no_terminal)
 {
     static const char *const formats[] = { "wide", "jsonl", "csv" };
     char path[128];
     char node[256];
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct cli c;
         zkr_mutex *m;
@@ -683,7 +671,7 @@ static void wait_said_trouble(const struct cli *c)
     cli_wait_said(c, "zk-lockctl: ");
 }
 
-static void after_a_lost_connection_it_says_resync(void **state)
+TEST(after_a_lost_connection_it_says_resync)
 {
     const char *path = new_path();
     zkr_mutex *m = new_mutex(session, path);
@@ -698,7 +686,6 @@ static void after_a_lost_connection_it_says_resync(void **state)
     struct cli c;
     zkr_grant *g;
 
-    (void)state;
     assert_int_equal(proxy_start(server_hosts(the_server), &p), 0);
     watch_by(&c, proxy_hosts(p), path, "table");
     proxy_cut(p);
@@ -726,7 +713,7 @@ static int64_t held_of(const struct cli *c, int n)
 
 /* Regression: the list after the reconnect had made the time before it look as
  * if it had been watched, so a holder of 7s was told to have held 2.1s. */
-static void a_hold_while_cut_off_is_an_upper_bound(void **state)
+TEST(a_hold_while_cut_off_is_an_upper_bound)
 {
     const char *path = new_path();
     zkr_mutex *first = new_mutex(session, path);
@@ -739,7 +726,6 @@ static void a_hold_while_cut_off_is_an_upper_bound(void **state)
     int64_t from_ms;
     int64_t held_ms;
 
-    (void)state;
     assert_int_equal(proxy_start(server_hosts(the_server), &p), 0);
     {
         const char *args[] = { "watch", "--servers", proxy_hosts(p), "-o",
@@ -773,7 +759,7 @@ static void a_hold_while_cut_off_is_an_upper_bound(void **state)
 
 /* Regression: the pause between two lists did not count: with 10s a holder of
  * 14s was told to have held 10.5s. */
-static void a_hold_in_a_pause_is_an_upper_bound(void **state)
+TEST(a_hold_in_a_pause_is_an_upper_bound)
 {
     const char *path = new_path();
     zkr_mutex *first = new_mutex(session, path);
@@ -788,7 +774,6 @@ static void a_hold_in_a_pause_is_an_upper_bound(void **state)
     int64_t from_ms;
     int64_t held_ms;
 
-    (void)state;
     start(&c, args, path);
     g = acquire(first);
     waiter_start(&w, second, SOON_MS);
@@ -818,14 +803,13 @@ static void may_be_read(const char *path, bool yes)
 
 /* Regression: the server uses up the watch of a directory that may not be read
  * when it changes, without a word. Nothing was told of it any more. */
-static void after_a_time_without_read_it_watches_again(void **state)
+TEST(after_a_time_without_read_it_watches_again)
 {
     const char *path = new_path();
     char holder[128];
     char node[128];
     struct cli c;
 
-    (void)state;
     watch(&c, path, "jsonl");
     for (int i = 0; i < 2; i++) {
         (void)snprintf(holder, sizeof(holder), "%s/a-lock-000000001%d", path,
@@ -895,13 +879,12 @@ static void assert_first_look(const struct cli *c)
 /* Regression: a semaphore that was busy during the first look was told as new:
  * its old holder had just `acquired`, and what came and went before the look
  * was missed. */
-static void the_first_look_of_a_busy_directory_is_its_first(void **state)
+TEST(the_first_look_of_a_busy_directory_is_its_first)
 {
     char path[256];
     char part[256];
     struct proxy *p;
 
-    (void)state;
     (void)snprintf(path, sizeof(path), "%s", new_path());
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     for (int i = 0; i < 8; i++)
@@ -992,13 +975,12 @@ static void change_until_said(struct churn *u, const struct cli *c,
 /* Regression: news were taken when no list and no read of the lock was under
  * way. With slow answers there was always one, so nothing was told before the
  * changes ended. */
-static void events_come_while_changes_never_end(void **state)
+TEST(events_come_while_changes_never_end)
 {
     static struct churn u;
     struct proxy *p;
     struct cli c;
 
-    (void)state;
     churn_start(&u);
     assert_int_equal(proxy_start(server_hosts(the_server), &p), 0);
     proxy_set_latency(p, 300);
@@ -1018,7 +1000,7 @@ static void events_come_while_changes_never_end(void **state)
 }
 
 /* Regression: below a chroot "/zookeeper" is a directory like others. */
-static void below_a_chroot_all_is_watched(void **state)
+TEST(below_a_chroot_all_is_watched)
 {
     char path[256];
     char chroot[256];
@@ -1027,7 +1009,6 @@ static void below_a_chroot_all_is_watched(void **state)
                            NULL };
     struct cli c;
 
-    (void)state;
     (void)snprintf(chroot, sizeof(chroot), "%s", new_path());
     (void)snprintf(path, sizeof(path), "%s", chroot);
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
@@ -1055,7 +1036,7 @@ static int when(const struct cli *c, const char *name)
 
 /* Regression: the pause began after the second list, so the first change was
  * told at once. */
-static void the_first_pause_is_kept(void **state)
+TEST(the_first_pause_is_kept)
 {
     char path[256];
     char node[256];
@@ -1065,7 +1046,6 @@ static void the_first_pause_is_kept(void **state)
                            NULL };
     struct cli c;
 
-    (void)state;
     (void)snprintf(path, sizeof(path), "%s", new_path());
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     (void)snprintf(node, sizeof(node), "%s", path);
@@ -1097,7 +1077,7 @@ static bool were_many_asked(void *p)
 
 /* Regression: each answer asked for 50 more at once, so all of many directories
  * without READ were asked for within a moment. */
-static void an_unwatchable_lock_is_asked_for_slowly(void **state)
+TEST(an_unwatchable_lock_is_asked_for_slowly)
 {
     enum { DIRS = 300 };
     char path[256];
@@ -1105,7 +1085,6 @@ static void an_unwatchable_lock_is_asked_for_slowly(void **state)
     struct stopwatch *w;
     struct cli c;
 
-    (void)state;
     (void)snprintf(path, sizeof(path), "%s", new_path());
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     for (int i = 0; i < DIRS; i++) {
@@ -1142,13 +1121,12 @@ static void an_unwatchable_lock_is_asked_for_slowly(void **state)
 
 /* Regression: paths that were given did not count. The servers cut a connection
  * that watches too many nodes, again and again. */
-static void locks_that_are_given_are_watched_as_far_as_it_goes(void **state)
+TEST(locks_that_are_given_are_watched_as_far_as_it_goes)
 {
     char command[512];
     const char *const args[] = { "-c", command, NULL };
     struct cli c;
 
-    (void)state;
     (void)snprintf(command, sizeof(command),
                    "exec %s watch --servers %s $(seq -f /given/%%g 4600)",
                    LOCKCTL, server_hosts(the_server));
@@ -1157,14 +1135,13 @@ static void locks_that_are_given_are_watched_as_far_as_it_goes(void **state)
     end(&c, SIGTERM);
 }
 
-static void it_outlives_the_server(void **state)
+TEST(it_outlives_the_server)
 {
     const char *path = new_path();
     zkr_mutex *m = new_mutex(session, path);
     struct cli c;
     zkr_grant *g;
 
-    (void)state;
     watch(&c, path, "jsonl");
     server_kill9(the_server);
     wait_said_trouble(&c);
@@ -1177,13 +1154,12 @@ static void it_outlives_the_server(void **state)
     zkr_mutex_free(m);
 }
 
-static void a_signal_ends_it_also_when_the_server_is_silent(void **state)
+TEST(a_signal_ends_it_also_when_the_server_is_silent)
 {
     struct proxy *p;
     struct cli c;
     struct stopwatch *w;
 
-    (void)state;
     assert_int_equal(proxy_start(server_hosts(the_server), &p), 0);
     watch_by(&c, proxy_hosts(p), new_path(), "table");
     proxy_freeze(p);
@@ -1194,7 +1170,7 @@ static void a_signal_ends_it_also_when_the_server_is_silent(void **state)
     proxy_stop(p);
 }
 
-static void output_that_cannot_be_written_ends_it(void **state)
+TEST(output_that_cannot_be_written_ends_it)
 {
     const char *path = new_path();
     zkr_mutex *m = new_mutex(session, path);
@@ -1203,7 +1179,6 @@ static void output_that_cannot_be_written_ends_it(void **state)
     zkr_grant *g = acquire(m);
     struct cli c;
 
-    (void)state;
     (void)snprintf(command, sizeof(command),
                    "exec %s watch --servers %s --initial %s > /dev/full",
                    LOCKCTL, server_hosts(the_server), path);
@@ -1213,7 +1188,7 @@ static void output_that_cannot_be_written_ends_it(void **state)
     zkr_mutex_free(m);
 }
 
-static void senseless_options_are_refused(void **state)
+TEST(senseless_options_are_refused)
 {
     static const char *const lines[][4] = {
         { "watch", "-o", "json" },
@@ -1225,7 +1200,6 @@ static void senseless_options_are_refused(void **state)
         { "watch", "" },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         struct cli c;
 
@@ -1234,42 +1208,7 @@ static void senseless_options_are_refused(void **state)
     }
 }
 
-static int run_group(void)
-{
-    const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-        TEST(a_queue_is_told_in_its_order),
-        TEST(a_waiter_that_gives_up_has_left),
-        TEST(a_request_is_told_and_its_holder_still_known),
-        TEST(a_holder_that_is_asked_is_known_in_text),
-        TEST(without_a_lock_all_are_watched),
-        TEST(csv_begins_with_the_names_of_the_columns),
-        TEST(while_nothing_changes_nothing_is_asked),
-        TEST(short_lived_nodes_are_seen_or_counted),
-        TEST(nodes_that_come_and_go_meanwhile_are_counted),
-        TEST(the_nodes_of_a_semaphore_are_seen_or_counted),
-        TEST(an_empty_directory_goes_and_nothing_is_missed),
-        TEST(hostile_text_reaches_no_terminal),
-        TEST(after_a_lost_connection_it_says_resync),
-        TEST(a_hold_while_cut_off_is_an_upper_bound),
-        TEST(a_hold_in_a_pause_is_an_upper_bound),
-        TEST(after_a_time_without_read_it_watches_again),
-        TEST(the_first_look_of_a_busy_directory_is_its_first),
-        TEST(events_come_while_changes_never_end),
-        TEST(below_a_chroot_all_is_watched),
-        TEST(the_first_pause_is_kept),
-        TEST(an_unwatchable_lock_is_asked_for_slowly),
-        TEST(locks_that_are_given_are_watched_as_far_as_it_goes),
-        TEST(it_outlives_the_server),
-        TEST(a_signal_ends_it_also_when_the_server_is_silent),
-        TEST(output_that_cannot_be_written_ends_it),
-        TEST(senseless_options_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return cli_run(NULL, run_group);
+    return cli_run(NULL, test_run_all);
 }

@@ -68,9 +68,8 @@ static void hear(const char *base, const char *text)
     assert_true(watching_read(&watching, &lock, servers, base));
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     watching_done(&watching);
     servers_free(servers);
     servers = NULL;
@@ -81,6 +80,8 @@ static int teardown(void **state)
     lock = (struct lock){ .path = NULL };
     return 0;
 }
+
+FIXTURE(NULL, teardown)
 
 static void assert_wakes(size_t i, enum answer answer)
 {
@@ -101,12 +102,11 @@ static struct servers *hear_watch(const char *sessions)
 
 /* The queue is listed before the servers are asked: between the two a waiter
  * may have moved its watch. */
-static void a_waiter_is_deaf_when_it_was_so_twice(void **state)
+TEST(a_waiter_is_deaf_when_it_was_so_twice)
 {
     struct told told = { .servers = NULL };
     const struct contender *waiter;
 
-    (void)state;
     QUEUE(1, 2);
     waiter = &lock.items[1];
     assert_int_equal(told_wakes(&told, waiter), ANSWER_UNKNOWN);
@@ -127,9 +127,8 @@ static void a_waiter_is_deaf_when_it_was_so_twice(void **state)
     told_done(&told);
 }
 
-static void a_waiter_that_watches_one_before_it_wakes_up(void **state)
+TEST(a_waiter_that_watches_one_before_it_wakes_up)
 {
-    (void)state;
     QUEUE(1, 2, 3);
     hear(LOCK,
          LOCK "/lock-0000000000\n\t0x2\n" LOCK "/lock-0000000000\n\t0x3\n");
@@ -139,9 +138,8 @@ static void a_waiter_that_watches_one_before_it_wakes_up(void **state)
 
 /* A holder watches its own node to learn that its lock was broken; a waiter
  * that watches only its own node sleeps for ever. */
-static void ones_own_node_does_not_wake(void **state)
+TEST(ones_own_node_does_not_wake)
 {
-    (void)state;
     QUEUE(1, 2, 3);
     hear(LOCK,
          LOCK "/lock-0000000001\n\t0x2\n" LOCK "/lock-0000000001\n\t0x3\n" LOCK
@@ -150,9 +148,8 @@ static void ones_own_node_does_not_wake(void **state)
     assert_wakes(2, ANSWER_YES);
 }
 
-static void those_behind_do_not_wake(void **state)
+TEST(those_behind_do_not_wake)
 {
-    (void)state;
     QUEUE(1, 2, 3);
     hear(LOCK, LOCK "/lock-0000000002\n\t0x2\n");
     assert_wakes(1, ANSWER_NO);
@@ -160,9 +157,8 @@ static void those_behind_do_not_wake(void **state)
 }
 
 /* Threads of one session: each must be woken by the one right before it. */
-static void of_one_session_each_has_its_own_watch(void **state)
+TEST(of_one_session_each_has_its_own_watch)
 {
-    (void)state;
     QUEUE(1, 2, 2, 2);
     hear(LOCK,
          LOCK "/lock-0000000000\n\t0x2\n" LOCK "/lock-0000000002\n\t0x2\n");
@@ -172,7 +168,7 @@ static void of_one_session_each_has_its_own_watch(void **state)
 }
 
 /* As signed numbers they are below all others. */
-static void sessions_above_2_to_63_are_told_apart(void **state)
+TEST(sessions_above_2_to_63_are_told_apart)
 {
     static const char dump[] = "0xc800000000000001\t4000ms\n0x1\t4000ms\n"
                                "0xffffffffffffffff\t4000ms\n";
@@ -180,7 +176,6 @@ static void sessions_above_2_to_63_are_told_apart(void **state)
         " /10.1.2.3:5[1](queued=0,sid=0xc800000000000001,lop=PING,to=4000,x)\n"
         " /10.1.2.4:5[1](queued=0,sid=0x3,lop=PING,to=4000,x)\n";
 
-    (void)state;
     QUEUE(1, HIGH, HIGH + 1, 3);
     hear(LOCK, LOCK "/lock-0000000000\n\t0xc800000000000001\n" LOCK
                     "/lock-0000000002\n\t0xc800000000000002\n\t0x3\n");
@@ -197,9 +192,8 @@ static void sessions_above_2_to_63_are_told_apart(void **state)
     assert_string_equal(servers_client(servers, 3)->address, "10.1.2.4:5");
 }
 
-static void facts_that_servers_do_not_tell_are_unknown(void **state)
+TEST(facts_that_servers_do_not_tell_are_unknown)
 {
-    (void)state;
     QUEUE(1, 0, 3);
     hear(LOCK, "");
     assert_wakes(1, ANSWER_UNKNOWN); /* of no session */
@@ -212,9 +206,8 @@ static void facts_that_servers_do_not_tell_are_unknown(void **state)
 /* Servers since 3.8.4 let nobody watch a node without the permission to read
  * it: then our waiters list once a second. Regression: they were reported as
  * deaf. */
-static void behind_a_hidden_node_it_is_unknown(void **state)
+TEST(behind_a_hidden_node_it_is_unknown)
 {
-    (void)state;
     QUEUE(1, 2, 3);
     nodes[0].error = ZKR_ZNOAUTH;
     hear(LOCK, "");
@@ -223,9 +216,8 @@ static void behind_a_hidden_node_it_is_unknown(void **state)
 }
 
 /* The answer about all locks has paths: those of other locks do not count. */
-static void nodes_of_other_locks_do_not_count(void **state)
+TEST(nodes_of_other_locks_do_not_count)
 {
-    (void)state;
     QUEUE(1, 2, 3, 4);
     hear("", LOCK "/lock-0000000000\n\t0x2\n"
                   "/locks/ab/lock-0000000000\n\t0x3\n"
@@ -236,11 +228,10 @@ static void nodes_of_other_locks_do_not_count(void **state)
     assert_wakes(3, ANSWER_NO);
 }
 
-static void a_herd_is_counted_by_whom_it_watches(void **state)
+TEST(a_herd_is_counted_by_whom_it_watches)
 {
     size_t *count;
 
-    (void)state;
     QUEUE(1, 2, 3, 4, 5, 5);
     hear(LOCK, LOCK "/lock-0000000000\n\t0x2\n\t0x3\n\t0x4\n\t0x5\n" LOCK
                     "/lock-0000000004\n\t0x2\n\t0x5\n");
@@ -263,7 +254,7 @@ static double cpu_s(void)
 /* All waiters are of one session, and each watches the one before it.
  * Regression: doctor went over all watches for each waiter, and over all
  * waiters for each watch: 9 s for 3,000. */
-static void a_long_queue_costs_little(void **state)
+TEST(a_long_queue_costs_little)
 {
     const struct doctor_opts opts = { .older_ms = 0 };
     static const char client[] = " /h:1[1](queued=0,sid=0x7,to=1000)\n";
@@ -274,7 +265,6 @@ static void a_long_queue_costs_little(void **state)
     size_t used = 0;
     double began;
 
-    (void)state;
     assert_non_null(sessions);
     assert_non_null(text);
     for (size_t i = 0; i < MANY; i++) {
@@ -292,24 +282,4 @@ static void a_long_queue_costs_little(void **state)
     assert_true(cpu_s() - began < 20); /* 0.1 s; as it was, an hour */
     free(sessions);
     free(text);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_teardown(name, teardown)
-    static const struct CMUnitTest tests[] = {
-        TEST(a_waiter_that_watches_one_before_it_wakes_up),
-        TEST(a_waiter_is_deaf_when_it_was_so_twice),
-        TEST(ones_own_node_does_not_wake),
-        TEST(those_behind_do_not_wake),
-        TEST(of_one_session_each_has_its_own_watch),
-        TEST(sessions_above_2_to_63_are_told_apart),
-        TEST(facts_that_servers_do_not_tell_are_unknown),
-        TEST(behind_a_hidden_node_it_is_unknown),
-        TEST(nodes_of_other_locks_do_not_count),
-        TEST(a_herd_is_counted_by_whom_it_watches),
-        TEST(a_long_queue_costs_little),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 #include "common/words.h"
 #include "unit.h"
 
-static void ages_are_short(void **state)
+TEST(ages_are_short)
 {
     static const struct {
         int64_t ms;
@@ -30,16 +30,14 @@ static void ages_are_short(void **state)
     };
     char word[WORD_MAX];
 
-    (void)state;
     for (size_t i = 0; i < COUNT(vectors); i++)
         assert_string_equal(word_age(vectors[i].ms, word), vectors[i].word);
 }
 
-static void times_are_those_of_rfc_3339(void **state)
+TEST(times_are_those_of_rfc_3339)
 {
     char word[WORD_MAX];
 
-    (void)state;
     assert_string_equal(word_time(0, word), "1970-01-01T00:00:00.000Z");
     assert_string_equal(word_time(INT64_C(1795224598767), word),
                         "2026-11-21T01:29:58.767Z");
@@ -47,7 +45,7 @@ static void times_are_those_of_rfc_3339(void **state)
     assert_string_equal(word_time(INT64_MAX, word), "");
 }
 
-static void tokens_are_read_as_they_are_written(void **state)
+TEST(tokens_are_read_as_they_are_written)
 {
     static const int64_t ids[] = { 1, INT64_C(0x100000be8790000), INT64_MAX,
                                    INT64_MIN, -1 };
@@ -69,7 +67,6 @@ static void tokens_are_read_as_they_are_written(void **state)
     char word[WORD_MAX];
     int64_t id = 0;
 
-    (void)state;
     for (size_t i = 0; i < COUNT(ids); i++) {
         errno = ERANGE; /* left by an earlier call */
         assert_true(word_read_token(word_token(ids[i], word), &id));
@@ -80,15 +77,4 @@ static void tokens_are_read_as_they_are_written(void **state)
     assert_string_equal(word_token(INT64_C(0x100000006), word), "4294967302");
     for (size_t i = 0; i < COUNT(bad); i++)
         assert_false(word_read_token(bad[i], &id));
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ages_are_short),
-        cmocka_unit_test(times_are_those_of_rfc_3339),
-        cmocka_unit_test(tokens_are_read_as_they_are_written),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

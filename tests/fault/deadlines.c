@@ -149,11 +149,10 @@ static void print_worst(int count)
            (double)worst_noise_ns / 1e6, (double)worst_less_noise_ns / 1e6);
 }
 
-static void no_call_returns_after_its_deadline(void **state)
+TEST(no_call_returns_after_its_deadline)
 {
     int count = number_from("ZKR_OUTAGES", SMOKE);
 
-    (void)state;
     assert_true(call_count <= CALLS_MAX);
     for (size_t i = 0; i < CALLS_MAX; i++)
         worst_ns[i] = INT64_MIN;
@@ -167,26 +166,21 @@ static void no_call_returns_after_its_deadline(void **state)
 
 /* -- setting up ----------------------------------------------------------- */
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     return outages_prepare(cluster) ? 0 : -1;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     outages_done();
     return 0;
 }
 
 static int run_group(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_call_returns_after_its_deadline),
-    };
 
-    return cmocka_run_group_tests_name("deadlines", tests, setup, teardown);
+    return test_run_between(setup, teardown);
 }
 
 int main(void)

@@ -19,9 +19,8 @@ static char path[64];
 static struct oracle *oracle;
 static int64_t last_token;
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     (void)snprintf(path, sizeof(path), "%s", new_path());
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     oracle = oracle_new(path);
@@ -33,9 +32,8 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         zkr_mutex_free(mutexes[i]);
         (void)zkr_session_close(sessions[i]);
@@ -43,6 +41,8 @@ static int teardown(void **state)
     oracle_free(oracle);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static void is_granted(zkr_grant *g)
 {
@@ -136,13 +136,12 @@ static zkr_grant *expire_holder(int who, zkr_grant *g, int64_t *ret_took_ms)
     return next;
 }
 
-static void expired_holders_are_told_and_the_next_is_granted(void **state)
+TEST(expired_holders_are_told_and_the_next_is_granted)
 {
     int count = number_from("ZKR_EXPIRED", SMOKE);
     zkr_grant *g = hold(0);
     int64_t worst_ms = 0;
 
-    (void)state;
     for (int i = 0; i < count; i++) {
         int64_t took_ms;
 
@@ -220,32 +219,19 @@ static void fails_if_it_asked_to(void)
     zkr_mutex_free(strict);
 }
 
-static void expired_waiters_queue_again(void **state)
+TEST(expired_waiters_queue_again)
 {
     static void (*const kinds[])(
         void) = { queues_again_at_the_tail, queues_again_at_the_tail,
                   keeps_its_deadline, fails_if_it_asked_to };
     int count = number_from("ZKR_EXPIRED", SMOKE);
 
-    (void)state;
     for (int i = 0; i < count; i++)
         kinds[i % 4]();
     judge("expired waiters", count);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-static int run_group(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(expired_holders_are_told_and_the_next_is_granted),
-        TEST(expired_waiters_queue_again),
-    };
-
-    return cmocka_run_group_tests_name("expired", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

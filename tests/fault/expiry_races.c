@@ -237,9 +237,8 @@ static bool all_have_sessions(void *unused)
     return true;
 }
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     for (int i = 0; i < LOCKS; i++) {
         (void)snprintf(paths[i], sizeof(paths[i]), "%s", new_path());
         assert_int_equal(admin_create(admin, paths[i], NULL), ZOK);
@@ -290,13 +289,12 @@ static void judge(void)
 }
 
 /* A busy machine may need more expiries for the same number of losses. */
-static void no_thread_hangs_when_its_session_ends(void **state)
+TEST(no_thread_hangs_when_its_session_ends)
 {
     int races = number_from("ZKR_RACES", SMOKE);
     int64_t worst_ms = 0;
     int late = 0;
 
-    (void)state;
     start_racers();
     for (int i = 1; i <= races || (losses <= races / 10 && i <= 10 * races);
          i++) {
@@ -316,9 +314,8 @@ static void no_thread_hangs_when_its_session_ends(void **state)
     assert_true(losses > races / 10); /* else it was no race */
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     for (int i = 0; i < SESSIONS; i++) {
         for (int lock = 0; lock < LOCKS; lock++)
             zkr_mutex_free(mutexes[i][lock]);
@@ -331,14 +328,11 @@ static int teardown(void **state)
 
 static int run_group(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_thread_hangs_when_its_session_ends),
-    };
     int seed = number_from("ZKR_SEED", (int)(time(NULL) % 1000000));
 
     printf("ZKR_SEED=%d\n", seed);
     srand48(seed);
-    return cmocka_run_group_tests_name("expiry races", tests, setup, teardown);
+    return test_run_between(setup, teardown);
 }
 
 int main(void)

@@ -6,12 +6,6 @@
  * all the time whether they hold. The end of a session is read from the
  * transaction log of a server on the side of the majority. ZKR_TRIALS is the
  * number of trials; ZKR_SEED repeats the times of an earlier run. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +17,7 @@
 #include "holder.h"
 #include "oracle.h"
 #include "proxy.h"
+#include "test.h"
 #include "txn_log.h"
 #include "wait.h"
 
@@ -538,13 +533,12 @@ static struct lateness print_table(void)
 
 /* The rules that are not ours must fail somewhere in a long run, or the faults
  * were too weak to show anything. */
-static void no_lease_outlives_its_session(void **state)
+TEST(no_lease_outlives_its_session)
 {
     int trials = number_from("ZKR_TRIALS", KINDS);
     int only = number_from("ZKR_FAULT", -1);
     struct lateness late;
 
-    (void)state;
     assert_true(trials > 0);
     samples = calloc((size_t)trials * HOLDERS, sizeof(*samples));
     assert_non_null(samples);
@@ -562,11 +556,10 @@ static void no_lease_outlives_its_session(void **state)
     }
 }
 
-static int make_directory(void **state)
+static int make_directory(void)
 {
     int rc;
 
-    (void)state;
     rc = admin_open(server_hosts(cluster_server(cluster, 1)), &watcher);
     if (rc == ZOK)
         rc = admin_create(watcher, DIRECTORY, NULL);
@@ -577,9 +570,6 @@ static int make_directory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_lease_outlives_its_session),
-    };
     int seed = number_from("ZKR_SEED", (int)(time(NULL) % 1000000));
     int only = number_from("ZKR_FAULT", -1);
     struct cluster_opts opts = { 0 };
@@ -595,8 +585,7 @@ int main(void)
         return rc == SERVER_MISSING ? 77 : 1;
     printf("ZKR_SEED=%d\n", seed);
     srand48(seed);
-    failed = cmocka_run_group_tests_name("lease trials", tests, make_directory,
-                                         NULL);
+    failed = test_run_between(make_directory, NULL);
     cluster_stop(cluster);
     free(samples);
     return failed == 0 ? 0 : 1;

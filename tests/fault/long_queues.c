@@ -106,7 +106,7 @@ static void claim_many(zkr_mutex *held, zkr_mutex *available, int count)
     }
 }
 
-static void claims_given_up_leave_nothing(void **state)
+TEST(claims_given_up_leave_nothing)
 {
     int count = number_from("ZKR_CLAIMS", SMOKE_CLAIMS);
     zkr_session *a = open_session();
@@ -119,7 +119,6 @@ static void claims_given_up_leave_nothing(void **state)
     struct stock before;
     struct stock after;
 
-    (void)state;
     claim_many(held, available, WARM_UP);
     sleep_ms(200); /* the holder watches its own node by now */
     settle(b);
@@ -229,7 +228,7 @@ static bool all_are_idle(void *expected)
 
 /* A waiter that wakes lists the directory, and only then is granted the lock
  * or watches another. */
-static void a_release_wakes_one_of_fifty(void **state)
+TEST(a_release_wakes_one_of_fifty)
 {
     int queues = number_from("ZKR_QUEUES", SMOKE_QUEUES);
     zkr_session *first = open_session();
@@ -239,7 +238,6 @@ static void a_release_wakes_one_of_fifty(void **state)
     long deletes = WAITERS;
     long lists = 0;
 
-    (void)state;
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
     open_waiters(path);
@@ -267,17 +265,7 @@ static void a_release_wakes_one_of_fifty(void **state)
     proxy_stop(proxy);
 }
 
-static int run_group(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(claims_given_up_leave_nothing),
-        cmocka_unit_test(a_release_wakes_one_of_fifty),
-    };
-
-    return cmocka_run_group_tests_name("long queues", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

@@ -28,11 +28,10 @@ static char path[64];
 static struct oracle *oracle;
 static int given_up;
 
-static int setup(void **state)
+static int setup(void)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
 
-    (void)state;
     (void)snprintf(path, sizeof(path), "%s", new_path());
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     oracle = oracle_new(path);
@@ -47,9 +46,8 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     proxy_forget_rules(proxy);
     proxy_heal(proxy);
     zkr_mutex_free(mutex);
@@ -60,6 +58,8 @@ static int teardown(void **state)
     oracle_free(oracle);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static zkr_grant *granted(zkr_grant *g)
 {
@@ -262,42 +262,28 @@ static void swallow_many(const char *what, void (*const kinds[])(void),
            count, what, v.grants, given_up, v.nodes, (long long)v.longest);
 }
 
-static void swallowed_answers_to_creates_leave_nothing(void **state)
+TEST(swallowed_answers_to_creates_leave_nothing)
 {
     static void (*const kinds[])(void) = {
         nobody_else_is_there, somebody_holds_it, the_search_is_lost_too,
         the_caller_has_left, the_claim_is_cancelled
     };
 
-    (void)state;
     swallow_many("creates", kinds, 5);
     assert_true(given_up > 0);
 }
 
-static void swallowed_answers_to_deletes_leave_nothing(void **state)
+TEST(swallowed_answers_to_deletes_leave_nothing)
 {
     static void (*const kinds[])(void) = {
         the_release_waits, the_release_is_not_waited_for, the_grant_is_freed,
         it_is_acquired_again_at_once, its_answer_is_lost_twice
     };
 
-    (void)state;
     swallow_many("deletes", kinds, 5);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-static int run_group(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(swallowed_answers_to_creates_leave_nothing),
-        TEST(swallowed_answers_to_deletes_leave_nothing),
-    };
-
-    return cmocka_run_group_tests_name("lost replies", tests, NULL, NULL);
 }
 
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

@@ -64,7 +64,7 @@ static bool is_not_there(void *connection)
 
 /* If the old server accepted it, there would be a node of ours that no search
  * has found, and everybody would wait for it until the session ends. */
-static void a_late_create_through_the_old_server_is_refused(void **state)
+TEST(a_late_create_through_the_old_server_is_refused)
 {
     struct connection old = { ensemble_server(ensemble, 0), 0 };
     struct connection present = { ensemble_server(ensemble, 1), 0 };
@@ -76,7 +76,6 @@ static void a_late_create_through_the_old_server_is_refused(void **state)
     zkr_mutex *m;
     int code = -1;
 
-    (void)state;
     (void)snprintf(hosts, sizeof(hosts), "%s,%s", server_hosts(old.server),
                    server_hosts(present.server));
     assert_int_equal(proxy_start(hosts, &proxy), 0);
@@ -146,8 +145,7 @@ static bool is_read_only(void *server)
 
 /* The new leader gives all sessions their whole time again, so the lock is
  * often still ours. A committed write says whether it is; nothing else does. */
-static void
-without_a_majority_there_is_no_lease_and_maybe_a_lock_again(void **state)
+TEST(without_a_majority_there_is_no_lease_and_maybe_a_lock_again)
 {
     zkr_session *s = open_at(ensemble_hosts(ensemble));
     zkr_mutex *m = new_mutex(s, new_path());
@@ -158,7 +156,6 @@ without_a_majority_there_is_no_lease_and_maybe_a_lock_again(void **state)
     struct Stat stat;
     bool exists;
 
-    (void)state;
     admin_close(admin);
     server_kill9(ensemble_server(ensemble, 0));
     server_kill9(ensemble_server(ensemble, 1));
@@ -195,18 +192,16 @@ without_a_majority_there_is_no_lease_and_maybe_a_lock_again(void **state)
     close_session(s);
 }
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     return admin_open(ensemble_hosts(ensemble), &admin) == ZOK &&
                    admin_create(admin, "/tests", NULL) == ZOK
                ? 0
                : -1;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     admin_close(admin);
     return 0;
 }
@@ -215,17 +210,12 @@ int main(void)
 {
     static const char *const java[] = { "-Dreadonlymode.enabled=true", NULL };
     const struct server_opts opts = { .java_opts = java };
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_late_create_through_the_old_server_is_refused),
-        cmocka_unit_test(
-            without_a_majority_there_is_no_lease_and_maybe_a_lock_again),
-    };
     int rc = ensemble_start(SERVERS, &opts, &ensemble);
     int failed;
 
     if (rc != SERVER_OK)
         return rc == SERVER_MISSING ? 77 : 1;
-    failed = cmocka_run_group_tests_name("minorities", tests, setup, teardown);
+    failed = test_run_between(setup, teardown);
     ensemble_stop(ensemble);
     return failed == 0 ? 0 : 1;
 }

@@ -8,12 +8,6 @@
  * stopped again, before they can learn of it. Each asks every millisecond
  * whether it holds. ZKR_TRIALS is the number of trials, ZKR_SEED repeats the
  * times of an earlier run. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -23,6 +17,7 @@
 #include "holder.h"
 #include "oracle.h"
 #include "sleeper.h"
+#include "test.h"
 #include "txn_log.h"
 #include "wait.h"
 
@@ -261,14 +256,13 @@ static void print_margin(const char *name, struct margin m)
 
 /* A first lease took for granted that the client had pinged: 9 of 20 waiters
  * that were stopped and granted were told yes after their session's end. */
-static void a_stopped_process_has_no_lease_beyond_its_session(void **state)
+TEST(a_stopped_process_has_no_lease_beyond_its_session)
 {
     int trials = number_from("ZKR_TRIALS", 1);
     struct margin ok;
     struct margin claimed;
     struct margin pinged;
 
-    (void)state;
     samples = calloc((size_t)trials * SLEEPERS, sizeof(*samples));
     assert_non_null(samples);
     for (int i = 0; i < trials; i++)
@@ -289,14 +283,13 @@ static void a_stopped_process_has_no_lease_beyond_its_session(void **state)
         assert_true(pinged.late > 0); /* or the pauses were too weak */
 }
 
-static int open_rival(void **state)
+static int open_rival(void)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     int leader = cluster_await_leader(cluster, HEALTHY_MS);
     const char *hosts = server_hosts(cluster_server(cluster, leader));
     int rc;
 
-    (void)state;
     opts.session_timeout_ms = 40000;
     rc = admin_open(hosts, &maker);
     if (rc == ZOK)
@@ -304,9 +297,8 @@ static int open_rival(void **state)
     return rc == ZOK ? zkr_session_open(hosts, &opts, &rival) : rc;
 }
 
-static int close_rival(void **state)
+static int close_rival(void)
 {
-    (void)state;
     (void)zkr_session_close(rival);
     admin_close(maker);
     return 0;
@@ -314,16 +306,12 @@ static int close_rival(void **state)
 
 static int run_group(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stopped_process_has_no_lease_beyond_its_session),
-    };
     int seed = number_from("ZKR_SEED", (int)(time(NULL) % 1000000));
     int failed;
 
     printf("ZKR_SEED=%d\n", seed);
     srand48(seed);
-    failed = cmocka_run_group_tests_name("pause trials", tests, open_rival,
-                                         close_rival);
+    failed = test_run_between(open_rival, close_rival);
     free(samples);
     return failed == 0 ? 0 : 1;
 }

@@ -202,12 +202,11 @@ static void pass_on(void)
         take_turn(&parties[i]);
 }
 
-static void rolling_restarts_cost_no_lock(void **state)
+TEST(rolling_restarts_cost_no_lock)
 {
     int rounds = number_from("ZKR_RESTARTS", SMOKE);
     long longest_ms = 0;
 
-    (void)state;
     for (int i = 0; i < rounds; i++)
         pass_on();
     for (int i = 0; i < PARTIES; i++) {
@@ -225,9 +224,8 @@ static void rolling_restarts_cost_no_lock(void **state)
 
 /* -- all of them ---------------------------------------------------------- */
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     if (admin_open(ensemble_hosts(ensemble), &admin) != ZOK ||
         admin_create(admin, "/tests", NULL) != ZOK)
         return -1;
@@ -238,9 +236,8 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     for (int i = 0; i < PARTIES; i++)
         close_party(&parties[i]);
     admin_close(admin);
@@ -249,16 +246,12 @@ static int teardown(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rolling_restarts_cost_no_lock),
-    };
     int rc = ensemble_start(SERVERS, NULL, &ensemble);
     int failed;
 
     if (rc != SERVER_OK)
         return rc == SERVER_MISSING ? 77 : 1;
-    failed =
-        cmocka_run_group_tests_name("rolling restarts", tests, setup, teardown);
+    failed = test_run_between(setup, teardown);
     ensemble_stop(ensemble);
     return failed == 0 ? 0 : 1;
 }

@@ -7,12 +7,6 @@
  * acquire, or from a moment on while they hold. Three real servers; the holders
  * are on a follower. ZKR_TIMEOUTS is for how many session timeouts they hold.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -23,6 +17,7 @@
 #include "holder.h"
 #include "oracle.h"
 #include "proxy.h"
+#include "test.h"
 #include "wait.h"
 
 #define TIMEOUT_MS 4000 /* T */
@@ -73,8 +68,6 @@ static struct row turning[] = {
     { .name = "T/7 +-30 %", .part = 17, .jitter = 30 },
     { .name = "T/6 +-30 %", .part = 20, .jitter = 30 },
 };
-
-#define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 
 /* What is tried now. */
 static struct row *rows;
@@ -227,26 +220,23 @@ static void hold_rows(struct row *some, size_t count, bool turn)
 
 /* With proofs one after the other, a lock was UNSURE for 58 % of the time
  * between T/10 and T/5, and always beyond. */
-static void a_slow_link_keeps_the_lease(void **state)
+TEST(a_slow_link_keeps_the_lease)
 {
-    (void)state;
     hold_rows(steady, COUNT(steady), false);
 }
 
 /* The beat took two to three timeouts to become as quick as the link wanted:
  * up to 81 % were without an OK from T/6.4 on, and 24 % with jitter. */
-static void a_link_that_turns_slow_keeps_the_lease(void **state)
+TEST(a_link_that_turns_slow_keeps_the_lease)
 {
-    (void)state;
     hold_rows(turning, COUNT(turning), true);
 }
 
-static int make_directory(void **state)
+static int make_directory(void)
 {
     struct admin *admin;
     int rc;
 
-    (void)state;
     rc = admin_open(server_hosts(cluster_server(cluster, 1)), &admin);
     if (rc == ZOK)
         rc = admin_create(admin, DIRECTORY, NULL);
@@ -256,10 +246,6 @@ static int make_directory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_slow_link_keeps_the_lease),
-        cmocka_unit_test(a_link_that_turns_slow_keeps_the_lease),
-    };
     int failed;
     int rc;
 
@@ -268,8 +254,7 @@ int main(void)
     rc = cluster_start(NULL, &cluster);
     if (rc != SERVER_OK)
         return rc == SERVER_MISSING ? 77 : 1;
-    failed =
-        cmocka_run_group_tests_name("slow links", tests, make_directory, NULL);
+    failed = test_run_between(make_directory, NULL);
     cluster_stop(cluster);
     return failed == 0 ? 0 : 1;
 }

@@ -26,8 +26,6 @@ static void take_environment(void)
 {
     if (getenv("ZKR_TEST_LOG") != NULL) /* for a person who looks for a bug */
         zkr_log_set(ZKR_LOG_DEBUG, log_line, NULL);
-    if (getenv("ZKR_TEST_ONLY") != NULL) /* a pattern with * and ? */
-        cmocka_set_test_filter(getenv("ZKR_TEST_ONLY"));
 }
 
 int run_with_server(const struct server_opts *opts, int (*run_group)(void))

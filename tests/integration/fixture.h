@@ -4,13 +4,6 @@
 #ifndef TEST_FIXTURE_H
 #define TEST_FIXTURE_H
 
-/* cmocka wants these before it */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -22,6 +15,7 @@
 #include "recorder.h"
 #include "server.h"
 #include "stopwatch.h"
+#include "test.h"
 #include "wait.h"
 
 /* A session that a busy machine does not end, nor its leases; and one whose end

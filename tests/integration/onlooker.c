@@ -12,18 +12,16 @@ struct proxy *proxy;
 zkr_session *ps;
 uint32_t reply_ms;
 
-int onlooker_setup(void **state)
+int onlooker_setup(void)
 {
-    (void)state;
     s = open_session();
     (void)snprintf(path, sizeof(path), "%s", new_path());
     m = new_mutex(s, path);
     return 0;
 }
 
-int onlooker_teardown(void **state)
+int onlooker_teardown(void)
 {
-    (void)state;
     zkr_mutex_free(m);
     (void)zkr_session_close(s);
     (void)admin_delete_tree(admin, path);
@@ -41,24 +39,24 @@ void open_proxied(const struct zkr_retry *retry)
     ok(zkr_session_open(proxy_hosts(proxy), &opts, &ps));
 }
 
-int proxied_setup(void **state)
+int proxied_setup(void)
 {
     if (proxy_start(server_hosts(the_server), &proxy) != 0)
         return -1;
-    (void)onlooker_setup(state);
+    (void)onlooker_setup();
     open_proxied(NULL);
     make_directory();
     return 0;
 }
 
-int proxied_teardown(void **state)
+int proxied_teardown(void)
 {
     proxy_heal(proxy);
     proxy_release(proxy);
     (void)zkr_session_close(ps);
     ps = NULL;
     proxy_stop(proxy);
-    return onlooker_teardown(state);
+    return onlooker_teardown();
 }
 
 void make_directory(void)

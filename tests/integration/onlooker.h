@@ -18,12 +18,12 @@ extern struct proxy *proxy;
 extern zkr_session *ps;   /* through the proxy */
 extern uint32_t reply_ms; /* the reply timeout of ps, 0 for the default */
 
-int onlooker_setup(void **state);
-int onlooker_teardown(void **state);
+int onlooker_setup(void);
+int onlooker_teardown(void);
 
 /* The same with a proxy, and with the directory. */
-int proxied_setup(void **state);
-int proxied_teardown(void **state);
+int proxied_setup(void);
+int proxied_teardown(void);
 void open_proxied(const struct zkr_retry *retry); /* NULL: the default */
 
 void make_directory(void);

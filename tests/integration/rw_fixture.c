@@ -19,11 +19,10 @@ char dir[128];
 const char *root = "";
 uint32_t reply_ms;
 
-int rw_setup(void **state)
+int rw_setup(void)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
 
-    (void)state;
     if (proxy_start(server_hosts(the_server), &proxy) != 0)
         return -1;
     opts.session_timeout_ms = SESSION_MS;
@@ -42,9 +41,8 @@ int rw_setup(void **state)
     return 0;
 }
 
-int rw_teardown(void **state)
+int rw_teardown(void)
 {
-    (void)state;
     proxy_heal(proxy);
     proxy_release(proxy);
     zkr_rwlock_free(lock);

@@ -29,8 +29,8 @@ extern uint32_t reply_ms;   /* the reply timeout of s, 0 for the default */
 
 extern acquire_call *const modes[2]; /* by_reading, by_writing */
 
-int rw_setup(void **state);
-int rw_teardown(void **state);
+int rw_setup(void);
+int rw_teardown(void);
 
 zkr_rwlock *new_rwlock(zkr_session *session, uint32_t flags);
 zkr_grant *read_lock(zkr_rwlock *l);

@@ -624,7 +624,7 @@ static bool run_with_failure(long n)
     return atomic_load(&has_failed);
 }
 
-static void every_allocation_may_fail_once(void **state)
+TEST(every_allocation_may_fail_once)
 {
     long step = number("ZKR_ALLOC_STEP", 13);
     long n = number("ZKR_ALLOC_FIRST", 1);
@@ -634,7 +634,6 @@ static void every_allocation_may_fail_once(void **state)
     int threads;
     int fds;
 
-    (void)state;
     assert_false(run_with_failure(0));
     threads = count_threads();
     fds = count_fds();
@@ -656,12 +655,9 @@ static void every_allocation_may_fail_once(void **state)
 
 static int run_group(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_allocation_may_fail_once),
-    };
 
     json_set_alloc_funcs(faulty_malloc, free);
-    return cmocka_run_group_tests_name("alloc", tests, NULL, NULL);
+    return test_run_all();
 }
 
 int main(void)

@@ -23,9 +23,8 @@ static char path[64];
 static char ready[80];
 static zkr_barrier *barrier;
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     s = open_through(&proxy, NULL);
     (void)snprintf(path, sizeof(path), "%s/barrier", new_path());
     (void)snprintf(ready, sizeof(ready), "%s/ready", path);
@@ -33,15 +32,16 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     proxy_let_all_pass(proxy);
     zkr_barrier_free(barrier);
     close_through(s, proxy);
     s = NULL;
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static bool is_there(const char *node)
 {
@@ -115,21 +115,19 @@ static int call_leave(struct caller *c)
 
 /* -- the barrier ----------------------------------------------------------- */
 
-static void without_a_barrier_nobody_waits(void **state)
+TEST(without_a_barrier_nobody_waits)
 {
-    (void)state;
     ok(zkr_barrier_wait(barrier, SOON_MS));
     ok(zkr_barrier_wait(barrier, 0));
     ok(zkr_barrier_remove(barrier, 0));
     assert_string_equal(zkr_barrier_path(barrier), path);
 }
 
-static void all_wait_until_it_is_removed(void **state)
+TEST(all_wait_until_it_is_removed)
 {
     struct caller callers[8];
     struct Stat stat;
 
-    (void)state;
     ok(zkr_barrier_set(barrier, SOON_MS));
     ok(zkr_barrier_set(barrier, 0));
     assert_int_equal(admin_exists(admin, path, &stat), ZOK);
@@ -146,12 +144,11 @@ static void all_wait_until_it_is_removed(void **state)
     ok(zkr_barrier_remove(barrier, SOON_MS));
 }
 
-static void it_stays_when_its_session_ends(void **state)
+TEST(it_stays_when_its_session_ends)
 {
     zkr_session *other = open_session();
     zkr_barrier *b;
 
-    (void)state;
     ok(zkr_barrier_new(other, path, &b));
     ok(zkr_barrier_set(b, SOON_MS));
     zkr_barrier_free(b);
@@ -162,9 +159,8 @@ static void it_stays_when_its_session_ends(void **state)
 }
 
 /* Curator leaves its watch behind (CURATOR-654). */
-static void a_wait_ends_at_its_deadline_and_leaves_no_watch(void **state)
+TEST(a_wait_ends_at_its_deadline_and_leaves_no_watch)
 {
-    (void)state;
     ok(zkr_barrier_set(barrier, SOON_MS));
     for (int time = 0; time < TWICE; time++) {
         struct stopwatch *w = stopwatch_start();
@@ -177,9 +173,8 @@ static void a_wait_ends_at_its_deadline_and_leaves_no_watch(void **state)
     }
 }
 
-static void a_silent_server_costs_no_more_than_the_deadline(void **state)
+TEST(a_silent_server_costs_no_more_than_the_deadline)
 {
-    (void)state;
     for (int time = 0; time < TWICE; time++) {
         struct stopwatch *w = stopwatch_start();
 
@@ -193,11 +188,10 @@ static void a_silent_server_costs_no_more_than_the_deadline(void **state)
 }
 
 /* A wake-up says only that something has happened. */
-static void a_wake_up_lets_nobody_pass(void **state)
+TEST(a_wake_up_lets_nobody_pass)
 {
     struct caller waiting;
 
-    (void)state;
     ok(zkr_barrier_set(barrier, SOON_MS));
     start(&waiting, call_wait, barrier);
     for (int time = 0; time < TWICE; time++) {
@@ -219,11 +213,10 @@ static void a_wake_up_lets_nobody_pass(void **state)
     assert_int_equal(result(&waiting), ZKR_OK);
 }
 
-static void a_removal_in_between_is_seen(void **state)
+TEST(a_removal_in_between_is_seen)
 {
     struct caller waiting;
 
-    (void)state;
     for (int time = 0; time < TWICE; time++) {
         ok(zkr_barrier_set(barrier, SOON_MS));
         start(&waiting, call_wait, barrier);
@@ -238,11 +231,10 @@ static void a_removal_in_between_is_seen(void **state)
     }
 }
 
-static void a_server_that_restarts_lets_nobody_pass(void **state)
+TEST(a_server_that_restarts_lets_nobody_pass)
 {
     struct caller waiting;
 
-    (void)state;
     ok(zkr_barrier_set(barrier, SOON_MS));
     start(&waiting, call_wait, barrier);
     for (int time = 0; time < TWICE; time++) {
@@ -258,9 +250,8 @@ static void a_server_that_restarts_lets_nobody_pass(void **state)
     assert_int_equal(result(&waiting), ZKR_OK);
 }
 
-static void an_unknown_outcome_is_asked_for_again(void **state)
+TEST(an_unknown_outcome_is_asked_for_again)
 {
-    (void)state;
     for (int time = 0; time < TWICE; time++) {
         proxy_rule(proxy, ZOO_CREATE2_OP, time == 0 ? 2 : 1, PROXY_DROP_REPLY);
         ok(zkr_barrier_set(barrier, SOON_MS));
@@ -278,11 +269,10 @@ static void an_unknown_outcome_is_asked_for_again(void **state)
     }
 }
 
-static void the_end_of_the_session_ends_a_wait(void **state)
+TEST(the_end_of_the_session_ends_a_wait)
 {
     struct caller waiting;
 
-    (void)state;
     ok(zkr_barrier_set(barrier, SOON_MS));
     start(&waiting, call_wait, barrier);
     wait_watches(1);
@@ -301,11 +291,10 @@ static int call_set(struct caller *c)
 }
 
 /* The call once asked again and again after that, for ever. */
-static void the_end_of_the_session_ends_what_is_unknown(void **state)
+TEST(the_end_of_the_session_ends_what_is_unknown)
 {
     struct caller setting;
 
-    (void)state;
     ok(zkr_barrier_set(barrier, SOON_MS));
     ok(zkr_barrier_remove(barrier, SOON_MS));
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REQUEST);
@@ -318,9 +307,8 @@ static void the_end_of_the_session_ends_what_is_unknown(void **state)
     s = NULL;
 }
 
-static void an_unreadable_barrier_has_not_gone(void **state)
+TEST(an_unreadable_barrier_has_not_gone)
 {
-    (void)state;
     ok(zkr_barrier_set(barrier, SOON_MS));
     proxy_rule_error(proxy, ZOO_EXISTS_OP, 1, ZNOAUTH);
     assert_int_equal(zkr_barrier_wait(barrier, SOON_MS), ZKR_ZNOAUTH);
@@ -348,12 +336,11 @@ static void wait_nodes(size_t count)
     assert_true(wait_until(has_nodes, &count, SOON_MS));
 }
 
-static void members_enter_and_leave_together(void **state)
+TEST(members_enter_and_leave_together)
 {
     zkr_double_barrier *members[MEMBERS];
     struct caller callers[MEMBERS];
 
-    (void)state;
     for (int i = 0; i < MEMBERS; i++)
         members[i] = new_member_of(s, MEMBERS);
     for (int time = 0; time < TWICE; time++) { /* each member twice */
@@ -381,14 +368,13 @@ static void members_enter_and_leave_together(void **state)
         zkr_double_barrier_free(members[i]);
 }
 
-static void a_late_member_enters_too(void **state)
+TEST(a_late_member_enters_too)
 {
     zkr_double_barrier *a = new_member_of(s, 2);
     zkr_double_barrier *b = new_member_of(s, 2);
     zkr_double_barrier *late = new_member_of(s, 2);
     struct caller callers[2];
 
-    (void)state;
     start(&callers[0], call_enter, a);
     ok(zkr_double_barrier_enter(b, SOON_MS));
     assert_int_equal(result(&callers[0]), ZKR_OK);
@@ -406,11 +392,10 @@ static void a_late_member_enters_too(void **state)
     zkr_double_barrier_free(late);
 }
 
-static void one_alone_need_not_wait(void **state)
+TEST(one_alone_need_not_wait)
 {
     zkr_double_barrier *m = new_member_of(s, 1);
 
-    (void)state;
     for (int time = 0; time < TWICE; time++) {
         ok(zkr_double_barrier_enter(m, 0));
         assert_int_equal(zkr_double_barrier_enter(m, 0), ZKR_EINVAL);
@@ -423,11 +408,10 @@ static void one_alone_need_not_wait(void **state)
     zkr_double_barrier_free(m);
 }
 
-static void a_member_left_alone_goes_away_again(void **state)
+TEST(a_member_left_alone_goes_away_again)
 {
     zkr_double_barrier *m = new_member_of(s, 2);
 
-    (void)state;
     for (int time = 0; time < TWICE; time++) {
         struct stopwatch *w = stopwatch_start();
 
@@ -443,11 +427,10 @@ static void a_member_left_alone_goes_away_again(void **state)
 }
 
 /* Its node would count until the end of the session. */
-static void a_deadline_without_an_answer_leaves_no_node(void **state)
+TEST(a_deadline_without_an_answer_leaves_no_node)
 {
     zkr_double_barrier *m = new_member_of(s, 2);
 
-    (void)state;
     assert_int_equal(zkr_double_barrier_enter(m, 0), ZKR_EBUSY);
     for (int time = 0; time < TWICE; time++) {
         proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
@@ -459,12 +442,11 @@ static void a_deadline_without_an_answer_leaves_no_node(void **state)
     zkr_double_barrier_free(m);
 }
 
-static void a_member_whose_create_is_not_answered_counts_once(void **state)
+TEST(a_member_whose_create_is_not_answered_counts_once)
 {
     zkr_double_barrier *a = new_member_of(s, 3);
     struct caller caller;
 
-    (void)state;
     assert_int_equal(zkr_double_barrier_enter(a, 0), ZKR_EBUSY);
     for (int time = 0; time < TWICE; time++) {
         proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
@@ -485,14 +467,13 @@ static void a_member_whose_create_is_not_answered_counts_once(void **state)
 }
 
 /* GH-1290: Curator takes a reconnect for a permission to enter. */
-static void a_wake_up_lets_nobody_enter_or_leave(void **state)
+TEST(a_wake_up_lets_nobody_enter_or_leave)
 {
     zkr_double_barrier *m = new_member_of(s, 2);
     zkr_session *other = open_session();
     zkr_double_barrier *second = new_member_of(other, 2);
     struct caller caller;
 
-    (void)state;
     for (int phase = 0; phase < 2; phase++) {
         start(&caller, phase == 0 ? call_enter : call_leave, m);
         for (int time = 0; time < TWICE; time++) {
@@ -515,14 +496,13 @@ static void a_wake_up_lets_nobody_enter_or_leave(void **state)
     close_session(other);
 }
 
-static void a_member_that_loses_its_session_waiting_enters_again(void **state)
+TEST(a_member_that_loses_its_session_waiting_enters_again)
 {
     zkr_double_barrier *m = new_member_of(s, 2);
     zkr_session *other = open_session();
     zkr_double_barrier *second = new_member_of(other, 2);
     struct caller caller;
 
-    (void)state;
     start(&caller, call_enter, m);
     for (int time = 0; time < TWICE; time++) {
         wait_watches(1);
@@ -542,14 +522,13 @@ static void a_member_that_loses_its_session_waiting_enters_again(void **state)
 }
 
 /* "ready" may come in the moment that the own node has gone. */
-static void a_member_without_a_node_does_not_enter(void **state)
+TEST(a_member_without_a_node_does_not_enter)
 {
     zkr_double_barrier *m = new_member_of(s, 3);
     zkr_session *other = open_session();
     zkr_double_barrier *second = new_member_of(other, 3);
     struct caller callers[2];
 
-    (void)state;
     start(&callers[0], call_enter, m);
     start(&callers[1], call_enter, second);
     wait_watches(2);
@@ -570,15 +549,13 @@ static void a_member_without_a_node_does_not_enter(void **state)
     close_session(other);
 }
 
-static void
-a_member_that_loses_its_session_inside_is_told_when_it_leaves(void **state)
+TEST(a_member_that_loses_its_session_inside_is_told_when_it_leaves)
 {
     zkr_double_barrier *m = new_member_of(s, 2);
     zkr_session *other = open_session();
     zkr_double_barrier *second = new_member_of(other, 2);
     struct caller caller;
 
-    (void)state;
     for (int time = 0; time < TWICE; time++) {
         start(&caller, call_enter, m);
         ok(zkr_double_barrier_enter(second, SOON_MS));
@@ -596,12 +573,11 @@ a_member_that_loses_its_session_inside_is_told_when_it_leaves(void **state)
     close_session(other);
 }
 
-static void a_member_that_dies_inside_has_left(void **state)
+TEST(a_member_that_dies_inside_has_left)
 {
     zkr_double_barrier *m = new_member_of(s, 2);
     struct caller caller;
 
-    (void)state;
     for (int time = 0; time < TWICE; time++) {
         zkr_session *other = open_session();
         zkr_double_barrier *second = new_member_of(other, 2);
@@ -621,13 +597,12 @@ static void a_member_that_dies_inside_has_left(void **state)
     zkr_double_barrier_free(m);
 }
 
-static void a_member_that_cannot_wait_leaves_alone(void **state)
+TEST(a_member_that_cannot_wait_leaves_alone)
 {
     zkr_double_barrier *m = new_member_of(s, 2);
     zkr_double_barrier *second = new_member_of(s, 2);
     struct caller caller;
 
-    (void)state;
     for (int time = 0; time < TWICE; time++) {
         struct stopwatch *w;
 
@@ -680,14 +655,13 @@ static void both(int (*call)(struct caller *), zkr_double_barrier *a,
 
 /* In Curator the slow one waits for the quick one, which is the lowest, leaves
  * last, and has entered again. */
-static void a_member_that_enters_again_is_not_waited_for(void **state)
+TEST(a_member_that_enters_again_is_not_waited_for)
 {
     zkr_session *other = open_session();
     zkr_double_barrier *quick = new_member_of(other, 2);
     zkr_double_barrier *slow = new_member_of(s, 2);
     struct caller first, second;
 
-    (void)state;
     both(call_enter, quick, slow);
     while (!is_lowest(other)) {
         both(call_leave, quick, slow);
@@ -714,9 +688,8 @@ static void a_member_that_enters_again_is_not_waited_for(void **state)
 
 /* Two were inside and have gone without deleting "ready"; it let a third one in
  * alone. */
-static void a_ready_of_those_who_have_gone_lets_nobody_in(void **state)
+TEST(a_ready_of_those_who_have_gone_lets_nobody_in)
 {
-    (void)state;
     for (int time = 0; time < 2 * TWICE; time++) {
         zkr_session *other = open_session();
         zkr_double_barrier *a = new_member_of(s, 2);
@@ -756,12 +729,11 @@ static bool is_one_alone(void *unused)
 
 /* The one too many took "ready" for an old one, and waited for others to come,
  * and the one that left waited for it. */
-static void one_too_many_lets_the_others_leave(void **state)
+TEST(one_too_many_lets_the_others_leave)
 {
     zkr_session *other = open_session();
     int times = 0;
 
-    (void)state;
     while (times < TWICE) {
         zkr_double_barrier *m = new_member_of(other, 2);
         zkr_double_barrier *second = new_member_of(other, 2);
@@ -839,14 +811,13 @@ static bool are_all_done(void *visits)
 }
 
 /* Some members of five hung in about 2 of 100 rounds. */
-static void one_too_many_comes_at_any_moment(void **state)
+TEST(one_too_many_comes_at_any_moment)
 {
     const char *text = getenv("ZKR_TEST_ROUNDS");
     int rounds = text == NULL ? 100 : atoi(text);
     zkr_session *sessions[3] = { s, open_session(), open_session() };
     unsigned seed = 1;
 
-    (void)state;
     for (int round = 0; round < rounds; round++) {
         struct visit visits[CROWD];
 
@@ -871,9 +842,8 @@ static void one_too_many_comes_at_any_moment(void **state)
 
 /* A member that was slow when "ready" came waited on when it had gone: with its
  * watch set, or not yet. */
-static void a_ready_that_comes_and_goes_lets_in(void **state)
+TEST(a_ready_that_comes_and_goes_lets_in)
 {
-    (void)state;
     for (int time = 0; time < 2 * TWICE; time++) {
         zkr_double_barrier *m = new_member_of(s, 2);
         struct caller caller;
@@ -926,7 +896,7 @@ static char *node_beside(const char *one)
 
 /* The deletion of the node of the time before is delayed, and the create of
  * this time overtook it: then one member was counted as two. */
-static void a_member_that_enters_again_counts_once(void **state)
+TEST(a_member_that_enters_again_counts_once)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_double_barrier *other = new_member_of(s, 3);
@@ -934,7 +904,6 @@ static void a_member_that_enters_again_counts_once(void **state)
     struct caller callers[2];
     zkr_session *slow;
 
-    (void)state;
     opts.session_timeout_ms = SESSION_MS;
     opts.retry.kind = ZKR_RETRY_FIXED;
     opts.retry.base_ms = SOON_MS;
@@ -976,14 +945,13 @@ static void a_member_that_enters_again_counts_once(void **state)
 
 /* The server of the one that leaves may not know yet of one that has entered
  * through another. */
-static void a_leaving_member_lists_those_from_before(void **state)
+TEST(a_leaving_member_lists_those_from_before)
 {
     zkr_session *other = open_session();
     zkr_double_barrier *m = new_member_of(s, 1);
     zkr_double_barrier *late = new_member_of(other, 1);
     struct caller caller;
 
-    (void)state;
     for (int time = 0; time < TWICE; time++) {
         ok(zkr_double_barrier_enter(m, SOON_MS));
         proxy_reset_counts(proxy);
@@ -1004,12 +972,11 @@ static void a_leaving_member_lists_those_from_before(void **state)
     close_session(other);
 }
 
-static void members_meet_while_servers_and_sessions_end(void **state)
+TEST(members_meet_while_servers_and_sessions_end)
 {
     zkr_double_barrier *members[MEMBERS];
     struct caller callers[MEMBERS];
 
-    (void)state;
     for (int i = 0; i < MEMBERS; i++)
         members[i] = new_member_of(s, MEMBERS);
     for (int time = 0; time < TWICE; time++) {
@@ -1042,12 +1009,11 @@ static void members_meet_while_servers_and_sessions_end(void **state)
         zkr_double_barrier_free(members[i]);
 }
 
-static void the_end_of_the_session_ends_an_entry(void **state)
+TEST(the_end_of_the_session_ends_an_entry)
 {
     zkr_double_barrier *m = new_member_of(s, 2);
     struct caller caller;
 
-    (void)state;
     start(&caller, call_enter, m);
     wait_watches(1);
     (void)zkr_session_close(s);
@@ -1077,12 +1043,11 @@ static void on_event(zkr_session *session, const struct zkr_session_event *e,
     recorder_add(user, zkr_double_barrier_leave(inside, -1), 0);
 }
 
-static void a_callback_cannot_wait(void **state)
+TEST(a_callback_cannot_wait)
 {
     struct recorder *r = recorder_new();
     zkr_listener *listener;
 
-    (void)state;
     outside = new_member_of(s, 1);
     inside = new_member_of(s, 1);
     ok(zkr_double_barrier_enter(inside, SOON_MS));
@@ -1102,7 +1067,7 @@ static void a_callback_cannot_wait(void **state)
     recorder_free(r);
 }
 
-static void a_program_with_its_own_loop_waits(void **state)
+TEST(a_program_with_its_own_loop_waits)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_double_barrier *m;
@@ -1110,7 +1075,6 @@ static void a_program_with_its_own_loop_waits(void **state)
     zkr_session *own;
     struct caller waiting;
 
-    (void)state;
     opts.flags = ZKR_SESSION_OWN_LOOP;
     own = open_session_with(&opts);
     ok(zkr_barrier_new(own, path, &b));
@@ -1145,13 +1109,12 @@ static int in_child(zkr_double_barrier *m)
     return 0;
 }
 
-static void a_forked_child_waits_for_nothing(void **state)
+TEST(a_forked_child_waits_for_nothing)
 {
     zkr_double_barrier *m = new_member_of(s, 1);
     int status = -1;
     pid_t child;
 
-    (void)state;
     ok(zkr_double_barrier_enter(m, SOON_MS));
     child = fork();
     if (child == 0)
@@ -1163,12 +1126,11 @@ static void a_forked_child_waits_for_nothing(void **state)
     zkr_double_barrier_free(m);
 }
 
-static void wrong_arguments_are_refused(void **state)
+TEST(wrong_arguments_are_refused)
 {
     zkr_double_barrier *m;
     zkr_barrier *b;
 
-    (void)state;
     assert_int_equal(zkr_barrier_new(s, "/", &b), ZKR_EPATH);
     assert_int_equal(zkr_barrier_new(NULL, path, &b), ZKR_EINVAL);
     assert_int_equal(zkr_double_barrier_new(s, "x", 1, &m), ZKR_EPATH);
@@ -1182,54 +1144,7 @@ static void wrong_arguments_are_refused(void **state)
     zkr_double_barrier_free(NULL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-static int run_group(void)
-{
-    static const struct CMUnitTest tests[] = {
-        TEST(without_a_barrier_nobody_waits),
-        TEST(all_wait_until_it_is_removed),
-        TEST(it_stays_when_its_session_ends),
-        TEST(a_wait_ends_at_its_deadline_and_leaves_no_watch),
-        TEST(a_silent_server_costs_no_more_than_the_deadline),
-        TEST(a_wake_up_lets_nobody_pass),
-        TEST(a_removal_in_between_is_seen),
-        TEST(a_server_that_restarts_lets_nobody_pass),
-        TEST(an_unknown_outcome_is_asked_for_again),
-        TEST(the_end_of_the_session_ends_a_wait),
-        TEST(the_end_of_the_session_ends_what_is_unknown),
-        TEST(an_unreadable_barrier_has_not_gone),
-        TEST(members_enter_and_leave_together),
-        TEST(a_late_member_enters_too),
-        TEST(one_alone_need_not_wait),
-        TEST(a_member_left_alone_goes_away_again),
-        TEST(a_deadline_without_an_answer_leaves_no_node),
-        TEST(a_member_whose_create_is_not_answered_counts_once),
-        TEST(a_wake_up_lets_nobody_enter_or_leave),
-        TEST(a_member_that_loses_its_session_waiting_enters_again),
-        TEST(a_member_without_a_node_does_not_enter),
-        TEST(a_member_that_loses_its_session_inside_is_told_when_it_leaves),
-        TEST(a_member_that_dies_inside_has_left),
-        TEST(a_member_that_cannot_wait_leaves_alone),
-        TEST(a_member_that_enters_again_is_not_waited_for),
-        TEST(a_ready_of_those_who_have_gone_lets_nobody_in),
-        TEST(a_member_that_enters_again_counts_once),
-        TEST(one_too_many_lets_the_others_leave),
-        TEST(one_too_many_comes_at_any_moment),
-        TEST(a_ready_that_comes_and_goes_lets_in),
-        TEST(a_leaving_member_lists_those_from_before),
-        TEST(members_meet_while_servers_and_sessions_end),
-        TEST(the_end_of_the_session_ends_an_entry),
-        TEST(a_callback_cannot_wait),
-        TEST(a_program_with_its_own_loop_waits),
-        TEST(a_forked_child_waits_for_nothing),
-        TEST(wrong_arguments_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

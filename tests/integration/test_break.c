@@ -20,14 +20,15 @@ static int64_t make_one(const char *name)
     return czxid(in_dir(name));
 }
 
-static void a_broken_holder_is_lost_and_the_next_holds(void **state)
+FIXTURE(onlooker_setup, onlooker_teardown)
+
+TEST(a_broken_holder_is_lost_and_the_next_holds)
 {
     zkr_session *other = open_session();
     zkr_mutex *next = new_mutex(other, path);
     zkr_grant *g = acquire(m);
     struct waiter w;
 
-    (void)state;
     waiter_start(&w, next, SOON_MS);
     wait_children(path, 2);
     ok(zkr_participants_break(s, zkr_grant_node(g), zkr_grant_token(g), 0));
@@ -43,12 +44,11 @@ static void a_broken_holder_is_lost_and_the_next_holds(void **state)
     close_session(other);
 }
 
-static void another_token_breaks_nothing(void **state)
+TEST(another_token_breaks_nothing)
 {
     zkr_grant *g = acquire(m);
     int64_t token = zkr_grant_token(g);
 
-    (void)state;
     assert_int_equal(zkr_participants_break(s, zkr_grant_node(g), token + 1, 0),
                      ZKR_ENOTHELD);
     assert_int_equal(zkr_participants_break(s, zkr_grant_node(g), token - 1, 0),
@@ -59,13 +59,12 @@ static void another_token_breaks_nothing(void **state)
 }
 
 /* The name is the same, the holder is another. */
-static void the_next_holder_of_an_unfair_mutex_is_not_meant(void **state)
+TEST(the_next_holder_of_an_unfair_mutex_is_not_meant)
 {
     zkr_unfair_mutex *unfair = NULL;
     zkr_grant *g = NULL;
     int64_t token;
 
-    (void)state;
     ok(zkr_unfair_mutex_new(s, path, NULL, &unfair));
     ok(zkr_unfair_mutex_acquire(unfair, SOON_MS, &g));
     token = zkr_grant_token(g);
@@ -82,7 +81,7 @@ static void the_next_holder_of_an_unfair_mutex_is_not_meant(void **state)
     zkr_unfair_mutex_free(unfair);
 }
 
-static void only_contenders_are_broken(void **state)
+TEST(only_contenders_are_broken)
 {
     static const char *const bad[] = {
         "",
@@ -98,7 +97,6 @@ static void only_contenders_are_broken(void **state)
         "/a/gate-0000000001",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         assert_int_equal(zkr_participants_break(s, bad[i], 1, 0), ZKR_EPATH);
     assert_int_equal(zkr_participants_break(s, NULL, 1, 0), ZKR_EINVAL);
@@ -107,11 +105,10 @@ static void only_contenders_are_broken(void **state)
                      ZKR_EINVAL);
 }
 
-static void a_refusal_of_the_server_is_told(void **state)
+TEST(a_refusal_of_the_server_is_told)
 {
     int64_t token;
 
-    (void)state;
     make_directory();
     token = make_one("lock-0000000000");
     forbid(path, ZOO_PERM_ALL & ~ZOO_PERM_DELETE);
@@ -127,14 +124,14 @@ static void a_refusal_of_the_server_is_told(void **state)
 
 /* --- when something fails meanwhile --- */
 
-static void lost_requests_and_answers_are_made_good(void **state)
+TEST_WITH(lost_requests_and_answers_are_made_good, proxied_setup,
+          proxied_teardown)
 {
     static const int32_t types[] = { ZOO_SYNC_OP, ZOO_EXISTS_OP,
                                      ZOO_DELETE_OP };
     static const enum proxy_action actions[] = { PROXY_DROP_REPLY,
                                                  PROXY_DROP_REQUEST };
 
-    (void)state;
     for (size_t i = 0; i < 6; i++) {
         int64_t token = make_one("lock-0000000000");
 
@@ -155,7 +152,7 @@ static int break_holder(void *token)
 
 /* The answer to the delete is lost, and another contender is granted before the
  * server can be asked again. */
-static void a_later_contender_is_left_alone(void **state)
+TEST_WITH(a_later_contender_is_left_alone, proxied_setup, proxied_teardown)
 {
     struct call c;
     zkr_unfair_mutex *unfair = NULL;
@@ -163,7 +160,6 @@ static void a_later_contender_is_left_alone(void **state)
     zkr_grant *next = NULL;
     int64_t token;
 
-    (void)state;
     ok(zkr_unfair_mutex_new(s, path, NULL, &unfair));
     ok(zkr_unfair_mutex_acquire(unfair, SOON_MS, &g));
     token = zkr_grant_token(g);
@@ -182,14 +178,13 @@ static void a_later_contender_is_left_alone(void **state)
 
 /* A delete that waits in a session that ends is not sent in the next one
  * without a look. */
-static void a_new_session_looks_again(void **state)
+TEST_WITH(a_new_session_looks_again, proxied_setup, proxied_teardown)
 {
     struct call c;
     zkr_unfair_mutex *unfair = NULL;
     zkr_grant *g = NULL;
     int64_t token;
 
-    (void)state;
     ok(zkr_unfair_mutex_new(s, path, NULL, &unfair));
     ok(zkr_unfair_mutex_acquire(unfair, SOON_MS, &g));
     token = zkr_grant_token(g);
@@ -211,20 +206,19 @@ static int break_one(void *token)
                                   *(int64_t *)token, 300);
 }
 
-static void a_break_without_an_answer_ends_in_time(void **state)
+TEST_WITH(a_break_without_an_answer_ends_in_time, proxied_setup,
+          proxied_teardown)
 {
     int64_t token = make_one("lock-0000000001");
 
-    (void)state;
     times_out(break_one, &token, 300);
     assert_true(zkr_error_is_unsure(ZOPERATIONTIMEOUT));
 }
 
-static void an_unsent_break_is_not_sent_later(void **state)
+TEST_WITH(an_unsent_break_is_not_sent_later, proxied_setup, proxied_teardown)
 {
     int64_t token = make_one("lock-0000000001");
 
-    (void)state;
     proxy_cut(proxy);
     wait_session_state(ps, ZKR_SESSION_SUSPENDED);
     assert_int_equal(break_one(&token), ZOPERATIONTIMEOUT);
@@ -234,29 +228,7 @@ static void an_unsent_break_is_not_sent_later(void **state)
     assert_int_equal(czxid(in_dir("lock-0000000001")), token);
 }
 
-static int run_group(void)
-{
-#define TEST(name)                                                             \
-    cmocka_unit_test_setup_teardown(name, onlooker_setup, onlooker_teardown)
-#define PROXIED(name)                                                          \
-    cmocka_unit_test_setup_teardown(name, proxied_setup, proxied_teardown)
-    static const struct CMUnitTest tests[] = {
-        TEST(a_broken_holder_is_lost_and_the_next_holds),
-        TEST(another_token_breaks_nothing),
-        TEST(the_next_holder_of_an_unfair_mutex_is_not_meant),
-        TEST(only_contenders_are_broken),
-        TEST(a_refusal_of_the_server_is_told),
-        PROXIED(lost_requests_and_answers_are_made_good),
-        PROXIED(a_later_contender_is_left_alone),
-        PROXIED(a_new_session_looks_again),
-        PROXIED(a_break_without_an_answer_ends_in_time),
-        PROXIED(an_unsent_break_is_not_sent_later),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

@@ -20,23 +20,23 @@ static struct proxy *proxy;
 static zkr_session *s;
 static char dir[64];
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     s = open_through(&proxy, NULL);
     (void)snprintf(dir, sizeof(dir), "%s", new_path());
     assert_int_equal(admin_create(admin, dir, "old"), ZOK);
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     proxy_let_all_pass(proxy);
     close_through(s, proxy);
     s = NULL;
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 /* A path in the directory of the test; the last eight stay. */
 static const char *in_dir(const char *name)
@@ -82,13 +82,12 @@ static void is_stat(const struct zkr_stat *a, const struct Stat *b)
 
 /* -- what each does -------------------------------------------------------- */
 
-static void a_node_is_made_read_changed_and_deleted(void **state)
+TEST(a_node_is_made_read_changed_and_deleted)
 {
     const char *path = in_dir("node");
     struct zkr_reply *reply = NULL;
     struct Stat stat;
 
-    (void)state;
     ok(zkr_session_create(s, path, "abc", 3, NULL, 0, &reply));
     assert_string_equal(reply->path, path);
     assert_int_equal(admin_exists(admin, path, &stat), ZOK);
@@ -111,11 +110,10 @@ static void a_node_is_made_read_changed_and_deleted(void **state)
     assert_int_equal(zkr_session_exists(s, path, 0, NULL), ZKR_ZNONODE);
 }
 
-static void the_children_of_a_node_are_its_names(void **state)
+TEST(the_children_of_a_node_are_its_names)
 {
     struct zkr_reply *reply = NULL;
 
-    (void)state;
     ok(zkr_session_children(s, dir, SOON_MS, &reply));
     assert_int_equal(reply->count, 0);
     assert_int_equal(reply->stat.children, 0);
@@ -136,13 +134,12 @@ static void refuses(int rc, int expected)
     assert_non_null(strstr(zkr_error_detail(), dir)); /* which one */
 }
 
-static void refusals_of_the_servers_are_told_apart(void **state)
+TEST(refusals_of_the_servers_are_told_apart)
 {
     struct zkr_create_opts closed = ZKR_CREATE_OPTS_INIT;
     struct zkr_create_opts ephemeral = ZKR_CREATE_OPTS_INIT;
     struct zkr_reply *reply = NULL;
 
-    (void)state;
     closed.acl = "world:anyone:d";
     ephemeral.mode = ZKR_CREATE_EPHEMERAL;
     ok(make(in_dir("kept"), "x"));
@@ -182,7 +179,7 @@ static int make_with(enum zkr_create_mode mode, int64_t ttl_ms)
     return zkr_session_create(s, in_dir("x"), "", 0, &opts, 0, NULL);
 }
 
-static void invalid_arguments_are_refused_at_once(void **state)
+TEST(invalid_arguments_are_refused_at_once)
 {
     static char much[ZKR_DATA_MAX + 1];
     struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
@@ -190,7 +187,6 @@ static void invalid_arguments_are_refused_at_once(void **state)
     char far[ZKR_PATH_MAX + 2];
     long before;
 
-    (void)state;
     settle(s);
     before = proxy_requests(proxy, PROXY_ANY);
     assert_int_equal(make("x", ""), ZKR_EPATH);
@@ -242,14 +238,13 @@ static void of_mode(enum zkr_create_mode mode, int64_t ttl_ms, const char *name,
     ok(zkr_session_create(s, in_dir(name), "", 0, &opts, SOON_MS, ret_reply));
 }
 
-static void nodes_have_the_numbers_of_the_directory(void **state)
+TEST(nodes_have_the_numbers_of_the_directory)
 {
     static const enum zkr_create_mode modes[] = {
         ZKR_CREATE_PERSISTENT_SEQUENTIAL, ZKR_CREATE_EPHEMERAL_SEQUENTIAL,
         ZKR_CREATE_TTL_SEQUENTIAL
     };
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         struct zkr_reply *reply;
         char name[32];
@@ -266,14 +261,13 @@ static bool is_gone(void *path)
     return admin_exists(admin, path, NULL) == ZNONODE;
 }
 
-static void nodes_go_as_their_kind_says(void **state)
+TEST(nodes_go_as_their_kind_says)
 {
     struct zkr_reply *reply;
     char *container = strdup(in_dir("container"));
     char *brief = strdup(in_dir("brief"));
     char *mine = strdup(in_dir("mine"));
 
-    (void)state;
     of_mode(ZKR_CREATE_CONTAINER, 0, "container", NULL);
     ok(make(in_dir("container/child"), ""));
     ok(zkr_session_delete(s, in_dir("container/child"), 0, 0));
@@ -291,12 +285,11 @@ static void nodes_go_as_their_kind_says(void **state)
     free(mine);
 }
 
-static void a_node_has_the_acl_that_was_asked_for(void **state)
+TEST(a_node_has_the_acl_that_was_asked_for)
 {
     struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
     char acl[64];
 
-    (void)state;
     ok(make(in_dir("open"), ""));
     assert_int_equal(admin_get_acl(admin, in_dir("open"), acl, sizeof(acl)),
                      ZOK);
@@ -308,14 +301,13 @@ static void a_node_has_the_acl_that_was_asked_for(void **state)
     assert_string_equal(acl, "world:anyone:9");
 }
 
-static void paths_are_below_the_chroot(void **state)
+TEST(paths_are_below_the_chroot)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct zkr_create_opts numbered = ZKR_CREATE_OPTS_INIT;
     struct zkr_reply *reply;
     zkr_session *inner;
 
-    (void)state;
     opts.chroot = dir;
     inner = open_session_with(&opts);
     numbered.mode = ZKR_CREATE_PERSISTENT_SEQUENTIAL;
@@ -336,7 +328,7 @@ static void paths_are_below_the_chroot(void **state)
 
 /* -- faults ---------------------------------------------------------------- */
 
-static void a_read_goes_on_until_it_is_answered(void **state)
+TEST(a_read_goes_on_until_it_is_answered)
 {
     static const struct {
         int32_t type;
@@ -344,7 +336,6 @@ static void a_read_goes_on_until_it_is_answered(void **state)
     } faults[] = { { ZOO_GETDATA_OP, PROXY_DROP_REPLY },
                    { ZOO_GETDATA_OP, PROXY_DROP_REQUEST } };
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         for (int time = 1; time <= TWICE; time++)
             proxy_rule(proxy, faults[i].type, time, faults[i].action);
@@ -359,9 +350,8 @@ static void a_read_goes_on_until_it_is_answered(void **state)
 }
 
 /* The program may rely on it: what has an unknown outcome is not sent again. */
-static void a_write_without_an_answer_has_an_unknown_outcome(void **state)
+TEST(a_write_without_an_answer_has_an_unknown_outcome)
 {
-    (void)state;
     for (int time = 0; time < TWICE; time++) {
         const char *made = in_dir(time == 0 ? "made" : "made again");
         const char *lost = in_dir(time == 0 ? "lost" : "lost again");
@@ -388,9 +378,8 @@ static void a_write_without_an_answer_has_an_unknown_outcome(void **state)
     }
 }
 
-static void a_write_that_is_put_off_is_sent_again(void **state)
+TEST(a_write_that_is_put_off_is_sent_again)
 {
-    (void)state;
     for (int time = 1; time <= TWICE; time++)
         proxy_rule_error(proxy, ZOO_SETDATA_OP, time, ZTHROTTLEDOP);
     ok(set(dir, "new"));
@@ -399,9 +388,8 @@ static void a_write_that_is_put_off_is_sent_again(void **state)
 }
 
 /* A write that was not sent before the deadline is never made. */
-static void without_a_connection_nothing_is_ever_sent(void **state)
+TEST(without_a_connection_nothing_is_ever_sent)
 {
-    (void)state;
     for (int time = 0; time < TWICE; time++) {
         proxy_cut(proxy);
         wait_session_state(s, ZKR_SESSION_SUSPENDED);
@@ -415,9 +403,8 @@ static void without_a_connection_nothing_is_ever_sent(void **state)
     }
 }
 
-static void a_silent_server_costs_no_more_than_the_deadline(void **state)
+TEST(a_silent_server_costs_no_more_than_the_deadline)
 {
-    (void)state;
     for (int time = 0; time < TWICE; time++) {
         struct stopwatch *w = stopwatch_start();
 
@@ -465,12 +452,11 @@ static int told(struct recorder *r, size_t i)
 }
 
 /* What waits for a connection while the session ends is for the next one. */
-static void an_expiry_between_is_no_error(void **state)
+TEST(an_expiry_between_is_no_error)
 {
     struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
     struct recorder *r = recorder_new();
 
-    (void)state;
     opts.mode = ZKR_CREATE_EPHEMERAL;
     for (int time = 0; time < TWICE; time++) {
         struct answer made = { .recorder = r };
@@ -496,11 +482,10 @@ static void an_expiry_between_is_no_error(void **state)
 }
 
 /* What was under way has an unknown outcome, and a read is asked again. */
-static void an_expiry_under_way_is_an_unknown_outcome(void **state)
+TEST(an_expiry_under_way_is_an_unknown_outcome)
 {
     struct recorder *r = recorder_new();
 
-    (void)state;
     for (int time = 0; time < TWICE; time++) {
         struct answer written = { .recorder = r };
         struct answer got = { .recorder = r };
@@ -521,9 +506,8 @@ static void an_expiry_under_way_is_an_unknown_outcome(void **state)
 
 /* One answer says that the session is over, while a write is under way: it has
  * been made, and must not be made again in the next session. */
-static void an_answer_that_ends_the_session_ends_writes_too(void **state)
+TEST(an_answer_that_ends_the_session_ends_writes_too)
 {
-    (void)state;
     for (int time = 0; time < TWICE; time++) {
         struct answer written = { .recorder = recorder_new() };
         struct answer got = { .recorder = recorder_new() };
@@ -548,12 +532,11 @@ static void an_answer_that_ends_the_session_ends_writes_too(void **state)
 
 /* -- without waiting ------------------------------------------------------- */
 
-static void callbacks_tell_the_outcome(void **state)
+TEST(callbacks_tell_the_outcome)
 {
     struct answer a = { .recorder = recorder_new() };
     size_t i = 0;
 
-    (void)state;
     ok(zkr_session_create_async(s, in_dir("a"), "abc", 3, NULL, 0, on_answer,
                                 &a));
     assert_int_equal(told(a.recorder, i++), ZKR_OK);
@@ -609,12 +592,11 @@ static bool are_all_told(void *many)
     return atomic_load(&((struct many *)many)->all) >= MANY;
 }
 
-static void each_of_many_is_told_once(void **state)
+TEST(each_of_many_is_told_once)
 {
     struct many *many = calloc(1, sizeof(*many));
     struct one *ones = calloc(MANY, sizeof(*ones));
 
-    (void)state;
     assert_non_null(many);
     assert_non_null(ones);
     for (int i = 0; i < MANY; i++) {
@@ -636,12 +618,11 @@ static void each_of_many_is_told_once(void **state)
     free(many);
 }
 
-static void a_close_ends_what_is_under_way(void **state)
+TEST(a_close_ends_what_is_under_way)
 {
     struct answer a = { .recorder = recorder_new() };
     int codes[3] = { 0 };
 
-    (void)state;
     proxy_rule(proxy, ZOO_SETDATA_OP, 1, PROXY_HOLD_REPLY);
     ok(zkr_session_set_async(s, dir, "x", 1, ZKR_ANY_VERSION, -1, on_answer,
                              &a));
@@ -670,47 +651,16 @@ static int in_child(void)
     return 0;
 }
 
-static void a_forked_child_asks_nothing(void **state)
+TEST(a_forked_child_asks_nothing)
 {
     int status = -1;
     pid_t child = fork();
 
-    (void)state;
     if (child == 0)
         _exit(in_child());
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     data_is(dir, "old");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-static int run_group(void)
-{
-    static const struct CMUnitTest tests[] = {
-        TEST(a_node_is_made_read_changed_and_deleted),
-        TEST(the_children_of_a_node_are_its_names),
-        TEST(refusals_of_the_servers_are_told_apart),
-        TEST(invalid_arguments_are_refused_at_once),
-        TEST(nodes_have_the_numbers_of_the_directory),
-        TEST(nodes_go_as_their_kind_says),
-        TEST(a_node_has_the_acl_that_was_asked_for),
-        TEST(paths_are_below_the_chroot),
-        TEST(a_read_goes_on_until_it_is_answered),
-        TEST(a_write_without_an_answer_has_an_unknown_outcome),
-        TEST(a_write_that_is_put_off_is_sent_again),
-        TEST(without_a_connection_nothing_is_ever_sent),
-        TEST(a_silent_server_costs_no_more_than_the_deadline),
-        TEST(an_expiry_between_is_no_error),
-        TEST(an_expiry_under_way_is_an_unknown_outcome),
-        TEST(an_answer_that_ends_the_session_ends_writes_too),
-        TEST(callbacks_tell_the_outcome),
-        TEST(each_of_many_is_told_once),
-        TEST(a_close_ends_what_is_under_way),
-        TEST(a_forked_child_asks_nothing),
-    };
-
-    return cmocka_run_group_tests_name("client", tests, NULL, NULL);
 }
 
 int main(void)
@@ -721,5 +671,5 @@ int main(void)
     };
     const struct server_opts opts = { .java_opts = java_opts };
 
-    return run_with_server(&opts, run_group);
+    return run_with_server(&opts, test_run_all);
 }

@@ -630,7 +630,7 @@ static void close_one(zkr_session *s)
 /* -- all of them ---------------------------------------------------------- */
 
 static const struct operation {
-    const char *what;
+    const char *name;
     void (*run)(zkr_session *s);
 } operations[] = {
     { "get", get },
@@ -690,7 +690,7 @@ static int status_of(const struct operation *o)
 
 static void name_it(const struct operation *o)
 {
-    (void)snprintf(name, sizeof(name), "/starved/%s", o->what);
+    (void)snprintf(name, sizeof(name), "/starved/%s", o->name);
 }
 
 static long number(const char *variable, long otherwise)
@@ -700,9 +700,8 @@ static long number(const char *variable, long otherwise)
     return text != NULL ? atol(text) : otherwise;
 }
 
-static void each_allocation_of_the_client_may_fail(void **state)
+TEST_ROWS(each_allocation_of_the_client_may_fail, operations, o)
 {
-    const struct operation *o = *state;
     const long step = number("ZKR_ALLOC_STEP", 5);
     int died = 0;
     int deaf = 0;
@@ -720,33 +719,26 @@ static void each_allocation_of_the_client_may_fail(void **state)
         first += step;
     }
     if (!WIFEXITED(status) || WEXITSTATUS(status) != NONE_LEFT)
-        fail_msg("%s: allocation %ld: status %#x", o->what, first,
+        fail_msg("%s: allocation %ld: status %#x", o->name, first,
                  (unsigned)status);
     assert_true(first > 1);
     print_message("%s: %ld allocations, one in %ld fails; the client dies of "
                   "%d, and loses an event with %d\n",
-                  o->what, first - 1, step, died, deaf);
+                  o->name, first - 1, step, died, deaf);
 }
 
 static int run_group(void)
 {
-    enum { COUNT = sizeof(operations) / sizeof(operations[0]) };
-    struct CMUnitTest tests[COUNT];
-
     hosts = server_hosts(the_server);
     (void)admin_create(admin, "/starved", NULL);
-    for (size_t i = 0; i < COUNT; i++) {
-        tests[i] = (struct CMUnitTest){
-            .name = operations[i].what,
-            .test_func = each_allocation_of_the_client_may_fail,
-            .initial_state = (void *)(uintptr_t)&operations[i],
-        };
+    for (size_t i = 0; i < COUNT(operations); i++) {
         name_it(&operations[i]);
         (void)admin_create(admin, name, NULL);
     }
     admin_close(admin); /* a process that forks had better have no threads */
     admin = NULL;
-    return cmocka_run_group_tests_name("client_memory", tests, NULL, NULL);
+    test_patience_s = 1800; /* of an operation with all its allocations */
+    return test_run_all();
 }
 
 int main(void)

@@ -38,13 +38,12 @@ static bool is_gone(void *path)
 }
 
 /* Curator testContainerCleanup; CURATOR-180 */
-static void directories_come_and_go_under_the_locks(void **state)
+TEST(directories_come_and_go_under_the_locks)
 {
     zkr_session *s = open_session();
     struct user_of_lock u = { .mutex = new_mutex(s, "/containers/a/lock") };
     pthread_t threads[THREADS];
 
-    (void)state;
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, use_lock, &u), 0);
     for (int i = 0; i < THREADS; i++)
@@ -56,14 +55,13 @@ static void directories_come_and_go_under_the_locks(void **state)
     close_session(s);
 }
 
-static void persistent_parents_stay(void **state)
+TEST(persistent_parents_stay)
 {
     struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
     zkr_session *s = open_session();
     zkr_mutex *m;
     zkr_mutex *other = new_mutex(s, "/containers/lock");
 
-    (void)state;
     opts.flags = ZKR_MUTEX_PERSISTENT_PARENTS;
     ok(zkr_mutex_new(s, "/persistent/lock", &opts, &m));
     release(acquire(m));
@@ -76,7 +74,7 @@ static void persistent_parents_stay(void **state)
 }
 
 /* kazoo cannot cope with a directory that vanishes. */
-static void the_flags_of_a_read_write_lock_make_them_persistent(void **state)
+TEST(the_flags_of_a_read_write_lock_make_them_persistent)
 {
     static const struct {
         const char *path;
@@ -89,7 +87,6 @@ static void the_flags_of_a_read_write_lock_make_them_persistent(void **state)
     struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
     zkr_session *s = open_session();
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         zkr_rwlock *lock = NULL;
         zkr_grant *g = NULL;
@@ -106,17 +103,6 @@ static void the_flags_of_a_read_write_lock_make_them_persistent(void **state)
     close_session(s);
 }
 
-static int run_group(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(directories_come_and_go_under_the_locks),
-        cmocka_unit_test(persistent_parents_stay),
-        cmocka_unit_test(the_flags_of_a_read_write_lock_make_them_persistent),
-    };
-
-    return cmocka_run_group_tests_name("container", tests, NULL, NULL);
-}
-
 int main(void)
 {
     static const char *const java_opts[] = {
@@ -124,5 +110,5 @@ int main(void)
     };
     const struct server_opts opts = { .java_opts = java_opts };
 
-    return run_with_server(&opts, run_group);
+    return run_with_server(&opts, test_run_all);
 }

@@ -65,9 +65,8 @@ static bool mutex_was_taken(void)
     return stat.cversion > 0;
 }
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     s = open_through(&proxy, NULL);
     (void)snprintf(path, sizeof(path), "%s/number", new_path());
     (void)snprintf(lock_path, sizeof(lock_path), "%s-lock", path);
@@ -75,15 +74,16 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     proxy_let_all_pass(proxy);
     zkr_counter_free(counter);
     close_through(s, proxy);
     s = NULL;
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static int64_t value_of(zkr_counter *c)
 {
@@ -123,9 +123,8 @@ static void data_is(const char *bytes, size_t len)
 
 /* -- what Curator's tests say ---------------------------------------------- */
 
-static void a_counter_counts(void **state)
+TEST(a_counter_counts)
 {
-    (void)state;
     assert_int_equal(value_of(counter), 0);
     assert_int_equal(add(counter, 1), 1);
     assert_int_equal(add(counter, -1), 0);
@@ -138,12 +137,11 @@ static void a_counter_counts(void **state)
     assert_string_equal(zkr_counter_path(counter), path);
 }
 
-static void a_comparison_writes_only_over_what_it_expects(void **state)
+TEST(a_comparison_writes_only_over_what_it_expects)
 {
     zkr_counter *other = new_counter(s, (enum zkr_counter_flags)0);
     int64_t found = -1;
 
-    (void)state;
     ok(zkr_counter_compare_and_set(counter, 1, 9, SOON_MS, &found));
     assert_int_equal(found, 0);
     assert_int_equal(version_of(counter), ZKR_COUNTER_ABSENT);
@@ -156,11 +154,10 @@ static void a_comparison_writes_only_over_what_it_expects(void **state)
     zkr_counter_free(other);
 }
 
-static void a_set_with_a_version_is_for_that_version(void **state)
+TEST(a_set_with_a_version_is_for_that_version)
 {
     int32_t version;
 
-    (void)state;
     assert_int_equal(version_of(counter), ZKR_COUNTER_ABSENT);
     ok(zkr_counter_set(counter, 7, ZKR_COUNTER_ABSENT, SOON_MS));
     assert_int_equal(zkr_counter_set(counter, 8, ZKR_COUNTER_ABSENT, SOON_MS),
@@ -185,13 +182,12 @@ static void a_set_with_a_version_is_for_that_version(void **state)
     assert_int_equal(zkr_counter_set(counter, 4, -3, SOON_MS), ZKR_EINVAL);
 }
 
-static void data_that_is_no_number_is_told(void **state)
+TEST(data_that_is_no_number_is_told)
 {
     static const char *const bad[] = { "foo", "four", "nine byte" };
     zkr_counter *four = new_counter(s, ZKR_COUNTER_INT32);
     int64_t value;
 
-    (void)state;
     (void)add(counter, 1);
     for (size_t i = 0; i < 3; i++) {
         char len[32];
@@ -217,12 +213,11 @@ static void data_that_is_no_number_is_told(void **state)
 
 /* -- on the server --------------------------------------------------------- */
 
-static void the_bytes_are_those_of_java(void **state)
+TEST(the_bytes_are_those_of_java)
 {
     zkr_counter *four = new_counter(s, ZKR_COUNTER_INT32);
     struct Stat stat;
 
-    (void)state;
     ok(zkr_counter_set(counter, 0x0102030405060708, ZKR_ANY_VERSION, SOON_MS));
     data_is("\1\2\3\4\5\6\7\x8", 8);
     assert_int_equal(add(counter, -0x0102030405060709), -1);
@@ -241,11 +236,10 @@ static bool is_gone(void *node)
     return admin_exists(admin, node, NULL) == ZNONODE;
 }
 
-static void missing_parents_are_containers(void **state)
+TEST(missing_parents_are_containers)
 {
     char *parent = strdup(path);
 
-    (void)state;
     *strrchr(parent, '/') = '\0';
     (void)add(counter, 1);
     assert_int_equal(admin_delete(admin, path), ZOK);
@@ -255,13 +249,12 @@ static void missing_parents_are_containers(void **state)
     free(parent);
 }
 
-static void a_counter_is_below_the_chroot(void **state)
+TEST(a_counter_is_below_the_chroot)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_counter *inner_counter;
     zkr_session *inner;
 
-    (void)state;
     make_parent();
     *strrchr(path, '/') = '\0';
     opts.chroot = path;
@@ -279,12 +272,11 @@ static void a_counter_is_below_the_chroot(void **state)
     close_session(inner);
 }
 
-static void a_number_that_does_not_fit_is_not_written(void **state)
+TEST(a_number_that_does_not_fit_is_not_written)
 {
     zkr_counter *four = new_counter(s, ZKR_COUNTER_INT32);
     int64_t found;
 
-    (void)state;
     ok(zkr_counter_set(counter, INT64_MAX - 1, ZKR_ANY_VERSION, SOON_MS));
     assert_int_equal(zkr_counter_add(counter, 2, SOON_MS, NULL), ZKR_EOVERFLOW);
     assert_non_null(strstr(zkr_error_detail(), path));
@@ -308,11 +300,10 @@ static void a_number_that_does_not_fit_is_not_written(void **state)
 }
 
 /* Its server may lag behind what somebody else has told the caller of. */
-static void a_refusal_is_of_what_was_there_after_the_call_began(void **state)
+TEST(a_refusal_is_of_what_was_there_after_the_call_began)
 {
     int64_t found;
 
-    (void)state;
     (void)add(counter, 1);
     proxy_reset_counts(proxy);
     ok(zkr_counter_compare_and_set(counter, 5, 6, SOON_MS, &found));
@@ -388,12 +379,11 @@ static int64_t join(struct adder *adders, int count, int64_t *ret_made)
     return unknown;
 }
 
-static void threads_count_exactly(void **state)
+TEST(threads_count_exactly)
 {
     struct adder adders[THREADS];
     int64_t made;
 
-    (void)state;
     start(adders, THREADS, counter, ADDS);
     assert_int_equal(join(adders, THREADS, &made), 0);
     assert_int_equal(made, THREADS * ADDS);
@@ -408,26 +398,24 @@ static long requests(void)
 
 /* Regression: without a pause after a round in vain, 32 that added at once sent
  * 17 requests for each add. */
-static void those_that_add_let_each_other(void **state)
+TEST(those_that_add_let_each_other)
 {
     struct adder adders[CROWD];
     int64_t made;
     long sent = requests();
 
-    (void)state;
     start(adders, CROWD, counter, ADDS);
     assert_int_equal(join(adders, CROWD, &made), 0);
     assert_int_equal(made, CROWD * ADDS);
     assert_true(requests() - sent <= 6 * made);
 }
 
-static void threads_with_the_mutex_count_exactly(void **state)
+TEST(threads_with_the_mutex_count_exactly)
 {
     struct adder adders[THREADS];
     zkr_counter *c = new_promoted(s, 1);
     int64_t made;
 
-    (void)state;
     start(adders, THREADS, c, ADDS);
     assert_int_equal(join(adders, THREADS, &made), 0);
     assert_int_equal(value_of(c), THREADS * ADDS);
@@ -435,11 +423,10 @@ static void threads_with_the_mutex_count_exactly(void **state)
     zkr_counter_free(c);
 }
 
-static void after_some_rounds_in_vain_there_is_a_mutex(void **state)
+TEST(after_some_rounds_in_vain_there_is_a_mutex)
 {
     zkr_counter *c = new_promoted(s, 2);
 
-    (void)state;
     (void)add(c, 1);
     proxy_rule_error(proxy, ZOO_SETDATA_OP, 1, ZBADVERSION);
     assert_int_equal(add(c, 1), 2);
@@ -459,8 +446,7 @@ static void in_vain(void)
     proxy_rule_error(proxy, ZOO_SETDATA_OP, 2, ZBADVERSION);
 }
 
-static void
-a_mutex_that_others_have_is_waited_for_until_the_deadline(void **state)
+TEST(a_mutex_that_others_have_is_waited_for_until_the_deadline)
 {
     zkr_session *others = open_session();
     zkr_counter *c = new_promoted(s, 2);
@@ -468,7 +454,6 @@ a_mutex_that_others_have_is_waited_for_until_the_deadline(void **state)
     zkr_grant *g = acquire(m);
     struct stopwatch *w;
 
-    (void)state;
     (void)add(c, 1);
     in_vain();
     w = stopwatch_start();
@@ -486,13 +471,12 @@ a_mutex_that_others_have_is_waited_for_until_the_deadline(void **state)
 }
 
 /* The try for the mutex began with a time of its own, after the rounds. */
-static void with_a_timeout_of_0_there_is_one_deadline_for_all(void **state)
+TEST(with_a_timeout_of_0_there_is_one_deadline_for_all)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *brief;
     zkr_counter *c;
 
-    (void)state;
     opts.session_timeout_ms = SESSION_MS;
     opts.reply_timeout_ms = 6000;
     ok(zkr_session_open(proxy_hosts(proxy), &opts, &brief));
@@ -520,11 +504,10 @@ static void with_a_timeout_of_0_there_is_one_deadline_for_all(void **state)
 
 /* -- faults ---------------------------------------------------------------- */
 
-static void an_unknown_add_is_not_made_again(void **state)
+TEST(an_unknown_add_is_not_made_again)
 {
     int64_t value = 0;
 
-    (void)state;
     make_parent();
     for (int time = 0; time < TWICE; time++) {
         proxy_reset_counts(proxy);
@@ -544,9 +527,8 @@ static void an_unknown_add_is_not_made_again(void **state)
     }
 }
 
-static void a_silent_server_costs_no_more_than_the_deadline(void **state)
+TEST(a_silent_server_costs_no_more_than_the_deadline)
 {
-    (void)state;
     (void)add(counter, 1);
     for (int time = 0; time < TWICE; time++) {
         struct stopwatch *w = stopwatch_start();
@@ -565,11 +547,10 @@ static void a_silent_server_costs_no_more_than_the_deadline(void **state)
 }
 
 /* An expiry while nothing was written ends nothing. */
-static void parents_are_made_in_the_next_session(void **state)
+TEST(parents_are_made_in_the_next_session)
 {
     struct adder a = { .counter = counter, .adds = 1 };
 
-    (void)state;
     for (int time = 0; time < TWICE; time++) {
         a.made = 0;
         proxy_rule(proxy, ZOO_CREATE_CONTAINER_OP, 1, PROXY_HOLD_REQUEST);
@@ -585,13 +566,12 @@ static void parents_are_made_in_the_next_session(void **state)
     }
 }
 
-static void under_faults_the_sum_is_right_but_for_the_unknown(void **state)
+TEST(under_faults_the_sum_is_right_but_for_the_unknown)
 {
     struct adder adders[THREADS];
     zkr_counter *c = new_promoted(s, 3);
     int64_t made, unknown, value;
 
-    (void)state;
     for (int nth = 20; nth <= 60; nth += 20) {
         proxy_rule(proxy, ZOO_SETDATA_OP, nth, PROXY_DROP_REPLY);
         proxy_rule(proxy, ZOO_SETDATA_OP, nth + 5, PROXY_DROP_REQUEST);
@@ -627,12 +607,11 @@ static void on_event(zkr_session *session, const struct zkr_session_event *e,
     recorder_add(user, zkr_counter_get(counter, -1, &value, NULL), 0);
 }
 
-static void a_callback_cannot_count(void **state)
+TEST(a_callback_cannot_count)
 {
     struct recorder *r = recorder_new();
     zkr_listener *listener;
 
-    (void)state;
     ok(zkr_session_listen(s, on_event, r, &listener));
     assert_true(recorder_wait(r, 2, SOON_MS));
     zkr_listener_free(listener);
@@ -645,13 +624,12 @@ static void a_callback_cannot_count(void **state)
     recorder_free(r);
 }
 
-static void a_program_with_its_own_loop_counts(void **state)
+TEST(a_program_with_its_own_loop_counts)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_counter *c;
     zkr_session *own;
 
-    (void)state;
     opts.flags = ZKR_SESSION_OWN_LOOP;
     own = open_session_with(&opts);
     ok(zkr_counter_new(own, path, NULL, &c));
@@ -673,12 +651,11 @@ static int in_child(void)
     return 0;
 }
 
-static void a_forked_child_counts_nothing(void **state)
+TEST(a_forked_child_counts_nothing)
 {
     int status = -1;
     pid_t child = fork();
 
-    (void)state;
     if (child == 0)
         _exit(in_child());
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -686,11 +663,10 @@ static void a_forked_child_counts_nothing(void **state)
     assert_int_equal(value_of(counter), 0);
 }
 
-static void after_the_end_of_the_session_nothing_is_counted(void **state)
+TEST(after_the_end_of_the_session_nothing_is_counted)
 {
     int64_t value;
 
-    (void)state;
     (void)add(counter, 1);
     (void)zkr_session_close(s);
     assert_int_equal(zkr_counter_add(counter, 1, -1, NULL), ZKR_ECLOSED);
@@ -700,13 +676,12 @@ static void after_the_end_of_the_session_nothing_is_counted(void **state)
     s = NULL;
 }
 
-static void wrong_options_are_refused(void **state)
+TEST(wrong_options_are_refused)
 {
     struct zkr_counter_opts opts = ZKR_COUNTER_OPTS_INIT;
     char below[128];
     zkr_counter *c;
 
-    (void)state;
     (void)snprintf(below, sizeof(below), "%s/lock", path);
     opts.flags = (enum zkr_counter_flags)2;
     assert_int_equal(zkr_counter_new(s, path, &opts, &c), ZKR_EINVAL);
@@ -727,40 +702,6 @@ static void wrong_options_are_refused(void **state)
     zkr_counter_free(NULL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-static int run_group(void)
-{
-    static const struct CMUnitTest tests[] = {
-        TEST(a_counter_counts),
-        TEST(a_comparison_writes_only_over_what_it_expects),
-        TEST(a_set_with_a_version_is_for_that_version),
-        TEST(data_that_is_no_number_is_told),
-        TEST(the_bytes_are_those_of_java),
-        TEST(missing_parents_are_containers),
-        TEST(a_counter_is_below_the_chroot),
-        TEST(a_number_that_does_not_fit_is_not_written),
-        TEST(a_refusal_is_of_what_was_there_after_the_call_began),
-        TEST(threads_count_exactly),
-        TEST(those_that_add_let_each_other),
-        TEST(threads_with_the_mutex_count_exactly),
-        TEST(after_some_rounds_in_vain_there_is_a_mutex),
-        TEST(a_mutex_that_others_have_is_waited_for_until_the_deadline),
-        TEST(with_a_timeout_of_0_there_is_one_deadline_for_all),
-        TEST(an_unknown_add_is_not_made_again),
-        TEST(a_silent_server_costs_no_more_than_the_deadline),
-        TEST(parents_are_made_in_the_next_session),
-        TEST(under_faults_the_sum_is_right_but_for_the_unknown),
-        TEST(a_callback_cannot_count),
-        TEST(a_program_with_its_own_loop_counts),
-        TEST(a_forked_child_counts_nothing),
-        TEST(after_the_end_of_the_session_nothing_is_counted),
-        TEST(wrong_options_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 int main(void)
 {
     static const char *const java_opts[] = {
@@ -768,5 +709,5 @@ int main(void)
     };
     const struct server_opts opts = { .java_opts = java_opts };
 
-    return run_with_server(&opts, run_group);
+    return run_with_server(&opts, test_run_all);
 }

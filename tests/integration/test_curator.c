@@ -59,14 +59,15 @@ static void client_end(struct client *c)
     assert_int_equal(c->acquired, ZKR_OK);
 }
 
+FIXTURE(rw_setup, rw_teardown)
+
 /* TestInterProcessMutexBase.testWaitingProcessKilledServer */
-static void a_server_that_restarts_hands_the_lock_on(void **state)
+TEST(a_server_that_restarts_hands_the_lock_on)
 {
     zkr_reentrant_mutex *mutexes[] = { new_reentrant(s), new_reentrant(s) };
     struct client second;
     int rc;
 
-    (void)state;
     ok(zkr_reentrant_mutex_acquire(mutexes[0], SOON_MS));
     client_start(&second, mutexes[1]);
     wait_children(dir, 2);
@@ -84,12 +85,11 @@ static void a_server_that_restarts_hands_the_lock_on(void **state)
 }
 
 /* TestInterProcessMutexBase.testKilledSession: the holder sleeps on. */
-static void a_session_that_is_killed_hands_the_lock_on(void **state)
+TEST(a_session_that_is_killed_hands_the_lock_on)
 {
     zkr_reentrant_mutex *mutexes[] = { new_reentrant(s), new_reentrant(s) };
     struct client second;
 
-    (void)state;
     ok(zkr_reentrant_mutex_acquire(mutexes[0], SOON_MS));
     client_start(&second, mutexes[1]);
     wait_children(dir, 2);
@@ -106,14 +106,13 @@ static void a_session_that_is_killed_hands_the_lock_on(void **state)
 }
 
 /* TestInterProcessMutexBase.testLocker, testWithNamespace */
-static void it_is_held_in_a_namespace_and_not_afterwards(void **state)
+TEST(it_is_held_in_a_namespace_and_not_afterwards)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     char full[128];
     zkr_session *spaced;
     zkr_reentrant_mutex *m;
 
-    (void)state;
     opts.chroot = "/tests";
     spaced = open_session_with(&opts);
     m = new_reentrant(spaced);
@@ -129,14 +128,13 @@ static void it_is_held_in_a_namespace_and_not_afterwards(void **state)
 }
 
 /* TestInterProcessMutexBase.test2Clients */
-static void of_two_clients_one_holds_at_a_time(void **state)
+TEST(of_two_clients_one_holds_at_a_time)
 {
     zkr_reentrant_mutex *mutexes[] = { new_reentrant(s), new_reentrant(other) };
     struct client clients[2];
     struct client *first;
     struct client *second;
 
-    (void)state;
     client_start(&clients[0], mutexes[0]);
     client_start(&clients[1], mutexes[1]);
     wait_children(dir, 2);
@@ -164,7 +162,7 @@ static void give_back(zkr_grant *g, const struct zkr_grant_event *e,
 }
 
 /* TestInterProcessMutex.testRevoking */
-static void a_holder_that_is_asked_gives_the_lock_back(void **state)
+TEST(a_holder_that_is_asked_gives_the_lock_back)
 {
     zkr_mutex *mutexes[] = { new_mutex(s, path), new_mutex(other, path) };
     zkr_grant *g = acquire(mutexes[0]);
@@ -174,7 +172,6 @@ static void a_holder_that_is_asked_gives_the_lock_back(void **state)
     char node[256];
     int code = 1;
 
-    (void)state;
     ok(zkr_grant_listen(g, give_back, r));
     ok(zkr_participants_list(other, path, NULL, &list));
     assert_int_equal(list->count, 1);
@@ -218,13 +215,12 @@ static void expect_participants(size_t readers, size_t writers)
 }
 
 /* TestInterProcessReadWriteLock.testGetParticipantNodes */
-static void twenty_readers_hold_and_eight_writers_queue(void **state)
+TEST(twenty_readers_hold_and_eight_writers_queue)
 {
     enum { READERS = 20, WRITERS = 8 };
     struct recorder *reading = recorder_new();
     struct recorder *writing = recorder_new();
 
-    (void)state;
     for (int i = 0; i < READERS; i++)
         ok(zkr_rwlock_acquire_read_async(i % 2 == 0 ? lock : rival, -1,
                                          record_acquire, reading, NULL));
@@ -318,13 +314,12 @@ static void *member_main(void *arg)
 }
 
 /* TestInterProcessReadWriteLock.testBasic */
-static void eight_clients_read_together_and_write_alone(void **state)
+TEST(eight_clients_read_together_and_write_alone)
 {
     enum { N = 8 };
     struct crowd crowd = { 0 };
     struct member members[N];
 
-    (void)state;
     for (unsigned i = 0; i < N; i++) {
         members[i] = (struct member){ .crowd = &crowd, .seed = i + 1 };
         members[i].session = open_session();
@@ -348,13 +343,12 @@ static void eight_clients_read_together_and_write_alone(void **state)
 
 /* TestInterProcessReadWriteLock.testSetNodeData: the caller may change its text
  * afterwards. */
-static void the_label_in_the_node_is_a_copy(void **state)
+TEST(the_label_in_the_node_is_a_copy)
 {
     struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
     char label[] = "one";
     zkr_rwlock *labelled = NULL;
 
-    (void)state;
     opts.label = label;
     ok(zkr_rwlock_new(s, path, &opts, &labelled));
     (void)strcpy(label, "two");
@@ -371,12 +365,11 @@ static void the_label_in_the_node_is_a_copy(void **state)
 }
 
 /* TestInterProcessReadWriteLock.testLockPath */
-static void the_node_of_a_writer_goes_with_its_session(void **state)
+TEST(the_node_of_a_writer_goes_with_its_session)
 {
     zkr_grant *writing = write_lock(lock);
     zkr_grant *reading;
 
-    (void)state;
     assert_int_equal(admin_exists(admin, node_of(writing), NULL), ZOK);
     expire(s);
     reading = read_lock(rival);
@@ -390,7 +383,7 @@ static void the_node_of_a_writer_goes_with_its_session(void **state)
 
 /* TestLockACLs.testLockACLs, testACLsCreatingParents. There a provider gives
  * each path its own ACL; here one ACL is for all that a session creates. */
-static void all_that_a_session_creates_has_its_acl(void **state)
+TEST(all_that_a_session_creates_has_its_acl)
 {
     static const char *const made[] = { "/tests/acl/a", "/tests/acl/a/lock" };
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
@@ -399,7 +392,6 @@ static void all_that_a_session_creates_has_its_acl(void **state)
     zkr_grant *g;
     char acl[128];
 
-    (void)state;
     assert_int_equal(admin_create(admin, "/tests/acl", NULL), ZOK);
     opts.chroot = "/tests/acl";
     opts.acl = "ip:127.0.0.1:cdrwa";
@@ -424,9 +416,8 @@ static void all_that_a_session_creates_has_its_acl(void **state)
 /* -- what Curator has no test for ----------------------------------------- */
 
 /* CURATOR-678: its delete fails, and the next acquire waits for that node. */
-static void released_without_a_connection_it_is_acquired_again(void **state)
+TEST(released_without_a_connection_it_is_acquired_again)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         zkr_grant *g = NULL;
         struct waiter again;
@@ -443,11 +434,21 @@ static void released_without_a_connection_it_is_acquired_again(void **state)
     }
 }
 
-static void a_reentrant_mutex_is_released_and_acquired_so_too(void **state)
+static int hasty_setup(void)
+{
+    int rc;
+
+    reply_ms = 300;
+    rc = rw_setup();
+    reply_ms = 0;
+    return rc;
+}
+
+TEST_WITH(a_reentrant_mutex_is_released_and_acquired_so_too, hasty_setup,
+          rw_teardown)
 {
     zkr_reentrant_mutex *m = new_reentrant(s);
 
-    (void)state;
     ok(zkr_reentrant_mutex_acquire(m, SOON_MS));
     proxy_cut(proxy);
     wait_session_state(s, ZKR_SESSION_SUSPENDED);
@@ -462,9 +463,8 @@ static void a_reentrant_mutex_is_released_and_acquired_so_too(void **state)
 
 /* CURATOR-604: a waiter was granted with the node of its old session, which the
  * server deleted later. */
-static void a_grant_has_a_node_of_its_present_session(void **state)
+TEST(a_grant_has_a_node_of_its_present_session)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         zkr_grant *first = write_lock(rival);
         struct waiter w;
@@ -486,41 +486,7 @@ static void a_grant_has_a_node_of_its_present_session(void **state)
     }
 }
 
-static int hasty_setup(void **state)
-{
-    int rc;
-
-    reply_ms = 300;
-    rc = rw_setup(state);
-    reply_ms = 0;
-    return rc;
-}
-
-static int run_group(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, rw_setup, rw_teardown)
-#define HASTY(name)                                                            \
-    cmocka_unit_test_setup_teardown(name, hasty_setup, rw_teardown)
-    static const struct CMUnitTest tests[] = {
-        TEST(a_server_that_restarts_hands_the_lock_on),
-        TEST(a_session_that_is_killed_hands_the_lock_on),
-        TEST(it_is_held_in_a_namespace_and_not_afterwards),
-        TEST(of_two_clients_one_holds_at_a_time),
-        TEST(a_holder_that_is_asked_gives_the_lock_back),
-        TEST(twenty_readers_hold_and_eight_writers_queue),
-        TEST(eight_clients_read_together_and_write_alone),
-        TEST(the_label_in_the_node_is_a_copy),
-        TEST(the_node_of_a_writer_goes_with_its_session),
-        TEST(all_that_a_session_creates_has_its_acl),
-        TEST(released_without_a_connection_it_is_acquired_again),
-        HASTY(a_reentrant_mutex_is_released_and_acquired_so_too),
-        TEST(a_grant_has_a_node_of_its_present_session),
-    };
-
-    return cmocka_run_group_tests_name("curator", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

@@ -9,12 +9,12 @@
 #include <string.h>
 
 /* A deadline for tests in which answers are late on purpose. */
-static int hasty_setup(void **state)
+static int hasty_setup(void)
 {
     int rc;
 
     reply_ms = 300;
-    rc = rw_setup(state);
+    rc = rw_setup();
     reply_ms = 0;
     return rc;
 }
@@ -56,13 +56,14 @@ static void downgrade_until(int32_t op, enum proxy_action action,
 
 /* -- as it should go ------------------------------------------------------ */
 
+FIXTURE(rw_setup, rw_teardown)
+
 /* Curator testDowngrading, testContendingDowngrading: up to its version 5.4.0
  * the writer gets in as soon as the write is released. */
-static void a_read_under_a_write_keeps_writers_out(void **state)
+TEST(a_read_under_a_write_keeps_writers_out)
 {
     static const int64_t timeouts[] = { 0, SOON_MS, -1 };
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         zkr_grant *writing = write_lock(lock);
         zkr_grant *reading = NULL;
@@ -82,7 +83,7 @@ static void a_read_under_a_write_keeps_writers_out(void **state)
     }
 }
 
-static void the_read_may_be_released_first(void **state)
+TEST(the_read_may_be_released_first)
 {
     zkr_grant *writing = write_lock(lock);
     zkr_grant *reading = read_lock(lock);
@@ -90,7 +91,6 @@ static void the_read_may_be_released_first(void **state)
     struct waiter writer;
     struct waiter reader;
 
-    (void)state;
     assert_ptr_not_equal(reading, also);
     queue_up(&reader, by_reading, rival);
     queue_up(&writer, by_writing, rival);
@@ -103,12 +103,11 @@ static void the_read_may_be_released_first(void **state)
     release(granted(&writer));
 }
 
-static void after_a_downgrade_readers_get_in_and_writers_do_not(void **state)
+TEST(after_a_downgrade_readers_get_in_and_writers_do_not)
 {
     static const uint32_t flags[] = { 0, ZKR_RWLOCK_REENTRANT,
                                       ZKR_RWLOCK_KAZOO_LAYOUT };
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         zkr_rwlock *l = new_rwlock(s, flags[i]);
         zkr_grant *writing = write_lock(l);
@@ -136,14 +135,13 @@ static void after_a_downgrade_readers_get_in_and_writers_do_not(void **state)
     }
 }
 
-static void the_reader_stands_at_the_place_of_the_writer(void **state)
+TEST(the_reader_stands_at_the_place_of_the_writer)
 {
     zkr_grant *writing = write_lock(lock);
     zkr_grant *reading = read_lock(lock);
     char expected[32];
     struct Stat stat;
 
-    (void)state;
     (void)snprintf(expected, sizeof(expected), "-__READ__%010lld",
                    (long long)sequence_of(writing));
     assert_non_null(strstr(zkr_grant_node(reading), expected));
@@ -155,7 +153,7 @@ static void the_reader_stands_at_the_place_of_the_writer(void **state)
 }
 
 /* The writer that waits has its token already: ours must be below it. */
-static void the_tokens_still_grow_from_writer_to_writer(void **state)
+TEST(the_tokens_still_grow_from_writer_to_writer)
 {
     zkr_grant *writing = write_lock(lock);
     int64_t first = zkr_grant_token(writing);
@@ -163,7 +161,6 @@ static void the_tokens_still_grow_from_writer_to_writer(void **state)
     struct waiter writer;
     int64_t second;
 
-    (void)state;
     queue_up(&writer, by_writing, rival);
     reading = downgrade(lock, writing);
     zkr_grant_free(writing);
@@ -177,12 +174,11 @@ static void the_tokens_still_grow_from_writer_to_writer(void **state)
     release(reading);
 }
 
-static void it_costs_a_flight_and_a_request(void **state)
+TEST(it_costs_a_flight_and_a_request)
 {
     zkr_grant *writing = write_lock(lock);
     zkr_grant *reading = NULL;
 
-    (void)state;
     for (int attempt = 0;; attempt++) { /* the session may beat in between */
         proxy_set_latency(proxy, 0);
         be_quiet(writing);
@@ -206,13 +202,12 @@ static void it_costs_a_flight_and_a_request(void **state)
     release(reading);
 }
 
-static void a_disconnect_costs_neither_of_both(void **state)
+TEST(a_disconnect_costs_neither_of_both)
 {
     zkr_grant *writing = write_lock(lock);
     zkr_grant *reading = read_lock(lock);
     struct waiter writer;
 
-    (void)state;
     queue_up(&writer, by_writing, rival);
     proxy_cut(proxy);
     wait_grant_state(writing, ZKR_GRANT_SUSPENDED);
@@ -227,7 +222,7 @@ static void a_disconnect_costs_neither_of_both(void **state)
 
 /* -- reentrant ------------------------------------------------------------ */
 
-static void a_reentrant_write_loses_one_count(void **state)
+TEST(a_reentrant_write_loses_one_count)
 {
     zkr_rwlock *l = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
     zkr_grant *writing = write_lock(l);
@@ -235,7 +230,6 @@ static void a_reentrant_write_loses_one_count(void **state)
     struct waiter reader;
     struct waiter writer;
 
-    (void)state;
     assert_ptr_equal(write_lock(l), writing);
     queue_up(&reader, by_reading, rival);
     queue_up(&writer, by_writing, rival);
@@ -255,14 +249,13 @@ static void a_reentrant_write_loses_one_count(void **state)
     zkr_rwlock_free(l);
 }
 
-static void a_reader_that_is_there_already_is_counted(void **state)
+TEST(a_reader_that_is_there_already_is_counted)
 {
     zkr_rwlock *l = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
     zkr_grant *writing = write_lock(l);
     zkr_grant *reading = read_lock(l);
     zkr_grant *again = NULL;
 
-    (void)state;
     be_quiet(writing);
     ok(zkr_rwlock_downgrade(l, writing, &again));
     zkr_grant_free(writing);
@@ -288,7 +281,7 @@ static void downgrade_inside(zkr_session *session,
 
 /* The read grant is only counted there. But the write grant could not be given
  * back, and no error would be reported. */
-static void a_callback_does_not_downgrade(void **state)
+TEST(a_callback_does_not_downgrade)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct change c = { .rc = 0 };
@@ -296,7 +289,6 @@ static void a_callback_does_not_downgrade(void **state)
     zkr_session *looping;
     zkr_grant *reading;
 
-    (void)state;
     opts.flags = ZKR_SESSION_OWN_LOOP;
     opts.chroot = root[0] == '\0' ? NULL : root;
     looping = open_session_with(&opts);
@@ -324,12 +316,11 @@ static void *downgrade_elsewhere(void *arg)
     return NULL;
 }
 
-static void only_the_owner_downgrades_a_reentrant_lock(void **state)
+TEST(only_the_owner_downgrades_a_reentrant_lock)
 {
     zkr_rwlock *l = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
     struct change c = { .lock = l, .writing = write_lock(l) };
 
-    (void)state;
     on_thread(downgrade_elsewhere, &c);
     assert_int_equal(c.rc, ZKR_ENOTOWNER);
     assert_null(c.reading);
@@ -341,12 +332,11 @@ static void only_the_owner_downgrades_a_reentrant_lock(void **state)
 
 /* The read grant belongs to the thread that has downgraded, and an upgrade is
  * refused to that thread. */
-static void any_thread_downgrades_a_plain_lock(void **state)
+TEST(any_thread_downgrades_a_plain_lock)
 {
     struct change c = { .lock = lock, .writing = write_lock(lock) };
     zkr_grant *none = NULL;
 
-    (void)state;
     on_thread(downgrade_elsewhere, &c);
     assert_int_equal(c.rc, ZKR_OK);
     zkr_grant_free(c.writing);
@@ -355,13 +345,12 @@ static void any_thread_downgrades_a_plain_lock(void **state)
     release(c.reading);
 }
 
-static void a_grant_of_no_thread_is_downgraded_by_any(void **state)
+TEST(a_grant_of_no_thread_is_downgraded_by_any)
 {
     static const uint32_t flags[] = { 0, ZKR_RWLOCK_REENTRANT };
     struct recorder *r = recorder_new();
     zkr_grant *none = NULL;
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         zkr_rwlock *l = new_rwlock(s, flags[i]);
         zkr_grant *reading;
@@ -379,7 +368,7 @@ static void a_grant_of_no_thread_is_downgraded_by_any(void **state)
 
 /* -- what cannot be downgraded -------------------------------------------- */
 
-static void only_a_write_grant_of_this_lock_is_downgraded(void **state)
+TEST(only_a_write_grant_of_this_lock_is_downgraded)
 {
     zkr_rwlock *twin = new_rwlock(s, 0);
     zkr_mutex *m = new_mutex(s, new_path());
@@ -388,7 +377,6 @@ static void only_a_write_grant_of_this_lock_is_downgraded(void **state)
     zkr_grant *foreign = acquire(m);
     zkr_grant *none = NULL;
 
-    (void)state;
     assert_int_equal(zkr_rwlock_downgrade(lock, NULL, &none), ZKR_EINVAL);
     assert_int_equal(zkr_rwlock_downgrade(lock, writing, NULL), ZKR_EINVAL);
     assert_int_equal(zkr_rwlock_downgrade(NULL, writing, &none), ZKR_EINVAL);
@@ -411,12 +399,11 @@ static void only_a_write_grant_of_this_lock_is_downgraded(void **state)
     zkr_rwlock_free(twin);
 }
 
-static void a_lost_write_is_not_downgraded(void **state)
+TEST(a_lost_write_is_not_downgraded)
 {
     static const uint32_t flags[] = { 0, ZKR_RWLOCK_REENTRANT };
     zkr_grant *none = NULL;
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         zkr_rwlock *l = new_rwlock(s, flags[i]);
         zkr_grant *writing = write_lock(l);
@@ -437,13 +424,12 @@ static void a_lost_write_is_not_downgraded(void **state)
     assert_null(none);
 }
 
-static void without_a_connection_the_write_is_as_it_was(void **state)
+TEST(without_a_connection_the_write_is_as_it_was)
 {
     zkr_grant *writing = write_lock(lock);
     zkr_grant *none = NULL;
     struct waiter writer;
 
-    (void)state;
     queue_up(&writer, by_writing, rival);
     proxy_cut(proxy);
     wait_grant_state(writing, ZKR_GRANT_SUSPENDED);
@@ -460,7 +446,7 @@ static void without_a_connection_the_write_is_as_it_was(void **state)
     release(hand_on(none, &writer));
 }
 
-static void a_refused_create_leaves_the_write_as_it_was(void **state)
+TEST(a_refused_create_leaves_the_write_as_it_was)
 {
     struct ACL entries[] = { { ZOO_PERM_ALL & ~ZOO_PERM_CREATE,
                                { "world", "anyone" } } };
@@ -468,7 +454,6 @@ static void a_refused_create_leaves_the_write_as_it_was(void **state)
     zkr_grant *writing = write_lock(lock);
     zkr_grant *none = NULL;
 
-    (void)state;
     assert_int_equal(admin_set_acl(admin, dir, &acl), ZOK);
     assert_int_equal(zkr_rwlock_downgrade(lock, writing, &none), ZNOAUTH);
     assert_int_equal(zkr_rwlock_acquire_read(lock, -1, &none), ZNOAUTH);
@@ -505,24 +490,22 @@ static void downgrade_with(int32_t type, enum proxy_action action)
     assert_int_equal(count_children(dir), 0);
 }
 
-static void a_lost_request_or_answer_makes_no_second_reader(void **state)
+TEST(a_lost_request_or_answer_makes_no_second_reader)
 {
     static const int32_t types[] = { ZOO_CREATE2_OP, ZOO_GETCHILDREN2_OP,
                                      ZOO_DELETE_OP };
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         downgrade_with(types[i], PROXY_DROP_REQUEST);
         downgrade_with(types[i], PROXY_DROP_REPLY);
     }
 }
 
-static void a_create_that_is_lost_twice_is_found_all_the_same(void **state)
+TEST(a_create_that_is_lost_twice_is_found_all_the_same)
 {
     zkr_grant *writing = write_lock(lock);
     zkr_grant *reading;
 
-    (void)state;
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REQUEST);
     proxy_rule(proxy, ZOO_CREATE2_OP, 2, PROXY_DROP_REPLY);
     proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REPLY);
@@ -534,13 +517,13 @@ static void a_create_that_is_lost_twice_is_found_all_the_same(void **state)
     assert_int_equal(count_children(dir), 0);
 }
 
-static void a_create_without_an_answer_leaves_the_write_as_it_was(void **state)
+TEST_WITH(a_create_without_an_answer_leaves_the_write_as_it_was, hasty_setup,
+          rw_teardown)
 {
     zkr_grant *writing = write_lock(lock);
     zkr_grant *reading = NULL;
     struct waiter writer;
 
-    (void)state;
     queue_up(&writer, by_writing, rival);
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
     assert_int_equal(zkr_rwlock_downgrade(lock, writing, &reading),
@@ -557,14 +540,13 @@ static void a_create_without_an_answer_leaves_the_write_as_it_was(void **state)
     release(hand_on(reading, &writer));
 }
 
-static void a_delete_without_an_answer_is_made_up_for(void **state)
+TEST_WITH(a_delete_without_an_answer_is_made_up_for, hasty_setup, rw_teardown)
 {
     zkr_grant *writing = write_lock(lock);
     zkr_grant *reading;
     struct waiter writer;
     struct waiter reader;
 
-    (void)state;
     queue_up(&reader, by_reading, rival);
     queue_up(&writer, by_writing, rival);
     proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_HOLD_REQUEST);
@@ -579,13 +561,13 @@ static void a_delete_without_an_answer_is_made_up_for(void **state)
     release(hand_on(reading, &writer));
 }
 
-static void a_connection_lost_at_the_delete_costs_nothing(void **state)
+TEST_WITH(a_connection_lost_at_the_delete_costs_nothing, hasty_setup,
+          rw_teardown)
 {
     struct change c = { .lock = lock, .writing = write_lock(lock) };
     struct waiter writer;
     struct waiter w;
 
-    (void)state;
     queue_up(&writer, by_writing, rival);
     downgrade_until(ZOO_DELETE_OP, PROXY_HOLD_REQUEST, &w, &c);
     proxy_cut(proxy);
@@ -602,13 +584,12 @@ static void a_connection_lost_at_the_delete_costs_nothing(void **state)
 
 /* The delete comes after the create on the same connection, so it cannot spoil
  * what the list shows. */
-static void a_release_at_the_same_time_lets_nobody_in(void **state)
+TEST(a_release_at_the_same_time_lets_nobody_in)
 {
     struct change c = { .lock = lock, .writing = write_lock(lock) };
     struct waiter writer;
     struct waiter w;
 
-    (void)state;
     queue_up(&writer, by_writing, rival);
     downgrade_until(ZOO_CREATE2_OP, PROXY_HOLD_REQUEST, &w, &c);
     ok(zkr_grant_release_async(c.writing, NULL, NULL));
@@ -625,12 +606,10 @@ static void a_release_at_the_same_time_lets_nobody_in(void **state)
 
 /* The next writer is granted as soon as the node is gone: a reader that came
  * afterwards, with the old number, must not be. */
-static void
-a_write_deleted_before_the_reader_was_there_is_not_downgraded(void **state)
+TEST(a_write_deleted_before_the_reader_was_there_is_not_downgraded)
 {
     static const int32_t held_up[] = { ZOO_CREATE2_OP, ZOO_GETCHILDREN2_OP };
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct change c = { .lock = lock, .writing = write_lock(lock) };
         struct waiter writer;
@@ -657,24 +636,22 @@ a_write_deleted_before_the_reader_was_there_is_not_downgraded(void **state)
 
 /* Regression: the reader's list had shown the loss, and the write grant was
  * still HELD. */
-static void a_write_found_deleted_is_lost_at_once(void **state)
+TEST(a_write_found_deleted_is_lost_at_once)
 {
     zkr_grant *writing = write_lock(lock); /* not watched yet */
     zkr_grant *none = NULL;
 
-    (void)state;
     assert_int_equal(admin_delete(admin, node_of(writing)), ZOK);
     assert_int_equal(zkr_rwlock_downgrade(lock, writing, &none), ZKR_ELOST);
     assert_int_equal(zkr_grant_check(writing), ZKR_ELOST);
     zkr_grant_free(writing);
 }
 
-static void a_directory_deleted_under_it_is_a_loss(void **state)
+TEST(a_directory_deleted_under_it_is_a_loss)
 {
     struct change c = { .lock = lock, .writing = write_lock(lock) };
     struct waiter w;
 
-    (void)state;
     downgrade_until(ZOO_CREATE2_OP, PROXY_HOLD_REQUEST, &w, &c);
     assert_int_equal(admin_delete_tree(admin, dir), ZOK);
     proxy_release(proxy);
@@ -685,7 +662,7 @@ static void a_directory_deleted_under_it_is_a_loss(void **state)
     release(write_lock(lock));
 }
 
-static void a_reader_deleted_at_once_is_put_there_again(void **state)
+TEST(a_reader_deleted_at_once_is_put_there_again)
 {
     struct change c = { .lock = lock, .writing = write_lock(lock) };
     struct waiter writer;
@@ -693,7 +670,6 @@ static void a_reader_deleted_at_once_is_put_there_again(void **state)
     char *name;
     char node[256];
 
-    (void)state;
     queue_up(&writer, by_writing, rival);
     downgrade_until(ZOO_GETCHILDREN2_OP, PROXY_HOLD_REQUEST, &w, &c);
     wait_children(dir, 3);
@@ -714,13 +690,12 @@ static void a_reader_deleted_at_once_is_put_there_again(void **state)
     release(hand_on(w.grant, &writer));
 }
 
-static void a_session_that_ends_before_the_answer_is_a_loss(void **state)
+TEST(a_session_that_ends_before_the_answer_is_a_loss)
 {
     struct change c = { .lock = lock, .writing = write_lock(lock) };
     struct waiter writer;
     struct waiter w;
 
-    (void)state;
     queue_up(&writer, by_writing, rival);
     downgrade_until(ZOO_CREATE2_OP, PROXY_HOLD_REPLY, &w, &c);
     expire(s);
@@ -736,13 +711,13 @@ static void a_session_that_ends_before_the_answer_is_a_loss(void **state)
     release(write_lock(lock));
 }
 
-static void a_session_that_ends_at_the_delete_loses_the_reader(void **state)
+TEST_WITH(a_session_that_ends_at_the_delete_loses_the_reader, hasty_setup,
+          rw_teardown)
 {
     struct change c = { .lock = lock, .writing = write_lock(lock) };
     struct waiter writer;
     struct waiter w;
 
-    (void)state;
     queue_up(&writer, by_writing, rival);
     downgrade_until(ZOO_DELETE_OP, PROXY_HOLD_REQUEST, &w, &c);
     expire(s);
@@ -759,45 +734,10 @@ static void a_session_that_ends_at_the_delete_loses_the_reader(void **state)
 
 static int run_group(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, rw_setup, rw_teardown)
-#define HASTY(name)                                                            \
-    cmocka_unit_test_setup_teardown(name, hasty_setup, rw_teardown)
-    static const struct CMUnitTest tests[] = {
-        TEST(a_read_under_a_write_keeps_writers_out),
-        TEST(the_read_may_be_released_first),
-        TEST(after_a_downgrade_readers_get_in_and_writers_do_not),
-        TEST(the_reader_stands_at_the_place_of_the_writer),
-        TEST(the_tokens_still_grow_from_writer_to_writer),
-        TEST(it_costs_a_flight_and_a_request),
-        TEST(a_disconnect_costs_neither_of_both),
-        TEST(a_reentrant_write_loses_one_count),
-        TEST(a_reader_that_is_there_already_is_counted),
-        TEST(a_callback_does_not_downgrade),
-        TEST(only_the_owner_downgrades_a_reentrant_lock),
-        TEST(any_thread_downgrades_a_plain_lock),
-        TEST(a_grant_of_no_thread_is_downgraded_by_any),
-        TEST(only_a_write_grant_of_this_lock_is_downgraded),
-        TEST(a_lost_write_is_not_downgraded),
-        TEST(without_a_connection_the_write_is_as_it_was),
-        TEST(a_refused_create_leaves_the_write_as_it_was),
-        TEST(a_lost_request_or_answer_makes_no_second_reader),
-        TEST(a_create_that_is_lost_twice_is_found_all_the_same),
-        HASTY(a_create_without_an_answer_leaves_the_write_as_it_was),
-        HASTY(a_delete_without_an_answer_is_made_up_for),
-        HASTY(a_connection_lost_at_the_delete_costs_nothing),
-        TEST(a_release_at_the_same_time_lets_nobody_in),
-        TEST(a_write_deleted_before_the_reader_was_there_is_not_downgraded),
-        TEST(a_write_found_deleted_is_lost_at_once),
-        TEST(a_directory_deleted_under_it_is_a_loss),
-        TEST(a_reader_deleted_at_once_is_put_there_again),
-        TEST(a_session_that_ends_before_the_answer_is_a_loss),
-        HASTY(a_session_that_ends_at_the_delete_loses_the_reader),
-    };
-    int failed = cmocka_run_group_tests_name("downgrade", tests, NULL, NULL);
+    int failed = test_run_all();
 
     root = "/tests/app";
-    return failed +
-           cmocka_run_group_tests_name("downgrade, chroot", tests, NULL, NULL);
+    return failed + test_run_all();
 }
 
 int main(void)

@@ -34,7 +34,7 @@ static void count_warnings(enum zkr_log_level level, const char *line,
         recorder_add(user, 0, 0);
 }
 
-static void no_lock_is_granted_when_the_counter_sticks(void **state)
+TEST(no_lock_is_granted_when_the_counter_sticks)
 {
     struct recorder *warnings = recorder_new();
     zkr_grant *g = NULL;
@@ -43,7 +43,6 @@ static void no_lock_is_granted_when_the_counter_sticks(void **state)
     int granted = 0;
     int rc;
 
-    (void)state;
     let_the_counter_reach(LAST - 5);
     s = open_session();
     m = new_mutex(s, DIRECTORY);
@@ -71,14 +70,13 @@ static void no_lock_is_granted_when_the_counter_sticks(void **state)
 }
 
 /* The low half of a transaction's number comes to its end. */
-static void tokens_grow_across_the_end_of_an_epoch(void **state)
+TEST(tokens_grow_across_the_end_of_an_epoch)
 {
     const int64_t last = INT64_C(0x1ffffffff);
     zkr_session *s;
     zkr_mutex *m;
     int64_t token = 0;
 
-    (void)state;
     assert_int_equal(admin_create(admin, EPOCH, NULL), ZOK);
     server_kill9(the_server);
     assert_int_equal(seed_sequence(the_server, last - 20, EPOCH "/seed", 0), 0);
@@ -99,17 +97,7 @@ static void tokens_grow_across_the_end_of_an_epoch(void **state)
     close_session(s);
 }
 
-static int run_group(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_lock_is_granted_when_the_counter_sticks),
-        cmocka_unit_test(tokens_grow_across_the_end_of_an_epoch),
-    };
-
-    return cmocka_run_group_tests_name("exhaustion", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

@@ -23,11 +23,10 @@ static zkr_session *s; /* through the proxy */
 static zkr_mutex *m;
 static char path[64];
 
-static int setup(void **state)
+static int setup(void)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
 
-    (void)state;
     opts.session_timeout_ms = SESSION_MS;
     opts.reply_timeout_ms = 300;
     s = open_through(&proxy, &opts);
@@ -37,15 +36,16 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     proxy_heal(proxy);
     proxy_release(proxy);
     zkr_mutex_free(m);
     close_through(s, proxy);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 /* -- how many requests ---------------------------------------------------- */
 
@@ -58,13 +58,11 @@ static zkr_mutex *unused_mutex(void)
     return new_mutex(s, unused);
 }
 
-static void
-an_acquire_is_one_flight_of_two_and_a_release_one_request(void **state)
+TEST(an_acquire_is_one_flight_of_two_and_a_release_one_request)
 {
     zkr_mutex *unused = unused_mutex();
     zkr_grant *g;
 
-    (void)state;
     proxy_set_latency(proxy, 20);
     proxy_reset_counts(proxy);
     g = acquire(unused);
@@ -83,9 +81,8 @@ an_acquire_is_one_flight_of_two_and_a_release_one_request(void **state)
 }
 
 /* Nobody else was there, so the number of the node tells enough. */
-static void an_acquire_again_is_one_request(void **state)
+TEST(an_acquire_again_is_one_request)
 {
-    (void)state;
     release(acquire(m)); /* the directory is watched by now */
     for (int i = 0; i < 3; i++) {
         zkr_grant *g;
@@ -100,11 +97,10 @@ static void an_acquire_again_is_one_request(void **state)
 
 /* -- replies that do not come --------------------------------------------- */
 
-static void a_search_that_is_interrupted_goes_on(void **state)
+TEST(a_search_that_is_interrupted_goes_on)
 {
     zkr_grant *g;
 
-    (void)state;
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
     proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REQUEST);
     proxy_rule(proxy, ZOO_MULTI_OP, 2, PROXY_DROP_REPLY);
@@ -114,12 +110,11 @@ static void a_search_that_is_interrupted_goes_on(void **state)
     release(g);
 }
 
-static void a_lost_list_is_asked_for_again(void **state)
+TEST(a_lost_list_is_asked_for_again)
 {
     zkr_mutex *unused = unused_mutex();
     zkr_grant *g;
 
-    (void)state;
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_DROP_REPLY);
     g = acquire(unused);
     assert_true(proxy_rule_done(proxy));
@@ -128,13 +123,12 @@ static void a_lost_list_is_asked_for_again(void **state)
     zkr_mutex_free(unused);
 }
 
-static void a_release_without_waiting_or_a_connection_is_confirmed(void **state)
+TEST(a_release_without_waiting_or_a_connection_is_confirmed)
 {
     zkr_grant *g = acquire(m);
     struct recorder *r = recorder_new();
     int code = -1;
 
-    (void)state;
     proxy_cut(proxy);
     wait_session_state(s, ZKR_SESSION_SUSPENDED);
     ok(zkr_grant_release_async(g, record_release, r));
@@ -189,7 +183,7 @@ static void create_late(struct zkr_session *of, struct zkr__op *op)
 
 /* No server of one ensemble does that, as far as we know; but a claim that
  * waited for the first of its two nodes would wait for itself. */
-static void a_node_that_turns_up_after_the_search_is_ours_too(void **state)
+TEST(a_node_that_turns_up_after_the_search_is_ours_too)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct zkr_retry slowly = ZKR_RETRY_FOREVER_INIT(1000);
@@ -199,7 +193,6 @@ static void a_node_that_turns_up_after_the_search_is_ours_too(void **state)
     zkr_mutex *mutex;
     char *lowest;
 
-    (void)state;
     opts.session_timeout_ms = SESSION_MS;
     opts.retry = slowly;
     ok(zkr_session_open(proxy_hosts(proxy), &opts, &slow));
@@ -220,11 +213,10 @@ static void a_node_that_turns_up_after_the_search_is_ours_too(void **state)
 }
 
 /* -127 means that it was not carried out: no search, just another attempt. */
-static void a_throttled_create_is_repeated_without_a_search(void **state)
+TEST(a_throttled_create_is_repeated_without_a_search)
 {
     zkr_grant *g;
 
-    (void)state;
     proxy_rule_error(proxy, ZOO_CREATE2_OP, 1, ZKR_ZTHROTTLEDOP);
     proxy_rule_error(proxy, ZOO_GETCHILDREN2_OP, 2, ZKR_ZTHROTTLEDOP);
     g = acquire(m);
@@ -235,11 +227,10 @@ static void a_throttled_create_is_repeated_without_a_search(void **state)
     assert_int_equal(count_children(path), 0);
 }
 
-static void an_error_without_a_cure_is_reported_as_it_came(void **state)
+TEST(an_error_without_a_cure_is_reported_as_it_came)
 {
     zkr_grant *g = NULL;
 
-    (void)state;
     proxy_rule_error(proxy, ZOO_CREATE2_OP, 1, ZKR_ZQUOTAEXCEEDED);
     assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_ZQUOTAEXCEEDED);
     assert_non_null(strstr(zkr_error_detail(), path));
@@ -251,11 +242,10 @@ static void an_error_without_a_cure_is_reported_as_it_came(void **state)
 
 /* -118 says nothing about the request, only that the connection is an old one.
  */
-static void a_create_of_a_session_that_moved_is_searched_for(void **state)
+TEST(a_create_of_a_session_that_moved_is_searched_for)
 {
     zkr_grant *g;
 
-    (void)state;
     proxy_rule_error(proxy, ZOO_CREATE2_OP, 1, ZSESSIONMOVED);
     g = acquire(m);
     assert_in_range(proxy_requests(proxy, ZOO_MULTI_OP), 1, 2);
@@ -267,12 +257,11 @@ static void a_create_of_a_session_that_moved_is_searched_for(void **state)
  * request that comes when the session has just ended. The code was once
  * reported unchanged: by an acquire that should have gone on, and by a release
  * that was done. */
-static void a_session_that_the_server_does_not_know_is_over(void **state)
+TEST(a_session_that_the_server_does_not_know_is_over)
 {
     uint64_t epoch = zkr_session_epoch(s);
     zkr_grant *g;
 
-    (void)state;
     proxy_rule_error(proxy, ZOO_CREATE2_OP, 1, -12);
     g = acquire(m);
     assert_int_equal(zkr_session_epoch(s), epoch + 1);
@@ -281,11 +270,10 @@ static void a_session_that_the_server_does_not_know_is_over(void **state)
     wait_children(path, 0);
 }
 
-static void a_release_that_is_forbidden_is_told(void **state)
+TEST(a_release_that_is_forbidden_is_told)
 {
     zkr_grant *g = acquire(m);
 
-    (void)state;
     proxy_rule_error(proxy, ZOO_DELETE_OP, 1, ZNOAUTH);
     assert_int_equal(zkr_grant_release(g), ZNOAUTH);
     assert_non_null(strstr(zkr_error_detail(), zkr_grant_node(g)));
@@ -294,12 +282,11 @@ static void a_release_that_is_forbidden_is_told(void **state)
     wait_children(path, 0); /* it is tried again */
 }
 
-static void without_containers_parents_are_persistent(void **state)
+TEST(without_containers_parents_are_persistent)
 {
     zkr_mutex *mutex = new_mutex(s, new_path());
     struct Stat stat;
 
-    (void)state;
     proxy_rule_error(proxy, ZOO_CREATE_CONTAINER_OP, 1, ZUNIMPLEMENTED);
     release(acquire(mutex));
     assert_true(proxy_rule_done(proxy));
@@ -308,13 +295,12 @@ static void without_containers_parents_are_persistent(void **state)
     zkr_mutex_free(mutex);
 }
 
-static void a_directory_that_is_ephemeral_is_no_lock(void **state)
+TEST(a_directory_that_is_ephemeral_is_no_lock)
 {
     zkr_mutex *mutex = new_mutex(s, new_path());
     zkr_grant *g = NULL;
     char name[64];
 
-    (void)state;
     assert_int_equal(admin_create_flags(admin, zkr_mutex_path(mutex), NULL,
                                         ZOO_EPHEMERAL, name, sizeof(name)),
                      ZOK);
@@ -325,7 +311,7 @@ static void a_directory_that_is_ephemeral_is_no_lock(void **state)
     zkr_mutex_free(mutex);
 }
 
-static void the_policy_none_sends_a_create_only_once(void **state)
+TEST(the_policy_none_sends_a_create_only_once)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct zkr_retry none = ZKR_RETRY_NONE_INIT;
@@ -333,7 +319,6 @@ static void the_policy_none_sends_a_create_only_once(void **state)
     zkr_mutex *mutex;
     zkr_grant *g = NULL;
 
-    (void)state;
     opts.session_timeout_ms = SESSION_MS;
     opts.retry = none;
     ok(zkr_session_open(proxy_hosts(proxy), &opts, &impatient));
@@ -351,14 +336,13 @@ static void the_policy_none_sends_a_create_only_once(void **state)
 
 /* -- watches -------------------------------------------------------------- */
 
-static void data_changed_on_the_predecessor_wakes_nobody_up(void **state)
+TEST(data_changed_on_the_predecessor_wakes_nobody_up)
 {
     zkr_session *other = open_session();
     zkr_mutex *holder = new_mutex(other, path);
     zkr_grant *g = acquire(holder);
     struct waiter w;
 
-    (void)state;
     waiter_start(&w, m, -1);
     wait_children(path, 2);
     for (int i = 0; i < 5; i++)
@@ -383,13 +367,12 @@ static bool has_looked(void *unused)
 /* The event alone means that the node is gone. The holder once read the node
  * first, and was HELD until the answer came, while somebody else held the lock.
  */
-static void a_holder_believes_the_event_that_its_node_is_deleted(void **state)
+TEST(a_holder_believes_the_event_that_its_node_is_deleted)
 {
     zkr_grant *g = acquire(m);
     struct recorder *r = recorder_new();
     int code = 0;
 
-    (void)state;
     ok(zkr_grant_listen(g, record_grant, r));
     assert_true(wait_until(has_looked, NULL, SOON_MS));
     proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_HOLD_REQUEST);
@@ -403,13 +386,12 @@ static void a_holder_believes_the_event_that_its_node_is_deleted(void **state)
 }
 
 /* Regression: only a listener that was registered at that moment was told. */
-static void a_revocation_request_waits_for_its_listener(void **state)
+TEST(a_revocation_request_waits_for_its_listener)
 {
     zkr_grant *g = acquire(m);
     struct recorder *r = recorder_new();
     int code = 0;
 
-    (void)state;
     assert_int_equal(admin_set(admin, zkr_grant_node(g), "__REVOKE__"), ZOK);
     assert_true(wait_until(has_looked, NULL, SOON_MS)); /* by itself */
     ok(zkr_grant_listen(g, record_grant, r));
@@ -440,12 +422,11 @@ static bool has_few_watches(void *unused)
 
 /* Regression: each of them left a context behind when the holder, in the same
  * session, watched the same node. */
-static void waits_given_up_leave_no_watch_in_the_client(void **state)
+TEST(waits_given_up_leave_no_watch_in_the_client)
 {
     zkr_grant *g = acquire(m);
     zkr_grant *none = NULL;
 
-    (void)state;
     assert_true(wait_until(has_looked, NULL, SOON_MS));
     for (int i = 0; i < 50; i++)
         assert_int_equal(zkr_mutex_acquire(m, 5, &none), ZKR_ETIMEDOUT);
@@ -455,14 +436,13 @@ static void waits_given_up_leave_no_watch_in_the_client(void **state)
     zkr_grant_free(g);
 }
 
-static void closing_without_a_connection_says_what_stays(void **state)
+TEST(closing_without_a_connection_says_what_stays)
 {
     zkr_session *lonely = NULL;
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_mutex *mutex;
     zkr_grant *g;
 
-    (void)state;
     opts.session_timeout_ms = BRIEF_SESSION_MS;
     ok(zkr_session_open(proxy_hosts(proxy), &opts, &lonely));
     mutex = new_mutex(lonely, path);
@@ -477,7 +457,7 @@ static void closing_without_a_connection_says_what_stays(void **state)
 }
 
 /* The client returns ZOK also when it has waited for the server in vain. */
-static void closing_with_a_silent_server_does_not_claim_success(void **state)
+TEST(closing_with_a_silent_server_does_not_claim_success)
 {
     zkr_session *lonely = NULL;
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
@@ -486,7 +466,6 @@ static void closing_with_a_silent_server_does_not_claim_success(void **state)
     zkr_grant *g;
     int code = 1;
 
-    (void)state;
     opts.session_timeout_ms = 2 * BRIEF_SESSION_MS;
     ok(zkr_session_open(proxy_hosts(proxy), &opts, &lonely));
     mutex = new_mutex(lonely, path);
@@ -507,12 +486,11 @@ static void closing_with_a_silent_server_does_not_claim_success(void **state)
 
 /* SIGSTOP makes the client report ZOPERATIONTIMEOUT, not CONNECTIONLOSS, which
  * half of the recipes do not retry. */
-static void a_server_that_stops_and_goes_on_makes_no_second_node(void **state)
+TEST(a_server_that_stops_and_goes_on_makes_no_second_node)
 {
     struct recorder *r = recorder_new();
     int code = -1;
 
-    (void)state;
     server_pause(the_server);
     ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, NULL));
     wait_session_state(s, ZKR_SESSION_SUSPENDED);
@@ -526,11 +504,10 @@ static void a_server_that_stops_and_goes_on_makes_no_second_node(void **state)
     recorder_free(r);
 }
 
-static void a_wait_for_silent_servers_says_since_when(void **state)
+TEST(a_wait_for_silent_servers_says_since_when)
 {
     zkr_grant *none = NULL;
 
-    (void)state;
     server_pause(the_server);
     assert_int_equal(zkr_mutex_acquire(m, 300, &none), ZKR_ETIMEDOUT);
     assert_non_null(strstr(zkr_error_detail(), "; the last answer came "));
@@ -544,13 +521,12 @@ static void a_wait_for_silent_servers_says_since_when(void **state)
 
 /* -- sessions that end ---------------------------------------------------- */
 
-static void a_session_that_ends_while_releasing_has_released(void **state)
+TEST(a_session_that_ends_while_releasing_has_released)
 {
     zkr_grant *g = acquire(m);
     struct recorder *r = recorder_new();
     int code = -1;
 
-    (void)state;
     proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_HOLD_REQUEST);
     ok(zkr_grant_release_async(g, record_release, r));
     assert_true(proxy_wait_rule(proxy, SOON_MS));
@@ -565,11 +541,10 @@ static void a_session_that_ends_while_releasing_has_released(void **state)
     recorder_free(r);
 }
 
-static void a_try_whose_session_ends_fails(void **state)
+TEST(a_try_whose_session_ends_fails)
 {
     struct waiter w;
 
-    (void)state;
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_HOLD_REQUEST);
     waiter_start(&w, m, 0);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
@@ -583,40 +558,7 @@ static void a_try_whose_session_ends_fails(void **state)
     release(acquire(m));
 }
 
-static int run_group(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    static const struct CMUnitTest tests[] = {
-        TEST(an_acquire_again_is_one_request),
-        TEST(an_acquire_is_one_flight_of_two_and_a_release_one_request),
-        TEST(a_search_that_is_interrupted_goes_on),
-        TEST(a_lost_list_is_asked_for_again),
-        TEST(a_release_without_waiting_or_a_connection_is_confirmed),
-        TEST(a_node_that_turns_up_after_the_search_is_ours_too),
-        TEST(a_throttled_create_is_repeated_without_a_search),
-        TEST(an_error_without_a_cure_is_reported_as_it_came),
-        TEST(a_create_of_a_session_that_moved_is_searched_for),
-        TEST(a_session_that_the_server_does_not_know_is_over),
-        TEST(a_release_that_is_forbidden_is_told),
-        TEST(without_containers_parents_are_persistent),
-        TEST(a_directory_that_is_ephemeral_is_no_lock),
-        TEST(the_policy_none_sends_a_create_only_once),
-        TEST(data_changed_on_the_predecessor_wakes_nobody_up),
-        TEST(a_holder_believes_the_event_that_its_node_is_deleted),
-        TEST(a_revocation_request_waits_for_its_listener),
-        TEST(waits_given_up_leave_no_watch_in_the_client),
-        TEST(closing_without_a_connection_says_what_stays),
-        TEST(closing_with_a_silent_server_does_not_claim_success),
-        TEST(a_server_that_stops_and_goes_on_makes_no_second_node),
-        TEST(a_wait_for_silent_servers_says_since_when),
-        TEST(a_session_that_ends_while_releasing_has_released),
-        TEST(a_try_whose_session_ends_fails),
-    };
-
-    return cmocka_run_group_tests_name("faults", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

@@ -9,12 +9,14 @@
 #define UUID "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
 #define HEX  "5a5bbc3873ea4b5a9f7396e8c4c6a436"
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)onlooker_setup(state);
+    (void)onlooker_setup();
     make_directory();
     return 0;
 }
+
+FIXTURE(setup, onlooker_teardown)
 
 static struct zkr_locks *find_with(zkr_session *session, const char *from,
                                    const struct zkr_locks_opts *o)
@@ -53,7 +55,7 @@ static void assert_found(const struct zkr_locks *list, size_t i,
     assert_int_equal(list->items[i].children, children);
 }
 
-static void locks_of_every_client_are_found(void **state)
+TEST(locks_of_every_client_are_found)
 {
     static const char *const nodes[] = {
         "c-recipe/x-100000be8790000-0000000003",
@@ -72,7 +74,6 @@ static void locks_of_every_client_are_found(void **state)
     struct zkr_locks *list;
     struct Stat stat;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++)
         make(nodes[i], NULL);
     make("curator/notes", NULL);
@@ -89,12 +90,11 @@ static void locks_of_every_client_are_found(void **state)
     zkr_locks_free(list);
 }
 
-static void the_root_may_be_the_lock(void **state)
+TEST(the_root_may_be_the_lock)
 {
     zkr_grant *g = acquire(m);
     struct zkr_locks *list = find_all();
 
-    (void)state;
     assert_int_equal(list->count, 1);
     assert_string_equal(list->items[0].path, path);
     assert_int_equal(list->items[0].contenders, 1);
@@ -105,11 +105,10 @@ static void the_root_may_be_the_lock(void **state)
 
 /* Its name looks like a contender, to a lock too; but no server makes such
  * numbers. */
-static void a_directory_with_a_number_is_looked_into(void **state)
+TEST(a_directory_with_a_number_is_looked_into)
 {
     struct zkr_locks *list;
 
-    (void)state;
     make("my-lock-1/lock-0000000000", NULL);
     list = find_all();
     assert_int_equal(list->count, 1);
@@ -117,14 +116,13 @@ static void a_directory_with_a_number_is_looked_into(void **state)
     zkr_locks_free(list);
 }
 
-static void a_holder_is_one_when_it_is_ephemeral(void **state)
+TEST(a_holder_is_one_when_it_is_ephemeral)
 {
     struct zkr_locks_opts o = ZKR_LOCKS_OPTS_INIT;
     zkr_unfair_mutex *unfair = NULL;
     zkr_grant *g = NULL;
     struct zkr_locks *list;
 
-    (void)state;
     ok(zkr_unfair_mutex_new(s, in_dir("unfair"), NULL, &unfair));
     ok(zkr_unfair_mutex_acquire(unfair, SOON_MS, &g));
     make("settings/holder", NULL);
@@ -140,12 +138,11 @@ static void a_holder_is_one_when_it_is_ephemeral(void **state)
     zkr_unfair_mutex_free(unfair);
 }
 
-static void empty_directories_are_found_on_request(void **state)
+TEST(empty_directories_are_found_on_request)
 {
     struct zkr_locks_opts o = ZKR_LOCKS_OPTS_INIT;
     struct zkr_locks *list;
 
-    (void)state;
     make("app/idle", NULL);
     make_with("app/idle-container", NULL, ZOO_CONTAINER);
     make_with("app/setting", "value", 0);
@@ -161,12 +158,11 @@ static void empty_directories_are_found_on_request(void **state)
     zkr_locks_free(list);
 }
 
-static void limits_are_told(void **state)
+TEST(limits_are_told)
 {
     struct zkr_locks_opts o = ZKR_LOCKS_OPTS_INIT;
     struct zkr_locks *list;
 
-    (void)state;
     make("a/lock-0000000000", NULL);
     make("b/lock-0000000000", NULL);
     make("b/c/lock-0000000000", NULL);
@@ -195,11 +191,10 @@ static void limits_are_told(void **state)
     zkr_locks_free(list);
 }
 
-static void unreadable_nodes_are_counted(void **state)
+TEST(unreadable_nodes_are_counted)
 {
     struct zkr_locks *list;
 
-    (void)state;
     make("closed/lock-0000000000", NULL);
     make("open/lock-0000000000", NULL);
     forbid(in_dir("closed"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
@@ -215,12 +210,11 @@ static void unreadable_nodes_are_counted(void **state)
 }
 
 /* Names that ZooKeeper accepts, made by hand. */
-static void hostile_names_are_walked_or_counted(void **state)
+TEST(hostile_names_are_walked_or_counted)
 {
     char longest[900];
     struct zkr_locks *list;
 
-    (void)state;
     memset(longest, 'x', sizeof(longest) - 1);
     longest[sizeof(longest) - 1] = '\0';
     make("\xe2\x80\xae%s%n\"'\\ /lock-0000000000", NULL);
@@ -241,14 +235,13 @@ static void hostile_names_are_walked_or_counted(void **state)
     zkr_locks_free(list);
 }
 
-static void a_missing_root_is_an_error(void **state)
+TEST(a_missing_root_is_an_error)
 {
-    (void)state;
     assert_int_equal(find_fails(s, in_dir("nothing"), 0), ZNONODE);
     assert_non_null(strstr(zkr_error_detail(), in_dir("nothing")));
 }
 
-static void bad_arguments_of_find_are_refused(void **state)
+TEST(bad_arguments_of_find_are_refused)
 {
     static const char *const bad[] = {
         "", "a", "/a/", "/a//b", "/a/..", "/\033"
@@ -257,7 +250,6 @@ static void bad_arguments_of_find_are_refused(void **state)
     struct zkr_locks *list = NULL;
     char too_long[ZKR_PATH_MAX + 2];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         assert_int_equal(find_fails(s, bad[i], 0), ZKR_EPATH);
     memset(too_long, 'x', sizeof(too_long) - 1);
@@ -275,13 +267,12 @@ static void bad_arguments_of_find_are_refused(void **state)
     zkr_locks_free(NULL);
 }
 
-static void paths_are_those_below_the_chroot(void **state)
+TEST(paths_are_those_below_the_chroot)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct zkr_locks *list;
     zkr_session *inside;
 
-    (void)state;
     make("zookeeper/lock-0000000000", NULL); /* a name like any other here */
     make("lock-0000000000", NULL);
     opts.chroot = path;
@@ -295,13 +286,12 @@ static void paths_are_those_below_the_chroot(void **state)
 }
 
 /* /zookeeper/config, /zookeeper/quota would be empty directories. */
-static void the_nodes_of_the_server_are_left_out(void **state)
+TEST(the_nodes_of_the_server_are_left_out)
 {
     struct zkr_locks_opts o = ZKR_LOCKS_OPTS_INIT;
     struct zkr_locks *list;
     bool own = false;
 
-    (void)state;
     o.flags = ZKR_LOCKS_EMPTY;
     list = find_with(s, "/", &o);
     for (size_t i = 0; i < list->count; i++) {
@@ -345,12 +335,11 @@ static void assert_same_list(const struct zkr_participants *got,
     zkr_participants_free(want);
 }
 
-static void a_list_is_that_of_participants(void **state)
+TEST(a_list_is_that_of_participants)
 {
     struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
     struct zkr_locks *list;
 
-    (void)state;
     make("a/__WRIT__0000000003", "w");
     make("a/__READ__0000000001", "first");
     make("a/__READ__0000000002", "second");
@@ -376,12 +365,11 @@ static void a_list_is_that_of_participants(void **state)
 }
 
 /* Without the names of the search they would be those of another kind. */
-static void a_path_that_may_be_a_semaphore_has_no_list(void **state)
+TEST(a_path_that_may_be_a_semaphore_has_no_list)
 {
     struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
     struct zkr_locks *list;
 
-    (void)state;
     make("locks/lock-0000000001", "a mutex");
     make("mixed/lock-0000000001", "a mutex, too");
     make("mixed/leases/_c_" UUID "-lease-0000000001", "a permit");
@@ -395,13 +383,12 @@ static void a_path_that_may_be_a_semaphore_has_no_list(void **state)
     zkr_locks_free(list);
 }
 
-static void a_list_can_outlive_the_search(void **state)
+TEST(a_list_can_outlive_the_search)
 {
     struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
     struct zkr_participants *kept;
     struct zkr_locks *list;
 
-    (void)state;
     make("a/lock-0000000001", "x");
     list = find_lists(s, &o);
     kept = list->items[0].list;
@@ -413,9 +400,9 @@ static void a_list_can_outlive_the_search(void **state)
 
 /* --- when something fails meanwhile --- */
 
-static int setup_with_locks(void **state)
+static int setup_with_locks(void)
 {
-    if (proxied_setup(state) != 0)
+    if (proxied_setup() != 0)
         return -1;
     make("a/lock-0000000001", NULL);
     make("b/lock-0000000002", NULL);
@@ -442,12 +429,12 @@ static struct zkr_locks *found(struct call *c, size_t count)
     return list;
 }
 
-static void many_nodes_are_looked_at_at_once_but_not_all(void **state)
+TEST_WITH(many_nodes_are_looked_at_at_once_but_not_all, setup_with_locks,
+          proxied_teardown)
 {
     char name[32];
     struct zkr_locks *list;
 
-    (void)state;
     for (int i = 0; i < 300; i++) {
         (void)snprintf(name, sizeof(name), "n%03d", i);
         make(name, NULL);
@@ -461,12 +448,12 @@ static void many_nodes_are_looked_at_at_once_but_not_all(void **state)
     zkr_locks_free(list);
 }
 
-static void a_node_that_goes_meanwhile_is_no_error(void **state)
+TEST_WITH(a_node_that_goes_meanwhile_is_no_error, setup_with_locks,
+          proxied_teardown)
 {
     struct zkr_locks *list = NULL;
     struct call c;
 
-    (void)state;
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_HOLD_REPLY);
     call_start_until_rule(&c, find_into, &list);
     assert_int_equal(admin_delete_tree(admin, in_dir("a")), ZOK);
@@ -488,12 +475,11 @@ static int find_lists_into(void *list)
 }
 
 /* 4,005 requests for 2,000 locks; they were 9,005. */
-static void a_lock_costs_two_requests(void **state)
+TEST_WITH(a_lock_costs_two_requests, setup_with_locks, proxied_teardown)
 {
     struct zkr_locks *list = NULL;
     char name[64];
 
-    (void)state;
     for (int i = 0; i < 300; i++) {
         (void)snprintf(name, sizeof(name), "n%03d/lock-%010d", i, i);
         make(name, NULL);
@@ -510,12 +496,11 @@ static void a_lock_costs_two_requests(void **state)
 }
 
 /* Others may contend since then, so this is not a free lock. */
-static void where_all_have_gone_is_no_list(void **state)
+TEST_WITH(where_all_have_gone_is_no_list, setup_with_locks, proxied_teardown)
 {
     struct zkr_locks *list = NULL;
     struct call c;
 
-    (void)state;
     make("a/lock-0000000002", NULL);
     make("b/lock-0000000003", NULL);
     proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_HOLD_REQUEST);
@@ -533,13 +518,12 @@ static void where_all_have_gone_is_no_list(void **state)
     zkr_locks_free(list);
 }
 
-static void a_list_that_is_late_is_left_out(void **state)
+TEST_WITH(a_list_that_is_late_is_left_out, setup_with_locks, proxied_teardown)
 {
     struct zkr_participants_opts each = ZKR_PARTICIPANTS_OPTS_INIT;
     struct zkr_locks_opts o = ZKR_LOCKS_OPTS_INIT;
     struct zkr_locks *list;
 
-    (void)state;
     o.participants = &each;
     o.timeout_ms = 300;
     proxy_rule(proxy, ZOO_GETDATA_OP, 2, PROXY_HOLD_REPLY);
@@ -552,12 +536,11 @@ static void a_list_that_is_late_is_left_out(void **state)
     proxy_release(proxy);
 }
 
-static void time_that_is_over_is_told(void **state)
+TEST_WITH(time_that_is_over_is_told, setup_with_locks, proxied_teardown)
 {
     struct zkr_locks_opts o = ZKR_LOCKS_OPTS_INIT;
     struct zkr_locks *list;
 
-    (void)state;
     o.timeout_ms = 300;
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 3, PROXY_HOLD_REPLY);
     list = find_with(ps, path, &o);
@@ -577,17 +560,16 @@ static int find_for_300_ms(void *none)
     return find_fails(s, path, 300);
 }
 
-static void a_silent_server_does_not_delay_the_answer(void **state)
+TEST_WITH(a_silent_server_does_not_delay_the_answer, setup_with_locks,
+          proxied_teardown)
 {
-    (void)state;
     times_out(find_for_300_ms, NULL, 300);
 }
 
-static void a_lost_answer_is_asked_for_again(void **state)
+TEST_WITH(a_lost_answer_is_asked_for_again, setup_with_locks, proxied_teardown)
 {
     static const int32_t types[] = { ZOO_SYNC_OP, ZOO_GETCHILDREN2_OP };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         struct zkr_locks *list = NULL;
         struct call c;
@@ -598,12 +580,12 @@ static void a_lost_answer_is_asked_for_again(void **state)
     }
 }
 
-static void a_search_goes_on_in_the_next_session(void **state)
+TEST_WITH(a_search_goes_on_in_the_next_session, setup_with_locks,
+          proxied_teardown)
 {
     struct zkr_locks *list = NULL;
     struct call c;
 
-    (void)state;
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 2, PROXY_HOLD_REQUEST);
     call_start_until_rule(&c, find_into, &list);
     expire(ps);
@@ -611,12 +593,11 @@ static void a_search_goes_on_in_the_next_session(void **state)
     zkr_locks_free(found(&c, 2));
 }
 
-static void a_close_ends_a_search(void **state)
+TEST_WITH(a_close_ends_a_search, setup_with_locks, proxied_teardown)
 {
     struct zkr_locks *list = NULL;
     struct call c;
 
-    (void)state;
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 2, PROXY_HOLD_REPLY);
     call_start_until_rule(&c, find_into, &list);
     (void)zkr_session_close(ps);
@@ -626,44 +607,7 @@ static void a_close_ends_a_search(void **state)
     open_proxied(NULL);
 }
 
-static int run_group(void)
-{
-#define TEST(name)                                                             \
-    cmocka_unit_test_setup_teardown(name, setup, onlooker_teardown)
-#define PROXIED(name)                                                          \
-    cmocka_unit_test_setup_teardown(name, setup_with_locks, proxied_teardown)
-    static const struct CMUnitTest tests[] = {
-        TEST(locks_of_every_client_are_found),
-        TEST(the_root_may_be_the_lock),
-        TEST(a_directory_with_a_number_is_looked_into),
-        TEST(a_holder_is_one_when_it_is_ephemeral),
-        TEST(empty_directories_are_found_on_request),
-        TEST(limits_are_told),
-        TEST(unreadable_nodes_are_counted),
-        TEST(hostile_names_are_walked_or_counted),
-        TEST(a_missing_root_is_an_error),
-        TEST(bad_arguments_of_find_are_refused),
-        TEST(paths_are_those_below_the_chroot),
-        TEST(the_nodes_of_the_server_are_left_out),
-        TEST(a_list_is_that_of_participants),
-        TEST(a_path_that_may_be_a_semaphore_has_no_list),
-        TEST(a_list_can_outlive_the_search),
-        PROXIED(a_lock_costs_two_requests),
-        PROXIED(where_all_have_gone_is_no_list),
-        PROXIED(a_list_that_is_late_is_left_out),
-        PROXIED(many_nodes_are_looked_at_at_once_but_not_all),
-        PROXIED(a_node_that_goes_meanwhile_is_no_error),
-        PROXIED(time_that_is_over_is_told),
-        PROXIED(a_silent_server_does_not_delay_the_answer),
-        PROXIED(a_lost_answer_is_asked_for_again),
-        PROXIED(a_search_goes_on_in_the_next_session),
-        PROXIED(a_close_ends_a_search),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

@@ -133,28 +133,24 @@ static void rwlock_leaves_out(int ghosts, const char *path, acquire_call *call,
     close_session(healthy);
 }
 
-static void a_ghost_is_waited_for_and_then_left_out(void **state)
+TEST(a_ghost_is_waited_for_and_then_left_out)
 {
-    (void)state;
     mutex_leaves_out(1, ONE);
 }
 
 /* This holds also for ghosts without a UUID in their names. */
-static void several_ghosts_are_left_out_one_by_one(void **state)
+TEST(several_ghosts_are_left_out_one_by_one)
 {
-    (void)state;
     mutex_leaves_out(2, TWO);
 }
 
-static void readers_leave_out_writers_only(void **state)
+TEST(readers_leave_out_writers_only)
 {
-    (void)state;
     rwlock_leaves_out(1, READ, by_reading, by_writing);
 }
 
-static void writers_leave_out_both_parts_of_a_downgrade(void **state)
+TEST(writers_leave_out_both_parts_of_a_downgrade)
 {
-    (void)state;
     rwlock_leaves_out(2, WRITE, by_writing, by_reading);
 }
 
@@ -185,7 +181,7 @@ static bool note_time(void *times_ms, const struct txn *t)
 }
 
 /* The holder has no lease, so it writes nothing. */
-static void a_real_holder_is_asked_about_and_waited_for(void **state)
+TEST(a_real_holder_is_asked_about_and_waited_for)
 {
     zkr_session *s = open_at(odd, 0);
     zkr_session *healthy = open_at(the_server, ZKR_SESSION_NO_LEASE);
@@ -196,7 +192,6 @@ static void a_real_holder_is_asked_about_and_waited_for(void **state)
     int64_t began = now_ms();
     int64_t asked_ms[2] = { 0 };
 
-    (void)state;
     waiter_start(&w, m, -1);
     wait_children(HELD, 2);
     settle(s);
@@ -266,11 +261,10 @@ static bool has_leader(void *unused)
     return ensemble_leader(ensemble) >= 0;
 }
 
-static int setup(void **state)
+static int setup(void)
 {
     int leader;
 
-    (void)state;
     if (!wait_until(has_leader, NULL, SOON_MS))
         return -1;
     leader = ensemble_leader(ensemble);
@@ -284,24 +278,16 @@ static int setup(void **state)
                : 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     admin_close(admin);
     return 0;
 }
 
 static int run_group(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_ghost_is_waited_for_and_then_left_out),
-        cmocka_unit_test(several_ghosts_are_left_out_one_by_one),
-        cmocka_unit_test(readers_leave_out_writers_only),
-        cmocka_unit_test(writers_leave_out_both_parts_of_a_downgrade),
-        cmocka_unit_test(a_real_holder_is_asked_about_and_waited_for),
-    };
 
-    return cmocka_run_group_tests_name("ghosts", tests, setup, teardown);
+    return test_run_between(setup, teardown);
 }
 
 int main(void)

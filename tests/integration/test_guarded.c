@@ -61,32 +61,30 @@ static int setup_with(uint32_t flags, uint32_t timeout_ms, const char *auth)
     return 0;
 }
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     return setup_with(0, SESSION_MS, NULL);
 }
 
-static int quiet_setup(void **state)
+static int quiet_setup(void)
 {
-    (void)state;
     return setup_with(ZKR_SESSION_NO_LEASE, LONG_MS, NULL);
 }
 
-static int auth_setup(void **state)
+static int auth_setup(void)
 {
-    (void)state;
     return setup_with(ZKR_SESSION_NO_LEASE, LONG_MS, "smith:secret");
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     proxy_let_all_pass(proxy);
     zkr_mutex_free(m);
     close_through(s, proxy);
     return 0;
 }
+
+FIXTURE(quiet_setup, teardown)
 
 static int set(zkr_grant *g, const char *text)
 {
@@ -112,14 +110,13 @@ static const char *child(const char *name)
 
 /* -- while held ----------------------------------------------------------- */
 
-static void a_holder_sets_creates_and_deletes(void **state)
+TEST_WITH(a_holder_sets_creates_and_deletes, setup, teardown)
 {
     zkr_grant *g = acquire(m);
     struct zkr_stat first;
     struct zkr_stat second;
     struct Stat stat;
 
-    (void)state;
     ok(zkr_grant_guarded_set(g, data, "new", 3, 0, SOON_MS, &first));
     data_is("new");
     assert_int_equal(first.version, 1);
@@ -144,11 +141,10 @@ static void refuses(int rc, int expected, zkr_grant *g)
     assert_int_equal(zkr_grant_state(g), ZKR_GRANT_HELD);
 }
 
-static void errors_of_the_write_are_told_apart(void **state)
+TEST_WITH(errors_of_the_write_are_told_apart, setup, teardown)
 {
     zkr_grant *g = acquire(m);
 
-    (void)state;
     ok(zkr_grant_guarded_create(g, child("kept"), NULL, 0, SOON_MS));
     refuses(zkr_grant_guarded_create(g, child("kept"), "x", 1, SOON_MS),
             ZNODEEXISTS, g);
@@ -176,7 +172,7 @@ static void errors_of_the_write_are_told_apart(void **state)
     release(g);
 }
 
-static void invalid_arguments_are_refused_at_once(void **state)
+TEST(invalid_arguments_are_refused_at_once)
 {
     static char much[ZKR_GUARDED_DATA_MAX + 1];
     static char far[ZKR_PATH_MAX + 2];
@@ -184,7 +180,6 @@ static void invalid_arguments_are_refused_at_once(void **state)
     zkr_grant *g = acquire(m);
     long before;
 
-    (void)state;
     settle(s);
     before = proxy_requests(proxy, PROXY_ANY);
     refuses(zkr_grant_guarded_set(g, "data", "x", 1, -1, 0, NULL), ZKR_EPATH,
@@ -236,16 +231,15 @@ static bool the_servers_refuse(void)
     return asked;
 }
 
-static void a_write_after_the_node_was_deleted_is_refused(void **state)
+TEST(a_write_after_the_node_was_deleted_is_refused)
 {
     int tries = 1;
 
-    (void)state;
     while (!the_servers_refuse())
         assert_true(++tries < 20);
 }
 
-static void a_write_after_the_session_ended_changes_nothing(void **state)
+TEST_WITH(a_write_after_the_session_ended_changes_nothing, setup, teardown)
 {
     zkr_session *other = open_session();
     zkr_mutex *rival = new_mutex(other, path);
@@ -253,7 +247,6 @@ static void a_write_after_the_session_ended_changes_nothing(void **state)
     zkr_grant *next;
     int rc;
 
-    (void)state;
     expire(s);
     rc = set(g, "late"); /* it may have been on its way */
     assert_true(rc == ZKR_ELOST || rc == ZKR_EUNKNOWN);
@@ -268,11 +261,10 @@ static void a_write_after_the_session_ended_changes_nothing(void **state)
     close_session(other);
 }
 
-static void a_lost_grant_asks_nobody(void **state)
+TEST(a_lost_grant_asks_nobody)
 {
     zkr_grant *g = acquire(m);
 
-    (void)state;
     expire_and_wait(s);
     wait_grant_state(g, ZKR_GRANT_LOST);
     settle(s);
@@ -284,11 +276,10 @@ static void a_lost_grant_asks_nobody(void **state)
     zkr_grant_free(g);
 }
 
-static void a_write_after_the_release_is_refused(void **state)
+TEST_WITH(a_write_after_the_release_is_refused, setup, teardown)
 {
     zkr_grant *g = acquire(m);
 
-    (void)state;
     ok(zkr_grant_release(g));
     assert_int_equal(set(g, "late"), ZKR_ENOTHELD);
     data_is("old");
@@ -297,12 +288,11 @@ static void a_write_after_the_release_is_refused(void **state)
 
 /* -- nobody can tell ------------------------------------------------------ */
 
-static void a_lost_answer_is_an_unknown_outcome(void **state)
+TEST(a_lost_answer_is_an_unknown_outcome)
 {
     zkr_grant *g = acquire(m);
     struct zkr_stat stat;
 
-    (void)state;
     proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REPLY);
     assert_int_equal(zkr_grant_guarded_set(g, data, "new", 3, 0, SOON_MS, NULL),
                      ZKR_EUNKNOWN);
@@ -317,11 +307,10 @@ static void a_lost_answer_is_an_unknown_outcome(void **state)
     release(g);
 }
 
-static void a_lost_request_is_an_unknown_outcome_too(void **state)
+TEST(a_lost_request_is_an_unknown_outcome_too)
 {
     zkr_grant *g = acquire(m);
 
-    (void)state;
     proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REQUEST);
     assert_int_equal(set(g, "new"), ZKR_EUNKNOWN);
     data_is("old");
@@ -330,12 +319,11 @@ static void a_lost_request_is_an_unknown_outcome_too(void **state)
     release(g);
 }
 
-static void a_silent_server_costs_no_more_than_the_deadline(void **state)
+TEST(a_silent_server_costs_no_more_than_the_deadline)
 {
     zkr_grant *g = acquire(m);
     struct stopwatch *w = stopwatch_start();
 
-    (void)state;
     proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_HOLD_REPLY);
     assert_int_equal(zkr_grant_guarded_set(g, data, "new", 3, -1, 300, NULL),
                      ZKR_EUNKNOWN);
@@ -349,11 +337,10 @@ static void a_silent_server_costs_no_more_than_the_deadline(void **state)
 
 /* The answer that says "not now" comes when the caller has gone. The caller was
  * told that the result is unknown, so the write must not be made much later. */
-static void a_write_given_up_is_not_sent_again(void **state)
+TEST(a_write_given_up_is_not_sent_again)
 {
     zkr_grant *g = acquire(m);
 
-    (void)state;
     proxy_reset_counts(proxy);
     proxy_set_latency(proxy, 1500);
     proxy_rule_error(proxy, ZOO_MULTI_OP, 1, ZTHROTTLEDOP);
@@ -367,11 +354,10 @@ static void a_write_given_up_is_not_sent_again(void **state)
     data_is("old");
 }
 
-static void without_a_connection_nothing_is_ever_sent(void **state)
+TEST(without_a_connection_nothing_is_ever_sent)
 {
     zkr_grant *g = acquire(m);
 
-    (void)state;
     proxy_cut(proxy);
     wait_grant_state(g, ZKR_GRANT_SUSPENDED);
     assert_int_equal(zkr_grant_guarded_set(g, data, "new", 3, -1, 300, NULL),
@@ -411,12 +397,11 @@ static void told_is(struct told *t, size_t i, int error, bool with_stat)
     assert_int_equal(has_stat, with_stat);
 }
 
-static void a_suspended_grant_writes_when_the_connection_is_back(void **state)
+TEST(a_suspended_grant_writes_when_the_connection_is_back)
 {
     struct told t = { .recorder = recorder_new() };
     zkr_grant *g = acquire(m);
 
-    (void)state;
     proxy_cut(proxy);
     wait_grant_state(g, ZKR_GRANT_SUSPENDED);
     ok(zkr_grant_guarded_set_async(g, data, "new", 3, 0, -1, on_told, &t));
@@ -427,13 +412,12 @@ static void a_suspended_grant_writes_when_the_connection_is_back(void **state)
     recorder_free(t.recorder);
 }
 
-static void in_doubt_the_servers_decide(void **state)
+TEST_WITH(in_doubt_the_servers_decide, setup, teardown)
 {
     struct told t = { .recorder = recorder_new() };
     zkr_grant *g = acquire(m);
     int code = 1;
 
-    (void)state;
     proxy_freeze(proxy);
     wait_grant_state(g, ZKR_GRANT_UNSURE);
     ok(zkr_grant_guarded_set_async(g, data, "new", 3, -1, -1, on_told, &t));
@@ -453,7 +437,7 @@ static void in_doubt_the_servers_decide(void **state)
 
 /* A write that the server throttles, and that is then cancelled, was not made
  * for certain. */
-static void a_write_that_is_put_off_can_be_taken_back(void **state)
+TEST(a_write_that_is_put_off_can_be_taken_back)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct zkr_retry patient = ZKR_RETRY_FOREVER_INIT(60000);
@@ -462,7 +446,6 @@ static void a_write_that_is_put_off_can_be_taken_back(void **state)
     zkr_mutex *lock;
     zkr_grant *g;
 
-    (void)state;
     opts.flags = ZKR_SESSION_NO_LEASE;
     opts.retry = patient;
     ok(zkr_session_open(proxy_hosts(proxy), &opts, &other));
@@ -483,13 +466,12 @@ static void a_write_that_is_put_off_can_be_taken_back(void **state)
     recorder_free(t.recorder);
 }
 
-static void a_callback_is_told_at_the_deadline(void **state)
+TEST(a_callback_is_told_at_the_deadline)
 {
     struct told t = { .recorder = recorder_new() };
     zkr_grant *g = acquire(m);
     struct stopwatch *w = stopwatch_start();
 
-    (void)state;
     proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_HOLD_REPLY);
     ok(zkr_grant_guarded_set_async(g, data, "new", 3, -1, 300, on_told, &t));
     told_is(&t, 0, ZKR_EUNKNOWN, false);
@@ -501,14 +483,13 @@ static void a_callback_is_told_at_the_deadline(void **state)
 }
 
 /* Our node may not be read, so it can guard nothing; but the lock is held. */
-static void a_guard_that_may_not_be_read_is_no_loss(void **state)
+TEST(a_guard_that_may_not_be_read_is_no_loss)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *closed;
     zkr_mutex *lock;
     zkr_grant *g;
 
-    (void)state;
     opts.acl = "world:anyone:cdw";
     opts.flags = ZKR_SESSION_NO_LEASE;
     closed = open_session_with(&opts);
@@ -540,12 +521,11 @@ static bool are_all_made(void *made)
     return atomic_load((atomic_int *)made) == MANY;
 }
 
-static void so_many_at_once_go_one_after_the_other(void **state)
+TEST(so_many_at_once_go_one_after_the_other)
 {
     zkr_grant *g = acquire(m);
     atomic_int made;
 
-    (void)state;
     atomic_init(&made, 0);
     proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_HOLD_REPLY);
     for (int i = 0; i < MANY; i++)
@@ -558,12 +538,11 @@ static void so_many_at_once_go_one_after_the_other(void **state)
     release(g);
 }
 
-static void callbacks_tell_the_outcome(void **state)
+TEST(callbacks_tell_the_outcome)
 {
     struct told t = { .recorder = recorder_new() };
     zkr_grant *g = acquire(m);
 
-    (void)state;
     t.grant = g;
     ok(zkr_grant_guarded_set_async(g, data, "new", 3, 0, 0, on_told, &t));
     told_is(&t, 0, ZKR_OK, true);
@@ -589,11 +568,10 @@ static void callbacks_tell_the_outcome(void **state)
 }
 
 /* The grant may be freed before its writes have been answered. */
-static void a_write_before_a_release_is_made_before_it(void **state)
+TEST_WITH(a_write_before_a_release_is_made_before_it, setup, teardown)
 {
     struct told t = { .recorder = recorder_new() };
 
-    (void)state;
     for (int i = 0; i < 20; i++) {
         zkr_grant *g = acquire(m);
         char text[16];
@@ -610,12 +588,11 @@ static void a_write_before_a_release_is_made_before_it(void **state)
 
 /* Writes that are under way at the end are reported before the close
  * returns. */
-static void a_close_ends_what_is_under_way(void **state)
+TEST(a_close_ends_what_is_under_way)
 {
     struct told t = { .recorder = recorder_new() };
     zkr_grant *g = acquire(m);
 
-    (void)state;
     proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_HOLD_REPLY);
     ok(zkr_grant_guarded_set_async(g, data, "a", 1, -1, -1, on_told, &t));
     ok(zkr_grant_guarded_set_async(g, data, "b", 1, -1, -1, on_told, &t));
@@ -633,13 +610,12 @@ static void a_close_ends_what_is_under_way(void **state)
 
 /* -- other locks, other sessions ------------------------------------------ */
 
-static void a_read_write_lock_guards_in_each_mode(void **state)
+TEST_WITH(a_read_write_lock_guards_in_each_mode, setup, teardown)
 {
     zkr_rwlock *l = NULL;
     zkr_grant *writing = NULL;
     zkr_grant *reading = NULL;
 
-    (void)state;
     ok(zkr_rwlock_new(s, path, NULL, &l));
     ok(zkr_rwlock_acquire_write(l, SOON_MS, &writing));
     ok(set(writing, "written"));
@@ -657,7 +633,7 @@ static void a_read_write_lock_guards_in_each_mode(void **state)
     zkr_rwlock_free(l);
 }
 
-static void paths_are_below_the_chroot(void **state)
+TEST_WITH(paths_are_below_the_chroot, setup, teardown)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     char full[128];
@@ -666,7 +642,6 @@ static void paths_are_below_the_chroot(void **state)
     zkr_mutex *lock;
     zkr_grant *g;
 
-    (void)state;
     opts.session_timeout_ms = SESSION_MS;
     opts.chroot = data;
     inner = open_session_with(&opts);
@@ -690,11 +665,10 @@ static void paths_are_below_the_chroot(void **state)
 
 /* After a reconnect the credentials may be refused until a request has been
  * answered; a write waits for that. */
-static void credentials_are_waited_for_after_a_reconnect(void **state)
+TEST_WITH(credentials_are_waited_for_after_a_reconnect, auth_setup, teardown)
 {
     zkr_grant *g = acquire(m);
 
-    (void)state;
     proxy_reset_counts(proxy);
     for (int i = 0; i < 5; i++) {
         char text[16];
@@ -715,12 +689,11 @@ static void credentials_are_waited_for_after_a_reconnect(void **state)
 
 /* Otherwise no request would be sent any more, and the write would never be
  * made. */
-static void
-a_question_about_credentials_that_is_lost_is_asked_again(void **state)
+TEST_WITH(a_question_about_credentials_that_is_lost_is_asked_again, auth_setup,
+          teardown)
 {
     zkr_grant *g = acquire(m);
 
-    (void)state;
     proxy_cut(proxy);
     wait_grant_state(g, ZKR_GRANT_SUSPENDED);
     proxy_rule(proxy, ZOO_EXISTS_OP, 1, PROXY_DROP_REQUEST);
@@ -731,11 +704,10 @@ a_question_about_credentials_that_is_lost_is_asked_again(void **state)
     release(g);
 }
 
-static void a_quiet_log_of_the_client_stays_quiet(void **state)
+TEST_WITH(a_quiet_log_of_the_client_stays_quiet, setup, teardown)
 {
     zkr_grant *g = acquire(m);
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         ok(set(g, "quiet"));
         assert_int_equal(logLevel, ZOO_LOG_LEVEL_ERROR);
@@ -764,11 +736,10 @@ int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
     return ZKR__ZK_NOT_NOW;
 }
 
-static void a_write_that_is_not_taken_now_is_sent_later(void **state)
+TEST_WITH(a_write_that_is_not_taken_now_is_sent_later, setup, teardown)
 {
     zkr_grant *g = acquire(m);
 
-    (void)state;
     atomic_store(&not_now, 3);
     ok(zkr_grant_guarded_set(g, data, "new", 3, 0, SOON_MS, NULL));
     assert_true(atomic_load(&not_now) < 0);
@@ -782,11 +753,10 @@ static void a_write_that_is_not_taken_now_is_sent_later(void **state)
 }
 
 /* The result of a request that was never sent is known. */
-static void a_write_that_is_never_taken_was_not_made(void **state)
+TEST_WITH(a_write_that_is_never_taken_was_not_made, setup, teardown)
 {
     zkr_grant *g = acquire(m);
 
-    (void)state;
     atomic_store(&victim_id, zkr_session_id(s));
     atomic_store(&not_now, 1000);
     assert_int_equal(set(g, "late"), ZKR_ELOST);
@@ -797,12 +767,11 @@ static void a_write_that_is_never_taken_was_not_made(void **state)
 
 /* Regression: the handle expired between the check of its state and the call;
  * the client freed memory that it did not own, and aborted the process. */
-static void a_session_that_ends_at_the_worst_moment_does_no_harm(void **state)
+TEST_WITH(a_session_that_ends_at_the_worst_moment_does_no_harm, setup, teardown)
 {
     zkr_grant *g = acquire(m);
     int rc;
 
-    (void)state;
     atomic_store(&victim_id, zkr_session_id(s));
     rc = set(g, "late");
     assert_int_equal(atomic_load(&victim_id), 0);
@@ -923,7 +892,7 @@ static long made_by(struct storm *storms)
 }
 
 /* A busy machine may need more of them for that many writes. */
-static void sessions_end_in_the_middle_of_writes(void **state)
+TEST_WITH(sessions_end_in_the_middle_of_writes, setup, teardown)
 {
     const char *wanted = getenv("ZKR_TEST_EXPIRIES");
     int expiries = wanted == NULL ? 300 : atoi(wanted);
@@ -932,7 +901,6 @@ static void sessions_end_in_the_middle_of_writes(void **state)
     long made;
     int done = 0;
 
-    (void)state;
     assert_int_equal(admin_set(admin, data, ""), ZOK);
     for (int i = 0; i < STORM_SESSIONS; i++)
         start_storm(&storms[i], i);
@@ -955,80 +923,7 @@ static void sessions_end_in_the_middle_of_writes(void **state)
     assert_true(made > expiries);
 }
 
-static int run_group(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_holder_sets_creates_and_deletes,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(errors_of_the_write_are_told_apart,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(invalid_arguments_are_refused_at_once,
-                                        quiet_setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            a_write_after_the_node_was_deleted_is_refused, quiet_setup,
-            teardown),
-        cmocka_unit_test_setup_teardown(
-            a_write_after_the_session_ended_changes_nothing, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_lost_grant_asks_nobody, quiet_setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_write_after_the_release_is_refused,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(a_write_given_up_is_not_sent_again,
-                                        quiet_setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            a_write_that_is_put_off_can_be_taken_back, quiet_setup, teardown),
-        cmocka_unit_test_setup_teardown(a_callback_is_told_at_the_deadline,
-                                        quiet_setup, teardown),
-        cmocka_unit_test_setup_teardown(a_guard_that_may_not_be_read_is_no_loss,
-                                        quiet_setup, teardown),
-        cmocka_unit_test_setup_teardown(so_many_at_once_go_one_after_the_other,
-                                        quiet_setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            a_question_about_credentials_that_is_lost_is_asked_again,
-            auth_setup, teardown),
-        cmocka_unit_test_setup_teardown(a_lost_answer_is_an_unknown_outcome,
-                                        quiet_setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            a_lost_request_is_an_unknown_outcome_too, quiet_setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            a_silent_server_costs_no_more_than_the_deadline, quiet_setup,
-            teardown),
-        cmocka_unit_test_setup_teardown(
-            without_a_connection_nothing_is_ever_sent, quiet_setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            a_suspended_grant_writes_when_the_connection_is_back, quiet_setup,
-            teardown),
-        cmocka_unit_test_setup_teardown(in_doubt_the_servers_decide, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(callbacks_tell_the_outcome, quiet_setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(
-            a_write_before_a_release_is_made_before_it, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_close_ends_what_is_under_way,
-                                        quiet_setup, teardown),
-        cmocka_unit_test_setup_teardown(a_read_write_lock_guards_in_each_mode,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(paths_are_below_the_chroot, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(
-            credentials_are_waited_for_after_a_reconnect, auth_setup, teardown),
-        cmocka_unit_test_setup_teardown(a_quiet_log_of_the_client_stays_quiet,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            a_write_that_is_not_taken_now_is_sent_later, setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            a_write_that_is_never_taken_was_not_made, setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            a_session_that_ends_at_the_worst_moment_does_no_harm, setup,
-            teardown),
-        cmocka_unit_test_setup_teardown(sessions_end_in_the_middle_of_writes,
-                                        setup, teardown),
-    };
-
-    return cmocka_run_group_tests_name("guarded", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

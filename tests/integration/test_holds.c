@@ -20,25 +20,24 @@ static int setup_with(uint32_t flags)
     return 0;
 }
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     return setup_with(0);
 }
 
-static int setup_reentrant(void **state)
+static int setup_reentrant(void)
 {
-    (void)state;
     return setup_with(ZKR_RWLOCK_REENTRANT);
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     zkr_rwlock_free(lock);
     (void)zkr_session_close(s);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static zkr_grant *read_lock(void)
 {
@@ -68,13 +67,12 @@ static zkr_grant *lose(zkr_grant *g)
 
 /* Regression: the search for the grants of a thread ended at one that it had
  * lost, so the writer waited for its own reader. */
-static void a_lost_read_grant_does_not_hide_another(void **state)
+TEST(a_lost_read_grant_does_not_hide_another)
 {
     zkr_grant *lost = lose(read_lock());
     zkr_grant *held = read_lock();
     zkr_grant *none = NULL;
 
-    (void)state;
     assert_int_equal(zkr_rwlock_acquire_write(lock, 300, &none), ZKR_EDEADLK);
     release(held);
     zkr_grant_free(lost);
@@ -82,13 +80,12 @@ static void a_lost_read_grant_does_not_hide_another(void **state)
 }
 
 /* Regression of the same kind: the reader waited for its own writer. */
-static void a_lost_write_grant_does_not_hide_another(void **state)
+TEST(a_lost_write_grant_does_not_hide_another)
 {
     zkr_grant *lost = lose(write_lock());
     zkr_grant *held = write_lock();
     zkr_grant *reader = NULL;
 
-    (void)state;
     ok(zkr_rwlock_acquire_read(lock, SOON_MS, &reader));
     assert_true(zkr_grant_token(reader) == zkr_grant_token(held));
     release(held);
@@ -98,13 +95,12 @@ static void a_lost_write_grant_does_not_hide_another(void **state)
 }
 
 /* Each read is a grant of its own; the last one still forbids a write. */
-static void a_read_grant_counts_until_it_is_released(void **state)
+TEST(a_read_grant_counts_until_it_is_released)
 {
     zkr_grant *first = read_lock();
     zkr_grant *second = read_lock();
     zkr_grant *none = NULL;
 
-    (void)state;
     release(first);
     assert_int_equal(zkr_rwlock_acquire_write(lock, 300, &none), ZKR_EDEADLK);
     ok(zkr_grant_release_async(second, NULL, NULL));
@@ -112,11 +108,10 @@ static void a_read_grant_counts_until_it_is_released(void **state)
     release(write_lock());
 }
 
-static void a_lost_read_grant_forbids_nothing(void **state)
+TEST(a_lost_read_grant_forbids_nothing)
 {
     zkr_grant *lost = lose(read_lock());
 
-    (void)state;
     release(write_lock());
     zkr_grant_free(lost);
 }
@@ -125,11 +120,11 @@ static void a_lost_read_grant_forbids_nothing(void **state)
 
 /* A lock that is freed without a release is released with its last handle
  * only. */
-static void freeing_the_last_handle_releases_what_is_left(void **state)
+TEST_WITH(freeing_the_last_handle_releases_what_is_left, setup_reentrant,
+          teardown)
 {
     zkr_grant *g = write_lock();
 
-    (void)state;
     assert_ptr_equal(write_lock(), g);
     assert_ptr_equal(write_lock(), g);
     zkr_grant_free(g);
@@ -142,12 +137,12 @@ static void freeing_the_last_handle_releases_what_is_left(void **state)
     release(write_lock());
 }
 
-static void releases_first_and_frees_later_are_counted_apart(void **state)
+TEST_WITH(releases_first_and_frees_later_are_counted_apart, setup_reentrant,
+          teardown)
 {
     zkr_grant *g = write_lock();
     zkr_grant *next;
 
-    (void)state;
     assert_ptr_equal(write_lock(), g);
     ok(zkr_grant_release(g));
     assert_int_equal(count_children(path), 1);
@@ -164,12 +159,12 @@ static void releases_first_and_frees_later_are_counted_apart(void **state)
     release(next);
 }
 
-static void freeing_a_lost_grant_as_often_ends_the_loss(void **state)
+TEST_WITH(freeing_a_lost_grant_as_often_ends_the_loss, setup_reentrant,
+          teardown)
 {
     zkr_grant *g = write_lock();
     zkr_grant *none = NULL;
 
-    (void)state;
     assert_ptr_equal(write_lock(), g);
     (void)lose(g);
     zkr_grant_free(g);
@@ -180,14 +175,14 @@ static void freeing_a_lost_grant_as_often_ends_the_loss(void **state)
 
 /* Both modes are counted separately, and a claim without a thread is not
  * counted. */
-static void modes_and_claims_without_a_thread_are_apart(void **state)
+TEST_WITH(modes_and_claims_without_a_thread_are_apart, setup_reentrant,
+          teardown)
 {
     zkr_grant *writer = write_lock();
     zkr_grant *reader = read_lock();
     struct recorder *r = recorder_new();
     int code = 1;
 
-    (void)state;
     assert_ptr_equal(write_lock(), writer);
     assert_ptr_equal(read_lock(), reader);
     assert_int_equal(zkr_grant_depth(writer), 2);
@@ -212,26 +207,7 @@ static void modes_and_claims_without_a_thread_are_apart(void **state)
     recorder_free(r);
 }
 
-static int run_group(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-#define REENTRANT(name)                                                        \
-    cmocka_unit_test_setup_teardown(name, setup_reentrant, teardown)
-    static const struct CMUnitTest tests[] = {
-        TEST(a_lost_read_grant_does_not_hide_another),
-        TEST(a_lost_write_grant_does_not_hide_another),
-        TEST(a_read_grant_counts_until_it_is_released),
-        TEST(a_lost_read_grant_forbids_nothing),
-        REENTRANT(freeing_the_last_handle_releases_what_is_left),
-        REENTRANT(releases_first_and_frees_later_are_counted_apart),
-        REENTRANT(freeing_a_lost_grant_as_often_ends_the_loss),
-        REENTRANT(modes_and_claims_without_a_thread_are_apart),
-    };
-
-    return cmocka_run_group_tests_name("holds", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

@@ -98,9 +98,8 @@ void __wrap_zkr__watch_on_event(struct zkr__watch *watch, bool deleted)
         __real_zkr__watch_on_event(watch, deleted);
 }
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     if (proxy_start(server_hosts(the_server), &proxy) != 0)
         return -1;
     ok(zkr_session_open(proxy_hosts(proxy), NULL, &s));
@@ -110,9 +109,8 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     atomic_store(&wrong_path, 0);
     atomic_store(&wrong_czxid, 0);
     atomic_store(&wrong_child, 0);
@@ -124,6 +122,8 @@ static int teardown(void **state)
     proxy_stop(proxy);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static void is_refused_and_leaves_nothing(void)
 {
@@ -137,11 +137,10 @@ static void is_refused_and_leaves_nothing(void)
 }
 
 /* A path made with this name would be that of somebody else's node. */
-static void a_child_that_is_a_path_is_not_followed(void **state)
+TEST(a_child_that_is_a_path_is_not_followed)
 {
     char node[128];
 
-    (void)state;
     (void)snprintf(node, sizeof(node), "%s/x", path);
     assert_int_equal(admin_create(admin, node, NULL), ZOK);
     assert_int_equal(admin_delete(admin, node), ZOK); /* now it lists */
@@ -150,17 +149,15 @@ static void a_child_that_is_a_path_is_not_followed(void **state)
     assert_int_equal(proxy_requests(proxy, ZOO_GETDATA_OP), 0);
 }
 
-static void a_node_of_another_name_is_not_ours(void **state)
+TEST(a_node_of_another_name_is_not_ours)
 {
-    (void)state;
     atomic_store(&wrong_path, 1);
     is_refused_and_leaves_nothing();
 }
 
 /* The czxid would be a token that every fence accepts, or that none does. */
-static void a_node_that_nothing_created_is_not_ours(void **state)
+TEST(a_node_that_nothing_created_is_not_ours)
 {
-    (void)state;
     atomic_store(&wrong_czxid, 1);
     is_refused_and_leaves_nothing();
 }
@@ -168,7 +165,7 @@ static void a_node_that_nothing_created_is_not_ours(void **state)
 /* The version of a node wraps after 2^31 writes. One below zero was expected,
  * as "any version" (the add was lost), or taken for a node that is not there.
  */
-static void a_version_below_zero_is_not_expected(void **state)
+TEST(a_version_below_zero_is_not_expected)
 {
     static const int versions[] = { -1, -2, -3, INT32_MIN };
     char node[128];
@@ -176,7 +173,6 @@ static void a_version_below_zero_is_not_expected(void **state)
     int64_t value;
     int32_t found;
 
-    (void)state;
     (void)snprintf(node, sizeof(node), "%s-number", path);
     ok(zkr_counter_new(s, node, NULL, &c));
     ok(zkr_counter_add(c, 5, SOON_MS, NULL));
@@ -214,13 +210,12 @@ static void a_version_below_zero_is_not_expected(void **state)
     } while (0)
 
 /* The caller was told ZNONODE, which says nothing of what it asked for. */
-static void parents_that_go_again_and_again_are_told(void **state)
+TEST(parents_that_go_again_and_again_are_told)
 {
     char node[128];
     zkr_barrier *b;
     zkr_counter *c;
 
-    (void)state;
     (void)snprintf(node, sizeof(node), "%s-parent/node", path);
     ok(zkr_barrier_new(s, node, &b));
     ok(zkr_counter_new(s, node, NULL, &c));
@@ -243,7 +238,7 @@ static bool has_stopped_watching(void *unused)
 /* As servers do since the fix of CVE-2024-23944; since 3.8.4 and 3.9.2 they
  * refuse the watch (ZOOKEEPER-2590). The waiter looks again from
  * time to time, also when an answer takes longer than that. */
-static void without_events_a_node_is_looked_for_again(void **state)
+TEST(without_events_a_node_is_looked_for_again)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct zkr_session_opts patient = ZKR_SESSION_OPTS_INIT;
@@ -253,7 +248,6 @@ static void without_events_a_node_is_looked_for_again(void **state)
     struct waiter w;
     bool watched;
 
-    (void)state;
     /* It asks the leader about the node ahead after twice that time. */
     patient.session_timeout_ms = SOON_MS;
     ok(zkr_session_open(proxy_hosts(proxy), &patient, &ours));
@@ -291,11 +285,10 @@ static bool has_looked(void *unused)
 }
 
 /* Then the next write that keeps the lease detects it. */
-static void without_events_a_holder_learns_that_its_node_has_gone(void **state)
+TEST(without_events_a_holder_learns_that_its_node_has_gone)
 {
     zkr_grant *g = acquire(m);
 
-    (void)state;
     assert_true(wait_until(has_looked, NULL, SOON_MS));
     settle(s);
     atomic_store(&no_events, 1);
@@ -304,24 +297,7 @@ static void without_events_a_holder_learns_that_its_node_has_gone(void **state)
     zkr_grant_free(g);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-static int run_group(void)
-{
-    static const struct CMUnitTest tests[] = {
-        TEST(a_child_that_is_a_path_is_not_followed),
-        TEST(a_node_of_another_name_is_not_ours),
-        TEST(a_node_that_nothing_created_is_not_ours),
-        TEST(a_version_below_zero_is_not_expected),
-        TEST(parents_that_go_again_and_again_are_told),
-        TEST(without_events_a_node_is_looked_for_again),
-        TEST(without_events_a_holder_learns_that_its_node_has_gone),
-    };
-
-    return cmocka_run_group_tests_name("hostile", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

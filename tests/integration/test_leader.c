@@ -66,9 +66,8 @@ static void end(struct participant *p)
     *p = (struct participant){ 0 };
 }
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     s = open_through(&proxy, NULL);
     other = open_session();
     (void)snprintf(path, sizeof(path), "%s", new_path());
@@ -77,9 +76,8 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     proxy_heal(proxy);
     proxy_release(proxy);
     end(&a);
@@ -89,6 +87,8 @@ static int teardown(void **state)
     proxy_stop(proxy);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 /* -- steps ---------------------------------------------------------------- */
 
@@ -180,11 +180,10 @@ static void list_ids(char ids[256])
 /* -- turns ---------------------------------------------------------------- */
 
 /* TestLeaderLatch.testBasic, testCallbackNotifyLeader */
-static void one_leads_and_the_next_one_when_it_has_left(void **state)
+TEST(one_leads_and_the_next_one_when_it_has_left)
 {
     int64_t first;
 
-    (void)state;
     assert_false(is_leader(&a));
     leads(&a);
     first = told(&a, ZKR_LEADER_GAINED);
@@ -206,12 +205,10 @@ static void one_leads_and_the_next_one_when_it_has_left(void **state)
 }
 
 /* TestLeaderLatch.testProperCloseWithoutConnectionEstablished, testWaiting */
-static void
-a_participant_waits_for_nothing_when_it_does_not_campaign(void **state)
+TEST(a_participant_waits_for_nothing_when_it_does_not_campaign)
 {
     zkr_grant *g = NULL;
 
-    (void)state;
     assert_int_equal(zkr_leader_wait(a.leader, SOON_MS), ZKR_ECANCELED);
     assert_int_equal(zkr_leader_grant(a.leader, &g), ZKR_ENOTHELD);
     assert_null(g);
@@ -220,9 +217,8 @@ a_participant_waits_for_nothing_when_it_does_not_campaign(void **state)
     assert_int_equal(count_children(path), 0);
 }
 
-static void a_second_campaign_goes_on_with_the_first(void **state)
+TEST(a_second_campaign_goes_on_with_the_first)
 {
-    (void)state;
     leads(&a);
     leads(&a);
     assert_int_equal(count_children(path), 1);
@@ -230,13 +226,12 @@ static void a_second_campaign_goes_on_with_the_first(void **state)
 }
 
 /* TestLeaderLatch.testRelativePath */
-static void arguments_are_checked(void **state)
+TEST(arguments_are_checked)
 {
     struct zkr_leader_opts opts = ZKR_LEADER_OPTS_INIT;
     zkr_leader *l = (zkr_leader *)(void *)&opts;
     char id[ZKR_LEADER_ID_MAX + 1] = { 0 };
 
-    (void)state;
     assert_int_equal(zkr_leader_new(NULL, path, NULL, NULL, NULL, &l),
                      ZKR_EINVAL);
     assert_null(l);
@@ -276,13 +271,12 @@ static void arguments_are_checked(void **state)
 
 /* -- on the server -------------------------------------------------------- */
 
-static void a_node_is_that_of_curators_latch_and_has_the_id(void **state)
+TEST(a_node_is_that_of_curators_latch_and_has_the_id)
 {
     static const char id[] = { 'i', '\0', 'd' };
     struct zkr_leader_opts opts = ZKR_LEADER_OPTS_INIT;
     struct zkr_participants *list = NULL;
 
-    (void)state;
     end(&a);
     opts.id = id;
     opts.id_size = sizeof(id);
@@ -299,12 +293,10 @@ static void a_node_is_that_of_curators_latch_and_has_the_id(void **state)
     zkr_participants_free(list);
 }
 
-static void
-an_empty_id_is_no_data_and_without_one_it_is_our_record(void **state)
+TEST(an_empty_id_is_no_data_and_without_one_it_is_our_record)
 {
     struct zkr_participants *list = NULL;
 
-    (void)state;
     end(&a);
     end(&b);
     begin(&a, s, "");
@@ -317,12 +309,11 @@ an_empty_id_is_no_data_and_without_one_it_is_our_record(void **state)
     zkr_participants_free(list);
 }
 
-static void a_node_in_kazoos_layout_is_that_of_its_election(void **state)
+TEST(a_node_in_kazoos_layout_is_that_of_its_election)
 {
     struct zkr_leader_opts opts = ZKR_LEADER_OPTS_INIT;
     char *name;
 
-    (void)state;
     end(&a);
     opts.flags = ZKR_LEADER_KAZOO_LAYOUT;
     opts.id = "k";
@@ -336,12 +327,11 @@ static void a_node_in_kazoos_layout_is_that_of_its_election(void **state)
 }
 
 /* TestLeaderLatch.testCorrectWatching */
-static void participants_are_listed_in_their_order_with_their_ids(void **state)
+TEST(participants_are_listed_in_their_order_with_their_ids)
 {
     struct participant more[MANY];
     char ids[256];
 
-    (void)state;
     leads(&a);
     for (int i = 0; i < MANY; i++) {
         char id[] = { (char)('1' + i), '\0' };
@@ -368,12 +358,11 @@ static void participants_are_listed_in_their_order_with_their_ids(void **state)
 /* -- losses --------------------------------------------------------------- */
 
 /* TestLeaderLatch.testResettingOfLeadershipAfterConcurrentLeadershipChange */
-static void a_leader_whose_node_is_deleted_queues_again(void **state)
+TEST(a_leader_whose_node_is_deleted_queues_again)
 {
     int64_t first;
     char ids[256];
 
-    (void)state;
     leads(&a);
     first = told(&a, ZKR_LEADER_GAINED);
     queues(&b, 2);
@@ -394,11 +383,10 @@ static void a_leader_whose_node_is_deleted_queues_again(void **state)
 }
 
 /* TestLeaderLatch.testLostConnection, CURATOR-696 */
-static void a_leader_whose_session_ends_queues_again(void **state)
+TEST(a_leader_whose_session_ends_queues_again)
 {
     char ids[256];
 
-    (void)state;
     leads(&a);
     (void)told(&a, ZKR_LEADER_GAINED);
     queues(&b, 2);
@@ -418,9 +406,8 @@ static void a_leader_whose_session_ends_queues_again(void **state)
 
 /* One that waits loses its session, and must not lead by the node of the old
  * one (CURATOR-696). */
-static void one_that_waits_queues_again_in_the_next_session(void **state)
+TEST(one_that_waits_queues_again_in_the_next_session)
 {
-    (void)state;
     leads(&b);
     queues(&a, 2);
     for (int twice = 0; twice < 2; twice++) {
@@ -435,9 +422,8 @@ static void one_that_waits_queues_again_in_the_next_session(void **state)
 
 /* TestLeaderLatch.testSessionInterruptionDoNotCauseBrainSplit,
  * testErrorPolicies: the connection is gone, and its session ends. */
-static void one_that_is_cut_off_knows_before_another_leads(void **state)
+TEST(one_that_is_cut_off_knows_before_another_leads)
 {
-    (void)state;
     leads(&a);
     (void)told(&a, ZKR_LEADER_GAINED);
     queues(&b, 2);
@@ -455,12 +441,11 @@ static void one_that_is_cut_off_knows_before_another_leads(void **state)
 
 /* TestLeaderLatch.testSessionErrorPolicy: the session lives on. The lease
  * decides meanwhile, and not the state. */
-static void a_connection_that_breaks_suspends_the_leader(void **state)
+TEST(a_connection_that_breaks_suspends_the_leader)
 {
     zkr_grant *g;
     int64_t token;
 
-    (void)state;
     leads(&a);
     g = grant_of(&a);
     token = told(&a, ZKR_LEADER_GAINED);
@@ -480,9 +465,8 @@ static void a_connection_that_breaks_suspends_the_leader(void **state)
 }
 
 /* TestLeaderLatch.testWatchedNodeDeletedOnReconnect */
-static void the_one_before_leaves_while_there_is_no_connection(void **state)
+TEST(the_one_before_leaves_while_there_is_no_connection)
 {
-    (void)state;
     leads(&b);
     queues(&a, 2);
     for (int twice = 0; twice < 2; twice++) {
@@ -500,9 +484,8 @@ static void the_one_before_leaves_while_there_is_no_connection(void **state)
 
 /* TestLeaderLatch.testGetChildrenHitsNoNode, CURATOR-724: the directory goes
  * with all that is in it. */
-static void a_directory_that_is_deleted_is_made_again(void **state)
+TEST(a_directory_that_is_deleted_is_made_again)
 {
-    (void)state;
     leads(&a);
     (void)told(&a, ZKR_LEADER_GAINED);
     queues(&b, 2);
@@ -528,10 +511,8 @@ static void a_directory_that_is_deleted_is_made_again(void **state)
 
 /* TestLeaderLatch.testCreateDeleteRace,
  * testLeadershipElectionWhenNodeDisappearsAfterChildrenAreRetrieved */
-static void
-a_node_that_goes_before_its_create_is_answered_is_made_again(void **state)
+TEST(a_node_that_goes_before_its_create_is_answered_is_made_again)
 {
-    (void)state;
     leads(&b);
     for (int twice = 0; twice < 2; twice++) {
         proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
@@ -549,9 +530,8 @@ a_node_that_goes_before_its_create_is_answered_is_made_again(void **state)
 }
 
 /* The server is killed, and comes back. */
-static void a_server_that_restarts_has_one_leader(void **state)
+TEST(a_server_that_restarts_has_one_leader)
 {
-    (void)state;
     leads(&a);
     (void)told(&a, ZKR_LEADER_GAINED);
     queues(&b, 2);
@@ -568,9 +548,8 @@ static void a_server_that_restarts_has_one_leader(void **state)
 /* -- the end of a campaign ------------------------------------------------ */
 
 /* TestLeaderLatch.testResetRace: whatever is under way when it leaves. */
-static void campaigns_that_are_given_up_leave_nothing_behind(void **state)
+TEST(campaigns_that_are_given_up_leave_nothing_behind)
 {
-    (void)state;
     for (int i = 0; i < 100; i++) {
         ok(zkr_leader_campaign(a.leader));
         if (i % 3 == 0) {
@@ -585,10 +564,8 @@ static void campaigns_that_are_given_up_leave_nothing_behind(void **state)
     assert_int_equal(count_children(path), 1);
 }
 
-static void
-one_that_leaves_before_its_create_is_answered_has_no_node(void **state)
+TEST(one_that_leaves_before_its_create_is_answered_has_no_node)
 {
-    (void)state;
     for (int twice = 0; twice < 2; twice++) {
         proxy_rule(proxy, ZOO_CREATE2_OP, 1,
                    twice == 0 ? PROXY_HOLD_REPLY : PROXY_HOLD_REQUEST);
@@ -603,9 +580,8 @@ one_that_leaves_before_its_create_is_answered_has_no_node(void **state)
     }
 }
 
-static void one_is_freed_while_it_leads_and_while_it_waits(void **state)
+TEST(one_is_freed_while_it_leads_and_while_it_waits)
 {
-    (void)state;
     leads(&a);
     queues(&b, 2);
     end(&b);
@@ -622,12 +598,11 @@ static void *wait_for_it(void *leader)
     return (void *)(intptr_t)zkr_leader_wait(leader, SOON_MS);
 }
 
-static void a_wait_ends_when_another_thread_leaves(void **state)
+TEST(a_wait_ends_when_another_thread_leaves)
 {
     pthread_t thread;
     void *rc;
 
-    (void)state;
     leads(&a);
     queues(&b, 2);
     assert_int_equal(pthread_create(&thread, NULL, wait_for_it, b.leader), 0);
@@ -637,11 +612,10 @@ static void a_wait_ends_when_another_thread_leaves(void **state)
     assert_int_equal((intptr_t)rc, ZKR_ECANCELED);
 }
 
-static void a_session_that_is_closed_ends_terms_and_campaigns(void **state)
+TEST(a_session_that_is_closed_ends_terms_and_campaigns)
 {
     zkr_grant *g;
 
-    (void)state;
     leads(&a);
     (void)told(&a, ZKR_LEADER_GAINED);
     queues(&b, 2);
@@ -665,14 +639,13 @@ static void a_session_that_is_closed_ends_terms_and_campaigns(void **state)
 }
 
 /* An error that no repetition can help is told once, and not repeated. */
-static void a_campaign_that_is_forbidden_fails_and_may_begin_anew(void **state)
+TEST(a_campaign_that_is_forbidden_fails_and_may_begin_anew)
 {
     struct ACL read_only = { ZOO_PERM_READ | ZOO_PERM_ADMIN,
                              ZOO_ANYONE_ID_UNSAFE };
     struct ACL_vector acl = { 1, &read_only };
     long creates;
 
-    (void)state;
     leads(&a);
     (void)told(&a, ZKR_LEADER_GAINED);
     ok(zkr_leader_leave(a.leader));
@@ -696,12 +669,11 @@ static void a_campaign_that_is_forbidden_fails_and_may_begin_anew(void **state)
 
 /* -- the grant of a term -------------------------------------------------- */
 
-static void a_grant_writes_for_its_own_term_only(void **state)
+TEST(a_grant_writes_for_its_own_term_only)
 {
     char data[96];
     zkr_grant *g;
 
-    (void)state;
     (void)snprintf(data, sizeof(data), "%s-data", path);
     assert_int_equal(admin_create(admin, data, "0"), ZOK);
     leads(&a);
@@ -728,13 +700,12 @@ static void a_grant_writes_for_its_own_term_only(void **state)
     assert_string_equal(data, "1");
 }
 
-static void a_grant_that_is_freed_ends_no_term_and_a_release_does(void **state)
+TEST(a_grant_that_is_freed_ends_no_term_and_a_release_does)
 {
     char ids[256];
     zkr_grant *first;
     zkr_grant *second;
 
-    (void)state;
     leads(&a);
     (void)told(&a, ZKR_LEADER_GAINED);
     queues(&b, 2);
@@ -754,9 +725,8 @@ static void a_grant_that_is_freed_ends_no_term_and_a_release_does(void **state)
 
 /* A leader that left by itself or was freed kept its node while the program had
  * a handle of its grant. */
-static void handles_of_a_grant_do_not_prolong_a_term(void **state)
+TEST(handles_of_a_grant_do_not_prolong_a_term)
 {
-    (void)state;
     for (int freed = 0; freed < 2; freed++) {
         zkr_grant *g;
 
@@ -800,8 +770,7 @@ static void try_to_wait(zkr_leader *leader, const struct zkr_leader_event *e,
     }
 }
 
-static void
-a_callback_leaves_campaigns_and_frees_but_does_not_wait(void **state)
+TEST(a_callback_leaves_campaigns_and_frees_but_does_not_wait)
 {
     static const int expected[] = { ZKR_EDEADLK, ZKR_EDEADLK, 1, ZKR_OK,
                                     0,           ZKR_OK,      -1 };
@@ -809,7 +778,6 @@ a_callback_leaves_campaigns_and_frees_but_does_not_wait(void **state)
     struct recorder *r = recorder_new();
     zkr_leader *l = NULL;
 
-    (void)state;
     ok(zkr_leader_new(s, path, NULL, try_to_wait, r, &l));
     ok(zkr_leader_campaign(l));
     assert_true(recorder_wait(r, COUNT, SOON_MS));
@@ -824,7 +792,7 @@ a_callback_leaves_campaigns_and_frees_but_does_not_wait(void **state)
 }
 
 /* Nothing but the listener needs the loop. */
-static void a_wait_in_the_thread_of_a_loop_needs_no_dispatch(void **state)
+TEST(a_wait_in_the_thread_of_a_loop_needs_no_dispatch)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct participant p;
@@ -832,7 +800,6 @@ static void a_wait_in_the_thread_of_a_loop_needs_no_dispatch(void **state)
     int64_t first;
     int64_t second;
 
-    (void)state;
     opts.flags = ZKR_SESSION_OWN_LOOP;
     own = open_session_with(&opts);
     begin(&p, own, "p");
@@ -875,13 +842,12 @@ static int in_child(zkr_leader *l)
     return 0;
 }
 
-static void a_forked_child_leads_nothing_and_ends_nothing(void **state)
+TEST(a_forked_child_leads_nothing_and_ends_nothing)
 {
     unsigned char result = 255;
     int fds[2];
     pid_t pid;
 
-    (void)state;
     leads(&a);
     assert_int_equal(pipe(fds), 0);
     pid = fork();
@@ -899,12 +865,11 @@ static void a_forked_child_leads_nothing_and_ends_nothing(void **state)
     assert_int_equal(count_children(path), 1);
 }
 
-static void terms_are_counted_as_grants(void **state)
+TEST(terms_are_counted_as_grants)
 {
     struct zkr_counters n = ZKR_COUNTERS_INIT;
     int64_t first;
 
-    (void)state;
     leads(&a);
     first = token_of(&a);
     delete_nth_child(path, 0);
@@ -917,47 +882,7 @@ static void terms_are_counted_as_grants(void **state)
     assert_int_equal(n.releases, 1);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-static int run_group(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(one_leads_and_the_next_one_when_it_has_left),
-        TEST(a_participant_waits_for_nothing_when_it_does_not_campaign),
-        TEST(a_second_campaign_goes_on_with_the_first),
-        TEST(arguments_are_checked),
-        TEST(a_node_is_that_of_curators_latch_and_has_the_id),
-        TEST(an_empty_id_is_no_data_and_without_one_it_is_our_record),
-        TEST(a_node_in_kazoos_layout_is_that_of_its_election),
-        TEST(participants_are_listed_in_their_order_with_their_ids),
-        TEST(a_leader_whose_node_is_deleted_queues_again),
-        TEST(a_leader_whose_session_ends_queues_again),
-        TEST(one_that_waits_queues_again_in_the_next_session),
-        TEST(one_that_is_cut_off_knows_before_another_leads),
-        TEST(a_connection_that_breaks_suspends_the_leader),
-        TEST(the_one_before_leaves_while_there_is_no_connection),
-        TEST(a_directory_that_is_deleted_is_made_again),
-        TEST(a_node_that_goes_before_its_create_is_answered_is_made_again),
-        TEST(a_server_that_restarts_has_one_leader),
-        TEST(campaigns_that_are_given_up_leave_nothing_behind),
-        TEST(one_that_leaves_before_its_create_is_answered_has_no_node),
-        TEST(one_is_freed_while_it_leads_and_while_it_waits),
-        TEST(a_wait_ends_when_another_thread_leaves),
-        TEST(a_session_that_is_closed_ends_terms_and_campaigns),
-        TEST(a_campaign_that_is_forbidden_fails_and_may_begin_anew),
-        TEST(a_grant_writes_for_its_own_term_only),
-        TEST(a_grant_that_is_freed_ends_no_term_and_a_release_does),
-        TEST(handles_of_a_grant_do_not_prolong_a_term),
-        TEST(a_callback_leaves_campaigns_and_frees_but_does_not_wait),
-        TEST(a_wait_in_the_thread_of_a_loop_needs_no_dispatch),
-        TEST(a_forked_child_leads_nothing_and_ends_nothing),
-        TEST(terms_are_counted_as_grants),
-    };
-
-    return cmocka_run_group_tests_name("leader", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

@@ -37,26 +37,25 @@ static int setup_with(uint32_t flags)
     return 0;
 }
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     return setup_with(0);
 }
 
-static int setup_without_lease(void **state)
+static int setup_without_lease(void)
 {
-    (void)state;
     return setup_with(ZKR_SESSION_NO_LEASE);
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     proxy_heal(proxy);
     zkr_mutex_free(m);
     close_through(s, proxy);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static int64_t boot_ms(void)
 {
@@ -87,7 +86,7 @@ static bool has_grown(void *arg)
     return zkr_grant_valid_until(grows->grant) > grows->beyond;
 }
 
-static void a_held_lock_is_proven_again_and_again(void **state)
+TEST(a_held_lock_is_proven_again_and_again)
 {
     zkr_grant *g = acquire(m);
     int64_t first = zkr_grant_valid_until(g);
@@ -95,7 +94,6 @@ static void a_held_lock_is_proven_again_and_again(void **state)
     int64_t start = boot_ms();
     struct grows later;
 
-    (void)state;
     assert_true(first > boot_ms() && first < boot_ms() + LEASE_MS);
     assert_true(wait_until(has_beaten, &four, SOON_MS));
     assert_true(boot_ms() - start >= LEASE_MS / 2); /* T/6 apart */
@@ -108,14 +106,13 @@ static void a_held_lock_is_proven_again_and_again(void **state)
 }
 
 /* An empty session has a pulse, which takes the place of the client's pings. */
-static void a_session_that_holds_nothing_writes_nothing(void **state)
+TEST(a_session_that_holds_nothing_writes_nothing)
 {
     zkr_session *other = open_session();
     zkr_mutex *rival = new_mutex(other, path);
     zkr_grant *g = acquire(rival);
     struct waiter w;
 
-    (void)state;
     waiter_start(&w, m, -1);
     wait_children(path, 2);
     proxy_reset_counts(proxy);
@@ -133,7 +130,7 @@ static void a_session_that_holds_nothing_writes_nothing(void **state)
 
 /* The server is silent, the connection stands: no event says that anything is
  * wrong, only the clock does. */
-static void a_silent_server_ends_the_lease_before_the_session(void **state)
+TEST(a_silent_server_ends_the_lease_before_the_session)
 {
     static const int states[] = { ZKR_GRANT_SUSPENDED, ZKR_GRANT_UNSURE,
                                   ZKR_GRANT_HELD };
@@ -142,7 +139,6 @@ static void a_silent_server_ends_the_lease_before_the_session(void **state)
     struct beats two = { 2 };
     int64_t until;
 
-    (void)state;
     ok(zkr_grant_listen(g, record_grant, r));
     assert_true(wait_until(has_beaten, &two, SOON_MS));
     proxy_freeze(proxy);
@@ -206,11 +202,10 @@ static bool comes_back_in_time(void)
     return held;
 }
 
-static void a_lost_connection_leaves_the_lease_running(void **state)
+TEST(a_lost_connection_leaves_the_lease_running)
 {
     int tries = 1;
 
-    (void)state;
     while (!comes_back_in_time() && tries < 10)
         tries++;
     assert_true(tries < 10);
@@ -218,14 +213,13 @@ static void a_lost_connection_leaves_the_lease_running(void **state)
 
 /* Regression: the rule for a single write did not apply once the session had a
  * proof from a time at which it held nothing, after failed claims or a wait. */
-static void failed_claims_do_not_take_the_first_lease_away(void **state)
+TEST(failed_claims_do_not_take_the_first_lease_away)
 {
     zkr_session *other = open_session();
     zkr_mutex *rival = new_mutex(other, path);
     zkr_grant *none = NULL;
     zkr_grant *g;
 
-    (void)state;
     sleep_ms(LEASE_MS / 3); /* the beat of the setup ends */
     g = acquire(rival);
     for (size_t i = 0; i < 3; i++)
@@ -240,7 +234,7 @@ static void failed_claims_do_not_take_the_first_lease_away(void **state)
     close_session(other);
 }
 
-static void a_lease_after_a_wait_has_no_hole(void **state)
+TEST(a_lease_after_a_wait_has_no_hole)
 {
     zkr_session *other = open_session();
     zkr_mutex *rival = new_mutex(other, path);
@@ -248,7 +242,6 @@ static void a_lease_after_a_wait_has_no_hole(void **state)
     struct waiter w;
     int64_t end;
 
-    (void)state;
     sleep_ms(LEASE_MS / 3); /* the beat of the setup ends */
     g = acquire(rival);
     waiter_start(&w, m, -1);
@@ -287,12 +280,10 @@ static int requests_of_a_short_hold(void)
 
 /* The first write is the k of a proof: what the pulse has sent is j and m. A
  * busy machine may be late with the pulse; then there is a third request. */
-static void
-after_a_silence_a_short_hold_has_a_lease_for_two_requests(void **state)
+TEST(after_a_silence_a_short_hold_has_a_lease_for_two_requests)
 {
     int count = 0;
 
-    (void)state;
     proxy_set_latency(proxy, 20);
     for (int i = 0; i < 4 && count != 2; i++)
         count = requests_of_a_short_hold();
@@ -315,9 +306,8 @@ static void expect_no_doubt(int for_ms)
 
 /* This holds for every age of the j of the first proof when the lock is asked
  * for. */
-static void where_answers_are_slow_no_new_grant_is_in_doubt(void **state)
+TEST(where_answers_are_slow_no_new_grant_is_in_doubt)
 {
-    (void)state;
     proxy_set_latency(proxy, LEASE_MS / 12);
     for (int phase = 0; phase < 2; phase++) {
         sleep_ms(LEASE_MS * 3 / 4 + phase * LEASE_MS / 10);
@@ -338,11 +328,10 @@ static bool has_run_out(void *session)
 }
 
 /* A first write that is answered late proves nothing by itself. */
-static void where_answers_are_slow_a_grant_begins_with_a_lease(void **state)
+TEST(where_answers_are_slow_a_grant_begins_with_a_lease)
 {
     zkr_grant *g;
 
-    (void)state;
     assert_true(wait_until(has_run_out, s, SOON_MS));
     proxy_set_latency(proxy, LEASE_MS / 6);
     g = acquire(m);
@@ -353,12 +342,11 @@ static void where_answers_are_slow_a_grant_begins_with_a_lease(void **state)
 
 /* The session lives by its reconnects, but no pulse comes through, so that its
  * first write has no round before it. */
-static void without_a_proof_a_grant_waits_for_one(void **state)
+TEST(without_a_proof_a_grant_waits_for_one)
 {
     int64_t start = boot_ms();
     zkr_grant *g;
 
-    (void)state;
     while (boot_ms() - start < LEASE_MS + LEASE_MS / 3) {
         proxy_rule(proxy, ZOO_SYNC_OP, 1, PROXY_DROP_REQUEST);
         assert_true(proxy_wait_rule(proxy, SOON_MS));
@@ -373,13 +361,12 @@ static void without_a_proof_a_grant_waits_for_one(void **state)
 /* Regression: each answer that proved nothing yet was followed at once by the
  * next request. Here the session lives by its reconnects, but no write comes
  * through. */
-static void a_lease_is_won_back_without_a_storm_of_writes(void **state)
+TEST(a_lease_is_won_back_without_a_storm_of_writes)
 {
     zkr_grant *g = acquire(m);
     struct beats five = { 5 };
     int64_t start;
 
-    (void)state;
     assert_true(wait_until(has_beaten, &five, SOON_MS));
     start = boot_ms();
     while (boot_ms() - start < LEASE_MS + LEASE_MS / 3) {
@@ -393,12 +380,11 @@ static void a_lease_is_won_back_without_a_storm_of_writes(void **state)
     release(g);
 }
 
-static void verify_asks_the_servers(void **state)
+TEST(verify_asks_the_servers)
 {
     zkr_grant *g = acquire(m);
     struct stopwatch *w;
 
-    (void)state;
     proxy_reset_counts(proxy);
     ok(zkr_grant_verify(g, SOON_MS));
     assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 1);
@@ -430,12 +416,11 @@ static bool is_asking(void *unused)
 
 /* Regression: the release cancelled the request, so its caller never got an
  * answer. */
-static void verify_ends_when_the_grant_does(void **state)
+TEST(verify_ends_when_the_grant_does)
 {
     zkr_grant *g = acquire(m);
     struct waiter w;
 
-    (void)state;
     proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REQUEST);
     waiter_start_by(&w, by_verifying, g, -1);
     assert_true(wait_until(is_asking, NULL, SOON_MS));
@@ -448,11 +433,10 @@ static void verify_ends_when_the_grant_does(void **state)
     zkr_grant_free(g);
 }
 
-static void without_a_lease_the_connection_decides(void **state)
+TEST_WITH(without_a_lease_the_connection_decides, setup_without_lease, teardown)
 {
     zkr_grant *g = acquire(m);
 
-    (void)state;
     proxy_reset_counts(proxy);
     sleep_ms(LEASE_MS / 2); /* for something not to happen */
     assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 0);
@@ -535,43 +519,14 @@ static char answer_after(int stopped_ms, int session_ms)
 
 /* Not even one check may say yes: the clock is read in it, before any event of
  * the client can have come. */
-static void a_process_that_was_stopped_does_not_believe(void **state)
+TEST_WITH(a_process_that_was_stopped_does_not_believe, NULL, NULL)
 {
-    (void)state;
     assert_int_equal(answer_after(2 * BRIEF_SESSION_MS, BRIEF_SESSION_MS), 'n');
 }
 
-static void a_process_that_was_stopped_for_a_moment_still_holds(void **state)
+TEST_WITH(a_process_that_was_stopped_for_a_moment_still_holds, NULL, NULL)
 {
-    (void)state;
     assert_int_equal(answer_after(400, SESSION_MS), 'y');
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-static int run_group(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_process_that_was_stopped_does_not_believe),
-        cmocka_unit_test(a_process_that_was_stopped_for_a_moment_still_holds),
-        TEST(a_held_lock_is_proven_again_and_again),
-        TEST(a_session_that_holds_nothing_writes_nothing),
-        TEST(a_silent_server_ends_the_lease_before_the_session),
-        TEST(a_lost_connection_leaves_the_lease_running),
-        TEST(failed_claims_do_not_take_the_first_lease_away),
-        TEST(a_lease_after_a_wait_has_no_hole),
-        TEST(after_a_silence_a_short_hold_has_a_lease_for_two_requests),
-        TEST(where_answers_are_slow_no_new_grant_is_in_doubt),
-        TEST(where_answers_are_slow_a_grant_begins_with_a_lease),
-        TEST(without_a_proof_a_grant_waits_for_one),
-        TEST(a_lease_is_won_back_without_a_storm_of_writes),
-        TEST(verify_asks_the_servers),
-        TEST(verify_ends_when_the_grant_does),
-        cmocka_unit_test_setup_teardown(without_a_lease_the_connection_decides,
-                                        setup_without_lease, teardown),
-    };
-
-    return cmocka_run_group_tests_name("lease", tests, NULL, NULL);
 }
 
 int main(int argc, char **argv)
@@ -579,5 +534,5 @@ int main(int argc, char **argv)
     if (argc == 5)
         return child_main(argv[1], argv[2], (uint32_t)atoi(argv[3]),
                           atoi(argv[4]));
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

@@ -22,11 +22,10 @@ static zkr_session *other;
 static zkr_mutex *rival;
 static char path[64];
 
-static int setup(void **state)
+static int setup(void)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
 
-    (void)state;
     opts.session_timeout_ms = TIMEOUT_MS;
     s = open_through(&proxy, &opts);
     ok(zkr_session_open(server_hosts(the_server), &opts, &other));
@@ -37,9 +36,8 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     proxy_forget_rules(proxy);
     zkr_mutex_free(m);
     zkr_mutex_free(rival);
@@ -48,6 +46,8 @@ static int teardown(void **state)
     proxy_stop(proxy);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static int64_t boot_ms(void)
 {
@@ -88,12 +88,11 @@ static void await_deletes(long count)
 
 /* Regression: its node stayed for as long as the ensemble kept the session, and
  * all contenders behind it waited: 9.8 s in a trial with T = 6 s. */
-static void a_waiter_leaves_nothing_that_blocks(void **state)
+TEST(a_waiter_leaves_nothing_that_blocks)
 {
     zkr_grant *g = acquire(rival);
     struct waiter w;
 
-    (void)state;
     waiter_start(&w, m, -1);
     wait_children(path, 2);
     for (int i = 0; i < 2; i++) {
@@ -112,13 +111,12 @@ static void a_waiter_leaves_nothing_that_blocks(void **state)
 
 /* The delete gets the same answer, so the session after that deletes the
  * node. */
-static void two_sessions_in_a_row_leave_nothing(void **state)
+TEST(two_sessions_in_a_row_leave_nothing)
 {
     zkr_grant *g = acquire(rival);
     uint64_t epoch = zkr_session_epoch(s);
     struct waiter w;
 
-    (void)state;
     waiter_start(&w, m, -1);
     wait_children(path, 2);
     proxy_reset_counts(proxy);
@@ -135,12 +133,11 @@ static void two_sessions_in_a_row_leave_nothing(void **state)
 
 /* The first that is found tells that the session lives: the others go as well.
  */
-static void all_nodes_of_a_session_go(void **state)
+TEST(all_nodes_of_a_session_go)
 {
     zkr_grant *g = acquire(rival);
     struct waiter w[2];
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         waiter_start(&w[i], m, -1);
         wait_children(path, 2 + i);
@@ -162,9 +159,8 @@ static void all_nodes_of_a_session_go(void **state)
 
 /* The lease runs longer: nobody else may be granted the lock before its end,
  * though the holder knows that the lock is lost. */
-static void a_holder_is_given_what_was_promised(void **state)
+TEST(a_holder_is_given_what_was_promised)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         uint64_t epoch = zkr_session_epoch(s);
         zkr_grant *g = acquire(m);
@@ -186,9 +182,8 @@ static void a_holder_is_given_what_was_promised(void **state)
     }
 }
 
-static void a_lock_given_back_goes_in_any_case(void **state)
+TEST(a_lock_given_back_goes_in_any_case)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         uint64_t epoch = zkr_session_epoch(s);
         zkr_grant *g = acquire(m);
@@ -206,13 +201,12 @@ static void a_lock_given_back_goes_in_any_case(void **state)
 }
 
 /* A create whose answer did not come: the node is found by its name. */
-static void a_node_that_was_never_seen_goes_as_well(void **state)
+TEST(a_node_that_was_never_seen_goes_as_well)
 {
     zkr_grant *g = acquire(rival);
     uint64_t epoch = zkr_session_epoch(s);
     struct waiter w;
 
-    (void)state;
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
     waiter_start(&w, m, -1);
     wait_children(path, 2);
@@ -228,23 +222,7 @@ static void a_node_that_was_never_seen_goes_as_well(void **state)
     assert_int_equal(count_children(path), 0);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-static int run_group(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_waiter_leaves_nothing_that_blocks),
-        TEST(all_nodes_of_a_session_go),
-        TEST(two_sessions_in_a_row_leave_nothing),
-        TEST(a_holder_is_given_what_was_promised),
-        TEST(a_lock_given_back_goes_in_any_case),
-        TEST(a_node_that_was_never_seen_goes_as_well),
-    };
-
-    return cmocka_run_group_tests_name("leftover", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

@@ -21,9 +21,8 @@ static zkr_mutex *m;
 static struct recorder *told;
 static char path[64];
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     s = open_through(&proxy, NULL);
     (void)snprintf(path, sizeof(path), "%s", new_path());
     m = new_mutex(s, path);
@@ -31,9 +30,8 @@ static int setup(void **state)
     return told == NULL ? -1 : 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     proxy_let_all_pass(proxy);
     zkr_mutex_free(m);
     (void)zkr_session_close(s);
@@ -41,6 +39,8 @@ static int teardown(void **state)
     proxy_stop(proxy);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 /* -- what is asked --------------------------------------------------------- */
 
@@ -85,11 +85,10 @@ static zkr_grant *nth_grant(size_t i)
     return recorded_grant(told, i);
 }
 
-static void ten_claims_need_two_lists(void **state)
+TEST(ten_claims_need_two_lists)
 {
     enum { N = 10 };
 
-    (void)state;
     release(acquire(m)); /* the directory is there */
     proxy_reset_counts(proxy);
     proxy_set_latency(proxy, 50); /* the first list waits for the others */
@@ -123,9 +122,8 @@ static int get_known(void)
     return number;
 }
 
-static void an_acquire_again_is_one_create(void **state)
+TEST(an_acquire_again_is_one_create)
 {
-    (void)state;
     (void)get_known();
     for (int i = 0; i < 3; i++) {
         zkr_grant *g;
@@ -139,14 +137,13 @@ static void an_acquire_again_is_one_create(void **state)
     }
 }
 
-static void somebody_who_came_meanwhile_is_seen(void **state)
+TEST(somebody_who_came_meanwhile_is_seen)
 {
     zkr_session *other = open_session();
     zkr_mutex *theirs = new_mutex(other, path);
     struct waiter w;
     zkr_grant *g;
 
-    (void)state;
     (void)get_known();
     g = acquire(theirs);
     waiter_start(&w, m, -1);
@@ -163,14 +160,13 @@ static void somebody_who_came_meanwhile_is_seen(void **state)
 /* The first of its session that waits: its number follows, but others are
  * ahead. The list that went with its create is the answer; once a second one
  * was sent. */
-static void a_claim_behind_others_lists_once(void **state)
+TEST(a_claim_behind_others_lists_once)
 {
     zkr_session *other = open_session();
     zkr_mutex *theirs = new_mutex(other, path);
     zkr_grant *g;
     long one = 1;
 
-    (void)state;
     (void)get_known();
     g = acquire(theirs);
     for (size_t i = 0; i < 4; i++) {
@@ -207,13 +203,12 @@ static void stranger(int number, char name[160])
 
 /* Others delete the directory and make it again, and their nodes have the
  * numbers that ours had. The last one holds the lock. */
-static void another_directory_is_noticed(void **state)
+TEST(another_directory_is_noticed)
 {
     struct waiter w;
     char name[160];
     int last = get_known();
 
-    (void)state;
     assert_int_equal(admin_delete_tree(admin, path), ZOK);
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     stranger(-1, name);
@@ -253,22 +248,20 @@ static void hand_over_to(zkr_mutex *next)
     release(w.grant);
 }
 
-static void two_threads_hand_over_without_a_list(void **state)
+TEST(two_threads_hand_over_without_a_list)
 {
-    (void)state;
     hand_over_to(m);
 }
 
-static void two_handles_on_one_path_are_one_line(void **state)
+TEST(two_handles_on_one_path_are_one_line)
 {
     zkr_mutex *second = new_mutex(s, path);
 
-    (void)state;
     hand_over_to(second);
     zkr_mutex_free(second);
 }
 
-static void all_sessions_are_served_in_order(void **state)
+TEST(all_sessions_are_served_in_order)
 {
     enum { N = 8 };
     zkr_session *other = open_session();
@@ -276,7 +269,6 @@ static void all_sessions_are_served_in_order(void **state)
     struct waiter waiters[N];
     zkr_grant *g = acquire(m);
 
-    (void)state;
     for (size_t i = 0; i < N; i++) {
         waiter_start(&waiters[i], i % 3 == 1 ? theirs : m, -1);
         wait_children(path, i + 2);
@@ -314,14 +306,13 @@ static bool has_moved(void *arg)
     return is_new;
 }
 
-static void a_claim_that_loses_its_node_queues_again(void **state)
+TEST(a_claim_that_loses_its_node_queues_again)
 {
     static const size_t order[] = { 1, 2, 0 };
     struct waiter waiters[3];
     zkr_grant *g = acquire(m);
     struct moved moved = { NULL, 4 };
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         waiter_start(&waiters[i], m, -1);
         wait_children(path, i + 2);
@@ -341,12 +332,11 @@ static void a_claim_that_loses_its_node_queues_again(void **state)
     free(moved.old);
 }
 
-static void a_lost_lock_passes_to_the_neighbour(void **state)
+TEST(a_lost_lock_passes_to_the_neighbour)
 {
     zkr_grant *g = acquire(m);
     struct waiter w;
 
-    (void)state;
     waiter_start(&w, m, -1);
     wait_children(path, 2);
     delete_nth_child(path, 0);
@@ -358,12 +348,11 @@ static void a_lost_lock_passes_to_the_neighbour(void **state)
     release(w.grant);
 }
 
-static void a_new_connection_lists(void **state)
+TEST(a_new_connection_lists)
 {
     zkr_grant *g = acquire(m);
     struct waiter w;
 
-    (void)state;
     proxy_reset_counts(proxy);
     waiter_start(&w, m, -1);
     wait_children(path, 2);
@@ -427,21 +416,19 @@ static void write_held_back(enum proxy_action action)
     assert_int_equal(admin_delete(admin, data), ZOK);
 }
 
-static void an_unanswered_write_keeps_the_neighbour_waiting(void **state)
+TEST(an_unanswered_write_keeps_the_neighbour_waiting)
 {
-    (void)state;
     write_held_back(PROXY_HOLD_REPLY);
 }
 
-static void an_unsent_write_keeps_the_neighbour_waiting(void **state)
+TEST(an_unsent_write_keeps_the_neighbour_waiting)
 {
-    (void)state;
     write_held_back(PROXY_HOLD_REQUEST);
 }
 
 /* -- readers and writers --------------------------------------------------- */
 
-static void readers_follow_a_writer_without_a_list(void **state)
+TEST(readers_follow_a_writer_without_a_list)
 {
     enum { READERS = 3 };
     zkr_rwlock *lock;
@@ -449,7 +436,6 @@ static void readers_follow_a_writer_without_a_list(void **state)
     struct waiter readers[READERS];
     struct waiter writer;
 
-    (void)state;
     ok(zkr_rwlock_new(s, path, NULL, &lock));
     ok(zkr_rwlock_acquire_write(lock, -1, &writing));
     proxy_reset_counts(proxy);
@@ -475,31 +461,7 @@ static void readers_follow_a_writer_without_a_list(void **state)
     zkr_rwlock_free(lock);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-static int run_group(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(ten_claims_need_two_lists),
-        TEST(an_acquire_again_is_one_create),
-        TEST(somebody_who_came_meanwhile_is_seen),
-        TEST(a_claim_behind_others_lists_once),
-        TEST(another_directory_is_noticed),
-        TEST(two_threads_hand_over_without_a_list),
-        TEST(two_handles_on_one_path_are_one_line),
-        TEST(all_sessions_are_served_in_order),
-        TEST(a_claim_that_loses_its_node_queues_again),
-        TEST(a_lost_lock_passes_to_the_neighbour),
-        TEST(a_new_connection_lists),
-        TEST(an_unanswered_write_keeps_the_neighbour_waiting),
-        TEST(an_unsent_write_keeps_the_neighbour_waiting),
-        TEST(readers_follow_a_writer_without_a_list),
-    };
-
-    return cmocka_run_group_tests_name("line", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

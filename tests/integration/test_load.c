@@ -19,9 +19,8 @@ static char data[64];
 static atomic_int answered;
 static atomic_int wrong;
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     s = open_through(&proxy, NULL);
     (void)snprintf(path, sizeof(path), "%s", new_path());
     (void)snprintf(data, sizeof(data), "%s", new_path());
@@ -33,14 +32,15 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     proxy_let_all_pass(proxy);
     zkr_mutex_free(m);
     close_through(s, proxy);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static void on_answer(int error, const struct zkr_reply *reply, void *user)
 {
@@ -95,14 +95,13 @@ static void await_request(int32_t type)
 /* Regression: all stood in one queue with the program's requests. A lock that
  * was held fell into doubt, and a release came to nothing, for as long as the
  * program had posted more than the servers answered. */
-static void checks_acquires_and_releases_overtake_reads(void **state)
+TEST(checks_acquires_and_releases_overtake_reads)
 {
     zkr_mutex *other = new_mutex(s, new_path());
     zkr_mutex *next = new_mutex(s, new_path());
     zkr_grant *held = acquire(m), *g = acquire(other);
     struct waiter w;
 
-    (void)state;
     post_reads_that_wait();
     zkr_grant_free(g);
     await_request(ZOO_DELETE_OP);
@@ -119,14 +118,13 @@ static void checks_acquires_and_releases_overtake_reads(void **state)
     zkr_mutex_free(next);
 }
 
-static void a_release_waits_for_the_writes_before_it(void **state)
+TEST(a_release_waits_for_the_writes_before_it)
 {
     zkr_mutex *next = new_mutex(s, new_path());
     zkr_grant *g = acquire(m);
     struct Stat written, directory;
     struct waiter w;
 
-    (void)state;
     post_reads_that_wait();
     post_write();
     zkr_grant_free(g);
@@ -145,11 +143,10 @@ static void a_release_waits_for_the_writes_before_it(void **state)
     zkr_mutex_free(next);
 }
 
-static void a_release_does_not_wait_for_the_writes_behind_it(void **state)
+TEST(a_release_does_not_wait_for_the_writes_behind_it)
 {
     zkr_grant *g = acquire(m);
 
-    (void)state;
     post_reads_that_wait();
     zkr_grant_free(g);
     post_write();
@@ -161,11 +158,10 @@ static void a_release_does_not_wait_for_the_writes_behind_it(void **state)
 
 /* Regression: after a cut the question whether the lock is still held came
  * behind all that the program had posted. */
-static void after_a_cut_the_lock_is_held_before_a_read_is_answered(void **state)
+TEST(after_a_cut_the_lock_is_held_before_a_read_is_answered)
 {
     zkr_grant *g = acquire(m);
 
-    (void)state;
     proxy_cut(proxy);
     wait_session_state(s, ZKR_SESSION_SUSPENDED);
     post_reads();
@@ -179,11 +175,10 @@ static void after_a_cut_the_lock_is_held_before_a_read_is_answered(void **state)
 }
 
 /* Each read shows the write before it, and not the one behind it. */
-static void reads_and_writes_go_in_the_order_of_the_calls(void **state)
+TEST(reads_and_writes_go_in_the_order_of_the_calls)
 {
     static int32_t versions[MANY / 4];
 
-    (void)state;
     proxy_cut(proxy);
     wait_session_state(s, ZKR_SESSION_SUSPENDED);
     for (int i = 0; i < MANY / 4; i++) {
@@ -196,21 +191,7 @@ static void reads_and_writes_go_in_the_order_of_the_calls(void **state)
     await_answers(MANY / 2);
 }
 
-static int run_group(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    static const struct CMUnitTest tests[] = {
-        TEST(checks_acquires_and_releases_overtake_reads),
-        TEST(a_release_waits_for_the_writes_before_it),
-        TEST(a_release_does_not_wait_for_the_writes_behind_it),
-        TEST(after_a_cut_the_lock_is_held_before_a_read_is_answered),
-        TEST(reads_and_writes_go_in_the_order_of_the_calls),
-    };
-
-    return cmocka_run_group_tests_name("load", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

@@ -18,9 +18,8 @@ static zkr_mutex *rival;
 static char path[64];
 static atomic_int outcomes;
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     s = open_session();
     theirs = open_session();
     (void)strcpy(path, new_path());
@@ -30,15 +29,16 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     zkr_mutex_free(m);
     zkr_mutex_free(rival);
     (void)zkr_session_close(s);
     (void)zkr_session_close(theirs);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static void on_outcome(int rc, zkr_grant *grant, void *user)
 {
@@ -114,11 +114,10 @@ static void cancel_all(int count)
 }
 
 /* The names: what is sent, the node, and what is swept. */
-static void a_claim_behind_one_of_ours_costs_2_kib_at_most(void **state)
+TEST(a_claim_behind_one_of_ours_costs_2_kib_at_most)
 {
     zkr_grant *g = acquire(m);
 
-    (void)state;
     assert_cost(MANY, false, 2048, 3);
     cancel_all(FEW + MANY);
     release(g);
@@ -126,29 +125,16 @@ static void a_claim_behind_one_of_ours_costs_2_kib_at_most(void **state)
 
 /* It has a watch, for which the client needs memory, too, and may look for
  * ghosts. All three have the name of the other node. */
-static void a_claim_behind_one_of_others_costs_3_kib_at_most(void **state)
+TEST(a_claim_behind_one_of_others_costs_3_kib_at_most)
 {
     zkr_grant *g = acquire(m);
 
-    (void)state;
     assert_cost(SOME, true, 3072, 6);
     cancel_all(FEW + SOME);
     release(g);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-static int run_group(void)
-{
-    static const struct CMUnitTest tests[] = {
-        TEST(a_claim_behind_one_of_ours_costs_2_kib_at_most),
-        TEST(a_claim_behind_one_of_others_costs_3_kib_at_most),
-    };
-
-    return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

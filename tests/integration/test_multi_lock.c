@@ -15,9 +15,8 @@ static char paths[3][64]; /* in their order */
 static zkr_mutex *mutexes[3];
 static zkr_mutex *others[3]; /* of their session */
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     ours = open_session();
     theirs = open_session();
     for (int i = 0; i < 3; i++)
@@ -31,9 +30,8 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         zkr_mutex_free(mutexes[i]);
         zkr_mutex_free(others[i]);
@@ -42,6 +40,8 @@ static int teardown(void **state)
     close_session(theirs);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static zkr_multi_lock *new_multi(const struct zkr_multi_lock_opts *opts)
 {
@@ -105,12 +105,11 @@ static int by_multi(void *ml, int64_t timeout_ms, zkr_grant **ret_grant)
     return rc;
 }
 
-static void all_are_granted_in_the_order_of_their_paths(void **state)
+TEST(all_are_granted_in_the_order_of_their_paths)
 {
     zkr_multi_lock *ml = multi_of(3);
     zkr_grant *grants[3];
 
-    (void)state;
     assert_int_equal(zkr_multi_lock_count(ml), 3);
     for (int n = 0; n < 2; n++) {
         take(ml, grants);
@@ -129,12 +128,11 @@ static void all_are_granted_in_the_order_of_their_paths(void **state)
     zkr_multi_lock_free(ml);
 }
 
-static void one_that_is_taken_keeps_none(void **state)
+TEST(one_that_is_taken_keeps_none)
 {
     zkr_multi_lock *ml = multi_of(3);
     zkr_grant *grants[3];
 
-    (void)state;
     for (int taken = 0; taken < 3; taken++) {
         zkr_grant *g = acquire(others[taken]);
         struct stopwatch *w = stopwatch_start();
@@ -186,13 +184,12 @@ static void *go_round(void *arg)
     return NULL;
 }
 
-static void the_order_of_adding_does_not_matter(void **state)
+TEST(the_order_of_adding_does_not_matter)
 {
     atomic_int inside = 0;
     struct pair pairs[2] = { { .ml = new_multi(NULL), .inside = &inside } };
     pthread_t threads[2];
 
-    (void)state;
     ok(zkr_multi_lock_new(theirs, NULL, &pairs[1].ml));
     pairs[1].inside = &inside;
     ok(zkr_multi_lock_add_mutex(pairs[0].ml, mutexes[0]));
@@ -211,7 +208,7 @@ static void the_order_of_adding_does_not_matter(void **state)
 
 /* -- any recipe ------------------------------------------------------------ */
 
-static void locks_of_all_recipes_are_members(void **state)
+TEST(locks_of_all_recipes_are_members)
 {
     zkr_multi_lock *ml = new_multi(NULL);
     zkr_reentrant_mutex *rm = NULL;
@@ -222,7 +219,6 @@ static void locks_of_all_recipes_are_members(void **state)
     zkr_grant *grants[7];
     zkr_grant *reader = NULL;
 
-    (void)state;
     ok(zkr_reentrant_mutex_new(ours, new_path(), NULL, &rm));
     ok(zkr_unfair_mutex_new(ours, new_path(), NULL, &um));
     (void)snprintf(path, sizeof(path), "%s", new_path());
@@ -256,14 +252,13 @@ static void locks_of_all_recipes_are_members(void **state)
 }
 
 /* A lock that the thread had before must not be lost with the rest. */
-static void a_failure_gives_back_no_more_than_it_took(void **state)
+TEST(a_failure_gives_back_no_more_than_it_took)
 {
     zkr_multi_lock *ml = new_multi(NULL);
     zkr_reentrant_mutex *rm = NULL;
     zkr_grant *grants[2];
     zkr_grant *g = acquire(others[2]);
 
-    (void)state;
     ok(zkr_reentrant_mutex_new(ours, paths[0], NULL, &rm));
     ok(zkr_multi_lock_add_reentrant_mutex(ml, rm));
     ok(zkr_multi_lock_add_mutex(ml, mutexes[2]));
@@ -281,12 +276,11 @@ static void a_failure_gives_back_no_more_than_it_took(void **state)
 }
 
 /* Curator: testSomeReleasesFail. */
-static void each_release_is_tried(void **state)
+TEST(each_release_is_tried)
 {
     zkr_multi_lock *ml = multi_of(3);
     zkr_grant *grants[3];
 
-    (void)state;
     for (int lost = 0; lost < 3; lost++) {
         take(ml, grants);
         delete_nth_child(paths[lost], 0);
@@ -333,14 +327,13 @@ static void delete_watched(const char *path)
     assert_int_equal(admin_delete(admin, node), ZOK);
 }
 
-static void a_lock_lost_meanwhile_is_acquired_again(void **state)
+TEST(a_lock_lost_meanwhile_is_acquired_again)
 {
     zkr_multi_lock *ml = multi_of(3);
     zkr_grant *g = acquire(others[2]);
     struct waiter next;
     struct waiter w;
 
-    (void)state;
     wait_for_the_last(&w, ml);
     waiter_start(&next, others[0], -1);
     wait_children(paths[0], 2);
@@ -369,12 +362,11 @@ static int by_thread_that_has_it(void *ml, int64_t timeout_ms,
 }
 
 /* It is not acquired again before its thread has released it. */
-static void a_lock_that_its_thread_had_may_be_lost_meanwhile(void **state)
+TEST(a_lock_that_its_thread_had_may_be_lost_meanwhile)
 {
     zkr_multi_lock *ml = new_multi(NULL);
     zkr_reentrant_mutex *rm = NULL;
 
-    (void)state;
     ok(zkr_reentrant_mutex_new(ours, paths[0], NULL, &rm));
     held_first = rm;
     ok(zkr_multi_lock_add_reentrant_mutex(ml, rm));
@@ -411,12 +403,11 @@ static zkr_multi_lock *multi_behind(zkr_mutex *last)
     return ml;
 }
 
-static void a_grant_in_a_line_may_be_in_vain(void **state)
+TEST(a_grant_in_a_line_may_be_in_vain)
 {
     zkr_mutex *same = new_mutex(ours, paths[1]);
     zkr_multi_lock *ml = multi_behind(same);
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         zkr_grant *g = acquire(same);
         struct waiter behind;
@@ -437,13 +428,12 @@ static void a_grant_in_a_line_may_be_in_vain(void **state)
     zkr_mutex_free(same);
 }
 
-static void a_lock_that_stays_may_be_granted_in_vain(void **state)
+TEST(a_lock_that_stays_may_be_granted_in_vain)
 {
     struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
     zkr_multi_lock *ml;
     zkr_mutex *stays;
 
-    (void)state;
     opts.retain_ms = 60000;
     ok(zkr_mutex_new(ours, paths[1], &opts, &stays));
     ml = multi_behind(stays);
@@ -465,7 +455,7 @@ static void a_lock_that_stays_may_be_granted_in_vain(void **state)
 
 /* The free of a reentrant mutex frees its grants, also those that were granted
  * and are not told yet. */
-static void a_grant_that_is_not_told_can_be_freed(void **state)
+TEST(a_grant_that_is_not_told_can_be_freed)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct recorder *r = recorder_new();
@@ -474,7 +464,6 @@ static void a_grant_that_is_not_told_can_be_freed(void **state)
     zkr_multi_lock *ml = NULL;
     int code;
 
-    (void)state;
     opts.flags = ZKR_SESSION_OWN_LOOP;
     opts.session_timeout_ms = SESSION_MS;
     ok(zkr_session_open(server_hosts(the_server), &opts, &loop));
@@ -495,13 +484,12 @@ static void a_grant_that_is_not_told_can_be_freed(void **state)
 }
 
 /* The thread of the library that begins a later link is not its owner. */
-static void every_node_names_the_thread_that_acquires(void **state)
+TEST(every_node_names_the_thread_that_acquires)
 {
     zkr_multi_lock *ml = multi_of(3);
     zkr_grant *grants[3];
     char own[32];
 
-    (void)state;
     (void)snprintf(own, sizeof(own), "\"tid\":%d,", (int)gettid());
     take(ml, grants);
     for (int i = 0; i < 3; i++) {
@@ -514,13 +502,12 @@ static void every_node_names_the_thread_that_acquires(void **state)
     zkr_multi_lock_free(ml);
 }
 
-static void it_begins_again_in_the_next_session(void **state)
+TEST(it_begins_again_in_the_next_session)
 {
     zkr_multi_lock *ml = multi_of(3);
     zkr_grant *g = acquire(others[2]);
     struct waiter w;
 
-    (void)state;
     wait_for_the_last(&w, ml);
     for (int i = 0; i < 2; i++) {
         expire_and_wait(ours);
@@ -535,14 +522,13 @@ static void it_begins_again_in_the_next_session(void **state)
     zkr_multi_lock_free(ml);
 }
 
-static void with_the_flag_it_fails(void **state)
+TEST(with_the_flag_it_fails)
 {
     struct zkr_multi_lock_opts opts = ZKR_MULTI_LOCK_OPTS_INIT;
     zkr_grant *g = acquire(others[2]);
     zkr_multi_lock *ml;
     struct waiter w;
 
-    (void)state;
     opts.flags = ZKR_MULTI_LOCK_FAIL_ON_SESSION_LOSS;
     ml = new_multi(&opts);
     for (int i = 0; i < 3; i++)
@@ -564,14 +550,13 @@ static void with_the_flag_it_fails(void **state)
 
 /* -- ends ------------------------------------------------------------------ */
 
-static void a_cancel_ends_no_other_acquire(void **state)
+TEST(a_cancel_ends_no_other_acquire)
 {
     zkr_multi_lock *ml = multi_of(3);
     zkr_grant *g = acquire(others[2]);
     struct waiter by_itself;
     struct waiter w;
 
-    (void)state;
     waiter_start(&by_itself, mutexes[2], -1);
     wait_children(paths[2], 2);
     for (int i = 0; i < 2; i++) {
@@ -591,7 +576,7 @@ static void a_cancel_ends_no_other_acquire(void **state)
     release(by_itself.grant);
 }
 
-static void nobody_has_to_wait(void **state)
+TEST(nobody_has_to_wait)
 {
     zkr_multi_lock *ml = multi_of(3);
     struct recorder *r = recorder_new();
@@ -601,7 +586,6 @@ static void nobody_has_to_wait(void **state)
     int64_t count;
     int code;
 
-    (void)state;
     ok(zkr_multi_lock_acquire_async(ml, -1, record_all, r, &request));
     wait_children(paths[1], 2);
     ok(zkr_request_cancel(request));
@@ -633,7 +617,7 @@ static void nobody_has_to_wait(void **state)
 
 /* A lock that stays answers a try at once. The sentence was that of an earlier
  * error, and a callback was not called. */
-static void a_try_that_is_refused_at_once_is_told(void **state)
+TEST(a_try_that_is_refused_at_once_is_told)
 {
     struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
     struct recorder *r = recorder_new();
@@ -643,7 +627,6 @@ static void a_try_that_is_refused_at_once_is_told(void **state)
     zkr_grant *g;
     int code = 0;
 
-    (void)state;
     opts.retain_ms = 60000;
     ok(zkr_mutex_new(ours, new_path(), &opts, &stays));
     ok(zkr_multi_lock_add_mutex(ml, stays));
@@ -661,13 +644,12 @@ static void a_try_that_is_refused_at_once_is_told(void **state)
     recorder_free(r);
 }
 
-static void impossible_arguments_are_refused(void **state)
+TEST(impossible_arguments_are_refused)
 {
     zkr_multi_lock *ml = new_multi(NULL);
     zkr_mutex *same = new_mutex(ours, paths[0]);
     zkr_grant *grants[1];
 
-    (void)state;
     assert_int_equal(zkr_multi_lock_acquire(ml, 0, grants), ZKR_EINVAL);
     ok(zkr_multi_lock_add_mutex(ml, mutexes[0]));
     assert_int_equal(zkr_multi_lock_add_mutex(ml, same), ZKR_EINVAL);
@@ -686,35 +668,7 @@ static void impossible_arguments_are_refused(void **state)
     zkr_multi_lock_free(NULL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-static int run_group(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(all_are_granted_in_the_order_of_their_paths),
-        TEST(one_that_is_taken_keeps_none),
-        TEST(the_order_of_adding_does_not_matter),
-        TEST(locks_of_all_recipes_are_members),
-        TEST(a_failure_gives_back_no_more_than_it_took),
-        TEST(each_release_is_tried),
-        TEST(a_lock_lost_meanwhile_is_acquired_again),
-        TEST(a_lock_that_its_thread_had_may_be_lost_meanwhile),
-        TEST(a_grant_in_a_line_may_be_in_vain),
-        TEST(a_lock_that_stays_may_be_granted_in_vain),
-        TEST(a_grant_that_is_not_told_can_be_freed),
-        TEST(every_node_names_the_thread_that_acquires),
-        TEST(it_begins_again_in_the_next_session),
-        TEST(with_the_flag_it_fails),
-        TEST(a_cancel_ends_no_other_acquire),
-        TEST(nobody_has_to_wait),
-        TEST(a_try_that_is_refused_at_once_is_told),
-        TEST(impossible_arguments_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

@@ -14,31 +14,30 @@
 static zkr_session *s;
 static char path[64];
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     s = open_session();
     (void)snprintf(path, sizeof(path), "%s", new_path());
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     (void)zkr_session_close(s);
     s = NULL;
     return 0;
 }
 
+FIXTURE(setup, teardown)
+
 /* -- what is on the server ------------------------------------------------ */
 
-static void a_wait_that_times_out_says_for_whom_it_waited(void **state)
+TEST(a_wait_that_times_out_says_for_whom_it_waited)
 {
     zkr_mutex *m = new_mutex(s, path);
     zkr_grant *g = acquire(m);
     zkr_grant *none = NULL;
 
-    (void)state;
     assert_int_equal(zkr_mutex_acquire(m, GIVE_UP_MS, &none), ZKR_ETIMEDOUT);
     assert_non_null(strstr(zkr_error_detail(), path));
     assert_non_null(strstr(zkr_error_detail(), "lock-0000000000"));
@@ -48,7 +47,7 @@ static void a_wait_that_times_out_says_for_whom_it_waited(void **state)
 }
 
 /* The answer to the watch has told what the others say of themselves. */
-static void the_holder_is_named_where_it_is_known(void **state)
+TEST(the_holder_is_named_where_it_is_known)
 {
     struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
     zkr_session *other = open_session();
@@ -58,7 +57,6 @@ static void the_holder_is_named_where_it_is_known(void **state)
     zkr_grant *none = NULL;
     char holder[64];
 
-    (void)state;
     opts.label = "nightly export";
     ok(zkr_mutex_new(other, path, &opts, &theirs));
     g = acquire(theirs);
@@ -84,7 +82,7 @@ static void the_holder_is_named_where_it_is_known(void **state)
     close_session(other);
 }
 
-static void the_node_says_who_holds_it(void **state)
+TEST(the_node_says_who_holds_it)
 {
     struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
     zkr_mutex *m;
@@ -93,7 +91,6 @@ static void the_node_says_who_holds_it(void **state)
     json_t *record;
     struct Stat stat;
 
-    (void)state;
     opts.label = "nightly \"export\" \xc3\xa4";
     ok(zkr_mutex_new(s, path, &opts, &m));
     g = acquire(m);
@@ -127,7 +124,7 @@ static bool one_watch_each(void *arg)
 }
 
 /* A herd would show as one node watched by many sessions. */
-static void each_waiter_watches_only_the_node_before_it(void **state)
+TEST(each_waiter_watches_only_the_node_before_it)
 {
     enum { N = 4 };
     zkr_session *sessions[N];
@@ -138,7 +135,6 @@ static void each_waiter_watches_only_the_node_before_it(void **state)
     size_t expected = N + 1; /* the holder's node and its own among them */
     char *wchp;
 
-    (void)state;
     for (size_t i = 0; i < N; i++) {
         sessions[i] = open_session();
         mutexes[i] = new_mutex(sessions[i], path);
@@ -174,7 +170,7 @@ static void each_waiter_watches_only_the_node_before_it(void **state)
 
 /* Other clients of the same protocol: Curator, go-zookeeper, unprotected,
  * kazoo. */
-static void contenders_of_other_clients_are_waited_for(void **state)
+TEST(contenders_of_other_clients_are_waited_for)
 {
     static const char *const names[] = {
         "_c_16176773-7d6f-4686-ab55-f4bd6230b745-lock-",
@@ -187,7 +183,6 @@ static void contenders_of_other_clients_are_waited_for(void **state)
     char created[256];
     zkr_grant *none = NULL;
 
-    (void)state;
     release(acquire(m));
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         (void)snprintf(child, sizeof(child), "%s/%s", path, names[i]);
@@ -204,12 +199,11 @@ static void contenders_of_other_clients_are_waited_for(void **state)
 }
 
 /* go TestIntegration_MultiLevelLock */
-static void missing_parents_are_created_below_existing_ones(void **state)
+TEST(missing_parents_are_created_below_existing_ones)
 {
     char deep[256];
     zkr_mutex *m;
 
-    (void)state;
     assert_int_equal(admin_create_flags(admin, "/level1", NULL, 0, NULL, 0),
                      ZOK);
     (void)snprintf(deep, sizeof(deep), "/level1/level2/level3/level4");
@@ -221,14 +215,13 @@ static void missing_parents_are_created_below_existing_ones(void **state)
 }
 
 /* Curator's Revoker writes this into the node. */
-static void a_revocation_request_reaches_the_listener(void **state)
+TEST(a_revocation_request_reaches_the_listener)
 {
     zkr_mutex *m = new_mutex(s, path);
     zkr_grant *g = acquire(m);
     struct recorder *r = recorder_new();
     int code = 0;
 
-    (void)state;
     ok(zkr_grant_listen(g, record_grant, r));
     assert_int_equal(admin_set(admin, zkr_grant_node(g), "something"), ZOK);
     assert_int_equal(admin_set(admin, zkr_grant_node(g), "__REVOKE__"), ZOK);
@@ -244,7 +237,7 @@ static void a_revocation_request_reaches_the_listener(void **state)
 
 /* -- asynchronous --------------------------------------------------------- */
 
-static void thousands_of_claims_wait_without_a_thread(void **state)
+TEST(thousands_of_claims_wait_without_a_thread)
 {
     enum { N = 1000 };
     zkr_mutex *m = new_mutex(s, path);
@@ -252,7 +245,6 @@ static void thousands_of_claims_wait_without_a_thread(void **state)
     int threads = count_threads();
     int64_t last = 0;
 
-    (void)state;
     for (int i = 0; i < N; i++)
         ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, NULL));
     assert_int_equal(count_threads(), threads);
@@ -274,14 +266,13 @@ static void thousands_of_claims_wait_without_a_thread(void **state)
     zkr_mutex_free(m);
 }
 
-static void a_release_without_waiting_is_confirmed_later(void **state)
+TEST(a_release_without_waiting_is_confirmed_later)
 {
     zkr_mutex *m = new_mutex(s, path);
     zkr_grant *g = acquire(m);
     struct recorder *r = recorder_new();
     int code = -1;
 
-    (void)state;
     ok(zkr_grant_release_async(g, record_release, r));
     zkr_grant_free(g);
     assert_true(recorder_wait(r, 1, SOON_MS));
@@ -292,25 +283,7 @@ static void a_release_without_waiting_is_confirmed_later(void **state)
     zkr_mutex_free(m);
 }
 
-static int run_group(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    static const struct CMUnitTest tests[] = {
-        TEST(a_wait_that_times_out_says_for_whom_it_waited),
-        TEST(the_holder_is_named_where_it_is_known),
-        TEST(the_node_says_who_holds_it),
-        TEST(each_waiter_watches_only_the_node_before_it),
-        TEST(contenders_of_other_clients_are_waited_for),
-        TEST(missing_parents_are_created_below_existing_ones),
-        TEST(a_revocation_request_reaches_the_listener),
-        TEST(thousands_of_claims_wait_without_a_thread),
-        TEST(a_release_without_waiting_is_confirmed_later),
-    };
-
-    return cmocka_run_group_tests_name("mutex", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

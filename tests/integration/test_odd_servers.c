@@ -32,7 +32,7 @@ static int open_at(const char *hosts, const char *auth, zkr_session **ret_s)
 
 /* -- servers that refuse -------------------------------------------------- */
 
-static void a_lack_of_credentials_is_told(void **state)
+TEST(a_lack_of_credentials_is_told)
 {
     static const char *const java[] = { "-Dzookeeper.enforce.auth.enabled=true",
                                         "-Dzookeeper.enforce.auth.schemes="
@@ -44,7 +44,6 @@ static void a_lack_of_credentials_is_told(void **state)
     zkr_mutex *m;
     int rc;
 
-    (void)state;
     if (!server_is_since(the_server, 3, 7))
         skip(); /* it can demand nothing */
     assert_int_equal(server_start(&opts, &strict), SERVER_OK);
@@ -59,7 +58,7 @@ static void a_lack_of_credentials_is_told(void **state)
     server_stop(strict);
 }
 
-static void one_client_too_many_is_told(void **state)
+TEST(one_client_too_many_is_told)
 {
     static const char *const lines[] = { "maxClientCnxns=3", NULL };
     struct server_opts opts = { .cfg_lines = lines };
@@ -68,7 +67,6 @@ static void one_client_too_many_is_told(void **state)
     int rc = ZKR_OK;
     int i;
 
-    (void)state;
     assert_int_equal(server_start(&opts, &small), SERVER_OK);
     for (i = 0; i < 4 && rc == ZKR_OK; i++)
         rc = open_at(server_hosts(small), NULL, &s[i]);
@@ -83,7 +81,7 @@ static void one_client_too_many_is_told(void **state)
 }
 
 /* The client itself refuses brackets, and "zk://". */
-static void every_form_of_an_address_is_accepted(void **state)
+TEST(every_form_of_an_address_is_accepted)
 {
     static const char *const lines[] = { "clientPortAddress=::", NULL };
     static const char *const forms[][2] = {
@@ -94,7 +92,6 @@ static void every_form_of_an_address_is_accepted(void **state)
     struct server_opts opts = { .cfg_lines = lines };
     struct server *server;
 
-    (void)state;
     assert_int_equal(server_start(&opts, &server), SERVER_OK);
     for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
         char hosts[64];
@@ -133,14 +130,13 @@ static bool has_short_timeout(void *s)
 }
 
 /* The lease depends on the shortest timeout that this session has had. */
-static void a_timeout_that_shrinks_at_a_reconnect_is_seen(void **state)
+TEST(a_timeout_that_shrinks_at_a_reconnect_is_seen)
 {
     struct server *fickle;
     zkr_session *s = NULL;
     zkr_mutex *m;
     zkr_grant *g;
 
-    (void)state;
     assert_int_equal(server_start(NULL, &fickle), SERVER_OK);
     ok(open_at(server_hosts(fickle), NULL, &s));
     assert_int_equal(zkr_session_timeout_ms(s), SESSION_MS);
@@ -158,7 +154,7 @@ static void a_timeout_that_shrinks_at_a_reconnect_is_seen(void **state)
 }
 
 /* A server that has not seen a transaction that we have seen refuses us. */
-static void a_server_that_is_behind_costs_nothing(void **state)
+TEST(a_server_that_is_behind_costs_nothing)
 {
     struct server *behind;
     struct proxy *proxy;
@@ -168,7 +164,6 @@ static void a_server_that_is_behind_costs_nothing(void **state)
     zkr_grant *g;
     long connects;
 
-    (void)state;
     assert_int_equal(server_start(NULL, &behind), SERVER_OK);
     (void)snprintf(hosts, sizeof(hosts), "%s,%s", server_hosts(the_server),
                    server_hosts(behind));
@@ -261,13 +256,12 @@ static bool was_found_out(const char *hosts)
     return rc == ZKR_ENOTZK;
 }
 
-static void a_babbling_peer_is_no_server(void **state)
+TEST(a_babbling_peer_is_no_server)
 {
     struct babbler b = { .seed = 1 };
     char hosts[64];
     int found_out = 0;
 
-    (void)state;
     if (security_of_environment() == SERVER_SASL)
         skip(); /* the client takes any nonsense for a refusal, and gives up */
     start_babbler(&b, hosts);
@@ -279,21 +273,7 @@ static void a_babbling_peer_is_no_server(void **state)
     (void)close(b.fd);
 }
 
-static int run_group(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_lack_of_credentials_is_told),
-        cmocka_unit_test(one_client_too_many_is_told),
-        cmocka_unit_test(every_form_of_an_address_is_accepted),
-        cmocka_unit_test(a_timeout_that_shrinks_at_a_reconnect_is_seen),
-        cmocka_unit_test(a_server_that_is_behind_costs_nothing),
-        cmocka_unit_test(a_babbling_peer_is_no_server),
-    };
-
-    return cmocka_run_group_tests_name("odd servers", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

@@ -34,13 +34,14 @@ static void assert_data(const char *node, const char *expected)
     assert_string_equal(data, expected);
 }
 
-static void a_holder_hears_that_it_is_asked(void **state)
+FIXTURE(onlooker_setup, onlooker_teardown)
+
+TEST(a_holder_hears_that_it_is_asked)
 {
     struct recorder *r = recorder_new();
     zkr_session *other = open_session();
     zkr_grant *g = acquire(m);
 
-    (void)state;
     ok(zkr_grant_listen(g, record_grant, r));
     ok(zkr_participants_revoke(other, zkr_grant_node(g)));
     is_asked(r);
@@ -51,14 +52,13 @@ static void a_holder_hears_that_it_is_asked(void **state)
     recorder_free(r);
 }
 
-static void a_holder_that_does_not_heed_is_told_of_both(void **state)
+TEST(a_holder_that_does_not_heed_is_told_of_both)
 {
     struct recorder *r = recorder_new();
     zkr_grant *g = acquire(m);
     int64_t loss = 0;
     int code = 0;
 
-    (void)state;
     ok(zkr_grant_listen(g, record_grant, r));
     ok(zkr_participants_revoke(s, zkr_grant_node(g)));
     is_asked(r);
@@ -73,19 +73,18 @@ static void a_holder_that_does_not_heed_is_told_of_both(void **state)
     recorder_free(r);
 }
 
-static void a_node_that_has_gone_cannot_be_asked(void **state)
+TEST(a_node_that_has_gone_cannot_be_asked)
 {
     zkr_grant *g = acquire(m);
     char node[256];
 
-    (void)state;
     (void)snprintf(node, sizeof(node), "%s", zkr_grant_node(g));
     release(g);
     assert_int_equal(zkr_participants_revoke(s, node), ZNONODE);
     assert_non_null(strstr(zkr_error_detail(), node));
 }
 
-static void only_contenders_are_asked(void **state)
+TEST(only_contenders_are_asked)
 {
     static const char *const bad[] = {
         "",
@@ -100,25 +99,22 @@ static void only_contenders_are_asked(void **state)
         "/a/gate-0000000001",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         assert_int_equal(zkr_participants_revoke(s, bad[i]), ZKR_EPATH);
     assert_int_equal(zkr_participants_revoke(s, NULL), ZKR_EINVAL);
     assert_int_equal(zkr_participants_revoke(NULL, "/a/lock-0"), ZKR_EINVAL);
 }
 
-static void a_revoke_needs_no_directory_of_ours(void **state)
+TEST(a_revoke_needs_no_directory_of_ours)
 {
-    (void)state;
     make_directory();
     make("_c_x-__READ__0000000004", "a reader of Curator");
     ok(zkr_participants_revoke(s, in_dir("_c_x-__READ__0000000004")));
     assert_data(in_dir("_c_x-__READ__0000000004"), "__REVOKE__");
 }
 
-static void asking_needs_the_permission_to_write(void **state)
+TEST(asking_needs_the_permission_to_write)
 {
-    (void)state;
     make_directory();
     make("lock-0000000000", "somebody");
     forbid(in_dir("lock-0000000000"), ZOO_PERM_READ);
@@ -127,14 +123,13 @@ static void asking_needs_the_permission_to_write(void **state)
 }
 
 /* A waiter that has been asked is told when it holds. */
-static void a_waiter_hears_it_when_it_holds(void **state)
+TEST(a_waiter_hears_it_when_it_holds)
 {
     struct recorder *r = recorder_new();
     zkr_grant *g = acquire(m);
     struct waiter w;
     char *name;
 
-    (void)state;
     waiter_start(&w, m, SOON_MS);
     wait_children(path, 2);
     name = nth_child(path, 1);
@@ -215,7 +210,7 @@ static void assert_is(const struct zkr_participant *p, zkr_grant *g)
 }
 
 /* Curator: TestInterProcessMutexBase.testGetParticipantNodes. */
-static void a_queue_is_listed_in_its_order(void **state)
+TEST(a_queue_is_listed_in_its_order)
 {
     enum { WAITERS = 3 };
     zkr_session *sessions[WAITERS];
@@ -224,7 +219,6 @@ static void a_queue_is_listed_in_its_order(void **state)
     zkr_grant *g = acquire(m);
     struct zkr_participants *list;
 
-    (void)state;
     for (size_t i = 0; i < WAITERS; i++) {
         sessions[i] = open_session();
         mutexes[i] = new_mutex(sessions[i], path);
@@ -258,14 +252,13 @@ static void a_queue_is_listed_in_its_order(void **state)
     zkr_participants_free(list);
 }
 
-static void a_reader_stands_beside_its_own_writer(void **state)
+TEST(a_reader_stands_beside_its_own_writer)
 {
     zkr_rwlock *rw = NULL;
     zkr_grant *w = NULL;
     zkr_grant *r = NULL;
     struct zkr_participants *list;
 
-    (void)state;
     ok(zkr_rwlock_new(s, path, NULL, &rw));
     ok(zkr_rwlock_acquire_write(rw, SOON_MS, &w));
     ok(zkr_rwlock_acquire_read(rw, SOON_MS, &r));
@@ -285,14 +278,13 @@ static void a_reader_stands_beside_its_own_writer(void **state)
     zkr_rwlock_free(rw);
 }
 
-static void the_holder_of_an_unfair_mutex_is_listed_and_asked(void **state)
+TEST(the_holder_of_an_unfair_mutex_is_listed_and_asked)
 {
     struct recorder *r = recorder_new();
     struct zkr_participants *list;
     zkr_unfair_mutex *unfair = NULL;
     zkr_grant *g = NULL;
 
-    (void)state;
     ok(zkr_unfair_mutex_new(s, path, NULL, &unfair));
     ok(zkr_unfair_mutex_acquire(unfair, SOON_MS, &g));
     list = list_all();
@@ -309,15 +301,14 @@ static void the_holder_of_an_unfair_mutex_is_listed_and_asked(void **state)
     recorder_free(r);
 }
 
-static void a_missing_directory_has_no_list(void **state)
+TEST(a_missing_directory_has_no_list)
 {
-    (void)state;
     assert_int_equal(list_fails(s, path, 0), ZNONODE);
     assert_non_null(strstr(zkr_error_detail(), path));
 }
 
 /* As the clients write them, see docs/znodes.md. */
-static void names_of_other_clients_are_known(void **state)
+TEST(names_of_other_clients_are_known)
 {
 #define CURATOR "_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-"
 #define KAZOO   "5a5bbc3873ea4b5a9f7396e8c4c6a436"
@@ -332,7 +323,6 @@ static void names_of_other_clients_are_known(void **state)
     static const size_t waits_for[] = { SIZE_MAX, SIZE_MAX, 1, 2, 3, 4 };
     struct zkr_participants *list;
 
-    (void)state;
     make_directory();
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         make(names[i], NULL);
@@ -349,7 +339,7 @@ static void names_of_other_clients_are_known(void **state)
 }
 
 /* Nodes that somebody makes by hand, with names that ZooKeeper accepts. */
-static void hostile_nodes_are_told_as_they_are(void **state)
+TEST(hostile_nodes_are_told_as_they_are)
 {
     static const char rtl[] = "\xe2\x80\xae"
                               "%s%n\"'\\ -lock-0000000007";
@@ -357,7 +347,6 @@ static void hostile_nodes_are_told_as_they_are(void **state)
     struct zkr_participants *list;
     char *huge = calloc(1, 200001);
 
-    (void)state;
     assert_non_null(huge);
     memset(huge, 'x', 200000);
     make_directory();
@@ -384,11 +373,10 @@ static void hostile_nodes_are_told_as_they_are(void **state)
     free(huge);
 }
 
-static void a_node_that_may_not_be_read_is_listed_without(void **state)
+TEST(a_node_that_may_not_be_read_is_listed_without)
 {
     struct zkr_participants *list;
 
-    (void)state;
     make_directory();
     make("lock-0000000001", "one");
     make("lock-0000000002", "two");
@@ -410,13 +398,12 @@ static void a_node_that_may_not_be_read_is_listed_without(void **state)
     forbid(path, ZOO_PERM_ALL);
 }
 
-static void a_limit_lists_the_head_of_the_queue(void **state)
+TEST(a_limit_lists_the_head_of_the_queue)
 {
     struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
     struct zkr_participants *list;
     char name[32];
 
-    (void)state;
     make_directory();
     for (int i = 0; i < 300; i++) { /* more than are read at once */
         (void)snprintf(name, sizeof(name), "lock-%010d", i);
@@ -455,12 +442,11 @@ static void assert_read(const struct zkr_participants *list, size_t count)
     }
 }
 
-static void an_unread_contender_is_known_by_name(void **state)
+TEST(an_unread_contender_is_known_by_name)
 {
     struct zkr_participants *list;
     char name[32];
 
-    (void)state;
     make_directory();
     for (int i = 0; i < 300; i++) {
         (void)snprintf(name, sizeof(name), "lock-%010d", i);
@@ -479,13 +465,12 @@ static void an_unread_contender_is_known_by_name(void **state)
 
 /* Readers hold side by side: the question who holds needs all of them, and the
  * one who waits longest is the first behind them. */
-static void holders_and_the_next_are_read(void **state)
+TEST(holders_and_the_next_are_read)
 {
     struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
     struct zkr_participants *list;
     char name[32];
 
-    (void)state;
     make_directory();
     for (int i = 0; i < 40; i++) {
         (void)snprintf(name, sizeof(name), "%d-__%s__%010d", i,
@@ -507,14 +492,13 @@ static void holders_and_the_next_are_read(void **state)
 }
 
 /* By their names a writer and a reader of one number wait for each other. */
-static void of_one_number_all_are_read(void **state)
+TEST(of_one_number_all_are_read)
 {
     zkr_rwlock *rw = NULL;
     zkr_grant *w = NULL;
     zkr_grant *r = NULL;
     struct zkr_participants *list;
 
-    (void)state;
     ok(zkr_rwlock_new(s, path, NULL, &rw));
     ok(zkr_rwlock_acquire_write(rw, SOON_MS, &w));
     ok(zkr_rwlock_acquire_read(rw, SOON_MS, &r));
@@ -530,7 +514,7 @@ static void of_one_number_all_are_read(void **state)
     zkr_rwlock_free(rw);
 }
 
-static void permissions_of_everybody_are_told(void **state)
+TEST(permissions_of_everybody_are_told)
 {
     struct ACL entries[] = {
         { ZOO_PERM_ALL, { "ip", "127.0.0.1" } },
@@ -541,7 +525,6 @@ static void permissions_of_everybody_are_told(void **state)
     struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
     struct zkr_participants *list = NULL;
 
-    (void)state;
     make_directory();
     ok(zkr_participants_list(s, path, &o, &list));
     assert_int_equal(list->anyone, 0);
@@ -559,14 +542,13 @@ static void permissions_of_everybody_are_told(void **state)
     assert_int_equal(zkr_participants_list(s, path, &o, &list), ZKR_EINVAL);
 }
 
-static void bad_arguments_are_refused(void **state)
+TEST(bad_arguments_are_refused)
 {
     static const char *const bad[] = { "", "/", "a", "/a/", "/a//b", "/a/.." };
     struct zkr_participants_opts o = { .size = 0 };
     struct zkr_participants *list = NULL;
     char too_long[ZKR_PATH_MAX + 2];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         assert_int_equal(list_fails(s, bad[i], 0), ZKR_EPATH);
     memset(too_long, 'x', sizeof(too_long) - 1);
@@ -581,13 +563,12 @@ static void bad_arguments_are_refused(void **state)
     zkr_participants_free(NULL);
 }
 
-static void a_chroot_is_in_front_of_every_path(void **state)
+TEST(a_chroot_is_in_front_of_every_path)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct zkr_participants *list;
     zkr_session *below;
 
-    (void)state;
     make_directory();
     make("lock-0000000000", "mine");
     opts.chroot = "/tests";
@@ -624,12 +605,11 @@ static bool callback_is_done(void *c)
     return atomic_load(&((struct callback *)c)->done);
 }
 
-static void a_callback_cannot_wait(void **state)
+TEST(a_callback_cannot_wait)
 {
     struct callback c = { .node = in_dir("lock-0000000000") };
     zkr_listener *listener = NULL;
 
-    (void)state;
     ok(zkr_session_listen(s, try_both, &c, &listener));
     assert_true(wait_until(callback_is_done, &c, SOON_MS));
     zkr_listener_free(listener);
@@ -639,9 +619,9 @@ static void a_callback_cannot_wait(void **state)
 
 /* --- when something fails meanwhile --- */
 
-static int setup_with_two(void **state)
+static int setup_with_two(void)
 {
-    if (proxied_setup(state) != 0)
+    if (proxied_setup() != 0)
         return -1;
     make("lock-0000000001", "one");
     make("lock-0000000002", "two");
@@ -700,12 +680,12 @@ static void two_are_listed(zkr_session *session)
     zkr_participants_free(list);
 }
 
-static void a_node_that_goes_meanwhile_is_left_out(void **state)
+TEST_WITH(a_node_that_goes_meanwhile_is_left_out, setup_with_two,
+          proxied_teardown)
 {
     struct lister l;
     struct zkr_participants *list;
 
-    (void)state;
     start_list(&l, ZOO_GETCHILDREN_OP, PROXY_HOLD_REPLY);
     assert_int_equal(admin_delete(admin, in_dir("lock-0000000001")), ZOK);
     make("lock-0000000003", "three"); /* too late for this list */
@@ -717,12 +697,12 @@ static void a_node_that_goes_meanwhile_is_left_out(void **state)
 }
 
 /* The first that is left holds now, and must be known. */
-static void for_a_node_that_goes_meanwhile_the_next_is_read(void **state)
+TEST_WITH(for_a_node_that_goes_meanwhile_the_next_is_read, setup_with_two,
+          proxied_teardown)
 {
     struct lister l;
     struct zkr_participants *list;
 
-    (void)state;
     make("lock-0000000003", "three");
     proxy_reset_counts(proxy);
     start_reading(&l, 1, ZOO_GETCHILDREN_OP, PROXY_HOLD_REPLY);
@@ -735,11 +715,11 @@ static void for_a_node_that_goes_meanwhile_the_next_is_read(void **state)
     zkr_participants_free(list);
 }
 
-static void a_directory_that_goes_meanwhile_is_empty(void **state)
+TEST_WITH(a_directory_that_goes_meanwhile_is_empty, setup_with_two,
+          proxied_teardown)
 {
     struct lister l;
 
-    (void)state;
     start_list(&l, ZOO_GETCHILDREN_OP, PROXY_HOLD_REPLY);
     assert_int_equal(admin_delete_tree(admin, path), ZOK);
     proxy_release(proxy);
@@ -752,9 +732,9 @@ static int list_for_300_ms(void *none)
     return list_fails(s, path, 300);
 }
 
-static void a_silent_server_does_not_delay_the_deadline(void **state)
+TEST_WITH(a_silent_server_does_not_delay_the_deadline, setup_with_two,
+          proxied_teardown)
 {
-    (void)state;
     times_out(list_for_300_ms, NULL, 300);
     two_are_listed(s);
 }
@@ -765,17 +745,17 @@ static int ask_first(void *none)
     return zkr_participants_revoke(ps, in_dir("lock-0000000001"));
 }
 
-static void a_revoke_without_an_answer_ends_in_time(void **state)
+TEST_WITH(a_revoke_without_an_answer_ends_in_time, setup_with_two,
+          proxied_teardown)
 {
-    (void)state;
     times_out(ask_first, NULL, REPLY_MS);
     assert_true(zkr_error_is_unsure(ZOPERATIONTIMEOUT));
 }
 
 /* Answers that come when the caller has gone are dropped. */
-static void answers_after_the_deadline_mean_nothing(void **state)
+TEST_WITH(answers_after_the_deadline_mean_nothing, setup_with_two,
+          proxied_teardown)
 {
-    (void)state;
     for (size_t i = 0; i < LIST_REQUESTS; i++) {
         proxy_rule(proxy, list_requests[i], 1, PROXY_HOLD_REPLY);
         assert_int_equal(list_fails(ps, path, 200), ZOPERATIONTIMEOUT);
@@ -794,9 +774,9 @@ static void assert_nobody_was_asked(void)
     zkr_participants_free(list);
 }
 
-static void an_unsent_request_is_not_sent_after_the_deadline(void **state)
+TEST_WITH(an_unsent_request_is_not_sent_after_the_deadline, setup_with_two,
+          proxied_teardown)
 {
-    (void)state;
     proxy_cut(proxy);
     wait_session_state(ps, ZKR_SESSION_SUSPENDED);
     assert_int_equal(ask_first(NULL), ZOPERATIONTIMEOUT);
@@ -805,9 +785,9 @@ static void an_unsent_request_is_not_sent_after_the_deadline(void **state)
     assert_nobody_was_asked();
 }
 
-static void a_lost_request_is_not_sent_again_after_the_deadline(void **state)
+TEST_WITH(a_lost_request_is_not_sent_again_after_the_deadline, setup_with_two,
+          proxied_teardown)
 {
-    (void)state;
     proxy_freeze(proxy);
     assert_int_equal(ask_first(NULL), ZOPERATIONTIMEOUT);
     proxy_cut(proxy);
@@ -817,9 +797,8 @@ static void a_lost_request_is_not_sent_again_after_the_deadline(void **state)
     assert_nobody_was_asked();
 }
 
-static void a_lost_answer_is_asked_for_again(void **state)
+TEST_WITH(a_lost_answer_is_asked_for_again, setup_with_two, proxied_teardown)
 {
-    (void)state;
     for (size_t i = 0; i < LIST_REQUESTS; i++) {
         struct lister l;
 
@@ -828,11 +807,11 @@ static void a_lost_answer_is_asked_for_again(void **state)
     }
 }
 
-static void without_retries_a_lost_answer_is_an_error(void **state)
+TEST_WITH(without_retries_a_lost_answer_is_an_error, setup_with_two,
+          proxied_teardown)
 {
     const struct zkr_retry none = ZKR_RETRY_NONE_INIT;
 
-    (void)state;
     (void)zkr_session_close(ps);
     open_proxied(&none);
     proxy_rule(proxy, ZOO_GETDATA_OP, 2, PROXY_DROP_REPLY);
@@ -842,9 +821,8 @@ static void without_retries_a_lost_answer_is_an_error(void **state)
     assert_int_equal(ask_first(NULL), ZCONNECTIONLOSS);
 }
 
-static void a_list_goes_on_in_the_next_session(void **state)
+TEST_WITH(a_list_goes_on_in_the_next_session, setup_with_two, proxied_teardown)
 {
-    (void)state;
     for (size_t i = 0; i < LIST_REQUESTS; i++) {
         struct lister l;
 
@@ -857,9 +835,8 @@ static void a_list_goes_on_in_the_next_session(void **state)
 }
 
 /* At once: the close itself waits a second for the answer that is held. */
-static void a_close_ends_a_list(void **state)
+TEST_WITH(a_close_ends_a_list, setup_with_two, proxied_teardown)
 {
-    (void)state;
     for (size_t i = 0; i < LIST_REQUESTS; i++) {
         struct lister l;
         struct stopwatch *w;
@@ -940,12 +917,11 @@ static bool has_enough_lists(void *arg)
     return atomic_load(&c->lists) >= 200 || atomic_load(&c->failed) > 0;
 }
 
-static void a_crowd_can_be_watched(void **state)
+TEST(a_crowd_can_be_watched)
 {
     struct crowd c = { .mutex = m };
     pthread_t threads[8];
 
-    (void)state;
     release(acquire(m)); /* makes the directory */
     for (size_t i = 0; i < 8; i++)
         assert_int_equal(pthread_create(&threads[i], NULL,
@@ -958,55 +934,8 @@ static void a_crowd_can_be_watched(void **state)
     assert_int_equal(atomic_load(&c.failed), 0);
 }
 
-static int run_group(void)
-{
-#define TEST(name)                                                             \
-    cmocka_unit_test_setup_teardown(name, onlooker_setup, onlooker_teardown)
-#define PROXIED(name)                                                          \
-    cmocka_unit_test_setup_teardown(name, setup_with_two, proxied_teardown)
-    static const struct CMUnitTest tests[] = {
-        TEST(a_holder_hears_that_it_is_asked),
-        TEST(a_waiter_hears_it_when_it_holds),
-        TEST(a_holder_that_does_not_heed_is_told_of_both),
-        TEST(a_node_that_has_gone_cannot_be_asked),
-        TEST(only_contenders_are_asked),
-        TEST(a_revoke_needs_no_directory_of_ours),
-        TEST(asking_needs_the_permission_to_write),
-        TEST(a_queue_is_listed_in_its_order),
-        TEST(a_reader_stands_beside_its_own_writer),
-        TEST(the_holder_of_an_unfair_mutex_is_listed_and_asked),
-        TEST(a_missing_directory_has_no_list),
-        TEST(names_of_other_clients_are_known),
-        TEST(hostile_nodes_are_told_as_they_are),
-        TEST(a_node_that_may_not_be_read_is_listed_without),
-        TEST(a_limit_lists_the_head_of_the_queue),
-        TEST(an_unread_contender_is_known_by_name),
-        TEST(holders_and_the_next_are_read),
-        TEST(of_one_number_all_are_read),
-        TEST(permissions_of_everybody_are_told),
-        TEST(bad_arguments_are_refused),
-        TEST(a_chroot_is_in_front_of_every_path),
-        TEST(a_callback_cannot_wait),
-        PROXIED(a_node_that_goes_meanwhile_is_left_out),
-        PROXIED(for_a_node_that_goes_meanwhile_the_next_is_read),
-        PROXIED(a_directory_that_goes_meanwhile_is_empty),
-        PROXIED(a_silent_server_does_not_delay_the_deadline),
-        PROXIED(a_revoke_without_an_answer_ends_in_time),
-        PROXIED(answers_after_the_deadline_mean_nothing),
-        PROXIED(an_unsent_request_is_not_sent_after_the_deadline),
-        PROXIED(a_lost_request_is_not_sent_again_after_the_deadline),
-        PROXIED(a_lost_answer_is_asked_for_again),
-        PROXIED(without_retries_a_lost_answer_is_an_error),
-        PROXIED(a_list_goes_on_in_the_next_session),
-        PROXIED(a_close_ends_a_list),
-        TEST(a_crowd_can_be_watched),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 int main(void)
 {
     reply_ms = REPLY_MS;
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

@@ -14,18 +14,20 @@
 /* Another client, who contends, too. */
 static struct admin *other;
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)onlooker_setup(state);
+    (void)onlooker_setup();
     make_directory();
     return admin_open(server_hosts(the_server), &other);
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
     admin_close(other);
-    return onlooker_teardown(state);
+    return onlooker_teardown();
 }
+
+FIXTURE(setup, teardown)
 
 static void make_by(struct admin *who, const char *name)
 {
@@ -121,11 +123,10 @@ static void assert_place(const struct zkr_participants *list, size_t i,
 
 /* The first contender in the queue was shown as the holder of "locks", and
  * leases as foreign nodes of another directory. */
-static void leases_hold_and_the_queue_waits(void **state)
+TEST(leases_hold_and_the_queue_waits)
 {
     struct zkr_participants *list;
 
-    (void)state;
     make_semaphore();
     make_by(admin, LEASE "4");
     make_by(admin, LEASE "2");
@@ -149,11 +150,10 @@ static void leases_hold_and_the_queue_waits(void **state)
 
 /* Curator makes the lease first, and then waits until there are no more of them
  * than permits. */
-static void the_lease_of_the_first_waiter_does_not_hold(void **state)
+TEST(the_lease_of_the_first_waiter_does_not_hold)
 {
     struct zkr_participants *list;
 
-    (void)state;
     make_semaphore();
     make_by(admin, LEASE "1");
     make_by(other, QUEUED "5");
@@ -177,11 +177,10 @@ static void the_lease_of_the_first_waiter_does_not_hold(void **state)
 }
 
 /* Only sessions say who has been promised a lease. */
-static void leases_and_the_first_waiter_are_read(void **state)
+TEST(leases_and_the_first_waiter_are_read)
 {
     struct zkr_participants *list;
 
-    (void)state;
     make_semaphore();
     make_by(admin, LEASE "1");
     make_by(other, QUEUED "5");
@@ -202,11 +201,10 @@ static void leases_and_the_first_waiter_are_read(void **state)
 
 /* Curator counts every child of "leases"; in a queue, what is no lock of its is
  * foreign. */
-static void other_nodes_in_a_semaphore_are_foreign(void **state)
+TEST(other_nodes_in_a_semaphore_are_foreign)
 {
     struct zkr_participants *list;
 
-    (void)state;
     make_semaphore();
     make_by(admin, LEASE "1");
     make("leases/lock-0000000000", NULL);
@@ -221,11 +219,10 @@ static void other_nodes_in_a_semaphore_are_foreign(void **state)
     zkr_participants_free(list);
 }
 
-static void a_lock_beside_a_semaphore_has_its_own_queue(void **state)
+TEST(a_lock_beside_a_semaphore_has_its_own_queue)
 {
     struct zkr_participants *list;
 
-    (void)state;
     make_semaphore();
     make_by(admin, "lock-0000000003");
     make_by(admin, "lock-0000000004");
@@ -240,12 +237,11 @@ static void a_lock_beside_a_semaphore_has_its_own_queue(void **state)
     zkr_participants_free(list);
 }
 
-static void the_nodes_of_a_semaphore_can_be_asked_and_broken(void **state)
+TEST(the_nodes_of_a_semaphore_can_be_asked_and_broken)
 {
     struct zkr_participants *list;
     char data[64];
 
-    (void)state;
     make_semaphore();
     make_by(other, LEASE "1");
     list = list_all();
@@ -274,9 +270,8 @@ static void assert_no_semaphore(const char *of, size_t count)
 }
 
 /* "locks" and "leases" are names that people give to directories, too. */
-static void directories_of_these_names_are_no_semaphore(void **state)
+TEST(directories_of_these_names_are_no_semaphore)
 {
-    (void)state;
     make("a/locks", NULL);
     make_by(admin, "a/locks/lock-0000000001");
     assert_no_semaphore("a", 1);
@@ -291,11 +286,10 @@ static void directories_of_these_names_are_no_semaphore(void **state)
     assert_no_semaphore("d", 1);
 }
 
-static void directories_that_may_not_be_read_are_told(void **state)
+TEST(directories_that_may_not_be_read_are_told)
 {
     struct zkr_participants *list = NULL;
 
-    (void)state;
     make_semaphore();
     make_by(admin, LEASE "1");
     forbid(in_dir("leases"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
@@ -329,11 +323,10 @@ static void assert_found(const struct zkr_locks *list, size_t i,
     assert_int_equal(list->items[i].children, children);
 }
 
-static void a_semaphore_is_found_once(void **state)
+TEST(a_semaphore_is_found_once)
 {
     struct zkr_locks *list;
 
-    (void)state;
     make("full/leases/notes", NULL);
     make("full/locks", NULL);
     make_by(admin, "full/" LEASE "1");
@@ -357,11 +350,10 @@ static void a_semaphore_is_found_once(void **state)
 }
 
 /* Its queue looked like a mutex whose holder was the first who waited. */
-static void a_semaphore_is_found_without_its_leases(void **state)
+TEST(a_semaphore_is_found_without_its_leases)
 {
     struct zkr_locks *list;
 
-    (void)state;
     make("a/leases", NULL);
     make("a/locks", NULL);
     make_by(admin, "a/" LEASE "1");
@@ -374,11 +366,10 @@ static void a_semaphore_is_found_without_its_leases(void **state)
     zkr_locks_free(list);
 }
 
-static void a_limit_does_not_cut_a_semaphore_in_two(void **state)
+TEST(a_limit_does_not_cut_a_semaphore_in_two)
 {
     struct zkr_locks *list;
 
-    (void)state;
     make("a/leases", NULL);
     make("a/locks", NULL);
     make("b", NULL);
@@ -396,11 +387,10 @@ static void a_limit_does_not_cut_a_semaphore_in_two(void **state)
     zkr_locks_free(list);
 }
 
-static void an_empty_semaphore_is_found_on_request(void **state)
+TEST(an_empty_semaphore_is_found_on_request)
 {
     struct zkr_locks *list;
 
-    (void)state;
     make("a/locks", NULL);
     make("a/leases", NULL);
     make("b/leases", NULL);
@@ -415,11 +405,10 @@ static void an_empty_semaphore_is_found_on_request(void **state)
     zkr_locks_free(list);
 }
 
-static void a_path_can_be_a_lock_and_a_semaphore(void **state)
+TEST(a_path_can_be_a_lock_and_a_semaphore)
 {
     struct zkr_locks *list;
 
-    (void)state;
     make("a/locks", NULL);
     make("a/leases", NULL);
     make_by(admin, "a/lock-0000000001");
@@ -435,11 +424,10 @@ static void a_path_can_be_a_lock_and_a_semaphore(void **state)
 
 #define MEMBER "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a43"
 
-static void barriers_are_found_on_request(void **state)
+TEST(barriers_are_found_on_request)
 {
     struct zkr_locks *list;
 
-    (void)state;
     make("a/ready", NULL);
     make_by(admin, "a/" MEMBER "1");
     make_by(other, "a/" MEMBER "2");
@@ -460,30 +448,7 @@ static void barriers_are_found_on_request(void **state)
     zkr_locks_free(list);
 }
 
-static int run_group(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        TEST(leases_hold_and_the_queue_waits),
-        TEST(the_lease_of_the_first_waiter_does_not_hold),
-        TEST(leases_and_the_first_waiter_are_read),
-        TEST(other_nodes_in_a_semaphore_are_foreign),
-        TEST(a_lock_beside_a_semaphore_has_its_own_queue),
-        TEST(the_nodes_of_a_semaphore_can_be_asked_and_broken),
-        TEST(directories_of_these_names_are_no_semaphore),
-        TEST(directories_that_may_not_be_read_are_told),
-        TEST(a_semaphore_is_found_once),
-        TEST(a_semaphore_is_found_without_its_leases),
-        TEST(a_limit_does_not_cut_a_semaphore_in_two),
-        TEST(an_empty_semaphore_is_found_on_request),
-        TEST(a_path_can_be_a_lock_and_a_semaphore),
-        TEST(barriers_are_found_on_request),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

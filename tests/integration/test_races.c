@@ -107,7 +107,7 @@ static void *lane_main(void *arg)
     return NULL;
 }
 
-static void giving_up_and_being_granted_at_once_has_one_outcome(void **state)
+TEST(giving_up_and_being_granted_at_once_has_one_outcome)
 {
     zkr_session *a = open_session();
     zkr_session *b = open_session();
@@ -116,7 +116,6 @@ static void giving_up_and_being_granted_at_once_has_one_outcome(void **state)
     int granted = 0;
     int given_up = 0;
 
-    (void)state;
     for (unsigned i = 0; i < LANES; i++) {
         struct lane *l = &lanes[i];
 
@@ -223,14 +222,13 @@ static void expire_many_times(zkr_session *s, atomic_int *grants)
 }
 
 /* Synchronous calls of the client hang here (ZOOKEEPER-2802). */
-static void sessions_that_end_under_24_threads_leave_none_hanging(void **state)
+TEST(sessions_that_end_under_24_threads_leave_none_hanging)
 {
     zkr_session *s = open_session();
     struct storm storm = { .wrong = 0 };
     pthread_t threads[KILLERS];
     char paths[3][64];
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         (void)snprintf(paths[i], sizeof(paths[i]), "%s", new_path());
         storm.mutexes[i] = new_mutex(s, paths[i]);
@@ -284,11 +282,10 @@ static void *until_closed(void *arg)
     return NULL;
 }
 
-static void closing_under_load_ends_every_wait(void **state)
+TEST(closing_under_load_ends_every_wait)
 {
     enum { N = 8 };
 
-    (void)state;
     for (int round = 0; round < 20; round++) {
         zkr_session *s = open_session();
         struct closing c = { .mutex = new_mutex(s, new_path()) };
@@ -307,18 +304,7 @@ static void closing_under_load_ends_every_wait(void **state)
     }
 }
 
-static int run_group(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(giving_up_and_being_granted_at_once_has_one_outcome),
-        cmocka_unit_test(sessions_that_end_under_24_threads_leave_none_hanging),
-        cmocka_unit_test(closing_under_load_ends_every_wait),
-    };
-
-    return cmocka_run_group_tests_name("races", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

@@ -15,22 +15,22 @@ static zkr_session *s;
 static zkr_reentrant_mutex *m;
 static char path[64];
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     s = open_session();
     (void)snprintf(path, sizeof(path), "%s", new_path());
     ok(zkr_reentrant_mutex_new(s, path, NULL, &m));
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     zkr_reentrant_mutex_free(m);
     (void)zkr_session_close(s);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 /* Runs on a thread of its own; the result is read on the main thread. */
 struct attempt {
@@ -61,11 +61,10 @@ static struct attempt attempt(zkr_reentrant_mutex *mutex, int64_t timeout_ms)
     return a;
 }
 
-static void only_the_owner_releases(void **state)
+TEST(only_the_owner_releases)
 {
     struct attempt a;
 
-    (void)state;
     assert_int_equal(zkr_reentrant_mutex_release(m), ZKR_ENOTHELD);
     a = attempt(m, 0);
     assert_int_equal(a.acquired, ZKR_OK);
@@ -81,13 +80,12 @@ static void only_the_owner_releases(void **state)
 }
 
 /* Curator: "second instance in same thread blocks" */
-static void another_object_in_the_same_thread_is_another_contender(void **state)
+TEST(another_object_in_the_same_thread_is_another_contender)
 {
     zkr_reentrant_mutex *other = NULL;
     zkr_mutex *plain = new_mutex(s, path);
     zkr_grant *none = NULL;
 
-    (void)state;
     ok(zkr_reentrant_mutex_new(s, path, NULL, &other));
     ok(zkr_reentrant_mutex_acquire(m, SOON_MS));
     assert_int_equal(zkr_reentrant_mutex_acquire(other, 0), ZKR_EBUSY);
@@ -105,12 +103,11 @@ static void *acquire_and_end(void *arg)
 }
 
 /* A pthread_t is used again; the lock of its last owner is not inherited. */
-static void a_thread_that_ends_takes_its_lock_along(void **state)
+TEST(a_thread_that_ends_takes_its_lock_along)
 {
     pthread_t t;
     void *rc = NULL;
 
-    (void)state;
     assert_int_equal(pthread_create(&t, NULL, acquire_and_end, m), 0);
     assert_int_equal(pthread_join(t, &rc), 0);
     assert_int_equal((intptr_t)rc, ZKR_OK);
@@ -157,7 +154,7 @@ static bool is_granted(void *unused)
 /* Regression: the waiting thread was woken, but had not returned yet, when its
  * grant was freed: it read freed memory, and then reported that it held the
  * lock. */
-static void freeing_it_cancels_an_acquire_that_is_about_to_return(void **state)
+TEST(freeing_it_cancels_an_acquire_that_is_about_to_return)
 {
     struct sigaction stop = { .sa_handler = stop_here };
     struct sigaction before;
@@ -167,7 +164,6 @@ static void freeing_it_cancels_an_acquire_that_is_about_to_return(void **state)
     pthread_t t;
     void *rc = NULL;
 
-    (void)state;
     assert_int_equal(sigaction(SIGUSR1, &stop, &before), 0);
     assert_int_equal(pthread_create(&t, NULL, acquire_and_end, m), 0);
     wait_children(path, 2);
@@ -186,9 +182,8 @@ static void freeing_it_cancels_an_acquire_that_is_about_to_return(void **state)
     close_session(other);
 }
 
-static void acquired_too_often_is_an_error(void **state)
+TEST(acquired_too_often_is_an_error)
 {
-    (void)state;
     for (uint32_t i = 0; i < ZKR_REENTRANT_DEPTH_MAX; i++)
         ok(zkr_reentrant_mutex_acquire(m, SOON_MS));
     assert_int_equal(zkr_reentrant_mutex_acquire(m, SOON_MS), ZKR_EOVERFLOW);
@@ -198,11 +193,10 @@ static void acquired_too_often_is_an_error(void **state)
     assert_int_equal(count_children(path), 0);
 }
 
-static void bad_arguments_are_refused(void **state)
+TEST(bad_arguments_are_refused)
 {
     zkr_reentrant_mutex *none = NULL;
 
-    (void)state;
     assert_int_equal(zkr_reentrant_mutex_new(NULL, "/a", NULL, &none),
                      ZKR_EINVAL);
     assert_int_equal(zkr_reentrant_mutex_new(s, "a", NULL, &none), ZKR_EPATH);
@@ -217,22 +211,7 @@ static void bad_arguments_are_refused(void **state)
     zkr_reentrant_mutex_free(NULL);
 }
 
-static int run_group(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    static const struct CMUnitTest tests[] = {
-        TEST(only_the_owner_releases),
-        TEST(another_object_in_the_same_thread_is_another_contender),
-        TEST(a_thread_that_ends_takes_its_lock_along),
-        TEST(freeing_it_cancels_an_acquire_that_is_about_to_return),
-        TEST(acquired_too_often_is_an_error),
-        TEST(bad_arguments_are_refused),
-    };
-
-    return cmocka_run_group_tests_name("reentrant", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

@@ -45,9 +45,8 @@ static void refuse(enum zkr__zk_type type, int count)
     atomic_store(&refuse_count, count);
 }
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     refuse(ZKR__ZK_CREATE, 0);
     s = open_through(&proxy, NULL);
     (void)snprintf(path, sizeof(path), "%s", new_path());
@@ -57,9 +56,8 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     refuse(ZKR__ZK_CREATE, 0);
     proxy_release(proxy);
     zkr_mutex_free(m);
@@ -67,14 +65,15 @@ static int teardown(void **state)
     return 0;
 }
 
+FIXTURE(setup, teardown)
+
 /* Regression: the list ended before the create was answered, and the claim went
  * on without knowing its result: it made an illegal move, or left a node
  * behind. */
-static void a_refused_list_waits_for_the_create(void **state)
+TEST(a_refused_list_waits_for_the_create)
 {
     struct waiter w;
 
-    (void)state;
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
     refuse(ZKR__ZK_SURVEY, 1);
     waiter_start(&w, m, SOON_MS);
@@ -87,11 +86,10 @@ static void a_refused_list_waits_for_the_create(void **state)
     assert_int_equal(count_children(path), 0);
 }
 
-static void a_refused_list_and_a_lost_create_leave_one_node(void **state)
+TEST(a_refused_list_and_a_lost_create_leave_one_node)
 {
     zkr_grant *g;
 
-    (void)state;
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
     refuse(ZKR__ZK_SURVEY, 1);
     g = acquire(m);
@@ -102,11 +100,10 @@ static void a_refused_list_and_a_lost_create_leave_one_node(void **state)
 
 /* A refused request counts for its own attempt only: the next attempt, after
  * the directory has been made, waits for its own list. */
-static void a_refused_list_is_forgotten_by_the_next_attempt(void **state)
+TEST(a_refused_list_is_forgotten_by_the_next_attempt)
 {
     struct waiter w;
 
-    (void)state;
     assert_int_equal(admin_delete(admin, path), ZOK);
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
     refuse(ZKR__ZK_SURVEY, 1);
@@ -119,11 +116,10 @@ static void a_refused_list_is_forgotten_by_the_next_attempt(void **state)
     assert_int_equal(count_children(path), 0);
 }
 
-static void a_wait_that_ends_between_the_two_leaves_nothing(void **state)
+TEST(a_wait_that_ends_between_the_two_leaves_nothing)
 {
     zkr_grant *none = NULL;
 
-    (void)state;
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
     refuse(ZKR__ZK_SURVEY, 1);
     assert_int_equal(zkr_mutex_acquire(m, 200, &none), ZKR_ETIMEDOUT);
@@ -133,11 +129,10 @@ static void a_wait_that_ends_between_the_two_leaves_nothing(void **state)
     release(acquire(m));
 }
 
-static void a_refused_create_is_searched_for_and_sent_again(void **state)
+TEST(a_refused_create_is_searched_for_and_sent_again)
 {
     zkr_grant *g;
 
-    (void)state;
     refuse(ZKR__ZK_CREATE, 2);
     g = acquire(m);
     assert_int_equal(count_children(path), 1);
@@ -145,24 +140,22 @@ static void a_refused_create_is_searched_for_and_sent_again(void **state)
     assert_int_equal(count_children(path), 0);
 }
 
-static void a_refused_delete_is_sent_again(void **state)
+TEST(a_refused_delete_is_sent_again)
 {
     zkr_grant *g = acquire(m);
 
-    (void)state;
     refuse(ZKR__ZK_DELETE, 3);
     release(g);
     assert_int_equal(count_children(path), 0);
 }
 
 /* With a lease there is always a timer that wakes somebody. */
-static void a_refusal_needs_nothing_else_to_be_ended(void **state)
+TEST(a_refusal_needs_nothing_else_to_be_ended)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *quiet;
     zkr_mutex *lock;
 
-    (void)state;
     opts.flags = ZKR_SESSION_NO_LEASE;
     ok(zkr_session_open(server_hosts(the_server), &opts, &quiet));
     lock = new_mutex(quiet, path);
@@ -176,7 +169,7 @@ static void a_refusal_needs_nothing_else_to_be_ended(void **state)
 }
 
 /* Without the write that precedes it a search proves nothing. */
-static void a_search_whose_write_is_refused_finds_nothing(void **state)
+TEST(a_search_whose_write_is_refused_finds_nothing)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct zkr_retry none = ZKR_RETRY_NONE_INIT;
@@ -184,7 +177,6 @@ static void a_search_whose_write_is_refused_finds_nothing(void **state)
     zkr_session *hasty;
     zkr_mutex *lock;
 
-    (void)state;
     opts.flags = ZKR_SESSION_NO_LEASE;
     opts.retry = none;
     ok(zkr_session_open(proxy_hosts(proxy), &opts, &hasty));
@@ -199,13 +191,12 @@ static void a_search_whose_write_is_refused_finds_nothing(void **state)
     close_session(hasty);
 }
 
-static void a_refused_list_of_participants_is_asked_for_again(void **state)
+TEST(a_refused_list_of_participants_is_asked_for_again)
 {
     static const enum zkr__zk_type types[] = { ZKR__ZK_SYNC, ZKR__ZK_CHILDREN,
                                                ZKR__ZK_GET };
     zkr_grant *g = acquire(m);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         struct zkr_participants *list = NULL;
 
@@ -221,13 +212,12 @@ static void a_refused_list_of_participants_is_asked_for_again(void **state)
 
 /* The client refuses paths with control characters, which no server should have
  * let through. */
-static void a_node_that_the_client_refuses_is_listed_without(void **state)
+TEST(a_node_that_the_client_refuses_is_listed_without)
 {
     static const char *const names[] = { "lock-0000000001", "lock-0000000002" };
     struct zkr_participants *list = NULL;
     char full[128];
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         (void)snprintf(full, sizeof(full), "%s/%s", path, names[i]);
         assert_int_equal(admin_create(admin, full, "data"), ZOK);
@@ -269,14 +259,13 @@ static void await_both(struct recorder *told)
 
 /* Regression: a write that was to be sent again came behind the next one, and
  * behind a release, when others had the lock. */
-static void a_refused_write_keeps_its_place(void **state)
+TEST(a_refused_write_keeps_its_place)
 {
     struct recorder *told = recorder_new();
     struct Stat written, directory;
     zkr_grant *g = acquire(m);
     char text[8] = "";
 
-    (void)state;
     assert_int_equal(admin_create(admin, data, "old"), ZOK);
     refuse(ZKR__ZK_SET, 1);
     atomic_store(&refuse_with, ZKR_ENOMEM);
@@ -294,14 +283,13 @@ static void a_refused_write_keeps_its_place(void **state)
 
 /* The program has had nothing under the lock of a semaphore that keeps the
  * order, so its writes are no reason for others to wait. */
-static void a_refused_write_keeps_no_turn(void **state)
+TEST(a_refused_write_keeps_no_turn)
 {
     struct recorder *told = recorder_new();
     zkr_semaphore *semaphore;
     zkr_grant *g = NULL;
     char pool[64], turns[80];
 
-    (void)state;
     (void)snprintf(pool, sizeof(pool), "%s", new_path());
     (void)snprintf(turns, sizeof(turns), "%s/locks", pool);
     ok(zkr_semaphore_new(s, pool, 2, NULL, &semaphore));
@@ -319,28 +307,7 @@ static void a_refused_write_keeps_no_turn(void **state)
     zkr_semaphore_free(semaphore);
 }
 
-static int run_group(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    static const struct CMUnitTest tests[] = {
-        TEST(a_refused_list_waits_for_the_create),
-        TEST(a_refused_list_and_a_lost_create_leave_one_node),
-        TEST(a_refused_list_is_forgotten_by_the_next_attempt),
-        TEST(a_wait_that_ends_between_the_two_leaves_nothing),
-        TEST(a_refused_create_is_searched_for_and_sent_again),
-        TEST(a_refused_delete_is_sent_again),
-        TEST(a_refused_write_keeps_its_place),
-        TEST(a_refused_write_keeps_no_turn),
-        TEST(a_refusal_needs_nothing_else_to_be_ended),
-        TEST(a_search_whose_write_is_refused_finds_nothing),
-        TEST(a_refused_list_of_participants_is_asked_for_again),
-        TEST(a_node_that_the_client_refuses_is_listed_without),
-    };
-
-    return cmocka_run_group_tests_name("refusals", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

@@ -73,7 +73,7 @@ static zkr_session *open_at_server(void)
 
 /* Regression: grants were UNSURE, and claims waited, until the process was
  * restarted. */
-static void a_session_that_outlives_a_restore_comes_back(void **state)
+TEST(a_session_that_outlives_a_restore_comes_back)
 {
     zkr_session *holding = open_at_server();
     zkr_session *waiting = open_at_server();
@@ -81,7 +81,6 @@ static void a_session_that_outlives_a_restore_comes_back(void **state)
     zkr_mutex *m = new_mutex(holding, path);
     zkr_mutex *n = new_mutex(waiting, path);
 
-    (void)state;
     copy_data();
     for (int i = 0; i < 2; i++) {
         uint64_t epochs[2];
@@ -111,29 +110,24 @@ static void a_session_that_outlives_a_restore_comes_back(void **state)
     close_session(waiting);
 }
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     if (server_start(NULL, &server) != SERVER_OK)
         return -1;
     (void)snprintf(copy, sizeof(copy), "%s/copy", server_dir(server));
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     server_stop(server);
     return 0;
 }
 
 static int run_group(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_session_that_outlives_a_restore_comes_back),
-    };
 
-    return cmocka_run_group_tests_name("restored", tests, setup, teardown);
+    return test_run_between(setup, teardown);
 }
 
 int main(void)

@@ -12,9 +12,8 @@ static zkr_session *sessions[SESSIONS];
 static zkr_rwlock *locks[SESSIONS];
 static char path[64];
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     (void)snprintf(path, sizeof(path), "%s", new_path());
     for (int i = 0; i < SESSIONS; i++) {
         struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
@@ -26,15 +25,16 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     for (int i = 0; i < SESSIONS; i++) {
         zkr_rwlock_free(locks[i]);
         (void)zkr_session_close(sessions[i]);
     }
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 struct crowd {
     bool sessions_end; /* then a grant may be lost at any moment */
@@ -229,12 +229,11 @@ static void finish(struct member *members, const struct crowd *c)
     assert_true(was_a_race(c));
 }
 
-static void readers_writers_and_downgrades_never_overlap(void **state)
+TEST(readers_writers_and_downgrades_never_overlap)
 {
     struct crowd c = { .sessions_end = false };
     struct member members[THREADS];
 
-    (void)state;
     start(members, &c);
     finish(members, &c);
 }
@@ -247,12 +246,11 @@ static bool has_begun_anew(void *session)
 }
 
 /* A busy machine may need more expiries until it was a race. */
-static void sessions_that_end_under_them_leave_none_hanging(void **state)
+TEST(sessions_that_end_under_them_leave_none_hanging)
 {
     struct crowd c = { .sessions_end = true };
     struct member members[THREADS];
 
-    (void)state;
     start(members, &c);
     for (int i = 0; i < 15 || (!was_a_race(&c) && i < 150); i++) {
         zkr_session *victim = sessions[i % SESSIONS];
@@ -265,18 +263,7 @@ static void sessions_that_end_under_them_leave_none_hanging(void **state)
     finish(members, &c);
 }
 
-static int run_group(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-    static const struct CMUnitTest tests[] = {
-        TEST(readers_writers_and_downgrades_never_overlap),
-        TEST(sessions_that_end_under_them_leave_none_hanging),
-    };
-
-    return cmocka_run_group_tests_name("rw races", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

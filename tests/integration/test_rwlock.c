@@ -10,15 +10,16 @@
 
 /* -- sharing -------------------------------------------------------------- */
 
+FIXTURE(rw_setup, rw_teardown)
+
 /* kazoo test_read_lock, test_write_lock */
-static void readers_share_and_a_writer_is_alone(void **state)
+TEST(readers_share_and_a_writer_is_alone)
 {
     zkr_grant *first = read_lock(lock);
     zkr_grant *second = read_lock(rival);
     zkr_grant *third = NULL;
     zkr_grant *writer = NULL;
 
-    (void)state;
     ok(zkr_rwlock_acquire_read(visitor, 0, &third));
     release(third);
     is_refused(by_writing);
@@ -33,13 +34,12 @@ static void readers_share_and_a_writer_is_alone(void **state)
     assert_int_equal(count_children(dir), 0);
 }
 
-static void no_reader_overtakes_a_writer_that_waits(void **state)
+TEST(no_reader_overtakes_a_writer_that_waits)
 {
     zkr_grant *first = read_lock(lock);
     struct waiter writer;
     struct waiter late;
 
-    (void)state;
     queue_up(&writer, by_writing, rival);
     is_refused(by_reading);
     queue_up(&late, by_reading, lock);
@@ -51,12 +51,11 @@ static void no_reader_overtakes_a_writer_that_waits(void **state)
 }
 
 /* zk-ruby: the highest reader released, others remain; then the lowest. */
-static void a_writer_waits_for_every_reader_before_it(void **state)
+TEST(a_writer_waits_for_every_reader_before_it)
 {
     zkr_grant *readers[3];
     struct waiter writer;
 
-    (void)state;
     readers[0] = read_lock(lock);
     readers[1] = read_lock(rival);
     readers[2] = read_lock(lock);
@@ -68,14 +67,13 @@ static void a_writer_waits_for_every_reader_before_it(void **state)
     release(hand_on(readers[1], &writer));
 }
 
-static void readers_behind_one_writer_all_get_in(void **state)
+TEST(readers_behind_one_writer_all_get_in)
 {
     enum { N = 5 };
     zkr_grant *first = write_lock(lock);
     struct waiter readers[N];
     struct waiter last;
 
-    (void)state;
     for (size_t i = 0; i < N; i++)
         queue_up(&readers[i], by_reading, i % 2 == 0 ? lock : rival);
     queue_up(&last, by_writing, lock);
@@ -91,13 +89,12 @@ static void readers_behind_one_writer_all_get_in(void **state)
 
 /* kazoo test_rw_lock: its reader saw the writer behind it, and waited (#649).
  */
-static void a_reader_does_not_wait_for_a_writer_behind_it(void **state)
+TEST(a_reader_does_not_wait_for_a_writer_behind_it)
 {
     zkr_grant *first = write_lock(lock);
     struct waiter reader;
     struct waiter writer;
 
-    (void)state;
     queue_up(&reader, by_reading, rival);
     queue_up(&writer, by_writing, lock);
     first = hand_on(first, &reader);
@@ -106,13 +103,12 @@ static void a_reader_does_not_wait_for_a_writer_behind_it(void **state)
 }
 
 /* zk-ruby: shared, exclusive, shared acts as a queue. */
-static void reader_writer_reader_take_turns(void **state)
+TEST(reader_writer_reader_take_turns)
 {
     zkr_grant *first = read_lock(lock);
     struct waiter writer;
     struct waiter reader;
 
-    (void)state;
     queue_up(&writer, by_writing, rival);
     queue_up(&reader, by_reading, visitor);
     still_waits(&reader);
@@ -121,7 +117,7 @@ static void reader_writer_reader_take_turns(void **state)
     release(hand_on(first, &reader));
 }
 
-static void a_reader_behind_two_writers_waits_for_both(void **state)
+TEST(a_reader_behind_two_writers_waits_for_both)
 {
     zkr_rwlock *quitter = new_rwlock(other, 0);
     zkr_grant *first = write_lock(lock);
@@ -129,7 +125,6 @@ static void a_reader_behind_two_writers_waits_for_both(void **state)
     struct waiter reader;
     struct waiter last;
 
-    (void)state;
     queue_up(&second, by_writing, quitter);
     queue_up(&reader, by_reading, rival);
     queue_up(&last, by_writing, lock);
@@ -170,7 +165,7 @@ static bool two_watch(void *name)
 }
 
 /* A herd would show as a node watched by more than the one behind it. */
-static void each_watches_only_whom_it_waits_for(void **state)
+TEST(each_watches_only_whom_it_waits_for)
 {
     zkr_grant *first = write_lock(lock);
     struct waiter second;
@@ -178,7 +173,6 @@ static void each_watches_only_whom_it_waits_for(void **state)
     struct waiter last;
     char *names[5];
 
-    (void)state;
     queue_up(&second, by_writing, lock);
     queue_up(&readers[0], by_reading, rival);
     queue_up(&readers[1], by_reading, rival);
@@ -221,13 +215,11 @@ static void expect_code(struct recorder *r, size_t i, int expected)
     assert_int_equal(code, expected);
 }
 
-static void
-asynchronous_claims_of_both_modes_queue_with_the_others(void **state)
+TEST(asynchronous_claims_of_both_modes_queue_with_the_others)
 {
     struct recorder *r = recorder_new();
     zkr_grant *first = write_lock(lock);
 
-    (void)state;
     ok(acquire_async(by_reading, lock, 0, r, NULL));
     expect_code(r, 0, ZKR_EBUSY);
     ok(acquire_async(by_writing, lock, 30, r, NULL));
@@ -254,7 +246,7 @@ asynchronous_claims_of_both_modes_queue_with_the_others(void **state)
     recorder_free(r);
 }
 
-static void cancelling_ends_the_waits_of_both_modes(void **state)
+TEST(cancelling_ends_the_waits_of_both_modes)
 {
     struct recorder *r = recorder_new();
     zkr_grant *first = write_lock(rival);
@@ -262,7 +254,6 @@ static void cancelling_ends_the_waits_of_both_modes(void **state)
     struct waiter reader;
     struct waiter writer;
 
-    (void)state;
     queue_up(&reader, by_reading, lock);
     queue_up(&writer, by_writing, lock);
     ok(acquire_async(by_reading, lock, -1, r, NULL));
@@ -286,7 +277,7 @@ static void cancelling_ends_the_waits_of_both_modes(void **state)
     recorder_free(r);
 }
 
-static void freeing_the_handle_ends_its_waits_but_not_its_grants(void **state)
+TEST(freeing_the_handle_ends_its_waits_but_not_its_grants)
 {
     zkr_rwlock *doomed = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
     zkr_grant *held = read_lock(doomed);
@@ -294,7 +285,6 @@ static void freeing_the_handle_ends_its_waits_but_not_its_grants(void **state)
     struct waiter writer;
     struct waiter reader;
 
-    (void)state;
     queue_up(&writer, by_writing, doomed);
     queue_up(&reader, by_reading, doomed);
     ok(acquire_async(by_writing, doomed, -1, r, NULL));
@@ -310,8 +300,7 @@ static void freeing_the_handle_ends_its_waits_but_not_its_grants(void **state)
     recorder_free(r);
 }
 
-static void
-closing_the_session_ends_grants_and_waits_of_both_modes(void **state)
+TEST(closing_the_session_ends_grants_and_waits_of_both_modes)
 {
     zkr_grant *reading = read_lock(lock);
     zkr_grant *also = read_lock(lock);
@@ -319,7 +308,6 @@ closing_the_session_ends_grants_and_waits_of_both_modes(void **state)
     struct waiter writer;
     struct waiter reader;
 
-    (void)state;
     queue_up(&writer, by_writing, lock);
     queue_up(&reader, by_reading, lock);
     ok(zkr_session_close(s));
@@ -335,7 +323,7 @@ closing_the_session_ends_grants_and_waits_of_both_modes(void **state)
     zkr_grant_free(also);
 }
 
-static void a_session_that_ends_loses_all_grants_and_queues_again(void **state)
+TEST(a_session_that_ends_loses_all_grants_and_queues_again)
 {
     zkr_grant *first = read_lock(lock);
     zkr_grant *second = read_lock(lock);
@@ -346,7 +334,6 @@ static void a_session_that_ends_loses_all_grants_and_queues_again(void **state)
     struct waiter strict_reader;
     struct waiter rest;
 
-    (void)state;
     queue_up(&writer, by_writing, lock);
     queue_up(&strict_reader, by_reading, strict);
     queue_up(&rest, by_writing, visitor);
@@ -368,13 +355,12 @@ static void a_session_that_ends_loses_all_grants_and_queues_again(void **state)
     zkr_rwlock_free(strict);
 }
 
-static void a_reader_learns_that_its_node_was_deleted(void **state)
+TEST(a_reader_learns_that_its_node_was_deleted)
 {
     zkr_grant *first = read_lock(lock);
     zkr_grant *second = read_lock(lock);
     struct waiter writer;
 
-    (void)state;
     queue_up(&writer, by_writing, rival);
     lose(first);
     still_waits(&writer);
@@ -393,14 +379,13 @@ static bool another_is_last(void *old)
     return another;
 }
 
-static void a_waiter_whose_node_was_deleted_enters_again(void **state)
+TEST(a_waiter_whose_node_was_deleted_enters_again)
 {
     zkr_grant *first = write_lock(rival);
     struct waiter reader;
     struct waiter writer;
     char *old;
 
-    (void)state;
     queue_up(&reader, by_reading, lock);
     queue_up(&writer, by_writing, lock);
     old = nth_child(dir, 2);
@@ -418,12 +403,11 @@ static void a_waiter_whose_node_was_deleted_enters_again(void **state)
 /* -- the thread that holds ------------------------------------------------ */
 
 /* Curator testThatUpgradingIsDisallowed: it waits there until the timeout. */
-static void an_upgrade_is_refused_at_once_and_sends_nothing(void **state)
+TEST(an_upgrade_is_refused_at_once_and_sends_nothing)
 {
     static const uint32_t flags[] = { 0, ZKR_RWLOCK_REENTRANT };
     zkr_grant *none = NULL;
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         zkr_rwlock *l = new_rwlock(s, flags[i]);
         zkr_grant *reading = read_lock(l);
@@ -474,12 +458,11 @@ static struct call elsewhere(acquire_call *by, zkr_rwlock *l,
 }
 
 /* Only the thread that holds read would wait for itself. */
-static void another_thread_or_object_just_waits_for_the_reader(void **state)
+TEST(another_thread_or_object_just_waits_for_the_reader)
 {
     zkr_grant *reading = read_lock(lock);
     zkr_grant *none = NULL;
 
-    (void)state;
     assert_int_equal(elsewhere(by_writing, lock, 0).acquired, ZKR_EBUSY);
     assert_int_equal(elsewhere(by_writing, lock, GIVE_UP_MS).acquired,
                      ZKR_ETIMEDOUT);
@@ -491,13 +474,12 @@ static void another_thread_or_object_just_waits_for_the_reader(void **state)
 
 /* Regression: the first grant that was found decided, and a lost one hid the
  * other: the thread then waited for itself. */
-static void an_upgrade_is_refused_also_after_an_earlier_loss(void **state)
+TEST(an_upgrade_is_refused_also_after_an_earlier_loss)
 {
     zkr_grant *lost = read_lock(lock);
     zkr_grant *held;
     zkr_grant *g = NULL;
 
-    (void)state;
     lose(lost);
     ok(zkr_rwlock_acquire_write(lock, SOON_MS, &g)); /* nothing is read now */
     release(g);
@@ -508,13 +490,12 @@ static void an_upgrade_is_refused_also_after_an_earlier_loss(void **state)
     release(write_lock(lock));
 }
 
-static void a_read_under_a_write_is_granted_also_after_a_loss(void **state)
+TEST(a_read_under_a_write_is_granted_also_after_a_loss)
 {
     zkr_grant *lost = write_lock(lock);
     zkr_grant *held;
     zkr_grant *reading = NULL;
 
-    (void)state;
     lose(lost);
     held = write_lock(lock);
     ok(zkr_rwlock_acquire_read(lock, SOON_MS, &reading));
@@ -525,13 +506,12 @@ static void a_read_under_a_write_is_granted_also_after_a_loss(void **state)
 }
 
 /* Curator testThatDowngradingRespectsThreads */
-static void only_the_thread_that_writes_reads_beside(void **state)
+TEST(only_the_thread_that_writes_reads_beside)
 {
     zkr_grant *writing = write_lock(lock);
     struct recorder *r = recorder_new();
     struct waiter reader;
 
-    (void)state;
     assert_int_equal(elsewhere(by_reading, lock, 0).acquired, ZKR_EBUSY);
     assert_int_equal(elsewhere(by_reading, lock, GIVE_UP_MS).acquired,
                      ZKR_ETIMEDOUT);
@@ -547,13 +527,12 @@ static void only_the_thread_that_writes_reads_beside(void **state)
     recorder_free(r);
 }
 
-static void a_reader_that_belongs_to_no_thread_stops_no_writer(void **state)
+TEST(a_reader_that_belongs_to_no_thread_stops_no_writer)
 {
     struct recorder *r = recorder_new();
     zkr_grant *none = NULL;
     struct call c;
 
-    (void)state;
     ok(acquire_async(by_reading, nested, -1, r, NULL));
     ok(acquire_async(by_reading, nested, -1, r, NULL));
     expect_code(r, 1, ZKR_OK);
@@ -572,14 +551,13 @@ static void a_reader_that_belongs_to_no_thread_stops_no_writer(void **state)
 }
 
 /* rwlock.h says so; a mutex does the same. */
-static void without_the_flag_each_acquire_is_a_claim_of_its_own(void **state)
+TEST(without_the_flag_each_acquire_is_a_claim_of_its_own)
 {
     zkr_grant *first = read_lock(lock);
     zkr_grant *second = read_lock(lock);
     zkr_grant *none = NULL;
     struct waiter writer;
 
-    (void)state;
     assert_ptr_not_equal(first, second);
     assert_int_equal(count_children(dir), 2);
     assert_int_equal(zkr_grant_depth(first), 1);
@@ -616,9 +594,8 @@ static void *steal(void *arg)
     return NULL;
 }
 
-static void each_mode_is_counted_and_costs_no_request(void **state)
+TEST(each_mode_is_counted_and_costs_no_request)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         zkr_grant *g = NULL;
         zkr_grant *again = NULL;
@@ -657,13 +634,12 @@ static void each_mode_is_counted_and_costs_no_request(void **state)
     }
 }
 
-static void threads_that_share_a_reentrant_lock_are_counted_apart(void **state)
+TEST(threads_that_share_a_reentrant_lock_are_counted_apart)
 {
     zkr_grant *g = read_lock(nested);
     zkr_grant *again = read_lock(nested);
     struct call c;
 
-    (void)state;
     c = elsewhere(by_reading, nested, 0);
     assert_int_equal(c.acquired, ZKR_OK);
     assert_int_equal(c.depth, 1);
@@ -680,13 +656,12 @@ static void threads_that_share_a_reentrant_lock_are_counted_apart(void **state)
 }
 
 /* In every order of the releases, as Curator allows. */
-static void write_read_write_nests_and_is_released_in_any_order(void **state)
+TEST(write_read_write_nests_and_is_released_in_any_order)
 {
     enum { W, R, W2 };
     static const int orders[][3] = { { W2, R, W }, { W2, W, R }, { R, W2, W },
                                      { R, W, W2 }, { W, R, W2 }, { W, W2, R } };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
         zkr_grant *g[3] = { NULL };
         struct waiter writer;
@@ -709,14 +684,13 @@ static void write_read_write_nests_and_is_released_in_any_order(void **state)
 
 /* When the write is released, the read grant under it makes a new write an
  * upgrade. */
-static void after_write_and_read_only_the_read_is_left(void **state)
+TEST(after_write_and_read_only_the_read_is_left)
 {
     zkr_grant *writing = write_lock(nested);
     zkr_grant *reading = read_lock(nested);
     zkr_grant *again = read_lock(nested);
     zkr_grant *none = NULL;
 
-    (void)state;
     assert_ptr_equal(reading, again);
     release(writing);
     assert_int_equal(zkr_rwlock_acquire_write(nested, -1, &none), ZKR_EDEADLK);
@@ -726,12 +700,11 @@ static void after_write_and_read_only_the_read_is_left(void **state)
     release(write_lock(nested));
 }
 
-static void grants_may_be_freed_without_a_release_and_in_any_order(void **state)
+TEST(grants_may_be_freed_without_a_release_and_in_any_order)
 {
     zkr_grant *g = read_lock(nested);
     zkr_grant *fresh;
 
-    (void)state;
     for (int i = 0; i < 2; i++)
         assert_ptr_equal(read_lock(nested), g);
     zkr_grant_free(g); /* takes back what it stands for */
@@ -758,12 +731,11 @@ static void grants_may_be_freed_without_a_release_and_in_any_order(void **state)
     release(fresh);
 }
 
-static void acquired_too_often_is_an_error(void **state)
+TEST(acquired_too_often_is_an_error)
 {
     enum { MAX = 65535 };
     zkr_grant *none = NULL;
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         zkr_grant *g = NULL;
 
@@ -779,9 +751,8 @@ static void acquired_too_often_is_an_error(void **state)
     assert_null(none);
 }
 
-static void after_a_loss_a_mode_is_released_before_it_is_acquired(void **state)
+TEST(after_a_loss_a_mode_is_released_before_it_is_acquired)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         zkr_grant *g = NULL;
         zkr_grant *again = NULL;
@@ -818,12 +789,11 @@ static void after_a_loss_a_mode_is_released_before_it_is_acquired(void **state)
 
 /* -- tokens and numbers --------------------------------------------------- */
 
-static void tokens_tell_old_writers_and_readers_apart(void **state)
+TEST(tokens_tell_old_writers_and_readers_apart)
 {
     int64_t highest = 0;
     int64_t highest_write = 0;
 
-    (void)state;
     for (int i = 0; i < 4; i++) {
         zkr_grant *writing = write_lock(i % 2 == 0 ? lock : rival);
         zkr_grant *readers[2];
@@ -845,12 +815,11 @@ static void tokens_tell_old_writers_and_readers_apart(void **state)
     }
 }
 
-static void a_token_is_what_created_the_node(void **state)
+TEST(a_token_is_what_created_the_node)
 {
     zkr_grant *reading = read_lock(lock);
     struct Stat stat;
 
-    (void)state;
     assert_int_equal(admin_exists(admin, node_of(reading), &stat), ZOK);
     assert_true(stat.czxid == zkr_grant_token(reading));
     assert_true(stat.ephemeralOwner == zkr_session_id(s));
@@ -870,7 +839,7 @@ static void create_with_next_number(const char *name, char *node, size_t size)
 }
 
 /* Curator from 5.5.0 on makes such nodes, for a downgrade. */
-static void a_contender_with_our_number_is_ahead_of_us(void **state)
+TEST(a_contender_with_our_number_is_ahead_of_us)
 {
     static const char *const names[] = {
         "_c_ffffffff-7d6f-4686-ab55-f4bd6230b745-__READ__",
@@ -881,7 +850,6 @@ static void a_contender_with_our_number_is_ahead_of_us(void **state)
         "ffffffffffffffffffffffffffffffff__lock__",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         bool shared = strstr(names[i], "READ") != NULL ||
                       strstr(names[i], "rlock") != NULL;
@@ -907,7 +875,7 @@ static void a_contender_with_our_number_is_ahead_of_us(void **state)
 
 /* -- what is on the server ------------------------------------------------ */
 
-static void contenders_of_other_clients_are_waited_for(void **state)
+TEST(contenders_of_other_clients_are_waited_for)
 {
     static const struct {
         const char *name;
@@ -922,7 +890,6 @@ static void contenders_of_other_clients_are_waited_for(void **state)
         { "_c_16176773-7d6f-4686-ab55-f4bd6230b745-lock-", false },
     };
 
-    (void)state;
     release(read_lock(lock));
     for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++) {
         char child[256];
@@ -941,7 +908,7 @@ static void contenders_of_other_clients_are_waited_for(void **state)
     }
 }
 
-static void foreign_children_are_ignored(void **state)
+TEST(foreign_children_are_ignored)
 {
     static const char *const foreign[] = {
         "0",
@@ -954,7 +921,6 @@ static void foreign_children_are_ignored(void **state)
     };
     zkr_grant *g = NULL;
 
-    (void)state;
     release(read_lock(lock));
     for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
         char child[256];
@@ -974,7 +940,7 @@ static bool are_hex(const char *text, size_t count)
     return strspn(text, "0123456789abcdef") >= count;
 }
 
-static void nodes_are_named_as_the_layout_says(void **state)
+TEST(nodes_are_named_as_the_layout_says)
 {
     static const struct {
         uint32_t flags;
@@ -984,7 +950,6 @@ static void nodes_are_named_as_the_layout_says(void **state)
         { ZKR_RWLOCK_KAZOO_LAYOUT, { "__rlock__", "__lock__" } },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
         zkr_rwlock *l = new_rwlock(s, layouts[i].flags);
         bool kazoo = (layouts[i].flags & ZKR_RWLOCK_KAZOO_LAYOUT) != 0;
@@ -1010,13 +975,12 @@ static void nodes_are_named_as_the_layout_says(void **state)
 }
 
 /* Two programs that name their nodes differently share one lock. */
-static void layouts_exclude_each_other(void **state)
+TEST(layouts_exclude_each_other)
 {
     zkr_rwlock *kazoo = new_rwlock(s, ZKR_RWLOCK_KAZOO_LAYOUT);
     zkr_grant *g = write_lock(kazoo);
     zkr_grant *reading;
 
-    (void)state;
     is_refused(by_reading);
     is_refused(by_writing);
     release(g);
@@ -1028,14 +992,13 @@ static void layouts_exclude_each_other(void **state)
     zkr_rwlock_free(kazoo);
 }
 
-static void bad_arguments_are_refused(void **state)
+TEST(bad_arguments_are_refused)
 {
     struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
     struct recorder *r = recorder_new();
     zkr_rwlock *none = NULL;
     zkr_grant *grant = NULL;
 
-    (void)state;
     assert_int_equal(zkr_rwlock_new(NULL, "/a", NULL, &none), ZKR_EINVAL);
     assert_int_equal(zkr_rwlock_new(s, NULL, NULL, &none), ZKR_EINVAL);
     assert_int_equal(zkr_rwlock_new(s, "/a", NULL, NULL), ZKR_EINVAL);
@@ -1098,14 +1061,13 @@ static void call_what_waits(int error, zkr_grant *g, void *user)
     recorder_add(in->results, none == NULL ? 0 : 1, 0);
 }
 
-static void calls_that_wait_are_refused_in_callbacks(void **state)
+TEST(calls_that_wait_are_refused_in_callbacks)
 {
     static const int expected[] = {
         ZKR_OK, ZKR_EDEADLK, ZKR_EDEADLK, ZKR_EDEADLK, ZKR_OK, ZKR_OK, 0
     };
     struct inside in = { recorder_new(), lock };
 
-    (void)state;
     ok(zkr_rwlock_acquire_write_async(lock, -1, call_what_waits, &in, NULL));
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
         expect_code(in.results, i, expected[i]);
@@ -1115,52 +1077,10 @@ static void calls_that_wait_are_refused_in_callbacks(void **state)
 
 static int run_group(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, rw_setup, rw_teardown)
-    static const struct CMUnitTest tests[] = {
-        TEST(readers_share_and_a_writer_is_alone),
-        TEST(no_reader_overtakes_a_writer_that_waits),
-        TEST(a_writer_waits_for_every_reader_before_it),
-        TEST(readers_behind_one_writer_all_get_in),
-        TEST(a_reader_does_not_wait_for_a_writer_behind_it),
-        TEST(reader_writer_reader_take_turns),
-        TEST(a_reader_behind_two_writers_waits_for_both),
-        TEST(each_watches_only_whom_it_waits_for),
-        TEST(asynchronous_claims_of_both_modes_queue_with_the_others),
-        TEST(cancelling_ends_the_waits_of_both_modes),
-        TEST(freeing_the_handle_ends_its_waits_but_not_its_grants),
-        TEST(closing_the_session_ends_grants_and_waits_of_both_modes),
-        TEST(a_session_that_ends_loses_all_grants_and_queues_again),
-        TEST(a_reader_learns_that_its_node_was_deleted),
-        TEST(a_waiter_whose_node_was_deleted_enters_again),
-        TEST(an_upgrade_is_refused_at_once_and_sends_nothing),
-        TEST(another_thread_or_object_just_waits_for_the_reader),
-        TEST(an_upgrade_is_refused_also_after_an_earlier_loss),
-        TEST(a_read_under_a_write_is_granted_also_after_a_loss),
-        TEST(only_the_thread_that_writes_reads_beside),
-        TEST(a_reader_that_belongs_to_no_thread_stops_no_writer),
-        TEST(without_the_flag_each_acquire_is_a_claim_of_its_own),
-        TEST(each_mode_is_counted_and_costs_no_request),
-        TEST(threads_that_share_a_reentrant_lock_are_counted_apart),
-        TEST(write_read_write_nests_and_is_released_in_any_order),
-        TEST(after_write_and_read_only_the_read_is_left),
-        TEST(grants_may_be_freed_without_a_release_and_in_any_order),
-        TEST(acquired_too_often_is_an_error),
-        TEST(after_a_loss_a_mode_is_released_before_it_is_acquired),
-        TEST(tokens_tell_old_writers_and_readers_apart),
-        TEST(a_token_is_what_created_the_node),
-        TEST(a_contender_with_our_number_is_ahead_of_us),
-        TEST(contenders_of_other_clients_are_waited_for),
-        TEST(foreign_children_are_ignored),
-        TEST(nodes_are_named_as_the_layout_says),
-        TEST(layouts_exclude_each_other),
-        TEST(bad_arguments_are_refused),
-        TEST(calls_that_wait_are_refused_in_callbacks),
-    };
-    int failed = cmocka_run_group_tests_name("rwlock", tests, NULL, NULL);
+    int failed = test_run_all();
 
     root = "/tests/app";
-    return failed +
-           cmocka_run_group_tests_name("rwlock, chroot", tests, NULL, NULL);
+    return failed + test_run_all();
 }
 
 int main(void)

@@ -56,7 +56,7 @@ static void lock_once(zkr_session *s)
 
 /* -- what works ----------------------------------------------------------- */
 
-static void a_user_has_what_only_that_user_may(void **state)
+TEST(a_user_has_what_only_that_user_may)
 {
     struct zkr_session_opts opts = sasl_opts();
     zkr_session *anybody = open_session();
@@ -66,7 +66,6 @@ static void a_user_has_what_only_that_user_may(void **state)
     zkr_mutex *theirs;
     const char *path = new_path();
 
-    (void)state;
     opts.acl = "sasl:" SERVER_SASL_USER ":cdrwa";
     s = open_session_with(&opts);
     m = new_mutex(s, path);
@@ -84,14 +83,13 @@ static void a_user_has_what_only_that_user_may(void **state)
     close_session(anybody);
 }
 
-static void the_password_may_be_in_a_file(void **state)
+TEST(the_password_may_be_in_a_file)
 {
     struct zkr_session_opts opts = sasl_opts();
     char name[512];
     FILE *file;
     zkr_session *s;
 
-    (void)state;
     (void)snprintf(name, sizeof(name), "%s/password", server_dir(the_server));
     file = fopen(name, "we");
     assert_non_null(file);
@@ -105,11 +103,10 @@ static void the_password_may_be_in_a_file(void **state)
 }
 
 /* Regression guard: Cyrus wipes a password when it has used it. */
-static void a_user_logs_in_again_and_again(void **state)
+TEST(a_user_logs_in_again_and_again)
 {
     zkr_session *s = open_sasl();
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         expire_and_wait(s);
         lock_once(s);
@@ -147,12 +144,11 @@ static void *log_in_often(void *arg)
 }
 
 /* What DIGEST-MD5 remembers belongs to all connections of the process. */
-static void many_log_in_at_once(void **state)
+TEST(many_log_in_at_once)
 {
     static struct logins logins[THREADS];
     pthread_t threads[THREADS];
 
-    (void)state;
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(
             pthread_create(&threads[i], NULL, log_in_often, &logins[i]), 0);
@@ -165,28 +161,26 @@ static void many_log_in_at_once(void **state)
 
 /* -- what is wrong, and is told ------------------------------------------- */
 
-static void a_wrong_password_is_told(void **state)
+TEST(a_wrong_password_is_told)
 {
     struct zkr_session_opts opts = sasl_opts();
 
-    (void)state;
     opts.sasl_password = "wrong";
     open_fails(the_server, opts, ZKR_ZAUTHFAILED, "refused");
 }
 
 /* Not with the password of bob: servers compare that of an unknown user with
  * that of whoever has logged in before (SaslServerCallbackHandler, 3.8.0). */
-static void an_unknown_user_is_told(void **state)
+TEST(an_unknown_user_is_told)
 {
     struct zkr_session_opts opts = sasl_opts();
 
-    (void)state;
     opts.sasl_user = "nobody";
     opts.sasl_password = "whatever";
     open_fails(the_server, opts, ZKR_ZAUTHFAILED, "refused");
 }
 
-static void a_missing_login_is_told(void **state)
+TEST(a_missing_login_is_told)
 {
     static const char *const lines[] = { "sessionRequireClientSASLAuth=true",
                                          NULL };
@@ -198,7 +192,6 @@ static void a_missing_login_is_told(void **state)
     struct server *strict;
     zkr_session *s = NULL;
 
-    (void)state;
     assert_int_equal(server_start(&server_opts, &strict), SERVER_OK);
     ok(zkr_session_open(server_hosts(strict), &with, &s));
     close_session(s);
@@ -226,9 +219,8 @@ static void set_password(const char *password)
 }
 
 /* The client reports that by no event: the session would stay suspended. */
-static void a_password_that_changes_ends_the_session(void **state)
+TEST(a_password_that_changes_ends_the_session)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         zkr_session *s = open_sasl();
         zkr_mutex *m = new_mutex(s, new_path());
@@ -248,25 +240,9 @@ static void a_password_that_changes_ends_the_session(void **state)
     }
 }
 
-static int run_group(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_user_has_what_only_that_user_may),
-        cmocka_unit_test(the_password_may_be_in_a_file),
-        cmocka_unit_test(a_user_logs_in_again_and_again),
-        cmocka_unit_test(many_log_in_at_once),
-        cmocka_unit_test(a_wrong_password_is_told),
-        cmocka_unit_test(an_unknown_user_is_told),
-        cmocka_unit_test(a_missing_login_is_told),
-        cmocka_unit_test(a_password_that_changes_ends_the_session),
-    };
-
-    return cmocka_run_group_tests_name("sasl", tests, NULL, NULL);
-}
-
 int main(void)
 {
     const struct server_opts opts = { .security = SERVER_SASL };
 
-    return run_with_server(&opts, run_group);
+    return run_with_server(&opts, test_run_all);
 }

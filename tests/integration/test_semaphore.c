@@ -50,11 +50,10 @@ static zkr_grant *take(zkr_semaphore *sem)
     return g;
 }
 
-static int setup(void **state)
+static int setup(void)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
 
-    (void)state;
     opts.session_timeout_ms = SESSION_MS;
     opts.reply_timeout_ms = SOON_MS; /* for releases on a busy machine */
     ours = open_through(&proxy, &opts);
@@ -65,15 +64,16 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     proxy_let_all_pass(proxy);
     close_session(ours);
     close_session(theirs);
     proxy_stop(proxy);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static void start(struct waiter *w, zkr_semaphore *sem)
 {
@@ -94,14 +94,13 @@ static void is_empty(void)
     wait_children(locks, 0);
 }
 
-static void as_many_as_the_limit_hold_at_once(void **state)
+TEST(as_many_as_the_limit_hold_at_once)
 {
     zkr_semaphore *sem = new_semaphore(ours, 3);
     zkr_semaphore *other = new_semaphore(theirs, 3);
     zkr_grant *held[3] = { take(sem), take(other), take(sem) };
     zkr_grant *g = NULL;
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         assert_int_equal(zkr_semaphore_acquire(other, GIVE_UP_MS, &g),
                          ZKR_ETIMEDOUT);
@@ -128,13 +127,12 @@ static void as_many_as_the_limit_hold_at_once(void **state)
 }
 
 /* The turn is given back with the grant, not with the lease. */
-static void the_next_has_its_turn_when_a_lease_is_granted(void **state)
+TEST(the_next_has_its_turn_when_a_lease_is_granted)
 {
     zkr_semaphore *sem = new_semaphore(ours, 2);
     zkr_grant *g = take(sem);
     zkr_grant *h;
 
-    (void)state;
     wait_children(locks, 0);
     wait_children(leases, 1);
     h = take(sem);
@@ -144,14 +142,13 @@ static void the_next_has_its_turn_when_a_lease_is_granted(void **state)
     zkr_semaphore_free(sem);
 }
 
-static void leases_are_granted_in_order(void **state)
+TEST(leases_are_granted_in_order)
 {
     zkr_semaphore *sems[2] = { new_semaphore(ours, 1),
                                new_semaphore(theirs, 1) };
     struct waiter waiters[MANY];
     zkr_grant *g = take(sems[0]);
 
-    (void)state;
     for (size_t i = 0; i < MANY; i++) {
         start(&waiters[i], sems[i % 2]);
         wait_children(locks, i + 1);
@@ -168,7 +165,7 @@ static void leases_are_granted_in_order(void **state)
     zkr_semaphore_free(sems[1]);
 }
 
-static void several_are_granted_together_or_not_at_all(void **state)
+TEST(several_are_granted_together_or_not_at_all)
 {
     zkr_semaphore *sem = new_semaphore(ours, 4);
     zkr_semaphore *other = new_semaphore(theirs, 4);
@@ -176,7 +173,6 @@ static void several_are_granted_together_or_not_at_all(void **state)
     zkr_grant *five[5];
     zkr_grant *two[2];
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         ok(zkr_semaphore_acquire_many(sem, 3, SOON_MS, three));
         wait_children(leases, 3);
@@ -252,7 +248,7 @@ static void *take_turns(void *arg)
     return NULL;
 }
 
-static void no_more_than_the_limit_at_any_moment(void **state)
+TEST(no_more_than_the_limit_at_any_moment)
 {
     struct crowd crowd = {
         { new_semaphore(ours, 5), new_semaphore(theirs, 5) }, 0, 0, 0
@@ -260,7 +256,6 @@ static void no_more_than_the_limit_at_any_moment(void **state)
     pthread_t threads[MANY];
     struct one ones[MANY];
 
-    (void)state;
     for (unsigned i = 0; i < MANY; i++) {
         ones[i] = (struct one){ &crowd, i };
         assert_int_equal(
@@ -285,13 +280,12 @@ static void record_all(int error, zkr_grant *const *grants, size_t count,
 
 /* -- what others do on the server ------------------------------------------ */
 
-static void an_orphan_makes_a_new_lease(void **state)
+TEST(an_orphan_makes_a_new_lease)
 {
     zkr_semaphore *sem = new_semaphore(ours, 1);
     zkr_grant *g = take(sem);
     struct waiter w;
 
-    (void)state;
     start(&w, sem);
     for (int i = 0; i < 2; i++) {
         char *before;
@@ -325,7 +319,7 @@ static bool is_watched(void *node)
 
 /* Two acquires whose turns were deleted had a part of the permits each, and
  * waited for the other. */
-static void one_without_its_turn_queues_again(void **state)
+TEST(one_without_its_turn_queues_again)
 {
     zkr_semaphore *sem = new_semaphore(ours, 2);
     struct recorder *r = recorder_new();
@@ -333,7 +327,6 @@ static void one_without_its_turn_queues_again(void **state)
     int64_t count;
     int code;
 
-    (void)state;
     ok(zkr_semaphore_acquire_many_async(sem, 2, -1, record_all, r, NULL));
     for (int i = 0; i < 2; i++) {
         char turn[160];
@@ -365,13 +358,12 @@ static void one_without_its_turn_queues_again(void **state)
     recorder_free(r);
 }
 
-static void the_directory_may_go_while_one_waits(void **state)
+TEST(the_directory_may_go_while_one_waits)
 {
     zkr_semaphore *sem = new_semaphore(ours, 1);
     zkr_grant *g = take(sem);
     struct waiter w;
 
-    (void)state;
     start(&w, sem);
     wait_children(leases, 2);
     proxy_freeze(proxy); /* it would make its node again meanwhile */
@@ -383,14 +375,13 @@ static void the_directory_may_go_while_one_waits(void **state)
     zkr_semaphore_free(sem);
 }
 
-static void a_foreign_child_takes_a_permit(void **state)
+TEST(a_foreign_child_takes_a_permit)
 {
     zkr_semaphore *sem = new_semaphore(ours, 2);
     char foreign[100];
     zkr_grant *g;
     struct waiter w;
 
-    (void)state;
     release(take(sem));
     (void)snprintf(foreign, sizeof(foreign), "%s/zzz", leases);
     assert_int_equal(admin_create(admin, foreign, NULL), ZOK);
@@ -407,14 +398,13 @@ static void a_foreign_child_takes_a_permit(void **state)
 
 /* With Curator's rule, which counts all nodes, a contender without its turn
  * that stands behind ours would keep both out. */
-static void those_behind_do_not_count(void **state)
+TEST(those_behind_do_not_count)
 {
     zkr_semaphore *sem = new_semaphore(ours, 1);
     zkr_grant *g = take(sem);
     char behind[140];
     struct waiter w;
 
-    (void)state;
     start(&w, sem);
     wait_children(leases, 2);
     (void)snprintf(behind, sizeof(behind),
@@ -430,7 +420,7 @@ static void those_behind_do_not_count(void **state)
     zkr_semaphore_free(sem);
 }
 
-static void waits_given_up_leave_nothing(void **state)
+TEST(waits_given_up_leave_nothing)
 {
     zkr_semaphore *sem = new_semaphore(ours, 1);
     zkr_semaphore *other = new_semaphore(theirs, 1);
@@ -438,7 +428,6 @@ static void waits_given_up_leave_nothing(void **state)
     struct waiter first;
     struct waiter second;
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         start(&first, sem);
         wait_children(leases, 2);
@@ -462,7 +451,7 @@ static void waits_given_up_leave_nothing(void **state)
 
 /* -- without a thread ------------------------------------------------------ */
 
-static void nobody_has_to_wait(void **state)
+TEST(nobody_has_to_wait)
 {
     zkr_semaphore *sem = new_semaphore(ours, 2);
     struct recorder *r = recorder_new();
@@ -471,7 +460,6 @@ static void nobody_has_to_wait(void **state)
     int code;
     int64_t count;
 
-    (void)state;
     ok(zkr_semaphore_acquire_many_async(sem, 2, -1, record_all, r, NULL));
     ok(zkr_semaphore_acquire_async(sem, -1, record_acquire, r, &request));
     wait_children(locks, 2);
@@ -495,7 +483,7 @@ static void nobody_has_to_wait(void **state)
     recorder_free(r);
 }
 
-static void a_close_ends_what_is_under_way(void **state)
+TEST(a_close_ends_what_is_under_way)
 {
     zkr_semaphore *sem = new_semaphore(ours, 1);
     struct recorder *r = recorder_new();
@@ -503,7 +491,6 @@ static void a_close_ends_what_is_under_way(void **state)
     struct waiter w;
     int code;
 
-    (void)state;
     start(&w, sem);
     wait_children(leases, 2);
     ok(zkr_semaphore_acquire_async(sem, -1, record_acquire, r, NULL));
@@ -531,13 +518,12 @@ static int by_two(void *sem, int64_t timeout_ms, zkr_grant **ret_grant)
 }
 
 /* One that has a part of what it wants lets nobody else have another part. */
-static void the_turn_is_kept_up_to_the_last_permit(void **state)
+TEST(the_turn_is_kept_up_to_the_last_permit)
 {
     zkr_semaphore *sem = new_semaphore(ours, 2);
     zkr_grant *g = take(sem);
     struct waiter w;
 
-    (void)state;
     wait_children(locks, 0);
     waiter_start_by(&w, by_two, sem, -1);
     wait_children(leases, 3);
@@ -556,13 +542,12 @@ static void the_turn_is_kept_up_to_the_last_permit(void **state)
 /* -- faults ---------------------------------------------------------------- */
 
 /* Every create of an acquire loses its reply, or is not carried out, once. */
-static void lost_replies_make_no_second_node(void **state)
+TEST(lost_replies_make_no_second_node)
 {
     static const enum proxy_action actions[] = { PROXY_DROP_REPLY,
                                                  PROXY_DROP_REQUEST };
     zkr_semaphore *sem = new_semaphore(ours, 1);
 
-    (void)state;
     release(take(sem));
     for (int i = 0; i < 8; i++) {
         struct waiter w;
@@ -581,13 +566,12 @@ static void lost_replies_make_no_second_node(void **state)
 
 /* A list that failed with the create waited for its next attempt when the node
  * had been found, and was started a second time. */
-static void a_node_is_found_before_the_list_is_sent_again(void **state)
+TEST(a_node_is_found_before_the_list_is_sent_again)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *slow = NULL;
     zkr_semaphore *sem;
 
-    (void)state;
     opts.session_timeout_ms = SESSION_MS;
     opts.retry = ZKR_RETRY_FOREVER_INIT(2000);
     ok(zkr_session_open(proxy_hosts(proxy), &opts, &slow));
@@ -610,7 +594,7 @@ static void a_node_is_found_before_the_list_is_sent_again(void **state)
 
 /* Each list of a wait, and the watch that is set with it, is lost once, or is
  * not there yet, when the holder goes. */
-static void no_wake_up_is_lost_with_a_list(void **state)
+TEST(no_wake_up_is_lost_with_a_list)
 {
     static const enum proxy_action actions[] = { PROXY_DROP_REPLY,
                                                  PROXY_DROP_REQUEST,
@@ -618,7 +602,6 @@ static void no_wake_up_is_lost_with_a_list(void **state)
     zkr_semaphore *sem = new_semaphore(ours, 1);
     zkr_semaphore *other = new_semaphore(theirs, 1);
 
-    (void)state;
     release(take(sem));
     for (int i = 0; i < 9; i++) { /* of the turn, without a watch, with one */
         zkr_grant *g = take(other);
@@ -715,11 +698,10 @@ static void costs_two_lists(zkr_semaphore *sem)
     assert_in_range(after - before, 1, 2);
 }
 
-static void many_permits_are_one_flight(void **state)
+TEST(many_permits_are_one_flight)
 {
     zkr_semaphore *sem = new_semaphore(ours, DOZENS);
 
-    (void)state;
     release(take(sem));
     settle(ours);
     for (int i = 0; i < 2; i++) {
@@ -747,13 +729,12 @@ static int by_five(void *sem, int64_t timeout_ms, zkr_grant **ret_grant)
 
 /* Each create of a flight loses its reply, or is not carried out, with those
  * behind it. */
-static void a_flight_that_is_lost_leaves_as_many_as_it_has_to(void **state)
+TEST(a_flight_that_is_lost_leaves_as_many_as_it_has_to)
 {
     static const enum proxy_action actions[] = { PROXY_DROP_REPLY,
                                                  PROXY_DROP_REQUEST };
     zkr_semaphore *sem = new_semaphore(ours, 5);
 
-    (void)state;
     release(take(sem));
     for (int i = 0; i < 10; i++) {
         struct waiter w;
@@ -773,11 +754,10 @@ static void a_flight_that_is_lost_leaves_as_many_as_it_has_to(void **state)
 }
 
 /* When it is given up, some creates have been answered, and others not. */
-static void a_flight_that_is_given_up_leaves_nothing(void **state)
+TEST(a_flight_that_is_given_up_leaves_nothing)
 {
     zkr_semaphore *sem = new_semaphore(ours, 5);
 
-    (void)state;
     release(take(sem));
     for (int i = 1; i <= 7; i++) {
         long wanted[2] = { ZOO_CREATE2_OP,
@@ -802,14 +782,13 @@ static void a_flight_that_is_given_up_leaves_nothing(void **state)
     zkr_semaphore_free(sem);
 }
 
-static void one_that_waits_queues_again_in_the_next_session(void **state)
+TEST(one_that_waits_queues_again_in_the_next_session)
 {
     zkr_semaphore *sem = new_semaphore(ours, 1);
     zkr_semaphore *other = new_semaphore(theirs, 1);
     zkr_grant *g = take(other);
     struct waiter waiters[2];
 
-    (void)state;
     start(&waiters[0], sem);
     wait_children(leases, 2);
     start(&waiters[1], sem);
@@ -835,7 +814,7 @@ static void one_that_waits_queues_again_in_the_next_session(void **state)
     zkr_semaphore_free(other);
 }
 
-static void with_the_flag_it_fails_with_its_session(void **state)
+TEST(with_the_flag_it_fails_with_its_session)
 {
     struct zkr_semaphore_opts opts = ZKR_SEMAPHORE_OPTS_INIT;
     zkr_semaphore *other = new_semaphore(theirs, 1);
@@ -843,7 +822,6 @@ static void with_the_flag_it_fails_with_its_session(void **state)
     zkr_semaphore *sem;
     struct waiter waiters[2];
 
-    (void)state;
     opts.flags = ZKR_SEMAPHORE_FAIL_ON_SESSION_LOSS;
     sem = new_semaphore_with(ours, 1, &opts);
     for (int i = 0; i < 2; i++) {
@@ -862,12 +840,11 @@ static void with_the_flag_it_fails_with_its_session(void **state)
     zkr_semaphore_free(other);
 }
 
-static void a_lost_lease_frees_a_permit(void **state)
+TEST(a_lost_lease_frees_a_permit)
 {
     zkr_semaphore *sem = new_semaphore(ours, 1);
     zkr_semaphore *other = new_semaphore(theirs, 1);
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         zkr_grant *g = take(sem);
 
@@ -902,14 +879,13 @@ static void set_limit(unsigned char limit)
                        NULL));
 }
 
-static void a_shared_limit_can_be_changed(void **state)
+TEST(a_shared_limit_can_be_changed)
 {
     zkr_semaphore *sem;
     zkr_semaphore *other;
     zkr_grant *held[2];
     struct waiter w;
 
-    (void)state;
     (void)snprintf(limit_path, sizeof(limit_path), "%s", new_path());
     sem = new_shared(ours, 1);
     other = new_shared(theirs, 7);
@@ -936,7 +912,7 @@ static void a_shared_limit_can_be_changed(void **state)
 
 /* It ended with an error, though the limit was as high as before a moment
  * later. */
-static void more_than_the_limit_is_waited_for(void **state)
+TEST(more_than_the_limit_is_waited_for)
 {
     zkr_semaphore *sem;
     zkr_grant *four[4] = { NULL, NULL, NULL, NULL };
@@ -944,7 +920,6 @@ static void more_than_the_limit_is_waited_for(void **state)
     int64_t count;
     int code;
 
-    (void)state;
     (void)snprintf(limit_path, sizeof(limit_path), "%s", new_path());
     sem = new_shared(ours, 4);
     for (int i = 0; i < 2; i++) {
@@ -987,12 +962,11 @@ static void more_than_the_limit_is_waited_for(void **state)
     recorder_free(r);
 }
 
-static void a_node_that_is_no_limit_is_refused(void **state)
+TEST(a_node_that_is_no_limit_is_refused)
 {
     struct zkr_semaphore_opts opts = ZKR_SEMAPHORE_OPTS_INIT;
     zkr_semaphore *sem = NULL;
 
-    (void)state;
     (void)snprintf(limit_path, sizeof(limit_path), "%s", new_path());
     assert_int_equal(admin_create(admin, limit_path, "seven"), ZOK);
     opts.limit_path = limit_path;
@@ -1009,14 +983,13 @@ static void a_node_that_is_no_limit_is_refused(void **state)
     assert_int_equal(zkr_semaphore_new(ours, "/", 1, NULL, &sem), ZKR_EPATH);
 }
 
-static void acquires_of_a_semaphore_are_counted(void **state)
+TEST(acquires_of_a_semaphore_are_counted)
 {
     struct zkr_counters c = ZKR_COUNTERS_INIT;
     zkr_semaphore *sem = new_semaphore(ours, 2);
     zkr_grant *two[2];
     zkr_grant *g = NULL;
 
-    (void)state;
     ok(zkr_semaphore_acquire_many(sem, 2, SOON_MS, two));
     assert_int_equal(zkr_semaphore_acquire(sem, GIVE_UP_MS, &g), ZKR_ETIMEDOUT);
     ok(zkr_semaphore_stats(sem, &c));
@@ -1028,44 +1001,7 @@ static void acquires_of_a_semaphore_are_counted(void **state)
     zkr_semaphore_free(sem);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-static int run_group(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(as_many_as_the_limit_hold_at_once),
-        TEST(the_next_has_its_turn_when_a_lease_is_granted),
-        TEST(leases_are_granted_in_order),
-        TEST(the_turn_is_kept_up_to_the_last_permit),
-        TEST(several_are_granted_together_or_not_at_all),
-        TEST(no_more_than_the_limit_at_any_moment),
-        TEST(an_orphan_makes_a_new_lease),
-        TEST(one_without_its_turn_queues_again),
-        TEST(the_directory_may_go_while_one_waits),
-        TEST(a_foreign_child_takes_a_permit),
-        TEST(those_behind_do_not_count),
-        TEST(waits_given_up_leave_nothing),
-        TEST(nobody_has_to_wait),
-        TEST(a_close_ends_what_is_under_way),
-        TEST(lost_replies_make_no_second_node),
-        TEST(a_node_is_found_before_the_list_is_sent_again),
-        TEST(no_wake_up_is_lost_with_a_list),
-        TEST(many_permits_are_one_flight),
-        TEST(a_flight_that_is_lost_leaves_as_many_as_it_has_to),
-        TEST(a_flight_that_is_given_up_leaves_nothing),
-        TEST(one_that_waits_queues_again_in_the_next_session),
-        TEST(with_the_flag_it_fails_with_its_session),
-        TEST(a_lost_lease_frees_a_permit),
-        TEST(a_shared_limit_can_be_changed),
-        TEST(more_than_the_limit_is_waited_for),
-        TEST(a_node_that_is_no_limit_is_refused),
-        TEST(acquires_of_a_semaphore_are_counted),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

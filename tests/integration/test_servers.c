@@ -50,7 +50,7 @@ static void move(zkr_session *s, struct recorder *r, int from, int to)
     expect(r, told + 1, ZKR_SESSION_RECONNECTED);
 }
 
-static void a_session_goes_on_with_other_servers(void **state)
+TEST(a_session_goes_on_with_other_servers)
 {
     zkr_session *s = open_at(member(0));
     int64_t id = zkr_session_id(s);
@@ -59,7 +59,6 @@ static void a_session_goes_on_with_other_servers(void **state)
     zkr_grant *g = acquire(m);
     zkr_listener *l;
 
-    (void)state;
     ok(zkr_session_listen(s, record_session, r, &l));
     expect(r, 0, ZKR_SESSION_CONNECTED);
     for (int i = 0; i < 2; i++) {
@@ -77,13 +76,12 @@ static void a_session_goes_on_with_other_servers(void **state)
     recorder_free(r);
 }
 
-static void without_a_connection_the_new_servers_are_tried(void **state)
+TEST(without_a_connection_the_new_servers_are_tried)
 {
     zkr_session *s = open_at(member(0));
     zkr_mutex *m = new_mutex(s, new_path());
     zkr_grant *g = acquire(m);
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         server_kill9(ensemble_server(ensemble, i));
         wait_session_state(s, ZKR_SESSION_SUSPENDED);
@@ -103,12 +101,11 @@ static void without_a_connection_the_new_servers_are_tried(void **state)
 }
 
 /* Its name is the first of a session that begins anew. */
-static void a_new_session_begins_at_the_new_servers(void **state)
+TEST(a_new_session_begins_at_the_new_servers)
 {
     zkr_session *s = open_at(member(0));
     zkr_mutex *m = new_mutex(s, new_path());
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         ok(zkr_session_set_servers(s, member(i + 1)));
         expire_and_wait(s);
@@ -122,13 +119,12 @@ static void a_new_session_begins_at_the_new_servers(void **state)
     close_session(s);
 }
 
-static void an_open_that_waits_takes_the_new_servers(void **state)
+TEST(an_open_that_waits_takes_the_new_servers)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *s = NULL;
     zkr_mutex *m;
 
-    (void)state;
     opts.connect_timeout_ms = SOON_MS;
     for (int i = 0; i < 2; i++) {
         ok(zkr_session_open_async("127.0.0.1:1", &opts, NULL, NULL, &s));
@@ -140,12 +136,11 @@ static void an_open_that_waits_takes_the_new_servers(void **state)
     }
 }
 
-static void another_ensemble_is_refused(void **state)
+TEST(another_ensemble_is_refused)
 {
     zkr_session *s = open_at(member(0));
     char hosts[128];
 
-    (void)state;
     assert_int_equal(zkr_session_set_servers(s, NULL), ZKR_EINVAL);
     assert_int_equal(zkr_session_set_servers(NULL, member(1)), ZKR_EINVAL);
     assert_int_equal(zkr_session_set_servers(s, "127.0.0.1"), ZKR_EINVAL);
@@ -164,14 +159,13 @@ static void on_open(int error, void *user)
 
 /* A member of three that hangs made every third open fail, as the client stayed
  * with it for two thirds of the session timeout. */
-static void a_silent_server_fails_no_open(void **state)
+TEST(a_silent_server_fails_no_open)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct recorder *r = recorder_new();
     zkr_session *s[OPENS];
     int silent = ensemble_leader(ensemble) == 0 ? 1 : 0;
 
-    (void)state;
     opts.session_timeout_ms = 30000;
     opts.connect_timeout_ms = 15000;
     server_pause(ensemble_server(ensemble, silent));
@@ -191,32 +185,22 @@ static void a_silent_server_fails_no_open(void **state)
     recorder_free(r);
 }
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     the_server = ensemble_server(ensemble, 0); /* ends sessions */
     return admin_open(ensemble_hosts(ensemble), &admin);
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     admin_close(admin);
     return 0;
 }
 
 static int run_group(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_session_goes_on_with_other_servers),
-        cmocka_unit_test(without_a_connection_the_new_servers_are_tried),
-        cmocka_unit_test(a_new_session_begins_at_the_new_servers),
-        cmocka_unit_test(an_open_that_waits_takes_the_new_servers),
-        cmocka_unit_test(another_ensemble_is_refused),
-        cmocka_unit_test(a_silent_server_fails_no_open),
-    };
 
-    return cmocka_run_group_tests_name("servers", tests, setup, teardown);
+    return test_run_between(setup, teardown);
 }
 
 int main(void)

@@ -45,9 +45,8 @@ static void expect_refusal(const char *hosts, int rc, const char *named)
     assert_true(stopwatch_says(w, 0, 10000));
 }
 
-static void bad_hosts_are_refused_by_name(void **state)
+TEST(bad_hosts_are_refused_by_name)
 {
-    (void)state;
     expect_refusal(NULL, ZKR_EINVAL, "hosts");
     expect_refusal("", ZKR_EINVAL, "hosts");
     expect_refusal("127.0.0.1", ZKR_EINVAL, "127.0.0.1");
@@ -81,14 +80,13 @@ static int open_with_descriptors(int left, const char *hosts, zkr_session **s)
     return rc;
 }
 
-static void want_of_descriptors_is_told(void **state)
+TEST(want_of_descriptors_is_told)
 {
     struct rlimit before;
     struct rlimit low;
     char by_name[32];
     zkr_session *s;
 
-    (void)state;
     (void)snprintf(by_name, sizeof(by_name), "localhost:%d",
                    server_port(the_server));
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
@@ -123,26 +121,22 @@ static int listen_and_say_nothing(char hosts[32])
     return fd;
 }
 
-static void
-a_port_that_is_not_zookeeper_is_told_from_a_refused_one(void **state)
+TEST(a_port_that_is_not_zookeeper_is_told_from_a_refused_one)
 {
     char hosts[32];
     int fd = listen_and_say_nothing(hosts);
 
-    (void)state;
     expect_refusal(hosts, ZKR_ENOTZK, hosts);
     (void)close(fd);
 }
 
 /* Regression: the call reported that the session is over, and the caller had to
  * open another. */
-static void
-a_session_that_ends_before_it_is_open_is_followed_by_another(void **state)
+TEST(a_session_that_ends_before_it_is_open_is_followed_by_another)
 {
     struct proxy *proxy;
     zkr_session *s;
 
-    (void)state;
     assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
     proxy_rule_error(proxy, ZOO_EXISTS_OP, 1, ZSESSIONEXPIRED);
     ok(zkr_session_open(proxy_hosts(proxy), NULL, &s));
@@ -170,9 +164,8 @@ static void begin_open(void)
                               opened, &begun));
 }
 
-static void an_open_reaches_a_server_that_is_just_starting(void **state)
+TEST(an_open_reaches_a_server_that_is_just_starting)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         int code = 1;
         zkr_mutex *m;
@@ -193,11 +186,10 @@ static void an_open_reaches_a_server_that_is_just_starting(void **state)
     }
 }
 
-static void a_missing_chroot_is_named_and_not_created(void **state)
+TEST(a_missing_chroot_is_named_and_not_created)
 {
     char hosts[64];
 
-    (void)state;
     (void)snprintf(hosts, sizeof(hosts), "%s/no/such/chroot",
                    server_hosts(the_server));
     expect_refusal(hosts, ZKR_ENOCHROOT, "/no/such/chroot");
@@ -205,13 +197,12 @@ static void a_missing_chroot_is_named_and_not_created(void **state)
     assert_int_equal(admin_exists(admin, "/no", NULL), ZNONODE);
 }
 
-static void refused_credentials_end_the_session(void **state)
+TEST(refused_credentials_end_the_session)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *s = NULL;
     int rc;
 
-    (void)state;
     opts.auth_scheme = "nosuchscheme";
     opts.auth = "a:b";
     rc = zkr_session_open(server_hosts(the_server), &opts, &s);
@@ -220,13 +211,12 @@ static void refused_credentials_end_the_session(void **state)
     assert_null(s);
 }
 
-static void options_are_checked(void **state)
+TEST(options_are_checked)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     const char *hosts = server_hosts(the_server);
     zkr_session *s = NULL;
 
-    (void)state;
     assert_int_equal(zkr_session_open(hosts, NULL, NULL), ZKR_EINVAL);
     opts.size = 0;
     assert_int_equal(zkr_session_open(hosts, &opts, &s), ZKR_EINVAL);
@@ -254,7 +244,7 @@ static void options_are_checked(void **state)
     assert_null(s);
 }
 
-static void bad_mutexes_are_refused_by_name(void **state)
+TEST(bad_mutexes_are_refused_by_name)
 {
     static const char *const bad[] = { "",      "orders", "/a//b",
                                        "/a/",   "/a/.",   "/../a",
@@ -265,7 +255,6 @@ static void bad_mutexes_are_refused_by_name(void **state)
     char label[ZKR_LABEL_MAX + 2] = "";
     zkr_mutex *m = NULL;
 
-    (void)state;
     assert_int_equal(zkr_mutex_new(NULL, "/a", NULL, &m), ZKR_EINVAL);
     assert_int_equal(zkr_mutex_new(s, NULL, NULL, &m), ZKR_EINVAL);
     assert_int_equal(zkr_mutex_new(s, "/a", NULL, NULL), ZKR_EINVAL);
@@ -290,7 +279,7 @@ static void bad_mutexes_are_refused_by_name(void **state)
 }
 
 /* The longest of each is good. */
-static void limits_are_reached(void **state)
+TEST(limits_are_reached)
 {
     struct zkr_session_opts inner = ZKR_SESSION_OPTS_INIT;
     struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
@@ -301,7 +290,6 @@ static void limits_are_reached(void **state)
     zkr_session *s = open_session();
     zkr_mutex *m = NULL;
 
-    (void)state;
     memset(text, 'a', ZKR_PATH_MAX);
     text[0] = '/';
     memset(label, 'x', sizeof(label) - 1);
@@ -327,7 +315,7 @@ static void limits_are_reached(void **state)
     free(text);
 }
 
-static void null_arguments_are_refused_everywhere(void **state)
+TEST(null_arguments_are_refused_everywhere)
 {
     zkr_session *s = open_session();
     zkr_mutex *m = new_mutex(s, new_path());
@@ -335,7 +323,6 @@ static void null_arguments_are_refused_everywhere(void **state)
     zkr_listener *l = NULL;
     int fd;
 
-    (void)state;
     assert_int_equal(zkr_mutex_acquire(NULL, 0, &g), ZKR_EINVAL);
     assert_int_equal(zkr_mutex_acquire(m, 0, NULL), ZKR_EINVAL);
     assert_int_equal(zkr_mutex_acquire_async(m, 0, NULL, NULL, NULL),
@@ -364,7 +351,7 @@ static void null_arguments_are_refused_everywhere(void **state)
 
 /* -- access --------------------------------------------------------------- */
 
-static void an_acl_that_forbids_is_named(void **state)
+TEST(an_acl_that_forbids_is_named)
 {
     struct ACL nobody_creates = { ZOO_PERM_READ, { "world", "anyone" } };
     struct ACL_vector acl = { 1, &nobody_creates };
@@ -372,7 +359,6 @@ static void an_acl_that_forbids_is_named(void **state)
     zkr_mutex *m = new_mutex(s, "/forbidden/lock");
     zkr_grant *g = NULL;
 
-    (void)state;
     assert_int_equal(admin_create(admin, "/forbidden", NULL), ZOK);
     assert_int_equal(admin_set_acl(admin, "/forbidden", &acl), ZOK);
     assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZNOAUTH);
@@ -383,7 +369,7 @@ static void an_acl_that_forbids_is_named(void **state)
     close_session(s);
 }
 
-static void with_credentials_only_their_owner_gets_at_the_nodes(void **state)
+TEST(with_credentials_only_their_owner_gets_at_the_nodes)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *stranger;
@@ -394,7 +380,6 @@ static void with_credentials_only_their_owner_gets_at_the_nodes(void **state)
     zkr_grant *g;
     zkr_grant *none = NULL;
 
-    (void)state;
     if (security_of_environment() != SERVER_PLAIN)
         skip(); /* all sessions have one identity there */
     stranger = open_session();
@@ -416,12 +401,11 @@ static void with_credentials_only_their_owner_gets_at_the_nodes(void **state)
 
 /* Regression: the client refuses credentials when an attempt to connect has
  * just failed; the session then went on without them. */
-static void credentials_survive_servers_that_refuse_the_connection(void **state)
+TEST(credentials_survive_servers_that_refuse_the_connection)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     char hosts[128];
 
-    (void)state;
     opts.auth_scheme = "digest";
     opts.auth = "smith:secret";
     (void)snprintf(hosts, sizeof(hosts),
@@ -441,8 +425,7 @@ static void credentials_survive_servers_that_refuse_the_connection(void **state)
 
 /* A waiter that may not read the node before it has to use EXISTS; where that
  * is refused, too (since 3.8.4 and 3.9.2), it lists from time to time. */
-static void
-a_predecessor_that_cannot_be_read_is_waited_for_all_the_same(void **state)
+TEST(a_predecessor_that_cannot_be_read_is_waited_for_all_the_same)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *s = open_session();
@@ -454,7 +437,6 @@ a_predecessor_that_cannot_be_read_is_waited_for_all_the_same(void **state)
     zkr_grant *g;
     zkr_grant *none = NULL;
 
-    (void)state;
     m = new_mutex(s, path);
     release(acquire(m)); /* makes the directory, open to all */
     opts.acl = "digest:smith:5NkZWsL0c4hXQ1ZJ6cVbYxW0rKk=:cdrwa";
@@ -475,7 +457,7 @@ a_predecessor_that_cannot_be_read_is_waited_for_all_the_same(void **state)
     close_session(s);
 }
 
-static void a_chroot_is_a_prefix_that_nobody_sees(void **state)
+TEST(a_chroot_is_a_prefix_that_nobody_sees)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *s;
@@ -483,7 +465,6 @@ static void a_chroot_is_a_prefix_that_nobody_sees(void **state)
     zkr_grant *g;
     char full[256];
 
-    (void)state;
     assert_int_equal(admin_create(admin, "/app", NULL), ZOK);
     opts.chroot = "/app";
     s = open_session_with(&opts);
@@ -520,14 +501,13 @@ static void expect_event(struct recorder *r, size_t i,
     assert_int_equal(value, epoch);
 }
 
-static void listeners_are_told_every_state_in_order(void **state)
+TEST(listeners_are_told_every_state_in_order)
 {
     zkr_session *s = open_session();
     struct recorder *r = recorder_new();
     int64_t first_id = zkr_session_id(s);
     zkr_listener *l;
 
-    (void)state;
     assert_int_equal(zkr_session_timeout_ms(s), SESSION_MS);
     ok(zkr_session_listen(s, record_session, r, &l));
     expect_event(r, 0, ZKR_SESSION_CONNECTED, 1);
@@ -560,12 +540,11 @@ static int64_t boot_ms(void)
     return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-static void the_timeout_is_what_the_server_granted(void **state)
+TEST(the_timeout_is_what_the_server_granted)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *s;
 
-    (void)state;
     opts.session_timeout_ms = 500;
     s = open_session_with(&opts);
     assert_int_equal(zkr_session_timeout_ms(s), 1000);
@@ -573,7 +552,7 @@ static void the_timeout_is_what_the_server_granted(void **state)
 }
 
 /* A lease that went on with the first timeout would outlive the session. */
-static void a_timeout_granted_anew_counts_from_there_on(void **state)
+TEST(a_timeout_granted_anew_counts_from_there_on)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct server *own = NULL;
@@ -583,7 +562,6 @@ static void a_timeout_granted_anew_counts_from_there_on(void **state)
     char config[256];
     FILE *f;
 
-    (void)state;
     assert_int_equal(server_start(NULL, &own), SERVER_OK);
     opts.session_timeout_ms = 10000;
     ok(zkr_session_open(server_hosts(own), &opts, &s));
@@ -622,12 +600,11 @@ static void free_myself(zkr_session *s, const struct zkr_session_event *e,
     recorder_add(f->recorder, (int)e->state, 0);
 }
 
-static void a_listener_may_free_itself(void **state)
+TEST(a_listener_may_free_itself)
 {
     struct freeing f = { .recorder = recorder_new() };
     zkr_session *s = open_session();
 
-    (void)state;
     ok(zkr_session_listen(s, free_myself, &f, &f.listener));
     assert_true(recorder_wait(f.recorder, 1, SOON_MS));
     close_session(s);
@@ -652,13 +629,12 @@ static void be_slow(zkr_session *s, const struct zkr_session_event *e,
     atomic_store(&slow->left, true);
 }
 
-static void freeing_a_listener_waits_for_its_callback(void **state)
+TEST(freeing_a_listener_waits_for_its_callback)
 {
     struct slow slow = { .entered = recorder_new() };
     zkr_session *s = open_session();
     zkr_listener *l;
 
-    (void)state;
     ok(zkr_session_listen(s, be_slow, &slow, &l));
     assert_true(recorder_wait(slow.entered, 1, SOON_MS));
     zkr_listener_free(l);
@@ -668,14 +644,13 @@ static void freeing_a_listener_waits_for_its_callback(void **state)
 }
 
 /* A callback that takes its time must not delay the locks themselves. */
-static void a_slow_callback_delays_no_lock(void **state)
+TEST(a_slow_callback_delays_no_lock)
 {
     struct slow slow = { .entered = recorder_new() };
     zkr_session *s = open_session();
     zkr_mutex *m = new_mutex(s, new_path());
     zkr_listener *l;
 
-    (void)state;
     ok(zkr_session_listen(s, be_slow, &slow, &l));
     assert_true(recorder_wait(slow.entered, 1, SOON_MS));
     for (int i = 0; i < 3; i++)
@@ -711,7 +686,7 @@ static void record_thread(int error, zkr_grant *g, void *user)
     zkr_grant_free(g);
 }
 
-static void callbacks_run_where_the_caller_dispatches(void **state)
+TEST(callbacks_run_where_the_caller_dispatches)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct recorder *r = recorder_new();
@@ -723,7 +698,6 @@ static void callbacks_run_where_the_caller_dispatches(void **state)
     zkr_mutex *m;
     int fd = -1;
 
-    (void)state;
     opts.flags = ZKR_SESSION_OWN_LOOP;
     s = open_session_with(&opts);
     assert_int_equal(count_threads(),
@@ -775,7 +749,7 @@ static int in_child(zkr_session *s, zkr_mutex *m, zkr_grant *g)
     return zkr_session_close(s) == ZKR_EFORKED ? 0 : 6;
 }
 
-static void a_forked_child_gets_errors_and_harms_nothing(void **state)
+TEST(a_forked_child_gets_errors_and_harms_nothing)
 {
     zkr_session *s = open_session();
     zkr_mutex *m = new_mutex(s, new_path());
@@ -784,7 +758,6 @@ static void a_forked_child_gets_errors_and_harms_nothing(void **state)
     int fds[2];
     pid_t pid;
 
-    (void)state;
     assert_int_equal(pipe(fds), 0);
     pid = fork();
     if (pid ==
@@ -856,11 +829,10 @@ static void expect_baseline(struct baseline *b)
     }
 }
 
-static void nothing_is_left_after_close(void **state)
+TEST(nothing_is_left_after_close)
 {
     struct baseline before = measure();
 
-    (void)state;
     for (int i = 0; i < 10; i++) {
         zkr_session *s = open_session();
         zkr_mutex *m = new_mutex(s, new_path());
@@ -878,12 +850,11 @@ static void nothing_is_left_after_close(void **state)
     expect_baseline(&before);
 }
 
-static void nothing_is_left_after_an_open_that_failed(void **state)
+TEST(nothing_is_left_after_an_open_that_failed)
 {
     struct baseline before = measure();
     zkr_session *s;
 
-    (void)state;
     for (int i = 0; i < 5; i++) {
         assert_int_equal(open_quickly("127.0.0.1:1", &s), ZKR_EREFUSED);
         assert_int_equal(open_quickly("nohost.invalid:1", &s), ZKR_EHOSTS);
@@ -899,7 +870,7 @@ static bool has_watch(void *unused)
 
 /* Each wait that times out would leave a watch on the holder's node, if it were
  * not taken back. */
-static void given_up_waits_leave_no_watch_on_the_server(void **state)
+TEST(given_up_waits_leave_no_watch_on_the_server)
 {
     zkr_session *s = open_session_with(NULL); /* a long one */
     zkr_session *other = open_session();
@@ -911,7 +882,6 @@ static void given_up_waits_leave_no_watch_on_the_server(void **state)
     struct baseline before;
     zkr_grant *none;
 
-    (void)state;
     ok(zkr_grant_listen(g, record_grant, r));
     assert_true(wait_until(has_watch, NULL, SOON_MS)); /* the holder's own */
     before = measure();
@@ -961,13 +931,12 @@ static void end_capture(char *text, size_t size)
     (void)fclose(captured);
 }
 
-static void nothing_is_printed_and_the_hook_gets_every_line(void **state)
+TEST(nothing_is_printed_and_the_hook_gets_every_line)
 {
     struct recorder *r = recorder_new();
     char printed[256];
     zkr_session *s;
 
-    (void)state;
     begin_capture();
     (void)open_quickly("127.0.0.1:1", &s);
     s = open_session();
@@ -1009,7 +978,7 @@ static void use_a_lock(zkr_session *s, const char *path)
     zkr_mutex_free(m);
 }
 
-static void the_hook_of_a_session_gets_its_lines(void **state)
+TEST(the_hook_of_a_session_gets_its_lines)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     const char *path = new_path();
@@ -1019,7 +988,6 @@ static void the_hook_of_a_session_gets_its_lines(void **state)
     zkr_session *s;
     int count;
 
-    (void)state;
     zkr_log_set(ZKR_LOG_DEBUG, count_lines_of_path, &others);
     opts.log = count_lines_of_path;
     opts.log_user = &own;
@@ -1044,13 +1012,12 @@ static void the_hook_of_a_session_gets_its_lines(void **state)
 
 /* Regression: a program may free log_user when it has closed the session; a
  * question to a grant that it still had called the hook. */
-static void the_hook_of_a_closed_session_is_not_called(void **state)
+TEST(the_hook_of_a_closed_session_is_not_called)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     const char *path = new_path();
     struct lines own = { .path = path };
 
-    (void)state;
     opts.log = count_lines_of_path;
     opts.log_user = &own;
     opts.log_level = ZKR_LOG_DEBUG;
@@ -1088,14 +1055,13 @@ static bool is_set(void *flag)
 /* Regression: a program with a client of its own, which wanted to see its
  * warnings, got all lines that the library needs, because the process has one
  * level. */
-static void settings_that_the_program_made_are_left_alone(void **state)
+TEST(settings_that_the_program_made_are_left_alone)
 {
     zkr_session *s;
     zkr_mutex *m;
     zkr_grant *g;
     char printed[4096];
 
-    (void)state;
     zoo_set_debug_level(ZOO_LOG_LEVEL_WARN);
     s = open_session();
     m = new_mutex(s, new_path());
@@ -1120,50 +1086,7 @@ static void settings_that_the_program_made_are_left_alone(void **state)
     zoo_set_debug_level(ZOO_LOG_LEVEL_INFO);
 }
 
-static int run_group(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_hosts_are_refused_by_name),
-        cmocka_unit_test(want_of_descriptors_is_told),
-        cmocka_unit_test(
-            a_port_that_is_not_zookeeper_is_told_from_a_refused_one),
-        cmocka_unit_test(
-            a_session_that_ends_before_it_is_open_is_followed_by_another),
-        cmocka_unit_test(a_missing_chroot_is_named_and_not_created),
-        cmocka_unit_test(an_open_reaches_a_server_that_is_just_starting),
-        cmocka_unit_test(refused_credentials_end_the_session),
-        cmocka_unit_test(options_are_checked),
-        cmocka_unit_test(bad_mutexes_are_refused_by_name),
-        cmocka_unit_test(limits_are_reached),
-        cmocka_unit_test(null_arguments_are_refused_everywhere),
-        cmocka_unit_test(an_acl_that_forbids_is_named),
-        cmocka_unit_test(with_credentials_only_their_owner_gets_at_the_nodes),
-        cmocka_unit_test(
-            credentials_survive_servers_that_refuse_the_connection),
-        cmocka_unit_test(
-            a_predecessor_that_cannot_be_read_is_waited_for_all_the_same),
-        cmocka_unit_test(a_chroot_is_a_prefix_that_nobody_sees),
-        cmocka_unit_test(listeners_are_told_every_state_in_order),
-        cmocka_unit_test(the_timeout_is_what_the_server_granted),
-        cmocka_unit_test(a_timeout_granted_anew_counts_from_there_on),
-        cmocka_unit_test(a_listener_may_free_itself),
-        cmocka_unit_test(freeing_a_listener_waits_for_its_callback),
-        cmocka_unit_test(a_slow_callback_delays_no_lock),
-        cmocka_unit_test(callbacks_run_where_the_caller_dispatches),
-        cmocka_unit_test(a_forked_child_gets_errors_and_harms_nothing),
-        cmocka_unit_test(nothing_is_left_after_close),
-        cmocka_unit_test(nothing_is_left_after_an_open_that_failed),
-        cmocka_unit_test(given_up_waits_leave_no_watch_on_the_server),
-        cmocka_unit_test(nothing_is_printed_and_the_hook_gets_every_line),
-        cmocka_unit_test(the_hook_of_a_session_gets_its_lines),
-        cmocka_unit_test(the_hook_of_a_closed_session_is_not_called),
-        cmocka_unit_test(settings_that_the_program_made_are_left_alone),
-    };
-
-    return cmocka_run_group_tests_name("session", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

@@ -67,7 +67,7 @@ static bool blocks_all(long tid)
     return true;
 }
 
-static void threads_of_a_session_block_all_signals(void **state)
+TEST(threads_of_a_session_block_all_signals)
 {
     long before[THREADS_MAX];
     long now[THREADS_MAX];
@@ -77,7 +77,6 @@ static void threads_of_a_session_block_all_signals(void **state)
     int others = 0;
     int all;
 
-    (void)state;
     release(acquire(m));
     all = list_threads(now);
     for (int i = 0; i < all; i++) {
@@ -130,8 +129,7 @@ static void use_all(zkr_session *s, zkr_mutex *m, zkr_mutex *held)
     assert_true(stopwatch_says(w, TIMEOUT_MS, TIMEOUT_MS + LATE_MS));
 }
 
-static void
-a_thread_that_is_interrupted_all_the_time_gets_its_answers(void **state)
+TEST(a_thread_that_is_interrupted_all_the_time_gets_its_answers)
 {
     struct sigaction action = { .sa_handler = on_signal }; /* no SA_RESTART */
     pthread_t self = pthread_self();
@@ -141,7 +139,6 @@ a_thread_that_is_interrupted_all_the_time_gets_its_answers(void **state)
     zkr_mutex *held;
     zkr_grant *g;
 
-    (void)state;
     assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
     assert_int_equal(pthread_create(&thread, NULL, interrupt, &self), 0);
     s = open_session();
@@ -176,7 +173,7 @@ static void *acquire_and_end(void *arg)
 
 /* Regression: the cancelled thread kept the lock of the session, and all calls
  * hung. */
-static void a_thread_that_is_cancelled_takes_no_lock_of_ours_along(void **state)
+TEST(a_thread_that_is_cancelled_takes_no_lock_of_ours_along)
 {
     zkr_session *s = open_session();
     const char *path = new_path();
@@ -186,7 +183,6 @@ static void a_thread_that_is_cancelled_takes_no_lock_of_ours_along(void **state)
     pthread_t thread;
     void *result = NULL;
 
-    (void)state;
     assert_int_equal(pthread_create(&thread, NULL, acquire_and_end, &c), 0);
     wait_children(path, 2);
     assert_int_equal(pthread_cancel(thread), 0);
@@ -202,20 +198,7 @@ static void a_thread_that_is_cancelled_takes_no_lock_of_ours_along(void **state)
     close_session(s);
 }
 
-static int run_group(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_of_a_session_block_all_signals),
-        cmocka_unit_test(
-            a_thread_that_is_interrupted_all_the_time_gets_its_answers),
-        cmocka_unit_test(
-            a_thread_that_is_cancelled_takes_no_lock_of_ours_along),
-    };
-
-    return cmocka_run_group_tests_name("signals", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

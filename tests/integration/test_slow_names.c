@@ -66,7 +66,7 @@ int getaddrinfo(const char *node, const char *service,
     return real(node, service, hints, ret_info);
 }
 
-static void deadlines_do_not_wait_for_a_name_server(void **state)
+TEST(deadlines_do_not_wait_for_a_name_server)
 {
     zkr_session *s = open_session();
     zkr_session *other = open_session();
@@ -78,7 +78,6 @@ static void deadlines_do_not_wait_for_a_name_server(void **state)
     struct stopwatch *w;
     int code = 0;
 
-    (void)state;
     make_slow(ONE, s->connector);
     w = stopwatch_start();
     ok(zkr_mutex_acquire_async(m, DEADLINE_MS, record_acquire, r, NULL));
@@ -103,14 +102,13 @@ static bool is_alone(void *threads)
     return count_threads() <= *(int *)threads;
 }
 
-static void an_open_does_not_wait_for_a_name_server(void **state)
+TEST(an_open_does_not_wait_for_a_name_server)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *s = NULL;
     struct stopwatch *w;
     int threads = count_threads();
 
-    (void)state;
     opts.connect_timeout_ms = DEADLINE_MS;
     make_slow(OTHERS, pthread_self());
     w = stopwatch_start();
@@ -135,7 +133,7 @@ static bool has_asked(void *unused)
 }
 
 /* The connector is waiting for the name server when the session is closed. */
-static void a_close_does_not_wait_for_a_name_server(void **state)
+TEST(a_close_does_not_wait_for_a_name_server)
 {
     int threads = count_threads();
     zkr_session *s = open_session();
@@ -148,7 +146,6 @@ static void a_close_does_not_wait_for_a_name_server(void **state)
     struct stopwatch *w;
     int code = 0;
 
-    (void)state;
     atomic_store(&slow_ms, VERY_SLOW_MS);
     make_slow(ONE, s->connector);
     atomic_store(&asked, 0);
@@ -173,9 +170,8 @@ static void a_close_does_not_wait_for_a_name_server(void **state)
 /* Regression: the connector asked the name server for a scout, and the close of
  * a suspended session waited for both. The second time the old handle is
  * connected again when the session is closed, so the server is told. */
-static void a_close_does_not_wait_for_a_scout(void **state)
+TEST(a_close_does_not_wait_for_a_scout)
 {
-    (void)state;
     atomic_store(&slow_ms, VERY_SLOW_MS);
     for (int round = 0; round < 2; round++) {
         int threads = count_threads();
@@ -201,19 +197,7 @@ static void a_close_does_not_wait_for_a_scout(void **state)
     }
 }
 
-static int run_group(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(deadlines_do_not_wait_for_a_name_server),
-        cmocka_unit_test(an_open_does_not_wait_for_a_name_server),
-        cmocka_unit_test(a_close_does_not_wait_for_a_name_server),
-        cmocka_unit_test(a_close_does_not_wait_for_a_scout),
-    };
-
-    return cmocka_run_group_tests_name("slow names", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

@@ -14,9 +14,8 @@ static zkr_mutex *m;
 static zkr_mutex *rival; /* of the other session */
 static char path[64];
 
-static int set_up(void **state)
+static int set_up(void)
 {
-    (void)state;
     s = open_session();
     other = open_session();
     (void)strcpy(path, new_path());
@@ -25,15 +24,16 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
+static int tear_down(void)
 {
-    (void)state;
     zkr_mutex_free(m);
     zkr_mutex_free(rival);
     close_session(s);
     close_session(other);
     return 0;
 }
+
+FIXTURE(set_up, tear_down)
 
 static struct zkr_counters of_session(void)
 {
@@ -85,23 +85,21 @@ static bool has_waits(void *mutex)
 
 /* -- outcomes ------------------------------------------------------------- */
 
-static void a_new_lock_has_counted_nothing(void **state)
+TEST(a_new_lock_has_counted_nothing)
 {
     struct zkr_counters zero = ZKR_COUNTERS_INIT;
     struct zkr_counters n = of_mutex(m);
 
-    (void)state;
     assert_memory_equal(&n, &zero, sizeof(n));
     n = of_session();
     assert_memory_equal(&n, &zero, sizeof(n));
 }
 
-static void a_grant_is_counted_until_its_release(void **state)
+TEST(a_grant_is_counted_until_its_release)
 {
     zkr_grant *g = acquire(m);
     struct zkr_counters n = of_mutex(m);
 
-    (void)state;
     assert_int_equal(n.acquires, 1);
     assert_int_equal(n.grants, 1);
     assert_int_equal(n.waits, 0);
@@ -112,14 +110,13 @@ static void a_grant_is_counted_until_its_release(void **state)
     assert_sums(&n, 0, 0);
 }
 
-static void each_outcome_is_counted_as_what_it_is(void **state)
+TEST(each_outcome_is_counted_as_what_it_is)
 {
     zkr_grant *held = acquire(rival);
     zkr_grant *none = NULL;
     struct waiter w;
     struct zkr_counters n;
 
-    (void)state;
     assert_int_equal(zkr_mutex_acquire(m, 0, &none), ZKR_EBUSY);
     assert_int_equal(zkr_mutex_acquire(m, 1, &none), ZKR_ETIMEDOUT);
     wait_children(path, 1); /* its node has gone */
@@ -139,14 +136,13 @@ static void each_outcome_is_counted_as_what_it_is(void **state)
     release(held);
 }
 
-static void a_wait_is_counted_with_its_time(void **state)
+TEST(a_wait_is_counted_with_its_time)
 {
     zkr_grant *held = acquire(rival);
     struct stopwatch *watch = stopwatch_start();
     struct waiter w;
     struct zkr_counters n;
 
-    (void)state;
     waiter_start(&w, m, -1);
     assert_true(wait_until(has_waits, m, SOON_MS));
     release(held);
@@ -161,13 +157,12 @@ static void a_wait_is_counted_with_its_time(void **state)
     assert_sums(&n, 0, 0);
 }
 
-static void a_session_counts_for_all_its_locks(void **state)
+TEST(a_session_counts_for_all_its_locks)
 {
     zkr_mutex *second = new_mutex(s, new_path());
     struct zkr_counters n;
     struct zkr_counters one;
 
-    (void)state;
     for (int i = 0; i < 3; i++)
         release(acquire(m));
     release(acquire(second));
@@ -183,12 +178,11 @@ static void a_session_counts_for_all_its_locks(void **state)
 
 /* -- sessions ------------------------------------------------------------- */
 
-static void a_lost_grant_is_a_loss_and_its_session_an_expiry(void **state)
+TEST(a_lost_grant_is_a_loss_and_its_session_an_expiry)
 {
     zkr_grant *g = acquire(m);
     struct zkr_counters n;
 
-    (void)state;
     expire_and_wait(s); /* it may have reconnected in the old one before */
     assert_int_equal(zkr_grant_release(g), ZKR_ELOST);
     zkr_grant_free(g);
@@ -203,13 +197,12 @@ static void a_lost_grant_is_a_loss_and_its_session_an_expiry(void **state)
     assert_int_equal(n.expiries, 0);
 }
 
-static void a_broken_connection_is_a_reconnect(void **state)
+TEST(a_broken_connection_is_a_reconnect)
 {
     struct zkr_counters n = ZKR_COUNTERS_INIT;
     struct proxy *proxy;
     zkr_session *through = open_through(&proxy, NULL);
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         proxy_cut(proxy);
         wait_session_state(through, ZKR_SESSION_SUSPENDED);
@@ -224,7 +217,7 @@ static void a_broken_connection_is_a_reconnect(void **state)
 }
 
 /* Frozen a second time it is in doubt a second time. */
-static void a_grant_in_doubt_is_unsure_each_time(void **state)
+TEST(a_grant_in_doubt_is_unsure_each_time)
 {
     struct zkr_counters n = ZKR_COUNTERS_INIT;
     struct proxy *proxy;
@@ -232,7 +225,6 @@ static void a_grant_in_doubt_is_unsure_each_time(void **state)
     zkr_mutex *mutex = new_mutex(through, path);
     zkr_grant *g = acquire(mutex);
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         proxy_freeze(proxy);
         wait_grant_state(g, ZKR_GRANT_UNSURE);
@@ -247,13 +239,12 @@ static void a_grant_in_doubt_is_unsure_each_time(void **state)
     close_through(through, proxy);
 }
 
-static void a_request_that_is_sent_again_is_a_retry(void **state)
+TEST(a_request_that_is_sent_again_is_a_retry)
 {
     struct zkr_counters n = ZKR_COUNTERS_INIT;
     struct proxy *proxy;
     zkr_session *through = open_through(&proxy, NULL);
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         proxy_rule_error(proxy, ZOO_EXISTS_OP, 1, ZKR_ZTHROTTLEDOP);
         ok(zkr_session_exists(through, "/", 0, NULL));
@@ -266,7 +257,7 @@ static void a_request_that_is_sent_again_is_a_retry(void **state)
 
 /* -- every recipe --------------------------------------------------------- */
 
-static void readers_and_writers_are_counted_together(void **state)
+TEST(readers_and_writers_are_counted_together)
 {
     zkr_rwlock *lock = NULL;
     zkr_grant *reader = NULL;
@@ -274,7 +265,6 @@ static void readers_and_writers_are_counted_together(void **state)
     struct zkr_counters n = ZKR_COUNTERS_INIT;
     struct zkr_counters all;
 
-    (void)state;
     ok(zkr_rwlock_new(s, new_path(), NULL, &lock));
     ok(zkr_rwlock_acquire_write(lock, -1, &writer));
     ok(zkr_rwlock_downgrade(lock, writer, &reader));
@@ -291,12 +281,11 @@ static void readers_and_writers_are_counted_together(void **state)
     zkr_rwlock_free(lock);
 }
 
-static void to_acquire_again_is_no_acquire(void **state)
+TEST(to_acquire_again_is_no_acquire)
 {
     zkr_reentrant_mutex *again = NULL;
     struct zkr_counters n = ZKR_COUNTERS_INIT;
 
-    (void)state;
     ok(zkr_reentrant_mutex_new(s, new_path(), NULL, &again));
     ok(zkr_reentrant_mutex_acquire(again, -1));
     ok(zkr_reentrant_mutex_acquire(again, -1));
@@ -315,14 +304,13 @@ static int by_creating(void *lock, int64_t timeout_ms, zkr_grant **ret_grant)
     return (int)zkr_unfair_mutex_acquire(lock, timeout_ms, ret_grant);
 }
 
-static void an_unfair_mutex_counts_too(void **state)
+TEST(an_unfair_mutex_counts_too)
 {
     zkr_unfair_mutex *unfair = NULL;
     zkr_grant *g = NULL;
     struct waiter w;
     struct zkr_counters n = ZKR_COUNTERS_INIT;
 
-    (void)state;
     ok(zkr_unfair_mutex_new(s, path, NULL, &unfair));
     ok(zkr_unfair_mutex_acquire(unfair, -1, &g));
     waiter_start_by(&w, by_creating, unfair, -1);
@@ -351,14 +339,13 @@ static zkr_mutex *staying(void)
 }
 
 /* The node that stays is acquired for the callers, and is none of theirs. */
-static void of_a_lock_that_stays_the_callers_are_counted(void **state)
+TEST(of_a_lock_that_stays_the_callers_are_counted)
 {
     zkr_mutex *stays = staying();
     struct zkr_counters n;
     struct waiter w;
     zkr_grant *g;
 
-    (void)state;
     for (int i = 0; i < 5; i++)
         release(acquire(stays));
     n = of_mutex(stays);
@@ -382,14 +369,13 @@ static void of_a_lock_that_stays_the_callers_are_counted(void **state)
     assert_int_equal(n.releases, 7);
 }
 
-static void a_wait_for_the_fleet_is_counted(void **state)
+TEST(a_wait_for_the_fleet_is_counted)
 {
     zkr_mutex *stays = staying();
     zkr_grant *held = acquire(rival);
     struct waiter w;
     struct zkr_counters n;
 
-    (void)state;
     waiter_start(&w, stays, -1);
     assert_true(wait_until(has_waits, stays, SOON_MS));
     release(held);
@@ -403,12 +389,11 @@ static void a_wait_for_the_fleet_is_counted(void **state)
     zkr_mutex_free(stays);
 }
 
-static void a_node_lost_without_a_holder_is_no_loss(void **state)
+TEST(a_node_lost_without_a_holder_is_no_loss)
 {
     zkr_mutex *stays = staying();
     struct zkr_counters n;
 
-    (void)state;
     release(acquire(stays));
     expire_and_wait(s);
     n = of_mutex(stays);
@@ -442,14 +427,13 @@ static void *take_turns(void *mutex)
     return NULL;
 }
 
-static void threads_are_counted_exactly(void **state)
+TEST(threads_are_counted_exactly)
 {
     zkr_mutex *stays = staying();
     pthread_t threads[THREADS];
     struct zkr_counters n;
     struct zkr_counters all;
 
-    (void)state;
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, take_turns,
                                         i % 2 == 0 ? m : stays),
@@ -470,11 +454,10 @@ static void threads_are_counted_exactly(void **state)
 
 /* -- handles -------------------------------------------------------------- */
 
-static void a_snapshot_needs_a_size_and_a_handle(void **state)
+TEST(a_snapshot_needs_a_size_and_a_handle)
 {
     struct zkr_counters n;
 
-    (void)state;
     memset(&n, 0x5a, sizeof(n));
     n.size = 0;
     assert_int_equal(zkr_session_stats(s, &n), ZKR_EINVAL);
@@ -489,14 +472,13 @@ static void a_snapshot_needs_a_size_and_a_handle(void **state)
     assert_int_equal(zkr_unfair_mutex_stats(NULL, &n), ZKR_EINVAL);
 }
 
-static void a_lock_tells_after_its_session_was_closed(void **state)
+TEST(a_lock_tells_after_its_session_was_closed)
 {
     zkr_session *brief = open_session();
     zkr_mutex *mutex = new_mutex(brief, path);
     zkr_grant *g = acquire(mutex);
     struct zkr_counters n;
 
-    (void)state;
     close_session(brief);
     n = of_mutex(mutex);
     assert_int_equal(n.losses, 1);
@@ -505,35 +487,7 @@ static void a_lock_tells_after_its_session_was_closed(void **state)
     zkr_mutex_free(mutex);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-static int run_group(void)
-{
-    static const struct CMUnitTest tests[] = {
-        TEST(a_new_lock_has_counted_nothing),
-        TEST(a_grant_is_counted_until_its_release),
-        TEST(each_outcome_is_counted_as_what_it_is),
-        TEST(a_wait_is_counted_with_its_time),
-        TEST(a_session_counts_for_all_its_locks),
-        TEST(a_lost_grant_is_a_loss_and_its_session_an_expiry),
-        TEST(a_broken_connection_is_a_reconnect),
-        TEST(a_grant_in_doubt_is_unsure_each_time),
-        TEST(a_request_that_is_sent_again_is_a_retry),
-        TEST(readers_and_writers_are_counted_together),
-        TEST(to_acquire_again_is_no_acquire),
-        TEST(an_unfair_mutex_counts_too),
-        TEST(of_a_lock_that_stays_the_callers_are_counted),
-        TEST(a_wait_for_the_fleet_is_counted),
-        TEST(a_node_lost_without_a_holder_is_no_loss),
-        TEST(threads_are_counted_exactly),
-        TEST(a_snapshot_needs_a_size_and_a_handle),
-        TEST(a_lock_tells_after_its_session_was_closed),
-    };
-
-    return cmocka_run_group_tests_name("stats", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

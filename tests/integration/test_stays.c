@@ -50,27 +50,23 @@ static int set_up_with(uint32_t flags, uint32_t retain_ms)
     return r == NULL ? -1 : 0;
 }
 
-static int set_up(void **state)
+static int set_up(void)
 {
-    (void)state;
     return set_up_with(0, FOR_EVER_MS);
 }
 
-static int set_up_without_lease(void **state)
+static int set_up_without_lease(void)
 {
-    (void)state;
     return set_up_with(ZKR_SESSION_NO_LEASE, FOR_EVER_MS);
 }
 
-static int set_up_briefly(void **state)
+static int set_up_briefly(void)
 {
-    (void)state;
     return set_up_with(0, 50);
 }
 
-static int tear_down(void **state)
+static int tear_down(void)
 {
-    (void)state;
     proxy_heal(proxy);
     proxy_release(proxy);
     zkr_mutex_free(m);
@@ -81,6 +77,8 @@ static int tear_down(void **state)
     recorder_free(r);
     return 0;
 }
+
+FIXTURE(set_up, tear_down)
 
 /* -- what the library knows ----------------------------------------------- */
 
@@ -170,13 +168,12 @@ static long requests_for_locks(void)
 
 /* -- handed on ------------------------------------------------------------ */
 
-static void a_lock_that_stays_is_taken_again_without_a_request(void **state)
+TEST(a_lock_that_stays_is_taken_again_without_a_request)
 {
     zkr_grant *g = acquire(m);
     int64_t token = zkr_grant_token(g);
     char node[128];
 
-    (void)state;
     assert_int_equal(zkr_grant_handoff(g), 0);
     (void)snprintf(node, sizeof(node), "%s", zkr_grant_node(g));
     release(g);
@@ -207,14 +204,13 @@ static void record_in_order(int error, zkr_grant *g, void *number)
     record_acquire(in_order ? error : ZKR_EINVAL, g, r);
 }
 
-static void those_who_wait_here_are_granted_in_their_order(void **state)
+TEST(those_who_wait_here_are_granted_in_their_order)
 {
     enum { N = 20 };
     zkr_grant *g = acquire(m);
     int64_t token = zkr_grant_token(g);
     uint64_t numbers[N];
 
-    (void)state;
     for (uint64_t i = 0; i < N; i++) {
         numbers[i] = i + 1;
         ok(zkr_mutex_acquire_async(m, -1, record_in_order, &numbers[i], NULL));
@@ -234,12 +230,11 @@ static void those_who_wait_here_are_granted_in_their_order(void **state)
     assert_int_equal(count_children(path), 1);
 }
 
-static void a_try_takes_what_stays_and_waits_for_nobody(void **state)
+TEST(a_try_takes_what_stays_and_waits_for_nobody)
 {
     zkr_grant *g = NULL;
     zkr_grant *none = NULL;
 
-    (void)state;
     ok(zkr_mutex_acquire(m, 0, &g));
     assert_int_equal(zkr_mutex_acquire(m, 0, &none), ZKR_EBUSY);
     release(g);
@@ -257,9 +252,8 @@ static void a_try_takes_what_stays_and_waits_for_nobody(void **state)
 
 /* -- given back ----------------------------------------------------------- */
 
-static void an_unwanted_lock_goes_back_after_a_while(void **state)
+TEST_WITH(an_unwanted_lock_goes_back_after_a_while, set_up_briefly, tear_down)
 {
-    (void)state;
     for (int i = 0; i < 5; i++)
         release(acquire(m));
     wait_children(path, 0);
@@ -267,11 +261,10 @@ static void an_unwanted_lock_goes_back_after_a_while(void **state)
     wait_children(path, 0);
 }
 
-static void a_kept_lock_goes_back_when_another_comes(void **state)
+TEST(a_kept_lock_goes_back_when_another_comes)
 {
     zkr_grant *g;
 
-    (void)state;
     keep_it();
     g = acquire(rival);
     wait_here(1);
@@ -282,13 +275,12 @@ static void a_kept_lock_goes_back_when_another_comes(void **state)
 }
 
 /* Those that have waited here since before the other came, too. */
-static void another_waits_for_a_bounded_number_of_grants(void **state)
+TEST(another_waits_for_a_bounded_number_of_grants)
 {
     struct waiter w;
     zkr_grant *g;
     int64_t token;
 
-    (void)state;
     keep_it();
     g = acquire(m);
     token = zkr_grant_token(g);
@@ -311,12 +303,11 @@ static void another_waits_for_a_bounded_number_of_grants(void **state)
 }
 
 /* While the list is not answered it is not known whether somebody waits. */
-static void at_the_bound_the_list_is_waited_for(void **state)
+TEST(at_the_bound_the_list_is_waited_for)
 {
     zkr_grant *g = acquire(m);
     int64_t token = zkr_grant_token(g);
 
-    (void)state;
     wait_here(2 * MAX);
     proxy_rule(proxy, ZOO_GETCHILDREN_OP, 1, PROXY_HOLD_REPLY);
     for (int i = 0; i < MAX; i++) {
@@ -334,9 +325,8 @@ static void at_the_bound_the_list_is_waited_for(void **state)
     }
 }
 
-static void a_yield_gives_back_what_is_kept(void **state)
+TEST(a_yield_gives_back_what_is_kept)
 {
-    (void)state;
     ok(zkr_mutex_yield(m)); /* there is nothing yet */
     keep_it();
     ok(zkr_mutex_yield(m));
@@ -345,11 +335,10 @@ static void a_yield_gives_back_what_is_kept(void **state)
 }
 
 /* Nobody was told: the release had succeeded long before. */
-static void a_node_that_is_refused_later_is_counted(void **state)
+TEST(a_node_that_is_refused_later_is_counted)
 {
     struct zkr_counters c = ZKR_COUNTERS_INIT;
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         keep_it();
         proxy_rule_error(proxy, ZOO_DELETE_OP, 1, ZNOAUTH);
@@ -364,12 +353,11 @@ static void a_node_that_is_refused_later_is_counted(void **state)
     assert_int_equal(c.refusals, 2);
 }
 
-static void after_a_yield_the_holder_gives_it_back(void **state)
+TEST(after_a_yield_the_holder_gives_it_back)
 {
     zkr_grant *g = acquire(m);
     int64_t token = zkr_grant_token(g);
 
-    (void)state;
     wait_here(2);
     ok(zkr_mutex_yield(m));
     assert_int_equal(zkr_grant_check(g), ZKR_OK);
@@ -383,14 +371,13 @@ static void after_a_yield_the_holder_gives_it_back(void **state)
     release(g);
 }
 
-static void a_request_for_the_lock_gets_it(void **state)
+TEST(a_request_for_the_lock_gets_it)
 {
     zkr_grant *g = acquire(m);
     int64_t token = zkr_grant_token(g);
     char node[128];
     int code = 0;
 
-    (void)state;
     release(g);
     g = acquire(m);
     ok(zkr_grant_listen(g, record_grant, r));
@@ -414,12 +401,12 @@ static void a_request_for_the_lock_gets_it(void **state)
 }
 
 /* Its reply is lost, so it may be carried out later. */
-static void a_node_with_an_unknown_write_is_not_handed_on(void **state)
+TEST_WITH(a_node_with_an_unknown_write_is_not_handed_on, set_up_without_lease,
+          tear_down)
 {
     zkr_grant *g = acquire(m);
     int64_t token = zkr_grant_token(g);
 
-    (void)state;
     wait_here(1);
     proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REPLY);
     assert_int_equal(
@@ -439,12 +426,11 @@ static void a_node_with_an_unknown_write_is_not_handed_on(void **state)
     release(g);
 }
 
-static void a_grant_in_doubt_is_not_handed_on(void **state)
+TEST(a_grant_in_doubt_is_not_handed_on)
 {
     zkr_grant *g = acquire(m);
     int64_t token = zkr_grant_token(g);
 
-    (void)state;
     wait_here(1);
     proxy_cut(proxy);
     wait_grant_state(g, ZKR_GRANT_SUSPENDED);
@@ -458,12 +444,11 @@ static void a_grant_in_doubt_is_not_handed_on(void **state)
 
 /* -- lost ----------------------------------------------------------------- */
 
-static void a_kept_node_that_is_lost_is_forgotten(void **state)
+TEST(a_kept_node_that_is_lost_is_forgotten)
 {
     zkr_grant *g;
     int64_t token;
 
-    (void)state;
     g = acquire(m);
     token = zkr_grant_token(g);
     ok(zkr_grant_listen(g, record_grant, r)); /* sets the watch */
@@ -478,12 +463,11 @@ static void a_kept_node_that_is_lost_is_forgotten(void **state)
     release(g);
 }
 
-static void a_loss_reaches_the_holder_and_the_next_starts_anew(void **state)
+TEST(a_loss_reaches_the_holder_and_the_next_starts_anew)
 {
     zkr_grant *g;
     zkr_grant *lost;
 
-    (void)state;
     keep_it();
     lost = acquire(m);
     wait_here(2);
@@ -499,11 +483,10 @@ static void a_loss_reaches_the_holder_and_the_next_starts_anew(void **state)
     release(next());
 }
 
-static void a_session_that_ends_takes_what_is_kept_along(void **state)
+TEST(a_session_that_ends_takes_what_is_kept_along)
 {
     zkr_grant *g;
 
-    (void)state;
     keep_it();
     expire_and_wait(s);
     assert_true(wait_until(has_no_node, NULL, SOON_MS));
@@ -521,7 +504,7 @@ static void a_session_that_ends_takes_what_is_kept_along(void **state)
 
 /* -- those who give up ---------------------------------------------------- */
 
-static void a_waiter_that_gives_up_costs_the_others_no_place(void **state)
+TEST(a_waiter_that_gives_up_costs_the_others_no_place)
 {
     zkr_grant *holder = acquire(rival);
     zkr_grant *none = NULL;
@@ -529,7 +512,6 @@ static void a_waiter_that_gives_up_costs_the_others_no_place(void **state)
     char *place;
     char *same;
 
-    (void)state;
     ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, &request));
     wait_here(1);
     wait_children(path, 2);
@@ -547,12 +529,11 @@ static void a_waiter_that_gives_up_costs_the_others_no_place(void **state)
     release(next());
 }
 
-static void when_all_have_given_up_nothing_is_left(void **state)
+TEST(when_all_have_given_up_nothing_is_left)
 {
     zkr_grant *holder = acquire(rival);
     zkr_grant *none = NULL;
 
-    (void)state;
     assert_int_equal(zkr_mutex_acquire(m, GIVE_UP_MS, &none), ZKR_ETIMEDOUT);
     assert_non_null(strstr(zkr_error_detail(), "waiting for"));
     wait_children(path, 1);
@@ -566,11 +547,10 @@ static void when_all_have_given_up_nothing_is_left(void **state)
     keep_it();
 }
 
-static void a_lock_that_is_freed_keeps_nothing(void **state)
+TEST(a_lock_that_is_freed_keeps_nothing)
 {
     zkr_grant *g = acquire(m);
 
-    (void)state;
     wait_here(2);
     zkr_mutex_free(m);
     m = NULL;
@@ -586,11 +566,10 @@ static void a_lock_that_is_freed_keeps_nothing(void **state)
     wait_children(path, 0);
 }
 
-static void closing_the_session_ends_all(void **state)
+TEST(closing_the_session_ends_all)
 {
     zkr_grant *g = acquire(m);
 
-    (void)state;
     wait_here(2);
     ok(zkr_session_close(s));
     next_fails(ZKR_ECLOSED);
@@ -606,7 +585,7 @@ static void closing_the_session_ends_all(void **state)
 
 /* -- other recipes -------------------------------------------------------- */
 
-static void a_write_lock_with_a_reader_beside_it_goes_back(void **state)
+TEST(a_write_lock_with_a_reader_beside_it_goes_back)
 {
     struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
     zkr_rwlock *lock = NULL;
@@ -615,7 +594,6 @@ static void a_write_lock_with_a_reader_beside_it_goes_back(void **state)
     zkr_grant *none = NULL;
     struct waiter w;
 
-    (void)state;
     opts.retain_ms = FOR_EVER_MS;
     ok(zkr_rwlock_new(s, path, &opts, &lock));
     ok(zkr_rwlock_acquire_write(lock, SOON_MS, &write));
@@ -638,53 +616,17 @@ static void a_write_lock_with_a_reader_beside_it_goes_back(void **state)
     zkr_rwlock_free(lock);
 }
 
-static void an_unfair_mutex_cannot_stay(void **state)
+TEST(an_unfair_mutex_cannot_stay)
 {
     struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
     zkr_unfair_mutex *lock = NULL;
 
-    (void)state;
     opts.retain_ms = 1;
     assert_int_equal(zkr_unfair_mutex_new(s, path, &opts, &lock), ZKR_EINVAL);
     assert_null(lock);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-#define TEST_WITH(set_up, name)                                                \
-    cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-static int run_group(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_lock_that_stays_is_taken_again_without_a_request),
-        TEST(those_who_wait_here_are_granted_in_their_order),
-        TEST(a_try_takes_what_stays_and_waits_for_nobody),
-        TEST_WITH(set_up_briefly, an_unwanted_lock_goes_back_after_a_while),
-        TEST(a_kept_lock_goes_back_when_another_comes),
-        TEST(another_waits_for_a_bounded_number_of_grants),
-        TEST(at_the_bound_the_list_is_waited_for),
-        TEST(a_yield_gives_back_what_is_kept),
-        TEST(a_node_that_is_refused_later_is_counted),
-        TEST(after_a_yield_the_holder_gives_it_back),
-        TEST(a_request_for_the_lock_gets_it),
-        TEST_WITH(set_up_without_lease,
-                  a_node_with_an_unknown_write_is_not_handed_on),
-        TEST(a_grant_in_doubt_is_not_handed_on),
-        TEST(a_kept_node_that_is_lost_is_forgotten),
-        TEST(a_loss_reaches_the_holder_and_the_next_starts_anew),
-        TEST(a_session_that_ends_takes_what_is_kept_along),
-        TEST(a_waiter_that_gives_up_costs_the_others_no_place),
-        TEST(when_all_have_given_up_nothing_is_left),
-        TEST(a_lock_that_is_freed_keeps_nothing),
-        TEST(closing_the_session_ends_all),
-        TEST(a_write_lock_with_a_reader_beside_it_goes_back),
-        TEST(an_unfair_mutex_cannot_stay),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

@@ -59,9 +59,8 @@ static bool none_is_stuck(void *unused)
     return zkr_session_stuck_handles() == 0;
 }
 
-static void a_close_does_not_wait_for_a_client_that_hangs(void **state)
+TEST(a_close_does_not_wait_for_a_client_that_hangs)
 {
-    (void)state;
     let_hang(2);
     for (unsigned i = 1; i <= 2; i++) {
         zkr_session *s = open_session();
@@ -80,12 +79,11 @@ static void a_close_does_not_wait_for_a_client_that_hangs(void **state)
     assert_true(wait_until(none_is_stuck, NULL, SOON_MS));
 }
 
-static void a_session_goes_on_when_a_handle_is_stuck(void **state)
+TEST(a_session_goes_on_when_a_handle_is_stuck)
 {
     zkr_session *s = open_session();
     zkr_mutex *m = new_mutex(s, new_path());
 
-    (void)state;
     let_hang(2);
     for (unsigned i = 1; i <= 2; i++) {
         zkr_grant *g = acquire(m);
@@ -171,14 +169,13 @@ static bool is_alone(void *threads)
     return count_threads() <= *(int *)threads;
 }
 
-static void an_open_leaves_nothing_at_a_server_that_falls_silent(void **state)
+TEST(an_open_leaves_nothing_at_a_server_that_falls_silent)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct mute m = { .fd = -1 };
     char hosts[64];
     int threads;
 
-    (void)state;
     opts.session_timeout_ms = SESSION_MS;
     opts.connect_timeout_ms = CONNECT_MS;
     start_mute(&m, hosts);
@@ -221,7 +218,7 @@ static void turn_read_only(struct proxy *proxy)
 }
 
 /* Regression: it was taken for a lost connection, and no other one was made. */
-static void a_session_does_not_stay_with_a_server_that_only_reads(void **state)
+TEST(a_session_does_not_stay_with_a_server_that_only_reads)
 {
     bool (*const is_back[])(void *) = { is_in_second, is_in_third };
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
@@ -231,7 +228,6 @@ static void a_session_does_not_stay_with_a_server_that_only_reads(void **state)
     struct stopwatch *w;
     int rc;
 
-    (void)state;
     opts.session_timeout_ms = SESSION_MS;
     assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
     ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
@@ -256,19 +252,7 @@ static void a_session_does_not_stay_with_a_server_that_only_reads(void **state)
     assert_true(wait_until(none_is_stuck, NULL, SOON_MS));
 }
 
-static int run_group(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_close_does_not_wait_for_a_client_that_hangs),
-        cmocka_unit_test(a_session_goes_on_when_a_handle_is_stuck),
-        cmocka_unit_test(an_open_leaves_nothing_at_a_server_that_falls_silent),
-        cmocka_unit_test(a_session_does_not_stay_with_a_server_that_only_reads),
-    };
-
-    return cmocka_run_group_tests_name("stuck", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

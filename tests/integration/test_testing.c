@@ -23,9 +23,8 @@ static zkr_session *open_another(void)
     return through;
 }
 
-static int set_up(void **state)
+static int set_up(void)
 {
-    (void)state;
     if (proxy_start(server_hosts(the_server), &proxy) != 0)
         return -1;
     s = open_another();
@@ -34,18 +33,18 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
+static int tear_down(void)
 {
-    (void)state;
     zkr_mutex_free(m);
     (void)zkr_session_close(s);
     proxy_stop(proxy);
     return 0;
 }
 
-static void a_session_ends_each_time(void **state)
+FIXTURE(set_up, tear_down)
+
+TEST(a_session_ends_each_time)
 {
-    (void)state;
     for (uint64_t epoch = 2; epoch <= 4; epoch++) {
         zkr_grant *g = acquire(m);
 
@@ -57,14 +56,13 @@ static void a_session_ends_each_time(void **state)
     assert_int_equal(count_children(path), 0);
 }
 
-static void a_claim_that_waits_is_granted_in_the_next_session(void **state)
+TEST(a_claim_that_waits_is_granted_in_the_next_session)
 {
     zkr_session *other = open_session();
     zkr_mutex *rival = new_mutex(other, path);
     zkr_grant *held = acquire(rival);
     struct waiter w;
 
-    (void)state;
     waiter_start(&w, m, -1);
     wait_children(path, 2);
     ok(zkr_test_expire_session(s));
@@ -76,9 +74,8 @@ static void a_claim_that_waits_is_granted_in_the_next_session(void **state)
     close_session(other);
 }
 
-static void a_session_without_a_connection_is_not_ended(void **state)
+TEST(a_session_without_a_connection_is_not_ended)
 {
-    (void)state;
     proxy_cut(proxy);
     wait_session_state(s, ZKR_SESSION_SUSPENDED);
     assert_int_equal(zkr_test_expire_session(s), ZKR_EUNREACHABLE);
@@ -94,12 +91,11 @@ static void expire_inside(int error, zkr_grant *g, void *recorder)
     recorder_add(recorder, zkr_test_expire_session(s), 0);
 }
 
-static void a_callback_cannot_wait_for_the_end(void **state)
+TEST(a_callback_cannot_wait_for_the_end)
 {
     struct recorder *r = recorder_new();
     int rc = ZKR_OK;
 
-    (void)state;
     ok(zkr_mutex_acquire_async(m, -1, expire_inside, r, NULL));
     assert_true(recorder_wait(r, 1, SOON_MS));
     assert_true(recorder_get(r, 0, &rc, NULL));
@@ -110,21 +106,7 @@ static void a_callback_cannot_wait_for_the_end(void **state)
     recorder_free(r);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-static int run_group(void)
-{
-    static const struct CMUnitTest tests[] = {
-        TEST(a_session_ends_each_time),
-        TEST(a_claim_that_waits_is_granted_in_the_next_session),
-        TEST(a_session_without_a_connection_is_not_ended),
-        TEST(a_callback_cannot_wait_for_the_end),
-    };
-
-    return cmocka_run_group_tests_name("testing", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

@@ -75,13 +75,12 @@ static void open_fails(const char *hosts, struct zkr_session_opts opts,
 
 /* -- what works ----------------------------------------------------------- */
 
-static void a_lock_works_over_tls(void **state)
+TEST(a_lock_works_over_tls)
 {
     zkr_session *s = open_tls();
     zkr_mutex *m = new_mutex(s, new_path());
     zkr_grant *g = acquire(m);
 
-    (void)state;
     wait_verified(g);
     ok(zkr_grant_guarded_create(g, "/tests/over-tls", "x", 1, SOON_MS));
     ok(zkr_grant_guarded_delete(g, "/tests/over-tls", -1, SOON_MS));
@@ -90,13 +89,12 @@ static void a_lock_works_over_tls(void **state)
     close_session(s);
 }
 
-static void a_key_may_have_a_password(void **state)
+TEST(a_key_may_have_a_password)
 {
     struct zkr_session_opts opts = tls_opts("ca", "client");
     char key[512];
     zkr_session *s = NULL;
 
-    (void)state;
     (void)snprintf(key, sizeof(key), "%s/locked.key", server_keys());
     opts.tls_key = key;
     opts.tls_password = "open sesame";
@@ -104,12 +102,11 @@ static void a_key_may_have_a_password(void **state)
     close_session(s);
 }
 
-static void a_new_session_is_over_tls_too(void **state)
+TEST(a_new_session_is_over_tls_too)
 {
     zkr_session *s = open_tls();
     zkr_mutex *m = new_mutex(s, new_path());
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         zkr_grant *g = acquire(m);
 
@@ -123,11 +120,10 @@ static void a_new_session_is_over_tls_too(void **state)
 }
 
 /* It would be ended by a request on a plain connection. */
-static void a_session_over_tls_is_not_ended_for_a_test(void **state)
+TEST(a_session_over_tls_is_not_ended_for_a_test)
 {
     zkr_session *s = open_tls();
 
-    (void)state;
     for (int i = 0; i < 2; i++)
         assert_int_equal(zkr_test_expire_session(s), ZKR_ENOTSUP);
     says("TLS");
@@ -135,13 +131,12 @@ static void a_session_over_tls_is_not_ended_for_a_test(void **state)
     close_session(s);
 }
 
-static void a_lock_outlives_the_connection(void **state)
+TEST(a_lock_outlives_the_connection)
 {
     zkr_session *s = open_tls();
     zkr_mutex *m = new_mutex(s, new_path());
     zkr_grant *g = acquire(m);
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         server_kill9(the_server);
         wait_session_state(s, ZKR_SESSION_SUSPENDED);
@@ -156,20 +151,18 @@ static void a_lock_outlives_the_connection(void **state)
 
 /* -- what is wrong, and is told ------------------------------------------- */
 
-static void an_authority_that_has_not_signed_is_told(void **state)
+TEST(an_authority_that_has_not_signed_is_told)
 {
-    (void)state;
     open_fails(server_secure_hosts(the_server), tls_opts("other", "client"),
                ZKR_ZSSLCONNECTIONERROR, "its certificate is refused");
 }
 
 /* Regression: the client believes all authorities of the machine as well, and
  * checks no names (tools/client-tls.patch). */
-static void only_the_named_authorities_are_believed(void **state)
+TEST(only_the_named_authorities_are_believed)
 {
     char ca[512];
 
-    (void)state;
     (void)snprintf(ca, sizeof(ca), "%s/ca.pem", server_keys());
     assert_int_equal(setenv("SSL_CERT_FILE", ca, 1), 0);
     open_fails(server_secure_hosts(the_server), tls_opts("other", "client"),
@@ -178,7 +171,7 @@ static void only_the_named_authorities_are_believed(void **state)
 }
 
 /* The same authority has signed them. */
-static void a_certificate_that_is_no_good_is_told(void **state)
+TEST(a_certificate_that_is_no_good_is_told)
 {
     const struct {
         const char *store;
@@ -186,7 +179,6 @@ static void a_certificate_that_is_no_good_is_told(void **state)
     } bad[] = { { "expired", "certificate has expired" },
                 { "client", "certificate purpose" } };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         char line[600];
         const char *const lines[] = { line, NULL };
@@ -204,52 +196,46 @@ static void a_certificate_that_is_no_good_is_told(void **state)
 }
 
 /* With TLS 1.3 the server says so after the handshake. */
-static void a_certificate_that_the_server_refuses_is_told(void **state)
+TEST(a_certificate_that_the_server_refuses_is_told)
 {
-    (void)state;
     open_fails(server_secure_hosts(the_server), tls_opts("ca", "stranger"),
                ZKR_ZSSLCONNECTIONERROR, "alert");
 }
 
-static void no_certificate_of_our_own_is_told(void **state)
+TEST(no_certificate_of_our_own_is_told)
 {
     struct zkr_session_opts opts = tls_opts("ca", "client");
 
-    (void)state;
     opts.tls_cert = NULL;
     opts.tls_key = NULL;
     open_fails(server_secure_hosts(the_server), opts, ZKR_EINVAL, "tls_cert");
 }
 
-static void a_port_without_tls_is_told(void **state)
+TEST(a_port_without_tls_is_told)
 {
-    (void)state;
     open_fails(server_hosts(the_server), tls_opts("ca", "client"),
                ZKR_ZSSLCONNECTIONERROR, "port without TLS");
 }
 
-static void a_port_with_tls_is_told_to_who_has_none(void **state)
+TEST(a_port_with_tls_is_told_to_who_has_none)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
 
-    (void)state;
     open_fails(server_secure_hosts(the_server), opts, ZKR_ENOTZK, "wants TLS");
 }
 
-static void a_port_that_refuses_is_told(void **state)
+TEST(a_port_that_refuses_is_told)
 {
-    (void)state;
     open_fails("127.0.0.1:1", tls_opts("ca", "client"), ZKR_EREFUSED,
                "127.0.0.1:1");
 }
 
-static void a_file_that_is_no_good_is_told(void **state)
+TEST(a_file_that_is_no_good_is_told)
 {
     const char *hosts = server_secure_hosts(the_server);
     struct zkr_session_opts opts = tls_opts("ca", "client");
     char name[512];
 
-    (void)state;
     opts.tls_ca = "/nowhere/ca.pem";
     open_fails(hosts, opts, ZKR_EINVAL, "tls_ca '/nowhere/ca.pem'");
     opts = tls_opts("ca", "client");
@@ -265,11 +251,10 @@ static void a_file_that_is_no_good_is_told(void **state)
     open_fails(hosts, opts, ZKR_EINVAL, "with this tls_password");
 }
 
-static void tls_and_sasl_exclude_each_other(void **state)
+TEST(tls_and_sasl_exclude_each_other)
 {
     struct zkr_session_opts opts = tls_opts("ca", "client");
 
-    (void)state;
     with_sasl(&opts);
     open_fails(server_secure_hosts(the_server), opts, ZKR_ENOTSUP, "not both");
 }
@@ -298,12 +283,11 @@ static bool none_is_stuck(void *unused)
     return zkr_session_stuck_handles() == 0;
 }
 
-static void a_port_that_says_nothing_delays_no_deadline(void **state)
+TEST(a_port_that_says_nothing_delays_no_deadline)
 {
     char hosts[64];
     int fd = listen_silently(hosts);
 
-    (void)state;
     open_fails(hosts, tls_opts("ca", "client"), ZKR_ENOTZK,
                "does not answer as ZooKeeper");
     (void)close(fd);
@@ -311,14 +295,13 @@ static void a_port_that_says_nothing_delays_no_deadline(void **state)
 }
 
 /* Regression: the client stayed with it (tools/client-tls.patch). */
-static void a_server_that_says_nothing_is_left_for_the_next(void **state)
+TEST(a_server_that_says_nothing_is_left_for_the_next)
 {
     struct zkr_session_opts opts = tls_opts("ca", "client");
     char mute[64];
     char hosts[160];
     int fd = listen_silently(mute);
 
-    (void)state;
     opts.session_timeout_ms = BRIEF_SESSION_MS;
     opts.connect_timeout_ms = SOON_MS;
     (void)snprintf(hosts, sizeof(hosts), "%s,%s,%s", mute, mute,
@@ -335,7 +318,7 @@ static void a_server_that_says_nothing_is_left_for_the_next(void **state)
 
 /* While the server cannot be believed, calls end at their deadlines; when it
  * can, the session goes on. */
-static void a_certificate_that_expires_suspends_the_session(void **state)
+TEST(a_certificate_that_expires_suspends_the_session)
 {
     char good[600];
     char used[600];
@@ -343,7 +326,6 @@ static void a_certificate_that_expires_suspends_the_session(void **state)
     zkr_session *s = open_tls();
     zkr_mutex *m = new_mutex(s, new_path());
 
-    (void)state;
     (void)snprintf(good, sizeof(good), "%s/good.p12", server_keys());
     (void)snprintf(used, sizeof(used), "%s/server.p12", server_keys());
     (void)snprintf(stale, sizeof(stale), "%s/expired.p12", server_keys());
@@ -368,9 +350,8 @@ static void a_certificate_that_expires_suspends_the_session(void **state)
     close_session(s);
 }
 
-static void a_close_does_not_wait_for_a_server_that_falls_silent(void **state)
+TEST(a_close_does_not_wait_for_a_server_that_falls_silent)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         zkr_session *s = open_tls_for(BRIEF_SESSION_MS);
         struct stopwatch *w;
@@ -387,36 +368,9 @@ static void a_close_does_not_wait_for_a_server_that_falls_silent(void **state)
     }
 }
 
-static int run_group(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_lock_works_over_tls),
-        cmocka_unit_test(a_key_may_have_a_password),
-        cmocka_unit_test(a_new_session_is_over_tls_too),
-        cmocka_unit_test(a_session_over_tls_is_not_ended_for_a_test),
-        cmocka_unit_test(a_lock_outlives_the_connection),
-        cmocka_unit_test(an_authority_that_has_not_signed_is_told),
-        cmocka_unit_test(only_the_named_authorities_are_believed),
-        cmocka_unit_test(a_certificate_that_is_no_good_is_told),
-        cmocka_unit_test(a_certificate_that_the_server_refuses_is_told),
-        cmocka_unit_test(no_certificate_of_our_own_is_told),
-        cmocka_unit_test(a_port_without_tls_is_told),
-        cmocka_unit_test(a_port_with_tls_is_told_to_who_has_none),
-        cmocka_unit_test(a_port_that_refuses_is_told),
-        cmocka_unit_test(a_file_that_is_no_good_is_told),
-        cmocka_unit_test(tls_and_sasl_exclude_each_other),
-        cmocka_unit_test(a_port_that_says_nothing_delays_no_deadline),
-        cmocka_unit_test(a_server_that_says_nothing_is_left_for_the_next),
-        cmocka_unit_test(a_certificate_that_expires_suspends_the_session),
-        cmocka_unit_test(a_close_does_not_wait_for_a_server_that_falls_silent),
-    };
-
-    return cmocka_run_group_tests_name("tls", tests, NULL, NULL);
-}
-
 int main(void)
 {
     const struct server_opts opts = { .security = SERVER_TLS };
 
-    return run_with_server(&opts, run_group);
+    return run_with_server(&opts, test_run_all);
 }

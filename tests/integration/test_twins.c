@@ -26,11 +26,10 @@ static zkr_mutex *m;
 static zkr_mutex *rival;
 static char path[64];
 
-static int setup(void **state)
+static int setup(void)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
 
-    (void)state;
     if (proxy_start(server_hosts(the_server), &proxy) != 0 ||
         proxy_start(server_hosts(the_server), &side) != 0)
         return -1;
@@ -44,9 +43,8 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     proxy_forget_rules(proxy);
     proxy_heal(proxy);
     proxy_release(proxy);
@@ -58,6 +56,8 @@ static int teardown(void **state)
     proxy_stop(side);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static void on_event(zhandle_t *zh, int type, int state, const char *node,
                      void *user)
@@ -134,14 +134,13 @@ static int outcome(struct recorder *r)
     return code;
 }
 
-static void the_lower_one_holds_and_both_go(void **state)
+TEST(the_lower_one_holds_and_both_go)
 {
     struct recorder *r = recorder_new();
     struct waiter w;
     zkr_grant *g;
     char *first;
 
-    (void)state;
     begin_with_a_twin(SOON_MS, r, 0);
     proxy_heal(proxy);
     assert_int_equal(outcome(r), ZKR_OK);
@@ -159,12 +158,11 @@ static void the_lower_one_holds_and_both_go(void **state)
 }
 
 /* A claim that watched its own twin would wait for itself. */
-static void it_does_not_wait_for_itself(void **state)
+TEST(it_does_not_wait_for_itself)
 {
     struct recorder *r = recorder_new();
     zkr_grant *before = acquire(rival);
 
-    (void)state;
     begin_with_a_twin(SOON_MS, r, 1);
     proxy_heal(proxy);
     wait_session_state(s, ZKR_SESSION_RECONNECTED);
@@ -177,11 +175,10 @@ static void it_does_not_wait_for_itself(void **state)
     recorder_free(r);
 }
 
-static void both_go_when_it_is_given_up(void **state)
+TEST(both_go_when_it_is_given_up)
 {
     struct recorder *r = recorder_new();
 
-    (void)state;
     begin_with_a_twin(500, r, 0);
     assert_int_equal(outcome(r), ZKR_ETIMEDOUT);
     assert_int_equal(count_children(path), 2);
@@ -231,31 +228,16 @@ static void waits_for_an_imitation(const char *fill)
 }
 
 /* A client that knows our name could make us search for ever, or give up. */
-static void a_node_that_only_begins_as_ours_is_waited_for(void **state)
+TEST(a_node_that_only_begins_as_ours_is_waited_for)
 {
     char lengthy[101] = "";
 
-    (void)state;
     waits_for_an_imitation("x-");
     memset(lengthy, 'x', sizeof(lengthy) - 1);
     waits_for_an_imitation(lengthy);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-static int run_group(void)
-{
-    static const struct CMUnitTest tests[] = {
-        TEST(the_lower_one_holds_and_both_go),
-        TEST(it_does_not_wait_for_itself),
-        TEST(both_go_when_it_is_given_up),
-        TEST(a_node_that_only_begins_as_ours_is_waited_for),
-    };
-
-    return cmocka_run_group_tests_name("twins", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

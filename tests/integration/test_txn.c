@@ -23,11 +23,10 @@ static zkr_mutex *m;
 static char path[64];
 static char dir[96]; /* a node with the text "old" */
 
-static int setup(void **state)
+static int setup(void)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
 
-    (void)state;
     atomic_store(&victim_id, 0);
     opts.session_timeout_ms = LONG_MS;
     opts.flags = ZKR_SESSION_NO_LEASE;
@@ -39,14 +38,15 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     proxy_let_all_pass(proxy);
     zkr_mutex_free(m);
     close_through(s, proxy);
     return 0;
 }
+
+FIXTURE(setup, teardown)
 
 static const char *in_dir(const char *name)
 {
@@ -98,13 +98,12 @@ static void both_are_made(const char *data, const char *name)
 
 /* -- all or nothing -------------------------------------------------------- */
 
-static void all_are_made_in_their_order(void **state)
+TEST(all_are_made_in_their_order)
 {
     struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
     zkr_txn *t = new_txn();
     struct Stat stat;
 
-    (void)state;
     opts.mode = ZKR_CREATE_EPHEMERAL_SEQUENTIAL;
     opts.acl = "world:anyone:rd";
     ok(zkr_txn_create(t, in_dir("a"), "1", 1, NULL));
@@ -129,9 +128,8 @@ static void all_are_made_in_their_order(void **state)
 }
 
 /* The others are left out because of one. */
-static void none_is_made_when_one_is_refused(void **state)
+TEST(none_is_made_when_one_is_refused)
 {
-    (void)state;
     for (int wrong = 0; wrong < 3; wrong++) {
         zkr_txn *t = new_txn();
         char number[32];
@@ -150,11 +148,10 @@ static void none_is_made_when_one_is_refused(void **state)
     }
 }
 
-static void one_operation_is_a_transaction_too(void **state)
+TEST(one_operation_is_a_transaction_too)
 {
     zkr_txn *t = new_txn();
 
-    (void)state;
     ok(zkr_txn_check(t, in_dir("none"), ZKR_ANY_VERSION));
     assert_int_equal(zkr_txn_commit(t, 0), ZKR_ZNONODE);
     assert_int_equal(zkr_txn_failed(t), 0);
@@ -173,7 +170,7 @@ static void on_never(int error, zkr_txn *t, void *user)
     recorder_add(user, error, 0);
 }
 
-static void invalid_arguments_are_refused_at_once(void **state)
+TEST(invalid_arguments_are_refused_at_once)
 {
     static char much[600000];
     struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
@@ -184,7 +181,6 @@ static void invalid_arguments_are_refused_at_once(void **state)
     zkr_txn *none = NULL;
     zkr_txn *t = new_txn();
 
-    (void)state;
     assert_int_equal(zkr_txn_new(NULL, &none), ZKR_EINVAL);
     assert_int_equal(zkr_txn_new(s, NULL), ZKR_EINVAL);
     assert_int_equal(zkr_txn_commit(NULL, 0), ZKR_EINVAL);
@@ -223,14 +219,13 @@ static void invalid_arguments_are_refused_at_once(void **state)
 }
 
 /* The largest that fits is one that the server takes. */
-static void a_large_transaction_is_taken(void **state)
+TEST(a_large_transaction_is_taken)
 {
     zkr_txn *t = new_txn();
     char name[96];
     int count = 0;
     int rc;
 
-    (void)state;
     do {
         (void)snprintf(name, sizeof(name), "%080d", count);
         rc = zkr_txn_create(t, in_dir(name), "", 0, NULL);
@@ -246,9 +241,8 @@ static void a_large_transaction_is_taken(void **state)
 
 /* -- nobody can tell ------------------------------------------------------- */
 
-static void a_commit_without_an_answer_has_an_unknown_outcome(void **state)
+TEST(a_commit_without_an_answer_has_an_unknown_outcome)
 {
-    (void)state;
     for (int time = 0; time < TWICE; time++) {
         const char *lost = time == 0 ? "lost" : "lost again";
         const char *made = time == 0 ? "made" : "made again";
@@ -274,12 +268,11 @@ static void a_commit_without_an_answer_has_an_unknown_outcome(void **state)
 
 /* -- under a lock ---------------------------------------------------------- */
 
-static void a_holder_commits(void **state)
+TEST(a_holder_commits)
 {
     zkr_grant *g = acquire(m);
     zkr_txn *t = two_writes("new", "a");
 
-    (void)state;
     ok(zkr_grant_guarded_commit(g, t, 0));
     both_are_made("new", "a");
     assert_int_equal(zkr_txn_stat(t, 0)->version, 1);
@@ -322,21 +315,19 @@ static bool the_servers_refuse(void)
     return asked;
 }
 
-static void a_commit_after_the_node_was_deleted_changes_nothing(void **state)
+TEST(a_commit_after_the_node_was_deleted_changes_nothing)
 {
     int tries = 1;
 
-    (void)state;
     while (!the_servers_refuse())
         assert_true(++tries < 20);
 }
 
-static void a_commit_after_the_release_changes_nothing(void **state)
+TEST(a_commit_after_the_release_changes_nothing)
 {
     zkr_grant *g = acquire(m);
     zkr_txn *t = two_writes("late", "late");
 
-    (void)state;
     ok(zkr_grant_release(g));
     assert_int_equal(zkr_grant_guarded_commit(g, t, 0), ZKR_ENOTHELD);
     neither_is_made("late");
@@ -345,11 +336,10 @@ static void a_commit_after_the_release_changes_nothing(void **state)
 }
 
 /* A guarded commit is of its session, also when it was never sent. */
-static void a_commit_does_not_outlive_the_session(void **state)
+TEST(a_commit_does_not_outlive_the_session)
 {
     struct recorder *told = recorder_new();
 
-    (void)state;
     for (int time = 0; time < TWICE; time++) {
         zkr_grant *g = acquire(m);
         zkr_txn *t = two_writes("late", "late");
@@ -375,11 +365,10 @@ static void a_commit_does_not_outlive_the_session(void **state)
 }
 
 /* Without a guard it is for the next session. */
-static void a_commit_that_was_not_sent_goes_on(void **state)
+TEST(a_commit_that_was_not_sent_goes_on)
 {
     struct recorder *told = recorder_new();
 
-    (void)state;
     for (int time = 0; time < TWICE; time++) {
         zkr_txn *t = two_writes("new", time == 0 ? "a" : "b");
         int code = 1;
@@ -413,9 +402,8 @@ static zkr_txn *many_writes(void)
 
 /* The client aborts the process if the handle expires while it encodes any
  * operation but the last. */
-static void a_session_that_ends_at_the_worst_moment_does_no_harm(void **state)
+TEST(a_session_that_ends_at_the_worst_moment_does_no_harm)
 {
-    (void)state;
     for (int time = 0; time < TWICE; time++) {
         zkr_txn *t = many_writes();
 
@@ -455,11 +443,10 @@ static bool all_are_answered(void *arg)
 }
 
 /* The same at random, and often. */
-static void sessions_end_in_the_middle_of_commits(void **state)
+TEST(sessions_end_in_the_middle_of_commits)
 {
     struct storm storm = { .started = 0 };
 
-    (void)state;
     for (int i = 0; i < EXPIRIES; i++) {
         for (int n = 0; n < BURST; n++) {
             zkr_txn *t = many_writes();
@@ -478,30 +465,7 @@ static void sessions_end_in_the_middle_of_commits(void **state)
     assert_true(atomic_load(&storm.made) > 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-static int run_group(void)
-{
-    static const struct CMUnitTest tests[] = {
-        TEST(all_are_made_in_their_order),
-        TEST(none_is_made_when_one_is_refused),
-        TEST(one_operation_is_a_transaction_too),
-        TEST(invalid_arguments_are_refused_at_once),
-        TEST(a_large_transaction_is_taken),
-        TEST(a_commit_without_an_answer_has_an_unknown_outcome),
-        TEST(a_holder_commits),
-        TEST(a_commit_after_the_node_was_deleted_changes_nothing),
-        TEST(a_commit_after_the_release_changes_nothing),
-        TEST(a_commit_does_not_outlive_the_session),
-        TEST(a_commit_that_was_not_sent_goes_on),
-        TEST(a_session_that_ends_at_the_worst_moment_does_no_harm),
-        TEST(sessions_end_in_the_middle_of_commits),
-    };
-
-    return cmocka_run_group_tests_name("txn", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

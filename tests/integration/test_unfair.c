@@ -42,11 +42,10 @@ static zkr_grant *take(zkr_unfair_mutex *um)
     return g;
 }
 
-static int setup(void **state)
+static int setup(void)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
 
-    (void)state;
     if (proxy_start(server_hosts(the_server), &proxy) != 0)
         return -1;
     opts.session_timeout_ms = SESSION_MS;
@@ -61,9 +60,8 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     proxy_heal(proxy);
     proxy_release(proxy);
     zkr_unfair_mutex_free(m);
@@ -74,6 +72,8 @@ static int teardown(void **state)
     return 0;
 }
 
+FIXTURE(setup, teardown)
+
 static void ignore_outcome(int error, zkr_grant *g, void *user)
 {
     (void)error;
@@ -81,11 +81,10 @@ static void ignore_outcome(int error, zkr_grant *g, void *user)
     (void)user;
 }
 
-static void one_request_takes_it_and_one_gives_it_back(void **state)
+TEST(one_request_takes_it_and_one_gives_it_back)
 {
     zkr_grant *g;
 
-    (void)state;
     proxy_reset_counts(proxy);
     g = take(m);
     assert_int_equal(proxy_requests(proxy, PROXY_ANY), 1);
@@ -109,7 +108,7 @@ static bool is_watched_by_all(void *arg)
     return watchers == *(size_t *)arg;
 }
 
-static void all_who_wait_watch_the_one_node(void **state)
+TEST(all_who_wait_watch_the_one_node)
 {
     enum { N = 4 };
     size_t watchers = N + 1; /* the holder too */
@@ -118,7 +117,6 @@ static void all_who_wait_watch_the_one_node(void **state)
     struct recorder *r = recorder_new();
     zkr_grant *g = take(other);
 
-    (void)state;
     for (size_t i = 0; i < N; i++) {
         sessions[i] = open_session();
         mutexes[i] = new_unfair(sessions[i]);
@@ -145,13 +143,12 @@ static void all_who_wait_watch_the_one_node(void **state)
 }
 
 /* The owner of the node does not tell two claims of one session apart. */
-static void a_lost_create_reply_is_settled_by_the_data(void **state)
+TEST(a_lost_create_reply_is_settled_by_the_data)
 {
     zkr_unfair_mutex *same_session = new_unfair(s);
     zkr_grant *none = NULL;
     zkr_grant *g;
 
-    (void)state;
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
     g = take(m);
     assert_true(proxy_rule_done(proxy));
@@ -183,12 +180,11 @@ static int acquire_unfair(void *um, int64_t timeout_ms, zkr_grant **ret_grant)
 }
 
 /* The answer that the lock is taken is lost, so the library reads the node. */
-static void a_try_whose_answer_is_lost_does_not_wait(void **state)
+TEST(a_try_whose_answer_is_lost_does_not_wait)
 {
     zkr_grant *held = take(other);
     zkr_grant *g = NULL;
 
-    (void)state;
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
     assert_int_equal(zkr_unfair_mutex_acquire(m, 0, &g), ZKR_EBUSY);
     assert_true(proxy_rule_done(proxy));
@@ -198,12 +194,11 @@ static void a_try_whose_answer_is_lost_does_not_wait(void **state)
 
 /* As when a session lives on at the servers, after its client was told by one
  * of them that it is over. */
-static void a_node_of_another_session_is_not_ours(void **state)
+TEST(a_node_of_another_session_is_not_ours)
 {
     char data[ZKR__OWNER_MAX + 1];
     struct waiter w;
 
-    (void)state;
     proxy_freeze(proxy);
     waiter_start_by(&w, acquire_unfair, m, SESSION_MS / 2);
     assert_true(wait_until(has_claim, s, SOON_MS));
@@ -221,15 +216,13 @@ static void a_node_of_another_session_is_not_ours(void **state)
 
 /* When the answer to a delete is lost, the next holder may have made a node of
  * the same name, and a repeated delete would delete that one. */
-static void
-a_delete_is_not_repeated_on_the_node_of_the_next_holder(void **state)
+TEST(a_delete_is_not_repeated_on_the_node_of_the_next_holder)
 {
     struct recorder *r = recorder_new();
     zkr_grant *g = take(m);
     zkr_grant *next;
     int code = 1;
 
-    (void)state;
     proxy_reset_counts(proxy);
     proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_DROP_REPLY);
     ok(zkr_grant_release_async(g, record_release, r));
@@ -252,11 +245,10 @@ a_delete_is_not_repeated_on_the_node_of_the_next_holder(void **state)
 /* Regression: a holder was asked to give the lock back, which replaces the data
  * of its node; the check of the owner then took the node for somebody
  * else's. */
-static void a_release_on_request_that_is_lost_still_happens(void **state)
+TEST(a_release_on_request_that_is_lost_still_happens)
 {
     zkr_grant *g = take(m);
 
-    (void)state;
     ok(zkr_participants_revoke(direct, node));
     proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_DROP_REQUEST);
     ok(zkr_grant_release_async(g, NULL, NULL));
@@ -268,12 +260,11 @@ static void a_release_on_request_that_is_lost_still_happens(void **state)
 
 /* The same before the creator knows that it holds the lock: nobody took the
  * node for its own, and all waited for it, the creator too. */
-static void a_node_written_to_before_it_is_found_is_found(void **state)
+TEST(a_node_written_to_before_it_is_found_is_found)
 {
     struct recorder *r = recorder_new();
     zkr_grant *g;
 
-    (void)state;
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
     ok(zkr_unfair_mutex_acquire_async(m, SOON_MS, record_acquire, r, NULL));
     assert_true(proxy_wait_rule(proxy, SOON_MS));
@@ -294,12 +285,11 @@ static bool has_asked_twice(void *type)
 
 /* Regression: both took the node for their own, and the second delete hit the
  * holder at that time. The simulator found it, once in a million schedules. */
-static void a_node_that_two_may_have_made_is_deleted_once(void **state)
+TEST(a_node_that_two_may_have_made_is_deleted_once)
 {
     int32_t create = ZOO_CREATE2_OP;
     int32_t get = ZOO_GETDATA_OP;
 
-    (void)state;
     proxy_reset_counts(proxy);
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
     for (int i = 0; i < 2; i++)
@@ -321,7 +311,7 @@ static void a_node_that_two_may_have_made_is_deleted_once(void **state)
 /* A waiter that may not read the holder's node lists again by a timer.
  * Regression: when another claim was faster, the timer was armed a second time,
  * and the process aborted. */
-static void a_node_that_may_not_be_read_is_waited_for_again(void **state)
+TEST(a_node_that_may_not_be_read_is_waited_for_again)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct recorder *r = recorder_new();
@@ -330,7 +320,6 @@ static void a_node_that_may_not_be_read_is_waited_for_again(void **state)
     int32_t exists = ZOO_EXISTS_OP;
     zkr_grant *g;
 
-    (void)state;
     opts.acl = "world:anyone:cdw";
     ok(zkr_session_open(server_hosts(the_server), &opts, &theirs));
     closed = new_unfair(theirs);
@@ -355,12 +344,11 @@ static void a_node_that_may_not_be_read_is_waited_for_again(void **state)
 }
 
 /* The same name is used again, so its presence proves nothing. */
-static void a_holder_sees_that_the_node_is_somebody_elses(void **state)
+TEST(a_holder_sees_that_the_node_is_somebody_elses)
 {
     zkr_grant *g = take(m);
     zkr_grant *next;
 
-    (void)state;
     assert_int_equal(admin_delete(admin, node), ZOK);
     next = take(other);
     wait_grant_state(g, ZKR_GRANT_LOST);
@@ -372,40 +360,17 @@ static void a_holder_sees_that_the_node_is_somebody_elses(void **state)
     release(next);
 }
 
-static void the_kazoo_layout_is_refused(void **state)
+TEST(the_kazoo_layout_is_refused)
 {
     struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
     zkr_unfair_mutex *none = NULL;
 
-    (void)state;
     opts.flags = ZKR_MUTEX_KAZOO_LAYOUT;
     assert_int_equal(zkr_unfair_mutex_new(s, path, &opts, &none), ZKR_EINVAL);
     assert_null(none);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-static int run_group(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(one_request_takes_it_and_one_gives_it_back),
-        TEST(all_who_wait_watch_the_one_node),
-        TEST(a_lost_create_reply_is_settled_by_the_data),
-        TEST(a_try_whose_answer_is_lost_does_not_wait),
-        TEST(a_node_of_another_session_is_not_ours),
-        TEST(a_delete_is_not_repeated_on_the_node_of_the_next_holder),
-        TEST(a_release_on_request_that_is_lost_still_happens),
-        TEST(a_node_written_to_before_it_is_found_is_found),
-        TEST(a_node_that_two_may_have_made_is_deleted_once),
-        TEST(a_node_that_may_not_be_read_is_waited_for_again),
-        TEST(a_holder_sees_that_the_node_is_somebody_elses),
-        TEST(the_kazoo_layout_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

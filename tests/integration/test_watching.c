@@ -269,11 +269,10 @@ static zkr_session *open_by_proxy(const struct zkr_session_opts *opts)
     return session;
 }
 
-static int setup(void **state)
+static int setup(void)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
 
-    (void)state;
     if (proxy_start(server_hosts(the_server), &proxy) != 0)
         return -1;
     opts.session_timeout_ms = SESSION_MS;
@@ -283,9 +282,8 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     proxy_heal(proxy);
     proxy_release(proxy);
     (void)zkr_session_close(s);
@@ -294,13 +292,14 @@ static int teardown(void **state)
     return 0;
 }
 
+FIXTURE(setup, teardown)
+
 /* -- what is told --------------------------------------------------------- */
 
-static void data_is_told_whenever_it_changes(void **state)
+TEST(data_is_told_whenever_it_changes)
 {
     struct log *log = watch(ZKR_WATCH_DATA);
 
-    (void)state;
     expect(log, 0, ZKR_WATCH_FIRST, ZNONODE, "");
     create(path, "a");
     expect(log, 1, ZKR_WATCH_CHANGED, ZOK, "a");
@@ -318,11 +317,10 @@ static void data_is_told_whenever_it_changes(void **state)
     end(log);
 }
 
-static void existence_is_told_and_nothing_else(void **state)
+TEST(existence_is_told_and_nothing_else)
 {
     struct log *log = watch(ZKR_WATCH_EXISTS);
 
-    (void)state;
     expect(log, 0, ZKR_WATCH_FIRST, ZNONODE, "");
     create(path, "a");
     expect(log, 1, ZKR_WATCH_CHANGED, ZOK, "");
@@ -342,12 +340,11 @@ static void existence_is_told_and_nothing_else(void **state)
 
 /* The server tells of the deletion, so nothing is read, and nothing is left to
  * wait for another node of that name. */
-static void a_watch_until_the_deletion_ends_with_it(void **state)
+TEST(a_watch_until_the_deletion_ends_with_it)
 {
     static const enum zkr_watch_what whats[] = { ZKR_WATCH_DATA,
                                                  ZKR_WATCH_CHILDREN };
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct log *log;
 
@@ -371,11 +368,10 @@ static void a_watch_until_the_deletion_ends_with_it(void **state)
     }
 }
 
-static void a_watch_of_a_missing_node_until_its_deletion_has_ended(void **state)
+TEST(a_watch_of_a_missing_node_until_its_deletion_has_ended)
 {
     struct log *log = watch(ZKR_WATCH_CHILDREN | ZKR_WATCH_UNTIL_DELETED);
 
-    (void)state;
     expect(log, 0, ZKR_WATCH_FIRST, ZNONODE, "");
     create(path, "a");
     expect_no_more(log, 1);
@@ -383,11 +379,10 @@ static void a_watch_of_a_missing_node_until_its_deletion_has_ended(void **state)
 }
 
 /* Changes before the deletion that were not told make it no ZKR_WATCH_ENDED. */
-static void a_deletion_after_other_changes_is_told_as_a_change(void **state)
+TEST(a_deletion_after_other_changes_is_told_as_a_change)
 {
     struct log *log;
 
-    (void)state;
     create(path, "a");
     log = watch(ZKR_WATCH_CHILDREN | ZKR_WATCH_UNTIL_DELETED);
     expect(log, 0, ZKR_WATCH_FIRST, ZOK, "");
@@ -402,12 +397,11 @@ static void a_deletion_after_other_changes_is_told_as_a_change(void **state)
 }
 
 /* Twice: the pause begins anew with each answer. */
-static void a_pause_makes_one_read_of_many_changes(void **state)
+TEST(a_pause_makes_one_read_of_many_changes)
 {
     enum { PAUSE_MS = 400, CHANGES = 50 };
     struct log *log = watch_new("0");
 
-    (void)state;
     ok(zkr_watch_set_pause(log->watch, PAUSE_MS));
     for (int round = 0; round < 2; round++) {
         struct stopwatch *w = stopwatch_start();
@@ -428,11 +422,10 @@ static void a_pause_makes_one_read_of_many_changes(void **state)
     end(log);
 }
 
-static void children_are_told_by_name(void **state)
+TEST(children_are_told_by_name)
 {
     struct log *log = watch(ZKR_WATCH_CHILDREN);
 
-    (void)state;
     expect(log, 0, ZKR_WATCH_FIRST, ZNONODE, "");
     create(path, NULL);
     expect(log, 1, ZKR_WATCH_CHANGED, ZOK, "");
@@ -456,20 +449,18 @@ static void children_are_told_by_name(void **state)
     end(log);
 }
 
-static void a_node_that_is_there_is_told_first(void **state)
+TEST(a_node_that_is_there_is_told_first)
 {
     struct log *log = watch_new("a");
 
-    (void)state;
     expect_no_more(log, 1);
     end(log);
 }
 
 /* The node is created between the read that misses it and the one that waits
  * for it. */
-static void a_creation_in_between_is_not_missed(void **state)
+TEST(a_creation_in_between_is_not_missed)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct log *log;
 
@@ -486,14 +477,13 @@ static void a_creation_in_between_is_not_missed(void **state)
     }
 }
 
-static void paths_have_the_chroot(void **state)
+TEST(paths_have_the_chroot)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *below;
     struct log *root;
     struct log *node;
 
-    (void)state;
     create(path, "root");
     opts.chroot = path;
     below = open_session_with(&opts);
@@ -510,7 +500,7 @@ static void paths_have_the_chroot(void **state)
 }
 
 /* Servers from 3.8.4 and 3.9.2 on refuse `exists` as well (ZOOKEEPER-2590). */
-static void an_unreadable_node_is_told_when_it_is_readable(void **state)
+TEST(an_unreadable_node_is_told_when_it_is_readable)
 {
     struct ACL writers = { ZOO_PERM_WRITE | ZOO_PERM_DELETE | ZOO_PERM_ADMIN,
                            { "world", "anyone" } };
@@ -520,7 +510,6 @@ static void an_unreadable_node_is_told_when_it_is_readable(void **state)
     struct log *exists;
     int refused;
 
-    (void)state;
     create(path, "a");
     assert_int_equal(admin_set_acl(admin, path, &closed), ZOK);
     refused = zkr_session_exists(s, path, SOON_MS, NULL);
@@ -562,13 +551,12 @@ static void connect_again(void)
     wait_session_state(s, ZKR_SESSION_RECONNECTED);
 }
 
-static void changes_without_a_connection_are_told_later(void **state)
+TEST(changes_without_a_connection_are_told_later)
 {
     struct log *data;
     struct log *exists;
     struct log *children;
 
-    (void)state;
     create(path, "0");
     data = watch(ZKR_WATCH_DATA);
     exists = watch(ZKR_WATCH_EXISTS);
@@ -599,14 +587,13 @@ static void changes_without_a_connection_are_told_later(void **state)
     end(children);
 }
 
-static void a_node_that_comes_and_goes_meanwhile_is_told(void **state)
+TEST(a_node_that_comes_and_goes_meanwhile_is_told)
 {
     struct log *data = watch(ZKR_WATCH_DATA);
     struct log *exists = watch(ZKR_WATCH_EXISTS);
     struct log *children = watch(ZKR_WATCH_CHILDREN);
     struct log *logs[] = { data, exists, children };
 
-    (void)state;
     for (int i = 0; i < 3; i++)
         expect(logs[i], 0, ZKR_WATCH_FIRST, ZNONODE, "");
     lose_connection();
@@ -631,13 +618,12 @@ static void a_node_that_comes_and_goes_meanwhile_is_told(void **state)
     }
 }
 
-static void a_new_session_is_a_gap(void **state)
+TEST(a_new_session_is_a_gap)
 {
     struct log *data;
     struct log *exists;
     struct log *children;
 
-    (void)state;
     create(path, "0");
     create(child("x"), NULL);
     data = watch(ZKR_WATCH_DATA);
@@ -672,11 +658,10 @@ static void a_new_session_is_a_gap(void **state)
     end(children);
 }
 
-static void a_change_between_two_sessions_is_told(void **state)
+TEST(a_change_between_two_sessions_is_told)
 {
     struct log *log = watch_new("0");
 
-    (void)state;
     for (size_t i = 1; i < 3; i++) {
         char data[8];
 
@@ -690,12 +675,11 @@ static void a_change_between_two_sessions_is_told(void **state)
     end(log);
 }
 
-static void a_watch_without_a_connection_waits_for_one(void **state)
+TEST(a_watch_without_a_connection_waits_for_one)
 {
     struct log *log;
     struct log *freed;
 
-    (void)state;
     create(path, "a");
     lose_connection();
     log = watch(ZKR_WATCH_DATA);
@@ -707,11 +691,10 @@ static void a_watch_without_a_connection_waits_for_one(void **state)
     end(log);
 }
 
-static void reads_that_fail_are_repeated(void **state)
+TEST(reads_that_fail_are_repeated)
 {
     struct log *log;
 
-    (void)state;
     create(path, "0");
     proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_DROP_REPLY);
     proxy_rule(proxy, ZOO_GETDATA_OP, 2, PROXY_DROP_REQUEST);
@@ -734,11 +717,10 @@ static void reads_that_fail_are_repeated(void **state)
 }
 
 /* The session ends while a read is under way. */
-static void a_session_that_ends_under_a_read_is_a_gap(void **state)
+TEST(a_session_that_ends_under_a_read_is_a_gap)
 {
     struct log *log = watch_new("0");
 
-    (void)state;
     for (size_t i = 1; i < 3; i++) {
         char data[8];
 
@@ -756,12 +738,11 @@ static void a_session_that_ends_under_a_read_is_a_gap(void **state)
     end(log);
 }
 
-static void a_server_that_restarts_ends_no_watch(void **state)
+TEST(a_server_that_restarts_ends_no_watch)
 {
     struct log *data;
     struct log *children;
 
-    (void)state;
     create(path, "0");
     data = watch(ZKR_WATCH_DATA);
     children = watch(ZKR_WATCH_CHILDREN);
@@ -786,12 +767,11 @@ static void a_server_that_restarts_ends_no_watch(void **state)
 
 /* -- callbacks ------------------------------------------------------------ */
 
-static void the_last_of_many_changes_is_told(void **state)
+TEST(the_last_of_many_changes_is_told)
 {
     struct log *log;
     char data[16];
 
-    (void)state;
     create(path, "0");
     log = watch_held(ZKR_WATCH_DATA);
     expect(log, 0, ZKR_WATCH_FIRST, ZOK, "0");
@@ -806,11 +786,10 @@ static void the_last_of_many_changes_is_told(void **state)
     end(log);
 }
 
-static void a_gap_stays_a_gap(void **state)
+TEST(a_gap_stays_a_gap)
 {
     struct log *log;
 
-    (void)state;
     create(path, "0");
     log = watch_held(ZKR_WATCH_DATA);
     expect(log, 0, ZKR_WATCH_FIRST, ZOK, "0");
@@ -824,11 +803,10 @@ static void a_gap_stays_a_gap(void **state)
     end(log);
 }
 
-static void a_callback_can_free_its_watch(void **state)
+TEST(a_callback_can_free_its_watch)
 {
     struct log *log = new_log();
 
-    (void)state;
     create(path, "a");
     log->ends_itself = true;
     ok(zkr_session_watch(s, path, ZKR_WATCH_DATA, record, log, &log->watch));
@@ -850,13 +828,12 @@ static void *free_it(void *arg)
     return NULL;
 }
 
-static void a_free_waits_for_the_callback(void **state)
+TEST(a_free_waits_for_the_callback)
 {
     struct log *log;
     pthread_t thread;
     size_t told;
 
-    (void)state;
     create(path, "a");
     log = watch_held(ZKR_WATCH_DATA);
     expect(log, 0, ZKR_WATCH_FIRST, ZOK, "a");
@@ -874,14 +851,13 @@ static void a_free_waits_for_the_callback(void **state)
     end(log);
 }
 
-static void a_close_ends_watches(void **state)
+TEST(a_close_ends_watches)
 {
     zkr_session *mine = open_session();
     struct log *data;
     struct log *freed;
     struct log *missing;
 
-    (void)state;
     create(path, "a");
     data = watch_by(mine, path, ZKR_WATCH_DATA);
     freed = watch_by(mine, path, ZKR_WATCH_CHILDREN);
@@ -919,12 +895,11 @@ static void watch_child(int error, const struct zkr_reply *reply,
                                  &tree->child);
 }
 
-static void a_callback_can_watch_more(void **state)
+TEST(a_callback_can_watch_more)
 {
     struct tree tree = { .log = new_log() };
     zkr_watch *children = NULL;
 
-    (void)state;
     create(path, NULL);
     ok(zkr_session_watch(s, path, ZKR_WATCH_CHILDREN, watch_child, &tree,
                          &children));
@@ -938,13 +913,12 @@ static void a_callback_can_watch_more(void **state)
     end(tree.log);
 }
 
-static void the_event_loop_of_the_program_tells(void **state)
+TEST(the_event_loop_of_the_program_tells)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *mine;
     struct log *log;
 
-    (void)state;
     opts.flags = ZKR_SESSION_OWN_LOOP;
     mine = open_session_with(&opts);
     create(path, "0");
@@ -986,12 +960,11 @@ static void wait_watches(int count)
 }
 
 /* A watch on the children stayed on the server until a child came. */
-static void a_free_takes_the_watch_off_the_server(void **state)
+TEST(a_free_takes_the_watch_off_the_server)
 {
     struct log *logs[6];
     int before;
 
-    (void)state;
     settle(s);
     before = server_watch_count(the_server);
     create(path, "a");
@@ -1007,13 +980,12 @@ static void a_free_takes_the_watch_off_the_server(void **state)
     wait_watches(before);
 }
 
-static void others_go_on_watching_the_node(void **state)
+TEST(others_go_on_watching_the_node)
 {
     struct log *one;
     struct log *two;
     struct log *data;
 
-    (void)state;
     create(path, "a");
     for (int i = ZKR_WATCH_DATA; i <= ZKR_WATCH_CHILDREN; i++) {
         one = watch((enum zkr_watch_what)i);
@@ -1037,7 +1009,7 @@ static void others_go_on_watching_the_node(void **state)
 
 /* A claim watches the node before its own, and a watch on the same node that is
  * freed must not end that. */
-static void a_waiting_claim_goes_on_watching(void **state)
+TEST(a_waiting_claim_goes_on_watching)
 {
     zkr_mutex *m = new_mutex(s, path);
     zkr_session *other = open_session();
@@ -1046,7 +1018,6 @@ static void a_waiting_claim_goes_on_watching(void **state)
     struct waiter w;
     struct log *log;
 
-    (void)state;
     waiter_start(&w, m, SOON_MS);
     wait_children(path, 2);
     settle(s);
@@ -1062,11 +1033,10 @@ static void a_waiting_claim_goes_on_watching(void **state)
     close_session(other);
 }
 
-static void a_watch_freed_under_its_read_leaves_nothing(void **state)
+TEST(a_watch_freed_under_its_read_leaves_nothing)
 {
     int before;
 
-    (void)state;
     settle(s);
     before = server_watch_count(the_server);
     create(path, "a");
@@ -1106,9 +1076,8 @@ static void free_when_lost(zkr_session *session,
 
 /* The request that was to take the watch back was queued for the next session,
  * and the end of the handle freed it. */
-static void a_watch_may_be_freed_as_its_session_ends(void **state)
+TEST(a_watch_may_be_freed_as_its_session_ends)
 {
-    (void)state;
     create(path, "a");
     for (int i = 0; i < 5; i++) {
         struct lasting l = { .freed = false };
@@ -1141,9 +1110,8 @@ static bool is_cut_off(void *session)
     return state == ZKR_SESSION_SUSPENDED || state == ZKR_SESSION_LOST;
 }
 
-static void a_watch_may_be_freed_at_any_moment(void **state)
+TEST(a_watch_may_be_freed_at_any_moment)
 {
-    (void)state;
     for (int i = 0; i < 300; i++) {
         enum zkr_watch_what what = (enum zkr_watch_what)(i % 3 + 1);
         struct log *log = watch(what);
@@ -1167,13 +1135,12 @@ static void a_watch_may_be_freed_at_any_moment(void **state)
     settle_told();
 }
 
-static void wrong_arguments_are_refused(void **state)
+TEST(wrong_arguments_are_refused)
 {
     char too_long[ZKR_PATH_MAX + 2];
     struct log *log = new_log();
     zkr_watch *w = NULL;
 
-    (void)state;
     memset(too_long, 'a', sizeof(too_long) - 1);
     too_long[0] = '/';
     too_long[sizeof(too_long) - 1] = '\0';
@@ -1259,12 +1226,11 @@ static void wait_value(int value)
         fail_msg("not all watches tell %d", value);
 }
 
-static void a_thousand_watches_on_one_session(void **state)
+TEST(a_thousand_watches_on_one_session)
 {
     int before;
     int64_t began_ms;
 
-    (void)state;
     settle(s);
     before = server_watch_count(the_server);
     create(path, NULL);
@@ -1307,7 +1273,7 @@ static void assert_forward(struct log *log)
     }
 }
 
-static void the_last_told_is_the_last_written(void **state)
+TEST(the_last_told_is_the_last_written)
 {
     enum { WRITES = 2000 };
     struct log *data;
@@ -1315,7 +1281,6 @@ static void the_last_told_is_the_last_written(void **state)
     char last[16] = "0";
     bool is_there = false;
 
-    (void)state;
     create(path, last);
     data = watch(ZKR_WATCH_DATA);
     children = watch(ZKR_WATCH_CHILDREN);
@@ -1351,52 +1316,7 @@ static void the_last_told_is_the_last_written(void **state)
 
 /* ------------------------------------------------------------------------- */
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-static int run_group(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(data_is_told_whenever_it_changes),
-        TEST(existence_is_told_and_nothing_else),
-        TEST(a_watch_until_the_deletion_ends_with_it),
-        TEST(a_watch_of_a_missing_node_until_its_deletion_has_ended),
-        TEST(a_deletion_after_other_changes_is_told_as_a_change),
-        TEST(a_pause_makes_one_read_of_many_changes),
-        TEST(children_are_told_by_name),
-        TEST(a_node_that_is_there_is_told_first),
-        TEST(a_creation_in_between_is_not_missed),
-        TEST(paths_have_the_chroot),
-        TEST(an_unreadable_node_is_told_when_it_is_readable),
-        TEST(changes_without_a_connection_are_told_later),
-        TEST(a_node_that_comes_and_goes_meanwhile_is_told),
-        TEST(a_new_session_is_a_gap),
-        TEST(a_change_between_two_sessions_is_told),
-        TEST(a_watch_without_a_connection_waits_for_one),
-        TEST(reads_that_fail_are_repeated),
-        TEST(a_session_that_ends_under_a_read_is_a_gap),
-        TEST(a_server_that_restarts_ends_no_watch),
-        TEST(the_last_of_many_changes_is_told),
-        TEST(a_gap_stays_a_gap),
-        TEST(a_callback_can_free_its_watch),
-        TEST(a_free_waits_for_the_callback),
-        TEST(a_close_ends_watches),
-        TEST(a_callback_can_watch_more),
-        TEST(the_event_loop_of_the_program_tells),
-        TEST(a_free_takes_the_watch_off_the_server),
-        TEST(others_go_on_watching_the_node),
-        TEST(a_waiting_claim_goes_on_watching),
-        TEST(a_watch_freed_under_its_read_leaves_nothing),
-        TEST(a_watch_may_be_freed_as_its_session_ends),
-        TEST(a_watch_may_be_freed_at_any_moment),
-        TEST(wrong_arguments_are_refused),
-        TEST(a_thousand_watches_on_one_session),
-        TEST(the_last_told_is_the_last_written),
-    };
-
-    return cmocka_run_group_tests_name("watching", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

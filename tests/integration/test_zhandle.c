@@ -47,11 +47,10 @@ static void expect_answer(struct visit *v, size_t i)
     assert_int_equal(count, 1); /* everybody */
 }
 
-static void the_handle_serves_calls_that_we_do_not_wrap(void **state)
+TEST(the_handle_serves_calls_that_we_do_not_wrap)
 {
     struct visit v = { .session = open_session(), .answers = recorder_new() };
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         assert_int_equal(zkr_session_with_handle(v.session, ask_acl, &v), ZOK);
         assert_int_equal(v.calls, i + 1);
@@ -68,11 +67,10 @@ static int answer_17(zhandle_t *zh, void *user)
     return 17;
 }
 
-static void its_result_is_returned(void **state)
+TEST(its_result_is_returned)
 {
     zkr_session *s = open_session();
 
-    (void)state;
     assert_int_equal(zkr_session_with_handle(s, answer_17, NULL), 17);
     assert_int_equal(zkr_session_with_handle(s, NULL, NULL), ZKR_EINVAL);
     assert_int_equal(zkr_session_with_handle(NULL, answer_17, NULL),
@@ -80,11 +78,10 @@ static void its_result_is_returned(void **state)
     close_session(s);
 }
 
-static void without_a_connection_it_is_not_called(void **state)
+TEST(without_a_connection_it_is_not_called)
 {
     struct visit v = { .session = open_session(), .answers = recorder_new() };
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         server_kill9(the_server);
         wait_session_state(v.session, ZKR_SESSION_SUSPENDED);
@@ -130,11 +127,10 @@ static int outlive_the_session(zhandle_t *zh, void *user)
     return zoo_aget_acl(zh, "/", on_acl, v);
 }
 
-static void an_expiry_waits_for_it(void **state)
+TEST(an_expiry_waits_for_it)
 {
     struct visit v = { .session = open_session(), .answers = recorder_new() };
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         assert_int_equal(
             zkr_session_with_handle(v.session, outlive_the_session, &v),
@@ -214,9 +210,8 @@ static int close_elsewhere(zhandle_t *zh, void *user)
     return outlive_the_close(zh, v);
 }
 
-static void a_close_waits_for_it(void **state)
+TEST(a_close_waits_for_it)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct visit v = { .session = open_session() };
 
@@ -237,12 +232,11 @@ static int try_to_wait(zhandle_t *zh, void *user)
     return ZOK;
 }
 
-static void inside_it_no_call_waits(void **state)
+TEST(inside_it_no_call_waits)
 {
     struct visit v = { .session = open_session(), .answers = recorder_new() };
     int code;
 
-    (void)state;
     v.mutex = new_mutex(v.session, new_path());
     assert_int_equal(zkr_session_with_handle(v.session, try_to_wait, &v), ZOK);
     for (size_t i = 0; i < 2; i++) {
@@ -266,12 +260,11 @@ static void ask_in_a_callback(zkr_session *s,
         recorder_add(v->answers, rc, -1);
 }
 
-static void a_callback_may_use_it(void **state)
+TEST(a_callback_may_use_it)
 {
     struct visit v = { .session = open_session(), .answers = recorder_new() };
     zkr_listener *l;
 
-    (void)state;
     ok(zkr_session_listen(v.session, ask_in_a_callback, &v, &l));
     expect_answer(&v, 0);
     zkr_listener_free(l);
@@ -279,7 +272,7 @@ static void a_callback_may_use_it(void **state)
     recorder_free(v.answers);
 }
 
-static void a_forked_child_does_not_get_it(void **state)
+TEST(a_forked_child_does_not_get_it)
 {
     zkr_session *s = open_session();
     int status = 0;
@@ -287,7 +280,6 @@ static void a_forked_child_does_not_get_it(void **state)
     int fds[2];
     int rc = 0;
 
-    (void)state;
     assert_int_equal(pipe(fds), 0);
     pid = fork();
     if (pid == 0) {
@@ -304,23 +296,7 @@ static void a_forked_child_does_not_get_it(void **state)
     close_session(s);
 }
 
-static int run_group(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_handle_serves_calls_that_we_do_not_wrap),
-        cmocka_unit_test(its_result_is_returned),
-        cmocka_unit_test(without_a_connection_it_is_not_called),
-        cmocka_unit_test(an_expiry_waits_for_it),
-        cmocka_unit_test(a_close_waits_for_it),
-        cmocka_unit_test(inside_it_no_call_waits),
-        cmocka_unit_test(a_callback_may_use_it),
-        cmocka_unit_test(a_forked_child_does_not_get_it),
-    };
-
-    return cmocka_run_group_tests_name("zhandle", tests, NULL, NULL);
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

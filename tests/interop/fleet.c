@@ -26,11 +26,10 @@ static void kill_all(void)
         worker_kill(&workers[i]);
 }
 
-int fleet_set_up(void **state)
+int fleet_set_up(void)
 {
     const char *tmp = getenv("TMPDIR");
 
-    (void)state;
     (void)snprintf(base, sizeof(base), "%s/zkrecipes-test-XXXXXX",
                    tmp != NULL && *tmp != '\0' ? tmp : "/tmp");
     assert_non_null(mkdtemp(base));
@@ -38,9 +37,8 @@ int fleet_set_up(void **state)
     return 0;
 }
 
-int fleet_tear_down(void **state)
+int fleet_tear_down(void)
 {
-    (void)state;
     kill_all();
     guard_finish(&guard);
     return 0;

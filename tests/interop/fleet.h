@@ -32,8 +32,8 @@ struct mix {
 };
 
 /* For the group. */
-int fleet_set_up(void **state);
-int fleet_tear_down(void **state);
+int fleet_set_up(void);
+int fleet_tear_down(void);
 
 /* Number 0 to PER_KIND - 1 of a kind. */
 struct worker *fleet_worker(int kind, int number);

@@ -22,9 +22,8 @@ struct worker *worker_of(enum kind kind, int number)
     return w;
 }
 
-int pairs_tear_down(void **state)
+int pairs_tear_down(void)
 {
-    (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
         for (int i = 0; i < PER_KIND; i++)
             worker_stop(&workers[kind][i]);

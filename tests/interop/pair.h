@@ -18,7 +18,7 @@ struct side {
 };
 
 /* For the group. */
-int pairs_tear_down(void **state);
+int pairs_tear_down(void);
 
 /* Returns one of the workers of a kind, connected. */
 struct worker *worker_of(enum kind kind, int number);

@@ -41,25 +41,23 @@ static void await_gone(const char *path)
 }
 
 /* kazoo #563 */
-static void kazoo_lock_object_does_not_outlive_a_container(void **state)
+TEST(kazoo_lock_object_does_not_outlive_a_container)
 {
     struct worker *kazoo;
     const char *path = use_by_turns(&c, &kazoo_subclass, &kazoo);
 
-    (void)state;
     await_gone(path);
     worker_do(kazoo, "failed: NoNodeError", "again write %d", SOON_MS);
     worker_acquire(kazoo, "write"); /* a new object */
     worker_do(kazoo, "released", "release write");
 }
 
-static void kazoo_lock_object_outlives_our_kazoo_layout(void **state)
+TEST(kazoo_lock_object_outlives_our_kazoo_layout)
 {
     struct worker *kazoo;
     struct worker *us = worker_of(KIND_C, 0);
     const char *empty;
 
-    (void)state;
     (void)use_by_turns(&c_for_kazoo, &kazoo_as_is, &kazoo);
     /* A container that is created now goes when the server looks next. */
     empty = new_path();
@@ -73,13 +71,8 @@ static void kazoo_lock_object_outlives_our_kazoo_layout(void **state)
 
 static int run_group(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kazoo_lock_object_does_not_outlive_a_container),
-        cmocka_unit_test(kazoo_lock_object_outlives_our_kazoo_layout),
-    };
 
-    return cmocka_run_group_tests_name("interop-container", tests, NULL,
-                                       pairs_tear_down);
+    return test_run_between(NULL, pairs_tear_down);
 }
 
 int main(void)

@@ -72,31 +72,27 @@ static void both_count(const char *kind, bool with_mutex)
     assert_int_equal(number_of(kind, path), ADDERS * ADDS);
 }
 
-static void c_and_curator_count_one_atomic_long(void **state)
+TEST(c_and_curator_count_one_atomic_long)
 {
-    (void)state;
     both_count("long", false);
 }
 
-static void c_and_curator_take_the_mutex_of_one_atomic_long(void **state)
+TEST(c_and_curator_take_the_mutex_of_one_atomic_long)
 {
-    (void)state;
     both_count("long", true);
 }
 
-static void c_and_curator_count_one_shared_count(void **state)
+TEST(c_and_curator_count_one_shared_count)
 {
-    (void)state;
     both_count("shared", false);
 }
 
-static void kazoo_counts_one_shared_count_with_us(void **state)
+TEST(kazoo_counts_one_shared_count_with_us)
 {
     const char *path = new_path();
     struct sum sum = { 0, 0 };
     char number[64];
 
-    (void)state;
     for (int kind = 0; kind < KINDS; kind++)
         worker_tell(worker_of(kind, 0), "add shared %s - %d", path, ADDS);
     for (int kind = 0; kind < KINDS; kind++)
@@ -109,7 +105,7 @@ static void kazoo_counts_one_shared_count_with_us(void **state)
 
 /* A text of as many characters as our number has bytes: the last character is
  * 9, and 1 is added to it. */
-static void a_text_of_kazoo_is_taken_for_a_number(void **state)
+TEST(a_text_of_kazoo_is_taken_for_a_number)
 {
     static const struct {
         const char *kind;
@@ -122,7 +118,6 @@ static void a_text_of_kazoo_is_taken_for_a_number(void **state)
     struct worker *c = worker_of(KIND_C, 0);
     struct worker *kazoo = worker_of(KIND_KAZOO, 0);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         const char *path = new_path();
 
@@ -133,13 +128,12 @@ static void a_text_of_kazoo_is_taken_for_a_number(void **state)
     }
 }
 
-static void another_text_of_kazoo_is_refused(void **state)
+TEST(another_text_of_kazoo_is_refused)
 {
     const char *path = new_path();
     struct worker *c = worker_of(KIND_C, 0);
     struct worker *kazoo = worker_of(KIND_KAZOO, 0);
 
-    (void)state;
     worker_do(kazoo, "added", "add text %s - 10", path);
     worker_do(c, "failed: ZKR_EDAMAGED", "add long %s - 1", path);
     worker_do(c, "failed: ZKR_EDAMAGED", "add shared %s - 1", path);
@@ -192,16 +186,14 @@ static void under_faults(const char *kind, bool with_mutex)
     proxy_stop(proxy);
 }
 
-static void nobody_counts_an_atomic_long_twice(void **state)
+TEST(nobody_counts_an_atomic_long_twice)
 {
-    (void)state;
     under_faults("long", false);
     under_faults("long", true);
 }
 
-static void nobody_counts_a_shared_count_twice(void **state)
+TEST(nobody_counts_a_shared_count_twice)
 {
-    (void)state;
     under_faults("shared", false);
 }
 
@@ -232,15 +224,13 @@ static void c_waits_at_one_barrier_with(enum kind other)
     }
 }
 
-static void c_and_curator_wait_at_one_barrier(void **state)
+TEST(c_and_curator_wait_at_one_barrier)
 {
-    (void)state;
     c_waits_at_one_barrier_with(KIND_CURATOR);
 }
 
-static void c_and_kazoo_wait_at_one_barrier(void **state)
+TEST(c_and_kazoo_wait_at_one_barrier)
 {
-    (void)state;
     c_waits_at_one_barrier_with(KIND_KAZOO);
 }
 
@@ -265,9 +255,8 @@ static void all_enter(const char *path)
     assert_int_equal(admin_exists(admin, ready, NULL), ZOK);
 }
 
-static void c_and_curator_enter_and_leave_together(void **state)
+TEST(c_and_curator_enter_and_leave_together)
 {
-    (void)state;
     for (int time = 0; time < 2; time++) {
         const char *path = new_path();
 
@@ -283,9 +272,8 @@ static void c_and_curator_enter_and_leave_together(void **state)
     }
 }
 
-static void a_member_of_either_that_dies_inside_has_left(void **state)
+TEST(a_member_of_either_that_dies_inside_has_left)
 {
-    (void)state;
     for (int dead = 0; dead < 2; dead++) {
         const char *path = new_path();
 
@@ -309,23 +297,8 @@ static void a_member_of_either_that_dies_inside_has_left(void **state)
 
 static int run_group(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(c_and_curator_count_one_atomic_long),
-        cmocka_unit_test(c_and_curator_take_the_mutex_of_one_atomic_long),
-        cmocka_unit_test(c_and_curator_count_one_shared_count),
-        cmocka_unit_test(c_and_curator_wait_at_one_barrier),
-        cmocka_unit_test(c_and_curator_enter_and_leave_together),
-        cmocka_unit_test(a_member_of_either_that_dies_inside_has_left),
-        cmocka_unit_test(nobody_counts_an_atomic_long_twice),
-        cmocka_unit_test(nobody_counts_a_shared_count_twice),
-        cmocka_unit_test(kazoo_counts_one_shared_count_with_us),
-        cmocka_unit_test(a_text_of_kazoo_is_taken_for_a_number),
-        cmocka_unit_test(another_text_of_kazoo_is_refused),
-        cmocka_unit_test(c_and_kazoo_wait_at_one_barrier),
-    };
 
-    return cmocka_run_group_tests_name("interop-gather", tests, NULL,
-                                       pairs_tear_down);
+    return test_run_between(NULL, pairs_tear_down);
 }
 
 int main(void)

@@ -15,41 +15,35 @@ static const struct side kazoo_subclass = { KIND_KAZOO, "curator", "write" };
 static const struct side c_for_kazoo = { KIND_C, "kazoo", "write" };
 static const struct side kazoo_as_is = { KIND_KAZOO, "kazoo", "write" };
 
-static void c_and_the_latch_of_curator_exclude_each_other(void **state)
+TEST(c_and_the_latch_of_curator_exclude_each_other)
 {
-    (void)state;
     both_exclude("latch", &c, &curator);
 }
 
-static void c_and_an_election_with_the_subclass_exclude_each_other(void **state)
+TEST(c_and_an_election_with_the_subclass_exclude_each_other)
 {
-    (void)state;
     both_exclude("latch", &c, &kazoo_subclass);
 }
 
-static void latch_of_curator_and_the_subclass_exclude_each_other(void **state)
+TEST(latch_of_curator_and_the_subclass_exclude_each_other)
 {
-    (void)state;
     both_exclude("latch", &curator, &kazoo_subclass);
 }
 
-static void c_in_kazoo_layout_and_an_election_exclude_each_other(void **state)
+TEST(c_in_kazoo_layout_and_an_election_exclude_each_other)
 {
-    (void)state;
     both_exclude("latch", &c_for_kazoo, &kazoo_as_is);
 }
 
-static void c_waits_for_an_election_as_it_is(void **state)
+TEST(c_waits_for_an_election_as_it_is)
 {
-    (void)state;
     excludes("latch", &kazoo_as_is, &c);
 }
 
 /* Regression: beside it the participant had the marker of a latch, and both
  * led. */
-static void c_and_the_selector_of_curator_exclude_each_other(void **state)
+TEST(c_and_the_selector_of_curator_exclude_each_other)
 {
-    (void)state;
     both_exclude("selector", &c, &curator);
 }
 
@@ -77,9 +71,8 @@ static void both_name_the_same_leader(const char *recipe)
     }
 }
 
-static void c_and_curator_name_the_same_leader(void **state)
+TEST(c_and_curator_name_the_same_leader)
 {
-    (void)state;
     both_name_the_same_leader("latch");
     both_name_the_same_leader("selector");
 }
@@ -109,29 +102,16 @@ static void the_next_leads(const char *recipe)
     }
 }
 
-static void the_next_leads_when_the_leader_is_killed(void **state)
+TEST(the_next_leads_when_the_leader_is_killed)
 {
-    (void)state;
     the_next_leads("latch");
     the_next_leads("selector");
 }
 
 static int run_group(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(c_and_the_latch_of_curator_exclude_each_other),
-        cmocka_unit_test(
-            c_and_an_election_with_the_subclass_exclude_each_other),
-        cmocka_unit_test(latch_of_curator_and_the_subclass_exclude_each_other),
-        cmocka_unit_test(c_in_kazoo_layout_and_an_election_exclude_each_other),
-        cmocka_unit_test(c_waits_for_an_election_as_it_is),
-        cmocka_unit_test(c_and_the_selector_of_curator_exclude_each_other),
-        cmocka_unit_test(c_and_curator_name_the_same_leader),
-        cmocka_unit_test(the_next_leads_when_the_leader_is_killed),
-    };
 
-    return cmocka_run_group_tests_name("interop-latch", tests, NULL,
-                                       pairs_tear_down);
+    return test_run_between(NULL, pairs_tear_down);
 }
 
 int main(void)

@@ -328,209 +328,168 @@ static void mix_through_proxy(struct mix *m, fault_fn fault)
     proxy_stop(proxy);
 }
 
-static void three_languages_take_turns(void **state)
+TEST(three_languages_take_turns)
 {
     struct mix m = { .recipe = "mutex", .layout = "curator", .writers = 100 };
 
-    (void)state;
     mix(&m, no_fault, 0);
 }
 
-static void mutex_outlives_killed_clients_of_each_kind(void **state)
+TEST(mutex_outlives_killed_clients_of_each_kind)
 {
     struct mix m = { .recipe = "mutex",
                      .layout = "curator",
                      .writers = 100,
                      .session_ms = SHORT_SESSION_MS };
 
-    (void)state;
     mix(&m, kill_some_of_each_kind, 0);
 }
 
-static void mutex_outlives_restarts_of_the_server(void **state)
+TEST(mutex_outlives_restarts_of_the_server)
 {
     struct mix m = { .recipe = "mutex", .layout = "curator", .writers = 100 };
 
-    (void)state;
     mix_through_proxy(&m, restart_under_each_kind);
 }
 
-static void mutex_outlives_expired_sessions_of_each_kind(void **state)
+TEST(mutex_outlives_expired_sessions_of_each_kind)
 {
     struct mix m = { .recipe = "mutex", .layout = "curator", .writers = 100 };
 
-    (void)state;
     mix(&m, expire_some_of_each_kind, KINDS);
 }
 
-static void readers_share_and_writers_are_alone(void **state)
+TEST(readers_share_and_writers_are_alone)
 {
     struct mix m = { .recipe = "rw",
                      .layout = "curator",
                      .writers = WRITERS_PERCENT };
 
-    (void)state;
     mix(&m, no_fault, 0);
 }
 
-static void rwlock_outlives_killed_clients_of_each_kind(void **state)
+TEST(rwlock_outlives_killed_clients_of_each_kind)
 {
     struct mix m = { .recipe = "rw",
                      .layout = "curator",
                      .writers = WRITERS_PERCENT,
                      .session_ms = SHORT_SESSION_MS };
 
-    (void)state;
     mix(&m, kill_some_of_each_kind, 0);
 }
 
-static void rwlock_outlives_restarts_of_the_server(void **state)
+TEST(rwlock_outlives_restarts_of_the_server)
 {
     struct mix m = { .recipe = "rw",
                      .layout = "curator",
                      .writers = WRITERS_PERCENT };
 
-    (void)state;
     mix_through_proxy(&m, restart_under_each_kind);
 }
 
-static void rwlock_outlives_expired_sessions_of_each_kind(void **state)
+TEST(rwlock_outlives_expired_sessions_of_each_kind)
 {
     struct mix m = { .recipe = "rw",
                      .layout = "curator",
                      .writers = WRITERS_PERCENT };
 
-    (void)state;
     mix(&m, expire_some_of_each_kind, 2 * KINDS);
 }
 
 /* At no moment two lead. */
-static void three_languages_lead_in_turn(void **state)
+TEST(three_languages_lead_in_turn)
 {
     struct mix m = { .recipe = "latch", .layout = "curator", .writers = 100 };
 
-    (void)state;
     mix(&m, no_fault, 0);
 }
 
-static void leadership_outlives_killed_clients_of_each_kind(void **state)
+TEST(leadership_outlives_killed_clients_of_each_kind)
 {
     struct mix m = { .recipe = "latch",
                      .layout = "curator",
                      .writers = 100,
                      .session_ms = SHORT_SESSION_MS };
 
-    (void)state;
     mix(&m, kill_some_of_each_kind, 0);
 }
 
-static void leadership_outlives_restarts_of_the_server(void **state)
+TEST(leadership_outlives_restarts_of_the_server)
 {
     struct mix m = { .recipe = "latch", .layout = "curator", .writers = 100 };
 
-    (void)state;
     mix_through_proxy(&m, restart_under_each_kind);
 }
 
-static void leadership_outlives_expired_sessions_of_each_kind(void **state)
+TEST(leadership_outlives_expired_sessions_of_each_kind)
 {
     struct mix m = { .recipe = "latch", .layout = "curator", .writers = 100 };
 
-    (void)state;
     mix(&m, expire_some_of_each_kind, KINDS);
 }
 
-static void c_and_kazoo_as_it_is_lead_in_turn(void **state)
+TEST(c_and_kazoo_as_it_is_lead_in_turn)
 {
     struct mix m = { .recipe = "latch", .layout = "kazoo", .writers = 100 };
 
-    (void)state;
     mix(&m, no_fault, 0);
 }
 
-static void c_and_kazoo_as_it_is_take_turns(void **state)
+TEST(c_and_kazoo_as_it_is_take_turns)
 {
     struct mix m = { .recipe = "mutex", .layout = "kazoo", .writers = 100 };
 
-    (void)state;
     mix(&m, no_fault, 0);
 }
 
-static void readers_of_ours_share_with_writers_of_kazoo(void **state)
+TEST(readers_of_ours_share_with_writers_of_kazoo)
 {
     struct mix m = { .recipe = "rw",
                      .layout = "kazoo",
                      .writers = WRITERS_PERCENT };
 
-    (void)state;
     mix(&m, no_fault, 0);
 }
 
 /* Ours acquire two leases at once now and then. Curator does not: it would take
  * a turn for each, and two that each have a part would wait for ever. */
-static void never_more_leases_than_the_limit(void **state)
+TEST(never_more_leases_than_the_limit)
 {
     struct mix m = { .layout = "curator",
                      .limit = LIMIT,
                      .writers = TWO_PERMITS_PERCENT };
 
-    (void)state;
     mix(&m, no_fault, 0);
     check_turns(&m);
 }
 
-static void leases_outlive_killed_clients_of_each_kind(void **state)
+TEST(leases_outlive_killed_clients_of_each_kind)
 {
     struct mix m = { .layout = "curator",
                      .limit = LIMIT,
                      .session_ms = SHORT_SESSION_MS };
 
-    (void)state;
     mix(&m, kill_lessees_of_each_kind, 0);
 }
 
-static void leases_outlive_restarts_of_the_server(void **state)
+TEST(leases_outlive_restarts_of_the_server)
 {
     struct mix m = { .layout = "curator", .limit = LIMIT };
 
-    (void)state;
     mix_through_proxy(&m, restart_under_lessees_of_each_kind);
 }
 
-static void leases_outlive_expired_sessions_of_each_kind(void **state)
+TEST(leases_outlive_expired_sessions_of_each_kind)
 {
     struct mix m = { .layout = "curator", .limit = LIMIT };
 
-    (void)state;
     mix(&m, expire_lessees_of_each_kind, 0);
 }
 
 static int run_group(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(three_languages_take_turns),
-        cmocka_unit_test(mutex_outlives_killed_clients_of_each_kind),
-        cmocka_unit_test(mutex_outlives_restarts_of_the_server),
-        cmocka_unit_test(mutex_outlives_expired_sessions_of_each_kind),
-        cmocka_unit_test(readers_share_and_writers_are_alone),
-        cmocka_unit_test(rwlock_outlives_killed_clients_of_each_kind),
-        cmocka_unit_test(rwlock_outlives_restarts_of_the_server),
-        cmocka_unit_test(rwlock_outlives_expired_sessions_of_each_kind),
-        cmocka_unit_test(three_languages_lead_in_turn),
-        cmocka_unit_test(leadership_outlives_killed_clients_of_each_kind),
-        cmocka_unit_test(leadership_outlives_restarts_of_the_server),
-        cmocka_unit_test(leadership_outlives_expired_sessions_of_each_kind),
-        cmocka_unit_test(c_and_kazoo_as_it_is_lead_in_turn),
-        cmocka_unit_test(c_and_kazoo_as_it_is_take_turns),
-        cmocka_unit_test(readers_of_ours_share_with_writers_of_kazoo),
-        cmocka_unit_test(never_more_leases_than_the_limit),
-        cmocka_unit_test(leases_outlive_killed_clients_of_each_kind),
-        cmocka_unit_test(leases_outlive_restarts_of_the_server),
-        cmocka_unit_test(leases_outlive_expired_sessions_of_each_kind),
-    };
 
-    return cmocka_run_group_tests_name("interop-mix", tests, fleet_set_up,
-                                       fleet_tear_down);
+    return test_run_between(fleet_set_up, fleet_tear_down);
 }
 
 int main(void)

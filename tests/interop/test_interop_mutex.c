@@ -18,79 +18,68 @@ static const struct side kazoo_patterns = { KIND_KAZOO, "patterns", "write" };
 static const struct side c_for_kazoo = { KIND_C, "kazoo", "write" };
 static const struct side kazoo_as_is = { KIND_KAZOO, "kazoo", "write" };
 
-static void c_and_curator_exclude_each_other(void **state)
+TEST(c_and_curator_exclude_each_other)
 {
-    (void)state;
     both_exclude("mutex", &c, &curator);
 }
 
-static void c_and_kazoo_subclass_exclude_each_other(void **state)
+TEST(c_and_kazoo_subclass_exclude_each_other)
 {
-    (void)state;
     both_exclude("mutex", &c, &kazoo_subclass);
 }
 
-static void curator_and_kazoo_subclass_exclude_each_other(void **state)
+TEST(curator_and_kazoo_subclass_exclude_each_other)
 {
-    (void)state;
     both_exclude("mutex", &curator, &kazoo_subclass);
 }
 
-static void c_and_kazoo_with_patterns_exclude_each_other(void **state)
+TEST(c_and_kazoo_with_patterns_exclude_each_other)
 {
-    (void)state;
     both_exclude("mutex", &c, &kazoo_patterns);
 }
 
-static void kazoo_with_patterns_waits_for_curator_only(void **state)
+TEST(kazoo_with_patterns_waits_for_curator_only)
 {
-    (void)state;
     excludes("mutex", &curator, &kazoo_patterns);
     lets_in("mutex", &kazoo_patterns, &curator);
 }
 
-static void kazoo_as_it_is_does_not_wait_for_curator_layout(void **state)
+TEST(kazoo_as_it_is_does_not_wait_for_curator_layout)
 {
-    (void)state;
     excludes("mutex", &kazoo_as_is, &c);
     lets_in("mutex", &c, &kazoo_as_is);
 }
 
-static void kazoo_as_it_is_and_curator_ignore_each_other(void **state)
+TEST(kazoo_as_it_is_and_curator_ignore_each_other)
 {
-    (void)state;
     lets_in("mutex", &kazoo_as_is, &curator);
     lets_in("mutex", &curator, &kazoo_as_is);
 }
 
-static void c_in_kazoo_layout_and_kazoo_as_it_is_exclude(void **state)
+TEST(c_in_kazoo_layout_and_kazoo_as_it_is_exclude)
 {
-    (void)state;
     both_exclude("mutex", &c_for_kazoo, &kazoo_as_is);
 }
 
-static void c_in_either_layout_excludes_the_other(void **state)
+TEST(c_in_either_layout_excludes_the_other)
 {
-    (void)state;
     both_exclude("mutex", &c_for_kazoo, &c);
 }
 
-static void curator_does_not_see_c_in_kazoo_layout(void **state)
+TEST(curator_does_not_see_c_in_kazoo_layout)
 {
-    (void)state;
     excludes("mutex", &curator, &c_for_kazoo);
     lets_in("mutex", &c_for_kazoo, &curator);
 }
 
 /* CURATOR-43: "-" sorts before all numbers, and Curator waits for it. */
-static void a_foreign_child_blocks_curator_and_not_us(void **state)
+TEST(a_foreign_child_blocks_curator_and_not_us)
 {
     struct worker *us;
     struct worker *them;
     const char *path = pair_on_new_path("mutex", &c, &curator, &us, &them);
     char child[128];
 
-    (void)state;
     (void)snprintf(child, sizeof(child), "%s/-", path);
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     assert_int_equal(admin_create(admin, child, NULL), ZOK);
@@ -121,7 +110,7 @@ static void *take_turns(void *mutex)
 }
 
 /* Two threads here take a lock that stays from each other without a pause. */
-static void curator_gets_a_lock_that_stays_here(void **state)
+TEST(curator_gets_a_lock_that_stays_here)
 {
     struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
     struct worker *us;
@@ -132,7 +121,6 @@ static void curator_gets_a_lock_that_stays_here(void **state)
     pthread_t threads[2];
     void *failed;
 
-    (void)state;
     opts.retain_ms = 600000;
     ok(zkr_mutex_new(s, path, &opts, &m));
     release(acquire(m)); /* it stays, and nobody uses it */
@@ -211,12 +199,11 @@ static void pass_by_curator(zkr_session *s, zkr_mutex *m, struct worker *them,
 }
 
 /* A bound of one, and a longer one, each several times. */
-static void curator_waits_for_a_bounded_number_of_grants(void **state)
+TEST(curator_waits_for_a_bounded_number_of_grants)
 {
     struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
     zkr_session *s = open_session();
 
-    (void)state;
     opts.retain_ms = 600000;
     for (opts.retain_max = 1; opts.retain_max <= 4; opts.retain_max += 3) {
         struct worker *us;
@@ -235,24 +222,8 @@ static void curator_waits_for_a_bounded_number_of_grants(void **state)
 
 static int run_group(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(c_and_curator_exclude_each_other),
-        cmocka_unit_test(c_and_kazoo_subclass_exclude_each_other),
-        cmocka_unit_test(curator_and_kazoo_subclass_exclude_each_other),
-        cmocka_unit_test(c_and_kazoo_with_patterns_exclude_each_other),
-        cmocka_unit_test(kazoo_with_patterns_waits_for_curator_only),
-        cmocka_unit_test(kazoo_as_it_is_does_not_wait_for_curator_layout),
-        cmocka_unit_test(kazoo_as_it_is_and_curator_ignore_each_other),
-        cmocka_unit_test(c_in_kazoo_layout_and_kazoo_as_it_is_exclude),
-        cmocka_unit_test(c_in_either_layout_excludes_the_other),
-        cmocka_unit_test(curator_does_not_see_c_in_kazoo_layout),
-        cmocka_unit_test(a_foreign_child_blocks_curator_and_not_us),
-        cmocka_unit_test(curator_gets_a_lock_that_stays_here),
-        cmocka_unit_test(curator_waits_for_a_bounded_number_of_grants),
-    };
 
-    return cmocka_run_group_tests_name("interop-mutex", tests, NULL,
-                                       pairs_tear_down);
+    return test_run_between(NULL, pairs_tear_down);
 }
 
 int main(void)

@@ -26,43 +26,32 @@ static void hears(const char *recipe, const char *mode, enum kind holder_kind,
     worker_do(holder, "released", "release %s", mode);
 }
 
-static void c_holder_hears_the_revoker_of_curator(void **state)
+TEST(c_holder_hears_the_revoker_of_curator)
 {
-    (void)state;
     hears("mutex", "write", KIND_C, KIND_CURATOR);
 }
 
-static void c_writer_and_reader_hear_the_revoker_of_curator(void **state)
+TEST(c_writer_and_reader_hear_the_revoker_of_curator)
 {
-    (void)state;
     hears("rw", "write", KIND_C, KIND_CURATOR);
     hears("rw", "read", KIND_C, KIND_CURATOR);
 }
 
-static void curator_holder_hears_our_request(void **state)
+TEST(curator_holder_hears_our_request)
 {
-    (void)state;
     hears("mutex", "write", KIND_CURATOR, KIND_C);
 }
 
-static void curator_writer_and_reader_hear_our_request(void **state)
+TEST(curator_writer_and_reader_hear_our_request)
 {
-    (void)state;
     hears("rw", "write", KIND_CURATOR, KIND_C);
     hears("rw", "read", KIND_CURATOR, KIND_C);
 }
 
 static int run_group(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(c_holder_hears_the_revoker_of_curator),
-        cmocka_unit_test(c_writer_and_reader_hear_the_revoker_of_curator),
-        cmocka_unit_test(curator_holder_hears_our_request),
-        cmocka_unit_test(curator_writer_and_reader_hear_our_request),
-    };
 
-    return cmocka_run_group_tests_name("interop-revoke", tests, NULL,
-                                       pairs_tear_down);
+    return test_run_between(NULL, pairs_tear_down);
 }
 
 int main(void)

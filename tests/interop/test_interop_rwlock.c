@@ -39,39 +39,33 @@ static void share(const struct client *a, const struct client *b)
     lets_in("rw", &b->reader, &a->reader);
 }
 
-static void c_and_curator_share(void **state)
+TEST(c_and_curator_share)
 {
-    (void)state;
     share(&c, &curator);
 }
 
-static void c_and_kazoo_subclass_share(void **state)
+TEST(c_and_kazoo_subclass_share)
 {
-    (void)state;
     share(&c, &kazoo_subclass);
 }
 
-static void curator_and_kazoo_subclass_share(void **state)
+TEST(curator_and_kazoo_subclass_share)
 {
-    (void)state;
     share(&curator, &kazoo_subclass);
 }
 
-static void c_and_kazoo_with_patterns_share(void **state)
+TEST(c_and_kazoo_with_patterns_share)
 {
-    (void)state;
     share(&c, &kazoo_patterns);
 }
 
-static void c_in_kazoo_layout_and_kazoo_as_it_is_share(void **state)
+TEST(c_in_kazoo_layout_and_kazoo_as_it_is_share)
 {
-    (void)state;
     share(&c_for_kazoo, &kazoo_as_is);
 }
 
-static void kazoo_with_patterns_waits_for_curator_only(void **state)
+TEST(kazoo_with_patterns_waits_for_curator_only)
 {
-    (void)state;
     excludes("rw", &curator.writer, &kazoo_patterns.writer);
     excludes("rw", &curator.writer, &kazoo_patterns.reader);
     excludes("rw", &curator.reader, &kazoo_patterns.writer);
@@ -80,44 +74,39 @@ static void kazoo_with_patterns_waits_for_curator_only(void **state)
     lets_in("rw", &kazoo_patterns.reader, &curator.writer);
 }
 
-static void kazoo_as_it_is_does_not_wait_for_curator_layout(void **state)
+TEST(kazoo_as_it_is_does_not_wait_for_curator_layout)
 {
-    (void)state;
     excludes("rw", &kazoo_as_is.writer, &c.writer);
     lets_in("rw", &c.writer, &kazoo_as_is.writer);
     lets_in("rw", &c.writer, &kazoo_as_is.reader);
 }
 
-static void kazoo_as_it_is_and_curator_ignore_each_other(void **state)
+TEST(kazoo_as_it_is_and_curator_ignore_each_other)
 {
-    (void)state;
     lets_in("rw", &curator.writer, &kazoo_as_is.writer);
     lets_in("rw", &kazoo_as_is.writer, &curator.writer);
     lets_in("rw", &kazoo_as_is.writer, &curator.reader);
 }
 
-static void c_in_either_layout_shares_with_the_other(void **state)
+TEST(c_in_either_layout_shares_with_the_other)
 {
-    (void)state;
     share(&c, &c_for_kazoo);
 }
 
-static void curator_does_not_see_c_in_kazoo_layout(void **state)
+TEST(curator_does_not_see_c_in_kazoo_layout)
 {
-    (void)state;
     excludes("rw", &curator.writer, &c_for_kazoo.writer);
     lets_in("rw", &c_for_kazoo.writer, &curator.writer);
     lets_in("rw", &c_for_kazoo.reader, &curator.writer);
 }
 
 /* One path, one recipe. */
-static void a_mutex_and_a_write_lock_do_not_exclude(void **state)
+TEST(a_mutex_and_a_write_lock_do_not_exclude)
 {
     struct worker *holder;
     struct worker *other;
     const char *path;
 
-    (void)state;
     path = pair_on_new_path("rw", &curator.writer, &c.writer, &holder, &other);
     worker_do(other, "lock", "lock mutex curator %s", path);
     worker_acquire(holder, "write");
@@ -146,25 +135,22 @@ static void downgrade_before(const struct side *writer)
     worker_do(waiter, "released", "release write");
 }
 
-static void curator_writer_waits_for_the_end_of_our_downgrade(void **state)
+TEST(curator_writer_waits_for_the_end_of_our_downgrade)
 {
-    (void)state;
     downgrade_before(&curator.writer);
 }
 
-static void kazoo_writer_waits_for_the_end_of_our_downgrade(void **state)
+TEST(kazoo_writer_waits_for_the_end_of_our_downgrade)
 {
-    (void)state;
     downgrade_before(&kazoo_subclass.writer);
 }
 
 /* A reader that comes while the downgraded grant is held, is let in. */
-static void curator_reader_shares_with_our_downgrade(void **state)
+TEST(curator_reader_shares_with_our_downgrade)
 {
     struct worker *holder;
     struct worker *reader;
 
-    (void)state;
     (void)pair_on_new_path("rw", &c.writer, &curator.reader, &holder, &reader);
     worker_acquire(holder, "write");
     worker_do(holder, "held ", "downgrade");
@@ -186,14 +172,13 @@ static void downgrade_curator(struct worker *holder, struct worker *waiter,
 
 /* CURATOR-621: Curator puts the reader behind the waiting writer, and lets that
  * writer in, of whichever client it is. */
-static void downgrade_of_old_curator_lets_a_writer_of_ours_in(void **state)
+TEST(downgrade_of_old_curator_lets_a_writer_of_ours_in)
 {
     struct worker *holder;
     struct worker *waiter;
     const char *path =
         pair_on_new_path("rw", &curator.writer, &c.writer, &holder, &waiter);
 
-    (void)state;
     if (worker_is_since(holder, 5, 5))
         skip();
     downgrade_curator(holder, waiter, path);
@@ -203,7 +188,7 @@ static void downgrade_of_old_curator_lets_a_writer_of_ours_in(void **state)
     worker_do(holder, "released", "release read");
 }
 
-static void our_writer_waits_for_the_end_of_a_downgrade_of_curator(void **state)
+TEST(our_writer_waits_for_the_end_of_a_downgrade_of_curator)
 {
     struct worker *holder;
     struct worker *waiter;
@@ -211,7 +196,6 @@ static void our_writer_waits_for_the_end_of_a_downgrade_of_curator(void **state)
         pair_on_new_path("rw", &curator.writer, &c.writer, &holder, &waiter);
     char *reader;
 
-    (void)state;
     if (!worker_is_since(holder, 5, 5))
         skip();
     downgrade_curator(holder, waiter, path);
@@ -262,9 +246,8 @@ static void reader_goes_before_the_writer_behind_it(void)
 
 /* kazoo #649: a reader that is woken while a writer waits behind it, waits for
  * that writer, which waits for it. Ours gives up in the end, and frees both. */
-static void old_kazoo_reader_waits_for_the_writer_behind_it(void **state)
+TEST(old_kazoo_reader_waits_for_the_writer_behind_it)
 {
-    (void)state;
     if (worker_is_since(worker_of(KIND_KAZOO, 0), 2, 9))
         skip();
     stand_in_a_row(&c_for_kazoo.writer, &kazoo_as_is.reader);
@@ -277,9 +260,8 @@ static void old_kazoo_reader_waits_for_the_writer_behind_it(void **state)
     worker_do(row.reader, "released", "release read");
 }
 
-static void kazoo_reader_does_not_wait_for_it(void **state)
+TEST(kazoo_reader_does_not_wait_for_it)
 {
-    (void)state;
     if (!worker_is_since(worker_of(KIND_KAZOO, 0), 2, 9))
         skip();
     stand_in_a_row(&c_for_kazoo.writer, &kazoo_as_is.reader);
@@ -287,40 +269,16 @@ static void kazoo_reader_does_not_wait_for_it(void **state)
 }
 
 /* With the read lock of examples/interop. */
-static void kazoo_subclass_reader_does_not_wait_for_it(void **state)
+TEST(kazoo_subclass_reader_does_not_wait_for_it)
 {
-    (void)state;
     stand_in_a_row(&c.writer, &kazoo_subclass.reader);
     reader_goes_before_the_writer_behind_it();
 }
 
 static int run_group(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(c_and_curator_share),
-        cmocka_unit_test(c_and_kazoo_subclass_share),
-        cmocka_unit_test(curator_and_kazoo_subclass_share),
-        cmocka_unit_test(c_and_kazoo_with_patterns_share),
-        cmocka_unit_test(c_in_kazoo_layout_and_kazoo_as_it_is_share),
-        cmocka_unit_test(kazoo_with_patterns_waits_for_curator_only),
-        cmocka_unit_test(kazoo_as_it_is_does_not_wait_for_curator_layout),
-        cmocka_unit_test(kazoo_as_it_is_and_curator_ignore_each_other),
-        cmocka_unit_test(c_in_either_layout_shares_with_the_other),
-        cmocka_unit_test(curator_does_not_see_c_in_kazoo_layout),
-        cmocka_unit_test(a_mutex_and_a_write_lock_do_not_exclude),
-        cmocka_unit_test(curator_writer_waits_for_the_end_of_our_downgrade),
-        cmocka_unit_test(kazoo_writer_waits_for_the_end_of_our_downgrade),
-        cmocka_unit_test(curator_reader_shares_with_our_downgrade),
-        cmocka_unit_test(downgrade_of_old_curator_lets_a_writer_of_ours_in),
-        cmocka_unit_test(
-            our_writer_waits_for_the_end_of_a_downgrade_of_curator),
-        cmocka_unit_test(old_kazoo_reader_waits_for_the_writer_behind_it),
-        cmocka_unit_test(kazoo_reader_does_not_wait_for_it),
-        cmocka_unit_test(kazoo_subclass_reader_does_not_wait_for_it),
-    };
 
-    return cmocka_run_group_tests_name("interop-rwlock", tests, NULL,
-                                       pairs_tear_down);
+    return test_run_between(NULL, pairs_tear_down);
 }
 
 int main(void)

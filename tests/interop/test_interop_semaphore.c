@@ -92,9 +92,8 @@ static void keep_out(enum kind kind)
     is_empty();
 }
 
-static void c_and_curator_share_the_leases(void **state)
+TEST(c_and_curator_share_the_leases)
 {
-    (void)state;
     keep_out(KIND_C);
     keep_out(KIND_CURATOR);
 }
@@ -125,9 +124,8 @@ static void all_or_none_beside(enum kind kind)
     is_empty();
 }
 
-static void c_and_curator_acquire_all_or_none(void **state)
+TEST(c_and_curator_acquire_all_or_none)
 {
-    (void)state;
     all_or_none_beside(KIND_C);
     all_or_none_beside(KIND_CURATOR);
 }
@@ -158,17 +156,15 @@ static void serve_in_order(enum kind kind)
     is_empty();
 }
 
-static void c_and_curator_have_their_turns_in_order(void **state)
+TEST(c_and_curator_have_their_turns_in_order)
 {
-    (void)state;
     serve_in_order(KIND_C);
     serve_in_order(KIND_CURATOR);
 }
 
 /* The servers end its session, and not before are its permits free. */
-static void a_killed_client_frees_its_permits(void **state)
+TEST(a_killed_client_frees_its_permits)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct worker *holder;
         struct worker *next;
@@ -192,9 +188,8 @@ static void a_killed_client_frees_its_permits(void **state)
 }
 
 /* One that waits for a lease is killed: those behind it are served. */
-static void a_killed_waiter_lets_the_next_in(void **state)
+TEST(a_killed_waiter_lets_the_next_in)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct worker *holder;
         struct worker *waiter;
@@ -216,9 +211,8 @@ static void a_killed_waiter_lets_the_next_in(void **state)
     }
 }
 
-static void c_and_a_semaphore_mutex_exclude_each_other(void **state)
+TEST(c_and_a_semaphore_mutex_exclude_each_other)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct worker *holder;
         struct worker *other;
@@ -242,13 +236,12 @@ static void c_and_a_semaphore_mutex_exclude_each_other(void **state)
 }
 
 /* The node is Curator's SharedCount. */
-static void c_and_curator_follow_one_limit(void **state)
+TEST(c_and_curator_follow_one_limit)
 {
     zkr_session *s = open_session();
     char recipe[100];
     char limit[80];
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct worker *first;
         struct worker *second;
@@ -273,11 +266,10 @@ static void c_and_curator_follow_one_limit(void **state)
     close_session(s);
 }
 
-static void a_foreign_child_takes_up_a_permit_of_both(void **state)
+TEST(a_foreign_child_takes_up_a_permit_of_both)
 {
     char child[128];
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct worker *holder;
         struct worker *other;
@@ -300,9 +292,8 @@ static void a_foreign_child_takes_up_a_permit_of_both(void **state)
 
 /* An operator deletes the lease of one that waits: it makes another, as the
  * other kind does. */
-static void a_deleted_lease_is_made_again(void **state)
+TEST(a_deleted_lease_is_made_again)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct worker *holder;
         struct worker *waiter;
@@ -325,13 +316,12 @@ static void a_deleted_lease_is_made_again(void **state)
 /* A member of each kind wants both permits. Curator takes a turn for each, and
  * ours comes between the two turns: it has the second turn, and waits for the
  * first permit. Neither goes on until one of them is gone. */
-static void several_permits_of_each_kind_deadlock(void **state)
+TEST(several_permits_of_each_kind_deadlock)
 {
     struct worker *first = worker_of(KIND_C, 1); /* has a turn before both */
     struct worker *c;
     struct worker *curator;
 
-    (void)state;
     take_new_path();
     worker_do(first, "lock", "lock mutex curator %s", locks);
     c = join("semaphore:2", KIND_C, 0);
@@ -355,12 +345,11 @@ static void several_permits_of_each_kind_deadlock(void **state)
 
 /* It takes each child of the path for one of its leases, of which it has two
  * here. Ours count those below "leases" only. */
-static void the_semaphore_of_kazoo_counts_our_nodes(void **state)
+TEST(the_semaphore_of_kazoo_counts_our_nodes)
 {
     struct worker *c;
     struct worker *kazoo = worker_of(KIND_KAZOO, 0);
 
-    (void)state;
     take_new_path();
     worker_do(kazoo, "lock", "lock semaphore kazoo %s", path);
     c = join("semaphore:2", KIND_C, 0);
@@ -374,22 +363,8 @@ static void the_semaphore_of_kazoo_counts_our_nodes(void **state)
 
 static int run_group(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(c_and_curator_share_the_leases),
-        cmocka_unit_test(c_and_curator_acquire_all_or_none),
-        cmocka_unit_test(c_and_curator_have_their_turns_in_order),
-        cmocka_unit_test(a_killed_client_frees_its_permits),
-        cmocka_unit_test(a_killed_waiter_lets_the_next_in),
-        cmocka_unit_test(c_and_a_semaphore_mutex_exclude_each_other),
-        cmocka_unit_test(c_and_curator_follow_one_limit),
-        cmocka_unit_test(a_foreign_child_takes_up_a_permit_of_both),
-        cmocka_unit_test(a_deleted_lease_is_made_again),
-        cmocka_unit_test(several_permits_of_each_kind_deadlock),
-        cmocka_unit_test(the_semaphore_of_kazoo_counts_our_nodes),
-    };
 
-    return cmocka_run_group_tests_name("interop-semaphore", tests, NULL,
-                                       pairs_tear_down);
+    return test_run_between(NULL, pairs_tear_down);
 }
 
 int main(void)

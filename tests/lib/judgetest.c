@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The judge of a lock: for each rule, records that break it and no other. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "judge.h"
+#include "test.h"
 
 enum { MOST = 8 };
 
@@ -19,14 +14,15 @@ static struct judge_access accesses[MOST];
 static struct judge_records records;
 static struct judgement judgement;
 
-static int set_up(void **state)
+static int set_up(void)
 {
-    (void)state;
     records = (struct judge_records){
         .grants = grants, .nodes = nodes, .accesses = accesses, .timed = true
     };
     return 0;
 }
+
+FIXTURE(set_up, NULL)
 
 static void add_node(const char *name, bool shared, int64_t token,
                      int64_t gone_at)
@@ -89,24 +85,21 @@ static void finds_nothing(void)
 
 /* Histories that are right */
 
-static void nothing_is_right(void **state)
+TEST(nothing_is_right)
 {
-    (void)state;
     finds_nothing();
 }
 
-static void turns_are_right(void **state)
+TEST(turns_are_right)
 {
-    (void)state;
     add("a", false, 1, 10, 20);
     add("b", false, 2, 20, 30);
     add("c", false, 3, 31, 40);
     finds_nothing();
 }
 
-static void shared_grants_may_be_held_together(void **state)
+TEST(shared_grants_may_be_held_together)
 {
-    (void)state;
     add("a", false, 1, 10, 20);
     add("b", true, 2, 20, 50);
     add("c", true, 3, 20, 40);
@@ -115,9 +108,8 @@ static void shared_grants_may_be_held_together(void **state)
 }
 
 /* Shared grants may come in any order, and end in any. */
-static void shared_grants_have_no_order(void **state)
+TEST(shared_grants_have_no_order)
 {
-    (void)state;
     add_node("a", true, 1, 40);
     add_node("b", true, 2, 30);
     add_grant("b", true, 2, 10, 30);
@@ -127,9 +119,8 @@ static void shared_grants_have_no_order(void **state)
     finds_nothing();
 }
 
-static void the_order_of_the_records_does_not_matter(void **state)
+TEST(the_order_of_the_records_does_not_matter)
 {
-    (void)state;
     add_node("a", false, 1, 20);
     add_node("b", false, 2, 30);
     add_grant("b", false, 2, 20, 30);
@@ -138,9 +129,8 @@ static void the_order_of_the_records_does_not_matter(void **state)
 }
 
 /* One node, and three who have it in turn. */
-static void a_node_is_handed_on(void **state)
+TEST(a_node_is_handed_on)
 {
-    (void)state;
     add("a", false, 1, 10, 20);
     add_node("b", false, 2, 50);
     add_grant("b", false, 2, 20, 30);
@@ -153,9 +143,8 @@ static void a_node_is_handed_on(void **state)
 }
 
 /* Both were granted in their turn, and their session has ended. */
-static void a_session_takes_two_nodes_with_it(void **state)
+TEST(a_session_takes_two_nodes_with_it)
 {
-    (void)state;
     add("a", false, 1, 10, 20);
     add_node("b", false, 2, 30);
     add_grant("b", false, 2, 20, 30);
@@ -164,9 +153,8 @@ static void a_session_takes_two_nodes_with_it(void **state)
 }
 
 /* The record of "a" was late: its lock had gone to "b" by then. */
-static void an_instant_says_only_that_it_was_granted(void **state)
+TEST(an_instant_says_only_that_it_was_granted)
 {
-    (void)state;
     add_node("a", false, 1, 20);
     add_node("b", false, 2, 30);
     add_grant("a", false, 1, 26, 26);
@@ -176,9 +164,8 @@ static void an_instant_says_only_that_it_was_granted(void **state)
 
 /* Histories that are wrong */
 
-static void two_hold_it_together(void **state)
+TEST(two_hold_it_together)
 {
-    (void)state;
     records.nodes = NULL;
     add_grant("a", false, 1, 10, 20);
     add_grant("b", false, 2, 18, 30);
@@ -186,9 +173,8 @@ static void two_hold_it_together(void **state)
                          "grant, by 2");
 }
 
-static void a_shared_grant_overlaps_an_exclusive_one(void **state)
+TEST(a_shared_grant_overlaps_an_exclusive_one)
 {
-    (void)state;
     records.nodes = NULL;
     add_grant("a", false, 1, 10, 20);
     add_grant("b", true, 2, 17, 30);
@@ -196,9 +182,8 @@ static void a_shared_grant_overlaps_an_exclusive_one(void **state)
                          "grant, by 3");
 }
 
-static void an_exclusive_grant_overlaps_a_shared_one(void **state)
+TEST(an_exclusive_grant_overlaps_a_shared_one)
 {
-    (void)state;
     records.nodes = NULL;
     add_grant("a", true, 1, 10, 40);
     add_grant("b", true, 2, 11, 20);
@@ -207,9 +192,8 @@ static void an_exclusive_grant_overlaps_a_shared_one(void **state)
                          "grant, by 1");
 }
 
-static void a_grant_that_does_not_end_overlaps_the_next(void **state)
+TEST(a_grant_that_does_not_end_overlaps_the_next)
 {
-    (void)state;
     records.nodes = NULL;
     add_grant("a", false, 1, 10, JUDGE_NEVER);
     add_grant("b", false, 2, 20, 30);
@@ -218,9 +202,8 @@ static void a_grant_that_does_not_end_overlaps_the_next(void **state)
     assert_int_equal(judgement.violations, 1);
 }
 
-static void the_limit_may_be_reached(void **state)
+TEST(the_limit_may_be_reached)
 {
-    (void)state;
     records.limit = 2;
     add("a", true, 1, 10, 50);
     add("b", true, 2, 20, 30);
@@ -230,9 +213,8 @@ static void the_limit_may_be_reached(void **state)
     finds_nothing();
 }
 
-static void one_too_many_hold_it_together(void **state)
+TEST(one_too_many_hold_it_together)
 {
-    (void)state;
     records.limit = 2;
     add("a", true, 1, 10, 50);
     add("b", true, 2, 20, 30);
@@ -242,9 +224,8 @@ static void one_too_many_hold_it_together(void **state)
                          "was granted, by 2");
 }
 
-static void a_token_goes_back(void **state)
+TEST(a_token_goes_back)
 {
-    (void)state;
     records.nodes = NULL;
     add_grant("b", false, 2, 10, 20);
     add_grant("a", false, 1, 20, 30);
@@ -252,9 +233,8 @@ static void a_token_goes_back(void **state)
                           "earlier one, 2");
 }
 
-static void a_shared_token_goes_back_behind_an_exclusive_one(void **state)
+TEST(a_shared_token_goes_back_behind_an_exclusive_one)
 {
-    (void)state;
     records.nodes = NULL;
     add_grant("b", false, 2, 10, 20);
     add_grant("c", true, 3, 20, 30);
@@ -263,9 +243,8 @@ static void a_shared_token_goes_back_behind_an_exclusive_one(void **state)
                           "earlier one, 2");
 }
 
-static void two_grants_have_one_token(void **state)
+TEST(two_grants_have_one_token)
 {
-    (void)state;
     add_node("a", false, 1, 20);
     add_grant("a", false, 1, 10, 10);
     add_grant("b", false, 1, 11, 11);
@@ -273,9 +252,8 @@ static void two_grants_have_one_token(void **state)
                        "10");
 }
 
-static void two_have_one_node_together(void **state)
+TEST(two_have_one_node_together)
 {
-    (void)state;
     add_node("a", false, 1, 30);
     add_grant("a", false, 1, 10, 20);
     add_grant("b", false, 1, 18, 30);
@@ -284,9 +262,8 @@ static void two_have_one_node_together(void **state)
                          "grant, by 2");
 }
 
-static void a_handoff_goes_back(void **state)
+TEST(a_handoff_goes_back)
 {
-    (void)state;
     add_node("a", false, 1, 30);
     add_grant("a", false, 1, 10, 20);
     add_grant("b", false, 1, 20, 30);
@@ -295,9 +272,8 @@ static void a_handoff_goes_back(void **state)
                           "earlier one, 1");
 }
 
-static void two_grants_have_one_handoff(void **state)
+TEST(two_grants_have_one_handoff)
 {
-    (void)state;
     add_node("a", false, 1, 20);
     add_grant("a", false, 1, 10, 10);
     add_grant("b", false, 1, 11, 11);
@@ -307,26 +283,23 @@ static void two_grants_have_one_handoff(void **state)
                        "11");
 }
 
-static void no_node_has_the_token(void **state)
+TEST(no_node_has_the_token)
 {
-    (void)state;
     add("a", false, 1, 10, 20);
     add_grant("b", false, 2, 20, 30);
     finds(JUDGE_UNKNOWN, "b, exclusive, token 0x2: the server has no such "
                          "node, 20");
 }
 
-static void the_server_has_no_node_at_all(void **state)
+TEST(the_server_has_no_node_at_all)
 {
-    (void)state;
     add_grant("b", false, 2, 20, 30);
     finds(JUDGE_UNKNOWN, "b, exclusive, token 0x2: the server has no such "
                          "node, 20");
 }
 
-static void the_node_with_the_token_has_another_name(void **state)
+TEST(the_node_with_the_token_has_another_name)
 {
-    (void)state;
     add("a", false, 1, 10, 20);
     grants[0].node = "a";
     finds_nothing();
@@ -336,9 +309,8 @@ static void the_node_with_the_token_has_another_name(void **state)
 }
 
 /* "a" was never granted, or nobody wrote it down. */
-static void a_node_ahead_is_still_there(void **state)
+TEST(a_node_ahead_is_still_there)
 {
-    (void)state;
     add_node("a", false, 1, 25);
     add("b", false, 2, 20, 30);
     finds(JUDGE_EARLY, "b, exclusive, token 0x2: it was granted before a node "
@@ -347,9 +319,8 @@ static void a_node_ahead_is_still_there(void **state)
 
 /* Claims of one session take the lock from each other before the node goes;
  * those of others do not. */
-static void a_node_ahead_of_the_same_session_is_still_there(void **state)
+TEST(a_node_ahead_of_the_same_session_is_still_there)
 {
-    (void)state;
     add_node("z", false, 1, 15);
     add_node("a", false, 2, 25);
     add("b", false, 3, 20, 30);
@@ -366,9 +337,8 @@ static void a_node_ahead_of_the_same_session_is_still_there(void **state)
                        "ahead had gone, by 5");
 }
 
-static void a_shared_node_ahead_is_still_there(void **state)
+TEST(a_shared_node_ahead_is_still_there)
 {
-    (void)state;
     add_node("a", true, 1, 25);
     add("b", true, 2, 20, 30);
     finds_nothing();
@@ -378,18 +348,16 @@ static void a_shared_node_ahead_is_still_there(void **state)
                        "ahead had gone, by 1");
 }
 
-static void it_is_held_when_its_node_has_gone(void **state)
+TEST(it_is_held_when_its_node_has_gone)
 {
-    (void)state;
     add_node("a", false, 1, 20);
     add_grant("a", false, 1, 10, 24);
     finds(JUDGE_LATE, "a, exclusive, token 0x1: it was held after its node had "
                       "gone, by 4");
 }
 
-static void clocks_may_be_off_by_the_slack(void **state)
+TEST(clocks_may_be_off_by_the_slack)
 {
-    (void)state;
     add_node("a", false, 1, 20);
     add_node("b", false, 2, 30);
     add_grant("a", false, 1, 10, 16);
@@ -404,9 +372,8 @@ static void clocks_may_be_off_by_the_slack(void **state)
 }
 
 /* The clocks have nothing in common; the order alone tells. */
-static void its_node_goes_before_that_of_an_earlier_grant(void **state)
+TEST(its_node_goes_before_that_of_an_earlier_grant)
 {
-    (void)state;
     add("a", false, 1, 10, 20);
     add("b", false, 2, 20, 30);
     nodes[0].gone = nodes[1].gone + 1;
@@ -416,17 +383,15 @@ static void its_node_goes_before_that_of_an_earlier_grant(void **state)
                         "an earlier grant, 131");
 }
 
-static void a_node_is_left(void **state)
+TEST(a_node_is_left)
 {
-    (void)state;
     add("a", false, 1, 10, 20);
     add_node("b", true, 2, JUDGE_NEVER);
     finds(JUDGE_LEFT, "b, shared, token 0x2: the node is still there, token 2");
 }
 
-static void an_access_is_stale(void **state)
+TEST(an_access_is_stale)
 {
-    (void)state;
     add_access(false, 1);
     add_access(false, 3);
     add_access(false, 3);
@@ -435,9 +400,8 @@ static void an_access_is_stale(void **state)
                        "a higher token, 3");
 }
 
-static void a_shared_access_is_stale_behind_an_exclusive_one(void **state)
+TEST(a_shared_access_is_stale_behind_an_exclusive_one)
 {
-    (void)state;
     add_access(false, 2);
     add_access(true, 4);
     add_access(true, 3);
@@ -447,9 +411,8 @@ static void a_shared_access_is_stale_behind_an_exclusive_one(void **state)
                        "higher token, 2");
 }
 
-static void an_exclusive_access_is_stale_behind_a_shared_one(void **state)
+TEST(an_exclusive_access_is_stale_behind_a_shared_one)
 {
-    (void)state;
     add_access(true, 4);
     add_access(false, 3);
     finds(JUDGE_STALE, "an access, exclusive, token 0x3: it was accepted after "
@@ -464,11 +427,10 @@ static void count_sentence(void *user, const char *sentence)
     ++*(long *)user;
 }
 
-static void each_violation_is_told(void **state)
+TEST(each_violation_is_told)
 {
     long told = 0;
 
-    (void)state;
     records.nodes = NULL;
     records.tell = count_sentence;
     records.user = &told;
@@ -482,48 +444,4 @@ static void each_violation_is_told(void **state)
     assert_int_equal(judgement.counts[JUDGE_DISORDER], 2);
     assert_string_equal(judgement.first, "b, exclusive, token 0x2: it overlaps "
                                          "an earlier grant, by 5");
-}
-
-#define TEST(f) cmocka_unit_test_setup(f, set_up)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(nothing_is_right),
-        TEST(turns_are_right),
-        TEST(shared_grants_may_be_held_together),
-        TEST(shared_grants_have_no_order),
-        TEST(the_order_of_the_records_does_not_matter),
-        TEST(a_node_is_handed_on),
-        TEST(a_session_takes_two_nodes_with_it),
-        TEST(an_instant_says_only_that_it_was_granted),
-        TEST(two_hold_it_together),
-        TEST(a_shared_grant_overlaps_an_exclusive_one),
-        TEST(an_exclusive_grant_overlaps_a_shared_one),
-        TEST(a_grant_that_does_not_end_overlaps_the_next),
-        TEST(the_limit_may_be_reached),
-        TEST(one_too_many_hold_it_together),
-        TEST(a_token_goes_back),
-        TEST(a_shared_token_goes_back_behind_an_exclusive_one),
-        TEST(two_grants_have_one_token),
-        TEST(two_have_one_node_together),
-        TEST(a_handoff_goes_back),
-        TEST(two_grants_have_one_handoff),
-        TEST(no_node_has_the_token),
-        TEST(the_server_has_no_node_at_all),
-        TEST(the_node_with_the_token_has_another_name),
-        TEST(a_node_ahead_is_still_there),
-        TEST(a_node_ahead_of_the_same_session_is_still_there),
-        TEST(a_shared_node_ahead_is_still_there),
-        TEST(it_is_held_when_its_node_has_gone),
-        TEST(clocks_may_be_off_by_the_slack),
-        TEST(its_node_goes_before_that_of_an_earlier_grant),
-        TEST(a_node_is_left),
-        TEST(an_access_is_stale),
-        TEST(a_shared_access_is_stale_behind_an_exclusive_one),
-        TEST(an_exclusive_access_is_stale_behind_a_shared_one),
-        TEST(each_violation_is_told),
-    };
-
-    return cmocka_run_group_tests_name("judge", tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the reader of transaction logs, on logs made by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +9,7 @@
 #include <unistd.h>
 
 #include "spawn.h"
+#include "test.h"
 #include "txn_log.h"
 
 enum { TXN_SIZE = 32, RECORD_SIZE = 12 + TXN_SIZE + 1 };
@@ -23,11 +18,10 @@ static char dir[] = "/tmp/zkrecipes-log-XXXXXX";
 static struct guard guard;
 static FILE *file;
 
-static int set_up(void **state)
+static int set_up(void)
 {
     char path[PATH_MAX];
 
-    (void)state;
     (void)strcpy(dir, "/tmp/zkrecipes-log-XXXXXX");
     assert_non_null(mkdtemp(dir));
     assert_int_equal(guard_start(&guard, dir), 0);
@@ -40,12 +34,13 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
+static int tear_down(void)
 {
-    (void)state;
     guard_finish(&guard);
     return 0;
 }
+
+FIXTURE(set_up, tear_down)
 
 static void put(unsigned char *bytes, uint64_t number, int width)
 {
@@ -110,9 +105,8 @@ static void assert_reads(int64_t zxids)
     assert_int_equal(sum, zxids);
 }
 
-static void records_come_in_order(void **state)
+TEST(records_come_in_order)
 {
-    (void)state;
     write_record(1, RECORD_SIZE);
     write_record(2, RECORD_SIZE);
     assert_reads(12);
@@ -121,9 +115,8 @@ static void records_come_in_order(void **state)
 /* A server whose disk was full writes on after a torn record in the same file.
  * The reader once stopped there, and a committed transaction seemed to be in
  * only one log. */
-static void records_behind_a_torn_one_are_read(void **state)
+TEST(records_behind_a_torn_one_are_read)
 {
-    (void)state;
     write_record(1, RECORD_SIZE);
     write_record(2, 20);
     write_record(2, RECORD_SIZE);
@@ -131,37 +124,21 @@ static void records_behind_a_torn_one_are_read(void **state)
     assert_reads(123);
 }
 
-static void a_torn_record_may_be_the_last(void **state)
+TEST(a_torn_record_may_be_the_last)
 {
-    (void)state;
     write_record(1, RECORD_SIZE);
     write_record(2, 20);
     assert_reads(1);
 }
 
 /* The record is complete except for one byte. */
-static void a_wrong_checksum_is_no_record(void **state)
+TEST(a_wrong_checksum_is_no_record)
 {
     unsigned char bytes[RECORD_SIZE];
 
-    (void)state;
     make_record(bytes, 1);
     bytes[12] = 'x';
     assert_int_equal(fwrite(bytes, sizeof(bytes), 1, file), 1);
     write_record(2, RECORD_SIZE);
     assert_reads(2);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(records_come_in_order),
-        TEST(records_behind_a_torn_one_are_read),
-        TEST(a_torn_record_may_be_the_last),
-        TEST(a_wrong_checksum_is_no_record),
-    };
-
-    return cmocka_run_group_tests_name("txn log", tests, NULL, NULL);
 }

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the proxy, between the plain ZooKeeper client and a real server. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -23,6 +17,7 @@
 #include "proxy.h"
 #include "recorder.h"
 #include "server.h"
+#include "test.h"
 #include "wait.h"
 
 enum {
@@ -45,31 +40,31 @@ struct fixture {
     struct recorder *replies; /* codes, in order; value: which request */
 };
 
-static int start_all(void **state)
+static struct fixture all;
+
+static int start_all(void)
 {
     static const char *const java[] = { "-Djute.maxbuffer=3000000", NULL };
     const struct server_opts opts = { .java_opts = java };
-    struct fixture *f = calloc(1, sizeof(*f));
+    struct fixture *f = &all;
 
-    *state = f;
-    if (f == NULL || server_start(&opts, &f->server) != SERVER_OK)
+    if (server_start(&opts, &f->server) != SERVER_OK)
         return -1;
     return admin_open(server_hosts(f->server), &f->direct);
 }
 
-static int stop_all(void **state)
+static int stop_all(void)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
 
     admin_close(f->direct);
     server_stop(f->server);
-    free(f);
     return 0;
 }
 
-static int set_up(void **state)
+static int set_up(void)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
 
     f->events = recorder_new();
     f->replies = recorder_new();
@@ -83,9 +78,9 @@ static void close_client(struct fixture *f)
     f->zh = NULL;
 }
 
-static int tear_down(void **state)
+static int tear_down(void)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
 
     proxy_heal(f->proxy);
     proxy_forget_rules(f->proxy);
@@ -96,6 +91,8 @@ static int tear_down(void **state)
     recorder_free(f->replies);
     return admin_delete_tree(f->direct, "/t");
 }
+
+FIXTURE(set_up, tear_down)
 
 /* The client */
 
@@ -250,9 +247,9 @@ static void assert_counts(const struct fixture *f, long requests, long flights,
 }
 
 /* A client works through the proxy, and is counted. */
-static void test_forwards(void **state)
+TEST(test_forwards)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
     struct admin *a;
     char text[16];
 
@@ -273,9 +270,9 @@ static void test_forwards(void **state)
 }
 
 /* Nodes of 2 MB pass in both directions. */
-static void test_big_frames(void **state)
+TEST(test_big_frames)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
     char *data = malloc(BIG_SIZE + 1);
     char *copy = malloc(BIG_SIZE + 1);
     struct admin *a;
@@ -295,9 +292,9 @@ static void test_big_frames(void **state)
 }
 
 /* Two requests sent together are one flight, one after the other two. */
-static void test_flights(void **state)
+TEST(test_flights)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
 
     (void)open_client(f);
     proxy_set_latency(f->proxy, LATENCY_MS);
@@ -317,9 +314,9 @@ static void test_flights(void **state)
 }
 
 /* No reply comes sooner than the latency. */
-static void test_latency(void **state)
+TEST(test_latency)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
     int64_t start_ms;
 
     (void)open_client(f);
@@ -337,9 +334,9 @@ static void test_latency(void **state)
 }
 
 /* Some replies come sooner, some later. */
-static void test_jitter(void **state)
+TEST(test_jitter)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
     int64_t least = WAIT_MS;
     int64_t most = 0;
 
@@ -362,9 +359,9 @@ static void test_jitter(void **state)
 /* Rules */
 
 /* The server does what was asked; the client never learns. */
-static void test_drop_reply(void **state)
+TEST(test_drop_reply)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
     int64_t session = open_client(f);
 
     proxy_rule(f->proxy, ZOO_CREATE_OP, 1, PROXY_DROP_REPLY);
@@ -377,9 +374,9 @@ static void test_drop_reply(void **state)
 }
 
 /* The server never hears of it; what was sent before it is done. */
-static void test_drop_request(void **state)
+TEST(test_drop_request)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
     int64_t session = open_client(f);
 
     proxy_set_latency(f->proxy, LATENCY_MS);
@@ -416,9 +413,9 @@ static void release_two(struct fixture *f)
 }
 
 /* A held reply holds those behind it, and none before. */
-static void test_hold_reply(void **state)
+TEST(test_hold_reply)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
 
     hold_second(f, PROXY_HOLD_REPLY, "/t");
     assert_exists(f, "/t/b");
@@ -427,9 +424,9 @@ static void test_hold_reply(void **state)
 }
 
 /* A held request holds those behind it, and none before. */
-static void test_hold_request(void **state)
+TEST(test_hold_request)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
 
     hold_second(f, PROXY_HOLD_REQUEST, "/t/b");
     assert_missing(f, "/t/b");
@@ -453,9 +450,9 @@ static void hang_up_while_held(struct fixture *f)
 }
 
 /* A held request reaches the server even after its client has hung up. */
-static void test_late_request(void **state)
+TEST(test_late_request)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
 
     hang_up_while_held(f);
     sleep_ms(QUIET_MS);
@@ -466,9 +463,9 @@ static void test_late_request(void **state)
 }
 
 /* The answer made up here comes in its turn; the server does not see it. */
-static void test_error_reply(void **state)
+TEST(test_error_reply)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
 
     (void)open_client(f);
     proxy_set_latency(f->proxy, LATENCY_MS);
@@ -486,9 +483,9 @@ static void test_error_reply(void **state)
 }
 
 /* It waits behind a reply that is held, and goes with it. */
-static void test_error_behind_held(void **state)
+TEST(test_error_behind_held)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
 
     (void)open_client(f);
     proxy_rule(f->proxy, ZOO_CREATE_OP, 1, PROXY_HOLD_REPLY);
@@ -505,9 +502,9 @@ static void test_error_behind_held(void **state)
 }
 
 /* A rule waits for its type; two rules for one request take two. */
-static void test_rules_count(void **state)
+TEST(test_rules_count)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
 
     (void)open_client(f);
     proxy_rule_error(f->proxy, ZOO_CREATE_OP, 2, ZTHROTTLEDOP);
@@ -525,9 +522,9 @@ static void test_rules_count(void **state)
 }
 
 /* A rule may just look; one that is forgotten does nothing. */
-static void test_pass_and_forget(void **state)
+TEST(test_pass_and_forget)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
 
     (void)open_client(f);
     proxy_rule(f->proxy, ZOO_CREATE_OP, 1, PROXY_PASS);
@@ -544,9 +541,9 @@ static void test_pass_and_forget(void **state)
 }
 
 /* A rule whose reply can no longer come is never done, but can be forgotten. */
-static void test_rule_in_vain(void **state)
+TEST(test_rule_in_vain)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
 
     (void)open_client(f);
     server_pause(f->server);
@@ -562,9 +559,9 @@ static void test_rule_in_vain(void **state)
 }
 
 /* A session whose birth the client missed, and one whose end it missed. */
-static void test_connect_and_close(void **state)
+TEST(test_connect_and_close)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
 
     proxy_rule(f->proxy, PROXY_CONNECT, 1, PROXY_DROP_REPLY);
     (void)open_client(f);
@@ -580,9 +577,9 @@ static void test_connect_and_close(void **state)
 }
 
 /* Each connection is a new answer. */
-static void test_read_only(void **state)
+TEST(test_read_only)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
     int code = 0;
 
     proxy_rule(f->proxy, PROXY_CONNECT, 1, PROXY_READ_ONLY);
@@ -599,9 +596,9 @@ static void test_read_only(void **state)
 /* Partitions */
 
 /* Cut off, a client fails at once and cannot return until healed. */
-static void test_cut(void **state)
+TEST(test_cut)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
     int64_t session = open_client(f);
 
     proxy_set_latency(f->proxy, LATENCY_MS);
@@ -617,9 +614,9 @@ static void test_cut(void **state)
 }
 
 /* Frozen, nothing moves; healed, it is delivered. */
-static void test_freeze(void **state)
+TEST(test_freeze)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
 
     (void)open_client(f);
     proxy_freeze(f->proxy);
@@ -650,9 +647,9 @@ static bool has_expired(void *events)
 
 /* Frozen for long, a session expires; the client gets through as far as TCP
  * and hears of it when healed. */
-static void test_freeze_expires(void **state)
+TEST(test_freeze_expires)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
 
     assert_int_equal(admin_create(f->direct, "/t", NULL), ZOK);
     start_client(f, 1000);
@@ -671,9 +668,9 @@ static void test_freeze_expires(void **state)
  *
  * None may connect while it starts: now and then it forgets such a client,
  * which then waits in vain for 2/3 of its session timeout. */
-static void test_server_restart(void **state)
+TEST(test_server_restart)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
     int64_t session = open_client(f);
 
     admin_close(f->direct);
@@ -712,9 +709,9 @@ static const unsigned char close_frame[] = {
 enum { CONNECT_REPLY = 4 + 37, CLOSE_REPLY = 4 + 16 };
 
 /* Many clients at once, whose frames come in crumbs and then in one lump. */
-static void test_many_partial_frames(void **state)
+TEST(test_many_partial_frames)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
     unsigned char reply[128];
     int fds[RAW_CLIENTS];
 
@@ -749,11 +746,11 @@ static void assert_hangs_up(const struct fixture *f, const unsigned char *bytes,
 }
 
 /* Bytes that are no frame end their connection, and no other. */
-static void test_garbage(void **state)
+TEST(test_garbage)
 {
     static const unsigned char huge[] = { 0x7f, 0xff, 0xff, 0xff };
     static const unsigned char tiny[] = { 0, 0, 0, 1, 0 };
-    struct fixture *f = *state;
+    struct fixture *f = &all;
 
     (void)open_client(f);
     assert_hangs_up(f, huge, sizeof(huge));
@@ -780,9 +777,9 @@ static void assert_idle(void)
 }
 
 /* Waiting costs nothing, even with ends that hung up while all is held. */
-static void test_idles(void **state)
+TEST(test_idles)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
 
     hang_up_while_held(f);
     assert_idle();
@@ -796,12 +793,12 @@ static void test_idles(void **state)
 /* Life */
 
 /* Addresses that are none are refused; several servers are used in turn. */
-static void test_hosts(void **state)
+TEST(test_hosts)
 {
     static const char *const bad[] = { "",    "127.0.0.1",      "127.0.0.1:",
                                        "a:1", "127.0.0.1:0",    "127.0.0.1:1x",
                                        ",",   "127.0.0.1:65536" };
-    struct fixture *f = *state;
+    struct fixture *f = &all;
     struct proxy *p;
     struct admin *a;
     char two[64];
@@ -847,9 +844,9 @@ static void use_proxy_once(const char *server)
 }
 
 /* A stopped proxy leaves no connection, no thread, no descriptor. */
-static void test_stop_leaves_nothing(void **state)
+TEST(test_stop_leaves_nothing)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
     struct counts before;
     struct counts after;
 
@@ -865,30 +862,12 @@ static void test_stop_leaves_nothing(void **state)
     assert_int_equal(admin_open(server_hosts(f->server), &f->direct), ZOK);
 }
 
-#define PROXY_TEST(test)                                                       \
-    cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        PROXY_TEST(test_forwards),       PROXY_TEST(test_big_frames),
-        PROXY_TEST(test_flights),        PROXY_TEST(test_latency),
-        PROXY_TEST(test_jitter),         PROXY_TEST(test_drop_reply),
-        PROXY_TEST(test_drop_request),   PROXY_TEST(test_hold_reply),
-        PROXY_TEST(test_hold_request),   PROXY_TEST(test_late_request),
-        PROXY_TEST(test_error_reply),    PROXY_TEST(test_error_behind_held),
-        PROXY_TEST(test_rules_count),    PROXY_TEST(test_pass_and_forget),
-        PROXY_TEST(test_rule_in_vain),   PROXY_TEST(test_connect_and_close),
-        PROXY_TEST(test_read_only),      PROXY_TEST(test_cut),
-        PROXY_TEST(test_freeze),         PROXY_TEST(test_freeze_expires),
-        PROXY_TEST(test_server_restart), PROXY_TEST(test_many_partial_frames),
-        PROXY_TEST(test_garbage),        PROXY_TEST(test_idles),
-        PROXY_TEST(test_hosts),          PROXY_TEST(test_stop_leaves_nothing),
-    };
 
     if (!server_installed()) {
         fprintf(stderr, "skipped: java or zookeeper.jar is missing\n");
         return 77;
     }
-    return cmocka_run_group_tests(tests, start_all, stop_all);
+    return test_run_between(start_all, stop_all);
 }

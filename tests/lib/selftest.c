@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the test harness: servers, expiry, admin client, recorder, waiting.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +16,7 @@
 #include "recorder.h"
 #include "server.h"
 #include "stopwatch.h"
+#include "test.h"
 #include "wait.h"
 
 enum { SOON_MS = 60000 }; /* only ends a hang */
@@ -32,23 +27,23 @@ struct fixture {
     struct admin *admin;
 };
 
-static int set_up(void **state)
-{
-    struct fixture *f = calloc(1, sizeof(*f));
+static struct fixture all;
 
-    *state = f;
-    if (f == NULL || server_start(NULL, &f->server) != SERVER_OK)
+static int set_up(void)
+{
+    struct fixture *f = &all;
+
+    if (server_start(NULL, &f->server) != SERVER_OK)
         return -1;
     return admin_open(server_hosts(f->server), &f->admin);
 }
 
-static int tear_down(void **state)
+static int tear_down(void)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
 
     admin_close(f->admin);
     server_stop(f->server);
-    free(f);
     return 0;
 }
 
@@ -75,9 +70,9 @@ static void assert_answer_has(const struct server *s, const char *word,
 }
 
 /* A started server serves, with the settings that are our defaults. */
-static void test_server_answers(void **state)
+TEST(test_server_answers)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
 
     assert_answer_has(f->server, "srvr", "Mode: standalone");
     assert_answer_has(f->server, "conf", "tickTime=500\n");
@@ -87,7 +82,7 @@ static void test_server_answers(void **state)
 }
 
 /* The caller's settings reach java and zoo.cfg. */
-static void test_server_options(void **state)
+TEST(test_server_options)
 {
     static const char *const java[] = { "-Dzkrecipes.mark=here", NULL };
     static const char *const lines[] = { "maxSessionTimeout=7000", NULL };
@@ -98,7 +93,6 @@ static void test_server_options(void **state)
     struct server *s;
     char command[128];
 
-    (void)state;
     assert_int_equal(server_start(&opts, &s), SERVER_OK);
     assert_answer_has(s, "conf", "tickTime=200\n");
     assert_answer_has(s, "conf", "minSessionTimeout=400\n");
@@ -111,14 +105,13 @@ static void test_server_options(void **state)
 }
 
 /* A stopped server leaves no process, no directory, no descriptor. */
-static void test_server_stop_leaves_nothing(void **state)
+TEST(test_server_stop_leaves_nothing)
 {
     int fds = count_fds();
     struct server *s;
     char process[32];
     char *dir;
 
-    (void)state;
     assert_int_equal(server_start(NULL, &s), SERVER_OK);
     dir = strdup(server_dir(s));
     assert_non_null(dir);
@@ -134,9 +127,9 @@ static void test_server_stop_leaves_nothing(void **state)
 }
 
 /* A paused server is silent; resumed, it goes on with the same sessions. */
-static void test_server_pause(void **state)
+TEST(test_server_pause)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
     int64_t session = admin_session_id(f->admin);
     char *answer;
 
@@ -150,9 +143,9 @@ static void test_server_pause(void **state)
 }
 
 /* Port, data and session survive kill -9 and restart. */
-static void test_server_restart(void **state)
+TEST(test_server_restart)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
     int64_t session = admin_session_id(f->admin);
     int port = server_port(f->server);
     char data[16];
@@ -186,9 +179,9 @@ static void ignore_log(const char *line)
 }
 
 /* The counters are those of the server. */
-static void test_server_counts(void **state)
+TEST(test_server_counts)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
     zhandle_t *zh = zookeeper_init2(server_hosts(f->server), NULL, 30000, NULL,
                                     NULL, ZOO_NO_LOG_CLIENTENV, ignore_log);
 
@@ -266,9 +259,8 @@ static void assert_death_cleans_up(int signal_number)
 }
 
 /* Servers and directories go with the test process, however it ends. */
-static void test_server_dies_with_us(void **state)
+TEST(test_server_dies_with_us)
 {
-    (void)state;
     assert_death_cleans_up(SIGTERM);
     assert_death_cleans_up(SIGKILL);
 }
@@ -279,13 +271,12 @@ static bool has_leader(void *arg)
 }
 
 /* Three servers: one leads; after its death another one does. */
-static void test_ensemble(void **state)
+TEST(test_ensemble)
 {
     struct ensemble *e;
     struct admin *a;
     int first;
 
-    (void)state;
     assert_int_equal(ensemble_start(3, NULL, &e), SERVER_OK);
     assert_int_equal(ensemble_size(e), 3);
     first = ensemble_leader(e);
@@ -362,9 +353,9 @@ static void assert_expired(struct victim *v, struct fixture *f)
 }
 
 /* A real client learns soon that its session is over. */
-static void test_expire_by_id(void **state)
+TEST(test_expire_by_id)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
     struct victim v;
 
     for (int round = 0; round < 20; round++) {
@@ -378,9 +369,9 @@ static void test_expire_by_id(void **state)
 }
 
 /* The same with the password that the client was given. */
-static void test_expire_by_password(void **state)
+TEST(test_expire_by_password)
 {
-    struct fixture *f = *state;
+    struct fixture *f = &all;
     const clientid_t *id;
     struct victim v;
 
@@ -394,10 +385,10 @@ static void test_expire_by_password(void **state)
 
 /* The errors for a session that does not exist, a wrong password, and a server
  * that is not there differ, and nobody loses a session. */
-static void test_expire_fails(void **state)
+TEST(test_expire_fails)
 {
     static const char wrong[16];
-    struct fixture *f = *state;
+    struct fixture *f = &all;
     const char *hosts = server_hosts(f->server);
     int64_t session = admin_session_id(f->admin);
 
@@ -414,9 +405,9 @@ static void test_expire_fails(void **state)
 /* admin */
 
 /* Data goes in and comes back, cut to the buffer; NULL reads as empty. */
-static void test_admin_data(void **state)
+TEST(test_admin_data)
 {
-    struct admin *a = ((struct fixture *)*state)->admin;
+    struct admin *a = all.admin;
     char text[8];
 
     assert_int_equal(admin_create(a, "/data", NULL), ZOK);
@@ -432,9 +423,9 @@ static void test_admin_data(void **state)
 }
 
 /* The name as created and the Stat come back. */
-static void test_admin_flags(void **state)
+TEST(test_admin_flags)
 {
-    struct admin *a = ((struct fixture *)*state)->admin;
+    struct admin *a = all.admin;
     struct Stat stat;
     char path[64];
 
@@ -449,13 +440,13 @@ static void test_admin_flags(void **state)
 }
 
 /* Children come by sequence number, not by name. */
-static void test_admin_children_sorted(void **state)
+TEST(test_admin_children_sorted)
 {
     static const char *const sorted[] = { "plain", "z-0000000001",
                                           "_c_77-lock-0000000002",
                                           "a9990000000003", "m-0000000010" };
     static const int creation[] = { 4, 2, 0, 3, 1 };
-    struct admin *a = ((struct fixture *)*state)->admin;
+    struct admin *a = all.admin;
     char path[64];
     char **names;
     size_t count;
@@ -477,9 +468,9 @@ static void test_admin_children_sorted(void **state)
 }
 
 /* A whole tree is deleted, and an absent one is no error. */
-static void test_admin_delete_tree(void **state)
+TEST(test_admin_delete_tree)
 {
-    struct admin *a = ((struct fixture *)*state)->admin;
+    struct admin *a = all.admin;
 
     assert_int_equal(admin_create(a, "/tree", NULL), ZOK);
     assert_int_equal(admin_create(a, "/tree/a", NULL), ZOK);
@@ -491,9 +482,9 @@ static void test_admin_delete_tree(void **state)
 }
 
 /* An ACL that was set is enforced. */
-static void test_admin_acl(void **state)
+TEST(test_admin_acl)
 {
-    struct admin *a = ((struct fixture *)*state)->admin;
+    struct admin *a = all.admin;
 
     char acl[64];
 
@@ -517,13 +508,12 @@ static void *write_events(void *arg)
 }
 
 /* Events of several threads are all there. */
-static void test_recorder_threads(void **state)
+TEST(test_recorder_threads)
 {
     struct recorder *r = recorder_new();
     pthread_t threads[WRITERS];
     int64_t sum = 0;
 
-    (void)state;
     assert_non_null(r);
     for (int i = 0; i < WRITERS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, write_events, r), 0);
@@ -544,13 +534,12 @@ static void test_recorder_threads(void **state)
 
 /* Waiting for an event that does not come ends, and reading one that does not
  * exist fails. */
-static void test_recorder_times_out(void **state)
+TEST(test_recorder_times_out)
 {
     struct recorder *r = recorder_new();
     struct stopwatch *w = stopwatch_start();
     int code = 99;
 
-    (void)state;
     assert_non_null(r);
     recorder_add(r, 1, 2);
     assert_false(recorder_wait(r, 2, 50));
@@ -574,12 +563,11 @@ static bool is_never(void *arg)
 }
 
 /* A condition is asked until it holds, or until the time is up. */
-static void test_wait_until(void **state)
+TEST(test_wait_until)
 {
     struct stopwatch *w = stopwatch_start();
     int asked = 0;
 
-    (void)state;
     assert_true(wait_until(is_third_time, &asked, SOON_MS));
     assert_int_equal(asked, 3);
     assert_false(wait_until(is_never, NULL, 30));
@@ -588,12 +576,11 @@ static void test_wait_until(void **state)
 
 /* A lap is as long as it was, and may be longer than the bound by the lateness,
  * not more. */
-static void test_stopwatch(void **state)
+TEST(test_stopwatch)
 {
     struct stopwatch *w = stopwatch_start();
     struct lap first, second;
 
-    (void)state;
     sleep_ms(40);
     first = stopwatch_lap(w);
     sleep_ms(10);
@@ -619,12 +606,11 @@ static _Noreturn void be_stopped(void)
     _exit(stopwatch_says(w, 300, 100) ? 0 : 1);
 }
 
-static void test_stopwatch_counts_a_stop(void **state)
+TEST(test_stopwatch_counts_a_stop)
 {
     pid_t child = fork();
     int status;
 
-    (void)state;
     if (child == 0)
         be_stopped();
     assert_int_equal(waitpid(child, &status, WUNTRACED), child);
@@ -644,14 +630,13 @@ static void *wait_for_hangup(void *arg)
 }
 
 /* The counters see one more thread and two more descriptors. */
-static void test_counts(void **state)
+TEST(test_counts)
 {
     int threads = count_threads();
     int fds = count_fds();
     pthread_t thread;
     int ends[2];
 
-    (void)state;
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(pthread_create(&thread, NULL, wait_for_hangup, ends), 0);
     assert_int_equal(count_threads(), threads + 1);
@@ -664,30 +649,6 @@ static void test_counts(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_server_answers),
-        cmocka_unit_test(test_server_options),
-        cmocka_unit_test(test_server_stop_leaves_nothing),
-        cmocka_unit_test(test_server_pause),
-        cmocka_unit_test(test_server_restart),
-        cmocka_unit_test(test_server_counts),
-        cmocka_unit_test(test_server_dies_with_us),
-        cmocka_unit_test(test_ensemble),
-        cmocka_unit_test(test_expire_by_id),
-        cmocka_unit_test(test_expire_by_password),
-        cmocka_unit_test(test_expire_fails),
-        cmocka_unit_test(test_admin_data),
-        cmocka_unit_test(test_admin_flags),
-        cmocka_unit_test(test_admin_children_sorted),
-        cmocka_unit_test(test_admin_delete_tree),
-        cmocka_unit_test(test_admin_acl),
-        cmocka_unit_test(test_recorder_threads),
-        cmocka_unit_test(test_recorder_times_out),
-        cmocka_unit_test(test_wait_until),
-        cmocka_unit_test(test_stopwatch),
-        cmocka_unit_test(test_stopwatch_counts_a_stop),
-        cmocka_unit_test(test_counts),
-    };
 
     if (!server_installed()) {
         fprintf(stderr, "skipped: java or zookeeper.jar is missing\n");
@@ -695,5 +656,5 @@ int main(int argc, char **argv)
     }
     if (argc == 2 && strcmp(argv[1], "--hang") == 0)
         return hang();
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return test_run_between(set_up, tear_down);
 }

@@ -264,9 +264,8 @@ static void hand_over(void)
     end();
 }
 
-static void a_neighbour_is_next_without_a_request(void **state)
+TEST(a_neighbour_is_next_without_a_request)
 {
-    (void)state;
     succeeds(hand_over, nothing);
 }
 
@@ -285,9 +284,8 @@ static void hand_over_between_handles(void)
     end();
 }
 
-static void two_handles_have_one_line(void **state)
+TEST(two_handles_have_one_line)
 {
-    (void)state;
     succeeds(hand_over_between_handles, nothing);
 }
 
@@ -308,9 +306,8 @@ static void delete_a_neighbour(void)
     end();
 }
 
-static void a_neighbour_without_its_node_is_not_next(void **state)
+TEST(a_neighbour_without_its_node_is_not_next)
 {
-    (void)state;
     succeeds(delete_a_neighbour, nothing);
 }
 
@@ -334,9 +331,8 @@ static void give_up_behind_others(void)
     end();
 }
 
-static void our_first_claim_may_be_behind_others(void **state)
+TEST(our_first_claim_may_be_behind_others)
 {
-    (void)state;
     succeeds(give_up_behind_others, nothing);
 }
 
@@ -359,9 +355,8 @@ static void delete_two(void)
     end();
 }
 
-static void a_lost_lock_passes_to_the_neighbour(void **state)
+TEST(a_lost_lock_passes_to_the_neighbour)
 {
-    (void)state;
     succeeds(delete_two, nothing);
 }
 
@@ -409,9 +404,8 @@ static void come_back_behind_another(void)
     end();
 }
 
-static void a_new_connection_begins_without_knowledge(void **state)
+TEST(a_new_connection_begins_without_knowledge)
 {
-    (void)state;
     succeeds(come_back, nothing);
     succeeds(come_back_behind_another, nothing);
 }
@@ -435,9 +429,8 @@ static void come_back_and_list(void)
     end();
 }
 
-static void a_list_on_a_new_connection_is_enough(void **state)
+TEST(a_list_on_a_new_connection_is_enough)
 {
-    (void)state;
     succeeds(come_back_and_list, nothing);
 }
 
@@ -461,9 +454,8 @@ static void come_back_together(void)
     end();
 }
 
-static void one_list_serves_all_that_wait(void **state)
+TEST(one_list_serves_all_that_wait)
 {
-    (void)state;
     succeeds(come_back_together, nothing);
 }
 
@@ -486,9 +478,8 @@ static void leave_a_node(void)
     end();
 }
 
-static void nodes_that_stay_are_waited_for(void **state)
+TEST(nodes_that_stay_are_waited_for)
 {
-    (void)state;
     succeeds(leave_a_node, nothing);
 }
 
@@ -512,9 +503,8 @@ static void leave_a_node_ahead(void)
     end();
 }
 
-static void neighbours_wait_for_nodes_that_stay(void **state)
+TEST(neighbours_wait_for_nodes_that_stay)
 {
-    (void)state;
     succeeds(leave_a_node_ahead, nothing);
 }
 
@@ -544,9 +534,8 @@ static void lose_a_neighbour_unseen(void)
     end();
 }
 
-static void a_neighbour_that_is_not_watched_is_not_next(void **state)
+TEST(a_neighbour_that_is_not_watched_is_not_next)
 {
-    (void)state;
     succeeds(lose_a_neighbour_unseen, nothing);
 }
 
@@ -574,9 +563,8 @@ static void cancel_two(void)
     end();
 }
 
-static void a_cancelled_claim_lets_nobody_in(void **state)
+TEST(a_cancelled_claim_lets_nobody_in)
 {
-    (void)state;
     succeeds(cancel_two, nothing);
 }
 
@@ -603,9 +591,8 @@ static void come_behind_one_that_goes(void)
     end();
 }
 
-static void a_claim_given_back_is_not_waited_for(void **state)
+TEST(a_claim_given_back_is_not_waited_for)
 {
-    (void)state;
     succeeds(come_behind_one_that_goes, nothing);
 }
 
@@ -654,9 +641,8 @@ static void write_in_vain(void)
     write_and_leave(WAY_UP, 20);
 }
 
-static void a_write_is_over_before_the_next_is_granted(void **state)
+TEST(a_write_is_over_before_the_next_is_granted)
 {
-    (void)state;
     succeeds(write_unanswered, nothing);
     succeeds(write_late, nothing);
     succeeds(write_in_vain, nothing);
@@ -686,9 +672,8 @@ static void write_and_lose_the_answer(void)
     end();
 }
 
-static void a_write_without_an_answer_delays_the_next(void **state)
+TEST(a_write_without_an_answer_delays_the_next)
 {
-    (void)state;
     succeeds(write_and_lose_the_answer, nothing);
 }
 
@@ -717,9 +702,8 @@ static void write_and_pass_on(void)
     end();
 }
 
-static void a_write_that_was_answered_delays_nobody(void **state)
+TEST(a_write_that_was_answered_delays_nobody)
 {
-    (void)state;
     succeeds(write_and_pass_on, nothing);
 }
 
@@ -749,9 +733,8 @@ static void acquire_again(void)
     end();
 }
 
-static void the_create_alone_is_the_acquire(void **state)
+TEST(the_create_alone_is_the_acquire)
 {
-    (void)state;
     succeeds(acquire_again, nothing);
 }
 
@@ -782,9 +765,8 @@ static void replace_the_directory(void)
     end();
 }
 
-static void another_directory_has_other_numbers(void **state)
+TEST(another_directory_has_other_numbers)
 {
-    (void)state;
     succeeds(replace_the_directory, nothing);
 }
 
@@ -802,9 +784,8 @@ static void meet_a_stranger(void)
     end();
 }
 
-static void a_gap_in_the_numbers_is_somebody(void **state)
+TEST(a_gap_in_the_numbers_is_somebody)
 {
-    (void)state;
     succeeds(meet_a_stranger, nothing);
 }
 
@@ -834,9 +815,8 @@ static void try_together(void)
     end();
 }
 
-static void a_try_waits_for_no_neighbour(void **state)
+TEST(a_try_waits_for_no_neighbour)
 {
-    (void)state;
     succeeds(try_together, nothing);
 }
 
@@ -856,9 +836,8 @@ static void wait_for_one(void)
     end();
 }
 
-static void a_claim_that_waits_for_one_does_not_list(void **state)
+TEST(a_claim_that_waits_for_one_does_not_list)
 {
-    (void)state;
     succeeds(wait_for_one, nothing);
 }
 
@@ -879,9 +858,8 @@ static void lose_the_own_node(void)
     end();
 }
 
-static void a_claim_without_a_node_is_not_next(void **state)
+TEST(a_claim_without_a_node_is_not_next)
 {
-    (void)state;
     succeeds(lose_the_own_node, nothing);
 }
 
@@ -899,9 +877,8 @@ static void lose_the_own_node_unseen(void)
     end();
 }
 
-static void a_claim_that_does_not_watch_its_node_is_not_next(void **state)
+TEST(a_claim_that_does_not_watch_its_node_is_not_next)
 {
-    (void)state;
     succeeds(lose_the_own_node_unseen, nothing);
 }
 
@@ -929,9 +906,8 @@ static void downgrade_another(void)
     end();
 }
 
-static void a_writer_ahead_may_be_a_reader_next(void **state)
+TEST(a_writer_ahead_may_be_a_reader_next)
 {
-    (void)state;
     succeeds(downgrade_another, nothing);
 }
 
@@ -974,9 +950,8 @@ static void wait_behind_a_ghost(void)
 
 /* The answer that one claim has from the leader is no knowledge of the others.
  */
-static void each_asks_for_its_ghosts(void **state)
+TEST(each_asks_for_its_ghosts)
 {
-    (void)state;
     story.anew = true;
     succeeds(wait_behind_a_ghost, nothing);
 }
@@ -1049,9 +1024,8 @@ static void others_go_before_a_ghost(void)
     end();
 }
 
-static void a_claim_that_leaves_out_a_ghost_is_confirmed(void **state)
+TEST(a_claim_that_leaves_out_a_ghost_is_confirmed)
 {
-    (void)state;
     story.anew = true;
     succeeds(others_go_before_a_ghost, nothing);
 }
@@ -1077,9 +1051,8 @@ static void list_with_one_who_knows(void)
     end();
 }
 
-static void a_ghost_is_left_out_by_one(void **state)
+TEST(a_ghost_is_left_out_by_one)
 {
-    (void)state;
     story.anew = true;
     succeeds(list_with_one_who_knows, nothing);
 }
@@ -1114,9 +1087,8 @@ static void lose_the_own_node_and_read(void)
 
 /* Regression: it listed at once, and began to read with a request that was in
  * flight. */
-static void a_read_is_answered_before_the_next(void **state)
+TEST(a_read_is_answered_before_the_next)
 {
-    (void)state;
     succeeds(lose_the_own_node_and_read, nothing);
 }
 
@@ -1146,9 +1118,8 @@ static void share(void)
     end();
 }
 
-static void readers_are_neighbours_of_a_writer(void **state)
+TEST(readers_are_neighbours_of_a_writer)
 {
-    (void)state;
     succeeds(share, nothing);
 }
 
@@ -1245,9 +1216,8 @@ static void list_too_early(void)
 }
 
 /* Regression: both were granted the lock, the writer and then the reader. */
-static void a_reader_beside_its_writer_is_ahead_unseen(void **state)
+TEST(a_reader_beside_its_writer_is_ahead_unseen)
 {
-    (void)state;
     succeeds(list_too_early, nothing);
 }
 
@@ -1275,9 +1245,8 @@ static void list_too_early_behind_another(void)
     end();
 }
 
-static void a_reader_unseen_is_ahead_when_others_go(void **state)
+TEST(a_reader_unseen_is_ahead_when_others_go)
 {
-    (void)state;
     succeeds(list_too_early_behind_another, nothing);
 }
 
@@ -1306,9 +1275,8 @@ static void list_with_a_try(void)
     end();
 }
 
-static void a_writer_that_was_given_back_refuses_no_try(void **state)
+TEST(a_writer_that_was_given_back_refuses_no_try)
 {
-    (void)state;
     succeeds(list_with_a_try, nothing);
 }
 
@@ -1347,9 +1315,8 @@ static void come_beside_nobody(void)
     end();
 }
 
-static void a_reader_with_the_next_number_lists(void **state)
+TEST(a_reader_with_the_next_number_lists)
 {
-    (void)state;
     succeeds(come_beside_nobody, nothing);
 }
 
@@ -1379,9 +1346,8 @@ static void come_beside_too_late(void)
 /* Regression: between its two creates the reader was not in the line, and the
  * next writer was granted the lock. The node of the writer before it was still
  * there, so the reader was granted it, too. */
-static void a_reader_beside_nobody_is_not_granted(void **state)
+TEST(a_reader_beside_nobody_is_not_granted)
 {
-    (void)state;
     succeeds(come_beside_too_late, nothing);
 }
 
@@ -1454,9 +1420,8 @@ static void expire_under_members(void)
     end_staying();
 }
 
-static void members_outlive_their_delegate(void **state)
+TEST(members_outlive_their_delegate)
 {
-    (void)state;
     succeeds(expire_under_members, nothing);
 }
 
@@ -1496,9 +1461,8 @@ static void delete_what_is_kept(void)
     end_staying();
 }
 
-static void a_node_that_stays_may_be_deleted(void **state)
+TEST(a_node_that_stays_may_be_deleted)
 {
-    (void)state;
     succeeds(delete_what_is_held, nothing);
     succeeds(delete_what_is_kept, nothing);
 }
@@ -1570,57 +1534,9 @@ static void ask_for_it_without_a_connection(void)
     end_staying();
 }
 
-static void a_connection_goes_while_a_member_comes(void **state)
+TEST(a_connection_goes_while_a_member_comes)
 {
-    (void)state;
     succeeds(take_it_without_a_connection, nothing);
     succeeds(wait_for_it_without_a_connection, nothing);
     succeeds(ask_for_it_without_a_connection, nothing);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_neighbour_is_next_without_a_request),
-        cmocka_unit_test(two_handles_have_one_line),
-        cmocka_unit_test(a_neighbour_without_its_node_is_not_next),
-        cmocka_unit_test(our_first_claim_may_be_behind_others),
-        cmocka_unit_test(a_lost_lock_passes_to_the_neighbour),
-        cmocka_unit_test(a_new_connection_begins_without_knowledge),
-        cmocka_unit_test(a_list_on_a_new_connection_is_enough),
-        cmocka_unit_test(one_list_serves_all_that_wait),
-        cmocka_unit_test(nodes_that_stay_are_waited_for),
-        cmocka_unit_test(neighbours_wait_for_nodes_that_stay),
-        cmocka_unit_test(a_neighbour_that_is_not_watched_is_not_next),
-        cmocka_unit_test(a_cancelled_claim_lets_nobody_in),
-        cmocka_unit_test(a_claim_given_back_is_not_waited_for),
-        cmocka_unit_test(a_write_is_over_before_the_next_is_granted),
-        cmocka_unit_test(a_write_without_an_answer_delays_the_next),
-        cmocka_unit_test(a_write_that_was_answered_delays_nobody),
-        cmocka_unit_test(the_create_alone_is_the_acquire),
-        cmocka_unit_test(a_try_waits_for_no_neighbour),
-        cmocka_unit_test(another_directory_has_other_numbers),
-        cmocka_unit_test(a_gap_in_the_numbers_is_somebody),
-        cmocka_unit_test(a_claim_that_waits_for_one_does_not_list),
-        cmocka_unit_test(a_claim_without_a_node_is_not_next),
-        cmocka_unit_test(a_claim_that_does_not_watch_its_node_is_not_next),
-        cmocka_unit_test(a_writer_ahead_may_be_a_reader_next),
-        cmocka_unit_test(each_asks_for_its_ghosts),
-        cmocka_unit_test(a_claim_that_leaves_out_a_ghost_is_confirmed),
-        cmocka_unit_test(a_ghost_is_left_out_by_one),
-        cmocka_unit_test(a_read_is_answered_before_the_next),
-        cmocka_unit_test(readers_are_neighbours_of_a_writer),
-        cmocka_unit_test(a_reader_beside_its_writer_is_ahead_unseen),
-        cmocka_unit_test(a_reader_unseen_is_ahead_when_others_go),
-        cmocka_unit_test(a_reader_beside_nobody_is_not_granted),
-        cmocka_unit_test(a_writer_that_was_given_back_refuses_no_try),
-        cmocka_unit_test(a_reader_with_the_next_number_lists),
-        cmocka_unit_test(members_outlive_their_delegate),
-        cmocka_unit_test(a_node_that_stays_may_be_deleted),
-        cmocka_unit_test(a_connection_goes_while_a_member_comes),
-    };
-
-    if (getenv("ZKR_TEST_ONLY") != NULL) /* a pattern with * and ? */
-        cmocka_set_test_filter(getenv("ZKR_TEST_ONLY"));
-    return cmocka_run_group_tests_name("line_stories", tests, NULL, NULL);
 }

@@ -421,56 +421,41 @@ static void live_with_any(enum fate fate, bool retries)
     }
 }
 
-static void any_allocation_may_fail(void **state)
+TEST(any_allocation_may_fail)
 {
-    (void)state;
     life.fates = (struct fates){ 0 };
     for (life.allocation = 1; succeeds(live, nothing)->done != 0;)
         assert_true(life.allocation++ < ALLOCATIONS_MAX);
     life.allocation = 0;
 }
 
-static void any_request_may_be_refused(void **state)
+TEST(any_request_may_be_refused)
 {
-    (void)state;
     live_with_any(FATE_REFUSED, true);
     live_with_any(FATE_REFUSED, false);
 }
 
-static void any_request_may_be_throttled(void **state)
+TEST(any_request_may_be_throttled)
 {
-    (void)state;
     live_with_any(FATE_THROTTLED, true);
     live_with_any(FATE_THROTTLED, false);
 }
 
-static void any_request_may_be_lost(void **state)
+TEST(any_request_may_be_lost)
 {
-    (void)state;
     live_with_any(FATE_REQUEST_LOST, true);
     live_with_any(FATE_REQUEST_LOST, false);
 }
 
-static void any_answer_may_be_lost(void **state)
+TEST(any_answer_may_be_lost)
 {
-    (void)state;
     live_with_any(FATE_ANSWER_LOST, true);
     live_with_any(FATE_ANSWER_LOST, false);
 }
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_allocation_may_fail),
-        cmocka_unit_test(any_request_may_be_refused),
-        cmocka_unit_test(any_request_may_be_throttled),
-        cmocka_unit_test(any_request_may_be_lost),
-        cmocka_unit_test(any_answer_may_be_lost),
-    };
-
     if (argc > 1)
         most_apart = (uint32_t)strtoul(argv[1], NULL, 10);
-    if (getenv("ZKR_TEST_ONLY") != NULL) /* a pattern with * and ? */
-        cmocka_set_test_filter(getenv("ZKR_TEST_ONLY"));
-    return cmocka_run_group_tests_name("lives", tests, NULL, NULL);
+    return test_run_all();
 }

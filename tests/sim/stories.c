@@ -69,9 +69,8 @@ static void cut_off(void)
 }
 
 /* Patience was over, so the end of the connection was as good as an answer. */
-static void an_answer_that_never_came_grants_nothing(void **state)
+TEST(an_answer_that_never_came_grants_nothing)
 {
-    (void)state;
     succeeds(cut_off, has_a_node);
 }
 
@@ -83,9 +82,8 @@ static void stop(void)
 
 /* The answer had waited in the socket while the session, and with it the node,
  * ended. */
-static void an_answer_from_before_a_pause_grants_nothing(void **state)
+TEST(an_answer_from_before_a_pause_grants_nothing)
 {
-    (void)state;
     succeeds(stop, has_a_node);
 }
 
@@ -104,9 +102,8 @@ static void run_out_of_memory(void)
 
 /* Regression: ZKR_ENOMEM of the client was taken for a refusal by servers with
  * an ACL that forbids the proof, and the lock was granted without one. */
-static void a_client_without_memory_says_nothing_of_the_node(void **state)
+TEST(a_client_without_memory_says_nothing_of_the_node)
 {
-    (void)state;
     succeeds(run_out_of_memory, has_a_node);
 }
 
@@ -125,9 +122,8 @@ static void take_its_place(void)
 }
 
 /* All nodes of an unfair mutex have one name. */
-static void the_node_of_another_proves_nothing(void **state)
+TEST(the_node_of_another_proves_nothing)
 {
-    (void)state;
     story.unfair = true;
     succeeds(take_its_place, has_a_node);
 }
@@ -153,9 +149,8 @@ static void read_from_the_past(void)
 }
 
 /* A server that is behind has shown it. */
-static void a_node_that_was_found_is_looked_for_once_more(void **state)
+TEST(a_node_that_was_found_is_looked_for_once_more)
 {
-    (void)state;
     story.unfair = true;
     story.anew = true;
     succeeds(read_from_the_past, has_a_node);
@@ -184,9 +179,8 @@ static void has_no_memory(void)
 
 /* Regression: the search went on without the write that it must begin with, so
  * the list of a server that is behind did not have the node. */
-static void a_write_that_was_not_sent_begins_no_search(void **state)
+TEST(a_write_that_was_not_sent_begins_no_search)
 {
-    (void)state;
     story.retry = (struct zkr_retry){ .kind = ZKR_RETRY_FIXED,
                                       .base_ms = 20,
                                       .max_retries = 1 };
@@ -262,9 +256,8 @@ static void is_told_of_a_stranger(void)
 
 /* A claim that finds one node too many under its name does not know which one
  * is its own. */
-static void a_claim_that_meets_its_own_name_leaves_nothing(void **state)
+TEST(a_claim_that_meets_its_own_name_leaves_nothing)
 {
-    (void)state;
     succeeds(meet_a_twin, is_told_of_a_stranger);
 }
 
@@ -279,9 +272,8 @@ static void lose_both_twins(void)
 
 /* Regression: its create had succeeded, so without another attempt the outcome
  * of the create was that of the acquire: a grant of a lock that is not held. */
-static void a_node_that_is_not_found_any_more_is_not_granted(void **state)
+TEST(a_node_that_is_not_found_any_more_is_not_granted)
 {
-    (void)state;
     story.retry = (struct zkr_retry){ .kind = ZKR_RETRY_NONE };
     succeeds(lose_both_twins, has_a_node);
 }
@@ -317,9 +309,8 @@ static void leave_out_a_ghost(void)
 }
 
 /* It need not follow a write: its session has sent one lately. */
-static void a_list_without_its_ghosts_grants_nothing(void **state)
+TEST(a_list_without_its_ghosts_grants_nothing)
 {
-    (void)state;
     story.both = true;
     succeeds(leave_out_a_ghost, has_a_node);
 }
@@ -364,9 +355,8 @@ static void stays_held(void)
 
 /* Regression: the proof of the open was enough for a grant, and had ended, or
  * was late, before the first beat. */
-static void a_lease_lasts_until_its_first_beat(void **state)
+TEST(a_lease_lasts_until_its_first_beat)
 {
-    (void)state;
     for (int64_t ms = 100; ms < 8000; ms += 50) {
         story.instant = ms * MS;
         story.on_event = on_event;
@@ -413,9 +403,8 @@ static void is_held_through_a_stall(void)
 
 /* Regression: the answers that had waited for the end of the stall came first,
  * and ended the doubt for as long as their old proof lasted: an instant. */
-static void an_all_but_spent_proof_ends_no_doubt(void **state)
+TEST(an_all_but_spent_proof_ends_no_doubt)
 {
-    (void)state;
     for (int64_t ms = 100; ms < 4000; ms += 10) {
         story.instant = ms * MS;
         story.on_event = on_doubt;
@@ -462,9 +451,8 @@ static void has_it_or_knows_why(void)
 
 /* Regression: there was no memory for the name of the node before it, so the
  * claim did not ask whether the ensemble has that node. */
-static void a_waiter_without_memory_for_a_ghost_is_told(void **state)
+TEST(a_waiter_without_memory_for_a_ghost_is_told)
 {
-    (void)state;
     for (int nth = 1; nth < 30; nth++) {
         story.instant = nth;
         succeeds(wait_for_a_ghost, has_it_or_knows_why);
@@ -540,9 +528,8 @@ static void nothing(void)
 
 /* Regression: the session did not know the node any more, and the next claim
  * did not know whether it had made it: two grants had one token. */
-static void a_node_that_stays_is_not_the_next_claims(void **state)
+TEST(a_node_that_stays_is_not_the_next_claims)
 {
-    (void)state;
     succeeds(leave_a_node, nothing);
 }
 
@@ -581,9 +568,8 @@ static void hide_the_one_node(void)
 
 /* Regression: since 3.8.4 and 3.9.2 servers refuse EXISTS too, and the wait
  * failed at once. */
-static void a_node_that_may_not_be_read_is_waited_for(void **state)
+TEST(a_node_that_may_not_be_read_is_waited_for)
 {
-    (void)state;
     succeeds(hide_the_data, has_a_node);
     succeeds(hide_the_node, has_a_node);
     succeeds(hide_the_one_node, has_a_node);
@@ -609,9 +595,8 @@ static void doubt_two(void)
 }
 
 /* One write per beat serves all of them. */
-static void a_doubt_is_about_all_that_is_held(void **state)
+TEST(a_doubt_is_about_all_that_is_held)
 {
-    (void)state;
     story.both = true;
     succeeds(acquire_at_once, doubt_two);
 }
@@ -633,9 +618,8 @@ static void refuse_one_of_two(void)
 }
 
 /* They are written to in turn, so one that is refused does no harm. */
-static void a_proof_refused_for_one_is_given_by_another(void **state)
+TEST(a_proof_refused_for_one_is_given_by_another)
 {
-    (void)state;
     story.both = true;
     succeeds(acquire_at_once, refuse_one_of_two);
 }
@@ -672,9 +656,8 @@ static void grant_less(void)
 
 /* Regression: its listener was told at the time when the old lease would have
  * ended. */
-static void a_shorter_timeout_ends_the_lease_in_time(void **state)
+TEST(a_shorter_timeout_ends_the_lease_in_time)
 {
-    (void)state;
     story.short_ticks = true;
     story.anew = true;
     succeeds(acquire_with_a_long_timeout, grant_less);
@@ -766,9 +749,8 @@ static void still_held_when_it_is_closed(void)
 }
 
 /* Never seen: read in the sources of the servers. */
-static void a_polled_session_is_not_believed(void **state)
+TEST(a_polled_session_is_not_believed)
 {
-    (void)state;
     story.short_ticks = true;
     story.anew = true;
     succeeds(come_back_when_it_is_polled, still_held_when_it_is_closed);
@@ -818,9 +800,8 @@ static void acquire_far_away(void)
 /* Regression: proofs came one after the other, and too seldom: with a round
  * trip of T/10 to T/5 a lock was UNSURE for half of the time, though no session
  * was lost. */
-static void a_steady_link_keeps_the_lease(void **state)
+TEST(a_steady_link_keeps_the_lease)
 {
-    (void)state;
     for (int part = 0; part <= 20; part++) {
         story.instant = part;
         story.on_event = on_any_doubt;
@@ -875,9 +856,8 @@ static void turns_unsteady(void)
 
 /* Regression: the beat became quick two timeouts after the link had turned
  * slow, and a lock was UNSURE until then. */
-static void a_link_that_turns_slow_keeps_the_lease(void **state)
+TEST(a_link_that_turns_slow_keeps_the_lease)
 {
-    (void)state;
     for (int part = 0; part <= 19; part++) {
         story.instant = part;
         story.on_event = on_unsure;
@@ -906,9 +886,8 @@ static void hears_nothing_for_a_while(void)
 /* The writes after a late one are the j's of the next proofs: they are sent
  * while it is unanswered. With a beat of T/6 there are two or three, and one
  * more when the lease is over. */
-static void a_late_answer_is_a_sign_before_it_comes(void **state)
+TEST(a_late_answer_is_a_sign_before_it_comes)
 {
-    (void)state;
     succeeds(acquire_nearby, hears_nothing_for_a_while);
 }
 
@@ -924,40 +903,7 @@ static void holds_for_ten_timeouts(void)
                    submits(ZKR__ZK_CHECK) - before);
 }
 
-static void a_quick_link_carries_six_writes_in_a_timeout(void **state)
+TEST(a_quick_link_carries_six_writes_in_a_timeout)
 {
-    (void)state;
     succeeds(acquire_nearby, holds_for_ten_timeouts);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_answer_that_never_came_grants_nothing),
-        cmocka_unit_test(an_answer_from_before_a_pause_grants_nothing),
-        cmocka_unit_test(a_client_without_memory_says_nothing_of_the_node),
-        cmocka_unit_test(the_node_of_another_proves_nothing),
-        cmocka_unit_test(a_node_that_was_found_is_looked_for_once_more),
-        cmocka_unit_test(a_write_that_was_not_sent_begins_no_search),
-        cmocka_unit_test(a_claim_that_meets_its_own_name_leaves_nothing),
-        cmocka_unit_test(a_node_that_is_not_found_any_more_is_not_granted),
-        cmocka_unit_test(a_list_without_its_ghosts_grants_nothing),
-        cmocka_unit_test(a_lease_lasts_until_its_first_beat),
-        cmocka_unit_test(an_all_but_spent_proof_ends_no_doubt),
-        cmocka_unit_test(a_waiter_without_memory_for_a_ghost_is_told),
-        cmocka_unit_test(a_node_that_stays_is_not_the_next_claims),
-        cmocka_unit_test(a_node_that_may_not_be_read_is_waited_for),
-        cmocka_unit_test(a_doubt_is_about_all_that_is_held),
-        cmocka_unit_test(a_proof_refused_for_one_is_given_by_another),
-        cmocka_unit_test(a_shorter_timeout_ends_the_lease_in_time),
-        cmocka_unit_test(a_polled_session_is_not_believed),
-        cmocka_unit_test(a_steady_link_keeps_the_lease),
-        cmocka_unit_test(a_link_that_turns_slow_keeps_the_lease),
-        cmocka_unit_test(a_late_answer_is_a_sign_before_it_comes),
-        cmocka_unit_test(a_quick_link_carries_six_writes_in_a_timeout),
-    };
-
-    if (getenv("ZKR_TEST_ONLY") != NULL) /* a pattern with * and ? */
-        cmocka_set_test_filter(getenv("ZKR_TEST_ONLY"));
-    return cmocka_run_group_tests_name("stories", tests, NULL, NULL);
 }

@@ -4,15 +4,9 @@
 #ifndef SIM_STORY_H
 #define SIM_STORY_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "frontend.h"
 #include "lock/claim.h"
+#include "test.h"
 #include "world.h"
 
 #define WAITER 0

@@ -23,7 +23,7 @@ struct row {
     } entries[3];
 };
 
-static void good_texts_are_read(void **state)
+TEST(good_texts_are_read)
 {
     static const struct row rows[] = {
         { "world:anyone:cdrwa",
@@ -47,7 +47,6 @@ static void good_texts_are_read(void **state)
             { "auth", "", A } } },
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct zkr__acl acl;
 
@@ -63,7 +62,7 @@ static void good_texts_are_read(void **state)
     }
 }
 
-static void bad_texts_are_refused_by_entry(void **state)
+TEST(bad_texts_are_refused_by_entry)
 {
     static const struct {
         const char *text;
@@ -90,7 +89,6 @@ static void bad_texts_are_refused_by_entry(void **state)
         { "world:anyone:r,auth::r,ip:::", 3 },
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct zkr__acl acl;
         char expected[128];
@@ -110,12 +108,11 @@ static void bad_texts_are_refused_by_entry(void **state)
     }
 }
 
-static void text_is_copied(void **state)
+TEST(text_is_copied)
 {
     char text[] = "world:anyone:r";
     struct zkr__acl acl;
 
-    (void)state;
     assert_int_equal(zkr__acl_parse(&acl, text), ZKR_OK);
     assert_string_equal(text, "world:anyone:r");
     memset(text, 'x', sizeof(text) - 1);
@@ -123,26 +120,13 @@ static void text_is_copied(void **state)
     zkr__acl_done(&acl);
 }
 
-static void list_can_be_freed_twice(void **state)
+TEST(list_can_be_freed_twice)
 {
     struct zkr__acl acl;
 
-    (void)state;
     assert_int_equal(zkr__acl_parse(&acl, "auth::r,auth::w"), ZKR_OK);
     zkr__acl_done(&acl);
     assert_null(acl.entries);
     assert_int_equal(acl.count, 0);
     zkr__acl_done(&acl);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_texts_are_read),
-        cmocka_unit_test(bad_texts_are_refused_by_entry),
-        cmocka_unit_test(text_is_copied),
-        cmocka_unit_test(list_can_be_freed_twice),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

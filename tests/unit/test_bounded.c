@@ -48,12 +48,11 @@ static void on_due(struct zkr__timer *timer)
 
 /* With thousands of timers due at once, all others waited until the last one
  * had run. */
-static void one_timer_runs_at_a_time(void **state)
+TEST(one_timer_runs_at_a_time)
 {
     static struct zkr__timer timers[TIMERS];
     zkr_session *s;
 
-    (void)state;
     client_reset();
     s = open_session(0);
     atomic_store(&timers_left, TIMERS);
@@ -107,12 +106,11 @@ static bool somebody_waits(void)
 
 /* A thread that released the mutex and took it again, over and over, mostly
  * kept others out. */
-static void who_waits_is_passed_for_a_moment(void **state)
+TEST(who_waits_is_passed_for_a_moment)
 {
     pthread_t thread;
     int passes = 0;
 
-    (void)state;
     atomic_store(&clock_runs, true);
     assert_int_equal(zkr__mtx_init(&mtx), 0);
     zkr__mtx_lock(&mtx);
@@ -139,13 +137,12 @@ static void on_fired(void *owner, bool deleted)
 }
 
 /* Whoever walks over all watches ends at the one without a next. */
-static void a_removal_looks_at_no_other_watch(void **state)
+TEST(a_removal_looks_at_no_other_watch)
 {
     struct zkr__watch *w[MANY];
     struct zkr__list *next;
     zkr_session *s;
 
-    (void)state;
     client_reset();
     s = open_session(0);
     zkr__session_lock(s);
@@ -171,14 +168,13 @@ static void on_outcome(int error, zkr_grant *grant, void *user)
 }
 
 /* The same of claims, which wait for a connection. */
-static void a_cancel_looks_at_no_claim_of_other_locks(void **state)
+TEST(a_cancel_looks_at_no_claim_of_other_locks)
 {
     zkr_mutex *m[MANY];
     struct zkr__list *far;
     struct zkr__list *next;
     zkr_session *s;
 
-    (void)state;
     client_reset();
     s = open_session(0);
     client_says(ZKR__ZK_DISCONNECTED);
@@ -205,7 +201,7 @@ static void a_cancel_looks_at_no_claim_of_other_locks(void **state)
 }
 
 /* The same of those that hold something, when one of them is proven. */
-static void a_proof_looks_at_no_grant_that_is_held(void **state)
+TEST(a_proof_looks_at_no_grant_that_is_held)
 {
     zkr_grant *g = NULL;
     struct zkr__list *first;
@@ -213,7 +209,6 @@ static void a_proof_looks_at_no_grant_that_is_held(void **state)
     zkr_session *s;
     zkr_mutex *m;
 
-    (void)state;
     client_reset();
     s = open_session(0);
     m = new_mutex(s);
@@ -228,17 +223,4 @@ static void a_proof_looks_at_no_grant_that_is_held(void **state)
     zkr_grant_free(g);
     zkr_mutex_free(m);
     (void)zkr_session_close(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_timer_runs_at_a_time),
-        cmocka_unit_test(who_waits_is_passed_for_a_moment),
-        cmocka_unit_test(a_removal_looks_at_no_other_watch),
-        cmocka_unit_test(a_cancel_looks_at_no_claim_of_other_locks),
-        cmocka_unit_test(a_proof_looks_at_no_grant_that_is_held),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

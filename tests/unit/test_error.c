@@ -96,9 +96,8 @@ static void assert_distinct(const struct code *codes, size_t count)
     }
 }
 
-static void constants_are_those_of_zookeeper(void **state)
+TEST(constants_are_those_of_zookeeper)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(constants); i++) {
         if (constants[i].ours != constants[i].theirs)
             fail_msg("%s is %d, not %d", constants[i].name, constants[i].ours,
@@ -110,25 +109,22 @@ static void constants_are_those_of_zookeeper(void **state)
     assert_int_equal(COUNT(zk_codes), COUNT(constants) + 2);
 }
 
-static void codes_tell_where_they_come_from(void **state)
+TEST(codes_tell_where_they_come_from)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(zk_codes); i++)
         assert_true(zk_codes[i].value < 0 && zk_codes[i].value >= -127);
     for (size_t i = 0; i < COUNT(our_codes); i++)
         assert_true(our_codes[i].value <= -1001);
 }
 
-static void no_code_is_used_twice(void **state)
+TEST(no_code_is_used_twice)
 {
-    (void)state;
     assert_distinct(zk_codes, COUNT(zk_codes));
     assert_distinct(our_codes, COUNT(our_codes));
 }
 
-static void every_code_has_its_name_and_a_text(void **state)
+TEST(every_code_has_its_name_and_a_text)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(zk_codes); i++)
         assert_described(&zk_codes[i]);
     for (size_t i = 0; i < COUNT(our_codes); i++)
@@ -136,12 +132,11 @@ static void every_code_has_its_name_and_a_text(void **state)
     assert_described(&(struct code){ "OK", ZKR_OK });
 }
 
-static void unknown_code_is_done_and_unknown(void **state)
+TEST(unknown_code_is_done_and_unknown)
 {
     static const int codes[] = { 1,     -10,       -128,     -1000,
                                  -1999, INT32_MIN, INT32_MAX };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(codes); i++) {
         assert_string_equal(zkr_strerror(codes[i]), "unknown error");
         assert_int_equal(zkr__error_outcome(codes[i]), ZKR__DONE);
@@ -154,14 +149,13 @@ static void unknown_code_is_done_and_unknown(void **state)
 /* After UNKNOWN the library searches for the node, after NOT_DONE it only sends
  * the request again: a code in the wrong column leaves a node behind, or makes
  * two. */
-static void outcome_says_what_may_have_happened(void **state)
+TEST(outcome_says_what_may_have_happened)
 {
     static const int unknown[] = { -1, -2, -4, -5, -7, -15, -116, -118 };
     static const int not_done[] = { -119, -127 };
     static const int over[] = { -9, -12, -112, -115 };
     size_t done = 0;
 
-    (void)state;
     for (size_t i = 0; i < COUNT(unknown); i++)
         assert_int_equal(zkr__error_outcome(unknown[i]), ZKR__UNKNOWN);
     for (size_t i = 0; i < COUNT(not_done); i++)
@@ -175,9 +169,8 @@ static void outcome_says_what_may_have_happened(void **state)
     assert_int_equal(zkr__error_outcome(ZKR_OK), ZKR__DONE);
 }
 
-static void predicates_follow_the_outcome(void **state)
+TEST(predicates_follow_the_outcome)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(zk_codes); i++) {
         int code = zk_codes[i].value;
         enum zkr__outcome outcome = zkr__error_outcome(code);
@@ -189,7 +182,7 @@ static void predicates_follow_the_outcome(void **state)
     }
 }
 
-static void predicates_know_our_codes(void **state)
+TEST(predicates_know_our_codes)
 {
     static const int transient[] = { ZKR_ETIMEDOUT, ZKR_EBUSY, ZKR_EREFUSED,
                                      ZKR_EUNREACHABLE };
@@ -197,7 +190,6 @@ static void predicates_know_our_codes(void **state)
     static const int unsure[] = { ZKR_EUNSURE, ZKR_EPENDING, ZKR_EUNKNOWN };
     size_t counts[3] = { 0 };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(transient); i++)
         assert_true(zkr_error_is_transient(transient[i]));
     for (size_t i = 0; i < COUNT(over); i++)
@@ -217,9 +209,8 @@ static void predicates_know_our_codes(void **state)
     assert_false(zkr_error_is_unsure(ZKR_OK));
 }
 
-static void failing_returns_the_code_and_keeps_the_sentence(void **state)
+TEST(failing_returns_the_code_and_keeps_the_sentence)
 {
-    (void)state;
     assert_int_equal(zkr__fail(ZKR_EPATH, "mutex '%s' %s", "/a/", "is bad"),
                      ZKR_EPATH);
     assert_string_equal(zkr_error_detail(), "mutex '/a/' is bad");
@@ -227,9 +218,8 @@ static void failing_returns_the_code_and_keeps_the_sentence(void **state)
     assert_string_equal(zkr_error_detail(), "other");
 }
 
-static void codes_of_zookeeper_are_added_to_the_sentence(void **state)
+TEST(codes_of_zookeeper_are_added_to_the_sentence)
 {
-    (void)state;
     assert_int_equal(zkr__fail(-102, "create '%s'", "/a"), -102);
     assert_string_equal(zkr_error_detail(),
                         "create '/a' (ZooKeeper -102, ZNOAUTH: not permitted)");
@@ -238,9 +228,8 @@ static void codes_of_zookeeper_are_added_to_the_sentence(void **state)
                         "create (ZooKeeper -126, unknown error)");
 }
 
-static void our_codes_are_not_added_to_the_sentence(void **state)
+TEST(our_codes_are_not_added_to_the_sentence)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(our_codes); i++) {
         assert_int_equal(zkr__fail(our_codes[i].value, "it"),
                          our_codes[i].value);
@@ -250,7 +239,7 @@ static void our_codes_are_not_added_to_the_sentence(void **state)
     assert_string_equal(zkr_error_detail(), "nothing");
 }
 
-static void long_sentence_is_cut_and_ends(void **state)
+TEST(long_sentence_is_cut_and_ends)
 {
     char text[2 * ZKR__DETAIL_MAX];
     struct {
@@ -258,7 +247,6 @@ static void long_sentence_is_cut_and_ends(void **state)
         char guard[8];
     } buf;
 
-    (void)state;
     memset(text, 'x', sizeof(text));
     text[sizeof(text) - 1] = '\0';
     memset(&buf, '#', sizeof(buf));
@@ -271,11 +259,10 @@ static void long_sentence_is_cut_and_ends(void **state)
 
 /* The header promises the code of ZooKeeper in every detail, and a path may be
  * longer than a detail: the code must not be what is cut off. */
-static void long_sentence_keeps_the_code_of_zookeeper(void **state)
+TEST(long_sentence_keeps_the_code_of_zookeeper)
 {
     char path[1024];
 
-    (void)state;
     memset(path, 'x', sizeof(path));
     path[0] = '/';
     path[sizeof(path) - 1] = '\0';
@@ -286,11 +273,10 @@ static void long_sentence_keeps_the_code_of_zookeeper(void **state)
     assert_non_null(strstr(zkr_error_detail(), "ZNOAUTH"));
 }
 
-static void detail_can_be_handed_on(void **state)
+TEST(detail_can_be_handed_on)
 {
     char detail[ZKR__DETAIL_MAX];
 
-    (void)state;
     (void)zkr__fail(ZKR_EINVAL, "before");
     zkr__error_format(detail, -4, "%s %d", "list", 7);
     assert_string_equal(zkr_error_detail(), "before");
@@ -300,9 +286,8 @@ static void detail_can_be_handed_on(void **state)
         "list 7 (ZooKeeper -4, ZCONNECTIONLOSS: connection lost)");
 }
 
-static void detail_may_hold_percent_signs(void **state)
+TEST(detail_may_hold_percent_signs)
 {
-    (void)state;
     (void)zkr__fail(ZKR_EINVAL, "'%s'", "%s%n%d");
     assert_string_equal(zkr_error_detail(), "'%s%n%d'");
     zkr__error_set_detail("%s%n%d");
@@ -324,40 +309,15 @@ static void *fail_there(void *arg)
     return NULL;
 }
 
-static void each_thread_has_its_own_detail(void **state)
+TEST(each_thread_has_its_own_detail)
 {
     struct from_thread t = { "unset", "unset" };
     pthread_t thread;
 
-    (void)state;
     (void)zkr__fail(ZKR_EINVAL, "here");
     assert_int_equal(pthread_create(&thread, NULL, fail_there, &t), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_string_equal(t.at_first, "");
     assert_string_equal(t.after, "there");
     assert_string_equal(zkr_error_detail(), "here");
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constants_are_those_of_zookeeper),
-        cmocka_unit_test(codes_tell_where_they_come_from),
-        cmocka_unit_test(no_code_is_used_twice),
-        cmocka_unit_test(every_code_has_its_name_and_a_text),
-        cmocka_unit_test(unknown_code_is_done_and_unknown),
-        cmocka_unit_test(outcome_says_what_may_have_happened),
-        cmocka_unit_test(predicates_follow_the_outcome),
-        cmocka_unit_test(predicates_know_our_codes),
-        cmocka_unit_test(failing_returns_the_code_and_keeps_the_sentence),
-        cmocka_unit_test(codes_of_zookeeper_are_added_to_the_sentence),
-        cmocka_unit_test(our_codes_are_not_added_to_the_sentence),
-        cmocka_unit_test(long_sentence_is_cut_and_ends),
-        cmocka_unit_test(long_sentence_keeps_the_code_of_zookeeper),
-        cmocka_unit_test(detail_can_be_handed_on),
-        cmocka_unit_test(detail_may_hold_percent_signs),
-        cmocka_unit_test(each_thread_has_its_own_detail),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,18 +28,18 @@
 /* More calls than any of them makes. */
 #define CALLS_MAX 400
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     return make_dir();
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     (void)failing_stop();
     return remove_dir();
 }
+
+FIXTURE(setup, teardown)
 
 static bool is_for_want(int rc)
 {
@@ -171,9 +171,8 @@ static void a_new_fence(void)
     open_and_use();
 }
 
-static void a_fence_whose_calls_fail_stays_a_fence(void **state)
+TEST(a_fence_whose_calls_fail_stays_a_fence)
 {
-    (void)state;
     forget();
     any_call(a_fence_that_is_there);
     is_well();
@@ -194,11 +193,10 @@ static void a_damaged_fence(void)
     assert_null(f);
 }
 
-static void a_damaged_fence_leaves_nothing_open(void **state)
+TEST(a_damaged_fence_leaves_nothing_open)
 {
     zkr_fence *f = open_fence();
 
-    (void)state;
     zkr_fence_free(f);
     assert_int_equal(truncate(file, 5), 0);
     any_call(a_damaged_fence);
@@ -230,9 +228,8 @@ static void use_what_has_gone(void)
     zkr_fence_free(f);
 }
 
-static void a_fence_that_has_gone_leaves_nothing_open(void **state)
+TEST(a_fence_that_has_gone_leaves_nothing_open)
 {
-    (void)state;
     any_call(use_what_has_gone);
 }
 
@@ -257,9 +254,8 @@ static void write_owner(void)
         assert_true(len == strlen(data) && data[len - 1] == '}');
 }
 
-static void an_owner_is_written_or_there_is_no_memory(void **state)
+TEST(an_owner_is_written_or_there_is_no_memory)
 {
-    (void)state;
     any_call(write_owner);
 }
 
@@ -271,9 +267,8 @@ static void probe(void)
     assert_true(rc == ZKR_EREFUSED || rc == ZKR_EUNREACHABLE);
 }
 
-static void a_probe_has_an_answer(void **state)
+TEST(a_probe_has_an_answer)
 {
-    (void)state;
     any_call(probe);
 }
 
@@ -286,9 +281,8 @@ static void draw(void)
     assert_true(zkr__random() != zkr__random());
 }
 
-static void random_numbers_come_though_interrupted(void **state)
+TEST(random_numbers_come_though_interrupted)
 {
-    (void)state;
     each_call(draw, 0, EINTR);
     each_call(draw, 2, EINTR);
 }
@@ -337,26 +331,8 @@ static void parse_nonsense(void)
     assert_int_not_equal(zkr__acl_parse(&acl, "world:anyone:r,"), ZKR_OK);
 }
 
-static void text_is_parsed_or_there_is_no_memory(void **state)
+TEST(text_is_parsed_or_there_is_no_memory)
 {
-    (void)state;
     any_call(parse);
     any_call(parse_nonsense);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_fence_whose_calls_fail_stays_a_fence),
-        TEST(a_damaged_fence_leaves_nothing_open),
-        TEST(a_fence_that_has_gone_leaves_nothing_open),
-        TEST(an_owner_is_written_or_there_is_no_memory),
-        TEST(a_probe_has_an_answer),
-        TEST(random_numbers_come_though_interrupted),
-        TEST(text_is_parsed_or_there_is_no_memory),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of fences: in memory and in a file; threads, processes, kill -9, a full
  * disk, a damaged file. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -25,18 +19,19 @@
 #include <zkrecipes/fence.h>
 
 #include "fence_dir.h"
+#include "test.h"
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     return make_dir();
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     return remove_dir();
 }
+
+FIXTURE(setup, teardown)
 
 static void ok(int rc)
 {
@@ -107,11 +102,10 @@ static void refuses_what_is_old(zkr_fence *f)
     assert_true(highest(f) == 20);
 }
 
-static void a_fence_in_memory(void **state)
+TEST(a_fence_in_memory)
 {
     zkr_fence *f = NULL;
 
-    (void)state;
     ok(zkr_fence_new(&f));
     refuses_what_is_old(f);
     zkr_fence_free(f);
@@ -120,14 +114,13 @@ static void a_fence_in_memory(void **state)
     assert_int_equal(zkr_fence_accept(NULL, 1, 0), ZKR_EINVAL);
 }
 
-static void a_fence_in_a_file(void **state)
+TEST(a_fence_in_a_file)
 {
     zkr_fence *f = open_fence();
     zkr_fence *again;
     char text[128];
     size_t len;
 
-    (void)state;
     refuses_what_is_old(f);
     again = open_fence(); /* while the other is open */
     assert_true(highest(again) == 20);
@@ -144,12 +137,11 @@ static void a_fence_in_a_file(void **state)
     assert_int_equal(access(in_dir("fence.new"), F_OK), -1);
 }
 
-static void a_relative_path_stays_where_it_was(void **state)
+TEST(a_relative_path_stays_where_it_was)
 {
     char *before = getcwd(NULL, 0);
     zkr_fence *f = NULL;
 
-    (void)state;
     assert_int_equal(chdir(dir), 0);
     ok(zkr_fence_open("fence", &f));
     assert_int_equal(chdir(before), 0);
@@ -161,11 +153,10 @@ static void a_relative_path_stays_where_it_was(void **state)
     free(before);
 }
 
-static void a_fence_that_cannot_be_opened_says_why(void **state)
+TEST(a_fence_that_cannot_be_opened_says_why)
 {
     zkr_fence *f = NULL;
 
-    (void)state;
     assert_int_equal(zkr_fence_open(NULL, &f), ZKR_EINVAL);
     assert_int_equal(zkr_fence_open("", &f), ZKR_EINVAL);
     assert_int_equal(zkr_fence_open("/tmp/", &f), ZKR_EINVAL);
@@ -206,12 +197,11 @@ static void *count_main(void *arg)
     return NULL;
 }
 
-static void sections_of_threads_exclude_each_other(void **state)
+TEST(sections_of_threads_exclude_each_other)
 {
     struct counter c = { .fence = NULL };
     pthread_t threads[THREADS];
 
-    (void)state;
     ok(zkr_fence_new(&c.fence));
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, count_main, &c), 0);
@@ -231,13 +221,12 @@ static void *try_main(void *fence)
     return rc;
 }
 
-static void a_thread_does_not_wait_for_ever(void **state)
+TEST(a_thread_does_not_wait_for_ever)
 {
     zkr_fence *f = open_fence();
     pthread_t thread;
     void *rc = NULL;
 
-    (void)state;
     ok(zkr_fence_begin(f, 5, 0, 0));
     assert_int_equal(pthread_create(&thread, NULL, try_main, f), 0);
     assert_int_equal(pthread_join(thread, &rc), 0);
@@ -301,14 +290,13 @@ static void *cancelled_main(void *arg)
 
 /* Regression: the thread ended in the middle, and left the fence locked for as
  * long as the process lived. */
-static void a_thread_that_is_cancelled_in_a_call_ends_it_first(void **state)
+TEST(a_thread_that_is_cancelled_in_a_call_ends_it_first)
 {
     static int (*const calls[])(zkr_fence *) = {
         accept_shared, accept_alone, begin_and_end, look, open_another,
     };
     zkr_fence *f = open_fence();
 
-    (void)state;
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
         struct cancelled c = { f, calls[i], 1 };
         pthread_t thread;
@@ -380,9 +368,8 @@ static int try_another(int out)
 }
 
 /* Parent and child share the lock of a file after a fork. */
-static void a_child_opens_a_fence_of_its_own(void **state)
+TEST(a_child_opens_a_fence_of_its_own)
 {
-    (void)state;
     of_the_parent = open_fence();
     ends_well(start(use_that_of_the_parent, -1));
     ok(zkr_fence_begin(of_the_parent, 5, 0, 0));
@@ -410,13 +397,12 @@ static void *wait_main(void *is_over)
 
 /* pthread_cond_destroy() waits for those that wait, who are no threads of a
  * child. */
-static void a_child_frees_what_a_thread_of_its_parent_waits_for(void **state)
+TEST(a_child_frees_what_a_thread_of_its_parent_waits_for)
 {
     atomic_bool is_over = false;
     pthread_t thread;
     void *result;
 
-    (void)state;
     of_the_parent = open_fence();
     ok(zkr_fence_begin(of_the_parent, 5, 0, 0));
     assert_int_equal(pthread_create(&thread, NULL, wait_main, &is_over), 0);
@@ -439,14 +425,13 @@ static int hold(int out)
     return 1;
 }
 
-static void a_process_that_dies_in_a_section_leaves_it(void **state)
+TEST(a_process_that_dies_in_a_section_leaves_it)
 {
     zkr_fence *f = open_fence();
     int pipes[2];
     pid_t pid;
     char c;
 
-    (void)state;
     assert_int_equal(pipe(pipes), 0);
     pid = start(hold, pipes[1]);
     assert_int_equal(read(pipes[0], &c, 1), 1);
@@ -498,7 +483,7 @@ static int count_in_file(int out)
     return close(fd);
 }
 
-static void processes_exclude_each_other_and_tokens_never_go_back(void **state)
+TEST(processes_exclude_each_other_and_tokens_never_go_back)
 {
     pid_t pids[PROCESSES];
     int64_t seen[2];
@@ -506,7 +491,6 @@ static void processes_exclude_each_other_and_tokens_never_go_back(void **state)
     zkr_fence *f;
     size_t len;
 
-    (void)state;
     memset(data, 0, sizeof(data));
     write_file(in_dir("data"), data, sizeof(seen));
     for (int i = 0; i < PROCESSES; i++)
@@ -539,11 +523,10 @@ static int climb(int out)
 }
 
 /* An accepted token stays accepted, whenever the process dies. */
-static void kill_9_in_the_middle_loses_nothing(void **state)
+TEST(kill_9_in_the_middle_loses_nothing)
 {
     int64_t accepted = 0;
 
-    (void)state;
     for (long round = 0; round < 60; round++) {
         struct timespec some = { .tv_nsec = round * 397 % 97 * 100000 };
         int64_t token = accepted;
@@ -613,11 +596,10 @@ static int fill(int out)
     return 0;
 }
 
-static void a_full_disk_is_an_error_and_changes_nothing(void **state)
+TEST(a_full_disk_is_an_error_and_changes_nothing)
 {
     zkr_fence *f;
 
-    (void)state;
     ends_well(start(fill, -1));
     f = open_fence();
     assert_true(highest(f) == 6);
@@ -638,14 +620,13 @@ static void is_damaged(zkr_fence *f)
     assert_true(token == 0 && again == NULL);
 }
 
-static void a_damaged_file_is_an_error_and_stays_as_it_is(void **state)
+TEST(a_damaged_file_is_an_error_and_stays_as_it_is)
 {
     zkr_fence *f = open_fence();
     char text[128];
     char now[128];
     size_t len;
 
-    (void)state;
     ok(zkr_fence_accept(f, 1234, 0));
     len = read_file(file, text, sizeof(text));
     for (size_t i = 0; i < len; i++) {
@@ -663,11 +644,10 @@ static void a_damaged_file_is_an_error_and_stays_as_it_is(void **state)
     zkr_fence_free(f);
 }
 
-static void a_file_that_has_gone_is_not_a_new_one(void **state)
+TEST(a_file_that_has_gone_is_not_a_new_one)
 {
     zkr_fence *f = open_fence();
 
-    (void)state;
     ok(zkr_fence_accept(f, 1234, 0));
     assert_int_equal(unlink(file), 0);
     is_damaged(f);
@@ -680,12 +660,11 @@ static void a_file_that_has_gone_is_not_a_new_one(void **state)
 }
 
 /* Two fences that lock different files would not exclude each other. */
-static void a_lock_file_that_was_replaced_is_noticed(void **state)
+TEST(a_lock_file_that_was_replaced_is_noticed)
 {
     zkr_fence *f = open_fence();
     zkr_fence *next;
 
-    (void)state;
     ok(zkr_fence_accept(f, 5, 0));
     assert_int_equal(unlink(in_dir("fence.lock")), 0);
     next = open_fence(); /* the fence itself is still there */
@@ -698,11 +677,10 @@ static void a_lock_file_that_was_replaced_is_noticed(void **state)
 
 /* A crash while it was set up leaves an empty lock file, with or without the
  * fence. */
-static void a_set_up_that_was_cut_short_is_done_again(void **state)
+TEST(a_set_up_that_was_cut_short_is_done_again)
 {
     zkr_fence *f;
 
-    (void)state;
     write_file(in_dir("fence.lock"), "", 0);
     f = open_fence();
     ok(zkr_fence_accept(f, 5, 0));
@@ -711,31 +689,4 @@ static void a_set_up_that_was_cut_short_is_done_again(void **state)
     f = open_fence();
     assert_true(highest(f) == 5);
     zkr_fence_free(f);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_fence_in_memory),
-        TEST(a_fence_in_a_file),
-        TEST(a_relative_path_stays_where_it_was),
-        TEST(a_fence_that_cannot_be_opened_says_why),
-        TEST(sections_of_threads_exclude_each_other),
-        TEST(a_thread_does_not_wait_for_ever),
-        TEST(a_thread_that_is_cancelled_in_a_call_ends_it_first),
-        TEST(a_child_opens_a_fence_of_its_own),
-        TEST(a_child_frees_what_a_thread_of_its_parent_waits_for),
-        TEST(a_process_that_dies_in_a_section_leaves_it),
-        TEST(processes_exclude_each_other_and_tokens_never_go_back),
-        TEST(kill_9_in_the_middle_loses_nothing),
-        TEST(a_full_disk_is_an_error_and_changes_nothing),
-        TEST(a_damaged_file_is_an_error_and_stays_as_it_is),
-        TEST(a_file_that_has_gone_is_not_a_new_one),
-        TEST(a_lock_file_that_was_replaced_is_noticed),
-        TEST(a_set_up_that_was_cut_short_is_done_again),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,6 @@
 /* Tests of the files of a fence: the order in which it writes them, for the
  * case that the machine crashes, and its reaction to the files that it
  * finds. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -20,6 +14,7 @@
 #include <zkrecipes/fence.h>
 
 #include "fence_dir.h"
+#include "test.h"
 
 /* The logged calls, "sync fence.new, rename, ...", since start_log(). */
 static char calls[512];
@@ -78,18 +73,18 @@ static void start_log(int good)
     calls_left = good;
 }
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     start_log(-1);
     return make_dir();
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     return remove_dir();
 }
+
+FIXTURE(setup, teardown)
 
 static int64_t highest(zkr_fence *f)
 {
@@ -109,11 +104,10 @@ static void write_text(const char *path, const char *text)
 }
 
 /* A file must not have its name before its contents are on the disk. */
-static void an_accepted_token_is_on_the_disk(void **state)
+TEST(an_accepted_token_is_on_the_disk)
 {
     zkr_fence *f = open_fence();
 
-    (void)state;
     start_log(-1);
     assert_int_equal(zkr_fence_accept(f, 5, 0), ZKR_OK);
     assert_string_equal(calls, "sync fence.new, rename, sync dir");
@@ -125,13 +119,12 @@ static void an_accepted_token_is_on_the_disk(void **state)
 
 /* The writer has failed, or was killed, before the record was on the disk. A
  * fence that finds the record cannot tell. */
-static void a_token_written_by_another_is_written_once_more(void **state)
+TEST(a_token_written_by_another_is_written_once_more)
 {
     static const char written[] = "sync fence.new, rename, sync dir";
     zkr_fence *f = open_fence();
     zkr_fence *other = open_fence();
 
-    (void)state;
     start_log(2);
     assert_int_equal(zkr_fence_accept(f, 5, 0), ZKR_ESYSTEM);
     assert_string_equal(calls, written);
@@ -152,11 +145,10 @@ static void a_token_written_by_another_is_written_once_more(void **state)
 
 /* The lock file says that there was a fence, so it must not say so before there
  * is one. */
-static void a_fence_is_on_the_disk_before_it_must_be_there(void **state)
+TEST(a_fence_is_on_the_disk_before_it_must_be_there)
 {
     zkr_fence *f = open_fence();
 
-    (void)state;
     assert_string_equal(calls, "sync fence.new, rename, sync dir, "
                                "sync fence.lock, sync dir");
     start_log(-1);
@@ -166,11 +158,10 @@ static void a_fence_is_on_the_disk_before_it_must_be_there(void **state)
     zkr_fence_free(f);
 }
 
-static void a_disk_that_fails_is_an_error(void **state)
+TEST(a_disk_that_fails_is_an_error)
 {
     zkr_fence *f = open_fence();
 
-    (void)state;
     for (int good = 0; good < 3; good++) {
         start_log(good);
         assert_int_equal(zkr_fence_accept(f, 5 + good, 0), ZKR_ESYSTEM);
@@ -184,11 +175,10 @@ static void a_disk_that_fails_is_an_error(void **state)
     zkr_fence_free(f);
 }
 
-static void a_set_up_that_fails_is_an_error(void **state)
+TEST(a_set_up_that_fails_is_an_error)
 {
     zkr_fence *f = NULL;
 
-    (void)state;
     for (int good = 0; good < 5; good++) {
         start_log(good);
         assert_int_equal(zkr_fence_open(file, &f), ZKR_ESYSTEM);
@@ -199,11 +189,10 @@ static void a_set_up_that_fails_is_an_error(void **state)
 }
 
 /* The file that a crash has left is longer than the one that is written now. */
-static void a_new_file_that_was_left_is_overwritten(void **state)
+TEST(a_new_file_that_was_left_is_overwritten)
 {
     zkr_fence *f = open_fence();
 
-    (void)state;
     write_text(in_dir("fence.new"),
                "zkrecipes fence 1, highest 1234567890123456789, exclusive "
                "1234567890123456789, crc32 00000000\n");
@@ -214,13 +203,12 @@ static void a_new_file_that_was_left_is_overwritten(void **state)
 
 /* In a directory where others may write, a link must not make us write
  * elsewhere. */
-static void links_are_not_followed(void **state)
+TEST(links_are_not_followed)
 {
     zkr_fence *f = open_fence();
     zkr_fence *none = NULL;
     struct stat there;
 
-    (void)state;
     write_text(in_dir("other"), "theirs");
     assert_int_equal(symlink("other", in_dir("fence.new")), 0);
     assert_int_equal(zkr_fence_accept(f, 5, 0), ZKR_ESYSTEM);
@@ -234,12 +222,11 @@ static void links_are_not_followed(void **state)
 }
 
 /* A program that is started in a section must not keep the lock. */
-static void no_descriptor_is_inherited(void **state)
+TEST(no_descriptor_is_inherited)
 {
     zkr_fence *f = open_fence();
     int seen = 0;
 
-    (void)state;
     for (int fd = 0; fd < 256; fd++) {
         if (strstr(path_of(fd), dir) == NULL)
             continue;
@@ -248,22 +235,4 @@ static void no_descriptor_is_inherited(void **state)
     }
     assert_int_equal(seen, 2); /* the directory and the lock */
     zkr_fence_free(f);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(an_accepted_token_is_on_the_disk),
-        TEST(a_token_written_by_another_is_written_once_more),
-        TEST(a_fence_is_on_the_disk_before_it_must_be_there),
-        TEST(a_disk_that_fails_is_an_error),
-        TEST(a_set_up_that_fails_is_an_error),
-        TEST(a_new_file_that_was_left_is_overwritten),
-        TEST(links_are_not_followed),
-        TEST(no_descriptor_is_inherited),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the record of a fence: the rule that accepts a token, and the text
  * form. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "fence/fence_record.h"
+#include "test.h"
 
-static void writers_never_go_back(void **state)
+TEST(writers_never_go_back)
 {
     struct zkr__fence_record r = { 0, 0, 0 };
 
-    (void)state;
     assert_true(zkr__fence_record_accept(&r, 5, 0, false));
     assert_true(zkr__fence_record_accept(&r, 5, 0, false));
     assert_false(zkr__fence_record_accept(&r, 4, 0, false));
@@ -26,11 +20,10 @@ static void writers_never_go_back(void **state)
 
 /* Neighbours have the lock node, and so the token, one after the other: without
  * the count a late write of the first one overwrote that of the next. */
-static void a_neighbour_is_older_by_its_hand_off_count(void **state)
+TEST(a_neighbour_is_older_by_its_hand_off_count)
 {
     struct zkr__fence_record r = { 0, 0, 0 };
 
-    (void)state;
     assert_true(zkr__fence_record_accept(&r, 5, 3, false));
     assert_true(zkr__fence_record_accept(&r, 5, 3, false));
     assert_true(zkr__fence_record_accept(&r, 5, UINT64_MAX, false));
@@ -45,11 +38,10 @@ static void a_neighbour_is_older_by_its_hand_off_count(void **state)
 }
 
 /* The counter begins again at 0 in each epoch. */
-static void tokens_grow_from_one_epoch_to_the_next(void **state)
+TEST(tokens_grow_from_one_epoch_to_the_next)
 {
     struct zkr__fence_record r = { 0, 0, 0 };
 
-    (void)state;
     assert_true(zkr__fence_record_accept(&r, INT64_C(0x1ffffffff), 0, false));
     assert_true(zkr__fence_record_accept(&r, INT64_C(0x200000001), 0, false));
     assert_false(zkr__fence_record_accept(&r, INT64_C(0x1ffffffff), 0, false));
@@ -57,11 +49,10 @@ static void tokens_grow_from_one_epoch_to_the_next(void **state)
 }
 
 /* Several readers have the lock at once, each with its own token. */
-static void readers_are_only_older_than_writers(void **state)
+TEST(readers_are_only_older_than_writers)
 {
     struct zkr__fence_record r = { 0, 0, 0 };
 
-    (void)state;
     assert_true(zkr__fence_record_accept(&r, 5, 0, false));
     assert_true(zkr__fence_record_accept(&r, 9, 0, true));
     assert_true(zkr__fence_record_accept(&r, 7, 0, true));
@@ -74,13 +65,12 @@ static void readers_are_only_older_than_writers(void **state)
     assert_true(r.highest == 9 && r.exclusive == 9);
 }
 
-static void the_text_is_for_people_and_for_crc32(void **state)
+TEST(the_text_is_for_people_and_for_crc32)
 {
     char text[ZKR__FENCE_TEXT_MAX];
     struct zkr__fence_record r = { 123456, 42, 0 };
     size_t len = zkr__fence_record_format(&r, text);
 
-    (void)state;
     assert_int_equal(len, strlen(text));
     assert_string_equal(text, "zkrecipes fence 1, highest 123456, exclusive "
                               "42, crc32 c691fd30\n");
@@ -91,7 +81,7 @@ static void the_text_is_for_people_and_for_crc32(void **state)
                               "42, handoff 7, crc32 ebc2f7b6\n");
 }
 
-static void a_written_text_is_read(void **state)
+TEST(a_written_text_is_read)
 {
     static const struct zkr__fence_record records[] = {
         { 0, 0, 0 },
@@ -101,7 +91,6 @@ static void a_written_text_is_read(void **state)
         { INT64_MAX, INT64_MAX, UINT64_MAX }
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
         char text[ZKR__FENCE_TEXT_MAX];
         struct zkr__fence_record r = { -1, -1, 1 };
@@ -114,7 +103,7 @@ static void a_written_text_is_read(void **state)
     }
 }
 
-static void anything_else_is_refused(void **state)
+TEST(anything_else_is_refused)
 {
     static const char *const others[] = {
         "",
@@ -129,7 +118,6 @@ static void anything_else_is_refused(void **state)
     char text[2 * ZKR__FENCE_TEXT_MAX] = "";
     size_t len = zkr__fence_record_format(&good, text);
 
-    (void)state;
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         assert_false(zkr__fence_record_parse(others[i], strlen(others[i]), &r));
     for (size_t i = 0; i < len; i++) {
@@ -148,12 +136,11 @@ static void anything_else_is_refused(void **state)
 
 /* A writer's token above the highest of all is no record of ours, even with a
  * correct checksum. */
-static void a_record_that_contradicts_itself_is_refused(void **state)
+TEST(a_record_that_contradicts_itself_is_refused)
 {
     static const struct zkr__fence_record wrong[] = { { 1, 2, 0 },
                                                       { 1, -1, 0 } };
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         char text[ZKR__FENCE_TEXT_MAX];
         struct zkr__fence_record r;
@@ -161,20 +148,4 @@ static void a_record_that_contradicts_itself_is_refused(void **state)
 
         assert_false(zkr__fence_record_parse(text, len, &r));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(writers_never_go_back),
-        cmocka_unit_test(a_neighbour_is_older_by_its_hand_off_count),
-        cmocka_unit_test(tokens_grow_from_one_epoch_to_the_next),
-        cmocka_unit_test(readers_are_only_older_than_writers),
-        cmocka_unit_test(the_text_is_for_people_and_for_crc32),
-        cmocka_unit_test(a_written_text_is_read),
-        cmocka_unit_test(anything_else_is_refused),
-        cmocka_unit_test(a_record_that_contradicts_itself_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -353,11 +353,10 @@ static void acquire(void)
        ZKR_ETIMEDOUT);
 }
 
-static void an_acquire(void **state)
+TEST(an_acquire)
 {
     const struct play p = { SELF, acquire, .keeps_grant = true };
 
-    (void)state;
     play(&p);
 }
 
@@ -370,12 +369,11 @@ static void acquire_and_release_reentrant(void)
         IS(zkr_reentrant_mutex_release(it.r), ZKR_OK, ZKR_ELOST, ZKR_EPENDING);
 }
 
-static void a_reentrant_mutex(void **state)
+TEST(a_reentrant_mutex)
 {
     const struct play p = { SELF, acquire_and_release_reentrant,
                             .keeps_grant = true };
 
-    (void)state;
     play(&p);
 }
 
@@ -388,11 +386,10 @@ static void free_held_reentrant(void)
     zkr_reentrant_mutex_free(r);
 }
 
-static void the_end_of_a_reentrant_mutex_that_is_held(void **state)
+TEST(the_end_of_a_reentrant_mutex_that_is_held)
 {
     const struct play p = { SELF, free_held_reentrant, .keeps_grant = true };
 
-    (void)state;
     play(&p);
 }
 
@@ -402,11 +399,10 @@ static void verify(void)
        ZKR_EUNSURE);
 }
 
-static void a_verify(void **state)
+TEST(a_verify)
 {
     const struct play p = { SELF, verify, .holds = true, .keeps_grant = true };
 
-    (void)state;
     play(&p);
 }
 
@@ -417,11 +413,10 @@ static void release(void)
         fail_msg("it is held %u times", zkr_grant_depth(it.g));
 }
 
-static void a_release(void **state)
+TEST(a_release)
 {
     const struct play p = { SELF, release, .holds = true, .keeps_grant = true };
 
-    (void)state;
     play(&p);
 }
 
@@ -431,11 +426,10 @@ static void free_grant(void)
     it.g = NULL;
 }
 
-static void the_end_of_a_grant(void **state)
+TEST(the_end_of_a_grant)
 {
     const struct play p = { SELF, free_grant, .holds = true };
 
-    (void)state;
     play(&p);
 }
 
@@ -448,12 +442,11 @@ static void listen_again(void)
     assert_int_equal(zkr_grant_listen(it.g, NULL, NULL), ZKR_OK);
 }
 
-static void a_listener_of_a_grant(void **state)
+TEST(a_listener_of_a_grant)
 {
     const struct play p = { SELF, listen_again, .holds = true,
                             .keeps_grant = true };
 
-    (void)state;
     play(&p);
 }
 
@@ -465,12 +458,11 @@ static void listen_to_session(void)
     it.l = NULL;
 }
 
-static void a_listener_of_a_session(void **state)
+TEST(a_listener_of_a_session)
 {
     const struct play p = { SELF, listen_to_session, .holds = true,
                             .keeps_grant = true };
 
-    (void)state;
     play(&p);
 }
 
@@ -481,12 +473,11 @@ static void write_guarded(void)
        ZKR_ZSESSIONEXPIRED);
 }
 
-static void a_guarded_write(void **state)
+TEST(a_guarded_write)
 {
     const struct play p = { SELF, write_guarded, .holds = true,
                             .keeps_grant = true };
 
-    (void)state;
     play(&p);
 }
 
@@ -507,11 +498,10 @@ static void look_on(void)
                                       zkr_grant_token(it.g), REPLY_MS));
 }
 
-static void a_look(void **state)
+TEST(a_look)
 {
     const struct play p = { SELF, look_on, .holds = true, .keeps_grant = true };
 
-    (void)state;
     play(&p);
 }
 
@@ -528,50 +518,26 @@ static void live(void)
     relax(3000000);
 }
 
-static void the_dispatcher(void **state)
+TEST(the_dispatcher)
 {
     const struct play p = { "zkr-dispatch", live, .holds = true,
                             .keeps_grant = true };
 
-    (void)state;
     play(&p);
 }
 
-static void the_timer_thread(void **state)
+TEST(the_timer_thread)
 {
     const struct play p = { "zkr-timers", live, .holds = true,
                             .keeps_grant = true };
 
-    (void)state;
     play(&p);
 }
 
-static void the_connector(void **state)
+TEST(the_connector)
 {
     const struct play p = { "zkr-connector", live, .holds = true,
                             .keeps_grant = true };
 
-    (void)state;
     play(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_acquire),
-        cmocka_unit_test(a_reentrant_mutex),
-        cmocka_unit_test(the_end_of_a_reentrant_mutex_that_is_held),
-        cmocka_unit_test(a_verify),
-        cmocka_unit_test(a_release),
-        cmocka_unit_test(the_end_of_a_grant),
-        cmocka_unit_test(a_listener_of_a_grant),
-        cmocka_unit_test(a_listener_of_a_session),
-        cmocka_unit_test(a_guarded_write),
-        cmocka_unit_test(a_look),
-        cmocka_unit_test(the_dispatcher),
-        cmocka_unit_test(the_timer_thread),
-        cmocka_unit_test(the_connector),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

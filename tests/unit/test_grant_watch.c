@@ -53,11 +53,10 @@ struct zkr__watch *__wrap_zkr__watch_new_locked(struct zkr_session *session,
     return __real_zkr__watch_new_locked(session, path, owner, fired);
 }
 
-static int setup_free(void **state)
+static int setup_free(void)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
 
-    (void)state;
     client_reset();
     g = NULL;
     opts.flags = ZKR_SESSION_NO_LEASE | ZKR_SESSION_OWN_LOOP;
@@ -72,19 +71,20 @@ static int hold(void)
     return zkr_mutex_acquire(m, -1, &g);
 }
 
-static int setup(void **state)
+static int setup(void)
 {
-    return setup_free(state) == 0 ? hold() : -1;
+    return setup_free() == 0 ? hold() : -1;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     client_goes_on();
     zkr_grant_free(g);
     zkr_mutex_free(m);
     return zkr_session_close(s);
 }
+
+FIXTURE(setup, teardown)
 
 static void on_grant(zkr_grant *grant, const struct zkr_grant_event *event,
                      void *user)
@@ -154,11 +154,10 @@ static void hears(struct heard *h, int count, ...)
 
 /* -- the node ------------------------------------------------------------- */
 
-static void it_is_watched_again_after_a_change(void **state)
+TEST(it_is_watched_again_after_a_change)
 {
     struct heard h = { .count = 0 };
 
-    (void)state;
     listen_by(&h);
     assert_int_equal(client_requests(ZKR__ZK_GET), 1); /* at once */
     client_await_rest();
@@ -173,11 +172,10 @@ static void it_is_watched_again_after_a_change(void **state)
     hears(&h, 2, REVOKE, ZKR_GRANT_LOST);
 }
 
-static void other_words_are_no_request(void **state)
+TEST(other_words_are_no_request)
 {
     struct heard h = { .count = 0 };
 
-    (void)state;
     listen_by(&h);
     client_await_rest();
     client_changes_node("__REVOKE__ not");
@@ -187,12 +185,11 @@ static void other_words_are_no_request(void **state)
     hears(&h, 0);
 }
 
-static void without_the_permission_to_read_its_end_is_heard(void **state)
+TEST_WITH(without_the_permission_to_read_its_end_is_heard, setup_free, teardown)
 {
     int before = client_requests(ZKR__ZK_EXISTS);
     struct heard h = { .count = 0 };
 
-    (void)state;
     client_answers(ZKR__ZK_GET, ZKR_ZNOAUTH);
     assert_int_equal(hold(), ZKR_OK);
     listen_by(&h);
@@ -202,9 +199,8 @@ static void without_the_permission_to_read_its_end_is_heard(void **state)
 }
 
 /* The listener does not report it: there is none. */
-static void a_lost_look_is_repeated(void **state)
+TEST_WITH(a_lost_look_is_repeated, setup_free, teardown)
 {
-    (void)state;
     client_answers(ZKR__ZK_GET, ZKR_ZCONNECTIONLOSS);
     assert_int_equal(hold(), ZKR_OK);
     await_requests(ZKR__ZK_GET, 1);
@@ -215,9 +211,8 @@ static void a_lost_look_is_repeated(void **state)
 }
 
 /* Regression: it was tried twice only. */
-static void without_memory_it_is_watched_later(void **state)
+TEST_WITH(without_memory_it_is_watched_later, setup_free, teardown)
 {
-    (void)state;
     atomic_store(&no_memory, 2);
     assert_int_equal(hold(), ZKR_OK);
     await_requests(ZKR__ZK_GET, 1);
@@ -226,11 +221,10 @@ static void without_memory_it_is_watched_later(void **state)
     await_state(ZKR_GRANT_LOST);
 }
 
-static void a_node_that_has_gone_before_the_look_is_lost(void **state)
+TEST_WITH(a_node_that_has_gone_before_the_look_is_lost, setup_free, teardown)
 {
     struct heard h = { .count = 0 };
 
-    (void)state;
     client_stops_at(ZKR__ZK_GET);
     assert_int_equal(hold(), ZKR_OK);
     listen_by(&h);
@@ -240,11 +234,10 @@ static void a_node_that_has_gone_before_the_look_is_lost(void **state)
     hears(&h, 1, ZKR_GRANT_LOST);
 }
 
-static void a_node_of_our_name_that_came_later_is_not_ours(void **state)
+TEST_WITH(a_node_of_our_name_that_came_later_is_not_ours, setup_free, teardown)
 {
     struct heard h = { .count = 0 };
 
-    (void)state;
     client_stops_at(ZKR__ZK_GET);
     assert_int_equal(hold(), ZKR_OK);
     listen_by(&h);
@@ -255,12 +248,11 @@ static void a_node_of_our_name_that_came_later_is_not_ours(void **state)
 }
 
 /* All holders of an unfair mutex have nodes of one name. */
-static void the_node_of_another_confirms_nothing(void **state)
+TEST(the_node_of_another_confirms_nothing)
 {
     zkr_unfair_mutex *unfair = NULL;
     zkr_grant *held = NULL;
 
-    (void)state;
     assert_int_equal(zkr_grant_release(g), ZKR_OK);
     assert_int_equal(zkr_unfair_mutex_new(s, "/lock", NULL, &unfair), ZKR_OK);
     assert_int_equal(zkr_unfair_mutex_acquire(unfair, -1, &held), ZKR_OK);
@@ -291,11 +283,10 @@ static void await_epoch(uint64_t epoch)
         pass_a_moment();
 }
 
-static void a_loss_has_a_reason(void **state)
+TEST(a_loss_has_a_reason)
 {
     struct heard h = { .count = 0 };
 
-    (void)state;
     listen_by(&h);
     assert_int_equal(zkr_grant_loss(g), ZKR_LOSS_NONE);
     client_await_rest();
@@ -306,11 +297,10 @@ static void a_loss_has_a_reason(void **state)
     assert_string_equal(zkr_loss_text((enum zkr_loss)99), "unknown loss");
 }
 
-static void a_request_before_the_deletion_is_its_reason(void **state)
+TEST(a_request_before_the_deletion_is_its_reason)
 {
     struct heard h = { .count = 0 };
 
-    (void)state;
     listen_by(&h);
     client_await_rest();
     client_changes_node("__REVOKE__");
@@ -320,11 +310,10 @@ static void a_request_before_the_deletion_is_its_reason(void **state)
     lost_by(&h, ZKR_LOSS_REVOKED);
 }
 
-static void the_end_of_the_session_is_a_reason(void **state)
+TEST(the_end_of_the_session_is_a_reason)
 {
     struct heard h = { .count = 0 };
 
-    (void)state;
     listen_by(&h);
     client_says(ZKR__ZK_EXPIRED);
     await_state(ZKR_GRANT_LOST);
@@ -332,11 +321,10 @@ static void the_end_of_the_session_is_a_reason(void **state)
     lost_by(&h, ZKR_LOSS_EXPIRED);
 }
 
-static void refused_credentials_are_a_reason(void **state)
+TEST(refused_credentials_are_a_reason)
 {
     struct heard h = { .count = 0 };
 
-    (void)state;
     listen_by(&h);
     client_says(ZKR__ZK_AUTH_FAILED);
     await_state(ZKR_GRANT_LOST);
@@ -346,11 +334,10 @@ static void refused_credentials_are_a_reason(void **state)
 
 /* The servers delete the nodes of a session that they end, and a client that is
  * connected hears of that first. */
-static void a_deletion_with_the_session_is_its_end(void **state)
+TEST(a_deletion_with_the_session_is_its_end)
 {
     struct heard h = { .count = 0 };
 
-    (void)state;
     listen_by(&h);
     client_await_rest();
     client_changes_node(NULL);
@@ -364,11 +351,10 @@ static void a_deletion_with_the_session_is_its_end(void **state)
     lost_by(&h, ZKR_LOSS_EXPIRED);
 }
 
-static void a_deletion_in_a_living_session_is_not_its_end(void **state)
+TEST(a_deletion_in_a_living_session_is_not_its_end)
 {
     zkr_grant *lost = g;
 
-    (void)state;
     client_await_rest();
     client_changes_node(NULL);
     await_state(ZKR_GRANT_LOST);
@@ -380,9 +366,8 @@ static void a_deletion_in_a_living_session_is_not_its_end(void **state)
 }
 
 /* The servers would refuse it, too; here no request is sent. */
-static void a_grant_without_its_node_writes_nothing(void **state)
+TEST(a_grant_without_its_node_writes_nothing)
 {
-    (void)state;
     assert_int_equal(zkr_grant_guarded_set(g, "/data", "", 0, -1, -1, NULL),
                      ZKR_OK);
     assert_int_equal(client_requests(ZKR__ZK_MULTI), 1);
@@ -395,11 +380,11 @@ static void a_grant_without_its_node_writes_nothing(void **state)
 }
 
 /* The node stays, because the delete is refused, and its owner is freed. */
-static void a_look_that_ends_after_the_release_is_for_nobody(void **state)
+TEST_WITH(a_look_that_ends_after_the_release_is_for_nobody, setup_free,
+          teardown)
 {
     struct heard h = { .count = 0 };
 
-    (void)state;
     client_answers(ZKR__ZK_DELETE, ZKR_ZNOAUTH);
     client_stops_at(ZKR__ZK_GET);
     assert_int_equal(hold(), ZKR_OK);
@@ -417,11 +402,10 @@ static void a_look_that_ends_after_the_release_is_for_nobody(void **state)
 
 /* A client that may not read cannot see that the node does not exist, and it
  * watches that, too. */
-static void a_node_that_comes_after_the_look_is_for_nobody(void **state)
+TEST_WITH(a_node_that_comes_after_the_look_is_for_nobody, setup_free, teardown)
 {
     struct heard h = { .count = 0 };
 
-    (void)state;
     client_answers(ZKR__ZK_GET, ZKR_ZNOAUTH);
     client_stops_at(ZKR__ZK_EXISTS);
     assert_int_equal(hold(), ZKR_OK);
@@ -448,24 +432,22 @@ static void resolve(void)
     await_state(ZKR_GRANT_HELD);
 }
 
-static void a_late_listener_hears_of_a_doubt(void **state)
+TEST(a_late_listener_hears_of_a_doubt)
 {
     struct heard h = { .count = 0 };
 
-    (void)state;
     doubt();
     listen_by(&h);
     resolve();
     hears(&h, 2, ZKR_GRANT_SUSPENDED, ZKR_GRANT_HELD);
 }
 
-static void a_request_is_told_to_every_listener_while_it_is_held(void **state)
+TEST(a_request_is_told_to_every_listener_while_it_is_held)
 {
     struct heard first = { .count = 0 };
     struct heard second = { .count = 0 };
     struct heard third = { .count = 0 };
 
-    (void)state;
     listen_by(&first);
     client_await_rest();
     client_changes_node("__REVOKE__");
@@ -480,13 +462,12 @@ static void a_request_is_told_to_every_listener_while_it_is_held(void **state)
     assert_int_equal(first.count, 1);
 }
 
-static void all_that_happens_meanwhile_is_told(void **state)
+TEST(all_that_happens_meanwhile_is_told)
 {
     struct heard of_grant = { .count = 0 };
     struct heard of_session = { .count = 0 };
     zkr_listener *l = NULL;
 
-    (void)state;
     listen_by(&of_grant);
     assert_int_equal(zkr_session_listen(s, on_session, &of_session, &l),
                      ZKR_OK);
@@ -499,12 +480,11 @@ static void all_that_happens_meanwhile_is_told(void **state)
 }
 
 /* It does not get the events that were due to the listener before it. */
-static void the_next_listener_hears_what_is_its_own(void **state)
+TEST(the_next_listener_hears_what_is_its_own)
 {
     struct heard first = { .count = 0 };
     struct heard second = { .count = 0 };
 
-    (void)state;
     listen_by(&first);
     doubt();
     resolve();
@@ -515,11 +495,10 @@ static void the_next_listener_hears_what_is_its_own(void **state)
     resolve();
 }
 
-static void a_grant_that_was_freed_tells_nothing(void **state)
+TEST(a_grant_that_was_freed_tells_nothing)
 {
     struct heard h = { .count = 0 };
 
-    (void)state;
     listen_by(&h);
     zkr_grant_free(g); /* which gives it back */
     g = NULL;
@@ -536,12 +515,11 @@ static bool is_due(void)
     return poll(&p, 1, 0) == 1;
 }
 
-static void a_withdrawn_callback_is_not_due(void **state)
+TEST(a_withdrawn_callback_is_not_due)
 {
     struct heard h = { .count = 0 };
     zkr_listener *l = NULL;
 
-    (void)state;
     assert_int_equal(zkr_session_listen(s, on_session, &h, &l), ZKR_OK);
     assert_true(is_due());
     zkr_listener_free(l);
@@ -590,12 +568,11 @@ static pthread_t dispatch_beside(zkr_listener **ret_listener)
     return thread;
 }
 
-static void only_one_thread_dispatches(void **state)
+TEST(only_one_thread_dispatches)
 {
     zkr_listener *l = NULL;
     pthread_t thread = dispatch_beside(&l);
 
-    (void)state;
     assert_int_equal(zkr_session_dispatch(s), ZKR_EBUSY);
     atomic_store(&may_leave, true);
     assert_int_equal(pthread_join(thread, NULL), 0);
@@ -604,7 +581,7 @@ static void only_one_thread_dispatches(void **state)
 }
 
 /* The memory would be freed while the callback runs. */
-static void a_close_waits_for_the_callback_of_another_thread(void **state)
+TEST(a_close_waits_for_the_callback_of_another_thread)
 {
     zkr_listener *l = NULL;
     pthread_t thread = dispatch_beside(&l);
@@ -618,7 +595,7 @@ static void a_close_waits_for_the_callback_of_another_thread(void **state)
     assert_true(atomic_load(&has_left));
     assert_int_equal(pthread_join(thread, NULL), 0);
     zkr_listener_free(l);
-    assert_int_equal(setup(state), 0);
+    assert_int_equal(setup(), 0);
 }
 
 struct counting {
@@ -642,12 +619,11 @@ static void release_twice(zkr_session *session,
 
 /* A counted release needs no answer; the last release does, and a refused one
  * changes nothing. */
-static void a_callback_counts_down_and_does_not_give_back(void **state)
+TEST(a_callback_counts_down_and_does_not_give_back)
 {
     struct counting c = { .mutex = NULL };
     zkr_listener *l = NULL;
 
-    (void)state;
     assert_int_equal(zkr_grant_release(g), ZKR_OK);
     assert_int_equal(zkr_reentrant_mutex_new(s, "/lock", NULL, &c.mutex),
                      ZKR_OK);
@@ -662,43 +638,4 @@ static void a_callback_counts_down_and_does_not_give_back(void **state)
     assert_int_equal(zkr_reentrant_mutex_release(c.mutex), ZKR_OK);
     zkr_listener_free(l);
     zkr_reentrant_mutex_free(c.mutex);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-#define TEST_FREE(name)                                                        \
-    cmocka_unit_test_setup_teardown(name, setup_free, teardown)
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        TEST(it_is_watched_again_after_a_change),
-        TEST(other_words_are_no_request),
-        TEST_FREE(without_the_permission_to_read_its_end_is_heard),
-        TEST_FREE(a_lost_look_is_repeated),
-        TEST_FREE(without_memory_it_is_watched_later),
-        TEST_FREE(a_node_that_has_gone_before_the_look_is_lost),
-        TEST_FREE(a_node_of_our_name_that_came_later_is_not_ours),
-        TEST(the_node_of_another_confirms_nothing),
-        TEST(a_loss_has_a_reason),
-        TEST(a_request_before_the_deletion_is_its_reason),
-        TEST(the_end_of_the_session_is_a_reason),
-        TEST(refused_credentials_are_a_reason),
-        TEST(a_deletion_with_the_session_is_its_end),
-        TEST(a_deletion_in_a_living_session_is_not_its_end),
-        TEST(a_grant_without_its_node_writes_nothing),
-        TEST_FREE(a_look_that_ends_after_the_release_is_for_nobody),
-        TEST_FREE(a_node_that_comes_after_the_look_is_for_nobody),
-        TEST(a_late_listener_hears_of_a_doubt),
-        TEST(a_request_is_told_to_every_listener_while_it_is_held),
-        TEST(all_that_happens_meanwhile_is_told),
-        TEST(the_next_listener_hears_what_is_its_own),
-        TEST(a_grant_that_was_freed_tells_nothing),
-        TEST(a_withdrawn_callback_is_not_due),
-        TEST(only_one_thread_dispatches),
-        TEST(a_close_waits_for_the_callback_of_another_thread),
-        TEST(a_callback_counts_down_and_does_not_give_back),
-    };
-
-    (void)alarm(PATIENCE_S);
-    return cmocka_run_group_tests_name("grant_watch", tests, NULL, NULL);
 }

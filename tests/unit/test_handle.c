@@ -39,12 +39,13 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
     return __real_pthread_create(thread, attr, main, arg);
 }
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     client_reset();
     return 0;
 }
+
+FIXTURE(setup, NULL)
 
 static void pass_a_moment(void)
 {
@@ -112,14 +113,13 @@ static void *connect_late(void *unused)
 
 /* The server may have made the session at once, and its answer may have been
  * late. */
-static void a_lease_begins_before_the_session_is_asked_for(void **state)
+TEST(a_lease_begins_before_the_session_is_asked_for)
 {
     zkr_grant *g = NULL;
     pthread_t thread;
     zkr_session *s;
     zkr_mutex *m;
 
-    (void)state;
     client_connects(false);
     assert_int_equal(pthread_create(&thread, NULL, connect_late, NULL), 0);
     s = open_session(0);
@@ -133,12 +133,11 @@ static void a_lease_begins_before_the_session_is_asked_for(void **state)
     assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
-static void an_open_without_a_handle_does_not_wait(void **state)
+TEST(an_open_without_a_handle_does_not_wait)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *s = NULL;
 
-    (void)state;
     opts.connect_timeout_ms = 1000 * 2 * PATIENCE_S;
     client_makes_no_handle(1, ZKR_EHOSTS);
     assert_int_equal(zkr_session_open("127.0.0.1:2181", &opts, &s), ZKR_EHOSTS);
@@ -158,13 +157,12 @@ static int count_threads(void)
 }
 
 /* The dispatcher, the timer thread, the connector, the client's. */
-static void an_open_without_a_thread_fails_and_leaves_none(void **state)
+TEST(an_open_without_a_thread_fails_and_leaves_none)
 {
     static const int codes[] = { ZKR_ESYSTEM, ZKR_ESYSTEM, ZKR_ESYSTEM,
                                  ZKR_ENOMEM };
     int before = count_threads();
 
-    (void)state;
     for (int i = 0; i < 4; i++) {
         zkr_session *s = NULL;
 
@@ -181,13 +179,12 @@ static void an_open_without_a_thread_fails_and_leaves_none(void **state)
 /* -- connections ---------------------------------------------------------- */
 
 /* Without a lease no other request is sent that would do the same. */
-static void requests_that_wait_are_sent_by_the_connection(void **state)
+TEST(requests_that_wait_are_sent_by_the_connection)
 {
     zkr_session *s = open_session(ZKR_SESSION_NO_LEASE);
     zkr_mutex *m = new_mutex(s);
     struct outcome o = { .rc = 0 };
 
-    (void)state;
     client_says(ZKR__ZK_DISCONNECTED);
     await_state(s, ZKR_SESSION_SUSPENDED);
     begin(m, &o);
@@ -205,7 +202,7 @@ static void count_event(zkr_session *s, const struct zkr_session_event *event,
     ++*(int *)count;
 }
 
-static void without_its_credentials_it_is_not_connected(void **state)
+TEST(without_its_credentials_it_is_not_connected)
 {
     zkr_session *s = open_session(ZKR_SESSION_OWN_LOOP);
     zkr_mutex *m = new_mutex(s);
@@ -213,7 +210,6 @@ static void without_its_credentials_it_is_not_connected(void **state)
     zkr_grant *g = NULL;
     int count = 0;
 
-    (void)state;
     assert_int_equal(zkr_session_listen(s, count_event, &count, &l), ZKR_OK);
     client_refuses_login(1);
     client_says(ZKR__ZK_DISCONNECTED);
@@ -233,7 +229,7 @@ static void without_its_credentials_it_is_not_connected(void **state)
 /* -- the end -------------------------------------------------------------- */
 
 /* Its lease is that of its own handle, and it has no session id before. */
-static void the_next_session_begins_anew(void **state)
+TEST(the_next_session_begins_anew)
 {
     zkr_session *s = open_session(0);
     zkr_mutex *m = new_mutex(s);
@@ -241,7 +237,6 @@ static void the_next_session_begins_anew(void **state)
     int64_t first_end = latest_end();
     zkr_grant *g = NULL;
 
-    (void)state;
     while (zkr__clock_boot() / ZKR__MS < client_opened_ms() + 10)
         pass_a_moment();
     client_connects(false);
@@ -274,13 +269,12 @@ static void finds_it_ended(zkr_session *s)
     zkr_mutex_free(m);
 }
 
-static void an_answer_to_the_session_before_counts_for_nothing(void **state)
+TEST(an_answer_to_the_session_before_counts_for_nothing)
 {
     zkr_session *s = open_session(ZKR_SESSION_NO_LEASE);
     zkr_mutex *m = new_mutex(s);
     struct outcome o = { .rc = 0 };
 
-    (void)state;
     client_closes(true, true);
     client_stops_at(ZKR__ZK_CREATE);
     begin(m, &o);
@@ -302,14 +296,13 @@ static void *go_on_when_lost(void *s)
 }
 
 /* It had connected once more before it ended. */
-static void a_handle_that_is_given_up_is_not_heard(void **state)
+TEST(a_handle_that_is_given_up_is_not_heard)
 {
     zkr_session *s = open_session(ZKR_SESSION_NO_LEASE);
     zkr_mutex *m = new_mutex(s);
     struct outcome o = { .rc = 0 };
     pthread_t thread;
 
-    (void)state;
     client_stops_at(CLIENT_AT_ONCE);
     client_says(ZKR__ZK_CONNECTED);
     client_await_stop();
@@ -335,12 +328,11 @@ static void await_scouts(int count)
 
 /* As after a restore from an older copy: a server that has seen less than we
  * have hangs up, whether or not our session lives. */
-static void a_session_that_is_served_no_more_is_given_up(void **state)
+TEST(a_session_that_is_served_no_more_is_given_up)
 {
     zkr_session *s;
     zkr_mutex *m;
 
-    (void)state;
     client_grants_timeout(SHORT_MS);
     client_serves_scouts(1000);
     s = open_session(0);
@@ -364,11 +356,10 @@ static void a_session_that_is_served_no_more_is_given_up(void **state)
 
 /* Servers without a quorum hang up in the same way, and the session
  * survives. */
-static void a_session_outlives_servers_that_serve_nobody(void **state)
+TEST(a_session_outlives_servers_that_serve_nobody)
 {
     zkr_session *s;
 
-    (void)state;
     client_grants_timeout(SHORT_MS);
     s = open_session(0);
     client_says(ZKR__ZK_DISCONNECTED);
@@ -386,11 +377,10 @@ static void a_session_outlives_servers_that_serve_nobody(void **state)
 }
 
 /* Each loss of the connection counts for itself. */
-static void a_session_that_comes_and_goes_is_kept(void **state)
+TEST(a_session_that_comes_and_goes_is_kept)
 {
     zkr_session *s;
 
-    (void)state;
     client_grants_timeout(SHORT_MS);
     s = open_session(ZKR_SESSION_NO_LEASE);
     for (int i = 0; i < 4; i++) {
@@ -407,14 +397,12 @@ static void a_session_that_comes_and_goes_is_kept(void **state)
 }
 
 /* As often as a name server is asked when it does not answer. */
-static void
-a_handle_that_cannot_be_opened_is_not_tried_again_at_once(void **state)
+TEST(a_handle_that_cannot_be_opened_is_not_tried_again_at_once)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *s = NULL;
     int64_t began;
 
-    (void)state;
     opts.retry = ZKR_RETRY_EXPONENTIAL_INIT(20, 1000 * PATIENCE_S, 0);
     assert_int_equal(zkr_session_open("127.0.0.1:2181", &opts, &s), ZKR_OK);
     client_makes_no_handle(INT32_MAX, ZKR_EHOSTS);
@@ -429,11 +417,10 @@ a_handle_that_cannot_be_opened_is_not_tried_again_at_once(void **state)
 }
 
 /* There is no session that a server could keep. */
-static void a_close_without_a_session_is_done(void **state)
+TEST(a_close_without_a_session_is_done)
 {
     zkr_session *s = open_session(0);
 
-    (void)state;
     client_connects(false);
     client_says(ZKR__ZK_EXPIRED);
     while (client_handles() < 2)
@@ -447,14 +434,13 @@ static void on_release(int rc, void *user)
     *(int *)user = rc;
 }
 
-static void a_release_that_a_close_cuts_off_is_not_called_done(void **state)
+TEST(a_release_that_a_close_cuts_off_is_not_called_done)
 {
     zkr_session *s = open_session(0);
     zkr_mutex *m = new_mutex(s);
     zkr_grant *g = NULL;
     int rc = 1;
 
-    (void)state;
     assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_OK);
     client_closes(false, false);
     client_stops_at(ZKR__ZK_DELETE);
@@ -468,13 +454,12 @@ static void a_release_that_a_close_cuts_off_is_not_called_done(void **state)
 
 /* -- refusals ------------------------------------------------------------- */
 
-static void a_refused_verification_is_told(void **state)
+TEST(a_refused_verification_is_told)
 {
     zkr_session *s = open_session(0);
     zkr_mutex *m = new_mutex(s);
     zkr_grant *g = NULL;
 
-    (void)state;
     assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_OK);
     client_answers(ZKR__ZK_CHECK, ZKR_ZNOAUTH);
     assert_int_equal(zkr_grant_verify(g, INT64_C(2000) * PATIENCE_S),
@@ -494,14 +479,13 @@ static void *delete_meanwhile(void *unused)
 
 /* The request was not carried out for certain, so the node was deleted by
  * somebody else. */
-static void a_break_that_was_put_off_has_broken_nothing(void **state)
+TEST(a_break_that_was_put_off_has_broken_nothing)
 {
     zkr_session *s = open_session(0);
     zkr_mutex *m = new_mutex(s);
     zkr_grant *g = NULL;
     pthread_t thread;
 
-    (void)state;
     assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_OK);
     client_answers(ZKR__ZK_DELETE, ZKR_ZTHROTTLEDOP);
     client_stops_at(ZKR__ZK_DELETE);
@@ -519,7 +503,7 @@ static void a_break_that_was_put_off_has_broken_nothing(void **state)
 /* -- ghosts --------------------------------------------------------------- */
 
 /* Its server may find out later, when the claim does not exist any more. */
-static void a_ghost_is_not_watched_any_more(void **state)
+TEST(a_ghost_is_not_watched_any_more)
 {
     static const char *const names[] = { "one-lock-0000000001",
                                          "ghost-lock-0000000002" };
@@ -527,7 +511,6 @@ static void a_ghost_is_not_watched_any_more(void **state)
     zkr_mutex *m;
     struct outcome o = { .rc = 0 };
 
-    (void)state;
     client_grants_timeout(50);
     client_shows(names, true);
     s = open_session(ZKR_SESSION_NO_LEASE);
@@ -546,7 +529,7 @@ static void a_ghost_is_not_watched_any_more(void **state)
 
 /* A name without a UUID may come back when the directory has been made anew;
  * but then our own node has gone, too. */
-static void a_ghost_is_one_for_one_node_of_ours(void **state)
+TEST(a_ghost_is_one_for_one_node_of_ours)
 {
     static const char *const names[] = { "lock-0000000001", "lock-0000000002" };
     static const char *const anew[] = { NULL, "lock-0000000002" };
@@ -555,7 +538,6 @@ static void a_ghost_is_one_for_one_node_of_ours(void **state)
     zkr_mutex *m;
     struct outcome o = { .rc = 0 };
 
-    (void)state;
     client_grants_timeout(50);
     client_shows(names, true);
     s = open_session(ZKR_SESSION_NO_LEASE);
@@ -576,33 +558,4 @@ static void a_ghost_is_one_for_one_node_of_ours(void **state)
     assert_int_equal(client_requests(ZKR__ZK_CREATE), 2);
     zkr_mutex_free(m);
     assert_int_equal(zkr_session_close(s), ZKR_OK);
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, setup)
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        TEST(a_lease_begins_before_the_session_is_asked_for),
-        TEST(an_open_without_a_handle_does_not_wait),
-        TEST(an_open_without_a_thread_fails_and_leaves_none),
-        TEST(requests_that_wait_are_sent_by_the_connection),
-        TEST(without_its_credentials_it_is_not_connected),
-        TEST(the_next_session_begins_anew),
-        TEST(an_answer_to_the_session_before_counts_for_nothing),
-        TEST(a_handle_that_is_given_up_is_not_heard),
-        TEST(a_session_that_is_served_no_more_is_given_up),
-        TEST(a_session_outlives_servers_that_serve_nobody),
-        TEST(a_session_that_comes_and_goes_is_kept),
-        TEST(a_handle_that_cannot_be_opened_is_not_tried_again_at_once),
-        TEST(a_close_without_a_session_is_done),
-        TEST(a_release_that_a_close_cuts_off_is_not_called_done),
-        TEST(a_refused_verification_is_told),
-        TEST(a_break_that_was_put_off_has_broken_nothing),
-        TEST(a_ghost_is_not_watched_any_more),
-        TEST(a_ghost_is_one_for_one_node_of_ours),
-    };
-
-    (void)alarm(PATIENCE_S);
-    return cmocka_run_group_tests_name("handle", tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 #include "unit.h"
 #include "zk/hosts.h"
 
-static void good_lists_are_split(void **state)
+TEST(good_lists_are_split)
 {
     static const struct {
         const char *text;
@@ -37,7 +37,6 @@ static void good_lists_are_split(void **state)
         { "zk://a:1/app@b", NULL, "a:1", "/app@b" },
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct zkr__hosts hosts;
 
@@ -51,7 +50,7 @@ static void good_lists_are_split(void **state)
 }
 
 /* The client splits at the last colon, and looks the rest up as it is. */
-static void the_client_gets_no_brackets(void **state)
+TEST(the_client_gets_no_brackets)
 {
     static const struct {
         const char *text;
@@ -65,7 +64,6 @@ static void the_client_gets_no_brackets(void **state)
         { "[2001:db8::1]:2181,b:1,[::1]:2", "2001:db8::1:2181,b:1,::1:2" },
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct zkr__hosts hosts;
 
@@ -76,7 +74,7 @@ static void the_client_gets_no_brackets(void **state)
     }
 }
 
-static void bad_lists_are_told_by_name(void **state)
+TEST(bad_lists_are_told_by_name)
 {
     static const struct {
         const char *text;
@@ -167,7 +165,6 @@ static void bad_lists_are_told_by_name(void **state)
         { "a:1", "/\xff", ZKR_EPATH, "chroot '/\xff' is not valid UTF-8" },
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct zkr__hosts hosts;
         int rc;
@@ -184,11 +181,10 @@ static void bad_lists_are_told_by_name(void **state)
     }
 }
 
-static void programs_get_each_server_apart(void **state)
+TEST(programs_get_each_server_apart)
 {
     struct zkr_hosts *hosts = NULL;
 
-    (void)state;
     assert_int_equal(zkr_hosts_parse("zk://a:1,[::1]:2181,::2:3/app", &hosts),
                      ZKR_OK);
     assert_int_equal(hosts->count, 3);
@@ -212,12 +208,11 @@ static void programs_get_each_server_apart(void **state)
 }
 
 /* The chroot leaves half of a path to the lock. */
-static void chroot_has_a_limit(void **state)
+TEST(chroot_has_a_limit)
 {
     char chroot[ZKR_PATH_MAX / 2 + 2];
     struct zkr__hosts hosts;
 
-    (void)state;
     memset(chroot, 'a', sizeof(chroot));
     chroot[0] = '/';
     chroot[sizeof(chroot) - 1] = '\0';
@@ -231,13 +226,12 @@ static void chroot_has_a_limit(void **state)
     zkr__hosts_done(&hosts);
 }
 
-static void very_long_list_is_read_and_told(void **state)
+TEST(very_long_list_is_read_and_told)
 {
     enum { SERVERS = 1000 };
     char *text = malloc(SERVERS * 7 + 1);
     struct zkr__hosts hosts;
 
-    (void)state;
     assert_non_null(text);
     for (size_t i = 0; i < SERVERS; i++)
         memcpy(text + i * 7, "a:2181,", 7);
@@ -253,29 +247,13 @@ static void very_long_list_is_read_and_told(void **state)
     free(text);
 }
 
-static void hosts_can_be_freed_twice(void **state)
+TEST(hosts_can_be_freed_twice)
 {
     struct zkr__hosts hosts;
 
-    (void)state;
     assert_int_equal(zkr__hosts_parse(&hosts, "a:1/b", NULL), ZKR_OK);
     zkr__hosts_done(&hosts);
     assert_null(hosts.servers);
     assert_null(hosts.chroot);
     zkr__hosts_done(&hosts);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_lists_are_split),
-        cmocka_unit_test(the_client_gets_no_brackets),
-        cmocka_unit_test(bad_lists_are_told_by_name),
-        cmocka_unit_test(programs_get_each_server_apart),
-        cmocka_unit_test(chroot_has_a_limit),
-        cmocka_unit_test(very_long_list_is_read_and_told),
-        cmocka_unit_test(hosts_can_be_freed_twice),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

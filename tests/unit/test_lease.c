@@ -10,13 +10,14 @@
 
 static struct zkr__lease lease;
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     zkr__lease_reset(&lease, 0, 1, 0);
     zkr__lease_connected(&lease, 900 * S, T);
     return 0;
 }
+
+FIXTURE(setup, NULL)
 
 /* A lease that has been proven by then. */
 static void begin_at(int64_t since)
@@ -54,9 +55,8 @@ static int64_t until(void)
 }
 
 /* A leader that the others have left answers syncs, too. */
-static void nothing_is_proven_without_a_write(void **state)
+TEST(nothing_is_proven_without_a_write)
 {
-    (void)state;
     assert_int_equal(until(), 0);
     read_at(0, S / 10);
     sync_at(4 * S, 4 * S + S / 10);
@@ -64,9 +64,8 @@ static void nothing_is_proven_without_a_write(void **state)
     assert_int_equal(until(), 0);
 }
 
-static void nothing_is_proven_without_a_timeout(void **state)
+TEST(nothing_is_proven_without_a_timeout)
 {
-    (void)state;
     zkr__lease_reset(&lease, 0, 1, 0);
     read_at(0, 1);
     sync_at(4 * S, 4 * S + 1);
@@ -75,9 +74,8 @@ static void nothing_is_proven_without_a_timeout(void **state)
 }
 
 /* The leader itself made the session at that time. */
-static void the_beginning_of_the_session_needs_no_proof(void **state)
+TEST(the_beginning_of_the_session_needs_no_proof)
 {
-    (void)state;
     zkr__lease_begin(&lease, 1000 * S);
     assert_int_equal(until(), T_LOW);
 }
@@ -86,9 +84,8 @@ static void the_beginning_of_the_session_needs_no_proof(void **state)
  * a stopped process had not ("waiter stopped", tests/fault); the second when it
  * was answered quickly, although it may have come as a stall of the link ended,
  * which then broke ("granted as a stall ends"). */
-static void a_first_write_without_a_round_before_it_proves_nothing(void **state)
+TEST(a_first_write_without_a_round_before_it_proves_nothing)
 {
-    (void)state;
     write_at(0, S / 100);
     assert_int_equal(until(), 0);
     read_at(94 * S, 94 * S + S / 100);
@@ -100,9 +97,8 @@ static void a_first_write_without_a_round_before_it_proves_nothing(void **state)
 }
 
 /* j, m, and the write is k. */
-static void the_first_write_after_two_syncs_proves_the_first(void **state)
+TEST(the_first_write_after_two_syncs_proves_the_first)
 {
-    (void)state;
     begin_at(-S / 2);
     sync_at(0, S / 10);
     sync_at(4 * S, 4 * S + S / 10);
@@ -132,28 +128,24 @@ static int64_t worst_after_pulses(int64_t took)
     return worst;
 }
 
-static void
-after_pulses_a_first_write_proves_a_third_of_the_timeout(void **state)
+TEST(after_pulses_a_first_write_proves_a_third_of_the_timeout)
 {
-    (void)state;
     assert_true(worst_after_pulses(S / 100) > T / 3);
 }
 
 /* The next proof comes in time: after the quick beat, and its answer. */
-static void after_pulses_it_proves_enough_when_answers_are_slow(void **state)
+TEST(after_pulses_it_proves_enough_when_answers_are_slow)
 {
     int64_t worst = worst_after_pulses(T / 10);
 
-    (void)state;
     write_at(100 * S, 100 * S + T / 10);
     assert_true(worst > zkr__lease_ahead(&lease, 0));
     assert_true(zkr__lease_ahead(&lease, 0) >
                 T / 10 + zkr__lease_beat(&lease) / 4);
 }
 
-static void three_requests_with_the_gap_between_prove_the_first(void **state)
+TEST(three_requests_with_the_gap_between_prove_the_first)
 {
-    (void)state;
     begin_at(-S / 2);
     read_at(0, S / 10);     /* j */
     write_at(4 * S, 6 * S); /* m, more than G after the answer */
@@ -163,18 +155,16 @@ static void three_requests_with_the_gap_between_prove_the_first(void **state)
 }
 
 /* It proves nothing about the exchange of the leader and the follower. */
-static void a_read_is_no_round(void **state)
+TEST(a_read_is_no_round)
 {
-    (void)state;
     read_at(0, S / 10);
     read_at(4 * S, 4 * S + S / 10);
     write_at(6 * S, 6 * S + S / 10);
     assert_int_equal(until(), 0);
 }
 
-static void a_second_request_within_the_gap_proves_nothing(void **state)
+TEST(a_second_request_within_the_gap_proves_nothing)
 {
-    (void)state;
     begin_at(-S / 2);
     read_at(0, S);
     sync_at(S + 36 * S / 10 - 1, 5 * S); /* r_j + G is 4.6 s */
@@ -185,9 +175,8 @@ static void a_second_request_within_the_gap_proves_nothing(void **state)
 }
 
 /* k was sent before m was answered, so it may have overtaken m. */
-static void a_third_write_sent_too_early_proves_nothing(void **state)
+TEST(a_third_write_sent_too_early_proves_nothing)
 {
-    (void)state;
     begin_at(-S / 2);
     read_at(0, S / 10);
     write_at(4 * S, 6 * S);
@@ -197,9 +186,8 @@ static void a_third_write_sent_too_early_proves_nothing(void **state)
 
 /* The time of the answer must not count: it may have been under way for long.
  * etcd's client counts it. */
-static void a_slow_answer_does_not_extend_the_lease(void **state)
+TEST(a_slow_answer_does_not_extend_the_lease)
 {
-    (void)state;
     begin_at(-S / 2);
     read_at(0, 3 * S);
     sync_at(7 * S, 8 * S);
@@ -211,9 +199,8 @@ static void a_slow_answer_does_not_extend_the_lease(void **state)
  * longer than the answer took. Such an answer once counted, and a lock that was
  * granted in a stall of 2 s was still reported as held 0.3 s after the
  * session's end (tests/fault, T = 4 s). */
-static void a_slow_write_counts_when_the_next_is_answered(void **state)
+TEST(a_slow_write_counts_when_the_next_is_answered)
 {
-    (void)state;
     begin_at(-6 * S);
     read_at(-5 * S, -4 * S - S / 2);
     write_at(0, 3 * S / 2 + 1); /* m */
@@ -225,9 +212,8 @@ static void a_slow_write_counts_when_the_next_is_answered(void **state)
 }
 
 /* With a beat every T/6, E is T/2 behind the last write. */
-static void a_steady_beat_proves_half_a_timeout_ahead(void **state)
+TEST(a_steady_beat_proves_half_a_timeout_ahead)
 {
-    (void)state;
     beat_until(98 * S);
     assert_int_equal(until(), 98 * S - T / 2 + T_LOW);
     assert_int_equal(zkr__lease_beat(&lease), 2 * S);
@@ -237,14 +223,12 @@ static void a_steady_beat_proves_half_a_timeout_ahead(void **state)
 /* With a beat of T/6 the third write after j would be m, and hardly T/10 would
  * be left when the next proof comes. The guard of zk-lockctl wants up to
  * T/6. */
-static void
-slow_answers_make_the_beat_quicker_not_the_lease_shorter(void **state)
+TEST(slow_answers_make_the_beat_quicker_not_the_lease_shorter)
 {
-    (void)state;
     for (int64_t took = S / 100; took < T / 10; took += S / 100) {
         int64_t at = 0;
 
-        (void)setup(NULL);
+        (void)setup();
         for (; at < 50 * S; at += zkr__lease_beat(&lease))
             write_at(at, at + took);
         assert_true(until() > at + took + T / 6);
@@ -384,7 +368,7 @@ static int worst_share(int64_t took, int jitter)
  * the beat that is right for a steady R has its m's and k's too late for
  * others. A lock on a link that turned slow was UNSURE for 4 to 81 % of some
  * timeouts from R = 0.16 T on, and with jitter from 0.12 T on. */
-static void a_link_that_turns_slow_is_not_without_a_proof(void **state)
+TEST(a_link_that_turns_slow_is_not_without_a_proof)
 {
     static const struct {
         int part; /* R, in 1/120 of T */
@@ -397,7 +381,6 @@ static void a_link_that_turns_slow_is_not_without_a_proof(void **state)
         { 16, 30, 2 }, { 17, 30, 5 }, { 20, 30, 50 },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         int share = worst_share(T * rows[i].part / 120, rows[i].jitter);
 
@@ -409,9 +392,8 @@ static void a_link_that_turns_slow_is_not_without_a_proof(void **state)
 }
 
 /* The promise: whatever answers take, up to T/7. */
-static void answers_up_to_a_seventh_leave_no_gap(void **state)
+TEST(answers_up_to_a_seventh_leave_no_gap)
 {
-    (void)state;
     for (int run = 0; run < 200; run++) {
         on = (struct link){ .turn = T / 6 * run / 200,
                             .took = T / 7,
@@ -436,9 +418,8 @@ static void hold_for_long(void)
 
 /* With one proof after the other, and a beat of T/9, half of the time was
  * without a lease from R = T/10 on: trials from outside saw 58 %. */
-static void a_steady_link_is_never_without_a_proof(void **state)
+TEST(a_steady_link_is_never_without_a_proof)
 {
-    (void)state;
     for (int64_t took = 0; took <= T / 5; took += S / 10) {
         on = (struct link){ .took = took };
         hold_for_long();
@@ -456,9 +437,8 @@ static int writes_in(int64_t from, int64_t to)
 }
 
 /* Nobody pays for links that are not slow, or are not any more. */
-static void a_quick_link_carries_six_writes(void **state)
+TEST(a_quick_link_carries_six_writes)
 {
-    (void)state;
     for (int64_t took = QUICK; took <= T / 40; took += S / 20) {
         on = (struct link){ .took = took };
         hold_until(TURN + 10 * T);
@@ -467,9 +447,8 @@ static void a_quick_link_carries_six_writes(void **state)
     }
 }
 
-static void no_beat_helps_where_answers_take_too_long(void **state)
+TEST(no_beat_helps_where_answers_take_too_long)
 {
-    (void)state;
     on = (struct link){ .took = T / 4 };
     hold_until(TURN + 4 * T);
     assert_true(on.unsure && on.least < 0);
@@ -478,9 +457,8 @@ static void no_beat_helps_where_answers_take_too_long(void **state)
 
 /* One slow answer makes the beat quick, and T/3 without one makes it slow
  * again. */
-static void the_beat_follows_the_answers(void **state)
+TEST(the_beat_follows_the_answers)
 {
-    (void)state;
     for (int round = 0; round < 2; round++) {
         int64_t from = round * 100 * S;
 
@@ -494,11 +472,10 @@ static void the_beat_follows_the_answers(void **state)
 }
 
 /* After a time without writes the next proof is far. */
-static void the_first_beat_of_a_grant_comes_sooner(void **state)
+TEST(the_first_beat_of_a_grant_comes_sooner)
 {
     int64_t beat;
 
-    (void)state;
     beat_until(20 * S);
     beat = zkr__lease_beat(&lease);
     assert_int_equal(
@@ -513,9 +490,8 @@ static void the_first_beat_of_a_grant_comes_sooner(void **state)
 }
 
 /* It may come at the end of a stall. */
-static void a_late_beat_does_not_count_by_itself(void **state)
+TEST(a_late_beat_does_not_count_by_itself)
 {
-    (void)state;
     beat_until(18 * S);
     assert_int_equal(until(), 18 * S - T / 2 + T_LOW);
     write_at(23 * S, 23 * S + S / 10); /* m is the one at 18 s */
@@ -524,18 +500,16 @@ static void a_late_beat_does_not_count_by_itself(void **state)
 
 /* Many acquires and releases a second must not push out what the proof needs.
  */
-static void many_writes_at_once_keep_the_older_ones(void **state)
+TEST(many_writes_at_once_keep_the_older_ones)
 {
-    (void)state;
     for (int64_t i = 0; i < 10000; i++)
         write_at(i * S / 500, i * S / 500 + S / 1000);
     assert_true(until() > 10000 * S / 500 - T / 2 + T_LOW);
 }
 
 /* ... nor reads the writes. */
-static void many_reads_at_once_keep_the_writes(void **state)
+TEST(many_reads_at_once_keep_the_writes)
 {
-    (void)state;
     for (int64_t i = 0; i < 10000; i++) {
         read_at(i * S / 500, i * S / 500 + S / 1000);
         if (i % 1000 == 500)
@@ -544,9 +518,8 @@ static void many_reads_at_once_keep_the_writes(void **state)
     assert_true(until() > 13 * S + T_LOW);
 }
 
-static void a_long_silence_while_held_does_not_bring_it_back(void **state)
+TEST(a_long_silence_while_held_does_not_bring_it_back)
 {
-    (void)state;
     beat_until(18 * S);
     read_at(94 * S, 94 * S + S / 10);
     write_at(100 * S, 101 * S); /* m is at 18 s */
@@ -556,9 +529,8 @@ static void a_long_silence_while_held_does_not_bring_it_back(void **state)
 /* -- a session that the leader has polled --------------------------------- */
 
 /* It is touched, and its writes are committed, until it is closed. */
-static void after_the_end_a_proof_needs_a_later_write(void **state)
+TEST(after_the_end_a_proof_needs_a_later_write)
 {
-    (void)state;
     beat_until(18 * S);
     read_at(94 * S, 94 * S + S / 10);
     write_at(98 * S, 98 * S + S / 10);
@@ -570,9 +542,8 @@ static void after_the_end_a_proof_needs_a_later_write(void **state)
     assert_int_equal(until(), 94 * S + T_LOW);
 }
 
-static void the_pass_of_the_tracker_has_a_least_length(void **state)
+TEST(the_pass_of_the_tracker_has_a_least_length)
 {
-    (void)state;
     zkr__lease_connected(&lease, 900 * S, S); /* T = 1 s, G = 0.3 s */
     read_at(0, S / 100);
     write_at(S * 35 / 100, S * 36 / 100);
@@ -591,9 +562,8 @@ static void pulse_until(int64_t end)
 
 /* The syncs tell about the leader of that connection, which may have been
  * alone; the next leader may have polled the session just before. */
-static void syncs_of_an_earlier_connection_need_a_later_write(void **state)
+TEST(syncs_of_an_earlier_connection_need_a_later_write)
 {
-    (void)state;
     pulse_until(100 * S);
     zkr__lease_connected(&lease, 1101 * S, T);
     write_at(101 * S, 102 * S);
@@ -604,9 +574,8 @@ static void syncs_of_an_earlier_connection_need_a_later_write(void **state)
     assert_true(until() > 102 * S);
 }
 
-static void a_lease_that_runs_counts_for_the_next_connection(void **state)
+TEST(a_lease_that_runs_counts_for_the_next_connection)
 {
-    (void)state;
     beat_until(100 * S);
     zkr__lease_connected(&lease, 1101 * S, T);
     write_at(101 * S, 102 * S);
@@ -623,9 +592,8 @@ static void need_two_hops(void)
     read_at(0, S / 10);
 }
 
-static void two_hops_need_a_gap_and_a_round_for_each(void **state)
+TEST(two_hops_need_a_gap_and_a_round_for_each)
 {
-    (void)state;
     need_two_hops();
     sync_at(4 * S, 4 * S + S / 10);         /* m */
     sync_at(4 * S + S / 4, 4 * S + S / 2);  /* the k of the first hop */
@@ -638,9 +606,8 @@ static void two_hops_need_a_gap_and_a_round_for_each(void **state)
 
 /* An m of the first hop is no k of it: it may have overtaken the answer to the
  * ping. */
-static void an_m_of_the_first_hop_is_no_j_of_the_second(void **state)
+TEST(an_m_of_the_first_hop_is_no_j_of_the_second)
 {
-    (void)state;
     need_two_hops();
     sync_at(4 * S, 4 * S + S / 10);
     sync_at(8 * S, 8 * S + S / 10);
@@ -648,9 +615,8 @@ static void an_m_of_the_first_hop_is_no_j_of_the_second(void **state)
     assert_int_equal(until(), T_LOW - S / 2);
 }
 
-static void a_beat_and_pulses_carry_two_hops(void **state)
+TEST(a_beat_and_pulses_carry_two_hops)
 {
-    (void)state;
     for (int64_t took = QUICK; took <= T / 20; took += S / 20) {
         on = (struct link){ .took = took, .hops = 2 };
         hold_for_long();
@@ -663,9 +629,8 @@ static void a_beat_and_pulses_carry_two_hops(void **state)
 
 /* A server grants a shorter timeout after a reconnect, so the lease becomes
  * shorter. */
-static void a_smaller_timeout_counts_for_all(void **state)
+TEST(a_smaller_timeout_counts_for_all)
 {
-    (void)state;
     zkr__lease_begin(&lease, 1000 * S);
     zkr__lease_connected(&lease, 900 * S, 6 * S);
     assert_int_equal(until(), 6 * S - 6 * S / 1000);
@@ -675,11 +640,10 @@ static void a_smaller_timeout_counts_for_all(void **state)
 
 /* The caller may have been told the end of the longer lease before: until then
  * nobody deletes the node. */
-static void a_promised_lease_stays_promised(void **state)
+TEST(a_promised_lease_stays_promised)
 {
     int64_t longer;
 
-    (void)state;
     zkr__lease_begin(&lease, 1000 * S);
     longer = zkr__lease_until(&lease);
     assert_int_equal(zkr__lease_promised(&lease), longer);
@@ -690,9 +654,8 @@ static void a_promised_lease_stays_promised(void **state)
     assert_int_equal(zkr__lease_promised(&lease), 0);
 }
 
-static void gap_and_margin_can_be_chosen(void **state)
+TEST(gap_and_margin_can_be_chosen)
 {
-    (void)state;
     zkr__lease_reset(&lease, 5 * S, 1, S / 20);
     zkr__lease_connected(&lease, 900 * S, T);
     begin_at(-S / 2);
@@ -704,58 +667,10 @@ static void gap_and_margin_can_be_chosen(void **state)
     assert_int_equal(until(), T_LOW - S / 20);
 }
 
-static void a_new_session_forgets(void **state)
+TEST(a_new_session_forgets)
 {
-    (void)state;
     beat_until(18 * S);
     zkr__lease_reset(&lease, 0, 1, 0);
     zkr__lease_connected(&lease, 900 * S, T);
     assert_int_equal(until(), 0);
-}
-
-#define TEST(f) cmocka_unit_test_setup(f, setup)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(nothing_is_proven_without_a_write),
-        TEST(nothing_is_proven_without_a_timeout),
-        TEST(the_beginning_of_the_session_needs_no_proof),
-        TEST(a_first_write_without_a_round_before_it_proves_nothing),
-        TEST(the_first_write_after_two_syncs_proves_the_first),
-        TEST(after_pulses_a_first_write_proves_a_third_of_the_timeout),
-        TEST(after_pulses_it_proves_enough_when_answers_are_slow),
-        TEST(three_requests_with_the_gap_between_prove_the_first),
-        TEST(a_read_is_no_round),
-        TEST(a_second_request_within_the_gap_proves_nothing),
-        TEST(a_third_write_sent_too_early_proves_nothing),
-        TEST(a_slow_answer_does_not_extend_the_lease),
-        TEST(a_slow_write_counts_when_the_next_is_answered),
-        TEST(a_steady_beat_proves_half_a_timeout_ahead),
-        TEST(slow_answers_make_the_beat_quicker_not_the_lease_shorter),
-        TEST(a_link_that_turns_slow_is_not_without_a_proof),
-        TEST(answers_up_to_a_seventh_leave_no_gap),
-        TEST(a_quick_link_carries_six_writes),
-        TEST(a_steady_link_is_never_without_a_proof),
-        TEST(no_beat_helps_where_answers_take_too_long),
-        TEST(the_beat_follows_the_answers),
-        TEST(the_first_beat_of_a_grant_comes_sooner),
-        TEST(a_late_beat_does_not_count_by_itself),
-        TEST(many_writes_at_once_keep_the_older_ones),
-        TEST(many_reads_at_once_keep_the_writes),
-        TEST(a_long_silence_while_held_does_not_bring_it_back),
-        TEST(after_the_end_a_proof_needs_a_later_write),
-        TEST(the_pass_of_the_tracker_has_a_least_length),
-        TEST(syncs_of_an_earlier_connection_need_a_later_write),
-        TEST(a_lease_that_runs_counts_for_the_next_connection),
-        TEST(two_hops_need_a_gap_and_a_round_for_each),
-        TEST(an_m_of_the_first_hop_is_no_j_of_the_second),
-        TEST(a_beat_and_pulses_carry_two_hops),
-        TEST(a_smaller_timeout_counts_for_all),
-        TEST(a_promised_lease_stays_promised),
-        TEST(gap_and_margin_can_be_chosen),
-        TEST(a_new_session_forgets),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

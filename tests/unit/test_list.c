@@ -39,32 +39,29 @@ static void assert_numbers(const struct zkr__list *list, const int *numbers,
     assert_int_equal(zkr__list_empty(list), count == 0);
 }
 
-static void new_list_is_empty(void **state)
+TEST(new_list_is_empty)
 {
     struct zkr__list list;
 
-    (void)state;
     zkr__list_init(&list);
     assert_true(zkr__list_empty(&list));
     assert_null(zkr__list_pop(&list));
 }
 
-static void items_stay_in_order(void **state)
+TEST(items_stay_in_order)
 {
     struct zkr__list list;
     struct item items[3];
 
-    (void)state;
     fill(&list, items, 3);
     assert_numbers(&list, (int[]){ 0, 1, 2 }, 3);
 }
 
-static void first_middle_and_last_can_be_removed(void **state)
+TEST(first_middle_and_last_can_be_removed)
 {
     struct zkr__list list;
     struct item items[5];
 
-    (void)state;
     fill(&list, items, 5);
     zkr__list_remove(&items[2].link);
     assert_numbers(&list, (int[]){ 0, 1, 3, 4 }, 4);
@@ -77,12 +74,11 @@ static void first_middle_and_last_can_be_removed(void **state)
     assert_numbers(&list, NULL, 0);
 }
 
-static void removing_twice_is_harmless(void **state)
+TEST(removing_twice_is_harmless)
 {
     struct zkr__list list;
     struct item items[3];
 
-    (void)state;
     fill(&list, items, 3);
     zkr__list_remove(&items[1].link);
     assert_true(zkr__list_empty(&items[1].link));
@@ -90,24 +86,22 @@ static void removing_twice_is_harmless(void **state)
     assert_numbers(&list, (int[]){ 0, 2 }, 2);
 }
 
-static void removed_item_can_be_appended_again(void **state)
+TEST(removed_item_can_be_appended_again)
 {
     struct zkr__list list;
     struct item items[3];
 
-    (void)state;
     fill(&list, items, 3);
     zkr__list_remove(&items[0].link);
     zkr__list_append(&list, &items[0].link);
     assert_numbers(&list, (int[]){ 1, 2, 0 }, 3);
 }
 
-static void pop_takes_the_first(void **state)
+TEST(pop_takes_the_first)
 {
     struct zkr__list list;
     struct item items[2];
 
-    (void)state;
     fill(&list, items, 2);
     assert_ptr_equal(zkr__list_pop(&list), &items[0].link);
     assert_true(zkr__list_empty(&items[0].link));
@@ -116,14 +110,13 @@ static void pop_takes_the_first(void **state)
     assert_null(zkr__list_pop(&list));
 }
 
-static void splice_moves_all_to_the_end(void **state)
+TEST(splice_moves_all_to_the_end)
 {
     struct zkr__list to;
     struct zkr__list from;
     struct item a[2];
     struct item b[3];
 
-    (void)state;
     fill(&to, a, 2);
     fill(&from, b, 3);
     zkr__list_splice(&to, &from);
@@ -131,13 +124,12 @@ static void splice_moves_all_to_the_end(void **state)
     assert_numbers(&from, NULL, 0);
 }
 
-static void splice_of_nothing_changes_nothing(void **state)
+TEST(splice_of_nothing_changes_nothing)
 {
     struct zkr__list to;
     struct zkr__list from;
     struct item a[2];
 
-    (void)state;
     fill(&to, a, 2);
     zkr__list_init(&from);
     zkr__list_splice(&to, &from);
@@ -145,20 +137,4 @@ static void splice_of_nothing_changes_nothing(void **state)
     zkr__list_splice(&from, &to);
     assert_numbers(&from, (int[]){ 0, 1 }, 2);
     assert_numbers(&to, NULL, 0);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(new_list_is_empty),
-        cmocka_unit_test(items_stay_in_order),
-        cmocka_unit_test(first_middle_and_last_can_be_removed),
-        cmocka_unit_test(removing_twice_is_harmless),
-        cmocka_unit_test(removed_item_can_be_appended_again),
-        cmocka_unit_test(pop_takes_the_first),
-        cmocka_unit_test(splice_moves_all_to_the_end),
-        cmocka_unit_test(splice_of_nothing_changes_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -263,28 +263,24 @@ static void random_name(char name[256], uint64_t *random)
     }
 }
 
-static void curators_mutex_vectors_are_read(void **state)
+TEST(curators_mutex_vectors_are_read)
 {
-    (void)state;
     assert_vectors(mutex_vectors, COUNT(mutex_vectors), mutex_markers);
 }
 
-static void curators_rw_vectors_are_read(void **state)
+TEST(curators_rw_vectors_are_read)
 {
-    (void)state;
     assert_vectors(rw_vectors, COUNT(rw_vectors), rw_markers);
 }
 
-static void our_order_is_curators_where_both_number(void **state)
+TEST(our_order_is_curators_where_both_number)
 {
-    (void)state;
     assert_order(mutex_vectors, COUNT(mutex_vectors), mutex_markers);
     assert_order(rw_vectors, COUNT(rw_vectors), rw_markers);
 }
 
-static void kazoo_names_are_contenders(void **state)
+TEST(kazoo_names_are_contenders)
 {
-    (void)state;
     assert_exclusive(HEX "__lock__0000000003", 3);
     assert_parses(HEX "__rlock__0000000004", rw_markers, ZKR__SHARED, 4);
     assert_parses(HEX "__lock__0000000005", rw_markers, ZKR__EXCLUSIVE, 5);
@@ -293,21 +289,18 @@ static void kazoo_names_are_contenders(void **state)
     assert_foreign(HEX);
 }
 
-static void a_kazoo_reader_is_no_writer(void **state)
+TEST(a_kazoo_reader_is_no_writer)
 {
-    (void)state;
     assert_foreign(HEX "__rlock__0000000004");
 }
 
-static void go_zookeeper_names_are_contenders(void **state)
+TEST(go_zookeeper_names_are_contenders)
 {
-    (void)state;
     assert_exclusive("_c_" HEX "-lock-0000000012", 12);
 }
 
-static void sequence_is_read_with_its_sign(void **state)
+TEST(sequence_is_read_with_its_sign)
 {
-    (void)state;
     assert_exclusive("lock--0000000001", -1);
     assert_exclusive("lock--999999999", -999999999);
     assert_exclusive("lock-2147483647", 2147483647);
@@ -316,34 +309,31 @@ static void sequence_is_read_with_its_sign(void **state)
     assert_parses("__WRIT__-17", rw_markers, ZKR__EXCLUSIVE, -17);
 }
 
-static void only_one_sign_is_read(void **state)
+TEST(only_one_sign_is_read)
 {
-    (void)state;
     assert_foreign("lock---5");
     assert_foreign("__lock__--5");
     assert_foreign("lock-+5");
     assert_foreign("lock- 5");
 }
 
-static void sequence_of_another_width_is_read(void **state)
+TEST(sequence_of_another_width_is_read)
 {
-    (void)state;
     assert_exclusive("lock-0", 0);
     assert_exclusive("lock-00000000000000000000000000000000005", 5);
     assert_exclusive("lock-9223372036854775807", INT64_MAX);
     assert_exclusive("lock--9223372036854775807", -INT64_MAX);
 }
 
-static void sequence_beyond_int64_is_foreign(void **state)
+TEST(sequence_beyond_int64_is_foreign)
 {
-    (void)state;
     assert_foreign("lock-9223372036854775808");
     assert_foreign("lock--9223372036854775809");
     assert_foreign("lock-18446744073709551617");
     assert_foreign("lock-99999999999999999999999999999999");
 }
 
-static void fragments_of_names_are_foreign(void **state)
+TEST(fragments_of_names_are_foreign)
 {
     static const char *const names[] = {
         "",    "-",       "--",         "0",          "0000000001", "-5",
@@ -353,14 +343,12 @@ static void fragments_of_names_are_foreign(void **state)
         "x",   "LOCK-1",  "lock-gate-", "lock-gate-1"
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(names); i++)
         assert_foreign(names[i]);
 }
 
-static void only_the_last_marker_counts(void **state)
+TEST(only_the_last_marker_counts)
 {
-    (void)state;
     assert_exclusive("my-lock-0000000007-lock-0000000020", 20);
     assert_exclusive("lock-lock-3", 3);
     assert_exclusive("__READ__lock-4", 4);
@@ -372,9 +360,8 @@ static void only_the_last_marker_counts(void **state)
                   ZKR__EXCLUSIVE, 2);
 }
 
-static void marker_may_follow_anything(void **state)
+TEST(marker_may_follow_anything)
 {
-    (void)state;
     assert_exclusive("lock-0000000001", 1);
     assert_exclusive("block-0000000008", 8);
     assert_exclusive("_c_-lock-2", 2);
@@ -382,9 +369,8 @@ static void marker_may_follow_anything(void **state)
     assert_exclusive("-lock-4", 4);
 }
 
-static void bytes_above_ascii_are_only_bytes(void **state)
+TEST(bytes_above_ascii_are_only_bytes)
 {
-    (void)state;
     assert_exclusive("\xff\xfe\x80lock-0000000001", 1);
     assert_exclusive("\xc3\xa9-lock-0000000002", 2);
     assert_foreign("lock-\xb2");
@@ -396,12 +382,11 @@ static void bytes_above_ascii_are_only_bytes(void **state)
     assert_foreign("\xef\xbd\x8cock-0000000001"); /* a full-width l */
 }
 
-static void very_long_names_are_read(void **state)
+TEST(very_long_names_are_read)
 {
     enum { LONG = 64 * 1024 };
     char *name = long_name("", 'a', LONG, "lock-0000000042");
 
-    (void)state;
     assert_exclusive(name, 42);
     free(name);
 
@@ -422,29 +407,26 @@ static void very_long_names_are_read(void **state)
     free(name);
 }
 
-static void nothing_contends_without_markers(void **state)
+TEST(nothing_contends_without_markers)
 {
-    (void)state;
     assert_parses("lock-0000000001", 0, ZKR__FOREIGN, UNTOUCHED);
     assert_parses("0000000001", 0, ZKR__FOREIGN, UNTOUCHED);
 }
 
-static void curator_layout_is_built(void **state)
+TEST(curator_layout_is_built)
 {
     char name[ZKR__NAME_MAX];
 
-    (void)state;
     zkr__node_name_build(name, ZKR__LAYOUT_CURATOR, UUID, ZKR__CURATOR_LOCK);
     assert_string_equal(name, "_c_" UUID "-lock-");
     zkr__node_name_build(name, ZKR__LAYOUT_CURATOR, UUID, ZKR__CURATOR_WRITE);
     assert_string_equal(name, "_c_" UUID "-__WRIT__");
 }
 
-static void kazoo_layout_is_built(void **state)
+TEST(kazoo_layout_is_built)
 {
     char name[ZKR__NAME_MAX];
 
-    (void)state;
     zkr__node_name_build(name, ZKR__LAYOUT_KAZOO, UUID, ZKR__KAZOO_LOCK);
     assert_string_equal(name, HEX "__lock__");
     zkr__node_name_build(name, ZKR__LAYOUT_KAZOO, UUID, ZKR__KAZOO_READ);
@@ -454,12 +436,11 @@ static void kazoo_layout_is_built(void **state)
 /* In every layout, with every marker: nothing is cut off, the tag is the name
  * without the marker, and the name that the server makes of it is parsed as the
  * same contender. */
-static void built_names_are_tag_and_marker(void **state)
+TEST(built_names_are_tag_and_marker)
 {
     static const enum zkr__layout layouts[] = { ZKR__LAYOUT_CURATOR,
                                                 ZKR__LAYOUT_KAZOO };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(layouts); i++) {
         size_t tag_len = zkr__node_name_tag_len(layouts[i]);
 
@@ -483,12 +464,11 @@ static void built_names_are_tag_and_marker(void **state)
     }
 }
 
-static void tag_is_of_one_attempt_only(void **state)
+TEST(tag_is_of_one_attempt_only)
 {
     static const enum zkr__layout layouts[] = { ZKR__LAYOUT_CURATOR,
                                                 ZKR__LAYOUT_KAZOO };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(layouts); i++) {
         size_t tag_len = zkr__node_name_tag_len(layouts[i]);
         char one[ZKR__NAME_MAX];
@@ -512,7 +492,7 @@ static const char *marker_of(const char *name, uint32_t markers)
     return marker == NULL ? "none" : marker->text;
 }
 
-static void markers_of_contenders_are_told(void **state)
+TEST(markers_of_contenders_are_told)
 {
     static const struct {
         const char *name;
@@ -526,7 +506,6 @@ static void markers_of_contenders_are_told(void **state)
         { C("03") "__READ__-5", "__READ__" },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
         assert_string_equal(marker_of(vectors[i].name, ZKR__ALL_MARKERS),
                             vectors[i].marker);
@@ -536,11 +515,10 @@ static void markers_of_contenders_are_told(void **state)
 }
 
 /* Each name has one reading, whatever the order of the table. */
-static void no_name_has_two_markers(void **state)
+TEST(no_name_has_two_markers)
 {
     uint64_t random = UINT64_C(0x0dd);
 
-    (void)state;
     for (size_t i = 0; i < 200000; i++) {
         size_t found = 0;
         char name[256];
@@ -562,7 +540,7 @@ static void assert_other(const char *name, enum zkr__kind kind,
     assert_string_equal(marker_of(name, ZKR__ALL_MARKERS), marker);
 }
 
-static void names_that_our_locks_ignore_are_known(void **state)
+TEST(names_that_our_locks_ignore_are_known)
 {
     static const char *const foreign[] = {
         "",
@@ -587,7 +565,6 @@ static void names_that_our_locks_ignore_are_known(void **state)
         "a-holder",
     };
 
-    (void)state;
     assert_other("x-100000be8790000-0000000007", ZKR__EXCLUSIVE, "x-", 7);
     assert_other("x-72057645182812160-0000000007", ZKR__EXCLUSIVE, "x-", 7);
     assert_other("x--72057645182812160-0000000007", ZKR__EXCLUSIVE, "x-", 7);
@@ -600,9 +577,8 @@ static void names_that_our_locks_ignore_are_known(void **state)
         assert_other(foreign[i], ZKR__FOREIGN, "none", UNTOUCHED);
 }
 
-static void servers_number_with_ten_digits(void **state)
+TEST(servers_number_with_ten_digits)
 {
-    (void)state;
     assert_true(zkr__node_name_is_numbered("lock-0000000001"));
     assert_true(zkr__node_name_is_numbered("lock--2147483648"));
     assert_true(zkr__node_name_is_numbered("0000000001"));
@@ -614,12 +590,11 @@ static void servers_number_with_ten_digits(void **state)
 
 /* The parser is total, and is the grammar: compared with a slow reading of the
  * same grammar. */
-static void a_million_random_names_agree_with_the_grammar(void **state)
+TEST(a_million_random_names_agree_with_the_grammar)
 {
     uint64_t random = UINT64_C(0x5eed);
     size_t seen[3] = { 0 };
 
-    (void)state;
     for (size_t i = 0; i < 1000000; i++) {
         char name[256];
         int64_t seq = UNTOUCHED;
@@ -637,37 +612,4 @@ static void a_million_random_names_agree_with_the_grammar(void **state)
     assert_true(seen[ZKR__FOREIGN] > 10000);
     assert_true(seen[ZKR__EXCLUSIVE] > 10000);
     assert_true(seen[ZKR__SHARED] > 1000);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(curators_mutex_vectors_are_read),
-        cmocka_unit_test(curators_rw_vectors_are_read),
-        cmocka_unit_test(our_order_is_curators_where_both_number),
-        cmocka_unit_test(kazoo_names_are_contenders),
-        cmocka_unit_test(a_kazoo_reader_is_no_writer),
-        cmocka_unit_test(go_zookeeper_names_are_contenders),
-        cmocka_unit_test(sequence_is_read_with_its_sign),
-        cmocka_unit_test(only_one_sign_is_read),
-        cmocka_unit_test(sequence_of_another_width_is_read),
-        cmocka_unit_test(sequence_beyond_int64_is_foreign),
-        cmocka_unit_test(fragments_of_names_are_foreign),
-        cmocka_unit_test(only_the_last_marker_counts),
-        cmocka_unit_test(marker_may_follow_anything),
-        cmocka_unit_test(bytes_above_ascii_are_only_bytes),
-        cmocka_unit_test(very_long_names_are_read),
-        cmocka_unit_test(nothing_contends_without_markers),
-        cmocka_unit_test(curator_layout_is_built),
-        cmocka_unit_test(kazoo_layout_is_built),
-        cmocka_unit_test(built_names_are_tag_and_marker),
-        cmocka_unit_test(tag_is_of_one_attempt_only),
-        cmocka_unit_test(markers_of_contenders_are_told),
-        cmocka_unit_test(no_name_has_two_markers),
-        cmocka_unit_test(names_that_our_locks_ignore_are_known),
-        cmocka_unit_test(servers_number_with_ten_digits),
-        cmocka_unit_test(a_million_random_names_agree_with_the_grammar),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,9 +24,8 @@ static const struct row rows[] = {
     { INT64_MIN, 8, "\x80\0\0\0\0\0\0\0" },
 };
 
-static void numbers_are_those_of_java(void **state)
+TEST(numbers_are_those_of_java)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         char data[ZKR__NUMBER_MAX];
         int64_t number = 1;
@@ -39,12 +38,11 @@ static void numbers_are_those_of_java(void **state)
     }
 }
 
-static void other_lengths_are_no_numbers(void **state)
+TEST(other_lengths_are_no_numbers)
 {
     const char data[16] = { 1 };
     int64_t number = 5;
 
-    (void)state;
     for (size_t len = 1; len < sizeof(data); len++) {
         assert_int_equal(zkr__number_parse(data, len, 8, &number), len == 8);
         assert_int_equal(zkr__number_parse(data, len, 4, &number), len == 4);
@@ -53,23 +51,11 @@ static void other_lengths_are_no_numbers(void **state)
     assert_true(number == 0);
 }
 
-static void four_bytes_hold_32_bits(void **state)
+TEST(four_bytes_hold_32_bits)
 {
-    (void)state;
     assert_true(zkr__number_fits(INT64_MIN, 8));
     assert_true(zkr__number_fits(INT32_MAX, 4));
     assert_true(zkr__number_fits(INT32_MIN, 4));
     assert_false(zkr__number_fits(INT64_C(1) + INT32_MAX, 4));
     assert_false(zkr__number_fits(INT64_C(-1) + INT32_MIN, 4));
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_are_those_of_java),
-        cmocka_unit_test(other_lengths_are_no_numbers),
-        cmocka_unit_test(four_bytes_hold_32_bits),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,12 +19,13 @@
 /* An open that waits so long hangs. */
 #define FOREVER_MS 600000
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     client_reset();
     return 0;
 }
+
+FIXTURE(setup, NULL)
 
 static void pass_a_moment(void)
 {
@@ -77,7 +78,7 @@ static zkr_session *begin(const char *hosts, uint32_t timeout_ms,
     return s;
 }
 
-static void claims_wait_for_the_connection(void **state)
+TEST(claims_wait_for_the_connection)
 {
     struct told opened;
     struct told acquired = { .error = 1 };
@@ -85,7 +86,6 @@ static void claims_wait_for_the_connection(void **state)
     zkr_session *s;
     zkr_mutex *m;
 
-    (void)state;
     client_connects(false);
     s = begin(REFUSED, FOREVER_MS, 0, &opened);
     m = new_mutex(s);
@@ -107,9 +107,8 @@ static void claims_wait_for_the_connection(void **state)
 }
 
 /* The chroot is missing; so what waits gets that error, too. */
-static void a_waiting_acquire_ends_with_an_open_that_fails(void **state)
+TEST(a_waiting_acquire_ends_with_an_open_that_fails)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct told opened;
         struct told acquired = { .error = 1 };
@@ -146,12 +145,11 @@ static void a_waiting_acquire_ends_with_an_open_that_fails(void **state)
 
 /* An open stayed with the first server for two thirds of the session timeout,
  * which was longer than the open. */
-static void each_server_has_its_share_of_an_open(void **state)
+TEST(each_server_has_its_share_of_an_open)
 {
     static const char *const servers[] = { "127.0.0.1:1", "127.0.0.2:1",
                                            "127.0.0.3:1" };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(servers); i++) {
         struct told opened;
         zkr_session *s;
@@ -167,12 +165,11 @@ static void each_server_has_its_share_of_an_open(void **state)
     }
 }
 
-static void each_server_has_its_share_after_an_expiry(void **state)
+TEST(each_server_has_its_share_after_an_expiry)
 {
     struct told opened;
     zkr_session *s;
 
-    (void)state;
     s = begin(SERVERS, 4000, 0, &opened);
     await(&opened);
     client_connects(false);
@@ -184,12 +181,11 @@ static void each_server_has_its_share_after_an_expiry(void **state)
 }
 
 /* Nothing would be won, and its only attempt might be about to succeed. */
-static void one_server_has_all_the_time(void **state)
+TEST(one_server_has_all_the_time)
 {
     struct told opened;
     zkr_session *s;
 
-    (void)state;
     client_connects(false);
     s = begin("127.0.0.1:1", 2500, 0, &opened);
     await(&opened);
@@ -223,9 +219,8 @@ int __wrap_zkr__connector_start(struct zkr_session *s)
     return rc;
 }
 
-static void that_there_is_no_handle_is_told(void **state)
+TEST(that_there_is_no_handle_is_told)
 {
-    (void)state;
     for (int i = 0; i < 4; i++) {
         struct told told;
         zkr_session *s;
@@ -242,13 +237,12 @@ static void that_there_is_no_handle_is_told(void **state)
 }
 
 /* The fake client says nothing; the port refuses. */
-static void an_open_tries_until_its_deadline(void **state)
+TEST(an_open_tries_until_its_deadline)
 {
     int64_t before = zkr__clock_now();
     struct told told;
     zkr_session *s;
 
-    (void)state;
     client_connects(false);
     s = begin(REFUSED, 300, 0, &told);
     await(&told);
@@ -257,11 +251,10 @@ static void an_open_tries_until_its_deadline(void **state)
     assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
-static void one_round_ends_when_all_refuse(void **state)
+TEST(one_round_ends_when_all_refuse)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
 
-    (void)state;
     client_connects(false);
     opts.connect_timeout_ms = FOREVER_MS;
     opts.flags = ZKR_SESSION_ONE_ROUND;
@@ -279,9 +272,8 @@ static void one_round_ends_when_all_refuse(void **state)
     }
 }
 
-static void a_close_before_the_end_is_told(void **state)
+TEST(a_close_before_the_end_is_told)
 {
-    (void)state;
     client_connects(false);
     for (int i = 0; i < 2; i++) {
         struct told told;
@@ -293,12 +285,11 @@ static void a_close_before_the_end_is_told(void **state)
     }
 }
 
-static void credentials_that_are_refused_are_told(void **state)
+TEST(credentials_that_are_refused_are_told)
 {
     struct told told;
     zkr_session *s;
 
-    (void)state;
     client_connects(false);
     s = begin(REFUSED, FOREVER_MS, 0, &told);
     client_says(ZKR__ZK_AUTH_FAILED);
@@ -311,12 +302,11 @@ static void credentials_that_are_refused_are_told(void **state)
     assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
-static void in_its_own_loop_the_program_is_told_there(void **state)
+TEST(in_its_own_loop_the_program_is_told_there)
 {
     struct told told;
     zkr_session *s = begin(REFUSED, FOREVER_MS, ZKR_SESSION_OWN_LOOP, &told);
 
-    (void)state;
     while (atomic_load(&told.times) == 0) {
         assert_int_equal(zkr_session_dispatch(s), ZKR_OK);
         pass_a_moment();
@@ -326,13 +316,12 @@ static void in_its_own_loop_the_program_is_told_there(void **state)
     assert_int_equal(atomic_load(&told.times), 1);
 }
 
-static void wrong_options_are_refused_at_once(void **state)
+TEST(wrong_options_are_refused_at_once)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct told told = { .error = 1 };
     zkr_session *s = NULL;
 
-    (void)state;
     opts.flags = 1u << 31;
     assert_int_equal(zkr_session_open_async(NULL, NULL, on_open, &told, &s),
                      ZKR_EINVAL);
@@ -352,13 +341,12 @@ static void wrong_options_are_refused_at_once(void **state)
     assert_int_equal(atomic_load(&told.times), 0);
 }
 
-static void the_callback_may_be_missing(void **state)
+TEST(the_callback_may_be_missing)
 {
     zkr_grant *g = NULL;
     zkr_session *s = NULL;
     zkr_mutex *m;
 
-    (void)state;
     assert_int_equal(zkr_session_open_async(REFUSED, NULL, NULL, NULL, &s),
                      ZKR_OK);
     m = new_mutex(s);
@@ -367,28 +355,4 @@ static void the_callback_may_be_missing(void **state)
     zkr_grant_free(g);
     zkr_mutex_free(m);
     assert_int_equal(zkr_session_close(s), ZKR_OK);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(claims_wait_for_the_connection, setup),
-        cmocka_unit_test_setup(each_server_has_its_share_of_an_open, setup),
-        cmocka_unit_test_setup(each_server_has_its_share_after_an_expiry,
-                               setup),
-        cmocka_unit_test_setup(one_server_has_all_the_time, setup),
-        cmocka_unit_test_setup(a_waiting_acquire_ends_with_an_open_that_fails,
-                               setup),
-        cmocka_unit_test_setup(that_there_is_no_handle_is_told, setup),
-        cmocka_unit_test_setup(an_open_tries_until_its_deadline, setup),
-        cmocka_unit_test_setup(one_round_ends_when_all_refuse, setup),
-        cmocka_unit_test_setup(a_close_before_the_end_is_told, setup),
-        cmocka_unit_test_setup(credentials_that_are_refused_are_told, setup),
-        cmocka_unit_test_setup(in_its_own_loop_the_program_is_told_there,
-                               setup),
-        cmocka_unit_test_setup(wrong_options_are_refused_at_once, setup),
-        cmocka_unit_test_setup(the_callback_may_be_missing, setup),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,26 +58,24 @@ static void assert_all_zero(const struct v2 *opts)
     assert_memory_equal(opts, &zero, sizeof(zero));
 }
 
-static void null_is_all_defaults(void **state)
+TEST(null_is_all_defaults)
 {
     struct v2 opts;
 
-    (void)state;
     assert_int_equal(load(&opts, NULL), ZKR_OK);
     assert_all_zero(&opts);
 }
 
-static void caller_of_the_same_version_is_copied(void **state)
+TEST(caller_of_the_same_version_is_copied)
 {
     struct v2 caller = { sizeof(caller), "label", 3, 4 };
     struct v2 opts;
 
-    (void)state;
     assert_int_equal(load(&opts, &caller), ZKR_OK);
     assert_memory_equal(&opts, &caller, sizeof(caller));
 }
 
-static void older_caller_leaves_new_fields_unset(void **state)
+TEST(older_caller_leaves_new_fields_unset)
 {
     /* The memory after it belongs to something else, and is not zero. */
     struct {
@@ -86,7 +84,6 @@ static void older_caller_leaves_new_fields_unset(void **state)
     } memory = { .caller = { sizeof(struct v1), "label" } };
     struct v2 opts;
 
-    (void)state;
     memset(memory.beyond, 0xff, sizeof(memory.beyond));
     assert_int_equal(load(&opts, &memory.caller), ZKR_OK);
     assert_ptr_equal(opts.label, memory.caller.label);
@@ -94,25 +91,23 @@ static void older_caller_leaves_new_fields_unset(void **state)
     assert_int_equal(opts.reserved, 0);
 }
 
-static void newer_caller_may_leave_new_fields_unset(void **state)
+TEST(newer_caller_may_leave_new_fields_unset)
 {
     struct v3 caller = { .size = sizeof(caller), .label = "label", .flags = 3 };
     struct v2 opts;
 
-    (void)state;
     assert_int_equal(load(&opts, &caller), ZKR_OK);
     assert_ptr_equal(opts.label, caller.label);
     assert_int_equal(opts.flags, 3);
 }
 
-static void newer_caller_must_not_use_what_we_do_not_know(void **state)
+TEST(newer_caller_must_not_use_what_we_do_not_know)
 {
     struct v3 first = { .size = sizeof(first), .lease_ms = 1 };
     struct v3 last = { .size = sizeof(last),
                        .limit = UINT64_C(1) << 63 }; /* its last byte */
     struct v2 opts;
 
-    (void)state;
     assert_int_equal(load(&opts, &first), ZKR_EINVAL);
     assert_non_null(strstr(zkr_error_detail(), "thing: "));
     assert_non_null(strstr(zkr_error_detail(), "does not know"));
@@ -120,24 +115,22 @@ static void newer_caller_must_not_use_what_we_do_not_know(void **state)
     assert_all_zero(&opts);
 }
 
-static void forgotten_size_is_told(void **state)
+TEST(forgotten_size_is_told)
 {
     struct v2 caller = { .label = "label" };
     struct v2 opts;
 
-    (void)state;
     assert_int_equal(load(&opts, &caller), ZKR_EINVAL);
     assert_non_null(strstr(zkr_error_detail(), "thing: size is 0"));
     assert_non_null(strstr(zkr_error_detail(), "_INIT"));
     assert_all_zero(&opts);
 }
 
-static void sizes_that_cannot_be_are_refused(void **state)
+TEST(sizes_that_cannot_be_are_refused)
 {
     struct v2 caller = { .size = sizeof(struct v1) - 1 };
     struct v2 opts;
 
-    (void)state;
     assert_int_equal(load(&opts, &caller), ZKR_EINVAL);
     caller.size = 4097;
     assert_int_equal(load(&opts, &caller), ZKR_EINVAL);
@@ -145,7 +138,7 @@ static void sizes_that_cannot_be_are_refused(void **state)
     assert_int_equal(load(&opts, &caller), ZKR_EINVAL);
 }
 
-static void the_largest_size_is_read(void **state)
+TEST(the_largest_size_is_read)
 {
     union {
         struct v2 caller;
@@ -153,7 +146,6 @@ static void the_largest_size_is_read(void **state)
     } u = { .caller = { .size = sizeof(u), .flags = 9 } };
     struct v2 opts;
 
-    (void)state;
     memset(u.bytes + sizeof(u.caller), 0, sizeof(u) - sizeof(u.caller));
     assert_int_equal(load(&opts, &u), ZKR_OK);
     assert_int_equal(opts.flags, 9);
@@ -165,12 +157,11 @@ static void the_largest_size_is_read(void **state)
 
 static const struct v2 facts = { .label = "orders", .flags = 5, .reserved = 7 };
 
-static void an_answer_is_copied_to_a_caller_of_any_version(void **state)
+TEST(an_answer_is_copied_to_a_caller_of_any_version)
 {
     struct v1 older = { .size = sizeof(older) };
     struct v3 newer = { .size = sizeof(newer), .lease_ms = 9 };
 
-    (void)state;
     assert_int_equal(zkr__answer_begin(&older, sizeof(older), "thing"), ZKR_OK);
     zkr__answer_fill(&older, &facts, sizeof(facts));
     assert_int_equal(older.size, sizeof(older));
@@ -182,11 +173,10 @@ static void an_answer_is_copied_to_a_caller_of_any_version(void **state)
     assert_int_equal(newer.lease_ms, 0);
 }
 
-static void an_answer_needs_a_size(void **state)
+TEST(an_answer_needs_a_size)
 {
     struct v2 dst = { .size = sizeof(struct v1) - 1 };
 
-    (void)state;
     assert_int_equal(zkr__answer_begin(NULL, sizeof(struct v1), "thing"),
                      ZKR_EINVAL);
     assert_int_equal(zkr__answer_begin(&dst, sizeof(struct v1), "thing"),
@@ -197,31 +187,11 @@ static void an_answer_needs_a_size(void **state)
                      ZKR_EINVAL);
 }
 
-static void initializers_set_the_size(void **state)
+TEST(initializers_set_the_size)
 {
     struct zkr_mutex_opts mutex = ZKR_MUTEX_OPTS_INIT;
     struct zkr_session_opts session = ZKR_SESSION_OPTS_INIT;
 
-    (void)state;
     assert_int_equal(mutex.size, sizeof(mutex));
     assert_int_equal(session.size, sizeof(session));
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(null_is_all_defaults),
-        cmocka_unit_test(caller_of_the_same_version_is_copied),
-        cmocka_unit_test(older_caller_leaves_new_fields_unset),
-        cmocka_unit_test(newer_caller_may_leave_new_fields_unset),
-        cmocka_unit_test(newer_caller_must_not_use_what_we_do_not_know),
-        cmocka_unit_test(forgotten_size_is_told),
-        cmocka_unit_test(sizes_that_cannot_be_are_refused),
-        cmocka_unit_test(the_largest_size_is_read),
-        cmocka_unit_test(an_answer_is_copied_to_a_caller_of_any_version),
-        cmocka_unit_test(an_answer_needs_a_size),
-        cmocka_unit_test(initializers_set_the_size),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,9 +174,8 @@ static void expect_errors(void)
     }
 }
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     client_reset();
     given = (struct given){ .path = "/lock" };
     given.session = open_session(0);
@@ -208,9 +207,8 @@ static void answer_all(int rc)
         client_answers((enum zkr__zk_type)type, rc);
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     answer_all(ZKR_OK);
     zkr_grant_free(given.grant);
     zkr_multi_lock_free(given.multi_lock);
@@ -224,42 +222,27 @@ static int teardown(void **state)
     return 0;
 }
 
-static void outputs_are_empty_when_nothing_is_given(void **state)
+FIXTURE(setup, teardown)
+
+TEST(outputs_are_empty_when_nothing_is_given)
 {
     const struct given all = given;
 
-    (void)state;
     memset(&given, 0, sizeof(given));
     expect_errors();
     given = all;
 }
 
-static void outputs_are_empty_when_the_servers_refuse(void **state)
+TEST(outputs_are_empty_when_the_servers_refuse)
 {
-    (void)state;
     answer_all(ZKR_ZNOAUTH);
     expect_errors();
 }
 
-static void outputs_are_empty_when_the_session_is_over(void **state)
+TEST(outputs_are_empty_when_the_session_is_over)
 {
-    (void)state;
     client_says(ZKR__ZK_AUTH_FAILED);
     while (zkr_session_state(given.session) != ZKR_SESSION_AUTH_FAILED)
         (void)nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
     expect_errors();
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(outputs_are_empty_when_nothing_is_given,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            outputs_are_empty_when_the_servers_refuse, setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            outputs_are_empty_when_the_session_is_over, setup, teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,22 +55,22 @@ struct fixture {
 
 static struct fixture before;
 
-static int keep_names(void **state)
+static int keep_names(void)
 {
-    (void)state;
     before.program = program_invocation_short_name;
     return pthread_getname_np(pthread_self(), before.thread,
                               sizeof(before.thread));
 }
 
-static int restore_names(void **state)
+static int restore_names(void)
 {
-    (void)state;
     fake_host = NULL;
     fake_wall = fake_boot = (struct timespec){ 0 };
     program_invocation_short_name = before.program;
     return pthread_setname_np(pthread_self(), before.thread);
 }
+
+FIXTURE(keep_names, restore_names)
 
 /* A record, as it is read by others. */
 static json_t *written_of(struct zkr__owner owner)
@@ -129,12 +129,11 @@ static time_t start_of(const json_t *json)
     return timegm(&tm);
 }
 
-static void record_says_who_we_are(void **state)
+TEST(record_says_who_we_are)
 {
     static char program[] = "worker";
     json_t *json;
 
-    (void)state;
     program_invocation_short_name = program;
     assert_int_equal(pthread_setname_np(pthread_self(), "shard 3"), 0);
     fake_host = "db-7.example";
@@ -153,35 +152,32 @@ static void record_says_who_we_are(void **state)
     json_decref(json);
 }
 
-static void real_host_is_told(void **state)
+TEST(real_host_is_told)
 {
     char host[256] = "";
     json_t *json = written(NULL);
 
-    (void)state;
     assert_int_equal(gethostname(host, sizeof(host) - 1), 0);
     assert_text(json, "host", host);
     json_decref(json);
 }
 
-static void label_is_left_out_when_there_is_none(void **state)
+TEST(label_is_left_out_when_there_is_none)
 {
     json_t *json = written(NULL);
 
-    (void)state;
     assert_null(json_object_get(json, "label"));
     assert_int_equal(json_object_size(json), 7);
     json_decref(json);
 }
 
-static void label_is_kept_as_it_is(void **state)
+TEST(label_is_kept_as_it_is)
 {
     static const char *const labels[] = {
         "\"},{\"pid\":1",       "back\\slash",      "</script>", "%s%n%d",
         "gr\xc3\xbc\xc3\x9f-e", "\xf0\x9f\x98\x80", "",          "'; DROP",
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(labels); i++) {
         json_t *json = written(labels[i]);
 
@@ -190,13 +186,12 @@ static void label_is_kept_as_it_is(void **state)
     }
 }
 
-static void start_is_when_this_process_started(void **state)
+TEST(start_is_when_this_process_started)
 {
     json_t *json = written(NULL);
     time_t start = start_of(json);
     time_t now = time(NULL);
 
-    (void)state;
     assert_in_range(start, now - 600, now + 1);
     json_decref(json);
 }
@@ -205,12 +200,11 @@ static void start_is_when_this_process_started(void **state)
  * process have to agree. The seconds of the two clocks were once subtracted,
  * and the difference depended on which clock had just reached the next
  * second. */
-static void start_does_not_depend_on_when_it_is_asked(void **state)
+TEST(start_does_not_depend_on_when_it_is_asked)
 {
     json_t *one;
     json_t *other;
 
-    (void)state;
     fake_wall = (struct timespec){ 1700000000, 900000000 };
     fake_boot = (struct timespec){ 500000, 100000000 };
     one = written(NULL);
@@ -222,13 +216,12 @@ static void start_does_not_depend_on_when_it_is_asked(void **state)
     json_decref(other);
 }
 
-static void longest_label_fits(void **state)
+TEST(longest_label_fits)
 {
     static char program[] = "a-program-with-quite-a-long-name-as-they-have";
     char label[ZKR_LABEL_MAX + 1];
     json_t *json;
 
-    (void)state;
     program_invocation_short_name = program;
     fake_host =
         "a-host-with-a-name-of-sixty-four-characters-0123456789.example.c";
@@ -243,14 +236,13 @@ static void longest_label_fits(void **state)
 
 /* Each character of each name becomes two in JSON. The members that identify
  * the holder are kept. */
-static void nastiest_names_fit(void **state)
+TEST(nastiest_names_fit)
 {
     static char program[200];
     char label[ZKR_LABEL_MAX + 1];
     char host[65];
     json_t *json;
 
-    (void)state;
     memset(label, '"', ZKR_LABEL_MAX);
     label[ZKR_LABEL_MAX] = '\0';
     memset(host, '\\', 64);
@@ -273,14 +265,13 @@ static void nastiest_names_fit(void **state)
 
 /* With a claim there was no room for the label and the host: every acquire of
  * an unfair mutex failed for want of memory. */
-static void nastiest_names_fit_beside_a_claim(void **state)
+TEST(nastiest_names_fit_beside_a_claim)
 {
     const char *claim = "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436";
     char label[ZKR_LABEL_MAX + 1];
     char host[65];
     json_t *json;
 
-    (void)state;
     memset(label, '"', ZKR_LABEL_MAX);
     label[ZKR_LABEL_MAX] = '\0';
     memset(host, '\\', 64);
@@ -299,12 +290,11 @@ static void nastiest_names_fit_beside_a_claim(void **state)
 
 /* Session ids begin with the number of a server: from 128 on they are negative.
  */
-static void the_session_around_is_named_when_there_is_one(void **state)
+TEST(the_session_around_is_named_when_there_is_one)
 {
     json_t *json =
         written_of((struct zkr__owner){ .within = 0x10000a1b2c30001 });
 
-    (void)state;
     assert_text(json, "within", "0x10000a1b2c30001");
     json_decref(json);
     json = written_of((struct zkr__owner){ .within = -1 });
@@ -315,12 +305,11 @@ static void the_session_around_is_named_when_there_is_one(void **state)
     json_decref(json);
 }
 
-static void names_that_are_not_text_become_a_question_mark(void **state)
+TEST(names_that_are_not_text_become_a_question_mark)
 {
     static char program[] = "caf\xe9";
     json_t *json;
 
-    (void)state;
     program_invocation_short_name = program;
     assert_int_equal(pthread_setname_np(pthread_self(), "a\x1b[31m"), 0);
     fake_host = "\xff\xfe";
@@ -331,12 +320,11 @@ static void names_that_are_not_text_become_a_question_mark(void **state)
     json_decref(json);
 }
 
-static void empty_names_become_a_question_mark(void **state)
+TEST(empty_names_become_a_question_mark)
 {
     static char program[] = "";
     json_t *json;
 
-    (void)state;
     program_invocation_short_name = program;
     assert_int_equal(pthread_setname_np(pthread_self(), ""), 0);
     fake_host = "";
@@ -366,13 +354,12 @@ static void *write_there(void *arg)
     return NULL;
 }
 
-static void record_is_of_the_calling_thread(void **state)
+TEST(record_is_of_the_calling_thread)
 {
     struct from_thread t = { "", 0, -1 };
     pthread_t thread;
     json_t *json;
 
-    (void)state;
     assert_int_equal(pthread_create(&thread, NULL, write_there, &t), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(t.rc, ZKR_OK);
@@ -386,39 +373,13 @@ static void record_is_of_the_calling_thread(void **state)
 
 /* An event loop starts many claims from one thread, which waits for none of
  * them. When they looked like one owner, tools reported a deadlock. */
-static void record_of_no_thread_names_none(void **state)
+TEST_WITH(record_of_no_thread_names_none, NULL, NULL)
 {
     json_t *json = written_of((struct zkr__owner){ .thread = NULL });
 
-    (void)state;
     assert_null(json_object_get(json, "thread"));
     assert_null(json_object_get(json, "tid"));
     assert_int_equal(json_integer_value(json_object_get(json, "pid")),
                      getpid());
     json_decref(json);
-}
-
-#define NAMED_TEST(f)                                                          \
-    cmocka_unit_test_setup_teardown(f, keep_names, restore_names)
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        NAMED_TEST(record_says_who_we_are),
-        NAMED_TEST(real_host_is_told),
-        NAMED_TEST(label_is_left_out_when_there_is_none),
-        NAMED_TEST(label_is_kept_as_it_is),
-        NAMED_TEST(start_is_when_this_process_started),
-        NAMED_TEST(start_does_not_depend_on_when_it_is_asked),
-        NAMED_TEST(longest_label_fits),
-        NAMED_TEST(nastiest_names_fit),
-        NAMED_TEST(nastiest_names_fit_beside_a_claim),
-        NAMED_TEST(the_session_around_is_named_when_there_is_one),
-        NAMED_TEST(names_that_are_not_text_become_a_question_mark),
-        NAMED_TEST(empty_names_become_a_question_mark),
-        NAMED_TEST(record_is_of_the_calling_thread),
-        cmocka_unit_test(record_of_no_thread_names_none),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static void encode(uint32_t c, char text[5])
     text[len] = '\0';
 }
 
-static void text_that_people_read_is_text(void **state)
+TEST(text_that_people_read_is_text)
 {
     static const struct row rows[] = {
         { "", NULL },
@@ -69,11 +69,10 @@ static void text_that_people_read_is_text(void **state)
         { "\xf0\x9f\x98\x80", NULL },
     };
 
-    (void)state;
     assert_faults(zkr__text_fault, rows, COUNT(rows));
 }
 
-static void first_and_last_of_each_length_are_text(void **state)
+TEST(first_and_last_of_each_length_are_text)
 {
     static const struct row rows[] = {
         { "\x20", NULL },             /* U+0020 */
@@ -88,11 +87,10 @@ static void first_and_last_of_each_length_are_text(void **state)
         { "\xf4\x8f\xbf\xbf", NULL }, /* U+10FFFF */
     };
 
-    (void)state;
     assert_faults(zkr__text_fault, rows, COUNT(rows));
 }
 
-static void overlong_forms_are_not_utf8(void **state)
+TEST(overlong_forms_are_not_utf8)
 {
     static const struct row rows[] = {
         { "\xc0\x80", NOT_UTF8 },         { "\xc0\xaf", NOT_UTF8 },
@@ -101,11 +99,10 @@ static void overlong_forms_are_not_utf8(void **state)
         { "\xf0\x8f\xbf\xbf", NOT_UTF8 },
     };
 
-    (void)state;
     assert_faults(zkr__text_fault, rows, COUNT(rows));
 }
 
-static void surrogates_are_not_utf8(void **state)
+TEST(surrogates_are_not_utf8)
 {
     static const struct row rows[] = {
         { "\xed\xa0\x80", NOT_UTF8 },
@@ -115,11 +112,10 @@ static void surrogates_are_not_utf8(void **state)
         { "\xed\xa0\xbd\xed\xb8\x80", NOT_UTF8 },
     };
 
-    (void)state;
     assert_faults(zkr__text_fault, rows, COUNT(rows));
 }
 
-static void nothing_is_behind_10ffff(void **state)
+TEST(nothing_is_behind_10ffff)
 {
     static const struct row rows[] = {
         { "\xf4\x90\x80\x80", NOT_UTF8 },
@@ -131,11 +127,10 @@ static void nothing_is_behind_10ffff(void **state)
         { "\xff", NOT_UTF8 },
     };
 
-    (void)state;
     assert_faults(zkr__text_fault, rows, COUNT(rows));
 }
 
-static void truncated_characters_are_not_utf8(void **state)
+TEST(truncated_characters_are_not_utf8)
 {
     static const struct row rows[] = {
         { "\xc3", NOT_UTF8 },         { "a\xc3", NOT_UTF8 },
@@ -147,11 +142,10 @@ static void truncated_characters_are_not_utf8(void **state)
         { "\xc3\xc3", NOT_UTF8 },     { "\xc3\xa9\xa9", NOT_UTF8 },
     };
 
-    (void)state;
     assert_faults(zkr__text_fault, rows, COUNT(rows));
 }
 
-static void control_characters_are_refused(void **state)
+TEST(control_characters_are_refused)
 {
     static const struct row rows[] = {
         { "\x01", CONTROL },     { "a\tb", CONTROL },     { "a\n", CONTROL },
@@ -159,11 +153,10 @@ static void control_characters_are_refused(void **state)
         { "\xc2\x80", CONTROL }, { "\xc2\x9f", CONTROL },
     };
 
-    (void)state;
     assert_faults(zkr__text_fault, rows, COUNT(rows));
 }
 
-static void private_use_and_specials_are_refused(void **state)
+TEST(private_use_and_specials_are_refused)
 {
     static const struct row rows[] = {
         { "\xee\x80\x80", REFUSED }, /* U+E000 */
@@ -173,15 +166,13 @@ static void private_use_and_specials_are_refused(void **state)
         { "\xef\xbf\xbf", REFUSED }, /* U+FFFF */
     };
 
-    (void)state;
     assert_faults(zkr__text_fault, rows, COUNT(rows));
 }
 
 /* Source: PathUtils.validatePath of the Java server, for characters of one
  * UTF-16 unit. */
-static void every_character_is_judged_as_the_server_does(void **state)
+TEST(every_character_is_judged_as_the_server_does)
 {
-    (void)state;
     for (uint32_t c = 1; c <= 0x10ffff; c++) {
         bool fine =
             !(c <= 0x1f || (c >= 0x7f && c <= 0x9f) ||
@@ -195,7 +186,7 @@ static void every_character_is_judged_as_the_server_does(void **state)
     }
 }
 
-static void good_paths_have_no_fault(void **state)
+TEST(good_paths_have_no_fault)
 {
     static const struct row rows[] = {
         { "/", NULL },          { "/a", NULL },
@@ -208,11 +199,10 @@ static void good_paths_have_no_fault(void **state)
         { "/\"quoted\"", NULL }
     };
 
-    (void)state;
     assert_faults(zkr__path_fault, rows, COUNT(rows));
 }
 
-static void bad_paths_are_told_why(void **state)
+TEST(bad_paths_are_told_why)
 {
     static const struct row rows[] = {
         { "", "is empty" },
@@ -239,14 +229,13 @@ static void bad_paths_are_told_why(void **state)
         { "/\xee\x80\x80", REFUSED },
     };
 
-    (void)state;
     assert_faults(zkr__path_fault, rows, COUNT(rows));
 }
 
 /* The server is written in Java: a character after U+FFFF is two surrogates to
  * it, and PathUtils.validatePath refuses those. A label may have such a
  * character, a path may not. */
-static void a_path_has_no_character_behind_ffff(void **state)
+TEST(a_path_has_no_character_behind_ffff)
 {
     static const struct row rows[] = {
         { "/\xf0\x9f\x98\x80", REFUSED },
@@ -254,11 +243,10 @@ static void a_path_has_no_character_behind_ffff(void **state)
         { "/\xf4\x8f\xbf\xbf", REFUSED },
     };
 
-    (void)state;
     assert_faults(zkr__path_fault, rows, COUNT(rows));
 }
 
-static void parent_and_child_are_joined(void **state)
+TEST(parent_and_child_are_joined)
 {
     static const char *const rows[][3] = {
         { "/", "b", "/b" },
@@ -269,7 +257,6 @@ static void parent_and_child_are_joined(void **state)
         { "/%s", "%n", "/%s/%n" },
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         char *path = zkr__path_join(rows[i][0], rows[i][1]);
 
@@ -279,23 +266,21 @@ static void parent_and_child_are_joined(void **state)
     }
 }
 
-static void child_name_is_one_component(void **state)
+TEST(child_name_is_one_component)
 {
     static const char *const good[] = {
         "a", "lock-0000000001", "...", ".a", "a.", "-", " ", "\xff"
     };
     static const char *const bad[] = { "", ".", "..", "/", "a/b", "/a", "a/" };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(good); i++)
         assert_true(zkr__path_is_child_name(good[i]));
     for (size_t i = 0; i < COUNT(bad); i++)
         assert_false(zkr__path_is_child_name(bad[i]));
 }
 
-static void a_path_is_within_itself_and_those_above(void **state)
+TEST(a_path_is_within_itself_and_those_above)
 {
-    (void)state;
     assert_true(zkr__path_is_within("/a", "/a"));
     assert_true(zkr__path_is_within("/a/b", "/a"));
     assert_true(zkr__path_is_within("/a", "/"));
@@ -304,36 +289,11 @@ static void a_path_is_within_itself_and_those_above(void **state)
     assert_false(zkr__path_is_within("/b", "/a"));
 }
 
-static void name_is_the_last_component(void **state)
+TEST(name_is_the_last_component)
 {
-    (void)state;
     assert_string_equal(zkr__path_name("/a/b"), "b");
     assert_string_equal(zkr__path_name("/b"), "b");
     assert_string_equal(zkr__path_name("b"), "b");
     assert_string_equal(zkr__path_name("/"), "");
     assert_string_equal(zkr__path_name("/a/"), "");
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_that_people_read_is_text),
-        cmocka_unit_test(first_and_last_of_each_length_are_text),
-        cmocka_unit_test(overlong_forms_are_not_utf8),
-        cmocka_unit_test(surrogates_are_not_utf8),
-        cmocka_unit_test(nothing_is_behind_10ffff),
-        cmocka_unit_test(truncated_characters_are_not_utf8),
-        cmocka_unit_test(control_characters_are_refused),
-        cmocka_unit_test(private_use_and_specials_are_refused),
-        cmocka_unit_test(every_character_is_judged_as_the_server_does),
-        cmocka_unit_test(good_paths_have_no_fault),
-        cmocka_unit_test(bad_paths_are_told_why),
-        cmocka_unit_test(a_path_has_no_character_behind_ffff),
-        cmocka_unit_test(parent_and_child_are_joined),
-        cmocka_unit_test(child_name_is_one_component),
-        cmocka_unit_test(a_path_is_within_itself_and_those_above),
-        cmocka_unit_test(name_is_the_last_component),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,12 +18,13 @@ enum { PATIENCE_S = 60 };
 static zkr_session *s;
 static zkr_mutex *m;
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     zkr_mutex_free(m);
     return zkr_session_close(s);
 }
+
+FIXTURE(NULL, teardown)
 
 static void open_with(struct zkr_retry retry)
 {
@@ -46,11 +47,10 @@ static int list(void)
 }
 
 /* Two more than one is three. */
-static void so_many_repetitions_and_no_more(void **state)
+TEST(so_many_repetitions_and_no_more)
 {
     zkr_grant *g = NULL;
 
-    (void)state;
     open_with(ZKR_RETRY_N_TIMES_INIT(2, 1));
     client_answers(ZKR__ZK_CREATE, ZKR_ZTHROTTLEDOP);
     assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_ZTHROTTLEDOP);
@@ -79,11 +79,10 @@ static void await_outcome(const atomic_int *outcome)
 }
 
 /* The time is in milliseconds: in nanoseconds it would have passed at once. */
-static void until_then_it_is_repeated(void **state)
+TEST(until_then_it_is_repeated)
 {
     atomic_int outcome = 1;
 
-    (void)state;
     open_with(ZKR_RETRY_UNTIL_INIT(1000 * PATIENCE_S, 1));
     client_answers(ZKR__ZK_CREATE, ZKR_ZTHROTTLEDOP);
     client_answers(ZKR__ZK_SURVEY, ZKR_ZTHROTTLEDOP);
@@ -99,13 +98,12 @@ static void until_then_it_is_repeated(void **state)
 }
 
 /* Two lists of one claim, each put off twice. */
-static void each_request_has_repetitions_of_its_own(void **state)
+TEST(each_request_has_repetitions_of_its_own)
 {
     static const char *const holder[] = { "lock-0000000001", NULL };
     static const char *const nobody[] = { NULL, NULL };
     atomic_int outcome = 1;
 
-    (void)state;
     open_with(ZKR_RETRY_N_TIMES_INIT(2, 1));
     client_shows(holder, false);
     client_answers_times(ZKR__ZK_SURVEY, ZKR_ZTHROTTLEDOP, 2);
@@ -118,18 +116,4 @@ static void each_request_has_repetitions_of_its_own(void **state)
     client_shows(nobody, false);
     client_changes_node("the holder has gone");
     await_outcome(&outcome);
-}
-
-#define TEST(name) cmocka_unit_test_teardown(name, teardown)
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        TEST(so_many_repetitions_and_no_more),
-        TEST(until_then_it_is_repeated),
-        TEST(each_request_has_repetitions_of_its_own),
-    };
-
-    (void)alarm(PATIENCE_S);
-    return cmocka_run_group_tests_name("policy", tests, NULL, NULL);
 }

@@ -104,9 +104,8 @@ static int has_its_own(void)
     return rc != 0 || zkr__process_is(above) ? rc : 4;
 }
 
-static void a_child_has_another_number(void **state)
+TEST(a_child_has_another_number)
 {
-    (void)state;
     assert_int_equal(forked(has_its_own), 0);
     without_page = true;
     assert_int_equal(forked(has_its_own), 0);
@@ -125,9 +124,8 @@ static int clones(void)
     return wait_for(pid);
 }
 
-static void a_child_that_nobody_announces_has_another(void **state)
+TEST(a_child_that_nobody_announces_has_another)
 {
-    (void)state;
     assert_int_equal(forked(clones), 0);
 }
 
@@ -183,22 +181,10 @@ static int is_above(void)
     return forked_apart(holds_a_lock_as_process_1);
 }
 
-static void a_child_with_the_same_id_gets_errors(void **state)
+TEST(a_child_with_the_same_id_gets_errors)
 {
-    (void)state;
     expect_success(forked(is_above));
     without_page = true;
     expect_success(forked(is_above));
     without_page = false;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_child_has_another_number),
-        cmocka_unit_test(a_child_that_nobody_announces_has_another),
-        cmocka_unit_test(a_child_with_the_same_id_gets_errors),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

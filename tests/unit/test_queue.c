@@ -83,7 +83,7 @@ static void assert_ahead(struct view *view, const char *const *names,
     zkr__queue_done(&view->queue);
 }
 
-static void order_is_by_number_not_by_text(void **state)
+TEST(order_is_by_number_not_by_text)
 {
     static const char *const names[] = { W "100", "zzz-" W "0000000009", W "20",
                                          "aaa-" W "0000000011", W "3" };
@@ -92,41 +92,37 @@ static void order_is_by_number_not_by_text(void **state)
                                             W "100" };
     struct view queue;
 
-    (void)state;
     PARSE(&queue, names, NULL);
     assert_ahead(&queue, expected, COUNT(expected));
 }
 
-static void nearest_before_us_is_last(void **state)
+TEST(nearest_before_us_is_last)
 {
     static const char *const names[] = { W "7", W "1", "me-" W "5",
                                          R "4", W "6", W "2" };
     static const char *const expected[] = { W "1", W "2", R "4" };
     struct view queue;
 
-    (void)state;
     PARSE(&queue, names, "me-" W "5");
     assert_true(queue.listed);
     assert_ahead(&queue, expected, COUNT(expected));
 }
 
-static void the_first_has_nobody_ahead(void **state)
+TEST(the_first_has_nobody_ahead)
 {
     static const char *const names[] = { W "3", "me-" W "1", W "2" };
     struct view queue;
 
-    (void)state;
     PARSE(&queue, names, "me-" W "1");
     assert_true(queue.listed);
     assert_ahead(&queue, NULL, 0);
 }
 
-static void kind_and_sequence_are_told(void **state)
+TEST(kind_and_sequence_are_told)
 {
     static const char *const names[] = { R "2", W "-3" };
     struct view queue;
 
-    (void)state;
     PARSE(&queue, names, NULL);
     assert_int_equal(queue.queue.count, 2);
     assert_int_equal(queue.queue.all[0].kind, ZKR__EXCLUSIVE);
@@ -136,31 +132,29 @@ static void kind_and_sequence_are_told(void **state)
     zkr__queue_done(&queue.queue);
 }
 
-static void equal_sequence_counts_as_ahead(void **state)
+TEST(equal_sequence_counts_as_ahead)
 {
     static const char *const names[] = { "b-" W "5", "me-" W "5", "z-" R "5",
                                          W "6" };
     static const char *const expected[] = { "z-" R "5", "b-" W "5" };
     struct view queue;
 
-    (void)state;
     PARSE(&queue, names, "me-" W "5");
     assert_ahead(&queue, expected, COUNT(expected));
 }
 
 /* Two nodes with our number in another width, from an exhausted counter. */
-static void the_same_number_is_equal_in_any_width(void **state)
+TEST(the_same_number_is_equal_in_any_width)
 {
     static const char *const names[] = { "x-" W "5", W "0000000005" };
     static const char *const expected[] = { "x-" W "5" };
     struct view queue;
 
-    (void)state;
     PARSE(&queue, names, W "0000000005");
     assert_ahead(&queue, expected, COUNT(expected));
 }
 
-static void order_of_equal_sequences_does_not_depend_on_the_list(void **state)
+TEST(order_of_equal_sequences_does_not_depend_on_the_list)
 {
     static const char *const one[] = { "c-" W "5", "a-" W "5", "b-" W "5" };
     static const char *const other[] = { "b-" W "5", "c-" W "5", "a-" W "5" };
@@ -168,7 +162,6 @@ static void order_of_equal_sequences_does_not_depend_on_the_list(void **state)
                                             "c-" W "5" };
     struct view queue;
 
-    (void)state;
     PARSE(&queue, one, NULL);
     assert_ahead(&queue, expected, COUNT(expected));
     PARSE(&queue, other, NULL);
@@ -176,7 +169,7 @@ static void order_of_equal_sequences_does_not_depend_on_the_list(void **state)
 }
 
 /* A reader that replaces a writer has the same number. */
-static void of_equal_sequences_the_exclusive_ones_are_last(void **state)
+TEST(of_equal_sequences_the_exclusive_ones_are_last)
 {
     static const char *const names[] = { "a-" W "5", "b-" R "5", "z-" R "5",
                                          "me-" W "6" };
@@ -184,12 +177,11 @@ static void of_equal_sequences_the_exclusive_ones_are_last(void **state)
                                             "a-" W "5" };
     struct view queue;
 
-    (void)state;
     PARSE(&queue, names, "me-" W "6");
     assert_ahead(&queue, expected, COUNT(expected));
 }
 
-static void foreign_children_are_ignored(void **state)
+TEST(foreign_children_are_ignored)
 {
     static const char *const names[] = {
         "0", "", "-", "latch-1", W, W "1x", W "2", W "99999999999999999999"
@@ -197,7 +189,6 @@ static void foreign_children_are_ignored(void **state)
     static const char *const expected[] = { W "2" };
     struct view queue;
 
-    (void)state;
     PARSE(&queue, names, "0");
     assert_false(queue.listed);
     zkr__queue_done(&queue.queue);
@@ -205,18 +196,17 @@ static void foreign_children_are_ignored(void **state)
     assert_ahead(&queue, expected, COUNT(expected));
 }
 
-static void missing_self_is_not_listed(void **state)
+TEST(missing_self_is_not_listed)
 {
     static const char *const names[] = { W "1", "me-" W "50", "e-" W "5" };
     struct view queue;
 
-    (void)state;
     PARSE(&queue, names, "me-" W "5");
     assert_false(queue.listed);
     zkr__queue_done(&queue.queue);
 }
 
-static void without_self_all_are_listed(void **state)
+TEST(without_self_all_are_listed)
 {
     static const char *const names[] = { W "2147483647", R "0",
                                          W "-2147483648" };
@@ -224,17 +214,15 @@ static void without_self_all_are_listed(void **state)
                                             W "2147483647" };
     struct view queue;
 
-    (void)state;
     PARSE(&queue, names, NULL);
     assert_false(queue.listed);
     assert_ahead(&queue, expected, COUNT(expected));
 }
 
-static void empty_list_is_an_empty_queue(void **state)
+TEST(empty_list_is_an_empty_queue)
 {
     struct view queue;
 
-    (void)state;
     parse(&queue, NULL, 0, NULL);
     assert_false(queue.listed);
     assert_ahead(&queue, NULL, 0);
@@ -243,7 +231,7 @@ static void empty_list_is_an_empty_queue(void **state)
     assert_ahead(&queue, NULL, 0);
 }
 
-static void negative_sequences_come_first(void **state)
+TEST(negative_sequences_come_first)
 {
     static const char *const names[] = { W "0000000000", W "-2147483647",
                                          "me-" W "-0000000005", W "-2147483648",
@@ -251,30 +239,27 @@ static void negative_sequences_come_first(void **state)
     static const char *const expected[] = { W "-2147483648", W "-2147483647" };
     struct view queue;
 
-    (void)state;
     PARSE(&queue, names, "me-" W "-0000000005");
     assert_ahead(&queue, expected, COUNT(expected));
 }
 
-static void the_last_ahead_is_waited_for(void **state)
+TEST(the_last_ahead_is_waited_for)
 {
     static const char *const names[] = { W "3", R "7", "me-" W "9", W "12" };
     struct view queue;
 
-    (void)state;
     PARSE(&queue, names, "me-" W "9");
     assert_string_equal(nearest_any(&queue), R "7");
     zkr__queue_done(&queue.queue);
 }
 
-static void the_nearest_exclusive_is_behind_those_who_share(void **state)
+TEST(the_nearest_exclusive_is_behind_those_who_share)
 {
     static const char *const names[] = { R "8", W "5", R "7",      W "3",
                                          R "1", W "9", "me-" R "9" };
     static const char *const without_us[] = { R "8", W "5", R "9" };
     struct view queue;
 
-    (void)state;
     PARSE(&queue, names, "me-" R "9"); /* r1 w3 w5 r7 r8 w9 */
     assert_string_equal(nearest_exclusive(&queue), W "9");
     assert_true(leave_out(&queue, W "9"));
@@ -288,12 +273,11 @@ static void the_nearest_exclusive_is_behind_those_who_share(void **state)
 }
 
 /* The first place must be found, too: index 0 does not mean nobody. */
-static void the_first_place_is_not_nobody(void **state)
+TEST(the_first_place_is_not_nobody)
 {
     static const char *const names[] = { W "1", R "2", R "3" };
     struct view queue;
 
-    (void)state;
     PARSE(&queue, names, R "3");
     assert_string_equal(nearest_exclusive(&queue), W "1");
     zkr__queue_done(&queue.queue);
@@ -302,12 +286,11 @@ static void the_first_place_is_not_nobody(void **state)
     zkr__queue_done(&queue.queue);
 }
 
-static void nobody_is_waited_for_without_one_ahead(void **state)
+TEST(nobody_is_waited_for_without_one_ahead)
 {
     static const char *const names[] = { R "2", R "3", "me-" W "1", W "9" };
     struct view queue;
 
-    (void)state;
     PARSE(&queue, names, "me-" W "1");
     assert_string_equal(nearest_any(&queue), "nobody");
     assert_string_equal(nearest_exclusive(&queue), "nobody");
@@ -320,7 +303,7 @@ static void nobody_is_waited_for_without_one_ahead(void **state)
     zkr__queue_done(&queue.queue);
 }
 
-static void a_contender_left_out_leaves_the_others_in_order(void **state)
+TEST(a_contender_left_out_leaves_the_others_in_order)
 {
     static const char *const names[] = { W "1", W "2", W "3", W "4",
                                          "me-" W "5" };
@@ -328,7 +311,6 @@ static void a_contender_left_out_leaves_the_others_in_order(void **state)
     static const char *const no_ends[] = { W "2", W "3" };
     struct view queue;
 
-    (void)state;
     PARSE(&queue, names, "me-" W "5");
     assert_true(leave_out(&queue, W "2"));
     assert_ahead(&queue, no_middle, COUNT(no_middle));
@@ -339,12 +321,11 @@ static void a_contender_left_out_leaves_the_others_in_order(void **state)
     assert_ahead(&queue, no_ends, COUNT(no_ends));
 }
 
-static void all_can_be_left_out(void **state)
+TEST(all_can_be_left_out)
 {
     static const char *const names[] = { W "1", "me-" R "1" };
     struct view queue;
 
-    (void)state;
     PARSE(&queue, names, "me-" R "1");
     assert_true(leave_out(&queue, W "1"));
     assert_string_equal(nearest_any(&queue), "nobody");
@@ -354,7 +335,7 @@ static void all_can_be_left_out(void **state)
 
 /* A name is compared as a whole: another name with the same number is another
  * contender. */
-static void a_name_that_is_not_there_is_not_found(void **state)
+TEST(a_name_that_is_not_there_is_not_found)
 {
     static const char *const names[] = { "a" W "5", W "5", "me-" R "5", W "6",
                                          "0" };
@@ -362,7 +343,6 @@ static void a_name_that_is_not_there_is_not_found(void **state)
     static const char *const others[] = { W, W "05", "b" W "5", "0", "" };
     struct view queue;
 
-    (void)state;
     PARSE(&queue, names, "me-" R "5");
     for (size_t i = 0; i < COUNT(others); i++)
         assert_false(leave_out(&queue, others[i]));
@@ -373,13 +353,12 @@ static void a_name_that_is_not_there_is_not_found(void **state)
     zkr__queue_done(&queue.queue);
 }
 
-static void a_name_that_is_there_twice_counts_once(void **state)
+TEST(a_name_that_is_there_twice_counts_once)
 {
     static const char *const names[] = { W "2", W "1", W "2" };
     static const char *const expected[] = { W "1", W "2" };
     struct view queue;
 
-    (void)state;
     PARSE(&queue, names, W "2");
     assert_string_equal(nearest_any(&queue), W "1");
     zkr__queue_done(&queue.queue);
@@ -387,12 +366,11 @@ static void a_name_that_is_there_twice_counts_once(void **state)
     assert_ahead(&queue, expected, COUNT(expected));
 }
 
-static void queue_can_be_freed_twice(void **state)
+TEST(queue_can_be_freed_twice)
 {
     static const char *const names[] = { W "1" };
     struct view queue;
 
-    (void)state;
     PARSE(&queue, names, NULL);
     zkr__queue_done(&queue.queue);
     assert_null(queue.queue.all);
@@ -400,7 +378,7 @@ static void queue_can_be_freed_twice(void **state)
     zkr__queue_done(&queue.queue);
 }
 
-static void five_thousand_contenders_are_in_order(void **state)
+TEST(five_thousand_contenders_are_in_order)
 {
     enum { NAMES = 5000, SELF = 3210 };
     static char texts[NAMES][16];
@@ -408,7 +386,6 @@ static void five_thousand_contenders_are_in_order(void **state)
     struct view queue;
     uint64_t random = UINT64_C(0x9e3779b97f4a7c15);
 
-    (void)state;
     for (size_t i = 0; i < NAMES; i++) {
         (void)snprintf(texts[i], sizeof(texts[i]), W "%010zu", i);
         names[i] = texts[i];
@@ -426,35 +403,4 @@ static void five_thousand_contenders_are_in_order(void **state)
     for (size_t i = 0; i < NAMES; i++)
         assert_int_equal(queue.queue.all[i].seq, i);
     zkr__queue_done(&queue.queue);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_is_by_number_not_by_text),
-        cmocka_unit_test(nearest_before_us_is_last),
-        cmocka_unit_test(the_first_has_nobody_ahead),
-        cmocka_unit_test(kind_and_sequence_are_told),
-        cmocka_unit_test(equal_sequence_counts_as_ahead),
-        cmocka_unit_test(the_same_number_is_equal_in_any_width),
-        cmocka_unit_test(order_of_equal_sequences_does_not_depend_on_the_list),
-        cmocka_unit_test(of_equal_sequences_the_exclusive_ones_are_last),
-        cmocka_unit_test(foreign_children_are_ignored),
-        cmocka_unit_test(missing_self_is_not_listed),
-        cmocka_unit_test(without_self_all_are_listed),
-        cmocka_unit_test(empty_list_is_an_empty_queue),
-        cmocka_unit_test(negative_sequences_come_first),
-        cmocka_unit_test(the_last_ahead_is_waited_for),
-        cmocka_unit_test(the_nearest_exclusive_is_behind_those_who_share),
-        cmocka_unit_test(the_first_place_is_not_nobody),
-        cmocka_unit_test(nobody_is_waited_for_without_one_ahead),
-        cmocka_unit_test(a_contender_left_out_leaves_the_others_in_order),
-        cmocka_unit_test(all_can_be_left_out),
-        cmocka_unit_test(a_name_that_is_not_there_is_not_found),
-        cmocka_unit_test(a_name_that_is_there_twice_counts_once),
-        cmocka_unit_test(queue_can_be_freed_twice),
-        cmocka_unit_test(five_thousand_contenders_are_in_order),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,9 +12,8 @@ enum { UUIDS = 100000 };
 
 static char uuids[UUIDS][ZKR__UUID_LEN + 1];
 
-static int draw_uuids(void **state)
+static int draw_uuids(void)
 {
-    (void)state;
     for (size_t i = 0; i < UUIDS; i++)
         zkr__random_uuid(uuids[i]);
     return 0;
@@ -32,9 +31,8 @@ static bool is_fixed(size_t place)
 }
 
 /* 8-4-4-4-12 lower-case digits; version 4, variant 10. */
-static void uuid_is_canonical_version_4(void **state)
+TEST(uuid_is_canonical_version_4)
 {
-    (void)state;
     for (size_t i = 0; i < UUIDS; i++) {
         assert_int_equal(strlen(uuids[i]), ZKR__UUID_LEN);
         for (size_t j = 0; j < ZKR__UUID_LEN; j++) {
@@ -49,11 +47,10 @@ static void uuid_is_canonical_version_4(void **state)
 }
 
 /* Chance of a false alarm: 32 * 16 * (15/16)^100000, which is none. */
-static void every_digit_takes_every_value(void **state)
+TEST(every_digit_takes_every_value)
 {
     static const char digits[] = "0123456789abcdef-";
 
-    (void)state;
     for (size_t j = 0; j < ZKR__UUID_LEN; j++) {
         unsigned values = 0;
         unsigned seen = 0;
@@ -67,9 +64,8 @@ static void every_digit_takes_every_value(void **state)
 }
 
 /* Every byte is random, and appears in one place only. */
-static void no_two_digits_are_always_equal(void **state)
+TEST(no_two_digits_are_always_equal)
 {
-    (void)state;
     for (size_t j = 0; j < ZKR__UUID_LEN; j++) {
         for (size_t k = j + 1; k < ZKR__UUID_LEN; k++) {
             size_t i = 0;
@@ -82,20 +78,18 @@ static void no_two_digits_are_always_equal(void **state)
     }
 }
 
-static void uuids_are_unique(void **state)
+TEST(uuids_are_unique)
 {
-    (void)state;
     qsort(uuids, UUIDS, sizeof(uuids[0]), by_text);
     for (size_t i = 1; i < UUIDS; i++)
         assert_string_not_equal(uuids[i - 1], uuids[i]);
 }
 
-static void every_bit_of_a_number_changes(void **state)
+TEST(every_bit_of_a_number_changes)
 {
     uint64_t ones = 0;
     uint64_t zeros = 0;
 
-    (void)state;
     for (size_t i = 0; i < 1000; i++) {
         uint64_t value = zkr__random();
 
@@ -106,11 +100,10 @@ static void every_bit_of_a_number_changes(void **state)
     assert_int_equal(zeros, UINT64_MAX);
 }
 
-static void numbers_are_not_repeated(void **state)
+TEST(numbers_are_not_repeated)
 {
     uint64_t last = zkr__random();
 
-    (void)state;
     for (size_t i = 0; i < 1000; i++) {
         uint64_t value = zkr__random();
 
@@ -121,14 +114,6 @@ static void numbers_are_not_repeated(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(uuid_is_canonical_version_4),
-        cmocka_unit_test(every_digit_takes_every_value),
-        cmocka_unit_test(no_two_digits_are_always_equal),
-        cmocka_unit_test(uuids_are_unique),
-        cmocka_unit_test(every_bit_of_a_number_changes),
-        cmocka_unit_test(numbers_are_not_repeated),
-    };
 
-    return cmocka_run_group_tests(tests, draw_uuids, NULL);
+    return test_run_between(draw_uuids, NULL);
 }

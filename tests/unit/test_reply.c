@@ -6,7 +6,7 @@
 #include "session/reply.h"
 #include "unit.h"
 
-static void a_copy_has_all_that_was_told(void **state)
+TEST(a_copy_has_all_that_was_told)
 {
     char data[] = { 'a', '\0', 'b' };
     char name[] = "child";
@@ -19,7 +19,6 @@ static void a_copy_has_all_that_was_told(void **state)
                                         .data_len = sizeof(data) };
     struct zkr_reply *to = zkr__reply_copy(&from, strlen("/app"));
 
-    (void)state;
     assert_non_null(to);
     memset(data, 'x', sizeof(data));
     memset(name, 'x', sizeof(name));
@@ -33,12 +32,11 @@ static void a_copy_has_all_that_was_told(void **state)
     zkr_reply_free(to);
 }
 
-static void fields_that_were_not_told_are_null(void **state)
+TEST(fields_that_were_not_told_are_null)
 {
     const struct zkr__zk_reply from = { .rc = ZKR_OK };
     struct zkr_reply *to = zkr__reply_copy(&from, 0);
 
-    (void)state;
     assert_non_null(to);
     assert_null(to->path);
     assert_null(to->data);
@@ -49,13 +47,12 @@ static void fields_that_were_not_told_are_null(void **state)
 }
 
 /* A server can answer with any path. */
-static void a_path_outside_of_the_chroot_is_none(void **state)
+TEST(a_path_outside_of_the_chroot_is_none)
 {
     static const struct {
         const char *path, *without;
     } rows[] = { { "/a", NULL }, { "/app", "/" }, { "/app/x", "/x" } };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const struct zkr__zk_reply from = { .path = rows[i].path };
         struct zkr_reply *to = zkr__reply_copy(&from, strlen("/app"));
@@ -67,15 +64,4 @@ static void a_path_outside_of_the_chroot_is_none(void **state)
             assert_string_equal(to->path, rows[i].without);
         zkr_reply_free(to);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_copy_has_all_that_was_told),
-        cmocka_unit_test(fields_that_were_not_told_are_null),
-        cmocka_unit_test(a_path_outside_of_the_chroot_is_none),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

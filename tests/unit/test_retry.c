@@ -19,11 +19,10 @@ static void assert_refused(struct zkr_retry policy, const char *why)
     assert_non_null(strstr(zkr_error_detail(), why));
 }
 
-static void all_zero_is_the_default_policy(void **state)
+TEST(all_zero_is_the_default_policy)
 {
     struct zkr_retry p = load((struct zkr_retry){ 0 });
 
-    (void)state;
     assert_int_equal(p.kind, ZKR_RETRY_EXPONENTIAL);
     assert_int_equal(p.base_ms, 20);
     assert_int_equal(p.cap_ms, 2000);
@@ -31,12 +30,11 @@ static void all_zero_is_the_default_policy(void **state)
     assert_int_equal(p.max_elapsed_ms, 0);
 }
 
-static void default_kind_keeps_what_is_set(void **state)
+TEST(default_kind_keeps_what_is_set)
 {
     struct zkr_retry p = load((struct zkr_retry){
         .base_ms = 5, .cap_ms = 7, .max_retries = 8, .max_elapsed_ms = 9 });
 
-    (void)state;
     assert_int_equal(p.kind, ZKR_RETRY_EXPONENTIAL);
     assert_int_equal(p.base_ms, 5);
     assert_int_equal(p.cap_ms, 7);
@@ -44,16 +42,15 @@ static void default_kind_keeps_what_is_set(void **state)
     assert_int_equal(p.max_elapsed_ms, 9);
 }
 
-static void a_loaded_policy_loads_again_unchanged(void **state)
+TEST(a_loaded_policy_loads_again_unchanged)
 {
     struct zkr_retry once = load((struct zkr_retry){ 0 });
     struct zkr_retry twice = load(once);
 
-    (void)state;
     assert_memory_equal(&once, &twice, sizeof(once));
 }
 
-static void initializers_make_the_policies_they_name(void **state)
+TEST(initializers_make_the_policies_they_name)
 {
     struct zkr_retry n = load(ZKR_RETRY_N_TIMES_INIT(3, 50));
     struct zkr_retry forever = load(ZKR_RETRY_FOREVER_INIT(9));
@@ -61,7 +58,6 @@ static void initializers_make_the_policies_they_name(void **state)
     struct zkr_retry exponential = load(ZKR_RETRY_EXPONENTIAL_INIT(10, 400, 6));
     struct zkr_retry none = load(ZKR_RETRY_NONE_INIT);
 
-    (void)state;
     assert_int_equal(n.kind, ZKR_RETRY_FIXED);
     assert_int_equal(n.base_ms, 50);
     assert_int_equal(n.max_retries, 3);
@@ -81,80 +77,72 @@ static void initializers_make_the_policies_they_name(void **state)
     assert_int_equal(none.kind, ZKR_RETRY_NONE);
 }
 
-static void policy_without_a_pause_is_refused(void **state)
+TEST(policy_without_a_pause_is_refused)
 {
-    (void)state;
     assert_refused((struct zkr_retry){ .kind = ZKR_RETRY_FIXED }, "base_ms");
     assert_refused(
         (struct zkr_retry){ .kind = ZKR_RETRY_EXPONENTIAL, .cap_ms = 100 },
         "base_ms");
 }
 
-static void unknown_kind_is_refused(void **state)
+TEST(unknown_kind_is_refused)
 {
-    (void)state;
     assert_refused((struct zkr_retry){ .kind = 4, .base_ms = 1 }, "kind is 4");
     assert_refused((struct zkr_retry){ .kind = UINT32_MAX, .base_ms = 1 },
                    "kind is 4294967295");
 }
 
-static void none_never_retries(void **state)
+TEST(none_never_retries)
 {
     struct zkr_retry p = load(ZKR_RETRY_NONE_INIT);
     uint32_t delay = 77;
 
-    (void)state;
     assert_false(zkr__retry_next(&p, 0, 0, 0, &delay));
     assert_int_equal(delay, 77);
 }
 
 /* A lock node that may exist is deleted whatever the policy says. */
-static void none_has_delays_for_what_must_be_done(void **state)
+TEST(none_has_delays_for_what_must_be_done)
 {
     struct zkr_retry p = load(ZKR_RETRY_NONE_INIT);
 
-    (void)state;
     assert_int_equal(zkr__retry_delay(&p, 0, 0), 20);
     assert_int_equal(zkr__retry_delay(&p, 1, 0), 40);
     assert_int_equal(zkr__retry_delay(&p, 1000, 0), 2000);
 }
 
-static void fixed_delay_has_no_jitter_and_no_cap(void **state)
+TEST(fixed_delay_has_no_jitter_and_no_cap)
 {
     struct zkr_retry p = load(ZKR_RETRY_FOREVER_INIT(5000));
     uint64_t random = UINT64_C(0xfeed);
 
-    (void)state;
     for (uint32_t i = 0; i < 100; i++)
         assert_int_equal(zkr__retry_delay(&p, i, unit_random(&random)), 5000);
 }
 
-static void exponential_doubles_up_to_the_cap(void **state)
+TEST(exponential_doubles_up_to_the_cap)
 {
     static const uint32_t expected[] = { 20, 40, 80, 160, 320, 500, 500, 500 };
     struct zkr_retry p = load(ZKR_RETRY_EXPONENTIAL_INIT(20, 500, 0));
 
-    (void)state;
     for (uint32_t i = 0; i < COUNT(expected); i++)
         assert_int_equal(zkr__retry_delay(&p, i, 0), expected[i]);
     assert_int_equal(zkr__retry_delay(&p, UINT32_MAX, 0), 500);
 }
 
-static void cap_below_base_is_the_delay(void **state)
+TEST(cap_below_base_is_the_delay)
 {
     struct zkr_retry p = load(ZKR_RETRY_EXPONENTIAL_INIT(300, 100, 0));
 
-    (void)state;
     assert_int_equal(zkr__retry_delay(&p, 0, 0), 100);
     assert_int_equal(zkr__retry_delay(&p, 9, 0), 100);
 }
 
-static void the_largest_numbers_do_not_overflow(void **state)
+TEST(the_largest_numbers_do_not_overflow)
 {
     struct zkr_retry p =
         load(ZKR_RETRY_EXPONENTIAL_INIT(UINT32_MAX - 1, UINT32_MAX, 0));
 
-    (void)state;
     assert_int_equal(zkr__retry_delay(&p, 0, 0), UINT32_MAX - 1);
     assert_int_equal(zkr__retry_delay(&p, 1, 0), UINT32_MAX);
     assert_int_equal(zkr__retry_delay(&p, UINT32_MAX, 0), UINT32_MAX);
@@ -163,13 +151,12 @@ static void the_largest_numbers_do_not_overflow(void **state)
 }
 
 /* Every delay between half and the whole is drawn, and no other. */
-static void jitter_is_between_half_and_whole(void **state)
+TEST(jitter_is_between_half_and_whole)
 {
     struct zkr_retry p = load(ZKR_RETRY_EXPONENTIAL_INIT(25, 25, 0));
     uint64_t random = UINT64_C(0xbead);
     unsigned seen[26] = { 0 };
 
-    (void)state;
     for (size_t i = 0; i < 10000; i++) {
         uint32_t delay = zkr__retry_delay(&p, 0, unit_random(&random));
 
@@ -180,21 +167,19 @@ static void jitter_is_between_half_and_whole(void **state)
         assert_true(seen[i] > 500); /* 769 on average */
 }
 
-static void shortest_delay_is_never_zero(void **state)
+TEST(shortest_delay_is_never_zero)
 {
     struct zkr_retry p = load(ZKR_RETRY_EXPONENTIAL_INIT(1, 1, 0));
 
-    (void)state;
     for (uint64_t random = 0; random < 10; random++)
         assert_int_equal(zkr__retry_delay(&p, 0, random), 1);
 }
 
-static void retries_are_counted_after_the_first_attempt(void **state)
+TEST(retries_are_counted_after_the_first_attempt)
 {
     struct zkr_retry p = load(ZKR_RETRY_N_TIMES_INIT(3, 50));
     uint32_t delay = 0;
 
-    (void)state;
     for (uint32_t retries = 0; retries < 3; retries++) {
         assert_true(zkr__retry_next(&p, retries, 0, 0, &delay));
         assert_int_equal(delay, 50);
@@ -205,12 +190,11 @@ static void retries_are_counted_after_the_first_attempt(void **state)
     assert_int_equal(delay, 77);
 }
 
-static void elapsed_time_ends_the_retries(void **state)
+TEST(elapsed_time_ends_the_retries)
 {
     struct zkr_retry p = load(ZKR_RETRY_UNTIL_INIT(1000, 10));
     uint32_t delay = 0;
 
-    (void)state;
     assert_true(zkr__retry_next(&p, 1000000, 999, 0, &delay));
     assert_int_equal(delay, 10);
     delay = 77;
@@ -219,7 +203,7 @@ static void elapsed_time_ends_the_retries(void **state)
     assert_int_equal(delay, 77);
 }
 
-static void whichever_limit_comes_first_ends_the_retries(void **state)
+TEST(whichever_limit_comes_first_ends_the_retries)
 {
     struct zkr_retry p = load((struct zkr_retry){ .kind = ZKR_RETRY_FIXED,
                                                   .base_ms = 1,
@@ -227,44 +211,16 @@ static void whichever_limit_comes_first_ends_the_retries(void **state)
                                                   .max_elapsed_ms = 100 });
     uint32_t delay;
 
-    (void)state;
     assert_true(zkr__retry_next(&p, 4, 99, 0, &delay));
     assert_false(zkr__retry_next(&p, 5, 0, 0, &delay));
     assert_false(zkr__retry_next(&p, 0, 100, 0, &delay));
 }
 
-static void zero_limits_are_no_limits(void **state)
+TEST(zero_limits_are_no_limits)
 {
     struct zkr_retry p = load((struct zkr_retry){ 0 });
     uint32_t delay = 0;
 
-    (void)state;
     assert_true(zkr__retry_next(&p, UINT32_MAX, UINT64_MAX, 0, &delay));
     assert_int_equal(delay, 2000);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_zero_is_the_default_policy),
-        cmocka_unit_test(default_kind_keeps_what_is_set),
-        cmocka_unit_test(a_loaded_policy_loads_again_unchanged),
-        cmocka_unit_test(initializers_make_the_policies_they_name),
-        cmocka_unit_test(policy_without_a_pause_is_refused),
-        cmocka_unit_test(unknown_kind_is_refused),
-        cmocka_unit_test(none_never_retries),
-        cmocka_unit_test(none_has_delays_for_what_must_be_done),
-        cmocka_unit_test(fixed_delay_has_no_jitter_and_no_cap),
-        cmocka_unit_test(exponential_doubles_up_to_the_cap),
-        cmocka_unit_test(cap_below_base_is_the_delay),
-        cmocka_unit_test(the_largest_numbers_do_not_overflow),
-        cmocka_unit_test(jitter_is_between_half_and_whole),
-        cmocka_unit_test(shortest_delay_is_never_zero),
-        cmocka_unit_test(retries_are_counted_after_the_first_attempt),
-        cmocka_unit_test(elapsed_time_ends_the_retries),
-        cmocka_unit_test(whichever_limit_comes_first_ends_the_retries),
-        cmocka_unit_test(zero_limits_are_no_limits),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

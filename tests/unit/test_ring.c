@@ -38,39 +38,35 @@ static void assert_empty(struct numbers *numbers)
     assert_int_equal(slot, 77);
 }
 
-static void new_ring_is_empty(void **state)
+TEST(new_ring_is_empty)
 {
     struct numbers ring = { 0 };
 
-    (void)state;
     assert_empty(&ring);
 }
 
-static void events_come_in_order(void **state)
+TEST(events_come_in_order)
 {
     struct numbers ring = { 0 };
 
-    (void)state;
     push(&ring, 1, 3);
     assert_pops(&ring, 1, 3);
     assert_empty(&ring);
 }
 
-static void full_ring_keeps_all(void **state)
+TEST(full_ring_keeps_all)
 {
     struct numbers ring = { 0 };
 
-    (void)state;
     push(&ring, 1, ZKR__RING_MAX);
     assert_pops(&ring, 1, ZKR__RING_MAX);
     assert_empty(&ring);
 }
 
-static void overflow_drops_the_oldest(void **state)
+TEST(overflow_drops_the_oldest)
 {
     struct numbers ring = { 0 };
 
-    (void)state;
     push(&ring, 1, ZKR__RING_MAX + 1);
     assert_pops(&ring, 2, ZKR__RING_MAX + 1);
     assert_empty(&ring);
@@ -81,11 +77,10 @@ static void overflow_drops_the_oldest(void **state)
 }
 
 /* Starts at every position of the first event, so that each one wraps. */
-static void order_is_kept_around_the_end(void **state)
+TEST(order_is_kept_around_the_end)
 {
     struct numbers ring = { 0 };
 
-    (void)state;
     for (int turn = 0; turn < 2 * ZKR__RING_MAX; turn++) {
         push(&ring, 1, 5);
         assert_pops(&ring, 1, 2);
@@ -93,17 +88,4 @@ static void order_is_kept_around_the_end(void **state)
         assert_pops(&ring, 3, 9);
         assert_empty(&ring);
     }
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(new_ring_is_empty),
-        cmocka_unit_test(events_come_in_order),
-        cmocka_unit_test(full_ring_keeps_all),
-        cmocka_unit_test(overflow_drops_the_oldest),
-        cmocka_unit_test(order_is_kept_around_the_end),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,13 +32,14 @@ static void list(const char *const *names, size_t n, size_t limit)
     zkr__roster_settle(items, count);
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     free(items);
     items = NULL;
     return 0;
 }
+
+FIXTURE(NULL, teardown)
 
 static void own(const struct owned *owners, size_t n)
 {
@@ -68,7 +69,7 @@ static void assert_waits(const size_t *waits_for)
     }
 }
 
-static void foreign_nodes_are_last(void **state)
+TEST(foreign_nodes_are_last)
 {
     static const char *const names[] = { "zzz", "lock-0000000009", "abc",
                                          "lock-", "x-lock-0000000003" };
@@ -76,7 +77,6 @@ static void foreign_nodes_are_last(void **state)
                                           "lock-0000000009", "abc", "lock-",
                                           "zzz" };
 
-    (void)state;
     list(names, COUNT(names), SIZE_MAX);
     assert_names(sorted, COUNT(sorted));
     assert_int_equal(items[1].sequence, 9);
@@ -87,25 +87,23 @@ static void foreign_nodes_are_last(void **state)
     assert_waits((const size_t[]){ NOBODY, 0, NOBODY, NOBODY, NOBODY });
 }
 
-static void writers_wait_for_the_one_before(void **state)
+TEST(writers_wait_for_the_one_before)
 {
     static const char *const names[] = { "a-__WRIT__1", "b-__READ__2",
                                          "c-__WRIT__3", "d-__WRIT__4" };
 
-    (void)state;
     list(names, COUNT(names), SIZE_MAX);
     assert_names(names, COUNT(names));
     assert_waits((const size_t[]){ NOBODY, 0, 1, 2 });
 }
 
-static void readers_wait_for_the_nearest_writer(void **state)
+TEST(readers_wait_for_the_nearest_writer)
 {
     static const char *const names[] = { "a-__READ__1",  "b-__READ__2",
                                          "c-__WRIT__3",  "d-__READ__4",
                                          "e-__rlock__5", "f-__lock__6",
                                          "g-__rlock__7" };
 
-    (void)state;
     list(names, COUNT(names), SIZE_MAX);
     assert_names(names, COUNT(names));
     assert_int_equal(items[4].kind, ZKR_PARTICIPANT_SHARED);
@@ -113,7 +111,7 @@ static void readers_wait_for_the_nearest_writer(void **state)
     assert_waits((const size_t[]){ NOBODY, NOBODY, 1, 2, 2, 4, 5 });
 }
 
-static void negative_numbers_are_first(void **state)
+TEST(negative_numbers_are_first)
 {
     static const char *const names[] = { "lock-0000000000", "lock--2147483647",
                                          "lock--2147483648" };
@@ -121,34 +119,31 @@ static void negative_numbers_are_first(void **state)
                                           "lock--2147483647",
                                           "lock-0000000000" };
 
-    (void)state;
     list(names, COUNT(names), SIZE_MAX);
     assert_names(sorted, COUNT(sorted));
     assert_waits((const size_t[]){ NOBODY, 0, 1 });
 }
 
-static void equal_numbers_wait_for_each_other(void **state)
+TEST(equal_numbers_wait_for_each_other)
 {
     static const char *const names[] = { "a-lock-2147483647",
                                          "b-lock-2147483647" };
     static const struct owned one_session[] = { { "a-lock-2147483647", 7 },
                                                 { "b-lock-2147483647", 7 } };
 
-    (void)state;
     list(names, COUNT(names), SIZE_MAX);
     assert_waits((const size_t[]){ 1, 0 });
     own(one_session, COUNT(one_session));
     assert_waits((const size_t[]){ 1, 0 });
 }
 
-static void a_downgrade_stands_side_by_side(void **state)
+TEST(a_downgrade_stands_side_by_side)
 {
     static const char *const names[] = { "x-__READ__5", "y-__WRIT__5",
                                          "z-__READ__6", "w-__WRIT__7" };
     static const struct owned owners[] = { { "x-__READ__5", 7 },
                                            { "y-__WRIT__5", 7 } };
 
-    (void)state;
     list(names, COUNT(names), SIZE_MAX);
     own(owners, COUNT(owners));
     assert_names(names, COUNT(names));
@@ -158,7 +153,7 @@ static void a_downgrade_stands_side_by_side(void **state)
 /* The roster once ordered equal numbers the other way round: behind a writer
  * that also reads, it named the reader's node, while the library watched the
  * writer's. */
-static void behind_a_downgrade_the_writer_is_waited_for(void **state)
+TEST(behind_a_downgrade_the_writer_is_waited_for)
 {
     static const char *const names[] = { "a-__READ__5", "b-__WRIT__5",
                                          "c-__WRIT__6" };
@@ -166,14 +161,13 @@ static void behind_a_downgrade_the_writer_is_waited_for(void **state)
                                            { "b-__WRIT__5", 7 },
                                            { "c-__WRIT__6", 8 } };
 
-    (void)state;
     list(names, COUNT(names), SIZE_MAX);
     own(owners, COUNT(owners));
     assert_string_equal(items[2].name, "c-__WRIT__6");
     assert_string_equal(items[items[2].waits_for].name, "b-__WRIT__5");
 }
 
-static void a_downgrade_waits_with_its_writer(void **state)
+TEST(a_downgrade_waits_with_its_writer)
 {
     static const char *const names[] = { "a-__WRIT__1", "b-__WRIT__5",
                                          "c-__READ__5" };
@@ -181,31 +175,28 @@ static void a_downgrade_waits_with_its_writer(void **state)
                                            { "b-__WRIT__5", 7 },
                                            { "c-__READ__5", 7 } };
 
-    (void)state;
     list(names, COUNT(names), SIZE_MAX);
     own(owners, COUNT(owners));
     assert_waits((const size_t[]){ NOBODY, 0, 0 });
 }
 
-static void a_reader_of_another_session_is_no_downgrade(void **state)
+TEST(a_reader_of_another_session_is_no_downgrade)
 {
     static const char *const names[] = { "a-__WRIT__5", "b-__READ__5" };
     static const struct owned others[] = { { "a-__WRIT__5", 7 },
                                            { "b-__READ__5", 8 } };
 
-    (void)state;
     list(names, COUNT(names), SIZE_MAX);
     assert_waits((const size_t[]){ 1, 0 }); /* of no session, both */
     own(others, COUNT(others));
     assert_waits((const size_t[]){ 1, 0 });
 }
 
-static void an_unfair_holder_is_outside_of_the_queue(void **state)
+TEST(an_unfair_holder_is_outside_of_the_queue)
 {
     static const char *const names[] = { "holder", "lock-0000000000",
                                          "lock-0000000001", "holders" };
 
-    (void)state;
     list(names, COUNT(names), SIZE_MAX);
     assert_names(names, COUNT(names));
     assert_int_equal(items[0].kind, ZKR_PARTICIPANT_EXCLUSIVE);
@@ -214,43 +205,39 @@ static void an_unfair_holder_is_outside_of_the_queue(void **state)
     assert_waits((const size_t[]){ NOBODY, NOBODY, 1, NOBODY });
 }
 
-static void the_limit_keeps_the_head_of_the_queue(void **state)
+TEST(the_limit_keeps_the_head_of_the_queue)
 {
     static const char *const names[] = { "abc", "lock-3", "lock-1", "lock-2" };
     static const char *const head[] = { "lock-1", "lock-2" };
 
-    (void)state;
     list(names, COUNT(names), 2);
     assert_names(head, COUNT(head));
     assert_waits((const size_t[]){ NOBODY, 0 });
 }
 
-static void nobody_is_an_empty_list(void **state)
+TEST(nobody_is_an_empty_list)
 {
-    (void)state;
     list(NULL, 0, SIZE_MAX);
     assert_int_equal(count, 0);
 }
 
 /* A server that lies could make us request nodes that are no children. */
-static void a_node_that_is_no_child_is_left_out(void **state)
+TEST(a_node_that_is_no_child_is_left_out)
 {
     static const char *const names[] = { "",    ".",       "..",
                                          "a/b", "/lock-1", "lock-2" };
     static const char *const left[] = { "lock-2" };
 
-    (void)state;
     list(names, COUNT(names), SIZE_MAX);
     assert_names(left, COUNT(left));
 }
 
-static void any_byte_may_be_in_a_name(void **state)
+TEST(any_byte_may_be_in_a_name)
 {
     static const char *const names[] = { "\x1b[2J-lock-0000000001",
                                          "a\nb__READ__0000000002",
                                          "\xff\xfe__rlock__3" };
 
-    (void)state;
     list(names, COUNT(names), SIZE_MAX);
     assert_names(names, COUNT(names));
     assert_waits((const size_t[]){ NOBODY, 0, 0 });
@@ -289,7 +276,7 @@ static void assert_by_the_rules(void)
     }
 }
 
-static void random_queues_follow_the_rules(void **state)
+TEST(random_queues_follow_the_rules)
 {
     static const char *const markers[] = { "lock-",     "__lock__", "__WRIT__",
                                            "__rlock__", "__READ__", "__READ__",
@@ -298,7 +285,6 @@ static void random_queues_follow_the_rules(void **state)
     char names[16][32];
     const char *pointers[COUNT(names)];
 
-    (void)state;
     for (int round = 0; round < 20000; round++) {
         size_t n = unit_random(&seed) % (COUNT(names) + 1);
 
@@ -406,13 +392,12 @@ static void make_name(char name[NAME_SIZE], bool is_mutex, size_t unique,
 
 /* A session has at most one node of each kind with the same number, as real
  * clients do. */
-static void claims_watch_whom_the_roster_names(void **state)
+TEST(claims_watch_whom_the_roster_names)
 {
     uint64_t seed = 0x0dde5;
     char names[12][NAME_SIZE];
     const char *pointers[COUNT(names)];
 
-    (void)state;
     for (int round = 0; round < 20000; round++) {
         bool is_mutex = round % 2 == 0;
         size_t n = unit_random(&seed) % (COUNT(names) + 1);
@@ -434,29 +419,4 @@ static void claims_watch_whom_the_roster_names(void **state)
         assert_watched(is_mutex ? &zkr__mutex_recipe : &zkr__writing_recipe,
                        &zkr__reading_recipe, pointers, n);
     }
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_teardown(name, teardown)
-    static const struct CMUnitTest tests[] = {
-        TEST(foreign_nodes_are_last),
-        TEST(writers_wait_for_the_one_before),
-        TEST(readers_wait_for_the_nearest_writer),
-        TEST(negative_numbers_are_first),
-        TEST(equal_numbers_wait_for_each_other),
-        TEST(a_downgrade_stands_side_by_side),
-        TEST(behind_a_downgrade_the_writer_is_waited_for),
-        TEST(a_downgrade_waits_with_its_writer),
-        TEST(a_reader_of_another_session_is_no_downgrade),
-        TEST(an_unfair_holder_is_outside_of_the_queue),
-        TEST(the_limit_keeps_the_head_of_the_queue),
-        TEST(nobody_is_an_empty_list),
-        TEST(a_node_that_is_no_child_is_left_out),
-        TEST(any_byte_may_be_in_a_name),
-        TEST(random_queues_follow_the_rules),
-        TEST(claims_watch_whom_the_roster_names),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

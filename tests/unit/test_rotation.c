@@ -66,43 +66,29 @@ static void assert_lists(const char *servers, const char *const lists[],
     }
 }
 
-static void each_name_is_in_front_once(void **state)
+TEST(each_name_is_in_front_once)
 {
     static const char *const lists[] = { "one:1,none:2,one:3",
                                          "none:2,one:3,one:1",
                                          "one:3,one:1,none:2" };
 
-    (void)state;
     assert_lists(lists[0], lists, COUNT(lists));
     assert_int_equal(zkr__servers_count(lists[0]), 3);
 }
 
-static void each_address_of_a_name_is_in_front_once(void **state)
+TEST(each_address_of_a_name_is_in_front_once)
 {
     static const char *const lists[] = { "one:1,three:2", "::1:2,three:2,one:1",
                                          "::2:2,three:2,one:1",
                                          "::3:2,three:2,one:1" };
 
-    (void)state;
     assert_lists(lists[0], lists, COUNT(lists));
 }
 
-static void one_name_with_one_address_is_one_list(void **state)
+TEST(one_name_with_one_address_is_one_list)
 {
     static const char *const lists[] = { "one:1" };
 
-    (void)state;
     assert_lists(lists[0], lists, COUNT(lists));
     assert_int_equal(zkr__servers_count(lists[0]), 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_name_is_in_front_once),
-        cmocka_unit_test(each_address_of_a_name_is_in_front_once),
-        cmocka_unit_test(one_name_with_one_address_is_one_list),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

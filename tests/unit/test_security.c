@@ -27,21 +27,19 @@ static void fails(const struct zkr_session_opts *opts, int code,
     assert_null(security.sasl_password);
 }
 
-static void no_option_is_no_security(void **state)
+TEST(no_option_is_no_security)
 {
     static const struct zkr_session_opts opts;
     struct zkr__security security;
 
-    (void)state;
     assert_int_equal(zkr__security_load(&security, &opts), ZKR_OK);
     assert_null(security.tls_ca);
     assert_null(security.sasl_mechanism);
     zkr__security_done(&security);
 }
 
-static void tls_needs_all_its_files(void **state)
+TEST(tls_needs_all_its_files)
 {
-    (void)state;
     fails(&(struct zkr_session_opts){ .tls_cert = "c", .tls_key = "k" },
           ZKR_EINVAL, "tls_ca");
     fails(&(struct zkr_session_opts){ .tls_ca = "a", .tls_key = "k" },
@@ -55,9 +53,8 @@ static void tls_needs_all_its_files(void **state)
 }
 
 /* The client would cut the name there. */
-static void no_name_has_a_comma(void **state)
+TEST(no_name_has_a_comma)
 {
-    (void)state;
     fails(&(struct zkr_session_opts){ .tls_ca = "a,b",
                                       .tls_cert = "c",
                                       .tls_key = "k" },
@@ -74,13 +71,12 @@ static void no_name_has_a_comma(void **state)
 }
 
 /* Whoever asks for more than the client checks must not get less. */
-static void a_check_that_the_client_lacks_is_refused(void **state)
+TEST(a_check_that_the_client_lacks_is_refused)
 {
     struct zkr_session_opts opts = { .tls_ca = "a",
                                      .tls_cert = "c",
                                      .tls_key = "k" };
 
-    (void)state;
     opts.tls_verify = ZKR_TLS_VERIFY_NAME;
     fails(&opts, ZKR_ENOTSUP, "never its name");
     opts.tls_verify = ZKR_TLS_VERIFY_NONE;
@@ -89,9 +85,8 @@ static void a_check_that_the_client_lacks_is_refused(void **state)
     fails(&opts, ZKR_EINVAL, "unknown tls_verify");
 }
 
-static void digest_needs_a_user_and_one_password(void **state)
+TEST(digest_needs_a_user_and_one_password)
 {
-    (void)state;
     fails(&(struct zkr_session_opts){ .sasl_user = "u" }, ZKR_EINVAL,
           "sasl_mechanism is missing");
     fails(&(struct zkr_session_opts){ .sasl_mechanism = "DIGEST-MD5",
@@ -107,7 +102,7 @@ static void digest_needs_a_user_and_one_password(void **state)
           ZKR_EINVAL, "exclude each other");
 }
 
-static void a_client_that_lacks_it_says_how_to_get_one(void **state)
+TEST(a_client_that_lacks_it_says_how_to_get_one)
 {
     const struct zkr_session_opts tls = { .tls_ca = "a",
                                           .tls_cert = "c",
@@ -116,7 +111,6 @@ static void a_client_that_lacks_it_says_how_to_get_one(void **state)
                                            .sasl_user = "u",
                                            .sasl_password = "p" };
 
-    (void)state;
     if (!zkr__tls_supported())
         fails(&tls, ZKR_ENOTSUP, "tools/build-client.sh");
     if (!zkr__sasl_supported())
@@ -125,12 +119,11 @@ static void a_client_that_lacks_it_says_how_to_get_one(void **state)
         skip();
 }
 
-static void a_file_that_is_no_good_is_named(void **state)
+TEST(a_file_that_is_no_good_is_named)
 {
     char name[] = "/tmp/zkrecipes-XXXXXX";
     int fd = mkstemp(name);
 
-    (void)state;
     assert_true(fd >= 0);
     (void)close(fd);
     if (zkr__tls_supported()) {
@@ -164,19 +157,4 @@ static void a_file_that_is_no_good_is_named(void **state)
     (void)unlink(name);
     if (!zkr__tls_supported() && !zkr__sasl_supported())
         skip();
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_option_is_no_security),
-        cmocka_unit_test(tls_needs_all_its_files),
-        cmocka_unit_test(no_name_has_a_comma),
-        cmocka_unit_test(a_check_that_the_client_lacks_is_refused),
-        cmocka_unit_test(digest_needs_a_user_and_one_password),
-        cmocka_unit_test(a_client_that_lacks_it_says_how_to_get_one),
-        cmocka_unit_test(a_file_that_is_no_good_is_named),
-    };
-
-    return cmocka_run_group_tests_name("security", tests, NULL, NULL);
 }

@@ -57,12 +57,11 @@ static void acquire(struct cancelled *c)
     any_result(zkr_mutex_acquire(c->mutex, -1, &c->grant));
 }
 
-static void an_acquire_that_is_cancelled_goes_on_to_its_end(void **state)
+TEST(an_acquire_that_is_cancelled_goes_on_to_its_end)
 {
     zkr_session *s = open_session(0);
     struct cancelled c = { .call = acquire, .mutex = new_mutex(s) };
 
-    (void)state;
     call_returns(&c);
     assert_non_null(c.grant);
     assert_int_equal(zkr_grant_release(c.grant), ZKR_OK);
@@ -92,7 +91,7 @@ static void dispatch(struct cancelled *c)
 }
 
 /* A session can never be closed while one of its callbacks has not returned. */
-static void a_callback_that_is_cancelled_in_our_loop_goes_on(void **state)
+TEST(a_callback_that_is_cancelled_in_our_loop_goes_on)
 {
     zkr_session *s = open_session(ZKR_SESSION_OWN_LOOP);
     struct cancelled c = {
@@ -102,7 +101,6 @@ static void a_callback_that_is_cancelled_in_our_loop_goes_on(void **state)
     };
     struct pollfd due = { .events = POLLIN };
 
-    (void)state;
     call_returns(&c);
     assert_int_equal(zkr_session_fd(s, &due.fd), ZKR_OK);
     assert_int_equal(poll(&due, 1, -1), 1);
@@ -128,11 +126,10 @@ static void check_nothing(struct cancelled *c)
     any_result(zkr_grant_check(NULL));
 }
 
-static void a_line_of_the_log_is_no_place_to_be_cancelled_at(void **state)
+TEST(a_line_of_the_log_is_no_place_to_be_cancelled_at)
 {
     struct cancelled c = { .call = check_nothing };
 
-    (void)state;
     zkr_log_set(ZKR_LOG_DEBUG, print, NULL);
     call_returns(&c);
     zkr_log_set(ZKR_LOG_DEBUG, NULL, NULL);
@@ -170,12 +167,11 @@ static void release_and_wait(zkr_session *s, int deletes, struct told *told)
     zkr_mutex_free(m);
 }
 
-static void how_a_release_ended_is_explained_to_its_callback(void **state)
+TEST(how_a_release_ended_is_explained_to_its_callback)
 {
     zkr_session *s = open_session(0);
     struct told told;
 
-    (void)state;
     release_and_wait(s, ZKR_ZNOAUTH, &told);
     assert_int_equal(atomic_load(&told.error), ZKR_ZNOAUTH);
     assert_non_null(strstr(told.detail, "mutex '/lock': cannot delete"));
@@ -189,11 +185,10 @@ static void how_a_release_ended_is_explained_to_its_callback(void **state)
 /* -- what a server says --------------------------------------------------- */
 
 /* Timers without a delay never release the lock of the session. */
-static void a_session_that_is_granted_no_time_does_not_hang(void **state)
+TEST(a_session_that_is_granted_no_time_does_not_hang)
 {
     zkr_session *s;
 
-    (void)state;
     client_grants_timeout(0);
     s = open_session(0);
     client_grants_timeout(10000);
@@ -203,25 +198,9 @@ static void a_session_that_is_granted_no_time_does_not_hang(void **state)
 
 /* Since 3.8.4 and 3.9.2 EXISTS asks for READ, and no session could be opened
  * where nobody may read the chroot, or the root. */
-static void a_chroot_that_may_not_be_read_is_there(void **state)
+TEST(a_chroot_that_may_not_be_read_is_there)
 {
-    (void)state;
     client_answers(ZKR__ZK_EXISTS, ZKR_ZNOAUTH);
     assert_int_equal(zkr_session_close(open_session(0)), ZKR_OK);
     client_answers(ZKR__ZK_EXISTS, ZKR_OK);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_acquire_that_is_cancelled_goes_on_to_its_end),
-        cmocka_unit_test(a_callback_that_is_cancelled_in_our_loop_goes_on),
-        cmocka_unit_test(a_line_of_the_log_is_no_place_to_be_cancelled_at),
-        cmocka_unit_test(how_a_release_ended_is_explained_to_its_callback),
-        cmocka_unit_test(a_session_that_is_granted_no_time_does_not_hang),
-        cmocka_unit_test(a_chroot_that_may_not_be_read_is_there),
-    };
-
-    (void)alarm(PATIENCE_S);
-    return cmocka_run_group_tests_name("session", tests, NULL, NULL);
 }

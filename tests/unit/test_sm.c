@@ -37,9 +37,8 @@ static void keep_line(enum zkr_log_level level, const char *message, void *user)
     lines->count++;
 }
 
-static int silence(void **state)
+static int silence(void)
 {
-    (void)state;
     zkr_log_set(ZKR_LOG_ERROR, NULL, NULL);
     return 0;
 }
@@ -62,11 +61,10 @@ static int signal_of_move(int from, int to)
     return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-static void legal_move_is_made(void **state)
+TEST(legal_move_is_made)
 {
     struct zkr__sm sm = { IDLE, table, "thing", "/a" };
 
-    (void)state;
     assert_string_equal(zkr__sm_name(&sm), "IDLE");
     zkr__sm_move(&sm, BUSY, "work");
     assert_int_equal(sm.state, BUSY);
@@ -76,20 +74,18 @@ static void legal_move_is_made(void **state)
     assert_int_equal(sm.state, DONE);
 }
 
-static void the_highest_state_can_be_used(void **state)
+TEST(the_highest_state_can_be_used)
 {
     struct zkr__sm sm = { IDLE, table, "thing", "/a" };
 
-    (void)state;
     zkr__sm_move(&sm, LAST, "up");
     assert_string_equal(zkr__sm_name(&sm), "LAST");
     zkr__sm_move(&sm, IDLE, "down");
     assert_int_equal(sm.state, IDLE);
 }
 
-static void illegal_move_aborts(void **state)
+TEST(illegal_move_aborts)
 {
-    (void)state;
     assert_int_equal(signal_of_move(IDLE, BUSY), 0);
     assert_int_equal(signal_of_move(IDLE, DONE), SIGABRT);
     assert_int_equal(signal_of_move(IDLE, IDLE), SIGABRT);
@@ -98,12 +94,11 @@ static void illegal_move_aborts(void **state)
     assert_int_equal(signal_of_move(LAST, LAST), SIGABRT);
 }
 
-static void move_is_logged_for_debugging(void **state)
+TEST_WITH(move_is_logged_for_debugging, NULL, silence)
 {
     struct zkr__sm sm = { IDLE, table, "thing", "/a" };
     struct lines lines = { "", ZKR_LOG_ERROR, 0 };
 
-    (void)state;
     zkr_log_set(ZKR_LOG_DEBUG, keep_line, &lines);
     zkr__sm_move(&sm, BUSY, "work");
     assert_int_equal(lines.count, 1);
@@ -126,13 +121,12 @@ static void log_to_pipe(enum zkr_log_level level, const char *message,
     (void)!write(*fd, message, strlen(message));
 }
 
-static void illegal_move_is_logged_as_an_error(void **state)
+TEST_WITH(illegal_move_is_logged_as_an_error, NULL, silence)
 {
     char text[256] = "";
     size_t len = 0;
     int fds[2];
 
-    (void)state;
     assert_int_equal(pipe(fds), 0);
     zkr_log_set(ZKR_LOG_ERROR, log_to_pipe, &fds[1]);
     assert_int_equal(signal_of_move(DONE, BUSY), SIGABRT);
@@ -144,17 +138,4 @@ static void illegal_move_is_logged_as_an_error(void **state)
     (void)close(fds[0]);
     assert_ptr_equal(strstr(text, "error: thing /a "), text);
     assert_non_null(strstr(text, "illegal move DONE -> BUSY (test)"));
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(legal_move_is_made),
-        cmocka_unit_test(the_highest_state_can_be_used),
-        cmocka_unit_test(illegal_move_aborts),
-        cmocka_unit_test_teardown(move_is_logged_for_debugging, silence),
-        cmocka_unit_test_teardown(illegal_move_is_logged_as_an_error, silence),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,41 +82,27 @@ static void fill_and_empty(void)
     zkr__table_done(&table);
 }
 
-static void finds_what_is_in_it(void **state)
+TEST(finds_what_is_in_it)
 {
-    (void)state;
     fill_and_empty();
 }
 
-static void needs_no_memory(void **state)
+TEST(needs_no_memory)
 {
-    (void)state;
     no_memory = true;
     fill_and_empty();
     no_memory = false;
 }
 
 /* A chain with all items would make each of them slower than the one before. */
-static void grows_with_what_is_in_it(void **state)
+TEST(grows_with_what_is_in_it)
 {
     struct zkr__table table = { .count = 0 };
 
-    (void)state;
     for (size_t i = 0; i < ITEMS; i++)
         zkr__table_add(&table, &items[i].entry, i);
     assert_true(table.last + 1 >= ITEMS);
     for (size_t i = 0; i < ITEMS; i++)
         zkr__table_remove(&table, &items[i].entry);
     zkr__table_done(&table);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_what_is_in_it),
-        cmocka_unit_test(needs_no_memory),
-        cmocka_unit_test(grows_with_what_is_in_it),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

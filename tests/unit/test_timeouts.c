@@ -73,15 +73,13 @@ static int setup(uint32_t reply_timeout_ms)
     return 0;
 }
 
-static int setup_short(void **state)
+static int setup_short(void)
 {
-    (void)state;
     return setup(SHORT_MS);
 }
 
-static int setup_long(void **state)
+static int setup_long(void)
 {
-    (void)state;
     return setup(LONG_MS);
 }
 
@@ -106,13 +104,14 @@ static void free_all(void)
     zkr_barrier_free(it.barrier);
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     close_all();
     free_all();
     return 0;
 }
+
+FIXTURE(setup_short, teardown)
 
 #define ACQUIRE(name, lock)                                                    \
     static int call_##name(int64_t timeout_ms)                                 \
@@ -303,16 +302,14 @@ static void ends_after(const struct row *row, int64_t timeout_ms)
                  zkr_error_detail());
 }
 
-static void zero_is_the_reply_timeout(void **state)
+TEST(zero_is_the_reply_timeout)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++)
         ends_after(&rows[i], 0);
 }
 
-static void a_timeout_is_in_milliseconds(void **state)
+TEST_WITH(a_timeout_is_in_milliseconds, setup_long, teardown)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++)
         ends_after(&rows[i], SHORT_MS);
 }
@@ -333,7 +330,7 @@ static void *wait_without_limit(void *user)
 }
 
 /* Calls that begin later, and end, show that the time has come. */
-static void less_than_zero_waits_without_limit(void **state)
+TEST_WITH(less_than_zero_waits_without_limit, setup_short, NULL)
 {
     struct waiter waiters[COUNT(rows)];
 
@@ -344,7 +341,7 @@ static void less_than_zero_waits_without_limit(void **state)
                                         wait_without_limit, &waiters[i]),
                          0);
     }
-    zero_is_the_reply_timeout(state);
+    zero_is_the_reply_timeout();
     for (size_t i = 0; i < COUNT(rows); i++) {
         if (atomic_load(&waiters[i].ended))
             fail_msg("%s ends", rows[i].name);
@@ -353,17 +350,4 @@ static void less_than_zero_waits_without_limit(void **state)
     for (size_t i = 0; i < COUNT(rows); i++)
         assert_int_equal(pthread_join(waiters[i].thread, NULL), 0);
     free_all(); /* the threads have used it up to their end */
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(zero_is_the_reply_timeout, setup_short,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_timeout_is_in_milliseconds,
-                                        setup_long, teardown),
-        cmocka_unit_test_setup(less_than_zero_waits_without_limit, setup_short),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

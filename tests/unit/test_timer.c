@@ -55,30 +55,27 @@ static void assert_pops_all_but(struct fixture *f, size_t left_out)
     assert_int_equal(zkr__timers_next(&f->timers), ZKR__NEVER);
 }
 
-static void without_timers_nothing_is_due(void **state)
+TEST(without_timers_nothing_is_due)
 {
     struct zkr__timers timers = { NULL };
 
-    (void)state;
     assert_int_equal(zkr__timers_next(&timers), ZKR__NEVER);
     assert_null(zkr__timers_pop(&timers, INT64_MAX));
 }
 
-static void timers_come_in_order(void **state)
+TEST(timers_come_in_order)
 {
     struct fixture f;
 
-    (void)state;
     arm_all(&f);
     assert_pops_all_but(&f, SIZE_MAX);
 }
 
-static void timer_is_due_at_its_instant_and_not_before(void **state)
+TEST(timer_is_due_at_its_instant_and_not_before)
 {
     struct zkr__timers timers = { NULL };
     struct zkr__timer t = { 0 };
 
-    (void)state;
     zkr__timer_arm(&timers, &t, 100, on_time);
     assert_true(zkr__timer_is_armed(&t));
     assert_int_equal(zkr__timers_next(&timers), 100);
@@ -88,11 +85,10 @@ static void timer_is_due_at_its_instant_and_not_before(void **state)
     assert_false(zkr__timer_is_armed(&t));
 }
 
-static void each_of_seven_can_be_disarmed(void **state)
+TEST(each_of_seven_can_be_disarmed)
 {
     struct fixture f;
 
-    (void)state;
     for (size_t i = 0; i < COUNT(f.t); i++) { /* first, middle and last */
         arm_all(&f);
         zkr__timer_disarm(&f.timers, &f.t[i]);
@@ -102,11 +98,10 @@ static void each_of_seven_can_be_disarmed(void **state)
 }
 
 /* After a pop the heap has grown in depth. */
-static void each_can_be_disarmed_after_a_pop(void **state)
+TEST(each_can_be_disarmed_after_a_pop)
 {
     struct fixture f;
 
-    (void)state;
     for (size_t i = 1; i < COUNT(f.t); i++) {
         arm_all(&f);
         assert_ptr_equal(zkr__timers_pop(&f.timers, 10), &f.t[0]);
@@ -116,12 +111,11 @@ static void each_can_be_disarmed_after_a_pop(void **state)
     }
 }
 
-static void disarming_what_is_not_armed_is_harmless(void **state)
+TEST(disarming_what_is_not_armed_is_harmless)
 {
     struct fixture f;
     struct zkr__timer never = { 0 };
 
-    (void)state;
     arm_all(&f);
     zkr__timer_disarm(&f.timers, &never);
     zkr__timer_disarm(&f.timers, &f.t[2]);
@@ -131,11 +125,10 @@ static void disarming_what_is_not_armed_is_harmless(void **state)
     assert_int_equal(zkr__timers_next(&f.timers), ZKR__NEVER);
 }
 
-static void timer_can_be_armed_again(void **state)
+TEST(timer_can_be_armed_again)
 {
     struct fixture f;
 
-    (void)state;
     arm_all(&f);
     assert_ptr_equal(zkr__timers_pop(&f.timers, 10), &f.t[0]);
     zkr__timer_arm(&f.timers, &f.t[0], 65, on_other_time);
@@ -151,12 +144,11 @@ static void timer_can_be_armed_again(void **state)
     assert_null(zkr__timers_pop(&f.timers, 1000));
 }
 
-static void all_of_one_instant_come(void **state)
+TEST(all_of_one_instant_come)
 {
     struct fixture f = unarmed();
     size_t popped = 0;
 
-    (void)state;
     for (size_t i = 0; i < COUNT(f.t); i++)
         zkr__timer_arm(&f.timers, &f.t[i], 50, on_time);
     while (zkr__timers_pop(&f.timers, 50) != NULL)
@@ -166,14 +158,13 @@ static void all_of_one_instant_come(void **state)
         assert_false(zkr__timer_is_armed(&f.t[i]));
 }
 
-static void extreme_instants_are_in_order(void **state)
+TEST(extreme_instants_are_in_order)
 {
     static const int64_t instants[] = { INT64_MAX, 0, INT64_MIN, INT64_MAX - 1,
                                         -1 };
     static const size_t order[] = { 2, 4, 1, 3, 0 };
     struct fixture f = unarmed();
 
-    (void)state;
     for (size_t i = 0; i < COUNT(instants); i++)
         zkr__timer_arm(&f.timers, &f.t[i], instants[i], on_time);
     for (size_t i = 0; i < COUNT(order); i++)
@@ -209,7 +200,7 @@ static void model_remove(struct model *m, int64_t instant)
         m->sorted[i] = m->sorted[i + 1];
 }
 
-static void ten_thousand_operations_agree_with_a_sorted_array(void **state)
+TEST(ten_thousand_operations_agree_with_a_sorted_array)
 {
     struct zkr__timers timers = { NULL };
     struct zkr__timer t[TIMERS];
@@ -217,7 +208,6 @@ static void ten_thousand_operations_agree_with_a_sorted_array(void **state)
     uint64_t random = UINT64_C(0x7155);
     size_t pops = 0;
 
-    (void)state;
     memset(t, 0, sizeof(t));
     for (size_t i = 0; i < 10000; i++) {
         struct zkr__timer *timer = &t[unit_random(&random) % TIMERS];
@@ -249,22 +239,4 @@ static void ten_thousand_operations_agree_with_a_sorted_array(void **state)
         assert_int_equal(zkr__timers_pop(&timers, INT64_MAX)->instant,
                          model.sorted[0]);
     assert_null(zkr__timers_pop(&timers, INT64_MAX));
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_timers_nothing_is_due),
-        cmocka_unit_test(timers_come_in_order),
-        cmocka_unit_test(timer_is_due_at_its_instant_and_not_before),
-        cmocka_unit_test(each_of_seven_can_be_disarmed),
-        cmocka_unit_test(each_can_be_disarmed_after_a_pop),
-        cmocka_unit_test(disarming_what_is_not_armed_is_harmless),
-        cmocka_unit_test(timer_can_be_armed_again),
-        cmocka_unit_test(all_of_one_instant_come),
-        cmocka_unit_test(extreme_instants_are_in_order),
-        cmocka_unit_test(ten_thousand_operations_agree_with_a_sorted_array),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,9 +66,8 @@ static void dispatch(zkr_session *s, int gap)
 
 /* A watch told ZKR_OK without a result, after the result that had come in the
  * gap. */
-static void a_result_in_a_gap_is_told_once(void **state)
+TEST(a_result_in_a_gap_is_told_once)
 {
-    (void)state;
     for (int gap = 1; gap <= GAPS; gap++) {
         zkr_watch *watch = NULL;
         zkr_grant *grant = NULL;
@@ -100,13 +99,4 @@ static void a_result_in_a_gap_is_told_once(void **state)
         zkr_mutex_free(m);
         (void)zkr_session_close(s);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_result_in_a_gap_is_told_once),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

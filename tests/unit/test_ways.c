@@ -78,38 +78,22 @@ static void assert_drawn(const char *comment, const struct zkr__sm_state *moves)
     }
 }
 
-static void the_moves_in_a_queue_are_drawn(void **state)
+TEST(the_moves_in_a_queue_are_drawn)
 {
-    (void)state;
     assert_drawn("%% moves of in_a_queue\n", zkr__in_a_queue.moves);
 }
 
-static void the_moves_of_the_unfair_mutex_are_drawn(void **state)
+TEST(the_moves_of_the_unfair_mutex_are_drawn)
 {
-    (void)state;
     assert_drawn("%% moves of by_creating_it\n", zkr__by_creating_it.moves);
 }
 
-static void the_moves_of_a_permit_are_drawn(void **state)
+TEST(the_moves_of_a_permit_are_drawn)
 {
-    (void)state;
     assert_drawn("%% moves of among_a_few\n", zkr__among_a_few.moves);
 }
 
-static void the_moves_in_a_cohort_are_drawn(void **state)
+TEST(the_moves_in_a_cohort_are_drawn)
 {
-    (void)state;
     assert_drawn("%% moves of in_a_cohort\n", zkr__in_a_cohort.moves);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_moves_in_a_queue_are_drawn),
-        cmocka_unit_test(the_moves_of_the_unfair_mutex_are_drawn),
-        cmocka_unit_test(the_moves_of_a_permit_are_drawn),
-        cmocka_unit_test(the_moves_in_a_cohort_are_drawn),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

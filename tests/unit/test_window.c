@@ -12,23 +12,23 @@
 
 static struct zkr__window window;
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     zkr__window_begin(&window, T);
     return 0;
 }
+
+FIXTURE(setup, NULL)
 
 static void answer(int64_t sent, int64_t took, bool full)
 {
     zkr__window_answered(&window, false, sent, sent + took, full);
 }
 
-static void it_grows_while_it_is_used_up(void **state)
+TEST(it_grows_while_it_is_used_up)
 {
     unsigned first = window.size;
 
-    (void)state;
     answer(ZKR__MS, ZKR__MS, false);
     assert_int_equal(window.size, first);
     for (int i = 0; i < 2 * ZKR__WINDOW_MAX; i++)
@@ -37,11 +37,10 @@ static void it_grows_while_it_is_used_up(void **state)
 }
 
 /* The other requests of that flight say the same once more. */
-static void it_shrinks_once_for_a_flight_that_was_too_large(void **state)
+TEST(it_shrinks_once_for_a_flight_that_was_too_large)
 {
     unsigned first = window.size;
 
-    (void)state;
     answer(0, ZKR__MS, true);
     for (int i = 0; i < 20; i++)
         answer(i * ZKR__MS, ZKR__MS + WAIT + 1, true);
@@ -52,11 +51,10 @@ static void it_shrinks_once_for_a_flight_that_was_too_large(void **state)
 
 /* A write takes longer than a read on all servers, and so does a read behind
  * it. */
-static void reads_are_not_compared_with_writes(void **state)
+TEST(reads_are_not_compared_with_writes)
 {
     unsigned first = window.size;
 
-    (void)state;
     answer(0, ZKR__MS, true);
     zkr__window_answered(&window, true, ZKR__MS, T, true);
     assert_int_equal(window.size, first + 2);
@@ -64,11 +62,10 @@ static void reads_are_not_compared_with_writes(void **state)
     assert_int_equal(window.size, first + 3);
 }
 
-static void a_short_timeout_allows_less(void **state)
+TEST(a_short_timeout_allows_less)
 {
     unsigned first = window.size;
 
-    (void)state;
     zkr__window_begin(&window, T / 4);
     answer(0, ZKR__MS, true);
     answer(ZKR__MS, ZKR__MS + WAIT / 4 + 1, true);
@@ -108,7 +105,7 @@ static int64_t run(struct link link, int count, int64_t *ret_took)
 }
 
 /* Checks come back soon, and the link has no rest. */
-static void answers_come_soon_on_any_link(void **state)
+TEST(answers_come_soon_on_any_link)
 {
     static const struct link links[] = {
         { ZKR__MS / 10, 20 * ZKR__US }, /* here */
@@ -120,7 +117,6 @@ static void answers_come_soon_on_any_link(void **state)
     };
     const int count = 20000;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
         int64_t took, all;
 
@@ -132,29 +128,13 @@ static void answers_come_soon_on_any_link(void **state)
 }
 
 /* The requests that it has are no measure any more. */
-static void a_way_that_grows_longer_is_learnt(void **state)
+TEST(a_way_that_grows_longer_is_learnt)
 {
     struct link link = { ZKR__MS, ZKR__MS / 10 };
     int64_t took;
 
-    (void)state;
     (void)run(link, 1000, &took);
     link.way = 800 * ZKR__MS;
     (void)run(link, 100000, &took);
     assert_in_range(window.size, 800, ZKR__WINDOW_MAX);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(it_grows_while_it_is_used_up, setup),
-        cmocka_unit_test_setup(it_shrinks_once_for_a_flight_that_was_too_large,
-                               setup),
-        cmocka_unit_test_setup(reads_are_not_compared_with_writes, setup),
-        cmocka_unit_test_setup(a_short_timeout_allows_less, setup),
-        cmocka_unit_test_setup(answers_come_soon_on_any_link, setup),
-        cmocka_unit_test_setup(a_way_that_grows_longer_is_learnt, setup),
-    };
-
-    return cmocka_run_group_tests_name("window", tests, NULL, NULL);
 }

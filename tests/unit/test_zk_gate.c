@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the gate that keeps the client's io thread from ending a session. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -16,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "test.h"
 #include "zk/zk_gate.h"
 
 /* The line as the client writes it, in both places. */
@@ -36,9 +31,8 @@ static bool works(void)
     return it_does;
 }
 
-static void there_is_no_gate_before_a_connection_was_seen(void **state)
+TEST(there_is_no_gate_before_a_connection_was_seen)
 {
-    (void)state;
     assert_false(works());
     zkr__gate_on_log("...:ZOO_INFO@check_events@1: session establishment");
     assert_false(works());
@@ -60,12 +54,11 @@ static void wait_a_moment(void)
     (void)nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
 }
 
-static void a_connecting_thread_waits_while_it_is_shut(void **state)
+TEST(a_connecting_thread_waits_while_it_is_shut)
 {
     static char other[] = "...:ZOO_ERROR@handle_socket_error_msg@2048: Socket";
     pthread_t threads[2];
 
-    (void)state;
     atomic_store(&passed, 0);
     zkr__gate_shut();
     assert_int_equal(
@@ -112,12 +105,11 @@ static void connect_again(struct zkr__gate *gate)
     assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
-static void each_connection_has_to_answer(void **state)
+TEST(each_connection_has_to_answer)
 {
     struct zkr__gate gate = { .any = false };
     struct zkr__gate other = { .any = false };
 
-    (void)state;
     assert_false(has_answered(&gate));
     answered(&gate, 0); /* the first, of which nobody kept count */
     answered(&other, 0);
@@ -144,14 +136,13 @@ static void *shut_and_wait(void *forked)
 }
 
 /* Otherwise no session that it opens would ever connect. */
-static void a_child_finds_the_gate_open(void **state)
+TEST(a_child_finds_the_gate_open)
 {
     atomic_bool forked = false;
     pthread_t thread;
     int status = 0;
     pid_t pid;
 
-    (void)state;
     assert_int_equal(pthread_create(&thread, NULL, shut_and_wait, &forked), 0);
     while (!atomic_load(&is_shut))
         (void)sched_yield();
@@ -165,16 +156,4 @@ static void a_child_finds_the_gate_open(void **state)
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(WTERMSIG(status), SIGKILL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(there_is_no_gate_before_a_connection_was_seen),
-        cmocka_unit_test(a_connecting_thread_waits_while_it_is_shut),
-        cmocka_unit_test(each_connection_has_to_answer),
-        cmocka_unit_test(a_child_finds_the_gate_open),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -334,27 +334,171 @@ static void open_with(const char *scheme)
     client_is(ZOO_CONNECTED_STATE);
 }
 
-static int setup(void **state)
+static int setup(void)
 {
-    (void)state;
     open_with(NULL);
     return 0;
 }
 
-static int setup_with_credentials(void **state)
+static int setup_with_credentials(void)
 {
-    (void)state;
     open_with("digest");
     return 0;
 }
 
-static int teardown(void **state)
+static int teardown(void)
 {
-    (void)state;
     zkr__gate_own(NULL);
     (void)zkr__zk_close(zk, ZKR__NEVER);
     zoo_set_debug_level(ZOO_LOG_LEVEL_INFO);
     return 0;
+}
+
+FIXTURE(setup, teardown)
+
+/* This test is the first: once one connection has been seen, the level need not
+ * be raised for another. */
+TEST(the_first_connection_is_to_be_seen)
+{
+    (void)zkr__zk_close(zk, ZKR__NEVER);
+    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(open_again(NULL), ZKR_OK);
+        assert_int_equal(client.level, ZOO_LOG_LEVEL_INFO);
+        assert_int_equal(logLevel, ZOO_LOG_LEVEL_INFO);
+        if (i > 0)
+            client_is(ZOO_CONNECTED_STATE);
+        else
+            (void)zkr__zk_close(zk, ZKR__NEVER);
+        assert_int_equal(logLevel, ZOO_LOG_LEVEL_ERROR);
+    }
+}
+
+/* -- the gate ------------------------------------------------------------- */
+
+static int pair(void)
+{
+    static const struct zkr__zk_request check = { .type = ZKR__ZK_CHECK,
+                                                  .path = "/lock/node",
+                                                  .version = ZKR__ZK_ANY };
+    static const struct zkr__zk_request set = {
+        .type = ZKR__ZK_SET, .path = "/data", .data = "", .version = ZKR__ZK_ANY
+    };
+    static const struct zkr__zk_request *const both[] = { &check, &set };
+    static const struct zkr__zk_multi multi = { both, 2 };
+    struct zkr__zk_request request = { .type = ZKR__ZK_MULTI, .multi = &multi };
+    int before = client.pairs;
+    int rc = zkr__zk_submit(zk, &request, TICKET);
+
+    assert_int_equal(client.pairs - before, rc == ZOK);
+    return rc;
+}
+
+static void connect_anew(void)
+{
+    zkr__gate_on_log("ZOO_INFO@check_events: initiated connection to server");
+}
+
+/* This test runs before any that shows a connection, because the process has
+ * one gate. */
+TEST(no_pair_without_a_gate)
+{
+    assert_int_equal(pair(), ZUNIMPLEMENTED);
+    connect_anew();
+    assert_int_equal(pair(), ZOK);
+}
+
+TEST(no_pair_without_a_connection)
+{
+    static const int *const states[] = {
+        &ZOO_CONNECTING_STATE,      &ZOO_ASSOCIATING_STATE,
+        &ZOO_EXPIRED_SESSION_STATE, &ZOO_AUTH_FAILED_STATE,
+        &ZOO_NOTCONNECTED_STATE,
+    };
+
+    connect_anew();
+    for (size_t i = 0; i < COUNT(states); i++) {
+        client.state = *states[i];
+        assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
+    }
+    client.state = ZOO_CONNECTED_STATE;
+    assert_int_equal(pair(), ZOK);
+}
+
+/* The process has one level, so the library restores it at once. */
+TEST(a_pair_finds_the_level_that_the_gate_needs)
+{
+    static const ZooLogLevel levels[] = { ZOO_LOG_LEVEL_ERROR,
+                                          ZOO_LOG_LEVEL_WARN,
+                                          ZOO_LOG_LEVEL_INFO };
+
+    connect_anew();
+    for (size_t i = 0; i < COUNT(levels); i++) {
+        zoo_set_debug_level(levels[i]);
+        assert_int_equal(pair(), ZOK);
+        assert_int_equal(client.level, ZOO_LOG_LEVEL_INFO);
+        assert_int_equal(logLevel, levels[i]);
+    }
+}
+
+static void log_in(int rc)
+{
+    assert_true(zkr__zk_log_in(zk));
+    connect_anew();
+    client.auth(rc, client.auth_data);
+}
+
+TEST_WITH(no_pair_before_credentials_are_accepted, setup_with_credentials,
+          teardown)
+{
+    assert_true(zkr__zk_log_in(zk));
+    assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
+    client.auth(ZAUTHFAILED, client.auth_data);
+    assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
+    client.auth(ZOK, client.auth_data);
+    assert_int_equal(pair(), ZOK);
+}
+
+/* An answer proves it for its own connection, not for the present one. */
+TEST_WITH(no_pair_before_this_connection_has_answered, setup_with_credentials,
+          teardown)
+{
+    log_in(ZOK);
+    assert_int_equal(pair(), ZKR__ZK_NOT_NOW); /* nobody has counted yet */
+    client.probe(ZOK, NULL, client.probe_data);
+    assert_int_equal(pair(), ZOK);
+    connect_anew();
+    assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
+    assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
+    assert_int_equal(client.probes, 2);
+    connect_anew();
+    client.probe(ZOK, NULL, client.probe_data);
+    assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
+    assert_int_equal(client.probes, 3);
+    client.probe(ZCONNECTIONLOSS, NULL, client.probe_data);
+    assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
+    assert_int_equal(client.probes, 4);
+    client.probe(ZOK, NULL, client.probe_data);
+    assert_int_equal(pair(), ZOK);
+}
+
+/* From the first transaction on every connection is counted, until the handle
+ * is closed. */
+TEST_WITH(with_credentials_the_level_is_kept, setup_with_credentials, teardown)
+{
+    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+    log_in(ZOK);
+    assert_int_equal(logLevel, ZOO_LOG_LEVEL_ERROR);
+    assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
+    assert_int_equal(logLevel, ZOO_LOG_LEVEL_INFO);
+    client.probe(ZOK, NULL, client.probe_data);
+    assert_int_equal(logLevel, ZOO_LOG_LEVEL_INFO);
+    zoo_set_debug_level(ZOO_LOG_LEVEL_WARN); /* by the program */
+    assert_int_equal(pair(), ZOK);
+    assert_int_equal(client.level, ZOO_LOG_LEVEL_INFO);
+    (void)zkr__zk_close(zk, ZKR__NEVER);
+    assert_int_equal(logLevel, ZOO_LOG_LEVEL_WARN);
+    open_with(NULL);
 }
 
 /* -- handles -------------------------------------------------------------- */
@@ -366,11 +510,10 @@ static int asked_for(enum zkr__zk_type type)
     return zkr__zk_submit(zk, &request, TICKET);
 }
 
-static void the_threads_of_the_client_get_no_signals(void **state)
+TEST(the_threads_of_the_client_get_no_signals)
 {
     sigset_t ours;
 
-    (void)state;
     assert_int_equal(sigismember(&client.blocked, SIGTERM), 1);
     assert_int_equal(sigismember(&client.blocked, SIGINT), 1);
     (void)pthread_sigmask(SIG_SETMASK, NULL, &ours);
@@ -378,9 +521,8 @@ static void the_threads_of_the_client_get_no_signals(void **state)
 }
 
 /* The client has one code for both. */
-static void refused_credentials_are_told_from_the_end(void **state)
+TEST(refused_credentials_are_told_from_the_end)
 {
-    (void)state;
     client.rc = ZINVALIDSTATE;
     client.state = ZOO_EXPIRED_SESSION_STATE;
     assert_int_equal(asked_for(ZKR__ZK_CHILDREN), ZINVALIDSTATE);
@@ -396,7 +538,7 @@ static void on_event_of_another(struct zkr_session *session,
 }
 
 /* A scout has upcalls of its own: the session does not hear it. */
-static void a_handle_tells_by_its_own_upcalls(void **state)
+TEST(a_handle_tells_by_its_own_upcalls)
 {
     static const struct zkr__zk_upcalls others = { on_event_of_another, NULL,
                                                    NULL };
@@ -404,7 +546,6 @@ static void a_handle_tells_by_its_own_upcalls(void **state)
                                            .timeout_ms = 10000 };
     int events = told.events;
 
-    (void)state;
     (void)zkr__zk_close(zk, ZKR__NEVER);
     assert_int_equal(zkr__zk_open(&config, &others, NULL, &zk), ZKR_OK);
     client_is(ZOO_CONNECTED_STATE);
@@ -414,9 +555,8 @@ static void a_handle_tells_by_its_own_upcalls(void **state)
 
 /* The library does not ask for a session that can only read. The client would
  * go on to ask all servers, and wait for the answers for ever. */
-static void a_server_that_only_reads_is_told_of(void **state)
+TEST(a_server_that_only_reads_is_told_of)
 {
-    (void)state;
     assert_int_equal(told.event, ZKR__ZK_CONNECTED);
     client_is(ZOO_READONLY_STATE);
     assert_int_equal(told.event, ZKR__ZK_READ_ONLY);
@@ -433,11 +573,10 @@ static void let_go(void)
 }
 
 /* The session may have gone when a handle that was stuck comes back. */
-static void a_handle_that_is_stuck_tells_nothing(void **state)
+TEST(a_handle_that_is_stuck_tells_nothing)
 {
     int events = told.events;
 
-    (void)state;
     assert_int_equal(asked_for(ZKR__ZK_CHILDREN), ZOK);
     let_closes_hang(true);
     assert_false(zkr__zk_close(zk, zkr__clock_now()));
@@ -451,11 +590,10 @@ static void a_handle_that_is_stuck_tells_nothing(void **state)
 }
 
 /* Until then the client uses its memory. */
-static void a_transaction_lives_as_long_as_its_handle(void **state)
+TEST(a_transaction_lives_as_long_as_its_handle)
 {
     zoo_op_result_t *results;
 
-    (void)state;
     assert_int_equal(asked_for(ZKR__ZK_CHECK), ZOK);
     results = client.results;
     assert_int_equal(asked_for(ZKR__ZK_CHECK), ZOK);
@@ -469,9 +607,8 @@ static void a_transaction_lives_as_long_as_its_handle(void **state)
 }
 
 /* Otherwise a server could make us open one after the other. */
-static void handles_that_are_stuck_have_an_end(void **state)
+TEST(handles_that_are_stuck_have_an_end)
 {
-    (void)state;
     let_closes_hang(true);
     for (unsigned i = 1; i <= STUCK_MAX; i++) {
         assert_false(zkr__zk_close(zk, zkr__clock_now()));
@@ -500,11 +637,10 @@ static void expect_no_handle(int error, int rc, const char *why)
     assert_string_equal(zkr_error_detail(), why);
 }
 
-static void no_handle_says_why(void **state)
+TEST(no_handle_says_why)
 {
     struct zkr__zk *before = zk;
 
-    (void)state;
     zkr_log_set(ZKR_LOG_ERROR, log_badly, NULL);
     expect_no_handle(ENOENT, ZKR_EHOSTS, "no host name can be resolved");
     expect_no_handle(EINVAL, ZKR_EHOSTS, "no host name can be resolved");
@@ -533,14 +669,13 @@ static void is_told(const struct String_vector *names, int rc, size_t count)
 }
 
 /* A child that comes is no end of the node. */
-static void a_list_can_watch_the_children(void **state)
+TEST(a_list_can_watch_the_children)
 {
     struct zkr__watch watch;
     struct zkr__zk_request request = { .type = ZKR__ZK_CHILDREN,
                                        .path = "/lock",
                                        .watch = &watch };
 
-    (void)state;
     assert_int_equal(asked_for(ZKR__ZK_CHILDREN), ZOK);
     assert_null(client.list_watcher);
     assert_int_equal(zkr__zk_submit(zk, &request, TICKET), ZOK);
@@ -555,7 +690,7 @@ static void a_list_can_watch_the_children(void **state)
 }
 
 /* A contender that is missing in a list may be the one to wait for. */
-static void a_list_with_a_hole_is_no_list(void **state)
+TEST(a_list_with_a_hole_is_no_list)
 {
     char a[] = "a";
     char b[] = "b";
@@ -563,7 +698,6 @@ static void a_list_with_a_hole_is_no_list(void **state)
     char *first[] = { a, NULL };
     char *last[] = { NULL, b };
 
-    (void)state;
     is_told(&(struct String_vector){ 2, two }, ZOK, 2);
     is_told(&(struct String_vector){ 0, NULL }, ZOK, 0);
     is_told(&(struct String_vector){ 2, first }, ZMARSHALLINGERROR, 0);
@@ -603,11 +737,10 @@ static void is_of_the_node(void)
     memset(&told.reply, 0, sizeof(told.reply));
 }
 
-static void facts_of_a_node_are_those_of_the_server(void **state)
+TEST(facts_of_a_node_are_those_of_the_server)
 {
     struct String_vector names = { 0, NULL };
 
-    (void)state;
     ask_all();
     client.create(ZOK, "/lock/a", &any_stat, (const void *)TICKET);
     is_of_the_node();
@@ -630,9 +763,8 @@ static void answer_pair(int first, int second, int rc)
     assert_int_equal(told.rc, rc);
 }
 
-static void facts_of_a_write_are_those_of_the_server(void **state)
+TEST(facts_of_a_write_are_those_of_the_server)
 {
-    (void)state;
     connect_anew();
     assert_int_equal(pair(), ZOK);
     *client.ops[1].set_op.stat = any_stat;
@@ -645,9 +777,8 @@ static void facts_of_a_write_are_those_of_the_server(void **state)
 
 /* The transaction is refused because of one operation, and the server says of
  * which. */
-static void the_operation_that_was_refused_is_told(void **state)
+TEST(the_operation_that_was_refused_is_told)
 {
-    (void)state;
     connect_anew();
     assert_int_equal(pair(), ZOK);
     answer_pair(ZNONODE, ZRUNTIMEINCONSISTENCY, ZNONODE);
@@ -663,12 +794,11 @@ static void the_operation_that_was_refused_is_told(void **state)
 
 /* The client gives all operations the same code then, as for a code that the
  * server has for the request as a whole. */
-static void a_transaction_without_an_answer_has_no_results(void **state)
+TEST(a_transaction_without_an_answer_has_no_results)
 {
     static const int codes[] = { ZCONNECTIONLOSS, ZSESSIONEXPIRED, ZNOAUTH,
                                  ZTHROTTLEDOP };
 
-    (void)state;
     connect_anew();
     for (size_t i = 0; i < COUNT(codes); i++) {
         assert_int_equal(pair(), ZOK);
@@ -677,9 +807,8 @@ static void a_transaction_without_an_answer_has_no_results(void **state)
     }
 }
 
-static void a_damaged_transaction_is_no_success(void **state)
+TEST(a_damaged_transaction_is_no_success)
 {
-    (void)state;
     connect_anew();
     assert_int_equal(pair(), ZOK);
     client.multi(ZOK, client.multi_data); /* without any result */
@@ -711,9 +840,8 @@ static int created_as(enum zkr__zk_mode mode)
     return client.mode;
 }
 
-static void a_node_is_made_as_asked_for(void **state)
+TEST(a_node_is_made_as_asked_for)
 {
-    (void)state;
     assert_int_equal(created_as(ZKR__ZK_PERSISTENT), ZOO_PERSISTENT);
     assert_int_equal(created_as(ZKR__ZK_CONTAINER), ZOO_CONTAINER);
     assert_int_equal(created_as(ZKR__ZK_EPHEMERAL), ZOO_EPHEMERAL);
@@ -745,12 +873,11 @@ static void be_refused_often(int times)
 
 /* The client may keep it, and writes to its memory then, until it has answered
  * a later one. */
-static void a_request_that_the_client_refuses_goes_with_the_next(void **state)
+TEST(a_request_that_the_client_refuses_goes_with_the_next)
 {
     zoo_op_result_t *results;
     size_t before;
 
-    (void)state;
     connect_anew();
     before = mallinfo2().uordblks;
     be_refused_often(1000);
@@ -764,11 +891,10 @@ static void a_request_that_the_client_refuses_goes_with_the_next(void **state)
 }
 
 /* The client has two of them then, and answers both. */
-static void a_request_that_was_refused_may_be_answered(void **state)
+TEST(a_request_that_was_refused_may_be_answered)
 {
     const void *refused;
 
-    (void)state;
     connect_anew();
     client.rc = ZMARSHALLINGERROR;
     assert_int_equal(asked_for(ZKR__ZK_CHECK), ZMARSHALLINGERROR);
@@ -807,14 +933,13 @@ static void is_damaged(void)
 }
 
 /* A success without the requested data is no success. */
-static void an_answer_without_its_parts_is_no_answer(void **state)
+TEST(an_answer_without_its_parts_is_no_answer)
 {
     static const struct Stat stat = { .czxid = 5, .dataLength = -1 };
     struct String_vector names = { 0, NULL };
     struct ACL_vector hole = { 2, NULL };
     struct Stat acl_stat = stat;
 
-    (void)state;
     ask_all();
     client.create(ZOK, NULL, &stat, (const void *)TICKET);
     is_damaged();
@@ -835,7 +960,7 @@ static void an_answer_without_its_parts_is_no_answer(void **state)
 }
 
 /* The server chooses lengths and counts. */
-static void no_length_is_taken_on_trust(void **state)
+TEST(no_length_is_taken_on_trust)
 {
     static const struct Stat stat = { .czxid = 5, .dataLength = -1 };
     struct String_vector names = { 0, NULL };
@@ -844,7 +969,6 @@ static void no_length_is_taken_on_trust(void **state)
     struct ACL_vector nobody = { 1, acls };
     struct Stat acl_stat = stat;
 
-    (void)state;
     ask_all();
     client.get(ZOK, "data", -1, &stat, (const void *)TICKET);
     assert_int_equal(told.rc, ZOK);
@@ -862,7 +986,7 @@ static void no_length_is_taken_on_trust(void **state)
 
 /* The library's own codes mean things that a server cannot know, for example
  * that a request was not sent. */
-static void a_code_that_no_server_has_is_no_answer(void **state)
+TEST(a_code_that_no_server_has_is_no_answer)
 {
     static const int codes[] = { 1,         INT32_MAX,   ZKR_EINVAL, ZKR_ENOMEM,
                                  ZKR_EBUSY, ZKR_ECLOSED, INT32_MIN };
@@ -871,7 +995,6 @@ static void a_code_that_no_server_has_is_no_answer(void **state)
     char *data[] = { a };
     struct String_vector names = { 1, data };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(codes); i++) {
         ask_all();
         client.create(codes[i], "/lock/a", &stat, (const void *)TICKET);
@@ -893,161 +1016,10 @@ static void a_code_that_no_server_has_is_no_answer(void **state)
     assert_int_equal(told.rc, ZTHROTTLEDOP);
 }
 
-/* -- the gate ------------------------------------------------------------- */
-
-static int pair(void)
-{
-    static const struct zkr__zk_request check = { .type = ZKR__ZK_CHECK,
-                                                  .path = "/lock/node",
-                                                  .version = ZKR__ZK_ANY };
-    static const struct zkr__zk_request set = {
-        .type = ZKR__ZK_SET, .path = "/data", .data = "", .version = ZKR__ZK_ANY
-    };
-    static const struct zkr__zk_request *const both[] = { &check, &set };
-    static const struct zkr__zk_multi multi = { both, 2 };
-    struct zkr__zk_request request = { .type = ZKR__ZK_MULTI, .multi = &multi };
-    int before = client.pairs;
-    int rc = zkr__zk_submit(zk, &request, TICKET);
-
-    assert_int_equal(client.pairs - before, rc == ZOK);
-    return rc;
-}
-
-static void connect_anew(void)
-{
-    zkr__gate_on_log("ZOO_INFO@check_events: initiated connection to server");
-}
-
-/* This test runs before any that shows a connection, because the process has
- * one gate. */
-static void no_pair_without_a_gate(void **state)
-{
-    (void)state;
-    assert_int_equal(pair(), ZUNIMPLEMENTED);
-    connect_anew();
-    assert_int_equal(pair(), ZOK);
-}
-
-static void no_pair_without_a_connection(void **state)
-{
-    static const int *const states[] = {
-        &ZOO_CONNECTING_STATE,      &ZOO_ASSOCIATING_STATE,
-        &ZOO_EXPIRED_SESSION_STATE, &ZOO_AUTH_FAILED_STATE,
-        &ZOO_NOTCONNECTED_STATE,
-    };
-
-    (void)state;
-    connect_anew();
-    for (size_t i = 0; i < COUNT(states); i++) {
-        client.state = *states[i];
-        assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
-    }
-    client.state = ZOO_CONNECTED_STATE;
-    assert_int_equal(pair(), ZOK);
-}
-
-/* The process has one level, so the library restores it at once. */
-static void a_pair_finds_the_level_that_the_gate_needs(void **state)
-{
-    static const ZooLogLevel levels[] = { ZOO_LOG_LEVEL_ERROR,
-                                          ZOO_LOG_LEVEL_WARN,
-                                          ZOO_LOG_LEVEL_INFO };
-
-    (void)state;
-    connect_anew();
-    for (size_t i = 0; i < COUNT(levels); i++) {
-        zoo_set_debug_level(levels[i]);
-        assert_int_equal(pair(), ZOK);
-        assert_int_equal(client.level, ZOO_LOG_LEVEL_INFO);
-        assert_int_equal(logLevel, levels[i]);
-    }
-}
-
-static void log_in(int rc)
-{
-    assert_true(zkr__zk_log_in(zk));
-    connect_anew();
-    client.auth(rc, client.auth_data);
-}
-
-static void no_pair_before_credentials_are_accepted(void **state)
-{
-    (void)state;
-    assert_true(zkr__zk_log_in(zk));
-    assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
-    client.auth(ZAUTHFAILED, client.auth_data);
-    assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
-    client.auth(ZOK, client.auth_data);
-    assert_int_equal(pair(), ZOK);
-}
-
-/* An answer proves it for its own connection, not for the present one. */
-static void no_pair_before_this_connection_has_answered(void **state)
-{
-    (void)state;
-    log_in(ZOK);
-    assert_int_equal(pair(), ZKR__ZK_NOT_NOW); /* nobody has counted yet */
-    client.probe(ZOK, NULL, client.probe_data);
-    assert_int_equal(pair(), ZOK);
-    connect_anew();
-    assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
-    assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
-    assert_int_equal(client.probes, 2);
-    connect_anew();
-    client.probe(ZOK, NULL, client.probe_data);
-    assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
-    assert_int_equal(client.probes, 3);
-    client.probe(ZCONNECTIONLOSS, NULL, client.probe_data);
-    assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
-    assert_int_equal(client.probes, 4);
-    client.probe(ZOK, NULL, client.probe_data);
-    assert_int_equal(pair(), ZOK);
-}
-
-/* From the first transaction on every connection is counted, until the handle
- * is closed. */
-static void with_credentials_the_level_is_kept(void **state)
-{
-    (void)state;
-    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
-    log_in(ZOK);
-    assert_int_equal(logLevel, ZOO_LOG_LEVEL_ERROR);
-    assert_int_equal(pair(), ZKR__ZK_NOT_NOW);
-    assert_int_equal(logLevel, ZOO_LOG_LEVEL_INFO);
-    client.probe(ZOK, NULL, client.probe_data);
-    assert_int_equal(logLevel, ZOO_LOG_LEVEL_INFO);
-    zoo_set_debug_level(ZOO_LOG_LEVEL_WARN); /* by the program */
-    assert_int_equal(pair(), ZOK);
-    assert_int_equal(client.level, ZOO_LOG_LEVEL_INFO);
-    (void)zkr__zk_close(zk, ZKR__NEVER);
-    assert_int_equal(logLevel, ZOO_LOG_LEVEL_WARN);
-    open_with(NULL);
-}
-
 /* -- the log -------------------------------------------------------------- */
 
-/* This test is the first: once one connection has been seen, the level need not
- * be raised for another. */
-static void the_first_connection_is_to_be_seen(void **state)
+TEST(no_later_connection_has_to_be_seen)
 {
-    (void)state;
-    (void)zkr__zk_close(zk, ZKR__NEVER);
-    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(open_again(NULL), ZKR_OK);
-        assert_int_equal(client.level, ZOO_LOG_LEVEL_INFO);
-        assert_int_equal(logLevel, ZOO_LOG_LEVEL_INFO);
-        if (i > 0)
-            client_is(ZOO_CONNECTED_STATE);
-        else
-            (void)zkr__zk_close(zk, ZKR__NEVER);
-        assert_int_equal(logLevel, ZOO_LOG_LEVEL_ERROR);
-    }
-}
-
-static void no_later_connection_has_to_be_seen(void **state)
-{
-    (void)state;
     connect_anew();
     (void)zkr__zk_close(zk, ZKR__NEVER);
     zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
@@ -1065,13 +1037,12 @@ static void note_line(enum zkr_log_level level, const char *line, void *user)
 
 /* Regression: with a hook the level followed what the hook wanted, so handles
  * of the program printed more. */
-static void a_hook_leaves_the_level_as_it_is(void **state)
+TEST(a_hook_leaves_the_level_as_it_is)
 {
     static const ZooLogLevel levels[] = { ZOO_LOG_LEVEL_ERROR,
                                           ZOO_LOG_LEVEL_INFO };
     char line[64];
 
-    (void)state;
     connect_anew();
     for (size_t i = 0; i < COUNT(levels); i++) {
         zoo_set_debug_level(levels[i]);
@@ -1087,11 +1058,10 @@ static void a_hook_leaves_the_level_as_it_is(void **state)
 }
 
 /* Some lines of the client end with a newline. */
-static void a_line_has_no_newline(void **state)
+TEST(a_line_has_no_newline)
 {
     char line[64] = "";
 
-    (void)state;
     zkr_log_set(ZKR_LOG_DEBUG, note_line, line);
     client.log("...:ZOO_INFO@zookeeper_close@3: Freeing zookeeper\n");
     assert_string_equal(line,
@@ -1099,47 +1069,4 @@ static void a_line_has_no_newline(void **state)
     client.log("...:ZOO_WARN@f@1: whole");
     assert_string_equal(line, "...:ZOO_WARN@f@1: whole");
     zkr_log_set(ZKR_LOG_DEBUG, NULL, NULL);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-#define WITH_CREDENTIALS(name)                                                 \
-    cmocka_unit_test_setup_teardown(name, setup_with_credentials, teardown)
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        TEST(the_first_connection_is_to_be_seen),
-        TEST(no_pair_without_a_gate),
-        TEST(no_pair_without_a_connection),
-        TEST(a_pair_finds_the_level_that_the_gate_needs),
-        TEST(no_later_connection_has_to_be_seen),
-        TEST(a_hook_leaves_the_level_as_it_is),
-        TEST(a_line_has_no_newline),
-        WITH_CREDENTIALS(no_pair_before_credentials_are_accepted),
-        WITH_CREDENTIALS(no_pair_before_this_connection_has_answered),
-        WITH_CREDENTIALS(with_credentials_the_level_is_kept),
-        TEST(the_threads_of_the_client_get_no_signals),
-        TEST(refused_credentials_are_told_from_the_end),
-        TEST(a_handle_tells_by_its_own_upcalls),
-        TEST(a_server_that_only_reads_is_told_of),
-        TEST(a_handle_that_is_stuck_tells_nothing),
-        TEST(a_transaction_lives_as_long_as_its_handle),
-        TEST(handles_that_are_stuck_have_an_end),
-        TEST(no_handle_says_why),
-        TEST(facts_of_a_node_are_those_of_the_server),
-        TEST(facts_of_a_write_are_those_of_the_server),
-        TEST(the_operation_that_was_refused_is_told),
-        TEST(a_transaction_without_an_answer_has_no_results),
-        TEST(a_damaged_transaction_is_no_success),
-        TEST(a_node_is_made_as_asked_for),
-        TEST(a_request_that_the_client_refuses_goes_with_the_next),
-        TEST(a_request_that_was_refused_may_be_answered),
-        TEST(a_list_can_watch_the_children),
-        TEST(a_list_with_a_hole_is_no_list),
-        TEST(an_answer_without_its_parts_is_no_answer),
-        TEST(no_length_is_taken_on_trust),
-        TEST(a_code_that_no_server_has_is_no_answer),
-    };
-
-    return cmocka_run_group_tests_name("zk_mt", tests, NULL, NULL);
 }

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Common parts of all unit tests: cmocka and the headers that it wants first, a
- * length, and random numbers that are the same in every run. */
+/* Common parts of all unit tests: tests that register themselves, and random
+ * numbers that are the same in every run. */
 #ifndef UNIT_H
 #define UNIT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "test.h"
 
 /* For a call that is made whatever it returns. */
 static inline void any_result(int result)

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the judgement of a soak, with hand-made histories that each break a
  * rule. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
+#include "test.h"
 
 enum { MUTEX = 0, RW = 2, STAYS = 4, ALICE = 101, BOB = 102 };
 
@@ -24,22 +19,22 @@ static struct evidence evidence;
 static struct history truth[LOCKS];
 static struct verdict verdict;
 
-static int set_up(void **state)
+static int set_up(void)
 {
-    (void)state;
     evidence = (struct evidence){ .truth = truth, .leased = true };
     memset(truth, 0, sizeof(truth));
     return 0;
 }
 
-static int tear_down(void **state)
+static int tear_down(void)
 {
-    (void)state;
     evidence_free(&evidence);
     for (int i = 0; i < LOCKS; i++)
         free(truth[i].lives);
     return 0;
 }
+
+FIXTURE(set_up, tear_down)
 
 static struct note at(char kind, int64_t ms, int64_t a, int64_t b, int64_t c)
 {
@@ -111,9 +106,8 @@ static void assert_broken(const struct verdict *expected)
     assert_int_equal(verdict.orphans, expected->orphans);
 }
 
-static void turns_are_good(void **state)
+TEST(turns_are_good)
 {
-    (void)state;
     add_life(MUTEX, "lock-1", ALICE, 10, 995, 1101);
     add_life(MUTEX, "lock-2", BOB, 20, 1000, 1201);
     add_grant(0, MUTEX, true, 10, 1000, 1100, LEASE_MS);
@@ -123,9 +117,8 @@ static void turns_are_good(void **state)
     assert_int_equal(verdict.nodes, 2);
 }
 
-static void readers_share(void **state)
+TEST(readers_share)
 {
-    (void)state;
     add_life(RW, "__READ__1", ALICE, 10, 995, 1200);
     add_life(RW, "__READ__2", BOB, 20, 995, 1101);
     add_grant(0, RW, false, 10, 1000, 1200, LEASE_MS);
@@ -134,9 +127,8 @@ static void readers_share(void **state)
 }
 
 /* Both say that they have it; the server ended the first node in between. */
-static void claims_overlap(void **state)
+TEST(claims_overlap)
 {
-    (void)state;
     add_life(MUTEX, "lock-1", ALICE, 10, 995, 1101);
     add_life(MUTEX, "lock-2", BOB, 20, 1000, 1201);
     add_grant(0, MUTEX, true, 10, 1000, 1150, LEASE_MS);
@@ -144,9 +136,8 @@ static void claims_overlap(void **state)
     assert_broken(&(struct verdict){ BROKEN(OVERLAP) = 1, BROKEN(LATE) = 1 });
 }
 
-static void a_writer_overlaps_a_reader(void **state)
+TEST(a_writer_overlaps_a_reader)
 {
-    (void)state;
     add_life(RW, "__READ__1", ALICE, 10, 995, 1101);
     add_life(RW, "__WRIT__2", BOB, 20, 1000, 1201);
     add_grant(0, RW, false, 10, 1000, 1150, LEASE_MS);
@@ -155,9 +146,8 @@ static void a_writer_overlaps_a_reader(void **state)
 }
 
 /* Alice sleeps through the end of her session; her lease ended before. */
-static void a_claim_ends_with_its_lease(void **state)
+TEST(a_claim_ends_with_its_lease)
 {
-    (void)state;
     add_life(MUTEX, "lock-1", ALICE, 10, 995, 1101);
     truth[MUTEX].lives[0].by_session = true;
     add_life(MUTEX, "lock-2", BOB, 20, 1000, 1201);
@@ -167,9 +157,8 @@ static void a_claim_ends_with_its_lease(void **state)
     assert_int_equal(verdict.margin_ms, 10);
 }
 
-static void without_a_lease_it_does_not(void **state)
+TEST(without_a_lease_it_does_not)
 {
-    (void)state;
     evidence.leased = false;
     evidence.truth = NULL;
     add_grant(0, MUTEX, true, 10, 1000, 1300, 0);
@@ -178,17 +167,15 @@ static void without_a_lease_it_does_not(void **state)
 }
 
 /* Nobody else was granted it, so only the log tells. */
-static void a_lease_outlives_its_node(void **state)
+TEST(a_lease_outlives_its_node)
 {
-    (void)state;
     add_life(MUTEX, "lock-1", ALICE, 10, 995, 1101);
     add_grant(0, MUTEX, true, 10, 1000, 1300, 1110);
     assert_broken(&(struct verdict){ BROKEN(LATE) = 1 });
 }
 
-static void an_end_by_an_operator_is_excused(void **state)
+TEST(an_end_by_an_operator_is_excused)
 {
-    (void)state;
     add_life(MUTEX, "lock-1", ALICE, 10, 995, 1101);
     add_life(MUTEX, "lock-2", BOB, 20, 1000, 1201);
     add_life(MUTEX, "lock-3", ALICE, 30, 1202, 1301);
@@ -207,9 +194,8 @@ static void an_end_by_an_operator_is_excused(void **state)
 }
 
 /* It would excuse nobody else. */
-static void an_excuse_is_for_one(void **state)
+TEST(an_excuse_is_for_one)
 {
-    (void)state;
     add_life(MUTEX, "lock-1", ALICE, 10, 995, 1101);
     add_grant(0, MUTEX, true, 10, 1000, 1150, LEASE_MS);
     evidence_add_excuse(&evidence, (struct excuse){ .at = 1050 * MS,
@@ -220,9 +206,8 @@ static void an_excuse_is_for_one(void **state)
     assert_broken(&(struct verdict){ BROKEN(LATE) = 1 });
 }
 
-static void a_token_goes_back(void **state)
+TEST(a_token_goes_back)
 {
-    (void)state;
     add_life(MUTEX, "lock-2", BOB, 10, 900, 1201);
     add_life(MUTEX, "lock-1", ALICE, 20, 995, 1101);
     add_grant(0, MUTEX, true, 20, 1000, 1100, LEASE_MS);
@@ -231,63 +216,57 @@ static void a_token_goes_back(void **state)
                                      BROKEN(PASSED) = 1 });
 }
 
-static void a_token_comes_twice(void **state)
+TEST(a_token_comes_twice)
 {
-    (void)state;
     add_life(MUTEX, "lock-1", ALICE, 10, 995, 1201);
     add_grant(0, MUTEX, true, 10, 1000, 1100, LEASE_MS);
     add_grant(1, MUTEX, true, 10, 1102, 1200, LEASE_MS);
     assert_broken(&(struct verdict){ BROKEN(DISORDER) = 1, BROKEN(TWICE) = 1 });
 }
 
-static void nobody_knows_the_token(void **state)
+TEST(nobody_knows_the_token)
 {
-    (void)state;
     add_grant(0, MUTEX, true, 10, 1000, 1100, LEASE_MS);
     assert_broken(&(struct verdict){ BROKEN(UNKNOWN) = 1 });
 }
 
 /* The first never claimed anything, and was still there. */
-static void one_ahead_is_passed(void **state)
+TEST(one_ahead_is_passed)
 {
-    (void)state;
     add_life(MUTEX, "lock-1", ALICE, 10, 995, 1150);
     add_life(MUTEX, "lock-2", BOB, 20, 1000, 1201);
     add_grant(1, MUTEX, true, 20, 1102, 1200, LEASE_MS);
     assert_broken(&(struct verdict){ BROKEN(EARLY) = 1 });
 }
 
-static void a_reader_passes_readers(void **state)
+TEST(a_reader_passes_readers)
 {
-    (void)state;
     add_life(RW, "__READ__1", ALICE, 10, 995, 1150);
     add_life(RW, "__READ__2", BOB, 20, 1000, 1201);
     add_grant(1, RW, false, 20, 1102, 1200, LEASE_MS);
     assert_broken(&(struct verdict){ 0 });
 }
 
-static void a_store_accepts_what_is_stale(void **state)
+TEST(a_store_accepts_what_is_stale)
 {
     static const struct access accepted[] = { { 10, 1 }, { 20, 1 }, { 10, 1 } };
 
-    (void)state;
     evidence.accepted[MUTEX] = accepted;
     evidence.accepted_count[MUTEX] = 3;
     assert_broken(&(struct verdict){ BROKEN(STALE) = 1 });
 }
 
 /* An older reader is stale only behind a writer. */
-static void readers_come_in_any_order(void **state)
+TEST(readers_come_in_any_order)
 {
     static const struct access accepted[] = { { 10, 1 }, { 30, 0 }, { 20, 0 } };
 
-    (void)state;
     evidence.accepted[RW] = accepted;
     evidence.accepted_count[RW] = 3;
     assert_broken(&(struct verdict){ 0 });
 }
 
-static void two_write_the_same(void **state)
+TEST(two_write_the_same)
 {
     const struct note first[] = { at(NOTE_INVOKE, 1, MUTEX, 1, 0),
                                   at(NOTE_UPDATE, 2, 7, 10, 0) };
@@ -296,16 +275,14 @@ static void two_write_the_same(void **state)
     const struct note other[] = { at(NOTE_INVOKE, 1, RW, 1, 0),
                                   at(NOTE_UPDATE, 3, 7, 20, 0) };
 
-    (void)state;
     evidence_add(&evidence, 0, first, 2);
     evidence_add(&evidence, 1, second, 2);
     evidence_add(&evidence, 2, other, 2);
     assert_broken(&(struct verdict){ .lost_updates = 1 });
 }
 
-static void a_node_is_handed_on(void **state)
+TEST(a_node_is_handed_on)
 {
-    (void)state;
     add_life(STAYS, "lock-1", ALICE, 10, 995, 1401);
     add_life(STAYS, "lock-2", BOB, 20, 1000, 1501);
     add_grant(0, STAYS, true, 10, 1000, 1100, LEASE_MS);
@@ -316,9 +293,8 @@ static void a_node_is_handed_on(void **state)
     assert_int_equal(verdict.handed_on, 2);
 }
 
-static void two_threads_have_one_node(void **state)
+TEST(two_threads_have_one_node)
 {
-    (void)state;
     add_life(STAYS, "lock-1", ALICE, 10, 995, 1201);
     add_grant(0, STAYS, true, 10, 1000, 1100, LEASE_MS);
     add_handoff(2, 10, 1, 1099, 1200);
@@ -331,9 +307,8 @@ static void two_threads_have_one_node(void **state)
 }
 
 /* Time begins when the last of its grants is over, and the lock has stayed. */
-static void a_node_that_stays_is_an_orphan(void **state)
+TEST(a_node_that_stays_is_an_orphan)
 {
-    (void)state;
     add_life(STAYS, "lock-1", ALICE, 10, 995,
              1300 + RETAIN_MS + 2 * SESSION_MS - 10);
     add_grant(0, STAYS, true, 10, 1000, 1100, LEASE_MS);
@@ -344,9 +319,8 @@ static void a_node_that_stays_is_an_orphan(void **state)
 }
 
 /* The client does not know yet that its node has gone with the directory. */
-static void an_excuse_is_for_the_node_that_stays(void **state)
+TEST(an_excuse_is_for_the_node_that_stays)
 {
-    (void)state;
     add_life(STAYS, "lock-1", ALICE, 10, 995, 1110);
     add_life(STAYS, "lock-2", BOB, 20, 1120, 1201);
     add_grant(0, STAYS, true, 10, 1000, 1100, LEASE_MS);
@@ -370,24 +344,21 @@ static void give_up(int64_t gone_after)
              gone_after == INT64_MAX ? INT64_MAX : 1100 + gone_after);
 }
 
-static void a_node_is_an_orphan(void **state)
+TEST(a_node_is_an_orphan)
 {
-    (void)state;
     give_up(2 * SESSION_MS + 10);
     assert_broken(&(struct verdict){ .orphans = 1 });
 }
 
-static void a_node_goes_in_time(void **state)
+TEST(a_node_goes_in_time)
 {
-    (void)state;
     give_up(2 * SESSION_MS - 10);
     assert_broken(&(struct verdict){ 0 });
 }
 
 /* Time begins when the last fault has healed. */
-static void a_fault_delays_what_is_due(void **state)
+TEST(a_fault_delays_what_is_due)
 {
-    (void)state;
     evidence_add_fault(&evidence,
                        (struct window){ 1000 * MS, 2000 * MS, false });
     evidence_add_fault(&evidence,
@@ -398,57 +369,19 @@ static void a_fault_delays_what_is_due(void **state)
     assert_broken(&(struct verdict){ .orphans = 1 });
 }
 
-static void a_node_is_left(void **state)
+TEST(a_node_is_left)
 {
-    (void)state;
     give_up(INT64_MAX);
     assert_broken(&(struct verdict){ .orphans = 1, BROKEN(LEFT) = 1 });
 }
 
 /* A grant that was reported after its lease was over claims nothing. */
-static void a_grant_comes_too_late(void **state)
+TEST(a_grant_comes_too_late)
 {
-    (void)state;
     add_life(MUTEX, "lock-1", ALICE, 10, 995, 1101);
     add_life(MUTEX, "lock-2", BOB, 20, 1000, 1500);
     add_grant(0, MUTEX, true, 10, 1200, 1300, 1090);
     add_grant(1, MUTEX, true, 20, 1102, 1250, LEASE_MS);
     assert_broken(&(struct verdict){ 0 });
     assert_int_equal(verdict.empty, 1);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(turns_are_good),
-        TEST(readers_share),
-        TEST(claims_overlap),
-        TEST(a_writer_overlaps_a_reader),
-        TEST(a_claim_ends_with_its_lease),
-        TEST(without_a_lease_it_does_not),
-        TEST(a_lease_outlives_its_node),
-        TEST(an_end_by_an_operator_is_excused),
-        TEST(an_excuse_is_for_one),
-        TEST(a_token_goes_back),
-        TEST(a_token_comes_twice),
-        TEST(nobody_knows_the_token),
-        TEST(one_ahead_is_passed),
-        TEST(a_reader_passes_readers),
-        TEST(a_store_accepts_what_is_stale),
-        TEST(readers_come_in_any_order),
-        TEST(two_write_the_same),
-        TEST(a_node_is_handed_on),
-        TEST(two_threads_have_one_node),
-        TEST(a_node_that_stays_is_an_orphan),
-        TEST(an_excuse_is_for_the_node_that_stays),
-        TEST(a_node_is_an_orphan),
-        TEST(a_node_goes_in_time),
-        TEST(a_fault_delays_what_is_due),
-        TEST(a_node_is_left),
-        TEST(a_grant_comes_too_late),
-    };
-
-    return cmocka_run_group_tests_name("soak check", tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@ static bool is_later(zkr_grant *g, int64_t token, uint64_t handoff)
             zkr_grant_handoff(g) == handoff + 1);
 }
 
-static void claims_are_granted_one_after_the_other(void **state)
+static void claims_are_granted_one_after_the_other(void)
 {
     enum { N = 20 };
     void *lock = new_lock(ours);
@@ -19,7 +19,6 @@ static void claims_are_granted_one_after_the_other(void **state)
     int64_t last = 0;
     uint64_t handoff = 0;
 
-    (void)state;
     for (int i = 0; i < N; i++)
         ok(recipe->acquire_async(lock, -1, record_acquire, r, NULL));
     for (size_t i = 0; i < N; i++) {
@@ -39,14 +38,13 @@ static void claims_are_granted_one_after_the_other(void **state)
         wait_children(dir, 0);
 }
 
-static void a_claim_can_be_cancelled(void **state)
+static void a_claim_can_be_cancelled(void)
 {
     struct contender *holder = one_of(theirs);
     void *lock = new_lock(ours);
     struct recorder *r = new_recorder();
     zkr_request *request = NULL;
 
-    (void)state;
     hold(holder);
     ok(recipe->acquire_async(lock, -1, record_acquire, r, &request));
     wait_waiting(1);
@@ -65,14 +63,13 @@ static void a_claim_can_be_cancelled(void **state)
         wait_children(dir, 0);
 }
 
-static void a_claim_times_out(void **state)
+static void a_claim_times_out(void)
 {
     struct contender *holder = one_of(theirs);
     void *lock = new_lock(ours);
     struct recorder *waits = new_recorder();
     struct recorder *tries = new_recorder();
 
-    (void)state;
     hold(holder);
     ok(recipe->acquire_async(lock, 100, record_acquire, waits, NULL));
     ok(recipe->acquire_async(lock, 0, record_acquire, tries, NULL));
@@ -102,14 +99,13 @@ static void call_what_waits(int error, zkr_grant *g, void *user)
     recorder_add(in->results, 0, 0);
 }
 
-static void calls_that_wait_are_refused_in_callbacks(void **state)
+static void calls_that_wait_are_refused_in_callbacks(void)
 {
     static const int expected[] = {
         ZKR_OK, ZKR_EDEADLK, ZKR_EDEADLK, ZKR_EDEADLK, ZKR_OK, ZKR_OK, 0
     };
     static struct inside in;
 
-    (void)state;
     in = (struct inside){ new_lock(ours), new_recorder() };
     ok(recipe->acquire_async(in.lock, -1, call_what_waits, &in, NULL));
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)

@@ -20,7 +20,7 @@ static void is_left_pending_in_time(struct contender *c)
     assert_true(stopwatch_says(w, REPLY_MS, REPLY_MS + 2000));
 }
 
-static void a_disconnect_costs_neither_the_lock_nor_the_place(void **state)
+static void a_disconnect_costs_neither_the_lock_nor_the_place(void)
 {
     struct contender *holder = one_of(ours);
     struct contender *waiting[] = { one_of(ours), one_of(theirs) };
@@ -28,7 +28,6 @@ static void a_disconnect_costs_neither_the_lock_nor_the_place(void **state)
     char *place;
     int64_t token;
 
-    (void)state;
     r = hold_listening(holder);
     token = zkr_grant_token(holder->grant);
     let_wait(waiting[0]);
@@ -51,13 +50,12 @@ static void a_disconnect_costs_neither_the_lock_nor_the_place(void **state)
 }
 
 /* A reconnect proves nothing: the node may have been deleted meanwhile. */
-static void a_holder_replaced_while_cut_off_is_not_held_again(void **state)
+static void a_holder_replaced_while_cut_off_is_not_held_again(void)
 {
     struct contender *c = one_of(ours);
     struct contender *next = one_of(theirs);
     struct recorder *r;
 
-    (void)state;
     r = hold_listening(c);
     let_wait(next);
     cut_off();
@@ -74,12 +72,11 @@ static void a_holder_replaced_while_cut_off_is_not_held_again(void **state)
 
 /* The client sets its watches again, and the server reports the events that it
  * missed. */
-static void a_wake_up_missed_while_cut_off_comes_later(void **state)
+static void a_wake_up_missed_while_cut_off_comes_later(void)
 {
     struct contender *holder = one_of(theirs);
     struct contender *c = one_of(ours);
 
-    (void)state;
     hold(holder);
     let_wait(c);
     cut_off();
@@ -88,12 +85,11 @@ static void a_wake_up_missed_while_cut_off_comes_later(void **state)
     takes_its_turn(c);
 }
 
-static void a_wait_that_ends_while_cut_off_leaves_nothing(void **state)
+static void a_wait_that_ends_while_cut_off_leaves_nothing(void)
 {
     struct contender *holder = one_of(theirs);
     struct contender *c = one_of(ours);
 
-    (void)state;
     hold(holder);
     let_wait(c);
     cut_off();
@@ -110,11 +106,10 @@ static void a_wait_that_ends_while_cut_off_leaves_nothing(void **state)
 
 /* CURATOR-678: Curator forgets the node when the delete fails, and then queues
  * behind itself. */
-static void a_release_while_cut_off_is_made_up_for(void **state)
+static void a_release_while_cut_off_is_made_up_for(void)
 {
     struct contender *c = one_of(ours);
 
-    (void)state;
     hold(c);
     cut_off();
     is_left_pending_in_time(c);
@@ -129,12 +124,11 @@ static void a_release_while_cut_off_is_made_up_for(void **state)
     assert_int_equal(count_children(dir), 0);
 }
 
-static void deadlines_hold_while_the_server_is_silent(void **state)
+static void deadlines_hold_while_the_server_is_silent(void)
 {
     struct contender *holder = one_of(ours);
     struct contender *c = one_of(ours);
 
-    (void)state;
     hold(holder);
     proxy_freeze(proxy);
     gives_up_in_time(c);
@@ -160,12 +154,11 @@ static void restart_alone(void)
 }
 
 /* Curator testWaitingProcessKilledServer, and the official WriteLockTest */
-static void a_server_restart_costs_neither_the_lock_nor_the_place(void **state)
+static void a_server_restart_costs_neither_the_lock_nor_the_place(void)
 {
     struct contender *holder = one_of(ours);
     struct contender *waiting[] = { one_of(theirs), one_of(ours) };
 
-    (void)state;
     hold(holder);
     let_wait(waiting[0]);
     let_wait(waiting[1]);

@@ -6,13 +6,12 @@
 
 /* After an operator's delete, kazoo and Curator go on as if they held the
  * lock. */
-static void a_holder_whose_node_is_deleted_is_told(void **state)
+static void a_holder_whose_node_is_deleted_is_told(void)
 {
     struct contender *c = one_of(ours);
     struct contender *next = one_of(theirs);
     struct recorder *r;
 
-    (void)state;
     r = hold_listening(c);
     let_wait(next);
     delete_nth_child(dir, 0);
@@ -26,23 +25,21 @@ static void a_holder_whose_node_is_deleted_is_told(void **state)
     works(c);
 }
 
-static void a_holder_that_does_not_listen_learns_it_too(void **state)
+static void a_holder_that_does_not_listen_learns_it_too(void)
 {
     struct contender *c = one_of(ours);
 
-    (void)state;
     hold(c);
     delete_nth_child(dir, 0);
     wait_grant_state(c->grant, ZKR_GRANT_LOST);
 }
 
-static void a_waiter_whose_node_is_deleted_queues_again(void **state)
+static void a_waiter_whose_node_is_deleted_queues_again(void)
 {
     struct contender *holder = one_of(theirs);
     struct contender *first = one_of(ours);
     struct contender *second = one_of(theirs);
 
-    (void)state;
     hold(holder);
     let_wait(first);
     let_wait(second);
@@ -56,12 +53,11 @@ static void a_waiter_whose_node_is_deleted_queues_again(void **state)
     give_back(first);
 }
 
-static void a_directory_emptied_under_everybody_costs_no_progress(void **state)
+static void a_directory_emptied_under_everybody_costs_no_progress(void)
 {
     struct contender *holder = one_of(ours);
     struct contender *c = one_of(theirs);
 
-    (void)state;
     hold(holder);
     let_wait(c);
     for (size_t i = nodes(1, 1); i > 0; i--)
@@ -87,14 +83,12 @@ static bool has_been_told_lost(void *r)
     return count_lost(r) > 0;
 }
 
-static void
-a_holder_whose_session_ends_is_told_and_the_next_is_granted(void **state)
+static void a_holder_whose_session_ends_is_told_and_the_next_is_granted(void)
 {
     struct contender *c = one_of(ours);
     struct contender *next = one_of(theirs);
     struct recorder *r;
 
-    (void)state;
     r = hold_listening(c);
     let_wait(next);
     expire(ours);
@@ -112,14 +106,12 @@ a_holder_whose_session_ends_is_told_and_the_next_is_granted(void **state)
 }
 
 /* Curator says "acquired" here, while another client holds the lock. */
-static void
-after_a_loss_it_is_released_as_often_before_it_is_held_anew(void **state)
+static void after_a_loss_it_is_released_as_often_before_it_is_held_anew(void)
 {
     struct contender *c = one_of(ours);
     struct contender *same = contender_of(c->lock);
     zkr_grant *g;
 
-    (void)state;
     hold(c);
     hold(c);
     g = c->grant;
@@ -141,14 +133,13 @@ after_a_loss_it_is_released_as_often_before_it_is_held_anew(void **state)
 }
 
 /* kazoo test_lock_reconnect; Curator testKilledSession */
-static void a_waiter_whose_session_ends_queues_again(void **state)
+static void a_waiter_whose_session_ends_queues_again(void)
 {
     struct contender *holder = one_of(theirs);
     struct contender *first = one_of(ours);
     struct contender *second = one_of(theirs);
     struct contender *new_order[] = { second, first };
 
-    (void)state;
     hold(holder);
     let_wait(first);
     let_wait(second);
@@ -160,13 +151,12 @@ static void a_waiter_whose_session_ends_queues_again(void **state)
     take_turns(new_order, 2);
 }
 
-static void a_waiter_may_ask_to_fail_when_its_session_ends(void **state)
+static void a_waiter_may_ask_to_fail_when_its_session_ends(void)
 {
     struct contender *holder = one_of(theirs);
     struct contender *c =
         contender_of(new_lock_with(ours, recipe->fail_on_session_loss));
 
-    (void)state;
     hold(holder);
     let_wait(c);
     expire(ours);
@@ -178,11 +168,10 @@ static void a_waiter_may_ask_to_fail_when_its_session_ends(void **state)
 }
 
 /* CURATOR-498, -604: the node of the session before was taken for ours. */
-static void a_session_that_ends_while_creating_leaves_one_node(void **state)
+static void a_session_that_ends_while_creating_leaves_one_node(void)
 {
     struct contender *c = one_of(ours);
 
-    (void)state;
     make_directory();
     proxy_rule(proxy, ZOO_CREATE2_OP, create_of_the_node(), PROXY_HOLD_REPLY);
     contender_acquire(c, SOON_MS);
@@ -198,12 +187,11 @@ static void a_session_that_ends_while_creating_leaves_one_node(void **state)
     assert_int_equal(count_children(dir), 0);
 }
 
-static void a_session_that_ends_while_releasing_has_released(void **state)
+static void a_session_that_ends_while_releasing_has_released(void)
 {
     struct contender *c = one_of(ours);
     int rc;
 
-    (void)state;
     hold(c);
     proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_HOLD_REQUEST);
     contender_release(c, c->grant);

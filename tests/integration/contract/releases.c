@@ -5,11 +5,10 @@
 
 #include <zookeeper/proto.h>
 
-static void a_grant_outlives_the_lock_object(void **state)
+static void a_grant_outlives_the_lock_object(void)
 {
     struct contender *c = one_of(ours);
 
-    (void)state;
     hold(c);
     free_lock(c->lock);
     assert_int_equal(zkr_grant_check(c->grant), ZKR_OK);
@@ -18,22 +17,20 @@ static void a_grant_outlives_the_lock_object(void **state)
     assert_int_equal(count_children(dir), 0);
 }
 
-static void freeing_the_lock_object_releases_what_is_held(void **state)
+static void freeing_the_lock_object_releases_what_is_held(void)
 {
     struct contender *c = one_of(ours);
 
-    (void)state;
     hold(c);
     free_lock(c->lock);
     c->grant = NULL;
     wait_children(dir, 0);
 }
 
-static void freeing_a_held_grant_releases_it(void **state)
+static void freeing_a_held_grant_releases_it(void)
 {
     struct contender *c = one_of(ours);
 
-    (void)state;
     hold(c);
     contender_forget(c);
     if (!has(SHARES)) /* else its node stays */
@@ -41,12 +38,11 @@ static void freeing_a_held_grant_releases_it(void **state)
     works(c);
 }
 
-static void a_second_release_is_refused_and_harms_nobody(void **state)
+static void a_second_release_is_refused_and_harms_nobody(void)
 {
     struct contender *c = one_of(ours);
     struct contender *next = one_of(ours);
 
-    (void)state;
     hold(c);
     contender_release(c, c->grant);
     assert_true(has_released(c));
@@ -63,11 +59,10 @@ static void a_second_release_is_refused_and_harms_nobody(void **state)
     give_back(next);
 }
 
-static void null_is_refused(void **state)
+static void null_is_refused(void)
 {
     zkr_grant *none = NULL;
 
-    (void)state;
     assert_int_equal(recipe->acquire(NULL, 0, &none), ZKR_EINVAL);
     assert_null(none);
     assert_int_equal(recipe->release(NULL, NULL), ZKR_EINVAL);
@@ -76,12 +71,11 @@ static void null_is_refused(void **state)
     recipe->free(NULL);
 }
 
-static void only_the_owner_releases(void **state)
+static void only_the_owner_releases(void)
 {
     struct contender *c = one_of(ours);
     struct contender *thief = contender_of(c->lock);
 
-    (void)state;
     hold(c);
     proxy_reset_counts(proxy);
     contender_release(thief, c->grant);
@@ -92,12 +86,11 @@ static void only_the_owner_releases(void **state)
     give_back(c);
 }
 
-static void any_thread_releases(void **state)
+static void any_thread_releases(void)
 {
     struct contender *c = one_of(ours);
     struct contender *helper = one_of(theirs);
 
-    (void)state;
     hold(c);
     contender_release(helper, c->grant);
     assert_true(has_released(helper));
@@ -106,12 +99,11 @@ static void any_thread_releases(void **state)
     assert_int_equal(release_by(c), ZKR_ENOTHELD);
 }
 
-static void its_owner_waits_for_itself_like_for_anybody(void **state)
+static void its_owner_waits_for_itself_like_for_anybody(void)
 {
     struct contender *c = one_of(ours);
     zkr_grant *first;
 
-    (void)state;
     hold(c);
     first = c->grant;
     assert_int_equal(try_for(c, 0), ZKR_EBUSY);
@@ -121,14 +113,13 @@ static void its_owner_waits_for_itself_like_for_anybody(void **state)
     give_back(c);
 }
 
-static void it_is_held_until_released_as_often_as_acquired(void **state)
+static void it_is_held_until_released_as_often_as_acquired(void)
 {
     enum { DEPTH = 3 };
     struct contender *c = one_of(ours);
     struct contender *same = contender_of(c->lock);
     struct contender *waiter = one_of(theirs);
 
-    (void)state;
     hold(c);
     let_wait(waiter);
     proxy_reset_counts(proxy);
@@ -155,13 +146,12 @@ static void it_is_held_until_released_as_often_as_acquired(void **state)
 
 /* The servers refused the delete once, and the node kept others out until the
  * session ended, its own claims, too. */
-static void a_refused_release_is_made_again(void **state)
+static void a_refused_release_is_made_again(void)
 {
     struct contender *c = one_of(ours);
     struct contender *waiter = one_of(theirs);
     struct zkr_counters counters = ZKR_COUNTERS_INIT;
 
-    (void)state;
     hold(c);
     for (unsigned i = 1; i <= 3; i++) {
         settle(ours);

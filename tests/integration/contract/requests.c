@@ -18,21 +18,19 @@ static void one_node_is_made(void)
 }
 
 /* The classic case: the node exists, and we do not know it. */
-static void a_lost_create_reply_makes_no_second_node(void **state)
+static void a_lost_create_reply_makes_no_second_node(void)
 {
-    (void)state;
     make_directory();
     proxy_rule(proxy, ZOO_CREATE2_OP, create_of_the_node(), PROXY_DROP_REPLY);
     one_node_is_made();
 }
 
-static void a_lost_create_reply_keeps_the_place_in_the_queue(void **state)
+static void a_lost_create_reply_keeps_the_place_in_the_queue(void)
 {
     struct contender *holder = one_of(theirs);
     struct contender *c = one_of(ours);
     struct contender *last = one_of(theirs);
 
-    (void)state;
     hold(holder);
     proxy_rule(proxy, ZOO_CREATE2_OP, create_of_the_node(), PROXY_DROP_REPLY);
     acquire_until_rule(c);
@@ -47,18 +45,16 @@ static void a_lost_create_reply_keeps_the_place_in_the_queue(void **state)
     assert_int_equal(count_children(dir), 0);
 }
 
-static void a_lost_create_request_is_sent_again(void **state)
+static void a_lost_create_request_is_sent_again(void)
 {
-    (void)state;
     make_directory();
     proxy_rule(proxy, ZOO_CREATE2_OP, create_of_the_node(), PROXY_DROP_REQUEST);
     one_node_is_made();
 }
 
 /* Curator loses the node here (its two nested retry loops). */
-static void a_create_lost_twice_makes_one_node(void **state)
+static void a_create_lost_twice_makes_one_node(void)
 {
-    (void)state;
     make_directory();
     proxy_rule(proxy, ZOO_CREATE2_OP, create_of_the_node(), PROXY_DROP_REQUEST);
     proxy_rule(proxy, ZOO_CREATE2_OP, create_of_the_node() + 1,
@@ -68,12 +64,10 @@ static void a_create_lost_twice_makes_one_node(void **state)
 
 /* A claim is given up while nobody knows whether its node exists: the node must
  * not stay. */
-static void
-a_wait_that_ends_before_its_create_is_known_leaves_nothing(void **state)
+static void a_wait_that_ends_before_its_create_is_known_leaves_nothing(void)
 {
     struct contender *c = one_of(ours);
 
-    (void)state;
     make_directory();
     proxy_rule(proxy, ZOO_CREATE2_OP, create_of_the_node(), PROXY_HOLD_REPLY);
     assert_int_equal(try_for(c, GIVE_UP_MS), ZKR_ETIMEDOUT);
@@ -103,25 +97,22 @@ static void release_without(enum proxy_action action)
     give_back(next);
 }
 
-static void a_lost_delete_reply_is_a_release(void **state)
+static void a_lost_delete_reply_is_a_release(void)
 {
-    (void)state;
     release_without(PROXY_DROP_REPLY);
 }
 
-static void a_lost_delete_request_is_sent_again(void **state)
+static void a_lost_delete_request_is_sent_again(void)
 {
-    (void)state;
     release_without(PROXY_DROP_REQUEST);
 }
 
 /* The recipe that ships with ZooKeeper takes the missing node for a failure. */
-static void a_holder_that_leaves_before_it_is_watched_is_seen(void **state)
+static void a_holder_that_leaves_before_it_is_watched_is_seen(void)
 {
     struct contender *holder = one_of(theirs);
     struct contender *c = one_of(ours);
 
-    (void)state;
     hold(holder);
     proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_HOLD_REQUEST);
     acquire_until_rule(c);
@@ -133,14 +124,13 @@ static void a_holder_that_leaves_before_it_is_watched_is_seen(void **state)
     give_back(c);
 }
 
-static void a_vanished_predecessor_costs_nobody_its_place(void **state)
+static void a_vanished_predecessor_costs_nobody_its_place(void)
 {
     struct contender *holder = one_of(theirs);
     struct contender *middle = one_of(theirs);
     struct contender *c = one_of(ours);
     char *place;
 
-    (void)state;
     hold(holder);
     let_wait(middle);
     proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_HOLD_REQUEST);
@@ -157,12 +147,11 @@ static void a_vanished_predecessor_costs_nobody_its_place(void **state)
     takes_its_turn(middle);
 }
 
-static void a_lost_watch_reply_loses_no_wake_up(void **state)
+static void a_lost_watch_reply_loses_no_wake_up(void)
 {
     struct contender *holder = one_of(theirs);
     struct contender *c = one_of(ours);
 
-    (void)state;
     hold(holder);
     proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_DROP_REPLY);
     acquire_until_rule(c);

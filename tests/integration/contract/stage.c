@@ -25,11 +25,11 @@ static size_t lock_count;
 static struct recorder *recorders[MAX_THINGS];
 static size_t recorder_total;
 
-int stage_set_up(void **state)
+int stage_set_up(void)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
 
-    recipe = *state;
+    recipe = ((const struct trial *)test_current->arg)->recipe;
     (void)snprintf(path, sizeof(path), "%s", new_path());
     (void)snprintf(dir, sizeof(dir), "%s%s", path,
                    recipe->below != NULL ? recipe->below : "");
@@ -54,9 +54,8 @@ void close_ours(void)
 
 /* In this order a failed test leaves nothing either: the end of the sessions
  * ends every wait. */
-int stage_tear_down(void **state)
+int stage_tear_down(void)
 {
-    (void)state;
     proxy_forget_rules(proxy);
     proxy_heal(proxy);
     proxy_release(proxy);

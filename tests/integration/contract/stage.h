@@ -25,7 +25,7 @@ extern char dir[80]; /* of the nodes of the holder and of the first waiter */
 /* A test of one promise of the contract. */
 struct statement {
     const char *name;
-    void (*test)(void **state);
+    void (*test)(void);
     unsigned for_those; /* recipes that have these traits, */
     unsigned not_for;   /* and not these, */
     unsigned nor_for;   /* and not these */
@@ -54,9 +54,14 @@ struct subject {
 extern const struct subject taking_turns, waits_that_end, releases,
     lost_requests, broken_connections, losses, claims;
 
-/* The recipe is the initial state of the test. */
-int stage_set_up(void **state);
-int stage_tear_down(void **state);
+/* The argument of each test of the contract. */
+struct trial {
+    const struct adapter *recipe;
+    const struct statement *statement;
+};
+
+int stage_set_up(void);
+int stage_tear_down(void);
 
 bool has(unsigned traits); /* the recipe under test */
 

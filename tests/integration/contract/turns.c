@@ -62,7 +62,7 @@ static void *crowd_main(void *arg)
     return NULL;
 }
 
-static void holders_never_overlap(void **state)
+static void holders_never_overlap(void)
 {
     enum { THREADS = 9, ROUNDS = 10 };
     struct crowd crowd[THREADS];
@@ -70,7 +70,6 @@ static void holders_never_overlap(void **state)
     atomic_int counter = 0;
     int failed = 0;
 
-    (void)state;
     for (int i = 0; i < THREADS; i++) {
         crowd[i] = (struct crowd){
             .lock = i % 3 == 2 ? new_lock(ours) : shared[i % 3],
@@ -92,14 +91,13 @@ static void holders_never_overlap(void **state)
 
 /* The recipe that ships with ZooKeeper takes the session for the owner: two
  * mutexes of one session both held the lock. */
-static void a_holder_excludes_everybody_else(void **state)
+static void a_holder_excludes_everybody_else(void)
 {
     struct contender *holder = one_of(ours);
     struct contender *others[] = { has(SHARES) ? one_of(ours)
                                                : contender_of(holder->lock),
                                    one_of(ours), one_of(theirs) };
 
-    (void)state;
     hold(holder);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(try_for(others[i], 0), ZKR_EBUSY);
@@ -111,14 +109,13 @@ static void a_holder_excludes_everybody_else(void **state)
     assert_int_equal(count_children(dir), 0);
 }
 
-static void waiters_are_granted_in_the_order_of_their_nodes(void **state)
+static void waiters_are_granted_in_the_order_of_their_nodes(void)
 {
     enum { N = 5 };
     struct contender *holder = one_of(ours);
     struct contender *w[N];
     int64_t last;
 
-    (void)state;
     hold(holder);
     last = zkr_grant_token(holder->grant);
     for (size_t i = 0; i < N; i++) {
@@ -139,13 +136,12 @@ static void waiters_are_granted_in_the_order_of_their_nodes(void **state)
     }
 }
 
-static void of_many_that_try_at_once_one_succeeds(void **state)
+static void of_many_that_try_at_once_one_succeeds(void)
 {
     enum { N = 10 };
     struct contender *c[N];
     size_t won = 0;
 
-    (void)state;
     for (size_t i = 0; i < N; i++)
         c[i] = one_of(i % 2 == 0 ? ours : theirs);
     for (size_t i = 0; i < N; i++)
@@ -160,14 +156,13 @@ static void of_many_that_try_at_once_one_succeeds(void **state)
     wait_children(dir, 1);
 }
 
-static void a_try_of_a_held_lock_writes_nothing(void **state)
+static void a_try_of_a_held_lock_writes_nothing(void)
 {
     struct contender *holder = one_of(theirs);
     struct contender *c = one_of(ours);
     struct Stat before;
     struct Stat after;
 
-    (void)state;
     hold(holder);
     assert_int_equal(admin_exists(admin, dir, &before), ZOK);
     assert_int_equal(try_for(c, 0), ZKR_EBUSY);
@@ -179,12 +174,11 @@ static void a_try_of_a_held_lock_writes_nothing(void **state)
     give_back(c);
 }
 
-static void tokens_grow_also_when_the_directory_is_created_anew(void **state)
+static void tokens_grow_also_when_the_directory_is_created_anew(void)
 {
     struct contender *c = one_of(ours);
     int64_t last = 0;
 
-    (void)state;
     for (int i = 0; i < 6; i++) {
         hold(c);
         assert_true(zkr_grant_token(c->grant) > last);
@@ -200,7 +194,7 @@ static void tokens_grow_also_when_the_directory_is_created_anew(void **state)
 }
 
 /* A foreign child crashed the official recipe, and blocks Curator for ever. */
-static void foreign_children_disturb_nobody(void **state)
+static void foreign_children_disturb_nobody(void)
 {
     const char *const foreign[] = {
         "0",
@@ -217,7 +211,6 @@ static void foreign_children_disturb_nobody(void **state)
     struct contender *next = one_of(theirs);
     char child[128];
 
-    (void)state;
     make_directory();
     for (size_t i = 0; i < count; i++) {
         (void)snprintf(child, sizeof(child), "%s/%s", dir, foreign[i]);

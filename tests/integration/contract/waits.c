@@ -46,11 +46,10 @@ static void wait_watches(size_t count)
         fail_msg("%zu watches, not %zu", count_watches(), count);
 }
 
-static void many_rounds_leave_no_node_and_no_watch(void **state)
+static void many_rounds_leave_no_node_and_no_watch(void)
 {
     struct contender *c = one_of(ours);
 
-    (void)state;
     for (int i = 0; i < 50; i++) {
         hold(c);
         assert_int_equal(count_children(dir), 1);
@@ -61,12 +60,11 @@ static void many_rounds_leave_no_node_and_no_watch(void **state)
 }
 
 /* The deletion of the holder's node would hide watches that they leave. */
-static void many_waits_given_up_leave_no_node_and_no_watch(void **state)
+static void many_waits_given_up_leave_no_node_and_no_watch(void)
 {
     struct contender *holder = one_of(ours);
     struct contender *others[] = { one_of(ours), one_of(theirs) };
 
-    (void)state;
     hold(holder);
     ok(zkr_grant_listen(holder->grant, record_grant, new_recorder()));
     wait_watches(1);
@@ -83,12 +81,11 @@ static void many_waits_given_up_leave_no_node_and_no_watch(void **state)
     ok(zkr_grant_listen(holder->grant, NULL, NULL));
 }
 
-static void a_wait_that_times_out_leaves_nothing(void **state)
+static void a_wait_that_times_out_leaves_nothing(void)
 {
     struct contender *holder = one_of(theirs);
     struct contender *c = one_of(ours);
 
-    (void)state;
     hold(holder);
     gives_up_in_time(c);
     assert_non_null(strstr(c->detail, path));
@@ -100,13 +97,12 @@ static void a_wait_that_times_out_leaves_nothing(void **state)
 
 /* A dead waiter in the middle: the one behind it must neither be granted nor
  * forgotten. */
-static void a_waiter_that_leaves_wakes_nobody_and_breaks_no_chain(void **state)
+static void a_waiter_that_leaves_wakes_nobody_and_breaks_no_chain(void)
 {
     struct contender *holder = one_of(theirs);
     struct contender *middle = one_of(ours);
     struct contender *last = one_of(theirs);
 
-    (void)state;
     hold(holder);
     let_wait(middle);
     let_wait(last);
@@ -119,14 +115,13 @@ static void a_waiter_that_leaves_wakes_nobody_and_breaks_no_chain(void **state)
     takes_its_turn(last);
 }
 
-static void a_cancelled_wait_leaves_nothing_and_later_ones_work(void **state)
+static void a_cancelled_wait_leaves_nothing_and_later_ones_work(void)
 {
     struct contender *holder = one_of(theirs);
     struct contender *c = one_of(ours);
     struct contender *same = contender_of(c->lock);
     struct contender *bystander = one_of(ours);
 
-    (void)state;
     hold(holder);
     let_wait(c);
     let_wait(same);
@@ -145,14 +140,13 @@ static void a_cancelled_wait_leaves_nothing_and_later_ones_work(void **state)
     give_back(c);
 }
 
-static void freeing_the_lock_ends_the_waits_through_it(void **state)
+static void freeing_the_lock_ends_the_waits_through_it(void)
 {
     struct contender *holder = one_of(ours);
     struct contender *c = one_of(ours);
     struct contender *same = contender_of(c->lock);
     struct recorder *r = new_recorder();
 
-    (void)state;
     hold(holder);
     let_wait(c);
     let_wait(same);
@@ -170,7 +164,7 @@ static void freeing_the_lock_ends_the_waits_through_it(void **state)
     give_back(holder);
 }
 
-static void closing_the_session_ends_waits_and_grants(void **state)
+static void closing_the_session_ends_waits_and_grants(void)
 {
     struct contender *holder = one_of(ours);
     struct contender *c = one_of(ours);
@@ -178,7 +172,6 @@ static void closing_the_session_ends_waits_and_grants(void **state)
     struct recorder *events = new_recorder();
     struct recorder *r = new_recorder();
 
-    (void)state;
     hold(holder);
     ok(zkr_grant_listen(holder->grant, record_grant, events));
     let_wait(c);

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The list of tests that registered themselves, and the watchdog. */
+#include "test.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+unsigned test_patience_s = 300;
+const struct test_case *test_current;
+
+static struct test_case *first;
+static struct test_case **last = &first;
+static size_t total;
+static char hangs[256]; /* the line that the watchdog writes */
+
+void test_register(struct test_case *test)
+{
+    *last = test;
+    last = &test->next;
+    total++;
+}
+
+static void on_alarm(int signal_number)
+{
+    (void)signal_number;
+    (void)!write(STDERR_FILENO, hangs, strlen(hangs));
+    abort();
+}
+
+static int begin(void **state)
+{
+    const struct test_case *test = *state;
+
+    test_current = test;
+    (void)snprintf(hangs, sizeof(hangs), "%s%s%s hangs: it takes over %u s\n",
+                   test->name, test->row != NULL ? ": " : "",
+                   test->row != NULL ? test->row : "", test_patience_s);
+    (void)signal(SIGALRM, on_alarm);
+    (void)alarm(test_patience_s);
+    return test->setup != NULL ? test->setup() : 0;
+}
+
+static void run(void **state)
+{
+    const struct test_case *test = *state;
+
+    test->run(test->arg);
+}
+
+static int end(void **state)
+{
+    const struct test_case *test = *state;
+    int rc = test->teardown != NULL ? test->teardown() : 0;
+
+    (void)alarm(0);
+    return rc;
+}
+
+static char *name_of(const struct test_case *test)
+{
+    char *name = NULL;
+
+    if (asprintf(&name, "%s%s%s", test->name, test->row != NULL ? ": " : "",
+                 test->row != NULL ? test->row : "") < 0)
+        abort();
+    return name;
+}
+
+int test_run_between(test_step *setup, test_step *teardown)
+{
+    struct CMUnitTest *tests = calloc(total, sizeof(*tests));
+    const char *only = getenv("ZKR_TEST_ONLY");
+    size_t n = 0;
+    int failed;
+
+    if (tests == NULL)
+        abort();
+    for (struct test_case *t = first; t != NULL; t = t->next)
+        tests[n++] = (struct CMUnitTest){ .name = name_of(t),
+                                          .test_func = run,
+                                          .setup_func = begin,
+                                          .teardown_func = end,
+                                          .initial_state = t };
+    if (only != NULL)
+        cmocka_set_test_filter(only);
+    if (setup != NULL && setup() != 0)
+        return 1;
+    failed = _cmocka_run_group_tests(program_invocation_short_name, tests, n,
+                                     NULL, NULL);
+    if (teardown != NULL && teardown() != 0)
+        failed++;
+    while (n > 0)
+        free((char *)(uintptr_t)tests[--n].name);
+    free(tests);
+    return failed;
+}
+
+int test_run_all(void)
+{
+    return test_run_between(NULL, NULL);
+}

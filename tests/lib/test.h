@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A test registers itself: TEST(name) { ... } in any file of a program is all
+ * that it takes. The tests of a file run in the order in which they stand.
+ *
+ *     FIXTURE(setup, teardown)     for the tests below it; NULL: none
+ *     TEST(name) { ... }
+ *     TEST_WITH(name, setup, teardown) { ... }  with a fixture of its own
+ *     TEST_ROWS(name, rows, row) { ... }        once for each row of an array;
+ *                                               row->name names the test
+ *
+ * A program without a main() runs its tests and needs no more; one with a
+ * main() of its own calls test_run_all(). ZKR_TEST_ONLY=PATTERN (with * and ?)
+ * runs those whose names match. A watchdog ends a program whose test takes
+ * longer than test_patience_s, and names the test. */
+#ifndef TEST_TEST_H
+#define TEST_TEST_H
+
+/* cmocka wants these before it */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Returns 0, or the test fails. */
+typedef int test_step(void);
+
+struct test_case {
+    const char *name;
+    const char *row; /* NULL: the test has no rows */
+    void (*run)(const void *arg);
+    const void *arg;
+    test_step *setup;
+    test_step *teardown;
+    struct test_case *next;
+};
+
+/* The fixture of the file that includes this. */
+static test_step *test_setup __attribute__((unused));
+static test_step *test_teardown __attribute__((unused));
+
+/* 0 means no watchdog. */
+extern unsigned test_patience_s; /* 300 */
+
+/* The test that runs, from its setup to its teardown. */
+extern const struct test_case *test_current;
+
+/* The caller keeps `test`. */
+void test_register(struct test_case *test);
+
+/* Runs all tests that are registered. Returns how many failed. */
+int test_run_all(void);
+/* The same, with what begins and ends them all; NULL: nothing. */
+int test_run_between(test_step *setup, test_step *teardown);
+
+#define FIXTURE(set_up_step, tear_down_step)                                   \
+    __attribute__((constructor)) static void test_fixture(void)                \
+    {                                                                          \
+        test_setup = (set_up_step);                                            \
+        test_teardown = (tear_down_step);                                      \
+    }
+
+#define TEST(test) TEST_WITH(test, test_setup, test_teardown)
+
+#define TEST_WITH(test, set_up_step, tear_down_step)                           \
+    static void test(void);                                                    \
+    static void run_##test(const void *arg)                                    \
+    {                                                                          \
+        (void)arg;                                                             \
+        test();                                                                \
+    }                                                                          \
+    __attribute__((constructor)) static void register_##test(void)             \
+    {                                                                          \
+        static struct test_case test_case = { .name = #test,                   \
+                                              .run = run_##test };             \
+                                                                               \
+        test_case.setup = (set_up_step);                                       \
+        test_case.teardown = (tear_down_step);                                 \
+        test_register(&test_case);                                             \
+    }                                                                          \
+    static void test(void)
+
+#define TEST_ROWS(test, rows, each)                                            \
+    static void test(const __typeof__((rows)[0]) *each);                       \
+    static void run_##test(const void *arg)                                    \
+    {                                                                          \
+        test(arg);                                                             \
+    }                                                                          \
+    __attribute__((constructor)) static void register_##test(void)             \
+    {                                                                          \
+        static struct test_case cases[COUNT(rows)];                            \
+                                                                               \
+        for (size_t i = 0; i < COUNT(rows); i++) {                             \
+            cases[i] = (struct test_case){ .name = #test,                      \
+                                           .row = (rows)[i].name,              \
+                                           .run = run_##test,                  \
+                                           .arg = &(rows)[i],                  \
+                                           .setup = test_setup,                \
+                                           .teardown = test_teardown };        \
+            test_register(&cases[i]);                                          \
+        }                                                                      \
+    }                                                                          \
+    static void test(const __typeof__((rows)[0]) *each)
+
+#endif
