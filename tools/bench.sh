@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measure the locks beside those of others, and write docs/benchmarks.md.
+# Measure the locks beside those of others, and renew the figures of docs/benchmarks.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/packages.sh
@@ -16,15 +16,16 @@ usage() {
 tools/bench.sh [--nodes N] [--quick | --smoke] [--variant TEXT]
                [--faults] [--list] [NAME]...
 
-Builds the library as a release, starts servers on this machine, runs the
-sub-benchmarks of these names (without a name: all), and writes
-docs/benchmarks.md and docs/benchmarks/. Results of sub-benchmarks that do not
-run are kept. Nothing else should run on the machine.
+Builds the library as a release, starts servers on this machine, and runs the
+sub-benchmarks of these names (without a name: all). Writes all results to
+build-bench/results.json and as tables to build-bench/tables.md, and renews
+the figures and drawings of docs/benchmarks.md. What does not run keeps its
+results. Nothing else should run on the machine.
 
   --nodes N        only what runs on N servers: 1 or 3
   --quick          fewer rounds: to try something, not to quote it
-  --smoke          a few cycles of everything, whatever they take; the report
-                   goes to a directory that is removed
+  --smoke          a few cycles of everything, whatever they take; results and
+                   report go to a directory that is removed
   --faults         only the trials of faults, which count where the locks of
                    "rivals" have two holders, lose a lock, or hang
   --variant TEXT   only variants with TEXT in their names
@@ -52,7 +53,6 @@ make_work_directory() {
     work=$(mktemp -d "$where/zkr-bench.XXXXXX")
 }
 
-out=docs
 run=()
 smoke=false
 while [ $# -gt 0 ]; do
@@ -82,12 +82,22 @@ make_work_directory
 trap 'rm -rf -- "$work"' EXIT
 install_packages "$work/log" "${packages[@]}"
 build_peers
-! $smoke || out=$work/docs
-mkdir -p "$out/benchmarks"
-results=$out/benchmarks/results.json
+# A smoke changes no page and no results.
+out=docs
+kept=$build
+if $smoke; then
+    out=$work/docs
+    kept=$work
+    mkdir "$out"
+    cp docs/benchmarks.md "$out"
+fi
+results=$kept/results.json
 status=0
 tools/bench/zkr-bench run --build "$build" --work "$work/servers" \
     --out "$results" "${run[@]}" || status=$?
 [ "$status" -eq 0 ] || tail -n 30 "$work/servers/peers.log" >&2
-[ ! -e "$results" ] || tools/bench/zkr-bench report "$results" "$out" || status=1
+if [ -e "$results" ]; then
+    tools/bench/zkr-bench report "$results" "$out" || status=1
+    tools/bench/zkr-bench tables "$results" >"$kept/tables.md" || status=1
+fi
 exit "$status"

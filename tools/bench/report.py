@@ -1,52 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the report: the template, with tables and plots of the results.
+"""Brings the page docs/benchmarks.md up to date with results, and draws.
 
-In the template a line "@@NAME@@" becomes a table, and in the text
+The page has two kinds of marks, which do not show when it is rendered:
 
-    @{ratio TEXT}                           the median of that ratio
-    @{figure BENCH, VARIANT, PEER, FIGURE}  the median, with its unit
+    <!-- NAME --> ... <!-- end -->               a table, of BLOCKS below
+    0.5<!-- ratio TEXT -->                       the median of that ratio
+    12 µs<!-- figure BENCH, VARIANT, PEER, FIGURE -->   the median, with unit
 
-of the first of the numbers of servers, or of the one at the end of the latter.
+A ratio or figure is of the first of the numbers of servers, or, of a figure, of
+the one at the end. What the results do not have stays as the page has it.
 """
 
 import os
 import re
+import sys
 
-import faults_report
+import faults
 import figures
 import plot
 import stats
 import table
-
-TEMPLATE = "benchmarks.in.md"
-
-
-class Measured:
-    """The results, by what the table calls them."""
-
-    def __init__(self, results):
-        self.benches = results["benches"]
-        self.machine = results.get("machine", {})
-        self.faults = results.get("faults", {})
-
-    def variant(self, bench, nodes, variant):
-        """None: not measured."""
-        return self.benches.get(bench, {}).get(str(nodes), {}).get(variant)
-
-    def peer(self, bench, nodes, variant, peer):
-        """The lists of its figures; {}: not measured."""
-        found = self.variant(bench, nodes, variant) or {"peers": {}}
-        return found["peers"].get(peer, {}).get("figures", {})
-
-    def ratio(self, bench, nodes, variant, ratio):
-        """One value of each round; []: not measured."""
-        peer, figure = ratio.of
-        above = self.peer(bench, nodes, variant, peer).get(figure, [])
-        if ratio.to is None:
-            return above
-        peer, figure = ratio.to
-        below = self.peer(bench, nodes, variant, peer).get(figure, [])
-        return stats.ratios(above, below)
+from tables import Measured, heading, row, servers
 
 
 def variants():
@@ -55,72 +29,15 @@ def variants():
             yield bench, variant
 
 
-def row(cells):
-    return "| " + " | ".join(cells) + " |\n"
+def kept(old, start, unmeasured):
+    """The row that begins so, of the table that the page has."""
+    for line in old.splitlines(True):
+        if line.startswith(start):
+            return line
+    return unmeasured
 
 
-def heading(cells):
-    return row(cells) + row(["---"] + ["---:"] * (len(cells) - 1))
-
-
-# The tables of one variant.
-
-
-def peer_row(spec, found, columns):
-    if "figures" not in found:
-        why = found.get("unsupported", "not measured")
-        return row([spec.name, why] + [""] * (len(columns) - 1))
-    lists = found["figures"]
-    return row(
-        [spec.name]
-        + [figures.text(c, lists[c]) if c in lists else "" for c in columns]
-    )
-
-
-def peers_table(variant, peers):
-    text = heading([""] + [figures.heading(c) for c in variant.columns])
-    for spec in variant.peers:
-        text += peer_row(spec, peers.get(spec.name, {}), variant.columns)
-    return text
-
-
-def ratios_table(measured, bench, nodes, variant):
-    if not variant.ratios:
-        return ""
-    text = "\n" + heading(["", "median (quartiles)", "must"])
-    for ratio in variant.ratios:
-        values = measured.ratio(bench.name, nodes, variant.name, ratio)
-        text += row([ratio.text, figures.spread(values), ratio.must])
-    return text
-
-
-def variant_text(measured, bench, nodes, variant):
-    found = measured.variant(bench.name, nodes, variant.name)
-    if not found:
-        return ""
-    servers = "" if nodes == 1 else ", %d servers" % nodes
-    text = "\n**%s%s**\n\n" % (variant.name, servers)
-    text += peers_table(variant, found["peers"])
-    return text + ratios_table(measured, bench, nodes, variant)
-
-
-# Parts of the page.
-
-
-def bench_text(measured, bench):
-    text = "### `%s`: %s\n" % (bench.name, bench.title)
-    if bench.name not in measured.benches:
-        return text + "\nNot measured.\n"
-    if bench.plot:
-        text += "\n![%s](benchmarks/%s.svg)\n" % (bench.title, bench.name)
-    for variant in bench.variants:
-        for nodes in variant.nodes:
-            text += variant_text(measured, bench, nodes, variant)
-    return text
-
-
-def benches_text(measured):
-    return "\n".join(bench_text(measured, bench) for bench in table.BENCHES)
+# The tables. Each is made from the results and from what the page has.
 
 
 def is_held(must, value):
@@ -128,46 +45,110 @@ def is_held(must, value):
     return value <= bound if must.startswith("<=") else value >= bound
 
 
-def promise_row(values, ratio):
-    verdict = ""
-    if values:
-        held = is_held(ratio.must, stats.median(values))
-        verdict = "yes" if held else "**no**"
-    return row([ratio.text, ratio.must, figures.spread(values), verdict])
+def must_row(values, ratio, old):
+    start = [ratio.text, ratio.must]
+    if not values:
+        return kept(old, row(start)[:-1], row(start + ["not measured", ""]))
+    held = is_held(ratio.must, stats.median(values))
+    return row(start + [figures.spread(values), "yes" if held else "**no**"])
 
 
-def promises_text(measured):
+def must_text(measured, old):
     text = heading(["figure", "must", "median (quartiles)", "reached"])
     for bench, variant in variants():
         for ratio in variant.ratios:
             if ratio.must:
                 nodes = variant.nodes[0]
                 values = measured.ratio(bench.name, nodes, variant.name, ratio)
-                text += promise_row(values, ratio)
+                text += must_row(values, ratio, old)
     return text
 
 
-def runs_text(measured):
-    """When, and of which commits."""
-    runs = {
-        (found["when"], found.get("commit", ""))
-        for by_nodes in measured.benches.values()
-        for by_variant in by_nodes.values()
-        for found in by_variant.values()
-    }
-    return "".join("- measured %s, commit %s\n" % run for run in sorted(runs))
+# Variant and figure of `rivals`, and the heading of its column.
+RIVALS = (
+    ("nobody else there", "ns", "cycle"),
+    ("eight clients on one lock", "longest_by_mean", "longest wait by mean"),
+    ("eight clients on one lock", "rate", "cycles of eight"),
+    ("eight clients on one lock", "least_share", "least share of a client"),
+)
 
 
-def machine_text(measured):
-    found = dict(measured.machine)
-    packages = found.pop("packages", {})
-    text = "".join("- %s: %s\n" % pair for pair in sorted(found.items()))
-    for pair in packages.items():
-        text += "- %s %s\n" % pair
-    return text + runs_text(measured)
+def rivals_text(measured, old):
+    text = heading(["lock"] + [title for _, _, title in RIVALS])
+    for name, *_ in table.RIVAL_LOCKS:
+        lists = [
+            measured.peer("rivals", 1, variant, name).get(figure)
+            for variant, figure, _ in RIVALS
+        ]
+        start = row([name])[:-1]
+        if not all(lists):
+            text += kept(old, start, start + " not measured |\n")
+            continue
+        cells = [figures.text(f, of) for (_, f, _), of in zip(RIVALS, lists)]
+        text += row([name] + cells)
+    return text
 
 
-# The text between the tables.
+def letters(counts):
+    """What may have happened in a trial: its letter on the page, and how often."""
+    unfenced = counts.get("fenced", counts["stale"])
+    yield "2", counts["both"]
+    yield "S", unfenced
+    yield "s", counts["stale"] - unfenced
+    yield "L", counts["lost"]
+    yield "U", counts["untold"]
+    yield "W", counts["stuck"]
+
+
+def fault_cell(counts):
+    """Such as "2 S", or "W 1/3": not in all trials."""
+    if "trials" not in counts:
+        return "not tried"
+    trials = counts["trials"]
+    words = [
+        letter if count == trials else "%s %d/%d" % (letter, count, trials)
+        for letter, count in letters(counts)
+        if count
+    ]
+    return " ".join(words) or "-"
+
+
+def faults_text(measured, old):
+    text = heading(["lock"] + ["`%s`" % fault.name for fault in faults.FAULTS])
+    found = [measured.faults.get(fault.name) for fault in faults.FAULTS]
+    for lock, _, _ in faults.LOCKS:
+        start = row([lock])[:-1]
+        if not all(found):
+            text += kept(old, start, start + " not measured |\n")
+            continue
+        text += row(
+            [lock] + [fault_cell(of["locks"].get(lock, {})) for of in found]
+        )
+    return text
+
+
+def machine_text(measured, old):
+    if not measured.machine:
+        return old
+    of = dict(measured.machine)
+    packages = of.pop("packages", {})
+    text = "- " + ", ".join("%s: %s" % pair for pair in sorted(of.items()))
+    text += "\n- " + ", ".join("%s %s" % pair for pair in packages.items())
+    runs = {"%s (%s)" % run for run in measured.runs()}
+    if len(measured.benches) < len(table.BENCHES) or not measured.faults:
+        runs.update(re.findall(r"[-\d]+ \(\w+\)", old.partition("- measured ")[2]))
+    return text + "\n- measured " + ", ".join(sorted(runs)) + "\n"
+
+
+BLOCKS = {
+    "machine": machine_text,
+    "must": must_text,
+    "rivals": rivals_text,
+    "faults": faults_text,
+}
+
+
+# The figures in the text. "": not measured.
 
 
 def ratio_word(measured, wanted):
@@ -176,8 +157,8 @@ def ratio_word(measured, wanted):
             if ratio.text == wanted:
                 nodes = variant.nodes[0]
                 values = measured.ratio(bench.name, nodes, variant.name, ratio)
-                return figures.number(stats.median(values)) if values else "?"
-    raise KeyError("the template names no ratio: " + wanted)
+                return figures.number(stats.median(values)) if values else ""
+    raise KeyError("the page names no ratio: " + wanted)
 
 
 def figure_word(measured, wanted):
@@ -185,26 +166,30 @@ def figure_word(measured, wanted):
     for bench, variant in variants():
         if (bench.name, variant.name) == (bench_name, variant_name):
             number = nodes[0] if nodes else variant.nodes[0]
+            if peer not in [spec.name for spec in variant.peers]:
+                break
             lists = measured.peer(bench_name, number, variant_name, peer)
-            return figures.text(figure, lists[figure]) if lists else "?"
-    raise KeyError("the template names no figure: " + wanted)
+            return figures.text(figure, lists[figure]) if lists else ""
+    raise KeyError("the page names no figure: " + wanted)
 
 
-def fill(template, measured):
-    tables = {
-        "machine": machine_text,
-        "promises": promises_text,
-        "benches": benches_text,
-        "faults": faults_report.text,
-    }
-    words = {"ratio": ratio_word, "figure": figure_word}
-    text = re.sub(
-        r"@\{(\w+)\s+([^}]*)\}",
-        lambda m: words[m[1]](measured, " ".join(m[2].split())),
-        template,
+WORDS = {"ratio": ratio_word, "figure": figure_word}
+
+
+def renew(page, measured):
+    """The page, with the figures of the results."""
+
+    def block(m):
+        return m[1] + BLOCKS[m[2]](measured, m[3]) + m[4]
+
+    def word(m):
+        return (WORDS[m[3]](measured, " ".join(m[4].split())) or m[1]) + m[2]
+
+    page = re.sub(
+        r"(<!-- (\w+) -->\n)(.*?)(<!-- end -->\n)", block, page, flags=re.S
     )
     return re.sub(
-        r"^@@(\w+)@@\n", lambda m: tables[m[1]](measured), text, flags=re.M
+        r"([\d.,]+(?: µs)?)(<!--\s+(ratio|figure)\s+([^>]*?)\s+-->)", word, page
     )
 
 
@@ -217,8 +202,7 @@ def plot_row(measured, bench, nodes, variant, spec):
     values = figures.scaled(bench.plot, lists.get(bench.plot, []))
     if not values or min(values) <= 0:
         return None
-    servers = "" if nodes == 1 else ", %d servers" % nodes
-    label = "%s%s: %s" % (variant.name, servers, spec.name)
+    label = "%s%s: %s" % (variant.name, servers(nodes), spec.name)
     return label, spec.name.startswith("zkrecipes"), values
 
 
@@ -232,26 +216,37 @@ def plot_rows(measured, bench):
     return [row for row in rows if row]
 
 
-def write_plots(measured, directory):
-    os.makedirs(directory, exist_ok=True)
-    for bench in table.BENCHES:
-        rows = plot_rows(measured, bench) if bench.plot else []
-        if rows:
-            axis = "%s %s (%s is better)" % (
-                figures.heading(bench.plot),
-                figures.unit(bench.plot),
-                figures.better(bench.plot),
-            )
-            output = os.path.join(directory, bench.name + ".svg")
-            plot.draw(bench.title, axis, rows, output)
+def is_complete(measured, bench):
+    """Whether all of its rows can be drawn."""
+    return all(
+        measured.variant(bench.name, nodes, variant.name)
+        for variant in bench.variants
+        for nodes in variant.nodes
+    )
+
+
+def draw(measured, bench, directory):
+    axis = "%s %s (%s is better)" % (
+        figures.heading(bench.plot),
+        figures.unit(bench.plot),
+        figures.better(bench.plot),
+    )
+    output = os.path.join(directory, bench.name + ".svg")
+    plot.draw(bench.title, axis, plot_rows(measured, bench), output)
 
 
 def write(results, directory):
-    """Writes benchmarks.md, and plots in benchmarks/."""
+    """Renews benchmarks.md, and the plots in benchmarks/."""
     measured = Measured(results)
-    here = os.path.dirname(os.path.abspath(__file__))
-    with open(os.path.join(here, TEMPLATE)) as file:
-        text = fill(file.read(), measured)
-    with open(os.path.join(directory, "benchmarks.md"), "w") as file:
-        file.write(text)
-    write_plots(measured, os.path.join(directory, "benchmarks"))
+    path = os.path.join(directory, "benchmarks.md")
+    with open(path) as file:
+        page = renew(file.read(), measured)
+    with open(path, "w") as file:
+        file.write(page)
+    plots = os.path.join(directory, "benchmarks")
+    os.makedirs(plots, exist_ok=True)
+    for bench in table.BENCHES:
+        if bench.plot and is_complete(measured, bench):
+            draw(measured, bench, plots)
+        elif bench.plot and bench.name in measured.benches:
+            print("%s: not drawn, a part is missing" % bench.name, file=sys.stderr)
