@@ -4,7 +4,7 @@
  * <zkrecipes/zkrecipes.h> does not include this header, because no program
  * needs it outside of its tests.
  *
- * docs/using.md, "Testing your program", has the other faults: a server that
+ * docs/guide.md, "Testing", has the other faults: a server that
  * stops, a process that stops, a node that an operator deletes.
  */
 #ifndef ZKRECIPES_TESTING_H

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Checks that the library has its static probe, and that bpftrace, where there is
-# one, understands the one-liners of docs/using.md.
+# one, understands the one-liners of docs/guide.md.
 #
 #   probes.sh LIBRARY DOCUMENT
 set -eu
@@ -37,6 +37,6 @@ while IFS= read -r program; do
     count=$((count + 1))
 done <"$tmp/all"
 [ "$count" -eq 3 ] || {
-    echo "docs/using.md has $count one-liners for bpftrace, not 3"
+    echo "docs/guide.md has $count one-liners for bpftrace, not 3"
     exit 1
 }
