@@ -7,7 +7,7 @@ set -eu
 document=$1
 shift
 
-tests=$(sed -n 's/^static void \([a-z_]*\)(void \*\*state)$/\1/p' "$@")
+tests=$(sed -nE 's/^TEST(_[A-Z]+)?\(([a-z_]+)[,)].*/\2/p' "$@")
 # Names of tests have four words at least.
 named=$(grep -Eo '`[a-z]+(_[a-z]+){3,}`' "$document" | tr -d '`' |
     grep -v '^zkr_' | sort -u)
