@@ -34,4 +34,5 @@ for page in $(grep -L '^\.so' "$directory"/*.3) "$@"; do
         mandoc -T lint -W warning "$page" || failed=1
     fi
 done
+[ $failed -ne 0 ] || command -v mandoc >/dev/null || exit 77
 exit $failed

@@ -16,7 +16,7 @@ if ! readelf -n "$library" | grep -A1 'Provider: zkrecipes' |
 fi
 if ! command -v bpftrace >/dev/null; then
     echo 'there is no bpftrace; the probe itself is there'
-    exit 0
+    exit 77
 fi
 
 # Each one-liner of the document is compiled, with the arguments of the probe;

@@ -6,6 +6,7 @@
 #   completions.sh BUILD BINDIR LIBDIR BASH_DIR ZSH_DIR FISH_DIR
 set -euo pipefail
 build=$1
+result=0
 
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -40,6 +41,8 @@ if command -v zsh >/dev/null; then
         echo ${_comps[zk-lockctl]}
         whence -v _zk-lockctl | sed "s/.* //"' zsh "$zsh_dir")
     expect zsh "${said%%$'\n'*}" _zk-lockctl
+else
+    result=77
 fi
 
 if command -v fish >/dev/null; then
@@ -47,4 +50,7 @@ if command -v fish >/dev/null; then
         set fish_complete_path '$fish_dir'
         complete -C 'zk-lockctl wat'")
     expect fish "$said" watch
+else
+    result=77
 fi
+exit $result

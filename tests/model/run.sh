@@ -9,15 +9,17 @@ usage() {
     cat <<'TEXT'
 run.sh [--faults N] [--clients N]
 
-  --faults N   how many of the five faults happen in one run, each once (2)
+  --faults N   how many of the five faults happen in one run of the recipe, each
+               once (2); what is left out is found with two
   --clients N  at most 3
 TEXT
 }
 
+faults=()
 sizes=()
 while [ $# -gt 0 ]; do
     case $1 in
-    --faults) sizes+=("-DFAULTS=$2") ;;
+    --faults) faults=("-DFAULTS=$2") ;;
     --clients) sizes+=("-DCLIENTS=$2") ;;
     -h | --help)
         usage
@@ -64,7 +66,7 @@ report() { # name, how many errors there should be
     fi
 }
 
-explore -DSAFETY '' "${sizes[@]}"
+explore -DSAFETY '' "${faults[@]}" "${sizes[@]}"
 report 'the recipe' 0
 explore -DNP -l -DCLIENTS=2 # every run comes to an end
 report 'no cycle' 0
