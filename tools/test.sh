@@ -124,7 +124,8 @@ while [ $# -gt 0 ]; do
         build+=-clang
         packages+=(clang "libclang-rt-$(clang_of_this_debian)-dev")
         export CC=clang CXX=clang++
-        setup+=(-Db_lundef=false)
+        # Here for what it warns of; gcc's builds are optimized in full.
+        setup+=(-Db_lundef=false -Doptimization=1 -Ddebug=false)
         ;;
     --servers | --peers)
         [ $# -ge 2 ] || die 64 "$1 needs a name: 12, 13 or sid"
