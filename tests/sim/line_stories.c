@@ -33,6 +33,11 @@ static zkr_session *session;
 static zkr_mutex *mutex;
 static zkr_mutex *twin; /* another handle on the same path */
 static zkr_rwlock *rwlock;
+static zkr_mutex *staying; /* NULL: the lock does not stay */
+
+static void nothing(void)
+{
+}
 
 static void begin(void)
 {
@@ -55,8 +60,30 @@ static void end(void)
     zkr_mutex_free(mutex);
     zkr_mutex_free(twin);
     zkr_rwlock_free(rwlock);
+    zkr_mutex_free(staying);
+    staying = NULL;
     (void)zkr_session_close(session);
 }
+
+#define STORY_WITH(test, others)                                               \
+    static void tell_##test(void);                                             \
+    static void test##_told(void)                                              \
+    {                                                                          \
+        begin();                                                               \
+        tell_##test();                                                         \
+        end();                                                                 \
+    }                                                                          \
+    TEST(test)                                                                 \
+    {                                                                          \
+        story.anew = (others);                                                 \
+        succeeds(test##_told, nothing);                                        \
+    }                                                                          \
+    static void tell_##test(void)
+
+/* STORY(name) { ... } is a test that tells it; the second time with the same
+ * session of the holder, or ANEW. */
+#define STORY(test)      STORY_WITH(test, false)
+#define STORY_ANEW(test) STORY_WITH(test, true)
 
 static void some_time(void)
 {
@@ -81,10 +108,16 @@ static void expect(int rc)
         world_fail("it cannot be asked for: %s", zkr_error_detail());
 }
 
-static void ask_as(int i, zkr_mutex *m)
+static void ask_within(int i, zkr_mutex *m, int64_t timeout_ms,
+                       zkr_request **request)
 {
     ours[i] = (struct ours){ .attempt = oracle_asked(TELLER, false, -1) };
-    expect(zkr_mutex_acquire_async(m, -1, on_told, &ours[i], NULL));
+    expect(zkr_mutex_acquire_async(m, timeout_ms, on_told, &ours[i], request));
+}
+
+static void ask_as(int i, zkr_mutex *m)
+{
+    ask_within(i, m, -1, NULL);
 }
 
 static void ask_for(int i)
@@ -92,16 +125,28 @@ static void ask_for(int i)
     ask_as(i, mutex);
 }
 
+static void ask_to(int i, bool read, int64_t timeout_ms)
+{
+    ours[i] = (struct ours){ .attempt = oracle_asked(TELLER, read, -1) };
+    expect((read ? zkr_rwlock_acquire_read_async
+                 : zkr_rwlock_acquire_write_async)(rwlock, timeout_ms, on_told,
+                                                   &ours[i], NULL));
+}
+
 static void ask_write(int i)
 {
-    ours[i] = (struct ours){ .attempt = oracle_asked(TELLER, false, -1) };
-    expect(zkr_rwlock_acquire_write_async(rwlock, -1, on_told, &ours[i], NULL));
+    ask_to(i, false, -1);
 }
 
 static void ask_read(int i)
 {
-    ours[i] = (struct ours){ .attempt = oracle_asked(TELLER, true, -1) };
-    expect(zkr_rwlock_acquire_read_async(rwlock, -1, on_told, &ours[i], NULL));
+    ask_to(i, true, -1);
+}
+
+static void cancel(zkr_request *request)
+{
+    (void)zkr_request_cancel(request);
+    zkr_request_free(request);
 }
 
 static void await_grant(int i)
@@ -113,6 +158,15 @@ static void await_grant(int i)
     if (!ours[i].told || ours[i].rc != ZKR_OK)
         world_fail("claim %d is not granted the lock: %s", i,
                    ours[i].told ? zkr_strerror(ours[i].rc) : "it waits");
+}
+
+/* The first of so many claims has the lock. */
+static void queue_up(int claims)
+{
+    for (int i = 0; i < claims; i++)
+        ask_for(i);
+    await_grant(0);
+    some_time();
 }
 
 static void still_waits(int i)
@@ -208,6 +262,13 @@ static const char *node_of(int nth)
     world_fail("there are no such claims");
 }
 
+static const char *own_path(void)
+{
+    const char *path = node_of(0);
+
+    return arena_copy(path, strlen(path));
+}
+
 #define STRANGER     "/_c_57ca8e00-0000-4000-8000-000000000000-lock-"
 #define OTHER_WRITER "/_c_57ca8e00-0000-4000-8000-000000000000-__WRIT__"
 #define OTHER_READER "/_c_57ca8e00-0000-4000-8000-000000000000-__READ__"
@@ -230,10 +291,6 @@ static void cut_ours(int directions, int64_t duration)
         server_cut(TELLER, r, directions, duration);
 }
 
-static void nothing(void)
-{
-}
-
 static void holder_has_it(void)
 {
     start(&users[HOLDER]);
@@ -243,13 +300,9 @@ static void holder_has_it(void)
 
 /* -- neighbours ------------------------------------------------------------ */
 
-static void hand_over(void)
+STORY(a_neighbour_is_next_without_a_request)
 {
-    begin();
-    for (int i = 0; i < 4; i++)
-        ask_for(i);
-    await_grant(0);
-    some_time();
+    queue_up(4);
     count_from_here();
     for (int i = 0; i < 3; i++) {
         int64_t now = sim_now;
@@ -261,17 +314,10 @@ static void hand_over(void)
     }
     only_these_were_asked(0, 0);
     pass_on(3);
-    end();
 }
 
-TEST(a_neighbour_is_next_without_a_request)
+STORY(two_handles_have_one_line)
 {
-    succeeds(hand_over, nothing);
-}
-
-static void hand_over_between_handles(void)
-{
-    begin();
     ask_as(0, mutex);
     await_grant(0);
     ask_as(1, twin);
@@ -281,21 +327,11 @@ static void hand_over_between_handles(void)
     await_grant(1);
     only_these_were_asked(0, 0);
     pass_on(1);
-    end();
 }
 
-TEST(two_handles_have_one_line)
+STORY(a_neighbour_without_its_node_is_not_next)
 {
-    succeeds(hand_over_between_handles, nothing);
-}
-
-static void delete_a_neighbour(void)
-{
-    begin();
-    for (int i = 0; i < 3; i++)
-        ask_for(i);
-    await_grant(0);
-    some_time();
+    queue_up(3);
     operate(ZKR__ZK_DELETE, node_of(1), "");
     some_time();
     pass_on(0);
@@ -303,47 +339,28 @@ static void delete_a_neighbour(void)
     still_waits(1);
     pass_on(2);
     take_and_pass_on(1);
-    end();
-}
-
-TEST(a_neighbour_without_its_node_is_not_next)
-{
-    succeeds(delete_a_neighbour, nothing);
 }
 
 /* The first of ours gives up, and others are still ahead of the next. */
-static void give_up_behind_others(void)
+STORY(our_first_claim_may_be_behind_others)
 {
     zkr_request *request;
 
     holder_has_it();
-    begin();
-    ours[0] = (struct ours){ .attempt = oracle_asked(TELLER, false, -1) };
-    expect(zkr_mutex_acquire_async(mutex, -1, on_told, &ours[0], &request));
+    ask_within(0, mutex, -1, &request);
     ask_for(1);
     some_time();
-    (void)zkr_request_cancel(request);
-    zkr_request_free(request);
+    cancel(request);
     some_time();
     still_waits(1);
     give_back(&users[HOLDER]);
     take_and_pass_on(1);
-    end();
-}
-
-TEST(our_first_claim_may_be_behind_others)
-{
-    succeeds(give_up_behind_others, nothing);
 }
 
 /* Both nodes go, and the events come in order: the third claim is next. */
-static void delete_two(void)
+STORY(a_lost_lock_passes_to_the_neighbour)
 {
-    begin();
-    for (int i = 0; i < 3; i++)
-        ask_for(i);
-    await_grant(0);
-    some_time();
+    queue_up(3);
     operate(ZKR__ZK_DELETE, node_of(0), "");
     operate(ZKR__ZK_DELETE, node_of(1), "");
     await_grant(2);
@@ -352,12 +369,6 @@ static void delete_two(void)
     pass_on(0);
     pass_on(2);
     take_and_pass_on(1);
-    end();
-}
-
-TEST(a_lost_lock_passes_to_the_neighbour)
-{
-    succeeds(delete_two, nothing);
 }
 
 static void await_reconnect(void)
@@ -368,13 +379,9 @@ static void await_reconnect(void)
     some_time();
 }
 
-static void come_back(void)
+STORY(a_new_connection_begins_without_knowledge)
 {
-    begin();
-    ask_for(0);
-    ask_for(1);
-    await_grant(0);
-    some_time();
+    queue_up(2);
     await_reconnect();
     count_from_here();
     pass_on(0);
@@ -382,14 +389,12 @@ static void come_back(void)
     if (asked(ZKR__ZK_SURVEY) == 0)
         world_fail("what was known on the last connection counts");
     pass_on(1);
-    end();
 }
 
 /* Its own node is seen again, because somebody has written to it. */
-static void come_back_behind_another(void)
+STORY(a_new_connection_knows_nothing_of_others)
 {
     holder_has_it();
-    begin();
     ask_for(0);
     some_time();
     await_reconnect();
@@ -401,21 +406,13 @@ static void come_back_behind_another(void)
     if (asked(ZKR__ZK_SURVEY) == 0)
         world_fail("what was known on the last connection counts");
     pass_on(0);
-    end();
-}
-
-TEST(a_new_connection_begins_without_knowledge)
-{
-    succeeds(come_back, nothing);
-    succeeds(come_back_behind_another, nothing);
 }
 
 /* It lists on the new connection, because somebody has written to the node
  * before it; then it knows as much as before. */
-static void come_back_and_list(void)
+STORY(a_list_on_a_new_connection_is_enough)
 {
     holder_has_it();
-    begin();
     ask_for(0);
     some_time();
     await_reconnect();
@@ -426,21 +423,11 @@ static void come_back_and_list(void)
     await_grant(0);
     only_these_were_asked(0, 0);
     pass_on(0);
-    end();
 }
 
-TEST(a_list_on_a_new_connection_is_enough)
+STORY(one_list_serves_all_that_wait)
 {
-    succeeds(come_back_and_list, nothing);
-}
-
-static void come_back_together(void)
-{
-    begin();
-    for (int i = 0; i < 3; i++)
-        ask_for(i);
-    await_grant(0);
-    some_time();
+    queue_up(3);
     await_reconnect();
     ask_for(3); /* its list serves all of them */
     some_time();
@@ -451,21 +438,11 @@ static void come_back_together(void)
     }
     only_these_were_asked(0, 0);
     pass_on(3);
-    end();
 }
 
-TEST(one_list_serves_all_that_wait)
+STORY(nodes_that_stay_are_waited_for)
 {
-    succeeds(come_back_together, nothing);
-}
-
-static void leave_a_node(void)
-{
-    begin();
-    ask_for(0);
-    ask_for(1);
-    await_grant(0);
-    some_time();
+    queue_up(2);
     acls_deny(ZKR_PERMISSION_DELETE, 2, -1, world.timeout);
     pass_on(0);
     await_grant(1);
@@ -475,21 +452,11 @@ static void leave_a_node(void)
     fiber_sleep(world.timeout / 2);
     still_waits(2);
     take_and_pass_on(2); /* the session has ended */
-    end();
 }
 
-TEST(nodes_that_stay_are_waited_for)
+STORY(neighbours_wait_for_nodes_that_stay)
 {
-    succeeds(leave_a_node, nothing);
-}
-
-static void leave_a_node_ahead(void)
-{
-    begin();
-    for (int i = 0; i < 3; i++)
-        ask_for(i);
-    await_grant(0);
-    some_time();
+    queue_up(3);
     acls_deny(ZKR_PERMISSION_DELETE, 2, -1, world.timeout);
     pass_on(0);
     await_grant(1);
@@ -500,12 +467,6 @@ static void leave_a_node_ahead(void)
     fiber_sleep(world.timeout / 2);
     still_waits(2);
     take_and_pass_on(2); /* the session has ended */
-    end();
-}
-
-TEST(neighbours_wait_for_nodes_that_stay)
-{
-    succeeds(leave_a_node_ahead, nothing);
 }
 
 /* Somebody writes to the node of the nth claim, which is to be watched once
@@ -519,30 +480,19 @@ static void lose_the_watch(int nth)
     fiber_sleep(20 * MS);
 }
 
-static void lose_a_neighbour_unseen(void)
+STORY(a_neighbour_that_is_not_watched_is_not_next)
 {
-    begin();
-    ask_for(0);
-    ask_for(1);
-    await_grant(0);
-    some_time();
+    queue_up(2);
     lose_the_watch(1);
     pass_on(0);
     fiber_sleep(20 * MS);
     still_waits(1);
     take_and_pass_on(1);
-    end();
-}
-
-TEST(a_neighbour_that_is_not_watched_is_not_next)
-{
-    succeeds(lose_a_neighbour_unseen, nothing);
 }
 
 /* The second is about to be granted the lock, and the third could be. */
-static void cancel_two(void)
+STORY(a_cancelled_claim_lets_nobody_in)
 {
-    begin();
     ask_as(0, twin);
     ask_for(1);
     ask_for(2);
@@ -560,24 +510,16 @@ static void cancel_two(void)
         if (ours[i].rc != ZKR_ECANCELED)
             world_fail("claim %d is told %s", i, zkr_strerror(ours[i].rc));
     }
-    end();
-}
-
-TEST(a_cancelled_claim_lets_nobody_in)
-{
-    succeeds(cancel_two, nothing);
 }
 
 /* The delete of the first one is delayed. */
-static void come_behind_one_that_goes(void)
+STORY(a_claim_given_back_is_not_waited_for)
 {
     const char *first;
 
-    begin();
     ask_for(0);
     await_grant(0);
-    first = node_of(0);
-    first = arena_copy(first, strlen(first));
+    first = own_path();
     refuse(ZKR__ZK_DELETE, NULL, INT32_MAX);
     pass_on(0);
     some_time();
@@ -588,12 +530,6 @@ static void come_behind_one_that_goes(void)
         world_fail("it has waited for one that was given back");
     refuse(ZKR__ZK_DELETE, NULL, 0);
     pass_on(1);
-    end();
-}
-
-TEST(a_claim_given_back_is_not_waited_for)
-{
-    succeeds(come_behind_one_that_goes, nothing);
 }
 
 /* -- writes ---------------------------------------------------------------- */
@@ -603,65 +539,50 @@ static void on_written(int rc, const struct zkr_stat *stat, void *user)
     writes_told(user, rc, stat);
 }
 
-static void write_and_leave(int directions, int64_t timeout_ms)
+/* It creates one node each time. */
+static void write_guarded(int64_t timeout_ms)
 {
-    struct write *w;
-
-    begin();
-    ask_for(0);
-    ask_for(1);
-    await_grant(0);
-    some_time();
-    cut_ours(directions, world.timeout / 5);
-    w = writes_asked(ours[0].attempt, ZKR__ZK_CREATE,
+    struct write *w =
+        writes_asked(ours[0].attempt, ZKR__ZK_CREATE,
                      story.time == 0 ? "/locks/one" : "/locks/two", true);
+
     expect(zkr_grant_guarded_create_async(ours[0].grant, w->path, w->data,
                                           strlen(w->data), timeout_ms,
                                           on_written, w));
+}
+
+static void write_and_leave(int directions, int64_t timeout_ms)
+{
+    queue_up(2);
+    cut_ours(directions, world.timeout / 5);
+    write_guarded(timeout_ms);
     fiber_sleep(world.timeout / 10);
     pass_on(0);
     fiber_sleep(world.timeout / 20);
     still_waits(1);
     take_and_pass_on(1);
-    end();
 }
 
-static void write_unanswered(void)
+STORY(a_write_is_over_before_the_next_is_granted)
 {
     write_and_leave(WAY_DOWN, -1);
 }
 
-static void write_late(void)
+STORY(a_late_write_is_over_before_the_next_is_granted)
 {
     write_and_leave(WAY_UP, -1);
 }
 
-static void write_in_vain(void)
+STORY(a_write_in_vain_is_over_before_the_next_is_granted)
 {
     write_and_leave(WAY_UP, 20);
 }
 
-TEST(a_write_is_over_before_the_next_is_granted)
-{
-    succeeds(write_unanswered, nothing);
-    succeeds(write_late, nothing);
-    succeeds(write_in_vain, nothing);
-}
-
 /* The answer is lost with the connection, and the node stays for a while. */
-static void write_and_lose_the_answer(void)
+STORY(a_write_without_an_answer_delays_the_next)
 {
-    struct write *w;
-
-    begin();
-    ask_for(0);
-    ask_for(1);
-    await_grant(0);
-    some_time();
-    w = writes_asked(ours[0].attempt, ZKR__ZK_CREATE,
-                     story.time == 0 ? "/locks/one" : "/locks/two", true);
-    expect(zkr_grant_guarded_create_async(ours[0].grant, w->path, w->data,
-                                          strlen(w->data), -1, on_written, w));
+    queue_up(2);
+    write_guarded(-1);
     await_reconnect();
     refuse(ZKR__ZK_DELETE, NULL, INT32_MAX);
     pass_on(0);
@@ -669,42 +590,24 @@ static void write_and_lose_the_answer(void)
     still_waits(1);
     refuse(ZKR__ZK_DELETE, NULL, 0);
     take_and_pass_on(1);
-    end();
 }
 
-TEST(a_write_without_an_answer_delays_the_next)
-{
-    succeeds(write_and_lose_the_answer, nothing);
-}
-
-static void write_and_pass_on(void)
+STORY(a_write_that_was_answered_delays_nobody)
 {
     const char *first;
-    struct write *w;
 
-    begin();
     ask_for(0);
     ask_for(1);
     await_grant(0);
-    w = writes_asked(ours[0].attempt, ZKR__ZK_CREATE,
-                     story.time == 0 ? "/locks/one" : "/locks/two", true);
-    expect(zkr_grant_guarded_create_async(ours[0].grant, w->path, w->data,
-                                          strlen(w->data), -1, on_written, w));
+    write_guarded(-1);
     some_time();
-    first = node_of(0);
-    first = arena_copy(first, strlen(first));
+    first = own_path();
     cut_ours(WAY_UP, world.timeout / 5);
     pass_on(0);
     await_grant(1);
     if (find_child(first) == NULL)
         world_fail("it has waited for the delete");
     pass_on(1);
-    end();
-}
-
-TEST(a_write_that_was_answered_delays_nobody)
-{
-    succeeds(write_and_pass_on, nothing);
 }
 
 /* -- the create alone ------------------------------------------------------ */
@@ -719,9 +622,8 @@ static void settle(void)
     }
 }
 
-static void acquire_again(void)
+STORY(the_create_alone_is_the_acquire)
 {
-    begin();
     settle();
     count_from_here();
     for (int i = 0; i < 3; i++) {
@@ -730,21 +632,14 @@ static void acquire_again(void)
         some_time();
     }
     only_these_were_asked(3, 0);
-    end();
-}
-
-TEST(the_create_alone_is_the_acquire)
-{
-    succeeds(acquire_again, nothing);
 }
 
 /* Others make the directory again, and theirs have the numbers of ours. The
  * last of them holds the lock. */
-static void replace_the_directory(void)
+STORY(another_directory_has_other_numbers)
 {
     int32_t before_it;
 
-    begin();
     settle();
     before_it = tree_find(WORLD_PATH, ensemble_committed())->cversion;
     operate(ZKR__ZK_DELETE, WORLD_PATH, "");
@@ -762,17 +657,10 @@ static void replace_the_directory(void)
     still_waits(0);
     operate(ZKR__ZK_DELETE, find_child(STRANGER)->path, "");
     take_and_pass_on(0);
-    end();
 }
 
-TEST(another_directory_has_other_numbers)
+STORY(a_gap_in_the_numbers_is_somebody)
 {
-    succeeds(replace_the_directory, nothing);
-}
-
-static void meet_a_stranger(void)
-{
-    begin();
     settle();
     operate(ZKR__ZK_CREATE, WORLD_PATH STRANGER, "");
     some_time();
@@ -781,51 +669,30 @@ static void meet_a_stranger(void)
     still_waits(0);
     operate(ZKR__ZK_DELETE, find_child(STRANGER)->path, "");
     take_and_pass_on(0);
-    end();
-}
-
-TEST(a_gap_in_the_numbers_is_somebody)
-{
-    succeeds(meet_a_stranger, nothing);
-}
-
-static void try_as(int i, zkr_request **request)
-{
-    ours[i] = (struct ours){ .attempt = oracle_asked(TELLER, false, -1) };
-    expect(zkr_mutex_acquire_async(mutex, 0, on_told, &ours[i], request));
 }
 
 /* The second and the third have one list, which shows that the lock is free. */
-static void try_together(void)
+STORY(a_try_waits_for_no_neighbour)
 {
     zkr_request *request;
 
-    begin();
     settle();
-    try_as(0, &request);
-    try_as(1, NULL);
-    try_as(2, NULL);
-    (void)zkr_request_cancel(request);
-    zkr_request_free(request);
+    ask_within(0, mutex, 0, &request);
+    ask_within(1, mutex, 0, NULL);
+    ask_within(2, mutex, 0, NULL);
+    cancel(request);
     some_time();
     await_grant(1);
     if (!ours[2].told || ours[2].rc != ZKR_EBUSY)
         world_fail("a try waits behind another");
     pass_on(1);
-    end();
-}
-
-TEST(a_try_waits_for_no_neighbour)
-{
-    succeeds(try_together, nothing);
 }
 
 /* -- the only node ahead --------------------------------------------------- */
 
-static void wait_for_one(void)
+STORY(a_claim_that_waits_for_one_does_not_list)
 {
     holder_has_it();
-    begin();
     ask_for(0);
     some_time();
     count_from_here();
@@ -833,19 +700,12 @@ static void wait_for_one(void)
     await_grant(0);
     only_these_were_asked(0, 0);
     pass_on(0);
-    end();
-}
-
-TEST(a_claim_that_waits_for_one_does_not_list)
-{
-    succeeds(wait_for_one, nothing);
 }
 
 /* Its own node goes first, and the event comes first. */
-static void lose_the_own_node(void)
+STORY(a_claim_without_a_node_is_not_next)
 {
     holder_has_it();
-    begin();
     ask_for(0);
     ask_for(1);
     some_time();
@@ -855,18 +715,11 @@ static void lose_the_own_node(void)
     still_waits(0);
     pass_on(1);
     take_and_pass_on(0);
-    end();
 }
 
-TEST(a_claim_without_a_node_is_not_next)
-{
-    succeeds(lose_the_own_node, nothing);
-}
-
-static void lose_the_own_node_unseen(void)
+STORY(a_claim_that_does_not_watch_its_node_is_not_next)
 {
     holder_has_it();
-    begin();
     ask_for(0);
     some_time();
     lose_the_watch(0);
@@ -874,27 +727,19 @@ static void lose_the_own_node_unseen(void)
     fiber_sleep(20 * MS);
     still_waits(0);
     take_and_pass_on(0);
-    end();
-}
-
-TEST(a_claim_that_does_not_watch_its_node_is_not_next)
-{
-    succeeds(lose_the_own_node_unseen, nothing);
 }
 
 /* A writer of another session puts a reader at its place, and goes. */
-static void downgrade_another(void)
+STORY(a_writer_ahead_may_be_a_reader_next)
 {
     const char *writer;
     char reader[128];
 
     holder_has_it();
     writer = zkr_grant_node(users[HOLDER].grant);
-    begin();
     ask_write(0);
     some_time();
-    (void)snprintf(reader, sizeof(reader), "%s%s%s", WORLD_PATH,
-                   "/_c_57ca8e00-0000-4000-8000-000000000000-__READ__",
+    (void)snprintf(reader, sizeof(reader), "%s%s%s", WORLD_PATH, OTHER_READER,
                    writer + strlen(writer) - 10);
     operate_as(ZKR__ZK_CREATE, ZKR__ZK_PERSISTENT, reader, "");
     some_time();
@@ -903,12 +748,6 @@ static void downgrade_another(void)
     still_waits(0);
     operate(ZKR__ZK_DELETE, reader, "");
     take_and_pass_on(0);
-    end();
-}
-
-TEST(a_writer_ahead_may_be_a_reader_next)
-{
-    succeeds(downgrade_another, nothing);
 }
 
 /* -- ghosts ---------------------------------------------------------------- */
@@ -925,35 +764,23 @@ static int come_to_a_follower(void)
     return replica;
 }
 
-/* The server of ours keeps the node of the holder. */
-static void wait_behind_a_ghost(void)
+/* The server of ours keeps the node of the holder. The answer that one claim
+ * has from the leader is no knowledge of the others. */
+STORY_ANEW(each_asks_for_its_ghosts)
 {
     struct node *ghost;
 
     holder_has_it();
-    begin();
     ghost =
         tree_find(zkr_grant_node(users[HOLDER].grant), ensemble_committed());
     ghost->haunts = 1 + come_to_a_follower();
     ensemble_kill_session(ghost->session);
-    for (int i = 0; i < 2; i++)
-        ask_for(i);
-    await_grant(0);
-    some_time();
+    queue_up(2);
     pass_on(0);
     fiber_sleep(world.timeout / 2);
     still_waits(1);
     take_and_pass_on(1);
     give_back(&users[HOLDER]);
-    end();
-}
-
-/* The answer that one claim has from the leader is no knowledge of the others.
- */
-TEST(each_asks_for_its_ghosts)
-{
-    story.anew = true;
-    succeeds(wait_behind_a_ghost, nothing);
 }
 
 static void far(int64_t round_trip)
@@ -990,7 +817,6 @@ static void await_ghost_left_out(void)
 
 static void ask_behind_a_ghost(void)
 {
-    begin();
     ask_read(0);
     take_and_pass_on(0); /* the number 0 is given out */
     holder_has_it();
@@ -1002,7 +828,7 @@ static void ask_behind_a_ghost(void)
 }
 
 /* Meanwhile the session holds another lock, so that its lease runs. */
-static void others_go_before_a_ghost(void)
+STORY_ANEW(a_claim_that_leaves_out_a_ghost_is_confirmed)
 {
     zkr_unfair_mutex *unfair;
     zkr_grant *held;
@@ -1021,17 +847,10 @@ static void others_go_before_a_ghost(void)
     zkr_grant_free(held);
     zkr_unfair_mutex_free(unfair);
     give_back(&users[HOLDER]);
-    end();
-}
-
-TEST(a_claim_that_leaves_out_a_ghost_is_confirmed)
-{
-    story.anew = true;
-    succeeds(others_go_before_a_ghost, nothing);
 }
 
 /* Both have one list: the third one's was under way. */
-static void list_with_one_who_knows(void)
+STORY_ANEW(a_ghost_is_left_out_by_one)
 {
     ask_behind_a_ghost();
     far(100 * MS);
@@ -1048,22 +867,15 @@ static void list_with_one_who_knows(void)
     take_and_pass_on(1);
     take_and_pass_on(2);
     give_back(&users[HOLDER]);
-    end();
-}
-
-TEST(a_ghost_is_left_out_by_one)
-{
-    story.anew = true;
-    succeeds(list_with_one_who_knows, nothing);
 }
 
 /* The node before it is read once more, because somebody has written to it;
- * meanwhile its own node goes, and then the connection. The read is sent again
- * later than the list. */
-static void lose_the_own_node_and_read(void)
+ * meanwhile its own node goes, and then the connection. The read is sent
+ * again later than the list. Regression: it listed at once, and began to
+ * read with a request that was in flight. */
+STORY(a_read_is_answered_before_the_next)
 {
     holder_has_it();
-    begin();
     ask_for(0);
     some_time();
     far(200 * MS);
@@ -1082,21 +894,12 @@ static void lose_the_own_node_and_read(void)
         world_fail("it waits without a node");
     give_back(&users[HOLDER]);
     take_and_pass_on(0);
-    end();
-}
-
-/* Regression: it listed at once, and began to read with a request that was in
- * flight. */
-TEST(a_read_is_answered_before_the_next)
-{
-    succeeds(lose_the_own_node_and_read, nothing);
 }
 
 /* -- readers --------------------------------------------------------------- */
 
-static void share(void)
+STORY(readers_are_neighbours_of_a_writer)
 {
-    begin();
     ask_write(0);
     for (int i = 1; i < 4; i++)
         ask_read(i);
@@ -1115,12 +918,6 @@ static void share(void)
     await_grant(4);
     only_these_were_asked(0, 0);
     pass_on(4);
-    end();
-}
-
-TEST(readers_are_neighbours_of_a_writer)
-{
-    succeeds(share, nothing);
 }
 
 /* A reader beside a writer, which another thread gives back. */
@@ -1128,12 +925,6 @@ static struct {
     int64_t after;
     bool tries; /* to read, then */
 } meddling;
-
-static void try_read(int i)
-{
-    ours[i] = (struct ours){ .attempt = oracle_asked(TELLER, true, -1) };
-    expect(zkr_rwlock_acquire_read_async(rwlock, 0, on_told, &ours[i], NULL));
-}
 
 static void *meddle(void *arg)
 {
@@ -1143,7 +934,7 @@ static void *meddle(void *arg)
     oracle_over(ours[0].attempt);
     (void)zkr_grant_release_async(ours[0].grant, NULL, NULL);
     if (meddling.tries)
-        try_read(2);
+        ask_to(2, true, 0);
     return NULL;
 }
 
@@ -1188,14 +979,14 @@ static void give_both_back(zkr_grant *read)
 
 static void begin_with_writer(void)
 {
-    begin();
     ask_write(0);
     await_grant(0);
 }
 
-/* The next writer has listed before the create of the reader, and learns of it
- * when the writer has been given back. */
-static void list_too_early(void)
+/* The next writer has listed before the create of the reader, and learns of
+ * it when the writer has been given back. Regression: both were granted the
+ * lock, the writer and then the reader. */
+STORY(a_reader_beside_its_writer_is_ahead_unseen)
 {
     zkr_grant *read;
 
@@ -1212,18 +1003,11 @@ static void list_too_early(void)
     still_waits(1);
     give_both_back(read);
     take_and_pass_on(1);
-    end();
 }
 
-/* Regression: both were granted the lock, the writer and then the reader. */
-TEST(a_reader_beside_its_writer_is_ahead_unseen)
-{
-    succeeds(list_too_early, nothing);
-}
-
-/* The same; but when the next writer has listed, a reader of others is ahead of
- * it, the only one, and goes. */
-static void list_too_early_behind_another(void)
+/* The same; but when the next writer has listed, a reader of others is ahead
+ * of it, the only one, and goes. */
+STORY(a_reader_unseen_is_ahead_when_others_go)
 {
     zkr_grant *read;
 
@@ -1242,18 +1026,12 @@ static void list_too_early_behind_another(void)
     refuse(ZKR__ZK_DELETE, NULL, 0);
     give_both_back(read);
     take_and_pass_on(1);
-    end();
-}
-
-TEST(a_reader_unseen_is_ahead_when_others_go)
-{
-    succeeds(list_too_early_behind_another, nothing);
 }
 
 /* The reader shares its list with a try. To the reader the writer does not
  * count, because it stands beside it; to the try, because it has been given
  * back. */
-static void list_with_a_try(void)
+STORY(a_writer_that_was_given_back_refuses_no_try)
 {
     zkr_grant *read;
 
@@ -1272,23 +1050,16 @@ static void list_with_a_try(void)
     give_both_back(read);
     pass_on(1);
     pass_on(2);
-    end();
 }
 
-TEST(a_writer_that_was_given_back_refuses_no_try)
-{
-    succeeds(list_with_a_try, nothing);
-}
-
-/* The node of the writer has gone, and no event tells yet. A node that is left
- * from before it, and the list of a try, make the reader's number the next
- * one. */
-static void come_beside_nobody(void)
+/* The node of the writer has gone, and no event tells yet. A node that is
+ * left from before it, and the list of a try, make the reader's number the
+ * next one. */
+STORY(a_reader_with_the_next_number_lists)
 {
     zkr_grant *read = NULL;
     int rc;
 
-    begin();
     for (int i = 0; i < 2; i++) {
         ask_write(1);
         take_and_pass_on(1);
@@ -1302,8 +1073,7 @@ static void come_beside_nobody(void)
     await_grant(0);
     operate(ZKR__ZK_DELETE, zkr_grant_node(ours[0].grant), "");
     fiber_sleep(5 * MS);
-    ours[2] = (struct ours){ .attempt = oracle_asked(TELLER, false, -1) };
-    expect(zkr_rwlock_acquire_write_async(rwlock, 0, on_told, &ours[2], NULL));
+    ask_to(2, false, 0);
     rc = downgrade(&read);
     if (rc != ZKR_ELOST)
         world_fail("it is told %s", zkr_strerror(rc));
@@ -1312,22 +1082,18 @@ static void come_beside_nobody(void)
     some_time();
     if (ours[2].grant != NULL)
         pass_on(2);
-    end();
-}
-
-TEST(a_reader_with_the_next_number_lists)
-{
-    succeeds(come_beside_nobody, nothing);
 }
 
 /* The create of the reader fails, and the delete of the writer, too, for as
- * long as the next create takes. */
-static void come_beside_too_late(void)
+ * long as the next create takes. Regression: between its two creates the
+ * reader was not in the line, and the next writer was granted the lock. The
+ * node of the writer before it was still there, so the reader was granted
+ * it, too. */
+STORY(a_reader_beside_nobody_is_not_granted)
 {
     zkr_grant *read = NULL;
     int rc;
 
-    begin();
     ask_write(0);
     ask_write(1);
     await_grant(0);
@@ -1340,37 +1106,19 @@ static void come_beside_too_late(void)
         world_fail("it is told %s", zkr_strerror(rc));
     zkr_grant_free(ours[0].grant);
     take_and_pass_on(1);
-    end();
-}
-
-/* Regression: between its two creates the reader was not in the line, and the
- * next writer was granted the lock. The node of the writer before it was still
- * there, so the reader was granted it, too. */
-TEST(a_reader_beside_nobody_is_not_granted)
-{
-    succeeds(come_beside_too_late, nothing);
 }
 
 /* -- a lock that stays -----------------------------------------------------
  *
  * Each fault happens twice in a life of the lock, too. */
 
-static zkr_mutex *staying;
-
-static void begin_staying(void)
+static void let_it_stay(void)
 {
     struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
 
-    begin();
     opts.retain_ms = (uint32_t)(100 * world.timeout / MS);
     expect(zkr_mutex_new(session, WORLD_PATH, &opts, &staying));
     world.processes[TELLER].stays.ms = opts.retain_ms;
-}
-
-static void end_staying(void)
-{
-    zkr_mutex_free(staying);
-    end();
 }
 
 static void await_grant_with(int i, uint64_t handoff)
@@ -1391,14 +1139,19 @@ static void await_grant_state(int i, enum zkr_grant_state_kind state)
         world_fail("the grant of claim %d is in another state", i);
 }
 
-/* Others come in between: the members that wait have no node any more. */
-static void expire_under_members(void)
+static void four_wait_for_it(void)
 {
-    begin_staying();
     for (int i = 0; i < 4; i++)
         ask_as(i, staying);
     await_grant_with(0, 0);
     pass_on(0);
+}
+
+/* Others come in between: the members that wait have no node any more. */
+STORY(members_outlive_their_delegate)
+{
+    let_it_stay();
+    four_wait_for_it();
     await_grant_with(1, 1);
     start(&users[HOLDER]);
     ask(&users[HOLDER]);
@@ -1417,21 +1170,12 @@ static void expire_under_members(void)
         some_time();
     }
     pass_on(3);
-    end_staying();
 }
 
-TEST(members_outlive_their_delegate)
+STORY(a_node_that_stays_may_be_deleted)
 {
-    succeeds(expire_under_members, nothing);
-}
-
-static void delete_what_is_held(void)
-{
-    begin_staying();
-    for (int i = 0; i < 4; i++)
-        ask_as(i, staying);
-    await_grant_with(0, 0);
-    pass_on(0);
+    let_it_stay();
+    four_wait_for_it();
     for (int i = 1; i < 3; i++) {
         await_grant(i);
         some_time();
@@ -1442,12 +1186,11 @@ static void delete_what_is_held(void)
         pass_on(i);
     }
     pass_on(3);
-    end_staying();
 }
 
-static void delete_what_is_kept(void)
+STORY(a_node_that_stays_unheld_may_be_deleted)
 {
-    begin_staying();
+    let_it_stay();
     for (int i = 0; i < 3; i++) {
         ask_as(i, staying);
         await_grant_with(i, 0);
@@ -1458,20 +1201,13 @@ static void delete_what_is_kept(void)
         some_time();
         only_these_were_asked(0, 0);
     }
-    end_staying();
-}
-
-TEST(a_node_that_stays_may_be_deleted)
-{
-    succeeds(delete_what_is_held, nothing);
-    succeeds(delete_what_is_kept, nothing);
 }
 
 /* Nobody here knows yet that the connection is lost. The lease runs, and the
  * grant is in doubt until there is another one. */
-static void take_it_without_a_connection(void)
+STORY(a_connection_goes_while_a_member_comes)
 {
-    begin_staying();
+    let_it_stay();
     ask_as(0, staying);
     await_grant_with(0, 0);
     pass_on(0);
@@ -1486,13 +1222,12 @@ static void take_it_without_a_connection(void)
         pass_on(i);
         some_time();
     }
-    end_staying();
 }
 
 /* What is in doubt is not handed on: the next has a node of its own. */
-static void wait_for_it_without_a_connection(void)
+STORY(a_member_waits_for_a_node_in_doubt)
 {
-    begin_staying();
+    let_it_stay();
     ask_as(0, staying);
     await_grant(0);
     for (int i = 1; i < 3; i++) {
@@ -1511,13 +1246,12 @@ static void wait_for_it_without_a_connection(void)
             world_fail("a node in doubt is handed on");
     }
     pass_on(2);
-    end_staying();
 }
 
 /* Nor is it when nobody had it meanwhile. */
-static void ask_for_it_without_a_connection(void)
+STORY(a_member_asks_for_a_node_in_doubt)
 {
-    begin_staying();
+    let_it_stay();
     ask_as(0, staying);
     await_grant(0);
     for (int i = 1; i < 3; i++) {
@@ -1531,12 +1265,4 @@ static void ask_for_it_without_a_connection(void)
         await_grant_with(i, 0);
     }
     pass_on(2);
-    end_staying();
-}
-
-TEST(a_connection_goes_while_a_member_comes)
-{
-    succeeds(take_it_without_a_connection, nothing);
-    succeeds(wait_for_it_without_a_connection, nothing);
-    succeeds(ask_for_it_without_a_connection, nothing);
 }
