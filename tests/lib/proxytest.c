@@ -46,50 +46,42 @@ static int start_all(void)
 {
     static const char *const java[] = { "-Djute.maxbuffer=3000000", NULL };
     const struct server_opts opts = { .java_opts = java };
-    struct fixture *f = &all;
-
-    if (server_start(&opts, &f->server) != SERVER_OK)
+    if (server_start(&opts, &all.server) != SERVER_OK)
         return -1;
-    return admin_open(server_hosts(f->server), &f->direct);
+    return admin_open(server_hosts(all.server), &all.direct);
 }
 
 static int stop_all(void)
 {
-    struct fixture *f = &all;
-
-    admin_close(f->direct);
-    server_stop(f->server);
+    admin_close(all.direct);
+    server_stop(all.server);
     return 0;
 }
 
 static int set_up(void)
 {
-    struct fixture *f = &all;
-
-    f->events = recorder_new();
-    f->replies = recorder_new();
-    return proxy_start(server_hosts(f->server), &f->proxy);
+    all.events = recorder_new();
+    all.replies = recorder_new();
+    return proxy_start(server_hosts(all.server), &all.proxy);
 }
 
-static void close_client(struct fixture *f)
+static void close_client(void)
 {
-    if (f->zh != NULL)
-        zookeeper_close(f->zh);
-    f->zh = NULL;
+    if (all.zh != NULL)
+        zookeeper_close(all.zh);
+    all.zh = NULL;
 }
 
 static int tear_down(void)
 {
-    struct fixture *f = &all;
-
-    proxy_heal(f->proxy);
-    proxy_forget_rules(f->proxy);
-    proxy_release(f->proxy);
-    close_client(f);
-    proxy_stop(f->proxy);
-    recorder_free(f->events);
-    recorder_free(f->replies);
-    return admin_delete_tree(f->direct, "/t");
+    proxy_heal(all.proxy);
+    proxy_forget_rules(all.proxy);
+    proxy_release(all.proxy);
+    close_client();
+    proxy_stop(all.proxy);
+    recorder_free(all.events);
+    recorder_free(all.replies);
+    return admin_delete_tree(all.direct, "/t");
 }
 
 FIXTURE(set_up, tear_down)
@@ -110,11 +102,11 @@ static void on_event(zhandle_t *zh, int type, int code, const char *path,
         recorder_add(context, code, 0);
 }
 
-static void start_client(struct fixture *f, int session_ms)
+static void start_client(int session_ms)
 {
-    f->zh = zookeeper_init2(proxy_hosts(f->proxy), on_event, session_ms, NULL,
-                            f->events, ZOO_NO_LOG_CLIENTENV, ignore_log);
-    assert_non_null(f->zh);
+    all.zh = zookeeper_init2(proxy_hosts(all.proxy), on_event, session_ms, NULL,
+                             all.events, ZOO_NO_LOG_CLIENTENV, ignore_log);
+    assert_non_null(all.zh);
 }
 
 static bool is_connected(void *zh)
@@ -122,18 +114,18 @@ static bool is_connected(void *zh)
     return zoo_state(zh) == ZOO_CONNECTED_STATE;
 }
 
-static void await_connection(const struct fixture *f)
+static void await_connection(void)
 {
-    assert_true(wait_until(is_connected, f->zh, WAIT_MS));
+    assert_true(wait_until(is_connected, all.zh, WAIT_MS));
 }
 
 /* With a parent node for what the test creates. */
-static int64_t open_client(struct fixture *f)
+static int64_t open_client(void)
 {
-    assert_int_equal(admin_create(f->direct, "/t", NULL), ZOK);
-    start_client(f, SESSION_MS);
-    await_connection(f);
-    return zoo_client_id(f->zh)->client_id;
+    assert_int_equal(admin_create(all.direct, "/t", NULL), ZOK);
+    start_client(SESSION_MS);
+    await_connection();
+    return zoo_client_id(all.zh)->client_id;
 }
 
 struct call {
@@ -157,122 +149,117 @@ static void on_strings(int rc, const struct String_vector *strings,
     on_string(rc, NULL, data);
 }
 
-static struct call *new_call(const struct fixture *f, int number)
+static struct call *new_call(int number)
 {
     struct call *call = malloc(sizeof(*call));
 
     assert_non_null(call);
-    *call = (struct call){ .replies = f->replies, .number = number };
+    *call = (struct call){ .replies = all.replies, .number = number };
     return call;
 }
 
-static void send_create_flags(const struct fixture *f, const char *path,
-                              int number, int flags)
+static void send_create_flags(const char *path, int number, int flags)
 {
-    assert_int_equal(zoo_acreate(f->zh, path, NULL, -1, &ZOO_OPEN_ACL_UNSAFE,
-                                 flags, on_string, new_call(f, number)),
+    assert_int_equal(zoo_acreate(all.zh, path, NULL, -1, &ZOO_OPEN_ACL_UNSAFE,
+                                 flags, on_string, new_call(number)),
                      ZOK);
 }
 
-static void send_create(const struct fixture *f, const char *path, int number)
+static void send_create(const char *path, int number)
 {
-    send_create_flags(f, path, number, 0);
+    send_create_flags(path, number, 0);
 }
 
-static void send_list(const struct fixture *f, const char *path, int number)
+static void send_list(const char *path, int number)
 {
     assert_int_equal(
-        zoo_aget_children(f->zh, path, 0, on_strings, new_call(f, number)),
-        ZOK);
+        zoo_aget_children(all.zh, path, 0, on_strings, new_call(number)), ZOK);
 }
 
-static void await_replies(const struct fixture *f, size_t count)
+static void await_replies(size_t count)
 {
-    assert_true(recorder_wait(f->replies, count, WAIT_MS));
+    assert_true(recorder_wait(all.replies, count, WAIT_MS));
 }
 
 /* Reply number `i` was to this request, with this code. */
-static void assert_reply(const struct fixture *f, size_t i, int number, int rc)
+static void assert_reply(size_t i, int number, int rc)
 {
     int64_t got_number;
     int got_rc;
 
-    assert_true(recorder_wait(f->replies, i + 1, WAIT_MS));
-    assert_true(recorder_get(f->replies, i, &got_rc, &got_number));
+    assert_true(recorder_wait(all.replies, i + 1, WAIT_MS));
+    assert_true(recorder_get(all.replies, i, &got_rc, &got_number));
     assert_int_equal(got_number, number);
     assert_int_equal(got_rc, rc);
 }
 
-static void assert_no_reply(const struct fixture *f, size_t count)
+static void assert_no_reply(size_t count)
 {
-    assert_false(recorder_wait(f->replies, count + 1, QUIET_MS));
+    assert_false(recorder_wait(all.replies, count + 1, QUIET_MS));
 }
 
-static void assert_exists(const struct fixture *f, const char *path)
+static void assert_exists(const char *path)
 {
-    assert_int_equal(admin_exists(f->direct, path, NULL), ZOK);
+    assert_int_equal(admin_exists(all.direct, path, NULL), ZOK);
 }
 
-static void assert_missing(const struct fixture *f, const char *path)
+static void assert_missing(const char *path)
 {
-    assert_int_equal(admin_exists(f->direct, path, NULL), ZNONODE);
+    assert_int_equal(admin_exists(all.direct, path, NULL), ZNONODE);
 }
 
-static void assert_rule_done(const struct fixture *f)
+static void assert_rule_done(void)
 {
-    assert_true(proxy_wait_rule(f->proxy, WAIT_MS));
-    assert_true(proxy_rule_done(f->proxy));
+    assert_true(proxy_wait_rule(all.proxy, WAIT_MS));
+    assert_true(proxy_rule_done(all.proxy));
 }
 
 /* The client was cut off, and comes back with the session it had. */
-static void assert_reconnects(const struct fixture *f, int64_t session)
+static void assert_reconnects(int64_t session)
 {
     int code;
 
-    assert_true(recorder_wait(f->events, 3, WAIT_MS));
-    assert_true(recorder_get(f->events, 1, &code, NULL));
+    assert_true(recorder_wait(all.events, 3, WAIT_MS));
+    assert_true(recorder_get(all.events, 1, &code, NULL));
     assert_int_equal(code, ZOO_CONNECTING_STATE);
-    await_connection(f);
-    assert_int_equal(zoo_client_id(f->zh)->client_id, session);
+    await_connection();
+    assert_int_equal(zoo_client_id(all.zh)->client_id, session);
 }
 
 /* Forwarding and counting */
 
-static void assert_counts(const struct fixture *f, long requests, long flights,
-                          int in_flight)
+static void assert_counts(long requests, long flights, int in_flight)
 {
-    assert_int_equal(proxy_requests(f->proxy, PROXY_ANY), requests);
-    assert_int_equal(proxy_flights(f->proxy), flights);
-    assert_int_equal(proxy_max_in_flight(f->proxy), in_flight);
+    assert_int_equal(proxy_requests(all.proxy, PROXY_ANY), requests);
+    assert_int_equal(proxy_flights(all.proxy), flights);
+    assert_int_equal(proxy_max_in_flight(all.proxy), in_flight);
 }
 
 /* A client works through the proxy, and is counted. */
 TEST(test_forwards)
 {
-    struct fixture *f = &all;
     struct admin *a;
     char text[16];
 
-    assert_int_equal(admin_open(proxy_hosts(f->proxy), &a), ZOK);
+    assert_int_equal(admin_open(proxy_hosts(all.proxy), &a), ZOK);
     assert_int_equal(admin_create(a, "/t", "text"), ZOK);
     assert_int_equal(admin_get(a, "/t", text, sizeof(text)), ZOK);
     assert_string_equal(text, "text");
     assert_int_equal(admin_exists(a, "/t/none", NULL), ZNONODE);
     admin_close(a);
 
-    assert_counts(f, 3, 3, 1);
-    assert_int_equal(proxy_requests(f->proxy, PROXY_CONNECT), 1);
-    assert_int_equal(proxy_requests(f->proxy, ZOO_CREATE_OP), 1);
-    assert_int_equal(proxy_requests(f->proxy, ZOO_GETDATA_OP), 1);
-    assert_int_equal(proxy_requests(f->proxy, ZOO_EXISTS_OP), 1);
-    assert_int_equal(proxy_requests(f->proxy, PROXY_CLOSE), 1);
-    assert_int_equal(proxy_requests(f->proxy, 12345), 0);
+    assert_counts(3, 3, 1);
+    assert_int_equal(proxy_requests(all.proxy, PROXY_CONNECT), 1);
+    assert_int_equal(proxy_requests(all.proxy, ZOO_CREATE_OP), 1);
+    assert_int_equal(proxy_requests(all.proxy, ZOO_GETDATA_OP), 1);
+    assert_int_equal(proxy_requests(all.proxy, ZOO_EXISTS_OP), 1);
+    assert_int_equal(proxy_requests(all.proxy, PROXY_CLOSE), 1);
+    assert_int_equal(proxy_requests(all.proxy, 12345), 0);
 }
 
 /* Nodes of 2 MB pass in both directions. */
 TEST(test_big_frames)
 {
-    struct fixture *f = &all;
     char *data = malloc(BIG_SIZE + 1);
     char *copy = malloc(BIG_SIZE + 1);
     struct admin *a;
@@ -282,7 +269,7 @@ TEST(test_big_frames)
     for (int i = 0; i < BIG_SIZE; i++)
         data[i] = (char)('a' + i % 23);
     data[BIG_SIZE] = '\0';
-    assert_int_equal(admin_open(proxy_hosts(f->proxy), &a), ZOK);
+    assert_int_equal(admin_open(proxy_hosts(all.proxy), &a), ZOK);
     assert_int_equal(admin_create(a, "/t", data), ZOK);
     assert_int_equal(admin_get(a, "/t", copy, BIG_SIZE + 1), ZOK);
     assert_string_equal(copy, data);
@@ -294,60 +281,56 @@ TEST(test_big_frames)
 /* Two requests sent together are one flight, one after the other two. */
 TEST(test_flights)
 {
-    struct fixture *f = &all;
+    (void)open_client();
+    proxy_set_latency(all.proxy, LATENCY_MS);
+    send_create("/t/a", 1);
+    send_list("/t", 2);
+    await_replies(2);
+    assert_counts(2, 1, 2);
 
-    (void)open_client(f);
-    proxy_set_latency(f->proxy, LATENCY_MS);
-    send_create(f, "/t/a", 1);
-    send_list(f, "/t", 2);
-    await_replies(f, 2);
-    assert_counts(f, 2, 1, 2);
-
-    proxy_reset_counts(f->proxy);
-    send_create(f, "/t/b", 3);
-    await_replies(f, 3);
-    send_list(f, "/t", 4);
-    await_replies(f, 4);
-    assert_counts(f, 2, 2, 1);
-    assert_int_equal(proxy_requests(f->proxy, ZOO_CREATE_OP), 1);
-    assert_int_equal(proxy_requests(f->proxy, ZOO_GETCHILDREN_OP), 1);
+    proxy_reset_counts(all.proxy);
+    send_create("/t/b", 3);
+    await_replies(3);
+    send_list("/t", 4);
+    await_replies(4);
+    assert_counts(2, 2, 1);
+    assert_int_equal(proxy_requests(all.proxy, ZOO_CREATE_OP), 1);
+    assert_int_equal(proxy_requests(all.proxy, ZOO_GETCHILDREN_OP), 1);
 }
 
 /* No reply comes sooner than the latency. */
 TEST(test_latency)
 {
-    struct fixture *f = &all;
     int64_t start_ms;
 
-    (void)open_client(f);
-    proxy_set_latency(f->proxy, LATENCY_MS);
+    (void)open_client();
+    proxy_set_latency(all.proxy, LATENCY_MS);
     start_ms = now_ms();
-    send_list(f, "/t", 1);
-    assert_reply(f, 0, 1, ZOK);
+    send_list("/t", 1);
+    assert_reply(0, 1, ZOK);
     assert_in_range(now_ms() - start_ms, LATENCY_MS, WAIT_MS);
 
-    proxy_rule_error(f->proxy, ZOO_GETCHILDREN_OP, 1, ZTHROTTLEDOP);
+    proxy_rule_error(all.proxy, ZOO_GETCHILDREN_OP, 1, ZTHROTTLEDOP);
     start_ms = now_ms();
-    send_list(f, "/t", 2);
-    assert_reply(f, 1, 2, ZTHROTTLEDOP);
+    send_list("/t", 2);
+    assert_reply(1, 2, ZTHROTTLEDOP);
     assert_in_range(now_ms() - start_ms, LATENCY_MS, WAIT_MS);
 }
 
 /* Some replies come sooner, some later. */
 TEST(test_jitter)
 {
-    struct fixture *f = &all;
     int64_t least = WAIT_MS;
     int64_t most = 0;
 
-    (void)open_client(f);
-    proxy_set_latency(f->proxy, LATENCY_MS);
-    proxy_set_jitter(f->proxy, 50);
+    (void)open_client();
+    proxy_set_latency(all.proxy, LATENCY_MS);
+    proxy_set_jitter(all.proxy, 50);
     for (int i = 0; i < 20; i++) {
         int64_t took = now_ms();
 
-        send_list(f, "/t", i + 1);
-        assert_reply(f, i, i + 1, ZOK);
+        send_list("/t", i + 1);
+        assert_reply(i, i + 1, ZOK);
         took = now_ms() - took;
         assert_true(took >= LATENCY_MS / 2);
         least = took < least ? took : least;
@@ -361,78 +344,71 @@ TEST(test_jitter)
 /* The server does what was asked; the client never learns. */
 TEST(test_drop_reply)
 {
-    struct fixture *f = &all;
-    int64_t session = open_client(f);
+    int64_t session = open_client();
 
-    proxy_rule(f->proxy, ZOO_CREATE_OP, 1, PROXY_DROP_REPLY);
-    assert_false(proxy_rule_done(f->proxy));
-    send_create(f, "/t/a", 1);
-    assert_reply(f, 0, 1, ZCONNECTIONLOSS);
-    assert_rule_done(f);
-    assert_exists(f, "/t/a");
-    assert_reconnects(f, session);
+    proxy_rule(all.proxy, ZOO_CREATE_OP, 1, PROXY_DROP_REPLY);
+    assert_false(proxy_rule_done(all.proxy));
+    send_create("/t/a", 1);
+    assert_reply(0, 1, ZCONNECTIONLOSS);
+    assert_rule_done();
+    assert_exists("/t/a");
+    assert_reconnects(session);
 }
 
 /* The server never hears of it; what was sent before it is done. */
 TEST(test_drop_request)
 {
-    struct fixture *f = &all;
-    int64_t session = open_client(f);
+    int64_t session = open_client();
 
-    proxy_set_latency(f->proxy, LATENCY_MS);
-    proxy_rule(f->proxy, ZOO_CREATE_OP, 2, PROXY_DROP_REQUEST);
-    send_create(f, "/t/before", 1);
-    send_create(f, "/t/lost", 2);
-    assert_reply(f, 0, 1, ZCONNECTIONLOSS);
-    assert_reply(f, 1, 2, ZCONNECTIONLOSS);
-    assert_rule_done(f);
-    assert_reconnects(f, session);
-    assert_exists(f, "/t/before");
-    assert_missing(f, "/t/lost");
+    proxy_set_latency(all.proxy, LATENCY_MS);
+    proxy_rule(all.proxy, ZOO_CREATE_OP, 2, PROXY_DROP_REQUEST);
+    send_create("/t/before", 1);
+    send_create("/t/lost", 2);
+    assert_reply(0, 1, ZCONNECTIONLOSS);
+    assert_reply(1, 2, ZCONNECTIONLOSS);
+    assert_rule_done();
+    assert_reconnects(session);
+    assert_exists("/t/before");
+    assert_missing("/t/lost");
 }
 
 /* The first of three is answered, the second is held. */
-static void hold_second(struct fixture *f, enum proxy_action action,
-                        const char *listed)
+static void hold_second(enum proxy_action action, const char *listed)
 {
-    (void)open_client(f);
-    proxy_rule(f->proxy, ZOO_CREATE_OP, 2, action);
-    send_create(f, "/t/a", 1);
-    send_create(f, "/t/b", 2);
-    send_list(f, listed, 3);
-    assert_rule_done(f);
-    assert_reply(f, 0, 1, ZOK);
-    assert_no_reply(f, 1);
+    (void)open_client();
+    proxy_rule(all.proxy, ZOO_CREATE_OP, 2, action);
+    send_create("/t/a", 1);
+    send_create("/t/b", 2);
+    send_list(listed, 3);
+    assert_rule_done();
+    assert_reply(0, 1, ZOK);
+    assert_no_reply(1);
 }
 
-static void release_two(struct fixture *f)
+static void release_two(void)
 {
-    proxy_release(f->proxy);
-    assert_reply(f, 1, 2, ZOK);
-    assert_reply(f, 2, 3, ZOK);
+    proxy_release(all.proxy);
+    assert_reply(1, 2, ZOK);
+    assert_reply(2, 3, ZOK);
 }
 
 /* A held reply holds those behind it, and none before. */
 TEST(test_hold_reply)
 {
-    struct fixture *f = &all;
+    hold_second(PROXY_HOLD_REPLY, "/t");
+    assert_exists("/t/b");
 
-    hold_second(f, PROXY_HOLD_REPLY, "/t");
-    assert_exists(f, "/t/b");
-
-    release_two(f);
+    release_two();
 }
 
 /* A held request holds those behind it, and none before. */
 TEST(test_hold_request)
 {
-    struct fixture *f = &all;
+    hold_second(PROXY_HOLD_REQUEST, "/t/b");
+    assert_missing("/t/b");
+    assert_int_equal(proxy_requests(all.proxy, PROXY_ANY), 3);
 
-    hold_second(f, PROXY_HOLD_REQUEST, "/t/b");
-    assert_missing(f, "/t/b");
-    assert_int_equal(proxy_requests(f->proxy, PROXY_ANY), 3);
-
-    release_two(f);
+    release_two();
 }
 
 static bool has_late_node(void *direct)
@@ -440,157 +416,142 @@ static bool has_late_node(void *direct)
     return admin_exists(direct, "/t/late", NULL) == ZOK;
 }
 
-static void hang_up_while_held(struct fixture *f)
+static void hang_up_while_held(void)
 {
-    (void)open_client(f);
-    proxy_rule(f->proxy, ZOO_CREATE_OP, 1, PROXY_HOLD_REQUEST);
-    send_create(f, "/t/late", 1);
-    assert_rule_done(f);
-    close_client(f);
+    (void)open_client();
+    proxy_rule(all.proxy, ZOO_CREATE_OP, 1, PROXY_HOLD_REQUEST);
+    send_create("/t/late", 1);
+    assert_rule_done();
+    close_client();
 }
 
 /* A held request reaches the server even after its client has hung up. */
 TEST(test_late_request)
 {
-    struct fixture *f = &all;
-
-    hang_up_while_held(f);
+    hang_up_while_held();
     sleep_ms(QUIET_MS);
-    assert_missing(f, "/t/late");
+    assert_missing("/t/late");
 
-    proxy_release(f->proxy);
-    assert_true(wait_until(has_late_node, f->direct, WAIT_MS));
+    proxy_release(all.proxy);
+    assert_true(wait_until(has_late_node, all.direct, WAIT_MS));
 }
 
 /* The answer made up here comes in its turn; the server does not see it. */
 TEST(test_error_reply)
 {
-    struct fixture *f = &all;
-
-    (void)open_client(f);
-    proxy_set_latency(f->proxy, LATENCY_MS);
-    proxy_rule_error(f->proxy, ZOO_CREATE_OP, 2, ZTHROTTLEDOP);
-    send_create(f, "/t/a", 1);
-    send_create(f, "/t/b", 2);
-    send_create(f, "/t/c", 3);
-    assert_reply(f, 0, 1, ZOK);
-    assert_reply(f, 1, 2, ZTHROTTLEDOP);
-    assert_reply(f, 2, 3, ZOK);
-    assert_rule_done(f);
-    assert_missing(f, "/t/b");
-    assert_exists(f, "/t/c");
-    assert_counts(f, 3, 1, 3);
+    (void)open_client();
+    proxy_set_latency(all.proxy, LATENCY_MS);
+    proxy_rule_error(all.proxy, ZOO_CREATE_OP, 2, ZTHROTTLEDOP);
+    send_create("/t/a", 1);
+    send_create("/t/b", 2);
+    send_create("/t/c", 3);
+    assert_reply(0, 1, ZOK);
+    assert_reply(1, 2, ZTHROTTLEDOP);
+    assert_reply(2, 3, ZOK);
+    assert_rule_done();
+    assert_missing("/t/b");
+    assert_exists("/t/c");
+    assert_counts(3, 1, 3);
 }
 
 /* It waits behind a reply that is held, and goes with it. */
 TEST(test_error_behind_held)
 {
-    struct fixture *f = &all;
+    (void)open_client();
+    proxy_rule(all.proxy, ZOO_CREATE_OP, 1, PROXY_HOLD_REPLY);
+    proxy_rule_error(all.proxy, ZOO_GETCHILDREN_OP, 1, ZTHROTTLEDOP);
+    send_create("/t/a", 1);
+    send_list("/t", 2);
+    assert_no_reply(0);
+    assert_false(proxy_rule_done(all.proxy));
 
-    (void)open_client(f);
-    proxy_rule(f->proxy, ZOO_CREATE_OP, 1, PROXY_HOLD_REPLY);
-    proxy_rule_error(f->proxy, ZOO_GETCHILDREN_OP, 1, ZTHROTTLEDOP);
-    send_create(f, "/t/a", 1);
-    send_list(f, "/t", 2);
-    assert_no_reply(f, 0);
-    assert_false(proxy_rule_done(f->proxy));
-
-    proxy_release(f->proxy);
-    assert_reply(f, 0, 1, ZOK);
-    assert_reply(f, 1, 2, ZTHROTTLEDOP);
-    assert_rule_done(f);
+    proxy_release(all.proxy);
+    assert_reply(0, 1, ZOK);
+    assert_reply(1, 2, ZTHROTTLEDOP);
+    assert_rule_done();
 }
 
 /* A rule waits for its type; two rules for one request take two. */
 TEST(test_rules_count)
 {
-    struct fixture *f = &all;
-
-    (void)open_client(f);
-    proxy_rule_error(f->proxy, ZOO_CREATE_OP, 2, ZTHROTTLEDOP);
-    proxy_rule_error(f->proxy, PROXY_ANY, 3, ZAPIERROR);
-    send_list(f, "/t", 1);
-    send_create(f, "/t/a", 2);
-    send_create(f, "/t/b", 3);
-    assert_reply(f, 0, 1, ZOK);
-    assert_reply(f, 1, 2, ZOK);
-    assert_reply(f, 2, 3, ZTHROTTLEDOP);
-    assert_false(proxy_rule_done(f->proxy));
-    send_list(f, "/t", 4);
-    assert_reply(f, 3, 4, ZAPIERROR);
-    assert_rule_done(f);
+    (void)open_client();
+    proxy_rule_error(all.proxy, ZOO_CREATE_OP, 2, ZTHROTTLEDOP);
+    proxy_rule_error(all.proxy, PROXY_ANY, 3, ZAPIERROR);
+    send_list("/t", 1);
+    send_create("/t/a", 2);
+    send_create("/t/b", 3);
+    assert_reply(0, 1, ZOK);
+    assert_reply(1, 2, ZOK);
+    assert_reply(2, 3, ZTHROTTLEDOP);
+    assert_false(proxy_rule_done(all.proxy));
+    send_list("/t", 4);
+    assert_reply(3, 4, ZAPIERROR);
+    assert_rule_done();
 }
 
 /* A rule may just look; one that is forgotten does nothing. */
 TEST(test_pass_and_forget)
 {
-    struct fixture *f = &all;
+    (void)open_client();
+    proxy_rule(all.proxy, ZOO_CREATE_OP, 1, PROXY_PASS);
+    assert_false(proxy_wait_rule(all.proxy, QUIET_MS));
+    send_create("/t/a", 1);
+    assert_rule_done();
+    assert_reply(0, 1, ZOK);
 
-    (void)open_client(f);
-    proxy_rule(f->proxy, ZOO_CREATE_OP, 1, PROXY_PASS);
-    assert_false(proxy_wait_rule(f->proxy, QUIET_MS));
-    send_create(f, "/t/a", 1);
-    assert_rule_done(f);
-    assert_reply(f, 0, 1, ZOK);
-
-    proxy_rule(f->proxy, ZOO_CREATE_OP, 1, PROXY_DROP_REQUEST);
-    proxy_forget_rules(f->proxy);
-    assert_true(proxy_rule_done(f->proxy));
-    send_create(f, "/t/b", 2);
-    assert_reply(f, 1, 2, ZOK);
+    proxy_rule(all.proxy, ZOO_CREATE_OP, 1, PROXY_DROP_REQUEST);
+    proxy_forget_rules(all.proxy);
+    assert_true(proxy_rule_done(all.proxy));
+    send_create("/t/b", 2);
+    assert_reply(1, 2, ZOK);
 }
 
 /* A rule whose reply can no longer come is never done, but can be forgotten. */
 TEST(test_rule_in_vain)
 {
-    struct fixture *f = &all;
-
-    (void)open_client(f);
-    server_pause(f->server);
-    proxy_rule(f->proxy, ZOO_CREATE_OP, 1, PROXY_DROP_REPLY);
-    send_create(f, "/t/a", 1);
-    assert_false(proxy_wait_rule(f->proxy, QUIET_MS));
-    proxy_cut(f->proxy);
-    server_resume(f->server);
-    assert_reply(f, 0, 1, ZCONNECTIONLOSS);
-    assert_false(proxy_wait_rule(f->proxy, QUIET_MS));
-    proxy_forget_rules(f->proxy);
-    assert_true(proxy_rule_done(f->proxy));
+    (void)open_client();
+    server_pause(all.server);
+    proxy_rule(all.proxy, ZOO_CREATE_OP, 1, PROXY_DROP_REPLY);
+    send_create("/t/a", 1);
+    assert_false(proxy_wait_rule(all.proxy, QUIET_MS));
+    proxy_cut(all.proxy);
+    server_resume(all.server);
+    assert_reply(0, 1, ZCONNECTIONLOSS);
+    assert_false(proxy_wait_rule(all.proxy, QUIET_MS));
+    proxy_forget_rules(all.proxy);
+    assert_true(proxy_rule_done(all.proxy));
 }
 
 /* A session whose birth the client missed, and one whose end it missed. */
 TEST(test_connect_and_close)
 {
-    struct fixture *f = &all;
+    proxy_rule(all.proxy, PROXY_CONNECT, 1, PROXY_DROP_REPLY);
+    (void)open_client();
+    assert_rule_done();
+    assert_int_equal(proxy_requests(all.proxy, PROXY_CONNECT), 2);
 
-    proxy_rule(f->proxy, PROXY_CONNECT, 1, PROXY_DROP_REPLY);
-    (void)open_client(f);
-    assert_rule_done(f);
-    assert_int_equal(proxy_requests(f->proxy, PROXY_CONNECT), 2);
-
-    proxy_rule(f->proxy, PROXY_CLOSE, 1, PROXY_DROP_REPLY);
-    send_create_flags(f, "/t/mine", 1, ZOO_EPHEMERAL);
-    assert_reply(f, 0, 1, ZOK);
-    close_client(f);
-    assert_rule_done(f);
-    assert_missing(f, "/t/mine");
+    proxy_rule(all.proxy, PROXY_CLOSE, 1, PROXY_DROP_REPLY);
+    send_create_flags("/t/mine", 1, ZOO_EPHEMERAL);
+    assert_reply(0, 1, ZOK);
+    close_client();
+    assert_rule_done();
+    assert_missing("/t/mine");
 }
 
 /* Each connection is a new answer. */
 TEST(test_read_only)
 {
-    struct fixture *f = &all;
     int code = 0;
 
-    proxy_rule(f->proxy, PROXY_CONNECT, 1, PROXY_READ_ONLY);
-    start_client(f, SESSION_MS);
-    assert_true(recorder_wait(f->events, 1, WAIT_MS));
-    assert_true(recorder_get(f->events, 0, &code, NULL));
+    proxy_rule(all.proxy, PROXY_CONNECT, 1, PROXY_READ_ONLY);
+    start_client(SESSION_MS);
+    assert_true(recorder_wait(all.events, 1, WAIT_MS));
+    assert_true(recorder_get(all.events, 0, &code, NULL));
     assert_int_equal(code, ZOO_READONLY_STATE);
-    assert_rule_done(f);
-    proxy_cut(f->proxy);
-    proxy_heal(f->proxy);
-    await_connection(f);
+    assert_rule_done();
+    proxy_cut(all.proxy);
+    proxy_heal(all.proxy);
+    await_connection();
 }
 
 /* Partitions */
@@ -598,37 +559,34 @@ TEST(test_read_only)
 /* Cut off, a client fails at once and cannot return until healed. */
 TEST(test_cut)
 {
-    struct fixture *f = &all;
-    int64_t session = open_client(f);
+    int64_t session = open_client();
 
-    proxy_set_latency(f->proxy, LATENCY_MS);
-    send_create(f, "/t/a", 1);
-    proxy_cut(f->proxy);
-    assert_reply(f, 0, 1, ZCONNECTIONLOSS);
+    proxy_set_latency(all.proxy, LATENCY_MS);
+    send_create("/t/a", 1);
+    proxy_cut(all.proxy);
+    assert_reply(0, 1, ZCONNECTIONLOSS);
     sleep_ms(QUIET_MS);
-    assert_false(is_connected(f->zh));
-    assert_int_equal(recorder_count(f->events), 2);
+    assert_false(is_connected(all.zh));
+    assert_int_equal(recorder_count(all.events), 2);
 
-    proxy_heal(f->proxy);
-    assert_reconnects(f, session);
+    proxy_heal(all.proxy);
+    assert_reconnects(session);
 }
 
 /* Frozen, nothing moves; healed, it is delivered. */
 TEST(test_freeze)
 {
-    struct fixture *f = &all;
+    (void)open_client();
+    proxy_freeze(all.proxy);
+    send_create("/t/a", 1);
+    assert_no_reply(0);
+    assert_missing("/t/a");
+    assert_true(is_connected(all.zh));
 
-    (void)open_client(f);
-    proxy_freeze(f->proxy);
-    send_create(f, "/t/a", 1);
-    assert_no_reply(f, 0);
-    assert_missing(f, "/t/a");
-    assert_true(is_connected(f->zh));
-
-    proxy_heal(f->proxy);
-    assert_reply(f, 0, 1, ZOK);
-    assert_exists(f, "/t/a");
-    assert_int_equal(recorder_count(f->events), 1);
+    proxy_heal(all.proxy);
+    assert_reply(0, 1, ZOK);
+    assert_exists("/t/a");
+    assert_int_equal(recorder_count(all.events), 1);
 }
 
 static bool is_mine_gone(void *direct)
@@ -649,19 +607,17 @@ static bool has_expired(void *events)
  * and hears of it when healed. */
 TEST(test_freeze_expires)
 {
-    struct fixture *f = &all;
+    assert_int_equal(admin_create(all.direct, "/t", NULL), ZOK);
+    start_client(1000);
+    await_connection();
+    send_create_flags("/t/mine", 1, ZOO_EPHEMERAL);
+    assert_reply(0, 1, ZOK);
+    proxy_freeze(all.proxy);
+    assert_true(wait_until(is_mine_gone, all.direct, WAIT_MS));
+    assert_false(has_expired(all.events));
 
-    assert_int_equal(admin_create(f->direct, "/t", NULL), ZOK);
-    start_client(f, 1000);
-    await_connection(f);
-    send_create_flags(f, "/t/mine", 1, ZOO_EPHEMERAL);
-    assert_reply(f, 0, 1, ZOK);
-    proxy_freeze(f->proxy);
-    assert_true(wait_until(is_mine_gone, f->direct, WAIT_MS));
-    assert_false(has_expired(f->events));
-
-    proxy_heal(f->proxy);
-    assert_true(wait_until(has_expired, f->events, WAIT_MS));
+    proxy_heal(all.proxy);
+    assert_true(wait_until(has_expired, all.events, WAIT_MS));
 }
 
 /* While the server is away, clients are turned away; then they are back.
@@ -670,21 +626,20 @@ TEST(test_freeze_expires)
  * which then waits in vain for 2/3 of its session timeout. */
 TEST(test_server_restart)
 {
-    struct fixture *f = &all;
-    int64_t session = open_client(f);
+    int64_t session = open_client();
 
-    admin_close(f->direct);
-    f->direct = NULL;
-    server_kill9(f->server);
-    assert_true(recorder_wait(f->events, 2, WAIT_MS));
+    admin_close(all.direct);
+    all.direct = NULL;
+    server_kill9(all.server);
+    assert_true(recorder_wait(all.events, 2, WAIT_MS));
     sleep_ms(QUIET_MS);
-    assert_int_equal(recorder_count(f->events), 2);
+    assert_int_equal(recorder_count(all.events), 2);
 
-    proxy_cut(f->proxy);
-    assert_int_equal(server_restart(f->server), SERVER_OK);
-    assert_int_equal(admin_open(server_hosts(f->server), &f->direct), ZOK);
-    proxy_heal(f->proxy);
-    assert_reconnects(f, session);
+    proxy_cut(all.proxy);
+    assert_int_equal(server_restart(all.server), SERVER_OK);
+    assert_int_equal(admin_open(server_hosts(all.server), &all.direct), ZOK);
+    proxy_heal(all.proxy);
+    assert_reconnects(session);
 }
 
 /* Raw bytes */
@@ -711,12 +666,11 @@ enum { CONNECT_REPLY = 4 + 37, CLOSE_REPLY = 4 + 16 };
 /* Many clients at once, whose frames come in crumbs and then in one lump. */
 TEST(test_many_partial_frames)
 {
-    struct fixture *f = &all;
     unsigned char reply[128];
     int fds[RAW_CLIENTS];
 
     for (int i = 0; i < RAW_CLIENTS; i++) {
-        fds[i] = net_connect(proxy_hosts(f->proxy), WAIT_MS);
+        fds[i] = net_connect(proxy_hosts(all.proxy), WAIT_MS);
         assert_in_range(fds[i], 0, 1000);
     }
     for (size_t at = 0; at < sizeof(connect_frame); at++) {
@@ -730,15 +684,14 @@ TEST(test_many_partial_frames)
                          CONNECT_REPLY + CLOSE_REPLY);
         close(fds[i]);
     }
-    assert_int_equal(proxy_requests(f->proxy, PROXY_CONNECT), RAW_CLIENTS);
-    assert_int_equal(proxy_requests(f->proxy, PROXY_CLOSE), RAW_CLIENTS);
+    assert_int_equal(proxy_requests(all.proxy, PROXY_CONNECT), RAW_CLIENTS);
+    assert_int_equal(proxy_requests(all.proxy, PROXY_CLOSE), RAW_CLIENTS);
 }
 
-static void assert_hangs_up(const struct fixture *f, const unsigned char *bytes,
-                            size_t size)
+static void assert_hangs_up(const unsigned char *bytes, size_t size)
 {
     unsigned char reply[8];
-    int fd = net_connect(proxy_hosts(f->proxy), WAIT_MS);
+    int fd = net_connect(proxy_hosts(all.proxy), WAIT_MS);
 
     assert_true(net_send(fd, bytes, size));
     assert_int_equal(net_receive(fd, reply, sizeof(reply)), 0);
@@ -750,13 +703,11 @@ TEST(test_garbage)
 {
     static const unsigned char huge[] = { 0x7f, 0xff, 0xff, 0xff };
     static const unsigned char tiny[] = { 0, 0, 0, 1, 0 };
-    struct fixture *f = &all;
-
-    (void)open_client(f);
-    assert_hangs_up(f, huge, sizeof(huge));
-    assert_hangs_up(f, tiny, sizeof(tiny));
-    send_list(f, "/t", 1);
-    assert_reply(f, 0, 1, ZOK);
+    (void)open_client();
+    assert_hangs_up(huge, sizeof(huge));
+    assert_hangs_up(tiny, sizeof(tiny));
+    send_list("/t", 1);
+    assert_reply(0, 1, ZOK);
 }
 
 /* Processor time, to find a thread that turns round and round. */
@@ -779,14 +730,12 @@ static void assert_idle(void)
 /* Waiting costs nothing, even with ends that hung up while all is held. */
 TEST(test_idles)
 {
-    struct fixture *f = &all;
-
-    hang_up_while_held(f);
+    hang_up_while_held();
     assert_idle();
 
-    proxy_release(f->proxy);
-    assert_true(wait_until(has_late_node, f->direct, WAIT_MS));
-    proxy_freeze(f->proxy);
+    proxy_release(all.proxy);
+    assert_true(wait_until(has_late_node, all.direct, WAIT_MS));
+    proxy_freeze(all.proxy);
     assert_idle();
 }
 
@@ -798,14 +747,13 @@ TEST(test_hosts)
     static const char *const bad[] = { "",    "127.0.0.1",      "127.0.0.1:",
                                        "a:1", "127.0.0.1:0",    "127.0.0.1:1x",
                                        ",",   "127.0.0.1:65536" };
-    struct fixture *f = &all;
     struct proxy *p;
     struct admin *a;
     char two[64];
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         assert_int_equal(proxy_start(bad[i], &p), -EINVAL);
-    snprintf(two, sizeof(two), "127.0.0.1:1,%s", server_hosts(f->server));
+    snprintf(two, sizeof(two), "127.0.0.1:1,%s", server_hosts(all.server));
     assert_int_equal(proxy_start(two, &p), 0);
     assert_int_equal(admin_open(proxy_hosts(p), &a), ZOK);
     admin_close(a);
@@ -846,25 +794,23 @@ static void use_proxy_once(const char *server)
 /* A stopped proxy leaves no connection, no thread, no descriptor. */
 TEST(test_stop_leaves_nothing)
 {
-    struct fixture *f = &all;
     struct counts before;
     struct counts after;
 
     /* ZooKeeper's client opens /dev/urandom whenever it likes. */
-    admin_close(f->direct);
-    f->direct = NULL;
+    admin_close(all.direct);
+    all.direct = NULL;
     before = take_counts();
-    use_proxy_once(server_hosts(f->server));
+    use_proxy_once(server_hosts(all.server));
     after = take_counts();
     assert_int_equal(after.threads, before.threads);
     assert_int_equal(after.fds, before.fds);
     proxy_stop(NULL);
-    assert_int_equal(admin_open(server_hosts(f->server), &f->direct), ZOK);
+    assert_int_equal(admin_open(server_hosts(all.server), &all.direct), ZOK);
 }
 
 int main(void)
 {
-
     if (!server_installed()) {
         fprintf(stderr, "skipped: java or zookeeper.jar is missing\n");
         return 77;

@@ -31,19 +31,15 @@ static struct fixture all;
 
 static int set_up(void)
 {
-    struct fixture *f = &all;
-
-    if (server_start(NULL, &f->server) != SERVER_OK)
+    if (server_start(NULL, &all.server) != SERVER_OK)
         return -1;
-    return admin_open(server_hosts(f->server), &f->admin);
+    return admin_open(server_hosts(all.server), &all.admin);
 }
 
 static int tear_down(void)
 {
-    struct fixture *f = &all;
-
-    admin_close(f->admin);
-    server_stop(f->server);
+    admin_close(all.admin);
+    server_stop(all.server);
     return 0;
 }
 
@@ -72,13 +68,11 @@ static void assert_answer_has(const struct server *s, const char *word,
 /* A started server serves, with the settings that are our defaults. */
 TEST(test_server_answers)
 {
-    struct fixture *f = &all;
-
-    assert_answer_has(f->server, "srvr", "Mode: standalone");
-    assert_answer_has(f->server, "conf", "tickTime=500\n");
-    assert_answer_has(f->server, "conf", "minSessionTimeout=1000\n");
-    assert_answer_has(f->server, "conf", "maxSessionTimeout=60000\n");
-    assert_int_equal(server_metric(f->server, "zk_no_such_metric"), -1);
+    assert_answer_has(all.server, "srvr", "Mode: standalone");
+    assert_answer_has(all.server, "conf", "tickTime=500\n");
+    assert_answer_has(all.server, "conf", "minSessionTimeout=1000\n");
+    assert_answer_has(all.server, "conf", "maxSessionTimeout=60000\n");
+    assert_int_equal(server_metric(all.server, "zk_no_such_metric"), -1);
 }
 
 /* The caller's settings reach java and zoo.cfg. */
@@ -129,38 +123,36 @@ TEST(test_server_stop_leaves_nothing)
 /* A paused server is silent; resumed, it goes on with the same sessions. */
 TEST(test_server_pause)
 {
-    struct fixture *f = &all;
-    int64_t session = admin_session_id(f->admin);
+    int64_t session = admin_session_id(all.admin);
     char *answer;
 
-    server_pause(f->server);
-    answer = server_4lw(f->server, "srvr");
-    server_resume(f->server);
+    server_pause(all.server);
+    answer = server_4lw(all.server, "srvr");
+    server_resume(all.server);
     assert_null(answer);
-    assert_answer_has(f->server, "srvr", "Mode: standalone");
-    assert_int_equal(admin_exists(f->admin, "/", NULL), ZOK);
-    assert_true(admin_session_id(f->admin) == session);
+    assert_answer_has(all.server, "srvr", "Mode: standalone");
+    assert_int_equal(admin_exists(all.admin, "/", NULL), ZOK);
+    assert_true(admin_session_id(all.admin) == session);
 }
 
 /* Port, data and session survive kill -9 and restart. */
 TEST(test_server_restart)
 {
-    struct fixture *f = &all;
-    int64_t session = admin_session_id(f->admin);
-    int port = server_port(f->server);
+    int64_t session = admin_session_id(all.admin);
+    int port = server_port(all.server);
     char data[16];
 
-    assert_int_equal(admin_create(f->admin, "/kept", "still here"), ZOK);
-    server_kill9(f->server);
-    assert_int_equal(server_pid(f->server), 0);
-    assert_null(server_4lw(f->server, "srvr"));
-    assert_int_equal(server_restart(f->server), SERVER_OK);
+    assert_int_equal(admin_create(all.admin, "/kept", "still here"), ZOK);
+    server_kill9(all.server);
+    assert_int_equal(server_pid(all.server), 0);
+    assert_null(server_4lw(all.server, "srvr"));
+    assert_int_equal(server_restart(all.server), SERVER_OK);
 
-    assert_int_equal(server_port(f->server), port);
-    assert_int_equal(admin_get(f->admin, "/kept", data, sizeof(data)), ZOK);
+    assert_int_equal(server_port(all.server), port);
+    assert_int_equal(admin_get(all.admin, "/kept", data, sizeof(data)), ZOK);
     assert_string_equal(data, "still here");
-    assert_true(admin_session_id(f->admin) == session);
-    assert_int_equal(admin_delete(f->admin, "/kept"), ZOK);
+    assert_true(admin_session_id(all.admin) == session);
+    assert_int_equal(admin_delete(all.admin, "/kept"), ZOK);
 }
 
 static void ignore_event(zhandle_t *zh, int type, int event_state,
@@ -181,23 +173,22 @@ static void ignore_log(const char *line)
 /* The counters are those of the server. */
 TEST(test_server_counts)
 {
-    struct fixture *f = &all;
-    zhandle_t *zh = zookeeper_init2(server_hosts(f->server), NULL, 30000, NULL,
+    zhandle_t *zh = zookeeper_init2(server_hosts(all.server), NULL, 30000, NULL,
                                     NULL, ZOO_NO_LOG_CLIENTENV, ignore_log);
 
     assert_non_null(zh);
     assert_int_equal(
-        admin_create_flags(f->admin, "/mortal", NULL, ZOO_EPHEMERAL, NULL, 0),
+        admin_create_flags(all.admin, "/mortal", NULL, ZOO_EPHEMERAL, NULL, 0),
         ZOK);
-    assert_int_equal(server_ephemerals_count(f->server), 1);
-    assert_int_equal(server_watch_count(f->server), 0);
+    assert_int_equal(server_ephemerals_count(all.server), 1);
+    assert_int_equal(server_watch_count(all.server), 0);
     assert_int_equal(zoo_wexists(zh, "/mortal", ignore_event, NULL, NULL), ZOK);
-    assert_int_equal(server_watch_count(f->server), 1);
-    assert_answer_has(f->server, "wchp", "/mortal");
+    assert_int_equal(server_watch_count(all.server), 1);
+    assert_answer_has(all.server, "wchp", "/mortal");
 
-    assert_int_equal(admin_delete(f->admin, "/mortal"), ZOK);
-    assert_int_equal(server_ephemerals_count(f->server), 0);
-    assert_int_equal(server_watch_count(f->server), 0);
+    assert_int_equal(admin_delete(all.admin, "/mortal"), ZOK);
+    assert_int_equal(server_ephemerals_count(all.server), 0);
+    assert_int_equal(server_watch_count(all.server), 0);
     zookeeper_close(zh);
 }
 
@@ -345,9 +336,9 @@ static void close_victim(struct victim *v)
     recorder_free(v->events);
 }
 
-static void assert_expired(struct victim *v, struct fixture *f)
+static void assert_expired(struct victim *v)
 {
-    assert_int_equal(admin_exists(f->admin, "/victim", NULL), ZNONODE);
+    assert_int_equal(admin_exists(all.admin, "/victim", NULL), ZNONODE);
     assert_true(wait_until(was_told_expired, v->events, SOON_MS));
     assert_int_equal(zoo_state(v->zh), ZOO_EXPIRED_SESSION_STATE);
 }
@@ -355,15 +346,14 @@ static void assert_expired(struct victim *v, struct fixture *f)
 /* A real client learns soon that its session is over. */
 TEST(test_expire_by_id)
 {
-    struct fixture *f = &all;
     struct victim v;
 
     for (int round = 0; round < 20; round++) {
-        open_victim(&v, f->server);
-        assert_int_equal(session_kill_by_id(server_hosts(f->server),
+        open_victim(&v, all.server);
+        assert_int_equal(session_kill_by_id(server_hosts(all.server),
                                             zoo_client_id(v.zh)->client_id),
                          0);
-        assert_expired(&v, f);
+        assert_expired(&v);
         close_victim(&v);
     }
 }
@@ -371,15 +361,14 @@ TEST(test_expire_by_id)
 /* The same with the password that the client was given. */
 TEST(test_expire_by_password)
 {
-    struct fixture *f = &all;
     const clientid_t *id;
     struct victim v;
 
-    open_victim(&v, f->server);
+    open_victim(&v, all.server);
     id = zoo_client_id(v.zh);
     assert_int_equal(
-        session_kill(server_hosts(f->server), id->client_id, id->passwd), 0);
-    assert_expired(&v, f);
+        session_kill(server_hosts(all.server), id->client_id, id->passwd), 0);
+    assert_expired(&v);
     close_victim(&v);
 }
 
@@ -388,9 +377,8 @@ TEST(test_expire_by_password)
 TEST(test_expire_fails)
 {
     static const char wrong[16];
-    struct fixture *f = &all;
-    const char *hosts = server_hosts(f->server);
-    int64_t session = admin_session_id(f->admin);
+    const char *hosts = server_hosts(all.server);
+    int64_t session = admin_session_id(all.admin);
 
     assert_int_equal(session_kill_by_id(hosts, 4711), -ESRCH);
     assert_int_equal(session_kill(hosts, session, wrong), -ESRCH);
@@ -398,8 +386,8 @@ TEST(test_expire_fails)
     assert_int_equal(session_kill_by_id("no port", session), -EINVAL);
     assert_int_equal(session_kill_by_id("[::1]", session), -EINVAL);
     assert_int_equal(session_kill_by_id("[::1:2181", session), -EINVAL);
-    assert_int_equal(admin_exists(f->admin, "/", NULL), ZOK);
-    assert_true(admin_session_id(f->admin) == session);
+    assert_int_equal(admin_exists(all.admin, "/", NULL), ZOK);
+    assert_true(admin_session_id(all.admin) == session);
 }
 
 /* admin */
@@ -649,7 +637,6 @@ TEST(test_counts)
 
 int main(int argc, char **argv)
 {
-
     if (!server_installed()) {
         fprintf(stderr, "skipped: java or zookeeper.jar is missing\n");
         return 77;
