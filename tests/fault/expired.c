@@ -230,8 +230,3 @@ TEST(expired_waiters_queue_again)
         kinds[i % 4]();
     judge("expired waiters", count);
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

@@ -264,8 +264,3 @@ TEST(a_release_wakes_one_of_fifty)
     close_session(first);
     proxy_stop(proxy);
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

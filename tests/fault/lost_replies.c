@@ -282,8 +282,3 @@ TEST(swallowed_answers_to_deletes_leave_nothing)
 
     swallow_many("deletes", kinds, 5);
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

@@ -227,8 +227,3 @@ TEST_WITH(an_unsent_break_is_not_sent_later, proxied_setup, proxied_teardown)
     settle(ps);
     assert_int_equal(czxid(in_dir("lock-0000000001")), token);
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

@@ -485,8 +485,3 @@ TEST(a_grant_has_a_node_of_its_present_session)
         release(w.grant);
     }
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

@@ -96,8 +96,3 @@ TEST(tokens_grow_across_the_end_of_an_epoch)
     zkr_mutex_free(m);
     close_session(s);
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

@@ -606,8 +606,3 @@ TEST_WITH(a_close_ends_a_search, setup_with_locks, proxied_teardown)
     proxy_release(proxy);
     open_proxied(NULL);
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

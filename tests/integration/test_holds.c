@@ -206,8 +206,3 @@ TEST_WITH(modes_and_claims_without_a_thread_are_apart, setup_reentrant,
     release(writer);
     recorder_free(r);
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

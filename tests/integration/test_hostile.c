@@ -296,8 +296,3 @@ TEST(without_events_a_holder_learns_that_its_node_has_gone)
     wait_grant_state(g, ZKR_GRANT_LOST);
     zkr_grant_free(g);
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

@@ -460,8 +460,3 @@ TEST(readers_follow_a_writer_without_a_list)
     release(writer.grant);
     zkr_rwlock_free(lock);
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

@@ -190,8 +190,3 @@ TEST(reads_and_writes_go_in_the_order_of_the_calls)
     proxy_heal(proxy);
     await_answers(MANY / 2);
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

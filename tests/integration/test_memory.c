@@ -133,8 +133,3 @@ TEST(a_claim_behind_one_of_others_costs_3_kib_at_most)
     cancel_all(FEW + SOME);
     release(g);
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

@@ -282,8 +282,3 @@ TEST(a_release_without_waiting_is_confirmed_later)
     recorder_free(r);
     zkr_mutex_free(m);
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

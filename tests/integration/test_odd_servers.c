@@ -272,8 +272,3 @@ TEST(a_babbling_peer_is_no_server)
     assert_int_equal(pthread_join(b.thread, NULL), 0);
     (void)close(b.fd);
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

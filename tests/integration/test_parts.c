@@ -447,8 +447,3 @@ TEST(barriers_are_found_on_request)
     assert_found(list, 1, "c", 1, 2);
     zkr_locks_free(list);
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

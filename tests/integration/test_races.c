@@ -303,8 +303,3 @@ TEST(closing_under_load_ends_every_wait)
         zkr_mutex_free(c.mutex);
     }
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

@@ -210,8 +210,3 @@ TEST(bad_arguments_are_refused)
     assert_string_equal(zkr_reentrant_mutex_path(m), path);
     zkr_reentrant_mutex_free(NULL);
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

@@ -262,8 +262,3 @@ TEST(sessions_that_end_under_them_leave_none_hanging)
     atomic_store(&c.stop, true);
     finish(members, &c);
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

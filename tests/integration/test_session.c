@@ -1085,8 +1085,3 @@ TEST(settings_that_the_program_made_are_left_alone)
     close_session(s);
     zoo_set_debug_level(ZOO_LOG_LEVEL_INFO);
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

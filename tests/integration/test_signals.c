@@ -197,8 +197,3 @@ TEST(a_thread_that_is_cancelled_takes_no_lock_of_ours_along)
     zkr_mutex_free(c.mutex);
     close_session(s);
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

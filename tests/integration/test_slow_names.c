@@ -196,8 +196,3 @@ TEST(a_close_does_not_wait_for_a_scout)
             assert_int_equal(server_restart(the_server), SERVER_OK);
     }
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

@@ -486,8 +486,3 @@ TEST(a_lock_tells_after_its_session_was_closed)
     zkr_grant_free(g);
     zkr_mutex_free(mutex);
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

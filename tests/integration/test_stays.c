@@ -625,8 +625,3 @@ TEST(an_unfair_mutex_cannot_stay)
     assert_int_equal(zkr_unfair_mutex_new(s, path, &opts, &lock), ZKR_EINVAL);
     assert_null(lock);
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

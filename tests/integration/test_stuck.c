@@ -251,8 +251,3 @@ TEST(a_session_does_not_stay_with_a_server_that_only_reads)
     proxy_stop(proxy);
     assert_true(wait_until(none_is_stuck, NULL, SOON_MS));
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

@@ -105,8 +105,3 @@ TEST(a_callback_cannot_wait_for_the_end)
     s = open_another();
     recorder_free(r);
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

@@ -236,8 +236,3 @@ TEST(a_node_that_only_begins_as_ours_is_waited_for)
     memset(lengthy, 'x', sizeof(lengthy) - 1);
     waits_for_an_imitation(lengthy);
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

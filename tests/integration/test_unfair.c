@@ -369,8 +369,3 @@ TEST(the_kazoo_layout_is_refused)
     assert_int_equal(zkr_unfair_mutex_new(s, path, &opts, &none), ZKR_EINVAL);
     assert_null(none);
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

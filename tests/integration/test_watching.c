@@ -1315,8 +1315,3 @@ TEST(the_last_told_is_the_last_written)
 }
 
 /* ------------------------------------------------------------------------- */
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

@@ -295,8 +295,3 @@ TEST(a_forked_child_does_not_get_it)
     assert_int_equal(zkr_session_with_handle(s, answer_17, NULL), 17);
     close_session(s);
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}
