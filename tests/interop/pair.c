@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pair: two workers on one path, to check whether one waits for the other. */
-#include "pair.h"
+#include "clients.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,6 +8,21 @@
 #include <string.h>
 
 enum { PER_KIND = 2, WORKER_SESSION_MS = 10000 };
+
+#define CLIENT(kind, layout)                                                   \
+    {                                                                          \
+        { kind, layout, "write" },                                             \
+        {                                                                      \
+            kind, layout, "read"                                               \
+        }                                                                      \
+    }
+
+const struct client c = CLIENT(KIND_C, "curator");
+const struct client curator = CLIENT(KIND_CURATOR, "curator");
+const struct client kazoo_subclass = CLIENT(KIND_KAZOO, "curator");
+const struct client kazoo_patterns = CLIENT(KIND_KAZOO, "patterns");
+const struct client c_for_kazoo = CLIENT(KIND_C, "kazoo");
+const struct client kazoo_as_is = CLIENT(KIND_KAZOO, "kazoo");
 
 static struct worker workers[KINDS][PER_KIND];
 
@@ -22,13 +37,18 @@ struct worker *worker_of(enum kind kind, int number)
     return w;
 }
 
-int pairs_tear_down(void)
+static int end_workers(void)
 {
     for (int kind = 0; kind < KINDS; kind++) {
         for (int i = 0; i < PER_KIND; i++)
             worker_stop(&workers[kind][i]);
     }
     return 0;
+}
+
+int run_pairs(void)
+{
+    return test_run_between(NULL, end_workers);
 }
 
 const char *pair_on_new_path(const char *recipe, const struct side *first,
@@ -152,4 +172,10 @@ void lets_in(const char *recipe, const struct side *first,
     worker_do(other, "released", "release %s", second->mode);
     worker_do(holder, "released", "release %s", first->mode);
     wait_children(path, 0);
+}
+
+void check_pair(const struct pair *p)
+{
+    (p->b_waits ? excludes : lets_in)(p->recipe, p->a, p->b);
+    (p->a_waits ? excludes : lets_in)(p->recipe, p->b, p->a);
 }

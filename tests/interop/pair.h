@@ -17,8 +17,8 @@ struct side {
     const char *mode;
 };
 
-/* For the group. */
-int pairs_tear_down(void);
+/* Runs all tests, and ends the workers. */
+int run_pairs(void);
 
 /* Returns one of the workers of a kind, connected. */
 struct worker *worker_of(enum kind kind, int number);
@@ -46,6 +46,19 @@ void excludes(const char *recipe, const struct side *first,
 /* The same check, and then the same with the sides exchanged. */
 void both_exclude(const char *recipe, const struct side *a,
                   const struct side *b);
+
+/* A row of a table of pairs: while either holds, the other waits, or is
+ * granted, too. */
+struct pair {
+    const char *name;
+    const char *recipe;
+    const struct side *a;
+    const struct side *b;
+    bool a_waits;
+    bool b_waits;
+};
+
+void check_pair(const struct pair *pair);
 
 /* The second is granted while the first holds. */
 void lets_in(const char *recipe, const struct side *first,

@@ -3,13 +3,8 @@
  * empty. */
 #include "fixture.h"
 
-#include "pair.h"
+#include "clients.h"
 #include "worker.h"
-
-static const struct side c = { KIND_C, "curator", "write" };
-static const struct side kazoo_subclass = { KIND_KAZOO, "curator", "write" };
-static const struct side c_for_kazoo = { KIND_C, "kazoo", "write" };
-static const struct side kazoo_as_is = { KIND_KAZOO, "kazoo", "write" };
 
 /* We acquire first, so that the directory is a container. kazoo queues before
  * we release: the server would remove an empty directory under its first
@@ -44,7 +39,7 @@ static void await_gone(const char *path)
 TEST(kazoo_lock_object_does_not_outlive_a_container)
 {
     struct worker *kazoo;
-    const char *path = use_by_turns(&c, &kazoo_subclass, &kazoo);
+    const char *path = use_by_turns(&c.writer, &kazoo_subclass.writer, &kazoo);
 
     await_gone(path);
     worker_do(kazoo, "failed: NoNodeError", "again write %d", SOON_MS);
@@ -58,7 +53,7 @@ TEST(kazoo_lock_object_outlives_our_kazoo_layout)
     struct worker *us = worker_of(KIND_C, 0);
     const char *empty;
 
-    (void)use_by_turns(&c_for_kazoo, &kazoo_as_is, &kazoo);
+    (void)use_by_turns(&c_for_kazoo.writer, &kazoo_as_is.writer, &kazoo);
     /* A container that is created now goes when the server looks next. */
     empty = new_path();
     worker_do(us, "lock", "lock mutex curator %s", empty);
@@ -69,12 +64,6 @@ TEST(kazoo_lock_object_outlives_our_kazoo_layout)
     worker_do(kazoo, "released", "release write");
 }
 
-static int run_group(void)
-{
-
-    return test_run_between(NULL, pairs_tear_down);
-}
-
 int main(void)
 {
     static const char *const java_opts[] = {
@@ -82,5 +71,5 @@ int main(void)
     };
     const struct server_opts opts = { .java_opts = java_opts };
 
-    return workers_installed() ? run_with_server(&opts, run_group) : 77;
+    return workers_installed() ? run_with_server(&opts, run_pairs) : 77;
 }

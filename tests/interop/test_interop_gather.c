@@ -294,14 +294,3 @@ TEST(a_member_of_either_that_dies_inside_has_left)
         wait_children(path, 0);
     }
 }
-
-static int run_group(void)
-{
-
-    return test_run_between(NULL, pairs_tear_down);
-}
-
-int main(void)
-{
-    return workers_installed() ? run_with_server(NULL, run_group) : 77;
-}

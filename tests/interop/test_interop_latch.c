@@ -6,45 +6,31 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pair.h"
+#include "clients.h"
 #include "worker.h"
 
-static const struct side c = { KIND_C, "curator", "write" };
-static const struct side curator = { KIND_CURATOR, "curator", "write" };
-static const struct side kazoo_subclass = { KIND_KAZOO, "curator", "write" };
-static const struct side c_for_kazoo = { KIND_C, "kazoo", "write" };
-static const struct side kazoo_as_is = { KIND_KAZOO, "kazoo", "write" };
+/* clang-format off */
+static const struct pair pairs[] = {
+    { "c_and_the_latch_of_curator_exclude_each_other", "latch",
+      &c.writer, &curator.writer, true, true },
+    { "c_and_an_election_with_the_subclass_exclude_each_other", "latch",
+      &c.writer, &kazoo_subclass.writer, true, true },
+    { "latch_of_curator_and_the_subclass_exclude_each_other", "latch",
+      &curator.writer, &kazoo_subclass.writer, true, true },
+    { "c_in_kazoo_layout_and_an_election_exclude_each_other", "latch",
+      &c_for_kazoo.writer, &kazoo_as_is.writer, true, true },
+    { "c_waits_for_an_election_as_it_is", "latch",
+      &c.writer, &kazoo_as_is.writer, true, false },
+    /* Regression: beside it the participant had the marker of a latch, and
+     * both led. */
+    { "c_and_the_selector_of_curator_exclude_each_other", "selector",
+      &c.writer, &curator.writer, true, true },
+};
+/* clang-format on */
 
-TEST(c_and_the_latch_of_curator_exclude_each_other)
+TEST_ROWS(pair, pairs, row)
 {
-    both_exclude("latch", &c, &curator);
-}
-
-TEST(c_and_an_election_with_the_subclass_exclude_each_other)
-{
-    both_exclude("latch", &c, &kazoo_subclass);
-}
-
-TEST(latch_of_curator_and_the_subclass_exclude_each_other)
-{
-    both_exclude("latch", &curator, &kazoo_subclass);
-}
-
-TEST(c_in_kazoo_layout_and_an_election_exclude_each_other)
-{
-    both_exclude("latch", &c_for_kazoo, &kazoo_as_is);
-}
-
-TEST(c_waits_for_an_election_as_it_is)
-{
-    excludes("latch", &kazoo_as_is, &c);
-}
-
-/* Regression: beside it the participant had the marker of a latch, and both
- * led. */
-TEST(c_and_the_selector_of_curator_exclude_each_other)
-{
-    both_exclude("selector", &c, &curator);
+    check_pair(row);
 }
 
 static void names_leader(struct worker *w, const char *id)
@@ -59,8 +45,8 @@ static void names_leader(struct worker *w, const char *id)
 static void both_name_the_same_leader(const char *recipe)
 {
     struct worker *workers[2];
-    const char *path =
-        pair_on_new_path(recipe, &c, &curator, &workers[0], &workers[1]);
+    const char *path = pair_on_new_path(recipe, &c.writer, &curator.writer,
+                                        &workers[0], &workers[1]);
 
     for (int i = 0; i < 2; i++) {
         worker_acquire(workers[i], "write");
@@ -81,7 +67,7 @@ TEST(c_and_curator_name_the_same_leader)
  * session, and not before. */
 static void the_next_leads(const char *recipe)
 {
-    const struct side *sides[] = { &c, &curator };
+    const struct side *sides[] = { &c.writer, &curator.writer };
 
     for (int i = 0; i < 2; i++) {
         struct worker *leader;
@@ -106,15 +92,4 @@ TEST(the_next_leads_when_the_leader_is_killed)
 {
     the_next_leads("latch");
     the_next_leads("selector");
-}
-
-static int run_group(void)
-{
-
-    return test_run_between(NULL, pairs_tear_down);
-}
-
-int main(void)
-{
-    return workers_installed() ? run_with_server(NULL, run_group) : 77;
 }

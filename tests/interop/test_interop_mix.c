@@ -40,11 +40,6 @@ static long cycles(void)
 
 /* Faults */
 
-static void no_fault(struct mix *m)
-{
-    (void)m;
-}
-
 /* SIGKILL for one that holds and, if not NULL, one that waits. */
 static void kill_two(struct mix *m, struct worker *holder, const char *mode,
                      struct worker *waiter)
@@ -308,11 +303,10 @@ static void mix(struct mix *m, fault_fn fault, size_t expected_refusals)
     size_t all = (size_t)cycles();
     int64_t began = now_ms();
 
-    if (m->session_ms == 0)
-        m->session_ms = LONG_SESSION_MS;
     fleet_begin(m);
     await_sections(m, all / 3);
-    fault(m);
+    if (fault != NULL)
+        fault(m);
     await_sections(m, all);
     fleet_end(m);
     judge(m, expected_refusals);
@@ -320,175 +314,90 @@ static void mix(struct mix *m, fault_fn fault, size_t expected_refusals)
     journal_free(&m->journal);
 }
 
-static void mix_through_proxy(struct mix *m, fault_fn fault)
+struct story {
+    const char *name;
+    const char *recipe; /* NULL: a semaphore */
+    const char *layout;
+    int writers;    /* in percent; of a semaphore: those who take two permits */
+    fault_fn fault; /* or NULL */
+    size_t refusals; /* by the fence, at the least */
+    bool by_proxy;   /* the server restarts */
+    bool brief;      /* sessions, as processes are killed */
+};
+
+/* clang-format off */
+static const struct story stories[] = {
+    { "three_languages_take_turns", "mutex", "curator", .writers = 100 },
+    { "mutex_outlives_killed_clients_of_each_kind", "mutex", "curator",
+      .writers = 100, .fault = kill_some_of_each_kind, .brief = true },
+    { "mutex_outlives_restarts_of_the_server", "mutex", "curator",
+      .writers = 100, .fault = restart_under_each_kind, .by_proxy = true },
+    { "mutex_outlives_expired_sessions_of_each_kind", "mutex", "curator",
+      .writers = 100, .fault = expire_some_of_each_kind, .refusals = KINDS },
+
+    { "readers_share_and_writers_are_alone", "rw", "curator",
+      .writers = WRITERS_PERCENT },
+    { "rwlock_outlives_killed_clients_of_each_kind", "rw", "curator",
+      .writers = WRITERS_PERCENT, .fault = kill_some_of_each_kind,
+      .brief = true },
+    { "rwlock_outlives_restarts_of_the_server", "rw", "curator",
+      .writers = WRITERS_PERCENT, .fault = restart_under_each_kind,
+      .by_proxy = true },
+    { "rwlock_outlives_expired_sessions_of_each_kind", "rw", "curator",
+      .writers = WRITERS_PERCENT, .fault = expire_some_of_each_kind,
+      .refusals = 2 * KINDS },
+
+    /* At no moment two lead. */
+    { "three_languages_lead_in_turn", "latch", "curator", .writers = 100 },
+    { "leadership_outlives_killed_clients_of_each_kind", "latch", "curator",
+      .writers = 100, .fault = kill_some_of_each_kind, .brief = true },
+    { "leadership_outlives_restarts_of_the_server", "latch", "curator",
+      .writers = 100, .fault = restart_under_each_kind, .by_proxy = true },
+    { "leadership_outlives_expired_sessions_of_each_kind", "latch", "curator",
+      .writers = 100, .fault = expire_some_of_each_kind, .refusals = KINDS },
+
+    { "c_and_kazoo_as_it_is_lead_in_turn", "latch", "kazoo", .writers = 100 },
+    { "c_and_kazoo_as_it_is_take_turns", "mutex", "kazoo", .writers = 100 },
+    { "readers_of_ours_share_with_writers_of_kazoo", "rw", "kazoo",
+      .writers = WRITERS_PERCENT },
+
+    /* Ours acquire two leases at once now and then. Curator does not: it would
+     * take a turn for each, and two that each have a part would wait for
+     * ever. */
+    { "never_more_leases_than_the_limit", NULL, "curator",
+      .writers = TWO_PERMITS_PERCENT },
+    { "leases_outlive_killed_clients_of_each_kind", NULL, "curator",
+      .fault = kill_lessees_of_each_kind, .brief = true },
+    { "leases_outlive_restarts_of_the_server", NULL, "curator",
+      .fault = restart_under_lessees_of_each_kind, .by_proxy = true },
+    { "leases_outlive_expired_sessions_of_each_kind", NULL, "curator",
+      .fault = expire_lessees_of_each_kind },
+
+};
+/* clang-format on */
+
+TEST_ROWS(fleet, stories, story)
 {
-    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
-    m->hosts = proxy_hosts(proxy);
-    mix(m, fault, 0);
-    proxy_stop(proxy);
-}
+    struct mix m = { .recipe = story->recipe,
+                     .layout = story->layout,
+                     .writers = story->writers,
+                     .limit = story->recipe == NULL ? LIMIT : 0,
+                     .session_ms =
+                         story->brief ? SHORT_SESSION_MS : LONG_SESSION_MS };
 
-TEST(three_languages_take_turns)
-{
-    struct mix m = { .recipe = "mutex", .layout = "curator", .writers = 100 };
-
-    mix(&m, no_fault, 0);
-}
-
-TEST(mutex_outlives_killed_clients_of_each_kind)
-{
-    struct mix m = { .recipe = "mutex",
-                     .layout = "curator",
-                     .writers = 100,
-                     .session_ms = SHORT_SESSION_MS };
-
-    mix(&m, kill_some_of_each_kind, 0);
-}
-
-TEST(mutex_outlives_restarts_of_the_server)
-{
-    struct mix m = { .recipe = "mutex", .layout = "curator", .writers = 100 };
-
-    mix_through_proxy(&m, restart_under_each_kind);
-}
-
-TEST(mutex_outlives_expired_sessions_of_each_kind)
-{
-    struct mix m = { .recipe = "mutex", .layout = "curator", .writers = 100 };
-
-    mix(&m, expire_some_of_each_kind, KINDS);
-}
-
-TEST(readers_share_and_writers_are_alone)
-{
-    struct mix m = { .recipe = "rw",
-                     .layout = "curator",
-                     .writers = WRITERS_PERCENT };
-
-    mix(&m, no_fault, 0);
-}
-
-TEST(rwlock_outlives_killed_clients_of_each_kind)
-{
-    struct mix m = { .recipe = "rw",
-                     .layout = "curator",
-                     .writers = WRITERS_PERCENT,
-                     .session_ms = SHORT_SESSION_MS };
-
-    mix(&m, kill_some_of_each_kind, 0);
-}
-
-TEST(rwlock_outlives_restarts_of_the_server)
-{
-    struct mix m = { .recipe = "rw",
-                     .layout = "curator",
-                     .writers = WRITERS_PERCENT };
-
-    mix_through_proxy(&m, restart_under_each_kind);
-}
-
-TEST(rwlock_outlives_expired_sessions_of_each_kind)
-{
-    struct mix m = { .recipe = "rw",
-                     .layout = "curator",
-                     .writers = WRITERS_PERCENT };
-
-    mix(&m, expire_some_of_each_kind, 2 * KINDS);
-}
-
-/* At no moment two lead. */
-TEST(three_languages_lead_in_turn)
-{
-    struct mix m = { .recipe = "latch", .layout = "curator", .writers = 100 };
-
-    mix(&m, no_fault, 0);
-}
-
-TEST(leadership_outlives_killed_clients_of_each_kind)
-{
-    struct mix m = { .recipe = "latch",
-                     .layout = "curator",
-                     .writers = 100,
-                     .session_ms = SHORT_SESSION_MS };
-
-    mix(&m, kill_some_of_each_kind, 0);
-}
-
-TEST(leadership_outlives_restarts_of_the_server)
-{
-    struct mix m = { .recipe = "latch", .layout = "curator", .writers = 100 };
-
-    mix_through_proxy(&m, restart_under_each_kind);
-}
-
-TEST(leadership_outlives_expired_sessions_of_each_kind)
-{
-    struct mix m = { .recipe = "latch", .layout = "curator", .writers = 100 };
-
-    mix(&m, expire_some_of_each_kind, KINDS);
-}
-
-TEST(c_and_kazoo_as_it_is_lead_in_turn)
-{
-    struct mix m = { .recipe = "latch", .layout = "kazoo", .writers = 100 };
-
-    mix(&m, no_fault, 0);
-}
-
-TEST(c_and_kazoo_as_it_is_take_turns)
-{
-    struct mix m = { .recipe = "mutex", .layout = "kazoo", .writers = 100 };
-
-    mix(&m, no_fault, 0);
-}
-
-TEST(readers_of_ours_share_with_writers_of_kazoo)
-{
-    struct mix m = { .recipe = "rw",
-                     .layout = "kazoo",
-                     .writers = WRITERS_PERCENT };
-
-    mix(&m, no_fault, 0);
-}
-
-/* Ours acquire two leases at once now and then. Curator does not: it would take
- * a turn for each, and two that each have a part would wait for ever. */
-TEST(never_more_leases_than_the_limit)
-{
-    struct mix m = { .layout = "curator",
-                     .limit = LIMIT,
-                     .writers = TWO_PERMITS_PERCENT };
-
-    mix(&m, no_fault, 0);
-    check_turns(&m);
-}
-
-TEST(leases_outlive_killed_clients_of_each_kind)
-{
-    struct mix m = { .layout = "curator",
-                     .limit = LIMIT,
-                     .session_ms = SHORT_SESSION_MS };
-
-    mix(&m, kill_lessees_of_each_kind, 0);
-}
-
-TEST(leases_outlive_restarts_of_the_server)
-{
-    struct mix m = { .layout = "curator", .limit = LIMIT };
-
-    mix_through_proxy(&m, restart_under_lessees_of_each_kind);
-}
-
-TEST(leases_outlive_expired_sessions_of_each_kind)
-{
-    struct mix m = { .layout = "curator", .limit = LIMIT };
-
-    mix(&m, expire_lessees_of_each_kind, 0);
+    if (story->by_proxy) {
+        assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
+        m.hosts = proxy_hosts(proxy);
+    }
+    mix(&m, story->fault, story->refusals);
+    if (story->by_proxy)
+        proxy_stop(proxy);
+    if (m.limit > 0 && story->fault == NULL)
+        check_turns(&m);
 }
 
 static int run_group(void)
 {
-
     return test_run_between(fleet_set_up, fleet_tear_down);
 }
 

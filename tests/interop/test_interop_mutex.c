@@ -8,68 +8,37 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pair.h"
+#include "clients.h"
 #include "worker.h"
 
-static const struct side c = { KIND_C, "curator", "write" };
-static const struct side curator = { KIND_CURATOR, "curator", "write" };
-static const struct side kazoo_subclass = { KIND_KAZOO, "curator", "write" };
-static const struct side kazoo_patterns = { KIND_KAZOO, "patterns", "write" };
-static const struct side c_for_kazoo = { KIND_C, "kazoo", "write" };
-static const struct side kazoo_as_is = { KIND_KAZOO, "kazoo", "write" };
+/* clang-format off */
+static const struct pair pairs[] = {
+    { "c_and_curator_exclude_each_other", "mutex",
+      &c.writer, &curator.writer, true, true },
+    { "c_and_kazoo_subclass_exclude_each_other", "mutex",
+      &c.writer, &kazoo_subclass.writer, true, true },
+    { "curator_and_kazoo_subclass_exclude_each_other", "mutex",
+      &curator.writer, &kazoo_subclass.writer, true, true },
+    { "c_and_kazoo_with_patterns_exclude_each_other", "mutex",
+      &c.writer, &kazoo_patterns.writer, true, true },
+    { "kazoo_with_patterns_waits_for_curator_only", "mutex",
+      &curator.writer, &kazoo_patterns.writer, false, true },
+    { "kazoo_as_it_is_does_not_wait_for_curator_layout", "mutex",
+      &c.writer, &kazoo_as_is.writer, true, false },
+    { "kazoo_as_it_is_and_curator_ignore_each_other", "mutex",
+      &kazoo_as_is.writer, &curator.writer, false, false },
+    { "c_in_kazoo_layout_and_kazoo_as_it_is_exclude", "mutex",
+      &c_for_kazoo.writer, &kazoo_as_is.writer, true, true },
+    { "c_in_either_layout_excludes_the_other", "mutex",
+      &c_for_kazoo.writer, &c.writer, true, true },
+    { "curator_does_not_see_c_in_kazoo_layout", "mutex",
+      &curator.writer, &c_for_kazoo.writer, false, true },
+};
+/* clang-format on */
 
-TEST(c_and_curator_exclude_each_other)
+TEST_ROWS(pair, pairs, row)
 {
-    both_exclude("mutex", &c, &curator);
-}
-
-TEST(c_and_kazoo_subclass_exclude_each_other)
-{
-    both_exclude("mutex", &c, &kazoo_subclass);
-}
-
-TEST(curator_and_kazoo_subclass_exclude_each_other)
-{
-    both_exclude("mutex", &curator, &kazoo_subclass);
-}
-
-TEST(c_and_kazoo_with_patterns_exclude_each_other)
-{
-    both_exclude("mutex", &c, &kazoo_patterns);
-}
-
-TEST(kazoo_with_patterns_waits_for_curator_only)
-{
-    excludes("mutex", &curator, &kazoo_patterns);
-    lets_in("mutex", &kazoo_patterns, &curator);
-}
-
-TEST(kazoo_as_it_is_does_not_wait_for_curator_layout)
-{
-    excludes("mutex", &kazoo_as_is, &c);
-    lets_in("mutex", &c, &kazoo_as_is);
-}
-
-TEST(kazoo_as_it_is_and_curator_ignore_each_other)
-{
-    lets_in("mutex", &kazoo_as_is, &curator);
-    lets_in("mutex", &curator, &kazoo_as_is);
-}
-
-TEST(c_in_kazoo_layout_and_kazoo_as_it_is_exclude)
-{
-    both_exclude("mutex", &c_for_kazoo, &kazoo_as_is);
-}
-
-TEST(c_in_either_layout_excludes_the_other)
-{
-    both_exclude("mutex", &c_for_kazoo, &c);
-}
-
-TEST(curator_does_not_see_c_in_kazoo_layout)
-{
-    excludes("mutex", &curator, &c_for_kazoo);
-    lets_in("mutex", &c_for_kazoo, &curator);
+    check_pair(row);
 }
 
 /* CURATOR-43: "-" sorts before all numbers, and Curator waits for it. */
@@ -77,7 +46,8 @@ TEST(a_foreign_child_blocks_curator_and_not_us)
 {
     struct worker *us;
     struct worker *them;
-    const char *path = pair_on_new_path("mutex", &c, &curator, &us, &them);
+    const char *path =
+        pair_on_new_path("mutex", &c.writer, &curator.writer, &us, &them);
     char child[128];
 
     (void)snprintf(child, sizeof(child), "%s/-", path);
@@ -115,7 +85,8 @@ TEST(curator_gets_a_lock_that_stays_here)
     struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
     struct worker *us;
     struct worker *them;
-    const char *path = pair_on_new_path("mutex", &c, &curator, &us, &them);
+    const char *path =
+        pair_on_new_path("mutex", &c.writer, &curator.writer, &us, &them);
     zkr_session *s = open_session();
     zkr_mutex *m = NULL;
     pthread_t threads[2];
@@ -208,7 +179,8 @@ TEST(curator_waits_for_a_bounded_number_of_grants)
     for (opts.retain_max = 1; opts.retain_max <= 4; opts.retain_max += 3) {
         struct worker *us;
         struct worker *them;
-        const char *path = pair_on_new_path("mutex", &c, &curator, &us, &them);
+        const char *path =
+            pair_on_new_path("mutex", &c.writer, &curator.writer, &us, &them);
         zkr_mutex *m = NULL;
 
         ok(zkr_mutex_new(s, path, &opts, &m));
@@ -218,15 +190,4 @@ TEST(curator_waits_for_a_bounded_number_of_grants)
         zkr_mutex_free(m);
     }
     close_session(s);
-}
-
-static int run_group(void)
-{
-
-    return test_run_between(NULL, pairs_tear_down);
-}
-
-int main(void)
-{
-    return workers_installed() ? run_with_server(NULL, run_group) : 77;
 }

@@ -47,14 +47,3 @@ TEST(curator_writer_and_reader_hear_our_request)
     hears("rw", "write", KIND_CURATOR, KIND_C);
     hears("rw", "read", KIND_CURATOR, KIND_C);
 }
-
-static int run_group(void)
-{
-
-    return test_run_between(NULL, pairs_tear_down);
-}
-
-int main(void)
-{
-    return workers_installed() ? run_with_server(NULL, run_group) : 77;
-}

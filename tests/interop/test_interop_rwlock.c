@@ -6,62 +6,33 @@
 
 #include <stdlib.h>
 
-#include "pair.h"
+#include "clients.h"
 #include "worker.h"
 
-/* A client as writer and as reader. */
-struct client {
-    struct side writer;
-    struct side reader;
+static const struct {
+    const char *name;
+    const struct client *a;
+    const struct client *b;
+} sharing[] = {
+    { "c_and_curator_share", &c, &curator },
+    { "c_and_kazoo_subclass_share", &c, &kazoo_subclass },
+    { "curator_and_kazoo_subclass_share", &curator, &kazoo_subclass },
+    { "c_and_kazoo_with_patterns_share", &c, &kazoo_patterns },
+    { "c_in_kazoo_layout_and_kazoo_as_it_is_share", &c_for_kazoo,
+      &kazoo_as_is },
+    { "c_in_either_layout_shares_with_the_other", &c, &c_for_kazoo },
 };
 
-#define CLIENT(kind, layout)                                                   \
-    {                                                                          \
-        { kind, layout, "write" },                                             \
-        {                                                                      \
-            kind, layout, "read"                                               \
-        }                                                                      \
-    }
-
-static const struct client c = CLIENT(KIND_C, "curator");
-static const struct client curator = CLIENT(KIND_CURATOR, "curator");
-static const struct client kazoo_subclass = CLIENT(KIND_KAZOO, "curator");
-static const struct client kazoo_patterns = CLIENT(KIND_KAZOO, "patterns");
-static const struct client c_for_kazoo = CLIENT(KIND_C, "kazoo");
-static const struct client kazoo_as_is = CLIENT(KIND_KAZOO, "kazoo");
-
-static void share(const struct client *a, const struct client *b)
+TEST_ROWS(share, sharing, pair)
 {
+    const struct client *a = pair->a;
+    const struct client *b = pair->b;
+
     both_exclude("rw", &a->writer, &b->writer);
     both_exclude("rw", &a->writer, &b->reader);
     both_exclude("rw", &a->reader, &b->writer);
     lets_in("rw", &a->reader, &b->reader);
     lets_in("rw", &b->reader, &a->reader);
-}
-
-TEST(c_and_curator_share)
-{
-    share(&c, &curator);
-}
-
-TEST(c_and_kazoo_subclass_share)
-{
-    share(&c, &kazoo_subclass);
-}
-
-TEST(curator_and_kazoo_subclass_share)
-{
-    share(&curator, &kazoo_subclass);
-}
-
-TEST(c_and_kazoo_with_patterns_share)
-{
-    share(&c, &kazoo_patterns);
-}
-
-TEST(c_in_kazoo_layout_and_kazoo_as_it_is_share)
-{
-    share(&c_for_kazoo, &kazoo_as_is);
 }
 
 TEST(kazoo_with_patterns_waits_for_curator_only)
@@ -86,11 +57,6 @@ TEST(kazoo_as_it_is_and_curator_ignore_each_other)
     lets_in("rw", &curator.writer, &kazoo_as_is.writer);
     lets_in("rw", &kazoo_as_is.writer, &curator.writer);
     lets_in("rw", &kazoo_as_is.writer, &curator.reader);
-}
-
-TEST(c_in_either_layout_shares_with_the_other)
-{
-    share(&c, &c_for_kazoo);
 }
 
 TEST(curator_does_not_see_c_in_kazoo_layout)
@@ -273,15 +239,4 @@ TEST(kazoo_subclass_reader_does_not_wait_for_it)
 {
     stand_in_a_row(&c.writer, &kazoo_subclass.reader);
     reader_goes_before_the_writer_behind_it();
-}
-
-static int run_group(void)
-{
-
-    return test_run_between(NULL, pairs_tear_down);
-}
-
-int main(void)
-{
-    return workers_installed() ? run_with_server(NULL, run_group) : 77;
 }

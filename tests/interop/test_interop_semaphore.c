@@ -360,14 +360,3 @@ TEST(the_semaphore_of_kazoo_counts_our_nodes)
     is_empty();
     worker_do(kazoo, "busy", "acquire write %d", NOT_YET_MS);
 }
-
-static int run_group(void)
-{
-
-    return test_run_between(NULL, pairs_tear_down);
-}
-
-int main(void)
-{
-    return workers_installed() ? run_with_server(NULL, run_group) : 77;
-}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The clients, in the layouts that docs/interop.md tells of. */
+#ifndef INTEROP_CLIENTS_H
+#define INTEROP_CLIENTS_H
+
+#include "pair.h"
+
+/* A client as writer and as reader. */
+struct client {
+    struct side writer;
+    struct side reader;
+};
+
+extern const struct client c, curator, kazoo_subclass, kazoo_patterns,
+    c_for_kazoo, kazoo_as_is;
+
+#endif
