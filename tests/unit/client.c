@@ -569,33 +569,9 @@ bool zkr__zk_log_in(struct zkr__zk *zk)
     return succeeds;
 }
 
-bool zkr__zk_refused(struct zkr__zk *zk)
-{
-    (void)zk;
-    return false;
-}
-
 int64_t zkr__zk_session_id(struct zkr__zk *zk)
 {
     return zk->id;
-}
-
-int zkr__zk_move(struct zkr__zk *zk, const char *servers)
-{
-    (void)zk;
-    (void)servers;
-    return ZKR_OK;
-}
-
-void zkr__zk_password(struct zkr__zk *zk, char password[ZKR__PASSWORD_SIZE])
-{
-    (void)zk;
-    memset(password, 0, ZKR__PASSWORD_SIZE);
-}
-
-void *zkr__zk_raw(struct zkr__zk *zk)
-{
-    return zk;
 }
 
 uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk)

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <zkrecipes/zkrecipes.h>
 
@@ -20,8 +19,6 @@
 #include "client.h"
 #include "opened.h"
 
-/* Ends a test that hangs. */
-enum { PATIENCE_S = 60 };
 /* The number of gaps of one call. */
 enum { GAPS_MAX = 8 };
 enum { REPLY_MS = 300 };
@@ -322,11 +319,9 @@ static void play_with(const struct play *p, void (*const intruders[])(void),
 
 static void play(const struct play *p)
 {
-    (void)alarm(PATIENCE_S);
     play_with(p, outsiders, COUNT(outsiders));
     if (p->holds && p->keeps_grant)
         play_with(p, holders, COUNT(holders));
-    (void)alarm(0);
 }
 
 #define SELF "unit-gaps"

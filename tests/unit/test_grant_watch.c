@@ -15,9 +15,6 @@
 
 #include "client.h"
 
-/* Ends a test that hangs. */
-enum { PATIENCE_S = 60 };
-
 enum { REVOKE = 100, EVENTS_MAX = 16 };
 
 /* The events that a listener has received: states, or REVOKE. */
@@ -27,7 +24,8 @@ struct heard {
     enum zkr_loss loss; /* in the last event */
 };
 
-static zkr_session *s; /* whose callbacks run in this thread */
+static struct heard heard; /* by the listener of a test that has one */
+static zkr_session *s;     /* whose callbacks run in this thread */
 static zkr_mutex *m;
 static zkr_grant *g;
 
@@ -58,6 +56,7 @@ static int setup_free(void)
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
 
     client_reset();
+    heard = (struct heard){ .count = 0 };
     g = NULL;
     opts.flags = ZKR_SESSION_NO_LEASE | ZKR_SESSION_OWN_LOOP;
     if (zkr_session_open("127.0.0.1:2181", &opts, &s) != ZKR_OK)
@@ -156,9 +155,7 @@ static void hears(struct heard *h, int count, ...)
 
 TEST(it_is_watched_again_after_a_change)
 {
-    struct heard h = { .count = 0 };
-
-    listen_by(&h);
+    listen_by(&heard);
     assert_int_equal(client_requests(ZKR__ZK_GET), 1); /* at once */
     client_await_rest();
     for (int i = 0; i < 3; i++) {
@@ -167,35 +164,32 @@ TEST(it_is_watched_again_after_a_change)
     }
     client_changes_node("__REVOKE__");
     await_requests(ZKR__ZK_GET, 5);
-    hears(&h, 1, REVOKE);
+    hears(&heard, 1, REVOKE);
     client_changes_node(NULL);
-    hears(&h, 2, REVOKE, ZKR_GRANT_LOST);
+    hears(&heard, 2, REVOKE, ZKR_GRANT_LOST);
 }
 
 TEST(other_words_are_no_request)
 {
-    struct heard h = { .count = 0 };
-
-    listen_by(&h);
+    listen_by(&heard);
     client_await_rest();
     client_changes_node("__REVOKE__ not");
     await_requests(ZKR__ZK_GET, 2);
     client_changes_node("__REVOKE_");
     await_requests(ZKR__ZK_GET, 3);
-    hears(&h, 0);
+    hears(&heard, 0);
 }
 
 TEST_WITH(without_the_permission_to_read_its_end_is_heard, setup_free, teardown)
 {
     int before = client_requests(ZKR__ZK_EXISTS);
-    struct heard h = { .count = 0 };
 
     client_answers(ZKR__ZK_GET, ZKR_ZNOAUTH);
     assert_int_equal(hold(), ZKR_OK);
-    listen_by(&h);
+    listen_by(&heard);
     await_requests(ZKR__ZK_EXISTS, before + 1);
     client_changes_node(NULL);
-    hears(&h, 1, ZKR_GRANT_LOST);
+    hears(&heard, 1, ZKR_GRANT_LOST);
 }
 
 /* The listener does not report it: there is none. */
@@ -223,28 +217,24 @@ TEST_WITH(without_memory_it_is_watched_later, setup_free, teardown)
 
 TEST_WITH(a_node_that_has_gone_before_the_look_is_lost, setup_free, teardown)
 {
-    struct heard h = { .count = 0 };
-
     client_stops_at(ZKR__ZK_GET);
     assert_int_equal(hold(), ZKR_OK);
-    listen_by(&h);
+    listen_by(&heard);
     client_await_stop();
     client_changes_node(NULL);
     client_goes_on();
-    hears(&h, 1, ZKR_GRANT_LOST);
+    hears(&heard, 1, ZKR_GRANT_LOST);
 }
 
 TEST_WITH(a_node_of_our_name_that_came_later_is_not_ours, setup_free, teardown)
 {
-    struct heard h = { .count = 0 };
-
     client_stops_at(ZKR__ZK_GET);
     assert_int_equal(hold(), ZKR_OK);
-    listen_by(&h);
+    listen_by(&heard);
     client_await_stop();
     client_replaces_node();
     client_goes_on();
-    hears(&h, 1, ZKR_GRANT_LOST);
+    hears(&heard, 1, ZKR_GRANT_LOST);
 }
 
 /* All holders of an unfair mutex have nodes of one name. */
@@ -285,70 +275,60 @@ static void await_epoch(uint64_t epoch)
 
 TEST(a_loss_has_a_reason)
 {
-    struct heard h = { .count = 0 };
-
-    listen_by(&h);
+    listen_by(&heard);
     assert_int_equal(zkr_grant_loss(g), ZKR_LOSS_NONE);
     client_await_rest();
     client_changes_node(NULL);
-    hears(&h, 1, ZKR_GRANT_LOST);
-    lost_by(&h, ZKR_LOSS_DELETED);
+    hears(&heard, 1, ZKR_GRANT_LOST);
+    lost_by(&heard, ZKR_LOSS_DELETED);
     assert_int_equal(zkr_grant_loss(NULL), ZKR_LOSS_NONE);
     assert_string_equal(zkr_loss_text((enum zkr_loss)99), "unknown loss");
 }
 
 TEST(a_request_before_the_deletion_is_its_reason)
 {
-    struct heard h = { .count = 0 };
-
-    listen_by(&h);
+    listen_by(&heard);
     client_await_rest();
     client_changes_node("__REVOKE__");
     await_requests(ZKR__ZK_GET, 2);
     client_changes_node(NULL);
-    hears(&h, 2, REVOKE, ZKR_GRANT_LOST);
-    lost_by(&h, ZKR_LOSS_REVOKED);
+    hears(&heard, 2, REVOKE, ZKR_GRANT_LOST);
+    lost_by(&heard, ZKR_LOSS_REVOKED);
 }
 
 TEST(the_end_of_the_session_is_a_reason)
 {
-    struct heard h = { .count = 0 };
-
-    listen_by(&h);
+    listen_by(&heard);
     client_says(ZKR__ZK_EXPIRED);
     await_state(ZKR_GRANT_LOST);
-    hears(&h, 1, ZKR_GRANT_LOST);
-    lost_by(&h, ZKR_LOSS_EXPIRED);
+    hears(&heard, 1, ZKR_GRANT_LOST);
+    lost_by(&heard, ZKR_LOSS_EXPIRED);
 }
 
 TEST(refused_credentials_are_a_reason)
 {
-    struct heard h = { .count = 0 };
-
-    listen_by(&h);
+    listen_by(&heard);
     client_says(ZKR__ZK_AUTH_FAILED);
     await_state(ZKR_GRANT_LOST);
     dispatch();
-    lost_by(&h, ZKR_LOSS_CLOSED);
+    lost_by(&heard, ZKR_LOSS_CLOSED);
 }
 
 /* The servers delete the nodes of a session that they end, and a client that is
  * connected hears of that first. */
 TEST(a_deletion_with_the_session_is_its_end)
 {
-    struct heard h = { .count = 0 };
-
-    listen_by(&h);
+    listen_by(&heard);
     client_await_rest();
     client_changes_node(NULL);
-    hears(&h, 1, ZKR_GRANT_LOST);
-    lost_by(&h, ZKR_LOSS_DELETED);
+    hears(&heard, 1, ZKR_GRANT_LOST);
+    lost_by(&heard, ZKR_LOSS_DELETED);
     client_says(ZKR__ZK_EXPIRED);
     await_epoch(2);
     assert_int_equal(zkr_grant_loss(g), ZKR_LOSS_EXPIRED);
-    listen_by(&h);
-    hears(&h, 2, ZKR_GRANT_LOST, ZKR_GRANT_LOST);
-    lost_by(&h, ZKR_LOSS_EXPIRED);
+    listen_by(&heard);
+    hears(&heard, 2, ZKR_GRANT_LOST, ZKR_GRANT_LOST);
+    lost_by(&heard, ZKR_LOSS_EXPIRED);
 }
 
 TEST(a_deletion_in_a_living_session_is_not_its_end)
@@ -383,12 +363,10 @@ TEST(a_grant_without_its_node_writes_nothing)
 TEST_WITH(a_look_that_ends_after_the_release_is_for_nobody, setup_free,
           teardown)
 {
-    struct heard h = { .count = 0 };
-
     client_answers(ZKR__ZK_DELETE, ZKR_ZNOAUTH);
     client_stops_at(ZKR__ZK_GET);
     assert_int_equal(hold(), ZKR_OK);
-    listen_by(&h);
+    listen_by(&heard);
     client_await_stop();
     assert_int_equal(zkr_grant_release_async(g, NULL, NULL), ZKR_OK);
     zkr_grant_free(g);
@@ -397,25 +375,23 @@ TEST_WITH(a_look_that_ends_after_the_release_is_for_nobody, setup_free,
     client_await_rest();
     dispatch();
     client_changes_node(NULL);
-    hears(&h, 0);
+    hears(&heard, 0);
 }
 
 /* A client that may not read cannot see that the node does not exist, and it
  * watches that, too. */
 TEST_WITH(a_node_that_comes_after_the_look_is_for_nobody, setup_free, teardown)
 {
-    struct heard h = { .count = 0 };
-
     client_answers(ZKR__ZK_GET, ZKR_ZNOAUTH);
     client_stops_at(ZKR__ZK_EXISTS);
     assert_int_equal(hold(), ZKR_OK);
-    listen_by(&h);
+    listen_by(&heard);
     client_await_stop();
     client_changes_node(NULL);
     client_goes_on();
-    hears(&h, 1, ZKR_GRANT_LOST);
+    hears(&heard, 1, ZKR_GRANT_LOST);
     client_changes_node("of somebody else");
-    hears(&h, 1, ZKR_GRANT_LOST);
+    hears(&heard, 1, ZKR_GRANT_LOST);
 }
 
 /* -- listeners ------------------------------------------------------------ */
@@ -434,12 +410,10 @@ static void resolve(void)
 
 TEST(a_late_listener_hears_of_a_doubt)
 {
-    struct heard h = { .count = 0 };
-
     doubt();
-    listen_by(&h);
+    listen_by(&heard);
     resolve();
-    hears(&h, 2, ZKR_GRANT_SUSPENDED, ZKR_GRANT_HELD);
+    hears(&heard, 2, ZKR_GRANT_SUSPENDED, ZKR_GRANT_HELD);
 }
 
 TEST(a_request_is_told_to_every_listener_while_it_is_held)
@@ -497,12 +471,10 @@ TEST(the_next_listener_hears_what_is_its_own)
 
 TEST(a_grant_that_was_freed_tells_nothing)
 {
-    struct heard h = { .count = 0 };
-
-    listen_by(&h);
+    listen_by(&heard);
     zkr_grant_free(g); /* which gives it back */
     g = NULL;
-    hears(&h, 0);
+    hears(&heard, 0);
 }
 
 /* -- the caller's own loop ------------------------------------------------ */
@@ -517,14 +489,13 @@ static bool is_due(void)
 
 TEST(a_withdrawn_callback_is_not_due)
 {
-    struct heard h = { .count = 0 };
     zkr_listener *l = NULL;
 
-    assert_int_equal(zkr_session_listen(s, on_session, &h, &l), ZKR_OK);
+    assert_int_equal(zkr_session_listen(s, on_session, &heard, &l), ZKR_OK);
     assert_true(is_due());
     zkr_listener_free(l);
     assert_false(is_due());
-    hears(&h, 0);
+    hears(&heard, 0);
 }
 
 static atomic_bool is_inside;

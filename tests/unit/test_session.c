@@ -9,15 +9,11 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <zkrecipes/zkrecipes.h>
 
 #include "client.h"
 #include "opened.h"
-
-/* Ends a test that hangs. */
-enum { PATIENCE_S = 60 };
 
 /* -- a thread that is cancelled ------------------------------------------- */
 

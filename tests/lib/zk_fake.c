@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the client of the unit tests (threads, real time) and that of the
+ * simulator (fibers, simulated time) do alike: nothing. */
+#include "zk/zk.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+bool zkr__zk_refused(struct zkr__zk *zk)
+{
+    (void)zk;
+    return false;
+}
+
+int zkr__zk_move(struct zkr__zk *zk, const char *servers)
+{
+    (void)zk;
+    (void)servers;
+    return ZKR_OK;
+}
+
+void zkr__zk_password(struct zkr__zk *zk, char password[ZKR__PASSWORD_SIZE])
+{
+    (void)zk;
+    memset(password, 0, ZKR__PASSWORD_SIZE);
+}
+
+void *zkr__zk_raw(struct zkr__zk *zk)
+{
+    return zk;
+}
