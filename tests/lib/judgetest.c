@@ -83,29 +83,183 @@ static void finds_nothing(void)
     assert_int_equal(judgement.violations, 0);
 }
 
-/* Histories that are right */
+/* Histories, each with the rule that it breaks, or none */
 
-TEST(nothing_is_right)
+/* clang-format off */
+
+#define NONE JUDGE_RULES
+
+/* An exclusive grant, and a shared one, with its token, begin and end; the same
+ * that were handed on; nodes, with their token, and when they went. */
+#define X(who, token, begin, end)      { who, false, token, begin, end, 0 }
+#define S(who, token, begin, end)      { who, true, token, begin, end, 0 }
+#define HX(who, token, begin, end, nth) { who, false, token, begin, end, nth }
+
+enum truth { OWN_NODES, NOT_ASKED, SOME_NODES };
+
+static const struct row {
+    const char *name;
+    struct {
+        const char *who;
+        bool shared;
+        int64_t token, begin, end;
+        uint64_t handoff;
+    } grants[6]; /* up to the first without a name */
+    enum truth truth; /* each grant has its node, nobody knows, or `nodes` */
+    struct {
+        const char *name;
+        bool shared;
+        int64_t token, gone_at;
+    } nodes[4];
+    struct {
+        bool shared;
+        int64_t token;
+    } accesses[5]; /* up to the first without a token */
+    size_t limit;
+    enum judge_rule rule;
+    const char *sentence;
+} rows[] = {
+    { "nothing is right", .rule = NONE },
+    { "turns are right",
+      { X("a", 1, 10, 20), X("b", 2, 20, 30), X("c", 3, 31, 40) },
+      .rule = NONE },
+    { "shared grants may be held together",
+      { X("a", 1, 10, 20), S("b", 2, 20, 50), S("c", 3, 20, 40),
+        X("d", 4, 50, 60) },
+      .rule = NONE },
+    { "the order of the records does not matter",
+      { X("b", 2, 20, 30), X("a", 1, 10, 20) },
+      SOME_NODES, { { "a", false, 1, 20 }, { "b", false, 2, 30 } },
+      .rule = NONE },
+    /* The record of "a" was late: its lock had gone to "b" by then. */
+    { "an instant says only that it was granted",
+      { X("a", 1, 26, 26), X("b", 2, 25, 25) },
+      SOME_NODES, { { "a", false, 1, 20 }, { "b", false, 2, 30 } },
+      .rule = NONE },
+    { "the limit may be reached",
+      { S("a", 1, 10, 50), S("b", 2, 20, 30), S("c", 3, 30, 40),
+        S("d", 4, 45, 60), S("e", 5, 50, 70) },
+      .limit = 2, .rule = NONE },
+
+    { "two hold it together",
+      { X("a", 1, 10, 20), X("b", 2, 18, 30) },
+      NOT_ASKED, .rule = JUDGE_OVERLAP,
+      .sentence = "b, exclusive, token 0x2: it overlaps an earlier grant, "
+                  "by 2" },
+    { "a shared grant overlaps an exclusive one",
+      { X("a", 1, 10, 20), S("b", 2, 17, 30) },
+      NOT_ASKED, .rule = JUDGE_OVERLAP,
+      .sentence = "b, shared, token 0x2: it overlaps an earlier grant, by 3" },
+    { "an exclusive grant overlaps a shared one",
+      { S("a", 1, 10, 40), S("b", 2, 11, 20), X("c", 3, 39, 50) },
+      NOT_ASKED, .rule = JUDGE_OVERLAP,
+      .sentence = "c, exclusive, token 0x3: it overlaps an earlier grant, "
+                  "by 1" },
+    { "two have one node together",
+      { X("a", 1, 10, 20), HX("b", 1, 18, 30, 1) },
+      SOME_NODES, { { "a", false, 1, 30 } }, .rule = JUDGE_OVERLAP,
+      .sentence = "b, exclusive, token 0x1: it overlaps an earlier grant, "
+                  "by 2" },
+    { "one too many hold it together",
+      { S("a", 1, 10, 50), S("b", 2, 20, 30), S("c", 3, 28, 40),
+        S("d", 4, 40, 60) },
+      .limit = 2, .rule = JUDGE_CROWDED,
+      .sentence = "c, shared, token 0x3: the limit was reached when it was "
+                  "granted, by 2" },
+    { "a token goes back",
+      { X("b", 2, 10, 20), X("a", 1, 20, 30) },
+      NOT_ASKED, .rule = JUDGE_DISORDER,
+      .sentence = "a, exclusive, token 0x1: its token is not above an earlier "
+                  "one, 2" },
+    { "a shared token goes back behind an exclusive one",
+      { X("b", 2, 10, 20), S("c", 3, 20, 30), S("a", 1, 20, 30) },
+      NOT_ASKED, .rule = JUDGE_DISORDER,
+      .sentence = "a, shared, token 0x1: its token is not above an earlier "
+                  "one, 2" },
+    { "a handoff goes back",
+      { HX("a", 1, 10, 20, 1), X("b", 1, 20, 30) },
+      SOME_NODES, { { "a", false, 1, 30 } }, .rule = JUDGE_DISORDER,
+      .sentence = "b, exclusive, token 0x1: its token is not above an earlier "
+                  "one, 1" },
+    { "two grants have one token",
+      { X("a", 1, 10, 10), X("b", 1, 11, 11) },
+      SOME_NODES, { { "a", false, 1, 20 } }, .rule = JUDGE_TWICE,
+      .sentence = "b, exclusive, token 0x1: another grant has its token, 10" },
+    { "two grants have one handoff",
+      { X("a", 1, 10, 10), HX("b", 1, 11, 11, 5), HX("c", 1, 12, 12, 5) },
+      SOME_NODES, { { "a", false, 1, 20 } }, .rule = JUDGE_TWICE,
+      .sentence = "c, exclusive, token 0x1: another grant has its token, 11" },
+    { "no node has the token",
+      { X("a", 1, 10, 20), X("b", 2, 20, 30) },
+      SOME_NODES, { { "a", false, 1, 20 } }, .rule = JUDGE_UNKNOWN,
+      .sentence = "b, exclusive, token 0x2: the server has no such node, 20" },
+    { "the server has no node at all",
+      { X("b", 2, 20, 30) }, SOME_NODES, .rule = JUDGE_UNKNOWN,
+      .sentence = "b, exclusive, token 0x2: the server has no such node, 20" },
+    /* "a" was never granted, or nobody wrote it down. */
+    { "a node ahead is still there",
+      { X("b", 2, 20, 30) },
+      SOME_NODES, { { "a", false, 1, 25 }, { "b", false, 2, 30 } },
+      .rule = JUDGE_EARLY,
+      .sentence = "b, exclusive, token 0x2: it was granted before a node ahead "
+                  "had gone, by 5" },
+    { "it is held when its node has gone",
+      { X("a", 1, 10, 24) },
+      SOME_NODES, { { "a", false, 1, 20 } }, .rule = JUDGE_LATE,
+      .sentence = "a, exclusive, token 0x1: it was held after its node had "
+                  "gone, by 4" },
+    { "a node is left",
+      { X("a", 1, 10, 20) },
+      SOME_NODES, { { "a", false, 1, 20 }, { "b", true, 2, JUDGE_NEVER } },
+      .rule = JUDGE_LEFT,
+      .sentence = "b, shared, token 0x2: the node is still there, token 2" },
+
+    { "an access is stale",
+      .accesses = { { false, 1 }, { false, 3 }, { false, 3 }, { false, 2 } },
+      .rule = JUDGE_STALE,
+      .sentence = "an access, exclusive, token 0x2: it was accepted after a "
+                  "higher token, 3" },
+    { "a shared access is not stale behind a shared one",
+      .accesses = { { false, 2 }, { true, 4 }, { true, 3 } }, .rule = NONE },
+    { "a shared access is stale behind an exclusive one",
+      .accesses = { { false, 2 }, { true, 4 }, { true, 3 }, { true, 1 } },
+      .rule = JUDGE_STALE,
+      .sentence = "an access, shared, token 0x1: it was accepted after a "
+                  "higher token, 2" },
+    { "an exclusive access is stale behind a shared one",
+      .accesses = { { true, 4 }, { false, 3 } },
+      .rule = JUDGE_STALE,
+      .sentence = "an access, exclusive, token 0x3: it was accepted after a "
+                  "higher token, 4" },
+};
+/* clang-format on */
+
+TEST_ROWS(history, rows, row)
 {
-    finds_nothing();
+    for (size_t i = 0; row->grants[i].who != NULL; i++) {
+        add_grant(row->grants[i].who, row->grants[i].shared,
+                  row->grants[i].token, row->grants[i].begin,
+                  row->grants[i].end);
+        grants[i].handoff = row->grants[i].handoff;
+        if (row->truth == OWN_NODES)
+            add_node(grants[i].who, grants[i].shared, grants[i].token,
+                     grants[i].end);
+    }
+    for (size_t i = 0; i < COUNT(row->nodes) && row->nodes[i].name != NULL; i++)
+        add_node(row->nodes[i].name, row->nodes[i].shared, row->nodes[i].token,
+                 row->nodes[i].gone_at);
+    for (size_t i = 0; row->accesses[i].token != 0; i++)
+        add_access(row->accesses[i].shared, row->accesses[i].token);
+    if (row->truth == NOT_ASKED)
+        records.nodes = NULL;
+    records.limit = row->limit;
+    if (row->rule == NONE)
+        finds_nothing();
+    else
+        finds(row->rule, row->sentence);
 }
 
-TEST(turns_are_right)
-{
-    add("a", false, 1, 10, 20);
-    add("b", false, 2, 20, 30);
-    add("c", false, 3, 31, 40);
-    finds_nothing();
-}
-
-TEST(shared_grants_may_be_held_together)
-{
-    add("a", false, 1, 10, 20);
-    add("b", true, 2, 20, 50);
-    add("c", true, 3, 20, 40);
-    add("d", false, 4, 50, 60);
-    finds_nothing();
-}
+/* Histories that change as they are judged */
 
 /* Shared grants may come in any order, and end in any. */
 TEST(shared_grants_have_no_order)
@@ -116,15 +270,6 @@ TEST(shared_grants_have_no_order)
     add_grant("a", true, 1, 20, 40);
     add_access(true, 2);
     add_access(true, 1);
-    finds_nothing();
-}
-
-TEST(the_order_of_the_records_does_not_matter)
-{
-    add_node("a", false, 1, 20);
-    add_node("b", false, 2, 30);
-    add_grant("b", false, 2, 20, 30);
-    add_grant("a", false, 1, 10, 20);
     finds_nothing();
 }
 
@@ -152,46 +297,6 @@ TEST(a_session_takes_two_nodes_with_it)
     finds_nothing();
 }
 
-/* The record of "a" was late: its lock had gone to "b" by then. */
-TEST(an_instant_says_only_that_it_was_granted)
-{
-    add_node("a", false, 1, 20);
-    add_node("b", false, 2, 30);
-    add_grant("a", false, 1, 26, 26);
-    add_grant("b", false, 2, 25, 25);
-    finds_nothing();
-}
-
-/* Histories that are wrong */
-
-TEST(two_hold_it_together)
-{
-    records.nodes = NULL;
-    add_grant("a", false, 1, 10, 20);
-    add_grant("b", false, 2, 18, 30);
-    finds(JUDGE_OVERLAP, "b, exclusive, token 0x2: it overlaps an earlier "
-                         "grant, by 2");
-}
-
-TEST(a_shared_grant_overlaps_an_exclusive_one)
-{
-    records.nodes = NULL;
-    add_grant("a", false, 1, 10, 20);
-    add_grant("b", true, 2, 17, 30);
-    finds(JUDGE_OVERLAP, "b, shared, token 0x2: it overlaps an earlier "
-                         "grant, by 3");
-}
-
-TEST(an_exclusive_grant_overlaps_a_shared_one)
-{
-    records.nodes = NULL;
-    add_grant("a", true, 1, 10, 40);
-    add_grant("b", true, 2, 11, 20);
-    add_grant("c", false, 3, 39, 50);
-    finds(JUDGE_OVERLAP, "c, exclusive, token 0x3: it overlaps an earlier "
-                         "grant, by 1");
-}
-
 TEST(a_grant_that_does_not_end_overlaps_the_next)
 {
     records.nodes = NULL;
@@ -202,102 +307,6 @@ TEST(a_grant_that_does_not_end_overlaps_the_next)
     assert_int_equal(judgement.violations, 1);
 }
 
-TEST(the_limit_may_be_reached)
-{
-    records.limit = 2;
-    add("a", true, 1, 10, 50);
-    add("b", true, 2, 20, 30);
-    add("c", true, 3, 30, 40);
-    add("d", true, 4, 45, 60);
-    add("e", true, 5, 50, 70);
-    finds_nothing();
-}
-
-TEST(one_too_many_hold_it_together)
-{
-    records.limit = 2;
-    add("a", true, 1, 10, 50);
-    add("b", true, 2, 20, 30);
-    add("c", true, 3, 28, 40);
-    add("d", true, 4, 40, 60);
-    finds(JUDGE_CROWDED, "c, shared, token 0x3: the limit was reached when it "
-                         "was granted, by 2");
-}
-
-TEST(a_token_goes_back)
-{
-    records.nodes = NULL;
-    add_grant("b", false, 2, 10, 20);
-    add_grant("a", false, 1, 20, 30);
-    finds(JUDGE_DISORDER, "a, exclusive, token 0x1: its token is not above an "
-                          "earlier one, 2");
-}
-
-TEST(a_shared_token_goes_back_behind_an_exclusive_one)
-{
-    records.nodes = NULL;
-    add_grant("b", false, 2, 10, 20);
-    add_grant("c", true, 3, 20, 30);
-    add_grant("a", true, 1, 20, 30);
-    finds(JUDGE_DISORDER, "a, shared, token 0x1: its token is not above an "
-                          "earlier one, 2");
-}
-
-TEST(two_grants_have_one_token)
-{
-    add_node("a", false, 1, 20);
-    add_grant("a", false, 1, 10, 10);
-    add_grant("b", false, 1, 11, 11);
-    finds(JUDGE_TWICE, "b, exclusive, token 0x1: another grant has its token, "
-                       "10");
-}
-
-TEST(two_have_one_node_together)
-{
-    add_node("a", false, 1, 30);
-    add_grant("a", false, 1, 10, 20);
-    add_grant("b", false, 1, 18, 30);
-    grants[1].handoff = 1;
-    finds(JUDGE_OVERLAP, "b, exclusive, token 0x1: it overlaps an earlier "
-                         "grant, by 2");
-}
-
-TEST(a_handoff_goes_back)
-{
-    add_node("a", false, 1, 30);
-    add_grant("a", false, 1, 10, 20);
-    add_grant("b", false, 1, 20, 30);
-    grants[0].handoff = 1;
-    finds(JUDGE_DISORDER, "b, exclusive, token 0x1: its token is not above an "
-                          "earlier one, 1");
-}
-
-TEST(two_grants_have_one_handoff)
-{
-    add_node("a", false, 1, 20);
-    add_grant("a", false, 1, 10, 10);
-    add_grant("b", false, 1, 11, 11);
-    add_grant("c", false, 1, 12, 12);
-    grants[1].handoff = grants[2].handoff = 5;
-    finds(JUDGE_TWICE, "c, exclusive, token 0x1: another grant has its token, "
-                       "11");
-}
-
-TEST(no_node_has_the_token)
-{
-    add("a", false, 1, 10, 20);
-    add_grant("b", false, 2, 20, 30);
-    finds(JUDGE_UNKNOWN, "b, exclusive, token 0x2: the server has no such "
-                         "node, 20");
-}
-
-TEST(the_server_has_no_node_at_all)
-{
-    add_grant("b", false, 2, 20, 30);
-    finds(JUDGE_UNKNOWN, "b, exclusive, token 0x2: the server has no such "
-                         "node, 20");
-}
-
 TEST(the_node_with_the_token_has_another_name)
 {
     add("a", false, 1, 10, 20);
@@ -306,15 +315,6 @@ TEST(the_node_with_the_token_has_another_name)
     grants[0].node = "b";
     finds(JUDGE_UNKNOWN, "a, exclusive, token 0x1: the server has no such "
                          "node, 10");
-}
-
-/* "a" was never granted, or nobody wrote it down. */
-TEST(a_node_ahead_is_still_there)
-{
-    add_node("a", false, 1, 25);
-    add("b", false, 2, 20, 30);
-    finds(JUDGE_EARLY, "b, exclusive, token 0x2: it was granted before a node "
-                       "ahead had gone, by 5");
 }
 
 /* Claims of one session take the lock from each other before the node goes;
@@ -348,14 +348,6 @@ TEST(a_shared_node_ahead_is_still_there)
                        "ahead had gone, by 1");
 }
 
-TEST(it_is_held_when_its_node_has_gone)
-{
-    add_node("a", false, 1, 20);
-    add_grant("a", false, 1, 10, 24);
-    finds(JUDGE_LATE, "a, exclusive, token 0x1: it was held after its node had "
-                      "gone, by 4");
-}
-
 TEST(clocks_may_be_off_by_the_slack)
 {
     add_node("a", false, 1, 20);
@@ -381,42 +373,6 @@ TEST(its_node_goes_before_that_of_an_earlier_grant)
     records.timed = false;
     finds(JUDGE_PASSED, "b, exclusive, token 0x2: its node went before that of "
                         "an earlier grant, 131");
-}
-
-TEST(a_node_is_left)
-{
-    add("a", false, 1, 10, 20);
-    add_node("b", true, 2, JUDGE_NEVER);
-    finds(JUDGE_LEFT, "b, shared, token 0x2: the node is still there, token 2");
-}
-
-TEST(an_access_is_stale)
-{
-    add_access(false, 1);
-    add_access(false, 3);
-    add_access(false, 3);
-    add_access(false, 2);
-    finds(JUDGE_STALE, "an access, exclusive, token 0x2: it was accepted after "
-                       "a higher token, 3");
-}
-
-TEST(a_shared_access_is_stale_behind_an_exclusive_one)
-{
-    add_access(false, 2);
-    add_access(true, 4);
-    add_access(true, 3);
-    finds_nothing();
-    add_access(true, 1);
-    finds(JUDGE_STALE, "an access, shared, token 0x1: it was accepted after a "
-                       "higher token, 2");
-}
-
-TEST(an_exclusive_access_is_stale_behind_a_shared_one)
-{
-    add_access(true, 4);
-    add_access(false, 3);
-    finds(JUDGE_STALE, "an access, exclusive, token 0x3: it was accepted after "
-                       "a higher token, 4");
 }
 
 /* How it tells */
