@@ -392,7 +392,7 @@ STORY(a_new_connection_begins_without_knowledge)
 }
 
 /* Its own node is seen again, because somebody has written to it. */
-STORY(a_new_connection_knows_nothing_of_others)
+STORY(a_new_connection_begins_without_knowing_others)
 {
     holder_has_it();
     ask_for(0);
@@ -568,12 +568,12 @@ STORY(a_write_is_over_before_the_next_is_granted)
     write_and_leave(WAY_DOWN, -1);
 }
 
-STORY(a_late_write_is_over_before_the_next_is_granted)
+STORY(a_write_is_over_though_it_came_late)
 {
     write_and_leave(WAY_UP, -1);
 }
 
-STORY(a_write_in_vain_is_over_before_the_next_is_granted)
+STORY(a_write_is_over_though_it_was_in_vain)
 {
     write_and_leave(WAY_UP, 20);
 }
@@ -1188,7 +1188,7 @@ STORY(a_node_that_stays_may_be_deleted)
     pass_on(3);
 }
 
-STORY(a_node_that_stays_unheld_may_be_deleted)
+STORY(a_node_that_stays_may_be_deleted_unheld)
 {
     let_it_stay();
     for (int i = 0; i < 3; i++) {
