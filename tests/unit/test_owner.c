@@ -54,6 +54,7 @@ struct fixture {
 };
 
 static struct fixture before;
+static json_t *json; /* the record of the test, as it is read by others */
 
 static int keep_names(void)
 {
@@ -64,6 +65,8 @@ static int keep_names(void)
 
 static int restore_names(void)
 {
+    json_decref(json);
+    json = NULL;
     fake_host = NULL;
     fake_wall = fake_boot = (struct timespec){ 0 };
     program_invocation_short_name = before.program;
@@ -72,8 +75,7 @@ static int restore_names(void)
 
 FIXTURE(keep_names, restore_names)
 
-/* A record, as it is read by others. */
-static json_t *written_of(struct zkr__owner owner)
+static void write_of(struct zkr__owner owner)
 {
     struct {
         char data[ZKR__OWNER_MAX + 1];
@@ -82,8 +84,9 @@ static json_t *written_of(struct zkr__owner owner)
     size_t len = 0;
     char start[ZKR__START_MAX];
     json_error_t error;
-    json_t *json;
 
+    json_decref(json);
+    json = NULL;
     zkr__owner_start(start);
     owner.start = start;
     memset(&buf, '#', sizeof(buf));
@@ -96,10 +99,9 @@ static json_t *written_of(struct zkr__owner owner)
         fail_msg("%s: %s", error.text, buf.data);
     assert_true(json_is_object(json));
     assert_null(strchr(buf.data, '\n'));
-    return json;
 }
 
-static void assert_text(const json_t *json, const char *key, const char *text)
+static void assert_text(const char *key, const char *text)
 {
     const char *value = json_string_value(json_object_get(json, key));
 
@@ -108,14 +110,18 @@ static void assert_text(const json_t *json, const char *key, const char *text)
                  text);
 }
 
-static json_t *written(const char *label)
+static void write_with(const char *label)
 {
-    return written_of(
-        (struct zkr__owner){ .label = label, .thread = zkr__thread_me() });
+    write_of((struct zkr__owner){ .label = label, .thread = zkr__thread_me() });
+}
+
+static void assert_number(const char *key, json_int_t number)
+{
+    assert_int_equal(json_integer_value(json_object_get(json, key)), number);
 }
 
 /* The start as seconds since the epoch; it must be RFC 3339 in UTC. */
-static time_t start_of(const json_t *json)
+static time_t start_of(void)
 {
     const char *text = json_string_value(json_object_get(json, "start"));
     struct tm tm = { 0 };
@@ -132,43 +138,37 @@ static time_t start_of(const json_t *json)
 TEST(record_says_who_we_are)
 {
     static char program[] = "worker";
-    json_t *json;
 
     program_invocation_short_name = program;
     assert_int_equal(pthread_setname_np(pthread_self(), "shard 3"), 0);
     fake_host = "db-7.example";
-    json = written("nightly report");
-    assert_text(json, "host", "db-7.example");
-    assert_int_equal(json_integer_value(json_object_get(json, "pid")),
-                     getpid());
-    assert_text(json, "thread", "shard 3");
-    assert_int_equal(json_integer_value(json_object_get(json, "tid")),
-                     gettid());
-    assert_text(json, "program", "worker");
-    assert_text(json, "label", "nightly report");
-    assert_text(json, "library", "zkrecipes " ZKR_VERSION_STRING);
+    write_with("nightly report");
+    assert_text("host", "db-7.example");
+    assert_number("pid", getpid());
+    assert_text("thread", "shard 3");
+    assert_number("tid", gettid());
+    assert_text("program", "worker");
+    assert_text("label", "nightly report");
+    assert_text("library", "zkrecipes " ZKR_VERSION_STRING);
     assert_non_null(json_object_get(json, "start"));
     assert_int_equal(json_object_size(json), 8);
-    json_decref(json);
 }
 
 TEST(real_host_is_told)
 {
     char host[256] = "";
-    json_t *json = written(NULL);
+    write_with(NULL);
 
     assert_int_equal(gethostname(host, sizeof(host) - 1), 0);
-    assert_text(json, "host", host);
-    json_decref(json);
+    assert_text("host", host);
 }
 
 TEST(label_is_left_out_when_there_is_none)
 {
-    json_t *json = written(NULL);
+    write_with(NULL);
 
     assert_null(json_object_get(json, "label"));
     assert_int_equal(json_object_size(json), 7);
-    json_decref(json);
 }
 
 TEST(label_is_kept_as_it_is)
@@ -179,21 +179,19 @@ TEST(label_is_kept_as_it_is)
     };
 
     for (size_t i = 0; i < COUNT(labels); i++) {
-        json_t *json = written(labels[i]);
+        write_with(labels[i]);
 
-        assert_text(json, "label", labels[i]);
-        json_decref(json);
+        assert_text("label", labels[i]);
     }
 }
 
 TEST(start_is_when_this_process_started)
 {
-    json_t *json = written(NULL);
-    time_t start = start_of(json);
-    time_t now = time(NULL);
+    time_t now;
 
-    assert_in_range(start, now - 600, now + 1);
-    json_decref(json);
+    write_with(NULL);
+    now = time(NULL);
+    assert_in_range(start_of(), now - 600, now + 1);
 }
 
 /* A process id together with the start names one process, so all records of a
@@ -202,36 +200,32 @@ TEST(start_is_when_this_process_started)
  * second. */
 TEST(start_does_not_depend_on_when_it_is_asked)
 {
-    json_t *one;
-    json_t *other;
+    time_t start;
 
     fake_wall = (struct timespec){ 1700000000, 900000000 };
     fake_boot = (struct timespec){ 500000, 100000000 };
-    one = written(NULL);
+    write_with(NULL);
+    start = start_of();
     fake_wall = (struct timespec){ 1700000001, 300000000 }; /* 0.4 s later */
     fake_boot = (struct timespec){ 500000, 500000000 };
-    other = written(NULL);
-    assert_int_equal(start_of(one), start_of(other));
-    json_decref(one);
-    json_decref(other);
+    write_with(NULL);
+    assert_int_equal(start_of(), start);
 }
 
 TEST(longest_label_fits)
 {
     static char program[] = "a-program-with-quite-a-long-name-as-they-have";
     char label[ZKR_LABEL_MAX + 1];
-    json_t *json;
 
     program_invocation_short_name = program;
     fake_host =
         "a-host-with-a-name-of-sixty-four-characters-0123456789.example.c";
     memset(label, 'x', ZKR_LABEL_MAX);
     label[ZKR_LABEL_MAX] = '\0';
-    json = written(label);
-    assert_text(json, "label", label);
-    assert_text(json, "program", program);
+    write_with(label);
+    assert_text("label", label);
+    assert_text("program", program);
     assert_int_equal(json_object_size(json), 8);
-    json_decref(json);
 }
 
 /* Each character of each name becomes two in JSON. The members that identify
@@ -241,7 +235,6 @@ TEST(nastiest_names_fit)
     static char program[200];
     char label[ZKR_LABEL_MAX + 1];
     char host[65];
-    json_t *json;
 
     memset(label, '"', ZKR_LABEL_MAX);
     label[ZKR_LABEL_MAX] = '\0';
@@ -252,15 +245,12 @@ TEST(nastiest_names_fit)
     fake_host = host;
     assert_int_equal(
         pthread_setname_np(pthread_self(), "\\\\\\\\\\\\\\\"\"\"\"\""), 0);
-    json = written(label);
-    assert_text(json, "label", label);
-    assert_text(json, "host", host);
-    assert_int_equal(json_integer_value(json_object_get(json, "pid")),
-                     getpid());
-    assert_int_equal(json_integer_value(json_object_get(json, "tid")),
-                     gettid());
-    (void)start_of(json);
-    json_decref(json);
+    write_with(label);
+    assert_text("label", label);
+    assert_text("host", host);
+    assert_number("pid", getpid());
+    assert_number("tid", gettid());
+    (void)start_of();
 }
 
 /* With a claim there was no room for the label and the host: every acquire of
@@ -270,69 +260,56 @@ TEST(nastiest_names_fit_beside_a_claim)
     const char *claim = "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436";
     char label[ZKR_LABEL_MAX + 1];
     char host[65];
-    json_t *json;
 
     memset(label, '"', ZKR_LABEL_MAX);
     label[ZKR_LABEL_MAX] = '\0';
     memset(host, '\\', 64);
     host[64] = '\0';
     fake_host = host;
-    json = written_of((struct zkr__owner){ .label = label,
-                                           .claim = claim,
-                                           .within = INT64_MIN,
-                                           .thread = zkr__thread_me() });
-    assert_text(json, "label", label);
-    assert_text(json, "claim", claim);
-    assert_text(json, "within", "0x8000000000000000");
-    (void)start_of(json);
-    json_decref(json);
+    write_of((struct zkr__owner){ .label = label,
+                                  .claim = claim,
+                                  .within = INT64_MIN,
+                                  .thread = zkr__thread_me() });
+    assert_text("label", label);
+    assert_text("claim", claim);
+    assert_text("within", "0x8000000000000000");
+    (void)start_of();
 }
 
 /* Session ids begin with the number of a server: from 128 on they are negative.
  */
 TEST(the_session_around_is_named_when_there_is_one)
 {
-    json_t *json =
-        written_of((struct zkr__owner){ .within = 0x10000a1b2c30001 });
-
-    assert_text(json, "within", "0x10000a1b2c30001");
-    json_decref(json);
-    json = written_of((struct zkr__owner){ .within = -1 });
-    assert_text(json, "within", "0xffffffffffffffff");
-    json_decref(json);
-    json = written(NULL);
+    write_of((struct zkr__owner){ .within = 0x10000a1b2c30001 });
+    assert_text("within", "0x10000a1b2c30001");
+    write_of((struct zkr__owner){ .within = -1 });
+    assert_text("within", "0xffffffffffffffff");
+    write_with(NULL);
     assert_null(json_object_get(json, "within"));
-    json_decref(json);
 }
 
-TEST(names_that_are_not_text_become_a_question_mark)
+static const struct {
+    const char *name;
+    char program[8];
+    const char *thread;
+    const char *host;
+} no_names[] = {
+    { "that are not text", "caf\xe9", "a\x1b[31m", "\xff\xfe" },
+    { "that are empty", "", "", "" },
+};
+
+TEST_ROWS(names_become_a_question_mark, no_names, row)
 {
-    static char program[] = "caf\xe9";
-    json_t *json;
+    char program[sizeof(row->program)];
 
+    memcpy(program, row->program, sizeof(program));
     program_invocation_short_name = program;
-    assert_int_equal(pthread_setname_np(pthread_self(), "a\x1b[31m"), 0);
-    fake_host = "\xff\xfe";
-    json = written("label");
-    assert_text(json, "host", "?");
-    assert_text(json, "thread", "?");
-    assert_text(json, "program", "?");
-    json_decref(json);
-}
-
-TEST(empty_names_become_a_question_mark)
-{
-    static char program[] = "";
-    json_t *json;
-
-    program_invocation_short_name = program;
-    assert_int_equal(pthread_setname_np(pthread_self(), ""), 0);
-    fake_host = "";
-    json = written("label");
-    assert_text(json, "host", "?");
-    assert_text(json, "thread", "?");
-    assert_text(json, "program", "?");
-    json_decref(json);
+    assert_int_equal(pthread_setname_np(pthread_self(), row->thread), 0);
+    fake_host = row->host;
+    write_with("label");
+    assert_text("host", "?");
+    assert_text("thread", "?");
+    assert_text("program", "?");
 }
 
 struct from_thread {
@@ -358,28 +335,24 @@ TEST(record_is_of_the_calling_thread)
 {
     struct from_thread t = { "", 0, -1 };
     pthread_t thread;
-    json_t *json;
 
     assert_int_equal(pthread_create(&thread, NULL, write_there, &t), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(t.rc, ZKR_OK);
     json = json_loads(t.data, 0, NULL);
     assert_non_null(json);
-    assert_text(json, "thread", "another one");
-    assert_int_equal(json_integer_value(json_object_get(json, "tid")), t.tid);
+    assert_text("thread", "another one");
+    assert_number("tid", t.tid);
     assert_int_not_equal(t.tid, gettid());
-    json_decref(json);
 }
 
 /* An event loop starts many claims from one thread, which waits for none of
  * them. When they looked like one owner, tools reported a deadlock. */
-TEST_WITH(record_of_no_thread_names_none, NULL, NULL)
+TEST(record_of_no_thread_names_none)
 {
-    json_t *json = written_of((struct zkr__owner){ .thread = NULL });
+    write_of((struct zkr__owner){ .thread = NULL });
 
     assert_null(json_object_get(json, "thread"));
     assert_null(json_object_get(json, "tid"));
-    assert_int_equal(json_integer_value(json_object_get(json, "pid")),
-                     getpid());
-    json_decref(json);
+    assert_number("pid", getpid());
 }
