@@ -1225,7 +1225,7 @@ STORY(a_connection_goes_while_a_member_comes)
 }
 
 /* What is in doubt is not handed on: the next has a node of its own. */
-STORY(a_member_waits_for_a_node_in_doubt)
+STORY(a_connection_goes_while_a_member_waits)
 {
     let_it_stay();
     ask_as(0, staying);
@@ -1249,7 +1249,7 @@ STORY(a_member_waits_for_a_node_in_doubt)
 }
 
 /* Nor is it when nobody had it meanwhile. */
-STORY(a_member_asks_for_a_node_in_doubt)
+STORY(a_connection_goes_before_a_member_asks)
 {
     let_it_stay();
     ask_as(0, staying);
