@@ -83,254 +83,124 @@ static void assert_ahead(struct view *view, const char *const *names,
     zkr__queue_done(&view->queue);
 }
 
-TEST(order_is_by_number_not_by_text)
-{
-    static const char *const names[] = { W "100", "zzz-" W "0000000009", W "20",
-                                         "aaa-" W "0000000011", W "3" };
-    static const char *const expected[] = { W "3", "zzz-" W "0000000009",
-                                            "aaa-" W "0000000011", W "20",
-                                            W "100" };
-    struct view queue;
+/* clang-format off */
+static const struct row {
+    const char *name;
+    const char *names[9];
+    const char *self;
+    const char *left_out[3];
+    const char *ahead[7]; /* in order; of one who is not in the queue: all */
+    const char *any;       /* the nearest; NULL: not asked */
+    const char *exclusive; /* the nearest of them */
+    bool absent; /* self is not in the queue */
+} rows[] = {
+    { "order is by number, not by text",
+      { W "100", "zzz-" W "0000000009", W "20", "aaa-" W "0000000011", W "3" },
+      .ahead = { W "3", "zzz-" W "0000000009", "aaa-" W "0000000011", W "20",
+                 W "100" } },
+    { "nearest before us is last",
+      { W "7", W "1", "me-" W "5", R "4", W "6", W "2" }, "me-" W "5",
+      .ahead = { W "1", W "2", R "4" } },
+    { "the first has nobody ahead",
+      { W "3", "me-" W "1", W "2" }, "me-" W "1", .any = "nobody" },
+    { "equal sequence counts as ahead",
+      { "b-" W "5", "me-" W "5", "z-" R "5", W "6" }, "me-" W "5",
+      .ahead = { "z-" R "5", "b-" W "5" } },
+    /* Two nodes with our number in another width, from an exhausted counter. */
+    { "the same number is equal in any width",
+      { "x-" W "5", W "0000000005" }, W "0000000005",
+      .ahead = { "x-" W "5" } },
+    { "order of equal sequences does not depend on the list: one",
+      { "c-" W "5", "a-" W "5", "b-" W "5" },
+      .ahead = { "a-" W "5", "b-" W "5", "c-" W "5" } },
+    { "order of equal sequences does not depend on the list: another",
+      { "b-" W "5", "c-" W "5", "a-" W "5" },
+      .ahead = { "a-" W "5", "b-" W "5", "c-" W "5" } },
+    /* A reader that replaces a writer has the same number. */
+    { "of equal sequences the exclusive ones are last",
+      { "a-" W "5", "b-" R "5", "z-" R "5", "me-" W "6" }, "me-" W "6",
+      .ahead = { "b-" R "5", "z-" R "5", "a-" W "5" } },
+    { "foreign children are ignored",
+      { "0", "", "-", "latch-1", W, W "1x", W "2", W "99999999999999999999" },
+      .ahead = { W "2" } },
+    { "a foreign child is not in the queue",
+      { "0", "", "-", "latch-1", W, W "1x", W "2", W "99999999999999999999" },
+      "0", .ahead = { W "2" }, .absent = true },
+    { "missing self is not listed",
+      { W "1", "me-" W "50", "e-" W "5" }, "me-" W "5",
+      .ahead = { W "1", "e-" W "5", "me-" W "50" }, .absent = true },
+    { "without self all are listed",
+      { W "2147483647", R "0", W "-2147483648" },
+      .ahead = { W "-2147483648", R "0", W "2147483647" } },
+    { "empty list is an empty queue", .any = "nobody" },
+    { "nobody is in an empty queue", .self = W "1", .absent = true },
+    { "negative sequences come first",
+      { W "0000000000", W "-2147483647", "me-" W "-0000000005",
+        W "-2147483648", W "-0000000004" }, "me-" W "-0000000005",
+      .ahead = { W "-2147483648", W "-2147483647" } },
+    { "the last ahead is waited for",
+      { W "3", R "7", "me-" W "9", W "12" }, "me-" W "9",
+      .ahead = { W "3", R "7" }, .any = R "7" },
+    { "the nearest exclusive has our number",
+      { R "8", W "5", R "7", W "3", R "1", W "9", "me-" R "9" }, "me-" R "9",
+      .ahead = { R "1", W "3", W "5", R "7", R "8", W "9" },
+      .exclusive = W "9" },
+    { "the nearest exclusive is behind those who share",
+      { R "8", W "5", R "7", W "3", R "1", W "9", "me-" R "9" }, "me-" R "9",
+      { W "9" }, { R "1", W "3", W "5", R "7", R "8" }, .exclusive = W "5" },
+    { "the nearest of a try, which is not in the queue",
+      { R "8", W "5", R "9" }, .ahead = { W "5", R "8", R "9" },
+      .exclusive = W "5", .any = R "9" },
+    /* The first place must be found, too: index 0 does not mean nobody. */
+    { "the first place is not nobody, of exclusive ones",
+      { W "1", R "2", R "3" }, R "3", .ahead = { W "1", R "2" },
+      .exclusive = W "1" },
+    { "the first place is not nobody, of any",
+      { W "1", R "2", R "3" }, R "2", .ahead = { W "1" }, .any = W "1" },
+    { "nobody is waited for without one ahead",
+      { R "2", R "3", "me-" W "1", W "9" }, "me-" W "1",
+      .any = "nobody", .exclusive = "nobody" },
+    { "nobody exclusive is waited for among readers",
+      { R "2", R "3", "me-" W "1", W "9" }, R "3", { "me-" W "1" },
+      { R "2" }, .any = R "2", .exclusive = "nobody" },
+    { "one left out leaves the others in order",
+      { W "1", W "2", W "3", W "4", "me-" W "5" }, "me-" W "5", { W "2" },
+      { W "1", W "3", W "4" }, .any = W "4" },
+    { "the ends left out leave the others in order",
+      { W "1", W "2", W "3", W "4", "me-" W "5" }, "me-" W "5",
+      { W "1", W "4" }, { W "2", W "3" }, .any = W "3" },
+    { "all can be left out",
+      { W "1", "me-" R "1" }, "me-" R "1", { W "1" }, .any = "nobody" },
+    { "a name that is there twice counts once, before it",
+      { W "2", W "1", W "2" }, W "2", .ahead = { W "1" }, .any = W "1" },
+    { "a name that is there twice counts once",
+      { W "2", W "1", W "2" }, .ahead = { W "1", W "2" } },
+};
+/* clang-format on */
 
-    PARSE(&queue, names, NULL);
-    assert_ahead(&queue, expected, COUNT(expected));
+static size_t count_of(const char *const *texts)
+{
+    size_t count = 0;
+
+    while (texts[count] != NULL)
+        count++;
+    return count;
 }
 
-TEST(nearest_before_us_is_last)
+TEST_ROWS(queue, rows, row)
 {
-    static const char *const names[] = { W "7", W "1", "me-" W "5",
-                                         R "4", W "6", W "2" };
-    static const char *const expected[] = { W "1", W "2", R "4" };
-    struct view queue;
+    size_t count = count_of(row->names);
+    struct view view;
 
-    PARSE(&queue, names, "me-" W "5");
-    assert_true(queue.listed);
-    assert_ahead(&queue, expected, COUNT(expected));
-}
-
-TEST(the_first_has_nobody_ahead)
-{
-    static const char *const names[] = { W "3", "me-" W "1", W "2" };
-    struct view queue;
-
-    PARSE(&queue, names, "me-" W "1");
-    assert_true(queue.listed);
-    assert_ahead(&queue, NULL, 0);
-}
-
-TEST(kind_and_sequence_are_told)
-{
-    static const char *const names[] = { R "2", W "-3" };
-    struct view queue;
-
-    PARSE(&queue, names, NULL);
-    assert_int_equal(queue.queue.count, 2);
-    assert_int_equal(queue.queue.all[0].kind, ZKR__EXCLUSIVE);
-    assert_int_equal(queue.queue.all[0].seq, -3);
-    assert_int_equal(queue.queue.all[1].kind, ZKR__SHARED);
-    assert_int_equal(queue.queue.all[1].seq, 2);
-    zkr__queue_done(&queue.queue);
-}
-
-TEST(equal_sequence_counts_as_ahead)
-{
-    static const char *const names[] = { "b-" W "5", "me-" W "5", "z-" R "5",
-                                         W "6" };
-    static const char *const expected[] = { "z-" R "5", "b-" W "5" };
-    struct view queue;
-
-    PARSE(&queue, names, "me-" W "5");
-    assert_ahead(&queue, expected, COUNT(expected));
-}
-
-/* Two nodes with our number in another width, from an exhausted counter. */
-TEST(the_same_number_is_equal_in_any_width)
-{
-    static const char *const names[] = { "x-" W "5", W "0000000005" };
-    static const char *const expected[] = { "x-" W "5" };
-    struct view queue;
-
-    PARSE(&queue, names, W "0000000005");
-    assert_ahead(&queue, expected, COUNT(expected));
-}
-
-TEST(order_of_equal_sequences_does_not_depend_on_the_list)
-{
-    static const char *const one[] = { "c-" W "5", "a-" W "5", "b-" W "5" };
-    static const char *const other[] = { "b-" W "5", "c-" W "5", "a-" W "5" };
-    static const char *const expected[] = { "a-" W "5", "b-" W "5",
-                                            "c-" W "5" };
-    struct view queue;
-
-    PARSE(&queue, one, NULL);
-    assert_ahead(&queue, expected, COUNT(expected));
-    PARSE(&queue, other, NULL);
-    assert_ahead(&queue, expected, COUNT(expected));
-}
-
-/* A reader that replaces a writer has the same number. */
-TEST(of_equal_sequences_the_exclusive_ones_are_last)
-{
-    static const char *const names[] = { "a-" W "5", "b-" R "5", "z-" R "5",
-                                         "me-" W "6" };
-    static const char *const expected[] = { "b-" R "5", "z-" R "5",
-                                            "a-" W "5" };
-    struct view queue;
-
-    PARSE(&queue, names, "me-" W "6");
-    assert_ahead(&queue, expected, COUNT(expected));
-}
-
-TEST(foreign_children_are_ignored)
-{
-    static const char *const names[] = {
-        "0", "", "-", "latch-1", W, W "1x", W "2", W "99999999999999999999"
-    };
-    static const char *const expected[] = { W "2" };
-    struct view queue;
-
-    PARSE(&queue, names, "0");
-    assert_false(queue.listed);
-    zkr__queue_done(&queue.queue);
-    PARSE(&queue, names, NULL);
-    assert_ahead(&queue, expected, COUNT(expected));
-}
-
-TEST(missing_self_is_not_listed)
-{
-    static const char *const names[] = { W "1", "me-" W "50", "e-" W "5" };
-    struct view queue;
-
-    PARSE(&queue, names, "me-" W "5");
-    assert_false(queue.listed);
-    zkr__queue_done(&queue.queue);
-}
-
-TEST(without_self_all_are_listed)
-{
-    static const char *const names[] = { W "2147483647", R "0",
-                                         W "-2147483648" };
-    static const char *const expected[] = { W "-2147483648", R "0",
-                                            W "2147483647" };
-    struct view queue;
-
-    PARSE(&queue, names, NULL);
-    assert_false(queue.listed);
-    assert_ahead(&queue, expected, COUNT(expected));
-}
-
-TEST(empty_list_is_an_empty_queue)
-{
-    struct view queue;
-
-    parse(&queue, NULL, 0, NULL);
-    assert_false(queue.listed);
-    assert_ahead(&queue, NULL, 0);
-    parse(&queue, NULL, 0, W "1");
-    assert_false(queue.listed);
-    assert_ahead(&queue, NULL, 0);
-}
-
-TEST(negative_sequences_come_first)
-{
-    static const char *const names[] = { W "0000000000", W "-2147483647",
-                                         "me-" W "-0000000005", W "-2147483648",
-                                         W "-0000000004" };
-    static const char *const expected[] = { W "-2147483648", W "-2147483647" };
-    struct view queue;
-
-    PARSE(&queue, names, "me-" W "-0000000005");
-    assert_ahead(&queue, expected, COUNT(expected));
-}
-
-TEST(the_last_ahead_is_waited_for)
-{
-    static const char *const names[] = { W "3", R "7", "me-" W "9", W "12" };
-    struct view queue;
-
-    PARSE(&queue, names, "me-" W "9");
-    assert_string_equal(nearest_any(&queue), R "7");
-    zkr__queue_done(&queue.queue);
-}
-
-TEST(the_nearest_exclusive_is_behind_those_who_share)
-{
-    static const char *const names[] = { R "8", W "5", R "7",      W "3",
-                                         R "1", W "9", "me-" R "9" };
-    static const char *const without_us[] = { R "8", W "5", R "9" };
-    struct view queue;
-
-    PARSE(&queue, names, "me-" R "9"); /* r1 w3 w5 r7 r8 w9 */
-    assert_string_equal(nearest_exclusive(&queue), W "9");
-    assert_true(leave_out(&queue, W "9"));
-    assert_string_equal(nearest_exclusive(&queue), W "5");
-    zkr__queue_done(&queue.queue);
-
-    PARSE(&queue, without_us, NULL); /* a try */
-    assert_string_equal(nearest_exclusive(&queue), W "5");
-    assert_string_equal(nearest_any(&queue), R "9");
-    zkr__queue_done(&queue.queue);
-}
-
-/* The first place must be found, too: index 0 does not mean nobody. */
-TEST(the_first_place_is_not_nobody)
-{
-    static const char *const names[] = { W "1", R "2", R "3" };
-    struct view queue;
-
-    PARSE(&queue, names, R "3");
-    assert_string_equal(nearest_exclusive(&queue), W "1");
-    zkr__queue_done(&queue.queue);
-    PARSE(&queue, names, R "2");
-    assert_string_equal(nearest_any(&queue), W "1");
-    zkr__queue_done(&queue.queue);
-}
-
-TEST(nobody_is_waited_for_without_one_ahead)
-{
-    static const char *const names[] = { R "2", R "3", "me-" W "1", W "9" };
-    struct view queue;
-
-    PARSE(&queue, names, "me-" W "1");
-    assert_string_equal(nearest_any(&queue), "nobody");
-    assert_string_equal(nearest_exclusive(&queue), "nobody");
-    zkr__queue_done(&queue.queue);
-
-    PARSE(&queue, names, R "3"); /* readers ahead, and one writer more */
-    assert_true(leave_out(&queue, "me-" W "1"));
-    assert_string_equal(nearest_exclusive(&queue), "nobody");
-    assert_string_equal(nearest_any(&queue), R "2");
-    zkr__queue_done(&queue.queue);
-}
-
-TEST(a_contender_left_out_leaves_the_others_in_order)
-{
-    static const char *const names[] = { W "1", W "2", W "3", W "4",
-                                         "me-" W "5" };
-    static const char *const no_middle[] = { W "1", W "3", W "4" };
-    static const char *const no_ends[] = { W "2", W "3" };
-    struct view queue;
-
-    PARSE(&queue, names, "me-" W "5");
-    assert_true(leave_out(&queue, W "2"));
-    assert_ahead(&queue, no_middle, COUNT(no_middle));
-
-    PARSE(&queue, names, "me-" W "5");
-    assert_true(leave_out(&queue, W "1"));
-    assert_true(leave_out(&queue, W "4"));
-    assert_ahead(&queue, no_ends, COUNT(no_ends));
-}
-
-TEST(all_can_be_left_out)
-{
-    static const char *const names[] = { W "1", "me-" R "1" };
-    struct view queue;
-
-    PARSE(&queue, names, "me-" R "1");
-    assert_true(leave_out(&queue, W "1"));
-    assert_string_equal(nearest_any(&queue), "nobody");
-    assert_true(queue.listed); /* we are still there */
-    assert_ahead(&queue, NULL, 0);
+    parse(&view, count == 0 ? NULL : row->names, count, row->self);
+    for (size_t i = 0; row->left_out[i] != NULL; i++)
+        assert_true(leave_out(&view, row->left_out[i]));
+    assert_int_equal(view.listed, row->self != NULL && !row->absent);
+    if (row->any != NULL)
+        assert_string_equal(nearest_any(&view), row->any);
+    if (row->exclusive != NULL)
+        assert_string_equal(nearest_exclusive(&view), row->exclusive);
+    assert_ahead(&view, row->ahead, count_of(row->ahead));
 }
 
 /* A name is compared as a whole: another name with the same number is another
@@ -353,17 +223,18 @@ TEST(a_name_that_is_not_there_is_not_found)
     zkr__queue_done(&queue.queue);
 }
 
-TEST(a_name_that_is_there_twice_counts_once)
+TEST(kind_and_sequence_are_told)
 {
-    static const char *const names[] = { W "2", W "1", W "2" };
-    static const char *const expected[] = { W "1", W "2" };
+    static const char *const names[] = { R "2", W "-3" };
     struct view queue;
 
-    PARSE(&queue, names, W "2");
-    assert_string_equal(nearest_any(&queue), W "1");
-    zkr__queue_done(&queue.queue);
     PARSE(&queue, names, NULL);
-    assert_ahead(&queue, expected, COUNT(expected));
+    assert_int_equal(queue.queue.count, 2);
+    assert_int_equal(queue.queue.all[0].kind, ZKR__EXCLUSIVE);
+    assert_int_equal(queue.queue.all[0].seq, -3);
+    assert_int_equal(queue.queue.all[1].kind, ZKR__SHARED);
+    assert_int_equal(queue.queue.all[1].seq, 2);
+    zkr__queue_done(&queue.queue);
 }
 
 TEST(queue_can_be_freed_twice)
