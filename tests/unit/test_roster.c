@@ -16,12 +16,6 @@
 
 #define NAME_SIZE (ZKR__NAME_MAX + ZKR__SEQ_DIGITS + 1)
 
-/* Returns the entry of the node with that name. */
-struct owned {
-    const char *name;
-    int64_t session_id;
-};
-
 static struct zkr_participant *items;
 static size_t count;
 
@@ -40,17 +34,6 @@ static int teardown(void)
 }
 
 FIXTURE(NULL, teardown)
-
-static void own(const struct owned *owners, size_t n)
-{
-    for (size_t i = 0; i < count; i++) {
-        for (size_t k = 0; k < n; k++) {
-            if (strcmp(items[i].name, owners[k].name) == 0)
-                items[i].session_id = owners[k].session_id;
-        }
-    }
-    zkr__roster_settle(items, count);
-}
 
 static void assert_names(const char *const *names, size_t n)
 {
@@ -87,109 +70,96 @@ TEST(foreign_nodes_are_last)
     assert_waits((const size_t[]){ NOBODY, 0, NOBODY, NOBODY, NOBODY });
 }
 
-TEST(writers_wait_for_the_one_before)
-{
-    static const char *const names[] = { "a-__WRIT__1", "b-__READ__2",
-                                         "c-__WRIT__3", "d-__WRIT__4" };
+/* clang-format off */
+static const struct row {
+    const char *name;
+    const char *names[8];
+    const char *sorted[8]; /* where the order is another one */
+    const char *kinds;     /* of the nodes in order: shared or exclusive */
+    size_t waits[7];       /* likewise */
+    int64_t sessions[7];
+    size_t limit; /* 0: none */
+} rows[] = {
+    { "writers wait for the one before",
+      { "a-__WRIT__1", "b-__READ__2", "c-__WRIT__3", "d-__WRIT__4" },
+      .kinds = "xsxx", .waits = { NOBODY, 0, 1, 2 } },
+    { "readers wait for the nearest writer",
+      { "a-__READ__1", "b-__READ__2", "c-__WRIT__3", "d-__READ__4",
+        "e-__rlock__5", "f-__lock__6", "g-__rlock__7" },
+      .kinds = "ssxssxs", .waits = { NOBODY, NOBODY, 1, 2, 2, 4, 5 } },
+    { "negative numbers are first",
+      { "lock-0000000000", "lock--2147483647", "lock--2147483648" },
+      { "lock--2147483648", "lock--2147483647", "lock-0000000000" },
+      .kinds = "xxx", .waits = { NOBODY, 0, 1 } },
+    { "equal numbers wait for each other",
+      { "a-lock-2147483647", "b-lock-2147483647" },
+      .kinds = "xx", .waits = { 1, 0 } },
+    { "equal numbers of one session wait for each other",
+      { "a-lock-2147483647", "b-lock-2147483647" },
+      .kinds = "xx", .waits = { 1, 0 }, .sessions = { 7, 7 } },
+    { "a downgrade stands side by side",
+      { "x-__READ__5", "y-__WRIT__5", "z-__READ__6", "w-__WRIT__7" },
+      .kinds = "sxsx", .waits = { NOBODY, NOBODY, 1, 2 },
+      .sessions = { 7, 7 } },
+    /* The roster once ordered equal numbers the other way round: behind a
+     * writer that also reads, it named the reader's node, while the library
+     * watched the writer's. */
+    { "behind a downgrade the writer is waited for",
+      { "a-__READ__5", "b-__WRIT__5", "c-__WRIT__6" },
+      .kinds = "sxx", .waits = { NOBODY, NOBODY, 1 }, .sessions = { 7, 7, 8 } },
+    { "a downgrade waits with its writer",
+      { "a-__WRIT__1", "b-__WRIT__5", "c-__READ__5" },
+      { "a-__WRIT__1", "c-__READ__5", "b-__WRIT__5" },
+      .kinds = "xsx", .waits = { NOBODY, 0, 0 }, .sessions = { 7, 7, 7 } },
+    { "a reader beside a writer, of no session both",
+      { "a-__WRIT__5", "b-__READ__5" }, { "b-__READ__5", "a-__WRIT__5" },
+      .kinds = "sx", .waits = { 1, 0 } },
+    { "a reader of another session is no downgrade",
+      { "a-__WRIT__5", "b-__READ__5" }, { "b-__READ__5", "a-__WRIT__5" },
+      .kinds = "sx", .waits = { 1, 0 }, .sessions = { 8, 7 } },
+    { "the limit keeps the head of the queue",
+      { "abc", "lock-3", "lock-1", "lock-2" }, { "lock-1", "lock-2" },
+      .kinds = "xx", .waits = { NOBODY, 0 }, .limit = 2 },
+    /* A server that lies could make us request nodes that are no children. */
+    { "a node that is no child is left out",
+      { "", ".", "..", "a/b", "/lock-1", "lock-2" }, { "lock-2" },
+      .kinds = "x", .waits = { NOBODY } },
+    { "any byte may be in a name",
+      { "\x1b[2J-lock-0000000001", "a\nb__READ__0000000002",
+        "\xff\xfe__rlock__3" },
+      .kinds = "xss", .waits = { NOBODY, 0, 0 } },
+};
+/* clang-format on */
 
-    list(names, COUNT(names), SIZE_MAX);
-    assert_names(names, COUNT(names));
-    assert_waits((const size_t[]){ NOBODY, 0, 1, 2 });
+static char kind_of(const struct zkr_participant *p)
+{
+    return p->kind == ZKR_PARTICIPANT_SHARED      ? 's'
+           : p->kind == ZKR_PARTICIPANT_EXCLUSIVE ? 'x'
+                                                  : '-';
 }
 
-TEST(readers_wait_for_the_nearest_writer)
+static size_t count_of(const char *const *names)
 {
-    static const char *const names[] = { "a-__READ__1",  "b-__READ__2",
-                                         "c-__WRIT__3",  "d-__READ__4",
-                                         "e-__rlock__5", "f-__lock__6",
-                                         "g-__rlock__7" };
+    size_t n = 0;
 
-    list(names, COUNT(names), SIZE_MAX);
-    assert_names(names, COUNT(names));
-    assert_int_equal(items[4].kind, ZKR_PARTICIPANT_SHARED);
-    assert_int_equal(items[5].kind, ZKR_PARTICIPANT_EXCLUSIVE);
-    assert_waits((const size_t[]){ NOBODY, NOBODY, 1, 2, 2, 4, 5 });
+    while (names[n] != NULL)
+        n++;
+    return n;
 }
 
-TEST(negative_numbers_are_first)
+TEST_ROWS(roster, rows, row)
 {
-    static const char *const names[] = { "lock-0000000000", "lock--2147483647",
-                                         "lock--2147483648" };
-    static const char *const sorted[] = { "lock--2147483648",
-                                          "lock--2147483647",
-                                          "lock-0000000000" };
+    const char *const *sorted = row->sorted[0] ? row->sorted : row->names;
 
-    list(names, COUNT(names), SIZE_MAX);
-    assert_names(sorted, COUNT(sorted));
-    assert_waits((const size_t[]){ NOBODY, 0, 1 });
-}
-
-TEST(equal_numbers_wait_for_each_other)
-{
-    static const char *const names[] = { "a-lock-2147483647",
-                                         "b-lock-2147483647" };
-    static const struct owned one_session[] = { { "a-lock-2147483647", 7 },
-                                                { "b-lock-2147483647", 7 } };
-
-    list(names, COUNT(names), SIZE_MAX);
-    assert_waits((const size_t[]){ 1, 0 });
-    own(one_session, COUNT(one_session));
-    assert_waits((const size_t[]){ 1, 0 });
-}
-
-TEST(a_downgrade_stands_side_by_side)
-{
-    static const char *const names[] = { "x-__READ__5", "y-__WRIT__5",
-                                         "z-__READ__6", "w-__WRIT__7" };
-    static const struct owned owners[] = { { "x-__READ__5", 7 },
-                                           { "y-__WRIT__5", 7 } };
-
-    list(names, COUNT(names), SIZE_MAX);
-    own(owners, COUNT(owners));
-    assert_names(names, COUNT(names));
-    assert_waits((const size_t[]){ NOBODY, NOBODY, 1, 2 });
-}
-
-/* The roster once ordered equal numbers the other way round: behind a writer
- * that also reads, it named the reader's node, while the library watched the
- * writer's. */
-TEST(behind_a_downgrade_the_writer_is_waited_for)
-{
-    static const char *const names[] = { "a-__READ__5", "b-__WRIT__5",
-                                         "c-__WRIT__6" };
-    static const struct owned owners[] = { { "a-__READ__5", 7 },
-                                           { "b-__WRIT__5", 7 },
-                                           { "c-__WRIT__6", 8 } };
-
-    list(names, COUNT(names), SIZE_MAX);
-    own(owners, COUNT(owners));
-    assert_string_equal(items[2].name, "c-__WRIT__6");
-    assert_string_equal(items[items[2].waits_for].name, "b-__WRIT__5");
-}
-
-TEST(a_downgrade_waits_with_its_writer)
-{
-    static const char *const names[] = { "a-__WRIT__1", "b-__WRIT__5",
-                                         "c-__READ__5" };
-    static const struct owned owners[] = { { "a-__WRIT__1", 7 },
-                                           { "b-__WRIT__5", 7 },
-                                           { "c-__READ__5", 7 } };
-
-    list(names, COUNT(names), SIZE_MAX);
-    own(owners, COUNT(owners));
-    assert_waits((const size_t[]){ NOBODY, 0, 0 });
-}
-
-TEST(a_reader_of_another_session_is_no_downgrade)
-{
-    static const char *const names[] = { "a-__WRIT__5", "b-__READ__5" };
-    static const struct owned others[] = { { "a-__WRIT__5", 7 },
-                                           { "b-__READ__5", 8 } };
-
-    list(names, COUNT(names), SIZE_MAX);
-    assert_waits((const size_t[]){ 1, 0 }); /* of no session, both */
-    own(others, COUNT(others));
-    assert_waits((const size_t[]){ 1, 0 });
+    list(row->names, count_of(row->names),
+         row->limit == 0 ? SIZE_MAX : row->limit);
+    assert_names(sorted, count_of(sorted));
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(kind_of(&items[i]), row->kinds[i]);
+        items[i].session_id = row->sessions[i];
+    }
+    zkr__roster_settle(items, count);
+    assert_waits(row->waits);
 }
 
 TEST(an_unfair_holder_is_outside_of_the_queue)
@@ -205,42 +175,10 @@ TEST(an_unfair_holder_is_outside_of_the_queue)
     assert_waits((const size_t[]){ NOBODY, NOBODY, 1, NOBODY });
 }
 
-TEST(the_limit_keeps_the_head_of_the_queue)
-{
-    static const char *const names[] = { "abc", "lock-3", "lock-1", "lock-2" };
-    static const char *const head[] = { "lock-1", "lock-2" };
-
-    list(names, COUNT(names), 2);
-    assert_names(head, COUNT(head));
-    assert_waits((const size_t[]){ NOBODY, 0 });
-}
-
 TEST(nobody_is_an_empty_list)
 {
     list(NULL, 0, SIZE_MAX);
     assert_int_equal(count, 0);
-}
-
-/* A server that lies could make us request nodes that are no children. */
-TEST(a_node_that_is_no_child_is_left_out)
-{
-    static const char *const names[] = { "",    ".",       "..",
-                                         "a/b", "/lock-1", "lock-2" };
-    static const char *const left[] = { "lock-2" };
-
-    list(names, COUNT(names), SIZE_MAX);
-    assert_names(left, COUNT(left));
-}
-
-TEST(any_byte_may_be_in_a_name)
-{
-    static const char *const names[] = { "\x1b[2J-lock-0000000001",
-                                         "a\nb__READ__0000000002",
-                                         "\xff\xfe__rlock__3" };
-
-    list(names, COUNT(names), SIZE_MAX);
-    assert_names(names, COUNT(names));
-    assert_waits((const size_t[]){ NOBODY, 0, 0 });
 }
 
 /* A direct implementation of the rules. */
