@@ -261,34 +261,22 @@ static void erase(const char *at)
     assert_int_equal(admin_delete(admin, at), ZOK);
 }
 
-static zkr_session *open_by_proxy(const struct zkr_session_opts *opts)
-{
-    zkr_session *session = NULL;
-
-    ok(zkr_session_open(proxy_hosts(proxy), opts, &session));
-    return session;
-}
-
 static int setup(void)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
 
-    if (proxy_start(server_hosts(the_server), &proxy) != 0)
-        return -1;
     opts.session_timeout_ms = SESSION_MS;
     opts.retry.cap_ms = 100;
-    s = open_by_proxy(&opts);
+    s = open_through(&proxy, &opts);
     (void)snprintf(path, sizeof(path), "%s", new_path());
     return 0;
 }
 
 static int teardown(void)
 {
-    proxy_heal(proxy);
-    proxy_release(proxy);
-    (void)zkr_session_close(s);
+    proxy_let_all_pass(proxy);
+    close_through(s, proxy);
     s = NULL;
-    proxy_stop(proxy);
     return 0;
 }
 
