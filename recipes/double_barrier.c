@@ -9,6 +9,7 @@
 #include <zkrecipes/txn.h>
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -359,6 +360,16 @@ static int try_open(const zkr_double_barrier *m, int64_t deadline)
     return rc;
 }
 
+/* The sentence of a transaction names no node. */
+static int say_not_opened(const zkr_double_barrier *m, int rc)
+{
+    char why[256];
+
+    (void)snprintf(why, sizeof(why), "%s", zkr_error_detail());
+    return zkr__fail(rc, "%s '%.300s': \"ready\" is not made: %s", noun,
+                     m->path, why);
+}
+
 /* A create of "ready" alone could be carried out in the next session, when the
  * nodes that were counted have gone. */
 static int open_for_all(const zkr_double_barrier *m, int64_t deadline)
@@ -368,9 +379,9 @@ static int open_for_all(const zkr_double_barrier *m, int64_t deadline)
     do
         rc = try_open(m, deadline);
     while (rc == ZKR_EUNKNOWN && zkr__clock_now() < deadline);
-    if (rc == ZKR_ZNODEEXISTS)
+    if (rc == ZKR_OK || rc == ZKR_ZNODEEXISTS)
         return ZKR_OK;
-    return rc == ZKR_ZNONODE ? ENTER_AGAIN : rc;
+    return rc == ZKR_ZNONODE ? ENTER_AGAIN : say_not_opened(m, rc);
 }
 
 /* The last one to enter sees the nodes of all. */
