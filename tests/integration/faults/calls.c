@@ -1,0 +1,998 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The calls that are of no lock, or of one only. */
+#include "faults/table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zookeeper/proto.h>
+
+/* -- nodes ------------------------------------------------------------------
+ */
+
+static void must_zk(struct scene *s, const char *what, int rc)
+{
+    if (rc != ZOK)
+        wrong(s, "%s: %d", what, rc);
+}
+
+/* How often it was written, from 1 on; 0: it is not there. */
+static int writes_to(struct scene *s, const char *path)
+{
+    struct Stat stat;
+    int rc = admin_exists(s->admin, path, &stat);
+
+    if (rc == ZNONODE)
+        return 0;
+    must_zk(s, path, rc);
+    return 1 + stat.version;
+}
+
+static int writes(struct scene *s)
+{
+    return writes_to(s, s->path);
+}
+
+static const char *below(struct scene *s)
+{
+    (void)snprintf(s->dir, sizeof(s->dir), "%s/below", s->path);
+    return s->dir;
+}
+
+static int writes_below(struct scene *s)
+{
+    return writes_to(s, below(s));
+}
+
+static void make_node(struct scene *s)
+{
+    must_zk(s, "a node", admin_create(s->admin, s->path, "12345678"));
+}
+
+static void there_is_one_below(struct scene *s)
+{
+    int rc = admin_create(s->admin, below(s), "data");
+
+    if (rc != ZNODEEXISTS)
+        must_zk(s, "a node below", rc);
+}
+
+static void there_is_none_below(struct scene *s)
+{
+    int rc = admin_delete(s->admin, below(s));
+
+    if (rc != ZNONODE)
+        must_zk(s, "no node below", rc);
+}
+
+static int read_reply(struct scene *s, int rc, struct zkr_reply *reply)
+{
+    if ((rc == ZKR_OK) != (reply != NULL))
+        wrong(s, "it replies %s, and %s", reply != NULL ? "something" : "not",
+              zkr_strerror(rc));
+    zkr_reply_free(reply);
+    return rc;
+}
+
+static int get(struct scene *s)
+{
+    struct zkr_reply *reply = NULL;
+    int rc = zkr_session_get(s->ours, s->path, s->timeout_ms, &reply);
+
+    return read_reply(s, rc, reply);
+}
+
+static int exists(struct scene *s)
+{
+    struct zkr_reply *reply = NULL;
+    int rc = zkr_session_exists(s->ours, s->path, s->timeout_ms, &reply);
+
+    return read_reply(s, rc, reply);
+}
+
+static int children(struct scene *s)
+{
+    struct zkr_reply *reply = NULL;
+    int rc = zkr_session_children(s->ours, s->path, s->timeout_ms, &reply);
+
+    return read_reply(s, rc, reply);
+}
+
+static int synchronize(struct scene *s)
+{
+    return zkr_session_sync(s->ours, s->timeout_ms);
+}
+
+static int create(struct scene *s)
+{
+    struct zkr_reply *reply = NULL;
+    int rc = zkr_session_create(s->ours, below(s), "x", 1, NULL, s->timeout_ms,
+                                &reply);
+
+    return read_reply(s, rc, reply);
+}
+
+static int set(struct scene *s)
+{
+    struct zkr_reply *reply = NULL;
+    int rc =
+        zkr_session_set(s->ours, s->path, "x", 1, -1, s->timeout_ms, &reply);
+
+    return read_reply(s, rc, reply);
+}
+
+static int delete (struct scene *s)
+{
+    return zkr_session_delete(s->ours, below(s), -1, s->timeout_ms);
+}
+
+static int commit(struct scene *s)
+{
+    zkr_txn *txn = NULL;
+    int rc;
+
+    must(s, "a transaction", zkr_txn_new(s->ours, &txn));
+    must(s, "a check", zkr_txn_check(txn, s->path, -1));
+    must(s, "a set", zkr_txn_set(txn, s->path, "x", 1, -1));
+    must(s, "a create", zkr_txn_create(txn, below(s), "x", 1, NULL));
+    rc = zkr_txn_commit(txn, s->timeout_ms);
+    if ((rc == ZKR_OK) != (zkr_txn_stat(txn, 1) != NULL) ||
+        (rc == ZKR_OK) != (zkr_txn_path(txn, 2) != NULL))
+        wrong(s, "it gives results, or none, and %s", zkr_strerror(rc));
+    if (zkr_txn_failed(txn) != -1)
+        wrong(s, "operation %d has failed", zkr_txn_failed(txn));
+    zkr_txn_free(txn);
+    return rc;
+}
+
+static int both_writes(struct scene *s)
+{
+    return writes(s) + 10 * writes_below(s);
+}
+
+/* -- a watch ----------------------------------------------------------------
+ */
+
+static void on_watched(int error, const struct zkr_reply *reply,
+                       enum zkr_watch_why why, void *user)
+{
+    struct scene *s = user;
+
+    (void)why;
+    (void)pthread_mutex_lock(&s->lock);
+    if (error != ZKR_OK)
+        s->number = error;
+    else if (reply->stat.version >= s->number)
+        s->number = reply->stat.version + 1;
+    else
+        s->number = ZKR_EDAMAGED; /* it has gone back */
+    (void)pthread_mutex_unlock(&s->lock);
+}
+
+static int64_t watched(struct scene *s)
+{
+    int64_t number;
+
+    (void)pthread_mutex_lock(&s->lock);
+    number = s->number;
+    (void)pthread_mutex_unlock(&s->lock);
+    return number;
+}
+
+static bool is_up_to_date(void *arg)
+{
+    struct scene *s = arg;
+
+    return watched(s) < 0 || watched(s) == writes(s);
+}
+
+static int await_news(struct scene *s)
+{
+    if (!wait_until(is_up_to_date, s, (int)s->timeout_ms))
+        return ZKR_ETIMEDOUT;
+    return watched(s) < 0 ? (int)watched(s) : ZKR_OK;
+}
+
+static int watch(struct scene *s)
+{
+    zkr_watch *made = NULL;
+
+    if (s->object != NULL)
+        zkr_watch_free(s->object);
+    s->number = 0;
+    must(s, "a watch",
+         zkr_session_watch(s->ours, s->path, ZKR_WATCH_DATA, on_watched, s,
+                           &made));
+    s->object = made;
+    return await_news(s);
+}
+
+static void watch_already(struct scene *s)
+{
+    s->timeout_ms = PATIENT_MS;
+    if (s->object == NULL)
+        must(s, "the first state", watch(s));
+}
+
+static int change_and_watch(struct scene *s)
+{
+    (void)pthread_mutex_lock(&s->lock);
+    s->number = 0; /* it may have been told an error */
+    (void)pthread_mutex_unlock(&s->lock);
+    must_zk(s, "a change", admin_set(s->admin, s->path, "news"));
+    return await_news(s);
+}
+
+static void free_watch(struct scene *s)
+{
+    zkr_watch_free(s->object);
+}
+
+/* -- counter, barriers ------------------------------------------------------
+ */
+
+static void make_counter(struct scene *s)
+{
+    zkr_counter *counter = NULL;
+
+    must(s, "a counter", zkr_counter_new(s->ours, s->path, NULL, &counter));
+    s->object = counter;
+}
+
+static const char *deep(struct scene *s)
+{
+    (void)snprintf(s->dir, sizeof(s->dir), "%s/deep/number", s->path);
+    return s->dir;
+}
+
+static void make_deep_counter(struct scene *s)
+{
+    zkr_counter *counter = NULL;
+
+    must(s, "a counter", zkr_counter_new(s->ours, deep(s), NULL, &counter));
+    s->object = counter;
+}
+
+static int writes_deep(struct scene *s)
+{
+    return writes_to(s, deep(s));
+}
+
+static bool has_no_parent(void *arg)
+{
+    struct scene *s = arg;
+
+    return admin_delete_tree(s->admin, s->path) == ZOK;
+}
+
+/* One that was asked for may come meanwhile. */
+static void there_is_no_parent(struct scene *s)
+{
+    if (!wait_until(has_no_parent, s, PATIENT_MS))
+        wrong(s, "the parent cannot be deleted");
+}
+
+static void make_counter_and_node(struct scene *s)
+{
+    make_node(s);
+    make_counter(s);
+}
+
+static void free_counter(struct scene *s)
+{
+    zkr_counter_free(s->object);
+}
+
+static int add(struct scene *s)
+{
+    int64_t after;
+
+    return zkr_counter_add(s->object, 1, s->timeout_ms, &after);
+}
+
+static int counter_get(struct scene *s)
+{
+    int64_t value;
+
+    return zkr_counter_get(s->object, s->timeout_ms, &value, NULL);
+}
+
+static int counter_set(struct scene *s)
+{
+    return zkr_counter_set(s->object, 7, -1, s->timeout_ms);
+}
+
+static void remember(struct scene *s)
+{
+    must(s, "a read", zkr_counter_get(s->object, PATIENT_MS, &s->number, NULL));
+}
+
+static int compare_and_set(struct scene *s)
+{
+    int64_t found;
+
+    return zkr_counter_compare_and_set(s->object, s->number, s->number + 1,
+                                       s->timeout_ms, &found);
+}
+
+static void make_barrier(struct scene *s)
+{
+    zkr_barrier *barrier = NULL;
+
+    must(s, "a barrier", zkr_barrier_new(s->ours, s->path, &barrier));
+    s->object = barrier;
+}
+
+static void free_barrier(struct scene *s)
+{
+    zkr_barrier_free(s->object);
+}
+
+static int set_barrier(struct scene *s)
+{
+    return zkr_barrier_set(s->object, s->timeout_ms);
+}
+
+static int remove_barrier(struct scene *s)
+{
+    return zkr_barrier_remove(s->object, s->timeout_ms);
+}
+
+static int wait_at_barrier(struct scene *s)
+{
+    return zkr_barrier_wait(s->object, s->timeout_ms);
+}
+
+static void there_is_none(struct scene *s)
+{
+    int rc = admin_delete(s->admin, s->path);
+
+    if (rc != ZNONODE)
+        must_zk(s, "no node", rc);
+}
+
+static void there_is_one(struct scene *s)
+{
+    int rc = admin_create(s->admin, s->path, NULL);
+
+    if (rc != ZNODEEXISTS)
+        must_zk(s, "a node", rc);
+}
+
+static void make_member(struct scene *s)
+{
+    zkr_double_barrier *member = NULL;
+
+    must(s, "a member", zkr_double_barrier_new(s->ours, s->path, 1, &member));
+    s->object = member;
+}
+
+static void free_member(struct scene *s)
+{
+    zkr_double_barrier_free(s->object);
+}
+
+static int nodes(struct scene *s)
+{
+    return nodes_in(s, s->path);
+}
+
+static int enter(struct scene *s)
+{
+    return zkr_double_barrier_enter(s->object, s->timeout_ms);
+}
+
+static int leave(struct scene *s)
+{
+    return zkr_double_barrier_leave(s->object, s->timeout_ms);
+}
+
+static void leave_again(struct scene *s, int rc)
+{
+    if (rc == ZKR_OK)
+        rc = zkr_double_barrier_leave(s->object, PATIENT_MS);
+    if (rc == ZKR_OK || rc == ZKR_ELOST) /* its session had ended inside */
+        return;
+    if (zkr_double_barrier_leave(s->object, 0) != ZKR_ENOTHELD)
+        wrong(s, "it is inside after an error");
+}
+
+static void nobody_is_ready(struct scene *s)
+{
+    char ready[80];
+    int rc;
+
+    (void)snprintf(ready, sizeof(ready), "%s/ready", s->path);
+    rc = admin_delete(s->admin, ready);
+    if (rc != ZNONODE)
+        must_zk(s, "no ready", rc);
+}
+
+static void be_inside(struct scene *s)
+{
+    nobody_is_ready(s);
+    must(s, "an enter", zkr_double_barrier_enter(s->object, PATIENT_MS));
+}
+
+/* -- a mutex ----------------------------------------------------------------
+ */
+
+static void make_mutexes(struct scene *s)
+{
+    zkr_mutex *mine = NULL;
+    zkr_mutex *theirs = NULL;
+
+    must(s, "a mutex", zkr_mutex_new(s->ours, s->path, NULL, &mine));
+    must(s, "their mutex", zkr_mutex_new(s->theirs, s->path, NULL, &theirs));
+    s->object = mine;
+    s->their_object = theirs;
+}
+
+static void free_mutexes(struct scene *s)
+{
+    zkr_grant_free(s->grant);
+    zkr_grant_free(s->their_grant);
+    zkr_mutex_free(s->object);
+    zkr_mutex_free(s->their_object);
+}
+
+static bool is_watched(void *arg)
+{
+    struct scene *s = arg;
+
+    return proxy_requests(s->proxy, ZOO_GETDATA_OP) > 0;
+}
+
+static void listen_and_be_watched(struct scene *s)
+{
+    if (s->wrong[0] != '\0')
+        return;
+    listen_to(s, s->grant);
+    if (!wait_until(is_watched, s, PATIENT_MS))
+        wrong(s, "the node of the holder is not watched");
+}
+
+static void hold(struct scene *s)
+{
+    proxy_reset_counts(s->proxy);
+    must(s, "an acquire", zkr_mutex_acquire(s->object, PATIENT_MS, &s->grant));
+    listen_and_be_watched(s);
+}
+
+static void end_hold(struct scene *s, int rc)
+{
+    int released = zkr_grant_release(s->grant);
+
+    (void)rc;
+    must_unless_over(s, "a release", released);
+    zkr_grant_free(s->grant);
+    s->grant = NULL;
+}
+
+static int verify(struct scene *s)
+{
+    return zkr_grant_verify(s->grant, s->timeout_ms);
+}
+
+static int close_it(struct scene *s)
+{
+    int rc = zkr_session_close(s->ours);
+
+    s->ours = NULL;
+    return rc;
+}
+
+static void forget(struct scene *s, int rc)
+{
+    (void)rc;
+    zkr_grant_free(s->grant);
+    s->grant = NULL;
+}
+
+static const char *data_of(struct scene *s)
+{
+    (void)snprintf(s->dir, sizeof(s->dir), "%s-data", s->path);
+    return s->dir;
+}
+
+static int writes_to_data(struct scene *s)
+{
+    return writes_to(s, data_of(s));
+}
+
+static void hold_data(struct scene *s)
+{
+    int rc = admin_create(s->admin, data_of(s), NULL);
+
+    if (rc != ZNODEEXISTS)
+        must_zk(s, "data", rc);
+    hold(s);
+}
+
+static void hold_no_data(struct scene *s)
+{
+    (void)admin_delete(s->admin, data_of(s));
+    hold(s);
+}
+
+static int guarded_set(struct scene *s)
+{
+    return zkr_grant_guarded_set(s->grant, data_of(s), "x", 1, -1,
+                                 s->timeout_ms, NULL);
+}
+
+static int guarded_create(struct scene *s)
+{
+    return zkr_grant_guarded_create(s->grant, data_of(s), "x", 1,
+                                    s->timeout_ms);
+}
+
+static int guarded_delete(struct scene *s)
+{
+    return zkr_grant_guarded_delete(s->grant, data_of(s), -1, s->timeout_ms);
+}
+
+static int guarded_commit(struct scene *s)
+{
+    zkr_txn *txn = NULL;
+    int rc;
+
+    must(s, "a transaction", zkr_txn_new(s->ours, &txn));
+    must(s, "a set", zkr_txn_set(txn, data_of(s), "x", 1, -1));
+    rc = zkr_grant_guarded_commit(s->grant, txn, s->timeout_ms);
+    zkr_txn_free(txn);
+    return rc;
+}
+
+static void end_guarded(struct scene *s)
+{
+    (void)admin_delete(s->admin, data_of(s));
+    free_mutexes(s);
+}
+
+/* -- those who look on ------------------------------------------------------
+ */
+
+static void they_hold(struct scene *s)
+{
+    if (s->their_grant != NULL) { /* from the round before */
+        (void)zkr_grant_release(s->their_grant);
+        zkr_grant_free(s->their_grant);
+        s->their_grant = NULL;
+    }
+    must(s, "their acquire",
+         zkr_mutex_acquire(s->their_object, PATIENT_MS, &s->their_grant));
+}
+
+static int list(struct scene *s)
+{
+    struct zkr_participants *found = NULL;
+    int rc = zkr_participants_list(s->ours, s->path, NULL, &found);
+
+    if (rc == ZKR_OK && found->count != 1)
+        wrong(s, "of one participant it lists %zu", found->count);
+    zkr_participants_free(found);
+    return rc;
+}
+
+static int find(struct scene *s)
+{
+    struct zkr_locks *found = NULL;
+    int rc = zkr_locks_find(s->ours, s->path, NULL, &found);
+
+    if (rc == ZKR_OK && found->count != 1)
+        wrong(s, "of one lock it finds %zu", found->count);
+    zkr_locks_free(found);
+    return rc;
+}
+
+static int revoke(struct scene *s)
+{
+    return zkr_participants_revoke(s->ours, zkr_grant_node(s->their_grant));
+}
+
+static int revoked(struct scene *s)
+{
+    char data[32] = "";
+
+    must_zk(s, "their node",
+            admin_get(s->admin, zkr_grant_node(s->their_grant), data,
+                      sizeof(data)));
+    return strcmp(data, "__REVOKE__") == 0;
+}
+
+static int break_it(struct scene *s)
+{
+    return zkr_participants_break(s->ours, zkr_grant_node(s->their_grant),
+                                  zkr_grant_token(s->their_grant),
+                                  s->timeout_ms);
+}
+
+/* -- a read/write lock, and a writer that waits behind -----------------------
+ */
+
+struct rw {
+    zkr_rwlock *lock;
+    zkr_rwlock *rival;
+    struct recorder *told; /* of their writer */
+};
+
+static void make_rwlock(struct scene *s)
+{
+    struct rw *rw = calloc(1, sizeof(*rw));
+
+    s->object = rw;
+    rw->told = recorder_new();
+    must(s, "a lock", zkr_rwlock_new(s->ours, s->path, NULL, &rw->lock));
+    must(s, "their lock", zkr_rwlock_new(s->theirs, s->path, NULL, &rw->rival));
+}
+
+static void let_the_writer_in(struct scene *s)
+{
+    struct rw *rw = s->object;
+    int64_t grant = 0;
+    int code = 0;
+
+    if (!recorder_wait(rw->told, 1, PATIENT_MS))
+        wrong(s, "their writer is not granted");
+    else if (recorder_get(rw->told, 0, &code, &grant) && code == ZKR_OK)
+        must(s, "their release", zkr_grant_release((zkr_grant *)grant));
+    must(s, "their writer", code);
+    zkr_grant_free((zkr_grant *)grant);
+    recorder_clear(rw->told);
+}
+
+static void free_rwlock(struct scene *s)
+{
+    struct rw *rw = s->object;
+
+    zkr_grant_free(s->grant);
+    zkr_rwlock_free(rw->lock);
+    zkr_rwlock_free(rw->rival); /* which ends the wait through it */
+    (void)recorder_wait(rw->told, 1, HASTY_MS);
+    recorder_free(rw->told);
+    free(rw);
+}
+
+/* Tens are nodes that read. */
+static int readers_and_writers(struct scene *s)
+{
+    char **names;
+    size_t count;
+    int sum = 0;
+
+    if (admin_children(s->admin, s->path, &names, &count) != ZOK)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        sum += strstr(names[i], "READ") != NULL ? 10 : 1;
+    admin_children_free(names, count);
+    return sum;
+}
+
+static bool has_two_writers(void *arg)
+{
+    return readers_and_writers(arg) == 2;
+}
+
+static void hold_write(struct scene *s)
+{
+    struct rw *rw = s->object;
+
+    proxy_reset_counts(s->proxy);
+    must(s, "a write lock",
+         zkr_rwlock_acquire_write(rw->lock, PATIENT_MS, &s->grant));
+    listen_and_be_watched(s);
+    must(s, "their writer",
+         zkr_rwlock_acquire_write_async(rw->rival, -1, record_acquire, rw->told,
+                                        NULL));
+    if (!wait_until(has_two_writers, s, PATIENT_MS))
+        wrong(s, "their writer does not wait");
+}
+
+/* A reader that was granted keeps the writer out. */
+static void is_read(struct scene *s, zkr_grant *read)
+{
+    const struct rw *rw = s->object;
+
+    must_unless_over(s, "a check of the read grant", zkr_grant_check(read));
+    if (recorder_count(rw->told) > 0 && zkr_session_epoch(s->ours) == 1)
+        wrong(s, "their writer is granted beside it");
+}
+
+static int downgrade(struct scene *s)
+{
+    const struct rw *rw = s->object;
+    zkr_grant *read = NULL;
+    int rc = zkr_rwlock_downgrade(rw->lock, s->grant, &read);
+
+    if ((rc == ZKR_OK) != (read != NULL))
+        wrong(s, "it gives a grant, or none, and %s", zkr_strerror(rc));
+    if (rc == ZKR_OK && zkr_grant_check(s->grant) != ZKR_ENOTHELD)
+        wrong(s, "the write grant is held still");
+    if (rc == ZKR_OK)
+        is_read(s, read);
+    s->their_grant = read;
+    return rc;
+}
+
+static int read_beside(struct scene *s)
+{
+    const struct rw *rw = s->object;
+    zkr_grant *read = NULL;
+    int rc = zkr_rwlock_acquire_read(rw->lock, s->timeout_ms, &read);
+
+    if (rc == ZKR_OK)
+        is_read(s, read);
+    s->their_grant = read;
+    return rc;
+}
+
+static void end_read(struct scene *s)
+{
+    zkr_grant *read = s->their_grant;
+
+    if (read == NULL)
+        return;
+    is_read(s, read);
+    must_unless_over(s, "a release", zkr_grant_release(read));
+    zkr_grant_free(read);
+    s->their_grant = NULL;
+}
+
+static void end_both(struct scene *s, int rc)
+{
+    end_read(s);
+    end_hold(s, rc);
+    let_the_writer_in(s);
+}
+
+static void end_downgrade(struct scene *s, int rc)
+{
+    end_read(s);
+    if (rc != ZKR_OK) {
+        end_hold(s, rc);
+    } else {
+        zkr_grant_free(s->grant);
+        s->grant = NULL;
+    }
+    let_the_writer_in(s);
+}
+
+/* -- several grants ---------------------------------------------------------
+ */
+
+enum { PERMITS = 3 };
+
+static void make_permits(struct scene *s)
+{
+    zkr_semaphore *semaphore = NULL;
+
+    must(s, "a semaphore",
+         zkr_semaphore_new(s->ours, s->path, PERMITS, NULL, &semaphore));
+    s->object = semaphore;
+    s->their_object = calloc(PERMITS, sizeof(zkr_grant *));
+    (void)snprintf(s->dir, sizeof(s->dir), "%s/leases", s->path);
+}
+
+static void free_permits(struct scene *s)
+{
+    zkr_semaphore_free(s->object);
+    free(s->their_object);
+}
+
+static int permits(struct scene *s)
+{
+    return nodes_in(s, s->dir);
+}
+
+static int acquire_many(struct scene *s)
+{
+    int rc = zkr_semaphore_acquire_many(s->object, PERMITS, s->timeout_ms,
+                                        s->their_object);
+
+    if (rc == ZKR_OK)
+        must_unless_over(s, "a check",
+                         zkr_grants_check(s->their_object, PERMITS));
+    return rc;
+}
+
+static void hold_many(struct scene *s)
+{
+    s->timeout_ms = PATIENT_MS;
+    must(s, "permits", acquire_many(s));
+}
+
+static int release_many(struct scene *s)
+{
+    return zkr_grants_release(s->their_object, PERMITS);
+}
+
+static void free_grants(struct scene *s, int rc)
+{
+    (void)rc;
+    zkr_grants_free(s->their_object, PERMITS);
+}
+
+static void end_many(struct scene *s, int rc)
+{
+    if (rc == ZKR_OK)
+        must_unless_over(s, "a release", release_many(s));
+    free_grants(s, rc);
+}
+
+/* Two mutexes; the nodes of both are counted. */
+struct two {
+    zkr_multi_lock *both;
+    zkr_mutex *mutexes[2];
+    zkr_grant *grants[2];
+};
+
+static void make_two(struct scene *s)
+{
+    struct two *t = calloc(1, sizeof(*t));
+    char path[80];
+
+    s->object = t;
+    must(s, "a multi-lock", zkr_multi_lock_new(s->ours, NULL, &t->both));
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(path, sizeof(path), "%s/%d", s->path, i);
+        must(s, "a mutex", zkr_mutex_new(s->ours, path, NULL, &t->mutexes[i]));
+        must(s, "a mutex of both",
+             zkr_multi_lock_add_mutex(t->both, t->mutexes[i]));
+    }
+}
+
+static void free_two(struct scene *s)
+{
+    struct two *t = s->object;
+
+    zkr_multi_lock_free(t->both);
+    for (int i = 0; i < 2; i++)
+        zkr_mutex_free(t->mutexes[i]);
+    free(t);
+}
+
+static int nodes_of_two(struct scene *s)
+{
+    char path[80];
+    int sum = 0;
+
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(path, sizeof(path), "%s/%d", s->path, i);
+        sum += nodes_in(s, path);
+    }
+    return sum;
+}
+
+static int acquire_both(struct scene *s)
+{
+    struct two *t = s->object;
+    int rc = zkr_multi_lock_acquire(t->both, s->timeout_ms, t->grants);
+
+    if (rc == ZKR_OK)
+        must_unless_over(s, "a check", zkr_grants_check(t->grants, 2));
+    return rc;
+}
+
+static void hold_both(struct scene *s)
+{
+    s->timeout_ms = PATIENT_MS;
+    must(s, "both", acquire_both(s));
+}
+
+static int release_both(struct scene *s)
+{
+    struct two *t = s->object;
+
+    return zkr_grants_release(t->grants, 2);
+}
+
+static void forget_both(struct scene *s, int rc)
+{
+    struct two *t = s->object;
+
+    (void)rc;
+    zkr_grants_free(t->grants, 2);
+}
+
+static void end_acquire_both(struct scene *s, int rc)
+{
+    if (rc == ZKR_OK)
+        must_unless_over(s, "a release", release_both(s));
+    forget_both(s, rc);
+}
+
+/* clang-format off */
+const struct call other_calls[] = {
+    { .name = "get", .run = get, .make = make_node },
+    { .name = "exists", .run = exists, .make = make_node },
+    { .name = "children", .run = children, .make = make_node },
+    { .name = "sync", .run = synchronize, .named = "sync '/'" },
+    { .name = "create", .run = create, .change = 1, .count = writes_below,
+      .make = make_node, .ready = there_is_none_below },
+    { .name = "set", .run = set, .change = 1, .count = writes, .make = make_node },
+    { .name = "delete", .run = delete, .change = -1, .count = writes_below,
+      .make = make_node, .ready = there_is_one_below },
+    { .name = "commit", .named = "transaction of 3", .run = commit, .change = 11, .count = both_writes,
+      .make = make_node, .ready = there_is_none_below },
+    { .name = "watch", .named = "", .run = watch, .make = make_node, .end = free_watch },
+    { .name = "watched change", .named = "", .run = change_and_watch, .make = make_node,
+      .ready = watch_already, .end = free_watch },
+
+    { .name = "counter get", .run = counter_get, .count = writes,
+      .make = make_counter_and_node, .end = free_counter },
+    { .name = "first add", .run = add, .change = 1, .count = writes_deep,
+      .make = make_deep_counter, .ready = there_is_no_parent,
+      .end = free_counter },
+    { .name = "add", .run = add, .change = 1, .count = writes,
+      .make = make_counter_and_node, .end = free_counter },
+    { .name = "counter set", .run = counter_set, .change = 1, .count = writes,
+      .make = make_counter_and_node, .end = free_counter },
+    { .name = "compare and set", .run = compare_and_set, .change = 1,
+      .count = writes, .make = make_counter_and_node, .ready = remember,
+      .end = free_counter },
+
+    { .name = "barrier set", .run = set_barrier, .change = 1, .count = writes,
+      .make = make_barrier, .ready = there_is_none, .end = free_barrier },
+    { .name = "barrier remove", .run = remove_barrier, .change = -1,
+      .count = writes, .make = make_barrier, .ready = there_is_one,
+      .end = free_barrier },
+    { .name = "barrier wait", .run = wait_at_barrier, .make = make_barrier,
+      .ready = there_is_one, .meanwhile = there_is_none, .end = free_barrier },
+    { .name = "enter", .run = enter, .change = 2, .count = nodes,
+      .make = make_member, .ready = nobody_is_ready, .undo = leave_again, .end = free_member },
+    { .name = "leave", .run = leave, .change = -2, .count = nodes,
+      .make = make_member, .ready = be_inside,
+      .end = free_member },
+
+    { .name = "verify", .run = verify, .count = nodes, .make = make_mutexes,
+      .ready = hold, .undo = end_hold, .end = free_mutexes },
+    { .name = "guarded set", .run = guarded_set, .change = 1,
+      .count = writes_to_data, .make = make_mutexes, .ready = hold_data,
+      .undo = end_hold, .end = end_guarded },
+    { .name = "guarded create", .run = guarded_create, .change = 1,
+      .count = writes_to_data, .make = make_mutexes, .ready = hold_no_data,
+      .undo = end_hold, .end = end_guarded },
+    { .name = "guarded delete", .run = guarded_delete, .change = -1,
+      .count = writes_to_data, .make = make_mutexes, .ready = hold_data,
+      .undo = end_hold, .end = end_guarded },
+    { .name = "guarded commit", .run = guarded_commit, .change = 1,
+      .count = writes_to_data, .make = make_mutexes, .ready = hold_data,
+      .undo = end_hold, .end = end_guarded },
+    { .name = "close", .named = "session to", .run = close_it, .change = -1, .count = nodes,
+      .make = make_mutexes, .ready = hold, .undo = forget, .end = free_mutexes,
+      .session_ms = 4000 },
+
+    { .name = "list", .run = list, .make = make_mutexes, .ready = they_hold,
+      .end = free_mutexes },
+    { .name = "find", .run = find, .make = make_mutexes, .ready = they_hold,
+      .end = free_mutexes },
+    { .name = "revoke", .run = revoke, .change = 1, .count = revoked,
+      .make = make_mutexes, .ready = they_hold, .end = free_mutexes },
+    { .name = "break", .run = break_it, .change = -1, .count = nodes,
+      .make = make_mutexes, .ready = they_hold, .end = free_mutexes },
+
+    { .name = "downgrade", .run = downgrade, .change = 9,
+      .count = readers_and_writers, .make = make_rwlock, .ready = hold_write,
+      .undo = end_downgrade, .end = free_rwlock },
+    { .name = "read beside", .run = read_beside, .change = 10,
+      .count = readers_and_writers, .make = make_rwlock, .ready = hold_write,
+      .undo = end_both, .end = free_rwlock },
+
+    { .name = "acquire many", .run = acquire_many, .change = PERMITS,
+      .count = permits, .make = make_permits, .undo = end_many,
+      .end = free_permits },
+    { .name = "release many", .run = release_many, .change = -PERMITS,
+      .count = permits, .make = make_permits, .ready = hold_many,
+      .undo = free_grants, .end = free_permits },
+    { .name = "acquire both", .run = acquire_both, .change = 2,
+      .count = nodes_of_two, .make = make_two, .undo = end_acquire_both,
+      .end = free_two },
+    { .name = "release both", .run = release_both, .change = -2,
+      .count = nodes_of_two, .make = make_two, .ready = hold_both,
+      .undo = forget_both, .end = free_two },
+};
+/* clang-format on */
+
+const size_t other_call_count = COUNT(other_calls);

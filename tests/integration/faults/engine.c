@@ -1,0 +1,885 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Walks the table of faults: counts the requests of each call, makes the call
+ * once for each request and fault, and compares with the rows. */
+#include "faults/table.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <zookeeper/proto.h>
+
+enum {
+    WORKERS = 16,
+    DRY_RUNS = 3,
+    CELLS_MAX = 20000,
+    TICK_MS = 5,
+    QUIET_MS = 60,   /* a call that has sent nothing for so long waits */
+    LATE_MS = 30,    /* an answer that is late */
+    SLACK_MS = 4000, /* beside the lateness of the machine */
+    T_MS = 10000,    /* no session ends by itself */
+};
+
+/* The requests, as the rows call them. */
+static const struct request {
+    const char *name;
+    int32_t type;
+} requests[] = {
+    { "create", 15 },
+    { "create", ZOO_CREATE_OP },
+    { "container", 19 },
+    { "delete", ZOO_DELETE_OP },
+    { "exists", ZOO_EXISTS_OP },
+    { "get", ZOO_GETDATA_OP },
+    { "set", ZOO_SETDATA_OP },
+    { "names", ZOO_GETCHILDREN_OP },
+    { "list", ZOO_GETCHILDREN2_OP },
+    { "sync", ZOO_SYNC_OP },
+    { "multi", ZOO_MULTI_OP },
+    { "unwatch", 18 },
+    { "close", PROXY_CLOSE },
+};
+
+/* A call of a recipe, or of none. */
+struct subject {
+    const struct adapter *recipe;
+    const struct call *call;
+    char name[96];
+    char told_grant[160];
+    long sent[COUNT(requests)];
+};
+
+struct cell {
+    struct subject *subject;
+    const struct request *request; /* NULL: a dry run */
+    int nth;
+    const struct fault *fault;
+    struct row row; /* all that the table says of it */
+    bool met;       /* the request was sent, and the fault has come */
+    int rc;
+    char told_session[160];
+    char told_grant[160];
+    long sent[COUNT(requests)];
+    char wrong[400];
+};
+
+/* Recipes that differ from another one in names, or in whom they belong to. */
+static const char all_but_twins[] =
+    "!(write lock in *|leadership in *|* that yields: *|reentrant *|"
+    "write lock that stays: *|@(mutex *|write lock|multi-lock *|leadership): "
+    "first acquire)";
+
+static const char *only; /* ZKR_TEST_ONLY */
+static struct subject subjects[256];
+static size_t subject_count;
+static struct cell *cells;
+static size_t cell_count;
+static atomic_size_t next_cell;
+static atomic_int path_number;
+
+/* -- for calls --------------------------------------------------------------
+ */
+
+void wrong(struct scene *s, const char *format, ...)
+{
+    va_list args;
+
+    if (s->wrong[0] != '\0')
+        return;
+    va_start(args, format);
+    (void)vsnprintf(s->wrong, sizeof(s->wrong), format, args);
+    va_end(args);
+}
+
+/* Is it a fault that only a deadline ends? */
+static bool is_silence(const struct fault *f)
+{
+    return f != NULL &&
+           (f->deed == NO_ANSWER || f->deed == NO_REQUEST || f->deed == NEVER);
+}
+
+/* Where silence is tried, sessions wait for answers so short a time that a busy
+ * machine may need longer. */
+static bool is_late(const struct scene *s, int rc)
+{
+    return is_silence(s->fault) &&
+           (rc == ZKR_ZOPERATIONTIMEOUT || rc == ZKR_EPENDING);
+}
+
+void must(struct scene *s, const char *what, int rc)
+{
+    if (rc != ZKR_OK && !is_late(s, rc))
+        wrong(s, "%s: %s (%s)", what, zkr_strerror(rc), zkr_error_detail());
+}
+
+void must_unless_over(struct scene *s, const char *what, int rc)
+{
+    if (rc != ZKR_ELOST || zkr_session_epoch(s->ours) == 1)
+        must(s, what, rc);
+}
+
+int nodes_in(struct scene *s, const char *dir)
+{
+    char **names;
+    size_t count;
+    int rc = admin_children(s->admin, dir, &names, &count);
+
+    if (rc == ZNONODE)
+        return 0;
+    if (rc != ZOK) {
+        wrong(s, "%s cannot be listed: %d", dir, rc);
+        return -1;
+    }
+    admin_children_free(names, count);
+    return (int)count;
+}
+
+/* Before the servers say that a session is over, a connection may come back for
+ * a moment: that is left out. */
+static void forget_moment(const struct scene *s, char *told)
+{
+    static const char moment[] = "SUSPENDED RECONNECTED";
+    size_t len = strlen(told);
+
+    if (s->fault != NULL &&
+        (s->fault->deed == OVER_AFTER || s->fault->deed == OVER_BEFORE) &&
+        strcmp(told, moment) == 0)
+        told[len - strlen(" RECONNECTED")] = '\0';
+}
+
+static void tell(struct scene *s, char *told, size_t size, const char *word)
+{
+    size_t len;
+
+    (void)pthread_mutex_lock(&s->lock);
+    forget_moment(s, told);
+    len = strlen(told);
+    if (strcmp(told, word) != 0)
+        (void)snprintf(told + len, size - len, "%s%s", len > 0 ? " " : "",
+                       word);
+    (void)pthread_mutex_unlock(&s->lock);
+}
+
+static void on_grant(zkr_grant *g, const struct zkr_grant_event *e, void *user)
+{
+    struct scene *s = user;
+
+    (void)g;
+    tell(s, s->told_grant, sizeof(s->told_grant),
+         e->kind == ZKR_GRANT_STATE_CHANGED ? zkr_grant_state_name(e->state)
+                                            : "asked for");
+}
+
+void listen_to(struct scene *s, zkr_grant *grant)
+{
+    must(s, "a listener", zkr_grant_listen(grant, on_grant, s));
+    s->listens = true;
+}
+
+static void on_session(zkr_session *session, const struct zkr_session_event *e,
+                       void *user)
+{
+    struct scene *s = user;
+    const char *word = zkr_session_state_name(e->state);
+
+    (void)session;
+    if (e->state != ZKR_SESSION_CONNECTED) /* when it begins */
+        tell(s, s->told_session, sizeof(s->told_session), word);
+}
+
+/* -- the fault --------------------------------------------------------------
+ */
+
+/* The call runs in the thread of its worker, and the fault in one of its own.
+ */
+struct disturbance {
+    struct scene *scene;
+    const struct cell *cell;
+    int64_t session_id;
+    atomic_bool over; /* the call has returned */
+    bool met;
+};
+
+static void set_rule(struct proxy *p, const struct cell *c, int nth,
+                     enum deed deed)
+{
+    static const enum proxy_action actions[] = {
+        [ANSWER_LATE] = PROXY_HOLD_REPLY,    [NO_ANSWER] = PROXY_HOLD_REPLY,
+        [NEVER] = PROXY_HOLD_REPLY,          [NO_REQUEST] = PROXY_HOLD_REQUEST,
+        [ANSWER_LOST] = PROXY_DROP_REPLY,    [OVER_AFTER] = PROXY_HOLD_REPLY,
+        [REQUEST_LOST] = PROXY_DROP_REQUEST, [OVER_BEFORE] = PROXY_HOLD_REQUEST,
+    };
+
+    if (deed == REFUSED)
+        proxy_rule_error(p, c->request->type, nth, c->fault->error);
+    else
+        proxy_rule(p, c->request->type, nth, actions[deed]);
+}
+
+static void set_rules(struct proxy *p, const struct cell *c)
+{
+    if (c->fault == NULL)
+        return;
+    set_rule(p, c, c->nth, c->fault->deed);
+    if (c->fault->then != 0)
+        set_rule(p, c, c->nth + 1, c->fault->then);
+}
+
+static void end_session(const struct disturbance *d)
+{
+    struct scene *s = d->scene;
+    int rc = session_kill_by_id(server_hosts(the_server), d->session_id);
+
+    if (rc != 0 && rc != -ESRCH) /* it has ended by itself */
+        wrong(s, "the session cannot be ended: %d", rc);
+    if (d->cell->fault->deed == OVER_AFTER) { /* the answer is lost, too */
+        proxy_cut(s->proxy);
+        proxy_heal(s->proxy);
+    }
+    proxy_release(s->proxy);
+}
+
+static void let_it_happen(struct disturbance *d)
+{
+    d->met = true;
+    switch (d->cell->fault->deed) {
+    case ANSWER_LATE:
+        sleep_ms(LATE_MS);
+        proxy_release(d->scene->proxy);
+        break;
+    case OVER_AFTER:
+    case OVER_BEFORE:
+        end_session(d);
+        break;
+    case NO_ANSWER:
+    case NO_REQUEST:
+    case NEVER:
+    case ANSWER_LOST:
+    case REQUEST_LOST:
+    case REFUSED:
+        break;
+    }
+}
+
+/* Does the proxy do it alone? Of two in a row the first is enough. */
+static bool happens_by_itself(const struct fault *f)
+{
+    return f != NULL && f->deed != ANSWER_LATE && f->deed != OVER_AFTER &&
+           f->deed != OVER_BEFORE;
+}
+
+static void *disturb(void *arg)
+{
+    struct disturbance *d = arg;
+    struct scene *s = d->scene;
+    bool helped = s->call->meanwhile == NULL;
+    bool happened = d->cell->fault == NULL;
+    int64_t since_ms = now_ms();
+    long sent = 0;
+
+    while (!atomic_load(&d->over) && !(happened && helped)) {
+        if (happened) {
+            sleep_ms(TICK_MS);
+        } else if (proxy_wait_rule(s->proxy, TICK_MS)) {
+            let_it_happen(d);
+            happened = true;
+        }
+        if (proxy_requests(s->proxy, PROXY_ANY) != sent)
+            since_ms = now_ms();
+        sent = proxy_requests(s->proxy, PROXY_ANY);
+        if (!helped && now_ms() - since_ms >= QUIET_MS) {
+            s->call->meanwhile(s);
+            helped = true;
+        }
+    }
+    if (!d->met && happens_by_itself(d->cell->fault))
+        d->met =
+            proxy_requests(s->proxy, d->cell->request->type) >= d->cell->nth;
+    return NULL;
+}
+
+/* The error names its object. */
+static void check_sentence(struct scene *s, int rc)
+{
+    const char *name = s->call->named != NULL ? s->call->named : s->path;
+
+    if (rc != ZKR_OK && strstr(zkr_error_detail(), name) == NULL)
+        wrong(s, "%s is said so: '%s'", zkr_strerror(rc), zkr_error_detail());
+}
+
+static int run_disturbed(struct scene *s, struct cell *c)
+{
+    struct disturbance d = { .scene = s,
+                             .cell = c,
+                             .session_id = zkr_session_id(s->ours) };
+    pthread_t thread;
+    int rc;
+
+    proxy_reset_counts(s->proxy);
+    set_rules(s->proxy, c);
+    if (pthread_create(&thread, NULL, disturb, &d) != 0) {
+        wrong(s, "no thread");
+        return ZKR_ENOMEM;
+    }
+    rc = s->call->run(s);
+    check_sentence(s, rc);
+    for (size_t i = 0; i < COUNT(requests); i++)
+        c->sent[i] = proxy_requests(s->proxy, requests[i].type);
+    atomic_store(&d.over, true);
+    (void)pthread_join(thread, NULL);
+    c->met = d.met;
+    return rc;
+}
+
+/* -- a scene ----------------------------------------------------------------
+ */
+
+struct expected {
+    struct scene *scene;
+    int count;
+};
+
+static bool counts(void *arg)
+{
+    struct expected *e = arg;
+
+    return e->scene->call->count(e->scene) == e->count;
+}
+
+static void await_count(struct scene *s, const char *when, int count)
+{
+    struct expected e = { s, count };
+
+    if (s->call->count != NULL && !wait_until(counts, &e, PATIENT_MS / 4))
+        wrong(s, "%s: %d are on the server, not %d", when, s->call->count(s),
+              count);
+}
+
+/* The session is there, and has told so. */
+static bool has_calmed_down(void *arg)
+{
+    struct scene *s = arg;
+    enum zkr_session_state_kind state = zkr_session_state(s->ours);
+    bool calm;
+
+    (void)pthread_mutex_lock(&s->lock);
+    calm = state == ZKR_SESSION_CONNECTED
+               ? s->told_session[0] == '\0'
+               : state == ZKR_SESSION_RECONNECTED &&
+                     fnmatch("*RECONNECTED", s->told_session, 0) == 0;
+    (void)pthread_mutex_unlock(&s->lock);
+    return calm;
+}
+
+static bool has_told_of_grant(void *arg)
+{
+    struct scene *s = arg;
+    enum zkr_grant_state_kind state = zkr_grant_state(s->grant);
+    char pattern[32];
+    bool told;
+
+    if (state == ZKR_GRANT_SUSPENDED || state == ZKR_GRANT_UNSURE)
+        return false; /* it ends soon, one way or the other */
+    (void)snprintf(pattern, sizeof(pattern), "*%s",
+                   zkr_grant_state_name(state));
+    (void)pthread_mutex_lock(&s->lock);
+    told = s->told_grant[0] == '\0' ? state == ZKR_GRANT_HELD
+                                    : fnmatch(pattern, s->told_grant, 0) == 0;
+    (void)pthread_mutex_unlock(&s->lock);
+    return told;
+}
+
+/* Has the server done the request, or will it? */
+static bool is_done_by(const struct fault *f)
+{
+    return f != NULL && f->deed != REQUEST_LOST && f->deed != OVER_BEFORE &&
+           f->deed != REFUSED;
+}
+
+/* What the result says of the server. */
+static int change_of(const struct scene *s, const struct cell *c, int rc)
+{
+    bool done = rc == ZKR_EUNKNOWN ? is_done_by(c->fault)
+                                   : rc == ZKR_OK || rc == ZKR_EPENDING;
+
+    if (c->met && c->row.leaves != 0)
+        return c->row.leaves - LEAVES(0);
+    if (s->recipe != NULL && (s->recipe->traits & STAYS) == STAYS)
+        return 0; /* see count() in locks.c */
+    return done || rc == c->subject->call->ends_with ? s->call->change : 0;
+}
+
+/* The servers have done all that our session has sent, and what followed from
+ * that; and its listener has been told. */
+static void calm_down(struct scene *s)
+{
+    if (s->ours == NULL)
+        return;
+    for (int i = 0; i < 3; i++) {
+        if (!wait_until(has_calmed_down, s, PATIENT_MS))
+            wrong(s, "the session is %s, and it told '%s'",
+                  zkr_session_state_name(zkr_session_state(s->ours)),
+                  s->told_session);
+        if (i < 2)
+            must(s, "a sync", zkr_session_sync(s->ours, PATIENT_MS));
+    }
+}
+
+static void step(struct scene *s, void (*does)(struct scene *s))
+{
+    if (does != NULL)
+        does(s);
+}
+
+/* The deadline ends it, and the sentence says so. */
+static void check_silence(struct scene *s, const struct cell *c, struct lap lap)
+{
+    bool says = strstr(zkr_error_detail(), "deadline") != NULL;
+
+    if (!c->met || c->rc == c->subject->call->ends_with)
+        return;
+    if (!lap_is_within(lap, HASTY_MS, HASTY_MS + SLACK_MS))
+        wrong(s, "it has not ended at the deadline");
+    if ((c->rc == ZKR_EUNKNOWN || c->rc == ZKR_EUNREACHABLE) && !says)
+        wrong(s, "the error says only '%s'", zkr_error_detail());
+}
+
+static void run_in_silence(struct scene *s, struct cell *c)
+{
+    struct stopwatch *w = stopwatch_start();
+
+    c->rc = run_disturbed(s, c);
+    check_silence(s, c, stopwatch_stop(w));
+}
+
+/* What is unknown after a loss is not sent again: the program was told. A
+ * holder sends the like by itself. */
+static void check_not_repeated(struct scene *s, const struct cell *c)
+{
+    long sent = proxy_requests(s->proxy, c->request->type);
+
+    if (c->rc == ZKR_EUNKNOWN && !is_silence(c->fault) && !s->listens &&
+        sent != c->nth)
+        wrong(s, "the result is unknown, and it is sent %ld times", sent);
+}
+
+static void play(struct scene *s, struct cell *c)
+{
+    const struct call *call = s->call;
+    int before;
+
+    step(s, call->ready);
+    before = call->count == NULL ? 0 : call->count(s);
+    s->timeout_ms = is_silence(c->fault) ? HASTY_MS : PATIENT_MS;
+    if (is_silence(c->fault))
+        run_in_silence(s, c);
+    else
+        c->rc = run_disturbed(s, c);
+    if (c->request == NULL && c->rc != call->ends_with)
+        wrong(s, "it ends with %s (%s)", zkr_strerror(c->rc),
+              zkr_error_detail());
+    if (c->fault != NULL && c->fault->deed == NEVER)
+        proxy_cut(s->proxy);
+    proxy_let_all_pass(s->proxy);
+    calm_down(s);
+    if (c->met)
+        check_not_repeated(s, c);
+    await_count(s, "afterwards", before + change_of(s, c, c->rc));
+    if (s->grant != NULL && s->listens &&
+        !wait_until(has_told_of_grant, s, PATIENT_MS))
+        wrong(s, "the grant is %s, and it told '%s'",
+              zkr_grant_state_name(zkr_grant_state(s->grant)), s->told_grant);
+    (void)snprintf(c->told_session, sizeof(c->told_session), "%s",
+                   s->told_session);
+    (void)snprintf(c->told_grant, sizeof(c->told_grant), "%s", s->told_grant);
+    if (call->undo != NULL)
+        call->undo(s, c->rc);
+}
+
+/* The second round equals the first one without a fault. */
+static void play_again(struct scene *s, const struct cell *c)
+{
+    struct cell again = { .subject = c->subject };
+    int before;
+
+    step(s, s->call->ready);
+    before = s->call->count == NULL ? 0 : s->call->count(s);
+    s->timeout_ms = PATIENT_MS;
+    again.rc = run_disturbed(s, &again);
+    if (is_late(s, again.rc))
+        return;
+    if (again.rc != c->subject->call->ends_with)
+        wrong(s, "the second time it ends with %s (%s)", zkr_strerror(again.rc),
+              zkr_error_detail());
+    await_count(s, "the second time", before + change_of(s, &again, again.rc));
+    if (s->call->undo != NULL)
+        s->call->undo(s, again.rc);
+}
+
+static void open_ours(struct scene *s, const struct fault *f)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    opts.session_timeout_ms =
+        s->call->session_ms != 0 ? s->call->session_ms : T_MS;
+    opts.reply_timeout_ms = is_silence(f) ? HASTY_MS : PATIENT_MS;
+    must(s, "a session",
+         zkr_session_open(proxy_hosts(s->proxy), &opts, &s->ours));
+}
+
+/* What is common to the scenes of a worker. */
+struct worker {
+    zkr_session *theirs;
+    struct admin *admin;
+};
+
+static void play_cell(const struct worker *w, struct cell *c)
+{
+    struct scene s = { .call = c->subject->call,
+                       .recipe = c->subject->recipe,
+                       .fault = c->fault,
+                       .theirs = w->theirs,
+                       .admin = w->admin,
+                       .lock = PTHREAD_MUTEX_INITIALIZER };
+    zkr_listener *listener = NULL;
+
+    (void)snprintf(s.path, sizeof(s.path), "/tests/faults-%d",
+                   atomic_fetch_add(&path_number, 1));
+    (void)snprintf(s.dir, sizeof(s.dir), "%s%s", s.path,
+                   s.recipe != NULL && s.recipe->below != NULL ? s.recipe->below
+                                                               : "");
+    if (proxy_start(server_hosts(the_server), &s.proxy) != 0) {
+        (void)snprintf(c->wrong, sizeof(c->wrong), "no proxy");
+        return;
+    }
+    open_ours(&s, c->fault);
+    if (s.wrong[0] == '\0')
+        must(&s, "a listener",
+             zkr_session_listen(s.ours, on_session, &s, &listener));
+    if (s.wrong[0] == '\0')
+        step(&s, s.call->make);
+    if (s.wrong[0] == '\0')
+        play(&s, c);
+    if (s.wrong[0] == '\0' && s.ours != NULL)
+        play_again(&s, c);
+    proxy_let_all_pass(s.proxy);
+    step(&s, s.call->end);
+    zkr_listener_free(listener);
+    if (s.ours != NULL)
+        (void)zkr_session_close(s.ours);
+    proxy_stop(s.proxy);
+    (void)admin_delete_tree(s.admin, s.path);
+    (void)snprintf(c->wrong, sizeof(c->wrong), "%s", s.wrong);
+}
+
+/* -- all of them ------------------------------------------------------------
+ */
+
+static void *work(void *arg)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    struct worker w = { NULL, NULL };
+    size_t i;
+
+    (void)arg;
+    opts.session_timeout_ms = T_MS;
+    if (zkr_session_open(server_hosts(the_server), &opts, &w.theirs) !=
+            ZKR_OK ||
+        admin_open(server_hosts(the_server), &w.admin) != 0)
+        return NULL; /* its cells are missed below */
+    while ((i = atomic_fetch_add(&next_cell, 1)) < cell_count)
+        play_cell(&w, &cells[i]);
+    (void)zkr_session_close(w.theirs);
+    admin_close(w.admin);
+    return NULL;
+}
+
+/* Outside of a test nothing can be asserted. */
+static void give_up(const char *why)
+{
+    (void)fprintf(stderr, "faults: %s\n", why);
+    abort();
+}
+
+static void play_all(void)
+{
+    pthread_t threads[WORKERS];
+
+    atomic_store(&next_cell, 0);
+    for (int i = 0; i < WORKERS; i++)
+        if (pthread_create(&threads[i], NULL, work, NULL) != 0)
+            give_up("no thread");
+    for (int i = 0; i < WORKERS; i++)
+        (void)pthread_join(threads[i], NULL);
+    if (atomic_load(&next_cell) < cell_count)
+        give_up("no session for the tests");
+}
+
+static bool is_like(const char *pattern, const char *name)
+{
+    return fnmatch(pattern, name, FNM_EXTMATCH) == 0;
+}
+
+static struct cell *add_cell(struct subject *subject)
+{
+    if (cell_count == CELLS_MAX)
+        give_up("too many requests and faults");
+    cells[cell_count] = (struct cell){ .subject = subject };
+    return &cells[cell_count++];
+}
+
+static void add_subject(const struct adapter *recipe, const struct call *call)
+{
+    struct subject s = { .recipe = recipe, .call = call };
+
+    (void)snprintf(s.name, sizeof(s.name), "%s%s%s",
+                   recipe != NULL ? recipe->name : "",
+                   recipe != NULL ? ": " : "", call->name);
+    if (!is_like(only != NULL ? only : all_but_twins, s.name))
+        return;
+    if (subject_count == COUNT(subjects))
+        give_up("too many calls");
+    subjects[subject_count++] = s;
+}
+
+static void list_subjects(void)
+{
+    for (size_t i = 0; i < adapter_count; i++) {
+        for (size_t k = 0; k < lock_call_count; k++) {
+            const struct call *call = &lock_calls[k];
+
+            if (call->not_for == 0 ||
+                (adapters[i].traits & call->not_for) != call->not_for)
+                add_subject(&adapters[i], call);
+        }
+    }
+    for (size_t i = 0; i < other_call_count; i++)
+        add_subject(NULL, &other_calls[i]);
+}
+
+/* A busy machine makes it send more at times: its heartbeat, say. */
+static bool count_requests(void)
+{
+    int failed = 0;
+
+    for (size_t i = 0; i < subject_count; i++) {
+        for (int k = 0; k < DRY_RUNS; k++)
+            (void)add_cell(&subjects[i]);
+    }
+    play_all();
+    for (size_t i = 0; i < cell_count; i++) {
+        struct subject *s = cells[i].subject;
+
+        if (cells[i].wrong[0] != '\0') {
+            print_message("%s without a fault: %s\n", s->name, cells[i].wrong);
+            failed++;
+        }
+        for (size_t k = 0; k < COUNT(requests); k++) {
+            if (i % DRY_RUNS == 0 || cells[i].sent[k] < s->sent[k])
+                s->sent[k] = cells[i].sent[k];
+        }
+        (void)snprintf(s->told_grant, sizeof(s->told_grant), "%s",
+                       cells[i].told_grant);
+    }
+    return failed == 0;
+}
+
+static bool is_request(const char *pattern, const struct request *r, int nth)
+{
+    char name[32];
+
+    (void)snprintf(name, sizeof(name), "%s %d", r->name, nth);
+    return is_like(pattern, name);
+}
+
+static bool fits(const struct row *row, const struct cell *c)
+{
+    return (is_like(row->call, c->subject->name) ||
+            is_like(row->call, c->subject->call->name)) &&
+           is_request(row->request, c->request, c->nth) &&
+           (is_like(row->fault, c->fault->name) ||
+            (c->fault->like != NULL && is_like(row->fault, c->fault->like)));
+}
+
+/* The last row that fits counts, and what it leaves out says one before. */
+static struct row row_of(const struct cell *c)
+{
+    struct row all = { .ends_with = AS_EVER,
+                       .session_is_told = "",
+                       .grant_is_told = c->subject->told_grant };
+
+    for (size_t i = 0; i < row_count; i++) {
+        if (!fits(&rows[i], c))
+            continue;
+        rows[i].seen = true;
+        if (rows[i].ends_with != 0) {
+            all.ends_with = rows[i].ends_with;
+            all.or_with = rows[i].or_with;
+        }
+        if (rows[i].leaves != 0)
+            all.leaves = rows[i].leaves;
+        if (rows[i].session_is_told != NULL)
+            all.session_is_told = rows[i].session_is_told;
+        if (rows[i].grant_is_told != NULL)
+            all.grant_is_told = rows[i].grant_is_told;
+    }
+    if (all.ends_with == AS_EVER)
+        all.ends_with = c->subject->call->ends_with;
+    else if (all.ends_with == ITS_ERROR)
+        all.ends_with = c->fault->error;
+    return all;
+}
+
+static void add_faults_of(struct subject *s, const struct request *r, int nth)
+{
+    for (size_t i = 0; i < fault_count; i++) {
+        struct cell *c;
+
+        if (s->call->not_its != NULL && is_request(s->call->not_its, r, nth))
+            return;
+        c = add_cell(s);
+        c->request = r;
+        c->nth = nth;
+        c->fault = &faults[i];
+        c->row = row_of(c);
+    }
+}
+
+static void list_cells(void)
+{
+    cell_count = 0;
+    for (size_t i = 0; i < subject_count; i++) {
+        for (size_t k = 0; k < COUNT(requests); k++) {
+            for (int n = 1; n <= subjects[i].sent[k]; n++)
+                add_faults_of(&subjects[i], &requests[k], n);
+        }
+    }
+}
+
+/* -- the rows ---------------------------------------------------------------
+ */
+
+/* "ZNOAUTH" */
+static const char *name_of(int rc, char name[48])
+{
+    (void)snprintf(name, 48, "%s", zkr_strerror(rc));
+    name[strcspn(name, ":")] = '\0';
+    return name;
+}
+
+static void print(const struct cell *c, bool right)
+{
+    const struct row *row = &c->row;
+    char is[48], one[48], other[48];
+
+    print_message("%s%s | %s %d | %s | %s | %s | %s\n",
+                  right ? "" : "WRONG: ", c->subject->name, c->request->name,
+                  c->nth, c->fault->name,
+                  c->met ? name_of(c->rc, is) : "has not come", c->told_session,
+                  c->told_grant);
+    if (right)
+        return;
+    print_message("    by the table: %s%s%s | %s | %s%s%s\n",
+                  name_of(row->ends_with, one), row->or_with != 0 ? " or " : "",
+                  row->or_with != 0 ? name_of(row->or_with, other) : "",
+                  row->session_is_told, row->grant_is_told,
+                  c->wrong[0] != '\0' ? "\n    besides: " : "", c->wrong);
+}
+
+static bool judge(const struct cell *c)
+{
+    const struct row *row = &c->row;
+    bool right = c->wrong[0] == '\0';
+
+    if (c->met) {
+        right = right && (c->rc == row->ends_with ||
+                          (row->or_with != 0 && c->rc == row->or_with));
+        right = right && fnmatch(row->session_is_told, c->told_session, 0) == 0;
+        right = right && fnmatch(row->grant_is_told, c->told_grant, 0) == 0;
+    }
+    if (!right || getenv("ZKR_FAULTS") != NULL)
+        print(c, right);
+    return right;
+}
+
+/* The rows that nothing is as. */
+static size_t count_unseen_rows(void)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < row_count; i++) {
+        if (rows[i].seen || rows[i].is_rare)
+            continue;
+        print_message("nothing is as in the row %s | %s | %s\n", rows[i].call,
+                      rows[i].request, rows[i].fault);
+        count++;
+    }
+    return count;
+}
+
+/* -- the tests: one for each call -------------------------------------------
+ */
+
+static void is_as_the_table_says(const void *arg)
+{
+    const struct subject *s = arg;
+    size_t failed = 0;
+
+    for (size_t i = 0; i < cell_count; i++) {
+        if (cells[i].subject == s && !judge(&cells[i]))
+            failed++;
+    }
+    if (failed > 0)
+        fail_msg("%zu faults of '%s' end otherwise", failed, s->name);
+}
+
+static void each_row_says_something(const void *nothing)
+{
+    (void)nothing;
+    assert_int_equal(count_unseen_rows(), 0);
+}
+
+static void register_tests(void)
+{
+    static struct test_case tests[COUNT(subjects) + 1];
+    size_t n = 0;
+
+    for (; n < subject_count; n++) {
+        tests[n] = (struct test_case){ .name = subjects[n].name,
+                                       .run = is_as_the_table_says,
+                                       .arg = &subjects[n] };
+        test_register(&tests[n]);
+    }
+    tests[n] = (struct test_case){ .name = "each row says something",
+                                   .run = each_row_says_something };
+    if (only == NULL)
+        test_register(&tests[n]);
+}
+
+/* All calls are walked at once, so that those who wait do so together. */
+static int play_and_judge(void)
+{
+    int failed;
+
+    cells = calloc(CELLS_MAX, sizeof(*cells));
+    if (cells == NULL || !count_requests())
+        return 1;
+    list_cells();
+    play_all();
+    failed = test_run_all();
+    free(cells);
+    return failed;
+}
+
+int main(void)
+{
+    static const struct server_opts opts = { .tick_ms = 2000 };
+
+    only = getenv("ZKR_TEST_ONLY");
+    list_subjects();
+    register_tests();
+    (void)unsetenv("ZKR_TEST_ONLY"); /* the others are not registered */
+    return run_with_server(&opts, play_and_judge);
+}

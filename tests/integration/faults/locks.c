@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The calls of all recipes that give a grant. */
+#include "faults/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <zookeeper/proto.h>
+
+/* The same lock in its plain form, which belongs to no thread and does not
+ * stay: "mutex" for "reentrant mutex that stays". */
+static const struct adapter *rival_of(const struct adapter *recipe)
+{
+    const char *name = recipe->name;
+    size_t len;
+
+    if ((recipe->traits & THREAD_OWNED) != 0)
+        name += strlen("reentrant ");
+    len = (recipe->traits & SHARES) != 0
+              ? (size_t)(strstr(name, " that ") - name)
+              : strlen(name);
+    for (size_t i = 0; i < adapter_count; i++) {
+        if (strlen(adapters[i].name) == len &&
+            strncmp(adapters[i].name, name, len) == 0)
+            return &adapters[i];
+    }
+    return recipe;
+}
+
+static void make(struct scene *s)
+{
+    const struct adapter *rival = rival_of(s->recipe);
+
+    must(s, "a lock",
+         s->recipe->make(s->ours, s->path, s->recipe->flags, &s->object));
+    must(s, "their lock",
+         rival->make(s->theirs, s->path, rival->flags, &s->their_object));
+}
+
+static void end(struct scene *s)
+{
+    const struct adapter *rival = rival_of(s->recipe);
+
+    if (s->grant != NULL)
+        s->recipe->forget(s->object, s->grant);
+    s->recipe->free(s->object);
+    if (s->their_grant != NULL)
+        rival->forget(s->their_object, s->their_grant);
+    rival->free(s->their_object);
+}
+
+/* Our nodes. That of a lock that stays goes later, so there it is none. */
+static int count(struct scene *s)
+{
+    int nodes = nodes_in(s, s->dir) - (s->their_grant != NULL);
+
+    if ((s->recipe->traits & STAYS) == STAYS && nodes == 1)
+        return 0;
+    return nodes;
+}
+
+static int acquire_it(struct scene *s)
+{
+    int rc = s->recipe->acquire(s->object, s->timeout_ms, &s->grant);
+
+    if (rc != ZKR_OK && s->grant != NULL)
+        wrong(s, "it gives a grant, and %s", zkr_strerror(rc));
+    if (rc == ZKR_OK)
+        must_unless_over(s, "a check", zkr_grant_check(s->grant));
+    return rc;
+}
+
+static void give_back(struct scene *s, int rc)
+{
+    if (rc != ZKR_OK)
+        return;
+    must_unless_over(s, "a release", s->recipe->release(s->object, s->grant));
+    s->recipe->forget(s->object, s->grant);
+    s->grant = NULL;
+}
+
+/* The directory is there, as others have used it. */
+static void others_came_before(struct scene *s)
+{
+    const struct adapter *rival = rival_of(s->recipe);
+    zkr_grant *g = NULL;
+
+    if (s->number++ > 0)
+        return;
+    must(s, "their acquire", rival->acquire(s->their_object, PATIENT_MS, &g));
+    must(s, "their release", rival->release(s->their_object, g));
+    rival->forget(s->their_object, g);
+}
+
+static void others_hold_it(struct scene *s)
+{
+    const struct adapter *rival = rival_of(s->recipe);
+
+    must(s, "their acquire",
+         rival->acquire(s->their_object, PATIENT_MS, &s->their_grant));
+}
+
+static void others_give_it_back(struct scene *s)
+{
+    const struct adapter *rival = rival_of(s->recipe);
+    zkr_grant *g = s->their_grant;
+
+    if (g == NULL)
+        return;
+    s->their_grant = NULL;
+    must(s, "their release", rival->release(s->their_object, g));
+    rival->forget(s->their_object, g);
+}
+
+static void we_and_others_give_back(struct scene *s, int rc)
+{
+    others_give_it_back(s);
+    give_back(s, rc);
+}
+
+static int give_up(struct scene *s)
+{
+    s->timeout_ms = 150;
+    return acquire_it(s);
+}
+
+static int try(struct scene *s)
+{
+    s->timeout_ms = 0;
+    return acquire_it(s);
+}
+
+static bool is_watched(void *arg)
+{
+    struct scene *s = arg;
+
+    return proxy_requests(s->proxy, ZOO_GETDATA_OP) > 0;
+}
+
+static void hold(struct scene *s)
+{
+    proxy_reset_counts(s->proxy);
+    must(s, "an acquire", s->recipe->acquire(s->object, PATIENT_MS, &s->grant));
+    if (s->wrong[0] != '\0')
+        return;
+    listen_to(s, s->grant);
+    if (!wait_until(is_watched, s, PATIENT_MS))
+        wrong(s, "the node of the holder is not watched");
+}
+
+static int release_it(struct scene *s)
+{
+    unsigned frees_it = REENTRANT | KEEPS_GRANTS;
+    zkr_grant *g = s->grant;
+
+    if ((s->recipe->traits & frees_it) == frees_it)
+        s->grant = NULL;
+    return s->recipe->release(s->object, g);
+}
+
+static void forget(struct scene *s, int rc)
+{
+    (void)rc;
+    if (s->grant != NULL && zkr_grant_check(s->grant) != ZKR_ENOTHELD)
+        wrong(s, "it is released, and held");
+    if (s->grant != NULL)
+        s->recipe->forget(s->object, s->grant);
+    s->grant = NULL;
+}
+
+/* clang-format off */
+const struct call lock_calls[] = {
+    { .name = "first acquire", .run = acquire_it, .change = 1, .count = count,
+      .make = make, .undo = give_back, .end = end, .not_its = "get *" },
+    { .name = "acquire", .run = acquire_it, .change = 1, .count = count,
+      .make = make, .ready = others_came_before, .undo = give_back, .end = end,
+      .not_its = "get *" },
+    { .name = "wait", .run = acquire_it, .change = 1, .count = count,
+      .make = make, .ready = others_hold_it, .meanwhile = others_give_it_back,
+      .undo = we_and_others_give_back, .end = end, .not_its = "get [2-9]" },
+    { .name = "give up", .run = give_up, .ends_with = ZKR_ETIMEDOUT, .count = count,
+      .make = make, .ready = others_hold_it,
+      .undo = we_and_others_give_back, .end = end, .not_its = "get [2-9]" },
+    { .name = "try", .run = try, .change = 1, .count = count,
+      .make = make, .ready = others_came_before, .undo = give_back, .end = end,
+      .not_its = "get *" },
+    { .name = "try in vain", .run = try, .ends_with = ZKR_EBUSY, .count = count,
+      .make = make, .ready = others_hold_it,
+      .undo = we_and_others_give_back, .end = end, .not_its = "get *" },
+    { .name = "release", .run = release_it, .change = -1, .count = count,
+      .make = make, .ready = hold, .undo = forget, .end = end,
+      .not_for = STAYS }, /* it sends nothing */
+};
+/* clang-format on */
+
+const size_t lock_call_count = COUNT(lock_calls);
