@@ -173,20 +173,6 @@ TEST(a_wait_ends_at_its_deadline_and_leaves_no_watch)
     }
 }
 
-TEST(a_silent_server_costs_no_more_than_the_deadline)
-{
-    for (int time = 0; time < TWICE; time++) {
-        struct stopwatch *w = stopwatch_start();
-
-        proxy_rule(proxy, ZOO_EXISTS_OP, 1, PROXY_HOLD_REPLY);
-        assert_int_equal(zkr_barrier_wait(barrier, 200), ZKR_EUNREACHABLE);
-        assert_int_equal(zkr_barrier_set(barrier, 200), ZKR_EUNKNOWN);
-        assert_true(stopwatch_says(w, 400, SESSION_MS / 2));
-        proxy_release(proxy);
-        settle(s);
-    }
-}
-
 /* A wake-up says only that something has happened. */
 TEST(a_wake_up_lets_nobody_pass)
 {
@@ -250,25 +236,6 @@ TEST(a_server_that_restarts_lets_nobody_pass)
     assert_int_equal(result(&waiting), ZKR_OK);
 }
 
-TEST(an_unknown_outcome_is_asked_for_again)
-{
-    for (int time = 0; time < TWICE; time++) {
-        proxy_rule(proxy, ZOO_CREATE2_OP, time == 0 ? 2 : 1, PROXY_DROP_REPLY);
-        ok(zkr_barrier_set(barrier, SOON_MS));
-        assert_true(is_there(path));
-        proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_DROP_REPLY);
-        ok(zkr_barrier_remove(barrier, SOON_MS));
-        assert_false(is_there(path));
-        proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REQUEST);
-        proxy_rule(proxy, ZOO_CREATE2_OP, 2, PROXY_DROP_REPLY);
-        ok(zkr_barrier_set(barrier, SOON_MS));
-        proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_DROP_REQUEST);
-        proxy_rule(proxy, ZOO_DELETE_OP, 2, PROXY_DROP_REPLY);
-        ok(zkr_barrier_remove(barrier, SOON_MS));
-        assert_true(proxy_rule_done(proxy));
-    }
-}
-
 TEST(the_end_of_the_session_ends_a_wait)
 {
     struct caller waiting;
@@ -305,13 +272,6 @@ TEST(the_end_of_the_session_ends_what_is_unknown)
     zkr_barrier_free(barrier);
     barrier = NULL;
     s = NULL;
-}
-
-TEST(an_unreadable_barrier_has_not_gone)
-{
-    ok(zkr_barrier_set(barrier, SOON_MS));
-    proxy_rule_error(proxy, ZOO_EXISTS_OP, 1, ZNOAUTH);
-    assert_int_equal(zkr_barrier_wait(barrier, SOON_MS), ZKR_ZNOAUTH);
 }
 
 /* -- the double barrier ---------------------------------------------------- */
@@ -422,22 +382,6 @@ TEST(a_member_left_alone_goes_away_again)
         assert_int_equal(zkr_double_barrier_enter(m, 0), ZKR_EBUSY);
         wait_nodes(0);
         wait_watches(0);
-    }
-    zkr_double_barrier_free(m);
-}
-
-/* Its node would count until the end of the session. */
-TEST(a_deadline_without_an_answer_leaves_no_node)
-{
-    zkr_double_barrier *m = new_member_of(s, 2);
-
-    assert_int_equal(zkr_double_barrier_enter(m, 0), ZKR_EBUSY);
-    for (int time = 0; time < TWICE; time++) {
-        proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
-        assert_int_equal(zkr_double_barrier_enter(m, 1000), ZKR_EUNKNOWN);
-        proxy_release(proxy);
-        settle(s);
-        wait_nodes(0);
     }
     zkr_double_barrier_free(m);
 }

@@ -124,26 +124,6 @@ TEST(a_refusal_of_the_server_is_told)
 
 /* --- when something fails meanwhile --- */
 
-TEST_WITH(lost_requests_and_answers_are_made_good, proxied_setup,
-          proxied_teardown)
-{
-    static const int32_t types[] = { ZOO_SYNC_OP, ZOO_EXISTS_OP,
-                                     ZOO_DELETE_OP };
-    static const enum proxy_action actions[] = { PROXY_DROP_REPLY,
-                                                 PROXY_DROP_REQUEST };
-
-    for (size_t i = 0; i < 6; i++) {
-        int64_t token = make_one("lock-0000000000");
-
-        proxy_rule(proxy, types[i / 2], 1, actions[i % 2]);
-        ok(zkr_participants_break(ps, in_dir("lock-0000000000"), token,
-                                  SOON_MS));
-        assert_true(proxy_rule_done(proxy));
-        assert_int_equal(admin_exists(admin, in_dir("lock-0000000000"), NULL),
-                         ZNONODE);
-    }
-}
-
 static int break_holder(void *token)
 {
     return zkr_participants_break(ps, in_dir("holder"), *(int64_t *)token,

@@ -328,65 +328,6 @@ TEST(paths_are_below_the_chroot)
 
 /* -- faults ---------------------------------------------------------------- */
 
-TEST(a_read_goes_on_until_it_is_answered)
-{
-    static const struct {
-        int32_t type;
-        enum proxy_action action;
-    } faults[] = { { ZOO_GETDATA_OP, PROXY_DROP_REPLY },
-                   { ZOO_GETDATA_OP, PROXY_DROP_REQUEST } };
-
-    for (size_t i = 0; i < 2; i++) {
-        for (int time = 1; time <= TWICE; time++)
-            proxy_rule(proxy, faults[i].type, time, faults[i].action);
-        data_is(dir, "old");
-        assert_true(proxy_rule_done(proxy));
-    }
-    for (int time = 1; time <= TWICE; time++)
-        proxy_rule_error(proxy, ZOO_GETDATA_OP, time, ZTHROTTLEDOP);
-    data_is(dir, "old");
-    proxy_rule(proxy, ZOO_SYNC_OP, 1, PROXY_DROP_REPLY);
-    ok(zkr_session_sync(s, SOON_MS));
-}
-
-/* The program may rely on it: what has an unknown outcome is not sent again. */
-TEST(a_write_without_an_answer_has_an_unknown_outcome)
-{
-    for (int time = 0; time < TWICE; time++) {
-        const char *made = in_dir(time == 0 ? "made" : "made again");
-        const char *lost = in_dir(time == 0 ? "lost" : "lost again");
-
-        proxy_reset_counts(proxy);
-        proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
-        assert_int_equal(make(made, "x"), ZKR_EUNKNOWN);
-        assert_int_equal(zkr_session_exists(s, made, SOON_MS, NULL), ZKR_OK);
-        proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REQUEST);
-        assert_int_equal(make(lost, "x"), ZKR_EUNKNOWN);
-        assert_int_equal(zkr_session_exists(s, lost, SOON_MS, NULL),
-                         ZKR_ZNONODE);
-        proxy_rule(proxy, ZOO_SETDATA_OP, 1, PROXY_DROP_REPLY);
-        assert_int_equal(set(made, "y"), ZKR_EUNKNOWN);
-        data_is(made, "y");
-        proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_DROP_REPLY);
-        assert_int_equal(zkr_session_delete(s, made, ZKR_ANY_VERSION, SOON_MS),
-                         ZKR_EUNKNOWN);
-        assert_int_equal(zkr_session_exists(s, made, SOON_MS, NULL),
-                         ZKR_ZNONODE);
-        assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 2);
-        assert_int_equal(proxy_requests(proxy, ZOO_SETDATA_OP), 1);
-        assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 1);
-    }
-}
-
-TEST(a_write_that_is_put_off_is_sent_again)
-{
-    for (int time = 1; time <= TWICE; time++)
-        proxy_rule_error(proxy, ZOO_SETDATA_OP, time, ZTHROTTLEDOP);
-    ok(set(dir, "new"));
-    assert_int_equal(proxy_requests(proxy, ZOO_SETDATA_OP), TWICE + 1);
-    data_is(dir, "new");
-}
-
 /* A write that was not sent before the deadline is never made. */
 TEST(without_a_connection_nothing_is_ever_sent)
 {
@@ -400,23 +341,6 @@ TEST(without_a_connection_nothing_is_ever_sent)
         assert_int_equal(zkr_session_get(s, dir, 100, NULL), ZKR_EUNREACHABLE);
         proxy_heal(proxy);
         data_is(dir, "old");
-    }
-}
-
-TEST(a_silent_server_costs_no_more_than_the_deadline)
-{
-    for (int time = 0; time < TWICE; time++) {
-        struct stopwatch *w = stopwatch_start();
-
-        proxy_rule(proxy, ZOO_SETDATA_OP, 1, PROXY_HOLD_REPLY);
-        assert_int_equal(
-            zkr_session_set(s, dir, "x", 1, ZKR_ANY_VERSION, 200, NULL),
-            ZKR_EUNKNOWN);
-        assert_int_equal(zkr_session_get(s, dir, 200, NULL), ZKR_EUNREACHABLE);
-        assert_non_null(strstr(zkr_error_detail(), "deadline"));
-        assert_true(stopwatch_says(w, 400, SESSION_MS / 2));
-        proxy_release(proxy);
-        data_is(dir, "x");
     }
 }
 
@@ -476,29 +400,6 @@ TEST(an_expiry_between_is_no_error)
         assert_string_equal(got.data, "old");
         assert_true(made.owner != before && made.owner != 0);
         assert_true(made.owner == zkr_session_id(s));
-        recorder_clear(r);
-    }
-    recorder_free(r);
-}
-
-/* What was under way has an unknown outcome, and a read is asked again. */
-TEST(an_expiry_under_way_is_an_unknown_outcome)
-{
-    struct recorder *r = recorder_new();
-
-    for (int time = 0; time < TWICE; time++) {
-        struct answer written = { .recorder = r };
-        struct answer got = { .recorder = r };
-
-        proxy_rule(proxy, ZOO_SETDATA_OP, 1, PROXY_HOLD_REQUEST);
-        ok(zkr_session_set_async(s, dir, "x", 1, 7, -1, on_answer, &written));
-        ok(zkr_session_get_async(s, dir, -1, on_answer, &got));
-        assert_true(proxy_wait_rule(proxy, SOON_MS));
-        expire_and_wait(s);
-        assert_int_equal(told(r, 0), ZKR_EUNKNOWN);
-        assert_int_equal(told(r, 1), ZKR_OK);
-        assert_string_equal(got.data, "old");
-        proxy_release(proxy);
         recorder_clear(r);
     }
     recorder_free(r);

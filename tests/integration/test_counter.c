@@ -504,68 +504,6 @@ TEST(with_a_timeout_of_0_there_is_one_deadline_for_all)
 
 /* -- faults ---------------------------------------------------------------- */
 
-TEST(an_unknown_add_is_not_made_again)
-{
-    int64_t value = 0;
-
-    make_parent();
-    for (int time = 0; time < TWICE; time++) {
-        proxy_reset_counts(proxy);
-        proxy_rule(proxy, time == 0 ? ZOO_CREATE2_OP : ZOO_SETDATA_OP, 1,
-                   PROXY_DROP_REPLY);
-        assert_int_equal(zkr_counter_add(counter, 1, SOON_MS, NULL),
-                         ZKR_EUNKNOWN);
-        assert_int_equal(proxy_requests(proxy, ZOO_SETDATA_OP) +
-                             proxy_requests(proxy, ZOO_CREATE2_OP),
-                         1);
-        assert_int_equal(value_of(counter), ++value);
-        proxy_rule(proxy, ZOO_SETDATA_OP, 1, PROXY_DROP_REQUEST);
-        assert_int_equal(zkr_counter_add(counter, 1, SOON_MS, NULL),
-                         ZKR_EUNKNOWN);
-        assert_int_equal(value_of(counter), value);
-        assert_int_equal(add(counter, 1), ++value);
-    }
-}
-
-TEST(a_silent_server_costs_no_more_than_the_deadline)
-{
-    (void)add(counter, 1);
-    for (int time = 0; time < TWICE; time++) {
-        struct stopwatch *w = stopwatch_start();
-        int64_t value;
-
-        proxy_rule(proxy, ZOO_SETDATA_OP, 1, PROXY_HOLD_REPLY);
-        assert_int_equal(zkr_counter_add(counter, 1, 1000, NULL), ZKR_EUNKNOWN);
-        assert_int_equal(zkr_counter_get(counter, 200, &value, NULL),
-                         ZKR_EUNREACHABLE);
-        assert_int_equal(zkr_counter_add(counter, 1, 200, NULL),
-                         ZKR_EUNREACHABLE);
-        assert_true(stopwatch_says(w, 1400, SESSION_MS / 2));
-        proxy_release(proxy);
-        assert_int_equal(value_of(counter), 2 + time);
-    }
-}
-
-/* An expiry while nothing was written ends nothing. */
-TEST(parents_are_made_in_the_next_session)
-{
-    struct adder a = { .counter = counter, .adds = 1 };
-
-    for (int time = 0; time < TWICE; time++) {
-        a.made = 0;
-        proxy_rule(proxy, ZOO_CREATE_CONTAINER_OP, 1, PROXY_HOLD_REQUEST);
-        assert_int_equal(pthread_create(&a.thread, NULL, adder_main, &a), 0);
-        assert_true(proxy_wait_rule(proxy, SOON_MS));
-        expire_and_wait(s);
-        assert_int_equal(pthread_join(a.thread, NULL), 0);
-        assert_int_equal(a.made, 1);
-        proxy_release(proxy);
-        (void)snprintf(path, sizeof(path), "%s/number", new_path());
-        zkr_counter_free(counter);
-        a.counter = counter = new_counter(s, (enum zkr_counter_flags)0);
-    }
-}
-
 TEST(under_faults_the_sum_is_right_but_for_the_unknown)
 {
     struct adder adders[THREADS];

@@ -8,17 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A deadline for tests in which answers are late on purpose. */
-static int hasty_setup(void)
-{
-    int rc;
-
-    reply_ms = 300;
-    rc = rw_setup();
-    reply_ms = 0;
-    return rc;
-}
-
 static zkr_grant *downgrade(zkr_rwlock *l, zkr_grant *writing)
 {
     zkr_grant *reading = NULL;
@@ -465,123 +454,6 @@ TEST(a_refused_create_leaves_the_write_as_it_was)
 
 /* -- requests lost and late ----------------------------------------------- */
 
-/* A request of the downgrade fails in the given way: in the end there is one
- * reader all the same, and the waiting writer is not granted. */
-static void downgrade_with(int32_t type, enum proxy_action action)
-{
-    struct change c = { .lock = lock, .writing = write_lock(lock) };
-    struct waiter writer;
-    struct waiter w;
-
-    queue_up(&writer, by_writing, rival);
-    be_quiet(c.writing);
-    proxy_rule(proxy, type, 1, action);
-    waiter_start_by(&w, by_downgrading, &c, 0);
-    if (waiter_join(&w) != ZKR_OK)
-        fail_msg("%s: %s", zkr_strerror(w.rc), w.detail);
-    assert_true(proxy_rule_done(proxy));
-    wait_children(dir, 2);
-    wait_grant_state(w.grant, ZKR_GRANT_HELD);
-    assert_int_equal(zkr_grant_check(c.writing), ZKR_ENOTHELD);
-    assert_int_equal(admin_exists(admin, node_of(w.grant), NULL), ZOK);
-    still_waits(&writer);
-    zkr_grant_free(c.writing);
-    release(hand_on(w.grant, &writer));
-    assert_int_equal(count_children(dir), 0);
-}
-
-TEST(a_lost_request_or_answer_makes_no_second_reader)
-{
-    static const int32_t types[] = { ZOO_CREATE2_OP, ZOO_GETCHILDREN2_OP,
-                                     ZOO_DELETE_OP };
-
-    for (size_t i = 0; i < 3; i++) {
-        downgrade_with(types[i], PROXY_DROP_REQUEST);
-        downgrade_with(types[i], PROXY_DROP_REPLY);
-    }
-}
-
-TEST(a_create_that_is_lost_twice_is_found_all_the_same)
-{
-    zkr_grant *writing = write_lock(lock);
-    zkr_grant *reading;
-
-    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REQUEST);
-    proxy_rule(proxy, ZOO_CREATE2_OP, 2, PROXY_DROP_REPLY);
-    proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REPLY);
-    reading = downgrade(lock, writing);
-    assert_true(proxy_rule_done(proxy));
-    zkr_grant_free(writing);
-    assert_int_equal(count_children(dir), 1);
-    release(reading);
-    assert_int_equal(count_children(dir), 0);
-}
-
-TEST_WITH(a_create_without_an_answer_leaves_the_write_as_it_was, hasty_setup,
-          rw_teardown)
-{
-    zkr_grant *writing = write_lock(lock);
-    zkr_grant *reading = NULL;
-    struct waiter writer;
-
-    queue_up(&writer, by_writing, rival);
-    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
-    assert_int_equal(zkr_rwlock_downgrade(lock, writing, &reading),
-                     ZOPERATIONTIMEOUT);
-    assert_null(reading);
-    assert_int_equal(count_children(dir), 3);
-    assert_int_equal(zkr_grant_check(writing), ZKR_OK);
-    proxy_release(proxy);
-    wait_children(dir, 2); /* the reader that came too late goes */
-    assert_int_equal(zkr_grant_check(writing), ZKR_OK);
-    still_waits(&writer);
-    reading = downgrade(lock, writing);
-    zkr_grant_free(writing);
-    release(hand_on(reading, &writer));
-}
-
-TEST_WITH(a_delete_without_an_answer_is_made_up_for, hasty_setup, rw_teardown)
-{
-    zkr_grant *writing = write_lock(lock);
-    zkr_grant *reading;
-    struct waiter writer;
-    struct waiter reader;
-
-    queue_up(&reader, by_reading, rival);
-    queue_up(&writer, by_writing, rival);
-    proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_HOLD_REQUEST);
-    reading = downgrade(lock, writing);
-    zkr_grant_free(writing);
-    assert_int_equal(count_children(dir), 4);
-    assert_false(waiter_is_done(&reader));
-    proxy_release(proxy);
-    release(granted(&reader));
-    still_waits(&writer);
-    assert_int_equal(count_children(dir), 2);
-    release(hand_on(reading, &writer));
-}
-
-TEST_WITH(a_connection_lost_at_the_delete_costs_nothing, hasty_setup,
-          rw_teardown)
-{
-    struct change c = { .lock = lock, .writing = write_lock(lock) };
-    struct waiter writer;
-    struct waiter w;
-
-    queue_up(&writer, by_writing, rival);
-    downgrade_until(ZOO_DELETE_OP, PROXY_HOLD_REQUEST, &w, &c);
-    proxy_cut(proxy);
-    assert_int_equal(waiter_join(&w), ZKR_OK);
-    wait_grant_state(w.grant, ZKR_GRANT_SUSPENDED);
-    assert_int_equal(count_children(dir), 3);
-    proxy_heal(proxy);
-    wait_grant_state(w.grant, ZKR_GRANT_HELD);
-    wait_children(dir, 2);
-    still_waits(&writer);
-    zkr_grant_free(c.writing);
-    release(hand_on(w.grant, &writer));
-}
-
 /* The delete comes after the create on the same connection, so it cannot spoil
  * what the list shows. */
 TEST(a_release_at_the_same_time_lets_nobody_in)
@@ -688,48 +560,6 @@ TEST(a_reader_deleted_at_once_is_put_there_again)
     still_waits(&writer);
     zkr_grant_free(c.writing);
     release(hand_on(w.grant, &writer));
-}
-
-TEST(a_session_that_ends_before_the_answer_is_a_loss)
-{
-    struct change c = { .lock = lock, .writing = write_lock(lock) };
-    struct waiter writer;
-    struct waiter w;
-
-    queue_up(&writer, by_writing, rival);
-    downgrade_until(ZOO_CREATE2_OP, PROXY_HOLD_REPLY, &w, &c);
-    expire(s);
-    proxy_cut(proxy);
-    proxy_heal(proxy);
-    assert_int_equal(waiter_join(&w), ZKR_ELOST);
-    assert_null(w.grant);
-    (void)granted(&writer);
-    wait_grant_state(c.writing, ZKR_GRANT_LOST);
-    assert_int_equal(count_children(dir), 1);
-    zkr_grant_free(c.writing);
-    release(writer.grant);
-    release(write_lock(lock));
-}
-
-TEST_WITH(a_session_that_ends_at_the_delete_loses_the_reader, hasty_setup,
-          rw_teardown)
-{
-    struct change c = { .lock = lock, .writing = write_lock(lock) };
-    struct waiter writer;
-    struct waiter w;
-
-    queue_up(&writer, by_writing, rival);
-    downgrade_until(ZOO_DELETE_OP, PROXY_HOLD_REQUEST, &w, &c);
-    expire(s);
-    proxy_cut(proxy);
-    proxy_heal(proxy);
-    assert_int_equal(waiter_join(&w), ZKR_OK);
-    wait_grant_state(w.grant, ZKR_GRANT_LOST);
-    release(granted(&writer));
-    assert_int_equal(zkr_grant_release(w.grant), ZKR_ELOST);
-    zkr_grant_free(w.grant);
-    zkr_grant_free(c.writing);
-    wait_children(dir, 0);
 }
 
 static int run_group(void)

@@ -110,19 +110,6 @@ TEST(a_search_that_is_interrupted_goes_on)
     release(g);
 }
 
-TEST(a_lost_list_is_asked_for_again)
-{
-    zkr_mutex *unused = unused_mutex();
-    zkr_grant *g;
-
-    proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_DROP_REPLY);
-    g = acquire(unused);
-    assert_true(proxy_rule_done(proxy));
-    assert_int_equal(count_children(zkr_mutex_path(unused)), 1);
-    release(g);
-    zkr_mutex_free(unused);
-}
-
 TEST(a_release_without_waiting_or_a_connection_is_confirmed)
 {
     zkr_grant *g = acquire(m);
@@ -268,18 +255,6 @@ TEST(a_session_that_the_server_does_not_know_is_over)
     proxy_rule_error(proxy, ZOO_DELETE_OP, 1, -12);
     release(g);
     wait_children(path, 0);
-}
-
-TEST(a_release_that_is_forbidden_is_told)
-{
-    zkr_grant *g = acquire(m);
-
-    proxy_rule_error(proxy, ZOO_DELETE_OP, 1, ZNOAUTH);
-    assert_int_equal(zkr_grant_release(g), ZNOAUTH);
-    assert_non_null(strstr(zkr_error_detail(), zkr_grant_node(g)));
-    assert_int_equal(zkr_grant_check(g), ZKR_ENOTHELD);
-    zkr_grant_free(g);
-    wait_children(path, 0); /* it is tried again */
 }
 
 TEST(without_containers_parents_are_persistent)
@@ -539,23 +514,6 @@ TEST(a_session_that_ends_while_releasing_has_released)
     assert_int_equal(count_children(path), 0);
     zkr_grant_free(g);
     recorder_free(r);
-}
-
-TEST(a_try_whose_session_ends_fails)
-{
-    struct waiter w;
-
-    proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_HOLD_REQUEST);
-    waiter_start(&w, m, 0);
-    assert_true(proxy_wait_rule(proxy, SOON_MS));
-    expire(s);
-    proxy_cut(proxy);
-    proxy_heal(proxy);
-    /* The reply timeout may have come first. */
-    waiter_join(&w);
-    assert_true(w.rc == ZKR_ELOST || w.rc == ZOPERATIONTIMEOUT);
-    wait_session_state(s, ZKR_SESSION_RECONNECTED);
-    release(acquire(m));
 }
 
 int main(void)

@@ -566,33 +566,6 @@ TEST_WITH(a_silent_server_does_not_delay_the_answer, setup_with_locks,
     times_out(find_for_300_ms, NULL, 300);
 }
 
-TEST_WITH(a_lost_answer_is_asked_for_again, setup_with_locks, proxied_teardown)
-{
-    static const int32_t types[] = { ZOO_SYNC_OP, ZOO_GETCHILDREN2_OP };
-
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        struct zkr_locks *list = NULL;
-        struct call c;
-
-        proxy_rule(proxy, types[i], 1, PROXY_DROP_REPLY);
-        call_start_until_rule(&c, find_into, &list);
-        zkr_locks_free(found(&c, 2));
-    }
-}
-
-TEST_WITH(a_search_goes_on_in_the_next_session, setup_with_locks,
-          proxied_teardown)
-{
-    struct zkr_locks *list = NULL;
-    struct call c;
-
-    proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 2, PROXY_HOLD_REQUEST);
-    call_start_until_rule(&c, find_into, &list);
-    expire(ps);
-    proxy_release(proxy);
-    zkr_locks_free(found(&c, 2));
-}
-
 TEST_WITH(a_close_ends_a_search, setup_with_locks, proxied_teardown)
 {
     struct zkr_locks *list = NULL;

@@ -307,34 +307,6 @@ TEST(a_lost_answer_is_an_unknown_outcome)
     release(g);
 }
 
-TEST(a_lost_request_is_an_unknown_outcome_too)
-{
-    zkr_grant *g = acquire(m);
-
-    proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REQUEST);
-    assert_int_equal(set(g, "new"), ZKR_EUNKNOWN);
-    data_is("old");
-    ok(set(g, "new")); /* on the next connection */
-    data_is("new");
-    release(g);
-}
-
-TEST(a_silent_server_costs_no_more_than_the_deadline)
-{
-    zkr_grant *g = acquire(m);
-    struct stopwatch *w = stopwatch_start();
-
-    proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_HOLD_REPLY);
-    assert_int_equal(zkr_grant_guarded_set(g, data, "new", 3, -1, 300, NULL),
-                     ZKR_EUNKNOWN);
-    assert_true(stopwatch_says(w, 300, LONG_MS / 4));
-    assert_non_null(strstr(zkr_error_detail(), "deadline"));
-    proxy_release(proxy);
-    ok(set(g, "newer"));
-    data_is("newer");
-    release(g);
-}
-
 /* The answer that says "not now" comes when the caller has gone. The caller was
  * told that the result is unknown, so the write must not be made much later. */
 TEST(a_write_given_up_is_not_sent_again)

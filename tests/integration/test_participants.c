@@ -752,19 +752,6 @@ TEST_WITH(a_revoke_without_an_answer_ends_in_time, setup_with_two,
     assert_true(zkr_error_is_unsure(ZOPERATIONTIMEOUT));
 }
 
-/* Answers that come when the caller has gone are dropped. */
-TEST_WITH(answers_after_the_deadline_mean_nothing, setup_with_two,
-          proxied_teardown)
-{
-    for (size_t i = 0; i < LIST_REQUESTS; i++) {
-        proxy_rule(proxy, list_requests[i], 1, PROXY_HOLD_REPLY);
-        assert_int_equal(list_fails(ps, path, 200), ZOPERATIONTIMEOUT);
-        assert_true(proxy_wait_rule(proxy, SOON_MS));
-        proxy_release(proxy);
-    }
-    two_are_listed(ps);
-}
-
 /* After everything that the session has sent before. */
 static void assert_nobody_was_asked(void)
 {
@@ -797,16 +784,6 @@ TEST_WITH(a_lost_request_is_not_sent_again_after_the_deadline, setup_with_two,
     assert_nobody_was_asked();
 }
 
-TEST_WITH(a_lost_answer_is_asked_for_again, setup_with_two, proxied_teardown)
-{
-    for (size_t i = 0; i < LIST_REQUESTS; i++) {
-        struct lister l;
-
-        start_list(&l, list_requests[i], PROXY_DROP_REPLY);
-        zkr_participants_free(listed(&l, 2));
-    }
-}
-
 TEST_WITH(without_retries_a_lost_answer_is_an_error, setup_with_two,
           proxied_teardown)
 {
@@ -819,19 +796,6 @@ TEST_WITH(without_retries_a_lost_answer_is_an_error, setup_with_two,
     wait_session_state(ps, ZKR_SESSION_RECONNECTED);
     proxy_rule(proxy, ZOO_SETDATA_OP, 1, PROXY_DROP_REPLY);
     assert_int_equal(ask_first(NULL), ZCONNECTIONLOSS);
-}
-
-TEST_WITH(a_list_goes_on_in_the_next_session, setup_with_two, proxied_teardown)
-{
-    for (size_t i = 0; i < LIST_REQUESTS; i++) {
-        struct lister l;
-
-        start_list(&l, list_requests[i], PROXY_HOLD_REQUEST);
-        expire(ps);
-        proxy_release(proxy);
-        zkr_participants_free(listed(&l, 2));
-        assert_int_equal(zkr_session_epoch(ps), i + 2);
-    }
 }
 
 /* At once: the close itself waits a second for the answer that is held. */

@@ -541,29 +541,6 @@ TEST(the_turn_is_kept_up_to_the_last_permit)
 
 /* -- faults ---------------------------------------------------------------- */
 
-/* Every create of an acquire loses its reply, or is not carried out, once. */
-TEST(lost_replies_make_no_second_node)
-{
-    static const enum proxy_action actions[] = { PROXY_DROP_REPLY,
-                                                 PROXY_DROP_REQUEST };
-    zkr_semaphore *sem = new_semaphore(ours, 1);
-
-    release(take(sem));
-    for (int i = 0; i < 8; i++) {
-        struct waiter w;
-
-        proxy_rule(proxy, ZOO_CREATE2_OP, 1 + i % 2, actions[i / 2 % 2]);
-        start(&w, sem);
-        assert_true(proxy_wait_rule(proxy, SOON_MS));
-        (void)granted(&w);
-        wait_children(leases, 1);
-        wait_children(locks, 0);
-        release(w.grant);
-        is_empty();
-    }
-    zkr_semaphore_free(sem);
-}
-
 /* A list that failed with the create waited for its next attempt when the node
  * had been found, and was started a second time. */
 TEST(a_node_is_found_before_the_list_is_sent_again)
@@ -725,32 +702,6 @@ static int by_five(void *sem, int64_t timeout_ms, zkr_grant **ret_grant)
 
     *ret_grant = dozens[0];
     return rc;
-}
-
-/* Each create of a flight loses its reply, or is not carried out, with those
- * behind it. */
-TEST(a_flight_that_is_lost_leaves_as_many_as_it_has_to)
-{
-    static const enum proxy_action actions[] = { PROXY_DROP_REPLY,
-                                                 PROXY_DROP_REQUEST };
-    zkr_semaphore *sem = new_semaphore(ours, 5);
-
-    release(take(sem));
-    for (int i = 0; i < 10; i++) {
-        struct waiter w;
-
-        proxy_rule(proxy, ZOO_CREATE2_OP, 2 + i / 2, actions[i % 2]);
-        waiter_start_by(&w, by_five, sem, -1);
-        assert_true(proxy_wait_rule(proxy, SOON_MS));
-        (void)granted(&w);
-        ok(zkr_grants_check(dozens, 5));
-        wait_children(leases, 5);
-        wait_children(locks, 0);
-        ok(zkr_grants_release(dozens, 5));
-        zkr_grants_free(dozens, 5);
-        is_empty();
-    }
-    zkr_semaphore_free(sem);
 }
 
 /* When it is given up, some creates have been answered, and others not. */

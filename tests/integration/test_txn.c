@@ -241,31 +241,6 @@ TEST(a_large_transaction_is_taken)
 
 /* -- nobody can tell ------------------------------------------------------- */
 
-TEST(a_commit_without_an_answer_has_an_unknown_outcome)
-{
-    for (int time = 0; time < TWICE; time++) {
-        const char *lost = time == 0 ? "lost" : "lost again";
-        const char *made = time == 0 ? "made" : "made again";
-        zkr_txn *t = two_writes("old", lost);
-
-        proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REQUEST);
-        assert_int_equal(zkr_txn_commit(t, SOON_MS), ZKR_EUNKNOWN);
-        assert_int_equal(zkr_txn_failed(t), -1);
-        zkr_txn_free(t);
-        neither_is_made(lost);
-        t = two_writes("old", made);
-        proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REPLY);
-        assert_int_equal(zkr_txn_commit(t, SOON_MS), ZKR_EUNKNOWN);
-        assert_null(zkr_txn_path(t, 1));
-        zkr_txn_free(t);
-        both_are_made("old", made);
-        proxy_rule_error(proxy, ZOO_MULTI_OP, 1, ZTHROTTLEDOP);
-        t = two_writes("old", lost);
-        ok(zkr_txn_commit(t, SOON_MS)); /* sent again: it was not made */
-        zkr_txn_free(t);
-    }
-}
-
 /* -- under a lock ---------------------------------------------------------- */
 
 TEST(a_holder_commits)

@@ -175,19 +175,6 @@ static int acquire_unfair(void *um, int64_t timeout_ms, zkr_grant **ret_grant)
     return zkr_unfair_mutex_acquire(um, timeout_ms, ret_grant);
 }
 
-/* The answer that the lock is taken is lost, so the library reads the node. */
-TEST(a_try_whose_answer_is_lost_does_not_wait)
-{
-    zkr_grant *held = take(other);
-    zkr_grant *g = NULL;
-
-    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
-    assert_int_equal(zkr_unfair_mutex_acquire(m, 0, &g), ZKR_EBUSY);
-    assert_true(proxy_rule_done(proxy));
-    assert_null(g);
-    release(held);
-}
-
 /* As when a session lives on at the servers, after its client was told by one
  * of them that it is over. */
 TEST(a_node_of_another_session_is_not_ours)

@@ -167,45 +167,6 @@ static void a_waiter_may_ask_to_fail_when_its_session_ends(void)
     works(c);
 }
 
-/* CURATOR-498, -604: the node of the session before was taken for ours. */
-static void a_session_that_ends_while_creating_leaves_one_node(void)
-{
-    struct contender *c = one_of(ours);
-
-    make_directory();
-    proxy_rule(proxy, ZOO_CREATE2_OP, create_of_the_node(), PROXY_HOLD_REPLY);
-    contender_acquire(c, SOON_MS);
-    assert_true(proxy_wait_rule(proxy, SOON_MS));
-    expire(ours);
-    proxy_cut(proxy);
-    proxy_heal(proxy);
-    succeeds(c);
-    assert_int_equal(zkr_session_epoch(ours), 2);
-    assert_int_equal(count_children(dir), 1);
-    assert_int_equal(zkr_grant_check(c->grant), ZKR_OK);
-    give_back(c);
-    assert_int_equal(count_children(dir), 0);
-}
-
-static void a_session_that_ends_while_releasing_has_released(void)
-{
-    struct contender *c = one_of(ours);
-    int rc;
-
-    hold(c);
-    proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_HOLD_REQUEST);
-    contender_release(c, c->grant);
-    assert_true(proxy_wait_rule(proxy, SOON_MS));
-    expire(ours);
-    proxy_cut(proxy);
-    proxy_heal(proxy);
-    rc = contender_rc(c);
-    assert_true(rc == ZKR_OK || rc == ZKR_EPENDING);
-    contender_forget(c);
-    assert_int_equal(count_children(dir), 0);
-    works(c);
-}
-
 static const struct statement statements[] = {
     ALL(a_holder_whose_node_is_deleted_is_told),
     ALL(a_holder_that_does_not_listen_learns_it_too),
@@ -216,8 +177,6 @@ static const struct statement statements[] = {
     FOR(REENTRANT, after_a_loss_it_is_released_as_often_before_it_is_held_anew),
     ALL(a_waiter_whose_session_ends_queues_again),
     NOT_FOR(CAMPAIGNS, a_waiter_may_ask_to_fail_when_its_session_ends),
-    NOT_FOR(STAYS, a_session_that_ends_while_creating_leaves_one_node),
-    NOT_FOR(STAYS, a_session_that_ends_while_releasing_has_released),
 };
 
 const struct subject losses = SUBJECT("losses", statements);
