@@ -148,6 +148,7 @@ def check(mutants):
 
 
 def show(mutants):
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     print("| mutant | what is broken | what notices it |\n|---|---|---|")
     for m in mutants:
         print(f"| {m.name} | {m.what} |", ", ".join(f"`{' '.join(t).strip()}`" for t in m.trials), "|")
@@ -307,7 +308,7 @@ def run(mutants, trees, jobs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, epilog=EPILOG,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="those whose AREA/WHAT contains it")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="those whose AREA/WHAT contains it; AREA/ for all of one")
     parser.add_argument("--table", default=TABLE, metavar="FILE", help="another file of mutants")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="at the same time (2)")
     parser.add_argument("--schedules", metavar="N",
