@@ -22,7 +22,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 TABLE = os.path.join(HERE, "table")
-PATIENCE = 180  # seconds for one program; the simulator has ten times as long
+PATIENCE = 180  # seconds: see patience()
 
 EPILOG = """
 A mutant is killed when a program after its "!" fails that the tree without the
@@ -81,6 +81,10 @@ def read_table(path):
                 sys.exit(f"{path}:{number}: no line of a mutant, or a second one of the name: {line}")
             last = kind
     return mutants
+
+
+def patience(trial):
+    return PATIENCE * (10 if trial[0] == "sim" else 1)
 
 
 def squeeze(text):
@@ -162,7 +166,7 @@ class Trees:
         self.work = tempfile.mkdtemp(prefix="mutants-")
         os.chmod(self.work, 0o711)  # one test is another user, who runs the tool
         self.base = os.path.join(self.work, "base")
-        self.sound = {}  # by trial: the seconds that it took in base, or why it failed
+        self.sound = {}  # (trial, was it late): does base pass it?
         self.lock = threading.Lock()  # of sound, and of the build of base
         self.free = queue.SimpleQueue()  # the copies
 
@@ -170,7 +174,8 @@ class Trees:
         done = subprocess.run(argv, cwd=tree, text=True, errors="replace",
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode != 0:
-            raise RuntimeError(f"{argv[0]} fails:\n{done.stdout[-3000:]}")
+            why = re.search(r".*error:.*", done.stdout, re.I)
+            raise RuntimeError(f"{argv[0]} fails: {why[0] if why else done.stdout[-3000:]}")
         return done.stdout
 
     def make_base(self):
@@ -237,35 +242,34 @@ class Trees:
             text = log.read()
         ran = re.findall(r" Running (\d+) test", text)
         if status == 77 or ran and not any(map(int, ran)):
-            raise RuntimeError(f"{' '.join(trial)} runs nothing here: {text[-200:]}")
+            return None, "can run", 0
         why = re.search(r"^seed .* fails: .*|^.* hangs: .*|(?<=\[  FAILED  \] )[^\d\s].*", text, re.M)
         return status, (why[0] if why else f"status {status}")[:90], time.monotonic() - began
 
     def is_sound(self, trial, late):
-        """Does it pass in base? What was late has to be quick there."""
+        """Does it pass in base? What was late there has to be quick here."""
         with self.lock:
-            if trial not in self.sound:
+            if (trial, late) not in self.sound:
                 self.build(self.base, trial[0])
-                status, why, seconds = self.run(self.base, trial, 10 * PATIENCE)
-                self.sound[trial] = why if status else seconds
-                if status:
+                limit = PATIENCE / 3 if late else 2 * patience(trial)
+                status, why, _ = self.run(self.base, trial, limit)
+                self.sound[trial, late] = status == 0
+                if status != 0:
                     print(f"without a mutant {' '.join(trial)} fails: {why}", flush=True)
-            sound = self.sound[trial]
-        return isinstance(sound, float) and (not late or sound < PATIENCE / 3)
+            return self.sound[trial, late]
 
     def kill(self, tree, mutant):
         """(is it killed, how it went)"""
         end, how, killed = time.monotonic() + self.budget, [], False
         for trial in self.trials(mutant):
             name, left = " ".join(trial).strip(), end - time.monotonic()
-            if left <= 0:
+            self.build(tree, trial[0])
+            status, why, seconds = self.run(tree, trial, max(0, min(left, patience(trial))))
+            if status == "late" and left < patience(trial):
                 how.append("the time is over")
                 break
-            self.build(tree, trial[0])
-            status, why, seconds = self.run(
-                tree, trial, min(left, PATIENCE * (10 if trial[0] == "sim" else 1)))
-            if status == 0:
-                how.append(f"{name} sees nothing")
+            if not status:
+                how.append(f"{name} {'sees' if status == 0 else why} nothing")
             elif not self.is_sound(trial, status == "late"):
                 how.append(f"{name} fails without it, too, or is slow")
             else:
