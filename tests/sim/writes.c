@@ -32,6 +32,7 @@ struct write *writes_asked(const struct attempt *a, enum zkr__zk_type type,
     writes = w;
     w->number = ++write_count;
     w->attempt = a;
+    w->late = a->over;
     w->type = type;
     w->guarded = guarded;
     w->path = arena_copy(path, strlen(path));
@@ -105,8 +106,8 @@ static bool is_overtaken(const struct write *w, const char *deleted,
 {
     const struct node *n = w->attempt->node;
 
-    return !w->sent && w->told == 0 && w->until > sim_now && n != NULL &&
-           n->session == session && strcmp(n->path, deleted) == 0;
+    return !w->sent && !w->late && w->told == 0 && w->until > sim_now &&
+           n != NULL && n->session == session && strcmp(n->path, deleted) == 0;
 }
 
 void writes_sent(const struct request *r, int session)

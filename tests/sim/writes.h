@@ -12,6 +12,7 @@ struct write {
     const struct attempt *attempt; /* by whose grant */
     int number;
     bool guarded; /* else it may come late */
+    bool late;    /* asked for when its attempt had been given back */
     enum zkr__zk_type type;
     const char *path; /* as the servers know it, */
     const char *data; /* ... and unlike that of any other write */
