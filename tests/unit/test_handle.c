@@ -548,7 +548,7 @@ TEST(a_ghost_is_one_for_one_node_of_ours)
     client_await_rest();
     client_shows(anew, false);
     client_changes_node(NULL);
-    while (client_requests(ZKR__ZK_GET) < 3 && !atomic_load(&o.told))
+    while (client_requests(ZKR__ZK_GET) < 4 && !atomic_load(&o.told))
         pass_a_moment();
     assert_false(atomic_load(&o.told));
     client_await_rest();
