@@ -24,7 +24,7 @@ static bool is_for(const struct statement *s)
 
 static void run_trial(const void *trial)
 {
-    ((const struct trial *)trial)->statement->test();
+    play(((const struct trial *)trial)->statement->test);
 }
 
 static void register_trial(const struct statement *s)

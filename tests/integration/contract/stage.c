@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lock/locks.h"
+#include "session/session.h"
+
 enum { MAX_THINGS = 64 };
 
 const struct adapter *recipe;
@@ -17,11 +20,18 @@ zkr_session *theirs;
 char path[64];
 char dir[80];
 
-/* The objects that a test has made; the teardown frees them. */
+/* The objects that a test has made; the teardown frees them. In the second
+ * round a test is given them again, in the order of the first. */
 static struct contender *contenders[MAX_THINGS];
 static size_t contender_count;
-static void *locks[MAX_THINGS];
+static size_t contenders_used;
+static struct {
+    void *lock;           /* NULL: the test has freed it */
+    zkr_session *session; /* NULL: it is at another path */
+    uint32_t flags;
+} locks[MAX_THINGS];
 static size_t lock_count;
+static size_t locks_used;
 static struct recorder *recorders[MAX_THINGS];
 static size_t recorder_total;
 
@@ -52,6 +62,16 @@ void close_ours(void)
     ok(zkr_session_close(s));
 }
 
+static void free_things(void)
+{
+    while (contender_count > 0)
+        contender_stop(contenders[--contender_count]);
+    while (lock_count > 0)
+        recipe->free(locks[--lock_count].lock);
+    contenders_used = 0;
+    locks_used = 0;
+}
+
 /* In this order a failed test leaves nothing either: the end of the sessions
  * ends every wait. */
 int stage_tear_down(void)
@@ -61,10 +81,7 @@ int stage_tear_down(void)
     proxy_release(proxy);
     (void)zkr_session_close(ours);
     (void)zkr_session_close(theirs);
-    while (contender_count > 0)
-        contender_stop(contenders[--contender_count]);
-    while (lock_count > 0)
-        recipe->free(locks[--lock_count]);
+    free_things();
     while (recorder_total > 0)
         recorder_free(recorders[--recorder_total]);
     proxy_stop(proxy);
@@ -72,14 +89,27 @@ int stage_tear_down(void)
     return 0;
 }
 
-void *new_lock_with(zkr_session *s, uint32_t flags)
+static void *make_lock(zkr_session *s, const char *at, uint32_t flags)
 {
     void *lock = NULL;
 
     assert_true(lock_count < MAX_THINGS);
-    ok(recipe->make(s, path, recipe->flags | flags, &lock));
-    locks[lock_count++] = lock;
+    ok(recipe->make(s, at, recipe->flags | flags, &lock));
+    locks[lock_count].lock = lock;
+    locks[lock_count].session = at == path ? s : NULL;
+    locks[lock_count++].flags = flags;
     return lock;
+}
+
+void *new_lock_with(zkr_session *s, uint32_t flags)
+{
+    for (; locks_used < lock_count; locks_used++) {
+        if (locks[locks_used].lock != NULL && locks[locks_used].session == s &&
+            locks[locks_used].flags == flags)
+            return locks[locks_used++].lock;
+    }
+    locks_used++;
+    return make_lock(s, path, flags);
 }
 
 void *new_lock(zkr_session *s)
@@ -90,20 +120,33 @@ void *new_lock(zkr_session *s)
 void free_lock(void *lock)
 {
     for (size_t i = 0; i < lock_count; i++) {
-        if (locks[i] == lock)
-            locks[i] = NULL;
+        if (locks[i].lock == lock)
+            locks[i].lock = NULL;
     }
     recipe->free(lock);
 }
 
+static struct contender *make_contender(void *lock)
+{
+    assert_true(contender_count < MAX_THINGS);
+    contenders[contender_count] = contender_start(recipe, lock);
+    return contenders[contender_count++];
+}
+
 struct contender *contender_of(void *lock)
 {
-    struct contender *c;
+    while (contenders_used < contender_count) {
+        struct contender *c = contenders[contenders_used++];
 
-    assert_true(contender_count < MAX_THINGS);
-    c = contender_start(recipe, lock);
-    contenders[contender_count++] = c;
-    return c;
+        if (c->lock == lock) {
+            if (c->grant != NULL) /* that was lost */
+                (void)release_by(c);
+            contender_forget(c);
+            return c;
+        }
+    }
+    contenders_used++;
+    return make_contender(lock);
 }
 
 struct contender *one_of(zkr_session *s)
@@ -320,6 +363,102 @@ void take_turns(struct contender **waiting, size_t count)
         assert_int_equal(zkr_grant_check(c->grant), ZKR_OK);
         give_back(c);
     }
+}
+
+/* -- rounds ----------------------------------------------------------------
+ */
+
+enum { BYSTANDERS = 2 };
+
+/* Each session holds another lock meanwhile; its claim is older than those of
+ * the second round. */
+static struct contender *bystanders[BYSTANDERS];
+static uint64_t epochs[BYSTANDERS];
+
+static zkr_session *session_of(size_t i)
+{
+    return i == 0 ? ours : theirs;
+}
+
+static void stand_by(void)
+{
+    char other[96];
+
+    for (size_t i = 0; i < BYSTANDERS; i++) {
+        (void)snprintf(other, sizeof(other), "%s-%zu", path, i);
+        bystanders[i] = make_contender(make_lock(session_of(i), other, 0));
+        hold_listening(bystanders[i]);
+        epochs[i] = zkr_session_epoch(session_of(i));
+    }
+}
+
+/* They hold it still, unless their session has ended. */
+static void bystanders_are_undisturbed(void)
+{
+    for (size_t i = 0; i < BYSTANDERS; i++) {
+        zkr_grant *g = bystanders[i]->grant;
+        bool same = zkr_session_epoch(session_of(i)) == epochs[i];
+
+        wait_grant_state(g, same ? ZKR_GRANT_HELD : ZKR_GRANT_LOST);
+        assert_int_equal(release_by(bystanders[i]), same ? ZKR_OK : ZKR_ELOST);
+        contender_forget(bystanders[i]);
+    }
+}
+
+static bool has_nothing(void *session)
+{
+    zkr_session *s = session;
+    bool nothing;
+
+    zkr__session_lock(s);
+    nothing = zkr__list_empty(&s->watches) && zkr__list_empty(&s->calls) &&
+              zkr__list_empty(&s->delayed) && s->watched.count == 0;
+    if (s->tenant != NULL) {
+        const struct zkr__locks *l = zkr__locks_of(s);
+
+        nothing = nothing && zkr__list_empty(&l->claims) &&
+                  zkr__list_empty(&l->leased) && zkr__list_empty(&l->doubted) &&
+                  zkr__list_empty(&l->leftovers) && l->lines.count == 0;
+    }
+    zkr__session_unlock(s);
+    return nothing;
+}
+
+static bool nobody_watches(void *unused)
+{
+    char *wchp = server_4lw(the_server, "wchp");
+    bool nobody = wchp != NULL && strstr(wchp, path) == NULL;
+
+    (void)unused;
+    free(wchp);
+    return nobody;
+}
+
+/* The locks are freed; neither session nor server has anything of them. */
+static void nothing_is_left(void)
+{
+    free_things();
+    for (size_t i = 0; i < BYSTANDERS; i++) {
+        if (!wait_until(has_nothing, session_of(i), SOON_MS))
+            fail_msg("session %zu keeps something of a lock that was freed", i);
+    }
+    if (!wait_until(nobody_watches, NULL, SOON_MS))
+        fail_msg("a watch is left");
+}
+
+void play(void (*test)(void))
+{
+    test();
+    if (ours == NULL)
+        return;
+    contenders_used = 0;
+    locks_used = 0;
+    stand_by();
+    test();
+    if (ours == NULL)
+        return;
+    bystanders_are_undisturbed();
+    nothing_is_left();
 }
 
 void make_directory(void)

@@ -2,6 +2,7 @@
 /* The contract for waits: a wait that ends leaves nothing. */
 #include "stage.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,6 +141,49 @@ static void a_cancelled_wait_leaves_nothing_and_later_ones_work(void)
     give_back(c);
 }
 
+/* More than an acquire that waits has. */
+enum { REQUESTS_MAX = 20 };
+
+/* Gives up at the n-th request, or, if there are fewer, when it waits; then
+ * returns false. */
+static bool gives_up_at(struct contender *c, int n, enum proxy_action action)
+{
+    bool waits = false;
+
+    proxy_rule(proxy, PROXY_ANY, n, action);
+    contender_acquire(c, -1);
+    while (!waits && !proxy_rule_done(proxy)) {
+        waits = count_waiting(ours, path) == 1;
+        (void)poll(NULL, 0, 1);
+    }
+    gives_up(c); /* it is told at once */
+    proxy_forget_rules(proxy);
+    proxy_release(proxy);
+    return !waits;
+}
+
+/* Whatever it has asked, and has had no answer to. */
+static void a_wait_given_up_at_any_request_leaves_nothing(void)
+{
+    static const enum proxy_action held[] = { PROXY_HOLD_REQUEST,
+                                              PROXY_HOLD_REPLY };
+    struct contender *holder = one_of(theirs);
+    struct contender *c = one_of(ours);
+
+    (void)hold_listening(holder);
+    wait_watches(1); /* its own */
+    for (size_t i = 0; i < COUNT(held); i++) {
+        for (int n = 1; gives_up_at(c, n, held[i]); n++) {
+            assert_true(n < REQUESTS_MAX);
+            wait_children(dir, 1);
+        }
+        wait_children(dir, 1);
+        wait_watches(1);
+    }
+    give_back(holder);
+    works(c);
+}
+
 static void freeing_the_lock_ends_the_waits_through_it(void)
 {
     struct contender *holder = one_of(ours);
@@ -205,6 +249,7 @@ static const struct statement statements[] = {
     ALL(a_wait_that_times_out_leaves_nothing),
     ALL(a_waiter_that_leaves_wakes_nobody_and_breaks_no_chain),
     ALL(a_cancelled_wait_leaves_nothing_and_later_ones_work),
+    ALL(a_wait_given_up_at_any_request_leaves_nothing),
     ALL(freeing_the_lock_ends_the_waits_through_it),
     ALL(closing_the_session_ends_waits_and_grants),
 };
