@@ -316,12 +316,15 @@ static void look_on(zkr_session *s, const char *path)
 {
     const struct zkr_participants_opts each = ZKR_PARTICIPANTS_OPTS_INIT;
     struct zkr_locks_opts find = ZKR_LOCKS_OPTS_INIT;
+    struct zkr_participants *again = NULL;
     struct zkr_participants *list = NULL;
     struct zkr_locks *locks = NULL;
 
     if (CAN(zkr_participants_list(s, path, NULL, &list))) {
         assert_int_equal(list->count, 1);
         assert_true(list->items[0].holds);
+        if (CAN(zkr_participants_arrange(list->items, list->count, &again)))
+            zkr_participants_free(again);
         zkr_participants_free(list);
     }
     if (CAN(zkr_locks_find(s, "/alloc", NULL, &locks)))
@@ -533,6 +536,25 @@ static void use_listener(zkr_session *s, struct recorder *events)
 
     if (CAN(zkr_session_listen(s, record_session, events, &l)))
         zkr_listener_free(l);
+    (void)CAN(zkr_session_set_servers(s, server_hosts(the_server)));
+}
+
+static void record_open(int error, void *recorder)
+{
+    recorder_add(recorder, error, 0);
+}
+
+static void open_another(void)
+{
+    struct recorder *opened = recorder_new();
+    zkr_session *s = NULL;
+
+    if (CAN(zkr_session_open_async(server_hosts(the_server), NULL, record_open,
+                                   opened, &s))) {
+        assert_true(recorder_wait(opened, 1, SOON_MS));
+        close_session(s);
+    }
+    recorder_free(opened);
 }
 
 static void record_watch(int error, const struct zkr_reply *reply,
@@ -595,6 +617,7 @@ static void run_scenario(void)
     use_watch(s, ZKR_WATCH_DATA);
     use_watch(s, ZKR_WATCH_CHILDREN);
     use_client(s);
+    open_another();
     outlive_session(s);
     for (size_t i = 0; i < path_count; i++)
         wait_children(paths[i], 0);

@@ -144,6 +144,7 @@ static void refuses(int rc, int expected, zkr_grant *g)
 TEST_WITH(errors_of_the_write_are_told_apart, setup, teardown)
 {
     zkr_grant *g = acquire(m);
+    char below[256];
 
     ok(zkr_grant_guarded_create(g, child("kept"), NULL, 0, SOON_MS));
     refuses(zkr_grant_guarded_create(g, child("kept"), "x", 1, SOON_MS),
@@ -165,6 +166,9 @@ TEST_WITH(errors_of_the_write_are_told_apart, setup, teardown)
     refuses(zkr_grant_guarded_delete(g, child("kept"), 7, SOON_MS), ZBADVERSION,
             g);
     refuses(zkr_grant_guarded_delete(g, data, -1, SOON_MS), ZNOTEMPTY, g);
+    (void)snprintf(below, sizeof(below), "%s/below", zkr_grant_node(g));
+    refuses(zkr_grant_guarded_create(g, below, "x", 1, SOON_MS),
+            ZNOCHILDRENFOREPHEMERALS, g);
     assert_int_equal(admin_set_acl(admin, data, &ZOO_READ_ACL_UNSAFE), ZOK);
     refuses(set(g, "x"), ZNOAUTH, g);
     assert_non_null(strstr(zkr_error_detail(), data));

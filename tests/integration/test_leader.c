@@ -217,6 +217,22 @@ TEST(a_participant_waits_for_nothing_when_it_does_not_campaign)
     assert_int_equal(count_children(path), 0);
 }
 
+TEST(handles_of_a_term_are_counted)
+{
+    static zkr_grant *handles[UINT16_MAX];
+    zkr_grant *more = NULL;
+
+    leads(&a);
+    for (size_t i = 0; i < COUNT(handles); i++)
+        ok(zkr_leader_grant(a.leader, &handles[i]));
+    assert_int_equal(zkr_leader_grant(a.leader, &more), ZKR_EOVERFLOW);
+    zkr_grant_free(handles[0]);
+    ok(zkr_leader_grant(a.leader, &handles[0]));
+    for (size_t i = 0; i < COUNT(handles); i++)
+        zkr_grant_free(handles[i]);
+    assert_true(zkr_leader_is_leader(a.leader));
+}
+
 TEST(a_second_campaign_goes_on_with_the_first)
 {
     leads(&a);

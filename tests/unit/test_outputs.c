@@ -1,152 +1,232 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests that every output is empty after an error, of every function that has
- * one, when nothing that it needs is given, when the servers refuse, and when
- * the session is over. tests/api/tables.sh checks that none is missing, but
- * zkr_fence_new(), which fails for lack of memory only, and the counters, which
- * are no such output: test_opts.c. */
+/* Tests of what calls return: each code that does not depend on the servers, of
+ * every function; and that every output is empty after an error, of every
+ * function that has one, when nothing that it needs is given, when the servers
+ * refuse, and when the session is over. tests/api/tables.sh checks that no
+ * output is missing, but that of zkr_fence_new(), which fails for lack of
+ * memory only, and the counters, which are no such output: test_opts.c. */
 #include "unit.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include <sys/wait.h>
+
+#include <zkrecipes/testing.h>
+#include <zkrecipes/zhandle.h>
 #include <zkrecipes/zkrecipes.h>
 
 #include "client.h"
 #include "opened.h"
 
-/* What the calls are given; a call that would succeed gets a NULL, too. */
+/* What the calls are given. Without the rest a call that would succeed gets a
+ * NULL, or what is wrong. */
 struct given {
     zkr_session *session;
     zkr_mutex *mutex;
     zkr_unfair_mutex *unfair;
+    zkr_reentrant_mutex *reentrant;
     zkr_rwlock *rwlock;
     zkr_leader *leader; /* does not campaign */
     zkr_semaphore *semaphore;
     zkr_multi_lock *multi_lock;
     zkr_grant *grant;
     zkr_counter *counter;
+    zkr_barrier *barrier;
+    zkr_double_barrier *member;
+    zkr_txn *txns[4];
+    zkr_watch *a_watch;
+    zkr_request *request;
     const char *path;
+    const char *made_at; /* the path of what a call makes */
+    /* the rest */
+    zkr_session *no_session;
+    zkr_fence *fence;
+    const char *hosts;
+    const char *node;
+    const struct zkr_multi_lock_opts *multi_lock_opts;
+    zkr_open_fn opened;
+    zkr_acquire_fn acquired;
+    zkr_acquire_all_fn all_acquired;
+    zkr_reply_fn reply;
+    zkr_watch_fn watch;
+    zkr_txn_fn committed;
+    zkr_guarded_fn guarded;
+    zkr_zhandle_fn borrow;
 };
 
 static struct given given;
+static struct zkr_counters counters = ZKR_COUNTERS_INIT;
 
 /* A size that no version has: else nothing fails. */
 static const struct zkr_multi_lock_opts short_multi_lock_opts = { .size = 1 };
 
-#define CALL(name, ...)                                                        \
+/* Every function that returns a code: its output, the codes that it must
+ * return when one thing alone is wrong (see `wrongs`), and its arguments.
+ * tests/api/codes.py compares them with what the headers promise. */
+/* clang-format off */
+#define POINTER sizeof(void *), 0
+#define NUMBER(type) sizeof(type), 0
+#define DESCRIPTOR sizeof(int), 0xff
+#define NOTHING 0, 0
+#define CALLS(ROW, CALL) \
+    ROW(zkr_session_open, POINTER, "NPL", given.hosts, NULL, out) \
+    ROW(zkr_session_open_async, POINTER, "NPL", given.hosts, NULL, given.opened, NULL, out) \
+    CALL(zkr_session_set_servers, "NFACPL", given.session, given.hosts) \
+    ROW(zkr_session_listen, POINTER, "NF", given.session, NULL, NULL, out) \
+    ROW(zkr_session_fd, DESCRIPTOR, "NF", given.session, out) \
+    CALL(zkr_session_dispatch, "NF", given.session) \
+    CALL(zkr_session_stats, "NF", given.session, &counters) \
+    CALL(zkr_test_expire_session, "NFACD", given.session) \
+    CALL(zkr_session_with_handle, "NFAC", given.session, given.borrow, NULL) \
+    ROW(zkr_session_watch, POINTER, "NFACPL", given.session, given.path, ZKR_WATCH_DATA, given.watch, NULL, out) \
+    CALL(zkr_watch_set_pause, "NF", given.a_watch, 0) \
+    ROW(zkr_session_get, POINTER, "NFACDPL", given.session, given.path, 0, out) \
+    ROW(zkr_session_exists, POINTER, "NFACDPL", given.session, given.path, 0, out) \
+    ROW(zkr_session_children, POINTER, "NFACDPL", given.session, given.path, 0, out) \
+    CALL(zkr_session_sync, "NFACD", given.session, 0) \
+    ROW(zkr_session_create, POINTER, "NFACDPL", given.session, given.path, NULL, 0, NULL, 0, out) \
+    ROW(zkr_session_set, POINTER, "NFACDPL", given.session, given.path, NULL, 0, ZKR_ANY_VERSION, 0, out) \
+    CALL(zkr_session_delete, "NFACDPL", given.session, given.path, ZKR_ANY_VERSION, 0) \
+    CALL(zkr_session_get_async, "NFACPL", given.session, given.path, 0, given.reply, NULL) \
+    CALL(zkr_session_exists_async, "NFACPL", given.session, given.path, 0, given.reply, NULL) \
+    CALL(zkr_session_children_async, "NFACPL", given.session, given.path, 0, given.reply, NULL) \
+    CALL(zkr_session_sync_async, "NFAC", given.session, 0, given.reply, NULL) \
+    CALL(zkr_session_create_async, "NFACPL", given.session, given.path, NULL, 0, NULL, 0, given.reply, NULL) \
+    CALL(zkr_session_set_async, "NFACPL", given.session, given.path, NULL, 0, ZKR_ANY_VERSION, 0, given.reply, NULL) \
+    CALL(zkr_session_delete_async, "NFACPL", given.session, given.path, ZKR_ANY_VERSION, 0, given.reply, NULL) \
+    ROW(zkr_txn_new, POINTER, "NF", given.no_session, out) \
+    CALL(zkr_txn_check, "NPL", given.txns[0], given.path, 0) \
+    CALL(zkr_txn_create, "NPL", given.txns[0], given.path, NULL, 0, NULL) \
+    CALL(zkr_txn_set, "NPL", given.txns[0], given.path, NULL, 0, 0) \
+    CALL(zkr_txn_delete, "NPL", given.txns[0], given.path, 0) \
+    CALL(zkr_txn_commit, "NFACD", given.txns[0], 0) \
+    CALL(zkr_txn_commit_async, "NFAC", given.txns[1], 0, given.committed, NULL) \
+    ROW(zkr_hosts_parse, POINTER, "NPL", given.hosts, out) \
+    ROW(zkr_leader_new, POINTER, "NFPL", given.session, given.made_at, NULL, NULL, NULL, out) \
+    CALL(zkr_leader_campaign, "NFAC", given.leader) \
+    CALL(zkr_leader_leave, "NF", given.leader) \
+    CALL(zkr_leader_leave_async, "NF", given.leader) \
+    CALL(zkr_leader_wait, "NFD", given.leader, 0) \
+    ROW(zkr_leader_grant, POINTER, "NF", given.leader, out) \
+    ROW(zkr_mutex_new, POINTER, "NFPL", given.session, given.made_at, NULL, out) \
+    ROW(zkr_mutex_acquire, POINTER, "NFACD", given.mutex, 0, out) \
+    ROW(zkr_mutex_acquire_async, POINTER, "NFAC", given.mutex, 0, given.acquired, NULL, out) \
+    CALL(zkr_mutex_cancel, "NF", given.mutex) \
+    CALL(zkr_mutex_yield, "NF", given.mutex) \
+    ROW(zkr_unfair_mutex_new, POINTER, "NFPL", given.session, given.made_at, NULL, out) \
+    ROW(zkr_unfair_mutex_acquire, POINTER, "NFACD", given.unfair, 0, out) \
+    ROW(zkr_unfair_mutex_acquire_async, POINTER, "NFAC", given.unfair, 0, given.acquired, NULL, out) \
+    CALL(zkr_unfair_mutex_cancel, "NF", given.unfair) \
+    ROW(zkr_reentrant_mutex_new, POINTER, "NFPL", given.session, given.made_at, NULL, out) \
+    CALL(zkr_reentrant_mutex_acquire, "NFACD", given.reentrant, 0) \
+    CALL(zkr_reentrant_mutex_release, "NF", given.reentrant) \
+    CALL(zkr_reentrant_mutex_cancel, "NF", given.reentrant) \
+    CALL(zkr_reentrant_mutex_yield, "NF", given.reentrant) \
+    ROW(zkr_rwlock_new, POINTER, "NFPL", given.session, given.made_at, NULL, out) \
+    ROW(zkr_rwlock_acquire_read, POINTER, "NFACD", given.rwlock, 0, out) \
+    ROW(zkr_rwlock_acquire_write, POINTER, "NFACD", given.rwlock, 0, out) \
+    ROW(zkr_rwlock_acquire_read_async, POINTER, "NFAC", given.rwlock, 0, given.acquired, NULL, out) \
+    ROW(zkr_rwlock_acquire_write_async, POINTER, "NFAC", given.rwlock, 0, given.acquired, NULL, out) \
+    CALL(zkr_rwlock_cancel, "NF", given.rwlock) \
+    CALL(zkr_rwlock_yield, "NF", given.rwlock) \
+    ROW(zkr_rwlock_downgrade, POINTER, "NF", given.rwlock, given.grant, out) \
+    ROW(zkr_multi_lock_new, POINTER, "NF", given.session, given.multi_lock_opts, out) \
+    CALL(zkr_multi_lock_add_mutex, "NF", given.multi_lock, given.mutex) \
+    CALL(zkr_multi_lock_add_reentrant_mutex, "NF", given.multi_lock, given.reentrant) \
+    CALL(zkr_multi_lock_add_unfair_mutex, "NF", given.multi_lock, given.unfair) \
+    CALL(zkr_multi_lock_add_read, "NF", given.multi_lock, given.rwlock) \
+    CALL(zkr_multi_lock_add_write, "NF", given.multi_lock, given.rwlock) \
+    CALL(zkr_multi_lock_add_semaphore, "NF", given.multi_lock, given.semaphore, 1) \
+    ROW(zkr_multi_lock_acquire, POINTER, "NFACD", given.multi_lock, 0, out) \
+    ROW(zkr_multi_lock_acquire_async, POINTER, "NFAC", given.multi_lock, 0, given.all_acquired, NULL, out) \
+    CALL(zkr_multi_lock_cancel, "NF", given.multi_lock) \
+    ROW(zkr_semaphore_new, POINTER, "NFPL", given.session, given.made_at, 1, NULL, out) \
+    ROW(zkr_semaphore_acquire, POINTER, "NFACD", given.semaphore, 0, out) \
+    ROW(zkr_semaphore_acquire_many, POINTER, "NFACD", given.semaphore, 1, 0, out) \
+    ROW(zkr_semaphore_acquire_async, POINTER, "NFAC", given.semaphore, 0, given.acquired, NULL, out) \
+    ROW(zkr_semaphore_acquire_many_async, POINTER, "NFAC", given.semaphore, 1, 0, given.all_acquired, NULL, out) \
+    CALL(zkr_semaphore_cancel, "NF", given.semaphore) \
+    CALL(zkr_request_cancel, "NF", given.request) \
+    CALL(zkr_grant_check, "NF", given.grant) \
+    CALL(zkr_grant_verify, "NFD", given.grant, 0) \
+    CALL(zkr_grant_listen, "NF", given.grant, NULL, NULL) \
+    CALL(zkr_grant_release, "NFD", given.grant) \
+    CALL(zkr_grant_release_async, "NF", given.grant, NULL, NULL) \
+    CALL(zkr_grants_check, "NF", &given.grant, 1) \
+    CALL(zkr_grants_release, "NFD", &given.grant, 1) \
+    ROW(zkr_grant_guarded_set, NUMBER(struct zkr_stat), "NFDPL", given.grant, given.path, NULL, 0, 0, 0, out) \
+    CALL(zkr_grant_guarded_create, "NFDPL", given.grant, given.path, NULL, 0, 0) \
+    CALL(zkr_grant_guarded_delete, "NFDPL", given.grant, given.path, 0, 0) \
+    CALL(zkr_grant_guarded_commit, "NFD", given.grant, given.txns[2], 0) \
+    CALL(zkr_grant_guarded_set_async, "NFPL", given.grant, given.path, NULL, 0, 0, 0, given.guarded, NULL) \
+    CALL(zkr_grant_guarded_create_async, "NFPL", given.grant, given.path, NULL, 0, 0, given.guarded, NULL) \
+    CALL(zkr_grant_guarded_delete_async, "NFPL", given.grant, given.path, 0, 0, given.guarded, NULL) \
+    CALL(zkr_grant_guarded_commit_async, "NF", given.grant, given.txns[3], 0, given.committed, NULL) \
+    ROW(zkr_barrier_new, POINTER, "NFPL", given.session, given.made_at, out) \
+    CALL(zkr_barrier_set, "NFACD", given.barrier, 0) \
+    CALL(zkr_barrier_remove, "NFACD", given.barrier, 0) \
+    CALL(zkr_barrier_wait, "NFACD", given.barrier, 0) \
+    ROW(zkr_double_barrier_new, POINTER, "NFPL", given.session, given.made_at, 2, out) \
+    CALL(zkr_double_barrier_enter, "NFACD", given.member, 0) \
+    CALL(zkr_double_barrier_leave, "NF", given.member, 0) \
+    ROW(zkr_counter_new, POINTER, "NFPL", given.session, given.made_at, NULL, out) \
+    ROW(zkr_counter_get, NUMBER(int32_t), "NFACD", given.counter, 0, &(int64_t){ 0 }, out) \
+    ROW(zkr_counter_add, NUMBER(int64_t), "NFACD", given.counter, 1, 0, out) \
+    ROW(zkr_counter_compare_and_set, NUMBER(int64_t), "NFACD", given.counter, 0, 1, 0, out) \
+    CALL(zkr_counter_set, "NFACD", given.counter, 0, 0, 0) \
+    ROW(zkr_participants_list, POINTER, "NFACDPL", given.session, given.path, NULL, out) \
+    ROW(zkr_participants_arrange, POINTER, "N", NULL, 1, out) \
+    CALL(zkr_participants_revoke, "NFACDPL", given.session, given.node) \
+    CALL(zkr_participants_break, "NFACDPL", given.session, given.node, 1, 0) \
+    ROW(zkr_locks_find, POINTER, "NFACDPL", given.session, given.path, NULL, out) \
+    ROW(zkr_fence_open, POINTER, "", "/no/such/directory/fence", out) \
+    CALL(zkr_fence_new, "N", NULL) \
+    CALL(zkr_fence_accept, "NF", given.fence, 9, 0) \
+    CALL(zkr_fence_accept_shared, "NF", given.fence, 9) \
+    CALL(zkr_fence_begin, "NF", given.fence, 9, 0, 0) \
+    ROW(zkr_fence_highest, NUMBER(int64_t), "NF", given.fence, out) \
+    CALL(zkr_mutex_stats, "NF", given.mutex, &counters) \
+    CALL(zkr_rwlock_stats, "NF", given.rwlock, &counters) \
+    CALL(zkr_reentrant_mutex_stats, "NF", given.reentrant, &counters) \
+    CALL(zkr_unfair_mutex_stats, "NF", given.unfair, &counters) \
+    CALL(zkr_leader_stats, "NF", given.leader, &counters) \
+    CALL(zkr_semaphore_stats, "NF", given.semaphore, &counters) \
+    CALL(zkr_session_close, "FD", given.session)
+/* clang-format on */
+
+#define ROW(name, output, codes, ...)                                          \
     static int call_##name(void *out)                                          \
     {                                                                          \
-        return name(__VA_ARGS__, out);                                         \
+        return name(__VA_ARGS__);                                              \
     }
-
-CALL(zkr_session_open, given.path, NULL) /* not hosts */
-CALL(zkr_session_open_async, given.path, NULL, NULL, NULL)
-CALL(zkr_session_listen, given.session, NULL, NULL)
-CALL(zkr_session_fd, given.session)
-CALL(zkr_session_watch, given.session, given.path, ZKR_WATCH_DATA, NULL, NULL)
-CALL(zkr_session_get, given.session, given.path, 0)
-CALL(zkr_session_exists, given.session, given.path, 0)
-CALL(zkr_session_children, given.session, given.path, 0)
-CALL(zkr_session_create, given.session, given.path, NULL, 0, NULL, 0)
-CALL(zkr_session_set, given.session, given.path, NULL, 0, ZKR_ANY_VERSION, 0)
-CALL(zkr_txn_new, NULL)
-CALL(zkr_hosts_parse, given.path)
-CALL(zkr_leader_new, given.session, "", NULL, NULL, NULL)
-CALL(zkr_leader_grant, given.leader)
-CALL(zkr_mutex_new, given.session, "", NULL)
-CALL(zkr_mutex_acquire, given.mutex, 0)
-CALL(zkr_mutex_acquire_async, given.mutex, 0, NULL, NULL)
-CALL(zkr_unfair_mutex_new, given.session, "", NULL)
-CALL(zkr_unfair_mutex_acquire, given.unfair, 0)
-CALL(zkr_unfair_mutex_acquire_async, given.unfair, 0, NULL, NULL)
-CALL(zkr_reentrant_mutex_new, given.session, "", NULL)
-CALL(zkr_rwlock_new, given.session, "", NULL)
-CALL(zkr_rwlock_acquire_read, given.rwlock, 0)
-CALL(zkr_rwlock_acquire_write, given.rwlock, 0)
-CALL(zkr_rwlock_acquire_read_async, given.rwlock, 0, NULL, NULL)
-CALL(zkr_rwlock_acquire_write_async, given.rwlock, 0, NULL, NULL)
-CALL(zkr_multi_lock_new, given.session, &short_multi_lock_opts)
-CALL(zkr_multi_lock_acquire, given.multi_lock, 0)
-CALL(zkr_multi_lock_acquire_async, given.multi_lock, 0, NULL, NULL)
-CALL(zkr_semaphore_new, given.session, "", 1, NULL)
-CALL(zkr_semaphore_acquire, given.semaphore, 0)
-CALL(zkr_semaphore_acquire_many, given.semaphore, 1, 0)
-CALL(zkr_semaphore_acquire_async, given.semaphore, 0, NULL, NULL)
-CALL(zkr_semaphore_acquire_many_async, given.semaphore, 1, 0, NULL, NULL)
-CALL(zkr_rwlock_downgrade, given.rwlock, given.grant)
-CALL(zkr_grant_guarded_set, given.grant, given.path, NULL, 0, 0, 0)
-CALL(zkr_barrier_new, given.session, "")
-CALL(zkr_double_barrier_new, given.session, "", 2)
-CALL(zkr_counter_new, given.session, "", NULL)
-CALL(zkr_counter_get, given.counter, 0, &(int64_t){ 0 })
-CALL(zkr_counter_add, given.counter, 1, 0)
-CALL(zkr_counter_compare_and_set, given.counter, 0, 1, 0)
-CALL(zkr_participants_list, given.session, given.path, NULL)
-CALL(zkr_participants_arrange, NULL, 1)
-CALL(zkr_locks_find, given.session, given.path, NULL)
-CALL(zkr_fence_open, "/no/such/directory/fence")
-CALL(zkr_fence_highest, NULL)
-
-#define POINTER sizeof(void *), 0
-#define ROW(name, ...)                                                         \
+#define CALL(name, codes, ...)                                                 \
+    static int call_##name(void *out)                                          \
     {                                                                          \
-#name, call_##name, __VA_ARGS__                                        \
+        (void)out;                                                             \
+        return name(__VA_ARGS__);                                              \
     }
+CALLS(ROW, CALL)
+#undef ROW
+#undef CALL
 
 static const struct row {
     const char *name;
     int (*call)(void *out);
     size_t size;
     unsigned char empty; /* each byte of an output that is empty */
+    const char *codes;
 } rows[] = {
-    ROW(zkr_session_open, POINTER),
-    ROW(zkr_session_open_async, POINTER),
-    ROW(zkr_session_listen, POINTER),
-    ROW(zkr_session_fd, sizeof(int), 0xff),
-    ROW(zkr_session_watch, POINTER),
-    ROW(zkr_session_get, POINTER),
-    ROW(zkr_session_exists, POINTER),
-    ROW(zkr_session_children, POINTER),
-    ROW(zkr_session_create, POINTER),
-    ROW(zkr_session_set, POINTER),
-    ROW(zkr_txn_new, POINTER),
-    ROW(zkr_hosts_parse, POINTER),
-    ROW(zkr_leader_new, POINTER),
-    ROW(zkr_leader_grant, POINTER),
-    ROW(zkr_mutex_new, POINTER),
-    ROW(zkr_mutex_acquire, POINTER),
-    ROW(zkr_mutex_acquire_async, POINTER),
-    ROW(zkr_unfair_mutex_new, POINTER),
-    ROW(zkr_unfair_mutex_acquire, POINTER),
-    ROW(zkr_unfair_mutex_acquire_async, POINTER),
-    ROW(zkr_reentrant_mutex_new, POINTER),
-    ROW(zkr_rwlock_new, POINTER),
-    ROW(zkr_rwlock_acquire_read, POINTER),
-    ROW(zkr_rwlock_acquire_write, POINTER),
-    ROW(zkr_rwlock_acquire_read_async, POINTER),
-    ROW(zkr_rwlock_acquire_write_async, POINTER),
-    ROW(zkr_multi_lock_new, POINTER),
-    ROW(zkr_multi_lock_acquire, POINTER),
-    ROW(zkr_multi_lock_acquire_async, POINTER),
-    ROW(zkr_semaphore_new, POINTER),
-    ROW(zkr_semaphore_acquire, POINTER),
-    ROW(zkr_semaphore_acquire_many, POINTER),
-    ROW(zkr_semaphore_acquire_async, POINTER),
-    ROW(zkr_semaphore_acquire_many_async, POINTER),
-    ROW(zkr_rwlock_downgrade, POINTER),
-    ROW(zkr_grant_guarded_set, sizeof(struct zkr_stat), 0),
-    ROW(zkr_barrier_new, POINTER),
-    ROW(zkr_double_barrier_new, POINTER),
-    ROW(zkr_counter_new, POINTER),
-    ROW(zkr_counter_get, sizeof(int32_t), 0),
-    ROW(zkr_counter_add, sizeof(int64_t), 0),
-    ROW(zkr_counter_compare_and_set, sizeof(int64_t), 0),
-    ROW(zkr_participants_list, POINTER),
-    ROW(zkr_participants_arrange, POINTER),
-    ROW(zkr_locks_find, POINTER),
-    ROW(zkr_fence_open, POINTER),
-    ROW(zkr_fence_highest, sizeof(int64_t), 0),
+#define ROW(name, output, codes, ...) { #name, call_##name, output, codes },
+#define CALL(name, codes, ...)        { #name, call_##name, NOTHING, codes },
+    CALLS(ROW, CALL)
+#undef ROW
+#undef CALL
 };
 
 static bool is_all(const unsigned char *bytes, size_t size, unsigned char value)
@@ -163,6 +243,9 @@ static void expect_errors(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         unsigned char out[256];
 
+        if (rows[i].size == 0)
+            continue;
+
         memset(out, 0x5a, sizeof(out));
         if (rows[i].call(out) == ZKR_OK)
             fail_msg("%s succeeds", rows[i].name);
@@ -174,30 +257,58 @@ static void expect_errors(void)
     }
 }
 
+static void on_watch(int error, const struct zkr_reply *reply,
+                     enum zkr_watch_why why, void *user)
+{
+    (void)error;
+    (void)reply;
+    (void)why;
+    (void)user;
+}
+
+static void on_acquired(int error, zkr_grant *grant, void *user)
+{
+    (void)error;
+    (void)user;
+    zkr_grant_free(grant);
+}
+
+static void ok(int rc)
+{
+    if (rc != ZKR_OK)
+        fail_msg("%s", zkr_error_detail());
+}
+
 static int setup(void)
 {
+    zkr_session *s;
+
     client_reset();
-    given = (struct given){ .path = "/lock" };
-    given.session = open_session(0);
-    given.mutex = new_mutex(given.session);
-    assert_int_equal(
-        zkr_unfair_mutex_new(given.session, "/lock", NULL, &given.unfair),
-        ZKR_OK);
-    assert_int_equal(
-        zkr_rwlock_new(given.session, "/lock", NULL, &given.rwlock), ZKR_OK);
-    assert_int_equal(
-        zkr_counter_new(given.session, "/lock", NULL, &given.counter), ZKR_OK);
-    assert_int_equal(
-        zkr_leader_new(given.session, "/lock", NULL, NULL, NULL, &given.leader),
-        ZKR_OK);
-    assert_int_equal(
-        zkr_semaphore_new(given.session, "/lock", 1, NULL, &given.semaphore),
-        ZKR_OK);
-    assert_int_equal(zkr_multi_lock_new(given.session, NULL, &given.multi_lock),
-                     ZKR_OK);
-    assert_int_equal(zkr_multi_lock_add_mutex(given.multi_lock, given.mutex),
-                     ZKR_OK);
-    assert_int_equal(zkr_mutex_acquire(given.mutex, -1, &given.grant), ZKR_OK);
+    s = open_session(0);
+    given = (struct given){ .session = s,
+                            .path = "/lock",
+                            .made_at = "",
+                            .multi_lock_opts = &short_multi_lock_opts };
+    given.mutex = new_mutex(s);
+    ok(zkr_unfair_mutex_new(s, "/lock", NULL, &given.unfair));
+    ok(zkr_reentrant_mutex_new(s, "/lock", NULL, &given.reentrant));
+    ok(zkr_rwlock_new(s, "/lock", NULL, &given.rwlock));
+    ok(zkr_counter_new(s, "/lock", NULL, &given.counter));
+    ok(zkr_barrier_new(s, "/lock", &given.barrier));
+    ok(zkr_double_barrier_new(s, "/lock", 2, &given.member));
+    ok(zkr_leader_new(s, "/lock", NULL, NULL, NULL, &given.leader));
+    ok(zkr_semaphore_new(s, "/lock", 1, NULL, &given.semaphore));
+    ok(zkr_multi_lock_new(s, NULL, &given.multi_lock));
+    ok(zkr_multi_lock_add_mutex(given.multi_lock, given.mutex));
+    for (size_t i = 0; i < COUNT(given.txns); i++) {
+        ok(zkr_txn_new(s, &given.txns[i]));
+        ok(zkr_txn_delete(given.txns[i], "/lock", 0));
+    }
+    ok(zkr_session_watch(s, "/lock", ZKR_WATCH_DATA, on_watch, NULL,
+                         &given.a_watch));
+    ok(zkr_mutex_acquire(given.mutex, -1, &given.grant));
+    ok(zkr_mutex_acquire_async(given.mutex, -1, on_acquired, NULL,
+                               &given.request));
     return 0;
 }
 
@@ -210,15 +321,24 @@ static void answer_all(int rc)
 static int teardown(void)
 {
     answer_all(ZKR_OK);
+    zkr_request_free(given.request);
     zkr_grant_free(given.grant);
+    for (size_t i = 0; i < COUNT(given.txns); i++)
+        zkr_txn_free(given.txns[i]);
+    zkr_watch_free(given.a_watch);
+    zkr_fence_free(given.fence);
     zkr_multi_lock_free(given.multi_lock);
     zkr_leader_free(given.leader);
     zkr_rwlock_free(given.rwlock);
     zkr_semaphore_free(given.semaphore);
+    zkr_reentrant_mutex_free(given.reentrant);
     zkr_unfair_mutex_free(given.unfair);
     zkr_mutex_free(given.mutex);
     zkr_counter_free(given.counter);
-    (void)zkr_session_close(given.session);
+    zkr_barrier_free(given.barrier);
+    zkr_double_barrier_free(given.member);
+    if (given.session != NULL)
+        (void)zkr_session_close(given.session);
     return 0;
 }
 
@@ -239,10 +359,217 @@ TEST(outputs_are_empty_when_the_servers_refuse)
     expect_errors();
 }
 
-TEST(outputs_are_empty_when_the_session_is_over)
+static void refuse_credentials(void)
 {
     client_says(ZKR__ZK_AUTH_FAILED);
     while (zkr_session_state(given.session) != ZKR_SESSION_AUTH_FAILED)
         (void)nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+}
+
+TEST(outputs_are_empty_when_the_session_is_over)
+{
+    refuse_credentials();
     expect_errors();
+}
+
+/* -- codes ----------------------------------------------------------------- */
+
+static void on_opened(int error, void *user)
+{
+    (void)error;
+    (void)user;
+}
+
+static void on_all_acquired(int error, zkr_grant *const *grants, size_t count,
+                            void *user)
+{
+    for (size_t i = 0; i < count; i++)
+        on_acquired(error, grants[i], user);
+}
+
+static void on_reply(int error, const struct zkr_reply *reply, void *user)
+{
+    (void)error;
+    (void)reply;
+    (void)user;
+}
+
+static void on_committed(int error, zkr_txn *txn, void *user)
+{
+    (void)error;
+    (void)txn;
+    (void)user;
+}
+
+static void on_guarded(int error, const struct zkr_stat *stat, void *user)
+{
+    (void)error;
+    (void)stat;
+    (void)user;
+}
+
+static int on_borrowed(zhandle_t *zh, void *user)
+{
+    (void)zh;
+    (void)user;
+    return ZKR_OK;
+}
+
+/* Nothing is wrong any more. */
+static void give_the_rest(void)
+{
+    given.made_at = "/lock";
+    given.no_session = given.session;
+    ok(zkr_fence_new(&given.fence));
+    given.hosts = "127.0.0.1:2181";
+    given.node = "/lock/lock-0000000001";
+    given.multi_lock_opts = NULL;
+    given.opened = on_opened;
+    given.acquired = on_acquired;
+    given.all_acquired = on_all_acquired;
+    given.reply = on_reply;
+    given.watch = on_watch;
+    given.committed = on_committed;
+    given.guarded = on_guarded;
+    given.borrow = on_borrowed;
+}
+
+/* Any thread, and a child. */
+static int complain(char letter, int code)
+{
+    int wrong = 0;
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        unsigned char out[256];
+        int rc;
+
+        if (strchr(rows[i].codes, letter) == NULL)
+            continue;
+        rc = rows[i].call(out);
+        if (rc == code)
+            continue;
+        (void)fprintf(stderr, "%s: %s, not %s\n", rows[i].name,
+                      zkr_strerror(rc), zkr_strerror(code));
+        wrong++;
+    }
+    return wrong;
+}
+
+static int with_nothing(char letter, int code)
+{
+    const struct given all = given;
+    int wrong;
+
+    memset(&given, 0, sizeof(given));
+    wrong = complain(letter, code);
+    given = all;
+    return wrong;
+}
+
+static int in_a_child(char letter, int code)
+{
+    pid_t pid = fork();
+    int status = 0;
+
+    if (pid == 0)
+        _exit(complain(letter, code));
+    return waitpid(pid, &status, 0) == pid && WIFEXITED(status)
+               ? WEXITSTATUS(status)
+               : -1;
+}
+
+static int without_credentials(char letter, int code)
+{
+    refuse_credentials();
+    return complain(letter, code);
+}
+
+/* What was opened on the session lives as long as itself. */
+static int when_closed(char letter, int code)
+{
+    int wrong;
+
+    (void)zkr_session_close(given.session);
+    wrong = complain(letter, code);
+    given.session = NULL;
+    return wrong;
+}
+
+struct inside {
+    char letter;
+    int code;
+    atomic_int wrong; /* -1: not known yet */
+};
+
+static void call_all(int error, const struct zkr_reply *reply, void *user)
+{
+    struct inside *in = user;
+
+    (void)error;
+    (void)reply;
+    atomic_store(&in->wrong, complain(in->letter, in->code));
+}
+
+static int in_a_callback(char letter, int code)
+{
+    static struct inside in;
+
+    in.letter = letter;
+    in.code = code;
+    atomic_store(&in.wrong, -1);
+    ok(zkr_session_sync_async(given.session, 0, call_all, &in));
+    while (atomic_load(&in.wrong) == -1)
+        (void)nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+    return in.wrong;
+}
+
+static int at(const char *path, const char *node, char letter, int code)
+{
+    char hosts[ZKR_PATH_MAX + 64];
+
+    (void)snprintf(hosts, sizeof(hosts), "%s%s", given.hosts, path);
+    given.hosts = hosts;
+    given.path = path;
+    given.made_at = path;
+    given.node = node;
+    return complain(letter, code);
+}
+
+static int at_no_path(char letter, int code)
+{
+    return at("/lock//1", "/lock//1", letter, code);
+}
+
+/* That of a node may be twice as long. */
+static int at_a_long_path(char letter, int code)
+{
+    static char node[2 * ZKR_PATH_MAX + 2];
+    const char *path = node + ZKR_PATH_MAX;
+
+    memset(node, 'a', sizeof(node) - 1);
+    node[0] = '/';
+    node[ZKR_PATH_MAX] = '/';
+    return at(path, node, letter, code);
+}
+
+static const struct wrong {
+    const char *name;
+    char letter;
+    int (*count)(char letter, int code);
+    int code;
+} wrongs[] = {
+    { "nothing", 'N', with_nothing, ZKR_EINVAL },
+    { "child", 'F', in_a_child, ZKR_EFORKED },
+    { "no credentials", 'A', without_credentials, ZKR_ZAUTHFAILED },
+    { "closed", 'C', when_closed, ZKR_ECLOSED },
+    { "callback", 'D', in_a_callback, ZKR_EDEADLK },
+    { "no path", 'P', at_no_path, ZKR_EPATH },
+    { "long path", 'L', at_a_long_path, ZKR_ETOOLONG },
+};
+
+/* One thing is wrong, and each call says which. */
+TEST_ROWS(each_call_says_what_is_wrong, wrongs, w)
+{
+    give_the_rest();
+    assert_int_equal(w->count(w->letter, w->code), 0);
 }

@@ -49,6 +49,7 @@ static int list(void)
 /* Two more than one is three. */
 TEST(so_many_repetitions_and_no_more)
 {
+    struct zkr_reply *reply = NULL;
     zkr_grant *g = NULL;
 
     open_with(ZKR_RETRY_N_TIMES_INIT(2, 1));
@@ -58,6 +59,10 @@ TEST(so_many_repetitions_and_no_more)
     client_answers(ZKR__ZK_SYNC, ZKR_ZTHROTTLEDOP);
     assert_int_equal(list(), ZKR_ZTHROTTLEDOP);
     assert_int_equal(client_requests(ZKR__ZK_SYNC), 3);
+    client_answers(ZKR__ZK_GET, ZKR_ZCONNECTIONLOSS);
+    assert_int_equal(zkr_session_get(s, "/lock", -1, &reply),
+                     ZKR_ZCONNECTIONLOSS);
+    assert_int_equal(client_requests(ZKR__ZK_GET), 3);
 }
 
 static void on_outcome(int rc, zkr_grant *grant, void *user)

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that each code that a public header promises is provoked by a test:
+by a row of unit/test_outputs.c, whose letters say what is wrong, or by a test
+that makes the call, itself or through functions of its file, and names the
+code. Every function that returns a code has a row.
+
+    codes.py ROOT
+"""
+import collections
+import pathlib
+import re
+import sys
+
+LETTERS = {'EINVAL': 'N', 'EFORKED': 'F', 'ZAUTHFAILED': 'A', 'ECLOSED': 'C',
+           'EDEADLK': 'D', 'EPATH': 'P', 'ETOOLONG': 'L'}
+# Every allocation fails in turn, and every system call.
+IN_WANT = ('integration/test_alloc.c', 'unit/test_failing.c', 'sim/lives.c',
+           'unit/test_fence.c')
+FOLDERS = ('unit', 'integration', 'integration/contract', 'sim')
+
+# Codes that a test provokes without the name of the call, or that need none.
+ELSEWHERE = {
+    ('zkr_rwlock_acquire_read', 'EOVERFLOW'): 'integration/test_rwlock.c',
+    ('zkr_rwlock_acquire_write', 'EOVERFLOW'): 'integration/test_rwlock.c',
+    ('zkr_leader_wait', 'ZOPERATIONTIMEOUT'):
+        'integration/contract/connections.c',
+    # The client is always told before.
+    ('zkr_test_expire_session', 'ETIMEDOUT'): 'unit/test_error.c',
+    ('guarded', 'ZUNIMPLEMENTED'): 'unit/test_zk_mt.c',
+    ('txn', 'ZUNIMPLEMENTED'): 'unit/test_zk_mt.c',
+}
+
+
+def headers(root):
+    for path in sorted((root / 'include/zkrecipes').glob('*.h')):
+        yield path.stem, path.read_text()
+
+
+def promises(text, header):
+    """Pairs of a function, or of the header where its top says so, and a code."""
+    for comment, declaration in re.findall(
+            r'/\*\*(.*?)\*/\s*(?:\n(?=\n|#)|([^;{}]*;))', text, re.S):
+        errors = re.search(r'(?:\* Errors {4}|Errors?:)(.*?)(?=\n \*  ?(?:Threads|Time|Owns|'
+                           r'Source|Example|On error)\b|\Z)', comment, re.S)
+        name = re.search(r'\b(zkr_\w+)\(', declaration)
+        for code in set(re.findall(r'\bZKR_(E[A-Z0-9]+|Z[A-Z]+)\b',
+                                   errors.group(1) if errors else '')):
+            yield name.group(1) if name else header, code
+
+
+def tests(root):
+    """The text of each test, with that of the functions that it calls."""
+    function = re.compile(r'^(?:TEST(?:_WITH|_ROWS)?\((\w+)[^)]*\)|(?:static )?'
+                          r'[\w *]+?\b(\w+)\([^;{}]*\))\n\{(.*?)^\}', re.S | re.M)
+    for folder in FOLDERS:
+        for path in (root / 'tests' / folder).glob('*.c'):
+            bodies = {a or b: text for a, b, text
+                      in function.findall(path.read_text())}
+            for name, body in bodies.items():
+                words = set(re.findall(r'\w+', body))
+                for _ in range(2):
+                    for word in words & bodies.keys():
+                        words |= set(re.findall(r'\w+', bodies[word]))
+                yield path, words
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    rows = dict(re.findall(r'^ *(?:ROW|CALL)\((\w+),(?: \w+(?:\([^)]*\))?,)? '
+                           r'"(\w*)",',
+                           (root / 'tests/unit/test_outputs.c').read_text(), re.M))
+    in_want = ' '.join((root / 'tests' / f).read_text() for f in IN_WANT)
+    named = collections.defaultdict(set)
+    for _, words in tests(root):
+        codes = {w[4:] if w.startswith('ZKR_') else w for w in words}
+        for call in (w for w in words if w.startswith('zkr_')):
+            named[call] |= codes
+    missing = []
+    for header, text in headers(root):
+        calls = set(re.findall(r'enum zkr_error\s+(zkr_\w+)\(', text))
+        missing += [f'{call} has no row' for call in calls - rows.keys()]
+        for scope, code in promises(text, header):
+            of = {scope} if scope.startswith('zkr_') else calls
+            if not (any(LETTERS.get(code, '-') in rows.get(c, '') or
+                        code in named[c] for c in of) or
+                    code == 'ENOMEM' and any(c in in_want for c in of) or
+                    (scope, code) in ELSEWHERE and code in
+                    (root / 'tests' / ELSEWHERE[scope, code]).read_text()):
+                missing.append(f'no test provokes {code} of {scope}')
+    for line in sorted(missing):
+        print(line)
+    return 1 if missing or not rows else 0
+
+
+sys.exit(main())
