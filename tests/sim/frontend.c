@@ -187,9 +187,20 @@ static void read_at(struct conn *c, struct request *r)
         watch(c, r->path, n == NULL, is_list(r));
 }
 
+static void on_meanwhile(void *arg, uint64_t tag)
+{
+    (void)arg;
+    (void)tag;
+    fates.meanwhile();
+}
+
 /* An error of the connection: the server ends it, mostly without a message. */
 static void send_answer(struct conn *c, struct request *r)
 {
+    if (r->fate == FATE_ANSWER_HELD && fates.meanwhile != NULL) {
+        server_cut(c->process, c->replica, WAY_DOWN, fates.held);
+        events_at(sim_now, on_meanwhile, NULL, 0);
+    }
     if (r->fate == FATE_ANSWER_LOST)
         reset_conn(c);
     else if (r->rc != ZKR_ZSESSIONMOVED || one_in(8))

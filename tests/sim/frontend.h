@@ -26,6 +26,7 @@ enum fate {
     FATE_REQUEST_LOST, /* the connection breaks before it, */
     FATE_ANSWER_LOST,  /* ... or behind it */
     FATES,
+    FATE_ANSWER_HELD = FATES, /* something happens before it arrives */
 };
 
 struct watched {
@@ -154,7 +155,9 @@ struct fates {
         enum fate fate;
         uint32_t number;
     } of[2];
-    uint32_t seen; /* so far, of all */
+    uint32_t seen;           /* so far, of all */
+    void (*meanwhile)(void); /* what happens while an answer is held back, */
+    int64_t held;            /* ... and for how long */
 };
 extern struct fates fates;
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arena.h"
 #include "base/error.h"
 #include "client.h"
 #include "heap.h"
@@ -43,9 +44,18 @@ static bool is_met(void)
                                 : fates.seen > fates.of[0].number;
 }
 
+/* The lock, or the session, was taken away. */
+static bool is_robbed(void)
+{
+    return life.fates.meanwhile != NULL && is_met();
+}
+
 /* Results that are allowed after a request that failed. */
 static bool is_excused(int rc)
 {
+    if (is_robbed() && (rc == ZKR_ELOST || rc == ZKR_EUNSURE ||
+                        rc == ZKR_ZNONODE || rc == ZKR_ENOTHELD))
+        return true;
     return is_met() && (rc == ZKR_ENOMEM || rc == ZKR_ZCONNECTIONLOSS ||
                         rc == ZKR_ZOPERATIONTIMEOUT || rc == ZKR_EUNKNOWN ||
                         (!life.retries && zkr_error_is_transient(rc)));
@@ -120,7 +130,8 @@ static void release(zkr_grant *grant)
 {
     oracle_over_with(grant);
     (void)is("a release", zkr_grant_release(grant), ZKR_OK);
-    if (zkr_grant_release(grant) != ZKR_ENOTHELD || zkr_grant_depth(grant) != 0)
+    if (!is_robbed() && (zkr_grant_release(grant) != ZKR_ENOTHELD ||
+                         zkr_grant_depth(grant) != 0))
         world_fail("it is given back twice");
     free_grant(grant);
 }
@@ -142,11 +153,23 @@ static void await(struct asked *a)
         (void)fiber_wait(a, INT64_MAX);
 }
 
+/* Unless the other one has been robbed. */
+static void end_in_vain(const char *what, int rc, int wanted, zkr_grant *grant)
+{
+    if (rc != ZKR_OK || !is_robbed()) {
+        (void)is(what, rc, wanted);
+        return;
+    }
+    hold(grant);
+    release(grant);
+}
+
 static void try_in_vain(zkr_mutex *m)
 {
     zkr_grant *grant;
+    int rc = zkr_mutex_acquire(m, 0, &grant);
 
-    (void)is("a try", zkr_mutex_acquire(m, 0, &grant), ZKR_EBUSY);
+    end_in_vain("a try", rc, ZKR_EBUSY, grant);
 }
 
 static void give_up(zkr_mutex *m)
@@ -154,8 +177,10 @@ static void give_up(zkr_mutex *m)
     struct asked a = { 0 };
     zkr_request *request;
     zkr_grant *grant;
+    int rc;
 
-    (void)is("a wait", zkr_mutex_acquire(m, 50, &grant), ZKR_ETIMEDOUT);
+    rc = zkr_mutex_acquire(m, 50, &grant);
+    end_in_vain("a wait", rc, ZKR_ETIMEDOUT, grant);
     for (int64_t pause = 0; pause < 2 * MS; pause += MS / 2) {
         a.told = false;
         if (!is("an acquire",
@@ -165,7 +190,7 @@ static void give_up(zkr_mutex *m)
         (void)zkr_request_cancel(request);
         zkr_request_free(request);
         await(&a);
-        (void)is("a cancelled acquire", a.rc, ZKR_ECANCELED);
+        end_in_vain("a cancelled acquire", a.rc, ZKR_ECANCELED, a.grant);
     }
 }
 
@@ -180,13 +205,13 @@ static void look_on(const char *node)
     if (is("a list",
            zkr_participants_list(life.session, WORLD_PATH, NULL, &list),
            ZKR_OK)) {
-        if (list->count != 1)
+        if (list->count != 1 && !is_robbed())
             world_fail("of one participant %zu are listed", list->count);
         zkr_participants_free(list);
     }
     if (is("a search", zkr_locks_find(life.session, "/locks", NULL, &locks),
            ZKR_OK)) {
-        if (locks->count != 1)
+        if (locks->count != 1 && !is_robbed())
             world_fail("of one lock %zu are found", locks->count);
         zkr_locks_free(locks);
     }
@@ -237,7 +262,7 @@ static void be_broken(zkr_grant *grant)
         zkr_participants_break(life.session, zkr_grant_node(grant), token, 0),
         ZKR_OK);
     fiber_sleep(world.timeout);
-    for (int i = 0; i < 2 && lost; i++) {
+    for (int i = 0; i < 2 && lost && !is_robbed(); i++) {
         if (zkr_grant_release(grant) != ZKR_ELOST ||
             zkr_grant_depth(grant) != 0)
             world_fail("it is broken, and %s",
@@ -371,6 +396,22 @@ static void leave_nothing(void)
     }
 }
 
+/* Nothing is left of the fault, but what the policy gave up. */
+static void live_well(void)
+{
+    zkr_mutex *m;
+    zkr_grant *grant;
+
+    if (!life.retries || life.allocation != 0)
+        return;
+    if (zkr_mutex_new(life.session, WORLD_PATH, NULL, &m) != ZKR_OK ||
+        zkr_mutex_acquire(m, -1, &grant) != ZKR_OK)
+        world_fail("at last it is not granted: %s", zkr_error_detail());
+    hold(grant);
+    release(grant);
+    zkr_mutex_free(m);
+}
+
 static void live(void)
 {
     start(&users[HOLDER]);
@@ -383,6 +424,8 @@ static void live(void)
         acquire_deep();
         acquire_rwlock();
         acquire_unfair();
+        leave_nothing();
+        live_well();
         leave_nothing();
         close_session();
     } else {
@@ -403,6 +446,8 @@ static void live_with(enum fate fate, enum fate next, uint32_t apart)
     for (uint32_t first = 0; first < REQUESTS_MAX; first++) {
         life.fates = (struct fates){
             .process = TELLER,
+            .meanwhile = life.fates.meanwhile,
+            .held = life.fates.held,
             .of = { { fate, first }, { next, first + apart } },
         };
         if (succeeds(live, nothing)->done == 0)
@@ -451,6 +496,81 @@ TEST(any_answer_may_be_lost)
 {
     live_with_any(FATE_ANSWER_LOST, true);
     live_with_any(FATE_ANSWER_LOST, false);
+}
+
+/* -- a change while an answer is under way ---------------------------------
+ */
+
+#define STRANGER WORLD_PATH "/_c_57ca8e00-0000-4000-8000-000000000000-lock-"
+
+static void operator_makes(const char *path, enum zkr__zk_mode mode)
+{
+    struct request *r = arena_new(sizeof(*r));
+
+    r->type = ZKR__ZK_CREATE;
+    r->mode = mode;
+    r->path = path;
+    r->data = "";
+    r->session = NO_SESSION;
+    r->cause = BY_OPERATOR;
+    ensemble_submit(ensemble_leader(), r);
+}
+
+static void operator_deletes_all(const char *with)
+{
+    const struct node *dir = tree_find(WORLD_PATH, ensemble_committed());
+
+    for (const struct node *n = dir == NULL ? NULL : dir->children; n != NULL;
+         n = n->next_sibling) {
+        if (tree_has(n, ensemble_committed()) && strstr(n->path, with) != NULL)
+            operator_deletes(n->path);
+    }
+}
+
+static void on_stranger_goes(void *arg, uint64_t tag)
+{
+    (void)arg;
+    (void)tag;
+    operator_deletes_all(STRANGER);
+}
+
+/* Somebody removes the directory, makes it anew, and is the first in it. */
+static void renew_directory(void)
+{
+    operator_deletes_all("");
+    operator_deletes(WORLD_PATH);
+    operator_makes(WORLD_PATH, ZKR__ZK_PERSISTENT);
+    operator_makes(STRANGER, ZKR__ZK_EPHEMERAL_SEQUENTIAL);
+    events_at(sim_now + 100 * MS, on_stranger_goes, NULL, 0);
+}
+
+static void renew_session(void)
+{
+    int id = (int)zkr_session_id(life.session) - 1;
+
+    if (id != NO_SESSION)
+        ensemble_kill_session(id);
+}
+
+static void live_through(void (*meanwhile)(void))
+{
+    life.retries = true;
+    for (int i = 1; i <= 2; i++) {
+        life.fates.meanwhile = meanwhile;
+        life.fates.held = i * 300 * MS;
+        live_with(FATE_ANSWER_HELD, FATE_NONE, 0);
+    }
+    life.fates = (struct fates){ 0 };
+}
+
+TEST(the_directory_may_be_another_at_any_answer)
+{
+    live_through(renew_directory);
+}
+
+TEST(the_session_may_be_another_at_any_answer)
+{
+    live_through(renew_session);
 }
 
 int main(int argc, char **argv)

@@ -405,6 +405,8 @@ static void bystanders_are_undisturbed(void)
     }
 }
 
+/* Leftovers of a session that was said to be over are looked after for a
+ * timeout of it. */
 static bool has_nothing(void *session)
 {
     zkr_session *s = session;
@@ -418,7 +420,7 @@ static bool has_nothing(void *session)
 
         nothing = nothing && zkr__list_empty(&l->claims) &&
                   zkr__list_empty(&l->leased) && zkr__list_empty(&l->doubted) &&
-                  zkr__list_empty(&l->leftovers) && l->lines.count == 0;
+                  l->lines.count == 0;
     }
     zkr__session_unlock(s);
     return nothing;

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of data that others have written: each reader of a node is given each
+ * of the edges. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static char longest[ZKR_DATA_MAX];
+
+struct edge {
+    const char *name;
+    const char *data;
+    size_t len;
+    int64_t number; /* of 4 or 8 bytes */
+};
+
+#define REVOKE        "__REVOKE__"
+#define BYTES(text)   (text), sizeof(text) - 1
+#define IS(edge, row) (strcmp((edge)->name, (row)) == 0)
+
+static const struct edge edges[] = {
+    { "nothing", BYTES(""), 0 },
+    { "one zero", BYTES("\0"), 0 },
+    { "three bytes", BYTES("\0\0\1"), 0 },
+    { "0", BYTES("\0\0\0\0"), 0 },
+    { "1", BYTES("\0\0\0\1"), 1 },
+    { "-1", BYTES("\377\377\377\377"), -1 },
+    { "least of four bytes", BYTES("\200\0\0\0"), INT32_MIN },
+    { "most of four bytes", BYTES("\177\377\377\377"), INT32_MAX },
+    { "five bytes", BYTES("\0\0\0\0\1"), 0 },
+    { "seven bytes", BYTES("\0\0\0\0\0\0\1"), 0 },
+    { "0 in eight bytes", BYTES("\0\0\0\0\0\0\0\0"), 0 },
+    { "-1 in eight bytes", BYTES("\377\377\377\377\377\377\377\377"), -1 },
+    { "least", BYTES("\200\0\0\0\0\0\0\0"), INT64_MIN },
+    { "most", BYTES("\177\377\377\377\377\377\377\377"), INT64_MAX },
+    { "nine bytes", BYTES("\0\0\0\0\0\0\0\0\1"), 0 },
+    { REVOKE, BYTES(REVOKE), 0 },
+    { "less than " REVOKE, BYTES("__REVOKE_"), 0 },
+    { "more than " REVOKE, BYTES(REVOKE "\0"), 0 },
+    { "no object", BYTES("[]"), 0 },
+    { "no text", BYTES("{\"host\":\377,\"pid\":-1}"), 0 },
+    { "the longest", longest, sizeof(longest), 0 },
+};
+
+static zkr_session *s;
+static const char *path;
+static char node[128];
+
+static int setup(void)
+{
+    path = new_path();
+    return 0;
+}
+
+FIXTURE(setup, NULL)
+
+static void others_make(const struct edge *e, const char *at)
+{
+    ok(zkr_session_create(s, at, e->data, e->len, NULL, SOON_MS, NULL));
+}
+
+static void others_set(const struct edge *e, const char *at)
+{
+    ok(zkr_session_set(s, at, e->data, e->len, ZKR_ANY_VERSION, SOON_MS, NULL));
+}
+
+/* The directory of a lock, and a node in it. */
+static void others_make_in_path(const struct edge *e, const char *name)
+{
+    ok(zkr_session_create(s, path, NULL, 0, NULL, SOON_MS, NULL));
+    (void)snprintf(node, sizeof(node), "%s/%s", path, name);
+    others_make(e, node);
+}
+
+/* -- numbers --------------------------------------------------------------- */
+
+static void reads_number(const struct edge *e, uint32_t flags, size_t size)
+{
+    struct zkr_counter_opts opts = ZKR_COUNTER_OPTS_INIT;
+    bool fits = e->len == size || e->len == 0;
+    zkr_counter *c = NULL;
+    int64_t value = 7;
+
+    opts.flags = flags;
+    ok(zkr_counter_new(s, path, &opts, &c));
+    assert_int_equal(zkr_counter_get(c, SOON_MS, &value, NULL),
+                     fits ? ZKR_OK : ZKR_EDAMAGED);
+    assert_true(value == (fits ? e->number : 0));
+    zkr_counter_free(c);
+}
+
+TEST_ROWS(a_counter, edges, e)
+{
+    others_make(e, path);
+    reads_number(e, 0, 8);
+    reads_number(e, ZKR_COUNTER_INT32, 4);
+}
+
+struct limited {
+    zkr_semaphore *semaphore;
+    uint32_t limit;
+};
+
+static bool has_its_limit(void *limited)
+{
+    const struct limited *l = limited;
+
+    return zkr_semaphore_limit(l->semaphore) == l->limit;
+}
+
+/* A number that is none leaves the limit as it was. */
+TEST_ROWS(the_limit_of_a_semaphore, edges, e)
+{
+    struct zkr_semaphore_opts opts = ZKR_SEMAPHORE_OPTS_INIT;
+    char limit[80];
+    zkr_semaphore *before = NULL;
+    zkr_semaphore *sem = NULL;
+    struct limited l = { NULL, e->number < 0 ? 0 : (uint32_t)e->number };
+
+    (void)snprintf(limit, sizeof(limit), "%s-limit", path);
+    opts.limit_path = limit;
+    ok(zkr_semaphore_new(s, path, 5, &opts, &before));
+    others_set(e, limit);
+    if (e->len == 4) {
+        l.semaphore = before;
+        assert_true(wait_until(has_its_limit, &l, SOON_MS));
+        ok(zkr_semaphore_new(s, path, 5, &opts, &sem));
+        assert_int_equal(zkr_semaphore_limit(sem), l.limit);
+    } else {
+        settle(s);
+        assert_int_equal(zkr_semaphore_limit(before), 5);
+        assert_int_equal(zkr_semaphore_new(s, path, 5, &opts, &sem),
+                         ZKR_EDAMAGED);
+    }
+    zkr_semaphore_free(sem);
+    zkr_semaphore_free(before);
+}
+
+/* -- nodes of locks -------------------------------------------------------- */
+
+static void holds_and_releases(zkr_grant *g)
+{
+    settle(s);
+    assert_int_equal(zkr_grant_state(g), ZKR_GRANT_HELD);
+    release(g);
+    wait_children(path, 0);
+}
+
+static void record_kind(zkr_grant *g, const struct zkr_grant_event *event,
+                        void *recorder)
+{
+    (void)g;
+    recorder_add(recorder, (int)event->kind, 0);
+}
+
+/* Curator's text asks for the lock, and nothing else does. */
+TEST_ROWS(the_node_of_a_holder, edges, e)
+{
+    zkr_mutex *m = new_mutex(s, path);
+    struct recorder *events = recorder_new();
+    zkr_grant *g = acquire(m);
+    int kind = 0;
+
+    ok(zkr_grant_listen(g, record_kind, events));
+    settle(s);
+    others_set(e, zkr_grant_node(g));
+    if (IS(e, REVOKE)) {
+        assert_true(recorder_wait(events, 1, SOON_MS));
+        assert_true(recorder_get(events, 0, &kind, NULL));
+        assert_int_equal(kind, ZKR_GRANT_REVOKE_REQUESTED);
+    }
+    settle(s);
+    assert_int_equal(recorder_count(events), IS(e, REVOKE));
+    holds_and_releases(g);
+    zkr_mutex_free(m);
+    recorder_free(events);
+}
+
+static void gives_up(acquire_call *call, void *lock)
+{
+    zkr_grant *g = NULL;
+
+    assert_int_equal(call(lock, 0, &g), ZKR_EBUSY);
+    assert_int_equal(call(lock, 100, &g), ZKR_ETIMEDOUT);
+    assert_non_null(strstr(zkr_error_detail(), path));
+}
+
+TEST_ROWS(the_node_ahead, edges, e)
+{
+    zkr_mutex *m = new_mutex(s, path);
+
+    others_make_in_path(e, "_c_57ca8e00-0000-4000-8000-000000000000-lock-"
+                           "0000000000");
+    gives_up(by_mutex, m);
+    ok(zkr_session_delete(s, node, ZKR_ANY_VERSION, SOON_MS));
+    release(acquire(m));
+    zkr_mutex_free(m);
+}
+
+static int by_unfair(void *lock, int64_t timeout_ms, zkr_grant **ret_grant)
+{
+    return zkr_unfair_mutex_acquire(lock, timeout_ms, ret_grant);
+}
+
+/* The node is known by its data. */
+TEST_ROWS(the_node_of_an_unfair_mutex, edges, e)
+{
+    zkr_unfair_mutex *m = NULL;
+    zkr_grant *g = NULL;
+
+    ok(zkr_unfair_mutex_new(s, path, NULL, &m));
+    others_make_in_path(e, "holder");
+    gives_up(by_unfair, m);
+    ok(zkr_session_delete(s, node, ZKR_ANY_VERSION, SOON_MS));
+    ok(zkr_unfair_mutex_acquire(m, SOON_MS, &g));
+    others_set(e, node);
+    holds_and_releases(g);
+    zkr_unfair_mutex_free(m);
+}
+
+TEST_ROWS(a_list_of_participants, edges, e)
+{
+    struct zkr_participants *list = NULL;
+    const struct zkr_participant *p;
+    size_t shown =
+        e->len < ZKR_PARTICIPANT_DATA_MAX ? e->len : ZKR_PARTICIPANT_DATA_MAX;
+
+    others_make_in_path(e, "lock-0000000001");
+    ok(zkr_participants_list(s, path, NULL, &list));
+    assert_int_equal(list->count, 1);
+    p = &list->items[0];
+    assert_int_equal(p->full_size, e->len);
+    assert_int_equal(p->data_size, shown);
+    assert_memory_equal(p->data, e->data, shown);
+    assert_int_equal(p->data[shown], '\0');
+    zkr_participants_free(list);
+}
+
+static int open_it(void)
+{
+    s = open_session();
+    return 0;
+}
+
+static int close_it(void)
+{
+    close_session(s);
+    return 0;
+}
+
+static int run_all(void)
+{
+    return test_run_between(open_it, close_it);
+}
+
+int main(void)
+{
+    memset(longest, '7', sizeof(longest));
+    return run_with_server(NULL, run_all);
+}
