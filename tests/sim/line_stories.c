@@ -1098,7 +1098,8 @@ STORY(a_reader_beside_nobody_is_not_granted)
     ask_write(1);
     await_grant(0);
     some_time();
-    fates = (struct fates){ TELLER, { { FATE_THROTTLED, 0 } }, 0 };
+    fates =
+        (struct fates){ .process = TELLER, .of = { { FATE_THROTTLED, 0 } } };
     fates.of[1].number = UINT32_MAX;
     rc = downgrade_with_meddling(5 * MS, &read);
     refuse(ZKR__ZK_DELETE, NULL, 0);
