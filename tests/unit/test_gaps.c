@@ -14,6 +14,7 @@
 
 #include <zkrecipes/zkrecipes.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/mtx.h"
 #include "client.h"
@@ -31,6 +32,7 @@ static _Atomic(const char *) thread_with_gaps; /* its name */
 static atomic_int gaps_left;
 static atomic_bool go;
 static atomic_bool done;
+static atomic_bool oversleeps; /* who is woken, beyond the deadline */
 
 static void relax(long ns)
 {
@@ -79,9 +81,15 @@ void __wrap_zkr__mtx_unlock(struct zkr__mtx *mtx)
 bool __wrap_zkr__cond_wait(pthread_cond_t *cond, struct zkr__mtx *mtx,
                            int64_t deadline)
 {
+    bool in_time;
+
     if (is_the_gap())
         SET(go, true);
-    return __real_zkr__cond_wait(cond, mtx, deadline);
+    in_time = __real_zkr__cond_wait(cond, mtx, deadline);
+    while (GET(oversleeps) && deadline != ZKR__NEVER &&
+           zkr__clock_now() <= deadline)
+        relax(1000000);
+    return in_time;
 }
 
 /* -- the stage --------------------------------------------------------------
@@ -140,6 +148,16 @@ static void end(void)
     zkr_mutex_free(it.m);
     zkr_reentrant_mutex_free(it.r);
     (void)zkr_session_close(it.s);
+}
+
+TEST(a_grant_counts_that_is_seen_behind_the_deadline)
+{
+    begin();
+    SET(oversleeps, true);
+    assert_int_equal(zkr_mutex_acquire(it.m, 500, &it.g), ZKR_OK);
+    SET(oversleeps, false);
+    assert_int_equal(zkr_grant_check(it.g), ZKR_OK);
+    end();
 }
 
 /* -- intruders --------------------------------------------------------------
