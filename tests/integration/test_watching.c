@@ -384,6 +384,25 @@ TEST(a_deletion_after_other_changes_is_told_as_a_change)
     end(log);
 }
 
+/* The same when it has been read, and the callback is not done yet. */
+TEST(a_deletion_after_an_untold_change_is_told_as_a_change)
+{
+    struct log *log;
+
+    create(path, "a");
+    log = watch_held(ZKR_WATCH_DATA | ZKR_WATCH_UNTIL_DELETED);
+    expect(log, 0, ZKR_WATCH_FIRST, ZOK, "a");
+    assert_int_equal(admin_set(admin, path, "b"), ZOK);
+    settle(s); /* the event, */
+    settle(s); /* ... and the answer to the read */
+    erase(path);
+    settle(s);
+    atomic_store(&log->held, false);
+    expect(log, 1, ZKR_WATCH_CHANGED, ZNONODE, "");
+    expect_no_more(log, 2);
+    end(log);
+}
+
 /* Twice: the pause begins anew with each answer. */
 TEST(a_pause_makes_one_read_of_many_changes)
 {

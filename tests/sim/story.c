@@ -73,6 +73,8 @@ static void open_session(struct user *u)
 
     opts.session_timeout_ms = (uint32_t)(world.timeout / MS);
     opts.retry = story.retry;
+    opts.flags = story.no_lease ? ZKR_SESSION_NO_LEASE : 0;
+    p->no_lease = story.no_lease;
     p->number = process_of(u);
     if (zkr_session_open("a:1,b:2,c:3", &opts, &u->session) != ZKR_OK ||
         zkr_mutex_new(u->session, WORLD_PATH, NULL, &u->mutex) != ZKR_OK ||
