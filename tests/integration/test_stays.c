@@ -336,6 +336,30 @@ TEST(at_the_bound_the_list_is_waited_for)
     }
 }
 
+static void forbid_lists(void)
+{
+    struct ACL acl = { ZOO_PERM_ALL & ~ZOO_PERM_READ, ZOO_ANYONE_ID_UNSAFE };
+    struct ACL_vector all = { 1, &acl };
+
+    assert_int_equal(admin_set_acl(admin, path, &all), ZOK);
+}
+
+/* For all that can be seen others wait. */
+TEST(a_lock_whose_queue_cannot_be_listed_does_not_stay)
+{
+    zkr_grant *g = acquire(m);
+
+    forbid_lists();
+    wait_here(1);
+    release(g);
+    g = next(); /* it looks now */
+    assert_true(wait_until(has_seen_others, NULL, SOON_MS));
+    release(g);
+    assert_true(wait_until(has_no_node, NULL, SOON_MS));
+    assert_int_equal(admin_set_acl(admin, path, &ZOO_OPEN_ACL_UNSAFE), ZOK);
+    wait_children(path, 0);
+}
+
 TEST(a_yield_gives_back_what_is_kept)
 {
     ok(zkr_mutex_yield(m)); /* there is nothing yet */
