@@ -402,7 +402,8 @@ static void live_well(void)
     zkr_mutex *m;
     zkr_grant *grant;
 
-    if (!life.retries || life.allocation != 0)
+    if (!life.retries || life.allocation != 0 ||
+        fates.seen <= fates.of[0].number || fates.seen <= fates.of[1].number)
         return;
     if (zkr_mutex_new(life.session, WORLD_PATH, NULL, &m) != ZKR_OK ||
         zkr_mutex_acquire(m, -1, &grant) != ZKR_OK)

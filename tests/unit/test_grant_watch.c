@@ -331,6 +331,66 @@ TEST(a_deletion_with_the_session_is_its_end)
     lost_by(&heard, ZKR_LOSS_EXPIRED);
 }
 
+static void is_asked_for(void)
+{
+    client_changes_node("__REVOKE__");
+    await_requests(ZKR__ZK_GET, 2);
+}
+
+static void is_deleted(void)
+{
+    client_changes_node(NULL);
+    await_state(ZKR_GRANT_LOST);
+}
+
+static void expires(void)
+{
+    client_says(ZKR__ZK_EXPIRED);
+    await_epoch(2);
+    await_state(ZKR_GRANT_LOST);
+    while (zkr_session_state(s) != ZKR_SESSION_RECONNECTED)
+        pass_a_moment();
+}
+
+static void is_refused(void)
+{
+    client_says(ZKR__ZK_AUTH_FAILED);
+    while (zkr_session_state(s) != ZKR_SESSION_AUTH_FAILED)
+        pass_a_moment();
+    await_state(ZKR_GRANT_LOST);
+}
+
+static const struct together {
+    const char *name;
+    void (*reasons[3])(void);
+    enum zkr_loss loss;
+} together[] = {
+    { "asked for, expired", { is_asked_for, expires }, ZKR_LOSS_EXPIRED },
+    { "asked for, refused", { is_asked_for, is_refused }, ZKR_LOSS_CLOSED },
+    { "asked for, deleted, refused",
+      { is_asked_for, is_deleted, is_refused },
+      ZKR_LOSS_REVOKED },
+    { "asked for, deleted, expired",
+      { is_asked_for, is_deleted, expires },
+      ZKR_LOSS_EXPIRED },
+    { "deleted, refused", { is_deleted, is_refused }, ZKR_LOSS_DELETED },
+    { "expired, refused", { expires, is_refused }, ZKR_LOSS_EXPIRED },
+};
+
+TEST_ROWS(reasons_together_make_one, together, t)
+{
+    struct heard h = { .count = 0 };
+
+    listen_by(&h);
+    client_await_rest();
+    for (size_t i = 0; i < COUNT(t->reasons) && t->reasons[i] != NULL; i++)
+        t->reasons[i]();
+    assert_int_equal(zkr_grant_loss(g), t->loss);
+    assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
+    assert_non_null(strstr(zkr_error_detail(), zkr_loss_text(t->loss)));
+    assert_int_equal(zkr_grant_release(g), ZKR_ELOST);
+}
+
 TEST(a_deletion_in_a_living_session_is_not_its_end)
 {
     zkr_grant *lost = g;
