@@ -19,9 +19,9 @@ static char data[64];
 static atomic_int answered;
 static atomic_int wrong;
 
-static int setup(void)
+static int setup_with(const struct zkr_session_opts *opts)
 {
-    s = open_through(&proxy, NULL);
+    s = open_through(&proxy, opts);
     (void)snprintf(path, sizeof(path), "%s", new_path());
     (void)snprintf(data, sizeof(data), "%s", new_path());
     assert_int_equal(admin_create(admin, data, "old"), ZOK);
@@ -30,6 +30,23 @@ static int setup(void)
     atomic_store(&answered, 0);
     atomic_store(&wrong, 0);
     return 0;
+}
+
+static int setup(void)
+{
+    return setup_with(NULL);
+}
+
+/* It sends nothing by itself, and what is put off stays so. */
+static int setup_slow(void)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
+    opts.flags = ZKR_SESSION_NO_LEASE;
+    opts.retry = (struct zkr_retry){ .kind = ZKR_RETRY_FIXED,
+                                     .base_ms = 600000,
+                                     .max_retries = 9 };
+    return setup_with(&opts);
 }
 
 static int teardown(void)
@@ -49,6 +66,13 @@ static void on_answer(int error, const struct zkr_reply *reply, void *user)
     if (error != ZKR_OK || (version != NULL && reply->stat.version != *version))
         (void)atomic_fetch_add(&wrong, 1);
     (void)atomic_fetch_add(&answered, 1);
+}
+
+static void record_reply(int error, const struct zkr_reply *reply,
+                         void *recorder)
+{
+    (void)reply;
+    recorder_add(recorder, error, 0);
 }
 
 static bool are_answered(void *count)
@@ -175,6 +199,31 @@ TEST(after_a_cut_the_lock_is_held_before_a_read_is_answered)
 }
 
 /* Each read shows the write before it, and not the one behind it. */
+static bool is_put_off(void *unused)
+{
+    struct zkr_counters counters = ZKR_COUNTERS_INIT;
+
+    (void)unused;
+    ok(zkr_session_stats(s, &counters));
+    return counters.retries == 1;
+}
+
+/* Nothing else would send the one behind it. */
+TEST_WITH(a_write_given_up_lets_the_next_go, setup_slow, teardown)
+{
+    static const int32_t version = 1;
+    struct recorder *r = recorder_new();
+
+    proxy_rule_error(proxy, ZOO_SETDATA_OP, 1, ZTHROTTLEDOP);
+    ok(zkr_session_set_async(s, data, "new", 3, -1, 500, record_reply, r));
+    assert_true(wait_until(is_put_off, NULL, SOON_MS));
+    ok(zkr_session_set_async(s, data, "new", 3, -1, -1, on_answer,
+                             (void *)&version));
+    assert_true(recorder_wait(r, 1, SOON_MS));
+    await_answers(1);
+    recorder_free(r);
+}
+
 TEST(reads_and_writes_go_in_the_order_of_the_calls)
 {
     static int32_t versions[MANY / 4];
