@@ -3,12 +3,11 @@
 #ifndef TEST_CLI_H
 #define TEST_CLI_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include <signal.h>
+#include <unistd.h>
 
-#include <sys/types.h>
-
-struct server_opts;
+#include "fixture.h"
+#include "texts.h"
 
 /* Make a directory for the files of the tests, and remove it. */
 int cli_setup(void);
@@ -30,6 +29,10 @@ struct cli {
 /* Start `program` with these arguments, NULL at the end. It is killed when the
  * test program ends before it. */
 void cli_start(struct cli *c, const char *program, const char *const *args);
+
+/* The same with the arguments themselves, of the tool. */
+#define START_CLI(c, ...)                                                      \
+    cli_start(c, LOCKCTL, (const char *const[]){ __VA_ARGS__, NULL })
 
 /* Wait for its end: the exit code, 128 + n after signal n. Fails the test when
  * it does not come soon. */

@@ -151,6 +151,36 @@ int look(const char *words)
     return look_at(args);
 }
 
+const char *line(const char *format, ...)
+{
+    static char text[4][2048];
+    static size_t next;
+    char *buffer = text[next++ % 4];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(buffer, sizeof(text[0]), format, args);
+    va_end(args);
+    return buffer;
+}
+
+void look_for(int code, const char *file, int number, const char *words)
+{
+    int got = look(words);
+
+    if (got == code)
+        return;
+    print_error("%s: exit code %d, not %d: %s\n", words, got, code, look_err);
+    _fail(file, number);
+}
+
+const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    return text == NULL ? "" : text;
+}
+
 static void replace(char *text, size_t size, const char *pattern,
                     const char *word)
 {

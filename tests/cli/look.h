@@ -5,6 +5,8 @@
 
 #include <jansson.h>
 
+#include "cli.h"
+
 /* The output of the last run, each cut at its size; and all of it, in files. */
 extern char look_out[1 << 20];
 extern char look_err[1 << 16];
@@ -14,6 +16,11 @@ extern int look_out_fd, look_err_fd;
  * arguments are words, with blanks between. Its exit code; 128 + n after signal
  * n. */
 int look(const char *words);
+/* Format words, in one of several static buffers. */
+const char *line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Run the tool with words of this format; it must end with that code. */
+#define LOOK(code, ...) look_for(code, __FILE__, __LINE__, line(__VA_ARGS__))
+void look_for(int code, const char *file, int number, const char *words);
 /* The same, argument by argument, with NULL at the end. */
 int look_at(const char *const *args);
 /* The same for a verb that does not end by itself: it gets a SIGINT `after_ms`
@@ -34,5 +41,10 @@ void look_assert_schema(const char *definition);
 /* The output of the last run as JSON, freed by the next call; fails the test
  * when it is not an envelope of that kind. Returns its items. */
 json_t *look_items(const char *kind);
+
+/* A text of an object; "" when it has none of that name. */
+const char *text_of(const json_t *object, const char *key);
+#define assert_word(object, key, word)                                         \
+    assert_string_equal(text_of(object, key), word)
 
 #endif

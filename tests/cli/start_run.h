@@ -3,13 +3,7 @@
 #ifndef TEST_START_RUN_H
 #define TEST_START_RUN_H
 
-#include "fixture.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "cli.h"
+#include "look.h"
 
 /* Runs zk-lockctl run with these arguments. A session is as short as T_MS only
  * where a test waits for its end: elsewhere a busy machine must not end it. */
@@ -45,10 +39,6 @@ static inline void preload(const char *library)
     (void)setenv("LD_PRELOAD", library, 1);
 }
 
-static inline void assert_said(const struct cli *c, const char *text)
-{
-    if (strstr(cli_said(c), text) == NULL)
-        fail_msg("it has not said '%s' but: %s", text, cli_said(c));
-}
+#define assert_said(c, text) assert_has(cli_said(c), text)
 
 #endif

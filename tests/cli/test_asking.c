@@ -3,8 +3,6 @@
  * that counts, without ZooKeeper. */
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 
 #include <netinet/in.h>
 #include <poll.h>
@@ -12,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "texts.h"
 #include "top/asking.h"
 #include "unit.h"
 
@@ -58,8 +57,7 @@ static int setup(void)
     assert_int_equal(listen(listener, 16), 0);
     assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size),
                      0);
-    (void)snprintf(hosts, sizeof(hosts), "127.0.0.1:%d",
-                   ntohs(address.sin_port));
+    PRINT(hosts, "127.0.0.1:%d", ntohs(address.sin_port));
     atomic_store(&words, 0);
     assert_int_equal(pthread_create(&thread, NULL, serve, NULL), 0);
     ctl = (struct lockctl){ .settings = { [SETTING_SERVERS] = hosts },

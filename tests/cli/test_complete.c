@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of completion, without a shell and without servers. */
 #include "text/complete.h"
+#include "texts.h"
 #include "unit.h"
-
-#include <string.h>
 
 const char lockctl_common_help[] =
     "Options of every verb:\n"

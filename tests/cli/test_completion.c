@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the completion scripts, in the shells that are installed. */
-#include "cli.h"
+#include "look.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include <unistd.h>
-
-#include "fixture.h"
 #include "proxy.h"
 
 static zkr_session *session;
@@ -45,11 +39,11 @@ static const char *bash_offers(const char *line)
 {
     char script[1024];
 
-    (void)snprintf(script, sizeof(script),
-                   "set -eu; eval \"$(\"$0\" completion bash)\"; "
-                   "COMP_LINE=\"$0 %s\"; COMP_POINT=${#COMP_LINE}; "
-                   "_zk_lockctl; printf '%%s\\n' \"${COMPREPLY[@]}\"",
-                   line);
+    PRINT(script,
+          "set -eu; eval \"$(\"$0\" completion bash)\"; "
+          "COMP_LINE=\"$0 %s\"; COMP_POINT=${#COMP_LINE}; "
+          "_zk_lockctl; printf '%%s\\n' \"${COMPREPLY[@]}\"",
+          line);
     return said_by("/bin/bash", script);
 }
 
@@ -80,7 +74,7 @@ TEST(the_scripts_are_what_the_shells_understand)
 TEST(bash_offers_verbs_options_and_values)
 {
     assert_string_equal(bash_offers("wat"), "watch\n");
-    assert_non_null(strstr(bash_offers(""), "\nwatch\n"));
+    assert_has(bash_offers(""), "\nwatch\n");
     assert_string_equal(bash_offers("ls --dia"), "--dialect\n");
     assert_string_equal(bash_offers("ls --dialect k"), "kazoo\n");
     assert_string_equal(bash_offers("ls -o jsonl -o w"), "wide\n");
@@ -110,13 +104,13 @@ static void assert_takes_what_is_offered(const char *verb)
 {
     char script[512];
 
-    (void)snprintf(script, sizeof(script),
-                   "for option in $(\"$0\" completion words -- %s --); do "
-                   "  said=$(\"$0\" %s $option= --help 2>&1); "
-                   "  case $said in *nrecognized*) "
-                   "    echo \"%s $option: $said\"; exit 1;; esac; "
-                   "done",
-                   verb, verb, verb);
+    PRINT(script,
+          "for option in $(\"$0\" completion words -- %s --); do "
+          "  said=$(\"$0\" %s $option= --help 2>&1); "
+          "  case $said in *nrecognized*) "
+          "    echo \"%s $option: $said\"; exit 1;; esac; "
+          "done",
+          verb, verb, verb);
     (void)said_by("/bin/bash", script);
 }
 
@@ -127,8 +121,7 @@ TEST(a_verb_takes_what_is_offered)
     char *rest = verbs;
     char *verb;
 
-    (void)snprintf(verbs, sizeof(verbs), "%s",
-                   said_by("/bin/bash", "\"$0\" completion words -- ''"));
+    PRINT(verbs, "%s", said_by("/bin/bash", "\"$0\" completion words -- ''"));
     while ((verb = strsep(&rest, "\n")) != NULL && *verb != '\0')
         assert_takes_what_is_offered(verb);
     assert_null(rest); /* none was left out */
@@ -143,15 +136,12 @@ TEST(bash_offers_the_names_of_locks)
     assert_int_equal(admin_create(admin, "/tests/it/b:1", NULL), 0);
     assert_int_equal(
         admin_create_flags(admin, node, "", ZOO_EPHEMERAL, NULL, 0), 0);
-    (void)snprintf(line, sizeof(line), "show --servers %s /tests/it",
-                   server_hosts(the_server));
+    PRINT(line, "show --servers %s /tests/it", server_hosts(the_server));
     assert_string_equal(bash_offers_locks(line), "/tests/it/b:1\n");
-    (void)snprintf(line, sizeof(line), "--servers=%s watch /tests/it/",
-                   server_hosts(the_server));
+    PRINT(line, "--servers=%s watch /tests/it/", server_hosts(the_server));
     assert_string_equal(bash_offers_locks(line), "/tests/it/b:1\n");
     /* To bash, a word begins behind a colon. */
-    (void)snprintf(line, sizeof(line),
-                   "--servers=%s watch /tests/it/b:", server_hosts(the_server));
+    PRINT(line, "--servers=%s watch /tests/it/b:", server_hosts(the_server));
     assert_string_equal(bash_offers_locks(line), "1\n");
     assert_int_equal(admin_delete(admin, node), 0);
 }
@@ -162,11 +152,9 @@ TEST(a_lock_below_locks_is_offered_by_its_name)
     zkr_grant *g = acquire(m);
     char line[256];
 
-    (void)snprintf(line, sizeof(line), "ls --servers %s sh",
-                   server_hosts(the_server));
+    PRINT(line, "ls --servers %s sh", server_hosts(the_server));
     assert_string_equal(bash_offers_locks(line), "short\n");
-    (void)snprintf(line, sizeof(line), "ls --servers %s /locks/sh",
-                   server_hosts(the_server));
+    PRINT(line, "ls --servers %s /locks/sh", server_hosts(the_server));
     assert_string_equal(bash_offers_locks(line), "/locks/short\n");
     release(g);
     zkr_mutex_free(m);
@@ -183,18 +171,18 @@ TEST(locks_are_looked_for_below_locks_first)
     char path[64];
 
     for (int i = 0; i < CROWD; i++) {
-        (void)snprintf(path, sizeof(path), "/crowd-%d", i);
+        PRINT(path, "/crowd-%d", i);
         assert_int_equal(admin_create(admin, path, NULL), ZOK);
     }
     assert_int_equal(proxy_start(server_hosts(the_server), &p), 0);
     proxy_set_latency(p, 30);
-    (void)snprintf(line, sizeof(line), "show --servers %s ", proxy_hosts(p));
-    assert_non_null(strstr(bash_offers_locks(line), "short\n"));
-    (void)snprintf(line, sizeof(line), "show --servers %s /", proxy_hosts(p));
-    assert_non_null(strstr(bash_offers_locks(line), "/locks/short\n"));
+    PRINT(line, "show --servers %s ", proxy_hosts(p));
+    assert_has(bash_offers_locks(line), "short\n");
+    PRINT(line, "show --servers %s /", proxy_hosts(p));
+    assert_has(bash_offers_locks(line), "/locks/short\n");
     proxy_stop(p);
     for (int i = 0; i < CROWD; i++) {
-        (void)snprintf(path, sizeof(path), "/crowd-%d", i);
+        PRINT(path, "/crowd-%d", i);
         assert_int_equal(admin_delete(admin, path), ZOK);
     }
     release(g);
@@ -210,11 +198,9 @@ TEST(no_name_reaches_a_shell_as_a_command)
     zkr_grant *other = acquire(good);
     char line[256];
 
-    (void)snprintf(line, sizeof(line), "ls --servers %s e",
-                   server_hosts(the_server));
+    PRINT(line, "ls --servers %s e", server_hosts(the_server));
     assert_string_equal(bash_offers_locks(line), "even\n");
-    (void)snprintf(line, sizeof(line), "ls --servers %s /locks/e",
-                   server_hosts(the_server));
+    PRINT(line, "ls --servers %s /locks/e", server_hosts(the_server));
     assert_string_equal(bash_offers_locks(line), "/locks/even\n");
     release(other);
     release(g);
@@ -230,7 +216,7 @@ TEST(nobody_waits_for_silent_servers)
 
     assert_int_equal(proxy_start(server_hosts(the_server), &p), 0);
     proxy_freeze(p);
-    (void)snprintf(line, sizeof(line), "ls --servers %s /", proxy_hosts(p));
+    PRINT(line, "ls --servers %s /", proxy_hosts(p));
     w = stopwatch_start();
     assert_string_equal(bash_offers(line), "\n");
     assert_true(stopwatch_says(w, 300, 3000)); /* 300 ms, and a shell */
@@ -262,8 +248,8 @@ TEST(fish_offers_at_an_empty_word)
                              "complete -C \"zk-lockctl \"; "
                              "complete -C \"zk-lockctl completion \"'");
     assert_int_equal(strncmp(offered, "break\ncheck\n", 12), 0);
-    assert_non_null(strstr(offered, "\nwatch\nbash\nfish\nzsh\n"));
-    assert_null(strstr(offered, "zk-lockctl"));
+    assert_has(offered, "\nwatch\nbash\nfish\nzsh\n");
+    assert_lacks(offered, "zk-lockctl");
 }
 
 /* Outside of an editor zsh has no compadd and no compdef. */
@@ -281,9 +267,4 @@ TEST(zsh_offers_the_same)
                 "words=(\"$0\" ls --dialect=k); CURRENT=3; _zk_lockctl; "
                 "words=(\"$0\" run a ''); CURRENT=4; _zk_lockctl"),
         "kazoo\nwatch\n--dialect=kazoo\nfiles\n");
-}
-
-int main(void)
-{
-    return cli_run(NULL, test_run_all);
 }

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of contexts: which ensemble is meant, what the file may say, and the
  * verb. */
-#include "cli.h"
-#include "fixture.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "look.h"
 
@@ -29,7 +22,7 @@ static void write_file(const char *file, const char *text, mode_t mode)
     (void)close(fd);
 }
 
-static const char *text_of(const char *file)
+static const char *contents_of(const char *file)
 {
     static char text[4096];
     FILE *f = fopen(file, "re");
@@ -84,7 +77,7 @@ static const char *shown(const char *words)
 {
     char line[256];
 
-    (void)snprintf(line, sizeof(line), "%s context show -o csv", words);
+    PRINT(line, "%s context show -o csv", words);
     if (look(line) != 0)
         fail_msg("%s: %s", line, look_err);
     return look_out + strlen("SETTING,VALUE,FROM\r\n");
@@ -100,16 +93,13 @@ TEST(the_first_that_is_given_counts)
 
     assert_string_equal(shown(""), "servers,127.0.0.1:2181,default\r\n");
     write_file(config(), pair, 0600);
-    (void)snprintf(expected, sizeof(expected), "context,one,file\r\n%s",
-                   by_one);
+    PRINT(expected, "context,one,file\r\n%s", by_one);
     assert_string_equal(shown(""), expected);
 
-    (void)snprintf(two_file, sizeof(two_file),
-                   "servers,two:2,context\r\nauth-file,%s,context\r\n",
-                   cli_file("./zk-lockctl/secrets/two"));
+    PRINT(two_file, "servers,two:2,context\r\nauth-file,%s,context\r\n",
+          cli_file("./zk-lockctl/secrets/two"));
     (void)setenv("ZK_LOCKCTL_CONTEXT", "two", 1);
-    (void)snprintf(expected, sizeof(expected), "context,two,environment\r\n%s",
-                   two_file);
+    PRINT(expected, "context,two,environment\r\n%s", two_file);
     assert_string_equal(shown(""), expected);
 
     /* Credentials of a context do not go to other servers. */
@@ -117,8 +107,7 @@ TEST(the_first_that_is_given_counts)
     assert_string_equal(shown(""), "servers,env:3,environment\r\n");
     assert_string_equal(shown("--chroot /x"),
                         "servers,env:3,environment\r\nchroot,/x,option\r\n");
-    (void)snprintf(expected, sizeof(expected), "context,one,option\r\n%s",
-                   by_one);
+    PRINT(expected, "context,one,option\r\n%s", by_one);
     assert_string_equal(shown("--context one"), expected);
     assert_string_equal(shown("--servers opt:4"), "servers,opt:4,option\r\n");
     assert_string_equal(shown("--servers=opt:4 --context one --timeout 2s"),
@@ -132,10 +121,10 @@ TEST(the_file_is_where_the_environment_says)
 
     write_file(strcpy(file, cli_file("elsewhere")), "[there]\nservers = a:1\n",
                0644);
-    assert_int_equal(look("context"), 0);
+    LOOK(0, "context");
     assert_string_equal(look_out, "");
     (void)setenv("ZK_LOCKCTL_CONFIG", file, 1);
-    assert_non_null(strstr(shown("--context there"), "servers,a:1,context"));
+    assert_has(shown("--context there"), "servers,a:1,context");
     (void)setenv("ZK_LOCKCTL_CONFIG", cli_file("nowhere"), 1);
     assert_refused(78, "nowhere: No such file", "ls /");
     (void)unsetenv("ZK_LOCKCTL_CONFIG");
@@ -157,22 +146,21 @@ TEST(all_settings_of_a_context_are_used)
     char below[128];
     char text[512];
 
-    (void)snprintf(path, sizeof(path), "%s", new_path());
-    (void)snprintf(below, sizeof(below), "%s/lock", path);
+    PRINT(path, "%s", new_path());
+    PRINT(below, "%s/lock", path);
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     assert_int_equal(admin_create(admin, below, NULL), ZOK);
     assert_int_equal(admin_set_acl(admin, below, &acls), ZOK);
-    (void)snprintf(text, sizeof(text),
-                   "[real]\nservers = %s\nchroot = %s\nauth-file = me.auth\n"
-                   "[open]\nservers = %s\nchroot = %s\n",
-                   server_hosts(the_server), path, server_hosts(the_server),
-                   path);
+    PRINT(text,
+          "[real]\nservers = %s\nchroot = %s\nauth-file = me.auth\n"
+          "[open]\nservers = %s\nchroot = %s\n",
+          server_hosts(the_server), path, server_hosts(the_server), path);
     write_file(config(), text, 0644);
     write_file(cli_file("zk-lockctl/me.auth"), "digest:me:secret\n", 0600);
     if (look("run -v --context real /lock true") != 0)
         fail_msg("%s", look_err);
-    assert_non_null(strstr(look_err, "the ensemble is real (127.0.0.1:"));
-    assert_int_equal(look("run --context open /lock true"), 77);
+    assert_has(look_err, "the ensemble is real (127.0.0.1:");
+    LOOK(77, "run --context open /lock true");
     assert_int_equal(admin_delete(admin, below), ZOK);
     assert_int_equal(admin_delete(admin, path), ZOK);
 }
@@ -208,7 +196,7 @@ TEST(a_fault_of_the_file_has_its_line)
         { "= x\n", ":1: before the first" },
     };
 
-    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+    for (size_t i = 0; i < COUNT(faults); i++) {
         write_file(config(), faults[i].text, 0600);
         assert_refused(78, faults[i].said, "context");
         assert_refused(78, faults[i].said, "ls /");
@@ -229,7 +217,7 @@ TEST(a_file_that_others_may_write_is_refused)
     write_file(config(), pair, 0602);
     assert_refused(78, "others may write it; chmod go-w", "context use two");
     write_file(config(), pair, 0644);
-    assert_int_equal(look("context"), 0);
+    LOOK(0, "context");
     (void)memset(big, '\n', sizeof(big) - 1);
     write_file(config(), big, 0644);
     assert_refused(78, "it is too long", "context");
@@ -246,28 +234,28 @@ TEST(contexts_are_listed)
     json_t *items;
 
     write_file(config(), pair, 0600);
-    assert_int_equal(look("context"), 0);
+    LOOK(0, "context");
     assert_string_equal(look_golden(), "CURRENT NAME SERVERS CHROOT\n"
                                        "* one one:1 /of-one\n"
                                        "- two two:2 -\n");
     (void)setenv("ZK_LOCKCTL_CONTEXT", "two", 1);
-    assert_int_equal(look("context -o json"), 0);
+    LOOK(0, "context -o json");
     items = look_items("ContextList");
     assert_int_equal(json_array_size(items), 2);
     assert_true(
         json_is_false(json_object_get(json_array_get(items, 0), "current")));
     assert_true(
         json_is_true(json_object_get(json_array_get(items, 1), "current")));
-    assert_int_equal(look("context show -o json"), 0);
+    LOOK(0, "context show -o json");
     items = look_items("SettingList");
     assert_int_equal(json_array_size(items), 3);
-    assert_int_equal(look("context -o jsonl"), 0);
-    assert_int_equal(look("context use three -o json"), 78);
+    LOOK(0, "context -o jsonl");
+    LOOK(78, "context use three -o json");
     look_assert_schema("failure");
     look_on("a:1");
-    assert_int_equal(look("context -q"), 0);
-    assert_int_equal(look("context"), 0);
-    assert_non_null(strstr(look_err, "ZK_SERVERS is set: it counts"));
+    LOOK(0, "context -q");
+    LOOK(0, "context");
+    assert_has(look_err, "ZK_SERVERS is set: it counts");
     assert_refused(64, "context: nothing, show, or use NAME?",
                    "context uses x");
 }
@@ -281,22 +269,22 @@ TEST(use_changes_one_line)
                "# mine\n\n  current=a  \r\n\n[a] \nservers = x:1\n"
                "# last\n[b]\n servers=y:1",
                0640);
-    assert_int_equal(look("context use b"), 0);
-    assert_non_null(strstr(look_err, "the current context is b"));
-    assert_string_equal(text_of(config()),
+    LOOK(0, "context use b");
+    assert_has(look_err, "the current context is b");
+    assert_string_equal(contents_of(config()),
                         "# mine\n\ncurrent = b\n\n[a] \nservers = x:1\n"
                         "# last\n[b]\n servers=y:1");
     assert_int_equal(stat(config(), &st), 0);
     assert_int_equal(st.st_mode & 0777, 0640);
-    assert_non_null(strstr(shown(""), "servers,y:1,context"));
+    assert_has(shown(""), "servers,y:1,context");
     assert_refused(78, "no context 'c'", "context use c");
 
     /* Without such a line, and behind a link. */
     write_file(cli_file("real"), "# mine\n[a]\nservers = x:1\n", 0600);
     assert_int_equal(unlink(config()), 0);
     assert_int_equal(symlink("../real", strcpy(link, config())), 0);
-    assert_int_equal(look("context use a"), 0);
-    assert_string_equal(text_of(cli_file("real")),
+    LOOK(0, "context use a");
+    assert_string_equal(contents_of(cli_file("real")),
                         "current = a\n# mine\n[a]\nservers = x:1\n");
     assert_int_equal(lstat(link, &st), 0);
     assert_true(S_ISLNK(st.st_mode));
@@ -328,20 +316,14 @@ TEST(break_and_errors_name_the_ensemble)
     zkr_grant *g = acquire(m);
     char text[256];
 
-    (void)snprintf(text, sizeof(text),
-                   "[here]\nservers = %s\n[away]\nservers = 127.0.0.1:1\n",
-                   server_hosts(the_server));
+    PRINT(text, "[here]\nservers = %s\n[away]\nservers = 127.0.0.1:1\n",
+          server_hosts(the_server));
     write_file(config(), text, 0600);
-    assert_int_equal(look("break --no-4lw --context here named"), 64);
-    assert_non_null(strstr(look_err, "  ensemble: here (127.0.0.1:"));
+    LOOK(64, "break --no-4lw --context here named");
+    assert_has(look_err, "  ensemble: here (127.0.0.1:");
     assert_refused(69, "context 'away': every server of 127.0.0.1:1 refused",
                    "ls --context away /");
     release(g);
     zkr_mutex_free(m);
     close_session(s);
-}
-
-int main(void)
-{
-    return cli_run(NULL, test_run_all);
 }

@@ -3,11 +3,6 @@
  * on many locks, and on one long queue. The test prints them, with the CPU time
  * of the tool, also for numbers of locks and contenders that the environment
  * names: docs/lockctl.md. */
-#include "fixture.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <sys/resource.h>
 #include <zookeeper/proto.h>
@@ -34,7 +29,7 @@ static void make(struct admin *by, const char *dir, int i)
 {
     char node[128];
 
-    (void)snprintf(node, sizeof(node), "%s/lock-%010d", dir, i);
+    PRINT(node, "%s/lock-%010d", dir, i);
     assert_int_equal(admin_create_flags(by, node, NULL, ZOO_EPHEMERAL, NULL, 0),
                      ZOK);
 }
@@ -45,7 +40,7 @@ static void make_fleet(void)
 
     assert_int_equal(admin_create(admin, fleet, NULL), ZOK);
     for (int i = 0; i < locks; i++) {
-        (void)snprintf(lock, sizeof(lock), "%s/l%04d", fleet, i);
+        PRINT(lock, "%s/l%04d", fleet, i);
         assert_int_equal(admin_create(admin, lock, NULL), ZOK);
         make(admin, lock, 0);
         if (i < waited)
@@ -55,8 +50,8 @@ static void make_fleet(void)
 
 static int group_setup(void)
 {
-    (void)snprintf(fleet, sizeof(fleet), "%s", new_path());
-    (void)snprintf(queue, sizeof(queue), "%s", new_path());
+    PRINT(fleet, "%s", new_path());
+    PRINT(queue, "%s", new_path());
     assert_int_equal(admin_open(server_hosts(the_server), &waiter), ZOK);
     make_fleet();
     assert_int_equal(admin_create(admin, queue, NULL), ZOK);
@@ -95,7 +90,7 @@ static void assert_costs(long most, int code, const char *words,
     long sent;
     int got;
 
-    (void)snprintf(line, sizeof(line), "%s %s%s", words, path, more);
+    PRINT(line, "%s %s%s", words, path, more);
     look_on(proxy_hosts(proxy));
     proxy_reset_counts(proxy);
     got = look(line);
@@ -139,7 +134,7 @@ TEST(a_second_look_is_at_the_suspects)
     const long most = CONNECT + FIND + 2 * locks + waited;
     char node[128];
 
-    (void)snprintf(node, sizeof(node), "%s/l0000/lock-0000000002", fleet);
+    PRINT(node, "%s/l0000/lock-0000000002", fleet);
     assert_int_equal(admin_create(admin, node, NULL), ZOK); /* persistent */
     assert_costs(most + 1 + LIST + 3, 1, "doctor --no-4lw --confirm 10ms",
                  fleet, "");

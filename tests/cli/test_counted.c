@@ -4,9 +4,6 @@
  * hostile ones: memory and descriptors are given back, and the tool uses no
  * data that it has not read. For /proc see test_run_proc.c. */
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -25,6 +22,7 @@
 #include "model/servers.h"
 #include "model/watching.h"
 #include "spawn.h"
+#include "texts.h"
 #include "txn_file.h"
 #include "unit.h"
 
@@ -368,8 +366,7 @@ static void start_server(void)
     assert_int_equal(listen(server.fd, 16), 0);
     assert_int_equal(getsockname(server.fd, (struct sockaddr *)&address, &size),
                      0);
-    (void)snprintf(server_hosts, sizeof(server_hosts), "127.0.0.1:%d",
-                   ntohs(address.sin_port));
+    PRINT(server_hosts, "127.0.0.1:%d", ntohs(address.sin_port));
 }
 
 /* The server runs only during the call: its descriptors are in this process,

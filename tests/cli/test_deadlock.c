@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of finding cycles among locks, without a server. */
 #include "model/deadlock.h"
+#include "texts.h"
 #include "unit.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { LOCKS_MAX = 2100, NODES_MAX = 4200 };
 
@@ -31,8 +28,7 @@ static struct contender *add_node(struct world *w, struct lock *lock,
     for (size_t k = 0; k < lock->count; k++)
         first_shared =
             first_shared && lock->items[k].node->kind == ZKR_PARTICIPANT_SHARED;
-    (void)snprintf(w->names[i], sizeof(w->names[i]), "%d.%d%c", session, thread,
-                   mode);
+    PRINT(w->names[i], "%d.%d%c", session, thread, mode);
     *p = (struct zkr_participant){
         .name = w->names[i],
         .marker = "",
@@ -297,8 +293,7 @@ TEST(a_downgrade_is_no_deadlock)
     for (int thread = 0; thread < 2; thread++) {
         char queue[64];
 
-        (void)snprintf(queue, sizeof(queue), "5.1s 1.%ds 1.%dx 2.1x", thread,
-                       thread);
+        PRINT(queue, "5.1s 1.%ds 1.%dx 2.1x", thread, thread);
         add(&now, queue);
         now.nodes[4 * thread + 2].sequence = 1;
     }
@@ -449,8 +444,7 @@ TEST(a_long_circle_is_found)
     char queue[64];
 
     for (int i = 0; i < 2000; i++) {
-        (void)snprintf(queue, sizeof(queue), "%d.1x %d.1x", i + 1,
-                       (i + 1) % 2000 + 1);
+        PRINT(queue, "%d.1x %d.1x", i + 1, (i + 1) % 2000 + 1);
         add(&now, queue);
     }
     find();

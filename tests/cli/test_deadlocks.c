@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl deadlocks and graph against a real server. */
-#include "fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <jansson.h>
-#include <signal.h>
-
-#include "cli.h"
+#include "look.h"
 
 static struct cli cli;
 static char root[64];
@@ -23,18 +15,6 @@ static char root[64];
                                       __VA_ARGS__, NULL }),                    \
      cli_end(&cli))
 
-static void assert_said(const char *text)
-{
-    if (strstr(cli_said(&cli), text) == NULL)
-        fail_msg("it has not said '%s' but: %s", text, cli_said(&cli));
-}
-
-static void assert_not_said(const char *text)
-{
-    if (strstr(cli_said(&cli), text) != NULL)
-        fail_msg("it has said '%s': %s", text, cli_said(&cli));
-}
-
 /* The items of its output with -q -o json, to be freed. */
 static json_t *said_items(const char *kind)
 {
@@ -43,14 +23,14 @@ static json_t *said_items(const char *kind)
 
     if (!json_is_array(items))
         fail_msg("no JSON: %s", cli_said(&cli));
-    assert_string_equal(json_string_value(json_object_get(all, "kind")), kind);
+    assert_word(all, "kind", kind);
     json_decref(all);
     return items;
 }
 
 static int setup(void)
 {
-    (void)snprintf(root, sizeof(root), "%s", new_path());
+    PRINT(root, "%s", new_path());
     return admin_create(admin, root, NULL);
 }
 
@@ -102,7 +82,7 @@ static const char *lock_path(int i)
 {
     static char path[128];
 
-    (void)snprintf(path, sizeof(path), "%s/lock \"%d\"", root, i);
+    PRINT(path, "%s/lock \"%d\"", root, i);
     return path;
 }
 
@@ -166,13 +146,9 @@ static void assert_member(json_t *owner, const char *key, const char *path)
 {
     json_t *place = json_object_get(owner, key);
 
-    assert_string_equal(json_string_value(json_object_get(place, "lock")),
-                        path);
-    assert_string_equal(
-        json_string_value(json_object_get(
-            json_object_get(json_object_get(place, "contender"), "owner"),
-            "label")),
-        "close the books");
+    assert_word(place, "lock", path);
+    assert_word(json_object_get(json_object_get(place, "contender"), "owner"),
+                "label", "close the books");
 }
 
 static void assert_ring_is_told(int count)
@@ -191,9 +167,9 @@ static void assert_ring_is_told(int count)
         json_t *owner = json_array_get(owners, (size_t)i);
         json_t *next = json_array_get(owners, (size_t)((i + 1) % count));
 
-        (void)snprintf(path, sizeof(path), "%s",
-                       json_string_value(json_object_get(
-                           json_object_get(next, "holds"), "lock")));
+        PRINT(path, "%s",
+              json_string_value(
+                  json_object_get(json_object_get(next, "holds"), "lock")));
         assert_member(owner, "waits_for", path);
         assert_member(next, "holds", path);
     }
@@ -205,9 +181,10 @@ TEST(two_locks_in_a_deadlock_are_told)
     start_ring(2, by_writing, true);
     assert_ring_is_told(2);
     assert_int_equal(RUN("deadlocks", "--confirm", "20ms"), 1);
-    assert_said("DEADLOCK 1 (confirmed, 2 owners");
-    assert_said("to resolve: zk-lockctl revoke $'/tests/lock-of-test-");
-    assert_said("/lock\\040\\042");
+    assert_has(cli_said(&cli), "DEADLOCK 1 (confirmed, 2 owners");
+    assert_has(cli_said(&cli),
+               "to resolve: zk-lockctl revoke $'/tests/lock-of-test-");
+    assert_has(cli_said(&cli), "/lock\\040\\042");
     end_ring();
 }
 
@@ -234,7 +211,7 @@ TEST(a_chain_is_no_deadlock)
     ok(zkr_rwlock_acquire_write(last, SOON_MS, &g));
     start_ring(3, by_writing, false);
     assert_int_equal(RUN("deadlocks", "--confirm", "20ms"), 0);
-    assert_said("no deadlock among 4 locks");
+    assert_has(cli_said(&cli), "no deadlock among 4 locks");
     end_ring();
     release(g);
     zkr_rwlock_free(last);
@@ -260,9 +237,9 @@ static void make_node(struct admin *a, const char *lock, const char *name,
 {
     char path[256];
 
-    (void)snprintf(path, sizeof(path), "%s/%s", root, lock);
+    PRINT(path, "%s/%s", root, lock);
     (void)admin_create(admin, path, NULL);
-    (void)snprintf(path, sizeof(path), "%s/%s/%s", root, lock, name);
+    PRINT(path, "%s/%s/%s", root, lock, name);
     assert_int_equal(admin_create_flags(a, path, data, ZOO_EPHEMERAL, NULL, 0),
                      ZOK);
 }
@@ -278,15 +255,15 @@ TEST(without_records_it_is_only_possible)
     make_node(b, "y", "lock-0000000000", "\033[2Jevil\"\\n");
     make_node(a, "y", "lock-0000000001", "10.0.0.1");
     assert_int_equal(RUN("deadlocks", "--confirm", "20ms", "--possible"), 0);
-    assert_said("DEADLOCK 1 (possible, 2 owners");
-    assert_said("other threads of the session");
-    assert_not_said("zk-lockctl break");
+    assert_has(cli_said(&cli), "DEADLOCK 1 (possible, 2 owners");
+    assert_has(cli_said(&cli), "other threads of the session");
+    assert_lacks(cli_said(&cli), "zk-lockctl break");
     assert_int_equal(RUN("deadlocks", "--confirm", "20ms"), 0);
-    assert_not_said("DEADLOCK");
-    assert_said("1 possible deadlock, such as of ");
+    assert_lacks(cli_said(&cli), "DEADLOCK");
+    assert_has(cli_said(&cli), "1 possible deadlock, such as of ");
     assert_int_equal(
         RUN("deadlocks", "--confirm", "20ms", "--possible", "-o", "dot"), 0);
-    assert_said("color=red");
+    assert_has(cli_said(&cli), "color=red");
     assert_null(strchr(cli_said(&cli), '\033'));
     admin_close(a);
     admin_close(b);
@@ -315,9 +292,9 @@ TEST(acquires_of_an_event_loop_are_only_possible)
         wait_children(lock_path(i == 0 || i == 3), (size_t)i / 2 + 1);
     }
     assert_int_equal(RUN("deadlocks", "--confirm", "20ms", "--possible"), 0);
-    assert_said("DEADLOCK 1 (possible, 2 owners");
+    assert_has(cli_said(&cli), "DEADLOCK 1 (possible, 2 owners");
     assert_int_equal(RUN("deadlocks", "--confirm", "20ms"), 0);
-    assert_not_said("DEADLOCK");
+    assert_lacks(cli_said(&cli), "DEADLOCK");
     for (int i = 0; i < 4; i++)
         ok(zkr_mutex_cancel(locks[i]));
     for (int i = 0; i < 4; i++) {
@@ -353,7 +330,7 @@ TEST(a_graph_has_every_owner_and_lock)
     }
     json_decref(items);
     assert_int_equal(RUN("graph", "--confirm", "20ms", "-o", "csv"), 1);
-    assert_said(",waits for,");
+    assert_has(cli_said(&cli), ",waits for,");
     end_ring();
     assert_int_equal(RUN("graph", "--confirm", "20ms"), 0);
 }
@@ -380,9 +357,9 @@ TEST(text_of_others_stays_within_its_string)
               "b\\\"];\n\033[2Jevil");
     assert_int_equal(RUN("graph", "-qo", "dot"), 0);
     assert_strings_are_closed(cli_said(&cli));
-    assert_said("a\\\"];evil[x=\\\"\\\\\\\\\"");
+    assert_has(cli_said(&cli), "a\\\"];evil[x=\\\"\\\\\\\\\"");
     assert_null(strchr(cli_said(&cli), '\033'));
-    assert_said("[label=\"held by\"];\n}\n");
+    assert_has(cli_said(&cli), "[label=\"held by\"];\n}\n");
 }
 
 /* --- without a deadlock --- */
@@ -448,7 +425,7 @@ static void make_idle_locks(void)
 
     for (int i = 0; i < BUSY_LOCKS; i++) {
         for (int k = 0; k < 40; k++) {
-            (void)snprintf(name, sizeof(name), "lock \"%d\" %d", i, k);
+            PRINT(name, "lock \"%d\" %d", i, k);
             make_node(admin, name, "lock-0000000000", "");
         }
     }
@@ -512,18 +489,16 @@ static void start_nested_beside(struct cli *c, const char *first,
     char with[128];
     char script[1024];
 
-    (void)snprintf(outer, sizeof(outer), "%s/%s", root, first);
-    (void)snprintf(with, sizeof(with), "%s/%s", root, beside);
-    (void)snprintf(script, sizeof(script),
-                   "touch '%s'; until [ -e '%s' ]; do sleep .02; done; "
-                   "exec '%s' run --servers %s '%s/%s' --and '%s/%s-in' -- "
-                   "true",
-                   cli_file(first), cli_file(second), LOCKCTL,
-                   server_hosts(the_server), root, second, root, beside);
-    cli_start(c, LOCKCTL,
-              (const char *const[]){
-                  "run", "--servers", server_hosts(the_server), outer, "--and",
-                  with, "--", "/bin/sh", "-c", script, NULL });
+    PRINT(outer, "%s/%s", root, first);
+    PRINT(with, "%s/%s", root, beside);
+    PRINT(script,
+          "touch '%s'; until [ -e '%s' ]; do sleep .02; done; "
+          "exec '%s' run --servers %s '%s/%s' --and '%s/%s-in' -- "
+          "true",
+          cli_file(first), cli_file(second), LOCKCTL, server_hosts(the_server),
+          root, second, root, beside);
+    START_CLI(c, "run", "--servers", server_hosts(the_server), outer, "--and",
+              with, "--", "/bin/sh", "-c", script);
 }
 
 /* The same without a lock beside. */
@@ -532,23 +507,21 @@ static void start_nested(struct cli *c, const char *first, const char *second)
     char script[1024];
     char outer[128];
 
-    (void)snprintf(outer, sizeof(outer), "%s/%s", root, first);
-    (void)snprintf(script, sizeof(script),
-                   "touch '%s'; until [ -e '%s' ]; do sleep .02; done; "
-                   "exec '%s' run --servers %s '%s/%s' -- true",
-                   cli_file(first), cli_file(second), LOCKCTL,
-                   server_hosts(the_server), root, second);
-    cli_start(c, LOCKCTL,
-              (const char *const[]){ "run", "--servers",
-                                     server_hosts(the_server), outer, "--",
-                                     "/bin/sh", "-c", script, NULL });
+    PRINT(outer, "%s/%s", root, first);
+    PRINT(script,
+          "touch '%s'; until [ -e '%s' ]; do sleep .02; done; "
+          "exec '%s' run --servers %s '%s/%s' -- true",
+          cli_file(first), cli_file(second), LOCKCTL, server_hosts(the_server),
+          root, second);
+    START_CLI(c, "run", "--servers", server_hosts(the_server), outer, "--",
+              "/bin/sh", "-c", script);
 }
 
 static void wait_nested(const char *name)
 {
     char path[128];
 
-    (void)snprintf(path, sizeof(path), "%s/%s", root, name);
+    PRINT(path, "%s/%s", root, name);
     wait_children(path, 2);
 }
 
@@ -565,11 +538,11 @@ TEST(nested_runs_that_wait_for_each_other_are_found)
     wait_nested("a");
     wait_nested("b");
     assert_int_equal(RUN("deadlocks", "--confirm", "100ms"), 1);
-    assert_said("DEADLOCK 1 (confirmed, 2 owners, for ");
-    assert_said(" zk-lockctl  waits for ");
-    assert_said(", position 1), inside ");
-    assert_said(" zk-lockctl, which holds ");
-    assert_said("  to resolve: end ");
+    assert_has(cli_said(&cli), "DEADLOCK 1 (confirmed, 2 owners, for ");
+    assert_has(cli_said(&cli), " zk-lockctl  waits for ");
+    assert_has(cli_said(&cli), ", position 1), inside ");
+    assert_has(cli_said(&cli), " zk-lockctl, which holds ");
+    assert_has(cli_said(&cli), "  to resolve: end ");
     assert_int_equal(RUN("deadlocks", "-q", "-o", "json"), 1);
     items = said_items("DeadlockList");
     assert_int_equal(json_array_size(items), 1);
@@ -578,10 +551,10 @@ TEST(nested_runs_that_wait_for_each_other_are_found)
     assert_int_equal(json_array_size(json_object_get(one, "owners")), 2);
     json_decref(items);
     assert_int_equal(RUN("deadlocks", "-o", "dot"), 1);
-    assert_said("label=\"runs\"");
+    assert_has(cli_said(&cli), "label=\"runs\"");
     assert_int_equal(RUN("doctor", "--confirm", "100ms"), 1);
-    assert_said(": deadlock: ");
-    assert_said(" 2 locks, 1 finding\n");
+    assert_has(cli_said(&cli), ": deadlock: ");
+    assert_has(cli_said(&cli), " 2 locks, 1 finding\n");
     for (int i = 0; i < 2; i++)
         (void)kill(runs[i].pid, SIGTERM);
     for (int i = 0; i < 2; i++)
@@ -599,15 +572,10 @@ TEST(nested_runs_of_several_locks_too)
     wait_nested("c");
     wait_nested("d");
     assert_int_equal(RUN("deadlocks", "--confirm", "100ms"), 1);
-    assert_said("DEADLOCK 1 (confirmed, 2 owners, for ");
-    assert_said(", inside ");
+    assert_has(cli_said(&cli), "DEADLOCK 1 (confirmed, 2 owners, for ");
+    assert_has(cli_said(&cli), ", inside ");
     for (int i = 0; i < 2; i++)
         (void)kill(runs[i].pid, SIGTERM);
     for (int i = 0; i < 2; i++)
         assert_int_equal(cli_end(&runs[i]), 128 + SIGTERM);
-}
-
-int main(void)
-{
-    return cli_run(NULL, test_run_all);
 }

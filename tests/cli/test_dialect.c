@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of what the tool knows of markers, against the library's own table. */
-#include <stdio.h>
-#include <string.h>
 
 #include "lock/node_name.h"
 #include "model/dialect.h"
 #include "mutex_recipe.h"
 #include "rwlock_recipe.h"
+#include "texts.h"
 #include "unit.h"
 
 static const struct owner nobody;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the questions of top: whom they are about, and which answers count,
  * without servers and without a terminal. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "texts.h"
 #include "top/deed.h"
 #include "top/keys.h"
 #include "unit.h"
@@ -103,11 +101,11 @@ TEST(all_else_breaks_nothing)
         "\n", "78\n", "770\n", "y\n", "q", "00000000000000000000000000077\n"
     };
 
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+    for (size_t i = 0; i < COUNT(lines); i++) {
         ask_to_break();
         assert_false(press(lines[i]));
         assert_null(dialog_path(&dialog));
-        assert_non_null(strstr(said.text, "nothing was done"));
+        assert_has(said.text, "nothing was done");
     }
 }
 
@@ -120,7 +118,7 @@ TEST(before_the_danger_is_known_no_token_is_taken)
     assert_false(press("77\n"));
     assert_non_null(dialog_path(&dialog));
     dialog_prompt(&dialog, prompt);
-    assert_non_null(strstr(prompt, "asking the servers"));
+    assert_has(prompt, "asking the servers");
     assert_false(dialog_key(&dialog, KEY_IS_ESCAPE, &said));
     assert_null(dialog_path(&dialog));
 }
@@ -182,7 +180,7 @@ TEST(the_question_ends_with_those_it_is_about)
     queue("79H 77");
     dialog_settle(&dialog, &lock, &said);
     assert_null(dialog_path(&dialog));
-    assert_non_null(strstr(said.text, "has let go by itself"));
+    assert_has(said.text, "has let go by itself");
 }
 
 TEST(a_lock_that_has_gone_ends_it_too)
@@ -211,10 +209,10 @@ TEST(an_unreadable_holder_has_not_let_go)
     assert_true(deed.awaits);
     model.partial = false;
     assert_true(deed_look(&deed, &model, &said));
-    assert_non_null(strstr(said.text, "has let go"));
+    assert_has(said.text, "has let go");
     notes_done(&deed.done);
     dialog_break(&dialog, &lock, NULL, &said);
-    assert_non_null(strstr(said.text, "has not seen it"));
+    assert_has(said.text, "has not seen it");
 }
 
 TEST(of_several_all_are_asked_and_one_is_broken)
@@ -231,7 +229,7 @@ TEST(of_several_all_are_asked_and_one_is_broken)
     queue("77H 78H 79");
     dialog_break(&dialog, &lock, NULL, &said);
     assert_null(dialog_path(&dialog));
-    assert_non_null(strstr(said.text, "choose one in the queue"));
+    assert_has(said.text, "choose one in the queue");
     dialog_break(&dialog, &lock, &items[1], &said);
     assert_int_equal(dialog.targets[0].token, 78);
 }
@@ -241,11 +239,11 @@ TEST(a_holder_without_its_own_token_is_not_broken)
     queue("0H 78"); /* its node may not be read */
     dialog_break(&dialog, &lock, NULL, &said);
     assert_null(dialog_path(&dialog));
-    assert_non_null(strstr(said.text, "cannot be known again"));
+    assert_has(said.text, "cannot be known again");
     queue("77H 77H"); /* made in one transaction */
     dialog_break(&dialog, &lock, &items[1], &said);
     assert_null(dialog_path(&dialog));
-    assert_non_null(strstr(said.text, "cannot be told apart"));
+    assert_has(said.text, "cannot be told apart");
 }
 
 TEST(where_nobody_holds_there_is_no_question)
@@ -261,5 +259,5 @@ TEST(where_nobody_holds_there_is_no_question)
     items[0].dialect = DIALECT_KAZOO;
     dialog_revoke(&dialog, &lock, NULL, &said);
     assert_null(dialog_path(&dialog));
-    assert_non_null(strstr(said.text, "kazoo does not listen"));
+    assert_has(said.text, "kazoo does not listen");
 }

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl doctor: each finding on a real server, and none where all
  * is well. */
-#include "fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <jansson.h>
-#include <signal.h>
 #include <zookeeper/zookeeper.h>
 
-#include "cli.h"
+#include "look.h"
 #include "server_private.h"
 
 static struct cli cli;
@@ -28,7 +21,7 @@ static char root[64];
 
 static int setup(void)
 {
-    (void)snprintf(root, sizeof(root), "%s", new_path());
+    PRINT(root, "%s", new_path());
     return admin_create(admin, root, NULL);
 }
 
@@ -43,7 +36,7 @@ static const char *lock_path(void)
 {
     static char path[128];
 
-    (void)snprintf(path, sizeof(path), "%s/lock", root);
+    PRINT(path, "%s/lock", root);
     return path;
 }
 
@@ -51,7 +44,7 @@ static const char *node_path(const char *name)
 {
     static char path[256];
 
-    (void)snprintf(path, sizeof(path), "%s/%s", lock_path(), name);
+    PRINT(path, "%s/%s", lock_path(), name);
     return path;
 }
 
@@ -72,8 +65,7 @@ static void assert_finds(const char *check, const char *node, const char *what,
 
     assert_int_equal(DOCTOR("-qo", "json"), 1);
     all = json_loads(cli_said(&cli), 0, NULL);
-    assert_string_equal(json_string_value(json_object_get(all, "kind")),
-                        "FindingList");
+    assert_word(all, "kind", "FindingList");
     items = json_object_get(all, "items");
     json_array_foreach(items, i, item)
     {
@@ -85,13 +77,11 @@ static void assert_finds(const char *check, const char *node, const char *what,
     }
     if (found == NULL)
         fail_msg("no %s: %s", check, cli_said(&cli));
-    assert_string_equal(json_string_value(json_object_get(found, "lock")),
-                        lock_path());
+    assert_word(found, "lock", lock_path());
     if (node == NULL)
         assert_true(json_is_null(json_object_get(found, "node")));
     else
-        assert_string_equal(json_string_value(json_object_get(found, "node")),
-                            node);
+        assert_word(found, "node", node);
     if (strstr(json_string_value(json_object_get(found, "what")), what) == NULL)
         fail_msg("not '%s': %s", what, cli_said(&cli));
     if (strstr(json_string_value(json_object_get(found, "cure")), cure) == NULL)
@@ -122,16 +112,14 @@ TEST(a_holder_whose_client_is_gone_is_found)
         { "-v", "", "", "holds it, and its client is connected to no server" },
     };
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         struct cli holder;
         char node[256];
         char *name;
 
-        cli_start(
-            &holder, LOCKCTL,
-            (const char *const[]){ "run", "--servers", server_hosts(the_server),
-                                   "--session-timeout", "60s", cases[i].option,
-                                   lock_path(), COMMAND, "signals", NULL });
+        START_CLI(&holder, "run", "--servers", server_hosts(the_server),
+                  "--session-timeout", "60s", cases[i].option, lock_path(),
+                  COMMAND, "signals");
         cli_wait_said(&holder, "ready\n");
         assert_does_not_find("absent-holder");
         assert_int_equal(kill(holder.pid, SIGKILL), 0);
@@ -139,7 +127,7 @@ TEST(a_holder_whose_client_is_gone_is_found)
         name = nth_child(cases[i].below[0] == '\0' ? lock_path()
                                                    : node_path(cases[i].below),
                          0);
-        (void)snprintf(node, sizeof(node), "%s%s", cases[i].before, name);
+        PRINT(node, "%s%s", cases[i].before, name);
         free(name);
         assert_finds("absent-holder", node, cases[i].what,
                      "zk-lockctl break --token ");
@@ -162,21 +150,16 @@ static int doctor_on(const char *hosts, bool chrooted)
 {
     char servers[256];
 
-    (void)snprintf(servers, sizeof(servers), "%s%s", hosts,
-                   chrooted ? root : "");
-    cli_start(&cli, LOCKCTL,
-              (const char *const[]){ "doctor", "--servers", servers,
-                                     "--confirm", "50ms", chrooted ? "/" : root,
-                                     NULL });
+    PRINT(servers, "%s%s", hosts, chrooted ? root : "");
+    START_CLI(&cli, "doctor", "--servers", servers, "--confirm", "50ms",
+              chrooted ? "/" : root);
     return cli_end(&cli);
 }
 
 static void start_on(struct cli *of, const struct server *server)
 {
-    cli_start(of, LOCKCTL,
-              (const char *const[]){ "run", "--servers", server_hosts(server),
-                                     "--session-timeout", "60s", lock_path(),
-                                     COMMAND, "signals", NULL });
+    START_CLI(of, "run", "--servers", server_hosts(server), "--session-timeout",
+              "60s", lock_path(), COMMAND, "signals");
 }
 
 static void kill_it(struct cli *it)
@@ -199,26 +182,26 @@ TEST(clients_of_servers_that_are_not_listed_are_not_gone)
 
     assert_int_equal(ensemble_start(3, &opts, &e), SERVER_OK);
     one = server_hosts(ensemble_server(e, 0));
-    (void)snprintf(twice, sizeof(twice), "%s,%s", one, one);
+    PRINT(twice, "%s,%s", one, one);
     start_on(&holder, ensemble_server(e, 1));
     cli_wait_said(&holder, "ready\n");
     start_on(&waiter, ensemble_server(e, 2));
     assert_true(wait_until(is_watched, ensemble_server(e, 2), SOON_MS));
 
     assert_int_equal(doctor_on(one, false), 82);
-    assert_non_null(strstr(cli_said(&cli), "the ensemble has 3 servers"));
+    assert_has(cli_said(&cli), "the ensemble has 3 servers");
     assert_int_equal(doctor_on(twice, false), 82);
     assert_int_equal(doctor_on(one, true), 82);
-    assert_non_null(strstr(cli_said(&cli), "the ensemble has 3 servers"));
+    assert_has(cli_said(&cli), "the ensemble has 3 servers");
     assert_int_equal(doctor_on(ensemble_hosts(e), false), 0);
-    assert_null(strstr(cli_said(&cli), "the ensemble has"));
-    assert_null(strstr(cli_said(&cli), "observer master"));
+    assert_lacks(cli_said(&cli), "the ensemble has");
+    assert_lacks(cli_said(&cli), "observer master");
     kill_it(&holder);
     assert_int_equal(doctor_on(ensemble_hosts(e), false), 1);
-    assert_non_null(strstr(cli_said(&cli), "absent-holder"));
-    assert_null(strstr(cli_said(&cli), "deaf-waiter"));
+    assert_has(cli_said(&cli), "absent-holder");
+    assert_lacks(cli_said(&cli), "deaf-waiter");
     assert_int_equal(doctor_on(ensemble_hosts(e), true), 1);
-    assert_non_null(strstr(cli_said(&cli), "absent-holder"));
+    assert_has(cli_said(&cli), "absent-holder");
     kill_it(&waiter);
     ensemble_stop(e);
 }
@@ -231,13 +214,12 @@ TEST(a_server_with_observers_of_its_own_is_told)
     char line[64];
     struct ensemble *e;
 
-    (void)snprintf(line, sizeof(line), "observerMasterPort=%d",
-                   server_find_ports(1));
+    PRINT(line, "observerMasterPort=%d", server_find_ports(1));
     lines[0] = line;
     assert_int_equal(ensemble_start(2, &opts, &e), SERVER_OK);
     assert_int_equal(doctor_on(ensemble_hosts(e), false), 0);
-    assert_non_null(strstr(cli_said(&cli), "is an observer master"));
-    assert_non_null(strstr(cli_said(&cli), "lease_hops = 2"));
+    assert_has(cli_said(&cli), "is an observer master");
+    assert_has(cli_said(&cli), "lease_hops = 2");
     ensemble_stop(e);
 }
 
@@ -262,7 +244,7 @@ TEST(a_queue_of_ours_is_well)
         wait_children(lock_path(), i + 2);
     }
     assert_int_equal(DOCTOR("-v"), 0);
-    assert_non_null(strstr(cli_said(&cli), "1 lock, 0 findings"));
+    assert_has(cli_said(&cli), "1 lock, 0 findings");
     release(g);
     for (size_t i = 0; i < WAITERS; i++) {
         assert_int_equal(waiter_join(&waiters[i]), ZKR_OK);
@@ -398,7 +380,7 @@ TEST(a_contender_without_a_session_is_found)
     char cure[256];
 
     make("lock-0000000000", "", 0);
-    (void)snprintf(cure, sizeof(cure), " %s", lock_path());
+    PRINT(cure, " %s", lock_path());
     assert_finds("persistent-contender", "lock-0000000000",
                  "holds, but it belongs to no session", cure);
 }
@@ -415,20 +397,16 @@ TEST(the_cure_removes_a_waiter_without_a_session)
     make("lock-0000000002", "", ZOO_EPHEMERAL);
     assert_int_equal(admin_exists(admin, node_path("lock-0000000001"), &stat),
                      ZOK);
-    (void)snprintf(token, sizeof(token), "%lld", (long long)stat.czxid);
-    (void)snprintf(cure, sizeof(cure), "zk-lockctl break --token %s %s", token,
-                   lock_path());
+    PRINT(token, "%lld", (long long)stat.czxid);
+    PRINT(cure, "zk-lockctl break --token %s %s", token, lock_path());
     assert_finds("persistent-contender", "lock-0000000001",
                  "stands in the queue, but it belongs to no session", cure);
-    cli_start(&cli, LOCKCTL,
-              (const char *const[]){ "break", "--yes", "--token", token,
-                                     "--servers", server_hosts(the_server),
-                                     lock_path(), NULL });
+    START_CLI(&cli, "break", "--yes", "--token", token, "--servers",
+              server_hosts(the_server), lock_path());
     assert_int_equal(cli_end(&cli), 0);
-    assert_non_null(strstr(cli_said(&cli), "its node belongs to no session"));
-    assert_non_null(
-        strstr(cli_said(&cli), "removed: the waiter at position 1"));
-    assert_null(strstr(cli_said(&cli), "its client"));
+    assert_has(cli_said(&cli), "its node belongs to no session");
+    assert_has(cli_said(&cli), "removed: the waiter at position 1");
+    assert_lacks(cli_said(&cli), "its client");
     assert_int_equal(count_children(lock_path()), 2);
     assert_int_equal(admin_exists(admin, node_path("lock-0000000001"), NULL),
                      ZNONODE);
@@ -474,14 +452,12 @@ TEST(a_directory_that_everybody_may_change_is_found_if_so_asked)
     make("lock-0000000000", "", ZOO_EPHEMERAL);
     assert_does_not_find("open-acl");
     assert_int_equal(DOCTOR("--acl"), 1);
-    assert_non_null(strstr(cli_said(&cli),
-                           "open-acl: everybody may delete the nodes of "
-                           "others, write data into it, change who may"));
+    assert_has(cli_said(&cli), "open-acl: everybody may delete the nodes of "
+                               "others, write data into it, change who may");
     entries[1].perms |= ZOO_PERM_ADMIN;
     assert_int_equal(admin_set_acl(admin, lock_path(), &acl), ZOK);
     assert_int_equal(DOCTOR("--acl"), 1);
-    assert_non_null(
-        strstr(cli_said(&cli), "open-acl: everybody may change who may."));
+    assert_has(cli_said(&cli), "open-acl: everybody may change who may.");
     entries[1].perms = ZOO_PERM_READ;
     assert_int_equal(admin_set_acl(admin, lock_path(), &acl), ZOK);
     assert_int_equal(DOCTOR("--acl"), 0);
@@ -495,18 +471,18 @@ TEST(an_empty_directory_that_stays_is_found_if_so_asked)
     make("lock-0000000000", "", ZOO_EPHEMERAL);
     assert_int_equal(admin_delete(admin, node_path("lock-0000000000")), ZOK);
     assert_does_not_find("empty-directory");
-    (void)snprintf(lock, sizeof(lock), "%s/container", root);
+    PRINT(lock, "%s/container", root);
     assert_int_equal(
         admin_create_flags(admin, lock, "", ZOO_CONTAINER, NULL, 0), ZOK);
-    (void)snprintf(lock, sizeof(lock), "%s/container/lock-0000000000", root);
+    PRINT(lock, "%s/container/lock-0000000000", root);
     assert_int_equal(admin_create(admin, lock, ""), ZOK);
     assert_int_equal(admin_delete(admin, lock), ZOK);
-    (void)snprintf(lock, sizeof(lock), "%s/never-used", root);
+    PRINT(lock, "%s/never-used", root);
     assert_int_equal(admin_create(admin, lock, ""), ZOK);
     assert_int_equal(DOCTOR("--empty", "--confirm", "3s"), 1);
-    assert_non_null(strstr(cli_said(&cli), "/lock: empty-directory: its last"));
-    assert_null(strstr(cli_said(&cli), "container: empty"));
-    assert_null(strstr(cli_said(&cli), "never-used"));
+    assert_has(cli_said(&cli), "/lock: empty-directory: its last");
+    assert_lacks(cli_said(&cli), "container: empty");
+    assert_lacks(cli_said(&cli), "never-used");
 }
 
 TEST(a_node_that_holds_for_long_is_found_if_so_asked)
@@ -514,8 +490,8 @@ TEST(a_node_that_holds_for_long_is_found_if_so_asked)
     make("lock-0000000000", "hostC:5", ZOO_EPHEMERAL);
     sleep_ms(20); /* of its age */
     assert_int_equal(DOCTOR("--older", "10ms"), 1);
-    assert_non_null(strstr(cli_said(&cli), "old-holder: hostC:5 holds it"));
-    assert_non_null(strstr(cli_said(&cli), "break --token "));
+    assert_has(cli_said(&cli), "old-holder: hostC:5 holds it");
+    assert_has(cli_said(&cli), "break --token ");
     assert_int_equal(DOCTOR("--older", "1h"), 0);
     assert_int_equal(DOCTOR("--older", "0"), 0);
     assert_int_equal(DOCTOR("--older", "long"), 64);
@@ -541,7 +517,7 @@ TEST(a_wrong_clock_is_said_and_no_age_is_judged)
                       server_hosts(the_server), "--confirm", "50ms", "--older",
                       "10m", root, NULL });
         assert_int_equal(cli_end(&cli), 82);
-        assert_null(strstr(cli_said(&cli), "old-holder"));
+        assert_lacks(cli_said(&cli), "old-holder");
         if (strstr(cli_said(&cli), cases[i][1]) == NULL)
             fail_msg("not '%s': %s", cases[i][1], cli_said(&cli));
     }
@@ -571,13 +547,12 @@ TEST(text_of_others_moves_no_cursor)
     make("-" TURN, "", 0);
     assert_int_equal(DOCTOR("-v"), 1);
     assert_null(strchr(cli_said(&cli), '\033'));
-    assert_null(strstr(cli_said(&cli), TURN));
-    assert_non_null(strstr(cli_said(&cli), "\\x1B]0;evil\\x07"));
-    assert_non_null(
-        strstr(cli_said(&cli), "foreign-child: -\\xE2\\x80\\xAE is"));
+    assert_lacks(cli_said(&cli), TURN);
+    assert_has(cli_said(&cli), "\\x1B]0;evil\\x07");
+    assert_has(cli_said(&cli), "foreign-child: -\\xE2\\x80\\xAE is");
     assert_int_equal(DOCTOR("-o", "csv"), 1);
     assert_null(strchr(cli_said(&cli), '\033'));
-    assert_null(strstr(cli_said(&cli), TURN));
+    assert_lacks(cli_said(&cli), TURN);
 }
 
 /* Other users choose the path of a lock, too. */
@@ -586,16 +561,15 @@ TEST(paths_of_others_move_no_cursor)
     char lock[128];
     char node[160];
 
-    (void)snprintf(lock, sizeof(lock), "%s/" TURN, root);
-    (void)snprintf(node, sizeof(node), "%s/lock-0000000000", lock);
+    PRINT(lock, "%s/" TURN, root);
+    PRINT(node, "%s/lock-0000000000", lock);
     assert_int_equal(admin_create(admin, lock, NULL), ZOK);
     assert_int_equal(admin_create(admin, node, NULL), ZOK); /* of no session */
     assert_int_equal(DOCTOR("-v"), 1);
-    assert_non_null(
-        strstr(cli_said(&cli), "/\\xE2\\x80\\xAE: persistent-contender"));
-    assert_null(strstr(cli_said(&cli), TURN));
+    assert_has(cli_said(&cli), "/\\xE2\\x80\\xAE: persistent-contender");
+    assert_lacks(cli_said(&cli), TURN);
     assert_int_equal(DOCTOR("-o", "csv"), 1);
-    assert_null(strstr(cli_said(&cli), TURN));
+    assert_lacks(cli_said(&cli), TURN);
 }
 
 int main(void)

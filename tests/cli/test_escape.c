@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the escaping of text of others before it reaches a terminal. */
 #include "common/escape.h"
+#include "texts.h"
 #include "unit.h"
-
-#include <string.h>
 
 static void is(const char *text, size_t len, const char *want)
 {

@@ -3,11 +3,8 @@
  * a lock. */
 #include "model/events.h"
 #include "model/tally.h"
+#include "texts.h"
 #include "unit.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { ITEMS_MAX = 8, T0 = 1000000 };
 
@@ -318,9 +315,8 @@ TEST(random_queues_are_told_consistently)
 
                 if ((r & 1) == 0)
                     continue;
-                (void)snprintf(item, sizeof(item), "%c%d%s%s ", name,
-                               (int)(r >> 1 & 1), (r & 4) != 0 ? "H" : "",
-                               (r & 8) != 0 ? "S" : "");
+                PRINT(item, "%c%d%s%s ", name, (int)(r >> 1 & 1),
+                      (r & 4) != 0 ? "H" : "", (r & 8) != 0 ? "S" : "");
                 (void)strncat(texts[look_number], item, 63);
             }
         }
@@ -335,8 +331,8 @@ TEST(random_queues_are_told_consistently)
 
             if (strchr(texts[0], second->names[k][0]) != NULL)
                 continue;
-            (void)snprintf(want, sizeof(want), "queued %s", second->names[k]);
-            assert_non_null(strstr(told, want));
+            PRINT(want, "queued %s", second->names[k]);
+            assert_has(told, want);
             events++;
         }
         for (size_t k = 0; k < first->view.lock.count; k++) {
@@ -345,12 +341,12 @@ TEST(random_queues_are_told_consistently)
 
             if (strchr(texts[1], first->names[k][0]) != NULL)
                 continue;
-            (void)snprintf(gone, sizeof(gone), "gone %s", first->names[k]);
-            (void)snprintf(left, sizeof(left), "left %s", first->names[k]);
+            PRINT(gone, "gone %s", first->names[k]);
+            PRINT(left, "left %s", first->names[k]);
             assert_true((strstr(told, gone) != NULL) !=
                         (strstr(told, left) != NULL));
             if (first->nodes[k].holds)
-                assert_non_null(strstr(told, gone));
+                assert_has(told, gone);
             events++;
         }
         if (events > 0)

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of failures around zk-lockctl: each is reported in one line, with the
  * exit code of the manual. */
-#include "fixture.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "look.h"
 
@@ -21,7 +15,7 @@ static char file[] = "/tmp/zkrecipes-failures-XXXXXX";
 
 static int setup(void)
 {
-    (void)snprintf(root, sizeof(root), "%s", new_path());
+    PRINT(root, "%s", new_path());
     return admin_create(admin, root, NULL);
 }
 
@@ -92,7 +86,7 @@ TEST(without_a_quorum_it_is_69)
 
     assert_int_equal(ensemble_start(3, NULL, &e), SERVER_OK);
     look_on(ensemble_hosts(e));
-    assert_int_equal(look("ls /"), 0);
+    LOOK(0, "ls /");
     server_kill9(ensemble_server(e, 0));
     server_kill9(ensemble_server(e, 1));
     FAILS(69, "without a quorum", "ls", "--timeout", "2s");
@@ -123,8 +117,7 @@ TEST(a_silent_server_is_passed_over)
     char hosts[128];
     int fd;
 
-    (void)snprintf(hosts, sizeof(hosts), "127.0.0.1:%d,%s", silent_port(&fd),
-                   server_hosts(the_server));
+    PRINT(hosts, "127.0.0.1:%d,%s", silent_port(&fd), server_hosts(the_server));
     look_on(hosts);
     for (int i = 0; i < 6; i++) {
         if (look("ls --timeout 3s /") != 0)
@@ -149,9 +142,8 @@ TEST(a_lack_of_the_machine_is_70)
 {
     char command[512];
 
-    (void)snprintf(command, sizeof(command),
-                   "ulimit -s 100000000000 && exec %s ls --servers %s 2>&1",
-                   LOCKCTL, server_hosts(the_server));
+    PRINT(command, "ulimit -s 100000000000 && exec %s ls --servers %s 2>&1",
+          LOCKCTL, server_hosts(the_server));
     assert_int_equal(WEXITSTATUS(system(command)), 70);
 }
 #endif
@@ -161,11 +153,11 @@ TEST(a_command_that_cannot_be_started_is_125)
 {
     char command[512];
 
-    (void)snprintf(command, sizeof(command),
-                   "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; "
-                   "ulimit -n 4 && ASAN_OPTIONS=detect_leaks=0 exec %s run "
-                   "--servers %s %s true",
-                   LOCKCTL, server_hosts(the_server), below("lock"));
+    PRINT(command,
+          "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; "
+          "ulimit -n 4 && ASAN_OPTIONS=detect_leaks=0 exec %s run "
+          "--servers %s %s true",
+          LOCKCTL, server_hosts(the_server), below("lock"));
     assert_int_equal(WEXITSTATUS(system(command)), 125);
 }
 
@@ -211,7 +203,7 @@ TEST(a_forbidden_node_is_77)
     assert_int_equal(
         admin_create_flags(admin, node, "", ZOO_EPHEMERAL, NULL, 0), ZOK);
     assert_int_equal(admin_exists(admin, node, &stat), ZOK);
-    (void)snprintf(token, sizeof(token), "%lld", (long long)stat.czxid);
+    PRINT(token, "%lld", (long long)stat.czxid);
     permit(node, ZOO_PERM_READ);
     FAILS(77, "not permitted", "revoke", "-q", "--anyway", lock);
     permit(lock, ZOO_PERM_ALL & ~ZOO_PERM_DELETE);
@@ -239,16 +231,16 @@ TEST(an_unreadable_tree_is_not_an_empty_one)
     char closed[128];
     char note[256];
 
-    (void)snprintf(closed, sizeof(closed), "%s", below("closed"));
-    (void)snprintf(note, sizeof(note),
-                   "%s could not be looked at: ZNOAUTH: not permitted; "
-                   "see --auth-file\n",
-                   closed);
+    PRINT(closed, "%s", below("closed"));
+    PRINT(note,
+          "%s could not be looked at: ZNOAUTH: not permitted; "
+          "see --auth-file\n",
+          closed);
     assert_int_equal(admin_create(admin, closed, NULL), ZOK);
     assert_int_equal(admin_create(admin, below("closed/lock-0000000000"), ""),
                      ZOK);
     permit(closed, ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+    for (size_t i = 0; i < COUNT(verbs); i++) {
         assert_int_equal(look_at((const char *[]){ verbs[i], root, NULL }), 77);
         assert_err(note);
         assert_err("no locks seen, but some nodes may not be read\n");
@@ -279,8 +271,7 @@ static void assert_json_error(const json_t *error, int code, const char *name,
     const json_t *given = json_object_get(error, "cause");
 
     assert_int_equal(json_integer_value(json_object_get(error, "code")), code);
-    assert_string_equal(json_string_value(json_object_get(error, "name")),
-                        name);
+    assert_word(error, "name", name);
     if (cause == NULL)
         assert_true(json_is_null(given));
     else
@@ -294,16 +285,14 @@ static void fails_in_json(int code, const char *name, const char *cause,
                           const char *words)
 {
     static const char *const formats[] = { "json", "jsonl" };
-    char line[512];
 
     for (size_t i = 0; i < 2; i++) {
         json_t *all;
 
-        (void)snprintf(line, sizeof(line), "%s -o %s", words, formats[i]);
-        assert_int_equal(look(line), code);
+        LOOK(code, "%s -o %s", words, formats[i]);
         all = json_loads(look_out, 0, NULL);
         if (all == NULL)
-            fail_msg("%s: no JSON: %s", line, look_out);
+            fail_msg("%s: no JSON: %s", words, look_out);
         look_assert_schema(i == 0 ? "failure" : "line");
         assert_json_error(json_object_get(all, "error"), code, name, cause);
         json_decref(all);
@@ -315,13 +304,13 @@ TEST(with_json_failures_are_json)
 {
     char words[256];
 
-    (void)snprintf(words, sizeof(words), "show %s/nothing", root);
+    PRINT(words, "show %s/nothing", root);
     fails_in_json(65, "not_a_lock", NULL, words);
-    (void)snprintf(words, sizeof(words), "break --yes %s", root);
+    PRINT(words, "break --yes %s", root);
     fails_in_json(64, "usage", NULL, words);
     assert_int_equal(admin_create(admin, below("shut"), NULL), ZOK);
     permit(below("shut"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    (void)snprintf(words, sizeof(words), "check --free %s/shut", root);
+    PRINT(words, "check --free %s/shut", root);
     fails_in_json(77, "forbidden", "ZNOAUTH", words);
     permit(below("shut"), ZOO_PERM_ALL);
     fails_in_json(69, "unavailable", "ZKR_EREFUSED",
@@ -332,7 +321,7 @@ TEST(with_json_failures_are_json)
 /* JSON of run itself would be taken for output of the command. */
 TEST(run_writes_no_json)
 {
-    assert_int_equal(look("run -o json --servers 127.0.0.1:1 -n a true"), 69);
+    LOOK(69, "run -o json --servers 127.0.0.1:1 -n a true");
     assert_string_equal(look_out, "");
 }
 
@@ -342,12 +331,12 @@ TEST(an_answer_is_not_followed_by_an_error)
 
     assert_int_equal(admin_create(admin, below("shut"), NULL), ZOK);
     permit(below("shut"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    (void)snprintf(words, sizeof(words), "ls %s -o json", root);
-    assert_int_equal(look(words), 77);
+    PRINT(words, "ls %s -o json", root);
+    LOOK(77, "%s", words);
     assert_int_equal(json_array_size(look_items("LockList")), 0);
     permit(below("shut"), ZOO_PERM_ALL);
-    (void)snprintf(words, sizeof(words), "wait --held -w 0 %s/x -o json", root);
-    assert_int_equal(look(words), 75);
+    PRINT(words, "wait --held -w 0 %s/x -o json", root);
+    LOOK(75, "%s", words);
     assert_int_equal(json_array_size(look_items("LockList")), 1);
 }
 
@@ -428,10 +417,10 @@ TEST(credentials_open_what_is_closed)
     assert_int_equal(look_at((const char *const[]){ "run", "--auth-file", file,
                                                     lock, "true", NULL }),
                      0);
-    (void)snprintf(command, sizeof(command),
-                   "printf digest:me:secret | %s ls --servers %s --auth-file "
-                   "/dev/fd/0 %s 2>&1",
-                   LOCKCTL, server_hosts(the_server), lock);
+    PRINT(command,
+          "printf digest:me:secret | %s ls --servers %s --auth-file "
+          "/dev/fd/0 %s 2>&1",
+          LOCKCTL, server_hosts(the_server), lock);
     assert_int_equal(WEXITSTATUS(system(command)), 0);
     assert_int_equal(admin_delete(admin, lock), ZOK);
 }
@@ -454,11 +443,11 @@ TEST(a_wrong_option_is_named_with_its_verb)
     FAILS(64, "zk-lockctl run: -w: 'x' is not a duration", "run", "-w", "x");
     FAILS(64, "zk-lockctl: --bogus is no option; see zk-lockctl --help",
           "--bogus", "ls");
-    assert_int_equal(look("ls --bogus -o json"), 64);
+    LOOK(64, "ls --bogus -o json");
     look_assert_schema("failure");
-    assert_non_null(strstr(look_out, "--bogus is no option"));
-    assert_int_equal(look("ls x -o json --bogus"), 64);
-    assert_non_null(strstr(look_out, "--bogus is no option"));
+    assert_has(look_out, "--bogus is no option");
+    LOOK(64, "ls x -o json --bogus");
+    assert_has(look_out, "--bogus is no option");
 }
 
 int main(void)

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of who begins to hold: of a few of a queue the same is told as of the
  * whole, whatever comes and goes. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/arrange.h"
 #include "model/front.h"
+#include "texts.h"
 #include "unit.h"
 
 enum { CONTENDERS_MAX = 12, CHANGES = 20000 };
@@ -56,8 +54,7 @@ static void come(bool semaphore)
     if (kind == 0)
         (void)strcpy(name, names[kind]);
     else
-        (void)snprintf(name, sizeof(name), "%s%010d", names[kind],
-                       (int)below(6));
+        PRINT(name, "%s%010d", names[kind], (int)below(6));
     if (count == CONTENDERS_MAX || pasts_stay(&pasts, past, name) != NULL)
         return;
     stay = stay_new(past->path, name, "", 0);
@@ -149,7 +146,7 @@ TEST(only_the_front_of_a_long_queue_is_asked)
         char name[32];
         struct stay *stay;
 
-        (void)snprintf(name, sizeof(name), "lock-%010d", i);
+        PRINT(name, "lock-%010d", i);
         stay = stay_new(past->path, name, "", 0);
         assert_non_null(stay);
         stay->node.session_id = 1;

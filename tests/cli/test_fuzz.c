@@ -4,15 +4,10 @@
  *
  * ZKR_SEED repeats a run, ZKR_FUZZ_MS is how long it goes on (6000), and
  * ZKR_FUZZ_CHILDREN how large a directory is (600). */
-#include "fixture.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <zookeeper/zookeeper.h>
 
@@ -262,7 +257,7 @@ static void make_lock(void)
     if (below(2) == 0)
         make_name(name);
     else
-        (void)snprintf(name, sizeof(name), "%s%zu", strange(), lock_count);
+        PRINT(name, "%s%zu", strange(), lock_count);
     (void)snprintf(lock, sizeof(locks[0]), "%s/%s", root, name);
     if (admin_create(admin, lock, "") != ZOK)
         return;
@@ -271,7 +266,7 @@ static void make_lock(void)
         bool ephemeral = below(4) > 0;
 
         make_name(name);
-        (void)snprintf(full, sizeof(full), "%s/%s", lock, name);
+        PRINT(full, "%s/%s", lock, name);
         if (put(owners[below(OWNERS)], full, ephemeral ? ZOO_EPHEMERAL : 0) &&
             !ephemeral && below(2) == 0) {
             (void)strcat(full, "/lock-0000000000");
@@ -282,7 +277,7 @@ static void make_lock(void)
 
 static int setup(void)
 {
-    (void)snprintf(root, sizeof(root), "%s", new_path());
+    PRINT(root, "%s", new_path());
     lock_count = 0;
     return admin_create(admin, root, NULL);
 }
@@ -400,7 +395,7 @@ static void split(const char *words, const char *lock, const char *args[20])
     char *rest = NULL;
     size_t n = 0;
 
-    (void)snprintf(copy, sizeof(copy), "%s", words);
+    PRINT(copy, "%s", words);
     for (char *w = strtok_r(copy, " ", &rest); w != NULL && n < 14;
          w = strtok_r(NULL, " ", &rest))
         args[n++] = w;
@@ -467,8 +462,7 @@ static const char *a_token(const char *lock)
     if (json_array_size(holders) == 0)
         return NULL;
     holder = json_array_get(holders, below(json_array_size(holders)));
-    (void)snprintf(token, sizeof(token), "%s",
-                   json_string_value(json_object_get(holder, "token")));
+    PRINT(token, "%s", json_string_value(json_object_get(holder, "token")));
     return token;
 }
 
@@ -498,9 +492,9 @@ static void make_round(void)
 {
     static char one[128];
 
-    (void)snprintf(one, sizeof(one), "%s/a", root);
+    PRINT(one, "%s/a", root);
     assert_int_equal(admin_create(admin, one, ""), ZOK);
-    (void)snprintf(one, sizeof(one), "%s/a/lock-0000000000", root);
+    PRINT(one, "%s/a/lock-0000000000", root);
     assert_int_equal(admin_create(admin, one, ""), ZOK);
     for (size_t i = 0; i < 2 * LOCKS_MAX && lock_count < LOCKS_MAX; i++)
         make_lock();
@@ -527,7 +521,7 @@ TEST(nothing_hostile_comes_out)
                       (unsigned long long)seed);
         make_round();
         for (size_t i = 0; i < 12; i++)
-            assert_look(&looks[next++ % (sizeof(looks) / sizeof(looks[0]))],
+            assert_look(&looks[next++ % (COUNT(looks))],
                         locks[below(lock_count)]);
         for (size_t i = 0; i < 2; i++)
             assert_break(locks[below(lock_count)]);
@@ -549,16 +543,15 @@ TEST(a_huge_directory_is_cut_with_a_note)
 
     assert_int_equal(admin_open(server_hosts(the_server), &owner), ZOK);
     for (size_t i = 0; i < children; i++) {
-        (void)snprintf(full, sizeof(full), "%s/x-%zx-%010zu", root, i, i / 2);
+        PRINT(full, "%s/x-%zx-%010zu", root, i, i / 2);
         assert_int_equal(admin_create_bytes(owner, full, "", 0, ZOO_EPHEMERAL),
                          ZOK);
     }
     assert_int_equal(look_at(show), 0);
-    (void)snprintf(full, sizeof(full), "only %s of %zu children are", limit,
-                   children);
-    assert_non_null(strstr(look_err, full));
+    PRINT(full, "only %s of %zu children are", limit, children);
+    assert_has(look_err, full);
     assert_harmless(look_out_fd, false);
-    for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
+    for (size_t i = 0; i < COUNT(looks); i++) {
         if (strstr(looks[i].words, "json") == NULL)
             assert_look(&looks[i], root);
     }

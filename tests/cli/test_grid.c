@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of columns on a screen: which fit, and which are cut. */
 #include "text/grid.h"
+#include "texts.h"
 #include "unit.h"
 
 #include <locale.h>
-#include <string.h>
 
 static const struct grid_column columns[] = {
     { "NAME", 6, 0, .flexible = true, .tail = true },

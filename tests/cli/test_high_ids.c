@@ -4,12 +4,6 @@
 #include "start_run.h"
 #include "test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <jansson.h>
-
 #include "server_private.h"
 
 enum { SERVER_ID = 200 };
@@ -119,8 +113,7 @@ TEST(a_run_inside_knows_those_around_it)
     const char *path = new_path();
     char script[512];
 
-    (void)snprintf(script, sizeof(script), "%s run --servers %s %s true",
-                   LOCKCTL, hosts, path);
+    PRINT(script, "%s run --servers %s %s true", LOCKCTL, hosts, path);
     START_FOR(&cli, "10s", hosts, path, "-c", script);
     assert_int_equal(cli_end(&cli), 64);
     assert_said(&cli, "wait for itself");
@@ -135,8 +128,7 @@ static int start_once(void)
     char peer[64];
     int rc;
 
-    (void)snprintf(peer, sizeof(peer), "server.%d=127.0.0.1:%d:%d\n", SERVER_ID,
-                   port + 1, port + 2);
+    PRINT(peer, "server.%d=127.0.0.1:%d:%d\n", SERVER_ID, port + 1, port + 2);
     rc = server_prepare(&opts, port, SERVER_ID, peer, &the_server);
     if (rc == SERVER_OK)
         rc = server_spawn(the_server);
@@ -177,7 +169,7 @@ int main(void)
         return 77;
     if (cli_setup() != 0 || start_server() != SERVER_OK)
         return 1;
-    (void)snprintf(hosts, sizeof(hosts), "%s", server_hosts(the_server));
+    PRINT(hosts, "%s", server_hosts(the_server));
     rc = run_group();
     admin_close(admin);
     server_stop(the_server);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the history out of transaction logs, on logs made by hand. */
-#include <stdlib.h>
-#include <string.h>
 
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/lockctl.h"
 #include "model/history.h"
+#include "texts.h"
 #include "txn_file.h"
 #include "unit.h"
 
@@ -29,7 +28,7 @@ static struct txnlogs logs;
 
 static const char *in_dir(const char *name)
 {
-    (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
+    PRINT(path, "%s/%s", dir, name);
     return path;
 }
 
@@ -53,7 +52,7 @@ static int teardown(void)
         stay_free(stays[i]);
     history_free(history);
     txnlogs_done(&logs);
-    (void)snprintf(command, sizeof(command), "rm -r %s", dir);
+    PRINT(command, "rm -r %s", dir);
     return system(command);
 }
 
@@ -207,7 +206,7 @@ TEST(all_nodes_of_a_session_go_with_it)
     char node[64];
 
     for (int i = 0; i < 20; i++) {
-        (void)snprintf(node, sizeof(node), "/l%d/lock-%010d", i, 0);
+        PRINT(node, "/l%d/lock-%010d", i, 0);
         create(1 + i % 3, node);
     }
     delete_node(1, "/l3/lock-0000000000");
@@ -581,7 +580,7 @@ TEST(records_behind_a_torn_one_are_read)
     assert_int_equal(stay_count, 2);
     assert_int_equal(gap_count, 0);
     assert_int_equal(logs.notes.count, 1);
-    assert_non_null(strstr(logs.notes.texts[0], "damaged record at byte"));
+    assert_has(logs.notes.texts[0], "damaged record at byte");
 }
 
 /* Each of these twelve bytes may begin a record that ends with a 'B', and all
@@ -642,8 +641,8 @@ TEST(other_files_are_refused)
     assert_int_equal(txnlogs_add(&logs, in_dir("missing")), EX_NOINPUT);
     assert_int_equal(mkdir(in_dir("empty"), 0700), 0);
     assert_int_equal(txnlogs_add(&logs, in_dir("empty")), EX_NOINPUT);
-    assert_non_null(strstr(lockctl_failure()->message,
-                           "nor has its version-2 (--from takes the "
-                           "dataLogDir or dataDir of zoo.cfg)"));
+    assert_has(lockctl_failure()->message,
+               "nor has its version-2 (--from takes the "
+               "dataLogDir or dataDir of zoo.cfg)");
     log_end(file);
 }

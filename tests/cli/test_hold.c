@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl hold and release, in scripts of real shells. */
-#include "fixture.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "cli.h"
 #include "look.h"
 
 static const char *const shells[] = { "/bin/bash", "/bin/dash", "/bin/zsh" };
-enum { SHELLS = sizeof(shells) / sizeof(shells[0]) };
+enum { SHELLS = COUNT(shells) };
 
 static struct cli cli;
 static const char *path;
@@ -27,7 +19,7 @@ static char broken[128];
 static int setup(void)
 {
     path = new_path();
-    (void)snprintf(other, sizeof(other), "%s-other", path);
+    PRINT(other, "%s-other", path);
     assert_int_equal(setenv("L", LOCKCTL, 1), 0);
     assert_int_equal(
         setenv("H", LOCKCTL " hold --session-timeout=20s --kill-grace=600ms",
@@ -60,18 +52,6 @@ static int run(const char *script)
 {
     start(script);
     return cli_end(&cli);
-}
-
-static void assert_said(const char *text)
-{
-    if (strstr(cli_said(&cli), text) == NULL)
-        fail_msg("it has not said '%s' but: %s", text, cli_said(&cli));
-}
-
-static void assert_not_said(const char *text)
-{
-    if (strstr(cli_said(&cli), text) != NULL)
-        fail_msg("it has said: %s", cli_said(&cli));
 }
 
 /* For each shell that is installed. */
@@ -116,8 +96,8 @@ static void hold_and_release(const char *shell)
     cli_wait_said(&cli, "release ");
     assert_int_equal(count_children(path), 0);
     (void)cli_end(&cli);
-    assert_said("0 /");
-    assert_said("check 0\ncheck 0\nrelease 0\n");
+    assert_has(cli_said(&cli), "0 /");
+    assert_has(cli_said(&cli), "check 0\ncheck 0\nrelease 0\n");
 }
 
 TEST(a_script_holds_and_releases)
@@ -160,7 +140,7 @@ TEST(it_belongs_to_the_shell_that_evaluates_it)
     wait_children(path, 0);
     start("(" HOLD "$L hold --check; echo check $?); echo out; read -r line");
     cli_wait_said(&cli, "out\n");
-    assert_said("check 0\n");
+    assert_has(cli_said(&cli), "check 0\n");
     wait_children(path, 0);
     (void)cli_end(&cli);
     start("$H --pid $$ $P >\"$F\"; . \"$F\"; "
@@ -184,18 +164,18 @@ TEST(a_shell_that_does_not_read_holds_nothing)
     cli_wait_said(&cli, "closed\n");
     assert_int_equal(cli_end(&holder), 0);
     cli_wait_said(&cli, "code 64\n");
-    assert_said("no shell above this process reads its output");
+    assert_has(cli_said(&cli), "no shell above this process reads its output");
     wait_children(path, 0);
     (void)cli_end(&cli);
-    assert_said("(exit 64);\n");
+    assert_has(cli_said(&cli), "(exit 64);\n");
 }
 
 TEST(a_hold_without_a_shell_gets_nothing)
 {
     assert_int_equal(run("$H $P sleep 1"), 64);
-    assert_said("hold takes no command; zk-lockctl run does");
+    assert_has(cli_said(&cli), "hold takes no command; zk-lockctl run does");
     assert_int_equal(run("$H --pid 4194304 $P"), 64);
-    assert_said("there is no process 4194304");
+    assert_has(cli_said(&cli), "there is no process 4194304");
     assert_int_equal(run("$H"), 64);
     assert_int_equal(run("$H --on-loss=pray $P"), 64);
     assert_int_equal(run("set -e; eval \"$($H -E 0 $P)\""), 64);
@@ -211,11 +191,11 @@ static void not_acquired(const char *shell)
 {
     start_in(shell, "set -e; eval \"$($H -n $P)\"; echo started");
     assert_int_equal(cli_end(&cli), 75);
-    assert_said("not acquired: /");
-    assert_not_said("started");
+    assert_has(cli_said(&cli), "not acquired: /");
+    assert_lacks(cli_said(&cli), "started");
     start_in(shell, HOLD_OR("-w 100ms -E 9") "echo started");
     assert_int_equal(cli_end(&cli), 9);
-    assert_not_said("started");
+    assert_lacks(cli_said(&cli), "started");
 }
 
 TEST(a_lock_that_is_taken_is_not_held)
@@ -239,7 +219,7 @@ static void kill_the_front(const char *shell)
     wait_children(path, 2);
     assert_int_equal(kill(wait_front(), SIGKILL), 0);
     assert_int_not_equal(cli_end(&cli), 0);
-    assert_not_said("started");
+    assert_lacks(cli_said(&cli), "started");
     wait_children(path, 1);
 }
 
@@ -268,8 +248,8 @@ TEST(a_lock_that_may_have_been_printed_is_kept)
                         "is kept until the end of bash (");
     assert_int_equal(count_children(path), 1);
     assert_int_equal(cli_end(&cli), 0);
-    assert_said("check 0\n");
-    assert_said("release 0\n");
+    assert_has(cli_said(&cli), "check 0\n");
+    assert_has(cli_said(&cli), "release 0\n");
     assert_int_equal(count_children(path), 0);
     start("exec 3>/dev/full; eval \"$($H --pid $$ $P >&3)\"; echo $?; "
           "read -r line");
@@ -303,9 +283,8 @@ static void does_not_go_on(const char *shell, const char *set, size_t i)
     char script[256];
     int code;
 
-    (void)snprintf(script, sizeof(script),
-                   "%seval \"$(%s || echo exit $?)\"; echo went on", set,
-                   failures[i].hold);
+    PRINT(script, "%seval \"$(%s || echo exit $?)\"; echo went on", set,
+          failures[i].hold);
     start_in(shell, script);
     code = cli_end(&cli);
     if (code != failures[i].code || strstr(cli_said(&cli), "went on") != NULL)
@@ -315,7 +294,7 @@ static void does_not_go_on(const char *shell, const char *set, size_t i)
 
 static void fail_in_all_ways(const char *shell)
 {
-    for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
+    for (size_t i = 0; i < COUNT(failures); i++) {
         does_not_go_on(shell, "", i);
         does_not_go_on(shell, "set -e; ", i);
     }
@@ -347,7 +326,7 @@ TEST(it_waits_for_its_turn)
     hold_it();
     start(HOLD "echo held; read -r line");
     cli_wait_said(&cli, "waiting: /");
-    assert_not_said("held\n");
+    assert_lacks(cli_said(&cli), "held\n");
     assert_int_equal(cli_end(&holder), 0);
     cli_wait_said(&cli, "held\n");
     assert_int_equal(cli_end(&cli), 1); /* of read */
@@ -362,9 +341,9 @@ static void lose(const char *shell)
     cli_wait_said(&cli, "held\n");
     delete_nth_child(path, 0);
     assert_int_equal(cli_end(&cli), 128 + SIGTERM);
-    assert_said("LOCK LOST: somebody has deleted its node, /");
-    assert_said("; TERM to ");
-    assert_not_said("went on");
+    assert_has(cli_said(&cli), "LOCK LOST: somebody has deleted its node, /");
+    assert_has(cli_said(&cli), "; TERM to ");
+    assert_lacks(cli_said(&cli), "went on");
 }
 
 TEST(the_shell_gets_a_TERM)
@@ -410,8 +389,8 @@ TEST(a_trap_may_clean_up)
     cli_wait_said(&cli, "held\n");
     delete_nth_child(path, 0);
     assert_int_equal(cli_end(&cli), 5);
-    assert_said("check 79\n");
-    assert_said("release 79\n");
+    assert_has(cli_said(&cli), "check 79\n");
+    assert_has(cli_said(&cli), "release 79\n");
 }
 
 /* Regression: what a trap had started got TERM while all was looked at again.
@@ -424,8 +403,8 @@ TEST(what_a_trap_starts_gets_no_TERM)
     cli_wait_said(&cli, "held\n");
     delete_nth_child(path, 0);
     assert_int_equal(cli_end(&cli), 5);
-    assert_said("check 79\n");
-    assert_said("cleaned up 0\n");
+    assert_has(cli_said(&cli), "check 79\n");
+    assert_has(cli_said(&cli), "cleaned up 0\n");
 }
 
 TEST(a_shell_that_does_not_end_may_be_killed)
@@ -436,7 +415,7 @@ TEST(a_shell_that_does_not_end_may_be_killed)
     cli_wait_said(&cli, "held\n");
     delete_nth_child(path, 0);
     assert_int_equal(cli_end(&cli), 128 + SIGKILL);
-    assert_said("; KILL to ");
+    assert_has(cli_said(&cli), "; KILL to ");
 }
 
 /* Regression: when the shell had ended by TERM, children that ignored TERM
@@ -451,7 +430,7 @@ TEST(children_of_an_ended_shell_are_killed)
     cli_wait_said(&cli, "deaf ");
     child = (pid_t)atoi(strstr(cli_said(&cli), "deaf ") + strlen("deaf "));
     assert_int_equal(cli_end(&cli), 128 + SIGTERM);
-    assert_said("--max-hold is over; TERM to ");
+    assert_has(cli_said(&cli), "--max-hold is over; TERM to ");
     wait_children(path, 0);
     assert_true(process_state(child) == 0 || process_state(child) == 'Z');
 }
@@ -465,8 +444,8 @@ TEST(a_script_may_look_for_itself)
     cli_wait_said(&cli, "held\n");
     delete_nth_child(path, 0);
     assert_int_equal(cli_end(&cli), 0);
-    assert_said("release 79\n");
-    assert_said("LOCK LOST: ");
+    assert_has(cli_said(&cli), "release 79\n");
+    assert_has(cli_said(&cli), "LOCK LOST: ");
 }
 
 /* The shell is told while the lease still runs. */
@@ -477,7 +456,8 @@ TEST(silent_servers_are_a_loss)
     server_pause(the_server);
     assert_int_equal(cli_end(&cli), 128 + SIGTERM);
     server_resume(the_server);
-    assert_said("LOCK LOST: the servers do not answer, and the lease ends in ");
+    assert_has(cli_said(&cli),
+               "LOCK LOST: the servers do not answer, and the lease ends in ");
     wait_children(path, 0);
 }
 
@@ -492,9 +472,10 @@ TEST(a_loss_is_told_later_as_past)
     cli_wait_said(&cli, "LOCK LOST: the servers do not answer, and the lease ");
     server_resume(the_server);
     assert_int_equal(cli_end(&cli), 0);
-    assert_said("LOCK LOST at 20");
-    assert_said("Z: the servers did not answer, and the lease was to end ");
-    assert_said("release 79\n");
+    assert_has(cli_said(&cli), "LOCK LOST at 20");
+    assert_has(cli_said(&cli),
+               "Z: the servers did not answer, and the lease was to end ");
+    assert_has(cli_said(&cli), "release 79\n");
     wait_children(path, 0);
 }
 
@@ -509,19 +490,19 @@ TEST(its_time_may_be_limited)
     cli_wait_said(&cli, "over\n");
     wait_children(path, 0);
     assert_int_equal(cli_end(&cli), 0);
-    assert_said("--max-hold is over");
-    assert_said("zk-lockctl: --max-hold was over at 20");
-    assert_said("release 81\n");
+    assert_has(cli_said(&cli), "--max-hold is over");
+    assert_has(cli_said(&cli), "zk-lockctl: --max-hold was over at 20");
+    assert_has(cli_said(&cli), "release 81\n");
     start(HOLD_OR("--max-hold=1s") "sleep 1000");
     assert_int_equal(cli_end(&cli), 128 + SIGTERM);
-    assert_said("--max-hold is over; TERM to ");
+    assert_has(cli_said(&cli), "--max-hold is over; TERM to ");
 }
 
 static void revoke_it(void)
 {
     char words[256];
 
-    (void)snprintf(words, sizeof(words), "revoke -w 0s %s", path);
+    PRINT(words, "revoke -w 0s %s", path);
     (void)look(words);
 }
 
@@ -532,9 +513,9 @@ TEST(it_may_be_asked_for)
     cli_wait_said(&cli, "held\n");
     revoke_it();
     assert_int_equal(cli_end(&cli), 5);
-    assert_said("somebody asks for the lock; TERM to ");
-    assert_said("zk-lockctl: somebody asked for the lock at 20");
-    assert_said("release 80\n");
+    assert_has(cli_said(&cli), "somebody asks for the lock; TERM to ");
+    assert_has(cli_said(&cli), "zk-lockctl: somebody asked for the lock at 20");
+    assert_has(cli_said(&cli), "release 80\n");
     start(HOLD "echo held; read -r line; $L release");
     cli_wait_said(&cli, "held\n");
     revoke_it();
@@ -556,7 +537,7 @@ TEST(locks_are_released_by_name_or_the_newest_first)
     assert_int_equal(count_children(path), 0);
     assert_int_equal(count_children(other), 1);
     assert_int_equal(cli_end(&cli), 0);
-    assert_said("release 0\n");
+    assert_has(cli_said(&cli), "release 0\n");
     assert_int_equal(count_children(other), 0);
     start("eval \"$($H $P --and $Q)\"; echo \"$ZKLOCK_PATH\"; read -r line; "
           "$L release $P");
@@ -585,28 +566,29 @@ TEST(one_lock_does_not_answer_for_another)
                               "$L hold --check; echo check $?; "
                               "$L release $P"),
                      0);
-    assert_said("release 79\n");
-    assert_said("check 79\n");
+    assert_has(cli_said(&cli), "release 79\n");
+    assert_has(cli_said(&cli), "check 79\n");
     assert_int_equal(run("eval \"$($L hold --session-timeout=40s $Q)\"; " KEEPER
                          "kill -STOP $pid; $L hold --check; echo check $?; "
                          "kill -CONT $pid; $L release"),
                      0);
-    assert_said("does not answer");
-    assert_said("check 79\n");
+    assert_has(cli_said(&cli), "does not answer");
+    assert_has(cli_said(&cli), "check 79\n");
     assert_int_equal(run(HOLD "$L release --chroot /other $P"), 64);
-    assert_said("no server is asked");
+    assert_has(cli_said(&cli), "no server is asked");
 }
 
 TEST(a_lock_that_is_not_held_is_not_released)
 {
     assert_int_equal(run("$L release"), 1);
-    assert_said("no lock is held for this shell");
+    assert_has(cli_said(&cli), "no lock is held for this shell");
     assert_int_equal(run("$L hold --check"), 1);
     assert_int_equal(run("ZKLOCK_HOLDS=none $L release"), 1);
     assert_int_equal(run(HOLD "$L release $Q"), 1);
-    assert_said("-other is not held for this shell");
+    assert_has(cli_said(&cli), "-other is not held for this shell");
     assert_int_equal(run(HOLD "$L release; $L release"), 79);
-    assert_said("the lock is not held any more: it was given back before, or ");
+    assert_has(cli_said(&cli),
+               "the lock is not held any more: it was given back before, or ");
 }
 
 /* Its variables stay in the shell. */
@@ -623,19 +605,19 @@ TEST(a_released_lock_is_not_around_the_next)
         assert_non_null(innermost);
         assert_int_equal(strncmp(all, innermost + 1, (size_t)(innermost - all)),
                          0);
-        assert_non_null(strstr(all, ",.\n"));
+        assert_has(all, ",.\n");
     }
 }
 
 TEST(inside_of_itself_it_is_refused)
 {
     assert_int_equal(run(HOLD "$L run $P true"), 64);
-    assert_said("you hold /");
+    assert_has(cli_said(&cli), "you hold /");
     assert_int_equal(run(HOLD "$L run -n $P true"), 75);
     assert_int_equal(run(HOLD "eval \"$($H $P)\""), 64);
-    assert_said("you hold /");
+    assert_has(cli_said(&cli), "you hold /");
     assert_int_equal(run("$L run $P sh -c 'eval \"$($H $P)\"'"), 64);
-    assert_said("you hold /");
+    assert_has(cli_said(&cli), "you hold /");
     assert_int_equal(run(HOLD "$L run $Q sh -c '$L release $P'"), 0);
     wait_children(path, 0);
     assert_int_equal(run("$L run $P sh -c 'eval \"$($H $Q)\"; exit 3'"), 3);
@@ -657,8 +639,8 @@ TEST(two_that_wait_for_each_other_are_found)
     assert_int_equal(write(cli.in, "\n", 1), 1);
     wait_children(path, 2);
     wait_children(other, 2);
-    (void)snprintf(words, sizeof(words), "deadlocks %s %s", path, other);
-    assert_int_equal(look(words), 1);
+    PRINT(words, "deadlocks %s %s", path, other);
+    LOOK(1, "%s", words);
     assert_int_equal(kill(first.pid, SIGKILL), 0);
     assert_int_equal(cli_end(&first), 128 + SIGKILL);
     assert_int_equal(cli_end(&cli), 0);
@@ -684,27 +666,27 @@ TEST(others_are_shown_the_script)
         assert_true(fputs(lines[i], f) >= 0);
     assert_int_equal(fclose(f), 0);
     assert_int_equal(chmod(file, 0700), 0);
-    (void)snprintf(words, sizeof(words), "show -o wide %s", path);
+    PRINT(words, "show -o wide %s", path);
     cli_start(&cli, "/bin/bash", args);
     cli_wait_said(&cli, "held\n");
-    assert_int_equal(look(words), 0);
-    assert_non_null(strstr(look_out, "/release.sh production ("));
+    LOOK(0, "%s", words);
+    assert_has(look_out, "/release.sh production (");
     (void)cli_end(&cli);
     cli_start(&cli, file, args + 1); /* by its first line */
     cli_wait_said(&cli, "held\n");
-    assert_int_equal(look(words), 0);
-    assert_non_null(strstr(look_out, "/release.sh production ("));
+    LOOK(0, "%s", words);
+    assert_has(look_out, "/release.sh production (");
     (void)cli_end(&cli);
     cli_start(&cli, "/bin/bash", secret);
     cli_wait_said(&cli, "held\n");
-    assert_int_equal(look(words), 0);
-    assert_non_null(strstr(look_out, "release.sh ("));
-    assert_null(strstr(look_out, "secret"));
+    LOOK(0, "%s", words);
+    assert_has(look_out, "release.sh (");
+    assert_lacks(look_out, "secret");
     (void)cli_end(&cli);
     start(HOLD_OR("--why 'night-shift'") "echo held; read -r line");
     cli_wait_said(&cli, "held\n");
-    assert_int_equal(look(words), 0);
-    assert_non_null(strstr(look_out, "night-shift"));
+    LOOK(0, "%s", words);
+    assert_has(look_out, "night-shift");
     (void)cli_end(&cli);
 }
 
@@ -713,8 +695,7 @@ static void assert_looked(const char *before, const char *after)
 {
     char text[300];
 
-    (void)snprintf(text, sizeof(text), "%s (%d)%s", before, (int)cli.pid,
-                   after);
+    PRINT(text, "%s (%d)%s", before, (int)cli.pid, after);
     if (strstr(look_out, text) == NULL && strstr(look_err, text) == NULL)
         fail_msg("no '%s' in: %s%s", text, look_out, look_err);
 }
@@ -723,7 +704,7 @@ static int look_at_lock(const char *words)
 {
     char all[256];
 
-    (void)snprintf(all, sizeof(all), "%s %s", words, other);
+    PRINT(all, "%s %s", words, other);
     return look(all);
 }
 
@@ -736,8 +717,8 @@ TEST(others_find_the_way_to_the_shell)
     assert_int_equal(look_at_lock("show -o wide"), 0);
     assert_looked(" zk-lockctl hold nightly", " ");
     assert_int_equal(look_at_lock("revoke -w 0s"), 75);
-    assert_non_null(strstr(look_err, "zk-lockctl hold has not given it back "
-                                     "(it is connected from "));
+    assert_has(look_err, "zk-lockctl hold has not given it back "
+                         "(it is connected from ");
     assert_looked("; stop the shell that it holds the lock for, nightly",
                   ", or: zk-lockctl break ");
     (void)cli_end(&cli);
@@ -757,7 +738,8 @@ TEST(a_long_text_leaves_room_for_the_number)
     start("w=$(printf '%0200d' 7); eval \"$($H --why \"$w\" $Q)\"; "
           "echo held; read -r line");
     cli_wait_said(&cli, "held\n");
-    assert_said("--why: others are shown one line of at most 128 bytes: \"00");
+    assert_has(cli_said(&cli),
+               "--why: others are shown one line of at most 128 bytes: \"00");
     assert_int_equal(look_at_lock("show -o wide"), 0);
     assert_looked("00000...", " ");
     (void)cli_end(&cli);
@@ -773,7 +755,7 @@ TEST(no_pipe_of_the_script_stays_open)
             "for fd in 0 1 2 8; do readlink /proc/$pid/fd/$fd >&3; done; "
             "readlink /proc/$pid/cwd >&3; } 2>&1 | cat; exit 0"),
         0);
-    assert_said("/dev/null\n/dev/null\n/dev/null\n/");
+    assert_has(cli_said(&cli), "/dev/null\n/dev/null\n/dev/null\n/");
     /* Regression: its sockets took the places of closed ones, which it then let
      * go. */
     assert_int_equal(run("eval \"$($H $P <&- 2>&-)\"; $L release"), 0);
@@ -791,8 +773,8 @@ TEST(it_does_not_answer_to_other_users)
                               "\"$L\" release; echo other $?; "
                               "$L hold --check"),
                      0);
-    assert_said("the lock is not held any more: ");
-    assert_said("other 79\n");
+    assert_has(cli_said(&cli), "the lock is not held any more: ");
+    assert_has(cli_said(&cli), "other 79\n");
 }
 
 TEST(its_process_minds_no_signal)
@@ -811,9 +793,10 @@ TEST(its_process_minds_no_signal)
 static void kill_the_keeper(const char *script, int code, const char *said)
 {
     assert_int_equal(run(script), code);
-    assert_said("LOCK LOST: the process that kept it was killed");
-    assert_said(said);
-    assert_not_said("went on");
+    assert_has(cli_said(&cli),
+               "LOCK LOST: the process that kept it was killed");
+    assert_has(cli_said(&cli), said);
+    assert_lacks(cli_said(&cli), "went on");
     delete_nth_child(other, 0); /* the session has not timed out */
 }
 
@@ -835,7 +818,7 @@ TEST(the_shell_is_told_that_its_process_was_killed)
                                           "$L hold --check");
     cli_wait_said(&cli, "LOCK LOST: the process that kept it was killed\n");
     assert_int_equal(cli_end(&cli), 79);
-    assert_said("is not held any more");
+    assert_has(cli_said(&cli), "is not held any more");
     delete_nth_child(other, 0);
     /* nothing of it is left behind */
     start("eval \"$($H $Q)\"; " KEEPER "echo \"keeper $pid .\"; read -r line; "
@@ -848,7 +831,7 @@ TEST(the_shell_is_told_that_its_process_was_killed)
     cli_wait_said(&cli, "release\n");
     wait_process_gone(child);
     (void)cli_end(&cli);
-    assert_not_said("LOST");
+    assert_lacks(cli_said(&cli), "LOST");
 }
 
 /* Regression: the lease ran out, and nobody said so. */
@@ -866,10 +849,10 @@ TEST(the_shell_is_told_that_its_process_is_stopped)
     pid_t keeper;
 
     for (int i = 0; i < 2; i++) {
-        (void)snprintf(script, sizeof(script),
-                       "eval \"$($L hold --session-timeout=6s %s $Q)\"; " KEEPER
-                       "echo \"keeper $pid .\"; kill -STOP $pid; %s; exit 0",
-                       rows[i].option, rows[i].then);
+        PRINT(script,
+              "eval \"$($L hold --session-timeout=6s %s $Q)\"; " KEEPER
+              "echo \"keeper $pid .\"; kill -STOP $pid; %s; exit 0",
+              rows[i].option, rows[i].then);
         start(script);
         cli_wait_said(&cli, "LOCK LOST: the process that kept it did not run "
                             "until the lease was over");
@@ -890,11 +873,6 @@ TEST(a_process_that_runs_again_in_time_goes_on)
           "$L hold --check; echo check $?; $L release; echo release $?");
     cli_wait_said(&cli, "release 0\n");
     (void)cli_end(&cli);
-    assert_said("check 0\n");
-    assert_not_said("LOST");
-}
-
-int main(void)
-{
-    return cli_run(NULL, test_run_all);
+    assert_has(cli_said(&cli), "check 0\n");
+    assert_lacks(cli_said(&cli), "LOST");
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl hold in an interactive shell. */
-#include "fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "cli.h"
 #include "tmux.h"
 
 static const char *path;
@@ -22,7 +17,7 @@ static void wait_code(int code)
     char text[64];
 
     type_line("echo the co''de is $?.");
-    (void)snprintf(text, sizeof(text), "the code is %d.", code);
+    PRINT(text, "the code is %d.", code);
     tmux_wait(text);
     type_line("clear");
     tmux_wait_gone(text);
@@ -35,9 +30,8 @@ static int open_terminal(void)
 
     path = new_path();
     tmux_open(200, 30);
-    (void)snprintf(line, sizeof(line),
-                   "export ZK_SERVERS=%s L='%s' P='%s'; clear",
-                   server_hosts(the_server), LOCKCTL, path);
+    PRINT(line, "export ZK_SERVERS=%s L='%s' P='%s'; clear",
+          server_hosts(the_server), LOCKCTL, path);
     type_line(line);
     return 0;
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of what hold leaves in a shell: the list of holds, and values in
  * quotes. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/shell.h"
 #include "run/holds.h"
+#include "texts.h"
 #include "unit.h"
 
 static struct holds holds;
@@ -65,7 +63,7 @@ TEST(of_many_the_newest_are_kept)
 
     holds_read(&holds, NULL);
     for (int i = 1; i <= HOLDS_MAX + 3; i++) {
-        (void)snprintf(id, sizeof(id), "0x%016x-%016x", i, i);
+        PRINT(id, "0x%016x-%016x", i, i);
         holds_add(&holds, id);
     }
     assert_int_equal(holds.count, HOLDS_MAX);

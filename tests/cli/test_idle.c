@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of what watch, top and wait ask of the servers, on 2,000 locks: each
  * when it starts, nothing while nothing changes, and little for a change. */
-#include "cli.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <signal.h>
 #include <zookeeper/proto.h>
 
-#include "fixture.h"
 #include "proxy.h"
 #include "quiet.h"
 #include "tmux.h"
@@ -29,9 +22,9 @@ static void make_locks(void)
     char path[64];
 
     for (int i = 0; i < LOCKS; i++) {
-        (void)snprintf(path, sizeof(path), "/many/l%d", i);
+        PRINT(path, "/many/l%d", i);
         assert_int_equal(admin_create(admin, path, NULL), 0);
-        (void)snprintf(path, sizeof(path), "/many/l%d/lock-0000000000", i);
+        PRINT(path, "/many/l%d/lock-0000000000", i);
         if (i % 2 == 0)
             assert_int_equal(admin_create(admin, path, "x"), 0);
     }
@@ -93,7 +86,7 @@ TEST(watch_of_a_quiet_cluster_asks_nothing)
     assert_idle(1);
     assert_int_equal(kill(c.pid, SIGTERM), 0);
     assert_int_equal(cli_end(&c), 0);
-    assert_non_null(strstr(cli_said(&c), " /many/l1 "));
+    assert_has(cli_said(&c), " /many/l1 ");
 }
 
 TEST(the_screen_of_a_quiet_cluster_asks_nothing)
@@ -102,8 +95,8 @@ TEST(the_screen_of_a_quiet_cluster_asks_nothing)
 
     tmux_open(100, 24);
     proxy_reset_counts(proxy);
-    (void)snprintf(line, sizeof(line), "%s top --servers %s --interval 500ms",
-                   LOCKCTL, proxy_hosts(proxy));
+    PRINT(line, "%s top --servers %s --interval 500ms", LOCKCTL,
+          proxy_hosts(proxy));
     tmux_type(line);
     tmux_key("Enter");
     tmux_wait("/many/l0");
@@ -126,7 +119,7 @@ TEST(tables_of_a_quiet_cluster_ask_nothing)
     assert_idle(2);
     assert_int_equal(kill(c.pid, SIGTERM), 0);
     assert_int_equal(cli_end(&c), 0);
-    assert_non_null(strstr(cli_said(&c), " locks, "));
+    assert_has(cli_said(&c), " locks, ");
 }
 
 /* One list that tells of the change, and one look at the lock, with the node of

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl on queues that Curator and kazoo have made. */
-#include "fixture.h"
-
-#include <stdio.h>
-#include <string.h>
 
 #include "look.h"
 #include "worker.h"
@@ -39,7 +35,7 @@ static int stop_all(void)
 
 static int setup(void)
 {
-    (void)snprintf(path, sizeof(path), "%s", new_path());
+    PRINT(path, "%s", new_path());
     return 0;
 }
 
@@ -93,7 +89,7 @@ TEST(a_mixed_queue_is_shown_right)
                   " 2 wait zkrecipes exclusive pos 1 ok\n");
     assert_int_equal(
         look_at((const char *const[]){ "check", "--held", path, NULL }), 0);
-    assert_non_null(strstr(show("OWNER"), "kazoo1"));
+    assert_has(show("OWNER"), "kazoo1");
     worker_do(&curator, "released", "release write");
     worker_expect_held(&kazoo);
     wait_for_view("POS STATE DIALECT MODE BLOCKED-BY WATCH\n"
@@ -177,7 +173,7 @@ TEST(a_latch_of_both_is_shown_right)
                   " 1 wait ? exclusive pos 0 ok\n");
     assert_int_equal(
         look_at((const char *const[]){ "check", "--free", path, NULL }), 1);
-    assert_non_null(strstr(look_err, "is led by curator1"));
+    assert_has(look_err, "is led by curator1");
     worker_do(&curator, "released", "release write");
     worker_expect_held(&ours);
     worker_do(&ours, "released", "release write");
@@ -210,7 +206,7 @@ static void assert_own_node_is_found(struct worker *w, const char *layout,
 {
     char lock[128];
 
-    (void)snprintf(lock, sizeof(lock), "lock mutex %s %s", layout, path);
+    PRINT(lock, "lock mutex %s %s", layout, path);
     worker_do(w, "lock", "%s", lock);
     worker_acquire(w, "write");
     if (again)
@@ -225,7 +221,7 @@ static void assert_own_node_is_found(struct worker *w, const char *layout,
     assert_int_equal(look_verb("deadlocks", NULL, NULL), certain);
     assert_int_equal(look_verb("doctor", NULL, NULL), certain);
     if (!certain)
-        assert_non_null(strstr(look_err, "1 possible deadlock, such as of "));
+        assert_has(look_err, "1 possible deadlock, such as of ");
     assert_int_equal(look_verb("doctor", "--older", "1ms"), 1);
     if (strstr(look_out, certain ? ": deadlock: " : ": own-node: ") == NULL)
         fail_msg("%s: %s", w->name, look_out);
@@ -251,7 +247,7 @@ TEST(candidates_are_in_no_deadlock)
 
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     for (int i = 0; i < 2; i++) {
-        (void)snprintf(elections[i], sizeof(elections[i]), "%s/%d", path, i);
+        PRINT(elections[i], "%s/%d", path, i);
         worker_do(workers[i], "lock", "lock latch curator %s", elections[i]);
         worker_acquire(workers[i], "write");
     }

@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl lead, against a real server. */
-#include "fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <signal.h>
-#include <unistd.h>
-
-#include "cli.h"
 #include "look.h"
 
 #define START(c, ...)                                                          \
@@ -31,12 +22,6 @@ static int setup(void)
 
 FIXTURE(setup, NULL)
 
-static void assert_said(const char *text)
-{
-    if (strstr(cli_said(&cli), text) == NULL)
-        fail_msg("it has not said '%s' but: %s", text, cli_said(&cli));
-}
-
 TEST(a_command_runs_while_it_leads)
 {
     char words[256];
@@ -44,13 +29,13 @@ TEST(a_command_runs_while_it_leads)
     START(&cli, "--why", "night shift", path, "-c",
           "env; echo ready; read -r line; exit 7");
     cli_wait_said(&cli, "ready\n");
-    assert_said("ZKLOCK_KIND=leader\n");
-    assert_said("-latch-0000000000\n");
-    assert_said("ZKLOCK_TOKEN=");
-    (void)snprintf(words, sizeof(words), "show --no-4lw -o wide %s", path);
-    assert_int_equal(look(words), 0);
-    assert_non_null(strstr(look_golden(), "leader (zkrecipes) held"));
-    assert_non_null(strstr(look_out, "night shift"));
+    assert_has(cli_said(&cli), "ZKLOCK_KIND=leader\n");
+    assert_has(cli_said(&cli), "-latch-0000000000\n");
+    assert_has(cli_said(&cli), "ZKLOCK_TOKEN=");
+    PRINT(words, "show --no-4lw -o wide %s", path);
+    LOOK(0, "%s", words);
+    assert_has(look_golden(), "leader (zkrecipes) held");
+    assert_has(look_out, "night shift");
     assert_int_equal(write(cli.in, "\n", 1), 1);
     assert_int_equal(cli_end(&cli), 7);
     assert_int_equal(count_children(path), 0);
@@ -64,10 +49,10 @@ TEST(the_next_one_waits_and_then_leads)
     cli_wait_said(&cli, "ready\n");
     START(&next, path, "echo", "started");
     cli_wait_said(&next, "waiting: ");
-    assert_null(strstr(cli_said(&next), "started"));
+    assert_lacks(cli_said(&next), "started");
     assert_int_equal(cli_end(&cli), 0);
     assert_int_equal(cli_end(&next), 0);
-    assert_non_null(strstr(cli_said(&next), "started\n"));
+    assert_has(cli_said(&next), "started\n");
     wait_children(path, 0);
 }
 
@@ -82,13 +67,13 @@ TEST(a_wait_with_an_end_exits_with_75)
     cli_wait_said(&cli, "ready\n");
     START(&next, "-n", path, "echo", "started");
     assert_int_equal(cli_end(&next), 75);
-    assert_non_null(strstr(cli_said(&next), "not acquired: /"));
-    assert_null(strstr(cli_said(&next), "started"));
+    assert_has(cli_said(&next), "not acquired: /");
+    assert_lacks(cli_said(&next), "started");
     wait_children(path, 1);
     START(&next, "--restart", "-w", "300ms", "-E", "9", path, "echo",
           "started");
     assert_int_equal(cli_end(&next), 9);
-    assert_null(strstr(cli_said(&next), "started"));
+    assert_lacks(cli_said(&next), "started");
     wait_children(path, 1);
     assert_int_equal(cli_end(&cli), 0);
 }
@@ -116,7 +101,7 @@ TEST(a_command_that_leads_no_more_is_ended)
     command = wait_child_of(cli.pid, "cli-command");
     delete_nth_child(path, 0);
     assert_int_equal(cli_end(&cli), 79);
-    assert_said("LOCK LOST: somebody has deleted its node");
+    assert_has(cli_said(&cli), "LOCK LOST: somebody has deleted its node");
     assert_int_equal(process_state(command), 0);
     wait_children(path, 0);
 }
@@ -125,7 +110,7 @@ static void wait_turns(int want)
 {
     char text[64];
 
-    (void)snprintf(text, sizeof(text), "turn %d\n", want);
+    PRINT(text, "turn %d\n", want);
     cli_wait_said(&cli, text);
 }
 
@@ -145,8 +130,8 @@ TEST(with_restart_it_leads_again_after_a_loss)
         delete_nth_child(path, 0);
     }
     wait_turns(3);
-    assert_said("exit status 79; once more in 1s");
-    assert_said("exit status 79; once more in 2s");
+    assert_has(cli_said(&cli), "exit status 79; once more in 1s");
+    assert_has(cli_said(&cli), "exit status 79; once more in 2s");
     assert_int_equal(count_children(path), 1);
     assert_int_equal(kill(cli.pid, SIGTERM), 0);
     assert_int_equal(cli_end(&cli), 128 + SIGTERM);
@@ -165,7 +150,7 @@ TEST(also_after_the_end_of_the_command)
     cli_wait_said(&cli, "exit status 3; once more in 2s");
     START(&other, path, "true");
     assert_int_equal(cli_end(&other), 0);
-    assert_null(strstr(cli_said(&cli), "turn 3"));
+    assert_lacks(cli_said(&cli), "turn 3");
     assert_int_equal(kill(cli.pid, SIGTERM), 0);
     assert_int_equal(cli_end(&cli), 128 + SIGTERM);
 }
@@ -197,8 +182,8 @@ TEST(inside_of_itself_it_is_refused)
     assert_int_equal(LEAD(path, LOCKCTL, "lead", "--servers",
                           server_hosts(the_server), path, "echo", "started"),
                      64);
-    assert_said("you hold /");
-    assert_null(strstr(cli_said(&cli), "started"));
+    assert_has(cli_said(&cli), "you hold /");
+    assert_lacks(cli_said(&cli), "started");
 }
 
 TEST(wrong_usage_is_64)
@@ -206,14 +191,9 @@ TEST(wrong_usage_is_64)
     static const char *const options[] = { "-s", "-x", "--slots=2",
                                            "--and=/b" };
 
-    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+    for (size_t i = 0; i < COUNT(options); i++)
         assert_int_equal(LEAD(options[i], path, "true"), 64);
     assert_int_equal(LEAD(path, "--and", "/b", "true"), 64);
     assert_int_equal(LEAD(path), 64);
     assert_int_equal(LEAD("/a//b", "true"), 64);
-}
-
-int main(void)
-{
-    return cli_run(NULL, test_run_all);
 }

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of log: the history of locks of a real server, out of its own
  * transaction log. */
-#include "cli.h"
-#include "fixture.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <glob.h>
-#include <signal.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "look.h"
 
@@ -23,7 +15,7 @@ static int setup(void)
 {
     s = open_session();
     other = open_session();
-    (void)snprintf(path, sizeof(path), "%s", new_path());
+    PRINT(path, "%s", new_path());
     return 0;
 }
 
@@ -35,22 +27,6 @@ static int teardown(void)
 }
 
 FIXTURE(setup, teardown)
-
-static const char *line(const char *format, ...)
-    __attribute__((format(printf, 1, 2)));
-
-static const char *line(const char *format, ...)
-{
-    static char text[4][1024];
-    static size_t next;
-    char *buffer = text[next++ % 4];
-    va_list args;
-
-    va_start(args, format);
-    (void)vsnprintf(buffer, sizeof(text[0]), format, args);
-    va_end(args);
-    return buffer;
-}
 
 /* --- reading the answer --- */
 
@@ -65,13 +41,6 @@ static json_t *history(const char *options)
     assert_int_equal(log_of(options), 0);
     look_assert_schema("document");
     return look_items("History");
-}
-
-static const char *text_of(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-
-    return text == NULL ? "" : text;
 }
 
 static void assert_item(const json_t *items, size_t i, const char *state,
@@ -259,8 +228,7 @@ static const char *held_from(size_t i)
 {
     static char text[64];
 
-    (void)snprintf(text, sizeof(text), "%s",
-                   text_of(json_array_get(history(""), i), "held_from"));
+    PRINT(text, "%s", text_of(json_array_get(history(""), i), "held_from"));
     return text;
 }
 
@@ -268,8 +236,7 @@ static const char *until_of(size_t i)
 {
     static char text[64];
 
-    (void)snprintf(text, sizeof(text), "%s",
-                   text_of(json_array_get(history(""), i), "until"));
+    PRINT(text, "%s", text_of(json_array_get(history(""), i), "until"));
     return text;
 }
 
@@ -296,7 +263,7 @@ TEST(log_tells_who_held_at_a_moment)
     release(w.grant);
     assert_int_equal(log_of(line("--at %s", until_of(1))), 1);
     assert_int_equal(json_array_size(look_items("History")), 0);
-    assert_non_null(strstr(look_err, "nobody held"));
+    assert_has(look_err, "nobody held");
     zkr_mutex_free(n);
     zkr_mutex_free(m);
 }
@@ -309,12 +276,12 @@ TEST(a_time_outside_of_the_log_is_not_known)
 
     hold_and_release(s);
     sleep_ms(20);
-    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+    for (size_t i = 0; i < COUNT(times); i++) {
         assert_int_equal(log_of(line("--at %s", times[i])), 66);
         look_assert_schema("document");
         assert_int_equal(json_array_size(look_items("History")), 0);
-        assert_non_null(strstr(look_err, "it is not known who held"));
-        assert_null(strstr(look_err, "nobody held"));
+        assert_has(look_err, "it is not known who held");
+        assert_lacks(look_err, "nobody held");
     }
 }
 
@@ -322,11 +289,11 @@ TEST(a_time_without_holders_is_answered_with_no)
 {
     hold_and_release(s);
     assert_int_equal(log_of("--until 2020-01-01"), 1);
-    assert_non_null(strstr(look_err, "nobody held"));
+    assert_has(look_err, "nobody held");
     assert_int_equal(log_of("--since 1h"), 0);
     (void)strcat(path, "/no/such");
     assert_int_equal(log_of(""), 1);
-    assert_non_null(strstr(look_err, "there is no contender of"));
+    assert_has(look_err, "there is no contender of");
 }
 
 /* --- tables --- */
@@ -334,14 +301,11 @@ TEST(a_time_without_holders_is_answered_with_no)
 TEST(the_table_has_a_row_for_each_hold)
 {
     hold_and_release(s);
-    assert_int_equal(look(line("log --from %s %s --color never",
-                               server_log_dir(the_server), path)),
-                     0);
-    assert_non_null(strstr(look_out, "FROM"));
-    assert_non_null(strstr(look_out, "released"));
-    assert_int_equal(look(line("log --from %s %s -o csv --columns LOCK,ENDED",
-                               server_log_dir(the_server), path)),
-                     0);
+    LOOK(0, "log --from %s %s --color never", server_log_dir(the_server), path);
+    assert_has(look_out, "FROM");
+    assert_has(look_out, "released");
+    LOOK(0, "log --from %s %s -o csv --columns LOCK,ENDED",
+         server_log_dir(the_server), path);
     assert_string_equal(look_out, line("LOCK,ENDED\r\n%s,released\r\n", path));
 }
 
@@ -376,7 +340,7 @@ TEST(a_gap_is_a_row_of_its_own)
     json_t *items;
 
     write_records(records);
-    assert_int_equal(look(line("log --from %s -o json /l", file)), 0);
+    LOOK(0, "log --from %s -o json /l", file);
     look_assert_schema("document");
     items = look_items("History");
     assert_int_equal(json_array_size(items), 2);
@@ -384,15 +348,14 @@ TEST(a_gap_is_a_row_of_its_own)
     gap = json_array_get(items, 1);
     assert_string_equal(text_of(gap, "state"), "gap");
     assert_string_equal(text_of(gap, "from"), "2026-11-23T02:10:00.000Z");
-    assert_int_equal(look(line("log --from %s /l", file)), 0);
-    assert_non_null(strstr(look_out, "<=2026-11-23T02:00:00.000Z"));
-    assert_non_null(strstr(look_out, "<=20m01s"));
-    assert_non_null(strstr(look_out, "GAP"));
-    assert_non_null(strstr(look_err, "1 line that"));
-    assert_non_null(strstr(look_err, "watch did not see"));
-    assert_int_equal(
-        look(line("log --from %s --at 2026-11-23T02:15Z /l", file)), 0);
-    assert_non_null(strstr(look_err, "that moment is in a gap"));
+    LOOK(0, "log --from %s /l", file);
+    assert_has(look_out, "<=2026-11-23T02:00:00.000Z");
+    assert_has(look_out, "<=20m01s");
+    assert_has(look_out, "GAP");
+    assert_has(look_err, "1 line that");
+    assert_has(look_err, "watch did not see");
+    LOOK(0, "log --from %s --at 2026-11-23T02:15Z /l", file);
+    assert_has(look_err, "that moment is in a gap");
 }
 
 /* --- moments of which the records do not tell --- */
@@ -428,7 +391,7 @@ TEST(a_holder_without_a_connection_is_not_known)
 {
     char from[200];
 
-    (void)snprintf(from, sizeof(from), "--from %s", cli_file("records"));
+    PRINT(from, "--from %s", cli_file("records"));
     write_records(
         BEGIN("02:00", "null", "true") EVENT("02:00", "holding") EVENT(
             "02:05",
@@ -449,7 +412,7 @@ TEST(a_holder_between_two_watches_is_not_known)
 {
     char from[200];
 
-    (void)snprintf(from, sizeof(from), "--from %s", cli_file("records"));
+    PRINT(from, "--from %s", cli_file("records"));
     write_records(BEGIN("02:00", "null", "true") EVENT("02:00", "holding")
                       EVENT("02:05", "gone") SECOND("02:10", "acquired")
                           SECOND("02:11", "gone") BEGIN("03:00", "null", "true")
@@ -466,7 +429,7 @@ TEST(two_runs_in_one_file_have_a_gap_between_them)
     const json_t *gap;
     json_t *items;
 
-    (void)snprintf(from, sizeof(from), "--from %s", cli_file("records"));
+    PRINT(from, "--from %s", cli_file("records"));
     write_records(BEGIN("02:00", "null", "false") EVENT("02:01", "acquired")
                       EVENT("02:05", "gone") BEGIN("03:00", "null", "false")
                           SECOND("03:02", "acquired") SECOND("03:05", "gone"));
@@ -476,7 +439,7 @@ TEST(two_runs_in_one_file_have_a_gap_between_them)
     assert_at(from, "02:30", 66);
     assert_at(from, "03:01", 66);
     assert_at(from, "03:05", 1);
-    assert_int_equal(look(line("log %s -o json /l", from)), 0);
+    LOOK(0, "log %s -o json /l", from);
     look_assert_schema("document");
     items = look_items("History");
     assert_int_equal(json_array_size(items), 3);
@@ -495,15 +458,15 @@ TEST(a_holder_is_lost_with_a_run_unless_the_next_one_sees_it)
 
     write_records(EVENT("02:00", "holding") EVENT("02:05", "revoked")
                       BEGIN("03:00", "null", "true"));
-    assert_int_equal(look(line("log --from %s -o json /l", file)), 0);
+    LOOK(0, "log --from %s -o json /l", file);
     item = json_array_get(look_items("History"), 0);
     assert_string_equal(text_of(item, "ended"), "unknown");
     assert_string_equal(text_of(item, "until"), "2026-11-23T02:05:00.000Z");
-    assert_int_equal(look(line("log --from %s /l", file)), 0);
-    assert_non_null(strstr(look_out, ">=2026-11-23T02:05:00.000Z"));
+    LOOK(0, "log --from %s /l", file);
+    assert_has(look_out, ">=2026-11-23T02:05:00.000Z");
     write_records(EVENT("02:00", "holding") EVENT("02:05", "revoked")
                       BEGIN("03:00", "null", "true") EVENT("03:00", "holding"));
-    assert_int_equal(look(line("log --from %s -o json /l", file)), 0);
+    LOOK(0, "log --from %s -o json /l", file);
     item = json_array_get(look_items("History"), 0);
     assert_string_equal(text_of(item, "ended"), "present");
 }
@@ -526,8 +489,8 @@ TEST(a_lock_that_a_run_did_not_watch_is_not_known)
     };
     char from[200];
 
-    (void)snprintf(from, sizeof(from), "--from %s", cli_file("records"));
-    for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+    PRINT(from, "--from %s", cli_file("records"));
+    for (size_t i = 0; i < COUNT(runs); i++) {
         write_records(line("%s%s%s", runs[i].begin, EVENT("02:00", "queued"),
                            EVENT("02:05", "left")));
         assert_at(from, "02:05", runs[i].code);
@@ -538,8 +501,8 @@ TEST(a_holder_between_two_files_is_not_known)
 {
     char from[400];
 
-    (void)snprintf(from, sizeof(from), "--from %s --from %s",
-                   cli_file("records"), cli_file("records2"));
+    PRINT(from, "--from %s --from %s", cli_file("records"),
+          cli_file("records2"));
     write_records(SECOND("03:00", "acquired") SECOND("03:05", "gone"));
     assert_int_equal(rename(cli_file("records"), cli_file("records2")), 0);
     write_records(EVENT("02:00", "acquired") EVENT("02:05", "gone"));
@@ -554,7 +517,7 @@ TEST(the_blocker_of_a_waiter_is_not_known)
 {
     char from[200];
 
-    (void)snprintf(from, sizeof(from), "--from %s", cli_file("records"));
+    PRINT(from, "--from %s", cli_file("records"));
     write_records(EVENT("02:00", "queued") EVENT("02:05", "acquired"));
     assert_at(from, "02:01", 66);
     assert_at(from, "02:05", 0);
@@ -574,8 +537,7 @@ TEST(a_contender_gone_between_two_watches_is_not_known)
     write_records(HOLDING("02:00", "lock-0000000007", "7", "0x1")
                       HOLDING("03:00", "lock-0000000009", "9", "0x2")
                           HOLDING("04:00", "lock-0000000009", "11", "0x2"));
-    assert_int_equal(
-        look(line("log --from %s -o json /l", cli_file("records"))), 0);
+    LOOK(0, "log --from %s -o json /l", cli_file("records"));
     items = look_items("History");
     assert_int_equal(json_array_size(items), 3);
     for (size_t i = 0; i < 3; i++)
@@ -586,7 +548,7 @@ TEST(a_contender_gone_between_two_watches_is_not_known)
 /* All of such a file was once one line. */
 TEST(a_file_without_lines_is_refused)
 {
-    assert_int_equal(look("log --from /dev/zero x"), 66);
+    LOOK(66, "log --from /dev/zero x");
 }
 
 /* Who held at the first moment was once said to have held ever since. */
@@ -595,11 +557,10 @@ TEST(before_the_history_nobody_is_known)
     const char *file = cli_file("records");
 
     write_records(records);
-    assert_int_equal(
-        look(line("log --from %s --at 2026-11-23T01:59Z /l", file)), 66);
-    assert_null(strstr(look_out, "HELD  "));
-    assert_non_null(strstr(look_err, "it is not known who held /l then"));
-    assert_null(strstr(look_err, "nobody held"));
+    LOOK(66, "log --from %s --at 2026-11-23T01:59Z /l", file);
+    assert_lacks(look_out, "HELD  ");
+    assert_has(look_err, "it is not known who held /l then");
+    assert_lacks(look_err, "nobody held");
 }
 
 TEST(text_of_others_is_escaped)
@@ -612,11 +573,10 @@ TEST(text_of_others_is_escaped)
         "\"token\":\"7\",\"owner\":null,\"data\":\"\\u001b]52;c;x\\u0007\"}}"
         "\n");
     for (int wide = 0; wide < 2; wide++) {
-        assert_int_equal(
-            look(line("log --from %s -o %s", file, wide ? "wide" : "csv")), 0);
+        LOOK(0, "log --from %s -o %s", file, wide ? "wide" : "csv");
         assert_null(strchr(look_out, '\033'));
         assert_null(strchr(look_out, '\a'));
-        assert_non_null(strstr(look_out, "\\x1B"));
+        assert_has(look_out, "\\x1B");
     }
 }
 
@@ -660,10 +620,10 @@ static void hold_from_before_the_log(const char *dir)
     hold_and_release_elsewhere();
     assert_int_equal(mkdir(dir, 0700), 0);
     link_last(dir, "log");
-    assert_int_equal(look(line("log --from %s %s", dir, path)), 1);
-    assert_non_null(strstr(look_err, "there is no snapshot"));
+    LOOK(1, "log --from %s %s", dir, path);
+    assert_has(look_err, "there is no snapshot");
     link_last(dir, "snapshot");
-    assert_int_equal(look(line("log --from %s -o json %s", dir, path)), 0);
+    LOOK(0, "log --from %s -o json %s", dir, path);
     look_assert_schema("document");
     items = look_items("History");
     assert_int_equal(json_array_size(items), 1);
@@ -754,8 +714,7 @@ TEST(log_reads_the_lines_of_watch)
     cli_wait_said(&watch, "\"gone\",\"path\"");
     assert_int_equal(kill(watch.pid, SIGTERM), 0);
     assert_int_equal(cli_end(&watch), 0);
-    assert_int_equal(look(line("log --from %s -o json %s", watch.output, path)),
-                     0);
+    LOOK(0, "log --from %s -o json %s", watch.output, path);
     look_assert_schema("document");
     items = look_items("History");
     assert_int_equal(json_array_size(items), 2);
@@ -789,8 +748,7 @@ TEST(a_grant_of_several_sources_is_one_row)
 
     cli_start(&watch, LOCKCTL, args);
     cli_wait_said(&watch, "\"holding\"");
-    (void)snprintf(both, sizeof(both), "--from %s --from %s", watch.output,
-                   copy);
+    PRINT(both, "--from %s --from %s", watch.output, copy);
     assert_int_equal(
         system(line("cp -r %s %s", server_log_dir(the_server), copy)), 0);
     items = history(both);
@@ -845,25 +803,17 @@ TEST(a_run_of_watch_says_when_it_begins)
     watch_one_hold(s);
     hold_and_release(other);
     watch_one_hold(other);
-    assert_int_equal(
-        look(line("log --from %s -o json %s", cli_file("records"), path)), 0);
+    LOOK(0, "log --from %s -o json %s", cli_file("records"), path);
     look_assert_schema("document");
     items = look_items("History");
     assert_int_equal(json_array_size(items), 3);
     gap = json_array_get(items, 1);
     assert_string_equal(text_of(gap, "state"), "gap");
-    assert_int_equal(look(line("log --from %s --at %s %s", cli_file("records"),
-                               text_of(gap, "until"), path)),
-                     66);
+    LOOK(66, "log --from %s --at %s %s", cli_file("records"),
+         text_of(gap, "until"), path);
     assert_int_equal(look_at_until(args, 0), 0);
     look_assert_schema("line");
-    assert_non_null(
-        strstr(look_out,
+    assert_has(look_out,
                line("\"event\":\"begin\",\"paths\":[\"%s\"],\"initial\":false}",
-                    path)));
-}
-
-int main(void)
-{
-    return cli_run(NULL, test_run_all);
+                    path));
 }

@@ -2,11 +2,7 @@
 /* Tests of log on the transaction log of a server whose clients are Curator and
  * kazoo: who held their locks, for how long, and how each way to lose a lock is
  * told. */
-#include "cli.h"
-#include "fixture.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "look.h"
@@ -38,7 +34,7 @@ static struct theirs all[] = {
       .dir = "",
       .kazoo = true },
 };
-enum { ALL = sizeof(all) / sizeof(all[0]) };
+enum { ALL = COUNT(all) };
 
 static struct worker curator;
 static struct worker kazoo;
@@ -75,11 +71,10 @@ static void hold(struct theirs *t)
 {
     struct worker *w = owner_of(t);
 
-    (void)snprintf(t->path, sizeof(t->path), "%s", new_path());
+    PRINT(t->path, "%s", new_path());
     join(t);
     worker_acquire(w, t->mode);
-    (void)snprintf(t->node, sizeof(t->node), "%s/%s%s", t->path, t->dir,
-                   w->node);
+    PRINT(t->node, "%s/%s%s", t->path, t->dir, w->node);
     t->token = w->token;
 }
 
@@ -90,13 +85,6 @@ static void hold_all(void)
 }
 
 /* --- the answer --- */
-
-static const char *text_of(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-
-    return text == NULL ? "" : text;
-}
 
 /* "2026-11-23T02:55:00.123Z" */
 static int64_t time_of(const json_t *object, const char *key)
@@ -114,8 +102,7 @@ static json_t *history(const char *path)
 {
     char words[512];
 
-    (void)snprintf(words, sizeof(words), "log --from %s -o json %s",
-                   server_log_dir(the_server), path);
+    PRINT(words, "log --from %s -o json %s", server_log_dir(the_server), path);
     if (look(words) != 0)
         fail_msg("%s: %s", words, look_err);
     look_assert_schema("document");
@@ -126,7 +113,7 @@ static void assert_session(const json_t *object, const char *key, int64_t id)
 {
     char text[32];
 
-    (void)snprintf(text, sizeof(text), "0x%llx", (unsigned long long)id);
+    PRINT(text, "0x%llx", (unsigned long long)id);
     assert_string_equal(text_of(object, key), text);
 }
 
@@ -158,7 +145,7 @@ static void assert_theirs(const struct theirs *t, const char *ended)
         fail_msg("%s %s: %s", t->recipe, t->mode, look_out);
     assert_held(item, ended);
     assert_string_equal(text_of(item, "lock"), t->path);
-    (void)snprintf(token, sizeof(token), "%lld", (long long)t->token);
+    PRINT(token, "%lld", (long long)t->token);
     assert_string_equal(text_of(contender, "token"), token);
     assert_session(contender, "session", owner_of(t)->session);
     assert_string_equal(text_of(contender, "mode"),
@@ -259,8 +246,8 @@ static void follow(const char *recipe, struct worker *first,
     char path[64];
     char dir[80];
 
-    (void)snprintf(path, sizeof(path), "%s", new_path());
-    (void)snprintf(dir, sizeof(dir), "%s%s", path, queue);
+    PRINT(path, "%s", new_path());
+    PRINT(dir, "%s%s", path, queue);
     worker_do(first, "lock", "lock %s %s %s", recipe, first_layout, path);
     worker_do(next, "lock", "lock %s %s %s", recipe, next_layout, path);
     worker_acquire(first, mode);
@@ -314,9 +301,9 @@ static void refused(int code, const char *verb, const char *path,
 {
     char words[512];
 
-    (void)snprintf(words, sizeof(words), "%s %s %s", verb, path, rest);
-    assert_int_equal(look(words), code);
-    assert_non_null(strstr(look_err, path));
+    PRINT(words, "%s %s %s", verb, path, rest);
+    LOOK(code, "%s", words);
+    assert_has(look_err, path);
     if (strstr(look_err, "a semaphore, a double barrier or a party of kazoo") ==
         NULL)
         fail_msg("%s: %s", words, look_err);
@@ -332,24 +319,24 @@ TEST(a_semaphore_of_kazoo_is_not_known)
     char log[300];
 
     start(LONG_MS);
-    (void)snprintf(path, sizeof(path), "%s", new_path());
+    PRINT(path, "%s", new_path());
     worker_do(&kazoo, "lock", "lock semaphore kazoo %s", path);
     worker_acquire(&kazoo, "write");
-    (void)snprintf(node, sizeof(node), "%s/%s", path, kazoo.node);
+    PRINT(node, "%s/%s", path, kazoo.node);
     assert_int_equal(admin_exists(admin, node, &stat), ZOK);
     refused(65, "show", path, "");
     refused(65, "run -n", path, "true");
     refused(65, "lead", path, "true");
     refused(65, "hold -n", path, "");
     assert_int_equal(count_children(path), 1);
-    (void)snprintf(log, sizeof(log), "log --from %s --at %s",
-                   server_log_dir(the_server), moment(stat.ctime));
+    PRINT(log, "log --from %s --at %s", server_log_dir(the_server),
+          moment(stat.ctime));
     refused(66, log, path, "");
-    assert_null(strstr(look_err, "nobody held"));
+    assert_lacks(look_err, "nobody held");
     worker_do(&kazoo, "released", "release write");
     wait_children(path, 0);
     assert_int_equal(look_at((const char *const[]){ "show", path, NULL }), 0);
-    assert_non_null(strstr(look_err, "its data is the number 2"));
+    assert_has(look_err, "its data is the number 2");
 }
 
 int main(void)

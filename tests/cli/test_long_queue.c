@@ -2,10 +2,6 @@
 /* Tests of zk-lockctl on a long queue. The proxy counts its requests: a verb
  * that needs one node does not read a thousand, and the numbers that it prints
  * are true. */
-#include "fixture.h"
-
-#include <stdio.h>
-#include <string.h>
 
 #include "look.h"
 #include "proxy.h"
@@ -23,12 +19,12 @@ static int group_setup(void)
 {
     char node[128];
 
-    (void)snprintf(path, sizeof(path), "%s", new_path());
+    PRINT(path, "%s", new_path());
     s = open_session();
     m = new_mutex(s, path);
     held = acquire(m);
     for (int i = 1; i <= WAITERS; i++) {
-        (void)snprintf(node, sizeof(node), "%s/lock-%010d", path, i);
+        PRINT(node, "%s/lock-%010d", path, i);
         if (admin_create_flags(admin, node, NULL, ZOO_EPHEMERAL, NULL, 0) !=
             ZOK)
             return -1;
@@ -53,7 +49,7 @@ static void assert_asks_little(int code, const char *said, const char *words,
     char line[256];
     int got;
 
-    (void)snprintf(line, sizeof(line), "%s %s%s", words, path, more);
+    PRINT(line, "%s %s%s", words, path, more);
     look_on(proxy_hosts(proxy));
     proxy_reset_counts(proxy);
     got = look(line);
@@ -91,8 +87,8 @@ TEST(top_counts_all_who_wait)
     json_t *lock;
     char words[128];
 
-    (void)snprintf(words, sizeof(words), "top --once -o json %s", path);
-    assert_int_equal(look(words), 0);
+    PRINT(words, "top --once -o json %s", path);
+    LOOK(0, "%s", words);
     lock = json_array_get(look_items("LockTop"), 0);
     assert_int_equal(json_integer_value(json_object_get(lock, "waiters")),
                      WAITERS);
@@ -105,12 +101,12 @@ TEST(a_limit_of_show_does_not_change_the_count)
     json_t *lock;
     char words[128];
 
-    (void)snprintf(words, sizeof(words), "show --no-4lw --limit 5 %s", path);
-    assert_int_equal(look(words), 0);
-    assert_non_null(strstr(look_out, "1001 in the queue, 5 shown"
-                                     "\n"));
-    (void)snprintf(words, sizeof(words), "show --limit 5 -o json %s", path);
-    assert_int_equal(look(words), 0);
+    PRINT(words, "show --no-4lw --limit 5 %s", path);
+    LOOK(0, "%s", words);
+    assert_has(look_out, "1001 in the queue, 5 shown"
+                         "\n");
+    PRINT(words, "show --limit 5 -o json %s", path);
+    LOOK(0, "%s", words);
     lock = json_array_get(look_items("LockQueue"), 0);
     assert_int_equal(json_integer_value(json_object_get(lock, "waiters")),
                      WAITERS);
@@ -128,17 +124,17 @@ TEST(many_holders_are_all_read)
 
     assert_int_equal(admin_create(admin, readers, NULL), ZOK);
     for (int i = 0; i < 100; i++) {
-        (void)snprintf(node, sizeof(node), "%s/_c_x-__READ__%010d", readers, i);
-        (void)snprintf(record, sizeof(record),
-                       "{\"library\":\"zkrecipes\",\"host\":\"h%d\","
-                       "\"pid\":7}",
-                       i);
+        PRINT(node, "%s/_c_x-__READ__%010d", readers, i);
+        PRINT(record,
+              "{\"library\":\"zkrecipes\",\"host\":\"h%d\","
+              "\"pid\":7}",
+              i);
         assert_int_equal(admin_create(admin, node, record), ZOK);
     }
-    (void)snprintf(words, sizeof(words), "check --held-by h99:7 %s", readers);
-    assert_int_equal(look(words), 0);
-    (void)snprintf(words, sizeof(words), "check --held-by h100:7 %s", readers);
-    assert_int_equal(look(words), 1);
+    PRINT(words, "check --held-by h99:7 %s", readers);
+    LOOK(0, "%s", words);
+    PRINT(words, "check --held-by h100:7 %s", readers);
+    LOOK(1, "%s", words);
     assert_int_equal(admin_delete_tree(admin, readers), ZOK);
 }
 

@@ -2,9 +2,7 @@
 /* Tests of stays that several sources tell of. */
 #include "model/merge.h"
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "texts.h"
 #include "unit.h"
 
 static struct merge merge;

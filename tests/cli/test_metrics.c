@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl metrics: real locks, and files that others read. */
-#include "cli.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "look.h"
 
 #include <glob.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "fixture.h"
 #include "prometheus.h"
 
 static zkr_session *session;
@@ -99,9 +93,9 @@ TEST(labels_of_others_are_escaped)
     zkr_mutex *m;
     zkr_grant *g;
 
-    (void)snprintf(path, sizeof(path), "%s\"} 1\\n\xe2\x80\xae", new_path());
-    (void)snprintf(label, sizeof(label), "%.*s\"} 1\\\\n\\xE2\\x80\\xAE",
-                   (int)strcspn(path, "\""), path);
+    PRINT(path, "%s\"} 1\\n\xe2\x80\xae", new_path());
+    PRINT(label, "%.*s\"} 1\\\\n\\xE2\\x80\\xAE", (int)strcspn(path, "\""),
+          path);
     m = new_mutex(session, path);
     g = acquire(m);
     assert_int_equal(measure("/tests"), 0);
@@ -205,15 +199,10 @@ TEST(senseless_options_are_refused)
         { "metrics", "--columns", "A" },
     };
 
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+    for (size_t i = 0; i < COUNT(lines); i++) {
         struct cli c;
 
         cli_start(&c, LOCKCTL, lines[i]);
         assert_int_equal(cli_end(&c), 64);
     }
-}
-
-int main(void)
-{
-    return cli_run(NULL, test_run_all);
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the metrics as text, by a parser of their format. */
 #include "text/metrics.h"
+#include "texts.h"
 #include "unit.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "prometheus.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the moments that people write. */
-#include <stdlib.h>
 #include <time.h>
 
 #include "common/moment.h"
+#include "texts.h"
 #include "unit.h"
 
 /* 2026-11-23T07:00:00Z, in a zone one hour east of Greenwich. */
@@ -69,7 +69,7 @@ TEST(other_texts_are_refused)
         "1969-01-01",
     };
 
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < COUNT(texts); i++) {
         int64_t ms;
 
         if (moment_read(texts[i], NOW, &ms))

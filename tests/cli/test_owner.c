@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the owner and the dialect that the tool reads from a node. */
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/dialect.h"
 #include "model/owner.h"
+#include "texts.h"
 #include "unit.h"
 
 #define UUID "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
@@ -70,9 +68,8 @@ TEST(the_session_around_is_read)
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[128];
 
-        (void)snprintf(text, sizeof(text),
-                       "{\"library\":\"zkrecipes 9\",\"within\":%s}",
-                       cases[i].text);
+        PRINT(text, "{\"library\":\"zkrecipes 9\",\"within\":%s}",
+              cases[i].text);
         read_text(text);
         assert_true(owner.is_record);
         assert_int_equal(owner.within, cases[i].session);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of snapshots that are compressed, also by somebody who means harm. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -11,6 +8,7 @@
 #include "common/lockctl.h"
 #include "model/snapshot.h"
 #include "model/txnlogs.h"
+#include "texts.h"
 #include "txn_file.h"
 #include "unit.h"
 
@@ -33,8 +31,7 @@ static void run(const char *format, const char *file)
 {
     char command[512];
 
-    (void)snprintf(command, sizeof(command), "cd %s && %s %s", dir, format,
-                   file);
+    PRINT(command, "cd %s && %s %s", dir, format, file);
     assert_int_equal(system(command), 0);
 }
 
@@ -53,7 +50,7 @@ static int teardown(void)
 {
     char command[128];
 
-    (void)snprintf(command, sizeof(command), "rm -r %s", dir);
+    PRINT(command, "rm -r %s", dir);
     return system(command);
 }
 
@@ -85,7 +82,7 @@ static bool compress(const char *name)
     char packed[64];
 
     run("gzip", name);
-    (void)snprintf(packed, sizeof(packed), "%s.gz", name);
+    PRINT(packed, "%s.gz", name);
     return read_file(packed) != PACKED_NO_ZLIB;
 }
 
@@ -219,8 +216,8 @@ TEST(a_snapshot_by_snappy_is_named_with_the_cause)
     assert_int_equal(txnlogs_add(&logs, dir), 0);
     assert_int_equal(txnlogs_play(&logs, &player), 0);
     assert_int_equal(logs.notes.count, 1);
-    assert_non_null(strstr(logs.notes.texts[0], "snapshot.50.snappy: "));
-    assert_non_null(strstr(logs.notes.texts[0], "compressed with snappy"));
+    assert_has(logs.notes.texts[0], "snapshot.50.snappy: ");
+    assert_has(logs.notes.texts[0], "compressed with snappy");
     txnlogs_done(&logs);
 }
 

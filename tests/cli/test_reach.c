@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of reach: all servers refuse only when each address of each one
  * does. */
-#include <stdio.h>
-#include <string.h>
 
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/reach.h"
+#include "texts.h"
 #include "unit.h"
 
 enum { TIME_MS = 2000 };
@@ -55,8 +54,7 @@ static int teardown(void)
 
 /* `format` has numbers for ports that refuse. */
 #define REFUSE(format, ...)                                                    \
-    (snprintf(text, sizeof(text), format, __VA_ARGS__),                        \
-     reach_all_refuse(text, TIME_MS))
+    (PRINT(text, format, __VA_ARGS__), reach_all_refuse(text, TIME_MS))
 
 TEST(a_port_without_a_listener_refuses)
 {

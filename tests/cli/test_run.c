@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl run, the program, against a real server. */
-#include "fixture.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <fcntl.h>
-#include <jansson.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "proxy.h"
 #include "start_run.h"
@@ -59,7 +51,7 @@ TEST(a_path_that_is_wrong_is_named)
 {
     static const char *const options[] = { "-x", "--slots=2", "--anyway" };
 
-    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+    for (size_t i = 0; i < COUNT(options); i++) {
         assert_int_equal(RUN(options[i], "/a//b", "true"), 64);
         assert_said(&cli, "'/a//b'");
         assert_int_equal(RUN(options[i], new_path(), "--and", "/a//b", "true"),
@@ -126,17 +118,17 @@ TEST(help_is_asked_for_in_three_ways)
         assert_said(&cli, "usage: zk-lockctl run");
         assert_said(&cli, "--kill-after");
         assert_said(&cli, "--servers");
-        cli_start(&cli, LOCKCTL, (const char *const[]){ words[i], NULL });
+        START_CLI(&cli, words[i]);
         assert_int_equal(cli_end(&cli), 0);
         assert_said(&cli, "Verbs:");
-        cli_start(&cli, LOCKCTL, (const char *const[]){ "ls", words[i], NULL });
+        START_CLI(&cli, "ls", words[i]);
         assert_int_equal(cli_end(&cli), 0);
         assert_said(&cli, "usage: zk-lockctl ls");
     }
-    cli_start(&cli, LOCKCTL, (const char *const[]){ "help", NULL });
+    START_CLI(&cli, "help");
     assert_int_equal(cli_end(&cli), 0);
     assert_said(&cli, "Verbs:");
-    cli_start(&cli, LOCKCTL, (const char *const[]){ "--what", NULL });
+    START_CLI(&cli, "--what");
     assert_int_equal(cli_end(&cli), 64);
     assert_said(&cli, "see zk-lockctl --help");
 }
@@ -162,18 +154,17 @@ TEST(the_command_knows_its_lock)
           "env; echo \"node=$ZKLOCK_NODE\"; echo ready; read -r line");
     cli_wait_said(&cli, "ready\n");
     node = nth_child(path, 0);
-    (void)snprintf(line, sizeof(line), "%s/%s", path, node);
+    PRINT(line, "%s/%s", path, node);
     free(node);
     assert_int_equal(admin_exists(admin, line, &stat), ZOK);
     assert_said(&cli, "ZKLOCK_KIND=mutex\n");
     assert_said(&cli, "ZKLOCK_WAIT_MS=");
     assert_said(&cli, path);
     assert_said(&cli, line);
-    (void)snprintf(line, sizeof(line), "ZKLOCK_TOKEN=%lld\n",
-                   (long long)stat.czxid);
+    PRINT(line, "ZKLOCK_TOKEN=%lld\n", (long long)stat.czxid);
     assert_said(&cli, line);
-    (void)snprintf(line, sizeof(line), "ZKLOCK_SESSION=0x%llx\n",
-                   (unsigned long long)stat.ephemeralOwner);
+    PRINT(line, "ZKLOCK_SESSION=0x%llx\n",
+          (unsigned long long)stat.ephemeralOwner);
     assert_said(&cli, line);
     assert_int_equal(write(cli.in, "\n", 1), 1);
     assert_int_equal(cli_end(&cli), 0);
@@ -198,10 +189,10 @@ TEST(descriptors_that_we_were_given_are_passed_on)
 {
     char script[512];
 
-    (void)snprintf(script, sizeof(script),
-                   "exec 5</dev/null 9</dev/null; exec %s run --servers %s %s "
-                   "%s descriptors",
-                   LOCKCTL, server_hosts(the_server), new_path(), COMMAND);
+    PRINT(script,
+          "exec 5</dev/null 9</dev/null; exec %s run --servers %s %s "
+          "%s descriptors",
+          LOCKCTL, server_hosts(the_server), new_path(), COMMAND);
     cli_start(&cli, "sh", (const char *const[]){ "-c", script, NULL });
     assert_int_equal(cli_end(&cli), 0);
     assert_string_equal(cli_said(&cli), "fd 5\nfd 9\n");
@@ -212,15 +203,13 @@ TEST(signal_dispositions_are_as_we_found_them)
     char script[512];
     char direct[1024];
 
-    (void)snprintf(script, sizeof(script), "trap '' HUP; exec %s dispositions",
-                   COMMAND);
+    PRINT(script, "trap '' HUP; exec %s dispositions", COMMAND);
     cli_start(&cli, "sh", (const char *const[]){ "-c", script, NULL });
     assert_int_equal(cli_end(&cli), 0);
-    (void)snprintf(direct, sizeof(direct), "%s", cli_said(&cli));
-    assert_non_null(strstr(direct, "SigIgn:\t0000000000000001"));
-    (void)snprintf(script, sizeof(script),
-                   "trap '' HUP; exec %s run --servers %s %s %s dispositions",
-                   LOCKCTL, server_hosts(the_server), new_path(), COMMAND);
+    PRINT(direct, "%s", cli_said(&cli));
+    assert_has(direct, "SigIgn:\t0000000000000001");
+    PRINT(script, "trap '' HUP; exec %s run --servers %s %s %s dispositions",
+          LOCKCTL, server_hosts(the_server), new_path(), COMMAND);
     cli_start(&cli, "sh", (const char *const[]){ "-c", script, NULL });
     assert_int_equal(cli_end(&cli), 0);
     assert_string_equal(cli_said(&cli), direct);
@@ -238,7 +227,7 @@ TEST(signals_are_passed_on)
 
     START(&cli, new_path(), COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
-    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+    for (size_t i = 0; i < COUNT(signals); i++) {
         assert_int_equal(kill(cli.pid, signals[i].sig), 0);
         cli_wait_said(&cli, signals[i].name);
     }
@@ -288,8 +277,7 @@ TEST(the_lock_outlives_all_that_the_command_has_started)
 
     START(&cli, path, COMMAND, "leave");
     cli_wait_said(&cli, "\n");
-    (void)snprintf(script, sizeof(script), "kill -0 %d || exit 3",
-                   atoi(cli_said(&cli)));
+    PRINT(script, "kill -0 %d || exit 3", atoi(cli_said(&cli)));
     START(&next, "-w", "20", path, "-c", script);
     assert_int_equal(cli_end(&cli), 0);
     assert_int_equal(cli_end(&next), 3);
@@ -331,8 +319,7 @@ TEST(a_waiting_run_says_for_whom)
     START(&cli, "--why-name", path, COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
     START(&second, path, "true");
-    (void)snprintf(want, sizeof(want), ":%d (zk-lockctl, \"cli-command\")",
-                   (int)cli.pid);
+    PRINT(want, ":%d (zk-lockctl, \"cli-command\")", (int)cli.pid);
     cli_wait_said(&second, want);
     assert_int_equal(cli_end(&cli), 0);
     assert_int_equal(cli_end(&second), 0);
@@ -343,7 +330,7 @@ TEST(data_of_others_cannot_move_the_cursor)
     const char *path = new_path();
     char node[128];
 
-    (void)snprintf(node, sizeof(node), "%s/x-lock-0000000000", path);
+    PRINT(node, "%s/x-lock-0000000000", path);
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     assert_int_equal(admin_create_flags(admin, node, "\033[2Jgone\n",
                                         ZOO_EPHEMERAL, NULL, 0),
@@ -404,14 +391,14 @@ TEST(the_status_file_has_no_character_of_a_name_as_it_is)
     FILE *f;
     size_t n;
 
-    (void)snprintf(path, sizeof(path), "%s/\xe2\x80\xa9", new_path());
+    PRINT(path, "%s/\xe2\x80\xa9", new_path());
     assert_int_equal(RUN("--status-file", file, path, "true"), 0);
     f = fopen(file, "re");
     assert_non_null(f);
     n = fread(text, 1, sizeof(text) - 1, f);
     (void)fclose(f);
     text[n] = '\0';
-    assert_non_null(strstr(text, "\\u2029"));
+    assert_has(text, "\\u2029");
     assert_null(strchr(text, '\xe2'));
 }
 
@@ -480,7 +467,7 @@ static int64_t session_of(const char *path)
     struct Stat stat;
     char *name = nth_child(path, 0);
 
-    (void)snprintf(node, sizeof(node), "%s/%s", path, name);
+    PRINT(node, "%s/%s", path, name);
     free(name);
     assert_int_equal(admin_exists(admin, node, &stat), ZOK);
     return stat.ephemeralOwner;
@@ -693,7 +680,7 @@ TEST(before_kill_the_command_gets_term)
     proxy_freeze(proxy);
     cli_wait_said(&cli, "LOCK LOST: the lease ran out");
     said = cli_said(&cli);
-    assert_non_null(strstr(said, "TERM\n"));
+    assert_has(said, "TERM\n");
     assert_true(strstr(said, "TERM\n") < strstr(said, "LOCK LOST"));
     proxy_heal(proxy);
     assert_int_equal(cli_end(&cli), 79);
@@ -736,7 +723,7 @@ TEST(a_short_break_is_survived)
     proxy_heal(proxy);
     cli_wait_said(&cli, "still ours");
     assert_int_equal(cli_end(&cli), 0);
-    assert_null(strstr(cli_said(&cli), "TERM"));
+    assert_lacks(cli_said(&cli), "TERM");
     proxy_stop(proxy);
 }
 
@@ -752,7 +739,7 @@ TEST(at_the_first_doubt_the_command_gets_term_if_so_asked)
     wait_process_state(cli.pid, 'Z');
     assert_int_equal(cli_end(&cli), 79);
     assert_said(&cli, "TERM to the command");
-    assert_null(strstr(cli_said(&cli), "LOCK LOST"));
+    assert_lacks(cli_said(&cli), "LOCK LOST");
     proxy_stop(proxy);
 }
 
@@ -762,11 +749,8 @@ TEST(in_doubt_the_command_is_paused_if_so_asked)
     pid_t command;
 
     assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
-    cli_start(&cli, LOCKCTL,
-              (const char *const[]){ "run", "--servers", proxy_hosts(proxy),
-                                     "--session-timeout", "20s",
-                                     "--on-suspend=pause", new_path(), COMMAND,
-                                     "signals", NULL });
+    START_CLI(&cli, "run", "--servers", proxy_hosts(proxy), "--session-timeout",
+              "20s", "--on-suspend=pause", new_path(), COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
     command = wait_child_of(cli.pid, "cli-command");
     proxy_cut(proxy);
@@ -787,7 +771,7 @@ static void ask_for(const char *path)
     char node[256];
     char *name = nth_child(path, 0);
 
-    (void)snprintf(node, sizeof(node), "%s/%s", path, name);
+    PRINT(node, "%s/%s", path, name);
     free(name);
     assert_int_equal(admin_set(admin, node, "__REVOKE__"), ZOK);
 }
@@ -823,7 +807,7 @@ static bool tells_owner(void *data)
     char node[256];
     char *name = nth_child(data, 0);
 
-    (void)snprintf(node, sizeof(node), "%s/%s", (char *)data, name);
+    PRINT(node, "%s/%s", (char *)data, name);
     free(name);
     assert_int_equal(admin_get(admin, node, node_data, sizeof(node_data)), ZOK);
     return strcmp(node_data, "__REVOKE__") != 0;
@@ -841,8 +825,8 @@ TEST(a_request_that_is_ignored_leaves_the_owner)
     for (int i = 0; i < 2; i++) {
         ask_for(path);
         assert_true(wait_until(tells_owner, (void *)path, SOON_MS));
-        assert_non_null(strstr(node_data, "\"label\":\"release 42\""));
-        assert_non_null(strstr(node_data, "\"asked\":true}"));
+        assert_has(node_data, "\"label\":\"release 42\"");
+        assert_has(node_data, "\"asked\":true}");
         START(&second, "-n", path, "true");
         assert_int_equal(cli_end(&second), 75);
         assert_said(&second, "(zk-lockctl, \"release 42\")");
@@ -858,16 +842,11 @@ TEST(a_holder_without_a_session_is_called_so)
     char node[256];
 
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
-    (void)snprintf(node, sizeof(node), "%s/\xe2\x80\xae-lock-0000000000", path);
+    PRINT(node, "%s/\xe2\x80\xae-lock-0000000000", path);
     assert_int_equal(admin_create(admin, node, "old"), ZOK);
     assert_int_equal(RUN("-n", path, "true"), 75);
     assert_said(&cli, "is held by the node \\xE2\\x80\\xAE-lock-0000000000 (a "
                       "node without a session, which does not end by itself) "
                       "\"old\", queued ");
     assert_int_equal(admin_delete_tree(admin, path), ZOK);
-}
-
-int main(void)
-{
-    return cli_run(NULL, test_run_all);
 }

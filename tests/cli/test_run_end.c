@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl run: how soon it ends after TERM. */
-#include "fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "proxy.h"
 #include "start_run.h"
@@ -112,7 +105,7 @@ TEST(a_command_that_is_stopped_can_be_ended)
     static const int signals[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
     const char *path = new_path();
 
-    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+    for (size_t i = 0; i < COUNT(signals); i++) {
         start_stopped(path);
         assert_int_equal(kill(cli.pid, signals[i]), 0);
         assert_int_equal(cli_end(&cli), 128 + signals[i]);
@@ -197,9 +190,4 @@ TEST(leftover_processes_are_killed_after_the_grace)
     assert_int_equal(cli_end(&cli), 0);
     assert_true(now_ms() - began_ms >= 1500);
     assert_said(&cli, "left processes behind");
-}
-
-int main(void)
-{
-    return cli_run(NULL, test_run_all);
 }

@@ -1,13 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl run inside zk-lockctl run. */
-#include "fixture.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <signal.h>
-#include <unistd.h>
 
 #include "start_run.h"
 
@@ -18,7 +10,7 @@ static const char *other_path(void)
 {
     static char path[128];
 
-    (void)snprintf(path, sizeof(path), "%s-inside", new_path());
+    PRINT(path, "%s-inside", new_path());
     return path;
 }
 
@@ -29,7 +21,7 @@ TEST(it_would_wait_for_itself)
     assert_int_equal(RUN(path, INSIDE, path, "echo", "started"), 64);
     assert_said(&cli, "you hold /");
     assert_said(&cli, "would wait for itself");
-    assert_null(strstr(cli_said(&cli), "started"));
+    assert_lacks(cli_said(&cli), "started");
     assert_int_equal(RUN(path, INSIDE, "-w", "1h", path, "true"), 64);
     assert_int_equal(count_children(path), 0);
 }
@@ -69,7 +61,7 @@ TEST(a_chroot_does_not_hide_it)
     char path[256];
     const char *root = new_path();
 
-    (void)snprintf(path, sizeof(path), "%s/a", root);
+    PRINT(path, "%s/a", root);
     assert_int_equal(
         RUN(path, INSIDE, "--chroot", root, "/a", "echo", "started"), 64);
     assert_said(&cli, "you hold /a already");
@@ -83,7 +75,7 @@ TEST(an_old_environment_means_nothing)
     char sessions[64] = "";
 
     assert_int_equal(RUN(path, "sh", "-c", "echo $ZKLOCK_SESSIONS"), 0);
-    (void)snprintf(sessions, sizeof(sessions), "%s", cli_said(&cli));
+    PRINT(sessions, "%s", cli_said(&cli));
     sessions[strcspn(sessions, "\n")] = '\0';
     assert_int_equal(strncmp(sessions, "0x", 2), 0);
     assert_int_equal(setenv("ZKLOCK_SESSIONS", sessions, 1), 0);
@@ -103,7 +95,7 @@ TEST(a_run_around_that_was_killed_is_waited_for)
     START_FOR(&cli, "4s", server_hosts(the_server), path, "sh", "-c",
               "echo $ZKLOCK_SESSIONS; exec sleep 1000");
     cli_wait_said(&cli, "\n");
-    (void)snprintf(sessions, sizeof(sessions), "%s", cli_said(&cli));
+    PRINT(sessions, "%s", cli_said(&cli));
     sessions[strcspn(sessions, "\n")] = '\0';
     assert_int_equal(kill(cli.pid, SIGKILL), 0);
     assert_int_equal(cli_end(&cli), 128 + SIGKILL);
@@ -120,7 +112,7 @@ static void assert_node_says(const char *path, const char *text)
     char data[1024];
     char *name = nth_child(path, 0);
 
-    (void)snprintf(node, sizeof(node), "%s/%s", path, name);
+    PRINT(node, "%s/%s", path, name);
     free(name);
     assert_int_equal(admin_get(admin, node, data, sizeof(data)), ZOK);
     if (strstr(data, text) == NULL)
@@ -140,14 +132,9 @@ TEST(the_node_inside_names_the_session_around)
     START(&cli, "--why-name", path, "sh", "-c", "echo $ZKLOCK_SESSION; \"$@\"",
           "sh", INSIDE, inner, COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
-    (void)snprintf(session, sizeof(session), "%s", cli_said(&cli));
+    PRINT(session, "%s", cli_said(&cli));
     session[strcspn(session, "\n")] = '\0';
-    (void)snprintf(within, sizeof(within), "\"within\":\"%s\"", session);
+    PRINT(within, "\"within\":\"%s\"", session);
     assert_node_says(inner, within);
     assert_int_equal(cli_end(&cli), 0);
-}
-
-int main(void)
-{
-    return cli_run(NULL, test_run_all);
 }

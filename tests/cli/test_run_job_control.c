@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include "run/job_control.h"
+#include "texts.h"
 #include "unit.h"
 
 static const int all[] = { SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU };

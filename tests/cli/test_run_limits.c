@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl run: --max-hold, --keep-daemons, and the label. */
-#include "fixture.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <jansson.h>
-#include <signal.h>
-#include <unistd.h>
 
 #include "start_run.h"
 
@@ -34,7 +25,7 @@ TEST(a_command_is_told_to_end_in_time)
                          "trap 'exit 3' TERM; while :; do sleep .01; done"),
                      81);
     assert_said(&cli, "--max-hold is over: TERM to the command, KILL in ");
-    assert_null(strstr(cli_said(&cli), "LOST"));
+    assert_lacks(cli_said(&cli), "LOST");
     assert_status(file, true, false);
     assert_int_equal(count_children(path), 0);
 }
@@ -179,9 +170,9 @@ static void assert_label(const char *path, const char *label)
     char data[1024];
     char *name = nth_child(path, 0);
 
-    (void)snprintf(node, sizeof(node), "%s/%s", path, name);
+    PRINT(node, "%s/%s", path, name);
     free(name);
-    (void)snprintf(want, sizeof(want), "\"label\":\"%s\"", label);
+    PRINT(want, "\"label\":\"%s\"", label);
     assert_int_equal(admin_get(admin, node, data, sizeof(data)), ZOK);
     if (strstr(data, want) == NULL)
         fail_msg("'%s' is not in %s", want, data);
@@ -235,9 +226,4 @@ TEST(the_label_may_be_another)
     START(&cli, "--why-name", "--why", "release 42", path, "sh", "-c",
           "echo ready; read -r line", "secret");
     end_with_label(path, "release 42");
-}
-
-int main(void)
-{
-    return cli_run(NULL, test_run_all);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of runs inside runs: whose they are, and who would wait for itself. */
-#include <stdio.h>
-#include <string.h>
 
 #include "run/nested.h"
+#include "texts.h"
 #include "unit.h"
 
 static struct nested around;

@@ -2,6 +2,7 @@
 /* Tests of the policy: what must be done to a command at which instant of its
  * lease. */
 #include "run/policy.h"
+#include "texts.h"
 #include "unit.h"
 
 #define LEAD POLICY_LEAD_MS

@@ -5,9 +5,6 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -19,6 +16,7 @@
 #include "run/child.h"
 #include "run/killer.h"
 #include "run/proc.h"
+#include "texts.h"
 #include "unit.h"
 
 /* The linker sends the calls of the tool here (--wrap); those for files of any

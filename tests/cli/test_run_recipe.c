@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl run and lead at paths where another recipe is in use. It
  * ran there, and excluded nobody. */
-#include "fixture.h"
-
-#include <stdio.h>
-#include <string.h>
 
 #include "start_run.h"
 
@@ -18,7 +14,7 @@ static const char *path_with(const char *node)
     char full[256];
 
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
-    (void)snprintf(full, sizeof(full), "%s/%s", path, node);
+    PRINT(full, "%s/%s", path, node);
     for (char *p = full + strlen(path) + 1; (p = strchr(p, '/')) != NULL; p++) {
         *p = '\0';
         assert_int_equal(admin_create(admin, full, NULL), ZOK);
@@ -37,9 +33,9 @@ static void refuse(const char *option, const char *path, const char *used_for)
     START(&cli, option, path, "echo", "started");
     if (cli_end(&cli) != 65)
         fail_msg("not refused: %s", used_for);
-    (void)snprintf(text, sizeof(text), "%s is used for %s", path, used_for);
+    PRINT(text, "%s is used for %s", path, used_for);
     assert_said(&cli, text);
-    assert_null(strstr(cli_said(&cli), "started"));
+    assert_lacks(cli_said(&cli), "started");
 }
 
 #define SEMAPHORE "leases/_c_" UUID "-lease-0000000001"
@@ -68,7 +64,7 @@ TEST(another_recipe_is_refused)
         { "--slots=2", LATCH, "a leader election" },
     };
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (size_t i = 0; i < COUNT(cases); i++)
         refuse(cases[i].option, path_with(cases[i].node), cases[i].used_for);
 }
 
@@ -83,10 +79,8 @@ TEST(a_counter_is_refused)
 
 TEST(a_mutex_is_no_election)
 {
-    cli_start(&cli, LOCKCTL,
-              (const char *const[]){ "lead", "--servers",
-                                     server_hosts(the_server), path_with(MUTEX),
-                                     "true", NULL });
+    START_CLI(&cli, "lead", "--servers", server_hosts(the_server),
+              path_with(MUTEX), "true");
     assert_int_equal(cli_end(&cli), 65);
     assert_said(&cli, "is used for a mutex");
 }
@@ -119,9 +113,4 @@ TEST(kazoo_is_warned_of)
     assert_int_equal(cli_end(&cli), 75);
     assert_said(&cli, "does not wait for this run unless its lock has "
                       "extra_lock_patterns");
-}
-
-int main(void)
-{
-    return cli_run(NULL, test_run_all);
 }

@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl run LOCK --and LOCK: all locks, or none. */
-#include "fixture.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <jansson.h>
-#include <signal.h>
-#include <unistd.h>
 
 #include "start_run.h"
 
@@ -22,9 +13,9 @@ static int new_paths(void)
 {
     const char *path = new_path();
 
-    (void)snprintf(a, sizeof(a), "%s-a", path);
-    (void)snprintf(b, sizeof(b), "%s-b", path);
-    (void)snprintf(c, sizeof(c), "%s-c", path);
+    PRINT(a, "%s-a", path);
+    PRINT(b, "%s-b", path);
+    PRINT(c, "%s-c", path);
     return 0;
 }
 
@@ -67,12 +58,12 @@ TEST(when_one_is_taken_none_is_kept)
     cli_wait_said(&cli, "ready\n");
     START(&second, "-n", a, "--and", b, "echo", "started");
     assert_int_equal(cli_end(&second), 75);
-    (void)snprintf(want, sizeof(want), "not acquired: %s is held by ", b);
+    PRINT(want, "not acquired: %s is held by ", b);
     assert_said(&second, want);
-    assert_null(strstr(cli_said(&second), "started"));
+    assert_lacks(cli_said(&second), "started");
     wait_children(a, 0);
     START(&second, "-w", "6s", a, "--and", b, "true");
-    (void)snprintf(want, sizeof(want), "waiting: %s is held by ", b);
+    PRINT(want, "waiting: %s is held by ", b);
     cli_wait_said(&second, want);
     assert_int_equal(cli_end(&second), 75);
     wait_children(a, 0);
@@ -91,7 +82,7 @@ TEST(the_loss_of_one_is_a_loss)
         delete_nth_child(paths[i], 0);
         wait_process_state(cli.pid, 'Z');
         assert_int_equal(cli_end(&cli), 79);
-        (void)snprintf(want, sizeof(want), "deleted its node, %s/", paths[i]);
+        PRINT(want, "deleted its node, %s/", paths[i]);
         assert_said(&cli, want);
         wait_children(a, 0);
         wait_children(b, 0);
@@ -128,8 +119,7 @@ TEST(the_command_knows_each_lock)
     assert_string_equal(path_b, b);
     assert_string_equal(path_a, a);
     assert_true(atoll(token_a) > 0 && atoll(token_a) < atoll(token_b));
-    (void)snprintf(want, sizeof(want), "%s\n%s\n%s\n%s\n%s\n%s\n", b, a,
-                   token_b, token_a, b, a);
+    PRINT(want, "%s\n%s\n%s\n%s\n%s\n%s\n", b, a, token_b, token_a, b, a);
     json_decref(json);
     assert_string_equal(cli_said(&cli), want);
 }
@@ -158,17 +148,17 @@ TEST(names_that_begin_alike_are_told_apart)
     char under[160];
     char want[1024];
 
-    (void)snprintf(beside, sizeof(beside), "%s-y", a);
-    (void)snprintf(under, sizeof(under), "%s/y", a);
+    PRINT(beside, "%s-y", a);
+    PRINT(under, "%s/y", a);
     assert_int_equal(RUN(beside, "--and", a, "--and", under, "-c",
                          "echo \"$ZKLOCK_NODE\" | sed 's,/_c_.*,,'"),
                      0);
-    (void)snprintf(want, sizeof(want), "%s\n%s\n%s\n", beside, a, under);
+    PRINT(want, "%s\n%s\n%s\n", beside, a, under);
     assert_string_equal(cli_said(&cli), want);
     assert_int_equal(RUN("--slots", "1", beside, "--and", a, "-c",
                          "echo \"$ZKLOCK_NODE\" | sed 's,/leases/.*,,'"),
                      0);
-    (void)snprintf(want, sizeof(want), "%s\n%s\n", beside, a);
+    PRINT(want, "%s\n%s\n", beside, a);
     assert_string_equal(cli_said(&cli), want);
 }
 
@@ -176,12 +166,12 @@ TEST(one_that_is_held_around_is_refused)
 {
     char want[256];
 
-    (void)snprintf(want, sizeof(want), "you hold %s already", b);
+    PRINT(want, "you hold %s already", b);
     assert_int_equal(RUN(b, INSIDE, a, "--and", b, "echo", "started"), 64);
     assert_said(&cli, want);
     assert_int_equal(RUN(b, "--and", c, INSIDE, b, "echo", "started"), 64);
     assert_said(&cli, want);
-    assert_null(strstr(cli_said(&cli), "started"));
+    assert_lacks(cli_said(&cli), "started");
     assert_int_equal(RUN(b, "--and", c, INSIDE, a, "true"), 0);
 }
 
@@ -209,9 +199,4 @@ TEST(the_command_has_its_own_options)
     assert_said(&cli, "--and ");
     assert_int_equal(RUN(a, "--", "echo", "--and"), 0);
     assert_string_equal(cli_said(&cli), "--and\n");
-}
-
-int main(void)
-{
-    return cli_run(NULL, test_run_all);
 }

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl run with servers that do not answer, while it connects
  * and while it waits. */
-#include "fixture.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <signal.h>
-#include <unistd.h>
 
 #include "proxy.h"
 #include "start_run.h"
@@ -35,7 +27,7 @@ TEST(a_name_that_refuses_is_no_other_case)
     char name[200] = "";
 
     assert_int_equal(gethostname(name, sizeof(name) - 1), 0);
-    (void)snprintf(hosts, sizeof(hosts), "%s:1", name);
+    PRINT(hosts, "%s:1", name);
     START_FOR(&cli, "40s", hosts, "-n", "/a", "true");
     assert_int_equal(cli_end(&cli), 69);
     if (strstr(cli_said(&cli), "no host name") == NULL)
@@ -70,10 +62,10 @@ TEST(a_second_attempt_has_its_credentials)
 
     assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
     proxy_freeze(proxy);
-    (void)snprintf(script, sizeof(script),
-                   "printf 'digest:bob:secret' | %s run --auth-file "
-                   "/dev/stdin --servers %s %s echo done",
-                   LOCKCTL, proxy_hosts(proxy), new_path());
+    PRINT(script,
+          "printf 'digest:bob:secret' | %s run --auth-file "
+          "/dev/stdin --servers %s %s echo done",
+          LOCKCTL, proxy_hosts(proxy), new_path());
     cli_start(&cli, "sh", (const char *const[]){ "-c", script, NULL });
     cli_wait_said(&cli, "trying for another");
     proxy_heal(proxy);
@@ -194,9 +186,4 @@ TEST(a_waiter_says_that_its_session_was_ended)
     assert_int_equal(cli_end(&cli), 0);
     assert_int_equal(cli_end(&waiter), 0);
     proxy_stop(proxy);
-}
-
-int main(void)
-{
-    return cli_run(NULL, test_run_all);
 }

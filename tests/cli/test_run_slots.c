@@ -1,13 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl run --slots: a lease of a semaphore. */
-#include "fixture.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <signal.h>
-#include <unistd.h>
 
 #include "look.h"
 #include "start_run.h"
@@ -19,7 +11,7 @@ static char pool[128];
 
 static const char *new_pool(void)
 {
-    (void)snprintf(pool, sizeof(pool), "%s", new_path());
+    PRINT(pool, "%s", new_path());
     return pool;
 }
 
@@ -95,19 +87,18 @@ TEST(the_command_knows_its_lease)
           "env; echo ready; read -r line");
     cli_wait_said(&cli, "ready\n");
     name = nth_child(below("leases"), 0);
-    (void)snprintf(want, sizeof(want), "ZKLOCK_NODE=%s/leases/%s\n", pool,
-                   name);
+    PRINT(want, "ZKLOCK_NODE=%s/leases/%s\n", pool, name);
     free(name);
     assert_said(&cli, want);
     assert_said(&cli, "ZKLOCK_KIND=semaphore\n");
-    (void)snprintf(want, sizeof(want), "ZKLOCK_PATH=%s\n", pool);
+    PRINT(want, "ZKLOCK_PATH=%s\n", pool);
     assert_said(&cli, want);
     assert_said(&cli, "ZKLOCK_TOKEN=");
     name = nth_child(below("leases"), 0);
-    (void)snprintf(want, sizeof(want), "%s/%s", below("leases"), name);
+    PRINT(want, "%s/%s", below("leases"), name);
     free(name);
     assert_int_equal(admin_get(admin, want, data, sizeof(data)), ZOK);
-    assert_non_null(strstr(data, "\"label\":\"night\",\"limit\":3,"));
+    assert_has(data, "\"label\":\"night\",\"limit\":3,");
     assert_int_equal(write(cli.in, "\n", 1), 1);
     assert_int_equal(cli_end(&cli), 0);
 }
@@ -141,7 +132,7 @@ TEST(a_lease_is_given_back_when_it_is_asked_for)
     START(&cli, "--on-revoke", "term", "--slots", "1", new_pool(), COMMAND,
           "signals");
     cli_wait_said(&cli, "ready\n");
-    (void)snprintf(words, sizeof(words), "revoke -w 100ms %s", pool);
+    PRINT(words, "revoke -w 100ms %s", pool);
     (void)look(words);
     cli_wait_said(&cli, "TERM\n");
     assert_said(&cli, "somebody asks for the lock: TERM to the command");
@@ -172,7 +163,7 @@ TEST(inside_it_takes_the_slots_that_are_left)
                          INSIDE, "--slots", "2", pool, "echo", "started"),
                      64);
     assert_said(&cli, "you hold /");
-    assert_null(strstr(cli_said(&cli), "started"));
+    assert_lacks(cli_said(&cli), "started");
     assert_int_equal(
         RUN("--slots", "1", pool, INSIDE, "-n", "--slots", "1", pool, "true"),
         75);
@@ -183,14 +174,9 @@ TEST(impossible_arguments_are_refused)
 {
     static const char *const numbers[] = { "0", "-1", "10001", "two", "" };
 
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+    for (size_t i = 0; i < COUNT(numbers); i++)
         assert_int_equal(RUN("--slots", numbers[i], "/a", "true"), 64);
     assert_int_equal(RUN("--slots", "2", "-s", "/a", "true"), 64);
     assert_said(&cli, "--slots is for a semaphore");
     assert_int_equal(RUN("-x", "--slots", "2", "/a", "true"), 64);
-}
-
-int main(void)
-{
-    return cli_run(NULL, test_run_all);
 }

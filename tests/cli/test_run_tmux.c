@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl run as a job of a shell, in a terminal. */
-#include "fixture.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <fcntl.h>
-#include <unistd.h>
 
-#include "cli.h"
 #include "tmux.h"
 
 /* Types a line for the shell: run, the lock, and the given words. */
@@ -17,8 +10,7 @@ static void type_run(const char *command)
 {
     char line[1024];
 
-    (void)snprintf(line, sizeof(line), "'%s' run '%s' %s", LOCKCTL, new_path(),
-                   command);
+    PRINT(line, "'%s' run '%s' %s", LOCKCTL, new_path(), command);
     tmux_type(line);
     tmux_key("Enter");
 }
@@ -35,7 +27,7 @@ static void wait_code(int code)
     char text[64];
 
     type_line("echo the co''de is $?.");
-    (void)snprintf(text, sizeof(text), "the code is %d.", code);
+    PRINT(text, "the code is %d.", code);
     tmux_wait(text);
 }
 
@@ -45,9 +37,8 @@ static int open_terminal(void)
 
     tmux_open(200, 30); /* the paths are long, and must not wrap */
     /* top(1) wants a terminal that it knows. */
-    (void)snprintf(line, sizeof(line),
-                   "clear; export ZK_SERVERS=%s TERM=screen; cd '%s'",
-                   server_hosts(the_server), cli_file("."));
+    PRINT(line, "clear; export ZK_SERVERS=%s TERM=screen; cd '%s'",
+          server_hosts(the_server), cli_file("."));
     type_line(line);
     return 0;
 }
@@ -114,8 +105,8 @@ TEST(top_may_write_to_a_file)
 {
     type_run("top -n 2 -d 1 >out; echo the e''nd");
     tmux_wait("the end");
-    assert_null(strstr(tmux_screen(), "failed"));
-    assert_null(strstr(tmux_screen(), "Stopped"));
+    assert_lacks(tmux_screen(), "failed");
+    assert_lacks(tmux_screen(), "Stopped");
 }
 
 TEST(top_may_write_to_a_pipe)
@@ -123,8 +114,8 @@ TEST(top_may_write_to_a_pipe)
     type_run("top -n 2 -d 1 | head -3 >out; echo the e''nd; wc -l out");
     tmux_wait("the end");
     tmux_wait("3 out");
-    assert_null(strstr(tmux_screen(), "failed"));
-    assert_null(strstr(tmux_screen(), "Stopped"));
+    assert_lacks(tmux_screen(), "failed");
+    assert_lacks(tmux_screen(), "Stopped");
 }
 
 /* top(1) restores the screen first, and then stops itself with SIGSTOP. */
@@ -162,17 +153,17 @@ static void end_script(const char *word, const char *input)
     char line[512];
     char text[64];
 
-    (void)snprintf(line, sizeof(line),
-                   "bash -c 'for i in 1 2 3; do %s run %s bash -c "
-                   "\"echo %s=\\$0; exec sleep 1000\" $i %s; done'",
-                   LOCKCTL, new_path(), word, input);
+    PRINT(line,
+          "bash -c 'for i in 1 2 3; do %s run %s bash -c "
+          "\"echo %s=\\$0; exec sleep 1000\" $i %s; done'",
+          LOCKCTL, new_path(), word, input);
     type_line(line);
-    (void)snprintf(text, sizeof(text), "%s=1", word);
+    PRINT(text, "%s=1", word);
     tmux_wait(text);
     tmux_key("C-c");
     wait_code(130);
-    (void)snprintf(text, sizeof(text), "%s=2", word);
-    assert_null(strstr(tmux_screen(), text));
+    PRINT(text, "%s=2", word);
+    assert_lacks(tmux_screen(), text);
 }
 
 TEST(the_key_ends_a_script_too)
@@ -187,15 +178,15 @@ TEST(the_key_ends_a_script_that_waits)
     const char *path = new_path();
     char line[512];
 
-    (void)snprintf(line, sizeof(line),
-                   "clear; %s run %s bash -c 'for i in 1 2 3; do "
-                   "ZKLOCK_SESSIONS= %s run %s true; done; echo the e''nd'",
-                   LOCKCTL, path, LOCKCTL, path);
+    PRINT(line,
+          "clear; %s run %s bash -c 'for i in 1 2 3; do "
+          "ZKLOCK_SESSIONS= %s run %s true; done; echo the e''nd'",
+          LOCKCTL, path, LOCKCTL, path);
     type_line(line);
     tmux_wait("waiting: ");
     tmux_key("C-c");
     wait_code(130);
-    assert_null(strstr(tmux_screen(), "the end"));
+    assert_lacks(tmux_screen(), "the end");
 }
 
 /* The key goes to the command, which has the terminal; and to us in the pause
@@ -204,16 +195,15 @@ TEST(a_key_ends_a_command_that_would_be_restarted)
 {
     char line[1024];
 
-    (void)snprintf(line, sizeof(line),
-                   "'%s' lead --restart '%s' sh -c 'echo lea''ding; exec sleep "
-                   "1000'",
-                   LOCKCTL, new_path());
+    PRINT(line,
+          "'%s' lead --restart '%s' sh -c 'echo lea''ding; exec sleep "
+          "1000'",
+          LOCKCTL, new_path());
     type_line(line);
     tmux_wait("leading");
     tmux_key("C-c");
     wait_code(130);
-    (void)snprintf(line, sizeof(line), "clear; '%s' lead --restart '%s' false",
-                   LOCKCTL, new_path());
+    PRINT(line, "clear; '%s' lead --restart '%s' false", LOCKCTL, new_path());
     type_line(line);
     tmux_wait("once more in 4s"); /* time for the key */
     tmux_key("C-c");

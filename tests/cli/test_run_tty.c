@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl run in a terminal: who can read it, and job control. */
-#include "fixture.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "cli.h"
+#include "look.h"
 
 static int terminal;       /* the end of the person */
 static char screen[65536]; /* all that has appeared on it */
@@ -134,9 +127,8 @@ static void type_run(const char *options, const char *what, const char *after)
 {
     char line[512];
 
-    (void)snprintf(line, sizeof(line), "%s run --servers %s %s %s %s %s %s\n",
-                   LOCKCTL, server_hosts(the_server), options, new_path(),
-                   COMMAND, what, after);
+    PRINT(line, "%s run --servers %s %s %s %s %s %s\n", LOCKCTL,
+          server_hosts(the_server), options, new_path(), COMMAND, what, after);
     type(line);
 }
 
@@ -165,8 +157,8 @@ TEST(the_keys_for_signals_reach_the_command_once)
     wait_shown("QUIT\r\n");
     type("\004");
     assert_int_equal(end_terminal(), 0);
-    assert_null(strstr(screen + seen, "INT"));
-    assert_null(strstr(screen + seen, "QUIT"));
+    assert_lacks(screen + seen, "INT");
+    assert_lacks(screen + seen, "QUIT");
 }
 
 /* There is no shell that would ever continue a stopped command. */

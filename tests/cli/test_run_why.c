@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the label that is shown to others: the library always accepts it. */
-#include <string.h>
 
 #include "run/why.h"
+#include "texts.h"
 #include "unit.h"
 
 static char label[ZKR_LABEL_MAX + 1];

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the tool over TLS and with SASL, by options and by contexts, against
  * real servers. */
-#include "cli.h"
-#include "fixture.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "look.h"
 
@@ -61,10 +54,10 @@ static void use_tls(const char *hosts, const char *ca, const char *key)
 {
     char text[2048];
 
-    (void)snprintf(text, sizeof(text),
-                   "current = safe\n[safe]\nservers = %s\ntls-ca = %s/%s.pem\n"
-                   "tls-cert = %s/client.pem\ntls-key = %s/%s.key\n",
-                   hosts, server_keys(), ca, server_keys(), server_keys(), key);
+    PRINT(text,
+          "current = safe\n[safe]\nservers = %s\ntls-ca = %s/%s.pem\n"
+          "tls-cert = %s/client.pem\ntls-key = %s/%s.key\n",
+          hosts, server_keys(), ca, server_keys(), server_keys(), key);
     set_context(text);
 }
 
@@ -77,10 +70,10 @@ TEST(locks_are_held_and_seen_over_tls)
     assert_works("ls /");
     assert_works("context show");
     look_on(server_secure_hosts(the_server));
-    (void)snprintf(line, sizeof(line),
-                   "run --tls-ca %s/ca.pem --tls-cert %s/client.pem "
-                   "--tls-key=%s/client.key over-tls true",
-                   server_keys(), server_keys(), server_keys());
+    PRINT(line,
+          "run --tls-ca %s/ca.pem --tls-cert %s/client.pem "
+          "--tls-key=%s/client.key over-tls true",
+          server_keys(), server_keys(), server_keys());
     assert_works(line);
     assert_refused(69, "wants TLS", "ls --timeout 2s /");
 }
@@ -91,8 +84,7 @@ TEST(a_key_with_a_password_needs_its_file)
 
     use_tls(server_secure_hosts(the_server), "ca", "locked");
     write_file(cli_file("password"), "open sesame\n");
-    (void)snprintf(line, sizeof(line), "ls --tls-password-file %s /",
-                   cli_file("password"));
+    PRINT(line, "ls --tls-password-file %s /", cli_file("password"));
     assert_works(line);
     write_file(cli_file("password"), "open\n");
     assert_refused(64, "tls_key", line);
@@ -118,8 +110,8 @@ TEST(over_tls_no_words_are_sent)
 
     use_tls(server_secure_hosts(the_server), "ca", "client");
     assert_works("show -o wide over-tls");
-    assert_non_null(strstr(look_err, "note: with TLS the servers are not "
-                                     "asked for four letter words"));
+    assert_has(look_err, "note: with TLS the servers are not "
+                         "asked for four letter words");
     release(g);
     zkr_mutex_free(m);
     close_session(s);
@@ -139,11 +131,11 @@ TEST(a_user_of_sasl_is_known_by_the_password)
     struct server *server;
 
     assert_int_equal(server_start(&opts, &server), SERVER_OK);
-    (void)snprintf(text, sizeof(text),
-                   "current = safe\n[safe]\nservers = %s\n"
-                   "sasl-mechanism = DIGEST-MD5\nsasl-user = %s\n"
-                   "sasl-password-file = password\n",
-                   server_hosts(server), SERVER_SASL_USER);
+    PRINT(text,
+          "current = safe\n[safe]\nservers = %s\n"
+          "sasl-mechanism = DIGEST-MD5\nsasl-user = %s\n"
+          "sasl-password-file = password\n",
+          server_hosts(server), SERVER_SASL_USER);
     set_context(text);
     write_file(cli_file("password"), SERVER_SASL_PASSWORD "\nnot this\n");
     assert_works("run with-sasl true");

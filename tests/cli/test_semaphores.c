@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl on semaphores, leader latches, barriers and counters,
  * whose nodes are made by hand, as Curator makes them. */
-#include "fixture.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "look.h"
 
@@ -23,7 +18,7 @@ static struct admin *c;
 
 static int setup(void)
 {
-    (void)snprintf(root, sizeof(root), "%s", new_path());
+    PRINT(root, "%s", new_path());
     return admin_create(admin, root, NULL) != ZOK ||
            admin_open(server_hosts(the_server), &b) != ZOK ||
            admin_open(server_hosts(the_server), &c) != ZOK;
@@ -53,7 +48,7 @@ static const char *words(const char *before, const char *name)
 {
     static char text[1024];
 
-    (void)snprintf(text, sizeof(text), "%s %s", before, full(name));
+    PRINT(text, "%s %s", before, full(name));
     return text;
 }
 
@@ -62,7 +57,7 @@ static int64_t make(struct admin *who, const char *name, const char *data)
     char path[512];
     struct Stat stat;
 
-    (void)snprintf(path, sizeof(path), "%s", full(name));
+    PRINT(path, "%s", full(name));
     for (char *p = path + strlen(root) + 1; (p = strchr(p, '/')) != NULL; p++) {
         *p = '\0';
         (void)admin_create(admin, path, NULL);
@@ -79,9 +74,9 @@ static void make_directories(const char *name)
     char dir[128];
 
     assert_int_equal(admin_create(admin, full(name), NULL), ZOK);
-    (void)snprintf(dir, sizeof(dir), "%s/leases", full(name));
+    PRINT(dir, "%s/leases", full(name));
     assert_int_equal(admin_create(admin, dir, NULL), ZOK);
-    (void)snprintf(dir, sizeof(dir), "%s/locks", full(name));
+    PRINT(dir, "%s/locks", full(name));
     assert_int_equal(admin_create(admin, dir, NULL), ZOK);
 }
 
@@ -121,12 +116,6 @@ static void assert_look(const char *what, const char *output)
         fail_msg("%s", golden());
 }
 
-static void assert_said(const char *text)
-{
-    if (strstr(look_err, text) == NULL)
-        fail_msg("'%s' is not in: %s", text, look_err);
-}
-
 /* --- ls and show --- */
 
 TEST(ls_has_one_line_for_a_semaphore)
@@ -139,7 +128,7 @@ TEST(ls_has_one_line_for_a_semaphore)
                 "LOCK KIND\nROOT/pool semaphore\n");
     assert_look(words("ls --columns LOCK,KIND", "pool/leases"),
                 "LOCK KIND\nROOT/pool semaphore\n");
-    assert_int_equal(look(words("ls -o json", "")), 0);
+    LOOK(0, "%s", words("ls -o json", ""));
     look_assert_schema("answer");
 }
 
@@ -160,7 +149,7 @@ TEST(show_says_who_has_a_permit_and_who_waits)
             " 3 wait 10.0.0.3 a permit shared\n"
             " 4 wait 10.0.0.3 a permit exclusive\n"
             " 5 wait 10.0.0.2 pos 4 exclusive\n");
-    assert_int_equal(look(words("show -o json", "pool")), 0);
+    LOOK(0, "%s", words("show -o json", "pool"));
     look_assert_schema("answer");
 }
 
@@ -171,7 +160,7 @@ TEST(a_semaphore_without_a_lease_is_free)
                 "LOCK KIND STATE\nROOT/pool semaphore free\n");
     assert_look(words("show --columns POS,STATE", "pool/locks"),
                 "ROOT/pool semaphore (-) free 0 leases, 0 waiting\n");
-    assert_int_equal(look(words("check --free", "pool")), 0);
+    LOOK(0, "%s", words("check --free", "pool"));
     make(admin, "pool/" QUEUE "0", "10.0.0.1");
     assert_look(words("show --no-4lw --columns POS,STATE,BLOCKED-BY", "pool"),
                 "ROOT/pool semaphore (curator) free 0 leases, 1 waiting\n"
@@ -206,8 +195,8 @@ TEST(a_mutex_on_the_path_of_a_semaphore_is_mixed)
     make(admin, "pool/lock-0000000007", "me");
     assert_look(words("ls --columns LOCK,KIND,WAIT", ""),
                 "LOCK KIND WAIT\nROOT/pool mixed 2\n");
-    assert_int_equal(look(words("show --no-4lw", "pool")), 0);
-    assert_said("do not exclude each other");
+    LOOK(0, "%s", words("show --no-4lw", "pool"));
+    assert_has(look_err, "do not exclude each other");
 }
 
 /* --- leaders --- */
@@ -227,8 +216,8 @@ TEST(a_latch_has_a_leader_and_candidates)
         " 0 HELD node-1 -\n"
         " 1 wait \\x1B]52;c;aGk=\\x07\\x0D\\x0A\\xFF\\xE2\\x80\\xAE pos 0\n"
         " 2 wait session 0xN pos 1\n");
-    assert_int_equal(look(words("check --free", "election")), 1);
-    assert_said("is led by node-1 (?)");
+    LOOK(1, "%s", words("check --free", "election"));
+    assert_has(look_err, "is led by node-1 (?)");
 }
 
 /* --- asking and breaking --- */
@@ -240,16 +229,15 @@ TEST(a_lease_is_broken_by_its_token)
 
     make_busy();
     token = make(b, "pool/" LEASE "7", "10.0.0.9");
-    assert_int_equal(look(words("break --yes --token 1", "pool")), 65);
-    assert_said("is a semaphore: 5 leases, 2 waiting");
-    (void)snprintf(order, sizeof(order), "break --yes --token %lld",
-                   (long long)token);
-    assert_int_equal(look(words(order, "pool/leases")), 0);
-    assert_said("a lease of");
-    assert_said("is held by 10.0.0.9");
-    assert_said("DANGER");
-    assert_said("2 waiting; its permit is free at once");
-    assert_said("broken: 10.0.0.9 does not hold it any more");
+    LOOK(65, "%s", words("break --yes --token 1", "pool"));
+    assert_has(look_err, "is a semaphore: 5 leases, 2 waiting");
+    PRINT(order, "break --yes --token %lld", (long long)token);
+    LOOK(0, "%s", words(order, "pool/leases"));
+    assert_has(look_err, "a lease of");
+    assert_has(look_err, "is held by 10.0.0.9");
+    assert_has(look_err, "DANGER");
+    assert_has(look_err, "2 waiting; its permit is free at once");
+    assert_has(look_err, "broken: 10.0.0.9 does not hold it any more");
     assert_int_equal(admin_exists(admin, full("pool/" LEASE "7"), NULL),
                      ZNONODE);
 }
@@ -262,12 +250,13 @@ TEST(curator_does_not_hear_that_it_is_asked)
     make_directories("pool");
     make(admin, "pool/" LEASE "0", "10.0.0.1");
     make(admin, "election/" LATCH "1", "node-1");
-    assert_int_equal(look(words("revoke -w 0", "pool")), 75);
-    assert_said("10.0.0.1 is not asked: curator does not listen");
-    assert_int_equal(look(words("revoke -w 0", "election")), 75);
-    assert_said("node-1 is not asked: its node does not tell whether its "
-                "client listens");
-    assert_int_equal(look(words("revoke --anyway -w 0", "pool")), 75);
+    LOOK(75, "%s", words("revoke -w 0", "pool"));
+    assert_has(look_err, "10.0.0.1 is not asked: curator does not listen");
+    LOOK(75, "%s", words("revoke -w 0", "election"));
+    assert_has(look_err,
+               "node-1 is not asked: its node does not tell whether its "
+               "client listens");
+    LOOK(75, "%s", words("revoke --anyway -w 0", "pool"));
     assert_int_equal(
         admin_get(admin, full("pool/" LEASE "0"), data, sizeof(data)), ZOK);
     assert_string_equal(data, "__REVOKE__");
@@ -279,21 +268,17 @@ TEST(permits_that_are_used_up_are_found)
 {
     make_busy();
     sleep_ms(20); /* of their age */
-    assert_int_equal(
-        look(words("doctor --confirm 1ms --no-4lw --older 10ms", "pool")), 1);
+    LOOK(1, "%s", words("doctor --confirm 1ms --no-4lw --older 10ms", "pool"));
     if (strstr(look_out, "/pool: no-permit: 10.0.0.3 has waited for a permit "
                          "for 0.") == NULL ||
         strstr(look_out, ", 2 waiting; 3 leases are out, the oldest to "
                          "10.0.0.1, for <=0.") == NULL ||
         strstr(look_out, "Cure: zk-lockctl show ") == NULL)
         fail_msg("%s", look_out);
-    assert_int_equal(
-        look(words("doctor --confirm 1ms --no-4lw --older 10ms -o json",
-                   "pool")),
-        1);
+    LOOK(1, "%s",
+         words("doctor --confirm 1ms --no-4lw --older 10ms -o json", "pool"));
     look_assert_schema("answer");
-    assert_int_equal(
-        look(words("doctor --confirm 1ms --no-4lw --older 1h", "pool")), 0);
+    LOOK(0, "%s", words("doctor --confirm 1ms --no-4lw --older 1h", "pool"));
 }
 
 /* A child of "leases" that is no lease was told to be before all numbers of the
@@ -304,11 +289,11 @@ TEST(a_node_that_takes_a_permit_is_found)
     assert_int_equal(admin_create(admin, full("pool/leases/zzz"), NULL), ZOK);
     assert_int_equal(admin_create(admin, full("pool/locks/0"), NULL), ZOK);
     assert_int_equal(admin_create(admin, full("pool/0"), NULL), ZOK);
-    assert_int_equal(look(words("doctor --confirm 1ms --no-4lw", "pool")), 1);
+    LOOK(1, "%s", words("doctor --confirm 1ms --no-4lw", "pool"));
     if (strstr(look_out, "foreign-child: leases/zzz is no lease, ") == NULL ||
         strstr(look_out, "foreign-child: locks/0 is no contender, ") == NULL)
         fail_msg("%s", look_out);
-    assert_said("1 lock, 2 findings");
+    assert_has(look_err, "1 lock, 2 findings");
 }
 
 /* Any lease that goes lets a waiter in, not a certain one. */
@@ -320,7 +305,7 @@ TEST(a_circle_through_leases_is_no_deadlock)
     make(c, "b/" LEASE "0", "c");
     make(c, "a/" QUEUE "1", "c");
     make(b, "b/" QUEUE "1", "b");
-    assert_int_equal(look(words("deadlocks --possible --confirm 1ms", "")), 0);
+    LOOK(0, "%s", words("deadlocks --possible --confirm 1ms", ""));
     assert_string_equal(look_out, "");
     assert_look(words("graph --confirm 1ms --columns OWNER,EDGE,LOCK", ""),
                 "OWNER EDGE LOCK\n"
@@ -332,22 +317,16 @@ TEST(a_circle_through_leases_is_no_deadlock)
 
 TEST(metrics_have_leases_and_waiters)
 {
-    char line[256];
-
     make_busy();
     make(admin, "election/" LATCH "1", "node-1");
-    assert_int_equal(look(words("metrics", "")), 0);
-    (void)snprintf(line, sizeof(line),
-                   "zklock_held{lock=\"%s/pool\",kind=\"semaphore\"} 3\n",
-                   root);
-    assert_non_null(strstr(look_out, line));
-    (void)snprintf(line, sizeof(line),
-                   "zklock_held{lock=\"%s/election\",kind=\"leader\"} 1\n",
-                   root);
-    assert_non_null(strstr(look_out, line));
-    (void)snprintf(line, sizeof(line), "zklock_waiters{lock=\"%s/pool\"} 2\n",
-                   root);
-    assert_non_null(strstr(look_out, line));
+    LOOK(0, "%s", words("metrics", ""));
+    assert_has(
+        look_out,
+        line("zklock_held{lock=\"%s/pool\",kind=\"semaphore\"} 3\n", root));
+    assert_has(
+        look_out,
+        line("zklock_held{lock=\"%s/election\",kind=\"leader\"} 1\n", root));
+    assert_has(look_out, line("zklock_waiters{lock=\"%s/pool\"} 2\n", root));
 }
 
 TEST(watch_begins_with_the_semaphore_of_a_part)
@@ -357,9 +336,9 @@ TEST(watch_begins_with_the_semaphore_of_a_part)
         (const char *const[]){ "watch", "--initial", full("pool/locks"),
                                full("pool/leases"), full("pool"), NULL },
         0);
-    assert_null(strstr(look_out, "/pool/"));
-    assert_non_null(strstr(look_out, "holding "));
-    assert_non_null(strstr(look_out, "waiting "));
+    assert_lacks(look_out, "/pool/");
+    assert_has(look_out, "holding ");
+    assert_has(look_out, "waiting ");
 }
 
 /* --- what is no lock --- */
@@ -381,13 +360,13 @@ TEST(a_double_barrier_has_members)
                 "member \\x1B]52;c;aGk=\\x07\\x0D\\x0A\\xFF\\xE2\\x80\\xAE "
                 "UUID\n"
                 "foreign ? ready\n");
-    assert_int_equal(look(words("show -o json", "meeting")), 0);
+    LOOK(0, "%s", words("show -o json", "meeting"));
     look_assert_schema("answer");
-    assert_int_equal(look(words("ls -o json", "")), 0);
+    LOOK(0, "%s", words("ls -o json", ""));
     look_assert_schema("answer");
-    assert_int_equal(look(words("check --free", "meeting")), 65);
-    assert_int_equal(look(words("metrics", "")), 0);
-    assert_null(strstr(look_out, "meeting"));
+    LOOK(65, "%s", words("check --free", "meeting"));
+    LOOK(0, "%s", words("metrics", ""));
+    assert_lacks(look_out, "meeting");
 }
 
 /* Names alone do not make a barrier. */
@@ -396,7 +375,7 @@ TEST(a_directory_with_a_uuid_is_no_barrier)
     assert_int_equal(admin_create(admin, full("dir"), NULL), ZOK);
     assert_int_equal(admin_create(admin, full("dir/" MEMBER "1"), NULL), ZOK);
     assert_look(words("ls --columns LOCK,KIND", ""), "");
-    assert_int_equal(look(words("show", "dir")), 65);
+    LOOK(65, "%s", words("show", "dir"));
 }
 
 /* Such as locks that are named by a hash. */
@@ -406,8 +385,8 @@ TEST(a_directory_with_a_hash_is_of_no_pool)
     assert_int_equal(
         admin_create(admin, full("dir/5a5bbc3873ea4b5a9f7396e8c4c6a436"), NULL),
         ZOK);
-    assert_int_equal(look(words("show", "dir")), 65);
-    assert_said("of its 1 children none contends");
+    LOOK(65, "%s", words("show", "dir"));
+    assert_has(look_err, "of its 1 children none contends");
 }
 
 TEST(show_says_what_an_empty_node_may_be)
@@ -421,14 +400,15 @@ TEST(show_says_what_an_empty_node_may_be)
                      ZOK);
     assert_int_equal(admin_create(admin, full("gate"), "10.0.0.1"), ZOK);
     assert_int_equal(admin_create(admin, full("idle"), NULL), ZOK);
-    assert_int_equal(look(words("show", "total")), 0);
-    assert_said("(DistributedAtomicLong) its 8 bytes of data are 260");
-    assert_int_equal(look(words("show", "below")), 0);
-    assert_said("(SharedCount) its 4 bytes of data are -2");
-    assert_int_equal(look(words("show", "gate")), 0);
-    assert_said("it has data (8 bytes), as locks have not: it may be a "
-                "barrier");
-    assert_int_equal(look(words("show", "idle")), 0);
+    LOOK(0, "%s", words("show", "total"));
+    assert_has(look_err, "(DistributedAtomicLong) its 8 bytes of data are 260");
+    LOOK(0, "%s", words("show", "below"));
+    assert_has(look_err, "(SharedCount) its 4 bytes of data are -2");
+    LOOK(0, "%s", words("show", "gate"));
+    assert_has(look_err,
+               "it has data (8 bytes), as locks have not: it may be a "
+               "barrier");
+    LOOK(0, "%s", words("show", "idle"));
     assert_string_equal(look_err, "");
 }
 

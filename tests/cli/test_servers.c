@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the parser of answers to four letter words. */
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/servers.h"
+#include "texts.h"
 #include "unit.h"
 
 static struct servers *s;

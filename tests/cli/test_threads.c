@@ -11,9 +11,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +21,7 @@
 #include "model/looker.h"
 #include "model/mirror.h"
 #include "model/scan.h"
+#include "texts.h"
 #include "unit.h"
 #include "wait.h"
 
@@ -520,7 +518,7 @@ int main(void)
 
     is_of_the_test = true;
     for (int i = 0; i < LOCKS; i++) {
-        (void)snprintf(paths[i], sizeof(paths[i]), "/l%d", i);
+        PRINT(paths[i], "/l%d", i);
         found[i].path = paths[i];
     }
     return test_run_all();

@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl top: on a screen of tmux, and without one. */
-#include "cli.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <jansson.h>
-#include <signal.h>
-#include <unistd.h>
-
-#include "fixture.h"
 #include "tmux.h"
 
 static zkr_session *session;
@@ -41,9 +31,9 @@ static int setup(void)
 
     session = open_session();
     other = open_session();
-    (void)snprintf(root, sizeof(root), "/t%d", ++number);
+    PRINT(root, "/t%d", ++number);
     for (size_t i = 0; i < 2; i++) {
-        (void)snprintf(paths[i], sizeof(paths[i]), "%s/%s", root, names[i]);
+        PRINT(paths[i], "%s/%s", root, names[i]);
         mutexes[i] = new_mutex(session, paths[i]);
         grants[i] = acquire(mutexes[i]);
     }
@@ -85,9 +75,8 @@ static void type_top(const char *before, const char *options)
 {
     char line[512];
 
-    (void)snprintf(line, sizeof(line),
-                   "clear; %s %s top --servers %s --interval 100ms %s %s",
-                   before, LOCKCTL, server_hosts(the_server), options, root);
+    PRINT(line, "clear; %s %s top --servers %s --interval 100ms %s %s", before,
+          LOCKCTL, server_hosts(the_server), options, root);
     tmux_type(line);
     tmux_key("Enter");
 }
@@ -143,12 +132,11 @@ TEST(locks_and_their_holders_are_shown)
     start();
     tmux_wait("connected  every 100ms");
     (void)gethostname(host, sizeof(host));
-    (void)snprintf(holder, sizeof(holder), "held  %.12s", host);
+    PRINT(holder, "held  %.12s", host);
     tmux_wait(paths[0]);
     tmux_wait(holder);
     tmux_resize(120, 40);
-    (void)snprintf(token, sizeof(token), "%lld",
-                   (long long)zkr_grant_token(grants[1]));
+    PRINT(token, "%lld", (long long)zkr_grant_token(grants[1]));
     tmux_wait(token);
 }
 
@@ -198,8 +186,7 @@ TEST(the_cursor_moves_and_opens_a_queue)
     start();
     tmux_key("Down");
     tmux_key("Enter");
-    (void)snprintf(title, sizeof(title),
-                   "%s  mutex (zkrecipes)  held  1 in the queue", paths[1]);
+    PRINT(title, "%s  mutex (zkrecipes)  held  1 in the queue", paths[1]);
     tmux_wait(title);
     waiter_start(&w, mutexes[1], SOON_MS);
     tmux_wait("pos 0");
@@ -208,7 +195,7 @@ TEST(the_cursor_moves_and_opens_a_queue)
     tmux_wait("2 locks, 2 held, 1 waiting");
     tmux_type("k");
     tmux_key("Enter");
-    (void)snprintf(title, sizeof(title), "%s  mutex", paths[0]);
+    PRINT(title, "%s  mutex", paths[0]);
     tmux_wait(title);
     tmux_key("Escape");
     tmux_wait("2 locks");
@@ -273,7 +260,7 @@ TEST(signals_end_it_and_restore_the_terminal)
 {
     static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
-    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+    for (size_t i = 0; i < COUNT(signals); i++) {
         start();
         assert_int_equal(kill(top_pid(), signals[i]), 0);
         assert_restored();
@@ -435,7 +422,7 @@ TEST(nothing_hostile_reaches_the_terminal)
     char node[200];
     const char *bytes;
 
-    (void)snprintf(node, sizeof(node), "%s/\u202e\u65e5e\u0301", root);
+    PRINT(node, "%s/\u202e\u65e5e\u0301", root);
     assert_int_equal(admin_create(admin, node, NULL), 0);
     (void)strcat(node, "/\u202elock-0000000000");
     assert_int_equal(admin_create(admin, node, EVIL), 0);
@@ -458,11 +445,11 @@ TEST(nothing_hostile_reaches_the_terminal)
     tmux_wait("not asked");
     tmux_type("qq");
     tmux_wait(TMUX_PROMPT);
-    assert_null(strstr(tmux_say("#{pane_title}"), "owned"));
+    assert_lacks(tmux_say("#{pane_title}"), "owned");
     bytes = read_file(file);
-    assert_non_null(strstr(bytes, "x1B]0;owned"));
-    assert_null(strstr(bytes, "\033]0;owned"));
-    assert_null(strstr(bytes, "\u202e"));
+    assert_has(bytes, "x1B]0;owned");
+    assert_lacks(bytes, "\033]0;owned");
+    assert_lacks(bytes, "\u202e");
     assert_null(strchr(bytes, '\xff'));
 }
 
@@ -486,11 +473,11 @@ TEST(colors_are_there_unless_they_are_not_wanted)
         { "", "--color never", false },
     };
 
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+    for (size_t i = 0; i < COUNT(lines); i++) {
         char name[16];
         const char *file;
 
-        (void)snprintf(name, sizeof(name), "colors-%zu", i);
+        PRINT(name, "colors-%zu", i);
         file = cli_file(name);
         tmux_record(file);
         type_top(lines[i].before, lines[i].options);
@@ -614,8 +601,7 @@ TEST_WITH(json_has_what_was_counted, setup, teardown)
     assert_int_equal(cli_end(&c), 0);
     all = json_loads(cli_said(&c), JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(all);
-    assert_string_equal(json_string_value(json_object_get(all, "kind")),
-                        "LockTop");
+    assert_word(all, "kind", "LockTop");
     assert_int_equal(json_array_size(json_object_get(all, "items")), 2);
     item = json_array_get(json_object_get(all, "items"), 0);
     assert_true(json_is_string(json_object_get(item, "at")));
@@ -653,7 +639,7 @@ TEST_WITH(senseless_options_are_refused, setup, teardown)
         { "top", "--match", HUNDRED HUNDRED HUNDRED },
     };
 
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+    for (size_t i = 0; i < COUNT(lines); i++) {
         struct cli c;
 
         cli_start(&c, LOCKCTL, lines[i]);

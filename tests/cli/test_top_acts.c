@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of what zk-lockctl top does to locks, and of what the servers tell it
  * about a queue: on a screen of tmux. */
-#include "cli.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <signal.h>
-
-#include "fixture.h"
 #include "tmux.h"
 
 static zkr_session *session;
@@ -25,8 +17,8 @@ static int setup(void)
     static int number; /* short paths: they are to be read on a screen */
 
     session = open_session();
-    (void)snprintf(root, sizeof(root), "/a%d", ++number);
-    (void)snprintf(path, sizeof(path), "%s/alpha", root);
+    PRINT(root, "/a%d", ++number);
+    PRINT(path, "%s/alpha", root);
     mutex = new_mutex(session, path);
     grant = acquire(mutex);
     tmux_open(100, 30);
@@ -52,10 +44,8 @@ static void start_at(const char *hosts, const char *options)
 {
     char line[512];
 
-    (void)snprintf(
-        line, sizeof(line),
-        "clear; %s top --servers %s --interval 100ms --sort lock %s %s",
-        LOCKCTL, hosts, options, root);
+    PRINT(line, "clear; %s top --servers %s --interval 100ms --sort lock %s %s",
+          LOCKCTL, hosts, options, root);
     tmux_type(line);
     tmux_key("Enter");
     tmux_wait("connected  every");
@@ -77,7 +67,7 @@ static const char *token_of(zkr_grant *g)
 {
     static char text[32];
 
-    (void)snprintf(text, sizeof(text), "%lld", (long long)zkr_grant_token(g));
+    PRINT(text, "%lld", (long long)zkr_grant_token(g));
     return text;
 }
 
@@ -86,7 +76,7 @@ static void make_kazoo(const char *name)
 {
     char node[256];
 
-    (void)snprintf(node, sizeof(node), "%s/%s", root, name);
+    PRINT(node, "%s/%s", root, name);
     assert_int_equal(admin_create(admin, node, NULL), ZOK);
     (void)strcat(node, "/0123456789abcdef0123456789abcdef__lock__0000000000");
     assert_int_equal(
@@ -231,7 +221,7 @@ TEST(one_of_several_is_chosen_in_the_queue)
     zkr_rwlock *lock;
     zkr_grant *readers[2];
 
-    (void)snprintf(name, sizeof(name), "%s/zeta", root);
+    PRINT(name, "%s/zeta", root);
     ok(zkr_rwlock_new(session, name, NULL, &lock));
     for (size_t i = 0; i < 2; i++)
         ok(zkr_rwlock_acquire_read(lock, SOON_MS, &readers[i]));
@@ -345,9 +335,8 @@ TEST(a_deaf_waiter_is_marked)
 {
     char node[256];
 
-    (void)snprintf(node, sizeof(node),
-                   "%s/_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-lock-0000009999",
-                   path);
+    PRINT(node, "%s/_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-lock-0000009999",
+          path);
     assert_int_equal(
         admin_create_flags(admin, node, "10.0.0.9", ZOO_EPHEMERAL, NULL, 0),
         ZOK);
@@ -412,14 +401,12 @@ TEST(an_unreadable_lock_is_not_free)
     struct ACL_vector acl = { 1, &entry };
     struct cli top;
 
-    cli_start(&top, LOCKCTL,
-              (const char *const[]){
-                  "top", "--servers", server_hosts(the_server), "--interval",
-                  "100ms", "-o", "jsonl", "--count", "1000000", root, NULL });
+    START_CLI(&top, "top", "--servers", server_hosts(the_server), "--interval",
+              "100ms", "-o", "jsonl", "--count", "1000000", root);
     cli_wait_said(&top, "\"held\"");
     assert_int_equal(admin_set_acl(admin, path, &acl), ZOK);
     cli_wait_said(&top, "\"state\":\"unknown\"");
-    assert_null(strstr(cli_said(&top), "\"free\""));
+    assert_lacks(cli_said(&top), "\"free\"");
     assert_int_equal(kill(top.pid, SIGKILL), 0);
     assert_int_equal(cli_end(&top), 128 + SIGKILL);
     entry.perms = ZOO_PERM_ALL;

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl top with what is not a mutex: semaphores, leaders, double
  * barriers and counters, on a screen of tmux. */
-#include "cli.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "fixture.h"
 #include "tmux.h"
 
 #define MEMBER "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a43"
@@ -20,7 +14,7 @@ static int setup(void)
     static int number; /* short paths: they are to be read on a screen */
 
     session = open_session();
-    (void)snprintf(root, sizeof(root), "/k%d", ++number);
+    PRINT(root, "/k%d", ++number);
     assert_int_equal(admin_create(admin, root, NULL), ZOK);
     tmux_open(100, 30);
     return 0;
@@ -50,9 +44,8 @@ static void start(void)
 {
     char line[512];
 
-    (void)snprintf(line, sizeof(line),
-                   "clear; %s top --servers %s --interval 100ms --sort lock %s",
-                   LOCKCTL, server_hosts(the_server), root);
+    PRINT(line, "clear; %s top --servers %s --interval 100ms --sort lock %s",
+          LOCKCTL, server_hosts(the_server), root);
     tmux_type(line);
     tmux_key("Enter");
     tmux_wait("connected  every");
@@ -68,7 +61,7 @@ static void type_token_of(zkr_grant *g)
 {
     char token[32];
 
-    (void)snprintf(token, sizeof(token), "%lld", (long long)zkr_grant_token(g));
+    PRINT(token, "%lld", (long long)zkr_grant_token(g));
     tmux_wait("to break the lock: _");
     tmux_type(token);
     tmux_key("Enter");

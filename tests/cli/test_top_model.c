@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the model and the view of top, for looks, keys, and sizes of the
  * screen, without servers and without a terminal. */
+#include "texts.h"
 #include "top/picture.h"
 #include "unit.h"
 
 #include <locale.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/lockctl.h"
 
@@ -48,7 +46,7 @@ static void add_contender(struct lock *lock, const char *text)
     c->node = p;
     c->age_ms = lock->at_ms - T0;
     c->owner.is_record = true;
-    (void)snprintf(c->owner.host, sizeof(c->owner.host), "host-%c", text[0]);
+    PRINT(c->owner.host, "host-%c", text[0]);
     c->owner.pid = 40 + text[0] - 'a';
     (void)strcpy(c->owner.program, "job");
     if (text[2] == 'F')
@@ -506,8 +504,8 @@ TEST(the_client_of_a_node_that_was_not_read_is_unknown)
     nodes[2].session_id = 0;
     press_key(KEY_IS_ENTER);
     draw();
-    assert_null(strstr(picture.lines[5].text, "(no session)"));
-    assert_non_null(strstr(picture.lines[6].text, "(no session)"));
+    assert_lacks(picture.lines[5].text, "(no session)");
+    assert_has(picture.lines[6].text, "(no session)");
 }
 
 /* The screen shows the chosen lock, wherever it moves in the list, and when it
@@ -654,7 +652,7 @@ TEST(data_of_others_is_escaped)
     line_is(1, "/\\x1B]0;x\\x07 mutex");
     for (int i = 0; i < picture.size.height; i++)
         assert_null(strchr(picture.lines[i].text, '\033'));
-    assert_non_null(strstr(picture.lines[4].text, "\\x1B[2J"));
+    assert_has(picture.lines[4].text, "\\x1B[2J");
 }
 
 TEST(nobody_is_a_list_too)

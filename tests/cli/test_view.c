@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of ls, show, check, wait, revoke and break against a real server. */
-#include "fixture.h"
 
 #include <inttypes.h>
 #include <pty.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "cli.h"
 #include "look.h"
 
 #define UUID "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
@@ -26,8 +20,8 @@ static zkr_mutex *m;
 static int setup(void)
 {
     s = open_session();
-    (void)snprintf(root, sizeof(root), "%s", new_path());
-    (void)snprintf(path, sizeof(path), "%s/lock", root);
+    PRINT(root, "%s", new_path());
+    PRINT(path, "%s/lock", root);
     m = new_mutex(s, path);
     assert_int_equal(admin_create(admin, root, NULL), ZOK);
     return 0;
@@ -44,27 +38,11 @@ static int teardown(void)
 
 FIXTURE(setup, teardown)
 
-static const char *line(const char *format, ...)
-    __attribute__((format(printf, 1, 2)));
-
-static const char *line(const char *format, ...)
-{
-    static char text[4][4096];
-    static size_t next;
-    char *buffer = text[next++ % 4];
-    va_list args;
-
-    va_start(args, format);
-    (void)vsnprintf(buffer, sizeof(text[0]), format, args);
-    va_end(args);
-    return buffer;
-}
-
 static void make(const char *name, const char *data)
 {
     char full[1400];
 
-    (void)snprintf(full, sizeof(full), "%s", line("%s/%s", root, name));
+    PRINT(full, "%s", line("%s/%s", root, name));
     for (char *p = full + strlen(root) + 1; (p = strchr(p, '/')) != NULL; p++) {
         *p = '\0';
         (void)admin_create(admin, full, NULL);
@@ -93,26 +71,11 @@ static const char *golden(void)
     return text;
 }
 
-static void assert_said(const char *text)
-{
-    if (strstr(look_err, text) == NULL)
-        fail_msg("'%s' is not in: %s", text, look_err);
-}
-
 /* Nothing that could move a cursor or turn the direction. */
 static void assert_clean(const char *text)
 {
     for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; p++)
         assert_true(*p == '\n' || (*p >= 0x20 && *p < 0x7f));
-}
-
-static const char *text_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-
-    if (!json_is_string(value))
-        fail_msg("'%s' is not a text in: %.2000s", key, look_out);
-    return json_string_value(value);
 }
 
 static json_int_t number_of(const json_t *object, const char *key)
@@ -143,14 +106,14 @@ static void make_some(void)
 TEST(locks_of_all_clients_are_listed)
 {
     make_some();
-    assert_int_equal(look(line("ls %s", root)), 0);
+    LOOK(0, "ls %s", root);
     assert_ptr_equal(
         strstr(golden(), "LOCK KIND DIALECT STATE HOLDER HELD WAIT TOKEN\n"),
         golden());
-    assert_int_equal(look(line("ls %s --columns LOCK,KIND,DIALECT,STATE,"
-                               "HOLDER,HELD,WAIT,LONGEST,TOKEN",
-                               root)),
-                     0);
+    LOOK(0,
+         "ls %s --columns LOCK,KIND,DIALECT,STATE,"
+         "HOLDER,HELD,WAIT,LONGEST,TOKEN",
+         root);
     assert_string_equal(
         golden(),
         "LOCK KIND DIALECT STATE HOLDER HELD WAIT LONGEST TOKEN\n"
@@ -171,7 +134,7 @@ TEST(our_holder_is_told_by_its_record)
     const json_t *owner;
 
     assert_int_equal(gethostname(host, sizeof(host)), 0);
-    assert_int_equal(look(line("ls %s -o json", root)), 0);
+    LOOK(0, "ls %s -o json", root);
     lock = json_array_get(look_items("LockList"), 0);
     assert_string_equal(text_of(lock, "path"), path);
     assert_string_equal(text_of(lock, "kind"), "mutex");
@@ -193,34 +156,33 @@ TEST(our_holder_is_told_by_its_record)
 
 TEST(nothing_found_is_an_empty_list)
 {
-    assert_int_equal(look(line("ls %s", root)), 0);
+    LOOK(0, "ls %s", root);
     assert_string_equal(look_out, "");
-    assert_said("no locks");
-    assert_int_equal(look(line("ls -q %s", root)), 0);
+    assert_has(look_err, "no locks");
+    LOOK(0, "ls -q %s", root);
     assert_string_equal(look_err, "");
-    assert_int_equal(look(line("ls -o json %s", root)), 0);
+    LOOK(0, "ls -o json %s", root);
     assert_int_equal(json_array_size(look_items("LockList")), 0);
-    assert_int_equal(look(line("ls -o jsonl %s", root)), 0);
+    LOOK(0, "ls -o jsonl %s", root);
     assert_string_equal(look_out, "");
-    assert_int_equal(look(line("ls -o csv --columns lock,state %s", root)), 0);
+    LOOK(0, "ls -o csv --columns lock,state %s", root);
     assert_string_equal(look_out, "LOCK,STATE\r\n");
 }
 
 TEST(columns_are_chosen_and_added)
 {
     make("orders/" HEX "__lock__0000000004", "a \"b\", c");
-    assert_int_equal(look(line("ls --columns TOKEN,lock %s", root)), 0);
-    assert_non_null(strstr(golden(), "TOKEN LOCK\n"));
-    assert_non_null(strstr(golden(), " ROOT/orders\n"));
-    assert_int_equal(look(line("ls --columns +CHILDREN %s", root)), 0);
-    assert_non_null(strstr(golden(), "TOKEN CHILDREN\n"));
-    assert_int_equal(
-        look(line("ls -o csv --columns LOCK,HOLDER,WAIT %s", root)), 0);
+    LOOK(0, "ls --columns TOKEN,lock %s", root);
+    assert_has(golden(), "TOKEN LOCK\n");
+    assert_has(golden(), " ROOT/orders\n");
+    LOOK(0, "ls --columns +CHILDREN %s", root);
+    assert_has(golden(), "TOKEN CHILDREN\n");
+    LOOK(0, "ls -o csv --columns LOCK,HOLDER,WAIT %s", root);
     assert_string_equal(golden(), "LOCK,HOLDER,WAIT\r\n"
                                   "ROOT/orders,\"a \"\"b\"\", c\",0\r\n");
-    assert_int_equal(look(line("ls --columns NONE %s", root)), 64);
-    assert_said("--columns: choose from LOCK,");
-    assert_int_equal(look(line("ls --columns , %s", root)), 64);
+    LOOK(64, "ls --columns NONE %s", root);
+    assert_has(look_err, "--columns: choose from LOCK,");
+    LOOK(64, "ls --columns , %s", root);
 }
 
 TEST(filters_leave_out)
@@ -229,20 +191,20 @@ TEST(filters_leave_out)
     make("gone/deep/lock-0000000000", NULL);
     assert_int_equal(
         admin_delete(admin, line("%s/gone/deep/lock-0000000000", root)), ZOK);
-    assert_int_equal(look(line("ls --columns LOCK --waiting %s", root)), 0);
+    LOOK(0, "ls --columns LOCK --waiting %s", root);
     assert_string_equal(golden(), "LOCK\nROOT/cfg\nROOT/orders\nROOT/ruby\n");
-    assert_int_equal(look(line("ls --columns LOCK --dialect go %s", root)), 0);
+    LOOK(0, "ls --columns LOCK --dialect go %s", root);
     assert_string_equal(golden(), "LOCK\nROOT/go\n");
-    assert_int_equal(look(line("ls --dialect nobody %s", root)), 64);
-    assert_int_equal(look(line("ls --columns LOCK --empty %s/gone", root)), 0);
+    LOOK(64, "ls --dialect nobody %s", root);
+    LOOK(0, "ls --columns LOCK --empty %s/gone", root);
     assert_string_equal(golden(), "LOCK\nROOT/gone/deep\n");
-    assert_int_equal(look(line("ls --held --empty %s/gone", root)), 0);
+    LOOK(0, "ls --held --empty %s/gone", root);
     assert_string_equal(look_out, "");
-    assert_int_equal(look(line("ls --limit 2 --columns LOCK %s", root)), 0);
-    assert_said("there are more locks than 2");
-    assert_int_equal(look(line("ls --depth 1 -o json %s", root)), 0);
+    LOOK(0, "ls --limit 2 --columns LOCK %s", root);
+    assert_has(look_err, "there are more locks than 2");
+    LOOK(0, "ls --depth 1 -o json %s", root);
     assert_int_equal(json_array_size(look_items("LockList")), 0);
-    assert_non_null(strstr(look_out, "what lies deeper was not looked at"));
+    assert_has(look_out, "what lies deeper was not looked at");
 }
 
 static void forbid(const char *full, int32_t perms)
@@ -258,38 +220,38 @@ static void forbid(const char *full, int32_t perms)
 TEST(every_failure_has_its_exit_code)
 {
     make("notes/note", NULL);
-    assert_int_equal(look(line("ls --empty %s/", root)), 0);
+    LOOK(0, "ls --empty %s/", root);
     make("closed/lock-0000000000", NULL);
     forbid(line("%s/closed", root), ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    assert_int_equal(look(line("show %s/nothing", root)), 65);
-    assert_said("does not exist");
-    assert_int_equal(look(line("show %s/notes", root)), 65);
-    assert_said("is not a lock");
-    assert_int_equal(look(line("check --free %s/notes", root)), 65);
-    assert_int_equal(look(line("break %s/notes", root)), 65);
-    assert_int_equal(look(line("revoke %s/nothing", root)), 65);
-    assert_int_equal(look(line("ls %s/closed", root)), 77);
-    assert_int_equal(look(line("show %s/closed", root)), 77);
-    assert_int_equal(look("ls --chroot /no/such/chroot"), 78);
-    assert_int_equal(look("ls a b"), 64);
-    assert_int_equal(look("show"), 64);
-    assert_int_equal(look("check x"), 64);
-    assert_int_equal(look("check --free --held x"), 64);
-    assert_int_equal(look("break --yes x"), 64);
-    assert_int_equal(look("break --yes --token 0 x"), 64);
-    assert_int_equal(look("break --yes --token 12monkeys x"), 64);
-    assert_int_equal(look("ls /a/../b"), 64);
-    assert_int_equal(look("ls -o xml"), 64);
-    assert_said("none of table, wide, json, jsonl, csv, dot");
-    assert_int_equal(look("ls -o dot"), 64);
+    LOOK(65, "show %s/nothing", root);
+    assert_has(look_err, "does not exist");
+    LOOK(65, "show %s/notes", root);
+    assert_has(look_err, "is not a lock");
+    LOOK(65, "check --free %s/notes", root);
+    LOOK(65, "break %s/notes", root);
+    LOOK(65, "revoke %s/nothing", root);
+    LOOK(77, "ls %s/closed", root);
+    LOOK(77, "show %s/closed", root);
+    LOOK(78, "ls --chroot /no/such/chroot");
+    LOOK(64, "ls a b");
+    LOOK(64, "show");
+    LOOK(64, "check x");
+    LOOK(64, "check --free --held x");
+    LOOK(64, "break --yes x");
+    LOOK(64, "break --yes --token 0 x");
+    LOOK(64, "break --yes --token 12monkeys x");
+    LOOK(64, "ls /a/../b");
+    LOOK(64, "ls -o xml");
+    assert_has(look_err, "none of table, wide, json, jsonl, csv, dot");
+    LOOK(64, "ls -o dot");
     assert_string_equal(look_out, "");
-    assert_int_equal(look("--version"), 0);
-    assert_non_null(strstr(look_out, "zk-lockctl " ZKR_VERSION_STRING "\n"));
+    LOOK(0, "--version");
+    assert_has(look_out, "zk-lockctl " ZKR_VERSION_STRING "\n");
     look_on("127.0.0.1:1");
-    assert_int_equal(look("ls --timeout 2s"), 69);
+    LOOK(69, "ls --timeout 2s");
     look_on(NULL);
     server_pause(the_server);
-    assert_int_equal(look("ls --timeout 1s"), 69);
+    LOOK(69, "ls --timeout 1s");
     server_resume(the_server);
     forbid(line("%s/closed", root), ZOO_PERM_ALL);
 }
@@ -303,8 +265,7 @@ TEST(nothing_hostile_reaches_a_terminal)
         "show", "show -o wide", "show -o json", "show -o csv"
     };
 
-    (void)snprintf(path, sizeof(path), "%s",
-                   line("%s/\xe2\x80\xae%%s%%n\\", root));
+    PRINT(path, "%s", line("%s/\xe2\x80\xae%%s%%n\\", root));
     make("\xe2\x80\xae%s%n\\/lock-0000000000", EVIL);
     make("\xe2\x80\xae%s%n\\/\xe2\x80\xaelock-0000000001",
          "{\"library\":\"zkrecipes\",\"host\":\"\\u001b[2J\\u202e\",\"pid\":"
@@ -312,15 +273,15 @@ TEST(nothing_hostile_reaches_a_terminal)
     make("\xe2\x80\xae%s%n\\/\xe2\x80\xaa"
          "foreign",
          EVIL);
-    for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
-        assert_int_equal(look(line("%s %s", verbs[i], path)), 0);
+    for (size_t i = 0; i < COUNT(verbs); i++) {
+        LOOK(0, "%s %s", verbs[i], path);
         assert_true(look_out[0] != '\0');
         for (char *p = look_out; (p = strchr(p, '\r')) != NULL;)
             *p = strstr(verbs[i], "csv") != NULL && p[1] == '\n' ? ' ' : '\1';
         assert_clean(look_out);
         assert_clean(look_err);
     }
-    assert_int_equal(look(line("show -o json %s", path)), 0);
+    LOOK(0, "show -o json %s", path);
     assert_string_equal(
         text_of(json_array_get(look_items("LockQueue"), 0), "path"), path);
 }
@@ -339,14 +300,14 @@ TEST(records_of_nonsense_are_data)
     const json_t *queue;
     char name[64];
 
-    for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
-        (void)snprintf(name, sizeof(name), "lock/lock-%010zu", i);
+    for (size_t i = 0; i < COUNT(records); i++) {
+        PRINT(name, "lock/lock-%010zu", i);
         make(name, records[i]);
     }
-    assert_int_equal(look(line("show -o json %s", path)), 0);
+    LOOK(0, "show -o json %s", path);
     queue =
         json_object_get(json_array_get(look_items("LockQueue"), 0), "queue");
-    for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
+    for (size_t i = 0; i < COUNT(records); i++) {
         const json_t *c = json_array_get(queue, i);
 
         assert_true(json_is_null(json_object_get(c, "owner")));
@@ -363,12 +324,12 @@ TEST(huge_data_is_cut)
     memset(huge, 'x', 200000);
     make("lock/lock-0000000000", huge);
     free(huge);
-    assert_int_equal(look(line("show -o json %s", path)), 0);
+    LOOK(0, "show -o json %s", path);
     assert_true(strlen(look_out) < 8192);
-    assert_non_null(strstr(look_out, "\"data_size\": 200000"));
-    assert_int_equal(look(line("ls %s", path)), 0);
+    assert_has(look_out, "\"data_size\": 200000");
+    LOOK(0, "ls %s", path);
     assert_true(strlen(look_out) < 1024);
-    assert_non_null(strstr(look_out, "xxx..."));
+    assert_has(look_out, "xxx...");
 }
 
 TEST(a_long_queue_is_cut_with_a_note)
@@ -376,11 +337,11 @@ TEST(a_long_queue_is_cut_with_a_note)
     char name[64];
 
     for (int i = 0; i < 20; i++) {
-        (void)snprintf(name, sizeof(name), "lock/lock-%010d", i);
+        PRINT(name, "lock/lock-%010d", i);
         make(name, NULL);
     }
-    assert_int_equal(look(line("show --limit 5 %s", path)), 0);
-    assert_said("only 5 of 20 children are listed");
+    LOOK(0, "show --limit 5 %s", path);
+    assert_has(look_err, "only 5 of 20 children are listed");
 }
 
 /* --- recipes of which there is no package --- */
@@ -391,7 +352,7 @@ static void enqueue(struct admin *a, const char *lock, const char *prefix)
     char node[256];
 
     (void)admin_create(admin, lock, NULL);
-    (void)snprintf(node, sizeof(node), "%s/%s", lock, prefix);
+    PRINT(node, "%s/%s", lock, prefix);
     assert_int_equal(
         admin_create_flags(a, node, "", ZOO_EPHEMERAL | ZOO_SEQUENCE, NULL, 0),
         ZOK);
@@ -428,7 +389,7 @@ static const struct recipe {
 
 static const char *token_of(const char *lock)
 {
-    assert_int_equal(look(line("show -qo json %s", lock)), 0);
+    LOOK(0, "show -qo json %s", lock);
     return text_of(
         json_array_get(
             json_object_get(json_array_get(look_items("LockQueue"), 0),
@@ -446,17 +407,17 @@ static void assert_recipe(const struct recipe *r, const char *lock)
                   lock)) != 0)
         fail_msg("%s", look_err);
     assert_string_equal(strchr(look_golden(), '\n') + 1, r->queue);
-    assert_int_equal(look(line("ls --columns DIALECT,STATE,WAIT %s", lock)), 0);
+    LOOK(0, "ls --columns DIALECT,STATE,WAIT %s", lock);
     assert_string_equal(look_golden(),
                         line("DIALECT STATE WAIT\n%s held 2\n", r->dialect));
-    assert_int_equal(look(line("check --held %s", lock)), 0);
-    assert_int_equal(look(line("revoke -w 0 %s", lock)), 75);
-    assert_said("does not listen");
+    LOOK(0, "check --held %s", lock);
+    LOOK(75, "revoke -w 0 %s", lock);
+    assert_has(look_err, "does not listen");
     if (look(line("break --yes --token %s %s", token_of(lock), lock)) != 0)
         fail_msg("%s", look_err);
-    assert_said("does not look at its own node");
-    assert_int_equal(look(line("check --held %s", lock)), 0);
-    assert_int_equal(look(line("ls --columns WAIT %s", lock)), 0);
+    assert_has(look_err, "does not look at its own node");
+    LOOK(0, "check --held %s", lock);
+    LOOK(0, "ls --columns WAIT %s", lock);
     assert_string_equal(look_out, strcmp(r->second, "sh") == 0
                                       ? "WAIT\n   0\n"
                                       : "WAIT\n   1\n");
@@ -466,8 +427,8 @@ TEST(queues_of_other_recipes_are_shown_and_broken)
 {
     char lock[128];
 
-    for (size_t i = 0; i < sizeof(recipes) / sizeof(recipes[0]); i++) {
-        (void)snprintf(lock, sizeof(lock), "%s/recipe%zu", root, i);
+    for (size_t i = 0; i < COUNT(recipes); i++) {
+        PRINT(lock, "%s/recipe%zu", root, i);
         assert_recipe(&recipes[i], lock);
     }
 }
@@ -478,23 +439,21 @@ TEST(deadlocks_of_other_recipes_are_possible)
     struct admin *other;
 
     assert_int_equal(admin_open(server_hosts(the_server), &other), ZOK);
-    for (size_t i = 0; i < sizeof(recipes) / sizeof(recipes[0]); i++) {
+    for (size_t i = 0; i < COUNT(recipes); i++) {
         char one[128];
         char two[128];
 
-        (void)snprintf(one, sizeof(one), "%s/%zu/one", root, i);
-        (void)snprintf(two, sizeof(two), "%s/%zu/two", root, i);
+        PRINT(one, "%s/%zu/one", root, i);
+        PRINT(two, "%s/%zu/two", root, i);
         (void)admin_create(admin, line("%s/%zu", root, i), NULL);
         enqueue(admin, one, recipes[i].holder);
         enqueue(other, two, recipes[i].holder);
         enqueue(admin, two, recipes[i].second);
         enqueue(other, one, recipes[i].second);
-        assert_int_equal(
-            look(line("deadlocks --possible --confirm 0 %s/%zu", root, i)), 0);
+        LOOK(0, "deadlocks --possible --confirm 0 %s/%zu", root, i);
         if (strstr(look_out, "DEADLOCK 1 (possible, 2 owners") == NULL)
             fail_msg("%s: %s", recipes[i].dialect, look_out);
-        assert_int_equal(look(line("deadlocks --confirm 0 %s/%zu", root, i)),
-                         0);
+        LOOK(0, "deadlocks --confirm 0 %s/%zu", root, i);
     }
     admin_close(other);
 }
@@ -513,17 +472,16 @@ TEST(a_queue_is_shown_with_who_blocks_whom)
     waiter_start(&w, second, SOON_MS);
     wait_children(path, 2);
     settle(other);
-    assert_int_equal(
-        look(line("show --columns POS,STATE,CLIENT,SESSION,BLOCKED-BY,WATCH "
-                  "%s",
-                  path)),
-        0);
+    LOOK(0,
+         "show --columns POS,STATE,CLIENT,SESSION,BLOCKED-BY,WATCH "
+         "%s",
+         path);
     assert_string_equal(golden(),
                         "ROOT/lock mutex (zkrecipes) held 2 in the queue\n"
                         "POS STATE CLIENT SESSION BLOCKED-BY WATCH\n"
                         " 0 HELD PORT 0xN - -\n"
                         " 1 wait PORT 0xN pos 0 ok\n");
-    assert_int_equal(look(line("show -o json %s", path)), 0);
+    LOOK(0, "show -o json %s", path);
     queue =
         json_object_get(json_array_get(look_items("LockQueue"), 0), "queue");
     assert_int_equal(json_array_size(queue), 2);
@@ -550,17 +508,16 @@ TEST(a_deaf_waiter_is_told)
     make("lock/" HEX "__lock__0000000004", "hostA:123");
     make("lock/" HEX "__lock__0000000005", "hostB:77");
     make("lock/notes", NULL);
-    assert_int_equal(
-        look(line("show %s --columns POS,STATE,OWNER,WATCH", path)), 0);
+    LOOK(0, "show %s --columns POS,STATE,OWNER,WATCH", path);
     assert_string_equal(golden(), "ROOT/lock mutex (kazoo) held 2 in the "
                                   "queue, 1 foreign\n"
                                   "POS STATE OWNER WATCH\n"
                                   " 0 HELD hostA:123 -\n"
                                   " 1 wait hostB:77 MISSING\n"
                                   " - foreign session 0xN -\n");
-    assert_said("pos 1 watches nobody ahead of it");
-    assert_int_equal(look(line("show --no-4lw --columns WATCH %s", path)), 0);
-    assert_null(strstr(look_out, "MISSING"));
+    assert_has(look_err, "pos 1 watches nobody ahead of it");
+    LOOK(0, "show --no-4lw --columns WATCH %s", path);
+    assert_lacks(look_out, "MISSING");
 }
 
 TEST(a_chroot_is_known_to_the_words)
@@ -573,15 +530,14 @@ TEST(a_chroot_is_known_to_the_words)
     waiter_start(&w, second, SOON_MS);
     wait_children(path, 2);
     settle(other);
-    assert_int_equal(look(line("show --chroot %s --columns WATCH /lock", root)),
-                     0);
-    assert_non_null(strstr(look_out, "ok"));
+    LOOK(0, "show --chroot %s --columns WATCH /lock", root);
+    assert_has(look_out, "ok");
     look_on(line("%s%s", server_hosts(the_server), root));
-    assert_int_equal(look("show --columns WATCH /lock"), 0);
-    assert_non_null(strstr(look_out, "ok"));
+    LOOK(0, "show --columns WATCH /lock");
+    assert_has(look_out, "ok");
     look_on(line("zk://%s%s", server_hosts(the_server), root));
-    assert_int_equal(look("show --columns WATCH /lock"), 0);
-    assert_non_null(strstr(look_out, "ok"));
+    LOOK(0, "show --columns WATCH /lock");
+    assert_has(look_out, "ok");
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     release(w.grant);
@@ -604,20 +560,18 @@ TEST(without_the_words_the_rest_is_shown)
     lock = new_mutex(there, "/a");
     g = acquire(lock);
     look_on(server_hosts(shy));
-    assert_int_equal(look("show /a --columns STATE,CLIENT,TIMEOUT"), 0);
+    LOOK(0, "show /a --columns STATE,CLIENT,TIMEOUT");
     assert_string_equal(look_golden(), "/a mutex (zkrecipes) held 1 in the "
                                        "queue\nSTATE CLIENT TIMEOUT\n"
                                        "HELD ? ?\n");
-    assert_said("4lw.commands.whitelist=srvr,mntr,cons,dump,wchp");
-    assert_int_equal(look("show /a -o json"), 0);
-    assert_int_equal(look("doctor /a"), 82);
-    assert_said("1 lock, 0 findings; not all could be looked at");
-    assert_int_equal(look("doctor --no-4lw /a"), 0);
-    assert_int_equal(look("doctor /nothing"), 0);
-    assert_int_equal(
-        look(line("break --yes --token %" PRId64 " /a", zkr_grant_token(g))),
-        0);
-    assert_said("may live; the servers do not tell");
+    assert_has(look_err, "4lw.commands.whitelist=srvr,mntr,cons,dump,wchp");
+    LOOK(0, "show /a -o json");
+    LOOK(82, "doctor /a");
+    assert_has(look_err, "1 lock, 0 findings; not all could be looked at");
+    LOOK(0, "doctor --no-4lw /a");
+    LOOK(0, "doctor /nothing");
+    LOOK(0, "break --yes --token %" PRId64 " /a", zkr_grant_token(g));
+    assert_has(look_err, "may live; the servers do not tell");
     wait_grant_state(g, ZKR_GRANT_LOST);
     zkr_grant_free(g);
     zkr_mutex_free(lock);
@@ -633,24 +587,22 @@ TEST(scripts_ask_by_the_exit_code)
     zkr_grant *g;
 
     assert_int_equal(gethostname(host, sizeof(host)), 0);
-    assert_int_equal(look(line("check --free %s", path)), 0);
-    assert_int_equal(look(line("check --held %s", path)), 1);
+    LOOK(0, "check --free %s", path);
+    LOOK(1, "check --held %s", path);
     g = acquire(m);
-    assert_int_equal(look(line("check --free %s", path)), 1);
-    assert_said("is held by");
+    LOOK(1, "check --free %s", path);
+    assert_has(look_err, "is held by");
     assert_string_equal(look_out, "");
-    assert_int_equal(look(line("check -q --free %s", path)), 1);
+    LOOK(1, "check -q --free %s", path);
     assert_string_equal(look_err, "");
-    assert_int_equal(look(line("check --held %s", path)), 0);
-    assert_int_equal(look(line("check --held-by %s %s", host, path)), 0);
-    assert_int_equal(
-        look(line("check --held-by %s:%d %s", host, (int)getpid(), path)), 0);
-    assert_int_equal(
-        look(line("check --held-by %s:%d %s", host, (int)getppid(), path)), 1);
-    assert_int_equal(look(line("check --held -o json %s", path)), 0);
+    LOOK(0, "check --held %s", path);
+    LOOK(0, "check --held-by %s %s", host, path);
+    LOOK(0, "check --held-by %s:%d %s", host, (int)getpid(), path);
+    LOOK(1, "check --held-by %s:%d %s", host, (int)getppid(), path);
+    LOOK(0, "check --held -o json %s", path);
     assert_int_equal(json_array_size(look_items("LockList")), 1);
     release(g);
-    assert_int_equal(look(line("check --free %s", path)), 0);
+    LOOK(0, "check --free %s", path);
 }
 
 struct releasing {
@@ -673,12 +625,12 @@ TEST(wait_returns_when_it_is_so)
     struct releasing r = { .grant = acquire(m) };
     int64_t begun = now_ms();
 
-    assert_int_equal(look(line("wait --free -w 300ms %s", path)), 75);
+    LOOK(75, "wait --free -w 300ms %s", path);
     assert_true(now_ms() - begun >= 300);
-    assert_int_equal(look(line("wait --free -w 0 %s", path)), 75);
-    assert_int_equal(look(line("wait --held -w 0 %s", path)), 0);
+    LOOK(75, "wait --free -w 0 %s", path);
+    LOOK(0, "wait --held -w 0 %s", path);
     assert_int_equal(pthread_create(&r.thread, NULL, release_later, &r), 0);
-    assert_int_equal(look(line("wait --free -w 20s %s", path)), 0);
+    LOOK(0, "wait --free -w 20s %s", path);
     assert_int_equal(pthread_join(r.thread, NULL), 0);
     zkr_grant_free(r.grant);
 }
@@ -705,10 +657,10 @@ TEST(a_holder_that_listens_gives_back)
     ok(zkr_grant_listen(g, give_back, &asked));
     if (look(line("revoke %s", path)) != 0)
         fail_msg("%s", look_err);
-    assert_said("is free");
+    assert_has(look_err, "is free");
     assert_int_equal(atomic_load(&asked), 1);
     zkr_grant_free(g);
-    assert_int_equal(look(line("revoke %s", path)), 0);
+    LOOK(0, "revoke %s", path);
 }
 
 /* Regression: it waited for ten seconds, whatever -w said. */
@@ -717,7 +669,7 @@ TEST(a_revoke_waits_as_long_as_told)
     zkr_grant *g = acquire(m);
     struct stopwatch *w = stopwatch_start();
 
-    assert_int_equal(look(line("revoke -w 1ms %s", path)), 75);
+    LOOK(75, "revoke -w 1ms %s", path);
     assert_true(stopwatch_says(w, 0, 5000));
     release(g);
 }
@@ -737,15 +689,14 @@ TEST(the_next_of_that_name_is_not_asked)
          "\"program\":\"p\",\"library\":\"zkrecipes 0.1.0\"}");
     assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
     proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_HOLD_REPLY);
-    cli_start(&cli, LOCKCTL,
-              (const char *const[]){ "revoke", "--timeout", "60s", "--servers",
-                                     proxy_hosts(proxy), path, NULL });
+    START_CLI(&cli, "revoke", "--timeout", "60s", "--servers",
+              proxy_hosts(proxy), path);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     assert_int_equal(admin_delete_tree(admin, path), ZOK);
     make("lock/lock-0000000000", "new");
     proxy_release(proxy);
     assert_int_equal(cli_end(&cli), 0);
-    assert_non_null(strstr(cli_said(&cli), "has let go by itself"));
+    assert_has(cli_said(&cli), "has let go by itself");
     assert_int_equal(admin_get(admin, node, data, sizeof(data)), ZOK);
     assert_string_equal(data, "new");
     proxy_stop(proxy);
@@ -756,33 +707,34 @@ TEST(a_holder_that_does_not_is_told)
     zkr_grant *g = acquire(m);
     char data[64];
 
-    assert_int_equal(look(line("revoke -w 300ms %s", path)), 75);
-    assert_said("is held by session 0x");
-    assert_said("(asked to release)");
-    assert_said("(?)");
+    LOOK(75, "revoke -w 300ms %s", path);
+    assert_has(look_err, "is held by session 0x");
+    assert_has(look_err, "(asked to release)");
+    assert_has(look_err, "(?)");
     /* it advised to stop it, and did not say where it is */
-    assert_said("has not given it back (it is connected from 127.0.0.1:");
-    assert_said(line("); stop it, or: zk-lockctl break --token %" PRId64 " %s",
-                     zkr_grant_token(g), path));
-    assert_int_equal(look(line("revoke --no-4lw -w 0s %s", path)), 75);
-    assert_said("has not given it back; stop it, or: zk-lockctl break ");
+    assert_has(look_err,
+               "has not given it back (it is connected from 127.0.0.1:");
+    assert_has(look_err,
+               line("); stop it, or: zk-lockctl break --token %" PRId64 " %s",
+                    zkr_grant_token(g), path));
+    LOOK(75, "revoke --no-4lw -w 0s %s", path);
+    assert_has(look_err,
+               "has not given it back; stop it, or: zk-lockctl break ");
     assert_int_equal(zkr_grant_check(g), ZKR_OK);
     /* it was "a holder in the dialect curator", which would go on */
-    assert_int_equal(look(line("break --yes --token %" PRId64 " %s",
-                               zkr_grant_token(g), path)),
-                     0);
-    assert_said("DANGER: its node does not tell its client");
+    LOOK(0, "break --yes --token %" PRId64 " %s", zkr_grant_token(g), path);
+    assert_has(look_err, "DANGER: its node does not tell its client");
     wait_grant_state(g, ZKR_GRANT_LOST);
     zkr_grant_free(g);
     make("lock/" HEX "__lock__0000000004", "hostA:123");
-    assert_int_equal(look(line("revoke -w 300ms %s", path)), 75);
-    assert_said("hostA:123 is not asked: kazoo does not listen");
+    LOOK(75, "revoke -w 300ms %s", path);
+    assert_has(look_err, "hostA:123 is not asked: kazoo does not listen");
     assert_int_equal(admin_get(admin,
                                line("%s/" HEX "__lock__0000000004", path), data,
                                sizeof(data)),
                      ZOK);
     assert_string_equal(data, "hostA:123");
-    assert_int_equal(look(line("revoke --anyway -w 300ms %s", path)), 75);
+    LOOK(75, "revoke --anyway -w 300ms %s", path);
     assert_int_equal(admin_get(admin,
                                line("%s/" HEX "__lock__0000000004", path), data,
                                sizeof(data)),
@@ -801,16 +753,16 @@ TEST(a_lock_with_a_foreign_child_becomes_free)
 
     make("lock/notes", "");
     assert_int_equal(pthread_create(&r.thread, NULL, release_later, &r), 0);
-    assert_int_equal(look(line("wait --free -w 20s %s", path)), 0);
+    LOOK(0, "wait --free -w 20s %s", path);
     assert_int_equal(pthread_join(r.thread, NULL), 0);
     zkr_grant_free(r.grant);
     make("lock/lock-0000000000", "");
     assert_int_equal(admin_exists(admin, node, &stat), ZOK);
-    (void)snprintf(token, sizeof(token), "%lld", (long long)stat.czxid);
+    PRINT(token, "%lld", (long long)stat.czxid);
     if (look(line("break --yes --token %s %s", token, path)) != 0)
         fail_msg("%s", look_err);
-    assert_said("is free");
-    assert_int_equal(look(line("check --free %s", path)), 65);
+    assert_has(look_err, "is free");
+    LOOK(65, "check --free %s", path);
 }
 
 /* --- break --- */
@@ -824,18 +776,17 @@ TEST(break_takes_the_lock_away)
 
     waiter_start(&w, second, SOON_MS);
     wait_children(path, 2);
-    assert_int_equal(look(line("break --yes --token 0x%" PRIx64 " %s",
-                               zkr_grant_token(g) - 1, path)),
-                     65);
-    assert_said("nobody holds it with the token");
-    assert_int_equal(look(line("break %s", path)), 64);
-    assert_said(line("use --yes --token %" PRId64, zkr_grant_token(g)));
+    LOOK(65, "break --yes --token 0x%" PRIx64 " %s", zkr_grant_token(g) - 1,
+         path);
+    assert_has(look_err, "nobody holds it with the token");
+    LOOK(64, "break %s", path);
+    assert_has(look_err,
+               line("use --yes --token %" PRId64, zkr_grant_token(g)));
     wait_verified(g);
-    assert_int_equal(look(line("break --yes --token 0x%" PRIx64 " %s -o json",
-                               zkr_grant_token(g), path)),
-                     0);
-    assert_said("it is connected from 127.0.0.1:");
-    assert_said("1 waiting; the next is granted at once");
+    LOOK(0, "break --yes --token 0x%" PRIx64 " %s -o json", zkr_grant_token(g),
+         path);
+    assert_has(look_err, "it is connected from 127.0.0.1:");
+    assert_has(look_err, "1 waiting; the next is granted at once");
     assert_int_equal(waiter_join(&w), ZKR_OK);
     wait_grant_state(g, ZKR_GRANT_LOST);
     assert_string_equal(
@@ -863,32 +814,31 @@ TEST(a_waiter_is_removed_by_its_token)
     assert_int_equal(
         admin_exists(admin, line("%s/" HEX "__lock__0000000005", path), &stat),
         ZOK);
-    assert_int_equal(
-        look(line("break --token %" PRId64 " %s", stat.czxid, path)), 64);
+    LOOK(64, "break --token %" PRId64 " %s", stat.czxid, path);
     assert_int_equal(count_children(path), 3);
-    assert_int_equal(
-        look(line("break --yes --token %" PRId64 " %s", stat.czxid, path)), 0);
-    assert_said("it is a waiter that is removed, not a holder: hostB:77 at "
-                "position 1 of the queue of ");
-    assert_said("its client, if it lives, is told that its claim was deleted");
-    assert_said("removed: the waiter at position 1 of the queue, hostB:77");
-    assert_said("is held by hostA:123");
-    assert_null(strstr(look_err, "DANGER"));
-    assert_null(strstr(look_err, "broken"));
+    LOOK(0, "break --yes --token %" PRId64 " %s", stat.czxid, path);
+    assert_has(look_err,
+               "it is a waiter that is removed, not a holder: hostB:77 at "
+               "position 1 of the queue of ");
+    assert_has(look_err,
+               "its client, if it lives, is told that its claim was deleted");
+    assert_has(look_err,
+               "removed: the waiter at position 1 of the queue, hostB:77");
+    assert_has(look_err, "is held by hostA:123");
+    assert_lacks(look_err, "DANGER");
+    assert_lacks(look_err, "broken");
     assert_int_equal(
         admin_exists(admin, line("%s/" HEX "__lock__0000000005", path), NULL),
         ZNONODE);
     assert_int_equal(count_children(path), 2);
-    assert_int_equal(
-        look(line("break --yes --token %" PRId64 " %s", stat.czxid, path)), 65);
-    assert_said("nobody holds it with the token");
+    LOOK(65, "break --yes --token %" PRId64 " %s", stat.czxid, path);
+    assert_has(look_err, "nobody holds it with the token");
     assert_int_equal(count_children(path), 2);
     assert_int_equal(
         admin_exists(admin, line("%s/" HEX "__lock__0000000004", path), &stat),
         ZOK);
-    assert_int_equal(
-        look(line("break --yes --token %" PRId64 " %s", stat.czxid, path)), 0);
-    assert_said("DANGER: a holder in the dialect kazoo");
+    LOOK(0, "break --yes --token %" PRId64 " %s", stat.czxid, path);
+    assert_has(look_err, "DANGER: a holder in the dialect kazoo");
     assert_int_equal(count_children(path), 1);
 }
 
@@ -905,20 +855,18 @@ TEST(a_waiter_that_holds_by_now_is_left_alone)
     make("lock/lock-0000000001", "hostB:77");
     assert_int_equal(
         admin_exists(admin, line("%s/lock-0000000001", path), &stat), ZOK);
-    (void)snprintf(token, sizeof(token), "%" PRId64, stat.czxid);
+    PRINT(token, "%" PRId64, stat.czxid);
     assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
     /* the first look reads the holder, the second one both */
     proxy_rule(proxy, ZOO_GETDATA_OP, 3, PROXY_HOLD_REPLY);
-    cli_start(&cli, LOCKCTL,
-              (const char *const[]){ "break", "--yes", "--no-4lw", "--token",
-                                     token, "--timeout", "60s", "--servers",
-                                     proxy_hosts(proxy), path, NULL });
+    START_CLI(&cli, "break", "--yes", "--no-4lw", "--token", token, "--timeout",
+              "60s", "--servers", proxy_hosts(proxy), path);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     assert_int_equal(admin_delete(admin, line("%s/lock-0000000000", path)),
                      ZOK);
     proxy_release(proxy);
     assert_int_equal(cli_end(&cli), 65);
-    assert_non_null(strstr(cli_said(&cli), "it holds by now"));
+    assert_has(cli_said(&cli), "it holds by now");
     assert_int_equal(count_children(path), 1);
     proxy_stop(proxy);
 }
@@ -929,14 +877,13 @@ TEST(of_several_holders_one_must_be_named)
 
     make("lock/_c_" UUID "-__READ__0000000000", "a");
     make("lock/_c_" UUID "-__READ__0000000001", "b");
-    assert_int_equal(look(line("break %s", path)), 65);
-    assert_said("there are 2 holders");
+    LOOK(65, "break %s", path);
+    assert_has(look_err, "there are 2 holders");
     assert_int_equal(
         admin_exists(admin, line("%s/_c_" UUID "-__READ__0000000001", path),
                      &stat),
         ZOK);
-    assert_int_equal(
-        look(line("break --yes --token %" PRId64 " %s", stat.czxid, path)), 0);
+    LOOK(0, "break --yes --token %" PRId64 " %s", stat.czxid, path);
     assert_int_equal(
         admin_exists(admin, line("%s/_c_" UUID "-__READ__0000000000", path),
                      NULL),
@@ -973,15 +920,12 @@ static void assert_twins_stay(const char *marker, int number, const char *said)
     struct Stat stat;
     int count = count_children(path);
 
-    (void)snprintf(first, sizeof(first), "%s/_c_" UUID "-%s%010d", path, marker,
-                   number);
-    (void)snprintf(second, sizeof(second), "%s/_c_" UUID "-%s%010d", path,
-                   marker, number + 1);
+    PRINT(first, "%s/_c_" UUID "-%s%010d", path, marker, number);
+    PRINT(second, "%s/_c_" UUID "-%s%010d", path, marker, number + 1);
     make_twins(first, second);
     assert_int_equal(admin_exists(admin, first, &stat), ZOK);
-    assert_int_equal(
-        look(line("break --yes --token %" PRId64 " %s", stat.czxid, path)), 65);
-    assert_said(said);
+    LOOK(65, "break --yes --token %" PRId64 " %s", stat.czxid, path);
+    assert_has(look_err, said);
     assert_int_equal(count_children(path), count + 2);
 }
 
@@ -1006,9 +950,9 @@ TEST(tokens_are_decimal_everywhere)
     char token[32];
     char hex[32];
 
-    (void)snprintf(token, sizeof(token), "%" PRId64, zkr_grant_token(g));
-    (void)snprintf(hex, sizeof(hex), "0x%" PRIx64, zkr_grant_token(g));
-    for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
+    PRINT(token, "%" PRId64, zkr_grant_token(g));
+    PRINT(hex, "0x%" PRIx64, zkr_grant_token(g));
+    for (size_t i = 0; i < COUNT(looks); i++) {
         (void)look(line("%s %s", looks[i], i == 2 ? root : path));
         if (strstr(look_out, token) == NULL && strstr(look_err, token) == NULL)
             fail_msg("%s: no %s: %.500s%.500s", looks[i], token, look_out,
@@ -1029,8 +973,8 @@ TEST(break_shows_the_label)
     opts.label = "release 42";
     ok(zkr_mutex_new(s, path, &opts, &labelled));
     g = acquire(labelled);
-    assert_int_equal(look(line("break --no-4lw %s", path)), 64);
-    assert_said("\nzk-lockctl:   label: release 42\n");
+    LOOK(64, "break --no-4lw %s", path);
+    assert_has(look_err, "\nzk-lockctl:   label: release 42\n");
     release(g);
     zkr_mutex_free(labelled);
 }
@@ -1147,15 +1091,14 @@ TEST(tables_are_as_wide_as_the_terminal)
         assert_no_line_is_longer(strstr(said, "LOCK "), (size_t)width);
         said = on_a_terminal(width, "show", path);
         assert_no_line_is_longer(strstr(said, "POS "), (size_t)width);
-        assert_non_null(strstr(said, owner));
+        assert_has(said, owner);
         assert_int_equal(strstr(said, "note: no room for ") == NULL,
                          strstr(said, " TIMEOUT ") != NULL &&
                              strstr(said, " SESSION ") != NULL);
     }
-    assert_non_null(strstr(said, label));
+    assert_has(said, label);
     said = on_a_terminal(80, "show", path);
-    assert_non_null(
-        strstr(said, "CLIENT, SESSION, TIMEOUT; -o wide has all columns\n"));
+    assert_has(said, "CLIENT, SESSION, TIMEOUT; -o wide has all columns\n");
     release(g);
     zkr_mutex_free(labelled);
 }
@@ -1164,13 +1107,13 @@ TEST(tables_are_as_wide_as_the_terminal)
 TEST(without_utf_8_only_ascii_is_written)
 {
     make("lock/" HEX "__lock__0000000004", "\xe4\xba\x9b");
-    assert_int_equal(look(line("ls --columns HOLDER %s", root)), 0);
+    LOOK(0, "ls --columns HOLDER %s", root);
     assert_string_equal(look_out, "HOLDER\n\xe4\xba\x9b\n");
     (void)setenv("LC_ALL", "C", 1);
-    assert_int_equal(look(line("ls --columns HOLDER %s", root)), 0);
+    LOOK(0, "ls --columns HOLDER %s", root);
     assert_string_equal(look_out, "HOLDER\n\\xE4\\xBA\\x9B\n");
-    assert_int_equal(look(line("check --free %s", path)), 1);
-    assert_said("is held by \\xE4\\xBA\\x9B (kazoo)");
+    LOOK(1, "check --free %s", path);
+    assert_has(look_err, "is held by \\xE4\\xBA\\x9B (kazoo)");
     assert_clean(look_err);
     (void)setenv("LC_ALL", "C.UTF-8", 1);
 }
@@ -1179,14 +1122,9 @@ TEST(colors_are_for_those_who_ask)
 {
     zkr_grant *g = acquire(m);
 
-    assert_int_equal(look(line("show %s", path)), 0);
+    LOOK(0, "show %s", path);
     assert_null(strchr(look_out, '\033'));
-    assert_int_equal(look(line("show --color always %s", path)), 0);
-    assert_non_null(strstr(look_out, "\033["));
+    LOOK(0, "show --color always %s", path);
+    assert_has(look_out, "\033[");
     release(g);
-}
-
-int main(void)
-{
-    return cli_run(NULL, test_run_all);
 }

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl watch: real locks, a real server, and its faults. */
-#include "cli.h"
+#include "look.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <jansson.h>
-#include <signal.h>
-#include <unistd.h>
 #include <zookeeper/proto.h>
 
-#include "fixture.h"
 #include "proxy.h"
 #include "quiet.h"
 
@@ -129,14 +121,12 @@ TEST(a_queue_is_told_in_its_order)
     watch(&c, path, "table");
     g = acquire(first);
     wait_said_often(&c, " acquired ", 1);
-    (void)snprintf(tokens[0], sizeof(tokens[0]), "token=%lld",
-                   (long long)zkr_grant_token(g));
+    PRINT(tokens[0], "token=%lld", (long long)zkr_grant_token(g));
     waiter_start(&w, second, SOON_MS);
     wait_said_often(&c, " queued ", 2);
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
-    (void)snprintf(tokens[1], sizeof(tokens[1]), "token=%lld",
-                   (long long)zkr_grant_token(w.grant));
+    PRINT(tokens[1], "token=%lld", (long long)zkr_grant_token(w.grant));
     wait_said_often(&c, " acquired ", 2);
     release(w.grant);
     wait_said_often(&c, " gone ", 3);
@@ -199,11 +189,6 @@ static json_t *nth_event(const struct cli *c, const char *name, int n)
     return found;
 }
 
-static void assert_word(const json_t *object, const char *key, const char *want)
-{
-    assert_string_equal(json_string_value(json_object_get(object, key)), want);
-}
-
 TEST(a_request_is_told_and_its_holder_still_known)
 {
     const char *path = new_path();
@@ -216,7 +201,7 @@ TEST(a_request_is_told_and_its_holder_still_known)
 
     watch(&c, path, "jsonl");
     g = acquire(m);
-    (void)snprintf(token, sizeof(token), "%lld", (long long)zkr_grant_token(g));
+    PRINT(token, "%lld", (long long)zkr_grant_token(g));
     cli_wait_said(&c, "\"event\":\"acquired\"");
     ok(zkr_participants_revoke(other, zkr_grant_node(g)));
     cli_wait_said(&c, "\"event\":\"revoked\"");
@@ -257,19 +242,18 @@ TEST(a_holder_that_is_asked_is_known_in_text)
     g = acquire(m);
     cli_wait_said(&c, " acquired ");
     ok(zkr_participants_revoke(other, zkr_grant_node(g)));
-    (void)snprintf(want, sizeof(want), "revoked  %s %s:%d/%d ", path, host,
-                   (int)getpid(), (int)getpid());
+    PRINT(want, "revoked  %s %s:%d/%d ", path, host, (int)getpid(),
+          (int)getpid());
     cli_wait_said(&c, want);
     cli_wait_said(&c, " (asked to release) ");
     release(g);
     wait_said_often(&c, " gone ", 1);
 
-    (void)snprintf(node, sizeof(node), "%s/_c_x-lock-0000000009", path);
+    PRINT(node, "%s/_c_x-lock-0000000009", path);
     assert_int_equal(admin_create(admin, node, "of a Curator"), ZOK);
     cli_wait_said(&c, " of a Curator ");
     ok(zkr_participants_revoke(other, node));
-    (void)snprintf(want, sizeof(want),
-                   "revoked  %s of a Curator (asked to release) ", path);
+    PRINT(want, "revoked  %s of a Curator (asked to release) ", path);
     cli_wait_said(&c, want);
     assert_int_equal(admin_delete(admin, node), ZOK);
     end(&c, SIGTERM);
@@ -288,9 +272,9 @@ TEST(without_a_lock_all_are_watched)
     zkr_grant *g;
 
     start(&c, args, new_path());
-    (void)snprintf(path, sizeof(path), "%s", new_path());
+    PRINT(path, "%s", new_path());
     m = new_mutex(session, path);
-    (void)snprintf(text, sizeof(text), "\"path\":\"%s\"", path);
+    PRINT(text, "\"path\":\"%s\"", path);
     g = acquire(m);
     wait_said_often(&c, text, 2);
     release(g);
@@ -314,7 +298,7 @@ TEST(csv_begins_with_the_names_of_the_columns)
     end(&c, SIGTERM);
     assert_int_equal(strncmp(cli_said(&c), "TIME,EVENT,LOCK,OWNER,TOKEN,", 28),
                      0);
-    assert_non_null(strstr(cli_said(&c), "Z,holding,/tests/"));
+    assert_has(cli_said(&c), "Z,holding,/tests/");
 }
 
 /* --- what is asked, and what is counted --- */
@@ -430,7 +414,7 @@ static int make_changes(const char *path, const char *end_name, int count)
         char *node = nodes[rand() % 8];
 
         if (node[0] == '\0') {
-            (void)snprintf(name, sizeof(name), "%s/x-lock-", path);
+            PRINT(name, "%s/x-lock-", path);
             assert_int_equal(admin_create_flags(admin, name, "x",
                                                 ZOO_EPHEMERAL | ZOO_SEQUENCE,
                                                 node, 128),
@@ -447,7 +431,7 @@ static int make_changes(const char *path, const char *end_name, int count)
         if (nodes[i][0] != '\0')
             assert_int_equal(admin_delete(admin, nodes[i]), 0);
     }
-    (void)snprintf(name, sizeof(name), "%s/%s", path, end_name);
+    PRINT(name, "%s/%s", path, end_name);
     assert_int_equal(admin_create(admin, name, end_name), 0);
     return made;
 }
@@ -501,13 +485,13 @@ TEST(nodes_that_come_and_go_meanwhile_are_counted)
 
         proxy_cut(p);
         wait_said_often(&c, "connection lost", 2 * round + 1);
-        (void)snprintf(name, sizeof(name), "cut-lock-400000000%d", round);
+        PRINT(name, "cut-lock-400000000%d", round);
         made += make_changes(path, name, 50);
         proxy_heal(p);
         cli_wait_said(&c, name);
         proxy_cut(p);
         wait_said_often(&c, "connection lost", 2 * round + 2);
-        (void)snprintf(name, sizeof(name), "new-lock-400000001%d", round);
+        PRINT(name, "new-lock-400000001%d", round);
         made += make_changes(path, name, 50);
         sleep_ms(2000); /* the session of 1 s ends */
         proxy_heal(p);
@@ -608,7 +592,7 @@ TEST(an_empty_directory_goes_and_nothing_is_missed)
     struct cli c;
 
     start(&c, args, new_path());
-    (void)snprintf(path, sizeof(path), "%s", new_path());
+    PRINT(path, "%s", new_path());
     for (int i = 0; i < 2; i++) {
         zkr_mutex *m = new_mutex(session, path);
 
@@ -639,11 +623,10 @@ TEST(hostile_text_reaches_no_terminal)
         struct cli c;
         zkr_mutex *m;
 
-        (void)snprintf(path, sizeof(path), "%s\xe2\x80\xae\"\\", new_path());
+        PRINT(path, "%s\xe2\x80\xae\"\\", new_path());
         m = new_mutex(session, path);
         watch(&c, path, formats[i]);
-        (void)snprintf(node, sizeof(node),
-                       "%s/\xe2\x80\xae\"\\,\xe2\x80\xa8lock-0000000007", path);
+        PRINT(node, "%s/\xe2\x80\xae\"\\,\xe2\x80\xa8lock-0000000007", path);
         assert_int_equal(admin_create_flags(admin, node,
                                             "\x1b]0;x\a\x1b[2J\xff\r\nx",
                                             ZOO_EPHEMERAL, NULL, 0),
@@ -653,8 +636,8 @@ TEST(hostile_text_reaches_no_terminal)
         wait_said_often(&c, "gone", 2);
         end(&c, SIGTERM);
         assert_null(strpbrk(cli_said(&c), "\x1b\a\xff"));
-        assert_null(strstr(cli_said(&c), "\xe2\x80\xae"));
-        assert_null(strstr(cli_said(&c), "\xe2\x80\xa8"));
+        assert_lacks(cli_said(&c), "\xe2\x80\xae");
+        assert_lacks(cli_said(&c), "\xe2\x80\xa8");
         if (i == 1)
             json_decref(nth_event(&c, "acquired", 1));
         zkr_mutex_free(m);
@@ -743,14 +726,13 @@ TEST(a_hold_while_cut_off_is_an_upper_bound)
     from_ms = now_ms();
     sleep_ms(1000); /* it holds */
     proxy_heal(p);
-    (void)snprintf(text, sizeof(text), "\"token\":\"%lld\"",
-                   (long long)zkr_grant_token(w.grant));
+    PRINT(text, "\"token\":\"%lld\"", (long long)zkr_grant_token(w.grant));
     wait_said_often(&c, "\"event\":\"acquired\"", 2);
     held_ms = now_ms() - from_ms;
     release(w.grant);
     wait_said_often(&c, "\"event\":\"gone\"", 3);
     end(&c, SIGTERM);
-    assert_non_null(strstr(cli_said(&c), text));
+    assert_has(cli_said(&c), text);
     assert_true(held_of(&c, 3) >= held_ms);
     proxy_stop(p);
     zkr_mutex_free(first);
@@ -812,19 +794,18 @@ TEST(after_a_time_without_read_it_watches_again)
 
     watch(&c, path, "jsonl");
     for (int i = 0; i < 2; i++) {
-        (void)snprintf(holder, sizeof(holder), "%s/a-lock-000000001%d", path,
-                       i);
+        PRINT(holder, "%s/a-lock-000000001%d", path, i);
         assert_int_equal(admin_create(admin, holder, "x"), ZOK);
         wait_said_often(&c, "\"event\":\"acquired\"", 1 + 2 * i);
         may_be_read(path, false);
-        (void)snprintf(node, sizeof(node), "%s/b-lock-0000000020", path);
+        PRINT(node, "%s/b-lock-0000000020", path);
         assert_int_equal(admin_create(admin, node, "x"), ZOK);
         assert_int_equal(admin_delete(admin, node), ZOK);
         may_be_read(path, true);
         assert_int_equal(admin_delete(admin, holder), ZOK);
         wait_said_often(&c, "\"event\":\"gone\"", 2 + 2 * i);
         assert_int_equal(sum(&c, path).missed, 1 + i);
-        (void)snprintf(node, sizeof(node), "%s/c-lock-000000003%d", path, i);
+        PRINT(node, "%s/c-lock-000000003%d", path, i);
         assert_int_equal(admin_create(admin, node, "x"), ZOK);
         wait_said_often(&c, "\"event\":\"acquired\"", 2 + 2 * i);
         assert_int_equal(admin_delete(admin, node), ZOK);
@@ -840,10 +821,10 @@ static void use_a_permit(const char *path)
     char claim[256];
     char lease[256];
 
-    (void)snprintf(name, sizeof(name), "%s/locks/x-lock-", path);
+    PRINT(name, "%s/locks/x-lock-", path);
     assert_int_equal(
         admin_create_flags(admin, name, "x", ZOO_SEQUENCE, claim, 256), ZOK);
-    (void)snprintf(name, sizeof(name), "%s/leases/x-lease-", path);
+    PRINT(name, "%s/leases/x-lease-", path);
     assert_int_equal(
         admin_create_flags(admin, name, "x", ZOO_SEQUENCE, lease, 256), ZOK);
     assert_int_equal(admin_delete(admin, claim), ZOK);
@@ -867,12 +848,12 @@ static void assert_first_look(const struct cli *c)
     char *line;
 
     while ((line = strsep(&rest, "\n")) != NULL) {
-        assert_null(strstr(line, "\"event\":\"missed\""));
+        assert_lacks(line, "\"event\":\"missed\"");
         if (strstr(line, "old-lease") != NULL)
             break;
     }
     assert_non_null(line);
-    assert_non_null(strstr(line, "\"event\":\"holding\""));
+    assert_has(line, "\"event\":\"holding\"");
     free(text);
 }
 
@@ -885,13 +866,13 @@ TEST(the_first_look_of_a_busy_directory_is_its_first)
     char part[256];
     struct proxy *p;
 
-    (void)snprintf(path, sizeof(path), "%s", new_path());
+    PRINT(path, "%s", new_path());
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     for (int i = 0; i < 8; i++)
         make_below(path, sizeof(path), "d");
-    (void)snprintf(part, sizeof(part), "%s", path);
+    PRINT(part, "%s", path);
     make_below(part, sizeof(part), "locks");
-    (void)snprintf(part, sizeof(part), "%s", path);
+    PRINT(part, "%s", path);
     make_below(part, sizeof(part), "leases");
     make_below(part, sizeof(part), "old-lease-0000000000");
     for (int i = 0; i < 50; i++)
@@ -926,7 +907,7 @@ static void make_node(const struct churn *u, const char *name, char *ret_node)
 {
     char path[300];
 
-    (void)snprintf(path, sizeof(path), "%s/%s", u->path, name);
+    PRINT(path, "%s/%s", u->path, name);
     assert_int_equal(
         admin_create_flags(admin, path, "x", ZOO_SEQUENCE, ret_node, 256), ZOK);
 }
@@ -948,11 +929,11 @@ static void churn_start(struct churn *u)
     char part[256];
 
     *u = (struct churn){ .made = 0 };
-    (void)snprintf(u->path, sizeof(u->path), "%s", new_path());
+    PRINT(u->path, "%s", new_path());
     assert_int_equal(admin_create(admin, u->path, NULL), ZOK);
-    (void)snprintf(part, sizeof(part), "%s", u->path);
+    PRINT(part, "%s", u->path);
     make_below(part, sizeof(part), "locks");
-    (void)snprintf(part, sizeof(part), "%s", u->path);
+    PRINT(part, "%s", u->path);
     make_below(part, sizeof(part), "leases");
     change(u);
 }
@@ -1009,8 +990,8 @@ TEST(below_a_chroot_all_is_watched)
                            NULL };
     struct cli c;
 
-    (void)snprintf(chroot, sizeof(chroot), "%s", new_path());
-    (void)snprintf(path, sizeof(path), "%s", chroot);
+    PRINT(chroot, "%s", new_path());
+    PRINT(path, "%s", chroot);
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     make_below(path, sizeof(path), "zookeeper");
     make_below(path, sizeof(path), "x-lock-0000000000");
@@ -1046,13 +1027,13 @@ TEST(the_first_pause_is_kept)
                            NULL };
     struct cli c;
 
-    (void)snprintf(path, sizeof(path), "%s", new_path());
+    PRINT(path, "%s", new_path());
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
-    (void)snprintf(node, sizeof(node), "%s", path);
+    PRINT(node, "%s", path);
     make_below(node, sizeof(node), "x-lock-0000000000");
     cli_start(&c, LOCKCTL, args);
     cli_wait_said(&c, "\"event\":\"holding\"");
-    (void)snprintf(node, sizeof(node), "%s", path);
+    PRINT(node, "%s", path);
     make_below(node, sizeof(node), "y-lock-0000000001");
     cli_wait_said(&c, "\"event\":\"queued\"");
     end(&c, SIGTERM);
@@ -1085,12 +1066,12 @@ TEST(an_unwatchable_lock_is_asked_for_slowly)
     struct stopwatch *w;
     struct cli c;
 
-    (void)snprintf(path, sizeof(path), "%s", new_path());
+    PRINT(path, "%s", new_path());
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     for (int i = 0; i < DIRS; i++) {
         char dir[300];
 
-        (void)snprintf(dir, sizeof(dir), "%s/d%d", path, i);
+        PRINT(dir, "%s/d%d", path, i);
         assert_int_equal(admin_create(admin, dir, NULL), ZOK);
         may_be_read(dir, false);
     }
@@ -1112,7 +1093,7 @@ TEST(an_unwatchable_lock_is_asked_for_slowly)
     for (int i = 0; i < DIRS; i++) {
         char dir[300];
 
-        (void)snprintf(dir, sizeof(dir), "%s/d%d", path, i);
+        PRINT(dir, "%s/d%d", path, i);
         may_be_read(dir, true);
     }
     assert_int_equal(admin_delete_tree(admin, path), 0);
@@ -1127,9 +1108,8 @@ TEST(locks_that_are_given_are_watched_as_far_as_it_goes)
     const char *const args[] = { "-c", command, NULL };
     struct cli c;
 
-    (void)snprintf(command, sizeof(command),
-                   "exec %s watch --servers %s $(seq -f /given/%%g 4600)",
-                   LOCKCTL, server_hosts(the_server));
+    PRINT(command, "exec %s watch --servers %s $(seq -f /given/%%g 4600)",
+          LOCKCTL, server_hosts(the_server));
     cli_start(&c, "/bin/sh", args);
     cli_wait_said(&c, "more directories than can be watched");
     end(&c, SIGTERM);
@@ -1179,9 +1159,8 @@ TEST(output_that_cannot_be_written_ends_it)
     zkr_grant *g = acquire(m);
     struct cli c;
 
-    (void)snprintf(command, sizeof(command),
-                   "exec %s watch --servers %s --initial %s > /dev/full",
-                   LOCKCTL, server_hosts(the_server), path);
+    PRINT(command, "exec %s watch --servers %s --initial %s > /dev/full",
+          LOCKCTL, server_hosts(the_server), path);
     cli_start(&c, "/bin/sh", args);
     assert_int_equal(cli_end(&c), 74);
     release(g);
@@ -1200,15 +1179,10 @@ TEST(senseless_options_are_refused)
         { "watch", "" },
     };
 
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+    for (size_t i = 0; i < COUNT(lines); i++) {
         struct cli c;
 
         cli_start(&c, LOCKCTL, lines[i]);
         assert_int_equal(cli_end(&c), 64);
     }
-}
-
-int main(void)
-{
-    return cli_run(NULL, test_run_all);
 }

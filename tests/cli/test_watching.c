@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of who watches whom, by the answers of servers, and of the findings of
  * doctor, without servers. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "model/doctor.h"
 #include "model/told.h"
 #include "model/watching.h"
+#include "texts.h"
 #include "unit.h"
 
 #define LOCK "/locks/a"
@@ -37,7 +35,7 @@ static void queue(const int64_t *sessions, size_t count)
                           .holders = 1,
                           .waiters = count - 1 };
     for (size_t i = 0; i < count; i++) {
-        (void)snprintf(names[i], sizeof(names[i]), "lock-%010zu", i);
+        PRINT(names[i], "lock-%010zu", i);
         nodes[i] = (struct zkr_participant){
             .name = names[i],
             .marker = "lock-",
@@ -95,7 +93,7 @@ static struct servers *hear_watch(const char *sessions)
     char text[200];
 
     assert_non_null(now);
-    (void)snprintf(text, sizeof(text), LOCK "/lock-0000000000\n%s", sessions);
+    PRINT(text, LOCK "/lock-0000000000\n%s", sessions);
     assert_true(servers_read(now, SERVERS_WCHP, "zk1", text, strlen(text)));
     return now;
 }

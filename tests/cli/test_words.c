@@ -3,9 +3,9 @@
 #include <errno.h>
 
 #include <stdbool.h>
-#include <string.h>
 
 #include "common/words.h"
+#include "texts.h"
 #include "unit.h"
 
 TEST(ages_are_short)

@@ -3,7 +3,7 @@
 #ifndef TEST_TMUX_H
 #define TEST_TMUX_H
 
-#include <sys/types.h>
+#include "look.h"
 
 /* The main() of programs that need it: as cli_run(), and tmux serves. It
  * returns 77 when tmux is not installed. */

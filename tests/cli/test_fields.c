@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each field of the JSON, by docs/lockctl-json.md: a row of fields.table says
+ * which fields it is about, the command, and what jq must find true. A field of
+ * the schema without a row fails the test. The world has several of everything,
+ * so that what is right of the first only is seen. */
+#include "look.h"
+
+#include <zookeeper/proto.h>
+
+#include "proxy.h"
+
+#define RECORD(pid, tid, label, within)                                        \
+    "{\"host\":\"h\",\"pid\":" pid ",\"thread\":\"main\",\"tid\":" tid         \
+    ",\"program\":\"prog\",\"label\":\"" label                                 \
+    "\",\"start\":\"2026-11-23T01:02:03Z\",\"library\":\"zkrecipes 9.8\""      \
+    ",\"within\":" within "}"
+#define UUID "_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-"
+#define MIN  "-9223372036854775808"
+
+static struct admin *clients[4];
+static char root[64];
+static json_t *known; /* of each node: its token, session and time */
+
+/* --- the world --- */
+
+static const struct {
+    int client;
+    const char *node;
+    const char *data;
+} world[] = {
+    /* Readers and writers of three clients. */
+    { 2, "rw/" UUID "__READ__0000000000", RECORD("11", "7", "one", "\"0x5\"") },
+    { 2, "rw/" UUID "__READ__0000000001", "__REVOKE__" },
+    { 3, "rw/" UUID "__WRIT__0000000002", RECORD("13", "9", "", "null") },
+    { 1, "rw/" UUID "__WRIT__0000000003", "host-b:7" },
+    { 0, "rw/notes", "not one of them" },
+    /* Two permits, and two who want one. */
+    { 0, "pool/leases/" UUID "lease-0000000000", "10.0.0.1" },
+    { 1, "pool/leases/" UUID "lease-0000000001", "10.0.0.2" },
+    { 2, "pool/locks/" UUID "lock-0000000002", "10.0.0.3" },
+    { 3, "pool/locks/" UUID "lock-0000000003", "10.0.0.4" },
+    /* Two who wait for each other, and one more behind them. */
+    { 0, "dead/x/" UUID "lock-0000000000", RECORD("1", "7", "x", "null") },
+    { 1, "dead/y/" UUID "lock-0000000000", RECORD("2", "8", "y", "null") },
+    { 0, "dead/y/" UUID "lock-0000000001", RECORD("1", "7", "x", "null") },
+    { 1, "dead/x/" UUID "lock-0000000001", RECORD("2", "8", "y", "null") },
+    { 2, "dead/x/" UUID "lock-0000000002", RECORD("3", "9", "z", "null") },
+    /* What others may write. */
+    { 0, "edge/lock-0000000000", "" },
+    { 0, "edge/lock-0000000001", RECORD("-1", "0", "", "\"0x0\"") },
+    { 0, "edge/lock-0000000002",
+      RECORD(MIN, MIN, "", "\"0xffffffffffffffff\"") },
+    { 0, "edge/lock-0000000003",
+      RECORD("9223372036854775807", "1", "", "\"0x10000000000000000\"") },
+    { 0, "edge/lock-0000000004", RECORD("\"1\"", "null", "", "7") },
+    { 0, "edge/lock-0000000005", RECORD("9223372036854775808", "1", "", "7") },
+    { 0, "edge/lock-0000000006", "__REVOKE__ " },
+    { 0, "edge/lock-2147483647", "{\"library\":\"zkrecipes\"}" },
+};
+
+static const char *below(const char *name)
+{
+    return line("%s/%s", root, name);
+}
+
+static void make(int client, const char *name, const char *data)
+{
+    char node[128];
+    char path[256];
+    char time[64];
+    struct Stat stat;
+    time_t seconds;
+
+    PRINT(node, "%s", name);
+    PRINT(path, "%s", below(node));
+    for (char *p = path + 1; (p = strchr(p, '/')) != NULL; p++) {
+        *p = '\0';
+        (void)admin_create(admin, path, NULL);
+        *p = '/';
+    }
+    assert_int_equal(
+        admin_create_flags(
+            clients[client], path, data,
+            client == 0 && strstr(node, "notes") != NULL ? 0 : ZOO_EPHEMERAL,
+            NULL, 0),
+        ZOK);
+    assert_int_equal(admin_exists(admin, path, &stat), ZOK);
+    seconds = (time_t)(stat.ctime / 1000);
+    (void)strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%S", gmtime(&seconds));
+    assert_int_equal(
+        json_object_set_new(
+            known, node,
+            json_pack("{s:s, s:s, s:s}", "token",
+                      line("%lld", (long long)stat.czxid), "session",
+                      line("0x%llx", (unsigned long long)admin_session_id(
+                                         clients[client])),
+                      "at", line("%s.%03dZ", time, (int)(stat.ctime % 1000)))),
+        0);
+}
+
+/* What watch tells: three contenders of one lock, and of the others, who was
+ * there; then its connection is lost. */
+static void make_events(void)
+{
+    static const char zero[] = "ev/lock-0000000000";
+    static const char *const nodes[] = { zero, "ev/lock-0000000001",
+                                         "ev/lock-0000000002" };
+    struct proxy *proxy;
+    struct cli c;
+
+    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
+    START_CLI(&c, "watch", "--initial", "-qo", "jsonl", "--interval", "20ms",
+              "--servers", proxy_hosts(proxy), below("ev"), below("rw"));
+    cli_wait_said(&c, "WRIT__0000000003\",\"mode");
+    for (int i = 0; i < 3; i++) {
+        make(1 + i, nodes[i], "x");
+        cli_wait_said(&c, line("\"node\":\"lock-%010d\"", i));
+    }
+    assert_int_equal(admin_set(clients[3], below(zero), "__REVOKE__"), ZOK);
+    cli_wait_said(&c, "\"revoked\"");
+    assert_int_equal(admin_delete(clients[2], below(nodes[1])), ZOK);
+    cli_wait_said(&c, "\"left\"");
+    assert_int_equal(admin_delete(clients[1], below(zero)), ZOK);
+    cli_wait_said(&c, "\"gone\"");
+    proxy_cut(proxy);
+    for (int i = 3; i < 5; i++) { /* two that nobody sees */
+        make(1, line("ev/lock-%010d", i), "x");
+        assert_int_equal(admin_delete(admin, below(line("ev/lock-%010d", i))),
+                         ZOK);
+    }
+    proxy_heal(proxy);
+    cli_wait_said(&c, "\"missed\":");
+    assert_int_equal(kill(c.pid, SIGTERM), 0);
+    assert_int_equal(cli_end(&c), 0);
+    assert_int_equal(rename(c.output, cli_file("events")), 0);
+    proxy_stop(proxy);
+}
+
+static int begin(void)
+{
+    known = json_object();
+    clients[0] = admin;
+    for (int i = 1; i < 4; i++) {
+        if (admin_open(server_hosts(the_server), &clients[i]) != ZOK)
+            return -1;
+    }
+    PRINT(root, "%s", new_path());
+    return admin_create(admin, root, NULL);
+}
+
+/* A test, because only a test may fail. */
+TEST(the_world_is_made)
+{
+    for (size_t i = 0; i < COUNT(world); i++)
+        make(world[i].client, world[i].node, world[i].data);
+    make_events();
+    assert_int_equal(json_object_set_new(known, "root", json_string(root)), 0);
+    assert_int_equal(json_dump_file(known, cli_file("known"), 0), 0);
+    (void)setenv("L", LOCKCTL, 1);
+    (void)setenv("R", root, 1);
+    (void)setenv("D", cli_file("."), 1);
+    (void)setenv("LOGS", server_log_dir(the_server), 1);
+    (void)setenv("ZK_SERVERS", server_hosts(the_server), 1);
+}
+
+/* --- the fields --- */
+
+/* --- the table --- */
+
+static struct row {
+    char names[400]; /* the definition, and its fields */
+    char command[800];
+    char check[4000];
+} rows[128];
+static size_t row_count;
+
+static void add_text(char *text, size_t size, const char *more)
+{
+    size_t length = strlen(text);
+
+    assert_in_range(length + strlen(more), 0, size - 2);
+    (void)snprintf(text + length, size - length, " %s", more);
+}
+
+/* A row: the names, "$ " and the command, and the check indented. */
+static void read_table(void)
+{
+    FILE *file = fopen(FIELDS, "re");
+    struct row *row = rows;
+    char text[4000];
+
+    assert_non_null(file);
+    while (fgets(text, sizeof(text), file) != NULL) {
+        text[strcspn(text, "\n")] = '\0';
+        if (text[0] == '\0' && row->check[0] != '\0')
+            row++;
+        else if (text[0] == ' ')
+            add_text(row->check, sizeof(row->check), text);
+        else if (text[0] == '$')
+            add_text(row->command, sizeof(row->command), text + 1);
+        else if (text[0] != '\0' && text[0] != '#')
+            add_text(row->names, sizeof(row->names), text);
+        assert_true(row < rows + COUNT(rows) - 1);
+    }
+    (void)fclose(file);
+    row_count = (size_t)(row - rows) + (row->check[0] != '\0');
+}
+
+/* What the commands of the table are made of. */
+static const char commands[] =
+    "exec 2>/dev/null; run() { rm -f $D/s; $L run -q --status-file $D/s "
+    "\"$@\"; cat $D/s; }; "
+    "contexts() { cd $D; for c in a b; do echo \"[$c]\"; for k in servers "
+    "chroot auth-file timeout tls-ca tls-cert tls-key tls-password-file "
+    "tls-verify sasl-mechanism sasl-user sasl-password-file sasl-realm "
+    "sasl-service sasl-host; do case $k in servers) v=$c:1;; chroot) v=/$c;; "
+    "timeout) v=9s;; tls-verify) v=chain;; sasl-mechanism) v=DIGEST-MD5;; "
+    "*) v=$c-$k;; esac; echo \"$k = $v\"; done; done >config; echo "
+    "'[c]\nservers = c:1' >>config; sed -i '1i current = b' config; chmod "
+    "600 config; export ZK_LOCKCTL_CONFIG=$D/config; unset ZK_SERVERS; }; ";
+
+static const char definitions[] =
+    "def u: \"" UUID "\"; "
+    "def ms: (.[0:19] + \"Z\" | fromdate) * 1000 + (.[20:23] | tonumber); "
+    "def age: (now * 1000 - ms) | fabs; "
+    "def near($a; $b): ($a - $b | fabs) < 2000; $k[0] as $k | $o[0] | ";
+
+static const char *join(const char *before, const char *text)
+{
+    static char both[16000];
+
+    PRINT(both, "%s%s", before, text);
+    return both;
+}
+
+/* Rows with the same command share its output. Tells whether it is right. */
+static bool is_right(const struct row *row)
+{
+    static const struct row *last;
+    struct cli c;
+    int code;
+
+    if (last == NULL || strcmp(last->command, row->command) != 0) {
+        cli_start(
+            &c, "/bin/bash",
+            (const char *const[]){ "-c", join(commands, row->command), NULL });
+        (void)cli_end(&c);
+        assert_int_equal(rename(c.output, cli_file("output")), 0);
+    }
+    last = row;
+    cli_start(&c, "/usr/bin/jq",
+              (const char *const[]){ "-nce", "--slurpfile", "o",
+                                     cli_file("output"), "--slurpfile", "k",
+                                     cli_file("known"),
+                                     join(definitions, row->check), NULL });
+    code = cli_end(&c);
+    if (code == 0 && strcmp(cli_said(&c), "true\n") == 0)
+        return true;
+    print_error("%s:%s:%s\njq: %d: %s", row->names, row->command, row->check,
+                code, cli_said(&c));
+    PRINT(c.output, "%s", cli_file("output"));
+    print_error("%s\n", cli_said(&c));
+    return false;
+}
+
+TEST(each_field_is_what_its_definition_says)
+{
+    int wrong = 0;
+
+    read_table();
+    for (size_t i = 0; i < row_count; i++)
+        wrong += !is_right(&rows[i]);
+    assert_int_equal(wrong, 0);
+}
+
+static bool has_row(const char *definition, const char *field)
+{
+    char first[100];
+    char word[100];
+    char names[402];
+
+    PRINT(first, " %s ", definition);
+    PRINT(word, " %s ", field);
+    for (size_t i = 0; i < row_count; i++) {
+        (void)strcpy(stpcpy(names, rows[i].names), " ");
+        if (strncmp(names, first, strlen(first)) == 0 &&
+            strstr(names + strlen(first) - 1, word) != NULL)
+            return true;
+    }
+    return false;
+}
+
+/* A new field fails here until it has a row. */
+TEST(each_field_of_the_schema_has_a_row)
+{
+    json_t *schema = json_load_file(SCHEMA, 0, NULL);
+    const char *definition;
+    const char *field;
+    json_t *of;
+    json_t *what;
+    int count = 0;
+
+    json_object_foreach(json_object_get(schema, "$defs"), definition, of)
+    {
+        json_object_foreach(json_object_get(of, "properties"), field, what)
+        {
+            count++;
+            if (!has_row(definition, field))
+                fail_msg("no row for %s.%s", definition, field);
+        }
+    }
+    assert_in_range(count, 100, 1000);
+    json_decref(schema);
+}
+
+static int end(void)
+{
+    for (int i = 1; i < 4; i++)
+        admin_close(clients[i]);
+    json_decref(known);
+    return admin_delete_tree(admin, root);
+}
+
+static int run_group(void)
+{
+    return test_run_between(begin, end);
+}
+
+int main(void)
+{
+    return cli_run(NULL, run_group);
+}
