@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each exit code that the manual documents, of the verbs that have it: a row of
+ * codes.table is a command that ends with it. A verb or a code without a row
+ * fails the test. */
+#include "look.h"
+
+#include "server_private.h"
+
+static struct admin *second;
+static char root[64];
+
+enum { ROWS_MAX = 200 };
+
+static struct row {
+    int code;
+    char verb[16];
+    const char *command;
+} rows[ROWS_MAX];
+static size_t row_count;
+
+/* A row for each of its verbs. */
+static void add_rows(char *text)
+{
+    char *command = strstr(text, ": ");
+    char *rest;
+    char *verb;
+    long code = strtol(text, &verb, 10);
+
+    assert_non_null(command);
+    *command = '\0';
+    for (verb = strtok_r(verb, " ,", &rest); verb != NULL;
+         verb = strtok_r(NULL, " ,", &rest)) {
+        assert_true(row_count < ROWS_MAX);
+        rows[row_count].code = (int)code;
+        PRINT(rows[row_count].verb, "%.15s", verb);
+        rows[row_count++].command = strdup(command + 2);
+    }
+}
+
+TEST(the_table_is_read)
+{
+    FILE *file = fopen(CODES, "re");
+    char text[2000];
+
+    assert_non_null(file);
+    while (fgets(text, sizeof(text), file) != NULL) {
+        text[strcspn(text, "\n")] = '\0';
+        if (text[0] >= '0' && text[0] <= '9')
+            add_rows(text);
+    }
+    (void)fclose(file);
+}
+
+/* --- the world --- */
+
+static int64_t make(struct admin *who, const char *name, const char *data)
+{
+    const char *node = line("%s/%s", root, name);
+    char directory[200];
+    struct Stat stat;
+
+    PRINT(directory, "%s", node);
+    *strrchr(directory, '/') = '\0';
+    (void)admin_create(admin, directory, NULL);
+    assert_int_equal(
+        admin_create_flags(who, node, data, ZOO_EPHEMERAL, NULL, 0), ZOK);
+    assert_int_equal(admin_exists(admin, node, &stat), ZOK);
+    return stat.czxid;
+}
+
+#define RECORD                                                                 \
+    "{\"host\":\"me\",\"pid\":7,\"thread\":\"t\",\"tid\":7,\"library\":"       \
+    "\"zkrecipes 0.1.0\"}"
+
+TEST(the_world_is_made)
+{
+    struct ACL entry = { 0, { "world", "anyone" } };
+    struct ACL_vector acl = { 1, &entry };
+    static const char *const lists[] = { "dead", "free", "not-a-lock",
+                                         "closed" };
+
+    for (size_t i = 0; i < COUNT(lists); i++)
+        assert_int_equal(
+            admin_create(admin, line("%s/%s", root, lists[i]), NULL), ZOK);
+    assert_int_equal(
+        admin_create(admin, line("%s/not-a-lock/member", root), "x"), ZOK);
+    (void)setenv("T",
+                 line("%lld", (long long)make(admin, "held/lock-0000000000",
+                                              "somebody")),
+                 1);
+    (void)setenv(
+        "U",
+        line("%lld", (long long)make(second, "second/lock-0000000000", RECORD)),
+        1);
+    (void)make(second, "election/_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-latch-"
+                       "0000000000",
+               "other");
+    (void)make(admin, "dead/lock-0000000000", RECORD);
+    (void)make(admin, "dead/lock-0000000001", RECORD);
+    assert_int_equal(admin_set_acl(admin, line("%s/closed", root), &acl), ZOK);
+    (void)setenv("L", LOCKCTL, 1);
+    (void)setenv("R", root, 1);
+    (void)setenv("D", cli_file("."), 1);
+    (void)setenv("LOGS", server_log_dir(the_server), 1);
+    (void)setenv("ZK_SERVERS", server_hosts(the_server), 1);
+}
+
+/* --- the codes --- */
+
+static bool is_right(const struct row *row)
+{
+    struct cli c;
+    int code;
+
+    (void)setenv("V", row->verb, 1);
+    cli_start(&c, "/bin/bash",
+              (const char *const[]){ "-c", row->command, NULL });
+    code = cli_end(&c);
+    if (code != row->code)
+        print_error("%s: %s: exit code %d, not %d: %s\n", row->verb,
+                    row->command, code, row->code, cli_said(&c));
+    return code == row->code;
+}
+
+TEST(each_code_is_what_the_manual_says)
+{
+    int wrong = 0;
+
+    for (size_t i = 0; i < row_count; i++)
+        wrong += !is_right(&rows[i]);
+    assert_int_equal(wrong, 0);
+}
+
+static bool has_row(const char *verb, int code)
+{
+    for (size_t i = 0; i < row_count; i++) {
+        if ((verb == NULL || strcmp(rows[i].verb, verb) == 0) &&
+            (code < 0 || rows[i].code == code))
+            return true;
+    }
+    return false;
+}
+
+TEST(each_code_of_the_manual_has_a_row)
+{
+    FILE *manual = fopen(MANUAL, "re");
+    bool inside = false;
+    char text[2000];
+    int count = 0;
+    int code;
+
+    assert_non_null(manual);
+    while (fgets(text, sizeof(text), manual) != NULL) {
+        if (strncmp(text, ".SH ", 4) == 0)
+            inside = strcmp(text, ".SH EXIT STATUS\n") == 0;
+        if (!inside || sscanf(text, ".B %d", &code) != 1)
+            continue;
+        count++;
+        if (!has_row(NULL, code))
+            fail_msg("no row for %d", code);
+    }
+    (void)fclose(manual);
+    assert_in_range(count, 15, 100);
+}
+
+TEST(each_verb_has_a_row_that_ends_well)
+{
+    char *rest = look_out;
+    char verb[16];
+    char *text;
+    int count = 0;
+
+    LOOK(0, "help");
+    while ((text = strsep(&rest, "\n")) != NULL) {
+        if (strncmp(text, "  ", 2) != 0 || text[2] == ' ' ||
+            sscanf(text + 2, "%15[a-z]", verb) != 1)
+            continue;
+        count++;
+        if (!has_row(verb, 0))
+            fail_msg("no row for %s", verb);
+    }
+    assert_in_range(count, 15, 100);
+}
+
+static int begin(void)
+{
+    PRINT(root, "%s", new_path());
+    return admin_create(admin, root, NULL) != ZOK ||
+           admin_open(server_hosts(the_server), &second) != ZOK;
+}
+
+static int end(void)
+{
+    admin_close(second);
+    for (size_t i = 0; i < row_count; i++)
+        free((char *)(uintptr_t)rows[i].command);
+    return 0;
+}
+
+static int run_group(void)
+{
+    return test_run_between(begin, end);
+}
+
+int main(void)
+{
+    return cli_run(NULL, run_group);
+}
