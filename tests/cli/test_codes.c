@@ -60,23 +60,27 @@ static int64_t make(struct admin *who, const char *name, const char *data)
     struct Stat stat;
 
     PRINT(directory, "%s", node);
-    *strrchr(directory, '/') = '\0';
-    (void)admin_create(admin, directory, NULL);
+    for (char *p = directory + 1; (p = strchr(p, '/')) != NULL; p++) {
+        *p = '\0';
+        (void)admin_create(admin, directory, NULL);
+        *p = '/';
+    }
     assert_int_equal(
         admin_create_flags(who, node, data, ZOO_EPHEMERAL, NULL, 0), ZOK);
     assert_int_equal(admin_exists(admin, node, &stat), ZOK);
     return stat.czxid;
 }
 
-#define RECORD                                                                 \
-    "{\"host\":\"me\",\"pid\":7,\"thread\":\"t\",\"tid\":7,\"library\":"       \
-    "\"zkrecipes 0.1.0\"}"
+#define RECORD(host, pid)                                                      \
+    "{\"host\":\"" host "\",\"pid\":" pid ",\"thread\":\"t\",\"tid\":7,"       \
+    "\"library\":\"zkrecipes 0.1.0\"}"
 
 TEST(the_world_is_made)
 {
     struct ACL entry = { 0, { "world", "anyone" } };
     struct ACL_vector acl = { 1, &entry };
-    static const char *const lists[] = { "dead", "free", "not-a-lock",
+    int64_t x, y;
+    static const char *const lists[] = { "dead", "ring", "free", "not-a-lock",
                                          "closed" };
 
     for (size_t i = 0; i < COUNT(lists); i++)
@@ -88,15 +92,24 @@ TEST(the_world_is_made)
                  line("%lld", (long long)make(admin, "held/lock-0000000000",
                                               "somebody")),
                  1);
-    (void)setenv(
-        "U",
-        line("%lld", (long long)make(second, "second/lock-0000000000", RECORD)),
-        1);
-    (void)make(second, "election/_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-latch-"
-                       "0000000000",
+    (void)setenv("U",
+                 line("%lld", (long long)make(second, "second/lock-0000000000",
+                                              RECORD("me", "7"))),
+                 1);
+    (void)make(second,
+               "election/_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-latch-"
+               "0000000000",
                "other");
-    (void)make(admin, "dead/lock-0000000000", RECORD);
-    (void)make(admin, "dead/lock-0000000001", RECORD);
+    (void)make(admin, "two/_c_a-__READ__0000000000", RECORD("me", "7"));
+    (void)make(second, "two/_c_b-__READ__0000000001", RECORD("you", "8"));
+    (void)make(admin, "dead/lock-0000000000", RECORD("me", "7"));
+    (void)make(admin, "dead/lock-0000000001", RECORD("me", "7"));
+    /* Two who wait for each other: what each holds. */
+    x = make(admin, "ring/x/lock-0000000000", RECORD("me", "7"));
+    y = make(second, "ring/y/lock-0000000000", RECORD("you", "8"));
+    (void)make(second, "ring/x/lock-0000000001", RECORD("you", "8"));
+    (void)make(admin, "ring/y/lock-0000000001", RECORD("me", "7"));
+    (void)setenv("RING", line("%lld,%lld", (long long)x, (long long)y), 1);
     assert_int_equal(admin_set_acl(admin, line("%s/closed", root), &acl), ZOK);
     (void)setenv("L", LOCKCTL, 1);
     (void)setenv("R", root, 1);

@@ -24,7 +24,7 @@ static json_t *known; /* of each node: its token, session and time */
 /* --- the world --- */
 
 static const struct {
-    int client;
+    int client; /* -1: of no session */
     const char *node;
     const char *data;
 } world[] = {
@@ -33,7 +33,7 @@ static const struct {
     { 2, "rw/" UUID "__READ__0000000001", "__REVOKE__" },
     { 3, "rw/" UUID "__WRIT__0000000002", RECORD("13", "9", "", "null") },
     { 1, "rw/" UUID "__WRIT__0000000003", "host-b:7" },
-    { 0, "rw/notes", "not one of them" },
+    { -1, "rw/notes", "not one of them" },
     /* Two permits, and two who want one. */
     { 0, "pool/leases/" UUID "lease-0000000000", "10.0.0.1" },
     { 1, "pool/leases/" UUID "lease-0000000001", "10.0.0.2" },
@@ -45,6 +45,9 @@ static const struct {
     { 0, "dead/y/" UUID "lock-0000000001", RECORD("1", "7", "x", "null") },
     { 1, "dead/x/" UUID "lock-0000000001", RECORD("2", "8", "y", "null") },
     { 2, "dead/x/" UUID "lock-0000000002", RECORD("3", "9", "z", "null") },
+    /* Of no session: one that holds, and one that waits. */
+    { -1, "stay/lock-0000000000", "a" },
+    { -1, "stay/lock-0000000001", "b" },
     /* What others may write. */
     { 0, "edge/lock-0000000000", "" },
     { 0, "edge/lock-0000000001", RECORD("-1", "0", "", "\"0x0\"") },
@@ -78,12 +81,10 @@ static void make(int client, const char *name, const char *data)
         (void)admin_create(admin, path, NULL);
         *p = '/';
     }
-    assert_int_equal(
-        admin_create_flags(
-            clients[client], path, data,
-            client == 0 && strstr(node, "notes") != NULL ? 0 : ZOO_EPHEMERAL,
-            NULL, 0),
-        ZOK);
+    assert_int_equal(admin_create_flags(clients[client < 0 ? 0 : client], path,
+                                        data, client < 0 ? 0 : ZOO_EPHEMERAL,
+                                        NULL, 0),
+                     ZOK);
     assert_int_equal(admin_exists(admin, path, &stat), ZOK);
     seconds = (time_t)(stat.ctime / 1000);
     (void)strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%S", gmtime(&seconds));
@@ -92,8 +93,7 @@ static void make(int client, const char *name, const char *data)
             known, node,
             json_pack("{s:s, s:s, s:s}", "token",
                       line("%lld", (long long)stat.czxid), "session",
-                      line("0x%llx", (unsigned long long)admin_session_id(
-                                         clients[client])),
+                      line("0x%llx", (unsigned long long)stat.ephemeralOwner),
                       "at", line("%s.%03dZ", time, (int)(stat.ctime % 1000)))),
         0);
 }
@@ -208,7 +208,13 @@ static void read_table(void)
 
 /* What the commands of the table are made of. */
 static const char commands[] =
-    "exec 2>/dev/null; run() { rm -f $D/s; $L run -q --status-file $D/s "
+    "exec 2>/dev/null; records() { n=0; for r; do n=$((n+1)); for e in "
+    "holding gone; do echo "
+    "'{\"at\":\"2026-11-23T02:0'$n':00.000Z\",\"event\":\"'"
+    "$e'\",\"path\":\"/"
+    "l\",'$r',\"contender\":{\"node\":\"lock-000000000'$n'\",'"
+    "$r',\"session\":\"0x1\",\"owner\":null,\"data\":\"me\"}}'; done; done "
+    ">$D/records; }; run() { rm -f $D/s; $L run -q --status-file $D/s "
     "\"$@\"; cat $D/s; }; "
     "contexts() { cd $D; for c in a b; do echo \"[$c]\"; for k in servers "
     "chroot auth-file timeout tls-ca tls-cert tls-key tls-password-file "
