@@ -55,8 +55,7 @@ static int setup(void)
     assert_true(listener >= 0);
     assert_int_equal(bind(listener, (struct sockaddr *)&address, size), 0);
     assert_int_equal(listen(listener, 16), 0);
-    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size),
-                     0);
+    assert_ok(getsockname(listener, (struct sockaddr *)&address, &size));
     PRINT(hosts, "127.0.0.1:%d", ntohs(address.sin_port));
     atomic_store(&words, 0);
     assert_int_equal(pthread_create(&thread, NULL, serve, NULL), 0);

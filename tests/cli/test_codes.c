@@ -65,8 +65,7 @@ static int64_t make(struct admin *who, const char *name, const char *data)
         (void)admin_create(admin, directory, NULL);
         *p = '/';
     }
-    assert_int_equal(
-        admin_create_flags(who, node, data, ZOO_EPHEMERAL, NULL, 0), ZOK);
+    assert_ok(admin_create_flags(who, node, data, ZOO_EPHEMERAL, NULL, 0));
     assert_int_equal(admin_exists(admin, node, &stat), ZOK);
     return stat.czxid;
 }
@@ -84,10 +83,8 @@ TEST(the_world_is_made)
                                          "closed" };
 
     for (size_t i = 0; i < COUNT(lists); i++)
-        assert_int_equal(
-            admin_create(admin, line("%s/%s", root, lists[i]), NULL), ZOK);
-    assert_int_equal(
-        admin_create(admin, line("%s/not-a-lock/member", root), "x"), ZOK);
+        assert_ok(admin_create(admin, line("%s/%s", root, lists[i]), NULL));
+    assert_ok(admin_create(admin, line("%s/not-a-lock/member", root), "x"));
     (void)setenv("T",
                  line("%lld", (long long)make(admin, "held/lock-0000000000",
                                               "somebody")),

@@ -134,8 +134,7 @@ TEST(bash_offers_the_names_of_locks)
 
     assert_int_equal(admin_create(admin, "/tests/it", NULL), 0);
     assert_int_equal(admin_create(admin, "/tests/it/b:1", NULL), 0);
-    assert_int_equal(
-        admin_create_flags(admin, node, "", ZOO_EPHEMERAL, NULL, 0), 0);
+    assert_ok(admin_create_flags(admin, node, "", ZOO_EPHEMERAL, NULL, 0));
     PRINT(line, "show --servers %s /tests/it", server_hosts(the_server));
     assert_string_equal(bash_offers_locks(line), "/tests/it/b:1\n");
     PRINT(line, "--servers=%s watch /tests/it/", server_hosts(the_server));

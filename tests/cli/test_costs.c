@@ -30,8 +30,7 @@ static void make(struct admin *by, const char *dir, int i)
     char node[128];
 
     PRINT(node, "%s/lock-%010d", dir, i);
-    assert_int_equal(admin_create_flags(by, node, NULL, ZOO_EPHEMERAL, NULL, 0),
-                     ZOK);
+    assert_ok(admin_create_flags(by, node, NULL, ZOO_EPHEMERAL, NULL, 0));
 }
 
 static void make_fleet(void)

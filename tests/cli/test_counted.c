@@ -364,8 +364,7 @@ static void start_server(void)
     assert_true(server.fd >= 0);
     assert_int_equal(bind(server.fd, (struct sockaddr *)&address, size), 0);
     assert_int_equal(listen(server.fd, 16), 0);
-    assert_int_equal(getsockname(server.fd, (struct sockaddr *)&address, &size),
-                     0);
+    assert_ok(getsockname(server.fd, (struct sockaddr *)&address, &size));
     PRINT(server_hosts, "127.0.0.1:%d", ntohs(address.sin_port));
 }
 

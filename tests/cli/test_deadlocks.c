@@ -101,8 +101,7 @@ static zkr_rwlock *new_lock(zkr_session *s, int i)
 static void start_ring(int count, acquire_call *call, bool closed)
 {
     ring.count = count;
-    assert_int_equal(pthread_barrier_init(&ring.barrier, NULL, (unsigned)count),
-                     0);
+    assert_ok(pthread_barrier_init(&ring.barrier, NULL, (unsigned)count));
     for (int i = 0; i < count; i++) {
         struct owner *o = &ring.owners[i];
         int next = closed ? (i + 1) % count : i + 1;
@@ -240,8 +239,7 @@ static void make_node(struct admin *a, const char *lock, const char *name,
     PRINT(path, "%s/%s", root, lock);
     (void)admin_create(admin, path, NULL);
     PRINT(path, "%s/%s/%s", root, lock, name);
-    assert_int_equal(admin_create_flags(a, path, data, ZOO_EPHEMERAL, NULL, 0),
-                     ZOK);
+    assert_ok(admin_create_flags(a, path, data, ZOO_EPHEMERAL, NULL, 0));
 }
 
 TEST(without_records_it_is_only_possible)
@@ -448,8 +446,7 @@ TEST(a_busy_system_gives_no_false_alarm)
         for (int k = 0; k < BUSY_LOCKS; k++)
             busy[i].locks[k] =
                 new_mutex(sessions[i % BUSY_SESSIONS], lock_path(k));
-        assert_int_equal(
-            pthread_create(&busy[i].thread, NULL, be_busy, &busy[i]), 0);
+        assert_ok(pthread_create(&busy[i].thread, NULL, be_busy, &busy[i]));
     }
     for (int i = 0; i < runs() && code == 0; i++)
         code = RUN("deadlocks", "--confirm", "5ms");

@@ -44,8 +44,7 @@ static void assert_ends(int code, const char *text, const char *const *args)
 
     if (got != code)
         fail_msg("%s: exit code %d, not %d: %s", args[0], got, code, look_err);
-    if (strstr(look_err, text) == NULL)
-        fail_msg("%s: '%s' is not in: %s", args[0], text, look_err);
+    assert_has(look_err, text);
     assert_int_equal(strncmp(look_err, "zk-lockctl", 10), 0);
     assert_string_equal(look_out, "");
 }
@@ -200,8 +199,7 @@ TEST(a_forbidden_node_is_77)
     struct Stat stat;
 
     assert_int_equal(admin_create(admin, lock, NULL), ZOK);
-    assert_int_equal(
-        admin_create_flags(admin, node, "", ZOO_EPHEMERAL, NULL, 0), ZOK);
+    assert_ok(admin_create_flags(admin, node, "", ZOO_EPHEMERAL, NULL, 0));
     assert_int_equal(admin_exists(admin, node, &stat), ZOK);
     PRINT(token, "%lld", (long long)stat.czxid);
     permit(node, ZOO_PERM_READ);
@@ -218,8 +216,7 @@ TEST(a_forbidden_node_is_77)
 
 static void assert_err(const char *text)
 {
-    if (strstr(look_err, text) == NULL)
-        fail_msg("'%s' is not in: %s", text, look_err);
+    assert_has(look_err, text);
 }
 
 /* Regression: the tool said "1 nodes could not be looked at" and "no locks",
@@ -237,8 +234,7 @@ TEST(an_unreadable_tree_is_not_an_empty_one)
           "see --auth-file\n",
           closed);
     assert_int_equal(admin_create(admin, closed, NULL), ZOK);
-    assert_int_equal(admin_create(admin, below("closed/lock-0000000000"), ""),
-                     ZOK);
+    assert_ok(admin_create(admin, below("closed/lock-0000000000"), ""));
     permit(closed, ZOO_PERM_ALL & ~ZOO_PERM_READ);
     for (size_t i = 0; i < COUNT(verbs); i++) {
         assert_int_equal(look_at((const char *[]){ verbs[i], root, NULL }), 77);
@@ -248,8 +244,7 @@ TEST(an_unreadable_tree_is_not_an_empty_one)
     assert_int_equal(admin_create(admin, below("other"), NULL), ZOK);
     permit(below("other"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
     assert_int_equal(admin_create(admin, below("open"), NULL), ZOK);
-    assert_int_equal(admin_create(admin, below("open/lock-0000000000"), ""),
-                     ZOK);
+    assert_ok(admin_create(admin, below("open/lock-0000000000"), ""));
     assert_int_equal(look_at((const char *[]){ "ls", root, NULL }), 0);
     assert_err(", and 1 more node could not be looked at: ");
     permit(closed, ZOO_PERM_ALL);
@@ -260,8 +255,7 @@ TEST(a_node_that_cannot_be_made_is_73)
 {
     const char *path = below("ephemeral");
 
-    assert_int_equal(
-        admin_create_flags(admin, path, "", ZOO_EPHEMERAL, NULL, 0), ZOK);
+    assert_ok(admin_create_flags(admin, path, "", ZOO_EPHEMERAL, NULL, 0));
     FAILS(73, "an ephemeral node cannot have children", "run", path, "true");
 }
 
@@ -414,9 +408,8 @@ TEST(credentials_open_what_is_closed)
     assert_int_equal(admin_set_acl(admin, lock, &acls), ZOK);
     write_auth("digest:me:secret\n", 0600);
     FAILS(77, "not permitted", "run", lock, "true");
-    assert_int_equal(look_at((const char *const[]){ "run", "--auth-file", file,
-                                                    lock, "true", NULL }),
-                     0);
+    assert_ok(look_at((const char *const[]){ "run", "--auth-file", file, lock,
+                                             "true", NULL }));
     PRINT(command,
           "printf digest:me:secret | %s ls --servers %s --auth-file "
           "/dev/fd/0 %s 2>&1",

@@ -81,21 +81,17 @@ static void make(int client, const char *name, const char *data)
         (void)admin_create(admin, path, NULL);
         *p = '/';
     }
-    assert_int_equal(admin_create_flags(clients[client < 0 ? 0 : client], path,
-                                        data, client < 0 ? 0 : ZOO_EPHEMERAL,
-                                        NULL, 0),
-                     ZOK);
+    assert_ok(admin_create_flags(clients[client < 0 ? 0 : client], path, data,
+                                 client < 0 ? 0 : ZOO_EPHEMERAL, NULL, 0));
     assert_int_equal(admin_exists(admin, path, &stat), ZOK);
     seconds = (time_t)(stat.ctime / 1000);
     (void)strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%S", gmtime(&seconds));
-    assert_int_equal(
-        json_object_set_new(
-            known, node,
-            json_pack("{s:s, s:s, s:s}", "token",
-                      line("%lld", (long long)stat.czxid), "session",
-                      line("0x%llx", (unsigned long long)stat.ephemeralOwner),
-                      "at", line("%s.%03dZ", time, (int)(stat.ctime % 1000)))),
-        0);
+    assert_ok(json_object_set_new(
+        known, node,
+        json_pack("{s:s, s:s, s:s}", "token",
+                  line("%lld", (long long)stat.czxid), "session",
+                  line("0x%llx", (unsigned long long)stat.ephemeralOwner), "at",
+                  line("%s.%03dZ", time, (int)(stat.ctime % 1000)))));
 }
 
 /* What watch tells: three contenders of one lock, and of the others, who was
@@ -125,8 +121,7 @@ static void make_events(void)
     proxy_cut(proxy);
     for (int i = 3; i < 5; i++) { /* two that nobody sees */
         make(1, line("ev/lock-%010d", i), "x");
-        assert_int_equal(admin_delete(admin, below(line("ev/lock-%010d", i))),
-                         ZOK);
+        assert_ok(admin_delete(admin, below(line("ev/lock-%010d", i))));
     }
     proxy_heal(proxy);
     cli_wait_said(&c, "\"missed\":");

@@ -544,8 +544,7 @@ TEST(a_huge_directory_is_cut_with_a_note)
     assert_int_equal(admin_open(server_hosts(the_server), &owner), ZOK);
     for (size_t i = 0; i < children; i++) {
         PRINT(full, "%s/x-%zx-%010zu", root, i, i / 2);
-        assert_int_equal(admin_create_bytes(owner, full, "", 0, ZOO_EPHEMERAL),
-                         ZOK);
+        assert_ok(admin_create_bytes(owner, full, "", 0, ZOO_EPHEMERAL));
     }
     assert_int_equal(look_at(show), 0);
     PRINT(full, "only %s of %zu children are", limit, children);

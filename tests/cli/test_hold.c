@@ -21,10 +21,8 @@ static int setup(void)
     path = new_path();
     PRINT(other, "%s-other", path);
     assert_int_equal(setenv("L", LOCKCTL, 1), 0);
-    assert_int_equal(
-        setenv("H", LOCKCTL " hold --session-timeout=20s --kill-grace=600ms",
-               1),
-        0);
+    assert_ok(setenv(
+        "H", LOCKCTL " hold --session-timeout=20s --kill-grace=600ms", 1));
     assert_int_equal(setenv("ZK_SERVERS", server_hosts(the_server), 1), 0);
     assert_int_equal(setenv("F", cli_file("code"), 1), 0);
     assert_int_equal(setenv("P", path, 1), 0);
@@ -310,11 +308,10 @@ TEST(no_script_goes_on_without_the_lock)
     assert_int_equal(close(open(file, O_CREAT | O_WRONLY, 0600)), 0);
     *strrchr(strcpy(broken, file), '/') = '\0';
     assert_int_equal(setenv("N", broken, 1), 0);
-    assert_int_equal(setenv("K",
-                            "ASAN_OPTIONS=verify_asan_link_order=0 "
-                            "LD_PRELOAD=" KILLED_FRONT,
-                            1),
-                     0);
+    assert_ok(setenv("K",
+                     "ASAN_OPTIONS=verify_asan_link_order=0 "
+                     "LD_PRELOAD=" KILLED_FRONT,
+                     1));
     hold_it();
     in_each_shell(fail_in_all_ways);
     assert_int_equal(cli_end(&holder), 0);
@@ -555,23 +552,19 @@ TEST(locks_are_released_by_name_or_the_newest_first)
  * dead; and a stopped process was waited for without end. */
 TEST(one_lock_does_not_answer_for_another)
 {
-    assert_int_equal(run(HOLD "eval \"$($H $Q)\"; $L release; "
-                              "$L hold --check && $L release"),
-                     0);
-    assert_int_equal(run(HOLD "eval \"$($H --session-timeout=6s "
-                              "--on-loss=nothing $Q)\"; " KEEPER
-                              "kill -KILL $pid; "
-                              "while kill -0 $pid; do sleep 0.1; done; "
-                              "$L release; echo release $?; "
-                              "$L hold --check; echo check $?; "
-                              "$L release $P"),
-                     0);
+    assert_ok(run(HOLD "eval \"$($H $Q)\"; $L release; "
+                       "$L hold --check && $L release"));
+    assert_ok(run(HOLD "eval \"$($H --session-timeout=6s "
+                       "--on-loss=nothing $Q)\"; " KEEPER "kill -KILL $pid; "
+                       "while kill -0 $pid; do sleep 0.1; done; "
+                       "$L release; echo release $?; "
+                       "$L hold --check; echo check $?; "
+                       "$L release $P"));
     assert_has(cli_said(&cli), "release 79\n");
     assert_has(cli_said(&cli), "check 79\n");
-    assert_int_equal(run("eval \"$($L hold --session-timeout=40s $Q)\"; " KEEPER
-                         "kill -STOP $pid; $L hold --check; echo check $?; "
-                         "kill -CONT $pid; $L release"),
-                     0);
+    assert_ok(run("eval \"$($L hold --session-timeout=40s $Q)\"; " KEEPER
+                  "kill -STOP $pid; $L hold --check; echo check $?; "
+                  "kill -CONT $pid; $L release"));
     assert_has(cli_said(&cli), "does not answer");
     assert_has(cli_said(&cli), "check 79\n");
     assert_int_equal(run(HOLD "$L release --chroot /other $P"), 64);
@@ -594,10 +587,9 @@ TEST(a_lock_that_is_not_held_is_not_released)
 /* Its variables stay in the shell. */
 TEST(a_released_lock_is_not_around_the_next)
 {
-    assert_int_equal(run(HOLD "$L release; eval \"$($H $P)\"; $L release; "
-                              "$L run $P sh -c 'echo \"$ZKLOCK_SESSIONS,"
-                              "$ZKLOCK_SESSION,$ZKLOCK_HOLDS.\"'"),
-                     0);
+    assert_ok(run(HOLD "$L release; eval \"$($H $P)\"; $L release; "
+                       "$L run $P sh -c 'echo \"$ZKLOCK_SESSIONS,"
+                       "$ZKLOCK_SESSION,$ZKLOCK_HOLDS.\"'"));
     {
         const char *all = cli_said(&cli);
         const char *innermost = strchr(all, ',');
@@ -748,13 +740,12 @@ TEST(a_long_text_leaves_room_for_the_number)
 /* A reader of these would wait for the end of the shell. */
 TEST(no_pipe_of_the_script_stays_open)
 {
-    assert_int_equal(
+    assert_ok(
         run("exec 3>&1 4>&2; { exec 8>&1; " HOLD
             "pid=$($L show --columns OWNER $P | sed -n '$s/.*:\\([0-9]*\\) .*/"
             "\\1/p'); "
             "for fd in 0 1 2 8; do readlink /proc/$pid/fd/$fd >&3; done; "
-            "readlink /proc/$pid/cwd >&3; } 2>&1 | cat; exit 0"),
-        0);
+            "readlink /proc/$pid/cwd >&3; } 2>&1 | cat; exit 0"));
     assert_has(cli_said(&cli), "/dev/null\n/dev/null\n/dev/null\n/");
     /* Regression: its sockets took the places of closed ones, which it then let
      * go. */
@@ -767,24 +758,22 @@ TEST(it_does_not_answer_to_other_users)
 {
     if (geteuid() != 0)
         skip();
-    assert_int_equal(run(HOLD "setpriv --reuid=65534 --clear-groups "
-                              "--inh-caps=+dac_read_search "
-                              "--ambient-caps=+dac_read_search "
-                              "\"$L\" release; echo other $?; "
-                              "$L hold --check"),
-                     0);
+    assert_ok(run(HOLD "setpriv --reuid=65534 --clear-groups "
+                       "--inh-caps=+dac_read_search "
+                       "--ambient-caps=+dac_read_search "
+                       "\"$L\" release; echo other $?; "
+                       "$L hold --check"));
     assert_has(cli_said(&cli), "the lock is not held any more: ");
     assert_has(cli_said(&cli), "other 79\n");
 }
 
 TEST(its_process_minds_no_signal)
 {
-    assert_int_equal(
-        run(HOLD "pid=$($L show --columns OWNER $P | "
-                 "sed -n '$s/.*:\\([0-9]*\\) .*/\\1/p'); "
-                 "for s in INT TERM HUP QUIT TSTP USR1; do kill -$s $pid; "
-                 "done; $L hold --check && $L release"),
-        0);
+    assert_ok(run(HOLD
+                  "pid=$($L show --columns OWNER $P | "
+                  "sed -n '$s/.*:\\([0-9]*\\) .*/\\1/p'); "
+                  "for s in INT TERM HUP QUIT TSTP USR1; do kill -$s $pid; "
+                  "done; $L hold --check && $L release"));
 }
 
 #define HOLD_OTHER(options)                                                    \

@@ -139,8 +139,7 @@ TEST(wait_for_a_quiet_lock_asks_nothing)
         proxy_reset_counts(proxy);
         sleep_ms(IDLE_MS);
         assert_int_equal(quiet_requests(proxy), 0);
-        assert_int_equal(admin_create(admin, "/many/l0/lock-0000000001", "x"),
-                         0);
+        assert_ok(admin_create(admin, "/many/l0/lock-0000000001", "x"));
         assert_int_equal(admin_delete(admin, "/many/l0/lock-0000000001"), ZOK);
         wait_asked(3);
         sleep_ms(IDLE_MS);

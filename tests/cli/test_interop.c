@@ -87,8 +87,7 @@ TEST(a_mixed_queue_is_shown_right)
                   " 0 HELD curator exclusive - -\n"
                   " 1 wait kazoo exclusive pos 0 ok\n"
                   " 2 wait zkrecipes exclusive pos 1 ok\n");
-    assert_int_equal(
-        look_at((const char *const[]){ "check", "--held", path, NULL }), 0);
+    assert_ok(look_at((const char *const[]){ "check", "--held", path, NULL }));
     assert_has(show("OWNER"), "kazoo1");
     worker_do(&curator, "released", "release write");
     worker_expect_held(&kazoo);
@@ -112,9 +111,8 @@ TEST(readers_and_writers_of_curator_are_shown_right)
                   " 1 wait curator shared pos 0 ok\n");
     worker_do(&ours, "released", "release write");
     worker_expect_held(&curator);
-    assert_int_equal(look_at((const char *const[]){
-                         "ls", path, "--columns", "KIND,DIALECT,STATE", NULL }),
-                     0);
+    assert_ok(look_at((const char *const[]){ "ls", path, "--columns",
+                                             "KIND,DIALECT,STATE", NULL }));
     assert_string_equal(look_golden(),
                         "KIND DIALECT STATE\nrw curator shared\n");
     worker_do(&curator, "released", "release read");
@@ -150,10 +148,8 @@ TEST(a_semaphore_of_both_is_shown_right)
                   " 0 HELD zkrecipes shared - -\n"
                   " 1 wait curator shared a permit ?\n"
                   " 2 wait curator exclusive a permit ?\n");
-    assert_int_equal(
-        look_at((const char *const[]){ "ls", path, "--columns",
-                                       "KIND,DIALECT,STATE,WAIT", NULL }),
-        0);
+    assert_ok(look_at((const char *const[]){
+        "ls", path, "--columns", "KIND,DIALECT,STATE,WAIT", NULL }));
     assert_string_equal(look_golden(), "KIND DIALECT STATE WAIT\n"
                                        "semaphore mixed shared 1\n");
     worker_do(&ours, "released", "release 1");
@@ -214,17 +210,15 @@ static void assert_own_node_is_found(struct worker *w, const char *layout,
     wait_in_queue(w, "write", 1);
     assert_true(wait_until(waiter_watches, NULL, SOON_MS));
     assert_int_equal(look_verb("deadlocks", "--possible", NULL), certain);
-    if (strstr(look_out, certain ? "DEADLOCK 1 (confirmed, 1 owner,"
-                                 : "DEADLOCK 1 (possible, 1 owner,") == NULL)
-        fail_msg("%s: %s", w->name, look_out);
+    assert_has(look_out, certain ? "DEADLOCK 1 (confirmed, 1 owner,"
+                                 : "DEADLOCK 1 (possible, 1 owner,");
     assert_int_equal(strstr(look_out, "zk-lockctl revoke") != NULL, certain);
     assert_int_equal(look_verb("deadlocks", NULL, NULL), certain);
     assert_int_equal(look_verb("doctor", NULL, NULL), certain);
     if (!certain)
         assert_has(look_err, "1 possible deadlock, such as of ");
     assert_int_equal(look_verb("doctor", "--older", "1ms"), 1);
-    if (strstr(look_out, certain ? ": deadlock: " : ": own-node: ") == NULL)
-        fail_msg("%s: %s", w->name, look_out);
+    assert_has(look_out, certain ? ": deadlock: " : ": own-node: ");
     start_anew(w);
     (void)admin_delete_tree(admin, path);
 }

@@ -590,10 +590,8 @@ static void link_last(const char *dir, const char *kind)
     const char *from = NULL;
     glob_t files;
 
-    assert_int_equal(
-        glob(line("%s/version-2/%s.*", server_log_dir(the_server), kind), 0,
-             NULL, &files),
-        0);
+    assert_ok(glob(line("%s/version-2/%s.*", server_log_dir(the_server), kind),
+                   0, NULL, &files));
     for (size_t i = 0; i < files.gl_pathc; i++) {
         const char *dot = strchr(strrchr(files.gl_pathv[i], '/'), '.');
         unsigned long long number = strtoull(dot + 1, NULL, 16);
@@ -656,8 +654,8 @@ TEST_WITH(a_compressed_snapshot_tells_who_held_before, setup, plain_again)
         return;
     server_set_java_opts(the_server, options);
     hold_from_before_the_log(cli_file("packed"));
-    assert_int_equal(
-        system(line("ls %s/snapshot.*.gz >/dev/null", cli_file("packed"))), 0);
+    assert_ok(
+        system(line("ls %s/snapshot.*.gz >/dev/null", cli_file("packed"))));
 }
 
 /* --- wrong usage --- */
@@ -749,8 +747,7 @@ TEST(a_grant_of_several_sources_is_one_row)
     cli_start(&watch, LOCKCTL, args);
     cli_wait_said(&watch, "\"holding\"");
     PRINT(both, "--from %s --from %s", watch.output, copy);
-    assert_int_equal(
-        system(line("cp -r %s %s", server_log_dir(the_server), copy)), 0);
+    assert_ok(system(line("cp -r %s %s", server_log_dir(the_server), copy)));
     items = history(both);
     assert_int_equal(json_array_size(items), 1);
     assert_item(items, 0, "held", "present");
@@ -786,8 +783,7 @@ static void watch_one_hold(zkr_session *session)
     cli_wait_said(&watch, "\"event\":\"gone\"");
     assert_int_equal(kill(watch.pid, SIGTERM), 0);
     assert_int_equal(cli_end(&watch), 0);
-    assert_int_equal(
-        system(line("cat %s >>%s", watch.output, cli_file("records"))), 0);
+    assert_ok(system(line("cat %s >>%s", watch.output, cli_file("records"))));
     zkr_mutex_free(m);
 }
 

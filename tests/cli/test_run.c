@@ -332,9 +332,8 @@ TEST(data_of_others_cannot_move_the_cursor)
 
     PRINT(node, "%s/x-lock-0000000000", path);
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
-    assert_int_equal(admin_create_flags(admin, node, "\033[2Jgone\n",
-                                        ZOO_EPHEMERAL, NULL, 0),
-                     ZOK);
+    assert_ok(admin_create_flags(admin, node, "\033[2Jgone\n", ZOO_EPHEMERAL,
+                                 NULL, 0));
     assert_int_equal(RUN("-n", path, "true"), 75);
     assert_said(&cli, "\\x1B[2Jgone\\x0A");
     assert_int_equal(admin_delete(admin, node), ZOK);
@@ -412,11 +411,10 @@ TEST(the_status_file_says_what_happened)
 
     assert_int_equal(RUN("--status-file", file, path, "sh", "-c", "exit 7"), 7);
     json = read_status(file);
-    assert_int_equal(json_unpack(json, "{s:i, s:b, s:b, s:{s:i}, s:{s:s}}",
-                                 "exit_code", &exit_code, "acquired", &acquired,
-                                 "lost", &lost, "command", "exit_code",
-                                 &command_code, "grant", "token", &token),
-                     0);
+    assert_ok(json_unpack(json, "{s:i, s:b, s:b, s:{s:i}, s:{s:s}}",
+                          "exit_code", &exit_code, "acquired", &acquired,
+                          "lost", &lost, "command", "exit_code", &command_code,
+                          "grant", "token", &token));
     assert_int_equal(exit_code, 7);
     assert_int_equal(command_code, 7);
     assert_true(acquired && !lost && atoll(token) > 0);
@@ -483,8 +481,7 @@ TEST(a_session_that_ends_ends_the_command)
     START(&cli, "--status-file", file, path, COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
     command = wait_child_of(cli.pid, "cli-command");
-    assert_int_equal(
-        session_kill_by_id(server_hosts(the_server), session_of(path)), 0);
+    assert_ok(session_kill_by_id(server_hosts(the_server), session_of(path)));
     wait_process_state(cli.pid, 'Z');
     assert_int_equal(process_state(command), 0);
     assert_int_equal(cli_end(&cli), 79);
@@ -633,8 +630,7 @@ TEST(without_tool_and_guard_the_command_dies_too)
     cli_wait_said(&cli, "ready\n");
     command = wait_child_of(cli.pid, "cli-command");
     /* The kernel keeps 15 bytes of a name. */
-    assert_int_equal(kill(wait_child_of(cli.pid, "zk-lockctl guar"), SIGKILL),
-                     0);
+    assert_ok(kill(wait_child_of(cli.pid, "zk-lockctl guar"), SIGKILL));
     assert_int_equal(kill(cli.pid, SIGKILL), 0);
     assert_int_equal(cli_end(&cli), 128 + SIGKILL);
     wait_process_gone(command);
@@ -647,10 +643,8 @@ static void end_session_elsewhere(struct ensemble *e)
     START_FOR(&cli, "20s", server_hosts(ensemble_server(e, 0)), new_path(),
               "-c", "sleep 0.1; echo $ZKLOCK_SESSION .; exec sleep 1000");
     cli_wait_said(&cli, " .\n");
-    assert_int_equal(
-        session_kill_by_id(server_hosts(ensemble_server(e, 1)),
-                           (int64_t)strtoull(cli_said(&cli), NULL, 16)),
-        0);
+    assert_ok(session_kill_by_id(server_hosts(ensemble_server(e, 1)),
+                                 (int64_t)strtoull(cli_said(&cli), NULL, 16)));
     assert_int_equal(cli_end(&cli), 79);
 }
 

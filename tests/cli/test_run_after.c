@@ -93,8 +93,7 @@ TEST(a_killed_guard_takes_daemons_along)
     const char *path = new_path();
     pid_t daemon = start_daemon("20s", path);
 
-    assert_int_equal(kill(wait_child_of(cli.pid, "zk-lockctl guar"), SIGKILL),
-                     0);
+    assert_ok(kill(wait_child_of(cli.pid, "zk-lockctl guar"), SIGKILL));
     assert_int_equal(cli_end(&cli), 128 + SIGKILL);
     assert_said(&cli, "the guard of the command was killed");
     assert_int_equal(process_state(daemon), 0);

@@ -115,8 +115,7 @@ static void assert_node_says(const char *path, const char *text)
     PRINT(node, "%s/%s", path, name);
     free(name);
     assert_int_equal(admin_get(admin, node, data, sizeof(data)), ZOK);
-    if (strstr(data, text) == NULL)
-        fail_msg("'%s' is not in %s", text, data);
+    assert_has(data, text);
 }
 
 /* Two nested runs may wait for each other's outer lock. Each run has a session

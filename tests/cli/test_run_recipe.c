@@ -21,8 +21,7 @@ static const char *path_with(const char *node)
         *p = '/';
     }
     if (node[0] != '\0')
-        assert_int_equal(
-            admin_create_flags(admin, full, "x", ZOO_EPHEMERAL, NULL, 0), ZOK);
+        assert_ok(admin_create_flags(admin, full, "x", ZOO_EPHEMERAL, NULL, 0));
     return path;
 }
 

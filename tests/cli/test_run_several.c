@@ -111,11 +111,9 @@ TEST(the_command_knows_each_lock)
                          "echo \"$ZKLOCK_NODE\" | sed 's,/_c_.*,,'"),
                      0);
     json = read_status(file);
-    assert_int_equal(json_unpack(json, "{s:[{s:s, s:{s:s}}, {s:s, s:{s:s}}]}",
-                                 "locks", "path", &path_b, "grant", "token",
-                                 &token_b, "path", &path_a, "grant", "token",
-                                 &token_a),
-                     0);
+    assert_ok(json_unpack(json, "{s:[{s:s, s:{s:s}}, {s:s, s:{s:s}}]}", "locks",
+                          "path", &path_b, "grant", "token", &token_b, "path",
+                          &path_a, "grant", "token", &token_a));
     assert_string_equal(path_b, b);
     assert_string_equal(path_a, a);
     assert_true(atoll(token_a) > 0 && atoll(token_a) < atoll(token_b));

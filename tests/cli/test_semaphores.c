@@ -63,8 +63,7 @@ static int64_t make(struct admin *who, const char *name, const char *data)
         (void)admin_create(admin, path, NULL);
         *p = '/';
     }
-    assert_int_equal(
-        admin_create_flags(who, path, data, ZOO_EPHEMERAL, NULL, 0), ZOK);
+    assert_ok(admin_create_flags(who, path, data, ZOO_EPHEMERAL, NULL, 0));
     assert_int_equal(admin_exists(admin, path, &stat), ZOK);
     return stat.czxid;
 }
@@ -257,8 +256,7 @@ TEST(curator_does_not_hear_that_it_is_asked)
                "node-1 is not asked: its node does not tell whether its "
                "client listens");
     LOOK(75, "%s", words("revoke --anyway -w 0", "pool"));
-    assert_int_equal(
-        admin_get(admin, full("pool/" LEASE "0"), data, sizeof(data)), ZOK);
+    assert_ok(admin_get(admin, full("pool/" LEASE "0"), data, sizeof(data)));
     assert_string_equal(data, "__REVOKE__");
 }
 
@@ -403,9 +401,8 @@ TEST(a_directory_with_a_uuid_is_no_barrier)
 TEST(a_directory_with_a_hash_is_of_no_pool)
 {
     assert_int_equal(admin_create(admin, full("dir"), NULL), ZOK);
-    assert_int_equal(
-        admin_create(admin, full("dir/5a5bbc3873ea4b5a9f7396e8c4c6a436"), NULL),
-        ZOK);
+    assert_ok(admin_create(admin, full("dir/5a5bbc3873ea4b5a9f7396e8c4c6a436"),
+                           NULL));
     LOOK(65, "%s", words("show", "dir"));
     assert_has(look_err, "of its 1 children none contends");
 }
@@ -415,10 +412,8 @@ TEST(show_says_what_an_empty_node_may_be)
     static const char total[] = { 0, 0, 0, 0, 0, 0, 1, 4 };
     static const char below[] = { -1, -1, -1, -2 };
 
-    assert_int_equal(admin_create_bytes(admin, full("total"), total, 8, 0),
-                     ZOK);
-    assert_int_equal(admin_create_bytes(admin, full("below"), below, 4, 0),
-                     ZOK);
+    assert_ok(admin_create_bytes(admin, full("total"), total, 8, 0));
+    assert_ok(admin_create_bytes(admin, full("below"), below, 4, 0));
     assert_int_equal(admin_create(admin, full("gate"), "10.0.0.1"), ZOK);
     assert_int_equal(admin_create(admin, full("idle"), NULL), ZOK);
     LOOK(0, "%s", words("show", "total"));

@@ -79,9 +79,8 @@ static void make_kazoo(const char *name)
     PRINT(node, "%s/%s", root, name);
     assert_int_equal(admin_create(admin, node, NULL), ZOK);
     (void)strcat(node, "/0123456789abcdef0123456789abcdef__lock__0000000000");
-    assert_int_equal(
-        admin_create_flags(admin, node, "hostA:123", ZOO_EPHEMERAL, NULL, 0),
-        ZOK);
+    assert_ok(
+        admin_create_flags(admin, node, "hostA:123", ZOO_EPHEMERAL, NULL, 0));
 }
 
 /* --- asking --- */
@@ -337,9 +336,8 @@ TEST(a_deaf_waiter_is_marked)
 
     PRINT(node, "%s/_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-lock-0000009999",
           path);
-    assert_int_equal(
-        admin_create_flags(admin, node, "10.0.0.9", ZOO_EPHEMERAL, NULL, 0),
-        ZOK);
+    assert_ok(
+        admin_create_flags(admin, node, "10.0.0.9", ZOO_EPHEMERAL, NULL, 0));
     start("--interval 1h"); /* it looks when it is told to */
     tmux_key("Enter");
     tmux_wait("pos 0      ?"); /* once proves nothing */

@@ -149,9 +149,8 @@ TEST(the_first_candidate_leads)
 
 static void make_member(const char *name)
 {
-    assert_int_equal(admin_create_flags(admin, full(name), "10.0.0.1",
-                                        ZOO_EPHEMERAL, NULL, 0),
-                     ZOK);
+    assert_ok(admin_create_flags(admin, full(name), "10.0.0.1", ZOO_EPHEMERAL,
+                                 NULL, 0));
 }
 
 /* Nobody holds a barrier, so nothing is asked or broken. */

@@ -415,10 +415,8 @@ static int make_changes(const char *path, const char *end_name, int count)
 
         if (node[0] == '\0') {
             PRINT(name, "%s/x-lock-", path);
-            assert_int_equal(admin_create_flags(admin, name, "x",
-                                                ZOO_EPHEMERAL | ZOO_SEQUENCE,
-                                                node, 128),
-                             0);
+            assert_ok(admin_create_flags(
+                admin, name, "x", ZOO_EPHEMERAL | ZOO_SEQUENCE, node, 128));
             made++;
         } else {
             assert_int_equal(admin_delete(admin, node), 0);
@@ -627,10 +625,8 @@ TEST(hostile_text_reaches_no_terminal)
         m = new_mutex(session, path);
         watch(&c, path, formats[i]);
         PRINT(node, "%s/\xe2\x80\xae\"\\,\xe2\x80\xa8lock-0000000007", path);
-        assert_int_equal(admin_create_flags(admin, node,
-                                            "\x1b]0;x\a\x1b[2J\xff\r\nx",
-                                            ZOO_EPHEMERAL, NULL, 0),
-                         0);
+        assert_ok(admin_create_flags(admin, node, "\x1b]0;x\a\x1b[2J\xff\r\nx",
+                                     ZOO_EPHEMERAL, NULL, 0));
         cli_wait_said(&c, "acquired");
         assert_int_equal(admin_delete(admin, node), 0);
         wait_said_often(&c, "gone", 2);
@@ -822,11 +818,9 @@ static void use_a_permit(const char *path)
     char lease[256];
 
     PRINT(name, "%s/locks/x-lock-", path);
-    assert_int_equal(
-        admin_create_flags(admin, name, "x", ZOO_SEQUENCE, claim, 256), ZOK);
+    assert_ok(admin_create_flags(admin, name, "x", ZOO_SEQUENCE, claim, 256));
     PRINT(name, "%s/leases/x-lease-", path);
-    assert_int_equal(
-        admin_create_flags(admin, name, "x", ZOO_SEQUENCE, lease, 256), ZOK);
+    assert_ok(admin_create_flags(admin, name, "x", ZOO_SEQUENCE, lease, 256));
     assert_int_equal(admin_delete(admin, claim), ZOK);
     assert_int_equal(admin_delete(admin, lease), ZOK);
 }
@@ -908,8 +902,8 @@ static void make_node(const struct churn *u, const char *name, char *ret_node)
     char path[300];
 
     PRINT(path, "%s/%s", u->path, name);
-    assert_int_equal(
-        admin_create_flags(admin, path, "x", ZOO_SEQUENCE, ret_node, 256), ZOK);
+    assert_ok(
+        admin_create_flags(admin, path, "x", ZOO_SEQUENCE, ret_node, 256));
 }
 
 static void change(struct churn *u)

@@ -10,6 +10,9 @@
 
 #include "test.h"
 
+/* A call that returns 0, or ZOK. */
+#define assert_ok(call) assert_int_equal(call, 0)
+
 #define PRINT(buffer, ...) (void)snprintf(buffer, sizeof(buffer), __VA_ARGS__)
 
 static inline void text_has(const char *text, const char *part, int wanted,
