@@ -74,6 +74,25 @@ static int64_t make(struct admin *who, const char *name, const char *data)
     "{\"host\":\"" host "\",\"pid\":" pid ",\"thread\":\"t\",\"tid\":7,"       \
     "\"library\":\"zkrecipes 0.1.0\"}"
 
+/* Permits whose owners say how many there are. */
+static void make_slots(void)
+{
+    static const char *const slots[][2] = {
+        { "0", "0" },  { "2", "2" },
+        { "3", "3" },       { "9223372036854775807", "9223372036854775807" },
+        { "-1", "-1" },     { "several", "2" },
+        { "several", "3" },
+    };
+
+    for (size_t i = 0; i < COUNT(slots); i++)
+        (void)make(
+            admin,
+            line("slots/%s/leases/_c_a-lease-%010d", slots[i][0], (int)i),
+            line("{\"host\":\"me\",\"pid\":7,\"limit\":%s,"
+                 "\"library\":\"zkrecipes 0.1.0\"}",
+                 slots[i][1]));
+}
+
 TEST(the_world_is_made)
 {
     struct ACL entry = { 0, { "world", "anyone" } };
@@ -98,9 +117,10 @@ TEST(the_world_is_made)
                "0000000000",
                "other");
     (void)make(admin, "two/_c_a-__READ__0000000000", RECORD("me", "7"));
-    (void)make(second, "two/_c_b-__READ__0000000001", RECORD("you", "8"));
+    (void)make(second, "two/_c_b-__READ__0000000001", RECORD("you", "81"));
     (void)make(admin, "dead/lock-0000000000", RECORD("me", "7"));
     (void)make(admin, "dead/lock-0000000001", RECORD("me", "7"));
+    make_slots();
     /* Two who wait for each other: what each holds. */
     x = make(admin, "ring/x/lock-0000000000", RECORD("me", "7"));
     y = make(second, "ring/y/lock-0000000000", RECORD("you", "8"));
