@@ -394,6 +394,7 @@ TEST(a_snapshot_tells_what_was_there_before)
     play();
     assert_stay("lock-0000000007", 0x11, 0x50, 0x51, ENDING_CLOSED);
     assert_true(stay_at("lock-0000000007")->held_before);
+    assert_int_equal(stay_waited_for(stay_at("lock-0000000007"), 0), -1);
     assert_string_equal(stay_at("lock-0000000007")->node.data, "him");
     assert_int_equal(stay_at("lock-0000000007")->node.token, 0x11);
     assert_stay("lock-0000000008", 0x50, 0x51, 0, ENDING_NONE);

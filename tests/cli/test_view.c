@@ -734,6 +734,25 @@ TEST(a_holder_that_does_not_is_told)
     assert_string_equal(data, "__REVOKE__");
 }
 
+/* The holder has written into its node between the look and the request. */
+TEST(a_request_is_written_once_more_when_its_node_has_changed)
+{
+    struct proxy *proxy;
+    char data[64] = "";
+
+    make("lock/lock-0000000000", "hostA:123");
+    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
+    proxy_rule_error(proxy, ZOO_SETDATA_OP, 1, ZBADVERSION);
+    look_on(proxy_hosts(proxy));
+    LOOK(75, "revoke --anyway -w 0s %s", path);
+    look_on(NULL);
+    assert_true(proxy_rule_done(proxy));
+    proxy_stop(proxy);
+    assert_ok(
+        admin_get(admin, line("%s/lock-0000000000", path), data, sizeof(data)));
+    assert_string_equal(data, "__REVOKE__");
+}
+
 /* Regression: only a foreign child was left, so the last look said that this is
  * no lock; then wait, revoke and break failed although the lock was free. */
 TEST(a_lock_with_a_foreign_child_becomes_free)
