@@ -78,7 +78,7 @@ static int64_t make(struct admin *who, const char *name, const char *data)
 static void make_slots(void)
 {
     static const char *const slots[][2] = {
-        { "0", "0" },  { "2", "2" },
+        { "0", "0" },       { "2", "2" },
         { "3", "3" },       { "9223372036854775807", "9223372036854775807" },
         { "-1", "-1" },     { "several", "2" },
         { "several", "3" },

@@ -87,8 +87,12 @@ bool __wrap_zkr__cond_wait(pthread_cond_t *cond, struct zkr__mtx *mtx,
         SET(go, true);
     in_time = __real_zkr__cond_wait(cond, mtx, deadline);
     while (GET(oversleeps) && deadline != ZKR__NEVER &&
-           zkr__clock_now() <= deadline)
+           zkr__clock_now() <= deadline) {
+        /* Whatever woke it, the others go on. */
+        __real_zkr__mtx_unlock(mtx);
         relax(1000000);
+        zkr__mtx_lock(mtx);
+    }
     return in_time;
 }
 
