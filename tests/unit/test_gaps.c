@@ -78,6 +78,17 @@ void __wrap_zkr__mtx_unlock(struct zkr__mtx *mtx)
         relax(100000);
 }
 
+/* Who was woken sleeps on, beyond its deadline, and the others go on. */
+static void oversleep(struct zkr__mtx *mtx, int64_t deadline) ZKR__NO_ANALYSIS
+{
+    while (GET(oversleeps) && deadline != ZKR__NEVER &&
+           zkr__clock_now() <= deadline) {
+        __real_zkr__mtx_unlock(mtx);
+        relax(1000000);
+        zkr__mtx_lock(mtx);
+    }
+}
+
 bool __wrap_zkr__cond_wait(pthread_cond_t *cond, struct zkr__mtx *mtx,
                            int64_t deadline)
 {
@@ -86,13 +97,7 @@ bool __wrap_zkr__cond_wait(pthread_cond_t *cond, struct zkr__mtx *mtx,
     if (is_the_gap())
         SET(go, true);
     in_time = __real_zkr__cond_wait(cond, mtx, deadline);
-    while (GET(oversleeps) && deadline != ZKR__NEVER &&
-           zkr__clock_now() <= deadline) {
-        /* Whatever woke it, the others go on. */
-        __real_zkr__mtx_unlock(mtx);
-        relax(1000000);
-        zkr__mtx_lock(mtx);
-    }
+    oversleep(mtx, deadline);
     return in_time;
 }
 
