@@ -56,11 +56,14 @@ static void a_vanished_predecessor_costs_nobody_its_place(void)
     place = nth_child(dir, 2);
     delete_nth_child(dir, 1);
     proxy_release(proxy);
-    wait_waiting(2); /* it waits for the holder now */
+    /* The one in the middle was told, and is behind us; else its session would
+     * hand the lock on to it. */
+    wait_children(dir, 3);
+    wait_waiting(2);
     keeps_place(place, 1);
     give_back(holder);
     succeeds(c);
-    wait_waiting(1); /* the one in the middle, behind us */
+    wait_waiting(1);
     give_back(c);
     takes_its_turn(middle);
 }
