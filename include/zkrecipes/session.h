@@ -280,6 +280,8 @@ zkr_session_open_async(const char *hosts, const struct zkr_session_opts *opts,
  * Owns      Takes the session, unless ZKR_EDEADLK or ZKR_EFORKED.
  * On error  ZKR_EPENDING: the session is closed here, but the server could not
  *           be told; it keeps our nodes until the session timeout has passed.
+ *           The same is so, with ZKR_OK, when the connection breaks while the
+ *           server is told: the ZooKeeper client does not tell that apart.
  */
 ZKR_API enum zkr_error zkr_session_close(zkr_session *session);
 
