@@ -152,12 +152,23 @@ static bool is_right(const struct row *row)
     return code == row->code;
 }
 
+/* The threads of ThreadSanitizer would get no stack. */
+static bool can_be_tried(const struct row *row)
+{
+#ifdef __SANITIZE_THREAD__
+    return strstr(row->command, "ulimit -s") == NULL;
+#else
+    (void)row;
+    return true;
+#endif
+}
+
 TEST(each_code_is_what_the_manual_says)
 {
     int wrong = 0;
 
     for (size_t i = 0; i < row_count; i++)
-        wrong += !is_right(&rows[i]);
+        wrong += can_be_tried(&rows[i]) && !is_right(&rows[i]);
     assert_int_equal(wrong, 0);
 }
 
