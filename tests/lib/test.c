@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-unsigned test_patience_s = 300;
+unsigned test_patience_s = 240;
 const struct test_case *test_current;
 
 static struct test_case *first;

@@ -43,7 +43,7 @@ static test_step *test_setup __attribute__((unused));
 static test_step *test_teardown __attribute__((unused));
 
 /* 0 means no watchdog. */
-extern unsigned test_patience_s; /* 300 */
+extern unsigned test_patience_s; /* 240: less than meson waits */
 
 /* The test that runs, from its setup to its teardown. */
 extern const struct test_case *test_current;
