@@ -229,7 +229,8 @@ json_t *look_items(const char *kind)
     json_error_t error;
 
     json_decref(last);
-    last = json_loads(look_out, JSON_REJECT_DUPLICATES, &error);
+    last =
+        json_loads(look_out, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
     if (last == NULL)
         fail_msg("not JSON: %s\n%.2000s", error.text, look_out);
     assert_string_equal(json_string_value(json_object_get(last, "apiVersion")),
