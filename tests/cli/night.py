@@ -173,8 +173,14 @@ def hold(*args, **more):
     return client
 
 
+def asked(ask, path):
+    """The answer of kazoo's server once it is not behind the leader."""
+    kazoo.retry(kazoo.sync, path)
+    return kazoo.retry(ask, path)
+
+
 def children(path):
-    return len(kazoo.retry(kazoo.get_children, path))
+    return len(asked(kazoo.get_children, path))
 
 
 def wait_for_queue(path, count):
@@ -472,7 +478,7 @@ def who_had_it_last_night():
     second = queue("--why", "the report", "nightly")
     first.kill()
     second.expect("held")
-    held = min(kazoo.get_children("/locks/nightly"))
+    held = min(asked(kazoo.get_children, "/locks/nightly"))
     kazoo.delete("/locks/nightly/" + held)
     if second.end() != 79:
         fail("the holder did not learn that it was broken")
@@ -593,7 +599,7 @@ def clean_up():
     cast.clear()
     for pid, _ in status():
         os.kill(pid, signal.SIGCONT)
-    if kazoo.retry(kazoo.exists, "/locks"):
+    if asked(kazoo.exists, "/locks"):
         kazoo.retry(kazoo.delete, "/locks", recursive=True)
 
 
