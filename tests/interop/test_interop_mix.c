@@ -20,7 +20,7 @@
 #include "worker.h"
 
 enum {
-    CYCLES = 500,
+    CYCLES = 150,
     WRITERS_PERCENT = 10,
     SHORT_SESSION_MS = 4000, /* when processes are killed */
     LONG_SESSION_MS = 15000,
@@ -40,19 +40,20 @@ static long cycles(void)
 
 /* Faults */
 
-/* SIGKILL for one that holds and, if not NULL, one that waits. */
+/* SIGKILL for one that holds and, if not NULL, one that waits: the waiter first,
+ * as it could enter once the holder has ended. */
 static void kill_two(struct mix *m, struct worker *holder, const char *mode,
                      struct worker *waiter)
 {
     struct entry held = fleet_catch(m, holder, mode);
     size_t from = m->journal.count;
 
-    if (waiter != NULL)
+    if (waiter != NULL) {
         await_queued(m, waiter);
+        worker_kill(waiter);
+    }
     journal_note_ended(m->dir, holder->name);
     worker_kill(holder);
-    if (waiter != NULL)
-        worker_kill(waiter);
     await_gone(m, from, &held);
     await_enter(m, from, true);
     fleet_replace(m, holder);
@@ -78,12 +79,12 @@ static void expire_two(struct mix *m, struct worker *holder, const char *mode,
 
     (void)fleet_catch(m, holder, mode);
     from = m->journal.count;
-    if (waiter != NULL)
+    if (waiter != NULL) {
         await_queued(m, waiter);
+        worker_expire(waiter);
+    }
     journal_note_ended(m->dir, holder->name);
     worker_expire(holder);
-    if (waiter != NULL)
-        worker_expire(waiter);
     await_enter(m, from, true);
     fleet_let_go(m, holder, mode);
     assert_int_equal(await_entry(m, from, "LEAVE", holder->name).value, -1);
@@ -163,9 +164,9 @@ static void kill_lessees_of_each_kind(struct mix *m)
         struct full f;
 
         fill(m, kind, &f);
+        worker_kill(f.waiter);
         journal_note_ended(m->dir, f.holders[0]->name);
         worker_kill(f.holders[0]);
-        worker_kill(f.waiter);
         await_gone(m, f.from, &f.held);
         await_enter(m, f.from, false);
         empty(m, &f, 1);
@@ -181,9 +182,9 @@ static void expire_lessees_of_each_kind(struct mix *m)
         struct full f;
 
         fill(m, kind, &f);
+        worker_expire(f.waiter);
         journal_note_ended(m->dir, f.holders[0]->name);
         worker_expire(f.holders[0]);
-        worker_expire(f.waiter);
         await_gone(m, f.from, &f.held);
         await_enter(m, f.from, false);
         empty(m, &f, 0);

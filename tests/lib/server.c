@@ -28,9 +28,9 @@
 #define JAR      JAVA_DIR "/zookeeper.jar"
 
 /* Without a binding for slf4j the server would not log at all, and its log is
- * how a port taken by someone else is told from other failures. */
-#define CLASS_PATH                                                             \
-    "/etc/zookeeper/conf_example:" JAR ":" JAVA_DIR "/slf4j-simple.jar"
+ * how a port taken by someone else is told from other failures. A directory in
+ * it would keep java from its archive of classes (archive.c). */
+#define CLASS_PATH JAR ":" JAVA_DIR "/slf4j-simple.jar"
 
 enum {
     ANSWER_WAIT_MS =
@@ -53,6 +53,7 @@ static char *const java_command[] = {
     "-XX:TieredStopAtLevel=1",
     "-XX:+UseSerialGC",
     "-XX:-UsePerfData",
+    "-Xlog:disable", /* of an archive that is of other classes */
     "-Dzookeeper.4lw.commands.whitelist=*",
     "-Dzookeeper.forceSync=no",
     "-Dzookeeper.nio.numSelectorThreads=1",
@@ -347,6 +348,8 @@ static void fill_command(const struct server *s, char *config, char *jars,
 
     for (int i = 0; java_command[i] != NULL; i++)
         argv[n++] = java_command[i];
+    if (access(ARCHIVE, R_OK) == 0)
+        argv[n++] = "-XX:SharedArchiveFile=" ARCHIVE;
     for (int i = 0; s->java_opts[i] != NULL; i++)
         argv[n++] = s->java_opts[i];
     for (int i = 0; s->more_opts != NULL && s->more_opts[i] != NULL; i++)
