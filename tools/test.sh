@@ -26,7 +26,8 @@ tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--long]
   --long           tests of chance go on for long: 1000 runs of deadlocks on a
                    busy system, 5 minutes of hostile names and data, 500 times
                    TERM, 2000 turns of each fleet of C, Java and Python,
-                   each allocation of the client instead of one in five
+                   each allocation of the client instead of one in five,
+                   all of the table of faults under a sanitizer, not a third
   --clang          build with clang instead of gcc
   --servers NAME   with the servers of that Debian: 12, 13, sid
   --peers NAME     with its Curator and kazoo (tools/versions.sh)
@@ -37,7 +38,7 @@ tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--long]
   --suite NAME     only this suite: unit, api, cli, fuzz, integration,
                    interop, fault, model, sim, mutants, examples,
                    harness, linking; once: those of cli that are no other
-                   under a sanitizer
+                   under a sanitizer; looks: those of verbs that only look
   --no-suite NAME  all but this
   --build          build what these tests need, and run none; without a suite,
                    everything
@@ -101,11 +102,13 @@ while [ $# -gt 0 ]; do
         build+=-asan
         setup+=(-Db_sanitize=address,undefined)
         export ZKR_DEADLOCK_RUNS=${ZKR_DEADLOCK_RUNS:-$few_runs}
+        export ZKR_FAULTS_STEP=${ZKR_FAULTS_STEP:-3}
         ;;
     --tsan)
         build+=-tsan
         setup+=(-Db_sanitize=thread)
         export ZKR_DEADLOCK_RUNS=${ZKR_DEADLOCK_RUNS:-$few_runs}
+        export ZKR_FAULTS_STEP=${ZKR_FAULTS_STEP:-3}
         # Its own exit status, 66, is one of zk-lockctl, too.
         TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp:$may_fail"
         export TSAN_OPTIONS+=":exitcode=86"
@@ -118,6 +121,7 @@ while [ $# -gt 0 ]; do
     --long)
         export ZKR_DEADLOCK_RUNS=1000 ZKR_FUZZ_MS=300000 ZKR_ALLOC_STEP=1
         export ZKR_FUZZ_CHILDREN=30000 ZKR_TERMS=500 INTEROP_CYCLES=2000
+        export ZKR_FAULTS_STEP=1
         run+=(--timeout-multiplier 10)
         ;;
     --clang)

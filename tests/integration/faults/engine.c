@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <zookeeper/proto.h>
 
@@ -72,6 +73,8 @@ static const char all_but_twins[] =
     "first acquire)";
 
 static const char *only; /* ZKR_TEST_ONLY */
+static int one_in = 1;   /* ZKR_FAULTS_STEP: one cell in so many, by chance */
+static int seen_cells;
 static struct subject subjects[256];
 static size_t subject_count;
 static struct cell *cells;
@@ -740,6 +743,8 @@ static void add_faults_of(struct subject *s, const struct request *r, int nth)
 
         if (s->call->not_its != NULL && is_request(s->call->not_its, r, nth))
             return;
+        if (seen_cells++ % one_in != getpid() % one_in)
+            continue;
         c = add_cell(s);
         c->request = r;
         c->nth = nth;
@@ -855,7 +860,7 @@ static void register_tests(void)
     }
     tests[n] = (struct test_case){ .name = "each row says something",
                                    .run = each_row_says_something };
-    if (only == NULL)
+    if (only == NULL && one_in == 1)
         test_register(&tests[n]);
 }
 
@@ -877,8 +882,11 @@ static int play_and_judge(void)
 int main(void)
 {
     static const struct server_opts opts = { .tick_ms = 2000 };
+    const char *text = getenv("ZKR_FAULTS_STEP");
 
     only = getenv("ZKR_TEST_ONLY");
+    if (text != NULL && atoi(text) > 1)
+        one_in = atoi(text);
     list_subjects();
     register_tests();
     (void)unsetenv("ZKR_TEST_ONLY"); /* the others are not registered */
