@@ -16,7 +16,7 @@
 #include "lock/lock.h"
 #include "mutex_recipe.h"
 #include "node.h"
-#include "number.h"
+#include "protocol/number.h"
 #include "session/await.h"
 #include "session/client.h"
 

@@ -26,7 +26,7 @@
 #include "links.h"
 #include "lock/claim_steps.h"
 #include "node.h"
-#include "number.h"
+#include "protocol/number.h"
 #include "semaphore_recipe.h"
 
 #define NOUN "semaphore"

@@ -7,7 +7,7 @@
 #include "base/output.h"
 #include "base/path.h"
 #include "inspect/listed.h"
-#include "inspect/roster.h"
+#include "protocol/roster.h"
 
 /* Tells whether the directories among the nodes are those of a semaphore. */
 static bool is_semaphore(const struct zkr_participant *nodes, size_t count)

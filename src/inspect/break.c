@@ -3,7 +3,7 @@
 #include <zkrecipes/participants.h>
 
 #include "base/error.h"
-#include "inspect/roster.h"
+#include "inspect/check.h"
 #include "session/call.h"
 #include "session/session.h"
 
@@ -92,7 +92,7 @@ enum zkr_error zkr_participants_break(zkr_session *session, const char *node,
     int rc = zkr__session_check(session, "session");
 
     if (rc == ZKR_OK)
-        rc = zkr__roster_check_node(session, type.noun, node);
+        rc = zkr__check_contender(session, type.noun, node);
     if (rc == ZKR_OK && token == 0)
         rc = zkr__fail(ZKR_EINVAL, "break '%.300s': no node has the token 0",
                        node);

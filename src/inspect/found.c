@@ -9,9 +9,9 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "base/path.h"
-#include "inspect/parts.h"
-#include "inspect/roster.h"
-#include "lock/node_name.h"
+#include "protocol/node_name.h"
+#include "protocol/parts.h"
+#include "protocol/roster.h"
 
 /* A directory that may be a lock. */
 struct zkr__found_item {

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/opts.h"
-#include "inspect/roster.h"
+#include "protocol/roster.h"
 
 #define DEFAULT_LIMIT 10000
 

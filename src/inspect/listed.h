@@ -7,7 +7,7 @@
 #include <zkrecipes/participants.h>
 
 #include "base/list.h"
-#include "inspect/parts.h"
+#include "protocol/parts.h"
 
 #define ZKR__PARTS (ZKR__PART_QUEUE + 1)
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "inspect/roster.h"
-#include "lock/owner.h"
+#include "inspect/check.h"
+#include "protocol/owner.h"
 #include "session/call.h"
 #include "session/session.h"
 
@@ -44,7 +44,7 @@ enum zkr_error zkr_participants_revoke(zkr_session *session, const char *node)
     int rc = zkr__session_check(session, "session");
 
     if (rc == ZKR_OK)
-        rc = zkr__roster_check_node(session, type.noun, node);
+        rc = zkr__check_contender(session, type.noun, node);
     if (rc != ZKR_OK)
         return rc;
     r = zkr__call_new(&type, session, node, 0);

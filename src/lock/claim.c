@@ -105,7 +105,7 @@ static const struct zkr__request_type request_type = { session_of_request,
 /* Makes a claim without its names and its record, which allocate() adds. */
 static struct zkr__claim *make(struct zkr__lock *lock,
                                const struct zkr__recipe *recipe,
-                               enum zkr__part part)
+                               enum zkr__role role)
 {
     struct zkr__claim *c = calloc(1, sizeof(*c));
 
@@ -116,10 +116,10 @@ static struct zkr__claim *make(struct zkr__lock *lock,
     c->lock = lock;
     c->session = lock->session;
     c->recipe = recipe;
-    c->way = part == ZKR__MEMBER ? &zkr__in_a_cohort : recipe->way;
+    c->way = role == ZKR__MEMBER ? &zkr__in_a_cohort : recipe->way;
     c->sm =
         (struct zkr__sm){ ZKR__CLAIM_IDLE, c->way->moves, "claim", lock->path };
-    c->cohort.part = part;
+    c->cohort.role = role;
     zkr__list_init(&c->cohort.link);
     c->request.type = &request_type;
     zkr__list_init(&c->link);
@@ -153,7 +153,7 @@ static int finish(struct zkr__claim *c, struct zkr__lock *lock,
                   const struct zkr__thread_id *thread,
                   struct zkr__claim **ret_claim)
 {
-    if (c != NULL && (c->cohort.part == ZKR__MEMBER || allocate(c, thread))) {
+    if (c != NULL && (c->cohort.role == ZKR__MEMBER || allocate(c, thread))) {
         *ret_claim = c;
         return ZKR_OK;
     }
@@ -227,7 +227,7 @@ void zkr__claim_move_locked(struct zkr__claim *c, enum zkr__claim_state state,
     zkr__list_remove(&c->leased);
     if (state == ZKR__CLAIM_PROVING || state == ZKR__CLAIM_HELD)
         zkr__list_append(&zkr__locks_of(c->session)->leased, &c->leased);
-    if (state == ZKR__CLAIM_WAITING && c->cohort.part != ZKR__MEMBER)
+    if (state == ZKR__CLAIM_WAITING && c->cohort.role != ZKR__MEMBER)
         zkr__count_wait_locked(c);
     zkr__claim_tell_observer_locked(c);
 }

@@ -62,7 +62,7 @@ enum zkr__intent {
 };
 
 /* The owner of the node that a claim has; see cohort.h. */
-enum zkr__part {
+enum zkr__role {
     ZKR__ALONE,    /* its own */
     ZKR__MEMBER,   /* of a cohort: that of the delegate */
     ZKR__DELEGATE, /* of a cohort: its own, for the members */
@@ -153,7 +153,7 @@ struct zkr__claim {
     uint32_t writes; /* guarded ones that may yet be applied: guarded.c */
     struct zkr_grant grant;
     struct {                         /* cohort.c */
-        enum zkr__part part;         /* set once */
+        enum zkr__role role;         /* set once */
         struct zkr__list link;       /* of a member: while it waits */
         struct zkr__claim *delegate; /* of a member that has held the lock */
         struct zkr__claim *leaver;   /* waits until this delegate has left */

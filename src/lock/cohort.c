@@ -318,9 +318,9 @@ void zkr__cohort_decided_locked(struct zkr__claim *c)
 {
     struct zkr__cohort *h = c->lock->cohort;
 
-    if (c->cohort.part == ZKR__ALONE)
+    if (c->cohort.role == ZKR__ALONE)
         return;
-    if (c->cohort.part == ZKR__MEMBER)
+    if (c->cohort.role == ZKR__MEMBER)
         zkr__list_remove(&c->cohort.link);
     else if (c->outcome.rc != ZKR_OK)
         delegate_failed_locked(h);
@@ -335,9 +335,9 @@ void zkr__cohort_lost_locked(struct zkr__claim *c, enum zkr_loss loss)
     struct zkr__cohort *h = c->lock->cohort;
     struct zkr__claim *holder;
 
-    if (c->cohort.part == ZKR__MEMBER)
+    if (c->cohort.role == ZKR__MEMBER)
         zkr__claim_lost_locked(c->cohort.delegate, loss);
-    if (c->cohort.part != ZKR__DELEGATE)
+    if (c->cohort.role != ZKR__DELEGATE)
         return;
     holder = h->holder;
     h->holder = NULL;
@@ -361,7 +361,7 @@ void zkr__cohort_left_locked(struct zkr__claim *c, int rc)
 /* Others may be in doubt at the same time, and who tells is not done yet. */
 void zkr__cohort_doubted_locked(struct zkr__claim *c)
 {
-    if (c->cohort.part == ZKR__DELEGATE)
+    if (c->cohort.role == ZKR__DELEGATE)
         review_at_locked(c->lock->cohort, zkr__clock_now());
 }
 
@@ -369,7 +369,7 @@ void zkr__cohort_revoked_locked(struct zkr__claim *c)
 {
     struct zkr__cohort *h = c->lock->cohort;
 
-    if (c->cohort.part != ZKR__DELEGATE)
+    if (c->cohort.role != ZKR__DELEGATE)
         return;
     if (h->holder != NULL)
         zkr__grant_revoked_locked(&h->holder->grant);
@@ -378,7 +378,7 @@ void zkr__cohort_revoked_locked(struct zkr__claim *c)
 
 void zkr__cohort_shared_locked(struct zkr__claim *c)
 {
-    if (c->cohort.part == ZKR__MEMBER)
+    if (c->cohort.role == ZKR__MEMBER)
         zkr__cohort_yield_locked(c->lock->cohort);
 }
 

@@ -13,7 +13,7 @@
 
 static bool is_of_caller(const struct zkr__claim *c)
 {
-    return c->cohort.part != ZKR__DELEGATE;
+    return c->cohort.role != ZKR__DELEGATE;
 }
 
 /* Row i has the times from 2^i microseconds on. */

@@ -101,7 +101,7 @@ static const struct zkr__claim *on_its_way(const struct zkr__claim *c)
 {
     const struct zkr__cohort *h = c->lock->cohort;
 
-    return c->cohort.part == ZKR__MEMBER && h->delegate != NULL ? h->delegate
+    return c->cohort.role == ZKR__MEMBER && h->delegate != NULL ? h->delegate
                                                                 : c;
 }
 

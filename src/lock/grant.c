@@ -111,7 +111,7 @@ void zkr__grant_init(struct zkr_grant *g)
 
 void zkr__grant_begin_locked(struct zkr_grant *g)
 {
-    if (zkr__grant_claim(g)->cohort.part != ZKR__DELEGATE)
+    if (zkr__grant_claim(g)->cohort.role != ZKR__DELEGATE)
         zkr__hold_begin_locked(zkr__grant_claim(g));
     move_locked(g, ZKR_GRANT_HELD, "granted");
     zkr__grant_watch_set_later_locked(g);

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "lock/claim_steps.h"
 #include "lock/cohort.h"
-#include "lock/owner.h"
+#include "protocol/owner.h"
 #include "session/timer_thread.h"
 
 /* A lock that is held for a shorter time is not watched, because that would

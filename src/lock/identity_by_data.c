@@ -8,7 +8,7 @@
 #include "lock/confirm.h"
 #include "lock/heartbeat.h"
 #include "lock/line.h"
-#include "lock/owner.h"
+#include "protocol/owner.h"
 
 static void sign(struct zkr__owner *owner, char number[ZKR__UUID_LEN + 1])
 {

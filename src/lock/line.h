@@ -14,7 +14,7 @@
 #define ZKR__LINE_H
 
 #include "base/table.h"
-#include "lock/queue.h"
+#include "protocol/queue.h"
 #include "session/locked.h"
 #include "session/op.h"
 

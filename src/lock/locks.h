@@ -3,7 +3,7 @@
 #ifndef ZKR__LOCKS_H
 #define ZKR__LOCKS_H
 
-#include "lock/owner.h"
+#include "protocol/owner.h"
 #include "session/session.h"
 #include "session/tenant.h"
 

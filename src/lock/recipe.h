@@ -6,7 +6,7 @@
 
 #include "base/sm.h"
 #include "lock/identity.h"
-#include "lock/queue.h"
+#include "protocol/queue.h"
 
 struct zkr__claim;
 struct zkr__zk_reply;

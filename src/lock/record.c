@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/thread_cancel.h"
-#include "lock/owner.h"
+#include "protocol/owner.h"
 
 struct zkr__record *zkr__record_of(const void *data, size_t size)
 {

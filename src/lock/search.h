@@ -3,7 +3,7 @@
 #ifndef ZKR__SEARCH_H
 #define ZKR__SEARCH_H
 
-#include "lock/node_name.h"
+#include "protocol/node_name.h"
 #include "session/locked.h"
 #include "session/op.h"
 

@@ -11,6 +11,7 @@ set -eu
 # and how many files the largest may have. No circle may cross rooms.
 limits='
 base    0 0
+protocol 0 0
 zk      0 0
 session 2 6
 lock    1 29

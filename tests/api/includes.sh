@@ -10,18 +10,19 @@ set -eu
 # directory, without a name.
 rooms='
 src/base: base
+src/protocol: base protocol
 src/zk: base zk
 src/session: base zk session
-src/lock: base zk session lock
-src/inspect: base zk session lock inspect
+src/lock: base protocol zk session lock
+src/inspect: base protocol zk session lock inspect
 src/fence: base fence
-recipes: base session lock inspect .
+recipes: base protocol session lock inspect .
 tools/zk-lockctl/common: common
-tools/zk-lockctl/model: common model
-tools/zk-lockctl/text: common model text
-tools/zk-lockctl/run: common model text run
-tools/zk-lockctl/top: common model text top
-tools/zk-lockctl/verbs: common model text run top verbs
+tools/zk-lockctl/model: protocol common model
+tools/zk-lockctl/text: protocol common model text
+tools/zk-lockctl/run: protocol common model text run
+tools/zk-lockctl/top: protocol common model text top
+tools/zk-lockctl/verbs: protocol common model text run top verbs
 tools/zk-lockctl: common text verbs
 '
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of what the tool knows of markers, against the library's own table. */
 
-#include "lock/node_name.h"
 #include "model/dialect.h"
 #include "mutex_recipe.h"
+#include "protocol/node_name.h"
 #include "rwlock_recipe.h"
 #include "texts.h"
 #include "unit.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzzes node names, against a parser that reads them from the left. */
 #include "fuzz.h"
-#include "lock/node_name.h"
+#include "protocol/node_name.h"
 
 static const char *const mutexes[] = { "lock-", "__lock__", NULL };
 static const char *const writers[] = { "__WRIT__", "__lock__", "lock-", NULL };

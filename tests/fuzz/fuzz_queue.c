@@ -3,8 +3,8 @@
  * comparison of every pair. */
 #include "base/error.h"
 #include "fuzz.h"
-#include "lock/node_name.h"
-#include "lock/queue.h"
+#include "protocol/node_name.h"
+#include "protocol/queue.h"
 
 /* Of all who stand in a queue: the unfair mutex has none. */
 static const uint32_t markers =

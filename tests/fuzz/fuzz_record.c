@@ -8,7 +8,7 @@
 
 #include "src/base/path.h"
 #include "src/base/thread.h"
-#include "src/lock/owner.h"
+#include "src/protocol/owner.h"
 #include "tools/zk-lockctl/model/owner.h"
 #include "utf8.h"
 

@@ -154,7 +154,7 @@ void held_moved(const struct zkr__claim *c, int state)
         h->ended = moves;
     }
     /* Members of a cohort share the node of their delegate. */
-    if (state == ZKR__CLAIM_HELD && c->cohort.part != ZKR__MEMBER)
+    if (state == ZKR__CLAIM_HELD && c->cohort.role != ZKR__MEMBER)
         begins(c);
 }
 

@@ -19,7 +19,7 @@
 #include "base/thread.h"
 #include "failing.h"
 #include "fence_dir.h"
-#include "lock/owner.h"
+#include "protocol/owner.h"
 #include "zk/acl.h"
 #include "zk/hosts.h"
 #include "zk/probe.h"

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "lock/node_name.h"
-#include "lock/queue.h"
+#include "protocol/node_name.h"
+#include "protocol/queue.h"
 #include "unit.h"
 
 #define UUID "16176773-7d6f-4686-ab55-f4bd6230b745"

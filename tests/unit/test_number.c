@@ -3,7 +3,7 @@
  * nothing else. */
 #include <string.h>
 
-#include "number.h"
+#include "protocol/number.h"
 #include "unit.h"
 
 struct row {

@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "base/thread.h"
-#include "lock/owner.h"
+#include "protocol/owner.h"
 #include "unit.h"
 
 /* The linker sends the library's calls here (--wrap): a test sets the host and

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "lock/queue.h"
+#include "protocol/queue.h"
 #include "unit.h"
 
 /* Two markers that are short here. */

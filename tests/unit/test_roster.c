@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "inspect/roster.h"
-#include "lock/node_name.h"
-#include "lock/queue.h"
 #include "mutex_recipe.h"
+#include "protocol/node_name.h"
+#include "protocol/queue.h"
+#include "protocol/roster.h"
 #include "rwlock_recipe.h"
 #include "unit.h"
 

@@ -2,11 +2,11 @@
 /* The parts of a lock on the servers. A semaphore has two directories below its
  * path, one for the leases that have its permits, one for the queue of those
  * who want one. Every other lock has all nodes in its path. Pure. */
-#include "inspect/parts.h"
+#include "protocol/parts.h"
 
 #include <string.h>
 
-#include "lock/node_name.h"
+#include "protocol/node_name.h"
 
 const char *const zkr__part_dirs[] = {
     [ZKR__PART_PATH] = "",

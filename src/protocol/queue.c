@@ -2,13 +2,13 @@
 /* The queue of a lock: the order of its contenders, which of them count as
  * ahead of another, and which one of those it waits for. Pure, except for one
  * array. */
-#include "lock/queue.h"
+#include "protocol/queue.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "lock/node_name.h"
+#include "protocol/node_name.h"
 
 int zkr__queue_compare(const struct zkr__contender *a,
                        const struct zkr__contender *b)

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The roster: the children of a lock path in the order of the queue, and the
- * contender that each of them waits for, by the rules of lock/queue.h. Pure,
- * except for one array. */
-#include "inspect/roster.h"
+ * contender that each of them waits for, by the rules of protocol/queue.h.
+ * Pure, except for one array. */
+#include "protocol/roster.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/path.h"
-#include "inspect/parts.h"
-#include "lock/node_name.h"
-#include "lock/queue.h"
-#include "session/session.h"
+#include "protocol/node_name.h"
+#include "protocol/parts.h"
+#include "protocol/queue.h"
 
 static bool is_foreign(const struct zkr_participant *p)
 {
@@ -47,22 +46,6 @@ bool zkr__roster_is_contender(const char *name)
     int64_t seq;
 
     return zkr__node_name_marker(name, ZKR__ALL_MARKERS, &seq) != NULL;
-}
-
-/* A lock path of ZKR_PATH_MAX and the name of a node, ours or another's. */
-#define NODE_MAX (2 * ZKR_PATH_MAX)
-
-int zkr__roster_check_node(const struct zkr_session *s, const char *noun,
-                           const char *node)
-{
-    int rc = zkr__session_check_path(s, noun, "node", node, NODE_MAX);
-
-    if (rc == ZKR_OK && !zkr__roster_is_contender(zkr__path_name(node)))
-        rc = zkr__fail(ZKR_EPATH,
-                       "%s '%.300s': the path does not end with the name of a "
-                       "contender",
-                       noun, node);
-    return rc;
 }
 
 static enum zkr__kind kind_of(const struct zkr_participant *p)

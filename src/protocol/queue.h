@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lock/markers.h"
+#include "protocol/markers.h"
 
 struct zkr__contender {
     const char *name; /* points into the list that was parsed */

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/random.h"
-#include "lock/markers.h"
+#include "protocol/markers.h"
 
 /* The sequence number that the server appends is "%010d" of an int32. */
 #define ZKR__SEQ_DIGITS 11

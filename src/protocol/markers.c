@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Markers: the text in a node's name that says what kind of contender it is. */
-#include "lock/markers.h"
+#include "protocol/markers.h"
 
 /* clang-format off */
 const struct zkr__marker_row zkr__markers[ZKR__MARKER_COUNT] = {

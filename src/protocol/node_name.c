@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Node names: builds and parses the names of contenders, in every layout.
  * Pure. */
-#include "lock/node_name.h"
+#include "protocol/node_name.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers as the data of a node: Java's, the most significant byte first. */
-#include "number.h"
+#include "protocol/number.h"
 
 bool zkr__number_fits(int64_t number, size_t size)
 {

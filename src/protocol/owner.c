@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The owner record that we write into our nodes: one line of JSON that says who
  * we are. */
-#include "lock/owner.h"
+#include "protocol/owner.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -111,7 +111,7 @@ int zkr__owner_write(const struct zkr__owner *owner,
     }
     json_decref(json);
     if (len == 0 || len > ZKR__OWNER_MAX)
-        return zkr__fail(ZKR_ENOMEM, "owner record: out of memory");
+        return ZKR_ENOMEM;
     data[len] = '\0';
     *ret_len = len;
     return ZKR_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The roster: the children of a lock path in the order of the queue, and the
- * contender that each of them waits for, by the rules of lock/queue.h. Pure,
- * except for one array.
+ * contender that each of them waits for, by the rules of protocol/queue.h.
+ * Pure, except for one array.
  *
  * Of a semaphore it has the children of both directories, whose names begin
  * with that of the directory: parts.h. The leases are before the queue. */
@@ -10,17 +10,10 @@
 
 #include <zkrecipes/participants.h>
 
-struct zkr_session;
-
 /* Reads marker, kind and sequence from the name. */
 void zkr__roster_read(struct zkr_participant *p);
 
 bool zkr__roster_is_contender(const char *name);
-
-/* ZKR_OK, or the error of a call that does `noun` to this node: the full path
- * of a contender. */
-int zkr__roster_check_node(const struct zkr_session *s, const char *noun,
-                           const char *node);
 
 /* Lists the children of a lock path in the order of the queue, foreign ones
  * last, no more than `limit`. They point to the names. Names that no child can
