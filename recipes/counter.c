@@ -37,7 +37,7 @@ struct zkr_counter {
 };
 
 /* A change: what the caller wants, and what has come of it. */
-struct change {
+struct counter_change {
     const zkr_counter *counter;
     struct zkr__patience until;
     bool compares;    /* writes `operand` over `expected`; else adds it */
@@ -198,7 +198,7 @@ static int write_node(const zkr_counter *c, int64_t value, int32_t version,
 #define IS_ANOTHER 1
 
 /* Finds out what to write instead of what was found. */
-static int decide(struct change *ch)
+static int decide(struct counter_change *ch)
 {
     const zkr_counter *c = ch->counter;
 
@@ -213,7 +213,7 @@ static int decide(struct change *ch)
                      (long long)ch->found, (long long)ch->operand);
 }
 
-static int go_round(struct change *ch)
+static int go_round(struct counter_change *ch)
 {
     int32_t version;
     int rc = read_node(ch->counter, ch->until.deadline, &ch->found, &version);
@@ -238,7 +238,7 @@ static bool is_by_the_number(int rc)
 }
 
 /* A refusal must not come from a server that lags behind. */
-static int go_round_caught_up(struct change *ch)
+static int go_round_caught_up(struct counter_change *ch)
 {
     int rc = go_round(ch);
 
@@ -261,7 +261,8 @@ static int give_up(const zkr_counter *c)
 /* Others change the number, too. Each waits for a time of chance, up to two
  * rounds, then four and so on, so that few are at it at a time: of 32 that add
  * without a pause, nine rounds of ten are in vain. */
-static void let_others(const struct change *ch, int64_t began, int64_t *pause)
+static void let_others(const struct counter_change *ch, int64_t began,
+                       int64_t *pause)
 {
     int64_t now = zkr__clock_now();
     int64_t longest;
@@ -278,7 +279,7 @@ static void let_others(const struct change *ch, int64_t began, int64_t *pause)
 }
 
 /* After an unknown outcome there is no other round: it might count twice. */
-static int go_rounds(struct change *ch, uint32_t rounds)
+static int go_rounds(struct counter_change *ch, uint32_t rounds)
 {
     int64_t pause = 1;
     int rc;
@@ -296,7 +297,7 @@ static int go_rounds(struct change *ch, uint32_t rounds)
 }
 
 /* The others may be without the mutex, so a round may still be in vain. */
-static int go_rounds_under_mutex(struct change *ch)
+static int go_rounds_under_mutex(struct counter_change *ch)
 {
     zkr_grant *grant;
     int rc = zkr__lock_acquire_until(zkr__mutex_link(ch->counter->mutex).lock,
@@ -309,7 +310,7 @@ static int go_rounds_under_mutex(struct change *ch)
     return rc;
 }
 
-static int make_change(struct change *ch, int64_t timeout_ms)
+static int make_change(struct counter_change *ch, int64_t timeout_ms)
 {
     const zkr_counter *c = ch->counter;
     int rc;
@@ -345,7 +346,7 @@ enum zkr_error zkr_counter_get(zkr_counter *c, int64_t timeout_ms,
 enum zkr_error zkr_counter_add(zkr_counter *c, int64_t delta,
                                int64_t timeout_ms, int64_t *ret_after)
 {
-    struct change add = { .counter = c, .operand = delta };
+    struct counter_change add = { .counter = c, .operand = delta };
     int rc = check(c);
 
     ZKR__OUTPUT_IF_ANY(ret_after);
@@ -370,7 +371,7 @@ enum zkr_error zkr_counter_compare_and_set(zkr_counter *c, int64_t expected,
                                            int64_t wanted, int64_t timeout_ms,
                                            int64_t *ret_found)
 {
-    struct change set = {
+    struct counter_change set = {
         .counter = c, .compares = true, .expected = expected, .operand = wanted
     };
     int rc = ZKR__OUTPUT(ret_found);

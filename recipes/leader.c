@@ -51,8 +51,7 @@ static const struct zkr__recipe as_latch = {
     .way = &zkr__in_a_queue,
     .marker = { [ZKR__LAYOUT_CURATOR] = ZKR__CURATOR_LATCH,
                 [ZKR__LAYOUT_KAZOO] = ZKR__KAZOO_LOCK },
-    .markers =
-        ZKR__MARKER_BIT(ZKR__CURATOR_LATCH) | ZKR__MARKER_BIT(ZKR__KAZOO_LOCK),
+    .markers = ZKR__LATCH_MARKERS,
     .waits_for = zkr__nearest_any,
 };
 
@@ -61,8 +60,7 @@ static const struct zkr__recipe as_selector = {
     .noun = noun,
     .way = &zkr__in_a_queue,
     .marker = { [ZKR__LAYOUT_CURATOR] = ZKR__CURATOR_LOCK },
-    .markers =
-        ZKR__MARKER_BIT(ZKR__CURATOR_LOCK) | ZKR__MARKER_BIT(ZKR__KAZOO_LOCK),
+    .markers = ZKR__MUTEX_MARKERS,
     .waits_for = zkr__nearest_any,
 };
 

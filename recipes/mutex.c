@@ -15,8 +15,7 @@ const struct zkr__recipe zkr__mutex_recipe = {
     .way = &zkr__in_a_queue,
     .marker = { [ZKR__LAYOUT_CURATOR] = ZKR__CURATOR_LOCK,
                 [ZKR__LAYOUT_KAZOO] = ZKR__KAZOO_LOCK },
-    .markers =
-        ZKR__MARKER_BIT(ZKR__CURATOR_LOCK) | ZKR__MARKER_BIT(ZKR__KAZOO_LOCK),
+    .markers = ZKR__MUTEX_MARKERS,
     .waits_for = zkr__nearest_any,
     .can_stay = true,
 };

@@ -20,19 +20,12 @@ ZKR__LOCK_OPTS_FIT(struct zkr_rwlock_opts);
     (ZKR_RWLOCK_FAIL_ON_SESSION_LOSS | ZKR_RWLOCK_PERSISTENT_PARENTS |         \
      ZKR_RWLOCK_KAZOO_LAYOUT | ZKR_RWLOCK_REENTRANT | ZKR__LOCK_CAN_STAY)
 
-/* A kazoo Lock or a mutex of ours on this path does not wait for our nodes, but
- * we wait for theirs. */
-#define MARKERS                                                                \
-    (ZKR__MARKER_BIT(ZKR__CURATOR_WRITE) |                                     \
-     ZKR__MARKER_BIT(ZKR__CURATOR_READ) | ZKR__MARKER_BIT(ZKR__CURATOR_LOCK) | \
-     ZKR__MARKER_BIT(ZKR__KAZOO_LOCK) | ZKR__MARKER_BIT(ZKR__KAZOO_READ))
-
 const struct zkr__recipe zkr__writing_recipe = {
     .noun = "write lock",
     .way = &zkr__in_a_queue,
     .marker = { [ZKR__LAYOUT_CURATOR] = ZKR__CURATOR_WRITE,
                 [ZKR__LAYOUT_KAZOO] = ZKR__KAZOO_LOCK },
-    .markers = MARKERS,
+    .markers = ZKR__RW_MARKERS,
     .has_readers = true,
     .waits_for = zkr__nearest_any,
     .deadlocks_with = &zkr__reading_recipe,
@@ -44,7 +37,7 @@ const struct zkr__recipe zkr__reading_recipe = {
     .way = &zkr__in_a_queue,
     .marker = { [ZKR__LAYOUT_CURATOR] = ZKR__CURATOR_READ,
                 [ZKR__LAYOUT_KAZOO] = ZKR__KAZOO_READ },
-    .markers = MARKERS,
+    .markers = ZKR__RW_MARKERS,
     .has_readers = true,
     .waits_for = zkr__nearest_exclusive,
     .granted_beside = &zkr__writing_recipe,
@@ -75,7 +68,8 @@ enum zkr_error zkr_rwlock_new(zkr_session *session, const char *path,
     int rc = ZKR__OUTPUT(ret_lock);
 
     if (rc == ZKR_OK)
-        rc = zkr__lock_new(session, noun, path, opts, FLAGS, MARKERS, &lock);
+        rc = zkr__lock_new(session, noun, path, opts, FLAGS, ZKR__RW_MARKERS,
+                           &lock);
     if (rc == ZKR_OK)
         *ret_lock = ZKR__CONTAINER(lock, zkr_rwlock, lock);
     return rc;

@@ -27,6 +27,7 @@
 #include "lock/claim_steps.h"
 #include "node.h"
 #include "protocol/number.h"
+#include "protocol/parts.h"
 #include "semaphore_recipe.h"
 
 #define NOUN "semaphore"
@@ -266,11 +267,13 @@ static int make_locks(zkr_semaphore *semaphore, zkr_session *session,
     };
     const uint32_t flags =
         ZKR__LOCK_FAIL_ON_SESSION_LOSS | ZKR__LOCK_PERSISTENT_PARENTS;
-    int rc = zkr__lock_new_below(session, NOUN, path, "locks", &o, flags,
+    int rc = zkr__lock_new_below(session, NOUN, path,
+                                 zkr__part_dirs[ZKR__PART_QUEUE], &o, flags,
                                  gate.markers, &semaphore->locks);
 
     if (rc == ZKR_OK)
-        rc = zkr__lock_new_below(session, NOUN, path, "leases", &o, flags,
+        rc = zkr__lock_new_below(session, NOUN, path,
+                                 zkr__part_dirs[ZKR__PART_LEASES], &o, flags,
                                  permit.markers, &semaphore->leases);
     return rc;
 }

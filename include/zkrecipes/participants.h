@@ -186,30 +186,6 @@ zkr_participants_list(zkr_session *session, const char *path,
                       const struct zkr_participants_opts *opts,
                       struct zkr_participants **ret_list);
 
-/**
- * Make the list of nodes that the caller has read by itself, for example with
- * watches: the same list that zkr_participants_list() makes of these nodes.
- *
- * Each of @p nodes is a child of the lock path, in any order. The members name,
- * token, session_id, since_ms, data, data_size, full_size and error are read,
- * the others are set in the list. A node that was not read has zeros, and data
- * may be NULL. Names that no child can have are left out.
- *
- * Nodes of a semaphore are below its two directories: then the names are
- * "leases", "locks", and those of the nodes in them, "leases/..." and
- * "locks/...". If the directories are not those of a semaphore, the nodes in
- * them are left out. The caller leaves out a directory that was not listed.
- *
- * Time      Does not wait, and sends nothing.
- * Threads   Any.
- * Owns      Names and data are copied. The caller frees the list with
- *           zkr_participants_free().
- * Errors    ZKR_EINVAL, ZKR_ENOMEM.
- */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_participants_arrange(const struct zkr_participant *nodes, size_t count,
-                         struct zkr_participants **ret_list);
-
 /** NULL is allowed. */
 ZKR_API void zkr_participants_free(struct zkr_participants *list);
 

@@ -14,6 +14,7 @@
 #include "base/path.h"
 #include "inspect/found.h"
 #include "inspect/reader.h"
+#include "protocol/owner.h"
 #include "session/call.h"
 #include "session/session.h"
 
@@ -24,7 +25,7 @@
 #define WALKERS 128
 
 /* A node that is to be read. */
-struct place {
+struct unread {
     struct zkr__list link;
     char *path; /* with the chroot */
     uint32_t depth;
@@ -33,7 +34,7 @@ struct place {
 
 struct walker {
     struct zkr__ask ask;
-    struct place *place; /* NULL: idle */
+    struct unread *place; /* NULL: idle */
 };
 
 struct walk {
@@ -54,7 +55,7 @@ struct walk {
 
 /* --- places --- */
 
-static void free_place(struct place *place)
+static void free_place(struct unread *place)
 {
     if (place != NULL)
         free(place->path);
@@ -65,14 +66,14 @@ static void free_place(struct place *place)
 static bool add_place(struct walk *w, char *path, uint32_t depth,
                       size_t child_of)
 {
-    struct place *place = malloc(sizeof(*place));
+    struct unread *place = malloc(sizeof(*place));
 
     if (path == NULL || place == NULL) {
         free(path);
         free(place);
         return false;
     }
-    *place = (struct place){
+    *place = (struct unread){
         .path = path,
         .depth = depth,
         .child_of = child_of,
@@ -82,12 +83,12 @@ static bool add_place(struct walk *w, char *path, uint32_t depth,
     return true;
 }
 
-static struct place *take_place(struct walk *w)
+static struct unread *take_place(struct walk *w)
 {
-    return ZKR__CONTAINER(zkr__list_pop(&w->places), struct place, link);
+    return ZKR__CONTAINER(zkr__list_pop(&w->places), struct unread, link);
 }
 
-static bool is_no_place(const struct walk *w, const struct place *place,
+static bool is_no_place(const struct walk *w, const struct unread *place,
                         const char *name)
 {
     return zkr__found_is_contender(name) ||
@@ -96,7 +97,7 @@ static bool is_no_place(const struct walk *w, const struct place *place,
 }
 
 /* False when out of memory. */
-static bool add_child(struct walk *w, const struct place *place,
+static bool add_child(struct walk *w, const struct unread *place,
                       const char *name, size_t item)
 {
     bool in_question = zkr__found_is_in_question(&w->found, item, name);
@@ -174,13 +175,13 @@ static struct walk *new_walk(struct zkr_session *s, const char *root,
 }
 
 /* ZKR_OK or ZKR_ENOMEM. */
-static int visit(struct walk *w, const struct place *place,
+static int visit(struct walk *w, const struct unread *place,
                  const struct zkr__zk_reply *reply)
 {
     size_t item;
     int rc;
 
-    if (zkr__found_is_ephemeral(reply->stat.ephemeral_owner)) {
+    if (zkr__owner_is_session(reply->stat.ephemeral_owner)) {
         if (place->child_of != ZKR__NO_ITEM)
             zkr__found_ephemeral(&w->found, place->child_of);
         return ZKR_OK;

@@ -3,6 +3,7 @@
  * children. Pure, except for memory. */
 #include "inspect/found.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@ struct zkr__found_item {
 };
 
 /* The list that the user gets, with the memory of its parts. */
-struct list {
+struct found_list {
     struct zkr_locks public;
     struct zkr_locks_item *items;
 };
@@ -37,16 +38,10 @@ bool zkr__found_is_contender(const char *name)
     return zkr__roster_is_contender(name) && zkr__node_name_is_numbered(name);
 }
 
-bool zkr__found_is_ephemeral(int64_t owner)
-{
-    return owner != 0 && owner != INT64_MIN &&
-           ((uint64_t)owner >> 56 & 0xff) != 0xff;
-}
-
 bool zkr__found_init(struct zkr__found *found, size_t chroot_len,
                      const struct zkr_locks_opts *opts)
 {
-    struct list *list = calloc(1, sizeof(*list));
+    struct found_list *list = calloc(1, sizeof(*list));
 
     found->chroot_len = chroot_len;
     found->limit = opts->limit;
@@ -141,20 +136,6 @@ static bool is_holder(const char *name)
     return strcmp(name, ZKR__UNFAIR_NAME) == 0;
 }
 
-/* The members of a double barrier have a UUID for a name. */
-static bool is_uuid(const char *name)
-{
-    static const char form[] = "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh";
-    size_t i = 0;
-
-    while (form[i] != '\0' &&
-           (form[i] == '-'
-                ? name[i] == '-'
-                : name[i] != '\0' && strchr("0123456789abcdef", name[i])))
-        i++;
-    return form[i] == '\0' && name[i] == '\0';
-}
-
 static bool has(const struct zkr__zk_reply *reply, bool (*is)(const char *name))
 {
     for (size_t i = 0; i < reply->name_count; i++) {
@@ -202,7 +183,7 @@ int zkr__found_judge(struct zkr__found *found, const char *path,
     for (size_t i = 0; i < reply->name_count; i++)
         contenders += zkr__found_is_contender(reply->names[i]);
     may_be_barrier = (found->flags & ZKR_LOCKS_BARRIERS) != 0 &&
-                     contenders == 0 && has(reply, is_uuid);
+                     contenders == 0 && has(reply, zkr__node_name_is_uuid);
     is_candidate = contenders > 0 || has(reply, is_holder) || may_be_barrier ||
                    (is_empty(reply) && wants_empty);
     if ((!is_candidate && part == ZKR__PART_PATH) ||
@@ -223,8 +204,8 @@ bool zkr__found_is_in_question(const struct zkr__found *found, size_t item,
                                const char *name)
 {
     return item != ZKR__NO_ITEM &&
-           (is_holder(name) ||
-            (found->items[item].may_be_barrier && is_uuid(name)));
+           (is_holder(name) || (found->items[item].may_be_barrier &&
+                                zkr__node_name_is_uuid(name)));
 }
 
 void zkr__found_ephemeral(struct zkr__found *found, size_t item)
@@ -283,18 +264,19 @@ static struct zkr__found_item *find(const struct zkr__found *found,
     return bsearch(&key, found->items, found->count, sizeof(key), by_path);
 }
 
-/* The directory beside or above `item`: its path with another name. */
+/* The directory of that part beside `item`, or the one above, the path. */
 static struct zkr__found_item *find_near(const struct zkr__found *found,
                                          const struct zkr__found_item *item,
-                                         const char *name)
+                                         enum zkr__part part)
 {
-    char path[ZKR_PATH_MAX + sizeof("/leases")];
-    size_t len = (size_t)(strrchr(item->public.path, '/') - item->public.path);
+    char path[ZKR_PATH_MAX + 1 + ZKR__PART_DIR_MAX + 1];
+    const char *dir = zkr__part_dirs[part];
+    int len = (int)(strrchr(item->public.path, '/') - item->public.path);
 
     if (len > ZKR_PATH_MAX)
         return NULL;
-    (void)memcpy(path, item->public.path, len);
-    (void)strcpy(path + len, name);
+    (void)snprintf(path, sizeof(path), "%.*s%s%s", len, item->public.path,
+                   dir[0] == '\0' ? "" : "/", dir);
     return find(found, path);
 }
 
@@ -339,10 +321,11 @@ static void find_semaphores(struct zkr__found *found)
 
         if (leases->part != ZKR__PART_LEASES)
             continue;
-        queue = find_near(found, leases, "/locks");
+        queue = find_near(found, leases, ZKR__PART_QUEUE);
         if (zkr__is_semaphore(&leases->count,
                               queue == NULL ? &none : &queue->count))
-            make_semaphore(find_near(found, leases, ""), leases, queue);
+            make_semaphore(find_near(found, leases, ZKR__PART_PATH), leases,
+                           queue);
     }
 }
 
@@ -397,7 +380,8 @@ static size_t take_locks(struct zkr__found *found, struct zkr_locks_item *locks)
 
 int zkr__found_finish(struct zkr__found *found, struct zkr_locks **ret_list)
 {
-    struct list *list = ZKR__CONTAINER(found->answer, struct list, public);
+    struct found_list *list =
+        ZKR__CONTAINER(found->answer, struct found_list, public);
 
     list->items = calloc(found->count + 1, sizeof(*list->items));
     if (list->items == NULL)
@@ -415,11 +399,11 @@ int zkr__found_finish(struct zkr__found *found, struct zkr_locks **ret_list)
 
 void zkr_locks_free(struct zkr_locks *locks)
 {
-    struct list *list;
+    struct found_list *list;
 
     if (locks == NULL)
         return;
-    list = ZKR__CONTAINER(locks, struct list, public);
+    list = ZKR__CONTAINER(locks, struct found_list, public);
     for (size_t i = 0; i < locks->count; i++) {
         free((void *)(uintptr_t)list->items[i].path);
         zkr_participants_free(list->items[i].list);

@@ -28,10 +28,6 @@ struct zkr__found {
 /* The name that a server gives to the node of a contender. */
 bool zkr__found_is_contender(const char *name);
 
-/* Tells whether the owner of a node is a session: the node is neither a
- * container nor one with a time to live. */
-bool zkr__found_is_ephemeral(int64_t owner);
-
 /* `found` is zeroed memory. Returns false when out of memory;
  * zkr__found_done() may be called all the same. */
 bool zkr__found_init(struct zkr__found *found, size_t chroot_len,

@@ -9,8 +9,6 @@
 #include "base/list.h"
 #include "protocol/parts.h"
 
-#define ZKR__PARTS (ZKR__PART_QUEUE + 1)
-
 /* The names of the nodes in one part of the lock. */
 struct zkr__names {
     const char **all; /* one block, texts included */

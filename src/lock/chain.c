@@ -31,7 +31,7 @@
  * them lists the lock. */
 #define FLIGHT 256
 
-struct step {
+struct chain_step {
     struct zkr__link link;
     struct zkr__chain *chain;
     struct zkr__observer observer; /* of its claim */
@@ -56,11 +56,11 @@ struct zkr__chain {
 
     atomic_uint refs;
     /* under the session lock */
-    struct zkr__list link; /* in the list of its object, until decided */
-    struct zkr__list due;  /* in locks->chains, when it is to go on */
-    size_t at;             /* the step that is next */
-    size_t pending;        /* how many before it have no outcome yet */
-    struct step *torn;     /* one that was granted, and is lost */
+    struct zkr__list link;   /* in the list of its object, until decided */
+    struct zkr__list due;    /* in locks->chains, when it is to go on */
+    size_t at;               /* the step that is next */
+    size_t pending;          /* how many before it have no outcome yet */
+    struct chain_step *torn; /* one that was granted, and is lost */
     bool had;  /* some grants were its thread's before: nobody tells it
                 * of those */
     bool lost; /* `rc` is the loss of a part */
@@ -69,7 +69,7 @@ struct zkr__chain {
     char *detail; /* the sentence of an error; NULL: out of memory */
     pthread_cond_t changed;
     struct zkr__notice notice;
-    struct step steps[];
+    struct chain_step steps[];
 };
 
 static void unref(struct zkr__chain *chain)
@@ -174,7 +174,7 @@ static void fail_locked(struct zkr__chain *chain, int rc, bool lost,
     chain->lost = lost;
 }
 
-static void look_away_locked(const struct step *step) ZKR__LOCKED
+static void look_away_locked(const struct chain_step *step) ZKR__LOCKED
 {
     struct zkr__claim *c = zkr__grant_claim(step->grant);
 
@@ -182,7 +182,7 @@ static void look_away_locked(const struct step *step) ZKR__LOCKED
         c->observer = NULL;
 }
 
-static void drop_grant_locked(struct step *step) ZKR__LOCKED
+static void drop_grant_locked(struct chain_step *step) ZKR__LOCKED
 {
     if (step->grant == NULL)
         return;
@@ -191,7 +191,7 @@ static void drop_grant_locked(struct step *step) ZKR__LOCKED
     step->grant = NULL;
 }
 
-static void drop_claim_locked(struct step *step) ZKR__LOCKED
+static void drop_claim_locked(struct chain_step *step) ZKR__LOCKED
 {
     struct zkr__claim *c = step->claim;
 
@@ -307,7 +307,7 @@ static int hand_out_locked(struct zkr__chain *chain)
 static void open_gates_locked(struct zkr__chain *chain) ZKR__LOCKED
 {
     for (size_t i = 0; i < chain->at; i++) {
-        struct step *step = &chain->steps[i];
+        struct chain_step *step = &chain->steps[i];
 
         if (step->link.gate == 0 || step->grant == NULL ||
             i + step->link.gate >= chain->at)
@@ -321,7 +321,8 @@ static void put_off_locked(struct zkr__chain *chain) ZKR__LOCKED;
 /* The claim keeps the reference that its maker has: it is that of the grant. */
 static void on_decided(struct zkr__observer *observer, struct zkr__claim *c)
 {
-    struct step *step = ZKR__CONTAINER(observer, struct step, observer);
+    struct chain_step *step =
+        ZKR__CONTAINER(observer, struct chain_step, observer);
     struct zkr__chain *chain = step->chain;
 
     zkr__session_assert_locked(c->session);
@@ -341,7 +342,8 @@ static void on_decided(struct zkr__observer *observer, struct zkr__claim *c)
 
 static void on_changed(struct zkr__observer *observer)
 {
-    struct step *step = ZKR__CONTAINER(observer, struct step, observer);
+    struct chain_step *step =
+        ZKR__CONTAINER(observer, struct chain_step, observer);
 
     zkr__session_assert_locked(step->chain->session);
     if (step->grant == NULL || zkr__grant_is_ours(step->grant))
@@ -350,7 +352,7 @@ static void on_changed(struct zkr__observer *observer)
     put_off_locked(step->chain);
 }
 
-static int start_claim_locked(struct zkr__chain *chain, struct step *step,
+static int start_claim_locked(struct zkr__chain *chain, struct chain_step *step,
                               bool more) ZKR__LOCKED
 {
     const struct zkr__link *link = &step->link;
@@ -384,7 +386,7 @@ static int start_claim_locked(struct zkr__chain *chain, struct step *step,
 
 static int start_one_locked(struct zkr__chain *chain, bool more) ZKR__LOCKED
 {
-    struct step *step = &chain->steps[chain->at++];
+    struct chain_step *step = &chain->steps[chain->at++];
     const struct zkr__link *link = &step->link;
     int rc = ZKR_ENOTHELD;
 
@@ -398,7 +400,7 @@ static int start_one_locked(struct zkr__chain *chain, bool more) ZKR__LOCKED
 /* The next of the same lock begins together with this one. */
 static bool has_more(const struct zkr__chain *chain)
 {
-    const struct step *step = &chain->steps[chain->at];
+    const struct chain_step *step = &chain->steps[chain->at];
 
     return chain->at + 1 < chain->count && chain->pending + 1 < FLIGHT &&
            step[1].link.lock == step[0].link.lock;

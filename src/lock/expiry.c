@@ -18,7 +18,7 @@ void zkr__claim_expired_locked(struct zkr__claim *c)
                                                     : ZKR_LOSS_CLOSED);
 }
 
-struct failure {
+struct cause {
     int rc;
     const char *why;
 };
@@ -26,7 +26,7 @@ struct failure {
 static void fail_claim(struct zkr__list *link, void *arg)
 {
     struct zkr__claim *c = ZKR__CONTAINER(link, struct zkr__claim, link);
-    const struct failure *failure = arg;
+    const struct cause *failure = arg;
 
     zkr__session_assert_locked(c->session);
     if (!c->outcome.decided)
@@ -35,7 +35,7 @@ static void fail_claim(struct zkr__list *link, void *arg)
 
 void zkr__claims_fail_locked(struct zkr_session *s, int rc, const char *why)
 {
-    struct failure failure = { rc, why };
+    struct cause failure = { rc, why };
 
     zkr__list_each(&zkr__locks_of(s)->claims, fail_claim, &failure);
 }

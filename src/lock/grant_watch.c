@@ -75,12 +75,6 @@ static void on_own_node_changed(void *owner, bool deleted)
         zkr__grant_watch_set_locked(g, ZKR__ZK_GET);
 }
 
-static bool is_revoke(const struct zkr__zk_reply *reply)
-{
-    return reply->data_len == strlen(ZKR__REVOKE_MESSAGE) &&
-           memcmp(reply->data, ZKR__REVOKE_MESSAGE, reply->data_len) == 0;
-}
-
 void zkr__grant_revoked_locked(struct zkr_grant *g)
 {
     g->revoke_requested = true;
@@ -102,7 +96,7 @@ static void watched_locked(struct zkr_grant *g,
         return;
     }
     g->own->era = c->lock->line->era;
-    if (is_revoke(reply))
+    if (zkr__owner_is_asked(reply->data, reply->data_len))
         zkr__grant_revoked_locked(g);
 }
 

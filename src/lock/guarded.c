@@ -165,14 +165,14 @@ static int make(zkr_grant *grant, const struct zkr__zk_request *asked,
     return rc;
 }
 
-struct told {
+struct single_write {
     zkr_guarded_fn fn;
     void *user;
 };
 
 static void on_outcome(int error, zkr_txn *txn, void *user)
 {
-    struct told *told = user;
+    struct single_write *told = user;
 
     told->fn(error, zkr_txn_stat(txn, 0), told->user);
     free(told);
@@ -181,7 +181,7 @@ static void on_outcome(int error, zkr_txn *txn, void *user)
 static int make_async(zkr_grant *grant, const struct zkr__zk_request *asked,
                       int64_t timeout_ms, zkr_guarded_fn fn, void *user)
 {
-    struct told *told;
+    struct single_write *told;
     zkr_txn *txn;
     int rc;
 
@@ -195,7 +195,7 @@ static int make_async(zkr_grant *grant, const struct zkr__zk_request *asked,
         zkr_txn_free(txn);
         return zkr__fail(ZKR_ENOMEM, "guarded write: out of memory");
     }
-    *told = (struct told){ fn, user };
+    *told = (struct single_write){ fn, user };
     rc = commit(grant, txn, timeout_ms, on_outcome, told);
     if (rc != ZKR_OK)
         free(told);

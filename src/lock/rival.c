@@ -2,18 +2,15 @@
 /* Rivals: what the node that is in our way says of its owner, for people. */
 #include "lock/rival.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/path.h"
+#include "protocol/owner.h"
 
 /* Of each word of another client. */
 #define WORD_MAX 40
-/* Our own records are shorter. */
-#define DATA_MAX 1024
-
 struct zkr__rival {
     int64_t session;
     size_t len;
@@ -25,7 +22,7 @@ struct zkr__rival *zkr__rival_copy(const struct zkr__zk_reply *node)
     size_t len = node->data == NULL ? 0 : node->data_len;
     struct zkr__rival *rival;
 
-    if (len > DATA_MAX)
+    if (len > ZKR__OWNER_READ_MAX)
         return NULL;
     rival = malloc(sizeof(*rival) + len);
     if (rival == NULL)
@@ -40,7 +37,7 @@ struct zkr__rival *zkr__rival_copy(const struct zkr__zk_reply *node)
 static void add(char text[ZKR__RIVAL_MAX], const char *noun, const char *word)
 {
     size_t len = strlen(text);
-    size_t size = word == NULL ? 0 : strlen(word);
+    size_t size = strlen(word);
 
     if (size == 0 || size > WORD_MAX || zkr__text_fault(word) != NULL ||
         len + strlen(noun) + size + sizeof(", '')") + 1 > ZKR__RIVAL_MAX)
@@ -49,16 +46,15 @@ static void add(char text[ZKR__RIVAL_MAX], const char *noun, const char *word)
 }
 
 /* Our own records, and those of other versions of this library. */
-static void add_record(char text[ZKR__RIVAL_MAX], const json_t *record)
+static void add_record(char text[ZKR__RIVAL_MAX],
+                       const struct zkr__known_owner *owner)
 {
-    const json_t *pid = json_object_get(record, "pid");
-    char number[24];
+    char pid[24];
 
-    add(text, "host", json_string_value(json_object_get(record, "host")));
-    (void)snprintf(number, sizeof(number), "%lld",
-                   (long long)json_integer_value(pid));
-    add(text, "pid", json_is_integer(pid) ? number : NULL);
-    add(text, "label", json_string_value(json_object_get(record, "label")));
+    (void)snprintf(pid, sizeof(pid), "%lld", (long long)owner->pid);
+    add(text, "host", owner->host);
+    add(text, "pid", owner->pid == 0 ? "" : pid);
+    add(text, "label", owner->label);
 }
 
 /* Curator writes its address, kazoo what it is told to. */
@@ -75,18 +71,17 @@ static void add_word(char text[ZKR__RIVAL_MAX], const struct zkr__rival *rival)
 void zkr__rival_describe(const struct zkr__rival *rival,
                          char text[ZKR__RIVAL_MAX])
 {
-    json_t *record;
+    struct zkr__known_owner owner;
 
     text[0] = '\0';
     if (rival == NULL)
         return;
     (void)snprintf(text, ZKR__RIVAL_MAX, " (session 0x%llx",
                    (unsigned long long)rival->session);
-    record = json_loadb(rival->data, rival->len, 0, NULL);
-    if (json_is_object(record))
-        add_record(text, record);
+    zkr__owner_read(&owner, rival->data, rival->len);
+    if (owner.is_record)
+        add_record(text, &owner);
     else
         add_word(text, rival);
-    json_decref(record);
     (void)strcat(text, ")");
 }

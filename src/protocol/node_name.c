@@ -171,3 +171,21 @@ enum zkr__kind zkr__node_name_parse(const char *name, uint32_t markers,
 
     return marker == NULL ? ZKR__FOREIGN : marker->kind;
 }
+
+const char *zkr__node_name_skip(const char *name, const char *form)
+{
+    for (; *form != '\0'; name++, form++) {
+        if (*form != 'h'
+                ? *name != *form
+                : *name == '\0' || strchr("0123456789abcdef", *name) == NULL)
+            return NULL;
+    }
+    return name;
+}
+
+bool zkr__node_name_is_uuid(const char *name)
+{
+    const char *rest = zkr__node_name_skip(name, ZKR__FORM_UUID);
+
+    return rest != NULL && *rest == '\0';
+}

@@ -45,7 +45,21 @@ zkr__node_name_marker(const char *name, uint32_t markers, int64_t *ret_seq);
 enum zkr__kind zkr__node_name_parse(const char *name, uint32_t markers,
                                     int64_t *ret_seq);
 
-/* Tells whether it ends in ten digits, as a server appends them. */
+/* Tells whether it ends in ten digits, as a server appends them: such a name is
+ * not used twice in a directory. */
 bool zkr__node_name_is_numbered(const char *name);
+
+/* Forms of names: 'h' stands for a lower-case hexadecimal digit. */
+#define ZKR__FORM_HEX8 "hhhhhhhh"
+#define ZKR__FORM_HEX32                                                        \
+    ZKR__FORM_HEX8 ZKR__FORM_HEX8 ZKR__FORM_HEX8 ZKR__FORM_HEX8
+#define ZKR__FORM_UUID ZKR__FORM_HEX8 "-hhhh-hhhh-hhhh-hhhhhhhhhhhh"
+
+/* Returns what is behind the part that has that form, or NULL. */
+const char *zkr__node_name_skip(const char *name, const char *form);
+
+/* Tells whether it is a UUID and nothing else: the members of a double barrier
+ * have such names. */
+bool zkr__node_name_is_uuid(const char *name);
 
 #endif

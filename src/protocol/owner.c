@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The owner record that we write into our nodes: one line of JSON that says who
- * we are. */
+/* The owner of a node: the record that we write into our nodes, and what the
+ * data of any node says of its owner. */
 #include "protocol/owner.h"
 
 #include <errno.h>
@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,6 +19,23 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/thread.h"
+
+#define LIBRARY "zkrecipes"
+
+bool zkr__owner_is_session(int64_t owner)
+{
+    /* containers and nodes with a time to live have marks for owners */
+    return owner != 0 && owner != INT64_MIN &&
+           ((uint64_t)owner >> 56 & 0xff) != 0xff;
+}
+
+bool zkr__owner_is_asked(const char *data, size_t size)
+{
+    return size == strlen(ZKR__REVOKE_MESSAGE) &&
+           memcmp(data, ZKR__REVOKE_MESSAGE, size) == 0;
+}
+
+/* --- to write --- */
 
 /* Returns when this process started, in nanoseconds since boot, or 0 when
  * unknown. */
@@ -91,7 +109,7 @@ static json_t *record(const struct zkr__owner *owner)
         owner->thread != NULL ? json_integer(owner->thread->tid) : NULL,
         "start", owner->start, "program", program, "label", owner->label,
         "limit", owner->limit != 0 ? json_integer(owner->limit) : NULL,
-        "library", "zkrecipes " ZKR_VERSION_STRING, "claim", owner->claim,
+        "library", LIBRARY " " ZKR_VERSION_STRING, "claim", owner->claim,
         "within", owner->within != 0 ? within : NULL);
 }
 
@@ -115,4 +133,72 @@ int zkr__owner_write(const struct zkr__owner *owner,
     data[len] = '\0';
     *ret_len = len;
     return ZKR_OK;
+}
+
+/* --- to read --- */
+
+/* jansson takes no NUL inside of strings, so strlen is the length. */
+static void take_text(const json_t *record, const char *key, char *text,
+                      size_t size)
+{
+    const char *value = json_string_value(json_object_get(record, key));
+
+    (void)snprintf(text, size, "%s", value == NULL ? "" : value);
+}
+
+static int64_t take_number(const json_t *record, const char *key)
+{
+    return json_integer_value(json_object_get(record, key));
+}
+
+/* The session is text, because JavaScript knows 53 bits only. 0: none, or not a
+ * session. */
+static int64_t take_session(const json_t *record, const char *key)
+{
+    const char *value = json_string_value(json_object_get(record, key));
+    size_t digits;
+
+    if (value == NULL || strncmp(value, "0x", 2) != 0)
+        return 0;
+    digits = strspn(value + 2, "0123456789abcdef");
+    return digits > 0 && digits <= 16 && value[2 + digits] == '\0'
+               ? (int64_t)strtoull(value, NULL, 16)
+               : 0;
+}
+
+static bool is_ours(const json_t *record)
+{
+    const char *library = json_string_value(json_object_get(record, "library"));
+
+    return library != NULL && strncmp(library, LIBRARY, strlen(LIBRARY)) == 0;
+}
+
+static void take_record(struct zkr__known_owner *owner, const json_t *record)
+{
+    owner->is_record = true;
+    owner->is_asked = json_is_true(json_object_get(record, "asked"));
+    take_text(record, "host", owner->host, sizeof(owner->host));
+    take_text(record, "thread", owner->thread, sizeof(owner->thread));
+    take_text(record, "program", owner->program, sizeof(owner->program));
+    take_text(record, "label", owner->label, sizeof(owner->label));
+    take_text(record, "library", owner->library, sizeof(owner->library));
+    take_text(record, "start", owner->start, sizeof(owner->start));
+    owner->pid = take_number(record, "pid");
+    owner->tid = take_number(record, "tid");
+    owner->limit = take_number(record, "limit");
+    owner->within = take_session(record, "within");
+}
+
+void zkr__owner_read(struct zkr__known_owner *owner, const char *data,
+                     size_t size)
+{
+    json_t *record = NULL;
+
+    *owner = (struct zkr__known_owner){ .is_asked =
+                                            zkr__owner_is_asked(data, size) };
+    if (size > 0 && size <= ZKR__OWNER_READ_MAX && data[0] == '{')
+        record = json_loadb(data, size, JSON_REJECT_DUPLICATES, NULL);
+    if (record != NULL && is_ours(record))
+        take_record(owner, record);
+    json_decref(record);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The owner record that we write into our nodes: one line of JSON that says who
- * we are. */
+/* The owner of a node: the record that we write into our nodes, one line of
+ * JSON that says who we are, and what the data of any node says of its owner.
+ */
 #ifndef ZKR__OWNER_H
 #define ZKR__OWNER_H
 
@@ -10,8 +11,18 @@
 
 #define ZKR__OWNER_MAX 512
 
+/* Tells whether the owner of a node is a session: the node is neither a
+ * container nor one with a time to live. */
+bool zkr__owner_is_session(int64_t owner);
+
+/* --- a request for the lock --- */
+
 /* Curator replaces the record by this text to ask for the lock. */
 #define ZKR__REVOKE_MESSAGE "__REVOKE__"
+
+bool zkr__owner_is_asked(const char *data, size_t size);
+
+/* --- to write --- */
 
 #define ZKR__START_MAX 32
 
@@ -36,5 +47,41 @@ void zkr__owner_start(char text[ZKR__START_MAX]);
  * error. */
 int zkr__owner_write(const struct zkr__owner *owner,
                      char data[ZKR__OWNER_MAX + 1], size_t *ret_len);
+
+/* The end of a record that was written again after the request to give the lock
+ * back had replaced it. */
+#define ZKR__OWNER_ASKED ",\"asked\":true}"
+
+/* --- to read --- */
+
+/* The length of a record, with some room for later versions. */
+#define ZKR__OWNER_READ_MAX 1024
+
+#define ZKR__OWNER_SAID_MAX 100
+
+/* What the data of a node says. The client that wrote the node chose all text:
+ * it is not proven, and not escaped. */
+struct zkr__known_owner {
+    bool is_record; /* the fields are those of our record; else only the data */
+    bool is_asked;  /* the data is the request to give the lock back, or the
+                       record tells of one */
+    char host[256];
+    char thread[64];
+    char program[128];
+    char label[160];
+    char library[64];
+    char start[40];
+    int64_t pid;
+    int64_t tid;
+    int64_t limit;  /* of the semaphore, as that client has it; 0: not said */
+    int64_t within; /* the session around its own, which waits for its end */
+    char said[ZKR__OWNER_SAID_MAX]; /* the data that a request has replaced, if
+                                       the reader has seen it */
+    size_t said_size;
+};
+
+/* Reads the data of a node, which may be any bytes. */
+void zkr__owner_read(struct zkr__known_owner *owner, const char *data,
+                     size_t size);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "protocol/node_name.h"
 
-const char *const zkr__part_dirs[] = {
+const char *const zkr__part_dirs[ZKR__PARTS] = {
     [ZKR__PART_PATH] = "",
     [ZKR__PART_LEASES] = "leases",
     [ZKR__PART_QUEUE] = "locks",
@@ -16,19 +16,21 @@ const char *const zkr__part_dirs[] = {
 
 enum zkr__part zkr__part_of_dir(const char *name)
 {
-    if (strcmp(name, zkr__part_dirs[ZKR__PART_LEASES]) == 0)
-        return ZKR__PART_LEASES;
-    if (strcmp(name, zkr__part_dirs[ZKR__PART_QUEUE]) == 0)
-        return ZKR__PART_QUEUE;
+    for (enum zkr__part part = ZKR__PART_LEASES; part < ZKR__PARTS; part++) {
+        if (strcmp(name, zkr__part_dirs[part]) == 0)
+            return part;
+    }
     return ZKR__PART_PATH;
 }
 
 enum zkr__part zkr__part_of(const char *name)
 {
-    if (strncmp(name, "leases/", strlen("leases/")) == 0)
-        return ZKR__PART_LEASES;
-    if (strncmp(name, "locks/", strlen("locks/")) == 0)
-        return ZKR__PART_QUEUE;
+    for (enum zkr__part part = ZKR__PART_LEASES; part < ZKR__PARTS; part++) {
+        size_t len = strlen(zkr__part_dirs[part]);
+
+        if (strncmp(name, zkr__part_dirs[part], len) == 0 && name[len] == '/')
+            return part;
+    }
     return ZKR__PART_PATH;
 }
 

@@ -16,7 +16,10 @@ enum zkr__part {
     ZKR__PART_QUEUE,  /* "locks/..." */
 };
 
-extern const char *const zkr__part_dirs[]; /* "", "leases", "locks" */
+#define ZKR__PARTS        (ZKR__PART_QUEUE + 1)
+#define ZKR__PART_DIR_MAX 6
+
+extern const char *const zkr__part_dirs[ZKR__PARTS]; /* "", "leases", "locks" */
 
 /* The part whose directory has that name; ZKR__PART_PATH: none has. */
 enum zkr__part zkr__part_of_dir(const char *name);
@@ -29,8 +32,8 @@ uint32_t zkr__part_markers(enum zkr__part part);
 struct zkr__part_count {
     bool exists;
     size_t children;
-    size_t fitting; /* contenders of a semaphore, */
-    size_t other;   /* ... and those that contend for something else */
+    size_t fitting; /* contenders of a semaphore */
+    size_t other;   /* contenders for something else */
 };
 
 /* Count one more child of that name. */

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/path.h"
+#include "protocol/dialect.h"
 #include "protocol/node_name.h"
 #include "protocol/parts.h"
 #include "protocol/queue.h"
@@ -16,12 +17,6 @@
 static bool is_foreign(const struct zkr_participant *p)
 {
     return p->kind == ZKR_PARTICIPANT_FOREIGN;
-}
-
-/* It holds without a place in the queue. */
-static bool is_unfair(const struct zkr_participant *p)
-{
-    return strcmp(p->marker, ZKR__UNFAIR_NAME) == 0;
 }
 
 void zkr__roster_read(struct zkr_participant *p)
@@ -151,10 +146,11 @@ static void settle(struct zkr_participant *items, size_t start, size_t end,
     struct zkr_participant *p = &items[self];
 
     for (size_t i = start; i < end; i++) {
-        if (i != self && !is_unfair(&items[i]) && !is_downgrade(&items[i], p))
+        if (i != self && !zkr__is_unfair(&items[i]) &&
+            !is_downgrade(&items[i], p))
             zkr__nearest_pass(&ahead, i, kind_of(&items[i]));
     }
-    if (is_unfair(p))
+    if (zkr__is_unfair(p))
         p->waits_for = ZKR__NOBODY;
     else
         p->waits_for = p->kind == ZKR_PARTICIPANT_SHARED
@@ -175,7 +171,7 @@ static void settle_queue(struct zkr_participant *items, size_t start,
         for (size_t i = start; i < end; i++)
             settle(items, start, end, i, lower);
         for (size_t i = start; i < end; i++) {
-            if (!is_unfair(&items[i]))
+            if (!zkr__is_unfair(&items[i]))
                 zkr__nearest_pass(&lower, i, kind_of(&items[i]));
         }
     }
@@ -256,4 +252,91 @@ void zkr__roster_settle(struct zkr_participant *items, size_t count)
         items[i].holds = false;
         items[i].waits_for = ZKR__NOBODY;
     }
+}
+
+/* --- a list of them --- */
+
+/* Tells whether the directories among the nodes are those of a semaphore. */
+static bool is_semaphore(const struct zkr_participant *nodes, size_t count)
+{
+    struct zkr__part_count parts[ZKR__PARTS] = { { .exists = true } };
+
+    for (size_t i = 0; i < count; i++) {
+        const char *name = nodes[i].name;
+        enum zkr__part dir = zkr__part_of_dir(name);
+        enum zkr__part part = zkr__part_of(name);
+
+        if (dir != ZKR__PART_PATH)
+            parts[dir].exists = true;
+        if (part != ZKR__PART_PATH)
+            zkr__part_count(&parts[part], part, zkr__path_name(name));
+    }
+    return zkr__is_semaphore(&parts[ZKR__PART_LEASES], &parts[ZKR__PART_QUEUE]);
+}
+
+static bool is_left_out(const char *name, bool semaphore)
+{
+    return semaphore ? zkr__part_of_dir(name) != ZKR__PART_PATH
+                     : zkr__part_of(name) != ZKR__PART_PATH;
+}
+
+static size_t kept(const struct zkr_participant *p)
+{
+    return p->data_size < ZKR_PARTICIPANT_DATA_MAX ? p->data_size
+                                                   : ZKR_PARTICIPANT_DATA_MAX;
+}
+
+/* A copy of the node whose texts are at `text`, which is behind them then. */
+static struct zkr_participant copy_of(const struct zkr_participant *p,
+                                      char **text)
+{
+    struct zkr_participant copy = *p;
+
+    copy.name = *text;
+    *text = stpcpy(*text, p->name) + 1;
+    copy.data = *text;
+    copy.data_size = kept(p);
+    if (copy.data_size > 0)
+        memcpy(*text, p->data, copy.data_size);
+    *text += copy.data_size;
+    *(*text)++ = '\0';
+    return copy;
+}
+
+/* One block of memory: the list, its items, their texts. */
+struct made {
+    struct zkr_participants public;
+    struct zkr_participant items[];
+};
+
+struct zkr_participants *zkr__roster_make(const struct zkr_participant *nodes,
+                                          size_t count)
+{
+    bool semaphore = is_semaphore(nodes, count);
+    size_t size = sizeof(struct made) + count * sizeof(*nodes);
+    struct made *made;
+    size_t n = 0;
+    char *text;
+
+    for (size_t i = 0; i < count; i++)
+        size += strlen(nodes[i].name) + 1 + kept(&nodes[i]) + 1;
+    made = calloc(1, size);
+    if (made == NULL)
+        return NULL;
+    text = (char *)(made->items + count);
+    for (size_t i = 0; i < count; i++) {
+        if (!is_left_out(nodes[i].name, semaphore))
+            made->items[n++] = copy_of(&nodes[i], &text);
+    }
+    made->public = (struct zkr_participants){ .items = made->items,
+                                              .total = n,
+                                              .semaphore = semaphore };
+    made->public.count = zkr__roster_order(made->items, n);
+    zkr__roster_settle(made->items, made->public.count);
+    return &made->public;
+}
+
+void zkr__roster_free(struct zkr_participants *list)
+{
+    free(list);
 }

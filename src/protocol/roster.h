@@ -35,4 +35,16 @@ size_t zkr__roster_least(const struct zkr_participant *items, size_t count,
 /* Sets holds and waits_for in a sorted list. */
 void zkr__roster_settle(struct zkr_participant *items, size_t count);
 
+/* Makes the list of nodes that the caller has read by itself, in any order: the
+ * same list that zkr_participants_list() makes of them. Of each the name, the
+ * data and what the server says of it are read, and copied.
+ *
+ * Nodes of a semaphore have their directories among them, "leases" and "locks",
+ * unless one was not listed. If the directories are not those of a semaphore,
+ * the nodes in them are left out. NULL: out of memory. */
+struct zkr_participants *zkr__roster_make(const struct zkr_participant *nodes,
+                                          size_t count);
+/* NULL is allowed. Not for a list of the library, whose memory is its own. */
+void zkr__roster_free(struct zkr_participants *list);
+
 #endif

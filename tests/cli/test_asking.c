@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "common/clock.h"
+#include "common/now.h"
 #include "texts.h"
 #include "top/asking.h"
 #include "unit.h"

@@ -18,9 +18,9 @@
 #include "faulty_calls.h"
 #include "model/ask_servers.h"
 #include "model/history.h"
-#include "model/owner.h"
-#include "model/servers.h"
+#include "model/server_words.h"
 #include "model/watching.h"
+#include "protocol/owner.h"
 #include "spawn.h"
 #include "texts.h"
 #include "txn_file.h"
@@ -417,10 +417,10 @@ static size_t data_size;
 
 static void read_owner(void)
 {
-    struct owner owner;
+    struct zkr__known_owner owner;
     char word[256];
 
-    owner_read(&owner, data, data_size);
+    zkr__owner_read(&owner, data, data_size);
     owner_word(&owner, data, data_size, word, sizeof(word));
 }
 

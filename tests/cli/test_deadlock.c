@@ -75,7 +75,7 @@ static struct lock *add(struct world *w, const char *queue)
     (void)snprintf(w->paths[w->count], sizeof(w->paths[0]), "/%05zu", w->count);
     *lock = (struct lock){ .path = w->paths[w->count++],
                            .items = &w->contenders[w->used],
-                           .kind = KIND_RW };
+                           .kind = ZKR__KIND_RW };
     while (sscanf(queue, " %d.%d%c%n", &session, &thread, &mode, &len) == 3) {
         struct contender *c = add_node(w, lock, session, thread, mode);
 
@@ -316,7 +316,7 @@ TEST(circles_of_the_same_sessions_are_one)
 
 static void make_latch(struct lock *lock)
 {
-    lock->kind = KIND_LATCH;
+    lock->kind = ZKR__KIND_LATCH;
     for (size_t i = 0; i < lock->count; i++)
         now.nodes[lock->items[i].node - now.nodes].marker = "latch-";
 }
@@ -399,7 +399,7 @@ TEST(an_owner_that_waits_in_two_places_is_not_certain)
 
 TEST(mixed_recipes_are_not_certain)
 {
-    add(&now, "1.1x 2.1x")->kind = KIND_MIXED;
+    add(&now, "1.1x 2.1x")->kind = ZKR__KIND_MIXED;
     add(&now, "2.1x 1.1x");
     find();
     assert_int_equal(found.count, 1);

@@ -46,7 +46,7 @@ FIXTURE(setup, teardown)
 enum { OWNERS_MAX = 3 };
 
 /* A thread that holds the first lock and then wants the second. */
-struct owner {
+struct zkr__known_owner {
     zkr_session *session;
     zkr_rwlock *first;
     zkr_rwlock *second;
@@ -59,14 +59,14 @@ struct owner {
 };
 
 static struct ring {
-    struct owner owners[OWNERS_MAX];
+    struct zkr__known_owner owners[OWNERS_MAX];
     pthread_barrier_t barrier;
     int count;
 } ring;
 
 static void *own(void *arg)
 {
-    struct owner *o = arg;
+    struct zkr__known_owner *o = arg;
     zkr_grant *first = NULL;
     zkr_grant *second = NULL;
 
@@ -103,12 +103,12 @@ static void start_ring(int count, acquire_call *call, bool closed)
     ring.count = count;
     assert_ok(pthread_barrier_init(&ring.barrier, NULL, (unsigned)count));
     for (int i = 0; i < count; i++) {
-        struct owner *o = &ring.owners[i];
+        struct zkr__known_owner *o = &ring.owners[i];
         int next = closed ? (i + 1) % count : i + 1;
 
-        *o = (struct owner){ .session = open_session(),
-                             .first_call = call,
-                             .barrier = &ring.barrier };
+        *o = (struct zkr__known_owner){ .session = open_session(),
+                                        .first_call = call,
+                                        .barrier = &ring.barrier };
         o->first = new_lock(o->session, i);
         o->second = new_lock(o->session, next);
         assert_int_equal(pthread_create(&o->thread, NULL, own, o), 0);
@@ -117,7 +117,7 @@ static void start_ring(int count, acquire_call *call, bool closed)
         wait_children(lock_path(closed ? i : i + 1), 2);
 }
 
-static void join(struct owner *o)
+static void join(struct zkr__known_owner *o)
 {
     if (!o->joined)
         assert_int_equal(pthread_join(o->thread, NULL), 0);
@@ -129,7 +129,7 @@ static void end_ring(void)
     for (int i = 0; i < ring.count; i++)
         (void)zkr_rwlock_cancel(ring.owners[i].second);
     for (int i = 0; i < ring.count; i++) {
-        struct owner *o = &ring.owners[i];
+        struct zkr__known_owner *o = &ring.owners[i];
 
         join(o);
         zkr_rwlock_free(o->first);

@@ -33,7 +33,7 @@ static void queue(const char *text)
         p->token = strtoll(text, &rest, 10);
         p->holds = *rest == 'H';
         items[lock.count] =
-            (struct contender){ .node = p, .dialect = DIALECT_ZKRECIPES };
+            (struct contender){ .node = p, .dialect = ZKR__DIALECT_ZKRECIPES };
         lock.count++;
         lock.holders += p->holds;
     }
@@ -256,7 +256,7 @@ TEST(where_nobody_holds_there_is_no_question)
     queue("77H 78");
     dialog_revoke(&dialog, &lock, &items[1], &said);
     assert_string_equal(said.text, "the cursor is on one who does not hold it");
-    items[0].dialect = DIALECT_KAZOO;
+    items[0].dialect = ZKR__DIALECT_KAZOO;
     dialog_revoke(&dialog, &lock, NULL, &said);
     assert_null(dialog_path(&dialog));
     assert_has(said.text, "kazoo does not listen");

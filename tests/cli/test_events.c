@@ -22,7 +22,7 @@ static void take_lease(struct seen *s, size_t i)
 {
     s->nodes[i].marker = "lease-";
     s->nodes[i].kind = ZKR_PARTICIPANT_SHARED;
-    s->view.lock.kind = KIND_SEMAPHORE;
+    s->view.lock.kind = ZKR__KIND_SEMAPHORE;
 }
 
 static void take_flags(struct seen *s, size_t i, const char *flags)
@@ -259,14 +259,14 @@ TEST(a_holder_that_was_asked_is_still_known)
     struct seen *third = look(T0 + 300, "a1HA");
 
     first->items[0].owner.is_record = true;
-    first->items[0].dialect = DIALECT_ZKRECIPES;
+    first->items[0].dialect = ZKR__DIALECT_ZKRECIPES;
     (void)snprintf(first->items[0].owner.host, 8, "there");
     compare(NULL, first, "holding a held 100");
     compare(first, second, "revoked a");
     compare(second, third, "");
     assert_string_equal(third->items[0].owner.host, "there");
     assert_true(third->items[0].owner.is_asked);
-    assert_int_equal(third->items[0].dialect, DIALECT_ZKRECIPES);
+    assert_int_equal(third->items[0].dialect, ZKR__DIALECT_ZKRECIPES);
     done(first);
     done(second);
     done(third);

@@ -3,7 +3,7 @@
  * quotes. */
 
 #include "common/shell.h"
-#include "run/holds.h"
+#include "run/shell_holds.h"
 #include "texts.h"
 #include "unit.h"
 

@@ -55,7 +55,7 @@ TEST(a_lock_is_four_samples)
                               .count = 3,
                               .holders = 2,
                               .waiters = 1,
-                              .kind = KIND_RW,
+                              .kind = ZKR__KIND_RW,
                               .longest_wait_ms = 70000 },
                             { .path = "/locks/b", .longest_wait_ms = -1 } };
     struct metrics m = { .is_up = true,

@@ -2,7 +2,7 @@
 /* Tests of the parser of answers to four letter words. */
 #include <stdbool.h>
 
-#include "model/servers.h"
+#include "model/server_words.h"
 #include "texts.h"
 #include "unit.h"
 

@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "common/lockctl.h"
+#include "common/now.h"
 #include "common/stop.h"
 #include "model/looker.h"
 #include "model/mirror.h"
@@ -185,6 +185,7 @@ int mirror_scan(struct mirror *m, struct scan *ret_scan)
     (void)atomic_fetch_add(&looks, 1);
     for (; scan.locks != NULL && scan.count < LOCKS; scan.count++) {
         scan.locks[scan.count].list = calloc(1, sizeof(*scan.locks->list));
+        scan.locks[scan.count].free_list = zkr_participants_free;
         (void)atomic_fetch_add(&kept, 1);
     }
     *ret_scan = scan;

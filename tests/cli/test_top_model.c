@@ -62,8 +62,8 @@ static struct lock make_lock(const char *path, const char *text, int64_t at_ms)
 {
     struct lock lock = { .path = strdup(path),
                          .items = calloc(9, sizeof(struct contender)),
-                         .kind = KIND_MUTEX,
-                         .dialect = DIALECT_ZKRECIPES,
+                         .kind = ZKR__KIND_MUTEX,
+                         .dialect = ZKR__DIALECT_ZKRECIPES,
                          .longest_wait_ms = -1,
                          .at_ms = at_ms };
 
@@ -548,7 +548,7 @@ TEST(a_question_is_whole_or_says_so)
     bool was_cut = false;
 
     look(1000, "/a-path-that-is-longer-than-many-a-screen", "a1H b2", NULL);
-    model.rows[0].view.lock.items[0].dialect = DIALECT_ZKRECIPES;
+    model.rows[0].view.lock.items[0].dialect = ZKR__DIALECT_ZKRECIPES;
     press("R");
     for (int width = 1; width < 120; width++) {
         for (int height = 1; height < 30; height++) {

@@ -3,9 +3,9 @@
  * Prometheus. */
 #include "common/escape.h"
 #include "safe.h"
-#include "text/output.h"
+#include "text/envelope.h"
 
-/* Dumps JSON as output.c does. */
+/* Dumps JSON as envelope.c does. */
 #define DUMP_FLAGS (JSON_ENSURE_ASCII | JSON_ENCODE_ANY | JSON_COMPACT)
 
 /* A function of the tool that is not reached from here. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzzes the data of a node, which anybody may have written, as the tool reads
  * it. */
-#include "model/owner.h"
+#include "model/contender.h"
 #include "safe.h"
 
 static bool is_field(const json_t *record, const char *key, const char *text,
@@ -18,7 +18,7 @@ static bool is_field(const json_t *record, const char *key, const char *text,
 #define IS_FIELD(record, owner, name)                                          \
     is_field(record, #name, (owner)->name, sizeof((owner)->name))
 
-static void check_record(const struct owner *owner, const char *data,
+static void check_record(const struct zkr__known_owner *owner, const char *data,
                          size_t size)
 {
     json_t *record = json_loadb(data, size, 0, NULL);
@@ -36,8 +36,8 @@ static void check_record(const struct owner *owner, const char *data,
     json_decref(record);
 }
 
-static void check_word(const struct owner *owner, const char *data, size_t size,
-                       size_t room)
+static void check_word(const struct zkr__known_owner *owner, const char *data,
+                       size_t size, size_t room)
 {
     char *word = malloc(room);
 
@@ -50,11 +50,11 @@ static void check_word(const struct owner *owner, const char *data, size_t size,
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *copy = malloc(size > 0 ? size : 1);
-    struct owner owner;
+    struct zkr__known_owner owner;
 
     CHECK(copy != NULL);
     (void)memcpy(copy, data, size);
-    owner_read(&owner, copy, size);
+    zkr__owner_read(&owner, copy, size);
     CHECK(owner.is_record ||
           owner.is_asked ==
               (size == 10 && strncmp(copy, "__REVOKE__", 10) == 0));

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzzes the record that we write into our nodes, and reads it back with the
- * tool's parser. */
+/* Fuzzes the record that we write into our nodes, and reads it back. */
 #include <errno.h>
 #include <pthread.h>
 
 #include <zkrecipes/session.h>
 
-#include "src/base/path.h"
-#include "src/base/thread.h"
-#include "src/protocol/owner.h"
-#include "tools/zk-lockctl/model/owner.h"
+#include "base/path.h"
+#include "base/thread.h"
+#include "protocol/owner.h"
 #include "utf8.h"
 
 static const char *host;
@@ -36,9 +34,9 @@ static void check_name(const char *name, const char *read, size_t max)
 static void check_read(const char *data, size_t len, const char *label)
 {
     const char *name = zkr__text_fault(host) == NULL && host[0] ? host : "?";
-    struct owner owner;
+    struct zkr__known_owner owner;
 
-    owner_read(&owner, data, len);
+    zkr__owner_read(&owner, data, len);
     CHECK(owner.is_record && !owner.is_asked);
     CHECK(owner.host[0] != '\0' || len > ZKR__OWNER_MAX / 2);
     if (strlen(host) <= 63 && owner.host[0] != '\0')

@@ -316,15 +316,12 @@ static void look_on(zkr_session *s, const char *path)
 {
     const struct zkr_participants_opts each = ZKR_PARTICIPANTS_OPTS_INIT;
     struct zkr_locks_opts find = ZKR_LOCKS_OPTS_INIT;
-    struct zkr_participants *again = NULL;
     struct zkr_participants *list = NULL;
     struct zkr_locks *locks = NULL;
 
     if (CAN(zkr_participants_list(s, path, NULL, &list))) {
         assert_int_equal(list->count, 1);
         assert_true(list->items[0].holds);
-        if (CAN(zkr_participants_arrange(list->items, list->count, &again)))
-            zkr_participants_free(again);
         zkr_participants_free(list);
     }
     if (CAN(zkr_locks_find(s, "/alloc", NULL, &locks)))

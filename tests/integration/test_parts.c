@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "protocol/roster.h"
+
 #define NOBODY SIZE_MAX
 #define LEASE  "leases/_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-lease-000000000"
 #define QUEUED "locks/_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-lock-000000000"
@@ -61,7 +63,7 @@ static struct zkr_participants *arrange(const struct zkr_participants *of)
 {
     struct zkr_participant nodes[32] = { { .name = "leases" },
                                          { .name = "locks" } };
-    struct zkr_participants *list = NULL;
+    struct zkr_participants *list;
     size_t n = of->semaphore ? 2 : 0;
 
     assert_true(of->count + n <= 32);
@@ -77,7 +79,8 @@ static struct zkr_participants *arrange(const struct zkr_participants *of)
                                                .full_size = p->full_size,
                                                .error = p->error };
     }
-    ok(zkr_participants_arrange(nodes, n, &list));
+    list = zkr__roster_make(nodes, n);
+    assert_non_null(list);
     return list;
 }
 
@@ -108,7 +111,7 @@ static struct zkr_participants *list_all(void)
     struct zkr_participants *arranged = arrange(list);
 
     assert_same(list, arranged);
-    zkr_participants_free(arranged);
+    zkr__roster_free(arranged);
     return list;
 }
 

@@ -181,7 +181,6 @@ static const struct zkr_multi_lock_opts short_multi_lock_opts = { .size = 1 };
     ROW(zkr_counter_compare_and_set, NUMBER(int64_t), "NFACD", given.counter, 0, 1, 0, out) \
     CALL(zkr_counter_set, "NFACD", given.counter, 0, 0, 0) \
     ROW(zkr_participants_list, POINTER, "NFACDPL", given.session, given.path, NULL, out) \
-    ROW(zkr_participants_arrange, POINTER, "N", NULL, 1, out) \
     CALL(zkr_participants_revoke, "NFACDPL", given.session, given.node) \
     CALL(zkr_participants_break, "NFACDPL", given.session, given.node, 1, 0) \
     ROW(zkr_locks_find, POINTER, "NFACDPL", given.session, given.path, NULL, out) \

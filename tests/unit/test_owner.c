@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the owner record: JSON that always fits, whatever the names are. */
+/* Tests of the owner record: JSON that always fits, whatever the names are; and
+ * of what is read of the data of a node. */
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -355,4 +356,132 @@ TEST(record_of_no_thread_names_none)
     assert_null(json_object_get(json, "thread"));
     assert_null(json_object_get(json, "tid"));
     assert_number("pid", getpid());
+}
+
+/* --- what is read --- */
+
+static struct zkr__known_owner known;
+
+/* The text is in a block of exactly its size, so that ASan sees a read behind
+ * it. */
+static void read_text(const char *text)
+{
+    size_t size = strlen(text);
+    char *copy = malloc(size + 1);
+
+    assert_non_null(copy);
+    copy = realloc(copy, size > 0 ? size : 1);
+    assert_non_null(copy);
+    (void)memcpy(copy, text, size);
+    zkr__owner_read(&known, copy, size);
+    free(copy);
+}
+
+TEST(our_record_is_read)
+{
+    read_text("{\"host\":\"vm\",\"pid\":4231,\"thread\":\"peek\",\"tid\":4232,"
+              "\"start\":\"2026-11-21T03:55:47Z\",\"program\":\"peek\","
+              "\"label\":\"close the books\",\"library\":\"zkrecipes 0.1.0\"}");
+    assert_true(known.is_record);
+    assert_false(known.is_asked);
+    assert_string_equal(known.host, "vm");
+    assert_int_equal(known.pid, 4231);
+    assert_int_equal(known.tid, 4232);
+    assert_string_equal(known.thread, "peek");
+    assert_string_equal(known.program, "peek");
+    assert_string_equal(known.label, "close the books");
+    assert_string_equal(known.start, "2026-11-21T03:55:47Z");
+}
+
+TEST(the_session_around_is_read)
+{
+    static const struct {
+        const char *text;
+        int64_t session;
+    } cases[] = {
+        { "\"0x10000a1b2c30001\"", 0x10000a1b2c30001 },
+        { "\"0xffffffffffffffff\"", -1 },
+        { "\"0x8000000000000000\"", INT64_MIN },
+        { "\"0x10000000000000000\"", 0 },
+        { "\"0x\"", 0 },
+        { "\"0x1 \"", 0 },
+        { "\"-0x1\"", 0 },
+        { "\"17\"", 0 },
+        { "17", 0 },
+        { "null", 0 },
+    };
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[128];
+
+        (void)snprintf(text, sizeof(text),
+                       "{\"library\":\"zkrecipes 9\",\"within\":%s}",
+                       cases[i].text);
+        read_text(text);
+        assert_true(known.is_record);
+        assert_int_equal(known.within, cases[i].session);
+    }
+}
+
+TEST(a_missing_field_is_empty)
+{
+    read_text("{\"library\":\"zkrecipes 9\",\"pid\":\"x\",\"host\":[1]}");
+    assert_true(known.is_record);
+    assert_string_equal(known.host, "");
+    assert_int_equal(known.pid, 0);
+}
+
+TEST(other_data_is_no_record)
+{
+    static const char *const others[] = {
+        "",         "{",
+        "{}",       "[]",
+        "null",     "{\"library\":\"zk\"}",
+        "hostA",    "{\"library\":\"zkrecipes\"} x",
+        "10.1.2.3", " {\"library\":\"zkrecipes\"}",
+    };
+
+    for (size_t i = 0; i < COUNT(others); i++) {
+        read_text(others[i]);
+        assert_false(known.is_record);
+    }
+}
+
+/* jansson limits the depth of its input; a text longer than a record is not
+ * parsed. */
+TEST(deep_and_long_data_is_no_record)
+{
+    char *deep = calloc(1, 100001);
+
+    assert_non_null(deep);
+    memset(deep, '[', 100000);
+    (void)memcpy(deep, "{\"library\":", 11);
+    read_text(deep);
+    assert_false(known.is_record);
+    deep[1000] = '\0';
+    read_text(deep);
+    assert_false(known.is_record);
+    free(deep);
+}
+
+TEST(a_request_is_exactly_one)
+{
+    read_text("__REVOKE__");
+    assert_true(known.is_asked);
+    read_text("__REVOKE__ ");
+    assert_false(known.is_asked);
+    read_text("__REVOKE_");
+    assert_false(known.is_asked);
+    read_text("{\"library\":\"zkrecipes 1\",\"label\":\"x\"" ZKR__OWNER_ASKED);
+    assert_true(known.is_asked && known.is_record);
+    assert_string_equal(known.label, "x");
+}
+
+TEST(only_a_session_owns_an_ephemeral_node)
+{
+    assert_true(zkr__owner_is_session(0x10000a1b2c30001));
+    assert_true(zkr__owner_is_session((int64_t)0xfe00000000000001));
+    assert_false(zkr__owner_is_session(0));
+    assert_false(zkr__owner_is_session(INT64_MIN)); /* a container */
+    assert_false(zkr__owner_is_session((int64_t)0xff00000000001388)); /* TTL */
 }

@@ -5,7 +5,7 @@
 #include <locale.h>
 #include <stdio.h>
 
-#include "text/output.h"
+#include "text/envelope.h"
 #include "verbs/verbs.h"
 
 /* The verb that was named, or NULL; the exit code. */

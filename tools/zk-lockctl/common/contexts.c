@@ -27,33 +27,33 @@ static const char name_chars[] = "abcdefghijklmnopqrstuvwxyz"
 enum kind { LINE_EMPTY, LINE_CONTEXT, LINE_KEY, LINE_WRONG };
 
 /* A part of the text. */
-struct part {
+struct piece {
     const char *at;
     size_t len;
 };
 
 struct line {
     enum kind kind;
-    struct part name; /* of a context, or of a key */
-    struct part value;
+    struct piece name; /* of a context, or of a key */
+    struct piece value;
 };
 
-static struct part trim(const char *at, const char *end)
+static struct piece trim(const char *at, const char *end)
 {
     while (at < end && strchr(blanks, *at) != NULL)
         at++;
     while (end > at && strchr(blanks, end[-1]) != NULL)
         end--;
-    return (struct part){ at, (size_t)(end - at) };
+    return (struct piece){ at, (size_t)(end - at) };
 }
 
-static bool is(struct part part, const char *word)
+static bool is(struct piece part, const char *word)
 {
     return strlen(word) == part.len && strncmp(part.at, word, part.len) == 0;
 }
 
 /* A name is a word for shells and terminals, and no option. */
-static bool is_name(struct part part)
+static bool is_name(struct piece part)
 {
     return part.len > 0 && part.at[0] != '-' &&
            strspn(part.at, name_chars) >= part.len;
@@ -61,7 +61,7 @@ static bool is_name(struct part part)
 
 static struct line read_line(const char *at, const char *end)
 {
-    struct part all = trim(at, end);
+    struct piece all = trim(at, end);
     const char *equals = memchr(all.at, '=', all.len);
 
     end = all.at + all.len;
@@ -87,7 +87,7 @@ struct reader {
 };
 
 /* Text of the file is shown only where it is fit for a terminal. */
-static int fail(const struct reader *r, const char *what, struct part word)
+static int fail(const struct reader *r, const char *what, struct piece word)
 {
     bool is_plain = word.len > 0;
     char shown[WORD_ROOM] = "";
@@ -112,10 +112,10 @@ static int end_context(struct reader *r)
         return 0;
     r->line = r->begun;
     return fail(r, "no servers in the context",
-                (struct part){ r->context->name, strlen(r->context->name) });
+                (struct piece){ r->context->name, strlen(r->context->name) });
 }
 
-static int begin_context(struct reader *r, struct part name)
+static int begin_context(struct reader *r, struct piece name)
 {
     struct contexts *all = r->contexts;
     struct context *items;
@@ -124,7 +124,7 @@ static int begin_context(struct reader *r, struct part name)
         return fail(r,
                     "a name of a context has only letters, digits and "
                     "'_', '.', '-'",
-                    (struct part){ "", 0 });
+                    (struct piece){ "", 0 });
     for (size_t i = 0; i < all->count; i++) {
         if (is(name, all->items[i].name))
             return fail(r, "a second context", name);
@@ -143,7 +143,7 @@ static int begin_context(struct reader *r, struct part name)
 }
 
 /* Beside the file of contexts, unless it is absolute. */
-static char *path_of(const struct contexts *all, struct part value)
+static char *path_of(const struct contexts *all, struct piece value)
 {
     const char *slash = strrchr(all->file, '/');
     size_t dir = value.at[0] == '/' || slash == NULL
@@ -159,7 +159,7 @@ static char *path_of(const struct contexts *all, struct part value)
     return path;
 }
 
-static int set(struct reader *r, struct part key, char *value, char **to)
+static int set(struct reader *r, struct piece key, char *value, char **to)
 {
     if (value == NULL)
         return fail_memory();
@@ -171,7 +171,7 @@ static int set(struct reader *r, struct part key, char *value, char **to)
     return 0;
 }
 
-static int read_key(struct reader *r, struct part key, struct part value)
+static int read_key(struct reader *r, struct piece key, struct piece value)
 {
     enum setting setting = setting_find(key.at, key.len);
     char *copy;
@@ -198,7 +198,7 @@ static int read_key(struct reader *r, struct part key, struct part value)
     return set(r, key, copy, &r->context->settings[setting]);
 }
 
-static int read_one(struct reader *r, struct part text)
+static int read_one(struct reader *r, struct piece text)
 {
     struct line line = read_line(text.at, text.at + text.len);
     int code;
@@ -206,7 +206,7 @@ static int read_one(struct reader *r, struct part text)
     for (size_t i = 0; i < text.len; i++) {
         if (iscntrl((unsigned char)text.at[i]) != 0 &&
             strchr(blanks, text.at[i]) == NULL)
-            return fail(r, "a control character", (struct part){ "", 0 });
+            return fail(r, "a control character", (struct piece){ "", 0 });
     }
     switch (line.kind) {
     case LINE_EMPTY:
@@ -219,7 +219,8 @@ static int read_one(struct reader *r, struct part text)
     case LINE_WRONG:
         break;
     }
-    return fail(r, "neither [CONTEXT] nor KEY = VALUE", (struct part){ "", 0 });
+    return fail(r, "neither [CONTEXT] nor KEY = VALUE",
+                (struct piece){ "", 0 });
 }
 
 static int read_text(struct contexts *contexts, const char *text)
@@ -231,7 +232,7 @@ static int read_text(struct contexts *contexts, const char *text)
         size_t len = strcspn(text, "\n");
 
         r.line++;
-        code = read_one(&r, (struct part){ text, len });
+        code = read_one(&r, (struct piece){ text, len });
         text += len + (text[len] == '\n');
     }
     return code == 0 ? end_context(&r) : code;
@@ -328,7 +329,7 @@ const struct context *contexts_find(const struct contexts *contexts,
 
 /* The line that says which is the current one; without one, nothing at the
  * beginning. */
-static struct part find_current(const char *text)
+static struct piece find_current(const char *text)
 {
     const char *at = text;
 
@@ -339,15 +340,15 @@ static struct part find_current(const char *text)
         if (line.kind == LINE_CONTEXT)
             break;
         if (line.kind == LINE_KEY)
-            return (struct part){ at, len + (at[len] == '\n') };
+            return (struct piece){ at, len + (at[len] == '\n') };
         at += len + (at[len] == '\n');
     }
-    return (struct part){ text, 0 };
+    return (struct piece){ text, 0 };
 }
 
 static int write_current(const char *file, const char *text, const char *name)
 {
-    struct part old = find_current(text);
+    struct piece old = find_current(text);
     size_t size = strlen(text) + strlen(name) + sizeof("current = \n");
     char *changed = malloc(size);
     int error;

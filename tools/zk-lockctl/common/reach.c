@@ -13,7 +13,7 @@
 
 #include <zkrecipes/hosts.h>
 
-#include "common/clock.h"
+#include "common/now.h"
 
 /* The error of a connection that is under way. */
 static int await(int fd, int64_t deadline_ms)

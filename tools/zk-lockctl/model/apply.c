@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+#include "protocol/node_name.h"
+#include "protocol/owner.h"
+#include "protocol/parts.h"
+
 struct applying {
     struct present *present;
     struct past *changed; /* a list */
@@ -33,12 +37,10 @@ static void learn(struct applying *a, struct bytes path, int64_t owner)
 /* --- a node --- */
 
 /* The first number that a directory gives: nobody was there before. */
-static bool is_first(const char *name)
+static bool is_first(const struct stay *stay)
 {
-    size_t len = strlen(name);
-
-    return strncmp(name, "locks/", 6) != 0 && len >= 10 &&
-           strcmp(name + len - 10, "0000000000") == 0;
+    return zkr__part_of(stay->name) != ZKR__PART_QUEUE &&
+           zkr__node_name_is_numbered(stay->name) && stay->node.sequence == 0;
 }
 
 static void create_node(struct applying *a, const struct txn *txn,
@@ -56,7 +58,7 @@ static void create_node(struct applying *a, const struct txn *txn,
 
     if (stay == NULL)
         return;
-    if (is_first(stay->name))
+    if (is_first(stay))
         stay->past->known = true;
     mark(a, stay->past);
 }
@@ -70,7 +72,7 @@ static void pass_on(const struct applying *a, struct stay *claim)
     for (struct stay *s = sessions_stays(&a->present->pasts.sessions,
                                          claim->node.session_id);
          s != NULL; s = s->next) {
-        if (s->past == claim->past && strcmp(s->node.marker, "lease-") == 0 &&
+        if (s->past == claim->past && zkr__is_lease(&s->node) &&
             s->node.token > claim->node.token &&
             (lease == NULL || s->node.token > lease->node.token))
             lease = s;
@@ -99,7 +101,7 @@ static void delete_node(struct applying *a, const struct txn *txn,
     owner = stay->node.session_id;
     mark(a, stay->past);
     if (owner == txn->session && owner != 0 &&
-        strncmp(place.name, "locks/", 6) == 0)
+        zkr__part_of(place.name) == ZKR__PART_QUEUE)
         pass_on(a, stay);
     if (owner == 0)
         present_end_as(p, stay, ENDING_GONE, txn->session, txn->time_ms);
@@ -112,15 +114,13 @@ static void delete_node(struct applying *a, const struct txn *txn,
 static void write_data(struct applying *a, const struct txn *txn,
                        const struct change *c)
 {
-    static const char request[] = "__REVOKE__";
     struct present *p = a->present;
     struct place place;
     struct stay *stay;
 
     if (!present_find(p, c->path, true, &place, &stay) || stay == NULL)
         return;
-    if (c->data.size != strlen(request) ||
-        memcmp(c->data.at, request, c->data.size) != 0) {
+    if (!zkr__owner_is_asked(c->data.at, c->data.size)) {
         p->failed = !stay_write(stay, c->data.at, c->data.size) || p->failed;
     } else if (stay->asked_ms == 0) {
         stay->asked_ms = txn->time_ms;

@@ -4,7 +4,7 @@
 #define MODEL_APPLY_H
 
 #include "model/present.h"
-#include "model/txn.h"
+#include "model/transaction.h"
 
 /* All of it is one moment: who holds is told when it is over. False: a part of
  * it is not known. */

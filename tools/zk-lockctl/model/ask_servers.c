@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "common/escape.h"
+#include "common/now.h"
 #include "model/ensemble_size.h"
 #include "model/four_letter.h"
 

@@ -5,7 +5,7 @@
 
 #include "common/lockctl.h"
 #include "common/notes.h"
-#include "model/servers.h"
+#include "model/server_words.h"
 
 /* Ask every server of --servers, all at once, each for as long as --timeout. It
  * keeps the watches on children of `lock`. Where a server does not tell, or the

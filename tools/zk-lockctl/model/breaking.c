@@ -109,13 +109,13 @@ static bool is_away(const struct contender *c, const struct servers *servers)
 static void tell_danger(struct notes *lines, const struct contender *c,
                         const struct servers *servers)
 {
-    if (c->dialect == DIALECT_UNKNOWN)
+    if (c->dialect == ZKR__DIALECT_UNKNOWN)
         notes_add(lines,
                   "  DANGER: its node does not tell its client. With "
                   "zkrecipes it is told soon after; any other client does "
                   "not look at its own node, and goes on as if it held. Stop "
                   "it first");
-    else if (dialect_sees_its_own_node(c->dialect))
+    else if (zkr__sees_its_own_node(c->dialect))
         notes_add(lines,
                   "  it is told %s, but is not stopped: until then both "
                   "may work",
@@ -125,14 +125,14 @@ static void tell_danger(struct notes *lines, const struct contender *c,
         notes_add(lines,
                   "  DANGER: a holder in the dialect %s does not look at its "
                   "own node, and goes on as if it held. Stop it first",
-                  dialect_name(c->dialect));
+                  zkr__dialect_name(c->dialect));
 }
 
 static void tell_next(struct notes *lines, const struct lock *lock)
 {
-    const char *next = lock->kind == KIND_SEMAPHORE
+    const char *next = lock->kind == ZKR__KIND_SEMAPHORE
                            ? "its permit is free at once, for the next of them"
-                       : lock->kind == KIND_LATCH
+                       : lock->kind == ZKR__KIND_LATCH
                            ? "the next leads at once"
                            : "the next is granted at once";
 
@@ -161,8 +161,8 @@ static void tell_who(struct notes *lines, const struct lock *lock,
     (void)escape_string(c->node->name, name, sizeof(name));
     if (c->node->holds)
         notes_add(lines, "%s%s is %s by %s",
-                  contender_is_lease(c->node) ? "a lease of " : "", path,
-                  lock->kind == KIND_LATCH ? "led" : "held",
+                  zkr__is_lease(c->node) ? "a lease of " : "", path,
+                  lock->kind == ZKR__KIND_LATCH ? "led" : "held",
                   contender_who(c, who));
     else
         notes_add(lines,
@@ -187,7 +187,7 @@ void breaking_tell(const struct lockctl *ctl, const struct lock *lock,
     if (c->owner.label[0] != '\0')
         notes_add(lines, "  label: %s", label);
     notes_add(lines, "  dialect %s, for <=%s, session %s, token %s",
-              dialect_name(c->dialect),
+              zkr__dialect_name(c->dialect),
               c->age_ms < 0 ? "?" : word_age(c->age_ms, age),
               word_id(c->node->session_id, session),
               word_token(c->node->token, token));

@@ -5,7 +5,7 @@
 #define MODEL_BREAKING_H
 
 #include "common/notes.h"
-#include "model/servers.h"
+#include "model/server_words.h"
 #include "model/target.h"
 
 /* The holder that is meant, by its token; 0: the only one. Without a holder of

@@ -10,7 +10,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "common/clock.h"
+#include "common/now.h"
+#include "protocol/parts.h"
 
 enum {
     PAUSE_MS = 100,    /* the least time between two lists */
@@ -18,11 +19,9 @@ enum {
     CHECK_MS = 300000, /* a watch may be used up without a word: watch.h */
 };
 
-enum { WATCHES = 3 };
-
 struct changes {
     const struct lockctl *ctl;
-    zkr_watch *watches[WATCHES];
+    zkr_watch *watches[ZKR__PARTS];
     int fd; /* an eventfd, which is readable after a change */
 };
 
@@ -42,8 +41,8 @@ static enum zkr_error watch_one(struct changes *c, const char *path,
 {
     char full[ZKR_PATH_MAX + 1];
     int length =
-        snprintf(full, sizeof(full), "%s%s",
-                 strcmp(path, "/") == 0 && part[0] != '\0' ? "" : path, part);
+        snprintf(full, sizeof(full), "%s%s%s", path,
+                 part[0] == '\0' || strcmp(path, "/") == 0 ? "" : "/", part);
     enum zkr_error rc;
 
     if (length > ZKR_PATH_MAX)
@@ -56,7 +55,6 @@ static enum zkr_error watch_one(struct changes *c, const char *path,
 int changes_start(const struct lockctl *ctl, const char *path,
                   struct changes **ret_changes)
 {
-    static const char *const parts[WATCHES] = { "", "/leases", "/locks" };
     struct changes *c = calloc(1, sizeof(*c));
     enum zkr_error rc = ZKR_OK;
 
@@ -66,8 +64,8 @@ int changes_start(const struct lockctl *ctl, const char *path,
     c->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (c->fd < 0)
         rc = ZKR_ENOMEM;
-    for (size_t i = 0; rc == ZKR_OK && i < WATCHES; i++)
-        rc = watch_one(c, path, parts[i], &c->watches[i]);
+    for (size_t i = 0; rc == ZKR_OK && i < ZKR__PARTS; i++)
+        rc = watch_one(c, path, zkr__part_dirs[i], &c->watches[i]);
     if (rc == ZKR_OK) {
         *ret_changes = c;
         return 0;
@@ -80,7 +78,7 @@ void changes_end(struct changes *c)
 {
     if (c == NULL)
         return;
-    for (size_t i = 0; i < WATCHES; i++)
+    for (size_t i = 0; i < ZKR__PARTS; i++)
         zkr_watch_free(c->watches[i]);
     if (c->fd >= 0)
         (void)close(c->fd);

@@ -2,11 +2,32 @@
 /* Describes a contender: its node, its owner, whether it waits. */
 #include "model/contender.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/escape.h"
 #include "common/words.h"
+
+void owner_word(const struct zkr__known_owner *owner, const char *data,
+                size_t size, char *word, size_t word_size)
+{
+    char text[512];
+    char thread[32] = "";
+
+    if (!owner->is_record) {
+        (void)escape_text(owner->is_asked ? owner->said : data,
+                          owner->is_asked ? owner->said_size : size, word,
+                          word_size);
+        return;
+    }
+    if (owner->tid != 0)
+        (void)snprintf(thread, sizeof(thread), "/%" PRId64, owner->tid);
+    (void)snprintf(text, sizeof(text), "%s:%" PRId64 "%s%s%s", owner->host,
+                   owner->pid, thread, owner->program[0] == '\0' ? "" : " ",
+                   owner->program);
+    (void)escape_string(text, word, word_size);
+}
 
 const char *contender_who(const struct contender *c, char who[WHO_MAX])
 {
@@ -27,7 +48,7 @@ const char *contender_to_stop(const struct contender *c, const char *else_word,
                               char text[STOP_MAX])
 {
     static const char the_shell[] = "the shell that it holds the lock for, ";
-    const struct owner *owner = &c->owner;
+    const struct zkr__known_owner *owner = &c->owner;
 
     if (!owner->is_record || strcmp(owner->program, OWNER_HOLD) != 0)
         return else_word;
@@ -44,7 +65,7 @@ bool contender_waits(const struct contender *c)
 
 bool contender_is_promised(const struct contender *c)
 {
-    return contender_is_lease(c->node) && !c->node->holds;
+    return zkr__is_lease(c->node) && !c->node->holds;
 }
 
 bool contender_is_read(const struct contender *c)

@@ -8,16 +8,26 @@
 
 #include <zkrecipes/zkrecipes.h>
 
-#include "model/dialect.h"
-#include "model/owner.h"
+#include "protocol/dialect.h"
+#include "protocol/owner.h"
 
 /* One child of a lock; those that contend come first, in order. */
 struct contender {
     const struct zkr_participant *node;
-    enum dialect dialect;
-    struct owner owner;
+    enum zkr__dialect dialect;
+    struct zkr__known_owner owner;
     int64_t age_ms; /* of the node, by our clock; -1: unknown */
 };
+
+/* The program of a record whose label ends with the process id of a shell: the
+ * process that keeps a lock for it. */
+#define OWNER_HOLD "zk-lockctl hold"
+
+/* For a line of a table: "host:pid/tid program", or the data of others, also
+ * that which the request has replaced; escaped, cut with "...". "" when nothing
+ * is said. */
+void owner_word(const struct zkr__known_owner *owner, const char *data,
+                size_t size, char *word, size_t word_size);
 
 bool contender_waits(const struct contender *c);
 /* A lease without a permit: its owner waits with another node, which is the

@@ -4,7 +4,7 @@
 #ifndef MODEL_DEADLOCK_H
 #define MODEL_DEADLOCK_H
 
-#include "model/lock.h"
+#include "model/lock_state.h"
 
 /* One owner in a cycle. It waits for the next member, and the one before it
  * waits for what this one holds, or, where it holds nothing, for it to get what

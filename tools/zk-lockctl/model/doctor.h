@@ -6,7 +6,7 @@
 #include "model/deadlock.h"
 #include "model/findings.h"
 #include "model/scan.h"
-#include "model/servers.h"
+#include "model/server_words.h"
 
 struct doctor_opts {
     int64_t older_ms;   /* holders; 0: any age is right */

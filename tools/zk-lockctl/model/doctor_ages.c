@@ -16,7 +16,7 @@ static char *end_of_holder(const struct lock *lock, const struct contender *c)
                           c);
     (void)snprintf(first, sizeof(first), "stop %s, then",
                    contender_to_stop(c, "that program", stop));
-    return contender_hears_requests(c->node, c->dialect)
+    return zkr__hears_requests(c->node, c->dialect)
                ? cure_command("revoke", lock)
                : cure_break(first, lock, c);
 }
@@ -61,7 +61,7 @@ static const struct contender *oldest_lease(const struct lock *lock)
     for (size_t i = 0; i < lock->count; i++) {
         const struct contender *c = &lock->items[i];
 
-        if (contender_is_lease(c->node) && c->node->holds &&
+        if (zkr__is_lease(c->node) && c->node->holds &&
             (oldest == NULL || c->age_ms > oldest->age_ms))
             oldest = c;
     }

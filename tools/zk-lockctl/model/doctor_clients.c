@@ -34,7 +34,7 @@ static void check_clients(struct findings *f, const struct lock *lock,
             finding_text(
                 "%s %s, and its client is connected to no server; %zu waiting",
                 contender_who(c, who),
-                contender_is_lease(c->node) ? "has a permit" : "holds it",
+                zkr__is_lease(c->node) ? "has a permit" : "holds it",
                 lock->waiters),
             cure_break(first, lock, c));
     }

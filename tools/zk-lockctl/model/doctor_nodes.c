@@ -6,9 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* docs/znodes.md */
-#define SEQUENCE_LAST INT64_C(2147483647)
-#define SEQUENCE_HIGH INT64_C(2130706432)
+#include "protocol/node_name.h"
+#include "protocol/parts.h"
 
 static void check_sessions(struct findings *f, const struct lock *lock)
 {
@@ -30,7 +29,7 @@ static void check_sessions(struct findings *f, const struct lock *lock)
     }
 }
 
-/* "leases/" or "locks/" of a semaphore, or "", is before the name. */
+/* The directory of a part of a semaphore, with a slash, is before the name. */
 static size_t dir_len(const struct contender *c)
 {
     const char *slash = strchr(c->node->name, '/');
@@ -92,8 +91,9 @@ static void check_foreign(struct findings *f, const struct lock *lock)
 {
     char first[24] = "";
 
-    if (lock->dialect == DIALECT_KAZOO || lock->dialect == DIALECT_C_RECIPE ||
-        lock->dialect == DIALECT_ZK_RUBY)
+    if (lock->dialect == ZKR__DIALECT_KAZOO ||
+        lock->dialect == ZKR__DIALECT_C_RECIPE ||
+        lock->dialect == ZKR__DIALECT_ZK_RUBY)
         return;
     for (size_t i = lock->count; i < lock->listed; i++) {
         const struct contender *c = &lock->items[i];
@@ -101,7 +101,7 @@ static void check_foreign(struct findings *f, const struct lock *lock)
 
         if (i == lock->count || dir_len(c - 1) != len)
             write_first_number(lock, c, first);
-        if (len == strlen("leases/"))
+        if (zkr__part_of(c->node->name) == ZKR__PART_LEASES)
             find_child_of_leases(f, lock, c);
         else if (first[0] != '\0' && strcmp(c->node->name + len, first) < 0)
             find_child_before_all(f, lock, c);
@@ -110,7 +110,7 @@ static void check_foreign(struct findings *f, const struct lock *lock)
 
 static void check_kind(struct findings *f, const struct lock *lock)
 {
-    if (lock->kind != KIND_MIXED)
+    if (lock->kind != ZKR__KIND_MIXED)
         return;
     findings_add(
         f, "mixed-recipes", lock, NULL,
@@ -132,17 +132,17 @@ static void check_sequence(struct findings *f, const struct lock *lock)
         highest = sequence > highest ? sequence : highest;
         negative = negative || sequence < 0;
     }
-    if (highest < SEQUENCE_HIGH && !negative)
+    if (highest < ZKR__SEQ_WARN && !negative)
         return;
     findings_add(
         f, "sequence-headroom", lock, NULL,
-        negative || highest >= SEQUENCE_LAST
+        negative || highest >= ZKR__SEQ_MAX
             ? finding_text(
                   "the numbers of this directory are used up: servers give "
                   "the same one to all, and nobody can tell the order")
             : finding_text("of the numbers of this directory %" PRId64
                            " are left",
-                           SEQUENCE_LAST - highest),
+                           ZKR__SEQ_MAX - highest),
         finding_text(
             "let the lock become free and have the directory removed: the "
             "numbers of a new one begin at 0"));

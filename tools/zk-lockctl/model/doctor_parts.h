@@ -4,7 +4,7 @@
 #define MODEL_DOCTOR_PARTS_H
 
 #include "model/findings.h"
-#include "model/servers.h"
+#include "model/server_words.h"
 
 /* doctor_nodes.c: nodes that spoil the queue, and numbers that run out. */
 void doctor_look_at_nodes(struct findings *findings, const struct lock *lock);

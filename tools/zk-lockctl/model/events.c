@@ -124,8 +124,8 @@ static bool was_blocked(const struct contender *c, const struct remaining *r)
 static bool is_claim_of(const struct contender *c,
                         const struct contender *lease)
 {
-    return contender_is_lease(lease->node) && lease->node->holds &&
-           contender_waits(c) && !contender_is_lease(c->node) &&
+    return zkr__is_lease(lease->node) && lease->node->holds &&
+           contender_waits(c) && !zkr__is_lease(c->node) &&
            c->node->session_id == lease->node->session_id &&
            c->node->token < lease->node->token;
 }
@@ -152,7 +152,7 @@ static bool has_moved_on(const struct diff *d, const struct contender *c)
 
     if (promised != NULL)
         return index_find(&d->new, promised) != NULL;
-    if (lock->kind != KIND_SEMAPHORE && lock->kind != KIND_MIXED)
+    if (lock->kind != ZKR__KIND_SEMAPHORE && lock->kind != ZKR__KIND_MIXED)
         return false;
     for (size_t i = 0; i < lock->count && !moved; i++) {
         const struct contender *old;
@@ -208,7 +208,7 @@ static void tell_all_gone(const struct diff *d)
             tell_gone(d, i, &remaining);
             continue;
         }
-        if (contender_is_lease(c->node))
+        if (zkr__is_lease(c->node))
             continue;
         remaining.any = true;
         if (c->node->kind == ZKR_PARTICIPANT_EXCLUSIVE)
@@ -263,7 +263,7 @@ static void remember_owner(struct contender *c, const struct contender *old)
     c->owner.is_asked = true;
     p = old->node;
     c->owner.said_size =
-        p->data_size < OWNER_SAID_MAX ? p->data_size : OWNER_SAID_MAX;
+        p->data_size < ZKR__OWNER_SAID_MAX ? p->data_size : ZKR__OWNER_SAID_MAX;
     memcpy(c->owner.said, p->data, c->owner.said_size);
 }
 
@@ -273,7 +273,7 @@ static void tell_present(const struct diff *d, size_t i)
     const struct contender *old = index_find(&d->old, c);
     int64_t waited = span(queued_ms(c), d->after->lock.at_ms);
     int64_t from = c->node->holds ? held_from(d, c, old) : 0;
-    bool is_lease = contender_is_lease(c->node);
+    bool is_lease = zkr__is_lease(c->node);
 
     d->after->known[i].held_from_ms = from;
     d->after->known[i].lease_gone = is_lease_gone(d, old);

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/lock.h"
+#include "model/lock_state.h"
 
 enum event_kind {
     EVENT_BEGIN,    /* from then on all changes are told */

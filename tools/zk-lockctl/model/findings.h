@@ -3,7 +3,7 @@
 #ifndef MODEL_FINDINGS_H
 #define MODEL_FINDINGS_H
 
-#include "model/lock.h"
+#include "model/lock_state.h"
 
 struct finding {
     const char *check; /* "deaf-waiter" */

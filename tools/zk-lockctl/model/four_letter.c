@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "common/clock.h"
+#include "common/now.h"
 
 enum { ANSWER_MAX = 64 << 20 };
 

@@ -16,7 +16,7 @@ struct four_letter {
     char peer[PEER_MAX]; /* the address and port of the server; "": unknown */
 };
 
-/* `deadline` is of the clock of clock.h. False when the server does not answer,
+/* `deadline` is of the clock of now.h. False when the server does not answer,
  * or not until then; there is no text then. */
 bool four_letter_ask(const char *host, const char *port, const char *word,
                      int64_t deadline, struct four_letter *ret_answer);

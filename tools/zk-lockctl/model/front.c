@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-#include "model/arrange.h"
+#include "protocol/roster.h"
 
-/* Who may be shown to the library together with some of a queue: the one before
+/* Who may be asked for together with some of a queue: the one before
  * them, and those who decide over the newest lease of a semaphore. */
 enum { OTHERS_MAX = 3 };
 
@@ -33,7 +33,7 @@ static void show(struct asking *a, struct stay *stay)
 static bool lets_others_hold(const struct stay *stay)
 {
     return stay->node.kind == ZKR_PARTICIPANT_SHARED ||
-           contender_is_unfair(&stay->node);
+           zkr__is_unfair(&stay->node);
 }
 
 static struct stay *newest_of(const struct queue *queue)
@@ -51,9 +51,9 @@ static struct stay *newest_of(const struct queue *queue)
 static void show_deciders(struct asking *a, const struct past *past,
                           const struct queue *queue)
 {
-    const struct queue *claims = &past->parts[PART_CLAIMS];
+    const struct queue *claims = &past->parts[ZKR__PART_QUEUE];
 
-    if (queue != &past->parts[PART_LEASES] || claims->count == 0)
+    if (queue != &past->parts[ZKR__PART_LEASES] || claims->count == 0)
         return;
     show(a, newest_of(queue));
     show(a, claims->items[0]);
@@ -61,13 +61,18 @@ static void show_deciders(struct asking *a, const struct past *past,
 
 /* --- asking --- */
 
-static void take(const struct asking *a, hold_fn *fn, void *user)
+/* The nodes are in another order than the stays now, and with the same names.
+ */
+static void take(const struct zkr_participant *nodes, size_t count, hold_fn *fn,
+                 void *user)
 {
-    for (size_t i = 0; i < a->count; i++) {
-        if (!a->nodes[i].holds || a->stays[i]->node.holds)
+    for (size_t i = 0; i < count; i++) {
+        struct stay *stay = stay_of_name(nodes[i].name);
+
+        if (!nodes[i].holds || stay->node.holds)
             continue;
-        a->stays[i]->node.holds = true;
-        fn(a->stays[i], user);
+        stay->node.holds = true;
+        fn(stay, user);
     }
 }
 
@@ -87,10 +92,10 @@ static bool ask(const struct past *past, const struct queue *queue,
         show_deciders(&a, past, queue);
         for (size_t i = start; i < end; i++)
             show(&a, queue->items[i]);
-        done = arrange(a.nodes, a.count);
+        a.count = zkr__roster_order(a.nodes, a.count);
+        zkr__roster_settle(a.nodes, a.count);
+        take(a.nodes, a.count, fn, user);
     }
-    if (done)
-        take(&a, fn, user);
     free(a.stays);
     free(a.nodes);
     return done;
@@ -134,6 +139,6 @@ static bool settle(const struct past *past, struct queue *queue, hold_fn *fn,
 
 bool front_settle(struct past *past, hold_fn *fn, void *user)
 {
-    return settle(past, &past->parts[PART_PATH], fn, user) &&
-           settle(past, &past->parts[PART_LEASES], fn, user);
+    return settle(past, &past->parts[ZKR__PART_PATH], fn, user) &&
+           settle(past, &past->parts[ZKR__PART_LEASES], fn, user);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tells which contenders of a lock begin to hold when others have come or gone.
  *
- * The library tells it (zkr_participants_arrange), and only those are shown to
- * it whose turn it may be: a queue may be long, and may change often. */
+ * The rule is that of roster.h, and only those are shown to it whose turn it
+ * may be: a queue may be long, and may change often. */
 #ifndef MODEL_FRONT_H
 #define MODEL_FRONT_H
 

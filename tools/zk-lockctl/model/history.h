@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The history of locks, out of transactions: who held each, who waited, and how
- * it ended. The nodes of each lock are kept as they come and go, and the
- * library tells who of them holds: zkr_participants_arrange().
+ * it ended. The nodes of each lock are kept as they come and go, and
+ * roster.h tells who of them holds.
  *
  * The transactions are played twice. The first time tells what was there before
  * them: a node that is deleted without having been created, or that is in a

@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "common/escape.h"
+#include "common/now.h"
 #include "model/mirror.h"
 
 enum {

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "common/escape.h"
 #include "common/lockctl.h"
+#include "common/now.h"
 #include "model/mirror.h"
 
 enum { NOTES_MAX = 100 };

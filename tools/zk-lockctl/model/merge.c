@@ -95,9 +95,9 @@ static void merge_duration(struct stay *into, const struct stay *from)
 /* The request to give the lock back has replaced what its owner said. */
 static bool tells_owner(const struct stay *s)
 {
-    struct owner owner;
+    struct zkr__known_owner owner;
 
-    owner_read(&owner, s->node.data, s->node.data_size);
+    zkr__owner_read(&owner, s->node.data, s->node.data_size);
     return s->node.data_size > 0 && (owner.is_record || !owner.is_asked);
 }
 

@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "common/escape.h"
+#include "common/now.h"
 #include "common/words.h"
 #include "model/tree.h"
+#include "protocol/parts.h"
+#include "protocol/roster.h"
 
 struct mirror {
     struct tree tree;
@@ -194,14 +196,15 @@ bool mirror_tick(struct mirror *m)
 /* --- a lock --- */
 
 /* The directory with the leases, or with the queue, of a semaphore. */
-static const struct dir *part_of(const struct dir *p, const char *name)
+static const struct dir *part_of(const struct dir *p, enum zkr__part part)
 {
-    const struct kid *k = strcmp(p->path, "/") == 0 ? NULL : dir_kid(p, name);
+    const struct kid *k =
+        strcmp(p->path, "/") == 0 ? NULL : dir_kid(p, zkr__part_dirs[part]);
 
     return k == NULL ? NULL : k->dir;
 }
 
-/* The nodes of a lock, for the library. */
+/* The nodes of a lock, for the roster. */
 struct nodes {
     struct zkr_participant *items;
     size_t count;
@@ -219,7 +222,7 @@ static bool is_node(const struct kid *k)
 /* The parts are added with what is in them. */
 static bool is_part(const struct kid *k)
 {
-    return strcmp(k->name, "leases") == 0 || strcmp(k->name, "locks") == 0;
+    return zkr__part_of_dir(k->name) != ZKR__PART_PATH;
 }
 
 static bool reserve(struct nodes *nodes, size_t more)
@@ -238,8 +241,11 @@ static bool reserve(struct nodes *nodes, size_t more)
     return names != NULL;
 }
 
-static bool add_part(struct nodes *nodes, const struct dir *p, const char *name)
+static bool add_part(struct nodes *nodes, const struct dir *p,
+                     enum zkr__part part)
 {
+    const char *name = zkr__part_dirs[part];
+
     if (p == NULL || !p->listed || p->dropped)
         return true;
     if (!reserve(nodes, p->count))
@@ -270,8 +276,8 @@ static bool collect(struct nodes *nodes, const struct dir *p)
         if (is_node(p->kids[i]) && !is_part(p->kids[i]))
             nodes->items[nodes->count++] = p->kids[i]->node;
     }
-    return add_part(nodes, part_of(p, "leases"), "leases") &&
-           add_part(nodes, part_of(p, "locks"), "locks");
+    return add_part(nodes, part_of(p, ZKR__PART_LEASES), ZKR__PART_LEASES) &&
+           add_part(nodes, part_of(p, ZKR__PART_QUEUE), ZKR__PART_QUEUE);
 }
 
 static void free_nodes(struct nodes *nodes)
@@ -286,7 +292,7 @@ static void free_nodes(struct nodes *nodes)
  * alone would look like a mutex. */
 static int error_of(const struct dir *p)
 {
-    const struct dir *leases = part_of(p, "leases");
+    const struct dir *leases = part_of(p, ZKR__PART_LEASES);
 
     if (p->error != ZKR_OK && p->error != ZKR_ZNONODE)
         return p->error;
@@ -301,7 +307,8 @@ static int64_t later(const struct dir *a, int64_t b)
 
 static int64_t seen_ms(const struct dir *p)
 {
-    return later(part_of(p, "leases"), later(part_of(p, "locks"), p->seen_ms));
+    return later(part_of(p, ZKR__PART_LEASES),
+                 later(part_of(p, ZKR__PART_QUEUE), p->seen_ms));
 }
 
 static int64_t pzxid_of(const struct dir *p)
@@ -314,8 +321,8 @@ static int64_t pzxid_of(const struct dir *p)
 static int64_t pzxid_of_all(const struct dir *p)
 {
     int64_t pzxid = pzxid_of(p);
-    int64_t leases = pzxid_of(part_of(p, "leases"));
-    int64_t queue = pzxid_of(part_of(p, "locks"));
+    int64_t leases = pzxid_of(part_of(p, ZKR__PART_LEASES));
+    int64_t queue = pzxid_of(part_of(p, ZKR__PART_QUEUE));
 
     if (!p->semaphore)
         return pzxid;
@@ -326,7 +333,7 @@ static int64_t pzxid_of_all(const struct dir *p)
 
 static bool is_in_semaphore(const struct dir *p)
 {
-    return dir_part(p) != NULL && p->as->in->semaphore;
+    return dir_part(p) != ZKR__PART_PATH && p->as->in->semaphore;
 }
 
 /* ZKR_OK or ZKR_ENOMEM. */
@@ -334,15 +341,15 @@ static int make_lock(struct dir *p, int64_t at_ms, struct lock *ret_lock)
 {
     struct nodes nodes = { .items = NULL };
     struct zkr_participants *list = NULL;
-    int rc = ZKR_ENOMEM;
+    int rc;
 
     if (is_in_semaphore(p) || collect(&nodes, p))
-        rc = zkr_participants_arrange(nodes.items, nodes.count, &list);
+        list = zkr__roster_make(nodes.items, nodes.count);
     free_nodes(&nodes);
-    if (rc != ZKR_OK)
-        return rc;
+    if (list == NULL)
+        return ZKR_ENOMEM;
     p->semaphore = list->semaphore;
-    rc = lock_of(p->path, list, at_ms, ret_lock);
+    rc = lock_of(p->path, list, zkr__roster_free, at_ms, ret_lock);
     if (rc != ZKR_OK)
         return rc;
     ret_lock->error = error_of(p);
@@ -365,10 +372,10 @@ static bool is_ready(const struct dir *p)
 {
     if (p->dropped)
         return true;
-    if (dir_part(p) != NULL && p->as->in->changed)
+    if (dir_part(p) != ZKR__PART_PATH && p->as->in->changed)
         return false;
-    return is_idle(p) && is_idle(part_of(p, "leases")) &&
-           is_idle(part_of(p, "locks"));
+    return is_idle(p) && is_idle(part_of(p, ZKR__PART_LEASES)) &&
+           is_idle(part_of(p, ZKR__PART_QUEUE));
 }
 
 /* Takes the first that is ready off the list. */
@@ -411,9 +418,10 @@ static void take_missed(struct dir *p, struct news *news)
     tree_take_kids(p);
 }
 
-static void take_missed_of(struct dir *p, const char *part, struct news *news)
+static void take_missed_of(struct dir *p, enum zkr__part part,
+                           struct news *news)
 {
-    struct kid *k = dir_kid(p, part);
+    struct kid *k = dir_kid(p, zkr__part_dirs[part]);
 
     if (p->semaphore && k != NULL && k->dir != NULL)
         take_missed(k->dir, news);
@@ -428,8 +436,8 @@ static int take(struct dir *p, struct news *ret_news)
     *ret_news = (struct news){ .first = !p->taken && !p->fresh };
     rc = make_lock(p, at_ms, &ret_news->lock);
     take_missed(p, ret_news);
-    take_missed_of(p, "leases", ret_news);
-    take_missed_of(p, "locks", ret_news);
+    take_missed_of(p, ZKR__PART_LEASES, ret_news);
+    take_missed_of(p, ZKR__PART_QUEUE, ret_news);
     if (ret_news->before_ms == 0)
         ret_news->before_ms = tree_before_ms(p, at_ms);
     if (rc == ZKR_OK && was != p->semaphore)
@@ -483,7 +491,7 @@ static void count_lock(struct census *c, struct dir *p)
     c->rc = reserve_lock(c) ? make_lock(p, c->scan->at_ms, &lock) : ZKR_ENOMEM;
     if (c->rc != ZKR_OK)
         return;
-    if (lock.count > 0 || lock.kind == KIND_BARRIER)
+    if (lock.count > 0 || lock.kind == ZKR__KIND_BARRIER)
         c->scan->locks[c->scan->count++] = lock;
     else
         lock_done(&lock);

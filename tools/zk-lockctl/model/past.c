@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/arrange.h"
+#include "protocol/roster.h"
 
 /* --- locks --- */
 
@@ -68,7 +68,7 @@ static void free_past(void *node)
 {
     struct past *past = node;
 
-    for (int i = 0; i < PART_COUNT; i++)
+    for (int i = 0; i < ZKR__PARTS; i++)
         free(past->parts[i].items);
     free(past->path);
     free(past);
@@ -88,13 +88,6 @@ void pasts_done(struct pasts *pasts)
 }
 
 /* --- contenders --- */
-
-static enum part part_of(const char *name)
-{
-    return strncmp(name, "leases/", strlen("leases/")) == 0 ? PART_LEASES
-           : strncmp(name, "locks/", strlen("locks/")) == 0 ? PART_CLAIMS
-                                                            : PART_PATH;
-}
 
 struct key {
     const struct past *past;
@@ -134,7 +127,7 @@ struct stay *pasts_stay(const struct pasts *pasts, const struct past *past,
 
 struct stay *past_any(const struct past *past)
 {
-    for (int i = 0; i < PART_COUNT; i++) {
+    for (int i = 0; i < ZKR__PARTS; i++) {
         const struct queue *queue = &past->parts[i];
 
         if (queue->count > 0)
@@ -143,21 +136,14 @@ struct stay *past_any(const struct past *past)
     return NULL;
 }
 
-/* The library tells its place in the queue from its name. */
-static bool read_name(struct stay *stay)
-{
-    bool done = arrange(&stay->node, 1);
-
-    stay->node.holds = false;
-    return done;
-}
-
 bool pasts_add(struct pasts *pasts, struct past *past, struct stay *stay)
 {
-    struct queue *queue = &past->parts[part_of(stay->name)];
+    struct queue *queue = &past->parts[zkr__part_of(stay->name)];
 
     stay->past = past;
-    if (!read_name(stay) || !queue_add(queue, stay))
+    zkr__roster_read(&stay->node);
+    stay->node.holds = false;
+    if (!queue_add(queue, stay))
         goto free_stay;
     if (!sessions_add(&pasts->sessions, stay))
         goto leave_queue;
@@ -175,5 +161,5 @@ void pasts_remove(struct pasts *pasts, struct stay *stay)
 {
     (void)tdelete(stay, &pasts->stays, by_name);
     sessions_remove(&pasts->sessions, stay);
-    queue_remove(&stay->past->parts[part_of(stay->name)], stay);
+    queue_remove(&stay->past->parts[zkr__part_of(stay->name)], stay);
 }

@@ -4,21 +4,13 @@
 #ifndef MODEL_PAST_H
 #define MODEL_PAST_H
 
-#include "model/queue.h"
 #include "model/sessions.h"
-
-/* The nodes of a semaphore are in two directories, those of another lock in its
- * path. */
-enum part {
-    PART_PATH,
-    PART_LEASES, /* "leases/..." */
-    PART_CLAIMS, /* "locks/...": the queue for a lease */
-    PART_COUNT,
-};
+#include "model/stay_queue.h"
+#include "protocol/parts.h"
 
 struct past {
     char *path; /* first: they are found by it */
-    struct queue parts[PART_COUNT];
+    struct queue parts[ZKR__PARTS];
     bool known; /* no node of it is from before the history */
     /* Those that a transaction has changed, for the user. */
     bool listed;

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/arrange.h"
-#include "model/dialect.h"
+#include "protocol/dialect.h"
+#include "protocol/node_name.h"
+#include "protocol/parts.h"
+#include "protocol/roster.h"
 
 bool place_is_below(const char *path, const char *root)
 {
@@ -21,21 +23,12 @@ bool place_is_below(const char *path, const char *root)
 
 /* --- does it contend? --- */
 
-static bool ends_with_number(const char *name)
-{
-    size_t len = strlen(name);
-
-    return len >= 10 && strspn(name + len - 10, "0123456789") == 10;
-}
-
-static bool contends(struct places *places, const char *name, bool ephemeral)
+static bool contends(const char *name, bool ephemeral)
 {
     struct zkr_participant p = { .name = name };
 
-    if (!ephemeral && !ends_with_number(name))
-        return false;
-    places->failed = !arrange(&p, 1) || places->failed;
-    return p.kind != ZKR_PARTICIPANT_FOREIGN;
+    return (ephemeral || zkr__node_name_is_numbered(name)) &&
+           zkr__roster_order(&p, 1) == 1 && p.kind != ZKR_PARTICIPANT_FOREIGN;
 }
 
 /* --- semaphores --- */
@@ -63,25 +56,16 @@ static void add_semaphore(struct places *places, const char *path)
     }
 }
 
-/* Which part of a semaphore has that directory: "leases", "locks", or "". */
-static const char *part_of(const char *dir)
-{
-    const char *name = strrchr(dir, '/') + 1;
-
-    return strcmp(name, "leases") == 0  ? "leases"
-           : strcmp(name, "locks") == 0 ? "locks"
-                                        : "";
-}
-
 /* Turns ".../pool/leases" and "lease-1" into ".../pool" and "leases/lease-1".
  */
-static void join_part(struct place *p, const char *part)
+static void join_part(struct place *p, enum zkr__part part)
 {
+    const char *dir = zkr__part_dirs[part];
     char *slash = strrchr(p->lock, '/');
-    size_t len = strlen(part);
+    size_t len = strlen(dir);
 
     memmove(p->name + len + 1, p->name, strlen(p->name) + 1);
-    memcpy(p->name, part, len);
+    memcpy(p->name, dir, len);
     p->name[len] = '/';
     slash[slash == p->lock] = '\0';
 }
@@ -89,15 +73,14 @@ static void join_part(struct place *p, const char *part)
 /* A lease tells that the directory above is a semaphore. */
 static bool settle(struct places *places, struct place *p, bool ephemeral)
 {
-    const char *part = part_of(p->lock);
+    enum zkr__part part = zkr__part_of_dir(strrchr(p->lock, '/') + 1);
     struct place whole;
 
-    if (part[0] == '\0')
-        return contends(places, p->name, ephemeral);
+    if (part == ZKR__PART_PATH)
+        return contends(p->name, ephemeral);
     whole = *p;
     join_part(&whole, part);
-    if (strcmp(part, "leases") == 0 &&
-        contends(places, whole.name, ephemeral)) {
+    if (part == ZKR__PART_LEASES && contends(whole.name, ephemeral)) {
         add_semaphore(places, whole.lock);
         if (!places->learning)
             *p = whole;
@@ -105,7 +88,7 @@ static bool settle(struct places *places, struct place *p, bool ephemeral)
     }
     if (!places->learning && is_semaphore(places, whole.lock))
         *p = whole;
-    return contends(places, p->name, ephemeral);
+    return contends(p->name, ephemeral);
 }
 
 /* The directory and the name of a path below the chroot. */
@@ -142,7 +125,7 @@ void places_note_pool(struct places *places, struct bytes path, bool ephemeral)
 
     if (ephemeral && !places->pool && split(places, path, &p))
         places->pool =
-            strcmp(p.lock, places->root) == 0 && name_is_of_pool(p.name);
+            strcmp(p.lock, places->root) == 0 && zkr__name_is_of_pool(p.name);
 }
 
 void places_done(struct places *places)

@@ -106,10 +106,10 @@ static void end_claim(struct records *r, struct stay *lease)
     struct stay *claim =
         sessions_stays(&r->pasts.sessions, lease->node.session_id);
 
-    if (strncmp(lease->name, "leases/", 7) != 0)
+    if (zkr__part_of(lease->name) != ZKR__PART_LEASES)
         return;
     while (claim != NULL && (claim->past != lease->past ||
-                             strncmp(claim->name, "locks/", 6) != 0 ||
+                             zkr__part_of(claim->name) != ZKR__PART_QUEUE ||
                              claim->node.token >= lease->node.token))
         claim = claim->next;
     if (claim == NULL)
@@ -124,17 +124,16 @@ static void end_claim(struct records *r, struct stay *lease)
  * watched, as between two runs of watch. */
 static void end_older(struct records *r, const struct stay *holder)
 {
-    const struct queue *queue = &holder->past->parts[PART_PATH];
+    const struct queue *queue = &holder->past->parts[ZKR__PART_PATH];
 
     if (holder->node.kind != ZKR_PARTICIPANT_EXCLUSIVE ||
-        contender_is_unfair(&holder->node))
+        zkr__is_unfair(&holder->node))
         return;
     for (size_t i = queue->count; i-- > 0;) {
         struct stay *older = queue->items[i];
 
         if (older != holder && older->held_ms != 0 &&
-            !contender_is_unfair(&older->node) &&
-            !contender_is_lease(&older->node) &&
+            !zkr__is_unfair(&older->node) && !zkr__is_lease(&older->node) &&
             older->node.session_id != holder->node.session_id)
             end_unseen(r, older);
     }
@@ -187,8 +186,8 @@ static void become_whole(struct records *r, int64_t at_ms)
 static bool is_alone(const struct records *r, const struct stay *stay)
 {
     return stay->node.kind == ZKR_PARTICIPANT_EXCLUSIVE &&
-           !contender_is_unfair(&stay->node) &&
-           strchr(stay->name, '/') == NULL && strcmp(stay->lock, r->root) == 0;
+           !zkr__is_unfair(&stay->node) && strchr(stay->name, '/') == NULL &&
+           strcmp(stay->lock, r->root) == 0;
 }
 
 static void take_acquired(struct records *r, struct stay *stay, int64_t at_ms)
@@ -230,7 +229,7 @@ static void lose(struct past *past, void *records)
 {
     const struct records *r = records;
 
-    for (int part = 0; part < PART_COUNT; part++) {
+    for (int part = 0; part < ZKR__PARTS; part++) {
         const struct queue *queue = &past->parts[part];
 
         for (size_t i = 0; i < queue->count; i++) {

@@ -4,23 +4,22 @@
 
 #include <string.h>
 
-/* Curator's: it becomes the data of the node. */
-static const char message[] = "__REVOKE__";
+#include "protocol/owner.h"
 
 enum { ATTEMPTS = 5 };
 
 bool revoking_is_heard(const struct contender *c, struct outcome *ret)
 {
-    bool unknown = c->dialect == DIALECT_UNKNOWN;
+    bool unknown = c->dialect == ZKR__DIALECT_UNKNOWN;
     char who[WHO_MAX];
 
-    if (c->owner.is_asked || contender_hears_requests(c->node, c->dialect))
+    if (c->owner.is_asked || zkr__hears_requests(c->node, c->dialect))
         return true;
     (void)outcome_set(ret, EX_TEMPFAIL,
                       "%s is not asked: %s %s (revoke --anyway asks)",
                       contender_who(c, who),
                       unknown ? "its node does not tell whether its client"
-                              : dialect_name(c->dialect),
+                              : zkr__dialect_name(c->dialect),
                       unknown ? "listens" : "does not listen");
     return false;
 }
@@ -36,8 +35,9 @@ static int write_once(const struct lockctl *ctl, const struct target *t)
     if (rc == ZKR_OK && reply->stat.czxid != t->token)
         rc = ZKR_ZNONODE;
     if (rc == ZKR_OK)
-        rc = zkr_session_set(ctl->session, t->node, message, strlen(message),
-                             reply->stat.version, ctl->timeout_ms, NULL);
+        rc = zkr_session_set(ctl->session, t->node, ZKR__REVOKE_MESSAGE,
+                             strlen(ZKR__REVOKE_MESSAGE), reply->stat.version,
+                             ctl->timeout_ms, NULL);
     zkr_reply_free(reply);
     return rc;
 }

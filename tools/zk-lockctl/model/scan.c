@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "common/escape.h"
 #include "common/lockctl.h"
+#include "common/now.h"
 #include "common/words.h"
 
 /* How many locks are listed at once. */
 #define LISTERS 8
 
-struct listing {
+struct list_job {
     zkr_session *session;
     const struct zkr_locks *found;
     struct zkr_participants_opts opts;
@@ -29,7 +29,7 @@ struct listing {
 };
 
 /* The sentence belongs to this thread. */
-static void fail_listing(struct listing *l, int rc)
+static void fail_listing(struct list_job *l, int rc)
 {
     (void)pthread_mutex_lock(&l->mutex);
     if (!atomic_exchange(&l->failed, true)) {
@@ -40,7 +40,7 @@ static void fail_listing(struct listing *l, int rc)
 }
 
 /* The members of a barrier do not contend: they are told by their sessions. */
-static int list_members(struct listing *l, const char *path, struct lock *lock)
+static int list_members(struct list_job *l, const char *path, struct lock *lock)
 {
     struct zkr_participants_opts opts = lock_opts(SCAN_ALL);
 
@@ -50,7 +50,7 @@ static int list_members(struct listing *l, const char *path, struct lock *lock)
     return lock_list(l->session, path, &opts, lock);
 }
 
-static int list_one(struct listing *l, size_t i)
+static int list_one(struct list_job *l, size_t i)
 {
     struct zkr_locks_item *item = &l->found->items[i];
     struct zkr_participants *list = item->list;
@@ -77,7 +77,7 @@ static int list_one(struct listing *l, size_t i)
 
 static void *list_some(void *arg)
 {
-    struct listing *l = arg;
+    struct list_job *l = arg;
 
     while (!atomic_load(&l->failed)) {
         size_t i = atomic_fetch_add(&l->next, 1);
@@ -93,7 +93,7 @@ static void *list_some(void *arg)
 }
 
 /* This thread is one of them, so it goes on when no other can be made. */
-static bool list_all(struct listing *l)
+static bool list_all(struct list_job *l)
 {
     pthread_t threads[LISTERS - 1];
     size_t n = 0;
@@ -194,20 +194,20 @@ static struct zkr_locks_opts find_opts(const struct scan_opts *opts)
     return find;
 }
 
-static struct listing new_listing(zkr_session *session,
-                                  const struct scan_opts *opts, char *detail)
+static struct list_job new_listing(zkr_session *session,
+                                   const struct scan_opts *opts, char *detail)
 {
-    struct listing l = { .session = session,
-                         .opts = lock_opts(opts->reads),
-                         .mutex = PTHREAD_MUTEX_INITIALIZER,
-                         .detail = detail };
+    struct list_job l = { .session = session,
+                          .opts = lock_opts(opts->reads),
+                          .mutex = PTHREAD_MUTEX_INITIALIZER,
+                          .detail = detail };
 
     if (opts->acl)
         l.opts.flags |= ZKR_PARTICIPANTS_ACL;
     return l;
 }
 
-static int list_found(struct listing *l, struct scan *ret_scan)
+static int list_found(struct list_job *l, struct scan *ret_scan)
 {
     struct scan scan = { .at_ms = clock_wall_ms() };
 
@@ -231,7 +231,7 @@ int locks_list(zkr_session *session, const char *root,
 {
     struct zkr_locks_opts find = find_opts(opts);
     struct zkr_locks *found = NULL;
-    struct listing l = new_listing(session, opts, detail);
+    struct list_job l = new_listing(session, opts, detail);
     int64_t began_ms = clock_wall_ms();
     char room[ZKR_PATH_MAX + 1];
     int rc;
@@ -269,7 +269,7 @@ int scan_some(zkr_session *session, const struct scan *of, const bool *wanted,
               const struct scan_opts *opts, struct scan *ret_scan)
 {
     char detail[SCAN_DETAIL_MAX] = "";
-    struct listing l = new_listing(session, opts, detail);
+    struct list_job l = new_listing(session, opts, detail);
     struct zkr_locks some = { .items = NULL };
     int rc = ZKR_ENOMEM;
 

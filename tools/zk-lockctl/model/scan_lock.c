@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "common/escape.h"
 #include "common/lockctl.h"
+#include "common/now.h"
+#include "protocol/parts.h"
 
 /* Of one lock: nodes that are read, and those of which only the names count. */
 #define READ_MAX  10000
@@ -32,7 +33,8 @@ struct zkr_participants_opts lock_opts(uint32_t reads)
 int lock_take(const char *path, const struct zkr_participants_opts *opts,
               struct zkr_participants *list, struct lock *ret_lock)
 {
-    int rc = lock_of(path, list, clock_wall_ms(), ret_lock);
+    int rc =
+        lock_of(path, list, zkr_participants_free, clock_wall_ms(), ret_lock);
 
     if (rc == ZKR_OK)
         ret_lock->cut = ret_lock->total > opts->limit;
@@ -74,7 +76,7 @@ const char *scan_whole(zkr_session *session, const char *path,
     const char *name = strrchr(path, '/');
 
     if (name == NULL || name == path ||
-        (strcmp(name, "/leases") != 0 && strcmp(name, "/locks") != 0))
+        zkr__part_of_dir(name + 1) == ZKR__PART_PATH)
         return path;
     (void)snprintf(room, ZKR_PATH_MAX + 1, "%.*s", (int)(name - path), path);
     return is_semaphore(session, room) ? room : path;
@@ -155,7 +157,7 @@ static int scan_one(zkr_session *session, const char *path, uint32_t reads,
     /* This is not `total`: a node that has gone since then may have been a
      * contender. */
     if (lock.count == 0 && lock.listed > 0 &&
-        !(barriers && lock.kind == KIND_BARRIER)) {
+        !(barriers && lock.kind == ZKR__KIND_BARRIER)) {
         int code = fail_no_lock(&lock);
 
         lock_done(&lock);

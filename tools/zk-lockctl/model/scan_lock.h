@@ -3,7 +3,7 @@
 #ifndef MODEL_SCAN_LOCK_H
 #define MODEL_SCAN_LOCK_H
 
-#include "model/lock.h"
+#include "model/lock_state.h"
 
 /* How many nodes of a lock are read, from the first of the queue on; the others
  * are known by their names alone. */

@@ -3,6 +3,7 @@
  * when and how the node went. */
 #include "model/stay.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,11 @@ void stay_hold(struct stay *stay, int64_t held_ms, bool before)
     stay->node.holds = true;
 }
 
+struct stay *stay_of_name(const char *name)
+{
+    return (struct stay *)(uintptr_t)(name - offsetof(struct stay, name));
+}
+
 static int64_t span(int64_t from_ms, int64_t to_ms)
 {
     return to_ms > from_ms ? to_ms - from_ms : 0;
@@ -104,7 +110,7 @@ struct contender stay_contender(const struct stay *stay)
 {
     struct contender c = { .node = &stay->node, .age_ms = -1 };
 
-    owner_read(&c.owner, stay->node.data, stay->node.data_size);
-    c.dialect = dialect_of(c.node, &c.owner);
+    zkr__owner_read(&c.owner, stay->node.data, stay->node.data_size);
+    c.dialect = zkr__dialect_of(c.node, &c.owner);
     return c;
 }

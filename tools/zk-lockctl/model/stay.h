@@ -4,7 +4,7 @@
 #ifndef MODEL_STAY_H
 #define MODEL_STAY_H
 
-#include "model/lock.h"
+#include "model/lock_state.h"
 
 enum ending {
     ENDING_NONE,     /* it was there at the end of the history */
@@ -55,6 +55,8 @@ struct stay {
 struct stay *stay_new(const char *lock, const char *name, const char *data,
                       size_t size);
 void stay_free(struct stay *stay);
+/* The stay that has this name, the very same text: that of its node. */
+struct stay *stay_of_name(const char *name);
 /* Replaces the data. False: out of memory. */
 bool stay_write(struct stay *stay, const char *data, size_t size);
 /* It holds, unless it did already. */

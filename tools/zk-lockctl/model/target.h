@@ -6,7 +6,7 @@
 #define MODEL_TARGET_H
 
 #include "common/lockctl.h"
-#include "model/lock.h"
+#include "model/lock_state.h"
 
 struct target {
     char path[ZKR_PATH_MAX + 1]; /* of the lock */

@@ -5,8 +5,8 @@
 #ifndef MODEL_TOLD_H
 #define MODEL_TOLD_H
 
-#include "model/lock.h"
-#include "model/servers.h"
+#include "model/lock_state.h"
+#include "model/server_words.h"
 
 /* What a waiter, known by its token, will do when its turn comes. */
 struct wake {

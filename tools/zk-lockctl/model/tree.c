@@ -3,13 +3,16 @@
  * servers to keep them up to date. */
 #include "model/tree.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
+#include "common/now.h"
 #include "model/tally.h"
+#include "protocol/node_name.h"
+#include "protocol/owner.h"
+#include "protocol/parts.h"
+#include "protocol/roster.h"
 
 enum {
     /* What the servers take from one session after a reconnect: watch.h of the
@@ -38,15 +41,15 @@ static void drop_dir(struct dir *p);
 
 static bool is_part(const char *name)
 {
-    return strcmp(name, "leases") == 0 || strcmp(name, "locks") == 0;
+    return zkr__part_of_dir(name) != ZKR__PART_PATH;
 }
 
 /* The root is no lock. */
-const char *dir_part(const struct dir *p)
+enum zkr__part dir_part(const struct dir *p)
 {
     if (p->as == NULL || strcmp(p->as->in->path, "/") == 0)
-        return NULL;
-    return is_part(p->as->name) ? p->as->name : NULL;
+        return ZKR__PART_PATH;
+    return zkr__part_of_dir(p->as->name);
 }
 
 static void put_news(struct dir *p)
@@ -66,7 +69,7 @@ static void put_news(struct dir *p)
  * known then. */
 static void change_dir(struct dir *p)
 {
-    if (dir_part(p) != NULL && !p->dropped)
+    if (dir_part(p) != ZKR__PART_PATH && !p->dropped)
         put_news(p->as->in);
     put_news(p);
 }
@@ -179,18 +182,6 @@ static void drop_kid(struct kid *k)
         free_kid(k);
 }
 
-/* The server appends ten digits, which are not used twice in a directory. So
- * the node of another name can come back. */
-static bool is_numbered(const char *name)
-{
-    size_t len = strlen(name);
-    size_t digits = 0;
-
-    while (digits < len && isdigit((unsigned char)name[len - digits - 1]))
-        digits++;
-    return digits >= 10;
-}
-
 static void take_data(struct kid *k, const struct zkr_reply *reply)
 {
     size_t size = reply->len < ZKR_PARTICIPANT_DATA_MAX
@@ -237,7 +228,7 @@ static void take_deleted(struct kid *k)
     if (k->pending)
         change_dir(k->in);
     end_pending(k);
-    if (k->in->watch == NULL || !is_numbered(k->name))
+    if (k->in->watch == NULL || !zkr__node_name_is_numbered(k->name))
         ask_dir(k->in);
     else
         expect_list(k->in);
@@ -268,7 +259,8 @@ static void take_read(struct kid *k, int error, const struct zkr_reply *reply)
     end_pending(k);
     in->seen_ms = clock_wall_ms();
     change_dir(in);
-    if (t->opts.below && error == ZKR_OK && !is_numbered(k->name) &&
+    if (t->opts.below && error == ZKR_OK &&
+        !zkr__node_name_is_numbered(k->name) &&
         reply->stat.ephemeral_owner == 0) {
         unwatch_kid(k);
         make_dir(k); /* a directory that is named like a contender */
@@ -473,24 +465,24 @@ static size_t merge(struct dir *p, const char **names, size_t count)
     return seen;
 }
 
-/* The rule of the library says who contends, and, before all is read, who
- * holds. */
-static struct zkr_participants *arrange_names(const struct dir *p)
+/* The roster of its names: who contends, and, before all is read, who holds. */
+static struct zkr_participant *order_names(const struct dir *p,
+                                           size_t *ret_count)
 {
-    struct zkr_participant *nodes = calloc(p->count + 1, sizeof(*nodes));
-    struct zkr_participants *list = NULL;
+    const char **names = calloc(p->count + 1, sizeof(*names));
+    struct zkr_participant *items = NULL;
     size_t n = 0;
 
-    if (nodes == NULL)
+    if (names == NULL)
         return NULL;
     for (size_t i = 0; i < p->count; i++) {
         if (!is_part(p->kids[i]->name))
-            nodes[n++].name = p->kids[i]->name;
+            names[n++] = p->kids[i]->name;
     }
-    if (zkr_participants_arrange(nodes, n, &list) != ZKR_OK)
-        list = NULL;
-    free(nodes);
-    return list;
+    if (zkr__roster_new(names, n, n, &items, ret_count) == ZKR_OK)
+        zkr__roster_settle(items, *ret_count);
+    free(names);
+    return items;
 }
 
 static bool is_directory_here(const struct dir *p, const struct kid *k)
@@ -514,26 +506,26 @@ static void settle_kid(struct kid *k, bool reads)
 
 static void settle_kids(struct dir *p)
 {
-    static const char *const parts[] = { "leases", "locks" };
-    struct zkr_participants *list = arrange_names(p);
+    size_t count = 0;
+    struct zkr_participant *items = order_names(p, &count);
     size_t most = p->tree->opts.reads == 0 ? READ_MAX : p->tree->opts.reads;
 
-    if (list == NULL) {
+    if (items == NULL) {
         out_of_memory(p->tree);
         return;
     }
-    for (size_t i = 0; i < list->count; i++) {
-        struct kid *k = dir_kid(p, list->items[i].name);
+    for (size_t i = 0; i < count; i++) {
+        struct kid *k = dir_kid(p, items[i].name);
 
         if (k == NULL)
             continue;
-        k->contends = list->items[i].kind != ZKR_PARTICIPANT_FOREIGN;
-        k->holds = list->items[i].holds;
+        k->contends = items[i].kind != ZKR_PARTICIPANT_FOREIGN;
+        k->holds = items[i].holds;
         settle_kid(k, i < most);
     }
-    zkr_participants_free(list);
-    for (size_t i = 0; i < 2; i++) {
-        struct kid *k = dir_kid(p, parts[i]);
+    free(items);
+    for (enum zkr__part part = ZKR__PART_LEASES; part < ZKR__PARTS; part++) {
+        struct kid *k = dir_kid(p, zkr__part_dirs[part]);
 
         if (k != NULL)
             settle_kid(k, false);
@@ -573,13 +565,6 @@ static void take_list(struct dir *p, const struct zkr_reply *reply)
 /* --- directories --- */
 
 /* A child that ends with a session has no children: it is no directory. */
-static bool is_ephemeral(int64_t owner)
-{
-    /* containers and nodes with a time to live have marks for owners */
-    return owner != 0 && owner != INT64_MIN &&
-           ((uint64_t)owner >> 56 & 0xff) != 0xff;
-}
-
 static void make_leaf(struct dir *p, const struct zkr_stat *stat)
 {
     struct kid *k = p->as;
@@ -597,9 +582,9 @@ static void list_leases_too(struct dir *p)
 {
     struct kid *leases;
 
-    if (dir_part(p) == NULL || strcmp(p->as->name, "locks") != 0)
+    if (dir_part(p) != ZKR__PART_QUEUE)
         return;
-    leases = dir_kid(p->as->in, "leases");
+    leases = dir_kid(p->as->in, zkr__part_dirs[ZKR__PART_LEASES]);
     if (leases != NULL && leases->dir != NULL && leases->dir->listed)
         list_dir(leases->dir);
 }
@@ -635,7 +620,7 @@ static void take_children(struct dir *p, const struct zkr_reply *reply)
 {
     bool first = !p->listed;
 
-    if (p->as != NULL && is_ephemeral(reply->stat.ephemeral_owner)) {
+    if (p->as != NULL && zkr__owner_is_session(reply->stat.ephemeral_owner)) {
         make_leaf(p, &reply->stat);
         return;
     }
@@ -707,7 +692,8 @@ static void take_answer(struct dir *p, int error, const struct zkr_reply *reply,
 
 static bool is_held_back(const struct dir *p)
 {
-    return p->held_back || (dir_part(p) != NULL && p->as->in->held_back);
+    return p->held_back ||
+           (dir_part(p) != ZKR__PART_PATH && p->as->in->held_back);
 }
 
 /* How long the state before lasted, this list would have told. */
@@ -990,25 +976,25 @@ bool tree_add_root(struct tree *t, size_t i)
 /* --- what is not watched --- */
 
 /* One tick on its way through the tree. */
-struct walk {
+struct tick {
     int64_t now_ms;
     size_t seen; /* of what is not watched */
     int left;
 };
 
 /* A round goes on where the tick before has ended. */
-static bool is_turn(const struct tree *t, struct walk *w)
+static bool is_turn(const struct tree *t, struct tick *w)
 {
     return t->round_ms <= w->now_ms && w->seen++ >= t->polled && w->left > 0;
 }
 
-static void count_poll(struct tree *t, struct walk *w)
+static void count_poll(struct tree *t, struct tick *w)
 {
     t->polled++;
     w->left--;
 }
 
-static void check_dir(struct dir *p, struct walk *w)
+static void check_dir(struct dir *p, struct tick *w)
 {
     if (p->watch == NULL || !p->listed || p->asking || w->left == 0 ||
         p->check_ms > w->now_ms)
@@ -1019,7 +1005,7 @@ static void check_dir(struct dir *p, struct walk *w)
     w->left--;
 }
 
-static void poll_kid(struct kid *k, struct walk *w)
+static void poll_kid(struct kid *k, struct tick *w)
 {
     if (!k->holds || !k->read || k->watch != NULL || k->deleted ||
         !is_turn(k->tree, w))
@@ -1029,7 +1015,7 @@ static void poll_kid(struct kid *k, struct walk *w)
     count_poll(k->tree, w);
 }
 
-static void poll(struct dir *p, struct walk *w)
+static void poll(struct dir *p, struct tick *w)
 {
     list_again(p);
     check_dir(p, w);
@@ -1047,7 +1033,7 @@ static void poll(struct dir *p, struct walk *w)
 
 static void tick(struct tree *t, int64_t now_ms)
 {
-    struct walk w = { .now_ms = now_ms, .left = POLLS_PER_TICK };
+    struct tick w = { .now_ms = now_ms, .left = POLLS_PER_TICK };
 
     if (t->polled == 0 && t->round_ms <= now_ms)
         t->began_ms = now_ms;

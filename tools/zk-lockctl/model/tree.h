@@ -11,6 +11,7 @@
 #include <pthread.h>
 
 #include "model/mirror.h"
+#include "protocol/parts.h"
 
 struct dir;
 
@@ -119,8 +120,8 @@ int64_t tree_before_ms(const struct dir *dir, int64_t now_ms);
 /* The reads that were dropped, at the end. */
 void tree_free_queue(struct tree *tree);
 
-/* The part of a semaphore that it may be: "leases", "locks"; NULL: none. */
-const char *dir_part(const struct dir *dir);
+/* The part of a semaphore that it may be, by its name; the root is no lock. */
+enum zkr__part dir_part(const struct dir *dir);
 struct kid *dir_kid(const struct dir *dir, const char *name);
 
 /* Ask the servers for what has no watch, or one that may be silent. Returns

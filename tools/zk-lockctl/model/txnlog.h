@@ -9,7 +9,7 @@
 #ifndef MODEL_TXNLOG_H
 #define MODEL_TXNLOG_H
 
-#include "model/txn.h"
+#include "model/transaction.h"
 
 struct txnlog {
     int fd;

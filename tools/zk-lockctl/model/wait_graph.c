@@ -50,7 +50,7 @@ static bool is_same(const struct contender *const *names, size_t count,
  * a session, which waits for its end. */
 static bool blocks_nobody(const struct contender *c)
 {
-    return contender_is_candidate(c->node) && !c->node->holds &&
+    return zkr__is_candidate(c->node) && !c->node->holds &&
            c->owner.within == 0;
 }
 
@@ -59,8 +59,8 @@ static bool blocks_nobody(const struct contender *c)
 static void add_vertex(struct wait_graph *g, const struct lock *lock,
                        const struct contender *c)
 {
-    if (c->node->error != ZKR_OK || contender_is_unfair(c->node) ||
-        contender_is_lease(c->node) || blocks_nobody(c))
+    if (c->node->error != ZKR_OK || zkr__is_unfair(c->node) ||
+        zkr__is_lease(c->node) || blocks_nobody(c))
         return;
     g->vertices[g->count++] =
         (struct vertex){ .lock = lock, .c = c, .waits = !c->node->holds };
@@ -267,7 +267,7 @@ static bool is_owner_of_both(const struct wait_graph *g,
 static bool is_inside(const struct wait_graph *g, const struct vertex *held,
                       const struct vertex *inner)
 {
-    const struct owner *o = &held->c->owner;
+    const struct zkr__known_owner *o = &held->c->owner;
 
     return !g->certain ||
            (o->is_record && strcmp(o->host, inner->c->owner.host) == 0);
@@ -289,7 +289,7 @@ bool wait_graph_next(const struct wait_graph *g, size_t from, size_t *cursor,
 
     /* where recipes are mixed, who seems to wait may hold */
     while (v->waits && *cursor < v->count &&
-           !(g->certain && v->lock->kind == KIND_MIXED)) {
+           !(g->certain && v->lock->kind == ZKR__KIND_MIXED)) {
         *ret_to = v->first + (*cursor)++;
         if (!is_beside(g, v, &g->vertices[*ret_to]))
             return true;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "model/lock.h"
+#include "model/lock_state.h"
 
 /* A contender. A waiter has edges to the contenders ahead of it in its queue. A
  * holder has edges to the places where its owner waits, and to all contenders

@@ -4,8 +4,8 @@
 #ifndef MODEL_WATCHING_H
 #define MODEL_WATCHING_H
 
-#include "model/lock.h"
-#include "model/servers.h"
+#include "model/lock_state.h"
+#include "model/server_words.h"
 
 /* A session watches the node of the contender at that place. */
 struct watch_on {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "common/escape.h"
-#include "run/holds.h"
+#include "run/shell_holds.h"
 
 static int not_held(const struct holds *holds, const struct question *q,
                     bool all_answer)

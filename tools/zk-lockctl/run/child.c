@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/clock.h"
+#include "common/now.h"
 
 enum { STARTING_MS = 100, KILL_AGAIN_MS = 10 };
 

@@ -6,7 +6,7 @@
 
 #include <stdatomic.h>
 
-#include "run/claim.h"
+#include "run/claiming.h"
 
 struct claim;
 

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "model/owner.h"
+#include "model/contender.h"
 
 static bool write_all(int fd, const char *text, size_t size)
 {
@@ -33,9 +33,9 @@ static bool write_all(int fd, const char *text, size_t size)
 }
 
 /* How far the front has come with the code. */
-enum step { NOT_PRINTED = 'n', BEGUN = 'b', PRINTED = 'p' };
+enum front_step { NOT_PRINTED = 'n', BEGUN = 'b', PRINTED = 'p' };
 
-static bool tell_step(int fd, enum step step)
+static bool tell_step(int fd, enum front_step step)
 {
     char byte = (char)step;
 

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/clock.h"
+#include "common/now.h"
 #include "run/proc.h"
 
 enum { LONGEST_SLEEP_MS = 1000, KILL_AGAIN_MS = 10 };

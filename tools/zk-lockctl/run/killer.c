@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/clock.h"
+#include "common/now.h"
 
 struct killer {
     atomic_bool watches;

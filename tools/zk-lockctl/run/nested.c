@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/dialect.h"
+#include "protocol/dialect.h"
 
 static void add(struct nested *n, int64_t session)
 {
@@ -92,7 +92,7 @@ static bool joins(const struct zkr_participants *list, size_t from)
 {
     for (size_t i = from; i < list->count; i++) {
         if (list->items[i].kind == ZKR_PARTICIPANT_EXCLUSIVE &&
-            contender_is_seen(&list->items[i], KIND_RW))
+            zkr__is_seen(&list->items[i], ZKR__KIND_RW))
             return false;
     }
     return true;
@@ -108,7 +108,7 @@ waits_for_leases(const struct nested *n, const struct zkr_participants *list,
     for (size_t i = 0; i < list->count; i++) {
         const struct zkr_participant *p = &list->items[i];
 
-        if (!contender_is_lease(p) || !p->holds || !is_around(n, p))
+        if (!zkr__is_lease(p) || !p->holds || !is_around(n, p))
             continue;
         if (held++ == 0)
             first = p;
@@ -120,14 +120,14 @@ static const struct zkr_participant *
 waits_in_queue(const struct nested *n, const struct zkr_participants *list,
                enum claim_kind kind)
 {
-    enum lock_kind lock = kind == CLAIM_MUTEX    ? KIND_MUTEX
-                          : kind == CLAIM_LEADER ? KIND_LATCH
-                                                 : KIND_RW;
+    enum zkr__lock_kind lock = kind == CLAIM_MUTEX    ? ZKR__KIND_MUTEX
+                               : kind == CLAIM_LEADER ? ZKR__KIND_LATCH
+                                                      : ZKR__KIND_RW;
 
     for (size_t i = 0; i < list->count; i++) {
         const struct zkr_participant *p = &list->items[i];
 
-        if (contender_is_seen(p, lock) && is_around(n, p) &&
+        if (zkr__is_seen(p, lock) && is_around(n, p) &&
             (kind != CLAIM_READ || !joins(list, i)))
             return p;
     }

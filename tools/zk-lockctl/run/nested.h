@@ -10,7 +10,7 @@
 
 #include <zkrecipes/participants.h>
 
-#include "run/claim.h"
+#include "run/claiming.h"
 
 #define NESTED_VARIABLE "ZKLOCK_SESSIONS"
 

@@ -7,48 +7,35 @@
 #include <string.h>
 
 #include "common/escape.h"
-#include "model/owner.h"
 #include "model/scan_lock.h"
+#include "protocol/node_name.h"
+#include "protocol/owner.h"
+#include "protocol/parts.h"
 
 /* Of a directory with other children than ours so many are read. */
 enum { ANSWER_MS = 1000, READS = 16 };
 
 /* The node that holds, as each kind of claim makes it. */
-#define NODE(node_name, node_marker)                                           \
-    {                                                                          \
-        .name = (node_name), .marker = (node_marker),                          \
-        .kind = ZKR_PARTICIPANT_EXCLUSIVE,                                     \
-    }
-static const struct zkr_participant ours[] = {
-    [CLAIM_MUTEX] = NODE("lock-", "lock-"),
-    [CLAIM_READ] = NODE("__READ__", "__READ__"),
-    [CLAIM_WRITE] = NODE("__WRIT__", "__WRIT__"),
-    [CLAIM_SEMAPHORE] = NODE("leases/lease-", "lease-"),
-    [CLAIM_LEADER] = NODE("latch-", "latch-"),
+static const enum zkr__marker ours[] = {
+    [CLAIM_MUTEX] = ZKR__CURATOR_LOCK,   [CLAIM_READ] = ZKR__CURATOR_READ,
+    [CLAIM_WRITE] = ZKR__CURATOR_WRITE,  [CLAIM_SEMAPHORE] = ZKR__CURATOR_LEASE,
+    [CLAIM_LEADER] = ZKR__CURATOR_LATCH,
 };
 
 /* -- without a request ---------------------------------------------------- */
 
-static bool ends_in_marker(const char *name, const char *marker)
-{
-    size_t len = strlen(name);
-    size_t marker_len = strlen(marker);
-
-    while (len > 0 && name[len - 1] >= '0' && name[len - 1] <= '9')
-        len--;
-    return len >= marker_len &&
-           memcmp(name + len - marker_len, marker, marker_len) == 0;
-}
-
 /* Told by its name alone. A reader's node and a writer's go together. */
 static bool is_of_kind(const char *name, enum claim_kind kind)
 {
+    uint32_t markers = ZKR__MARKER_BIT(ours[kind]);
+    int64_t number;
+
     if (kind == CLAIM_SEMAPHORE)
-        return strcmp(name, "leases") == 0 || strcmp(name, "locks") == 0;
+        return zkr__part_of_dir(name) != ZKR__PART_PATH;
     if (kind == CLAIM_READ || kind == CLAIM_WRITE)
-        return ends_in_marker(name, ours[CLAIM_READ].marker) ||
-               ends_in_marker(name, ours[CLAIM_WRITE].marker);
-    return ends_in_marker(name, ours[kind].marker);
+        markers = ZKR__MARKER_BIT(ZKR__CURATOR_READ) |
+                  ZKR__MARKER_BIT(ZKR__CURATOR_WRITE);
+    return zkr__node_name_parse(name, markers, &number) != ZKR__FOREIGN;
 }
 
 static bool are_of_kind(const struct zkr_reply *children, enum claim_kind kind)
@@ -75,36 +62,40 @@ static const char *use_by_data(const struct zkr_reply *children)
 /* -- with a list ---------------------------------------------------------- */
 
 /* The kind of the lock once a node of ours is in it. */
-static enum lock_kind kind_with_ours(const struct lock *lock,
-                                     enum claim_kind kind)
+static enum zkr__lock_kind kind_with_ours(const struct lock *lock,
+                                          enum claim_kind kind)
 {
     struct zkr_participant *all = calloc(lock->count + 1, sizeof(*all));
-    enum lock_kind together;
+    enum zkr__lock_kind together;
 
     if (all == NULL)
-        return KIND_NONE;
+        return ZKR__KIND_NONE;
     for (size_t i = 0; i < lock->count; i++)
         all[i] = *lock->items[i].node;
-    all[lock->count] = ours[kind];
-    together = kind_of(all, lock->count + 1);
+    all[lock->count] = (struct zkr_participant){
+        .name = "",
+        .marker = zkr__markers[ours[kind]].text,
+        .kind = ZKR_PARTICIPANT_EXCLUSIVE,
+    };
+    together = zkr__lock_kind_of(all, lock->count + 1);
     free(all);
     return together;
 }
 
 static bool goes_together(const struct lock *lock, enum claim_kind kind)
 {
-    if (lock->kind == KIND_BARRIER || lock->pool > 0)
+    if (lock->kind == ZKR__KIND_BARRIER || lock->pool > 0)
         return false;
-    if (lock->kind == KIND_SEMAPHORE)
+    if (lock->kind == ZKR__KIND_SEMAPHORE)
         return kind == CLAIM_SEMAPHORE;
-    return kind_with_ours(lock, kind) != KIND_MIXED;
+    return kind_with_ours(lock, kind) != ZKR__KIND_MIXED;
 }
 
 static void warn_of_kazoo(struct lockctl *ctl, const struct lock *lock)
 {
     char path[512];
 
-    if (lock->dialect != DIALECT_KAZOO)
+    if (lock->dialect != ZKR__DIALECT_KAZOO)
         return;
     (void)escape_string(lock->path, path, sizeof(path));
     lockctl_say(ctl,
@@ -116,15 +107,20 @@ static void warn_of_kazoo(struct lockctl *ctl, const struct lock *lock)
 static const char *name_use(const struct lock *lock)
 {
     static const char *const uses[] = {
-        [KIND_NONE] = "something else",     [KIND_MUTEX] = "a mutex",
-        [KIND_RW] = "a read/write lock",    [KIND_UNFAIR] = "an unfair mutex",
-        [KIND_LATCH] = "a leader election", [KIND_SEMAPHORE] = "a semaphore",
-        [KIND_BARRIER] = "a barrier",       [KIND_MIXED] = "several recipes",
+        [ZKR__KIND_NONE] = "something else",
+        [ZKR__KIND_MUTEX] = "a mutex",
+        [ZKR__KIND_RW] = "a read/write lock",
+        [ZKR__KIND_UNFAIR] = "an unfair mutex",
+        [ZKR__KIND_LATCH] = "a leader election",
+        [ZKR__KIND_SEMAPHORE] = "a semaphore",
+        [ZKR__KIND_BARRIER] = "a barrier",
+        [ZKR__KIND_MIXED] = "several recipes",
     };
 
     if (lock->pool > 0)
         return "a semaphore, a double barrier or a party of kazoo";
-    return lock->dialect == DIALECT_C_RECIPE || lock->dialect == DIALECT_ZK_RUBY
+    return lock->dialect == ZKR__DIALECT_C_RECIPE ||
+                   lock->dialect == ZKR__DIALECT_ZK_RUBY
                ? "a lock that other clients do not know"
                : uses[lock->kind];
 }
@@ -197,7 +193,7 @@ static bool has_other_limit(struct lockctl *ctl, const char *path,
     struct zkr_participants *list = NULL;
     char name[ZKR_PATH_MAX + 1];
     bool other = false;
-    struct owner owner;
+    struct zkr__known_owner owner;
     char who[128];
 
     opts.timeout_ms = ANSWER_MS;
@@ -207,7 +203,7 @@ static bool has_other_limit(struct lockctl *ctl, const char *path,
     for (size_t i = 0; !other && i < list->count; i++) {
         const struct zkr_participant *p = &list->items[i];
 
-        owner_read(&owner, p->data, p->data_size);
+        zkr__owner_read(&owner, p->data, p->data_size);
         other = owner.limit != 0 && owner.limit != slots;
         if (other)
             owner_word(&owner, p->data, p->data_size, who, sizeof(who));

@@ -7,15 +7,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/clock.h"
 #include "common/lockctl.h"
+#include "common/now.h"
 #include "run/child.h"
-#include "run/claim.h"
-#include "run/holds.h"
+#include "run/claiming.h"
 #include "run/job_control.h"
 #include "run/killer.h"
 #include "run/nested.h"
 #include "run/policy.h"
+#include "run/shell_holds.h"
 #include "run/signals.h"
 #include "run/tty.h"
 
@@ -114,7 +114,7 @@ int run_turn(struct run *run);
 /* Before another turn: as before the first. */
 void run_begin_again(struct run *run);
 
-/* wait.c: 0 when the lock is ours, or an exit code after it was said why it
+/* waiting.c: 0 when the lock is ours, or an exit code after it was said why it
  * is not. */
 int run_wait(struct run *run);
 /* Waits so long: 0, or the exit code when a signal has ended that. */
@@ -129,7 +129,8 @@ bool run_would_wait_for_itself(struct run *run, int *ret_code);
  * costs a request for each lock, and some more for a semaphore. */
 bool run_fits_badly(struct run *run, int *ret_code);
 
-/* lease.c: until when the locks are ours, with --max-hold as an earlier end. */
+/* time_left.c: until when the locks are ours, with --max-hold as an earlier
+ * end. */
 struct policy_view run_view_now(const struct run *run);
 /* Tells whether the time of --max-hold is over, while the lease runs. */
 bool run_is_overdue(const struct run *run, const struct policy_view *view);

@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "common/escape.h"
-#include "model/dialect.h"
-#include "model/owner.h"
+#include "protocol/dialect.h"
+#include "protocol/owner.h"
 
 /* The holder is read, and some of those behind it: so it is known whether we
  * are among them. */
@@ -30,7 +30,7 @@ static void add(struct text *t, const char *before, const char *bytes,
 }
 
 /* "HOST:PID (PROGRAM, "LABEL")" */
-static void add_owner(struct text *t, const struct owner *owner)
+static void add_owner(struct text *t, const struct zkr__known_owner *owner)
 {
     const char *before = " (";
     char number[32];
@@ -69,9 +69,9 @@ static void add_node(struct text *t, const struct zkr_participant *p)
 
 static void add_holder(struct text *t, const struct zkr_participant *p)
 {
-    struct owner owner;
+    struct zkr__known_owner owner;
 
-    owner_read(&owner, p->data, p->data_size);
+    zkr__owner_read(&owner, p->data, p->data_size);
     if (owner.is_record)
         add_owner(t, &owner);
     else
@@ -106,7 +106,7 @@ static bool is_in_way(const struct zkr_participant *p, enum claim_kind kind)
 /* Who waits for a lease may have made it already: it is counted by its turn. */
 static bool waits(const struct zkr_participant *p)
 {
-    return !p->holds && !contender_is_lease(p);
+    return !p->holds && !zkr__is_lease(p);
 }
 
 /* 0 also when one of them is our own: that lock is not the one we wait for. */

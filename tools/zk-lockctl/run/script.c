@@ -16,8 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "common/lockctl.h"
+#include "common/now.h"
 #include "run/proc.h"
 #include "run/why.h"
 

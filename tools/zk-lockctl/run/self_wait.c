@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "common/escape.h"
-#include "model/owner.h"
+#include "model/contender.h"
 
 /* The holder of a mutex is first in its queue; readers, and those who have a
  * lease, may be many. */
@@ -21,7 +21,7 @@ enum { ANSWER_MS = 1000, HOLDERS = 4, READERS = 1000 };
 /* It was killed, and the servers keep its node for a while, so waiting is
  * useful. This may be wrong when two machines share a name, or in another pid
  * namespace; then we wait as if we had not checked. */
-static bool is_dead(const struct owner *owner)
+static bool is_dead(const struct zkr__known_owner *owner)
 {
     char host[HOST_NAME_MAX + 1] = "";
 
@@ -32,7 +32,8 @@ static bool is_dead(const struct owner *owner)
 }
 
 static int refuse(const struct run *run, const char *lock,
-                  const struct zkr_participant *p, const struct owner *owner)
+                  const struct zkr_participant *p,
+                  const struct zkr__known_owner *owner)
 {
     bool once = run->opts.wait_ms == 0;
     char path[ZKR_PATH_MAX + 1];
@@ -53,7 +54,7 @@ static bool would_wait(struct run *run, const char *path, int *ret_code)
     struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
     struct zkr_participants *list = NULL;
     const struct zkr_participant *p;
-    struct owner owner;
+    struct zkr__known_owner owner;
 
     opts.timeout_ms = ANSWER_MS;
     opts.reads = run->opts.wanted.kind == CLAIM_MUTEX ? HOLDERS : READERS;
@@ -61,7 +62,7 @@ static bool would_wait(struct run *run, const char *path, int *ret_code)
         return false;
     p = nested_waits_for(&run->around, list, &run->opts.wanted);
     if (p != NULL)
-        owner_read(&owner, p->data, p->data_size);
+        zkr__owner_read(&owner, p->data, p->data_size);
     if (p != NULL && is_dead(&owner))
         p = NULL;
     if (p != NULL)

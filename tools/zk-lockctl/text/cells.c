@@ -37,14 +37,14 @@ static const char *write_members(const struct lock *lock, char *text,
 
 const char *cell_holder(const struct lock *lock, char who[WHO_MAX])
 {
-    if (lock->kind == KIND_BARRIER)
+    if (lock->kind == ZKR__KIND_BARRIER)
         return write_members(lock, who, WHO_MAX);
     if (lock->holder == NULL)
         return "";
     if (lock->holders == 1)
         return contender_who(lock->holder, who);
     (void)snprintf(who, WHO_MAX, "%zu %s", lock->holders,
-                   lock->kind == KIND_SEMAPHORE ? "leases" : "holders");
+                   lock->kind == ZKR__KIND_SEMAPHORE ? "leases" : "holders");
     return who;
 }
 
@@ -52,9 +52,9 @@ const char *cell_queue(const struct lock *lock, bool more, char word[WORD_MAX])
 {
     const char *plus = more ? "+" : "";
 
-    if (lock->kind == KIND_BARRIER)
+    if (lock->kind == ZKR__KIND_BARRIER)
         return write_members(lock, word, WORD_MAX);
-    if (lock->kind == KIND_SEMAPHORE)
+    if (lock->kind == ZKR__KIND_SEMAPHORE)
         (void)snprintf(word, WORD_MAX, "%zu lease%s, %zu%s waiting",
                        lock->holders, word_plural(lock->holders), lock->waiters,
                        plus);
@@ -65,7 +65,7 @@ const char *cell_queue(const struct lock *lock, bool more, char word[WORD_MAX])
 
 const char *cell_state(const struct lock *lock, const struct contender *c)
 {
-    if (lock->kind == KIND_BARRIER && contender_is_member(c->node))
+    if (lock->kind == ZKR__KIND_BARRIER && zkr__is_member(c->node))
         return "member";
     if (c->node->kind == ZKR_PARTICIPANT_FOREIGN)
         return "foreign";

@@ -17,7 +17,7 @@ static json_t *id_or_null(int64_t id)
     return id == 0 ? json_null() : json_integer(id);
 }
 
-static json_t *describe_owner(const struct owner *o)
+static json_t *describe_owner(const struct zkr__known_owner *o)
 {
     if (!o->is_record)
         return json_null();
@@ -49,8 +49,8 @@ json_t *describe_contender(const struct lock *lock, const struct contender *c)
         "{s:o, s:s, s:b, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}",
         "node", json_text(p->name, strlen(p->name)), "mode",
         mode == NULL ? "foreign" : mode, "holds", (int)p->holds, "dialect",
-        dialect_name(c->dialect), "sequence", (json_int_t)p->sequence, "token",
-        json_token(p->token), "session", json_session(p->session_id),
+        zkr__dialect_name(c->dialect), "sequence", (json_int_t)p->sequence,
+        "token", json_token(p->token), "session", json_session(p->session_id),
         "queued_at", json_time(p->since_ms), "age_ms", json_ms(c->age_ms),
         "waits_for", waits_for(lock, c), "owner", describe_owner(&c->owner),
         "data",
@@ -84,7 +84,8 @@ json_t *describe_lock(const struct lock *lock)
     json_t *all = json_pack(
         "{s:o, s:s, s:s, s:s, s:o, s:I, s:o, s:I, s:I, s:b}", "path",
         json_text(lock->path, strlen(lock->path)), "kind",
-        kind_name(lock->kind), "dialect", dialect_name(lock->dialect), "state",
+        zkr__lock_kind_name(lock->kind), "dialect",
+        zkr__dialect_name(lock->dialect), "state",
         lock->error == ZKR_OK && lock->state != LOCK_UNKNOWN
             ? lock_state_name(lock->state)
             : "unknown",

@@ -3,8 +3,8 @@
 #ifndef TEXT_DESCRIBE_H
 #define TEXT_DESCRIBE_H
 
-#include "model/lock.h"
-#include "text/output.h"
+#include "model/lock_state.h"
+#include "text/envelope.h"
 
 /* Describes a lock without its waiters and foreign children. NULL: out of
  * memory. */

@@ -55,7 +55,8 @@ static void write_held(FILE *out, const struct lock *lock)
     write_label(out, "lock", lock->path);
     (void)fputc(',', out);
     write_label(out, "kind",
-                lock->kind == KIND_NONE ? "none" : kind_name(lock->kind));
+                lock->kind == ZKR__KIND_NONE ? "none"
+                                             : zkr__lock_kind_name(lock->kind));
     (void)fputc('}', out);
     write_count(out, lock->holders);
 }

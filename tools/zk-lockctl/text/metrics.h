@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "model/lock.h"
+#include "model/lock_state.h"
 
 /* One look at the servers; all zero when they could not be reached. */
 struct metrics {

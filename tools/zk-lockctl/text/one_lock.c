@@ -18,9 +18,9 @@ static void say_one(const struct lockctl *ctl, const char *path,
     char age[WORD_MAX];
 
     lockctl_say(ctl, "%s%s is %s by %s (%s), token %s, for <=%s; %zu waiting",
-                contender_is_lease(h->node) ? "a lease of " : "", path,
-                lock->kind == KIND_LATCH ? "led" : "held",
-                contender_who(h, who), dialect_name(h->dialect),
+                zkr__is_lease(h->node) ? "a lease of " : "", path,
+                lock->kind == ZKR__KIND_LATCH ? "led" : "held",
+                contender_who(h, who), zkr__dialect_name(h->dialect),
                 h->node->token == 0 ? "?" : word_token(h->node->token, token),
                 h->age_ms < 0 ? "?" : word_age(h->age_ms, age), lock->waiters);
 }
@@ -33,7 +33,7 @@ void one_lock_say(const struct lockctl *ctl, const struct lock *lock)
     (void)escape_string(lock->path, path, sizeof(path));
     if (lock->holders == 1)
         say_one(ctl, path, lock);
-    else if (lock->kind == KIND_SEMAPHORE)
+    else if (lock->kind == ZKR__KIND_SEMAPHORE)
         lockctl_say(ctl, "%s is a semaphore: %s", path,
                     cell_queue(lock, false, queue));
     else if (lock->holders == 0)

@@ -5,7 +5,7 @@
 #define TEXT_ONE_LOCK_H
 
 #include "common/lockctl.h"
-#include "model/lock.h"
+#include "model/lock_state.h"
 
 /* "held by hostA:123 (kazoo), token 0x5, for <=4m12s, 2 wait" on stderr. */
 void one_lock_say(const struct lockctl *ctl, const struct lock *lock);

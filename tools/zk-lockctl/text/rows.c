@@ -3,9 +3,9 @@
 #include "text/rows.h"
 
 #include "common/escape.h"
+#include "text/aligned.h"
 #include "text/cells.h"
 #include "text/describe.h"
-#include "text/table.h"
 
 static const struct column columns[] = {
     { .name = "LOCK", .rank = 0, .narrow = 20, .tail = true },
@@ -42,7 +42,7 @@ static void set_holder(struct cells *c, const struct lock *lock,
 {
     const struct contender *h = lock->holder;
 
-    if (h != NULL || lock->kind == KIND_BARRIER)
+    if (h != NULL || lock->kind == ZKR__KIND_BARRIER)
         cells[4] = cell_holder(lock, c->holder);
     if (h == NULL)
         return;
@@ -64,8 +64,8 @@ static bool print_row(struct table *table, const void *of, size_t i)
     enum style style = lock->state == LOCK_FREE ? STYLE_DIM : STYLE_PLAIN;
 
     cells[0] = cell_path(lock->path, c.path);
-    cells[1] = kind_name(lock->kind);
-    cells[2] = dialect_name(lock->dialect);
+    cells[1] = zkr__lock_kind_name(lock->kind);
+    cells[2] = zkr__dialect_name(lock->dialect);
     cells[3] = lock_state_name(lock->state);
     cells[6] = lock->error == ZKR_OK
                    ? cell_count(lock->waiters, false, c.waiters)

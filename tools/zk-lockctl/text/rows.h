@@ -4,8 +4,8 @@
 #define TEXT_ROWS_H
 
 #include "common/notes.h"
-#include "model/lock.h"
-#include "text/output.h"
+#include "model/lock_state.h"
+#include "text/envelope.h"
 
 /* Prints locks in the requested format, and then the notes. Returns an exit
  * code.

@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "common/escape.h"
+#include "common/now.h"
 #include "common/words.h"
+#include "text/aligned.h"
 #include "text/cells.h"
 #include "text/describe.h"
-#include "text/table.h"
 
 enum {
     CELL_STATE,
@@ -229,7 +229,7 @@ static bool print_stay(struct table *table, const struct past_rows *rows,
     cells[CELL_SESSION] = cell_session(&c, x.session);
     cells[CELL_TOKEN] = cell_token(&c, x.token);
     cells[CELL_MODE] = cell_mode(&c);
-    cells[CELL_DIALECT] = dialect_name(c.dialect);
+    cells[CELL_DIALECT] = zkr__dialect_name(c.dialect);
     cells[CELL_QUEUED] = print_time("", s->queued_ms, x.queued);
     cells[CELL_ASKED] =
         print_time(s->asked_by != 0 ? "" : "<=", s->asked_ms, x.asked);

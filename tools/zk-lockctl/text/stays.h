@@ -6,7 +6,7 @@
 
 #include "common/notes.h"
 #include "model/history.h"
-#include "text/output.h"
+#include "text/envelope.h"
 
 /* One of them is NULL. */
 struct past_row {

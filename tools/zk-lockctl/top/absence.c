@@ -3,9 +3,9 @@
  * one server after the other, and does not tell. */
 #include "top/absence.h"
 
-#include "common/clock.h"
-#include "common/errand.h"
+#include "common/now.h"
 #include "common/reach.h"
+#include "common/worker.h"
 
 /* Most connections are there at once, or come back at once. */
 enum { FIRST_MS = 500, ASK_MS = 1000, PAUSE_MS = 2000 };

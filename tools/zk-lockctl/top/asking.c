@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/clock.h"
-#include "common/errand.h"
+#include "common/now.h"
+#include "common/worker.h"
 #include "model/ask_servers.h"
 
 /* All watches and connections of all servers are a lot to write and to read. So

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "common/errand.h"
 #include "common/escape.h"
+#include "common/worker.h"
 #include "model/breaking.h"
 #include "model/revoking.h"
 

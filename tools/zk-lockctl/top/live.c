@@ -6,11 +6,11 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "common/clock.h"
+#include "common/now.h"
 #include "common/one_signal.h"
 #include "common/plain.h"
 #include "model/looker.h"
-#include "text/output.h"
+#include "text/envelope.h"
 #include "top/absence.h"
 #include "top/asking.h"
 #include "top/deed.h"

@@ -251,7 +251,8 @@ static int compare_by(enum top_key key, const struct top_row *a,
 
     switch (key) {
     case TOP_KIND:
-        return strcmp(kind_name(x->kind), kind_name(y->kind));
+        return strcmp(zkr__lock_kind_name(x->kind),
+                      zkr__lock_kind_name(y->kind));
     case TOP_STATE:
         return strcmp(lock_state_name(y->state), lock_state_name(x->state));
     case TOP_HOLDER:
@@ -371,7 +372,7 @@ void top_row_cells(const struct top_row *row, struct top_cells *room,
 
     memset(cells, 0, TOP_LOCK_CELLS * sizeof(*cells));
     cells[TOP_LOCK] = row->path;
-    cells[TOP_KIND] = kind_name(lock->kind);
+    cells[TOP_KIND] = zkr__lock_kind_name(lock->kind);
     cells[TOP_STATE] = lock_state_name(lock->state);
     cells[TOP_HOLDER] = row->holder;
     cells[TOP_WAIT] =
@@ -382,7 +383,7 @@ void top_row_cells(const struct top_row *row, struct top_cells *room,
         cells[TOP_LONGEST] =
             word_age(lock->longest_wait_ms, room->words[TOP_LONGEST]);
     cells[TOP_GRANTS] = cell_count(row->grants, false, room->words[TOP_GRANTS]);
-    cells[TOP_DIALECT] = dialect_name(lock->dialect);
+    cells[TOP_DIALECT] = zkr__dialect_name(lock->dialect);
     if (lock->holder != NULL)
         set_holder_cells(row, room, cells);
 }

@@ -4,7 +4,7 @@
 #define TOP_PICTURE_H
 
 #include "model/told.h"
-#include "top/line.h"
+#include "top/screen_line.h"
 #include "top/view.h"
 
 /* Facts that are shown and do not come from the locks. */

@@ -57,9 +57,10 @@ static void draw_lock(const struct drawing *d)
         return;
     }
     lock = &row->view.lock;
-    (void)snprintf(rest, sizeof(rest), "%s (%s)  %s  %s", kind_name(lock->kind),
-                   dialect_name(lock->dialect), lock_state_name(lock->state),
-                   cell_queue(lock, lock->cut, queue));
+    (void)snprintf(
+        rest, sizeof(rest), "%s (%s)  %s  %s", zkr__lock_kind_name(lock->kind),
+        zkr__dialect_name(lock->dialect), lock_state_name(lock->state),
+        cell_queue(lock, lock->cut, queue));
     grid_cut(row->path, d->width - grid_width(rest) - 2, true, path);
     top_line_write(&d->lines[1], TOP_BOLD, d->width, "%s  %s", path, rest);
 }

@@ -7,9 +7,9 @@
 
 #include "common/stop.h"
 #include "model/looker.h"
+#include "text/aligned.h"
 #include "text/describe.h"
-#include "text/output.h"
-#include "text/table.h"
+#include "text/envelope.h"
 #include "top/top.h"
 
 enum {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/clock.h"
+#include "common/now.h"
 #include "model/changes.h"
 #include "model/scan_lock.h"
 #include "text/one_lock.h"
@@ -32,7 +32,7 @@ struct question {
 /* HOST or HOST:PID, as in the record of a holder. */
 static bool is_by(const struct contender *c, const char *holder)
 {
-    const struct owner *o = &c->owner;
+    const struct zkr__known_owner *o = &c->owner;
     char all[300];
 
     (void)snprintf(all, sizeof(all), "%s:%" PRId64, o->host, o->pid);

@@ -8,7 +8,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "common/clock.h"
+#include "common/now.h"
 #include "common/plain.h"
 #include "text/complete.h"
 

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "common/escape.h"
-#include "text/output.h"
-#include "text/table.h"
+#include "common/now.h"
+#include "text/aligned.h"
+#include "text/envelope.h"
 
 enum { VALUE_MAX = 4096, NAME_ROOM = 32 };
 

@@ -11,11 +11,11 @@
 #include "common/shell.h"
 #include "common/words.h"
 #include "model/across.h"
+#include "text/aligned.h"
 #include "text/cells.h"
 #include "text/describe.h"
 #include "text/dot.h"
-#include "text/output.h"
-#include "text/table.h"
+#include "text/envelope.h"
 
 static int64_t age_of(const struct across *a, const struct deadlock *d)
 {
@@ -80,7 +80,7 @@ static void print_cure(const struct deadlock *d)
     char token[WORD_MAX];
     char stop[STOP_MAX];
     bool listens = c->node->holds && !c->owner.is_asked &&
-                   contender_hears_requests(c->node, c->dialect);
+                   zkr__hears_requests(c->node, c->dialect);
 
     (void)printf("  waits shortest: %s\n", contender_who(m->waits, who));
     (void)printf("  to resolve: ");

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
+#include "common/now.h"
 #include "common/words.h"
 #include "model/across.h"
 #include "model/ask_servers.h"
 #include "model/doctor.h"
+#include "text/aligned.h"
 #include "text/cells.h"
-#include "text/output.h"
-#include "text/table.h"
+#include "text/envelope.h"
 
 enum {
     OPTION_OLDER = ACROSS_OPTION_NEXT,

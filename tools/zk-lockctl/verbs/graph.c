@@ -8,11 +8,11 @@
 
 #include "common/escape.h"
 #include "model/across.h"
+#include "text/aligned.h"
 #include "text/cells.h"
 #include "text/describe.h"
 #include "text/dot.h"
-#include "text/output.h"
-#include "text/table.h"
+#include "text/envelope.h"
 
 static const struct column columns[] = {
     { .name = "OWNER", .rank = 0, .narrow = 20 },

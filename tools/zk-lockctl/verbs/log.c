@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "common/escape.h"
 #include "common/moment.h"
+#include "common/now.h"
 #include "common/words.h"
 #include "model/merge.h"
 #include "model/records.h"

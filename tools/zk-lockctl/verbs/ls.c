@@ -54,7 +54,7 @@ static bool take(int option, struct scan_opts *scan, struct filter *filter)
         return true;
     case OPTION_DIALECT:
         filter->dialect = optarg;
-        if (dialect_is_name(optarg))
+        if (zkr__dialect_is_name(optarg))
             return true;
         (void)lockctl_fail(EX_USAGE,
                            "--dialect: '%s' is not a dialect; see "
@@ -71,7 +71,7 @@ static bool passes(const struct lock *lock, const struct filter *filter)
     return (!filter->held || lock->holders > 0) &&
            (!filter->waiting || lock->waiters > 0) &&
            (filter->dialect == NULL ||
-            strcmp(filter->dialect, dialect_name(lock->dialect)) == 0);
+            strcmp(filter->dialect, zkr__dialect_name(lock->dialect)) == 0);
 }
 
 static void apply(struct scan *scan, const struct filter *filter)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
+#include "common/now.h"
 #include "common/whole_file.h"
 #include "model/scan.h"
 #include "text/metrics.h"
@@ -20,7 +20,7 @@ static const struct option options[] = {
     { NULL, 0, NULL, 0 },
 };
 
-struct query {
+struct metrics_opts {
     char root[ZKR_PATH_MAX + 1];
     const char *textfile;
     struct scan_opts scan;
@@ -35,7 +35,7 @@ static int write_file(const char *file, const char *text, size_t size)
                                      strerror(error));
 }
 
-static int print(const struct query *q, const struct metrics *metrics)
+static int print(const struct metrics_opts *q, const struct metrics *metrics)
 {
     char *text = NULL;
     size_t size = 0;
@@ -56,7 +56,7 @@ static int print(const struct query *q, const struct metrics *metrics)
 }
 
 /* Metrics are printed even when nothing can be listed, and report that. */
-static int measure(struct lockctl *ctl, const struct query *q)
+static int measure(struct lockctl *ctl, const struct metrics_opts *q)
 {
     struct metrics metrics = { .is_up = false };
     struct scan scan = { .locks = NULL };
@@ -78,7 +78,7 @@ static int measure(struct lockctl *ctl, const struct query *q)
     return code != 0 ? code : printed;
 }
 
-static bool take(struct query *q, int option)
+static bool take(struct metrics_opts *q, int option)
 {
     switch (option) {
     case OPTION_TEXTFILE:
@@ -95,7 +95,7 @@ static bool take(struct query *q, int option)
 
 static int metrics(struct lockctl *ctl, int argc, char **argv)
 {
-    struct query q = {
+    struct metrics_opts q = {
         .root = "/",
         .scan = { .reads = SCAN_NEXT, .timeout_ms = 60000 },
     };

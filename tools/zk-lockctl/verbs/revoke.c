@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "common/escape.h"
+#include "common/now.h"
 #include "common/shell.h"
 #include "common/words.h"
 #include "model/ask_servers.h"

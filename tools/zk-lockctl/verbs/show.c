@@ -7,16 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "common/escape.h"
+#include "common/now.h"
 #include "common/plain.h"
 #include "model/ask_servers.h"
 #include "model/scan_lock.h"
 #include "model/told.h"
+#include "protocol/number.h"
+#include "text/aligned.h"
 #include "text/cells.h"
 #include "text/describe.h"
-#include "text/output.h"
-#include "text/table.h"
+#include "text/envelope.h"
 
 enum { OPTION_NO_4LW = OPTION_FIRST, OPTION_LIMIT };
 enum { DEFAULT_LIMIT = 10000 };
@@ -108,7 +109,7 @@ static bool print_row(struct table *table, const void *of, size_t i)
     cells[9] = cell_watch(&v->lock, &v->told, c);
     cells[10] = cell_token(c, x.token);
     cells[11] = cell_mode(c);
-    cells[12] = dialect_name(c->dialect);
+    cells[12] = zkr__dialect_name(c->dialect);
     cells[13] = x.thread;
     cells[14] = p->error == ZKR_OK ? word_time(p->since_ms, x.queued) : "?";
     cells[15] = x.node;
@@ -129,8 +130,9 @@ static void print_title(const struct view *v)
 
     (void)printf("%s  %s (%s)  %s  %s",
                  plain_text(cell_path(lock->path, path), plain, sizeof(plain)),
-                 kind_name(lock->kind), dialect_name(lock->dialect),
-                 lock_state_name(lock->state), cell_queue(lock, false, queue));
+                 zkr__lock_kind_name(lock->kind),
+                 zkr__dialect_name(lock->dialect), lock_state_name(lock->state),
+                 cell_queue(lock, false, queue));
     if (v->queue < lock->count)
         (void)printf(", %zu shown", v->queue);
     if (foreign > 0)
@@ -240,15 +242,15 @@ static void note_lock(struct view *v)
 {
     const struct lock *lock = &v->lock;
 
-    if (lock->kind == KIND_MIXED)
+    if (lock->kind == ZKR__KIND_MIXED)
         notes_add(&v->notes, "several recipes are used on this path; they do "
                              "not exclude each other");
-    if (lock->kind == KIND_UNFAIR)
+    if (lock->kind == ZKR__KIND_UNFAIR)
         notes_add(&v->notes, "a waiter for an unfair mutex has no node, and "
                              "is not shown");
-    if (lock->listed > lock->count &&
-        (lock->dialect == DIALECT_CURATOR || lock->dialect == DIALECT_MIXED ||
-         lock->dialect == DIALECT_UNKNOWN))
+    if (lock->listed > lock->count && (lock->dialect == ZKR__DIALECT_CURATOR ||
+                                       lock->dialect == ZKR__DIALECT_MIXED ||
+                                       lock->dialect == ZKR__DIALECT_UNKNOWN))
         notes_add(&v->notes,
                   "Curator counts foreign children (%zu) as contenders, "
                   "and may wait for them",
@@ -280,16 +282,6 @@ static bool may_be_counter(const struct zkr_reply *reply)
     return (reply->len == 8 || reply->len == 4) && !text;
 }
 
-/* A number as Java writes it: its bytes from the highest on. */
-static int64_t read_number(const char *data, size_t len)
-{
-    uint64_t number = (data[0] & 0x80) != 0 ? UINT64_MAX : 0;
-
-    for (size_t i = 0; i < len; i++)
-        number = number << 8 | (unsigned char)data[i];
-    return (int64_t)number;
-}
-
 /* A number as kazoo writes it. */
 static bool is_decimal(const char *data, size_t len)
 {
@@ -306,16 +298,18 @@ static bool is_decimal(const char *data, size_t len)
 static void note_data(const struct lockctl *ctl, struct view *v)
 {
     struct zkr_reply *reply = NULL;
+    int64_t number;
 
     if (zkr_session_get(ctl->session, v->lock.path, ctl->timeout_ms, &reply) !=
         ZKR_OK)
         return;
-    if (may_be_counter(reply))
+    if (may_be_counter(reply) &&
+        zkr__number_parse(reply->data, reply->len, reply->len, &number))
         notes_add(&v->notes,
                   "nobody contends; as a counter (%s) its %zu bytes of data "
                   "are %" PRId64,
                   reply->len == 8 ? "DistributedAtomicLong" : "SharedCount",
-                  reply->len, read_number(reply->data, reply->len));
+                  reply->len, number);
     else if (is_decimal(reply->data, reply->len))
         notes_add(&v->notes,
                   "nobody contends; its data is the number %.*s, as that of a "
@@ -342,7 +336,7 @@ static int look(struct lockctl *ctl, const char *path, uint32_t limit, bool ask,
     v->shown = lock->listed < limit ? lock->listed : limit;
     v->queue = lock->count < v->shown ? lock->count : v->shown;
     lock->cut = v->shown < lock->listed || lock->cut;
-    if (lock->total == 0 && lock->kind == KIND_NONE)
+    if (lock->total == 0 && lock->kind == ZKR__KIND_NONE)
         note_data(ctl, v);
     if (!ask)
         return 0;

@@ -11,10 +11,10 @@
 #include "common/stop.h"
 #include "model/looks.h"
 #include "model/scan_lock.h"
+#include "text/aligned.h"
 #include "text/cells.h"
 #include "text/describe.h"
-#include "text/output.h"
-#include "text/table.h"
+#include "text/envelope.h"
 
 enum { OPTION_INTERVAL = OPTION_FIRST, OPTION_INITIAL };
 

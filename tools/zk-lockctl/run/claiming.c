@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Acquires the locks of a run, all or none, so that a descriptor tells of the
  * outcome. One lock is a multi-lock of one. */
+#include "protocol/parts.h"
 #include "run/claim_way.h"
 
 #include <stdio.h>
@@ -81,17 +82,17 @@ static void free_semaphore(union lock *lock)
 
 static const struct {
     const char *name;
-    const char *below; /* where the nodes of holders are */
+    enum zkr__part part; /* where the nodes of holders are */
     int (*add)(struct claim *c, zkr_session *session, const char *path,
                union lock *lock); /* makes it, too */
     void (*free)(union lock *lock);
 } kinds[] = {
-    [CLAIM_MUTEX] = { "mutex", "/", add_mutex, free_mutex },
-    [CLAIM_READ] = { "read", "/", add_read, free_rwlock },
-    [CLAIM_WRITE] = { "write", "/", add_write, free_rwlock },
-    [CLAIM_SEMAPHORE] = { "semaphore", "/leases/", add_semaphore,
+    [CLAIM_MUTEX] = { "mutex", ZKR__PART_PATH, add_mutex, free_mutex },
+    [CLAIM_READ] = { "read", ZKR__PART_PATH, add_read, free_rwlock },
+    [CLAIM_WRITE] = { "write", ZKR__PART_PATH, add_write, free_rwlock },
+    [CLAIM_SEMAPHORE] = { "semaphore", ZKR__PART_LEASES, add_semaphore,
                           free_semaphore },
-    [CLAIM_LEADER] = { "leader", "/", NULL, NULL },
+    [CLAIM_LEADER] = { "leader", ZKR__PART_PATH, NULL, NULL },
 };
 
 const char *claim_kind_name(enum claim_kind kind)
@@ -103,14 +104,17 @@ const char *claim_kind_name(enum claim_kind kind)
 
 static bool is_of(const struct wanted *wanted, size_t i, const char *node)
 {
-    const char *below = kinds[wanted->kind].below;
+    enum zkr__part part = kinds[wanted->kind].part;
     size_t len = strlen(wanted->paths[i]);
+    size_t dir_len = strlen(zkr__part_dirs[part]);
 
     if (len == 1) /* the root */
         len = 0;
-    return strncmp(node, wanted->paths[i], len) == 0 &&
-           strncmp(node + len, below, strlen(below)) == 0 &&
-           strchr(node + len + strlen(below), '/') == NULL;
+    if (strncmp(node, wanted->paths[i], len) != 0 || node[len] != '/' ||
+        zkr__part_of(node + len + 1) != part)
+        return false;
+    len += 1 + dir_len + (dir_len > 0);
+    return strchr(node + len, '/') == NULL;
 }
 
 /* A multi-lock has an order of its own. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists the holds of a shell. Pure. */
-#include "run/holds.h"
+#include "run/shell_holds.h"
 
 #include <stdio.h>
 #include <stdlib.h>

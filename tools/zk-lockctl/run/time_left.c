@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "common/escape.h"
-#include "model/owner.h"
+#include "protocol/owner.h"
 
 /* What is said about a loss may take so long. */
 enum { LIVES_MS = 300 };
@@ -28,12 +28,13 @@ static void write_record(const struct run *run, zkr_grant *grant)
 {
     const char *record = zkr_grant_record(grant);
     size_t len = strlen(record);
-    char text[OWNER_RECORD_MAX];
+    char text[ZKR__OWNER_READ_MAX];
     int n;
 
     if (len == 0 || record[len - 1] != '}')
         return;
-    n = snprintf(text, sizeof(text), "%.*s" OWNER_ASKED, (int)len - 1, record);
+    n = snprintf(text, sizeof(text), "%.*s" ZKR__OWNER_ASKED, (int)len - 1,
+                 record);
     (void)!zkr_session_set_async(run->ctl->session, zkr_grant_node(grant), text,
                                  (size_t)n, -1, run->ctl->timeout_ms,
                                  on_written, NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists the holds of a shell: "eval "$(zk-lockctl hold LOCK)"" leaves the id of
  * each in its environment. Pure. */
-#ifndef RUN_HOLDS_H
-#define RUN_HOLDS_H
+#ifndef RUN_SHELL_HOLDS_H
+#define RUN_SHELL_HOLDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The contenders of a history that are in one queue at one time, in its order:
  * that of their numbers. */
-#include "model/queue.h"
+#include "model/stay_queue.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 /* One that is outside of the queue has no number, and is before all. */
 static int64_t number_of(const struct stay *stay)
 {
-    return contender_is_unfair(&stay->node) ? INT64_MIN : stay->node.sequence;
+    return zkr__is_unfair(&stay->node) ? INT64_MIN : stay->node.sequence;
 }
 
 static int compare(const struct stay *a, const struct stay *b)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An errand: one function that runs on a thread of its own, because it waits
  * for servers and its caller must not. */
-#ifndef COMMON_ERRAND_H
-#define COMMON_ERRAND_H
+#ifndef COMMON_WORKER_H
+#define COMMON_WORKER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the answer to stdout: the envelope of JSON, and whether there are
  * colors. */
-#ifndef TEXT_OUTPUT_H
-#define TEXT_OUTPUT_H
+#ifndef TEXT_ENVELOPE_H
+#define TEXT_ENVELOPE_H
 
 #include <stdbool.h>
 #include <stddef.h>

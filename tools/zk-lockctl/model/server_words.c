@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Understands what servers tell of sessions and watches, with four letter
  * words. */
-#include "model/servers.h"
+#include "model/server_words.h"
 
 #include <errno.h>
 #include <stdio.h>

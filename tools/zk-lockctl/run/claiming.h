@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Acquires the locks of a run, all or none, so that a descriptor tells of the
  * outcome. */
-#ifndef RUN_CLAIM_H
-#define RUN_CLAIM_H
+#ifndef RUN_CLAIMING_H
+#define RUN_CLAIMING_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include <zkrecipes/zkrecipes.h>
 
-#include "run/grants.h"
+#include "run/granted.h"
 
 enum claim_kind {
     CLAIM_MUTEX,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints tables: for people, as wide as the terminal, and as CSV. */
-#ifndef TEXT_TABLE_H
-#define TEXT_TABLE_H
+#ifndef TEXT_ALIGNED_H
+#define TEXT_ALIGNED_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of a lock: its queue, who contends, who holds, who waits.
  * Pure. */
-#ifndef MODEL_LOCK_H
-#define MODEL_LOCK_H
+#ifndef MODEL_LOCK_STATE_H
+#define MODEL_LOCK_STATE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include <zkrecipes/zkrecipes.h>
 
 #include "model/contender.h"
-#include "model/dialect.h"
+#include "protocol/dialect.h"
 
 enum lock_state {
     LOCK_FREE,
@@ -22,10 +22,14 @@ enum lock_state {
     LOCK_UNKNOWN,  /* may not be read */
 };
 
+/* What frees a list: that of the library, or of roster.h. */
+typedef void free_list_fn(struct zkr_participants *list);
+
 struct lock {
     char *path;
     int error; /* ZKR_OK, or why the rest is not known */
     struct zkr_participants *list;
+    free_list_fn *free_list;
     struct contender *items; /* as list->items */
     size_t count;            /* contenders; behind them, up to */
     size_t listed;           /* ... this, are foreign children */
@@ -37,8 +41,8 @@ struct lock {
     size_t waiters;
     size_t members; /* of a barrier; they are among the foreign children */
     size_t pool;    /* nodes of a pool of kazoo; they are, too */
-    enum lock_kind kind;
-    enum dialect dialect;
+    enum zkr__lock_kind kind;
+    enum zkr__dialect dialect;
     enum lock_state state;
     const struct contender *holder; /* the first; NULL when it is free */
     int64_t longest_wait_ms;        /* -1 without waiters */
@@ -47,8 +51,8 @@ struct lock {
 
 /* Understands a list of its participants, which is the lock's from then on, or
  * freed. The caller sets error and pzxid. */
-int lock_of(const char *path, struct zkr_participants *list, int64_t at_ms,
-            struct lock *ret_lock);
+int lock_of(const char *path, struct zkr_participants *list,
+            free_list_fn *free_list, int64_t at_ms, struct lock *ret_lock);
 
 void lock_done(struct lock *lock);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parses one transaction of a ZooKeeper server: its header, and the nodes that
  * it creates, deletes or writes. Pure: the bytes may be anything. */
-#ifndef MODEL_TXN_H
-#define MODEL_TXN_H
+#ifndef MODEL_TRANSACTION_H
+#define MODEL_TRANSACTION_H
 
 #include "model/wire.h"
 

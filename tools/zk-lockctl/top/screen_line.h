@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One line of the screen of top: a text in one style, not wider than the
  * screen. Pure. */
-#ifndef TOP_LINE_H
-#define TOP_LINE_H
+#ifndef TOP_SCREEN_LINE_H
+#define TOP_SCREEN_LINE_H
 
 #include "text/grid.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One line of the screen of top: a text in one style. */
-#include "top/line.h"
+#include "top/screen_line.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parses one transaction of a ZooKeeper server: its header, and the nodes that
  * it creates, deletes or writes. Pure: the bytes may be anything. */
-#include "model/txn.h"
+#include "model/transaction.h"
 
 #include <string.h>
 

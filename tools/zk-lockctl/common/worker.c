@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An errand: one function that runs on a thread of its own, because it waits
  * for servers and its caller must not. */
-#include "common/errand.h"
+#include "common/worker.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -11,7 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "common/clock.h"
+#include "common/now.h"
 
 struct errand {
     void (*run)(void *arg);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The contenders of a history that are in one queue at one time, in its order:
  * that of their numbers. */
-#ifndef MODEL_QUEUE_H
-#define MODEL_QUEUE_H
+#ifndef MODEL_STAY_QUEUE_H
+#define MODEL_STAY_QUEUE_H
 
 #include "model/stay.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The clocks, in milliseconds, and a sleep. */
-#ifndef COMMON_CLOCK_H
-#define COMMON_CLOCK_H
+#ifndef COMMON_NOW_H
+#define COMMON_NOW_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The grants of all locks of a run, as one grant: it is held as long as each of
  * them is. */
-#ifndef RUN_GRANTS_H
-#define RUN_GRANTS_H
+#ifndef RUN_GRANTED_H
+#define RUN_GRANTED_H
 
 #include <stddef.h>
 #include <stdint.h>

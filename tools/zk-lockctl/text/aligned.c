@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints tables: for people, as wide as the terminal, and as CSV. The grid
  * decides which columns have room, as in top; libsmartcols prints them. */
-#include "text/table.h"
+#include "text/aligned.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 #include <libsmartcols/libsmartcols.h>
 
 #include "common/plain.h"
+#include "text/envelope.h"
 #include "text/grid.h"
-#include "text/output.h"
 
 enum {
     COLUMNS_MAX = 32,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Understands the list of the children of a lock. */
-#include "model/lock.h"
+#include "model/lock_state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ bool contender_wants_permit(const struct lock *lock, const struct contender *c)
     size_t i = c->node->waits_for;
 
     return contender_waits(c) &&
-           (i >= lock->listed || contender_is_lease(lock->items[i].node));
+           (i >= lock->listed || zkr__is_lease(lock->items[i].node));
 }
 const char *lock_state_name(enum lock_state state)
 {
@@ -29,8 +29,8 @@ static void understand_one(struct contender *c, const struct zkr_participant *p,
                            int64_t at_ms)
 {
     c->node = p;
-    owner_read(&c->owner, p->data, p->data_size);
-    c->dialect = dialect_of(p, &c->owner);
+    zkr__owner_read(&c->owner, p->data, p->data_size);
+    c->dialect = zkr__dialect_of(p, &c->owner);
     c->age_ms = p->token == 0         ? -1
                 : at_ms > p->since_ms ? at_ms - p->since_ms
                                       : 0;
@@ -40,15 +40,15 @@ static void understand_one(struct contender *c, const struct zkr_participant *p,
  * which only the name was read counts if that tells the client. */
 static void count_dialect(struct lock *lock, const struct contender *c)
 {
-    if (!contender_is_read(c) && c->dialect == DIALECT_UNKNOWN)
+    if (!contender_is_read(c) && c->dialect == ZKR__DIALECT_UNKNOWN)
         return;
-    if (lock->dialect == DIALECT_NONE)
+    if (lock->dialect == ZKR__DIALECT_NONE)
         lock->dialect = c->dialect;
-    else if (lock->dialect != c->dialect && lock->dialect != DIALECT_MIXED)
-        lock->dialect =
-            lock->dialect == DIALECT_UNKNOWN || c->dialect == DIALECT_UNKNOWN
-                ? DIALECT_UNKNOWN
-                : DIALECT_MIXED;
+    else if (lock->dialect != c->dialect && lock->dialect != ZKR__DIALECT_MIXED)
+        lock->dialect = lock->dialect == ZKR__DIALECT_UNKNOWN ||
+                                c->dialect == ZKR__DIALECT_UNKNOWN
+                            ? ZKR__DIALECT_UNKNOWN
+                            : ZKR__DIALECT_MIXED;
 }
 
 static void count_one(struct lock *lock, const struct contender *c)
@@ -79,12 +79,12 @@ static void look_for_members(struct lock *lock)
     for (size_t i = 0; i < lock->listed; i++) {
         const struct zkr_participant *p = lock->items[i].node;
 
-        lock->members += contender_is_member(p);
+        lock->members += zkr__is_member(p);
         ready = ready || strcmp(p->name, "ready") == 0;
     }
     if (lock->members == 0)
         return;
-    lock->kind = KIND_BARRIER;
+    lock->kind = ZKR__KIND_BARRIER;
     lock->state = ready ? LOCK_READY : LOCK_ENTERING;
 }
 
@@ -100,22 +100,23 @@ static int understand(struct lock *lock, struct zkr_participants *list)
     for (size_t i = 0; i < list->count; i++) {
         understand_one(&lock->items[i], &list->items[i], lock->at_ms);
         lock->read += contender_is_read(&lock->items[i]);
-        lock->pool += contender_is_of_pool(&list->items[i]);
+        lock->pool += zkr__is_of_pool(&list->items[i]);
         if (list->items[i].kind != ZKR_PARTICIPANT_FOREIGN)
             count_one(lock, &lock->items[i]);
     }
-    lock->kind = kind_of(list->items, lock->count);
-    if (list->semaphore && lock->kind == KIND_NONE)
-        lock->kind = KIND_SEMAPHORE;
-    if (lock->kind == KIND_NONE)
+    lock->kind = zkr__lock_kind_of(list->items, lock->count);
+    if (list->semaphore && lock->kind == ZKR__KIND_NONE)
+        lock->kind = ZKR__KIND_SEMAPHORE;
+    if (lock->kind == ZKR__KIND_NONE)
         look_for_members(lock);
     return ZKR_OK;
 }
 
-int lock_of(const char *path, struct zkr_participants *list, int64_t at_ms,
-            struct lock *ret_lock)
+int lock_of(const char *path, struct zkr_participants *list,
+            free_list_fn *free_list, int64_t at_ms, struct lock *ret_lock)
 {
     struct lock lock = { .path = strdup(path),
+                         .free_list = free_list,
                          .longest_wait_ms = -1,
                          .at_ms = at_ms };
     int rc = understand(&lock, list);
@@ -131,7 +132,8 @@ int lock_of(const char *path, struct zkr_participants *list, int64_t at_ms,
 
 void lock_done(struct lock *lock)
 {
-    zkr_participants_free(lock->list);
+    if (lock->list != NULL)
+        lock->free_list(lock->list);
     free(lock->items);
     free(lock->path);
     *lock = (struct lock){ .path = NULL };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The grants of all locks of a run, as one grant: it is held as long as each of
  * them is. */
-#include "run/grants.h"
+#include "run/granted.h"
 
 int64_t grants_valid_until(const struct grants *g)
 {

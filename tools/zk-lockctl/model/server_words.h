@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Understands what servers tell of sessions and watches, with four letter
  * words. Pure. */
-#ifndef MODEL_SERVERS_H
-#define MODEL_SERVERS_H
+#ifndef MODEL_SERVER_WORDS_H
+#define MODEL_SERVER_WORDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the answer to stdout: the envelope of JSON, and whether there are
  * colors. */
-#include "text/output.h"
+#include "text/envelope.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "common/clock.h"
 #include "common/escape.h"
 #include "common/exit_codes.h"
+#include "common/now.h"
 #include "common/words.h"
 
 bool output_wants_color(const struct lockctl *ctl)

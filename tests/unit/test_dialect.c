@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of the dialect of a node, and of the kind of a lock. */
+#include <stdio.h>
+#include <string.h>
+
+#include "protocol/dialect.h"
+#include "protocol/node_name.h"
+#include "unit.h"
+
+#define UUID "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
+#define HEX  "5a5bbc3873ea4b5a9f7396e8c4c6a436"
+
+static const struct zkr__known_owner nobody;
+
+static struct zkr_participant contender(unsigned marker)
+{
+    return (struct zkr_participant){
+        .name = "",
+        .marker = zkr__markers[marker].text,
+        .data = "",
+        .token = 1,
+        .kind = zkr__markers[marker].kind == ZKR__SHARED
+                    ? ZKR_PARTICIPANT_SHARED
+                    : ZKR_PARTICIPANT_EXCLUSIVE,
+    };
+}
+
+TEST(every_marker_is_known)
+{
+    struct zkr_participant unknown = { .name = "", .marker = "gate-" };
+
+    for (unsigned i = 0; i < ZKR__MARKER_COUNT; i++) {
+        struct zkr_participant p = contender(i);
+
+        if (zkr__lock_kind_of(&p, 1) == ZKR__KIND_NONE)
+            fail_msg("nobody knows '%s'", p.marker);
+    }
+    assert_int_equal(zkr__lock_kind_of(&unknown, 1), ZKR__KIND_NONE);
+}
+
+/* A mutex and kazoo's Lock are waited for by readers and writers, and do not
+ * wait for them. */
+static const struct {
+    const char *marker;
+    bool by_mutex;
+    bool by_rw;
+    bool by_latch;
+} seen[] = {
+    { "lock-", true, true, false },      { "__WRIT__", false, true, false },
+    { "__READ__", false, true, false },  { "latch-", false, false, true },
+    { "lease-", false, false, false },   { "__lock__", true, true, true },
+    { "__rlock__", false, true, false }, { "x-", false, false, false },
+    { "ex", false, false, false },       { "sh", false, false, false },
+    { "holder", false, false, false },
+};
+
+TEST(claims_see_the_markers_of_their_recipe)
+{
+    assert_int_equal(COUNT(seen), ZKR__MARKER_COUNT);
+    for (size_t i = 0; i < COUNT(seen); i++) {
+        struct zkr_participant p = { .name = "", .marker = seen[i].marker };
+
+        assert_int_equal(zkr__is_seen(&p, ZKR__KIND_MUTEX), seen[i].by_mutex);
+        assert_int_equal(zkr__is_seen(&p, ZKR__KIND_RW), seen[i].by_rw);
+        assert_int_equal(zkr__is_seen(&p, ZKR__KIND_LATCH), seen[i].by_latch);
+    }
+}
+
+TEST(only_the_unfair_holder_is_outside_of_the_queue)
+{
+    for (unsigned i = 0; i < ZKR__MARKER_COUNT; i++) {
+        struct zkr_participant p = contender(i);
+
+        assert_int_equal(zkr__is_unfair(&p),
+                         zkr__markers[i].layout == ZKR__LAYOUT_UNFAIR);
+    }
+}
+
+/* A name as the client of that layout makes it. */
+static void write_name(char name[128], unsigned marker)
+{
+    static const char uuid[] = "16176773-7d6f-4686-ab55-f4bd6230b745";
+    const struct zkr__marker_row *m = &zkr__markers[marker];
+    char ours[ZKR__NAME_MAX];
+
+    switch (m->layout) {
+    case ZKR__LAYOUT_CURATOR:
+    case ZKR__LAYOUT_KAZOO:
+        zkr__node_name_build(ours, m->layout, uuid, (enum zkr__marker)marker);
+        (void)snprintf(name, 128, "%s0000000007", ours);
+        break;
+    case ZKR__LAYOUT_C_RECIPE:
+        (void)snprintf(name, 128, "%s100000be8790000-0000000007", m->text);
+        break;
+    case ZKR__LAYOUT_ZK_RUBY:
+        (void)snprintf(name, 128, "%s0000000007", m->text);
+        break;
+    case ZKR__LAYOUT_UNFAIR:
+        (void)snprintf(name, 128, "%s", m->text);
+        break;
+    }
+}
+
+TEST(the_layout_tells_the_client)
+{
+    static const enum zkr__dialect clients[] = {
+        [ZKR__LAYOUT_CURATOR] = ZKR__DIALECT_CURATOR,
+        [ZKR__LAYOUT_KAZOO] = ZKR__DIALECT_KAZOO,
+        [ZKR__LAYOUT_C_RECIPE] = ZKR__DIALECT_C_RECIPE,
+        [ZKR__LAYOUT_ZK_RUBY] = ZKR__DIALECT_ZK_RUBY,
+        [ZKR__LAYOUT_UNFAIR] =
+            ZKR__DIALECT_OTHER, /* its data says that it is ours */
+    };
+
+    for (unsigned i = 0; i < ZKR__MARKER_COUNT; i++) {
+        struct zkr_participant p = contender(i);
+        const struct zkr__marker_row *read;
+        char name[128];
+        int64_t seq;
+
+        write_name(name, i);
+        p.name = name;
+        read = zkr__node_name_marker(name, ZKR__ALL_MARKERS, &seq);
+        assert_ptr_equal(read, &zkr__markers[i]);
+        assert_int_equal(zkr__dialect_of(&p, &nobody), clients[read->layout]);
+    }
+}
+
+static void assert_dialect(const char *name, const char *marker,
+                           enum zkr__dialect dialect)
+{
+    struct zkr_participant p = { .name = name,
+                                 .marker = marker,
+                                 .kind = ZKR_PARTICIPANT_EXCLUSIVE,
+                                 .data = "",
+                                 .token = 1 };
+    struct zkr__known_owner ours = { .is_record = true };
+
+    assert_int_equal(zkr__dialect_of(&p, &nobody), dialect);
+    if (dialect != ZKR__DIALECT_C_RECIPE && dialect != ZKR__DIALECT_ZK_RUBY)
+        assert_int_equal(zkr__dialect_of(&p, &ours), ZKR__DIALECT_ZKRECIPES);
+    p.kind = ZKR_PARTICIPANT_FOREIGN;
+    assert_int_equal(zkr__dialect_of(&p, &nobody), ZKR__DIALECT_NONE);
+}
+
+TEST(dialects_are_told_by_the_whole_name)
+{
+    assert_dialect("_c_" UUID "-lock-0000000001", "lock-",
+                   ZKR__DIALECT_CURATOR);
+    assert_dialect("_c_" UUID "-__READ__0000000001", "__READ__",
+                   ZKR__DIALECT_CURATOR);
+    assert_dialect("_c_" HEX "-lock-0000000001", "lock-", ZKR__DIALECT_GO);
+    assert_dialect(HEX "__lock__0000000001", "__lock__", ZKR__DIALECT_KAZOO);
+    assert_dialect(HEX "__rlock__0000000001", "__rlock__", ZKR__DIALECT_KAZOO);
+    assert_dialect("x-1-0000000001", "x-", ZKR__DIALECT_C_RECIPE);
+    assert_dialect("sh0000000001", "sh", ZKR__DIALECT_ZK_RUBY);
+    assert_dialect("lock-0000000001", "lock-", ZKR__DIALECT_OTHER);
+    assert_dialect("holder", "holder", ZKR__DIALECT_OTHER);
+    assert_dialect("my_c_" UUID "-lock-0000000001", "lock-",
+                   ZKR__DIALECT_OTHER);
+    assert_dialect("_c_" UUID "-x-lock-0000000001", "lock-",
+                   ZKR__DIALECT_OTHER);
+    assert_dialect("_c_5a5bbc3-lock-0000000001", "lock-", ZKR__DIALECT_OTHER);
+}
+
+/* A mutex of ours that was asked to release was taken for one of Curator, which
+ * "does not look at its own node". */
+TEST(a_name_that_two_clients_make_tells_neither)
+{
+    static const struct {
+        const char *name;
+        const char *marker;
+        enum zkr__dialect asked; /* or not read */
+        enum zkr__dialect with_data;
+    } cases[] = {
+        { "_c_" UUID "-lock-0000000001", "lock-", ZKR__DIALECT_UNKNOWN,
+          ZKR__DIALECT_CURATOR },
+        { "_c_" UUID "-latch-0000000001", "latch-", ZKR__DIALECT_UNKNOWN,
+          ZKR__DIALECT_UNKNOWN },
+        { HEX "__lock__0000000001", "__lock__", ZKR__DIALECT_UNKNOWN,
+          ZKR__DIALECT_KAZOO },
+        { "holder", "holder", ZKR__DIALECT_UNKNOWN, ZKR__DIALECT_OTHER },
+        { "_c_" HEX "-lock-0000000001", "lock-", ZKR__DIALECT_GO,
+          ZKR__DIALECT_GO },
+        { "lock-0000000001", "lock-", ZKR__DIALECT_OTHER, ZKR__DIALECT_OTHER },
+        { "x-1-0000000001", "x-", ZKR__DIALECT_C_RECIPE,
+          ZKR__DIALECT_C_RECIPE },
+    };
+    static const struct zkr__known_owner other, asked = { .is_asked = true };
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct zkr_participant p = { .name = cases[i].name,
+                                     .marker = cases[i].marker,
+                                     .kind = ZKR_PARTICIPANT_EXCLUSIVE,
+                                     .data = "" };
+
+        assert_int_equal(zkr__dialect_of(&p, &other), cases[i].asked);
+        p.token = 1;
+        p.data = "node-1";
+        p.data_size = strlen(p.data);
+        assert_int_equal(zkr__dialect_of(&p, &asked), cases[i].asked);
+        assert_int_equal(zkr__dialect_of(&p, &other), cases[i].with_data);
+    }
+}
+
+static bool hears(const char *name, const char *marker,
+                  enum zkr__dialect dialect)
+{
+    struct zkr_participant p = { .name = name,
+                                 .marker = marker,
+                                 .kind = ZKR_PARTICIPANT_EXCLUSIVE };
+
+    return zkr__hears_requests(&p, dialect);
+}
+
+TEST(of_two_clients_both_must_hear)
+{
+    assert_true(
+        hears("_c_" UUID "-lock-0000000001", "lock-", ZKR__DIALECT_UNKNOWN));
+    assert_false(
+        hears("_c_" UUID "-latch-0000000001", "latch-", ZKR__DIALECT_UNKNOWN));
+    assert_false(
+        hears(HEX "__rlock__0000000001", "__rlock__", ZKR__DIALECT_UNKNOWN));
+    assert_true(hears("_c_" UUID "-latch-0000000001", "latch-",
+                      ZKR__DIALECT_ZKRECIPES));
+}
+
+static void assert_kind(const char *const *markers, enum zkr__lock_kind kind)
+{
+    struct zkr_participant items[4] = { { .name = "" } };
+    size_t n = 0;
+
+    for (; markers[n] != NULL; n++) {
+        items[n].name = "";
+        items[n].marker = markers[n];
+        items[n].kind = strcmp(markers[n], "sh") == 0
+                            ? ZKR_PARTICIPANT_SHARED
+                            : ZKR_PARTICIPANT_EXCLUSIVE;
+    }
+    assert_int_equal(zkr__lock_kind_of(items, n), kind);
+}
+
+TEST(kinds_are_told_by_the_markers)
+{
+#define MARKERS(...) (const char *const[]){ __VA_ARGS__, NULL }
+    assert_int_equal(zkr__lock_kind_of(NULL, 0), ZKR__KIND_NONE);
+    assert_kind(MARKERS("lock-"), ZKR__KIND_MUTEX);
+    assert_kind(MARKERS("__lock__"), ZKR__KIND_MUTEX);
+    assert_kind(MARKERS("lock-", "__lock__"), ZKR__KIND_MUTEX);
+    assert_kind(MARKERS("__lock__", "__rlock__"), ZKR__KIND_RW);
+    assert_kind(MARKERS("__WRIT__"), ZKR__KIND_RW);
+    assert_kind(MARKERS("__READ__", "__lock__"), ZKR__KIND_RW);
+    assert_kind(MARKERS("lock-", "__WRIT__"), ZKR__KIND_MIXED);
+    assert_kind(MARKERS("holder"), ZKR__KIND_UNFAIR);
+    assert_kind(MARKERS("holder", "lock-"), ZKR__KIND_MIXED);
+    assert_kind(MARKERS("x-"), ZKR__KIND_MUTEX);
+    assert_kind(MARKERS("x-", "__lock__"), ZKR__KIND_MIXED);
+    assert_kind(MARKERS("ex"), ZKR__KIND_MUTEX);
+    assert_kind(MARKERS("ex", "sh"), ZKR__KIND_RW);
+    assert_kind(MARKERS("latch-"), ZKR__KIND_LATCH);
+    assert_kind(MARKERS("latch-", "lock-"), ZKR__KIND_MIXED);
+    assert_kind(MARKERS("lease-"), ZKR__KIND_SEMAPHORE);
+    assert_kind(MARKERS("lease-", "lock-"), ZKR__KIND_MIXED);
+}
+
+TEST(the_queue_of_a_semaphore_is_no_mutex)
+{
+    struct zkr_participant items[] = {
+        { .name = "leases/a-lease-0000000001",
+          .marker = "lease-",
+          .kind = ZKR_PARTICIPANT_SHARED },
+        { .name = "locks/a-lock-0000000001",
+          .marker = "lock-",
+          .kind = ZKR_PARTICIPANT_EXCLUSIVE },
+        { .name = "lock-0000000001",
+          .marker = "lock-",
+          .kind = ZKR_PARTICIPANT_EXCLUSIVE },
+    };
+
+    assert_int_equal(zkr__lock_kind_of(items, 2), ZKR__KIND_SEMAPHORE);
+    assert_int_equal(zkr__lock_kind_of(items + 1, 1), ZKR__KIND_SEMAPHORE);
+    assert_int_equal(zkr__lock_kind_of(items, 3), ZKR__KIND_MIXED);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(zkr__is_seen(&items[i], ZKR__KIND_MUTEX), i == 2);
+    assert_dialect("locks/_c_" UUID "-lock-0000000001", "lock-",
+                   ZKR__DIALECT_CURATOR);
+}
