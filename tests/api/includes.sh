@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Checks who includes what: the client's header in the seam, nothing upwards,
-# and nothing private in tools and examples.
+# nothing private in tools and examples, and no word for two things.
 #
 #   includes.sh SOURCE_ROOT
 set -eu
@@ -103,6 +103,30 @@ for build in tools/meson.build examples/meson.build; do
         grep -nE 'zkr_private_inc|zkr_core' "$build" /dev/null || :
     fi
 done | refuse 'tools and examples are built like a user would'
+
+# One word has one meaning, in the library and the tool together: as a tag, and as
+# the name of a file. The files of verbs/ have the names of the verbs.
+tags_of() {
+    grep -rhoE --include='*.[ch]' '(struct|enum|union) [a-z_0-9]+ \{' "$@" |
+        awk '{ print $2 }' | LC_ALL=C sort
+}
+names_of() {
+    find "$@" -name '*.[ch]' | sed 's|.*/||' | LC_ALL=C sort -u
+}
+both() {
+    LC_ALL=C sort "$1" "$2" | uniq -d
+}
+words=$(mktemp -d)
+tags_of src recipes include >"$words/tags"
+tags_of tools/zk-lockctl | uniq >"$words/tool_tags"
+names_of src recipes >"$words/names"
+names_of $(find tools/zk-lockctl -mindepth 1 -type d ! -name verbs) >"$words/tool_names"
+uniq -d "$words/tags" | refuse 'a tag stands twice in the library'
+uniq "$words/tags" | both - "$words/tool_tags" |
+    refuse 'a tag stands in the library and the tool'
+both "$words/names" "$words/tool_names" |
+    refuse 'a file of the library and one of the tool have one name'
+rm -r "$words"
 
 # Material that is not part of the project. The brackets keep this file out.
 sources | while IFS= read -r file; do
