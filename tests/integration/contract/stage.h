@@ -66,7 +66,7 @@ int stage_tear_down(void);
 /* Plays it twice, with the same objects and sessions. In the second round each
  * session holds another lock beside. Then all is freed, and nothing is left. */
 void play(void (*test)(void));
-/* Called by a test that lasts for long, and has rounds of its own. */
+/* Called by a test that costs much, or has rounds of its own. */
 void play_once(void);
 
 bool has(unsigned traits); /* the recipe under test */
