@@ -31,14 +31,27 @@ static void on_alarm(int signal_number)
     abort();
 }
 
+static char *name_of(const struct test_case *test)
+{
+    char *name = NULL;
+
+    if (asprintf(&name, "%s%s%s", test->name, test->row != NULL ? ": " : "",
+                 test->row != NULL ? test->row : "") < 0)
+        abort();
+    return name;
+}
+
 static int begin(void **state)
 {
     const struct test_case *test = *state;
+    char *name = name_of(test);
 
     test_current = test;
-    (void)snprintf(hangs, sizeof(hangs), "%s%s%s hangs: it takes over %u s\n",
-                   test->name, test->row != NULL ? ": " : "",
-                   test->row != NULL ? test->row : "", test_patience_s);
+    if (getenv("ZKR_TEST_NAME") != NULL) /* tests/mutants/chosen.h asks */
+        (void)setenv("ZKR_TEST_NAME", name, 1);
+    (void)snprintf(hangs, sizeof(hangs), "%s hangs: it takes over %u s\n", name,
+                   test_patience_s);
+    free(name);
     (void)signal(SIGALRM, on_alarm);
     (void)alarm(test_patience_s);
     return test->setup != NULL ? test->setup() : 0;
@@ -58,16 +71,6 @@ static int end(void **state)
 
     (void)alarm(0);
     return rc;
-}
-
-static char *name_of(const struct test_case *test)
-{
-    char *name = NULL;
-
-    if (asprintf(&name, "%s%s%s", test->name, test->row != NULL ? ": " : "",
-                 test->row != NULL ? test->row : "") < 0)
-        abort();
-    return name;
 }
 
 int test_run_between(test_step *setup, test_step *teardown)

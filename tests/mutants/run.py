@@ -19,6 +19,8 @@ import tempfile
 import threading
 import time
 
+import operands
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 TABLE = os.path.join(HERE, "table")
@@ -37,6 +39,14 @@ form, without "!" lines:
 Each is tried with the tests of its room (DEFAULTS in run.py): those that bear the
 name of its file, then from the cheapest on, until one fails or the time is over.
 The last line is "N mutants, K killed, S not".
+
+To break each condition, call and assignment of a file by itself:
+
+    tests/mutants/run.py --operands FILE... [--tests PATTERNS]
+
+All are compiled at once. Each is tried with the tests that come past it, from the
+cheapest on; the survivors are printed as the table has them. --list only writes
+them all.
 """
 
 # What is tried with a mutant that names no test, by the beginning of its file.
@@ -54,6 +64,12 @@ class Mutant:
         self.name, self.what = name, what.removeprefix("[smoke] ")
         self.changes = []  # [file, old, new]
         self.trials = []  # (program, pattern or options)
+
+    @classmethod
+    def of(cls, file):
+        mutant = cls(file, "")
+        mutant.changes.append([file, "", ""])
+        return mutant
 
 
 def read_table(path):
@@ -175,7 +191,9 @@ class Trees:
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode != 0:
             why = re.search(r".*error:.*", done.stdout, re.I)
-            raise RuntimeError(f"{argv[0]} fails: {why[0] if why else done.stdout[-3000:]}")
+            error = RuntimeError(f"{argv[0]} fails: {why[0] if why else done.stdout[-3000:]}")
+            error.log = done.stdout
+            raise error
         return done.stdout
 
     def make_base(self):
@@ -216,7 +234,7 @@ class Trees:
         files = {f for p in programs for f in self.tests[p.split(":")[0]][0]["depends"]}
         self.command(tree, "ninja", "-C", "build", *sorted(files))
 
-    def run(self, tree, trial, limit):
+    def run(self, tree, trial, limit, **more):
         """(exit status, why it failed, seconds)"""
         program, _, argument = trial[0].partition(":")
         test = self.tests[program][0]
@@ -225,7 +243,7 @@ class Trees:
             argv += ["--schedules", self.schedules, "--jobs", "1", "--no-shrink", *trial[1].split()]
         elif not argument and len(self.tests[program]) == 1:
             argv = test["cmd"]
-        env = {**os.environ, **test["env"], "ZKR_TEST_ONLY": trial[1] or "*"}
+        env = {**os.environ, **test["env"], "ZKR_TEST_ONLY": trial[1] or "*", **more}
         began = time.monotonic()
         with tempfile.TemporaryFile("w+", errors="replace", dir=self.work) as log:
             run = subprocess.Popen([a.replace(self.base, tree) for a in argv], cwd=tree,
@@ -312,11 +330,102 @@ def run(mutants, trees, jobs):
     return 0 if killed == len(mutants) else 1
 
 
+class Operands:
+    """The mutants that operands.py makes of some files, all in one build."""
+
+    def __init__(self, files, trees, patterns):
+        self.trees, self.files = trees, {}
+        for file in files:
+            with open(os.path.join(ROOT, file), encoding="utf-8") as f:
+                self.files[file] = f.read()
+        self.all = dict(enumerate(((f, c) for f in files for c in operands.make(self.files[f])), 1))
+        self.first = {f: n for n, (f, _) in reversed(self.all.items())}
+        self.patterns, self.made = patterns, len(self.all)
+
+    def record(self, number):
+        file, change = self.all[number]
+        room, stem = file.removesuffix(".c").split("/")[-2:]
+        return operands.record(self.files[file], file, change, f"{room}/{stem}-{number - self.first[file]}")
+
+    def compile(self):
+        """What does not compile is left out."""
+        trees, failed = self.trees, True
+        while failed:
+            write({os.path.join(trees.base, f):
+                   f'#include "{HERE}/chosen.h"\n#line 1 "{f}"\n' + operands.at_once(
+                       text, [(n, c) for n, (name, c) in self.all.items() if name == f])
+                   for f, text in self.files.items()})
+            try:
+                trees.build(trees.base, *self.programs)
+                failed = []
+            except RuntimeError as error:
+                lines = {(f, int(n)) for f, n in re.findall(r"^(\S+?):(\d+):.* error:", getattr(error, "log", ""), re.M)}
+                failed = [n for n, (f, c) in self.all.items()
+                          for line in [self.files[f].count("\n", 0, c.begin) + 1]
+                          if any((f, line + i) in lines for i in range(self.files[f].count("\n", c.begin, c.end) + 1))]
+                if not failed:
+                    raise
+            for number in failed:
+                del self.all[number]
+
+    def come_past(self, program):
+        """[(mutant, seconds, trial)] of one program without a mutant"""
+        log = os.path.join(self.trees.work, program + ".reached")
+        status, why, whole = self.trees.run(self.trees.base, (program, ""), patience((program,)),
+                                            ZKR_MUTANTS_REACHED=log, ZKR_TEST_NAME="")
+        if status != 0 or not os.path.exists(log):
+            return print(f"# {program}: {why}" if status else f"# {program} comes past nothing", flush=True) or []
+        with open(log, encoding="utf-8", errors="replace") as f:
+            lines = {(int(n), int(ms), test) for n, ms, test in (x.rstrip("\n").split(" ", 2) for x in f)}
+        times, tests = {}, {}
+        for n, ms, test in lines:
+            times.setdefault(test, []).append(ms)
+            tests.setdefault(n, set()).add(test)
+        took = {t: (max(ms) - min(ms)) / 1000 for t, ms in times.items()}
+        start = max(0, whole - sum(took.values()))  # also of the servers
+        return [trial for n, names in tests.items() for trial in (
+            [(n, whole, (program, ""))] if whole < 1 or "" in names or start + sum(took[t] for t in names) > whole
+            else [(n, start + took[t], (program, t)) for t in names])]
+
+    def is_killed(self, number):
+        end, tried = time.monotonic() + self.trees.budget, 0
+        for seconds, trial in sorted(self.past.get(number, [])):
+            if time.monotonic() > end:
+                break
+            status, _, _ = self.trees.run(self.trees.base, trial, 5 * seconds + 20, ZKR_MUTANT=str(number))
+            if status:
+                return True
+            tried += 1
+        print(f"# {tried} of {len(self.past.get(number, []))} tests that come past it see nothing\n"
+              + self.record(number), flush=True)
+        return False
+
+    def run(self, jobs):
+        trees, self.past = self.trees, {}
+        trees.make_base()
+        self.programs = [p for p in dict.fromkeys(
+            t[0] for f in self.files for t in trees.trials(Mutant.of(f)))
+            if any(fnmatch.fnmatch(p, pattern) for pattern in self.patterns)]
+        self.compile()
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            for trials in pool.map(self.come_past, self.programs):
+                for n, seconds, trial in trials:
+                    self.past.setdefault(n, []).append((seconds, trial))
+            killed = dict(zip(self.all, pool.map(self.is_killed, self.all)))
+        for file in self.files:
+            mine = [killed[n] for n, (f, _) in self.all.items() if f == file]
+            print(f"# {file}: {len(mine)} mutants, {sum(mine)} killed, {mine.count(False)} not")
+        print(f"# {self.made - len(self.all)} more do not compile")
+        return 0 if all(killed.values()) else 1
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, epilog=EPILOG,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="those whose AREA/WHAT contains it; AREA/ for all of one")
     parser.add_argument("--table", default=TABLE, metavar="FILE", help="another file of mutants")
+    parser.add_argument("--operands", nargs="+", metavar="FILE", help="makes mutants of these by itself")
+    parser.add_argument("--tests", default="*", metavar="PATTERNS", help="--operands: only these programs")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="at the same time (2)")
     parser.add_argument("--schedules", metavar="N",
                         help="of the simulator (50000; --table: 5000; --smoke: 1000)")
@@ -327,6 +436,14 @@ def main():
     parser.add_argument("--list", action="store_true", help="print the table for readers")
     parser.add_argument("--check", action="store_true", help="compile nothing, does each apply?")
     o = parser.parse_args()
+    if o.operands:
+        hunt = Operands(o.operands, Trees(o.schedules or "1000", o.budget or 60, False), o.tests.split())
+        if o.list:
+            return print(*map(hunt.record, hunt.all), sep="\n")
+        try:
+            return hunt.run(o.jobs)
+        finally:
+            shutil.rmtree(hunt.trees.work, ignore_errors=True)
     mutants = [m for m in read_table(o.table) if (m.smoke or not o.smoke)
                and (not o.names or any(n in m.name for n in o.names))]
     if not mutants:
