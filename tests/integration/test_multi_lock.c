@@ -364,28 +364,29 @@ static int by_thread_that_has_it(void *ml, int64_t timeout_ms,
 /* It is not acquired again before its thread has released it. */
 TEST(a_lock_that_its_thread_had_may_be_lost_meanwhile)
 {
-    zkr_multi_lock *ml = new_multi(NULL);
-    zkr_reentrant_mutex *rm = NULL;
-
-    ok(zkr_reentrant_mutex_new(ours, paths[0], NULL, &rm));
-    held_first = rm;
-    ok(zkr_multi_lock_add_reentrant_mutex(ml, rm));
-    ok(zkr_multi_lock_add_mutex(ml, mutexes[1]));
-    for (int i = 0; i < 2; i++) {
-        zkr_grant *g = acquire(others[1]);
+    for (int i = 0; i < 4; i++) {
+        int had = i / 2; /* of the two before the one that is waited for */
+        zkr_multi_lock *ml = new_multi(NULL);
+        zkr_grant *g = acquire(others[2]);
+        zkr_reentrant_mutex *rm = NULL;
         struct waiter w;
 
+        ok(zkr_reentrant_mutex_new(ours, paths[had], NULL, &rm));
+        held_first = rm;
+        ok(zkr_multi_lock_add_reentrant_mutex(ml, rm));
+        ok(zkr_multi_lock_add_mutex(ml, mutexes[1 - had]));
+        ok(zkr_multi_lock_add_mutex(ml, mutexes[2]));
         waiter_start_by(&w, by_thread_that_has_it, ml, -1);
-        wait_children(paths[1], 2);
-        delete_watched(paths[0]);
+        wait_children(paths[2], 2);
+        delete_watched(paths[had]);
         settle(ours);
         release(g);
         assert_int_equal(waiter_join(&w), ZKR_ELOST);
-        is_free(0);
-        is_free(1);
+        for (int k = 0; k < 3; k++)
+            is_free(k);
+        zkr_multi_lock_free(ml);
+        zkr_reentrant_mutex_free(rm);
     }
-    zkr_multi_lock_free(ml);
-    zkr_reentrant_mutex_free(rm);
 }
 
 /* A chain ends the grants that it has when no step of a line is under way: in
