@@ -487,7 +487,7 @@ TEST(with_a_timeout_of_0_there_is_one_deadline_for_all)
 
         in_vain();
         proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
-        proxy_set_latency(proxy, 350);
+        proxy_set_latency(proxy, 700);
         w = stopwatch_start();
         assert_int_not_equal(zkr_counter_add(c, 1, 0, NULL), ZKR_OK);
         assert_true(stopwatch_says(w, 1000, 7000));

@@ -340,7 +340,10 @@ class Operands:
                 self.files[file] = f.read()
         self.all = dict(enumerate(((f, c) for f in files for c in operands.make(self.files[f])), 1))
         self.first = {f: n for n, (f, _) in reversed(self.all.items())}
-        self.patterns, self.made = patterns, len(self.all)
+        self.patterns, self.made, self.named = patterns, len(self.all), {}
+        for mutant in read_table(TABLE):
+            for change in mutant.changes:
+                self.named.setdefault(change[0], []).extend(mutant.trials)
 
     def record(self, number):
         file, change = self.all[number]
@@ -387,9 +390,15 @@ class Operands:
             [(n, whole, (program, ""))] if whole < 1 or "" in names or start + sum(took[t] for t in names) > whole
             else [(n, start + took[t], (program, t)) for t in names])]
 
+    def by_rank(self, number):
+        """First those that the table names for this file, then the quickest."""
+        named = self.named.get(self.all[number][0], ())
+        return sorted((not any(t[0] == trial[0] and fnmatch.fnmatch(trial[1], t[1] or "*") for t in named), *rest)
+                      for rest in self.past.get(number, []) for trial in [rest[1]])
+
     def is_killed(self, number):
         end, tried = time.monotonic() + self.trees.budget, 0
-        for seconds, trial in sorted(self.past.get(number, [])):
+        for _, seconds, trial in self.by_rank(number):
             if time.monotonic() > end:
                 break
             status, _, _ = self.trees.run(self.trees.base, trial, 5 * seconds + 20, ZKR_MUTANT=str(number))
