@@ -386,9 +386,13 @@ class Operands:
             tests.setdefault(n, set()).add(test)
         took = {t: (max(ms) - min(ms)) / 1000 for t, ms in times.items()}
         start = max(0, whole - sum(took.values()))  # also of the servers
-        return [trial for n, names in tests.items() for trial in (
-            [(n, whole, (program, ""))] if whole < 1 or "" in names or start + sum(took[t] for t in names) > whole
-            else [(n, start + took[t], (program, t)) for t in names])]
+        past = []
+        for n, names in tests.items():
+            single = sorted((n, start + took[t], (program, t)) for t in names if t and whole >= 1)
+            if not single or "" in names or sum(s[1] for s in single) > whole:
+                single[2:] = [(n, whole, (program, ""))]
+            past += single
+        return past
 
     def by_rank(self, number):
         """First those that the table names for this file, then the quickest."""
