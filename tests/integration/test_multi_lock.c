@@ -96,11 +96,13 @@ static zkr_reentrant_mutex *held_first; /* by the thread that waits */
 
 /* For waiter_start_by(): the grants are in `three`. */
 static zkr_grant *three[3];
+static char told[300]; /* the sentence of the last error */
 
 static int by_multi(void *ml, int64_t timeout_ms, zkr_grant **ret_grant)
 {
     int rc = zkr_multi_lock_acquire(ml, timeout_ms, three);
 
+    (void)snprintf(told, sizeof(told), "%s", zkr_error_detail());
     *ret_grant = three[0];
     return rc;
 }
@@ -382,6 +384,7 @@ TEST(a_lock_that_its_thread_had_may_be_lost_meanwhile)
         settle(ours);
         release(g);
         assert_int_equal(waiter_join(&w), ZKR_ELOST);
+        assert_non_null(strstr(told, paths[had]));
         for (int k = 0; k < 3; k++)
             is_free(k);
         zkr_multi_lock_free(ml);
@@ -422,6 +425,8 @@ TEST(a_grant_in_a_line_may_be_in_vain)
         settle(ours);
         release(g);
         assert_int_equal(waiter_join(&w), ZKR_ELOST);
+        assert_non_null(strstr(told, paths[0]));
+        assert_non_null(strstr(told, ": its node was deleted"));
         ok(waiter_join(&behind));
         release(behind.grant);
     }

@@ -83,8 +83,9 @@ class Source:
             elif t == "?":
                 self.condition(self.operand(i, -1, OUTER), i - 1, t)
             elif t in ("&&", "||"):
-                for first, last in ((self.operand(i, -1, OPERAND[t]), i - 1), (i + 1, self.operand(i, 1, OPERAND[t]))):
-                    self.always(first, last, "1" if t == "&&" else "0")
+                left_out = "1" if t == "&&" else "0"
+                self.always(self.operand(i, -1, OPERAND[t]), i - 1, left_out)
+                self.always(i + 1, self.operand(i, 1, OPERAND[t]), left_out)
             elif t in COMPARE:
                 self.comparison(i, self.operand(i, -1, OPERAND["&&"]), self.operand(i, 1, OPERAND["&&"]))
             elif t == "1" and before in "+-" and self.t[i - 2] not in OUTER | set(BRACKETS) | {"&&", "||"}:
@@ -93,7 +94,7 @@ class Source:
                 self.change(i, i, "false" if t == "true" else "true", "{} is the other in '" + self.around(i) + "'")
             elif re.match(r"ZKR_[EZ][A-Z]", t) and before not in ("case", "==", "!="):
                 self.change(i, i, "ZKR_EINVAL" if t != "ZKR_EINVAL" else "ZKR_EBUSY", "another error than {} is told")
-            elif t == "return" and re.search(r"\brc\b|\bZKR_[EZ][A-Z]|zkr__fail", s := self.returned(i)) and s != "ZKR_OK":
+            elif t == "return" and re.search(r"\brc\b|\bZKR_[EZ][A-Z]|zkr__fail", self.returned(i)):
                 self.change(i + 1, self.operand(i, 1, {";"}), "ZKR_OK", "no error is returned instead of '{}'")
             if self.is_statement(i, before):
                 self.statement(i)
@@ -137,7 +138,8 @@ class Source:
         if self.t[i:i + 1] == ["<"] and self.t[i - 3:i - 1] == ["0", ";"] and self.t[last + 1] == ";":
             self.change(i - 1, i - 1, self.t[i - 1] + " + 1", "the loop '" + self.around(i) + "' has one round less")
         elif COMPARE[self.t[i]]:
-            new = self.text[self.at[first][0]:self.at[i][0]] + COMPARE[self.t[i]] + self.text[self.at[i][1]:self.at[last][1]]
+            new = (self.text[self.at[first][0]:self.at[i][0]] + COMPARE[self.t[i]]
+                   + self.text[self.at[i][1]:self.at[last][1]])
             self.change(first, last, " ".join(new.split()), "'{}' has " + COMPARE[self.t[i]])
         elif self.t[first - 1] in ASSIGN | {"return", ",", ":", "?"}:
             self.always(first, last, "1", "0")
@@ -158,7 +160,8 @@ class Source:
         t = self.t[i]
         end = self.operand(i - 1, 1, {";"}) + 1
         text = self.text[self.at[i][0]:self.at[end][1]]
-        if self.t[end] != ";" or t in NO_STATEMENT | set(BRACKETS.values()) | {"{", ";", "else"} or UNSEEN.match("".join(text.split())):
+        if (self.t[end] != ";" or t in NO_STATEMENT | set(BRACKETS.values()) | {"{", ";", "else"}
+                or UNSEEN.match("".join(text.split()))):
             return
         ops = {self.t[j] for j in self.top(i, end)}
         declared = t[0].isalpha() and (self.t[i + 1][0].isalpha() or self.t[i + 1] == "*")

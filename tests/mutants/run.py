@@ -362,7 +362,8 @@ class Operands:
                 trees.build(trees.base, *self.programs)
                 failed = []
             except RuntimeError as error:
-                lines = {(f, int(n)) for f, n in re.findall(r"^(\S+?):(\d+):.* error:", getattr(error, "log", ""), re.M)}
+                errors = re.findall(r"^(\S+?):(\d+):.* error:", getattr(error, "log", ""), re.M)
+                lines = {(f, int(n)) for f, n in errors}
                 failed = [n for n, (f, c) in self.all.items()
                           for line in [self.files[f].count("\n", 0, c.begin) + 1]
                           if any((f, line + i) in lines for i in range(self.files[f].count("\n", c.begin, c.end) + 1))]
