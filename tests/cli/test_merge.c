@@ -63,6 +63,16 @@ static struct stay *of_watch(int64_t token)
     return s;
 }
 
+TEST(who_holds_does_not_begin_again)
+{
+    struct stay *s = of_log(5);
+
+    stay_hold(s, 120, true);
+    assert_int_equal(s->held_ms, 100);
+    assert_false(s->held_before);
+    stay_free(s);
+}
+
 static struct stay *ends(struct stay *s, enum ending ending, int64_t at_ms)
 {
     s->ending = ending;

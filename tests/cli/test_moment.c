@@ -41,6 +41,11 @@ TEST(a_time_of_day_is_the_last_one)
     assert_moment("06:59:59.5Z", NOW - 500);
     assert_moment("07:01Z", NOW + 60000 - 86400000);
     assert_moment("23:30+02:00", NOW - 34200000);
+    assert_moment("00:00", NOW - 8 * 3600000);
+    assert_moment("23:59:60", NOW - 8 * 3600000);
+    /* It is tomorrow already there, and yesterday still. */
+    assert_moment("00:30+18:00", NOW - 1800000);
+    assert_moment("22:30-08:00", NOW - 1800000);
 }
 
 TEST(a_date_has_a_time_and_a_zone)
@@ -50,6 +55,10 @@ TEST(a_date_has_a_time_and_a_zone)
     assert_moment("2026-11-23T08:00:00.25", NOW + 250);
     assert_moment("2026-11-23T07:00:00.767Z", NOW + 767);
     assert_moment("2026-11-23T02:00:00-05:00", NOW);
+    assert_moment("2026-11-23T01:30:00-05:30", NOW);
+    assert_moment("2026-11-23T07:00:00.1239Z", NOW + 123);
+    assert_moment("2026-12-31T00:00Z", NOW + 37 * INT64_C(86400000) + 61200000);
+    assert_moment("1970-01-01T00:00Z", 0);
 }
 
 TEST(other_texts_are_refused)
@@ -67,6 +76,16 @@ TEST(other_texts_are_refused)
         "-1h",
         "2026-11-23Z07:00",
         "1969-01-01",
+        "2026-00-01",
+        "2026-11-00",
+        "2026-11-32",
+        "24:00",
+        "23:59:61",
+        "07:00:0",
+        "07:00.5",
+        "07:00+0100",
+        "07:00+01:0",
+        "2026-11-23T07:00:00.Z",
     };
 
     for (size_t i = 0; i < COUNT(texts); i++) {

@@ -44,8 +44,52 @@ TEST(clients_are_read_from_cons)
     c = servers_client(s, 2);
     assert_non_null(c);
     assert_string_equal(c->address, "[0:0:0:0:0:0:0:1]:5");
+    assert_int_equal(c->since_ms, 0);
+    assert_int_equal(servers_client(s, INT64_C(0x10000fd2ae90001))->since_ms,
+                     INT64_C(1795244983198));
     assert_null(servers_client(s, 3));
     assert_null(servers_client(s, 0));
+}
+
+static void hear_from(const char *server, unsigned word, const char *text)
+{
+    assert_true(servers_read(s, word, server, text, strlen(text)));
+}
+
+TEST(a_follower_with_observers_is_their_master)
+{
+    hear(SERVERS_MNTR, "zk_server_state\tleader\nzk_synced_observers\t2\n");
+    hear(SERVERS_MNTR, "zk_server_state\tfollower\nzk_x\t1\n");
+    hear(SERVERS_MNTR, "zk_server_state\tobserver\nzk_synced_observers\t2\n");
+    assert_null(servers_observer_master(s));
+    hear_from("zk2:2181", SERVERS_MNTR,
+              "zk_server_state\tfollower\nzk_synced_observers\t2\n");
+    hear(SERVERS_MNTR, "zk_server_state\tleader\nzk_synced_observers\t2\n");
+    assert_string_equal(servers_observer_master(s), "zk2:2181");
+}
+
+TEST(words_that_a_server_lacks_are_not_known_of_all)
+{
+    assert_true(servers_know_all(s, SERVERS_CONS));
+    assert_false(servers_know_all(s, SERVERS_MNTR));
+    servers_lack(s, SERVERS_CONS | SERVERS_DUMP);
+    assert_false(servers_know_all(s, SERVERS_CONS));
+    assert_false(servers_know_all(s, SERVERS_CONS | SERVERS_DUMP));
+    assert_true(servers_know_all(s, SERVERS_CONS | SERVERS_WCHP));
+}
+
+TEST(two_names_of_one_server_are_told_by_a_session)
+{
+    static const char one[] = "/h:1[1](x,sid=0x1,to=1)\n"
+                              "/h:2[1](x,sid=0x2,to=1)\n";
+    static const char two[] = "/h:2[1](x,sid=0x2,to=1)\n";
+
+    hear(SERVERS_CONS, one);
+    hear(SERVERS_CONS, two);
+    hear_from("zk2:2181", SERVERS_CONS, "/h:3[1](x,sid=0x3,to=1)\n");
+    assert_false(servers_tell_twice(s));
+    hear_from("zk2:2181", SERVERS_CONS, two);
+    assert_true(servers_tell_twice(s));
 }
 
 TEST(sessions_are_read_from_every_form_of_dump)

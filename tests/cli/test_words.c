@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "common/lockctl.h"
 #include "common/words.h"
 #include "texts.h"
 #include "unit.h"
@@ -77,4 +78,120 @@ TEST(tokens_are_read_as_they_are_written)
     assert_string_equal(word_token(INT64_C(0x100000006), word), "4294967302");
     for (size_t i = 0; i < COUNT(bad); i++)
         assert_false(word_read_token(bad[i], &id));
+    assert_true(word_read_token("0xaB", &id));
+    assert_int_equal(id, 171);
+}
+
+TEST(durations_of_settings_are_short)
+{
+    static const struct {
+        int64_t ms;
+        const char *word;
+    } vectors[] = {
+        { 0, "0ms" },      { 999, "999ms" },   { 1000, "1s" },
+        { 1500, "1.5s" },  { 59900, "59.9s" }, { 60000, "1m" },
+        { 90000, "1.5m" },
+    };
+    char word[WORD_MAX];
+
+    for (size_t i = 0; i < COUNT(vectors); i++)
+        assert_string_equal(word_duration(vectors[i].ms, word),
+                            vectors[i].word);
+}
+
+TEST(clocks_have_no_date)
+{
+    char word[WORD_MAX];
+
+    assert_string_equal(word_clock(INT64_C(1795224598767), word), "01:29:58Z");
+    assert_string_equal(word_clock(-1, word), "--:--:--Z");
+}
+
+/* --- what options take: -1 is nothing --- */
+
+static const struct text {
+    const char *name;
+    int64_t value;
+} durations[] = {
+    { "0", 0 },
+    { "1", 1000 },
+    { "500ms", 500 },
+    { "1.5s", 1500 },
+    { ".5", 500 },
+    { "2m", 120000 },
+    { "1h", 3600000 },
+    { "0.4ms", 0 },
+    { "0.5ms", 1 },
+    { "1000000000000ms", INT64_C(1000000000000) },
+    { "1000000000001ms", -1 },
+    { "1000000001", -1 },
+    { "", -1 },
+    { "s", -1 },
+    { ".", -1 },
+    { "1d", -1 },
+    { "1 s", -1 },
+    { "1s ", -1 },
+    { " 1", -1 },
+    { "-1", -1 },
+    { "+1", -1 },
+    { "1e3", -1 },
+    { "0x1", -1 },
+    { "inf", -1 },
+    { "nan", -1 },
+    { "1.2.3", -1 },
+    { "1h1m", -1 },
+};
+
+TEST_ROWS(a_duration, durations, text)
+{
+    int64_t ms = -1;
+
+    assert_int_equal(lockctl_parse_duration(text->name, &ms), text->value >= 0);
+    assert_int_equal(ms, text->value);
+}
+
+static const struct text counts[] = {
+    { "1", 1 },           { "0000000001", 1 },   { "2147483647", 2147483647 },
+    { "2147483648", -1 }, { "00000000001", -1 }, { "0", -1 },
+    { "", -1 },           { "-1", -1 },          { "+1", -1 },
+    { " 1", -1 },         { "1x", -1 },
+};
+
+TEST_ROWS(a_count, counts, text)
+{
+    int64_t count = 0;
+
+    if (text->value < 0)
+        assert_false(lockctl_parse_count(text->name, &count));
+    else
+        assert_true(lockctl_parse_count(text->name, &count));
+    if (text->value >= 0)
+        assert_int_equal(count, text->value);
+}
+
+static const struct path {
+    const char *name;
+    const char *path; /* NULL: refused */
+} paths[] = {
+    { "o", "/locks/o" },
+    { "o/", "/locks/o" },
+    { "oo", "/locks/oo" },
+    { "ooo", NULL },
+    { "/", "/" },
+    { "/a", "/a" },
+    { "/a/", "/a" },
+    { "/a/b/c/d", "/a/b/c/d" },
+    { "/a/b/c/d/", "/a/b/c/d" },
+    { "/a/b/c/d/e", NULL },
+    { "", NULL },
+};
+
+TEST_ROWS(a_path, paths, text)
+{
+    char path[10];
+    bool taken = lockctl_parse_path(text->name, path, sizeof(path));
+
+    assert_int_equal(taken, text->path != NULL);
+    if (taken)
+        assert_string_equal(path, text->path);
 }
