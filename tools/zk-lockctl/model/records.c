@@ -100,18 +100,29 @@ static struct stay *stay_for(struct records *r, struct past *past,
 }
 
 /* A contender that gets a permit of a semaphore leaves the queue, and watch
- * does not tell that. */
+ * does not tell that. Of several of its session it was the first. */
+static struct stay *claim_of(const struct records *r, const struct stay *lease)
+{
+    struct stay *claim = NULL;
+
+    for (struct stay *s =
+             sessions_stays(&r->pasts.sessions, lease->node.session_id);
+         s != NULL; s = s->next) {
+        if (s->past == lease->past &&
+            zkr__part_of(s->name) == ZKR__PART_QUEUE &&
+            s->node.token < lease->node.token &&
+            (claim == NULL || s->node.token < claim->node.token))
+            claim = s;
+    }
+    return claim;
+}
+
 static void end_claim(struct records *r, struct stay *lease)
 {
-    struct stay *claim =
-        sessions_stays(&r->pasts.sessions, lease->node.session_id);
+    struct stay *claim = zkr__part_of(lease->name) == ZKR__PART_LEASES
+                             ? claim_of(r, lease)
+                             : NULL;
 
-    if (zkr__part_of(lease->name) != ZKR__PART_LEASES)
-        return;
-    while (claim != NULL && (claim->past != lease->past ||
-                             zkr__part_of(claim->name) != ZKR__PART_QUEUE ||
-                             claim->node.token >= lease->node.token))
-        claim = claim->next;
     if (claim == NULL)
         return;
     lease->queued_ms = claim->queued_ms;

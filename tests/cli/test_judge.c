@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is said of a lock, word for word: what doctor finds, and what break
+ * means, for lists that are made by hand, without servers. */
+#include <inttypes.h>
+#include <stdarg.h>
+
+#include "common/lockctl.h"
+#include "model/breaking.h"
+#include "model/doctor.h"
+#include "texts.h"
+#include "unit.h"
+
+enum { NOW = 1000000000, NODES_MAX = 16 };
+
+#define CURATOR "_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-"
+#define KAZOO   "0123456789abcdef0123456789abcdef"
+#define RECORD(program, label)                                                 \
+    "{\"host\":\"h\",\"pid\":11,\"tid\":7,\"program\":\"" program              \
+    "\",\"label\":\"" label "\",\"library\":\"zkrecipes 0.1.0\"}"
+/* Lines of the answers of servers. */
+#define CONS(session)                                                          \
+    " /10.0.0." session ":5[1](queued=0,sid=0x" session                        \
+    ",lop=PING,est=1,to=4000,x)\n"
+#define DUMP(session) "0x" session "\t4000ms\n"
+/* The path, as shells read it. */
+#define WORD         "$'/a\\040b'"
+#define BREAK(token) "zk-lockctl break --token " token " " WORD "\n"
+#define ENSEMBLE     "  ensemble: zk1:2181\n"
+#define MAY_LIVE     "  its session may live; the servers do not tell\n"
+#define DANGER(dialect)                                                        \
+    "  DANGER: a holder in the dialect " dialect                               \
+    " does not look at its own node, and goes on as if it held. Stop it "      \
+    "first\n"
+#define DANGER_UNKNOWN                                                         \
+    "  DANGER: its node does not tell its client. With zkrecipes it is told "  \
+    "soon after; any other client does not look at its own node, and goes on " \
+    "as if it held. Stop it first\n"
+#define IS_TOLD(when)                                                          \
+    "  it is told " when ", but is not stopped: until then both may work\n"
+#define WAITING(n)           "  " n " waiting; the next is granted at once\n"
+#define NODE_ONLY            "  only its node is removed: a holder keeps the lock\n"
+#define WATCH(node, session) "/a b/" node "\n\t0x" session "\n"
+
+/* Each line of `nodes` is "NAME SESSION TOKEN AGE DATA": the session is
+ * hexadecimal, 0 is none; the age is in ms. Without a token the node was not
+ * read, or, with "!" for an age, may not be. */
+struct row {
+    const char *name;
+    const char *nodes;
+    int64_t ask;     /* doctor: --older, in ms; break: the token */
+    uint32_t anyone; /* what everybody may do */
+    int64_t pzxid;   /* 0: an empty directory is not asked for */
+    const char *cons, *dump, *wchp; /* of all servers; NULL: not told */
+    const char *said;
+};
+
+static struct lock lock;
+static struct servers *servers;
+static char said[8192];
+
+static int teardown(void)
+{
+    lock_done(&lock);
+    servers_free(servers);
+    servers = NULL;
+    said[0] = '\0';
+    return 0;
+}
+
+FIXTURE(NULL, teardown)
+
+static size_t read_node(struct zkr_participant *p, char name[80],
+                        char data[200], const char *text)
+{
+    char age[24] = "";
+    int end = 0;
+
+    data[0] = '\0';
+    *p = (struct zkr_participant){ .name = name, .data = data };
+    assert_true(sscanf(text, "%79s %" SCNx64 " %" SCNd64 " %23s%n", name,
+                       (uint64_t *)&p->session_id, &p->token, age, &end) == 4);
+    if (text[end] == ' ')
+        (void)sscanf(text + end, " %199[^\n]", data);
+    p->error = age[0] == '!' ? ZKR_ZNOAUTH : ZKR_OK;
+    p->since_ms = p->token == 0 ? 0 : NOW - strtoll(age, NULL, 10);
+    p->data_size = p->full_size = strlen(data);
+    return strcspn(text, "\n");
+}
+
+static void make_lock(const char *path, const struct row *row)
+{
+    struct zkr_participant nodes[NODES_MAX];
+    const char *text = row->nodes;
+    struct zkr_participants *list;
+    char names[NODES_MAX][80];
+    char data[NODES_MAX][200];
+    size_t n = 0;
+
+    while (*text != '\0') {
+        assert_true(n < NODES_MAX);
+        text += read_node(&nodes[n], names[n], data[n], text);
+        text += *text == '\n';
+        n++;
+    }
+    assert_ok(zkr_participants_arrange(nodes, n, &list));
+    list->anyone = row->anyone;
+    assert_ok(lock_of(path, list, NOW, &lock));
+    lock.pzxid = row->pzxid;
+}
+
+static void hear(unsigned word, const char *text)
+{
+    if (text == NULL)
+        servers_lack(servers, word);
+    else
+        assert_true(servers_read(servers, word, "zk1", text, strlen(text)));
+}
+
+static void make_world(const struct row *row)
+{
+    make_lock("/a b", row);
+    if (row->cons == NULL && row->dump == NULL && row->wchp == NULL)
+        return;
+    servers = servers_new("");
+    assert_non_null(servers);
+    hear(SERVERS_CONS, row->cons);
+    hear(SERVERS_DUMP, row->dump);
+    hear(SERVERS_WCHP, row->wchp);
+}
+
+static void add(const char *format, ...)
+{
+    size_t length = strlen(said);
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(said + length, sizeof(said) - length, format, args);
+    va_end(args);
+}
+
+/* --- doctor --- */
+
+static const struct row doctor_rows[] = {
+    { .name = "nobody",
+      .nodes = "lock-0000000000 1 5 100 me\n"
+               "lock-0000000001 2 6 500 you\n",
+      .said = "" },
+    { .name = "holders of that age",
+      .nodes = CURATOR "__READ__0000000000 1 5 100 one\n" CURATOR
+                       "__READ__0000000001 2 6 99 two\n" CURATOR
+                       "__READ__0000000002 3 7 61000 three\n" CURATOR
+                       "__WRIT__0000000003 4 8 500 four\n",
+      .ask = 100,
+      .said = "old-holder " CURATOR
+              "__READ__0000000000 5: one holds it; its node is 0.1s old, 1 "
+              "waiting -> zk-lockctl revoke " WORD "\n"
+              "old-holder " CURATOR
+              "__READ__0000000002 7: three holds it; its node is 1m01s old, 1 "
+              "waiting -> zk-lockctl revoke " WORD "\n" },
+    { .name = "holders who do not listen, or were asked",
+      .nodes = KAZOO "__rlock__0000000000 1 5 100 one\n" KAZOO
+                     "__rlock__0000000001 2 6 100 __REVOKE__\n" KAZOO
+                     "__lock__0000000002 3 7 100 three\n",
+      .ask = 100,
+      .said = "old-holder " KAZOO
+              "__rlock__0000000000 5: one holds it; its node is 0.1s old, 1 "
+              "waiting -> stop that program, then: " BREAK(
+                  "5") "old-holder " KAZOO
+                       "__rlock__0000000001 6: session 0x2 (asked to release) "
+                       "holds it; its node is 0.1s old, 1 waiting -> it was "
+                       "asked already: stop that program, then: " BREAK("6") },
+    { .name = "the first for a permit",
+      .nodes = "leases 0 1 0\nlocks 0 1 0\n"
+               "leases/lease-0000000000 1 5 300 one\n"
+               "leases/lease-0000000001 2 6 400 two\n"
+               "leases/lease-0000000002 3 7 350 three\n"
+               "locks/lock-0000000003 4 8 500 four\n"
+               "locks/lock-0000000004 5 9 600 five\n",
+      .ask = 500,
+      .said = "no-permit locks/lock-0000000003 8: four has waited for a permit "
+              "for 0.5s, 2 waiting; 3 leases are out, the oldest to two, for "
+              "<=0.4s -> zk-lockctl show " WORD "\n" },
+    { .name = "the first for a permit, not so long",
+      .nodes = "leases 0 1 0\nlocks 0 1 0\n"
+               "leases/lease-0000000000 1 5 300 one\n"
+               "locks/lock-0000000003 4 8 499 four\n"
+               "locks/lock-0000000004 5 9 600 five\n",
+      .ask = 500,
+      .said = "" },
+    { .name = "nobody has a permit",
+      .nodes = "leases 0 1 0\nlocks 0 1 0\n"
+               "locks/lock-0000000003 4 8 500 four\n",
+      .ask = 500,
+      .said = "no-permit locks/lock-0000000003 8: four has waited for a permit "
+              "for 0.5s, and nobody has one -> restart that program: it may "
+              "wait for nothing\n" },
+    { .name = "of no session",
+      .nodes = "lock-0000000000 0 5 1 me\n"
+               "lock-0000000001 2 6 1 you\n"
+               "lock-0000000002 0 7 1 they\n"
+               "lock-0000000003 0 0 !\n",
+      .said = "persistent-contender lock-0000000000 5: lock-0000000000 holds, "
+              "but it belongs to no session: no server will ever remove it -> "
+              "see that nobody uses it, then remove it: " BREAK(
+                  "5") "persistent-contender lock-0000000002 7: "
+                       "lock-0000000002 stands in the queue, but it belongs to "
+                       "no session: no server will ever remove it -> see that "
+                       "nobody uses it, then remove it: " BREAK("7") },
+    { .name = "children that are no contenders",
+      .nodes = "lock-0000000005 1 5 1 me\n"
+               "0000000004 0 6 1\n"
+               "0000000005 0 6 1\n"
+               "notes 0 7 1\n",
+      .said = "foreign-child 0000000004 6: 0000000004 is no contender, but "
+              "Curator takes every child for one, and this one sorts before "
+              "all numbers: there nobody gets the lock -> remove that node by "
+              "hand; keep other nodes out of the directory of a lock\n" },
+    { .name = "children that are no leases",
+      .nodes = "leases 0 1 0\nlocks 0 1 0\n"
+               "leases/lease-0000000007 1 5 1 me\n"
+               "leases/notes 0 6 1\n"
+               "locks/lock-0000000008 2 7 1 you\n"
+               "locks/0 0 8 1\n"
+               "locks/a 0 9 1\n",
+      .said = "foreign-child leases/notes 6: leases/notes is no lease, but "
+              "every child of that directory counts as one: it takes a permit "
+              "for good -> remove that node by hand; keep other nodes out of "
+              "the directories of a semaphore\n"
+              "foreign-child locks/0 8: locks/0 is no contender, but Curator "
+              "takes every child for one, and this one sorts before all "
+              "numbers: there nobody gets the lock -> remove that node by "
+              "hand; keep other nodes out of the directory of a lock\n" },
+    { .name = "kazoo does not count other children",
+      .nodes = KAZOO "__lock__0000000005 1 5 1 me\n"
+                     "0 0 6 1\n",
+      .said = "" },
+    { .name = "recipes that do not go together",
+      .nodes =
+          "lock-0000000000 1 5 1 me\n" CURATOR "__READ__0000000001 2 6 1 you\n",
+      .said = "mixed-recipes - 0: the contenders use recipes that do not "
+              "exclude each other, such as a mutex and a read/write lock: more "
+              "of them may hold than is shown -> use one recipe on a path\n" },
+    { .name = "numbers are left",
+      .nodes = "lock-2130706431 1 5 1 me\n",
+      .said = "" },
+    { .name = "numbers begin to run out",
+      .nodes = "lock-2130706432 1 5 1 me\n",
+      .said = "sequence-headroom - 0: of the numbers of this directory "
+              "16777215 are left -> let the lock become free and have the "
+              "directory removed: the numbers of a new one begin at 0\n" },
+    { .name = "few numbers are left",
+      .nodes = "lock-2130706432 1 5 1 me\n"
+               "lock-2130706433 2 6 1 you\n",
+      .said = "sequence-headroom - 0: of the numbers of this directory "
+              "16777214 are left -> let the lock become free and have the "
+              "directory removed: the numbers of a new one begin at 0\n" },
+    { .name = "one number is left",
+      .nodes = "lock-2147483646 1 5 1 me\n",
+      .said = "sequence-headroom - 0: of the numbers of this directory 1 are "
+              "left -> let the lock become free and have the directory "
+              "removed: the numbers of a new one begin at 0\n" },
+    { .name = "no number is left",
+      .nodes = "lock-2147483647 1 5 1 me\n",
+      .said = "sequence-headroom - 0: the numbers of this directory are used "
+              "up: servers give the same one to all, and nobody can tell the "
+              "order -> let the lock become free and have the directory "
+              "removed: the numbers of a new one begin at 0\n" },
+    { .name = "numbers below zero",
+      .nodes = "lock--2147483648 1 5 1 me\n",
+      .said = "sequence-headroom - 0: the numbers of this directory are used "
+              "up: servers give the same one to all, and nobody can tell the "
+              "order -> let the lock become free and have the directory "
+              "removed: the numbers of a new one begin at 0\n" },
+    { .name = "holders without a client",
+      .nodes = "leases 0 1 0\nlocks 0 1 0\n"
+               "leases/lease-0000000000 1 5 1 " RECORD(
+                   "zk-lockctl hold",
+                   "nightly (4711)") "\n"
+                                     "leases/lease-0000000001 2 6 1 two\n"
+                                     "leases/lease-0000000002 3 7 1 three\n"
+                                     "locks/lock-0000000003 4 8 1 four\n",
+      .cons = CONS("2"),
+      .dump = "",
+      .said = "absent-holder leases/lease-0000000000 5: h:11/7 zk-lockctl hold "
+              "has a permit, and its client is connected to no server; 1 "
+              "waiting -> its node goes when its session has timed out; where "
+              "that is too long, see that the shell that it holds the lock "
+              "for, nightly (4711) is dead, then: " BREAK(
+                  "5") "absent-holder leases/lease-0000000002 7: three has a "
+                       "permit, and its client is connected to no server; 1 "
+                       "waiting -> its node goes when its session has timed "
+                       "out; where that is too long, see that the program is "
+                       "dead, then: " BREAK("7") },
+    { .name = "a holder without a client",
+      .nodes = "lock-0000000000 1 5 1 one\n",
+      .cons = "",
+      .said = "absent-holder lock-0000000000 5: one holds it, and its client "
+              "is connected to no server; 0 waiting -> its node goes when its "
+              "session has timed out; where that is too long, see that the "
+              "program is dead, then: " BREAK("5") },
+    { .name = "a server did not answer",
+      .nodes = "lock-0000000000 1 5 1 one\n"
+               "lock-0000000001 2 6 1 two\n",
+      .dump = "",
+      .said = "" },
+    { .name = "waiters who wake up, and who do not",
+      .nodes = "lock-0000000000 1 5 1 one\n"
+               "lock-0000000001 2 6 1 two\n"
+               "lock-0000000002 3 7 1 three\n"
+               "lock-0000000003 0 0 !\n"
+               "lock-0000000004 5 9 1 five\n",
+      .wchp = WATCH("lock-0000000001", "3"),
+      .said = "deaf-waiter lock-0000000001 6: two at position 1 "
+              "(lock-0000000001) watches nobody before it: it will not wake "
+              "up, and block all behind it -> restart that program, or remove "
+              "its node (a live client enters the queue again): " BREAK("6") },
+    { .name = "a herd",
+      .nodes = "lock-0000000000 1 5 1 one\n"
+               "lock-0000000001 2 6 1 two\n"
+               "lock-0000000002 3 7 1 three\n"
+               "lock-0000000003 4 8 1 four\n"
+               "lock-0000000004 5 9 1 five\n"
+               "lock-0000000005 6 10 1 six\n",
+      .wchp = WATCH("lock-0000000000", "2\n\t0x3")
+          WATCH("lock-0000000001", "4\n\t0x5\n\t0x6"),
+      .said =
+          "herd lock-0000000001 6: 3 exclusive waiters watch lock-0000000001: "
+          "all of them wake up when it goes, and one gets the lock -> use a "
+          "client in which each waiter watches only the one before it\n" },
+    { .name = "everybody may change it",
+      .nodes = "lock-0000000000 1 5 1 me\n",
+      .anyone = ZKR_PERMISSION_ADMIN | ZKR_PERMISSION_DELETE,
+      .said = "open-acl - 0: everybody may delete the nodes of others, change "
+              "who may -> give the directory an ACL of its users; make new "
+              "ones with the acl option of their sessions\n" },
+    { .name = "everybody may look, and stand in the queue",
+      .nodes = "lock-0000000000 1 5 1 me\n",
+      .anyone = ZKR_PERMISSION_READ | ZKR_PERMISSION_CREATE,
+      .said = "" },
+    { .name = "empty",
+      .nodes = "",
+      .pzxid = 7,
+      .said = "empty-directory - 0: its last child has gone and it stays, so "
+              "it is no container: a lock that nobody uses, or something else "
+              "-> delete it by hand if nothing needs it; use clients that make "
+              "containers\n" },
+    { .name = "not empty", .nodes = "notes 0 7 1\n", .pzxid = 7, .said = "" },
+};
+
+TEST_ROWS(doctor_says, doctor_rows, row)
+{
+    struct findings all = { .count = 0 };
+    const struct doctor_opts opts = { .older_ms = row->ask,
+                                      .empty = row->pzxid != 0 };
+    struct scan scan = { .locks = &lock, .count = 1, .at_ms = NOW };
+
+    make_world(row);
+    doctor_examine(&scan, servers, &opts, &all);
+    for (size_t i = 0; i < all.count; i++) {
+        const struct finding *f = &all.items[i];
+
+        add("%s %s %" PRId64 ": %s -> %s\n", f->check,
+            f->node == NULL ? "-" : f->node, f->token, f->what, f->cure);
+    }
+    findings_done(&all);
+    assert_string_equal(said, row->said);
+}
+
+/* --- break --- */
+
+static const struct row break_rows[] = {
+    { .name = "nobody", .nodes = "", .said = "65: nobody holds it\n" },
+    { .name = "nobody, by a token",
+      .nodes = "",
+      .ask = 5,
+      .said = "65: nobody holds it\n" },
+    { .name = "which of two",
+      .nodes = CURATOR "__READ__0000000000 1 5 1 one\n" CURATOR
+                       "__READ__0000000001 2 6 1 two\n",
+      .said = "65: there are 2 holders: say which, by --token (zk-lockctl "
+              "show)\n" },
+    { .name = "the second",
+      .nodes = CURATOR "__READ__0000000000 1 5 1 one\n" CURATOR
+                       "__READ__0000000001 2 6 2000 two\n" CURATOR
+                       "__WRIT__0000000002 3 7 1 three\n",
+      .ask = 6,
+      .said = "/a b is held by two\n" ENSEMBLE
+              "  dialect curator, for <=2.0s, session 0x2, token 6\n" MAY_LIVE
+                  DANGER("curator") WAITING("1") },
+    { .name = "another token",
+      .nodes = "lock-0000000000 1 5 1 one\n"
+               "lock-0000000001 2 6 1 two\n",
+      .ask = 7,
+      .said =
+          "65: nobody holds it with the token 7, and nobody waits with it\n" },
+    { .name = "a holder that may not be read",
+      .nodes = "lock-0000000000 0 0 !\n",
+      .said = "77: the node of the holder may not be read, so it cannot be "
+              "known again\n" },
+    { .name = "twins who hold",
+      .nodes = CURATOR "__READ__0000000000 1 5 1 one\n" CURATOR
+                       "__READ__0000000001 2 5 1 two\n",
+      .ask = 5,
+      .said =
+          "65: several hold it with the token 5: they cannot be told apart\n" },
+    { .name = "twins, of whom one holds",
+      .nodes = "lock-0000000000 1 5 1 one\n"
+               "lock-0000000001 2 5 1 two\n"
+               "lock-0000000002 3 6 1 three\n",
+      .ask = 5,
+      .said =
+          "/a b is held by one\n" ENSEMBLE
+          "  dialect other, for <=0.0s, session 0x1, token 5\n" MAY_LIVE DANGER(
+              "other") WAITING("2") },
+    { .name = "twins who wait",
+      .nodes = "lock-0000000000 1 5 1 one\n"
+               "lock-0000000001 2 6 1 two\n"
+               "lock-0000000002 3 6 1 three\n",
+      .ask = 6,
+      .said =
+          "65: several wait with the token 6: they cannot be told apart\n" },
+    { .name = "a holder of ours, connected",
+      .nodes = CURATOR "lock-0000000000 1 5 61000 " RECORD(
+          "p", "l") "\n"
+                    "lock-0000000001 2 6 1 two\n",
+      .cons = CONS("1"),
+      .dump = DUMP("1"),
+      .said = "/a b is held by h:11/7 p\n" ENSEMBLE
+              "  label: l\n  dialect zkrecipes, for <=1m01s, session 0x1, "
+              "token 5\n  it is connected from 10.0.0.1:5 to zk1, session "
+              "timeout 4s\n" IS_TOLD("soon after") WAITING("1") },
+    { .name = "a holder of ours, away",
+      .nodes = CURATOR "lock-0000000000 1 5 1 " RECORD("p", "") "\n",
+      .cons = CONS("2"),
+      .dump = DUMP("1"),
+      .said = "/a b is held by h:11/7 p\n" ENSEMBLE
+              "  dialect zkrecipes, for <=0.0s, session 0x1, token 5\n  its "
+              "session lives; it is not connected to any server\n" IS_TOLD(
+                  "when it is connected again") WAITING("0") },
+    { .name = "a server did not answer",
+      .nodes = CURATOR "lock-0000000000 1 5 1 " RECORD("p", "") "\n",
+      .dump = DUMP("1"),
+      .said = "/a b is held by h:11/7 p\n" ENSEMBLE
+              "  dialect zkrecipes, for <=0.0s, session 0x1, token 5\n  its "
+              "session lives; it is not connected to any server that "
+              "answers\n" IS_TOLD("soon after") WAITING("0") },
+    { .name = "a session that is over",
+      .nodes = CURATOR "lock-0000000000 1 5 1 one\n",
+      .cons = "",
+      .dump = DUMP("2"),
+      .said =
+          "/a b is held by one\n" ENSEMBLE
+          "  dialect curator, for <=0.0s, session 0x1, token 5\n  its session "
+          "is over: the servers are about to remove its node\n" DANGER(
+              "curator") WAITING("0") },
+    { .name = "a holder that was asked",
+      .nodes = CURATOR "lock-0000000000 1 5 1 __REVOKE__\n",
+      .wchp = "",
+      .said = "/a b is held by session 0x1 (asked to release)\n" ENSEMBLE
+              "  dialect ?, for <=0.0s, session 0x1, token 5\n" MAY_LIVE
+                  DANGER_UNKNOWN WAITING("0") },
+    { .name = "of no session",
+      .nodes = "lock-0000000000 0 5 1 one\n",
+      .cons = "",
+      .dump = "",
+      .said =
+          "/a b is held by one\n" ENSEMBLE
+          "  dialect other, for <=0.0s, session 0x0, token 5\n  its node "
+          "belongs to no session: it stays until somebody deletes it\n" DANGER(
+              "other") WAITING("0") },
+    { .name = "a lease",
+      .nodes = "leases 0 1 0\nlocks 0 1 0\n"
+               "leases/lease-0000000000 1 5 1 one\n"
+               "locks/lock-0000000001 2 6 1 two\n",
+      .ask = 5,
+      .said =
+          "a lease of /a b is held by one\n" ENSEMBLE
+          "  dialect other, for <=0.0s, session 0x1, token 5\n" MAY_LIVE DANGER(
+              "other") "  1 waiting; its permit is free at once, for the next "
+                       "of them\n" },
+    { .name = "a leader",
+      .nodes = CURATOR "latch-0000000000 1 5 1 one\n" CURATOR
+                       "latch-0000000001 2 6 1 two\n",
+      .said = "/a b is led by one\n" ENSEMBLE
+              "  dialect ?, for <=0.0s, session 0x1, token 5\n" MAY_LIVE
+                  DANGER_UNKNOWN "  1 waiting; the next leads at once\n" },
+    { .name = "a waiter",
+      .nodes = "lock-0000000000 1 5 1 one\n"
+               "lock-0000000001 2 6 1 two\n"
+               "lock-0000000002 3 7 1 three\n",
+      .ask = 7,
+      .said = "it is a waiter that is removed, not a holder: three at position "
+              "2 of the queue of /a b, node lock-0000000002\n" ENSEMBLE
+              "  dialect other, for <=0.0s, session 0x3, token 7\n" MAY_LIVE
+                  NODE_ONLY
+              "  its client, if it lives, is told that its claim was deleted, "
+              "and may enter the queue again\n  2 waiting, it among them\n" },
+    { .name = "a waiter of no session",
+      .nodes = "lock-0000000000 1 5 1 one\n"
+               "lock-0000000001 0 6 1 two\n",
+      .ask = 6,
+      .said = "it is a waiter that is removed, not a holder: two at position 1 "
+              "of the queue of /a b, node lock-0000000001\n" ENSEMBLE
+              "  dialect other, for <=0.0s, session 0x0, token 6\n  its node "
+              "belongs to no session: it stays until somebody deletes "
+              "it\n" NODE_ONLY "  1 waiting, it among them\n" },
+};
+
+TEST_ROWS(break_says, break_rows, row)
+{
+    const struct lockctl ctl = { .settings[SETTING_SERVERS] = "zk1:2181" };
+    const struct contender *c;
+    struct notes lines = { .count = 0 };
+    struct outcome outcome;
+
+    make_world(row);
+    c = breaking_choose(&lock, row->ask, &outcome);
+    if (c == NULL)
+        add("%d: %s\n", outcome.code, outcome.text);
+    else
+        breaking_tell(&ctl, &lock, c, servers, &lines);
+    for (size_t i = 0; i < lines.count; i++)
+        add("%s\n", lines.texts[i]);
+    notes_done(&lines);
+    assert_string_equal(said, row->said);
+}
