@@ -107,6 +107,7 @@ void run_begin_again(struct run *run)
         .policy = { .on_suspend = run->policy.on_suspend,
                     .grace_ms = run->policy.grace_ms },
         .around = run->around,
+        .holds = run->holds,
         .event_fd = run->event_fd,
         .timer_fd = run->timer_fd,
     };
