@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the escaping of text of others before it reaches a terminal. */
+#include <stdbool.h>
+
 #include "common/escape.h"
 #include "texts.h"
 #include "unit.h"
@@ -52,8 +54,50 @@ TEST(characters_without_width_are_shown)
     IS("\xe2\x81\xb0 \xc2\xae", "\xe2\x81\xb0 \xc2\xae"); /* past them */
 }
 
+static size_t encode(uint32_t code, char text[5])
+{
+    static const unsigned char lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+    size_t n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+
+    for (size_t i = n; i-- > 1; code >>= 6)
+        text[i] = (char)(0x80 | (code & 0x3f));
+    text[0] = (char)(lead[n] | code);
+    text[n] = '\0';
+    return n;
+}
+
+/* Of all characters these, and those that UTF-8 does not have, are escaped. */
+TEST(each_character_is_harmless_or_escaped)
+{
+    static const uint32_t harmful[][2] = {
+        { 0, 0x1f },        { 0x7f, 0x9f },
+        { 0xad, 0xad },     { 0x61c, 0x61c },
+        { 0x200b, 0x200f }, { 0x2028, 0x202e },
+        { 0x2060, 0x206f }, { 0xd800, 0xdfff },
+        { 0xfeff, 0xfeff }, { 0x110000, 0x1fffff },
+    };
+    size_t k = 0;
+
+    for (uint32_t code = 0; code <= 0x110000; code++) {
+        char text[5];
+        char out[32];
+        size_t n = encode(code, text);
+        bool kept = escape_text(text, n, out, sizeof(out)) == n &&
+                    memcmp(text, out, n) == 0;
+
+        k += code > harmful[k][1];
+        if (code != '\\' && kept != (code < harmful[k][0]))
+            fail_msg("U+%04x: %d, %s", code, kept, out);
+    }
+}
+
 TEST(bytes_that_are_not_utf8_become_numbers)
 {
+    is("\xe6\xbc\xa2", 2, "\\xE6\\xBC"); /* it goes on behind the end */
+    IS("\xf8\x90\x80\x80", "\\xF8\\x90\\x80\\x80");
+    IS("\xe0\x9f\xbf", "\\xE0\\x9F\\xBF");
+    IS("\xf0\x8f\xbf\xbf", "\\xF0\\x8F\\xBF\\xBF");
+    IS("\xc1\xbf", "\\xC1\\xBF");
     IS("\xff\x80z", "\\xFF\\x80z");
     IS("\xc0\xaf", "\\xC0\\xAF");                   /* not the shortest */
     IS("\xe0\x80\x8a", "\\xE0\\x80\\x8A");          /* a hidden newline */

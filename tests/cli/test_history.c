@@ -267,6 +267,63 @@ TEST(a_lease_has_waited_in_the_queue)
     assert_true(stay_at("locks/lock-0000000000")->is_claim);
 }
 
+/* The session has a claim and a lease of other semaphores, and a second claim,
+ * which gives up. */
+TEST(a_lease_has_waited_as_the_first_claim)
+{
+    create(1, "/p/locks/lock-0000000000");
+    create(1, "/p/leases/lease-0000000000");
+    create(1, "/p/locks/lock-0000000001");
+    create(1, "/q/leases/lease-0000000000");
+    delete_node(1, "/p/locks/lock-0000000000");
+    delete_node(1, "/p/locks/lock-0000000001");
+    play();
+    assert_stay("locks/lock-0000000000", 1, 0, 5, ENDING_RELEASED);
+    assert_true(stay_at("locks/lock-0000000000")->is_claim);
+    for (size_t i = 0; i < stay_count; i++) {
+        if (strcmp(stays[i]->name, "leases/lease-0000000000") == 0)
+            assert_int_equal(stays[i]->queued_ms,
+                             time_of(stays[i]->lock[1] == 'p' ? 1 : 4));
+    }
+}
+
+/* Others may have had permits before the first number of the queue. */
+TEST(the_first_claim_is_not_the_first_permit)
+{
+    create(1, "/p/leases/lease-0000000007");
+    create(2, "/p/locks/lock-0000000000");
+    create(2, "/p/leases/lease-0000000008");
+    delete_node(2, "/p/locks/lock-0000000000");
+    play();
+    assert_false(stay_at("leases/lease-0000000008")->sure);
+    assert_int_equal(stay_at("leases/lease-0000000008")->queued_ms, time_of(2));
+}
+
+/* It has a permit already, and its next claim gives up. */
+TEST(a_claim_that_gives_up_has_led_to_no_lease)
+{
+    create(1, "/p/leases/lease-0000000000");
+    create(1, "/p/locks/lock-0000000000");
+    delete_node(1, "/p/locks/lock-0000000000");
+    create(1, "/p/locks/lock-0000000001");
+    delete_node(7, "/p/locks/lock-0000000001");
+    play();
+    assert_stay("leases/lease-0000000000", 1, 1, 0, ENDING_NONE);
+    assert_false(stay_at("locks/lock-0000000000")->is_claim);
+    assert_false(stay_at("locks/lock-0000000001")->is_claim);
+}
+
+TEST(a_session_ends_with_all_that_it_has_in_a_lock)
+{
+    create(1, "/l/lock-0000000000");
+    create(1, "/l/lock-0000000001");
+    create(2, "/l/lock-0000000002");
+    close_session(1, EXPIRED, NULL);
+    play();
+    assert_stay("lock-0000000001", 2, 0, 4, ENDING_EXPIRED);
+    assert_stay("lock-0000000002", 3, 4, 0, ENDING_NONE);
+}
+
 TEST(a_directory_named_locks_is_a_lock)
 {
     create(1, "/locks/lock-0000000000");
