@@ -113,6 +113,7 @@ static void assert_cycle(size_t i, bool certain, const char *want)
     char text[512] = "";
     size_t len = 0;
     const struct deadlock *d = &found.items[i];
+    int64_t since = -1;
 
     assert_true(i < found.count);
     assert_int_equal(d->certain, certain);
@@ -124,8 +125,12 @@ static void assert_cycle(size_t i, bool certain, const char *want)
                                 m->held == NULL ? "-" : m->held->node->name,
                                 m->held == NULL ? "-" : m->held_lock->path + 5,
                                 m->waits->node->name, m->waits_lock->path + 5);
+        if (m->waits->node->since_ms > since)
+            since = m->waits->node->since_ms;
     }
     assert_string_equal(text, want);
+    assert_int_equal(d->since, since);
+    assert_int_equal(d->youngest->waits->node->since_ms, since);
 }
 
 TEST(waiting_alone_is_no_deadlock)
@@ -314,6 +319,18 @@ TEST(circles_of_the_same_sessions_are_one)
     assert_int_equal(found.count, 2);
 }
 
+TEST(a_circle_of_more_sessions_is_another_one)
+{
+    add(&now, "1.0x 2.0x");
+    add(&now, "2.0x 1.0x");
+    add(&now, "1.0x 3.0x");
+    add(&now, "2.0x 1.0x");
+    add(&now, "3.0x 2.0x");
+    find();
+    assert_int_equal(found.count, 2);
+    assert_int_equal(found.items[0].count + found.items[1].count, 5);
+}
+
 static void make_latch(struct lock *lock)
 {
     lock->kind = ZKR__KIND_LATCH;
@@ -374,6 +391,21 @@ TEST(a_writer_in_the_queue_is_part_of_it)
     find();
     assert_int_equal(found.count, 1);
     assert_cycle(0, true, "1.1s@0>1.1x@1 2.1x@1>2.1s@0 -@->3.1x@0");
+}
+
+/* Who only stands between two that exclude each other is none. */
+TEST(who_stands_between_two_is_no_member)
+{
+    add(&now, "1.1s 9.1x 2.1x");
+    add(&now, "2.1x 1.1x");
+    find();
+    assert_cycle(0, true, "1.1s@0>1.1x@1 2.1x@1>2.1x@0");
+    deadlocks_done(&found);
+    memset(&now, 0, sizeof(now));
+    add(&now, "1.1x 9.1x 2.1s");
+    add(&now, "2.1x 1.1x");
+    find();
+    assert_cycle(0, true, "1.1x@0>1.1x@1 2.1x@1>2.1s@0");
 }
 
 /* The writer waits for all readers, not only for the last one. */

@@ -10,7 +10,8 @@ enum { ITEMS_MAX = 8, T0 = 1000000 };
 
 /* A look is made from a text such as "a1H b2 c3S". Each word is a name, a token
  * and marks: H it holds, S it is shared, A it was asked for the lock, L it is
- * the lease of a semaphore, X and Y it is of these sessions. */
+ * the lease of a semaphore, X and Y it is of these sessions, E it may not be
+ * read. */
 struct seen {
     struct view view;
     struct zkr_participant nodes[ITEMS_MAX];
@@ -38,6 +39,8 @@ static void take_flags(struct seen *s, size_t i, const char *flags)
             s->nodes[i].session_id = *flags;
         if (*flags == 'L')
             take_lease(s, i);
+        if (*flags == 'E')
+            s->nodes[i].error = ZKR_ZNOAUTH;
     }
 }
 
@@ -176,6 +179,21 @@ TEST(a_claim_for_a_permit_becomes_a_lease)
     between("a1LXH c3LY b2Y", "a1LXH c3LYH", "acquired c waited 190");
     /* at most since the last look */
     between("a1LXH", "a1LXH c3LYH", "acquired c waited 100");
+    between("b2Y", "c3LYH", "acquired c waited 190");
+}
+
+/* A lease that is of another session, is older, or does not hold, and a node
+ * that is none. */
+TEST(another_node_is_not_the_lease_of_a_claim)
+{
+    between("a1LXH b2Y d4X", "a1LXH d4X c3LXH",
+            "gone b, acquired c waited 100");
+    between("a1LXH b5Y", "a1LXH c3LYH", "gone b, acquired c waited 100");
+    between("a1LXH b3Y", "a1LXH c3LYH", "gone b, acquired c waited 100");
+    between("a1LXH b2Y", "a1LXH c3LY", "gone b");
+    between("a1LXH c3LY", "a1LXH d4LYH", "acquired d waited 100");
+    between("a1LXH b2Y", "a1LXH e5YH",
+            "gone b, queued e, acquired e waited 160");
 }
 
 TEST(a_lease_that_does_not_hold_is_no_event)
@@ -272,6 +290,22 @@ TEST(a_holder_that_was_asked_is_still_known)
     done(third);
 }
 
+TEST(data_that_a_request_has_replaced_is_still_known)
+{
+    struct seen *first = look(T0 + 100, "a1H");
+    struct seen *second = look(T0 + 200, "a1HA");
+    char who[WHO_MAX];
+
+    first->nodes[0].data = "me";
+    first->nodes[0].data_size = 2;
+    compare(NULL, first, "holding a held 100");
+    compare(first, second, "revoked a");
+    assert_string_equal(contender_who(&second->items[0], who),
+                        "me (asked to release)");
+    done(first);
+    done(second);
+}
+
 TEST(a_hold_is_counted_from_the_look_before_it)
 {
     struct seen *looks[] = { look(T0 + 100, "a1H b2"), look(T0 + 200, "b2H"),
@@ -283,6 +317,21 @@ TEST(a_hold_is_counted_from_the_look_before_it)
     compare(looks[2], looks[3], "gone b held 300");
     for (size_t i = 0; i < COUNT(looks); i++)
         done(looks[i]);
+}
+
+/* Since when it is in the queue is not known. */
+TEST(who_may_not_be_read_holds_since_the_look_before)
+{
+    struct seen *first = look(T0 + 100, "a1H");
+    struct seen *second = look(T0 + 200, "b2EH");
+    struct seen *third = look(T0 + 300, "");
+
+    assert_true(events_between(NULL, &first->view, NULL, NULL));
+    compare(first, second, "gone a held 200, queued b, acquired b");
+    compare(second, third, "gone b held 200");
+    done(first);
+    done(second);
+    done(third);
 }
 
 TEST(clocks_that_differ_make_no_negative_time)

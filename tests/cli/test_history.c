@@ -475,6 +475,64 @@ TEST(a_later_snapshot_tells_what_was_there_before)
     assert_stay("lock-0000000008", 0x50, 0, 0, ENDING_NONE);
 }
 
+/* Servers write a snapshot while they go on. */
+TEST(what_is_later_than_a_snapshot_was_not_there_before)
+{
+    zxid = 0x50;
+    snap_begin(&out);
+    snap_node(&out, "/l/lock-0000000003", "me", 0x52, time_of(0x52), 2);
+    snap_end(&out, in_dir("snapshot.4f"));
+    create(1, "/m/lock-0000000000");
+    create(1, "/m/lock-0000000001");
+    create(2, "/l/lock-0000000003");
+    snap_begin(&out);
+    snap_node(&out, "/l/lock-0000000003", "me", 0x52, time_of(0x52), 2);
+    snap_end(&out, in_dir("snapshot.52"));
+    play();
+    assert_int_equal(stay_count, 3);
+    assert_stay("lock-0000000003", 0x52, 0x52, 0, ENDING_NONE);
+    assert_int_equal(stay_at("lock-0000000003")->seen_ms, time_of(0x52));
+    assert_false(stay_at("lock-0000000003")->held_before);
+}
+
+TEST(a_later_snapshot_does_not_tell_what_the_log_tells)
+{
+    zxid = 0x50;
+    create(1, "/m/lock-0000000000");
+    create(2, "/l/lock-0000000003");
+    snap_begin(&out);
+    snap_node(&out, "/l/lock-0000000003", "me", 0x51, time_of(0x51), 2);
+    snap_end(&out, in_dir("snapshot.51"));
+    play();
+    assert_int_equal(stay_count, 2);
+    assert_stay("lock-0000000003", 0x51, 0x51, 0, ENDING_NONE);
+    assert_int_equal(history_begin_ms(history), time_of(0x50));
+    assert_int_equal(history_end_ms(history), time_of(0x51));
+    assert_int_equal(history_contenders(history), 2);
+}
+
+/* Only its checksum is wrong, so all of it was read. */
+TEST(a_snapshot_with_a_wrong_sum_is_not_believed)
+{
+    FILE *snapshot;
+
+    zxid = 0x50;
+    snap_begin(&out);
+    snap_node(&out, "/l/lock-0000000006", "him", 0x11, time_of(0x11), 1);
+    snap_node(&out, "/l/lock-0000000007", "him", 0x12, time_of(0x12), 1);
+    snap_end(&out, in_dir("snapshot.4f"));
+    snapshot = fopen(in_dir("snapshot.4f"), "r+e");
+    assert_non_null(snapshot);
+    assert_ok(fseek(snapshot, (long)out.size - 6, SEEK_SET));
+    assert_int_equal(fputc(0x55, snapshot), 0x55);
+    assert_ok(fclose(snapshot));
+    create(2, "/l/lock-0000000008");
+    play();
+    assert_int_equal(stay_count, 1);
+    assert_stay("lock-0000000008", 0x50, 0x50, 0, ENDING_NONE);
+    assert_int_equal(logs.notes.count, 1);
+}
+
 TEST(a_damaged_snapshot_is_not_believed)
 {
     zxid = 0x50;
