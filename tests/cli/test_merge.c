@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of stays that several sources tell of. */
+#include <stdbool.h>
+
 #include "model/merge.h"
 
 #include "texts.h"
@@ -236,4 +238,181 @@ TEST(a_holder_of_both_is_still_there)
     assert_int_equal(stay_count, 1);
     assert_int_equal(stays[0]->ending, ENDING_NONE);
     assert_int_equal(stays[0]->held_ms, 100);
+}
+
+/* --- each fact of two sources, in any order --- */
+
+/* A stay is words, a letter and a number each: t token, S session, q queued, s
+ * seen, h held, B held before, m held at most, k known, a asked, A by whom, e
+ * ended, b by whom; the ending is Released, Gone, or Unknown; l late, x exact,
+ * ? unsure, c a claim, d: the rest is its data. */
+static struct stay *read_stay(const char *text)
+{
+    const char *data = strchr(text, 'd');
+    struct stay *s = stay_new("/l", "n", data == NULL ? "" : data + 1,
+                              data == NULL ? 0 : strlen(data + 1));
+
+    assert_non_null(s);
+    s->sure = true;
+    for (; *text != '\0' && *text != 'd'; text += *text == ' ') {
+        const char letter = *text++;
+        char *end;
+        int64_t n = strtoll(text, &end, 10);
+        struct {
+            char letter;
+            int64_t *to;
+        } numbers[] = {
+            { 't', &s->node.token },  { 'S', &s->node.session_id },
+            { 'q', &s->queued_ms },   { 's', &s->seen_ms },
+            { 'm', &s->held_max_ms }, { 'k', &s->known_ms },
+            { 'a', &s->asked_ms },    { 'A', &s->asked_by },
+            { 'e', &s->ended_ms },    { 'b', &s->ended_by },
+        };
+
+        text = end;
+        for (size_t i = 0; i < COUNT(numbers); i++) {
+            if (numbers[i].letter == letter)
+                *numbers[i].to = n;
+        }
+        if (letter == 'h' || letter == 'B')
+            stay_hold(s, n, letter == 'B');
+        s->exact = s->exact || letter == 'x';
+        s->sure = s->sure && letter != '?';
+        s->ended_late = s->ended_late || letter == 'l';
+        s->is_claim = s->is_claim || letter == 'c';
+        s->ending = letter == 'R'   ? ENDING_RELEASED
+                    : letter == 'D' ? ENDING_DELETED
+                    : letter == 'G' ? ENDING_GONE
+                    : letter == 'U' ? ENDING_UNKNOWN
+                                    : s->ending;
+    }
+    s->node.since_ms = s->queued_ms;
+    return s;
+}
+
+static void write_number(char *text, const char *letter, int64_t n,
+                         int64_t none)
+{
+    if (n != none)
+        (void)sprintf(text + strlen(text), "%s%lld ", letter, (long long)n);
+}
+
+static void write_stay(char *text, const struct stay *s)
+{
+    static const char *const endings[ENDING_COUNT] = {
+        [ENDING_NONE] = "",   [ENDING_RELEASED] = "R ", [ENDING_DELETED] = "D ",
+        [ENDING_GONE] = "G ", [ENDING_UNKNOWN] = "U ",
+    };
+
+    write_number(text, "t", s->node.token, 0);
+    write_number(text, "S", s->node.session_id, 0);
+    write_number(text, "q", s->queued_ms, 0);
+    if ((s->node.since_ms == 0) != (s->queued_ms == 0))
+        write_number(text, "since ", s->node.since_ms, -1);
+    write_number(text, "s", s->seen_ms, 0);
+    write_number(text, s->held_before ? "B" : "h", s->held_ms, 0);
+    (void)strcat(text, s->node.holds == (s->held_ms != 0) ? "" : "(holds?) ");
+    write_number(text, "m", s->held_max_ms, -1);
+    write_number(text, "k", s->known_ms, 0);
+    write_number(text, "a", s->asked_ms, 0);
+    write_number(text, "A", s->asked_by, 0);
+    write_number(text, "e", s->ended_ms, 0);
+    write_number(text, "b", s->ended_by, 0);
+    (void)strcat(text, endings[s->ending]);
+    (void)sprintf(text + strlen(text), "%s%s%s%s%s%s",
+                  s->ended_late ? "l " : "", s->exact ? "x " : "",
+                  s->sure ? "" : "? ", s->is_claim ? "c " : "",
+                  s->node.data_size > 0 ? "d" : "", s->node.data);
+}
+
+#define RECORD "{\"library\":\"zkrecipes 0.1.0\"}"
+#define ASKED  "{\"library\":\"zkrecipes 0.1.0\",\"asked\":true}"
+
+static const struct row {
+    const char *name;
+    const char *one, *other;
+    const char *both; /* ">": in this order, as of logs, which do not know
+                         each token, and records */
+} rows[] = {
+    { "the earlier queueing", "t5 q90 s95", "t5 q80 s99", "t5 q80 s95 " },
+    { "a queueing that one knows", "t5 s95", "t5 q80", "t5 q80 s95 " },
+    { "an exact beginning", "t5 h100 x", "t5 h90", "t5 h100 x " },
+    { "of two bounds the lower one", "t5 h110", "t5 h105", "t5 h105 " },
+    { "held before is a bound", "t5 B110 x", "t5 h105 x", "t5 h105 x " },
+    { "a bound says more than a doubt", "t5 h100 x ?", "t5 h110", "t5 h110 " },
+    { "a doubt says more than nothing", "t5 h100 x ?", "t5", "t5 h100 x ? " },
+    { "nobody held", "t5 q1", "t5 q2", "t5 q1 " },
+    { "an end", "t5 k250", "t5 e200 R", "t5 e200 R " },
+    { "an exact end", "t5 e200 R", "t5 e190 G l", "t5 e200 R " },
+    { "of two late ends the earlier one", "t5 e200 G l", "t5 e190 G l",
+      "t5 e190 G l " },
+    { "it was there after it was lost", "t5 k250", "t5 e240 U", "t5 k250 " },
+    { "it was lost after it was there", "t5 k230", "t5 e240 U", "t5 e240 U " },
+    { "it was lost twice", "t5 e230 U", "t5 e240 U", "t5 e240 U " },
+    { "by whom it ended", "t5 S7 e190 b8 D", "t5 e200 G l",
+      "t5 S7 e190 b8 D " },
+    { "by its own session", "t5 e190 b7 G", "t5 S7 k100", "t5 S7 e190 R " },
+    { "by another session", "t5 e190 b8 G", "t5 S7 k100", "t5 S7 e190 b8 D " },
+    { "by a session, of nobody", "t5 e190 b8 G", "t5 k100", "t5 e190 b8 G " },
+    { "the shorter of two bounds of its time", "t5 h100 m50 e200 G l",
+      "t5 h100 m40 e200 G l", "t5 h100 m40 e200 G l " },
+    { "a bound of its time that one knows", "t5 h100 m50 e200 G l", "t5 k90",
+      "t5 h100 m50 e200 G l " },
+    { "no bound of an exact beginning", "t5 h100 m50 e200 G l", "t5 h99 x",
+      "t5 h99 e200 G l x " },
+    { "no bound of an exact end", "t5 h100 m50 e200 G l", "t5 e190 R",
+      "t5 h100 e190 R " },
+    { "who asked", "t5 a120", "t5 a110 A9", "t5 a110 A9 " },
+    { "somebody asked", "t5 a120", "t5", "t5 a120 " },
+    { "a claim", "t5 c", "t5", "t5 c " },
+    { "data", "t5 dme", "t5 ", "t5 dme" },
+    { "not the request", "t5 d__REVOKE__", "t5 dme", "t5 dme" },
+    { "not the request, but the record", "t5 d__REVOKE__", "t5 d" ASKED,
+      "t5 d" ASKED },
+    { "a token that one knows", "q90 s90 h100", "t5 S7 q90 s90",
+      ">t5 S7 q90 s90 h100 " },
+    { "names come again", "s50 e80 R", "t5 q90 s95",
+      "s50 e80 R | t5 q90 s95 " },
+    { "names come again, seen first", "s50 e80 R", "t5 s81",
+      "s50 e80 R | t5 s81 " },
+    { "names do not come again at once", "s50 e90 R", "t5 q90 s95",
+      ">t5 q90 s50 e90 R " },
+    { "it was lost before", "s50 e80 U", "t5 q90 s95", ">t5 q90 s50 e80 U " },
+    { "other tokens", "t4 s50", "t5 s50", "t4 s50 | t5 s50 " },
+};
+
+static int by_token(const void *a, const void *b)
+{
+    const struct stay *const *x = a;
+    const struct stay *const *y = b;
+
+    return ((*x)->node.token > (*y)->node.token) -
+           ((*x)->node.token < (*y)->node.token);
+}
+
+static void is_merged(const char *one, const char *other, const char *both)
+{
+    char text[500] = "";
+
+    assert_true(merge_add(&merge, read_stay(one)));
+    assert_true(merge_add(&merge, read_stay(other)));
+    merge_end(&merge, 0, take_stay, NULL);
+    qsort(stays, stay_count, sizeof(*stays), by_token);
+    for (size_t i = 0; i < stay_count; i++) {
+        (void)strcat(text, i == 0 ? "" : "| ");
+        write_stay(text, stays[i]);
+    }
+    assert_string_equal(text, both);
+}
+
+TEST_ROWS(of_two_sources, rows, row)
+{
+    bool in_order = row->both[0] == '>';
+
+    is_merged(row->one, row->other, row->both + in_order);
+    if (in_order)
+        return;
+    assert_ok(teardown());
+    assert_ok(setup());
+    is_merged(row->other, row->one, row->both);
 }

@@ -156,7 +156,16 @@ TEST(nonsense_is_passed_over)
         for (size_t k = 0; k < COUNT(words); k++)
             hear(words[k], texts[i]);
     }
+    hear(SERVERS_CONS, "[/a[x,sid=0x21,to=1\nb]/a,sid=0x22,to=1\n"
+                       "[]/a[x,sid=0x23,to=1\n/a[x,sid=0x24\n/a[x,to=1\n");
+    hear(SERVERS_DUMP, "0x25 4000ms\n0x26x\n26:\n0xg:\n");
     assert_null(servers_client(s, 0x11));
+    for (int64_t id = 0x21; id <= 0x26; id++) {
+        assert_null(servers_client(s, id));
+        assert_int_equal(servers_session_lives(s, id), ANSWER_NO);
+    }
+    hear(SERVERS_CONS, "/a[x,sid=0x0,to=1\n");
+    assert_null(servers_client(s, 0));
 }
 
 /* The answer is cut at each byte: ASan would see a read beyond the end. */
