@@ -429,6 +429,64 @@ TEST(an_owner_that_waits_in_two_places_is_not_certain)
     assert_cycle(0, false, "1.1x@0>1.1x@1 2.1x@1>2.1x@0");
 }
 
+/* ... in whatever order they are found. */
+TEST(an_owner_that_waits_elsewhere_first_is_not_certain)
+{
+    add(&now, "3.1x 1.1x");
+    add(&now, "1.1x 2.1x");
+    add(&now, "2.1x 1.1x");
+    find();
+    assert_int_equal(found.count, 1);
+    assert_false(found.items[0].certain);
+}
+
+/* Of one of the two nodes no thread is known, or no host. */
+TEST(half_of_an_owner_is_not_certain)
+{
+    static const char *const queues[][2] = {
+        { "1.0x 2.1x", "2.1x 1.1x" },
+        { "1.1x 2.1x", "2.1x 1.0x" },
+        { "1.0x 4.5x<3", "3.5x 2.5x<1" },
+    };
+
+    for (size_t i = 0; i < COUNT(queues); i++) {
+        add(&now, queues[i][0]);
+        add(&now, queues[i][1]);
+        find();
+        assert_int_equal(found.count, 1);
+        assert_false(found.items[0].certain);
+        assert_ok(teardown());
+    }
+}
+
+TEST(the_order_of_equal_numbers_is_not_certain)
+{
+    add(&now, "1.1x 2.1x");
+    add(&now, "2.1x 1.1x");
+    now.nodes[1].sequence = 0;
+    find();
+    assert_int_equal(found.count, 1);
+    assert_false(found.items[0].certain);
+}
+
+/* Leases, who holds beside the queue, and who may not be read. */
+TEST(nodes_outside_of_the_queue_block_nobody)
+{
+    static const char *const markers[] = { "lease-", "holder", "lock-" };
+
+    for (size_t i = 0; i < COUNT(markers); i++) {
+        add(&now, "1.1x 2.1x");
+        add(&now, "2.1x 1.1x");
+        for (size_t k = 0; k < 2; k++) {
+            now.nodes[k].marker = markers[i];
+            now.nodes[k].error = i == 2 ? ZKR_ZNOAUTH : ZKR_OK;
+        }
+        find();
+        assert_int_equal(found.count, 0);
+        assert_ok(teardown());
+    }
+}
+
 TEST(mixed_recipes_are_not_certain)
 {
     add(&now, "1.1x 2.1x")->kind = ZKR__KIND_MIXED;

@@ -327,6 +327,20 @@ static const struct row doctor_rows[] = {
           "herd lock-0000000001 6: 3 exclusive waiters watch lock-0000000001: "
           "all of them wake up when it goes, and one gets the lock -> use a "
           "client in which each waiter watches only the one before it\n" },
+    { .name = "readers who wake up together",
+      .nodes = CURATOR "__WRIT__0000000000 1 5 1 one\n" CURATOR
+                       "__READ__0000000001 2 6 1 two\n" CURATOR
+                       "__READ__0000000002 3 7 1 three\n" CURATOR
+                       "__READ__0000000003 4 8 1 four\n",
+      .wchp = WATCH(CURATOR "__WRIT__0000000000", "2\n\t0x3\n\t0x4"),
+      .said = "" },
+    { .name = "who wants a permit watches a directory",
+      .nodes = "leases 0 1 0\nlocks 0 1 0\n"
+               "leases/lease-0000000000 1 5 1 one\n"
+               "locks/lock-0000000001 2 6 1 two\n"
+               "locks/lock-0000000002 3 7 1 three\n",
+      .wchp = WATCH("locks/lock-0000000001", "3"),
+      .said = "" },
     { .name = "everybody may change it",
       .nodes = "lock-0000000000 1 5 1 me\n",
       .anyone = ZKR_PERMISSION_ADMIN | ZKR_PERMISSION_DELETE,

@@ -45,15 +45,17 @@ TEST(a_lock_is_four_samples)
     struct zkr_participant nodes[] = {
         { .kind = ZKR_PARTICIPANT_SHARED, .holds = true },
         { .kind = ZKR_PARTICIPANT_SHARED, .holds = true },
+        { .kind = ZKR_PARTICIPANT_SHARED, .holds = true },
         { .kind = ZKR_PARTICIPANT_EXCLUSIVE },
     };
     struct contender items[] = { { .node = &nodes[0], .age_ms = 2500 },
                                  { .node = &nodes[1], .age_ms = 9001 },
-                                 { .node = &nodes[2], .age_ms = 70000 } };
+                                 { .node = &nodes[2], .age_ms = 100 },
+                                 { .node = &nodes[3], .age_ms = 70000 } };
     struct lock locks[] = { { .path = "/locks/a",
                               .items = items,
-                              .count = 3,
-                              .holders = 2,
+                              .count = 4,
+                              .holders = 3,
                               .waiters = 1,
                               .kind = ZKR__KIND_RW,
                               .longest_wait_ms = 70000 },
@@ -70,7 +72,7 @@ TEST(a_lock_is_four_samples)
     is("zklock_up", NULL, 1);
     is("zklock_scan_complete", NULL, 1);
     is("zklock_scan_seconds", NULL, 1.234);
-    is("zklock_held", "/locks/a", 2);
+    is("zklock_held", "/locks/a", 3);
     is("zklock_waiters", "/locks/a", 1);
     is("zklock_longest_wait_seconds", "/locks/a", 70);
     is("zklock_hold_seconds_max", "/locks/a", 9.001);

@@ -58,6 +58,9 @@ TEST(one_that_is_over_is_removed)
     assert_int_equal(around.sessions[1], 3);
     nested_remove(&around, 1);
     assert_int_equal(nested_innermost(&around), 3);
+    nested_remove(&around, 3);
+    assert_int_equal(around.count, 1);
+    assert_int_equal(nested_innermost(&around), 2);
 }
 
 /* A run that nests deeper forgets the outermost run, and no other. */

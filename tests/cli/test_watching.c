@@ -115,6 +115,7 @@ TEST(a_waiter_is_deaf_when_it_was_so_twice)
     assert_int_equal(told.deaf, 0);
     assert_int_equal(told_wakes(&told, waiter), ANSWER_YES);
     assert_true(told_take(&told, &lock, hear_watch("")));
+    assert_int_equal(told_wakes(&told, waiter), ANSWER_UNKNOWN);
     nodes[1].token++; /* another one, which was not there before */
     assert_true(told_take(&told, &lock, hear_watch("")));
     assert_int_equal(told_wakes(&told, waiter), ANSWER_UNKNOWN);
@@ -123,6 +124,39 @@ TEST(a_waiter_is_deaf_when_it_was_so_twice)
     assert_true(told_take(&told, &lock, NULL));
     assert_int_equal(told_wakes(&told, waiter), ANSWER_UNKNOWN);
     told_done(&told);
+}
+
+/* Their tokens are not in the order of the queue. */
+TEST(each_of_several_waiters_is_deaf)
+{
+    struct told told = { .servers = NULL };
+
+    QUEUE(1, 2, 3, 4);
+    nodes[1].token = 9;
+    nodes[3].token = 2;
+    for (int i = 0; i < 2; i++)
+        assert_true(told_take(&told, &lock, hear_watch("\t0x3\n")));
+    assert_int_equal(told.deaf, 2);
+    assert_int_equal(told_wakes(&told, &lock.items[0]), ANSWER_UNKNOWN);
+    assert_int_equal(told_wakes(&told, &lock.items[1]), ANSWER_NO);
+    assert_int_equal(told_wakes(&told, &lock.items[2]), ANSWER_YES);
+    assert_int_equal(told_wakes(&told, &lock.items[3]), ANSWER_NO);
+    told_done(&told);
+}
+
+/* Nor are names and sessions. */
+TEST(names_and_sessions_are_found_in_any_order)
+{
+    QUEUE(1, 5, 2, 5);
+    PRINT(names[0], "z");
+    PRINT(names[2], "a");
+    hear(LOCK, LOCK "/z\n\t0x5\n\t0x2\n");
+    assert_wakes(1, ANSWER_YES);
+    assert_wakes(2, ANSWER_YES);
+    assert_wakes(3, ANSWER_NO);
+    servers_lack(servers, SERVERS_WCHP); /* another server may know more */
+    assert_wakes(1, ANSWER_YES);
+    assert_wakes(3, ANSWER_UNKNOWN);
 }
 
 TEST(a_waiter_that_watches_one_before_it_wakes_up)
