@@ -120,6 +120,9 @@ TEST(the_world_is_made)
     (void)make(second, "two/_c_b-__READ__0000000001", RECORD("you", "81"));
     (void)make(admin, "dead/lock-0000000000", RECORD("me", "7"));
     (void)make(admin, "dead/lock-0000000001", RECORD("me", "7"));
+    /* Of a session that may have several threads. */
+    (void)make(admin, "maybe/lock-0000000000", "me");
+    (void)make(admin, "maybe/lock-0000000001", "me");
     make_slots();
     /* Two who wait for each other: what each holds. */
     x = make(admin, "ring/x/lock-0000000000", RECORD("me", "7"));
