@@ -341,6 +341,26 @@ static const struct row doctor_rows[] = {
                "locks/lock-0000000002 3 7 1 three\n",
       .wchp = WATCH("locks/lock-0000000001", "3"),
       .said = "" },
+    { .name = "a session behind its own node",
+      .nodes = "lock-0000000000 1 5 400 one\n"
+               "lock-0000000001 2 6 600 two\n"
+               "lock-0000000002 1 7 500 one\n",
+      .ask = 500,
+      .said = "own-node lock-0000000002 7: one has waited for 0.5s behind a "
+              "node of its own session: for ever, if one thread holds and "
+              "waits -> see the stacks of that program, and restart it if it "
+              "waits for itself\n" },
+    { .name = "a session behind its own node, not so long",
+      .nodes = "lock-0000000000 1 5 400 one\n"
+               "lock-0000000002 1 7 499 one\n",
+      .ask = 500,
+      .said = "" },
+    { .name = "a thread that waits for itself",
+      .nodes = "lock-0000000000 1 5 1 " RECORD(
+          "p", "") "\n"
+                   "lock-0000000001 1 6 1 " RECORD("p", "") "\n",
+      .said = "deadlock lock-0000000001 6: h:11/7 p waits for itself -> "
+              "zk-lockctl deadlocks shows it and what ends it\n" },
     { .name = "everybody may change it",
       .nodes = "lock-0000000000 1 5 1 me\n",
       .anyone = ZKR_PERMISSION_ADMIN | ZKR_PERMISSION_DELETE,
@@ -364,12 +384,16 @@ static const struct row doctor_rows[] = {
 TEST_ROWS(doctor_says, doctor_rows, row)
 {
     struct findings all = { .count = 0 };
+    struct deadlocks deadlocks;
     const struct doctor_opts opts = { .older_ms = row->ask,
                                       .empty = row->pzxid != 0 };
     struct scan scan = { .locks = &lock, .count = 1, .at_ms = NOW };
 
     make_world(row);
     doctor_examine(&scan, servers, &opts, &all);
+    assert_true(deadlocks_find(&lock, 1, NULL, 0, &deadlocks));
+    doctor_add_deadlocks(&deadlocks, &opts, &all);
+    deadlocks_done(&deadlocks);
     for (size_t i = 0; i < all.count; i++) {
         const struct finding *f = &all.items[i];
 
