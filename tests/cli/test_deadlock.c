@@ -329,6 +329,13 @@ TEST(a_circle_of_more_sessions_is_another_one)
     find();
     assert_int_equal(found.count, 2);
     assert_int_equal(found.items[0].count + found.items[1].count, 5);
+    assert_ok(teardown());
+    add(&now, "3.0x 2.0x");
+    add(&now, "1.0x 3.0x");
+    add(&now, "2.0x 1.0x 9.0x");
+    add(&now, "1.0x 2.0x");
+    find();
+    assert_int_equal(found.count, 2);
 }
 
 static void make_latch(struct lock *lock)

@@ -240,6 +240,51 @@ TEST(a_request_does_not_replace_the_owner)
     assert_string_equal(stays[0]->node.data, "me");
 }
 
+/* Other data is what its owner says now, and the first request counts. */
+TEST(only_the_request_is_one)
+{
+    create(1, "/l/lock-0000000000");
+    set_data(5, "/l/lock-0000000000", "__REVOKE__ ");
+    set_data(5, "/l/lock-0000000000", "__REVOKED_");
+    set_data(6, "/l/lock-0000000000", "__REVOKE__");
+    set_data(7, "/l/lock-0000000000", "__REVOKE__");
+    set_data(1, "/l/notes", "__REVOKE__");
+    play();
+    assert_string_equal(stay_at("lock-0000000000")->node.data, "__REVOKED_");
+    assert_int_equal(stays[0]->asked_ms, time_of(4));
+    assert_int_equal(stays[0]->asked_by, 6);
+    assert_int_equal(history_strange(history), 0);
+}
+
+/* Servers since 3.6 list them, and a node has several entries in its ACL. */
+TEST(each_node_that_a_session_leaves_is_read)
+{
+    txn(9, EXPIRED, TXN_CLOSE_SESSION);
+    out_number(&out, 2, 4);
+    out_text(&out, "/l/lock-0000000007");
+    out_text(&out, "/m/lock-0000000009");
+    log_put(file, &out);
+    txn(2, 1, TXN_CREATE2);
+    out_text(&out, "/n/lock-0000000000");
+    out_text(&out, "me");
+    out_number(&out, 2, 4);
+    for (int i = 0; i < 2; i++) {
+        out_number(&out, 31, 4);
+        out_text(&out, "digest");
+        out_text(&out, "a:b");
+    }
+    out_number(&out, 1, 1);
+    out_number(&out, 1, 4);
+    log_put(file, &out);
+    play();
+    assert_int_equal(stay_count, 3);
+    assert_stay("lock-0000000007", 0, 1, 1, ENDING_EXPIRED);
+    assert_stay("lock-0000000009", 0, 1, 1, ENDING_EXPIRED);
+    assert_stay("lock-0000000000", 2, 2, 0, ENDING_NONE);
+    assert_int_equal(stay_at("lock-0000000000")->node.session_id, 2);
+    assert_int_equal(history_strange(history), 0);
+}
+
 /* --- kinds of locks --- */
 
 TEST(readers_share_and_a_writer_waits_for_them)

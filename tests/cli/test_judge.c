@@ -234,6 +234,14 @@ static const struct row doctor_rows[] = {
       .nodes = KAZOO "__lock__0000000005 1 5 1 me\n"
                      "0 0 6 1\n",
       .said = "" },
+    { .name = "nor does the recipe of ZooKeeper",
+      .nodes = "x-1-0000000005 1 5 1 me\n"
+               "0 0 6 1\n",
+      .said = "" },
+    { .name = "nor does zk-ruby",
+      .nodes = "ex0000000005 1 5 1 me\n"
+               "0 0 6 1\n",
+      .said = "" },
     { .name = "recipes that do not go together",
       .nodes =
           "lock-0000000000 1 5 1 me\n" CURATOR "__READ__0000000001 2 6 1 you\n",
@@ -387,9 +395,11 @@ TEST_ROWS(doctor_says, doctor_rows, row)
     struct deadlocks deadlocks;
     const struct doctor_opts opts = { .older_ms = row->ask,
                                       .empty = row->pzxid != 0 };
-    struct scan scan = { .locks = &lock, .count = 1, .at_ms = NOW };
+    struct lock locks[2] = { { .path = "/" } };
+    struct scan scan = { .locks = locks, .count = 2, .at_ms = NOW };
 
     make_world(row);
+    locks[1] = lock;
     doctor_examine(&scan, servers, &opts, &all);
     assert_true(deadlocks_find(&lock, 1, NULL, 0, &deadlocks));
     doctor_add_deadlocks(&deadlocks, &opts, &all);
@@ -402,6 +412,92 @@ TEST_ROWS(doctor_says, doctor_rows, row)
     }
     findings_done(&all);
     assert_string_equal(said, row->said);
+}
+
+/* --- a lock --- */
+
+#define UUID "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
+
+static const struct row lock_rows[] = {
+    { .name = "nothing", .nodes = "", .said = "- - free 0 held, 0 wait" },
+    { .name = "held",
+      .nodes = "lock-0000000000 1 5 100 one\n"
+               "lock-0000000001 2 6 300 two\n"
+               "lock-0000000002 3 7 200 three\n",
+      .said = "mutex other held 1 held, 2 wait 300" },
+    { .name = "shared",
+      .nodes = CURATOR "__READ__0000000000 1 5 1 one\n" CURATOR
+                       "__READ__0000000001 2 6 1 two\n" CURATOR
+                       "__WRIT__0000000002 3 7 9 three\n",
+      .said = "rw curator shared 2 held, 1 wait 9" },
+    { .name = "written",
+      .nodes = CURATOR "__WRIT__0000000000 1 5 1 one\n" CURATOR
+                       "__READ__0000000001 2 6 1 two\n",
+      .said = "rw curator held 1 held, 1 wait 1" },
+    { .name = "older than our clock",
+      .nodes = "lock-0000000000 1 5 1 one\n"
+               "lock-0000000001 2 6 -5 two\n",
+      .said = "mutex other held 1 held, 1 wait 0" },
+    { .name = "of two clients",
+      .nodes = CURATOR "lock-0000000000 1 5 1 one\n" KAZOO
+                       "__lock__0000000001 2 6 1 two\n"
+                       "lock-0000000002 3 7 1 three\n",
+      .said = "mutex mixed held 1 held, 2 wait 1" },
+    { .name = "of one that is not known",
+      .nodes = CURATOR "lock-0000000000 1 5 1 one\n" CURATOR
+                       "lock-0000000001 2 6 1 __REVOKE__\n" CURATOR
+                       "lock-0000000002 2 7 1 three\n",
+      .said = "mutex ? held 1 held, 2 wait 1" },
+    { .name = "of one that was not read",
+      .nodes = CURATOR "lock-0000000000 1 5 1 one\n" CURATOR
+                       "lock-0000000001 0 0 0\n",
+      .said = "mutex curator held 1 held, 1 wait" },
+    { .name = "a lease that is promised",
+      .nodes = "leases 0 1 0\nlocks 0 1 0\n"
+               "leases/lease-0000000000 1 5 1 one\n"
+               "leases/lease-0000000001 2 7 1 two\n"
+               "locks/lock-0000000001 2 6 3 two\n"
+               "locks/lock-0000000002 3 8 1 three\n",
+      .said = "semaphore other shared 1 held, 2 wait 3" },
+    { .name = "a semaphore of nobody",
+      .nodes = "leases 0 1 0\nlocks 0 1 0\n"
+               "leases/lease-0000000000 1 5 1 one\n",
+      .said = "semaphore other shared 1 held, 0 wait" },
+    { .name = "members who enter",
+      .nodes = "notes 0 5 1\n" UUID " 1 6 1\n",
+      .said = "barrier - entering 0 held, 0 wait 1 members" },
+    { .name = "members who may go",
+      .nodes = UUID " 1 6 1\n"
+                    "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a437 2 7 1\n"
+                    "ready 0 8 1\n",
+      .said = "barrier - ready 0 held, 0 wait 2 members" },
+    { .name = "ready alone",
+      .nodes = "ready 0 8 1\n",
+      .said = "- - free 0 held, 0 wait" },
+    { .name = "a member beside who contends",
+      .nodes = UUID " 1 6 1\n"
+                    "lock-0000000000 1 5 1 one\n",
+      .said = "mutex other held 1 held, 0 wait" },
+    { .name = "a pool of kazoo",
+      .nodes = KAZOO " 1 5 1\n" KAZOO "__party__ 2 6 1\n"
+                     "0123456789abcdef0123456789abcde0 0 7 1\n",
+      .said = "- - free 0 held, 0 wait 2 of a pool" },
+};
+
+TEST_ROWS(lock_is, lock_rows, row)
+{
+    make_world(row);
+    add("%s %s %s %zu held, %zu wait", kind_name(lock.kind),
+        dialect_name(lock.dialect), lock_state_name(lock.state), lock.holders,
+        lock.waiters);
+    if (lock.longest_wait_ms >= 0)
+        add(" %" PRId64, lock.longest_wait_ms);
+    if (lock.members > 0)
+        add(" %zu members", lock.members);
+    if (lock.pool > 0)
+        add(" %zu of a pool", lock.pool);
+    assert_string_equal(said, row->said);
+    assert_true(lock.holder == NULL || lock.holder == &lock.items[0]);
 }
 
 /* --- break --- */
