@@ -7,6 +7,7 @@
 #include "common/lockctl.h"
 #include "model/breaking.h"
 #include "model/doctor.h"
+#include "text/describe.h"
 #include "texts.h"
 #include "unit.h"
 
@@ -128,7 +129,7 @@ static void make_world(const struct row *row)
     hear(SERVERS_WCHP, row->wchp);
 }
 
-static void add(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static void add(const char *format, ...)
 {
     size_t length = strlen(said);
     va_list args;
@@ -498,6 +499,21 @@ TEST_ROWS(lock_is, lock_rows, row)
         add(" %zu of a pool", lock.pool);
     assert_string_equal(said, row->said);
     assert_true(lock.holder == NULL || lock.holder == &lock.items[0]);
+}
+
+/* Of a long queue not all are listed. */
+TEST(children_are_all_of_the_directory)
+{
+    const struct row row = { .nodes = "lock-0000000000 1 5 1 one\n"
+                                      "notes 0 6 1\n" };
+    json_t *json;
+
+    make_world(&row);
+    lock.total = 9;
+    json = describe_lock(&lock);
+    assert_int_equal(json_integer_value(json_object_get(json, "children")), 9);
+    assert_int_equal(json_integer_value(json_object_get(json, "foreign")), 1);
+    json_decref(json);
 }
 
 /* --- break --- */

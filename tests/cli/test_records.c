@@ -42,7 +42,7 @@ static int teardown(void)
 
 FIXTURE(NULL, teardown)
 
-static void say(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
 {
     size_t length = strlen(said);
     va_list args;
