@@ -7,6 +7,7 @@
 #include "common/lockctl.h"
 #include "model/breaking.h"
 #include "model/doctor.h"
+#include "protocol/roster.h"
 #include "text/describe.h"
 #include "texts.h"
 #include "unit.h"
@@ -103,9 +104,10 @@ static void make_lock(const char *path, const struct row *row)
         text += *text == '\n';
         n++;
     }
-    assert_ok(zkr_participants_arrange(nodes, n, &list));
+    list = zkr__roster_make(nodes, n);
+    assert_non_null(list);
     list->anyone = row->anyone;
-    assert_ok(lock_of(path, list, NOW, &lock));
+    assert_ok(lock_of(path, list, zkr__roster_free, NOW, &lock));
     lock.pzxid = row->pzxid;
 }
 
@@ -488,9 +490,9 @@ static const struct row lock_rows[] = {
 TEST_ROWS(lock_is, lock_rows, row)
 {
     make_world(row);
-    add("%s %s %s %zu held, %zu wait", kind_name(lock.kind),
-        dialect_name(lock.dialect), lock_state_name(lock.state), lock.holders,
-        lock.waiters);
+    add("%s %s %s %zu held, %zu wait", zkr__lock_kind_name(lock.kind),
+        zkr__dialect_name(lock.dialect), lock_state_name(lock.state),
+        lock.holders, lock.waiters);
     if (lock.longest_wait_ms >= 0)
         add(" %" PRId64, lock.longest_wait_ms);
     if (lock.members > 0)
