@@ -40,8 +40,8 @@ static long cycles(void)
 
 /* Faults */
 
-/* SIGKILL for one that holds and, if not NULL, one that waits: the waiter first,
- * as it could enter once the holder has ended. */
+/* SIGKILL for one that holds and, if not NULL, one that waits: the waiter
+ * first, as it could enter once the holder has ended. */
 static void kill_two(struct mix *m, struct worker *holder, const char *mode,
                      struct worker *waiter)
 {
