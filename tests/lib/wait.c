@@ -37,7 +37,7 @@ bool wait_until(bool (*condition)(void *), void *arg, int timeout_ms)
 {
     int64_t deadline_ms = now_ms() + timeout_ms;
 
-    while (now_ms() < deadline_ms) {
+    while (now_ms() <= deadline_ms) { /* it is rounded down */
         if (condition(arg))
             return true;
         sleep_ms(POLL_MS);
