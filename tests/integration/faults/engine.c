@@ -13,7 +13,7 @@
 #include <zookeeper/proto.h>
 
 enum {
-    WORKERS = 16,
+    WORKERS = 32,
     DRY_RUNS = 3,
     CELLS_MAX = 20000,
     TICK_MS = 5,
