@@ -25,7 +25,7 @@
 #define WALKERS 128
 
 /* A node that is to be read. */
-struct unread {
+struct find_place {
     struct zkr__list link;
     char *path; /* with the chroot */
     uint32_t depth;
@@ -34,7 +34,7 @@ struct unread {
 
 struct walker {
     struct zkr__ask ask;
-    struct unread *place; /* NULL: idle */
+    struct find_place *place; /* NULL: idle */
 };
 
 struct walk {
@@ -55,7 +55,7 @@ struct walk {
 
 /* --- places --- */
 
-static void free_place(struct unread *place)
+static void free_place(struct find_place *place)
 {
     if (place != NULL)
         free(place->path);
@@ -66,14 +66,14 @@ static void free_place(struct unread *place)
 static bool add_place(struct walk *w, char *path, uint32_t depth,
                       size_t child_of)
 {
-    struct unread *place = malloc(sizeof(*place));
+    struct find_place *place = malloc(sizeof(*place));
 
     if (path == NULL || place == NULL) {
         free(path);
         free(place);
         return false;
     }
-    *place = (struct unread){
+    *place = (struct find_place){
         .path = path,
         .depth = depth,
         .child_of = child_of,
@@ -83,12 +83,12 @@ static bool add_place(struct walk *w, char *path, uint32_t depth,
     return true;
 }
 
-static struct unread *take_place(struct walk *w)
+static struct find_place *take_place(struct walk *w)
 {
-    return ZKR__CONTAINER(zkr__list_pop(&w->places), struct unread, link);
+    return ZKR__CONTAINER(zkr__list_pop(&w->places), struct find_place, link);
 }
 
-static bool is_no_place(const struct walk *w, const struct unread *place,
+static bool is_no_place(const struct walk *w, const struct find_place *place,
                         const char *name)
 {
     return zkr__found_is_contender(name) ||
@@ -97,7 +97,7 @@ static bool is_no_place(const struct walk *w, const struct unread *place,
 }
 
 /* False when out of memory. */
-static bool add_child(struct walk *w, const struct unread *place,
+static bool add_child(struct walk *w, const struct find_place *place,
                       const char *name, size_t item)
 {
     bool in_question = zkr__found_is_in_question(&w->found, item, name);
@@ -175,7 +175,7 @@ static struct walk *new_walk(struct zkr_session *s, const char *root,
 }
 
 /* ZKR_OK or ZKR_ENOMEM. */
-static int visit(struct walk *w, const struct unread *place,
+static int visit(struct walk *w, const struct find_place *place,
                  const struct zkr__zk_reply *reply)
 {
     size_t item;

@@ -42,8 +42,8 @@ const char *zkr__lock_kind_name(enum zkr__lock_kind kind);
 enum zkr__dialect zkr__dialect_of(const struct zkr_participant *p,
                                   const struct zkr__known_owner *owner);
 
-/* Returns the dialect of a lock with these contenders; foreign ones do not
- * count. */
+/* Returns the kind of a lock with these contenders; foreign ones do not count.
+ */
 enum zkr__lock_kind zkr__lock_kind_of(const struct zkr_participant *items,
                                       size_t count);
 

@@ -59,8 +59,8 @@ int zkr__owner_write(const struct zkr__owner *owner,
 
 #define ZKR__OWNER_SAID_MAX 100
 
-/* What the data of a node says. The client that wrote the node chose all text:
- * it is not proven, and not escaped. */
+/* The owner that the data of a node tells of. The client that wrote the node
+ * chose all text: it is not proven, and not escaped. */
 struct zkr__known_owner {
     bool is_record; /* the fields are those of our record; else only the data */
     bool is_asked;  /* the data is the request to give the lock back, or the

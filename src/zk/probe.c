@@ -22,7 +22,7 @@
 #define TARGETS_MAX 16
 #define TRIED_MAX   80
 
-struct probed {
+struct probe_target {
     char name[128]; /* "host:port" */
     int fd;         /* connecting; -1 when the result is known: */
     int error;      /* errno; 0 is connected */
@@ -30,7 +30,7 @@ struct probed {
 };
 
 struct targets {
-    struct probed target[TARGETS_MAX];
+    struct probe_target target[TARGETS_MAX];
     size_t count;
 };
 
@@ -52,7 +52,7 @@ static int start_connect(const struct addrinfo *info)
 
 static void add_target(struct targets *all, const char *name, int fd)
 {
-    struct probed *t = &all->target[all->count++];
+    struct probe_target *t = &all->target[all->count++];
 
     (void)snprintf(t->name, sizeof(t->name), "%s", name);
     t->fd = fd < 0 ? -1 : fd;
@@ -97,7 +97,7 @@ static void start_all(struct targets *all, const char *servers)
     }
 }
 
-static void await(struct probed *t, const struct zkr__security *security,
+static void await(struct probe_target *t, const struct zkr__security *security,
                   int64_t deadline)
 {
     struct pollfd poller = { .fd = t->fd, .events = POLLOUT };
@@ -116,7 +116,7 @@ static void await(struct probed *t, const struct zkr__security *security,
 
 /* This also counts a server that hung up at once, as a server does that has too
  * many clients. */
-static bool has_accepted(const struct probed *t)
+static bool has_accepted(const struct probe_target *t)
 {
     return t->error == 0 || t->error == ECONNRESET || t->error == EPIPE;
 }
@@ -147,12 +147,12 @@ int zkr__probe(const char *servers, const struct zkr__security *security,
     int64_t deadline;
     size_t refused = 0;
     const char *mute = NULL;
-    const struct probed *secretive = NULL;
+    const struct probe_target *secretive = NULL;
 
     start_all(&all, servers);
     deadline = zkr__clock_deadline(timeout_ms);
     for (size_t i = 0; i < all.count; i++) {
-        struct probed *t = &all.target[i];
+        struct probe_target *t = &all.target[i];
 
         await(t, security, deadline);
         if (t->tls[0] != '\0' && secretive == NULL)

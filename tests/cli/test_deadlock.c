@@ -400,7 +400,8 @@ TEST(a_writer_in_the_queue_is_part_of_it)
     assert_cycle(0, true, "1.1s@0>1.1x@1 2.1x@1>2.1s@0 -@->3.1x@0");
 }
 
-/* Who only stands between two that exclude each other is none. */
+/* An owner that only stands between two members, which exclude each other, is
+ * no member. */
 TEST(who_stands_between_two_is_no_member)
 {
     add(&now, "1.1s 9.1x 2.1x");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said of a lock, word for word: what doctor finds, and what break
- * means, for lists that are made by hand, without servers. */
+/* doctor and break tell of a lock, word for word: the lists are made by hand,
+ * without servers. */
 #include <inttypes.h>
 #include <stdarg.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What log tells of the events that watch has printed: stays, gaps, and the
- * moments that are known, without servers. */
+/* log tells of the events that watch has printed: stays, gaps, and the moments
+ * that are known. There are no servers. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@
  *   of missed   the path,
  *   of others   "PATH NODE TOKEN SESSION QUEUED", and of an end how many
  *               seconds it held at most.
- * "/" begins the next run in another file. What begins otherwise is a line
+ * "/" begins the next run in another file. Every other text is a line
  * itself. */
 struct row {
     const char *name;
@@ -141,7 +141,7 @@ static void take_gap(const struct gap *gap, void *user)
         seconds(gap->until_ms));
 }
 
-/* What is known of each second, from the first to the last. */
+/* Prints for each second, from the first to the last, what is known of it. */
 static void say_known(void)
 {
     int64_t begin = seconds(records_begin_ms(records));

@@ -31,7 +31,8 @@ static int serve(const struct server *s)
     return rc;
 }
 
-/* It writes the archive last. Who stops it then is the one that reaps it. */
+/* The server writes the archive last. server_stop() reaps its process, so this
+ * only waits for the end. */
 static void await_end(const struct server *s)
 {
     siginfo_t end;

@@ -78,7 +78,8 @@ void __wrap_zkr__mtx_unlock(struct zkr__mtx *mtx)
         relax(100000);
 }
 
-/* Who was woken sleeps on, beyond its deadline, and the others go on. */
+/* A thread that was woken sleeps on, beyond its deadline, and the other threads
+ * go on. */
 static void oversleep(struct zkr__mtx *mtx, int64_t deadline) ZKR__NO_ANALYSIS
 {
     while (GET(oversleeps) && deadline != ZKR__NEVER &&
