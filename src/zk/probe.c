@@ -26,7 +26,8 @@ struct probe_target {
     char name[128]; /* "host:port" */
     int fd;         /* connecting; -1 when the result is known: */
     int error;      /* errno; 0 is connected */
-    char tls[256];  /* why there is no TLS with it; "" otherwise */
+    int tls_rc;     /* an error: there is no TLS with it; */
+    char tls[256];  /* why */
 };
 
 struct targets {
@@ -57,7 +58,7 @@ static void add_target(struct targets *all, const char *name, int fd)
     (void)snprintf(t->name, sizeof(t->name), "%s", name);
     t->fd = fd < 0 ? -1 : fd;
     t->error = fd < 0 ? -fd : ETIMEDOUT;
-    t->tls[0] = '\0';
+    t->tls_rc = ZKR_OK;
 }
 
 int zkr__probe_descriptor(void)
@@ -110,7 +111,8 @@ static void await(struct probe_target *t, const struct zkr__security *security,
         getsockopt(t->fd, SOL_SOCKET, SO_ERROR, &t->error, &len) != 0)
         t->error = errno;
     if (t->error == 0 && security->tls_ca != NULL)
-        (void)zkr__tls_try(security, t->fd, deadline, t->tls, sizeof(t->tls));
+        t->tls_rc =
+            zkr__tls_try(security, t->fd, deadline, t->tls, sizeof(t->tls));
     (void)close(t->fd);
 }
 
@@ -155,14 +157,14 @@ int zkr__probe(const char *servers, const struct zkr__security *security,
         struct probe_target *t = &all.target[i];
 
         await(t, security, deadline);
-        if (t->tls[0] != '\0' && secretive == NULL)
+        if (t->tls_rc != ZKR_OK && secretive == NULL)
             secretive = t;
         refused += t->error == ECONNREFUSED;
         if (has_accepted(t) && mute == NULL)
             mute = t->name;
     }
     if (secretive != NULL)
-        return zkr__fail(ZKR_ZSSLCONNECTIONERROR,
+        return zkr__fail(secretive->tls_rc,
                          "no TLS connection to server %s: %s%s",
                          secretive->name, secretive->tls, tried(&all, text));
     if (mute != NULL)

@@ -70,7 +70,7 @@ static int check_verify(uint32_t verify)
 }
 
 /* That this process gets no descriptor is no fault of the option. */
-static int fail_to_open(const char *option, const char *name, int error)
+int zkr__security_fail_to_open(const char *option, const char *name, int error)
 {
     bool wants = error == EMFILE || error == ENFILE;
 
@@ -84,7 +84,7 @@ static int check_file(const char *option, const char *name)
     FILE *file = fopen(name, "re");
 
     if (file == NULL)
-        return fail_to_open(option, name, errno);
+        return zkr__security_fail_to_open(option, name, errno);
     (void)fclose(file);
     return ZKR_OK;
 }
@@ -139,7 +139,7 @@ static int read_password(struct zkr__security *s, const char *name)
     int rc;
 
     if (file == NULL)
-        return fail_to_open("sasl_password_file", name, errno);
+        return zkr__security_fail_to_open("sasl_password_file", name, errno);
     setbuf(file, NULL); /* nothing to wipe but the line */
     if (fgets(line, sizeof(line), file) == NULL || line[0] == '\n')
         rc = zkr__fail(ZKR_EINVAL,

@@ -24,9 +24,14 @@ struct zkr__security {
     char *sasl_password;
 };
 
-/* Errors: ZKR_EINVAL, ZKR_ENOTSUP, ZKR_ENOMEM. After an error it is empty. */
+/* Errors: ZKR_EINVAL, ZKR_ENOTSUP, ZKR_ENOMEM, ZKR_ESYSTEM. After an error it
+ * is empty. */
 int zkr__security_load(struct zkr__security *security,
                        const struct zkr_session_opts *opts);
+
+/* The error of an option whose file cannot be opened, with errno `error`:
+ * ZKR_ESYSTEM when this process gets no descriptor, else ZKR_EINVAL. */
+int zkr__security_fail_to_open(const char *option, const char *name, int error);
 
 /* Also wipes the passwords. */
 void zkr__security_done(struct zkr__security *security);

@@ -30,6 +30,18 @@ static const char *openssl_reason(void)
     return reason != NULL ? reason : "OpenSSL does not say why";
 }
 
+/* The error of a file that could not be loaded. OpenSSL has no words for an
+ * error of the system. */
+static int fail_to_load(const char *option, const char *name, const char *what)
+{
+    unsigned long code = ERR_peek_error();
+
+    if (ERR_GET_LIB(code) == ERR_LIB_SYS)
+        return zkr__security_fail_to_open(option, name, ERR_GET_REASON(code));
+    return zkr__fail(ZKR_EINVAL, "session options: %s '%s': no %s: %s", option,
+                     name, what, openssl_reason());
+}
+
 /* Without this OpenSSL would ask the user on the terminal. */
 static int give_password(char *to, int size, int writing, void *password)
 {
@@ -48,12 +60,12 @@ static int load_key(SSL_CTX *ctx, const struct zkr__security *s)
     if (SSL_CTX_use_PrivateKey_file(ctx, s->tls_key, SSL_FILETYPE_PEM) == 1)
         return ZKR_OK;
     if (ERR_GET_REASON(ERR_peek_error()) != X509_R_KEY_VALUES_MISMATCH)
-        return zkr__fail(ZKR_EINVAL,
-                         "session options: tls_key '%s': no private key (PEM) "
-                         "that can be read %s tls_password: %s",
-                         s->tls_key,
-                         s->tls_password != NULL ? "with this" : "without a",
-                         openssl_reason());
+        return fail_to_load("tls_key", s->tls_key,
+                            s->tls_password != NULL
+                                ? "private key (PEM) that can be read with "
+                                  "this tls_password"
+                                : "private key (PEM) that can be read without "
+                                  "a tls_password");
     return zkr__fail(ZKR_EINVAL,
                      "session options: tls_key '%s' does not belong to the "
                      "certificate of tls_cert '%s'",
@@ -63,15 +75,9 @@ static int load_key(SSL_CTX *ctx, const struct zkr__security *s)
 static int load_files(SSL_CTX *ctx, const struct zkr__security *s)
 {
     if (SSL_CTX_load_verify_locations(ctx, s->tls_ca, NULL) != 1)
-        return zkr__fail(ZKR_EINVAL,
-                         "session options: tls_ca '%s': no certificate (PEM): "
-                         "%s",
-                         s->tls_ca, openssl_reason());
+        return fail_to_load("tls_ca", s->tls_ca, "certificate (PEM)");
     if (SSL_CTX_use_certificate_chain_file(ctx, s->tls_cert) != 1)
-        return zkr__fail(ZKR_EINVAL,
-                         "session options: tls_cert '%s': no certificate "
-                         "(PEM): %s",
-                         s->tls_cert, openssl_reason());
+        return fail_to_load("tls_cert", s->tls_cert, "certificate (PEM)");
     return load_key(ctx, s);
 }
 
@@ -176,26 +182,26 @@ static bool shake_without_signal(SSL *ssl, int64_t deadline, int *ret_error)
     return shaken;
 }
 
-bool zkr__tls_try(const struct zkr__security *security, int fd,
-                  int64_t deadline, char *reason, size_t size)
+int zkr__tls_try(const struct zkr__security *security, int fd, int64_t deadline,
+                 char *reason, size_t size)
 {
     SSL_CTX *ctx = NULL;
     SSL *ssl = NULL;
     int error = SSL_ERROR_NONE;
-    bool fine = true;
+    int rc = new_ctx(security, &ctx);
 
-    if (new_ctx(security, &ctx) != ZKR_OK) {
+    if (rc != ZKR_OK) {
         (void)snprintf(reason, size, "%s", zkr_error_detail());
-        return false;
+        return rc == ZKR_ESYSTEM ? rc : ZKR_ZSSLCONNECTIONERROR;
     }
     ssl = SSL_new(ctx);
     if (ssl != NULL && SSL_set_fd(ssl, fd) == 1 &&
         !shake_without_signal(ssl, deadline, &error) &&
         error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) {
         describe(ssl, error, reason, size);
-        fine = false;
+        rc = ZKR_ZSSLCONNECTIONERROR;
     }
     SSL_free(ssl);
     SSL_CTX_free(ctx);
-    return fine;
+    return rc;
 }

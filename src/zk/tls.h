@@ -12,15 +12,16 @@ struct zkr__security;
 
 bool zkr__tls_supported(void);
 
-/* Loads the files as the client will. ZKR_EINVAL names the one that is no
- * good. */
+/* Loads the files as the client will. ZKR_EINVAL names the one that is no good,
+ * ZKR_ESYSTEM the one for which this process gets no descriptor. */
 int zkr__tls_check(const struct zkr__security *security);
 
 /* Shakes hands on a connection that has just been made, as the client does, and
- * listens for a moment to what the server has against it. Returns false with
- * the reason when they do not get along; true also when the server has not
- * answered at the deadline. */
-bool zkr__tls_try(const struct zkr__security *security, int fd,
-                  int64_t deadline, char *reason, size_t size);
+ * listens for a moment to what the server has against it. Returns
+ * ZKR_ZSSLCONNECTIONERROR with the reason when they do not get along,
+ * ZKR_ESYSTEM with the reason when this process gets no descriptor; ZKR_OK also
+ * when the server has not answered at the deadline. */
+int zkr__tls_try(const struct zkr__security *security, int fd, int64_t deadline,
+                 char *reason, size_t size);
 
 #endif

@@ -15,13 +15,13 @@ int zkr__tls_check(const struct zkr__security *security)
     return ZKR_ENOTSUP;
 }
 
-bool zkr__tls_try(const struct zkr__security *security, int fd,
-                  int64_t deadline, char *reason, size_t size)
+int zkr__tls_try(const struct zkr__security *security, int fd, int64_t deadline,
+                 char *reason, size_t size)
 {
     (void)security;
     (void)fd;
     (void)deadline;
     (void)reason;
     (void)size;
-    return true;
+    return ZKR_OK;
 }

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <zkrecipes/session.h>
@@ -117,6 +118,36 @@ TEST(a_client_that_lacks_it_says_how_to_get_one)
         fails(&sasl, ZKR_ENOTSUP, "tools/build-client.sh");
     if (zkr__tls_supported() && zkr__sasl_supported())
         skip();
+}
+
+/* Regression: OpenSSL has no words for an error of the system, so that a server
+ * was said to have no TLS when this process had no descriptor left. */
+TEST(want_of_descriptors_is_no_fault_of_a_file)
+{
+    char name[] = "/tmp/zkrecipes-XXXXXX";
+    struct zkr__security security = { .tls_ca = name,
+                                      .tls_cert = name,
+                                      .tls_key = name };
+    struct rlimit before;
+    struct rlimit none;
+    char reason[256];
+    int fd = mkstemp(name);
+    int rc;
+
+    if (!zkr__tls_supported()) {
+        (void)unlink(name);
+        skip();
+    }
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = (struct rlimit){ 0, before.rlim_max };
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    rc = zkr__tls_try(&security, fd, 0, reason, sizeof(reason));
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    (void)close(fd);
+    (void)unlink(name);
+    assert_int_equal(rc, ZKR_ESYSTEM);
+    assert_non_null(strstr(reason, "tls_ca"));
+    assert_non_null(strstr(reason, "Too many open files"));
 }
 
 TEST(a_file_that_is_no_good_is_named)
