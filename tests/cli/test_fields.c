@@ -203,13 +203,7 @@ static void read_table(void)
 
 /* What the commands of the table are made of. */
 static const char commands[] =
-    "exec 2>/dev/null; records() { n=0; for r; do n=$((n+1)); for e in "
-    "holding gone; do echo "
-    "'{\"at\":\"2026-11-23T02:0'$n':00.000Z\",\"event\":\"'"
-    "$e'\",\"path\":\"/"
-    "l\",'$r',\"contender\":{\"node\":\"lock-000000000'$n'\",'"
-    "$r',\"session\":\"0x1\",\"owner\":null,\"data\":\"me\"}}'; done; done "
-    ">$D/records; }; run() { rm -f $D/s; $L run -q --status-file $D/s "
+    "exec 2>/dev/null; run() { rm -f $D/s; $L run -q --status-file $D/s "
     "\"$@\"; cat $D/s; }; "
     "contexts() { cd $D; for c in a b; do echo \"[$c]\"; for k in servers "
     "chroot auth-file timeout tls-ca tls-cert tls-key tls-password-file "

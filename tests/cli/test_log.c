@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "look.h"
+#include "txn_file.h"
 
 static zkr_session *s;
 static zkr_session *other;
@@ -304,280 +305,9 @@ TEST(the_table_has_a_row_for_each_hold)
     LOOK(0, "log --from %s %s --color never", server_log_dir(the_server), path);
     assert_has(look_out, "FROM");
     assert_has(look_out, "released");
-    LOOK(0, "log --from %s %s -o csv --columns LOCK,ENDED",
+    LOOK(0, "log --from %s %s --columns LOCK,ENDED --color never",
          server_log_dir(the_server), path);
-    assert_string_equal(look_out, line("LOCK,ENDED\r\n%s,released\r\n", path));
-}
-
-static const char records[] =
-    "{\"at\":\"2026-11-23T02:00:00.000Z\",\"event\":\"holding\",\"path\":\"/"
-    "l\","
-    "\"held_ms_max\":1000,\"contender\":{\"node\":\"lock-0000000007\","
-    "\"token\":\"7\",\"session\":\"0x1\",\"owner\":null,\"data\":\"me\"}}\n"
-    "{\"at\":\"2026-11-23T02:01:00.000Z\",\"event\":\"later\"}\n"
-    "{\"at\":\"2026-11-23T02:02:00.000Z\",\"event\":\"missed\","
-    "\"path\":\"/l\",\"missed\":2}\n"
-    "{\"at\":\"2026-11-23T02:20:00.000Z\",\"event\":\"resync\","
-    "\"last_look\":\"2026-11-23T02:10:00.000Z\"}\n"
-    "{\"at\":\"2026-11-23T02:20:01.000Z\",\"event\":\"gone\",\"path\":\"/l\","
-    "\"held_ms_max\":1201000,\"contender\":{\"node\":\"lock-0000000007\","
-    "\"token\":\"7\",\"session\":\"0x1\",\"owner\":null,\"data\":\"me\"}}\n"
-    "{\"warnings\":[\"x\"]}\n";
-
-static void write_records(const char *text)
-{
-    FILE *file = fopen(cli_file("records"), "we");
-
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
-
-TEST(a_gap_is_a_row_of_its_own)
-{
-    const char *file = cli_file("records");
-    const json_t *gap;
-    json_t *items;
-
-    write_records(records);
-    LOOK(0, "log --from %s -o json /l", file);
-    look_assert_schema("document");
-    items = look_items("History");
-    assert_int_equal(json_array_size(items), 2);
-    assert_string_equal(text_of(json_array_get(items, 0), "lock"), "/l");
-    gap = json_array_get(items, 1);
-    assert_string_equal(text_of(gap, "state"), "gap");
-    assert_string_equal(text_of(gap, "from"), "2026-11-23T02:10:00.000Z");
-    LOOK(0, "log --from %s /l", file);
-    assert_has(look_out, "<=2026-11-23T02:00:00.000Z");
-    assert_has(look_out, "<=20m01s");
-    assert_has(look_out, "GAP");
-    assert_has(look_err, "1 line that");
-    assert_has(look_err, "watch did not see");
-    LOOK(0, "log --from %s --at 2026-11-23T02:15Z /l", file);
-    assert_has(look_err, "that moment is in a gap");
-}
-
-/* --- moments of which the records do not tell --- */
-
-#define EVENT_OF(n, at, event)                                                 \
-    "{\"at\":\"2026-11-23T" at ":00.000Z\",\"event\":\"" event "\","           \
-    "\"path\":\"/l\",\"held_ms_max\":60000,\"contender\":{\"node\":"           \
-    "\"lock-000000000" n "\",\"token\":\"" n "\",\"session\":\"0x1\","         \
-    "\"owner\":null,\"data\":\"me\"}}\n"
-
-/* Three grants, one after the other. */
-#define EVENT(at, event)  EVENT_OF("7", at, event)
-#define SECOND(at, event) EVENT_OF("8", at, event)
-#define THIRD(at, event)  EVENT_OF("9", at, event)
-
-#define BEGIN(at, paths, initial)                                              \
-    "{\"at\":\"2026-11-23T" at ":00.000Z\",\"event\":\"begin\","               \
-    "\"paths\":" paths ",\"initial\":" initial "}\n"
-
-static void assert_at(const char *files, const char *time, int code)
-{
-    int got = look(line("log %s --at 2026-11-23T%sZ /l", files, time));
-
-    if (got != code)
-        fail_msg("%s: %d, not %d: %s", time, got, code, look_err);
-    assert_int_equal(strstr(look_err, "it is not known who held /l") != NULL,
-                     code == 66);
-    assert_int_equal(strstr(look_err, "nobody held") != NULL, code == 1);
-}
-
-/* Nobody was said to have held while watch could not look. */
-TEST(a_holder_without_a_connection_is_not_known)
-{
-    char from[200];
-
-    PRINT(from, "--from %s", cli_file("records"));
-    write_records(
-        BEGIN("02:00", "null", "true") EVENT("02:00", "holding") EVENT(
-            "02:05",
-            "gone") "{\"at\":\"2026-11-23T02:20:00.000Z\",\"event\":\"resync\","
-                    "\"last_look\":\"2026-11-23T02:10:00.000Z\"}\n" SECOND(
-                        "02:30", "acquired") SECOND("02:40", "gone"));
-    assert_at(from, "01:59", 66);
-    assert_at(from, "02:01", 0);
-    assert_at(from, "02:07", 1);
-    assert_at(from, "02:15", 66);
-    assert_at(from, "02:25", 1);
-    assert_at(from, "02:35", 0);
-    assert_at(from, "02:41", 66);
-}
-
-/* Nobody was said to have held while no watch ran. */
-TEST(a_holder_between_two_watches_is_not_known)
-{
-    char from[200];
-
-    PRINT(from, "--from %s", cli_file("records"));
-    write_records(BEGIN("02:00", "null", "true") EVENT("02:00", "holding")
-                      EVENT("02:05", "gone") SECOND("02:10", "acquired")
-                          SECOND("02:11", "gone") BEGIN("03:00", "null", "true")
-                              THIRD("03:00", "holding") THIRD("03:05", "gone"));
-    assert_at(from, "02:07", 1);
-    assert_at(from, "02:30", 66);
-    assert_at(from, "03:01", 0);
-}
-
-/* Two runs without --initial in one file looked like one. */
-TEST(two_runs_in_one_file_have_a_gap_between_them)
-{
-    char from[200];
-    const json_t *gap;
-    json_t *items;
-
-    PRINT(from, "--from %s", cli_file("records"));
-    write_records(BEGIN("02:00", "null", "false") EVENT("02:01", "acquired")
-                      EVENT("02:05", "gone") BEGIN("03:00", "null", "false")
-                          SECOND("03:02", "acquired") SECOND("03:05", "gone"));
-    assert_at(from, "02:00", 66);
-    assert_at(from, "02:02", 0);
-    assert_at(from, "02:05", 1);
-    assert_at(from, "02:30", 66);
-    assert_at(from, "03:01", 66);
-    assert_at(from, "03:05", 1);
-    LOOK(0, "log %s -o json /l", from);
-    look_assert_schema("document");
-    items = look_items("History");
-    assert_int_equal(json_array_size(items), 3);
-    gap = json_array_get(items, 1);
-    assert_string_equal(text_of(gap, "state"), "gap");
-    assert_string_equal(text_of(gap, "from"), "2026-11-23T02:05:00.000Z");
-    assert_string_equal(text_of(gap, "until"), "2026-11-23T03:00:00.000Z");
-}
-
-/* It may have gone as soon as the first run ended; the token of the other one
- * says that it was there all the time. */
-TEST(a_holder_is_lost_with_a_run_unless_the_next_one_sees_it)
-{
-    const char *file = cli_file("records");
-    const json_t *item;
-
-    write_records(EVENT("02:00", "holding") EVENT("02:05", "revoked")
-                      BEGIN("03:00", "null", "true"));
-    LOOK(0, "log --from %s -o json /l", file);
-    item = json_array_get(look_items("History"), 0);
-    assert_string_equal(text_of(item, "ended"), "unknown");
-    assert_string_equal(text_of(item, "until"), "2026-11-23T02:05:00.000Z");
-    LOOK(0, "log --from %s /l", file);
-    assert_has(look_out, ">=2026-11-23T02:05:00.000Z");
-    write_records(EVENT("02:00", "holding") EVENT("02:05", "revoked")
-                      BEGIN("03:00", "null", "true") EVENT("03:00", "holding"));
-    LOOK(0, "log --from %s -o json /l", file);
-    item = json_array_get(look_items("History"), 0);
-    assert_string_equal(text_of(item, "ended"), "present");
-}
-
-/* A run that did not watch the lock, or did not tell who was there before, does
- * not tell that nobody held. */
-TEST(a_lock_that_a_run_did_not_watch_is_not_known)
-{
-    static const struct {
-        const char *begin;
-        int code;
-    } runs[] = {
-        { BEGIN("01:00", "null", "true"), 1 },
-        { BEGIN("01:00", "[\"/x\",\"/l\"]", "true"), 1 },
-        { BEGIN("01:00", "[\"/x\",\"/l/y\"]", "true"), 66 },
-        { BEGIN("01:00", "[]", "true"), 66 },
-        { BEGIN("01:00", "7", "true"), 66 },
-        { BEGIN("01:00", "null", "false"), 66 },
-        { "", 66 },
-    };
-    char from[200];
-
-    PRINT(from, "--from %s", cli_file("records"));
-    for (size_t i = 0; i < COUNT(runs); i++) {
-        write_records(line("%s%s%s", runs[i].begin, EVENT("02:00", "queued"),
-                           EVENT("02:05", "left")));
-        assert_at(from, "02:05", runs[i].code);
-    }
-}
-
-TEST(a_holder_between_two_files_is_not_known)
-{
-    char from[400];
-
-    PRINT(from, "--from %s --from %s", cli_file("records"),
-          cli_file("records2"));
-    write_records(SECOND("03:00", "acquired") SECOND("03:05", "gone"));
-    assert_int_equal(rename(cli_file("records"), cli_file("records2")), 0);
-    write_records(EVENT("02:00", "acquired") EVENT("02:05", "gone"));
-    assert_at(from, "02:01", 0);
-    assert_at(from, "02:05", 1);
-    assert_at(from, "02:30", 66);
-    assert_at(from, "03:05", 1);
-}
-
-/* The holder was there before watch, which did not tell of it. */
-TEST(the_blocker_of_a_waiter_is_not_known)
-{
-    char from[200];
-
-    PRINT(from, "--from %s", cli_file("records"));
-    write_records(EVENT("02:00", "queued") EVENT("02:05", "acquired"));
-    assert_at(from, "02:01", 66);
-    assert_at(from, "02:05", 0);
-}
-
-#define HOLDING(at, node, token, session)                                      \
-    "{\"at\":\"2026-11-23T" at ":00.000Z\",\"event\":\"holding\","             \
-    "\"path\":\"/l\",\"contender\":{\"node\":\"" node "\",\"token\":\"" token  \
-    "\",\"session\":\"" session "\",\"owner\":null,\"data\":\"me\"}}\n"
-
-/* The first holder, and a reader, have gone while nobody watched. They were
- * once still held beside the writer. */
-TEST(a_contender_gone_between_two_watches_is_not_known)
-{
-    json_t *items;
-
-    write_records(HOLDING("02:00", "lock-0000000007", "7", "0x1")
-                      HOLDING("03:00", "lock-0000000009", "9", "0x2")
-                          HOLDING("04:00", "lock-0000000009", "11", "0x2"));
-    LOOK(0, "log --from %s -o json /l", cli_file("records"));
-    items = look_items("History");
-    assert_int_equal(json_array_size(items), 3);
-    for (size_t i = 0; i < 3; i++)
-        assert_string_equal(text_of(json_array_get(items, i), "ended"),
-                            i < 2 ? "unknown" : "present");
-}
-
-/* All of such a file was once one line. */
-TEST(a_file_without_lines_is_refused)
-{
-    LOOK(66, "log --from /dev/zero x");
-}
-
-/* Who held at the first moment was once said to have held ever since. */
-TEST(before_the_history_nobody_is_known)
-{
-    const char *file = cli_file("records");
-
-    write_records(records);
-    LOOK(66, "log --from %s --at 2026-11-23T01:59Z /l", file);
-    assert_lacks(look_out, "HELD  ");
-    assert_has(look_err, "it is not known who held /l then");
-    assert_lacks(look_err, "nobody held");
-}
-
-TEST(text_of_others_is_escaped)
-{
-    const char *file = cli_file("records");
-
-    write_records(
-        "{\"at\":\"2026-11-23T02:00:00.000Z\",\"event\":\"holding\","
-        "\"path\":\"/l\\u001b[2J\",\"contender\":{\"node\":\"lock-\\u0007\","
-        "\"token\":\"7\",\"owner\":null,\"data\":\"\\u001b]52;c;x\\u0007\"}}"
-        "\n");
-    for (int wide = 0; wide < 2; wide++) {
-        LOOK(0, "log --from %s -o %s", file, wide ? "wide" : "csv");
-        assert_null(strchr(look_out, '\033'));
-        assert_null(strchr(look_out, '\a'));
-        assert_has(look_out, "\\x1B");
-    }
+    assert_has(look_out, line("%s released", path));
 }
 
 /* --- a log that begins late --- */
@@ -683,133 +413,144 @@ TEST(wrong_usage_is_refused)
     assert_refused(66, "No such file", "log --from /no/such x");
     assert_refused(66, "neither a transaction log nor",
                    "log --from /proc/version x");
+    assert_refused(66, "neither a transaction log nor",
+                   "log --from /dev/zero x");
 }
 
-/* --- records of watch --- */
+/* --- a log that is made by hand: transaction N is N seconds after 01:46:40 ---
+ */
 
-TEST(log_reads_the_lines_of_watch)
+enum { TXN_CREATE = 1, TXN_DELETE = 2, TXN_STRANGE = 99 };
+
+static FILE *made;
+static struct wire_out record;
+
+static void make_log(void)
 {
-    const char *const args[] = { "--servers",  server_hosts(the_server),
-                                 "watch",      "-o",
-                                 "jsonl",      "--initial",
-                                 "--interval", "10ms",
-                                 path,         NULL };
-    zkr_mutex *m = new_mutex(s, path);
-    zkr_mutex *n = new_mutex(other, path);
-    zkr_grant *g = acquire(m);
-    struct cli watch;
-    struct waiter w;
-    json_t *items;
+    made = log_begin(cli_file("log.1"));
+}
 
-    cli_start(&watch, LOCKCTL, args);
-    cli_wait_said(&watch, "\"holding\"");
-    waiter_start(&w, n, SOON_MS);
-    cli_wait_said(&watch, "\"queued\"");
-    release(g);
-    assert_int_equal(waiter_join(&w), ZKR_OK);
-    cli_wait_said(&watch, "\"acquired\"");
-    release(w.grant);
-    cli_wait_said(&watch, "\"gone\",\"path\"");
-    assert_int_equal(kill(watch.pid, SIGTERM), 0);
-    assert_int_equal(cli_end(&watch), 0);
-    LOOK(0, "log --from %s -o json %s", watch.output, path);
-    look_assert_schema("document");
-    items = look_items("History");
-    assert_int_equal(json_array_size(items), 2);
-    for (size_t i = 0; i < 2; i++) {
-        const json_t *item = json_array_get(items, i);
+static void put_txn(int64_t zxid, int32_t type, const char *node,
+                    const char *data)
+{
+    out_txn(&record, 1, 1, zxid, 1000000000000 + zxid * 1000, type);
+    if (type == TXN_CREATE)
+        out_create(&record, node, data, true);
+    else
+        out_text(&record, node);
+    log_put(made, &record);
+}
 
-        assert_string_equal(text_of(item, "state"), "held");
-        assert_true(json_is_false(json_object_get(item, "exact")));
-        assert_true(json_is_object(
-            json_object_get(json_object_get(item, "contender"), "owner")));
+/* Nodes 1, 2, ..., each held for a second, with a second between them. */
+static void make_holds(int count)
+{
+    make_log();
+    for (int i = 1; i <= count; i++) {
+        const char *node = line("/l/lock-000000000%d", i);
+
+        put_txn(2 * i - 1, TXN_CREATE, node, "me");
+        put_txn(2 * i, TXN_DELETE, node, NULL);
     }
-    assert_string_equal(text_of(json_array_get(items, 0), "ended"), "gone");
-    zkr_mutex_free(n);
-    zkr_mutex_free(m);
+    log_end(made);
 }
 
-/* The grant was once one row for each source, as if two had held at once. */
-TEST(a_grant_of_several_sources_is_one_row)
+TEST(a_gap_is_a_row_of_its_own)
 {
-    const char *const args[] = { "--servers",  server_hosts(the_server),
-                                 "watch",      "-o",
-                                 "jsonl",      "--initial",
-                                 "--interval", "10ms",
-                                 path,         NULL };
-    const char *copy = cli_file("copy");
-    zkr_mutex *m = new_mutex(s, path);
-    zkr_grant *g = acquire(m);
-    struct cli watch;
-    char both[400];
-    json_t *items;
-
-    cli_start(&watch, LOCKCTL, args);
-    cli_wait_said(&watch, "\"holding\"");
-    PRINT(both, "--from %s --from %s", watch.output, copy);
-    assert_ok(system(line("cp -r %s %s", server_log_dir(the_server), copy)));
-    items = history(both);
-    assert_int_equal(json_array_size(items), 1);
-    assert_item(items, 0, "held", "present");
-    release(g);
-    cli_wait_said(&watch, "\"gone\",\"path\"");
-    assert_int_equal(kill(watch.pid, SIGTERM), 0);
-    assert_int_equal(cli_end(&watch), 0);
-    items = history(both);
-    assert_int_equal(json_array_size(items), 1);
-    assert_item(items, 0, "held", "released");
-    items = history(line("%s --at %s", both, held_from(0)));
-    assert_int_equal(json_array_size(items), 1);
-    zkr_mutex_free(m);
-}
-
-/* Appends what one run of watch tells while a client holds the lock once. */
-static void watch_one_hold(zkr_session *session)
-{
-    const char *const args[] = { "--servers", server_hosts(the_server),
-                                 "watch",     "-o",
-                                 "jsonl",     "--interval",
-                                 "10ms",      path,
-                                 NULL };
-    zkr_mutex *m = new_mutex(session, path);
-    struct cli watch;
-    zkr_grant *g;
-
-    cli_start(&watch, LOCKCTL, args);
-    cli_wait_said(&watch, "\"event\":\"begin\"");
-    g = acquire(m);
-    cli_wait_said(&watch, "\"event\":\"acquired\"");
-    release(g);
-    cli_wait_said(&watch, "\"event\":\"gone\"");
-    assert_int_equal(kill(watch.pid, SIGTERM), 0);
-    assert_int_equal(cli_end(&watch), 0);
-    assert_ok(system(line("cat %s >>%s", watch.output, cli_file("records"))));
-    zkr_mutex_free(m);
-}
-
-/* The output of two runs without --initial is joined. Neither run saw the time
- * between them, so log names no holder for it. */
-TEST(a_run_of_watch_says_when_it_begins)
-{
-    const char *const args[] = { "watch", "-o", "jsonl", path, NULL };
+    const char *file = cli_file("log.1");
     const json_t *gap;
-    json_t *items;
 
-    write_records("");
-    watch_one_hold(s);
-    hold_and_release(other);
-    watch_one_hold(other);
-    LOOK(0, "log --from %s -o json %s", cli_file("records"), path);
+    make_log();
+    put_txn(1, TXN_CREATE, "/l/lock-0000000001", "me");
+    put_txn(2, TXN_STRANGE, "/l", NULL);
+    put_txn(9, TXN_CREATE, "/l/lock-0000000002", "me");
+    log_end(made);
+    LOOK(0, "log --from %s -o json /l", file);
     look_assert_schema("document");
-    items = look_items("History");
-    assert_int_equal(json_array_size(items), 3);
-    gap = json_array_get(items, 1);
+    gap = json_array_get(look_items("History"), 1);
     assert_string_equal(text_of(gap, "state"), "gap");
-    LOOK(66, "log --from %s --at %s %s", cli_file("records"),
-         text_of(gap, "until"), path);
-    assert_int_equal(look_at_until(args, 0), 0);
-    look_assert_schema("line");
-    assert_has(look_out,
-               line("\"event\":\"begin\",\"paths\":[\"%s\"],\"initial\":false}",
-                    path));
+    assert_string_equal(text_of(gap, "from"), "2001-09-09T01:46:42.000Z");
+    assert_string_equal(text_of(gap, "until"), "2001-09-09T01:46:49.000Z");
+    LOOK(0, "log --from %s /l", file);
+    assert_has(look_out, "GAP: nothing is known between 0x2 and 0x9");
+    assert_has(look_out, ">=1.0s");
+    assert_has(look_err, "1 transaction of a type");
+    LOOK(66, "log --from %s --at 2001-09-09T01:46:45Z /l", file);
+    assert_has(look_err, "that moment is in a gap");
+}
+
+/* Who held at the first moment was once said to have held ever since. */
+TEST(before_the_history_nobody_is_known)
+{
+    make_holds(1);
+    LOOK(66, "log --from %s --at 2001-09-09T01:46Z /l", cli_file("log.1"));
+    assert_lacks(look_out, "HELD  ");
+    assert_has(look_err, "it is not known who held /l then");
+    assert_lacks(look_err, "nobody held");
+}
+
+static void assert_tokens(const char *options, const char *tokens)
+{
+    char got[64] = "";
+    const json_t *item;
+    json_t *items;
+    size_t i;
+
+    LOOK(0, "log --from %s %s -o json /l", cli_file("log.1"), options);
+    items = look_items("History");
+    json_array_foreach(items, i, item)(void)
+        strcat(got, text_of(json_object_get(item, "contender"), "token"));
+    assert_string_equal(got, tokens);
+}
+
+/* A hold that ended at that very time was in it. */
+TEST(both_ends_of_a_time_count)
+{
+    make_holds(3);
+    assert_tokens("--since 2001-09-09T01:46:44Z", "35");
+    assert_tokens("--since 2001-09-09T01:46:44.001Z", "5");
+    assert_tokens("--since 2001-09-09T01:46:43.999Z", "35");
+    assert_tokens("--until 2001-09-09T01:46:43Z", "13");
+    assert_tokens("--until 2001-09-09T01:46:43.001Z", "13");
+    assert_tokens("--until 2001-09-09T01:46:42.999Z", "1");
+    assert_tokens("--since 2001-09-09T01:46:42.001Z "
+                  "--until 2001-09-09T01:46:44.999Z",
+                  "3");
+}
+
+TEST(a_time_beyond_the_history_is_told)
+{
+    static const struct {
+        const char *options;
+        const char *note;
+    } rows[] = {
+        { "--since 2001-09-09T01:46:41Z", NULL },
+        { "--since 2001-09-09T01:46:40Z",
+          "the history begins at 2001-09-09T01:46:41.000Z" },
+        { "--until 2001-09-09T01:46:46Z", NULL },
+        { "--until 2001-09-09T01:46:47Z",
+          "the history ends at 2001-09-09T01:46:46.000Z" },
+    };
+
+    make_holds(3);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        LOOK(0, "log --from %s %s /l", cli_file("log.1"), rows[i].options);
+        if (rows[i].note != NULL)
+            assert_has(look_err, rows[i].note);
+        else
+            assert_lacks(look_err, "the history");
+    }
+}
+
+TEST(text_of_others_is_escaped)
+{
+    make_log();
+    put_txn(1, TXN_CREATE, "/l\033[2J/lock-0000000001", "\033]52;c;x\a");
+    log_end(made);
+    for (int wide = 0; wide < 2; wide++) {
+        LOOK(0, "log --from %s -o %s", cli_file("log.1"),
+             wide ? "wide" : "table");
+        assert_null(strchr(look_out, '\033'));
+        assert_null(strchr(look_out, '\a'));
+        assert_has(look_out, "\\x1B");
+    }
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzzes what the history of locks is read from: the files of a server, and the
- * events of watch. Anybody may have written them. */
+/* Fuzzes what the history of locks is read from: the files of a server. Anybody
+ * may have written them. */
 #include <unistd.h>
 
 #include <sys/mman.h>
 
-#include "model/records.h"
+#include "model/history.h"
 #include "safe.h"
 
 /* The input as a file. */
@@ -155,27 +155,15 @@ static void read_packed(struct fuzz_input in)
     (void)snapshot_read(path, take_node, NULL);
 }
 
-static void read_records(struct fuzz_input in)
-{
-    static const char first[] = "{\"warnings\":[]}\n";
-    struct records *records = records_new("/", &fns);
-
-    write_file(first, strlen(first));
-    write_file(in.data, in.size);
-    CHECK(records != NULL && records_play(records, path) == 0);
-    records_end(records);
-    records_free(records);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static void (*const ways[])(struct fuzz_input in) = {
-        play_log, read_log, read_snapshot, read_records, read_packed
-    };
+    static void (*const ways[])(struct fuzz_input in) = { play_log, read_log,
+                                                          read_snapshot,
+                                                          read_packed };
     struct fuzz_input in = { data, size };
     uint64_t way = fuzz_number(&in, 1);
 
     renew_file();
-    ways[way % 5](in);
+    ways[way % 4](in);
     return 0;
 }

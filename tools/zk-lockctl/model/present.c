@@ -32,7 +32,7 @@ static struct stay *make_stay(struct present *p, const struct place *place,
         stay = stay_new(past->path, place->name, a->data.at, a->data.size);
     if (stay == NULL)
         return NULL;
-    stay->exact = stay->sure = true;
+    stay->sure = true;
     stay->queued_ms = a->ctime_ms;
     stay->seen_ms = p->now_ms;
     stay->node.token = a->czxid;

@@ -35,7 +35,6 @@ struct stay *stay_new(const char *lock, const char *name, const char *data,
         return NULL;
     memcpy(stay->name, name, len + 1);
     stay->lock = lock;
-    stay->held_max_ms = -1;
     stay->node.name = stay->name;
     if (stay_write(stay, data, size))
         return stay;
@@ -72,8 +71,6 @@ static int64_t span(int64_t from_ms, int64_t to_ms)
 
 int64_t stay_held_for(const struct stay *stay, int64_t now_ms)
 {
-    if (stay->held_max_ms >= 0)
-        return stay->held_max_ms;
     if (stay->held_ms == 0)
         return -1;
     return span(stay->held_ms, stay->ended_ms != 0 ? stay->ended_ms : now_ms);

@@ -12,8 +12,7 @@ enum ending {
     ENDING_DELETED,  /* another session did, ended_by */
     ENDING_CLOSED,   /* its client closed the session */
     ENDING_EXPIRED,  /* the servers ended the session */
-    ENDING_GONE,     /* one of these; the session that deleted the node, if
-                        there is one, may be its owner */
+    ENDING_GONE,     /* the session that deleted the node may be its owner */
     ENDING_UNKNOWN,  /* nobody knows, because records are missing */
     ENDING_COUNT,
 };
@@ -27,25 +26,17 @@ struct stay {
                                     queued_ms */
     int64_t held_ms;             /* it held from then on */
     bool held_before;            /* ... or had before: not known since when */
-    int64_t held_max_ms;         /* it held for that long at most; -1: the times
-                                    tell how long */
     int64_t ended_ms;
-    bool ended_late; /* that is an upper bound */
     enum ending ending;
     int64_t ended_by; /* a session, of ENDING_DELETED and ENDING_GONE */
     int64_t asked_ms; /* to give the lock back */
     int64_t asked_by; /* a session; 0: not known */
-    bool exact;       /* false: the other times are upper bounds */
     bool sure;        /* false: another one, of which nothing is known, may have
                          held instead */
-    int64_t known_ms; /* the last moment at which it was there: of records,
-                         and of ENDING_NONE in merge.h */
-    bool lost;        /* ... and it may have gone while nobody watched */
     bool is_claim;    /* its node in the queue of a semaphore has become
                          another one, its lease */
     struct past *past; /* the lock that it is in: past.h */
-    struct stay *next; /* the others of its session: sessions.h; once it is
-                          over, the others of its key: merge.h */
+    struct stay *next; /* the others of its session: sessions.h */
     struct stay *previous;
     char *data;
     char name[];

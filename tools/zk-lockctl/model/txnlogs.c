@@ -28,6 +28,13 @@ static int fail_errno(const char *path, int error)
                 error == EACCES || error == EPERM ? EX_NOPERM : EX_NOINPUT);
 }
 
+static int fail_strange(const char *path)
+{
+    return fail(path,
+                "it is neither a transaction log nor a snapshot of a server",
+                EX_NOINPUT);
+}
+
 /* --- finding the files --- */
 
 /* "log.1a", "snapshot.1a": the number behind the dot. Returns what is behind
@@ -127,7 +134,7 @@ static int add_file(struct txnlogs *logs, const char *path)
     if (memcmp(magic, "ZKSN", 4) == 0)
         return add_snapshot(logs, path, name);
     if (memcmp(magic, "ZKLG", 4) != 0)
-        return append(&logs->others, path, zxid);
+        return fail_strange(path);
     (void)is_log_name(name, &zxid);
     return append(&logs->logs, path, zxid);
 }
@@ -189,14 +196,11 @@ int txnlogs_add(struct txnlogs *logs, const char *path)
 {
     struct stat st;
 
-    if (strcmp(path, "-") == 0)
-        return append(&logs->others, path, INT64_MIN);
     if (stat(path, &st) != 0)
         return fail_errno(path, errno);
     if (S_ISDIR(st.st_mode))
         return add_directory(logs, path);
-    return S_ISREG(st.st_mode) ? add_file(logs, path)
-                               : append(&logs->others, path, INT64_MIN);
+    return S_ISREG(st.st_mode) ? add_file(logs, path) : fail_strange(path);
 }
 
 static void list_done(struct txnlogs_list *list)
@@ -212,7 +216,6 @@ void txnlogs_done(struct txnlogs *logs)
 {
     list_done(&logs->logs);
     list_done(&logs->snapshots);
-    list_done(&logs->others);
     notes_done(&logs->notes);
 }
 

@@ -27,13 +27,11 @@ struct txnlogs_list {
 struct txnlogs {
     struct txnlogs_list logs;
     struct txnlogs_list snapshots;
-    struct txnlogs_list others; /* neither of them, for the caller */
-    struct notes notes;         /* on files that cannot be read whole */
+    struct notes notes; /* on files that cannot be read whole */
 };
 
-/* A file, "-" (the standard input, which is among the others), or a directory
- * of a server: its version-2, or what is above that. 0, or an exit code after
- * an error was said. */
+/* A file, or a directory of a server: its version-2, or what is above that. 0,
+ * or an exit code after an error was said. */
 int txnlogs_add(struct txnlogs *logs, const char *path);
 void txnlogs_done(struct txnlogs *logs);
 

@@ -107,24 +107,20 @@ static const char *print_time(const char *before, int64_t ms,
 
 static const char *print_from(const struct stay *s, char word[WORD_MAX])
 {
-    return print_time(!s->sure                      ? "?"
-                      : s->held_before || !s->exact ? "<="
-                                                    : "",
+    return print_time(!s->sure         ? "?"
+                      : s->held_before ? "<="
+                                       : "",
                       s->held_ms, word);
 }
 
 /* Of one that was there before a gap it is not known when it went. */
 static const char *print_until(const struct stay *s, char word[WORD_MAX])
 {
-    return print_time(s->ending == ENDING_UNKNOWN ? ">="
-                      : s->ended_late             ? "<="
-                                                  : "",
-                      s->ended_ms, word);
+    return print_time(s->ending == ENDING_UNKNOWN ? ">=" : "", s->ended_ms,
+                      word);
 }
 
-/* It may have held before the history, and after it. Between two events of
- * watch, both ends are open; where a transaction tells one end, the other is.
- */
+/* It may have held before the history, and after it. */
 static const char *print_held(const struct past_rows *rows,
                               const struct stay *s, char word[WORD_MAX])
 {
@@ -134,14 +130,8 @@ static const char *print_held(const struct past_rows *rows,
 
     if (ms < 0)
         return NULL;
-    if (s->held_max_ms >= 0)
-        bound = "<=";
-    else if (s->held_before || s->ended_ms == 0 || s->ending == ENDING_UNKNOWN)
+    if (s->held_before || s->ended_ms == 0 || s->ending == ENDING_UNKNOWN)
         bound = ">=";
-    else if (!s->exact)
-        bound = s->ended_late ? "~" : ">=";
-    else if (s->ended_late)
-        bound = "<=";
     (void)snprintf(word, WORD_MAX, "%s%.30s", bound, word_age(ms, age));
     return word;
 }
@@ -150,14 +140,8 @@ static const char *print_waited(const struct past_rows *rows,
                                 const struct stay *s, char word[WORD_MAX])
 {
     int64_t ms = stay_waited_for(s, rows->end_ms);
-    char age[WORD_MAX];
 
-    if (ms < 0)
-        return NULL;
-    (void)snprintf(word, WORD_MAX, "%s%.30s",
-                   s->exact && (s->held_ms != 0 || !s->ended_late) ? "" : "<=",
-                   word_age(ms, age));
-    return word;
+    return ms < 0 ? NULL : word_age(ms, word);
 }
 
 static const char *word_of_ending(const struct stay *s)
@@ -176,9 +160,7 @@ static const char *word_of_ending(const struct stay *s)
     case ENDING_EXPIRED:
         return "session expired";
     case ENDING_GONE:
-        if (s->ended_by != 0)
-            return "deleted";
-        return held ? "gone" : "left";
+        return "deleted";
     case ENDING_UNKNOWN:
     case ENDING_COUNT:
         break;
@@ -195,11 +177,9 @@ static const char *print_ending(const struct stay *s, char *text, size_t size)
     if (s->ended_by != 0)
         len += (size_t)snprintf(text + len, size - len, " by %s",
                                 word_id(s->ended_by, by));
-    if (s->asked_ms != 0 && s->asked_by != 0)
+    if (s->asked_ms != 0)
         (void)snprintf(text + len, size - len, ", asked by %s",
                        word_id(s->asked_by, by));
-    else if (s->asked_ms != 0)
-        (void)snprintf(text + len, size - len, ", asked");
     return text;
 }
 
@@ -231,8 +211,7 @@ static bool print_stay(struct table *table, const struct past_rows *rows,
     cells[CELL_MODE] = cell_mode(&c);
     cells[CELL_DIALECT] = zkr__dialect_name(c.dialect);
     cells[CELL_QUEUED] = print_time("", s->queued_ms, x.queued);
-    cells[CELL_ASKED] =
-        print_time(s->asked_by != 0 ? "" : "<=", s->asked_ms, x.asked);
+    cells[CELL_ASKED] = print_time("", s->asked_ms, x.asked);
     cells[CELL_NODE] = escape_string(s->name, x.node, sizeof(x.node));
     return table_row(table, cells, style_of(s));
 }
@@ -247,12 +226,9 @@ static bool print_gap(struct table *table, const struct gap *gap)
     cells[CELL_STATE] = "gap";
     cells[CELL_FROM] = print_time("", gap->from_ms, x.from);
     cells[CELL_UNTIL] = print_time("", gap->until_ms, x.until);
-    if (gap->zxid_after != 0)
-        (void)snprintf(
-            x.ended, sizeof(x.ended), "GAP: nothing is known between %s and %s",
-            word_id(gap->zxid_before, before), word_id(gap->zxid_after, after));
-    else
-        (void)snprintf(x.ended, sizeof(x.ended), "GAP: watch did not look");
+    (void)snprintf(
+        x.ended, sizeof(x.ended), "GAP: nothing is known between %s and %s",
+        word_id(gap->zxid_before, before), word_id(gap->zxid_after, after));
     cells[CELL_ENDED] = x.ended;
     return table_row(table, cells, STYLE_BAD);
 }
@@ -314,8 +290,8 @@ static json_t *describe_stay(const struct past_rows *rows, const struct stay *s)
         json_ms(stay_waited_for(s, rows->end_ms)), "ended",
         ending_name(s->ending), "ended_by", json_session(s->ended_by),
         "asked_at", json_time(s->asked_ms), "asked_by",
-        json_session(s->asked_by), "exact", s->exact && !s->ended_late, "sure",
-        (int)s->sure, "contender", describe_contender(&none, &c));
+        json_session(s->asked_by), "exact", 1, "sure", (int)s->sure,
+        "contender", describe_contender(&none, &c));
 }
 
 static json_t *describe(const void *of, size_t i)

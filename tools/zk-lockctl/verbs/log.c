@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log: tells who held locks, out of transaction logs, or of what watch has
- * printed. */
+/* log: tells who held locks, out of transaction logs. */
 #include "verbs/verbs.h"
 
 #include <stdio.h>
@@ -11,8 +10,7 @@
 #include "common/moment.h"
 #include "common/now.h"
 #include "common/words.h"
-#include "model/merge.h"
-#include "model/records.h"
+#include "model/history.h"
 #include "text/stays.h"
 
 enum {
@@ -42,8 +40,6 @@ struct log {
     bool waiters;
     struct txnlogs logs;
     struct history *history;
-    struct records *records;
-    struct merge merge;
     struct past_rows rows;
     struct notes notes;
     bool failed; /* out of memory */
@@ -92,29 +88,12 @@ static void add_stay(struct stay *stay, void *user)
         stay_free(stay);
 }
 
-/* Those of one source that are enough alone need not be remembered. */
-static void take_stay(struct stay *stay, void *user)
-{
-    struct log *log = user;
-
-    if (log->logs.others.count == 0) {
-        add_stay(stay, log);
-        return;
-    }
-    if (stay->ending == ENDING_NONE)
-        stay->known_ms = log->records == NULL ? history_end_ms(log->history)
-                                              : records_end_ms(log->records);
-    log->failed = !merge_add(&log->merge, stay) || log->failed;
-}
-
-/* What watch saw last, it has told. */
 static void take_gap(const struct gap *gap, void *user)
 {
     struct log *log = user;
-    bool is_of_watch = gap->zxid_after == 0;
     struct gap *copy;
 
-    if (!overlaps(log, gap->from_ms + is_of_watch, gap->until_ms))
+    if (!overlaps(log, gap->from_ms, gap->until_ms))
         return;
     copy = malloc(sizeof(*copy));
     if (copy != NULL)
@@ -152,69 +131,18 @@ static int by_begin(const void *a, const void *b)
 
 /* --- reading --- */
 
-static int read_logs(struct log *log, const struct history_fns *fns)
+static int read_logs(struct log *log)
 {
+    const struct history_fns fns = { add_stay, take_gap, log };
     int code;
 
-    if (log->logs.logs.count + log->logs.snapshots.count == 0)
-        return 0;
-    log->history = history_new(log->chroot, log->root, fns);
+    log->history = history_new(log->chroot, log->root, &fns);
     if (log->history == NULL)
         return lockctl_fail_error(ZKR_ENOMEM, "");
     code = history_play(log->history, &log->logs);
     for (size_t i = 0; i < log->logs.notes.count; i++)
         notes_add(&log->notes, "%s", log->logs.notes.texts[i]);
     return code;
-}
-
-static int read_records(struct log *log, const struct history_fns *fns)
-{
-    int code = 0;
-
-    if (log->logs.others.count == 0)
-        return 0;
-    log->records = records_new(log->root, fns);
-    if (log->records == NULL)
-        return lockctl_fail_error(ZKR_ENOMEM, "");
-    for (size_t i = 0; code == 0 && i < log->logs.others.count; i++)
-        code = records_play(log->records, log->logs.others.items[i].path);
-    records_end(log->records);
-    return code;
-}
-
-/* One of them is not there, or both were read. */
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a == 0 || (b != 0 && b < a) ? b : a;
-}
-
-static int64_t begin_ms(const struct log *log)
-{
-    return earlier(log->history == NULL ? 0 : history_begin_ms(log->history),
-                   log->records == NULL ? 0 : records_begin_ms(log->records));
-}
-
-static int64_t end_ms(const struct log *log)
-{
-    int64_t a = log->history == NULL ? 0 : history_end_ms(log->history);
-    int64_t b = log->records == NULL ? 0 : records_end_ms(log->records);
-
-    return a > b ? a : b;
-}
-
-static size_t contenders(const struct log *log)
-{
-    return (log->history == NULL ? 0 : history_contenders(log->history)) +
-           (log->records == NULL ? 0 : records_contenders(log->records));
-}
-
-/* Both have ended; when the later one began. */
-static int64_t later_begin_ms(const struct log *log)
-{
-    int64_t a = log->history == NULL ? 0 : history_begin_ms(log->history);
-    int64_t b = log->records == NULL ? 0 : records_begin_ms(log->records);
-
-    return a > b ? a : b;
 }
 
 /* --- what is known --- */
@@ -240,41 +168,25 @@ static bool has_gap(const struct log *log)
     return false;
 }
 
-static bool has_pool(const struct log *log)
-{
-    return log->history != NULL && history_has_pool(log->history);
-}
-
-/* All who held at the moment that was asked for are known: one of the sources
- * is enough. None tells the leases of kazoo's semaphore. */
+/* All who held at the moment that was asked for are known. Nothing tells the
+ * leases of kazoo's semaphore. */
 static bool is_known(const struct log *log)
 {
-    if (has_pool(log))
-        return false;
-    if (log->at_ms == 0 ||
-        (log->history != NULL && history_knows(log->history, log->at_ms)))
-        return true;
-    return log->records != NULL && records_knows(log->records, log->at_ms);
+    return !history_has_pool(log->history) &&
+           (log->at_ms == 0 || history_knows(log->history, log->at_ms));
 }
 
 /* --- notes --- */
 
 static void note_strange(struct log *log)
 {
-    size_t txns = log->history == NULL ? 0 : history_strange(log->history);
-    size_t lines = log->records == NULL ? 0 : records_strange(log->records);
+    size_t txns = history_strange(log->history);
 
     if (txns > 0)
         notes_add(&log->notes,
                   "%zu transaction%s of a type that this tool "
                   "does not know, or damaged",
                   txns, word_plural(txns));
-    if (log->records != NULL && records_missed(log->records))
-        notes_add(&log->notes, "contenders came and went that watch did not "
-                               "see: they are missing");
-    if (lines > 0)
-        notes_add(&log->notes, "%zu line%s that this tool does not understand",
-                  lines, word_plural(lines));
 }
 
 /* Whether something goes on after the end. */
@@ -294,18 +206,20 @@ static void note_limits(struct log *log)
 {
     int64_t from = log->at_ms != 0 ? log->at_ms : log->since_ms;
     int64_t until = log->at_ms != 0 ? log->at_ms : log->until_ms;
+    int64_t begin_ms = history_begin_ms(log->history);
+    int64_t end_ms = history_end_ms(log->history);
     char word[WORD_MAX];
 
-    if (begin_ms(log) != 0 && from != 0 && from < begin_ms(log))
+    if (begin_ms != 0 && from != 0 && from < begin_ms)
         notes_add(&log->notes, "the history begins at %s",
-                  word_time(begin_ms(log), word));
-    if (end_ms(log) != 0 && (until > end_ms(log) || has_present(log)))
+                  word_time(begin_ms, word));
+    if (end_ms != 0 && (until > end_ms || has_present(log)))
         notes_add(&log->notes, "the history ends at %s",
-                  word_time(end_ms(log), word));
-    if (!is_known(log) && !has_pool(log) && has_gap(log))
+                  word_time(end_ms, word));
+    if (!is_known(log) && !history_has_pool(log->history) && has_gap(log))
         notes_add(&log->notes, "that moment is in a gap: who was there before "
                                "it may have gone");
-    if (log->history != NULL && history_lacks_begin(log->history))
+    if (history_lacks_begin(log->history))
         notes_add(&log->notes,
                   "there is no snapshot of the time before the first "
                   "transaction, so a contender from before it may be missing; "
@@ -317,7 +231,7 @@ static void note_nobody(struct log *log)
     char root[512];
 
     (void)escape_string(log->root, root, sizeof(root));
-    if (has_pool(log))
+    if (history_has_pool(log->history))
         notes_add(&log->notes,
                   "%s has had nodes of a semaphore, a double barrier or a "
                   "party of kazoo, which this tool does not know",
@@ -326,9 +240,10 @@ static void note_nobody(struct log *log)
         notes_add(&log->notes, "it is not known who held %s then", root);
     if (log->rows.count > 0)
         return;
-    if (contenders(log) > 0 && is_known(log))
+    if (history_contenders(log->history) > 0 && is_known(log))
         notes_add(&log->notes, "nobody held %s then", root);
-    else if (contenders(log) == 0 && !has_pool(log))
+    else if (history_contenders(log->history) == 0 &&
+             !history_has_pool(log->history))
         notes_add(&log->notes, "there is no contender of %s%s%s", root,
                   log->chroot[0] == '\0' ? "" : " below the chroot ",
                   log->chroot);
@@ -350,7 +265,7 @@ static int answer(struct log *log)
 
     if (log->failed)
         return lockctl_fail_error(ZKR_ENOMEM, "");
-    log->rows.end_ms = end_ms(log);
+    log->rows.end_ms = history_end_ms(log->history);
     log->rows.at_ms = log->at_ms;
     log->rows.root = log->root;
     log->rows.states = log->waiters || log->at_ms != 0;
@@ -416,16 +331,13 @@ static int read_options(struct log *log, int argc, char **argv)
         return lockctl_fail(EX_USAGE,
                             "log: --at is one moment, --since and --until are "
                             "others");
-    if (log->logs.logs.count + log->logs.snapshots.count +
-            log->logs.others.count ==
-        0)
-        return lockctl_fail(EX_USAGE,
-                            "log: --from a transaction log, a directory of "
-                            "them, or the events of watch -o jsonl");
+    if (log->logs.logs.count + log->logs.snapshots.count == 0)
+        return lockctl_fail(EX_USAGE, "log: --from a transaction log, or a "
+                                      "directory of them");
     return 0;
 }
 
-/* Paths in transaction logs begin with the chroot; those of watch do not. */
+/* Paths in transaction logs begin with the chroot. */
 static int find_chroot(struct log *log)
 {
     const char *chroot;
@@ -452,9 +364,7 @@ static void log_done(struct log *log)
     }
     free(log->rows.items);
     notes_done(&log->notes);
-    merge_done(&log->merge);
     history_free(log->history);
-    records_free(log->records);
     txnlogs_done(&log->logs);
     free(log->chroot);
 }
@@ -462,7 +372,6 @@ static void log_done(struct log *log)
 static int run_log(struct lockctl *ctl, int argc, char **argv)
 {
     struct log log = { .ctl = ctl, .root = "/" };
-    const struct history_fns fns = { take_stay, take_gap, &log };
     char word[WORD_MAX];
     int code = read_options(&log, argc, argv);
 
@@ -471,11 +380,7 @@ static int run_log(struct lockctl *ctl, int argc, char **argv)
     if (code == 0 && log.at_ms != 0)
         lockctl_say(ctl, "at %s", word_time(log.at_ms, word));
     if (code == 0)
-        code = read_logs(&log, &fns);
-    if (code == 0)
-        code = read_records(&log, &fns);
-    if (code == 0)
-        merge_end(&log.merge, later_begin_ms(&log), add_stay, &log);
+        code = read_logs(&log);
     if (code == 0)
         code = answer(&log);
     log_done(&log);
@@ -486,24 +391,22 @@ const struct verb verb_log = {
     .name = "log",
     .usage = "--from FILE [--from FILE]... [OPTION]... [LOCK]",
     .summary = "Tell who held locks, out of transaction logs",
-    .help =
-        "  --from FILE          a transaction log, the directory of a server,\n"
-        "                       or what watch -o jsonl has printed; -: stdin\n"
-        "  --since TIME         what was later than that, and\n"
-        "  --until TIME         ... earlier; 1h, 02:55, 2026-11-23T02:55Z\n"
-        "  --at TIME            who held then, and who waited\n"
-        "  --waiters            also those who never held\n"
-        "\n"
-        "No server is asked. Without LOCK: all locks; LOCK stands for the\n"
-        "locks below it, too. Without a zone a TIME is local. With the\n"
-        "directories of several servers each transaction counts once.\n"
-        "The exit status is 1 when nobody held, 66 when the files do not\n"
-        "tell who held at that TIME. ENDED:\n"
-        "  released         its own session deleted the node\n"
-        "  broken by S      another session did\n"
-        "  session closed   the client closed its session\n"
-        "  session expired  the servers ended it: a crash, or a partition\n"
-        "  gone             watch does not tell which of these\n"
-        "  still held       at the end of the log\n",
+    .help = "  --from FILE          a transaction log, or the directory of a "
+            "server\n"
+            "  --since TIME         what was later than that, and\n"
+            "  --until TIME         ... earlier; 1h, 02:55, 2026-11-23T02:55Z\n"
+            "  --at TIME            who held then, and who waited\n"
+            "  --waiters            also those who never held\n"
+            "\n"
+            "No server is asked. Without LOCK: all locks; LOCK stands for the\n"
+            "locks below it, too. Without a zone a TIME is local. With the\n"
+            "directories of several servers each transaction counts once.\n"
+            "The exit status is 1 when nobody held, 66 when the files do not\n"
+            "tell who held at that TIME. ENDED:\n"
+            "  released         its own session deleted the node\n"
+            "  broken by S      another session did\n"
+            "  session closed   the client closed its session\n"
+            "  session expired  the servers ended it: a crash, or a partition\n"
+            "  still held       at the end of the log\n",
     .run = run_log,
 };
