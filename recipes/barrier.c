@@ -9,12 +9,13 @@
 #include "base/output.h"
 #include "lock/lock.h"
 #include "node.h"
-#include "session/await.h"
+#include "session/until.h"
 
 static const char noun[] = "barrier";
 
-static const struct zkr__await is_gone = { noun, "it is set", ZKR_WATCH_EXISTS,
-                                           zkr__await_absence, NULL };
+static const struct zkr__condition is_gone = { noun, "it is set",
+                                               ZKR_WATCH_EXISTS,
+                                               zkr__until_absence, NULL };
 
 struct zkr_barrier {
     zkr_session *session;
@@ -93,5 +94,5 @@ enum zkr_error zkr_barrier_wait(zkr_barrier *b, int64_t timeout_ms)
     if (rc != ZKR_OK)
         return rc;
     until = zkr__patience(b->session, timeout_ms);
-    return zkr__await(&is_gone, b->session, b->path, NULL, &until);
+    return zkr__until(&is_gone, b->session, b->path, NULL, &until);
 }

@@ -17,8 +17,8 @@
 #include "mutex_recipe.h"
 #include "node.h"
 #include "protocol/number.h"
-#include "session/await.h"
 #include "session/client.h"
+#include "session/until.h"
 
 #define PROMOTE_AFTER 10
 

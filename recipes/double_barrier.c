@@ -20,9 +20,9 @@
 #include "base/random.h"
 #include "lock/lock.h"
 #include "node.h"
-#include "session/await.h"
 #include "session/client.h"
 #include "session/discard.h"
+#include "session/until.h"
 
 #define READY "ready"
 
@@ -174,9 +174,9 @@ struct entry {
     int64_t before; /* the czxid of the "ready" that was there first; 0: none */
 };
 
-static const struct zkr__await old_node_is_gone = {
+static const struct zkr__condition old_node_is_gone = {
     noun, "our node of the session before is still there", ZKR_WATCH_EXISTS,
-    zkr__await_absence, NULL
+    zkr__until_absence, NULL
 };
 
 /* Sets *ret_stat, to zeros if there is no such node. */
@@ -211,7 +211,7 @@ static int put_node(const zkr_double_barrier *m, int64_t deadline)
         rc = find_stat(m, m->node, deadline, &stat);
         if (rc != ZKR_OK || stat.ephemeral_owner == zkr_session_id(m->session))
             return rc;
-        rc = zkr__await(&old_node_is_gone, m->session, m->node, NULL, &until);
+        rc = zkr__until(&old_node_is_gone, m->session, m->node, NULL, &until);
         if (rc != ZKR_OK)
             return rc;
     }
@@ -319,7 +319,7 @@ static int start_over(zkr_double_barrier *m, int64_t stale, int64_t deadline)
 static int judge_ready(const struct zkr__zk_reply *reply, void *user)
 {
     struct entry *entry = user;
-    int rc = zkr__await_presence(reply, NULL);
+    int rc = zkr__until_presence(reply, NULL);
 
     if (entry->session->epoch != entry->epoch)
         return ENTER_AGAIN;
@@ -340,9 +340,9 @@ static int judge_creation(void *user)
     return entry->session->epoch == entry->epoch ? ZKR_OK : ENTER_AGAIN;
 }
 
-static const struct zkr__await is_ready = { noun, "too few have entered",
-                                            ZKR_WATCH_EXISTS, judge_ready,
-                                            judge_creation };
+static const struct zkr__condition is_ready = { noun, "too few have entered",
+                                                ZKR_WATCH_EXISTS, judge_ready,
+                                                judge_creation };
 
 /* One try to make "ready", which is not made when our own node has gone. */
 static int try_open(const zkr_double_barrier *m, int64_t deadline)
@@ -386,7 +386,7 @@ static int open_for_all(const zkr_double_barrier *m, int64_t deadline)
 
 /* The last one to enter sees the nodes of all. */
 static int join_those(const zkr_double_barrier *m, const struct zkr_reply *list,
-                      struct zkr__awaiting *ready, struct entry *entry,
+                      struct zkr__request *ready, struct entry *entry,
                       int64_t deadline)
 {
     if (!has_name(list, m->name))
@@ -395,7 +395,7 @@ static int join_those(const zkr_double_barrier *m, const struct zkr_reply *list,
         return judge_open(m, list, entry, deadline);
     if (list->count < m->members)
         return first_ready(entry) != 0 ? judge_gone(m, entry, deadline)
-                                       : zkr__await_rest(ready);
+                                       : zkr__request_wait(ready);
     return open_for_all(m, deadline);
 }
 
@@ -404,10 +404,10 @@ static int join_those(const zkr_double_barrier *m, const struct zkr_reply *list,
 static int join(const zkr_double_barrier *m, struct entry *entry,
                 const struct zkr__patience *until)
 {
-    struct zkr__awaiting *ready;
+    struct zkr__request *ready;
     struct zkr_reply *list;
     int rc =
-        zkr__await_begin(&is_ready, m->session, m->ready, entry, until, &ready);
+        zkr__until_begin(&is_ready, m->session, m->ready, entry, until, &ready);
 
     if (rc != ZKR_OK)
         return rc;
@@ -419,9 +419,10 @@ static int join(const zkr_double_barrier *m, struct entry *entry,
     } else if (rc == ZKR_ZNONODE) {
         rc = ENTER_AGAIN;
     }
-    if ((rc == ENTER_AGAIN || rc == START_OVER) && zkr__await_has_come(ready))
+    if ((rc == ENTER_AGAIN || rc == START_OVER) &&
+        zkr__request_has_succeeded(ready))
         rc = ZKR_OK;
-    zkr__await_end(ready);
+    zkr__until_end(ready);
     return rc;
 }
 
@@ -483,9 +484,9 @@ enum zkr_error zkr_double_barrier_enter(zkr_double_barrier *m,
 
 /* -- leaving --------------------------------------------------------------- */
 
-static const struct zkr__await another_has_left = { noun, "another is inside",
-                                                    ZKR_WATCH_EXISTS,
-                                                    zkr__await_absence, NULL };
+static const struct zkr__condition another_has_left = {
+    noun, "another is inside", ZKR_WATCH_EXISTS, zkr__until_absence, NULL
+};
 
 /* No error: all others have left. */
 #define ALONE 1
@@ -532,7 +533,7 @@ static int wait_for(const struct leaving *l, const char *name)
     if (path == NULL)
         return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", noun,
                          l->member->path);
-    rc = zkr__await(&another_has_left, l->member->session, path, NULL,
+    rc = zkr__until(&another_has_left, l->member->session, path, NULL,
                     &l->until);
     free(path);
     return rc;

@@ -15,7 +15,7 @@
 #include "inspect/found.h"
 #include "inspect/reader.h"
 #include "protocol/owner.h"
-#include "session/call.h"
+#include "session/request.h"
 #include "session/session.h"
 
 #define DEFAULT_DEPTH  32
@@ -38,10 +38,9 @@ struct walker {
 };
 
 struct walk {
-    struct zkr__call call; /* first: see call.h */
+    struct zkr__request request;
     struct zkr_locks_opts opts;
     struct zkr_participants_opts lists; /* if opts.participants wants them */
-    struct zkr__ask sync;
 
     /* under the session lock in a round, the caller's in between */
     struct zkr__found found;
@@ -52,6 +51,11 @@ struct walk {
     struct walker walkers[WALKERS];
     struct zkr__readers readers;
 };
+
+static struct walk *of(struct zkr__request *r)
+{
+    return ZKR__CONTAINER(r, struct walk, request);
+}
 
 /* --- places --- */
 
@@ -93,7 +97,7 @@ static bool is_no_place(const struct walk *w, const struct find_place *place,
 {
     return zkr__found_is_contender(name) ||
            (strcmp(place->path, "/") == 0 && strcmp(name, "zookeeper") == 0 &&
-            w->call.session->hosts.chroot[0] == '\0');
+            w->request.session->hosts.chroot[0] == '\0');
 }
 
 /* False when out of memory. */
@@ -129,9 +133,9 @@ static bool add_child(struct walk *w, const struct find_place *place,
 
 /* --- the walk --- */
 
-static void clear_walk(struct zkr__call *call)
+static void clear(struct zkr__request *r)
 {
-    struct walk *w = ZKR__CONTAINER(call, struct walk, call);
+    struct walk *w = of(r);
 
     while (!zkr__list_empty(&w->places))
         free_place(take_place(w));
@@ -141,34 +145,35 @@ static void clear_walk(struct zkr__call *call)
     zkr__found_done(&w->found);
 }
 
-static const struct zkr__call_type type = {
+static const struct zkr__request_kind kind = {
     .noun = "find locks",
     .size = sizeof(struct walk),
-    .clear = clear_walk,
+    .clear = clear,
 };
 
 static int out_of_memory(void)
 {
-    return zkr__fail(ZKR_ENOMEM, "%s: out of memory", type.noun);
+    return zkr__fail(ZKR_ENOMEM, "%s: out of memory", kind.noun);
 }
 
 static struct walk *new_walk(struct zkr_session *s, const char *root,
                              const struct zkr_locks_opts *opts)
 {
-    struct walk *w = zkr__call_new(&type, s, root, opts->timeout_ms);
+    struct walk *w = zkr__request_new(
+        &kind, s, root, zkr__session_deadline(s, opts->timeout_ms),
+        ZKR_ZOPERATIONTIMEOUT);
 
     if (w == NULL)
         return NULL;
     zkr__list_init(&w->places);
-    zkr__ask_init(&w->sync, &w->call);
     for (size_t i = 0; i < WALKERS; i++)
-        zkr__ask_init(&w->walkers[i].ask, &w->call);
-    zkr__readers_init(&w->readers, &w->call);
+        zkr__ask_init(&w->walkers[i].ask, &w->request);
+    zkr__readers_init(&w->readers, &w->request);
     w->opts = *opts;
     if (!zkr__found_init(&w->found, strlen(s->hosts.chroot), opts) ||
-        !add_place(w, strdup(w->call.full_path), 1, ZKR__NO_ITEM)) {
+        !add_place(w, strdup(w->request.full_path), 1, ZKR__NO_ITEM)) {
         (void)out_of_memory();
-        zkr__call_unref(&w->call);
+        zkr__request_unref(&w->request);
         return NULL;
     }
     return w;
@@ -204,61 +209,53 @@ static bool is_of_the_node(int rc)
 static void on_survey(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
 {
     struct walker *me = ZKR__CONTAINER(ask, struct walker, ask);
-    struct walk *w = ZKR__CONTAINER(ask->call, struct walk, call);
+    struct zkr__request *r = ask->request;
+    struct walk *w = of(r);
 
-    zkr__session_assert_locked(ask->call->session);
+    zkr__session_assert_locked(r->session);
     w->walking--;
     if (reply->rc != ZKR_OK && (!w->answered || !is_of_the_node(reply->rc))) {
-        zkr__call_end_locked(&w->call, reply->rc, "cannot list the nodes");
+        zkr__request_end_locked(r, reply->rc, "cannot list the nodes");
         return;
     }
     w->answered = true;
     w->found.answer->visited++;
     if (reply->rc == ZKR_OK && visit(w, me->place, reply) != ZKR_OK)
-        zkr__call_end_locked(&w->call, ZKR_ENOMEM, "out of memory");
+        zkr__request_end_locked(r, ZKR_ENOMEM, "out of memory");
     else if (reply->rc != ZKR_OK &&
              reply->rc != ZKR_ZNONODE) /* that one has gone meanwhile */
         zkr__found_skip(&w->found, me->place->path, reply->rc);
     free_place(me->place);
     me->place = NULL;
     if (w->walking == 0)
-        zkr__call_end_locked(&w->call, ZKR_OK, "");
+        zkr__request_end_locked(r, ZKR_OK, "");
 }
 
 /* Give every walker a place. */
-static void walk_locked(struct zkr__call *call) ZKR__LOCKED
+static void walk_locked(struct zkr__request *r)
 {
-    struct walk *w = ZKR__CONTAINER(call, struct walk, call);
+    struct walk *w = of(r);
 
-    zkr__session_assert_locked(call->session);
+    zkr__session_assert_locked(r->session);
     for (size_t i = 0; i < WALKERS && !zkr__list_empty(&w->places); i++) {
         w->walkers[i].place = take_place(w);
         w->walking++;
-        zkr__call_ask_locked(&w->walkers[i].ask, ZKR__ZK_SURVEY,
-                             w->walkers[i].place->path, on_survey);
+        zkr__ask_locked(&w->walkers[i].ask, ZKR__ZK_SURVEY,
+                        w->walkers[i].place->path, ZKR__RETRY_POLICY,
+                        on_survey);
     }
 }
 
-static void caught_up(struct zkr__ask *ask)
+static void start_locked(struct zkr__request *r)
 {
-    zkr__session_assert_locked(ask->call->session);
-    walk_locked(ask->call);
+    zkr__session_assert_locked(r->session);
+    zkr__request_sync_locked(r, walk_locked);
 }
 
-static void start_locked(struct zkr__call *call) ZKR__LOCKED
+static void read_locked(struct zkr__request *r)
 {
-    struct walk *w = ZKR__CONTAINER(call, struct walk, call);
-
-    zkr__session_assert_locked(call->session);
-    zkr__call_sync_locked(&w->sync, caught_up);
-}
-
-static void read_locked(struct zkr__call *call) ZKR__LOCKED
-{
-    struct walk *w = ZKR__CONTAINER(call, struct walk, call);
-
-    zkr__session_assert_locked(call->session);
-    zkr__readers_start_locked(&w->readers);
+    zkr__session_assert_locked(r->session);
+    zkr__readers_start_locked(&of(r)->readers);
 }
 
 /* Reads the lists of the locks that the last round has found. */
@@ -274,17 +271,17 @@ static int read_lists(struct walk *w)
     }
     return zkr__list_empty(&w->readers.lists)
                ? ZKR_OK
-               : zkr__call_run(&w->call, read_locked);
+               : zkr__request_run(&w->request, read_locked);
 }
 
 static int run(struct walk *w)
 {
-    int rc = zkr__call_run(&w->call, start_locked);
+    int rc = zkr__request_run(&w->request, start_locked);
 
     if (rc == ZKR_OK)
         rc = read_lists(w);
     while (rc == ZKR_OK && !zkr__list_empty(&w->places)) {
-        rc = zkr__call_run(&w->call, walk_locked);
+        rc = zkr__request_run(&w->request, walk_locked);
         if (rc == ZKR_OK)
             rc = read_lists(w);
     }
@@ -309,7 +306,7 @@ static int load_opts(struct zkr_locks_opts *o,
     if (rc != ZKR_OK)
         return rc;
     if ((o->flags & ~(uint32_t)(ZKR_LOCKS_EMPTY | ZKR_LOCKS_BARRIERS)) != 0)
-        return zkr__fail(ZKR_EINVAL, "%s: unknown flags 0x%x", type.noun,
+        return zkr__fail(ZKR_EINVAL, "%s: unknown flags 0x%x", kind.noun,
                          (unsigned)o->flags);
     set_default(&o->depth, DEFAULT_DEPTH);
     set_default(&o->limit, DEFAULT_LIMIT);
@@ -329,7 +326,7 @@ enum zkr_error zkr_locks_find(zkr_session *session, const char *root,
     if (rc == ZKR_OK)
         rc = zkr__session_check(session, "session");
     if (rc == ZKR_OK)
-        rc = zkr__session_check_path(session, type.noun, "root", root,
+        rc = zkr__session_check_path(session, kind.noun, "root", root,
                                      ZKR_PATH_MAX);
     if (rc == ZKR_OK)
         rc = load_opts(&o, opts);
@@ -344,6 +341,6 @@ enum zkr_error zkr_locks_find(zkr_session *session, const char *root,
     rc = run(w);
     if (rc == ZKR_OK && zkr__found_finish(&w->found, ret_list) != ZKR_OK)
         rc = out_of_memory();
-    zkr__call_unref(&w->call);
+    zkr__request_unref(&w->request);
     return rc;
 }

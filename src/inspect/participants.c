@@ -12,53 +12,58 @@
 #include "inspect/listed.h"
 #include "inspect/reader.h"
 #include "lock/lock.h"
-#include "session/call.h"
+#include "session/request.h"
 #include "session/session.h"
 
 struct listing {
-    struct zkr__call call; /* first: see call.h */
+    struct zkr__request request;
     struct zkr_participants_opts opts;
-    struct zkr__ask ask; /* the sync, then the lists */
     enum zkr__part part; /* that is listed */
     char *dir;           /* ... below the path; NULL: the path itself */
     struct zkr__listed *list;
     struct zkr__readers readers;
 };
 
-static void clear_listing(struct zkr__call *call)
+static struct listing *of(struct zkr__request *r)
 {
-    struct listing *l = ZKR__CONTAINER(call, struct listing, call);
+    return ZKR__CONTAINER(r, struct listing, request);
+}
+
+static void clear(struct zkr__request *r)
+{
+    struct listing *l = of(r);
 
     zkr__readers_done(&l->readers);
     free(l->dir);
     zkr__listed_free(l->list);
 }
 
-static const struct zkr__call_type type = {
+static const struct zkr__request_kind kind = {
     .noun = "participants",
     .size = sizeof(struct listing),
-    .clear = clear_listing,
+    .clear = clear,
 };
 
 static int out_of_memory(void)
 {
-    return zkr__fail(ZKR_ENOMEM, "%s: out of memory", type.noun);
+    return zkr__fail(ZKR_ENOMEM, "%s: out of memory", kind.noun);
 }
 
 static struct listing *new_listing(struct zkr_session *s, const char *path,
                                    const struct zkr_participants_opts *opts)
 {
-    struct listing *l = zkr__call_new(&type, s, path, opts->timeout_ms);
+    struct listing *l = zkr__request_new(
+        &kind, s, path, zkr__session_deadline(s, opts->timeout_ms),
+        ZKR_ZOPERATIONTIMEOUT);
 
     if (l == NULL)
         return NULL;
-    zkr__ask_init(&l->ask, &l->call);
-    zkr__readers_init(&l->readers, &l->call);
+    zkr__readers_init(&l->readers, &l->request);
     l->opts = *opts;
-    l->list = zkr__listed_new(l->call.full_path);
+    l->list = zkr__listed_new(l->request.full_path);
     if (l->list == NULL) {
         (void)out_of_memory();
-        zkr__call_unref(&l->call);
+        zkr__request_unref(&l->request);
         return NULL;
     }
     return l;
@@ -76,52 +81,40 @@ static bool can_do_without(const struct listing *l, int rc)
 
 static void on_children(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
 {
-    struct listing *l = ZKR__CONTAINER(ask, struct listing, ask);
+    struct zkr__request *r = ask->request;
+    struct listing *l = of(r);
 
-    zkr__session_assert_locked(ask->call->session);
+    zkr__session_assert_locked(r->session);
     if (can_do_without(l, reply->rc))
-        zkr__call_end_locked(&l->call, ZKR_OK, "");
+        zkr__request_end_locked(r, ZKR_OK, "");
     else if (reply->rc != ZKR_OK)
-        zkr__call_end_locked(&l->call, reply->rc, "cannot list the directory");
+        zkr__request_end_locked(r, reply->rc, "cannot list the directory");
     else if (zkr__listed_take_names(l->list, l->part, reply->names,
                                     reply->name_count))
-        zkr__call_end_locked(&l->call, ZKR_OK, "");
+        zkr__request_end_locked(r, ZKR_OK, "");
     else
-        zkr__call_end_locked(&l->call, ZKR_ENOMEM, "out of memory");
+        zkr__request_end_locked(r, ZKR_ENOMEM, "out of memory");
 }
 
-static void caught_up(struct zkr__ask *ask)
+static void list_locked(struct zkr__request *r)
 {
-    struct listing *l = ZKR__CONTAINER(ask, struct listing, ask);
+    const char *dir = of(r)->dir;
 
-    zkr__session_assert_locked(ask->call->session);
-    zkr__call_ask_locked(ask, ZKR__ZK_CHILDREN,
-                         l->dir == NULL ? ask->call->full_path : l->dir,
-                         on_children);
+    zkr__session_assert_locked(r->session);
+    zkr__ask_locked(&r->ask, ZKR__ZK_CHILDREN, dir == NULL ? r->full_path : dir,
+                    ZKR__RETRY_POLICY, on_children);
 }
 
-static void list_locked(struct zkr__call *call) ZKR__LOCKED
+static void begin_locked(struct zkr__request *r)
 {
-    struct listing *l = ZKR__CONTAINER(call, struct listing, call);
-
-    zkr__session_assert_locked(call->session);
-    zkr__call_sync_locked(&l->ask, caught_up);
+    zkr__session_assert_locked(r->session);
+    zkr__request_sync_locked(r, list_locked);
 }
 
-static void read_nodes_locked(struct zkr__call *call) ZKR__LOCKED
+static void read_nodes_locked(struct zkr__request *r)
 {
-    struct listing *l = ZKR__CONTAINER(call, struct listing, call);
-
-    zkr__session_assert_locked(call->session);
-    zkr__readers_start_locked(&l->readers);
-}
-
-static void list_dir_locked(struct zkr__call *call) ZKR__LOCKED
-{
-    struct listing *l = ZKR__CONTAINER(call, struct listing, call);
-
-    zkr__session_assert_locked(call->session);
-    caught_up(&l->ask);
+    zkr__session_assert_locked(r->session);
+    zkr__readers_start_locked(&of(r)->readers);
 }
 
 static int list_dir(struct listing *l, enum zkr__part part)
@@ -129,11 +122,11 @@ static int list_dir(struct listing *l, enum zkr__part part)
     if (!zkr__listed_has_dir(l->list, part))
         return ZKR_OK;
     free(l->dir);
-    l->dir = zkr__path_join(l->call.full_path, zkr__part_dirs[part]);
+    l->dir = zkr__path_join(l->request.full_path, zkr__part_dirs[part]);
     if (l->dir == NULL)
         return out_of_memory();
     l->part = part;
-    return zkr__call_run(&l->call, list_dir_locked);
+    return zkr__request_run(&l->request, list_locked);
 }
 
 /* A claim leaves the queue after it has made its lease. So the queue is listed
@@ -159,12 +152,12 @@ static int read_nodes(struct listing *l)
     if (zkr__listed_arrange(l->list, &l->opts) != ZKR_OK)
         return out_of_memory();
     zkr__readers_add(&l->readers, l->list);
-    return zkr__call_run(&l->call, read_nodes_locked);
+    return zkr__request_run(&l->request, read_nodes_locked);
 }
 
 static int run(struct listing *l)
 {
-    int rc = zkr__call_run(&l->call, list_locked);
+    int rc = zkr__request_run(&l->request, begin_locked);
 
     if (rc == ZKR_OK)
         rc = list_dirs(l);
@@ -182,7 +175,7 @@ enum zkr_error zkr_participants_list(zkr_session *session, const char *path,
     if (rc == ZKR_OK)
         rc = zkr__session_check(session, "session");
     if (rc == ZKR_OK)
-        rc = zkr__lock_check_path(session, type.noun, path);
+        rc = zkr__lock_check_path(session, kind.noun, path);
     if (rc == ZKR_OK)
         rc = zkr__listed_opts(&o, opts);
     if (rc != ZKR_OK)
@@ -195,6 +188,6 @@ enum zkr_error zkr_participants_list(zkr_session *session, const char *path,
         *ret_list = zkr__listed_finish(l->list);
         l->list = NULL;
     }
-    zkr__call_unref(&l->call);
+    zkr__request_unref(&l->request);
     return rc;
 }

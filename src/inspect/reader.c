@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the nodes of lists, many at once, for one call. */
+/* Reads the nodes of lists, many at once, for one request. */
 #include "inspect/reader.h"
 
 #include <stdlib.h>
@@ -8,12 +8,12 @@
 #include "base/path.h"
 #include "session/session.h"
 
-void zkr__readers_init(struct zkr__readers *readers, struct zkr__call *call)
+void zkr__readers_init(struct zkr__readers *readers, struct zkr__request *r)
 {
-    readers->call = call;
+    readers->request = r;
     zkr__list_init(&readers->lists);
     for (size_t i = 0; i < ZKR__READERS; i++) {
-        zkr__ask_init(&readers->each[i].ask, call);
+        zkr__ask_init(&readers->each[i].ask, r);
         readers->each[i].all = readers;
     }
 }
@@ -96,15 +96,16 @@ static void on_read(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
 {
     struct zkr__reader *r = ZKR__CONTAINER(ask, struct zkr__reader, ask);
 
-    zkr__session_assert_locked(ask->call->session);
+    zkr__session_assert_locked(ask->request->session);
     if (!is_of_the_node(reply->rc)) {
-        zkr__call_end_locked(ask->call, reply->rc, "cannot read the nodes");
+        zkr__request_end_locked(ask->request, reply->rc,
+                                "cannot read the nodes");
         return;
     }
     r->item->error = reply->rc;
     r->list->missing += reply->rc == ZKR_ZNONODE;
     if (reply->rc == ZKR_OK && !take(r->item, reply))
-        zkr__call_end_locked(ask->call, ZKR_ENOMEM, "out of memory");
+        zkr__request_end_locked(ask->request, ZKR_ENOMEM, "out of memory");
     else
         go_on_locked(r);
 }
@@ -113,19 +114,20 @@ static void on_acl(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
 {
     struct zkr__reader *r = ZKR__CONTAINER(ask, struct zkr__reader, ask);
 
-    zkr__session_assert_locked(ask->call->session);
+    zkr__session_assert_locked(ask->request->session);
     r->list->public.anyone = (uint32_t)reply->anyone;
     r->list->public.acl_error = reply->rc;
     if (is_of_the_node(reply->rc))
         go_on_locked(r);
     else
-        zkr__call_end_locked(ask->call, reply->rc, "cannot read the ACL");
+        zkr__request_end_locked(ask->request, reply->rc, "cannot read the ACL");
 }
 
 static void ask_for_acl_locked(struct zkr__reader *r) ZKR__LOCKED
 {
     r->list->acl = false;
-    zkr__call_ask_locked(&r->ask, ZKR__ZK_GET_ACL, r->list->path, on_acl);
+    zkr__ask_locked(&r->ask, ZKR__ZK_GET_ACL, r->list->path, ZKR__RETRY_POLICY,
+                    on_acl);
 }
 
 static void read_node_locked(struct zkr__reader *r) ZKR__LOCKED
@@ -133,9 +135,10 @@ static void read_node_locked(struct zkr__reader *r) ZKR__LOCKED
     r->item = &r->list->items[r->list->next++];
     r->path = zkr__path_join(r->list->path, r->item->name);
     if (r->path == NULL)
-        zkr__call_end_locked(r->all->call, ZKR_ENOMEM, "out of memory");
+        zkr__request_end_locked(r->all->request, ZKR_ENOMEM, "out of memory");
     else
-        zkr__call_ask_locked(&r->ask, ZKR__ZK_GET, r->path, on_read);
+        zkr__ask_locked(&r->ask, ZKR__ZK_GET, r->path, ZKR__RETRY_POLICY,
+                        on_read);
 }
 
 static void read_next_locked(struct zkr__reader *r) ZKR__LOCKED
@@ -145,7 +148,7 @@ static void read_next_locked(struct zkr__reader *r) ZKR__LOCKED
     r->list = find_list(r->all);
     if (r->list == NULL) {
         if (zkr__list_empty(&r->all->lists))
-            zkr__call_end_locked(r->all->call, ZKR_OK, "");
+            zkr__request_end_locked(r->all->request, ZKR_OK, "");
         return;
     }
     r->list->reading++;

@@ -68,9 +68,9 @@ static void init_steps(struct zkr__claim *c)
 {
     struct zkr_session *s = c->session;
 
-    zkr__op_init(&c->own.op, s);
-    zkr__op_init(&c->wait.get, s);
-    zkr__op_init(&c->confirm, s);
+    zkr__op_init(&c->own.op, s, &c->ref);
+    zkr__op_init(&c->wait.get, s, &c->ref);
+    zkr__op_init(&c->confirm, s, &c->ref);
     c->confirm.lane = ZKR__OP_CHECKS;
     zkr__notice_init(&c->outcome.notice, run_outcome);
     zkr__grant_init(&c->grant);
@@ -102,6 +102,27 @@ static const struct zkr__request_type request_type = { session_of_request,
                                                        cancel_request,
                                                        unref_request };
 
+static void free_claim(struct zkr__ref *ref)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(ref, struct zkr__claim, ref);
+
+    if (c->beside != NULL)
+        zkr__claim_unref(c->beside);
+    zkr__ghosts_free(c->ghosts);
+    free(c->wait.rival);
+    if (c->cohort.delegate != NULL) {
+        zkr__claim_unref(c->cohort.delegate);
+        c->node.request_path = NULL; /* was of that one */
+    }
+    zkr__grant_watch_done(&c->grant);
+    (void)pthread_cond_destroy(&c->changed);
+    zkr__record_put(c->record, &c->lock->record);
+    zkr__lock_unref(c->lock);
+    free(c->node.request_path);
+    free(c->outcome.detail);
+    free(c);
+}
+
 /* Makes a claim without its names and its record, which allocate() adds. */
 static struct zkr__claim *make(struct zkr__lock *lock,
                                const struct zkr__recipe *recipe,
@@ -111,7 +132,7 @@ static struct zkr__claim *make(struct zkr__lock *lock,
 
     if (c == NULL)
         return NULL;
-    atomic_init(&c->refs, 1);
+    zkr__ref_init(&c->ref, free_claim);
     zkr__lock_ref(lock);
     c->lock = lock;
     c->session = lock->session;
@@ -193,32 +214,6 @@ int zkr__claim_new_delegate(struct zkr__lock *lock,
     return finish(c, lock, recipe, NULL, ret_claim);
 }
 
-void zkr__claim_ref(struct zkr__claim *c)
-{
-    (void)atomic_fetch_add(&c->refs, 1);
-}
-
-void zkr__claim_unref(struct zkr__claim *c)
-{
-    if (atomic_fetch_sub(&c->refs, 1) != 1)
-        return;
-    if (c->beside != NULL)
-        zkr__claim_unref(c->beside);
-    zkr__ghosts_free(c->ghosts);
-    free(c->wait.rival);
-    if (c->cohort.delegate != NULL) {
-        zkr__claim_unref(c->cohort.delegate);
-        c->node.request_path = NULL; /* was of that one */
-    }
-    zkr__grant_watch_done(&c->grant);
-    (void)pthread_cond_destroy(&c->changed);
-    zkr__record_put(c->record, &c->lock->record);
-    zkr__lock_unref(c->lock);
-    free(c->node.request_path);
-    free(c->outcome.detail);
-    free(c);
-}
-
 void zkr__claim_move_locked(struct zkr__claim *c, enum zkr__claim_state state,
                             const char *why)
 {
@@ -230,25 +225,6 @@ void zkr__claim_move_locked(struct zkr__claim *c, enum zkr__claim_state state,
     if (state == ZKR__CLAIM_WAITING && c->cohort.role != ZKR__MEMBER)
         zkr__count_wait_locked(c);
     zkr__claim_tell_observer_locked(c);
-}
-
-/* A request under way keeps the claim alive. */
-void zkr__claim_ask_locked(struct zkr__claim *c, struct zkr__op *op,
-                           enum zkr__zk_type type, const char *path,
-                           enum zkr__op_retry retry,
-                           void (*done)(struct zkr__op *,
-                                        const struct zkr__zk_reply *))
-{
-    zkr__claim_ref(c);
-    zkr__op_start_locked(op, type, path, retry, done);
-}
-
-bool zkr__claim_take_back_locked(struct zkr__claim *c, struct zkr__op *op)
-{
-    if (!zkr__op_cancel_locked(op))
-        return false;
-    zkr__claim_unref(c);
-    return true;
 }
 
 void zkr__claim_decide_locked(struct zkr__claim *c, int rc)
@@ -282,7 +258,7 @@ void zkr__claim_end_locked(struct zkr__claim *c, enum zkr__claim_state state,
     zkr__list_remove(&c->link);
     zkr__list_remove(&c->of_line);
     zkr__list_remove(&c->of_lock);
-    zkr__line_unref_locked(c->lock->line);
+    zkr__ref_drop(&c->lock->line->ref);
     (void)pthread_cond_broadcast(&c->changed);
     zkr__claim_unref(c);
 }
@@ -304,7 +280,7 @@ void zkr__claim_start_locked(struct zkr__claim *c)
     zkr__list_append(&zkr__locks_of(s)->claims, &c->link);
     zkr__list_append(&c->lock->line->claims, &c->of_line);
     zkr__list_append(&c->lock->claims, &c->of_lock);
-    zkr__line_ref_locked(c->lock->line);
+    zkr__ref_take(&c->lock->line->ref);
     zkr__line_sweep_locked(c->lock->line); /* it would wait for those */
     zkr__count_acquire_locked(c);
     c->epoch = s->epoch;

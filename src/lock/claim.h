@@ -81,7 +81,7 @@ struct zkr__claim {
     struct zkr_request request;
     struct zkr__record *record; /* in our node */
 
-    atomic_uint refs;
+    struct zkr__ref ref; /* of requests under way, too */
     /* under the session lock, from here on */
     struct zkr__list link;    /* in locks->claims, unless IDLE or LOST, ... */
     struct zkr__list of_line; /* ... in line->claims, */
@@ -178,10 +178,17 @@ int zkr__claim_new_delegate(struct zkr__lock *lock,
                             const struct zkr__recipe *recipe,
                             enum zkr__intent intent,
                             struct zkr__claim **ret_claim);
-void zkr__claim_ref(struct zkr__claim *c);
 /* The last reference of the session must not be dropped under its lock: there
  * the connector or the timer thread still has one. */
-void zkr__claim_unref(struct zkr__claim *c);
+static inline void zkr__claim_ref(struct zkr__claim *c)
+{
+    zkr__ref_take(&c->ref);
+}
+
+static inline void zkr__claim_unref(struct zkr__claim *c)
+{
+    zkr__ref_drop(&c->ref);
+}
 
 void zkr__claim_start_locked(struct zkr__claim *c) ZKR__LOCKED;
 

@@ -42,15 +42,6 @@ static inline bool zkr__claim_is_over(const struct zkr__claim *c)
 void zkr__claim_move_locked(struct zkr__claim *c, enum zkr__claim_state state,
                             const char *why) ZKR__LOCKED;
 
-/* claim.c: a request under way keeps the claim alive; `done` drops that
- * reference. Taking it back drops it too. */
-void zkr__claim_ask_locked(
-    struct zkr__claim *c, struct zkr__op *op, enum zkr__zk_type type,
-    const char *path, enum zkr__op_retry retry,
-    void (*done)(struct zkr__op *, const struct zkr__zk_reply *)) ZKR__LOCKED;
-bool zkr__claim_take_back_locked(struct zkr__claim *c,
-                                 struct zkr__op *op) ZKR__LOCKED;
-
 /* claim.c: the outcome, once; and the end of the machine. */
 void zkr__claim_decide_locked(struct zkr__claim *c, int rc) ZKR__LOCKED;
 void zkr__claim_end_locked(struct zkr__claim *c, enum zkr__claim_state state,

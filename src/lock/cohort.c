@@ -413,6 +413,6 @@ struct zkr__cohort *zkr__cohort_new(struct zkr__lock *lock, uint32_t retain_ms,
     h->retain = retain_ms * ZKR__MS;
     h->max = max == 0 ? DEFAULT_MAX : max;
     zkr__list_init(&h->waiting);
-    zkr__op_init(&h->look, lock->session);
+    zkr__op_init(&h->look, lock->session, &lock->ref);
     return h;
 }

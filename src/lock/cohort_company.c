@@ -56,7 +56,6 @@ static void seen_locked(struct zkr__cohort *h,
 static void on_looked(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr__cohort *h = ZKR__CONTAINER(op, struct zkr__cohort, look);
-    struct zkr__lock *lock = h->lock;
     struct zkr__watch *w = h->watch;
 
     zkr__session_assert_locked(op->session);
@@ -69,7 +68,6 @@ static void on_looked(struct zkr__op *op, const struct zkr__zk_reply *reply)
             h->company = ZKR__COMPANY_SEEN; /* for all that we can see */
     }
     zkr__cohort_go_on_locked(h);
-    zkr__lock_unref(lock);
 }
 
 void zkr__cohort_look_locked(struct zkr__cohort *h)
@@ -82,7 +80,6 @@ void zkr__cohort_look_locked(struct zkr__cohort *h)
         h->company = ZKR__COMPANY_SEEN; /* for all that we can see */
         return;
     }
-    zkr__lock_ref(h->lock); /* until it is answered */
     h->look.request.watch = h->watch;
     zkr__op_start_locked(&h->look, ZKR__ZK_CHILDREN, h->lock->dir,
                          ZKR__RETRY_ALWAYS, on_looked);

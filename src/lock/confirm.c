@@ -7,19 +7,13 @@
 #include "lock/claim_steps.h"
 #include "lock/grant_parts.h"
 
-static void end_locked(struct zkr__claim *c, int rc) ZKR__LOCKED
-{
-    zkr__claim_confirmed_locked(c, rc);
-    zkr__claim_unref(c);
-}
-
 static void on_seen(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, confirm);
     bool another = reply->rc == ZKR_OK && reply->stat.czxid != c->node.czxid;
 
     zkr__session_assert_locked(op->session);
-    end_locked(c, another ? ZKR_ZNONODE : reply->rc);
+    zkr__claim_confirmed_locked(c, another ? ZKR_ZNONODE : reply->rc);
 }
 
 static bool is_wanted(struct zkr__claim *c)
@@ -43,16 +37,11 @@ static void on_written(struct zkr__op *op, const struct zkr__zk_reply *reply)
     if (reply->rc == ZKR_OK && is_wanted(c) &&
         zkr__claim_identity(c)->ask_whose(c))
         return;
-    end_locked(c, reply->rc);
+    zkr__claim_confirmed_locked(c, reply->rc);
 }
 
 void zkr__confirm_start_locked(struct zkr__claim *c, enum zkr__op_retry retry)
 {
-    zkr__claim_ask_locked(c, &c->confirm, ZKR__ZK_CHECK, c->node.path, retry,
-                          on_written);
-}
-
-void zkr__confirm_take_back_locked(struct zkr__claim *c)
-{
-    (void)zkr__claim_take_back_locked(c, &c->confirm);
+    zkr__op_start_locked(&c->confirm, ZKR__ZK_CHECK, c->node.path, retry,
+                         on_written);
 }

@@ -24,7 +24,4 @@ void zkr__confirm_start_locked(struct zkr__claim *c,
  * tells whose it is. */
 void zkr__confirm_read_locked(struct zkr__claim *c) ZKR__LOCKED;
 
-/* Takes it back, unless it is in flight. */
-void zkr__confirm_take_back_locked(struct zkr__claim *c) ZKR__LOCKED;
-
 #endif

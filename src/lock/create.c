@@ -21,7 +21,6 @@ static void on_create(struct zkr__op *op, const struct zkr__zk_reply *reply)
         zkr__error_outcome(c->create.rc) == ZKR__UNKNOWN)
         c->node.thorough = true;
     c->way->created(c);
-    zkr__claim_unref(c);
 }
 
 void zkr__claim_create_locked(struct zkr__claim *c, const char *why)
@@ -32,8 +31,8 @@ void zkr__claim_create_locked(struct zkr__claim *c, const char *why)
         c->node.complete ? ZKR__ZK_EPHEMERAL : ZKR__ZK_EPHEMERAL_SEQUENTIAL;
     c->own.op.request.data = c->record->data;
     c->own.op.request.data_len = c->record->len;
-    zkr__claim_ask_locked(c, &c->own.op, ZKR__ZK_CREATE, c->node.request_path,
-                          ZKR__RETRY_NEVER, on_create);
+    zkr__op_start_locked(&c->own.op, ZKR__ZK_CREATE, c->node.request_path,
+                         ZKR__RETRY_NEVER, on_create);
 }
 
 static void on_pause_over(struct zkr__timer *timer)
@@ -68,22 +67,19 @@ static void on_parents(struct zkr__parents *parents, int rc)
         ZKR__CONTAINER(parents, struct zkr__claim, own.parents);
 
     zkr__session_assert_locked(c->session);
-    if (!zkr__claim_is_over(c)) {
-        if (c->outcome.decided)
-            zkr__claim_withdraw_locked(c);
-        else if (rc == ZKR_OK)
-            c->way->enter(c, "parents made");
-        else
-            zkr__claim_give_up_locked(c, rc, "cannot create '%s'",
-                                      parents->path);
-    }
-    zkr__claim_unref(c);
+    if (zkr__claim_is_over(c))
+        return;
+    if (c->outcome.decided)
+        zkr__claim_withdraw_locked(c);
+    else if (rc == ZKR_OK)
+        c->way->enter(c, "parents made");
+    else
+        zkr__claim_give_up_locked(c, rc, "cannot create '%s'", parents->path);
 }
 
 static void make_parents_locked(struct zkr__claim *c) ZKR__LOCKED
 {
-    zkr__claim_ref(c);
-    zkr__parents_init(&c->own.parents, c->session);
+    zkr__parents_init(&c->own.parents, c->session, &c->ref);
     zkr__parents_start_locked(&c->own.parents,
                               strcpy(c->own.path, c->lock->dir),
                               c->lock->parents, on_parents);

@@ -179,7 +179,7 @@ void zkr__claim_enrolled_locked(struct zkr__claim *c)
 void zkr__claim_stop_enrolling_locked(struct zkr__claim *c)
 {
     zkr__line_unask_locked(c);
-    (void)zkr__claim_take_back_locked(c, &c->own.op);
+    (void)zkr__op_cancel_locked(&c->own.op);
     if (c->own.op.where == ZKR__OP_IDLE)
         zkr__claim_withdraw_locked(c);
 }

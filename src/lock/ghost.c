@@ -68,7 +68,7 @@ static struct zkr__ghosts *new_ghosts(struct zkr__claim *c)
     if (g == NULL)
         return NULL;
     g->claim = c;
-    zkr__op_init(&g->ask, c->session);
+    zkr__op_init(&g->ask, c->session, &c->ref);
     return g;
 }
 
@@ -171,7 +171,6 @@ static void on_answer(struct zkr__op *op, const struct zkr__zk_reply *reply)
         if (is_waiting(c))
             arm_locked(g);
     }
-    zkr__claim_unref(c);
 }
 
 static void ask_locked(struct zkr__ghosts *g) ZKR__LOCKED
@@ -184,8 +183,8 @@ static void ask_locked(struct zkr__ghosts *g) ZKR__LOCKED
     if (g->asked == NULL)
         return;
     g->asker = c->node.czxid;
-    zkr__claim_ask_locked(c, &g->ask, ZKR__ZK_CHECK, g->asked, ZKR__RETRY_NEVER,
-                          on_answer);
+    zkr__op_start_locked(&g->ask, ZKR__ZK_CHECK, g->asked, ZKR__RETRY_NEVER,
+                         on_answer);
 }
 
 static void on_due(struct zkr__timer *timer)
@@ -231,7 +230,7 @@ void zkr__ghosts_leave_locked(struct zkr__claim *c)
     struct zkr__ghosts *g = c->ghosts;
 
     zkr__ghosts_rest_locked(c);
-    if (g == NULL || !zkr__claim_take_back_locked(c, &g->ask))
+    if (g == NULL || !zkr__op_cancel_locked(&g->ask))
         return;
     free(g->asked);
     g->asked = NULL;

@@ -37,7 +37,8 @@ static struct zkr__own *own_of(struct zkr_grant *g)
     if (g->own == NULL)
         return NULL;
     g->own->grant = g;
-    zkr__op_init(&g->own->get, zkr__grant_claim(g)->session);
+    zkr__op_init(&g->own->get, zkr__grant_claim(g)->session,
+                 &zkr__grant_claim(g)->ref);
     return g->own;
 }
 
@@ -140,7 +141,6 @@ static void on_answer(struct zkr__op *op, const struct zkr__zk_reply *reply)
 
     zkr__session_assert_locked(op->session);
     answered_locked(g, op->request.type, reply);
-    zkr__claim_unref(zkr__grant_claim(g));
 }
 
 static void on_later(struct zkr__timer *timer)
@@ -194,7 +194,6 @@ void zkr__grant_watch_set_locked(struct zkr_grant *g, enum zkr__zk_type type)
     g->own->era = ZKR__NEVER_SEEN;
     g->own->watch = w;
     g->own->get.request.watch = g->own->watch;
-    zkr__claim_ref(c);
     zkr__op_start_locked(&g->own->get, type, c->node.path, ZKR__RETRY_ALWAYS,
                          on_answer);
 }
@@ -243,21 +242,17 @@ void zkr__grant_watch_flushed_locked(struct zkr_grant *g)
 
 void zkr__grant_watch_stop_locked(struct zkr_grant *g)
 {
-    struct zkr__claim *c = zkr__grant_claim(g);
-
     g->revoke_requested = false;
     if (g->own == NULL)
         return;
     g->own->refused = false;
     if (g->own->watch == NULL)
         return;
-    if (zkr__op_cancel_locked(&g->own->get)) {
-        zkr__claim_unref(c);
+    if (zkr__op_cancel_locked(&g->own->get))
         zkr__watch_not_sent_locked(g->own->watch);
-    } else if (g->own->get.where == ZKR__OP_IDLE) {
+    else if (g->own->get.where == ZKR__OP_IDLE)
         zkr__watch_forget_locked(g->own->watch);
-    } else {
+    else
         return; /* on_answer() */
-    }
     g->own->watch = NULL;
 }

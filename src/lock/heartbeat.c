@@ -102,7 +102,6 @@ static void on_written(struct zkr__op *op, const struct zkr__zk_reply *reply)
         zkr__claim_identity(c)->found_by_beat(c);
     else
         zkr__grant_found_locked(&c->grant, reply->rc);
-    zkr__claim_unref(c);
 }
 
 static struct zkr__beat *idle_beat_locked(struct zkr_session *s) ZKR__LOCKED
@@ -123,8 +122,8 @@ static void write_locked(struct zkr__claim *c) ZKR__LOCKED
 
     if (beat == NULL || !zkr__session_connected(c->session))
         return;
-    zkr__claim_ref(c);
     beat->claim = c;
+    beat->op.owner = &c->ref;
     zkr__op_start_locked(&beat->op, ZKR__ZK_CHECK, c->node.path,
                          ZKR__RETRY_NEVER, on_written);
 }
@@ -140,9 +139,11 @@ static void sync_locked(struct zkr_session *s) ZKR__LOCKED
 {
     struct zkr__beat *beat = idle_beat_locked(s);
 
-    if (beat != NULL && zkr__session_connected(s))
-        zkr__op_start_locked(&beat->op, ZKR__ZK_SYNC, zkr__session_root(s),
-                             ZKR__RETRY_NEVER, on_synced);
+    if (beat == NULL || !zkr__session_connected(s))
+        return;
+    beat->op.owner = NULL;
+    zkr__op_start_locked(&beat->op, ZKR__ZK_SYNC, zkr__session_root(s),
+                         ZKR__RETRY_NEVER, on_synced);
 }
 
 /* With slow answers a gap in the beat would be a gap in the lease of a lock

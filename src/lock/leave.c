@@ -78,7 +78,7 @@ void zkr__claim_sweep_locked(struct zkr__claim *c)
 {
     struct zkr__sweep *sweep = &c->own.sweep;
 
-    zkr__sweep_init(sweep, c->session);
+    zkr__sweep_init(sweep, c->session, &c->ref);
     zkr__claim_identity(c)->seek(c, &sweep->search);
     if (c->grant.sm.state == ZKR_GRANT_RELEASED && !c->unused)
         sweep->search.op.lane = ZKR__OP_RELEASES;
@@ -97,8 +97,8 @@ void zkr__claim_sweep_locked(struct zkr__claim *c)
 void zkr__claim_leave_locked(struct zkr__claim *c, const char *why)
 {
     zkr__claim_move_locked(c, ZKR__CLAIM_LEAVING, why);
-    (void)zkr__claim_take_back_locked(c, &c->own.op);
-    zkr__confirm_take_back_locked(c);
+    (void)zkr__op_cancel_locked(&c->own.op);
+    (void)zkr__op_cancel_locked(&c->confirm);
     zkr__claim_stop_watching_locked(c);
     zkr__grant_watch_stop_locked(&c->grant);
     zkr__line_unask_locked(c);

@@ -112,7 +112,7 @@ static struct leftover *new_leftover(struct zkr__claim *c)
     if (l == NULL)
         return NULL;
     zkr__list_init(&l->link);
-    zkr__sweep_init(&l->sweep, c->session);
+    zkr__sweep_init(&l->sweep, c->session, NULL);
     zkr__lock_ref(c->lock);
     l->lock = c->lock;
     l->epoch = c->epoch;

@@ -47,7 +47,7 @@ struct zkr__line {
     struct zkr_session *session;
     const char *dir;
     uint32_t markers;
-    uint32_t users;           /* locks, claims, and requests under way */
+    struct zkr__ref ref;      /* of locks, claims, and requests under way */
     struct zkr__list claims;  /* all that are in locks->claims, too */
     struct zkr__list members; /* claims that count, in the order of the queue */
     struct zkr__list gone;    /* claims that have been given back */
@@ -89,8 +89,6 @@ struct zkr__line {
  * more; NULL when out of memory. */
 struct zkr__line *zkr__line_use_locked(struct zkr_session *s, const char *dir,
                                        uint32_t markers) ZKR__LOCKED;
-void zkr__line_ref_locked(struct zkr__line *line) ZKR__LOCKED;
-void zkr__line_unref_locked(struct zkr__line *line) ZKR__LOCKED;
 /* The connection is lost: nothing is known any more. */
 void zkr__lines_forget_locked(struct zkr_session *s) ZKR__LOCKED;
 /* The handle is closed, and its watches are freed. */

@@ -44,7 +44,6 @@ static void on_look(struct zkr__op *op, const struct zkr__zk_reply *reply)
         line->look.refused = zkr__error_outcome(reply->rc) == ZKR__DONE &&
                              reply->rc != ZKR_ZNONODE;
     }
-    zkr__line_unref_locked(line);
 }
 
 static bool is_watched(const struct zkr__line *line)
@@ -68,7 +67,6 @@ void zkr__line_look_locked(struct zkr__line *line)
     if (line->look.watch == NULL)
         return; /* then every claim lists */
     line->look.op.request.watch = line->look.watch;
-    zkr__line_ref_locked(line);
     zkr__op_start_locked(&line->look.op, ZKR__ZK_EXISTS, line->dir,
                          ZKR__RETRY_NEVER, on_look);
 }

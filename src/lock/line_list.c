@@ -17,7 +17,6 @@ static void send_locked(struct zkr__line *line) ZKR__LOCKED
     if (line->session->over != 0)
         return; /* all claims are about to end */
     zkr__list_splice(&line->served, &line->next);
-    zkr__line_ref_locked(line);
     line->list.request.watch = line->watched ? NULL : line->watch;
     zkr__op_start_locked(&line->list, ZKR__ZK_SURVEY, line->dir,
                          ZKR__RETRY_POLICY, on_list);
@@ -170,5 +169,4 @@ static void on_list(struct zkr__op *op, const struct zkr__zk_reply *reply)
         send_locked(line);
     look_away_locked(line);
     zkr__line_advance_locked(line);
-    zkr__line_unref_locked(line);
 }

@@ -31,6 +31,29 @@ static struct zkr__line *find_locked(struct zkr_session *s, const char *dir,
     return NULL;
 }
 
+/* Without a connection the handle may be about to be closed, and its watches
+ * freed. */
+static void look_away_locked(struct zkr__line *line) ZKR__LOCKED
+{
+    if (line->look.watch == NULL)
+        return;
+    if (zkr__session_connected(line->session))
+        zkr__watch_remove_locked(line->look.watch);
+    else
+        zkr__watch_forget_locked(line->look.watch);
+}
+
+/* Under the session lock. */
+static void free_line(struct zkr__ref *ref)
+{
+    struct zkr__line *line = ZKR__CONTAINER(ref, struct zkr__line, ref);
+
+    zkr__session_assert_locked(line->session);
+    look_away_locked(line);
+    zkr__table_remove(lines_of(line->session), &line->entry);
+    free(line);
+}
+
 static struct zkr__line *make_locked(struct zkr_session *s, const char *dir,
                                      uint32_t markers) ZKR__LOCKED
 {
@@ -48,8 +71,9 @@ static struct zkr__line *make_locked(struct zkr_session *s, const char *dir,
     zkr__list_init(&line->served);
     zkr__list_init(&line->next);
     zkr__list_init(&line->idle);
-    zkr__op_init(&line->list, s);
-    zkr__op_init(&line->look.op, s);
+    zkr__ref_init(&line->ref, free_line);
+    zkr__op_init(&line->list, s, &line->ref);
+    zkr__op_init(&line->look.op, s, &line->ref);
     zkr__line_forget_locked(line);
     zkr__table_add(lines_of(s), &line->entry, zkr__hash(dir));
     return line;
@@ -61,36 +85,9 @@ struct zkr__line *zkr__line_use_locked(struct zkr_session *s, const char *dir,
     struct zkr__line *line = find_locked(s, dir, markers);
 
     if (line == NULL)
-        line = make_locked(s, dir, markers);
-    if (line != NULL)
-        line->users++;
+        return make_locked(s, dir, markers);
+    zkr__ref_take(&line->ref);
     return line;
-}
-
-void zkr__line_ref_locked(struct zkr__line *line)
-{
-    line->users++;
-}
-
-/* Without a connection the handle may be about to be closed, and its watches
- * freed. */
-static void look_away_locked(struct zkr__line *line) ZKR__LOCKED
-{
-    if (line->look.watch == NULL)
-        return;
-    if (zkr__session_connected(line->session))
-        zkr__watch_remove_locked(line->look.watch);
-    else
-        zkr__watch_forget_locked(line->look.watch);
-}
-
-void zkr__line_unref_locked(struct zkr__line *line)
-{
-    if (--line->users > 0)
-        return;
-    look_away_locked(line);
-    zkr__table_remove(lines_of(line->session), &line->entry);
-    free(line);
 }
 
 static void each_locked(struct zkr_session *s,

@@ -69,6 +69,19 @@ static char *directory(const struct zkr_session *s, const char *path,
     return below;
 }
 
+static void free_lock(struct zkr__ref *ref)
+{
+    struct zkr__lock *lock = ZKR__CONTAINER(ref, struct zkr__lock, ref);
+
+    zkr__session_unref(lock->session);
+    free(lock->path);
+    free(lock->dir);
+    free(lock->label);
+    free(atomic_load(&lock->record));
+    free(lock->cohort);
+    free(lock);
+}
+
 static struct zkr__lock *make(struct zkr_session *s, const char *noun,
                               const char *path, const char *child,
                               const struct zkr__lock_opts *opts)
@@ -77,7 +90,7 @@ static struct zkr__lock *make(struct zkr_session *s, const char *noun,
 
     if (lock == NULL)
         return NULL;
-    atomic_init(&lock->refs, 1);
+    zkr__ref_init(&lock->ref, free_lock);
     zkr__session_ref(s);
     lock->session = s;
     lock->noun = noun;
@@ -161,20 +174,13 @@ int zkr__lock_set_data(struct zkr__lock *lock, const void *data, size_t size)
 
 void zkr__lock_ref(struct zkr__lock *lock)
 {
-    (void)atomic_fetch_add(&lock->refs, 1);
+    zkr__ref_take(&lock->ref);
 }
 
 void zkr__lock_unref(struct zkr__lock *lock)
 {
-    if (lock == NULL || atomic_fetch_sub(&lock->refs, 1) != 1)
-        return;
-    zkr__session_unref(lock->session);
-    free(lock->path);
-    free(lock->dir);
-    free(lock->label);
-    free(atomic_load(&lock->record));
-    free(lock->cohort);
-    free(lock);
+    if (lock != NULL)
+        zkr__ref_drop(&lock->ref);
 }
 
 static void cancel_claim(struct zkr__list *of_lock, void *unused)
@@ -248,7 +254,7 @@ void zkr__lock_free(struct zkr__lock *lock)
     zkr__lock_cancel_locked(lock);
     if (lock->cohort != NULL)
         zkr__cohort_close_locked(lock->cohort);
-    zkr__line_unref_locked(lock->line);
+    zkr__ref_drop(&lock->line->ref);
     zkr__session_unlock(lock->session);
     zkr__lock_unref(lock);
 }

@@ -15,8 +15,8 @@
 
 struct zkr__patience;
 
-struct zkr__lock { /* set once, but for refs, record, lists and counters */
-    atomic_uint refs;
+struct zkr__lock { /* set once, but for ref, record, lists and counters */
+    struct zkr__ref ref;
     struct zkr_session *session;
     char *path; /* as given */
     char *dir;  /* with the chroot */

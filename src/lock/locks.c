@@ -100,7 +100,7 @@ static struct zkr__locks *new_locks(struct zkr_session *s)
     zkr__list_init(&locks->doubted);
     zkr__list_init(&locks->leftovers);
     for (int i = 0; i < ZKR__BEATS; i++) {
-        zkr__op_init(&locks->beats[i].op, s);
+        zkr__op_init(&locks->beats[i].op, s, NULL);
         locks->beats[i].op.lane = ZKR__OP_CHECKS;
     }
     return locks;

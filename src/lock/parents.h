@@ -17,7 +17,8 @@ struct zkr__parents {
     void (*done)(struct zkr__parents *parents, int rc);
 };
 
-void zkr__parents_init(struct zkr__parents *parents, struct zkr_session *s);
+void zkr__parents_init(struct zkr__parents *parents, struct zkr_session *s,
+                       struct zkr__ref *owner);
 
 /* Create `path` and what is missing above it, but not the chroot. The others
  * who do the same at the same time do not matter. `path` is written to. */
@@ -25,8 +26,6 @@ void zkr__parents_start_locked(struct zkr__parents *parents, char *path,
                                enum zkr__zk_mode mode,
                                void (*done)(struct zkr__parents *,
                                             int rc)) ZKR__LOCKED;
-
-/* -- make_parents.c -- */
 
 /* The same for a caller who waits: creates what is missing above `path`, which
  * is without the chroot, as containers; in the next session, too. Errors are

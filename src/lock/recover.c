@@ -49,7 +49,6 @@ static void on_read(struct zkr__op *op, const struct zkr__zk_reply *reply)
         looked_at_locked(c, reply);
     else
         leave_locked(c);
-    zkr__claim_unref(c);
 }
 
 /* The ensemble has agreed that our node is not there. After a create that has
@@ -72,8 +71,8 @@ static void searched_locked(struct zkr__claim *c, int rc,
     } else {
         (void)snprintf(c->node.path, c->node.path_size, "%s/%s", c->lock->dir,
                        found);
-        zkr__claim_ask_locked(c, &c->own.op, ZKR__ZK_EXISTS, c->node.path,
-                              ZKR__RETRY_POLICY, on_read);
+        zkr__op_start_locked(&c->own.op, ZKR__ZK_EXISTS, c->node.path,
+                             ZKR__RETRY_POLICY, on_read);
     }
 }
 
@@ -87,7 +86,6 @@ static void on_searched(struct zkr__search *search, int rc, const char *found)
         searched_locked(c, rc, found);
     else
         leave_locked(c);
-    zkr__claim_unref(c);
 }
 
 /* The answer to the create did not come. It may have been carried out, now or a
@@ -97,8 +95,7 @@ void zkr__claim_recover_locked(struct zkr__claim *c, const char *why)
     zkr__claim_move_locked(c, ZKR__CLAIM_RECOVERING, why);
     c->node.thorough = true;
     c->node.path[0] = '\0';
-    zkr__search_init(&c->own.search, c->session);
+    zkr__search_init(&c->own.search, c->session, &c->ref);
     zkr__claim_identity(c)->seek(c, &c->own.search);
-    zkr__claim_ref(c);
     zkr__search_start_locked(&c->own.search, ZKR__RETRY_POLICY, on_searched);
 }

@@ -5,10 +5,11 @@
 #include "base/error.h"
 #include "session/session.h"
 
-void zkr__search_init(struct zkr__search *search, struct zkr_session *s)
+void zkr__search_init(struct zkr__search *search, struct zkr_session *s,
+                      struct zkr__ref *owner)
 {
     *search = (struct zkr__search){ .dir = NULL };
-    zkr__op_init(&search->op, s);
+    zkr__op_init(&search->op, s, owner);
 }
 
 static void on_read(struct zkr__op *op, const struct zkr__zk_reply *reply)

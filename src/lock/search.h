@@ -37,7 +37,8 @@ struct zkr__search {
     void (*done)(struct zkr__search *search, int rc, const char *found);
 };
 
-void zkr__search_init(struct zkr__search *search, struct zkr_session *s);
+void zkr__search_init(struct zkr__search *search, struct zkr_session *s,
+                      struct zkr__ref *owner);
 
 /* The search begins with a write: another server than the one that may have
  * carried out the request could lag behind it, and "not there" must mean that

@@ -10,10 +10,11 @@
 #include "base/path.h"
 #include "session/session.h"
 
-void zkr__sweep_init(struct zkr__sweep *sweep, struct zkr_session *s)
+void zkr__sweep_init(struct zkr__sweep *sweep, struct zkr_session *s,
+                     struct zkr__ref *owner)
 {
     *sweep = (struct zkr__sweep){ .node = NULL };
-    zkr__search_init(&sweep->search, s);
+    zkr__search_init(&sweep->search, s, owner);
 }
 
 static void end_locked(struct zkr__sweep *sweep, int rc) ZKR__LOCKED

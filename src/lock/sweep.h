@@ -20,7 +20,8 @@ struct zkr__sweep {
     void (*done)(struct zkr__sweep *sweep, int rc);
 };
 
-void zkr__sweep_init(struct zkr__sweep *sweep, struct zkr_session *s);
+void zkr__sweep_init(struct zkr__sweep *sweep, struct zkr_session *s,
+                     struct zkr__ref *owner);
 
 /* Delete `node`; when it is empty or we are thorough, search for what is ours
  * and delete that. Needs no memory and knows no deadline. */

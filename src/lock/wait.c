@@ -101,8 +101,8 @@ static void watch_locked(struct zkr__claim *c, enum zkr__zk_type type,
         return;
     }
     c->wait.get.request.watch = c->wait.watch;
-    zkr__claim_ask_locked(c, &c->wait.get, type, c->wait.watch->path,
-                          ZKR__RETRY_POLICY, on_get);
+    zkr__op_start_locked(&c->wait.get, type, c->wait.watch->path,
+                         ZKR__RETRY_POLICY, on_get);
     if (c->place.only)
         (void)zkr__grant_watch_ahead_locked(&c->grant);
     if (type == ZKR__ZK_EXISTS)
@@ -191,7 +191,6 @@ static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply)
     }
     if (c->wait.uprooted)
         zkr__claim_uprooted_locked(c);
-    zkr__claim_unref(c);
 }
 
 void zkr__claim_stop_watching_locked(struct zkr__claim *c)
@@ -199,7 +198,7 @@ void zkr__claim_stop_watching_locked(struct zkr__claim *c)
     zkr__ghosts_rest_locked(c);
     if (c->wait.watch == NULL)
         return;
-    if (zkr__claim_take_back_locked(c, &c->wait.get))
+    if (zkr__op_cancel_locked(&c->wait.get))
         zkr__watch_not_sent_locked(c->wait.watch);
     else if (c->wait.get.where == ZKR__OP_IDLE)
         zkr__watch_remove_locked(c->wait.watch);

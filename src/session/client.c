@@ -9,83 +9,84 @@
 #include "base/error.h"
 #include "base/output.h"
 #include "session/client.h"
-#include "session/errand.h"
 #include "session/reply.h"
+#include "session/request.h"
 #include "session/session.h"
 
 struct query {
-    struct zkr__errand errand;
+    struct zkr__request request;
     struct zkr__operation operation;
-    zkr_reply_fn fn; /* NULL: somebody waits */
+    zkr_reply_fn fn;
     void *user;
     bool wants_reply;
     struct zkr_reply *reply;
 };
 
-static bool keep(struct zkr__errand *e, const struct zkr__zk_reply *reply)
+static struct query *of(const struct zkr__request *r)
 {
-    struct query *q = ZKR__CONTAINER(e, struct query, errand);
+    return ZKR__CONTAINER(r, struct query, request);
+}
+
+static bool keep(struct zkr__request *r, const struct zkr__zk_reply *reply)
+{
+    struct query *q = of(r);
 
     if (!q->wants_reply || reply->rc != ZKR_OK)
         return true;
-    q->reply = zkr__reply_copy(reply, strlen(e->session->hosts.chroot));
+    q->reply = zkr__reply_copy(reply, strlen(r->session->hosts.chroot));
     return q->reply != NULL;
 }
 
-static int explain(const struct zkr__errand *e)
+static int explain(const struct zkr__request *r)
 {
-    const struct query *q = ZKR__CONTAINER(e, struct query, errand);
+    const struct query *q = of(r);
     char reason[ZKR__REASON_MAX];
 
     return zkr__fail(
-        e->rc, "%s '%.200s': %s", zkr__operation_verb(&q->operation),
+        r->rc, "%s '%.200s': %s", zkr__operation_verb(&q->operation),
         q->operation.path,
-        zkr__operation_reason(&q->operation, e->rc, e->why, reason));
+        zkr__operation_reason(&q->operation, r->rc, r->why, reason));
 }
 
-static void tell(struct zkr__errand *e)
+static void tell(struct zkr__request *r)
 {
-    struct query *q = ZKR__CONTAINER(e, struct query, errand);
+    struct query *q = of(r);
 
-    q->fn(e->rc, q->reply, q->user);
+    q->fn(r->rc, q->reply, q->user);
 }
 
-static void free_query(struct zkr__errand *e)
+static void clear(struct zkr__request *r)
 {
-    struct query *q = ZKR__CONTAINER(e, struct query, errand);
+    struct query *q = of(r);
 
     zkr__operation_done(&q->operation);
     zkr_reply_free(q->reply);
-    free(q);
 }
 
-static const struct zkr__errand_type query_type = { keep, explain, tell,
-                                                    free_query };
+static const struct zkr__request_kind query_kind = { "request",
+                                                     sizeof(struct query), keep,
+                                                     explain, clear };
 
 static int new_query(struct zkr_session *s, const struct zkr__zk_request *asked,
-                     const struct zkr_create_opts *opts,
+                     const struct zkr_create_opts *opts, int64_t deadline,
                      struct query **ret_query)
 {
     struct zkr_create_opts checked;
-    struct query *q = NULL;
-    int rc = zkr__session_check(s, "session");
+    struct query *q;
+    int rc = zkr__operation_check(s, asked, opts, &checked);
 
-    if (rc == ZKR_OK)
-        rc = zkr__operation_check(s, asked, opts, &checked);
     if (rc != ZKR_OK)
         return rc;
-    q = calloc(1, sizeof(*q));
+    q = zkr__request_new(&query_kind, s, NULL, deadline, ZKR_EUNREACHABLE);
     if (q == NULL)
-        return zkr__fail(ZKR_ENOMEM, "request: out of memory");
+        return ZKR_ENOMEM;
     rc = zkr__operation_init(&q->operation, s, asked, &checked);
-    if (rc != ZKR_OK) {
-        free(q);
-        return rc;
-    }
-    zkr__errand_init(&q->errand, &query_type, s);
-    q->errand.op.request = q->operation.request;
-    *ret_query = q;
-    return ZKR_OK;
+    q->request.ask.op.request = q->operation.request;
+    if (rc == ZKR_OK)
+        *ret_query = q;
+    else
+        zkr__request_unref(&q->request);
+    return rc;
 }
 
 int zkr__session_ask(struct zkr_session *s, const struct zkr__zk_request *asked,
@@ -93,18 +94,18 @@ int zkr__session_ask(struct zkr_session *s, const struct zkr__zk_request *asked,
                      struct zkr_reply **ret_reply)
 {
     struct query *q = NULL;
-    int rc = new_query(s, asked, opts, &q);
+    int rc = new_query(s, asked, opts, deadline, &q);
 
     ZKR__OUTPUT_IF_ANY(ret_reply);
     if (rc != ZKR_OK)
         return rc;
     q->wants_reply = ret_reply != NULL;
-    rc = zkr__errand_run(&q->errand, true, deadline);
+    rc = zkr__request_run(&q->request, zkr__request_send_locked);
     if (rc == ZKR_OK && ret_reply != NULL) {
         *ret_reply = q->reply;
         q->reply = NULL;
     }
-    zkr__errand_unref(&q->errand);
+    zkr__request_unref(&q->request);
     return rc;
 }
 
@@ -152,15 +153,18 @@ static int ask_async(zkr_session *s, const struct zkr__zk_request *asked,
 
     if (fn == NULL)
         return zkr__fail(ZKR_EINVAL, "request: the callback is NULL");
-    rc = new_query(s, asked, opts, &q);
+    rc = zkr__session_check(s, "session");
+    if (rc == ZKR_OK)
+        rc =
+            new_query(s, asked, opts, zkr__session_deadline(s, timeout_ms), &q);
     if (rc != ZKR_OK)
         return rc;
+    q->request.tell = tell;
     q->wants_reply = true;
     q->fn = fn;
     q->user = user;
-    rc = zkr__errand_run(&q->errand, false,
-                         zkr__session_deadline(s, timeout_ms));
-    zkr__errand_unref(&q->errand);
+    rc = zkr__request_run(&q->request, zkr__request_send_locked);
+    zkr__request_unref(&q->request);
     return rc;
 }
 

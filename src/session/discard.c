@@ -9,8 +9,17 @@
 
 struct zkr__discard {
     struct zkr__op op;
+    struct zkr__ref ref;
     char *path; /* with the chroot */
 };
+
+static void free_discard(struct zkr__ref *ref)
+{
+    struct zkr__discard *d = ZKR__CONTAINER(ref, struct zkr__discard, ref);
+
+    free(d->path);
+    free(d);
+}
 
 struct zkr__discard *zkr__discard_new(struct zkr_session *s, const char *path)
 {
@@ -20,36 +29,32 @@ struct zkr__discard *zkr__discard_new(struct zkr_session *s, const char *path)
         free(d);
         return NULL;
     }
-    zkr__op_init(&d->op, s);
+    zkr__ref_init(&d->ref, free_discard);
+    zkr__op_init(&d->op, s, &d->ref);
     d->op.lane = ZKR__OP_WRITES;
     return d;
 }
 
 void zkr__discard_free(struct zkr__discard *d)
 {
-    if (d == NULL)
-        return;
-    free(d->path);
-    free(d);
+    if (d != NULL)
+        zkr__ref_drop(&d->ref);
 }
 
 static void on_deleted(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
+    (void)op;
     (void)reply;
-    zkr__discard_free(ZKR__CONTAINER(op, struct zkr__discard, op));
 }
 
 void zkr__discard_run(struct zkr__discard *d)
 {
     struct zkr_session *s = d->op.session;
-    bool over;
 
     zkr__session_lock(s);
-    over = s->over != 0;
-    if (!over)
+    if (s->over == 0)
         zkr__op_start_locked(&d->op, ZKR__ZK_DELETE, d->path, ZKR__RETRY_ALWAYS,
                              on_deleted);
     zkr__session_unlock(s);
-    if (over)
-        zkr__discard_free(d);
+    zkr__discard_free(d);
 }

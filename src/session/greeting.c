@@ -48,7 +48,7 @@ void zkr__greeting_init(struct zkr_session *s)
 {
     struct zkr__greeting *g = &s->greeting;
 
-    zkr__op_init(&g->hello, s);
+    zkr__op_init(&g->hello, s, NULL);
     g->hello.lane = ZKR__OP_CHECKS;
     zkr__notice_init(&g->notice, run_notice);
     g->probe_at = ZKR__NEVER;

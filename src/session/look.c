@@ -216,7 +216,7 @@ zkr__look_new(struct zkr_session *s, const char *path, enum zkr_watch_what what,
     l->until_deleted = (what & ZKR_WATCH_UNTIL_DELETED) != 0;
     l->owner = owner;
     l->seen = seen;
-    zkr__op_init(&l->op, s);
+    zkr__op_init(&l->op, s, NULL);
     return l;
 }
 

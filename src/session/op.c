@@ -13,9 +13,12 @@
 #include "session/session.h"
 #include "session/timer_thread.h"
 
-void zkr__op_init(struct zkr__op *op, struct zkr_session *s)
+void zkr__op_init(struct zkr__op *op, struct zkr_session *s,
+                  struct zkr__ref *owner)
 {
-    *op = (struct zkr__op){ .session = s, .request.version = ZKR__ZK_ANY };
+    *op = (struct zkr__op){ .session = s,
+                            .owner = owner,
+                            .request.version = ZKR__ZK_ANY };
     zkr__list_init(&op->link);
 }
 
@@ -77,6 +80,8 @@ static void move_locked(struct zkr__op *op,
 void zkr__op_again_locked(struct zkr__op *op)
 {
     assert(op->where == ZKR__OP_IDLE);
+    if (op->owner != NULL)
+        zkr__ref_take(op->owner);
     op->epoch = op->session->epoch;
     op->retries = 0;
     op->started = zkr__clock_now();
@@ -107,6 +112,8 @@ bool zkr__op_cancel_locked(struct zkr__op *op)
     move_locked(op, ZKR__OP_IDLE);
     if (op->lane == ZKR__OP_WRITES) /* others may have waited for it */
         zkr__op_pump_locked(op->session);
+    if (op->owner != NULL)
+        zkr__ref_drop(op->owner);
     return true;
 }
 
@@ -261,6 +268,7 @@ static void finish_locked(struct zkr__op *op,
 {
     static const struct zkr__zk_reply too_late = { .rc = ZKR_ZSESSIONEXPIRED };
     struct zkr_session *s = op->session;
+    struct zkr__ref *owner = op->owner; /* `done` may begin another operation */
     enum zkr__outcome outcome = outcome_of(reply->rc);
 
     tell_lease_locked(op, reply->rc);
@@ -274,6 +282,8 @@ static void finish_locked(struct zkr__op *op,
         return;
     move_locked(op, ZKR__OP_IDLE);
     op->done(op, reply);
+    if (owner != NULL)
+        zkr__ref_drop(owner);
 }
 
 /* Answers come in the order of the requests: it is the first, or not there. */

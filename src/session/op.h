@@ -4,6 +4,7 @@
 #define ZKR__OP_H
 
 #include "base/list.h"
+#include "base/ref.h"
 #include "base/timer.h"
 #include "session/locked.h"
 #include "zk/zk.h"
@@ -30,24 +31,26 @@ enum zkr__op_lane {
 
 struct zkr__op {
     struct zkr_session *session;
+    struct zkr__ref *owner; /* kept while it is not idle; NULL: nobody's */
     struct zkr__zk_request request;
-    /* Under the lock, on any thread; the operation is idle again. */
+    /* Under the lock, on any thread; the operation is idle again, and the owner
+     * is kept until this returns. */
     void (*done)(struct zkr__op *op, const struct zkr__zk_reply *reply);
 
     struct zkr__list link;
+    uint64_t turn;    /* requests are counted as they are started */
+    uintptr_t ticket; /* of the last time that it was sent */
     enum zkr__op_where {
         ZKR__OP_IDLE,
         ZKR__OP_QUEUED,
         ZKR__OP_DELAYED,
         ZKR__OP_IN_FLIGHT,
         ZKR__OP_REFUSED, /* by the client: the timer thread completes it */
-    } where;
-    enum zkr__op_lane lane;
-    enum zkr__op_retry retry;
+    } where : 8;
+    enum zkr__op_lane lane : 8;
+    enum zkr__op_retry retry : 8;
     uint32_t retries;
     int refusal;
-    uintptr_t ticket; /* of the last time that it was sent */
-    uint64_t turn;    /* requests are counted as they are started */
     uint64_t epoch;
     int64_t started;
     int64_t sent; /* the last time, by the clock of the lease; 0 when it has
@@ -55,7 +58,8 @@ struct zkr__op {
     struct zkr__timer timer;
 };
 
-void zkr__op_init(struct zkr__op *op, struct zkr_session *s);
+void zkr__op_init(struct zkr__op *op, struct zkr_session *s,
+                  struct zkr__ref *owner);
 
 bool zkr__op_is_write(const struct zkr__op *op);
 
@@ -76,7 +80,7 @@ void zkr__op_start_locked(
 void zkr__op_again_locked(struct zkr__op *op) ZKR__LOCKED;
 
 /* Takes it back if it is not in flight. Then it returns true, and `done` will
- * not be called. */
+ * not be called. The caller has a reference to the owner. */
 bool zkr__op_cancel_locked(struct zkr__op *op) ZKR__LOCKED;
 
 /* Upcall of the seam. An answer to a ticket of no request in flight counts for

@@ -95,7 +95,7 @@ static void init_lists(struct zkr_session *s)
     zkr__list_init(&s->delayed);
     zkr__list_init(&s->in_flight);
     zkr__list_init(&s->refused);
-    zkr__list_init(&s->calls);
+    zkr__list_init(&s->waiters);
     zkr__list_init(&s->watches);
     zkr__list_init(&s->listeners);
 }
@@ -113,7 +113,7 @@ static int new_session(const char *hosts, const struct zkr_session_opts *opts,
     s->process = zkr__process_number();
     init_lists(s);
     zkr__greeting_init(s);
-    zkr__op_init(&s->touch, s);
+    zkr__op_init(&s->touch, s, NULL);
     s->touch.lane = ZKR__OP_CHECKS;
     (void)zkr__mtx_init(&s->lock);
     (void)zkr__cond_init(&s->timers_wake);

@@ -159,4 +159,5 @@ void zkr__operation_done(struct zkr__operation *o)
     free((char *)(uintptr_t)o->request.path);
     free((char *)(uintptr_t)o->request.data);
     zkr__acl_done(&o->acl);
+    *o = (struct zkr__operation){ 0 };
 }

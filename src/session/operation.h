@@ -48,6 +48,7 @@ int zkr__operation_init(struct zkr__operation *o, const struct zkr_session *s,
                         const struct zkr__zk_request *asked,
                         const struct zkr_create_opts *opts);
 
+/* Leaves it empty. */
 void zkr__operation_done(struct zkr__operation *o);
 
 /* Returns the reason of a refusal with `rc`, for people: what is known besides

@@ -74,7 +74,7 @@ struct zkr_session {
     struct zkr__timer pulse;
     struct zkr__op touch;
 
-    struct zkr__list calls; /* the calls whose callers wait */
+    struct zkr__list waiters; /* tenant.h */
     struct zkr__list watches;
     struct zkr__table watched; /* the nodes that they are on: watch.h */
     struct zkr__list listeners;

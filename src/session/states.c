@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "session/call.h"
 #include "session/connector.h"
 #include "session/listener.h"
 #include "session/pulse.h"
@@ -122,6 +121,14 @@ static void handle_dead_locked(struct zkr_session *s) ZKR__LOCKED
     zkr__connector_wake_locked(s);
 }
 
+static void tell_waiter(struct zkr__list *link, void *unused)
+{
+    struct zkr__waiter *w = ZKR__CONTAINER(link, struct zkr__waiter, link);
+
+    (void)unused;
+    w->over(w);
+}
+
 void zkr__session_end_locked(struct zkr_session *s, int code,
                              enum zkr_session_state_kind state, const char *why)
 {
@@ -132,7 +139,7 @@ void zkr__session_end_locked(struct zkr_session *s, int code,
         s->tenant->upcalls->lost(s->tenant);
         s->tenant->upcalls->failed(s->tenant, code, why);
     }
-    zkr__calls_wake_locked(s);
+    zkr__list_each(&s->waiters, tell_waiter, NULL);
     handle_dead_locked(s);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tenants: the upcalls by which a session tells its users of changes.
+/* Tenants and waiters: the upcalls by which a session tells its users of
+ * changes.
  *
  * The session knows no lock: code with objects that live and end with the
  * session (the locks: claims, grants, their heartbeat) gives it a table of
@@ -7,6 +8,8 @@
  * requests. */
 #ifndef ZKR__TENANT_H
 #define ZKR__TENANT_H
+
+#include "base/list.h"
 
 struct zkr_session;
 struct zkr__tenant;
@@ -34,6 +37,13 @@ struct zkr__tenant_upcalls {
 struct zkr__tenant {
     const struct zkr__tenant_upcalls *upcalls;
     struct zkr_session *session;
+};
+
+/* A caller who waits; in session->waiters. */
+struct zkr__waiter {
+    struct zkr__list link;
+    /* The session is over for good. May leave the list. */
+    void (*over)(struct zkr__waiter *w);
 };
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/output.h"
 #include "session/operation.h"
@@ -27,7 +28,7 @@ struct step {
 };
 
 struct zkr_txn {
-    struct zkr__errand errand;
+    struct zkr__request request;
     struct zkr__txn_guard guard;
     struct zkr__zk_request check; /* of the node of the guard */
     struct zkr__zk_multi multi;
@@ -41,9 +42,14 @@ struct zkr_txn {
     void *user;
 };
 
+static zkr_txn *of(const struct zkr__request *r)
+{
+    return ZKR__CONTAINER(r, zkr_txn, request);
+}
+
 static bool is_guarded(const zkr_txn *txn)
 {
-    return txn->errand.guard != NULL;
+    return txn->request.guard != NULL;
 }
 
 /* -- the outcome ----------------------------------------------------------- */
@@ -51,7 +57,7 @@ static bool is_guarded(const zkr_txn *txn)
 static void keep_result(zkr_txn *txn, struct step *step,
                         const struct zkr__zk_result *result)
 {
-    size_t chroot_len = strlen(txn->errand.session->hosts.chroot);
+    size_t chroot_len = strlen(txn->request.session->hosts.chroot);
 
     if (result->path != NULL && strlen(result->path) > chroot_len)
         (void)snprintf(step->made, strlen(step->operation.path) + NUMBER_ROOM,
@@ -60,9 +66,9 @@ static void keep_result(zkr_txn *txn, struct step *step,
     step->is_set = step->operation.request.type == ZKR__ZK_SET;
 }
 
-static bool keep(struct zkr__errand *e, const struct zkr__zk_reply *reply)
+static bool keep(struct zkr__request *r, const struct zkr__zk_reply *reply)
 {
-    zkr_txn *txn = ZKR__CONTAINER(e, zkr_txn, errand);
+    zkr_txn *txn = of(r);
     const struct zkr__zk_result *results = reply->results;
 
     if (results == NULL)
@@ -78,9 +84,9 @@ static bool keep(struct zkr__errand *e, const struct zkr__zk_reply *reply)
 }
 
 /* "mutex '/locks/a', operation 1, set '/data': refused" */
-static int explain(const struct zkr__errand *e)
+static int explain(const struct zkr__request *r)
 {
-    const zkr_txn *txn = ZKR__CONTAINER(e, zkr_txn, errand);
+    const zkr_txn *txn = of(r);
     const struct zkr__operation *o = NULL;
     char lock[200] = "";
     char number[32] = "";
@@ -94,18 +100,18 @@ static int explain(const struct zkr__errand *e)
     if (txn->failed >= 0 || txn->count == 1)
         o = &txn->steps[txn->failed < 0 ? 0 : txn->failed]->operation;
     if (o == NULL)
-        return zkr__fail(e->rc, "%stransaction of %zu operations: %s", lock,
-                         txn->count, e->why);
-    return zkr__fail(e->rc, "%s%s%s '%.150s': %s", lock, number,
+        return zkr__fail(r->rc, "%stransaction of %zu operations: %s", lock,
+                         txn->count, r->why);
+    return zkr__fail(r->rc, "%s%s%s '%.150s': %s", lock, number,
                      zkr__operation_verb(o), o->path,
-                     zkr__operation_reason(o, e->rc, e->why, reason));
+                     zkr__operation_reason(o, r->rc, r->why, reason));
 }
 
-static void tell(struct zkr__errand *e)
+static void tell(struct zkr__request *r)
 {
-    zkr_txn *txn = ZKR__CONTAINER(e, zkr_txn, errand);
+    zkr_txn *txn = of(r);
 
-    txn->fn(e->rc, txn, txn->user);
+    txn->fn(r->rc, txn, txn->user);
 }
 
 static void free_step(struct step *step)
@@ -115,19 +121,19 @@ static void free_step(struct step *step)
     free(step);
 }
 
-static void free_txn(struct zkr__errand *e)
+static void clear(struct zkr__request *r)
 {
-    zkr_txn *txn = ZKR__CONTAINER(e, zkr_txn, errand);
+    zkr_txn *txn = of(r);
 
     for (size_t i = 0; i < txn->count; i++)
         free_step(txn->steps[i]);
     free(txn->steps);
     free((void *)(uintptr_t)txn->multi.operations);
-    free(txn);
 }
 
-static const struct zkr__errand_type txn_type = { keep, explain, tell,
-                                                  free_txn };
+static const struct zkr__request_kind txn_kind = { "transaction",
+                                                   sizeof(struct zkr_txn), keep,
+                                                   explain, clear };
 
 /* -- making one ------------------------------------------------------------ */
 
@@ -140,10 +146,9 @@ enum zkr_error zkr_txn_new(zkr_session *s, zkr_txn **ret_txn)
         rc = zkr__session_check(s, "session");
     if (rc != ZKR_OK)
         return rc;
-    txn = calloc(1, sizeof(*txn));
+    txn = zkr__request_new(&txn_kind, s, NULL, ZKR__NEVER, ZKR_EUNREACHABLE);
     if (txn == NULL)
-        return zkr__fail(ZKR_ENOMEM, "transaction: out of memory");
-    zkr__errand_init(&txn->errand, &txn_type, s);
+        return ZKR_ENOMEM;
     txn->failed = -1;
     *ret_txn = txn;
     return ZKR_OK;
@@ -152,7 +157,7 @@ enum zkr_error zkr_txn_new(zkr_session *s, zkr_txn **ret_txn)
 void zkr_txn_free(zkr_txn *txn)
 {
     if (txn != NULL)
-        zkr__errand_unref(&txn->errand);
+        zkr__request_unref(&txn->request);
 }
 
 /* Every function that changes it begins with this. */
@@ -162,7 +167,7 @@ static int check_txn(const zkr_txn *txn)
 
     if (txn == NULL)
         return zkr__fail(ZKR_EINVAL, "transaction is NULL");
-    rc = zkr__session_check(txn->errand.session, "transaction");
+    rc = zkr__session_check(txn->request.session, "transaction");
     if (rc == ZKR_OK && txn->committed)
         rc = zkr__fail(ZKR_EINVAL, "transaction: it was committed before");
     return rc;
@@ -202,7 +207,7 @@ static bool has_room(zkr_txn *txn)
 static int add_step(zkr_txn *txn, struct step *step)
 {
     const struct zkr__operation *o = &step->operation;
-    size_t bytes = bytes_of(txn->errand.session, o);
+    size_t bytes = bytes_of(txn->request.session, o);
 
     if (txn->bytes + bytes > BYTES_MAX)
         return zkr__fail(
@@ -224,7 +229,7 @@ static int check_asked(const zkr_txn *txn, const struct zkr__zk_request *asked,
     int rc = check_txn(txn);
 
     if (rc == ZKR_OK)
-        rc = zkr__operation_check(txn->errand.session, asked, opts, ret_opts);
+        rc = zkr__operation_check(txn->request.session, asked, opts, ret_opts);
     if (rc == ZKR_OK && ret_opts->mode >= ZKR_CREATE_CONTAINER)
         rc = zkr__fail(ZKR_EINVAL,
                        "transaction, create '%.300s': no container, and no "
@@ -245,7 +250,7 @@ int zkr__txn_add(zkr_txn *txn, const struct zkr__zk_request *asked,
     step = calloc(1, sizeof(*step));
     if (step == NULL)
         return zkr__fail(ZKR_ENOMEM, "transaction: out of memory");
-    rc = zkr__operation_init(&step->operation, txn->errand.session, asked,
+    rc = zkr__operation_init(&step->operation, txn->request.session, asked,
                              &checked);
     if (rc != ZKR_OK) {
         free(step);
@@ -281,7 +286,7 @@ enum zkr_error zkr_txn_delete(zkr_txn *txn, const char *path, int32_t version)
 
 bool zkr__txn_is_of(const zkr_txn *txn, const struct zkr_session *s)
 {
-    return txn->errand.session == s;
+    return txn->request.session == s;
 }
 
 /* -- the commit ------------------------------------------------------------ */
@@ -298,9 +303,9 @@ static int fill_multi(zkr_txn *txn)
         operations[txn->multi.count++] = &txn->check;
     for (size_t i = 0; i < txn->count; i++)
         operations[txn->multi.count++] = &txn->steps[i]->operation.request;
-    txn->errand.op.request.multi = &txn->multi;
-    txn->errand.op.request.type = ZKR__ZK_MULTI;
-    txn->errand.op.request.path = operations[0]->path; /* for the log */
+    txn->request.ask.op.request.multi = &txn->multi;
+    txn->request.ask.op.request.type = ZKR__ZK_MULTI;
+    txn->request.ask.op.request.path = operations[0]->path; /* for the log */
     return ZKR_OK;
 }
 
@@ -308,8 +313,8 @@ static void set_guard(zkr_txn *txn, const struct zkr__txn_guard *guard)
 {
     guard->guard->hold(guard->holder);
     txn->guard = *guard;
-    txn->errand.guard = guard->guard;
-    txn->errand.holder = guard->holder;
+    txn->request.guard = guard->guard;
+    txn->request.holder = guard->holder;
     txn->check = (struct zkr__zk_request){ .type = ZKR__ZK_CHECK,
                                            .path = guard->path,
                                            .version = ZKR__ZK_ANY };
@@ -329,11 +334,13 @@ int zkr__txn_commit(zkr_txn *txn, const struct zkr__txn_guard *guard,
     txn->committed = true;
     txn->fn = fn;
     txn->user = user;
+    txn->request.tell = fn == NULL ? NULL : tell;
+    txn->request.deadline =
+        zkr__session_deadline(txn->request.session, timeout_ms);
     rc = fill_multi(txn);
-    return rc == ZKR_OK ? zkr__errand_run(&txn->errand, fn == NULL,
-                                          zkr__session_deadline(
-                                              txn->errand.session, timeout_ms))
-                        : rc;
+    return rc == ZKR_OK
+               ? zkr__request_run(&txn->request, zkr__request_send_locked)
+               : rc;
 }
 
 enum zkr_error zkr_txn_commit(zkr_txn *txn, int64_t timeout_ms)

@@ -83,7 +83,7 @@ zkr__watch_new_locked(struct zkr_session *s, const char *path, void *owner,
     w->owner = owner;
     w->fired = fired;
     count_locked(w);
-    zkr__op_init(&w->unwatch, s);
+    zkr__op_init(&w->unwatch, s, NULL);
     zkr__list_append(&s->watches, &w->link);
     return w;
 }

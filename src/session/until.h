@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Awaiting: a caller who waits until a node, or the list of its children, is as
- * it should be. */
-#ifndef ZKR__AWAIT_H
-#define ZKR__AWAIT_H
+/* Until: a request of a caller who waits until a node, or the list of its
+ * children, is as it should be. */
+#ifndef ZKR__UNTIL_H
+#define ZKR__UNTIL_H
 
 #include <zkrecipes/watch.h>
 
-#include "zk/zk.h"
+#include "session/request.h"
 
-/* A condition to wait for. */
-struct zkr__await {
+struct zkr__condition {
     const char *noun; /* for errors: "barrier" */
-    const char *why;  /* ... not yet: "it is still there" */
+    const char *why;  /* it is not fulfilled yet: "it is still there" */
     enum zkr_watch_what what;
     /* Judges a result (look.h): ZKR_OK ends the wait, ZKR_EBUSY goes on
      * waiting, anything else ends it with that error. Under the lock. */
@@ -34,23 +33,21 @@ struct zkr__patience zkr__patience(const struct zkr_session *s,
  * new sessions, and the retry policy does not end them. Errors: ZKR_ETIMEDOUT;
  * ZKR_EBUSY instead of waiting for others, when the first result is not it;
  * ZKR_EUNREACHABLE, ZKR_EDEADLK, ZKR_ECLOSED, ..., and those of `judge`. */
-int zkr__await(const struct zkr__await *await, struct zkr_session *s,
-               const char *path, void *user, const struct zkr__patience *until);
+int zkr__until(const struct zkr__condition *condition, struct zkr_session *s,
+               const char *path, void *user,
+               const struct zkr__patience *patience);
 
-/* The same in steps, for a caller that does more than wait. It begins to read,
- * behind all that its session has been answered. */
-struct zkr__awaiting;
-int zkr__await_begin(const struct zkr__await *await, struct zkr_session *s,
-                     const char *path, void *user,
-                     const struct zkr__patience *until,
-                     struct zkr__awaiting **ret_awaiting);
-/* Tells whether that is what it waits for. */
-bool zkr__await_has_come(struct zkr__awaiting *a);
-int zkr__await_rest(struct zkr__awaiting *a);
-void zkr__await_end(struct zkr__awaiting *a);
+/* The same in steps, for a caller that does more than wait: the request begins
+ * to read, behind all that its session has been answered. */
+int zkr__until_begin(const struct zkr__condition *condition,
+                     struct zkr_session *s, const char *path, void *user,
+                     const struct zkr__patience *patience,
+                     struct zkr__request **ret_request);
+/* Stops reading, and drops the reference to the request. */
+void zkr__until_end(struct zkr__request *r);
 
 /* Judges that wait until the node has gone, or is there. */
-int zkr__await_absence(const struct zkr__zk_reply *reply, void *unused);
-int zkr__await_presence(const struct zkr__zk_reply *reply, void *unused);
+int zkr__until_absence(const struct zkr__zk_reply *reply, void *unused);
+int zkr__until_presence(const struct zkr__zk_reply *reply, void *unused);
 
 #endif

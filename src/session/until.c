@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Until: a request of a caller who waits until a node, or the list of its
+ * children, is as it should be. */
+#include "session/until.h"
+
+#include "base/error.h"
+#include "session/client.h"
+#include "session/look.h"
+#include "session/session.h"
+
+struct until {
+    struct zkr__request request;
+    struct zkr__look *look;
+    const struct zkr__condition *condition;
+    void *user;
+    bool once; /* the first result decides */
+};
+
+static int explain(const struct zkr__request *r)
+{
+    const struct until *u = ZKR__CONTAINER(r, struct until, request);
+
+    return zkr__fail(r->rc, "%s '%.300s': %s", u->condition->noun, r->path,
+                     r->why);
+}
+
+static const struct zkr__request_kind kind = {
+    .noun = "wait",
+    .size = sizeof(struct until),
+    .explain = explain,
+};
+
+int zkr__until_absence(const struct zkr__zk_reply *reply, void *unused)
+{
+    (void)unused;
+    if (reply->rc == ZKR_ZNONODE)
+        return ZKR_OK;
+    return reply->rc == ZKR_OK ? ZKR_EBUSY : reply->rc;
+}
+
+int zkr__until_presence(const struct zkr__zk_reply *reply, void *unused)
+{
+    (void)unused;
+    return reply->rc == ZKR_ZNONODE ? ZKR_EBUSY : reply->rc;
+}
+
+struct zkr__patience zkr__patience(const struct zkr_session *s,
+                                   int64_t timeout_ms)
+{
+    return (struct zkr__patience){ zkr__session_deadline(s, timeout_ms),
+                                   timeout_ms == 0 };
+}
+
+static void judged_locked(struct until *u, int rc) ZKR__LOCKED
+{
+    if (rc != ZKR_EBUSY || u->once)
+        zkr__request_end_locked(
+            &u->request, rc, rc == ZKR_EBUSY ? u->condition->why : "refused");
+}
+
+/* From the first result on it is the others who are late. */
+static bool on_seen(void *owner, const struct zkr__zk_reply *reply)
+{
+    struct until *u = owner;
+
+    zkr__session_assert_locked(u->request.session);
+    u->request.late = ZKR_ETIMEDOUT;
+    u->request.late_why = u->condition->why;
+    judged_locked(u, u->condition->judge(reply, u->user));
+    return true;
+}
+
+static void on_created(void *owner)
+{
+    struct until *u = owner;
+
+    zkr__session_assert_locked(u->request.session);
+    judged_locked(u, u->condition->created(u->user));
+}
+
+static void look_locked(struct zkr__request *r)
+{
+    zkr__session_assert_locked(r->session);
+    zkr__look_start_locked(ZKR__CONTAINER(r, struct until, request)->look);
+}
+
+static struct until *new_until(const struct zkr__condition *condition,
+                               struct zkr_session *s, const char *path,
+                               int64_t deadline)
+{
+    struct until *u =
+        zkr__request_new(&kind, s, path, deadline, ZKR_EUNREACHABLE);
+
+    if (u == NULL)
+        return NULL;
+    u->condition = condition;
+    u->look = zkr__look_new(s, path, condition->what, u, on_seen);
+    if (u->look != NULL) {
+        if (condition->created != NULL)
+            zkr__look_hear(u->look, on_created);
+        return u;
+    }
+    zkr__request_unref(&u->request);
+    (void)zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", condition->noun,
+                    path);
+    return NULL;
+}
+
+int zkr__until_begin(const struct zkr__condition *condition,
+                     struct zkr_session *s, const char *path, void *user,
+                     const struct zkr__patience *patience,
+                     struct zkr__request **ret_request)
+{
+    struct until *u = new_until(condition, s, path, patience->deadline);
+    int rc;
+
+    if (u == NULL)
+        return ZKR_ENOMEM;
+    u->user = user;
+    u->once = patience->for_servers_only;
+    rc = zkr__request_begin(&u->request, look_locked);
+    if (rc == ZKR_OK)
+        *ret_request = &u->request;
+    else
+        zkr__until_end(&u->request);
+    return rc;
+}
+
+void zkr__until_end(struct zkr__request *r)
+{
+    zkr__session_lock(r->session);
+    zkr__look_stop_locked(ZKR__CONTAINER(r, struct until, request)->look);
+    zkr__request_end_locked(r, ZKR_ECANCELED, "nobody waits any more");
+    zkr__session_unlock(r->session);
+    zkr__request_unref(r);
+}
+
+/* No look is behind a sync that the session has seen answered: a new session
+ * begins with a transaction, which its server has applied. */
+int zkr__until(const struct zkr__condition *condition, struct zkr_session *s,
+               const char *path, void *user,
+               const struct zkr__patience *patience)
+{
+    struct zkr__request *r;
+    int rc =
+        zkr__session_catch_up(s, condition->noun, path, patience->deadline);
+
+    if (rc == ZKR_OK)
+        rc = zkr__until_begin(condition, s, path, user, patience, &r);
+    if (rc != ZKR_OK)
+        return rc;
+    rc = zkr__request_wait(r);
+    zkr__until_end(r);
+    return rc;
+}
