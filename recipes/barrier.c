@@ -9,7 +9,7 @@
 #include "base/output.h"
 #include "lock/lock.h"
 #include "node.h"
-#include "session/until.h"
+#include "request/until.h"
 
 static const char noun[] = "barrier";
 

@@ -17,8 +17,8 @@
 #include "mutex_recipe.h"
 #include "node.h"
 #include "protocol/number.h"
-#include "session/client.h"
-#include "session/until.h"
+#include "request/client.h"
+#include "request/until.h"
 
 #define PROMOTE_AFTER 10
 

@@ -20,9 +20,9 @@
 #include "base/random.h"
 #include "lock/lock.h"
 #include "node.h"
-#include "session/client.h"
-#include "session/discard.h"
-#include "session/until.h"
+#include "request/client.h"
+#include "request/discard.h"
+#include "request/until.h"
 
 #define READY "ready"
 

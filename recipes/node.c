@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "lock/parents.h"
-#include "session/client.h"
+#include "request/client.h"
+#include "request/parents.h"
 
 int zkr__node_create(zkr_session *s, const char *path, const void *data,
                      size_t len, const struct zkr_create_opts *opts,

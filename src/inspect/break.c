@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "inspect/check.h"
-#include "session/request.h"
+#include "request/request.h"
 #include "session/session.h"
 
 struct breaking {

@@ -15,7 +15,7 @@
 #include "inspect/found.h"
 #include "inspect/reader.h"
 #include "protocol/owner.h"
-#include "session/request.h"
+#include "request/request.h"
 #include "session/session.h"
 
 #define DEFAULT_DEPTH  32

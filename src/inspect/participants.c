@@ -12,7 +12,7 @@
 #include "inspect/listed.h"
 #include "inspect/reader.h"
 #include "lock/lock.h"
-#include "session/request.h"
+#include "request/request.h"
 #include "session/session.h"
 
 struct listing {

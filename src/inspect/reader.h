@@ -4,7 +4,7 @@
 #define ZKR__READER_H
 
 #include "inspect/listed.h"
-#include "session/request.h"
+#include "request/request.h"
 
 /* The number of nodes that are read at once. */
 #define ZKR__READERS 128

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "inspect/check.h"
 #include "protocol/owner.h"
-#include "session/request.h"
+#include "request/request.h"
 #include "session/session.h"
 
 static const struct zkr__request_kind kind = {

@@ -10,7 +10,7 @@
 #include "lock/grant_parts.h"
 #include "lock/holds.h"
 #include "lock/lock.h"
-#include "session/until.h"
+#include "request/until.h"
 
 int zkr__lock_refuse_locked(const struct zkr__lock *lock,
                             const struct zkr__claim *c)

@@ -21,10 +21,10 @@
 #include "lock/grant.h"
 #include "lock/line.h"
 #include "lock/lock.h"
-#include "lock/parents.h"
 #include "lock/record.h"
 #include "lock/request.h"
 #include "lock/sweep.h"
+#include "request/parents.h"
 #include "session/locked.h"
 #include "session/watch.h"
 

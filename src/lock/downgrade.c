@@ -10,7 +10,7 @@
 #include "lock/claim_steps.h"
 #include "lock/grant_parts.h"
 #include "lock/holds.h"
-#include "session/until.h"
+#include "request/until.h"
 
 struct zkr__claim *zkr__downgrade_find_locked(const struct zkr__lock *lock,
                                               const struct zkr__recipe *recipe,

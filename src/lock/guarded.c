@@ -9,9 +9,9 @@
 #include "lock/claim_steps.h"
 #include "lock/grant_parts.h"
 #include "lock/loss.h"
-#include "session/operation.h"
+#include "request/operation.h"
+#include "request/txn.h"
 #include "session/session.h"
-#include "session/txn.h"
 
 /* -- the guard ------------------------------------------------------------- */
 

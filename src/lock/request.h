@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The handle of an asynchronous acquire: of a claim, or of a chain of them. */
-#ifndef ZKR__REQUEST_H
-#define ZKR__REQUEST_H
+#ifndef ZKR__LOCK_REQUEST_H
+#define ZKR__LOCK_REQUEST_H
 
 #include <zkrecipes/request.h>
 

@@ -13,7 +13,8 @@ limits='
 base    0 0
 protocol 0 0
 zk      0 0
-session 2 6
+session 2 5
+request 0 0
 lock    1 29
 inspect 0 0
 fence   0 0

@@ -13,10 +13,11 @@ src/base: base
 src/protocol: base protocol
 src/zk: base zk
 src/session: base zk session
-src/lock: base protocol zk session lock
-src/inspect: base protocol zk session lock inspect
+src/request: base zk session request
+src/lock: base protocol zk session request lock
+src/inspect: base protocol zk session request lock inspect
 src/fence: base fence
-recipes: base protocol session lock inspect .
+recipes: base protocol session request lock inspect .
 tools/zk-lockctl/common: common
 tools/zk-lockctl/model: protocol common model
 tools/zk-lockctl/text: protocol common model text

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "proxy.h"
-#include "session/client.h"
+#include "request/client.h"
 
 #ifndef ZOO_CREATE2_OP
 #define ZOO_CREATE2_OP 15

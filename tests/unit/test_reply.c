@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/reply.h"
+#include "request/reply.h"
 #include "unit.h"
 
 TEST(a_copy_has_all_that_was_told)

@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/output.h"
-#include "session/look.h"
-#include "session/reply.h"
+#include "request/look.h"
+#include "request/reply.h"
 #include "session/session.h"
 
 /* A result, as far as two of them are compared. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Until: a request of a caller who waits until a node, or the list of its
  * children, is as it should be. */
-#include "session/until.h"
+#include "request/until.h"
 
 #include "base/error.h"
-#include "session/client.h"
-#include "session/look.h"
+#include "request/client.h"
+#include "request/look.h"
 #include "session/session.h"
 
 struct until {

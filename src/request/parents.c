@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Creates the missing parents of a lock, from the deepest that exists. */
-#include "lock/parents.h"
+#include "request/parents.h"
 
 #include <string.h>
 
 #include "base/error.h"
-#include "session/request.h"
+#include "request/request.h"
 #include "session/session.h"
 
 /* It begins with the deepest because creating a node that exists needs the

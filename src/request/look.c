@@ -7,7 +7,7 @@
  * While it is not stopped, its node was not deleted for good, and the session
  * is not over, it has a request under way, or a one-shot watch set, or a timer
  * armed; each of these leads to the next look. */
-#include "session/look.h"
+#include "request/look.h"
 
 #include <stdlib.h>
 

@@ -17,8 +17,8 @@
  * takes back the asks that have not been sent; the answers to the others are
  * ignored. Each ask under way has a reference to the request, so that the
  * caller may leave before they are answered. */
-#ifndef ZKR__SESSION_REQUEST_H
-#define ZKR__SESSION_REQUEST_H
+#ifndef ZKR__REQUEST_H
+#define ZKR__REQUEST_H
 
 #include <pthread.h>
 

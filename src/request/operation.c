@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operations: requests that the program asks for in its own words, checked and
  * copied. */
-#include "session/operation.h"
+#include "request/operation.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 #include "base/output.h"
-#include "session/client.h"
-#include "session/reply.h"
-#include "session/request.h"
+#include "request/client.h"
+#include "request/reply.h"
+#include "request/request.h"
 #include "session/session.h"
 
 struct query {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Transactions of the program: several writes and checks, all or none. */
-#include "session/txn.h"
+#include "request/txn.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/output.h"
-#include "session/operation.h"
+#include "request/operation.h"
 #include "session/session.h"
 
 /* Of the request, below the 1,048,575 that servers take. */

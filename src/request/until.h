@@ -6,7 +6,7 @@
 
 #include <zkrecipes/watch.h>
 
-#include "session/request.h"
+#include "request/request.h"
 
 struct zkr__condition {
     const char *noun; /* for errors: "barrier" */

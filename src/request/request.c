@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A request: what somebody asks of the servers, with a deadline and one
  * outcome, which is told to the caller who waits, or to a callback. */
-#include "session/request.h"
+#include "request/request.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #ifndef ZKR__CLIENT_H
 #define ZKR__CLIENT_H
 
-#include "session/operation.h"
+#include "request/operation.h"
 
 /* zkr_session_get(), _set(), ...: `asked` says which (operation.h). When the
  * deadline has passed nothing is sent: ZKR_EUNREACHABLE. */

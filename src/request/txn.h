@@ -5,7 +5,7 @@
 
 #include <zkrecipes/txn.h>
 
-#include "session/request.h"
+#include "request/request.h"
 
 /* The node that a transaction checks first. The strings live until
  * the holder is released. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Discards: ephemeral nodes of the session that nobody waits for any more, and
  * that are deleted in the background. */
-#include "session/discard.h"
+#include "request/discard.h"
 
 #include <stdlib.h>
 
