@@ -27,7 +27,7 @@ tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--long]
                    busy system, 5 minutes of hostile names and data, 500 times
                    TERM, 2000 turns of each fleet of C, Java and Python,
                    each allocation of the client instead of one in five,
-                   all of the table of faults under a sanitizer, not a third
+                   all of the table of faults under a sanitizer, not a sixth
   --clang          build with clang instead of gcc
   --servers NAME   with the servers of that Debian: 12, 13, sid
   --peers NAME     with its Curator and kazoo (tools/versions.sh)
@@ -37,8 +37,8 @@ tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--long]
                    --tls or --sasl a handful, of both
   --suite NAME     only this suite: unit, api, cli, fuzz, integration,
                    interop, fault, model, sim, mutants, examples,
-                   harness, linking; once: those of cli that are no other
-                   under a sanitizer; looks: those of verbs that only look
+                   harness, linking; once: those of cli that CI runs without
+                   a sanitizer only
   --no-suite NAME  all but this
   --build          build what these tests need, and run none; without a suite,
                    everything
@@ -100,15 +100,15 @@ while [ $# -gt 0 ]; do
     case $1 in
     --asan)
         build+=-asan
-        setup+=(-Db_sanitize=address,undefined)
+        setup+=(-Db_sanitize=address,undefined -Doptimization=1)
         export ZKR_DEADLOCK_RUNS=${ZKR_DEADLOCK_RUNS:-$few_runs}
-        export ZKR_FAULTS_STEP=${ZKR_FAULTS_STEP:-3}
+        export ZKR_FAULTS_STEP=${ZKR_FAULTS_STEP:-6}
         ;;
     --tsan)
         build+=-tsan
-        setup+=(-Db_sanitize=thread)
+        setup+=(-Db_sanitize=thread -Doptimization=1)
         export ZKR_DEADLOCK_RUNS=${ZKR_DEADLOCK_RUNS:-$few_runs}
-        export ZKR_FAULTS_STEP=${ZKR_FAULTS_STEP:-3}
+        export ZKR_FAULTS_STEP=${ZKR_FAULTS_STEP:-6}
         # Its own exit status, 66, is one of zk-lockctl, too.
         TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp:$may_fail"
         export TSAN_OPTIONS+=":exitcode=86"
@@ -129,7 +129,7 @@ while [ $# -gt 0 ]; do
         packages+=(clang "libclang-rt-$(clang_of_this_debian)-dev")
         export CC=clang CXX=clang++
         # Here for what it warns of; gcc's builds are optimized in full.
-        setup+=(-Db_lundef=false -Doptimization=1 -Ddebug=false)
+        setup+=(-Db_lundef=false -Doptimization=0 -Ddebug=false)
         ;;
     --servers | --peers)
         [ $# -ge 2 ] || die 64 "$1 needs a name: 12, 13 or sid"

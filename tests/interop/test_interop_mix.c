@@ -20,7 +20,7 @@
 #include "worker.h"
 
 enum {
-    CYCLES = 150,
+    CYCLES = 60,
     WRITERS_PERCENT = 10,
     SHORT_SESSION_MS = 4000, /* when processes are killed */
     LONG_SESSION_MS = 15000,
