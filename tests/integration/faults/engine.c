@@ -141,16 +141,14 @@ int nodes_in(struct scene *s, const char *dir)
 }
 
 /* Before the servers say that a session is over, a connection may come back for
- * a moment: that is left out. */
+ * a moment, and a proof be answered on it: that is left out. */
 static void forget_moment(const struct scene *s, char *told)
 {
-    static const char moment[] = "SUSPENDED RECONNECTED";
-    size_t len = strlen(told);
-
     if (s->fault != NULL &&
         (s->fault->deed == OVER_AFTER || s->fault->deed == OVER_BEFORE) &&
-        strcmp(told, moment) == 0)
-        told[len - strlen(" RECONNECTED")] = '\0';
+        (strcmp(told, "SUSPENDED RECONNECTED") == 0 ||
+         strcmp(told, "SUSPENDED HELD") == 0))
+        told[strlen("SUSPENDED")] = '\0';
 }
 
 static void tell(struct scene *s, char *told, size_t size, const char *word)
