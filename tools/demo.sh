@@ -618,8 +618,8 @@ show_tool() {
     why=''
     make_trouble || die 1 "cannot make a queue: $why"
     # Waits until all four are waiting.
-    until (($("$lockctl" graph -q --servers "$servers" -o jsonl "$base" |
-        grep -c '"edge":"waits_for"') >= 4)); do
+    until (($("$lockctl" deadlocks -q --servers "$servers" -o dot "$base" |
+        grep -c 'waits, position') >= 4)); do
         ((SECONDS < deadline)) || die 1 'the queues are not there after 10 s'
     done
     printf '\nWhat an operator sees of a queue, and of two who wait for each %s' \

@@ -77,10 +77,20 @@ static const char *shown(const char *words)
 {
     char line[256];
 
-    PRINT(line, "%s context show -o csv", words);
+    static char all[1024];
+    const json_t *item;
+    json_t *items;
+    size_t i;
+
+    PRINT(line, "%s context show -o json", words);
     if (look(line) != 0)
         fail_msg("%s: %s", line, look_err);
-    return look_out + strlen("SETTING,VALUE,FROM\r\n");
+    items = look_items("SettingList");
+    all[0] = '\0';
+    json_array_foreach(items, i, item)(void)
+        sprintf(all + strlen(all), "%s,%s,%s\r\n", text_of(item, "setting"),
+                text_of(item, "value"), text_of(item, "from"));
+    return all;
 }
 
 TEST(the_first_that_is_given_counts)

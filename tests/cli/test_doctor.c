@@ -2,7 +2,6 @@
 /* Tests of zk-lockctl doctor: each finding on a real server, and none where all
  * is well. */
 
-#include <zookeeper/zookeeper.h>
 
 #include "look.h"
 #include "server_private.h"
@@ -317,55 +316,6 @@ TEST(a_waiter_that_watches_nobody_is_found)
     assert_int_equal(DOCTOR("--no-4lw"), 0);
 }
 
-static void ignore_event(zhandle_t *zh, int type, int zk_state,
-                         const char *path, void *context)
-{
-    (void)zh;
-    (void)type;
-    (void)zk_state;
-    (void)path;
-    (void)context;
-}
-
-static bool is_connected(void *zh)
-{
-    return zoo_state(zh) == ZOO_CONNECTED_STATE;
-}
-
-/* Connects a client that contends with a node of that name and watches one
- * other node. */
-static zhandle_t *watch(const char *name, const char *watched)
-{
-    zhandle_t *zh;
-
-    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
-    zh = zookeeper_init(server_hosts(the_server), ignore_event, 30000, NULL,
-                        NULL, 0);
-
-    assert_non_null(zh);
-    assert_true(wait_until(is_connected, zh, SOON_MS));
-    assert_ok(zoo_create(zh, node_path(name), "", 0, &ZOO_OPEN_ACL_UNSAFE,
-                         ZOO_EPHEMERAL, NULL, 0));
-    assert_ok(zoo_wexists(zh, node_path(watched), ignore_event, NULL, NULL));
-    return zh;
-}
-
-TEST(waiters_that_wake_up_together_are_found)
-{
-    zhandle_t *zh[3];
-
-    make("lock-0000000000", "", ZOO_EPHEMERAL);
-    zh[0] = watch("lock-0000000001", "lock-0000000000");
-    zh[1] = watch("lock-0000000002", "lock-0000000000");
-    assert_does_not_find("herd");
-    zh[2] = watch("lock-0000000003", "lock-0000000000");
-    assert_finds("herd", "lock-0000000000", "3 exclusive waiters watch",
-                 "watches only the one before it");
-    assert_does_not_find("deaf-waiter");
-    for (int i = 0; i < 3; i++)
-        assert_int_equal(zookeeper_close(zh[i]), ZOK);
-}
-
 /* A copied tree has such nodes; or a client forgot the flag for ephemeral
  * ones. */
 TEST(a_contender_without_a_session_is_found)
@@ -435,47 +385,6 @@ TEST(numbers_that_run_out_are_found)
     assert_finds("sequence-headroom", NULL, "used up", "begin at 0");
 }
 
-TEST(a_directory_that_everybody_may_change_is_found_if_so_asked)
-{
-    struct ACL entries[] = { { ZOO_PERM_ALL, { "ip", "127.0.0.1" } },
-                             { ZOO_PERM_READ, { "world", "anyone" } } };
-    struct ACL_vector acl = { 2, entries };
-
-    make("lock-0000000000", "", ZOO_EPHEMERAL);
-    assert_does_not_find("open-acl");
-    assert_int_equal(DOCTOR("--acl"), 1);
-    assert_has(cli_said(&cli), "open-acl: everybody may delete the nodes of "
-                               "others, write data into it, change who may");
-    entries[1].perms |= ZOO_PERM_ADMIN;
-    assert_int_equal(admin_set_acl(admin, lock_path(), &acl), ZOK);
-    assert_int_equal(DOCTOR("--acl"), 1);
-    assert_has(cli_said(&cli), "open-acl: everybody may change who may.");
-    entries[1].perms = ZOO_PERM_READ;
-    assert_int_equal(admin_set_acl(admin, lock_path(), &acl), ZOK);
-    assert_int_equal(DOCTOR("--acl"), 0);
-}
-
-/* The server of this test looks for empty containers twice a second. */
-TEST(an_empty_directory_that_stays_is_found_if_so_asked)
-{
-    char lock[128];
-
-    make("lock-0000000000", "", ZOO_EPHEMERAL);
-    assert_int_equal(admin_delete(admin, node_path("lock-0000000000")), ZOK);
-    assert_does_not_find("empty-directory");
-    PRINT(lock, "%s/container", root);
-    assert_ok(admin_create_flags(admin, lock, "", ZOO_CONTAINER, NULL, 0));
-    PRINT(lock, "%s/container/lock-0000000000", root);
-    assert_int_equal(admin_create(admin, lock, ""), ZOK);
-    assert_int_equal(admin_delete(admin, lock), ZOK);
-    PRINT(lock, "%s/never-used", root);
-    assert_int_equal(admin_create(admin, lock, ""), ZOK);
-    assert_int_equal(DOCTOR("--empty", "--confirm", "3s"), 1);
-    assert_has(cli_said(&cli), "/lock: empty-directory: its last");
-    assert_lacks(cli_said(&cli), "container: empty");
-    assert_lacks(cli_said(&cli), "never-used");
-}
-
 TEST(a_node_that_holds_for_long_is_found_if_so_asked)
 {
     make("lock-0000000000", "hostC:5", ZOO_EPHEMERAL);
@@ -540,7 +449,7 @@ TEST(text_of_others_moves_no_cursor)
     assert_lacks(cli_said(&cli), TURN);
     assert_has(cli_said(&cli), "\\x1B]0;evil\\x07");
     assert_has(cli_said(&cli), "foreign-child: -\\xE2\\x80\\xAE is");
-    assert_int_equal(DOCTOR("-o", "csv"), 1);
+    assert_int_equal(DOCTOR("-o", "wide"), 1);
     assert_null(strchr(cli_said(&cli), '\033'));
     assert_lacks(cli_said(&cli), TURN);
 }
@@ -558,7 +467,7 @@ TEST(paths_of_others_move_no_cursor)
     assert_int_equal(DOCTOR("-v"), 1);
     assert_has(cli_said(&cli), "/\\xE2\\x80\\xAE: persistent-contender");
     assert_lacks(cli_said(&cli), TURN);
-    assert_int_equal(DOCTOR("-o", "csv"), 1);
+    assert_int_equal(DOCTOR("-o", "wide"), 1);
     assert_lacks(cli_said(&cli), TURN);
 }
 

@@ -224,7 +224,7 @@ static void assert_err(const char *text)
  * "no locks" was wrong. */
 TEST(an_unreadable_tree_is_not_an_empty_one)
 {
-    static const char *const verbs[] = { "ls", "deadlocks", "graph", "doctor" };
+    static const char *const verbs[] = { "ls", "deadlocks", "doctor" };
     char closed[128];
     char note[256];
 

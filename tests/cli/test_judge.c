@@ -49,9 +49,7 @@ enum { NOW = 1000000000, NODES_MAX = 16 };
 struct row {
     const char *name;
     const char *nodes;
-    int64_t ask;     /* doctor: --older, in ms; break: the token */
-    uint32_t anyone; /* what everybody may do */
-    int64_t pzxid;   /* 0: an empty directory is not asked for */
+    int64_t ask; /* doctor: --older, in ms; break: the token */
     const char *cons, *dump, *wchp; /* of all servers; NULL: not told */
     const char *said;
 };
@@ -106,9 +104,7 @@ static void make_lock(const char *path, const struct row *row)
     }
     list = zkr__roster_make(nodes, n);
     assert_non_null(list);
-    list->anyone = row->anyone;
     assert_ok(lock_of(path, list, zkr__roster_free, NOW, &lock));
-    lock.pzxid = row->pzxid;
 }
 
 static void hear(unsigned word, const char *text)
@@ -325,19 +321,6 @@ static const struct row doctor_rows[] = {
               "(lock-0000000001) watches nobody before it: it will not wake "
               "up, and block all behind it -> restart that program, or remove "
               "its node (a live client enters the queue again): " BREAK("6") },
-    { .name = "a herd",
-      .nodes = "lock-0000000000 1 5 1 one\n"
-               "lock-0000000001 2 6 1 two\n"
-               "lock-0000000002 3 7 1 three\n"
-               "lock-0000000003 4 8 1 four\n"
-               "lock-0000000004 5 9 1 five\n"
-               "lock-0000000005 6 10 1 six\n",
-      .wchp = WATCH("lock-0000000000", "2\n\t0x3")
-          WATCH("lock-0000000001", "4\n\t0x5\n\t0x6"),
-      .said =
-          "herd lock-0000000001 6: 3 exclusive waiters watch lock-0000000001: "
-          "all of them wake up when it goes, and one gets the lock -> use a "
-          "client in which each waiter watches only the one before it\n" },
     { .name = "readers who wake up together",
       .nodes = CURATOR "__WRIT__0000000000 1 5 1 one\n" CURATOR
                        "__READ__0000000001 2 6 1 two\n" CURATOR
@@ -372,32 +355,13 @@ static const struct row doctor_rows[] = {
                    "lock-0000000001 1 6 1 " RECORD("p", "") "\n",
       .said = "deadlock lock-0000000001 6: h:11/7 p waits for itself -> "
               "zk-lockctl deadlocks shows it and what ends it\n" },
-    { .name = "everybody may change it",
-      .nodes = "lock-0000000000 1 5 1 me\n",
-      .anyone = ZKR_PERMISSION_ADMIN | ZKR_PERMISSION_DELETE,
-      .said = "open-acl - 0: everybody may delete the nodes of others, change "
-              "who may -> give the directory an ACL of its users; make new "
-              "ones with the acl option of their sessions\n" },
-    { .name = "everybody may look, and stand in the queue",
-      .nodes = "lock-0000000000 1 5 1 me\n",
-      .anyone = ZKR_PERMISSION_READ | ZKR_PERMISSION_CREATE,
-      .said = "" },
-    { .name = "empty",
-      .nodes = "",
-      .pzxid = 7,
-      .said = "empty-directory - 0: its last child has gone and it stays, so "
-              "it is no container: a lock that nobody uses, or something else "
-              "-> delete it by hand if nothing needs it; use clients that make "
-              "containers\n" },
-    { .name = "not empty", .nodes = "notes 0 7 1\n", .pzxid = 7, .said = "" },
 };
 
 TEST_ROWS(doctor_says, doctor_rows, row)
 {
     struct findings all = { .count = 0 };
     struct deadlocks deadlocks;
-    const struct doctor_opts opts = { .older_ms = row->ask,
-                                      .empty = row->pzxid != 0 };
+    const struct doctor_opts opts = { .older_ms = row->ask };
     struct lock locks[2] = { { .path = "/" } };
     struct scan scan = { .locks = locks, .count = 2, .at_ms = NOW };
 

@@ -49,7 +49,7 @@ TEST(wrong_usage_is_64)
 /* Regression: it said "lock is NULL". */
 TEST(a_path_that_is_wrong_is_named)
 {
-    static const char *const options[] = { "-x", "--slots=2", "--anyway" };
+    static const char *const options[] = { "-x", "--slots=2", "-n" };
 
     for (size_t i = 0; i < COUNT(options); i++) {
         assert_int_equal(RUN(options[i], "/a//b", "true"), 64);
@@ -734,27 +734,6 @@ TEST(at_the_first_doubt_the_command_gets_term_if_so_asked)
     assert_int_equal(cli_end(&cli), 79);
     assert_said(&cli, "TERM to the command");
     assert_lacks(cli_said(&cli), "LOCK LOST");
-    proxy_stop(proxy);
-}
-
-TEST(in_doubt_the_command_is_paused_if_so_asked)
-{
-    struct proxy *proxy;
-    pid_t command;
-
-    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
-    START_CLI(&cli, "run", "--servers", proxy_hosts(proxy), "--session-timeout",
-              "20s", "--on-suspend=pause", new_path(), COMMAND, "signals");
-    cli_wait_said(&cli, "ready\n");
-    command = wait_child_of(cli.pid, "cli-command");
-    proxy_cut(proxy);
-    wait_process_state(command, 'T');
-    /* It must not go on while nobody knows whose the lock is. */
-    assert_int_equal(kill(cli.pid, SIGCONT), 0);
-    proxy_heal(proxy);
-    cli_wait_said(&cli, "still ours");
-    cli_wait_said(&cli, "CONT\n");
-    assert_int_equal(cli_end(&cli), 0);
     proxy_stop(proxy);
 }
 

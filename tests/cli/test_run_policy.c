@@ -110,27 +110,6 @@ TEST(the_command_may_be_ended_at_the_first_doubt)
                      POLICY_SEND_KILL);
 }
 
-TEST(the_command_may_be_paused_while_in_doubt)
-{
-    policy.on_suspend = SUSPEND_PAUSE;
-    assert_int_equal(at(1, ZKR_GRANT_SUSPENDED).action, POLICY_SEND_STOP);
-    assert_int_equal(at(2, ZKR_GRANT_SUSPENDED).action, POLICY_NOTHING);
-    assert_int_equal(at(3, ZKR_GRANT_HELD).action, POLICY_SEND_CONT);
-    assert_int_equal(at(4, ZKR_GRANT_HELD).action, POLICY_NOTHING);
-}
-
-/* TERM would reach it only when it is continued. */
-TEST(a_paused_command_gets_no_term_but_kill)
-{
-    int64_t due = UNTIL - LEAD - GRACE;
-
-    policy.on_suspend = SUSPEND_PAUSE;
-    assert_int_equal(at(due, ZKR_GRANT_SUSPENDED).action, POLICY_SEND_STOP);
-    assert_int_equal(at(due + 1, ZKR_GRANT_SUSPENDED).action, POLICY_NOTHING);
-    assert_int_equal(at(UNTIL - LEAD, ZKR_GRANT_SUSPENDED).action,
-                     POLICY_SEND_KILL);
-}
-
 TEST(it_never_looks_again_too_late_nor_in_the_past)
 {
     static const enum zkr_grant_state_kind states[] = { ZKR_GRANT_HELD,
@@ -142,9 +121,8 @@ TEST(it_never_looks_again_too_late_nor_in_the_past)
         struct policy_plan plan;
 
         policy.grace_ms = (int64_t)(unit_random(&random) % 3000);
-        policy.on_suspend = (enum on_suspend)(unit_random(&random) % 3);
+        policy.on_suspend = (enum on_suspend)(unit_random(&random) % 2);
         policy.terminated = unit_random(&random) % 2 == 0;
-        policy.paused = unit_random(&random) % 2 == 0;
         plan = at(now, states[unit_random(&random) % 2]);
         if (plan.action == POLICY_SEND_KILL) {
             assert_true(now >= UNTIL - LEAD);
@@ -152,8 +130,7 @@ TEST(it_never_looks_again_too_late_nor_in_the_past)
         }
         assert_true(now < UNTIL - LEAD);
         assert_true(plan.wake_ms > now && plan.wake_ms <= UNTIL - LEAD);
-        if (!policy.terminated && !policy.paused &&
-            plan.action != POLICY_SEND_CONT)
+        if (!policy.terminated)
             assert_true(plan.wake_ms <= UNTIL - LEAD - policy.grace_ms);
     }
 }

@@ -84,11 +84,6 @@ TEST(a_mutex_is_no_election)
     assert_said(&cli, "is used for a mutex");
 }
 
-TEST(it_is_done_anyway)
-{
-    assert_int_equal(RUN("--anyway", path_with(SEMAPHORE), "true"), 0);
-}
-
 /* Data and children of a program's own are no recipe. */
 TEST(other_nodes_are_in_nobodys_way)
 {

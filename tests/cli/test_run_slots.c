@@ -68,8 +68,6 @@ TEST(another_number_of_slots_is_refused)
     START(&other, "--slots", "3", pool, "true");
     assert_int_equal(cli_end(&other), 65);
     assert_said(&other, "is used as a semaphore of 1 by ");
-    START(&other, "--anyway", "--slots", "3", pool, "true");
-    assert_int_equal(cli_end(&other), 0);
     START(&other, "-n", "--slots", "1", pool, "true");
     assert_int_equal(cli_end(&other), 75);
     assert_int_equal(cli_end(&cli), 0);

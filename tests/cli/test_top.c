@@ -572,24 +572,6 @@ TEST_WITH(a_directory_that_does_not_exist_has_no_locks, setup, teardown)
     assert_int_equal(times(cli_said(&c), "/none does not exist"), 1);
 }
 
-TEST_WITH(csv_is_one_table, setup, teardown)
-{
-    const char *options[] = { "--count", "2",     "-o", "csv",
-                              "--match", "alpha", NULL };
-    const char *said;
-    struct cli c;
-
-    run(&c, options);
-    assert_int_equal(cli_end(&c), 0);
-    said = cli_said(&c);
-    assert_ptr_equal(strstr(said, "LOCK,KIND,STATE,HOLDER,HELD,WAIT,LONGEST,"
-                                  "GRANTS,TOKEN,DIALECT,LABEL,SESSION,TIME"),
-                     said);
-    assert_int_equal(times(said, "LOCK,"), 1);
-    assert_int_equal(times(said, paths[0]), 2);
-    assert_int_equal(times(said, paths[1]), 0);
-}
-
 TEST_WITH(json_has_what_was_counted, setup, teardown)
 {
     const char *options[] = { "--once", "-o", "json", NULL };

@@ -289,18 +289,6 @@ TEST(without_a_lock_all_are_watched)
     zkr_mutex_free(m);
 }
 
-TEST(csv_begins_with_the_names_of_the_columns)
-{
-    const char *path = new_path();
-    struct cli c;
-
-    watch(&c, path, "csv");
-    end(&c, SIGTERM);
-    assert_int_equal(strncmp(cli_said(&c), "TIME,EVENT,LOCK,OWNER,TOKEN,", 28),
-                     0);
-    assert_has(cli_said(&c), "Z,holding,/tests/");
-}
-
 /* --- what is asked, and what is counted --- */
 
 enum { IDLE_MS = 1500 };
@@ -613,11 +601,11 @@ TEST(an_empty_directory_goes_and_nothing_is_missed)
 /* Servers take no control characters in names, but all others, and any data. */
 TEST(hostile_text_reaches_no_terminal)
 {
-    static const char *const formats[] = { "wide", "jsonl", "csv" };
+    static const char *const formats[] = { "wide", "jsonl" };
     char path[128];
     char node[256];
 
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 2; i++) {
         struct cli c;
         zkr_mutex *m;
 

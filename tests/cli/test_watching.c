@@ -260,21 +260,6 @@ TEST(nodes_of_other_locks_do_not_count)
     assert_wakes(3, ANSWER_NO);
 }
 
-TEST(a_herd_is_counted_by_whom_it_watches)
-{
-    size_t *count;
-
-    QUEUE(1, 2, 3, 4, 5, 5);
-    hear(LOCK, LOCK "/lock-0000000000\n\t0x2\n\t0x3\n\t0x4\n\t0x5\n" LOCK
-                    "/lock-0000000004\n\t0x2\n\t0x5\n");
-    count = watching_count(&watching);
-    assert_non_null(count);
-    assert_int_equal(count[0], 3);
-    for (size_t i = 1; i < 6; i++)
-        assert_int_equal(count[i], 0);
-    free(count);
-}
-
 static double cpu_s(void)
 {
     struct timespec now;

@@ -31,8 +31,7 @@ enum format {
     FORMAT_WIDE,
     FORMAT_JSON,
     FORMAT_JSONL,
-    FORMAT_CSV,
-    FORMAT_DOT, /* of graph and deadlocks only */
+    FORMAT_DOT, /* of deadlocks only */
 };
 
 /* The options that every verb has, and the session. */

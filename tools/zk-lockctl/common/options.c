@@ -37,7 +37,7 @@ const char lockctl_common_help[] =
     "  --sasl-realm NAME        where we are known\n"
     "  --sasl-service NAME      the service of the servers (zookeeper)\n"
     "  --sasl-host NAME         what the servers call themselves\n"
-    "  -o, --output FORMAT      table, wide, json, jsonl, csv, dot\n"
+    "  -o, --output FORMAT      table, wide, json, jsonl, dot\n"
     "  --columns A,B            these columns; +A,B: these too\n"
     "  --color WHEN             auto, always, never\n"
     "  --timeout DURATION       for connecting and for each answer (5s)\n"
@@ -59,7 +59,7 @@ static const struct option common[] = {
 
 static const char *const formats[] = {
     [FORMAT_TABLE] = "table", [FORMAT_WIDE] = "wide", [FORMAT_JSON] = "json",
-    [FORMAT_JSONL] = "jsonl", [FORMAT_CSV] = "csv",   [FORMAT_DOT] = "dot",
+    [FORMAT_JSONL] = "jsonl", [FORMAT_DOT] = "dot",
 };
 
 static const char *const colors[] = {

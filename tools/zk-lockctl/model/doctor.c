@@ -17,7 +17,6 @@ void doctor_examine(const struct scan *scan, const struct servers *servers,
         doctor_look_at_nodes(f, lock);
         if (opts->older_ms > 0)
             doctor_look_at_ages(f, lock, opts->older_ms);
-        doctor_look_at_directory(f, lock, opts->empty);
         if (servers != NULL)
             doctor_look_at_clients(f, lock, servers);
     }

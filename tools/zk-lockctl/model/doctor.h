@@ -10,7 +10,6 @@
 
 struct doctor_opts {
     int64_t older_ms;   /* holders; 0: any age is right */
-    bool empty;         /* directories that have lost their last child */
     int64_t session_id; /* of the one who looks, */
     int64_t opened_ms;  /* ... which was not there before, by our clock */
 };

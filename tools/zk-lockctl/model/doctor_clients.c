@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds holders that are not connected, waiters that will not wake up, and
- * herds, by what the servers tell. */
+/* Finds holders that are not connected, and waiters that will not wake up, by
+ * what the servers tell. */
 #include "model/doctor_parts.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "model/watching.h"
-
-/* From this number on, sessions that one node wakes are a herd. */
-#define HERD 3
 
 /* It has died, or cannot reach the servers. */
 static void check_clients(struct findings *f, const struct lock *lock,
@@ -65,33 +61,6 @@ static void check_deaf(struct findings *f, const struct watching *w)
     }
 }
 
-static void check_herd(struct findings *f, const struct watching *w)
-{
-    size_t *watchers = watching_count(w);
-    char name[FINDING_NAME_MAX];
-
-    if (watchers == NULL) {
-        f->failed = true;
-        return;
-    }
-    for (size_t i = 0; i < w->lock->count; i++) {
-        const struct contender *c = &w->lock->items[i];
-
-        if (watchers[i] < HERD)
-            continue;
-        findings_add(
-            f, "herd", w->lock, c,
-            finding_text(
-                "%zu exclusive waiters watch %s: all of them wake up when it "
-                "goes, and one gets the lock",
-                watchers[i], finding_name(c->node->name, name)),
-            finding_text(
-                "use a client in which each waiter watches only the one "
-                "before it"));
-    }
-    free(watchers);
-}
-
 static void check_watches(struct findings *f, const struct lock *lock,
                           const struct servers *servers)
 {
@@ -99,12 +68,10 @@ static void check_watches(struct findings *f, const struct lock *lock,
 
     if (lock->waiters == 0)
         return;
-    if (watching_read(&w, lock, servers, "")) {
+    if (watching_read(&w, lock, servers, ""))
         check_deaf(f, &w);
-        check_herd(f, &w);
-    } else {
+    else
         f->failed = true;
-    }
     watching_done(&w);
 }
 

@@ -11,11 +11,8 @@ void doctor_look_at_nodes(struct findings *findings, const struct lock *lock);
 /* doctor_ages.c: it is held, or there is no permit, for this long. */
 void doctor_look_at_ages(struct findings *findings, const struct lock *lock,
                          int64_t older_ms);
-/* doctor_directory.c: everybody may change it; with `empty`, nobody uses it. */
-void doctor_look_at_directory(struct findings *findings,
-                              const struct lock *lock, bool empty);
-/* doctor_clients.c: holders that are not connected, waiters that will not wake
- * up, and herds, as far as the servers tell. */
+/* doctor_clients.c: holders that are not connected, and waiters that will not
+ * wake up, as far as the servers tell. */
 void doctor_look_at_clients(struct findings *findings, const struct lock *lock,
                             const struct servers *servers);
 

@@ -73,8 +73,6 @@ static int by_subject(const void *a, const void *b)
         order = strcmp(x->path, y->path);
     if (order == 0 && x->token != y->token)
         order = x->token < y->token ? -1 : 1;
-    if (order == 0 && x->pzxid != y->pzxid)
-        order = x->pzxid < y->pzxid ? -1 : 1;
     if (order != 0 || x->node == NULL || y->node == NULL)
         return order != 0 ? order : (x->node != NULL) - (y->node != NULL);
     return strcmp(x->node, y->node);

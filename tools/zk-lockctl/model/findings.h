@@ -10,7 +10,6 @@ struct finding {
     char *path;        /* of the lock */
     char *node;        /* name of the child that it is about, or NULL */
     int64_t token;     /* of that child, or 0 */
-    int64_t pzxid;     /* must not have changed between two looks, or 0 */
     char *what;        /* escaped, as the next */
     char *cure;
 };

@@ -214,23 +214,3 @@ enum answer watching_wakes(const struct watching *w, const struct contender *c)
                ? ANSWER_NO
                : ANSWER_UNKNOWN;
 }
-
-size_t *watching_count(const struct watching *w)
-{
-    size_t *watchers = calloc(w->lock->count + 1, sizeof(*watchers));
-
-    for (size_t i = 0; watchers != NULL && i < w->lock->count; i++) {
-        const struct contender *c = &w->lock->items[i];
-        int64_t session_id = c->node->session_id;
-
-        if (c->node->holds || c->node->kind != ZKR_PARTICIPANT_EXCLUSIVE ||
-            !waits_alone(w, session_id))
-            continue;
-        for (const struct watch_on *one = first(w, session_id, 0);
-             one != NULL && one < w->items + w->count &&
-             one->session_id == session_id && one->target < i;
-             one++)
-            watchers[one->target]++;
-    }
-    return watchers;
-}

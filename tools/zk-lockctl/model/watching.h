@@ -40,9 +40,4 @@ void watching_done(struct watching *w);
  * watches on data only. */
 enum answer watching_wakes(const struct watching *w, const struct contender *c);
 
-/* Counts for each contender the exclusive waiters that watch it and are behind
- * it. Sessions with several waiters do not count. The result is to be freed;
- * NULL: out of memory. */
-size_t *watching_count(const struct watching *w);
-
 #endif

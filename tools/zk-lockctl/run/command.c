@@ -101,20 +101,17 @@ static void note_ending(struct run *run, enum policy_action action,
  * and speaks then: a reader of stderr may be slow. */
 static int64_t obey_policy(struct run *run, const struct policy_view *view)
 {
-    static const int signals[] = { [POLICY_SEND_TERM] = SIGTERM,
-                                   [POLICY_SEND_KILL] = SIGKILL,
-                                   [POLICY_SEND_STOP] = SIGSTOP,
-                                   [POLICY_SEND_CONT] = SIGCONT };
     struct policy_plan plan = policy_next(&run->policy, view);
 
     if (view->valid_until_ms != 0)
         child_set_deadline(&run->child, view->valid_until_ms);
     if (plan.action != POLICY_NOTHING)
-        run_signal_all(run, signals[plan.action]);
+        run_signal_all(run,
+                       plan.action == POLICY_SEND_KILL ? SIGKILL : SIGTERM);
     if (plan.action == POLICY_SEND_TERM)
         run_told_to_end(run);
     say_state(run, view);
-    if (plan.action == POLICY_SEND_TERM || plan.action == POLICY_SEND_KILL)
+    if (plan.action != POLICY_NOTHING)
         note_ending(run, plan.action, view);
     return plan.action == POLICY_SEND_KILL ? view->now_ms + KILL_AGAIN_MS
                                            : plan.wake_ms;
@@ -150,7 +147,7 @@ static void pass_on(struct run *run, int sig)
     child_signal(&run->child, sig);
     if (sig == SIGTERM)
         run_told_to_end(run);
-    else if (signals_is_fatal(sig) && !run->policy.paused)
+    else if (signals_is_fatal(sig))
         child_continue(&run->child); /* or it could not act on it */
 }
 

@@ -24,17 +24,9 @@ void run_say_refused(struct run *run)
     run->refused = true;
 }
 
-/* A stopped process cannot act on TERM. While the lease is not proven,
- * processes that we have stopped stay stopped. */
-static void let_act(struct run *run)
-{
-    if (!run->policy.paused)
-        run_signal_all(run, SIGCONT);
-}
-
 void run_told_to_end(struct run *run)
 {
-    let_act(run);
+    run_signal_all(run, SIGCONT); /* or it could not act on TERM */
     if (run->kill_ms == 0 && run->opts.kill_after_ms >= 0)
         run->kill_ms = clock_boot_ms() + run->opts.kill_after_ms;
 }
@@ -69,7 +61,7 @@ static int64_t end_rest(struct run *run)
             lockctl_say(run->ctl, "the command has left processes behind: "
                                   "TERM to them");
         run_signal_all(run, SIGTERM);
-        let_act(run);
+        run_signal_all(run, SIGCONT);
         run->kill_rest_ms = now_ms + run->policy.grace_ms;
     } else if (now_ms >= run->kill_rest_ms) {
         run_signal_all(run, SIGKILL);

@@ -10,8 +10,6 @@
 void run_continue(struct run *run)
 {
     run->told_to_stop = false;
-    if (run->policy.paused) /* the lease is not proven: not now */
-        return;
     if (run->tty.give && tty_is_ours(&run->tty))
         tty_hand_over(&run->tty, run->child.pid);
     child_continue(&run->child);
@@ -51,7 +49,7 @@ void run_follow_stop(struct run *run)
     struct job_view view = { .signal = run->child.stopped_by };
     enum job_step step;
 
-    if (view.signal == 0 || run->policy.paused)
+    if (view.signal == 0)
         return;
     view.has = tty_belongs_to(&run->tty, run->child.pid);
     view.ours = tty_is_ours(&run->tty);

@@ -62,9 +62,9 @@ static void take_shell_command(struct run_opts *opts, char *text)
 
 static int take_on_suspend(enum on_suspend *ret_on_suspend)
 {
-    static const char *const words[] = { [SUSPEND_CONTINUE] = "continue",
-                                         [SUSPEND_TERM] = "term",
-                                         [SUSPEND_PAUSE] = "pause" };
+    static const char *const words[] = {
+        [SUSPEND_CONTINUE] = "continue", [SUSPEND_TERM] = "term"
+    };
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (strcmp(optarg, words[i]) == 0) {
@@ -72,7 +72,7 @@ static int take_on_suspend(enum on_suspend *ret_on_suspend)
             return 0;
         }
     }
-    return bad("--on-suspend", "continue, term or pause");
+    return bad("--on-suspend", "continue or term");
 }
 
 static int take_on_revoke(bool *ret_term)
@@ -168,9 +168,6 @@ static int take_option(struct lockctl *ctl, struct run_opts *opts, int option)
         return take_max_hold(&opts->max_hold_ms);
     case OPTION_KEEP_DAEMONS:
         opts->keep_daemons = true;
-        return 0;
-    case OPTION_ANYWAY:
-        opts->anyway = true;
         return 0;
     case OPTION_RESTART:
         opts->restart = true;

@@ -20,7 +20,6 @@ enum {
     OPTION_SLOTS,
     OPTION_AND,
     OPTION_RESTART,
-    OPTION_ANYWAY,
     OPTION_ON_LOSS,
     OPTION_PID,
     OPTION_CHECK,
@@ -48,7 +47,6 @@ enum {
     { "why-name", no_argument, NULL, OPTION_WHY_NAME },                        \
     { "max-hold", required_argument, NULL, OPTION_MAX_HOLD },                  \
     { "keep-daemons", no_argument, NULL, OPTION_KEEP_DAEMONS },                \
-    { "anyway", no_argument, NULL, OPTION_ANYWAY },                            \
     { "kill-grace", required_argument, NULL, OPTION_KILL_GRACE },              \
     { "kill-after", required_argument, NULL, OPTION_KILL_AFTER },              \
     { "on-suspend", required_argument, NULL, OPTION_ON_SUSPEND },              \
@@ -67,8 +65,6 @@ enum {
     "the grant\n"                                                              \
     "      --keep-daemons       leave processes alone that COMMAND leaves "    \
     "behind\n"                                                                 \
-    "      --anyway             take the lock also where another recipe is "   \
-    "in use\n"                                                                 \
     "      --kill-grace DURATION\n"                                            \
     "                           between TERM and KILL (the smaller of 5s "     \
     "and\n"                                                                    \
@@ -77,8 +73,8 @@ enum {
     "                           KILL when TERM was passed on and the "         \
     "command has\n"                                                            \
     "                           not ended since (30s)\n"                       \
-    "      --on-suspend WHAT    when the servers do not answer: continue,\n"   \
-    "                           term or pause (continue)\n"                    \
+    "      --on-suspend WHAT    when the servers do not answer: continue\n"    \
+    "                           or term (continue)\n"                          \
     "      --on-revoke WHAT     when somebody asks for the lock: ignore "      \
     "or\n"                                                                     \
     "                           term (ignore)\n"                               \

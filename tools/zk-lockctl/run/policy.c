@@ -21,20 +21,6 @@ static bool is_ours(const struct policy_view *v)
            v->valid_until_ms != 0;
 }
 
-static enum policy_action policy_action(const struct policy *p,
-                                        const struct policy_view *v)
-{
-    bool suspended = v->state == ZKR_GRANT_SUSPENDED;
-
-    if (p->on_suspend == SUSPEND_TERM && suspended && !p->terminated)
-        return POLICY_SEND_TERM;
-    if (p->on_suspend == SUSPEND_PAUSE && suspended && !p->paused)
-        return POLICY_SEND_STOP;
-    if (p->paused && !suspended)
-        return POLICY_SEND_CONT;
-    return POLICY_NOTHING;
-}
-
 struct policy_plan policy_next(struct policy *p, const struct policy_view *v)
 {
     int64_t kill_ms = v->valid_until_ms - POLICY_LEAD_MS;
@@ -45,19 +31,16 @@ struct policy_plan policy_next(struct policy *p, const struct policy_view *v)
         plan.action = POLICY_SEND_KILL;
         return plan;
     }
-    plan.action = policy_action(p, v);
-    /* A stopped process cannot act on TERM; it waits for CONT or KILL. */
-    if (plan.action == POLICY_NOTHING && !p->terminated && !p->paused &&
-        v->now_ms >= term_ms)
+    if (!p->terminated &&
+        (v->now_ms >= term_ms ||
+         (p->on_suspend == SUSPEND_TERM && v->state == ZKR_GRANT_SUSPENDED))) {
         plan.action = POLICY_SEND_TERM;
-    if (plan.action == POLICY_SEND_TERM)
         p->terminated = true;
-    if (plan.action == POLICY_SEND_STOP || plan.action == POLICY_SEND_CONT)
-        p->paused = plan.action == POLICY_SEND_STOP;
+    }
     /* Look again halfway: the lease has grown by then. */
     plan.wake_ms =
         v->now_ms + max(SHORTEST_SLEEP_MS, (kill_ms - v->now_ms) / 2);
-    if (!p->terminated && !p->paused && v->now_ms < term_ms)
+    if (!p->terminated && v->now_ms < term_ms)
         plan.wake_ms = min(plan.wake_ms, term_ms);
     plan.wake_ms = min(plan.wake_ms, kill_ms);
     return plan;

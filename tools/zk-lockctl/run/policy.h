@@ -14,15 +14,12 @@
 enum on_suspend {
     SUSPEND_CONTINUE, /* go on, as long as the lease runs */
     SUSPEND_TERM,     /* end the command at once */
-    SUSPEND_PAUSE,    /* stop it until the lock is proven to be ours again */
 };
 
 enum policy_action {
     POLICY_NOTHING,
     POLICY_SEND_TERM,
     POLICY_SEND_KILL,
-    POLICY_SEND_STOP,
-    POLICY_SEND_CONT,
 };
 
 /* KILL is sent so much before the end of the lease: for our own waking up, and
@@ -33,7 +30,6 @@ struct policy {
     enum on_suspend on_suspend;
     int64_t grace_ms; /* between TERM and KILL */
     bool terminated;  /* TERM has been sent */
-    bool paused;      /* STOP has been sent, and no CONT since */
 };
 
 /* The facts at one moment. Times are milliseconds of CLOCK_BOOTTIME. */
@@ -48,8 +44,8 @@ struct policy_plan {
     int64_t wake_ms;           /* look again then; 0 after KILL: all is done */
 };
 
-/* The next step. After TERM, STOP and CONT the caller has `terminated` and
- * `paused` set here, and asks again for what follows. */
+/* The next step. After TERM, which sets `terminated`, the caller asks again for
+ * what follows. */
 struct policy_plan policy_next(struct policy *policy,
                                const struct policy_view *view);
 

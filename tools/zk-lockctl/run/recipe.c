@@ -180,7 +180,7 @@ static int refuse(const char *lock, const char *use, enum claim_kind kind)
     (void)escape_string(lock, path, sizeof(path));
     return lockctl_fail(EX_DATAERR,
                         "%s is used for %s: a %s there would keep none of its "
-                        "users out (--anyway takes it)",
+                        "users out",
                         path, use, locks[kind]);
 }
 
@@ -213,7 +213,7 @@ static bool has_other_limit(struct lockctl *ctl, const char *path,
         *ret_code = lockctl_fail(
             EX_DATAERR,
             "%s is used as a semaphore of %lld by %s: with --slots %u the two "
-            "would not agree on who may hold it (--anyway takes it)",
+            "would not agree on who may hold it",
             escape_string(path, name, sizeof(name)), (long long)owner.limit,
             who, slots);
     return other;
@@ -223,7 +223,7 @@ bool run_fits_badly(struct run *run, int *ret_code)
 {
     const struct wanted *wanted = &run->opts.wanted;
 
-    for (size_t i = 0; !run->opts.anyway && i < wanted->count; i++) {
+    for (size_t i = 0; i < wanted->count; i++) {
         const char *path = wanted->paths[i];
         const char *use = other_use(run->ctl, path, wanted->kind);
 

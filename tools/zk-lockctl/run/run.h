@@ -48,7 +48,6 @@ struct run_opts {
     bool term_on_revoke;
     int64_t max_hold_ms; /* 0: no limit */
     bool keep_daemons;
-    bool anyway; /* also where another recipe is */
     bool restart;
     const char *status_file;
     uint32_t timeout_asked_ms; /* of the session; 0: did not matter */

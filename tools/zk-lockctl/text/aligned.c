@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints tables: for people, as wide as the terminal, and as CSV. The grid
- * decides which columns have room, as in top; libsmartcols prints them. */
+/* Prints tables for people, as wide as the terminal. The grid decides
+ * which columns have room, as in top; libsmartcols prints them. */
 #include "text/aligned.h"
 
 #include <stdio.h>
@@ -85,46 +85,6 @@ static int choose(struct table *t, const char *list, size_t count)
     return t->count > 0 ? 0 : fail_column(t->columns, count);
 }
 
-/* --- CSV (RFC 4180) --- */
-
-static bool is_csv(const struct table *t)
-{
-    return t->ctl->format == FORMAT_CSV;
-}
-
-static void print_csv_cell(const char *text)
-{
-    if (text[strcspn(text, ",\"\r\n")] == '\0') {
-        (void)fputs(text, stdout);
-        return;
-    }
-    (void)putchar('"');
-    for (; *text != '\0'; text++)
-        (void)printf("%s%c", *text == '"' ? "\"" : "", *text);
-    (void)putchar('"');
-}
-
-static void print_csv_names(const struct table *t)
-{
-    for (size_t i = 0; i < t->count; i++)
-        (void)printf("%s%s", i == 0 ? "" : ",", column_at(t, i)->name);
-    (void)fputs("\r\n", stdout);
-}
-
-static void print_csv_row(const struct table *t, const char *const *cells)
-{
-    for (size_t i = 0; i < t->count; i++) {
-        const char *cell = cells[t->chosen[i]];
-        char plain[CELL_MAX];
-
-        if (i > 0)
-            (void)putchar(',');
-        print_csv_cell(cell == NULL ? ""
-                                    : plain_text(cell, plain, sizeof(plain)));
-    }
-    (void)fputs("\r\n", stdout);
-}
-
 /* --- rows --- */
 
 int table_new(const struct lockctl *ctl, const struct column *columns,
@@ -134,7 +94,7 @@ int table_new(const struct lockctl *ctl, const struct column *columns,
     int code;
 
     if (ctl->format == FORMAT_DOT)
-        return lockctl_fail(EX_USAGE, "-o dot is for graph and deadlocks");
+        return lockctl_fail(EX_USAGE, "-o dot is for deadlocks");
     t = calloc(1, sizeof(*t));
     if (t == NULL)
         return lockctl_fail_error(ZKR_ENOMEM, "");
@@ -149,8 +109,6 @@ int table_new(const struct lockctl *ctl, const struct column *columns,
         free(t);
         return code;
     }
-    if (is_csv(t))
-        print_csv_names(t);
     *ret_table = t;
     return 0;
 }
@@ -188,10 +146,6 @@ bool table_row(struct table *t, const char *const *cells, enum style style)
     char plain[CELL_MAX];
     struct row *row;
 
-    if (is_csv(t)) {
-        print_csv_row(t, cells);
-        return true;
-    }
     row = add_row(t);
     if (row == NULL)
         return false;

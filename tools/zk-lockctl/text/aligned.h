@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints tables: for people, as wide as the terminal, and as CSV. */
+/* Prints tables for people, as wide as the terminal. */
 #ifndef TEXT_ALIGNED_H
 #define TEXT_ALIGNED_H
 

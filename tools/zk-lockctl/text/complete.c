@@ -6,13 +6,12 @@
 
 #include "common/escape.h"
 
-static const char *const formats[] = { "table", "wide", "json",
-                                       "jsonl", "csv",  NULL };
+static const char *const formats[] = { "table", "wide", "json", "jsonl", NULL };
 static const char *const colors[] = { "auto", "always", "never", NULL };
 static const char *const dialects[] = { "zkrecipes", "curator",  "kazoo",
                                         "go",        "c-recipe", "zk-ruby",
                                         "other",     "mixed",    NULL };
-static const char *const on_suspend[] = { "continue", "term", "pause", NULL };
+static const char *const on_suspend[] = { "continue", "term", NULL };
 static const char *const on_revoke[] = { "ignore", "term", NULL };
 static const char *const on_loss[] = { "term", "kill", "nothing", NULL };
 static const char *const sorts[] = { "lock",  "kind", "state",   "holder",

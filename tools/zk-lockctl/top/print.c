@@ -21,9 +21,8 @@ struct printer {
     const struct top_opts *opts;
     struct lockctl *ctl;
     struct top_model model;
-    struct table *csv; /* one table of all looks */
-    size_t tables;     /* that were printed */
-    bool failing;      /* that was said */
+    size_t tables; /* that were printed */
+    bool failing;  /* that was said */
 };
 
 /* The names that the screen has for them. */
@@ -62,27 +61,16 @@ static bool print_row(struct table *table, const void *of, size_t i)
                                                        : STYLE_PLAIN);
 }
 
-static int print_rows(struct table *table, const struct top_model *model)
-{
-    return table_rows(table, print_row, model, model->shown_count);
-}
-
 static int print_table(const struct printer *p)
 {
-    struct table *table;
-    int code = table_new(p->ctl, columns, COLUMN_COUNT, &table);
     char totals[TOP_TOTALS_MAX];
     char time[WORD_MAX];
-    int ended;
 
-    if (code != 0)
-        return code;
     (void)printf("%s%s  %s\n", p->tables > 0 ? "\n" : "",
                  word_time(p->model.at_ms, time),
                  top_model_say_totals(&p->model, totals));
-    code = print_rows(table, &p->model);
-    ended = table_end(table);
-    return code != 0 ? code : ended;
+    return table_print(p->ctl, columns, COLUMN_COUNT, print_row, &p->model,
+                       p->model.shown_count);
 }
 
 static json_t *describe(const void *of, size_t i)
@@ -108,9 +96,7 @@ static int print(struct printer *p)
 
     if (!top_model_arrange(&p->model, &order))
         return lockctl_fail_error(ZKR_ENOMEM, "");
-    if (p->csv != NULL)
-        code = print_rows(p->csv, &p->model);
-    else if (output_is_json(p->ctl))
+    if (output_is_json(p->ctl))
         code = output_items(p->ctl, "LockTop", p->model.at_ms, describe,
                             &p->model, p->model.shown_count, &p->model.notes);
     else
@@ -193,19 +179,12 @@ static int print_all(struct printer *p)
 int top_print(const struct top_opts *opts)
 {
     struct printer p = { .opts = opts, .ctl = opts->ctl };
-    int ended = 0;
-    int code = 0;
+    int code;
 
-    if (p.ctl->format == FORMAT_CSV)
-        code = table_new(p.ctl, columns, COLUMN_COUNT, &p.csv);
-    if (code == 0 && !stop_start()) {
-        code = lockctl_fail_error(ZKR_ENOMEM, "");
-    } else if (code == 0) {
-        code = print_all(&p);
-        stop_end();
-    }
-    if (p.csv != NULL)
-        ended = table_end(p.csv);
+    if (!stop_start())
+        return lockctl_fail_error(ZKR_ENOMEM, "");
+    code = print_all(&p);
+    stop_end();
     top_model_done(&p.model);
-    return code != 0 ? code : ended;
+    return code;
 }

@@ -223,22 +223,86 @@ static json_t *describe(const void *of, size_t i)
                      json_time(d->since), "owners", members);
 }
 
-/* --- DOT --- */
+/* --- DOT: all who hold and wait; deadlocks are red --- */
 
-static void draw_place(const struct scan *scan, const struct lock *lock,
-                       const struct contender *c)
+/* One owner and one lock: it holds it, or waits for it. */
+struct edge {
+    const struct lock *lock;
+    const struct contender *c;
+    size_t deadlock; /* counted from 1; 0: part of none */
+};
+
+struct edges {
+    struct edge *items;
+    size_t count;
+};
+
+/* --- which there are --- */
+
+static int by_contender(const void *a, const void *b)
 {
-    char owner_id[DOT_ID_MAX];
-    char lock_id[DOT_ID_MAX];
+    const struct edge *x = a;
+    const struct edge *y = b;
 
-    (void)dot_owner_id(scan, lock, c, owner_id);
-    (void)dot_lock_id(scan, lock, lock_id);
-    dot_owner(owner_id, c, true);
-    dot_lock(lock_id, lock, true);
-    if (c->node->holds)
-        dot_edge(lock_id, owner_id, "held by", true);
-    else
-        dot_edge(owner_id, lock_id, "waits for", true);
+    return x->c < y->c ? -1 : x->c > y->c;
+}
+
+/* Those of each lock are in one array; so where they lie is an order. */
+static void mark(struct edges *sorted, const struct contender *c, size_t number)
+{
+    struct edge key = { .c = c };
+    struct edge *found = c == NULL ? NULL
+                                   : bsearch(&key, sorted->items, sorted->count,
+                                             sizeof(key), by_contender);
+
+    if (found != NULL && found->deadlock == 0)
+        found->deadlock = number;
+}
+
+static int by_lock(const void *a, const void *b)
+{
+    const struct edge *x = a;
+    const struct edge *y = b;
+
+    if (x->lock != y->lock)
+        return x->lock < y->lock ? -1 : 1;
+    return by_contender(a, b);
+}
+
+static void mark_all(struct edges *edges, const struct deadlocks *all)
+{
+    qsort(edges->items, edges->count, sizeof(*edges->items), by_contender);
+    for (size_t i = 0; i < all->count; i++) {
+        for (size_t k = 0; k < all->items[i].count; k++) {
+            mark(edges, all->items[i].members[k].held, i + 1);
+            mark(edges, all->items[i].members[k].waits, i + 1);
+        }
+    }
+    qsort(edges->items, edges->count, sizeof(*edges->items), by_lock);
+}
+
+static bool collect(const struct across *a, struct edges *ret_edges)
+{
+    struct edges edges = { .count = 0 };
+    size_t most = 1;
+
+    for (size_t i = 0; i < a->scan.count; i++)
+        most += a->scan.locks[i].count;
+    edges.items = calloc(most, sizeof(*edges.items));
+    if (edges.items == NULL)
+        return false;
+    for (size_t i = 0; i < a->scan.count; i++) {
+        const struct lock *lock = &a->scan.locks[i];
+
+        for (size_t k = 0; k < lock->count; k++) {
+            if (!contender_is_promised(&lock->items[k]))
+                edges.items[edges.count++] =
+                    (struct edge){ .lock = lock, .c = &lock->items[k] };
+        }
+    }
+    mark_all(&edges, &a->deadlocks);
+    *ret_edges = edges;
+    return true;
 }
 
 static void draw_tie(const struct scan *scan, const struct deadlock_member *m)
@@ -251,23 +315,73 @@ static void draw_tie(const struct scan *scan, const struct deadlock_member *m)
     dot_edge(outer, inner, "runs", true);
 }
 
-static int print_dot(const struct across *a)
+static void draw_edge(const struct scan *scan, const struct edge *e)
 {
-    dot_begin();
+    char owner_id[DOT_ID_MAX];
+    char lock_id[DOT_ID_MAX];
+    char text[WORD_MAX];
+    bool bad = e->deadlock != 0;
+
+    (void)dot_owner_id(scan, e->lock, e->c, owner_id);
+    (void)dot_lock_id(scan, e->lock, lock_id);
+    if (e->c->node->holds) {
+        dot_edge(lock_id, owner_id, "held by", bad);
+        return;
+    }
+    (void)snprintf(text, sizeof(text), "waits, position %zu",
+                   (size_t)(e->c - e->lock->items));
+    dot_edge(owner_id, lock_id, text, bad);
+}
+
+/* Graphviz takes what is written last of a node: so those of a deadlock come
+ * last. */
+static void draw_ties(const struct across *a)
+{
     for (size_t i = 0; i < a->deadlocks.count; i++) {
         const struct deadlock *d = &a->deadlocks.items[i];
 
         for (size_t k = 0; k < d->count; k++) {
-            const struct deadlock_member *m = &d->members[k];
-
-            if (m->held != NULL)
-                draw_place(&a->scan, m->held_lock, m->held);
-            draw_place(&a->scan, m->waits_lock, m->waits);
-            if (deadlock_is_nested(m))
-                draw_tie(&a->scan, m);
+            if (deadlock_is_nested(&d->members[k]))
+                draw_tie(&a->scan, &d->members[k]);
         }
     }
+}
+
+static void draw(const struct across *a, const struct edges *edges)
+{
+    char id[DOT_ID_MAX];
+
+    dot_begin();
+    for (size_t i = 0; i < a->scan.count; i++) {
+        const struct lock *lock = &a->scan.locks[i];
+
+        dot_lock(dot_lock_id(&a->scan, lock, id), lock, false);
+    }
+    for (int bad = 0; bad < 2; bad++) {
+        for (size_t i = 0; i < edges->count; i++) {
+            const struct edge *e = &edges->items[i];
+
+            if ((e->deadlock != 0) != bad)
+                continue;
+            if (bad)
+                dot_lock(dot_lock_id(&a->scan, e->lock, id), e->lock, true);
+            dot_owner(dot_owner_id(&a->scan, e->lock, e->c, id), e->c, bad);
+        }
+    }
+    for (size_t i = 0; i < edges->count; i++)
+        draw_edge(&a->scan, &edges->items[i]);
+    draw_ties(a);
     dot_end();
+}
+
+static int print_dot(const struct across *a)
+{
+    struct edges edges;
+
+    if (!collect(a, &edges))
+        return lockctl_fail_error(ZKR_ENOMEM, "");
+    draw(a, &edges);
+    free(edges.items);
     return 0;
 }
 
@@ -324,6 +438,8 @@ const struct verb verb_deadlocks = {
         "do not confirm at once where clients or servers are slow.\n"
         "\n"
         "All locks at and below the paths, or all there are. A waiter for an\n"
-        "unfair mutex has no node, and is not seen. -o dot: for Graphviz.\n",
+        "unfair mutex has no node, and is not seen. -o dot: all who hold and\n"
+        "wait, with deadlocks in red: deadlocks -o dot | dot -Tsvg "
+        ">locks.svg\n",
     .run = deadlocks,
 };

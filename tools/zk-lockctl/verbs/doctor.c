@@ -18,20 +18,14 @@
 enum {
     OPTION_OLDER = ACROSS_OPTION_NEXT,
     OPTION_NO_4LW,
-    OPTION_ACL,
-    OPTION_EMPTY,
 };
 
-/* Servers look once a minute for containers that are empty. */
-#define CONTAINERS_GONE_MS 125000
-#define CONFIRM_MS         1000
+#define CONFIRM_MS 1000
 
 static const struct option options[] = {
     ACROSS_OPTIONS,
     { "older", required_argument, NULL, OPTION_OLDER },
     { "no-4lw", no_argument, NULL, OPTION_NO_4LW },
-    { "acl", no_argument, NULL, OPTION_ACL },
-    { "empty", no_argument, NULL, OPTION_EMPTY },
     { NULL, 0, NULL, 0 },
 };
 
@@ -173,8 +167,7 @@ static bool *suspects(const struct examination *look)
     return all;
 }
 
-/* Only at the suspects of the first look; but a search alone tells how long a
- * directory has been empty. */
+/* Only at the suspects of the first look. */
 static int look_again(struct lockctl *ctl, struct order *order,
                       struct examination *first, struct examination *ret_look)
 {
@@ -182,8 +175,6 @@ static int look_again(struct lockctl *ctl, struct order *order,
     bool *wanted;
     int code;
 
-    if (order->doctor.empty)
-        return look_once(ctl, order, first, ret_look);
     wanted = suspects(first);
     deadlocks_done(&first->deadlocks);
     first->scan = (struct scan){ .count = 0 };
@@ -309,12 +300,6 @@ static bool take(int option, struct order *order)
     case OPTION_NO_4LW:
         order->ask = false;
         return true;
-    case OPTION_ACL:
-        order->across.scan.acl = true;
-        return true;
-    case OPTION_EMPTY:
-        order->across.scan.empty = order->doctor.empty = true;
-        return true;
     default:
         return across_take(option, &order->across);
     }
@@ -335,8 +320,7 @@ static int doctor(struct lockctl *ctl, int argc, char **argv)
             return EX_USAGE;
     }
     if (order.across.confirm_ms < 0)
-        order.across.confirm_ms =
-            order.doctor.empty ? CONTAINERS_GONE_MS : CONFIRM_MS;
+        order.across.confirm_ms = CONFIRM_MS;
     order.paths = argv + optind;
     order.path_count = argc - optind;
     code = look_twice(ctl, &order, &look);
@@ -361,17 +345,14 @@ const struct verb verb_doctor = {
         "                      both times counts (1s)\n"
         "  --no-4lw            do not ask the servers who is there, and\n"
         "                      who watches what\n"
-        "  --acl               also directories that everybody may change\n"
-        "  --empty             also empty directories that stay: looks again\n"
-        "                      after 125s, when containers are gone\n"
         "  --depth N           look into N levels of directories (32)\n"
         "  --limit N           look at no more than N locks (10000)\n"
         "  --within DURATION   search no longer than that (60s)\n"
         "\n"
-        "One line for each finding: absent-holder, deaf-waiter, herd,\n"
+        "One line for each finding: absent-holder, deaf-waiter,\n"
         "persistent-contender, foreign-child, mixed-recipes,\n"
-        "sequence-headroom, old-holder, no-permit, deadlock, own-node,\n"
-        "open-acl, empty-directory. Exit code 82: no finding, but something\n"
-        "could not be looked at, such as the words of --no-4lw.\n",
+        "sequence-headroom, old-holder, no-permit, deadlock, own-node.\n"
+        "Exit code 82: no finding, but something could not be looked at,\n"
+        "such as the words of --no-4lw.\n",
     .run = doctor,
 };

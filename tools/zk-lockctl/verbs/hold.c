@@ -21,7 +21,6 @@ static const struct option long_options[] = {
     { "why", required_argument, NULL, OPTION_WHY },
     { "why-name", no_argument, NULL, OPTION_WHY_NAME },
     { "max-hold", required_argument, NULL, OPTION_MAX_HOLD },
-    { "anyway", no_argument, NULL, OPTION_ANYWAY },
     { "on-loss", required_argument, NULL, OPTION_ON_LOSS },
     { "on-revoke", required_argument, NULL, OPTION_ON_REVOKE },
     { "kill-grace", required_argument, NULL, OPTION_KILL_GRACE },
@@ -131,8 +130,6 @@ const struct verb verb_hold = {
         "      --why-name           others are shown the name of the script "
         "only\n"
         "      --max-hold DURATION  give it back so long after the grant\n"
-        "      --anyway             take the lock also where another recipe is "
-        "in use\n"
         "      --on-loss WHAT       to the shell and what it has started, when "
         "the lock\n"
         "                           is lost: term, kill (after the grace), "

@@ -148,8 +148,7 @@ static int print_table(const struct lockctl *ctl, const struct view *v)
 
     if (code != 0)
         return code;
-    if (ctl->format != FORMAT_CSV)
-        print_title(v);
+    print_title(v);
     code = table_rows(table, print_row, v, v->shown);
     ended = table_end(table);
     return code != 0 ? code : ended;

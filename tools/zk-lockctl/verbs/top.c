@@ -100,7 +100,7 @@ static int read_options(struct top_opts *t, int argc, char **argv)
             return EX_USAGE;
     }
     if (t->ctl->format == FORMAT_DOT)
-        return lockctl_fail(EX_USAGE, "top: -o dot is for graph");
+        return lockctl_fail(EX_USAGE, "top: -o dot is for deadlocks");
     if (t->ctl->format == FORMAT_JSON && t->count != 1)
         return lockctl_fail(EX_USAGE, "top: -o json is for --once; without "
                                       "end there is -o jsonl");
@@ -170,7 +170,7 @@ const struct verb verb_top = {
         "holder to give the lock back, K breaks it by its token, ? is the\n"
         "help, q goes back and at last ends it.\n"
         "\n"
-        "Without a terminal, and with --once, --count, --columns, -o csv,\n"
-        "json or jsonl, it prints one table after the other.\n",
+        "Without a terminal, and with --once, --count, --columns, -o json\n"
+        "or jsonl, it prints one table after the other.\n",
     .run = top,
 };

@@ -21,7 +21,6 @@ const struct verb *const verbs[] = {
     &verb_revoke,
     &verb_break,
     &verb_deadlocks,
-    &verb_graph,
     &verb_doctor,
     &verb_context,
     &verb_completion,

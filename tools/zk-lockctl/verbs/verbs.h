@@ -10,7 +10,6 @@ extern const struct verb verb_break;
 extern const struct verb verb_check;
 extern const struct verb verb_deadlocks;
 extern const struct verb verb_doctor;
-extern const struct verb verb_graph;
 extern const struct verb verb_completion;
 extern const struct verb verb_context;
 extern const struct verb verb_help;

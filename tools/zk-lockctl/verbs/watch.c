@@ -29,21 +29,12 @@ static const struct option options[] = {
 struct watch {
     struct lockctl *ctl;
     bool initial;
-    struct table *csv;
     char **paths; /* of looks */
     size_t path_count;
     int code; /* of the output */
 };
 
 /* --- one event --- */
-
-static const struct column columns[] = {
-    { .name = "TIME" },    { .name = "EVENT" },     { .name = "LOCK" },
-    { .name = "OWNER" },   { .name = "TOKEN" },     { .name = "WAITED_MS" },
-    { .name = "HELD_MS" }, { .name = "SESSION" },   { .name = "NODE" },
-    { .name = "LABEL" },   { .name = "LAST_LOOK" }, { .name = "MISSED" },
-};
-enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
 
 struct texts {
     char time[WORD_MAX];
@@ -115,22 +106,6 @@ static void print_line(const struct watch *w, const struct event *e)
     (void)putchar('\n');
 }
 
-static void print_csv(struct watch *w, const struct event *e)
-{
-    struct texts t;
-    const char *cells[COLUMN_COUNT] = {
-        t.time, event_name(e->kind), t.path, t.owner, t.token,     t.waited,
-        t.held, t.session,           t.node, t.label, t.last_look, t.missed
-    };
-
-    write_texts(e, &t);
-    if (e->waited_ms >= 0)
-        (void)snprintf(t.waited, WORD_MAX, "%lld", (long long)e->waited_ms);
-    if (e->held_ms >= 0)
-        (void)snprintf(t.held, WORD_MAX, "%lld", (long long)e->held_ms);
-    (void)table_row(w->csv, cells, STYLE_PLAIN);
-}
-
 /* Of a run of watch: whoever reads joined output must know where one begins. */
 static json_t *describe_begin(const struct watch *w, const struct event *e)
 {
@@ -185,9 +160,7 @@ static void print_event(const struct event *e, void *user)
     if (e->kind == EVENT_BEGIN && w->ctl->format != FORMAT_JSONL)
         return;
     stop_printing(true);
-    if (w->csv != NULL)
-        print_csv(w, e);
-    else if (w->ctl->format != FORMAT_JSONL)
+    if (w->ctl->format != FORMAT_JSONL)
         print_line(w, e);
     else if (w->code == 0)
         w->code = print_json(w, e);
@@ -274,19 +247,13 @@ static int start(struct watch *w, struct looks *looks)
 
     if (code == 0)
         settle_paths(w, looks);
-    if (code == 0 && w->ctl->format == FORMAT_CSV)
-        code = table_new(w->ctl, columns, COLUMN_COUNT, &w->csv);
     if (code != 0)
         return code;
     if (!stop_start())
         return lockctl_fail_error(ZKR_ENOMEM, "");
-    code = stop_flush(); /* the names of the columns */
-    if (code == 0)
-        code = go_on(w, looks);
+    code = go_on(w, looks);
     lockctl_disconnect(w->ctl);
     stop_end();
-    if (w->csv != NULL)
-        (void)table_end(w->csv);
     return code;
 }
 
@@ -311,10 +278,11 @@ static int read_options(struct watch *w, int argc, char **argv,
     }
     if (w->ctl->format == FORMAT_JSON || w->ctl->format == FORMAT_DOT)
         return lockctl_fail(EX_USAGE,
-                            "watch: events have no end; choose -o jsonl, csv, "
-                            "table or wide");
-    if (w->ctl->columns != NULL && w->ctl->format != FORMAT_CSV)
-        return lockctl_fail(EX_USAGE, "watch: --columns goes with -o csv");
+                            "watch: events have no end; choose -o jsonl, table "
+                            "or wide");
+    if (w->ctl->columns != NULL)
+        return lockctl_fail(EX_USAGE, "watch: an event has no columns; "
+                                      "--columns is for tables");
     return 0;
 }
 
