@@ -22,19 +22,6 @@ static void write_file(const char *file, const char *text, mode_t mode)
     (void)close(fd);
 }
 
-static const char *contents_of(const char *file)
-{
-    static char text[4096];
-    FILE *f = fopen(file, "re");
-    size_t n;
-
-    assert_non_null(f);
-    n = fread(text, 1, sizeof(text) - 1, f);
-    text[n] = '\0';
-    (void)fclose(f);
-    return text;
-}
-
 static int setup(void)
 {
     look_on(""); /* no ZK_SERVERS */
@@ -225,7 +212,7 @@ TEST(a_file_that_others_may_write_is_refused)
     write_file(config(), pair, 0620);
     assert_refused(78, "others may write it; chmod go-w", "ls /");
     write_file(config(), pair, 0602);
-    assert_refused(78, "others may write it; chmod go-w", "context use two");
+    assert_refused(78, "others may write it; chmod go-w", "context show");
     write_file(config(), pair, 0644);
     LOOK(0, "context");
     (void)memset(big, '\n', sizeof(big) - 1);
@@ -260,63 +247,27 @@ TEST(contexts_are_listed)
     items = look_items("SettingList");
     assert_int_equal(json_array_size(items), 3);
     LOOK(0, "context -o jsonl");
-    LOOK(78, "context use three -o json");
+    LOOK(78, "ls --context three -o json");
     look_assert_schema("failure");
     look_on("a:1");
     LOOK(0, "context -q");
     LOOK(0, "context");
     assert_has(look_err, "ZK_SERVERS is set: it counts");
-    assert_refused(64, "context: nothing, show, or use NAME?",
-                   "context uses x");
-}
-
-TEST(use_changes_one_line)
-{
-    struct stat st;
-    char link[256];
-
-    write_file(config(),
-               "# mine\n\n  current=a  \r\n\n[a] \nservers = x:1\n"
-               "# last\n[b]\n servers=y:1",
-               0640);
-    LOOK(0, "context use b");
-    assert_has(look_err, "the current context is b");
-    assert_string_equal(contents_of(config()),
-                        "# mine\n\ncurrent = b\n\n[a] \nservers = x:1\n"
-                        "# last\n[b]\n servers=y:1");
-    assert_int_equal(stat(config(), &st), 0);
-    assert_int_equal(st.st_mode & 0777, 0640);
-    assert_has(shown(""), "servers,y:1,context");
-    assert_refused(78, "no context 'c'", "context use c");
-
-    /* Without such a line, and behind a link. */
-    write_file(cli_file("real"), "# mine\n[a]\nservers = x:1\n", 0600);
-    assert_int_equal(unlink(config()), 0);
-    assert_int_equal(symlink("../real", strcpy(link, config())), 0);
-    LOOK(0, "context use a");
-    assert_string_equal(contents_of(cli_file("real")),
-                        "current = a\n# mine\n[a]\nservers = x:1\n");
-    assert_int_equal(lstat(link, &st), 0);
-    assert_true(S_ISLNK(st.st_mode));
+    assert_refused(64, "context: nothing, or show?", "context use x");
 }
 
 TEST(names_of_contexts_are_completed)
 {
     static const char *const at_option[] = { "completion", "words", "--",
                                              "--context",  "",      NULL };
-    static const char *const at_use[] = { "completion", "words", "--",
-                                          "context",    "use",   "t",
-                                          NULL };
     static const char *const at_verb[] = { "completion", "words", "--",
                                            "context",    "",      NULL };
 
     write_file(config(), pair, 0600);
     assert_int_equal(look_at(at_option), 0);
     assert_string_equal(look_out, "one\ntwo\n");
-    assert_int_equal(look_at(at_use), 0);
-    assert_string_equal(look_out, "two\n");
     assert_int_equal(look_at(at_verb), 0);
-    assert_string_equal(look_out, "show\nuse\n");
+    assert_string_equal(look_out, "show\n");
 }
 
 TEST(break_and_errors_name_the_ensemble)

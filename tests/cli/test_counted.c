@@ -191,8 +191,6 @@ TEST(hostile_credentials_are_refused)
 
 static const char contexts_before[] = "current = a\n[a]\nservers = a:1\n"
                                       "auth-file = x\n[b]\nservers = b:1\n";
-static const char contexts_after[] = "current = b\n[a]\nservers = a:1\n"
-                                     "auth-file = x\n[b]\nservers = b:1\n";
 
 static void read_contexts(void)
 {
@@ -203,21 +201,6 @@ static void read_contexts(void)
     if (code == 0)
         assert_int_equal(contexts.count, 2);
     contexts_done(&contexts);
-}
-
-static void use_context(void)
-{
-    char text[256] = "";
-    int code;
-    int fd;
-
-    write_file(file_in("contexts"), contexts_before, strlen(contexts_before));
-    code = contexts_use("b");
-    assert_true(code == 0 || faulty_has_failed());
-    fd = open(file_in("contexts"), O_RDONLY | O_CLOEXEC);
-    assert_true(fd >= 0 && read(fd, text, sizeof(text) - 1) > 0);
-    (void)close(fd);
-    assert_string_equal(text, code == 0 ? contexts_after : contexts_before);
 }
 
 static char hostile[sizeof(contexts_before)];
@@ -255,7 +238,6 @@ TEST(contexts_are_read_whole_or_not_at_all)
     (void)setenv("ZK_LOCKCTL_CONFIG", file_in("contexts"), 1);
     write_file(file_in("contexts"), contexts_before, strlen(contexts_before));
     assert_true(faulty_each(read_contexts) > 8);
-    assert_true(faulty_each(use_context) > 8);
     (void)unsetenv("ZK_LOCKCTL_CONFIG");
 }
 

@@ -4,6 +4,7 @@
  * the schema without a row fails the test. The world has several of everything,
  * so that what is right of the first only is seen. */
 #include "look.h"
+#include "txn_file.h"
 
 #include <zookeeper/proto.h>
 
@@ -144,8 +145,23 @@ static int begin(void)
 }
 
 /* A test, because only a test may fail. */
+/* Transactions 1 and 9 of a server. */
+static void make_log(void)
+{
+    static struct wire_out record;
+    FILE *file = log_begin(cli_file("log.1"));
+
+    for (int64_t zxid = 1; zxid < 10; zxid += 8) {
+        out_txn(&record, 1, 1, zxid, 1000000000000 + zxid * 1000, 1);
+        out_create(&record, line("/l/lock-000000000%d", (int)zxid), "me", true);
+        log_put(file, &record);
+    }
+    log_end(file);
+}
+
 TEST(the_world_is_made)
 {
+    make_log();
     for (size_t i = 0; i < COUNT(world); i++)
         make(world[i].client, world[i].node, world[i].data);
     make_events();

@@ -541,35 +541,6 @@ TEST(in_a_queue_the_cursor_follows_its_contender)
     assert_int_equal(view.queue.at, 0);
 }
 
-/* Whatever the size: it is all there, or the last line says that it is not. */
-TEST(a_question_is_whole_or_says_so)
-{
-    bool was_whole = false;
-    bool was_cut = false;
-
-    look(1000, "/a-path-that-is-longer-than-many-a-screen", "a1H b2", NULL);
-    model.rows[0].view.lock.items[0].dialect = ZKR__DIALECT_ZKRECIPES;
-    press("R");
-    for (int width = 1; width < 120; width++) {
-        for (int height = 1; height < 30; height++) {
-            bool cut;
-
-            resize(width, height);
-            draw();
-            cut = strncmp(picture.lines[picture.size.height - 1].text, "y asks",
-                          width < 6 ? (size_t)width : 6) != 0;
-            if (width > 9) /* dots take the place of what is cut */
-                assert_int_equal(picture.shows_dialog, !cut);
-            was_whole = was_whole || picture.shows_dialog;
-            was_cut = was_cut || !picture.shows_dialog;
-        }
-    }
-    assert_true(was_whole && was_cut);
-    press_key(KEY_IS_ESCAPE);
-    draw();
-    assert_false(picture.shows_dialog);
-}
-
 TEST(an_old_picture_says_so)
 {
     line_is(1, "looking...");

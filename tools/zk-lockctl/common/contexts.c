@@ -13,7 +13,6 @@
 
 #include "common/lockctl.h"
 #include "common/private_file.h"
-#include "common/whole_file.h"
 
 enum { TEXT_MAX = 64 * 1024, WORD_ROOM = 200 };
 
@@ -268,30 +267,26 @@ static bool find_file(char file[PATH_MAX])
            (access(file, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR));
 }
 
-/* The text of the file, or NULL; the exit code. */
-static int load(struct contexts *contexts, char **ret_text)
+static int read_file(struct contexts *contexts, char *text)
 {
-    const char *fault;
+    const char *fault =
+        private_file_read(contexts->file, PRIVATE_WRITE, text, TEXT_MAX);
 
-    *contexts = (struct contexts){ .count = 0 };
-    *ret_text = NULL;
-    if (!find_file(contexts->file))
-        return 0;
-    *ret_text = malloc(TEXT_MAX);
-    if (*ret_text == NULL)
-        return fail_memory();
-    fault =
-        private_file_read(contexts->file, PRIVATE_WRITE, *ret_text, TEXT_MAX);
-    if (fault == NULL)
-        return read_text(contexts, *ret_text);
-    return lockctl_fail(EX_CONFIG, "%s: %s", contexts->file, fault);
+    return fault == NULL
+               ? read_text(contexts, text)
+               : lockctl_fail(EX_CONFIG, "%s: %s", contexts->file, fault);
 }
 
 int contexts_read(struct contexts *contexts)
 {
     char *text;
-    int code = load(contexts, &text);
+    int code;
 
+    *contexts = (struct contexts){ .count = 0 };
+    if (!find_file(contexts->file))
+        return 0;
+    text = malloc(TEXT_MAX);
+    code = text == NULL ? fail_memory() : read_file(contexts, text);
     free(text);
     if (code != 0)
         contexts_done(contexts);
@@ -323,58 +318,4 @@ const struct context *contexts_find(const struct contexts *contexts,
                        contexts->file[0] == '\0' ? ": HOME is not set" : " in ",
                        contexts->file);
     return NULL;
-}
-
-/* --- use --- */
-
-/* The line that says which is the current one; without one, nothing at the
- * beginning. */
-static struct piece find_current(const char *text)
-{
-    const char *at = text;
-
-    while (*at != '\0') {
-        size_t len = strcspn(at, "\n");
-        struct line line = read_line(at, at + len);
-
-        if (line.kind == LINE_CONTEXT)
-            break;
-        if (line.kind == LINE_KEY)
-            return (struct piece){ at, len + (at[len] == '\n') };
-        at += len + (at[len] == '\n');
-    }
-    return (struct piece){ text, 0 };
-}
-
-static int write_current(const char *file, const char *text, const char *name)
-{
-    struct piece old = find_current(text);
-    size_t size = strlen(text) + strlen(name) + sizeof("current = \n");
-    char *changed = malloc(size);
-    int error;
-
-    if (changed == NULL)
-        return fail_memory();
-    (void)snprintf(changed, size, "%.*scurrent = %s\n%s", (int)(old.at - text),
-                   text, name, old.at + old.len);
-    error = whole_file_write(file, changed, strlen(changed));
-    free(changed);
-    return error == 0
-               ? 0
-               : lockctl_fail(EX_CANTCREAT, "%s: %s", file, strerror(error));
-}
-
-int contexts_use(const char *name)
-{
-    struct contexts contexts;
-    char *text;
-    int code = load(&contexts, &text);
-
-    if (code == 0 && contexts_find(&contexts, name) == NULL)
-        code = EX_CONFIG;
-    if (code == 0)
-        code = write_current(contexts.file, text, name);
-    contexts_done(&contexts);
-    free(text);
-    return code;
 }

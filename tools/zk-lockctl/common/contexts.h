@@ -15,8 +15,9 @@
  * escapes. Names of files are relative to the directory of this one. Secrets
  * are in files of their own, because this one is shown, and shared.
  *
- * The format is our own, not JSON: people write the file, with comments, and
- * `use` changes one line of it; a fault has a line. */
+ * It is read here, not by libinih: that one ends a value after 200 bytes, and
+ * at " ;", and takes a line that begins with blanks for the end of the value
+ * before; and no fault of the file may go unseen. */
 #ifndef COMMON_CONTEXTS_H
 #define COMMON_CONTEXTS_H
 
@@ -45,9 +46,5 @@ void contexts_done(struct contexts *contexts);
 /* NULL after an error was said: there is no context of that name. */
 const struct context *contexts_find(const struct contexts *contexts,
                                     const char *name);
-
-/* Make it the current context in the file, whose other lines stay as they are.
- * 0, or an exit code after an error was said. */
-int contexts_use(const char *name);
 
 #endif

@@ -22,12 +22,6 @@ bool target_set(struct target *t, const struct lock *lock,
     return len > 0 && (size_t)len < sizeof(t->node);
 }
 
-const struct contender *target_find(const struct target *t,
-                                    const struct lock *lock)
-{
-    return lock_holder(lock, t->token, NULL);
-}
-
 int outcome_set(struct outcome *o, int code, const char *format, ...)
 {
     va_list args;

@@ -21,10 +21,6 @@ struct target {
 /* False: the name of its node is too long. */
 bool target_set(struct target *target, const struct lock *lock,
                 const struct contender *c);
-/* The contender, if it holds the lock still; NULL. */
-const struct contender *target_find(const struct target *target,
-                                    const struct lock *lock);
-
 /* What came of acting on a target. */
 struct outcome {
     int code;                 /* an exit code */

@@ -21,7 +21,7 @@ static const char *const verify[] = { "chain", "name", "none", NULL };
 static const char *const mechanisms[] = { "DIGEST-MD5", "GSSAPI", NULL };
 static const char *const shells[] = { "bash", "zsh", "fish", NULL };
 static const char *const topics[] = { "exit-codes", NULL };
-static const char *const about_contexts[] = { "show", "use", NULL };
+static const char *const about_contexts[] = { "show", NULL };
 
 static const struct {
     const char *option;
@@ -172,8 +172,7 @@ static int places(const struct verb *verb)
                : 0;
 }
 
-/* `last` is the argument before. */
-static struct complete argument(struct complete c, int before, const char *last)
+static struct complete argument(struct complete c, int before)
 {
     if (c.verb == NULL) {
         c.kind = COMPLETE_VERB;
@@ -184,9 +183,7 @@ static struct complete argument(struct complete c, int before, const char *last)
         c.kind = before == 0 ? COMPLETE_VALUE : COMPLETE_NOTHING;
         c.values = shells;
     } else if (strcmp(c.verb->name, "context") == 0) {
-        c.kind = before == 0                               ? COMPLETE_VALUE
-                 : before == 1 && strcmp(last, "use") == 0 ? COMPLETE_CONTEXT
-                                                           : COMPLETE_NOTHING;
+        c.kind = before == 0 ? COMPLETE_VALUE : COMPLETE_NOTHING;
         c.values = about_contexts;
     } else if (before < places(c.verb)) {
         c.kind = COMPLETE_LOCK;
@@ -210,7 +207,6 @@ struct complete complete_find(const struct verb *const *verbs, int count,
 {
     struct complete c = { .kind = COMPLETE_NOTHING };
     int arguments = 0;
-    const char *last = "";
     bool options = true; /* no "--" yet */
 
     for (int i = 0; i < count - 1; i++) {
@@ -233,7 +229,6 @@ struct complete complete_find(const struct verb *const *verbs, int count,
                 return c;
         } else {
             arguments++;
-            last = word;
             /* The words that follow belong to the command. */
             if (strcmp(c.verb->name, "run") == 0 ||
                 strcmp(c.verb->name, "lead") == 0)
@@ -242,7 +237,7 @@ struct complete complete_find(const struct verb *const *verbs, int count,
     }
     if (count > 0 && options && words[count - 1][0] == '-')
         return option_of(c, words[count - 1]);
-    return count > 0 ? argument(c, arguments, last) : c;
+    return count > 0 ? argument(c, arguments) : c;
 }
 
 bool complete_is_plain(const char *name)

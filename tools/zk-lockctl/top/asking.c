@@ -77,11 +77,6 @@ void asking_tick(struct asking *a, const struct lock *lock)
         start(a, lock->path);
 }
 
-bool asking_is_told(const struct asking *a, const char *path)
-{
-    return a->off || (strcmp(a->path, path) == 0 && a->errand == NULL);
-}
-
 int asking_fd(const struct asking *a)
 {
     return errand_fd(a->errand);

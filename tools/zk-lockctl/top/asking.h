@@ -27,10 +27,6 @@ struct asking {
 /* Takes the answers, and asks again when it is time. `lock` is on the screen,
  * as it was last listed; NULL: none is. */
 void asking_tick(struct asking *asking, const struct lock *lock);
-/* Tells, after a tick, whether there is nothing to wait for: the servers have
- * told of that lock, or are not to be asked. */
-bool asking_is_told(const struct asking *asking, const char *path);
-
 int asking_fd(const struct asking *asking);
 /* As errand_end(). */
 bool asking_end(struct asking *asking, int64_t patience_ms);

@@ -13,7 +13,7 @@
 #include "text/envelope.h"
 #include "top/absence.h"
 #include "top/asking.h"
-#include "top/deed.h"
+#include "top/hand_over.h"
 #include "top/screen.h"
 #include "top/top.h"
 
@@ -31,7 +31,6 @@ struct live {
     const struct opening *opening;
     struct absence absence;
     struct asking asking;
-    struct deed deed;
     bool connected;
     int signals; /* a descriptor */
     sigset_t before;
@@ -67,7 +66,6 @@ static void draw(struct live *l)
     top_view_settle(l->view, &l->model, top_picture_page(&l->picture));
     top_picture_draw(&l->picture, l->view, &l->model, &status);
     top_screen_paint(&l->picture);
-    l->view->dialog.is_seen = l->picture.shows_dialog;
 }
 
 static void on_look(struct live *l)
@@ -104,37 +102,19 @@ static void on_connection(struct live *l)
 
 /* --- what the user wants done --- */
 
-/* The lock whose queue is on the screen, or that may be broken; NULL. */
-static const struct lock *lock_in_question(const struct live *l)
-{
-    const char *path = l->view->dialog.kind == DIALOG_BREAK
-                           ? dialog_path(&l->view->dialog)
-                           : NULL;
-    const struct top_row *row = NULL;
-
-    if (path != NULL)
-        row = top_model_row(&l->model, path);
-    else if (l->view->mode == TOP_MODE_QUEUE)
-        row = top_view_row(l->view, &l->model);
-    return row == NULL ? NULL : &row->view.lock;
-}
-
 static void on_answers(struct live *l)
 {
-    const struct lock *lock = lock_in_question(l);
-    struct dialog *dialog = &l->view->dialog;
+    const struct top_row *row = l->view->mode == TOP_MODE_QUEUE
+                                    ? top_view_row(l->view, &l->model)
+                                    : NULL;
 
-    asking_tick(&l->asking, lock);
-    if (lock != NULL && dialog->kind == DIALOG_BREAK &&
-        asking_is_told(&l->asking, lock->path))
-        dialog_explain(dialog, l->ctl, lock, &l->asking.told);
+    asking_tick(&l->asking, row == NULL ? NULL : &row->view.lock);
 }
 
-static void on_deed(struct live *l)
+static void act(struct live *l)
 {
-    if (deed_take(&l->deed, &l->view->said))
-        looker_now(l->looker);
-    (void)deed_look(&l->deed, &l->model, &l->view->said);
+    l->quit = hand_over(l->ctl, &l->view->act, l->signals, &l->before);
+    looker_now(l->looker);
 }
 
 static void on_keys(struct live *l)
@@ -153,7 +133,7 @@ static void on_keys(struct live *l)
             looker_every(l->looker, l->view->interval_ms);
             break;
         case TOP_ACT:
-            (void)deed_start(&l->deed, &l->view->dialog, &l->view->said);
+            act(l);
             break;
         case TOP_GO_ON:
             break;
@@ -192,7 +172,6 @@ static bool wait(const struct live *l)
         { .fd = looker_fd(l->looker), .events = POLLIN },
         { .fd = absence_fd(&l->absence), .events = POLLIN },
         { .fd = asking_fd(&l->asking), .events = POLLIN },
-        { .fd = deed_fd(&l->deed), .events = POLLIN },
     };
     int n = poll(fds, sizeof(fds) / sizeof(fds[0]), TICK_MS);
 
@@ -207,7 +186,6 @@ static void go_on(struct live *l)
         on_signals(l);
         on_look(l);
         on_connection(l);
-        on_deed(l);
         on_keys(l);
         on_answers(l);
         if (!l->quit)
@@ -260,12 +238,8 @@ static int64_t left_ms(int64_t end_ms)
 static bool end_threads(struct live *l)
 {
     int64_t end_ms = clock_now_ms() + PATIENCE_MS;
-    bool done = deed_end(&l->deed, PATIENCE_MS);
 
-    /* What was done stays on the terminal. */
-    for (size_t i = 0; i < l->deed.done.count; i++)
-        lockctl_say(l->ctl, "%s", l->deed.done.texts[i]);
-    return done && absence_end(&l->absence, left_ms(end_ms)) &&
+    return absence_end(&l->absence, left_ms(end_ms)) &&
            asking_end(&l->asking, left_ms(end_ms)) &&
            looker_end(l->looker, left_ms(end_ms));
 }
@@ -274,7 +248,6 @@ static void done(struct live *l)
 {
     if (!end_threads(l))
         _exit(l->code);
-    deed_done(&l->deed);
     asking_done(&l->asking);
     top_picture_done(&l->picture);
     top_model_done(&l->model);
@@ -292,7 +265,6 @@ int top_live(struct top_opts *opts, const struct opening *opening,
         .absence = { .servers = opts->ctl->settings[SETTING_SERVERS],
                      .why = "" },
         .asking = { .ctl = opts->ctl, .off = !opts->ask_servers },
-        .deed = { .ctl = opts->ctl },
         .took_ms = -1,
         .signals = -1,
     };

@@ -35,13 +35,6 @@ void top_picture_draw(struct top_picture *p, const struct top_view *view,
 
     memset(p->lines, 0, (size_t)p->size.height * sizeof(*p->lines));
     picture_title(&d);
-    p->shows_dialog = false;
-    if (dialog_path(&view->dialog) != NULL) {
-        picture_head(&d);
-        p->shows_dialog = picture_dialog(&d, top_picture_page(p));
-        picture_prompt(&d, last, p->shows_dialog);
-        return;
-    }
     if (view->mode == TOP_MODE_HELP) {
         picture_help(&d, p->size.height - 2 - FOOT_LINES);
     } else {

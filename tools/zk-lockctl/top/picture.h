@@ -31,7 +31,6 @@ struct top_picture {
     struct grid locks;
     struct grid queue;
     struct top_line *lines; /* `height` of them */
-    bool shows_dialog;      /* all of the question */
 };
 
 /* False: out of memory. */

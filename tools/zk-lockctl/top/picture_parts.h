@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of the screen of top: the head, a list or a question, the keys.
+/* The parts of the screen of top: the head, a list, the keys.
  * Pure. */
 #ifndef TOP_PICTURE_PARTS_H
 #define TOP_PICTURE_PARTS_H
@@ -26,12 +26,6 @@ void picture_head(const struct drawing *d);
 void picture_list_start(struct top_picture *picture);
 void picture_list(struct top_picture *picture, const struct drawing *d,
                   size_t page);
-
-/* picture_dialog.c: the question in front of the list; false when the page has
- * no room for all of it. Its last line is the prompt. */
-bool picture_dialog(const struct drawing *d, size_t page);
-void picture_prompt(const struct drawing *d, struct top_line *line,
-                    bool is_whole);
 
 /* picture_keys.c: the help, of `count` lines; in the last line the keys, the
  * filter while it is typed, or what came of a key. */

@@ -119,27 +119,12 @@ static void settle_queue(struct top_view *view, const struct top_model *model)
     scroll(&view->queue, view->page, size_of_list(view, model));
 }
 
-static void settle_dialog(struct top_view *view, const struct top_model *model)
-{
-    const char *path = dialog_path(&view->dialog);
-    const struct top_row *row =
-        path == NULL ? NULL : top_model_row(model, path);
-    struct outcome gone;
-
-    if (path == NULL || (row == NULL && model->partial))
-        return;
-    dialog_settle(&view->dialog, row == NULL ? NULL : &row->view.lock, &gone);
-    if (dialog_path(&view->dialog) == NULL)
-        view->said = gone;
-}
-
 void top_view_settle(struct top_view *view, struct top_model *model,
                      size_t page)
 {
     const struct top_order order = { view->sort, view->reversed, view->filter };
 
     view->page = page > 0 ? page : 1;
-    settle_dialog(view, model);
     if (!top_model_arrange(model, &order))
         return;
     follow(view, model);
@@ -160,7 +145,6 @@ void top_view_done(struct top_view *view)
 {
     free(view->path);
     view->path = NULL;
-    dialog_done(&view->dialog);
 }
 
 /* --- keys --- */
@@ -280,19 +264,41 @@ static const struct lock *chosen(const struct top_view *view,
     return lock;
 }
 
-static void ask(struct top_view *view, const struct top_model *model,
-                bool breaks)
+/* Why nobody can be asked, or broken; NULL: the verb will tell. */
+static const char *refuse(const struct top_view *view, const struct lock *lock,
+                          const struct contender *c, bool breaks)
+{
+    if (view->read_only)
+        return "--read-only: nobody is asked, nothing is broken";
+    if (lock->state == LOCK_UNKNOWN)
+        return "the last look has not seen it";
+    if (lock->holders == 0)
+        return "nobody holds it";
+    if (c != NULL && !c->node->holds)
+        return "the cursor is on one who does not hold it";
+    if (breaks && c == NULL && lock->holders > 1)
+        return "there are several holders: choose one in the queue (Enter)";
+    return NULL;
+}
+
+static enum top_action act_on_lock(struct top_view *view,
+                                   const struct top_model *model, bool breaks)
 {
     const struct contender *c;
     const struct lock *lock = chosen(view, model, &c);
+    const char *why = lock == NULL ? "" : refuse(view, lock, c, breaks);
 
-    if (view->read_only)
-        (void)outcome_set(&view->said, EX_USAGE,
-                          "--read-only: nobody is asked, nothing is broken");
-    else if (lock != NULL && breaks)
-        dialog_break(&view->dialog, lock, c, &view->said);
-    else if (lock != NULL)
-        dialog_revoke(&view->dialog, lock, c, &view->said);
+    if (why != NULL) {
+        (void)outcome_set(&view->said, EX_DATAERR, "%s", why);
+        return TOP_GO_ON;
+    }
+    c = c == NULL ? lock->holder : c;
+    view->act = (struct top_act){
+        .verb = breaks ? "break" : "revoke",
+        .path = lock->path,
+        .token = breaks && c != NULL ? c->node->token : 0,
+    };
+    return TOP_ACT;
 }
 
 static void act_on_list(struct top_view *view, struct top_model *model,
@@ -352,9 +358,9 @@ static enum top_action act(struct top_view *view, struct top_model *model,
         return TOP_GO_ON;
     case 'R':
     case 'K':
-        if (view->mode != TOP_MODE_HELP)
-            ask(view, model, key == 'K');
-        return TOP_GO_ON;
+        return view->mode == TOP_MODE_HELP
+                   ? TOP_GO_ON
+                   : act_on_lock(view, model, key == 'K');
     default:
         if (view->mode != TOP_MODE_HELP)
             act_on_list(view, model, key);
@@ -366,16 +372,10 @@ enum top_action top_view_key(struct top_view *view, struct top_model *model,
                              uint32_t key)
 {
     enum top_action action = TOP_GO_ON;
-    bool asked = dialog_path(&view->dialog) != NULL;
 
     view->said = (struct outcome){ .code = 0 };
     top_view_settle(view, model, view->page); /* a look may have come */
-    if (asked && dialog_path(&view->dialog) == NULL)
-        return TOP_GO_ON; /* the key was for the question */
-    if (asked)
-        action =
-            dialog_key(&view->dialog, key, &view->said) ? TOP_ACT : TOP_GO_ON;
-    else if (view->typing)
+    if (view->typing)
         type(view, key);
     else
         action = act(view, model, key);

@@ -4,7 +4,7 @@
 #ifndef TOP_VIEW_H
 #define TOP_VIEW_H
 
-#include "top/dialog.h"
+#include "model/target.h"
 #include "top/keys.h"
 #include "top/model.h"
 
@@ -18,6 +18,13 @@ enum top_mode {
 struct top_cursor {
     size_t at;
     size_t first; /* on the screen */
+};
+
+/* A verb that the user wants to run on a lock. */
+struct top_act {
+    const char *verb;
+    const char *path; /* of a lock of the model */
+    int64_t token;    /* of the holder; 0: of whoever holds it */
 };
 
 struct top_view {
@@ -35,16 +42,16 @@ struct top_view {
                       likewise; 0: whichever is on its line */
     size_t page;   /* lines that fit */
     int64_t interval_ms;
-    bool read_only;       /* it neither asks nor breaks */
-    struct dialog dialog; /* in front of the list */
-    struct outcome said;  /* news for the user, until the next key; "": none */
+    bool read_only;      /* it neither asks nor breaks */
+    struct outcome said; /* news for the user, until the next key; "": none */
+    struct top_act act;  /* of TOP_ACT */
 };
 
 enum top_action {
     TOP_GO_ON,
     TOP_LOOK_NOW,
     TOP_NEW_INTERVAL,
-    TOP_ACT, /* the answer to the dialog is yes */
+    TOP_ACT, /* see top_view.act */
     TOP_QUIT,
 };
 

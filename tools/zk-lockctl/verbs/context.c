@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* context: lists the contexts, shows the settings that count, and chooses the
- * current context. */
+/* context: lists the contexts, and shows the settings that count. */
 #include "verbs/verbs.h"
 
 #include <ctype.h>
@@ -193,25 +192,6 @@ static int show_settings(struct lockctl *ctl)
                              print_setting, rows, n);
 }
 
-/* --- the choice --- */
-
-static int use(const struct lockctl *ctl, const char *name)
-{
-    struct notes notes = { .count = 0 };
-    int code = contexts_use(name);
-
-    if (code != 0)
-        return code;
-    lockctl_say(ctl, "the current context is %s", name);
-    note_what_goes_before(&notes);
-    if (lockctl_env("ZK_LOCKCTL_CONTEXT") != NULL)
-        notes_add(&notes, "ZK_LOCKCTL_CONTEXT is set: it counts, and not the "
-                          "file");
-    notes_say(&notes, ctl);
-    notes_done(&notes);
-    return 0;
-}
-
 static int context(struct lockctl *ctl, int argc, char **argv)
 {
     int count;
@@ -224,18 +204,15 @@ static int context(struct lockctl *ctl, int argc, char **argv)
         return list_contexts(ctl);
     if (count == 1 && strcmp(argv[0], "show") == 0)
         return show_settings(ctl);
-    if (count == 2 && strcmp(argv[0], "use") == 0)
-        return use(ctl, argv[1]);
-    return lockctl_fail(EX_USAGE, "context: nothing, show, or use NAME?");
+    return lockctl_fail(EX_USAGE, "context: nothing, or show?");
 }
 
 const struct verb verb_context = {
     .name = "context",
-    .usage = "[show | use NAME]",
+    .usage = "[show]",
     .summary = "List the contexts, which are ensembles by name",
     .help =
         "show lists the settings that count now, and where each comes from.\n"
-        "use NAME makes a context the current one.\n"
         "\n"
         "Contexts are in ~/.config/zk-lockctl/config ($ZK_LOCKCTL_CONFIG,\n"
         "$XDG_CONFIG_HOME):\n"
