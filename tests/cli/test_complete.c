@@ -4,39 +4,39 @@
 #include "texts.h"
 #include "unit.h"
 
-const char lockctl_common_help[] =
-    "Options of every verb:\n"
-    "  --servers HOST:PORT,...  the ensemble\n"
-    "                           --nonsense in a text\n"
-    "  -o, --output FORMAT      table\n"
-    "  -q, --quiet              nothing on stderr\n";
-
-static const struct verb ls = {
-    .name = "ls",
-    .usage = "[OPTION]... [PATH]",
-    .help = "  --held     those held\n"
-            "  --depth N  so many levels\n",
+static const struct opt ls_options[] = {
+    { .name = "held" },
+    { .name = "depth", .value = "N" },
+    { .name = NULL },
+};
+static const struct verb ls = { .name = "ls",
+                                .usage = "[OPTION]... [PATH]",
+                                .options = ls_options };
+static const struct opt run_options[] = {
+    { .name = "wait", .letter = 'w', .value = "DURATION" },
+    { .name = "and", .value = "LOCK" },
+    { .name = "conflict-exit-code", .letter = 'E', .value = "CODE" },
+    { .name = NULL },
 };
 static const struct verb run = {
     .name = "run",
     .usage = "[OPTION]... LOCK [--] COMMAND [ARGUMENT]...",
-    .help = "  -w, --wait DURATION  wait so long\n"
-            "      --and LOCK           this lock, too\n"
-            "  -E, --conflict-exit-code CODE\n"
-            "                       when not acquired\n",
+    .options = run_options,
+};
+static const char *const losses[] = { "term", NULL };
+static const struct opt hold_options[] = {
+    { .name = "on-loss", .value = "WHAT", .words = losses },
+    { .name = "and", .value = "LOCK" },
+    { .name = NULL },
 };
 static const struct verb hold = { .name = "hold",
                                   .usage = "[OPTION]... LOCK [--and LOCK]...",
-                                  .help = "      --on-loss WHAT       term\n" };
+                                  .options = hold_options };
 static const struct verb watch = { .name = "watch",
-                                   .usage = "[OPTION]... [LOCK]...",
-                                   .help = "" };
-static const struct verb help = { .name = "help",
-                                  .usage = "[VERB]",
-                                  .help = "" };
+                                   .usage = "[OPTION]... [LOCK]..." };
+static const struct verb help = { .name = "help", .usage = "[VERB]" };
 static const struct verb completion = { .name = "completion",
-                                        .usage = "bash | zsh | fish",
-                                        .help = "" };
+                                        .usage = "bash | zsh | fish" };
 static const struct verb *const verbs[] = { &ls,   &run,        &hold, &watch,
                                             &help, &completion, NULL };
 
@@ -122,9 +122,9 @@ TEST(the_ensemble_is_that_of_the_line)
     assert_string_equal(find("ls --servers=h:1,i:2 ").settings[SETTING_SERVERS],
                         "h:1,i:2");
     assert_string_equal(
-        find("ls --chroot /a --auth-file f ").settings[SETTING_CHROOT], "/a");
+        find("ls --tls-ca /a --auth-file f ").settings[SETTING_TLS_CA], "/a");
     assert_string_equal(
-        find("ls --chroot=/a --auth-file=f ").settings[SETTING_AUTH_FILE], "f");
+        find("ls --tls-ca=/a --auth-file=f ").settings[SETTING_AUTH_FILE], "f");
     assert_null(find("ls ").settings[SETTING_SERVERS]);
 }
 

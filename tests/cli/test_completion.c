@@ -86,8 +86,7 @@ TEST(bash_offers_verbs_options_and_values)
 /* Regression: bash listed files. */
 TEST(values_are_offered_behind_an_equals_sign)
 {
-    assert_string_equal(bash_offers("run --on-suspend="),
-                        "continue\nterm\npause\n");
+    assert_string_equal(bash_offers("run --on-suspend="), "continue\nterm\n");
     assert_string_equal(bash_offers("ls --dialect=k"), "kazoo\n");
     assert_string_equal(bash_offers("--color=ne"), "never\n");
     assert_string_equal(bash_offers("run --status-file="), "\n"); /* a file */
@@ -125,6 +124,39 @@ TEST(a_verb_takes_what_is_offered)
     while ((verb = strsep(&rest, "\n")) != NULL && *verb != '\0')
         assert_takes_what_is_offered(verb);
     assert_null(rest); /* none was left out */
+}
+
+/* Options stand in the manual as "\\-\\-no\\-4lw". */
+static void assert_is_in(const char *manual, const char *option)
+{
+    char text[128];
+    size_t used = 0;
+
+    for (; *option != '\0'; option++)
+        used += (size_t)sprintf(text + used, "%s%c", *option == '-' ? "\\" : "",
+                                *option);
+    if (strstr(manual, text) == NULL)
+        fail_msg("%s is not in the manual", text);
+}
+
+TEST(the_manual_has_each_option)
+{
+    static char manual[256 * 1024];
+    FILE *file = fopen(MANUAL, "re");
+    char options[8192];
+    char *rest = options;
+    char *option;
+
+    assert_non_null(file);
+    manual[fread(manual, 1, sizeof(manual) - 1, file)] = '\0';
+    (void)fclose(file);
+    PRINT(options, "%s",
+          said_by("/bin/bash",
+                  "for v in $(\"$0\" completion words -- ''); do "
+                  "  \"$0\" completion words -- $v --; done | sort -u"));
+    assert_has(options, "--no-4lw");
+    while ((option = strsep(&rest, "\n")) != NULL && *option != '\0')
+        assert_is_in(manual, option);
 }
 
 TEST(bash_offers_the_names_of_locks)

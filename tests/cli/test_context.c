@@ -52,8 +52,7 @@ static void assert_refused(int code, const char *text, const char *words)
 static const char pair[] = "current = one\n"
                            "\n"
                            "[one]\n"
-                           "servers = one:1\n"
-                           "chroot = /of-one\n"
+                           "servers = one:1/of-one\n"
                            "timeout = 1s\n"
                            "[two]\n"
                            "servers=two:2\n"
@@ -82,8 +81,7 @@ static const char *shown(const char *words)
 
 TEST(the_first_that_is_given_counts)
 {
-    static const char by_one[] = "servers,one:1,context\r\n"
-                                 "chroot,/of-one,context\r\n"
+    static const char by_one[] = "servers,one:1/of-one,context\r\n"
                                  "timeout,1s,context\r\n";
     char two_file[256];
     char expected[512];
@@ -102,14 +100,14 @@ TEST(the_first_that_is_given_counts)
     /* Credentials of a context do not go to other servers. */
     look_on("env:3");
     assert_string_equal(shown(""), "servers,env:3,environment\r\n");
-    assert_string_equal(shown("--chroot /x"),
-                        "servers,env:3,environment\r\nchroot,/x,option\r\n");
+    assert_string_equal(shown("--tls-ca /x"),
+                        "servers,env:3,environment\r\ntls-ca,/x,option\r\n");
     PRINT(expected, "context,one,option\r\n%s", by_one);
     assert_string_equal(shown("--context one"), expected);
     assert_string_equal(shown("--servers opt:4"), "servers,opt:4,option\r\n");
     assert_string_equal(shown("--servers=opt:4 --context one --timeout 2s"),
                         "context,one,option\r\nservers,opt:4,option\r\n"
-                        "chroot,/of-one,context\r\ntimeout,2s,option\r\n");
+                        "timeout,2s,option\r\n");
 }
 
 TEST(the_file_is_where_the_environment_says)
@@ -149,8 +147,8 @@ TEST(all_settings_of_a_context_are_used)
     assert_int_equal(admin_create(admin, below, NULL), ZOK);
     assert_int_equal(admin_set_acl(admin, below, &acls), ZOK);
     PRINT(text,
-          "[real]\nservers = %s\nchroot = %s\nauth-file = me.auth\n"
-          "[open]\nservers = %s\nchroot = %s\n",
+          "[real]\nservers = %s%s\nauth-file = me.auth\n"
+          "[open]\nservers = %s%s\n",
           server_hosts(the_server), path, server_hosts(the_server), path);
     write_file(config(), text, 0644);
     write_file(cli_file("zk-lockctl/me.auth"), "digest:me:secret\n", 0600);
@@ -176,7 +174,7 @@ TEST(a_fault_of_the_file_has_its_line)
         { "servers = x:1\n", ":1: before the first [CONTEXT]" },
         { "[a]\nservers = x:1\ncurrent = a\n", ":3: a context has no" },
         { "[a]\n", ":1: no servers in the context 'a'" },
-        { "# b\n[a]\nchroot = /a\n[b]\n", ":2: no servers in the context 'a'" },
+        { "# b\n[a]\ntls-ca = /a\n[b]\n", ":2: no servers in the context 'a'" },
         { "[a]\nservers = x:1\nservers = x:2\n", ":3: a second 'servers'" },
         { "[a]\nservers = x:1\n[a]\n", ":3: a second context 'a'" },
         { "current = a\ncurrent = b\n", ":2: a second 'current'" },
@@ -232,9 +230,9 @@ TEST(contexts_are_listed)
 
     write_file(config(), pair, 0600);
     LOOK(0, "context");
-    assert_string_equal(look_golden(), "CURRENT NAME SERVERS CHROOT\n"
-                                       "* one one:1 /of-one\n"
-                                       "- two two:2 -\n");
+    assert_string_equal(look_golden(), "CURRENT NAME SERVERS\n"
+                                       "* one one:1/of-one\n"
+                                       "- two two:2\n");
     (void)setenv("ZK_LOCKCTL_CONTEXT", "two", 1);
     LOOK(0, "context -o json");
     items = look_items("ContextList");

@@ -131,8 +131,11 @@ TEST(a_silent_server_is_passed_over)
 
 TEST(a_chroot_that_is_not_there_is_78)
 {
-    FAILS(78, "the chroot '/no/such' does not exist", "ls", "--chroot",
-          "/no/such");
+    char servers[128];
+
+    PRINT(servers, "%s/no/such", server_hosts(the_server));
+    FAILS(78, "the chroot '/no/such' does not exist", "ls", "--servers",
+          servers);
 }
 
 #ifndef __SANITIZE_THREAD__ /* its own threads would get no stack */
@@ -309,7 +312,8 @@ TEST(with_json_failures_are_json)
     permit(below("shut"), ZOO_PERM_ALL);
     fails_in_json(69, "unavailable", "ZKR_EREFUSED",
                   "doctor --servers 127.0.0.1:1");
-    fails_in_json(78, "configuration", "ZKR_ENOCHROOT", "ls --chroot /no/such");
+    PRINT(words, "ls --servers %s/no/such", server_hosts(the_server));
+    fails_in_json(78, "configuration", "ZKR_ENOCHROOT", words);
 }
 
 /* JSON of run itself would be taken for output of the command. */
@@ -426,14 +430,15 @@ TEST(a_wrong_option_is_named_with_its_verb)
           "ls", "--bogus=1");
     FAILS(64, "zk-lockctl ls: -z is no option", "ls", "-qz");
     FAILS(64, "zk-lockctl run: -w needs an argument", "run", "-nw");
-    FAILS(64, "zk-lockctl show: --chroot needs an argument", "show", "x",
-          "--chroot");
+    FAILS(64, "zk-lockctl show: --tls-ca needs an argument", "show", "x",
+          "--tls-ca");
     FAILS(64, "zk-lockctl ls: --quiet takes no argument", "ls", "--quiet=3");
     FAILS(64, "zk-lockctl ls: --c is the beginning of several options", "ls",
           "--c", "x");
     FAILS(64, "zk-lockctl ls: --timeout: '0' is not a duration", "ls",
           "--timeout", "0");
-    FAILS(64, "zk-lockctl run: -w: 'x' is not a duration", "run", "-w", "x");
+    FAILS(64, "zk-lockctl run: --wait: 'x' is not a duration", "run", "-w",
+          "x");
     FAILS(64, "zk-lockctl: --bogus is no option; see zk-lockctl --help",
           "--bogus", "ls");
     LOOK(64, "ls --bogus -o json");

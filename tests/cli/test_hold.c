@@ -567,7 +567,7 @@ TEST(one_lock_does_not_answer_for_another)
                   "kill -CONT $pid; $L release"));
     assert_has(cli_said(&cli), "does not answer");
     assert_has(cli_said(&cli), "check 79\n");
-    assert_int_equal(run(HOLD "$L release --chroot /other $P"), 64);
+    assert_int_equal(run(HOLD "$L release --tls-ca /other $P"), 64);
     assert_has(cli_said(&cli), "no server is asked");
 }
 

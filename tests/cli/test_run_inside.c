@@ -59,11 +59,13 @@ TEST(readers_join_readers)
 TEST(a_chroot_does_not_hide_it)
 {
     char path[256];
+    char servers[256];
     const char *root = new_path();
 
     PRINT(path, "%s/a", root);
+    PRINT(servers, "%s%s", server_hosts(the_server), root);
     assert_int_equal(
-        RUN(path, INSIDE, "--chroot", root, "/a", "echo", "started"), 64);
+        RUN(path, INSIDE, "--servers", servers, "/a", "echo", "started"), 64);
     assert_said(&cli, "you hold /a already");
 }
 

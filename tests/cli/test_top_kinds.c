@@ -92,17 +92,21 @@ TEST(a_semaphore_has_leases_and_a_queue)
     tmux_wait("semaphore shared 2 leases");
     tmux_wait("1 lock, 1 held, 1 waiting");
     tmux_type("K");
-    tmux_wait("there are 2 holders: choose one in the queue");
+    tmux_wait("there are several holders: choose one in the queue");
     tmux_key("Enter");
     tmux_wait("semaphore (zkrecipes)  shared  2 leases, 1 waiting");
     tmux_wait("a permit");
     tmux_key("Down");
     tmux_type("K");
+    tmux_wait("Enter runs it");
+    tmux_key("Enter");
     tmux_wait("a lease of ");
     tmux_wait("its permit is free at once, for the next of them");
     type_token_of(leases[1]);
     tmux_wait("broken: ");
     wait_grant_state(leases[1], ZKR_GRANT_LOST);
+    tmux_wait("Enter goes back to top:");
+    tmux_key("Enter");
     tmux_wait("2 leases, 0 waiting");
     wait_verified(leases[0]);
     zkr_request_free(request);
@@ -135,9 +139,14 @@ TEST(the_first_candidate_leads)
     tmux_wait("leader held");
     tmux_wait("1 lock, 1 held, 1 waiting");
     tmux_type("K");
+    tmux_wait("Enter runs it");
+    tmux_key("Enter");
     tmux_wait("is led by");
     tmux_wait("the next leads at once");
-    tmux_key("Escape");
+    tmux_key("Enter"); /* not the token */
+    tmux_wait("Enter goes back to top:");
+    tmux_key("Enter");
+    tmux_wait("1 lock, 1 held, 1 waiting");
     tmux_key("Enter");
     tmux_wait("2 in the queue");
     tmux_wait("pos 0      ok");

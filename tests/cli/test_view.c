@@ -227,7 +227,7 @@ TEST(every_failure_has_its_exit_code)
     LOOK(65, "revoke %s/nothing", root);
     LOOK(77, "ls %s/closed", root);
     LOOK(77, "show %s/closed", root);
-    LOOK(78, "ls --chroot /no/such/chroot");
+    LOOK(78, "ls --servers %s/no/such/chroot", server_hosts(the_server));
     LOOK(64, "ls a b");
     LOOK(64, "show");
     LOOK(64, "check x");
@@ -521,7 +521,8 @@ TEST(a_chroot_is_known_to_the_words)
     waiter_start(&w, second, SOON_MS);
     wait_children(path, 2);
     settle(other);
-    LOOK(0, "show --chroot %s --columns WATCH /lock", root);
+    LOOK(0, "show --servers %s%s --columns WATCH /lock",
+         server_hosts(the_server), root);
     assert_has(look_out, "ok");
     look_on(line("%s%s", server_hosts(the_server), root));
     LOOK(0, "show --columns WATCH /lock");

@@ -967,12 +967,12 @@ TEST(below_a_chroot_all_is_watched)
 {
     char path[256];
     char chroot[256];
-    const char *args[] = { "watch",    "--servers", server_hosts(the_server),
-                           "--chroot", chroot,      "--initial",
-                           NULL };
+    char servers[512];
+    const char *args[] = { "watch", "--servers", servers, "--initial", NULL };
     struct cli c;
 
     PRINT(chroot, "%s", new_path());
+    PRINT(servers, "%s%s", server_hosts(the_server), chroot);
     PRINT(path, "%s", chroot);
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     make_below(path, sizeof(path), "zookeeper");

@@ -13,17 +13,13 @@ static int run(struct lockctl *ctl, int argc, char **argv,
                const struct verb **ret_verb)
 {
     /* Options that every verb has may also stand before it. */
-    if (lockctl_option(ctl, &verb_help, argc, argv, "+", NULL) != -1)
+    if (!lockctl_parse(ctl, &verb_help, &argc, &argv, NULL))
         return EX_USAGE;
-    if (optind >= argc)
+    if (argc == 0)
         return lockctl_fail(EX_USAGE, "no verb; see zk-lockctl help");
-    *ret_verb = verbs_find(argv[optind]);
+    *ret_verb = verbs_find(argv[0]);
     if (*ret_verb == NULL)
-        return lockctl_fail(EX_USAGE, "unknown verb '%s'; see zk-lockctl help",
-                            argv[optind]);
-    argc -= optind;
-    argv += optind;
-    optind = 0; /* for getopt to start anew */
+        return verbs_fail(argv[0]);
     return (*ret_verb)->run(ctl, argc, argv);
 }
 

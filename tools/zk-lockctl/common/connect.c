@@ -103,7 +103,6 @@ static void set_security(const struct lockctl *ctl,
 static void set_options(const struct lockctl *ctl,
                         struct zkr_session_opts *opts)
 {
-    opts->chroot = ctl->settings[SETTING_CHROOT];
     opts->session_timeout_ms = ctl->session_timeout_ms != 0
                                    ? ctl->session_timeout_ms
                                    : short_session_ms(ctl->timeout_ms);

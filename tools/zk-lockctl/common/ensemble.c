@@ -85,14 +85,9 @@ int lockctl_settle(struct lockctl *ctl)
     return code;
 }
 
-const char *lockctl_chroot(const struct lockctl *ctl,
-                           const struct zkr_hosts *hosts)
+const char *lockctl_chroot(const struct zkr_hosts *hosts)
 {
-    const char *chroot = ctl->settings[SETTING_CHROOT];
-
-    if (chroot == NULL && hosts != NULL)
-        chroot = hosts->chroot;
-    return chroot == NULL || strcmp(chroot, "/") == 0 ? "" : chroot;
+    return strcmp(hosts->chroot, "/") == 0 ? "" : hosts->chroot;
 }
 
 size_t lockctl_chroot_len(const struct lockctl *ctl)
@@ -101,23 +96,21 @@ size_t lockctl_chroot_len(const struct lockctl *ctl)
     struct zkr_hosts *hosts = NULL;
     size_t len;
 
-    if (servers != NULL && zkr_hosts_parse(servers, &hosts) != ZKR_OK)
-        hosts = NULL;
-    len = strlen(lockctl_chroot(ctl, hosts));
+    if (servers == NULL || zkr_hosts_parse(servers, &hosts) != ZKR_OK)
+        return 0;
+    len = strlen(lockctl_chroot(hosts));
     zkr_hosts_free(hosts);
     return len;
 }
 
 const char *lockctl_ensemble(const struct lockctl *ctl, char text[ENSEMBLE_MAX])
 {
-    const char *chroot = ctl->settings[SETTING_CHROOT];
     char raw[ENSEMBLE_MAX];
 
-    (void)snprintf(raw, sizeof(raw), "%s%s%s%s%s",
-                   ctl->used == NULL ? "" : ctl->used->name,
-                   ctl->used == NULL ? "" : " (",
-                   ctl->settings[SETTING_SERVERS], chroot == NULL ? "" : chroot,
-                   ctl->used == NULL ? "" : ")");
+    (void)snprintf(
+        raw, sizeof(raw), "%s%s%s%s", ctl->used == NULL ? "" : ctl->used->name,
+        ctl->used == NULL ? "" : " (", ctl->settings[SETTING_SERVERS],
+        ctl->used == NULL ? "" : ")");
     return escape_string(raw, text, ENSEMBLE_MAX);
 }
 

@@ -3,7 +3,6 @@
 #ifndef COMMON_LOCKCTL_H
 #define COMMON_LOCKCTL_H
 
-#include <getopt.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,6 +11,7 @@
 #include <zkrecipes/zkrecipes.h>
 
 #include "common/contexts.h"
+#include "common/opt.h"
 #include "common/settings.h"
 
 /* Exit codes: those of sysexits.h where one fits (EX_USAGE 64, EX_DATAERR 65
@@ -34,6 +34,8 @@ enum format {
     FORMAT_DOT, /* of deadlocks only */
 };
 
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
 /* The options that every verb has, and the session. */
 struct lockctl {
     const char *settings[SETTING_COUNT]; /* NULL: not given */
@@ -41,9 +43,9 @@ struct lockctl {
     struct contexts contexts;
     const struct context *used; /* of them; NULL: none */
     bool is_settled;            /* by lockctl_settle() */
-    enum format format;
-    const char *columns; /* --columns A,B or +A,B; NULL: the default */
-    enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;
+    int format;                 /* enum format */
+    const char *columns;        /* --columns A,B or +A,B; NULL: the default */
+    int color;                  /* enum color */
     int64_t timeout_ms; /* --timeout: for connecting and for each answer */
     bool timeout_given; /* by an option, or by a context */
     bool quiet;
@@ -61,9 +63,11 @@ struct lockctl {
 
 struct verb {
     const char *name;
-    const char *usage;   /* "[-n] LOCK [--] COMMAND..." */
-    const char *summary; /* one line */
-    const char *help;    /* the options, as text */
+    const char *usage;         /* "[-n] LOCK [--] COMMAND..." */
+    const char *summary;       /* one line */
+    const struct opt *options; /* NULL: only those of all verbs */
+    const char *help;          /* text behind the options; NULL: none */
+    bool ends_at_argument;     /* what is behind the first is not the verb's */
     int (*run)(struct lockctl *ctl, int argc, char **argv); /* exit code */
     void (*overview)(void); /* of the verb help, what --help prints instead;
                                of others NULL */
@@ -104,29 +108,18 @@ const char *lockctl_explain(int rc, const char *detail,
  * it is one of the tool's own. */
 extern int lockctl_cause;
 
-/* options.c: the options that every verb has, as text; what --help prints. */
-extern const char lockctl_common_help[];
-void lockctl_print_help(const struct verb *verb);
-
-/* The next option of a verb, as getopt_long(): those that every verb has are
- * taken here, "help" too. -1 at the end, '?' after an error was said.
- * `short_options` begins with '+' where parsing stops at the first argument.
- * Long options without a short one use `val` from OPTION_FIRST on. */
-enum { OPTION_FIRST = 256 };
-int lockctl_option(struct lockctl *ctl, const struct verb *verb, int argc,
-                   char **argv, const char *short_options,
-                   const struct option *long_options);
+/* options.c: the arguments of a verb that takes one lock, or one path, or
+ * none of it; then `root` stays as it is. False after an error was said. */
+bool lockctl_take_lock(const struct verb *verb, int argc, char **argv,
+                       char path[ZKR_PATH_MAX + 1]);
+bool lockctl_take_root(const struct verb *verb, int argc, char **argv,
+                       char root[ZKR_PATH_MAX + 1]);
 
 /* values.c: "500ms", "10s", "2m", "1h", "1.5s"; a number alone is seconds. */
 bool lockctl_parse_duration(const char *text, int64_t *ret_ms);
 
 /* A whole number from 1 to 2^31 - 1. */
 bool lockctl_parse_count(const char *text, int64_t *ret_count);
-
-/* The same of the argument of that option; a duration of at most 2^31 - 1 ms.
- * False after an error was said. */
-bool lockctl_take_duration(const char *option, int64_t *ret_ms);
-bool lockctl_take_count(const char *option, uint32_t *ret_count);
 
 /* A lock path: "orders" is "/locks/orders". False after an error was said. */
 bool lockctl_parse_path(const char *text, char *path, size_t size);
@@ -143,11 +136,8 @@ const char *lockctl_name_context(const struct lockctl *ctl,
 const char *lockctl_setting_source(const struct lockctl *ctl,
                                    enum setting setting);
 const char *lockctl_context_source(const struct lockctl *ctl);
-/* The chroot, of --chroot or of the servers ("host:port/app"); "": none.
- * `hosts` are those servers; NULL: they are not known. After lockctl_settle().
- */
-const char *lockctl_chroot(const struct lockctl *ctl,
-                           const struct zkr_hosts *hosts);
+/* The chroot of the servers ("host:port/app"); "": none. */
+const char *lockctl_chroot(const struct zkr_hosts *hosts);
 /* The bytes of the chroot, by which paths are longer at the servers; 0: there
  * is none. After lockctl_settle(). */
 size_t lockctl_chroot_len(const struct lockctl *ctl);

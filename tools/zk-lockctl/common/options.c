@@ -1,90 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the options that every verb has. */
+/* Reads the options of a verb, and those that every verb has. */
 #include "common/lockctl.h"
 
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-enum { LONG_OPTIONS_MAX = 48 };
-
-enum {
-    OPTION_SETTING = 1000, /* and SETTING_COUNT - 1 more */
-    OPTION_CONTEXT = OPTION_SETTING + SETTING_COUNT,
-    OPTION_COLUMNS,
-    OPTION_COLOR,
-    OPTION_VERSION,
-};
-
-const char lockctl_common_help[] =
-    "Options of every verb:\n"
-    "  --servers HOST:PORT,...  the ensemble (default $ZK_SERVERS, or that of\n"
-    "                           the current context, or 127.0.0.1:2181)\n"
-    "  --context NAME           the ensemble of that name: zk-lockctl context\n"
-    "  --chroot PATH            below which all paths are\n"
-    "  --auth-file FILE         a line \"scheme:credentials\"\n"
-    "  --tls-ca FILE            with the next two: TLS. PEM: whom to trust\n"
-    "  --tls-cert FILE          our certificate\n"
-    "  --tls-key FILE           its private key\n"
-    "  --tls-password-file FILE a line: the password of the key\n"
-    "  --tls-verify WHAT        of servers: chain (default), name, none\n"
-    "  --sasl-mechanism NAME    such as DIGEST-MD5\n"
-    "  --sasl-user NAME         who we are\n"
-    "  --sasl-password-file FILE\n"
-    "                           a line: the password\n"
-    "  --sasl-realm NAME        where we are known\n"
-    "  --sasl-service NAME      the service of the servers (zookeeper)\n"
-    "  --sasl-host NAME         what the servers call themselves\n"
-    "  -o, --output FORMAT      table, wide, json, jsonl, dot\n"
-    "  --columns A,B            these columns; +A,B: these too\n"
-    "  --color WHEN             auto, always, never\n"
-    "  --timeout DURATION       for connecting and for each answer (5s)\n"
-    "  -q, --quiet              nothing on stderr but errors\n"
-    "  -v, --verbose            more on stderr\n"
-    "  -h, --help               the options of a verb\n"
-    "  --version                the version\n";
-
-static const struct option common[] = {
-    { "context", required_argument, NULL, OPTION_CONTEXT },
-    { "output", required_argument, NULL, 'o' },
-    { "columns", required_argument, NULL, OPTION_COLUMNS },
-    { "color", required_argument, NULL, OPTION_COLOR },
-    { "quiet", no_argument, NULL, 'q' },
-    { "verbose", no_argument, NULL, 'v' },
-    { "help", no_argument, NULL, 'h' },
-    { "version", no_argument, NULL, OPTION_VERSION },
-};
+/* A long option that was given is this and its index; a short one its letter.
+ */
+enum { OPTIONS_MAX = 64, LONG_FIRST = 256 };
 
 static const char *const formats[] = {
     [FORMAT_TABLE] = "table", [FORMAT_WIDE] = "wide", [FORMAT_JSON] = "json",
-    [FORMAT_JSONL] = "jsonl", [FORMAT_DOT] = "dot",
+    [FORMAT_JSONL] = "jsonl", [FORMAT_DOT] = "dot",   NULL,
 };
 
 static const char *const colors[] = {
     [COLOR_AUTO] = "auto",
     [COLOR_ALWAYS] = "always",
     [COLOR_NEVER] = "never",
+    NULL,
 };
 
-/* The index of a word in a list; -1 after an error was said. */
-static int choose(const char *option, const char *word,
-                  const char *const *words, size_t count)
-{
-    char known[128];
-    size_t used = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(words[i], word) == 0)
-            return (int)i;
-    }
-    for (size_t i = 0; i < count; i++)
-        used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
-                                 i == 0 ? "" : ", ", words[i]);
-    (void)lockctl_fail(EX_USAGE, "%s: '%s' is none of %s", option, word, known);
-    return -1;
-}
+/* clang-format off */
+#define AT(member) offsetof(struct lockctl, member)
+const struct opt common_options[] = {
+    { "context", .value = "NAME", .type = OPT_TEXT, .at = AT(context),
+      .help = "the ensemble of that name: zk-lockctl context" },
+    { "output", 'o', "FORMAT", .type = OPT_WORD, .at = AT(format), .words = formats,
+      .help = "table, wide, json, jsonl, dot" },
+    { "columns", .value = "A,B", .type = OPT_TEXT, .at = AT(columns),
+      .help = "these columns; +A,B: these too" },
+    { "color", .value = "WHEN", .type = OPT_WORD, .at = AT(color), .words = colors,
+      .help = "auto, always, never" },
+    { "quiet", 'q', .type = OPT_ON, .at = AT(quiet), .help = "nothing on stderr but errors" },
+    { "verbose", 'v', .type = OPT_COMMON, .help = "more on stderr" },
+    { "help", 'h', .type = OPT_COMMON, .help = "the options of a verb" },
+    { "version", .type = OPT_COMMON, .help = "the version" },
+    { .name = NULL },
+};
+#undef AT
+/* clang-format on */
 
 void lockctl_print_help(const struct verb *verb)
 {
@@ -92,141 +49,227 @@ void lockctl_print_help(const struct verb *verb)
         verb->overview();
         return;
     }
-    (void)printf("usage: zk-lockctl %s %s\n\n%s.\n%s%s\n%s", verb->name,
-                 verb->usage, verb->summary, verb->help[0] == '\0' ? "" : "\n",
-                 verb->help, lockctl_common_help);
+    (void)printf("usage: zk-lockctl %s %s\n\n%s.\n", verb->name, verb->usage,
+                 verb->summary);
+    if (verb->options != NULL) {
+        (void)putchar('\n');
+        opt_print(verb->options, NULL);
+    }
+    (void)printf("%s%s\n", verb->help == NULL ? "" : "\n",
+                 verb->help == NULL ? "" : verb->help);
+    lockctl_print_common();
 }
 
-/* '?' after an error, 0 otherwise. */
-static int take_setting(struct lockctl *ctl, enum setting setting)
+void lockctl_print_common(void)
 {
-    const char *fault = setting_fault(setting, optarg);
-
-    ctl->settings[setting] = optarg;
-    if (fault == NULL)
-        return 0;
-    (void)lockctl_fail(EX_USAGE, "--%s: '%s' %s", setting_name(setting), optarg,
-                       fault);
-    return '?';
+    (void)puts("Options of every verb:");
+    opt_print(setting_options, common_options);
 }
 
-/* The same. */
-static int take(struct lockctl *ctl, const struct verb *verb, int option)
-{
-    int word;
+/* --- taking them --- */
 
-    if (option >= OPTION_SETTING && option < OPTION_CONTEXT)
-        return take_setting(ctl, (enum setting)(option - OPTION_SETTING));
-    switch (option) {
-    case OPTION_CONTEXT:
-        ctl->context = optarg;
-        return 0;
-    case OPTION_COLUMNS:
-        ctl->columns = optarg;
-        return 0;
-    case 'o':
-        word = choose("--output", optarg, formats, COUNT(formats));
-        ctl->format = (enum format)word;
-        return word < 0 ? '?' : 0;
-    case OPTION_COLOR:
-        word = choose("--color", optarg, colors, COUNT(colors));
-        ctl->color = word;
-        return word < 0 ? '?' : 0;
-    case 'q':
-        ctl->quiet = true;
-        return 0;
-    case 'v':
+/* All options of a verb: rows[i] is that of all[i]. */
+struct options {
+    const struct verb *verb;
+    const struct opt *rows[OPTIONS_MAX];
+    struct option all[OPTIONS_MAX + 1];
+    size_t count;
+    size_t own; /* so many are the verb's */
+    char letters[2 * OPTIONS_MAX + 3];
+};
+
+static void add_all(struct options *o, const struct opt *rows)
+{
+    size_t used = strlen(o->letters);
+
+    for (; rows != NULL && rows->name != NULL && o->count < OPTIONS_MAX;
+         rows++) {
+        bool has_value = rows->value != NULL;
+
+        o->rows[o->count] = rows;
+        o->all[o->count] =
+            (struct option){ rows->name,
+                             has_value ? required_argument : no_argument, NULL,
+                             LONG_FIRST + (int)o->count };
+        o->count++;
+        if (rows->letter != '\0') {
+            o->letters[used++] = rows->letter;
+            if (has_value)
+                o->letters[used++] = ':';
+        }
+    }
+    o->letters[used] = '\0';
+}
+
+/* Which row was given; -1: none. */
+static int row_of(const struct options *o, int given)
+{
+    for (size_t i = 0; i < o->count; i++) {
+        if (given == LONG_FIRST + (int)i || o->rows[i]->letter == given)
+            return (int)i;
+    }
+    return -1;
+}
+
+static int take_setting(struct lockctl *ctl, const struct opt *o)
+{
+    const char *fault = setting_fault((enum setting)o->min, optarg);
+
+    ctl->settings[o->min] = optarg;
+    return fault == NULL ? 0
+                         : lockctl_fail(EX_USAGE, "--%s: '%s' %s", o->name,
+                                        optarg, fault);
+}
+
+static int take_common(struct lockctl *ctl, const struct verb *verb,
+                       const struct opt *o)
+{
+    if (o->letter == 'v') {
         ctl->verbose++;
         return 0;
-    case OPTION_VERSION:
-        (void)printf("zk-lockctl %s\n", zkr_version());
-        exit(fflush(stdout) == 0 ? 0 : EX_IOERR);
-    case 'h':
-        lockctl_print_help(verb);
-        exit(fflush(stdout) == 0 ? 0 : EX_IOERR);
-    default:
-        return '?';
     }
+    if (o->letter == 'h')
+        lockctl_print_help(verb);
+    else
+        (void)printf("zk-lockctl %s\n", zkr_version());
+    exit(fflush(stdout) == 0 ? 0 : EX_IOERR);
 }
 
-static bool is_ambiguous(const struct option *all, const char *word)
+static int take(struct lockctl *ctl, const struct options *all, size_t row,
+                void *to)
+{
+    const struct opt *o = all->rows[row];
+
+    if (o->type == OPT_SETTING)
+        return take_setting(ctl, o);
+    if (o->type == OPT_COMMON)
+        return take_common(ctl, all->verb, o);
+    return opt_take(o, row < all->own ? to : ctl, optarg);
+}
+
+/* --- what is no option --- */
+
+static bool is_ambiguous(const struct options *o, const char *word)
 {
     int count = 0;
 
-    for (; all->name != NULL; all++)
-        count += strncmp(all->name, word + 2, strcspn(word + 2, "=")) == 0;
+    for (size_t i = 0; i < o->count; i++)
+        count += strncmp(o->all[i].name, word + 2, strcspn(word + 2, "=")) == 0;
     return count > 1;
 }
 
+static const char *nearest(const struct options *o, const char *word)
+{
+    const char *names[OPTIONS_MAX + 1] = { NULL };
+    char name[64];
+
+    for (size_t i = 0; i < o->count; i++)
+        names[i] = o->all[i].name;
+    (void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="),
+                   word + 2);
+    return opt_nearest(name, names);
+}
+
 /* What getopt_long() has answered ('?' or ':'), as an error. */
-static void fail_option(const struct verb *verb, const struct option *all,
-                        const char *word, int answer)
+static void fail_option(const struct options *o, const char *word, int answer)
 {
     char letter[] = { '-', (char)optopt, '\0' };
     bool is_long = strncmp(word, "--", 2) == 0;
-    const char *fault = answer == ':'            ? "needs an argument"
-                        : is_long && optopt != 0 ? "takes no argument"
-                        : is_long && is_ambiguous(all, word)
-                            ? "is the beginning of several options"
-                            : "is no option";
+    const char *near = NULL;
+    const char *fault = "is no option";
 
-    (void)lockctl_fail(EX_USAGE, "%.*s %s; see zk-lockctl %s%s--help",
-                       is_long ? (int)strcspn(word, "=") : 2,
-                       is_long ? word : letter, fault,
-                       verb->overview != NULL ? "" : verb->name,
-                       verb->overview != NULL ? "" : " ");
+    if (answer == ':')
+        fault = "needs an argument";
+    else if (is_long && optopt != 0)
+        fault = "takes no argument";
+    else if (is_long && is_ambiguous(o, word))
+        fault = "is the beginning of several options";
+    else if (is_long)
+        near = nearest(o, word);
+    (void)lockctl_fail(
+        EX_USAGE, "%.*s %s%s%s; see zk-lockctl %s%s--help",
+        is_long ? (int)strcspn(word, "=") : 2, is_long ? word : letter, fault,
+        near == NULL ? "" : ", did you mean --", near == NULL ? "" : near,
+        o->verb->overview != NULL ? "" : o->verb->name,
+        o->verb->overview != NULL ? "" : " ");
 }
 
 /* The error is to be told in the format that is asked for behind it. */
-static void look_for_format(struct lockctl *ctl, int argc, char **argv,
-                            const char *shorts, const struct option *all)
+static void look_for_format(struct lockctl *ctl, const struct options *o,
+                            int argc, char **argv)
 {
-    int option;
+    int given;
 
-    while ((option = getopt_long(argc, argv, shorts, all, NULL)) != -1) {
-        for (size_t i = 0; option == 'o' && i < COUNT(formats); i++) {
+    while ((given = getopt_long(argc, argv, o->letters, o->all, NULL)) != -1) {
+        int row = row_of(o, given);
+
+        for (int i = 0;
+             row >= 0 && o->rows[row]->words == formats && formats[i] != NULL;
+             i++) {
             if (strcmp(optarg, formats[i]) == 0)
                 ctl->format = (enum format)i;
         }
     }
 }
 
-int lockctl_option(struct lockctl *ctl, const struct verb *verb, int argc,
-                   char **argv, const char *short_options,
-                   const struct option *long_options)
+/* 0, or -1 after an error was said. */
+static int parse(struct lockctl *ctl, const struct options *o, int argc,
+                 char **argv, void *to)
 {
-    struct option all[LONG_OPTIONS_MAX + 1] = { { .name = NULL } };
-    char shorts[64];
-    size_t n = 0;
+    int given;
 
-    for (const struct option *o = long_options;
-         o != NULL && o->name != NULL && n < LONG_OPTIONS_MAX; o++)
-        all[n++] = *o;
-    for (size_t i = 0; i < COUNT(common) && n < LONG_OPTIONS_MAX; i++)
-        all[n++] = common[i];
-    for (enum setting i = 0; i < SETTING_COUNT && n < LONG_OPTIONS_MAX; i++)
-        all[n++] = (struct option){ setting_name(i), required_argument, NULL,
-                                    OPTION_SETTING + (int)i };
-    (void)snprintf(shorts, sizeof(shorts), "%s:%sho:qv",
-                   short_options[0] == '+' ? "+" : "",
-                   short_options + (short_options[0] == '+'));
+    while ((given = getopt_long(argc, argv, o->letters, o->all, NULL)) != -1) {
+        int row = row_of(o, given);
+
+        if (given == '?' || given == ':') {
+            fail_option(o, argv[optind - 1], given);
+            look_for_format(ctl, o, argc, argv);
+            return -1;
+        }
+        if (row < 0 || take(ctl, o, (size_t)row, to) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+bool lockctl_parse(struct lockctl *ctl, const struct verb *verb, int *argc,
+                   char ***argv, void *to)
+{
+    struct options o = { .verb = verb };
+
+    (void)strcpy(o.letters, verb->ends_at_argument ? "+:" : ":");
+    add_all(&o, verb->options);
+    o.own = o.count;
+    add_all(&o, common_options);
+    add_all(&o, setting_options);
     lockctl_speak_for(verb->overview != NULL ? NULL : verb->name);
     opterr = 0;
-    for (;;) {
-        int option = getopt_long(argc, argv, shorts, all, NULL);
-        bool ours = option == 'h' || option == 'o' || option == 'q' ||
-                    option == 'v' || option >= OPTION_SETTING;
+    optind = 0; /* for getopt to start anew */
+    if (parse(ctl, &o, *argc, *argv, to) != 0)
+        return false;
+    lockctl_speak_for(NULL);
+    *argc -= optind;
+    *argv += optind;
+    return true;
+}
 
-        if (option == '?' || option == ':') {
-            fail_option(verb, all, argv[optind - 1], option);
-            look_for_format(ctl, argc, argv, shorts, all);
-            return '?';
-        }
-        if (option == -1)
-            lockctl_speak_for(NULL);
-        if (!ours)
-            return option;
-        if (take(ctl, verb, option) != 0)
-            return '?';
-    }
+/* --- arguments --- */
+
+bool lockctl_take_lock(const struct verb *verb, int argc, char **argv,
+                       char path[ZKR_PATH_MAX + 1])
+{
+    if (argc == 1)
+        return lockctl_parse_path(argv[0], path, ZKR_PATH_MAX + 1);
+    (void)lockctl_fail(EX_USAGE, "%s: which lock?", verb->name);
+    return false;
+}
+
+bool lockctl_take_root(const struct verb *verb, int argc, char **argv,
+                       char root[ZKR_PATH_MAX + 1])
+{
+    if (argc > 1)
+        (void)lockctl_fail(EX_USAGE, "%s: one path; see zk-lockctl %s --help",
+                           verb->name, verb->name);
+    return argc == 0 ||
+           (argc == 1 && lockctl_parse_path(argv[0], root, ZKR_PATH_MAX + 1));
 }

@@ -6,47 +6,59 @@
 
 #include "common/lockctl.h"
 
-enum kind { KIND_TEXT, KIND_FILE, KIND_DURATION, KIND_VERIFY };
+static const char *const verifications[] = { "chain", "name", "none", NULL };
+static const char *const mechanisms[] = { "DIGEST-MD5", "GSSAPI", NULL };
 
-static const struct {
-    const char *name;
-    enum kind kind;
-} settings[SETTING_COUNT] = {
-    [SETTING_SERVERS] = { "servers", KIND_TEXT },
-    [SETTING_CHROOT] = { "chroot", KIND_TEXT },
-    [SETTING_AUTH_FILE] = { "auth-file", KIND_FILE },
-    [SETTING_TIMEOUT] = { "timeout", KIND_DURATION },
-    [SETTING_TLS_CA] = { "tls-ca", KIND_FILE },
-    [SETTING_TLS_CERT] = { "tls-cert", KIND_FILE },
-    [SETTING_TLS_KEY] = { "tls-key", KIND_FILE },
-    [SETTING_TLS_PASSWORD_FILE] = { "tls-password-file", KIND_FILE },
-    [SETTING_TLS_VERIFY] = { "tls-verify", KIND_VERIFY },
-    [SETTING_SASL_MECHANISM] = { "sasl-mechanism", KIND_TEXT },
-    [SETTING_SASL_USER] = { "sasl-user", KIND_TEXT },
-    [SETTING_SASL_PASSWORD_FILE] = { "sasl-password-file", KIND_FILE },
-    [SETTING_SASL_REALM] = { "sasl-realm", KIND_TEXT },
-    [SETTING_SASL_SERVICE] = { "sasl-service", KIND_TEXT },
-    [SETTING_SASL_HOST] = { "sasl-host", KIND_TEXT },
+/* clang-format off */
+#define ROW(setting) .type = OPT_SETTING, .min = (setting)
+const struct opt setting_options[SETTING_COUNT + 1] = {
+    [SETTING_SERVERS] = { "servers", .value = "HOST:PORT,...", ROW(SETTING_SERVERS),
+      .help = "the ensemble (default $ZK_SERVERS, or that of the current context, or 127.0.0.1:2181); with /PATH behind it, all paths are below that" },
+    [SETTING_AUTH_FILE] = { "auth-file", .value = "FILE", ROW(SETTING_AUTH_FILE),
+      .help = "a line \"scheme:credentials\"" },
+    [SETTING_TIMEOUT] = { "timeout", .value = "DURATION", ROW(SETTING_TIMEOUT),
+      .help = "for connecting and for each answer (5s)" },
+    [SETTING_TLS_CA] = { "tls-ca", .value = "FILE", ROW(SETTING_TLS_CA),
+      .help = "with the next two: TLS. PEM: whom to trust" },
+    [SETTING_TLS_CERT] = { "tls-cert", .value = "FILE", ROW(SETTING_TLS_CERT), .help = "our certificate" },
+    [SETTING_TLS_KEY] = { "tls-key", .value = "FILE", ROW(SETTING_TLS_KEY), .help = "its private key" },
+    [SETTING_TLS_PASSWORD_FILE] = { "tls-password-file", .value = "FILE", ROW(SETTING_TLS_PASSWORD_FILE),
+      .help = "a line: the password of the key" },
+    [SETTING_TLS_VERIFY] = { "tls-verify", .value = "WHAT", ROW(SETTING_TLS_VERIFY), .words = verifications,
+      .help = "of servers: chain (default), name, none" },
+    [SETTING_SASL_MECHANISM] = { "sasl-mechanism", .value = "NAME", ROW(SETTING_SASL_MECHANISM), .words = mechanisms,
+      .help = "such as DIGEST-MD5" },
+    [SETTING_SASL_USER] = { "sasl-user", .value = "NAME", ROW(SETTING_SASL_USER), .help = "who we are" },
+    [SETTING_SASL_PASSWORD_FILE] = { "sasl-password-file", .value = "FILE", ROW(SETTING_SASL_PASSWORD_FILE),
+      .help = "a line: the password" },
+    [SETTING_SASL_REALM] = { "sasl-realm", .value = "NAME", ROW(SETTING_SASL_REALM), .help = "where we are known" },
+    [SETTING_SASL_SERVICE] = { "sasl-service", .value = "NAME", ROW(SETTING_SASL_SERVICE),
+      .help = "the service of the servers (zookeeper)" },
+    [SETTING_SASL_HOST] = { "sasl-host", .value = "NAME", ROW(SETTING_SASL_HOST),
+      .help = "what the servers call themselves" },
 };
+#undef ROW
+/* clang-format on */
 
 const char *setting_name(enum setting setting)
 {
-    return settings[setting].name;
+    return setting_options[setting].name;
 }
 
 enum setting setting_find(const char *name, size_t len)
 {
     enum setting i = 0;
 
-    while (i < SETTING_COUNT && (strlen(settings[i].name) != len ||
-                                 strncmp(settings[i].name, name, len) != 0))
+    while (i < SETTING_COUNT &&
+           (strlen(setting_options[i].name) != len ||
+            strncmp(setting_options[i].name, name, len) != 0))
         i++;
     return i;
 }
 
 bool setting_is_file(enum setting setting)
 {
-    return settings[setting].kind == KIND_FILE;
+    return strcmp(setting_options[setting].value, "FILE") == 0;
 }
 
 bool setting_read_verify(const char *value, uint32_t *ret_verify)
@@ -73,11 +85,10 @@ const char *setting_fault(enum setting setting, const char *value)
 
     if (setting == SETTING_SERVERS && value[0] == '\0')
         return "is empty";
-    if (settings[setting].kind == KIND_DURATION &&
+    if (setting == SETTING_TIMEOUT &&
         (!lockctl_parse_duration(value, &ms) || ms <= 0 || ms > INT32_MAX))
         return "is not a duration";
-    if (settings[setting].kind == KIND_VERIFY &&
-        !setting_read_verify(value, &verify))
+    if (setting == SETTING_TLS_VERIFY && !setting_read_verify(value, &verify))
         return "is none of chain, name, none";
     return NULL;
 }

@@ -10,7 +10,6 @@
 
 enum setting {
     SETTING_SERVERS,
-    SETTING_CHROOT,
     SETTING_AUTH_FILE,
     SETTING_TIMEOUT,
     SETTING_TLS_CA,
@@ -27,7 +26,7 @@ enum setting {
     SETTING_COUNT,
 };
 
-/* "auth-file". */
+/* "auth-file": its row of setting_options. */
 const char *setting_name(enum setting setting);
 /* The setting of that name; SETTING_COUNT: there is none. */
 enum setting setting_find(const char *name, size_t len);

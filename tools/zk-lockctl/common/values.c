@@ -44,27 +44,6 @@ bool lockctl_parse_count(const char *text, int64_t *ret_count)
     return *ret_count >= 1 && *ret_count <= INT32_MAX;
 }
 
-bool lockctl_take_duration(const char *option, int64_t *ret_ms)
-{
-    if (lockctl_parse_duration(optarg, ret_ms) && *ret_ms <= INT32_MAX)
-        return true;
-    (void)lockctl_fail(EX_USAGE, "%s: '%s' is not a duration", option, optarg);
-    return false;
-}
-
-bool lockctl_take_count(const char *option, uint32_t *ret_count)
-{
-    int64_t value;
-
-    if (!lockctl_parse_count(optarg, &value)) {
-        (void)lockctl_fail(EX_USAGE, "%s: '%s' is not a number from 1 on",
-                           option, optarg);
-        return false;
-    }
-    *ret_count = (uint32_t)value;
-    return true;
-}
-
 bool lockctl_parse_path(const char *text, char *path, size_t size)
 {
     int len =

@@ -9,47 +9,7 @@
 #include "common/now.h"
 #include "common/words.h"
 
-#define CONFIRM_MS    1000
 #define PAUSE_SAID_MS 5000
-
-static const struct option options[] = {
-    ACROSS_OPTIONS,
-    { "possible", no_argument, NULL, ACROSS_POSSIBLE },
-    { NULL, 0, NULL, 0 },
-};
-
-bool across_take(int option, struct across_opts *opts)
-{
-    switch (option) {
-    case ACROSS_CONFIRM:
-        return lockctl_take_duration("--confirm", &opts->confirm_ms);
-    case ACROSS_POSSIBLE:
-        opts->possible = true;
-        return true;
-    case ACROSS_DEPTH:
-        return lockctl_take_count("--depth", &opts->scan.depth);
-    case ACROSS_LIMIT:
-        return lockctl_take_count("--limit", &opts->scan.limit);
-    case ACROSS_WITHIN:
-        return scan_take_within(&opts->scan);
-    default:
-        return false;
-    }
-}
-
-static int read_options(struct lockctl *ctl, const struct verb *verb, int argc,
-                        char **argv, struct across_opts *opts)
-{
-    int option;
-
-    *opts = (struct across_opts)ACROSS_OPTS_INIT;
-    while ((option = lockctl_option(ctl, verb, argc, argv, "", options)) !=
-           -1) {
-        if (!across_take(option, opts))
-            return EX_USAGE;
-    }
-    return 0;
-}
 
 static int by_path(const void *a, const void *b)
 {
@@ -226,7 +186,7 @@ static int confirm(struct lockctl *ctl, const struct across_opts *opts,
         return lockctl_fail_error(ZKR_ENOMEM, "");
     for (size_t i = 0; i < a->scan.count; i++)
         wanted[i] = a->scan.locks[i].waiters > 0;
-    across_pause(ctl, opts->confirm_ms < 0 ? CONFIRM_MS : opts->confirm_ms);
+    across_pause(ctl, opts->confirm_ms);
     code = across_again(ctl, &opts->scan, wanted, &a->scan, &before);
     if (code == 0)
         code = find(a, &before);
@@ -273,12 +233,13 @@ static int load(struct lockctl *ctl, char *const *paths, int path_count,
 int across_run(struct lockctl *ctl, const struct verb *verb, int argc,
                char **argv, across_print *print)
 {
-    struct across_opts opts;
+    struct across_opts opts = ACROSS_OPTS_INIT;
     struct across a;
-    int code = read_options(ctl, verb, argc, argv, &opts);
+    int code;
 
-    if (code == 0)
-        code = load(ctl, argv + optind, argc - optind, &opts, &a);
+    if (!lockctl_parse(ctl, verb, &argc, &argv, &opts))
+        return EX_USAGE;
+    code = load(ctl, argv, argc, &opts, &a);
     if (code != 0)
         return code;
     code = scan_code(&a.scan, print(ctl, &a));

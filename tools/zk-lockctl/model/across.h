@@ -11,7 +11,7 @@
 
 struct across_opts {
     struct scan_opts scan;
-    int64_t confirm_ms; /* between the two lists; -1: not said */
+    int64_t confirm_ms; /* between the two lists */
     bool possible;      /* also what is only possible */
 };
 
@@ -20,32 +20,24 @@ struct across {
     struct deadlocks deadlocks;
 };
 
-/* The options that say where to look. Several verbs share them; a verb's own
- * options follow them. */
-enum {
-    ACROSS_CONFIRM = OPTION_FIRST,
-    ACROSS_DEPTH,
-    ACROSS_LIMIT,
-    ACROSS_WITHIN,
-    ACROSS_POSSIBLE,
-    ACROSS_OPTION_NEXT,
-};
-
+/* The options that say where to look, of a verb whose own begin with struct
+ * across_opts. */
 /* clang-format off */
+#define ACROSS_AT(member) offsetof(struct across_opts, member)
 #define ACROSS_OPTIONS                                                         \
-    { "confirm", required_argument, NULL, ACROSS_CONFIRM },                    \
-    { "depth", required_argument, NULL, ACROSS_DEPTH },                        \
-    { "limit", required_argument, NULL, ACROSS_LIMIT },                        \
-    { "within", required_argument, NULL, ACROSS_WITHIN }
-#define ACROSS_OPTS_INIT { .scan.timeout_ms = 60000, .confirm_ms = -1 }
+    { "confirm", .value = "DURATION", .type = OPT_MS,                          \
+      .at = ACROSS_AT(confirm_ms),                                             \
+      .help = "look twice, so far apart; only what was there both times "      \
+              "counts (1s)" },                                                 \
+    SCAN_DEPTH(ACROSS_AT(scan.depth)),                                         \
+    SCAN_LIMIT(ACROSS_AT(scan.limit)),                                         \
+    SCAN_WITHIN(ACROSS_AT(scan.timeout_ms))
+#define ACROSS_OPTS_INIT { .scan.timeout_ms = 60000, .confirm_ms = 1000 }
 /* clang-format on */
 
-/* Take one of them. False after an error was said. */
-bool across_take(int option, struct across_opts *opts);
-
-/* All of a verb that has these options and --possible, and tells of what is
- * below its paths, or "/" without one. `print` returns an exit code; so does
- * this, EX_NO with confirmed deadlocks. */
+/* All of a verb that stores its options into struct across_opts, and tells of
+ * what is below its paths, or "/" without one. `print` returns an exit code; so
+ * does this, EX_NO with confirmed deadlocks. */
 typedef int across_print(const struct lockctl *ctl, const struct across *a);
 int across_run(struct lockctl *ctl, const struct verb *verb, int argc,
                char **argv, across_print *print);

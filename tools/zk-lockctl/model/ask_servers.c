@@ -181,14 +181,13 @@ static void doubt(struct servers *s, const struct lockctl *ctl,
 
 /* --- all of it --- */
 
-static struct servers *new_servers(const struct lockctl *ctl,
-                                   const struct zkr_hosts *hosts,
+static struct servers *new_servers(const struct zkr_hosts *hosts,
                                    const char *lock)
 {
     char directory[2 * ZKR_PATH_MAX];
 
-    (void)snprintf(directory, sizeof(directory), "%s%s",
-                   lockctl_chroot(ctl, hosts), lock);
+    (void)snprintf(directory, sizeof(directory), "%s%s", lockctl_chroot(hosts),
+                   lock);
     return servers_new(directory);
 }
 
@@ -207,7 +206,7 @@ static struct servers *ask_hosts(const struct lockctl *ctl, unsigned asked,
                                  const char *lock, struct notes *notes)
 {
     struct asking *all = calloc(SERVERS_MAX, sizeof(*all));
-    struct servers *s = new_servers(ctl, hosts, lock);
+    struct servers *s = new_servers(hosts, lock);
     bool done = all != NULL && s != NULL;
     size_t n =
         done && !refuse_tls(ctl, notes) ? address(ctl, asked, hosts, all) : 0;

@@ -170,16 +170,6 @@ static void collect(struct scan *scan, const struct zkr_locks *found)
     }
 }
 
-bool scan_take_within(struct scan_opts *opts)
-{
-    int64_t ms;
-
-    if (!lockctl_take_duration("--within", &ms))
-        return false;
-    opts->timeout_ms = ms > 0 ? (uint32_t)ms : 1;
-    return true;
-}
-
 static struct zkr_locks_opts find_opts(const struct scan_opts *opts)
 {
     struct zkr_locks_opts find = ZKR_LOCKS_OPTS_INIT;

@@ -36,8 +36,18 @@ struct scan_opts {
     uint32_t timeout_ms; /* for finding them */
 };
 
-/* The argument of --within. False after an error was said. */
-bool scan_take_within(struct scan_opts *opts);
+/* The options of the verbs that look for locks. */
+/* clang-format off */
+#define SCAN_DEPTH(member)                                                     \
+    { "depth", .value = "N", .type = OPT_COUNT, .at = (member),                \
+      .help = "look into N levels of directories (32)" }
+#define SCAN_LIMIT(member)                                                     \
+    { "limit", .value = "N", .type = OPT_COUNT, .at = (member),                \
+      .help = "look at no more than N locks (10000)" }
+#define SCAN_WITHIN(member)                                                    \
+    { "within", .value = "DURATION", .type = OPT_MS32, .at = (member),         \
+      .help = "search no longer than that (60s)" }
+/* clang-format on */
 
 /* All locks at and below a path; none where that does not exist, as servers
  * remove a container that nobody uses. A lock that may not be read is listed

@@ -163,7 +163,7 @@ static void obey_revoke(struct run *run)
 {
     if (!atomic_exchange(&run->revoke_asked, false))
         return;
-    if (!run->opts.term_on_revoke) {
+    if (run->opts.on_revoke == REVOKE_IGNORE) {
         lockctl_say(run->ctl, "somebody asks for the lock; ignored");
         return;
     }

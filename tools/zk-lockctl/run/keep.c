@@ -296,7 +296,7 @@ static void obey_revoke(struct keeper *k)
 {
     if (!atomic_exchange(&k->run->revoke_asked, false) || k->given_back)
         return;
-    if (!k->run->opts.term_on_revoke) {
+    if (k->run->opts.on_revoke == REVOKE_IGNORE) {
         script_speak(k->script);
         lockctl_say(k->run->ctl, "somebody asks for the lock; ignored");
         script_silence();

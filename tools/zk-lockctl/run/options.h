@@ -5,97 +5,78 @@
 
 #include "run/run.h"
 
-/* The options of any of them. */
-enum {
-    OPTION_WHY = OPTION_FIRST,
-    OPTION_WHY_NAME,
-    OPTION_MAX_HOLD,
-    OPTION_KEEP_DAEMONS,
-    OPTION_KILL_GRACE,
-    OPTION_KILL_AFTER,
-    OPTION_ON_SUSPEND,
-    OPTION_ON_REVOKE,
-    OPTION_STATUS_FILE,
-    OPTION_SESSION_TIMEOUT,
-    OPTION_SLOTS,
-    OPTION_AND,
-    OPTION_RESTART,
-    OPTION_ON_LOSS,
-    OPTION_PID,
-    OPTION_CHECK,
-};
+#define RUN_AT(member) offsetof(struct run_opts, member)
+
+extern const char *const on_suspend_words[];
+extern const char *const on_revoke_words[];
+extern const char *const on_loss_words[];
+int run_take_wait(const struct opt *opt, void *at, const char *value);
+int run_take_code(const struct opt *opt, void *at, const char *value);
+int run_take_kill_after(const struct opt *opt, void *at, const char *value);
+int run_take_lock(const struct opt *opt, void *at, const char *value);
+int run_take_pid(const struct opt *opt, void *at, const char *value);
+
+/* clang-format off */
+/* Which lock it is. */
+#define LOCK_OPTIONS \
+    { "shared", 's', .type = OPT_INT, .min = CLAIM_READ, .at = RUN_AT(wanted.kind), \
+      .help = "the lock is a read/write lock: for reading" }, \
+    { "exclusive", 'x', .type = OPT_INT, .min = CLAIM_WRITE, .at = RUN_AT(wanted.kind), \
+      .help = "the lock is a read/write lock: for writing\n(without either: a mutex)" }, \
+    { "slots", .value = "N", .type = OPT_COUNT, .max = ZKR_SEMAPHORE_MAX, .at = RUN_AT(wanted.slots), \
+      .help = "the lock is a semaphore: one of N slots" }, \
+    { "and", .value = "LOCK", .type = OPT_CALL, .take = run_take_lock, .at = RUN_AT(wanted), \
+      .help = "this lock, too: all are held, or none" }
 
 /* Those that are about the wait. */
-/* clang-format off */
-#define WAIT_OPTIONS_SHORT "nw:E:"
-#define WAIT_OPTIONS                                                           \
-    { "nonblock", no_argument, NULL, 'n' },                                    \
-    { "wait", required_argument, NULL, 'w' },                                  \
-    { "conflict-exit-code", required_argument, NULL, 'E' }
-/* clang-format on */
-#define WAIT_OPTIONS_HELP                                                      \
-    "  -n, --nonblock           do not wait\n"                                 \
-    "  -w, --wait DURATION      wait so long (500ms, 10s, 2m, 1h)\n"           \
-    "  -E, --conflict-exit-code CODE\n"                                        \
-    "                           when not acquired (75)\n"
+#define WAIT_OPTIONS \
+    { "nonblock", 'n', .type = OPT_CALL, .take = run_take_wait, .at = RUN_AT(wait_ms), \
+      .help = "do not wait" }, \
+    { "wait", 'w', "DURATION", .type = OPT_CALL, .take = run_take_wait, .at = RUN_AT(wait_ms), \
+      .help = "wait so long (500ms, 10s, 2m, 1h)" }, \
+    { "conflict-exit-code", 'E', "CODE", .type = OPT_CALL, .take = run_take_code, \
+      .at = RUN_AT(not_acquired_code), .help = "when not acquired (75)" }
+
+/* Those that run, lead and hold have. */
+#define HOLD_OPTIONS \
+    { "why-name", .type = OPT_ON, .at = RUN_AT(why_name), \
+      .help = "others are shown the name of the program only" }, \
+    { "max-hold", .value = "DURATION", .type = OPT_MS, .min = 1, .at = RUN_AT(max_hold_ms), \
+      .max = RUN_MS_MAX, .help = "it must have been given back so long after the grant" }, \
+    { "kill-grace", .value = "DURATION", .type = OPT_MS, .max = RUN_MS_MAX, .at = RUN_AT(grace_ms), \
+      .help = "between TERM and KILL, or the end of the lease (the smaller of 5s and a tenth of the session timeout)" }, \
+    { "on-revoke", .value = "WHAT", .type = OPT_WORD, .words = on_revoke_words, .at = RUN_AT(on_revoke), \
+      .help = "when somebody asks for the lock: ignore or term (ignore)" }, \
+    { "session-timeout", .value = "DURATION", .type = OPT_MS32, .min = 1000, \
+      .max = ZKR_SESSION_TIMEOUT_MAX_MS, .at = RUN_AT(timeout_asked_ms), \
+      .help = "to ask of the servers (10s)" }
 
 /* Those that are about the command, which each verb with a command has. */
-/* clang-format off */
-#define RUN_OPTIONS                                                            \
-    { "command", required_argument, NULL, 'c' },                               \
-    { "why", required_argument, NULL, OPTION_WHY },                            \
-    { "why-name", no_argument, NULL, OPTION_WHY_NAME },                        \
-    { "max-hold", required_argument, NULL, OPTION_MAX_HOLD },                  \
-    { "keep-daemons", no_argument, NULL, OPTION_KEEP_DAEMONS },                \
-    { "kill-grace", required_argument, NULL, OPTION_KILL_GRACE },              \
-    { "kill-after", required_argument, NULL, OPTION_KILL_AFTER },              \
-    { "on-suspend", required_argument, NULL, OPTION_ON_SUSPEND },              \
-    { "on-revoke", required_argument, NULL, OPTION_ON_REVOKE },                \
-    { "status-file", required_argument, NULL, OPTION_STATUS_FILE },            \
-    { "session-timeout", required_argument, NULL, OPTION_SESSION_TIMEOUT }
+#define RUN_OPTIONS \
+    { "command", 'c', "TEXT", .type = OPT_TEXT, .at = RUN_AT(text), .help = "run /bin/sh -c TEXT" }, \
+    { "why", .value = "TEXT", .type = OPT_TEXT, .at = RUN_AT(why), \
+      .help = "shown to others (COMMAND with its arguments)" }, \
+    HOLD_OPTIONS, \
+    { "keep-daemons", .type = OPT_ON, .at = RUN_AT(keep_daemons), \
+      .help = "leave processes alone that COMMAND leaves behind" }, \
+    { "kill-after", .value = "DURATION|never", .type = OPT_CALL, .take = run_take_kill_after, \
+      .at = RUN_AT(kill_after_ms), \
+      .help = "KILL when TERM was passed on and the command has not ended since (30s)" }, \
+    { "on-suspend", .value = "WHAT", .type = OPT_WORD, .words = on_suspend_words, .at = RUN_AT(on_suspend), \
+      .help = "when the servers do not answer: continue or term (continue)" }, \
+    { "status-file", .value = "FILE", .type = OPT_TEXT, .at = RUN_AT(status_file), \
+      .help = "what happened, as JSON" }
 /* clang-format on */
-
-/* Their text in help. */
-#define RUN_OPTIONS_HELP                                                       \
-    "  -c, --command TEXT       run /bin/sh -c TEXT\n"                         \
-    "      --why TEXT           shown to others (COMMAND with its "            \
-    "arguments)\n"                                                             \
-    "      --why-name           others are shown the name of COMMAND only\n"   \
-    "      --max-hold DURATION  the command must have ended so long after "    \
-    "the grant\n"                                                              \
-    "      --keep-daemons       leave processes alone that COMMAND leaves "    \
-    "behind\n"                                                                 \
-    "      --kill-grace DURATION\n"                                            \
-    "                           between TERM and KILL (the smaller of 5s "     \
-    "and\n"                                                                    \
-    "                           a tenth of the session timeout)\n"             \
-    "      --kill-after DURATION|never\n"                                      \
-    "                           KILL when TERM was passed on and the "         \
-    "command has\n"                                                            \
-    "                           not ended since (30s)\n"                       \
-    "      --on-suspend WHAT    when the servers do not answer: continue\n"    \
-    "                           or term (continue)\n"                          \
-    "      --on-revoke WHAT     when somebody asks for the lock: ignore "      \
-    "or\n"                                                                     \
-    "                           term (ignore)\n"                               \
-    "      --status-file FILE   what happened, as JSON\n"                      \
-    "      --session-timeout DURATION\n"                                       \
-    "                           to ask of the servers (10s)\n"
-
-/* One of these verbs. */
-struct run_verb {
-    const struct verb *verb;
-    enum claim_kind kind; /* unless an option says another */
-    const char *short_options;
-    const struct option *long_options;
-};
+enum { RUN_MS_MAX = INT32_MAX };
 
 /* Options; then LOCK [--and LOCK]..., from argv on, which is moved behind them;
  * or both of these and the command. 0, or an exit code after an error was
  * said. */
-int run_parse_options(struct lockctl *ctl, const struct run_verb *v, int argc,
-                      char **argv, struct run_opts *opts);
+int run_parse_options(struct lockctl *ctl, const struct verb *verb,
+                      enum claim_kind kind, int *argc, char ***argv,
+                      struct run_opts *opts);
 int run_parse_locks(struct run_opts *opts, int *argc, char ***argv);
-int run_parse(struct lockctl *ctl, const struct run_verb *v, int argc,
-              char **argv, struct run_opts *opts);
+int run_parse(struct lockctl *ctl, const struct verb *verb,
+              enum claim_kind kind, int argc, char **argv,
+              struct run_opts *opts);
 #endif

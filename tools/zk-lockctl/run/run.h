@@ -26,6 +26,8 @@ enum {
     EX_SIGNALED = 128, /* and the number of the signal */
 };
 
+enum on_revoke { REVOKE_IGNORE, REVOKE_TERM };
+
 /* What happens to the shell that holds a lock when that is lost. */
 enum on_loss {
     LOSS_TERM,    /* TERM to it and all that it has started */
@@ -45,7 +47,7 @@ struct run_opts {
     int64_t grace_ms;      /* -1: default */
     int64_t kill_after_ms; /* from TERM to KILL; -1: never */
     enum on_suspend on_suspend;
-    bool term_on_revoke;
+    enum on_revoke on_revoke;
     int64_t max_hold_ms; /* 0: no limit */
     bool keep_daemons;
     bool restart;

@@ -48,7 +48,7 @@ static void on_grant(zkr_grant *grant, const struct zkr_grant_event *event,
 
     if (event->kind == ZKR_GRANT_REVOKE_REQUESTED) {
         atomic_store(&run->revoke_asked, true);
-        if (!run->opts.term_on_revoke)
+        if (run->opts.on_revoke == REVOKE_IGNORE)
             write_record(run, grant);
     }
     (void)!write(run->event_fd, &one, sizeof(one));

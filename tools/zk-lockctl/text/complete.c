@@ -6,95 +6,15 @@
 
 #include "common/escape.h"
 
-static const char *const formats[] = { "table", "wide", "json", "jsonl", NULL };
-static const char *const colors[] = { "auto", "always", "never", NULL };
-static const char *const dialects[] = { "zkrecipes", "curator",  "kazoo",
-                                        "go",        "c-recipe", "zk-ruby",
-                                        "other",     "mixed",    NULL };
-static const char *const on_suspend[] = { "continue", "term", NULL };
-static const char *const on_revoke[] = { "ignore", "term", NULL };
-static const char *const on_loss[] = { "term", "kill", "nothing", NULL };
-static const char *const sorts[] = { "lock",  "kind", "state",   "holder",
-                                     "held",  "wait", "longest", "grants",
-                                     "token", NULL };
-static const char *const verify[] = { "chain", "name", "none", NULL };
-static const char *const mechanisms[] = { "DIGEST-MD5", "GSSAPI", NULL };
 static const char *const shells[] = { "bash", "zsh", "fish", NULL };
 static const char *const topics[] = { "exit-codes", NULL };
 static const char *const about_contexts[] = { "show", NULL };
 
-static const struct {
-    const char *option;
-    const char *const *values;
-} known_values[] = {
-    { "-o", formats },
-    { "--output", formats },
-    { "--color", colors },
-    { "--dialect", dialects },
-    { "--on-suspend", on_suspend },
-    { "--on-revoke", on_revoke },
-    { "--on-loss", on_loss },
-    { "--sort", sorts },
-    { "--tls-verify", verify },
-    { "--sasl-mechanism", mechanisms },
-};
-
-/* --- options, in the help texts --- */
-
-/* One line: spaces, "-x, " perhaps, "--name", and perhaps " VALUE". */
-static void read_line(const char *line, option_fn *fn, void *user)
-{
-    const char *at = line + strspn(line, " ");
-    const char *short_option = NULL;
-    size_t len;
-    bool has_value;
-
-    if (at == line || at[0] != '-')
-        return;
-    if (at[1] != '-') {
-        if (strncmp(at + 2, ", --", 4) != 0)
-            return;
-        short_option = at;
-        at += 4;
-    }
-    len = strcspn(at, " \n");
-    has_value = at[len] == ' ' && at[len + 1] >= 'A' && at[len + 1] <= 'Z';
-    if (short_option != NULL)
-        fn(short_option, 2, has_value, user);
-    fn(at, len, has_value, user);
-}
-
-void complete_options(const char *help, option_fn *fn, void *user)
-{
-    while (*help != '\0') {
-        if (strncmp(help, "  ", 2) == 0)
-            read_line(help, fn, user);
-        help += strcspn(help, "\n");
-        help += *help == '\n';
-    }
-}
-
-struct asked {
-    const char *word;
-    bool has_value;
-};
-
-static void compare(const char *name, size_t len, bool has_value, void *user)
-{
-    struct asked *asked = user;
-
-    if (strlen(asked->word) == len && strncmp(asked->word, name, len) == 0)
-        asked->has_value = has_value;
-}
-
 static bool takes_value(const struct verb *verb, const char *word)
 {
-    struct asked asked = { .word = word };
+    const struct opt *o = opt_find(verb, word, strlen(word));
 
-    complete_options(lockctl_common_help, compare, &asked);
-    if (verb != NULL)
-        complete_options(verb->help, compare, &asked);
-    return asked.has_value;
+    return o != NULL && o->value != NULL;
 }
 
 /* --- where on the line we are --- */
@@ -127,24 +47,18 @@ static void take_option(struct complete *c, const char *option,
         c->context = value;
 }
 
-static bool is_named(const char *word, size_t len, const char *name)
-{
-    return strlen(name) == len && strncmp(word, name, len) == 0;
-}
-
 static struct complete value_of(struct complete c, const char *word, size_t len)
 {
-    for (size_t i = 0; i < sizeof(known_values) / sizeof(known_values[0]);
-         i++) {
-        if (!is_named(word, len, known_values[i].option))
-            continue;
+    const struct opt *o = opt_find(c.verb, word, len);
+
+    if (o != NULL && o->words != NULL) {
         c.kind = COMPLETE_VALUE;
-        c.values = known_values[i].values;
-    }
-    if (is_named(word, len, "--context"))
+        c.values = o->words;
+    } else if (o != NULL && strcmp(o->name, "context") == 0) {
         c.kind = COMPLETE_CONTEXT;
-    if (is_named(word, len, "--and"))
+    } else if (o != NULL && strcmp(o->name, "and") == 0) {
         c.kind = COMPLETE_LOCK;
+    }
     return c;
 }
 

@@ -35,12 +35,6 @@ struct complete {
 struct complete complete_find(const struct verb *const *verbs, int count,
                               char *const *words);
 
-/* Call `fn` for each option in a help text: "--limit", and whether a value
- * follows it. */
-typedef void option_fn(const char *name, size_t len, bool has_value,
-                       void *user);
-void complete_options(const char *help, option_fn *fn, void *user);
-
 /* Tells whether no part of a name has a meaning to a shell, anywhere in a
  * word. */
 bool complete_is_plain(const char *name);

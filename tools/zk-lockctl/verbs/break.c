@@ -11,25 +11,32 @@
 #include "model/scan_lock.h"
 #include "text/one_lock.h"
 
-enum {
-    OPTION_YES = OPTION_FIRST,
-    OPTION_TOKEN,
-    OPTION_NO_4LW,
-};
-
-static const struct option options[] = {
-    { "yes", no_argument, NULL, OPTION_YES },
-    { "token", required_argument, NULL, OPTION_TOKEN },
-    { "no-4lw", no_argument, NULL, OPTION_NO_4LW },
-    { NULL, 0, NULL, 0 },
-};
-
 struct order {
     bool yes;
     int64_t token; /* 0: not given */
     bool ask_servers;
     char path[ZKR_PATH_MAX + 1];
 };
+
+static int take_token(const struct opt *o, void *at, const char *value)
+{
+    return word_read_token(value, at) && *(int64_t *)at != 0
+               ? 0
+               : opt_fail(o, value, "a token");
+}
+
+/* clang-format off */
+#define AT(member) offsetof(struct order, member)
+static const struct opt options[] = {
+    { "token", .value = "TOKEN", .type = OPT_CALL, .at = AT(token), .take = take_token,
+      .help = "the holder that is meant, as ls and show tell it; of a waiter, the node that is removed from the queue" },
+    { "yes", .type = OPT_ON, .at = AT(yes), .help = "do not ask on the terminal; needs --token" },
+    { "no-4lw", .type = OPT_OFF, .at = AT(ask_servers),
+      .help = "do not ask the servers whether the client lives" },
+    { .name = NULL },
+};
+#undef AT
+/* clang-format on */
 
 /* --- the question --- */
 
@@ -151,27 +158,14 @@ static int break_lock(struct lockctl *ctl, const struct order *order)
 static int break_verb(struct lockctl *ctl, int argc, char **argv)
 {
     struct order order = { .ask_servers = true };
-    int option;
     int code;
 
-    while ((option = lockctl_option(ctl, &verb_break, argc, argv, "",
-                                    options)) != -1) {
-        if (option == OPTION_YES)
-            order.yes = true;
-        else if (option == OPTION_NO_4LW)
-            order.ask_servers = false;
-        else if (option != OPTION_TOKEN)
-            return EX_USAGE;
-        else if (!word_read_token(optarg, &order.token) || order.token == 0)
-            return lockctl_fail(EX_USAGE, "--token: '%s' is not a token",
-                                optarg);
-    }
-    if (argc - optind != 1)
-        return lockctl_fail(EX_USAGE, "break: which lock?");
+    if (!lockctl_parse(ctl, &verb_break, &argc, &argv, &order))
+        return EX_USAGE;
     if (order.yes && order.token == 0)
         return lockctl_fail(EX_USAGE, "--yes needs --token, so that no other "
                                       "holder is meant");
-    if (!lockctl_parse_path(argv[optind], order.path, sizeof(order.path)))
+    if (!lockctl_take_lock(&verb_break, argc, argv, order.path))
         return EX_USAGE;
     code = lockctl_connect(ctl);
     return code == 0 ? break_lock(ctl, &order) : code;
@@ -181,13 +175,8 @@ const struct verb verb_break = {
     .name = "break",
     .usage = "[--token TOKEN [--yes]] LOCK",
     .summary = "Take a lock away from its holder, which is not stopped by that",
+    .options = options,
     .help =
-        "  --token TOKEN  the holder that is meant, as ls and show tell it; "
-        "of\n"
-        "                 a waiter, the node that is removed from the queue\n"
-        "  --yes          do not ask on the terminal; needs --token\n"
-        "  --no-4lw       do not ask the servers whether the client lives\n"
-        "\n"
         "Try revoke first. The next in the queue is granted at once, while\n"
         "the old holder may still be at work. Stop it before, or see that\n"
         "what it works on checks tokens.\n",

@@ -12,22 +12,34 @@
 #include "model/scan_lock.h"
 #include "text/one_lock.h"
 
-enum { OPTION_FREE = OPTION_FIRST, OPTION_HELD, OPTION_HELD_BY };
-
-static const struct option options[] = {
-    { "free", no_argument, NULL, OPTION_FREE },
-    { "held", no_argument, NULL, OPTION_HELD },
-    { "held-by", required_argument, NULL, OPTION_HELD_BY },
-    { "wait", required_argument, NULL, 'w' },
-    { NULL, 0, NULL, 0 },
-};
-
 struct question {
-    int what; /* one of the options; 0: none yet */
-    const char *holder;
-    int64_t wait_ms; /* -1: for ever */
+    bool free;
+    bool held;
+    const char *holder; /* held by it; NULL: not asked */
+    int64_t wait_ms;    /* -1: for ever */
     char path[ZKR_PATH_MAX + 1];
 };
+
+/* clang-format off */
+#define AT(member) offsetof(struct question, member)
+#define QUESTIONS                                                              \
+    { "free", .type = OPT_ON, .at = AT(free),                                  \
+      .help = "nobody holds it; it need not exist" },                          \
+    { "held", .type = OPT_ON, .at = AT(held), .help = "somebody holds it" },   \
+    { "held-by", .value = "HOST[:PID]", .type = OPT_TEXT, .at = AT(holder),    \
+      .help = "a holder says that it is that process" }
+static const struct opt check_options[] = {
+    QUESTIONS,
+    { .name = NULL },
+};
+static const struct opt wait_options[] = {
+    QUESTIONS,
+    { "wait", 'w', "DURATION", .type = OPT_MS, .at = AT(wait_ms),
+      .help = "exit code 75 when it is not by then (for ever)" },
+    { .name = NULL },
+};
+#undef AT
+/* clang-format on */
 
 /* HOST or HOST:PID, as in the record of a holder. */
 static bool is_by(const struct contender *c, const char *holder)
@@ -42,9 +54,9 @@ static bool is_by(const struct contender *c, const char *holder)
 
 static bool holds(const struct lock *lock, const struct question *q)
 {
-    if (q->what == OPTION_FREE)
+    if (q->free)
         return lock->holders == 0;
-    if (q->what == OPTION_HELD)
+    if (q->held)
         return lock->holders > 0;
     for (size_t i = 0; i < lock->count; i++) {
         if (lock->items[i].node->holds && is_by(&lock->items[i], q->holder))
@@ -54,43 +66,26 @@ static bool holds(const struct lock *lock, const struct question *q)
 }
 
 static int parse(struct lockctl *ctl, const struct verb *verb, int argc,
-                 char **argv, const char *shorts, struct question *q)
+                 char **argv, struct question *q)
 {
-    int option;
+    int questions;
 
-    while ((option = lockctl_option(ctl, verb, argc, argv, shorts, options)) !=
-           -1) {
-        if (option == '?')
-            return EX_USAGE;
-        if (option == 'w') {
-            if (shorts[0] == '\0')
-                return lockctl_fail(EX_USAGE, "check does not wait");
-            if (lockctl_parse_duration(optarg, &q->wait_ms))
-                continue;
-            return lockctl_fail(EX_USAGE, "--wait: '%s' is not a duration",
-                                optarg);
-        }
-        if (q->what != 0)
-            return lockctl_fail(EX_USAGE, "%s: only one question", verb->name);
-        q->what = option;
-        q->holder = optarg;
-    }
-    if (q->what == 0)
-        return lockctl_fail(EX_USAGE, "%s: --free, --held or --held-by?",
+    if (!lockctl_parse(ctl, verb, &argc, &argv, q))
+        return EX_USAGE;
+    questions = q->free + q->held + (q->holder != NULL);
+    if (questions != 1)
+        return lockctl_fail(EX_USAGE,
+                            questions > 1 ? "%s: only one question"
+                                          : "%s: --free, --held or --held-by?",
                             verb->name);
-    if (argc - optind != 1)
-        return lockctl_fail(EX_USAGE, "%s: which lock?", verb->name);
-    return lockctl_parse_path(argv[optind], q->path, sizeof(q->path))
-               ? 0
-               : EX_USAGE;
+    return lockctl_take_lock(verb, argc, argv, q->path) ? 0 : EX_USAGE;
 }
 
 /* A missing lock is free: the server removes the directories of unused ones. */
 static int look(struct lockctl *ctl, const struct question *q, bool again,
                 struct lock *ret_lock)
 {
-    uint32_t reads =
-        one_lock_reads(ctl, q->what == OPTION_HELD_BY ? SCAN_HOLDERS : 1);
+    uint32_t reads = one_lock_reads(ctl, q->holder != NULL ? SCAN_HOLDERS : 1);
     bool missing;
 
     return again ? scan_again(ctl->session, q->path, reads, ret_lock)
@@ -99,9 +94,9 @@ static int look(struct lockctl *ctl, const struct question *q, bool again,
 
 static int check(struct lockctl *ctl, int argc, char **argv)
 {
-    struct question q = { .what = 0 };
+    struct question q = { .wait_ms = -1 };
     struct lock lock;
-    int code = parse(ctl, &verb_check, argc, argv, "", &q);
+    int code = parse(ctl, &verb_check, argc, argv, &q);
 
     if (code == 0)
         code = lockctl_connect(ctl);
@@ -165,7 +160,7 @@ static int wait_verb(struct lockctl *ctl, int argc, char **argv)
 {
     struct question q = { .wait_ms = -1 };
     struct changes *changes = NULL;
-    int code = parse(ctl, &verb_wait, argc, argv, "w:", &q);
+    int code = parse(ctl, &verb_wait, argc, argv, &q);
 
     if (code == 0)
         code = lockctl_connect(ctl);
@@ -179,9 +174,7 @@ const struct verb verb_check = {
     .name = "check",
     .usage = "--free | --held | --held-by HOST[:PID]  LOCK",
     .summary = "Tell by the exit code, 0 or 1, whether a lock is free or held",
-    .help = "  --free                nobody holds it; it need not exist\n"
-            "  --held                somebody holds it\n"
-            "  --held-by HOST[:PID]  a holder says that it is that process\n",
+    .options = check_options,
     .run = check,
 };
 
@@ -189,10 +182,6 @@ const struct verb verb_wait = {
     .name = "wait",
     .usage = "--free | --held | --held-by HOST[:PID]  [-w DURATION] LOCK",
     .summary = "Wait until a lock is free or held",
-    .help = "  --free                until nobody holds it\n"
-            "  --held                until somebody holds it\n"
-            "  --held-by HOST[:PID]  until that process says that it does\n"
-            "  -w, --wait DURATION   exit code 75 when it is not by then\n"
-            "                        (for ever)\n",
+    .options = wait_options,
     .run = wait_verb,
 };

@@ -112,12 +112,15 @@ static void offer_verbs(const char *current)
         offer(current, (*v)->name, strlen((*v)->name));
 }
 
-static void offer_option(const char *name, size_t len, bool has_value,
-                         void *user)
+static void offer_options(const char *current, const struct opt *options)
 {
-    (void)has_value;
-    if (len > 2) /* the long ones only */
-        offer(user, name, len);
+    char word[64];
+
+    for (; options != NULL && options->name != NULL; options++) {
+        int len = snprintf(word, sizeof(word), "--%s", options->name);
+
+        offer(current, word, (size_t)len);
+    }
 }
 
 /* Returns the directory below which to look for locks that begin with this
@@ -271,8 +274,9 @@ static int offer_words(struct lockctl *ctl, int count, char **words)
         break;
     case COMPLETE_OPTION:
         if (c.verb != NULL)
-            complete_options(c.verb->help, offer_option, current);
-        complete_options(lockctl_common_help, offer_option, current);
+            offer_options(current, c.verb->options);
+        offer_options(current, setting_options);
+        offer_options(current, common_options);
         break;
     case COMPLETE_VALUE:
         offer_all(current, c.values);
@@ -293,10 +297,8 @@ static int offer_words(struct lockctl *ctl, int count, char **words)
 
 static int completion(struct lockctl *ctl, int argc, char **argv)
 {
-    if (lockctl_option(ctl, &verb_completion, argc, argv, "+", NULL) != -1)
+    if (!lockctl_parse(ctl, &verb_completion, &argc, &argv, NULL))
         return EX_USAGE;
-    argc -= optind;
-    argv += optind;
     /* getopt has taken no "--" before `words` */
     if (argc >= 2 && strcmp(argv[0], "words") == 0 &&
         strcmp(argv[1], "--") == 0)
@@ -326,5 +328,6 @@ const struct verb verb_completion = {
             "  fish:  zk-lockctl completion fish | source\n"
             "\n"
             "The scripts call: zk-lockctl completion words -- WORD...\n",
+    .ends_at_argument = true,
     .run = completion,
 };

@@ -49,7 +49,7 @@ static bool print_context(struct table *table, const void *of, size_t i)
     return table_row(table, cells, STYLE_PLAIN);
 }
 
-/* The names of the settings in capitals; only the first two are always
+/* The names of the settings in capitals; only the servers are always
  * shown. */
 static int print_list(const struct lockctl *ctl, const struct list *list)
 {
@@ -65,7 +65,7 @@ static int print_list(const struct lockctl *ctl, const struct list *list)
             *c = (char)toupper((unsigned char)*c);
         columns[FIRST_SETTING + s] = (struct column){
             .name = names[s],
-            .wide = s > SETTING_CHROOT,
+            .wide = s != SETTING_SERVERS,
             .rank = s == SETTING_SERVERS ? 1 : FIRST_SETTING + (int)s,
             .narrow = 20,
         };
@@ -194,15 +194,11 @@ static int show_settings(struct lockctl *ctl)
 
 static int context(struct lockctl *ctl, int argc, char **argv)
 {
-    int count;
-
-    if (lockctl_option(ctl, &verb_context, argc, argv, "", NULL) != -1)
+    if (!lockctl_parse(ctl, &verb_context, &argc, &argv, NULL))
         return EX_USAGE;
-    count = argc - optind;
-    argv += optind;
-    if (count == 0)
+    if (argc == 0)
         return list_contexts(ctl);
-    if (count == 1 && strcmp(argv[0], "show") == 0)
+    if (argc == 1 && strcmp(argv[0], "show") == 0)
         return show_settings(ctl);
     return lockctl_fail(EX_USAGE, "context: nothing, or show?");
 }
@@ -223,7 +219,7 @@ const struct verb verb_context = {
         "    servers = zk1:2181,zk2:2181\n"
         "    auth-file = staging.auth\n"
         "\n"
-        "Keys are servers, chroot, auth-file, timeout, and the names of the\n"
+        "Keys are servers, auth-file, timeout, and the names of the\n"
         "options for TLS and SASL. Files are beside that file. The ensemble\n"
         "is that of the first of --servers, --context, $ZK_SERVERS,\n"
         "$ZK_LOCKCTL_CONTEXT and the current context; other options count\n"

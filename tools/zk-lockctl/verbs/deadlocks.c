@@ -406,6 +406,15 @@ static int print(const struct lockctl *ctl, const struct across *a)
     return code;
 }
 
+/* clang-format off */
+static const struct opt options[] = {
+    { "possible", .type = OPT_ON, .at = ACROSS_AT(possible),
+      .help = "also what is only possible: the nodes do not say which thread is theirs, as those of Curator, of kazoo and of claims without threads" },
+    ACROSS_OPTIONS,
+    { .name = NULL },
+};
+/* clang-format on */
+
 static int deadlocks(struct lockctl *ctl, int argc, char **argv)
 {
     return across_run(ctl, &verb_deadlocks, argc, argv, print);
@@ -415,17 +424,8 @@ const struct verb verb_deadlocks = {
     .name = "deadlocks",
     .usage = "[OPTION]... [PATH]...",
     .summary = "Find owners of locks who wait for each other; exit code 1",
+    .options = options,
     .help =
-        "  --confirm DURATION  look twice, so far apart; only what was there\n"
-        "                      both times counts (1s)\n"
-        "  --possible          also what is only possible: the nodes do not\n"
-        "                      say which thread is theirs, as those of "
-        "Curator,\n"
-        "                      of kazoo and of claims without threads\n"
-        "  --depth N           look into N levels of directories (32)\n"
-        "  --limit N           look at no more than N locks (10000)\n"
-        "  --within DURATION   search no longer than that (60s)\n"
-        "\n"
         "Confirmed, with exit code 1: the records say that one thread holds "
         "and\n"
         "waits, or that a run waits inside of a run. Without records a "

@@ -15,27 +15,25 @@
 #include "text/cells.h"
 #include "text/envelope.h"
 
-enum {
-    OPTION_OLDER = ACROSS_OPTION_NEXT,
-    OPTION_NO_4LW,
-};
-
-#define CONFIRM_MS 1000
-
-static const struct option options[] = {
-    ACROSS_OPTIONS,
-    { "older", required_argument, NULL, OPTION_OLDER },
-    { "no-4lw", no_argument, NULL, OPTION_NO_4LW },
-    { NULL, 0, NULL, 0 },
-};
-
 struct order {
-    struct across_opts across;
+    struct across_opts across; /* first, for ACROSS_OPTIONS */
     struct doctor_opts doctor;
     bool ask; /* the servers who watches what */
     char *const *paths;
     int path_count;
 };
+
+/* clang-format off */
+static const struct opt options[] = {
+    { "older", .value = "DURATION", .type = OPT_MS, .at = offsetof(struct order, doctor.older_ms),
+      .max = INT64_MAX,
+      .help = "a node that holds, wants a permit, or waits behind its own session, and is older, is a finding; 0: none is (24h)" },
+    { "no-4lw", .type = OPT_OFF, .at = offsetof(struct order, ask),
+      .help = "do not ask the servers who is there, and who watches what" },
+    ACROSS_OPTIONS,
+    { .name = NULL },
+};
+/* clang-format on */
 
 /* One look at all. */
 struct examination {
@@ -287,42 +285,18 @@ static int print(const struct lockctl *ctl, const struct examination *look)
     return code;
 }
 
-/* --- options --- */
-
-static bool take(int option, struct order *order)
-{
-    switch (option) {
-    case OPTION_OLDER:
-        if (lockctl_parse_duration(optarg, &order->doctor.older_ms))
-            return true;
-        (void)lockctl_fail(EX_USAGE, "--older: '%s' is not a duration", optarg);
-        return false;
-    case OPTION_NO_4LW:
-        order->ask = false;
-        return true;
-    default:
-        return across_take(option, &order->across);
-    }
-}
-
 static int doctor(struct lockctl *ctl, int argc, char **argv)
 {
     struct order order = { .across = ACROSS_OPTS_INIT,
                            .doctor.older_ms = INT64_C(24) * 3600 * 1000,
                            .ask = true };
     struct examination look;
-    int option;
     int code;
 
-    while ((option = lockctl_option(ctl, &verb_doctor, argc, argv, "",
-                                    options)) != -1) {
-        if (!take(option, &order))
-            return EX_USAGE;
-    }
-    if (order.across.confirm_ms < 0)
-        order.across.confirm_ms = CONFIRM_MS;
-    order.paths = argv + optind;
-    order.path_count = argc - optind;
+    if (!lockctl_parse(ctl, &verb_doctor, &argc, &argv, &order))
+        return EX_USAGE;
+    order.paths = argv;
+    order.path_count = argc;
     code = look_twice(ctl, &order, &look);
     if (code != 0)
         return code;
@@ -337,22 +311,11 @@ const struct verb verb_doctor = {
     .name = "doctor",
     .usage = "[OPTION]... [PATH]...",
     .summary = "Find what is wrong with locks, and what helps; exit code 1",
-    .help =
-        "  --older DURATION    a node that holds, wants a permit, or waits\n"
-        "                      behind its own session, and is older, is a\n"
-        "                      finding; 0: none is (24h)\n"
-        "  --confirm DURATION  look twice, so far apart; only what was there\n"
-        "                      both times counts (1s)\n"
-        "  --no-4lw            do not ask the servers who is there, and\n"
-        "                      who watches what\n"
-        "  --depth N           look into N levels of directories (32)\n"
-        "  --limit N           look at no more than N locks (10000)\n"
-        "  --within DURATION   search no longer than that (60s)\n"
-        "\n"
-        "One line for each finding: absent-holder, deaf-waiter,\n"
-        "persistent-contender, foreign-child, mixed-recipes,\n"
-        "sequence-headroom, old-holder, no-permit, deadlock, own-node.\n"
-        "Exit code 82: no finding, but something could not be looked at,\n"
-        "such as the words of --no-4lw.\n",
+    .options = options,
+    .help = "One line for each finding: absent-holder, deaf-waiter,\n"
+            "persistent-contender, foreign-child, mixed-recipes,\n"
+            "sequence-headroom, old-holder, no-permit, deadlock, own-node.\n"
+            "Exit code 82: no finding, but something could not be looked at,\n"
+            "such as the words of --no-4lw.\n",
     .run = doctor,
 };

@@ -12,28 +12,28 @@ static void list_verbs(void)
     (void)printf("usage: zk-lockctl VERB [OPTION]...\n\nVerbs:\n");
     for (const struct verb *const *v = verbs; *v != NULL; v++)
         (void)printf("  %-11s %s\n", (*v)->name, (*v)->summary);
-    (void)printf("\n%s\nAlso: zk-lockctl help VERB, zk-lockctl help "
-                 "exit-codes.\n",
-                 lockctl_common_help);
+    (void)putchar('\n');
+    lockctl_print_common();
+    (void)puts("\nAlso: zk-lockctl help VERB, zk-lockctl help exit-codes.");
 }
 
 static int help(struct lockctl *ctl, int argc, char **argv)
 {
     const struct verb *verb;
 
-    if (lockctl_option(ctl, &verb_help, argc, argv, "", NULL) != -1)
+    if (!lockctl_parse(ctl, &verb_help, &argc, &argv, NULL))
         return EX_USAGE;
-    if (optind == argc) {
+    if (argc == 0) {
         list_verbs();
         return 0;
     }
-    if (strcmp(argv[optind], "exit-codes") == 0) {
+    if (strcmp(argv[0], "exit-codes") == 0) {
         exit_codes_print();
         return 0;
     }
-    verb = verbs_find(argv[optind]);
+    verb = verbs_find(argv[0]);
     if (verb == NULL)
-        return lockctl_fail(EX_USAGE, "no help about '%s'", argv[optind]);
+        return lockctl_fail(EX_USAGE, "no help about '%s'", argv[0]);
     lockctl_print_help(verb);
     return 0;
 }
@@ -42,15 +42,14 @@ const struct verb verb_help = {
     .name = "help",
     .usage = "[VERB | exit-codes]",
     .summary = "Say what there is",
-    .help = "",
+    .ends_at_argument = true,
     .run = help,
     .overview = list_verbs,
 };
 
 static int version(struct lockctl *ctl, int argc, char **argv)
 {
-    if (lockctl_option(ctl, &verb_version, argc, argv, "", NULL) != -1 ||
-        optind != argc)
+    if (!lockctl_parse(ctl, &verb_version, &argc, &argv, NULL) || argc != 0)
         return EX_USAGE;
     (void)printf("zk-lockctl %s\n", zkr_version());
     return 0;
@@ -60,6 +59,5 @@ const struct verb verb_version = {
     .name = "version",
     .usage = "",
     .summary = "Print the version",
-    .help = "",
     .run = version,
 };

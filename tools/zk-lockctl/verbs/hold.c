@@ -12,23 +12,21 @@
 #include "run/label.h"
 #include "run/options.h"
 
-static const struct option long_options[] = {
-    { "shared", no_argument, NULL, 's' },
-    { "exclusive", no_argument, NULL, 'x' },
-    { "slots", required_argument, NULL, OPTION_SLOTS },
-    { "and", required_argument, NULL, OPTION_AND },
+/* clang-format off */
+static const struct opt options[] = {
+    LOCK_OPTIONS,
     WAIT_OPTIONS,
-    { "why", required_argument, NULL, OPTION_WHY },
-    { "why-name", no_argument, NULL, OPTION_WHY_NAME },
-    { "max-hold", required_argument, NULL, OPTION_MAX_HOLD },
-    { "on-loss", required_argument, NULL, OPTION_ON_LOSS },
-    { "on-revoke", required_argument, NULL, OPTION_ON_REVOKE },
-    { "kill-grace", required_argument, NULL, OPTION_KILL_GRACE },
-    { "session-timeout", required_argument, NULL, OPTION_SESSION_TIMEOUT },
-    { "pid", required_argument, NULL, OPTION_PID },
-    { "check", no_argument, NULL, OPTION_CHECK },
-    { NULL, 0, NULL, 0 },
+    { "why", .value = "TEXT", .type = OPT_TEXT, .at = RUN_AT(why),
+      .help = "shown to others, before the process id of the shell (the script with its arguments)" },
+    HOLD_OPTIONS,
+    { "on-loss", .value = "WHAT", .type = OPT_WORD, .words = on_loss_words, .at = RUN_AT(on_loss),
+      .help = "to the shell and what it has started, when the lock is lost: term, kill (after the grace), nothing (term)" },
+    { "pid", .value = "PID", .type = OPT_CALL, .take = run_take_pid, .at = RUN_AT(script_pid),
+      .help = "the process that holds it (the shell that reads the output)" },
+    { "check", .type = OPT_ON, .at = RUN_AT(check), .help = "is it still held? 0, or 79" },
+    { .name = NULL },
 };
+/* clang-format on */
 
 static int take_locks(struct run_opts *opts, int argc, char **argv)
 {
@@ -88,14 +86,10 @@ static int print_code(struct run *r, int argc, char **argv)
 
 static int hold(struct lockctl *ctl, int argc, char **argv)
 {
-    static const struct run_verb about = { &verb_hold, CLAIM_MUTEX,
-                                           "+sx" WAIT_OPTIONS_SHORT,
-                                           long_options };
     struct run r = { .ctl = ctl };
-    int code = run_parse_options(ctl, &about, argc, argv, &r.opts);
+    int code =
+        run_parse_options(ctl, &verb_hold, CLAIM_MUTEX, &argc, &argv, &r.opts);
 
-    argc -= optind;
-    argv += optind;
     if (code == 0 && r.opts.check)
         return check(ctl, argc, argv);
     if (isatty(STDOUT_FILENO))
@@ -113,44 +107,12 @@ const struct verb verb_hold = {
     .name = "hold",
     .usage = "[OPTION]... LOCK [--and LOCK]...",
     .summary = "Hold a lock in a shell, which evaluates what this prints",
-    .help =
-        "In a script: " HOLD_IDIOM "\n"
-        "\n"
-        "  -s, --shared             the lock is a read/write lock: for "
-        "reading\n"
-        "  -x, --exclusive          the lock is a read/write lock: for "
-        "writing\n"
-        "                           (without either: a mutex)\n"
-        "      --slots N            the lock is a semaphore: one of N slots\n"
-        "      --and LOCK           this lock, too: all are held, or "
-        "none\n" WAIT_OPTIONS_HELP
-        "      --why TEXT           shown to others, before the process id of "
-        "the\n"
-        "                           shell (the script with its arguments)\n"
-        "      --why-name           others are shown the name of the script "
-        "only\n"
-        "      --max-hold DURATION  give it back so long after the grant\n"
-        "      --on-loss WHAT       to the shell and what it has started, when "
-        "the lock\n"
-        "                           is lost: term, kill (after the grace), "
-        "nothing\n"
-        "                           (term)\n"
-        "      --on-revoke WHAT     when somebody asks for the lock: ignore "
-        "or\n"
-        "                           term (ignore)\n"
-        "      --kill-grace DURATION\n"
-        "                           between TERM and the end of the lease (the "
-        "smaller\n"
-        "                           of 5s and a tenth of the session timeout)\n"
-        "      --session-timeout DURATION\n"
-        "                           to ask of the servers (10s)\n"
-        "      --pid PID            the process that holds it (the shell that "
-        "reads\n"
-        "                           the output)\n"
-        "      --check              is it still held? 0, or 79\n"
-        "\n"
-        "The lock is given back by zk-lockctl release, and when the shell "
-        "ends. See\n"
-        "zk-lockctl(1).\n",
+    .options = options,
+    .ends_at_argument = true,
+    .help = "In a script: " HOLD_IDIOM "\n"
+            "\n"
+            "The lock is given back by zk-lockctl release, and when the shell "
+            "ends. See\n"
+            "zk-lockctl(1).\n",
     .run = hold,
 };

@@ -12,12 +12,15 @@
 /* Between two starts of a command with --restart. Others may lead meanwhile. */
 enum { FIRST_PAUSE_MS = 1000, LONGEST_PAUSE_MS = 60000 };
 
-static const struct option long_options[] = {
-    { "restart", no_argument, NULL, OPTION_RESTART },
+/* clang-format off */
+static const struct opt options[] = {
+    { "restart", .type = OPT_ON, .at = RUN_AT(restart),
+      .help = "whenever the command has ended, campaign and start it again, until a signal" },
     WAIT_OPTIONS,
     RUN_OPTIONS,
-    { NULL, 0, NULL, 0 },
+    { .name = NULL },
 };
+/* clang-format on */
 
 /* A key, or the end of a terminal, is meant for us, too; the command had the
  * terminal. */
@@ -60,11 +63,8 @@ static int lead_again_and_again(struct run *run)
 
 static int lead(struct lockctl *ctl, int argc, char **argv)
 {
-    static const struct run_verb about = {
-        &verb_lead, CLAIM_LEADER, "+" WAIT_OPTIONS_SHORT "c:", long_options
-    };
     struct run r = { .ctl = ctl };
-    int code = run_parse(ctl, &about, argc, argv, &r.opts);
+    int code = run_parse(ctl, &verb_lead, CLAIM_LEADER, argc, argv, &r.opts);
 
     return code == 0 ? run_all(&r, lead_again_and_again) : code;
 }
@@ -73,11 +73,9 @@ const struct verb verb_lead = {
     .name = "lead",
     .usage = "[OPTION]... LOCK [--] COMMAND [ARGUMENT]...",
     .summary = "Run a command while this program leads",
+    .options = options,
+    .ends_at_argument = true,
     .help =
-        "      --restart            whenever the command has ended, campaign "
-        "and\n"
-        "                           start it again, until a "
-        "signal\n" WAIT_OPTIONS_HELP RUN_OPTIONS_HELP "\n"
         "LOCK is the path of an election. The command is dead before anybody "
         "else can\n"
         "lead. See zk-lockctl(1).\n",

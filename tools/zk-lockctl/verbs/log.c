@@ -13,23 +13,6 @@
 #include "model/history.h"
 #include "text/stays.h"
 
-enum {
-    OPTION_FROM = OPTION_FIRST,
-    OPTION_SINCE,
-    OPTION_UNTIL,
-    OPTION_AT,
-    OPTION_WAITERS,
-};
-
-static const struct option options[] = {
-    { "from", required_argument, NULL, OPTION_FROM },
-    { "since", required_argument, NULL, OPTION_SINCE },
-    { "until", required_argument, NULL, OPTION_UNTIL },
-    { "at", required_argument, NULL, OPTION_AT },
-    { "waiters", no_argument, NULL, OPTION_WAITERS },
-    { NULL, 0, NULL, 0 },
-};
-
 /* What is asked for, and what was found. */
 struct log {
     struct lockctl *ctl;
@@ -281,51 +264,47 @@ static int answer(struct log *log)
 
 /* --- options --- */
 
-static bool take_moment(const char *option, int64_t *ret_ms)
+static int take_moment(const struct opt *o, void *at, const char *value)
 {
-    if (moment_read(optarg, clock_wall_ms(), ret_ms) && *ret_ms > 0)
-        return true;
-    (void)lockctl_fail(EX_USAGE,
-                       "%s: '%s' is neither a duration nor a time, such as "
-                       "1h, 02:55 or 2026-11-23T02:55:00Z",
-                       option, optarg);
-    return false;
+    if (moment_read(value, clock_wall_ms(), at) && *(int64_t *)at > 0)
+        return 0;
+    return lockctl_fail(EX_USAGE,
+                        "--%s: '%s' is neither a duration nor a time, such as "
+                        "1h, 02:55 or 2026-11-23T02:55:00Z",
+                        o->name, value);
 }
 
-static int take(struct log *log, int option)
+static int take_file(const struct opt *o, void *at, const char *value)
 {
-    switch (option) {
-    case OPTION_FROM:
-        return txnlogs_add(&log->logs, optarg);
-    case OPTION_SINCE:
-        return take_moment("--since", &log->since_ms) ? 0 : EX_USAGE;
-    case OPTION_UNTIL:
-        return take_moment("--until", &log->until_ms) ? 0 : EX_USAGE;
-    case OPTION_AT:
-        return take_moment("--at", &log->at_ms) ? 0 : EX_USAGE;
-    case OPTION_WAITERS:
-        log->waiters = true;
-        return 0;
-    default:
-        return EX_USAGE;
-    }
+    (void)o;
+    return txnlogs_add(at, value);
 }
+
+/* clang-format off */
+#define AT(member) offsetof(struct log, member)
+static const struct opt options[] = {
+    { "from", .value = "FILE", .type = OPT_CALL, .at = AT(logs), .take = take_file,
+      .help = "a transaction log, or the directory of a server" },
+    { "since", .value = "TIME", .type = OPT_CALL, .at = AT(since_ms), .take = take_moment,
+      .help = "what was later than that, and" },
+    { "until", .value = "TIME", .type = OPT_CALL, .at = AT(until_ms), .take = take_moment,
+      .help = "what was earlier; 1h, 02:55, 2026-11-23T02:55Z" },
+    { "at", .value = "TIME", .type = OPT_CALL, .at = AT(at_ms), .take = take_moment,
+      .help = "who held then, and who waited" },
+    { "waiters", .type = OPT_ON, .at = AT(waiters), .help = "also those who never held" },
+    { .name = NULL },
+};
+#undef AT
+/* clang-format on */
 
 static int read_options(struct log *log, int argc, char **argv)
 {
-    int option;
-    int code = 0;
-
-    while (code == 0 && (option = lockctl_option(log->ctl, &verb_log, argc,
-                                                 argv, "", options)) != -1)
-        code = take(log, option);
-    if (code != 0)
-        return code;
-    if (argc - optind > 1)
+    if (!lockctl_parse(log->ctl, &verb_log, &argc, &argv, log))
+        return lockctl_failure()->exit_code;
+    if (argc > 1)
         return lockctl_fail(EX_USAGE,
                             "log: one lock; see zk-lockctl log --help");
-    if (argc > optind &&
-        !lockctl_parse_path(argv[optind], log->root, sizeof(log->root)))
+    if (!lockctl_take_root(&verb_log, argc, argv, log->root))
         return EX_USAGE;
     if (log->at_ms != 0 && (log->since_ms != 0 || log->until_ms != 0))
         return lockctl_fail(EX_USAGE,
@@ -340,7 +319,6 @@ static int read_options(struct log *log, int argc, char **argv)
 /* Paths in transaction logs begin with the chroot. */
 static int find_chroot(struct log *log)
 {
-    const char *chroot;
     struct zkr_hosts *hosts = NULL;
     int code = lockctl_settle(log->ctl);
     int rc;
@@ -350,8 +328,7 @@ static int find_chroot(struct log *log)
     rc = zkr_hosts_parse(log->ctl->settings[SETTING_SERVERS], &hosts);
     if (rc != ZKR_OK)
         return lockctl_fail_zkr(rc);
-    chroot = log->ctl->settings[SETTING_CHROOT];
-    log->chroot = strdup(chroot == NULL ? hosts->chroot : chroot);
+    log->chroot = strdup(hosts->chroot);
     zkr_hosts_free(hosts);
     return log->chroot == NULL ? lockctl_fail_error(ZKR_ENOMEM, "") : 0;
 }
@@ -391,14 +368,8 @@ const struct verb verb_log = {
     .name = "log",
     .usage = "--from FILE [--from FILE]... [OPTION]... [LOCK]",
     .summary = "Tell who held locks, out of transaction logs",
-    .help = "  --from FILE          a transaction log, or the directory of a "
-            "server\n"
-            "  --since TIME         what was later than that, and\n"
-            "  --until TIME         ... earlier; 1h, 02:55, 2026-11-23T02:55Z\n"
-            "  --at TIME            who held then, and who waited\n"
-            "  --waiters            also those who never held\n"
-            "\n"
-            "No server is asked. Without LOCK: all locks; LOCK stands for the\n"
+    .options = options,
+    .help = "No server is asked. Without LOCK: all locks; LOCK stands for the\n"
             "locks below it, too. Without a zone a TIME is local. With the\n"
             "directories of several servers each transaction counts once.\n"
             "The exit status is 1 when nobody held, 66 when the files do not\n"

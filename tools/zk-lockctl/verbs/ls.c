@@ -7,71 +7,45 @@
 #include "model/scan.h"
 #include "text/rows.h"
 
-enum {
-    OPTION_DEPTH = OPTION_FIRST,
-    OPTION_EMPTY,
-    OPTION_HELD,
-    OPTION_WAITING,
-    OPTION_DIALECT,
-    OPTION_LIMIT,
-    OPTION_WITHIN,
-};
-
-static const struct option options[] = {
-    { "depth", required_argument, NULL, OPTION_DEPTH },
-    { "empty", no_argument, NULL, OPTION_EMPTY },
-    { "held", no_argument, NULL, OPTION_HELD },
-    { "waiting", no_argument, NULL, OPTION_WAITING },
-    { "dialect", required_argument, NULL, OPTION_DIALECT },
-    { "limit", required_argument, NULL, OPTION_LIMIT },
-    { "within", required_argument, NULL, OPTION_WITHIN },
-    { NULL, 0, NULL, 0 },
-};
-
 struct filter {
     bool held;
     bool waiting;
-    const char *dialect;
+    int dialect; /* -1: any */
 };
 
-static bool take(int option, struct scan_opts *scan, struct filter *filter)
-{
-    switch (option) {
-    case OPTION_DEPTH:
-        return lockctl_take_count("--depth", &scan->depth);
-    case OPTION_LIMIT:
-        return lockctl_take_count("--limit", &scan->limit);
-    case OPTION_WITHIN:
-        return scan_take_within(scan);
-    case OPTION_EMPTY:
-        scan->empty = true;
-        return true;
-    case OPTION_HELD:
-        filter->held = true;
-        return true;
-    case OPTION_WAITING:
-        filter->waiting = true;
-        return true;
-    case OPTION_DIALECT:
-        filter->dialect = optarg;
-        if (zkr__dialect_is_name(optarg))
-            return true;
-        (void)lockctl_fail(EX_USAGE,
-                           "--dialect: '%s' is not a dialect; see "
-                           "zk-lockctl ls --help",
-                           optarg);
-        return false;
-    default:
-        return false;
-    }
-}
+struct order {
+    struct scan_opts scan;
+    struct filter filter;
+};
+
+static const char *const dialects[] = { "zkrecipes", "curator",  "kazoo",
+                                        "go",        "c-recipe", "zk-ruby",
+                                        "other",     "mixed",    NULL };
+
+/* clang-format off */
+#define AT(member) offsetof(struct order, member)
+static const struct opt options[] = {
+    { "held", .type = OPT_ON, .at = AT(filter.held), .help = "those that somebody holds" },
+    { "waiting", .type = OPT_ON, .at = AT(filter.waiting), .help = "those that somebody waits for" },
+    { "dialect", .value = "NAME", .type = OPT_WORD, .at = AT(filter.dialect), .words = dialects,
+      .help = "of zkrecipes, curator, kazoo, go, c-recipe, zk-ruby, other, mixed" },
+    { "empty", .type = OPT_ON, .at = AT(scan.empty),
+      .help = "also empty directories, which may be locks" },
+    SCAN_DEPTH(AT(scan.depth)),
+    SCAN_LIMIT(AT(scan.limit)),
+    SCAN_WITHIN(AT(scan.timeout_ms)),
+    { .name = NULL },
+};
+#undef AT
+/* clang-format on */
 
 static bool passes(const struct lock *lock, const struct filter *filter)
 {
     return (!filter->held || lock->holders > 0) &&
            (!filter->waiting || lock->waiters > 0) &&
-           (filter->dialect == NULL ||
-            strcmp(filter->dialect, zkr__dialect_name(lock->dialect)) == 0);
+           (filter->dialect < 0 ||
+            strcmp(dialects[filter->dialect],
+                   zkr__dialect_name(lock->dialect)) == 0);
 }
 
 static void apply(struct scan *scan, const struct filter *filter)
@@ -116,35 +90,21 @@ static int list(struct lockctl *ctl, const char *root,
 
 static int ls(struct lockctl *ctl, int argc, char **argv)
 {
-    struct scan_opts opts = { .timeout_ms = 60000, .barriers = true };
-    struct filter filter = { .held = false };
+    struct order order = { .scan = { .timeout_ms = 60000, .barriers = true },
+                           .filter.dialect = -1 };
     char root[ZKR_PATH_MAX + 1] = "/";
-    int option;
 
-    while ((option = lockctl_option(ctl, &verb_ls, argc, argv, "", options)) !=
-           -1) {
-        if (!take(option, &opts, &filter))
-            return EX_USAGE;
-    }
-    opts.reads = reads(ctl);
-    if (argc - optind > 1)
-        return lockctl_fail(EX_USAGE, "ls: one path; see zk-lockctl ls --help");
-    if (argc > optind && !lockctl_parse_path(argv[optind], root, sizeof(root)))
+    if (!lockctl_parse(ctl, &verb_ls, &argc, &argv, &order) ||
+        !lockctl_take_root(&verb_ls, argc, argv, root))
         return EX_USAGE;
-    return list(ctl, root, &opts, &filter);
+    order.scan.reads = reads(ctl);
+    return list(ctl, root, &order.scan, &order.filter);
 }
 
 const struct verb verb_ls = {
     .name = "ls",
     .usage = "[OPTION]... [PATH]",
     .summary = "List the locks at and below a path",
-    .help = "  --held             those that somebody holds\n"
-            "  --waiting          those that somebody waits for\n"
-            "  --dialect NAME     of zkrecipes, curator, kazoo, go, c-recipe,\n"
-            "                     zk-ruby, other, mixed\n"
-            "  --empty            also empty directories, which may be locks\n"
-            "  --depth N          look into N levels of directories (32)\n"
-            "  --limit N          list no more than N locks (10000)\n"
-            "  --within DURATION  search no longer than that (60s)\n",
+    .options = options,
     .run = ls,
 };

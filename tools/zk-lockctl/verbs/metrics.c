@@ -11,20 +11,23 @@
 #include "model/scan.h"
 #include "text/metrics.h"
 
-enum { OPTION_TEXTFILE = OPTION_FIRST, OPTION_LIMIT, OPTION_WITHIN };
-
-static const struct option options[] = {
-    { "textfile", required_argument, NULL, OPTION_TEXTFILE },
-    { "limit", required_argument, NULL, OPTION_LIMIT },
-    { "within", required_argument, NULL, OPTION_WITHIN },
-    { NULL, 0, NULL, 0 },
-};
-
 struct metrics_opts {
     char root[ZKR_PATH_MAX + 1];
     const char *textfile;
     struct scan_opts scan;
 };
+
+/* clang-format off */
+#define AT(member) offsetof(struct metrics_opts, member)
+static const struct opt options[] = {
+    { "textfile", .value = "FILE", .type = OPT_TEXT, .at = AT(textfile),
+      .help = "into this file, as a whole, for the textfile collector of the node exporter" },
+    SCAN_LIMIT(AT(scan.limit)),
+    SCAN_WITHIN(AT(scan.timeout_ms)),
+    { .name = NULL },
+};
+#undef AT
+/* clang-format on */
 
 static int write_file(const char *file, const char *text, size_t size)
 {
@@ -78,41 +81,18 @@ static int measure(struct lockctl *ctl, const struct metrics_opts *q)
     return code != 0 ? code : printed;
 }
 
-static bool take(struct metrics_opts *q, int option)
-{
-    switch (option) {
-    case OPTION_TEXTFILE:
-        q->textfile = optarg;
-        return true;
-    case OPTION_LIMIT:
-        return lockctl_take_count("--limit", &q->scan.limit);
-    case OPTION_WITHIN:
-        return scan_take_within(&q->scan);
-    default:
-        return false;
-    }
-}
-
 static int metrics(struct lockctl *ctl, int argc, char **argv)
 {
     struct metrics_opts q = {
         .root = "/",
         .scan = { .reads = SCAN_NEXT, .timeout_ms = 60000 },
     };
-    int option;
 
-    while ((option = lockctl_option(ctl, &verb_metrics, argc, argv, "",
-                                    options)) != -1) {
-        if (!take(&q, option))
-            return EX_USAGE;
-    }
+    if (!lockctl_parse(ctl, &verb_metrics, &argc, &argv, &q))
+        return EX_USAGE;
     if (ctl->format != FORMAT_TABLE || ctl->columns != NULL)
         return lockctl_fail(EX_USAGE, "metrics has one format, Prometheus");
-    if (argc - optind > 1)
-        return lockctl_fail(EX_USAGE, "metrics: one path; see zk-lockctl "
-                                      "metrics --help");
-    if (argc > optind &&
-        !lockctl_parse_path(argv[optind], q.root, sizeof(q.root)))
+    if (!lockctl_take_root(&verb_metrics, argc, argv, q.root))
         return EX_USAGE;
     return measure(ctl, &q);
 }
@@ -121,12 +101,7 @@ const struct verb verb_metrics = {
     .name = "metrics",
     .usage = "[OPTION]... [PATH]",
     .summary = "Print metrics of the locks at and below a path for Prometheus",
-    .help =
-        "  --textfile FILE    into this file, as a whole, for the textfile\n"
-        "                     collector of the node exporter\n"
-        "  --limit N          of no more than N locks (10000)\n"
-        "  --within DURATION  search no longer than that (60s)\n"
-        "\n"
-        "When no server answers, zklock_up is 0, and the exit code 69.\n",
+    .options = options,
+    .help = "When no server answers, zklock_up is 0, and the exit code 69.\n",
     .run = metrics,
 };

@@ -15,14 +15,25 @@
 #include "model/scan_lock.h"
 #include "text/one_lock.h"
 
-enum { OPTION_ANYWAY = OPTION_FIRST, OPTION_NO_4LW };
-
-static const struct option options[] = {
-    { "anyway", no_argument, NULL, OPTION_ANYWAY },
-    { "no-4lw", no_argument, NULL, OPTION_NO_4LW },
-    { "wait", required_argument, NULL, 'w' },
-    { NULL, 0, NULL, 0 },
+struct order {
+    int64_t wait_ms;
+    bool anyway;
+    bool ask_servers;
 };
+
+/* clang-format off */
+#define AT(member) offsetof(struct order, member)
+static const struct opt options[] = {
+    { "wait", 'w', "DURATION", .type = OPT_MS, .at = AT(wait_ms),
+      .help = "how long to wait for them; exit code 75 when one of them still holds then (10s)" },
+    { "anyway", .type = OPT_ON, .at = AT(anyway),
+      .help = "ask also where the client does not say that it listens" },
+    { "no-4lw", .type = OPT_OFF, .at = AT(ask_servers),
+      .help = "do not ask the servers where the client of such a holder is" },
+    { .name = NULL },
+};
+#undef AT
+/* clang-format on */
 
 /* The holders that were asked, by their tokens: names of nodes may come back,
  * tokens do not. The request has replaced what their nodes said of them. */
@@ -202,31 +213,16 @@ static int revoke_lock(struct lockctl *ctl, const char *path, int64_t wait_ms,
 
 static int revoke(struct lockctl *ctl, int argc, char **argv)
 {
+    struct order order = { .wait_ms = 10000, .ask_servers = true };
     char path[ZKR_PATH_MAX + 1];
-    int64_t wait_ms = 10000;
-    bool anyway = false;
-    bool ask_servers = true;
-    int option;
     int code;
 
-    while ((option = lockctl_option(ctl, &verb_revoke, argc, argv,
-                                    "w:", options)) != -1) {
-        if (option == OPTION_ANYWAY)
-            anyway = true;
-        else if (option == OPTION_NO_4LW)
-            ask_servers = false;
-        else if (option != 'w')
-            return EX_USAGE;
-        else if (!lockctl_parse_duration(optarg, &wait_ms))
-            return lockctl_fail(EX_USAGE, "--wait: '%s' is not a duration",
-                                optarg);
-    }
-    if (argc - optind != 1)
-        return lockctl_fail(EX_USAGE, "revoke: which lock?");
-    if (!lockctl_parse_path(argv[optind], path, sizeof(path)))
+    if (!lockctl_parse(ctl, &verb_revoke, &argc, &argv, &order) ||
+        !lockctl_take_lock(&verb_revoke, argc, argv, path))
         return EX_USAGE;
     code = lockctl_connect(ctl);
-    return code == 0 ? revoke_lock(ctl, path, wait_ms, anyway, ask_servers)
+    return code == 0 ? revoke_lock(ctl, path, order.wait_ms, order.anyway,
+                                   order.ask_servers)
                      : code;
 }
 
@@ -234,13 +230,8 @@ const struct verb verb_revoke = {
     .name = "revoke",
     .usage = "[-w DURATION] [--anyway] LOCK",
     .summary = "Ask the holders of a lock to give it back",
-    .help =
-        "  -w, --wait DURATION  how long to wait for them; exit code 75 when\n"
-        "                       one of them still holds then (10s)\n"
-        "  --no-4lw             do not ask the servers where the client of\n"
-        "                       such a holder is\n"
-        "\n"
-        "The program of the holder decides what it does. The request\n"
-        "replaces the text in its node that names the owner.\n",
+    .options = options,
+    .help = "The program of the holder decides what it does. The request\n"
+            "replaces the text in its node that names the owner.\n",
     .run = revoke,
 };

@@ -19,14 +19,22 @@
 #include "text/describe.h"
 #include "text/envelope.h"
 
-enum { OPTION_NO_4LW = OPTION_FIRST, OPTION_LIMIT };
 enum { DEFAULT_LIMIT = 10000 };
 
-static const struct option options[] = {
-    { "no-4lw", no_argument, NULL, OPTION_NO_4LW },
-    { "limit", required_argument, NULL, OPTION_LIMIT },
-    { NULL, 0, NULL, 0 },
+struct order {
+    uint32_t limit;
+    bool ask; /* the servers */
 };
+
+/* clang-format off */
+static const struct opt options[] = {
+    { "limit", .value = "N", .type = OPT_COUNT, .at = offsetof(struct order, limit),
+      .help = "show no more than the first N children (10000)" },
+    { "no-4lw", .type = OPT_OFF, .at = offsetof(struct order, ask),
+      .help = "do not ask the servers for cons, dump and wchp" },
+    { .name = NULL },
+};
+/* clang-format on */
 
 /* All that is shown: a lock, and the answers of the servers. */
 struct view {
@@ -375,33 +383,19 @@ static int show_lock(struct lockctl *ctl, const char *path, uint32_t limit,
 
 static int show(struct lockctl *ctl, int argc, char **argv)
 {
+    struct order order = { DEFAULT_LIMIT, true };
     char path[ZKR_PATH_MAX + 1];
-    int64_t limit = DEFAULT_LIMIT;
-    bool ask = true;
-    int option;
 
-    while ((option = lockctl_option(ctl, &verb_show, argc, argv, "",
-                                    options)) != -1) {
-        if (option == OPTION_NO_4LW)
-            ask = false;
-        else if (option != OPTION_LIMIT)
-            return EX_USAGE;
-        else if (!lockctl_parse_count(optarg, &limit))
-            return lockctl_fail(EX_USAGE, "--limit: '%s' is not a number",
-                                optarg);
-    }
-    if (argc - optind != 1)
-        return lockctl_fail(EX_USAGE, "show: which lock?");
-    if (!lockctl_parse_path(argv[optind], path, sizeof(path)))
+    if (!lockctl_parse(ctl, &verb_show, &argc, &argv, &order) ||
+        !lockctl_take_lock(&verb_show, argc, argv, path))
         return EX_USAGE;
-    return show_lock(ctl, path, (uint32_t)limit, ask);
+    return show_lock(ctl, path, order.limit, order.ask);
 }
 
 const struct verb verb_show = {
     .name = "show",
     .usage = "[OPTION]... LOCK",
     .summary = "Show one queue, and why each in it waits",
-    .help = "  --limit N  show no more than the first N children (10000)\n"
-            "  --no-4lw   do not ask the servers for cons, dump and wchp\n",
+    .options = options,
     .run = show,
 };

@@ -3,114 +3,75 @@
 #include "verbs/verbs.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "top/top.h"
 
-enum {
-    OPTION_INTERVAL = OPTION_FIRST,
-    OPTION_COUNT,
-    OPTION_ONCE,
-    OPTION_SORT,
-    OPTION_REVERSE,
-    OPTION_MATCH,
-    OPTION_READ_ONLY,
-    OPTION_NO_4LW,
+static const char *const sorts[] = { "lock",  "kind", "state",   "holder",
+                                     "held",  "wait", "longest", "grants",
+                                     "token", NULL };
+
+static int take_sort(const struct opt *o, void *at, const char *value)
+{
+    (void)o;
+    if (top_key_read(value, at))
+        return 0;
+    return lockctl_fail(EX_USAGE,
+                        "--sort: choose from lock, kind, state, holder, held, "
+                        "wait, longest, grants, token");
+}
+
+static int take_match(const struct opt *o, void *at, const char *value)
+{
+    size_t room = sizeof(((struct top_view *)NULL)->filter);
+
+    (void)o;
+    if (strlen(value) >= room)
+        return lockctl_fail(EX_USAGE, "--match: the text is too long");
+    (void)strcpy(at, value);
+    return 0;
+}
+
+static int take_once(const struct opt *o, void *at, const char *value)
+{
+    (void)o;
+    (void)value;
+    *(uint32_t *)at = 1;
+    return 0;
+}
+
+/* clang-format off */
+#define AT(member) offsetof(struct top_opts, member)
+static const struct opt options[] = {
+    { "interval", .value = "DURATION", .type = OPT_MS, .at = AT(view.interval_ms),
+      .min = TOP_INTERVAL_MIN_MS, .max = TOP_INTERVAL_MAX_MS, .help = "look so often (2s)" },
+    { "sort", .value = "COLUMN", .type = OPT_CALL, .at = AT(view.sort), .take = take_sort, .words = sorts,
+      .help = "lock, kind, state, holder, held, wait, longest, grants, token (longest)" },
+    { "reverse", .type = OPT_ON, .at = AT(view.reversed), .help = "the other way round" },
+    { "match", .value = "TEXT", .type = OPT_CALL, .at = AT(view.filter), .take = take_match,
+      .help = "locks and holders with this text" },
+    { "once", .type = OPT_CALL, .at = AT(count), .take = take_once, .help = "one table, and the end" },
+    { "count", .value = "N", .type = OPT_COUNT, .at = AT(count), .help = "N tables" },
+    { "read-only", .type = OPT_ON, .at = AT(view.read_only),
+      .help = "no keys that ask holders or break locks" },
+    { "no-4lw", .type = OPT_OFF, .at = AT(ask_servers),
+      .help = "do not ask the servers for cons, dump and wchp while a queue is on the screen" },
+    { .name = NULL },
 };
-
-static const struct option options[] = {
-    { "interval", required_argument, NULL, OPTION_INTERVAL },
-    { "count", required_argument, NULL, OPTION_COUNT },
-    { "once", no_argument, NULL, OPTION_ONCE },
-    { "sort", required_argument, NULL, OPTION_SORT },
-    { "reverse", no_argument, NULL, OPTION_REVERSE },
-    { "match", required_argument, NULL, OPTION_MATCH },
-    { "read-only", no_argument, NULL, OPTION_READ_ONLY },
-    { "no-4lw", no_argument, NULL, OPTION_NO_4LW },
-    { NULL, 0, NULL, 0 },
-};
-
-static bool take_interval(struct top_opts *t, const char *text)
-{
-    if (lockctl_parse_duration(text, &t->view.interval_ms) &&
-        t->view.interval_ms >= TOP_INTERVAL_MIN_MS &&
-        t->view.interval_ms <= TOP_INTERVAL_MAX_MS)
-        return true;
-    (void)lockctl_fail(EX_USAGE,
-                       "--interval: '%s' is not a duration from %dms to 1h",
-                       text, TOP_INTERVAL_MIN_MS);
-    return false;
-}
-
-static bool take_sort(struct top_opts *t, const char *text)
-{
-    if (top_key_read(text, &t->view.sort))
-        return true;
-    (void)lockctl_fail(EX_USAGE,
-                       "--sort: choose from lock, kind, state, holder, held, "
-                       "wait, longest, grants, token");
-    return false;
-}
-
-static bool take_match(struct top_opts *t, const char *text)
-{
-    int len = snprintf(t->view.filter, sizeof(t->view.filter), "%s", text);
-
-    if (len >= 0 && (size_t)len < sizeof(t->view.filter))
-        return true;
-    (void)lockctl_fail(EX_USAGE, "--match: the text is too long");
-    return false;
-}
-
-static bool take(struct top_opts *t, int option)
-{
-    switch (option) {
-    case OPTION_INTERVAL:
-        return take_interval(t, optarg);
-    case OPTION_COUNT:
-        return lockctl_take_count("--count", &t->count);
-    case OPTION_ONCE:
-        t->count = 1;
-        return true;
-    case OPTION_SORT:
-        return take_sort(t, optarg);
-    case OPTION_REVERSE:
-        t->view.reversed = true;
-        return true;
-    case OPTION_MATCH:
-        return take_match(t, optarg);
-    case OPTION_READ_ONLY:
-        t->view.read_only = true;
-        return true;
-    case OPTION_NO_4LW:
-        t->ask_servers = false;
-        return true;
-    default:
-        return false;
-    }
-}
+#undef AT
+/* clang-format on */
 
 static int read_options(struct top_opts *t, int argc, char **argv)
 {
-    int option;
-
-    while ((option = lockctl_option(t->ctl, &verb_top, argc, argv, "",
-                                    options)) != -1) {
-        if (!take(t, option))
-            return EX_USAGE;
-    }
+    if (!lockctl_parse(t->ctl, &verb_top, &argc, &argv, t))
+        return EX_USAGE;
     if (t->ctl->format == FORMAT_DOT)
         return lockctl_fail(EX_USAGE, "top: -o dot is for deadlocks");
     if (t->ctl->format == FORMAT_JSON && t->count != 1)
         return lockctl_fail(EX_USAGE, "top: -o json is for --once; without "
                                       "end there is -o jsonl");
-    if (argc - optind > 1)
-        return lockctl_fail(EX_USAGE,
-                            "top: one path; see zk-lockctl top --help");
-    if (argc > optind &&
-        !lockctl_parse_path(argv[optind], t->root, sizeof(t->root)))
-        return EX_USAGE;
-    return 0;
+    return lockctl_take_root(&verb_top, argc, argv, t->root) ? 0 : EX_USAGE;
 }
 
 /* A user who asks for a number of looks, for columns or for a format for
@@ -153,18 +114,8 @@ const struct verb verb_top = {
     .name = "top",
     .usage = "[OPTION]... [PATH]",
     .summary = "Watch the locks at and below a path on a screen",
+    .options = options,
     .help =
-        "  --interval DURATION  look so often (2s)\n"
-        "  --sort COLUMN        lock, kind, state, holder, held, wait,\n"
-        "                       longest, grants, token (longest)\n"
-        "  --reverse            the other way round\n"
-        "  --match TEXT         locks and holders with this text\n"
-        "  --once               one table, and the end\n"
-        "  --count N            N tables\n"
-        "  --read-only          no keys that ask holders or break locks\n"
-        "  --no-4lw             do not ask the servers for cons, dump and\n"
-        "                       wchp while a queue is on the screen\n"
-        "\n"
         "Keys: arrows move, Enter shows a queue, / filters, s sorts, r\n"
         "reverses, Space looks now, + and - change the interval, R asks the\n"
         "holder to give the lock back, K breaks it by its token, ? is the\n"

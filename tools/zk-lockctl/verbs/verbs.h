@@ -32,5 +32,7 @@ extern const struct verb *const verbs[];
 
 /* NULL: there is none of that name. */
 const struct verb *verbs_find(const char *name);
+/* Fails for a name that is none. */
+int verbs_fail(const char *name);
 
 #endif

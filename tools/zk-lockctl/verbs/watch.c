@@ -16,23 +16,26 @@
 #include "text/describe.h"
 #include "text/envelope.h"
 
-enum { OPTION_INTERVAL = OPTION_FIRST, OPTION_INITIAL };
-
 enum { INTERVAL_MIN_MS = 10, TICK_MS = 500 };
-
-static const struct option options[] = {
-    { "interval", required_argument, NULL, OPTION_INTERVAL },
-    { "initial", no_argument, NULL, OPTION_INITIAL },
-    { NULL, 0, NULL, 0 },
-};
 
 struct watch {
     struct lockctl *ctl;
     bool initial;
+    int64_t interval_ms;
     char **paths; /* of looks */
     size_t path_count;
     int code; /* of the output */
 };
+
+/* clang-format off */
+static const struct opt options[] = {
+    { "interval", .value = "DURATION", .type = OPT_MS, .at = offsetof(struct watch, interval_ms),
+      .min = INTERVAL_MIN_MS, .help = "list a lock no more often (100ms)" },
+    { "initial", .type = OPT_ON, .at = offsetof(struct watch, initial),
+      .help = "begin with who holds and who waits" },
+    { .name = NULL },
+};
+/* clang-format on */
 
 /* --- one event --- */
 
@@ -259,23 +262,8 @@ static int start(struct watch *w, struct looks *looks)
 
 /* --- options --- */
 
-static int read_options(struct watch *w, int argc, char **argv,
-                        int64_t *interval_ms)
+static int check_format(const struct watch *w)
 {
-    int option;
-
-    while ((option = lockctl_option(w->ctl, &verb_watch, argc, argv, "",
-                                    options)) != -1) {
-        if (option == OPTION_INITIAL)
-            w->initial = true;
-        else if (option != OPTION_INTERVAL)
-            return EX_USAGE;
-        else if (!lockctl_parse_duration(optarg, interval_ms) ||
-                 *interval_ms < INTERVAL_MIN_MS)
-            return lockctl_fail(
-                EX_USAGE, "--interval: '%s' is not a duration from %dms on",
-                optarg, INTERVAL_MIN_MS);
-    }
     if (w->ctl->format == FORMAT_JSON || w->ctl->format == FORMAT_DOT)
         return lockctl_fail(EX_USAGE,
                             "watch: events have no end; choose -o jsonl, table "
@@ -288,7 +276,7 @@ static int read_options(struct watch *w, int argc, char **argv,
 
 static int read_paths(int argc, char **argv, char **paths, size_t *ret_count)
 {
-    for (int i = optind; i < argc; i++) {
+    for (int i = 0; i < argc; i++) {
         char path[ZKR_PATH_MAX + 1];
 
         if (!lockctl_parse_path(argv[i], path, sizeof(path)))
@@ -303,13 +291,17 @@ static int read_paths(int argc, char **argv, char **paths, size_t *ret_count)
 
 static int watch(struct lockctl *ctl, int argc, char **argv)
 {
-    struct watch w = { .ctl = ctl };
-    struct looks looks = { .ctl = ctl, .pause_ms = 100 };
+    struct watch w = { .ctl = ctl, .interval_ms = 100 };
+    struct looks looks = { .ctl = ctl };
     char **paths;
-    int code = read_options(&w, argc, argv, &looks.pause_ms);
+    int code;
 
+    if (!lockctl_parse(ctl, &verb_watch, &argc, &argv, &w))
+        return EX_USAGE;
+    code = check_format(&w);
     if (code != 0)
         return code;
+    looks.pause_ms = w.interval_ms;
     paths = calloc((size_t)argc + 1, sizeof(*paths));
     if (paths == NULL)
         return lockctl_fail_error(ZKR_ENOMEM, "");
@@ -330,10 +322,8 @@ const struct verb verb_watch = {
     .name = "watch",
     .usage = "[OPTION]... [LOCK]...",
     .summary = "Tell what happens to locks, until SIGINT or SIGTERM",
+    .options = options,
     .help =
-        "  --interval DURATION  list a lock no more often (100ms)\n"
-        "  --initial            begin with who holds and who waits\n"
-        "\n"
         "Without LOCK: all locks. Events:\n"
         "  queued    somebody has a node in the queue now\n"
         "  acquired  it holds the lock now\n"

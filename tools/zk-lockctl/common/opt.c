@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options as tables: their values, and what --help prints of them. */
+#include "common/opt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/lockctl.h"
+#include "common/words.h"
+
+enum { LINE_WIDTH = 79, LEFT_MOST = 26, NEAR = 2, NAME_MOST = 40 };
+
+/* --- values --- */
+
+int opt_fail(const struct opt *opt, const char *value, const char *want)
+{
+    return lockctl_fail(EX_USAGE, "--%s: '%s' is not %s", opt->name, value,
+                        want);
+}
+
+static int take_word(const struct opt *o, int *at, const char *value)
+{
+    char known[256];
+    size_t used = 0;
+
+    for (int i = 0; o->words[i] != NULL; i++) {
+        if (strcmp(o->words[i], value) == 0) {
+            *at = i;
+            return 0;
+        }
+    }
+    for (size_t i = 0; o->words[i] != NULL; i++)
+        used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
+                                 i == 0 ? "" : ", ", o->words[i]);
+    return lockctl_fail(EX_USAGE, "--%s: '%s' is none of %s", o->name, value,
+                        known);
+}
+
+static int take_ms(const struct opt *o, int64_t *ret_ms, const char *value)
+{
+    int64_t max = o->max == 0 ? INT32_MAX : o->max;
+    char from[WORD_MAX], to[WORD_MAX];
+    char want[2 * WORD_MAX + 40] = "a duration";
+
+    if (lockctl_parse_duration(value, ret_ms) && *ret_ms >= o->min &&
+        *ret_ms <= max)
+        return 0;
+    if (o->min > 0 && o->max > 0)
+        (void)snprintf(want, sizeof(want), "a duration from %.30s to %.30s",
+                       word_duration(o->min, from), word_duration(o->max, to));
+    else if (o->min > 0)
+        (void)snprintf(want, sizeof(want), "a duration from %.30s on",
+                       word_duration(o->min, from));
+    return opt_fail(o, value, want);
+}
+
+static int take_ms32(const struct opt *o, uint32_t *at, const char *value)
+{
+    int64_t ms = 0;
+    int code = take_ms(o, &ms, value);
+
+    if (code == 0)
+        *at = ms > 0 ? (uint32_t)ms : 1;
+    return code;
+}
+
+static int take_count(const struct opt *o, uint32_t *at, const char *value)
+{
+    int64_t max = o->max == 0 ? INT32_MAX : o->max;
+    int64_t count;
+    char want[64] = "a number from 1 on";
+
+    if (lockctl_parse_count(value, &count) && count <= max) {
+        *at = (uint32_t)count;
+        return 0;
+    }
+    if (o->max != 0)
+        (void)snprintf(want, sizeof(want), "a number from 1 to %lld",
+                       (long long)o->max);
+    return opt_fail(o, value, want);
+}
+
+int opt_take(const struct opt *o, void *to, const char *value)
+{
+    void *at = (char *)to + o->at;
+
+    switch (o->type) {
+    case OPT_ON:
+    case OPT_OFF:
+        *(bool *)at = o->type == OPT_ON;
+        return 0;
+    case OPT_INT:
+        *(int *)at = (int)o->min;
+        return 0;
+    case OPT_TEXT:
+        *(const char **)at = value;
+        return 0;
+    case OPT_WORD:
+        return take_word(o, at, value);
+    case OPT_MS:
+        return take_ms(o, at, value);
+    case OPT_MS32:
+        return take_ms32(o, at, value);
+    case OPT_COUNT:
+        return take_count(o, at, value);
+    case OPT_CALL:
+        return o->take(o, at, value);
+    case OPT_SETTING:
+    case OPT_COMMON:
+        break;
+    }
+    return EX_USAGE;
+}
+
+/* --- help --- */
+
+static bool has_letters(const struct opt *options)
+{
+    for (; options != NULL && options->name != NULL; options++) {
+        if (options->letter != '\0')
+            return true;
+    }
+    return false;
+}
+
+/* "  -w, --wait DURATION". */
+static int write_left(const struct opt *o, bool letters, char *text,
+                      size_t size)
+{
+    char letter[8] = "";
+
+    if (o->letter != '\0')
+        (void)snprintf(letter, sizeof(letter), "-%c, ", o->letter);
+    return snprintf(text, size, "  %*s--%s%s%s", letters ? -4 : 0, letter,
+                    o->name, o->value == NULL ? "" : " ",
+                    o->value == NULL ? "" : o->value);
+}
+
+/* Words as far as the line has room, below each other. */
+static void print_text(const char *text, int left)
+{
+    int at = left;
+
+    while (*text != '\0') {
+        int len = (int)strcspn(text, " \n");
+
+        if (at > left && at + 1 + len > LINE_WIDTH) {
+            (void)printf("\n%*s", left, "");
+            at = left;
+        }
+        at += printf("%s%.*s", at > left ? " " : "", len, text);
+        text += len;
+        if (*text == '\n') {
+            (void)printf("\n%*s", left, "");
+            at = left;
+        }
+        text += *text != '\0';
+    }
+    (void)putchar('\n');
+}
+
+static int widest(const struct opt *o, bool letters)
+{
+    char text[LINE_WIDTH + 1];
+    int width = 0;
+
+    for (; o != NULL && o->name != NULL; o++) {
+        int len = write_left(o, letters, text, sizeof(text));
+
+        width = len > width && len <= LEFT_MOST ? len : width;
+    }
+    return width;
+}
+
+static void print_table(const struct opt *o, bool letters, int width)
+{
+    char text[LINE_WIDTH + 1];
+
+    for (; o != NULL && o->name != NULL; o++) {
+        if (write_left(o, letters, text, sizeof(text)) > width)
+            (void)printf("%s\n%*s", text, width + 2, "");
+        else
+            (void)printf("%-*s", width + 2, text);
+        print_text(o->help, width + 2);
+    }
+}
+
+void opt_print(const struct opt *first, const struct opt *second)
+{
+    bool letters = has_letters(first) || has_letters(second);
+    int a = widest(first, letters);
+    int b = widest(second, letters);
+
+    print_table(first, letters, a > b ? a : b);
+    print_table(second, letters, a > b ? a : b);
+}
+
+/* --- names --- */
+
+static const struct opt *find_in(const struct opt *options, const char *word,
+                                 size_t len)
+{
+    for (; options != NULL && options->name != NULL; options++) {
+        if (len == 2 && word[1] == options->letter && word[1] != '-')
+            return options;
+        if (len > 2 && word[1] == '-' && strlen(options->name) == len - 2 &&
+            strncmp(options->name, word + 2, len - 2) == 0)
+            return options;
+    }
+    return NULL;
+}
+
+const struct opt *opt_find(const struct verb *verb, const char *word,
+                           size_t len)
+{
+    const struct opt *const tables[] = { verb == NULL ? NULL : verb->options,
+                                         common_options, setting_options };
+    const struct opt *found = NULL;
+
+    for (size_t i = 0; found == NULL && i < 3; i++)
+        found = find_in(tables[i], word, len);
+    return found;
+}
+
+static size_t least(size_t a, size_t b, size_t c)
+{
+    a = a < b ? a : b;
+    return a < c ? a : c;
+}
+
+/* How many letters must be changed, added or left out (Levenshtein). */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[NAME_MOST + 1];
+    size_t width = strlen(b);
+
+    for (size_t k = 0; k <= width; k++)
+        row[k] = k;
+    for (size_t i = 0; a[i] != '\0'; i++) {
+        size_t before = row[0];
+
+        row[0] = i + 1;
+        for (size_t k = 0; k < width; k++) {
+            size_t above = row[k + 1];
+
+            row[k + 1] = least(row[k] + 1, above + 1, before + (a[i] != b[k]));
+            before = above;
+        }
+    }
+    return row[width];
+}
+
+const char *opt_nearest(const char *word, const char *const *names)
+{
+    const char *nearest = NULL;
+    size_t best = NEAR + 1;
+
+    for (; *names != NULL; names++) {
+        size_t far = strlen(*names) > NAME_MOST ? best : distance(word, *names);
+
+        if (far < best && far < strlen(*names) / 2 + 1) {
+            best = far;
+            nearest = *names;
+        }
+    }
+    return nearest;
+}
