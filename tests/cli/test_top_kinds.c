@@ -62,7 +62,7 @@ static void type_token_of(zkr_grant *g)
     char token[32];
 
     PRINT(token, "%lld", (long long)zkr_grant_token(g));
-    tmux_wait("to break the lock: _");
+    tmux_wait("anything else not to:");
     tmux_type(token);
     tmux_key("Enter");
 }
