@@ -414,7 +414,7 @@ TEST(a_pause_makes_one_read_of_many_changes)
         struct stopwatch *w = stopwatch_start();
         size_t before = count_of(log);
         struct lap lap;
-        char data[16];
+        char data[32];
 
         for (int i = 1; i <= CHANGES; i++) {
             (void)snprintf(data, sizeof(data), "%d-%d", round, i);
