@@ -132,6 +132,10 @@ void fleet_begin(struct mix *m)
         join(m, w);
     for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;)
         run(m, w);
+    for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;)
+        (void)await_entry(m, 0, "ENTER", w->name);
+    m->mixed_from = m->journal.count;
+    m->sections_before = m->journal.sections;
 }
 
 void fleet_end(struct mix *m)
@@ -185,7 +189,7 @@ static size_t sections_like(const struct mix *m, const struct worker *w)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < m->journal.count; i++) {
+    for (size_t i = m->mixed_from; i < m->journal.count; i++) {
         const struct entry *e = &m->journal.entries[i];
 
         if (strcmp(e->what, "ENTER") == 0 &&
@@ -197,12 +201,13 @@ static size_t sections_like(const struct mix *m, const struct worker *w)
 
 void fleet_check_shares(const struct mix *m)
 {
+    size_t all = m->journal.sections - m->sections_before;
+
     for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;) {
         size_t count = sections_like(m, w);
 
-        if (count < m->journal.sections / 10)
-            fail_msg("only %zu of %zu sections like %s", count,
-                     m->journal.sections, w->name);
+        if (count < all / 10)
+            fail_msg("only %zu of %zu sections like %s", count, all, w->name);
     }
 }
 
@@ -230,7 +235,7 @@ static bool has_sections(void *arg)
 
 void await_sections(struct mix *m, size_t sections)
 {
-    struct goal g = { .mix = m, .sections = sections };
+    struct goal g = { .mix = m, .sections = m->sections_before + sections };
 
     if (!wait_until(has_sections, &g, PATIENCE_MS))
         fail_msg("only %zu of %zu sections", m->journal.sections, sections);

@@ -29,6 +29,9 @@ struct mix {
     char queue[96];
     char dir[PATH_MAX / 2];
     struct journal journal;
+    /* When each worker had entered: the lines of the journal, its sections. */
+    size_t mixed_from;
+    size_t sections_before;
 };
 
 /* For the group. */
@@ -42,8 +45,9 @@ struct worker *fleet_worker(int kind, int number);
  * after the last. */
 struct worker *fleet_next(const struct mix *m, struct worker *w);
 
-/* Let the workers run. fleet_end() ends them, returns when all have come to
- * their end, and reads the journal. */
+/* Let the workers run; fleet_begin() returns when each has had the lock: a
+ * virtual machine that starts slowly counts for nothing. fleet_end() ends them,
+ * returns when all have come to their end, and reads the journal. */
 void fleet_begin(struct mix *m);
 void fleet_end(struct mix *m);
 
@@ -64,6 +68,7 @@ void fleet_check_shares(const struct mix *m);
 /* The functions below wait for an event. `from` is the number of a line in the
  * journal: earlier lines do not count. */
 
+/* Since fleet_begin(). */
 void await_sections(struct mix *m, size_t sections);
 
 struct entry await_entry(struct mix *m, size_t from, const char *what,
