@@ -9,13 +9,13 @@
 #include "base/output.h"
 #include "lock/lock.h"
 #include "node.h"
-#include "request/until.h"
+#include "request/condition.h"
 
 static const char noun[] = "barrier";
 
 static const struct zkr__condition is_gone = { noun, "it is set",
                                                ZKR_WATCH_EXISTS,
-                                               zkr__until_absence, NULL };
+                                               zkr__condition_absent, NULL };
 
 struct zkr_barrier {
     zkr_session *session;
@@ -88,11 +88,11 @@ enum zkr_error zkr_barrier_remove(zkr_barrier *b, int64_t timeout_ms)
 
 enum zkr_error zkr_barrier_wait(zkr_barrier *b, int64_t timeout_ms)
 {
-    struct zkr__patience until;
+    struct zkr__time_limit until;
     int rc = check(b);
 
     if (rc != ZKR_OK)
         return rc;
-    until = zkr__patience(b->session, timeout_ms);
-    return zkr__until(&is_gone, b->session, b->path, NULL, &until);
+    until = zkr__time_limit(b->session, timeout_ms);
+    return zkr__condition_await(&is_gone, b->session, b->path, NULL, &until);
 }

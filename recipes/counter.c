@@ -18,7 +18,7 @@
 #include "node.h"
 #include "protocol/number.h"
 #include "request/client.h"
-#include "request/until.h"
+#include "request/condition.h"
 
 #define PROMOTE_AFTER 10
 
@@ -39,7 +39,7 @@ struct zkr_counter {
 /* A change: what the caller wants, and what has come of it. */
 struct counter_change {
     const zkr_counter *counter;
-    struct zkr__patience until;
+    struct zkr__time_limit until;
     bool compares;    /* writes `operand` over `expected`; else adds it */
     int64_t expected; /* by a change that compares */
     int64_t operand;
@@ -315,7 +315,7 @@ static int make_change(struct counter_change *ch, int64_t timeout_ms)
     const zkr_counter *c = ch->counter;
     int rc;
 
-    ch->until = zkr__patience(c->session, timeout_ms);
+    ch->until = zkr__time_limit(c->session, timeout_ms);
     rc = go_rounds(ch, c->mutex == NULL ? UINT32_MAX : c->promote_after);
     return is_in_vain(rc) ? go_rounds_under_mutex(ch) : rc;
 }

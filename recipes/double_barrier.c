@@ -21,8 +21,8 @@
 #include "lock/lock.h"
 #include "node.h"
 #include "request/client.h"
+#include "request/condition.h"
 #include "request/discard.h"
-#include "request/until.h"
 
 #define READY "ready"
 
@@ -176,7 +176,7 @@ struct entry {
 
 static const struct zkr__condition old_node_is_gone = {
     noun, "our node of the session before is still there", ZKR_WATCH_EXISTS,
-    zkr__until_absence, NULL
+    zkr__condition_absent, NULL
 };
 
 /* Sets *ret_stat, to zeros if there is no such node. */
@@ -199,7 +199,7 @@ static int find_stat(const zkr_double_barrier *m, const char *path,
  * goes; two nodes of one member would be counted as two. */
 static int put_node(const zkr_double_barrier *m, int64_t deadline)
 {
-    const struct zkr__patience until = { .deadline = deadline };
+    const struct zkr__time_limit until = { .deadline = deadline };
 
     for (;;) {
         struct zkr_stat stat;
@@ -211,7 +211,8 @@ static int put_node(const zkr_double_barrier *m, int64_t deadline)
         rc = find_stat(m, m->node, deadline, &stat);
         if (rc != ZKR_OK || stat.ephemeral_owner == zkr_session_id(m->session))
             return rc;
-        rc = zkr__until(&old_node_is_gone, m->session, m->node, NULL, &until);
+        rc = zkr__condition_await(&old_node_is_gone, m->session, m->node, NULL,
+                                  &until);
         if (rc != ZKR_OK)
             return rc;
     }
@@ -319,7 +320,7 @@ static int start_over(zkr_double_barrier *m, int64_t stale, int64_t deadline)
 static int judge_ready(const struct zkr__zk_reply *reply, void *user)
 {
     struct entry *entry = user;
-    int rc = zkr__until_presence(reply, NULL);
+    int rc = zkr__condition_present(reply, NULL);
 
     if (entry->session->epoch != entry->epoch)
         return ENTER_AGAIN;
@@ -402,12 +403,12 @@ static int join_those(const zkr_double_barrier *m, const struct zkr_reply *list,
 /* "ready" is watched before the list is asked for: it may come and go before we
  * know that we have to wait for it. */
 static int join(const zkr_double_barrier *m, struct entry *entry,
-                const struct zkr__patience *until)
+                const struct zkr__time_limit *until)
 {
     struct zkr__request *ready;
     struct zkr_reply *list;
-    int rc =
-        zkr__until_begin(&is_ready, m->session, m->ready, entry, until, &ready);
+    int rc = zkr__condition_begin(&is_ready, m->session, m->ready, entry, until,
+                                  &ready);
 
     if (rc != ZKR_OK)
         return rc;
@@ -422,11 +423,12 @@ static int join(const zkr_double_barrier *m, struct entry *entry,
     if ((rc == ENTER_AGAIN || rc == START_OVER) &&
         zkr__request_has_succeeded(ready))
         rc = ZKR_OK;
-    zkr__until_end(ready);
+    zkr__condition_end(ready);
     return rc;
 }
 
-static int enter_once(zkr_double_barrier *m, const struct zkr__patience *until)
+static int enter_once(zkr_double_barrier *m,
+                      const struct zkr__time_limit *until)
 {
     struct entry entry = { m->session, zkr_session_epoch(m->session), 0, false,
                            0 };
@@ -440,7 +442,7 @@ static int enter_once(zkr_double_barrier *m, const struct zkr__patience *until)
     return rc == ZKR_OK ? ENTER_AGAIN : rc;
 }
 
-static int enter(zkr_double_barrier *m, const struct zkr__patience *until)
+static int enter(zkr_double_barrier *m, const struct zkr__time_limit *until)
 {
     int rc;
 
@@ -458,7 +460,7 @@ static int enter(zkr_double_barrier *m, const struct zkr__patience *until)
 enum zkr_error zkr_double_barrier_enter(zkr_double_barrier *m,
                                         int64_t timeout_ms)
 {
-    struct zkr__patience limit;
+    struct zkr__time_limit limit;
     int rc = check(m);
 
     if (rc == ZKR_OK && m->inside)
@@ -466,7 +468,7 @@ enum zkr_error zkr_double_barrier_enter(zkr_double_barrier *m,
                        m->path);
     if (rc != ZKR_OK)
         return rc;
-    limit = zkr__patience(m->session, timeout_ms);
+    limit = zkr__time_limit(m->session, timeout_ms);
     rc = clear(m, limit.deadline);
     if (rc == ZKR_OK)
         rc = begin(m);
@@ -485,7 +487,7 @@ enum zkr_error zkr_double_barrier_enter(zkr_double_barrier *m,
 /* -- leaving --------------------------------------------------------------- */
 
 static const struct zkr__condition another_has_left = {
-    noun, "another is inside", ZKR_WATCH_EXISTS, zkr__until_absence, NULL
+    noun, "another is inside", ZKR_WATCH_EXISTS, zkr__condition_absent, NULL
 };
 
 /* No error: all others have left. */
@@ -493,10 +495,10 @@ static const struct zkr__condition another_has_left = {
 
 struct leaving {
     const zkr_double_barrier *member;
-    struct zkr__patience until;
+    struct zkr__time_limit until;
     struct zkr_reply *first; /* the list at the beginning: whom to wait for */
     bool has_left;           /* our node has gone */
-    bool was_lost;           /* ... by itself */
+    bool was_lost;           /* our node has gone, and not by our delete */
 };
 
 struct others {
@@ -533,8 +535,8 @@ static int wait_for(const struct leaving *l, const char *name)
     if (path == NULL)
         return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", noun,
                          l->member->path);
-    rc = zkr__until(&another_has_left, l->member->session, path, NULL,
-                    &l->until);
+    rc = zkr__condition_await(&another_has_left, l->member->session, path, NULL,
+                              &l->until);
     free(path);
     return rc;
 }
@@ -624,7 +626,7 @@ enum zkr_error zkr_double_barrier_leave(zkr_double_barrier *m,
                        m->path);
     if (rc != ZKR_OK)
         return rc;
-    l.until = zkr__patience(m->session, timeout_ms);
+    l.until = zkr__time_limit(m->session, timeout_ms);
     rc = leave(&l);
     zkr_reply_free(l.first);
     if (rc == ZKR_EDEADLK)

@@ -16,8 +16,9 @@ struct zkr__names {
 };
 
 struct zkr__listed {
-    struct zkr_participants public; /* what the user gets, */
-    struct zkr_participant *items;  /* ... with the memory of its parts */
+    struct zkr_participants public; /* what the user gets */
+    struct zkr_participant
+        *items; /* the array in it, and the memory of its parts */
     size_t count;
     struct zkr__names names[ZKR__PARTS];
 

@@ -19,7 +19,7 @@ struct listing {
     struct zkr__request request;
     struct zkr_participants_opts opts;
     enum zkr__part part; /* that is listed */
-    char *dir;           /* ... below the path; NULL: the path itself */
+    char *dir;           /* of that part; NULL: the path itself */
     struct zkr__listed *list;
     struct zkr__readers readers;
 };

@@ -10,7 +10,7 @@
 #include "lock/grant_parts.h"
 #include "lock/holds.h"
 #include "lock/lock.h"
-#include "request/until.h"
+#include "request/condition.h"
 
 int zkr__lock_refuse_locked(const struct zkr__lock *lock,
                             const struct zkr__claim *c)
@@ -55,7 +55,7 @@ static int acquire_unlocks(struct zkr__claim *c) ZKR__UNLOCKS
 int zkr__lock_acquire_new(struct zkr__lock *lock,
                           const struct zkr__recipe *recipe,
                           struct zkr__claim *beside,
-                          const struct zkr__patience *until,
+                          const struct zkr__time_limit *until,
                           zkr_grant **ret_grant)
 {
     int64_t timeout_ms = until->for_servers_only ? 0 : -1;
@@ -80,20 +80,20 @@ int zkr__lock_acquire_new(struct zkr__lock *lock,
 int zkr__lock_acquire(struct zkr__lock *lock, const struct zkr__recipe *recipe,
                       int64_t timeout_ms, zkr_grant **ret_grant)
 {
-    struct zkr__patience until;
+    struct zkr__time_limit until;
     int rc = ZKR__OUTPUT(ret_grant);
 
     if (rc == ZKR_OK)
         rc = zkr__lock_check(lock, recipe->noun);
     if (rc != ZKR_OK)
         return rc;
-    until = zkr__patience(lock->session, timeout_ms);
+    until = zkr__time_limit(lock->session, timeout_ms);
     return zkr__lock_acquire_until(lock, recipe, &until, ret_grant);
 }
 
 int zkr__lock_acquire_until(struct zkr__lock *lock,
                             const struct zkr__recipe *recipe,
-                            const struct zkr__patience *until,
+                            const struct zkr__time_limit *until,
                             zkr_grant **ret_grant)
 {
     uint64_t thread = zkr__thread_number();

@@ -71,7 +71,7 @@ static void init_steps(struct zkr__claim *c)
     zkr__op_init(&c->own.op, s, &c->ref);
     zkr__op_init(&c->wait.get, s, &c->ref);
     zkr__op_init(&c->confirm, s, &c->ref);
-    c->confirm.lane = ZKR__OP_CHECKS;
+    c->confirm.class = ZKR__OP_CHECKS;
     zkr__notice_init(&c->outcome.notice, run_outcome);
     zkr__grant_init(&c->grant);
     zkr__list_init(&c->hold.link);

@@ -10,7 +10,7 @@
 #include "lock/claim_steps.h"
 #include "lock/grant_parts.h"
 #include "lock/holds.h"
-#include "request/until.h"
+#include "request/condition.h"
 
 struct zkr__claim *zkr__downgrade_find_locked(const struct zkr__lock *lock,
                                               const struct zkr__recipe *recipe,
@@ -55,7 +55,7 @@ int zkr__lock_acquire_beside(struct zkr__lock *lock,
                              const struct zkr__recipe *recipe,
                              zkr_grant *beside, zkr_grant **ret_grant)
 {
-    struct zkr__patience until;
+    struct zkr__time_limit until;
     bool refused;
     int rc = ZKR__OUTPUT(ret_grant);
 
@@ -63,7 +63,7 @@ int zkr__lock_acquire_beside(struct zkr__lock *lock,
         rc = zkr__lock_check(lock, recipe->noun);
     if (rc != ZKR_OK)
         return rc;
-    until = zkr__patience(lock->session, 0);
+    until = zkr__time_limit(lock->session, 0);
     zkr__session_lock(lock->session);
     rc = check_beside_locked(lock, recipe, beside);
     refused = rc != ZKR_OK;

@@ -69,7 +69,7 @@ static struct zkr__claim *first_locked(struct zkr__locks *locks) ZKR__LOCKED
     struct zkr__list *leased = &locks->leased;
 
     for (struct zkr__list *l = leased->next; l != leased; l = l->next) {
-        if (claim_of(l)->epoch == locks->tenant.session->epoch)
+        if (claim_of(l)->epoch == locks->observer.session->epoch)
             return claim_of(l);
     }
     return NULL;
@@ -150,7 +150,7 @@ static void sync_locked(struct zkr_session *s) ZKR__LOCKED
  * that is acquired again soon. */
 static bool goes_on(const struct zkr__locks *locks)
 {
-    const struct zkr__lease *lease = &locks->tenant.session->lease;
+    const struct zkr__lease *lease = &locks->observer.session->lease;
 
     return zkr__lease_is_slow(lease) &&
            zkr__clock_boot() < locks->held_at + lease->timeout;
@@ -175,15 +175,15 @@ static void on_look(struct zkr__timer *timer)
 {
     struct zkr__locks *locks = ZKR__CONTAINER(timer, struct zkr__locks, beat);
 
-    zkr__session_assert_locked(locks->tenant.session);
-    arm_locked(locks->tenant.session);
+    zkr__session_assert_locked(locks->observer.session);
+    arm_locked(locks->observer.session);
 }
 
 /* Sessions that hold nothing write nothing. */
 static void on_beat(struct zkr__timer *timer)
 {
     struct zkr__locks *locks = ZKR__CONTAINER(timer, struct zkr__locks, beat);
-    struct zkr_session *s = locks->tenant.session;
+    struct zkr_session *s = locks->observer.session;
     struct zkr__claim *c;
 
     zkr__session_assert_locked(s);
@@ -210,7 +210,7 @@ static void on_watchdog(struct zkr__timer *timer)
 {
     struct zkr__locks *locks =
         ZKR__CONTAINER(timer, struct zkr__locks, watchdog);
-    struct zkr_session *s = locks->tenant.session;
+    struct zkr_session *s = locks->observer.session;
     int64_t now = zkr__clock_boot();
     int64_t until = zkr__lease_until(&s->lease);
     int64_t late = late_at(s);

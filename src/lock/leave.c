@@ -81,7 +81,7 @@ void zkr__claim_sweep_locked(struct zkr__claim *c)
     zkr__sweep_init(sweep, c->session, &c->ref);
     zkr__claim_identity(c)->seek(c, &sweep->search);
     if (c->grant.sm.state == ZKR_GRANT_RELEASED && !c->unused)
-        sweep->search.op.lane = ZKR__OP_RELEASES;
+        sweep->search.op.class = ZKR__OP_RELEASES;
     sweep->retry = zkr__claim_identity(c)->delete_retry;
     sweep->node = strcpy(c->own.path, c->node.path);
     sweep->node_size = c->node.path_size;

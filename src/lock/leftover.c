@@ -43,7 +43,7 @@ static void sweep_some_locked(struct zkr__locks *locks, int count) ZKR__LOCKED
 {
     struct zkr__list *next;
 
-    if (locks->tenant.session->over != 0)
+    if (locks->observer.session->over != 0)
         return;
     for (struct zkr__list *i = locks->leftovers.next;
          i != &locks->leftovers && count > 0; i = next) {
@@ -100,7 +100,7 @@ static void on_promise_over(struct zkr__timer *timer)
     struct leftover *l = ZKR__CONTAINER(timer, struct leftover, timer);
     struct zkr__locks *locks = zkr__locks_of(l->lock->session);
 
-    zkr__session_assert_locked(locks->tenant.session);
+    zkr__session_assert_locked(locks->observer.session);
     if (locks->leftovers_swept == 0)
         sweep_some_locked(locks, 1);
 }

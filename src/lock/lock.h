@@ -13,7 +13,7 @@
 #include "session/locked.h"
 #include "session/session.h"
 
-struct zkr__patience;
+struct zkr__time_limit;
 
 struct zkr__lock { /* set once, but for ref, record, lists and counters */
     struct zkr__ref ref;
@@ -115,7 +115,7 @@ int zkr__lock_acquire(struct zkr__lock *lock, const struct zkr__recipe *recipe,
 /* The same for a call that does more than this before its deadline. */
 int zkr__lock_acquire_until(struct zkr__lock *lock,
                             const struct zkr__recipe *recipe,
-                            const struct zkr__patience *until,
+                            const struct zkr__time_limit *until,
                             zkr_grant **ret_grant);
 
 int zkr__lock_acquire_async(struct zkr__lock *lock,
@@ -132,7 +132,7 @@ int zkr__lock_refuse_locked(const struct zkr__lock *lock,
 int zkr__lock_acquire_new(struct zkr__lock *lock,
                           const struct zkr__recipe *recipe,
                           struct zkr__claim *beside,
-                          const struct zkr__patience *until,
+                          const struct zkr__time_limit *until,
                           zkr_grant **ret_grant);
 
 /* downgrade.c: acquire at the place of a grant that the caller has of this

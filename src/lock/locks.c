@@ -13,17 +13,17 @@
 
 struct zkr__locks *zkr__locks_of(const struct zkr_session *s)
 {
-    return ZKR__CONTAINER(s->tenant, struct zkr__locks, tenant);
+    return ZKR__CONTAINER(s->observer, struct zkr__locks, observer);
 }
 
-static void on_suspended(struct zkr__tenant *t)
+static void on_suspended(struct zkr__session_observer *t)
 {
     zkr__session_assert_locked(t->session);
     zkr__lines_forget_locked(t->session);
     zkr__heartbeat_suspend_locked(t->session);
 }
 
-static void on_resumed(struct zkr__tenant *t)
+static void on_resumed(struct zkr__session_observer *t)
 {
     zkr__session_assert_locked(t->session);
     zkr__heartbeat_resume_locked(t->session);
@@ -38,13 +38,14 @@ static void expire_claim(struct zkr__list *link, void *unused)
     zkr__claim_expired_locked(c);
 }
 
-static void on_lost(struct zkr__tenant *t)
+static void on_lost(struct zkr__session_observer *t)
 {
     zkr__session_assert_locked(t->session);
     zkr__list_each(&zkr__locks_of(t->session)->claims, expire_claim, NULL);
 }
 
-static void on_failed(struct zkr__tenant *t, int code, const char *why)
+static void on_failed(struct zkr__session_observer *t, int code,
+                      const char *why)
 {
     zkr__session_assert_locked(t->session);
     zkr__claims_fail_locked(t->session, code, why);
@@ -59,7 +60,7 @@ static void flush_claim(struct zkr__list *link, void *unused)
     zkr__claim_epoch_over_locked(c);
 }
 
-static void on_flushed(struct zkr__tenant *t)
+static void on_flushed(struct zkr__session_observer *t)
 {
     zkr__session_assert_locked(t->session);
     if (t->session->over != 0)
@@ -68,7 +69,7 @@ static void on_flushed(struct zkr__tenant *t)
     zkr__list_each(&zkr__locks_of(t->session)->claims, flush_claim, NULL);
 }
 
-static void on_freed(struct zkr__tenant *t)
+static void on_freed(struct zkr__session_observer *t)
 {
     struct zkr__locks *locks = zkr__locks_of(t->session);
 
@@ -77,7 +78,7 @@ static void on_freed(struct zkr__tenant *t)
     free(locks);
 }
 
-static const struct zkr__tenant_upcalls upcalls = {
+static const struct zkr__session_upcalls upcalls = {
     .suspended = on_suspended,
     .resumed = on_resumed,
     .lost = on_lost,
@@ -92,7 +93,7 @@ static struct zkr__locks *new_locks(struct zkr_session *s)
 
     if (locks == NULL)
         return NULL;
-    locks->tenant = (struct zkr__tenant){ &upcalls, s };
+    locks->observer = (struct zkr__session_observer){ &upcalls, s };
     zkr__owner_start(locks->start);
     zkr__list_init(&locks->claims);
     zkr__list_init(&locks->chains);
@@ -101,7 +102,7 @@ static struct zkr__locks *new_locks(struct zkr_session *s)
     zkr__list_init(&locks->leftovers);
     for (int i = 0; i < ZKR__BEATS; i++) {
         zkr__op_init(&locks->beats[i].op, s, NULL);
-        locks->beats[i].op.lane = ZKR__OP_CHECKS;
+        locks->beats[i].op.class = ZKR__OP_CHECKS;
     }
     return locks;
 }
@@ -111,11 +112,11 @@ int zkr__locks_open(struct zkr_session *s)
     int rc = ZKR_OK;
 
     zkr__session_lock(s);
-    if (s->tenant == NULL) {
+    if (s->observer == NULL) {
         struct zkr__locks *locks = new_locks(s);
 
         if (locks != NULL)
-            s->tenant = &locks->tenant;
+            s->observer = &locks->observer;
         else
             rc = ZKR_ENOMEM;
     }

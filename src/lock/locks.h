@@ -5,7 +5,7 @@
 
 #include "protocol/owner.h"
 #include "session/session.h"
-#include "session/tenant.h"
+#include "session/upcalls.h"
 
 /* Writes of the heartbeat that may be under way at once: at the quickest beat,
  * more than one for each T/50 in a round trip of T/5. */
@@ -20,7 +20,7 @@ struct zkr__beat {
 
 /* Under the session lock. */
 struct zkr__locks {
-    struct zkr__tenant tenant;
+    struct zkr__session_observer observer;
     struct zkr__list claims;
     struct zkr__list chains;  /* those that go on before the lock is released */
     struct zkr__table lines;  /* lines.c */

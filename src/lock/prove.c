@@ -54,10 +54,10 @@ static bool is_fresh(const struct zkr__claim *c, int rc)
            zkr__clock_boot() - c->confirm.sent < c->session->lease.timeout / 2;
 }
 
-static bool patience_is_over(const struct zkr__claim *c)
+static bool proof_is_overdue(const struct zkr__claim *c)
 {
     return zkr__clock_now() - c->prove.since >=
-           zkr__lease_patience(&c->session->lease);
+           zkr__lease_proof_wait(&c->session->lease);
 }
 
 /* When the proof is withheld, by an ACL or by slow answers, the lock is granted
@@ -71,7 +71,7 @@ static void judge_locked(struct zkr__claim *c, int rc) ZKR__LOCKED
         ask_later_locked(c);
     else if (zkr__heartbeat_is_good(c->session))
         zkr__claim_hold_locked(c, "proven");
-    else if (rc != ZKR_OK || patience_is_over(c))
+    else if (rc != ZKR_OK || proof_is_overdue(c))
         zkr__claim_hold_locked(c, "without a proof");
     else
         ask_later_locked(c);

@@ -50,7 +50,7 @@ static void on_deleted(struct zkr__op *op, const struct zkr__zk_reply *reply)
     struct zkr__sweep *sweep = ZKR__CONTAINER(op, struct zkr__sweep, search.op);
 
     zkr__session_assert_locked(op->session);
-    op->lane = ZKR__OP_OF_LOCKS; /* what it had to wait for has been sent */
+    op->class = ZKR__OP_OF_LOCKS; /* what it had to wait for has been sent */
     sweep->deleted = sweep->deleted || reply->rc == ZKR_OK;
     if (is_unknown(sweep, reply->rc))
         zkr__search_start_locked(&sweep->search, ZKR__RETRY_ALWAYS, on_found);

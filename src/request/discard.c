@@ -31,7 +31,7 @@ struct zkr__discard *zkr__discard_new(struct zkr_session *s, const char *path)
     }
     zkr__ref_init(&d->ref, free_discard);
     zkr__op_init(&d->op, s, &d->ref);
-    d->op.lane = ZKR__OP_WRITES;
+    d->op.class = ZKR__OP_WRITES;
     return d;
 }
 

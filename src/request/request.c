@@ -78,7 +78,7 @@ void zkr__ask_init(struct zkr__ask *ask, struct zkr__request *r)
     ask->request = r;
     zkr__list_init(&ask->link);
     zkr__op_init(&ask->op, r->session, &r->ref);
-    ask->op.lane = ZKR__OP_READS; /* or a write */
+    ask->op.class = ZKR__OP_READS; /* or a write */
 }
 
 static void on_over(struct zkr__waiter *w);

@@ -27,7 +27,7 @@
 #include "session/dispatch.h"
 #include "session/locked.h"
 #include "session/op.h"
-#include "session/tenant.h"
+#include "session/upcalls.h"
 
 struct zkr__request;
 

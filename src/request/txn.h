@@ -13,8 +13,8 @@ struct zkr__txn_guard {
     const struct zkr__guard *guard;
     void *holder;
     const char *path; /* of the node, with the chroot */
-    const char *noun; /* for errors: "mutex", and */
-    const char *name; /* ... its path */
+    const char *noun; /* for errors: "mutex" */
+    const char *name; /* for errors: the path of that mutex */
 };
 
 /* Adds a CREATE, SET, DELETE or CHECK; `opts` is for CREATE. */

@@ -64,8 +64,8 @@ static void open_handle_unlocks(struct zkr_session *s) ZKR__UNLOCKS
         zkr__log(ZKR_LOG_WARNING, "session to %s: cannot make a handle: %s",
                  s->hosts.servers, zkr_error_detail());
         s->open_at = zkr__clock_deadline(s->opts.retry.cap_ms);
-        zkr__greeting_end_locked(s, rc, "session to %s: %s", s->hosts.servers,
-                                 zkr_error_detail());
+        zkr__first_request_end_locked(s, rc, "session to %s: %s",
+                                      s->hosts.servers, zkr_error_detail());
     } else if (s->early) {
         zkr__session_handle_locked(s, s->early_event);
     }
@@ -116,7 +116,7 @@ static int64_t earlier(int64_t a, int64_t b)
 /* Returns when the next turn is due at the latest. */
 static int64_t next_turn(const struct zkr_session *s)
 {
-    int64_t due = earlier(zkr__scout_due(s), zkr__greeting_probe_at(s));
+    int64_t due = earlier(zkr__scout_due(s), zkr__first_request_probe_at(s));
 
     due = earlier(due, zkr__attempt_due(s));
     if (s->zk == NULL)
@@ -143,8 +143,8 @@ static void turn_unlocks(struct zkr_session *s) ZKR__UNLOCKS
         zkr__connector_close_handle_unlocks(s);
     else if (wanted && now >= s->open_at)
         open_handle_unlocks(s);
-    else if (now >= zkr__greeting_probe_at(s))
-        zkr__greeting_probe_unlocks(s);
+    else if (now >= zkr__first_request_probe_at(s))
+        zkr__first_request_probe_unlocks(s);
     else if (now >= zkr__attempt_due(s))
         zkr__attempt_next_unlocks(s);
     else if (now >= zkr__scout_due(s))

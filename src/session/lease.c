@@ -95,7 +95,7 @@ static int64_t prove(const struct zkr__lease *lease, int64_t m)
     return j;
 }
 
-/* ... and of the second: the k of the first hop is the j of the second. */
+/* The same of the second hop: the k of the first hop is its j. */
 static int64_t prove_again(const struct zkr__lease *lease, int64_t m)
 {
     int64_t j = 0;
@@ -348,7 +348,7 @@ bool zkr__lease_lasts(const struct zkr__lease *lease, int64_t now,
 bool zkr__lease_is_slow(const struct zkr__lease *lease)
 {
     return lease->timeout != 0 &&
-           left_with(lease, zkr__lease_pulse(lease)) <= 0;
+           left_with(lease, zkr__lease_keepalive(lease)) <= 0;
 }
 
 /* Very slow answers are given no more than T/6, or there might be no claim at
@@ -360,7 +360,7 @@ int64_t zkr__lease_ahead(const struct zkr__lease *lease, int64_t under_way)
     return min(answer + zkr__lease_beat(lease) / 2, lease->timeout / 6);
 }
 
-int64_t zkr__lease_patience(const struct zkr__lease *lease)
+int64_t zkr__lease_proof_wait(const struct zkr__lease *lease)
 {
     int64_t gaps = lease->hops * gap(lease);
     int64_t patience = gaps + lease->timeout * 11 / 30 + pass(lease);
@@ -374,7 +374,7 @@ int64_t zkr__lease_patience(const struct zkr__lease *lease)
 
 /* The second after j is an m while answers take less than T/10. With two hops
  * it is the eighth, while they take less than T/30. */
-int64_t zkr__lease_pulse(const struct zkr__lease *lease)
+int64_t zkr__lease_keepalive(const struct zkr__lease *lease)
 {
     return lease->hops > 1 ? lease->timeout / 24 : lease->timeout * 5 / 24;
 }

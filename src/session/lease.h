@@ -40,8 +40,8 @@
  * be it alone or not; a committed write makes it `alive`, which is true of
  * every later leader, too.
  *
- * A session that holds nothing has a pulse of syncs. They prove nothing, as a
- * leader that the others have left answers them, too; but there is always a j
+ * A session that holds nothing has a keepalive of syncs. They prove nothing, as
+ * a leader that the others have left answers them, too; but there is always a j
  * and an m, and the first write of a grant is the k. */
 #ifndef ZKR__LEASE_H
 #define ZKR__LEASE_H
@@ -59,8 +59,8 @@ struct zkr__lease_signs {
     struct zkr__lease_sign {
         int64_t sent;
         int64_t acked;
-        int64_t near; /* of a round: s_j that the next server had heard of, */
-        int64_t far;  /* ... and the leader */
+        int64_t near; /* of a round: the s_j that the next server knew */
+        int64_t far;  /* of a round: the s_j that the leader knew */
     } ring[ZKR__LEASE_SIGNS]; /* the oldest at `first` */
     unsigned first;
     unsigned count;
@@ -162,8 +162,8 @@ int64_t zkr__lease_first_pace(const struct zkr__lease *lease, int64_t now);
 bool zkr__lease_lasts(const struct zkr__lease *lease, int64_t now,
                       int64_t under_way);
 
-/* Tells whether answers take so long that pulses are too few for a lease that
- * lasts. */
+/* Tells whether answers take so long that keepalives are too few for a lease
+ * that lasts. */
 bool zkr__lease_is_slow(const struct zkr__lease *lease);
 
 /* Returns after which silence a proof is late. */
@@ -176,10 +176,10 @@ int64_t zkr__lease_ahead(const struct zkr__lease *lease, int64_t under_way);
 /* How long to wait for a proof that is missing: with all links well it takes
  * the gap and three round trips, and one more for the answer to our own
  * question. */
-int64_t zkr__lease_patience(const struct zkr__lease *lease);
+int64_t zkr__lease_proof_wait(const struct zkr__lease *lease);
 
 /* How often to sync while no write does it, so that there is always an m whose
  * j is young. */
-int64_t zkr__lease_pulse(const struct zkr__lease *lease);
+int64_t zkr__lease_keepalive(const struct zkr__lease *lease);
 
 #endif

@@ -32,11 +32,11 @@ static struct zkr__op *op_of(struct zkr__list *link)
 static struct zkr__list *list_of(struct zkr__op *op, enum zkr__op_where where)
 {
     struct zkr_session *s = op->session;
-    bool stays = op->lane == ZKR__OP_WRITES && op->retry == ZKR__RETRY_UNDONE;
+    bool stays = op->class == ZKR__OP_WRITES && op->retry == ZKR__RETRY_UNDONE;
     struct zkr__list *const lists[] = {
         [ZKR__OP_IDLE] = NULL,
-        [ZKR__OP_QUEUED] = &s->queued[op->lane],
-        [ZKR__OP_DELAYED] = stays ? &s->queued[op->lane] : &s->delayed,
+        [ZKR__OP_QUEUED] = &s->queued[op->class],
+        [ZKR__OP_DELAYED] = stays ? &s->queued[op->class] : &s->delayed,
         [ZKR__OP_IN_FLIGHT] = &s->in_flight,
         [ZKR__OP_REFUSED] = &s->refused,
     };
@@ -51,11 +51,11 @@ static struct zkr__list *place_in(struct zkr__list *list,
 {
     struct zkr__list *place = list;
 
-    if (op->lane < ZKR__OP_READS || zkr__list_empty(list) ||
+    if (op->class < ZKR__OP_READS || zkr__list_empty(list) ||
         op_of(list->prev)->turn < op->turn)
         return place;
     place = list->next;
-    while (op->lane == ZKR__OP_WRITES && op_of(place)->turn < op->turn)
+    while (op->class == ZKR__OP_WRITES && op_of(place)->turn < op->turn)
         place = place->next;
     return place;
 }
@@ -69,8 +69,8 @@ static void move_locked(struct zkr__op *op,
     assert(zkr__mtx_mine(&s->lock));
     s->in_flight_count -= op->where == ZKR__OP_IN_FLIGHT;
     s->in_flight_count += where == ZKR__OP_IN_FLIGHT;
-    s->lane_count[op->lane] -= op->where == ZKR__OP_IN_FLIGHT;
-    s->lane_count[op->lane] += where == ZKR__OP_IN_FLIGHT;
+    s->class_count[op->class] -= op->where == ZKR__OP_IN_FLIGHT;
+    s->class_count[op->class] += where == ZKR__OP_IN_FLIGHT;
     zkr__list_remove(&op->link);
     if (list != NULL)
         zkr__list_append(place_in(list, op), &op->link);
@@ -99,8 +99,8 @@ void zkr__op_start_locked(struct zkr__op *op, enum zkr__zk_type type,
     op->retry = retry;
     op->done = done;
     op->turn = ++op->session->turns;
-    if (op->lane >= ZKR__OP_READS)
-        op->lane = zkr__op_is_write(op) ? ZKR__OP_WRITES : ZKR__OP_READS;
+    if (op->class >= ZKR__OP_READS)
+        op->class = zkr__op_is_write(op) ? ZKR__OP_WRITES : ZKR__OP_READS;
     zkr__op_again_locked(op);
 }
 
@@ -110,7 +110,7 @@ bool zkr__op_cancel_locked(struct zkr__op *op)
         return false;
     zkr__timer_thread_disarm_locked(op->session, &op->timer);
     move_locked(op, ZKR__OP_IDLE);
-    if (op->lane == ZKR__OP_WRITES) /* others may have waited for it */
+    if (op->class == ZKR__OP_WRITES) /* others may have waited for it */
         zkr__op_pump_locked(op->session);
     if (op->owner != NULL)
         zkr__ref_drop(op->owner);
@@ -176,24 +176,24 @@ bool zkr__op_is_write(const struct zkr__op *op)
 
 /* -- what is sent next ----------------------------------------------------- */
 
-static bool has_room(const struct zkr_session *s, enum zkr__op_lane lane)
+static bool has_room(const struct zkr_session *s, enum zkr__op_class class)
 {
-    const size_t *count = s->lane_count;
+    const size_t *count = s->class_count;
 
-    if (lane == ZKR__OP_CHECKS)
-        return count[lane] < ZKR__WINDOW_MAX;
-    if (lane >= ZKR__OP_READS)
+    if (class == ZKR__OP_CHECKS)
+        return count[class] < ZKR__WINDOW_MAX;
+    if (class >= ZKR__OP_READS)
         return count[ZKR__OP_READS] + count[ZKR__OP_WRITES] < s->window.size;
     return count[ZKR__OP_OF_LOCKS] + count[ZKR__OP_RELEASES] < s->window.size;
 }
 
-/* Returns the first of a lane if there is room for it. */
-static struct zkr__op *first_of(struct zkr_session *s, enum zkr__op_lane lane)
+/* Returns the first of a class if there is room for it. */
+static struct zkr__op *first_of(struct zkr_session *s, enum zkr__op_class class)
 {
-    struct zkr__list *queue = &s->queued[lane];
+    struct zkr__list *queue = &s->queued[class];
 
-    return zkr__list_empty(queue) || !has_room(s, lane) ? NULL
-                                                        : op_of(queue->next);
+    return zkr__list_empty(queue) || !has_room(s, class) ? NULL
+                                                         : op_of(queue->next);
 }
 
 /* A release may overtake reads, but no write that was started before it. */
@@ -237,7 +237,7 @@ static void tell_window(struct zkr__op *op, int64_t now)
 {
     if (op->request.type != ZKR__ZK_SYNC) /* neither a read nor a write */
         zkr__window_answered(&op->session->window, zkr__op_is_write(op),
-                             op->sent, now, !has_room(op->session, op->lane));
+                             op->sent, now, !has_room(op->session, op->class));
 }
 
 /* Tells the session what the answer says about it. */
@@ -288,26 +288,26 @@ static void finish_locked(struct zkr__op *op,
 
 /* Answers come in the order of the requests: it is the first, or not there. */
 static struct zkr__op *find_locked(const struct zkr_session *s,
-                                   uintptr_t ticket) ZKR__LOCKED
+                                   uintptr_t id) ZKR__LOCKED
 {
     const struct zkr__list *all = &s->in_flight;
 
     for (struct zkr__list *l = all->next; l != all; l = l->next) {
         struct zkr__op *op = ZKR__CONTAINER(l, struct zkr__op, link);
 
-        if (op->ticket == ticket)
+        if (op->id == id)
             return op;
     }
     return NULL;
 }
 
-void zkr__op_on_reply(struct zkr_session *s, uintptr_t ticket,
+void zkr__op_on_reply(struct zkr_session *s, uintptr_t id,
                       const struct zkr__zk_reply *reply)
 {
     struct zkr__op *op;
 
     zkr__session_lock(s);
-    op = find_locked(s, ticket);
+    op = find_locked(s, id);
     if (op != NULL)
         finish_locked(op, reply);
     zkr__op_pump_locked(s);
@@ -355,8 +355,8 @@ void zkr__op_pump_locked(struct zkr_session *s)
            (op = next(s)) != NULL) {
         move_locked(op, ZKR__OP_IN_FLIGHT);
         op->sent = zkr__clock_boot();
-        op->ticket = ++s->tickets;
-        op->refusal = zkr__zk_submit(s->zk, &op->request, op->ticket);
+        op->id = ++s->last_id;
+        op->refusal = zkr__zk_submit(s->zk, &op->request, op->id);
         if (op->refusal != ZKR_OK) {
             if (was_not_sent(op->refusal))
                 op->sent = 0;
@@ -391,6 +391,6 @@ void zkr__op_flush_locked(struct zkr_session *s, bool all, int rc)
     flush_list_locked(s, &s->in_flight, true, rc);
     flush_list_locked(s, &s->refused, all, rc);
     flush_list_locked(s, &s->delayed, all, rc);
-    for (int lane = 0; lane < ZKR__OP_LANES; lane++)
-        flush_list_locked(s, &s->queued[lane], all, rc);
+    for (int class = 0; class < ZKR__OP_CLASSES; class ++)
+        flush_list_locked(s, &s->queued[class], all, rc);
 }

@@ -18,7 +18,7 @@ enum zkr__op_retry {
 };
 
 /* The queues in which requests wait to be sent. Each is sent in its order. */
-enum zkr__op_lane {
+enum zkr__op_class {
     ZKR__OP_OF_LOCKS, /* the default; what sets or removes watches, too */
     ZKR__OP_CHECKS,   /* they order nothing, and overtake all others */
     ZKR__OP_RELEASES, /* behind the writes of the program that began before */
@@ -26,7 +26,7 @@ enum zkr__op_lane {
      * owner sets either of the two. */
     ZKR__OP_READS,
     ZKR__OP_WRITES,
-    ZKR__OP_LANES
+    ZKR__OP_CLASSES
 };
 
 struct zkr__op {
@@ -38,8 +38,8 @@ struct zkr__op {
     void (*done)(struct zkr__op *op, const struct zkr__zk_reply *reply);
 
     struct zkr__list link;
-    uint64_t turn;    /* requests are counted as they are started */
-    uintptr_t ticket; /* of the last time that it was sent */
+    uint64_t turn; /* requests are counted as they are started */
+    uintptr_t id;  /* of the last time that it was sent */
     enum zkr__op_where {
         ZKR__OP_IDLE,
         ZKR__OP_QUEUED,
@@ -47,7 +47,7 @@ struct zkr__op {
         ZKR__OP_IN_FLIGHT,
         ZKR__OP_REFUSED, /* by the client: the timer thread completes it */
     } where : 8;
-    enum zkr__op_lane lane : 8;
+    enum zkr__op_class class : 8;
     enum zkr__op_retry retry : 8;
     uint32_t retries;
     int refusal;
@@ -64,12 +64,12 @@ void zkr__op_init(struct zkr__op *op, struct zkr_session *s,
 bool zkr__op_is_write(const struct zkr__op *op);
 
 /* Start an idle operation; fill in op->request but for type and path before,
- * and its lane. While there is no connection, or no room in the window, it
- * waits. Operations of one lane, and reads and writes together, are sent in the
- * order in which they are started. Nothing is copied: path and data must live
- * until it is done. It ends with an answer of the server, with an outcome that
- * is not to be retried, or, when its epoch has ended, with ZSESSIONEXPIRED or
- * ZCLOSING. `done` never runs inside this call. */
+ * and its class. While there is no connection, or no room in the window, it
+ * waits. Operations of one class, and reads and writes together, are sent in
+ * the order in which they are started. Nothing is copied: path and data must
+ * live until it is done. It ends with an answer of the server, with an outcome
+ * that is not to be retried, or, when its epoch has ended, with ZSESSIONEXPIRED
+ * or ZCLOSING. `done` never runs inside this call. */
 void zkr__op_start_locked(
     struct zkr__op *op, enum zkr__zk_type type, const char *path,
     enum zkr__op_retry retry,
@@ -83,9 +83,9 @@ void zkr__op_again_locked(struct zkr__op *op) ZKR__LOCKED;
  * not be called. The caller has a reference to the owner. */
 bool zkr__op_cancel_locked(struct zkr__op *op) ZKR__LOCKED;
 
-/* Upcall of the seam. An answer to a ticket of no request in flight counts for
+/* Upcall of the seam. An answer to a id of no request in flight counts for
  * nothing: the client had refused it, or the library has ended it. */
-void zkr__op_on_reply(struct zkr_session *s, uintptr_t ticket,
+void zkr__op_on_reply(struct zkr_session *s, uintptr_t id,
                       const struct zkr__zk_reply *reply);
 
 /* Sends the queued requests. */

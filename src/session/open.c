@@ -90,8 +90,8 @@ static int copy_auth(struct zkr_session *s)
 
 static void init_lists(struct zkr_session *s)
 {
-    for (int lane = 0; lane < ZKR__OP_LANES; lane++)
-        zkr__list_init(&s->queued[lane]);
+    for (int class = 0; class < ZKR__OP_CLASSES; class ++)
+        zkr__list_init(&s->queued[class]);
     zkr__list_init(&s->delayed);
     zkr__list_init(&s->in_flight);
     zkr__list_init(&s->refused);
@@ -112,9 +112,9 @@ static int new_session(const char *hosts, const struct zkr_session_opts *opts,
     s->pid = getpid();
     s->process = zkr__process_number();
     init_lists(s);
-    zkr__greeting_init(s);
+    zkr__first_request_init(s);
     zkr__op_init(&s->touch, s, NULL);
-    s->touch.lane = ZKR__OP_CHECKS;
+    s->touch.class = ZKR__OP_CHECKS;
     (void)zkr__mtx_init(&s->lock);
     (void)zkr__cond_init(&s->timers_wake);
     (void)zkr__cond_init(&s->connector_wake);
@@ -201,7 +201,7 @@ static int start_session(const char *hosts, const struct zkr_session_opts *opts,
     }
     zkr__session_lock(s);
     *ret_session = s;
-    zkr__greeting_begin_locked(s, fn, user);
+    zkr__first_request_begin_locked(s, fn, user);
     zkr__session_unlock(s);
     return ZKR_OK;
 }
@@ -232,7 +232,7 @@ static int await_session(zkr_session *s)
     int rc;
 
     zkr__session_lock(s);
-    rc = zkr__greeting_await_unlocks(s);
+    rc = zkr__first_request_await_unlocks(s);
     zkr__session_unlock(s);
     if (rc != ZKR_OK)
         give_up_open(s);

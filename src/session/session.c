@@ -11,7 +11,7 @@
 #include "base/opts.h"
 #include "base/path.h"
 #include "base/process.h"
-#include "session/tenant.h"
+#include "session/upcalls.h"
 
 void zkr__session_ref(struct zkr_session *s)
 {
@@ -24,10 +24,10 @@ void zkr__session_unref(struct zkr_session *s)
         return;
     assert(zkr__list_empty(&s->watches));
     assert(s->in_flight_count == 0);
-    for (int lane = 0; lane < ZKR__OP_LANES; lane++)
-        assert(zkr__list_empty(&s->queued[lane]));
-    if (s->tenant != NULL)
-        s->tenant->upcalls->freed(s->tenant);
+    for (int class = 0; class < ZKR__OP_CLASSES; class ++)
+        assert(zkr__list_empty(&s->queued[class]));
+    if (s->observer != NULL)
+        s->observer->upcalls->freed(s->observer);
     zkr__table_done(&s->watched);
     zkr__dispatch_done(&s->dispatch);
     (void)pthread_cond_destroy(&s->timers_wake);

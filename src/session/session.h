@@ -19,7 +19,7 @@
 #include "base/timer.h"
 #include "session/attempt.h"
 #include "session/dispatch.h"
-#include "session/greeting.h"
+#include "session/first_request.h"
 #include "session/lease.h"
 #include "session/locked.h"
 #include "session/op.h"
@@ -29,7 +29,7 @@
 #include "zk/security.h"
 #include "zk/zk.h"
 
-struct zkr__tenant;
+struct zkr__session_observer;
 
 struct zkr_session {
     /* set once */
@@ -57,28 +57,29 @@ struct zkr_session {
     struct zkr_counters counters;
 
     /* operations waiting for the connection, and for room in the window */
-    struct zkr__list queued[ZKR__OP_LANES];
+    struct zkr__list queued[ZKR__OP_CLASSES];
     struct zkr__list delayed;   /* operations waiting for the next attempt */
     struct zkr__list in_flight; /* operations waiting for an answer */
     struct zkr__list refused;   /* operations that the timer thread ends */
     struct zkr__timer ending;
     size_t in_flight_count;
-    uintptr_t tickets;                /* the number of the last one */
-    size_t lane_count[ZKR__OP_LANES]; /* those in flight, by lane */
-    uint64_t turns;                   /* operations started */
-    struct zkr__window window;        /* of this connection */
-    struct zkr__greeting greeting;
+    uintptr_t last_id;                   /* the number of the last one */
+    size_t class_count[ZKR__OP_CLASSES]; /* those in flight, by class */
+    uint64_t turns;                      /* operations started */
+    struct zkr__window window;           /* of this connection */
+    struct zkr__first_request first_request;
 
     struct zkr__lease lease; /* of this epoch */
     int64_t promised_until;  /* the end of the lease of the last epoch */
-    struct zkr__timer pulse;
+    struct zkr__timer keepalive;
     struct zkr__op touch;
 
-    struct zkr__list waiters; /* tenant.h */
+    struct zkr__list waiters; /* upcalls.h */
     struct zkr__list watches;
     struct zkr__table watched; /* the nodes that they are on: watch.h */
     struct zkr__list listeners;
-    struct zkr__tenant *tenant; /* tenant.h; NULL before there is one */
+    struct zkr__session_observer
+        *observer; /* upcalls.h; NULL before there is one */
 
     /* the connector */
     struct zkr__zk *zk; /* NULL between handles */
@@ -110,7 +111,8 @@ struct zkr_session {
     pthread_cond_t timers_wake;
     pthread_t timer_thread;
 
-    pthread_cond_t changed; /* greeting, or connector_done: for open, close */
+    pthread_cond_t
+        changed; /* first_request, or connector_done: for open, close */
 
     struct zkr__dispatch dispatch;
 };

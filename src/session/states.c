@@ -7,10 +7,10 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "session/connector.h"
+#include "session/keepalive.h"
 #include "session/listener.h"
-#include "session/pulse.h"
 #include "session/scout.h"
-#include "session/tenant.h"
+#include "session/upcalls.h"
 #include "session/watch.h"
 
 #define TO(state)        ZKR__BIT(ZKR_SESSION_##state)
@@ -82,10 +82,10 @@ static void connected_locked(struct zkr_session *s) ZKR__LOCKED
                 "established");
     zkr__scout_rest_locked(s);
     s->answered_at = zkr__clock_boot();
-    if (s->tenant != NULL)
-        s->tenant->upcalls->resumed(s->tenant);
+    if (s->observer != NULL)
+        s->observer->upcalls->resumed(s->observer);
     zkr__op_pump_locked(s);
-    zkr__pulse_start_locked(s);
+    zkr__keepalive_start_locked(s);
 }
 
 static void disconnected_locked(struct zkr_session *s) ZKR__LOCKED
@@ -94,8 +94,8 @@ static void disconnected_locked(struct zkr_session *s) ZKR__LOCKED
         return;
     move_locked(s, ZKR_SESSION_SUSPENDED, "connection lost");
     zkr__scout_wait_locked(s);
-    if (s->tenant != NULL)
-        s->tenant->upcalls->suspended(s->tenant);
+    if (s->observer != NULL)
+        s->observer->upcalls->suspended(s->observer);
 }
 
 /* Every held lock is lost at once. Waiting claims enter the queue again when
@@ -111,8 +111,8 @@ static void lost_locked(struct zkr_session *s, const char *why) ZKR__LOCKED
     reset_lease(s);
     zkr__scout_rest_locked(s);
     move_locked(s, ZKR_SESSION_LOST, why);
-    if (s->tenant != NULL)
-        s->tenant->upcalls->lost(s->tenant);
+    if (s->observer != NULL)
+        s->observer->upcalls->lost(s->observer);
 }
 
 static void handle_dead_locked(struct zkr_session *s) ZKR__LOCKED
@@ -135,9 +135,9 @@ void zkr__session_end_locked(struct zkr_session *s, int code,
     s->over = code;
     if (s->sm.state != (int)state) /* an open that failed is closed later */
         move_locked(s, state, why);
-    if (s->tenant != NULL) {
-        s->tenant->upcalls->lost(s->tenant);
-        s->tenant->upcalls->failed(s->tenant, code, why);
+    if (s->observer != NULL) {
+        s->observer->upcalls->lost(s->observer);
+        s->observer->upcalls->failed(s->observer, code, why);
     }
     zkr__list_each(&s->waiters, tell_waiter, NULL);
     handle_dead_locked(s);
@@ -213,8 +213,8 @@ void zkr__session_flush_locked(struct zkr_session *s)
                                       : s->over;
 
     zkr__op_flush_locked(s, s->over != 0, rc);
-    if (s->tenant != NULL)
-        s->tenant->upcalls->flushed(s->tenant);
+    if (s->observer != NULL)
+        s->observer->upcalls->flushed(s->observer);
     zkr__watch_flush_locked(s);
 }
 

@@ -143,9 +143,9 @@ struct zkr__zk_config {
 /* The upcalls of a handle. None of them comes from inside a call down. */
 struct zkr__zk_upcalls {
     void (*on_event)(struct zkr_session *session, enum zkr__zk_event event);
-    /* The answer to the request of that ticket. NULL for a handle to which
+    /* The answer to the request of that id. NULL for a handle to which
      * nothing is submitted. */
-    void (*on_reply)(struct zkr_session *session, uintptr_t ticket,
+    void (*on_reply)(struct zkr_session *session, uintptr_t id,
                      const struct zkr__zk_reply *reply);
     /* A node event, which uses up the watch. */
     void (*on_watch)(struct zkr__watch *watch, bool deleted);
@@ -191,11 +191,11 @@ uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk);
 #define ZKR__ZK_SERVER_MAX 64
 void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX]);
 
-/* Sends a request. Never blocks. The client keeps the ticket, a number, and
+/* Sends a request. Never blocks. The client keeps the id, a number, and
  * nothing of the request. After an error the request has ended, and yet the
  * client may answer it: it keeps some of those that it has no memory to send.
- * So a ticket is used for one call only. */
+ * So a id is used for one call only. */
 int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
-                   uintptr_t ticket);
+                   uintptr_t id);
 
 #endif

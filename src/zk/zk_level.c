@@ -14,7 +14,7 @@ extern ZOOAPI ZooLogLevel logLevel;
 static unsigned holders;
 static bool raised;
 static ZooLogLevel raised_to;
-static ZooLogLevel found; /* ... from that */
+static ZooLogLevel found; /* the level before it was raised */
 
 static void set(ZooLogLevel level)
 {

@@ -60,8 +60,8 @@ struct zkr__zk {
     /* Used only with credentials, and from the first guarded write on: */
     bool counting; /* every connection is counted; holds the log level */
     struct zkr__gate gate;
-    bool probing;    /* a request finds out whether ... */
-    unsigned probed; /* ... this connection answers */
+    bool probing;    /* a request asks whether the connection answers */
+    unsigned probed; /* the number of that connection */
 };
 
 /* One operation of a transaction. */
@@ -75,7 +75,7 @@ struct part {
 struct transaction {
     struct zkr__list link;
     struct zkr__zk *zk;
-    const void *ticket;
+    const void *id;
     bool over; /* under lock: it was answered, or refused */
     size_t count;
     struct part *parts; /* this and the next: in the same piece of memory */
@@ -411,13 +411,13 @@ void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX])
 }
 
 /* Completions of all types of the client are turned into one kind of reply.
- * The pointer that the client carries for us is the ticket. */
+ * The pointer that the client carries for us is the id. */
 
-static void answer(const void *ticket, struct zkr__zk_reply *reply)
+static void answer(const void *id, struct zkr__zk_reply *reply)
 {
     if (!upcall_begun(mine))
         return;
-    mine->upcalls->on_reply(mine->session, (uintptr_t)ticket, reply);
+    mine->upcalls->on_reply(mine->session, (uintptr_t)id, reply);
     upcall_done(mine);
 }
 
@@ -618,7 +618,7 @@ static bool borrow_acl(struct zkr__zk *zk, const struct zkr__zk_request *r,
 }
 
 static int submit_create(struct zkr__zk *zk, const struct zkr__zk_request *r,
-                         const void *ticket)
+                         const void *id)
 {
     bool has_ttl = r->mode == ZKR__ZK_TTL || r->mode == ZKR__ZK_TTL_SEQUENTIAL;
     struct ACL_vector acl;
@@ -628,7 +628,7 @@ static int submit_create(struct zkr__zk *zk, const struct zkr__zk_request *r,
         return ZKR_ENOMEM;
     rc = zoo_acreate2_ttl(zk->zh, r->path, r->data, (int)r->data_len, &acl,
                           mode_of(r->mode), has_ttl ? r->special->ttl_ms : -1,
-                          on_create, ticket);
+                          on_create, id);
     free(acl.data);
     return rc;
 }
@@ -655,14 +655,14 @@ static struct transaction *new_transaction(size_t count)
 
 /* A transaction ends when the client has answered it, or cannot answer it. */
 static struct transaction *begin_transaction(struct zkr__zk *zk, size_t count,
-                                             const void *ticket)
+                                             const void *id)
 {
     struct transaction *t = new_transaction(count);
 
     if (t == NULL)
         return NULL;
     t->zk = zk;
-    t->ticket = ticket;
+    t->id = id;
     (void)pthread_mutex_lock(&zk->lock);
     zkr__list_append(&zk->transactions, &t->link);
     (void)pthread_mutex_unlock(&zk->lock);
@@ -708,14 +708,14 @@ static void on_check(int rc, const void *data)
 {
     struct transaction *t = (struct transaction *)(uintptr_t)data;
 
-    on_void(rc, t->ticket);
+    on_void(rc, t->id);
     end_answered(t);
 }
 
 static int submit_check(struct zkr__zk *zk, const struct zkr__zk_request *r,
-                        const void *ticket)
+                        const void *id)
 {
-    struct transaction *t = begin_transaction(zk, 1, ticket);
+    struct transaction *t = begin_transaction(zk, 1, id);
     int rc;
 
     if (t == NULL)
@@ -779,7 +779,7 @@ static void on_multi(int rc, const void *data)
         spoil(&reply);
     if (reply.rc == ZOK || is_refused(t, reply.rc))
         reply.results = results_of(t, reply.rc);
-    answer(t->ticket, &reply);
+    answer(t->id, &reply);
     end_answered(t);
 }
 
@@ -872,9 +872,9 @@ static bool init_operations(struct transaction *t,
 }
 
 static int submit_multi(struct zkr__zk *zk, const struct zkr__zk_request *r,
-                        const void *ticket)
+                        const void *id)
 {
-    struct transaction *t = begin_transaction(zk, r->multi->count, ticket);
+    struct transaction *t = begin_transaction(zk, r->multi->count, id);
     int rc = ZKR_ENOMEM;
 
     if (t == NULL)
@@ -890,62 +890,61 @@ static int submit_multi(struct zkr__zk *zk, const struct zkr__zk_request *r,
 }
 
 static int submit_unwatch(zhandle_t *zh, const struct zkr__zk_request *r,
-                          ZooWatcherType type, const void *ticket)
+                          ZooWatcherType type, const void *id)
 {
     /* The header declares the parameter by mistake as a pointer to a function
      * pointer. */
     void_completion_t *done = (void_completion_t *)(uintptr_t)on_void;
 
     if (r->watch == NULL)
-        return zoo_aremove_all_watches(zh, r->path, type, 0, done, ticket);
+        return zoo_aremove_all_watches(zh, r->path, type, 0, done, id);
     return zoo_aremove_watches(zh, r->path, type, on_watch_event, r->watch, 0,
-                               done, ticket);
+                               done, id);
 }
 
 static int submit(struct zkr__zk *zk, const struct zkr__zk_request *r,
-                  const void *ticket)
+                  const void *id)
 {
     zhandle_t *zh = zk->zh;
     watcher_fn watcher = r->watch == NULL ? NULL : on_watch_event;
 
     switch (r->type) {
     case ZKR__ZK_CREATE:
-        return submit_create(zk, r, ticket);
+        return submit_create(zk, r, id);
     case ZKR__ZK_DELETE:
-        return zoo_adelete(zh, r->path, r->version, on_void, ticket);
+        return zoo_adelete(zh, r->path, r->version, on_void, id);
     case ZKR__ZK_EXISTS:
-        return zoo_awexists(zh, r->path, watcher, r->watch, on_stat, ticket);
+        return zoo_awexists(zh, r->path, watcher, r->watch, on_stat, id);
     case ZKR__ZK_GET:
-        return zoo_awget(zh, r->path, watcher, r->watch, on_data, ticket);
+        return zoo_awget(zh, r->path, watcher, r->watch, on_data, id);
     case ZKR__ZK_SET:
         return zoo_aset(zh, r->path, r->data, (int)r->data_len, r->version,
-                        on_stat, ticket);
+                        on_stat, id);
     case ZKR__ZK_CHILDREN:
         return zoo_awget_children(zh, r->path, watcher, r->watch, on_children,
-                                  ticket);
+                                  id);
     case ZKR__ZK_SURVEY:
         return zoo_awget_children2(zh, r->path, watcher, r->watch, on_survey,
-                                   ticket);
+                                   id);
     case ZKR__ZK_GET_ACL:
-        return zoo_aget_acl(zh, r->path, on_acl, ticket);
+        return zoo_aget_acl(zh, r->path, on_acl, id);
     case ZKR__ZK_SYNC:
-        return zoo_async(zh, r->path, on_string, ticket);
+        return zoo_async(zh, r->path, on_string, id);
     case ZKR__ZK_CHECK:
-        return submit_check(zk, r, ticket);
+        return submit_check(zk, r, id);
     case ZKR__ZK_MULTI:
-        return submit_multi(zk, r, ticket);
+        return submit_multi(zk, r, id);
     case ZKR__ZK_UNWATCH:
-        return submit_unwatch(zh, r, ZWATCHTYPE_DATA, ticket);
+        return submit_unwatch(zh, r, ZWATCHTYPE_DATA, id);
     case ZKR__ZK_UNWATCH_CHILDREN:
-        return submit_unwatch(zh, r, ZWATCHTYPE_CHILD, ticket);
+        return submit_unwatch(zh, r, ZWATCHTYPE_CHILD, id);
     }
     abort();
 }
 
-int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
-                   uintptr_t ticket)
+int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r, uintptr_t id)
 {
-    int rc = submit(zk, r, (const void *)ticket);
+    int rc = submit(zk, r, (const void *)id);
 
     /* The client has one code for all handles that are not usable any more. */
     if (rc == ZINVALIDSTATE && zoo_state(zk->zh) == ZOO_AUTH_FAILED_STATE)

@@ -33,9 +33,9 @@ static char path[64];
 static atomic_int wrong_path, wrong_czxid, wrong_child, no_events, no_parent;
 static atomic_int version; /* of all nodes with eight bytes; 0: their own */
 
-void __real_zkr__op_on_reply(zkr_session *of, uintptr_t ticket,
+void __real_zkr__op_on_reply(zkr_session *of, uintptr_t id,
                              const struct zkr__zk_reply *reply);
-void __wrap_zkr__op_on_reply(zkr_session *of, uintptr_t ticket,
+void __wrap_zkr__op_on_reply(zkr_session *of, uintptr_t id,
                              const struct zkr__zk_reply *reply);
 int __real_zkr__session_ask(struct zkr_session *session,
                             const struct zkr__zk_request *asked,
@@ -53,7 +53,7 @@ static bool take_one(atomic_int *count)
     return atomic_load(count) > 0 && atomic_fetch_sub(count, 1) > 0;
 }
 
-void __wrap_zkr__op_on_reply(zkr_session *of, uintptr_t ticket,
+void __wrap_zkr__op_on_reply(zkr_session *of, uintptr_t id,
                              const struct zkr__zk_reply *reply)
 {
     struct zkr__zk_reply changed = *reply;
@@ -75,7 +75,7 @@ void __wrap_zkr__op_on_reply(zkr_session *of, uintptr_t ticket,
     }
     if (reply->data_len == 8 && atomic_load(&version) != 0)
         changed.stat.version = atomic_load(&version);
-    __real_zkr__op_on_reply(of, ticket, &changed);
+    __real_zkr__op_on_reply(of, id, &changed);
 }
 
 /* The answer comes right before the deadline: the parents have gone again. */

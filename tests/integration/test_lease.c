@@ -105,7 +105,8 @@ TEST(a_held_lock_is_proven_again_and_again)
     zkr_grant_free(g);
 }
 
-/* An empty session has a pulse, which takes the place of the client's pings. */
+/* An empty session has a keepalive, which takes the place of the client's
+ * pings. */
 TEST(a_session_that_holds_nothing_writes_nothing)
 {
     zkr_session *other = open_session();
@@ -278,8 +279,9 @@ static int requests_of_a_short_hold(void)
            proxy_requests(proxy, ZOO_SYNC_OP);
 }
 
-/* The first write is the k of a proof: what the pulse has sent is j and m. A
- * busy machine may be late with the pulse; then there is a third request. */
+/* The first write is the k of a proof: what the keepalive has sent is j and m.
+ * A busy machine may be late with the keepalive; then there is a third request.
+ */
 TEST(after_a_silence_a_short_hold_has_a_lease_for_two_requests)
 {
     int count = 0;
@@ -340,8 +342,8 @@ TEST(where_answers_are_slow_a_grant_begins_with_a_lease)
     release(g);
 }
 
-/* The session lives by its reconnects, but no pulse comes through, so that its
- * first write has no round before it. */
+/* The session lives by its reconnects, but no keepalive comes through, so that
+ * its first write has no round before it. */
 TEST(without_a_proof_a_grant_waits_for_one)
 {
     int64_t start = boot_ms();

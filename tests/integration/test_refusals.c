@@ -25,17 +25,17 @@ static atomic_int refuse_count;
 static atomic_int refuse_with;
 
 int __real_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
-                          uintptr_t ticket);
+                          uintptr_t id);
 int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
-                          uintptr_t ticket);
+                          uintptr_t id);
 
 int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
-                          uintptr_t ticket)
+                          uintptr_t id)
 {
     if ((int)r->type == atomic_load(&refuse_type) &&
         atomic_fetch_sub(&refuse_count, 1) > 0)
         return atomic_load(&refuse_with);
-    return __real_zkr__zk_submit(zk, r, ticket);
+    return __real_zkr__zk_submit(zk, r, id);
 }
 
 static void refuse(enum zkr__zk_type type, int count)

@@ -72,7 +72,7 @@ struct request {
     int64_t pzxid; /* ... and when a child came or went */
     /* the client's */
     struct request *pending;
-    uintptr_t ticket; /* 0: nobody waits for an answer */
+    uintptr_t id; /* 0: nobody waits for an answer */
     struct zkr__watch *watch;
     bool sent;
     enum fate fate;

@@ -118,10 +118,10 @@ static bool has_stat(const struct zkr__op *op)
     return false;
 }
 
-static void on_reply(struct zkr_session *who, uintptr_t ticket,
+static void on_reply(struct zkr_session *who, uintptr_t id,
                      const struct zkr__zk_reply *reply)
 {
-    struct zkr__op *op = (struct zkr__op *)ticket;
+    struct zkr__op *op = (struct zkr__op *)id;
 
     stage_lock();
     say(who, "%s: %d", op->text, reply->rc);

@@ -28,12 +28,12 @@ static int submitted[ZKR__ZK_TYPES];
 
 /* The linker sends the library's calls here: --wrap. */
 int __real_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
-                          uintptr_t ticket);
+                          uintptr_t id);
 int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
-                          uintptr_t ticket);
+                          uintptr_t id);
 
 int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
-                          uintptr_t ticket)
+                          uintptr_t id)
 {
     submitted[r->type]++;
     if (r->type == refused_type && refused_count > 0 &&
@@ -41,7 +41,7 @@ int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
         refused_count--;
         return ZKR_ENOMEM;
     }
-    return __real_zkr__zk_submit(zk, r, ticket);
+    return __real_zkr__zk_submit(zk, r, id);
 }
 
 void refuse(enum zkr__zk_type type, const char *path, int count)

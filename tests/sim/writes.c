@@ -155,7 +155,7 @@ void writes_committed(int64_t version, const struct txn *txn)
 {
     const struct request *r = txn->request;
 
-    if (r == NULL || r->ticket == 0 || txn->kind == TXN_ERROR)
+    if (r == NULL || r->id == 0 || txn->kind == TXN_ERROR)
         return;
     for (struct write *w = writes; w != NULL; w = w->next) {
         if (is_of(w, r)) {

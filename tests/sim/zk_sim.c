@@ -173,7 +173,7 @@ static void tell_reply(struct zkr__zk *zk, struct request *r, int rc)
 {
     struct upcall *u;
 
-    if (r->ticket == 0)
+    if (r->id == 0)
         return;
     u = add_upcall(zk);
     u->kind = REPLY;
@@ -535,7 +535,7 @@ static void reply(const struct zkr__zk *zk, const struct request *r, int rc)
     }
     if (rc == ZKR_OK && r->value != NULL && r->type == ZKR__ZK_SURVEY)
         reply.stat.data_len = (int32_t)r->value->len;
-    zk->tell->on_reply(zk->session, r->ticket, &reply);
+    zk->tell->on_reply(zk->session, r->id, &reply);
 }
 
 static void run_upcall(struct zkr__zk *zk)
@@ -703,7 +703,7 @@ static void copy_checks(struct request *r, const struct zkr__zk_multi *multi)
 /* A request that comes as the session ends can be forgotten by the client
  * (ZOOKEEPER-2802). */
 int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
-                   uintptr_t ticket)
+                   uintptr_t id)
 {
     enum fate fate = fate_of_next(zk);
     struct request *r;
@@ -728,7 +728,7 @@ int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
                           : request);
     r->watch = request->watch;
     r->wants_watch = request->watch != NULL;
-    r->ticket = ticket;
+    r->id = id;
     oracle_sent(r, zk->id);
     if (zk->state == CONNECTED)
         send_request(zk, r);

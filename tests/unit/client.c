@@ -17,7 +17,7 @@ enum { ROOM = 256, TYPES = ZKR__ZK_TYPES, WATCHES = 64 };
 /* An upcall that the thread is to make. */
 struct item {
     enum { REPLY, EVENT, WATCH } kind;
-    uintptr_t ticket;
+    uintptr_t id;
     const struct zkr__zk_request *request;
     enum zkr__zk_event event;
     struct zkr__watch *watch;
@@ -406,7 +406,7 @@ static void answer(struct zkr__zk *zk, const struct item *item)
         reply.data = data;
         reply.data_len = strlen(data);
     }
-    zk->upcalls->on_reply(zk->session, item->ticket, &reply);
+    zk->upcalls->on_reply(zk->session, item->id, &reply);
 }
 
 /* It submits nothing. */
@@ -592,7 +592,7 @@ void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX])
 }
 
 int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
-                   uintptr_t ticket)
+                   uintptr_t id)
 {
     int rc;
 
@@ -601,7 +601,7 @@ int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
     it.refusal = ZKR_OK;
     it.requests[request->type]++;
     if (rc == ZKR_OK)
-        add(zk, (struct item){ REPLY, .ticket = ticket, .request = request });
+        add(zk, (struct item){ REPLY, .id = id, .request = request });
     leave();
     return rc;
 }

@@ -107,19 +107,20 @@ TEST(the_first_write_after_two_syncs_proves_the_first)
 }
 
 /* Returns how long the lease runs at least after the answer to a write that
- * follows some pulses, at any time up to the answer to the next. */
-static int64_t worst_after_pulses(int64_t took)
+ * follows some keepalives, at any time up to the answer to the next. */
+static int64_t worst_after_keepalives(int64_t took)
 {
-    int64_t pulse = zkr__lease_pulse(&lease);
+    int64_t keepalive = zkr__lease_keepalive(&lease);
     int64_t worst = INT64_MAX;
 
-    for (int64_t at = 0; at <= 30 * pulse; at += pulse)
+    for (int64_t at = 0; at <= 30 * keepalive; at += keepalive)
         sync_at(at, at + took);
-    for (int64_t at = 30 * pulse + took; at < 31 * pulse + took; at += S / 20) {
+    for (int64_t at = 30 * keepalive + took; at < 31 * keepalive + took;
+         at += S / 20) {
         struct zkr__lease before = lease;
 
-        if (at >= 31 * pulse) /* it is answered before the write */
-            sync_at(31 * pulse, 31 * pulse + took);
+        if (at >= 31 * keepalive) /* it is answered before the write */
+            sync_at(31 * keepalive, 31 * keepalive + took);
         write_at(at, at + took);
         if (until() - at - took < worst)
             worst = until() - at - took;
@@ -128,15 +129,15 @@ static int64_t worst_after_pulses(int64_t took)
     return worst;
 }
 
-TEST(after_pulses_a_first_write_proves_a_third_of_the_timeout)
+TEST(after_keepalives_a_first_write_proves_a_third_of_the_timeout)
 {
-    assert_true(worst_after_pulses(S / 100) > T / 3);
+    assert_true(worst_after_keepalives(S / 100) > T / 3);
 }
 
 /* The next proof comes in time: after the quick beat, and its answer. */
-TEST(after_pulses_it_proves_enough_when_answers_are_slow)
+TEST(after_keepalives_it_proves_enough_when_answers_are_slow)
 {
-    int64_t worst = worst_after_pulses(T / 10);
+    int64_t worst = worst_after_keepalives(T / 10);
 
     write_at(100 * S, 100 * S + T / 10);
     assert_true(worst > zkr__lease_ahead(&lease, 0));
@@ -554,9 +555,9 @@ TEST(the_pass_of_the_tracker_has_a_least_length)
     assert_int_equal(until(), S - S / 1000);
 }
 
-static void pulse_until(int64_t end)
+static void keepalive_until(int64_t end)
 {
-    for (int64_t at = 0; at <= end; at += zkr__lease_pulse(&lease))
+    for (int64_t at = 0; at <= end; at += zkr__lease_keepalive(&lease))
         sync_at(at, at + S / 100);
 }
 
@@ -564,7 +565,7 @@ static void pulse_until(int64_t end)
  * alone; the next leader may have polled the session just before. */
 TEST(syncs_of_an_earlier_connection_need_a_later_write)
 {
-    pulse_until(100 * S);
+    keepalive_until(100 * S);
     zkr__lease_connected(&lease, 1101 * S, T);
     write_at(101 * S, 102 * S);
     assert_int_equal(until(), 0);
@@ -615,7 +616,7 @@ TEST(an_m_of_the_first_hop_is_no_j_of_the_second)
     assert_int_equal(until(), T_LOW - S / 2);
 }
 
-TEST(a_beat_and_pulses_carry_two_hops)
+TEST(a_beat_and_keepalives_carry_two_hops)
 {
     for (int64_t took = QUICK; took <= T / 20; took += S / 20) {
         on = (struct link){ .took = took, .hops = 2 };
@@ -624,7 +625,7 @@ TEST(a_beat_and_pulses_carry_two_hops)
     }
     zkr__lease_reset(&lease, 0, 2, T / 80);
     zkr__lease_connected(&lease, 900 * S, T);
-    assert_true(worst_after_pulses(T / 40) > T / 8);
+    assert_true(worst_after_keepalives(T / 40) > T / 8);
 }
 
 /* A server grants a shorter timeout after a reconnect, so the lease becomes

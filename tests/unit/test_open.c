@@ -205,7 +205,7 @@ static bool is_done(struct zkr_session *s)
     bool done;
 
     zkr__session_lock(s);
-    done = s->greeting.done;
+    done = s->first_request.done;
     zkr__session_unlock(s);
     return done;
 }

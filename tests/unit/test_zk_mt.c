@@ -282,11 +282,11 @@ static void on_event(struct zkr_session *session, enum zkr__zk_event event)
     told.event = event;
 }
 
-static void on_reply(struct zkr_session *session, uintptr_t ticket,
+static void on_reply(struct zkr_session *session, uintptr_t id,
                      const struct zkr__zk_reply *reply)
 {
     (void)session;
-    assert_int_equal(ticket, TICKET);
+    assert_int_equal(id, TICKET);
     told.replies++;
     told.rc = reply->rc;
     told.name_count = reply->name_count;

@@ -194,7 +194,7 @@ size_t count_waiting(zkr_session *s, const char *path)
     size_t count = 0;
 
     zkr__session_lock(s);
-    if (s->tenant != NULL) { /* the session has, or had, a lock */
+    if (s->observer != NULL) { /* the session has, or had, a lock */
         claims = &zkr__locks_of(s)->claims;
         for (const struct zkr__list *l = claims->next; l != claims; l = l->next)
             count +=

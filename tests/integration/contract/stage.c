@@ -415,7 +415,7 @@ static bool has_nothing(void *session)
     zkr__session_lock(s);
     nothing = zkr__list_empty(&s->watches) && zkr__list_empty(&s->waiters) &&
               zkr__list_empty(&s->delayed) && s->watched.count == 0;
-    if (s->tenant != NULL) {
+    if (s->observer != NULL) {
         const struct zkr__locks *l = zkr__locks_of(s);
 
         nothing = nothing && zkr__list_empty(&l->claims) &&

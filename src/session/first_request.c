@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The greeting: finds out whether a new session is served, or why not, and
+/* The first request: finds out whether a new session is served, or why not, and
  * tells it once. */
-#include "session/greeting.h"
+#include "session/first_request.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -37,34 +37,34 @@ static int limit_ms(const struct zkr_session *s)
 
 static void run_notice(struct zkr__notice *notice)
 {
-    struct zkr__greeting *g =
-        ZKR__CONTAINER(notice, struct zkr__greeting, notice);
+    struct zkr__first_request *g =
+        ZKR__CONTAINER(notice, struct zkr__first_request, notice);
 
     zkr__error_set_detail(g->detail);
     g->fn(g->rc, g->user);
 }
 
-void zkr__greeting_init(struct zkr_session *s)
+void zkr__first_request_init(struct zkr_session *s)
 {
-    struct zkr__greeting *g = &s->greeting;
+    struct zkr__first_request *g = &s->first_request;
 
     zkr__op_init(&g->hello, s, NULL);
-    g->hello.lane = ZKR__OP_CHECKS;
+    g->hello.class = ZKR__OP_CHECKS;
     zkr__notice_init(&g->notice, run_notice);
     g->probe_at = ZKR__NEVER;
 }
 
 static void tell_locked(struct zkr_session *s) ZKR__LOCKED
 {
-    if (s->greeting.fn != NULL)
-        zkr__dispatch_post_locked(s, &s->greeting.notice);
+    if (s->first_request.fn != NULL)
+        zkr__dispatch_post_locked(s, &s->first_request.notice);
     (void)pthread_cond_broadcast(&s->changed);
 }
 
-void zkr__greeting_end_locked(struct zkr_session *s, int rc, const char *format,
-                              ...)
+void zkr__first_request_end_locked(struct zkr_session *s, int rc,
+                                   const char *format, ...)
 {
-    struct zkr__greeting *g = &s->greeting;
+    struct zkr__first_request *g = &s->first_request;
     char why[ZKR__DETAIL_MAX];
     va_list args;
 
@@ -91,35 +91,36 @@ static void on_answer_locked(struct zkr_session *s, int rc) ZKR__LOCKED
     const char *servers = s->hosts.servers;
 
     if (s->over != 0)
-        zkr__greeting_end_locked(s, s->over, "session to %s: %s", servers,
-                                 s->over == ZKR_ECLOSED ? "closed" : "refused");
+        zkr__first_request_end_locked(s, s->over, "session to %s: %s", servers,
+                                      s->over == ZKR_ECLOSED ? "closed"
+                                                             : "refused");
     /* A session may end before it is open; then the next one is used. */
     else if (rc == ZKR_ZSESSIONEXPIRED)
         greet_locked(s);
     else if (rc == ZKR_ZNONODE)
-        zkr__greeting_end_locked(s, ZKR_ENOCHROOT,
-                                 "session to %s: the chroot '%s' does not "
-                                 "exist (ZooKeeper -101, ZNONODE)",
-                                 servers, zkr__session_root(s));
+        zkr__first_request_end_locked(s, ZKR_ENOCHROOT,
+                                      "session to %s: the chroot '%s' does not "
+                                      "exist (ZooKeeper -101, ZNONODE)",
+                                      servers, zkr__session_root(s));
     /* The servers tell everybody that a node is missing (ZOOKEEPER-2590). */
     else if (rc == ZKR_OK || rc == ZKR_ZNOAUTH)
-        zkr__greeting_end_locked(s, ZKR_OK, "served");
+        zkr__first_request_end_locked(s, ZKR_OK, "served");
     else
-        zkr__greeting_end_locked(s, rc, "session to %s: first request",
-                                 servers);
+        zkr__first_request_end_locked(s, rc, "session to %s: first request",
+                                      servers);
 }
 
 static void on_answer(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     zkr__session_assert_locked(op->session);
-    if (!op->session->greeting.done)
+    if (!op->session->first_request.done)
         on_answer_locked(op->session, reply->rc);
 }
 
 /* The answer tells whether the server serves, and whether the chroot exists. */
 static void greet_locked(struct zkr_session *s)
 {
-    zkr__op_start_locked(&s->greeting.hello, ZKR__ZK_EXISTS,
+    zkr__op_start_locked(&s->first_request.hello, ZKR__ZK_EXISTS,
                          zkr__session_root(s), ZKR__RETRY_ALWAYS, on_answer);
 }
 
@@ -128,20 +129,20 @@ static void greet_locked(struct zkr_session *s)
 static void on_limit(struct zkr__timer *timer)
 {
     struct zkr_session *s =
-        ZKR__CONTAINER(timer, struct zkr_session, greeting.limit);
+        ZKR__CONTAINER(timer, struct zkr_session, first_request.limit);
 
     zkr__session_assert_locked(s);
-    zkr__greeting_end_locked(s, s->over != 0 ? s->over : ZKR_EUNREACHABLE,
-                             "session to %s: %sno answer in %u ms",
-                             s->hosts.servers,
-                             zkr__session_connected(s) ? "connected, but " : "",
-                             s->opts.connect_timeout_ms);
+    zkr__first_request_end_locked(
+        s, s->over != 0 ? s->over : ZKR_EUNREACHABLE,
+        "session to %s: %sno answer in %u ms", s->hosts.servers,
+        zkr__session_connected(s) ? "connected, but " : "",
+        s->opts.connect_timeout_ms);
 }
 
-void zkr__greeting_begin_locked(struct zkr_session *s, zkr_open_fn fn,
-                                void *user)
+void zkr__first_request_begin_locked(struct zkr_session *s, zkr_open_fn fn,
+                                     void *user)
 {
-    struct zkr__greeting *g = &s->greeting;
+    struct zkr__first_request *g = &s->first_request;
     int64_t deadline = zkr__clock_deadline(s->opts.connect_timeout_ms);
     int64_t round = zkr__clock_deadline(ROUND_MS);
     bool one_round = (s->opts.flags & ZKR_SESSION_ONE_ROUND) != 0;
@@ -159,16 +160,16 @@ void zkr__greeting_begin_locked(struct zkr_session *s, zkr_open_fn fn,
     greet_locked(s);
 }
 
-int64_t zkr__greeting_probe_at(const struct zkr_session *s)
+int64_t zkr__first_request_probe_at(const struct zkr_session *s)
 {
-    return s->greeting.probe_at;
+    return s->first_request.probe_at;
 }
 
 /* Before the deadline only a refusal by all is an end, and only without a
  * connection: a server may just have started. */
-void zkr__greeting_probe_unlocks(struct zkr_session *s)
+void zkr__first_request_probe_unlocks(struct zkr_session *s)
 {
-    struct zkr__greeting *g = &s->greeting;
+    struct zkr__first_request *g = &s->first_request;
     int64_t deadline = g->limit.instant - limit_ms(s) * ZKR__MS;
     char *servers = strdup(s->hosts.plain);
     bool last = zkr__clock_now() >= deadline;
@@ -183,12 +184,12 @@ void zkr__greeting_probe_unlocks(struct zkr_session *s)
     zkr__session_lock(s);
     s->away = false;
     if (last || (rc == ZKR_EREFUSED && !zkr__session_connected(s)))
-        zkr__greeting_end_locked(s, rc, "%s", zkr_error_detail());
+        zkr__first_request_end_locked(s, rc, "%s", zkr_error_detail());
 }
 
-int zkr__greeting_await_unlocks(struct zkr_session *s)
+int zkr__first_request_await_unlocks(struct zkr_session *s)
 {
-    struct zkr__greeting *g = &s->greeting;
+    struct zkr__first_request *g = &s->first_request;
 
     while (!g->done)
         (void)zkr__cond_wait(&s->changed, &s->lock, ZKR__NEVER);

@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tenants and waiters: the upcalls by which a session tells its users of
+/* Observers and waiters: the upcalls by which a session tells its users of
  * changes.
  *
  * The session knows no lock: code with objects that live and end with the
  * session (the locks: claims, grants, their heartbeat) gives it a table of
  * upcalls. They run under the session lock, must not block, and may submit
  * requests. */
-#ifndef ZKR__TENANT_H
-#define ZKR__TENANT_H
+#ifndef ZKR__UPCALLS_H
+#define ZKR__UPCALLS_H
 
 #include "base/list.h"
 
 struct zkr_session;
-struct zkr__tenant;
+struct zkr__session_observer;
 
-struct zkr__tenant_upcalls {
+struct zkr__session_upcalls {
     /* The connection is lost. */
-    void (*suspended)(struct zkr__tenant *t);
+    void (*suspended)(struct zkr__session_observer *t);
     /* The connection is there, for the first time or again; the timeout, and
      * with it the lease, may have become shorter. */
-    void (*resumed)(struct zkr__tenant *t);
+    void (*resumed)(struct zkr__session_observer *t);
     /* The epoch is over, or the session for good: every held lock is lost.
      * Requests may still be under way. */
-    void (*lost)(struct zkr__tenant *t);
+    void (*lost)(struct zkr__session_observer *t);
     /* The session is over for good, after lost(): no wait can succeed any more.
      * `why` is for people. */
-    void (*failed)(struct zkr__tenant *t, int code, const char *why);
+    void (*failed)(struct zkr__session_observer *t, int code, const char *why);
     /* The handle of a past epoch is closed, and all its requests have ended. */
-    void (*flushed)(struct zkr__tenant *t);
+    void (*flushed)(struct zkr__session_observer *t);
     /* The last reference to the session is gone; not under the lock. */
-    void (*freed)(struct zkr__tenant *t);
+    void (*freed)(struct zkr__session_observer *t);
 };
 
-/* A member of the struct that the tenant allocates. The session owns it as soon
- * as it is written to session->tenant, under the lock. */
-struct zkr__tenant {
-    const struct zkr__tenant_upcalls *upcalls;
+/* A member of the struct that the observer allocates. The session owns it as
+ * soon as it is written to session->observer, under the lock. */
+struct zkr__session_observer {
+    const struct zkr__session_upcalls *upcalls;
     struct zkr_session *session;
 };
 

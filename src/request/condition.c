@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Until: a request of a caller who waits until a node, or the list of its
+/* A condition: a request of a caller who waits until a node, or the list of its
  * children, is as it should be. */
-#include "request/until.h"
+#include "request/condition.h"
 
 #include "base/error.h"
 #include "request/client.h"
@@ -30,7 +30,7 @@ static const struct zkr__request_kind kind = {
     .explain = explain,
 };
 
-int zkr__until_absence(const struct zkr__zk_reply *reply, void *unused)
+int zkr__condition_absent(const struct zkr__zk_reply *reply, void *unused)
 {
     (void)unused;
     if (reply->rc == ZKR_ZNONODE)
@@ -38,17 +38,17 @@ int zkr__until_absence(const struct zkr__zk_reply *reply, void *unused)
     return reply->rc == ZKR_OK ? ZKR_EBUSY : reply->rc;
 }
 
-int zkr__until_presence(const struct zkr__zk_reply *reply, void *unused)
+int zkr__condition_present(const struct zkr__zk_reply *reply, void *unused)
 {
     (void)unused;
     return reply->rc == ZKR_ZNONODE ? ZKR_EBUSY : reply->rc;
 }
 
-struct zkr__patience zkr__patience(const struct zkr_session *s,
-                                   int64_t timeout_ms)
+struct zkr__time_limit zkr__time_limit(const struct zkr_session *s,
+                                       int64_t timeout_ms)
 {
-    return (struct zkr__patience){ zkr__session_deadline(s, timeout_ms),
-                                   timeout_ms == 0 };
+    return (struct zkr__time_limit){ zkr__session_deadline(s, timeout_ms),
+                                     timeout_ms == 0 };
 }
 
 static void judged_locked(struct until *u, int rc) ZKR__LOCKED
@@ -106,27 +106,27 @@ static struct until *new_until(const struct zkr__condition *condition,
     return NULL;
 }
 
-int zkr__until_begin(const struct zkr__condition *condition,
-                     struct zkr_session *s, const char *path, void *user,
-                     const struct zkr__patience *patience,
-                     struct zkr__request **ret_request)
+int zkr__condition_begin(const struct zkr__condition *condition,
+                         struct zkr_session *s, const char *path, void *user,
+                         const struct zkr__time_limit *limit,
+                         struct zkr__request **ret_request)
 {
-    struct until *u = new_until(condition, s, path, patience->deadline);
+    struct until *u = new_until(condition, s, path, limit->deadline);
     int rc;
 
     if (u == NULL)
         return ZKR_ENOMEM;
     u->user = user;
-    u->once = patience->for_servers_only;
+    u->once = limit->for_servers_only;
     rc = zkr__request_begin(&u->request, look_locked);
     if (rc == ZKR_OK)
         *ret_request = &u->request;
     else
-        zkr__until_end(&u->request);
+        zkr__condition_end(&u->request);
     return rc;
 }
 
-void zkr__until_end(struct zkr__request *r)
+void zkr__condition_end(struct zkr__request *r)
 {
     zkr__session_lock(r->session);
     zkr__look_stop_locked(ZKR__CONTAINER(r, struct until, request)->look);
@@ -137,19 +137,18 @@ void zkr__until_end(struct zkr__request *r)
 
 /* No look is behind a sync that the session has seen answered: a new session
  * begins with a transaction, which its server has applied. */
-int zkr__until(const struct zkr__condition *condition, struct zkr_session *s,
-               const char *path, void *user,
-               const struct zkr__patience *patience)
+int zkr__condition_await(const struct zkr__condition *condition,
+                         struct zkr_session *s, const char *path, void *user,
+                         const struct zkr__time_limit *limit)
 {
     struct zkr__request *r;
-    int rc =
-        zkr__session_catch_up(s, condition->noun, path, patience->deadline);
+    int rc = zkr__session_catch_up(s, condition->noun, path, limit->deadline);
 
     if (rc == ZKR_OK)
-        rc = zkr__until_begin(condition, s, path, user, patience, &r);
+        rc = zkr__condition_begin(condition, s, path, user, limit, &r);
     if (rc != ZKR_OK)
         return rc;
     rc = zkr__request_wait(r);
-    zkr__until_end(r);
+    zkr__condition_end(r);
     return rc;
 }

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The first request: finds out whether a new session is served, or why not, and
+ * tells it once. */
+#ifndef ZKR__FIRST_REQUEST_H
+#define ZKR__FIRST_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <zkrecipes/session.h>
+
+#include "base/error.h"
+#include "base/timer.h"
+#include "session/dispatch.h"
+#include "session/locked.h"
+#include "session/op.h"
+
+/* Under the session lock. */
+struct zkr__first_request {
+    struct zkr__op hello; /* the first request, which waits for a connection */
+    struct zkr__timer limit;
+    int64_t probe_at; /* when the connector asks why nobody has answered */
+    bool done;
+    int rc;
+    char detail[ZKR__DETAIL_MAX];
+    struct zkr__notice notice;
+    zkr_open_fn fn;
+    void *user;
+};
+
+void zkr__first_request_init(struct zkr_session *s);
+
+/* Sends the first request as soon as there is a connection. The first request
+ * ends with its answer, or with the session, or soon after connect_timeout_ms:
+ * then the session is over, too. `fn` (it may be NULL) is told by the
+ * dispatcher. */
+void zkr__first_request_begin_locked(struct zkr_session *s, zkr_open_fn fn,
+                                     void *user) ZKR__LOCKED;
+
+/* Ends it, unless it has ended. After an error the session is over. */
+void zkr__first_request_end_locked(struct zkr_session *s, int rc,
+                                   const char *format, ...) ZKR__LOCKED
+    __attribute__((format(printf, 3, 4)));
+
+/* For the connector: when to ask the servers why none has answered, and to do
+ * so. */
+int64_t zkr__first_request_probe_at(const struct zkr_session *s);
+void zkr__first_request_probe_unlocks(struct zkr_session *s) ZKR__UNLOCKS;
+
+/* Waits for its end. Returns its outcome, with the sentence for an error. */
+int zkr__first_request_await_unlocks(struct zkr_session *s) ZKR__UNLOCKS;
+
+#endif

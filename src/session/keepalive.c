@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The keepalive: sends a sync now and then in place of the client's own pings.
+ */
+#include "session/keepalive.h"
+
+#include "base/clock.h"
+#include "session/timer_thread.h"
+
+static void on_touched(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    (void)op; /* the lease has been told */
+    (void)reply;
+}
+
+static void on_keepalive(struct zkr__timer *timer)
+{
+    struct zkr_session *s =
+        ZKR__CONTAINER(timer, struct zkr_session, keepalive);
+    int64_t keepalive = zkr__lease_keepalive(&s->lease);
+    int64_t quiet = zkr__clock_boot() - s->lease.last_round;
+
+    zkr__session_assert_locked(s);
+    if (!zkr__session_connected(s))
+        return;
+    if (quiet >= keepalive && s->touch.where == ZKR__OP_IDLE)
+        zkr__op_start_locked(&s->touch, ZKR__ZK_SYNC, zkr__session_root(s),
+                             ZKR__RETRY_NEVER, on_touched);
+    zkr__timer_thread_arm_locked(s, timer,
+                                 zkr__clock_now() + keepalive -
+                                     (quiet < keepalive ? quiet : 0),
+                                 on_keepalive);
+}
+
+void zkr__keepalive_start_locked(struct zkr_session *s)
+{
+    if (zkr__session_has_lease(s) && !zkr__timer_is_armed(&s->keepalive))
+        zkr__timer_thread_arm_locked(s, &s->keepalive, zkr__clock_now(),
+                                     on_keepalive);
+}
