@@ -11,10 +11,8 @@
 #define pthread_mutex_unlock   let_go_unlock
 #define pthread_cond_wait      let_go_wait
 #define pthread_cond_timedwait let_go_timedwait
-#define zkr_locks_find         fake_locks_find
-#define zkr_locks_free         fake_locks_free
-#define zkr_participants_list  fake_participants_list
-#define zkr_participants_free  fake_participants_free
+#define locks_list             fake_locks_list
+#define scan_whole             fake_scan_whole
 #define zkr_session_state(s)   fake_session_state(s)
 #define zkr_session_close      fake_session_close
 #define mirror_start           fake_mirror_start
@@ -30,13 +28,6 @@ int let_go_unlock(pthread_mutex_t *mutex);
 int let_go_wait(pthread_cond_t *changed, pthread_mutex_t *mutex);
 int let_go_timedwait(pthread_cond_t *changed, pthread_mutex_t *mutex,
                      const struct timespec *end);
-int fake_locks_find(zkr_session *s, const char *root,
-                    const struct zkr_locks_opts *opts, struct zkr_locks **ret);
-void fake_locks_free(struct zkr_locks *locks);
-int fake_participants_list(zkr_session *s, const char *path,
-                           const struct zkr_participants_opts *opts,
-                           struct zkr_participants **ret);
-void fake_participants_free(struct zkr_participants *list);
 enum zkr_session_state_kind fake_session_state(zkr_session *s);
 int fake_session_close(zkr_session *s);
 

@@ -11,86 +11,36 @@
 
 #define PAUSE_SAID_MS 5000
 
-static int by_path(const void *a, const void *b)
+/* The paths as they are meant. False after an error was said. */
+static bool parse(char *const *paths, size_t count,
+                  char (*roots)[ZKR_PATH_MAX + 1], const char **ret_paths)
 {
-    return strcmp(((const struct lock *)a)->path,
-                  ((const struct lock *)b)->path);
-}
-
-/* Takes the locks of `more`. */
-static bool append(struct scan *scan, struct scan *more)
-{
-    struct lock *grown =
-        realloc(scan->locks, (scan->count + more->count + 1) * sizeof(*grown));
-
-    if (grown == NULL)
-        return false;
-    scan->locks = grown;
-    if (more->count > 0)
-        memcpy(grown + scan->count, more->locks,
-               more->count * sizeof(*more->locks));
-    scan->count += more->count;
-    scan->denied += more->denied;
-    more->count = 0;
-    for (size_t i = 0; i < more->notes.count; i++)
-        notes_add(&scan->notes, "%s", more->notes.texts[i]);
-    return true;
-}
-
-/* One path may be below another. */
-static void sort(struct scan *scan)
-{
-    size_t n = 0;
-
-    if (scan->count == 0)
-        return;
-    qsort(scan->locks, scan->count, sizeof(*scan->locks), by_path);
-    for (size_t i = 1; i < scan->count; i++) {
-        if (by_path(&scan->locks[n], &scan->locks[i]) == 0)
-            lock_done(&scan->locks[i]);
-        else
-            scan->locks[++n] = scan->locks[i];
+    for (size_t i = 0; i < count; i++) {
+        if (!lockctl_parse_path(paths[i], roots[i], sizeof(roots[i])))
+            return false;
+        ret_paths[i] = roots[i];
     }
-    scan->count = n + 1;
-}
-
-static int scan_one(struct lockctl *ctl, const char *path,
-                    const struct scan_opts *opts, struct scan *scan)
-{
-    char root[ZKR_PATH_MAX + 1];
-    struct scan more;
-    bool done;
-    int code;
-
-    if (!lockctl_parse_path(path, root, sizeof(root)))
-        return EX_USAGE;
-    code = scan_below(ctl->session, root, opts, &more);
-    if (code != 0)
-        return code;
-    if (scan->count == 0)
-        scan->at_ms = more.at_ms;
-    done = append(scan, &more);
-    scan_done(&more);
-    return done ? 0 : lockctl_fail_error(ZKR_ENOMEM, "");
+    return true;
 }
 
 int across_scan(struct lockctl *ctl, char *const *paths, int path_count,
                 const struct scan_opts *opts, struct scan *ret_scan)
 {
-    struct scan scan = { .count = 0 };
-    int code = 0;
+    static const char *const all[] = { "/" };
+    size_t count = (size_t)path_count;
+    char(*roots)[ZKR_PATH_MAX + 1] = calloc(count + 1, sizeof(*roots));
+    const char **list = calloc(count + 1, sizeof(*list));
+    int code = EX_USAGE;
 
-    if (path_count == 0)
-        code = scan_one(ctl, "/", opts, &scan);
-    for (int i = 0; i < path_count && code == 0; i++)
-        code = scan_one(ctl, paths[i], opts, &scan);
-    if (code != 0) {
-        scan_done(&scan);
-        return code;
-    }
-    sort(&scan);
-    *ret_scan = scan;
-    return 0;
+    if (roots == NULL || list == NULL)
+        code = lockctl_fail_error(ZKR_ENOMEM, "");
+    else if (count == 0)
+        code = scan_below(ctl, all, 1, opts, ret_scan);
+    else if (parse(paths, count, roots, list))
+        code = scan_below(ctl, list, count, opts, ret_scan);
+    free(list);
+    free(roots);
+    return code;
 }
 
 static int find(struct across *a, const struct scan *before)
@@ -165,7 +115,7 @@ static void exchange(struct scan *scan, const bool *wanted, struct scan *again)
 int across_again(struct lockctl *ctl, const struct scan_opts *opts,
                  const bool *wanted, struct scan *scan, struct scan *ret_before)
 {
-    int code = scan_some(ctl->session, scan, wanted, opts, ret_before);
+    int code = scan_some(ctl, scan, wanted, opts, ret_before);
 
     if (code == 0)
         exchange(scan, wanted, ret_before);

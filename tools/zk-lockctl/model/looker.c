@@ -61,8 +61,8 @@ void look_once(const struct lockctl *ctl, const char *root,
     opts.timeout_ms = ctl->timeout_ms > WITHIN_MS_MAX
                           ? WITHIN_MS_MAX
                           : (uint32_t)ctl->timeout_ms;
-    ret->error = locks_list(ctl->session, root, &opts, &ret->scan, ret->detail);
-    if (ret->error == ZKR_ZNONODE)
+    ret->error = locks_list(ctl, &root, 1, &opts, &ret->scan, ret->detail);
+    if (ret->error == ZKR_OK && ret->scan.missing)
         see_nothing(root, ret);
     ret->took_ms = clock_now_ms() - began;
 }
@@ -150,6 +150,7 @@ static int start_mirror(struct looker *l)
     struct mirror_opts opts = { .session = l->ctl->session,
                                 .path_count = 1,
                                 .below = true,
+                                .barriers = true,
                                 .reads = READ_MAX,
                                 .pause_ms = PAUSE_MS,
                                 .chroot_len = lockctl_chroot_len(l->ctl),

@@ -72,6 +72,16 @@ bool mirror_take_break(struct mirror *m, int64_t *ret_since_ms)
 
 /* --- beginning and end --- */
 
+static int begin(struct mirror *m)
+{
+    const struct mirror_opts *o = &m->tree.opts;
+    int64_t left = o->end_ms - clock_now_ms();
+
+    if (o->once)
+        return zkr_session_sync(o->session, left > 0 ? left : 1);
+    return zkr_session_listen(o->session, on_state, m, &m->listener);
+}
+
 static bool add_roots(struct tree *t)
 {
     bool added = t->roots != NULL;
@@ -79,6 +89,7 @@ static bool add_roots(struct tree *t)
     (void)pthread_mutex_lock(&t->mutex);
     for (size_t i = 0; added && i < t->opts.path_count; i++)
         added = tree_add_root(t, i);
+    tree_read_some(t);
     (void)pthread_mutex_unlock(&t->mutex);
     return added;
 }
@@ -93,15 +104,38 @@ int mirror_start(const struct mirror_opts *opts, struct mirror **ret_mirror)
         return ZKR_ENOMEM;
     t->opts = *opts;
     t->queue_end = &t->queue;
+    t->dirs_queue_end = &t->dirs_queue;
     t->news_end = &t->news;
     t->heard_ms = clock_now_ms();
     (void)pthread_mutex_init(&t->mutex, NULL);
+    (void)pthread_cond_init(&t->changed, NULL);
     t->roots = calloc(opts->path_count + 1, sizeof(struct dir *));
     *ret_mirror = m;
-    rc = zkr_session_listen(opts->session, on_state, m, &m->listener);
+    rc = begin(m);
     if (rc != ZKR_OK)
         return rc;
     return add_roots(t) ? ZKR_OK : ZKR_ENOMEM;
+}
+
+/* What is under way still uses the mirror. */
+static bool is_under_way(const struct tree *t)
+{
+    return t->reading + t->listing > 0 ||
+           (t->unsettled > 0 && !t->late && t->error == ZKR_OK);
+}
+
+int mirror_wait(struct mirror *m, const char **ret_detail)
+{
+    struct tree *t = &m->tree;
+    int rc;
+
+    (void)pthread_mutex_lock(&t->mutex);
+    while (is_under_way(t))
+        (void)pthread_cond_wait(&t->changed, &t->mutex);
+    rc = t->error;
+    (void)pthread_mutex_unlock(&t->mutex);
+    *ret_detail = t->detail;
+    return rc;
 }
 
 static void free_news(struct tree *t)
@@ -128,6 +162,7 @@ void mirror_end(struct mirror *m)
             tree_free_dir(m->tree.roots[i]);
     }
     free(m->tree.roots);
+    (void)pthread_cond_destroy(&m->tree.changed);
     (void)pthread_mutex_destroy(&m->tree.mutex);
     free(m);
 }
@@ -484,6 +519,23 @@ static bool reserve_lock(struct census *c)
     return true;
 }
 
+/* A directory without children may be a lock that nobody wants at present. */
+static bool is_empty_lock(const struct dir *p, const struct lock *lock)
+{
+    return !is_in_semaphore(p) && p->listed &&
+           (lock->kind == ZKR__KIND_SEMAPHORE ||
+            (p->stat.children == 0 && p->stat.data_len <= 0));
+}
+
+static bool is_wanted(const struct dir *p, const struct lock *lock)
+{
+    const struct mirror_opts *o = &p->tree->opts;
+
+    if (lock->kind == ZKR__KIND_BARRIER)
+        return o->barriers;
+    return lock->count > 0 || !o->below || (o->empty && is_empty_lock(p, lock));
+}
+
 static void count_lock(struct census *c, struct dir *p)
 {
     struct lock lock;
@@ -491,7 +543,7 @@ static void count_lock(struct census *c, struct dir *p)
     c->rc = reserve_lock(c) ? make_lock(p, c->scan->at_ms, &lock) : ZKR_ENOMEM;
     if (c->rc != ZKR_OK)
         return;
-    if (lock.count > 0 || lock.kind == ZKR__KIND_BARRIER)
+    if (is_wanted(p, &lock))
         c->scan->locks[c->scan->count++] = lock;
     else
         lock_done(&lock);
@@ -509,12 +561,27 @@ static void count_dir(struct census *c, struct dir *p, bool locks)
             c->denied = p;
         c->scan->denied++;
     }
-    if (locks && p->listed)
+    if (locks && (p->listed || (is_denied(p) && !p->tree->opts.below)))
         count_lock(c, p);
     for (size_t i = 0; c->rc == ZKR_OK && i < p->count; i++) {
         if (p->kids[i]->dir != NULL)
             count_dir(c, p->kids[i]->dir, locks);
     }
+}
+
+static void note_cuts(const struct tree *t, struct notes *notes)
+{
+    if ((t->cut & TREE_CUT_DEPTH) != 0 && t->opts.once)
+        notes_add(notes, "what lies deeper was not looked at");
+    if ((t->cut & TREE_CUT_VISITS) != 0 && t->opts.once)
+        notes_add(notes, "only the first %zu nodes were looked at", t->visited);
+    if (t->late)
+        notes_add(notes, "the search took too long; it ended after %zu nodes",
+                  t->visited);
+    if (t->cut != 0 && !t->opts.once)
+        notes_add(notes,
+                  "there are more directories than can be watched: some are "
+                  "looked at only every 10s, or not at all");
 }
 
 static void note(const struct mirror *m, const struct census *c,
@@ -523,10 +590,7 @@ static void note(const struct mirror *m, const struct census *c,
     char more[64] = "";
     char path[256];
 
-    if (m->tree.cut)
-        notes_add(notes,
-                  "there are more directories than can be watched: some are "
-                  "looked at only every 10s, or not at all");
+    note_cuts(&m->tree, notes);
     if (c->denied == NULL)
         return;
     (void)escape_string(c->denied->path, path, sizeof(path));
@@ -575,6 +639,35 @@ static void take_all_news(struct tree *t)
     t->news_end = &t->news;
 }
 
+/* One path may be below another. */
+static void sort(struct scan *scan)
+{
+    size_t n = 0;
+
+    if (scan->count == 0)
+        return;
+    qsort(scan->locks, scan->count, sizeof(*scan->locks), by_path);
+    for (size_t i = 1; i < scan->count; i++) {
+        if (by_path(&scan->locks[n], &scan->locks[i]) == 0)
+            lock_done(&scan->locks[i]);
+        else
+            scan->locks[++n] = scan->locks[i];
+    }
+    scan->count = n + 1;
+}
+
+static void limit(struct mirror *m, struct scan *scan)
+{
+    size_t most = m->tree.opts.limit;
+
+    if (most == 0 || scan->count <= most)
+        return;
+    notes_add(&scan->notes, "there are more locks than %zu", most);
+    scan->cut = true;
+    while (scan->count > most)
+        lock_done(&scan->locks[--scan->count]);
+}
+
 int mirror_scan(struct mirror *m, struct scan *ret_scan)
 {
     struct scan scan = { .at_ms = clock_wall_ms() };
@@ -585,14 +678,14 @@ int mirror_scan(struct mirror *m, struct scan *ret_scan)
     c.rc = m->tree.error;
     count_all_locked(m, &c, true);
     note(m, &c, &scan.notes);
-    scan.cut = m->tree.cut;
+    scan.cut = m->tree.cut != 0 || m->tree.late;
     (void)pthread_mutex_unlock(&m->tree.mutex);
     if (c.rc != ZKR_OK) {
         scan_done(&scan);
         return c.rc;
     }
-    if (scan.count > 0)
-        qsort(scan.locks, scan.count, sizeof(*scan.locks), by_path);
+    sort(&scan);
+    limit(m, &scan);
     *ret_scan = scan;
     return ZKR_OK;
 }

@@ -34,7 +34,13 @@ struct mirror_opts {
     size_t path_count;
     size_t chroot_len; /* of the session; 0: it has none */
     bool below;        /* the directories below the paths, too */
-    uint32_t reads;    /* as in scan_lock(); not SCAN_HOLDERS or SCAN_NEXT */
+    bool once;         /* no watches: all is listed and read one time, */
+    int64_t end_ms;    /* ... until then, by clock_now_ms() */
+    bool empty;        /* mirror_scan() has empty directories, too, */
+    bool barriers;     /* ... and double barriers */
+    uint32_t depth;    /* levels of directories; 0: 32 */
+    uint32_t limit;    /* no more locks than these are looked for; 0: all */
+    uint32_t reads;    /* as in scan_lock() */
     int64_t pause_ms;  /* the least time between two lists of a directory; large
                           directories have more */
     /* Called when there may be news, on a thread of the session. */
@@ -42,9 +48,15 @@ struct mirror_opts {
     void *user;
 };
 
-/* ZKR_OK, or an error of the library with its sentence. */
+/* ZKR_OK, or an error of the library with its sentence. One that looks one time
+ * sees at least what was there before this call. */
 int mirror_start(const struct mirror_opts *opts, struct mirror **ret_mirror);
-/* Only after the session was closed. NULL is allowed. */
+/* Of one that looks one time: waits until it has. ZKR_OK, or an error of the
+ * library with its sentence, which lives as long as the mirror. When the time
+ * was over, that is a note of mirror_scan(). */
+int mirror_wait(struct mirror *mirror, const char **ret_detail);
+/* Only after the session was closed, or after mirror_wait(). NULL is allowed.
+ */
 void mirror_end(struct mirror *mirror);
 
 /* Everything that is there was read once. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds locks and lists them, many at once. */
+/* Looks one time at all locks below some paths. */
 #ifndef MODEL_SCAN_H
 #define MODEL_SCAN_H
 
@@ -29,9 +29,8 @@ int scan_code(const struct scan *scan, int code);
 struct scan_opts {
     bool empty;          /* directories without children, too */
     bool barriers;       /* double barriers, too */
-    bool acl;            /* what everybody may do with each, too */
-    uint32_t depth;      /* zero: as in zkr_locks_find() */
-    uint32_t limit;      /* of locks */
+    uint32_t depth;      /* levels of directories; 0: 32 */
+    uint32_t limit;      /* of locks; 0: 10000 */
     uint32_t reads;      /* as in scan_lock() */
     uint32_t timeout_ms; /* for finding them */
 };
@@ -45,28 +44,33 @@ struct scan_opts {
     { "limit", .value = "N", .type = OPT_COUNT, .at = (member),                \
       .help = "look at no more than N locks (10000)" }
 #define SCAN_WITHIN(member)                                                    \
-    { "within", .value = "DURATION", .type = OPT_MS32, .at = (member),         \
+    { "within", .value = "DURATION", .type = OPT_MS32, .min = 1,               \
+      .at = (member),                                                          \
       .help = "search no longer than that (60s)" }
 /* clang-format on */
 
-/* All locks at and below a path; none where that does not exist, as servers
+struct lockctl;
+
+/* All locks at and below the paths; none where one does not exist, as servers
  * remove a container that nobody uses. A lock that may not be read is listed
  * without its contents. 0, or an exit code after an error was said; nothing is
  * to be freed then. */
-int scan_below(zkr_session *session, const char *root,
-               const struct scan_opts *opts, struct scan *ret_scan);
+int scan_below(const struct lockctl *ctl, const char *const *paths,
+               size_t count, const struct scan_opts *opts,
+               struct scan *ret_scan);
 
 /* The same without a message: returns an error of the library, and its
  * sentence. */
 enum { SCAN_DETAIL_MAX = 512 };
-int locks_list(zkr_session *session, const char *root,
-               const struct scan_opts *opts, struct scan *ret_scan,
-               char detail[SCAN_DETAIL_MAX]);
+int locks_list(const struct lockctl *ctl, const char *const *paths,
+               size_t count, const struct scan_opts *opts,
+               struct scan *ret_scan, char detail[SCAN_DETAIL_MAX]);
 
 /* Some of the locks of a scan anew, each by itself. Those that have gone are
  * missing. */
-int scan_some(zkr_session *session, const struct scan *of, const bool *wanted,
-              const struct scan_opts *opts, struct scan *ret_scan);
+int scan_some(const struct lockctl *ctl, const struct scan *of,
+              const bool *wanted, const struct scan_opts *opts,
+              struct scan *ret_scan);
 
 void scan_done(struct scan *scan);
 

@@ -79,6 +79,41 @@ static void out_of_memory(struct tree *t)
     t->error = ZKR_ENOMEM;
 }
 
+/* --- one time --- */
+
+/* The answer says something of the node: it comes neither from the connection
+ * nor from the library. */
+static bool is_of_the_node(int error)
+{
+    return error == ZKR_OK || error == ZKR_ZNONODE || error == ZKR_ZNOAUTH;
+}
+
+/* A picture that is taken one time, and late, is what was seen by then. */
+static void give_up(struct tree *t, int error)
+{
+    if (t->error != ZKR_OK)
+        return;
+    if (error == ZKR_ZOPERATIONTIMEOUT && t->visited > 0) {
+        t->late = true;
+        return;
+    }
+    t->error = error;
+    (void)snprintf(t->detail, sizeof(t->detail), "%s", zkr_error_detail());
+}
+
+static bool has_given_up(const struct tree *t)
+{
+    return t->opts.once && (t->late || t->error != ZKR_OK);
+}
+
+/* For a request: until the end of the one time, or for ever. */
+static int64_t left_ms(const struct tree *t)
+{
+    int64_t left = t->opts.end_ms - clock_now_ms();
+
+    return !t->opts.once ? -1 : left > 0 ? left : 1;
+}
+
 /* --- what is watched --- */
 
 /* The servers get paths with the chroot. */
@@ -162,7 +197,7 @@ static void begin_pending(struct kid *k)
         return;
     k->pending = true;
     k->in->pending++;
-    k->first = !k->in->settled;
+    k->first = k->tree->opts.once || !k->in->settled;
     k->tree->unsettled += k->first;
 }
 
@@ -219,6 +254,26 @@ static void expect_list(struct dir *p)
         p->check_ms = end_ms;
 }
 
+static void settle_kids(struct dir *p);
+static void queue_dir(struct dir *p);
+
+/* One time: the next in the queue is read instead. Where all who contended have
+ * gone, others may contend since. */
+static void read_others(struct dir *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        if (p->kids[i]->contends && !p->kids[i]->deleted) {
+            settle_kids(p);
+            return;
+        }
+    }
+    if (!p->answered)
+        return;
+    p->answered = false;
+    p->tree->unsettled++;
+    queue_dir(p);
+}
+
 /* If the list of the directory, when it is watched, came first, another node
  * may have the name already. */
 static void take_deleted(struct kid *k)
@@ -228,7 +283,9 @@ static void take_deleted(struct kid *k)
     if (k->pending)
         change_dir(k->in);
     end_pending(k);
-    if (k->in->watch == NULL || !zkr__node_name_is_numbered(k->name))
+    if (k->tree->opts.once)
+        read_others(k->in);
+    else if (k->in->watch == NULL || !zkr__node_name_is_numbered(k->name))
         ask_dir(k->in);
     else
         expect_list(k->in);
@@ -269,10 +326,16 @@ static void take_read(struct kid *k, int error, const struct zkr_reply *reply)
     }
 }
 
-static void wake(struct tree *t)
+/* Once it is unlocked, a picture that was taken one time may be freed. */
+static void unlock_and_wake(struct tree *t)
 {
-    if (t->opts.wake != NULL)
-        t->opts.wake(t->opts.user);
+    void (*wake)(void *user) = t->opts.wake;
+    void *user = t->opts.user;
+
+    (void)pthread_cond_broadcast(&t->changed);
+    (void)pthread_mutex_unlock(&t->mutex);
+    if (wake != NULL)
+        wake(user);
 }
 
 static void on_data(int error, const struct zkr_reply *reply,
@@ -284,11 +347,8 @@ static void on_data(int error, const struct zkr_reply *reply,
     (void)why;
     (void)pthread_mutex_lock(&t->mutex);
     take_read(k, error, reply);
-    (void)pthread_mutex_unlock(&t->mutex);
-    wake(t);
+    unlock_and_wake(t);
 }
-
-static void read_some(struct tree *t);
 
 static void on_get(int error, const struct zkr_reply *reply, void *user)
 {
@@ -300,11 +360,12 @@ static void on_get(int error, const struct zkr_reply *reply, void *user)
     k->asking = false;
     if (k->dropped)
         free_kid(k);
+    else if (t->opts.once && !is_of_the_node(error))
+        give_up(t, error);
     else if (error != ZKR_ECLOSED)
         take_read(k, error, reply);
-    read_some(t);
-    (void)pthread_mutex_unlock(&t->mutex);
-    wake(t);
+    tree_read_some(t);
+    unlock_and_wake(t);
 }
 
 static void read_one(struct kid *k)
@@ -312,8 +373,8 @@ static void read_one(struct kid *k)
     struct tree *t = k->tree;
     char *path = join(k->in->path, k->name);
 
-    if (path != NULL &&
-        zkr_session_get_async(t->opts.session, path, -1, on_get, k) == ZKR_OK) {
+    if (path != NULL && zkr_session_get_async(t->opts.session, path, left_ms(t),
+                                              on_get, k) == ZKR_OK) {
         k->asking = true;
         t->reading++;
     } else {
@@ -322,9 +383,13 @@ static void read_one(struct kid *k)
     free(path);
 }
 
-static void read_some(struct tree *t)
+static void list_dir(struct dir *p);
+
+/* The nodes before the next directories: little time is between a list and the
+ * reads of its nodes. */
+void tree_read_some(struct tree *t)
 {
-    while (t->queue != NULL && t->reading < READERS) {
+    while (t->queue != NULL && t->reading < READERS && !has_given_up(t)) {
         struct kid *k = t->queue;
 
         t->queue = k->next;
@@ -336,6 +401,23 @@ static void read_some(struct tree *t)
         else
             read_one(k);
     }
+    while (t->dirs_queue != NULL && t->reading + t->listing < READERS &&
+           !has_given_up(t)) {
+        struct dir *p = t->dirs_queue;
+
+        t->dirs_queue = p->next_queued;
+        if (t->dirs_queue == NULL)
+            t->dirs_queue_end = &t->dirs_queue;
+        list_dir(p);
+    }
+}
+
+/* To be listed one time. */
+static void queue_dir(struct dir *p)
+{
+    p->next_queued = NULL;
+    *p->tree->dirs_queue_end = p;
+    p->tree->dirs_queue_end = &p->next_queued;
 }
 
 /* The watch of a holder reads it, too. */
@@ -343,7 +425,7 @@ static bool watch_kid(struct kid *k)
 {
     struct tree *t = k->tree;
     char *path = join(k->in->path, k->name);
-    bool watched = path != NULL && may_watch(t, path) &&
+    bool watched = path != NULL && !t->opts.once && may_watch(t, path) &&
                    zkr_session_watch(t->opts.session, path,
                                      ZKR_WATCH_DATA | ZKR_WATCH_UNTIL_DELETED,
                                      on_data, k, &k->watch) == ZKR_OK;
@@ -362,7 +444,7 @@ static void queue_kid(struct kid *k)
     k->next = NULL;
     *t->queue_end = k;
     t->queue_end = &k->next;
-    read_some(t);
+    tree_read_some(t);
 }
 
 /* Reads a contender once, and watches it while it holds. */
@@ -476,7 +558,7 @@ static struct zkr_participant *order_names(const struct dir *p,
     if (names == NULL)
         return NULL;
     for (size_t i = 0; i < p->count; i++) {
-        if (!is_part(p->kids[i]->name))
+        if (!is_part(p->kids[i]->name) && !p->kids[i]->deleted)
             names[n++] = p->kids[i]->name;
     }
     if (zkr__roster_new(names, n, n, &items, ret_count) == ZKR_OK)
@@ -493,27 +575,59 @@ static bool is_directory_here(const struct dir *p, const struct kid *k)
            p->tree->opts.chroot_len > 0;
 }
 
-/* Reads a contender that is new, or enters a directory. */
+/* Reads a contender that is new, or enters a directory. One with a name that no
+ * server has given may be a directory. */
 static void settle_kid(struct kid *k, bool reads)
 {
     if (k->dir != NULL)
         return;
-    if (k->contends && (reads || k->holds))
+    if (k->contends &&
+        (reads || k->holds ||
+         (k->tree->opts.below && !zkr__node_name_is_numbered(k->name))))
         follow_kid(k);
     else if (!k->contends && !k->read && is_directory_here(k->in, k))
         make_dir(k);
+}
+
+/* How many of the first are read, beside those that hold. Among nodes of one
+ * number the sessions decide who holds: all of them are read, or none. */
+static size_t count_reads(const struct tree *t,
+                          const struct zkr_participant *items, size_t count)
+{
+    size_t n = t->opts.reads == SCAN_ALL    ? READ_MAX
+               : t->opts.reads >= SCAN_NEXT ? 1
+                                            : t->opts.reads;
+
+    if (t->opts.reads == SCAN_NEXT) {
+        while (n < count && items[n - 1].holds)
+            n++;
+    }
+    while (n < count && items[n].kind != ZKR_PARTICIPANT_FOREIGN &&
+           items[n].sequence == items[n - 1].sequence)
+        n++;
+    return n;
+}
+
+/* A lock was found: no more directories when there are enough. */
+static void count_lock(struct dir *p)
+{
+    if (p->counted || dir_part(p) != ZKR__PART_PATH)
+        return;
+    p->counted = true;
+    p->tree->locks++;
 }
 
 static void settle_kids(struct dir *p)
 {
     size_t count = 0;
     struct zkr_participant *items = order_names(p, &count);
-    size_t most = p->tree->opts.reads == 0 ? READ_MAX : p->tree->opts.reads;
+    size_t most;
 
     if (items == NULL) {
         out_of_memory(p->tree);
         return;
     }
+    most = count_reads(p->tree, items, count);
     for (size_t i = 0; i < count; i++) {
         struct kid *k = dir_kid(p, items[i].name);
 
@@ -521,10 +635,13 @@ static void settle_kids(struct dir *p)
             continue;
         k->contends = items[i].kind != ZKR_PARTICIPANT_FOREIGN;
         k->holds = items[i].holds;
+        if (k->contends && zkr__node_name_is_numbered(k->name))
+            count_lock(p);
         settle_kid(k, i < most);
     }
     free(items);
-    for (enum zkr__part part = ZKR__PART_LEASES; part < ZKR__PARTS; part++) {
+    /* the queue first: list_leases_too() */
+    for (enum zkr__part part = ZKR__PART_QUEUE; part > ZKR__PART_PATH; part--) {
         struct kid *k = dir_kid(p, zkr__part_dirs[part]);
 
         if (k != NULL)
@@ -648,7 +765,7 @@ static void take_deletion(struct dir *p, bool nothing_before)
     unwatch_dir(p);
     if (p->as == NULL)
         watch_dir(p);
-    else
+    else if (!p->tree->opts.once)
         ask_dir(p->as->in); /* there may be another of that name */
 }
 
@@ -666,6 +783,7 @@ static void take_answer(struct dir *p, int error, const struct zkr_reply *reply,
     bool was_missing = p->answered && p->error == ZKR_ZNONODE;
 
     t->heard_ms = clock_now_ms();
+    t->visited++;
     if (!p->answered)
         t->unsettled--;
     p->answered = true;
@@ -745,8 +863,7 @@ static void on_children(int error, const struct zkr_reply *reply,
         take_answer(p, error, reply, why == ZKR_WATCH_ENDED);
         p->watched = p->watch != NULL;
     }
-    (void)pthread_mutex_unlock(&t->mutex);
-    wake(t);
+    unlock_and_wake(t);
 }
 
 /* A path given that was missing, and exists now. */
@@ -765,8 +882,7 @@ static void on_exists(int error, const struct zkr_reply *reply,
         p->error = ZKR_OK;
         watch_dir(p);
     }
-    (void)pthread_mutex_unlock(&t->mutex);
-    wake(t);
+    unlock_and_wake(t);
 }
 
 /* A watch that works would have told this long ago. */
@@ -791,6 +907,7 @@ static void on_list(int error, const struct zkr_reply *reply, void *user)
     (void)pthread_mutex_lock(&t->mutex);
     dropped = p->dropped;
     silent = !dropped && was_silent(p, error, reply);
+    t->listing--;
     p->asking = false;
     p->checking = false;
     if (silent)
@@ -798,23 +915,34 @@ static void on_list(int error, const struct zkr_reply *reply, void *user)
     if (dropped) {
         if (!p->changed)
             tree_free_dir(p);
-    } else if (error == ZKR_OK || p->polled || silent) {
+    } else if (t->opts.once && !is_of_the_node(error)) {
+        give_up(t, error);
+    } else if (error == ZKR_OK || p->polled || silent || t->opts.once) {
         take_answer(p, error, reply, false);
     } else if (error != ZKR_ECLOSED) {
         change_dir(p); /* its watch tells why */
     }
     if (!dropped)
         list_again(p);
-    (void)pthread_mutex_unlock(&t->mutex);
-    wake(t);
+    tree_read_some(t);
+    unlock_and_wake(t);
 }
 
 static void list_dir(struct dir *p)
 {
+    struct tree *t = p->tree;
+    int rc;
+
     if (p->asking || p->dropped)
         return;
-    p->asking = zkr_session_children_async(p->tree->opts.session, p->path, -1,
-                                           on_list, p) == ZKR_OK;
+    rc = zkr_session_children_async(t->opts.session, p->path, left_ms(t),
+                                    on_list, p);
+    p->asking = rc == ZKR_OK;
+    t->listing += p->asking;
+    if (rc == ZKR_EPATH || rc == ZKR_ETOOLONG)
+        take_answer(p, ZKR_EPATH, NULL, false);
+    else if (rc != ZKR_OK && t->opts.once)
+        give_up(t, rc);
 }
 
 static void ask_dir(struct dir *p)
@@ -830,8 +958,13 @@ static void watch_dir(struct dir *p)
     struct tree *t = p->tree;
     bool missing = p->answered && p->error == ZKR_ZNONODE;
 
+    if (t->opts.once) {
+        if (!p->answered)
+            queue_dir(p);
+        return;
+    }
     if (!may_watch(t, p->path)) {
-        t->cut = true;
+        t->cut |= TREE_CUT_WATCHES;
         poll_dir(p);
         if (!p->answered)
             ask_dir(p);
@@ -864,23 +997,38 @@ static struct dir *new_dir(struct tree *t, char *path, struct kid *as)
     p->fresh = t->started;
     p->list_ms = p->seen_ms = clock_wall_ms();
     t->dirs++;
+    t->made++;
     t->unsettled++;
     return p;
+}
+
+/* The members of a barrier count for no depth: they make it one. */
+static enum tree_cut cut_of(const struct kid *k)
+{
+    const struct tree *t = k->tree;
+
+    if (t->opts.limit > 0 && t->locks > t->opts.limit)
+        return TREE_CUT_LIMIT;
+    if (k->in->depth >= (t->opts.depth == 0 ? DEPTH_MAX : t->opts.depth) &&
+        t->opts.below && !zkr__node_name_is_uuid(k->name))
+        return TREE_CUT_DEPTH;
+    return (t->opts.once ? t->made : t->dirs) >= DIRS_MAX ? TREE_CUT_VISITS
+                                                          : TREE_CUT_NONE;
 }
 
 static void make_dir(struct kid *k)
 {
     struct tree *t = k->tree;
+    enum tree_cut cut = cut_of(k);
 
-    if (k->in->depth >= DEPTH_MAX || t->dirs >= DIRS_MAX) {
-        t->cut = true;
+    t->cut |= cut;
+    if (cut != TREE_CUT_NONE)
         return;
-    }
     k->dir = new_dir(t, join(k->in->path, k->name), k);
     if (k->dir == NULL)
         return;
     watch_dir(k->dir);
-    if (k->dir->watch == NULL && !k->dir->polled) {
+    if (k->dir->watch == NULL && !k->dir->polled && !t->opts.once) {
         drop_dir(k->dir); /* a path that the library refuses */
         k->dir = NULL;
         k->read = true;

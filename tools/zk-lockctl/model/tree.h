@@ -74,35 +74,57 @@ struct dir {
     uint64_t missed;
     bool lost;
     struct dir *next; /* of the news */
+    struct dir *next_queued;
+    bool counted; /* as a lock */
+};
+
+/* Reasons why some directories are not seen, or not soon. */
+enum tree_cut {
+    TREE_CUT_NONE = 0,
+    TREE_CUT_DEPTH = 1,
+    TREE_CUT_LIMIT = 2,
+    TREE_CUT_VISITS = 4,
+    TREE_CUT_WATCHES = 8,
 };
 
 struct tree {
     struct mirror_opts opts;
     pthread_mutex_t mutex;
-    struct dir **roots; /* as many as paths */
+    pthread_cond_t changed; /* after each answer */
+    struct dir **roots;     /* as many as paths */
     size_t dirs;
+    size_t made;    /* so many directories ever, */
+    size_t visited; /* ... so many answers of them, */
+    size_t locks;   /* ... and so many of them with contenders */
     size_t watches;
     size_t watched_bytes; /* of paths */
     size_t unsettled;     /* dirs without an answer, kids of first lists to be
                              read */
     size_t reading;
+    size_t listing;
     size_t unwatched; /* dirs and holders, at most */
     size_t polled;    /* so many of them in this round */
     int64_t began_ms; /* ... which began then, */
     int64_t round_ms; /* ... or begins then */
     int64_t tick_ms;  /* the last */
     struct kid *queue, **queue_end;
+    struct dir *dirs_queue, **dirs_queue_end;
     struct dir *news, **news_end;
-    bool cut;
-    int error; /* ZKR_ENOMEM */
+    unsigned cut; /* enum tree_cut */
+    bool late;    /* one time: the time was over */
+    int error;    /* ZKR_ENOMEM; one time also that of a request, */
+    char detail[SCAN_DETAIL_MAX]; /* ... and its sentence */
     int64_t heard_ms;
     uint64_t breaks;
     bool started; /* the first look has been taken */
 };
 
-/* Begins to watch the path. False: out of memory. */
+/* Begins to watch the path, or will list it. False: out of memory. */
 bool tree_add_root(struct tree *tree, size_t i);
 void tree_free_dir(struct dir *dir);
+
+/* Asks for what was not asked yet. */
+void tree_read_some(struct tree *tree);
 
 /* Its children are taken; those that were deleted unread are missed later. */
 void tree_take_kids(struct dir *dir);

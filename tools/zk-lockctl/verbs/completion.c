@@ -10,6 +10,7 @@
 
 #include "common/now.h"
 #include "common/plain.h"
+#include "model/scan.h"
 #include "text/complete.h"
 
 /* The user who pressed a key waits no longer. */
@@ -194,20 +195,21 @@ static void limit_time(void)
 static void offer_below(const struct lockctl *ctl, const char *root,
                         const char *current, int64_t end_ms, bool but_usual)
 {
-    struct zkr_locks_opts opts = ZKR_LOCKS_OPTS_INIT;
-    struct zkr_locks *found = NULL;
     int64_t left_ms = end_ms - clock_now_ms();
+    struct scan_opts opts = { .limit = FIND_LIMIT, .reads = SCAN_HOLDERS };
+    char detail[SCAN_DETAIL_MAX];
+    struct scan found;
 
-    opts.timeout_ms = left_ms > 0 ? (uint32_t)left_ms : 0;
-    opts.limit = FIND_LIMIT;
-    if (left_ms <= 0 ||
-        zkr_locks_find(ctl->session, root, &opts, &found) != ZKR_OK)
+    if (left_ms <= 0)
         return;
-    for (size_t i = 0; i < found->count; i++) {
-        if (!but_usual || !is_usual(found->items[i].path))
-            offer_lock(current, found->items[i].path);
+    opts.timeout_ms = (uint32_t)left_ms;
+    if (locks_list(ctl, &root, 1, &opts, &found, detail) != ZKR_OK)
+        return;
+    for (size_t i = 0; i < found.count; i++) {
+        if (!but_usual || !is_usual(found.locks[i].path))
+            offer_lock(current, found.locks[i].path);
     }
-    zkr_locks_free(found);
+    scan_done(&found);
     (void)fflush(stdout);
 }
 

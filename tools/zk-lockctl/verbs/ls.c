@@ -75,7 +75,7 @@ static int list(struct lockctl *ctl, const char *root,
     int code = lockctl_connect(ctl);
 
     if (code == 0)
-        code = scan_below(ctl->session, root, opts, &scan);
+        code = scan_below(ctl, &root, 1, opts, &scan);
     if (code != 0)
         return code;
     apply(&scan, filter);

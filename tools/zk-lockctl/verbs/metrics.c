@@ -63,12 +63,13 @@ static int measure(struct lockctl *ctl, const struct metrics_opts *q)
 {
     struct metrics metrics = { .is_up = false };
     struct scan scan = { .locks = NULL };
+    const char *root = q->root;
     int64_t began = clock_now_ms();
     int code = lockctl_connect(ctl);
     int printed;
 
     if (code == 0)
-        code = scan_below(ctl->session, q->root, &q->scan, &scan);
+        code = scan_below(ctl, &root, 1, &q->scan, &scan);
     if (code == 0)
         metrics = (struct metrics){ .is_up = true,
                                     .is_complete = scan.notes.count == 0,
