@@ -35,7 +35,7 @@ void look_on(const char *hosts);
 const char *look_golden(void);
 
 /* Fail unless the output is JSON of that definition in
- * docs/lockctl-json.schema.json. Asks jq. */
+ * `zk-lockctl help json-schema`. Asks jq. */
 void look_assert_schema(const char *definition);
 
 /* The output of the last run as JSON, freed by the next call; fails the test

@@ -108,7 +108,7 @@ static void make_events(void)
     assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
     START_CLI(&c, "watch", "--initial", "-qo", "jsonl", "--interval", "20ms",
               "--servers", proxy_hosts(proxy), below("ev"), below("rw"));
-    cli_wait_said(&c, "WRIT__0000000003\",\"mode");
+    cli_wait_said(&c, "WRIT__0000000003\"");
     for (int i = 0; i < 3; i++) {
         make(1 + i, nodes[i], "x");
         cli_wait_said(&c, line("\"node\":\"lock-%010d\"", i));

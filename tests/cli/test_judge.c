@@ -8,7 +8,7 @@
 #include "model/breaking.h"
 #include "model/doctor.h"
 #include "protocol/roster.h"
-#include "text/describe.h"
+#include "text/lock_fields.h"
 #include "texts.h"
 #include "unit.h"
 
@@ -476,7 +476,7 @@ TEST(children_are_all_of_the_directory)
 
     make_world(&row);
     lock.total = 9;
-    json = describe_lock(&lock);
+    json = fields_json(lock_fields, &lock);
     assert_int_equal(json_integer_value(json_object_get(json, "children")), 9);
     assert_int_equal(json_integer_value(json_object_get(json, "foreign")), 1);
     json_decref(json);

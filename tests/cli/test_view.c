@@ -177,7 +177,7 @@ TEST(columns_are_chosen_and_added)
     LOOK(0, "ls --columns lock,HOLDER,WAIT %s", root);
     assert_has(golden(), "ROOT/orders a \"b\", c");
     LOOK(64, "ls --columns NONE %s", root);
-    assert_has(look_err, "--columns: choose from LOCK,");
+    assert_has(look_err, "--columns: 'NONE' is none; choose from LOCK,");
     LOOK(64, "ls --columns , %s", root);
 }
 

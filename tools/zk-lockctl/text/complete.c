@@ -7,7 +7,7 @@
 #include "common/escape.h"
 
 static const char *const shells[] = { "bash", "zsh", "fish", NULL };
-static const char *const topics[] = { "exit-codes", NULL };
+static const char *const topics[] = { "exit-codes", "json-schema", NULL };
 static const char *const about_contexts[] = { "show", NULL };
 
 static bool takes_value(const struct verb *verb, const char *word)

@@ -87,19 +87,9 @@ int output_json(const struct lockctl *ctl, const char *kind, int64_t at_ms,
                 JSON_INDENT(2));
 }
 
-int output_items(const struct lockctl *ctl, const char *kind, int64_t at_ms,
-                 json_item_fn *item, const void *of, size_t count,
-                 const struct notes *notes)
+int output_dump(json_t *value)
 {
-    json_t *items = json_array();
-
-    for (size_t i = 0; i < count; i++) {
-        if (json_array_append_new(items, item(of, i)) != 0) {
-            json_decref(items);
-            return lockctl_fail_error(ZKR_ENOMEM, "");
-        }
-    }
-    return output_json(ctl, kind, at_ms, items, notes);
+    return dump(value, JSON_INDENT(2));
 }
 
 /* "ZNOAUTH" of "ZNOAUTH: not permitted". */

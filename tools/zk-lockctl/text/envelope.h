@@ -20,12 +20,8 @@ bool output_is_json(const struct lockctl *ctl);
 int output_json(const struct lockctl *ctl, const char *kind, int64_t at_ms,
                 json_t *items, const struct notes *notes);
 
-/* Item `i` of what `of` is; NULL: out of memory. */
-typedef json_t *json_item_fn(const void *of, size_t i);
-/* The envelope with so many items. */
-int output_items(const struct lockctl *ctl, const char *kind, int64_t at_ms,
-                 json_item_fn *item, const void *of, size_t count,
-                 const struct notes *notes);
+/* Writes one document; takes it. An exit code. */
+int output_dump(json_t *value);
 
 /* The reason why there is no answer, if there is none: the exit code, the error
  * of the library or ZKR_OK, and the sentence. */

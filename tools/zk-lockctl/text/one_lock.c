@@ -6,8 +6,7 @@
 #include "common/escape.h"
 #include "common/words.h"
 #include "model/scan_lock.h"
-#include "text/cells.h"
-#include "text/rows.h"
+#include "text/lock_fields.h"
 
 static void say_one(const struct lockctl *ctl, const char *path,
                     const struct lock *lock)
@@ -59,5 +58,5 @@ int one_lock_print(const struct lockctl *ctl, const struct lock *lock)
 
     if (!is_for_machines(ctl))
         return 0;
-    return rows_print(ctl, lock, 1, lock->at_ms, &none);
+    return locks_print(ctl, lock, 1, lock->at_ms, &none);
 }

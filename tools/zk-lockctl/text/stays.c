@@ -3,94 +3,79 @@
  * one row of a table, or an item of JSON. */
 #include "text/stays.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "common/escape.h"
 #include "common/now.h"
-#include "common/words.h"
-#include "text/aligned.h"
-#include "text/cells.h"
-#include "text/describe.h"
-
-enum {
-    CELL_STATE,
-    CELL_LOCK,
-    CELL_FROM,
-    CELL_UNTIL,
-    CELL_HELD,
-    CELL_OWNER,
-    CELL_ENDED,
-    CELL_WAITED,
-    CELL_LABEL,
-    CELL_SESSION,
-    CELL_TOKEN,
-    CELL_MODE,
-    CELL_DIALECT,
-    CELL_QUEUED,
-    CELL_ASKED,
-    CELL_NODE,
-    CELL_COUNT,
-};
-
-static const struct column columns[CELL_COUNT] = {
-    [CELL_STATE] = { .name = "STATE", .rank = 5 },
-    [CELL_LOCK] = { .name = "LOCK", .rank = 2, .narrow = 14, .tail = true },
-    [CELL_FROM] = { .name = "FROM", .rank = 0 },
-    [CELL_UNTIL] = { .name = "UNTIL", .rank = 7 },
-    [CELL_HELD] = { .name = "HELD", .rank = 3, .right = true },
-    [CELL_OWNER] = { .name = "OWNER", .rank = 1, .narrow = 16 },
-    [CELL_ENDED] = { .name = "ENDED", .rank = 4, .narrow = 16 },
-    [CELL_WAITED] = { .name = "WAITED", .rank = 6, .right = true },
-    [CELL_LABEL] = { .name = "LABEL", .rank = 8, .narrow = 12 },
-    [CELL_SESSION] = { .name = "SESSION", .rank = 9 },
-    [CELL_TOKEN] = { .name = "TOKEN", .rank = 10 },
-    [CELL_MODE] = { .name = "MODE", .wide = true },
-    [CELL_DIALECT] = { .name = "DIALECT", .wide = true },
-    [CELL_QUEUED] = { .name = "QUEUED", .wide = true },
-    [CELL_ASKED] = { .name = "ASKED", .wide = true },
-    [CELL_NODE] = { .name = "NODE", .wide = true },
-};
+#include "text/lock_fields.h"
 
 bool stay_holds_at(const struct stay *stay, int64_t ms)
 {
     return stay->held_ms != 0 && stay->held_ms <= ms;
 }
 
-static bool holds(const struct past_rows *rows, const struct stay *stay)
-{
-    return rows->at_ms != 0 ? stay_holds_at(stay, rows->at_ms)
-                            : stay->held_ms != 0;
-}
-
-static const char *state_of(const struct past_rows *rows,
-                            const struct stay *stay)
-{
-    bool held = holds(rows, stay);
-
-    if (rows->at_ms != 0)
-        return held ? "HELD" : "wait";
-    return held ? "held" : "waited";
-}
-
-/* --- the table --- */
-
-struct cells {
-    char path[PATH_TEXT_MAX];
-    char from[WORD_MAX];
-    char until[WORD_MAX];
-    char held[WORD_MAX];
-    char owner[WHO_MAX];
-    char ended[200];
-    char waited[WORD_MAX];
-    char label[ZKR_LABEL_MAX * 4 + 1];
-    char session[WORD_MAX];
-    char token[WORD_MAX];
-    char queued[WORD_MAX];
-    char asked[WORD_MAX];
-    char node[1200];
+/* A row, and what is reckoned for it. */
+struct stay_row {
+    const struct past_rows *rows;
+    const struct stay *stay; /* NULL: it is a gap */
+    const struct gap *gap;
+    struct contender contender;
+    int64_t held_ms;
+    int64_t waited_ms;
+    bool holds;
+    bool exact;
 };
+
+static const struct stay *stay_at(const void *item)
+{
+    return ((const struct stay_row *)item)->stay;
+}
+
+static const void *stay_of(const void *item)
+{
+    return stay_at(item);
+}
+
+static const void *gap_of(const void *item)
+{
+    return ((const struct stay_row *)item)->gap;
+}
+
+static const void *entry_of(const void *item)
+{
+    return stay_at(item) == NULL ? NULL : item;
+}
+
+static const void *node_of(const void *item)
+{
+    return stay_at(item) == NULL ? NULL : &stay_at(item)->node;
+}
+
+static const void *owner_of(const void *item)
+{
+    return stay_at(item) == NULL
+               ? NULL
+               : &((const struct stay_row *)item)->contender.owner;
+}
+
+/* --- texts --- */
+
+static const char *state_word(const void *item)
+{
+    const struct stay_row *e = item;
+
+    return e->stay == NULL ? "gap" : e->holds ? "held" : "waited";
+}
+
+static const char *state_text(const void *item, char room[FIELD_ROOM])
+{
+    const struct stay_row *e = item;
+
+    (void)room;
+    if (e->stay == NULL || e->rows->at_ms == 0)
+        return state_word(item);
+    return e->holds ? "HELD" : "wait";
+}
 
 /* "<=" before a time that may have been earlier, '?' before one at which
  * another contender may have held. */
@@ -105,43 +90,45 @@ static const char *print_time(const char *before, int64_t ms,
     return word;
 }
 
-static const char *print_from(const struct stay *s, char word[WORD_MAX])
+static const char *from_text(const void *item, char room[FIELD_ROOM])
 {
+    const struct stay *s = stay_at(item);
+    const struct gap *gap = gap_of(item);
+
+    if (s == NULL)
+        return print_time("", gap->from_ms, room);
     return print_time(!s->sure         ? "?"
                       : s->held_before ? "<="
                                        : "",
-                      s->held_ms, word);
+                      s->held_ms, room);
 }
 
 /* Of one that was there before a gap it is not known when it went. */
-static const char *print_until(const struct stay *s, char word[WORD_MAX])
+static const char *until_text(const void *item, char room[FIELD_ROOM])
 {
+    const struct stay *s = stay_at(item);
+    const struct gap *gap = gap_of(item);
+
+    if (s == NULL)
+        return print_time("", gap->until_ms, room);
     return print_time(s->ending == ENDING_UNKNOWN ? ">=" : "", s->ended_ms,
-                      word);
+                      room);
 }
 
 /* It may have held before the history, and after it. */
-static const char *print_held(const struct past_rows *rows,
-                              const struct stay *s, char word[WORD_MAX])
+static const char *held_text(const void *item, char room[FIELD_ROOM])
 {
-    int64_t ms = stay_held_for(s, rows->end_ms);
+    const struct stay_row *e = item;
+    const struct stay *s = e->stay;
     char age[WORD_MAX];
-    const char *bound = "";
+    bool more =
+        s->held_before || s->ended_ms == 0 || s->ending == ENDING_UNKNOWN;
 
-    if (ms < 0)
+    if (e->held_ms < 0)
         return NULL;
-    if (s->held_before || s->ended_ms == 0 || s->ending == ENDING_UNKNOWN)
-        bound = ">=";
-    (void)snprintf(word, WORD_MAX, "%s%.30s", bound, word_age(ms, age));
-    return word;
-}
-
-static const char *print_waited(const struct past_rows *rows,
-                                const struct stay *s, char word[WORD_MAX])
-{
-    int64_t ms = stay_waited_for(s, rows->end_ms);
-
-    return ms < 0 ? NULL : word_age(ms, word);
+    (void)snprintf(room, WORD_MAX, "%s%.30s", more ? ">=" : "",
+                   word_age(e->held_ms, age));
+    return room;
 }
 
 static const char *word_of_ending(const struct stay *s)
@@ -168,78 +155,136 @@ static const char *word_of_ending(const struct stay *s)
     return "not known";
 }
 
-/* "broken by 0x1, asked by 0x2". */
-static const char *print_ending(const struct stay *s, char *text, size_t size)
+static const char *gap_text(const struct gap *gap, char room[FIELD_ROOM])
 {
-    char by[WORD_MAX];
-    size_t len = (size_t)snprintf(text, size, "%s", word_of_ending(s));
+    char before[WORD_MAX];
+    char after[WORD_MAX];
 
-    if (s->ended_by != 0)
-        len += (size_t)snprintf(text + len, size - len, " by %s",
-                                word_id(s->ended_by, by));
-    if (s->asked_ms != 0)
-        (void)snprintf(text + len, size - len, ", asked by %s",
-                       word_id(s->asked_by, by));
-    return text;
+    (void)snprintf(room, FIELD_ROOM, "GAP: nothing is known between %s and %s",
+                   word_id(gap->zxid_before, before),
+                   word_id(gap->zxid_after, after));
+    return room;
 }
 
-static enum style style_of(const struct stay *s)
+/* "broken by 0x1, asked by 0x2". */
+static const char *ended_text(const void *item, char room[FIELD_ROOM])
 {
-    if (s->ending == ENDING_DELETED || s->ending == ENDING_EXPIRED)
+    const struct stay *s = stay_at(item);
+    char by[WORD_MAX];
+    int len;
+
+    if (s == NULL)
+        return gap_text(gap_of(item), room);
+    len = snprintf(room, FIELD_ROOM, "%s", word_of_ending(s));
+    if (s->ended_by != 0)
+        len += snprintf(room + len, WORD_MAX + 8, " by %s",
+                        word_id(s->ended_by, by));
+    if (s->asked_ms != 0)
+        (void)snprintf(room + len, WORD_MAX + 16, ", asked by %s",
+                       word_id(s->asked_by, by));
+    return room;
+}
+
+static const char *owner_text(const void *item, char room[FIELD_ROOM])
+{
+    return contender_who(&((const struct stay_row *)item)->contender, room);
+}
+
+static const char *mode_text(const void *item, char room[FIELD_ROOM])
+{
+    (void)room;
+    return cell_mode(&((const struct stay_row *)item)->contender);
+}
+
+static const char *dialect_text(const void *item, char room[FIELD_ROOM])
+{
+    (void)room;
+    return zkr__dialect_name(
+        ((const struct stay_row *)item)->contender.dialect);
+}
+
+static const char *ending_word(const void *item)
+{
+    return ending_name(stay_at(item)->ending);
+}
+
+static json_t *contender_json(const void *item)
+{
+    static const struct lock none;
+
+    return describe_contender(&none,
+                              &((const struct stay_row *)item)->contender);
+}
+
+/* --- the fields --- */
+
+/* clang-format off */
+#define AT(member) offsetof(struct stay, member)
+#define GAP_AT(member) offsetof(struct gap, member)
+#define ENTRY_AT(member) offsetof(struct stay_row, member)
+#define NODE_AT(member) offsetof(struct zkr_participant, member)
+enum { STATE, LOCK }; /* which a table need not have */
+const struct field stay_fields[] = {
+    [STATE] = { "STATE", "state", FIELD_WORD, .word = state_word, .text = state_text, .words = "held waited gap", .rank = 5 },
+    [LOCK] = { "LOCK", "lock", FIELD_PATH, .at = AT(lock), .of = stay_of, .rank = 2, .narrow = 14, .tail = true, .lacking = true },
+    { "FROM", .text = from_text, .rank = 0 },
+    { "UNTIL", .text = until_text, .rank = 7 },
+    { "HELD", "held_ms", FIELD_MS, .at = ENTRY_AT(held_ms), .of = entry_of, .text = held_text, .rank = 3, .right = true, .lacking = true },
+    { "OWNER", .of = entry_of, .text = owner_text, .rank = 1, .narrow = 16 },
+    { "ENDED", .text = ended_text, .rank = 4, .narrow = 16 },
+    { "WAITED", "waited_ms", FIELD_MS, .at = ENTRY_AT(waited_ms), .of = entry_of, .rank = 6, .right = true, .lacking = true },
+    { "LABEL", NULL, FIELD_CHARS, .at = offsetof(struct zkr__known_owner, label), .of = owner_of, .rank = 8, .narrow = 12 },
+    { "SESSION", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .of = node_of, .rank = 9 },
+    { "TOKEN", NULL, FIELD_TOKEN, .at = NODE_AT(token), .of = node_of, .rank = 10 },
+    { "MODE", .of = entry_of, .text = mode_text, .wide = true },
+    { "DIALECT", .of = entry_of, .text = dialect_text, .wide = true },
+    { "QUEUED", "queued_at", FIELD_TIME, .at = AT(queued_ms), .of = stay_of, .wide = true, .lacking = true },
+    { "ASKED", "asked_at", FIELD_TIME, .at = AT(asked_ms), .of = stay_of, .wide = true, .lacking = true },
+    { "NODE", NULL, FIELD_TEXT, .at = NODE_AT(name), .of = node_of, .wide = true },
+    { .key = "held_from", .type = FIELD_TIME, .at = AT(held_ms), .of = stay_of, .lacking = true },
+    { .key = "held_before", .type = FIELD_BOOL, .at = AT(held_before), .of = stay_of, .lacking = true },
+    { .key = "until", .type = FIELD_TIME, .at = AT(ended_ms), .of = stay_of, .lacking = true },
+    { .key = "ended", .type = FIELD_WORD, .of = stay_of, .word = ending_word, .words = "released deleted session_closed session_expired gone unknown present", .lacking = true },
+    { .key = "ended_by", .type = FIELD_SESSION, .at = AT(ended_by), .of = stay_of, .lacking = true },
+    { .key = "asked_by", .type = FIELD_SESSION, .at = AT(asked_by), .of = stay_of, .lacking = true },
+    { .key = "exact", .type = FIELD_BOOL, .at = ENTRY_AT(exact), .of = entry_of, .lacking = true },
+    { .key = "sure", .type = FIELD_BOOL, .at = AT(sure), .of = stay_of, .lacking = true },
+    { .key = "contender", .type = FIELD_OBJECT, .of = entry_of, .json = contender_json, .fields = contender_fields, .lacking = true },
+    { .key = "from", .type = FIELD_TIME, .at = GAP_AT(from_ms), .of = gap_of, .lacking = true },
+    { .key = "until", .type = FIELD_TIME, .at = GAP_AT(until_ms), .of = gap_of, .lacking = true },
+    { .key = "zxid_before", .type = FIELD_TOKEN, .at = GAP_AT(zxid_before), .of = gap_of, .lacking = true },
+    { .key = "zxid_after", .type = FIELD_TOKEN, .at = GAP_AT(zxid_after), .of = gap_of, .lacking = true },
+    { .key = NULL },
+};
+/* clang-format on */
+
+static enum style style_of(const void *item)
+{
+    const struct stay *s = stay_at(item);
+
+    if (s == NULL || s->ending == ENDING_DELETED || s->ending == ENDING_EXPIRED)
         return STYLE_BAD;
     return s->held_ms == 0 ? STYLE_DIM : STYLE_PLAIN;
 }
 
-static bool print_stay(struct table *table, const struct past_rows *rows,
-                       const struct stay *s)
+/* One at a time is printed. */
+static const void *entry_at(const void *of, size_t i)
 {
-    const struct contender c = stay_contender(s);
-    const char *cells[CELL_COUNT] = { NULL };
-    struct cells x;
-
-    cells[CELL_STATE] = state_of(rows, s);
-    cells[CELL_LOCK] = cell_path(s->lock, x.path);
-    cells[CELL_FROM] = print_from(s, x.from);
-    cells[CELL_UNTIL] = print_until(s, x.until);
-    cells[CELL_HELD] = print_held(rows, s, x.held);
-    cells[CELL_OWNER] = contender_who(&c, x.owner);
-    cells[CELL_ENDED] = print_ending(s, x.ended, sizeof(x.ended));
-    cells[CELL_WAITED] = print_waited(rows, s, x.waited);
-    cells[CELL_LABEL] = escape_string(c.owner.label, x.label, sizeof(x.label));
-    cells[CELL_SESSION] = cell_session(&c, x.session);
-    cells[CELL_TOKEN] = cell_token(&c, x.token);
-    cells[CELL_MODE] = cell_mode(&c);
-    cells[CELL_DIALECT] = zkr__dialect_name(c.dialect);
-    cells[CELL_QUEUED] = print_time("", s->queued_ms, x.queued);
-    cells[CELL_ASKED] = print_time("", s->asked_ms, x.asked);
-    cells[CELL_NODE] = escape_string(s->name, x.node, sizeof(x.node));
-    return table_row(table, cells, style_of(s));
-}
-
-static bool print_gap(struct table *table, const struct gap *gap)
-{
-    const char *cells[CELL_COUNT] = { NULL };
-    struct cells x;
-    char before[WORD_MAX];
-    char after[WORD_MAX];
-
-    cells[CELL_STATE] = "gap";
-    cells[CELL_FROM] = print_time("", gap->from_ms, x.from);
-    cells[CELL_UNTIL] = print_time("", gap->until_ms, x.until);
-    (void)snprintf(
-        x.ended, sizeof(x.ended), "GAP: nothing is known between %s and %s",
-        word_id(gap->zxid_before, before), word_id(gap->zxid_after, after));
-    cells[CELL_ENDED] = x.ended;
-    return table_row(table, cells, STYLE_BAD);
-}
-
-static bool print_row(struct table *table, const void *of, size_t i)
-{
+    static struct stay_row entry;
     const struct past_rows *rows = of;
-    const struct past_row *row = &rows->items[i];
+    const struct stay *s = rows->items[i].stay;
 
-    return row->gap != NULL ? print_gap(table, row->gap)
-                            : print_stay(table, rows, row->stay);
+    entry = (struct stay_row){
+        .rows = rows, .stay = s, .gap = rows->items[i].gap, .exact = true
+    };
+    if (s != NULL) {
+        entry.contender = stay_contender(s);
+        entry.held_ms = stay_held_for(s, rows->end_ms);
+        entry.waited_ms = stay_waited_for(s, rows->end_ms);
+        entry.holds =
+            rows->at_ms != 0 ? stay_holds_at(s, rows->at_ms) : s->held_ms != 0;
+    }
+    return &entry;
 }
 
 /* Who asks for one lock knows its path. */
@@ -254,63 +299,21 @@ static bool is_one_lock(const struct past_rows *rows)
     return true;
 }
 
-static int print_table(const struct lockctl *ctl, const struct past_rows *rows)
-{
-    struct column chosen[CELL_COUNT];
-
-    memcpy(chosen, columns, sizeof(chosen));
-    chosen[CELL_STATE].wide = !rows->states;
-    chosen[CELL_LOCK].wide = is_one_lock(rows);
-    return table_print(ctl, chosen, CELL_COUNT, print_row, rows, rows->count);
-}
-
-/* --- JSON --- */
-
-static json_t *describe_gap(const struct gap *gap)
-{
-    return json_pack("{s:s, s:o, s:o, s:o, s:o}", "state", "gap", "from",
-                     json_time(gap->from_ms), "until", json_time(gap->until_ms),
-                     "zxid_before", json_token(gap->zxid_before), "zxid_after",
-                     json_token(gap->zxid_after));
-}
-
-static json_t *describe_stay(const struct past_rows *rows, const struct stay *s)
-{
-    static const struct lock none;
-    const struct contender c = stay_contender(s);
-
-    return json_pack(
-        "{s:s, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:b, "
-        "s:b, s:o}",
-        "state", holds(rows, s) ? "held" : "waited", "lock",
-        json_text(s->lock, strlen(s->lock)), "queued_at",
-        json_time(s->queued_ms), "held_from", json_time(s->held_ms),
-        "held_before", (int)s->held_before, "until", json_time(s->ended_ms),
-        "held_ms", json_ms(stay_held_for(s, rows->end_ms)), "waited_ms",
-        json_ms(stay_waited_for(s, rows->end_ms)), "ended",
-        ending_name(s->ending), "ended_by", json_session(s->ended_by),
-        "asked_at", json_time(s->asked_ms), "asked_by",
-        json_session(s->asked_by), "exact", 1, "sure", (int)s->sure,
-        "contender", describe_contender(&none, &c));
-}
-
-static json_t *describe(const void *of, size_t i)
-{
-    const struct past_rows *rows = of;
-    const struct past_row *row = &rows->items[i];
-
-    return row->gap != NULL ? describe_gap(row->gap)
-                            : describe_stay(rows, row->stay);
-}
-
 int stays_print(const struct lockctl *ctl, const struct past_rows *rows,
                 const struct notes *notes)
 {
-    int code = output_is_json(ctl)
-                   ? output_items(ctl, "History", clock_wall_ms(), describe,
-                                  rows, rows->count, notes)
-                   : print_table(ctl, rows);
+    struct field chosen[sizeof(stay_fields) / sizeof(stay_fields[0])];
+    const struct rows all = { .kind = "History",
+                              .fields = chosen,
+                              .of = rows,
+                              .item = entry_at,
+                              .count = rows->count,
+                              .style = style_of,
+                              .at_ms = clock_wall_ms(),
+                              .notes = notes };
 
-    notes_say(notes, ctl);
-    return code;
+    memcpy(chosen, stay_fields, sizeof(chosen));
+    chosen[STATE].wide = !rows->states;
+    chosen[LOCK].wide = is_one_lock(rows);
+    return rows_print(ctl, &all);
 }

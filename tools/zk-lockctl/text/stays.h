@@ -6,7 +6,9 @@
 
 #include "common/notes.h"
 #include "model/history.h"
-#include "text/envelope.h"
+#include "text/fields.h"
+
+extern const struct field stay_fields[]; /* of a stay, or of a gap */
 
 /* One of them is NULL. */
 struct past_row {

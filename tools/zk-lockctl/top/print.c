@@ -7,9 +7,8 @@
 
 #include "common/stop.h"
 #include "model/looker.h"
-#include "text/aligned.h"
-#include "text/describe.h"
 #include "text/envelope.h"
+#include "text/lock_fields.h"
 #include "top/top.h"
 
 enum {
@@ -25,84 +24,104 @@ struct printer {
     bool failing;  /* that was said */
 };
 
-/* The names that the screen has for them. */
-enum { TIME = TOP_LOCK_CELLS, COLUMN_COUNT };
-
-static const struct column columns[COLUMN_COUNT] = {
-    [TOP_LOCK] = { .name = "LOCK", .rank = 0, .narrow = 20, .tail = true },
-    [TOP_KIND] = { .name = "KIND", .rank = 7 },
-    [TOP_STATE] = { .name = "STATE", .rank = 5 },
-    [TOP_HOLDER] = { .name = "HOLDER", .rank = 2, .narrow = 20 },
-    [TOP_HELD] = { .name = "HELD", .rank = 4, .right = true },
-    [TOP_WAIT] = { .name = "WAIT", .rank = 1, .right = true },
-    [TOP_LONGEST] = { .name = "LONGEST", .rank = 3, .right = true },
-    [TOP_GRANTS] = { .name = "GRANTS", .rank = 6, .right = true },
-    [TOP_TOKEN] = { .name = "TOKEN", .rank = 8 },
-    [TOP_DIALECT] = { .name = "DIALECT", .wide = true },
-    [TOP_LABEL] = { .name = "LABEL", .wide = true },
-    [TOP_SESSION] = { .name = "SESSION", .wide = true },
-    [TIME] = { .name = "TIME", .wide = true },
-};
-
 /* --- one look --- */
 
-static bool print_row(struct table *table, const void *of, size_t i)
-{
-    const struct top_model *model = of;
-    const struct top_row *row = model->shown[i];
-    const char *cells[COLUMN_COUNT];
+/* A lock, with the texts that the screen has for it, too. */
+struct lock_row {
+    const struct top_row *row;
+    int64_t at_ms;
+    const char *cells[TOP_LOCK_CELLS];
     struct top_cells room;
-    char time[WORD_MAX];
+};
 
-    top_row_cells(row, &room, cells);
-    cells[TIME] = word_time(model->at_ms, time);
-    return table_row(table, cells,
-                     row->view.lock.state == LOCK_FREE ? STYLE_DIM
-                                                       : STYLE_PLAIN);
+static const void *row_of(const void *item)
+{
+    return ((const struct lock_row *)item)->row;
 }
 
-static int print_table(const struct printer *p)
+static const void *its_lock(const void *item)
 {
+    return &((const struct lock_row *)item)->row->view.lock;
+}
+
+static json_t *grants_json(const void *item)
+{
+    return json_integer(((const struct lock_row *)item)->row->grants);
+}
+
+/* clang-format off */
+#define CELL(cell) FIELD_WORD, offsetof(struct lock_row, cells) + (cell) * sizeof(char *)
+const struct field top_fields[] = {
+    { "LOCK", NULL, CELL(TOP_LOCK), .rank = 0, .narrow = 20, .tail = true },
+    { "KIND", NULL, CELL(TOP_KIND), .rank = 7 },
+    { "STATE", NULL, CELL(TOP_STATE), .rank = 5 },
+    { "HOLDER", NULL, CELL(TOP_HOLDER), .rank = 2, .narrow = 20 },
+    { "HELD", NULL, CELL(TOP_HELD), .rank = 4, .right = true },
+    { "WAIT", NULL, CELL(TOP_WAIT), .rank = 1, .right = true },
+    { "LONGEST", NULL, CELL(TOP_LONGEST), .rank = 3, .right = true },
+    { "GRANTS", NULL, CELL(TOP_GRANTS), .rank = 6, .right = true },
+    { "TOKEN", NULL, CELL(TOP_TOKEN), .rank = 8 },
+    { "DIALECT", NULL, CELL(TOP_DIALECT), .wide = true },
+    { "LABEL", NULL, CELL(TOP_LABEL), .wide = true },
+    { "SESSION", NULL, CELL(TOP_SESSION), .wide = true },
+    { "TIME", "at", FIELD_TIME, offsetof(struct lock_row, at_ms), .wide = true },
+    { .key = "held_ms_max", .type = FIELD_MS, .at = offsetof(struct top_row, held_ms), .of = row_of },
+    { .key = "grants_last_minute", .type = FIELD_COUNT, .json = grants_json },
+    { .fields = lock_fields, .of = its_lock },
+    { .key = NULL },
+};
+/* clang-format on */
+
+/* One at a time is printed. */
+static const void *entry_at(const void *of, size_t i)
+{
+    static struct lock_row entry;
+    const struct printer *p = of;
+
+    entry.row = p->model.shown[i];
+    entry.at_ms = p->model.at_ms;
+    top_row_cells(entry.row, &entry.room, entry.cells);
+    return &entry;
+}
+
+static enum style style_of(const void *item)
+{
+    return ((const struct lock *)its_lock(item))->state == LOCK_FREE
+               ? STYLE_DIM
+               : STYLE_PLAIN;
+}
+
+static void print_totals(const void *of)
+{
+    const struct printer *p = of;
     char totals[TOP_TOTALS_MAX];
     char time[WORD_MAX];
 
     (void)printf("%s%s  %s\n", p->tables > 0 ? "\n" : "",
                  word_time(p->model.at_ms, time),
                  top_model_say_totals(&p->model, totals));
-    return table_print(p->ctl, columns, COLUMN_COUNT, print_row, &p->model,
-                       p->model.shown_count);
-}
-
-static json_t *describe(const void *of, size_t i)
-{
-    const struct top_model *model = of;
-    const struct top_row *row = model->shown[i];
-    json_t *lock = describe_lock(&row->view.lock);
-
-    if (lock == NULL)
-        return NULL;
-    (void)json_object_set_new(lock, "at", json_time(model->at_ms));
-    (void)json_object_set_new(lock, "held_ms_max", json_ms(row->held_ms));
-    (void)json_object_set_new(lock, "grants_last_minute",
-                              json_integer((json_int_t)row->grants));
-    return lock;
 }
 
 static int print(struct printer *p)
 {
     const struct top_view *view = &p->opts->view;
     const struct top_order order = { view->sort, view->reversed, view->filter };
+    struct rows rows = { .kind = "LockTop",
+                         .fields = top_fields,
+                         .of = p,
+                         .item = entry_at,
+                         .style = style_of,
+                         .head = print_totals,
+                         .at_ms = p->model.at_ms,
+                         .notes = &p->model.notes,
+                         .silent = p->tables > 0 };
     int code;
 
     if (!top_model_arrange(&p->model, &order))
         return lockctl_fail_error(ZKR_ENOMEM, "");
-    if (output_is_json(p->ctl))
-        code = output_items(p->ctl, "LockTop", p->model.at_ms, describe,
-                            &p->model, p->model.shown_count, &p->model.notes);
-    else
-        code = print_table(p);
-    if (p->tables++ == 0)
-        notes_say(&p->model.notes, p->ctl);
+    rows.count = p->model.shown_count;
+    code = rows_print(p->ctl, &rows);
+    p->tables++;
     return code;
 }
 

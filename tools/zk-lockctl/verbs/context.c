@@ -4,97 +4,89 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "common/escape.h"
 #include "common/now.h"
-#include "text/aligned.h"
-#include "text/envelope.h"
+#include "text/fields.h"
 
-enum { VALUE_MAX = 4096, NAME_ROOM = 32 };
-
-static json_t *text_or_null(const char *text)
-{
-    return text == NULL ? json_null() : json_text(text, strlen(text));
-}
+enum { NAME_ROOM = 32 };
 
 /* --- the list --- */
 
-enum { CURRENT, NAME, FIRST_SETTING, COLUMN_COUNT = 2 + SETTING_COUNT };
-
-struct list {
-    struct contexts contexts;
-    const char *current;
+struct context_row {
+    struct context context;
+    bool current;
 };
 
-static bool is_current(const struct list *list, const struct context *c)
+static const char *current_text(const void *item, char room[FIELD_ROOM])
 {
-    return list->current != NULL && strcmp(list->current, c->name) == 0;
+    (void)room;
+    return ((const struct context_row *)item)->current ? "*" : NULL;
 }
 
-static bool print_context(struct table *table, const void *of, size_t i)
+/* "AUTH-FILE" and "auth_file". */
+static const char *write_name(enum setting setting, bool column, char *name)
 {
-    const struct list *list = of;
-    const struct context *c = &list->contexts.items[i];
-    const char *cells[COLUMN_COUNT] = { NULL };
-    char values[SETTING_COUNT][VALUE_MAX];
-
-    cells[CURRENT] = is_current(list, c) ? "*" : "";
-    cells[NAME] = c->name;
-    for (enum setting s = 0; s < SETTING_COUNT; s++) {
-        if (c->settings[s] != NULL)
-            cells[FIRST_SETTING + s] =
-                escape_string(c->settings[s], values[s], VALUE_MAX);
-    }
-    return table_row(table, cells, STYLE_PLAIN);
+    (void)snprintf(name, NAME_ROOM, "%s", setting_name(setting));
+    for (char *c = name; *c != '\0'; c++)
+        *c = column ? (char)toupper((unsigned char)*c) : *c == '-' ? '_' : *c;
+    return name;
 }
 
-/* The names of the settings in capitals; only the servers are always
- * shown. */
-static int print_list(const struct lockctl *ctl, const struct list *list)
+/* Each setting is one; of a table only the servers are always shown. */
+const struct field *context_fields(void)
 {
-    char names[SETTING_COUNT][NAME_ROOM];
-    struct column columns[COLUMN_COUNT] = {
-        [CURRENT] = { .name = "CURRENT", .rank = 2 },
-        [NAME] = { .name = "NAME", .rank = 0 },
+    static char names[SETTING_COUNT][2][NAME_ROOM];
+    static struct field fields[2 + SETTING_COUNT + 1] = {
+        { "CURRENT", "current", FIELD_BOOL,
+          .at = offsetof(struct context_row, current), .text = current_text,
+          .rank = 2 },
+        { "NAME", "name", FIELD_TEXT,
+          .at = offsetof(struct context_row, context.name) },
     };
 
-    for (enum setting s = 0; s < SETTING_COUNT; s++) {
-        (void)snprintf(names[s], NAME_ROOM, "%s", setting_name(s));
-        for (char *c = names[s]; *c != '\0'; c++)
-            *c = (char)toupper((unsigned char)*c);
-        columns[FIRST_SETTING + s] = (struct column){
-            .name = names[s],
+    for (enum setting s = 0; s < SETTING_COUNT; s++)
+        fields[2 + s] = (struct field){
+            write_name(s, true, names[s][0]),
+            write_name(s, false, names[s][1]),
+            FIELD_TEXT,
+            .at = offsetof(struct context_row, context.settings) +
+                  s * sizeof(char *),
             .wide = s != SETTING_SERVERS,
-            .rank = s == SETTING_SERVERS ? 1 : FIRST_SETTING + (int)s,
+            .rank = s == SETTING_SERVERS ? 1 : 2 + (int)s,
             .narrow = 20,
         };
+    return fields;
+}
+
+static int print_contexts(const struct lockctl *ctl,
+                          const struct contexts *contexts,
+                          const struct notes *notes)
+{
+    const char *current = lockctl_name_context(ctl, contexts);
+    struct context_row *entries = calloc(contexts->count + 1, sizeof(*entries));
+    const struct rows rows = { .kind = "ContextList",
+                               .fields = context_fields(),
+                               .of = entries,
+                               .size = sizeof(*entries),
+                               .count = contexts->count,
+                               .at_ms = clock_wall_ms(),
+                               .notes = notes };
+    int code;
+
+    if (entries == NULL)
+        return lockctl_fail_error(ZKR_ENOMEM, "");
+    for (size_t i = 0; i < contexts->count; i++) {
+        const struct context *c = &contexts->items[i];
+
+        entries[i] =
+            (struct context_row){ *c, current != NULL &&
+                                          strcmp(current, c->name) == 0 };
     }
-    return table_print(ctl, columns, COLUMN_COUNT, print_context, list,
-                       list->contexts.count);
-}
-
-/* "auth_file". */
-static const char *key_of(enum setting setting, char key[NAME_ROOM])
-{
-    (void)snprintf(key, NAME_ROOM, "%s", setting_name(setting));
-    for (char *c = key; *c != '\0'; c++)
-        *c = *c == '-' ? '_' : *c;
-    return key;
-}
-
-static json_t *describe_context(const void *of, size_t i)
-{
-    const struct list *list = of;
-    const struct context *c = &list->contexts.items[i];
-    json_t *item = json_pack("{s:s, s:b}", "name", c->name, "current",
-                             is_current(list, c));
-    char key[NAME_ROOM];
-
-    for (enum setting s = 0; s < SETTING_COUNT; s++)
-        (void)json_object_set_new(item, key_of(s, key),
-                                  text_or_null(c->settings[s]));
-    return item;
+    code = rows_print(ctl, &rows);
+    free(entries);
+    return code;
 }
 
 static void note_what_goes_before(struct notes *notes)
@@ -107,21 +99,15 @@ static void note_what_goes_before(struct notes *notes)
 static int list_contexts(const struct lockctl *ctl)
 {
     struct notes notes = { .count = 0 };
-    struct list list;
-    int code = contexts_read(&list.contexts);
+    struct contexts contexts;
+    int code = contexts_read(&contexts);
 
     if (code != 0)
         return code;
-    list.current = lockctl_name_context(ctl, &list.contexts);
     note_what_goes_before(&notes);
-    code =
-        output_is_json(ctl)
-            ? output_items(ctl, "ContextList", clock_wall_ms(),
-                           describe_context, &list, list.contexts.count, &notes)
-            : print_list(ctl, &list);
-    notes_say(&notes, ctl);
+    code = print_contexts(ctl, &contexts, &notes);
     notes_done(&notes);
-    contexts_done(&list.contexts);
+    contexts_done(&contexts);
     return code;
 }
 
@@ -133,30 +119,14 @@ struct row {
     const char *from;
 };
 
-static const struct column setting_columns[] = {
-    { .name = "SETTING", .rank = 1 },
-    { .name = "VALUE", .rank = 0 },
-    { .name = "FROM", .rank = 2 },
+/* clang-format off */
+const struct field setting_fields[] = {
+    { "SETTING", "setting", FIELD_WORD, .at = offsetof(struct row, setting), .rank = 1 },
+    { "VALUE", "value", FIELD_TEXT, .at = offsetof(struct row, value), .rank = 0 },
+    { "FROM", "from", FIELD_WORD, .at = offsetof(struct row, from), .words = "option environment context file default", .rank = 2 },
+    { .key = NULL },
 };
-
-static bool print_setting(struct table *table, const void *of, size_t i)
-{
-    const struct row *row = (const struct row *)of + i;
-    char value[VALUE_MAX];
-    const char *cells[] = { row->setting,
-                            escape_string(row->value, value, sizeof(value)),
-                            row->from };
-
-    return table_row(table, cells, STYLE_PLAIN);
-}
-
-static json_t *describe_setting(const void *of, size_t i)
-{
-    const struct row *row = (const struct row *)of + i;
-
-    return json_pack("{s:s, s:o, s:s}", "setting", row->setting, "value",
-                     text_or_null(row->value), "from", row->from);
-}
+/* clang-format on */
 
 static size_t collect(const struct lockctl *ctl, struct row *rows)
 {
@@ -176,20 +146,19 @@ static size_t collect(const struct lockctl *ctl, struct row *rows)
 static int show_settings(struct lockctl *ctl)
 {
     static const struct notes none;
-    struct row rows[SETTING_COUNT + 1];
+    struct row items[SETTING_COUNT + 1];
+    struct rows rows = { .kind = "SettingList",
+                         .fields = setting_fields,
+                         .of = items,
+                         .size = sizeof(*items),
+                         .at_ms = clock_wall_ms(),
+                         .notes = &none };
     int code = lockctl_settle(ctl);
-    size_t n;
 
     if (code != 0)
         return code;
-    n = collect(ctl, rows);
-    return output_is_json(ctl)
-               ? output_items(ctl, "SettingList", clock_wall_ms(),
-                              describe_setting, rows, n, &none)
-               : table_print(ctl, setting_columns,
-                             sizeof(setting_columns) /
-                                 sizeof(setting_columns[0]),
-                             print_setting, rows, n);
+    rows.count = collect(ctl, items);
+    return rows_print(ctl, &rows);
 }
 
 static int context(struct lockctl *ctl, int argc, char **argv)

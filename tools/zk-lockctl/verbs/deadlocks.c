@@ -7,15 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/escape.h"
 #include "common/shell.h"
 #include "common/words.h"
 #include "model/across.h"
-#include "text/aligned.h"
-#include "text/cells.h"
-#include "text/describe.h"
 #include "text/dot.h"
 #include "text/envelope.h"
+#include "text/lock_fields.h"
 
 static int64_t age_of(const struct across *a, const struct deadlock *d)
 {
@@ -132,95 +129,195 @@ static void print_text(const struct across *a)
 
 /* --- as rows --- */
 
-static const struct column columns[] = {
-    { .name = "DEADLOCK", .right = true },
-    { .name = "CERTAINTY" },
-    { .name = "OWNER" },
-    { .name = "HOLDS" },
-    { .name = "WAITS_FOR" },
-    { .name = "WAIT", .right = true },
-    { .name = "TOKEN" },
-    { .name = "SESSION" },
-    { .name = "NODE", .wide = true },
+/* A member of a deadlock, and a deadlock; that of a member has a number. */
+struct deadlock_row {
+    const struct deadlock *d;
+    const struct deadlock_member *m;
+    size_t number;
+    int64_t age_ms;
 };
-enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
 
-static bool print_member_row(struct table *table, size_t number,
-                             const struct deadlock *d,
-                             const struct deadlock_member *m)
+static const struct deadlock_member *member_at(const void *item)
 {
-    const char *cells[COLUMN_COUNT] = { NULL };
-    char index[WORD_MAX], wait[WORD_MAX], token[WORD_MAX], session[WORD_MAX];
-    char held[PATH_TEXT_MAX];
-    char waits[PATH_TEXT_MAX];
-    char node[1024];
-    char who[WHO_MAX];
-
-    (void)escape_string(m->waits->node->name, node, sizeof(node));
-    cells[0] = cell_count(number, false, index);
-    cells[1] = certainty(d);
-    cells[2] = contender_who(m->waits, who);
-    if (m->held != NULL) {
-        cells[3] = cell_path(m->held_lock->path, held);
-        cells[6] = word_token(m->held->node->token, token);
-    }
-    cells[4] = cell_path(m->waits_lock->path, waits);
-    cells[5] = word_age(m->waits->age_ms, wait);
-    cells[7] = word_id(m->waits->node->session_id, session);
-    cells[8] = node;
-    return table_row(table, cells, d->certain ? STYLE_BAD : STYLE_PLAIN);
+    return ((const struct deadlock_row *)item)->m;
 }
 
-/* A row for each of its members. */
-static bool print_row(struct table *table, const void *of, size_t i)
+static const void *deadlock_of(const void *item)
 {
-    const struct deadlock *d = &((const struct across *)of)->deadlocks.items[i];
+    return ((const struct deadlock_row *)item)->d;
+}
+
+static const void *node_of(const void *item)
+{
+    return member_at(item)->waits->node;
+}
+
+static const void *held_lock_of(const void *item)
+{
+    return member_at(item)->held == NULL ? NULL : member_at(item)->held_lock;
+}
+
+static const void *held_node_of(const void *item)
+{
+    return member_at(item)->held == NULL ? NULL : member_at(item)->held->node;
+}
+
+static const void *its_lock(const void *item)
+{
+    return member_at(item)->waits_lock;
+}
+
+static const void *waits_of(const void *item)
+{
+    return member_at(item)->waits;
+}
+
+static const char *certainty_text(const void *item, char room[FIELD_ROOM])
+{
+    (void)room;
+    return certainty(deadlock_of(item));
+}
+
+static const char *who_text(const void *item, char room[FIELD_ROOM])
+{
+    return contender_who(member_at(item)->waits, room);
+}
+
+static json_t *who_json(const void *item)
+{
+    char who[WHO_MAX];
+
+    return json_string(contender_who(member_at(item)->waits, who));
+}
+
+static json_t *shortest_json(const void *item)
+{
+    const struct deadlock_row *e = item;
+
+    return json_boolean(e->m == e->d->youngest);
+}
+
+/* --- a place in a queue --- */
+
+static const char *place_path(const void *item)
+{
+    return ((const struct place *)item)->lock->path;
+}
+
+static json_t *position_json(const void *item)
+{
+    const struct place *p = item;
+
+    return json_integer(p->c - p->lock->items);
+}
+
+static json_t *contender_json(const void *item)
+{
+    return fields_json(contender_fields, item);
+}
+
+const struct field place_fields[] = {
+    { .key = "lock", .type = FIELD_PATH, .word = place_path },
+    { .key = "position", .type = FIELD_COUNT, .json = position_json },
+    { .key = "contender",
+      .type = FIELD_OBJECT,
+      .json = contender_json,
+      .fields = contender_fields },
+    { .key = NULL },
+};
+
+static json_t *holds_json(const void *item)
+{
+    const struct deadlock_member *m = member_at(item);
+    const struct place place = { m->held_lock, m->held, NULL };
+
+    return fields_json(place_fields, m->held == NULL ? NULL : &place);
+}
+
+static json_t *waits_json(const void *item)
+{
+    const struct deadlock_member *m = member_at(item);
+    const struct place place = { m->waits_lock, m->waits, NULL };
+
+    return fields_json(place_fields, &place);
+}
+
+/* clang-format off */
+#define NODE_AT(member) offsetof(struct zkr_participant, member)
+const struct field member_fields[] = {
+    { "DEADLOCK", NULL, FIELD_COUNT, .at = offsetof(struct deadlock_row, number), .right = true },
+    { "CERTAINTY", .text = certainty_text },
+    { "OWNER", "who", FIELD_WORD, .text = who_text, .json = who_json },
+    { "HOLDS", NULL, FIELD_PATH, .at = offsetof(struct lock, path), .of = held_lock_of },
+    { "WAITS_FOR", NULL, FIELD_PATH, .at = offsetof(struct lock, path), .of = its_lock },
+    { "WAIT", NULL, FIELD_MS, .at = offsetof(struct contender, age_ms), .of = waits_of, .right = true },
+    { "TOKEN", NULL, FIELD_TOKEN, .at = NODE_AT(token), .of = held_node_of },
+    { "SESSION", "session", FIELD_SESSION, .at = NODE_AT(session_id), .of = node_of },
+    { "NODE", NULL, FIELD_TEXT, .at = NODE_AT(name), .of = node_of, .wide = true },
+    { .key = "holds", .type = FIELD_OBJECT, .json = holds_json, .fields = place_fields },
+    { .key = "waits_for", .type = FIELD_OBJECT, .json = waits_json, .fields = place_fields },
+    { .key = "waits_shortest", .type = FIELD_BOOL, .json = shortest_json },
+    { .key = NULL },
+};
+
+static json_t *owners_json(const void *item)
+{
+    const struct deadlock *d = deadlock_of(item);
+    json_t *owners = json_array();
 
     for (size_t k = 0; k < d->count; k++) {
-        if (!print_member_row(table, i + 1, d, &d->members[k]))
-            return false;
+        const struct deadlock_row entry = { .d = d, .m = &d->members[k] };
+
+        (void)json_array_append_new(owners, fields_json(member_fields, &entry));
     }
-    return true;
+    return owners;
 }
 
-/* --- JSON --- */
+const struct field deadlock_fields[] = {
+    { .key = "confirmed", .type = FIELD_BOOL, .at = offsetof(struct deadlock, certain), .of = deadlock_of },
+    { .key = "age_ms", .type = FIELD_MS, .at = offsetof(struct deadlock_row, age_ms) },
+    { .key = "since", .type = FIELD_TIME, .at = offsetof(struct deadlock, since), .of = deadlock_of },
+    { .key = "owners", .type = FIELD_LIST, .json = owners_json, .fields = member_fields },
+    { .key = NULL },
+};
+/* clang-format on */
 
-static json_t *describe_place(const struct lock *lock,
-                              const struct contender *c)
+static enum style style_of(const void *item)
 {
-    if (c == NULL)
-        return json_null();
-    return json_pack("{s:o, s:I, s:o}", "lock",
-                     json_text(lock->path, strlen(lock->path)), "position",
-                     (json_int_t)(c - lock->items), "contender",
-                     describe_contender(lock, c));
+    return ((const struct deadlock_row *)item)->d->certain ? STYLE_BAD
+                                                           : STYLE_PLAIN;
 }
 
-static json_t *describe_member(const struct deadlock *d,
-                               const struct deadlock_member *m)
+/* A table has a row for each member, JSON an item for each deadlock. */
+static int print_rows(const struct lockctl *ctl, const struct across *a)
 {
-    char who[WHO_MAX];
+    bool json = output_is_json(ctl);
+    struct rows rows = { .kind = "DeadlockList",
+                         .fields = json ? deadlock_fields : member_fields,
+                         .size = sizeof(struct deadlock_row),
+                         .style = style_of,
+                         .at_ms = a->scan.at_ms,
+                         .notes = &a->scan.notes };
+    struct deadlock_row *entries;
+    size_t most = 1;
+    int code;
 
-    return json_pack("{s:s, s:o, s:o, s:o, s:b}", "who",
-                     contender_who(m->waits, who), "session",
-                     json_session(m->waits->node->session_id), "holds",
-                     describe_place(m->held_lock, m->held), "waits_for",
-                     describe_place(m->waits_lock, m->waits), "waits_shortest",
-                     (int)(m == d->youngest));
-}
+    for (size_t i = 0; i < a->deadlocks.count; i++)
+        most += a->deadlocks.items[i].count;
+    entries = calloc(most, sizeof(*entries));
+    if (entries == NULL)
+        return lockctl_fail_error(ZKR_ENOMEM, "");
+    for (size_t i = 0; i < a->deadlocks.count; i++) {
+        const struct deadlock *d = &a->deadlocks.items[i];
 
-static json_t *describe(const void *of, size_t i)
-{
-    const struct across *a = of;
-    const struct deadlock *d = &a->deadlocks.items[i];
-    json_t *members = json_array();
-
-    for (size_t k = 0; k < d->count; k++)
-        (void)json_array_append_new(members,
-                                    describe_member(d, &d->members[k]));
-    return json_pack("{s:b, s:I, s:o, s:o}", "confirmed", (int)d->certain,
-                     "age_ms", (json_int_t)age_of(a, d), "since",
-                     json_time(d->since), "owners", members);
+        for (size_t k = 0; k < (json ? 1 : d->count); k++)
+            entries[rows.count++] =
+                (struct deadlock_row){ d, &d->members[k], i + 1, age_of(a, d) };
+    }
+    rows.of = entries;
+    code = rows_print(ctl, &rows);
+    free(entries);
+    return code;
 }
 
 /* --- DOT: all who hold and wait; deadlocks are red --- */
@@ -389,17 +486,16 @@ static int print(const struct lockctl *ctl, const struct across *a)
 {
     int code = 0;
 
-    if (output_is_json(ctl))
-        code = output_items(ctl, "DeadlockList", a->scan.at_ms, describe, a,
-                            a->deadlocks.count, &a->scan.notes);
-    else if (ctl->format == FORMAT_DOT)
-        code = print_dot(a);
-    else if (ctl->format != FORMAT_TABLE || ctl->columns != NULL)
-        code = table_print(ctl, columns, COLUMN_COUNT, print_row, a,
-                           a->deadlocks.count);
-    else
-        print_text(a);
-    notes_say(&a->scan.notes, ctl);
+    if (ctl->format != FORMAT_DOT &&
+        (ctl->format != FORMAT_TABLE || ctl->columns != NULL)) {
+        code = print_rows(ctl, a);
+    } else {
+        if (ctl->format == FORMAT_DOT)
+            code = print_dot(a);
+        else
+            print_text(a);
+        notes_say(&a->scan.notes, ctl);
+    }
     if (a->deadlocks.count == 0 && (a->scan.count > 0 || a->scan.denied == 0))
         lockctl_say(ctl, "no deadlock among %zu lock%s", a->scan.count,
                     word_plural(a->scan.count));

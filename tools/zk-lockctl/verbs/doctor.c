@@ -11,9 +11,8 @@
 #include "model/across.h"
 #include "model/ask_servers.h"
 #include "model/doctor.h"
-#include "text/aligned.h"
 #include "text/cells.h"
-#include "text/envelope.h"
+#include "text/fields.h"
 
 struct order {
     struct across_opts across; /* first, for ACROSS_OPTIONS */
@@ -221,13 +220,19 @@ static int look_twice(struct lockctl *ctl, struct order *order,
 
 /* --- output --- */
 
-static const struct column columns[] = {
-    { .name = "LOCK" },
-    { .name = "CHECK" },
-    { .name = "FINDING" },
-    { .name = "CURE" },
+/* clang-format off */
+#define AT(member) offsetof(struct finding, member)
+const struct field finding_fields[] = {
+    { "LOCK", "lock", FIELD_PATH, .at = AT(path) },
+    { "CHECK", "check", FIELD_WORD, .at = AT(check), .words = "absent-holder deaf-waiter persistent-contender foreign-child mixed-recipes sequence-headroom old-holder no-permit deadlock own-node" },
+    { "FINDING", "what", FIELD_WORD, .at = AT(what) },
+    { "CURE", "cure", FIELD_WORD, .at = AT(cure) },
+    { .key = "node", .type = FIELD_TEXT, .at = AT(node) },
+    { .key = "token", .type = FIELD_TOKEN, .at = AT(token) },
+    { .key = NULL },
 };
-enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
+#undef AT
+/* clang-format on */
 
 static void print_lines(const struct findings *all)
 {
@@ -241,43 +246,24 @@ static void print_lines(const struct findings *all)
     }
 }
 
-static bool print_row(struct table *table, const void *of, size_t i)
-{
-    const struct finding *f = (const struct finding *)of + i;
-    char path[PATH_TEXT_MAX];
-    const char *cells[COLUMN_COUNT] = { cell_path(f->path, path), f->check,
-                                        f->what, f->cure };
-
-    return table_row(table, cells, STYLE_PLAIN);
-}
-
-static json_t *describe(const void *of, size_t i)
-{
-    const struct finding *f = (const struct finding *)of + i;
-
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "check", f->check,
-                     "lock", json_text(f->path, strlen(f->path)), "node",
-                     f->node == NULL ? json_null()
-                                     : json_text(f->node, strlen(f->node)),
-                     "token", json_token(f->token), "what",
-                     json_text(f->what, strlen(f->what)), "cure",
-                     json_text(f->cure, strlen(f->cure)));
-}
-
 static int print(const struct lockctl *ctl, const struct examination *look)
 {
     const struct findings *all = &look->findings;
+    const struct rows rows = { .kind = "FindingList",
+                               .fields = finding_fields,
+                               .of = all->items,
+                               .size = sizeof(*all->items),
+                               .count = all->count,
+                               .at_ms = look->scan.at_ms,
+                               .notes = &look->scan.notes };
     int code = 0;
 
-    if (output_is_json(ctl))
-        code = output_items(ctl, "FindingList", look->scan.at_ms, describe,
-                            all->items, all->count, &look->scan.notes);
-    else if (ctl->format != FORMAT_TABLE || ctl->columns != NULL)
-        code = table_print(ctl, columns, COLUMN_COUNT, print_row, all->items,
-                           all->count);
-    else
+    if (ctl->format != FORMAT_TABLE || ctl->columns != NULL) {
+        code = rows_print(ctl, &rows);
+    } else {
         print_lines(all);
-    notes_say(&look->scan.notes, ctl);
+        notes_say(&look->scan.notes, ctl);
+    }
     lockctl_say(ctl, "%zu lock%s, %zu finding%s%s", look->scan.count,
                 word_plural(look->scan.count), all->count,
                 word_plural(all->count),

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "model/scan.h"
-#include "text/rows.h"
+#include "text/lock_fields.h"
 
 struct filter {
     bool held;
@@ -79,7 +79,7 @@ static int list(struct lockctl *ctl, const char *root,
     if (code != 0)
         return code;
     apply(&scan, filter);
-    code = rows_print(ctl, scan.locks, scan.count, scan.at_ms, &scan.notes);
+    code = locks_print(ctl, scan.locks, scan.count, scan.at_ms, &scan.notes);
     if (scan.count == 0 && scan.denied == 0)
         lockctl_say(ctl, scan.missing ? "no locks: the path does not exist"
                                       : "no locks");

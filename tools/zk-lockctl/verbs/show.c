@@ -7,17 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/escape.h"
 #include "common/now.h"
 #include "common/plain.h"
 #include "model/ask_servers.h"
 #include "model/scan_lock.h"
 #include "model/told.h"
 #include "protocol/number.h"
-#include "text/aligned.h"
-#include "text/cells.h"
-#include "text/describe.h"
 #include "text/envelope.h"
+#include "text/lock_fields.h"
 
 enum { DEFAULT_LIMIT = 10000 };
 
@@ -38,98 +35,29 @@ static const struct opt options[] = {
 
 /* All that is shown: a lock, and the answers of the servers. */
 struct view {
-    struct lock lock;
-    size_t shown; /* children, the first of the lock; of them */
-    size_t queue; /* ... so many contend */
+    struct lock lock;     /* first, for queue_fields */
+    struct place *places; /* of all that are shown */
+    size_t shown;         /* children, the first of the lock; of them */
+    size_t queue;         /* ... so many contend */
     struct told told;
     struct notes notes;
 };
 
-static const struct column columns[] = {
-    { .name = "POS", .rank = 0, .right = true },
-    { .name = "STATE", .rank = 1 },
-    { .name = "OWNER", .rank = 2, .narrow = 20 },
-    { .name = "LABEL", .rank = 6, .narrow = 12 },
-    { .name = "CLIENT", .rank = 8 },
-    { .name = "SESSION", .rank = 9 },
-    { .name = "TIMEOUT", .rank = 10, .right = true },
-    { .name = "SINCE", .rank = 3, .right = true },
-    { .name = "BLOCKED-BY", .rank = 4 },
-    { .name = "WATCH", .rank = 5 },
-    { .name = "TOKEN", .rank = 7 },
-    { .name = "MODE", .wide = true },
-    { .name = "DIALECT", .wide = true },
-    { .name = "THREAD", .wide = true },
-    { .name = "QUEUED", .wide = true },
-    { .name = "NODE", .wide = true },
-};
-enum { COLUMN_COUNT = sizeof(columns) / sizeof(columns[0]) };
-
 /* --- the table --- */
 
-struct cells {
-    char position[WORD_MAX];
-    char owner[WHO_MAX];
-    char label[ZKR_LABEL_MAX * 4 + 1];
-    char client[CLIENT_MAX];
-    char session[WORD_MAX];
-    char timeout[WORD_MAX];
-    char since[WORD_MAX];
-    char blocker[WORD_MAX];
-    char token[WORD_MAX];
-    char thread[300];
-    char queued[WORD_MAX];
-    char node[1200];
-};
-
-static const char *cell_timeout(const struct view *v, const struct contender *c,
-                                char word[WORD_MAX])
+static enum style style_of(const void *item)
 {
-    const struct client *client = told_client(&v->told, c);
+    const struct place *p = item;
 
-    if (client == NULL)
-        return "?";
-    (void)snprintf(word, WORD_MAX, "%gs", (double)client->timeout_ms / 1000);
-    return word;
+    return p->c->node->kind == ZKR_PARTICIPANT_FOREIGN ? STYLE_DIM
+           : p->c->node->holds                         ? STYLE_GOOD
+           : told_wakes(p->told, p->c) == ANSWER_NO    ? STYLE_BAD
+                                                       : STYLE_PLAIN;
 }
 
-static bool print_row(struct table *table, const void *of, size_t i)
+static void print_title(const void *of)
 {
     const struct view *v = of;
-    const struct contender *c = &v->lock.items[i];
-    const struct zkr_participant *p = c->node;
-    bool is_foreign = p->kind == ZKR_PARTICIPANT_FOREIGN;
-    const char *cells[COLUMN_COUNT] = { NULL };
-    struct cells x;
-
-    (void)escape_string(c->owner.label, x.label, sizeof(x.label));
-    (void)escape_string(c->owner.thread, x.thread, sizeof(x.thread));
-    (void)escape_string(p->name, x.node, sizeof(x.node));
-    cells[0] = is_foreign ? NULL : cell_count(i, false, x.position);
-    cells[1] = cell_state(&v->lock, c);
-    cells[2] = contender_who(c, x.owner);
-    cells[3] = x.label;
-    cells[4] = cell_client(&v->told, c, x.client);
-    cells[5] = cell_session(c, x.session);
-    cells[6] = cell_timeout(v, c, x.timeout);
-    cells[7] = cell_since(c, x.since);
-    cells[8] = cell_blocker(&v->lock, c, x.blocker);
-    cells[9] = cell_watch(&v->lock, &v->told, c);
-    cells[10] = cell_token(c, x.token);
-    cells[11] = cell_mode(c);
-    cells[12] = zkr__dialect_name(c->dialect);
-    cells[13] = x.thread;
-    cells[14] = p->error == ZKR_OK ? word_time(p->since_ms, x.queued) : "?";
-    cells[15] = x.node;
-    return table_row(table, cells,
-                     is_foreign                             ? STYLE_DIM
-                     : p->holds                             ? STYLE_GOOD
-                     : told_wakes(&v->told, c) == ANSWER_NO ? STYLE_BAD
-                                                            : STYLE_PLAIN);
-}
-
-static void print_title(const struct view *v)
-{
     const struct lock *lock = &v->lock;
     char path[PATH_TEXT_MAX];
     char plain[ZKR_PATH_MAX * 16 + 1];
@@ -148,85 +76,61 @@ static void print_title(const struct view *v)
     (void)putchar('\n');
 }
 
-static int print_table(const struct lockctl *ctl, const struct view *v)
-{
-    struct table *table;
-    int code = table_new(ctl, columns, COLUMN_COUNT, &table);
-    int ended;
+/* --- all of it --- */
 
-    if (code != 0)
-        return code;
-    print_title(v);
-    code = table_rows(table, print_row, v, v->shown);
-    ended = table_end(table);
-    return code != 0 ? code : ended;
+static json_t *queue_json(const void *item)
+{
+    const struct view *v = item;
+
+    return fields_list(contender_fields, v->places, v->queue,
+                       sizeof(*v->places));
 }
 
-/* --- JSON --- */
-
-static json_t *json_answer(enum answer answer)
+static json_t *foreign_json(const void *item)
 {
-    return answer == ANSWER_UNKNOWN ? json_null()
-                                    : json_boolean(answer == ANSWER_YES);
+    const struct view *v = item;
+
+    return fields_list(contender_fields, v->places + v->queue,
+                       v->shown - v->queue, sizeof(*v->places));
 }
 
-static json_t *describe(const struct view *v, const struct contender *c)
-{
-    json_t *all = describe_contender(&v->lock, c);
-    const struct client *client = told_client(&v->told, c);
+/* clang-format off */
+const struct field queue_fields[] = {
+    { .fields = lock_fields }, /* the lock is the first of a view */
+    { .key = "queue", .type = FIELD_LIST, .json = queue_json, .fields = contender_fields },
+    { .key = "foreign_children", .type = FIELD_LIST, .json = foreign_json, .fields = contender_fields },
+    { .key = NULL },
+};
+/* clang-format on */
 
-    if (all == NULL)
-        return NULL;
-    (void)json_object_set_new(
-        all, "client",
-        client == NULL ? json_null()
-                       : json_text(client->address, strlen(client->address)));
-    (void)json_object_set_new(
-        all, "server",
-        client == NULL ? json_null()
-                       : json_text(client->server, strlen(client->server)));
-    (void)json_object_set_new(
-        all, "session_timeout_ms",
-        client == NULL ? json_null() : json_integer(client->timeout_ms));
-    (void)json_object_set_new(all, "session_alive",
-                              json_answer(told_lives(&v->told, c)));
-    (void)json_object_set_new(all, "watches",
-                              contender_waits(c)
-                                  ? json_answer(told_wakes(&v->told, c))
-                                  : json_null());
-    return all;
+static const void *place_at(const void *of, size_t i)
+{
+    return &((const struct view *)of)->places[i];
 }
 
-static json_t *describe_some(const struct view *v, size_t from, size_t to)
+/* A table has a row for each contender, JSON is one item. */
+static int print_queue(const struct lockctl *ctl, struct view *v)
 {
-    json_t *some = json_array();
+    struct rows rows = { .kind = "LockQueue",
+                         .fields = queue_fields,
+                         .of = v,
+                         .count = 1,
+                         .at_ms = v->lock.at_ms,
+                         .notes = &v->notes };
 
-    for (size_t i = from; i < to; i++) {
-        if (json_array_append_new(some, describe(v, &v->lock.items[i])) != 0) {
-            json_decref(some);
-            return NULL;
-        }
-    }
-    return some;
-}
-
-static int print_json(const struct lockctl *ctl, const struct view *v)
-{
-    json_t *lock = describe_lock(&v->lock);
-    json_t *queue = describe_some(v, 0, v->queue);
-    json_t *foreign = describe_some(v, v->queue, v->shown);
-    json_t *items = json_array();
-
-    /* each takes its value, also when it fails */
-    if (json_object_set_new(lock, "queue", queue) != 0 ||
-        json_object_set_new(lock, "foreign_children", foreign) != 0 ||
-        json_array_append(items, lock) != 0) {
-        json_decref(lock);
-        json_decref(items);
+    v->places = calloc(v->shown + 1, sizeof(*v->places));
+    if (v->places == NULL)
         return lockctl_fail_error(ZKR_ENOMEM, "");
+    for (size_t i = 0; i < v->shown; i++)
+        v->places[i] = (struct place){ &v->lock, &v->lock.items[i], &v->told };
+    if (!output_is_json(ctl)) {
+        rows.fields = contender_fields;
+        rows.count = v->shown;
+        rows.item = place_at;
+        rows.style = style_of;
+        rows.head = print_title;
     }
-    json_decref(lock);
-    return output_json(ctl, "LockQueue", v->lock.at_ms, items, &v->notes);
+    return rows_print(ctl, &rows);
 }
 
 /* --- what is worth a word --- */
@@ -269,14 +173,9 @@ static void note_lock(struct view *v)
 
 static int print(const struct lockctl *ctl, struct view *v)
 {
-    int code;
-
     note_lock(v);
     note_deaf(v);
-    code = output_is_json(ctl) ? print_json(ctl, v) : print_table(ctl, v);
-    (void)fflush(stdout);
-    notes_say(&v->notes, ctl);
-    return code;
+    return print_queue(ctl, v);
 }
 
 /* An address as text has 8 bytes, too: "10.0.0.1". */
@@ -356,6 +255,8 @@ static int look(struct lockctl *ctl, const char *path, uint32_t limit, bool ask,
 
 static void forget(struct view *v)
 {
+    free(v->places);
+    v->places = NULL;
     lock_done(&v->lock);
     notes_done(&v->notes);
 }

@@ -5,6 +5,7 @@
 #define VERBS_VERBS_H
 
 #include "common/lockctl.h"
+#include "text/fields.h"
 
 extern const struct verb verb_break;
 extern const struct verb verb_check;
@@ -26,6 +27,14 @@ extern const struct verb verb_top;
 extern const struct verb verb_version;
 extern const struct verb verb_wait;
 extern const struct verb verb_watch;
+
+/* What they print. */
+extern const struct field deadlock_fields[], member_fields[], place_fields[];
+extern const struct field event_fields[];
+extern const struct field finding_fields[];
+extern const struct field queue_fields[];
+extern const struct field setting_fields[];
+const struct field *context_fields(void);
 
 /* In the order in which help lists them; ends with NULL. */
 extern const struct verb *const verbs[];

@@ -6,15 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/escape.h"
-#include "common/plain.h"
 #include "common/stop.h"
 #include "model/looks.h"
 #include "model/scan_lock.h"
-#include "text/aligned.h"
-#include "text/cells.h"
-#include "text/describe.h"
 #include "text/envelope.h"
+#include "text/lock_fields.h"
 
 enum { INTERVAL_MIN_MS = 10, TICK_MS = 500 };
 
@@ -39,134 +35,164 @@ static const struct opt options[] = {
 
 /* --- one event --- */
 
-struct texts {
-    char time[WORD_MAX];
-    char last_look[WORD_MAX];
-    char path[PATH_TEXT_MAX];
-    char owner[WHO_MAX];
-    char node[1024];
-    char label[ZKR_LABEL_MAX * 4 + 1];
-    char token[WORD_MAX];
-    char session[WORD_MAX];
-    char waited[WORD_MAX];
-    char held[WORD_MAX];
-    char missed[WORD_MAX];
+struct event_row {
+    const struct event *e;
+    const struct watch *w;
 };
 
-static void write_texts(const struct event *e, struct texts *t)
+static const struct event *event_at(const void *item)
 {
-    memset(t, 0, sizeof(*t));
-    (void)word_time(e->at_ms, t->time);
-    if (e->kind == EVENT_RESYNC) {
-        (void)word_time(e->since_ms, t->last_look);
-        return;
-    }
-    (void)cell_path(e->lock->path, t->path);
-    if (e->kind == EVENT_MISSED) {
-        if (e->missed >= 0)
-            (void)snprintf(t->missed, WORD_MAX, "%lld", (long long)e->missed);
-        return;
-    }
-    (void)escape_string(e->of->node->name, t->node, sizeof(t->node));
-    (void)escape_string(e->of->owner.label, t->label, sizeof(t->label));
-    (void)contender_who(e->of, t->owner);
-    (void)cell_token(e->of, t->token);
-    (void)cell_session(e->of, t->session);
+    return ((const struct event_row *)item)->e;
 }
 
-static void print_pair(const char *name, const char *text)
+static const void *event_of(const void *item)
 {
-    char plain[ZKR_PATH_MAX * 16 + 1];
-
-    if (text[0] != '\0')
-        (void)printf(" %s%s", name, plain_text(text, plain, sizeof(plain)));
+    return event_at(item);
 }
 
-static void print_line(const struct watch *w, const struct event *e)
+static const void *its_lock(const void *item)
 {
-    struct texts t;
-    bool wide = w->ctl->format == FORMAT_WIDE;
+    return event_at(item)->lock;
+}
 
-    write_texts(e, &t);
-    if (e->waited_ms >= 0)
-        (void)word_age(e->waited_ms, t.waited);
-    if (e->held_ms >= 0)
-        (void)word_age(e->held_ms, t.held);
-    (void)printf("%s %-8s", t.time, event_name(e->kind));
-    print_pair("", t.path);
-    print_pair("", t.owner);
-    print_pair("token=", t.token);
-    print_pair("waited<=", t.waited);
-    print_pair("held<=", t.held);
-    print_pair("session=", wide ? t.session : "");
-    print_pair("node=", wide ? t.node : "");
-    print_pair("label=", wide ? t.label : "");
-    if (e->kind == EVENT_MISSED)
-        (void)printf(" %s nodes came and went unseen",
-                     e->missed < 0 ? "nobody knows how many" : t.missed);
-    if (e->kind == EVENT_RESYNC)
-        (void)printf(" changes since %s are told late", t.last_look);
-    (void)putchar('\n');
+/* Of events of a contender. */
+static const void *change_of(const void *item)
+{
+    return event_at(item)->of == NULL ? NULL : event_at(item);
+}
+
+static const void *node_of(const void *item)
+{
+    return event_at(item)->of == NULL ? NULL : event_at(item)->of->node;
+}
+
+static const void *owner_of(const void *item)
+{
+    return event_at(item)->of == NULL ? NULL : &event_at(item)->of->owner;
+}
+
+static const void *missed_of(const void *item)
+{
+    return event_at(item)->kind == EVENT_MISSED ? item : NULL;
+}
+
+static const void *resync_of(const void *item)
+{
+    return event_at(item)->kind == EVENT_RESYNC ? event_at(item) : NULL;
 }
 
 /* Of a run of watch: whoever reads joined output must know where one begins. */
-static json_t *describe_begin(const struct watch *w, const struct event *e)
+static const void *begin_of(const void *item)
 {
+    const struct event_row *entry = item;
+
+    return entry->e->kind == EVENT_BEGIN ? entry->w : NULL;
+}
+
+static const char *name_word(const void *item)
+{
+    return event_name(event_at(item)->kind);
+}
+
+static const char *name_text(const void *item, char room[FIELD_ROOM])
+{
+    (void)snprintf(room, WORD_MAX, "%-8s", name_word(item));
+    return room;
+}
+
+static const char *owner_text(const void *item, char room[FIELD_ROOM])
+{
+    return contender_who(event_at(item)->of, room);
+}
+
+static json_t *contender_json(const void *item)
+{
+    return describe_contender(event_at(item)->lock, event_at(item)->of);
+}
+
+static const char *missed_text(const void *item, char room[FIELD_ROOM])
+{
+    long long missed = event_at(item)->missed;
+
+    (void)snprintf(room, FIELD_ROOM, "%lld nodes came and went unseen", missed);
+    return missed < 0 ? "nobody knows how many nodes came and went unseen"
+                      : room;
+}
+
+static json_t *missed_json(const void *item)
+{
+    return json_ms(event_at(item)->missed);
+}
+
+static const char *resync_text(const void *item, char room[FIELD_ROOM])
+{
+    char time[WORD_MAX];
+
+    (void)snprintf(room, FIELD_ROOM, "changes since %s are told late",
+                   word_time(event_at(item)->since_ms, time));
+    return room;
+}
+
+static json_t *paths_json(const void *item)
+{
+    const struct watch *w = ((const struct event_row *)item)->w;
     json_t *paths = w->path_count == 0 ? json_null() : json_array();
 
     for (size_t i = 0; i < w->path_count; i++)
         (void)json_array_append_new(
             paths, json_text(w->paths[i], strlen(w->paths[i])));
-    return json_pack("{s:o, s:s, s:o, s:b}", "at", json_time(e->at_ms), "event",
-                     event_name(e->kind), "paths", paths, "initial",
-                     (int)w->initial);
+    return paths;
 }
 
-static json_t *describe_event(const struct watch *w, const struct event *e)
-{
-    if (e->kind == EVENT_BEGIN)
-        return describe_begin(w, e);
-    if (e->kind == EVENT_RESYNC)
-        return json_pack("{s:o, s:s, s:o}", "at", json_time(e->at_ms), "event",
-                         event_name(e->kind), "last_look",
-                         json_time(e->since_ms));
-    if (e->kind == EVENT_MISSED)
-        return json_pack(
-            "{s:o, s:s, s:o, s:o}", "at", json_time(e->at_ms), "event",
-            event_name(e->kind), "path",
-            json_text(e->lock->path, strlen(e->lock->path)), "missed",
-            e->missed < 0 ? json_null() : json_integer((json_int_t)e->missed));
-    return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o}", "at",
-                     json_time(e->at_ms), "event", event_name(e->kind), "path",
-                     json_text(e->lock->path, strlen(e->lock->path)),
-                     "waited_ms_max", json_ms(e->waited_ms), "held_ms_max",
-                     json_ms(e->held_ms), "contender",
-                     describe_contender(e->lock, e->of));
-}
+/* clang-format off */
+#define AT(member) offsetof(struct event, member)
+#define NODE_AT(member) offsetof(struct zkr_participant, member)
+const struct field event_fields[] = {
+    { "", "at", FIELD_TIME, .at = AT(at_ms), .of = event_of },
+    { "", "event", FIELD_WORD, .word = name_word, .text = name_text, .words = "begin queued acquired revoked gone left holding waiting missed resync" },
+    { "", "path", FIELD_PATH, .at = offsetof(struct lock, path), .of = its_lock, .lacking = true },
+    { "", NULL, .of = change_of, .text = owner_text },
+    { "token=", NULL, FIELD_TOKEN, .at = NODE_AT(token), .of = node_of },
+    { "waited<=", "waited_ms_max", FIELD_MS, .at = AT(waited_ms), .of = change_of, .lacking = true },
+    { "held<=", "held_ms_max", FIELD_MS, .at = AT(held_ms), .of = change_of, .lacking = true },
+    { "session=", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .of = node_of, .wide = true },
+    { "node=", NULL, FIELD_TEXT, .at = NODE_AT(name), .of = node_of, .wide = true },
+    { "label=", NULL, FIELD_CHARS, .at = offsetof(struct zkr__known_owner, label), .of = owner_of },
+    { "", "missed", FIELD_COUNT, .of = missed_of, .text = missed_text, .json = missed_json, .lacking = true },
+    { "", "last_look", FIELD_TIME, .at = AT(since_ms), .of = resync_of, .text = resync_text, .lacking = true },
+    { .key = "contender", .type = FIELD_OBJECT, .of = change_of, .json = contender_json, .fields = contender_fields, .lacking = true },
+    { .key = "paths", .type = FIELD_LIST, .of = begin_of, .json = paths_json, .lacking = true },
+    { .key = "initial", .type = FIELD_BOOL, .at = offsetof(struct watch, initial), .of = begin_of, .lacking = true },
+    { .key = NULL },
+};
+#undef AT
+#undef NODE_AT
+/* clang-format on */
 
-static int print_json(const struct watch *w, const struct event *e)
+static int print_json(const struct lockctl *ctl, const struct event_row *entry)
 {
-    struct notes none = { .texts = NULL };
-    json_t *items = json_array();
+    static const struct notes none;
+    const struct rows rows = { .kind = "EventList",
+                               .fields = event_fields,
+                               .of = entry,
+                               .count = 1,
+                               .notes = &none };
 
-    if (json_array_append_new(items, describe_event(w, e)) != 0) {
-        json_decref(items);
-        return lockctl_fail_error(ZKR_ENOMEM, "");
-    }
-    return output_json(w->ctl, "EventList", e->at_ms, items, &none);
+    return rows_print(ctl, &rows);
 }
 
 static void print_event(const struct event *e, void *user)
 {
     struct watch *w = user;
+    const struct event_row entry = { e, w };
 
     if (e->kind == EVENT_BEGIN && w->ctl->format != FORMAT_JSONL)
         return;
     stop_printing(true);
     if (w->ctl->format != FORMAT_JSONL)
-        print_line(w, e);
+        fields_print_line(w->ctl, event_fields, &entry);
     else if (w->code == 0)
-        w->code = print_json(w, e);
+        w->code = print_json(w->ctl, &entry);
 }
 
 /* --- looking --- */

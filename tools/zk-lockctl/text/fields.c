@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes the fields of an item: as text, and as JSON. */
+#include "text/fields.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/escape.h"
+#include "common/plain.h"
+#include "common/words.h"
+#include "text/envelope.h"
+
+bool field_is_end(const struct field *f)
+{
+    return f->column == NULL && f->key == NULL && f->fields == NULL;
+}
+
+static const void *place_of(const struct field *f, const void *item)
+{
+    return f->of == NULL ? item : f->of(item);
+}
+
+static const char *text_at(const struct field *f, const void *item)
+{
+    const void *place = place_of(f, item);
+    const char *text;
+
+    if (f->word != NULL)
+        text = f->word(item);
+    else if (place == NULL)
+        text = NULL;
+    else if (f->type == FIELD_CHARS)
+        text = (const char *)place + f->at;
+    else
+        text = *(const char *const *)((const char *)place + f->at);
+    return text == NULL ? "" : text;
+}
+
+static int64_t number_at(const struct field *f, const void *place)
+{
+    const char *at = (const char *)place + f->at;
+
+    if (f->type == FIELD_BOOL)
+        return *(const bool *)at;
+    if (f->type == FIELD_COUNT)
+        return (int64_t) * (const size_t *)at;
+    return *(const int64_t *)at;
+}
+
+/* --- text --- */
+
+static const char *number_text(const struct field *f, int64_t number,
+                               char *room)
+{
+    if (f->type == FIELD_BOOL)
+        return number != 0 ? "yes" : "no";
+    if (f->type == FIELD_MS)
+        return number < 0 ? "" : word_age(number, room);
+    if (f->type == FIELD_TIME)
+        return number <= 0 ? "" : word_time(number, room);
+    if (f->type == FIELD_SESSION)
+        return number == 0 ? "" : word_id(number, room);
+    if (f->type == FIELD_TOKEN && number == 0)
+        return "";
+    return word_token(number, room);
+}
+
+const char *field_text(const struct field *f, const void *item,
+                       char room[FIELD_ROOM])
+{
+    const void *place = place_of(f, item);
+
+    if (place == NULL)
+        return "";
+    if (f->text != NULL) {
+        const char *text = f->text(item, room);
+
+        return text == NULL ? "" : text;
+    }
+    if (f->type == FIELD_WORD)
+        return text_at(f, item);
+    if (f->type < FIELD_WORD)
+        return escape_string(text_at(f, item), room, FIELD_ROOM);
+    return number_text(f, number_at(f, place), room);
+}
+
+void fields_print_line(const struct lockctl *ctl, const struct field *fields,
+                       const void *item)
+{
+    char room[FIELD_ROOM];
+    char plain[ZKR_PATH_MAX * 16 + 1];
+
+    for (const struct field *f = fields; !field_is_end(f); f++) {
+        const char *text = "";
+
+        if (f->column != NULL && (!f->wide || ctl->format == FORMAT_WIDE))
+            text = field_text(f, item, room);
+        if (text[0] != '\0')
+            (void)printf("%s%s%s", f == fields ? "" : " ", f->column,
+                         plain_text(text, plain, sizeof(plain)));
+    }
+    (void)putchar('\n');
+}
+
+/* --- JSON --- */
+
+static json_t *number_json(const struct field *f, int64_t number)
+{
+    if (f->type == FIELD_BOOL)
+        return json_boolean(number != 0);
+    if (f->type == FIELD_MS)
+        return json_ms(number);
+    if (f->type == FIELD_TIME)
+        return json_time(number);
+    if (f->type == FIELD_TOKEN)
+        return json_token(number);
+    if (f->type == FIELD_SESSION)
+        return json_session(number);
+    return json_integer((json_int_t)number);
+}
+
+static json_t *value_of(const struct field *f, const void *item,
+                        const void *place)
+{
+    const char *text;
+
+    if (f->json != NULL)
+        return f->json(item);
+    if (f->type > FIELD_WORD)
+        return number_json(f, number_at(f, place));
+    text = text_at(f, item);
+    return text[0] == '\0' ? json_null() : json_text(text, strlen(text));
+}
+
+static bool add_fields(json_t *all, const struct field *fields,
+                       const void *item)
+{
+    for (const struct field *f = fields; !field_is_end(f); f++) {
+        const void *place = place_of(f, item);
+
+        if (place == NULL || (f->key == NULL && f->fields == NULL))
+            continue;
+        if (f->key == NULL ? !add_fields(all, f->fields, place)
+                           : json_object_set_new(all, f->key,
+                                                 value_of(f, item, place)) != 0)
+            return false;
+    }
+    return true;
+}
+
+json_t *fields_json(const struct field *fields, const void *item)
+{
+    json_t *all = item == NULL ? NULL : json_object();
+
+    if (item == NULL)
+        return json_null();
+    if (all != NULL && add_fields(all, fields, item))
+        return all;
+    json_decref(all);
+    return NULL;
+}
+
+json_t *fields_list(const struct field *fields, const void *items, size_t count,
+                    size_t size)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < count; i++) {
+        if (json_array_append_new(
+                list, fields_json(fields, (const char *)items + i * size)) !=
+            0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}

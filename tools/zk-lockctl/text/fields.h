@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fields of a kind of row. Each is a column of a table, a member of JSON,
+ * or both: tables, --columns, JSON, its lines and its schema come from one
+ * array of these. */
+#ifndef TEXT_FIELDS_H
+#define TEXT_FIELDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include "common/lockctl.h"
+#include "common/notes.h"
+
+/* What is at `at`. A time of 0, a duration below 0, an id of 0 and a text of ""
+ * or NULL are nothing: an empty cell, and null. */
+enum field_type {
+    FIELD_TEXT,    /* const char *: of others, so tables have it escaped */
+    FIELD_CHARS,   /* char[]: likewise */
+    FIELD_PATH,    /* const char *: likewise, the path of a node */
+    FIELD_WORD,    /* const char *: ours; numbers follow */
+    FIELD_BOOL,    /* bool */
+    FIELD_COUNT,   /* size_t */
+    FIELD_NUMBER,  /* int64_t */
+    FIELD_MS,      /* int64_t: a duration */
+    FIELD_TIME,    /* int64_t: since 1970 */
+    FIELD_TOKEN,   /* int64_t */
+    FIELD_SESSION, /* int64_t */
+    FIELD_OBJECT,  /* made by `json`: an object of `fields`, or null */
+    FIELD_LIST,    /* made by `json`: an array of these */
+};
+
+/* Room for any text, escaped. */
+enum { FIELD_ROOM = ZKR_PATH_MAX * 4 + 1 };
+
+/* One row of a table, and one member of JSON. An array of them ends with a row
+ * of zeros. */
+struct field {
+    const char *column; /* "HOLDER"; NULL: of JSON only */
+    const char *key;    /* "held_ms"; NULL: of tables only */
+    enum field_type type;
+    size_t at; /* a member of the item, or of what `of` gives for it */
+    /* NULL for an item that has no such field: its cell is empty, and JSON
+     * leaves the member out; `lacking`: that may be. */
+    const void *(*of)(const void *item);
+    /* In place of the member: the word of FIELD_WORD, the text of the cell
+     * (escaped; NULL: none), the value in JSON. They are given the item. */
+    const char *(*word)(const void *item);
+    const char *(*text)(const void *item, char room[FIELD_ROOM]);
+    json_t *(*json)(const void *item);
+    /* Of OBJECT and LIST; without a key: JSON has all members of these. */
+    const struct field *fields;
+    const char *words; /* that a FIELD_WORD may be, for the schema: "a b" */
+    bool lacking;
+    bool wide;  /* of -o wide and of --columns only */
+    bool right; /* a number */
+    /* Where a terminal has no room for all columns: */
+    int rank;   /* the highest is given up first; from 0 on, each once */
+    int narrow; /* it may be cut to that width; 0: shown whole or not at all */
+    bool tail;  /* its end says more than its beginning */
+};
+
+enum style {
+    STYLE_PLAIN,
+    STYLE_DIM,
+    STYLE_GOOD,
+    STYLE_BAD,
+};
+
+/* All that a verb prints. */
+struct rows {
+    const char *kind; /* "LockList" */
+    const struct field *fields;
+    const void
+        *of; /* an array of items, each of `size`, or what item() takes */
+    size_t size;
+    const void *(*item)(const void *of, size_t i);
+    size_t count;
+    enum style (*style)(const void *item); /* NULL: plain */
+    void (*head)(const void *of);          /* prints what is above a table */
+    int64_t at_ms;                         /* of the look */
+    const struct notes *notes;
+    bool silent; /* the notes were said before */
+};
+
+/* Prints them in the format that was asked for. An exit code. On a terminal,
+ * and unless columns were asked for, no line of a table is longer than a line
+ * of the terminal; which columns are missing for that is said. */
+int rows_print(const struct lockctl *ctl, const struct rows *rows);
+
+/* One item as JSON; NULL: out of memory. An item of NULL is null. */
+json_t *fields_json(const struct field *fields, const void *item);
+/* So many items, an array, of that size. */
+json_t *fields_list(const struct field *fields, const void *items, size_t count,
+                    size_t size);
+/* The text of a cell, escaped; "" where it is empty. */
+const char *field_text(const struct field *field, const void *item,
+                       char room[FIELD_ROOM]);
+/* The columns of one item in a line, each with its name before its text. */
+void fields_print_line(const struct lockctl *ctl, const struct field *fields,
+                       const void *item);
+
+bool field_is_end(const struct field *field);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Prints the JSON Schema of all that -o json writes, out of the fields. */
+#include "text/schema.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "text/envelope.h"
+
+/* What is no item: the envelope, the types, and the status file of run. */
+/* clang-format off */
+#define JSON(...) #__VA_ARGS__
+static const char fixed[] = JSON({
+  "document": {"anyOf": [{"$ref": "#/$defs/answer"}, {"$ref": "#/$defs/failure"}]},
+  "failure": {"type": "object", "required": ["apiVersion", "kind", "at", "error"], "properties": {
+    "apiVersion": {"const": "zkrecipes/v1"}, "kind": {"const": "Error"},
+    "at": {"$ref": "#/$defs/time"}, "error": {"$ref": "#/$defs/error"}}},
+  "error": {"type": "object", "required": ["code", "name", "cause", "message"], "properties": {
+    "code": {"type": "integer", "minimum": 64},
+    "name": {"enum": ["usage", "not_a_lock", "not_readable", "unavailable", "internal", "not_created", "not_acquired", "forbidden", "configuration", "lost", "other"]},
+    "cause": {"$ref": "#/$defs/text_or_null"}, "message": {"type": "string", "pattern": "."}}},
+  "answer": {"type": "object", "required": ["apiVersion", "kind", "at", "items", "warnings"], "properties": {
+    "apiVersion": {"const": "zkrecipes/v1"}, "kind": {"type": "string"}, "at": {"$ref": "#/$defs/time"},
+    "items": {"type": "array"}, "warnings": {"$ref": "#/$defs/texts"}}, "anyOf": []},
+  "line": {"type": "object", "anyOf": [
+    {"required": ["warnings"], "properties": {"warnings": {"$ref": "#/$defs/texts"}}},
+    {"required": ["error"], "properties": {"error": {"$ref": "#/$defs/error"}}}]},
+  "time": {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z$"},
+  "time_or_null": {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/time"}]},
+  "text_or_null": {"type": ["string", "null"]},
+  "texts": {"type": "array", "items": {"type": "string"}},
+  "path": {"type": "string", "pattern": "^/"},
+  "word": {"type": "string", "pattern": "."},
+  "boolean": {"type": "boolean"},
+  "boolean_or_null": {"type": ["boolean", "null"]},
+  "integer": {"type": "integer"},
+  "integer_or_null": {"type": ["integer", "null"]},
+  "count": {"type": "integer", "minimum": 0},
+  "count_or_null": {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/count"}]},
+  "token": {"type": ["string", "null"], "pattern": "^-?[0-9]+$"},
+  "session": {"type": ["string", "null"], "pattern": "^0x[0-9a-f]+$"},
+  "grant": {"type": ["object", "null"], "required": ["node", "token", "session"], "properties": {
+    "node": {"$ref": "#/$defs/path"}, "token": {"$ref": "#/$defs/token"}, "session": {"$ref": "#/$defs/session"}}},
+  "status": {"type": "object",
+    "required": ["path", "kind", "acquired", "grant", "locks", "wait_ms", "held_ms", "lost", "revoked", "overdue", "command", "exit_code"],
+    "properties": {
+      "path": {"$ref": "#/$defs/path"}, "kind": {"enum": ["mutex", "read", "write", "semaphore", "leader"]},
+      "acquired": {"type": "boolean"}, "grant": {"$ref": "#/$defs/grant"},
+      "locks": {"type": "array", "items": {"type": "object", "required": ["path", "grant"],
+        "properties": {"path": {"$ref": "#/$defs/path"}, "grant": {"$ref": "#/$defs/grant"}}}},
+      "wait_ms": {"$ref": "#/$defs/count"}, "held_ms": {"$ref": "#/$defs/count"},
+      "lost": {"type": "boolean"}, "revoked": {"type": "boolean"}, "overdue": {"type": "boolean"},
+      "command": {"type": ["object", "null"], "required": ["exit_code", "signal"],
+        "properties": {"exit_code": {"$ref": "#/$defs/count_or_null"}, "signal": {"$ref": "#/$defs/count_or_null"}}},
+      "exit_code": {"$ref": "#/$defs/count"}}}
+});
+/* clang-format on */
+
+static json_t *reference(const char *name)
+{
+    return json_pack("{s:s+}", "$ref", "#/$defs/", name);
+}
+
+static json_t *reference_to(const struct definition *all,
+                            const struct field *fields)
+{
+    while (all->fields != fields)
+        all++;
+    return reference(all->name);
+}
+
+static json_t *one_of(const char *words)
+{
+    json_t *all = json_array();
+
+    while (*words != '\0') {
+        size_t len = strcspn(words, " ");
+
+        (void)json_array_append_new(all, json_stringn(words, len));
+        words += len + (words[len] == ' ');
+    }
+    return json_pack("{s:o}", "enum", all);
+}
+
+/* The value that `json` makes may be null, where that at `at` never is. */
+static json_t *type_of(const struct definition *all, const struct field *f)
+{
+    static const char *const names[][2] = {
+        [FIELD_TEXT] = { "text_or_null", "text_or_null" },
+        [FIELD_CHARS] = { "text_or_null", "text_or_null" },
+        [FIELD_PATH] = { "path", "path" },
+        [FIELD_WORD] = { "word", "word" },
+        [FIELD_BOOL] = { "boolean", "boolean_or_null" },
+        [FIELD_COUNT] = { "count", "count_or_null" },
+        [FIELD_NUMBER] = { "integer", "integer_or_null" },
+        [FIELD_MS] = { "count_or_null", "count_or_null" },
+        [FIELD_TIME] = { "time_or_null", "time_or_null" },
+        [FIELD_TOKEN] = { "token", "token" },
+        [FIELD_SESSION] = { "session", "session" },
+    };
+
+    if (f->words != NULL)
+        return one_of(f->words);
+    if (f->type == FIELD_OBJECT)
+        return json_pack("{s:[{s:s}, o]}", "anyOf", "type", "null",
+                         reference_to(all, f->fields));
+    if (f->type == FIELD_LIST)
+        return json_pack("{s:[s,s], s:o}", "type", "array", "null", "items",
+                         f->fields == NULL ? reference("path")
+                                           : reference_to(all, f->fields));
+    return reference(names[f->type][f->json != NULL]);
+}
+
+static json_t *define(const struct definition *all,
+                      const struct definition *one)
+{
+    json_t *properties = json_object();
+    json_t *required = json_array();
+    json_t *schema = json_pack("{s:s, s:o, s:o}", "type", "object", "required",
+                               required, "properties", properties);
+
+    for (const struct field *f = one->fields; !field_is_end(f); f++) {
+        if (f->key == NULL && f->fields != NULL)
+            (void)json_object_update_new(schema, reference_to(all, f->fields));
+        if (f->key == NULL)
+            continue;
+        (void)json_object_set_new(properties, f->key, type_of(all, f));
+        if (!f->lacking)
+            (void)json_array_append_new(required, json_string(f->key));
+    }
+    return schema;
+}
+
+static void list(json_t *defs, const struct definition *one)
+{
+    json_t *answers = json_object_get(json_object_get(defs, "answer"), "anyOf");
+    json_t *lines = json_object_get(json_object_get(defs, "line"), "anyOf");
+
+    if (one->kind != NULL)
+        (void)json_array_append_new(
+            answers,
+            json_pack("{s:{s:{s:s}, s:{s:o}}}", "properties", "kind", "const",
+                      one->kind, "items", "items", reference(one->name)));
+    if (one->line)
+        (void)json_array_append_new(lines, reference(one->name));
+}
+
+int schema_print(const struct definition *all)
+{
+    json_t *defs = json_loads(fixed, 0, NULL);
+
+    for (const struct definition *one = all; one->name != NULL; one++) {
+        (void)json_object_set_new(defs, one->name, define(all, one));
+        list(defs, one);
+    }
+    return output_dump(json_pack(
+        "{s:s, s:s, s:s, s:o}", "$schema",
+        "https://json-schema.org/draft/2020-12/schema", "title",
+        "What zk-lockctl writes with -o json. A line of -o jsonl is one of "
+        "line; the status file of run is status",
+        "$ref", "#/$defs/document", "$defs", defs));
+}
