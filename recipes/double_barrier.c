@@ -6,7 +6,7 @@
  * until the others have gone, the highest first, and the others go and wait for
  * the lowest: so all wait for all, and each watches one node. */
 #include <zkrecipes/barrier.h>
-#include <zkrecipes/txn.h>
+#include <zkrecipes/client.h>
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -12,7 +12,6 @@
  * Curator counts all nodes, those behind its own, too: it is granted later than
  * by this rule, or at the same time. */
 #include <zkrecipes/client.h>
-#include <zkrecipes/watch.h>
 
 #include <inttypes.h>
 #include <stdlib.h>

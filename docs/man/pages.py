@@ -239,6 +239,8 @@ def without_empty_paragraphs(text):
 def main(directory, version, date, paths):
     directory = pathlib.Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
+    for old in directory.glob('*.3'):  # of a header that is no more
+        old.unlink()
     headers = [Header(pathlib.Path(path)) for path in paths if path.endswith('.h')]
     pages = {header.page for header in headers}
     for header in headers:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The session as a client: the program's own reads and writes, on the session
- * that its locks use. Several writes in one are in txn.h, writes under a lock
- * in guarded.h, reads that are repeated when the result changes in watch.h.
+ * that its locks use: reads, writes, transactions (several writes in one), and
+ * watches that last. Writes under a lock are in grant.h.
  *
  * A request is sent when there is a connection, and has one outcome, at the
  * latest at its deadline.
@@ -35,7 +35,7 @@
  * the write is under way, nobody can tell whether it was made, and the call
  * returns ZKR_EUNKNOWN. The write is made at once, later, or never, and the
  * library does not send it again. A write that was certainly not made is sent
- * again until the deadline, in the next session, too. guarded.h says what the
+ * again until the deadline, in the next session, too. grant.h says what the
  * caller can do after ZKR_EUNKNOWN; without a lock, others may write in
  * between. A sequential node that may have been made can be found by its data.
  *
@@ -68,12 +68,57 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <zkrecipes/reply.h>
+#include <zkrecipes/error.h>
 #include <zkrecipes/session.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* -- replies --------------------------------------------------------------- */
+
+/**
+ * A reply: what the servers answered to a request of the program.
+ */
+
+/** The state of a node besides its data. The names are those of ZooKeeper's own
+ *  Stat; times are in milliseconds since 1970. */
+struct zkr_stat {
+    int64_t czxid;           /**< Of its creation: another one, another node. */
+    int64_t mzxid;           /**< Of the last write of its data. */
+    int64_t pzxid;           /**< Of the last change of its children. */
+    int64_t ctime_ms;        /**< Of its creation, by the leader's clock. */
+    int64_t mtime_ms;        /**< Of the last write, likewise. */
+    int64_t ephemeral_owner; /**< The id of the session that it ends with; 0 of
+                                  a persistent node. */
+    int32_t version;         /**< Writes of its data: to expect in the next. */
+    int32_t cversion;        /**< Changes of its children. */
+    int32_t aversion;        /**< Changes of its ACL. */
+    int32_t data_len;        /**< In bytes. */
+    int32_t children;        /**< How many it has. */
+};
+
+/** Members that do not belong to the request are zero. */
+struct zkr_reply {
+    const char *data;         /**< get: NULL when there are none; else a NUL
+                                   follows. */
+    size_t len;               /**< get: in bytes, without that NUL. */
+    const char *const *names; /**< children: in no order, without a path. */
+    size_t count;             /**< children. */
+    const char *path;         /**< create: as it was made, with the number of a
+                                   sequential node, without the chroot. */
+    struct zkr_stat stat;     /**< All but sync and delete. */
+};
+
+/**
+ * Called once when a request has ended, with the value that the waiting call
+ * would have returned. @p reply is NULL on error, and is valid during the call.
+ */
+typedef void (*zkr_reply_fn)(int error, const struct zkr_reply *reply,
+                             void *user);
+
+/** Free a reply that a waiting call returned. NULL is allowed. */
+ZKR_API void zkr_reply_free(struct zkr_reply *reply);
 
 /** The largest data of a node here, in bytes. */
 #define ZKR_DATA_MAX 1000000
@@ -205,6 +250,240 @@ ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_session_delete_async(zkr_session *session, const char *path,
                          int32_t version, int64_t timeout_ms, zkr_reply_fn fn,
                          void *user);
+
+/* -- transactions ---------------------------------------------------------- */
+
+/**
+ * Transactions: several writes and checks of versions, all or none.
+ *
+ *   1. Make a transaction on a session.
+ *   2. Add its operations. Nothing is sent.
+ *   3. Commit it, once: the servers carry out the operations in their order, as
+ *      one; or none, when one of them fails. Each operation finds what those
+ *      before it have made.
+ *   4. Ask for its results, and free it.
+ *
+ * Under a lock, commit it with zkr_grant_guarded_commit() (grant.h): then
+ * the servers check first that the lock is still held.
+ *
+ * A commit is a write as any other, with the same three results: made, not
+ * made, and unknown (ZKR_EUNKNOWN). It helps to put a check or a set with an
+ * expected version into the transaction: if it is committed again in a new
+ * transaction, and the first was made, the second fails with ZKR_ZBADVERSION.
+ *
+ * Paths, data and options are as above. A transaction is one request, and
+ * the servers take up to 1 MB; more is ZKR_ETOOLONG.
+ *
+ * Time      As above.
+ * Threads   One at a time per transaction. From zkr_txn_commit_async() to its
+ *           callback no call but zkr_txn_free() is allowed.
+ * On error  Nothing was written, except with ZKR_EUNKNOWN.
+ * Errors    As above. The sentence says which operation was refused, and
+ *           so does zkr_txn_failed().
+ *           ZKR_ZUNIMPLEMENTED: a ZooKeeper client that is not known to be safe
+ *           for transactions.
+ *           ZKR_EINVAL: the transaction is empty, or has been committed before.
+ * Source    ZooKeeper Programmer's Guide, multi.
+ * Example   examples/client.c
+ */
+
+/** A transaction, before its commit and after. */
+typedef struct zkr_txn zkr_txn;
+
+/** Make an empty transaction. It may be freed after the session was closed. */
+ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_txn_new(zkr_session *session,
+                                                  zkr_txn **ret_txn);
+
+/** Free it. If it is under way, it goes on. NULL is allowed. */
+ZKR_API void zkr_txn_free(zkr_txn *txn);
+
+/* An operation that is refused here is not added. */
+
+/** Require that the node exists, with that version or ZKR_ANY_VERSION. It needs
+ *  the permission to read. */
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_txn_check(zkr_txn *txn, const char *path, int32_t version);
+
+/** As zkr_session_create(), but for containers and nodes with a TTL, which a
+ *  transaction cannot create (ZKR_EINVAL). */
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_txn_create(zkr_txn *txn, const char *path, const void *data, size_t len,
+               const struct zkr_create_opts *opts);
+
+/** As zkr_session_set(). */
+ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_txn_set(zkr_txn *txn,
+                                                  const char *path,
+                                                  const void *data, size_t len,
+                                                  int32_t version);
+
+/** As zkr_session_delete(). */
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_txn_delete(zkr_txn *txn, const char *path, int32_t version);
+
+/** Commit it, and wait. */
+ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_txn_commit(zkr_txn *txn,
+                                                     int64_t timeout_ms);
+
+/**
+ * Called once when a commit has ended, with the value that the waiting call
+ * would have returned. @p txn is valid during the call, and after it if it has
+ * not been freed.
+ */
+typedef void (*zkr_txn_fn)(int error, zkr_txn *txn, void *user);
+
+/** The same without waiting. When it returns an error, @p fn is not called. */
+ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_txn_commit_async(zkr_txn *txn,
+                                                           int64_t timeout_ms,
+                                                           zkr_txn_fn fn,
+                                                           void *user);
+
+/* Results of a commit. Operations are counted from 0, in the order in which
+ * they were added. The strings and stats live as long as the transaction. */
+
+/** The operation that was refused; -1 when there is none, or it is not known.
+ */
+ZKR_API int zkr_txn_failed(const zkr_txn *txn);
+
+/** The path that a create has made, without the chroot; NULL when it has not,
+ * or the operation is no create. */
+ZKR_API const char *zkr_txn_path(const zkr_txn *txn, size_t operation);
+
+/** The stat after a set that was made; else NULL. */
+ZKR_API const struct zkr_stat *zkr_txn_stat(const zkr_txn *txn,
+                                            size_t operation);
+
+/* -- watches that last ----------------------------------------------------- */
+
+/**
+ * Watches that last: what a node has, or which children, told now and after
+ * each change, until the watch is freed.
+ *
+ * A watch of ZooKeeper tells of one change, and ends with the session. A watch
+ * here is a read that the library repeats whenever its result may have changed:
+ * each read sets the watch for the next one, so no change after it is missed.
+ * Changes in quick succession may be told as one: what is told last is how the
+ * node was left. While a callback is late, newer results replace older ones.
+ *
+ * The callback is told:
+ *
+ *  - first, the present state (ZKR_WATCH_FIRST);
+ *  - every other state that is seen later (ZKR_WATCH_CHANGED);
+ *  - once in every new session, the state by then (ZKR_WATCH_GAP), even if
+ *    nothing differs: what happened between the sessions was not watched. It
+ *    is not older than the state told before, unless the servers have local
+ *    sessions. A lost connection alone is no gap: when the session goes on, the
+ *    servers tell what happened meanwhile.
+ *
+ * Two calls in a row may tell the same: then the node changed, and changed
+ * back.
+ *
+ * A node that is missing is ZKR_ZNONODE; the watch waits for its creation.
+ * Other errors of the servers are told once, and the read is repeated every
+ * retry.cap_ms of the session: so a node that may not be read (ZKR_ZNOAUTH) is
+ * told when it may. A change of the ACL alone is not told.
+ *
+ * The session must be permitted to read the node, for ZKR_WATCH_EXISTS, too.
+ * Servers with the fix of CVE-2024-23944 (3.8.4, 3.9.2, Debian's 3.8.0) tell
+ * nothing of a node that may not be read: if it changes meanwhile, the watch of
+ * the server is used up, and later changes are not told either, until there is
+ * a new session. After such a time free the watch, and make another.
+ *
+ * Nothing is told about the connection: see zkr_session_listen(). When the
+ * session has ended for good, nothing more is told.
+ *
+ * A watch costs one request when it is made, one or two for each change (with
+ * ZKR_WATCH_EXISTS also for each write of the data), and one when it is freed.
+ * Under many changes it reads again as soon as the read before was answered;
+ * zkr_watch_set_pause() makes it slower.
+ * After a reconnect the ZooKeeper client names all watched paths in one packet,
+ * which servers refuse above 1 MB (jute.maxbuffer) by cutting the connection,
+ * again and again: so a session should not watch more than some 5,000 nodes, or
+ * 500 kB of paths with the chroot.
+ *
+ * Threads   Callbacks come as session.h says: one at a time, with no lock held.
+ * Source    "ZooKeeper Programmer's Guide", "ZooKeeper Watches"; Curator's
+ *           NodeCache and PathChildrenCache are of this kind.
+ * Example   examples/watch.c
+ */
+
+/** A watch, until it is freed. */
+typedef struct zkr_watch zkr_watch;
+
+/** The part of a node that is watched. It decides when a state is another
+ *  one. */
+enum zkr_watch_what {
+    ZKR_WATCH_DATA = 1,     /**< The data: after each write, and when the node
+                                 is created or deleted. */
+    ZKR_WATCH_EXISTS = 2,   /**< Creation and deletion only. A node that was
+                                 deleted and created again is another one
+                                 (stat.czxid). */
+    ZKR_WATCH_CHILDREN = 3, /**< The names of the children, and creation and
+                                 deletion of the node itself. */
+    /** With DATA or CHILDREN, by |: the watch ends when the node is missing or
+     *  deleted. It tells ZKR_ZNONODE, then nothing any more. This is for nodes
+     *  whose deletion is final, or is seen in the directory above: it saves
+     *  the requests that would wait for a new node. */
+    ZKR_WATCH_UNTIL_DELETED = 16,
+};
+ZKR__FLAGS(zkr_watch_what)
+
+/** Why a callback is called. */
+enum zkr_watch_why {
+    ZKR_WATCH_FIRST = 0,   /**< The first call. */
+    ZKR_WATCH_CHANGED = 1, /**< The state is another one. */
+    ZKR_WATCH_GAP = 2,     /**< The session is a new one: it may have changed,
+                                several times. */
+    ZKR_WATCH_ENDED = 3,   /**< With ZKR_WATCH_UNTIL_DELETED: the node was
+                                deleted, and nothing else changed between the
+                                state told before and the deletion, unless the
+                                connection was lost meanwhile. The server says
+                                so, and nothing was read again. */
+};
+
+/**
+ * Called with each state. @p error is ZKR_OK, ZKR_ZNONODE, or another code of
+ * the servers. @p reply is NULL on error, and is valid during the call: stat
+ * always, data for ZKR_WATCH_DATA, names for ZKR_WATCH_CHILDREN.
+ */
+typedef void (*zkr_watch_fn)(int error, const struct zkr_reply *reply,
+                             enum zkr_watch_why why, void *user);
+
+/**
+ * Watch the node at @p path, which is absolute, without the chroot, and need
+ * not exist.
+ *
+ * Time      Does not wait: while there is no connection, the first call comes
+ *           when there is one.
+ * Threads   Any, callbacks too.
+ * Owns      The path is copied. The caller owns the watch and frees it with
+ *           zkr_watch_free(), before or after the session is closed.
+ * On error  Nothing is watched, and @p fn is not called.
+ * Errors    ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG, ZKR_ENOMEM, ZKR_EFORKED; the
+ *           error that ended the session, such as ZKR_ECLOSED.
+ */
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_session_watch(zkr_session *session, const char *path,
+                  enum zkr_watch_what what, zkr_watch_fn fn, void *user,
+                  zkr_watch **ret_watch);
+
+/**
+ * Let a read begin no earlier than @p pause_ms after the answer to the one
+ * before; 0, the default: at once. A change is told the later for it, but a
+ * change after a longer time of rest is told at once. Errors are repeated every
+ * retry.cap_ms, as ever.
+ *
+ * Threads   Any, callbacks too. A pause that has begun is not changed.
+ * Errors    ZKR_EINVAL (a pause below 0, or no watch), ZKR_EFORKED.
+ */
+ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_watch_set_pause(zkr_watch *watch,
+                                                          int64_t pause_ms);
+
+/**
+ * Stop watching. When the call returns, the callback is not running and will
+ * not run again. When it is called from inside that callback, this is the
+ * callback's last run. NULL is allowed.
+ */
+ZKR_API void zkr_watch_free(zkr_watch *watch);
 
 #ifdef __cplusplus
 }

@@ -18,7 +18,7 @@
  * or never, and the library does not make it again, so nothing is counted
  * twice. A caller that must know gives each change a node of its own
  * (zkr_txn_create() with zkr_txn_set() in one transaction), or counts under a
- * lock (guarded.h).
+ * lock (grant.h).
  *
  * The node is that of Curator's DistributedAtomicLong: persistent, eight bytes,
  * the most significant first; with ZKR_COUNTER_INT32 that of SharedCount and

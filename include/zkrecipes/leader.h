@@ -17,7 +17,7 @@
  * A term is a lease, as every grant is: the servers can end it before the
  * leader knows. So:
  *
- *  - write what is in the same ensemble with guarded.h and the grant of the
+ *  - write what is in the same ensemble with grant.h and the grant of the
  *    term, zkr_leader_grant(): a write that comes after the term is refused,
  *    whatever the leader believes;
  *  - give other resources the token of the term (fence.h);
@@ -222,7 +222,7 @@ ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_leader_wait(zkr_leader *leader,
                                                       int64_t timeout_ms);
 
 /**
- * Get the grant of the present term, for guarded writes (guarded.h), and for
+ * Get the grant of the present term, for guarded writes (grant.h), and for
  * its token, which names the term. It stays that of this term: when the term is
  * over, checks of it fail, and so do its guarded writes, whoever leads then.
  *
@@ -242,6 +242,10 @@ ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_leader_grant(zkr_leader *leader,
 /** The path as it was given. Valid until the participant is freed; NULL for
  *  NULL. */
 ZKR_API const char *zkr_leader_path(const zkr_leader *leader);
+
+/** As zkr_mutex_stats(); a campaign is an acquire, and a term a grant. */
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_leader_stats(zkr_leader *leader, struct zkr_counters *ret_counters);
 
 #ifdef __cplusplus
 }

@@ -11,7 +11,7 @@
  * A claim that waits for long asks the leader with a small write, at growing
  * intervals, whether the node before it exists: a server can show nodes that
  * the ensemble does not have. The claim ignores such a node and logs a warning
- * (log.h).
+ * (session.h).
  *
  * A mutex does not guarantee that you still hold it a microsecond later: see
  * grant.h.
@@ -194,6 +194,11 @@ ZKR_API enum zkr_error zkr_mutex_yield(zkr_mutex *mutex);
 /** The path as it was given to zkr_mutex_new(). Valid until the mutex is freed;
  *  NULL for NULL. */
 ZKR_API const char *zkr_mutex_path(const zkr_mutex *mutex);
+
+/** The counters of this lock object (session.h); also after its session was
+ *  closed. */
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_mutex_stats(zkr_mutex *mutex, struct zkr_counters *ret_counters);
 
 #ifdef __cplusplus
 }

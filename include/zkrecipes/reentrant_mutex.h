@@ -112,6 +112,11 @@ ZKR_API enum zkr_error zkr_reentrant_mutex_yield(zkr_reentrant_mutex *mutex);
 /** The path as it was given. Valid until the mutex is freed. */
 ZKR_API const char *zkr_reentrant_mutex_path(const zkr_reentrant_mutex *mutex);
 
+/** As zkr_mutex_stats(). */
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_reentrant_mutex_stats(zkr_reentrant_mutex *mutex,
+                          struct zkr_counters *ret_counters);
+
 #ifdef __cplusplus
 }
 #endif

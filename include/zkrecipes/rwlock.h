@@ -205,6 +205,10 @@ ZKR_API enum zkr_error zkr_rwlock_yield(zkr_rwlock *lock);
 /** The path as it was given. Valid until the lock is freed; NULL for NULL. */
 ZKR_API const char *zkr_rwlock_path(const zkr_rwlock *lock);
 
+/** The counters, of readers and writers together. */
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_rwlock_stats(zkr_rwlock *lock, struct zkr_counters *ret_counters);
+
 #ifdef __cplusplus
 }
 #endif

@@ -184,6 +184,12 @@ ZKR_API uint32_t zkr_semaphore_limit(zkr_semaphore *semaphore);
  *  NULL. */
 ZKR_API const char *zkr_semaphore_path(const zkr_semaphore *semaphore);
 
+/** As zkr_mutex_stats(). An acquire of several permits counts once for its
+ * turn, and once for each of them. */
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_semaphore_stats(zkr_semaphore *semaphore,
+                    struct zkr_counters *ret_counters);
+
 #ifdef __cplusplus
 }
 #endif

@@ -58,12 +58,177 @@
 #include <stdint.h>
 
 #include <zkrecipes/error.h>
-#include <zkrecipes/log.h>
-#include <zkrecipes/retry.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* -- retry policies -------------------------------------------------------- */
+
+/**
+ * Retry policies: when a request that failed with its connection is sent again.
+ *
+ * A policy is data: it says how often and after which delays a request to
+ * ZooKeeper is sent again when its connection failed. It never extends a
+ * deadline: every call has one absolute deadline, and that ends all its
+ * attempts. While there is no connection at all, requests wait for one without
+ * using up attempts. When the policy gives up, the caller gets ZooKeeper's code
+ * of the last attempt; a lock node that may exist by then is still searched for
+ * and deleted in the background, whatever the policy says.
+ *
+ * Source    Curator's RetryPolicy classes; the jitter is drawn from
+ *           getrandom(2), between half of the delay and the whole.
+ */
+
+/** How the delays grow. */
+enum zkr_retry_kind {
+    ZKR_RETRY_DEFAULT = 0,     /**< Exponential, 20 ms to 2 s, no end. */
+    ZKR_RETRY_NONE = 1,        /**< One attempt. */
+    ZKR_RETRY_FIXED = 2,       /**< base_ms between attempts, no jitter. */
+    ZKR_RETRY_EXPONENTIAL = 3, /**< base_ms, doubled up to cap_ms, jitter. */
+};
+
+/** All zero is the default policy. */
+struct zkr_retry {
+    enum zkr_retry_kind kind; /**< The meaning of the others. */
+    uint32_t base_ms;         /**< First delay; at least 1 for FIXED, EXPON. */
+    uint32_t cap_ms;          /**< Longest delay; 0 is 2000. */
+    uint32_t max_retries;     /**< Attempts after the first; 0 is no limit. */
+    uint64_t max_elapsed_ms;  /**< Since the first attempt; 0 is no limit. */
+};
+
+/* clang-format off */
+/* Each macro is a value, for an initialization and for an assignment. (In
+ * pedantic C an object of static storage is initialized with the members
+ * instead, such as { .kind = ZKR_RETRY_NONE }.) */
+#ifdef __cplusplus
+#define ZKR__RETRY          zkr_retry
+#else
+#define ZKR__RETRY          (struct zkr_retry)
+#endif
+/** Curator: RetryNTimes (and RetryOneTime with n = 1). */
+#define ZKR_RETRY_N_TIMES_INIT(n, ms)                                          \
+    ZKR__RETRY { ZKR_RETRY_FIXED, (ms), 0, (n), 0 }
+/** Curator: RetryForever. */
+#define ZKR_RETRY_FOREVER_INIT(ms)                                             \
+    ZKR__RETRY { ZKR_RETRY_FIXED, (ms), 0, 0, 0 }
+/** Curator: RetryUntilElapsed. */
+#define ZKR_RETRY_UNTIL_INIT(total_ms, ms)                                     \
+    ZKR__RETRY { ZKR_RETRY_FIXED, (ms), 0, 0, (total_ms) }
+/** Curator: BoundedExponentialBackoffRetry. */
+#define ZKR_RETRY_EXPONENTIAL_INIT(base, cap, n)                               \
+    ZKR__RETRY { ZKR_RETRY_EXPONENTIAL, (base), (cap), (n), 0 }
+/** No retry at all. */
+#define ZKR_RETRY_NONE_INIT                                                    \
+    ZKR__RETRY { ZKR_RETRY_NONE, 0, 0, 0, 0 }
+/* clang-format on */
+
+/* -- the log hook ---------------------------------------------------------- */
+
+/**
+ * The log hook: receives the lines of the library and of the ZooKeeper client.
+ * There is one for the whole process, and each session can have one of its own
+ * (log in its options). By default there is none, and the library is silent.
+ *
+ * The hook of a session gets what the library writes about the session, its
+ * locks and requests. All else goes to the hook of the process: arguments that
+ * are refused before a session looks at them, and most lines of the ZooKeeper
+ * client, whose log callback does not tell to which handle a line belongs. An
+ * error that a function returns is logged at debug level only; warnings are for
+ * what no return value reports, such as a node that cannot be deleted. The
+ * library itself never prints anything.
+ *
+ * The process has one level for the client's log: zoo_set_debug_level(). It is
+ * the program's; no hook changes it. Level 3, INFO, is the client's default. At
+ * level 4, DEBUG, the client reads freed memory when a handle is closed
+ * (ZOOKEEPER-4809). Where the level is lower than INFO, the library must raise
+ * it to see connections, and later restores the value that it found, unless you
+ * have changed it meanwhile. It is raised
+ *
+ *  - until the first session of the process is connected;
+ *  - while a guarded write (grant.h) or a transaction is handed to the
+ * client, which takes microseconds; and from the first one of a session with
+ *    credentials on, until that session ends.
+ *
+ * While the level is raised, a ZooKeeper handle of your own that has no log
+ * callback prints lines that you have not asked for. A level that you set
+ * during those microseconds may be overwritten.
+ */
+
+/** Severity, with the numbers of syslog (RFC 5424). */
+enum zkr_log_level {
+    ZKR_LOG_ERROR = 3,
+    ZKR_LOG_WARNING = 4,
+    ZKR_LOG_INFO = 6,
+    ZKR_LOG_DEBUG = 7,
+};
+
+/**
+ * Receives one complete line, without a newline. The client's own lines begin
+ * with its time, process, thread and level.
+ *
+ * Threads   Any thread of the library or of the ZooKeeper client, several at
+ *           once, with locks held: it must not call back into the library or
+ *           into ZooKeeper, and should return quickly.
+ */
+typedef void (*zkr_log_fn)(enum zkr_log_level level, const char *message,
+                           void *user);
+
+/**
+ * Send lines of @p level and more severe ones to @p fn, also those that the
+ * client writes at its level; with NULL nothing is logged.
+ *
+ * Threads   Any. A line that is being written may still reach the old hook.
+ * Owns      @p user stays yours, and must outlive its use as a hook.
+ */
+ZKR_API void zkr_log_set(enum zkr_log_level level, zkr_log_fn fn, void *user);
+
+/* -- lists of servers ------------------------------------------------------ */
+
+/**
+ * Lists of servers: how they are written, and the parser of the library.
+ *
+ * Wherever the library is given servers, they are written
+ *
+ *     [zk://]host:port[,host:port...][/chroot]
+ *
+ * A host is a name or an address: "zk1", "10.0.0.1", "[2001:db8::1]", or
+ * without the brackets "2001:db8::1". The port is what follows the last colon.
+ * "zk://" in front changes nothing. Credentials have no place there ("zk://
+ * user:password@..."): they are options of the session.
+ *
+ * A program that only opens sessions needs nothing of this header. It is for
+ * programs that check a list before they use it, or that speak to the servers
+ * themselves.
+ */
+
+/** One server of the list. */
+struct zkr_server {
+    const char *host; /**< A name, or an address without brackets. */
+    const char *port; /**< A number in 1 to 65535. */
+    const char *name; /**< "[::1]:2181", as it was written. */
+};
+
+/** A list of servers, in its parts. */
+struct zkr_hosts {
+    const struct zkr_server *servers; /**< In the order of the list. */
+    size_t count;                     /**< At least 1. */
+    const char *chroot;               /**< "/app"; "" without one. */
+};
+
+/**
+ * Take a list of servers apart. No name is resolved.
+ *
+ * Threads   Any.
+ * Owns      The caller frees the result with zkr_hosts_free().
+ * Errors    ZKR_EINVAL: zkr_error_detail() tells which server is wrong.
+ *           ZKR_EPATH and ZKR_ETOOLONG: the chroot is. ZKR_ENOMEM.
+ */
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_hosts_parse(const char *text, struct zkr_hosts **ret_hosts);
+
+/** NULL is allowed. */
+ZKR_API void zkr_hosts_free(struct zkr_hosts *hosts);
 
 /** A session, with all its epochs. */
 typedef struct zkr_session zkr_session;
@@ -177,10 +342,10 @@ struct zkr_session_opts {
     const char *sasl_password_file; /**< File: its first line is the password.
                                          Read by open. */
 
-    zkr_log_fn log;      /**< The log hook of this session (log.h), instead of
-                              that of the process. */
-    void *log_user;      /**< Passed to it. Stays yours, and must outlive the
-                              session. */
+    zkr_log_fn log; /**< The log hook of this session (see above), instead of
+                         that of the process. */
+    void *log_user; /**< Passed to it. Stays yours, and must outlive the
+                         session. */
     uint32_t log_level;  /**< enum zkr_log_level: this and more severe ones;
                               default ZKR_LOG_WARNING. */
     uint32_t lease_hops; /**< How many hops of pings the lease assumes between
@@ -211,7 +376,7 @@ struct zkr_session_opts {
  * Connect to an ensemble and wait until a session is established.
  *
  * @p hosts is "host:port[,host:port...][/chroot]", with or without "zk://" in
- * front; hosts.h has the details.
+ * front; see above.
  *
  * Time      At most connect_timeout_ms, and half a second to find out why
  *           nobody answered, with TLS two and a half. A name server that does
@@ -392,6 +557,92 @@ ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_session_fd(zkr_session *session,
  *           ZKR_EFORKED.
  */
 ZKR_API enum zkr_error zkr_session_dispatch(zkr_session *session);
+
+/* -- counters -------------------------------------------------------------- */
+
+/**
+ * Counters of a session, and of each lock object: for monitoring.
+ *
+ * A session counts what all its lock objects do, also those that have been
+ * freed; a lock object counts what is acquired through it. Other clients are
+ * not counted: see participants.h for them. Each counter grows from 0 and is
+ * never set back, so the difference of two snapshots is what has happened
+ * between them. All members of a snapshot are of one instant, so the sums in
+ * the comments are exact.
+ *
+ * Not counted: a thread that acquires again what it has (reentrant), and an
+ * acquire that is refused before anything was begun (ZKR_EINVAL, ZKR_ECLOSED, a
+ * try without a connection, ...). A downgrade (rwlock.h) counts as an acquire
+ * of the read lock and a release of the write lock. Of a lock that stays
+ * (retain_ms in mutex.h) the acquires of callers are counted, and not the node
+ * that they take from each other.
+ *
+ * A histogram has a row for each power of two: row 0 counts times below 2
+ * microseconds, row i those from 2^i to less than 2^(i+1), and the last row all
+ * that are longer (from 2^31: 36 minutes).
+ *
+ * Counting takes no lock of its own, and allocates nothing.
+ *
+ * Source    The rows are those of the histograms of BPF tools (bcc, bpftrace).
+ */
+
+/** Rows of a histogram. */
+#define ZKR_STATS_ROWS 32
+
+/** The counters of a session, or of a lock object. */
+struct zkr_counters {
+    size_t size; /**< Set by ZKR_COUNTERS_INIT. */
+
+    /* acquires = grants + busy + timeouts + cancels + failures + those that
+     * have not ended yet */
+    uint64_t acquires; /**< Acquires that were begun, tries among them. */
+    uint64_t waits;    /**< Of them: those that had to wait for others, of this
+                            process or not. */
+    uint64_t grants;   /**< Acquires that were granted the lock. */
+    uint64_t handoffs; /**< Of the grants: those that took a lock that stays,
+                            without a request (zkr_grant_handoff() > 0). */
+    uint64_t busy;     /**< Tries that found the lock taken: ZKR_EBUSY. */
+    uint64_t timeouts; /**< ZKR_ETIMEDOUT, and ZKR_ZOPERATIONTIMEOUT of a
+                            try. */
+    uint64_t cancels;  /**< ZKR_ECANCELED. */
+    uint64_t failures; /**< All other errors. */
+
+    /* grants = releases + losses + those that hold now */
+    uint64_t releases; /**< Grants that their holder gave back. */
+    uint64_t losses;   /**< Grants that were LOST. */
+    uint64_t unsures;  /**< How often a grant became UNSURE; one grant may do so
+                            more than once. */
+
+    uint64_t refusals; /**< Nodes that the servers refused to delete when their
+                            lock was given back, or the acquire was given up;
+                            see zkr_grant_release(). */
+
+    uint64_t wait_us; /**< Sum over the grants: from the acquire to the grant,
+                           in microseconds. */
+    uint64_t hold_us; /**< Sum over releases and losses: from the grant until
+                           then, in microseconds. */
+    uint64_t wait_us_log2[ZKR_STATS_ROWS]; /**< Histogram of the same. */
+    uint64_t hold_us_log2[ZKR_STATS_ROWS]; /**< Histogram of the same. */
+
+    /* Of a session; 0 of a lock object. */
+    uint64_t retries;    /**< Requests that were sent again. */
+    uint64_t reconnects; /**< How often the connection was lost, and the same
+                              session has another one. */
+    uint64_t expiries;   /**< How often the session was LOST. */
+};
+
+#define ZKR_COUNTERS_INIT ZKR__DEFAULT_OPTS(struct zkr_counters)
+
+/**
+ * Copy the counters of a session to @p ret_counters, whose size must be set.
+ *
+ * Threads   Any, callbacks too.
+ * On error  All counters are 0, if the size is right.
+ * Errors    ZKR_EINVAL (NULL, or a size that no version has), ZKR_EFORKED.
+ * Example   examples/stats.c
+ */
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_session_stats(zkr_session *session, struct zkr_counters *ret_counters);
 
 #ifdef __cplusplus
 }

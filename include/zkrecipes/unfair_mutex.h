@@ -80,6 +80,11 @@ ZKR_API enum zkr_error zkr_unfair_mutex_cancel(zkr_unfair_mutex *mutex);
 /** As zkr_mutex_path(). */
 ZKR_API const char *zkr_unfair_mutex_path(const zkr_unfair_mutex *mutex);
 
+/** As zkr_mutex_stats(). */
+ZKR_API ZKR_MUST_CHECK enum zkr_error
+zkr_unfair_mutex_stats(zkr_unfair_mutex *mutex,
+                       struct zkr_counters *ret_counters);
+
 #ifdef __cplusplus
 }
 #endif

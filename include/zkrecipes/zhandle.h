@@ -8,7 +8,7 @@
  *
  *  - the asynchronous calls zoo_a...(), but zoo_amulti() with two or more
  *    operations: it ends the process when the session expires meanwhile. Use
- *    txn.h;
+ *    client.h;
  *  - calls that only read the handle, such as zoo_recv_timeout().
  *
  * Everything else harms the session: closing the handle, another watcher or

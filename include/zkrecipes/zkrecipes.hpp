@@ -145,7 +145,7 @@ inline void close(zkr_session *session)
 
 } // namespace detail
 
-/** The counters of a session or a lock; see stats.h. */
+/** The counters of a session or a lock; see session.h. */
 using counters = zkr_counters;
 
 namespace detail {
@@ -199,7 +199,7 @@ public:
     std::int64_t id() const noexcept { return zkr_session_id(get()); }
     /** As in session.h. */
     std::uint64_t epoch() const noexcept { return zkr_session_epoch(get()); }
-    /** As in stats.h. */
+    /** As in session.h. */
     counters stats() const { return detail::stats(zkr_session_stats, get()); }
 
     /** For the functions of the C interface. */
@@ -454,7 +454,7 @@ public:
     /** Throws ZKR_ENOTHELD when this thread does not hold it. */
     view held() const { return view(holders_->of_this_thread()); }
 
-    /** As in stats.h. */
+    /** As in session.h. */
     counters stats() const { return detail::stats(zkr_mutex_stats, get()); }
 
     /** For the functions of the C interface. */
@@ -589,7 +589,7 @@ public:
         return mutex::view(readers_->of_this_thread());
     }
 
-    /** As in stats.h. */
+    /** As in session.h. */
     counters stats() const { return detail::stats(zkr_rwlock_stats, get()); }
 
     /** For the functions of the C interface. */

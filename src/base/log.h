@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include <zkrecipes/log.h>
+#include <zkrecipes/session.h>
 
 /* The hook of one session. */
 struct zkr__log_hook {

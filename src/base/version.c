@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The version of the library at run time. */
-#include <zkrecipes/version.h>
+#include <zkrecipes/error.h>
 
 const char *zkr_version(void)
 {

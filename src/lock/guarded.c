@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Guarded writes: a transaction that finds our lock node before it writes. */
-#include <zkrecipes/guarded.h>
+#include <zkrecipes/grant.h>
 
 #include <stdlib.h>
 

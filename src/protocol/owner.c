@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <zkrecipes/version.h>
+#include <zkrecipes/error.h>
 
 #include "base/clock.h"
 #include "base/error.h"

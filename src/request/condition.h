@@ -4,7 +4,7 @@
 #ifndef ZKR__CONDITION_H
 #define ZKR__CONDITION_H
 
-#include <zkrecipes/watch.h>
+#include <zkrecipes/client.h>
 
 #include "request/request.h"
 

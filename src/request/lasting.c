@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Watches that last: what is seen by looking, told to a callback when it is
  * another state. */
-#include <zkrecipes/watch.h>
+#include <zkrecipes/client.h>
 
 #include <stdatomic.h>
 #include <stdlib.h>

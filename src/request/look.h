@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <zkrecipes/watch.h>
+#include <zkrecipes/client.h>
 
 #include "session/locked.h"
 #include "zk/zk.h"

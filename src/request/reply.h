@@ -3,7 +3,7 @@
 #ifndef ZKR__REPLY_H
 #define ZKR__REPLY_H
 
-#include <zkrecipes/reply.h>
+#include <zkrecipes/client.h>
 
 #include "zk/zk.h"
 

@@ -3,7 +3,7 @@
 #ifndef ZKR__TXN_H
 #define ZKR__TXN_H
 
-#include <zkrecipes/txn.h>
+#include <zkrecipes/client.h>
 
 #include "request/request.h"
 

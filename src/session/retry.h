@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <zkrecipes/retry.h>
+#include <zkrecipes/session.h>
 
 /* Checks a policy and fills in its defaults. */
 int zkr__retry_load(struct zkr_retry *policy);

@@ -9,7 +9,6 @@
 #include <sys/types.h>
 
 #include <zkrecipes/session.h>
-#include <zkrecipes/stats.h>
 
 #include "base/list.h"
 #include "base/log.h"

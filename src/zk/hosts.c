@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks and splits the list of servers, which hosts.h of the public headers
+/* Checks and splits the list of servers, which session.h of the public headers
  * describes. Pure. */
 #include "zk/hosts.h"
 

@@ -15,8 +15,7 @@
 #include <stdint.h>
 
 #include <zkrecipes/client.h>
-#include <zkrecipes/log.h>
-#include <zkrecipes/reply.h>
+#include <zkrecipes/session.h>
 
 #include "zk/acl.h"
 #include "zk/takeover.h"

@@ -30,8 +30,8 @@ ELSEWHERE = {
         'integration/contract/connections.c',
     # The client is always told before.
     ('zkr_test_expire_session', 'ETIMEDOUT'): 'unit/test_error.c',
-    ('guarded', 'ZUNIMPLEMENTED'): 'unit/test_zk_mt.c',
-    ('txn', 'ZUNIMPLEMENTED'): 'unit/test_zk_mt.c',
+    ('grant', 'ZUNIMPLEMENTED'): 'unit/test_zk_mt.c',
+    ('client', 'ZUNIMPLEMENTED'): 'unit/test_zk_mt.c',
 }
 
 
@@ -43,7 +43,7 @@ def headers(root):
 def promises(text, header):
     """Pairs of a function, or of the header where its top says so, and a code."""
     for comment, declaration in re.findall(
-            r'/\*\*(.*?)\*/\s*(?:\n(?=\n|#)|([^;{}]*;))', text, re.S):
+            r'/\*\*(.*?)\*/\s*?(?:\n(?=\n|#)|([^;{}]*;))', text, re.S):
         errors = re.search(r'(?:\* Errors {4}|Errors?:)(.*?)(?=\n \*  ?(?:Threads|Time|Owns|'
                            r'Source|Example|On error)\b|\Z)', comment, re.S)
         name = re.search(r'\b(zkr_\w+)\(', declaration)

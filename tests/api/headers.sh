@@ -144,7 +144,7 @@ int main() { return 0; }
 END
 }
 
-# Each function that returns an error is marked, unless declare.h says why not.
+# Each function that returns an error is marked, unless error.h says why not.
 results_are_looked_at() {
     if cat "$dir"/*.h | tr '\n' ' ' | grep -o 'ZKR_API [^;(]*(' |
         grep 'ZKR_API *enum zkr_error ' |

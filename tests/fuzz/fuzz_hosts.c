@@ -6,7 +6,6 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
-#include <zkrecipes/hosts.h>
 #include <zkrecipes/session.h>
 
 #include "base/error.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <zkrecipes/hosts.h>
+#include <zkrecipes/session.h>
 
 #include "base/error.h"
 #include "base/path.h"

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <zkrecipes/hosts.h>
 #include <zkrecipes/session.h>
 
 #include "base/error.h"

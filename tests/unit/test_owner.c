@@ -10,8 +10,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <zkrecipes/error.h>
 #include <zkrecipes/session.h>
-#include <zkrecipes/version.h>
 
 #include "base/error.h"
 #include "base/thread.h"

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <zkrecipes/log.h>
+#include <zkrecipes/session.h>
 
 #include "base/sm.h"
 #include "unit.h"

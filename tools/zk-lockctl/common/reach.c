@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <zkrecipes/hosts.h>
+#include <zkrecipes/session.h>
 
 #include "common/now.h"
 

@@ -16,7 +16,7 @@
 enum {
     PAUSE_MS = 100,    /* the least time between two lists */
     TICK_MS = 500,     /* to see whether there is a connection */
-    CHECK_MS = 300000, /* a watch may be used up without a word: watch.h */
+    CHECK_MS = 300000, /* a watch may be used up without a word: client.h */
 };
 
 struct changes {

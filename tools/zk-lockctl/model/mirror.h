@@ -11,9 +11,9 @@
  * at again every POLL_MS instead, or later: POLLS_PER_TICK.
  *
  * The watch of a directory that could not be read for a while may be used up
- * without a word: watch.h of the library. So each directory is also listed when
- * a holder was deleted and no list has followed, and every CHECK_MS. If that
- * list has news, the watch is made anew.
+ * without a word: client.h of the library. So each directory is also listed
+ * when a holder was deleted and no list has followed, and every CHECK_MS. If
+ * that list has news, the watch is made anew.
  *
  * The news of a lock can be taken when all of it was listed and read. When that
  * has not come for PATIENCE_MS, because of new changes, no further list is

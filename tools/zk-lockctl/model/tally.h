@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include <zkrecipes/reply.h>
+#include <zkrecipes/client.h>
 
 /* The creates since the directory was made, modulo 2^31. */
 static inline uint32_t tally_creates(const struct zkr_stat *stat)

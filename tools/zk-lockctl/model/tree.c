@@ -15,7 +15,7 @@
 #include "protocol/roster.h"
 
 enum {
-    /* What the servers take from one session after a reconnect: watch.h of the
+    /* What the servers take from one session after a reconnect: client.h of the
      * library. */
     WATCHED_MAX = 4500,
     WATCHED_BYTES_MAX = 400000,
