@@ -8,12 +8,13 @@
 
 zkr_session *calls_session(const char *hosts)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *s = NULL;
 
-    opts.session_timeout_ms = 2 * BRIEF_SESSION_MS;
-    opts.reply_timeout_ms = REPLY_MS;
-    ok(zkr_session_open(hosts, &opts, &s));
+    ok(zkr_session_open(hosts,
+                        OPTS(session,
+                             .session_timeout_ms = 2 * BRIEF_SESSION_MS,
+                             .reply_timeout_ms = REPLY_MS),
+                        &s));
     return s;
 }
 
@@ -167,24 +168,23 @@ static void free_rwlock(void *lock)
 
 static int list(struct attempt *a)
 {
-    struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
     struct zkr_participants *list = NULL;
     int rc;
 
-    opts.timeout_ms = DEADLINE_MS;
-    rc = zkr_participants_list(a->session, a->path, &opts, &list);
+    rc = zkr_participants_list(a->session, a->path,
+                               OPTS(participants, .timeout_ms = DEADLINE_MS),
+                               &list);
     zkr_participants_free(list);
     return rc;
 }
 
 static int find(struct attempt *a)
 {
-    struct zkr_locks_opts opts = ZKR_LOCKS_OPTS_INIT;
     struct zkr_locks *found = NULL;
     int rc;
 
-    opts.timeout_ms = DEADLINE_MS;
-    rc = zkr_locks_find(a->session, "/", &opts, &found);
+    rc = zkr_locks_find(a->session, "/", OPTS(locks, .timeout_ms = DEADLINE_MS),
+                        &found);
     zkr_locks_free(found);
     return rc;
 }
@@ -214,10 +214,8 @@ static void with_session(struct attempt *a)
 
 static int open_it(struct attempt *a)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
-    opts.connect_timeout_ms = CONNECT_MS;
-    return zkr_session_open(a->hosts, &opts, &a->own);
+    return zkr_session_open(
+        a->hosts, OPTS(session, .connect_timeout_ms = CONNECT_MS), &a->own);
 }
 
 static int close_it(struct attempt *a)

@@ -107,10 +107,9 @@ static void take_times(struct timing *t)
 /* The session itself may be over: then the next one is usable. */
 static void is_usable_again(zkr_session *s)
 {
-    zkr_mutex *m = new_mutex(s, new_path());
+    AUTO(mutex) m = new_mutex(s, new_path());
 
     release(acquire(m));
-    zkr_mutex_free(m);
 }
 
 static void suffer(const struct outage *o)
@@ -179,7 +178,6 @@ static int teardown(void)
 
 static int run_group(void)
 {
-
     return test_run_between(setup, teardown);
 }
 

@@ -62,11 +62,7 @@ static zkr_grant *hold(int who)
 
 static zkr_grant *await_grant(struct recorder *r)
 {
-    int code = -1;
-
-    assert_true(recorder_wait(r, 1, SOON_MS));
-    assert_true(recorder_get(r, 0, &code, NULL));
-    assert_int_equal(code, ZKR_OK);
+    assert_int_equal(recorded(r, 0), ZKR_OK);
     is_granted(recorded_grant(r, 0));
     return recorded_grant(r, 0);
 }
@@ -160,9 +156,9 @@ TEST(expired_holders_are_told_and_the_next_is_granted)
  * others. */
 static void queues_again_at_the_tail(void)
 {
+    AUTO(recorder) first = recorder_new();
+    AUTO(recorder) second = recorder_new();
     zkr_grant *g = hold(0);
-    struct recorder *first = recorder_new();
-    struct recorder *second = recorder_new();
     zkr_grant *next;
 
     ok(zkr_mutex_acquire_async(mutexes[1], SOON_MS, record_acquire, second,
@@ -182,8 +178,6 @@ static void queues_again_at_the_tail(void)
     release(next);
     release(await_grant(second));
     assert_int_equal(recorder_count(first) + recorder_count(second), 2);
-    recorder_free(first);
-    recorder_free(second);
 }
 
 static void keeps_its_deadline(void)
@@ -203,20 +197,19 @@ static void keeps_its_deadline(void)
 
 static void fails_if_it_asked_to(void)
 {
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
-    zkr_mutex *strict = NULL;
+    AUTO(mutex) strict = NULL;
     zkr_grant *g = hold(0);
     struct waiter w;
 
-    opts.flags = ZKR_MUTEX_FAIL_ON_SESSION_LOSS;
-    ok(zkr_mutex_new(sessions[1], path, &opts, &strict));
+    ok(zkr_mutex_new(sessions[1], path,
+                     OPTS(mutex, .flags = ZKR_MUTEX_FAIL_ON_SESSION_LOSS),
+                     &strict));
     waiter_start(&w, strict, SOON_MS);
     wait_children(path, 2);
     expire_and_wait(sessions[1]);
     assert_int_equal(waiter_join(&w), ZKR_ELOST);
     assert_int_equal(count_children(path), 1);
     release(g);
-    zkr_mutex_free(strict);
 }
 
 TEST(expired_waiters_queue_again)

@@ -130,16 +130,14 @@ static void acquire_and_use(struct racer *r, int number)
 
 static void list(struct racer *r, int number)
 {
-    struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
-    struct zkr_participants *list = NULL;
+    AUTO(participants) list = NULL;
     int rc;
 
     atomic_store(&r->doing, "list");
-    opts.timeout_ms = OPERATION_MS;
-    rc = zkr_participants_list(session_of(r, number),
-                               paths[random_up_to(r, LOCKS - 1)], &opts, &list);
+    rc = zkr_participants_list(
+        session_of(r, number), paths[random_up_to(r, LOCKS - 1)],
+        OPTS(participants, .timeout_ms = OPERATION_MS), &list);
     expect(rc == ZKR_OK || rc == ZOPERATIONTIMEOUT, "list", rc);
-    zkr_participants_free(list);
 }
 
 static int await_round(int last)

@@ -69,9 +69,9 @@ static int outcome(struct recorder *r)
  * or granted. */
 static void acquire_and_cancel(zkr_mutex *m, int pause_us)
 {
+    AUTO(recorder) r = recorder_new();
     struct timespec ts = { 0, pause_us * 1000L };
-    struct recorder *r = recorder_new();
-    zkr_request *request = NULL;
+    AUTO(request) request = NULL;
 
     ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, &request));
     (void)nanosleep(&ts, NULL);
@@ -80,8 +80,6 @@ static void acquire_and_cancel(zkr_mutex *m, int pause_us)
         zkr_grant_free(recorded_grant(r, 0));
     else
         assert_int_equal(outcome(r), ZKR_ECANCELED);
-    zkr_request_free(request);
-    recorder_free(r);
 }
 
 static void claim_many(zkr_mutex *held, zkr_mutex *available, int count)
@@ -221,11 +219,6 @@ static void drain(zkr_grant *g, int64_t *worst_ms)
     release(g);
 }
 
-static bool all_are_idle(void *expected)
-{
-    return proxy_requests(proxy, ZOO_DELETE_OP) == *(long *)expected;
-}
-
 /* A waiter that wakes lists the directory, and only then is granted the lock
  * or watches another. */
 TEST(a_release_wakes_one_of_fifty)
@@ -247,7 +240,7 @@ TEST(a_release_wakes_one_of_fifty)
         queue_up(path);
         proxy_reset_counts(proxy);
         drain(g, &worst_ms);
-        assert_true(wait_until(all_are_idle, &deletes, SOON_MS));
+        AWAIT(proxy_requests(proxy, ZOO_DELETE_OP) == deletes);
         lists += proxy_requests(proxy, ZOO_GETCHILDREN2_OP);
         assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 0);
         assert_int_equal(proxy_requests(proxy, ZOO_EXISTS_OP), 0);

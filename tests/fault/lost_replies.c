@@ -30,15 +30,14 @@ static int given_up;
 
 static int setup(void)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
     (void)snprintf(path, sizeof(path), "%s", new_path());
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     oracle = oracle_new(path);
     if (proxy_start(server_hosts(the_server), &proxy) != 0)
         return -1;
-    opts.session_timeout_ms = SESSION_MS;
-    ok(zkr_session_open(proxy_hosts(proxy), &opts, &ours));
+    ok(zkr_session_open(proxy_hosts(proxy),
+                        OPTS(session, .session_timeout_ms = SESSION_MS),
+                        &ours));
     theirs = open_session();
     mutex = new_mutex(ours, path);
     rival = new_mutex(theirs, path);
@@ -104,8 +103,8 @@ static void nobody_else_is_there(void)
 
 static void somebody_holds_it(void)
 {
+    AUTO(recorder) r = recorder_new();
     zkr_grant *g = granted(acquire(rival));
-    struct recorder *r = recorder_new();
 
     swallow(ZOO_CREATE2_OP);
     ok(zkr_mutex_acquire_async(mutex, SOON_MS, record_acquire, r, NULL));
@@ -115,7 +114,6 @@ static void somebody_holds_it(void)
     assert_int_equal(outcome(r), ZKR_OK);
     assert_int_equal(count_children(path), 1);
     release(granted(recorded_grant(r, 0)));
-    recorder_free(r);
 }
 
 static void the_search_is_lost_too(void)
@@ -197,8 +195,8 @@ static void the_release_waits(void)
 
 static void the_release_is_not_waited_for(void)
 {
+    AUTO(recorder) r = recorder_new();
     zkr_grant *g = granted(acquire(mutex));
-    struct recorder *r = recorder_new();
 
     swallow(ZOO_DELETE_OP);
     ok(zkr_grant_release_async(g, record_release, r));
@@ -206,7 +204,6 @@ static void the_release_is_not_waited_for(void)
     passes_on();
     assert_int_equal(outcome(r), ZKR_OK);
     assert_true(proxy_rule_done(proxy));
-    recorder_free(r);
 }
 
 static void the_grant_is_freed(void)

@@ -21,11 +21,10 @@ static struct ensemble *ensemble;
 
 static zkr_session *open_at(const char *hosts)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *s = NULL;
 
-    opts.session_timeout_ms = TIMEOUT_MS;
-    ok(zkr_session_open(hosts, &opts, &s));
+    ok(zkr_session_open(hosts, OPTS(session, .session_timeout_ms = TIMEOUT_MS),
+                        &s));
     return s;
 }
 
@@ -53,11 +52,6 @@ static bool is_there(void *connection)
     there = cons != NULL && strstr(cons, text) != NULL;
     free(cons);
     return there;
-}
-
-static bool is_not_there(void *connection)
-{
-    return !is_there(connection);
 }
 
 /* -- a write that comes late, through the server of before ---------------- */
@@ -95,7 +89,7 @@ TEST(a_late_create_through_the_old_server_is_refused)
     assert_true(is_there(&present));
 
     proxy_release(proxy);
-    assert_true(wait_until(is_not_there, &old, SOON_MS));
+    AWAIT(!is_there(&old));
     sleep_ms(200); /* for something not to happen */
     assert_int_equal(count_children(path), 1);
     wait_verified(recorded_grant(r, 0));
@@ -108,11 +102,6 @@ TEST(a_late_create_through_the_old_server_is_refused)
 }
 
 /* -- the last one --------------------------------------------------------- */
-
-static bool is_unsure(void *g)
-{
-    return zkr_grant_check(g) == ZKR_EUNSURE;
-}
 
 static bool is_decided(void *g)
 {
@@ -147,9 +136,9 @@ static bool is_read_only(void *server)
  * often still ours. A committed write says whether it is; nothing else does. */
 TEST(without_a_majority_there_is_no_lease_and_maybe_a_lock_again)
 {
-    zkr_session *s = open_at(ensemble_hosts(ensemble));
-    zkr_mutex *m = new_mutex(s, new_path());
-    zkr_mutex *other = new_mutex(s, new_path());
+    AUTO(session) s = open_at(ensemble_hosts(ensemble));
+    AUTO(mutex) m = new_mutex(s, new_path());
+    AUTO(mutex) other = new_mutex(s, new_path());
     zkr_grant *g = acquire(m);
     struct stopwatch *w;
     int64_t start;
@@ -161,7 +150,7 @@ TEST(without_a_majority_there_is_no_lease_and_maybe_a_lock_again)
     server_kill9(ensemble_server(ensemble, 1));
     start = now_ms();
     w = stopwatch_start();
-    assert_true(wait_until(is_unsure, g, SOON_MS));
+    AWAIT(zkr_grant_check(g) == ZKR_EUNSURE);
     assert_true(stopwatch_says(w, 0, TIMEOUT_MS));
     assert_true(
         wait_until(is_read_only, ensemble_server(ensemble, 2), HEALTHY_MS));
@@ -187,9 +176,6 @@ TEST(without_a_majority_there_is_no_lease_and_maybe_a_lock_again)
     }
     zkr_grant_free(g);
     release(acquire(m));
-    zkr_mutex_free(m);
-    zkr_mutex_free(other);
-    close_session(s);
 }
 
 static int setup(void)

@@ -72,10 +72,9 @@ static void take(struct party *p, int lock, zkr_grant *g)
 
 static void open_party(struct party *p, int number)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
-    opts.session_timeout_ms = TIMEOUT_MS;
-    ok(zkr_session_open(ensemble_hosts(ensemble), &opts, &p->session));
+    ok(zkr_session_open(ensemble_hosts(ensemble),
+                        OPTS(session, .session_timeout_ms = TIMEOUT_MS),
+                        &p->session));
     ok(zkr_session_listen(p->session, on_session, p, &p->listener));
     for (int i = 0; i < PARTIES; i++)
         p->mutexes[i] = new_mutex(p->session, paths[i]);
@@ -103,20 +102,15 @@ static void queue_up(struct party *p)
 
 static void give_back(struct party *p)
 {
-    zkr_grant *g = atomic_exchange(&p->grant, NULL);
+    AUTO(grant) g = atomic_exchange(&p->grant, NULL);
 
     ok(zkr_grant_listen(g, NULL, NULL));
     ok(zkr_grant_release_async(g, NULL, NULL));
-    zkr_grant_free(g);
 }
 
 static void take_turn(struct party *p)
 {
-    int code = -1;
-
-    assert_true(recorder_wait(p->turn, 1, SOON_MS));
-    assert_true(recorder_get(p->turn, 0, &code, NULL));
-    assert_int_equal(code, ZKR_OK);
+    assert_int_equal(recorded(p->turn, 0), ZKR_OK);
     take(p, (p->lock + 1) % PARTIES, recorded_grant(p->turn, 0));
     recorder_free(p->turn);
 }

@@ -77,10 +77,7 @@ zkr_session *open_session_with(const struct zkr_session_opts *opts)
 
 zkr_session *open_session(void)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
-    opts.session_timeout_ms = SESSION_MS;
-    return open_session_with(&opts);
+    return open_session_with(OPTS(session, .session_timeout_ms = SESSION_MS));
 }
 
 void close_session(zkr_session *s)
@@ -91,13 +88,13 @@ void close_session(zkr_session *s)
 zkr_session *open_through(struct proxy **ret_proxy,
                           const struct zkr_session_opts *opts)
 {
-    struct zkr_session_opts usual = ZKR_SESSION_OPTS_INIT;
     zkr_session *s = NULL;
 
-    usual.session_timeout_ms = SESSION_MS;
     assert_int_equal(proxy_start(server_hosts(the_server), ret_proxy), 0);
-    ok(zkr_session_open(proxy_hosts(*ret_proxy), opts != NULL ? opts : &usual,
-                        &s));
+    ok(zkr_session_open(
+        proxy_hosts(*ret_proxy),
+        opts != NULL ? opts : OPTS(session, .session_timeout_ms = SESSION_MS),
+        &s));
     return s;
 }
 
@@ -381,21 +378,14 @@ struct last_epoch {
     uint64_t epoch;
 };
 
-static bool has_begun_anew(void *arg)
-{
-    struct last_epoch *last = arg;
-
-    return zkr_session_epoch(last->session) > last->epoch &&
-           zkr_session_state(last->session) == ZKR_SESSION_RECONNECTED;
-}
-
 /* The client may have reconnected in the old session for a moment. */
 void expire_and_wait(zkr_session *s)
 {
     struct last_epoch last = { s, zkr_session_epoch(s) };
 
     expire(s);
-    assert_true(wait_until(has_begun_anew, &last, SOON_MS));
+    AWAIT(zkr_session_epoch(last.session) > last.epoch &&
+          zkr_session_state(last.session) == ZKR_SESSION_RECONNECTED);
 }
 
 void record_session(zkr_session *s, const struct zkr_session_event *e,
@@ -429,4 +419,14 @@ zkr_grant *recorded_grant(struct recorder *r, size_t i)
 
     assert_true(recorder_get(r, i, NULL, &value));
     return (zkr_grant *)(intptr_t)value;
+}
+
+int recorded(struct recorder *r, size_t i)
+{
+    int code = 0;
+
+    if (!recorder_wait(r, i + 1, SOON_MS))
+        fail_msg("event %zu does not come", i);
+    assert_true(recorder_get(r, i, &code, NULL));
+    return code;
 }

@@ -13,6 +13,7 @@
 #include "expire.h"
 #include "proxy.h"
 #include "recorder.h"
+#include "scope.h"
 #include "server.h"
 #include "stopwatch.h"
 #include "test.h"
@@ -27,6 +28,18 @@
 /* The deadline of a wait that gives up. On a busy machine, too, it is in the
  * queue by then: without a place it would fail for another reason. */
 #define GIVE_UP_MS 600
+
+/* Waits until the condition holds; the test fails when that does not come. */
+#define AWAIT(condition)                                                       \
+    do {                                                                       \
+        int64_t await_until_ms = now_ms() + SOON_MS;                           \
+                                                                               \
+        while (!(condition)) {                                                 \
+            if (now_ms() > await_until_ms)                                     \
+                fail_msg("this does not come: %s", #condition);                \
+            sleep_ms(2);                                                       \
+        }                                                                      \
+    } while (0)
 
 extern struct server *the_server;
 extern struct admin *admin;
@@ -45,6 +58,7 @@ void ok(int rc);
 zkr_session *open_session(void);
 zkr_session *open_session_with(const struct zkr_session_opts *opts);
 void close_session(zkr_session *s);
+SCOPED(zkr_session, session, close_session)
 
 /* A session through a new proxy to the server; NULL: as open_session(). And the
  * end of both, however the session ends. */
@@ -121,5 +135,7 @@ void record_release(int error, void *recorder);
 /* Keeps the grant: the value is the pointer. */
 void record_acquire(int error, zkr_grant *g, void *recorder);
 zkr_grant *recorded_grant(struct recorder *r, size_t i);
+/* Returns the code of the i-th event, when it has come. */
+int recorded(struct recorder *r, size_t i);
 
 #endif

@@ -9,8 +9,6 @@
 
 #include <zookeeper/proto.h>
 
-#include "proxy.h"
-
 extern zkr_session *s;
 extern zkr_mutex *m;  /* of s, at path */
 extern char path[64]; /* does not exist at first */

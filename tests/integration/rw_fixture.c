@@ -57,11 +57,9 @@ int rw_teardown(void)
 
 zkr_rwlock *new_rwlock(zkr_session *session, uint32_t flags)
 {
-    struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
     zkr_rwlock *l = NULL;
 
-    opts.flags = flags;
-    ok(zkr_rwlock_new(session, path, &opts, &l));
+    ok(zkr_rwlock_new(session, path, OPTS(rwlock, .flags = flags), &l));
     return l;
 }
 

@@ -8,8 +8,6 @@
 
 #include <zookeeper/proto.h>
 
-#include "proxy.h"
-
 #ifndef ZOO_CREATE2_OP
 #define ZOO_CREATE2_OP 15
 #endif

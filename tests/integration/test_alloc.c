@@ -172,13 +172,6 @@ struct arrival {
     const char *path;
 };
 
-static bool has_arrived(void *arg)
-{
-    struct arrival *a = arg;
-
-    return recorder_count(a->outcomes) > 0 || count_children(a->path) == 2;
-}
-
 /* Behind a holder: until it is released, or cancelled. */
 static void wait_behind(zkr_mutex *m, bool cancels)
 {
@@ -196,7 +189,8 @@ static void wait_behind(zkr_mutex *m, bool cancels)
     if (asked) {
         int code = ZKR_ENOMEM;
 
-        assert_true(wait_until(has_arrived, &arrival, SOON_MS));
+        AWAIT(recorder_count(arrival.outcomes) > 0 ||
+              count_children(arrival.path) == 2);
         assert_true(recorder_count(arrival.outcomes) == 0 ||
                     (recorder_get(arrival.outcomes, 0, &code, NULL) &&
                      code == ZKR_ENOMEM));
@@ -213,10 +207,9 @@ static void wait_behind(zkr_mutex *m, bool cancels)
 static void use_mutex(zkr_session *s)
 {
     zkr_mutex *m = NULL;
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
 
-    opts.label = "label";
-    if (!CAN(zkr_mutex_new(s, a_path("mutex/deep"), &opts, &m)))
+    if (!CAN(zkr_mutex_new(s, a_path("mutex/deep"),
+                           OPTS(mutex, .label = "label"), &m)))
         return;
     hold(by_mutex, m);
     wait_behind(m, false);
@@ -227,7 +220,7 @@ static void use_mutex(zkr_session *s)
 /* Without a request: only one of the two has had a node made. */
 static void hand_on(zkr_mutex *m)
 {
-    struct recorder *outcomes = recorder_new();
+    AUTO(recorder) outcomes = recorder_new();
     zkr_grant *g = NULL;
 
     if (CAN(zkr_mutex_acquire(m, SOON_MS, &g))) {
@@ -238,17 +231,15 @@ static void hand_on(zkr_mutex *m)
         if (asked)
             wait_for_outcome(outcomes, true);
     }
-    recorder_free(outcomes);
 }
 
 /* Twice, so that the second node comes when the first has been given up. */
 static void use_what_stays(zkr_session *s)
 {
     zkr_mutex *m = NULL;
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
 
-    opts.retain_ms = FOR_EVER_MS;
-    if (!CAN(zkr_mutex_new(s, a_path("stays"), &opts, &m)))
+    if (!CAN(zkr_mutex_new(s, a_path("stays"),
+                           OPTS(mutex, .retain_ms = FOR_EVER_MS), &m)))
         return;
     for (int i = 0; i < 2; i++) {
         hold(by_mutex, m);
@@ -262,13 +253,12 @@ static void use_what_stays(zkr_session *s)
 
 static void use_rwlock(zkr_session *s, const char *name, uint32_t retain_ms)
 {
-    struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
     zkr_rwlock *l = NULL;
     zkr_grant *write = NULL;
     zkr_grant *read = NULL;
 
-    opts.retain_ms = retain_ms;
-    if (!CAN(zkr_rwlock_new(s, a_path(name), &opts, &l)))
+    if (!CAN(zkr_rwlock_new(s, a_path(name),
+                            OPTS(rwlock, .retain_ms = retain_ms), &l)))
         return;
     if (CAN(zkr_rwlock_acquire_write(l, SOON_MS, &write))) {
         if (!CAN(zkr_rwlock_downgrade(l, write, &read)))
@@ -315,7 +305,6 @@ static void use_unfair(zkr_session *s)
 static void look_on(zkr_session *s, const char *path)
 {
     const struct zkr_participants_opts each = ZKR_PARTICIPANTS_OPTS_INIT;
-    struct zkr_locks_opts find = ZKR_LOCKS_OPTS_INIT;
     struct zkr_participants *list = NULL;
     struct zkr_locks *locks = NULL;
 
@@ -326,8 +315,8 @@ static void look_on(zkr_session *s, const char *path)
     }
     if (CAN(zkr_locks_find(s, "/alloc", NULL, &locks)))
         zkr_locks_free(locks);
-    find.participants = &each;
-    if (CAN(zkr_locks_find(s, "/alloc", &find, &locks))) {
+    if (CAN(zkr_locks_find(s, "/alloc", OPTS(locks, .participants = &each),
+                           &locks))) {
         assert_int_equal(locks->items[0].list->count, 1);
         zkr_locks_free(locks);
     }
@@ -354,7 +343,7 @@ static void record_two(int error, zkr_grant *const *grants, size_t count,
 /* All or none, and without a thread that waits. */
 static void take_two(zkr_semaphore *sem)
 {
-    struct recorder *r = recorder_new();
+    AUTO(recorder) r = recorder_new();
     zkr_grant *grants[2];
     int64_t count = 0;
     int code = 0;
@@ -369,7 +358,6 @@ static void take_two(zkr_semaphore *sem)
         assert_true(recorder_get(r, 0, &code, &count));
         assert_int_equal(count, can(code, "two leases") ? 2 : 0);
     }
-    recorder_free(r);
 }
 
 static void use_all_as_one(zkr_session *s, zkr_semaphore *sem)
@@ -385,7 +373,6 @@ static void use_all_as_one(zkr_session *s, zkr_semaphore *sem)
 
 static void use_semaphore(zkr_session *s)
 {
-    struct zkr_semaphore_opts opts = ZKR_SEMAPHORE_OPTS_INIT;
     zkr_semaphore *sem = NULL;
 
     (void)a_path("semaphore/leases");
@@ -396,8 +383,9 @@ static void use_semaphore(zkr_session *s)
         zkr_semaphore_free(sem);
     }
     sem = NULL;
-    opts.limit_path = "/alloc/limit";
-    if (CAN(zkr_semaphore_new(s, "/alloc/semaphore", 2, &opts, &sem))) {
+    if (CAN(zkr_semaphore_new(s, "/alloc/semaphore", 2,
+                              OPTS(semaphore, .limit_path = "/alloc/limit"),
+                              &sem))) {
         take_two(sem);
         zkr_semaphore_free(sem);
     }
@@ -405,12 +393,11 @@ static void use_semaphore(zkr_session *s)
 
 static void use_counter(zkr_session *s)
 {
-    struct zkr_counter_opts opts = ZKR_COUNTER_OPTS_INIT;
     zkr_counter *c = NULL;
     int64_t found;
 
-    opts.lock_path = "/counter-lock";
-    if (!CAN(zkr_counter_new(s, "/alloc-numbers/counter", &opts, &c)))
+    if (!CAN(zkr_counter_new(s, "/alloc-numbers/counter",
+                             OPTS(counter, .lock_path = "/counter-lock"), &c)))
         return;
     (void)CAN(zkr_counter_add(c, 1, SOON_MS, NULL));
     (void)CAN(zkr_counter_compare_and_set(c, 7, 8, SOON_MS, &found));
@@ -419,7 +406,7 @@ static void use_counter(zkr_session *s)
 
 static void use_barriers(zkr_session *s)
 {
-    zkr_double_barrier *m = NULL;
+    AUTO(double_barrier) m = NULL;
     zkr_barrier *b = NULL;
 
     if (CAN(zkr_barrier_new(s, "/alloc-barrier", &b)) &&
@@ -429,7 +416,6 @@ static void use_barriers(zkr_session *s)
     if (CAN(zkr_double_barrier_new(s, "/alloc-double", 1, &m)) &&
         CAN(zkr_double_barrier_enter(m, SOON_MS)))
         (void)CAN(zkr_double_barrier_leave(m, SOON_MS));
-    zkr_double_barrier_free(m);
 }
 
 /* A term that is lost is followed by another campaign. */
@@ -449,12 +435,11 @@ static void lead(zkr_leader *l)
 
 static void use_leader(zkr_session *s)
 {
-    struct zkr_leader_opts opts = ZKR_LEADER_OPTS_INIT;
     zkr_leader *l = NULL;
 
-    opts.id = "id";
-    opts.id_size = 2;
-    if (!CAN(zkr_leader_new(s, a_path("leader"), &opts, NULL, NULL, &l)))
+    if (!CAN(zkr_leader_new(s, a_path("leader"),
+                            OPTS(leader, .id = "id", .id_size = 2), NULL, NULL,
+                            &l)))
         return;
     lead(l);
     zkr_leader_free(l);
@@ -463,7 +448,7 @@ static void use_leader(zkr_session *s)
 static void use_participants(zkr_session *s, struct recorder *events)
 {
     const char *path = a_path("participants");
-    zkr_mutex *m = NULL;
+    AUTO(mutex) m = NULL;
     zkr_grant *g = NULL;
 
     if (CAN(zkr_mutex_new(s, path, NULL, &m)) &&
@@ -479,21 +464,19 @@ static void use_participants(zkr_session *s, struct recorder *events)
             ok(zkr_grant_release(g));
         zkr_grant_free(g);
     }
-    zkr_mutex_free(m);
 }
 
 static void write_together(zkr_session *s, const char *path)
 {
-    struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
     zkr_txn *t = NULL;
 
-    opts.acl = "world:anyone:cdrwa";
     if (!CAN(zkr_txn_new(s, &t)))
         return;
     if (CAN(zkr_txn_check(t, path, ZKR_ANY_VERSION)) &&
         CAN(zkr_txn_set(t, path, "ab", 2, ZKR_ANY_VERSION)) &&
         CAN(zkr_txn_delete(t, path, ZKR_ANY_VERSION)) &&
-        CAN(zkr_txn_create(t, path, "abc", 3, &opts)))
+        CAN(zkr_txn_create(t, path, "abc", 3,
+                           OPTS(create, .acl = "world:anyone:cdrwa"))))
         (void)CAN(zkr_txn_commit(t, SOON_MS));
     zkr_txn_free(t);
 }
@@ -506,8 +489,8 @@ static void record_reply(int error, const struct zkr_reply *reply,
 
 static void use_client(zkr_session *s)
 {
+    AUTO(recorder) answers = recorder_new();
     static const char *const path = "/alloc-client";
-    struct recorder *answers = recorder_new();
     struct zkr_reply *reply = NULL;
     int code = ZKR_OK;
 
@@ -524,7 +507,6 @@ static void use_client(zkr_session *s)
         if (!CAN(zkr_session_delete(s, path, ZKR_ANY_VERSION, SOON_MS)))
             ok(zkr_session_delete(s, path, ZKR_ANY_VERSION, SOON_MS));
     }
-    recorder_free(answers);
 }
 
 static void use_listener(zkr_session *s, struct recorder *events)
@@ -543,7 +525,7 @@ static void record_open(int error, void *recorder)
 
 static void open_another(void)
 {
-    struct recorder *opened = recorder_new();
+    AUTO(recorder) opened = recorder_new();
     zkr_session *s = NULL;
 
     if (CAN(zkr_session_open_async(server_hosts(the_server), NULL, record_open,
@@ -551,7 +533,6 @@ static void open_another(void)
         assert_true(recorder_wait(opened, 1, SOON_MS));
         close_session(s);
     }
-    recorder_free(opened);
 }
 
 static void record_watch(int error, const struct zkr_reply *reply,
@@ -564,14 +545,13 @@ static void record_watch(int error, const struct zkr_reply *reply,
 /* What there is no memory for is told later. */
 static void use_watch(zkr_session *s, enum zkr_watch_what what)
 {
-    struct recorder *calls = recorder_new();
+    AUTO(recorder) calls = recorder_new();
     zkr_watch *w = NULL;
 
     if (CAN(zkr_session_watch(s, "/alloc", what, record_watch, calls, &w))) {
         assert_true(recorder_wait(calls, 1, SOON_MS));
         zkr_watch_free(w);
     }
-    recorder_free(calls);
 }
 
 /* The next session of the same handle. */
@@ -588,14 +568,14 @@ static void outlive_session(zkr_session *s)
 
 static void run_scenario(void)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct recorder *events = recorder_new();
     zkr_session *s = NULL;
 
-    opts.session_timeout_ms = 10000;
-    opts.acl = "world:anyone:cdrwa";
     path_count = 0;
-    if (!CAN(zkr_session_open(server_hosts(the_server), &opts, &s))) {
+    if (!CAN(zkr_session_open(server_hosts(the_server),
+                              OPTS(session, .session_timeout_ms = 10000,
+                                   .acl = "world:anyone:cdrwa"),
+                              &s))) {
         recorder_free(events);
         return;
     }
@@ -675,7 +655,6 @@ TEST(every_allocation_may_fail_once)
 
 static int run_group(void)
 {
-
     json_set_alloc_funcs(faulty_malloc, free);
     return test_run_all();
 }

@@ -51,14 +51,9 @@ static bool is_there(const char *node)
     return rc == ZOK;
 }
 
-static bool watches_are(void *count)
-{
-    return server_watch_count(the_server) == *(int *)count;
-}
-
 static void wait_watches(int count)
 {
-    assert_true(wait_until(watches_are, &count, SOON_MS));
+    AWAIT(server_watch_count(the_server) == count);
 }
 
 /* A thread that calls, and what came of it. */
@@ -286,14 +281,9 @@ static zkr_double_barrier *new_member_of(zkr_session *session, uint32_t members)
     return m;
 }
 
-static bool has_nodes(void *count)
-{
-    return count_children(path) == *(size_t *)count;
-}
-
 static void wait_nodes(size_t count)
 {
-    assert_true(wait_until(has_nodes, &count, SOON_MS));
+    AWAIT(count_children(path) == count);
 }
 
 TEST(members_enter_and_leave_together)
@@ -330,9 +320,9 @@ TEST(members_enter_and_leave_together)
 
 TEST(a_late_member_enters_too)
 {
-    zkr_double_barrier *a = new_member_of(s, 2);
-    zkr_double_barrier *b = new_member_of(s, 2);
-    zkr_double_barrier *late = new_member_of(s, 2);
+    AUTO(double_barrier) a = new_member_of(s, 2);
+    AUTO(double_barrier) b = new_member_of(s, 2);
+    AUTO(double_barrier) late = new_member_of(s, 2);
     struct caller callers[2];
 
     start(&callers[0], call_enter, a);
@@ -347,14 +337,11 @@ TEST(a_late_member_enters_too)
     assert_int_equal(result(&callers[0]), ZKR_OK);
     assert_int_equal(result(&callers[1]), ZKR_OK);
     assert_false(is_there(ready));
-    zkr_double_barrier_free(a);
-    zkr_double_barrier_free(b);
-    zkr_double_barrier_free(late);
 }
 
 TEST(one_alone_need_not_wait)
 {
-    zkr_double_barrier *m = new_member_of(s, 1);
+    AUTO(double_barrier) m = new_member_of(s, 1);
 
     for (int time = 0; time < TWICE; time++) {
         ok(zkr_double_barrier_enter(m, 0));
@@ -365,12 +352,11 @@ TEST(one_alone_need_not_wait)
         assert_false(is_there(ready));
     }
     assert_string_equal(zkr_double_barrier_path(m), path);
-    zkr_double_barrier_free(m);
 }
 
 TEST(a_member_left_alone_goes_away_again)
 {
-    zkr_double_barrier *m = new_member_of(s, 2);
+    AUTO(double_barrier) m = new_member_of(s, 2);
 
     for (int time = 0; time < TWICE; time++) {
         struct stopwatch *w = stopwatch_start();
@@ -383,12 +369,11 @@ TEST(a_member_left_alone_goes_away_again)
         wait_nodes(0);
         wait_watches(0);
     }
-    zkr_double_barrier_free(m);
 }
 
 TEST(a_member_whose_create_is_not_answered_counts_once)
 {
-    zkr_double_barrier *a = new_member_of(s, 3);
+    AUTO(double_barrier) a = new_member_of(s, 3);
     struct caller caller;
 
     assert_int_equal(zkr_double_barrier_enter(a, 0), ZKR_EBUSY);
@@ -407,15 +392,14 @@ TEST(a_member_whose_create_is_not_answered_counts_once)
         ok(zkr_double_barrier_leave(a, SOON_MS));
         assert_int_equal(count_children(path), 0);
     }
-    zkr_double_barrier_free(a);
 }
 
 /* GH-1290: Curator takes a reconnect for a permission to enter. */
 TEST(a_wake_up_lets_nobody_enter_or_leave)
 {
-    zkr_double_barrier *m = new_member_of(s, 2);
-    zkr_session *other = open_session();
-    zkr_double_barrier *second = new_member_of(other, 2);
+    AUTO(double_barrier) m = new_member_of(s, 2);
+    AUTO(session) other = open_session();
+    AUTO(double_barrier) second = new_member_of(other, 2);
     struct caller caller;
 
     for (int phase = 0; phase < 2; phase++) {
@@ -435,9 +419,6 @@ TEST(a_wake_up_lets_nobody_enter_or_leave)
             ok(zkr_double_barrier_leave(second, SOON_MS));
         assert_int_equal(result(&caller), ZKR_OK);
     }
-    zkr_double_barrier_free(m);
-    zkr_double_barrier_free(second);
-    close_session(other);
 }
 
 TEST(a_member_that_loses_its_session_waiting_enters_again)
@@ -468,9 +449,9 @@ TEST(a_member_that_loses_its_session_waiting_enters_again)
 /* "ready" may come in the moment that the own node has gone. */
 TEST(a_member_without_a_node_does_not_enter)
 {
-    zkr_double_barrier *m = new_member_of(s, 3);
-    zkr_session *other = open_session();
-    zkr_double_barrier *second = new_member_of(other, 3);
+    AUTO(double_barrier) m = new_member_of(s, 3);
+    AUTO(session) other = open_session();
+    AUTO(double_barrier) second = new_member_of(other, 3);
     struct caller callers[2];
 
     start(&callers[0], call_enter, m);
@@ -488,16 +469,13 @@ TEST(a_member_without_a_node_does_not_enter)
     start(&callers[0], call_leave, m);
     ok(zkr_double_barrier_leave(second, SOON_MS));
     assert_int_equal(result(&callers[0]), ZKR_OK);
-    zkr_double_barrier_free(m);
-    zkr_double_barrier_free(second);
-    close_session(other);
 }
 
 TEST(a_member_that_loses_its_session_inside_is_told_when_it_leaves)
 {
-    zkr_double_barrier *m = new_member_of(s, 2);
-    zkr_session *other = open_session();
-    zkr_double_barrier *second = new_member_of(other, 2);
+    AUTO(double_barrier) m = new_member_of(s, 2);
+    AUTO(session) other = open_session();
+    AUTO(double_barrier) second = new_member_of(other, 2);
     struct caller caller;
 
     for (int time = 0; time < TWICE; time++) {
@@ -512,19 +490,16 @@ TEST(a_member_that_loses_its_session_inside_is_told_when_it_leaves)
         assert_int_equal(result(&caller), ZKR_ELOST);
         assert_int_equal(count_children(path), 0);
     }
-    zkr_double_barrier_free(m);
-    zkr_double_barrier_free(second);
-    close_session(other);
 }
 
 TEST(a_member_that_dies_inside_has_left)
 {
-    zkr_double_barrier *m = new_member_of(s, 2);
+    AUTO(double_barrier) m = new_member_of(s, 2);
     struct caller caller;
 
     for (int time = 0; time < TWICE; time++) {
-        zkr_session *other = open_session();
-        zkr_double_barrier *second = new_member_of(other, 2);
+        AUTO(session) other = open_session();
+        AUTO(double_barrier) second = new_member_of(other, 2);
 
         start(&caller, call_enter, m);
         ok(zkr_double_barrier_enter(second, SOON_MS));
@@ -535,16 +510,13 @@ TEST(a_member_that_dies_inside_has_left)
         expire(other);
         assert_int_equal(result(&caller), ZKR_OK);
         assert_int_equal(zkr_double_barrier_leave(second, SOON_MS), ZKR_ELOST);
-        zkr_double_barrier_free(second);
-        close_session(other);
     }
-    zkr_double_barrier_free(m);
 }
 
 TEST(a_member_that_cannot_wait_leaves_alone)
 {
-    zkr_double_barrier *m = new_member_of(s, 2);
-    zkr_double_barrier *second = new_member_of(s, 2);
+    AUTO(double_barrier) m = new_member_of(s, 2);
+    AUTO(double_barrier) second = new_member_of(s, 2);
     struct caller caller;
 
     for (int time = 0; time < TWICE; time++) {
@@ -564,8 +536,6 @@ TEST(a_member_that_cannot_wait_leaves_alone)
         ok(zkr_double_barrier_leave(second, SOON_MS));
         assert_int_equal(count_children(path), 0);
     }
-    zkr_double_barrier_free(m);
-    zkr_double_barrier_free(second);
 }
 
 static bool is_lowest(zkr_session *session)
@@ -601,9 +571,9 @@ static void both(int (*call)(struct caller *), zkr_double_barrier *a,
  * last, and has entered again. */
 TEST(a_member_that_enters_again_is_not_waited_for)
 {
-    zkr_session *other = open_session();
-    zkr_double_barrier *quick = new_member_of(other, 2);
-    zkr_double_barrier *slow = new_member_of(s, 2);
+    AUTO(session) other = open_session();
+    AUTO(double_barrier) quick = new_member_of(other, 2);
+    AUTO(double_barrier) slow = new_member_of(s, 2);
     struct caller first, second;
 
     both(call_enter, quick, slow);
@@ -625,9 +595,6 @@ TEST(a_member_that_enters_again_is_not_waited_for)
     ok(zkr_double_barrier_enter(slow, SOON_MS));
     assert_int_equal(result(&first), ZKR_OK);
     both(call_leave, quick, slow);
-    zkr_double_barrier_free(quick);
-    zkr_double_barrier_free(slow);
-    close_session(other);
 }
 
 /* Two were inside and have gone without deleting "ready"; it let a third one in
@@ -675,7 +642,7 @@ static bool is_one_alone(void *unused)
  * and the one that left waited for it. */
 TEST(one_too_many_lets_the_others_leave)
 {
-    zkr_session *other = open_session();
+    AUTO(session) other = open_session();
     int times = 0;
 
     while (times < TWICE) {
@@ -711,7 +678,6 @@ TEST(one_too_many_lets_the_others_leave)
         zkr_double_barrier_free(second);
         wait_nodes(0);
     }
-    close_session(other);
 }
 
 #define CROWD (MEMBERS + 1)
@@ -741,11 +707,6 @@ static size_t count_done(struct visit *visits)
     return n;
 }
 
-static bool are_members_done(void *visits)
-{
-    return count_done(visits) >= MEMBERS;
-}
-
 /* The one too many is let in when all others have left. */
 static bool are_all_done(void *visits)
 {
@@ -773,7 +734,7 @@ TEST(one_too_many_comes_at_any_moment)
         }
         for (int i = 0; i < CROWD; i++)
             start(&visits[i].caller, call_visit, &visits[i]);
-        assert_true(wait_until(are_members_done, visits, SOON_MS));
+        AWAIT(count_done(visits) >= MEMBERS);
         assert_true(wait_until(are_all_done, visits, SOON_MS));
         for (int i = 0; i < CROWD; i++) {
             assert_int_equal(result(&visits[i].caller), ZKR_OK);
@@ -842,16 +803,16 @@ static char *node_beside(const char *one)
  * this time overtook it: then one member was counted as two. */
 TEST(a_member_that_enters_again_counts_once)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_double_barrier *other = new_member_of(s, 3);
     zkr_double_barrier *m;
     struct caller callers[2];
     zkr_session *slow;
 
-    opts.session_timeout_ms = SESSION_MS;
-    opts.retry.kind = ZKR_RETRY_FIXED;
-    opts.retry.base_ms = SOON_MS;
-    ok(zkr_session_open(proxy_hosts(proxy), &opts, &slow));
+    ok(zkr_session_open(proxy_hosts(proxy),
+                        OPTS(session, .session_timeout_ms = SESSION_MS,
+                             .retry.kind = ZKR_RETRY_FIXED,
+                             .retry.base_ms = SOON_MS),
+                        &slow));
     m = new_member_of(slow, 3);
     start(&callers[0], call_enter, other);
     wait_watches(1);
@@ -891,9 +852,9 @@ TEST(a_member_that_enters_again_counts_once)
  * through another. */
 TEST(a_leaving_member_lists_those_from_before)
 {
-    zkr_session *other = open_session();
-    zkr_double_barrier *m = new_member_of(s, 1);
-    zkr_double_barrier *late = new_member_of(other, 1);
+    AUTO(session) other = open_session();
+    AUTO(double_barrier) m = new_member_of(s, 1);
+    AUTO(double_barrier) late = new_member_of(other, 1);
     struct caller caller;
 
     for (int time = 0; time < TWICE; time++) {
@@ -911,9 +872,6 @@ TEST(a_leaving_member_lists_those_from_before)
         assert_int_equal(result(&caller), ZKR_OK);
         assert_int_equal(count_children(path), 0);
     }
-    zkr_double_barrier_free(m);
-    zkr_double_barrier_free(late);
-    close_session(other);
 }
 
 TEST(members_meet_while_servers_and_sessions_end)
@@ -989,7 +947,7 @@ static void on_event(zkr_session *session, const struct zkr_session_event *e,
 
 TEST(a_callback_cannot_wait)
 {
-    struct recorder *r = recorder_new();
+    AUTO(recorder) r = recorder_new();
     zkr_listener *listener;
 
     outside = new_member_of(s, 1);
@@ -1008,19 +966,16 @@ TEST(a_callback_cannot_wait)
     ok(zkr_double_barrier_leave(inside, SOON_MS)); /* it was inside still */
     zkr_double_barrier_free(inside);
     zkr_double_barrier_free(outside);
-    recorder_free(r);
 }
 
 TEST(a_program_with_its_own_loop_waits)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_double_barrier *m;
     zkr_barrier *b;
     zkr_session *own;
     struct caller waiting;
 
-    opts.flags = ZKR_SESSION_OWN_LOOP;
-    own = open_session_with(&opts);
+    own = open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
     ok(zkr_barrier_new(own, path, &b));
     ok(zkr_barrier_set(b, SOON_MS));
     start(&waiting, call_wait, b);
@@ -1055,7 +1010,7 @@ static int in_child(zkr_double_barrier *m)
 
 TEST(a_forked_child_waits_for_nothing)
 {
-    zkr_double_barrier *m = new_member_of(s, 1);
+    AUTO(double_barrier) m = new_member_of(s, 1);
     int status = -1;
     pid_t child;
 
@@ -1067,7 +1022,6 @@ TEST(a_forked_child_waits_for_nothing)
     assert_int_equal(status, 0);
     assert_int_equal(count_children(path), 2);
     ok(zkr_double_barrier_leave(m, SOON_MS));
-    zkr_double_barrier_free(m);
 }
 
 TEST(wrong_arguments_are_refused)

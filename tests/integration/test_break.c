@@ -24,8 +24,8 @@ FIXTURE(onlooker_setup, onlooker_teardown)
 
 TEST(a_broken_holder_is_lost_and_the_next_holds)
 {
-    zkr_session *other = open_session();
-    zkr_mutex *next = new_mutex(other, path);
+    AUTO(session) other = open_session();
+    AUTO(mutex) next = new_mutex(other, path);
     zkr_grant *g = acquire(m);
     struct waiter w;
 
@@ -40,8 +40,6 @@ TEST(a_broken_holder_is_lost_and_the_next_holds)
     assert_int_equal(zkr_grant_check(w.grant), ZKR_OK);
     zkr_grant_free(g);
     release(w.grant);
-    zkr_mutex_free(next);
-    close_session(other);
 }
 
 TEST(another_token_breaks_nothing)
@@ -61,8 +59,8 @@ TEST(another_token_breaks_nothing)
 /* The name is the same, the holder is another. */
 TEST(the_next_holder_of_an_unfair_mutex_is_not_meant)
 {
-    zkr_unfair_mutex *unfair = NULL;
-    zkr_grant *g = NULL;
+    AUTO(unfair_mutex) unfair = NULL;
+    AUTO(grant) g = NULL;
     int64_t token;
 
     ok(zkr_unfair_mutex_new(s, path, NULL, &unfair));
@@ -77,8 +75,6 @@ TEST(the_next_holder_of_an_unfair_mutex_is_not_meant)
     wait_verified(g);
     ok(zkr_participants_break(s, in_dir("holder"), zkr_grant_token(g), 0));
     wait_grant_state(g, ZKR_GRANT_LOST);
-    zkr_grant_free(g);
-    zkr_unfair_mutex_free(unfair);
 }
 
 TEST(only_contenders_are_broken)
@@ -135,7 +131,7 @@ static int break_holder(void *token)
 TEST_WITH(a_later_contender_is_left_alone, proxied_setup, proxied_teardown)
 {
     struct call c;
-    zkr_unfair_mutex *unfair = NULL;
+    AUTO(unfair_mutex) unfair = NULL;
     zkr_grant *g = NULL;
     zkr_grant *next = NULL;
     int64_t token;
@@ -153,7 +149,6 @@ TEST_WITH(a_later_contender_is_left_alone, proxied_setup, proxied_teardown)
     assert_int_equal(call_join(&c), ZKR_OK);
     wait_verified(next);
     release(next);
-    zkr_unfair_mutex_free(unfair);
 }
 
 /* A delete that waits in a session that ends is not sent in the next one
@@ -161,8 +156,8 @@ TEST_WITH(a_later_contender_is_left_alone, proxied_setup, proxied_teardown)
 TEST_WITH(a_new_session_looks_again, proxied_setup, proxied_teardown)
 {
     struct call c;
-    zkr_unfair_mutex *unfair = NULL;
-    zkr_grant *g = NULL;
+    AUTO(unfair_mutex) unfair = NULL;
+    AUTO(grant) g = NULL;
     int64_t token;
 
     ok(zkr_unfair_mutex_new(s, path, NULL, &unfair));
@@ -176,8 +171,6 @@ TEST_WITH(a_new_session_looks_again, proxied_setup, proxied_teardown)
     assert_int_equal(call_join(&c), ZKR_OK);
     assert_true(proxy_requests(proxy, ZOO_EXISTS_OP) >= 1);
     wait_grant_state(g, ZKR_GRANT_LOST);
-    zkr_grant_free(g);
-    zkr_unfair_mutex_free(unfair);
 }
 
 static int break_one(void *token)

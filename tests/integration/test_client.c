@@ -62,12 +62,11 @@ static int set(const char *path, const char *data)
 
 static void data_is(const char *path, const char *data)
 {
-    struct zkr_reply *reply = NULL;
+    AUTO(reply) reply = NULL;
 
     ok(zkr_session_get(s, path, SOON_MS, &reply));
     assert_int_equal(reply->len, strlen(data));
     assert_string_equal(reply->len == 0 ? "" : reply->data, data);
-    zkr_reply_free(reply);
 }
 
 static void is_stat(const struct zkr_stat *a, const struct Stat *b)
@@ -137,14 +136,13 @@ static void refuses(int rc, int expected)
 TEST(refusals_of_the_servers_are_told_apart)
 {
     struct zkr_create_opts closed = ZKR_CREATE_OPTS_INIT;
-    struct zkr_create_opts ephemeral = ZKR_CREATE_OPTS_INIT;
     struct zkr_reply *reply = NULL;
 
     closed.acl = "world:anyone:d";
-    ephemeral.mode = ZKR_CREATE_EPHEMERAL;
     ok(make(in_dir("kept"), "x"));
     ok(zkr_session_create(s, in_dir("closed"), "x", 1, &closed, 0, NULL));
-    ok(zkr_session_create(s, in_dir("short"), "x", 1, &ephemeral, 0, NULL));
+    ok(zkr_session_create(s, in_dir("short"), "x", 1,
+                          OPTS(create, .mode = ZKR_CREATE_EPHEMERAL), 0, NULL));
     refuses(make(in_dir("kept"), ""), ZKR_ZNODEEXISTS);
     refuses(make(in_dir("no/parent"), ""), ZKR_ZNONODE);
     assert_non_null(strstr(zkr_error_detail(), "/no' does not exist"));
@@ -172,18 +170,16 @@ static void on_never(int error, const struct zkr_reply *reply, void *user)
 
 static int make_with(enum zkr_create_mode mode, int64_t ttl_ms)
 {
-    struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
-
-    opts.mode = mode;
-    opts.ttl_ms = ttl_ms;
-    return zkr_session_create(s, in_dir("x"), "", 0, &opts, 0, NULL);
+    return zkr_session_create(s, in_dir("x"), "", 0,
+                              OPTS(create, .mode = mode, .ttl_ms = ttl_ms), 0,
+                              NULL);
 }
 
 TEST(invalid_arguments_are_refused_at_once)
 {
+    AUTO(recorder) told = recorder_new();
     static char much[ZKR_DATA_MAX + 1];
     struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
-    struct recorder *told = recorder_new();
     char far[ZKR_PATH_MAX + 2];
     long before;
 
@@ -223,7 +219,6 @@ TEST(invalid_arguments_are_refused_at_once)
     ok(zkr_session_create(s, in_dir("much"), much, ZKR_DATA_MAX, NULL, SOON_MS,
                           NULL));
     assert_int_equal(recorder_count(told), 0);
-    recorder_free(told);
 }
 
 /* -- kinds of nodes -------------------------------------------------------- */
@@ -231,11 +226,9 @@ TEST(invalid_arguments_are_refused_at_once)
 static void of_mode(enum zkr_create_mode mode, int64_t ttl_ms, const char *name,
                     struct zkr_reply **ret_reply)
 {
-    struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
-
-    opts.mode = mode;
-    opts.ttl_ms = ttl_ms;
-    ok(zkr_session_create(s, in_dir(name), "", 0, &opts, SOON_MS, ret_reply));
+    ok(zkr_session_create(s, in_dir(name), "", 0,
+                          OPTS(create, .mode = mode, .ttl_ms = ttl_ms), SOON_MS,
+                          ret_reply));
 }
 
 TEST(nodes_have_the_numbers_of_the_directory)
@@ -246,13 +239,12 @@ TEST(nodes_have_the_numbers_of_the_directory)
     };
 
     for (int i = 0; i < 3; i++) {
-        struct zkr_reply *reply;
+        AUTO(reply) reply = NULL;
         char name[32];
 
         of_mode(modes[i], i == 2 ? 60000 : 0, "n-", &reply);
         (void)snprintf(name, sizeof(name), "n-%010d", i);
         assert_string_equal(reply->path, in_dir(name));
-        zkr_reply_free(reply);
     }
 }
 
@@ -264,9 +256,9 @@ static bool is_gone(void *path)
 TEST(nodes_go_as_their_kind_says)
 {
     struct zkr_reply *reply;
-    char *container = strdup(in_dir("container"));
-    char *brief = strdup(in_dir("brief"));
-    char *mine = strdup(in_dir("mine"));
+    AUTO(text) container = strdup(in_dir("container"));
+    AUTO(text) brief = strdup(in_dir("brief"));
+    AUTO(text) mine = strdup(in_dir("mine"));
 
     of_mode(ZKR_CREATE_CONTAINER, 0, "container", NULL);
     ok(make(in_dir("container/child"), ""));
@@ -280,22 +272,18 @@ TEST(nodes_go_as_their_kind_says)
     ok(zkr_session_exists(s, mine, 0, NULL));
     expire(s);
     assert_true(is_gone(mine));
-    free(container);
-    free(brief);
-    free(mine);
 }
 
 TEST(a_node_has_the_acl_that_was_asked_for)
 {
-    struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
     char acl[64];
 
     ok(make(in_dir("open"), ""));
     assert_int_equal(admin_get_acl(admin, in_dir("open"), acl, sizeof(acl)),
                      ZOK);
     assert_string_equal(acl, "world:anyone:31");
-    opts.acl = "world:anyone:rd";
-    ok(zkr_session_create(s, in_dir("less"), "", 0, &opts, 0, NULL));
+    ok(zkr_session_create(s, in_dir("less"), "", 0,
+                          OPTS(create, .acl = "world:anyone:rd"), 0, NULL));
     assert_int_equal(admin_get_acl(admin, in_dir("less"), acl, sizeof(acl)),
                      ZOK);
     assert_string_equal(acl, "world:anyone:9");
@@ -303,15 +291,13 @@ TEST(a_node_has_the_acl_that_was_asked_for)
 
 TEST(paths_are_below_the_chroot)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    struct zkr_create_opts numbered = ZKR_CREATE_OPTS_INIT;
     struct zkr_reply *reply;
-    zkr_session *inner;
+    AUTO(session) inner = NULL;
 
-    opts.chroot = dir;
-    inner = open_session_with(&opts);
-    numbered.mode = ZKR_CREATE_PERSISTENT_SEQUENTIAL;
-    ok(zkr_session_create(inner, "/n-", "in", 2, &numbered, 0, &reply));
+    inner = open_session_with(OPTS(session, .chroot = dir));
+    ok(zkr_session_create(
+        inner, "/n-", "in", 2,
+        OPTS(create, .mode = ZKR_CREATE_PERSISTENT_SEQUENTIAL), 0, &reply));
     assert_string_equal(reply->path, "/n-0000000000");
     zkr_reply_free(reply);
     data_is(in_dir("n-0000000000"), "in");
@@ -323,7 +309,6 @@ TEST(paths_are_below_the_chroot)
     assert_string_equal(reply->names[0], "n-0000000000");
     zkr_reply_free(reply);
     assert_int_equal(zkr_session_get(inner, dir, 0, NULL), ZKR_ZNONODE);
-    close_session(inner);
 }
 
 /* -- faults ---------------------------------------------------------------- */
@@ -378,8 +363,8 @@ static int told(struct recorder *r, size_t i)
 /* What waits for a connection while the session ends is for the next one. */
 TEST(an_expiry_between_is_no_error)
 {
+    AUTO(recorder) r = recorder_new();
     struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
-    struct recorder *r = recorder_new();
 
     opts.mode = ZKR_CREATE_EPHEMERAL;
     for (int time = 0; time < TWICE; time++) {
@@ -402,7 +387,6 @@ TEST(an_expiry_between_is_no_error)
         assert_true(made.owner == zkr_session_id(s));
         recorder_clear(r);
     }
-    recorder_free(r);
 }
 
 /* One answer says that the session is over, while a write is under way: it has

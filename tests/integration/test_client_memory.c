@@ -219,14 +219,16 @@ static struct zkr_retry retry; /* of all sessions */
 
 static zkr_session *open_at(const char *at, const char *auth)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *s = NULL;
 
-    opts.session_timeout_ms = TIMEOUT_MS;
-    opts.retry = retry;
-    opts.auth_scheme = auth == NULL ? NULL : "digest";
-    opts.auth = auth;
-    return CAN(zkr_session_open(at, &opts, &s)) ? s : NULL;
+    return CAN(zkr_session_open(
+               at,
+               OPTS(session, .session_timeout_ms = TIMEOUT_MS, .retry = retry,
+                    .auth_scheme = auth == NULL ? NULL : "digest",
+                    .auth = auth),
+               &s))
+               ? s
+               : NULL;
 }
 
 /* -- operations ----------------------------------------------------------- */
@@ -314,15 +316,15 @@ static void set(zkr_session *s)
 
 static void create_below(zkr_session *s)
 {
-    struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
     char path[100];
 
-    opts.mode = ZKR_CREATE_EPHEMERAL_SEQUENTIAL;
-    opts.acl = "world:anyone:cdrwa";
     (void)snprintf(path, sizeof(path), "%s/n", name);
     begin();
-    await_answer(zkr_session_create_async(s, path, "abc", 3, &opts, SOON_MS,
-                                          on_reply, NULL));
+    await_answer(zkr_session_create_async(
+        s, path, "abc", 3,
+        OPTS(create, .mode = ZKR_CREATE_EPHEMERAL_SEQUENTIAL,
+             .acl = "world:anyone:cdrwa"),
+        SOON_MS, on_reply, NULL));
 }
 
 static void delete_below(zkr_session *s)
@@ -341,7 +343,7 @@ static void delete_below(zkr_session *s)
  * mend that, so this does not happen here. */
 static void commit(zkr_session *s)
 {
-    zkr_txn *t = NULL;
+    AUTO(txn) t = NULL;
     char path[100];
 
     (void)snprintf(path, sizeof(path), "%s/t-%ld", name, first);
@@ -353,7 +355,6 @@ static void commit(zkr_session *s)
     grows = true;
     begin();
     await_answer(zkr_txn_commit_async(t, SOON_MS, on_commit, NULL));
-    zkr_txn_free(t);
 }
 
 static void on_state(int error, const struct zkr_reply *reply,
@@ -366,16 +367,15 @@ static void on_state(int error, const struct zkr_reply *reply,
 /* Watches that the client has set, and the library has forgotten, fire. */
 static void change_all(zkr_session *s)
 {
-    struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
-
-    opts.mode = ZKR_CREATE_EPHEMERAL_SEQUENTIAL;
     MUST(zkr_session_set(s, name, "z", 1, ZKR_ANY_VERSION, SOON_MS, NULL));
-    MUST(zkr_session_create(s, "/starved/n", "", 0, &opts, SOON_MS, NULL));
+    MUST(zkr_session_create(
+        s, "/starved/n", "", 0,
+        OPTS(create, .mode = ZKR_CREATE_EPHEMERAL_SEQUENTIAL), SOON_MS, NULL));
 }
 
 static void watch(zkr_session *s, enum zkr_watch_what what, const char *path)
 {
-    struct recorder *states = recorder_new();
+    AUTO(recorder) states = recorder_new();
     zkr_watch *w = NULL;
 
     begin();
@@ -388,7 +388,6 @@ static void watch(zkr_session *s, enum zkr_watch_what what, const char *path)
         zkr_watch_free(w);
     }
     settle_down(s);
-    recorder_free(states);
 }
 
 static void watch_data(zkr_session *s)
@@ -417,8 +416,8 @@ static bool is_told(void *states)
 /* A write that did not reach the server changes nothing. */
 static void watch_a_change(zkr_session *s)
 {
-    struct recorder *states = recorder_new();
-    zkr_watch *w = NULL;
+    AUTO(recorder) states = recorder_new();
+    AUTO(watch) w = NULL;
 
     MUST(zkr_session_watch(s, name, ZKR_WATCH_DATA, on_state, states, &w));
     if (!recorder_wait(states, 1, SOON_MS))
@@ -429,8 +428,6 @@ static void watch_a_change(zkr_session *s)
     MUST(zkr_session_set(s, name, "y", 1, ZKR_ANY_VERSION, SOON_MS, NULL));
     if (!wait_until(is_told, states, SOON_MS))
         fail_run("the change was not told");
-    zkr_watch_free(w);
-    recorder_free(states);
 }
 
 /* Nobody has died there: the servers keep the nodes of processes that have. */
@@ -446,16 +443,14 @@ static zkr_mutex *new_lock(zkr_session *s)
 
 static void lock(zkr_session *s)
 {
-    zkr_mutex *m = new_lock(s);
-    zkr_grant *g = NULL;
+    AUTO(mutex) m = new_lock(s);
+    AUTO(grant) g = NULL;
 
     begin();
     if (CAN(zkr_mutex_acquire(m, SOON_MS, &g))) {
         (void)CAN(zkr_grant_verify(g, SOON_MS));
         MUST(zkr_grant_release(g));
     }
-    zkr_grant_free(g);
-    zkr_mutex_free(m);
 }
 
 static void *release_soon(void *g)
@@ -521,8 +516,8 @@ static void wait_for_permit(zkr_session *s)
 
 static void write_guarded(zkr_session *s)
 {
-    zkr_mutex *m = new_lock(s);
-    zkr_grant *g = NULL;
+    AUTO(mutex) m = new_lock(s);
+    AUTO(grant) g = NULL;
 
     MUST(zkr_mutex_acquire(m, SOON_MS, &g));
     grows = true;
@@ -530,8 +525,6 @@ static void write_guarded(zkr_session *s)
     (void)CAN(
         zkr_grant_guarded_set(g, name, "a", 1, ZKR_ANY_VERSION, SOON_MS, NULL));
     MUST(zkr_grant_release(g));
-    zkr_grant_free(g);
-    zkr_mutex_free(m);
 }
 
 /* See is_of_an_open(). It can be closed. */

@@ -40,7 +40,7 @@ static bool is_gone(void *path)
 /* Curator testContainerCleanup; CURATOR-180 */
 TEST(directories_come_and_go_under_the_locks)
 {
-    zkr_session *s = open_session();
+    AUTO(session) s = open_session();
     struct user_of_lock u = { .mutex = new_mutex(s, "/containers/a/lock") };
     pthread_t threads[THREADS];
 
@@ -52,25 +52,20 @@ TEST(directories_come_and_go_under_the_locks)
     assert_true(wait_until(is_gone, "/containers", SOON_MS));
     release(acquire(u.mutex));
     zkr_mutex_free(u.mutex);
-    close_session(s);
 }
 
 TEST(persistent_parents_stay)
 {
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
-    zkr_session *s = open_session();
-    zkr_mutex *m;
-    zkr_mutex *other = new_mutex(s, "/containers/lock");
+    AUTO(session) s = open_session();
+    AUTO(mutex) m = NULL;
+    AUTO(mutex) other = new_mutex(s, "/containers/lock");
 
-    opts.flags = ZKR_MUTEX_PERSISTENT_PARENTS;
-    ok(zkr_mutex_new(s, "/persistent/lock", &opts, &m));
+    ok(zkr_mutex_new(s, "/persistent/lock",
+                     OPTS(mutex, .flags = ZKR_MUTEX_PERSISTENT_PARENTS), &m));
     release(acquire(m));
     release(acquire(other));
     assert_true(wait_until(is_gone, "/containers", SOON_MS));
     assert_int_equal(admin_exists(admin, "/persistent/lock", NULL), ZOK);
-    zkr_mutex_free(m);
-    zkr_mutex_free(other);
-    close_session(s);
 }
 
 /* kazoo cannot cope with a directory that vanishes. */
@@ -84,23 +79,20 @@ TEST(the_flags_of_a_read_write_lock_make_them_persistent)
         { "/rw/kazoo", ZKR_RWLOCK_KAZOO_LAYOUT },
         { "/rw/container", 0 },
     };
-    struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
-    zkr_session *s = open_session();
+    AUTO(session) s = open_session();
 
     for (size_t i = 0; i < 3; i++) {
-        zkr_rwlock *lock = NULL;
+        AUTO(rwlock) lock = NULL;
         zkr_grant *g = NULL;
 
-        opts.flags = locks[i].flags;
-        ok(zkr_rwlock_new(s, locks[i].path, &opts, &lock));
+        ok(zkr_rwlock_new(s, locks[i].path,
+                          OPTS(rwlock, .flags = locks[i].flags), &lock));
         ok(zkr_rwlock_acquire_write(lock, SOON_MS, &g));
         release(g);
-        zkr_rwlock_free(lock);
     }
     assert_true(wait_until(is_gone, "/rw/container", SOON_MS));
     assert_int_equal(admin_exists(admin, "/rw/persistent", NULL), ZOK);
     assert_int_equal(admin_exists(admin, "/rw/kazoo", NULL), ZOK);
-    close_session(s);
 }
 
 int main(void)

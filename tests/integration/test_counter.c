@@ -2,7 +2,7 @@
 /* Tests of counters on a real server: Curator's of DistributedAtomicLong and
  * SharedCount, the bytes of the node, and that nothing is counted twice, or
  * lost unsaid, whatever the network does. */
-#include "fixture.h"
+#include "usual.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,25 +12,18 @@
 
 #include <zookeeper/proto.h>
 
-#include "proxy.h"
-
 /* Each fault strikes so often. */
 #define TWICE 2
 
-static struct proxy *proxy;
-static zkr_session *s;
-static char path[64];
 static char lock_path[80];
 static zkr_counter *counter;
 
 static zkr_counter *new_counter(zkr_session *session,
                                 enum zkr_counter_flags flags)
 {
-    struct zkr_counter_opts opts = ZKR_COUNTER_OPTS_INIT;
     zkr_counter *c = NULL;
 
-    opts.flags = flags;
-    ok(zkr_counter_new(session, path, &opts, &c));
+    ok(zkr_counter_new(session, path, OPTS(counter, .flags = flags), &c));
     return c;
 }
 
@@ -46,14 +39,13 @@ static void make_parent(void)
 /* With the directory of the mutex, which the servers would delete at once. */
 static zkr_counter *new_promoted(zkr_session *session, uint32_t after)
 {
-    struct zkr_counter_opts opts = ZKR_COUNTER_OPTS_INIT;
     zkr_counter *c = NULL;
 
-    opts.lock_path = lock_path;
-    opts.promote_after = after;
     make_parent();
     assert_int_equal(admin_create(admin, lock_path, ""), ZOK);
-    ok(zkr_counter_new(session, path, &opts, &c));
+    ok(zkr_counter_new(
+        session, path,
+        OPTS(counter, .lock_path = lock_path, .promote_after = after), &c));
     return c;
 }
 
@@ -67,8 +59,8 @@ static bool mutex_was_taken(void)
 
 static int setup(void)
 {
-    s = open_through(&proxy, NULL);
-    (void)snprintf(path, sizeof(path), "%s/number", new_path());
+    (void)usual_setup();
+    (void)strcat(path, "/number");
     (void)snprintf(lock_path, sizeof(lock_path), "%s-lock", path);
     counter = new_counter(s, (enum zkr_counter_flags)0);
     return 0;
@@ -76,11 +68,8 @@ static int setup(void)
 
 static int teardown(void)
 {
-    proxy_let_all_pass(proxy);
     zkr_counter_free(counter);
-    close_through(s, proxy);
-    s = NULL;
-    return 0;
+    return usual_teardown();
 }
 
 FIXTURE(setup, teardown)
@@ -113,12 +102,11 @@ static int64_t add(zkr_counter *c, int64_t delta)
 
 static void data_is(const char *bytes, size_t len)
 {
-    struct zkr_reply *reply;
+    AUTO(reply) reply = NULL;
 
     ok(zkr_session_get(s, path, SOON_MS, &reply));
     assert_int_equal(reply->len, len);
     assert_memory_equal(reply->data, bytes, len);
-    zkr_reply_free(reply);
 }
 
 /* -- what Curator's tests say ---------------------------------------------- */
@@ -139,7 +127,7 @@ TEST(a_counter_counts)
 
 TEST(a_comparison_writes_only_over_what_it_expects)
 {
-    zkr_counter *other = new_counter(s, (enum zkr_counter_flags)0);
+    AUTO(counter) other = new_counter(s, (enum zkr_counter_flags)0);
     int64_t found = -1;
 
     ok(zkr_counter_compare_and_set(counter, 1, 9, SOON_MS, &found));
@@ -151,7 +139,6 @@ TEST(a_comparison_writes_only_over_what_it_expects)
     ok(zkr_counter_compare_and_set(counter, 10, 30, SOON_MS, &found));
     assert_int_equal(found, 20);
     assert_int_equal(value_of(other), 20);
-    zkr_counter_free(other);
 }
 
 TEST(a_set_with_a_version_is_for_that_version)
@@ -185,7 +172,7 @@ TEST(a_set_with_a_version_is_for_that_version)
 TEST(data_that_is_no_number_is_told)
 {
     static const char *const bad[] = { "foo", "four", "nine byte" };
-    zkr_counter *four = new_counter(s, ZKR_COUNTER_INT32);
+    AUTO(counter) four = new_counter(s, ZKR_COUNTER_INT32);
     int64_t value;
 
     (void)add(counter, 1);
@@ -208,14 +195,13 @@ TEST(data_that_is_no_number_is_told)
     assert_int_equal(zkr_counter_add(four, 1, SOON_MS, NULL), ZKR_EDAMAGED);
     assert_int_equal(admin_set(admin, path, ""), ZOK); /* as in Curator */
     assert_int_equal(add(counter, 2), 2);
-    zkr_counter_free(four);
 }
 
 /* -- on the server --------------------------------------------------------- */
 
 TEST(the_bytes_are_those_of_java)
 {
-    zkr_counter *four = new_counter(s, ZKR_COUNTER_INT32);
+    AUTO(counter) four = new_counter(s, ZKR_COUNTER_INT32);
     struct Stat stat;
 
     ok(zkr_counter_set(counter, 0x0102030405060708, ZKR_ANY_VERSION, SOON_MS));
@@ -228,37 +214,28 @@ TEST(the_bytes_are_those_of_java)
     data_is("\0\0\0\7", 4);
     assert_int_equal(add(four, -9), -2);
     data_is("\xff\xff\xff\xfe", 4);
-    zkr_counter_free(four);
-}
-
-static bool is_gone(void *node)
-{
-    return admin_exists(admin, node, NULL) == ZNONODE;
 }
 
 TEST(missing_parents_are_containers)
 {
-    char *parent = strdup(path);
+    AUTO(text) parent = strdup(path);
 
     *strrchr(parent, '/') = '\0';
     (void)add(counter, 1);
     assert_int_equal(admin_delete(admin, path), ZOK);
-    assert_true(wait_until(is_gone, parent, SOON_MS));
+    AWAIT(admin_exists(admin, parent, NULL) == ZNONODE);
     (void)add(counter, 1);
     assert_int_equal(value_of(counter), 1);
-    free(parent);
 }
 
 TEST(a_counter_is_below_the_chroot)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_counter *inner_counter;
     zkr_session *inner;
 
     make_parent();
     *strrchr(path, '/') = '\0';
-    opts.chroot = path;
-    inner = open_session_with(&opts);
+    inner = open_session_with(OPTS(session, .chroot = path));
     ok(zkr_counter_new(inner, "/number", NULL, &inner_counter));
     ok(zkr_counter_add(inner_counter, 3, SOON_MS, NULL));
     path[strlen(path)] = '/';
@@ -274,7 +251,7 @@ TEST(a_counter_is_below_the_chroot)
 
 TEST(a_number_that_does_not_fit_is_not_written)
 {
-    zkr_counter *four = new_counter(s, ZKR_COUNTER_INT32);
+    AUTO(counter) four = new_counter(s, ZKR_COUNTER_INT32);
     int64_t found;
 
     ok(zkr_counter_set(counter, INT64_MAX - 1, ZKR_ANY_VERSION, SOON_MS));
@@ -296,7 +273,6 @@ TEST(a_number_that_does_not_fit_is_not_written)
                          four, INT32_MAX, INT64_C(1) << 31, SOON_MS, &found),
                      ZKR_EOVERFLOW);
     assert_int_equal(value_of(four), INT32_MAX);
-    zkr_counter_free(four);
 }
 
 /* Its server may lag behind what somebody else has told the caller of. */
@@ -414,19 +390,18 @@ TEST(those_that_add_let_each_other)
 TEST(threads_with_the_mutex_count_exactly)
 {
     struct adder adders[THREADS];
-    zkr_counter *c = new_promoted(s, 1);
+    AUTO(counter) c = new_promoted(s, 1);
     int64_t made;
 
     start(adders, THREADS, c, ADDS);
     assert_int_equal(join(adders, THREADS, &made), 0);
     assert_int_equal(value_of(c), THREADS * ADDS);
     assert_true(mutex_was_taken());
-    zkr_counter_free(c);
 }
 
 TEST(after_some_rounds_in_vain_there_is_a_mutex)
 {
-    zkr_counter *c = new_promoted(s, 2);
+    AUTO(counter) c = new_promoted(s, 2);
 
     (void)add(c, 1);
     proxy_rule_error(proxy, ZOO_SETDATA_OP, 1, ZBADVERSION);
@@ -438,7 +413,6 @@ TEST(after_some_rounds_in_vain_there_is_a_mutex)
     assert_int_equal(add(c, 1), 3);
     assert_true(mutex_was_taken());
     wait_children(lock_path, 0); /* and is given back */
-    zkr_counter_free(c);
 }
 
 static void in_vain(void)
@@ -449,10 +423,10 @@ static void in_vain(void)
 
 TEST(a_mutex_that_others_have_is_waited_for_until_the_deadline)
 {
-    zkr_session *others = open_session();
-    zkr_counter *c = new_promoted(s, 2);
-    zkr_mutex *m = new_mutex(others, lock_path);
-    zkr_grant *g = acquire(m);
+    AUTO(session) others = open_session();
+    AUTO(counter) c = new_promoted(s, 2);
+    AUTO(mutex) mutex = new_mutex(others, lock_path);
+    zkr_grant *g = acquire(mutex);
     struct stopwatch *w;
 
     (void)add(c, 1);
@@ -466,21 +440,18 @@ TEST(a_mutex_that_others_have_is_waited_for_until_the_deadline)
     release(g);
     in_vain();
     assert_int_equal(add(c, 1), 2);
-    zkr_counter_free(c);
-    zkr_mutex_free(m);
-    close_session(others);
 }
 
 /* The try for the mutex began with a time of its own, after the rounds. */
 TEST(with_a_timeout_of_0_there_is_one_deadline_for_all)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    zkr_session *brief;
-    zkr_counter *c;
+    AUTO(session) brief = NULL;
+    AUTO(counter) c = NULL;
 
-    opts.session_timeout_ms = SESSION_MS;
-    opts.reply_timeout_ms = 6000;
-    ok(zkr_session_open(proxy_hosts(proxy), &opts, &brief));
+    ok(zkr_session_open(proxy_hosts(proxy),
+                        OPTS(session, .session_timeout_ms = SESSION_MS,
+                             .reply_timeout_ms = 6000),
+                        &brief));
     c = new_promoted(brief, 2);
     (void)add(c, 1);
     for (int time = 0; time < TWICE; time++) {
@@ -499,8 +470,6 @@ TEST(with_a_timeout_of_0_there_is_one_deadline_for_all)
         wait_children(lock_path, 0);
     }
     assert_int_equal(value_of(c), 1);
-    zkr_counter_free(c);
-    close_session(brief);
 }
 
 /* -- faults ---------------------------------------------------------------- */
@@ -508,7 +477,7 @@ TEST(with_a_timeout_of_0_there_is_one_deadline_for_all)
 TEST(under_faults_the_sum_is_right_but_for_the_unknown)
 {
     struct adder adders[THREADS];
-    zkr_counter *c = new_promoted(s, 3);
+    AUTO(counter) c = new_promoted(s, 3);
     int64_t made, unknown, value;
 
     for (int nth = 20; nth <= 60; nth += 20) {
@@ -530,7 +499,6 @@ TEST(under_faults_the_sum_is_right_but_for_the_unknown)
         fail_msg("%lld after %lld adds and %lld unknown ones", (long long)value,
                  (long long)made, (long long)unknown);
     assert_true(made + unknown == THREADS * ADDS);
-    zkr_counter_free(c);
 }
 
 /* -- where it cannot wait -------------------------------------------------- */
@@ -548,7 +516,7 @@ static void on_event(zkr_session *session, const struct zkr_session_event *e,
 
 TEST(a_callback_cannot_count)
 {
-    struct recorder *r = recorder_new();
+    AUTO(recorder) r = recorder_new();
     zkr_listener *listener;
 
     ok(zkr_session_listen(s, on_event, r, &listener));
@@ -560,17 +528,14 @@ TEST(a_callback_cannot_count)
         assert_true(recorder_get(r, i, &code, NULL));
         assert_int_equal(code, ZKR_EDEADLK);
     }
-    recorder_free(r);
 }
 
 TEST(a_program_with_its_own_loop_counts)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_counter *c;
     zkr_session *own;
 
-    opts.flags = ZKR_SESSION_OWN_LOOP;
-    own = open_session_with(&opts);
+    own = open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
     ok(zkr_counter_new(own, path, NULL, &c));
     assert_int_equal(add(c, 1), 1);
     zkr_counter_free(c);

@@ -108,13 +108,11 @@ TEST(a_session_that_is_killed_hands_the_lock_on)
 /* TestInterProcessMutexBase.testLocker, testWithNamespace */
 TEST(it_is_held_in_a_namespace_and_not_afterwards)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     char full[128];
-    zkr_session *spaced;
-    zkr_reentrant_mutex *m;
+    AUTO(session) spaced = NULL;
+    AUTO(reentrant_mutex) m = NULL;
 
-    opts.chroot = "/tests";
-    spaced = open_session_with(&opts);
+    spaced = open_session_with(OPTS(session, .chroot = "/tests"));
     m = new_reentrant(spaced);
     (void)snprintf(full, sizeof(full), "/tests%s", path);
     ok(zkr_reentrant_mutex_acquire(m, 10000));
@@ -123,8 +121,6 @@ TEST(it_is_held_in_a_namespace_and_not_afterwards)
     ok(zkr_reentrant_mutex_release(m));
     assert_int_equal(zkr_reentrant_mutex_depth(m), 0);
     assert_int_equal(count_children(full), 0);
-    zkr_reentrant_mutex_free(m);
-    close_session(spaced);
 }
 
 /* TestInterProcessMutexBase.test2Clients */
@@ -198,7 +194,7 @@ TEST(a_holder_that_is_asked_gives_the_lock_back)
 /* Starts so many readers that hold, and then so many writers that wait. */
 static void expect_participants(size_t readers, size_t writers)
 {
-    struct zkr_participants *list = NULL;
+    AUTO(participants) list = NULL;
 
     ok(zkr_participants_list(other, path, NULL, &list));
     assert_int_equal(list->count, readers + writers);
@@ -211,15 +207,14 @@ static void expect_participants(size_t readers, size_t writers)
         assert_false(list->items[i].holds);
         assert_int_equal(list->items[i].waits_for, i - 1);
     }
-    zkr_participants_free(list);
 }
 
 /* TestInterProcessReadWriteLock.testGetParticipantNodes */
 TEST(twenty_readers_hold_and_eight_writers_queue)
 {
+    AUTO(recorder) reading = recorder_new();
+    AUTO(recorder) writing = recorder_new();
     enum { READERS = 20, WRITERS = 8 };
-    struct recorder *reading = recorder_new();
-    struct recorder *writing = recorder_new();
 
     for (int i = 0; i < READERS; i++)
         ok(zkr_rwlock_acquire_read_async(i % 2 == 0 ? lock : rival, -1,
@@ -239,8 +234,6 @@ TEST(twenty_readers_hold_and_eight_writers_queue)
         release(recorded_grant(writing, i));
     }
     assert_int_equal(count_children(dir), 0);
-    recorder_free(reading);
-    recorder_free(writing);
 }
 
 struct crowd {
@@ -345,12 +338,10 @@ TEST(eight_clients_read_together_and_write_alone)
  * afterwards. */
 TEST(the_label_in_the_node_is_a_copy)
 {
-    struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
     char label[] = "one";
-    zkr_rwlock *labelled = NULL;
+    AUTO(rwlock) labelled = NULL;
 
-    opts.label = label;
-    ok(zkr_rwlock_new(s, path, &opts, &labelled));
+    ok(zkr_rwlock_new(s, path, OPTS(rwlock, .label = label), &labelled));
     (void)strcpy(label, "two");
     for (size_t i = 0; i < 2; i++) {
         zkr_grant *g = NULL;
@@ -361,7 +352,6 @@ TEST(the_label_in_the_node_is_a_copy)
         assert_non_null(strstr(data, "\"label\":\"one\""));
         release(g);
     }
-    zkr_rwlock_free(labelled);
 }
 
 /* TestInterProcessReadWriteLock.testLockPath */
@@ -386,16 +376,14 @@ TEST(the_node_of_a_writer_goes_with_its_session)
 TEST(all_that_a_session_creates_has_its_acl)
 {
     static const char *const made[] = { "/tests/acl/a", "/tests/acl/a/lock" };
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    zkr_session *guarded;
-    zkr_rwlock *l = NULL;
+    AUTO(session) guarded = NULL;
+    AUTO(rwlock) l = NULL;
     zkr_grant *g;
     char acl[128];
 
     assert_int_equal(admin_create(admin, "/tests/acl", NULL), ZOK);
-    opts.chroot = "/tests/acl";
-    opts.acl = "ip:127.0.0.1:cdrwa";
-    guarded = open_session_with(&opts);
+    guarded = open_session_with(
+        OPTS(session, .chroot = "/tests/acl", .acl = "ip:127.0.0.1:cdrwa"));
     ok(zkr_rwlock_new(guarded, "/a/lock", NULL, &l));
     g = write_lock(l);
     for (size_t i = 0; i < 2; i++) {
@@ -409,8 +397,6 @@ TEST(all_that_a_session_creates_has_its_acl)
     assert_int_equal(admin_get_acl(admin, "/tests/acl", acl, sizeof(acl)), ZOK);
     assert_string_equal(acl, "world:anyone:31");
     release(g);
-    zkr_rwlock_free(l);
-    close_session(guarded);
 }
 
 /* -- what Curator has no test for ----------------------------------------- */
@@ -447,7 +433,7 @@ static int hasty_setup(void)
 TEST_WITH(a_reentrant_mutex_is_released_and_acquired_so_too, hasty_setup,
           rw_teardown)
 {
-    zkr_reentrant_mutex *m = new_reentrant(s);
+    AUTO(reentrant_mutex) m = new_reentrant(s);
 
     ok(zkr_reentrant_mutex_acquire(m, SOON_MS));
     proxy_cut(proxy);
@@ -458,7 +444,6 @@ TEST_WITH(a_reentrant_mutex_is_released_and_acquired_so_too, hasty_setup,
     assert_int_equal(zkr_reentrant_mutex_depth(m), 1);
     assert_int_equal(count_children(dir), 1);
     ok(zkr_reentrant_mutex_release(m));
-    zkr_reentrant_mutex_free(m);
 }
 
 /* CURATOR-604: a waiter was granted with the node of its old session, which the

@@ -98,7 +98,7 @@ TEST(after_a_downgrade_readers_get_in_and_writers_do_not)
                                       ZKR_RWLOCK_KAZOO_LAYOUT };
 
     for (size_t i = 0; i < 3; i++) {
-        zkr_rwlock *l = new_rwlock(s, flags[i]);
+        AUTO(rwlock) l = new_rwlock(s, flags[i]);
         zkr_grant *writing = write_lock(l);
         zkr_grant *reading;
         struct waiter reader;
@@ -120,7 +120,6 @@ TEST(after_a_downgrade_readers_get_in_and_writers_do_not)
         release(reading);
         release(granted(&writer));
         release(granted(&late));
-        zkr_rwlock_free(l);
     }
 }
 
@@ -213,7 +212,7 @@ TEST(a_disconnect_costs_neither_of_both)
 
 TEST(a_reentrant_write_loses_one_count)
 {
-    zkr_rwlock *l = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
+    AUTO(rwlock) l = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
     zkr_grant *writing = write_lock(l);
     zkr_grant *reading = NULL;
     struct waiter reader;
@@ -235,12 +234,11 @@ TEST(a_reentrant_write_loses_one_count)
     release(reading);
     still_waits(&writer);
     release(hand_on(reading, &writer));
-    zkr_rwlock_free(l);
 }
 
 TEST(a_reader_that_is_there_already_is_counted)
 {
-    zkr_rwlock *l = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
+    AUTO(rwlock) l = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
     zkr_grant *writing = write_lock(l);
     zkr_grant *reading = read_lock(l);
     zkr_grant *again = NULL;
@@ -255,7 +253,6 @@ TEST(a_reader_that_is_there_already_is_counted)
     release(again);
     is_refused(by_writing);
     release(reading);
-    zkr_rwlock_free(l);
 }
 
 static void downgrade_inside(zkr_session *session,
@@ -272,15 +269,13 @@ static void downgrade_inside(zkr_session *session,
  * back, and no error would be reported. */
 TEST(a_callback_does_not_downgrade)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct change c = { .rc = 0 };
     zkr_listener *l = NULL;
-    zkr_session *looping;
+    AUTO(session) looping = NULL;
     zkr_grant *reading;
 
-    opts.flags = ZKR_SESSION_OWN_LOOP;
-    opts.chroot = root[0] == '\0' ? NULL : root;
-    looping = open_session_with(&opts);
+    looping = open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP,
+                                     .chroot = root[0] == '\0' ? NULL : root));
     c.lock = new_rwlock(looping, ZKR_RWLOCK_REENTRANT);
     c.writing = write_lock(c.lock);
     reading = read_lock(c.lock);
@@ -294,7 +289,6 @@ TEST(a_callback_does_not_downgrade)
     release(reading);
     release(c.writing);
     zkr_rwlock_free(c.lock);
-    close_session(looping);
 }
 
 static void *downgrade_elsewhere(void *arg)
@@ -307,7 +301,7 @@ static void *downgrade_elsewhere(void *arg)
 
 TEST(only_the_owner_downgrades_a_reentrant_lock)
 {
-    zkr_rwlock *l = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
+    AUTO(rwlock) l = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
     struct change c = { .lock = l, .writing = write_lock(l) };
 
     on_thread(downgrade_elsewhere, &c);
@@ -316,7 +310,6 @@ TEST(only_the_owner_downgrades_a_reentrant_lock)
     assert_int_equal(zkr_grant_check(c.writing), ZKR_OK);
     assert_int_equal(count_children(dir), 1);
     release(c.writing);
-    zkr_rwlock_free(l);
 }
 
 /* The read grant belongs to the thread that has downgraded, and an upgrade is
@@ -336,12 +329,12 @@ TEST(any_thread_downgrades_a_plain_lock)
 
 TEST(a_grant_of_no_thread_is_downgraded_by_any)
 {
+    AUTO(recorder) r = recorder_new();
     static const uint32_t flags[] = { 0, ZKR_RWLOCK_REENTRANT };
-    struct recorder *r = recorder_new();
     zkr_grant *none = NULL;
 
     for (size_t i = 0; i < 2; i++) {
-        zkr_rwlock *l = new_rwlock(s, flags[i]);
+        AUTO(rwlock) l = new_rwlock(s, flags[i]);
         zkr_grant *reading;
 
         ok(zkr_rwlock_acquire_write_async(l, -1, record_acquire, r, NULL));
@@ -350,18 +343,16 @@ TEST(a_grant_of_no_thread_is_downgraded_by_any)
         zkr_grant_free(recorded_grant(r, i));
         assert_int_equal(zkr_rwlock_acquire_write(l, -1, &none), ZKR_EDEADLK);
         release(reading);
-        zkr_rwlock_free(l);
     }
-    recorder_free(r);
 }
 
 /* -- what cannot be downgraded -------------------------------------------- */
 
 TEST(only_a_write_grant_of_this_lock_is_downgraded)
 {
-    zkr_rwlock *twin = new_rwlock(s, 0);
-    zkr_mutex *m = new_mutex(s, new_path());
-    zkr_grant *writing = write_lock(lock);
+    AUTO(rwlock) twin = new_rwlock(s, 0);
+    AUTO(mutex) m = new_mutex(s, new_path());
+    AUTO(grant) writing = write_lock(lock);
     zkr_grant *reading = read_lock(lock);
     zkr_grant *foreign = acquire(m);
     zkr_grant *none = NULL;
@@ -383,9 +374,6 @@ TEST(only_a_write_grant_of_this_lock_is_downgraded)
     assert_int_equal(zkr_rwlock_downgrade(lock, writing, &none), ZKR_ENOTHELD);
     assert_null(none);
     assert_int_equal(count_children(dir), 0);
-    zkr_grant_free(writing);
-    zkr_mutex_free(m);
-    zkr_rwlock_free(twin);
 }
 
 TEST(a_lost_write_is_not_downgraded)
@@ -394,7 +382,7 @@ TEST(a_lost_write_is_not_downgraded)
     zkr_grant *none = NULL;
 
     for (size_t i = 0; i < 2; i++) {
-        zkr_rwlock *l = new_rwlock(s, flags[i]);
+        AUTO(rwlock) l = new_rwlock(s, flags[i]);
         zkr_grant *writing = write_lock(l);
 
         lose(writing);
@@ -408,7 +396,6 @@ TEST(a_lost_write_is_not_downgraded)
         zkr_grant_free(writing);
         assert_int_equal(count_children(dir), 0);
         release(read_lock(l)); /* a reader like any other now */
-        zkr_rwlock_free(l);
     }
     assert_null(none);
 }
@@ -510,13 +497,12 @@ TEST(a_write_deleted_before_the_reader_was_there_is_not_downgraded)
  * still HELD. */
 TEST(a_write_found_deleted_is_lost_at_once)
 {
-    zkr_grant *writing = write_lock(lock); /* not watched yet */
+    AUTO(grant) writing = write_lock(lock); /* not watched yet */
     zkr_grant *none = NULL;
 
     assert_int_equal(admin_delete(admin, node_of(writing)), ZOK);
     assert_int_equal(zkr_rwlock_downgrade(lock, writing, &none), ZKR_ELOST);
     assert_int_equal(zkr_grant_check(writing), ZKR_ELOST);
-    zkr_grant_free(writing);
 }
 
 TEST(a_directory_deleted_under_it_is_a_loss)

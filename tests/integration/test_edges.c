@@ -77,17 +77,14 @@ static void others_make_in_path(const struct edge *e, const char *name)
 
 static void reads_number(const struct edge *e, uint32_t flags, size_t size)
 {
-    struct zkr_counter_opts opts = ZKR_COUNTER_OPTS_INIT;
     bool fits = e->len == size || e->len == 0;
-    zkr_counter *c = NULL;
+    AUTO(counter) c = NULL;
     int64_t value = 7;
 
-    opts.flags = flags;
-    ok(zkr_counter_new(s, path, &opts, &c));
+    ok(zkr_counter_new(s, path, OPTS(counter, .flags = flags), &c));
     assert_int_equal(zkr_counter_get(c, SOON_MS, &value, NULL),
                      fits ? ZKR_OK : ZKR_EDAMAGED);
     assert_true(value == (fits ? e->number : 0));
-    zkr_counter_free(c);
 }
 
 TEST_ROWS(a_counter, edges, e)
@@ -101,13 +98,6 @@ struct limited {
     zkr_semaphore *semaphore;
     uint32_t limit;
 };
-
-static bool has_its_limit(void *limited)
-{
-    const struct limited *l = limited;
-
-    return zkr_semaphore_limit(l->semaphore) == l->limit;
-}
 
 /* A number that is none leaves the limit as it was. */
 TEST_ROWS(the_limit_of_a_semaphore, edges, e)
@@ -124,7 +114,7 @@ TEST_ROWS(the_limit_of_a_semaphore, edges, e)
     others_set(e, limit);
     if (e->len == 4) {
         l.semaphore = before;
-        assert_true(wait_until(has_its_limit, &l, SOON_MS));
+        AWAIT(zkr_semaphore_limit(l.semaphore) == l.limit);
         ok(zkr_semaphore_new(s, path, 5, &opts, &sem));
         assert_int_equal(zkr_semaphore_limit(sem), l.limit);
     } else {
@@ -157,24 +147,19 @@ static void record_kind(zkr_grant *g, const struct zkr_grant_event *event,
 /* Curator's text asks for the lock, and nothing else does. */
 TEST_ROWS(the_node_of_a_holder, edges, e)
 {
-    zkr_mutex *m = new_mutex(s, path);
-    struct recorder *events = recorder_new();
+    AUTO(recorder) events = recorder_new();
+    AUTO(mutex) m = new_mutex(s, path);
     zkr_grant *g = acquire(m);
-    int kind = 0;
 
     ok(zkr_grant_listen(g, record_kind, events));
     settle(s);
     others_set(e, zkr_grant_node(g));
     if (IS(e, REVOKE)) {
-        assert_true(recorder_wait(events, 1, SOON_MS));
-        assert_true(recorder_get(events, 0, &kind, NULL));
-        assert_int_equal(kind, ZKR_GRANT_REVOKE_REQUESTED);
+        assert_int_equal(recorded(events, 0), ZKR_GRANT_REVOKE_REQUESTED);
     }
     settle(s);
     assert_int_equal(recorder_count(events), IS(e, REVOKE));
     holds_and_releases(g);
-    zkr_mutex_free(m);
-    recorder_free(events);
 }
 
 static void gives_up(acquire_call *call, void *lock)
@@ -188,14 +173,13 @@ static void gives_up(acquire_call *call, void *lock)
 
 TEST_ROWS(the_node_ahead, edges, e)
 {
-    zkr_mutex *m = new_mutex(s, path);
+    AUTO(mutex) m = new_mutex(s, path);
 
     others_make_in_path(e, "_c_57ca8e00-0000-4000-8000-000000000000-lock-"
                            "0000000000");
     gives_up(by_mutex, m);
     ok(zkr_session_delete(s, node, ZKR_ANY_VERSION, SOON_MS));
     release(acquire(m));
-    zkr_mutex_free(m);
 }
 
 static int by_unfair(void *lock, int64_t timeout_ms, zkr_grant **ret_grant)
@@ -206,7 +190,7 @@ static int by_unfair(void *lock, int64_t timeout_ms, zkr_grant **ret_grant)
 /* The node is known by its data. */
 TEST_ROWS(the_node_of_an_unfair_mutex, edges, e)
 {
-    zkr_unfair_mutex *m = NULL;
+    AUTO(unfair_mutex) m = NULL;
     zkr_grant *g = NULL;
 
     ok(zkr_unfair_mutex_new(s, path, NULL, &m));
@@ -216,12 +200,11 @@ TEST_ROWS(the_node_of_an_unfair_mutex, edges, e)
     ok(zkr_unfair_mutex_acquire(m, SOON_MS, &g));
     others_set(e, node);
     holds_and_releases(g);
-    zkr_unfair_mutex_free(m);
 }
 
 TEST_ROWS(a_list_of_participants, edges, e)
 {
-    struct zkr_participants *list = NULL;
+    AUTO(participants) list = NULL;
     const struct zkr_participant *p;
     size_t shown =
         e->len < ZKR_PARTICIPANT_DATA_MAX ? e->len : ZKR_PARTICIPANT_DATA_MAX;
@@ -234,7 +217,6 @@ TEST_ROWS(a_list_of_participants, edges, e)
     assert_int_equal(p->data_size, shown);
     assert_memory_equal(p->data, e->data, shown);
     assert_int_equal(p->data[shown], '\0');
-    zkr_participants_free(list);
 }
 
 static int open_it(void)

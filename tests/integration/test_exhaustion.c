@@ -36,10 +36,10 @@ static void count_warnings(enum zkr_log_level level, const char *line,
 
 TEST(no_lock_is_granted_when_the_counter_sticks)
 {
-    struct recorder *warnings = recorder_new();
+    AUTO(recorder) warnings = recorder_new();
     zkr_grant *g = NULL;
-    zkr_session *s;
-    zkr_mutex *m;
+    AUTO(session) s = NULL;
+    AUTO(mutex) m = NULL;
     int granted = 0;
     int rc;
 
@@ -64,17 +64,14 @@ TEST(no_lock_is_granted_when_the_counter_sticks)
     /* The remedy is to let the directory be removed, and to start anew. */
     assert_int_equal(admin_delete(admin, DIRECTORY), ZOK);
     release(acquire(m));
-    recorder_free(warnings);
-    zkr_mutex_free(m);
-    close_session(s);
 }
 
 /* The low half of a transaction's number comes to its end. */
 TEST(tokens_grow_across_the_end_of_an_epoch)
 {
     const int64_t last = INT64_C(0x1ffffffff);
-    zkr_session *s;
-    zkr_mutex *m;
+    AUTO(session) s = NULL;
+    AUTO(mutex) m = NULL;
     int64_t token = 0;
 
     assert_int_equal(admin_create(admin, EPOCH, NULL), ZOK);
@@ -93,6 +90,4 @@ TEST(tokens_grow_across_the_end_of_an_epoch)
         release(g);
     }
     assert_true(token > last);
-    zkr_mutex_free(m);
-    close_session(s);
 }

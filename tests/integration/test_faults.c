@@ -11,41 +11,24 @@
 
 #include "lock/claim.h"
 #include "lock/locks.h"
-#include "proxy.h"
 #include "session/session.h"
+
+/* It has names that headers above have, too. */
+#include "usual.h"
 
 #ifndef ZOO_CREATE2_OP
 #define ZOO_CREATE2_OP 15
 #endif
 
-static struct proxy *proxy;
-static zkr_session *s; /* through the proxy */
-static zkr_mutex *m;
-static char path[64];
-
 static int setup(void)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
-    opts.session_timeout_ms = SESSION_MS;
-    opts.reply_timeout_ms = 300;
-    s = open_through(&proxy, &opts);
-    (void)snprintf(path, sizeof(path), "%s", new_path());
-    m = new_mutex(s, path);
+    (void)usual_setup_with(OPTS(session, .session_timeout_ms = SESSION_MS,
+                                .reply_timeout_ms = 300));
     release(acquire(m)); /* the directory exists from here on */
     return 0;
 }
 
-static int teardown(void)
-{
-    proxy_heal(proxy);
-    proxy_release(proxy);
-    zkr_mutex_free(m);
-    close_through(s, proxy);
-    return 0;
-}
-
-FIXTURE(setup, teardown)
+FIXTURE(setup, usual_teardown)
 
 /* -- how many requests ---------------------------------------------------- */
 
@@ -60,7 +43,7 @@ static zkr_mutex *unused_mutex(void)
 
 TEST(an_acquire_is_one_flight_of_two_and_a_release_one_request)
 {
-    zkr_mutex *unused = unused_mutex();
+    AUTO(mutex) unused = unused_mutex();
     zkr_grant *g;
 
     proxy_set_latency(proxy, 20);
@@ -77,7 +60,6 @@ TEST(an_acquire_is_one_flight_of_two_and_a_release_one_request)
     /* When the lock is held for 50 ms or more, the holder watches its own node,
      * too. */
     assert_in_range(proxy_requests(proxy, PROXY_ANY), 1, 2);
-    zkr_mutex_free(unused);
 }
 
 /* Nobody else was there, so the number of the node tells enough. */
@@ -112,20 +94,16 @@ TEST(a_search_that_is_interrupted_goes_on)
 
 TEST(a_release_without_waiting_or_a_connection_is_confirmed)
 {
+    AUTO(recorder) r = recorder_new();
     zkr_grant *g = acquire(m);
-    struct recorder *r = recorder_new();
-    int code = -1;
 
     proxy_cut(proxy);
     wait_session_state(s, ZKR_SESSION_SUSPENDED);
     ok(zkr_grant_release_async(g, record_release, r));
     zkr_grant_free(g);
     proxy_heal(proxy);
-    assert_true(recorder_wait(r, 1, SOON_MS));
-    assert_true(recorder_get(r, 0, &code, NULL));
-    assert_int_equal(code, ZKR_OK);
+    assert_int_equal(recorded(r, 0), ZKR_OK);
     assert_int_equal(count_children(path), 0);
-    recorder_free(r);
 }
 
 /* -- a node of ours that turns up late ------------------------------------ */
@@ -172,17 +150,17 @@ static void create_late(struct zkr_session *of, struct zkr__op *op)
  * waited for the first of its two nodes would wait for itself. */
 TEST(a_node_that_turns_up_after_the_search_is_ours_too)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct zkr_retry slowly = ZKR_RETRY_FOREVER_INIT(1000);
     struct zkr__op late;
     struct waiter w;
-    zkr_session *slow;
-    zkr_mutex *mutex;
+    AUTO(session) slow = NULL;
+    AUTO(mutex) mutex = NULL;
     char *lowest;
 
-    opts.session_timeout_ms = SESSION_MS;
-    opts.retry = slowly;
-    ok(zkr_session_open(proxy_hosts(proxy), &opts, &slow));
+    ok(zkr_session_open(
+        proxy_hosts(proxy),
+        OPTS(session, .session_timeout_ms = SESSION_MS, .retry = slowly),
+        &slow));
     mutex = new_mutex(slow, path);
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REQUEST);
     waiter_start(&w, mutex, SOON_MS / 2);
@@ -195,8 +173,6 @@ TEST(a_node_that_turns_up_after_the_search_is_ours_too)
     free(lowest);
     release(w.grant);
     assert_int_equal(count_children(path), 0);
-    zkr_mutex_free(mutex);
-    close_session(slow);
 }
 
 /* -127 means that it was not carried out: no search, just another attempt. */
@@ -259,7 +235,7 @@ TEST(a_session_that_the_server_does_not_know_is_over)
 
 TEST(without_containers_parents_are_persistent)
 {
-    zkr_mutex *mutex = new_mutex(s, new_path());
+    AUTO(mutex) mutex = new_mutex(s, new_path());
     struct Stat stat;
 
     proxy_rule_error(proxy, ZOO_CREATE_CONTAINER_OP, 1, ZUNIMPLEMENTED);
@@ -267,12 +243,11 @@ TEST(without_containers_parents_are_persistent)
     assert_true(proxy_rule_done(proxy));
     assert_int_equal(admin_exists(admin, zkr_mutex_path(mutex), &stat), ZOK);
     assert_int_equal(stat.ephemeralOwner, 0); /* a container has another */
-    zkr_mutex_free(mutex);
 }
 
 TEST(a_directory_that_is_ephemeral_is_no_lock)
 {
-    zkr_mutex *mutex = new_mutex(s, new_path());
+    AUTO(mutex) mutex = new_mutex(s, new_path());
     zkr_grant *g = NULL;
     char name[64];
 
@@ -283,20 +258,19 @@ TEST(a_directory_that_is_ephemeral_is_no_lock)
                      ZNOCHILDRENFOREPHEMERALS);
     assert_non_null(strstr(zkr_error_detail(), name));
     assert_int_equal(admin_delete(admin, name), ZOK);
-    zkr_mutex_free(mutex);
 }
 
 TEST(the_policy_none_sends_a_create_only_once)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct zkr_retry none = ZKR_RETRY_NONE_INIT;
-    zkr_session *impatient = NULL;
-    zkr_mutex *mutex;
+    AUTO(session) impatient = NULL;
+    AUTO(mutex) mutex = NULL;
     zkr_grant *g = NULL;
 
-    opts.session_timeout_ms = SESSION_MS;
-    opts.retry = none;
-    ok(zkr_session_open(proxy_hosts(proxy), &opts, &impatient));
+    ok(zkr_session_open(
+        proxy_hosts(proxy),
+        OPTS(session, .session_timeout_ms = SESSION_MS, .retry = none),
+        &impatient));
     mutex = new_mutex(impatient, path);
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REQUEST);
     assert_int_equal(zkr_mutex_acquire(mutex, -1, &g), ZCONNECTIONLOSS);
@@ -305,16 +279,14 @@ TEST(the_policy_none_sends_a_create_only_once)
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
     ok(zkr_mutex_acquire(mutex, -1, &g));
     release(g);
-    zkr_mutex_free(mutex);
-    close_session(impatient);
 }
 
 /* -- watches -------------------------------------------------------------- */
 
 TEST(data_changed_on_the_predecessor_wakes_nobody_up)
 {
-    zkr_session *other = open_session();
-    zkr_mutex *holder = new_mutex(other, path);
+    AUTO(session) other = open_session();
+    AUTO(mutex) holder = new_mutex(other, path);
     zkr_grant *g = acquire(holder);
     struct waiter w;
 
@@ -327,55 +299,39 @@ TEST(data_changed_on_the_predecessor_wakes_nobody_up)
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     release(w.grant);
-    zkr_mutex_free(holder);
-    close_session(other);
 }
 
 /* -- a connection that comes and goes ------------------------------------- */
-
-static bool has_looked(void *unused)
-{
-    (void)unused;
-    return proxy_requests(proxy, ZOO_GETDATA_OP) == 1;
-}
 
 /* The event alone means that the node is gone. The holder once read the node
  * first, and was HELD until the answer came, while somebody else held the lock.
  */
 TEST(a_holder_believes_the_event_that_its_node_is_deleted)
 {
-    zkr_grant *g = acquire(m);
-    struct recorder *r = recorder_new();
-    int code = 0;
+    AUTO(recorder) r = recorder_new();
+    AUTO(grant) g = acquire(m);
 
     ok(zkr_grant_listen(g, record_grant, r));
-    assert_true(wait_until(has_looked, NULL, SOON_MS));
+    AWAIT(proxy_requests(proxy, ZOO_GETDATA_OP) == 1);
     proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_HOLD_REQUEST);
     delete_nth_child(path, 0);
-    assert_true(recorder_wait(r, 1, SOON_MS));
-    assert_true(recorder_get(r, 0, &code, NULL));
-    assert_int_equal(code, ZKR_GRANT_LOST); /* and not SUSPENDED first */
+    assert_int_equal(recorded(r, 0),
+                     ZKR_GRANT_LOST); /* and not SUSPENDED first */
     ok(zkr_grant_listen(g, NULL, NULL));
-    zkr_grant_free(g);
-    recorder_free(r);
 }
 
 /* Regression: only a listener that was registered at that moment was told. */
 TEST(a_revocation_request_waits_for_its_listener)
 {
+    AUTO(recorder) r = recorder_new();
     zkr_grant *g = acquire(m);
-    struct recorder *r = recorder_new();
-    int code = 0;
 
     assert_int_equal(admin_set(admin, zkr_grant_node(g), "__REVOKE__"), ZOK);
-    assert_true(wait_until(has_looked, NULL, SOON_MS)); /* by itself */
+    AWAIT(proxy_requests(proxy, ZOO_GETDATA_OP) == 1); /* by itself */
     ok(zkr_grant_listen(g, record_grant, r));
-    assert_true(recorder_wait(r, 1, SOON_MS));
-    assert_true(recorder_get(r, 0, &code, NULL));
-    assert_int_equal(code, 100);
+    assert_int_equal(recorded(r, 0), 100);
     ok(zkr_grant_listen(g, NULL, NULL));
     release(g);
-    recorder_free(r);
 }
 
 static size_t count_watches(void)
@@ -389,37 +345,30 @@ static size_t count_watches(void)
     return count;
 }
 
-static bool has_few_watches(void *unused)
-{
-    (void)unused;
-    return count_watches() <= 2;
-}
-
 /* Regression: each of them left a context behind when the holder, in the same
  * session, watched the same node. */
 TEST(waits_given_up_leave_no_watch_in_the_client)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(grant) g = acquire(m);
     zkr_grant *none = NULL;
 
-    assert_true(wait_until(has_looked, NULL, SOON_MS));
+    AWAIT(proxy_requests(proxy, ZOO_GETDATA_OP) == 1);
     for (int i = 0; i < 50; i++)
         assert_int_equal(zkr_mutex_acquire(m, 5, &none), ZKR_ETIMEDOUT);
-    assert_true(wait_until(has_few_watches, NULL, SOON_MS));
+    AWAIT(count_watches() <= 2);
     delete_nth_child(path, 0); /* the holder's own watch is still there */
     wait_grant_state(g, ZKR_GRANT_LOST);
-    zkr_grant_free(g);
 }
 
 TEST(closing_without_a_connection_says_what_stays)
 {
     zkr_session *lonely = NULL;
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_mutex *mutex;
     zkr_grant *g;
 
-    opts.session_timeout_ms = BRIEF_SESSION_MS;
-    ok(zkr_session_open(proxy_hosts(proxy), &opts, &lonely));
+    ok(zkr_session_open(proxy_hosts(proxy),
+                        OPTS(session, .session_timeout_ms = BRIEF_SESSION_MS),
+                        &lonely));
     mutex = new_mutex(lonely, path);
     g = acquire(mutex);
     proxy_cut(proxy);
@@ -435,14 +384,14 @@ TEST(closing_without_a_connection_says_what_stays)
 TEST(closing_with_a_silent_server_does_not_claim_success)
 {
     zkr_session *lonely = NULL;
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct recorder *r = recorder_new();
     zkr_mutex *mutex;
     zkr_grant *g;
     int code = 1;
 
-    opts.session_timeout_ms = 2 * BRIEF_SESSION_MS;
-    ok(zkr_session_open(proxy_hosts(proxy), &opts, &lonely));
+    ok(zkr_session_open(
+        proxy_hosts(proxy),
+        OPTS(session, .session_timeout_ms = 2 * BRIEF_SESSION_MS), &lonely));
     mutex = new_mutex(lonely, path);
     g = acquire(mutex);
     proxy_freeze(proxy);
@@ -463,20 +412,16 @@ TEST(closing_with_a_silent_server_does_not_claim_success)
  * half of the recipes do not retry. */
 TEST(a_server_that_stops_and_goes_on_makes_no_second_node)
 {
-    struct recorder *r = recorder_new();
-    int code = -1;
+    AUTO(recorder) r = recorder_new();
 
     server_pause(the_server);
     ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, NULL));
     wait_session_state(s, ZKR_SESSION_SUSPENDED);
     server_resume(the_server);
-    assert_true(recorder_wait(r, 1, SOON_MS));
-    assert_true(recorder_get(r, 0, &code, NULL));
-    assert_int_equal(code, ZKR_OK);
+    assert_int_equal(recorded(r, 0), ZKR_OK);
     wait_children(path, 1);
     release(recorded_grant(r, 0));
     wait_children(path, 0);
-    recorder_free(r);
 }
 
 TEST(a_wait_for_silent_servers_says_since_when)
@@ -498,9 +443,8 @@ TEST(a_wait_for_silent_servers_says_since_when)
 
 TEST(a_session_that_ends_while_releasing_has_released)
 {
-    zkr_grant *g = acquire(m);
-    struct recorder *r = recorder_new();
-    int code = -1;
+    AUTO(recorder) r = recorder_new();
+    AUTO(grant) g = acquire(m);
 
     proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_HOLD_REQUEST);
     ok(zkr_grant_release_async(g, record_release, r));
@@ -508,12 +452,8 @@ TEST(a_session_that_ends_while_releasing_has_released)
     expire(s);
     proxy_cut(proxy);
     proxy_heal(proxy);
-    assert_true(recorder_wait(r, 1, SOON_MS));
-    assert_true(recorder_get(r, 0, &code, NULL));
-    assert_int_equal(code, ZKR_OK);
+    assert_int_equal(recorded(r, 0), ZKR_OK);
     assert_int_equal(count_children(path), 0);
-    zkr_grant_free(g);
-    recorder_free(r);
 }
 
 int main(void)

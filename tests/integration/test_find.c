@@ -18,6 +18,8 @@ static int setup(void)
 
 FIXTURE(setup, onlooker_teardown)
 
+static const struct zkr_participants_opts of_each = ZKR_PARTICIPANTS_OPTS_INIT;
+
 static struct zkr_locks *find_with(zkr_session *session, const char *from,
                                    const struct zkr_locks_opts *o)
 {
@@ -36,12 +38,11 @@ static struct zkr_locks *find_all(void)
 static int find_fails(zkr_session *session, const char *from,
                       uint32_t timeout_ms)
 {
-    struct zkr_locks_opts o = ZKR_LOCKS_OPTS_INIT;
     struct zkr_locks *list = NULL;
     int rc;
 
-    o.timeout_ms = timeout_ms;
-    rc = zkr_locks_find(session, from, &o, &list);
+    rc = zkr_locks_find(session, from, OPTS(locks, .timeout_ms = timeout_ms),
+                        &list);
     assert_null(list);
     return rc;
 }
@@ -71,7 +72,7 @@ TEST(locks_of_every_client_are_found)
         "c-recipe", "curator", "deep/er", "go",
         "kazoo",    "readers", "ruby",    "wrapped",
     };
-    struct zkr_locks *list;
+    AUTO(locks) list = NULL;
     struct Stat stat;
 
     for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++)
@@ -87,7 +88,6 @@ TEST(locks_of_every_client_are_found)
     assert_int_equal(list->cut, 0);
     assert_int_equal(list->skipped, 0);
     assert_null(list->skipped_path);
-    zkr_locks_free(list);
 }
 
 TEST(the_root_may_be_the_lock)
@@ -107,19 +107,18 @@ TEST(the_root_may_be_the_lock)
  * numbers. */
 TEST(a_directory_with_a_number_is_looked_into)
 {
-    struct zkr_locks *list;
+    AUTO(locks) list = NULL;
 
     make("my-lock-1/lock-0000000000", NULL);
     list = find_all();
     assert_int_equal(list->count, 1);
     assert_found(list, 0, "my-lock-1", 1, 1);
-    zkr_locks_free(list);
 }
 
 TEST(a_holder_is_one_when_it_is_ephemeral)
 {
     struct zkr_locks_opts o = ZKR_LOCKS_OPTS_INIT;
-    zkr_unfair_mutex *unfair = NULL;
+    AUTO(unfair_mutex) unfair = NULL;
     zkr_grant *g = NULL;
     struct zkr_locks *list;
 
@@ -135,12 +134,10 @@ TEST(a_holder_is_one_when_it_is_ephemeral)
     assert_int_equal(list->count, 1);
     zkr_locks_free(list);
     release(g);
-    zkr_unfair_mutex_free(unfair);
 }
 
 TEST(empty_directories_are_found_on_request)
 {
-    struct zkr_locks_opts o = ZKR_LOCKS_OPTS_INIT;
     struct zkr_locks *list;
 
     make("app/idle", NULL);
@@ -150,8 +147,7 @@ TEST(empty_directories_are_found_on_request)
     list = find_all();
     assert_int_equal(list->count, 0);
     zkr_locks_free(list);
-    o.flags = ZKR_LOCKS_EMPTY;
-    list = find_with(s, path, &o);
+    list = find_with(s, path, OPTS(locks, .flags = ZKR_LOCKS_EMPTY));
     assert_int_equal(list->count, 2);
     assert_found(list, 0, "app/idle", 0, 0);
     assert_found(list, 1, "app/idle-container", 0, 0);
@@ -213,7 +209,7 @@ TEST(unreadable_nodes_are_counted)
 TEST(hostile_names_are_walked_or_counted)
 {
     char longest[900];
-    struct zkr_locks *list;
+    AUTO(locks) list = NULL;
 
     memset(longest, 'x', sizeof(longest) - 1);
     longest[sizeof(longest) - 1] = '\0';
@@ -232,7 +228,6 @@ TEST(hostile_names_are_walked_or_counted)
     assert_int_equal(list->skipped, 1);
     assert_non_null(strstr(list->skipped_path, longest));
     assert_int_equal(list->skipped_error, ZKR_EPATH);
-    zkr_locks_free(list);
 }
 
 TEST(a_missing_root_is_an_error)
@@ -269,37 +264,31 @@ TEST(bad_arguments_of_find_are_refused)
 
 TEST(paths_are_those_below_the_chroot)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    struct zkr_locks *list;
+    AUTO(locks) list = NULL;
     zkr_session *inside;
 
     make("zookeeper/lock-0000000000", NULL); /* a name like any other here */
     make("lock-0000000000", NULL);
-    opts.chroot = path;
-    inside = open_session_with(&opts);
+    inside = open_session_with(OPTS(session, .chroot = path));
     list = find_with(inside, "/", NULL);
     close_session(inside);
     assert_int_equal(list->count, 2); /* it outlives the session */
     assert_string_equal(list->items[0].path, "/");
     assert_string_equal(list->items[1].path, "/zookeeper");
-    zkr_locks_free(list);
 }
 
 /* /zookeeper/config, /zookeeper/quota would be empty directories. */
 TEST(the_nodes_of_the_server_are_left_out)
 {
-    struct zkr_locks_opts o = ZKR_LOCKS_OPTS_INIT;
-    struct zkr_locks *list;
+    AUTO(locks) list = NULL;
     bool own = false;
 
-    o.flags = ZKR_LOCKS_EMPTY;
-    list = find_with(s, "/", &o);
+    list = find_with(s, "/", OPTS(locks, .flags = ZKR_LOCKS_EMPTY));
     for (size_t i = 0; i < list->count; i++) {
         assert_null(strstr(list->items[i].path, "/zookeeper"));
         own = own || strcmp(list->items[i].path, path) == 0;
     }
     assert_true(own);
-    zkr_locks_free(list);
 }
 
 /* --- with their participants --- */
@@ -308,17 +297,14 @@ TEST(the_nodes_of_the_server_are_left_out)
 static struct zkr_locks *find_lists(zkr_session *session,
                                     const struct zkr_participants_opts *each)
 {
-    struct zkr_locks_opts o = ZKR_LOCKS_OPTS_INIT;
-
-    o.participants = each;
-    return find_with(session, path, &o);
+    return find_with(session, path, OPTS(locks, .participants = each));
 }
 
 static void assert_same_list(const struct zkr_participants *got,
                              const char *lock,
                              const struct zkr_participants_opts *o)
 {
-    struct zkr_participants *want = NULL;
+    AUTO(participants) want = NULL;
 
     ok(zkr_participants_list(s, lock, o, &want));
     assert_non_null(got);
@@ -332,7 +318,6 @@ static void assert_same_list(const struct zkr_participants *got,
         assert_int_equal(got->items[i].waits_for, want->items[i].waits_for);
         assert_int_equal(got->items[i].token, want->items[i].token);
     }
-    zkr_participants_free(want);
 }
 
 TEST(a_list_is_that_of_participants)
@@ -367,35 +352,31 @@ TEST(a_list_is_that_of_participants)
 /* Without the names of the search they would be those of another kind. */
 TEST(a_path_that_may_be_a_semaphore_has_no_list)
 {
-    struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
-    struct zkr_locks *list;
+    AUTO(locks) list = NULL;
 
     make("locks/lock-0000000001", "a mutex");
     make("mixed/lock-0000000001", "a mutex, too");
     make("mixed/leases/_c_" UUID "-lease-0000000001", "a permit");
     make("sem/leases/_c_" UUID "-lease-0000000001", "a permit");
     make("sem/locks/_c_" UUID "-lock-0000000001", "waits");
-    list = find_lists(s, &o);
+    list = find_lists(s, &of_each);
     assert_int_equal(list->count, 3);
     for (size_t i = 0; i < list->count; i++)
         assert_null(list->items[i].list);
     assert_int_equal(list->items[1].contenders, 2);
-    zkr_locks_free(list);
 }
 
 TEST(a_list_can_outlive_the_search)
 {
-    struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
-    struct zkr_participants *kept;
+    AUTO(participants) kept = NULL;
     struct zkr_locks *list;
 
     make("a/lock-0000000001", "x");
-    list = find_lists(s, &o);
+    list = find_lists(s, &of_each);
     kept = list->items[0].list;
     list->items[0].list = NULL;
     zkr_locks_free(list);
     assert_string_equal(kept->items[0].data, "x");
-    zkr_participants_free(kept);
 }
 
 /* --- when something fails meanwhile --- */
@@ -411,10 +392,7 @@ static int setup_with_locks(void)
 
 static int find_into(void *list)
 {
-    struct zkr_locks_opts o = ZKR_LOCKS_OPTS_INIT;
-
-    o.timeout_ms = SOON_MS;
-    return zkr_locks_find(ps, path, &o, list);
+    return zkr_locks_find(ps, path, OPTS(locks, .timeout_ms = SOON_MS), list);
 }
 
 /* Waits for the call, which has begun already, and returns the locks that it
@@ -433,7 +411,7 @@ TEST_WITH(many_nodes_are_looked_at_at_once_but_not_all, setup_with_locks,
           proxied_teardown)
 {
     char name[32];
-    struct zkr_locks *list;
+    AUTO(locks) list = NULL;
 
     for (int i = 0; i < 300; i++) {
         (void)snprintf(name, sizeof(name), "n%03d", i);
@@ -445,13 +423,12 @@ TEST_WITH(many_nodes_are_looked_at_at_once_but_not_all, setup_with_locks,
     assert_int_equal(list->visited, 303);
     assert_in_range(proxy_max_in_flight(proxy), 64, 128);
     proxy_set_latency(proxy, 0);
-    zkr_locks_free(list);
 }
 
 TEST_WITH(a_node_that_goes_meanwhile_is_no_error, setup_with_locks,
           proxied_teardown)
 {
-    struct zkr_locks *list = NULL;
+    AUTO(locks) list = NULL;
     struct call c;
 
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_HOLD_REPLY);
@@ -461,23 +438,19 @@ TEST_WITH(a_node_that_goes_meanwhile_is_no_error, setup_with_locks,
     list = found(&c, 1);
     assert_found(list, 0, "b", 1, 1);
     assert_int_equal(list->skipped, 0);
-    zkr_locks_free(list);
 }
 
 static int find_lists_into(void *list)
 {
-    struct zkr_participants_opts each = ZKR_PARTICIPANTS_OPTS_INIT;
-    struct zkr_locks_opts o = ZKR_LOCKS_OPTS_INIT;
-
-    each.reads = 1;
-    o.participants = &each;
-    return zkr_locks_find(ps, path, &o, list);
+    return zkr_locks_find(
+        ps, path, OPTS(locks, .participants = OPTS(participants, .reads = 1)),
+        list);
 }
 
 /* 4,005 requests for 2,000 locks; they were 9,005. */
 TEST_WITH(a_lock_costs_two_requests, setup_with_locks, proxied_teardown)
 {
-    struct zkr_locks *list = NULL;
+    AUTO(locks) list = NULL;
     char name[64];
 
     for (int i = 0; i < 300; i++) {
@@ -492,13 +465,12 @@ TEST_WITH(a_lock_costs_two_requests, setup_with_locks, proxied_teardown)
         assert_true(list->items[i].list->items[0].token != 0);
     assert_int_equal(proxy_requests(proxy, PROXY_ANY), 1 + 1 + 2 * 302);
     assert_int_equal(proxy_requests(proxy, ZOO_GETCHILDREN2_OP), 1 + 302);
-    zkr_locks_free(list);
 }
 
 /* Others may contend since then, so this is not a free lock. */
 TEST_WITH(where_all_have_gone_is_no_list, setup_with_locks, proxied_teardown)
 {
-    struct zkr_locks *list = NULL;
+    AUTO(locks) list = NULL;
     struct call c;
 
     make("a/lock-0000000002", NULL);
@@ -515,19 +487,15 @@ TEST_WITH(where_all_have_gone_is_no_list, setup_with_locks, proxied_teardown)
     assert_int_equal(list->items[1].list->count, 1);
     assert_true(list->items[1].list->items[0].holds);
     assert_true(list->items[1].list->items[0].token != 0);
-    zkr_locks_free(list);
 }
 
 TEST_WITH(a_list_that_is_late_is_left_out, setup_with_locks, proxied_teardown)
 {
-    struct zkr_participants_opts each = ZKR_PARTICIPANTS_OPTS_INIT;
-    struct zkr_locks_opts o = ZKR_LOCKS_OPTS_INIT;
     struct zkr_locks *list;
 
-    o.participants = &each;
-    o.timeout_ms = 300;
     proxy_rule(proxy, ZOO_GETDATA_OP, 2, PROXY_HOLD_REPLY);
-    list = find_with(ps, path, &o);
+    list = find_with(ps, path,
+                     OPTS(locks, .participants = &of_each, .timeout_ms = 300));
     assert_int_equal(list->cut, ZKR_LOCKS_CUT_TIME);
     assert_int_equal(list->count, 2);
     assert_non_null(list->items[0].list);
@@ -538,12 +506,10 @@ TEST_WITH(a_list_that_is_late_is_left_out, setup_with_locks, proxied_teardown)
 
 TEST_WITH(time_that_is_over_is_told, setup_with_locks, proxied_teardown)
 {
-    struct zkr_locks_opts o = ZKR_LOCKS_OPTS_INIT;
     struct zkr_locks *list;
 
-    o.timeout_ms = 300;
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 3, PROXY_HOLD_REPLY);
-    list = find_with(ps, path, &o);
+    list = find_with(ps, path, OPTS(locks, .timeout_ms = 300));
     assert_int_equal(list->cut, ZKR_LOCKS_CUT_TIME);
     assert_int_equal(list->count, 1);
     zkr_locks_free(list);

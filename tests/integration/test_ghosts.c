@@ -41,12 +41,11 @@ static struct server *odd; /* the one with the ghosts */
 
 static zkr_session *open_at(const struct server *server, uint32_t flags)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *s = NULL;
 
-    opts.session_timeout_ms = T_MS;
-    opts.flags = flags;
-    ok(zkr_session_open(server_hosts(server), &opts, &s));
+    ok(zkr_session_open(
+        server_hosts(server),
+        OPTS(session, .session_timeout_ms = T_MS, .flags = flags), &s));
     return s;
 }
 
@@ -154,18 +153,13 @@ TEST(writers_leave_out_both_parts_of_a_downgrade)
     rwlock_leaves_out(2, WRITE, by_writing, by_reading);
 }
 
-static bool has_moved_on(void *zxid)
-{
-    return seed_last_zxid(the_server) > *(int64_t *)zxid;
-}
-
 /* Waits until the next transaction is committed. While only a waiter has a
  * reason to write, it is a question of that waiter. */
 static int64_t await_question(void)
 {
     int64_t zxid = seed_last_zxid(the_server);
 
-    assert_true(wait_until(has_moved_on, &zxid, SOON_MS));
+    AWAIT(seed_last_zxid(the_server) > zxid);
     return now_ms();
 }
 
@@ -286,7 +280,6 @@ static int teardown(void)
 
 static int run_group(void)
 {
-
     return test_run_between(setup, teardown);
 }
 

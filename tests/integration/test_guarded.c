@@ -11,7 +11,6 @@
 
 #include <zookeeper/proto.h>
 
-#include "proxy.h"
 #include "victim.h"
 #include "zk/zk.h"
 
@@ -180,7 +179,7 @@ TEST(invalid_arguments_are_refused_at_once)
 {
     static char much[ZKR_GUARDED_DATA_MAX + 1];
     static char far[ZKR_PATH_MAX + 2];
-    zkr_unfair_mutex *unfair = NULL;
+    AUTO(unfair_mutex) unfair = NULL;
     zkr_grant *g = acquire(m);
     long before;
 
@@ -209,7 +208,6 @@ TEST(invalid_arguments_are_refused_at_once)
     ok(zkr_unfair_mutex_acquire(unfair, SOON_MS, &g));
     refuses(set(g, "x"), ZKR_EINVAL, g);
     release(g);
-    zkr_unfair_mutex_free(unfair);
 }
 
 /* -- not held ------------------------------------------------------------- */
@@ -245,8 +243,8 @@ TEST(a_write_after_the_node_was_deleted_is_refused)
 
 TEST_WITH(a_write_after_the_session_ended_changes_nothing, setup, teardown)
 {
-    zkr_session *other = open_session();
-    zkr_mutex *rival = new_mutex(other, path);
+    AUTO(session) other = open_session();
+    AUTO(mutex) rival = new_mutex(other, path);
     zkr_grant *g = acquire(m);
     zkr_grant *next;
     int rc;
@@ -261,13 +259,11 @@ TEST_WITH(a_write_after_the_session_ended_changes_nothing, setup, teardown)
     data_is("next");
     zkr_grant_free(g);
     release(next);
-    zkr_mutex_free(rival);
-    close_session(other);
 }
 
 TEST(a_lost_grant_asks_nobody)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(grant) g = acquire(m);
 
     expire_and_wait(s);
     wait_grant_state(g, ZKR_GRANT_LOST);
@@ -277,17 +273,15 @@ TEST(a_lost_grant_asks_nobody)
     assert_non_null(
         strstr(zkr_error_detail(), "the servers have ended the session"));
     assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 0);
-    zkr_grant_free(g);
 }
 
 TEST_WITH(a_write_after_the_release_is_refused, setup, teardown)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(grant) g = acquire(m);
 
     ok(zkr_grant_release(g));
     assert_int_equal(set(g, "late"), ZKR_ENOTHELD);
     data_is("old");
-    zkr_grant_free(g);
 }
 
 /* -- nobody can tell ------------------------------------------------------ */
@@ -415,16 +409,16 @@ TEST_WITH(in_doubt_the_servers_decide, setup, teardown)
  * for certain. */
 TEST(a_write_that_is_put_off_can_be_taken_back)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct zkr_retry patient = ZKR_RETRY_FOREVER_INIT(60000);
     struct told t = { .recorder = recorder_new() };
     zkr_session *other = NULL;
     zkr_mutex *lock;
     zkr_grant *g;
 
-    opts.flags = ZKR_SESSION_NO_LEASE;
-    opts.retry = patient;
-    ok(zkr_session_open(proxy_hosts(proxy), &opts, &other));
+    ok(zkr_session_open(
+        proxy_hosts(proxy),
+        OPTS(session, .flags = ZKR_SESSION_NO_LEASE, .retry = patient),
+        &other));
     lock = new_mutex(other, path);
     g = acquire(lock);
     proxy_rule_error(proxy, ZOO_MULTI_OP, 1, ZTHROTTLEDOP);
@@ -461,14 +455,12 @@ TEST(a_callback_is_told_at_the_deadline)
 /* Our node may not be read, so it can guard nothing; but the lock is held. */
 TEST(a_guard_that_may_not_be_read_is_no_loss)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    zkr_session *closed;
-    zkr_mutex *lock;
+    AUTO(session) closed = NULL;
+    AUTO(mutex) lock = NULL;
     zkr_grant *g;
 
-    opts.acl = "world:anyone:cdw";
-    opts.flags = ZKR_SESSION_NO_LEASE;
-    closed = open_session_with(&opts);
+    closed = open_session_with(OPTS(session, .acl = "world:anyone:cdw",
+                                    .flags = ZKR_SESSION_NO_LEASE));
     lock = new_mutex(closed, path);
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     g = acquire(lock);
@@ -477,8 +469,6 @@ TEST(a_guard_that_may_not_be_read_is_no_loss)
     assert_int_equal(zkr_grant_check(g), ZKR_OK);
     assert_int_equal(zkr_grant_verify(g, SOON_MS), ZNOAUTH); /* at once */
     release(g);
-    zkr_mutex_free(lock);
-    close_session(closed);
 }
 
 /* With more of them, the client's own pipe would be full. */
@@ -588,9 +578,9 @@ TEST(a_close_ends_what_is_under_way)
 
 TEST_WITH(a_read_write_lock_guards_in_each_mode, setup, teardown)
 {
-    zkr_rwlock *l = NULL;
+    AUTO(rwlock) l = NULL;
     zkr_grant *writing = NULL;
-    zkr_grant *reading = NULL;
+    AUTO(grant) reading = NULL;
 
     ok(zkr_rwlock_new(s, path, NULL, &l));
     ok(zkr_rwlock_acquire_write(l, SOON_MS, &writing));
@@ -605,22 +595,18 @@ TEST_WITH(a_read_write_lock_guards_in_each_mode, setup, teardown)
     assert_int_equal(admin_delete(admin, zkr_grant_node(reading)), ZOK);
     assert_int_equal(set(reading, "late"), ZKR_ELOST);
     data_is("read");
-    zkr_grant_free(reading);
-    zkr_rwlock_free(l);
 }
 
 TEST_WITH(paths_are_below_the_chroot, setup, teardown)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     char full[128];
     char now[16];
-    zkr_session *inner;
-    zkr_mutex *lock;
-    zkr_grant *g;
+    AUTO(session) inner = NULL;
+    AUTO(mutex) lock = NULL;
+    AUTO(grant) g = NULL;
 
-    opts.session_timeout_ms = SESSION_MS;
-    opts.chroot = data;
-    inner = open_session_with(&opts);
+    inner = open_session_with(
+        OPTS(session, .session_timeout_ms = SESSION_MS, .chroot = data));
     lock = new_mutex(inner, "/locks/a");
     g = acquire(lock);
     ok(zkr_grant_guarded_create(g, "/made", "abc", 3, SOON_MS));
@@ -634,9 +620,6 @@ TEST_WITH(paths_are_below_the_chroot, setup, teardown)
     assert_int_equal(admin_delete(admin, full), ZOK);
     assert_int_equal(zkr_grant_guarded_delete(g, "/made", -1, SOON_MS),
                      ZKR_ELOST);
-    zkr_grant_free(g);
-    zkr_mutex_free(lock);
-    close_session(inner);
 }
 
 /* After a reconnect the credentials may be refused until a request has been
@@ -731,14 +714,13 @@ TEST_WITH(a_write_that_is_not_taken_now_is_sent_later, setup, teardown)
 /* The result of a request that was never sent is known. */
 TEST_WITH(a_write_that_is_never_taken_was_not_made, setup, teardown)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(grant) g = acquire(m);
 
     atomic_store(&victim_id, zkr_session_id(s));
     atomic_store(&not_now, 1000);
     assert_int_equal(set(g, "late"), ZKR_ELOST);
     atomic_store(&not_now, 0);
     data_is("old");
-    zkr_grant_free(g);
 }
 
 /* Regression: the handle expired between the check of its state and the call;

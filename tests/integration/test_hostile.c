@@ -11,7 +11,6 @@
 #include <zookeeper/proto.h>
 
 #include "base/clock.h"
-#include "proxy.h"
 #include "request/client.h"
 
 #ifndef ZOO_CREATE2_OP
@@ -169,7 +168,7 @@ TEST(a_version_below_zero_is_not_expected)
 {
     static const int versions[] = { -1, -2, -3, INT32_MIN };
     char node[128];
-    zkr_counter *c;
+    AUTO(counter) c = NULL;
     int64_t value;
     int32_t found;
 
@@ -194,7 +193,6 @@ TEST(a_version_below_zero_is_not_expected)
     atomic_store(&version, 0);
     ok(zkr_counter_add(c, 1, SOON_MS, &value));
     assert_int_equal(value, 6);
-    zkr_counter_free(c);
 }
 
 /* Makes the call again when a request was under way at its deadline. */
@@ -213,8 +211,8 @@ TEST(a_version_below_zero_is_not_expected)
 TEST(parents_that_go_again_and_again_are_told)
 {
     char node[128];
-    zkr_barrier *b;
-    zkr_counter *c;
+    AUTO(barrier) b = NULL;
+    AUTO(counter) c = NULL;
 
     (void)snprintf(node, sizeof(node), "%s-parent/node", path);
     ok(zkr_barrier_new(s, node, &b));
@@ -225,14 +223,6 @@ TEST(parents_that_go_again_and_again_are_told)
         assert_times_out(zkr_counter_add(c, 1, 100, NULL));
         assert_times_out(zkr_counter_set(c, 1, ZKR_COUNTER_ABSENT, 100));
     }
-    zkr_barrier_free(b);
-    zkr_counter_free(c);
-}
-
-static bool has_stopped_watching(void *unused)
-{
-    (void)unused;
-    return proxy_requests(proxy, ZOO_REMOVE_WATCHES) > 0;
 }
 
 /* As servers do since the fix of CVE-2024-23944; since 3.8.4 and 3.9.2 they
@@ -240,8 +230,6 @@ static bool has_stopped_watching(void *unused)
  * time to time, also when an answer takes longer than that. */
 TEST(without_events_a_node_is_looked_for_again)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    struct zkr_session_opts patient = ZKR_SESSION_OPTS_INIT;
     zkr_session *ours, *theirs;
     zkr_mutex *mine, *closed;
     zkr_grant *g;
@@ -249,11 +237,11 @@ TEST(without_events_a_node_is_looked_for_again)
     bool watched;
 
     /* It asks the leader about the node ahead after twice that time. */
-    patient.session_timeout_ms = SOON_MS;
-    ok(zkr_session_open(proxy_hosts(proxy), &patient, &ours));
+    ok(zkr_session_open(proxy_hosts(proxy),
+                        OPTS(session, .session_timeout_ms = SOON_MS), &ours));
     mine = new_mutex(ours, path);
-    opts.acl = "world:anyone:cdw";
-    ok(zkr_session_open(server_hosts(the_server), &opts, &theirs));
+    ok(zkr_session_open(server_hosts(the_server),
+                        OPTS(session, .acl = "world:anyone:cdw"), &theirs));
     closed = new_mutex(theirs, path);
     g = acquire(closed);
     watched = admin_exists(admin, zkr_grant_node(g), NULL) == ZOK;
@@ -270,7 +258,7 @@ TEST(without_events_a_node_is_looked_for_again)
     assert_int_equal(waiter_join(&w), ZKR_OK);
     /* It does not go on watching a node that it had watched in vain. */
     if (watched)
-        assert_true(wait_until(has_stopped_watching, NULL, SOON_MS));
+        AWAIT(proxy_requests(proxy, ZOO_REMOVE_WATCHES) > 0);
     release(w.grant);
     zkr_mutex_free(mine);
     zkr_mutex_free(closed);
@@ -278,21 +266,14 @@ TEST(without_events_a_node_is_looked_for_again)
     close_session(theirs);
 }
 
-static bool has_looked(void *unused)
-{
-    (void)unused;
-    return proxy_requests(proxy, ZOO_GETDATA_OP) > 0;
-}
-
 /* Then the next write that keeps the lease detects it. */
 TEST(without_events_a_holder_learns_that_its_node_has_gone)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(grant) g = acquire(m);
 
-    assert_true(wait_until(has_looked, NULL, SOON_MS));
+    AWAIT(proxy_requests(proxy, ZOO_GETDATA_OP) > 0);
     settle(s);
     atomic_store(&no_events, 1);
     delete_nth_child(path, 0);
     wait_grant_state(g, ZKR_GRANT_LOST);
-    zkr_grant_free(g);
 }

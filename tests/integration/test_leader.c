@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the leader latch: those of Curator's TestLeaderLatch in our words,
  * and what it promises beyond them. */
-#include "fixture.h"
+#include "usual.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -12,8 +12,6 @@
 #include <unistd.h>
 
 #include <zookeeper/proto.h>
-
-#include "proxy.h"
 
 #ifndef ZOO_CREATE2_OP
 #define ZOO_CREATE2_OP 15
@@ -27,12 +25,8 @@ struct participant {
     size_t seen;
 };
 
-static struct proxy *proxy;
-static zkr_session *s; /* through the proxy */
-static zkr_session *other;
 static struct participant a; /* of s */
-static struct participant b; /* of the other session */
-static char path[64];
+static struct participant b; /* of their session */
 
 static void record(zkr_leader *leader, const struct zkr_leader_event *e,
                    void *recorder)
@@ -52,11 +46,8 @@ static void begin_with(struct participant *p, zkr_session *session,
 
 static void begin(struct participant *p, zkr_session *session, const char *id)
 {
-    struct zkr_leader_opts opts = ZKR_LEADER_OPTS_INIT;
-
-    opts.id = id;
-    opts.id_size = id == NULL ? 0 : strlen(id);
-    begin_with(p, session, &opts);
+    begin_with(p, session,
+               OPTS(leader, .id = id, .id_size = id == NULL ? 0 : strlen(id)));
 }
 
 static void end(struct participant *p)
@@ -68,24 +59,18 @@ static void end(struct participant *p)
 
 static int setup(void)
 {
-    s = open_through(&proxy, NULL);
-    other = open_session();
-    (void)snprintf(path, sizeof(path), "%s", new_path());
+    (void)usual_setup_two();
     begin(&a, s, "a");
-    begin(&b, other, "b");
+    begin(&b, theirs, "b");
     return 0;
 }
 
 static int teardown(void)
 {
-    proxy_heal(proxy);
-    proxy_release(proxy);
+    proxy_let_all_pass(proxy);
     end(&a);
     end(&b);
-    (void)zkr_session_close(s);
-    (void)zkr_session_close(other);
-    proxy_stop(proxy);
-    return 0;
+    return usual_teardown();
 }
 
 FIXTURE(setup, teardown)
@@ -139,12 +124,11 @@ static void leads_again(struct participant *p, int64_t token)
     int64_t present = token;
 
     while (present == token) {
-        zkr_grant *g = NULL;
+        AUTO(grant) g = NULL;
 
         ok(zkr_leader_wait(p->leader, SOON_MS));
         if (zkr_leader_grant(p->leader, &g) == ZKR_OK)
             present = zkr_grant_token(g);
-        zkr_grant_free(g);
     }
 }
 
@@ -164,17 +148,16 @@ static bool is_leader(void *participant)
 /* The ids of those that campaign, in their order, with a space after each. */
 static void list_ids(char ids[256])
 {
-    struct zkr_participants *list = NULL;
+    AUTO(participants) list = NULL;
 
     ids[0] = '\0';
-    ok(zkr_participants_list(other, path, NULL, &list));
+    ok(zkr_participants_list(theirs, path, NULL, &list));
     for (size_t i = 0; i < list->count; i++) {
         assert_string_equal(list->items[i].marker, "latch-");
         assert_int_equal(list->items[i].holds, i == 0);
         (void)strncat(ids, list->items[i].data, 20);
         (void)strcat(ids, " ");
     }
-    zkr_participants_free(list);
 }
 
 /* -- turns ---------------------------------------------------------------- */
@@ -290,15 +273,12 @@ TEST(arguments_are_checked)
 TEST(a_node_is_that_of_curators_latch_and_has_the_id)
 {
     static const char id[] = { 'i', '\0', 'd' };
-    struct zkr_leader_opts opts = ZKR_LEADER_OPTS_INIT;
-    struct zkr_participants *list = NULL;
+    AUTO(participants) list = NULL;
 
     end(&a);
-    opts.id = id;
-    opts.id_size = sizeof(id);
-    begin_with(&a, s, &opts);
+    begin_with(&a, s, OPTS(leader, .id = id, .id_size = sizeof(id)));
     leads(&a);
-    ok(zkr_participants_list(other, path, NULL, &list));
+    ok(zkr_participants_list(theirs, path, NULL, &list));
     assert_int_equal(list->count, 1);
     assert_int_equal(strlen(list->items[0].name), 3 + 36 + 1 + 6 + 10);
     assert_memory_equal(list->items[0].name, "_c_", 3);
@@ -306,40 +286,35 @@ TEST(a_node_is_that_of_curators_latch_and_has_the_id)
     assert_int_equal(list->items[0].data_size, sizeof(id));
     assert_memory_equal(list->items[0].data, id, sizeof(id));
     assert_int_equal(list->items[0].token, token_of(&a));
-    zkr_participants_free(list);
 }
 
 TEST(an_empty_id_is_no_data_and_without_one_it_is_our_record)
 {
-    struct zkr_participants *list = NULL;
+    AUTO(participants) list = NULL;
 
     end(&a);
     end(&b);
     begin(&a, s, "");
-    begin(&b, other, NULL);
+    begin(&b, theirs, NULL);
     leads(&a);
     queues(&b, 2);
-    ok(zkr_participants_list(other, path, NULL, &list));
+    ok(zkr_participants_list(theirs, path, NULL, &list));
     assert_int_equal(list->items[0].full_size, 0);
     assert_int_equal(list->items[1].data[0], '{');
-    zkr_participants_free(list);
 }
 
 TEST(a_node_in_kazoos_layout_is_that_of_its_election)
 {
-    struct zkr_leader_opts opts = ZKR_LEADER_OPTS_INIT;
-    char *name;
+    AUTO(text) name = NULL;
 
     end(&a);
-    opts.flags = ZKR_LEADER_KAZOO_LAYOUT;
-    opts.id = "k";
-    opts.id_size = 1;
-    begin_with(&a, s, &opts);
+    begin_with(&a, s,
+               OPTS(leader, .flags = ZKR_LEADER_KAZOO_LAYOUT, .id = "k",
+                    .id_size = 1));
     leads(&a);
     name = nth_child(path, 0);
     assert_int_equal(strspn(name, "0123456789abcdef"), 32);
     assert_string_equal(name + 32, "__lock__0000000000");
-    free(name);
 }
 
 /* TestLeaderLatch.testCorrectWatching */
@@ -352,7 +327,7 @@ TEST(participants_are_listed_in_their_order_with_their_ids)
     for (int i = 0; i < MANY; i++) {
         char id[] = { (char)('1' + i), '\0' };
 
-        begin(&more[i], i % 2 == 0 ? other : s, id);
+        begin(&more[i], i % 2 == 0 ? theirs : s, id);
         queues(&more[i], (size_t)i + 2);
     }
     list_ids(ids);
@@ -413,7 +388,7 @@ TEST(a_leader_whose_session_ends_queues_again)
     wait_children(path, 2);
     list_ids(ids);
     assert_string_equal(ids, "b a ");
-    expire(other);
+    expire(theirs);
     ok(zkr_leader_wait(a.leader, SOON_MS));
     (void)told(&a, ZKR_LEADER_GAINED);
     (void)told(&b, ZKR_LEADER_LOST);
@@ -459,7 +434,7 @@ TEST(one_that_is_cut_off_knows_before_another_leads)
  * decides meanwhile, and not the state. */
 TEST(a_connection_that_breaks_suspends_the_leader)
 {
-    zkr_grant *g;
+    AUTO(grant) g = NULL;
     int64_t token;
 
     leads(&a);
@@ -477,7 +452,6 @@ TEST(a_connection_that_breaks_suspends_the_leader)
         assert_int_equal(told(&a, ZKR_LEADER_GAINED), token);
     }
     ok(zkr_leader_wait(a.leader, SOON_MS));
-    zkr_grant_free(g);
 }
 
 /* TestLeaderLatch.testWatchedNodeDeletedOnReconnect */
@@ -602,7 +576,7 @@ TEST(one_is_freed_while_it_leads_and_while_it_waits)
     queues(&b, 2);
     end(&b);
     wait_children(path, 1);
-    begin(&b, other, "b");
+    begin(&b, theirs, "b");
     queues(&b, 2);
     end(&a);
     ok(zkr_leader_wait(b.leader, SOON_MS));
@@ -636,7 +610,7 @@ TEST(a_session_that_is_closed_ends_terms_and_campaigns)
     (void)told(&a, ZKR_LEADER_GAINED);
     queues(&b, 2);
     g = grant_of(&a);
-    ok(zkr_session_close(other));
+    ok(zkr_session_close(theirs));
     assert_int_equal(told(&b, ZKR_LEADER_FAILED), ZKR_ECLOSED);
     ok(zkr_session_close(s));
     (void)told(&a, ZKR_LEADER_LOST);
@@ -651,7 +625,7 @@ TEST(a_session_that_is_closed_ends_terms_and_campaigns)
     end(&a);
     end(&b);
     s = NULL;
-    other = NULL;
+    theirs = NULL;
 }
 
 /* An error that no repetition can help is told once, and not repeated. */
@@ -788,10 +762,10 @@ static void try_to_wait(zkr_leader *leader, const struct zkr_leader_event *e,
 
 TEST(a_callback_leaves_campaigns_and_frees_but_does_not_wait)
 {
+    AUTO(recorder) r = recorder_new();
     static const int expected[] = { ZKR_EDEADLK, ZKR_EDEADLK, 1, ZKR_OK,
                                     0,           ZKR_OK,      -1 };
     enum { COUNT = sizeof(expected) / sizeof(expected[0]) };
-    struct recorder *r = recorder_new();
     zkr_leader *l = NULL;
 
     ok(zkr_leader_new(s, path, NULL, try_to_wait, r, &l));
@@ -804,20 +778,17 @@ TEST(a_callback_leaves_campaigns_and_frees_but_does_not_wait)
         assert_int_equal(code, expected[i]);
     }
     wait_children(path, 0);
-    recorder_free(r);
 }
 
 /* Nothing but the listener needs the loop. */
 TEST(a_wait_in_the_thread_of_a_loop_needs_no_dispatch)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct participant p;
-    zkr_session *own;
+    AUTO(session) own = NULL;
     int64_t first;
     int64_t second;
 
-    opts.flags = ZKR_SESSION_OWN_LOOP;
-    own = open_session_with(&opts);
+    own = open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
     begin(&p, own, "p");
     leads(&p);
     assert_int_equal(recorder_count(p.events), 0);
@@ -838,7 +809,6 @@ TEST(a_wait_in_the_thread_of_a_loop_needs_no_dispatch)
     (void)told(&p, ZKR_LEADER_LOST);
     assert_int_equal(recorder_count(p.events), 4);
     end(&p);
-    close_session(own);
 }
 
 static int in_child(zkr_leader *l)

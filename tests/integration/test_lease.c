@@ -12,27 +12,19 @@
 #include <unistd.h>
 #include <zookeeper/proto.h>
 
-#include "proxy.h"
 #include "session/session.h"
 #include "spawn.h"
+
+/* It has names that headers above have, too. */
+#include "usual.h"
 
 /* Long enough for the steps of a lease to be told apart. */
 #define LEASE_MS 6000
 
-static struct proxy *proxy;
-static zkr_session *s;
-static zkr_mutex *m;
-static char path[64];
-
 static int setup_with(uint32_t flags)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
-    opts.session_timeout_ms = LEASE_MS;
-    opts.flags = flags;
-    s = open_through(&proxy, &opts);
-    (void)snprintf(path, sizeof(path), "%s", new_path());
-    m = new_mutex(s, path);
+    (void)usual_setup_with(
+        OPTS(session, .session_timeout_ms = LEASE_MS, .flags = flags));
     release(acquire(m)); /* the directory exists from here on */
     return 0;
 }
@@ -47,15 +39,7 @@ static int setup_without_lease(void)
     return setup_with(ZKR_SESSION_NO_LEASE);
 }
 
-static int teardown(void)
-{
-    proxy_heal(proxy);
-    zkr_mutex_free(m);
-    close_through(s, proxy);
-    return 0;
-}
-
-FIXTURE(setup, teardown)
+FIXTURE(setup, usual_teardown)
 
 static int64_t boot_ms(void)
 {
@@ -88,7 +72,7 @@ static bool has_grown(void *arg)
 
 TEST(a_held_lock_is_proven_again_and_again)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(grant) g = acquire(m);
     int64_t first = zkr_grant_valid_until(g);
     struct beats four = { 4 };
     int64_t start = boot_ms();
@@ -102,16 +86,15 @@ TEST(a_held_lock_is_proven_again_and_again)
     assert_true(wait_until(has_grown, &later, LEASE_MS / 2));
     ok(zkr_grant_release(g));
     assert_int_equal(zkr_grant_valid_until(g), 0);
-    zkr_grant_free(g);
 }
 
 /* An empty session has a keepalive, which takes the place of the client's
  * pings. */
 TEST(a_session_that_holds_nothing_writes_nothing)
 {
-    zkr_session *other = open_session();
-    zkr_mutex *rival = new_mutex(other, path);
-    zkr_grant *g = acquire(rival);
+    AUTO(session) other = open_session();
+    AUTO(mutex) contender = new_mutex(other, path);
+    zkr_grant *g = acquire(contender);
     struct waiter w;
 
     waiter_start(&w, m, -1);
@@ -125,18 +108,16 @@ TEST(a_session_that_holds_nothing_writes_nothing)
     assert_int_equal(waiter_join(&w), ZKR_OK);
     assert_true(zkr_grant_valid_until(w.grant) > boot_ms() + LEASE_MS / 4);
     release(w.grant);
-    zkr_mutex_free(rival);
-    close_session(other);
 }
 
 /* The server is silent, the connection stands: no event says that anything is
  * wrong, only the clock does. */
 TEST(a_silent_server_ends_the_lease_before_the_session)
 {
+    AUTO(recorder) r = recorder_new();
     static const int states[] = { ZKR_GRANT_SUSPENDED, ZKR_GRANT_UNSURE,
                                   ZKR_GRANT_HELD };
     zkr_grant *g = acquire(m);
-    struct recorder *r = recorder_new();
     struct beats two = { 2 };
     int64_t until;
 
@@ -167,7 +148,6 @@ TEST(a_silent_server_ends_the_lease_before_the_session)
     }
     assert_int_equal(recorder_count(r), 3);
     release(g);
-    recorder_free(r);
 }
 
 static bool is_held_or_lost(void *grant)
@@ -216,13 +196,13 @@ TEST(a_lost_connection_leaves_the_lease_running)
  * proof from a time at which it held nothing, after failed claims or a wait. */
 TEST(failed_claims_do_not_take_the_first_lease_away)
 {
-    zkr_session *other = open_session();
-    zkr_mutex *rival = new_mutex(other, path);
+    AUTO(session) other = open_session();
+    AUTO(mutex) contender = new_mutex(other, path);
     zkr_grant *none = NULL;
     zkr_grant *g;
 
     sleep_ms(LEASE_MS / 3); /* the beat of the setup ends */
-    g = acquire(rival);
+    g = acquire(contender);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(zkr_mutex_acquire(m, LEASE_MS / 3, &none),
                          ZKR_ETIMEDOUT);
@@ -231,20 +211,18 @@ TEST(failed_claims_do_not_take_the_first_lease_away)
     g = acquire(m);
     ok(zkr_grant_check(g));
     release(g);
-    zkr_mutex_free(rival);
-    close_session(other);
 }
 
 TEST(a_lease_after_a_wait_has_no_hole)
 {
-    zkr_session *other = open_session();
-    zkr_mutex *rival = new_mutex(other, path);
+    AUTO(session) other = open_session();
+    AUTO(mutex) contender = new_mutex(other, path);
     zkr_grant *g;
     struct waiter w;
     int64_t end;
 
     sleep_ms(LEASE_MS / 3); /* the beat of the setup ends */
-    g = acquire(rival);
+    g = acquire(contender);
     waiter_start(&w, m, -1);
     sleep_ms(LEASE_MS);
     proxy_reset_counts(proxy);
@@ -259,8 +237,6 @@ TEST(a_lease_after_a_wait_has_no_hole)
         sleep_ms(10);
     }
     release(w.grant);
-    zkr_mutex_free(rival);
-    close_session(other);
 }
 
 static int requests_of_a_short_hold(void)
@@ -410,32 +386,26 @@ static int by_verifying(void *grant, int64_t timeout_ms, zkr_grant **unused)
     return zkr_grant_verify(grant, timeout_ms);
 }
 
-static bool is_asking(void *unused)
-{
-    (void)unused;
-    return proxy_rule_done(proxy);
-}
-
 /* Regression: the release cancelled the request, so its caller never got an
  * answer. */
 TEST(verify_ends_when_the_grant_does)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(grant) g = acquire(m);
     struct waiter w;
 
     proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REQUEST);
     waiter_start_by(&w, by_verifying, g, -1);
-    assert_true(wait_until(is_asking, NULL, SOON_MS));
+    AWAIT(proxy_rule_done(proxy));
     proxy_cut(proxy);
     wait_session_state(s, ZKR_SESSION_SUSPENDED);
     assert_int_equal(zkr_grant_release(g), ZKR_EPENDING);
     assert_true(wait_until(waiter_is_done, &w, SOON_MS));
     assert_int_equal(waiter_join(&w), ZKR_ENOTHELD);
     proxy_heal(proxy);
-    zkr_grant_free(g);
 }
 
-TEST_WITH(without_a_lease_the_connection_decides, setup_without_lease, teardown)
+TEST_WITH(without_a_lease_the_connection_decides, setup_without_lease,
+          usual_teardown)
 {
     zkr_grant *g = acquire(m);
 
@@ -463,14 +433,13 @@ static int say(char c)
 static int child_main(const char *hosts, const char *lock, uint32_t session_ms,
                       int64_t stopped_ms)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *session;
     zkr_mutex *mutex;
     zkr_grant *g;
     int64_t last;
 
-    opts.session_timeout_ms = session_ms;
-    if (zkr_session_open(hosts, &opts, &session) != ZKR_OK ||
+    if (zkr_session_open(hosts, OPTS(session, .session_timeout_ms = session_ms),
+                         &session) != ZKR_OK ||
         zkr_mutex_new(session, lock, NULL, &mutex) != ZKR_OK ||
         zkr_mutex_acquire(mutex, SOON_MS, &g) != ZKR_OK)
         return 1;

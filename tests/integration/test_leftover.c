@@ -11,8 +11,6 @@
 
 #include <zookeeper/proto.h>
 
-#include "proxy.h"
-
 #define TIMEOUT_MS 6000
 
 static struct proxy *proxy;
@@ -57,12 +55,6 @@ static int64_t boot_ms(void)
     return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-static bool is_next_epoch(void *before)
-{
-    return zkr_session_epoch(s) > *(uint64_t *)before &&
-           zkr_session_state(s) == ZKR_SESSION_RECONNECTED;
-}
-
 /* The next request of that type is answered with "session expired". */
 static void say_that_it_is_over(int32_t type)
 {
@@ -72,18 +64,14 @@ static void say_that_it_is_over(int32_t type)
 
 static void await_next_session(uint64_t before)
 {
-    assert_true(wait_until(is_next_epoch, &before, SOON_MS));
+    AWAIT(zkr_session_epoch(s) > before &&
+          zkr_session_state(s) == ZKR_SESSION_RECONNECTED);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
-}
-
-static bool has_deleted(void *count)
-{
-    return proxy_requests(proxy, ZOO_DELETE_OP) >= *(long *)count;
 }
 
 static void await_deletes(long count)
 {
-    assert_true(wait_until(has_deleted, &count, SOON_MS));
+    AWAIT(proxy_requests(proxy, ZOO_DELETE_OP) >= count);
 }
 
 /* Regression: its node stayed for as long as the ensemble kept the session, and
@@ -214,7 +202,8 @@ TEST(a_node_that_was_never_seen_goes_as_well)
     expire(s); /* so that the client knows at its next connection */
     proxy_cut(proxy);
     proxy_heal(proxy);
-    assert_true(wait_until(is_next_epoch, &epoch, SOON_MS));
+    AWAIT(zkr_session_epoch(s) > epoch &&
+          zkr_session_state(s) == ZKR_SESSION_RECONNECTED);
     wait_children(path, 2);
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);

@@ -9,8 +9,6 @@
 
 #include <zookeeper/proto.h>
 
-#include "proxy.h"
-
 #ifndef ZOO_CREATE2_OP
 #define ZOO_CREATE2_OP 15
 #endif
@@ -55,16 +53,11 @@ static long lists(void)
            proxy_requests(proxy, ZOO_GETCHILDREN_OP);
 }
 
-static bool has_read(void *arg)
-{
-    return proxy_requests(proxy, ZOO_GETDATA_OP) >= *(long *)arg;
-}
-
 /* So many claims know that their nodes are there. Of a holder nothing is
  * read in the first moments, later it may be. */
 static void wait_watched(long count)
 {
-    assert_true(wait_until(has_read, &count, SOON_MS));
+    AWAIT(proxy_requests(proxy, ZOO_GETDATA_OP) >= count);
     settle(s);
 }
 
@@ -139,8 +132,8 @@ TEST(an_acquire_again_is_one_create)
 
 TEST(somebody_who_came_meanwhile_is_seen)
 {
-    zkr_session *other = open_session();
-    zkr_mutex *theirs = new_mutex(other, path);
+    AUTO(session) other = open_session();
+    AUTO(mutex) theirs = new_mutex(other, path);
     struct waiter w;
     zkr_grant *g;
 
@@ -153,8 +146,6 @@ TEST(somebody_who_came_meanwhile_is_seen)
     release(g);
     ok(waiter_join(&w));
     release(w.grant);
-    zkr_mutex_free(theirs);
-    close_session(other);
 }
 
 /* The first of its session that waits: its number follows, but others are
@@ -162,8 +153,8 @@ TEST(somebody_who_came_meanwhile_is_seen)
  * was sent. */
 TEST(a_claim_behind_others_lists_once)
 {
-    zkr_session *other = open_session();
-    zkr_mutex *theirs = new_mutex(other, path);
+    AUTO(session) other = open_session();
+    AUTO(mutex) theirs = new_mutex(other, path);
     zkr_grant *g;
     long one = 1;
 
@@ -171,25 +162,20 @@ TEST(a_claim_behind_others_lists_once)
     g = acquire(theirs);
     for (size_t i = 0; i < 4; i++) {
         zkr_request *claim;
-        int code = ZKR_OK;
 
         proxy_reset_counts(proxy);
         ok(zkr_mutex_acquire_async(m, -1, record_acquire, told, &claim));
         wait_children(path, 2);
         /* It reads the node ahead: all lists have been sent. */
-        assert_true(wait_until(has_read, &one, SOON_MS));
+        AWAIT(proxy_requests(proxy, ZOO_GETDATA_OP) >= one);
         assert_int_equal(creates(), 1);
         assert_int_equal(lists(), 1);
         ok(zkr_request_cancel(claim));
         zkr_request_free(claim);
-        assert_true(recorder_wait(told, i + 1, SOON_MS));
-        assert_true(recorder_get(told, i, &code, NULL));
-        assert_int_equal(code, ZKR_ECANCELED);
+        assert_int_equal(recorded(told, i), ZKR_ECANCELED);
         wait_children(path, 1);
     }
     release(g);
-    zkr_mutex_free(theirs);
-    close_session(other);
 }
 
 static void stranger(int number, char name[160])
@@ -255,17 +241,16 @@ TEST(two_threads_hand_over_without_a_list)
 
 TEST(two_handles_on_one_path_are_one_line)
 {
-    zkr_mutex *second = new_mutex(s, path);
+    AUTO(mutex) second = new_mutex(s, path);
 
     hand_over_to(second);
-    zkr_mutex_free(second);
 }
 
 TEST(all_sessions_are_served_in_order)
 {
     enum { N = 8 };
-    zkr_session *other = open_session();
-    zkr_mutex *theirs = new_mutex(other, path);
+    AUTO(session) other = open_session();
+    AUTO(mutex) theirs = new_mutex(other, path);
     struct waiter waiters[N];
     zkr_grant *g = acquire(m);
 
@@ -282,8 +267,6 @@ TEST(all_sessions_are_served_in_order)
             assert_false(waiter_is_done(&waiters[j]));
         release(waiters[i].grant);
     }
-    zkr_mutex_free(theirs);
-    close_session(other);
 }
 
 struct moved {
@@ -373,13 +356,9 @@ TEST(a_new_connection_lists)
  * have been told before the last one was told that it is cancelled. */
 static void is_not_next_yet(zkr_request *last, zkr_grant *g)
 {
-    int code = ZKR_OK;
-
     ok(zkr_grant_release_async(g, NULL, NULL));
     ok(zkr_request_cancel(last));
-    assert_true(recorder_wait(told, 1, SOON_MS));
-    assert_true(recorder_get(told, 0, &code, NULL));
-    assert_int_equal(code, ZKR_ECANCELED);
+    assert_int_equal(recorded(told, 0), ZKR_ECANCELED);
     assert_int_equal(recorder_count(told), 1);
 }
 
@@ -431,7 +410,7 @@ TEST(an_unsent_write_keeps_the_neighbour_waiting)
 TEST(readers_follow_a_writer_without_a_list)
 {
     enum { READERS = 3 };
-    zkr_rwlock *lock;
+    AUTO(rwlock) lock = NULL;
     zkr_grant *writing;
     struct waiter readers[READERS];
     struct waiter writer;
@@ -458,5 +437,4 @@ TEST(readers_follow_a_writer_without_a_list)
     }
     ok(waiter_join(&writer));
     release(writer.grant);
-    zkr_rwlock_free(lock);
 }

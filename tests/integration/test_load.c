@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of a session whose program has posted more requests than the servers
  * answer soon: what overtakes them, and what does not. */
-#include "fixture.h"
+#include "usual.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,21 +11,15 @@
 /* More than are ever under way at once. */
 #define MANY 6000
 
-static struct proxy *proxy;
-static zkr_session *s;
-static zkr_mutex *m;
-static char path[64];
 static char data[64];
 static atomic_int answered;
 static atomic_int wrong;
 
 static int setup_with(const struct zkr_session_opts *opts)
 {
-    s = open_through(&proxy, opts);
-    (void)snprintf(path, sizeof(path), "%s", new_path());
+    (void)usual_setup_with(opts);
     (void)snprintf(data, sizeof(data), "%s", new_path());
     assert_int_equal(admin_create(admin, data, "old"), ZOK);
-    m = new_mutex(s, path);
     release(acquire(m));
     atomic_store(&answered, 0);
     atomic_store(&wrong, 0);
@@ -49,15 +43,7 @@ static int setup_slow(void)
     return setup_with(&opts);
 }
 
-static int teardown(void)
-{
-    proxy_let_all_pass(proxy);
-    zkr_mutex_free(m);
-    close_through(s, proxy);
-    return 0;
-}
-
-FIXTURE(setup, teardown)
+FIXTURE(setup, usual_teardown)
 
 static void on_answer(int error, const struct zkr_reply *reply, void *user)
 {
@@ -106,14 +92,9 @@ static void post_reads_that_wait(void)
     proxy_reset_counts(proxy);
 }
 
-static bool is_requested(void *type)
-{
-    return proxy_requests(proxy, *(int32_t *)type) > 0;
-}
-
 static void await_request(int32_t type)
 {
-    assert_true(wait_until(is_requested, &type, SOON_MS));
+    AWAIT(proxy_requests(proxy, type) > 0);
 }
 
 /* Regression: all stood in one queue with the program's requests. A lock that
@@ -121,8 +102,8 @@ static void await_request(int32_t type)
  * program had posted more than the servers answered. */
 TEST(checks_acquires_and_releases_overtake_reads)
 {
-    zkr_mutex *other = new_mutex(s, new_path());
-    zkr_mutex *next = new_mutex(s, new_path());
+    AUTO(mutex) other = new_mutex(s, new_path());
+    AUTO(mutex) next = new_mutex(s, new_path());
     zkr_grant *held = acquire(m), *g = acquire(other);
     struct waiter w;
 
@@ -138,13 +119,11 @@ TEST(checks_acquires_and_releases_overtake_reads)
     await_answers(MANY);
     release(w.grant);
     release(held);
-    zkr_mutex_free(other);
-    zkr_mutex_free(next);
 }
 
 TEST(a_release_waits_for_the_writes_before_it)
 {
-    zkr_mutex *next = new_mutex(s, new_path());
+    AUTO(mutex) next = new_mutex(s, new_path());
     zkr_grant *g = acquire(m);
     struct Stat written, directory;
     struct waiter w;
@@ -164,7 +143,6 @@ TEST(a_release_waits_for_the_writes_before_it)
     assert_int_equal(admin_exists(admin, path, &directory), ZOK);
     assert_true(written.mzxid < directory.pzxid);
     release(w.grant);
-    zkr_mutex_free(next);
 }
 
 TEST(a_release_does_not_wait_for_the_writes_behind_it)
@@ -209,10 +187,10 @@ static bool is_put_off(void *unused)
 }
 
 /* Nothing else would send the one behind it. */
-TEST_WITH(a_write_given_up_lets_the_next_go, setup_slow, teardown)
+TEST_WITH(a_write_given_up_lets_the_next_go, setup_slow, usual_teardown)
 {
+    AUTO(recorder) r = recorder_new();
     static const int32_t version = 1;
-    struct recorder *r = recorder_new();
 
     proxy_rule_error(proxy, ZOO_SETDATA_OP, 1, ZTHROTTLEDOP);
     ok(zkr_session_set_async(s, data, "new", 3, -1, 500, record_reply, r));
@@ -221,7 +199,6 @@ TEST_WITH(a_write_given_up_lets_the_next_go, setup_slow, teardown)
                              (void *)&version));
     assert_true(recorder_wait(r, 1, SOON_MS));
     await_answers(1);
-    recorder_free(r);
 }
 
 TEST(reads_and_writes_go_in_the_order_of_the_calls)

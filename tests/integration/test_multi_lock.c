@@ -109,7 +109,7 @@ static int by_multi(void *ml, int64_t timeout_ms, zkr_grant **ret_grant)
 
 TEST(all_are_granted_in_the_order_of_their_paths)
 {
-    zkr_multi_lock *ml = multi_of(3);
+    AUTO(multi_lock) ml = multi_of(3);
     zkr_grant *grants[3];
 
     assert_int_equal(zkr_multi_lock_count(ml), 3);
@@ -127,12 +127,11 @@ TEST(all_are_granted_in_the_order_of_their_paths)
         for (int i = 0; i < 3; i++)
             is_free(i);
     }
-    zkr_multi_lock_free(ml);
 }
 
 TEST(one_that_is_taken_keeps_none)
 {
-    zkr_multi_lock *ml = multi_of(3);
+    AUTO(multi_lock) ml = multi_of(3);
     zkr_grant *grants[3];
 
     for (int taken = 0; taken < 3; taken++) {
@@ -156,7 +155,6 @@ TEST(one_that_is_taken_keeps_none)
     }
     take(ml, grants);
     give_back(grants, 3);
-    zkr_multi_lock_free(ml);
 }
 
 /* -- no two of them wait for each other ------------------------------------ */
@@ -256,8 +254,8 @@ TEST(locks_of_all_recipes_are_members)
 /* A lock that the thread had before must not be lost with the rest. */
 TEST(a_failure_gives_back_no_more_than_it_took)
 {
-    zkr_multi_lock *ml = new_multi(NULL);
-    zkr_reentrant_mutex *rm = NULL;
+    AUTO(multi_lock) ml = new_multi(NULL);
+    AUTO(reentrant_mutex) rm = NULL;
     zkr_grant *grants[2];
     zkr_grant *g = acquire(others[2]);
 
@@ -273,14 +271,12 @@ TEST(a_failure_gives_back_no_more_than_it_took)
     }
     ok(zkr_reentrant_mutex_release(rm));
     release(g);
-    zkr_multi_lock_free(ml);
-    zkr_reentrant_mutex_free(rm);
 }
 
 /* Curator: testSomeReleasesFail. */
 TEST(each_release_is_tried)
 {
-    zkr_multi_lock *ml = multi_of(3);
+    AUTO(multi_lock) ml = multi_of(3);
     zkr_grant *grants[3];
 
     for (int lost = 0; lost < 3; lost++) {
@@ -294,7 +290,6 @@ TEST(each_release_is_tried)
             is_free(i);
         zkr_grants_free(grants, 3);
     }
-    zkr_multi_lock_free(ml);
 }
 
 /* -- what it has may be lost while it waits for the rest ------------------- */
@@ -331,7 +326,7 @@ static void delete_watched(const char *path)
 
 TEST(a_lock_lost_meanwhile_is_acquired_again)
 {
-    zkr_multi_lock *ml = multi_of(3);
+    AUTO(multi_lock) ml = multi_of(3);
     zkr_grant *g = acquire(others[2]);
     struct waiter next;
     struct waiter w;
@@ -348,7 +343,6 @@ TEST(a_lock_lost_meanwhile_is_acquired_again)
     ok(waiter_join(&w));
     ok(zkr_grants_check(three, 3));
     give_back(three, 3);
-    zkr_multi_lock_free(ml);
 }
 
 static int by_thread_that_has_it(void *ml, int64_t timeout_ms,
@@ -370,7 +364,7 @@ TEST(a_lock_that_its_thread_had_may_be_lost_meanwhile)
         int had = i / 2; /* of the two before the one that is waited for */
         zkr_multi_lock *ml = new_multi(NULL);
         zkr_grant *g = acquire(others[2]);
-        zkr_reentrant_mutex *rm = NULL;
+        AUTO(reentrant_mutex) rm = NULL;
         struct waiter w;
 
         ok(zkr_reentrant_mutex_new(ours, paths[had], NULL, &rm));
@@ -388,7 +382,6 @@ TEST(a_lock_that_its_thread_had_may_be_lost_meanwhile)
         for (int k = 0; k < 3; k++)
             is_free(k);
         zkr_multi_lock_free(ml);
-        zkr_reentrant_mutex_free(rm);
     }
 }
 
@@ -397,11 +390,10 @@ TEST(a_lock_that_its_thread_had_may_be_lost_meanwhile)
  */
 static zkr_multi_lock *multi_behind(zkr_mutex *last)
 {
-    struct zkr_multi_lock_opts opts = ZKR_MULTI_LOCK_OPTS_INIT;
     zkr_multi_lock *ml;
 
-    opts.flags = ZKR_MULTI_LOCK_FAIL_ON_SESSION_LOSS;
-    ml = new_multi(&opts);
+    ml = new_multi(
+        OPTS(multi_lock, .flags = ZKR_MULTI_LOCK_FAIL_ON_SESSION_LOSS));
     ok(zkr_multi_lock_add_mutex(ml, mutexes[0]));
     ok(zkr_multi_lock_add_mutex(ml, last));
     return ml;
@@ -409,8 +401,8 @@ static zkr_multi_lock *multi_behind(zkr_mutex *last)
 
 TEST(a_grant_in_a_line_may_be_in_vain)
 {
-    zkr_mutex *same = new_mutex(ours, paths[1]);
-    zkr_multi_lock *ml = multi_behind(same);
+    AUTO(mutex) same = new_mutex(ours, paths[1]);
+    AUTO(multi_lock) ml = multi_behind(same);
 
     for (int i = 0; i < 2; i++) {
         zkr_grant *g = acquire(same);
@@ -430,18 +422,14 @@ TEST(a_grant_in_a_line_may_be_in_vain)
         ok(waiter_join(&behind));
         release(behind.grant);
     }
-    zkr_multi_lock_free(ml);
-    zkr_mutex_free(same);
 }
 
 TEST(a_lock_that_stays_may_be_granted_in_vain)
 {
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
-    zkr_multi_lock *ml;
-    zkr_mutex *stays;
+    AUTO(multi_lock) ml = NULL;
+    AUTO(mutex) stays = NULL;
 
-    opts.retain_ms = 60000;
-    ok(zkr_mutex_new(ours, paths[1], &opts, &stays));
+    ok(zkr_mutex_new(ours, paths[1], OPTS(mutex, .retain_ms = 60000), &stays));
     ml = multi_behind(stays);
     for (int i = 0; i < 2; i++) {
         zkr_grant *g = acquire(stays);
@@ -455,24 +443,22 @@ TEST(a_lock_that_stays_may_be_granted_in_vain)
         assert_int_equal(waiter_join(&w), ZKR_ELOST);
     }
     release(acquire(stays));
-    zkr_multi_lock_free(ml);
-    zkr_mutex_free(stays);
 }
 
 /* The free of a reentrant mutex frees its grants, also those that were granted
  * and are not told yet. */
 TEST(a_grant_that_is_not_told_can_be_freed)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    struct recorder *r = recorder_new();
+    AUTO(recorder) r = recorder_new();
     zkr_reentrant_mutex *rm = NULL;
     zkr_session *loop = NULL;
     zkr_multi_lock *ml = NULL;
     int code;
 
-    opts.flags = ZKR_SESSION_OWN_LOOP;
-    opts.session_timeout_ms = SESSION_MS;
-    ok(zkr_session_open(server_hosts(the_server), &opts, &loop));
+    ok(zkr_session_open(server_hosts(the_server),
+                        OPTS(session, .flags = ZKR_SESSION_OWN_LOOP,
+                             .session_timeout_ms = SESSION_MS),
+                        &loop));
     ok(zkr_reentrant_mutex_new(loop, paths[0], NULL, &rm));
     ok(zkr_multi_lock_new(loop, NULL, &ml));
     ok(zkr_multi_lock_add_reentrant_mutex(ml, rm));
@@ -486,13 +472,12 @@ TEST(a_grant_that_is_not_told_can_be_freed)
     assert_int_equal(code, ZKR_ECANCELED);
     wait_children(paths[0], 0);
     ok(zkr_session_close(loop));
-    recorder_free(r);
 }
 
 /* The thread of the library that begins a later link is not its owner. */
 TEST(every_node_names_the_thread_that_acquires)
 {
-    zkr_multi_lock *ml = multi_of(3);
+    AUTO(multi_lock) ml = multi_of(3);
     zkr_grant *grants[3];
     char own[32];
 
@@ -505,12 +490,11 @@ TEST(every_node_names_the_thread_that_acquires)
         assert_non_null(strstr(data, own));
     }
     give_back(grants, 3);
-    zkr_multi_lock_free(ml);
 }
 
 TEST(it_begins_again_in_the_next_session)
 {
-    zkr_multi_lock *ml = multi_of(3);
+    AUTO(multi_lock) ml = multi_of(3);
     zkr_grant *g = acquire(others[2]);
     struct waiter w;
 
@@ -525,18 +509,16 @@ TEST(it_begins_again_in_the_next_session)
     give_back(three, 3);
     for (int i = 0; i < 3; i++)
         is_free(i);
-    zkr_multi_lock_free(ml);
 }
 
 TEST(with_the_flag_it_fails)
 {
-    struct zkr_multi_lock_opts opts = ZKR_MULTI_LOCK_OPTS_INIT;
     zkr_grant *g = acquire(others[2]);
-    zkr_multi_lock *ml;
+    AUTO(multi_lock) ml = NULL;
     struct waiter w;
 
-    opts.flags = ZKR_MULTI_LOCK_FAIL_ON_SESSION_LOSS;
-    ml = new_multi(&opts);
+    ml = new_multi(
+        OPTS(multi_lock, .flags = ZKR_MULTI_LOCK_FAIL_ON_SESSION_LOSS));
     for (int i = 0; i < 3; i++)
         ok(zkr_multi_lock_add_mutex(ml, mutexes[i]));
     wait_for_the_last(&w, ml);
@@ -551,7 +533,6 @@ TEST(with_the_flag_it_fails)
     release(g);
     for (int i = 0; i < 3; i++)
         is_free(i);
-    zkr_multi_lock_free(ml);
 }
 
 /* -- ends ------------------------------------------------------------------ */
@@ -584,8 +565,8 @@ TEST(a_cancel_ends_no_other_acquire)
 
 TEST(nobody_has_to_wait)
 {
-    zkr_multi_lock *ml = multi_of(3);
-    struct recorder *r = recorder_new();
+    AUTO(recorder) r = recorder_new();
+    AUTO(multi_lock) ml = multi_of(3);
     zkr_grant *g = acquire(others[1]);
     zkr_request *request = NULL;
     zkr_grant *unused[3];
@@ -617,43 +598,34 @@ TEST(nobody_has_to_wait)
     assert_int_equal(zkr_multi_lock_acquire(ml, 0, unused), ZKR_ECLOSED);
     ours = NULL;
     release(g);
-    zkr_multi_lock_free(ml);
-    recorder_free(r);
 }
 
 /* A lock that stays answers a try at once. The sentence was that of an earlier
  * error, and a callback was not called. */
 TEST(a_try_that_is_refused_at_once_is_told)
 {
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
-    struct recorder *r = recorder_new();
-    zkr_multi_lock *ml = new_multi(NULL);
-    zkr_mutex *stays = NULL;
+    AUTO(recorder) r = recorder_new();
+    AUTO(multi_lock) ml = new_multi(NULL);
+    AUTO(mutex) stays = NULL;
     zkr_grant *grants[1];
     zkr_grant *g;
-    int code = 0;
 
-    opts.retain_ms = 60000;
-    ok(zkr_mutex_new(ours, new_path(), &opts, &stays));
+    ok(zkr_mutex_new(ours, new_path(), OPTS(mutex, .retain_ms = 60000),
+                     &stays));
     ok(zkr_multi_lock_add_mutex(ml, stays));
     g = acquire(stays);
     assert_int_equal(zkr_multi_lock_acquire(NULL, 0, grants), ZKR_EINVAL);
     assert_int_equal(zkr_multi_lock_acquire(ml, 0, grants), ZKR_EBUSY);
     assert_non_null(strstr(zkr_error_detail(), zkr_mutex_path(stays)));
     ok(zkr_multi_lock_acquire_async(ml, 0, record_all, r, NULL));
-    assert_true(recorder_wait(r, 1, SOON_MS));
-    assert_true(recorder_get(r, 0, &code, NULL));
-    assert_int_equal(code, ZKR_EBUSY);
+    assert_int_equal(recorded(r, 0), ZKR_EBUSY);
     release(g);
-    zkr_multi_lock_free(ml);
-    zkr_mutex_free(stays);
-    recorder_free(r);
 }
 
 TEST(impossible_arguments_are_refused)
 {
     zkr_multi_lock *ml = new_multi(NULL);
-    zkr_mutex *same = new_mutex(ours, paths[0]);
+    AUTO(mutex) same = new_mutex(ours, paths[0]);
     zkr_grant *grants[1];
 
     assert_int_equal(zkr_multi_lock_acquire(ml, 0, grants), ZKR_EINVAL);
@@ -669,7 +641,6 @@ TEST(impossible_arguments_are_refused)
     assert_int_equal(zkr_multi_lock_count(NULL), 0);
     ok(zkr_multi_lock_acquire(ml, 0, grants));
     give_back(grants, 1);
-    zkr_mutex_free(same);
     zkr_multi_lock_free(ml);
     zkr_multi_lock_free(NULL);
 }

@@ -34,7 +34,7 @@ FIXTURE(setup, teardown)
 
 TEST(a_wait_that_times_out_says_for_whom_it_waited)
 {
-    zkr_mutex *m = new_mutex(s, path);
+    AUTO(mutex) m = new_mutex(s, path);
     zkr_grant *g = acquire(m);
     zkr_grant *none = NULL;
 
@@ -43,16 +43,15 @@ TEST(a_wait_that_times_out_says_for_whom_it_waited)
     assert_non_null(strstr(zkr_error_detail(), "lock-0000000000"));
     assert_non_null(strstr(zkr_error_detail(), "of this session"));
     release(g);
-    zkr_mutex_free(m);
 }
 
 /* The answer to the watch has told what the others say of themselves. */
 TEST(the_holder_is_named_where_it_is_known)
 {
     struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
-    zkr_session *other = open_session();
-    zkr_mutex *m = new_mutex(s, path);
-    zkr_mutex *theirs;
+    AUTO(session) other = open_session();
+    AUTO(mutex) m = new_mutex(s, path);
+    AUTO(mutex) theirs = NULL;
     zkr_grant *g;
     zkr_grant *none = NULL;
     char holder[64];
@@ -77,15 +76,12 @@ TEST(the_holder_is_named_where_it_is_known)
     assert_int_equal(zkr_mutex_acquire(m, GIVE_UP_MS, &none), ZKR_ETIMEDOUT);
     assert_null(strchr(zkr_error_detail(), '\033'));
     release(g);
-    zkr_mutex_free(theirs);
-    zkr_mutex_free(m);
-    close_session(other);
 }
 
 TEST(the_node_says_who_holds_it)
 {
     struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
-    zkr_mutex *m;
+    AUTO(mutex) m = NULL;
     zkr_grant *g;
     char data[1024];
     json_t *record;
@@ -108,7 +104,6 @@ TEST(the_node_says_who_holds_it)
     assert_true(stat.ephemeralOwner == zkr_session_id(s));
     assert_true(stat.czxid == zkr_grant_token(g));
     release(g);
-    zkr_mutex_free(m);
 }
 
 static bool one_watch_each(void *arg)
@@ -178,7 +173,7 @@ TEST(contenders_of_other_clients_are_waited_for)
         "lock-",
         "5f1e6773f4bd6230b745f4bd6230b745__lock__",
     };
-    zkr_mutex *m = new_mutex(s, path);
+    AUTO(mutex) m = new_mutex(s, path);
     char child[256];
     char created[256];
     zkr_grant *none = NULL;
@@ -195,7 +190,6 @@ TEST(contenders_of_other_clients_are_waited_for)
         assert_int_equal(admin_delete(admin, created), ZOK);
         wait_children(path, 0);
     }
-    zkr_mutex_free(m);
 }
 
 /* go TestIntegration_MultiLevelLock */
@@ -217,31 +211,26 @@ TEST(missing_parents_are_created_below_existing_ones)
 /* Curator's Revoker writes this into the node. */
 TEST(a_revocation_request_reaches_the_listener)
 {
-    zkr_mutex *m = new_mutex(s, path);
+    AUTO(recorder) r = recorder_new();
+    AUTO(mutex) m = new_mutex(s, path);
     zkr_grant *g = acquire(m);
-    struct recorder *r = recorder_new();
-    int code = 0;
 
     ok(zkr_grant_listen(g, record_grant, r));
     assert_int_equal(admin_set(admin, zkr_grant_node(g), "something"), ZOK);
     assert_int_equal(admin_set(admin, zkr_grant_node(g), "__REVOKE__"), ZOK);
-    assert_true(recorder_wait(r, 1, SOON_MS));
-    assert_true(recorder_get(r, 0, &code, NULL));
-    assert_int_equal(code, 100);
+    assert_int_equal(recorded(r, 0), 100);
     assert_int_equal(zkr_grant_check(g), ZKR_OK);
     ok(zkr_grant_listen(g, NULL, NULL));
     release(g);
-    recorder_free(r);
-    zkr_mutex_free(m);
 }
 
 /* -- asynchronous --------------------------------------------------------- */
 
 TEST(thousands_of_claims_wait_without_a_thread)
 {
+    AUTO(recorder) r = recorder_new();
     enum { N = 1000 };
-    zkr_mutex *m = new_mutex(s, path);
-    struct recorder *r = recorder_new();
+    AUTO(mutex) m = new_mutex(s, path);
     int threads = count_threads();
     int64_t last = 0;
 
@@ -249,36 +238,25 @@ TEST(thousands_of_claims_wait_without_a_thread)
         ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, NULL));
     assert_int_equal(count_threads(), threads);
     for (size_t i = 0; i < N; i++) {
-        zkr_grant *g;
-        int code = 0;
+        AUTO(grant) g = NULL;
 
-        assert_true(recorder_wait(r, i + 1, SOON_MS));
-        assert_true(recorder_get(r, i, &code, NULL));
-        assert_int_equal(code, ZKR_OK);
+        assert_int_equal(recorded(r, i), ZKR_OK);
         g = recorded_grant(r, i);
         assert_true(zkr_grant_token(g) > last);
         last = zkr_grant_token(g);
         ok(zkr_grant_release_async(g, NULL, NULL));
-        zkr_grant_free(g);
     }
     wait_children(path, 0);
-    recorder_free(r);
-    zkr_mutex_free(m);
 }
 
 TEST(a_release_without_waiting_is_confirmed_later)
 {
-    zkr_mutex *m = new_mutex(s, path);
+    AUTO(recorder) r = recorder_new();
+    AUTO(mutex) m = new_mutex(s, path);
     zkr_grant *g = acquire(m);
-    struct recorder *r = recorder_new();
-    int code = -1;
 
     ok(zkr_grant_release_async(g, record_release, r));
     zkr_grant_free(g);
-    assert_true(recorder_wait(r, 1, SOON_MS));
-    assert_true(recorder_get(r, 0, &code, NULL));
-    assert_int_equal(code, ZKR_OK);
+    assert_int_equal(recorded(r, 0), ZKR_OK);
     assert_int_equal(count_children(path), 0);
-    recorder_free(r);
-    zkr_mutex_free(m);
 }

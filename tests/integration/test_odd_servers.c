@@ -12,7 +12,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "proxy.h"
 #include "security.h"
 
 enum { CONNECT_MS = 1500, PROBE_MS = 250, LATE_MS = 1500 };
@@ -95,8 +94,8 @@ TEST(every_form_of_an_address_is_accepted)
     assert_int_equal(server_start(&opts, &server), SERVER_OK);
     for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
         char hosts[64];
-        zkr_session *s = NULL;
-        zkr_mutex *m;
+        AUTO(session) s = NULL;
+        AUTO(mutex) m = NULL;
 
         (void)snprintf(hosts, sizeof(hosts), "%s%d%s", forms[i][0],
                        server_port(server), forms[i][1]);
@@ -104,8 +103,6 @@ TEST(every_form_of_an_address_is_accepted)
         ok(zkr_session_set_servers(s, hosts));
         m = new_mutex(s, "/lock");
         release(acquire(m));
-        zkr_mutex_free(m);
-        close_session(s);
     }
     server_stop(server);
 }
@@ -124,11 +121,6 @@ static void set_config(const struct server *s, const char *line)
     assert_int_equal(fclose(file), 0);
 }
 
-static bool has_short_timeout(void *s)
-{
-    return zkr_session_timeout_ms(s) == 1000;
-}
-
 /* The lease depends on the shortest timeout that this session has had. */
 TEST(a_timeout_that_shrinks_at_a_reconnect_is_seen)
 {
@@ -144,7 +136,7 @@ TEST(a_timeout_that_shrinks_at_a_reconnect_is_seen)
     server_kill9(fickle);
     set_config(fickle, "maxSessionTimeout=1000");
     assert_int_equal(server_restart(fickle), SERVER_OK);
-    assert_true(wait_until(has_short_timeout, s, SOON_MS));
+    AWAIT(zkr_session_timeout_ms(s) == 1000);
     g = acquire(m);
     assert_true(zkr_grant_valid_until(g) != 0);
     release(g);

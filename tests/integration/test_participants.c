@@ -19,11 +19,7 @@ enum { REPLY_MS = 500 }; /* of the session behind the proxy */
 /* The holder is told, by its listener, which writes to `r`. */
 static void is_asked(struct recorder *r)
 {
-    int code = 0;
-
-    assert_true(recorder_wait(r, 1, SOON_MS));
-    assert_true(recorder_get(r, 0, &code, NULL));
-    assert_int_equal(code, REVOKED);
+    assert_int_equal(recorded(r, 0), REVOKED);
 }
 
 static void assert_data(const char *node, const char *expected)
@@ -38,8 +34,8 @@ FIXTURE(onlooker_setup, onlooker_teardown)
 
 TEST(a_holder_hears_that_it_is_asked)
 {
-    struct recorder *r = recorder_new();
-    zkr_session *other = open_session();
+    AUTO(recorder) r = recorder_new();
+    AUTO(session) other = open_session();
     zkr_grant *g = acquire(m);
 
     ok(zkr_grant_listen(g, record_grant, r));
@@ -48,14 +44,12 @@ TEST(a_holder_hears_that_it_is_asked)
     assert_data(zkr_grant_node(g), "__REVOKE__");
     assert_int_equal(zkr_grant_check(g), ZKR_OK);
     release(g);
-    close_session(other);
-    recorder_free(r);
 }
 
 TEST(a_holder_that_does_not_heed_is_told_of_both)
 {
-    struct recorder *r = recorder_new();
-    zkr_grant *g = acquire(m);
+    AUTO(recorder) r = recorder_new();
+    AUTO(grant) g = acquire(m);
     int64_t loss = 0;
     int code = 0;
 
@@ -69,8 +63,6 @@ TEST(a_holder_that_does_not_heed_is_told_of_both)
     assert_int_equal(loss, ZKR_LOSS_REVOKED);
     assert_int_equal(zkr_grant_release(g), ZKR_ELOST);
     assert_non_null(strstr(zkr_error_detail(), "after a request to give it"));
-    zkr_grant_free(g);
-    recorder_free(r);
 }
 
 TEST(a_node_that_has_gone_cannot_be_asked)
@@ -125,7 +117,7 @@ TEST(asking_needs_the_permission_to_write)
 /* A waiter that has been asked is told when it holds. */
 TEST(a_waiter_hears_it_when_it_holds)
 {
-    struct recorder *r = recorder_new();
+    AUTO(recorder) r = recorder_new();
     zkr_grant *g = acquire(m);
     struct waiter w;
     char *name;
@@ -140,7 +132,6 @@ TEST(a_waiter_hears_it_when_it_holds)
     ok(zkr_grant_listen(w.grant, record_grant, r));
     is_asked(r);
     release(w.grant);
-    recorder_free(r);
 }
 
 /* --- the list --- */
@@ -162,12 +153,11 @@ static struct zkr_participants *list_all(void)
 
 static int list_fails(zkr_session *session, const char *of, uint32_t timeout_ms)
 {
-    struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
     struct zkr_participants *list = NULL;
     int rc;
 
-    o.timeout_ms = timeout_ms;
-    rc = zkr_participants_list(session, of, &o, &list);
+    rc = zkr_participants_list(
+        session, of, OPTS(participants, .timeout_ms = timeout_ms), &list);
     assert_null(list);
     return rc;
 }
@@ -254,7 +244,7 @@ TEST(a_queue_is_listed_in_its_order)
 
 TEST(a_reader_stands_beside_its_own_writer)
 {
-    zkr_rwlock *rw = NULL;
+    AUTO(rwlock) rw = NULL;
     zkr_grant *w = NULL;
     zkr_grant *r = NULL;
     struct zkr_participants *list;
@@ -275,14 +265,13 @@ TEST(a_reader_stands_beside_its_own_writer)
     assert_place(list, 0, strrchr(zkr_grant_node(r), '/') + 1, SIZE_MAX);
     zkr_participants_free(list);
     release(r);
-    zkr_rwlock_free(rw);
 }
 
 TEST(the_holder_of_an_unfair_mutex_is_listed_and_asked)
 {
-    struct recorder *r = recorder_new();
+    AUTO(recorder) r = recorder_new();
     struct zkr_participants *list;
-    zkr_unfair_mutex *unfair = NULL;
+    AUTO(unfair_mutex) unfair = NULL;
     zkr_grant *g = NULL;
 
     ok(zkr_unfair_mutex_new(s, path, NULL, &unfair));
@@ -297,8 +286,6 @@ TEST(the_holder_of_an_unfair_mutex_is_listed_and_asked)
     is_asked(r);
     release(g);
     assert_int_equal(count_children(path), 0);
-    zkr_unfair_mutex_free(unfair);
-    recorder_free(r);
 }
 
 TEST(a_missing_directory_has_no_list)
@@ -321,7 +308,7 @@ TEST(names_of_other_clients_are_known)
         "_c_5a5bbc3873ea4b5a9f7396e8c4c6a436-lock-0000000005",
     };
     static const size_t waits_for[] = { SIZE_MAX, SIZE_MAX, 1, 2, 3, 4 };
-    struct zkr_participants *list;
+    AUTO(participants) list = NULL;
 
     make_directory();
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -335,7 +322,6 @@ TEST(names_of_other_clients_are_known)
     assert_place(list, 7, "gate-0000000001", SIZE_MAX);
     assert_int_equal(list->count, 8);
     assert_string_equal(list->items[7].data, "not a lock");
-    zkr_participants_free(list);
 }
 
 /* Nodes that somebody makes by hand, with names that ZooKeeper accepts. */
@@ -344,8 +330,8 @@ TEST(hostile_nodes_are_told_as_they_are)
     static const char rtl[] = "\xe2\x80\xae"
                               "%s%n\"'\\ -lock-0000000007";
     static const char bytes[] = "\x1b[2J\r\n\xff\xfe\x80%n";
-    struct zkr_participants *list;
-    char *huge = calloc(1, 200001);
+    AUTO(participants) list = NULL;
+    AUTO(text) huge = calloc(1, 200001);
 
     assert_non_null(huge);
     memset(huge, 'x', 200000);
@@ -369,8 +355,6 @@ TEST(hostile_nodes_are_told_as_they_are)
     assert_int_equal(strlen(list->items[2].data), ZKR_PARTICIPANT_DATA_MAX);
     assert_int_equal(list->items[2].full_size, 200000);
     assert_place(list, 3, "lock-99999999999999999999", SIZE_MAX);
-    zkr_participants_free(list);
-    free(huge);
 }
 
 TEST(a_node_that_may_not_be_read_is_listed_without)
@@ -400,7 +384,6 @@ TEST(a_node_that_may_not_be_read_is_listed_without)
 
 TEST(a_limit_lists_the_head_of_the_queue)
 {
-    struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
     struct zkr_participants *list;
     char name[32];
 
@@ -417,8 +400,7 @@ TEST(a_limit_lists_the_head_of_the_queue)
         assert_int_equal(list->items[i].sequence, i);
     }
     zkr_participants_free(list);
-    o.limit = 200;
-    list = list_with(s, &o);
+    list = list_with(s, OPTS(participants, .limit = 200));
     assert_int_equal(list->count, 200);
     assert_int_equal(list->total, 301);
     assert_place(list, 199, "lock-0000000199", 198);
@@ -427,10 +409,7 @@ TEST(a_limit_lists_the_head_of_the_queue)
 
 static struct zkr_participants *list_reading(uint32_t reads)
 {
-    struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
-
-    o.reads = reads;
-    return list_with(s, &o);
+    return list_with(s, OPTS(participants, .reads = reads));
 }
 
 static void assert_read(const struct zkr_participants *list, size_t count)
@@ -494,7 +473,7 @@ TEST(holders_and_the_next_are_read)
 /* By their names a writer and a reader of one number wait for each other. */
 TEST(of_one_number_all_are_read)
 {
-    zkr_rwlock *rw = NULL;
+    AUTO(rwlock) rw = NULL;
     zkr_grant *w = NULL;
     zkr_grant *r = NULL;
     struct zkr_participants *list;
@@ -511,7 +490,6 @@ TEST(of_one_number_all_are_read)
     zkr_participants_free(list);
     release(r);
     release(w);
-    zkr_rwlock_free(rw);
 }
 
 TEST(permissions_of_everybody_are_told)
@@ -565,20 +543,17 @@ TEST(bad_arguments_are_refused)
 
 TEST(a_chroot_is_in_front_of_every_path)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    struct zkr_participants *list;
+    AUTO(participants) list = NULL;
     zkr_session *below;
 
     make_directory();
     make("lock-0000000000", "mine");
-    opts.chroot = "/tests";
-    below = open_session_with(&opts);
+    below = open_session_with(OPTS(session, .chroot = "/tests"));
     list = NULL;
     ok(zkr_participants_list(below, strrchr(path, '/'), NULL, &list));
     close_session(below);
     assert_int_equal(list->count, 1); /* it outlives the session */
     assert_string_equal(list->items[0].data, "mine");
-    zkr_participants_free(list);
 }
 
 struct callback {
@@ -600,18 +575,13 @@ static void try_both(zkr_session *session, const struct zkr_session_event *e,
     atomic_store(&c->done, true);
 }
 
-static bool callback_is_done(void *c)
-{
-    return atomic_load(&((struct callback *)c)->done);
-}
-
 TEST(a_callback_cannot_wait)
 {
     struct callback c = { .node = in_dir("lock-0000000000") };
     zkr_listener *listener = NULL;
 
     ok(zkr_session_listen(s, try_both, &c, &listener));
-    assert_true(wait_until(callback_is_done, &c, SOON_MS));
+    AWAIT(atomic_load(&c.done));
     zkr_listener_free(listener);
     assert_int_equal(c.list, ZKR_EDEADLK);
     assert_int_equal(c.revoke, ZKR_EDEADLK);
@@ -638,11 +608,10 @@ struct lister {
 static int list_into(void *lister)
 {
     struct lister *l = lister;
-    struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
 
-    o.timeout_ms = SOON_MS;
-    o.reads = l->reads;
-    return zkr_participants_list(ps, path, &o, &l->list);
+    return zkr_participants_list(
+        ps, path, OPTS(participants, .timeout_ms = SOON_MS, .reads = l->reads),
+        &l->list);
 }
 
 /* Returns when the rule has done its work. */
@@ -674,17 +643,16 @@ static const int32_t list_requests[LIST_REQUESTS] = { ZOO_SYNC_OP,
 
 static void two_are_listed(zkr_session *session)
 {
-    struct zkr_participants *list = list_with(session, NULL);
+    AUTO(participants) list = list_with(session, NULL);
 
     assert_int_equal(list->count, 2);
-    zkr_participants_free(list);
 }
 
 TEST_WITH(a_node_that_goes_meanwhile_is_left_out, setup_with_two,
           proxied_teardown)
 {
     struct lister l;
-    struct zkr_participants *list;
+    AUTO(participants) list = NULL;
 
     start_list(&l, ZOO_GETCHILDREN_OP, PROXY_HOLD_REPLY);
     assert_int_equal(admin_delete(admin, in_dir("lock-0000000001")), ZOK);
@@ -693,7 +661,6 @@ TEST_WITH(a_node_that_goes_meanwhile_is_left_out, setup_with_two,
     list = listed(&l, 1);
     assert_int_equal(list->total, 2);
     assert_place(list, 0, "lock-0000000002", SIZE_MAX);
-    zkr_participants_free(list);
 }
 
 /* The first that is left holds now, and must be known. */
@@ -701,7 +668,7 @@ TEST_WITH(for_a_node_that_goes_meanwhile_the_next_is_read, setup_with_two,
           proxied_teardown)
 {
     struct lister l;
-    struct zkr_participants *list;
+    AUTO(participants) list = NULL;
 
     make("lock-0000000003", "three");
     proxy_reset_counts(proxy);
@@ -712,7 +679,6 @@ TEST_WITH(for_a_node_that_goes_meanwhile_the_next_is_read, setup_with_two,
     assert_place(list, 0, "lock-0000000002", SIZE_MAX);
     assert_read(list, 1);
     assert_int_equal(proxy_requests(proxy, ZOO_GETDATA_OP), 2);
-    zkr_participants_free(list);
 }
 
 TEST_WITH(a_directory_that_goes_meanwhile_is_empty, setup_with_two,
@@ -755,10 +721,9 @@ TEST_WITH(a_revoke_without_an_answer_ends_in_time, setup_with_two,
 /* After everything that the session has sent before. */
 static void assert_nobody_was_asked(void)
 {
-    struct zkr_participants *list = list_with(ps, NULL);
+    AUTO(participants) list = list_with(ps, NULL);
 
     assert_string_equal(list->items[0].data, "one");
-    zkr_participants_free(list);
 }
 
 TEST_WITH(an_unsent_request_is_not_sent_after_the_deadline, setup_with_two,
@@ -834,12 +799,11 @@ static void *contend(void *arg)
     struct crowd *c = arg;
 
     while (!atomic_load(&c->stop)) {
-        zkr_grant *g = NULL;
+        AUTO(grant) g = NULL;
 
         if (zkr_mutex_acquire(c->mutex, SOON_MS, &g) != ZKR_OK ||
             zkr_grant_release(g) != ZKR_OK)
             (void)atomic_fetch_add(&c->failed, 1);
-        zkr_grant_free(g);
     }
     return NULL;
 }

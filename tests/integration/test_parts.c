@@ -48,12 +48,10 @@ static void make_semaphore(void)
 static struct zkr_participants *list_reading(const char *of, uint32_t reads,
                                              uint32_t limit)
 {
-    struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
     struct zkr_participants *list = NULL;
 
-    o.reads = reads;
-    o.limit = limit;
-    ok(zkr_participants_list(s, of, &o, &list));
+    ok(zkr_participants_list(
+        s, of, OPTS(participants, .reads = reads, .limit = limit), &list));
     assert_non_null(list);
     return list;
 }
@@ -128,7 +126,7 @@ static void assert_place(const struct zkr_participants *list, size_t i,
  * leases as foreign nodes of another directory. */
 TEST(leases_hold_and_the_queue_waits)
 {
-    struct zkr_participants *list;
+    AUTO(participants) list = NULL;
 
     make_semaphore();
     make_by(admin, LEASE "4");
@@ -148,7 +146,6 @@ TEST(leases_hold_and_the_queue_waits)
     assert_int_equal(list->items[2].kind, ZKR_PARTICIPANT_EXCLUSIVE);
     assert_int_equal(list->items[2].session_id, admin_session_id(other));
     assert_string_equal(list->items[0].data, "10.0.0.1");
-    zkr_participants_free(list);
 }
 
 /* Curator makes the lease first, and then waits until there are no more of them
@@ -206,7 +203,7 @@ TEST(leases_and_the_first_waiter_are_read)
  * foreign. */
 TEST(other_nodes_in_a_semaphore_are_foreign)
 {
-    struct zkr_participants *list;
+    AUTO(participants) list = NULL;
 
     make_semaphore();
     make_by(admin, LEASE "1");
@@ -219,12 +216,11 @@ TEST(other_nodes_in_a_semaphore_are_foreign)
     assert_place(list, 0, LEASE "1", true, NOBODY);
     for (size_t i = 1; i < 5; i++)
         assert_int_equal(list->items[i].kind, ZKR_PARTICIPANT_FOREIGN);
-    zkr_participants_free(list);
 }
 
 TEST(a_lock_beside_a_semaphore_has_its_own_queue)
 {
-    struct zkr_participants *list;
+    AUTO(participants) list = NULL;
 
     make_semaphore();
     make_by(admin, "lock-0000000003");
@@ -237,7 +233,6 @@ TEST(a_lock_beside_a_semaphore_has_its_own_queue)
     assert_place(list, 1, "lock-0000000004", false, 0);
     assert_place(list, 2, LEASE "1", true, NOBODY);
     assert_place(list, 3, QUEUED "0", false, NOBODY);
-    zkr_participants_free(list);
 }
 
 TEST(the_nodes_of_a_semaphore_can_be_asked_and_broken)
@@ -265,11 +260,10 @@ TEST(the_nodes_of_a_semaphore_can_be_asked_and_broken)
 
 static void assert_no_semaphore(const char *of, size_t count)
 {
-    struct zkr_participants *list = list_reading(in_dir(of), 0, 0);
+    AUTO(participants) list = list_reading(in_dir(of), 0, 0);
 
     assert_false(list->semaphore);
     assert_int_equal(list->count, count);
-    zkr_participants_free(list);
 }
 
 /* "locks" and "leases" are names that people give to directories, too. */
@@ -291,7 +285,7 @@ TEST(directories_of_these_names_are_no_semaphore)
 
 TEST(directories_that_may_not_be_read_are_told)
 {
-    struct zkr_participants *list = NULL;
+    AUTO(participants) list = NULL;
 
     make_semaphore();
     make_by(admin, LEASE "1");
@@ -301,19 +295,18 @@ TEST(directories_that_may_not_be_read_are_told)
     list = list_reading(path, 0, 0); /* a mutex does not need them */
     assert_false(list->semaphore);
     assert_place(list, 0, "lock-0000000001", true, NOBODY);
-    zkr_participants_free(list);
 }
 
 /* --- the search --- */
 
 static struct zkr_locks *find(uint32_t flags, uint32_t limit)
 {
-    struct zkr_locks_opts o = ZKR_LOCKS_OPTS_INIT;
     struct zkr_locks *list = NULL;
 
-    o.flags = (enum zkr_locks_flags)flags;
-    o.limit = limit;
-    ok(zkr_locks_find(s, path, &o, &list));
+    ok(zkr_locks_find(
+        s, path,
+        OPTS(locks, .flags = (enum zkr_locks_flags)flags, .limit = limit),
+        &list));
     return list;
 }
 
@@ -328,7 +321,7 @@ static void assert_found(const struct zkr_locks *list, size_t i,
 
 TEST(a_semaphore_is_found_once)
 {
-    struct zkr_locks *list;
+    AUTO(locks) list = NULL;
 
     make("full/leases/notes", NULL);
     make("full/locks", NULL);
@@ -349,13 +342,12 @@ TEST(a_semaphore_is_found_once)
     assert_found(list, 2, "queued", 1, 1);
     assert_found(list, 3, "z/locks", 1, 1);
     assert_int_equal(list->cut, 0);
-    zkr_locks_free(list);
 }
 
 /* Its queue looked like a mutex whose holder was the first who waited. */
 TEST(a_semaphore_is_found_without_its_leases)
 {
-    struct zkr_locks *list;
+    AUTO(locks) list = NULL;
 
     make("a/leases", NULL);
     make("a/locks", NULL);
@@ -366,7 +358,6 @@ TEST(a_semaphore_is_found_without_its_leases)
     assert_int_equal(list->count, 1);
     assert_found(list, 0, "a", 1, 1);
     assert_int_equal(list->skipped, 1);
-    zkr_locks_free(list);
 }
 
 TEST(a_limit_does_not_cut_a_semaphore_in_two)
@@ -410,7 +401,7 @@ TEST(an_empty_semaphore_is_found_on_request)
 
 TEST(a_path_can_be_a_lock_and_a_semaphore)
 {
-    struct zkr_locks *list;
+    AUTO(locks) list = NULL;
 
     make("a/locks", NULL);
     make("a/leases", NULL);
@@ -420,7 +411,6 @@ TEST(a_path_can_be_a_lock_and_a_semaphore)
     list = find(0, 0);
     assert_int_equal(list->count, 1);
     assert_found(list, 0, "a", 3, 5);
-    zkr_locks_free(list);
 }
 
 /* --- barriers --- */

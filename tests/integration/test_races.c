@@ -224,7 +224,7 @@ static void expire_many_times(zkr_session *s, atomic_int *grants)
 /* Synchronous calls of the client hang here (ZOOKEEPER-2802). */
 TEST(sessions_that_end_under_24_threads_leave_none_hanging)
 {
-    zkr_session *s = open_session();
+    AUTO(session) s = open_session();
     struct storm storm = { .wrong = 0 };
     pthread_t threads[KILLERS];
     char paths[3][64];
@@ -252,7 +252,6 @@ TEST(sessions_that_end_under_24_threads_leave_none_hanging)
         wait_children(paths[i], 0);
         zkr_mutex_free(storm.mutexes[i]);
     }
-    close_session(s);
 }
 
 /* -- closing and freeing under load --------------------------------------- */

@@ -82,8 +82,8 @@ TEST(only_the_owner_releases)
 /* Curator: "second instance in same thread blocks" */
 TEST(another_object_in_the_same_thread_is_another_contender)
 {
-    zkr_reentrant_mutex *other = NULL;
-    zkr_mutex *plain = new_mutex(s, path);
+    AUTO(reentrant_mutex) other = NULL;
+    AUTO(mutex) plain = new_mutex(s, path);
     zkr_grant *none = NULL;
 
     ok(zkr_reentrant_mutex_new(s, path, NULL, &other));
@@ -93,8 +93,6 @@ TEST(another_object_in_the_same_thread_is_another_contender)
     ok(zkr_reentrant_mutex_release(m));
     ok(zkr_reentrant_mutex_acquire(other, 0));
     ok(zkr_reentrant_mutex_release(other));
-    zkr_reentrant_mutex_free(other);
-    zkr_mutex_free(plain);
 }
 
 static void *acquire_and_end(void *arg)
@@ -132,11 +130,6 @@ static void stop_here(int signal)
         (void)nanosleep(&a_moment, NULL);
 }
 
-static bool is_true(void *flag)
-{
-    return atomic_load((atomic_bool *)flag);
-}
-
 static bool is_granted(void *unused)
 {
     struct zkr__list *claims = &zkr__locks_of(s)->claims;
@@ -158,8 +151,8 @@ TEST(freeing_it_cancels_an_acquire_that_is_about_to_return)
 {
     struct sigaction stop = { .sa_handler = stop_here };
     struct sigaction before;
-    zkr_session *other = open_session();
-    zkr_mutex *holder = new_mutex(other, path);
+    AUTO(session) other = open_session();
+    AUTO(mutex) holder = new_mutex(other, path);
     zkr_grant *g = acquire(holder);
     pthread_t t;
     void *rc = NULL;
@@ -168,7 +161,7 @@ TEST(freeing_it_cancels_an_acquire_that_is_about_to_return)
     assert_int_equal(pthread_create(&t, NULL, acquire_and_end, m), 0);
     wait_children(path, 2);
     assert_int_equal(pthread_kill(t, SIGUSR1), 0);
-    assert_true(wait_until(is_true, &is_stopped, SOON_MS));
+    AWAIT(atomic_load(&is_stopped));
     release(g);
     assert_true(wait_until(is_granted, NULL, SOON_MS));
     zkr_reentrant_mutex_free(m);
@@ -178,8 +171,6 @@ TEST(freeing_it_cancels_an_acquire_that_is_about_to_return)
     assert_int_equal(pthread_join(t, &rc), 0);
     assert_int_equal((intptr_t)rc, ZKR_ECANCELED);
     (void)sigaction(SIGUSR1, &before, NULL);
-    zkr_mutex_free(holder);
-    close_session(other);
 }
 
 TEST(acquired_too_often_is_an_error)

@@ -10,13 +10,11 @@
 
 #include <zookeeper/proto.h>
 
-#include "proxy.h"
 #include "zk/zk.h"
 
-static struct proxy *proxy;
-static zkr_session *s;
-static zkr_mutex *m;
-static char path[64];
+/* It has names that headers above have, too. */
+#include "usual.h"
+
 static char data[64];
 
 /* The next `refuse_count` requests of that type; see meson.build. */
@@ -48,10 +46,8 @@ static void refuse(enum zkr__zk_type type, int count)
 static int setup(void)
 {
     refuse(ZKR__ZK_CREATE, 0);
-    s = open_through(&proxy, NULL);
-    (void)snprintf(path, sizeof(path), "%s", new_path());
+    (void)usual_setup();
     (void)snprintf(data, sizeof(data), "%s", new_path());
-    m = new_mutex(s, path);
     release(acquire(m));
     return 0;
 }
@@ -59,10 +55,7 @@ static int setup(void)
 static int teardown(void)
 {
     refuse(ZKR__ZK_CREATE, 0);
-    proxy_release(proxy);
-    zkr_mutex_free(m);
-    close_through(s, proxy);
-    return 0;
+    return usual_teardown();
 }
 
 FIXTURE(setup, teardown)
@@ -152,34 +145,30 @@ TEST(a_refused_delete_is_sent_again)
 /* With a lease there is always a timer that wakes somebody. */
 TEST(a_refusal_needs_nothing_else_to_be_ended)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    zkr_session *quiet;
-    zkr_mutex *lock;
+    AUTO(session) quiet = NULL;
+    AUTO(mutex) lock = NULL;
 
-    opts.flags = ZKR_SESSION_NO_LEASE;
-    ok(zkr_session_open(server_hosts(the_server), &opts, &quiet));
+    ok(zkr_session_open(server_hosts(the_server),
+                        OPTS(session, .flags = ZKR_SESSION_NO_LEASE), &quiet));
     lock = new_mutex(quiet, path);
     refuse(ZKR__ZK_CREATE, 1);
     release(acquire(lock));
     refuse(ZKR__ZK_SURVEY, 1);
     release(acquire(lock));
     assert_int_equal(count_children(path), 0);
-    zkr_mutex_free(lock);
-    close_session(quiet);
 }
 
 /* Without the write that precedes it a search proves nothing. */
 TEST(a_search_whose_write_is_refused_finds_nothing)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct zkr_retry none = ZKR_RETRY_NONE_INIT;
     zkr_grant *g = NULL;
-    zkr_session *hasty;
-    zkr_mutex *lock;
+    AUTO(session) hasty = NULL;
+    AUTO(mutex) lock = NULL;
 
-    opts.flags = ZKR_SESSION_NO_LEASE;
-    opts.retry = none;
-    ok(zkr_session_open(proxy_hosts(proxy), &opts, &hasty));
+    ok(zkr_session_open(
+        proxy_hosts(proxy),
+        OPTS(session, .flags = ZKR_SESSION_NO_LEASE, .retry = none), &hasty));
     lock = new_mutex(hasty, path);
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
     refuse(ZKR__ZK_CHECK, 1);
@@ -187,8 +176,6 @@ TEST(a_search_whose_write_is_refused_finds_nothing)
     assert_int_equal(zkr_mutex_acquire(lock, SOON_MS, &g), ZKR_ENOMEM);
     assert_null(g);
     wait_children(path, 0);
-    zkr_mutex_free(lock);
-    close_session(hasty);
 }
 
 TEST(a_refused_list_of_participants_is_asked_for_again)
@@ -215,7 +202,7 @@ TEST(a_refused_list_of_participants_is_asked_for_again)
 TEST(a_node_that_the_client_refuses_is_listed_without)
 {
     static const char *const names[] = { "lock-0000000001", "lock-0000000002" };
-    struct zkr_participants *list = NULL;
+    AUTO(participants) list = NULL;
     char full[128];
 
     for (size_t i = 0; i < 2; i++) {
@@ -231,7 +218,6 @@ TEST(a_node_that_the_client_refuses_is_listed_without)
     assert_int_equal(list->items[1].error, ZKR_OK);
     assert_string_equal(list->items[1].data, "data");
     assert_int_equal(list->items[1].waits_for, 0);
-    zkr_participants_free(list);
 }
 
 static void on_set(int error, const struct zkr_reply *reply, void *told)
@@ -261,7 +247,7 @@ static void await_both(struct recorder *told)
  * behind a release, when others had the lock. */
 TEST(a_refused_write_keeps_its_place)
 {
-    struct recorder *told = recorder_new();
+    AUTO(recorder) told = recorder_new();
     struct Stat written, directory;
     zkr_grant *g = acquire(m);
     char text[8] = "";
@@ -278,15 +264,14 @@ TEST(a_refused_write_keeps_its_place)
     assert_int_equal(admin_exists(admin, data, &written), ZOK);
     assert_int_equal(admin_exists(admin, path, &directory), ZOK);
     assert_true(written.mzxid < directory.pzxid);
-    recorder_free(told);
 }
 
 /* The program has had nothing under the lock of a semaphore that keeps the
  * order, so its writes are no reason for others to wait. */
 TEST(a_refused_write_keeps_no_turn)
 {
-    struct recorder *told = recorder_new();
-    zkr_semaphore *semaphore;
+    AUTO(recorder) told = recorder_new();
+    AUTO(semaphore) semaphore = NULL;
     zkr_grant *g = NULL;
     char pool[64], turns[80];
 
@@ -303,8 +288,6 @@ TEST(a_refused_write_keeps_no_turn)
     atomic_store(&refuse_count, 0);
     release(g);
     assert_true(recorder_wait(told, 1, SOON_MS));
-    recorder_free(told);
-    zkr_semaphore_free(semaphore);
 }
 
 int main(void)

@@ -47,27 +47,21 @@ static void restore_data(void)
     assert_int_equal(server_restart(server), SERVER_OK);
 }
 
-static bool is_back(void *s)
-{
-    return zkr_session_state(s) == ZKR_SESSION_RECONNECTED;
-}
-
 static void write_much(zkr_session *s)
 {
-    zkr_mutex *m = new_mutex(s, new_path());
+    AUTO(mutex) m = new_mutex(s, new_path());
 
     for (int i = 0; i < 20; i++)
         release(acquire(m));
-    zkr_mutex_free(m);
 }
 
 static zkr_session *open_at_server(void)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *s = NULL;
 
-    opts.session_timeout_ms = 2 * BRIEF_SESSION_MS;
-    ok(zkr_session_open(server_hosts(server), &opts, &s));
+    ok(zkr_session_open(
+        server_hosts(server),
+        OPTS(session, .session_timeout_ms = 2 * BRIEF_SESSION_MS), &s));
     return s;
 }
 
@@ -87,8 +81,8 @@ TEST(a_session_that_outlives_a_restore_comes_back)
         zkr_grant *g;
         struct waiter w;
 
-        assert_true(wait_until(is_back, holding, SOON_MS));
-        assert_true(wait_until(is_back, waiting, SOON_MS));
+        AWAIT(zkr_session_state(holding) == ZKR_SESSION_RECONNECTED);
+        AWAIT(zkr_session_state(waiting) == ZKR_SESSION_RECONNECTED);
         write_much(holding);
         g = acquire(m);
         waiter_start(&w, n, -1);
@@ -126,7 +120,6 @@ static int teardown(void)
 
 static int run_group(void)
 {
-
     return test_run_between(setup, teardown);
 }
 

@@ -16,11 +16,12 @@ static int setup(void)
 {
     (void)snprintf(path, sizeof(path), "%s", new_path());
     for (int i = 0; i < SESSIONS; i++) {
-        struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
 
-        opts.flags = i == 0 ? ZKR_RWLOCK_REENTRANT : 0;
         sessions[i] = open_session();
-        ok(zkr_rwlock_new(sessions[i], path, &opts, &locks[i]));
+        ok(zkr_rwlock_new(
+            sessions[i], path,
+            OPTS(rwlock, .flags = i == 0 ? ZKR_RWLOCK_REENTRANT : 0),
+            &locks[i]));
     }
     return 0;
 }

@@ -48,10 +48,9 @@ static void open_fails(const struct server *server,
 
 static void lock_once(zkr_session *s)
 {
-    zkr_mutex *m = new_mutex(s, new_path());
+    AUTO(mutex) m = new_mutex(s, new_path());
 
     release(acquire(m));
-    zkr_mutex_free(m);
 }
 
 /* -- what works ----------------------------------------------------------- */
@@ -88,7 +87,7 @@ TEST(the_password_may_be_in_a_file)
     struct zkr_session_opts opts = sasl_opts();
     char name[512];
     FILE *file;
-    zkr_session *s;
+    AUTO(session) s = NULL;
 
     (void)snprintf(name, sizeof(name), "%s/password", server_dir(the_server));
     file = fopen(name, "we");
@@ -99,13 +98,12 @@ TEST(the_password_may_be_in_a_file)
     opts.sasl_password_file = name;
     s = open_session_with(&opts);
     lock_once(s);
-    close_session(s);
 }
 
 /* Regression guard: Cyrus wipes a password when it has used it. */
 TEST(a_user_logs_in_again_and_again)
 {
-    zkr_session *s = open_sasl();
+    AUTO(session) s = open_sasl();
 
     for (int i = 0; i < 2; i++) {
         expire_and_wait(s);
@@ -116,7 +114,6 @@ TEST(a_user_logs_in_again_and_again)
         wait_session_state(s, ZKR_SESSION_RECONNECTED);
         lock_once(s);
     }
-    close_session(s);
 }
 
 struct logins {

@@ -17,12 +17,12 @@ static const char *member(int i)
 
 static zkr_session *open_at(const char *hosts)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *s = NULL;
 
-    opts.session_timeout_ms = SESSION_MS;
-    opts.connect_timeout_ms = SOON_MS;
-    ok(zkr_session_open(hosts, &opts, &s));
+    ok(zkr_session_open(hosts,
+                        OPTS(session, .session_timeout_ms = SESSION_MS,
+                             .connect_timeout_ms = SOON_MS),
+                        &s));
     return s;
 }
 
@@ -52,12 +52,12 @@ static void move(zkr_session *s, struct recorder *r, int from, int to)
 
 TEST(a_session_goes_on_with_other_servers)
 {
-    zkr_session *s = open_at(member(0));
+    AUTO(recorder) r = recorder_new();
+    AUTO(session) s = open_at(member(0));
     int64_t id = zkr_session_id(s);
-    zkr_mutex *m = new_mutex(s, new_path());
-    struct recorder *r = recorder_new();
+    AUTO(mutex) m = new_mutex(s, new_path());
     zkr_grant *g = acquire(m);
-    zkr_listener *l;
+    AUTO(listener) l = NULL;
 
     ok(zkr_session_listen(s, record_session, r, &l));
     expect(r, 0, ZKR_SESSION_CONNECTED);
@@ -70,16 +70,12 @@ TEST(a_session_goes_on_with_other_servers)
     assert_true(zkr_session_id(s) == id);
     assert_int_equal(zkr_session_epoch(s), 1);
     release(g);
-    zkr_listener_free(l);
-    zkr_mutex_free(m);
-    close_session(s);
-    recorder_free(r);
 }
 
 TEST(without_a_connection_the_new_servers_are_tried)
 {
-    zkr_session *s = open_at(member(0));
-    zkr_mutex *m = new_mutex(s, new_path());
+    AUTO(session) s = open_at(member(0));
+    AUTO(mutex) m = new_mutex(s, new_path());
     zkr_grant *g = acquire(m);
 
     for (int i = 0; i < 2; i++) {
@@ -96,15 +92,13 @@ TEST(without_a_connection_the_new_servers_are_tried)
     }
     assert_int_equal(zkr_session_epoch(s), 1);
     release(g);
-    zkr_mutex_free(m);
-    close_session(s);
 }
 
 /* Its name is the first of a session that begins anew. */
 TEST(a_new_session_begins_at_the_new_servers)
 {
-    zkr_session *s = open_at(member(0));
-    zkr_mutex *m = new_mutex(s, new_path());
+    AUTO(session) s = open_at(member(0));
+    AUTO(mutex) m = new_mutex(s, new_path());
 
     for (int i = 0; i < 2; i++) {
         ok(zkr_session_set_servers(s, member(i + 1)));
@@ -115,8 +109,6 @@ TEST(a_new_session_begins_at_the_new_servers)
         assert_int_equal(server_restart(ensemble_server(ensemble, i)),
                          SERVER_OK);
     }
-    zkr_mutex_free(m);
-    close_session(s);
 }
 
 TEST(an_open_that_waits_takes_the_new_servers)
@@ -161,17 +153,16 @@ static void on_open(int error, void *user)
  * with it for two thirds of the session timeout. */
 TEST(a_silent_server_fails_no_open)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    struct recorder *r = recorder_new();
+    AUTO(recorder) r = recorder_new();
     zkr_session *s[OPENS];
     int silent = ensemble_leader(ensemble) == 0 ? 1 : 0;
 
-    opts.session_timeout_ms = 30000;
-    opts.connect_timeout_ms = 15000;
     server_pause(ensemble_server(ensemble, silent));
     for (int i = 0; i < OPENS; i++)
-        ok(zkr_session_open_async(ensemble_hosts(ensemble), &opts, on_open, r,
-                                  &s[i]));
+        ok(zkr_session_open_async(ensemble_hosts(ensemble),
+                                  OPTS(session, .session_timeout_ms = 30000,
+                                       .connect_timeout_ms = 15000),
+                                  on_open, r, &s[i]));
     assert_true(recorder_wait(r, OPENS, SOON_MS));
     for (size_t i = 0; i < OPENS; i++) {
         int error = -1;
@@ -182,7 +173,6 @@ TEST(a_silent_server_fails_no_open)
     server_resume(ensemble_server(ensemble, silent));
     for (int i = 0; i < OPENS; i++)
         close_session(s[i]);
-    recorder_free(r);
 }
 
 static int setup(void)
@@ -199,7 +189,6 @@ static int teardown(void)
 
 static int run_group(void)
 {
-
     return test_run_between(setup, teardown);
 }
 

@@ -18,17 +18,13 @@
 #include <zookeeper/proto.h>
 #include <zookeeper/zookeeper.h>
 
-#include "proxy.h"
 #include "security.h"
 
 /* -- what cannot be opened ------------------------------------------------ */
 
 static int open_quickly(const char *hosts, zkr_session **s)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
-    opts.connect_timeout_ms = 300;
-    return zkr_session_open(hosts, &opts, s);
+    return zkr_session_open(hosts, OPTS(session, .connect_timeout_ms = 300), s);
 }
 
 static void expect_refusal(const char *hosts, int rc, const char *named)
@@ -64,17 +60,15 @@ enum { DESCRIPTORS = 256, ENOUGH = 12 };
 /* With so many descriptors left, and no more. */
 static int open_with_descriptors(int left, const char *hosts, zkr_session **s)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     int used[DESCRIPTORS];
     int count = 0;
     int rc;
 
-    opts.connect_timeout_ms = 2000;
     while ((used[count] = dup(STDERR_FILENO)) >= 0)
         count++;
     while (left-- > 0)
         (void)close(used[--count]);
-    rc = zkr_session_open(hosts, &opts, s);
+    rc = zkr_session_open(hosts, OPTS(session, .connect_timeout_ms = 2000), s);
     while (count > 0)
         (void)close(used[--count]);
     return rc;
@@ -156,18 +150,15 @@ static struct recorder *opened;
 
 static void begin_open(void)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
-    opts.session_timeout_ms = SESSION_MS;
-    opts.connect_timeout_ms = SOON_MS;
-    ok(zkr_session_open_async(server_hosts(the_server), &opts, record_open,
-                              opened, &begun));
+    ok(zkr_session_open_async(server_hosts(the_server),
+                              OPTS(session, .session_timeout_ms = SESSION_MS,
+                                   .connect_timeout_ms = SOON_MS),
+                              record_open, opened, &begun));
 }
 
 TEST(an_open_reaches_a_server_that_is_just_starting)
 {
     for (int i = 0; i < 2; i++) {
-        int code = 1;
         zkr_mutex *m;
 
         opened = recorder_new();
@@ -176,9 +167,7 @@ TEST(an_open_reaches_a_server_that_is_just_starting)
         m = new_mutex(begun, new_path());
         restart_server();
         release(acquire(m));
-        assert_true(recorder_wait(opened, 1, SOON_MS));
-        assert_true(recorder_get(opened, 0, &code, NULL));
-        assert_int_equal(code, ZKR_OK);
+        assert_int_equal(recorded(opened, 0), ZKR_OK);
         zkr_mutex_free(m);
         close_session(begun);
         assert_int_equal(recorder_count(opened), 1);
@@ -199,13 +188,12 @@ TEST(a_missing_chroot_is_named_and_not_created)
 
 TEST(refused_credentials_end_the_session)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *s = NULL;
     int rc;
 
-    opts.auth_scheme = "nosuchscheme";
-    opts.auth = "a:b";
-    rc = zkr_session_open(server_hosts(the_server), &opts, &s);
+    rc = zkr_session_open(
+        server_hosts(the_server),
+        OPTS(session, .auth_scheme = "nosuchscheme", .auth = "a:b"), &s);
     if (rc != ZAUTHFAILED)
         fail_msg("%s: %s", zkr_strerror(rc), zkr_error_detail());
     assert_null(s);
@@ -250,8 +238,8 @@ TEST(bad_mutexes_are_refused_by_name)
                                        "/a/",   "/a/.",   "/../a",
                                        "/a\nb", "/\xff",  "/" };
     struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
-    zkr_session *s = open_session();
-    char *long_path = calloc(1, ZKR_PATH_MAX + 10);
+    AUTO(session) s = open_session();
+    AUTO(text) long_path = calloc(1, ZKR_PATH_MAX + 10);
     char label[ZKR_LABEL_MAX + 2] = "";
     zkr_mutex *m = NULL;
 
@@ -274,27 +262,23 @@ TEST(bad_mutexes_are_refused_by_name)
     opts.flags = 1u << 30;
     assert_int_equal(zkr_mutex_new(s, "/a", &opts, &m), ZKR_EINVAL);
     assert_null(m);
-    free(long_path);
-    close_session(s);
 }
 
 /* The longest of each is good. */
 TEST(limits_are_reached)
 {
     struct zkr_session_opts inner = ZKR_SESSION_OPTS_INIT;
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
     static const uint32_t timeouts[] = { ZKR_SESSION_TIMEOUT_MIN_MS,
                                          ZKR_SESSION_TIMEOUT_MAX_MS };
     char label[ZKR_LABEL_MAX + 1] = "";
-    char *text = calloc(1, ZKR_PATH_MAX + 1);
+    AUTO(text) text = calloc(1, ZKR_PATH_MAX + 1);
     zkr_session *s = open_session();
     zkr_mutex *m = NULL;
 
     memset(text, 'a', ZKR_PATH_MAX);
     text[0] = '/';
     memset(label, 'x', sizeof(label) - 1);
-    opts.label = label;
-    ok(zkr_mutex_new(s, text, &opts, &m));
+    ok(zkr_mutex_new(s, text, OPTS(mutex, .label = label), &m));
     zkr_mutex_free(m);
     m = NULL;
     close_session(s);
@@ -312,13 +296,12 @@ TEST(limits_are_reached)
     ok(zkr_mutex_new(s, text, NULL, &m));
     zkr_mutex_free(m);
     close_session(s);
-    free(text);
 }
 
 TEST(null_arguments_are_refused_everywhere)
 {
-    zkr_session *s = open_session();
-    zkr_mutex *m = new_mutex(s, new_path());
+    AUTO(session) s = open_session();
+    AUTO(mutex) m = new_mutex(s, new_path());
     zkr_grant *g = NULL;
     zkr_listener *l = NULL;
     int fd;
@@ -345,8 +328,6 @@ TEST(null_arguments_are_refused_everywhere)
     zkr_mutex_free(NULL);
     zkr_request_free(NULL);
     zkr_listener_free(NULL);
-    zkr_mutex_free(m);
-    close_session(s);
 }
 
 /* -- access --------------------------------------------------------------- */
@@ -355,8 +336,8 @@ TEST(an_acl_that_forbids_is_named)
 {
     struct ACL nobody_creates = { ZOO_PERM_READ, { "world", "anyone" } };
     struct ACL_vector acl = { 1, &nobody_creates };
-    zkr_session *s = open_session();
-    zkr_mutex *m = new_mutex(s, "/forbidden/lock");
+    AUTO(session) s = open_session();
+    AUTO(mutex) m = new_mutex(s, "/forbidden/lock");
     zkr_grant *g = NULL;
 
     assert_int_equal(admin_create(admin, "/forbidden", NULL), ZOK);
@@ -365,27 +346,23 @@ TEST(an_acl_that_forbids_is_named)
     assert_non_null(strstr(zkr_error_detail(), "/forbidden/lock"));
     assert_non_null(strstr(zkr_error_detail(), "-102"));
     assert_int_equal(count_children("/forbidden"), 0);
-    zkr_mutex_free(m);
-    close_session(s);
 }
 
 TEST(with_credentials_only_their_owner_gets_at_the_nodes)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    zkr_session *stranger;
+    AUTO(session) stranger = NULL;
     const char *path = new_path();
-    zkr_session *s;
-    zkr_mutex *m;
-    zkr_mutex *foreign;
+    AUTO(session) s = NULL;
+    AUTO(mutex) m = NULL;
+    AUTO(mutex) foreign = NULL;
     zkr_grant *g;
     zkr_grant *none = NULL;
 
     if (security_of_environment() != SERVER_PLAIN)
         skip(); /* all sessions have one identity there */
     stranger = open_session();
-    opts.auth_scheme = "digest";
-    opts.auth = "smith:secret";
-    s = open_session_with(&opts);
+    s = open_session_with(
+        OPTS(session, .auth_scheme = "digest", .auth = "smith:secret"));
     m = new_mutex(s, path);
     g = acquire(m);
     assert_int_equal(admin_delete(admin, zkr_grant_node(g)), ZNOAUTH);
@@ -393,10 +370,6 @@ TEST(with_credentials_only_their_owner_gets_at_the_nodes)
     assert_int_equal(zkr_mutex_acquire(foreign, -1, &none), ZNOAUTH);
     assert_int_equal(zkr_mutex_acquire(foreign, 0, &none), ZNOAUTH);
     release(g);
-    zkr_mutex_free(m);
-    zkr_mutex_free(foreign);
-    close_session(s);
-    close_session(stranger);
 }
 
 /* Regression: the client refuses credentials when an attempt to connect has
@@ -412,14 +385,12 @@ TEST(credentials_survive_servers_that_refuse_the_connection)
                    "127.0.0.1:1,127.0.0.1:2,127.0.0.1:3,127.0.0.1:4,%s",
                    server_hosts(the_server));
     for (int i = 0; i < 30; i++) {
-        zkr_session *s = NULL;
-        zkr_mutex *m;
+        AUTO(session) s = NULL;
+        AUTO(mutex) m = NULL;
 
         ok(zkr_session_open(hosts, &opts, &s));
         m = new_mutex(s, new_path());
         release(acquire(m)); /* without them: ZINVALIDACL */
-        zkr_mutex_free(m);
-        close_session(s);
     }
 }
 
@@ -427,20 +398,19 @@ TEST(credentials_survive_servers_that_refuse_the_connection)
  * is refused, too (since 3.8.4 and 3.9.2), it lists from time to time. */
 TEST(a_predecessor_that_cannot_be_read_is_waited_for_all_the_same)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    zkr_session *s = open_session();
-    zkr_session *secretive;
+    AUTO(session) s = open_session();
+    AUTO(session) secretive = NULL;
     const char *path = new_path();
     struct waiter w;
-    zkr_mutex *m;
-    zkr_mutex *hidden;
+    AUTO(mutex) m = NULL;
+    AUTO(mutex) hidden = NULL;
     zkr_grant *g;
     zkr_grant *none = NULL;
 
     m = new_mutex(s, path);
     release(acquire(m)); /* makes the directory, open to all */
-    opts.acl = "digest:smith:5NkZWsL0c4hXQ1ZJ6cVbYxW0rKk=:cdrwa";
-    secretive = open_session_with(&opts);
+    secretive = open_session_with(OPTS(
+        session, .acl = "digest:smith:5NkZWsL0c4hXQ1ZJ6cVbYxW0rKk=:cdrwa"));
     hidden = new_mutex(secretive, path);
     g = acquire(hidden);
     assert_int_equal(zkr_mutex_acquire(m, 300, &none), ZKR_ETIMEDOUT);
@@ -451,23 +421,17 @@ TEST(a_predecessor_that_cannot_be_read_is_waited_for_all_the_same)
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     release(w.grant);
-    zkr_mutex_free(m);
-    zkr_mutex_free(hidden);
-    close_session(secretive);
-    close_session(s);
 }
 
 TEST(a_chroot_is_a_prefix_that_nobody_sees)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    zkr_session *s;
-    zkr_mutex *m;
+    AUTO(session) s = NULL;
+    AUTO(mutex) m = NULL;
     zkr_grant *g;
     char full[256];
 
     assert_int_equal(admin_create(admin, "/app", NULL), ZOK);
-    opts.chroot = "/app";
-    s = open_session_with(&opts);
+    s = open_session_with(OPTS(session, .chroot = "/app"));
     m = new_mutex(s, "/locks/orders");
     g = acquire(m);
     assert_string_equal(zkr_mutex_path(m), "/locks/orders");
@@ -480,8 +444,6 @@ TEST(a_chroot_is_a_prefix_that_nobody_sees)
     assert_int_equal(admin_delete_tree(admin, "/app"), ZOK);
     assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_ENOCHROOT);
     assert_int_equal(admin_exists(admin, "/app", NULL), ZNONODE);
-    zkr_mutex_free(m);
-    close_session(s);
 }
 
 /* -- states --------------------------------------------------------------- */
@@ -503,10 +465,10 @@ static void expect_event(struct recorder *r, size_t i,
 
 TEST(listeners_are_told_every_state_in_order)
 {
+    AUTO(recorder) r = recorder_new();
     zkr_session *s = open_session();
-    struct recorder *r = recorder_new();
     int64_t first_id = zkr_session_id(s);
-    zkr_listener *l;
+    AUTO(listener) l = NULL;
 
     assert_int_equal(zkr_session_timeout_ms(s), SESSION_MS);
     ok(zkr_session_listen(s, record_session, r, &l));
@@ -528,8 +490,6 @@ TEST(listeners_are_told_every_state_in_order)
     close_session(s);
     expect_event(r, 6, ZKR_SESSION_CLOSED, 2);
     assert_int_equal(recorder_count(r), 7);
-    zkr_listener_free(l);
-    recorder_free(r);
 }
 
 static int64_t boot_ms(void)
@@ -542,19 +502,15 @@ static int64_t boot_ms(void)
 
 TEST(the_timeout_is_what_the_server_granted)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    zkr_session *s;
+    AUTO(session) s = NULL;
 
-    opts.session_timeout_ms = 500;
-    s = open_session_with(&opts);
+    s = open_session_with(OPTS(session, .session_timeout_ms = 500));
     assert_int_equal(zkr_session_timeout_ms(s), 1000);
-    close_session(s);
 }
 
 /* A lease that went on with the first timeout would outlive the session. */
 TEST(a_timeout_granted_anew_counts_from_there_on)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct server *own = NULL;
     zkr_session *s;
     zkr_mutex *m;
@@ -563,8 +519,8 @@ TEST(a_timeout_granted_anew_counts_from_there_on)
     FILE *f;
 
     assert_int_equal(server_start(NULL, &own), SERVER_OK);
-    opts.session_timeout_ms = 10000;
-    ok(zkr_session_open(server_hosts(own), &opts, &s));
+    ok(zkr_session_open(server_hosts(own),
+                        OPTS(session, .session_timeout_ms = 10000), &s));
     assert_int_equal(zkr_session_timeout_ms(s), 10000);
     m = new_mutex(s, "/locks/orders");
     (void)snprintf(config, sizeof(config), "%s/zoo.cfg", server_dir(own));
@@ -688,18 +644,16 @@ static void record_thread(int error, zkr_grant *g, void *user)
 
 TEST(callbacks_run_where_the_caller_dispatches)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    struct recorder *r = recorder_new();
+    AUTO(recorder) r = recorder_new();
     int threads = count_threads();
     struct own_loop loop;
     int64_t here = 0;
     int code = 1;
     zkr_session *s;
-    zkr_mutex *m;
+    AUTO(mutex) m = NULL;
     int fd = -1;
 
-    opts.flags = ZKR_SESSION_OWN_LOOP;
-    s = open_session_with(&opts);
+    s = open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
     assert_int_equal(count_threads(),
                      threads + 4); /* two of ours, two of the client */
     ok(zkr_session_fd(s, &fd));
@@ -723,8 +677,6 @@ TEST(callbacks_run_where_the_caller_dispatches)
     close_session(s);
     assert_int_equal(recorder_count(r), 3);
     zkr_grant_free(recorded_grant(r, 2));
-    zkr_mutex_free(m);
-    recorder_free(r);
 }
 
 /* -- fork ----------------------------------------------------------------- */
@@ -834,18 +786,14 @@ TEST(nothing_is_left_after_close)
     struct baseline before = measure();
 
     for (int i = 0; i < 10; i++) {
-        zkr_session *s = open_session();
-        zkr_mutex *m = new_mutex(s, new_path());
-        zkr_grant *g = acquire(m);
-        struct recorder *r = recorder_new();
+        AUTO(recorder) r = recorder_new();
+        AUTO(session) s = open_session();
+        AUTO(mutex) m = new_mutex(s, new_path());
+        AUTO(grant) g = acquire(m);
 
         ok(zkr_grant_listen(g, record_grant, r));
         ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, NULL));
         wait_children(zkr_mutex_path(m), 2);
-        close_session(s);
-        zkr_grant_free(g);
-        zkr_mutex_free(m);
-        recorder_free(r);
     }
     expect_baseline(&before);
 }
@@ -862,17 +810,11 @@ TEST(nothing_is_left_after_an_open_that_failed)
     expect_baseline(&before);
 }
 
-static bool has_watch(void *unused)
-{
-    (void)unused;
-    return server_watch_count(the_server) >= 1;
-}
-
 /* Each wait that times out would leave a watch on the holder's node, if it were
  * not taken back. */
 TEST(given_up_waits_leave_no_watch_on_the_server)
 {
-    zkr_session *s = open_session_with(NULL); /* a long one */
+    AUTO(session) s = open_session_with(NULL); /* a long one */
     zkr_session *other = open_session();
     const char *path = new_path();
     zkr_mutex *holder = new_mutex(s, path);
@@ -883,7 +825,7 @@ TEST(given_up_waits_leave_no_watch_on_the_server)
     zkr_grant *none;
 
     ok(zkr_grant_listen(g, record_grant, r));
-    assert_true(wait_until(has_watch, NULL, SOON_MS)); /* the holder's own */
+    AWAIT(server_watch_count(the_server) >= 1); /* the holder's own */
     before = measure();
     /* The holder's own node, and the directory once for each session: on a
      * busy machine these come late, since an attempt may end before its list.
@@ -898,7 +840,6 @@ TEST(given_up_waits_leave_no_watch_on_the_server)
     zkr_mutex_free(m);
     zkr_mutex_free(holder);
     close_session(other);
-    close_session(s);
 }
 
 /* -- the log -------------------------------------------------------------- */
@@ -933,7 +874,7 @@ static void end_capture(char *text, size_t size)
 
 TEST(nothing_is_printed_and_the_hook_gets_every_line)
 {
-    struct recorder *r = recorder_new();
+    AUTO(recorder) r = recorder_new();
     char printed[256];
     zkr_session *s;
 
@@ -949,7 +890,6 @@ TEST(nothing_is_printed_and_the_hook_gets_every_line)
     close_session(s);
     zkr_log_set(ZKR_LOG_DEBUG, NULL, NULL);
     assert_true(recorder_count(r) > 0);
-    recorder_free(r);
 }
 
 struct lines {
@@ -969,13 +909,12 @@ static void count_lines_of_path(enum zkr_log_level level, const char *message,
 
 static void use_a_lock(zkr_session *s, const char *path)
 {
-    zkr_mutex *m = new_mutex(s, path);
+    AUTO(mutex) m = new_mutex(s, path);
     zkr_grant *none = NULL;
     zkr_grant *g = acquire(m);
 
     assert_int_equal(zkr_mutex_acquire(m, 0, &none), ZKR_EBUSY);
     release(g);
-    zkr_mutex_free(m);
 }
 
 TEST(the_hook_of_a_session_gets_its_lines)
@@ -1023,8 +962,8 @@ TEST(the_hook_of_a_closed_session_is_not_called)
     opts.log_level = ZKR_LOG_DEBUG;
     for (int i = 0; i < 2; i++) {
         zkr_session *s = open_session_with(&opts);
-        zkr_mutex *m = new_mutex(s, path);
-        zkr_grant *g = acquire(m);
+        AUTO(mutex) m = new_mutex(s, path);
+        AUTO(grant) g = acquire(m);
         int count;
 
         close_session(s);
@@ -1032,8 +971,6 @@ TEST(the_hook_of_a_closed_session_is_not_called)
         assert_true(count > 0);
         assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
         assert_int_equal(atomic_load(&own.of_path), count);
-        zkr_grant_free(g);
-        zkr_mutex_free(m);
     }
 }
 
@@ -1045,11 +982,6 @@ static void ignore_event(zhandle_t *zh, int type, int state, const char *path,
     (void)path;
     if (state == ZOO_CONNECTED_STATE)
         atomic_store((atomic_bool *)connected, true);
-}
-
-static bool is_set(void *flag)
-{
-    return atomic_load((atomic_bool *)flag);
 }
 
 /* Regression: a program with a client of its own, which wanted to see its
@@ -1075,7 +1007,7 @@ TEST(settings_that_the_program_made_are_left_alone)
         zh = zookeeper_init(server_hosts(the_server), ignore_event, 10000, NULL,
                             &connected, 0);
         assert_non_null(zh);
-        assert_true(wait_until(is_set, &connected, SOON_MS));
+        AWAIT(atomic_load(&connected));
         (void)zookeeper_close(zh);
     }
     end_capture(printed, sizeof(printed));

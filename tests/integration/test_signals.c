@@ -175,7 +175,7 @@ static void *acquire_and_end(void *arg)
  * hung. */
 TEST(a_thread_that_is_cancelled_takes_no_lock_of_ours_along)
 {
-    zkr_session *s = open_session();
+    AUTO(session) s = open_session();
     const char *path = new_path();
     struct cancelled c = { .mutex = new_mutex(s, path) };
     zkr_mutex *other;
@@ -195,5 +195,4 @@ TEST(a_thread_that_is_cancelled_takes_no_lock_of_ours_along)
     release(c.grant);
     zkr_mutex_free(other);
     zkr_mutex_free(c.mutex);
-    close_session(s);
 }

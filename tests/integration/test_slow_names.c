@@ -68,13 +68,13 @@ int getaddrinfo(const char *node, const char *service,
 
 TEST(deadlines_do_not_wait_for_a_name_server)
 {
+    AUTO(recorder) r = recorder_new();
     zkr_session *s = open_session();
     zkr_session *other = open_session();
     const char *path = new_path();
     zkr_mutex *m = new_mutex(s, path);
     zkr_mutex *rival = new_mutex(other, path);
     zkr_grant *held = acquire(rival);
-    struct recorder *r = recorder_new();
     struct stopwatch *w;
     int code = 0;
 
@@ -93,7 +93,6 @@ TEST(deadlines_do_not_wait_for_a_name_server)
     wait_session_state(s, ZKR_SESSION_RECONNECTED); /* the server is told */
     close_session(s);
     close_session(other);
-    recorder_free(r);
 }
 
 /* The thread that was left behind ends when the name server has answered. */
@@ -104,15 +103,15 @@ static bool is_alone(void *threads)
 
 TEST(an_open_does_not_wait_for_a_name_server)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *s = NULL;
     struct stopwatch *w;
     int threads = count_threads();
 
-    opts.connect_timeout_ms = DEADLINE_MS;
     make_slow(OTHERS, pthread_self());
     w = stopwatch_start();
-    assert_true(zkr_session_open(server_hosts(the_server), &opts, &s) < 0);
+    assert_true(zkr_session_open(
+                    server_hosts(the_server),
+                    OPTS(session, .connect_timeout_ms = DEADLINE_MS), &s) < 0);
     assert_true(stopwatch_says(w, DEADLINE_MS,
                                server_security(the_server) == SERVER_TLS
                                    ? DEADLINE_MS + 2500 /* as documented */
@@ -121,20 +120,10 @@ TEST(an_open_does_not_wait_for_a_name_server)
     assert_true(wait_until(is_alone, &threads, SOON_MS));
 }
 
-static bool is_connected(void *session)
-{
-    return zkr_session_state(session) == ZKR_SESSION_RECONNECTED;
-}
-
-static bool has_asked(void *unused)
-{
-    (void)unused;
-    return atomic_load(&asked) > 0;
-}
-
 /* The connector is waiting for the name server when the session is closed. */
 TEST(a_close_does_not_wait_for_a_name_server)
 {
+    AUTO(recorder) r = recorder_new();
     int threads = count_threads();
     zkr_session *s = open_session();
     zkr_session *other = open_session();
@@ -142,7 +131,6 @@ TEST(a_close_does_not_wait_for_a_name_server)
     zkr_mutex *m = new_mutex(s, path);
     zkr_mutex *rival = new_mutex(other, path);
     zkr_grant *held = acquire(rival);
-    struct recorder *r = recorder_new();
     struct stopwatch *w;
     int code = 0;
 
@@ -151,7 +139,7 @@ TEST(a_close_does_not_wait_for_a_name_server)
     atomic_store(&asked, 0);
     ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, NULL));
     expire(s);
-    assert_true(wait_until(has_asked, NULL, SOON_MS));
+    AWAIT(atomic_load(&asked) > 0);
     w = stopwatch_start();
     ok(zkr_session_close(s));
     assert_true(stopwatch_says(w, 0, CLOSE_MS + LATE_MS));
@@ -164,7 +152,6 @@ TEST(a_close_does_not_wait_for_a_name_server)
     close_session(other);
     make_slow(NOBODY, pthread_self());
     assert_true(wait_until(is_alone, &threads, SOON_MS));
-    recorder_free(r);
 }
 
 /* Regression: the connector asked the name server for a scout, and the close of
@@ -181,11 +168,11 @@ TEST(a_close_does_not_wait_for_a_scout)
         make_slow(ONE, s->connector);
         atomic_store(&asked, 0);
         server_kill9(the_server);
-        assert_true(wait_until(has_asked, NULL, SOON_MS));
+        AWAIT(atomic_load(&asked) > 0);
         if (round == 1)
             assert_int_equal(server_restart(the_server), SERVER_OK);
         if (round == 1)
-            assert_true(wait_until(is_connected, s, SOON_MS));
+            AWAIT(zkr_session_state(s) == ZKR_SESSION_RECONNECTED);
         w = stopwatch_start();
         assert_int_equal(zkr_session_close(s),
                          round == 0 ? ZKR_EPENDING : ZKR_OK);

@@ -6,8 +6,6 @@
 
 #include <zookeeper/proto.h>
 
-#include "proxy.h"
-
 static zkr_session *s;
 static zkr_session *other;
 static zkr_mutex *m;
@@ -78,11 +76,6 @@ static void assert_same(const struct zkr_counters *a,
     assert_memory_equal(a, b, offsetof(struct zkr_counters, retries));
 }
 
-static bool has_waits(void *mutex)
-{
-    return of_mutex(mutex).waits > 0;
-}
-
 /* -- outcomes ------------------------------------------------------------- */
 
 TEST(a_new_lock_has_counted_nothing)
@@ -144,7 +137,7 @@ TEST(a_wait_is_counted_with_its_time)
     struct zkr_counters n;
 
     waiter_start(&w, m, -1);
-    assert_true(wait_until(has_waits, m, SOON_MS));
+    AWAIT(of_mutex(m).waits > 0);
     release(held);
     ok(waiter_join(&w));
     release(w.grant);
@@ -259,7 +252,7 @@ TEST(a_request_that_is_sent_again_is_a_retry)
 
 TEST(readers_and_writers_are_counted_together)
 {
-    zkr_rwlock *lock = NULL;
+    AUTO(rwlock) lock = NULL;
     zkr_grant *reader = NULL;
     zkr_grant *writer = NULL;
     struct zkr_counters n = ZKR_COUNTERS_INIT;
@@ -278,12 +271,11 @@ TEST(readers_and_writers_are_counted_together)
     assert_sums(&n, 0, 0);
     all = of_session();
     assert_same(&n, &all);
-    zkr_rwlock_free(lock);
 }
 
 TEST(to_acquire_again_is_no_acquire)
 {
-    zkr_reentrant_mutex *again = NULL;
+    AUTO(reentrant_mutex) again = NULL;
     struct zkr_counters n = ZKR_COUNTERS_INIT;
 
     ok(zkr_reentrant_mutex_new(s, new_path(), NULL, &again));
@@ -296,7 +288,6 @@ TEST(to_acquire_again_is_no_acquire)
     ok(zkr_reentrant_mutex_release(again));
     ok(zkr_reentrant_mutex_stats(again, &n));
     assert_int_equal(n.releases, 1);
-    zkr_reentrant_mutex_free(again);
 }
 
 static int by_creating(void *lock, int64_t timeout_ms, zkr_grant **ret_grant)
@@ -306,7 +297,7 @@ static int by_creating(void *lock, int64_t timeout_ms, zkr_grant **ret_grant)
 
 TEST(an_unfair_mutex_counts_too)
 {
-    zkr_unfair_mutex *unfair = NULL;
+    AUTO(unfair_mutex) unfair = NULL;
     zkr_grant *g = NULL;
     struct waiter w;
     struct zkr_counters n = ZKR_COUNTERS_INIT;
@@ -325,16 +316,13 @@ TEST(an_unfair_mutex_counts_too)
     assert_int_equal(n.waits, 1);
     assert_int_equal(n.releases, 2);
     assert_sums(&n, 0, 0);
-    zkr_unfair_mutex_free(unfair);
 }
 
 static zkr_mutex *staying(void)
 {
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
     zkr_mutex *mutex = NULL;
 
-    opts.retain_ms = 600000;
-    ok(zkr_mutex_new(s, path, &opts, &mutex));
+    ok(zkr_mutex_new(s, path, OPTS(mutex, .retain_ms = 600000), &mutex));
     return mutex;
 }
 
@@ -355,7 +343,7 @@ TEST(of_a_lock_that_stays_the_callers_are_counted)
     assert_sums(&n, 0, 0);
     g = acquire(stays);
     waiter_start(&w, stays, -1);
-    assert_true(wait_until(has_waits, stays, SOON_MS));
+    AWAIT(of_mutex(stays).waits > 0);
     release(g);
     ok(waiter_join(&w));
     release(w.grant);
@@ -371,13 +359,13 @@ TEST(of_a_lock_that_stays_the_callers_are_counted)
 
 TEST(a_wait_for_the_fleet_is_counted)
 {
-    zkr_mutex *stays = staying();
+    AUTO(mutex) stays = staying();
     zkr_grant *held = acquire(rival);
     struct waiter w;
     struct zkr_counters n;
 
     waiter_start(&w, stays, -1);
-    assert_true(wait_until(has_waits, stays, SOON_MS));
+    AWAIT(of_mutex(stays).waits > 0);
     release(held);
     ok(waiter_join(&w));
     release(w.grant);
@@ -386,12 +374,11 @@ TEST(a_wait_for_the_fleet_is_counted)
     assert_int_equal(n.waits, 1);
     assert_int_equal(n.handoffs, 0);
     assert_sums(&n, 0, 0);
-    zkr_mutex_free(stays);
 }
 
 TEST(a_node_lost_without_a_holder_is_no_loss)
 {
-    zkr_mutex *stays = staying();
+    AUTO(mutex) stays = staying();
     struct zkr_counters n;
 
     release(acquire(stays));
@@ -403,7 +390,6 @@ TEST(a_node_lost_without_a_holder_is_no_loss)
     assert_int_equal(n.acquires, 2);
     assert_int_equal(n.handoffs, 0);
     assert_sums(&n, 0, 0);
-    zkr_mutex_free(stays);
 }
 
 /* -- many threads --------------------------------------------------------- */
@@ -429,7 +415,7 @@ static void *take_turns(void *mutex)
 
 TEST(threads_are_counted_exactly)
 {
-    zkr_mutex *stays = staying();
+    AUTO(mutex) stays = staying();
     pthread_t threads[THREADS];
     struct zkr_counters n;
     struct zkr_counters all;
@@ -449,7 +435,6 @@ TEST(threads_are_counted_exactly)
     all = of_session();
     assert_int_equal(all.releases, THREADS * ROUNDS);
     assert_sums(&all, 0, 0);
-    zkr_mutex_free(stays);
 }
 
 /* -- handles -------------------------------------------------------------- */
@@ -475,14 +460,12 @@ TEST(a_snapshot_needs_a_size_and_a_handle)
 TEST(a_lock_tells_after_its_session_was_closed)
 {
     zkr_session *brief = open_session();
-    zkr_mutex *mutex = new_mutex(brief, path);
-    zkr_grant *g = acquire(mutex);
+    AUTO(mutex) mutex = new_mutex(brief, path);
+    AUTO(grant) g = acquire(mutex);
     struct zkr_counters n;
 
     close_session(brief);
     n = of_mutex(mutex);
     assert_int_equal(n.losses, 1);
     assert_sums(&n, 0, 0);
-    zkr_grant_free(g);
-    zkr_mutex_free(mutex);
 }

@@ -10,7 +10,6 @@
 #include <zookeeper/proto.h>
 
 #include "lock/cohort.h"
-#include "proxy.h"
 
 enum { FOR_EVER_MS = 600000, MAX = 3 };
 
@@ -20,33 +19,29 @@ static zkr_session *other;
 static zkr_mutex *m;     /* of s; it stays */
 static zkr_mutex *rival; /* of the other session; it does not stay */
 static struct recorder *r;
-static size_t recorded; /* outcomes of claims that have been looked at */
+static size_t looked_at; /* outcomes of claims that have been looked at */
 static char path[64];
 
 static zkr_mutex *staying(uint32_t retain_ms)
 {
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
     zkr_mutex *mutex = NULL;
 
-    opts.retain_ms = retain_ms;
-    opts.retain_max = MAX;
-    ok(zkr_mutex_new(s, path, &opts, &mutex));
+    ok(zkr_mutex_new(s, path,
+                     OPTS(mutex, .retain_ms = retain_ms, .retain_max = MAX),
+                     &mutex));
     return mutex;
 }
 
 static int set_up_with(uint32_t flags, uint32_t retain_ms)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
-    opts.session_timeout_ms = SESSION_MS;
-    opts.flags = flags;
-    s = open_through(&proxy, &opts);
+    s = open_through(&proxy, OPTS(session, .session_timeout_ms = SESSION_MS,
+                                  .flags = flags));
     other = open_session();
     (void)snprintf(path, sizeof(path), "%s", new_path());
     m = staying(retain_ms);
     rival = new_mutex(other, path);
     r = recorder_new();
-    recorded = 0;
+    looked_at = 0;
     return r == NULL ? -1 : 0;
 }
 
@@ -131,21 +126,13 @@ static void wait_here(size_t count)
 /* The next of those that wait here has the lock. */
 static zkr_grant *next(void)
 {
-    int rc = -1;
-
-    assert_true(recorder_wait(r, recorded + 1, SOON_MS));
-    assert_true(recorder_get(r, recorded, &rc, NULL));
-    assert_int_equal(rc, ZKR_OK);
-    return recorded_grant(r, recorded++);
+    assert_int_equal(recorded(r, looked_at), ZKR_OK);
+    return recorded_grant(r, looked_at++);
 }
 
 static void next_fails(int rc)
 {
-    int code = ZKR_OK;
-
-    assert_true(recorder_wait(r, recorded + 1, SOON_MS));
-    assert_true(recorder_get(r, recorded++, &code, NULL));
-    assert_int_equal(code, rc);
+    assert_int_equal(recorded(r, looked_at++), rc);
 }
 
 static void keep_it(void)
@@ -411,16 +398,13 @@ TEST(a_request_for_the_lock_gets_it)
     zkr_grant *g = acquire(m);
     int64_t token = zkr_grant_token(g);
     char node[128];
-    int code = 0;
 
     release(g);
     g = acquire(m);
     ok(zkr_grant_listen(g, record_grant, r));
     settle(s);
     ok(zkr_participants_revoke(other, zkr_grant_node(g)));
-    assert_true(recorder_wait(r, 1, SOON_MS));
-    assert_true(recorder_get(r, 0, &code, NULL));
-    assert_int_equal(code, 100); /* asked for */
+    assert_int_equal(recorded(r, 0), 100); /* asked for */
     ok(zkr_grant_listen(g, NULL, NULL));
     release(g);
     wait_children(path, 0);
@@ -622,15 +606,13 @@ TEST(closing_the_session_ends_all)
 
 TEST(a_write_lock_with_a_reader_beside_it_goes_back)
 {
-    struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
-    zkr_rwlock *lock = NULL;
+    AUTO(rwlock) lock = NULL;
     zkr_grant *write = NULL;
     zkr_grant *read = NULL;
     zkr_grant *none = NULL;
     struct waiter w;
 
-    opts.retain_ms = FOR_EVER_MS;
-    ok(zkr_rwlock_new(s, path, &opts, &lock));
+    ok(zkr_rwlock_new(s, path, OPTS(rwlock, .retain_ms = FOR_EVER_MS), &lock));
     ok(zkr_rwlock_acquire_write(lock, SOON_MS, &write));
     release(write);
     assert_int_equal(count_children(path), 1);
@@ -648,15 +630,14 @@ TEST(a_write_lock_with_a_reader_beside_it_goes_back)
     release(w.grant);
     ok(zkr_rwlock_yield(lock));
     wait_children(path, 0);
-    zkr_rwlock_free(lock);
 }
 
 TEST(an_unfair_mutex_cannot_stay)
 {
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
     zkr_unfair_mutex *lock = NULL;
 
-    opts.retain_ms = 1;
-    assert_int_equal(zkr_unfair_mutex_new(s, path, &opts, &lock), ZKR_EINVAL);
+    assert_int_equal(
+        zkr_unfair_mutex_new(s, path, OPTS(mutex, .retain_ms = 1), &lock),
+        ZKR_EINVAL);
     assert_null(lock);
 }

@@ -12,8 +12,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "proxy.h"
-
 enum {
     CONNECT_MS = 1500,
     CLOSE_MS = 6000,
@@ -53,36 +51,28 @@ static void let_hang(int count)
     (void)pthread_mutex_unlock(&hang_lock);
 }
 
-static bool none_is_stuck(void *unused)
-{
-    (void)unused;
-    return zkr_session_stuck_handles() == 0;
-}
-
 TEST(a_close_does_not_wait_for_a_client_that_hangs)
 {
     let_hang(2);
     for (unsigned i = 1; i <= 2; i++) {
         zkr_session *s = open_session();
-        zkr_mutex *m = new_mutex(s, new_path());
-        zkr_grant *g = acquire(m);
+        AUTO(mutex) m = new_mutex(s, new_path());
+        AUTO(grant) g = acquire(m);
         struct stopwatch *w = stopwatch_start();
 
         assert_int_equal(zkr_session_close(s), ZKR_EPENDING);
         assert_true(stopwatch_says(w, STUCK_MS, CLOSE_MS + LATE_MS));
         assert_int_equal(zkr_session_stuck_handles(), i);
         assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
-        zkr_grant_free(g);
-        zkr_mutex_free(m);
     }
     let_hang(0);
-    assert_true(wait_until(none_is_stuck, NULL, SOON_MS));
+    AWAIT(zkr_session_stuck_handles() == 0);
 }
 
 TEST(a_session_goes_on_when_a_handle_is_stuck)
 {
-    zkr_session *s = open_session();
-    zkr_mutex *m = new_mutex(s, new_path());
+    AUTO(session) s = open_session();
+    AUTO(mutex) m = new_mutex(s, new_path());
 
     let_hang(2);
     for (unsigned i = 1; i <= 2; i++) {
@@ -95,9 +85,7 @@ TEST(a_session_goes_on_when_a_handle_is_stuck)
         assert_int_equal(zkr_session_stuck_handles(), i);
     }
     let_hang(0);
-    assert_true(wait_until(none_is_stuck, NULL, SOON_MS));
-    zkr_mutex_free(m);
-    close_session(s);
+    AWAIT(zkr_session_stuck_handles() == 0);
 }
 
 /* -- a server that says that it only reads, and then nothing -------------- */
@@ -164,11 +152,6 @@ static void stop_mute(struct mute *m)
         (void)close(m->clients[i]);
 }
 
-static bool is_alone(void *threads)
-{
-    return count_threads() <= *(int *)threads;
-}
-
 TEST(an_open_leaves_nothing_at_a_server_that_falls_silent)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
@@ -188,7 +171,7 @@ TEST(an_open_leaves_nothing_at_a_server_that_falls_silent)
         assert_true(stopwatch_says(w, 0, CONNECT_MS + 500 + LATE_MS));
     }
     /* The server still has all connections at that time. */
-    assert_true(wait_until(is_alone, &threads, SOON_MS));
+    AWAIT(count_threads() <= threads);
     assert_int_equal(zkr_session_stuck_handles(), 0);
     stop_mute(&m);
 }
@@ -221,16 +204,15 @@ static void turn_read_only(struct proxy *proxy)
 TEST(a_session_does_not_stay_with_a_server_that_only_reads)
 {
     bool (*const is_back[])(void *) = { is_in_second, is_in_third };
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct proxy *proxy;
     zkr_session *s = NULL;
     zkr_mutex *m;
     struct stopwatch *w;
     int rc;
 
-    opts.session_timeout_ms = SESSION_MS;
     assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
-    ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
+    ok(zkr_session_open(proxy_hosts(proxy),
+                        OPTS(session, .session_timeout_ms = SESSION_MS), &s));
     m = new_mutex(s, new_path());
     for (int i = 0; i < 2; i++) {
         zkr_grant *g = acquire(m);
@@ -249,5 +231,5 @@ TEST(a_session_does_not_stay_with_a_server_that_only_reads)
     assert_true(rc == ZKR_EPENDING || rc == ZKR_OK);
     zkr_mutex_free(m);
     proxy_stop(proxy);
-    assert_true(wait_until(none_is_stuck, NULL, SOON_MS));
+    AWAIT(zkr_session_stuck_handles() == 0);
 }

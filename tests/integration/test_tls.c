@@ -77,64 +77,57 @@ static void open_fails(const char *hosts, struct zkr_session_opts opts,
 
 TEST(a_lock_works_over_tls)
 {
-    zkr_session *s = open_tls();
-    zkr_mutex *m = new_mutex(s, new_path());
+    AUTO(session) s = open_tls();
+    AUTO(mutex) m = new_mutex(s, new_path());
     zkr_grant *g = acquire(m);
 
     wait_verified(g);
     ok(zkr_grant_guarded_create(g, "/tests/over-tls", "x", 1, SOON_MS));
     ok(zkr_grant_guarded_delete(g, "/tests/over-tls", -1, SOON_MS));
     release(g);
-    zkr_mutex_free(m);
-    close_session(s);
 }
 
 TEST(a_key_may_have_a_password)
 {
     struct zkr_session_opts opts = tls_opts("ca", "client");
     char key[512];
-    zkr_session *s = NULL;
+    AUTO(session) s = NULL;
 
     (void)snprintf(key, sizeof(key), "%s/locked.key", server_keys());
     opts.tls_key = key;
     opts.tls_password = "open sesame";
     ok(zkr_session_open(server_secure_hosts(the_server), &opts, &s));
-    close_session(s);
 }
 
 TEST(a_new_session_is_over_tls_too)
 {
-    zkr_session *s = open_tls();
-    zkr_mutex *m = new_mutex(s, new_path());
+    AUTO(session) s = open_tls();
+    AUTO(mutex) m = new_mutex(s, new_path());
 
     for (int i = 0; i < 2; i++) {
-        zkr_grant *g = acquire(m);
+        AUTO(grant) g = acquire(m);
 
         expire_and_wait(s);
         wait_grant_state(g, ZKR_GRANT_LOST);
-        zkr_grant_free(g);
     }
     release(acquire(m));
-    zkr_mutex_free(m);
-    close_session(s);
 }
 
 /* It would be ended by a request on a plain connection. */
 TEST(a_session_over_tls_is_not_ended_for_a_test)
 {
-    zkr_session *s = open_tls();
+    AUTO(session) s = open_tls();
 
     for (int i = 0; i < 2; i++)
         assert_int_equal(zkr_test_expire_session(s), ZKR_ENOTSUP);
     says("TLS");
     assert_true(zkr_session_epoch(s) == 1);
-    close_session(s);
 }
 
 TEST(a_lock_outlives_the_connection)
 {
-    zkr_session *s = open_tls();
-    zkr_mutex *m = new_mutex(s, new_path());
+    AUTO(session) s = open_tls();
+    AUTO(mutex) m = new_mutex(s, new_path());
     zkr_grant *g = acquire(m);
 
     for (int i = 0; i < 2; i++) {
@@ -145,8 +138,6 @@ TEST(a_lock_outlives_the_connection)
         wait_verified(g);
     }
     release(g);
-    zkr_mutex_free(m);
-    close_session(s);
 }
 
 /* -- what is wrong, and is told ------------------------------------------- */
@@ -277,12 +268,6 @@ static int listen_silently(char hosts[64])
     return fd;
 }
 
-static bool none_is_stuck(void *unused)
-{
-    (void)unused;
-    return zkr_session_stuck_handles() == 0;
-}
-
 TEST(a_port_that_says_nothing_delays_no_deadline)
 {
     char hosts[64];
@@ -291,7 +276,7 @@ TEST(a_port_that_says_nothing_delays_no_deadline)
     open_fails(hosts, tls_opts("ca", "client"), ZKR_ENOTZK,
                "does not answer as ZooKeeper");
     (void)close(fd);
-    assert_true(wait_until(none_is_stuck, NULL, SOON_MS));
+    AWAIT(zkr_session_stuck_handles() == 0);
 }
 
 /* Regression: the client stayed with it (tools/client-tls.patch). */
@@ -323,8 +308,8 @@ TEST(a_certificate_that_expires_suspends_the_session)
     char good[600];
     char used[600];
     char stale[600];
-    zkr_session *s = open_tls();
-    zkr_mutex *m = new_mutex(s, new_path());
+    AUTO(session) s = open_tls();
+    AUTO(mutex) m = new_mutex(s, new_path());
 
     (void)snprintf(good, sizeof(good), "%s/good.p12", server_keys());
     (void)snprintf(used, sizeof(used), "%s/server.p12", server_keys());
@@ -346,8 +331,6 @@ TEST(a_certificate_that_expires_suspends_the_session)
         restart_server();
         release(acquire(m));
     }
-    zkr_mutex_free(m);
-    close_session(s);
 }
 
 TEST(a_close_does_not_wait_for_a_server_that_falls_silent)
@@ -364,7 +347,7 @@ TEST(a_close_does_not_wait_for_a_server_that_falls_silent)
         assert_true(stopwatch_says(w, 0, CLOSE_MS + LATE_MS));
         assert_int_equal(rc, ZKR_EPENDING);
         server_resume(the_server);
-        assert_true(wait_until(none_is_stuck, NULL, SOON_MS));
+        AWAIT(zkr_session_stuck_handles() == 0);
     }
 }
 

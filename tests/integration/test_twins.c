@@ -2,7 +2,7 @@
 /* Tests with a create that was carried out twice, so that one claim has two
  * nodes (twins). Servers do that when a leader that was cut off had the first
  * one; here a second client in the same session makes the twin. */
-#include "fixture.h"
+#include "usual.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,42 +10,26 @@
 
 #include <zookeeper/proto.h>
 
-#include "proxy.h"
-
 #ifndef ZOO_CREATE2_OP
 #define ZOO_CREATE2_OP 15
 #endif
 
 enum { DIGITS = 10 };
 
-static struct proxy *proxy; /* of the session under test */
-static struct proxy *side;  /* of its double */
-static zkr_session *s;
-static zkr_session *theirs;
-static zkr_mutex *m;
-static zkr_mutex *rival;
-static char path[64];
+static struct proxy *side; /* of its double */
 
 static int setup(void)
 {
     if (proxy_start(server_hosts(the_server), &side) != 0)
         return -1;
-    s = open_through(&proxy, NULL);
-    theirs = open_session();
-    (void)snprintf(path, sizeof(path), "%s", new_path());
-    m = new_mutex(s, path);
-    rival = new_mutex(theirs, path);
+    (void)usual_setup_two();
     release(acquire(m));
     return 0;
 }
 
 static int teardown(void)
 {
-    proxy_let_all_pass(proxy);
-    zkr_mutex_free(m);
-    zkr_mutex_free(rival);
-    (void)zkr_session_close(theirs);
-    close_through(s, proxy);
+    (void)usual_teardown();
     proxy_stop(side);
     return 0;
 }
@@ -60,11 +44,6 @@ static void on_event(zhandle_t *zh, int type, int state, const char *node,
     (void)state;
     (void)node;
     (void)user;
-}
-
-static bool is_attached(void *zh)
-{
-    return zoo_state(zh) == ZOO_CONNECTED_STATE;
 }
 
 static void ignore_line(const char *line)
@@ -83,7 +62,7 @@ static void create_as_session(int64_t session_id, const char *node)
     zh = zookeeper_init2(proxy_hosts(side), on_event, SESSION_MS, &id, NULL, 0,
                          ignore_line);
     assert_non_null(zh);
-    assert_true(wait_until(is_attached, zh, SOON_MS));
+    AWAIT(zoo_state(zh) == ZOO_CONNECTED_STATE);
     assert_int_equal(zoo_create(zh, node, "", 0, &ZOO_OPEN_ACL_UNSAFE,
                                 ZOO_EPHEMERAL | ZOO_SEQUENCE, NULL, 0),
                      ZOK);
@@ -95,13 +74,12 @@ static void create_as_session(int64_t session_id, const char *node)
 /* A node of our claim that is the n-th child gets a twin behind it. */
 static void make_twin(size_t n)
 {
-    char *name = nth_child(path, n);
+    AUTO(text) name = nth_child(path, n);
     char node[256];
 
     name[strlen(name) - DIGITS] = '\0';
     (void)snprintf(node, sizeof(node), "%s/%s", path, name);
     create_as_session(zkr_session_id(s), node);
-    free(name);
 }
 
 /* Leaves the claim without a connection, and with two nodes. */
@@ -129,7 +107,7 @@ static int outcome(struct recorder *r)
 
 TEST(the_lower_one_holds_and_both_go)
 {
-    struct recorder *r = recorder_new();
+    AUTO(recorder) r = recorder_new();
     struct waiter w;
     zkr_grant *g;
     char *first;
@@ -147,13 +125,12 @@ TEST(the_lower_one_holds_and_both_go)
     assert_int_equal(waiter_join(&w), ZKR_OK);
     wait_children(path, 1);
     release(w.grant);
-    recorder_free(r);
 }
 
 /* A claim that watched its own twin would wait for itself. */
 TEST(it_does_not_wait_for_itself)
 {
-    struct recorder *r = recorder_new();
+    AUTO(recorder) r = recorder_new();
     zkr_grant *before = acquire(rival);
 
     begin_with_a_twin(SOON_MS, r, 1);
@@ -165,12 +142,11 @@ TEST(it_does_not_wait_for_itself)
     assert_int_equal(outcome(r), ZKR_OK);
     release(recorded_grant(r, 0));
     wait_children(path, 0);
-    recorder_free(r);
 }
 
 TEST(both_go_when_it_is_given_up)
 {
-    struct recorder *r = recorder_new();
+    AUTO(recorder) r = recorder_new();
 
     begin_with_a_twin(500, r, 0);
     assert_int_equal(outcome(r), ZKR_ETIMEDOUT);
@@ -178,7 +154,6 @@ TEST(both_go_when_it_is_given_up)
     proxy_heal(proxy);
     wait_children(path, 0);
     assert_int_equal(zkr_session_epoch(s), 1); /* not with the session */
-    recorder_free(r);
 }
 
 /* A node that begins as ours does, with `fill` before the rest of the name. */

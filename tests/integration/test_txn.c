@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of transactions on a real server: all or nothing, what is told of each
  * operation, and the lock in front of them. */
-#include "fixture.h"
+#include "usual.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,6 @@
 
 #include <zookeeper/proto.h>
 
-#include "proxy.h"
 #include "victim.h"
 
 /* Each fault strikes so often. */
@@ -17,36 +16,19 @@
 /* Sessions without a lease make no transactions of their own. */
 #define LONG_MS 12000
 
-static struct proxy *proxy;
-static zkr_session *s;
-static zkr_mutex *m;
-static char path[64];
 static char dir[96]; /* a node with the text "old" */
 
 static int setup(void)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
     atomic_store(&victim_id, 0);
-    opts.session_timeout_ms = LONG_MS;
-    opts.flags = ZKR_SESSION_NO_LEASE;
-    s = open_through(&proxy, &opts);
-    (void)snprintf(path, sizeof(path), "%s", new_path());
+    (void)usual_setup_with(OPTS(session, .session_timeout_ms = LONG_MS,
+                                .flags = ZKR_SESSION_NO_LEASE));
     (void)snprintf(dir, sizeof(dir), "%s-data", path);
     assert_int_equal(admin_create(admin, dir, "old"), ZOK);
-    m = new_mutex(s, path);
     return 0;
 }
 
-static int teardown(void)
-{
-    proxy_let_all_pass(proxy);
-    zkr_mutex_free(m);
-    close_through(s, proxy);
-    return 0;
-}
-
-FIXTURE(setup, teardown)
+FIXTURE(setup, usual_teardown)
 
 static const char *in_dir(const char *name)
 {
@@ -100,17 +82,16 @@ static void both_are_made(const char *data, const char *name)
 
 TEST(all_are_made_in_their_order)
 {
-    struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
-    zkr_txn *t = new_txn();
+    AUTO(txn) t = new_txn();
     struct Stat stat;
 
-    opts.mode = ZKR_CREATE_EPHEMERAL_SEQUENTIAL;
-    opts.acl = "world:anyone:rd";
     ok(zkr_txn_create(t, in_dir("a"), "1", 1, NULL));
     ok(zkr_txn_check(t, in_dir("a"), 0));
     ok(zkr_txn_set(t, in_dir("a"), "22", 2, 0));
     ok(zkr_txn_delete(t, in_dir("a"), 1));
-    ok(zkr_txn_create(t, in_dir("n-"), NULL, 0, &opts));
+    ok(zkr_txn_create(t, in_dir("n-"), NULL, 0,
+                      OPTS(create, .mode = ZKR_CREATE_EPHEMERAL_SEQUENTIAL,
+                           .acl = "world:anyone:rd")));
     ok(zkr_txn_commit(t, 0));
     assert_int_equal(zkr_txn_failed(t), -1);
     assert_string_equal(zkr_txn_path(t, 0), in_dir("a"));
@@ -124,14 +105,13 @@ TEST(all_are_made_in_their_order)
     assert_int_equal(admin_exists(admin, in_dir("a"), NULL), ZNONODE);
     assert_int_equal(admin_exists(admin, zkr_txn_path(t, 4), &stat), ZOK);
     assert_true(stat.ephemeralOwner == zkr_session_id(s));
-    zkr_txn_free(t);
 }
 
 /* The others are left out because of one. */
 TEST(none_is_made_when_one_is_refused)
 {
     for (int wrong = 0; wrong < 3; wrong++) {
-        zkr_txn *t = new_txn();
+        AUTO(txn) t = new_txn();
         char number[32];
 
         for (int i = 0; i < 3; i++)
@@ -144,7 +124,6 @@ TEST(none_is_made_when_one_is_refused)
         for (size_t i = 0; i < 3; i++)
             assert_null(zkr_txn_stat(t, i));
         data_is("old");
-        zkr_txn_free(t);
     }
 }
 
@@ -172,9 +151,9 @@ static void on_never(int error, zkr_txn *t, void *user)
 
 TEST(invalid_arguments_are_refused_at_once)
 {
+    AUTO(recorder) told = recorder_new();
     static char much[600000];
     struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
-    struct recorder *told = recorder_new();
     zkr_session *other = open_session();
     zkr_grant *g = acquire(m);
     zkr_txn *foreign = NULL;
@@ -215,7 +194,6 @@ TEST(invalid_arguments_are_refused_at_once)
     release(g);
     close_session(other);
     assert_int_equal(recorder_count(told), 0);
-    recorder_free(told);
 }
 
 /* The largest that fits is one that the server takes. */
@@ -300,20 +278,18 @@ TEST(a_commit_after_the_node_was_deleted_changes_nothing)
 
 TEST(a_commit_after_the_release_changes_nothing)
 {
-    zkr_grant *g = acquire(m);
-    zkr_txn *t = two_writes("late", "late");
+    AUTO(grant) g = acquire(m);
+    AUTO(txn) t = two_writes("late", "late");
 
     ok(zkr_grant_release(g));
     assert_int_equal(zkr_grant_guarded_commit(g, t, 0), ZKR_ENOTHELD);
     neither_is_made("late");
-    zkr_grant_free(g);
-    zkr_txn_free(t);
 }
 
 /* A guarded commit is of its session, also when it was never sent. */
 TEST(a_commit_does_not_outlive_the_session)
 {
-    struct recorder *told = recorder_new();
+    AUTO(recorder) told = recorder_new();
 
     for (int time = 0; time < TWICE; time++) {
         zkr_grant *g = acquire(m);
@@ -336,16 +312,15 @@ TEST(a_commit_does_not_outlive_the_session)
         neither_is_made("late");
         assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 0);
     }
-    recorder_free(told);
 }
 
 /* Without a guard it is for the next session. */
 TEST(a_commit_that_was_not_sent_goes_on)
 {
-    struct recorder *told = recorder_new();
+    AUTO(recorder) told = recorder_new();
 
     for (int time = 0; time < TWICE; time++) {
-        zkr_txn *t = two_writes("new", time == 0 ? "a" : "b");
+        AUTO(txn) t = two_writes("new", time == 0 ? "a" : "b");
         int code = 1;
 
         proxy_cut(proxy);
@@ -358,10 +333,8 @@ TEST(a_commit_that_was_not_sent_goes_on)
         assert_true(recorder_get(told, (size_t)time, &code, NULL));
         assert_int_equal(code, ZKR_OK);
         assert_non_null(zkr_txn_path(t, 1));
-        zkr_txn_free(t);
     }
     both_are_made("new", "b");
-    recorder_free(told);
 }
 
 /* -- the client's transaction ---------------------------------------------- */

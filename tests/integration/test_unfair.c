@@ -11,7 +11,6 @@
 
 #include "lock/claim.h"
 #include "lock/locks.h"
-#include "proxy.h"
 #include "session/session.h"
 
 #ifndef ZOO_CREATE2_OP
@@ -44,11 +43,8 @@ static zkr_grant *take(zkr_unfair_mutex *um)
 
 static int setup(void)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
-    opts.session_timeout_ms = SESSION_MS;
-    opts.reply_timeout_ms = 300;
-    s = open_through(&proxy, &opts);
+    s = open_through(&proxy, OPTS(session, .session_timeout_ms = SESSION_MS,
+                                  .reply_timeout_ms = 300));
     direct = open_session();
     (void)snprintf(path, sizeof(path), "%s", new_path());
     (void)snprintf(node, sizeof(node), "%s/holder", path);
@@ -123,11 +119,8 @@ TEST(all_who_wait_watch_the_one_node)
     assert_int_equal(count_children(path), 1);
     release(g);
     for (size_t i = 0; i < N; i++) { /* in whatever order, one by one */
-        int code = -1;
 
-        assert_true(recorder_wait(r, i + 1, SOON_MS));
-        assert_true(recorder_get(r, i, &code, NULL));
-        assert_int_equal(code, ZKR_OK);
+        assert_int_equal(recorded(r, i), ZKR_OK);
         assert_int_equal(recorder_count(r), i + 1);
         release(recorded_grant(r, i));
     }
@@ -141,7 +134,7 @@ TEST(all_who_wait_watch_the_one_node)
 /* The owner of the node does not tell two claims of one session apart. */
 TEST(a_lost_create_reply_is_settled_by_the_data)
 {
-    zkr_unfair_mutex *same_session = new_unfair(s);
+    AUTO(unfair_mutex) same_session = new_unfair(s);
     zkr_grant *none = NULL;
     zkr_grant *g;
 
@@ -156,7 +149,6 @@ TEST(a_lost_create_reply_is_settled_by_the_data)
     assert_int_equal(count_children(path), 1);
     release(g);
     release(take(same_session));
-    zkr_unfair_mutex_free(same_session);
 }
 
 static bool has_claim(void *session)
@@ -201,10 +193,9 @@ TEST(a_node_of_another_session_is_not_ours)
  * the same name, and a repeated delete would delete that one. */
 TEST(a_delete_is_not_repeated_on_the_node_of_the_next_holder)
 {
-    struct recorder *r = recorder_new();
-    zkr_grant *g = take(m);
+    AUTO(recorder) r = recorder_new();
+    AUTO(grant) g = take(m);
     zkr_grant *next;
-    int code = 1;
 
     proxy_reset_counts(proxy);
     proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_DROP_REPLY);
@@ -213,16 +204,12 @@ TEST(a_delete_is_not_repeated_on_the_node_of_the_next_holder)
     proxy_cut(proxy); /* it looks when the next holder is there */
     next = take(other);
     proxy_heal(proxy);
-    assert_true(recorder_wait(r, 1, SOON_MS));
-    assert_true(recorder_get(r, 0, &code, NULL));
-    assert_int_equal(code, ZKR_OK);
+    assert_int_equal(recorded(r, 0), ZKR_OK);
     assert_true(proxy_requests(proxy, ZOO_MULTI_OP) >= 1);
     assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 1);
     ok(zkr_grant_check(next));
     assert_int_equal(count_children(path), 1);
     release(next);
-    zkr_grant_free(g);
-    recorder_free(r);
 }
 
 /* Regression: a holder was asked to give the lock back, which replaces the data
@@ -245,7 +232,7 @@ TEST(a_release_on_request_that_is_lost_still_happens)
  * node for its own, and all waited for it, the creator too. */
 TEST(a_node_written_to_before_it_is_found_is_found)
 {
-    struct recorder *r = recorder_new();
+    AUTO(recorder) r = recorder_new();
     zkr_grant *g;
 
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
@@ -258,12 +245,6 @@ TEST(a_node_written_to_before_it_is_found_is_found)
     g = recorded_grant(r, 0);
     ok(zkr_grant_check(g));
     release(g);
-    recorder_free(r);
-}
-
-static bool has_asked_twice(void *type)
-{
-    return proxy_requests(proxy, *(int32_t *)type) >= 2;
 }
 
 /* Regression: both took the node for their own, and the second delete hit the
@@ -279,13 +260,13 @@ TEST(a_node_that_two_may_have_made_is_deleted_once)
         ok(zkr_unfair_mutex_acquire_async(m, SOON_MS, ignore_outcome, NULL,
                                           NULL));
     assert_true(proxy_wait_rule(proxy, SOON_MS));
-    assert_true(wait_until(has_asked_twice, &create, SOON_MS));
+    AWAIT(proxy_requests(proxy, create) >= 2);
     ok(zkr_unfair_mutex_cancel(m));
     ok(zkr_participants_revoke(direct, node));
     proxy_cut(proxy);
     proxy_release(proxy);
     proxy_heal(proxy);
-    assert_true(wait_until(has_asked_twice, &get, SOON_MS));
+    AWAIT(proxy_requests(proxy, get) >= 2);
     wait_children(path, 0);
     release(take(m)); /* behind all that was sent before */
     assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 2);
@@ -296,15 +277,14 @@ TEST(a_node_that_two_may_have_made_is_deleted_once)
  * and the process aborted. */
 TEST(a_node_that_may_not_be_read_is_waited_for_again)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct recorder *r = recorder_new();
     zkr_unfair_mutex *closed;
     zkr_session *theirs;
     int32_t exists = ZOO_EXISTS_OP;
     zkr_grant *g;
 
-    opts.acl = "world:anyone:cdw";
-    ok(zkr_session_open(server_hosts(the_server), &opts, &theirs));
+    ok(zkr_session_open(server_hosts(the_server),
+                        OPTS(session, .acl = "world:anyone:cdw"), &theirs));
     closed = new_unfair(theirs);
     g = take(closed);
     proxy_reset_counts(proxy);
@@ -317,7 +297,7 @@ TEST(a_node_that_may_not_be_read_is_waited_for_again)
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     g = take(closed);
     proxy_release(proxy);
-    assert_true(wait_until(has_asked_twice, &exists, SOON_MS));
+    AWAIT(proxy_requests(proxy, exists) >= 2);
     release(g);
     assert_true(recorder_wait(r, 1, SOON_MS));
     release(recorded_grant(r, 0));
@@ -345,10 +325,11 @@ TEST(a_holder_sees_that_the_node_is_somebody_elses)
 
 TEST(the_kazoo_layout_is_refused)
 {
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
     zkr_unfair_mutex *none = NULL;
 
-    opts.flags = ZKR_MUTEX_KAZOO_LAYOUT;
-    assert_int_equal(zkr_unfair_mutex_new(s, path, &opts, &none), ZKR_EINVAL);
+    assert_int_equal(
+        zkr_unfair_mutex_new(
+            s, path, OPTS(mutex, .flags = ZKR_MUTEX_KAZOO_LAYOUT), &none),
+        ZKR_EINVAL);
     assert_null(none);
 }

@@ -8,8 +8,6 @@
 
 #include <zookeeper/proto.h>
 
-#include "proxy.h"
-
 #define REMOVE_WATCHES 18 /* proto.h has no name for it */
 
 /* A call of the callback. */
@@ -203,22 +201,16 @@ static void at_once(zkr_session *session, const struct zkr_session_event *e,
     atomic_store((atomic_bool *)user, true);
 }
 
-static bool is_set(void *flag)
-{
-    return atomic_load((atomic_bool *)flag);
-}
-
 /* Everything that the server had to report is told when it returns: callbacks
  * come in order. */
 static void settle_told(void)
 {
     atomic_bool told = false;
-    zkr_listener *fence = NULL;
+    AUTO(listener) fence = NULL;
 
     settle(s);
     ok(zkr_session_listen(s, at_once, &told, &fence));
-    assert_true(wait_until(is_set, &told, SOON_MS));
-    zkr_listener_free(fence);
+    AWAIT(atomic_load(&told));
 }
 
 static void expect_no_more(struct log *log, size_t count)
@@ -263,11 +255,8 @@ static void erase(const char *at)
 
 static int setup(void)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
-    opts.session_timeout_ms = SESSION_MS;
-    opts.retry.cap_ms = 100;
-    s = open_through(&proxy, &opts);
+    s = open_through(&proxy, OPTS(session, .session_timeout_ms = SESSION_MS,
+                                  .retry.cap_ms = 100));
     (void)snprintf(path, sizeof(path), "%s", new_path());
     return 0;
 }
@@ -486,14 +475,12 @@ TEST(a_creation_in_between_is_not_missed)
 
 TEST(paths_have_the_chroot)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    zkr_session *below;
+    AUTO(session) below = NULL;
     struct log *root;
     struct log *node;
 
     create(path, "root");
-    opts.chroot = path;
-    below = open_session_with(&opts);
+    below = open_session_with(OPTS(session, .chroot = path));
     root = watch_by(below, "/", ZKR_WATCH_CHILDREN);
     node = watch_by(below, "/x", ZKR_WATCH_DATA);
     expect(root, 0, ZKR_WATCH_FIRST, ZOK, "");
@@ -503,7 +490,6 @@ TEST(paths_have_the_chroot)
     expect(node, 1, ZKR_WATCH_CHANGED, ZOK, "a");
     end(root);
     end(node);
-    close_session(below);
 }
 
 /* Servers from 3.8.4 and 3.9.2 on refuse `exists` as well (ZOOKEEPER-2590). */
@@ -922,12 +908,10 @@ TEST(a_callback_can_watch_more)
 
 TEST(the_event_loop_of_the_program_tells)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    zkr_session *mine;
+    AUTO(session) mine = NULL;
     struct log *log;
 
-    opts.flags = ZKR_SESSION_OWN_LOOP;
-    mine = open_session_with(&opts);
+    mine = open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
     create(path, "0");
     log = watch_by(mine, path, ZKR_WATCH_DATA);
     for (size_t i = 0; i < 3; i++) {
@@ -941,7 +925,6 @@ TEST(the_event_loop_of_the_program_tells)
         set(path, data);
     }
     end(log);
-    close_session(mine);
 }
 
 /* -- ends ----------------------------------------------------------------- */
@@ -1099,7 +1082,7 @@ TEST(a_watch_may_be_freed_as_its_session_ends)
         }
         ok(zkr_session_listen(s, free_when_lost, &l, &listener));
         expire_and_wait(s);
-        assert_true(wait_until(is_set, &l.freed, SOON_MS));
+        AWAIT(atomic_load(&l.freed));
         settle_told();
         zkr_listener_free(listener);
         for (int k = 0; k < 3; k++) {

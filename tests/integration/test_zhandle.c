@@ -69,13 +69,12 @@ static int answer_17(zhandle_t *zh, void *user)
 
 TEST(its_result_is_returned)
 {
-    zkr_session *s = open_session();
+    AUTO(session) s = open_session();
 
     assert_int_equal(zkr_session_with_handle(s, answer_17, NULL), 17);
     assert_int_equal(zkr_session_with_handle(s, NULL, NULL), ZKR_EINVAL);
     assert_int_equal(zkr_session_with_handle(NULL, answer_17, NULL),
                      ZKR_EINVAL);
-    close_session(s);
 }
 
 TEST(without_a_connection_it_is_not_called)
@@ -274,7 +273,7 @@ TEST(a_callback_may_use_it)
 
 TEST(a_forked_child_does_not_get_it)
 {
-    zkr_session *s = open_session();
+    AUTO(session) s = open_session();
     int status = 0;
     pid_t pid;
     int fds[2];
@@ -293,5 +292,4 @@ TEST(a_forked_child_does_not_get_it)
     (void)close(fds[0]);
     (void)close(fds[1]);
     assert_int_equal(zkr_session_with_handle(s, answer_17, NULL), 17);
-    close_session(s);
 }

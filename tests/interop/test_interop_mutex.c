@@ -82,18 +82,16 @@ static void *take_turns(void *mutex)
 /* Two threads here take a lock that stays from each other without a pause. */
 TEST(curator_gets_a_lock_that_stays_here)
 {
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
     struct worker *us;
     struct worker *them;
     const char *path =
         pair_on_new_path("mutex", &c.writer, &curator.writer, &us, &them);
-    zkr_session *s = open_session();
-    zkr_mutex *m = NULL;
+    AUTO(session) s = open_session();
+    AUTO(mutex) m = NULL;
     pthread_t threads[2];
     void *failed;
 
-    opts.retain_ms = 600000;
-    ok(zkr_mutex_new(s, path, &opts, &m));
+    ok(zkr_mutex_new(s, path, OPTS(mutex, .retain_ms = 600000), &m));
     release(acquire(m)); /* it stays, and nobody uses it */
     worker_acquire(them, "write");
     worker_do(them, "released", "release write");
@@ -109,8 +107,6 @@ TEST(curator_gets_a_lock_that_stays_here)
         assert_int_equal(pthread_join(threads[i], &failed), 0);
         assert_null(failed);
     }
-    zkr_mutex_free(m);
-    close_session(s);
 }
 
 static zkr_grant *nth_grant(struct recorder *r, size_t i)
@@ -141,7 +137,7 @@ static zkr_grant *hand_on(zkr_grant *g, struct recorder *r, size_t i)
 static void pass_by_curator(zkr_session *s, zkr_mutex *m, struct worker *them,
                             uint32_t most)
 {
-    struct recorder *r = recorder_new();
+    AUTO(recorder) r = recorder_new();
     zkr_grant *g = acquire(m);
     int64_t token = zkr_grant_token(g);
 
@@ -166,14 +162,13 @@ static void pass_by_curator(zkr_session *s, zkr_mutex *m, struct worker *them,
     for (uint32_t i = most + 1; i < 2 * most; i++)
         g = hand_on(g, r, i);
     release(g);
-    recorder_free(r);
 }
 
 /* A bound of one, and a longer one, each several times. */
 TEST(curator_waits_for_a_bounded_number_of_grants)
 {
     struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
-    zkr_session *s = open_session();
+    AUTO(session) s = open_session();
 
     opts.retain_ms = 600000;
     for (opts.retain_max = 1; opts.retain_max <= 4; opts.retain_max += 3) {
@@ -181,13 +176,11 @@ TEST(curator_waits_for_a_bounded_number_of_grants)
         struct worker *them;
         const char *path =
             pair_on_new_path("mutex", &c.writer, &curator.writer, &us, &them);
-        zkr_mutex *m = NULL;
+        AUTO(mutex) m = NULL;
 
         ok(zkr_mutex_new(s, path, &opts, &m));
         release(acquire(m)); /* it stays */
         for (int i = 0; i < 3; i++)
             pass_by_curator(s, m, them, opts.retain_max);
-        zkr_mutex_free(m);
     }
-    close_session(s);
 }

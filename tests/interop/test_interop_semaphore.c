@@ -238,7 +238,7 @@ TEST(c_and_a_semaphore_mutex_exclude_each_other)
 /* The node is Curator's SharedCount. */
 TEST(c_and_curator_follow_one_limit)
 {
-    zkr_session *s = open_session();
+    AUTO(session) s = open_session();
     char recipe[100];
     char limit[80];
 
@@ -263,7 +263,6 @@ TEST(c_and_curator_follow_one_limit)
         give_back(first);
         is_empty();
     }
-    close_session(s);
 }
 
 TEST(a_foreign_child_takes_up_a_permit_of_both)

@@ -107,7 +107,6 @@ static int lead(struct participant *p, int64_t timeout_ms)
 int leadership_acquire(void *lock, int64_t timeout_ms, zkr_grant **ret_grant)
 {
     const struct election *e = lock;
-    struct zkr_leader_opts opts = ZKR_LEADER_OPTS_INIT;
     struct participant *p;
     int rc;
 
@@ -116,8 +115,8 @@ int leadership_acquire(void *lock, int64_t timeout_ms, zkr_grant **ret_grant)
     p = calloc(1, sizeof(*p));
     assert_non_null(p);
     p->election = e;
-    opts.flags = e->flags;
-    rc = zkr_leader_new(e->session, e->path, &opts, NULL, NULL, &p->leader);
+    rc = zkr_leader_new(e->session, e->path, OPTS(leader, .flags = e->flags),
+                        NULL, NULL, &p->leader);
     if (rc != ZKR_OK) {
         free(p);
         return rc;

@@ -164,15 +164,6 @@ struct recorder *new_recorder(void)
     return r;
 }
 
-int recorded(struct recorder *r, size_t i)
-{
-    int code = 0;
-
-    assert_true(recorder_wait(r, i + 1, SOON_MS));
-    assert_true(recorder_get(r, i, &code, NULL));
-    return code;
-}
-
 bool has(unsigned trait)
 {
     unsigned async = recipe->acquire_async == NULL ? 0 : ASYNC;

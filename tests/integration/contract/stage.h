@@ -82,8 +82,6 @@ struct recorder *new_recorder(void);
 void free_lock(void *lock);
 void close_ours(void);
 
-int recorded(struct recorder *r, size_t i);
-
 /* The directory exists from here on. */
 void make_directory(void);
 

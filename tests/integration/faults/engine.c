@@ -586,14 +586,13 @@ static void play_cell(const struct worker *w, struct cell *c)
 
 static void *work(void *arg)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct worker w = { NULL, NULL };
     size_t i;
 
     (void)arg;
-    opts.session_timeout_ms = T_MS;
-    if (zkr_session_open(server_hosts(the_server), &opts, &w.theirs) !=
-            ZKR_OK ||
+    if (zkr_session_open(server_hosts(the_server),
+                         OPTS(session, .session_timeout_ms = T_MS),
+                         &w.theirs) != ZKR_OK ||
         admin_open(server_hosts(the_server), &w.admin) != 0)
         return NULL; /* its cells are missed below */
     while ((i = atomic_fetch_add(&next_cell, 1)) < cell_count)

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The usual stage: a session through a proxy, and a mutex at a path of its own.
+ */
+#include "usual.h"
+
+#include <stdio.h>
+
+struct proxy *proxy;
+zkr_session *s;
+zkr_session *theirs;
+zkr_mutex *m;
+zkr_mutex *rival;
+char path[64];
+
+int usual_setup_with(const struct zkr_session_opts *opts)
+{
+    s = open_through(&proxy, opts);
+    (void)snprintf(path, sizeof(path), "%s", new_path());
+    m = new_mutex(s, path);
+    return 0;
+}
+
+int usual_setup(void)
+{
+    return usual_setup_with(NULL);
+}
+
+int usual_setup_two(void)
+{
+    (void)usual_setup();
+    theirs = open_session();
+    rival = new_mutex(theirs, path);
+    return 0;
+}
+
+int usual_teardown(void)
+{
+    proxy_let_all_pass(proxy);
+    zkr_mutex_free(m);
+    zkr_mutex_free(rival);
+    close_through(s, proxy);
+    (void)zkr_session_close(theirs);
+    s = theirs = NULL;
+    m = rival = NULL;
+    return 0;
+}
