@@ -12,8 +12,8 @@ static struct request {
     int64_t sent;
     int64_t acked;
     enum { READ, SYNC, WRITE } kind;
-    int64_t near; /* what the next server had heard of when it was answered, */
-    int64_t far;  /* ... and the leader */
+    int64_t near; /* what the next server had heard of when it was answered */
+    int64_t far;  /* what the leader had heard of then */
 } requests[REQUESTS];
 
 static size_t count;

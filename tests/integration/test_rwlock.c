@@ -366,9 +366,9 @@ TEST(a_waiter_whose_node_was_deleted_enters_again)
     queue_up(&writer, by_writing, lock);
     old = nth_child(dir, 2);
     delete_nth_child(dir, 2);
-    assert_true(wait_until(another_is_last, old, SOON_MS)); /* the writer, */
+    assert_true(wait_until(another_is_last, old, SOON_MS)); /* the writer */
     delete_nth_child(dir, 1);
-    wait_children(dir, 3); /* ... and the reader, behind it from here on */
+    wait_children(dir, 3); /* the reader is behind it from here on */
     free(old);
     release(first);
     first = granted(&writer);

@@ -416,7 +416,7 @@ TEST(a_request_for_the_lock_gets_it)
     (void)snprintf(node, sizeof(node), "%s", zkr_grant_node(g));
     release(g); /* it stays, */
     ok(zkr_participants_revoke(other, node));
-    wait_children(path, 0); /* ... until it is asked for */
+    wait_children(path, 0); /* the node stays until then */
 }
 
 /* Its reply is lost, so it may be carried out later. */

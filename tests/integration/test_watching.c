@@ -382,8 +382,8 @@ TEST(a_deletion_after_an_untold_change_is_told_as_a_change)
     log = watch_held(ZKR_WATCH_DATA | ZKR_WATCH_UNTIL_DELETED);
     expect(log, 0, ZKR_WATCH_FIRST, ZOK, "a");
     assert_int_equal(admin_set(admin, path, "b"), ZOK);
-    settle(s); /* the event, */
-    settle(s); /* ... and the answer to the read */
+    settle(s); /* the event */
+    settle(s); /* the answer to the read */
     erase(path);
     settle(s);
     atomic_store(&log->held, false);

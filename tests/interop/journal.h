@@ -57,7 +57,8 @@ struct verdict {
     int64_t writes;      /* accepted */
     size_t refused;      /* sections and writes */
     size_t readers;      /* most readers, or leases, at once */
-    bool readers_differ; /* ... of different kinds, at some time */
+    bool readers_differ; /* readers of different kinds were inside, at some time
+                          */
 };
 
 /* Judge the mix by its journal and by the lives of the nodes in the log of the

@@ -147,7 +147,7 @@ static void pass_by_curator(zkr_session *s, zkr_mutex *m, struct worker *them,
     acquire_behind(them, "write", zkr_mutex_path(m),
                    strrchr(zkr_grant_node(g), '/') + 1);
     settle(s); /* the event that it has come, */
-    settle(s); /* ... and the list that shows it */
+    settle(s); /* the list that shows it */
     for (uint32_t i = 0; i < most; i++) {
         g = hand_on(g, r, i);
         assert_null(worker_hear(them, 0));

@@ -15,8 +15,8 @@
 static struct {
     uint32_t members; /* that the barrier is for; 0: nobody has come yet */
     uint32_t present; /* users who are in a call, or inside */
-    bool enough;      /* so many nodes were there since it was empty, */
-    int64_t ended;    /* ... or up to this version */
+    bool enough;      /* so many nodes were there since it was empty */
+    int64_t ended;    /* the version up to which they were there */
 } it;
 
 void enters_reset(void)

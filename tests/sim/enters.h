@@ -13,9 +13,9 @@ void enters_reset(void);
 
 /* A user wants to meet others: from now on users come to the barrier. */
 void enters_begin(void);
-/* Tells whether there is a double barrier, */
+/* Tells whether there is a double barrier. */
 bool enters_begun(void);
-/* ... and fewer users than it is for. */
+/* Tells whether it has fewer users than it is for. */
 bool enters_wanted(void);
 
 /* A user enters, and leaves, up to three times. */

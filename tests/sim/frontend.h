@@ -23,8 +23,8 @@ enum fate {
     FATE_NONE,
     FATE_REFUSED,      /* by the client */
     FATE_THROTTLED,    /* refused by the server, as too much */
-    FATE_REQUEST_LOST, /* the connection breaks before it, */
-    FATE_ANSWER_LOST,  /* ... or behind it */
+    FATE_REQUEST_LOST, /* the connection breaks before it */
+    FATE_ANSWER_LOST,  /* the connection breaks behind it */
     FATES,
     FATE_ANSWER_HELD = FATES, /* something happens before it arrives */
 };
@@ -54,7 +54,7 @@ struct request {
     enum cause cause;
     int32_t expected;             /* version + 1; 0: any */
     int write;                    /* MULTI: the type of its last operation */
-    const struct checked *checks; /* ... and the others */
+    const struct checked *checks; /* the other operations */
     int check_count;
     int failed;        /* the operation that the leader has refused; -1: none */
     struct conn *conn; /* NULL: nobody waits for the answer */
@@ -68,8 +68,8 @@ struct request {
     const char **names;
     size_t name_count;
     const struct node_data *value;
-    int64_t mzxid; /* of a read: when the node was written last, */
-    int64_t pzxid; /* ... and when a child came or went */
+    int64_t mzxid; /* of a read: when the node was written last */
+    int64_t pzxid; /* of a read: when a child came or went */
     /* the client's */
     struct request *pending;
     uintptr_t id; /* 0: nobody waits for an answer */
@@ -156,8 +156,8 @@ struct fates {
         uint32_t number;
     } of[2];
     uint32_t seen;           /* so far, of all */
-    void (*meanwhile)(void); /* what happens while an answer is held back, */
-    int64_t held;            /* ... and for how long */
+    void (*meanwhile)(void); /* what happens while an answer is held back */
+    int64_t held;            /* how long it is held back */
 };
 extern struct fates fates;
 

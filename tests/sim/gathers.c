@@ -23,8 +23,8 @@ struct told {
 
 static struct {
     int64_t number;  /* that is committed: each add has made it one more */
-    int64_t made;    /* adds that were told so, */
-    int64_t unknown; /* ... and that nobody can tell of */
+    int64_t made;    /* adds that were told so */
+    int64_t unknown; /* adds that nobody can tell of */
     struct told *told;
 } it;
 

@@ -23,8 +23,8 @@ struct held {
     bool shared;
     int64_t token;    /* a reader beside a writer has the place of that */
     uint32_t markers; /* of those that it waits for */
-    int began;        /* the move by which it was granted, */
-    int ended;        /* ... and by which it has left; or INT_MAX */
+    int began;        /* the move by which it was granted */
+    int ended;        /* the move by which it has left; or INT_MAX */
 };
 
 static struct held *all;

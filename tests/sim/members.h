@@ -18,9 +18,9 @@ enum role {
 
 struct replica {
     enum role role;
-    int64_t applied;            /* versions */
-    int64_t logged;             /* ... that would survive with this replica */
-    int64_t acked;              /* ... as the leader knows */
+    int64_t applied; /* versions */
+    int64_t logged;  /* versions that would survive with this replica */
+    int64_t acked;   /* versions that it has, as the leader knows */
     bool touched[SESSIONS_MAX]; /* their clients have sent something */
     uint32_t joins; /* how often it has found a leader, or become one */
     int paused;

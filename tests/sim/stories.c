@@ -62,7 +62,7 @@ static void cut_off(void)
     come_to_prove();
     delay_answers();
     fiber_sleep(world.timeout / 3); /* it will ask again, or has already, */
-    cut(WAY_UP, world.timeout / 2); /* ... and is not heard */
+    cut(WAY_UP, world.timeout / 2); /* the waiter is not heard */
     operator_deletes_the_node();
     fiber_sleep(world.timeout * 2 / 5); /* patience is over */
     server_reset_connections(WAITER);

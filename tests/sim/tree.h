@@ -39,17 +39,17 @@ struct node {
     const char *path;
     const char *name;
     uint32_t hash;
-    int64_t created; /* the version that has it first, */
-    int64_t deleted; /* ... and that which does not have it any more */
+    int64_t created; /* the version that has it first */
+    int64_t deleted; /* the version that does not have it any more */
     int64_t czxid;
     enum cause cause;
     int session; /* the session that owns it, or NO_SESSION */
     bool container;
     int haunts; /* 1 + the replica that keeps it when its session ends; or 0 */
     struct node_data *data;
-    int32_t cversion;          /* of creates that are committed, */
-    int32_t cversion_proposed; /* ... and proposed, */
-    int proposed;              /* ... if there are any */
+    int32_t cversion;          /* the creates that are committed */
+    int32_t cversion_proposed; /* those that are proposed */
+    int proposed;              /* creates of children under way; 0: none */
     int32_t in_parent;         /* cversion of the parent after our create */
 };
 

@@ -11,8 +11,8 @@ struct thread {
     enum recipe recipe; /* world.recipe, or a mutex beside read/write locks, and
                          * of several locks */
     const char *path;
-    void *lock;     /* of that recipe, */
-    uint32_t flags; /* ... with these */
+    void *lock;     /* of that recipe */
+    uint32_t flags; /* with which the lock was made */
     int bursts;     /* its address wakes the thread */
     int inside;     /* callbacks that use `lock` now; likewise */
 };

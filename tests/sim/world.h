@@ -51,8 +51,8 @@ struct process {
 struct world {
     enum recipe recipe;
     uint32_t limit;   /* of a semaphore */
-    int64_t timeout;  /* of sessions: the longest, */
-    int64_t shortest; /* ... and the shortest */
+    int64_t timeout;  /* the longest of all sessions */
+    int64_t shortest; /* the shortest of all sessions */
     int64_t tick;
     int64_t sync_limit;
     int64_t calm; /* from here on there are no faults */
@@ -66,7 +66,7 @@ struct world {
     bool closing;       /* sessions may be closed */
     bool crowded;       /* few processes, of many threads */
     bool preempt;       /* threads are interrupted */
-    bool fibers_first;  /* ... and go before completions */
+    bool fibers_first;  /* fibers go before completions */
 };
 
 extern struct world world;

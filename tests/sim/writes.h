@@ -14,12 +14,13 @@ struct write {
     bool guarded; /* else it may come late */
     bool late;    /* asked for when its attempt had been given back */
     enum zkr__zk_type type;
-    const char *path; /* as the servers know it, */
-    const char *data; /* ... and unlike that of any other write */
-    int64_t until;    /* its deadline; 0 when nobody has said */
-    bool sent;        /* the client was given it */
-    int64_t made;     /* the version that has it; or 0 */
-    int told;         /* how often */
+    const char *path; /* as the servers know it */
+    const char
+        *data;     /* as the servers know it, unlike that of any other write */
+    int64_t until; /* its deadline; 0 when nobody has said */
+    bool sent;     /* the client was given it */
+    int64_t made;  /* the version that has it; or 0 */
+    int told;      /* how often */
     int rc;
 };
 

@@ -69,8 +69,8 @@ struct zkr__zk {
     int64_t slow_until; /* the completion thread does not get on */
     bool told;          /* the server has answered the close */
     bool has_auth;
-    bool logged_in;      /* the client has its credentials, */
-    int64_t accepted_at; /* ... and the server: from then on, when connected */
+    bool logged_in;      /* the client has its credentials */
+    int64_t accepted_at; /* the server has them from then on, when connected */
     int64_t connected_since;
 };
 

@@ -34,16 +34,16 @@ int client_handles(void);
 
 /* Sets how requests of a type are answered from now on. */
 void client_answers(enum zkr__zk_type type, int rc);
-/* ... the next so many of them; then they succeed. */
+/* The same for the next so many of them; then they succeed. */
 void client_answers_times(enum zkr__zk_type type, int rc, int times);
 /* Makes the client refuse the next request. */
 void client_refuses(int rc);
-/* It stops before an answer to such a request, and tells nothing more, ... */
+/* It stops before an answer to such a request, and tells nothing more. */
 enum { CLIENT_NEVER = -1, CLIENT_AT_ONCE = -2 };
 void client_stops_at(int type);
-/* ... has stopped, */
+/* Returns when it has stopped. */
 void client_await_stop(void);
-/* ... and goes on. */
+/* It goes on. */
 void client_goes_on(void);
 /* All upcalls that were due have been made. */
 void client_await_rest(void);

@@ -103,7 +103,7 @@ TEST(constants_are_those_of_zookeeper)
             fail_msg("%s is %d, not %d", constants[i].name, constants[i].ours,
                      constants[i].theirs);
     }
-    /* ... and one of a later release, and one of servers only. */
+    /* One of a later release, and one of servers only. */
     assert_int_equal(ZKR_ZQUOTAEXCEEDED, -125);
     assert_int_equal(ZKR_ZUNKNOWNSESSION, -12);
     assert_int_equal(COUNT(zk_codes), COUNT(constants) + 2);

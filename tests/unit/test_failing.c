@@ -95,8 +95,8 @@ static void any_call(void (*run)(void))
 /* -- fences -----------------------------------------------------------------
  */
 
-static int64_t accepted; /* the highest so far, */
-static int64_t tried;    /* ... and of the tokens that may have been accepted:
+static int64_t accepted; /* the highest so far */
+static int64_t tried;    /* the highest that may have been accepted:
                             also after an error a token may be in the file */
 
 static void forget(void)

@@ -279,12 +279,12 @@ static void replace_listener(void)
     (void)zkr_grant_listen(it.g, on_grant, NULL);
 }
 
-/* Any time, ... */
+/* What may happen at any time. */
 static void (*const outsiders[])(void) = { ask_all,     end_session,
                                            lose_node,   lose_connection,
                                            cancel,      listen_for_a_moment,
                                            ask_for_lock };
-/* ... while there is a grant, ... */
+/* What a holder may do. */
 static void (*const holders[])(void) = { use_grant, verify_grant, release_grant,
                                          replace_listener };
 

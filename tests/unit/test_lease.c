@@ -508,7 +508,7 @@ TEST(many_writes_at_once_keep_the_older_ones)
     assert_true(until() > 10000 * S / 500 - T / 2 + T_LOW);
 }
 
-/* ... nor reads the writes. */
+/* Reads do not drive out the writes. */
 TEST(many_reads_at_once_keep_the_writes)
 {
     for (int64_t i = 0; i < 10000; i++) {
