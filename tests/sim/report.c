@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report of how a schedule ended, for the process that supervises this
- * one. */
+ * one, and of the reasons for which claims have moved in it. */
 #include "report.h"
 
 #include <signal.h>
@@ -48,4 +48,32 @@ void report_begin(struct report *r)
     (void)sigaction(SIGABRT, &action, NULL);
     (void)sigaction(SIGSEGV, &action, NULL);
     (void)sigaction(SIGBUS, &action, NULL);
+}
+
+/* -- ways ------------------------------------------------------------------ */
+
+static const char *const names[WAYS] = {
+    "created, with the next number",
+    "nobody is ahead",
+    "one of ours is ahead",
+    "the one before us has given it back",
+    "first of ours",
+    "the only node ahead has gone",
+    "the node before us has changed",
+    "our own node has gone",
+    "our node was deleted",
+    "directory gone",
+    "the ensemble has no such node",
+    "first, but for ghosts",
+};
+
+const char *ways_name(int way)
+{
+    return names[way];
+}
+
+void ways_taken(const char *why)
+{
+    for (int w = 0; w < WAYS; w++)
+        report->ways[w] += strcmp(why, names[w]) == 0;
 }

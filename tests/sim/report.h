@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report of how a schedule ended, for the process that supervises this
- * one. */
+ * one, and of the reasons for which claims have moved in it. */
 #ifndef SIM_REPORT_H
 #define SIM_REPORT_H
 
 #include "choices.h"
-#include "ways.h"
 
 #define REPORT_MAX 1024
+/* Reasons that only a line gives a claim to move: a run tells how often its
+ * schedules meet them. */
+#define WAYS 12
 
 /* Shared between both processes. */
 struct report {
@@ -24,5 +26,9 @@ struct report *report_new(void);
 /* Signals that end the process are reported, too. */
 void report_begin(struct report *r);
 _Noreturn void report_failure(const char *text);
+
+const char *ways_name(int way);
+/* A claim has moved for that reason. */
+void ways_taken(const char *why);
 
 #endif

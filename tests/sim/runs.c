@@ -26,24 +26,8 @@ static bool await(struct report *r, pid_t child)
     return true;
 }
 
-bool run_seed(struct report *r, uint64_t seed)
-{
-    pid_t child;
-
-    (void)fflush(NULL);
-    r->text[0] = '\0';
-    child = fork();
-    if (child == 0) {
-        report_begin(r);
-        choices_begin(&r->choices, seed);
-        world_run();
-        (void)fflush(NULL);
-        _exit(0);
-    }
-    return await(r, child);
-}
-
-bool run_script(struct report *r, const uint32_t *script, size_t count,
+/* In the child: the choices come from the script, or from the seed alone. */
+static bool run(struct report *r, const uint32_t *script, size_t count,
                 uint64_t seed)
 {
     pid_t child;
@@ -53,10 +37,24 @@ bool run_script(struct report *r, const uint32_t *script, size_t count,
     child = fork();
     if (child == 0) {
         report_begin(r);
-        choices_replay(&r->choices, script, count, seed);
+        if (script == NULL)
+            choices_begin(&r->choices, seed);
+        else
+            choices_replay(&r->choices, script, count, seed);
         world_run();
         (void)fflush(NULL);
         _exit(0);
     }
     return await(r, child);
+}
+
+bool run_seed(struct report *r, uint64_t seed)
+{
+    return run(r, NULL, 0, seed);
+}
+
+bool run_script(struct report *r, const uint32_t *script, size_t count,
+                uint64_t seed)
+{
+    return run(r, script, count, seed);
 }

@@ -12,8 +12,8 @@
 #include "arena.h"
 #include "held.h"
 #include "lock/grant_parts.h"
+#include "report.h"
 #include "session/session.h"
-#include "ways.h"
 
 #define REVOKE "__REVOKE__"
 
