@@ -137,8 +137,11 @@ static void assert_dialect(const char *name, const char *marker,
     struct zkr__known_owner ours = { .is_record = true };
 
     assert_int_equal(zkr__dialect_of(&p, &nobody), dialect);
-    if (dialect != ZKR__DIALECT_C_RECIPE && dialect != ZKR__DIALECT_ZK_RUBY)
-        assert_int_equal(zkr__dialect_of(&p, &ours), ZKR__DIALECT_ZKRECIPES);
+    assert_int_equal(zkr__dialect_of(&p, &ours),
+                     dialect == ZKR__DIALECT_C_RECIPE ||
+                             dialect == ZKR__DIALECT_ZK_RUBY
+                         ? dialect
+                         : ZKR__DIALECT_ZKRECIPES);
     p.kind = ZKR_PARTICIPANT_FOREIGN;
     assert_int_equal(zkr__dialect_of(&p, &nobody), ZKR__DIALECT_NONE);
 }
@@ -223,6 +226,10 @@ TEST(of_two_clients_both_must_hear)
         hears(HEX "__rlock__0000000001", "__rlock__", ZKR__DIALECT_UNKNOWN));
     assert_true(hears("_c_" UUID "-latch-0000000001", "latch-",
                       ZKR__DIALECT_ZKRECIPES));
+    assert_true(
+        hears("_c_" UUID "-lock-0000000001", "lock-", ZKR__DIALECT_CURATOR));
+    assert_false(
+        hears("_c_" UUID "-lock-0000000001", "lock-", ZKR__DIALECT_OTHER));
 }
 
 static void assert_kind(const char *const *markers, enum zkr__lock_kind kind)
@@ -257,6 +264,7 @@ TEST(kinds_are_told_by_the_markers)
     assert_kind(MARKERS("x-", "__lock__"), ZKR__KIND_MIXED);
     assert_kind(MARKERS("ex"), ZKR__KIND_MUTEX);
     assert_kind(MARKERS("ex", "sh"), ZKR__KIND_RW);
+    assert_kind(MARKERS("sh", "ex"), ZKR__KIND_RW);
     assert_kind(MARKERS("latch-"), ZKR__KIND_LATCH);
     assert_kind(MARKERS("latch-", "lock-"), ZKR__KIND_MIXED);
     assert_kind(MARKERS("lease-"), ZKR__KIND_SEMAPHORE);
@@ -280,8 +288,65 @@ TEST(the_queue_of_a_semaphore_is_no_mutex)
     assert_int_equal(zkr__lock_kind_of(items, 2), ZKR__KIND_SEMAPHORE);
     assert_int_equal(zkr__lock_kind_of(items + 1, 1), ZKR__KIND_SEMAPHORE);
     assert_int_equal(zkr__lock_kind_of(items, 3), ZKR__KIND_MIXED);
+    assert_int_equal(
+        zkr__lock_kind_of(
+            &(struct zkr_participant){ .name = "leases/a", .marker = "" }, 1),
+        ZKR__KIND_NONE);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(zkr__is_seen(&items[i], ZKR__KIND_MUTEX), i == 2);
     assert_dialect("locks/_c_" UUID "-lock-0000000001", "lock-",
                    ZKR__DIALECT_CURATOR);
+}
+
+TEST(names_of_dialects_are_known)
+{
+    for (int i = ZKR__DIALECT_OTHER; i <= ZKR__DIALECT_MIXED; i++)
+        assert_true(
+            zkr__dialect_is_name(zkr__dialect_name((enum zkr__dialect)i)));
+    assert_false(zkr__dialect_is_name("-"));
+    for (int i = ZKR__DIALECT_NONE; i <= ZKR__DIALECT_MIXED; i++)
+        assert_int_equal(zkr__sees_its_own_node((enum zkr__dialect)i),
+                         i == ZKR__DIALECT_ZKRECIPES);
+}
+
+/* What is in no queue: by the name, the marker, and whether it is ephemeral. */
+TEST(others_are_told_by_their_nodes)
+{
+    static const struct {
+        struct zkr_participant p;
+        const char *is;
+    } rows[] = {
+        { { .name = UUID, .marker = "", .session_id = 1 }, "member" },
+        { { .name = UUID, .marker = "" }, "" },
+        { { .name = "a", .marker = "", .session_id = 1 }, "" },
+        { { .name = HEX, .marker = "", .session_id = 1 }, "pool" },
+        { { .name = HEX "__party__", .marker = "", .session_id = 1 }, "pool" },
+        { { .name = HEX "__p__", .marker = "", .session_id = 1 }, "" },
+        { { .name = HEX, .marker = "" }, "" },
+        { { .name = UUID,
+            .marker = "",
+            .session_id = 1,
+            .kind = ZKR_PARTICIPANT_SHARED },
+          "" },
+        { { .name = HEX,
+            .marker = "",
+            .session_id = 1,
+            .kind = ZKR_PARTICIPANT_SHARED },
+          "" },
+        { { .name = "a", .marker = "latch-" }, "candidate" },
+        { { .name = "a", .marker = "lease-" }, "lease" },
+        { { .name = "a", .marker = "lock-" }, "" },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct zkr_participant *p = &rows[i].p;
+        char is[64];
+
+        (void)snprintf(is, sizeof(is), "%s%s%s%s",
+                       zkr__is_member(p) ? "member" : "",
+                       zkr__is_of_pool(p) ? "pool" : "",
+                       zkr__is_candidate(p) ? "candidate" : "",
+                       zkr__is_lease(p) ? "lease" : "");
+        assert_string_equal(is, rows[i].is);
+    }
 }

@@ -553,6 +553,7 @@ TEST(names_that_our_locks_ignore_are_known)
         "x-10000000000000000000-0000000001",
         "x-1000000000000000a-0000000001",
         "x---1-0000000001",
+        "x---0000000001",
         "x-1G-0000000001",
         "y-1-0000000001",
         "ex",
@@ -568,6 +569,9 @@ TEST(names_that_our_locks_ignore_are_known)
     assert_other("x-100000be8790000-0000000007", ZKR__EXCLUSIVE, "x-", 7);
     assert_other("x-72057645182812160-0000000007", ZKR__EXCLUSIVE, "x-", 7);
     assert_other("x--72057645182812160-0000000007", ZKR__EXCLUSIVE, "x-", 7);
+    assert_other("x-a-0000000007", ZKR__EXCLUSIVE, "x-", 7);
+    assert_other("x--7-0000000007", ZKR__EXCLUSIVE, "x-", 7);
+    assert_other("x--9223372036854775808-0000000007", ZKR__EXCLUSIVE, "x-", 7);
     assert_other("x-ffffffffffffffff-2147483647", ZKR__EXCLUSIVE, "x-",
                  INT64_C(2147483647));
     assert_other("ex0000000000", ZKR__EXCLUSIVE, "ex", 0);
@@ -575,6 +579,18 @@ TEST(names_that_our_locks_ignore_are_known)
     assert_other("holder", ZKR__EXCLUSIVE, "holder", 0);
     for (size_t i = 0; i < COUNT(foreign); i++)
         assert_other(foreign[i], ZKR__FOREIGN, "none", UNTOUCHED);
+}
+
+TEST(a_uuid_is_told_by_each_character)
+{
+    assert_true(zkr__node_name_is_uuid(UUID));
+    assert_false(zkr__node_name_is_uuid(UUID "0"));
+    assert_false(
+        zkr__node_name_is_uuid("1617677g-7d6f-4686-ab55-f4bd6230b745"));
+    assert_false(
+        zkr__node_name_is_uuid("16176773_7d6f-4686-ab55-f4bd6230b745"));
+    assert_false(
+        zkr__node_name_is_uuid("1617677\0-7d6f-4686-ab55-f4bd6230b745"));
 }
 
 TEST(servers_number_with_ten_digits)

@@ -254,6 +254,27 @@ TEST(nastiest_names_fit)
     (void)start_of();
 }
 
+/* A record of the greatest length is whole. */
+TEST(nothing_is_dropped_that_fits)
+{
+    static char program[64], host[65], label[ZKR_LABEL_MAX + 1];
+    size_t longest = 0;
+
+    memset(host, '\\', sizeof(host) - 1);
+    memset(program, '"', sizeof(program) - 1);
+    program_invocation_short_name = program;
+    fake_host = host;
+    for (size_t i = 0; i < ZKR_LABEL_MAX; i++) {
+        size_t len;
+
+        label[i] = 'x';
+        write_with(label);
+        len = json_dumpb(json, NULL, 0, JSON_COMPACT);
+        longest = len > longest ? len : longest;
+    }
+    assert_int_equal(longest, ZKR__OWNER_MAX);
+}
+
 /* With a claim there was no room for the label and the host: every acquire of
  * an unfair mutex failed for want of memory. */
 TEST(nastiest_names_fit_beside_a_claim)
@@ -381,8 +402,11 @@ TEST(our_record_is_read)
 {
     read_text("{\"host\":\"vm\",\"pid\":4231,\"thread\":\"peek\",\"tid\":4232,"
               "\"start\":\"2026-11-21T03:55:47Z\",\"program\":\"peek\","
-              "\"label\":\"close the books\",\"library\":\"zkrecipes 0.1.0\"}");
+              "\"label\":\"close the books\",\"limit\":5,"
+              "\"library\":\"zkrecipes 0.1.0\"}");
     assert_true(known.is_record);
+    assert_string_equal(known.library, "zkrecipes 0.1.0");
+    assert_int_equal(known.limit, 5);
     assert_false(known.is_asked);
     assert_string_equal(known.host, "vm");
     assert_int_equal(known.pid, 4231);
@@ -407,6 +431,7 @@ TEST(the_session_around_is_read)
         { "\"0x1 \"", 0 },
         { "\"-0x1\"", 0 },
         { "\"17\"", 0 },
+        { "\"1017\"", 0 },
         { "17", 0 },
         { "null", 0 },
     };
@@ -445,6 +470,8 @@ TEST(other_data_is_no_record)
         read_text(others[i]);
         assert_false(known.is_record);
     }
+    zkr__owner_read(&known, NULL, 0);
+    assert_false(known.is_record);
 }
 
 /* jansson limits the depth of its input; a text longer than a record is not
@@ -461,6 +488,12 @@ TEST(deep_and_long_data_is_no_record)
     deep[1000] = '\0';
     read_text(deep);
     assert_false(known.is_record);
+    for (int more = 0; more < 2; more++) {
+        (void)snprintf(deep, 2000, "{\"library\":\"zkrecipes 9\"%*s",
+                       ZKR__OWNER_READ_MAX - 24 + more, "}");
+        read_text(deep);
+        assert_int_equal(known.is_record, more == 0);
+    }
     free(deep);
 }
 
@@ -468,6 +501,8 @@ TEST(a_request_is_exactly_one)
 {
     read_text("__REVOKE__");
     assert_true(known.is_asked);
+    read_text("__revoke__");
+    assert_false(known.is_asked);
     read_text("__REVOKE__ ");
     assert_false(known.is_asked);
     read_text("__REVOKE_");
