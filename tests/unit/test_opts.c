@@ -142,13 +142,16 @@ TEST(the_largest_size_is_read)
 {
     union {
         struct v2 caller;
-        unsigned char bytes[4096];
-    } u = { .caller = { .size = sizeof(u), .flags = 9 } };
+        unsigned char bytes[5000];
+    } u = { .caller = { .size = 4096, .flags = 9 } };
     struct v2 opts;
 
     memset(u.bytes + sizeof(u.caller), 0, sizeof(u) - sizeof(u.caller));
     assert_int_equal(load(&opts, &u), ZKR_OK);
     assert_int_equal(opts.flags, 9);
+    u.caller.size = 4097;
+    assert_int_equal(load(&opts, &u), ZKR_EINVAL);
+    u.caller.size = 4096;
     u.bytes[4095] = 1;
     assert_int_equal(load(&opts, &u), ZKR_EINVAL);
 }

@@ -223,13 +223,43 @@ TEST(a_name_that_is_not_there_is_not_found)
     zkr__queue_done(&queue.queue);
 }
 
+/* A session looks for the nearest that is not its own. */
+TEST(the_nearest_of_others_is_found)
+{
+    static const char *const names[] = { W "1", R "2", W "3", R "4", W "4" };
+    static const struct {
+        unsigned ours, left_out; /* bit i: names[i] */
+        const char *other;       /* of the reader with the number 4 */
+    } cases[] = {
+        { 0x00, 0x0, W "4" }, { 0x10, 0x0, W "3" },    { 0x14, 0x0, R "2" },
+        { 0x16, 0x0, W "1" }, { 0x17, 0x0, "nobody" }, { 0x14, 0x2, W "1" },
+        { 0x10, 0x4, R "2" }, { 0x11, 0x6, "nobody" },
+    };
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct view view;
+
+        PARSE(&view, names, R "4");
+        for (size_t j = 0; j < COUNT(names); j++) {
+            view.queue.all[j].ours = (cases[i].ours >> j & 1) != 0;
+            view.queue.all[j].left_out = (cases[i].left_out >> j & 1) != 0;
+        }
+        zkr__queue_link(&view.queue);
+        assert_string_equal(
+            name_at(&view, zkr__queue_other(&view.queue, view.self)),
+            cases[i].other);
+        zkr__queue_done(&view.queue);
+    }
+}
+
 TEST(kind_and_sequence_are_told)
 {
-    static const char *const names[] = { R "2", W "-3" };
+    static const char *const names[] = { R "2", W "-3", "foreign" };
     struct view queue;
 
     PARSE(&queue, names, NULL);
     assert_int_equal(queue.queue.count, 2);
+    assert_int_equal(queue.queue.foreign, 1);
     assert_int_equal(queue.queue.all[0].kind, ZKR__EXCLUSIVE);
     assert_int_equal(queue.queue.all[0].seq, -3);
     assert_int_equal(queue.queue.all[1].kind, ZKR__SHARED);

@@ -109,6 +109,8 @@ TEST(none_has_delays_for_what_must_be_done)
     assert_int_equal(zkr__retry_delay(&p, 0, 0), 20);
     assert_int_equal(zkr__retry_delay(&p, 1, 0), 40);
     assert_int_equal(zkr__retry_delay(&p, 1000, 0), 2000);
+    p = load((struct zkr_retry){ .kind = ZKR_RETRY_NONE, .base_ms = 5 });
+    assert_int_equal(zkr__retry_delay(&p, 0, 0), 5);
 }
 
 TEST(fixed_delay_has_no_jitter_and_no_cap)

@@ -72,6 +72,47 @@ TEST(a_short_timeout_allows_less)
     assert_int_equal(window.size, (first + 1) / 2);
 }
 
+TEST(a_long_timeout_allows_no_more)
+{
+    unsigned first = window.size;
+
+    zkr__window_begin(&window, 100 * T);
+    answer(0, ZKR__MS, true);
+    answer(ZKR__MS, ZKR__MS + WAIT + 1, true);
+    assert_int_equal(window.size, (first + 1) / 2);
+}
+
+/* Compared with the quickest, not with the first or the last. */
+TEST(an_answer_says_how_late_it_is)
+{
+    static const struct {
+        int64_t late;
+        unsigned size;
+    } rows[] = {
+        { WAIT / 2 - 1, 129 },
+        { WAIT / 2, 128 },
+        { WAIT, 128 },
+        { WAIT + 1, 64 },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        zkr__window_begin(&window, T);
+        answer(0, 9 * ZKR__MS, false);
+        answer(0, ZKR__MS, false);
+        answer(0, 5 * ZKR__MS, false);
+        answer(ZKR__MS, ZKR__MS + rows[i].late, true);
+        assert_int_equal(window.size, rows[i].size);
+    }
+}
+
+TEST(it_shrinks_to_8_from_any_size)
+{
+    window = (struct zkr__window){ .size = 9, .wait = WAIT };
+    answer(0, ZKR__MS, false);
+    answer(ZKR__MS, T, false);
+    assert_int_equal(window.size, 8);
+}
+
 /* -- servers --------------------------------------------------------------- */
 
 struct link {
