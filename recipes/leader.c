@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/opts.h"
 #include "base/output.h"
-#include "lock/claim_steps.h"
+#include "lock/claim.h"
 #include "lock/grant_parts.h"
 #include "lock/holds.h"
 #include "lock/lock.h"
@@ -284,7 +284,7 @@ static int explain_locked(const zkr_leader *l) ZKR__LOCKED
 static bool next_event_locked(zkr_leader *l,
                               struct zkr_leader_event *e) ZKR__LOCKED
 {
-    int64_t token = has_term(l) ? l->claim->node.token : 0;
+    int64_t token = has_term(l) ? l->claim->node->token : 0;
     bool acts =
         is_leader_locked(l) && l->claim->grant.sm.state == ZKR_GRANT_HELD;
 

@@ -13,7 +13,6 @@
  * by this rule, or at the same time. */
 #include <zkrecipes/client.h>
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,133 +22,18 @@
 #include "base/output.h"
 #include "base/path.h"
 #include "links.h"
-#include "lock/claim_steps.h"
+#include "lock/chain.h"
+#include "lock/line.h"
+#include "lock/lock.h"
 #include "node.h"
 #include "protocol/number.h"
 #include "protocol/parts.h"
-#include "semaphore_recipe.h"
 
 #define NOUN "semaphore"
 
 #define LIMIT_SIZE 4 /* bytes, in a node */
 
 /* -- a permit ------------------------------------------------------------- */
-
-/* The creates of an acquire and one list are one flight. */
-static void enter_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED
-{
-    zkr__session_assert_locked(c->session);
-    zkr__claim_name_locked(c);
-    zkr__claim_create_locked(c, why);
-    zkr__line_ask_locked(c);
-}
-
-static void wait_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED
-{
-    zkr__claim_move_locked(c, ZKR__CLAIM_WAITING, why);
-    if (!zkr__line_is_asked_locked(c))
-        zkr__line_ask_locked(c);
-}
-
-static void created_locked(struct zkr__claim *c) ZKR__LOCKED
-{
-    enum zkr__create_outcome outcome = zkr__claim_judge_create_locked(c);
-
-    zkr__session_assert_locked(c->session);
-    if (outcome != ZKR__CREATED)
-        zkr__line_unask_locked(c);
-    switch (outcome) {
-    case ZKR__CREATE_SEEN_TO:
-        break;
-    case ZKR__CREATE_UNKNOWN:
-        zkr__claim_recover_locked(c, "outcome of create unknown");
-        break;
-    case ZKR__CREATE_EXISTS:
-        zkr__claim_recover_locked(c, "an earlier create was carried out late");
-        break;
-    case ZKR__CREATED:
-        zkr__line_join_locked(c);
-        wait_locked(c, "created");
-        break;
-    }
-}
-
-static void busy_locked(struct zkr__claim *c, const struct zkr__queue *queue,
-                        size_t self, size_t ahead) ZKR__LOCKED
-{
-    const char *first = queue->all[self == 0 ? ahead : 0].name;
-
-    zkr__claim_give_up_locked(
-        c, ZKR_EBUSY, "the limit is %" PRIu32 ", and %zu are ahead%s%.80s%s",
-        c->lock->limit, ahead + queue->foreign, ahead == 0 ? "" : ", first '",
-        ahead == 0 ? "" : first, ahead == 0 ? "" : "'");
-}
-
-/* Foreign children count as ahead: for Curator they take a permit, too. */
-static void count_locked(struct zkr__claim *c,
-                         const struct zkr__queue *queue) ZKR__LOCKED
-{
-    size_t self = zkr__queue_find(queue, zkr__path_name(c->node.path));
-    size_t ahead = self == ZKR__NOBODY ? 0 : zkr__queue_ahead(queue, self);
-
-    if (self == ZKR__NOBODY)
-        c->way->enter(c, "our node was deleted");
-    else if (zkr__claim_is_exhausted_locked(c))
-        zkr__claim_exhaust_locked(c);
-    else if (ahead + queue->foreign < c->lock->limit)
-        zkr__claim_turn_locked(c, "a permit is free");
-    else if (c->intent == ZKR__WAIT)
-        zkr__line_wait_locked(c);
-    else
-        busy_locked(c, queue, self, ahead);
-}
-
-/* Before it knows its node, the answer to the create asks again. */
-static void listed_locked(struct zkr__claim *c, int rc,
-                          struct zkr__queue *queue) ZKR__LOCKED
-{
-    zkr__session_assert_locked(c->session);
-    if (zkr__claim_is_over(c) || !zkr__claim_in_state(c, ZKR__CLAIM_WAITING))
-        return;
-    if (rc == ZKR_OK)
-        count_locked(c, queue);
-    else if (rc == ZKR_ZNONODE)
-        c->way->enter(c, "directory gone");
-    else
-        zkr__claim_give_up_locked(c, rc, "cannot list the contenders");
-}
-
-#define TO(state)        ZKR__BIT(ZKR__CLAIM_##state)
-#define ROW(state, next) [ZKR__CLAIM_##state] = { #state, next }
-
-/* clang-format off */
-static const struct zkr__sm_state moves[ZKR__CLAIM_STATES] = {
-    ROW(IDLE,       TO(ENROLLING)),
-    ROW(PROBING,    0),
-    ROW(ENROLLING,  TO(ENROLLING) | TO(RECOVERING) | TO(WAITING) |
-                    TO(LEAVING) | TO(IDLE)),
-    ROW(RECOVERING, TO(RECOVERING) | TO(ENROLLING) | TO(WAITING) |
-                    TO(LEAVING) | TO(IDLE)),
-    ROW(SURVEYING,  0),
-    ROW(WAITING,    TO(ENROLLING) | TO(PROVING) | TO(HELD) |
-                    TO(LEAVING) | TO(IDLE)),
-    ROW(PROVING,    TO(HELD) | TO(ENROLLING) | TO(LEAVING) | TO(IDLE)),
-    ROW(HELD,       TO(LEAVING) | TO(LOST)),
-    ROW(LEAVING,    TO(IDLE)),
-    ROW(LOST,       0),
-};
-/* clang-format on */
-
-const struct zkr__way zkr__among_a_few = {
-    .moves = moves,
-    .identity = &zkr__by_name,
-    .enter = enter_locked,
-    .created = created_locked,
-    .withdraw = zkr__claim_withdraw_locked,
-    .leave = zkr__claim_leave_locked,
-    .go_on = wait_locked,
-    .listed = listed_locked,
-};
 
 static const struct zkr__recipe permit = {
     .noun = NOUN,

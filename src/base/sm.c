@@ -36,3 +36,12 @@ void zkr__sm_move(struct zkr__sm *sm, int to, const char *why)
                   why);
     sm->state = to;
 }
+
+void zkr__sm_refuse(const struct zkr__sm *sm, const char *event,
+                    const char *why)
+{
+    zkr__log(ZKR_LOG_ERROR, "%s %s %p: illegal event %s while %s (%s)",
+             sm->what, sm->whose, (const void *)sm, event, zkr__sm_name(sm),
+             why);
+    abort();
+}

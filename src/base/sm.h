@@ -26,6 +26,10 @@ struct zkr__sm {
  * object, the state before, the state now, and why. */
 void zkr__sm_move(struct zkr__sm *sm, int to, const char *why);
 
+/* An event that cannot come in this state is a bug, too: it aborts. */
+_Noreturn void zkr__sm_refuse(const struct zkr__sm *sm, const char *event,
+                              const char *why);
+
 static inline const char *zkr__sm_name(const struct zkr__sm *sm)
 {
     return sm->table[sm->state].name;

@@ -5,7 +5,7 @@
 #include "base/output.h"
 #include "base/path.h"
 #include "base/thread.h"
-#include "lock/claim_steps.h"
+#include "lock/claim.h"
 #include "lock/downgrade.h"
 #include "lock/grant_parts.h"
 #include "lock/holds.h"
@@ -22,7 +22,7 @@ int zkr__lock_refuse_locked(const struct zkr__lock *lock,
                          lock->path, zkr__sm_name(&s->sm));
     if (c->beside != NULL && !zkr__grant_is_ours(&c->beside->grant))
         return zkr__fail(ZKR_ELOST, "%s '%s': '%s' has gone", lock->noun,
-                         lock->path, zkr__path_name(c->beside->node.path));
+                         lock->path, zkr__path_name(c->beside->node->path));
     if (c->intent != ZKR__WAIT && !zkr__session_connected(s))
         return zkr__fail(ZKR_ZCONNECTIONLOSS,
                          "%s '%s': a try needs a connection; the session is %s",

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Adopts a node: it is ours if it is the one that the claim asked for, and of
  * this session. */
-#include "lock/claim_steps.h"
+#include "lock/steps.h"
 
 #include <string.h>
 
 #include "base/error.h"
+#include "base/log.h"
 
 bool zkr__claim_asked_for(const struct zkr__claim *c, const char *name)
 {
-    size_t len = strlen(c->node.name);
+    size_t len = strlen(c->node->name);
     size_t digits;
 
-    if (strncmp(name, c->node.name, len) != 0)
+    if (strncmp(name, c->node->name, len) != 0)
         return false;
     digits = strlen(name + len);
-    if (c->node.complete)
+    if (c->node->complete)
         return digits == 0;
     return digits > 0 && digits <= ZKR__SEQ_DIGITS &&
            strspn(name + len, "-0123456789") == digits;
@@ -39,12 +40,32 @@ int zkr__claim_adopt(struct zkr__claim *c, const char *path,
         return ZKR_EPROTO;
     if (reply->stat.ephemeral_owner != c->session->id || reply->stat.czxid <= 0)
         return ZKR_EPROTO;
-    if (reply->stat.czxid != c->node.czxid)
+    if (reply->stat.czxid != c->node->czxid)
         zkr__ghosts_forget(c->ghosts);
-    if (path != c->node.path)
-        (void)strcpy(c->node.path, path);
-    c->node.czxid = reply->stat.czxid;
-    c->node.token =
-        c->beside == NULL ? reply->stat.czxid : c->beside->node.token;
+    if (path != c->node->path)
+        (void)strcpy(c->node->path, path);
+    c->node->czxid = reply->stat.czxid;
+    c->node->token =
+        c->beside == NULL ? reply->stat.czxid : c->beside->node->token;
     return ZKR_OK;
+}
+
+/* The counter of the server sticks at 2^31-1 or goes negative: from there on,
+ * sequence numbers say nothing about the order, for any client. */
+bool zkr__claim_is_exhausted_locked(struct zkr__claim *c)
+{
+    int64_t seq = c->place.seq;
+
+    if (seq >= ZKR__SEQ_WARN && seq < ZKR__SEQ_MAX)
+        zkr__log(ZKR_LOG_WARNING,
+                 "%s '%s': sequence number %lld of at most %lld; let the "
+                 "directory be removed when it is empty",
+                 c->recipe->noun, c->lock->path, (long long)seq,
+                 (long long)ZKR__SEQ_MAX);
+    if (seq >= 0 && seq < ZKR__SEQ_MAX)
+        return false;
+    zkr__claim_give_up_locked(c, ZKR_EEXHAUSTED,
+                              "node '%s' has no usable sequence number",
+                              c->node->path);
+    return true;
 }

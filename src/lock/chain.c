@@ -10,7 +10,23 @@
  * There the chain only notes the outcome. It goes on before the session lock is
  * released, when no step is under way: then it may end claims and begin them.
  * So for all others who have the lock, a chain that is not decided has a claim
- * that is not. */
+ * that is not.
+ *
+ * What is true when. Steps before `at` have begun; `pending` of them have a
+ * claim without an outcome, the others a grant, or are gates that were given
+ * back. `torn` is a step whose grant was lost after it was granted. A chain has
+ * a reference of its own until it is decided, and is in the list of its object
+ * as long.
+ *
+ * Who calls. A caller begins and waits, or cancels; claims tell it through the
+ * observers of its steps, in the middle of theirs: there it only notes, and
+ * puts itself into locks->chains, which is run when the session lock is about
+ * to be released (base/mtx.c).
+ *
+ * What one would doubt. Two chains that take the same locks could wait for each
+ * other: the multi-lock takes them in the order of their paths, a semaphore its
+ * turn first. And a chain that waits keeps what it has: once a part is lost it
+ * drops all, because others may have that part, and wait for the rest. */
 #include "lock/chain.h"
 
 #include <stdatomic.h>
@@ -21,7 +37,7 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/thread.h"
-#include "lock/claim_steps.h"
+#include "lock/claim.h"
 #include "lock/downgrade.h"
 #include "lock/grant_parts.h"
 #include "lock/holds.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A claim: one attempt to get a lock, from acquire to release, as a state
  * machine. */
-#include "lock/claim_steps.h"
+#include "lock/claim.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +12,7 @@
 #include "lock/count.h"
 #include "lock/grant_parts.h"
 #include "lock/locks.h"
-#include "lock/loss.h"
+#include "lock/steps.h"
 #include "session/timer_thread.h"
 
 /* Thousands of claims may wait. So a claim allocates the parts that it needs
@@ -40,14 +39,14 @@ static struct zkr__record *describe(const struct zkr__claim *c,
 
 static bool allocate(struct zkr__claim *c, const struct zkr__thread_id *thread)
 {
-    c->node.path_size = strlen(c->lock->dir) + 1 + ZKR__NODE_MAX;
-    c->node.request_path = calloc(3, c->node.path_size);
+    c->node->path_size = strlen(c->lock->dir) + 1 + ZKR__NODE_MAX;
+    c->node->request_path = calloc(3, c->node->path_size);
     c->record = describe(c, thread);
-    if (c->node.request_path == NULL || c->record == NULL)
+    if (c->node->request_path == NULL || c->record == NULL)
         return false;
-    c->node.name = stpcpy(stpcpy(c->node.request_path, c->lock->dir), "/");
-    c->node.path = c->node.request_path + c->node.path_size;
-    c->own.path = c->node.path + c->node.path_size;
+    c->node->name = stpcpy(stpcpy(c->node->request_path, c->lock->dir), "/");
+    c->node->path = c->node->request_path + c->node->path_size;
+    c->own.path = c->node->path + c->node->path_size;
     return true;
 }
 
@@ -110,23 +109,25 @@ static void free_claim(struct zkr__ref *ref)
         zkr__claim_unref(c->beside);
     zkr__ghosts_free(c->ghosts);
     free(c->wait.rival);
-    if (c->cohort.delegate != NULL) {
+    if (c->cohort.delegate != NULL)
         zkr__claim_unref(c->cohort.delegate);
-        c->node.request_path = NULL; /* was of that one */
-    }
     zkr__grant_watch_done(&c->grant);
     (void)pthread_cond_destroy(&c->changed);
     zkr__record_put(c->record, &c->lock->record);
     zkr__lock_unref(c->lock);
-    free(c->node.request_path);
+    free(c->own_node.request_path);
     free(c->outcome.detail);
     free(c);
 }
 
+static const struct zkr__role alone = { .for_caller = true,
+                                        .has_node = true,
+                                        .waits = zkr__count_wait_locked };
+
 /* Makes a claim without its names and its record, which allocate() adds. */
 static struct zkr__claim *make(struct zkr__lock *lock,
                                const struct zkr__recipe *recipe,
-                               enum zkr__role role)
+                               const struct zkr__role *role)
 {
     struct zkr__claim *c = calloc(1, sizeof(*c));
 
@@ -137,10 +138,11 @@ static struct zkr__claim *make(struct zkr__lock *lock,
     c->lock = lock;
     c->session = lock->session;
     c->recipe = recipe;
-    c->way = role == ZKR__MEMBER ? &zkr__in_a_cohort : recipe->way;
-    c->sm =
-        (struct zkr__sm){ ZKR__CLAIM_IDLE, c->way->moves, "claim", lock->path };
-    c->cohort.role = role;
+    c->role = role;
+    c->way = role->way != NULL ? role->way : recipe->way;
+    c->sm = (struct zkr__sm){ ZKR__CLAIM_IDLE, zkr__claim_states, "claim",
+                              lock->path };
+    c->node = &c->own_node;
     zkr__list_init(&c->cohort.link);
     c->request.type = &request_type;
     zkr__list_init(&c->link);
@@ -174,7 +176,7 @@ static int finish(struct zkr__claim *c, struct zkr__lock *lock,
                   const struct zkr__thread_id *thread,
                   struct zkr__claim **ret_claim)
 {
-    if (c != NULL && (c->cohort.role == ZKR__MEMBER || allocate(c, thread))) {
+    if (c != NULL && (!c->role->has_node || allocate(c, thread))) {
         *ret_claim = c;
         return ZKR_OK;
     }
@@ -190,8 +192,7 @@ int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
                    struct zkr__claim **ret_claim)
 {
     bool member = beside == NULL && zkr__cohort_takes(lock, recipe);
-    struct zkr__claim *c =
-        make(lock, recipe, member ? ZKR__MEMBER : ZKR__ALONE);
+    struct zkr__claim *c = make(lock, recipe, member ? &zkr__member : &alone);
 
     if (c != NULL) {
         c->thread = thread == NULL ? 0 : thread->number;
@@ -205,7 +206,7 @@ int zkr__claim_new_delegate(struct zkr__lock *lock,
                             enum zkr__intent intent,
                             struct zkr__claim **ret_claim)
 {
-    struct zkr__claim *c = make(lock, recipe, ZKR__DELEGATE);
+    struct zkr__claim *c = make(lock, recipe, &zkr__delegate);
 
     if (c != NULL) {
         c->intent = intent;
@@ -214,44 +215,10 @@ int zkr__claim_new_delegate(struct zkr__lock *lock,
     return finish(c, lock, recipe, NULL, ret_claim);
 }
 
-void zkr__claim_move_locked(struct zkr__claim *c, enum zkr__claim_state state,
-                            const char *why)
-{
-    zkr__sm_move(&c->sm, (int)state, why);
-    zkr__timer_thread_disarm_locked(c->session, &c->later);
-    zkr__list_remove(&c->leased);
-    if (state == ZKR__CLAIM_PROVING || state == ZKR__CLAIM_HELD)
-        zkr__list_append(&zkr__locks_of(c->session)->leased, &c->leased);
-    if (state == ZKR__CLAIM_WAITING && c->cohort.role != ZKR__MEMBER)
-        zkr__count_wait_locked(c);
-    zkr__claim_tell_observer_locked(c);
-}
-
-void zkr__claim_decide_locked(struct zkr__claim *c, int rc)
-{
-    assert(!c->outcome.decided);
-    c->outcome.decided = true;
-    c->outcome.rc = rc;
-    zkr__count_outcome_locked(c);
-    zkr__timer_thread_disarm_locked(c->session, &c->outcome.timeout);
-    if (c->outcome.fn != NULL) {
-        zkr__claim_ref(c);
-        zkr__dispatch_post_locked(c->session, &c->outcome.notice);
-    }
-    (void)pthread_cond_broadcast(&c->changed);
-    zkr__claim_tell_observer_locked(c);
-    zkr__cohort_decided_locked(c);
-    if (c->observer != NULL && c->observer->decided != NULL)
-        c->observer->decided(c->observer, c);
-}
-
 /* Ends every claim that does not stay with its holder. */
-void zkr__claim_end_locked(struct zkr__claim *c, enum zkr__claim_state state,
-                           const char *why)
+void zkr__claim_end(struct zkr__claim *c, const struct zkr__news *news)
 {
-    zkr__claim_move_locked(c, state, why);
-    zkr__ghosts_rest_locked(c);
-    zkr__grant_watch_stop_locked(&c->grant);
+    (void)news;
     zkr__line_drop_locked(c);
     if (zkr__list_empty(&c->link))
         return;
@@ -289,16 +256,7 @@ void zkr__claim_start_locked(struct zkr__claim *c)
         zkr__timer_thread_arm_locked(s, &c->outcome.timeout, c->deadline,
                                      on_timeout);
     if (c->beside != NULL)
-        zkr__cohort_shared_locked(c->beside);
-    c->way->enter(c, "acquire");
-}
-
-void zkr__claim_lost_locked(struct zkr__claim *c, enum zkr_loss loss)
-{
-    if (!zkr__claim_in_state(c, ZKR__CLAIM_HELD))
-        return;
-    zkr__loss_note_locked(&c->grant, loss);
-    zkr__grant_end_locked(&c->grant, ZKR_GRANT_LOST);
-    zkr__claim_end_locked(c, ZKR__CLAIM_LOST, zkr_loss_text(c->grant.loss));
-    zkr__cohort_lost_locked(c, loss);
+        zkr__role_tell_locked(c->beside, ZKR__ROLE_SHARED, 0);
+    zkr__claim_event_locked(
+        c, c->intent == ZKR__TRY ? ZKR__ON_TRY : ZKR__ON_ACQUIRE, "acquire");
 }

@@ -4,9 +4,8 @@
  *
  * It goes from IDLE through the states of its way to HELD, and then through
  * LEAVING to IDLE, or to LOST, when the node or the session is gone. Each way
- * has its own states and moves: way_in_a_queue.c, cohort.c, and in recipes/
- * unfair_mutex.c and semaphore.c.
- * docs/design.md draws them.
+ * has a table of its own, of states and events: way_in_a_queue.c,
+ * way_of_one_node.c, way_of_permits.c and cohort.c. docs/design.md draws them.
  *
  * A caller that gives up, at any moment, has its answer at once; the claim goes
  * on through LEAVING in the background until its node is certainly gone, and is
@@ -28,20 +27,6 @@
 #include "session/locked.h"
 #include "session/watch.h"
 
-enum zkr__claim_state {
-    ZKR__CLAIM_IDLE,
-    ZKR__CLAIM_PROBING,    /* a try: is there anybody to wait for? */
-    ZKR__CLAIM_ENROLLING,  /* create and list are on their way, in one flight */
-    ZKR__CLAIM_RECOVERING, /* was our node created? */
-    ZKR__CLAIM_SURVEYING,  /* listing: whom do we wait for? */
-    ZKR__CLAIM_WAITING,    /* for the node that is watched */
-    ZKR__CLAIM_PROVING,    /* it is our turn: does the session live on? */
-    ZKR__CLAIM_HELD,
-    ZKR__CLAIM_LEAVING, /* deleting our node */
-    ZKR__CLAIM_LOST,
-    ZKR__CLAIM_STATES
-};
-
 /* An object that follows what becomes of a claim. It is told under the lock and
  * in the middle of a step, so it must neither end claims there nor begin them.
  * Either function may be NULL. */
@@ -61,11 +46,39 @@ enum zkr__intent {
     ZKR__BESIDE, /* the lock at once, at the place of a grant that it has */
 };
 
-/* The owner of the node that a claim has; see cohort.h. */
-enum zkr__role {
-    ZKR__ALONE,    /* its own */
-    ZKR__MEMBER,   /* of a cohort: that of the delegate */
-    ZKR__DELEGATE, /* of a cohort: its own, for the members */
+/* What a role is told. */
+enum zkr__role_event {
+    ZKR__ROLE_DECIDED, /* the claim has this outcome: granted, or given up */
+    ZKR__ROLE_LOST,    /* its grant is LOST, by that enum zkr_loss */
+    ZKR__ROLE_LEFT,    /* its node is gone, or that result says why it is not */
+    ZKR__ROLE_DOUBTED, /* its grant is in doubt */
+    ZKR__ROLE_REVOKED, /* somebody asks for the lock */
+    ZKR__ROLE_SHARED,  /* another claim will stand at its place */
+};
+
+/* The part that a claim plays: it is of its caller alone, or a member of a
+ * cohort, or the delegate of one. */
+struct zkr__role {
+    const struct zkr__way *way; /* NULL: that of its recipe */
+    bool for_caller;            /* a caller has made it: it counts */
+    bool has_node;              /* a node of its own, and not the delegate's */
+    /* Called when it is WAITING; NULL: its caller may not have to wait. */
+    void (*waits)(struct zkr__claim *c);
+    void (*told)(struct zkr__claim *c, enum zkr__role_event event, int what);
+    /* Returns the claim that is on its way to the lock for it; NULL: itself. */
+    const struct zkr__claim *(*sent)(const struct zkr__claim *c);
+};
+
+/* The node of a claim in this epoch, as far as it is known. */
+struct zkr__node {
+    char *name;         /* in request_path, as sent in the create */
+    bool complete;      /* the server appends no sequence number */
+    size_t path_size;   /* of each of three in one block: */
+    char *request_path; /* dir/name */
+    char *path;         /* dir/name and sequence number, or "" */
+    int64_t czxid;
+    int64_t token; /* its czxid, or that of the grant beside it */
+    bool thorough; /* a create may be carried out yet, or was twice */
 };
 
 struct zkr__claim {
@@ -74,6 +87,7 @@ struct zkr__claim {
     struct zkr__lock *lock;
     const struct zkr__recipe *recipe;
     const struct zkr__way *way;
+    const struct zkr__role *role;
     uint64_t thread; /* that acquires; 0 of an asynchronous claim */
     enum zkr__intent intent;
     struct zkr__claim *beside; /* at whose place our node stands, or NULL */
@@ -83,9 +97,9 @@ struct zkr__claim {
 
     struct zkr__ref ref; /* of requests under way, too */
     /* under the session lock, from here on */
-    struct zkr__list link;    /* in locks->claims, unless IDLE or LOST, ... */
-    struct zkr__list of_line; /* ... in line->claims, */
-    struct zkr__list of_lock; /* ... and in lock->claims */
+    struct zkr__list link;    /* in locks->claims, unless IDLE or LOST */
+    struct zkr__list of_line; /* in line->claims, as long */
+    struct zkr__list of_lock; /* in lock->claims, as long */
     struct zkr__list leased;  /* in locks->leased while PROVING or HELD */
     struct zkr__list doubted; /* in locks->doubted, or in none */
     struct zkr__sm sm;
@@ -97,16 +111,8 @@ struct zkr__claim {
     bool more;              /* claims of its lock follow in the same flight */
     pthread_cond_t changed; /* decided, or gone, or news for its grant */
 
-    struct {                /* in this epoch */
-        char *name;         /* in request_path, as sent in the create */
-        bool complete;      /* the server appends no sequence number */
-        size_t path_size;   /* of each of three in one block: */
-        char *request_path; /* dir/name */
-        char *path;         /* dir/name and sequence number, or "" */
-        int64_t czxid;
-        int64_t token; /* its czxid, or that of the grant beside it */
-        bool thorough; /* a create may be carried out yet, or was twice */
-    } node;
+    struct zkr__node *node; /* our own, or, of a member, the delegate's */
+    struct zkr__node own_node;
 
     /* The questions about our own node, which one step after the other asks:
      * there is one request at a time, `op`, with which each member begins. */
@@ -153,7 +159,6 @@ struct zkr__claim {
     uint32_t writes; /* guarded ones that may yet be applied: guarded.c */
     struct zkr_grant grant;
     struct {                         /* cohort.c */
-        enum zkr__role role;         /* set once */
         struct zkr__list link;       /* of a member: while it waits */
         struct zkr__claim *delegate; /* of a member that has held the lock */
         struct zkr__claim *leaver;   /* waits until this delegate has left */
@@ -192,6 +197,62 @@ static inline void zkr__claim_unref(struct zkr__claim *c)
 
 void zkr__claim_start_locked(struct zkr__claim *c) ZKR__LOCKED;
 
+static inline bool zkr__claim_in_state(const struct zkr__claim *c,
+                                       enum zkr__claim_state state)
+{
+    return c->sm.state == (int)state;
+}
+
+static inline const struct zkr__identity *
+zkr__claim_identity(const struct zkr__claim *c)
+{
+    return c->way->identity;
+}
+
+/* The claim whose node it has: of a member of a cohort that has held the lock,
+ * its delegate; of all others, itself. */
+static inline struct zkr__claim *zkr__claim_with_node(struct zkr__claim *c)
+{
+    return c->cohort.delegate != NULL ? c->cohort.delegate : c;
+}
+
+/* The claim at whose place it stands, or NULL. */
+static inline struct zkr__claim *zkr__claim_beside(const struct zkr__claim *c)
+{
+    return c->beside == NULL ? NULL : zkr__claim_with_node(c->beside);
+}
+
+/* After the session has ended, answers mean nothing: the connector closes the
+ * handle and then calls zkr__claim_epoch_over_locked(). */
+static inline bool zkr__claim_is_over(const struct zkr__claim *c)
+{
+    return c->epoch != c->session->epoch || c->session->over != 0;
+}
+
+/* event.c: tells the claim what has happened, and why: its way goes on. */
+void zkr__claim_news_locked(struct zkr__claim *c, enum zkr__event event,
+                            const struct zkr__news *news) ZKR__LOCKED;
+
+static inline void zkr__claim_event_locked(struct zkr__claim *c,
+                                           enum zkr__event event,
+                                           const char *why) ZKR__LOCKED
+{
+    zkr__claim_news_locked(c, event, &(struct zkr__news){ .why = why });
+}
+
+/* event.c: the outcome, once. */
+void zkr__claim_decide_locked(struct zkr__claim *c, int rc) ZKR__LOCKED;
+
+extern const struct zkr__sm_state zkr__claim_states[ZKR__CLAIM_STATES];
+
+static inline void zkr__role_tell_locked(struct zkr__claim *c,
+                                         enum zkr__role_event event,
+                                         int what) ZKR__LOCKED
+{
+    if (c->role->told != NULL)
+        c->role->told(c, event, what);
+}
+
 static inline void
 zkr__claim_tell_observer_locked(const struct zkr__claim *c) ZKR__LOCKED
 {
@@ -203,6 +264,16 @@ zkr__claim_tell_observer_locked(const struct zkr__claim *c) ZKR__LOCKED
 void zkr__claim_give_up_locked(struct zkr__claim *c, int rc, const char *format,
                                ...) ZKR__LOCKED
     __attribute__((format(printf, 3, 4)));
+
+/* give_up.c: the sentence of its outcome: set it, or set it for the thread. */
+void zkr__claim_explain(struct zkr__claim *c, int rc, const char *reason);
+void zkr__claim_set_detail(const struct zkr__claim *c);
+/* Give up with the error of another claim. */
+void zkr__claim_give_up_like_locked(struct zkr__claim *c,
+                                    const struct zkr__claim *other) ZKR__LOCKED;
+/* Decide it with an error. It does not leave yet. */
+void zkr__claim_fail_locked(struct zkr__claim *c, int rc,
+                            const char *reason) ZKR__LOCKED;
 
 /* The same, because its deadline has passed. */
 void zkr__claim_time_out_locked(struct zkr__claim *c) ZKR__LOCKED;
@@ -218,10 +289,10 @@ void zkr__claim_hindrance_locked(const struct zkr__claim *c,
 void zkr__claims_fail_locked(struct zkr_session *s, int rc,
                              const char *why) ZKR__LOCKED;
 
-/* HELD -> LEAVING */
+/* release.c: the holder gives the lock back. */
 void zkr__claim_release_locked(struct zkr__claim *c) ZKR__LOCKED;
 
-/* Our node is gone while HELD, or the session is over. */
+/* loss.c: our node is gone while HELD, or the session is over. */
 void zkr__claim_lost_locked(struct zkr__claim *c,
                             enum zkr_loss loss) ZKR__LOCKED;
 

@@ -1,16 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A cohort: the claims of one lock that take it from each other, with one node
- * among them. */
+ * among them.
+ *
+ * What it is for. Threads of one process that take a lock in turns cost the
+ * servers a create and a delete each. Here the first sends a delegate, a claim
+ * that no caller has made; it goes through the queue as every claim does. With
+ * its node one member after the other has the lock, without a request.
+ *
+ * What is true when. There is one delegate at most, and while it is HELD there
+ * is one holder at most; the holder's `node` is that of the delegate, of which
+ * it has a reference. A member is in `waiting` while it is WAITING. A member is
+ * HELD only while its delegate is, and both are LOST together: so the promises
+ * of a grant are those of the delegate's node. Nobody holds a node that is in
+ * doubt, that somebody has asked for, or that a guarded write may yet find: it
+ * goes back, and the next delegate has another one (may_stay()).
+ *
+ * Who calls. Claims tell their roles, zkr__member and zkr__delegate, what
+ * happens to them; the user yields or frees the lock; the timer thread reviews.
+ * All of them end in zkr__cohort_go_on_locked(), which looks at the state as it
+ * is and does the one thing that is due.
+ *
+ * What one would doubt. It is fair to the fleet: `passed` counts the grants
+ * since others may have come, and is_spent() ends the stay. It allocates
+ * nothing when it gives back, so a release cannot fail for memory: a new
+ * delegate is made by the review, on the timer thread. Token and czxid are the
+ * same for all grants of one node; zkr_grant_handoff() tells them apart. */
 #include "lock/cohort.h"
 
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "lock/claim_steps.h"
+#include "lock/claim.h"
 #include "lock/count.h"
 #include "lock/grant_parts.h"
 #include "lock/heartbeat.h"
+#include "lock/steps.h"
 #include "session/timer_thread.h"
 
 #define DEFAULT_MAX 64
@@ -125,13 +150,13 @@ static void hand_on_locked(struct zkr__cohort *h) ZKR__LOCKED
     h->holder = m;
     m->cohort.delegate = d;
     m->cohort.handoff = h->grants++;
-    m->node = d->node;
+    m->node = d->node; /* which lives as long as its reference */
     m->grant.revoke_requested = d->grant.revoke_requested;
     if (m->cohort.handoff > 0) {
         h->passed += h->company != ZKR__COMPANY_NONE;
         zkr__cohort_look_locked(h);
     }
-    zkr__claim_hold_locked(m, "handed on");
+    zkr__claim_event_locked(m, ZKR__ON_PROVEN, "handed on");
 }
 
 static bool wants_delegate(const struct zkr__cohort *h)
@@ -211,17 +236,13 @@ void zkr__cohort_go_on_locked(struct zkr__cohort *h)
 
 /* -- the way of the members ----------------------------------------------- */
 
-/* Called again in a new session. */
-static void enter(struct zkr__claim *c, const char *why)
+static void enter(struct zkr__claim *c, const struct zkr__news *news)
 {
     struct zkr__cohort *h = c->lock->cohort;
     bool busy = h->holder != NULL || first(h) != NULL;
 
+    (void)news;
     zkr__session_assert_locked(c->session);
-    c->epoch = c->session->epoch;
-    if (zkr__claim_in_state(c, ZKR__CLAIM_WAITING))
-        return;
-    zkr__claim_move_locked(c, ZKR__CLAIM_WAITING, why);
     zkr__list_append(&h->waiting, &c->cohort.link);
     if (busy && c->intent == ZKR__TRY) {
         zkr__claim_give_up_locked(c, ZKR_EBUSY, "is wanted by another thread");
@@ -235,29 +256,37 @@ static void enter(struct zkr__claim *c, const char *why)
         zkr__cohort_go_on_locked(h);
 }
 
-static void withdraw(struct zkr__claim *c)
+/* In a new session it waits as before. */
+static void stay(struct zkr__claim *c, const struct zkr__news *news)
 {
+    (void)news;
     zkr__session_assert_locked(c->session);
-    zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "given up");
+    c->epoch = c->session->epoch;
 }
 
 /* A release needs no request when the node stays. Otherwise it ends with the
  * delete. */
-static void leave(struct zkr__claim *c, const char *why)
+static void release(struct zkr__claim *c, const struct zkr__news *news)
 {
     struct zkr__cohort *h = c->lock->cohort;
 
     zkr__session_assert_locked(c->session);
     h->holder = NULL;
     if (!stays(h)) {
-        zkr__claim_move_locked(c, ZKR__CLAIM_LEAVING, why);
-        give_back_locked(h, c);
+        zkr__claim_event_locked(c, ZKR__ON_LEAVE, news->why);
     } else {
         h->unused_at = zkr__clock_now();
         zkr__grant_left_locked(&c->grant, ZKR_OK);
-        zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "the node stays");
+        zkr__claim_event_locked(c, ZKR__ON_END, "the node stays");
     }
     zkr__cohort_go_on_locked(h);
+}
+
+static void leave(struct zkr__claim *c, const struct zkr__news *news)
+{
+    (void)news;
+    zkr__session_assert_locked(c->session);
+    give_back_locked(c->lock->cohort, c);
 }
 
 /* The node is that of the delegate, which sees to it. */
@@ -286,60 +315,46 @@ static const struct zkr__identity by_delegate = {
     .look_after = look_after,
 };
 
-#define TO(state)        ZKR__BIT(ZKR__CLAIM_##state)
-#define ROW(state, next) [ZKR__CLAIM_##state] = { #state, next }
-
 /* clang-format off */
-static const struct zkr__sm_state moves[ZKR__CLAIM_STATES] = {
-    ROW(IDLE,       TO(WAITING)),
-    ROW(PROBING,    0),
-    ROW(ENROLLING,  0),
-    ROW(RECOVERING, 0),
-    ROW(SURVEYING,  0),
-    ROW(WAITING,    TO(HELD) | TO(IDLE)),
-    ROW(PROVING,    0),
-    ROW(HELD,       TO(LEAVING) | TO(IDLE) | TO(LOST)),
-    ROW(LEAVING,    TO(IDLE)),
-    ROW(LOST,       0),
+static const struct zkr__answer answers[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
+    ZKR__MOVES(IDLE,    ACQUIRE,   WAITING, enter),
+    ZKR__MOVES(IDLE,    TRY,       WAITING, enter),
+    ZKR__STAYS(WAITING, AGAIN,     stay),
+    ZKR__MOVES(WAITING, PROVEN,    HELD,    zkr__claim_hold),
+    ZKR__MOVES(WAITING, GIVE_UP,   IDLE,    zkr__claim_end),
+    ZKR__MOVES(WAITING, END,       IDLE,    zkr__claim_end),
+    ZKR__STAYS(HELD,    CONFIRMED, zkr__grant_confirmed),
+    ZKR__STAYS(HELD,    RELEASE,   release),
+    ZKR__MOVES(HELD,    LEAVE,     LEAVING, leave),
+    ZKR__MOVES(HELD,    END,       IDLE,    zkr__claim_end),
+    ZKR__MOVES(HELD,    LOST,      LOST,    zkr__claim_end),
+    ZKR__MOVES(LEAVING, END,       IDLE,    zkr__claim_end),
 };
 /* clang-format on */
 
 const struct zkr__way zkr__in_a_cohort = {
-    .moves = moves,
     .identity = &by_delegate,
-    .enter = enter,
-    .withdraw = withdraw,
-    .leave = leave,
+    .answers = answers,
 };
 
 /* -- what claims and grants tell ------------------------------------------ */
 
-void zkr__cohort_decided_locked(struct zkr__claim *c)
+static void left_locked(struct zkr__claim *d, int rc) ZKR__LOCKED
 {
-    struct zkr__cohort *h = c->lock->cohort;
+    struct zkr__claim *m = d->cohort.leaver;
 
-    if (c->cohort.role == ZKR__ALONE)
+    d->cohort.leaver = NULL;
+    if (m == NULL)
         return;
-    if (c->cohort.role == ZKR__MEMBER)
-        zkr__list_remove(&c->cohort.link);
-    else if (c->outcome.rc != ZKR_OK)
-        delegate_failed_locked(h);
-    else
-        h->give_back = c->grant.revoke_requested; /* while it waited */
-    zkr__cohort_go_on_locked(h);
+    zkr__grant_left_locked(&m->grant, rc);
+    zkr__claim_event_locked(m, ZKR__ON_END, "left");
 }
 
 /* Member and delegate are LOST together. */
-void zkr__cohort_lost_locked(struct zkr__claim *c, enum zkr_loss loss)
+static void lost_locked(struct zkr__cohort *h, enum zkr_loss loss) ZKR__LOCKED
 {
-    struct zkr__cohort *h = c->lock->cohort;
-    struct zkr__claim *holder;
+    struct zkr__claim *holder = h->holder;
 
-    if (c->cohort.role == ZKR__MEMBER)
-        zkr__claim_lost_locked(c->cohort.delegate, loss);
-    if (c->cohort.role != ZKR__DELEGATE)
-        return;
-    holder = h->holder;
     h->holder = NULL;
     if (holder != NULL)
         zkr__claim_lost_locked(holder, loss);
@@ -347,40 +362,90 @@ void zkr__cohort_lost_locked(struct zkr__claim *c, enum zkr_loss loss)
     zkr__cohort_go_on_locked(h);
 }
 
-void zkr__cohort_left_locked(struct zkr__claim *c, int rc)
+static void delegate_told(struct zkr__claim *d, enum zkr__role_event event,
+                          int what)
 {
-    struct zkr__claim *m = c->cohort.leaver;
+    struct zkr__cohort *h = d->lock->cohort;
 
-    c->cohort.leaver = NULL;
-    if (m == NULL)
-        return;
-    zkr__grant_left_locked(&m->grant, rc);
-    zkr__claim_end_locked(m, ZKR__CLAIM_IDLE, "left");
+    zkr__session_assert_locked(d->session);
+    switch (event) {
+    case ZKR__ROLE_DECIDED:
+        if (what != ZKR_OK)
+            delegate_failed_locked(h);
+        else
+            h->give_back = d->grant.revoke_requested; /* while it waited */
+        zkr__cohort_go_on_locked(h);
+        break;
+    case ZKR__ROLE_LOST:
+        lost_locked(h, (enum zkr_loss)what);
+        break;
+    case ZKR__ROLE_LEFT:
+        left_locked(d, what);
+        break;
+    case ZKR__ROLE_DOUBTED:
+        /* Others may be in doubt at the same time, and who tells is not done
+         * yet. */
+        review_at_locked(h, zkr__clock_now());
+        break;
+    case ZKR__ROLE_REVOKED:
+        if (h->holder != NULL)
+            zkr__grant_revoked_locked(&h->holder->grant);
+        zkr__cohort_yield_locked(h);
+        break;
+    case ZKR__ROLE_SHARED:
+        break;
+    }
 }
 
-/* Others may be in doubt at the same time, and who tells is not done yet. */
-void zkr__cohort_doubted_locked(struct zkr__claim *c)
+static void member_told(struct zkr__claim *m, enum zkr__role_event event,
+                        int what)
 {
-    if (c->cohort.role == ZKR__DELEGATE)
-        review_at_locked(c->lock->cohort, zkr__clock_now());
+    struct zkr__cohort *h = m->lock->cohort;
+
+    zkr__session_assert_locked(m->session);
+    switch (event) {
+    case ZKR__ROLE_DECIDED:
+        zkr__list_remove(&m->cohort.link);
+        zkr__cohort_go_on_locked(h);
+        break;
+    case ZKR__ROLE_LOST:
+        zkr__claim_lost_locked(m->cohort.delegate, (enum zkr_loss)what);
+        break;
+    case ZKR__ROLE_SHARED:
+        zkr__cohort_yield_locked(h);
+        break;
+    case ZKR__ROLE_LEFT:
+    case ZKR__ROLE_DOUBTED:
+    case ZKR__ROLE_REVOKED:
+        break;
+    }
 }
 
-void zkr__cohort_revoked_locked(struct zkr__claim *c)
+/* The members wait with their delegate. */
+static void delegate_waits(struct zkr__claim *d)
 {
-    struct zkr__cohort *h = c->lock->cohort;
+    struct zkr__list *members = &d->lock->cohort->waiting;
 
-    if (c->cohort.role != ZKR__DELEGATE)
-        return;
-    if (h->holder != NULL)
-        zkr__grant_revoked_locked(&h->holder->grant);
-    zkr__cohort_yield_locked(h);
+    zkr__session_assert_locked(d->session);
+    for (struct zkr__list *l = members->next; l != members; l = l->next)
+        zkr__count_wait_locked(
+            ZKR__CONTAINER(l, struct zkr__claim, cohort.link));
 }
 
-void zkr__cohort_shared_locked(struct zkr__claim *c)
+static const struct zkr__claim *delegate_of(const struct zkr__claim *m)
 {
-    if (c->cohort.role == ZKR__MEMBER)
-        zkr__cohort_yield_locked(c->lock->cohort);
+    const struct zkr__cohort *h = m->lock->cohort;
+
+    return h->delegate != NULL ? h->delegate : m;
 }
+
+const struct zkr__role zkr__member = { .way = &zkr__in_a_cohort,
+                                       .for_caller = true,
+                                       .told = member_told,
+                                       .sent = delegate_of };
+const struct zkr__role zkr__delegate = { .has_node = true,
+                                         .waits = delegate_waits,
+                                         .told = delegate_told };
 
 void zkr__cohort_yield_locked(struct zkr__cohort *h)
 {

@@ -54,21 +54,10 @@ bool zkr__cohort_takes(const struct zkr__lock *lock,
 
 extern const struct zkr__way zkr__in_a_cohort; /* of the members */
 
-/* -- what claims and grants tell their cohort; all others are ignored -- */
-
-/* It has an outcome: granted, or given up. */
-void zkr__cohort_decided_locked(struct zkr__claim *c) ZKR__LOCKED;
-/* It is LOST. */
-void zkr__cohort_lost_locked(struct zkr__claim *c,
-                             enum zkr_loss loss) ZKR__LOCKED;
-/* Its node is gone, or `rc` says why it is not. */
-void zkr__cohort_left_locked(struct zkr__claim *c, int rc) ZKR__LOCKED;
-/* Its grant is in doubt. */
-void zkr__cohort_doubted_locked(struct zkr__claim *c) ZKR__LOCKED;
-/* Somebody asks for the lock. */
-void zkr__cohort_revoked_locked(struct zkr__claim *c) ZKR__LOCKED;
-/* Another claim will stand at its place. */
-void zkr__cohort_shared_locked(struct zkr__claim *c) ZKR__LOCKED;
+/* The parts that claims play in a cohort; they hear of their cohort by these.
+ */
+extern const struct zkr__role zkr__member;
+extern const struct zkr__role zkr__delegate;
 
 /* -- what the user tells it -- */
 

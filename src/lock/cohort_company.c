@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/path.h"
-#include "lock/claim_steps.h"
+#include "lock/claim.h"
 
 static void on_children_changed(void *owner, bool deleted)
 {
@@ -26,7 +26,7 @@ static void on_children_changed(void *owner, bool deleted)
 static enum zkr__company judge(const struct zkr__claim *delegate,
                                const struct zkr__zk_reply *list)
 {
-    const char *own = zkr__path_name(delegate->node.path);
+    const char *own = zkr__path_name(delegate->node->path);
     int64_t seq;
 
     for (size_t i = 0; i < list->name_count; i++) {

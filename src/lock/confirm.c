@@ -4,16 +4,23 @@
 #include "lock/confirm.h"
 
 #include "base/error.h"
-#include "lock/claim_steps.h"
+#include "lock/claim.h"
 #include "lock/grant_parts.h"
+
+static void answered_locked(struct zkr__claim *c, int rc) ZKR__LOCKED
+{
+    zkr__claim_news_locked(
+        c, ZKR__ON_CONFIRMED,
+        &(struct zkr__news){ .why = "the write is answered", .rc = rc });
+}
 
 static void on_seen(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, confirm);
-    bool another = reply->rc == ZKR_OK && reply->stat.czxid != c->node.czxid;
+    bool another = reply->rc == ZKR_OK && reply->stat.czxid != c->node->czxid;
 
     zkr__session_assert_locked(op->session);
-    zkr__claim_confirmed_locked(c, another ? ZKR_ZNONODE : reply->rc);
+    answered_locked(c, another ? ZKR_ZNONODE : reply->rc);
 }
 
 static bool is_wanted(struct zkr__claim *c)
@@ -25,7 +32,7 @@ static bool is_wanted(struct zkr__claim *c)
 
 void zkr__confirm_read_locked(struct zkr__claim *c)
 {
-    zkr__op_start_locked(&c->confirm, ZKR__ZK_EXISTS, c->node.path,
+    zkr__op_start_locked(&c->confirm, ZKR__ZK_EXISTS, c->node->path,
                          ZKR__RETRY_NEVER, on_seen);
 }
 
@@ -37,11 +44,11 @@ static void on_written(struct zkr__op *op, const struct zkr__zk_reply *reply)
     if (reply->rc == ZKR_OK && is_wanted(c) &&
         zkr__claim_identity(c)->ask_whose(c))
         return;
-    zkr__claim_confirmed_locked(c, reply->rc);
+    answered_locked(c, reply->rc);
 }
 
 void zkr__confirm_start_locked(struct zkr__claim *c, enum zkr__op_retry retry)
 {
-    zkr__op_start_locked(&c->confirm, ZKR__ZK_CHECK, c->node.path, retry,
+    zkr__op_start_locked(&c->confirm, ZKR__ZK_CHECK, c->node->path, retry,
                          on_written);
 }

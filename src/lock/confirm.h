@@ -14,7 +14,7 @@ static inline bool zkr__confirm_is_under_way(const struct zkr__claim *c)
     return c->confirm.where != ZKR__OP_IDLE;
 }
 
-/* The answer goes to zkr__claim_confirmed_locked(). ZKR_OK: the node is there.
+/* The answer comes with CONFIRMED. ZKR_OK: the node is there.
  * ZKR_ZNONODE: it is not, or another client uses the name. Otherwise the error
  * of the servers, or of the client. */
 void zkr__confirm_start_locked(struct zkr__claim *c,

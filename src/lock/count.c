@@ -3,7 +3,6 @@
 #include "lock/count.h"
 
 #include "base/clock.h"
-#include "lock/cohort.h"
 
 #define COUNT(c, member, number)                                               \
     do {                                                                       \
@@ -13,7 +12,7 @@
 
 static bool is_of_caller(const struct zkr__claim *c)
 {
-    return c->cohort.role != ZKR__DELEGATE;
+    return c->role->for_caller;
 }
 
 /* Row i has the times from 2^i microseconds on. */
@@ -36,24 +35,11 @@ void zkr__count_acquire_locked(struct zkr__claim *c)
         COUNT(c, acquires, 1);
 }
 
-static void wait_locked(struct zkr__claim *c) ZKR__LOCKED
+void zkr__count_wait_locked(struct zkr__claim *c)
 {
     if (!c->has_waited)
         COUNT(c, waits, 1);
     c->has_waited = true;
-}
-
-void zkr__count_wait_locked(struct zkr__claim *c)
-{
-    struct zkr__list *members;
-
-    if (is_of_caller(c)) {
-        wait_locked(c);
-        return;
-    }
-    members = &c->lock->cohort->waiting;
-    for (struct zkr__list *l = members->next; l != members; l = l->next)
-        wait_locked(ZKR__CONTAINER(l, struct zkr__claim, cohort.link));
 }
 
 void zkr__count_refusal_locked(struct zkr__claim *c)

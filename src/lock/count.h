@@ -8,8 +8,7 @@
 
 void zkr__count_acquire_locked(struct zkr__claim *c) ZKR__LOCKED;
 
-/* It waits for another contender. Called again, it counts once; called for a
- * delegate, it counts the members that wait with it. */
+/* It waits for another contender. Called again, it counts once. */
 void zkr__count_wait_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 /* The servers have refused to delete its node; delegates count, too. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The create of our node: the request that every way of claiming sends, and the
  * meaning of its answer. */
-#include "lock/claim_steps.h"
+#include "lock/steps.h"
 
 #include <string.h>
 
@@ -14,24 +14,26 @@ static void on_create(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, own.op);
 
+    zkr__session_assert_locked(c->session);
     c->create.rc = reply->rc;
     if (reply->rc == ZKR_OK)
         c->create.rc = zkr__claim_adopt(c, reply->path, reply);
     if (c->create.rc == ZKR_EPROTO ||
         zkr__error_outcome(c->create.rc) == ZKR__UNKNOWN)
-        c->node.thorough = true;
-    c->way->created(c);
+        c->node->thorough = true;
+    if (c->create.rc != ZKR_OK)
+        zkr__line_unask_locked(c);
+    zkr__claim_event_locked(c, ZKR__ON_ANSWERED, "the create is answered");
 }
 
-void zkr__claim_create_locked(struct zkr__claim *c, const char *why)
+void zkr__claim_create_locked(struct zkr__claim *c)
 {
-    zkr__claim_move_locked(c, ZKR__CLAIM_ENROLLING, why);
-    c->node.path[0] = '\0';
+    c->node->path[0] = '\0';
     c->own.op.request.mode =
-        c->node.complete ? ZKR__ZK_EPHEMERAL : ZKR__ZK_EPHEMERAL_SEQUENTIAL;
+        c->node->complete ? ZKR__ZK_EPHEMERAL : ZKR__ZK_EPHEMERAL_SEQUENTIAL;
     c->own.op.request.data = c->record->data;
     c->own.op.request.data_len = c->record->len;
-    zkr__op_start_locked(&c->own.op, ZKR__ZK_CREATE, c->node.request_path,
+    zkr__op_start_locked(&c->own.op, ZKR__ZK_CREATE, c->node->request_path,
                          ZKR__RETRY_NEVER, on_create);
 }
 
@@ -39,16 +41,18 @@ static void on_pause_over(struct zkr__timer *timer)
 {
     struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, later);
 
+    zkr__session_assert_locked(c->session);
     if (!zkr__claim_is_over(c))
-        c->way->enter(c, "next attempt");
+        zkr__claim_event_locked(c, ZKR__ON_AGAIN, "next attempt");
 }
 
 /* Our node certainly does not exist, and another attempt may help. */
-void zkr__claim_pause_locked(struct zkr__claim *c)
+void zkr__claim_pause(struct zkr__claim *c, const struct zkr__news *news)
 {
     int64_t now = zkr__clock_now();
     uint32_t delay_ms;
 
+    (void)news;
     if (!zkr__retry_next(&c->session->opts.retry, c->create.retries,
                          (uint64_t)((now - c->since) / ZKR__MS), zkr__random(),
                          &delay_ms)) {
@@ -70,9 +74,9 @@ static void on_parents(struct zkr__parents *parents, int rc)
     if (zkr__claim_is_over(c))
         return;
     if (c->outcome.decided)
-        zkr__claim_withdraw_locked(c);
+        zkr__claim_event_locked(c, ZKR__ON_GIVE_UP, "given up");
     else if (rc == ZKR_OK)
-        c->way->enter(c, "parents made");
+        zkr__claim_event_locked(c, ZKR__ON_AGAIN, "parents made");
     else
         zkr__claim_give_up_locked(c, rc, "cannot create '%s'", parents->path);
 }
@@ -85,38 +89,41 @@ static void make_parents_locked(struct zkr__claim *c) ZKR__LOCKED
                               c->lock->parents, on_parents);
 }
 
-/* Handles an answer that is not a success. */
-static void not_created_locked(struct zkr__claim *c) ZKR__LOCKED
+/* The servers have carried it out, or refused it. */
+static void judge_locked(struct zkr__claim *c) ZKR__LOCKED
 {
-    if (c->create.rc == ZKR_ZNONODE)
+    if (c->create.rc == ZKR_OK)
+        zkr__claim_event_locked(c, ZKR__ON_CREATED, "created");
+    else if (c->create.rc == ZKR_ZNODEEXISTS)
+        zkr__claim_event_locked(c, ZKR__ON_EXISTS,
+                                "an earlier create was carried out late");
+    else if (c->create.rc == ZKR_ZNONODE)
         make_parents_locked(c);
     else
         zkr__claim_give_up_locked(c, c->create.rc, "cannot create our node");
 }
 
-enum zkr__create_outcome zkr__claim_judge_create_locked(struct zkr__claim *c)
+void zkr__claim_created(struct zkr__claim *c, const struct zkr__news *news)
 {
+    (void)news;
     if (zkr__claim_is_over(c))
-        return ZKR__CREATE_SEEN_TO;
+        return;
     if (c->outcome.decided) {
-        zkr__claim_withdraw_locked(c);
-        return ZKR__CREATE_SEEN_TO;
+        zkr__claim_event_locked(c, ZKR__ON_GIVE_UP, "given up");
+        return;
     }
     switch (zkr__error_outcome(c->create.rc)) {
     case ZKR__UNKNOWN:
-        return ZKR__CREATE_UNKNOWN;
+        zkr__claim_event_locked(c, ZKR__ON_UNKNOWN,
+                                "outcome of create unknown");
+        break;
     case ZKR__NOT_DONE:
-        zkr__claim_pause_locked(c);
-        return ZKR__CREATE_SEEN_TO;
+        zkr__claim_event_locked(c, ZKR__ON_REFUSED, "not carried out");
+        break;
     case ZKR__OVER: /* zkr__claim_is_over() */
-        return ZKR__CREATE_SEEN_TO;
+        break;
     case ZKR__DONE:
+        judge_locked(c);
         break;
     }
-    if (c->create.rc == ZKR_OK)
-        return ZKR__CREATED;
-    if (c->create.rc == ZKR_ZNODEEXISTS)
-        return ZKR__CREATE_EXISTS;
-    not_created_locked(c);
-    return ZKR__CREATE_SEEN_TO;
 }

@@ -7,7 +7,7 @@
 #include "base/output.h"
 #include "base/path.h"
 #include "base/thread.h"
-#include "lock/claim_steps.h"
+#include "lock/claim.h"
 #include "lock/grant_parts.h"
 #include "lock/holds.h"
 #include "request/condition.h"
@@ -91,7 +91,7 @@ size_t zkr__downgrade_leave_out(const struct zkr__claim *c,
     size_t i =
         c->beside == NULL
             ? ZKR__NOBODY
-            : zkr__queue_find(queue, zkr__path_name(c->beside->node.path));
+            : zkr__queue_find(queue, zkr__path_name(c->beside->node->path));
 
     if (i != ZKR__NOBODY)
         queue->all[i].left_out = out || !zkr__claim_beside(c)->place.counts;
@@ -102,5 +102,5 @@ void zkr__downgrade_fail_locked(struct zkr__claim *c)
 {
     zkr__claim_lost_locked(c->beside, ZKR_LOSS_DELETED);
     zkr__claim_give_up_locked(c, ZKR_ELOST, "'%s' has gone",
-                              zkr__path_name(c->beside->node.path));
+                              zkr__path_name(c->beside->node->path));
 }

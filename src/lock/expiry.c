@@ -2,7 +2,7 @@
 /* The end of a session, and its effect on claims. A held lock is lost at once.
  * When the handle is closed, and no request is under way any more, a waiting
  * claim enters the queue of the next session. */
-#include "lock/claim_steps.h"
+#include "lock/claim.h"
 
 #include "base/error.h"
 #include "lock/grant_parts.h"
@@ -64,7 +64,7 @@ void zkr__claim_epoch_over_locked(struct zkr__claim *c)
         zkr__claim_fail_locked(c, ZKR_ELOST, "the session ended");
 
     if (!c->outcome.decided)
-        c->way->enter(c, "new session");
+        zkr__claim_event_locked(c, ZKR__ON_AGAIN, "new session");
     else
-        zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "the session ended");
+        zkr__claim_event_locked(c, ZKR__ON_END, "the session ended");
 }

@@ -23,7 +23,16 @@
  *   anything without that writer's node, which we wait for before it (queue.h).
  *   So when it is asked about, the writer's node has gone for the ensemble.
  *
- * No list and no read proves anything here, and no other answer. */
+ * No list and no read proves anything here, and no other answer.
+ *
+ * What is true when. The timer is armed only while the claim is WAITING for a
+ * node of another session (`waited`); leaving that state disarms it. A question
+ * may be answered later: is_the_question() tells whether it is still that of
+ * this wait, and of this node of ours. Ghosts are forgotten with our node.
+ *
+ * Who calls. wait.c, when a wait begins or ends; survey.c, which leaves ghosts
+ * out of a list; adopt.c, when our node is another one. When the answer denies
+ * the node, the claim is told CHANGED, and lists again. */
 #include "lock/ghost.h"
 
 #include <stdlib.h>
@@ -34,7 +43,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/random.h"
-#include "lock/claim_steps.h"
+#include "lock/claim.h"
 #include "session/timer_thread.h"
 
 /* How many session timeouts a claim waits before it asks. Within one timeout
@@ -139,7 +148,7 @@ static bool is_the_question(const struct zkr__ghosts *g)
 {
     const struct zkr__claim *c = g->claim;
 
-    return !zkr__claim_is_over(c) && g->asker == c->node.czxid &&
+    return !zkr__claim_is_over(c) && g->asker == c->node->czxid &&
            g->waited != NULL &&
            strcmp(g->waited, zkr__path_name(g->asked)) == 0;
 }
@@ -151,8 +160,8 @@ static void denied_locked(struct zkr__claim *c) ZKR__LOCKED
         return; /* it has gone here, too; or we are about to learn that */
     if (!add(c->ghosts, c->ghosts->waited))
         return;
-    zkr__claim_stop_watching_locked(c);
-    c->way->go_on(c, "the ensemble has no such node");
+    zkr__claim_event_locked(c, ZKR__ON_CHANGED,
+                            "the ensemble has no such node");
 }
 
 static void on_answer(struct zkr__op *op, const struct zkr__zk_reply *reply)
@@ -182,7 +191,7 @@ static void ask_locked(struct zkr__ghosts *g) ZKR__LOCKED
     g->asked = zkr__path_join(c->lock->dir, g->waited);
     if (g->asked == NULL)
         return;
-    g->asker = c->node.czxid;
+    g->asker = c->node->czxid;
     zkr__op_start_locked(&g->ask, ZKR__ZK_CHECK, g->asked, ZKR__RETRY_NEVER,
                          on_answer);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Giving up: the caller has its answer at once, and the claim leaves in the
  * background. */
-#include "lock/claim_steps.h"
+#include "lock/claim.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,35 +11,14 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/path.h"
-#include "lock/cohort.h"
 #include "lock/rival.h"
 
 #define SILENCE_MAX 64
 
 static void stop_locked(struct zkr__claim *c) ZKR__LOCKED
 {
-    if (zkr__claim_is_over(c))
-        return;
-    switch ((enum zkr__claim_state)c->sm.state) {
-    case ZKR__CLAIM_PROBING:
-        zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "given up");
-        break;
-    case ZKR__CLAIM_ENROLLING:
-        zkr__claim_stop_enrolling_locked(c);
-        break;
-    case ZKR__CLAIM_RECOVERING:
-    case ZKR__CLAIM_SURVEYING:
-    case ZKR__CLAIM_WAITING:
-    case ZKR__CLAIM_PROVING:
-        c->way->withdraw(c);
-        break;
-    case ZKR__CLAIM_IDLE:
-    case ZKR__CLAIM_HELD:
-    case ZKR__CLAIM_LEAVING:
-    case ZKR__CLAIM_LOST:
-    case ZKR__CLAIM_STATES:
-        break;
-    }
+    if (!zkr__claim_is_over(c))
+        zkr__claim_event_locked(c, ZKR__ON_GIVE_UP, "given up");
 }
 
 void zkr__claim_explain(struct zkr__claim *c, int rc, const char *reason)
@@ -96,15 +74,6 @@ void zkr__claim_give_up_locked(struct zkr__claim *c, int rc, const char *format,
     stop_locked(c);
 }
 
-/* The claim that is on its way to the lock for this one. */
-static const struct zkr__claim *on_its_way(const struct zkr__claim *c)
-{
-    const struct zkr__cohort *h = c->lock->cohort;
-
-    return c->cohort.role == ZKR__MEMBER && h->delegate != NULL ? h->delegate
-                                                                : c;
-}
-
 /* Says for how long the servers have been silent. */
 static const char *silence(const struct zkr_session *s, char text[SILENCE_MAX])
 {
@@ -122,12 +91,6 @@ static void wait_locked(const struct zkr__claim *w,
 {
     char rival[ZKR__RIVAL_MAX];
 
-    if (w->wait.watch == NULL) {
-        (void)snprintf(text, ZKR__HINDRANCE_MAX,
-                       ", waiting for one of %" PRIu32 " in '%.150s'",
-                       w->lock->limit, w->lock->dir);
-        return;
-    }
     zkr__rival_describe(w->wait.rival, rival);
     (void)snprintf(text, ZKR__HINDRANCE_MAX, ", waiting for '%.80s'%s",
                    zkr__path_name(w->wait.watch->path), rival);
@@ -137,7 +100,7 @@ void zkr__claim_hindrance_locked(const struct zkr__claim *c,
                                  char text[ZKR__HINDRANCE_MAX])
 {
     const struct zkr_session *s = c->session;
-    const struct zkr__claim *w = on_its_way(c);
+    const struct zkr__claim *w = c->role->sent == NULL ? c : c->role->sent(c);
     char silent[SILENCE_MAX];
 
     if (!zkr__session_connected(s))
@@ -146,12 +109,15 @@ void zkr__claim_hindrance_locked(const struct zkr__claim *c,
     else if (w->sm.state == ZKR__CLAIM_HELD)
         (void)strcpy(text, ", waiting for another thread");
     else if (zkr__claim_in_state(w, ZKR__CLAIM_WAITING) &&
-             (w->wait.watch != NULL || zkr__line_is_asked_locked(w)))
+             w->way->hindrance != NULL)
+        w->way->hindrance(w, text);
+    else if (zkr__claim_in_state(w, ZKR__CLAIM_WAITING) &&
+             w->wait.watch != NULL)
         wait_locked(w, text);
     else if (w->place.behind && zkr__line_ahead_locked(w) != NULL)
         (void)snprintf(text, ZKR__HINDRANCE_MAX,
                        ", waiting for '%.80s' of this session",
-                       zkr__path_name(zkr__line_ahead_locked(w)->node.path));
+                       zkr__path_name(zkr__line_ahead_locked(w)->node->path));
     else
         (void)snprintf(text, ZKR__HINDRANCE_MAX, " while %s; %s",
                        zkr__sm_name(&w->sm), silence(s, silent));

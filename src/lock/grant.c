@@ -7,13 +7,13 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "lock/cohort.h"
 #include "lock/confirm.h"
 #include "lock/count.h"
 #include "lock/heartbeat.h"
 #include "lock/holds.h"
 #include "lock/locks.h"
 #include "lock/loss.h"
+#include "lock/steps.h"
 
 #define TO(state)        ZKR__BIT(ZKR_GRANT_##state)
 #define ROW(state, next) [ZKR_GRANT_##state] = { #state, next }
@@ -111,7 +111,7 @@ void zkr__grant_init(struct zkr_grant *g)
 
 void zkr__grant_begin_locked(struct zkr_grant *g)
 {
-    if (zkr__grant_claim(g)->cohort.role != ZKR__DELEGATE)
+    if (zkr__grant_claim(g)->role->for_caller)
         zkr__hold_begin_locked(zkr__grant_claim(g));
     move_locked(g, ZKR_GRANT_HELD, "granted");
     zkr__grant_watch_set_later_locked(g);
@@ -134,7 +134,7 @@ void zkr__grant_doubt_locked(struct zkr_grant *g,
         (g->sm.state == ZKR_GRANT_SUSPENDED && state == ZKR_GRANT_UNSURE)) {
         move_locked(g, state, why);
         zkr__count_grant_locked(zkr__grant_claim(g), state);
-        zkr__cohort_doubted_locked(zkr__grant_claim(g));
+        zkr__role_tell_locked(zkr__grant_claim(g), ZKR__ROLE_DOUBTED, state);
     }
 }
 
@@ -163,12 +163,14 @@ void zkr__grant_found_locked(struct zkr_grant *g, int rc)
         zkr__claim_lost_locked(c, ZKR_LOSS_DELETED);
     } else if (zkr__error_outcome(rc) == ZKR__DONE) {
         zkr__log(ZKR_LOG_WARNING, "cannot confirm that we hold %s: %s",
-                 c->node.path, zkr_strerror(rc));
+                 c->node->path, zkr_strerror(rc));
     }
 }
 
-void zkr__grant_confirmed_locked(struct zkr_grant *g, int rc)
+void zkr__grant_confirmed(struct zkr__claim *c, const struct zkr__news *news)
 {
+    struct zkr_grant *g = &c->grant;
+    int rc = news->rc;
     enum zkr__outcome outcome = zkr__error_outcome(rc);
 
     note_doubt_locked(g);
@@ -176,7 +178,7 @@ void zkr__grant_confirmed_locked(struct zkr_grant *g, int rc)
         zkr__grant_resume_locked(g); /* by another write */
     g->confirms++;
     g->confirmed = rc;
-    (void)pthread_cond_broadcast(&zkr__grant_claim(g)->changed);
+    (void)pthread_cond_broadcast(&c->changed);
     zkr__grant_found_locked(g, rc);
 }
 
@@ -217,7 +219,7 @@ int zkr__grant_explain(struct zkr_grant *g, int rc)
 
     return zkr__fail(
         rc, "%s '%s', token %lld: %s%s%s", c->recipe->noun, c->lock->path,
-        (long long)c->node.token,
+        (long long)c->node->token,
         zkr_grant_state_name((enum zkr_grant_state_kind)g->sm.state),
         lost ? ": " : "", lost ? zkr_loss_text(zkr__loss_locked(g)) : "");
 }
@@ -365,7 +367,7 @@ const char *zkr_grant_state_name(enum zkr_grant_state_kind state)
 
 int64_t zkr_grant_token(zkr_grant *g)
 {
-    return g == NULL ? 0 : zkr__grant_claim(g)->node.token;
+    return g == NULL ? 0 : zkr__grant_claim(g)->node->token;
 }
 
 uint64_t zkr_grant_handoff(zkr_grant *g)
@@ -388,7 +390,7 @@ uint32_t zkr_grant_depth(zkr_grant *g)
 const char *zkr_grant_node(zkr_grant *g)
 {
     return g == NULL ? NULL
-                     : zkr__grant_claim(g)->node.path +
+                     : zkr__grant_claim(g)->node->path +
                            strlen(zkr__grant_claim(g)->session->hosts.chroot);
 }
 

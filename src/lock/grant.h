@@ -62,9 +62,6 @@ void zkr__grant_doubt_locked(struct zkr_grant *g,
                              enum zkr_grant_state_kind state,
                              const char *why) ZKR__LOCKED;
 
-/* The answer to a confirm; see confirm.h. */
-void zkr__grant_confirmed_locked(struct zkr_grant *g, int rc) ZKR__LOCKED;
-
 /* Called when there is a connection: asks about grants in doubt. */
 void zkr__grant_resume_locked(struct zkr_grant *g) ZKR__LOCKED;
 

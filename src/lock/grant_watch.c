@@ -9,8 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "lock/claim_steps.h"
-#include "lock/cohort.h"
+#include "lock/claim.h"
 #include "protocol/owner.h"
 #include "session/timer_thread.h"
 
@@ -61,7 +60,8 @@ static void gone_locked(struct zkr_grant *g) ZKR__LOCKED
     if (zkr__grant_is_ours(g))
         zkr__claim_lost_locked(zkr__grant_claim(g), ZKR_LOSS_DELETED);
     else if (is_next(g))
-        zkr__claim_uprooted_locked(zkr__grant_claim(g));
+        zkr__claim_event_locked(zkr__grant_claim(g), ZKR__ON_UPROOTED,
+                                "our own node has gone");
 }
 
 static void on_own_node_changed(void *owner, bool deleted)
@@ -80,7 +80,7 @@ void zkr__grant_revoked_locked(struct zkr_grant *g)
 {
     g->revoke_requested = true;
     zkr__grant_tell_locked(g, ZKR_GRANT_REVOKE_REQUESTED);
-    zkr__cohort_revoked_locked(zkr__grant_claim(g));
+    zkr__role_tell_locked(zkr__grant_claim(g), ZKR__ROLE_REVOKED, 0);
 }
 
 static void watched_locked(struct zkr_grant *g,
@@ -88,7 +88,7 @@ static void watched_locked(struct zkr_grant *g,
 {
     struct zkr__claim *c = zkr__grant_claim(g);
 
-    if (reply->stat.czxid != c->node.czxid) {
+    if (reply->stat.czxid != c->node->czxid) {
         zkr__watch_forget_locked(g->own->watch);
         g->own->watch = NULL;
         g->own->refused = true; /* a list tells the truth */
@@ -117,7 +117,7 @@ static void not_watched_locked(struct zkr_grant *g, enum zkr__zk_type type,
         zkr__grant_watch_set_locked(g, ZKR__ZK_EXISTS);
     else
         zkr__log(ZKR_LOG_WARNING, "cannot watch our own node %s: %s",
-                 zkr__grant_claim(g)->node.path, zkr_strerror(rc));
+                 zkr__grant_claim(g)->node->path, zkr_strerror(rc));
 }
 
 static void answered_locked(struct zkr_grant *g, enum zkr__zk_type type,
@@ -163,7 +163,7 @@ static void watch_in_locked(struct zkr__claim *c, int64_t ms) ZKR__LOCKED
 static void no_memory_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     zkr__log(ZKR_LOG_WARNING, "cannot watch our own node %s: no memory",
-             c->node.path);
+             c->node->path);
     if (zkr__claim_in_state(c, ZKR__CLAIM_HELD))
         watch_in_locked(c, AGAIN_MS);
 }
@@ -173,7 +173,7 @@ static struct zkr__watch *watch_of_locked(struct zkr_grant *g) ZKR__LOCKED
     struct zkr__claim *c = zkr__grant_claim(g);
 
     return own_of(g) == NULL ? NULL
-                             : zkr__watch_new_locked(c->session, c->node.path,
+                             : zkr__watch_new_locked(c->session, c->node->path,
                                                      g, on_own_node_changed);
 }
 
@@ -194,7 +194,7 @@ void zkr__grant_watch_set_locked(struct zkr_grant *g, enum zkr__zk_type type)
     g->own->era = ZKR__NEVER_SEEN;
     g->own->watch = w;
     g->own->get.request.watch = g->own->watch;
-    zkr__op_start_locked(&g->own->get, type, c->node.path, ZKR__RETRY_ALWAYS,
+    zkr__op_start_locked(&g->own->get, type, c->node->path, ZKR__RETRY_ALWAYS,
                          on_answer);
 }
 

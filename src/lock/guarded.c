@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/output.h"
-#include "lock/claim_steps.h"
+#include "lock/claim.h"
 #include "lock/grant_parts.h"
 #include "lock/loss.h"
 #include "request/operation.h"
@@ -89,7 +89,7 @@ static int commit(zkr_grant *grant, zkr_txn *txn, int64_t timeout_ms,
     struct zkr__claim *c = zkr__grant_claim(grant);
     struct zkr__txn_guard guard = { .guard = &our_node,
                                     .holder = c,
-                                    .path = c->node.path,
+                                    .path = c->node->path,
                                     .noun = c->recipe->noun,
                                     .name = c->lock->path };
 

@@ -4,7 +4,7 @@
 #include "lock/heartbeat.h"
 
 #include "base/clock.h"
-#include "lock/claim_steps.h"
+#include "lock/claim.h"
 #include "lock/grant_parts.h"
 #include "lock/locks.h"
 #include "session/timer_thread.h"
@@ -124,7 +124,7 @@ static void write_locked(struct zkr__claim *c) ZKR__LOCKED
         return;
     beat->claim = c;
     beat->op.owner = &c->ref;
-    zkr__op_start_locked(&beat->op, ZKR__ZK_CHECK, c->node.path,
+    zkr__op_start_locked(&beat->op, ZKR__ZK_CHECK, c->node->path,
                          ZKR__RETRY_NEVER, on_written);
 }
 

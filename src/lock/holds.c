@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/thread.h"
-#include "lock/claim_steps.h"
+#include "lock/claim.h"
 #include "lock/grant_parts.h"
 
 struct zkr__claim *zkr__hold_find_locked(const struct zkr__lock *lock,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "lock/claim_steps.h"
+#include "lock/claim.h"
 #include "lock/confirm.h"
 #include "lock/heartbeat.h"
 #include "lock/line.h"
@@ -33,7 +33,7 @@ static int64_t left_as(const struct zkr__claim *c)
 
 static bool knows(const struct zkr__claim *c, const struct zkr__zk_reply *node)
 {
-    return (c->node.path[0] != '\0' && c->node.czxid == node->stat.czxid) ||
+    return (c->node->path[0] != '\0' && c->node->czxid == node->stat.czxid) ||
            left_as(c) == node->stat.czxid ||
            has_data(node, c->record->data, c->record->len);
 }
@@ -58,7 +58,7 @@ bool zkr__by_data_is_ours_locked(const struct zkr__claim *c,
                                  const struct zkr__zk_reply *node)
 {
     return has_data(node, c->record->data, c->record->len) ||
-           (c->node.thorough && !is_known_locked(c->lock->line, node));
+           (c->node->thorough && !is_known_locked(c->lock->line, node));
 }
 
 /* Somebody else has written to a node of our session that no claim knows. If it
@@ -89,9 +89,9 @@ static void seek(const struct zkr__claim *c, struct zkr__search *search)
 {
     search->dir = c->lock->dir;
     search->read = ZKR__ZK_GET;
-    search->path = c->node.request_path;
+    search->path = c->node->request_path;
     search->find = find_ours;
-    search->czxid = c->node.path[0] == '\0' ? 0 : c->node.czxid;
+    search->czxid = c->node->path[0] == '\0' ? 0 : c->node->czxid;
     search->data = c->record->data;
     search->data_len = c->record->len;
     search->line = c->lock->line;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "lock/claim_steps.h"
+#include "lock/claim.h"
 #include "lock/leftover.h"
 
 static void sign(struct zkr__owner *owner, char number[ZKR__UUID_LEN + 1])
@@ -46,7 +46,7 @@ static void seek(const struct zkr__claim *c, struct zkr__search *search)
     search->read = ZKR__ZK_CHILDREN;
     search->path = c->lock->dir;
     search->find = find_lowest;
-    search->tag = c->node.name;
+    search->tag = c->node->name;
     search->tag_len = zkr__node_name_tag_len(c->lock->layout);
     search->markers = c->recipe->markers;
 }

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* LEAVING: deletes our node, and goes on until it is certainly gone. */
-#include "lock/claim_steps.h"
+#include "lock/steps.h"
 
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "lock/cohort.h"
-#include "lock/confirm.h"
 #include "lock/count.h"
 #include "lock/grant_parts.h"
 #include "session/timer_thread.h"
@@ -28,12 +26,10 @@ static void on_again(struct zkr__timer *timer)
     again_locked(c);
 }
 
-void zkr__line_sweep_locked(struct zkr__line *line)
+void zkr__claim_leave_again(struct zkr__claim *c, const struct zkr__news *news)
 {
-    struct zkr__list *l = line->stuck.next;
-
-    for (; l != &line->stuck; l = l->next)
-        again_locked(ZKR__CONTAINER(l, struct zkr__claim, place.link));
+    (void)news;
+    again_locked(c);
 }
 
 /* Other claims cannot take its node for theirs. Those of the line must wait for
@@ -66,15 +62,15 @@ static void on_swept(struct zkr__sweep *sweep, int rc)
         rc = c->session->told_server ? ZKR_OK : ZKR_EPENDING;
     if (!c->grant.left) {
         zkr__grant_left_locked(&c->grant, rc);
-        zkr__cohort_left_locked(c, rc);
+        zkr__role_tell_locked(c, ZKR__ROLE_LEFT, rc);
     }
     if (rc != ZKR_OK && c->session->over == 0)
         stay_locked(c);
     else
-        zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "left");
+        zkr__claim_event_locked(c, ZKR__ON_END, "left");
 }
 
-void zkr__claim_sweep_locked(struct zkr__claim *c)
+static void sweep_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     struct zkr__sweep *sweep = &c->own.sweep;
 
@@ -83,43 +79,37 @@ void zkr__claim_sweep_locked(struct zkr__claim *c)
     if (c->grant.sm.state == ZKR_GRANT_RELEASED && !c->unused)
         sweep->search.op.class = ZKR__OP_RELEASES;
     sweep->retry = zkr__claim_identity(c)->delete_retry;
-    sweep->node = strcpy(c->own.path, c->node.path);
-    sweep->node_size = c->node.path_size;
-    sweep->thorough = c->node.thorough;
+    sweep->node = strcpy(c->own.path, c->node->path);
+    sweep->node_size = c->node->path_size;
+    sweep->thorough = c->node->thorough;
     zkr__sweep_start_locked(sweep, on_swept);
-    /* A guarded write that is applied late must not find our node when the next
-     * one has been granted the lock. */
+    /* (5) of the theorem of the line: a guarded write that is applied late must
+     * not find our node when the next one has been granted the lock. */
     if (c->writes == 0)
         zkr__line_leave_locked(c);
 }
 
-/* The requests of RECOVERING must be answered first: recover.c then sweeps. */
-void zkr__claim_leave_locked(struct zkr__claim *c, const char *why)
+/* A request of RECOVERING must be answered first: that calls this again. */
+void zkr__claim_leave(struct zkr__claim *c, const struct zkr__news *news)
 {
-    zkr__claim_move_locked(c, ZKR__CLAIM_LEAVING, why);
-    (void)zkr__op_cancel_locked(&c->own.op);
-    (void)zkr__op_cancel_locked(&c->confirm);
-    zkr__claim_stop_watching_locked(c);
-    zkr__grant_watch_stop_locked(&c->grant);
-    zkr__line_unask_locked(c);
-    zkr__ghosts_leave_locked(c);
+    (void)news;
     if (c->own.op.where == ZKR__OP_IDLE)
-        zkr__claim_sweep_locked(c);
+        sweep_locked(c);
 }
 
-/* Given up, maybe before there was a node. */
-void zkr__claim_withdraw_locked(struct zkr__claim *c)
+/* Given up, maybe before there was a node. A create that has been sent must be
+ * answered first: that calls this again. */
+void zkr__claim_withdraw(struct zkr__claim *c, const struct zkr__news *news)
 {
-    if (c->node.path[0] != '\0' || c->node.thorough) {
-        zkr__claim_leave_locked(c, "given up");
+    (void)zkr__op_cancel_locked(&c->own.op);
+    zkr__line_unask_locked(c);
+    if (zkr__claim_in_state(c, ZKR__CLAIM_ENROLLING) &&
+        c->own.op.where != ZKR__OP_IDLE)
         return;
-    }
-    zkr__claim_stop_watching_locked(c);
-    zkr__claim_end_locked(c, ZKR__CLAIM_IDLE, "given up");
-}
-
-void zkr__claim_release_locked(struct zkr__claim *c)
-{
-    zkr__grant_end_locked(&c->grant, ZKR_GRANT_RELEASED);
-    c->way->leave(c, "released");
+    zkr__grant_watch_stop_locked(&c->grant);
+    zkr__ghosts_leave_locked(c);
+    if (c->node->path[0] != '\0' || c->node->thorough)
+        zkr__claim_event_locked(c, ZKR__ON_LEAVE, news->why);
+    else
+        zkr__claim_event_locked(c, ZKR__ON_END, news->why);
 }

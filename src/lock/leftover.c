@@ -1,6 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Leftovers: nodes of a session that was reported as over, which are deleted
- * through the next one. */
+ * through the next one.
+ *
+ * What it is for: leftover.h says when a session that "is over" lives on, and
+ * that its nodes would then block everybody for a timeout.
+ *
+ * What is true when. A leftover owns the names that it needs, because its claim
+ * goes on, under another name, at once. It is in `leftovers` while it waits,
+ * for the end of a promised lease or for its turn; or it is being swept, and
+ * counted in `leftovers_swept`. Only one is swept at first: all nodes of a
+ * session go together, so when that one is found to be gone, though it was
+ * there when the epoch ended, those of its epoch and of earlier ones are
+ * forgotten. When it is found alive, all are swept.
+ *
+ * Who calls. The identity of a claim, when its epoch is over or its delete
+ * ended with the session; locks.c, when the session closes.
+ *
+ * What one would doubt. A delete through another session could hit a node of
+ * somebody else: not by a name with a UUID of ours. It could take a lock from a
+ * holder who was told that it has it until an instant: it waits for that. And
+ * it needs memory, once: without it the servers end the session, later. */
 #include "lock/leftover.h"
 
 #include <stdlib.h>
@@ -8,7 +27,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "lock/claim_steps.h"
+#include "lock/claim.h"
 #include "lock/locks.h"
 #include "session/timer_thread.h"
 
@@ -107,7 +126,7 @@ static void on_promise_over(struct zkr__timer *timer)
 
 static struct leftover *new_leftover(struct zkr__claim *c)
 {
-    struct leftover *l = calloc(1, sizeof(*l) + c->node.path_size);
+    struct leftover *l = calloc(1, sizeof(*l) + c->node->path_size);
 
     if (l == NULL)
         return NULL;
@@ -116,21 +135,22 @@ static struct leftover *new_leftover(struct zkr__claim *c)
     zkr__lock_ref(c->lock);
     l->lock = c->lock;
     l->epoch = c->epoch;
-    l->was_there = c->node.path[0] != '\0' && c->sm.state != ZKR__CLAIM_LEAVING;
-    (void)strcpy(l->name, c->node.name);
-    (void)strcpy(l->node, c->node.path);
+    l->was_there =
+        c->node->path[0] != '\0' && c->sm.state != ZKR__CLAIM_LEAVING;
+    (void)strcpy(l->name, c->node->name);
+    (void)strcpy(l->node, c->node->path);
     zkr__claim_identity(c)->seek(c, &l->sweep.search);
     l->sweep.search.tag = l->name; /* the claim draws another */
     l->sweep.retry = zkr__claim_identity(c)->delete_retry;
     l->sweep.node = l->node;
-    l->sweep.node_size = c->node.path_size;
-    l->sweep.thorough = c->node.thorough;
+    l->sweep.node_size = c->node->path_size;
+    l->sweep.thorough = c->node->thorough;
     return l;
 }
 
 static bool may_have_a_node(const struct zkr__claim *c)
 {
-    return c->node.path[0] != '\0' || c->node.thorough ||
+    return c->node->path[0] != '\0' || c->node->thorough ||
            c->sm.state == ZKR__CLAIM_ENROLLING ||
            c->sm.state == ZKR__CLAIM_RECOVERING;
 }
@@ -147,7 +167,7 @@ void zkr__leftover_add_locked(struct zkr__claim *c, int64_t not_before)
     l = new_leftover(c);
     if (l == NULL) {
         zkr__log(ZKR_LOG_WARNING, "no memory to see to %s",
-                 c->node.request_path);
+                 c->node->request_path);
         return;
     }
     zkr__list_append(&locks->leftovers, &l->link);

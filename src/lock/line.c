@@ -1,10 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The line: which claims of the session count in the queue of a lock, in what
- * order, and whose turn has come. */
+ * order, and whose turn has come.
+ *
+ * What it is for. Claims of one session know of each other, so one that waits
+ * behind another of the session need not ask the servers when that one is given
+ * back: it is granted the lock without a request. The theorem in
+ * docs/design.md, "The line", says when, by five conditions; the lines that
+ * check them, here and in line_known.c and leave.c, name them by their numbers.
+ *
+ * What is true when. A claim is in `members` from the answer to its create
+ * (beside a grant: from its start) until it is given back or gives up; the list
+ * is in the order of the queue. Then it is in `gone` until its node is deleted,
+ * because lists may show that node for a while; or in `stuck`, when the servers
+ * refuse the delete: then it is a stranger's node to all, and the era ends.
+ * `place.behind` is true only while the claim is WAITING for a member; it has
+ * no watch then, and nothing but this file wakes it.
+ *
+ * Who calls. The steps, when a claim joins, leaves, sticks or drops out;
+ * grant_watch.c, when a node that a waiting claim watches has answered;
+ * line_list.c, after a list. Each of these may let others advance.
+ *
+ * What one would doubt. Advancing grants the lock, and a grant can advance, or
+ * (without memory) make a claim leave: so no advance begins inside of another
+ * one, or while a list is handed out, and `again` makes the walk begin anew.
+ * Walking over all members would be quadratic: only the first WATCHED behind an
+ * exclusive one can be next. */
 #include "lock/line.h"
 
 #include "base/path.h"
-#include "lock/claim_steps.h"
+#include "lock/claim.h"
 #include "lock/grant_parts.h"
 
 /* So many claims behind the first one watch their own nodes: each of them can
@@ -27,8 +51,8 @@ void zkr__place_init(struct zkr__claim *c)
 
 static const char *node_name(const struct zkr__claim *c)
 {
-    return c->node.path[0] == '\0' ? c->node.name
-                                   : zkr__path_name(c->node.path);
+    return c->node->path[0] == '\0' ? c->node->name
+                                    : zkr__path_name(c->node->path);
 }
 
 static bool is_ahead(const struct zkr__claim *a, const struct zkr__claim *b)
@@ -98,6 +122,14 @@ void zkr__line_stick_locked(struct zkr__claim *c)
     zkr__line_forget_locked(c->lock->line);
 }
 
+void zkr__line_sweep_locked(struct zkr__line *line)
+{
+    struct zkr__list *l = line->stuck.next;
+
+    for (; l != &line->stuck; l = l->next)
+        zkr__claim_event_locked(of(l), ZKR__ON_RETRY, "another comes");
+}
+
 void zkr__line_drop_locked(struct zkr__claim *c)
 {
     zkr__line_unask_locked(c);
@@ -115,6 +147,7 @@ struct zkr__claim *zkr__line_ahead_locked(const struct zkr__claim *c)
         struct zkr__nearest nearest = ZKR__NEAREST_INIT;
 
         zkr__nearest_pass(&nearest, 0, of(l)->place.kind);
+        /* (2): none of ours is ahead */
         if (of(l) != zkr__claim_beside(c) &&
             c->recipe->waits_for(&nearest) != ZKR__NOBODY)
             return of(l);
@@ -144,17 +177,19 @@ static void is_first_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     if (zkr__claim_is_over(c))
         return;
-    if (zkr__place_is_clear_locked(c)) {
+    if (zkr__place_is_clear_locked(c)) { /* (1): nobody else is ahead */
+        /* (3): its node is there; TURN then asks for (4), the lease */
         if (zkr__grant_node_is_there_locked(&c->grant)) {
             c->place.behind = false;
-            zkr__claim_turn_locked(c, "the one before us has given it back");
+            zkr__claim_event_locked(c, ZKR__ON_TURN,
+                                    "the one before us has given it back");
             return;
         }
         if (zkr__grant_watch_ahead_locked(&c->grant))
             return; /* its answer advances the line */
     }
     c->place.behind = false;
-    zkr__claim_list_locked(c, "first of ours");
+    zkr__claim_event_locked(c, ZKR__ON_CHANGED, "first of ours");
 }
 
 static void walk_locked(struct zkr__line *line) ZKR__LOCKED
@@ -169,6 +204,8 @@ static void walk_locked(struct zkr__line *line) ZKR__LOCKED
 
         behind += nearest.exclusive != ZKR__NOBODY;
         if (c->place.behind) {
+            /* (2): none of ours is ahead; one with an unanswered guarded write
+             * is a member yet, which is (5): leave.c */
             if (c->recipe->waits_for(&nearest) == ZKR__NOBODY)
                 is_first_locked(c);
             else if (!zkr__claim_is_over(c))

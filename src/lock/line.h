@@ -51,15 +51,15 @@ struct zkr__line {
     struct zkr__list claims;  /* all that are in locks->claims, too */
     struct zkr__list members; /* claims that count, in the order of the queue */
     struct zkr__list gone;    /* claims that have been given back */
-    struct zkr__list stuck;   /* ... and whose nodes may not be deleted */
+    struct zkr__list stuck;   /* claims whose nodes may not be deleted */
     bool advancing;           /* no other advance inside of one */
-    bool again;               /* ... and one has left inside of it */
+    bool again;               /* a claim has left inside of an advance */
 
     /* line_list.c */
     struct zkr__op list;
     bool serving;             /* it is being handed out */
-    struct zkr__list served;  /* the claims that it serves, */
-    struct zkr__list next;    /* ... and those that the next one will */
+    struct zkr__list served;  /* the claims that the list serves */
+    struct zkr__list next;    /* the claims that the next list will serve */
     struct zkr__list idle;    /* those that the watch will wake up */
     struct zkr__watch *watch; /* on the directory; NULL: none of them waits */
     bool watched;             /* a list has set it */
@@ -73,8 +73,8 @@ struct zkr__line {
     bool entered;      /* a claim has, in this epoch */
     struct {           /* the last number that was given out */
         uint64_t era;  /* as place.era */
-        int64_t seq;   /* it, */
-        int64_t other; /* ... and the nearest that is not ours up to it */
+        int64_t seq;   /* that number */
+        int64_t other; /* the nearest number up to it that is not ours */
     } tail;
     struct {
         struct zkr__op op;
@@ -103,7 +103,7 @@ void zkr__line_join_locked(struct zkr__claim *c) ZKR__LOCKED;
 void zkr__line_leave_locked(struct zkr__claim *c) ZKR__LOCKED;
 /* The same, but its node stays: it is one of others. */
 void zkr__line_stick_locked(struct zkr__claim *c) ZKR__LOCKED;
-/* leave.c: tries to delete those nodes again. */
+/* Tries to delete those nodes again. */
 void zkr__line_sweep_locked(struct zkr__line *line) ZKR__LOCKED;
 /* It has ended, or will have another node. */
 void zkr__line_drop_locked(struct zkr__claim *c) ZKR__LOCKED;
@@ -117,16 +117,16 @@ zkr__line_beside_ahead_locked(const struct zkr__claim *c) ZKR__LOCKED;
 /* Grants the lock to those whose turn has come. */
 void zkr__line_advance_locked(struct zkr__line *line) ZKR__LOCKED;
 
-/* line_list.c: has way->listed() called with a list that follows all requests
+/* line_list.c: LISTED follows, with a list that follows all requests
  * sent before. Or, if `c->more`, all that are sent before the next claim asks:
  * that one is about to. */
 void zkr__line_ask_locked(struct zkr__claim *c) ZKR__LOCKED;
-/* ... with the next list in which a contender has come or gone. It may be
- * called with another. */
+/* LISTED follows with the next list in which a contender has come or gone, or
+ * with another one. */
 void zkr__line_wait_locked(struct zkr__claim *c) ZKR__LOCKED;
-/* Calls it for all who wait so. */
+/* Asks for a list for all who wait so. */
 void zkr__line_wake_locked(struct zkr__line *line) ZKR__LOCKED;
-/* Takes that back. */
+/* The claim does not want a list any more. */
 void zkr__line_unask_locked(struct zkr__claim *c) ZKR__LOCKED;
 bool zkr__line_is_asked_locked(const struct zkr__claim *c) ZKR__LOCKED;
 

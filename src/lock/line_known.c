@@ -7,7 +7,7 @@
  * is still the same one, which a watch tells. */
 #include "base/error.h"
 #include "base/path.h"
-#include "lock/claim_steps.h"
+#include "lock/claim.h"
 #include "lock/grant_parts.h"
 #include "lock/line.h"
 #include "session/session.h"
@@ -88,11 +88,12 @@ bool zkr__line_follows_locked(struct zkr__claim *c)
 {
     struct zkr__line *line = c->lock->line;
 
-    if (!knows_tail(line) || c->node.complete ||
+    if (!knows_tail(line) || c->node->complete ||
         c->place.seq != line->tail.seq + 1) {
         line->company = true;
         return false;
     }
+    /* (1), by a number: nobody came in between */
     line->tail.seq = c->place.seq;
     c->place.era = line->era;
     c->place.other = line->tail.other;
@@ -108,9 +109,9 @@ static struct zkr__claim *of(struct zkr__list *link)
 
 static size_t find(const struct zkr__queue *queue, const struct zkr__claim *c)
 {
-    return c->node.path[0] == '\0'
+    return c->node->path[0] == '\0'
                ? ZKR__NOBODY
-               : zkr__queue_find(queue, zkr__path_name(c->node.path));
+               : zkr__queue_find(queue, zkr__path_name(c->node->path));
 }
 
 static void mark(struct zkr__queue *queue, const struct zkr__list *claims,
@@ -186,6 +187,8 @@ bool zkr__place_is_clear_locked(const struct zkr__claim *c)
 {
     const struct zkr__line *line = c->lock->line;
 
+    /* (1) of the theorem: an answer of this era has shown who is ahead, and all
+     * up to `cleared` have gone. */
     return c->place.era == line->era && c->place.other <= line->cleared;
 }
 

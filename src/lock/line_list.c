@@ -3,7 +3,7 @@
  * the queue. Those that wait for any contender to come or go share a watch,
  * too. */
 #include "base/error.h"
-#include "lock/claim_steps.h"
+#include "lock/claim.h"
 #include "lock/line.h"
 #include "session/session.h"
 #include "session/watch.h"
@@ -138,13 +138,14 @@ bool zkr__line_is_asked_locked(const struct zkr__claim *c)
 static void serve_locked(struct zkr__line *line, int rc,
                          struct zkr__queue *queue) ZKR__LOCKED
 {
+    struct zkr__news news = { .why = "listed", .rc = rc, .queue = queue };
     struct zkr__list *link;
 
     while ((link = zkr__list_pop(&line->served)) != NULL) {
         struct zkr__claim *c =
             ZKR__CONTAINER(link, struct zkr__claim, place.ask);
 
-        c->way->listed(c, rc, queue);
+        zkr__claim_news_locked(c, ZKR__ON_LISTED, &news);
     }
 }
 

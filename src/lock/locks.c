@@ -11,11 +11,6 @@
 #include "lock/leftover.h"
 #include "lock/line.h"
 
-struct zkr__locks *zkr__locks_of(const struct zkr_session *s)
-{
-    return ZKR__CONTAINER(s->observer, struct zkr__locks, observer);
-}
-
 static void on_suspended(struct zkr__session_observer *t)
 {
     zkr__session_assert_locked(t->session);

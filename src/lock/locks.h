@@ -43,6 +43,9 @@ struct zkr__locks {
 int zkr__locks_open(struct zkr_session *s);
 
 /* The session must have had zkr__locks_open(). */
-struct zkr__locks *zkr__locks_of(const struct zkr_session *s);
+static inline struct zkr__locks *zkr__locks_of(const struct zkr_session *s)
+{
+    return ZKR__CONTAINER(s->observer, struct zkr__locks, observer);
+}
 
 #endif

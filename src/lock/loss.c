@@ -43,3 +43,13 @@ enum zkr_loss zkr__loss_locked(const struct zkr_grant *g)
         return ZKR_LOSS_EXPIRED;
     return g->loss;
 }
+
+void zkr__claim_lost_locked(struct zkr__claim *c, enum zkr_loss loss)
+{
+    if (!zkr__claim_in_state(c, ZKR__CLAIM_HELD))
+        return;
+    zkr__loss_note_locked(&c->grant, loss);
+    zkr__grant_end_locked(&c->grant, ZKR_GRANT_LOST);
+    zkr__claim_event_locked(c, ZKR__ON_LOST, zkr_loss_text(c->grant.loss));
+    zkr__role_tell_locked(c, ZKR__ROLE_LOST, (int)loss);
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* PROVING: our turn has come, but nothing proves yet that our session will live
  * on, for example after the process was stopped, or a link has stalled. */
-#include "lock/claim_steps.h"
+#include "lock/steps.h"
 
 #include <assert.h>
 
@@ -11,10 +11,10 @@
 #include "session/timer_thread.h"
 
 /* Our node belongs to this session, whose epoch is still the same. */
-void zkr__claim_hold_locked(struct zkr__claim *c, const char *why)
+void zkr__claim_hold(struct zkr__claim *c, const struct zkr__news *news)
 {
+    (void)news;
     assert(c->epoch == c->session->epoch && !c->outcome.decided);
-    zkr__claim_move_locked(c, ZKR__CLAIM_HELD, why);
     zkr__grant_begin_locked(&c->grant);
     zkr__claim_decide_locked(c, ZKR_OK);
     zkr__line_granted_locked(c);
@@ -66,23 +66,21 @@ static bool proof_is_overdue(const struct zkr__claim *c)
 static void judge_locked(struct zkr__claim *c, int rc) ZKR__LOCKED
 {
     if (rc == ZKR_ZNONODE)
-        c->way->enter(c, "our node was deleted");
+        zkr__claim_event_locked(c, ZKR__ON_AGAIN, "our node was deleted");
     else if (!is_fresh(c, rc))
         ask_later_locked(c);
     else if (zkr__heartbeat_is_good(c->session))
-        zkr__claim_hold_locked(c, "proven");
+        zkr__claim_event_locked(c, ZKR__ON_PROVEN, "proven");
     else if (rc != ZKR_OK || proof_is_overdue(c))
-        zkr__claim_hold_locked(c, "without a proof");
+        zkr__claim_event_locked(c, ZKR__ON_PROVEN, "without a proof");
     else
         ask_later_locked(c);
 }
 
-void zkr__claim_confirmed_locked(struct zkr__claim *c, int rc)
+void zkr__claim_confirmed(struct zkr__claim *c, const struct zkr__news *news)
 {
-    if (is_proving(c))
-        judge_locked(c, rc);
-    else
-        zkr__grant_confirmed_locked(&c->grant, rc);
+    if (!zkr__claim_is_over(c))
+        judge_locked(c, news->rc);
 }
 
 /* A question of ours may still be under way: one that travelled with a list, or
@@ -100,17 +98,22 @@ static void ask_locked(struct zkr__claim *c) ZKR__LOCKED
 /* The claim is the first of those that conflict, in a list that is younger than
  * our node: nobody can get ahead of us while our node exists. Mostly the proof
  * needs only a second write, and otherwise some time. */
-void zkr__claim_turn_locked(struct zkr__claim *c, const char *why)
+void zkr__claim_turn(struct zkr__claim *c, const struct zkr__news *news)
 {
     if (zkr__heartbeat_is_good(c->session))
-        zkr__claim_hold_locked(c, why);
+        zkr__claim_event_locked(c, ZKR__ON_PROVEN, news->why);
     else
-        zkr__claim_prove_locked(c, why);
+        zkr__claim_event_locked(c, ZKR__ON_UNPROVEN, news->why);
 }
 
-void zkr__claim_prove_locked(struct zkr__claim *c, const char *why)
+void zkr__claim_prove(struct zkr__claim *c, const struct zkr__news *news)
 {
-    zkr__claim_move_locked(c, ZKR__CLAIM_PROVING, why);
+    (void)news;
     c->prove.since = zkr__clock_now();
     ask_locked(c);
+}
+
+void zkr__claim_stop_proving(struct zkr__claim *c)
+{
+    (void)zkr__op_cancel_locked(&c->confirm);
 }

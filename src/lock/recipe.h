@@ -4,39 +4,8 @@
 #ifndef ZKR__RECIPE_H
 #define ZKR__RECIPE_H
 
-#include "base/sm.h"
-#include "lock/identity.h"
+#include "lock/way.h"
 #include "protocol/queue.h"
-
-struct zkr__claim;
-struct zkr__zk_reply;
-
-/* A way: how the claims of a recipe go, or the members of a cohort, which have
- * no node of their own, and no upcalls about one. */
-struct zkr__way {
-    /* The states and moves, by enum zkr__claim_state. docs/design.md draws
-     * them, and test_ways.c compares the two. */
-    const struct zkr__sm_state *moves;
-    const struct zkr__identity *identity; /* of our node */
-    /* Make a node of ours, or another attempt at it. */
-    void (*enter)(struct zkr__claim *c, const char *why);
-    /* The create of our node has been answered; see create.c. */
-    void (*created)(struct zkr__claim *c);
-    /* Given up, with no create under way. */
-    void (*withdraw)(struct zkr__claim *c);
-    /* Released. */
-    void (*leave)(struct zkr__claim *c, const char *why);
-    /* The node that we waited for has changed, or gone. */
-    void (*go_on)(struct zkr__claim *c, const char *why);
-    /* Gets the node that we wait for, when it has been read; NULL: not
-     * needed. */
-    void (*met)(struct zkr__claim *c, const struct zkr__zk_reply *reply);
-    /* Gets the list of the line that it has asked for. `queue` is valid if `rc`
-     * is ZKR_OK. */
-    void (*listed)(struct zkr__claim *c, int rc, struct zkr__queue *queue);
-};
-
-extern const struct zkr__way zkr__in_a_queue; /* way_in_a_queue.c */
 
 struct zkr__recipe {
     const char *noun; /* for people: "mutex" */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* RECOVERING: finds out whether our node was created, when the answer did not
  * come. */
-#include "lock/claim_steps.h"
+#include "lock/steps.h"
 
 #include <stdio.h>
 
@@ -17,27 +17,27 @@ static bool is_recovering(const struct zkr__claim *c)
 static void leave_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     if (!zkr__claim_is_over(c))
-        zkr__claim_sweep_locked(c);
+        zkr__claim_event_locked(c, ZKR__ON_ANSWERED, "it is answered");
 }
 
 static void found_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     zkr__line_join_locked(c);
-    c->way->go_on(c, "found, and ours");
+    zkr__claim_event_locked(c, ZKR__ON_FOUND, "found, and ours");
 }
 
 static void looked_at_locked(struct zkr__claim *c,
                              const struct zkr__zk_reply *reply) ZKR__LOCKED
 {
     if (reply->rc == ZKR_ZNONODE)
-        zkr__claim_recover_locked(c, "it has gone");
+        zkr__claim_event_locked(c, ZKR__ON_GONE, "it has gone");
     else if (reply->rc != ZKR_OK)
         zkr__claim_give_up_locked(c, reply->rc, "cannot look at our node");
-    else if (zkr__claim_adopt(c, c->node.path, reply) == ZKR_OK)
+    else if (zkr__claim_adopt(c, c->node->path, reply) == ZKR_OK)
         found_locked(c);
     else
         zkr__claim_give_up_locked(c, ZKR_EPROTO, "'%s' is not of our session",
-                                  c->node.path);
+                                  c->node->path);
 }
 
 static void on_read(struct zkr__op *op, const struct zkr__zk_reply *reply)
@@ -56,9 +56,9 @@ static void on_read(struct zkr__op *op, const struct zkr__zk_reply *reply)
 static void not_found_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     if (c->create.rc == ZKR_OK) /* then it was there */
-        zkr__claim_enter_locked(c, "our node was deleted");
+        zkr__claim_event_locked(c, ZKR__ON_AGAIN, "our node was deleted");
     else
-        zkr__claim_pause_locked(c);
+        zkr__claim_event_locked(c, ZKR__ON_REFUSED, "it is not there");
 }
 
 static void searched_locked(struct zkr__claim *c, int rc,
@@ -69,9 +69,9 @@ static void searched_locked(struct zkr__claim *c, int rc,
     } else if (found == NULL) {
         not_found_locked(c);
     } else {
-        (void)snprintf(c->node.path, c->node.path_size, "%s/%s", c->lock->dir,
+        (void)snprintf(c->node->path, c->node->path_size, "%s/%s", c->lock->dir,
                        found);
-        zkr__op_start_locked(&c->own.op, ZKR__ZK_EXISTS, c->node.path,
+        zkr__op_start_locked(&c->own.op, ZKR__ZK_EXISTS, c->node->path,
                              ZKR__RETRY_POLICY, on_read);
     }
 }
@@ -90,11 +90,11 @@ static void on_searched(struct zkr__search *search, int rc, const char *found)
 
 /* The answer to the create did not come. It may have been carried out, now or a
  * little later; a second node would make us wait for ourselves. */
-void zkr__claim_recover_locked(struct zkr__claim *c, const char *why)
+void zkr__claim_recover(struct zkr__claim *c, const struct zkr__news *news)
 {
-    zkr__claim_move_locked(c, ZKR__CLAIM_RECOVERING, why);
-    c->node.thorough = true;
-    c->node.path[0] = '\0';
+    (void)news;
+    c->node->thorough = true;
+    c->node->path[0] = '\0';
     zkr__search_init(&c->own.search, c->session, &c->ref);
     zkr__claim_identity(c)->seek(c, &c->own.search);
     zkr__search_start_locked(&c->own.search, ZKR__RETRY_POLICY, on_searched);

@@ -13,7 +13,7 @@ static int explain_release(const struct zkr_grant *g,
     return g->released == ZKR_OK
                ? ZKR_OK
                : zkr__fail(g->released, "%s '%s': cannot delete '%s'",
-                           c->recipe->noun, c->lock->path, c->node.path);
+                           c->recipe->noun, c->lock->path, c->node->path);
 }
 
 static void run_released(struct zkr__notice *notice)
@@ -74,6 +74,12 @@ static int await_release_unlocks(struct zkr_grant *g,
         return zkr__fail(ZKR_EPENDING, "%s '%s': no answer to the delete yet",
                          c->recipe->noun, c->lock->path);
     return explain_release(g, c);
+}
+
+void zkr__claim_release_locked(struct zkr__claim *c)
+{
+    zkr__grant_end_locked(&c->grant, ZKR_GRANT_RELEASED);
+    zkr__claim_event_locked(c, ZKR__ON_RELEASE, "released");
 }
 
 int zkr__grant_release_begin(struct zkr_grant *g)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SURVEYING: asks for a list of the queue, and finds the contender that we wait
  * for. */
-#include "lock/claim_steps.h"
+#include "lock/steps.h"
 
 #include "base/error.h"
-#include "base/log.h"
 #include "base/path.h"
 #include "lock/confirm.h"
 #include "lock/downgrade.h"
@@ -22,61 +21,45 @@ static void confirm_locked(struct zkr__claim *c) ZKR__LOCKED
         zkr__confirm_start_locked(c, ZKR__RETRY_NEVER);
 }
 
-void zkr__claim_list_locked(struct zkr__claim *c, const char *why)
+void zkr__claim_list(struct zkr__claim *c, const struct zkr__news *news)
 {
-    zkr__claim_move_locked(c, ZKR__CLAIM_SURVEYING, why);
-    zkr__ghosts_rest_locked(c);
+    (void)news;
     c->place.behind = false;
     c->place.only = false;
-    zkr__line_unask_locked(c);
     confirm_locked(c);
     zkr__line_ask_locked(c);
 }
 
-/* The counter of the server sticks at 2^31-1 or goes negative: from there on,
- * sequence numbers say nothing about the order, for any client. */
-bool zkr__claim_is_exhausted_locked(const struct zkr__claim *c)
-{
-    int64_t seq = c->place.seq;
-
-    if (seq >= ZKR__SEQ_WARN && seq < ZKR__SEQ_MAX)
-        zkr__log(ZKR_LOG_WARNING,
-                 "%s '%s': sequence number %lld of at most %lld; let the "
-                 "directory be removed when it is empty",
-                 c->recipe->noun, c->lock->path, (long long)seq,
-                 (long long)ZKR__SEQ_MAX);
-    return seq < 0 || seq >= ZKR__SEQ_MAX;
-}
-
-void zkr__claim_exhaust_locked(struct zkr__claim *c)
-{
-    zkr__claim_give_up_locked(c, ZKR_EEXHAUSTED,
-                              "node '%s' has no usable sequence number",
-                              c->node.path);
-}
-
 /* -- what it shows -------------------------------------------------------- */
 
-static void wait_for_other_locked(struct zkr__claim *c,
-                                  const char *name) ZKR__LOCKED
+/* One of ours is ahead. */
+static void behind_locked(struct zkr__claim *c, const char *name) ZKR__LOCKED
 {
-    zkr__claim_wait_for_locked(c, name);
-    if (zkr__claim_in_state(c, ZKR__CLAIM_WAITING) &&
-        !zkr__ghosts_suspect_locked(c, name))
-        zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
+    if (c->intent != ZKR__WAIT)
+        zkr__claim_give_up_locked(c, ZKR_EBUSY, "'%s' of this session is ahead",
+                                  name);
+    else
+        zkr__claim_event_locked(c, ZKR__ON_BEHIND, "one of ours is ahead");
+}
+
+static void ahead_locked(struct zkr__claim *c, const char *name) ZKR__LOCKED
+{
+    zkr__claim_news_locked(c, ZKR__ON_AHEAD,
+                           &(struct zkr__news){ .why = name, .name = name });
 }
 
 static void conflict_locked(struct zkr__claim *c,
                             const struct zkr__contender *ahead) ZKR__LOCKED
 {
     if (zkr__claim_asked_for(c, ahead->name)) /* created later than we knew */
-        zkr__claim_recover_locked(c, "we would wait for ourselves");
+        zkr__claim_event_locked(c, ZKR__ON_ITSELF,
+                                "we would wait for ourselves");
     else if (ahead->ours)
-        zkr__claim_wait_behind_locked(c, ahead->name);
+        behind_locked(c, ahead->name);
     else if (c->intent != ZKR__WAIT)
         zkr__claim_give_up_locked(c, ZKR_EBUSY, "'%s' is ahead", ahead->name);
     else
-        wait_for_other_locked(c, ahead->name);
+        ahead_locked(c, ahead->name);
 }
 
 /* Tells whether nobody is ahead when that one has gone. A writer of another
@@ -113,40 +96,41 @@ static void survey_locked(struct zkr__claim *c, struct zkr__queue *queue,
         c->place.only = is_only_one(c, queue, self, ahead);
         conflict_locked(c, &queue->all[ahead]);
     } else if (beside != NULL) { /* its node came after the list */
-        zkr__claim_wait_behind_locked(c, beside->node.name);
+        behind_locked(c, beside->node->name);
     } else if (ghosts) {
-        zkr__claim_prove_locked(c, "first, but for ghosts");
+        zkr__claim_event_locked(c, ZKR__ON_UNPROVEN, "first, but for ghosts");
     } else {
-        zkr__claim_turn_locked(c, "first");
+        zkr__claim_event_locked(c, ZKR__ON_TURN, "first");
     }
 }
 
 static void look_at_locked(struct zkr__claim *c,
                            struct zkr__queue *queue) ZKR__LOCKED
 {
-    size_t self = zkr__queue_find(queue, zkr__path_name(c->node.path));
+    size_t self = zkr__queue_find(queue, zkr__path_name(c->node->path));
     bool ghosts = zkr__ghosts_leave_out_locked(c, queue, true);
     size_t beside = zkr__downgrade_leave_out(c, queue, true);
 
     if (self == ZKR__NOBODY)
-        zkr__claim_enter_locked(c, "our node was deleted");
+        zkr__claim_event_locked(c, ZKR__ON_AGAIN, "our node was deleted");
     else if (zkr__downgrade_came_late(c, beside))
         zkr__downgrade_fail_locked(c);
-    else if (zkr__claim_is_exhausted_locked(c))
-        zkr__claim_exhaust_locked(c);
-    else
+    else if (!zkr__claim_is_exhausted_locked(c))
         survey_locked(c, queue, self, ghosts);
     (void)zkr__downgrade_leave_out(c, queue, false);
     (void)zkr__ghosts_leave_out_locked(c, queue, false);
 }
 
-static void surveyed_locked(struct zkr__claim *c, int rc,
-                            struct zkr__queue *queue) ZKR__LOCKED
+void zkr__claim_survey(struct zkr__claim *c, const struct zkr__news *news)
 {
+    int rc = news->rc;
+
+    if (zkr__claim_is_over(c))
+        return;
     if (rc == ZKR_OK)
-        look_at_locked(c, queue);
+        look_at_locked(c, news->queue);
     else if (rc == ZKR_ZNONODE)
-        zkr__claim_enter_locked(c, "directory gone");
+        zkr__claim_event_locked(c, ZKR__ON_AGAIN, "directory gone");
     else if (rc == ZKR_ENOMEM)
         zkr__claim_give_up_locked(c, rc, "out of memory");
     else
@@ -156,22 +140,42 @@ static void surveyed_locked(struct zkr__claim *c, int rc,
 /* While ENROLLING, a list that failed is asked for once more. It may fail
  * before the create is answered, when the client refuses it; then the answer to
  * the create asks. */
-void zkr__claim_listed_locked(struct zkr__claim *c, int rc,
-                              struct zkr__queue *queue)
+void zkr__claim_survey_early(struct zkr__claim *c, const struct zkr__news *news)
 {
-    if (zkr__claim_is_over(c))
+    struct zkr__news shown = { .why = "created and listed",
+                               .queue = news->queue };
+
+    if (zkr__claim_is_over(c) || c->own.op.where != ZKR__OP_IDLE)
         return;
-    if (zkr__claim_in_state(c, ZKR__CLAIM_PROBING)) {
-        zkr__claim_probed_locked(c, rc, queue);
-    } else if (zkr__claim_in_state(c, ZKR__CLAIM_SURVEYING)) {
-        surveyed_locked(c, rc, queue);
-    } else if (c->own.op.where == ZKR__OP_IDLE) {
-        if (rc == ZKR_OK)
-            zkr__claim_move_locked(c, ZKR__CLAIM_SURVEYING,
-                                   "created and listed");
-        if (rc == ZKR_OK)
-            look_at_locked(c, queue);
-        else
-            zkr__claim_list_locked(c, "created");
-    }
+    if (news->rc == ZKR_OK)
+        zkr__claim_news_locked(c, ZKR__ON_SHOWN, &shown);
+    else
+        zkr__claim_event_locked(c, ZKR__ON_LIST, "created");
+}
+
+/* The number of our node has told enough. */
+void zkr__claim_survey_known(struct zkr__claim *c, const struct zkr__news *news)
+{
+    const struct zkr__claim *ahead = zkr__line_ahead_locked(c);
+
+    (void)news;
+    if (zkr__claim_is_exhausted_locked(c))
+        ;
+    else if (ahead != NULL)
+        behind_locked(c, zkr__path_name(ahead->node->path));
+    else
+        zkr__claim_event_locked(c, ZKR__ON_TURN, "nobody is ahead");
+    if (ahead != NULL) /* it may be one that watches its own node */
+        zkr__line_advance_locked(c->lock->line);
+}
+
+void zkr__claim_stop_asking(struct zkr__claim *c)
+{
+    zkr__line_unask_locked(c);
+}
+
+void zkr__claim_stop_surveying(struct zkr__claim *c)
+{
+    zkr__line_unask_locked(c);
+    (void)zkr__op_cancel_locked(&c->confirm);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* WAITING: watches the one node that we wait for, unless it is one of ours. */
-#include "lock/claim_steps.h"
+#include "lock/steps.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,23 +41,25 @@ static void on_left_before_us(void *owner, bool deleted)
     if (!is_waiting(c))
         return;
     if (deleted && is_next_locked(c)) {
-        zkr__claim_stop_watching_locked(c);
-        zkr__claim_turn_locked(c, "the only node ahead has gone");
+        zkr__claim_event_locked(c, ZKR__ON_TURN,
+                                "the only node ahead has gone");
     } else {
-        c->way->go_on(c, "the node before us has changed");
+        zkr__claim_event_locked(c, ZKR__ON_CHANGED,
+                                "the node before us has changed");
     }
 }
 
 /* A read that is in flight is answered first: there is one at a time. */
-void zkr__claim_uprooted_locked(struct zkr__claim *c)
+void zkr__claim_uprooted(struct zkr__claim *c, const struct zkr__news *news)
 {
+    (void)news;
     if (!is_waiting(c))
         return;
-    zkr__claim_stop_watching_locked(c);
+    zkr__claim_stop_waiting(c);
     c->wait.uprooted = c->wait.get.where != ZKR__OP_IDLE;
     if (c->wait.uprooted)
         return;
-    c->way->go_on(c, "our own node has gone");
+    zkr__claim_event_locked(c, ZKR__ON_CHANGED, "our own node has gone");
 }
 
 static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply);
@@ -82,8 +84,8 @@ static void on_relist(struct zkr__timer *timer)
         relist_later_locked(c);
         return;
     }
-    zkr__claim_stop_watching_locked(c);
-    c->way->go_on(c, "the node before us cannot be read");
+    zkr__claim_event_locked(c, ZKR__ON_CHANGED,
+                            "the node before us cannot be read");
 }
 
 /* GET and not EXISTS: that would leave a watch behind on a node that has gone.
@@ -116,11 +118,10 @@ static void note_rival(struct zkr__claim *c, const struct zkr__zk_reply *node)
     c->wait.rival = node == NULL ? NULL : zkr__rival_copy(node);
 }
 
-void zkr__claim_wait_for_locked(struct zkr__claim *c, const char *name)
+static void wait_for_locked(struct zkr__claim *c, const char *name) ZKR__LOCKED
 {
     char *path;
 
-    zkr__claim_move_locked(c, ZKR__CLAIM_WAITING, name);
     note_rival(c, NULL);
     c->wait.uprooted = false;
     if (!zkr__path_is_child_name(name)) {
@@ -135,23 +136,33 @@ void zkr__claim_wait_for_locked(struct zkr__claim *c, const char *name)
     free(path);
 }
 
-/* The line tells when that one has been given back. */
-void zkr__claim_wait_behind_locked(struct zkr__claim *c, const char *name)
+void zkr__claim_watch_rival(struct zkr__claim *c, const struct zkr__news *news)
 {
-    if (c->intent != ZKR__WAIT) {
-        zkr__claim_give_up_locked(c, ZKR_EBUSY, "'%s' of this session is ahead",
-                                  name);
-        return;
-    }
-    zkr__claim_move_locked(c, ZKR__CLAIM_WAITING, "one of ours is ahead");
+    (void)news;
+    wait_for_locked(c, c->node->name);
+}
+
+void zkr__claim_wait_for(struct zkr__claim *c, const struct zkr__news *news)
+{
+    wait_for_locked(c, news->name);
+    if (zkr__claim_in_state(c, ZKR__CLAIM_WAITING) &&
+        !zkr__ghosts_suspect_locked(c, news->name))
+        zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
+}
+
+/* The line tells when that one has been given back. */
+void zkr__claim_wait_behind(struct zkr__claim *c, const struct zkr__news *news)
+{
+    (void)news;
     c->place.behind = true;
 }
 
 static void met_locked(struct zkr__claim *c,
                        const struct zkr__zk_reply *reply) ZKR__LOCKED
 {
-    if (c->way->met != NULL)
-        c->way->met(c, reply);
+    zkr__claim_news_locked(
+        c, ZKR__ON_READ,
+        &(struct zkr__news){ .why = "it was read", .node = reply });
 }
 
 static void not_watched_locked(struct zkr__claim *c, enum zkr__zk_type type,
@@ -163,7 +174,8 @@ static void not_watched_locked(struct zkr__claim *c, enum zkr__zk_type type,
     if (!is_waiting(c))
         ;
     else if (rc == ZKR_ZNONODE)
-        c->way->go_on(c, "the node before us has gone");
+        zkr__claim_event_locked(c, ZKR__ON_CHANGED,
+                                "the node before us has gone");
     else if (rc == ZKR_ZNOAUTH) /* of GET: see on_get() */
         watch_locked(c, ZKR__ZK_EXISTS, w->path);
     else
@@ -190,10 +202,10 @@ static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply)
         met_locked(c, reply);
     }
     if (c->wait.uprooted)
-        zkr__claim_uprooted_locked(c);
+        zkr__claim_event_locked(c, ZKR__ON_UPROOTED, "and our own has gone");
 }
 
-void zkr__claim_stop_watching_locked(struct zkr__claim *c)
+void zkr__claim_stop_waiting(struct zkr__claim *c)
 {
     zkr__ghosts_rest_locked(c);
     if (c->wait.watch == NULL)

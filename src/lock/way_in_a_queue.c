@@ -1,37 +1,85 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The way of all recipes with a queue: a claim makes a node at the end of the
  * queue, and waits for the nearest contender that conflicts with it. */
-#include "lock/claim_steps.h"
-
-#define TO(state)        ZKR__BIT(ZKR__CLAIM_##state)
-#define ROW(state, next) [ZKR__CLAIM_##state] = { #state, next }
+#include "lock/steps.h"
 
 /* clang-format off */
-static const struct zkr__sm_state moves[ZKR__CLAIM_STATES] = {
-    ROW(IDLE,       TO(PROBING) | TO(ENROLLING)),
-    ROW(PROBING,    TO(ENROLLING) | TO(IDLE)),
-    ROW(ENROLLING,  TO(ENROLLING) | TO(RECOVERING) | TO(SURVEYING) |
-                    TO(LEAVING) | TO(IDLE)),
-    ROW(RECOVERING, TO(RECOVERING) | TO(ENROLLING) | TO(SURVEYING) |
-                    TO(LEAVING) | TO(IDLE)),
-    ROW(SURVEYING,  TO(WAITING) | TO(PROVING) | TO(HELD) | TO(ENROLLING) |
-                    TO(RECOVERING) | TO(LEAVING) | TO(IDLE)),
-    ROW(WAITING,    TO(SURVEYING) | TO(PROVING) | TO(HELD) | TO(ENROLLING) |
-                    TO(LEAVING) | TO(IDLE)),
-    ROW(PROVING,    TO(HELD) | TO(ENROLLING) | TO(LEAVING) | TO(IDLE)),
-    ROW(HELD,       TO(LEAVING) | TO(LOST)),
-    ROW(LEAVING,    TO(IDLE)),
-    ROW(LOST,       0),
+static const struct zkr__answer answers[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
+    ZKR__MOVES(IDLE,       ACQUIRE,   ENROLLING,  zkr__claim_enroll),
+    ZKR__MOVES(IDLE,       TRY,       PROBING,    zkr__claim_probe),
+
+    ZKR__STAYS(PROBING,    LISTED,    zkr__claim_probed),
+    ZKR__MOVES(PROBING,    FREE,      ENROLLING,  zkr__claim_enroll),
+    ZKR__MOVES(PROBING,    GIVE_UP,   IDLE,       zkr__claim_end),
+    ZKR__MOVES(PROBING,    END,       IDLE,       zkr__claim_end),
+
+    ZKR__STAYS(ENROLLING,  ANSWERED,  zkr__claim_created),
+    ZKR__STAYS(ENROLLING,  CREATED,   zkr__claim_enrolled),
+    ZKR__STAYS(ENROLLING,  LISTED,    zkr__claim_survey_early),
+    ZKR__MOVES(ENROLLING,  SHOWN,     SURVEYING,  zkr__claim_survey),
+    ZKR__MOVES(ENROLLING,  KNOWN,     SURVEYING,  zkr__claim_survey_known),
+    ZKR__MOVES(ENROLLING,  LIST,      SURVEYING,  zkr__claim_list),
+    ZKR__MOVES(ENROLLING,  UNKNOWN,   RECOVERING, zkr__claim_recover),
+    ZKR__MOVES(ENROLLING,  EXISTS,    RECOVERING, zkr__claim_recover),
+    ZKR__STAYS(ENROLLING,  REFUSED,   zkr__claim_pause),
+    ZKR__MOVES(ENROLLING,  AGAIN,     ENROLLING,  zkr__claim_enroll),
+    ZKR__STAYS(ENROLLING,  GIVE_UP,   zkr__claim_withdraw),
+    ZKR__MOVES(ENROLLING,  LEAVE,     LEAVING,    zkr__claim_leave),
+    ZKR__MOVES(ENROLLING,  END,       IDLE,       zkr__claim_end),
+
+    ZKR__MOVES(RECOVERING, FOUND,     SURVEYING,  zkr__claim_list),
+    ZKR__MOVES(RECOVERING, GONE,      RECOVERING, zkr__claim_recover),
+    ZKR__STAYS(RECOVERING, REFUSED,   zkr__claim_pause),
+    ZKR__MOVES(RECOVERING, AGAIN,     ENROLLING,  zkr__claim_enroll),
+    ZKR__STAYS(RECOVERING, GIVE_UP,   zkr__claim_withdraw),
+    ZKR__MOVES(RECOVERING, LEAVE,     LEAVING,    zkr__claim_leave),
+    ZKR__MOVES(RECOVERING, END,       IDLE,       zkr__claim_end),
+
+    ZKR__STAYS(SURVEYING,  LISTED,    zkr__claim_survey),
+    ZKR__MOVES(SURVEYING,  AHEAD,     WAITING,    zkr__claim_wait_for),
+    ZKR__MOVES(SURVEYING,  BEHIND,    WAITING,    zkr__claim_wait_behind),
+    ZKR__STAYS(SURVEYING,  TURN,      zkr__claim_turn),
+    ZKR__MOVES(SURVEYING,  PROVEN,    HELD,       zkr__claim_hold),
+    ZKR__MOVES(SURVEYING,  UNPROVEN,  PROVING,    zkr__claim_prove),
+    ZKR__MOVES(SURVEYING,  ITSELF,    RECOVERING, zkr__claim_recover),
+    ZKR__MOVES(SURVEYING,  AGAIN,     ENROLLING,  zkr__claim_enroll),
+    ZKR__STAYS(SURVEYING,  GIVE_UP,   zkr__claim_withdraw),
+    ZKR__MOVES(SURVEYING,  LEAVE,     LEAVING,    zkr__claim_leave),
+    ZKR__MOVES(SURVEYING,  END,       IDLE,       zkr__claim_end),
+
+    ZKR__MOVES(WAITING,    CHANGED,   SURVEYING,  zkr__claim_list),
+    ZKR__STAYS(WAITING,    UPROOTED,  zkr__claim_uprooted),
+    ZKR__STAYS(WAITING,    TURN,      zkr__claim_turn),
+    ZKR__MOVES(WAITING,    PROVEN,    HELD,       zkr__claim_hold),
+    ZKR__MOVES(WAITING,    UNPROVEN,  PROVING,    zkr__claim_prove),
+    ZKR__MOVES(WAITING,    AGAIN,     ENROLLING,  zkr__claim_enroll),
+    ZKR__STAYS(WAITING,    GIVE_UP,   zkr__claim_withdraw),
+    ZKR__MOVES(WAITING,    LEAVE,     LEAVING,    zkr__claim_leave),
+    ZKR__MOVES(WAITING,    END,       IDLE,       zkr__claim_end),
+
+    ZKR__STAYS(PROVING,    CONFIRMED, zkr__claim_confirmed),
+    ZKR__MOVES(PROVING,    PROVEN,    HELD,       zkr__claim_hold),
+    ZKR__MOVES(PROVING,    AGAIN,     ENROLLING,  zkr__claim_enroll),
+    ZKR__STAYS(PROVING,    GIVE_UP,   zkr__claim_withdraw),
+    ZKR__MOVES(PROVING,    LEAVE,     LEAVING,    zkr__claim_leave),
+    ZKR__MOVES(PROVING,    END,       IDLE,       zkr__claim_end),
+
+    ZKR__STAYS(HELD,       CONFIRMED, zkr__grant_confirmed),
+    ZKR__MOVES(HELD,       RELEASE,   LEAVING,    zkr__claim_leave),
+    ZKR__MOVES(HELD,       LOST,      LOST,       zkr__claim_end),
+
+    ZKR__STAYS(LEAVING,    ANSWERED,  zkr__claim_leave),
+    ZKR__STAYS(LEAVING,    RETRY,     zkr__claim_leave_again),
+    ZKR__MOVES(LEAVING,    END,       IDLE,       zkr__claim_end),
 };
 /* clang-format on */
 
 const struct zkr__way zkr__in_a_queue = {
-    .moves = moves,
     .identity = &zkr__by_name,
-    .enter = zkr__claim_enter_locked,
-    .created = zkr__claim_enrolled_locked,
-    .withdraw = zkr__claim_withdraw_locked,
-    .leave = zkr__claim_leave_locked,
-    .go_on = zkr__claim_list_locked,
-    .listed = zkr__claim_listed_locked,
+    .answers = answers,
+    .exits = { [ZKR__CLAIM_PROBING] = zkr__claim_stop_asking,
+               [ZKR__CLAIM_ENROLLING] = zkr__claim_stop_asking,
+               [ZKR__CLAIM_SURVEYING] = zkr__claim_stop_surveying,
+               [ZKR__CLAIM_WAITING] = zkr__claim_stop_waiting,
+               [ZKR__CLAIM_PROVING] = zkr__claim_stop_proving },
 };

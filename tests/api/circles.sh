@@ -15,7 +15,7 @@ protocol 0 0
 zk      0 0
 session 2 5
 request 0 0
-lock    1 29
+lock    3 11
 inspect 0 0
 fence   0 0
 recipes 0 0

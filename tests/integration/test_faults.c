@@ -141,7 +141,7 @@ static void create_late(struct zkr_session *of, struct zkr__op *op)
     zkr__op_start_locked(
         op, ZKR__ZK_CREATE,
         ZKR__CONTAINER(zkr__locks_of(of)->claims.next, struct zkr__claim, link)
-            ->node.request_path,
+            ->node->request_path,
         ZKR__RETRY_NEVER, on_late_create);
     zkr__session_unlock(of);
 }

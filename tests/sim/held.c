@@ -11,7 +11,8 @@
 #include <string.h>
 
 #include "arena.h"
-#include "lock/claim_steps.h"
+#include "lock/claim.h"
+#include "lock/cohort.h"
 #include "lock/locks.h"
 #include "session/session.h"
 
@@ -43,7 +44,7 @@ static bool there(const struct node *n)
 
 static const struct node *node_of(const struct zkr__claim *c)
 {
-    return oracle_node(c->node.path, c->node.czxid);
+    return oracle_node(c->node->path, c->node->czxid);
 }
 
 static bool is_unfair(const struct node *n)
@@ -98,7 +99,7 @@ static bool is_passed(const struct held *h, const struct zkr__claim *c)
     return c != h->claim && c != h->beside && c->lock->line != NULL &&
            c->lock->line == h->claim->lock->line && c->place.counts &&
            !c->outcome.decided && c->epoch == c->session->epoch &&
-           c->node.path[0] != '\0' && c->place.seq >= 0 &&
+           c->node->path[0] != '\0' && c->place.seq >= 0 &&
            !(h->shared && c->place.kind == ZKR__SHARED) &&
            c->place.seq < h->claim->place.seq;
 }
@@ -127,12 +128,12 @@ static void begins(const struct zkr__claim *c)
                         .beside = zkr__claim_beside(c),
                         .node = node_of(c),
                         .shared = c->place.kind == ZKR__SHARED,
-                        .token = c->node.token,
+                        .token = c->node->token,
                         .markers = c->recipe->markers,
                         .began = moves,
                         .ended = INT_MAX };
     if (h->node == NULL)
-        world_fail("%s is granted the lock, and never was", c->node.path);
+        world_fail("%s is granted the lock, and never was", c->node->path);
     all = h;
     if (!there(h->node)) /* the lease and the session will report it */
         return;
@@ -154,7 +155,7 @@ void held_moved(const struct zkr__claim *c, int state)
         h->ended = moves;
     }
     /* Members of a cohort share the node of their delegate. */
-    if (state == ZKR__CLAIM_HELD && c->cohort.role != ZKR__MEMBER)
+    if (state == ZKR__CLAIM_HELD && c->role != &zkr__member)
         begins(c);
 }
 

@@ -257,7 +257,7 @@ static const char *node_of(int nth)
 
     for (struct zkr__list *l = claims->next; l != claims; l = l->next) {
         if (nth-- == 0)
-            return ZKR__CONTAINER(l, struct zkr__claim, link)->node.path;
+            return ZKR__CONTAINER(l, struct zkr__claim, link)->node->path;
     }
     world_fail("there are no such claims");
 }

@@ -39,7 +39,7 @@ static void operator_deletes_the_node(void)
     operator_deletes(
         ZKR__CONTAINER(zkr__locks_of(users[WAITER].session)->claims.next,
                        struct zkr__claim, link)
-            ->node.path);
+            ->node->path);
 }
 
 static void has_a_node(void)
@@ -277,7 +277,7 @@ static struct twins show_a_twin(void)
     start(&users[WAITER]);
     fiber_sleep(world.timeout);
     ask(&users[WAITER]);
-    twins.own = await_state(ZKR__CLAIM_WAITING)->node.path;
+    twins.own = await_state(ZKR__CLAIM_WAITING)->node->path;
     twins.own = arena_copy(twins.own, strlen(twins.own));
     twins.other = operator_makes_a_twin(twins.own);
     fiber_sleep(world.timeout / 10); /* it watches the holder */
@@ -353,7 +353,7 @@ static void leave_out_a_ghost(void)
     c = await_state(ZKR__CLAIM_SURVEYING);
     server_cut(WAITER, follower, WAY_UP, 20 * MS);
     ensemble_stall(leader, follower, 40 * MS);
-    operator_deletes(c->node.path);
+    operator_deletes(c->node->path);
     fiber_sleep(world.timeout);
     give_back(&users[HOLDER]);
 }

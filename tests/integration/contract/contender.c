@@ -178,9 +178,9 @@ static bool waits(const struct zkr__claim *c)
 static bool is_waiting(const struct zkr__claim *c, const char *path)
 {
     const struct zkr__claim *d =
-        c->cohort.role == ZKR__MEMBER ? c->lock->cohort->delegate : NULL;
+        c->role == &zkr__member ? c->lock->cohort->delegate : NULL;
 
-    if (strcmp(c->lock->path, path) != 0 || c->cohort.role == ZKR__DELEGATE)
+    if (strcmp(c->lock->path, path) != 0 || c->role == &zkr__delegate)
         return false;
     if (d == NULL)
         return waits(c);

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The answers of claims to events, one file for each step, as the tables of the
+ * ways name them. Nobody else calls them: a step tells what it has found out by
+ * an event. */
+#ifndef ZKR__STEPS_H
+#define ZKR__STEPS_H
+
+#include "lock/claim.h"
+#include "lock/way.h"
+
+/* claim.c: ends every claim that does not stay with its holder. */
+zkr__answer_fn zkr__claim_end ZKR__LOCKED;
+
+/* enroll.c */
+zkr__answer_fn zkr__claim_probe ZKR__LOCKED;
+zkr__answer_fn zkr__claim_probed ZKR__LOCKED;
+zkr__answer_fn zkr__claim_enroll ZKR__LOCKED;
+zkr__answer_fn zkr__claim_enrolled ZKR__LOCKED;
+
+/* create.c: the create has been answered; wait, then try it again. */
+zkr__answer_fn zkr__claim_created ZKR__LOCKED;
+zkr__answer_fn zkr__claim_pause ZKR__LOCKED;
+
+/* recover.c */
+zkr__answer_fn zkr__claim_recover ZKR__LOCKED;
+
+/* survey.c: ask for a list; look at it; or do without one. */
+zkr__answer_fn zkr__claim_list ZKR__LOCKED;
+zkr__answer_fn zkr__claim_survey ZKR__LOCKED;
+zkr__answer_fn zkr__claim_survey_early ZKR__LOCKED;
+zkr__answer_fn zkr__claim_survey_known ZKR__LOCKED;
+void zkr__claim_stop_asking(struct zkr__claim *c) ZKR__LOCKED;
+void zkr__claim_stop_surveying(struct zkr__claim *c) ZKR__LOCKED;
+
+/* wait.c: for another contender; the same, which may be a ghost; for one of
+ * ours. */
+zkr__answer_fn zkr__claim_watch_rival ZKR__LOCKED;
+zkr__answer_fn zkr__claim_wait_for ZKR__LOCKED;
+zkr__answer_fn zkr__claim_wait_behind ZKR__LOCKED;
+zkr__answer_fn zkr__claim_uprooted ZKR__LOCKED;
+void zkr__claim_stop_waiting(struct zkr__claim *c) ZKR__LOCKED;
+
+/* prove.c */
+zkr__answer_fn zkr__claim_turn ZKR__LOCKED;
+zkr__answer_fn zkr__claim_prove ZKR__LOCKED;
+zkr__answer_fn zkr__claim_confirmed ZKR__LOCKED;
+zkr__answer_fn zkr__claim_hold ZKR__LOCKED;
+void zkr__claim_stop_proving(struct zkr__claim *c) ZKR__LOCKED;
+
+/* grant.c: the answer to a confirm while HELD. */
+zkr__answer_fn zkr__grant_confirmed ZKR__LOCKED;
+
+/* leave.c: delete our node; try once more what was refused; given up, maybe
+ * before there was a node. */
+zkr__answer_fn zkr__claim_leave ZKR__LOCKED;
+zkr__answer_fn zkr__claim_leave_again ZKR__LOCKED;
+zkr__answer_fn zkr__claim_withdraw ZKR__LOCKED;
+
+/* -- what several steps do ------------------------------------------------ */
+
+/* enroll.c: for the next create: a new name, so that no node of another epoch
+ * can be taken for ours. When a node of this epoch may still turn up, the claim
+ * keeps the name, by which it finds and deletes the node in the end. */
+void zkr__claim_name_locked(struct zkr__claim *c) ZKR__LOCKED;
+/* create.c: asks for c->node->request_path; ANSWERED follows. */
+void zkr__claim_create_locked(struct zkr__claim *c) ZKR__LOCKED;
+/* adopt.c: can a node of that name be of a create of ours? */
+bool zkr__claim_asked_for(const struct zkr__claim *c, const char *name);
+/* adopt.c: takes a node as ours if it is what we asked for, or ZKR_EPROTO. */
+int zkr__claim_adopt(struct zkr__claim *c, const char *path,
+                     const struct zkr__zk_reply *reply);
+/* adopt.c: gives the claim up when the number of its node says nothing about
+ * the order. */
+bool zkr__claim_is_exhausted_locked(struct zkr__claim *c) ZKR__LOCKED;
+
+#endif

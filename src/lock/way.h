@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A way: how a claim goes, as a table. Each state has an answer to each event
+ * that can come in it: the state that follows, and what is done there. */
+#ifndef ZKR__WAY_H
+#define ZKR__WAY_H
+
+#include "lock/identity.h"
+#include "session/locked.h"
+
+struct zkr__claim;
+struct zkr__queue;
+struct zkr__zk_reply;
+
+enum zkr__claim_state {
+    ZKR__CLAIM_IDLE,
+    ZKR__CLAIM_PROBING,    /* a try: is there anybody to wait for? */
+    ZKR__CLAIM_ENROLLING,  /* create and list are on their way, in one flight */
+    ZKR__CLAIM_RECOVERING, /* was our node created? */
+    ZKR__CLAIM_SURVEYING,  /* listing: whom do we wait for? */
+    ZKR__CLAIM_WAITING,    /* for the node that is watched */
+    ZKR__CLAIM_PROVING,    /* it is our turn: does the session live on? */
+    ZKR__CLAIM_HELD,
+    ZKR__CLAIM_LEAVING, /* deleting our node */
+    ZKR__CLAIM_LOST,
+    ZKR__CLAIM_STATES
+};
+
+/* The events. docs/design.md says what each one means; test_ways.c compares its
+ * pictures with the tables. Those of the first row may come in any state: a
+ * claim whose state has no answer does not mind. One of the others without an
+ * answer is a bug: it aborts. */
+/* clang-format off */
+#define ZKR__CLAIM_EVENTS(X)                                                   \
+    X(GIVE_UP) X(LISTED) X(CHANGED) X(UPROOTED) X(CONFIRMED) X(READ) X(RETRY)  \
+    X(ACQUIRE) X(TRY) X(FREE) X(AGAIN) X(ANSWERED) X(CREATED) X(UNKNOWN)       \
+    X(EXISTS) X(REFUSED) X(KNOWN) X(SHOWN) X(LIST) X(FOUND) X(GONE) X(ITSELF)  \
+    X(AHEAD) X(BEHIND) X(TURN) X(PROVEN) X(UNPROVEN) X(LEAVE) X(RELEASE)       \
+    X(LOST) X(END)
+/* clang-format on */
+
+#define ZKR__EVENT_NUMBER(name) ZKR__ON_##name,
+enum zkr__event {
+    ZKR__CLAIM_EVENTS(ZKR__EVENT_NUMBER) ZKR__EVENTS,
+    ZKR__EVENTS_OF_ANY_STATE = ZKR__ON_ACQUIRE /* those before it */
+};
+#undef ZKR__EVENT_NUMBER
+
+/* What comes with an event, beside the reason for the log. */
+struct zkr__news {
+    const char *why;
+    int rc;                           /* LISTED, CONFIRMED */
+    struct zkr__queue *queue;         /* LISTED, SHOWN: valid if rc is ZKR_OK */
+    const struct zkr__zk_reply *node; /* READ: the one that we wait for */
+    const char *name;                 /* AHEAD: of that node */
+};
+
+typedef void zkr__answer_fn(struct zkr__claim *c, const struct zkr__news *news);
+
+struct zkr__answer {
+    enum zkr__claim_state next; /* ZKR__CLAIM_STATES: no move */
+    zkr__answer_fn *run;        /* called in the next state; NULL: no answer */
+};
+
+struct zkr__way {
+    const struct zkr__identity *identity; /* of our node */
+    const struct zkr__answer (*answers)[ZKR__EVENTS];
+    /* By state: stops what a claim has under way in it, and nowhere else.
+     * Called when it leaves the state; NULL: nothing is under way. */
+    void (*exits[ZKR__CLAIM_STATES])(struct zkr__claim *c);
+    /* Writes what a claim that is WAITING waits for, as
+     * zkr__claim_hindrance_locked(); NULL: for a node, or for one of ours. */
+    void (*hindrance)(const struct zkr__claim *c, char *text);
+};
+
+/* The rows of a table. */
+#define ZKR__MOVES(state, event, to, fn)                                       \
+    [ZKR__CLAIM_##state][ZKR__ON_##event] = { ZKR__CLAIM_##to, fn }
+#define ZKR__STAYS(state, event, fn)                                           \
+    [ZKR__CLAIM_##state][ZKR__ON_##event] = { ZKR__CLAIM_STATES, fn }
+
+extern const struct zkr__way zkr__in_a_queue;     /* way_in_a_queue.c */
+extern const struct zkr__way zkr__by_creating_it; /* way_of_one_node.c */
+extern const struct zkr__way zkr__among_a_few;    /* way_of_permits.c */
+
+extern const char *const zkr__event_names[ZKR__EVENTS];
+
+#endif

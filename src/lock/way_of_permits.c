@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The way of the permits of a semaphore: a claim makes a node, and counts those
+ * ahead of it. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/path.h"
+#include "lock/steps.h"
+
+/* The creates of an acquire and one list are one flight. */
+static void enter(struct zkr__claim *c, const struct zkr__news *news)
+{
+    (void)news;
+    zkr__session_assert_locked(c->session);
+    zkr__claim_name_locked(c);
+    zkr__claim_create_locked(c);
+    zkr__line_ask_locked(c);
+}
+
+static void wait(struct zkr__claim *c, const struct zkr__news *news)
+{
+    (void)news;
+    zkr__session_assert_locked(c->session);
+    if (!zkr__line_is_asked_locked(c))
+        zkr__line_ask_locked(c);
+}
+
+static void created(struct zkr__claim *c, const struct zkr__news *news)
+{
+    zkr__session_assert_locked(c->session);
+    zkr__line_join_locked(c);
+    wait(c, news);
+}
+
+static void busy_locked(struct zkr__claim *c, const struct zkr__queue *queue,
+                        size_t self, size_t ahead) ZKR__LOCKED
+{
+    const char *first = queue->all[self == 0 ? ahead : 0].name;
+
+    zkr__claim_give_up_locked(
+        c, ZKR_EBUSY, "the limit is %" PRIu32 ", and %zu are ahead%s%.80s%s",
+        c->lock->limit, ahead + queue->foreign, ahead == 0 ? "" : ", first '",
+        ahead == 0 ? "" : first, ahead == 0 ? "" : "'");
+}
+
+/* Foreign children count as ahead: for Curator they take a permit, too. */
+static void count_locked(struct zkr__claim *c,
+                         const struct zkr__queue *queue) ZKR__LOCKED
+{
+    size_t self = zkr__queue_find(queue, zkr__path_name(c->node->path));
+    size_t ahead = self == ZKR__NOBODY ? 0 : zkr__queue_ahead(queue, self);
+
+    if (self == ZKR__NOBODY)
+        zkr__claim_event_locked(c, ZKR__ON_AGAIN, "our node was deleted");
+    else if (zkr__claim_is_exhausted_locked(c))
+        ;
+    else if (ahead + queue->foreign < c->lock->limit)
+        zkr__claim_event_locked(c, ZKR__ON_TURN, "a permit is free");
+    else if (c->intent == ZKR__WAIT)
+        zkr__line_wait_locked(c);
+    else
+        busy_locked(c, queue, self, ahead);
+}
+
+/* Before it knows its node, the answer to the create asks again. */
+static void listed(struct zkr__claim *c, const struct zkr__news *news)
+{
+    zkr__session_assert_locked(c->session);
+    if (zkr__claim_is_over(c))
+        return;
+    if (news->rc == ZKR_OK)
+        count_locked(c, news->queue);
+    else if (news->rc == ZKR_ZNONODE)
+        zkr__claim_event_locked(c, ZKR__ON_AGAIN, "directory gone");
+    else
+        zkr__claim_give_up_locked(c, news->rc, "cannot list the contenders");
+}
+
+static void hindrance(const struct zkr__claim *c, char *text)
+{
+    (void)snprintf(text, ZKR__HINDRANCE_MAX,
+                   ", waiting for one of %" PRIu32 " in '%.150s'",
+                   c->lock->limit, c->lock->dir);
+}
+
+/* clang-format off */
+static const struct zkr__answer answers[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
+    ZKR__MOVES(IDLE,       ACQUIRE,   ENROLLING,  enter),
+    ZKR__MOVES(IDLE,       TRY,       ENROLLING,  enter),
+
+    ZKR__STAYS(ENROLLING,  ANSWERED,  zkr__claim_created),
+    ZKR__MOVES(ENROLLING,  CREATED,   WAITING,    created),
+    ZKR__MOVES(ENROLLING,  UNKNOWN,   RECOVERING, zkr__claim_recover),
+    ZKR__MOVES(ENROLLING,  EXISTS,    RECOVERING, zkr__claim_recover),
+    ZKR__STAYS(ENROLLING,  REFUSED,   zkr__claim_pause),
+    ZKR__MOVES(ENROLLING,  AGAIN,     ENROLLING,  enter),
+    ZKR__STAYS(ENROLLING,  GIVE_UP,   zkr__claim_withdraw),
+    ZKR__MOVES(ENROLLING,  LEAVE,     LEAVING,    zkr__claim_leave),
+    ZKR__MOVES(ENROLLING,  END,       IDLE,       zkr__claim_end),
+
+    ZKR__MOVES(RECOVERING, FOUND,     WAITING,    wait),
+    ZKR__MOVES(RECOVERING, GONE,      RECOVERING, zkr__claim_recover),
+    ZKR__STAYS(RECOVERING, REFUSED,   zkr__claim_pause),
+    ZKR__MOVES(RECOVERING, AGAIN,     ENROLLING,  enter),
+    ZKR__STAYS(RECOVERING, GIVE_UP,   zkr__claim_withdraw),
+    ZKR__MOVES(RECOVERING, LEAVE,     LEAVING,    zkr__claim_leave),
+    ZKR__MOVES(RECOVERING, END,       IDLE,       zkr__claim_end),
+
+    ZKR__STAYS(WAITING,    LISTED,    listed),
+    ZKR__STAYS(WAITING,    TURN,      zkr__claim_turn),
+    ZKR__MOVES(WAITING,    PROVEN,    HELD,       zkr__claim_hold),
+    ZKR__MOVES(WAITING,    UNPROVEN,  PROVING,    zkr__claim_prove),
+    ZKR__MOVES(WAITING,    AGAIN,     ENROLLING,  enter),
+    ZKR__STAYS(WAITING,    GIVE_UP,   zkr__claim_withdraw),
+    ZKR__MOVES(WAITING,    LEAVE,     LEAVING,    zkr__claim_leave),
+    ZKR__MOVES(WAITING,    END,       IDLE,       zkr__claim_end),
+
+    ZKR__STAYS(PROVING,    CONFIRMED, zkr__claim_confirmed),
+    ZKR__MOVES(PROVING,    PROVEN,    HELD,       zkr__claim_hold),
+    ZKR__MOVES(PROVING,    AGAIN,     ENROLLING,  enter),
+    ZKR__STAYS(PROVING,    GIVE_UP,   zkr__claim_withdraw),
+    ZKR__MOVES(PROVING,    LEAVE,     LEAVING,    zkr__claim_leave),
+    ZKR__MOVES(PROVING,    END,       IDLE,       zkr__claim_end),
+
+    ZKR__STAYS(HELD,       CONFIRMED, zkr__grant_confirmed),
+    ZKR__MOVES(HELD,       RELEASE,   LEAVING,    zkr__claim_leave),
+    ZKR__MOVES(HELD,       LOST,      LOST,       zkr__claim_end),
+
+    ZKR__STAYS(LEAVING,    ANSWERED,  zkr__claim_leave),
+    ZKR__STAYS(LEAVING,    RETRY,     zkr__claim_leave_again),
+    ZKR__MOVES(LEAVING,    END,       IDLE,       zkr__claim_end),
+};
+/* clang-format on */
+
+const struct zkr__way zkr__among_a_few = {
+    .identity = &zkr__by_name,
+    .answers = answers,
+    .exits = { [ZKR__CLAIM_WAITING] = zkr__claim_stop_asking,
+               [ZKR__CLAIM_PROVING] = zkr__claim_stop_proving },
+    .hindrance = hindrance,
+};
