@@ -144,7 +144,6 @@ static int begin(void)
     return admin_create(admin, root, NULL);
 }
 
-/* A test, because only a test may fail. */
 /* Transactions 1 and 9 of a server. */
 static void make_log(void)
 {
@@ -159,9 +158,32 @@ static void make_log(void)
     log_end(file);
 }
 
+/* 100 grants, which are held for 1 to 100 ms. */
+static void make_grants(void)
+{
+    static struct wire_out record;
+    FILE *file = log_begin(cli_file("log.2"));
+
+    for (int i = 1; i <= 100; i++) {
+        int64_t at_ms = 1000000000000 + i * 1000;
+        char path[64];
+
+        PRINT(path, "/l/lock-%010d", i);
+        out_txn(&record, 1, 1, 2 * i - 1, at_ms, 1);
+        out_create(&record, path, "me", true);
+        log_put(file, &record);
+        out_txn(&record, 1, 1, 2 * i, at_ms + i, 2);
+        out_text(&record, path);
+        log_put(file, &record);
+    }
+    log_end(file);
+}
+
+/* A test, because only a test may fail. */
 TEST(the_world_is_made)
 {
     make_log();
+    make_grants();
     for (size_t i = 0; i < COUNT(world); i++)
         make(world[i].client, world[i].node, world[i].data);
     make_events();

@@ -89,12 +89,12 @@ TEST(a_semaphore_has_leases_and_a_queue)
     ok(zkr_semaphore_acquire_async(pool, SOON_MS, ignore, &leases[2],
                                    &request));
     start();
-    tmux_wait("semaphore shared 2 leases");
+    tmux_wait("semaphore shared 2 of 2 leases");
     tmux_wait("1 lock, 1 held, 1 waiting");
     tmux_type("K");
     tmux_wait("there are several holders: choose one in the queue");
     tmux_key("Enter");
-    tmux_wait("semaphore (zkrecipes)  shared  2 leases, 1 waiting");
+    tmux_wait("semaphore (zkrecipes)  shared  2 of 2 leases, 1 waiting");
     tmux_wait("a permit");
     tmux_key("Down");
     tmux_type("K");
@@ -107,7 +107,7 @@ TEST(a_semaphore_has_leases_and_a_queue)
     wait_grant_state(leases[1], ZKR_GRANT_LOST);
     tmux_wait("Enter goes back to top:");
     tmux_key("Enter");
-    tmux_wait("2 leases, 0 waiting");
+    tmux_wait("2 of 2 leases, 0 waiting");
     wait_verified(leases[0]);
     zkr_request_free(request);
     tmux_type("q");

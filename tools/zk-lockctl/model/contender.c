@@ -58,6 +58,16 @@ const char *contender_to_stop(const struct contender *c, const char *else_word,
     return text;
 }
 
+bool contender_is_by(const struct contender *c, const char *process)
+{
+    const struct zkr__known_owner *o = &c->owner;
+    char all[300];
+
+    (void)snprintf(all, sizeof(all), "%s:%" PRId64, o->host, o->pid);
+    return o->is_record &&
+           (strcmp(o->host, process) == 0 || strcmp(all, process) == 0);
+}
+
 bool contender_waits(const struct contender *c)
 {
     return c->node->kind != ZKR_PARTICIPANT_FOREIGN && !c->node->holds;

@@ -29,6 +29,8 @@ struct contender {
 void owner_word(const struct zkr__known_owner *owner, const char *data,
                 size_t size, char *word, size_t word_size);
 
+/* Its record says that it is of HOST, or of HOST:PID. */
+bool contender_is_by(const struct contender *c, const char *process);
 bool contender_waits(const struct contender *c);
 /* A lease without a permit: its owner waits with another node, which is the
  * first in the queue. */

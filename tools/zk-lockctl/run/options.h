@@ -64,6 +64,8 @@ int run_take_pid(const struct opt *opt, void *at, const char *value);
       .help = "KILL when TERM was passed on and the command has not ended since (30s)" }, \
     { "on-suspend", .value = "WHAT", .type = OPT_WORD, .words = on_suspend_words, .at = RUN_AT(on_suspend), \
       .help = "when the servers do not answer: continue or term (continue)" }, \
+    { "lost-exit-code", .value = "CODE", .type = OPT_CALL, .take = run_take_code, \
+      .at = RUN_AT(lost_code), .help = "when the lock was lost (79)" }, \
     { "status-file", .value = "FILE", .type = OPT_TEXT, .at = RUN_AT(status_file), \
       .help = "what happened, as JSON" }
 /* clang-format on */

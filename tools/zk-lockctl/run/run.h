@@ -42,6 +42,7 @@ struct run_opts {
     bool why_name;         /* the label is the name of the program only */
     int64_t wait_ms;       /* 0: try once; -1: no limit */
     int not_acquired_code; /* -E */
+    int lost_code;         /* --lost-exit-code */
     char **argv;           /* the command; NULL: of a shell that holds */
     const char *text;      /* ... of -c; NULL: without */
     int64_t grace_ms;      /* -1: default */

@@ -82,7 +82,7 @@ int run_turn(struct run *run)
     }
     if (!run->child.ended)
         return code;
-    return run->lost      ? EX_LOST
+    return run->lost      ? run->opts.lost_code
            : run->overdue ? EX_OVERDUE
            : run->revoked ? EX_REVOKED
                           : command_code(&run->child);

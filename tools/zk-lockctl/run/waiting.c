@@ -7,7 +7,8 @@
 
 #include <unistd.h>
 
-enum { PATIENCE_MS = 1000 }; /* before it is said who holds the lock */
+/* Before it is said who holds the lock, and said again: another may by then. */
+enum { PATIENCE_MS = 1000, AGAIN_MS = 30000 };
 
 /* Returns a signal that ends us, or 0. Others have no meaning yet, except those
  * with which a terminal stops us. */
@@ -95,7 +96,7 @@ static int await(struct run *run, struct claim *claim, int said)
         int n = poll(fds, 3, timeout_ms);
 
         if (n == 0) {
-            timeout_ms = -1;
+            timeout_ms = AGAIN_MS;
             say_waiting(run);
         }
         if (n > 0 && (fds[1].revents & POLLIN) != 0 && ended_by == 0) {

@@ -2,6 +2,7 @@
 /* A lock, and a contender of its queue, as the cells of a table. */
 #include "text/cells.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "common/escape.h"
@@ -35,6 +36,39 @@ static const char *write_members(const struct lock *lock, char *text,
     return text;
 }
 
+/* How many may hold it at once, by the records of those who do; 0: they do not
+ * say, or not the same. */
+static int64_t limit_of(const struct lock *lock)
+{
+    int64_t limit = 0;
+
+    for (size_t i = 0; i < lock->count; i++) {
+        const struct zkr__known_owner *o = &lock->items[i].owner;
+
+        if (!lock->items[i].node->holds || o->limit == 0)
+            continue;
+        if (limit != 0 && limit != o->limit)
+            return 0;
+        limit = o->limit;
+    }
+    return limit;
+}
+
+/* "2 of 3 leases". */
+static const char *write_leases(const struct lock *lock, char *text,
+                                size_t size)
+{
+    int64_t limit = limit_of(lock);
+    char of[WORD_MAX] = "";
+
+    if (limit > 0)
+        (void)snprintf(of, sizeof(of), " of %" PRId64, limit);
+    (void)snprintf(text, size, "%zu%s lease%s", lock->holders, of,
+                   limit > 0 ? word_plural((size_t)limit)
+                             : word_plural(lock->holders));
+    return text;
+}
+
 const char *cell_holder(const struct lock *lock, char who[WHO_MAX])
 {
     if (lock->kind == ZKR__KIND_BARRIER)
@@ -43,23 +77,26 @@ const char *cell_holder(const struct lock *lock, char who[WHO_MAX])
         return "";
     if (lock->holders == 1)
         return contender_who(lock->holder, who);
-    (void)snprintf(who, WHO_MAX, "%zu %s", lock->holders,
-                   lock->kind == ZKR__KIND_SEMAPHORE ? "leases" : "holders");
+    if (lock->kind == ZKR__KIND_SEMAPHORE)
+        return write_leases(lock, who, WHO_MAX);
+    (void)snprintf(who, WHO_MAX, "%zu holders", lock->holders);
     return who;
 }
 
-const char *cell_queue(const struct lock *lock, bool more, char word[WORD_MAX])
+const char *cell_queue(const struct lock *lock, bool more, char word[QUEUE_MAX])
 {
     const char *plus = more ? "+" : "";
+    char leases[WORD_MAX * 2];
 
     if (lock->kind == ZKR__KIND_BARRIER)
-        return write_members(lock, word, WORD_MAX);
+        return write_members(lock, word, QUEUE_MAX);
     if (lock->kind == ZKR__KIND_SEMAPHORE)
-        (void)snprintf(word, WORD_MAX, "%zu lease%s, %zu%s waiting",
-                       lock->holders, word_plural(lock->holders), lock->waiters,
-                       plus);
+        (void)snprintf(word, QUEUE_MAX, "%s, %zu%s waiting",
+                       write_leases(lock, leases, sizeof(leases)),
+                       lock->waiters, plus);
     else
-        (void)snprintf(word, WORD_MAX, "%zu%s in the queue", lock->count, plus);
+        (void)snprintf(word, QUEUE_MAX, "%zu%s in the queue", lock->count,
+                       plus);
     return word;
 }
 

@@ -20,9 +20,11 @@ const char *cell_path(const char *path, char text[PATH_TEXT_MAX]);
  * barrier; "" without one. Escaped. */
 const char *cell_holder(const struct lock *lock, char who[WHO_MAX]);
 
-/* "2 in the queue"; "3 leases, 1 waiting" of a semaphore, "4 members" of a
+/* "2 in the queue"; "3 of 5 leases, 1 waiting" of a semaphore, "4 members" of a
  * barrier. */
-const char *cell_queue(const struct lock *lock, bool more, char word[WORD_MAX]);
+enum { QUEUE_MAX = 160 };
+const char *cell_queue(const struct lock *lock, bool more,
+                       char word[QUEUE_MAX]);
 
 const char *cell_state(const struct lock *lock, const struct contender *c);
 const char *cell_mode(const struct contender *c);

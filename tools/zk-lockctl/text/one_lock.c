@@ -27,7 +27,7 @@ static void say_one(const struct lockctl *ctl, const char *path,
 void one_lock_say(const struct lockctl *ctl, const struct lock *lock)
 {
     char path[512];
-    char queue[WORD_MAX];
+    char queue[QUEUE_MAX];
 
     (void)escape_string(lock->path, path, sizeof(path));
     if (lock->holders == 1)

@@ -48,7 +48,7 @@ static void draw_lock(const struct drawing *d)
     const struct top_row *row = top_view_row(d->view, d->model);
     char path[GRID_CELL_MAX];
     char rest[300] = "";
-    char queue[WORD_MAX];
+    char queue[QUEUE_MAX];
     const struct lock *lock;
 
     if (row == NULL) {

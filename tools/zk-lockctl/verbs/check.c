@@ -3,7 +3,6 @@
  * process. */
 #include "verbs/verbs.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,17 +40,6 @@ static const struct opt wait_options[] = {
 #undef AT
 /* clang-format on */
 
-/* HOST or HOST:PID, as in the record of a holder. */
-static bool is_by(const struct contender *c, const char *holder)
-{
-    const struct zkr__known_owner *o = &c->owner;
-    char all[300];
-
-    (void)snprintf(all, sizeof(all), "%s:%" PRId64, o->host, o->pid);
-    return o->is_record &&
-           (strcmp(o->host, holder) == 0 || strcmp(all, holder) == 0);
-}
-
 static bool holds(const struct lock *lock, const struct question *q)
 {
     if (q->free)
@@ -59,7 +47,8 @@ static bool holds(const struct lock *lock, const struct question *q)
     if (q->held)
         return lock->holders > 0;
     for (size_t i = 0; i < lock->count; i++) {
-        if (lock->items[i].node->holds && is_by(&lock->items[i], q->holder))
+        if (lock->items[i].node->holds &&
+            contender_is_by(&lock->items[i], q->holder))
             return true;
     }
     return false;

@@ -8,7 +8,7 @@
 #include "common/exit_codes.h"
 #include "text/lock_fields.h"
 #include "text/schema.h"
-#include "text/stays.h"
+#include "text/usage.h"
 #include "top/top.h"
 
 static void list_verbs(void)
@@ -33,6 +33,7 @@ static int print_schema(void)
         { "stay", stay_fields, "History", true },
         { "context", context_fields(), "ContextList", true },
         { "setting", setting_fields, "SettingList", true },
+        { "usage", usage_fields, "UsageList", true },
         { "event", event_fields, NULL, true },
         { "contender", contender_fields, NULL, false },
         { "owner", owner_fields, NULL, false },

@@ -11,7 +11,7 @@
 #include "common/now.h"
 #include "common/words.h"
 #include "model/history.h"
-#include "text/stays.h"
+#include "text/usage.h"
 
 /* What is asked for, and what was found. */
 struct log {
@@ -21,6 +21,7 @@ struct log {
     int64_t since_ms, until_ms; /* 0: not limited */
     int64_t at_ms;              /* 0: not asked */
     bool waiters;
+    int stats; /* enum usage_by */
     struct txnlogs logs;
     struct history *history;
     struct past_rows rows;
@@ -258,7 +259,9 @@ static int answer(struct log *log)
     note_strange(log);
     note_limits(log);
     note_nobody(log);
-    code = stays_print(log->ctl, &log->rows, &log->notes);
+    code = log->stats == USAGE_NONE
+               ? stays_print(log->ctl, &log->rows, &log->notes)
+               : usage_print(log->ctl, &log->rows, log->stats, &log->notes);
     return code != 0 ? code : exit_status(log);
 }
 
@@ -280,6 +283,8 @@ static int take_file(const struct opt *o, void *at, const char *value)
     return txnlogs_add(at, value);
 }
 
+static const char *const stats_words[] = { "none", "lock", "owner", NULL };
+
 /* clang-format off */
 #define AT(member) offsetof(struct log, member)
 static const struct opt options[] = {
@@ -291,6 +296,8 @@ static const struct opt options[] = {
       .help = "what was earlier; 1h, 02:55, 2026-11-23T02:55Z" },
     { "at", .value = "TIME", .type = OPT_CALL, .at = AT(at_ms), .take = take_moment,
       .help = "who held then, and who waited" },
+    { "stats", .value = "WHAT", .type = OPT_WORD, .words = stats_words, .at = AT(stats),
+      .help = "the grants of each lock or owner, their waits and how long they were held: lock, owner" },
     { "waiters", .type = OPT_ON, .at = AT(waiters), .help = "also those who never held" },
     { .name = NULL },
 };

@@ -2,6 +2,8 @@
 /* ls: lists all locks at and below a path. */
 #include "verbs/verbs.h"
 
+#include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/scan.h"
@@ -10,17 +12,25 @@
 struct filter {
     bool held;
     bool waiting;
-    int dialect; /* -1: any */
+    int dialect;        /* -1: any */
+    const char *holder; /* HOST[:PID]; NULL: any */
+    const char *match;  /* a pattern for the path; NULL: any */
+    int64_t older_ms;   /* held at least so long; 0: any */
 };
 
 struct order {
     struct scan_opts scan;
     struct filter filter;
+    int sort;
 };
 
 static const char *const dialects[] = { "zkrecipes", "curator",  "kazoo",
                                         "go",        "c-recipe", "zk-ruby",
                                         "other",     "mixed",    NULL };
+
+enum { SORT_PATH, SORT_HELD, SORT_WAITERS, SORT_LONGEST };
+static const char *const sorts[] = { "path", "held", "waiters", "longest",
+                                     NULL };
 
 /* clang-format off */
 #define AT(member) offsetof(struct order, member)
@@ -29,6 +39,14 @@ static const struct opt options[] = {
     { "waiting", .type = OPT_ON, .at = AT(filter.waiting), .help = "those that somebody waits for" },
     { "dialect", .value = "NAME", .type = OPT_WORD, .at = AT(filter.dialect), .words = dialects,
       .help = "of zkrecipes, curator, kazoo, go, c-recipe, zk-ruby, other, mixed" },
+    { "holder", .value = "HOST[:PID]", .type = OPT_TEXT, .at = AT(filter.holder),
+      .help = "those with a holder that says that it is that process" },
+    { "older", .value = "DURATION", .type = OPT_MS, .max = INT64_MAX, .at = AT(filter.older_ms),
+      .help = "those that may have been held for so long" },
+    { "match", .value = "PATTERN", .type = OPT_TEXT, .at = AT(filter.match),
+      .help = "those whose path is like that, with * and ?" },
+    { "sort", .value = "COLUMN", .type = OPT_WORD, .words = sorts, .at = AT(sort),
+      .help = "by path, or the most first: held, waiters, longest (path)" },
     { "empty", .type = OPT_ON, .at = AT(scan.empty),
       .help = "also empty directories, which may be locks" },
     SCAN_DEPTH(AT(scan.depth)),
@@ -39,16 +57,51 @@ static const struct opt options[] = {
 #undef AT
 /* clang-format on */
 
+/* Somebody holds it whom the filter means. */
+static bool is_held_so(const struct lock *lock, const struct filter *filter)
+{
+    for (size_t i = 0; i < lock->count; i++) {
+        const struct contender *c = &lock->items[i];
+
+        if (c->node->holds && c->age_ms >= filter->older_ms &&
+            (filter->holder == NULL || contender_is_by(c, filter->holder)))
+            return true;
+    }
+    return filter->older_ms == 0 && filter->holder == NULL;
+}
+
 static bool passes(const struct lock *lock, const struct filter *filter)
 {
     return (!filter->held || lock->holders > 0) &&
            (!filter->waiting || lock->waiters > 0) &&
+           (filter->match == NULL ||
+            fnmatch(filter->match, lock->path, 0) == 0) &&
+           is_held_so(lock, filter) &&
            (filter->dialect < 0 ||
             strcmp(dialects[filter->dialect],
                    zkr__dialect_name(lock->dialect)) == 0);
 }
 
-static void apply(struct scan *scan, const struct filter *filter)
+static int64_t worth(const struct lock *lock, int sort)
+{
+    return sort == SORT_WAITERS   ? (int64_t)lock->waiters
+           : sort == SORT_LONGEST ? lock->longest_wait_ms
+           : lock->holder == NULL ? -1
+                                  : lock->holder->age_ms;
+}
+
+static int by_worth(const void *a, const void *b, void *sort)
+{
+    const struct lock *x = a;
+    const struct lock *y = b;
+    int64_t of_x = worth(x, *(int *)sort);
+    int64_t of_y = worth(y, *(int *)sort);
+
+    return of_x != of_y ? (of_x < of_y) - (of_x > of_y)
+                        : strcmp(x->path, y->path);
+}
+
+static void apply(struct scan *scan, const struct filter *filter, int sort)
 {
     size_t n = 0;
 
@@ -59,26 +112,30 @@ static void apply(struct scan *scan, const struct filter *filter)
             lock_done(&scan->locks[i]);
     }
     scan->count = n;
+    if (sort != SORT_PATH)
+        qsort_r(scan->locks, n, sizeof(*scan->locks), by_worth, &sort);
 }
 
 /* Only a table for people is whole without the waits. */
-static uint32_t reads(const struct lockctl *ctl)
+static uint32_t reads(const struct lockctl *ctl, int sort)
 {
-    return ctl->format == FORMAT_TABLE && ctl->columns == NULL ? SCAN_HOLDERS
-                                                               : SCAN_NEXT;
+    return ctl->format == FORMAT_TABLE && ctl->columns == NULL &&
+                   sort != SORT_LONGEST
+               ? SCAN_HOLDERS
+               : SCAN_NEXT;
 }
 
 static int list(struct lockctl *ctl, const char *root,
-                const struct scan_opts *opts, const struct filter *filter)
+                const struct order *order)
 {
     struct scan scan;
     int code = lockctl_connect(ctl);
 
     if (code == 0)
-        code = scan_below(ctl, &root, 1, opts, &scan);
+        code = scan_below(ctl, &root, 1, &order->scan, &scan);
     if (code != 0)
         return code;
-    apply(&scan, filter);
+    apply(&scan, &order->filter, order->sort);
     code = locks_print(ctl, scan.locks, scan.count, scan.at_ms, &scan.notes);
     if (scan.count == 0 && scan.denied == 0)
         lockctl_say(ctl, scan.missing ? "no locks: the path does not exist"
@@ -97,8 +154,8 @@ static int ls(struct lockctl *ctl, int argc, char **argv)
     if (!lockctl_parse(ctl, &verb_ls, &argc, &argv, &order) ||
         !lockctl_take_root(&verb_ls, argc, argv, root))
         return EX_USAGE;
-    order.scan.reads = reads(ctl);
-    return list(ctl, root, &order.scan, &order.filter);
+    order.scan.reads = reads(ctl, order.sort);
+    return list(ctl, root, &order);
 }
 
 const struct verb verb_ls = {

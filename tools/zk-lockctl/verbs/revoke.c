@@ -12,13 +12,14 @@
 #include "common/words.h"
 #include "model/ask_servers.h"
 #include "model/revoking.h"
-#include "model/scan_lock.h"
+#include "model/scan.h"
 #include "text/one_lock.h"
 
 struct order {
     int64_t wait_ms;
     bool anyway;
     bool ask_servers;
+    const char *holder; /* HOST[:PID]: all that it holds; NULL: one lock */
 };
 
 /* clang-format off */
@@ -28,6 +29,8 @@ static const struct opt options[] = {
       .help = "how long to wait for them; exit code 75 when one of them still holds then (10s)" },
     { "anyway", .type = OPT_ON, .at = AT(anyway),
       .help = "ask also where the client does not say that it listens" },
+    { "holder", .value = "HOST[:PID]", .type = OPT_TEXT, .at = AT(holder),
+      .help = "ask that process, or all of a host, for whatever they hold at and below LOCK (/)" },
     { "no-4lw", .type = OPT_OFF, .at = AT(ask_servers),
       .help = "do not ask the servers where the client of such a holder is" },
     { .name = NULL },
@@ -70,8 +73,8 @@ static int ask_one(struct lockctl *ctl, const struct lock *lock,
     return outcome_say(&outcome, ctl);
 }
 
-static int ask(struct lockctl *ctl, const struct lock *lock, bool anyway,
-               struct asked *asked)
+static int ask(struct lockctl *ctl, const struct lock *lock,
+               const struct order *order, struct asked *asked)
 {
     struct outcome why;
     int code = 0;
@@ -79,9 +82,10 @@ static int ask(struct lockctl *ctl, const struct lock *lock, bool anyway,
     for (size_t i = 0; i < lock->count && code == 0; i++) {
         const struct contender *c = &lock->items[i];
 
-        if (!c->node->holds)
+        if (!c->node->holds ||
+            (order->holder != NULL && !contender_is_by(c, order->holder)))
             continue;
-        if (anyway || revoking_is_heard(c, &why)) {
+        if (order->anyway || revoking_is_heard(c, &why)) {
             code = ask_one(ctl, lock, c, asked);
         } else {
             asked->deaf = true;
@@ -156,12 +160,11 @@ static void tell_next_step(const struct lockctl *ctl, const struct lock *lock,
 
 /* Until none of them holds. The lock is as it was when it was last seen. */
 static int await(struct lockctl *ctl, const char *path,
-                 const struct asked *asked, int64_t wait_ms, struct lock *lock)
+                 const struct asked *asked, int64_t deadline_ms,
+                 struct lock *lock)
 {
-    int64_t deadline = clock_now_ms() + wait_ms;
-
     for (;;) {
-        int64_t left = deadline - clock_now_ms();
+        int64_t left = deadline_ms - clock_now_ms();
         struct lock next;
         int code = scan_again(ctl->session, path,
                               one_lock_reads(ctl, asked->reads), &next);
@@ -178,35 +181,106 @@ static int await(struct lockctl *ctl, const char *path,
     }
 }
 
-static int revoke_lock(struct lockctl *ctl, const char *path, int64_t wait_ms,
-                       bool anyway, bool ask_servers)
+/* Until its holders have given it back. */
+static int see_to_end(struct lockctl *ctl, const struct asked *asked,
+                      int64_t deadline_ms, struct lock *lock)
 {
-    struct asked asked = { .ask_servers = ask_servers };
-    struct lock lock;
+    char path[ZKR_PATH_MAX + 1];
     int printed;
+    int code;
+
+    (void)snprintf(path, sizeof(path), "%s", lock->path);
+    code = await(ctl, path, asked, deadline_ms, lock);
+    if (code == EX_TEMPFAIL)
+        tell_next_step(ctl, lock, asked);
+    if (code == 0 && asked->deaf)
+        code = EX_TEMPFAIL;
+    if (code == 0 || code == EX_TEMPFAIL) {
+        one_lock_say(ctl, lock);
+        printed = one_lock_print(ctl, lock);
+        code = code == 0 ? printed : code;
+    }
+    return code;
+}
+
+/* All are asked before it waits for the first. The code is that of the first
+ * that failed. */
+static int revoke_locks(struct lockctl *ctl, const struct order *order,
+                        struct lock *locks, size_t count)
+{
+    struct asked *asked = calloc(count + 1, sizeof(*asked));
+    int64_t deadline_ms;
+    int code = asked == NULL ? lockctl_fail_error(ZKR_ENOMEM, "") : 0;
+
+    for (size_t i = 0; code == 0 && i < count; i++) {
+        asked[i].ask_servers = order->ask_servers;
+        asked[i].reads = (uint32_t)locks[i].holders + 1;
+        asked[i].items = calloc(locks[i].holders + 1, sizeof(*asked[i].items));
+        code = asked[i].items == NULL ? lockctl_fail_error(ZKR_ENOMEM, "")
+                                      : ask(ctl, &locks[i], order, &asked[i]);
+    }
+    deadline_ms = clock_now_ms() + order->wait_ms;
+    for (size_t i = 0; i < count && (code == 0 || code == EX_TEMPFAIL); i++) {
+        int one = see_to_end(ctl, &asked[i], deadline_ms, &locks[i]);
+
+        code = code == 0 || one != 0 ? one : code;
+    }
+    for (size_t i = 0; asked != NULL && i < count; i++)
+        free(asked[i].items);
+    free(asked);
+    return code;
+}
+
+/* The locks of a scan that the process holds come first. */
+static size_t held_by(struct scan *scan, const char *holder)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < scan->count; i++) {
+        struct lock lock = scan->locks[i];
+        bool held = false;
+
+        for (size_t k = 0; k < lock.count; k++)
+            held = held || (lock.items[k].node->holds &&
+                            contender_is_by(&lock.items[k], holder));
+        if (held) {
+            scan->locks[i] = scan->locks[count];
+            scan->locks[count++] = lock;
+        }
+    }
+    return count;
+}
+
+static int revoke_of(struct lockctl *ctl, const struct order *order,
+                     const char *root)
+{
+    const struct scan_opts opts = { .timeout_ms = 60000,
+                                    .reads = SCAN_HOLDERS };
+    struct scan scan;
+    size_t count;
+    int code = scan_below(ctl, &root, 1, &opts, &scan);
+
+    if (code != 0)
+        return code;
+    count = held_by(&scan, order->holder);
+    if (count == 0)
+        lockctl_say(ctl, "%s holds none of %zu lock%s", order->holder,
+                    scan.count, word_plural(scan.count));
+    code = scan_code(&scan, revoke_locks(ctl, order, scan.locks, count));
+    notes_say(&scan.notes, ctl);
+    scan_done(&scan);
+    return code;
+}
+
+static int revoke_one(struct lockctl *ctl, const struct order *order,
+                      const char *path)
+{
+    struct lock lock;
     int code = scan_lock(ctl->session, path, SCAN_HOLDERS, NULL, &lock);
 
     if (code != 0)
         return code;
-    asked.items = calloc(lock.holders + 1, sizeof(*asked.items));
-    asked.reads = (uint32_t)lock.holders + 1;
-    if (asked.items == NULL) {
-        lock_done(&lock);
-        return lockctl_fail_error(ZKR_ENOMEM, "");
-    }
-    code = ask(ctl, &lock, anyway, &asked);
-    if (code == 0)
-        code = await(ctl, path, &asked, wait_ms, &lock);
-    if (code == EX_TEMPFAIL)
-        tell_next_step(ctl, &lock, &asked);
-    free(asked.items);
-    if (code == 0 && asked.deaf)
-        code = EX_TEMPFAIL;
-    if (code == 0 || code == EX_TEMPFAIL) {
-        one_lock_say(ctl, &lock);
-        printed = one_lock_print(ctl, &lock);
-        code = code == 0 ? printed : code;
-    }
+    code = revoke_locks(ctl, order, &lock, 1);
     lock_done(&lock);
     return code;
 }
@@ -214,21 +288,27 @@ static int revoke_lock(struct lockctl *ctl, const char *path, int64_t wait_ms,
 static int revoke(struct lockctl *ctl, int argc, char **argv)
 {
     struct order order = { .wait_ms = 10000, .ask_servers = true };
-    char path[ZKR_PATH_MAX + 1];
+    char path[ZKR_PATH_MAX + 1] = "/";
     int code;
 
     if (!lockctl_parse(ctl, &verb_revoke, &argc, &argv, &order) ||
-        !lockctl_take_lock(&verb_revoke, argc, argv, path))
+        !(order.holder != NULL
+              ? lockctl_take_root(&verb_revoke, argc, argv, path)
+              : lockctl_take_lock(&verb_revoke, argc, argv, path)))
         return EX_USAGE;
+    if (order.holder != NULL && ctl->format == FORMAT_JSON)
+        return lockctl_fail(EX_USAGE, "revoke: a line for each lock; choose "
+                                      "-o jsonl");
     code = lockctl_connect(ctl);
-    return code == 0 ? revoke_lock(ctl, path, order.wait_ms, order.anyway,
-                                   order.ask_servers)
-                     : code;
+    if (code != 0)
+        return code;
+    return order.holder != NULL ? revoke_of(ctl, &order, path)
+                                : revoke_one(ctl, &order, path);
 }
 
 const struct verb verb_revoke = {
     .name = "revoke",
-    .usage = "[-w DURATION] [--anyway] LOCK",
+    .usage = "[OPTION]... LOCK | --holder HOST[:PID] [PATH]",
     .summary = "Ask the holders of a lock to give it back",
     .options = options,
     .help = "The program of the holder decides what it does. The request\n"

@@ -61,7 +61,7 @@ static void print_title(const void *of)
     const struct lock *lock = &v->lock;
     char path[PATH_TEXT_MAX];
     char plain[ZKR_PATH_MAX * 16 + 1];
-    char queue[WORD_MAX];
+    char queue[QUEUE_MAX];
     size_t foreign = lock->listed - lock->count - lock->members;
 
     (void)printf("%s  %s (%s)  %s  %s",
