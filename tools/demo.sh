@@ -89,6 +89,7 @@ has() {
     libjansson-dev) pkg-config --exists jansson ;;
     libcmocka-dev) pkg-config --exists cmocka ;;
     libsmartcols-dev) pkg-config --exists smartcols ;;
+    libmicrohttpd-dev) pkg-config --exists libmicrohttpd ;;
     libncurses-dev) pkg-config --exists ncursesw ;;
     zookeeper) [[ -r $JAR ]] ;;
     default-jre-headless) command -v java ;;
@@ -125,6 +126,7 @@ install_missing() {
     look_for_curator_and_kazoo
     mapfile -t needed < <(missing build-essential meson ninja-build pkg-config \
         libzookeeper-mt-dev libjansson-dev libsmartcols-dev libncurses-dev \
+        libmicrohttpd-dev \
         zookeeper default-jre-headless)
     if ((${#needed[@]} > 0)); then
         # For the tests: alone it is no reason to install.

@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics: writes the locks for Prometheus, once. */
+/* metrics: writes the locks for Prometheus, once, or to all who ask. */
 #include "verbs/verbs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <pthread.h>
+#include <unistd.h>
+
+#include "common/http.h"
 #include "common/now.h"
+#include "common/stop.h"
 #include "common/whole_file.h"
-#include "model/scan.h"
+#include "model/looker.h"
 #include "text/metrics.h"
 
 struct metrics_opts {
     char root[ZKR_PATH_MAX + 1];
     const char *textfile;
+    const char *listen; /* an address; NULL: once */
     struct scan_opts scan;
 };
 
@@ -22,6 +28,8 @@ struct metrics_opts {
 static const struct opt options[] = {
     { "textfile", .value = "FILE", .type = OPT_TEXT, .at = AT(textfile),
       .help = "into this file, as a whole, for the textfile collector of the node exporter" },
+    { "listen", .value = "ADDR", .type = OPT_TEXT, .at = AT(listen),
+      .help = "serve them at HOST:PORT or PORT, until SIGINT or SIGTERM" },
     SCAN_LIMIT(AT(scan.limit)),
     SCAN_WITHIN(AT(scan.timeout_ms)),
     { .name = NULL },
@@ -82,6 +90,106 @@ static int measure(struct lockctl *ctl, const struct metrics_opts *q)
     return code != 0 ? code : printed;
 }
 
+/* --- resident --- */
+
+enum { LOOK_MS = 1000, TICK_MS = 100, PATIENCE_MS = 1000 };
+
+/* The last look, for all who ask. */
+struct board {
+    struct lockctl *ctl;
+    pthread_mutex_t lock;
+    bool seen; /* there is a look, which did not fail */
+    struct look_result look;
+};
+
+static void write_board(FILE *page, void *user)
+{
+    struct board *b = user;
+    struct metrics metrics = { .is_up = false };
+
+    (void)pthread_mutex_lock(&b->lock);
+    if (b->seen && lockctl_is_connected(b->ctl))
+        metrics =
+            (struct metrics){ .is_up = true,
+                              .is_complete = b->look.scan.notes.count == 0,
+                              .scan_ms = b->look.took_ms,
+                              .locks = b->look.scan.locks,
+                              .count = b->look.scan.count };
+    metrics_write(page, &metrics);
+    (void)pthread_mutex_unlock(&b->lock);
+}
+
+static void post(struct board *b, struct look_result *look)
+{
+    struct scan old;
+
+    (void)pthread_mutex_lock(&b->lock);
+    old = b->look.scan;
+    b->seen = look->error == ZKR_OK;
+    b->look = *look;
+    if (!b->seen)
+        b->look.scan = (struct scan){ .locks = NULL };
+    (void)pthread_mutex_unlock(&b->lock);
+    scan_done(&old);
+}
+
+/* Until it is time to end. It is served from the first look on. */
+static int take_looks(struct board *b, const struct metrics_opts *q,
+                      struct looker *looker, struct http **http)
+{
+    struct look_result look;
+    char at[HTTP_AT_MAX];
+    bool said = false;
+    int code = 0;
+
+    while (code == 0 && stop_wait(TICK_MS) &&
+           stop_wait_for_connection(b->ctl, &said)) {
+        if (lockctl_is_over(b->ctl))
+            return lockctl_fail_error(ZKR_ECLOSED, "");
+        if (!looker_take(looker, &look))
+            continue;
+        post(b, &look);
+        if (*http != NULL)
+            continue;
+        code = http_start(q->listen, write_board, b, http, at);
+        if (code == 0)
+            lockctl_say(b->ctl, "serving http://%s/metrics", at);
+    }
+    return code;
+}
+
+/* The servers are asked for what changes, and not by those who ask us. */
+static int serve(struct lockctl *ctl, const struct metrics_opts *q)
+{
+    struct board board = { .ctl = ctl, .lock = PTHREAD_MUTEX_INITIALIZER };
+    struct http *http = NULL;
+    struct looker *looker;
+    int code;
+
+    if (!looker_start(ctl, q->root, LOOK_MS, &looker))
+        return lockctl_fail_error(ZKR_ENOMEM, "");
+    code = take_looks(&board, q, looker, &http);
+    http_end(http); /* it reads the state of the session */
+    if (!looker_end(looker, PATIENCE_MS))
+        _exit(code); /* it uses the session still */
+    scan_done(&board.look.scan);
+    return code;
+}
+
+static int serve_until_signal(struct lockctl *ctl, const struct metrics_opts *q)
+{
+    int code = lockctl_connect(ctl);
+
+    if (code != 0)
+        return code;
+    if (!stop_start())
+        return lockctl_fail_error(ZKR_ENOMEM, "");
+    code = serve(ctl, q);
+    lockctl_disconnect(ctl);
+    stop_end();
+    return code;
+}
+
 static int metrics(struct lockctl *ctl, int argc, char **argv)
 {
     struct metrics_opts q = {
@@ -95,7 +203,9 @@ static int metrics(struct lockctl *ctl, int argc, char **argv)
         return lockctl_fail(EX_USAGE, "metrics has one format, Prometheus");
     if (!lockctl_take_root(&verb_metrics, argc, argv, q.root))
         return EX_USAGE;
-    return measure(ctl, &q);
+    if (q.listen != NULL && q.textfile != NULL)
+        return lockctl_fail(EX_USAGE, "metrics: --listen, or --textfile?");
+    return q.listen != NULL ? serve_until_signal(ctl, &q) : measure(ctl, &q);
 }
 
 const struct verb verb_metrics = {

@@ -10,6 +10,7 @@
 #include "common/now.h"
 #include "common/plain.h"
 #include "model/ask_servers.h"
+#include "model/changes.h"
 #include "model/scan_lock.h"
 #include "model/told.h"
 #include "protocol/number.h"
@@ -21,12 +22,15 @@ enum { DEFAULT_LIMIT = 10000 };
 struct order {
     uint32_t limit;
     bool ask; /* the servers */
+    bool follow;
 };
 
 /* clang-format off */
 static const struct opt options[] = {
     { "limit", .value = "N", .type = OPT_COUNT, .at = offsetof(struct order, limit),
       .help = "show no more than the first N children (10000)" },
+    { "follow", .type = OPT_ON, .at = offsetof(struct order, follow),
+      .help = "again after each change, until SIGINT" },
     { "no-4lw", .type = OPT_OFF, .at = offsetof(struct order, ask),
       .help = "do not ask the servers for cons, dump and wchp" },
     { .name = NULL },
@@ -266,10 +270,8 @@ static int show_lock(struct lockctl *ctl, const char *path, uint32_t limit,
                      bool ask)
 {
     struct view v = { .shown = 0 };
-    int code = lockctl_connect(ctl);
+    int code = look(ctl, path, limit, ask, &v);
 
-    if (code == 0)
-        code = look(ctl, path, limit, ask, &v);
     if (code == 0 && v.told.deaf > 0) {
         forget(&v);
         clock_sleep_ms(200);
@@ -282,15 +284,45 @@ static int show_lock(struct lockctl *ctl, const char *path, uint32_t limit,
     return code;
 }
 
+/* A lock that nobody uses may go, and come again. It is watched before it is
+ * listed, so no change is missed. */
+static int follow(struct lockctl *ctl, const char *path,
+                  const struct order *order)
+{
+    struct changes *changes = NULL;
+    char room[ZKR_PATH_MAX + 1];
+    int code =
+        changes_start(ctl, scan_whole(ctl->session, path, room), &changes);
+
+    while (code == 0) {
+        code = show_lock(ctl, path, order->limit, order->ask);
+        if (code == EX_DATAERR ||
+            (code == EX_UNAVAILABLE && !lockctl_is_over(ctl)))
+            code = 0; /* that was said */
+        if (code == 0)
+            changes_wait(changes, -1);
+    }
+    changes_end(changes);
+    return code;
+}
+
 static int show(struct lockctl *ctl, int argc, char **argv)
 {
-    struct order order = { DEFAULT_LIMIT, true };
+    struct order order = { DEFAULT_LIMIT, true, false };
     char path[ZKR_PATH_MAX + 1];
+    int code;
 
     if (!lockctl_parse(ctl, &verb_show, &argc, &argv, &order) ||
         !lockctl_take_lock(&verb_show, argc, argv, path))
         return EX_USAGE;
-    return show_lock(ctl, path, order.limit, order.ask);
+    if (order.follow && ctl->format == FORMAT_JSON)
+        return lockctl_fail(EX_USAGE, "show: looks have no end; choose -o "
+                                      "jsonl");
+    code = lockctl_connect(ctl);
+    if (code == 0)
+        code = order.follow ? follow(ctl, path, &order)
+                            : show_lock(ctl, path, order.limit, order.ask);
+    return code;
 }
 
 const struct verb verb_show = {

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Serves one page by HTTP, with libmicrohttpd. */
+#include "common/http.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <microhttpd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/lockctl.h"
+
+enum { BACKLOG = 16, CLIENTS_MAX = 32, IDLE_S = 10, HOST_MAX = 256 };
+
+struct http {
+    struct MHD_Daemon *server;
+    http_page_fn *page;
+    void *user;
+};
+
+/* --- the socket --- */
+
+static int open_socket(const struct addrinfo *a)
+{
+    int fd =
+        socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int on = 1;
+
+    if (fd < 0)
+        return -1;
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    if (bind(fd, a->ai_addr, a->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0)
+        return fd;
+    (void)close(fd);
+    return -1;
+}
+
+/* "HOST:PORT", "[::1]:PORT" or "PORT". */
+static int look_up(const char *at, struct addrinfo **ret_all)
+{
+    const struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
+                                    .ai_flags = AI_PASSIVE };
+    const char *colon = strrchr(at, ':');
+    char host[HOST_MAX];
+    size_t len = colon == NULL ? 0 : (size_t)(colon - at);
+
+    if (len >= sizeof(host))
+        return EAI_NONAME;
+    memcpy(host, at, len);
+    host[len] = '\0';
+    if (host[0] == '[' && host[len - 1] == ']') {
+        host[len - 1] = '\0';
+        memmove(host, host + 1, len - 1);
+    }
+    return getaddrinfo(host[0] == '\0' ? NULL : host,
+                       colon == NULL ? at : colon + 1, &hints, ret_all);
+}
+
+static int listen_at(const char *at, int *ret_fd)
+{
+    struct addrinfo *all = NULL;
+    int error = look_up(at, &all);
+    int fd = -1;
+
+    if (error != 0)
+        return lockctl_fail(EX_USAGE, "--listen '%s': %s", at,
+                            gai_strerror(error));
+    for (const struct addrinfo *a = all; a != NULL && fd < 0; a = a->ai_next)
+        fd = open_socket(a);
+    error = errno;
+    freeaddrinfo(all);
+    if (fd < 0)
+        return lockctl_fail(EX_CANTCREAT, "--listen '%s': %s", at,
+                            strerror(error));
+    *ret_fd = fd;
+    return 0;
+}
+
+static void write_address(int fd, char at[HTTP_AT_MAX])
+{
+    struct sockaddr_storage address;
+    socklen_t size = sizeof(address);
+    char host[HTTP_AT_MAX - 20] = "?";
+    char port[10] = "?";
+
+    if (getsockname(fd, (struct sockaddr *)&address, &size) == 0)
+        (void)getnameinfo((struct sockaddr *)&address, size, host, sizeof(host),
+                          port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV);
+    (void)snprintf(at, HTTP_AT_MAX,
+                   strchr(host, ':') == NULL ? "%s:%s" : "[%s]:%s", host, port);
+}
+
+/* --- the page --- */
+
+static struct MHD_Response *new_page(const struct http *http)
+{
+    struct MHD_Response *response;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *page = open_memstream(&text, &size);
+
+    if (page == NULL)
+        return NULL;
+    http->page(page, http->user);
+    if (fclose(page) != 0)
+        return NULL;
+    response =
+        MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE);
+    if (response != NULL)
+        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+                                      "text/plain; version=0.0.4");
+    return response;
+}
+
+static struct MHD_Response *new_refusal(void)
+{
+    static char text[] = "GET /metrics\n";
+
+    return MHD_create_response_from_buffer(strlen(text), text,
+                                           MHD_RESPMEM_PERSISTENT);
+}
+
+static enum MHD_Result answer(void *user, struct MHD_Connection *connection,
+                              const char *path, const char *method,
+                              const char *version, const char *data,
+                              size_t *data_size, void **of_connection)
+{
+    bool found = strcmp(path, "/metrics") == 0 || strcmp(path, "/") == 0;
+    bool reads = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+    struct MHD_Response *response =
+        found && reads ? new_page(user) : new_refusal();
+    enum MHD_Result queued;
+
+    (void)version;
+    (void)data;
+    (void)data_size;
+    (void)of_connection;
+    if (response == NULL)
+        return MHD_NO;
+    queued = MHD_queue_response(connection,
+                                !reads   ? MHD_HTTP_METHOD_NOT_ALLOWED
+                                : !found ? MHD_HTTP_NOT_FOUND
+                                         : MHD_HTTP_OK,
+                                response);
+    MHD_destroy_response(response);
+    return queued;
+}
+
+/* --- the server --- */
+
+/* Signals are for the thread that calls this, not for that of the server. */
+static struct MHD_Daemon *start_server(struct http *http, int fd)
+{
+    struct MHD_Daemon *server;
+    sigset_t all, before;
+
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    server = MHD_start_daemon(
+        MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, answer, http,
+        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)CLIENTS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
+        MHD_OPTION_END);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return server;
+}
+
+int http_start(const char *at, http_page_fn *page, void *user,
+               struct http **ret_http, char ret_at[HTTP_AT_MAX])
+{
+    struct http *http = calloc(1, sizeof(*http));
+    int fd = -1;
+    int code =
+        http == NULL ? lockctl_fail_error(ZKR_ENOMEM, "") : listen_at(at, &fd);
+
+    if (code != 0) {
+        free(http);
+        return code;
+    }
+    http->page = page;
+    http->user = user;
+    write_address(fd, ret_at);
+    http->server = start_server(http, fd);
+    if (http->server == NULL) {
+        (void)close(fd);
+        free(http);
+        return lockctl_fail(EX_CANTCREAT, "--listen '%s': no HTTP server", at);
+    }
+    *ret_http = http;
+    return 0;
+}
+
+void http_end(struct http *http)
+{
+    if (http != NULL)
+        MHD_stop_daemon(http->server); /* closes the socket */
+    free(http);
+}
