@@ -5,6 +5,7 @@
 
 #include "protocol/dialect.h"
 #include "protocol/node_name.h"
+#include "protocol/parts.h"
 #include "unit.h"
 
 #define UUID "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
@@ -349,4 +350,47 @@ TEST(others_are_told_by_their_nodes)
                        zkr__is_lease(p) ? "lease" : "");
         assert_string_equal(is, rows[i].is);
     }
+}
+
+/* Directories with the names of a semaphore's are locks of others, too. */
+TEST(a_semaphore_is_told_by_its_directories)
+{
+    static const struct {
+        const char *leases[3], *queue[3]; /* "-": there is no directory */
+        bool is;
+    } cases[] = {
+        { { NULL }, { NULL }, true },
+        { { "-" }, { NULL }, false },
+        { { NULL }, { "-" }, false },
+        { { "-" }, { "lock-0000000001" }, false },
+        { { "a-lease-0000000001" }, { "-" }, true },
+        { { "b", "a-lease-0000000001" }, { NULL }, true },
+        { { "b" }, { "lock-0000000001" }, true },
+        { { "b" }, { NULL }, false },
+        { { NULL }, { "b" }, false },
+        { { "lock-0000000001" }, { "lock-0000000001" }, false },
+        { { "b", "x-1-0000000001" }, { "lock-0000000001" }, false },
+        { { NULL }, { "latch-0000000001" }, false },
+    };
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct zkr__part_count count[ZKR__PARTS] = { { 0 } };
+
+        for (enum zkr__part p = ZKR__PART_LEASES; p <= ZKR__PART_QUEUE; p++) {
+            const char *const *names =
+                p == ZKR__PART_LEASES ? cases[i].leases : cases[i].queue;
+
+            count[p].exists = names[0] == NULL || strcmp(names[0], "-") != 0;
+            for (; count[p].exists && *names != NULL; names++)
+                zkr__part_count(&count[p], p, *names);
+        }
+        if (zkr__is_semaphore(&count[ZKR__PART_LEASES],
+                              &count[ZKR__PART_QUEUE]) != cases[i].is)
+            fail_msg("case %zu is another", i);
+    }
+    assert_int_equal(zkr__part_of("locks/a"), ZKR__PART_QUEUE);
+    assert_int_equal(zkr__part_of("block/a"), ZKR__PART_PATH);
+    assert_int_equal(zkr__part_of("lockss/a"), ZKR__PART_PATH);
+    assert_int_equal(zkr__part_of_dir("locks"), ZKR__PART_QUEUE);
+    assert_int_equal(zkr__part_of_dir("lock"), ZKR__PART_PATH);
 }

@@ -273,6 +273,8 @@ TEST(nothing_is_dropped_that_fits)
         longest = len > longest ? len : longest;
     }
     assert_int_equal(longest, ZKR__OWNER_MAX);
+    write_of((struct zkr__owner){ .limit = 5 });
+    assert_number("limit", 5);
 }
 
 /* With a claim there was no room for the label and the host: every acquire of
@@ -374,6 +376,7 @@ TEST(record_of_no_thread_names_none)
 {
     write_of((struct zkr__owner){ .thread = NULL });
 
+    assert_null(json_object_get(json, "limit"));
     assert_null(json_object_get(json, "thread"));
     assert_null(json_object_get(json, "tid"));
     assert_number("pid", getpid());
