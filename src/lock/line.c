@@ -132,7 +132,8 @@ void zkr__line_sweep_locked(struct zkr__line *line)
 
 void zkr__line_drop_locked(struct zkr__claim *c)
 {
-    zkr__line_unask_locked(c);
+    if (!zkr__list_empty(&c->place.ask))
+        zkr__line_unask_locked(c);
     if (count_out_locked(c))
         zkr__line_advance_locked(c->lock->line);
 }

@@ -14,7 +14,7 @@ void zkr__sweep_init(struct zkr__sweep *sweep, struct zkr_session *s,
                      struct zkr__ref *owner)
 {
     *sweep = (struct zkr__sweep){ .node = NULL };
-    zkr__search_init(&sweep->search, s, owner);
+    zkr__op_init(&sweep->search.op, s, owner);
 }
 
 static void end_locked(struct zkr__sweep *sweep, int rc) ZKR__LOCKED
