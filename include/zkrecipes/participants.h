@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Participants: list who holds a lock and who waits for it, for whom and since
- * when; ask for a lock, or break it; and find locks. Curator:
- * getParticipantNodes(), Revoker.
+ * when; ask for a lock, or break it. Curator: getParticipantNodes(), Revoker.
  *
  * The calls work on lock paths of every recipe and of every client whose nodes
  * the library knows (Curator, kazoo, go-zookeeper, ...). None of them enters a
@@ -253,108 +252,6 @@ zkr_participants_revoke(zkr_session *session, const char *node);
 ZKR_API ZKR_MUST_CHECK enum zkr_error
 zkr_participants_break(zkr_session *session, const char *node, int64_t token,
                        int64_t timeout_ms);
-
-/**
- * A directory in which locks were found. Of a semaphore, contenders and
- * children are those of both its directories, czxid and created_ms are those of
- * "leases", and pzxid is the later of the two, unless somebody contends in its
- * path, too.
- */
-struct zkr_locks_item {
-    const char *path;   /**< Without the chroot; for zkr_participants_list(). */
-    size_t contenders;  /**< How many children contend, by their names, */
-    size_t children;    /**< ... and how many children of any kind it has. */
-    int64_t czxid;      /**< Tells directories apart that had the same path, */
-    int64_t pzxid;      /**< ... and the last change of its children: the same
-                             as czxid when it has never had any. */
-    int64_t created_ms; /**< When it was made, in ms since 1970. */
-    struct zkr_participants *list; /**< With opts.participants: who holds the
-                                        lock, and who waits; else NULL. */
-};
-
-/** Reasons why a search did not look everywhere. */
-enum zkr_locks_cut {
-    ZKR_LOCKS_CUT_DEPTH = 1u << 0,
-    ZKR_LOCKS_CUT_LIMIT = 1u << 1,
-    ZKR_LOCKS_CUT_VISITS = 1u << 2,
-    ZKR_LOCKS_CUT_TIME = 1u << 3,
-};
-
-/** The locks that were found, in the order of their paths, byte by byte. */
-struct zkr_locks {
-    struct zkr_locks_item *items; /**< As many as count. */
-    size_t count;                 /**< How many were found. */
-    size_t visited;               /**< Nodes that were looked at. */
-    size_t skipped; /**< Nodes that were left out: not readable, or with a path
-                         longer than ZKR_PATH_MAX. */
-    enum zkr_locks_cut cut;   /**< 0: it looked everywhere. */
-    const char *skipped_path; /**< The first that was skipped, or NULL, */
-    int skipped_error;        /**< ... and why: ZKR_ZNOAUTH, or ZKR_EPATH. */
-};
-
-/** The flags of zkr_locks_opts. */
-enum zkr_locks_flags {
-    /** List directories without children and data, too: a lock that nobody
-     *  wants at present is such a directory, but so are many others. */
-    ZKR_LOCKS_EMPTY = 1u << 0,
-    /** List double barriers, too: directories with an ephemeral child that has
-     *  a UUID for a name, and no contender. Such children count as contenders,
-     *  though zkr_participants_list() calls them foreign. */
-    ZKR_LOCKS_BARRIERS = 1u << 1,
-};
-ZKR__FLAGS(zkr_locks_flags)
-
-/** Zero means default, for every member. */
-struct zkr_locks_opts {
-    size_t size;                /**< Set by ZKR_LOCKS_OPTS_INIT. */
-    int64_t timeout_ms;         /**< As zkrecipes.h says. */
-    enum zkr_locks_flags flags; /**< Any of them, with |. */
-    uint32_t depth;             /**< Levels; 1 is the root alone; 0: 32. */
-    uint32_t limit;             /**< Find no more than so many; 0: 10000. */
-    uint32_t visits;            /**< Look at no more nodes; 0: 100000. */
-    const struct zkr_participants_opts *participants; /**< List the participants
-                                     of each lock, too; NULL: do not. */
-};
-
-#define ZKR_LOCKS_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_locks_opts)
-
-/**
- * Find the locks at and below @p root, of any recipe and client.
- *
- * A directory is a lock when a child has the name of a contender with ten
- * digits, as servers append them, or is the ephemeral "holder" of an unfair
- * mutex. ("my-lock-7" may be a directory of that name, so the search enters
- * it.) A semaphore is found at its path, not as its directories "leases" and
- * "locks". The search does not enter contenders, nor "/zookeeper".
- *
- * The search is not atomic: it sends one request for each node that is no
- * contender, up to 128 at once. Nodes near the root come first.
- *
- * With opts.participants each lock has the list that zkr_participants_list()
- * makes, by those options; their timeout_ms does not count. For such a list no
- * directory is listed again: only nodes are read, soon after the names. A lock
- * has none where this does not tell enough: it is a semaphore, or has the name
- * of a part of one ("leases", "locks"); all who contended have gone; or the
- * time was up. zkr_participants_list() tells then.
- *
- * Time      opts.timeout_ms at most, whatever the servers do. When it has
- *           passed, the call returns what was found by then, with
- *           ZKR_LOCKS_CUT_TIME; it fails when not even the root was answered.
- * Threads   Any, except a callback of the session (ZKR_EDEADLK).
- * Owns      The caller frees the list with zkr_locks_free(). It does not need
- *           the session any more. The list of a lock can be kept longer: set
- *           it to NULL, and free it with zkr_participants_free().
- * Errors    ZKR_ZNONODE (no such root), ZKR_ZNOAUTH (it needs READ on the
- *           root), ZKR_ZCONNECTIONLOSS (the retry policy gave up),
- *           ZKR_ZOPERATIONTIMEOUT, ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG,
- *           ZKR_ENOMEM, ZKR_EDEADLK, ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED.
- */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_locks_find(zkr_session *session, const char *root,
-               const struct zkr_locks_opts *opts, struct zkr_locks **ret_list);
-
-/** NULL is allowed. */
-ZKR_API void zkr_locks_free(struct zkr_locks *list);
 
 #ifdef __cplusplus
 }

@@ -178,17 +178,6 @@ static int list(struct attempt *a)
     return rc;
 }
 
-static int find(struct attempt *a)
-{
-    struct zkr_locks *found = NULL;
-    int rc;
-
-    rc = zkr_locks_find(a->session, "/", OPTS(locks, .timeout_ms = DEADLINE_MS),
-                        &found);
-    zkr_locks_free(found);
-    return rc;
-}
-
 static int revoke(struct attempt *a)
 {
     return zkr_participants_revoke(a->session, zkr_grant_node(a->grant));
@@ -246,7 +235,6 @@ const struct call calls[] = {
     { "release", REPLY_MS, false, with_grant, release_grant, free_mutex },
     { "verify", DEADLINE_MS, false, with_grant, verify, free_mutex },
     { "list participants", DEADLINE_MS, false, with_grant, list, free_mutex },
-    { "find locks", DEADLINE_MS, false, with_nothing, find, NULL },
     { "revoke", REPLY_MS, false, with_grant, revoke, free_mutex },
     { "break", DEADLINE_MS, false, with_grant, break_it, free_mutex },
     { "what does not wait", 0, false, with_grant, nothing_that_waits,

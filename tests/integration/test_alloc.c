@@ -304,21 +304,12 @@ static void use_unfair(zkr_session *s)
 
 static void look_on(zkr_session *s, const char *path)
 {
-    const struct zkr_participants_opts each = ZKR_PARTICIPANTS_OPTS_INIT;
     struct zkr_participants *list = NULL;
-    struct zkr_locks *locks = NULL;
 
     if (CAN(zkr_participants_list(s, path, NULL, &list))) {
         assert_int_equal(list->count, 1);
         assert_true(list->items[0].holds);
         zkr_participants_free(list);
-    }
-    if (CAN(zkr_locks_find(s, "/alloc", NULL, &locks)))
-        zkr_locks_free(locks);
-    if (CAN(zkr_locks_find(s, "/alloc", OPTS(locks, .participants = &each),
-                           &locks))) {
-        assert_int_equal(locks->items[0].list->count, 1);
-        zkr_locks_free(locks);
     }
 }
 

@@ -200,7 +200,6 @@ static void give_up(zkr_mutex *m)
 static void look_on(const char *node)
 {
     struct zkr_participants *list;
-    struct zkr_locks *locks;
 
     if (is("a list",
            zkr_participants_list(life.session, WORLD_PATH, NULL, &list),
@@ -208,12 +207,6 @@ static void look_on(const char *node)
         if (list->count != 1 && !is_robbed())
             world_fail("of one participant %zu are listed", list->count);
         zkr_participants_free(list);
-    }
-    if (is("a search", zkr_locks_find(life.session, "/locks", NULL, &locks),
-           ZKR_OK)) {
-        if (locks->count != 1 && !is_robbed())
-            world_fail("of one lock %zu are found", locks->count);
-        zkr_locks_free(locks);
     }
     (void)is("a request", zkr_participants_revoke(life.session, node), ZKR_OK);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Users who look on: they list participants, find locks, ask for a lock, and
- * break it. */
+/* Users who look on: they list participants, ask for a lock, and break
+ * it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -198,81 +198,6 @@ static void list(const struct process *p)
     zkr_participants_free(list);
 }
 
-/* --- finding --- */
-
-static const struct zkr_locks_item *found(const struct look *l,
-                                          const struct zkr_locks *locks)
-{
-    const char *path = process_sees(l->process, WORLD_PATH);
-
-    for (size_t i = 0; i < locks->count; i++) {
-        if (strcmp(locks->items[i].path, path) == 0)
-            return &locks->items[i];
-    }
-    return NULL;
-}
-
-static bool is_lock_node(const struct node *n)
-{
-    return n->session != NO_SESSION;
-}
-
-/* The result has the paths as the session sees them, and nothing outside its
- * chroot. */
-static void check_paths(const struct look *l, const struct zkr_locks *locks)
-{
-    char path[256];
-
-    for (size_t i = 0; i < locks->count; i++) {
-        const char *seen = locks->items[i].path;
-
-        (void)snprintf(path, sizeof(path), "%s%s", l->process->prefix, seen);
-        if (strcmp(seen, "/") != 0 &&
-            (seen[0] != '/' || oracle_node(path, 0) == NULL))
-            world_fail("%s finds '%s', which never was", l->what, seen);
-    }
-}
-
-static void check_found(const struct look *l, const struct zkr_locks *locks)
-{
-    const struct node *dir = tree_find(WORLD_PATH, ensemble_committed());
-
-    if (dir == NULL || locks->cut != 0 || locks->skipped != 0 || !is_fresh(l) ||
-        found(l, locks) != NULL)
-        return;
-    for (const struct node *n = dir->children; n != NULL; n = n->next_sibling) {
-        if (was_there(l, n) && is_lock_node(n))
-            world_fail("%s does not find the lock of %s", l->what, n->path);
-    }
-}
-
-static void find(const struct process *p)
-{
-    const char *const roots[] = { p->prefix, "/locks", WORLD_PATH };
-    struct zkr_locks_opts opts = ZKR_LOCKS_OPTS_INIT;
-    const char *root = roots[choose(3)];
-    struct zkr_locks *locks;
-    struct look l = begin(p, "a search for locks");
-    int rc;
-
-    opts.flags = choose(2) == 0 ? ZKR_LOCKS_EMPTY : 0;
-    opts.depth = one_in(8) ? 2 : 0;
-    opts.limit = one_in(8) ? 1 : 0;
-    opts.visits = one_in(8) ? 2 : 0;
-    opts.timeout_ms = one_in(4) ? 300 : 0;
-    rc = zkr_locks_find(p->session, process_sees(p, root), &opts, &locks);
-    ended(&l, rc,
-          opts.timeout_ms == 0 ? p->opts.reply_timeout_ms : opts.timeout_ms);
-    unexpected(&l, rc);
-    if (rc == ZKR_ZNONODE)
-        not_there(&l, root);
-    if (rc != ZKR_OK)
-        return;
-    check_paths(&l, locks);
-    check_found(&l, locks);
-    zkr_locks_free(locks);
-}
-
 /* --- asking for it back, and breaking it --- */
 
 static void revoke(const struct process *p)
@@ -333,14 +258,11 @@ void user_looks_on(const struct process *p)
 {
     if (p->closed || world.recipe == SEMAPHORE)
         return;
-    switch (choose(4)) {
+    switch (choose(3)) {
     case 0:
         list(p);
         break;
     case 1:
-        find(p);
-        break;
-    case 2:
         revoke(p);
         break;
     default:

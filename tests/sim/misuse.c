@@ -88,7 +88,6 @@ static void mistake_null(void)
     zkr_request_free(NULL);
     zkr_grant_free(NULL);
     zkr_participants_free(NULL);
-    zkr_locks_free(NULL);
     expect("no grant", zkr_grant_check(NULL), ZKR_EINVAL);
     expect("no grant", zkr_grant_release(NULL), ZKR_EINVAL);
     expect("no session", zkr_session_close(NULL), ZKR_OK);
@@ -102,27 +101,17 @@ static void mistake_null(void)
 static void mistake_looks(zkr_session *s)
 {
     struct zkr_participants_opts list_opts = ZKR_PARTICIPANTS_OPTS_INIT;
-    struct zkr_locks_opts find_opts = ZKR_LOCKS_OPTS_INIT;
     struct zkr_participants *list;
-    struct zkr_locks *locks;
 
     expect("no pointer", zkr_participants_list(s, "/a", NULL, NULL),
            ZKR_EINVAL);
     expect("the root", zkr_participants_list(s, "/", NULL, &list), ZKR_EPATH);
-    expect("no pointer", zkr_locks_find(s, "/", NULL, NULL), ZKR_EINVAL);
-    expect("no root", zkr_locks_find(s, NULL, NULL, &locks), ZKR_EINVAL);
-    expect("no slash", zkr_locks_find(s, "a", NULL, &locks), ZKR_EPATH);
-    expect("a long root", zkr_locks_find(s, too_long, NULL, &locks),
-           ZKR_ETOOLONG);
     list_opts.flags = 0x80;
-    find_opts.flags = 0x80;
     expect("flags", zkr_participants_list(s, "/a", &list_opts, &list),
            ZKR_EINVAL);
-    expect("flags", zkr_locks_find(s, "/", &find_opts, &locks), ZKR_EINVAL);
-    list_opts.size = find_opts.size = 1;
+    list_opts.size = 1;
     expect("no size", zkr_participants_list(s, "/a", &list_opts, &list),
            ZKR_EINVAL);
-    expect("no size", zkr_locks_find(s, "/", &find_opts, &locks), ZKR_EINVAL);
     expect("no node", zkr_participants_revoke(s, NULL), ZKR_EINVAL);
     expect("no slash", zkr_participants_revoke(s, "a"), ZKR_EPATH);
     expect("no node", zkr_participants_break(s, NULL, 1, 0), ZKR_EINVAL);

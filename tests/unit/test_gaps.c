@@ -506,16 +506,10 @@ TEST(a_guarded_write)
 
 static void look_on(void)
 {
-    const struct zkr_participants_opts each = ZKR_PARTICIPANTS_OPTS_INIT;
-    struct zkr_locks_opts find = ZKR_LOCKS_OPTS_INIT;
     struct zkr_participants *list = NULL;
-    struct zkr_locks *locks = NULL;
 
-    find.participants = &each;
     if (zkr_participants_list(it.s, "/lock", NULL, &list) == ZKR_OK)
         zkr_participants_free(list);
-    if (zkr_locks_find(it.s, "/lock", &find, &locks) == ZKR_OK)
-        zkr_locks_free(locks);
     any_result(zkr_participants_revoke(it.s, zkr_grant_node(it.g)));
     any_result(zkr_participants_break(it.s, zkr_grant_node(it.g),
                                       zkr_grant_token(it.g), REPLY_MS));

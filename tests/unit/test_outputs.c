@@ -183,7 +183,6 @@ static const struct zkr_multi_lock_opts short_multi_lock_opts = { .size = 1 };
     ROW(zkr_participants_list, POINTER, "NFACDPL", given.session, given.path, NULL, out) \
     CALL(zkr_participants_revoke, "NFACDPL", given.session, given.node) \
     CALL(zkr_participants_break, "NFACDPL", given.session, given.node, 1, 0) \
-    ROW(zkr_locks_find, POINTER, "NFACDPL", given.session, given.path, NULL, out) \
     ROW(zkr_fence_open, POINTER, "", "/no/such/directory/fence", out) \
     CALL(zkr_fence_new, "N", NULL) \
     CALL(zkr_fence_accept, "NF", given.fence, 9, 0) \

@@ -158,18 +158,6 @@ static int call_zkr_participants_list(int64_t timeout_ms)
     return rc;
 }
 
-static int call_zkr_locks_find(int64_t timeout_ms)
-{
-    struct zkr_locks_opts opts = ZKR_LOCKS_OPTS_INIT;
-    struct zkr_locks *list;
-    int rc;
-
-    opts.timeout_ms = timeout_ms;
-    rc = zkr_locks_find(it.session, "/lock", &opts, &list);
-    zkr_locks_free(list);
-    return rc;
-}
-
 static int call_zkr_counter_get(int64_t timeout_ms)
 {
     int64_t value;
@@ -278,7 +266,6 @@ static const struct row {
     ROW(zkr_txn_commit),
     ROW(zkr_participants_list),
     ROW(zkr_participants_break),
-    ROW(zkr_locks_find),
     ROW(zkr_barrier_set),
     ROW(zkr_barrier_remove),
     ROW(zkr_barrier_wait),

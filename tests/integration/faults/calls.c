@@ -576,17 +576,6 @@ static int list(struct scene *s)
     return rc;
 }
 
-static int find(struct scene *s)
-{
-    struct zkr_locks *found = NULL;
-    int rc = zkr_locks_find(s->ours, s->path, NULL, &found);
-
-    if (rc == ZKR_OK && found->count != 1)
-        wrong(s, "of one lock it finds %zu", found->count);
-    zkr_locks_free(found);
-    return rc;
-}
-
 static int revoke(struct scene *s)
 {
     return zkr_participants_revoke(s->ours, zkr_grant_node(s->their_grant));
@@ -965,8 +954,6 @@ const struct call other_calls[] = {
       .session_ms = 4000 },
 
     { .name = "list", .run = list, .make = make_mutexes, .ready = they_hold,
-      .end = free_mutexes },
-    { .name = "find", .run = find, .make = make_mutexes, .ready = they_hold,
       .end = free_mutexes },
     { .name = "revoke", .run = revoke, .change = 1, .count = revoked,
       .make = make_mutexes, .ready = they_hold, .end = free_mutexes },

@@ -28,7 +28,7 @@ const size_t fault_count = sizeof(faults) / sizeof(faults[0]);
 #define READS  "@(get|exists|children|sync|counter get|barrier wait)"
 #define WRITES "@(create|set|delete|commit|first add|add|counter set|compare and set|guarded *)"
 #define STEPS  "@(barrier set|barrier remove|enter|leave)"
-#define LOOKS  "@(list|find|revoke|break)" /* and all else without a deadline */
+#define LOOKS  "@(list|revoke|break)" /* and all else without a deadline */
 #define BESIDE "@(downgrade|read beside)"
 #define WRITE  "@(create|set|delete|multi) *" /* a request that changes nodes */
 #define LOSS   "@(* lost|lost twice|session over *|moved|unknown session)"

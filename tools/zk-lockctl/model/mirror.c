@@ -251,7 +251,7 @@ struct nodes {
 /* A directory that is named like a contender is none. */
 static bool is_node(const struct kid *k)
 {
-    return !k->contends || (k->dir == NULL && (k->read || !k->deleted));
+    return !k->contends || (!kid_is_directory(k) && (k->read || !k->deleted));
 }
 
 /* The parts are added with what is in them. */
@@ -281,7 +281,7 @@ static bool add_part(struct nodes *nodes, const struct dir *p,
 {
     const char *name = zkr__part_dirs[part];
 
-    if (p == NULL || !p->listed || p->dropped)
+    if (p == NULL || p->dropped || (!p->listed && p->error != ZKR_ZNOAUTH))
         return true;
     if (!reserve(nodes, p->count))
         return false;
@@ -361,9 +361,7 @@ static int64_t pzxid_of_all(const struct dir *p)
 
     if (!p->semaphore)
         return pzxid;
-    if (leases > pzxid)
-        pzxid = leases;
-    return queue > pzxid ? queue : pzxid;
+    return queue > leases ? queue : leases;
 }
 
 static bool is_in_semaphore(const struct dir *p)

@@ -93,7 +93,7 @@ static void give_up(struct tree *t, int error)
 {
     if (t->error != ZKR_OK)
         return;
-    if (error == ZKR_ZOPERATIONTIMEOUT && t->visited > 0) {
+    if (error == ZKR_EUNREACHABLE && t->visited > 0) {
         t->late = true;
         return;
     }
@@ -294,6 +294,14 @@ static void take_deleted(struct kid *k)
 static void make_dir(struct kid *k);
 static void follow_kid(struct kid *k);
 
+bool kid_is_directory(const struct kid *k)
+{
+    return k->dir != NULL ||
+           (k->tree->opts.below && k->read && k->node.error == ZKR_OK &&
+            !zkr__node_name_is_numbered(k->name) &&
+            !zkr__owner_is_session(k->node.session_id));
+}
+
 /* A read of a node, by its watch or without. */
 static void take_read(struct kid *k, int error, const struct zkr_reply *reply)
 {
@@ -316,11 +324,9 @@ static void take_read(struct kid *k, int error, const struct zkr_reply *reply)
     end_pending(k);
     in->seen_ms = clock_wall_ms();
     change_dir(in);
-    if (t->opts.below && error == ZKR_OK &&
-        !zkr__node_name_is_numbered(k->name) &&
-        reply->stat.ephemeral_owner == 0) {
+    if (kid_is_directory(k)) {
         unwatch_kid(k);
-        make_dir(k); /* a directory that is named like a contender */
+        make_dir(k);
     } else {
         follow_kid(k);
     }

@@ -145,6 +145,9 @@ void tree_free_queue(struct tree *tree);
 /* The part of a semaphore that it may be, by its name; the root is no lock. */
 enum zkr__part dir_part(const struct dir *dir);
 struct kid *dir_kid(const struct dir *dir, const char *name);
+/* It is none that contends, whatever its name: no server has numbered it, and
+ * it ends with no session. */
+bool kid_is_directory(const struct kid *kid);
 
 /* Ask the servers for what has no watch, or one that may be silent. Returns
  * false when it is not time yet. Takes the mutex. */

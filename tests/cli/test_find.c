@@ -1,0 +1,631 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of a look that is made one time: which directories are locks, of any
+ * client and at any depth, and what such a look costs. */
+#include "onlooker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/lockctl.h"
+#include "model/scan.h"
+
+#define UUID   "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
+#define HEX    "5a5bbc3873ea4b5a9f7396e8c4c6a436"
+#define MEMBER "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a43"
+#define LEASE  "leases/_c_" UUID "-lease-000000000"
+#define QUEUED "locks/_c_" UUID "-lock-000000000"
+
+/* Another client, who contends, too. */
+static struct admin *other;
+
+static int setup(void)
+{
+    (void)onlooker_setup();
+    make_directory();
+    return admin_open(server_hosts(the_server), &other);
+}
+
+static int teardown(void)
+{
+    admin_close(other);
+    return onlooker_teardown();
+}
+
+FIXTURE(setup, teardown)
+
+static void make_by(struct admin *who, const char *name)
+{
+    assert_int_equal(admin_create_flags(who, in_dir(name), "10.0.0.1",
+                                        ZOO_EPHEMERAL, NULL, 0),
+                     ZOK);
+}
+
+static char detail[SCAN_DETAIL_MAX];
+
+static int look_by(zkr_session *session, const char *from, struct scan_opts o,
+                   struct scan *ret)
+{
+    struct lockctl ctl = { .session = session };
+
+    o.timeout_ms = o.timeout_ms == 0 ? SOON_MS : o.timeout_ms;
+    return locks_list(&ctl, &from, 1, &o, ret, detail);
+}
+
+static struct scan look(struct scan_opts o)
+{
+    struct scan scan;
+
+    ok(look_by(s, path, o, &scan));
+    return scan;
+}
+
+static struct scan look_at_all(void)
+{
+    return look((struct scan_opts){ .depth = 0 });
+}
+
+static void assert_found(const struct scan *scan, size_t i, const char *name,
+                         size_t contenders)
+{
+    assert_true(i < scan->count);
+    assert_string_equal(scan->locks[i].path, in_dir(name));
+    assert_int_equal(scan->locks[i].count, contenders);
+}
+
+static void assert_notes(const struct scan *scan, const char *text)
+{
+    assert_int_equal(scan->notes.count, text == NULL ? 0 : 1);
+    if (text != NULL && strstr(scan->notes.texts[0], text) == NULL)
+        fail_msg("not '%s' but: %s", text, scan->notes.texts[0]);
+}
+
+TEST(locks_of_every_client_are_found)
+{
+    static const char *const nodes[] = {
+        "c-recipe/x-100000be8790000-0000000003",
+        "curator/_c_" UUID "-lock-0000000003",
+        "deep/er/_c_" UUID "-__READ__0000000001",
+        "go/_c_" HEX "-lock-0000000000",
+        "kazoo/" HEX "__lock__0000000000",
+        "readers/" HEX "__rlock__0000000000",
+        "ruby/sh0000000001",
+        "wrapped/lock--2147483648",
+    };
+    static const char *const locks[] = {
+        "c-recipe", "curator", "deep/er", "go",
+        "kazoo",    "readers", "ruby",    "wrapped",
+    };
+    struct scan scan;
+
+    for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++)
+        make(nodes[i], NULL);
+    make("curator/notes", NULL);
+    scan = look_at_all();
+    assert_int_equal(scan.count, sizeof(locks) / sizeof(locks[0]));
+    for (size_t i = 0; i < scan.count; i++) {
+        assert_found(&scan, i, locks[i], 1);
+        assert_int_equal(scan.locks[i].total, i == 1 ? 2 : 1);
+    }
+    assert_false(scan.cut);
+    assert_int_equal(scan.denied, 0);
+    assert_notes(&scan, NULL);
+    scan_done(&scan);
+}
+
+TEST(the_root_may_be_the_lock)
+{
+    zkr_grant *g = acquire(m);
+    struct scan scan = look_at_all();
+
+    assert_int_equal(scan.count, 1);
+    assert_string_equal(scan.locks[0].path, path);
+    assert_int_equal(scan.locks[0].count, 1);
+    scan_done(&scan);
+    release(g);
+}
+
+/* Its name looks like a contender, to a lock too; but no server makes such
+ * numbers. Where only holders are read, it is looked into as well. */
+TEST(a_directory_with_a_number_is_looked_into)
+{
+    make("my-lock-1/lock-0000000000", NULL);
+    make("my-lock-2/lock-0000000000", NULL);
+    for (int i = 0; i < 2; i++) {
+        struct scan scan = look(
+            (struct scan_opts){ .reads = i == 0 ? SCAN_ALL : SCAN_HOLDERS });
+
+        assert_int_equal(scan.count, 2);
+        assert_found(&scan, 0, "my-lock-1", 1);
+        assert_found(&scan, 1, "my-lock-2", 1);
+        scan_done(&scan);
+    }
+}
+
+TEST(a_holder_is_one_when_it_is_ephemeral)
+{
+    zkr_unfair_mutex *unfair = NULL;
+    zkr_grant *g = NULL;
+    struct scan scan;
+
+    ok(zkr_unfair_mutex_new(s, in_dir("unfair"), NULL, &unfair));
+    ok(zkr_unfair_mutex_acquire(unfair, SOON_MS, &g));
+    make("settings/holder", NULL);
+    for (uint32_t depth = 0; depth <= 2; depth += 2) {
+        scan = look((struct scan_opts){ .depth = depth });
+        assert_int_equal(scan.count, 1);
+        assert_found(&scan, 0, "unfair", 1);
+        scan_done(&scan);
+    }
+    release(g);
+    zkr_unfair_mutex_free(unfair);
+}
+
+TEST(empty_directories_are_found_on_request)
+{
+    struct scan scan;
+
+    make("app/idle", NULL);
+    make_with("app/idle-container", NULL, ZOO_CONTAINER);
+    make_with("app/setting", "value", 0);
+    make_with("app/service", NULL, ZOO_EPHEMERAL);
+    scan = look_at_all();
+    assert_int_equal(scan.count, 0);
+    scan_done(&scan);
+    scan = look((struct scan_opts){ .empty = true });
+    assert_int_equal(scan.count, 2);
+    assert_found(&scan, 0, "app/idle", 0);
+    assert_found(&scan, 1, "app/idle-container", 0);
+    scan_done(&scan);
+}
+
+TEST(limits_are_told)
+{
+    struct scan scan;
+
+    make("a/lock-0000000000", NULL);
+    make("b/lock-0000000000", NULL);
+    make("b/c/lock-0000000000", NULL);
+    scan = look((struct scan_opts){ .depth = 2 });
+    assert_int_equal(scan.count, 2);
+    assert_true(scan.cut);
+    assert_notes(&scan, "what lies deeper");
+    scan_done(&scan);
+    scan = look((struct scan_opts){ .limit = 2 });
+    assert_int_equal(scan.count, 2);
+    assert_true(scan.cut);
+    assert_notes(&scan, "more locks than 2");
+    scan_done(&scan);
+    scan = look((struct scan_opts){ .limit = 3 });
+    assert_int_equal(scan.count, 3);
+    assert_false(scan.cut);
+    assert_notes(&scan, NULL);
+    scan_done(&scan);
+}
+
+TEST(unreadable_nodes_are_counted)
+{
+    struct scan scan;
+
+    make("closed/lock-0000000000", NULL);
+    make("open/lock-0000000000", NULL);
+    forbid(in_dir("closed"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
+    scan = look_at_all();
+    assert_int_equal(scan.count, 1);
+    assert_found(&scan, 0, "open", 1);
+    assert_int_equal(scan.denied, 1);
+    assert_notes(&scan, in_dir("closed"));
+    scan_done(&scan);
+    assert_int_equal(
+        look_by(s, in_dir("closed"), (struct scan_opts){ .depth = 0 }, &scan),
+        ZNOAUTH);
+    assert_non_null(strstr(detail, in_dir("closed")));
+    forbid(in_dir("closed"), ZOO_PERM_ALL);
+}
+
+/* Names that ZooKeeper accepts, made by hand. */
+TEST(hostile_names_are_walked_or_counted)
+{
+    char longest[900];
+    char deep[1100];
+    struct scan scan;
+
+    memset(longest, 'x', sizeof(longest) - 1);
+    longest[sizeof(longest) - 1] = '\0';
+    make("\xe2\x80\xae%s%n\"'\\ /lock-0000000000", NULL);
+    make(longest, NULL);
+    /* each name is fine, the path is longer than ours may be */
+    (void)snprintf(deep, sizeof(deep), "%s/%.150s", longest, longest);
+    make(deep, NULL);
+    scan = look_at_all();
+    assert_int_equal(scan.count, 1);
+    assert_found(&scan, 0, "\xe2\x80\xae%s%n\"'\\ ", 1);
+    assert_int_equal(scan.denied, 1);
+    scan_done(&scan);
+}
+
+TEST(a_missing_root_has_no_locks)
+{
+    struct scan scan;
+
+    ok(look_by(s, in_dir("nothing"), (struct scan_opts){ .depth = 0 }, &scan));
+    assert_true(scan.missing);
+    assert_int_equal(scan.count, 0);
+    scan_done(&scan);
+}
+
+TEST(paths_are_those_below_the_chroot)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    struct lockctl ctl = { .settings[SETTING_SERVERS] = "host:1/chroot" };
+    const struct scan_opts o = { .timeout_ms = SOON_MS };
+    const char *root = "/";
+    struct scan scan;
+
+    make("zookeeper/lock-0000000000", NULL); /* a name like any other here */
+    make("lock-0000000000", NULL);
+    opts.chroot = path;
+    ctl.session = open_session_with(&opts);
+    ok(locks_list(&ctl, &root, 1, &o, &scan, detail));
+    close_session(ctl.session);
+    assert_int_equal(scan.count, 2); /* it outlives the session */
+    assert_string_equal(scan.locks[0].path, "/");
+    assert_string_equal(scan.locks[1].path, "/zookeeper");
+    scan_done(&scan);
+}
+
+/* /zookeeper/config, /zookeeper/quota would be empty directories. */
+TEST(the_nodes_of_the_server_are_left_out)
+{
+    struct scan scan;
+    bool own = false;
+
+    ok(look_by(s, "/", (struct scan_opts){ .empty = true }, &scan));
+    for (size_t i = 0; i < scan.count; i++) {
+        assert_null(strstr(scan.locks[i].path, "/zookeeper"));
+        own = own || strcmp(scan.locks[i].path, path) == 0;
+    }
+    assert_true(own);
+    scan_done(&scan);
+}
+
+/* --- semaphores and barriers --- */
+
+TEST(a_semaphore_is_found_once)
+{
+    struct scan scan;
+
+    make("full/leases/notes", NULL);
+    make("full/locks", NULL);
+    make_by(admin, "full/" LEASE "1");
+    make_by(admin, "full/" QUEUED "1");
+    make_by(admin, "full/" QUEUED "2");
+    make("held/leases", NULL); /* containers go when they are empty */
+    make_by(admin, "held/" LEASE "1");
+    make("queued/locks", NULL);
+    make("queued/leases", NULL);
+    make_by(admin, "queued/" QUEUED "1");
+    make("z/locks", NULL); /* a mutex of that name */
+    make_by(admin, "z/" QUEUED "1");
+    scan = look_at_all();
+    assert_int_equal(scan.count, 4);
+    assert_found(&scan, 0, "full", 3);
+    assert_found(&scan, 1, "held", 1);
+    assert_found(&scan, 2, "queued", 1);
+    assert_found(&scan, 3, "z/locks", 1);
+    assert_false(scan.cut);
+    scan_done(&scan);
+}
+
+/* Its queue looked like a mutex whose holder was the first who waited. */
+TEST(a_semaphore_is_found_without_its_leases)
+{
+    struct scan scan;
+
+    make("a/leases", NULL);
+    make("a/locks", NULL);
+    make_by(admin, "a/" LEASE "1");
+    make_by(admin, "a/" QUEUED "1");
+    forbid(in_dir("a/leases"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
+    scan = look_at_all();
+    assert_int_equal(scan.count, 1);
+    assert_string_equal(scan.locks[0].path, in_dir("a"));
+    assert_int_equal(scan.locks[0].state, LOCK_UNKNOWN);
+    assert_int_equal(scan.locks[0].error, ZNOAUTH);
+    assert_int_equal(scan.denied, 1);
+    scan_done(&scan);
+}
+
+TEST(a_limit_does_not_cut_a_semaphore_in_two)
+{
+    struct scan scan;
+
+    make("a/leases", NULL);
+    make("a/locks", NULL);
+    make("b", NULL);
+    make_by(admin, "a/" LEASE "1");
+    make_by(admin, "a/" QUEUED "1");
+    scan = look((struct scan_opts){ .limit = 1 });
+    assert_int_equal(scan.count, 1);
+    assert_found(&scan, 0, "a", 2);
+    assert_false(scan.cut);
+    scan_done(&scan);
+    make_by(admin, "b/lock-0000000001");
+    scan = look((struct scan_opts){ .limit = 1 });
+    assert_int_equal(scan.count, 1);
+    assert_true(scan.cut);
+    scan_done(&scan);
+}
+
+TEST(an_empty_semaphore_is_found_on_request)
+{
+    struct scan scan;
+
+    make("a/locks", NULL);
+    make("a/leases", NULL);
+    make("b/leases", NULL);
+    scan = look_at_all();
+    assert_int_equal(scan.count, 0);
+    scan_done(&scan);
+    scan = look((struct scan_opts){ .empty = true });
+    assert_int_equal(scan.count, 2);
+    assert_found(&scan, 0, "a", 0);
+    assert_found(&scan, 1, "b/leases", 0);
+    assert_int_equal(scan.locks[0].pzxid, 0);
+    scan_done(&scan);
+}
+
+TEST(a_path_can_be_a_lock_and_a_semaphore)
+{
+    struct scan scan;
+
+    make("a/locks", NULL);
+    make("a/leases", NULL);
+    make_by(admin, "a/lock-0000000001");
+    make_by(admin, "a/" LEASE "1");
+    make_by(admin, "a/" QUEUED "1");
+    scan = look_at_all();
+    assert_int_equal(scan.count, 1);
+    assert_found(&scan, 0, "a", 3);
+    scan_done(&scan);
+}
+
+TEST(barriers_are_found_on_request)
+{
+    struct scan scan;
+
+    make("a/ready", NULL);
+    make_by(admin, "a/" MEMBER "1");
+    make_by(other, "a/" MEMBER "2");
+    make("b/" MEMBER "1", NULL); /* a directory of that name */
+    make("c", NULL);
+    make_by(admin, "c/" MEMBER "1");
+    make_by(admin, "c/lock-0000000001");
+    make("d", NULL);
+    make_by(admin, "d/" MEMBER "1x");
+    scan = look_at_all();
+    assert_int_equal(scan.count, 1);
+    assert_found(&scan, 0, "c", 1);
+    scan_done(&scan);
+    scan = look((struct scan_opts){ .barriers = true });
+    assert_int_equal(scan.count, 2);
+    assert_string_equal(scan.locks[0].path, in_dir("a"));
+    assert_int_equal(scan.locks[0].members, 2);
+    assert_found(&scan, 1, "c", 1);
+    scan_done(&scan);
+}
+
+/* --- what is read of each --- */
+
+/* It is that which the list of the library has. */
+TEST(a_lock_is_that_of_participants)
+{
+    struct zkr_participants *want = NULL;
+    struct scan scan;
+
+    make("a/__WRIT__0000000003", "w");
+    make("a/__READ__0000000001", "first");
+    make("a/__READ__0000000002", "second");
+    make("a/notes", "foreign");
+    make("deep/er/lock-0000000001", "one");
+    scan = look_at_all();
+    ok(zkr_participants_list(s, in_dir("a"), NULL, &want));
+    assert_int_equal(scan.count, 2);
+    assert_int_equal(scan.locks[0].listed, want->count);
+    assert_int_equal(scan.locks[0].total, want->total);
+    for (size_t i = 0; i < 3; i++) {
+        const struct zkr_participant *got = scan.locks[0].items[i].node;
+
+        assert_string_equal(got->name, want->items[i].name);
+        assert_string_equal(got->data, want->items[i].data);
+        assert_int_equal(got->holds, want->items[i].holds);
+        assert_int_equal(got->waits_for, want->items[i].waits_for);
+        assert_int_equal(got->token, want->items[i].token);
+    }
+    zkr_participants_free(want);
+    scan_done(&scan);
+}
+
+static size_t count_read(uint32_t reads)
+{
+    struct scan scan = look((struct scan_opts){ .reads = reads });
+    size_t read = scan.locks[0].read;
+
+    assert_int_equal(scan.locks[0].count, 5);
+    scan_done(&scan);
+    return read;
+}
+
+TEST(holders_are_read_and_the_first_who_waits)
+{
+    make("a/__READ__0000000001", NULL);
+    make("a/__READ__0000000002", NULL);
+    make("a/__WRIT__0000000003", NULL);
+    make("a/__WRIT__0000000004", NULL);
+    make("a/__READ__0000000005", NULL);
+    assert_int_equal(count_read(SCAN_HOLDERS), 2);
+    assert_int_equal(count_read(SCAN_NEXT), 3);
+    assert_int_equal(count_read(SCAN_ALL), 5);
+    assert_int_equal(count_read(4), 4);
+}
+
+/* --- when something fails meanwhile --- */
+
+static int setup_with_locks(void)
+{
+    if (proxied_setup() != 0)
+        return -1;
+    make("a/lock-0000000001", NULL);
+    make("b/lock-0000000002", NULL);
+    return 0;
+}
+
+static int look_into(void *scan)
+{
+    return look_by(ps, path, (struct scan_opts){ .reads = SCAN_HOLDERS }, scan);
+}
+
+TEST_WITH(many_nodes_are_looked_at_at_once_but_not_all, setup_with_locks,
+          proxied_teardown)
+{
+    char name[32];
+    struct scan scan;
+
+    for (int i = 0; i < 300; i++) {
+        (void)snprintf(name, sizeof(name), "n%03d", i);
+        make(name, NULL);
+    }
+    proxy_set_latency(proxy, 20);
+    proxy_reset_counts(proxy);
+    ok(look_into(&scan));
+    assert_int_equal(proxy_requests(proxy, ZOO_GETCHILDREN2_OP), 303);
+    assert_in_range(proxy_max_in_flight(proxy), 64, 128);
+    proxy_set_latency(proxy, 0);
+    scan_done(&scan);
+}
+
+TEST_WITH(a_node_that_goes_meanwhile_is_no_error, setup_with_locks,
+          proxied_teardown)
+{
+    struct scan scan;
+    struct call c;
+
+    proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_HOLD_REPLY);
+    call_start_until_rule(&c, look_into, &scan);
+    assert_int_equal(admin_delete_tree(admin, in_dir("a")), ZOK);
+    proxy_release(proxy);
+    assert_int_equal(call_join(&c), ZKR_OK);
+    assert_int_equal(scan.count, 1);
+    assert_found(&scan, 0, "b", 1);
+    assert_int_equal(scan.denied, 0);
+    scan_done(&scan);
+}
+
+/* 4,005 requests for 2,000 locks; they were 9,005. The first is a sync. */
+TEST_WITH(a_lock_costs_two_requests, setup_with_locks, proxied_teardown)
+{
+    struct scan scan;
+    char name[64];
+
+    for (int i = 0; i < 300; i++) {
+        (void)snprintf(name, sizeof(name), "n%03d/lock-%010d", i, i);
+        make(name, NULL);
+    }
+    make("n007/lock-0000000999", "waits");
+    proxy_reset_counts(proxy);
+    ok(look_into(&scan));
+    assert_int_equal(scan.count, 302);
+    for (size_t i = 0; i < scan.count; i++)
+        assert_true(scan.locks[i].items[0].node->token != 0);
+    assert_int_equal(proxy_requests(proxy, PROXY_ANY), 1 + 1 + 2 * 302);
+    assert_int_equal(proxy_requests(proxy, ZOO_SYNC_OP), 1);
+    assert_int_equal(proxy_requests(proxy, ZOO_GETCHILDREN2_OP), 1 + 302);
+    scan_done(&scan);
+}
+
+/* Others may contend since then, so this is not a free lock. */
+TEST_WITH(where_all_have_gone_others_are_seen, setup_with_locks,
+          proxied_teardown)
+{
+    struct scan scan;
+    struct call c;
+
+    make("a/lock-0000000002", NULL);
+    make("b/lock-0000000003", NULL);
+    proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_HOLD_REQUEST);
+    call_start_until_rule(&c, look_into, &scan);
+    assert_int_equal(admin_delete(admin, in_dir("a/lock-0000000001")), ZOK);
+    assert_int_equal(admin_delete(admin, in_dir("a/lock-0000000002")), ZOK);
+    assert_int_equal(admin_delete(admin, in_dir("b/lock-0000000002")), ZOK);
+    make("a/lock-0000000004", NULL);
+    proxy_release(proxy);
+    assert_int_equal(call_join(&c), ZKR_OK);
+    assert_int_equal(scan.count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(scan.locks[i].count, 1);
+        assert_true(scan.locks[i].items[0].node->holds);
+        assert_true(scan.locks[i].items[0].node->token != 0);
+    }
+    scan_done(&scan);
+}
+
+TEST_WITH(time_that_is_over_is_told, setup_with_locks, proxied_teardown)
+{
+    struct scan scan;
+
+    proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 3, PROXY_HOLD_REPLY);
+    ok(look_by(ps, path, (struct scan_opts){ .timeout_ms = 300 }, &scan));
+    assert_true(scan.cut);
+    assert_notes(&scan, "took too long");
+    assert_int_equal(scan.count, 1);
+    scan_done(&scan);
+    proxy_release(proxy);
+    ok(look_into(&scan));
+    assert_int_equal(scan.count, 2);
+    assert_false(scan.cut);
+    scan_done(&scan);
+}
+
+static int look_for_300_ms(void *none)
+{
+    struct scan scan;
+
+    (void)none;
+    return look_by(s, path, (struct scan_opts){ .timeout_ms = 300 }, &scan) ==
+                   ZKR_EUNREACHABLE
+               ? ZKR_ZOPERATIONTIMEOUT
+               : ZKR_OK;
+}
+
+TEST_WITH(a_silent_server_does_not_delay_the_answer, setup_with_locks,
+          proxied_teardown)
+{
+    times_out(look_for_300_ms, NULL, 300);
+}
+
+/* The sync is answered, and no list. */
+TEST_WITH(a_look_that_nobody_answers_is_an_error, setup_with_locks,
+          proxied_teardown)
+{
+    struct scan scan;
+
+    proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_HOLD_REPLY);
+    assert_int_equal(
+        look_by(ps, path, (struct scan_opts){ .timeout_ms = 300 }, &scan),
+        ZKR_EUNREACHABLE);
+    assert_true(detail[0] != '\0');
+    proxy_release(proxy);
+}
+
+TEST_WITH(a_close_ends_a_look, setup_with_locks, proxied_teardown)
+{
+    struct scan scan;
+    struct call c;
+
+    proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 2, PROXY_HOLD_REPLY);
+    call_start_until_rule(&c, look_into, &scan);
+    (void)zkr_session_close(ps);
+    assert_int_equal(call_join(&c), ZKR_ECLOSED);
+    proxy_release(proxy);
+    open_proxied(NULL);
+}
