@@ -13,6 +13,9 @@
 #include "base/clock.h"
 #include "request/client.h"
 
+/* It has names that headers above have, too. */
+#include "usual.h"
+
 #ifndef ZOO_CREATE2_OP
 #define ZOO_CREATE2_OP 15
 #endif
@@ -22,11 +25,6 @@
 
 /* The library looks for a node that may not be read every 1000 ms. */
 #define SLOWER_THAN_THAT_MS 1100
-
-static struct proxy *proxy;
-static zkr_session *s;
-static zkr_mutex *m;
-static char path[64];
 
 /* The next matching answer is changed; see meson.build. */
 static atomic_int wrong_path, wrong_czxid, wrong_child, no_events, no_parent;
@@ -99,11 +97,7 @@ void __wrap_zkr__watch_on_event(struct zkr__watch *watch, bool deleted)
 
 static int setup(void)
 {
-    if (proxy_start(server_hosts(the_server), &proxy) != 0)
-        return -1;
-    ok(zkr_session_open(proxy_hosts(proxy), NULL, &s));
-    (void)snprintf(path, sizeof(path), "%s", new_path());
-    m = new_mutex(s, path);
+    (void)usual_setup();
     release(acquire(m));
     return 0;
 }
@@ -116,10 +110,7 @@ static int teardown(void)
     atomic_store(&no_events, 0);
     atomic_store(&no_parent, 0);
     atomic_store(&version, 0);
-    zkr_mutex_free(m);
-    (void)zkr_session_close(s);
-    proxy_stop(proxy);
-    return 0;
+    return usual_teardown();
 }
 
 FIXTURE(setup, teardown)
@@ -230,7 +221,7 @@ TEST(parents_that_go_again_and_again_are_told)
  * time to time, also when an answer takes longer than that. */
 TEST(without_events_a_node_is_looked_for_again)
 {
-    zkr_session *ours, *theirs;
+    zkr_session *ours, *other;
     zkr_mutex *mine, *closed;
     zkr_grant *g;
     struct waiter w;
@@ -241,8 +232,8 @@ TEST(without_events_a_node_is_looked_for_again)
                         OPTS(session, .session_timeout_ms = SOON_MS), &ours));
     mine = new_mutex(ours, path);
     ok(zkr_session_open(server_hosts(the_server),
-                        OPTS(session, .acl = "world:anyone:cdw"), &theirs));
-    closed = new_mutex(theirs, path);
+                        OPTS(session, .acl = "world:anyone:cdw"), &other));
+    closed = new_mutex(other, path);
     g = acquire(closed);
     watched = admin_exists(admin, zkr_grant_node(g), NULL) == ZOK;
     atomic_store(&no_events, 1);
@@ -263,7 +254,7 @@ TEST(without_events_a_node_is_looked_for_again)
     zkr_mutex_free(mine);
     zkr_mutex_free(closed);
     close_session(ours);
-    close_session(theirs);
+    close_session(other);
 }
 
 /* Then the next write that keeps the lease detects it. */

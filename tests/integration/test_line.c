@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the line on a real server: what the claims of one session know of
  * each other, counted in requests, and that it never lets two of them in. */
-#include "fixture.h"
+#include "usual.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,28 +13,20 @@
 #define ZOO_CREATE2_OP 15
 #endif
 
-static struct proxy *proxy;
-static zkr_session *s; /* through the proxy */
-static zkr_mutex *m;
 static struct recorder *told;
-static char path[64];
 
 static int setup(void)
 {
-    s = open_through(&proxy, NULL);
-    (void)snprintf(path, sizeof(path), "%s", new_path());
-    m = new_mutex(s, path);
+    (void)usual_setup();
     told = recorder_new();
-    return told == NULL ? -1 : 0;
+    assert_non_null(told);
+    return 0;
 }
 
 static int teardown(void)
 {
-    proxy_let_all_pass(proxy);
-    zkr_mutex_free(m);
-    (void)zkr_session_close(s);
+    (void)usual_teardown();
     recorder_free(told);
-    proxy_stop(proxy);
     return 0;
 }
 
@@ -133,12 +125,12 @@ TEST(an_acquire_again_is_one_create)
 TEST(somebody_who_came_meanwhile_is_seen)
 {
     AUTO(session) other = open_session();
-    AUTO(mutex) theirs = new_mutex(other, path);
+    AUTO(mutex) their_mutex = new_mutex(other, path);
     struct waiter w;
     zkr_grant *g;
 
     (void)get_known();
-    g = acquire(theirs);
+    g = acquire(their_mutex);
     waiter_start(&w, m, -1);
     wait_children(path, 2);
     settle(s);
@@ -154,12 +146,12 @@ TEST(somebody_who_came_meanwhile_is_seen)
 TEST(a_claim_behind_others_lists_once)
 {
     AUTO(session) other = open_session();
-    AUTO(mutex) theirs = new_mutex(other, path);
+    AUTO(mutex) their_mutex = new_mutex(other, path);
     zkr_grant *g;
     long one = 1;
 
     (void)get_known();
-    g = acquire(theirs);
+    g = acquire(their_mutex);
     for (size_t i = 0; i < 4; i++) {
         zkr_request *claim;
 
@@ -250,12 +242,12 @@ TEST(all_sessions_are_served_in_order)
 {
     enum { N = 8 };
     AUTO(session) other = open_session();
-    AUTO(mutex) theirs = new_mutex(other, path);
+    AUTO(mutex) their_mutex = new_mutex(other, path);
     struct waiter waiters[N];
     zkr_grant *g = acquire(m);
 
     for (size_t i = 0; i < N; i++) {
-        waiter_start(&waiters[i], i % 3 == 1 ? theirs : m, -1);
+        waiter_start(&waiters[i], i % 3 == 1 ? their_mutex : m, -1);
         wait_children(path, i + 2);
     }
     release(g);

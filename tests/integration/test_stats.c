@@ -1,37 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the counters: exact counts of what sessions and locks have done. */
-#include "fixture.h"
+#include "usual.h"
 
 #include <string.h>
 
 #include <zookeeper/proto.h>
 
-static zkr_session *s;
-static zkr_session *other;
-static zkr_mutex *m;
-static zkr_mutex *rival; /* of the other session */
-static char path[64];
-
-static int set_up(void)
-{
-    s = open_session();
-    other = open_session();
-    (void)strcpy(path, new_path());
-    m = new_mutex(s, path);
-    rival = new_mutex(other, path);
-    return 0;
-}
-
-static int tear_down(void)
-{
-    zkr_mutex_free(m);
-    zkr_mutex_free(rival);
-    close_session(s);
-    close_session(other);
-    return 0;
-}
-
-FIXTURE(set_up, tear_down)
+FIXTURE(usual_setup_two, usual_teardown)
 
 static struct zkr_counters of_session(void)
 {
@@ -193,30 +168,24 @@ TEST(a_lost_grant_is_a_loss_and_its_session_an_expiry)
 TEST(a_broken_connection_is_a_reconnect)
 {
     struct zkr_counters n = ZKR_COUNTERS_INIT;
-    struct proxy *proxy;
-    zkr_session *through = open_through(&proxy, NULL);
 
     for (int i = 0; i < 2; i++) {
         proxy_cut(proxy);
-        wait_session_state(through, ZKR_SESSION_SUSPENDED);
+        wait_session_state(s, ZKR_SESSION_SUSPENDED);
         proxy_heal(proxy);
-        wait_session_state(through, ZKR_SESSION_RECONNECTED);
-        settle(through);
+        wait_session_state(s, ZKR_SESSION_RECONNECTED);
+        settle(s);
     }
-    ok(zkr_session_stats(through, &n));
+    ok(zkr_session_stats(s, &n));
     assert_int_equal(n.reconnects, 2);
     assert_int_equal(n.expiries, 0);
-    close_through(through, proxy);
 }
 
 /* Frozen a second time it is in doubt a second time. */
 TEST(a_grant_in_doubt_is_unsure_each_time)
 {
     struct zkr_counters n = ZKR_COUNTERS_INIT;
-    struct proxy *proxy;
-    zkr_session *through = open_through(&proxy, NULL);
-    zkr_mutex *mutex = new_mutex(through, path);
-    zkr_grant *g = acquire(mutex);
+    zkr_grant *g = acquire(m);
 
     for (int i = 0; i < 2; i++) {
         proxy_freeze(proxy);
@@ -224,28 +193,23 @@ TEST(a_grant_in_doubt_is_unsure_each_time)
         proxy_heal(proxy);
         wait_grant_state(g, ZKR_GRANT_HELD);
     }
-    ok(zkr_mutex_stats(mutex, &n));
+    ok(zkr_mutex_stats(m, &n));
     assert_int_equal(n.unsures, 2);
     assert_sums(&n, 0, 1);
     release(g);
-    zkr_mutex_free(mutex);
-    close_through(through, proxy);
 }
 
 TEST(a_request_that_is_sent_again_is_a_retry)
 {
     struct zkr_counters n = ZKR_COUNTERS_INIT;
-    struct proxy *proxy;
-    zkr_session *through = open_through(&proxy, NULL);
 
     for (int i = 0; i < 2; i++) {
         proxy_rule_error(proxy, ZOO_EXISTS_OP, 1, ZKR_ZTHROTTLEDOP);
-        ok(zkr_session_exists(through, "/", 0, NULL));
+        ok(zkr_session_exists(s, "/", 0, NULL));
         proxy_forget_rules(proxy);
     }
-    ok(zkr_session_stats(through, &n));
+    ok(zkr_session_stats(s, &n));
     assert_int_equal(n.retries, 2);
-    close_through(through, proxy);
 }
 
 /* -- every recipe --------------------------------------------------------- */

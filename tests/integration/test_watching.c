@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of watches that last, on a real server. */
-#include "fixture.h"
+#include "usual.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,10 +29,6 @@ struct log {
     atomic_bool inside;
     bool ends_itself;
 };
-
-static struct proxy *proxy;
-static zkr_session *s; /* through the proxy */
-static char path[64];
 
 static struct log *new_log(void)
 {
@@ -255,21 +251,11 @@ static void erase(const char *at)
 
 static int setup(void)
 {
-    s = open_through(&proxy, OPTS(session, .session_timeout_ms = SESSION_MS,
-                                  .retry.cap_ms = 100));
-    (void)snprintf(path, sizeof(path), "%s", new_path());
-    return 0;
+    return usual_setup_with(
+        OPTS(session, .session_timeout_ms = SESSION_MS, .retry.cap_ms = 100));
 }
 
-static int teardown(void)
-{
-    proxy_let_all_pass(proxy);
-    close_through(s, proxy);
-    s = NULL;
-    return 0;
-}
-
-FIXTURE(setup, teardown)
+FIXTURE(setup, usual_teardown)
 
 /* -- what is told --------------------------------------------------------- */
 
@@ -1001,10 +987,9 @@ TEST(others_go_on_watching_the_node)
  * freed must not end that. */
 TEST(a_waiting_claim_goes_on_watching)
 {
-    zkr_mutex *m = new_mutex(s, path);
     zkr_session *other = open_session();
-    zkr_mutex *theirs = new_mutex(other, path);
-    zkr_grant *g = acquire(theirs);
+    zkr_mutex *second = new_mutex(other, path);
+    zkr_grant *g = acquire(second);
     struct waiter w;
     struct log *log;
 
@@ -1018,8 +1003,7 @@ TEST(a_waiting_claim_goes_on_watching)
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     release(w.grant);
-    zkr_mutex_free(m);
-    zkr_mutex_free(theirs);
+    zkr_mutex_free(second);
     close_session(other);
 }
 
