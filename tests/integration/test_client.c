@@ -11,7 +11,6 @@
 
 #include <zookeeper/proto.h>
 
-
 /* Each fault strikes so often. */
 #define TWICE 2
 

@@ -2,7 +2,7 @@
 /* The oracle of deletes: a client never deletes the node of a held lock, and
  * never the node of another client, except by a break, or when it had made the
  * node in an earlier session. */
-#include "deletes.h"
+#include "oracle.h"
 
 #include <string.h>
 

@@ -12,7 +12,6 @@
 #include "frontend.h"
 #include "members.h"
 #include "oracle.h"
-#include "prepare.h"
 #include "world.h"
 
 struct ensemble ensemble;

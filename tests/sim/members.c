@@ -9,7 +9,6 @@
 #include "events.h"
 #include "frontend.h"
 #include "oracle.h"
-#include "prepare.h"
 #include "world.h"
 
 static struct pipe *pipe_of(int from, int to)

@@ -82,4 +82,16 @@ void leader_commit(void);
 /* members.c */
 void members_elect(void);
 
+/* prepare.c: the leader's side of requests and sessions. */
+
+/* Makes a transaction of a request, and proposes it. */
+void leader_prepare(struct request *r);
+/* It is committed. */
+void txn_committed(int64_t version);
+void session_touch(int session);
+/* A new leader knows nothing of who is alive. */
+void sessions_begin(void);
+/* The leader is about to stop: it closes what it has polled before. */
+void sessions_close_polled(void);
+
 #endif

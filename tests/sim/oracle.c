@@ -11,7 +11,6 @@
 #include "arena.h"
 #include "base/error.h"
 #include "client.h"
-#include "deletes.h"
 #include "enters.h"
 #include "gathers.h"
 #include "held.h"

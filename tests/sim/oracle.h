@@ -83,4 +83,18 @@ void oracle_end(void);
 void oracle_in_time(const char *what, int process, int64_t began,
                     int64_t stopped, int64_t limit);
 
+/* -- deletes.c: whose nodes clients delete --------------------------------- */
+
+void deletes_reset(void);
+/* From now on a process may break that node: its path, and its token. */
+void deletes_break(int process, const char *path, int64_t token);
+void deletes_committed(const struct attempt *attempts, const struct txn *txn);
+
+/* -- states.c: what sessions and grants report while nothing is under way -- */
+
+void states_reset(void);
+/* To be called when every thread and every client has done what it can do at
+ * this instant. */
+void states_quiet(void);
+
 #endif

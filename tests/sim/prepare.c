@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The leader's side of requests and sessions: makes a transaction of each. */
-#include "prepare.h"
+#include "members.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #include "enters.h"
 #include "events.h"
 #include "frontend.h"
-#include "members.h"
 #include "world.h"
 
 static struct txn *propose(enum txn_kind kind, struct request *r)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The oracle of states: while nothing is under way, sessions and grants must
  * report the state that follows from their client and from the clock. */
-#include "states.h"
+#include "oracle.h"
 
 #include "client.h"
-#include "oracle.h"
 
 /* Timers are exact here; a grant reports its lease in milliseconds. */
 #define SLACK (2 * MS)

@@ -17,7 +17,6 @@
 #include "held.h"
 #include "oracle.h"
 #include "report.h"
-#include "states.h"
 #include "told.h"
 
 struct world world;
