@@ -30,14 +30,14 @@ static int transfer(zkr_session *session, zkr_mutex *from, zkr_mutex *to)
     int rc = zkr_multi_lock_new(session, NULL, &both);
 
     if (rc == ZKR_OK)
-        rc = zkr_multi_lock_add_mutex(both, from);
+        rc = zkr_multi_lock_add(both, from, NULL);
     if (rc == ZKR_OK)
-        rc = zkr_multi_lock_add_mutex(both, to);
+        rc = zkr_multi_lock_add(both, to, NULL);
     if (rc == ZKR_OK)
         rc = zkr_multi_lock_acquire(both, 10000, grants);
     if (rc == ZKR_OK) {
-        (void)printf("%s -> %s:\n  %s\n  %s\n", zkr_mutex_path(from),
-                     zkr_mutex_path(to), zkr_grant_node(grants[0]),
+        (void)printf("%s -> %s:\n  %s\n  %s\n", zkr_lockable_path(from),
+                     zkr_lockable_path(to), zkr_grant_node(grants[0]),
                      zkr_grant_node(grants[1]));
         /* ... the transfer; zkr_grants_check(grants, 2) before each step ... */
         rc = zkr_grants_release(grants, 2);

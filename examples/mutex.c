@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 {
     const char *hosts = argc > 1 ? argv[1] : "127.0.0.1:2181";
     const char *path = argc > 2 ? argv[2] : "/locks/orders";
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     zkr_session *session;
     zkr_mutex *mutex;
     zkr_grant *grant;

@@ -26,7 +26,7 @@ int main(int argc, char **argv)
 {
     try {
         zkr::session session(argc > 1 ? argv[1] : "127.0.0.1:2181");
-        zkr_mutex_opts opts = zkr::mutex::options();
+        zkr_lockable_opts opts = zkr::mutex::options();
 
         opts.label = "the example"; // shown to those who wait for us
         zkr::mutex orders(session, argc > 2 ? argv[2] : "/locks/orders", opts);

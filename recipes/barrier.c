@@ -29,8 +29,8 @@ static int check(const zkr_barrier *b)
     return zkr__session_check(b->session, noun);
 }
 
-enum zkr_error zkr_barrier_new(zkr_session *session, const char *path,
-                               zkr_barrier **ret_barrier)
+int zkr_barrier_new(zkr_session *session, const char *path,
+                    zkr_barrier **ret_barrier)
 {
     zkr_barrier *b;
     int rc = ZKR__OUTPUT(ret_barrier);
@@ -66,7 +66,7 @@ const char *zkr_barrier_path(const zkr_barrier *b)
     return b == NULL ? NULL : b->path;
 }
 
-enum zkr_error zkr_barrier_set(zkr_barrier *b, int64_t timeout_ms)
+int zkr_barrier_set(zkr_barrier *b, int64_t timeout_ms)
 {
     int rc = check(b);
 
@@ -76,7 +76,7 @@ enum zkr_error zkr_barrier_set(zkr_barrier *b, int64_t timeout_ms)
     return rc == ZKR_ZNODEEXISTS ? ZKR_OK : rc;
 }
 
-enum zkr_error zkr_barrier_remove(zkr_barrier *b, int64_t timeout_ms)
+int zkr_barrier_remove(zkr_barrier *b, int64_t timeout_ms)
 {
     int rc = check(b);
 
@@ -86,7 +86,7 @@ enum zkr_error zkr_barrier_remove(zkr_barrier *b, int64_t timeout_ms)
     return rc;
 }
 
-enum zkr_error zkr_barrier_wait(zkr_barrier *b, int64_t timeout_ms)
+int zkr_barrier_wait(zkr_barrier *b, int64_t timeout_ms)
 {
     struct zkr__time_limit until;
     int rc = check(b);

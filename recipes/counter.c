@@ -2,6 +2,7 @@
 /* The counter: a number that is read, and written if nobody has written
  * meanwhile. */
 #include <zkrecipes/counter.h>
+#include <zkrecipes/mutex.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +13,8 @@
 #include "base/output.h"
 #include "base/path.h"
 #include "base/random.h"
-#include "links.h"
 #include "lock/lock.h"
+#include "lock/lockable.h"
 #include "mutex_recipe.h"
 #include "node.h"
 #include "protocol/number.h"
@@ -89,9 +90,9 @@ static int make(zkr_session *s, const char *path,
     return ZKR_OK;
 }
 
-enum zkr_error zkr_counter_new(zkr_session *session, const char *path,
-                               const struct zkr_counter_opts *opts,
-                               zkr_counter **ret_counter)
+int zkr_counter_new(zkr_session *session, const char *path,
+                    const struct zkr_counter_opts *opts,
+                    zkr_counter **ret_counter)
 {
     struct zkr_counter_opts o;
     int rc = ZKR__OUTPUT(ret_counter);
@@ -300,8 +301,8 @@ static int go_rounds(struct counter_change *ch, uint32_t rounds)
 static int go_rounds_under_mutex(struct counter_change *ch)
 {
     zkr_grant *grant;
-    int rc = zkr__lock_acquire_until(zkr__mutex_link(ch->counter->mutex).lock,
-                                     &zkr__mutex_recipe, &ch->until, &grant);
+    int rc = zkr__lock_acquire_until(ch->counter->mutex->lock,
+                                     &zkr__mutex_recipe, 0, &ch->until, &grant);
 
     if (rc != ZKR_OK)
         return rc;
@@ -322,8 +323,8 @@ static int make_change(struct counter_change *ch, int64_t timeout_ms)
 
 /* -- the calls ------------------------------------------------------------- */
 
-enum zkr_error zkr_counter_get(zkr_counter *c, int64_t timeout_ms,
-                               int64_t *ret_value, int32_t *ret_version)
+int zkr_counter_get(zkr_counter *c, int64_t timeout_ms, int64_t *ret_value,
+                    int32_t *ret_version)
 {
     int64_t value;
     int32_t version;
@@ -343,8 +344,8 @@ enum zkr_error zkr_counter_get(zkr_counter *c, int64_t timeout_ms,
     return ZKR_OK;
 }
 
-enum zkr_error zkr_counter_add(zkr_counter *c, int64_t delta,
-                               int64_t timeout_ms, int64_t *ret_after)
+int zkr_counter_add(zkr_counter *c, int64_t delta, int64_t timeout_ms,
+                    int64_t *ret_after)
 {
     struct counter_change add = { .counter = c, .operand = delta };
     int rc = check(c);
@@ -367,9 +368,9 @@ static int check_value(const zkr_counter *c, int64_t value)
     return rc;
 }
 
-enum zkr_error zkr_counter_compare_and_set(zkr_counter *c, int64_t expected,
-                                           int64_t wanted, int64_t timeout_ms,
-                                           int64_t *ret_found)
+int zkr_counter_compare_and_set(zkr_counter *c, int64_t expected,
+                                int64_t wanted, int64_t timeout_ms,
+                                int64_t *ret_found)
 {
     struct counter_change set = {
         .counter = c, .compares = true, .expected = expected, .operand = wanted
@@ -386,8 +387,8 @@ enum zkr_error zkr_counter_compare_and_set(zkr_counter *c, int64_t expected,
     return ZKR_OK;
 }
 
-enum zkr_error zkr_counter_set(zkr_counter *c, int64_t value, int32_t version,
-                               int64_t timeout_ms)
+int zkr_counter_set(zkr_counter *c, int64_t value, int32_t version,
+                    int64_t timeout_ms)
 {
     int64_t deadline;
     int rc = check_value(c, value);

@@ -61,9 +61,8 @@ static void free_member(zkr_double_barrier *m)
     free(m);
 }
 
-enum zkr_error zkr_double_barrier_new(zkr_session *session, const char *path,
-                                      uint32_t members,
-                                      zkr_double_barrier **ret_member)
+int zkr_double_barrier_new(zkr_session *session, const char *path,
+                           uint32_t members, zkr_double_barrier **ret_member)
 {
     zkr_double_barrier *m;
     int rc = ZKR__OUTPUT(ret_member);
@@ -457,8 +456,7 @@ static int enter(zkr_double_barrier *m, const struct zkr__time_limit *until)
     return rc;
 }
 
-enum zkr_error zkr_double_barrier_enter(zkr_double_barrier *m,
-                                        int64_t timeout_ms)
+int zkr_double_barrier_enter(zkr_double_barrier *m, int64_t timeout_ms)
 {
     struct zkr__time_limit limit;
     int rc = check(m);
@@ -615,8 +613,7 @@ static int leave(struct leaving *l)
     return rc;
 }
 
-enum zkr_error zkr_double_barrier_leave(zkr_double_barrier *m,
-                                        int64_t timeout_ms)
+int zkr_double_barrier_leave(zkr_double_barrier *m, int64_t timeout_ms)
 {
     struct leaving l = { .member = m };
     int rc = check(m);

@@ -40,8 +40,8 @@ struct zkr_leader {
     } told;
 };
 
-#define LAYOUTS (ZKR_LEADER_KAZOO_LAYOUT | ZKR_LEADER_SELECTOR_LAYOUT)
-#define FLAGS   (ZKR_LEADER_PERSISTENT_PARENTS | ZKR_LEADER_KAZOO_LAYOUT)
+#define LAYOUTS (ZKR_KAZOO_LAYOUT | ZKR_SELECTOR_LAYOUT)
+#define FLAGS   (ZKR_PERSISTENT_PARENTS | ZKR_KAZOO_LAYOUT)
 
 static const char noun[] = "election";
 
@@ -188,7 +188,7 @@ static void go_on_locked(zkr_leader *l) ZKR__LOCKED
         begin_again_locked(l);
 }
 
-enum zkr_error zkr_leader_campaign(zkr_leader *l)
+int zkr_leader_campaign(zkr_leader *l)
 {
     struct zkr_session *s;
     int rc = zkr__lock_check(lock_of(l), noun);
@@ -232,14 +232,14 @@ static int leave_waits(zkr_leader *l)
     return rc;
 }
 
-enum zkr_error zkr_leader_leave(zkr_leader *l)
+int zkr_leader_leave(zkr_leader *l)
 {
     int rc = zkr__lock_check(lock_of(l), noun);
 
     return rc != ZKR_OK ? rc : leave_waits(l);
 }
 
-enum zkr_error zkr_leader_leave_async(zkr_leader *l)
+int zkr_leader_leave_async(zkr_leader *l)
 {
     int rc = zkr__lock_check(lock_of(l), noun);
 
@@ -379,7 +379,7 @@ static int wait_unlocks(zkr_leader *l, int64_t timeout_ms) ZKR__UNLOCKS
     }
 }
 
-enum zkr_error zkr_leader_wait(zkr_leader *l, int64_t timeout_ms)
+int zkr_leader_wait(zkr_leader *l, int64_t timeout_ms)
 {
     int rc = zkr__lock_check(lock_of(l), noun);
 
@@ -393,7 +393,7 @@ enum zkr_error zkr_leader_wait(zkr_leader *l, int64_t timeout_ms)
     return rc;
 }
 
-enum zkr_error zkr_leader_grant(zkr_leader *l, zkr_grant **ret_grant)
+int zkr_leader_grant(zkr_leader *l, zkr_grant **ret_grant)
 {
     int rc = ZKR__OUTPUT(ret_grant);
 
@@ -443,13 +443,13 @@ static int make_lock(zkr_session *session, const char *path,
                      const struct zkr__recipe *recipe,
                      struct zkr__lock **ret_lock)
 {
-    const uint32_t flags = o->flags & ~(uint32_t)ZKR_LEADER_SELECTOR_LAYOUT;
-    struct zkr__lock_opts opts = { .size = sizeof(opts),
-                                   .label = o->label,
-                                   .flags = flags };
-    int rc = zkr__lock_new(session, noun, path, &opts, FLAGS, recipe->markers,
-                           ret_lock);
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
+    int rc;
 
+    opts.label = o->label;
+    opts.flags = o->flags & ~ZKR_SELECTOR_LAYOUT;
+    rc = zkr__lock_new(session, noun, path, &opts, FLAGS, recipe->markers,
+                       ret_lock);
     if (rc != ZKR_OK || o->id == NULL)
         return rc;
     rc = zkr__lock_set_data(*ret_lock, o->id, o->id_size);
@@ -480,10 +480,9 @@ static zkr_leader *make(struct zkr__lock *lock,
     return l;
 }
 
-enum zkr_error zkr_leader_new(zkr_session *session, const char *path,
-                              const struct zkr_leader_opts *opts,
-                              zkr_leader_fn fn, void *user,
-                              zkr_leader **ret_leader)
+int zkr_leader_new(zkr_session *session, const char *path,
+                   const struct zkr_leader_opts *opts, zkr_leader_fn fn,
+                   void *user, zkr_leader **ret_leader)
 {
     const struct zkr__recipe *recipe;
     struct zkr_leader_opts o;
@@ -494,8 +493,7 @@ enum zkr_error zkr_leader_new(zkr_session *session, const char *path,
         rc = load(path, opts, &o);
     if (rc != ZKR_OK)
         return rc;
-    recipe =
-        (o.flags & ZKR_LEADER_SELECTOR_LAYOUT) != 0 ? &as_selector : &as_latch;
+    recipe = (o.flags & ZKR_SELECTOR_LAYOUT) != 0 ? &as_selector : &as_latch;
     rc = make_lock(session, path, &o, recipe, &lock);
     if (rc != ZKR_OK)
         return rc;
@@ -522,8 +520,7 @@ void zkr_leader_free(zkr_leader *l)
     unref(l);
 }
 
-enum zkr_error zkr_leader_stats(zkr_leader *l,
-                                struct zkr_counters *ret_counters)
+int zkr_leader_stats(zkr_leader *l, struct zkr_counters *ret_counters)
 {
     return zkr__lock_stats(lock_of(l), noun, ret_counters);
 }

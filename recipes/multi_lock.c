@@ -9,256 +9,172 @@
 #include "base/error.h"
 #include "base/opts.h"
 #include "base/output.h"
-#include "links.h"
-#include "lock/lock.h"
+#include "lock/lockable.h"
 
 #define NOUN "multi-lock"
 
 struct member {
-    struct zkr__link link;
-    zkr_semaphore *semaphore; /* the link is its turn; or NULL */
+    zkr_lockable *lockable;
+    struct zkr_acquire_opts how;
 };
 
-struct zkr_multi_lock {
-    struct zkr__chains chains;
+struct multi_lock {
+    zkr_lockable face;
     struct member *members; /* in the order of their paths */
     size_t count;
-    size_t grants;
 };
 
-static int check(const zkr_multi_lock *lock)
+static struct multi_lock *of(const zkr_lockable *l)
 {
-    if (lock == NULL)
-        return zkr__fail(ZKR_EINVAL, NOUN " is NULL");
-    return zkr__session_check(lock->chains.session, NOUN);
+    return ZKR__CONTAINER(l, struct multi_lock, face);
 }
 
-enum zkr_error zkr_multi_lock_new(zkr_session *session,
-                                  const struct zkr_multi_lock_opts *opts,
-                                  zkr_multi_lock **ret_lock)
+/* The limit of a semaphore may have changed since it was added. */
+static int check(zkr_lockable *l, const struct zkr_acquire_opts *how)
 {
-    struct zkr_multi_lock_opts o;
-    zkr_multi_lock *lock;
+    const struct multi_lock *m = of(l);
+    int rc = ZKR_OK;
+
+    if (m->count == 0)
+        return zkr__fail(ZKR_EINVAL, NOUN ": it has no locks");
+    if (how->permits > 1)
+        return zkr__fail(ZKR_EINVAL, NOUN ": it has no permits");
+    for (size_t i = 0; i < m->count && rc == ZKR_OK; i++)
+        rc =
+            zkr__lockable_check_how(m->members[i].lockable, &m->members[i].how);
+    return rc;
+}
+
+static size_t grants(const zkr_lockable *l, const struct zkr_acquire_opts *how)
+{
+    const struct multi_lock *m = of(l);
+    size_t sum = 0;
+
+    (void)how;
+    for (size_t i = 0; i < m->count; i++)
+        sum += zkr__lockable_grants(m->members[i].lockable, &m->members[i].how);
+    return sum;
+}
+
+static size_t links(const zkr_lockable *l, const struct zkr_acquire_opts *how,
+                    struct zkr__link *links)
+{
+    const struct multi_lock *m = of(l);
+    size_t n = 0;
+
+    (void)how;
+    for (size_t i = 0; i < m->count; i++)
+        n += zkr__lockable_links(m->members[i].lockable, &m->members[i].how,
+                                 links == NULL ? NULL : &links[n]);
+    return n;
+}
+
+static void free_multi_lock(zkr_lockable *l)
+{
+    zkr__session_unref(l->session);
+    free(of(l)->members);
+    free(of(l));
+}
+
+static const struct zkr__several several = {
+    .check = check,
+    .grants = grants,
+    .links = links,
+    .free = free_multi_lock,
+};
+
+static const struct zkr__lockable_type type = { .noun = NOUN,
+                                                .several = &several };
+
+static int check_options(const struct zkr_lockable_opts *o)
+{
+    if ((o->flags & ~(uint32_t)ZKR_FAIL_ON_SESSION_LOSS) != 0 ||
+        o->reserved != 0)
+        return zkr__fail(ZKR_EINVAL, NOUN ": unknown flags %#x",
+                         (unsigned)o->flags);
+    if (o->label != NULL || o->retain_ms != 0 || o->retain_max != 0 ||
+        o->limit_path != NULL)
+        return zkr__fail(ZKR_EINVAL, NOUN ": that is an option of its locks");
+    return ZKR_OK;
+}
+
+int zkr_multi_lock_new(zkr_session *session,
+                       const struct zkr_lockable_opts *opts,
+                       zkr_multi_lock **ret_lock)
+{
+    struct zkr_lockable_opts o;
+    struct multi_lock *m;
     int rc = ZKR__OUTPUT(ret_lock);
 
     if (rc == ZKR_OK)
         rc = zkr__session_check(session, "session");
     if (rc == ZKR_OK)
         rc = zkr__opts_load(&o, sizeof(o), sizeof(o), opts, NOUN);
+    if (rc == ZKR_OK)
+        rc = check_options(&o);
     if (rc != ZKR_OK)
         return rc;
-    if ((o.flags & ~(uint32_t)ZKR_MULTI_LOCK_FAIL_ON_SESSION_LOSS) != 0 ||
-        o.reserved != 0)
-        return zkr__fail(ZKR_EINVAL, NOUN ": unknown flags %#x",
-                         (unsigned)o.flags);
-    lock = calloc(1, sizeof(*lock));
-    if (lock == NULL)
+    m = calloc(1, sizeof(*m));
+    if (m == NULL)
         return zkr__fail(ZKR_ENOMEM, NOUN ": out of memory");
     zkr__session_ref(session);
-    zkr__chains_init(&lock->chains, session, NOUN, o.flags != 0);
-    *ret_lock = lock;
+    m->face.type = &type;
+    m->face.session = session;
+    zkr__chains_init(&m->face.chains, session, NOUN, o.flags != 0);
+    *ret_lock = &m->face;
     return ZKR_OK;
-}
-
-void zkr_multi_lock_free(zkr_multi_lock *lock)
-{
-    if (lock == NULL || check(lock) != ZKR_OK)
-        return;
-    zkr__chains_cancel(&lock->chains);
-    zkr__session_unref(lock->chains.session);
-    free(lock->members);
-    free(lock);
 }
 
 /* -- its locks ------------------------------------------------------------ */
 
 /* Returns where a lock with that directory is, or belongs. */
-static size_t place_of(const zkr_multi_lock *lock, const char *dir)
+static size_t place_of(const struct multi_lock *m, const char *dir)
 {
     size_t i = 0;
 
-    while (i < lock->count && strcmp(lock->members[i].link.lock->dir, dir) < 0)
+    while (i < m->count && strcmp(m->members[i].lockable->lock->dir, dir) < 0)
         i++;
     return i;
 }
 
-static int insert(zkr_multi_lock *lock, const struct member *member)
+static int insert(struct multi_lock *m, const struct member *member)
 {
-    const struct zkr__lock *added = member->link.lock;
-    size_t i = place_of(lock, added->dir);
+    const struct zkr__lock *added = member->lockable->lock;
+    size_t i = place_of(m, added->dir);
     struct member *grown;
 
-    if (i < lock->count &&
-        strcmp(lock->members[i].link.lock->dir, added->dir) == 0)
+    if (i < m->count &&
+        strcmp(m->members[i].lockable->lock->dir, added->dir) == 0)
         return zkr__fail(ZKR_EINVAL, NOUN ": '%s' is in it already",
                          added->path);
-    grown = realloc(lock->members, (lock->count + 1) * sizeof(*grown));
+    grown = realloc(m->members, (m->count + 1) * sizeof(*grown));
     if (grown == NULL)
         return zkr__fail(ZKR_ENOMEM, NOUN ": out of memory");
-    memmove(&grown[i + 1], &grown[i], (lock->count - i) * sizeof(*grown));
+    memmove(&grown[i + 1], &grown[i], (m->count - i) * sizeof(*grown));
     grown[i] = *member;
-    lock->members = grown;
-    lock->count++;
-    lock->grants += member->link.gate == 0 ? 1 : member->link.gate;
+    m->members = grown;
+    m->count++;
     return ZKR_OK;
 }
 
-static int add(zkr_multi_lock *lock, struct zkr__link link,
-               zkr_semaphore *semaphore)
+int zkr_multi_lock_add(zkr_multi_lock *lock, zkr_lockable *added,
+                       const struct zkr_acquire_opts *opts)
 {
-    struct member member = { link, semaphore };
-    int rc = check(lock);
+    struct member member = { .lockable = added };
+    int rc = zkr__lockable_check(lock, &type);
 
     if (rc == ZKR_OK)
-        rc = zkr__lock_check(link.lock, "lock");
-    if (rc == ZKR_OK && link.lock->session != lock->chains.session)
+        rc = zkr__lockable_check(added, NULL);
+    if (rc == ZKR_OK && added->lock == NULL)
+        rc = zkr__fail(ZKR_EINVAL, NOUN ": it takes no " NOUN);
+    if (rc == ZKR_OK && added->session != lock->session)
         rc = zkr__fail(ZKR_EINVAL, NOUN ": '%s' is of another session",
-                       link.lock->path);
-    return rc == ZKR_OK ? insert(lock, &member) : rc;
-}
-
-enum zkr_error zkr_multi_lock_add_mutex(zkr_multi_lock *lock, zkr_mutex *mutex)
-{
-    return add(lock, zkr__mutex_link(mutex), NULL);
-}
-
-enum zkr_error zkr_multi_lock_add_reentrant_mutex(zkr_multi_lock *lock,
-                                                  zkr_reentrant_mutex *mutex)
-{
-    return add(lock, zkr__reentrant_mutex_link(mutex), NULL);
-}
-
-enum zkr_error zkr_multi_lock_add_unfair_mutex(zkr_multi_lock *lock,
-                                               zkr_unfair_mutex *mutex)
-{
-    return add(lock, zkr__unfair_mutex_link(mutex), NULL);
-}
-
-enum zkr_error zkr_multi_lock_add_read(zkr_multi_lock *lock, zkr_rwlock *rwlock)
-{
-    return add(lock, zkr__reading_link(rwlock), NULL);
-}
-
-enum zkr_error zkr_multi_lock_add_write(zkr_multi_lock *lock,
-                                        zkr_rwlock *rwlock)
-{
-    return add(lock, zkr__writing_link(rwlock), NULL);
-}
-
-enum zkr_error zkr_multi_lock_add_semaphore(zkr_multi_lock *lock,
-                                            zkr_semaphore *semaphore,
-                                            uint32_t permits)
-{
-    int rc = zkr__semaphore_check(semaphore, permits);
-
+                       added->lock->path);
     if (rc == ZKR_OK)
-        rc = add(lock, zkr__semaphore_turn(semaphore, permits), semaphore);
-    return rc;
-}
-
-size_t zkr_multi_lock_count(const zkr_multi_lock *lock)
-{
-    return lock == NULL ? 0 : lock->grants;
-}
-
-/* -- an acquire ----------------------------------------------------------- */
-
-/* Returns the links of all locks, to be freed, or NULL. */
-static struct zkr__link *new_links(const zkr_multi_lock *lock,
-                                   size_t *ret_count)
-{
-    struct zkr__link *links =
-        calloc(lock->grants + lock->count, sizeof(*links));
-    size_t n = 0;
-
-    for (size_t i = 0; links != NULL && i < lock->count; i++) {
-        const struct member *m = &lock->members[i];
-
-        if (m->semaphore != NULL)
-            zkr__semaphore_links(m->semaphore, m->link.gate, &links[n]);
-        else
-            links[n] = m->link;
-        n += 1 + m->link.gate;
-    }
-    *ret_count = n;
-    return links;
-}
-
-/* The limit of a semaphore may have changed since it was added. */
-static int check_permits(const zkr_multi_lock *lock)
-{
-    int rc = ZKR_OK;
-
-    for (size_t i = 0; i < lock->count && rc == ZKR_OK; i++) {
-        const struct member *m = &lock->members[i];
-
-        if (m->semaphore != NULL)
-            rc = zkr__semaphore_check(m->semaphore, m->link.gate);
-    }
-    return rc;
-}
-
-static int begin(const zkr_multi_lock *lock, struct zkr__link **ret_links,
-                 size_t *ret_count)
-{
-    int rc = check_permits(lock);
-
-    if (rc != ZKR_OK)
-        return rc;
-    if (lock->count == 0)
-        return zkr__fail(ZKR_EINVAL, NOUN ": it has no locks");
-    *ret_links = new_links(lock, ret_count);
-    return *ret_links == NULL ? zkr__fail(ZKR_ENOMEM, NOUN ": out of memory")
-                              : ZKR_OK;
-}
-
-enum zkr_error zkr_multi_lock_acquire(zkr_multi_lock *lock, int64_t timeout_ms,
-                                      zkr_grant **ret_grants)
-{
-    struct zkr__link *links = NULL;
-    size_t count;
-    int rc = ZKR__OUTPUT(ret_grants);
-
+        rc = zkr__acquire_opts_load(added, opts, &member.how);
+    if (rc == ZKR_OK && member.how.owner != 0)
+        rc = zkr__fail(ZKR_EINVAL, NOUN ": the owner is that of the acquire");
     if (rc == ZKR_OK)
-        rc = check(lock);
-    if (rc != ZKR_OK)
-        return rc;
-    memset(ret_grants, 0, lock->grants * sizeof(*ret_grants));
-    rc = begin(lock, &links, &count);
-    if (rc == ZKR_OK)
-        rc = zkr__chain_acquire(&lock->chains, links, count, timeout_ms,
-                                ret_grants);
-    free(links);
-    return rc;
-}
-
-enum zkr_error zkr_multi_lock_acquire_async(zkr_multi_lock *lock,
-                                            int64_t timeout_ms,
-                                            zkr_acquire_all_fn fn, void *user,
-                                            zkr_request **ret_request)
-{
-    struct zkr__told told = { .all = fn, .user = user };
-    struct zkr__link *links = NULL;
-    size_t count;
-    int rc = check(lock);
-
-    ZKR__OUTPUT_IF_ANY(ret_request);
-    if (rc == ZKR_OK && fn == NULL)
-        rc = zkr__fail(ZKR_EINVAL, NOUN ": the callback is NULL");
-    if (rc == ZKR_OK)
-        rc = begin(lock, &links, &count);
-    if (rc == ZKR_OK)
-        rc = zkr__chain_acquire_async(&lock->chains, links, count, timeout_ms,
-                                      &told, ret_request);
-    free(links);
-    return rc;
-}
-
-enum zkr_error zkr_multi_lock_cancel(zkr_multi_lock *lock)
-{
-    int rc = check(lock);
-
-    if (rc == ZKR_OK)
-        zkr__chains_cancel(&lock->chains);
-    return rc;
+        rc = zkr__lockable_check_how(added, &member.how);
+    return rc == ZKR_OK ? insert(of(lock), &member) : rc;
 }

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fair mutex: each contender waits for the one right before it. */
+/* The fair mutex: each contender waits for the one right before it. And the
+ * reentrant one, which is the same on the servers. */
 #include "mutex_recipe.h"
 
-#include "base/error.h"
-#include "base/output.h"
-#include "links.h"
+#include <zkrecipes/mutex.h>
+#include <zkrecipes/reentrant_mutex.h>
 
-struct zkr_mutex {
-    struct zkr__lock lock;
-};
+#include "lock/holds.h"
+#include "lock/lockable.h"
+
+#define FLAGS                                                                  \
+    (ZKR_FAIL_ON_SESSION_LOSS | ZKR_PERSISTENT_PARENTS | ZKR_KAZOO_LAYOUT)
+
+_Static_assert(ZKR_REENTRANT_DEPTH_MAX == ZKR__DEPTH_MAX, "as documented");
 
 const struct zkr__recipe zkr__mutex_recipe = {
     .noun = "mutex",
@@ -20,69 +24,28 @@ const struct zkr__recipe zkr__mutex_recipe = {
     .can_stay = true,
 };
 
-static struct zkr__lock *lock_of(zkr_mutex *mutex)
+static const struct zkr__lockable_type mutex = {
+    .noun = "mutex",
+    .flags = FLAGS,
+    .modes = { &zkr__mutex_recipe },
+};
+
+static const struct zkr__lockable_type reentrant_mutex = {
+    .noun = "reentrant mutex",
+    .flags = FLAGS,
+    .modes = { &zkr__mutex_recipe },
+    .keeps_grants = true,
+};
+
+int zkr_mutex_new(zkr_session *session, const char *path,
+                  const struct zkr_lockable_opts *opts, zkr_mutex **ret_mutex)
 {
-    return mutex == NULL ? NULL : &mutex->lock;
+    return zkr__lockable_new(session, path, opts, &mutex, ret_mutex);
 }
 
-struct zkr__link zkr__mutex_link(zkr_mutex *mutex)
+int zkr_reentrant_mutex_new(zkr_session *session, const char *path,
+                            const struct zkr_lockable_opts *opts,
+                            zkr_reentrant_mutex **ret_mutex)
 {
-    return (struct zkr__link){ lock_of(mutex), &zkr__mutex_recipe, 0 };
-}
-
-enum zkr_error zkr_mutex_new(zkr_session *session, const char *path,
-                             const struct zkr_mutex_opts *opts,
-                             zkr_mutex **ret_mutex)
-{
-    struct zkr__lock *lock;
-    int rc = ZKR__OUTPUT(ret_mutex);
-
-    if (rc == ZKR_OK)
-        rc = zkr__lock_new(session, zkr__mutex_recipe.noun, path, opts,
-                           ZKR__MUTEX_FLAGS, zkr__mutex_recipe.markers, &lock);
-    if (rc == ZKR_OK)
-        *ret_mutex = ZKR__CONTAINER(lock, zkr_mutex, lock);
-    return rc;
-}
-
-void zkr_mutex_free(zkr_mutex *mutex)
-{
-    zkr__lock_free(lock_of(mutex));
-}
-
-enum zkr_error zkr_mutex_acquire(zkr_mutex *mutex, int64_t timeout_ms,
-                                 zkr_grant **ret_grant)
-{
-    return zkr__lock_acquire(lock_of(mutex), &zkr__mutex_recipe, timeout_ms,
-                             ret_grant);
-}
-
-enum zkr_error zkr_mutex_acquire_async(zkr_mutex *mutex, int64_t timeout_ms,
-                                       zkr_acquire_fn fn, void *user,
-                                       zkr_request **ret_request)
-{
-    return zkr__lock_acquire_async(lock_of(mutex), &zkr__mutex_recipe,
-                                   timeout_ms, fn, user, ret_request);
-}
-
-enum zkr_error zkr_mutex_cancel(zkr_mutex *mutex)
-{
-    return zkr__lock_cancel(lock_of(mutex), zkr__mutex_recipe.noun);
-}
-
-enum zkr_error zkr_mutex_yield(zkr_mutex *mutex)
-{
-    return zkr__lock_yield(lock_of(mutex), zkr__mutex_recipe.noun);
-}
-
-enum zkr_error zkr_mutex_stats(zkr_mutex *mutex,
-                               struct zkr_counters *ret_counters)
-{
-    return zkr__lock_stats(lock_of(mutex), zkr__mutex_recipe.noun,
-                           ret_counters);
-}
-
-const char *zkr_mutex_path(const zkr_mutex *mutex)
-{
-    return mutex == NULL ? NULL : mutex->lock.path;
+    return zkr__lockable_new(session, path, opts, &reentrant_mutex, ret_mutex);
 }

@@ -11,7 +11,7 @@
  * can appear ahead of one that counts, and at most `limit` count at any moment.
  * Curator counts all nodes, those behind its own, too: it is granted later than
  * by this rule, or at the same time. */
-#include <zkrecipes/client.h>
+#include <zkrecipes/semaphore.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +21,8 @@
 #include "base/opts.h"
 #include "base/output.h"
 #include "base/path.h"
-#include "links.h"
-#include "lock/chain.h"
 #include "lock/line.h"
-#include "lock/lock.h"
+#include "lock/lockable.h"
 #include "node.h"
 #include "protocol/number.h"
 #include "protocol/parts.h"
@@ -45,12 +43,16 @@ static const struct zkr__recipe permit = {
 
 /* -- its limit ------------------------------------------------------------ */
 
-struct zkr_semaphore {
-    struct zkr__lock *locks;
+struct semaphore {
+    zkr_lockable face; /* its lock is where the turns are taken */
     struct zkr__lock *leases;
-    struct zkr__chains chains;
     zkr_watch *watch; /* on the node that has the limit, or NULL */
 };
+
+static struct semaphore *of(const zkr_lockable *l)
+{
+    return ZKR__CONTAINER(l, struct semaphore, face);
+}
 
 static void set_limit(struct zkr__lock *leases, uint32_t limit)
 {
@@ -75,7 +77,7 @@ static bool read_limit(const struct zkr_reply *reply, uint32_t *ret_limit)
 static void on_limit(int error, const struct zkr_reply *reply,
                      enum zkr_watch_why why, void *user)
 {
-    zkr_semaphore *semaphore = user;
+    struct semaphore *semaphore = user;
     uint32_t limit;
 
     (void)why;
@@ -95,7 +97,7 @@ static int create_limit(zkr_session *s, const char *path, uint32_t limit,
     return rc == ZKR_ZNODEEXISTS || rc == ZKR_EUNKNOWN ? ZKR_OK : rc;
 }
 
-static int fetch_limit(zkr_semaphore *semaphore, const char *path,
+static int fetch_limit(struct semaphore *semaphore, const char *path,
                        uint32_t limit)
 {
     zkr_session *s = semaphore->leases->session;
@@ -118,7 +120,7 @@ static int fetch_limit(zkr_semaphore *semaphore, const char *path,
     return rc;
 }
 
-static int follow_limit(zkr_semaphore *semaphore, const char *path,
+static int follow_limit(struct semaphore *semaphore, const char *path,
                         uint32_t limit)
 {
     int rc = fetch_limit(semaphore, path, limit);
@@ -139,76 +141,140 @@ static const struct zkr__recipe gate = {
     .waits_for = zkr__nearest_any,
 };
 
-static int make_locks(zkr_semaphore *semaphore, zkr_session *session,
-                      const char *path, const struct zkr_semaphore_opts *opts)
+static int make_locks(struct semaphore *semaphore, zkr_session *session,
+                      const char *path, const struct zkr_lockable_opts *opts)
 {
-    struct zkr__lock_opts o = {
-        .size = sizeof(o),
-        .label = opts->label,
-        .flags = (uint32_t)opts->flags,
-        .reserved = opts->reserved,
-    };
     const uint32_t flags =
-        ZKR__LOCK_FAIL_ON_SESSION_LOSS | ZKR__LOCK_PERSISTENT_PARENTS;
+        ZKR_FAIL_ON_SESSION_LOSS | ZKR_PERSISTENT_PARENTS | ZKR__LOCK_HAS_LIMIT;
     int rc = zkr__lock_new_below(session, NOUN, path,
-                                 zkr__part_dirs[ZKR__PART_QUEUE], &o, flags,
-                                 gate.markers, &semaphore->locks);
+                                 zkr__part_dirs[ZKR__PART_QUEUE], opts, flags,
+                                 gate.markers, &semaphore->face.lock);
 
     if (rc == ZKR_OK)
         rc = zkr__lock_new_below(session, NOUN, path,
-                                 zkr__part_dirs[ZKR__PART_LEASES], &o, flags,
+                                 zkr__part_dirs[ZKR__PART_LEASES], opts, flags,
                                  permit.markers, &semaphore->leases);
     return rc;
 }
 
-static void drop(zkr_semaphore *semaphore)
+static void drop(struct semaphore *semaphore)
 {
     zkr_watch_free(semaphore->watch);
-    if (semaphore->leases != NULL)
-        zkr__lock_free(semaphore->leases);
-    if (semaphore->locks != NULL)
-        zkr__lock_free(semaphore->locks);
+    zkr__lock_free(semaphore->leases);
+    zkr__lock_free(semaphore->face.lock);
     free(semaphore);
 }
 
+static void free_semaphore(zkr_lockable *l)
+{
+    drop(of(l));
+}
+
+static uint32_t limit_of(const struct semaphore *semaphore)
+{
+    uint32_t limit;
+
+    zkr__session_lock(semaphore->face.session);
+    limit = semaphore->leases->limit;
+    zkr__session_unlock(semaphore->face.session);
+    return limit;
+}
+
+static uint32_t permits_of(const struct zkr_acquire_opts *how)
+{
+    return how->permits == 0 ? 1 : how->permits;
+}
+
+/* A limit that can change is waited for. */
+static int check(zkr_lockable *l, const struct zkr_acquire_opts *how)
+{
+    const struct semaphore *semaphore = of(l);
+    uint32_t most =
+        semaphore->watch == NULL ? limit_of(semaphore) : ZKR_SEMAPHORE_MAX;
+
+    if (permits_of(how) > most)
+        return zkr__fail(ZKR_EINVAL, NOUN " '%s': %u permits; at most %u",
+                         l->lock->path, permits_of(how), most);
+    return ZKR_OK;
+}
+
+/* Not more than an acquire can have: they are as many outputs. */
+static size_t grants(const zkr_lockable *l, const struct zkr_acquire_opts *how)
+{
+    (void)l;
+    return permits_of(how) <= ZKR_SEMAPHORE_MAX ? permits_of(how) : 1;
+}
+
+static size_t links(const zkr_lockable *l, const struct zkr_acquire_opts *how,
+                    struct zkr__link *links)
+{
+    uint32_t permits = permits_of(how);
+
+    if (links != NULL)
+        links[0] = (struct zkr__link){ l->lock, &gate, permits };
+    for (uint32_t i = 1; links != NULL && i <= permits; i++)
+        links[i] = (struct zkr__link){ of(l)->leases, &permit, 0 };
+    return (size_t)permits + 1;
+}
+
+static const struct zkr__several several = {
+    .check = check,
+    .grants = grants,
+    .links = links,
+    .free = free_semaphore,
+};
+
+static const struct zkr__lockable_type type = { .noun = NOUN,
+                                                .several = &several };
+
 /* A limit that is fixed must be the same in all programs. */
-static void set_up(zkr_semaphore *semaphore, uint32_t limit, bool is_fixed)
+static void set_up(struct semaphore *semaphore, uint32_t limit, bool is_fixed)
 {
     struct zkr__lock *leases = semaphore->leases;
 
     leases->limit = limit;
     if (is_fixed)
-        leases->limit_told = semaphore->locks->limit_told = limit;
-    zkr__chains_init(&semaphore->chains, leases->session, NOUN,
+        leases->limit_told = semaphore->face.lock->limit_told = limit;
+    semaphore->face.type = &type;
+    semaphore->face.session = leases->session;
+    zkr__chains_init(&semaphore->face.chains, leases->session, NOUN,
                      leases->fail_on_session_loss);
 }
 
-enum zkr_error zkr_semaphore_new(zkr_session *session, const char *path,
-                                 uint32_t limit,
-                                 const struct zkr_semaphore_opts *opts,
-                                 zkr_semaphore **ret_semaphore)
+static int check_limit(const char *path, uint32_t limit,
+                       const struct zkr_lockable_opts *opts)
 {
-    struct zkr_semaphore_opts o;
-    zkr_semaphore *semaphore;
+    if (limit == 0 || limit > ZKR_SEMAPHORE_MAX)
+        return zkr__fail(ZKR_EINVAL,
+                         NOUN ": a limit of %u; at least 1, at most %d", limit,
+                         ZKR_SEMAPHORE_MAX);
+    if (path != NULL && opts->limit_path != NULL &&
+        zkr__path_is_within(opts->limit_path, path))
+        return zkr__fail(ZKR_EINVAL,
+                         NOUN " '%.150s': its limit_path '%.150s' is not a "
+                              "path of its own",
+                         path, opts->limit_path);
+    return ZKR_OK;
+}
+
+int zkr_semaphore_new(zkr_session *session, const char *path, uint32_t limit,
+                      const struct zkr_lockable_opts *opts,
+                      zkr_semaphore **ret_semaphore)
+{
+    struct zkr_lockable_opts o;
+    struct semaphore *semaphore;
     int rc = ZKR__OUTPUT(ret_semaphore);
 
     if (rc == ZKR_OK)
         rc = zkr__opts_load(&o, sizeof(o), sizeof(o), opts, NOUN);
-    if (rc == ZKR_OK && (limit == 0 || limit > ZKR_SEMAPHORE_MAX))
-        rc = zkr__fail(ZKR_EINVAL,
-                       NOUN ": a limit of %u; at least 1, at most %d", limit,
-                       ZKR_SEMAPHORE_MAX);
-    if (rc == ZKR_OK && path != NULL && o.limit_path != NULL &&
-        zkr__path_is_within(o.limit_path, path))
-        rc = zkr__fail(ZKR_EINVAL,
-                       NOUN " '%.150s': its limit_path '%.150s' is not a path "
-                            "of its own",
-                       path, o.limit_path);
+    if (rc == ZKR_OK)
+        rc = check_limit(path, limit, &o);
     if (rc != ZKR_OK)
         return rc;
     semaphore = calloc(1, sizeof(*semaphore));
     if (semaphore == NULL)
         return zkr__fail(ZKR_ENOMEM, NOUN ": out of memory");
+    o.size = sizeof(o);
     rc = make_locks(semaphore, session, path, &o);
     if (rc == ZKR_OK) {
         set_up(semaphore, limit, o.limit_path == NULL);
@@ -216,189 +282,15 @@ enum zkr_error zkr_semaphore_new(zkr_session *session, const char *path,
             rc = follow_limit(semaphore, o.limit_path, limit);
     }
     if (rc == ZKR_OK)
-        *ret_semaphore = semaphore;
+        *ret_semaphore = &semaphore->face;
     else
         drop(semaphore);
     return rc;
 }
 
-void zkr_semaphore_free(zkr_semaphore *semaphore)
-{
-    if (semaphore == NULL || zkr__lock_check(semaphore->leases, NOUN) != ZKR_OK)
-        return;
-    zkr__chains_cancel(&semaphore->chains);
-    drop(semaphore);
-}
-
-struct zkr__link zkr__semaphore_turn(const zkr_semaphore *semaphore,
-                                     uint32_t permits)
-{
-    return (struct zkr__link){ semaphore == NULL ? NULL : semaphore->locks,
-                               &gate, permits };
-}
-
-void zkr__semaphore_links(const zkr_semaphore *semaphore, uint32_t permits,
-                          struct zkr__link *links)
-{
-    links[0] = zkr__semaphore_turn(semaphore, permits);
-    for (uint32_t i = 1; i <= permits; i++)
-        links[i] = (struct zkr__link){ semaphore->leases, &permit, 0 };
-}
-
-/* A limit that can change is waited for. */
-int zkr__semaphore_check(zkr_semaphore *semaphore, uint32_t permits)
-{
-    uint32_t most = ZKR_SEMAPHORE_MAX;
-    int rc =
-        zkr__lock_check(semaphore == NULL ? NULL : semaphore->leases, NOUN);
-
-    if (rc != ZKR_OK)
-        return rc;
-    if (semaphore->watch == NULL)
-        most = zkr_semaphore_limit(semaphore);
-    if (permits == 0 || permits > most)
-        return zkr__fail(ZKR_EINVAL,
-                         NOUN " '%s': %u permits; at least 1, at most %u",
-                         semaphore->leases->path, permits, most);
-    return ZKR_OK;
-}
-
-/* The links of an acquire, or NULL. */
-static struct zkr__link *new_links(const zkr_semaphore *semaphore,
-                                   uint32_t permits)
-{
-    struct zkr__link *links = calloc((size_t)permits + 1, sizeof(*links));
-
-    if (links == NULL)
-        (void)zkr__fail(ZKR_ENOMEM, NOUN " '%s': out of memory",
-                        semaphore->leases->path);
-    else
-        zkr__semaphore_links(semaphore, permits, links);
-    return links;
-}
-
-enum zkr_error zkr_semaphore_acquire_many(zkr_semaphore *semaphore,
-                                          uint32_t permits, int64_t timeout_ms,
-                                          zkr_grant **ret_grants)
-{
-    struct zkr__link *links;
-    int rc = ZKR__OUTPUT(ret_grants);
-
-    if (rc == ZKR_OK && permits <= ZKR_SEMAPHORE_MAX)
-        memset(ret_grants, 0, permits * sizeof(*ret_grants));
-    if (rc == ZKR_OK)
-        rc = zkr__semaphore_check(semaphore, permits);
-    if (rc != ZKR_OK)
-        return rc;
-    links = new_links(semaphore, permits);
-    if (links == NULL)
-        return ZKR_ENOMEM;
-    rc = zkr__chain_acquire(&semaphore->chains, links, (size_t)permits + 1,
-                            timeout_ms, ret_grants);
-    free(links);
-    return rc;
-}
-
-enum zkr_error zkr_semaphore_acquire(zkr_semaphore *semaphore,
-                                     int64_t timeout_ms, zkr_grant **ret_grant)
-{
-    return zkr_semaphore_acquire_many(semaphore, 1, timeout_ms, ret_grant);
-}
-
-static int acquire_async(zkr_semaphore *semaphore, uint32_t permits,
-                         int64_t timeout_ms, struct zkr__told told,
-                         zkr_request **ret_request)
-{
-    struct zkr__link *links;
-    int rc = zkr__semaphore_check(semaphore, permits);
-
-    ZKR__OUTPUT_IF_ANY(ret_request);
-    if (rc == ZKR_OK && told.one == NULL && told.all == NULL)
-        rc = zkr__fail(ZKR_EINVAL, NOUN " '%s': the callback is NULL",
-                       semaphore->leases->path);
-    if (rc != ZKR_OK)
-        return rc;
-    links = new_links(semaphore, permits);
-    if (links == NULL)
-        return ZKR_ENOMEM;
-    rc =
-        zkr__chain_acquire_async(&semaphore->chains, links, (size_t)permits + 1,
-                                 timeout_ms, &told, ret_request);
-    free(links);
-    return rc;
-}
-
-enum zkr_error zkr_semaphore_acquire_async(zkr_semaphore *semaphore,
-                                           int64_t timeout_ms,
-                                           zkr_acquire_fn fn, void *user,
-                                           zkr_request **ret_request)
-{
-    struct zkr__told told = { .one = fn, .user = user };
-
-    return acquire_async(semaphore, 1, timeout_ms, told, ret_request);
-}
-
-enum zkr_error
-zkr_semaphore_acquire_many_async(zkr_semaphore *semaphore, uint32_t permits,
-                                 int64_t timeout_ms, zkr_acquire_all_fn fn,
-                                 void *user, zkr_request **ret_request)
-{
-    struct zkr__told told = { .all = fn, .user = user };
-
-    return acquire_async(semaphore, permits, timeout_ms, told, ret_request);
-}
-
-enum zkr_error zkr_semaphore_cancel(zkr_semaphore *semaphore)
-{
-    int rc =
-        zkr__lock_check(semaphore == NULL ? NULL : semaphore->leases, NOUN);
-
-    if (rc == ZKR_OK)
-        zkr__chains_cancel(&semaphore->chains);
-    return rc;
-}
-
 uint32_t zkr_semaphore_limit(zkr_semaphore *semaphore)
 {
-    uint32_t limit;
-
-    if (zkr__lock_check(semaphore == NULL ? NULL : semaphore->leases, NOUN) !=
-        ZKR_OK)
-        return 0;
-    zkr__session_lock(semaphore->leases->session);
-    limit = semaphore->leases->limit;
-    zkr__session_unlock(semaphore->leases->session);
-    return limit;
-}
-
-static void add(uint64_t *sum, const uint64_t *from, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        sum[i] += from[i];
-}
-
-enum zkr_error zkr_semaphore_stats(zkr_semaphore *semaphore,
-                                   struct zkr_counters *ret_counters)
-{
-    struct zkr__lock *leases = semaphore == NULL ? NULL : semaphore->leases;
-    struct zkr_counters sum = { .size = sizeof(sum) };
-    struct zkr_counters turns = ZKR_COUNTERS_INIT;
-    int rc = zkr__answer_begin(ret_counters, sizeof(*ret_counters), NOUN);
-
-    if (rc == ZKR_OK)
-        rc = zkr__lock_stats(leases, NOUN, &sum);
-    if (rc == ZKR_OK)
-        rc = zkr__lock_stats(semaphore->locks, NOUN, &turns);
-    if (rc != ZKR_OK)
-        return rc;
-    add(&sum.acquires, &turns.acquires,
-        (sizeof(sum) - offsetof(struct zkr_counters, acquires)) /
-            sizeof(uint64_t));
-    zkr__answer_fill(ret_counters, &sum, sizeof(sum));
-    return ZKR_OK;
-}
-
-const char *zkr_semaphore_path(const zkr_semaphore *semaphore)
-{
-    return semaphore == NULL ? NULL : semaphore->leases->path;
+    return zkr__lockable_check(semaphore, &type) == ZKR_OK
+               ? limit_of(of(semaphore))
+               : 0;
 }

@@ -51,7 +51,8 @@ def parts(text):
             while part[-1].endswith('\\'):
                 part.append(next(lines))
         elif line.strip():
-            while not (part[-1].rstrip().endswith(';') and is_whole('\n'.join(part))):
+            end = '}' if line.startswith('ZKR_SHORT') else ';'
+            while not (part[-1].rstrip().endswith(end) and is_whole('\n'.join(part))):
                 part.append(next(lines))
         yield '\n'.join(part)
 
@@ -89,6 +90,8 @@ class Header:
                 self.free(comment)
                 comment = None
             elif not re.match(r'#include|#define ZKR__', part):
+                part = re.sub(r'\n\{.*', ';', part, flags=re.S) \
+                    if part.startswith('ZKR_SHORT') else part  # without its body
                 self.entries.append((comment, part))
                 comment = None
         self.about = self.entries.pop(0)[0]

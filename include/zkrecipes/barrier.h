@@ -73,9 +73,9 @@ typedef struct zkr_barrier zkr_barrier;
  * Owns      The path is copied. The caller frees the barrier; it may outlive
  *           the session, and then answers ZKR_ECLOSED.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_barrier_new(zkr_session *session, const char *path,
-                zkr_barrier **ret_barrier);
+ZKR_API ZKR_MUST_CHECK int zkr_barrier_new(zkr_session *session,
+                                           const char *path,
+                                           zkr_barrier **ret_barrier);
 
 /** Free the handle, not the node. No call may be under way. NULL is
  *  allowed. */
@@ -83,18 +83,18 @@ ZKR_API void zkr_barrier_free(zkr_barrier *barrier);
 
 /** Set the barrier. One that is set stays set. A node that is there for another
  *  reason counts as a barrier that is set. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_barrier_set(zkr_barrier *barrier,
-                                                      int64_t timeout_ms);
+ZKR_API ZKR_MUST_CHECK int zkr_barrier_set(zkr_barrier *barrier,
+                                           int64_t timeout_ms);
 
 /** Remove the barrier, if it is set: all who wait go on. ZKR_ZNOTEMPTY: the
  *  node has children, so it is more than a barrier, and stays. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_barrier_remove(zkr_barrier *barrier,
-                                                         int64_t timeout_ms);
+ZKR_API ZKR_MUST_CHECK int zkr_barrier_remove(zkr_barrier *barrier,
+                                              int64_t timeout_ms);
 
 /** Wait until the barrier is not set. It may be set again when the call
  *  returns. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_barrier_wait(zkr_barrier *barrier,
-                                                       int64_t timeout_ms);
+ZKR_API ZKR_MUST_CHECK int zkr_barrier_wait(zkr_barrier *barrier,
+                                            int64_t timeout_ms);
 
 /** The path as it was given to zkr_barrier_new(). Valid until the barrier is
  *  freed; NULL for NULL. */
@@ -114,7 +114,7 @@ typedef struct zkr_double_barrier zkr_double_barrier;
  * Owns      The path is copied. The caller frees the member; it may outlive the
  *           session, and then answers ZKR_ECLOSED.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
+ZKR_API ZKR_MUST_CHECK int
 zkr_double_barrier_new(zkr_session *session, const char *path, uint32_t members,
                        zkr_double_barrier **ret_member);
 
@@ -161,8 +161,8 @@ ZKR_API void zkr_double_barrier_free(zkr_double_barrier *member);
  *           right before, they may be inside without it.
  * Errors    ZKR_EINVAL: it has entered already. See also the top.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_double_barrier_enter(zkr_double_barrier *member, int64_t timeout_ms);
+ZKR_API ZKR_MUST_CHECK int zkr_double_barrier_enter(zkr_double_barrier *member,
+                                                    int64_t timeout_ms);
 
 /**
  * Leave, and wait until all who were inside have left. A member that dies
@@ -178,8 +178,8 @@ zkr_double_barrier_enter(zkr_double_barrier *member, int64_t timeout_ms);
  *           have left before it.
  *           ZKR_ENOTHELD: it is not inside. See also the top.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_double_barrier_leave(zkr_double_barrier *member, int64_t timeout_ms);
+ZKR_API ZKR_MUST_CHECK int zkr_double_barrier_leave(zkr_double_barrier *member,
+                                                    int64_t timeout_ms);
 
 /** The path as it was given to zkr_double_barrier_new(). Valid until the member
  *  is freed; NULL for NULL. */

@@ -130,23 +130,25 @@ ZKR_API void zkr_reply_free(struct zkr_reply *reply);
 /* -- reads ----------------------------------------------------------------- */
 
 /** Read the data of a node, and its stat. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_session_get(zkr_session *session, const char *path, int64_t timeout_ms,
-                struct zkr_reply **ret_reply);
+ZKR_API ZKR_MUST_CHECK int zkr_session_get(zkr_session *session,
+                                           const char *path, int64_t timeout_ms,
+                                           struct zkr_reply **ret_reply);
 
 /** Read the stat of a node. ZKR_ZNONODE: there is none. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_session_exists(zkr_session *session, const char *path, int64_t timeout_ms,
-                   struct zkr_reply **ret_reply);
+ZKR_API ZKR_MUST_CHECK int zkr_session_exists(zkr_session *session,
+                                              const char *path,
+                                              int64_t timeout_ms,
+                                              struct zkr_reply **ret_reply);
 
 /** Read the names of the children of a node, and its stat. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_session_children(zkr_session *session, const char *path, int64_t timeout_ms,
-                     struct zkr_reply **ret_reply);
+ZKR_API ZKR_MUST_CHECK int zkr_session_children(zkr_session *session,
+                                                const char *path,
+                                                int64_t timeout_ms,
+                                                struct zkr_reply **ret_reply);
 
 /** Let the server of this session catch up with the others: see above. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_session_sync(zkr_session *session,
-                                                       int64_t timeout_ms);
+ZKR_API ZKR_MUST_CHECK int zkr_session_sync(zkr_session *session,
+                                            int64_t timeout_ms);
 
 /* -- writes ---------------------------------------------------------------- */
 
@@ -186,24 +188,24 @@ struct zkr_create_opts {
 
 /** Create a node, whose parent must exist; @p opts may be NULL. The reply has
  *  the path and the stat. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
+ZKR_API ZKR_MUST_CHECK int
 zkr_session_create(zkr_session *session, const char *path, const void *data,
                    size_t len, const struct zkr_create_opts *opts,
                    int64_t timeout_ms, struct zkr_reply **ret_reply);
 
 /** Replace the data of a node if @p version is that of its stat, or
  *  ZKR_ANY_VERSION. The reply has the new stat. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_session_set(zkr_session *session, const char *path, const void *data,
-                size_t len, int32_t version, int64_t timeout_ms,
-                struct zkr_reply **ret_reply);
+ZKR_API ZKR_MUST_CHECK int zkr_session_set(zkr_session *session,
+                                           const char *path, const void *data,
+                                           size_t len, int32_t version,
+                                           int64_t timeout_ms,
+                                           struct zkr_reply **ret_reply);
 
 /** Delete a node without children if @p version is that of its stat, or
  *  ZKR_ANY_VERSION. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_session_delete(zkr_session *session,
-                                                         const char *path,
-                                                         int32_t version,
-                                                         int64_t timeout_ms);
+ZKR_API ZKR_MUST_CHECK int zkr_session_delete(zkr_session *session,
+                                              const char *path, int32_t version,
+                                              int64_t timeout_ms);
 
 /* -- the same without waiting ---------------------------------------------- */
 
@@ -213,40 +215,41 @@ ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_session_delete(zkr_session *session,
  * that must come second. */
 
 /** zkr_session_get() with a callback. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_session_get_async(zkr_session *session, const char *path,
-                      int64_t timeout_ms, zkr_reply_fn fn, void *user);
+ZKR_API ZKR_MUST_CHECK int zkr_session_get_async(zkr_session *session,
+                                                 const char *path,
+                                                 int64_t timeout_ms,
+                                                 zkr_reply_fn fn, void *user);
 
 /** zkr_session_exists() with a callback. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
+ZKR_API ZKR_MUST_CHECK int
 zkr_session_exists_async(zkr_session *session, const char *path,
                          int64_t timeout_ms, zkr_reply_fn fn, void *user);
 
 /** zkr_session_children() with a callback. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
+ZKR_API ZKR_MUST_CHECK int
 zkr_session_children_async(zkr_session *session, const char *path,
                            int64_t timeout_ms, zkr_reply_fn fn, void *user);
 
 /** zkr_session_sync() with a callback. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_session_sync_async(zkr_session *session, int64_t timeout_ms,
-                       zkr_reply_fn fn, void *user);
+ZKR_API ZKR_MUST_CHECK int zkr_session_sync_async(zkr_session *session,
+                                                  int64_t timeout_ms,
+                                                  zkr_reply_fn fn, void *user);
 
 /** zkr_session_create() with a callback. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
+ZKR_API ZKR_MUST_CHECK int
 zkr_session_create_async(zkr_session *session, const char *path,
                          const void *data, size_t len,
                          const struct zkr_create_opts *opts, int64_t timeout_ms,
                          zkr_reply_fn fn, void *user);
 
 /** zkr_session_set() with a callback. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
+ZKR_API ZKR_MUST_CHECK int
 zkr_session_set_async(zkr_session *session, const char *path, const void *data,
                       size_t len, int32_t version, int64_t timeout_ms,
                       zkr_reply_fn fn, void *user);
 
 /** zkr_session_delete() with a callback. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
+ZKR_API ZKR_MUST_CHECK int
 zkr_session_delete_async(zkr_session *session, const char *path,
                          int32_t version, int64_t timeout_ms, zkr_reply_fn fn,
                          void *user);
@@ -291,8 +294,7 @@ zkr_session_delete_async(zkr_session *session, const char *path,
 typedef struct zkr_txn zkr_txn;
 
 /** Make an empty transaction. It may be freed after the session was closed. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_txn_new(zkr_session *session,
-                                                  zkr_txn **ret_txn);
+ZKR_API ZKR_MUST_CHECK int zkr_txn_new(zkr_session *session, zkr_txn **ret_txn);
 
 /** Free it. If it is under way, it goes on. NULL is allowed. */
 ZKR_API void zkr_txn_free(zkr_txn *txn);
@@ -301,28 +303,26 @@ ZKR_API void zkr_txn_free(zkr_txn *txn);
 
 /** Require that the node exists, with that version or ZKR_ANY_VERSION. It needs
  *  the permission to read. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_txn_check(zkr_txn *txn, const char *path, int32_t version);
+ZKR_API ZKR_MUST_CHECK int zkr_txn_check(zkr_txn *txn, const char *path,
+                                         int32_t version);
 
 /** As zkr_session_create(), but for containers and nodes with a TTL, which a
  *  transaction cannot create (ZKR_EINVAL). */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_txn_create(zkr_txn *txn, const char *path, const void *data, size_t len,
-               const struct zkr_create_opts *opts);
+ZKR_API ZKR_MUST_CHECK int zkr_txn_create(zkr_txn *txn, const char *path,
+                                          const void *data, size_t len,
+                                          const struct zkr_create_opts *opts);
 
 /** As zkr_session_set(). */
-ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_txn_set(zkr_txn *txn,
-                                                  const char *path,
-                                                  const void *data, size_t len,
-                                                  int32_t version);
+ZKR_API ZKR_MUST_CHECK int zkr_txn_set(zkr_txn *txn, const char *path,
+                                       const void *data, size_t len,
+                                       int32_t version);
 
 /** As zkr_session_delete(). */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_txn_delete(zkr_txn *txn, const char *path, int32_t version);
+ZKR_API ZKR_MUST_CHECK int zkr_txn_delete(zkr_txn *txn, const char *path,
+                                          int32_t version);
 
 /** Commit it, and wait. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_txn_commit(zkr_txn *txn,
-                                                     int64_t timeout_ms);
+ZKR_API ZKR_MUST_CHECK int zkr_txn_commit(zkr_txn *txn, int64_t timeout_ms);
 
 /**
  * Called once when a commit has ended, with the value that the waiting call
@@ -332,10 +332,9 @@ ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_txn_commit(zkr_txn *txn,
 typedef void (*zkr_txn_fn)(int error, zkr_txn *txn, void *user);
 
 /** The same without waiting. When it returns an error, @p fn is not called. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_txn_commit_async(zkr_txn *txn,
-                                                           int64_t timeout_ms,
-                                                           zkr_txn_fn fn,
-                                                           void *user);
+ZKR_API ZKR_MUST_CHECK int zkr_txn_commit_async(zkr_txn *txn,
+                                                int64_t timeout_ms,
+                                                zkr_txn_fn fn, void *user);
 
 /* Results of a commit. Operations are counted from 0, in the order in which
  * they were added. The strings and stats live as long as the transaction. */
@@ -461,10 +460,11 @@ typedef void (*zkr_watch_fn)(int error, const struct zkr_reply *reply,
  * Errors    ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG, ZKR_ENOMEM, ZKR_EFORKED; the
  *           error that ended the session, such as ZKR_ECLOSED.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_session_watch(zkr_session *session, const char *path,
-                  enum zkr_watch_what what, zkr_watch_fn fn, void *user,
-                  zkr_watch **ret_watch);
+ZKR_API ZKR_MUST_CHECK int zkr_session_watch(zkr_session *session,
+                                             const char *path,
+                                             enum zkr_watch_what what,
+                                             zkr_watch_fn fn, void *user,
+                                             zkr_watch **ret_watch);
 
 /**
  * Let a read begin no earlier than @p pause_ms after the answer to the one
@@ -475,8 +475,8 @@ zkr_session_watch(zkr_session *session, const char *path,
  * Threads   Any, callbacks too. A pause that has begun is not changed.
  * Errors    ZKR_EINVAL (a pause below 0, or no watch), ZKR_EFORKED.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_watch_set_pause(zkr_watch *watch,
-                                                          int64_t pause_ms);
+ZKR_API ZKR_MUST_CHECK int zkr_watch_set_pause(zkr_watch *watch,
+                                               int64_t pause_ms);
 
 /**
  * Stop watching. When the call returns, the callback is not running and will

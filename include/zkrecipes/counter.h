@@ -113,9 +113,10 @@ struct zkr_counter_opts {
  *           the session, and then answers ZKR_ECLOSED.
  * Errors    ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG, ZKR_ENOMEM, ZKR_EFORKED.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_counter_new(zkr_session *session, const char *path,
-                const struct zkr_counter_opts *opts, zkr_counter **ret_counter);
+ZKR_API ZKR_MUST_CHECK int zkr_counter_new(zkr_session *session,
+                                           const char *path,
+                                           const struct zkr_counter_opts *opts,
+                                           zkr_counter **ret_counter);
 
 /** Free the handle, not the node. No call may be under way. NULL is
  *  allowed. */
@@ -127,20 +128,19 @@ ZKR_API void zkr_counter_free(zkr_counter *counter);
  * have changed it since. After zkr_session_sync() it is not older than that
  * call.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_counter_get(zkr_counter *counter,
-                                                      int64_t timeout_ms,
-                                                      int64_t *ret_value,
-                                                      int32_t *ret_version);
+ZKR_API ZKR_MUST_CHECK int zkr_counter_get(zkr_counter *counter,
+                                           int64_t timeout_ms,
+                                           int64_t *ret_value,
+                                           int32_t *ret_version);
 
 /**
  * Add @p delta, which may be negative. *ret_after (NULL is allowed) is the
  * number after the addition. As long as all only add 1, and nobody deletes the
  * node, nobody else is told the same one.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_counter_add(zkr_counter *counter,
-                                                      int64_t delta,
-                                                      int64_t timeout_ms,
-                                                      int64_t *ret_after);
+ZKR_API ZKR_MUST_CHECK int zkr_counter_add(zkr_counter *counter, int64_t delta,
+                                           int64_t timeout_ms,
+                                           int64_t *ret_after);
 
 /**
  * Write @p wanted if the number is @p expected. *ret_found is the number that
@@ -148,10 +148,11 @@ ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_counter_add(zkr_counter *counter,
  * nothing was. That it is another one is told only of what was there after the
  * call began.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_counter_compare_and_set(zkr_counter *counter, int64_t expected,
-                            int64_t wanted, int64_t timeout_ms,
-                            int64_t *ret_found);
+ZKR_API ZKR_MUST_CHECK int zkr_counter_compare_and_set(zkr_counter *counter,
+                                                       int64_t expected,
+                                                       int64_t wanted,
+                                                       int64_t timeout_ms,
+                                                       int64_t *ret_found);
 
 /**
  * Write @p value if the node has @p version, or in any case with
@@ -167,10 +168,8 @@ zkr_counter_compare_and_set(zkr_counter *counter, int64_t expected,
  *           version has been deleted. ZKR_ZNODEEXISTS: for ZKR_COUNTER_ABSENT,
  *           there is one.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_counter_set(zkr_counter *counter,
-                                                      int64_t value,
-                                                      int32_t version,
-                                                      int64_t timeout_ms);
+ZKR_API ZKR_MUST_CHECK int zkr_counter_set(zkr_counter *counter, int64_t value,
+                                           int32_t version, int64_t timeout_ms);
 
 /** The path as it was given to zkr_counter_new(). Valid until the counter is
  *  freed; NULL for NULL. */

@@ -2,10 +2,9 @@
 /**
  * Error codes of the library, in one number space with those of ZooKeeper.
  *
- * Every function that can fail returns an enum zkr_error: 0 (ZKR_OK) is
- * success, a negative value is the error, which may also be a code of a later
- * ZooKeeper that has no name here. Because it is an enum, gcc warns when it is
- * compared with a state (-Wenum-compare). Callbacks are given it as an int.
+ * Every function that can fail returns an int: 0 (ZKR_OK) is success, a
+ * negative value is the error, one of enum zkr_error or a code of a later
+ * ZooKeeper that has no name here. Callbacks are given it in the same way.
  *
  * ZooKeeper's own codes lie between -1 and -127, pass through unchanged, and
  * have names here that start with ZKR_Z: a program needs no header of
@@ -48,13 +47,13 @@ extern "C" {
 
 /**
  * Marks a function whose result the caller must look at. All that return an
- * enum zkr_error are marked, and zkr_grant_is_held() and
+ * error are marked, and zkr_grant_is_held() and
  * zkr_leader_is_leader(): after an error the caller does not have what it goes
  * on with, such as a lock, an object, a write, or a callback to come. Functions
  * whose error leaves the caller nothing to do are not marked: those that end
- * something (release, leave, close, cancel, yield), zkr_grant_listen(), which
- * is also how to stop listening, and zkr_session_dispatch(), which is called
- * again anyway.
+ * something (release, leave, close, cancel, give back), zkr_grant_listen(),
+ * which is also how to stop listening, and zkr_session_dispatch(), which is
+ * called again anyway.
  */
 #if defined(__GNUC__)
 #define ZKR_MUST_CHECK __attribute__((warn_unused_result))
@@ -62,11 +61,14 @@ extern "C" {
 #define ZKR_MUST_CHECK
 #endif
 
+/** Marks a short form of another function: it is not in the shared library. */
+#define ZKR_SHORT static inline
+
 /*
  * ZKR_..._OPTS_INIT is an option struct with the defaults of all members, and
  * with its size, which tells the library what members the caller knows of:
  *
- *     struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+ *     struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
  *
  * In C it is an initializer, also of an object of static storage. C++ has no
  * designated initializers before C++20: there it is a value.

@@ -86,7 +86,7 @@ typedef struct zkr_fence zkr_fence;
 
 /** Make a fence in memory, for a resource that lives no longer than this
  *  process. Errors: ZKR_ENOMEM, ZKR_EINVAL. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_fence_new(zkr_fence **ret_fence);
+ZKR_API ZKR_MUST_CHECK int zkr_fence_new(zkr_fence **ret_fence);
 
 /**
  * Open a fence in a file. The file is created if it has never been there; its
@@ -96,8 +96,8 @@ ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_fence_new(zkr_fence **ret_fence);
  * Errors    ZKR_EDAMAGED, ZKR_ENOMEM, ZKR_EINVAL; ZKR_ESYSTEM with the cause in
  *           the sentence: no such directory, not permitted, disk full...
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_fence_open(const char *file,
-                                                     zkr_fence **ret_fence);
+ZKR_API ZKR_MUST_CHECK int zkr_fence_open(const char *file,
+                                          zkr_fence **ret_fence);
 
 /** Free the handle. Must not be called inside a section. NULL is allowed. */
 ZKR_API void zkr_fence_free(zkr_fence *fence);
@@ -115,13 +115,13 @@ ZKR_API void zkr_fence_free(zkr_fence *fence);
  *           thread. ZKR_EFORKED.
  *           For a file also ZKR_EDAMAGED and ZKR_ESYSTEM.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_fence_accept(zkr_fence *fence, int64_t token, uint64_t handoff);
+ZKR_API ZKR_MUST_CHECK int zkr_fence_accept(zkr_fence *fence, int64_t token,
+                                            uint64_t handoff);
 
 /** The same for a holder that only reads: accept @p token if it is not lower
  *  than the highest token of a writer. Readers have no hand-off count. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_fence_accept_shared(zkr_fence *fence,
-                                                              int64_t token);
+ZKR_API ZKR_MUST_CHECK int zkr_fence_accept_shared(zkr_fence *fence,
+                                                   int64_t token);
 
 /**
  * Begin a section: accept @p token and @p handoff as zkr_fence_accept() does,
@@ -132,10 +132,9 @@ ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_fence_accept_shared(zkr_fence *fence,
  * Errors    ZKR_ETIMEDOUT: others are in a section (a try returns ZKR_EBUSY);
  *           and those of zkr_fence_accept(). The section has not begun then.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_fence_begin(zkr_fence *fence,
-                                                      int64_t token,
-                                                      uint64_t handoff,
-                                                      int64_t timeout_ms);
+ZKR_API ZKR_MUST_CHECK int zkr_fence_begin(zkr_fence *fence, int64_t token,
+                                           uint64_t handoff,
+                                           int64_t timeout_ms);
 
 /** End the section. Call it after a begin that succeeded, on the same
  *  thread. */
@@ -143,8 +142,8 @@ ZKR_API void zkr_fence_end(zkr_fence *fence);
 
 /** Return the highest token seen, or 0 if there was none. Errors as for
  *  zkr_fence_accept(). */
-ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_fence_highest(zkr_fence *fence,
-                                                        int64_t *ret_token);
+ZKR_API ZKR_MUST_CHECK int zkr_fence_highest(zkr_fence *fence,
+                                             int64_t *ret_token);
 
 #ifdef __cplusplus
 }

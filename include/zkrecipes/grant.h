@@ -112,7 +112,7 @@ enum zkr_grant_state_kind {
  *           ZKR_ELOST: stop; ZKR_ENOTHELD after release; ZKR_EINVAL;
  *           ZKR_EFORKED.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_grant_check(zkr_grant *grant);
+ZKR_API ZKR_MUST_CHECK int zkr_grant_check(zkr_grant *grant);
 
 /**
  * Tell whether the lock is provably ours now: true when zkr_grant_check() would
@@ -148,8 +148,8 @@ ZKR_API int64_t zkr_grant_valid_until(zkr_grant *grant);
  *           ZKR_EINVAL, ZKR_EFORKED; ZKR_ZNOAUTH where an ACL withholds our own
  *           node from us.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_grant_verify(zkr_grant *grant,
-                                                       int64_t timeout_ms);
+ZKR_API ZKR_MUST_CHECK int zkr_grant_verify(zkr_grant *grant,
+                                            int64_t timeout_ms);
 
 /** The present state. For NULL and after fork: ZKR_GRANT_LOST. */
 ZKR_API enum zkr_grant_state_kind zkr_grant_state(zkr_grant *grant);
@@ -263,8 +263,7 @@ typedef void (*zkr_grant_fn)(zkr_grant *grant,
  *           called from inside it.
  * Errors    ZKR_EINVAL, ZKR_EFORKED.
  */
-ZKR_API enum zkr_error zkr_grant_listen(zkr_grant *grant, zkr_grant_fn fn,
-                                        void *user);
+ZKR_API int zkr_grant_listen(zkr_grant *grant, zkr_grant_fn fn, void *user);
 
 /**
  * Give the lock back and wait until its node is gone, or return at once when it
@@ -290,7 +289,7 @@ ZKR_API enum zkr_error zkr_grant_listen(zkr_grant *grant, zkr_grant_fn fn,
  *           also of a lock that stays and is given back later, when there is
  *           nobody to be told.
  */
-ZKR_API enum zkr_error zkr_grant_release(zkr_grant *grant);
+ZKR_API int zkr_grant_release(zkr_grant *grant);
 
 /** Called once, with the value that zkr_grant_release() would have returned. */
 typedef void (*zkr_release_fn)(int error, void *user);
@@ -305,8 +304,8 @@ typedef void (*zkr_release_fn)(int error, void *user);
  * Errors    ZKR_ELOST, ZKR_ENOTHELD, ZKR_ENOTOWNER, ZKR_EINVAL, ZKR_EFORKED;
  *           @p fn is not called then.
  */
-ZKR_API enum zkr_error zkr_grant_release_async(zkr_grant *grant,
-                                               zkr_release_fn fn, void *user);
+ZKR_API int zkr_grant_release_async(zkr_grant *grant, zkr_release_fn fn,
+                                    void *user);
 
 /**
  * Free the handle. A lock that is still held is released in the background;
@@ -324,8 +323,8 @@ ZKR_API void zkr_grant_free(zkr_grant *grant);
 
 /** Check that all of them are held: zkr_grant_check() of each, and the first
  *  error. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_grants_check(zkr_grant *const *grants,
-                                                       size_t count);
+ZKR_API ZKR_MUST_CHECK int zkr_grants_check(zkr_grant *const *grants,
+                                            size_t count);
 
 /**
  * Release all of them, the last one first: the deletes are sent in one flight.
@@ -334,8 +333,7 @@ ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_grants_check(zkr_grant *const *grants,
  * Time      reply_timeout_ms of the session at most.
  * Errors    The first error of zkr_grant_release().
  */
-ZKR_API enum zkr_error zkr_grants_release(zkr_grant *const *grants,
-                                          size_t count);
+ZKR_API int zkr_grants_release(zkr_grant *const *grants, size_t count);
 
 /** zkr_grant_free() of each, the last one first; the array is NULL then. Those
  *  that are held are released in the background. */
@@ -414,7 +412,7 @@ ZKR_API void zkr_grants_free(zkr_grant **grants, size_t count);
  * Replace the data of a node whose version is @p version (-1: any). @p ret_stat
  * may be NULL.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
+ZKR_API ZKR_MUST_CHECK int
 zkr_grant_guarded_set(zkr_grant *grant, const char *path, const void *data,
                       size_t len, int32_t version, int64_t timeout_ms,
                       struct zkr_stat *ret_stat);
@@ -423,18 +421,19 @@ zkr_grant_guarded_set(zkr_grant *grant, const char *path, const void *data,
  * Create a persistent node, with the ACL of the session; its parent must exist.
  * Its version is 0.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
+ZKR_API ZKR_MUST_CHECK int
 zkr_grant_guarded_create(zkr_grant *grant, const char *path, const void *data,
                          size_t len, int64_t timeout_ms);
 
 /** Delete a node without children whose version is @p version (-1: any). */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_grant_guarded_delete(zkr_grant *grant, const char *path, int32_t version,
-                         int64_t timeout_ms);
+ZKR_API ZKR_MUST_CHECK int zkr_grant_guarded_delete(zkr_grant *grant,
+                                                    const char *path,
+                                                    int32_t version,
+                                                    int64_t timeout_ms);
 
 /** Commit a transaction of the session of the grant, with the check of the lock
  *  in front. Its operations are counted without that check. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
+ZKR_API ZKR_MUST_CHECK int
 zkr_grant_guarded_commit(zkr_grant *grant, zkr_txn *txn, int64_t timeout_ms);
 
 /**
@@ -453,25 +452,25 @@ typedef void (*zkr_guarded_fn)(int error, const struct zkr_stat *stat,
  */
 
 /** zkr_grant_guarded_set() with a callback. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
+ZKR_API ZKR_MUST_CHECK int
 zkr_grant_guarded_set_async(zkr_grant *grant, const char *path,
                             const void *data, size_t len, int32_t version,
                             int64_t timeout_ms, zkr_guarded_fn fn, void *user);
 
 /** zkr_grant_guarded_create() with a callback. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
+ZKR_API ZKR_MUST_CHECK int
 zkr_grant_guarded_create_async(zkr_grant *grant, const char *path,
                                const void *data, size_t len, int64_t timeout_ms,
                                zkr_guarded_fn fn, void *user);
 
 /** zkr_grant_guarded_delete() with a callback. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
+ZKR_API ZKR_MUST_CHECK int
 zkr_grant_guarded_delete_async(zkr_grant *grant, const char *path,
                                int32_t version, int64_t timeout_ms,
                                zkr_guarded_fn fn, void *user);
 
 /** zkr_grant_guarded_commit() with a callback. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
+ZKR_API ZKR_MUST_CHECK int
 zkr_grant_guarded_commit_async(zkr_grant *grant, zkr_txn *txn,
                                int64_t timeout_ms, zkr_txn_fn fn, void *user);
 

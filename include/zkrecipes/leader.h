@@ -12,7 +12,7 @@
  * transactions; the next one to lead is the one that has campaigned for longest
  * without a break; each term has a token, higher than those of all terms before
  * (grant.h). Curator's LeaderLatch on the same path takes part; with
- * ZKR_LEADER_SELECTOR_LAYOUT its LeaderSelector does, in its place.
+ * ZKR_SELECTOR_LAYOUT its LeaderSelector does, in its place.
  *
  * A term is a lease, as every grant is: the servers can end it before the
  * leader knows. So:
@@ -51,8 +51,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <zkrecipes/grant.h>
-#include <zkrecipes/session.h>
+#include <zkrecipes/lockable.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -95,30 +94,15 @@ struct zkr_leader_event {
 typedef void (*zkr_leader_fn)(zkr_leader *leader,
                               const struct zkr_leader_event *event, void *user);
 
-/** The flags of zkr_leader_opts. */
-enum zkr_leader_flags {
-    /** Make missing parents persistent, as ZKR_MUTEX_PERSISTENT_PARENTS. */
-    ZKR_LEADER_PERSISTENT_PARENTS = 1u << 1,
-    /** Name our nodes as kazoo's Election (and Lock) does, for a path that we
-     *  share with it. Curator would not heed them. Missing parents are made
-     *  persistent. */
-    ZKR_LEADER_KAZOO_LAYOUT = 1u << 2,
-    /** Name our nodes as Curator's LeaderSelector does, for a path that we
-     *  share with it: those of a mutex. Programs that take a mutex on that
-     *  path, and Curator's InterProcessMutex, stand in the same queue. Without
-     *  this flag two lead on such a path, as LeaderLatch beside LeaderSelector.
-     *  Not together with KAZOO_LAYOUT (ZKR_EINVAL). */
-    ZKR_LEADER_SELECTOR_LAYOUT = 1u << 4,
-};
-ZKR__FLAGS(zkr_leader_flags)
-
 /** Zero means default, for every member. */
 struct zkr_leader_opts {
     size_t size;       /**< Set by ZKR_LEADER_OPTS_INIT. */
-    const char *label; /**< As in struct zkr_mutex_opts; it is part of our
+    const char *label; /**< As in struct zkr_lockable_opts; it is part of our
                             record, and not used with an id. */
-    enum zkr_leader_flags flags; /**< Any of them, with |. */
-    uint32_t reserved;           /**< Zero. */
+    enum zkr_lockable_flags flags; /**< ZKR_PERSISTENT_PARENTS, and one of
+                                        ZKR_KAZOO_LAYOUT and
+                                        ZKR_SELECTOR_LAYOUT. */
+    uint32_t reserved;             /**< Zero. */
     const void *id; /**< The data of our node, these bytes and no others: what
                          Curator's getParticipants() shows as the id. Copied.
                          NULL: our record, a line of JSON, as for locks. */
@@ -137,10 +121,11 @@ struct zkr_leader_opts {
  * Errors    ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG, ZKR_ENOMEM, ZKR_ESYSTEM,
  *           ZKR_EFORKED.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_leader_new(zkr_session *session, const char *path,
-               const struct zkr_leader_opts *opts, zkr_leader_fn fn, void *user,
-               zkr_leader **ret_leader);
+ZKR_API ZKR_MUST_CHECK int zkr_leader_new(zkr_session *session,
+                                          const char *path,
+                                          const struct zkr_leader_opts *opts,
+                                          zkr_leader_fn fn, void *user,
+                                          zkr_leader **ret_leader);
 
 /**
  * Free the participant: it leaves first, in the background. When the call
@@ -167,7 +152,7 @@ ZKR_API void zkr_leader_free(zkr_leader *leader);
  *           it does not campaign, and no FAILED is told.
  * Source    Curator LeaderLatch.start.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_leader_campaign(zkr_leader *leader);
+ZKR_API ZKR_MUST_CHECK int zkr_leader_campaign(zkr_leader *leader);
 
 /**
  * Give up the campaign, or the leadership: then the next one leads at once. A
@@ -182,7 +167,7 @@ ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_leader_campaign(zkr_leader *leader);
  *           the term was over before.
  * Source    Curator LeaderLatch.close(NOTIFY_LEADER).
  */
-ZKR_API enum zkr_error zkr_leader_leave(zkr_leader *leader);
+ZKR_API int zkr_leader_leave(zkr_leader *leader);
 
 /**
  * The same without waiting: the node is deleted in the background.
@@ -190,7 +175,7 @@ ZKR_API enum zkr_error zkr_leader_leave(zkr_leader *leader);
  * Threads   Any, callbacks too.
  * Errors    ZKR_EINVAL, ZKR_EFORKED.
  */
-ZKR_API enum zkr_error zkr_leader_leave_async(zkr_leader *leader);
+ZKR_API int zkr_leader_leave_async(zkr_leader *leader);
 
 /**
  * Tell whether it provably leads now, by the lease: true when
@@ -218,8 +203,8 @@ ZKR_API ZKR_MUST_CHECK bool zkr_leader_is_leader(const zkr_leader *leader);
  *           ZKR_EINVAL, ZKR_EFORKED.
  * Source    Curator LeaderLatch.await.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_leader_wait(zkr_leader *leader,
-                                                      int64_t timeout_ms);
+ZKR_API ZKR_MUST_CHECK int zkr_leader_wait(zkr_leader *leader,
+                                           int64_t timeout_ms);
 
 /**
  * Get the grant of the present term, for guarded writes (grant.h), and for
@@ -236,16 +221,17 @@ ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_leader_wait(zkr_leader *leader,
  * Errors    ZKR_ENOTHELD (it does not lead), ZKR_EOVERFLOW (more than 65535
  *           handles), ZKR_EINVAL, ZKR_EFORKED.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_leader_grant(zkr_leader *leader,
-                                                       zkr_grant **ret_grant);
+ZKR_API ZKR_MUST_CHECK int zkr_leader_grant(zkr_leader *leader,
+                                            zkr_grant **ret_grant);
 
 /** The path as it was given. Valid until the participant is freed; NULL for
  *  NULL. */
 ZKR_API const char *zkr_leader_path(const zkr_leader *leader);
 
-/** As zkr_mutex_stats(); a campaign is an acquire, and a term a grant. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_leader_stats(zkr_leader *leader, struct zkr_counters *ret_counters);
+/** The counters (session.h) of this object: a campaign is an acquire, and a
+ * term a grant. */
+ZKR_API ZKR_MUST_CHECK int zkr_leader_stats(zkr_leader *leader,
+                                            struct zkr_counters *ret_counters);
 
 #ifdef __cplusplus
 }

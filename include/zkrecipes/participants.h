@@ -180,7 +180,7 @@ struct zkr_participants_opts {
  *           ZKR_ENOMEM, ZKR_EDEADLK, ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED.
  * Source    Curator getParticipantNodes, with what the nodes say.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
+ZKR_API ZKR_MUST_CHECK int
 zkr_participants_list(zkr_session *session, const char *path,
                       const struct zkr_participants_opts *opts,
                       struct zkr_participants **ret_list);
@@ -211,8 +211,8 @@ ZKR_API void zkr_participants_free(struct zkr_participants *list);
  *           ZKR_EINVAL, ZKR_ENOMEM, ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED.
  * Source    Curator Revoker.attemptRevoke, which hides ZKR_ZNONODE.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_participants_revoke(zkr_session *session, const char *node);
+ZKR_API ZKR_MUST_CHECK int zkr_participants_revoke(zkr_session *session,
+                                                   const char *node);
 
 /**
  * The last resort: delete the node of a holder or a waiter, if it is still the
@@ -249,9 +249,10 @@ zkr_participants_revoke(zkr_session *session, const char *node);
  *           (the retry policy gave up): it may have been deleted; ZKR_EDEADLK,
  *           ZKR_ENOMEM, ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_participants_break(zkr_session *session, const char *node, int64_t token,
-                       int64_t timeout_ms);
+ZKR_API ZKR_MUST_CHECK int zkr_participants_break(zkr_session *session,
+                                                  const char *node,
+                                                  int64_t token,
+                                                  int64_t timeout_ms);
 
 #ifdef __cplusplus
 }

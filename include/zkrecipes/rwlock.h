@@ -10,15 +10,16 @@
  * is not: use one recipe on a path. A claim that waits for long asks the leader
  * about the node before it, as in mutex.h.
  *
- * The owner of a grant is the thread that acquired it; asynchronous claims have
- * no owner. Ownership counts for one lock object and decides three things:
+ * The owner of a grant is the thread that acquired it, or whom the acquire
+ * names (owner in zkr_acquire_opts); other asynchronous claims have no owner.
+ * Ownership counts for one lock object and decides three things:
  * - Write while holding read (upgrade) is refused with ZKR_EDEADLK at once: two
  *   owners that did so would wait for each other for ever. Release the read
  *   grant first, acquire write, and read the protected data again.
  * - Read while holding write is granted at once, beside the write grant, and
  *   stays held when the write grant is released (downgrade): no writer gets in
  *   between. Also see zkr_rwlock_downgrade().
- * - With ZKR_RWLOCK_REENTRANT, another acquire of the mode that the owner holds
+ * - With ZKR_REENTRANT, another acquire of the mode that the owner holds
  *   sends no request: it returns the same grant again and counts it
  *   (zkr_grant_depth()). Match each acquire by one zkr_grant_release() and one
  *   zkr_grant_free(), by the same thread: others get ZKR_ENOTOWNER. After a
@@ -41,9 +42,9 @@
  *
  * Otherwise guarantees, limits and sessions are those of mutex.h.
  *
- * Calling sequence: zkr_rwlock_new() on a session; zkr_rwlock_acquire_read() or
- * zkr_rwlock_acquire_write(), which give grants; zkr_grant_release() and
- * zkr_grant_free(); zkr_rwlock_free().
+ * Calling sequence: zkr_rwlock_new() on a session; then as lockable.h says,
+ * where zkr_rwlock_acquire_read() is zkr_lockable_acquire() with ZKR_SHARED,
+ * and zkr_rwlock_acquire_write() the one with ZKR_EXCLUSIVE.
  *
  * Source    ZooKeeper recipes, "Shared Locks"; Curator
  *           InterProcessReadWriteLock; the downgrade of its version 5.5
@@ -53,113 +54,98 @@
 #ifndef ZKRECIPES_RWLOCK_H
 #define ZKRECIPES_RWLOCK_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include <zkrecipes/grant.h>
-#include <zkrecipes/request.h>
-#include <zkrecipes/session.h>
+#include <zkrecipes/lockable.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /** A read/write lock, which any number of threads may share. */
-typedef struct zkr_rwlock zkr_rwlock;
-
-/** The flags of zkr_rwlock_opts. */
-enum zkr_rwlock_flags {
-    /** A claim whose session ends fails with ZKR_ELOST. */
-    ZKR_RWLOCK_FAIL_ON_SESSION_LOSS = 1u << 0,
-    /** Make missing parents persistent instead of containers. */
-    ZKR_RWLOCK_PERSISTENT_PARENTS = 1u << 1,
-    /** Name our nodes as kazoo's WriteLock and ReadLock do, for a path that we
-     *  share with unmodified kazoo. Curator would not see them. Missing parents
-     *  are made persistent: kazoo cannot cope with containers. */
-    ZKR_RWLOCK_KAZOO_LAYOUT = 1u << 2,
-    /** Each mode is reentrant for the thread that holds it. */
-    ZKR_RWLOCK_REENTRANT = 1u << 3,
-};
-ZKR__FLAGS(zkr_rwlock_flags)
-
-/** Zero means default, for every member. */
-struct zkr_rwlock_opts {
-    size_t size;                 /**< Set by ZKR_RWLOCK_OPTS_INIT. */
-    const char *label;           /**< As in struct zkr_mutex_opts. Copied. */
-    enum zkr_rwlock_flags flags; /**< Any of them, with |. */
-    uint32_t reserved;           /**< Zero. */
-    uint32_t retain_ms;  /**< As in struct zkr_mutex_opts, of the write lock. */
-    uint32_t retain_max; /**< As in struct zkr_mutex_opts. */
-};
-
-#define ZKR_RWLOCK_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_rwlock_opts)
+typedef zkr_lockable zkr_rwlock;
 
 /**
- * Make a handle for the lock at @p path. Sends nothing. Paths, threads,
- * ownership and errors as for zkr_mutex_new().
+ * Make a handle for the lock at @p path. Sends nothing. @p opts may have all
+ * flags of zkr_lockable_opts but ZKR_SELECTOR_LAYOUT, and retain_ms, of the
+ * write lock. Paths, threads, ownership and errors as for zkr_mutex_new().
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_rwlock_new(zkr_session *session, const char *path,
-               const struct zkr_rwlock_opts *opts, zkr_rwlock **ret_lock);
+ZKR_API ZKR_MUST_CHECK int zkr_rwlock_new(zkr_session *session,
+                                          const char *path,
+                                          const struct zkr_lockable_opts *opts,
+                                          zkr_rwlock **ret_lock);
 
 /**
- * Free the handle. Acquires that wait through it end with ZKR_ECANCELED;
- * grants obtained through it stay valid. NULL is allowed.
- */
-ZKR_API void zkr_rwlock_free(zkr_rwlock *lock);
-
-/**
- * Wait until the lock is granted for reading.
+ * Wait until the lock is granted for reading: zkr_lockable_acquire() with
+ * ZKR_SHARED.
  *
- * Time      @p timeout_ms as for zkr_mutex_acquire(). A try (0) fails with
- *           ZKR_EBUSY when a writer holds the lock or waits for it. While the
- *           thread holds write the timeout does not matter: it takes one round
- *           trip, reply_timeout_ms of the session at most.
- * Threads   Any, except a callback of the session (ZKR_EDEADLK).
- * Owns      On success the caller owns the grant and frees it.
- * On error  Not held, and a write grant of the thread is as it was.
- * Errors    Those of zkr_mutex_acquire(); under a write grant also
+ * Time      @p timeout_ms as there. A try (0) fails with ZKR_EBUSY when a
+ * writer holds the lock or waits for it. While the owner holds write the
+ *           timeout does not matter: it takes one round trip, reply_timeout_ms
+ *           of the session at most.
+ * On error  Not held, and a write grant of the owner is as it was.
+ * Errors    Those of zkr_lockable_acquire(); under a write grant also
  *           ZKR_ZCONNECTIONLOSS (no connection now) and ZKR_ELOST (the write
- *           lock has been lost); with ZKR_RWLOCK_REENTRANT also ZKR_EOVERFLOW.
+ *           lock has been lost).
  * Source    Curator InterProcessReadWriteLock.readLock().acquire(time, unit).
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_rwlock_acquire_read(zkr_rwlock *lock, int64_t timeout_ms,
-                        zkr_grant **ret_grant);
+ZKR_SHORT ZKR_MUST_CHECK int zkr_rwlock_acquire_read(zkr_rwlock *lock,
+                                                     int64_t timeout_ms,
+                                                     zkr_grant **ret_grant)
+{
+    struct zkr_acquire_opts opts = ZKR_ACQUIRE_OPTS_INIT;
+
+    opts.mode = ZKR_SHARED;
+    return zkr_lockable_acquire(lock, &opts, timeout_ms, ret_grant);
+}
 
 /**
- * Wait until the lock is granted for writing.
+ * Wait until the lock is granted for writing: zkr_lockable_acquire().
  *
- * Time      @p timeout_ms as for zkr_mutex_acquire().
- * Threads   Any, except a callback of the session (ZKR_EDEADLK).
- * Owns      On success the caller owns the grant and frees it.
- * On error  Not held, and a read grant of the thread is as it was.
- * Errors    Those of zkr_mutex_acquire(); ZKR_EDEADLK also when the thread
- *           holds the lock for reading: nothing was sent. With
- *           ZKR_RWLOCK_REENTRANT also ZKR_EOVERFLOW.
+ * On error  Not held, and a read grant of the owner is as it was.
+ * Errors    Those of zkr_lockable_acquire(); ZKR_EDEADLK also when the owner
+ *           holds the lock for reading: nothing was sent.
  * Source    Curator InterProcessReadWriteLock.writeLock().acquire(time, unit),
  *           which waits for ever in an upgrade.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_rwlock_acquire_write(zkr_rwlock *lock, int64_t timeout_ms,
-                         zkr_grant **ret_grant);
+ZKR_SHORT ZKR_MUST_CHECK int zkr_rwlock_acquire_write(zkr_rwlock *lock,
+                                                      int64_t timeout_ms,
+                                                      zkr_grant **ret_grant)
+{
+    return zkr_lockable_acquire(lock, NULL, timeout_ms, ret_grant);
+}
 
 /**
- * Claim the lock for reading without a waiting thread; as
- * zkr_mutex_acquire_async(). The claim belongs to no thread: it is a reader
- * like any other, never beside a write grant, never counted.
+ * Claim the lock for reading without a waiting thread. The claim belongs to
+ * nobody: it is a reader like any other, never beside a write grant, never
+ * counted.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
+ZKR_SHORT ZKR_MUST_CHECK int
 zkr_rwlock_acquire_read_async(zkr_rwlock *lock, int64_t timeout_ms,
                               zkr_acquire_fn fn, void *user,
-                              zkr_request **ret_request);
+                              zkr_request **ret_request)
+{
+    struct zkr_acquire_opts opts = ZKR_ACQUIRE_OPTS_INIT;
 
-/** Claim the lock for writing without a waiting thread; as
- *  zkr_mutex_acquire_async(). The claim belongs to no thread. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
+    opts.mode = ZKR_SHARED;
+    return zkr_lockable_acquire_async(lock, &opts, timeout_ms, fn, user,
+                                      ret_request);
+}
+
+/** Claim the lock for writing without a waiting thread. The claim belongs to
+ *  nobody. */
+ZKR_SHORT ZKR_MUST_CHECK int
 zkr_rwlock_acquire_write_async(zkr_rwlock *lock, int64_t timeout_ms,
                                zkr_acquire_fn fn, void *user,
-                               zkr_request **ret_request);
+                               zkr_request **ret_request)
+{
+    return zkr_lockable_acquire_async(lock, NULL, timeout_ms, fn, user,
+                                      ret_request);
+}
+
+/** zkr_lockable_free() of a read/write lock. */
+ZKR_SHORT void zkr_rwlock_free(zkr_rwlock *lock)
+{
+    zkr_lockable_free(lock);
+}
 
 /**
  * Turn a write grant into a read grant. No writer gets in between, also none
@@ -172,42 +158,22 @@ zkr_rwlock_acquire_write_async(zkr_rwlock *lock, int64_t timeout_ms,
  *
  * Time      reply_timeout_ms of the session at most, twice.
  * Threads   Any, except a callback of the session (ZKR_EDEADLK). The read grant
- *           belongs to the calling thread; with ZKR_RWLOCK_REENTRANT the write
+ *           belongs to the calling thread; with ZKR_REENTRANT the write
  *           grant must belong to it too (ZKR_ENOTOWNER), and loses one count.
- * Owns      On success the caller owns the read grant. The write grant is
- *           RELEASED (or LOST meanwhile) and still has to be freed. Its node is
- *           gone, or is being deleted in the background; where an ACL forbids
- *           the deletion, the node stays, and readers behind it wait, until the
- *           session ends.
- * On error  The write grant is as it was; @p ret_read_grant is NULL, so let it
- *           not be the only place that has the write grant.
- * Errors    ZKR_EINVAL (not a write grant of this lock), ZKR_ENOTHELD,
- *           ZKR_ELOST, and those of zkr_rwlock_acquire_read() under a write
+ * That of an owner with a number stays his. Owns      On success the caller
+ * owns the read grant. The write grant is RELEASED (or LOST meanwhile) and
+ * still has to be freed. Its node is gone, or is being deleted in the
+ * background; where an ACL forbids the deletion, the node stays, and readers
+ * behind it wait, until the session ends. On error  The write grant is as it
+ * was; @p ret_read_grant is NULL, so let it not be the only place that has the
+ * write grant. Errors    ZKR_EINVAL (not a write grant of this lock),
+ * ZKR_ENOTHELD, ZKR_ELOST, and those of zkr_rwlock_acquire_read() under a write
  *           grant.
  * Source    CURATOR-621, in two steps.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_rwlock_downgrade(zkr_rwlock *lock, zkr_grant *write_grant,
-                     zkr_grant **ret_read_grant);
-
-/**
- * End every wait through this handle, of both modes, with ZKR_ECANCELED. Later
- * acquires are not affected.
- *
- * Threads   Any, callbacks too.
- */
-ZKR_API enum zkr_error zkr_rwlock_cancel(zkr_rwlock *lock);
-
-/** Give a write lock that has stayed with this object back; as
- *  zkr_mutex_yield(). */
-ZKR_API enum zkr_error zkr_rwlock_yield(zkr_rwlock *lock);
-
-/** The path as it was given. Valid until the lock is freed; NULL for NULL. */
-ZKR_API const char *zkr_rwlock_path(const zkr_rwlock *lock);
-
-/** The counters, of readers and writers together. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_rwlock_stats(zkr_rwlock *lock, struct zkr_counters *ret_counters);
+ZKR_API ZKR_MUST_CHECK int zkr_rwlock_downgrade(zkr_rwlock *lock,
+                                                zkr_grant *write_grant,
+                                                zkr_grant **ret_read_grant);
 
 #ifdef __cplusplus
 }

@@ -29,9 +29,9 @@
  *
  * Guarantees, limits and sessions are otherwise those of mutex.h.
  *
- * Calling sequence: zkr_semaphore_new() on a session; zkr_semaphore_acquire(),
- * which gives a grant; zkr_grant_release() and zkr_grant_free();
- * zkr_semaphore_free().
+ * Calling sequence: zkr_semaphore_new() on a session; then as lockable.h says,
+ * where zkr_semaphore_acquire() is zkr_lockable_acquire() without options, and
+ * zkr_semaphore_acquire_many() is zkr_lockable_acquire_all() with permits.
  *
  * Source    Curator InterProcessSemaphoreV2: a mutex in the child "locks" of
  *           the path keeps the order, and the nodes of the child "leases" are
@@ -44,50 +44,22 @@
 #ifndef ZKRECIPES_SEMAPHORE_H
 #define ZKRECIPES_SEMAPHORE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include <zkrecipes/grant.h>
-#include <zkrecipes/request.h>
-#include <zkrecipes/session.h>
+#include <zkrecipes/lockable.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /** A semaphore, which any number of threads may share. */
-typedef struct zkr_semaphore zkr_semaphore;
+typedef zkr_lockable zkr_semaphore;
 
 /** The largest limit, and the most permits of one acquire. */
 #define ZKR_SEMAPHORE_MAX 10000
 
-/** The flags of zkr_semaphore_opts. */
-enum zkr_semaphore_flags {
-    /** An acquire that loses its turn, or a part of its permits, fails with
-     *  ZKR_ELOST, instead of queuing again: its session has ended, or a node
-     * was deleted. */
-    ZKR_SEMAPHORE_FAIL_ON_SESSION_LOSS = 1u << 0,
-    /** Make missing parents persistent instead of containers. */
-    ZKR_SEMAPHORE_PERSISTENT_PARENTS = 1u << 1,
-};
-ZKR__FLAGS(zkr_semaphore_flags)
-
-/** Zero means default, for every member. */
-struct zkr_semaphore_opts {
-    size_t size;                    /**< Set by ZKR_SEMAPHORE_OPTS_INIT. */
-    const char *label;              /**< As in struct zkr_mutex_opts. Copied. */
-    enum zkr_semaphore_flags flags; /**< Any of them, with |. */
-    uint32_t reserved;              /**< Zero. */
-    const char *limit_path; /**< A node that has the limit, for all programs, in
-                                 the form of Curator's SharedCount: 4 bytes,
-                                 the highest first; see zkr_semaphore_new().
-                                 Copied. */
-};
-
-#define ZKR_SEMAPHORE_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_semaphore_opts)
-
 /**
- * Make a handle for the semaphore at @p path with at most @p limit permits.
+ * Make a handle for the semaphore at @p path with at most @p limit permits. Of
+ * the flags it takes ZKR_FAIL_ON_SESSION_LOSS and ZKR_PERSISTENT_PARENTS, and
+ * no permit stays (ZKR_EINVAL).
  *
  * Without limit_path it sends nothing. With limit_path it reads the limit there
  * and, where that node is missing, creates it with @p limit, and its parents.
@@ -112,83 +84,76 @@ struct zkr_semaphore_opts {
  *           also ZKR_EDAMAGED (the node has other data), and those of
  *           zkr_session_get() and zkr_session_create().
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
+ZKR_API ZKR_MUST_CHECK int
 zkr_semaphore_new(zkr_session *session, const char *path, uint32_t limit,
-                  const struct zkr_semaphore_opts *opts,
+                  const struct zkr_lockable_opts *opts,
                   zkr_semaphore **ret_semaphore);
-
-/**
- * Free the handle. Acquires that wait through it end with ZKR_ECANCELED; grants
- * obtained through it stay valid. NULL is allowed; in a callback, too.
- */
-ZKR_API void zkr_semaphore_free(zkr_semaphore *semaphore);
-
-/**
- * Wait until a permit is granted.
- *
- * Time      @p timeout_ms: zkrecipes.h says what it means. A try (0) takes its
- *           turn if it comes at once, and fails with ZKR_EBUSY when another
- *           contender has the turn at that moment, or no permit is free; it
- *           writes a node, and deletes it.
- * Threads   Any, except a callback of the session (ZKR_EDEADLK).
- * Owns      On success the caller owns the grant and frees it.
- * On error  Nothing is held. Our nodes are gone or are being deleted in the
- *           background, whatever happens to the connection.
- * Errors    Those of zkr_mutex_acquire().
- * Source    Curator InterProcessSemaphoreV2.acquire(time, unit).
- */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_semaphore_acquire(zkr_semaphore *semaphore, int64_t timeout_ms,
-                      zkr_grant **ret_grant);
-
-/**
- * Wait until that many permits are granted: all or none. @p ret_grants is an
- * array of as many, but at least one. They are the caller's on success, and
- * NULL on error (not those beyond ZKR_SEMAPHORE_MAX); zkr_grants_release() and
- * zkr_grants_free() end all of them.
- *
- * Errors    As zkr_semaphore_acquire(); ZKR_EINVAL also for 0 permits, for more
- *           than ZKR_SEMAPHORE_MAX, and, without limit_path, for more than the
- *           limit. With limit_path a try of more than the limit is now fails
- *           with ZKR_EBUSY.
- * Source    Curator InterProcessSemaphoreV2.acquire(qty, time, unit).
- */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_semaphore_acquire_many(zkr_semaphore *semaphore, uint32_t permits,
-                           int64_t timeout_ms, zkr_grant **ret_grants);
-
-/** Claim a permit without a waiting thread; as zkr_mutex_acquire_async(). */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_semaphore_acquire_async(zkr_semaphore *semaphore, int64_t timeout_ms,
-                            zkr_acquire_fn fn, void *user,
-                            zkr_request **ret_request);
-
-/** Claim several permits without a waiting thread: all or none. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_semaphore_acquire_many_async(zkr_semaphore *semaphore, uint32_t permits,
-                                 int64_t timeout_ms, zkr_acquire_all_fn fn,
-                                 void *user, zkr_request **ret_request);
-
-/**
- * End every wait through this handle with ZKR_ECANCELED. Later acquires are not
- * affected.
- *
- * Threads   Any, callbacks too.
- */
-ZKR_API enum zkr_error zkr_semaphore_cancel(zkr_semaphore *semaphore);
 
 /** The limit as it is known now; 0 also for NULL and after fork. */
 ZKR_API uint32_t zkr_semaphore_limit(zkr_semaphore *semaphore);
 
-/** The path as it was given. Valid until the semaphore is freed; NULL for
- *  NULL. */
-ZKR_API const char *zkr_semaphore_path(const zkr_semaphore *semaphore);
+/**
+ * Wait until a permit is granted: zkr_lockable_acquire().
+ *
+ * Time      A try (0) takes its turn if it comes at once, and fails with
+ *           ZKR_EBUSY when another contender has the turn at that moment, or no
+ *           permit is free; it writes a node, and deletes it.
+ * Source    Curator InterProcessSemaphoreV2.acquire(time, unit).
+ */
+ZKR_SHORT ZKR_MUST_CHECK int zkr_semaphore_acquire(zkr_semaphore *semaphore,
+                                                   int64_t timeout_ms,
+                                                   zkr_grant **ret_grant)
+{
+    return zkr_lockable_acquire(semaphore, NULL, timeout_ms, ret_grant);
+}
 
-/** As zkr_mutex_stats(). An acquire of several permits counts once for its
- * turn, and once for each of them. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_semaphore_stats(zkr_semaphore *semaphore,
-                    struct zkr_counters *ret_counters);
+/**
+ * Wait until that many permits are granted, all or none:
+ * zkr_lockable_acquire_all() with permits.
+ *
+ * Errors    Also ZKR_EINVAL for 0 permits, for more than ZKR_SEMAPHORE_MAX,
+ * and, without limit_path, for more than the limit. With limit_path a try of
+ * more than the limit is now fails with ZKR_EBUSY. Source    Curator
+ * InterProcessSemaphoreV2.acquire(qty, time, unit).
+ */
+ZKR_SHORT ZKR_MUST_CHECK int
+zkr_semaphore_acquire_many(zkr_semaphore *semaphore, uint32_t permits,
+                           int64_t timeout_ms, zkr_grant **ret_grants)
+{
+    struct zkr_acquire_opts opts = ZKR_ACQUIRE_OPTS_INIT;
+
+    opts.permits = permits == 0 ? UINT32_MAX : permits;
+    return zkr_lockable_acquire_all(semaphore, &opts, timeout_ms, ret_grants);
+}
+
+/** Claim a permit without a waiting thread. */
+ZKR_SHORT ZKR_MUST_CHECK int
+zkr_semaphore_acquire_async(zkr_semaphore *semaphore, int64_t timeout_ms,
+                            zkr_acquire_fn fn, void *user,
+                            zkr_request **ret_request)
+{
+    return zkr_lockable_acquire_async(semaphore, NULL, timeout_ms, fn, user,
+                                      ret_request);
+}
+
+/** Claim several permits without a waiting thread: all or none. */
+ZKR_SHORT ZKR_MUST_CHECK int
+zkr_semaphore_acquire_many_async(zkr_semaphore *semaphore, uint32_t permits,
+                                 int64_t timeout_ms, zkr_acquire_all_fn fn,
+                                 void *user, zkr_request **ret_request)
+{
+    struct zkr_acquire_opts opts = ZKR_ACQUIRE_OPTS_INIT;
+
+    opts.permits = permits == 0 ? UINT32_MAX : permits;
+    return zkr_lockable_acquire_all_async(semaphore, &opts, timeout_ms, fn,
+                                          user, ret_request);
+}
+
+/** zkr_lockable_free() of a semaphore. */
+ZKR_SHORT void zkr_semaphore_free(zkr_semaphore *semaphore)
+{
+    zkr_lockable_free(semaphore);
+}
 
 #ifdef __cplusplus
 }

@@ -224,8 +224,8 @@ struct zkr_hosts {
  * Errors    ZKR_EINVAL: zkr_error_detail() tells which server is wrong.
  *           ZKR_EPATH and ZKR_ETOOLONG: the chroot is. ZKR_ENOMEM.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_hosts_parse(const char *text, struct zkr_hosts **ret_hosts);
+ZKR_API ZKR_MUST_CHECK int zkr_hosts_parse(const char *text,
+                                           struct zkr_hosts **ret_hosts);
 
 /** NULL is allowed. */
 ZKR_API void zkr_hosts_free(struct zkr_hosts *hosts);
@@ -398,9 +398,9 @@ struct zkr_session_opts {
  *           ZKR_ZAUTHFAILED, ZKR_ZSSLCONNECTIONERROR, ZKR_ENOTSUP (TLS or SASL
  *           that the client has not); and other codes that ZooKeeper answers.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_session_open(const char *hosts, const struct zkr_session_opts *opts,
-                 zkr_session **ret_session);
+ZKR_API ZKR_MUST_CHECK int zkr_session_open(const char *hosts,
+                                            const struct zkr_session_opts *opts,
+                                            zkr_session **ret_session);
 
 /** Called once, with the value that zkr_session_open() would have returned, or
  *  with ZKR_ECLOSED when the session was closed before. */
@@ -425,7 +425,7 @@ typedef void (*zkr_open_fn)(int error, void *user);
  *           is no session, and @p fn is not called. All others of
  *           zkr_session_open() go to @p fn.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
+ZKR_API ZKR_MUST_CHECK int
 zkr_session_open_async(const char *hosts, const struct zkr_session_opts *opts,
                        zkr_open_fn fn, void *user, zkr_session **ret_session);
 
@@ -448,7 +448,7 @@ zkr_session_open_async(const char *hosts, const struct zkr_session_opts *opts,
  *           The same is so, with ZKR_OK, when the connection breaks while the
  *           server is told: the ZooKeeper client does not tell that apart.
  */
-ZKR_API enum zkr_error zkr_session_close(zkr_session *session);
+ZKR_API int zkr_session_close(zkr_session *session);
 
 /**
  * Tell the session that the ensemble has other servers now. The same session
@@ -472,8 +472,8 @@ ZKR_API enum zkr_error zkr_session_close(zkr_session *session);
  * Errors    ZKR_EINVAL, ZKR_EPATH and ZKR_ETOOLONG (chroot), ZKR_ENOMEM,
  *           ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_session_set_servers(zkr_session *session, const char *hosts);
+ZKR_API ZKR_MUST_CHECK int zkr_session_set_servers(zkr_session *session,
+                                                   const char *hosts);
 
 /**
  * Return how many handles of the ZooKeeper client are stuck in this process:
@@ -527,9 +527,9 @@ typedef void (*zkr_session_fn)(zkr_session *session,
  *           zkr_listener_free(), before or after the session is closed.
  * Errors    ZKR_EINVAL, ZKR_ENOMEM, ZKR_EFORKED.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_session_listen(zkr_session *session, zkr_session_fn fn, void *user,
-                   zkr_listener **ret_listener);
+ZKR_API ZKR_MUST_CHECK int zkr_session_listen(zkr_session *session,
+                                              zkr_session_fn fn, void *user,
+                                              zkr_listener **ret_listener);
 
 /**
  * Stop listening. When the call returns, the callback is not running and will
@@ -545,8 +545,7 @@ ZKR_API void zkr_listener_free(zkr_listener *listener);
  * Errors    ZKR_EINVAL when the session has its own dispatcher thread;
  *           ZKR_EFORKED.
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_session_fd(zkr_session *session,
-                                                     int *ret_fd);
+ZKR_API ZKR_MUST_CHECK int zkr_session_fd(zkr_session *session, int *ret_fd);
 
 /**
  * Run the callbacks that are due, on this thread, and return. Callbacks that
@@ -556,7 +555,7 @@ ZKR_API ZKR_MUST_CHECK enum zkr_error zkr_session_fd(zkr_session *session,
  * Errors    ZKR_EINVAL when the session has its own dispatcher thread;
  *           ZKR_EFORKED.
  */
-ZKR_API enum zkr_error zkr_session_dispatch(zkr_session *session);
+ZKR_API int zkr_session_dispatch(zkr_session *session);
 
 /* -- counters -------------------------------------------------------------- */
 
@@ -641,8 +640,8 @@ struct zkr_counters {
  * Errors    ZKR_EINVAL (NULL, or a size that no version has), ZKR_EFORKED.
  * Example   examples/stats.c
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_session_stats(zkr_session *session, struct zkr_counters *ret_counters);
+ZKR_API ZKR_MUST_CHECK int zkr_session_stats(zkr_session *session,
+                                             struct zkr_counters *ret_counters);
 
 #ifdef __cplusplus
 }

@@ -39,8 +39,7 @@ extern "C" {
  *           testing?": another client with the same id and password closes it.
  * Example   examples/expiry.c
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_test_expire_session(zkr_session *session);
+ZKR_API ZKR_MUST_CHECK int zkr_test_expire_session(zkr_session *session);
 
 #ifdef __cplusplus
 }

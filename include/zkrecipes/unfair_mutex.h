@@ -39,51 +39,49 @@
 #ifndef ZKRECIPES_UNFAIR_MUTEX_H
 #define ZKRECIPES_UNFAIR_MUTEX_H
 
-#include <stdint.h>
-
-#include <zkrecipes/mutex.h>
+#include <zkrecipes/lockable.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /** An unfair mutex, which any number of threads may share. */
-typedef struct zkr_unfair_mutex zkr_unfair_mutex;
+typedef zkr_lockable zkr_unfair_mutex;
 
 /**
- * Make a handle for the mutex at @p path, with the options of a mutex, but
- * ZKR_MUTEX_KAZOO_LAYOUT (ZKR_EINVAL). The node is @p path/holder. The call
- * sends nothing. Paths, ownership and errors are those of zkr_mutex_new().
+ * Make a handle for the mutex at @p path. Of the flags it takes
+ * ZKR_FAIL_ON_SESSION_LOSS and ZKR_PERSISTENT_PARENTS, and it does not stay
+ * (ZKR_EINVAL). The node is @p path/holder. The call sends nothing. Paths,
+ * ownership and errors are those of zkr_mutex_new().
  */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
+ZKR_API ZKR_MUST_CHECK int
 zkr_unfair_mutex_new(zkr_session *session, const char *path,
-                     const struct zkr_mutex_opts *opts,
+                     const struct zkr_lockable_opts *opts,
                      zkr_unfair_mutex **ret_mutex);
 
-/** As zkr_mutex_free(). */
-ZKR_API void zkr_unfair_mutex_free(zkr_unfair_mutex *mutex);
+/** zkr_lockable_acquire() of an unfair mutex. */
+ZKR_SHORT ZKR_MUST_CHECK int zkr_unfair_mutex_acquire(zkr_unfair_mutex *mutex,
+                                                      int64_t timeout_ms,
+                                                      zkr_grant **ret_grant)
+{
+    return zkr_lockable_acquire(mutex, NULL, timeout_ms, ret_grant);
+}
 
-/** As zkr_mutex_acquire(), but for the order. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_unfair_mutex_acquire(zkr_unfair_mutex *mutex, int64_t timeout_ms,
-                         zkr_grant **ret_grant);
-
-/** As zkr_mutex_acquire_async(), but for the order. */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
+/** zkr_lockable_acquire_async() of an unfair mutex. */
+ZKR_SHORT ZKR_MUST_CHECK int
 zkr_unfair_mutex_acquire_async(zkr_unfair_mutex *mutex, int64_t timeout_ms,
                                zkr_acquire_fn fn, void *user,
-                               zkr_request **ret_request);
+                               zkr_request **ret_request)
+{
+    return zkr_lockable_acquire_async(mutex, NULL, timeout_ms, fn, user,
+                                      ret_request);
+}
 
-/** As zkr_mutex_cancel(). */
-ZKR_API enum zkr_error zkr_unfair_mutex_cancel(zkr_unfair_mutex *mutex);
-
-/** As zkr_mutex_path(). */
-ZKR_API const char *zkr_unfair_mutex_path(const zkr_unfair_mutex *mutex);
-
-/** As zkr_mutex_stats(). */
-ZKR_API ZKR_MUST_CHECK enum zkr_error
-zkr_unfair_mutex_stats(zkr_unfair_mutex *mutex,
-                       struct zkr_counters *ret_counters);
+/** zkr_lockable_free() of an unfair mutex. */
+ZKR_SHORT void zkr_unfair_mutex_free(zkr_unfair_mutex *mutex)
+{
+    zkr_lockable_free(mutex);
+}
 
 #ifdef __cplusplus
 }

@@ -28,11 +28,11 @@
 #include <zkrecipes/fence.h>
 #include <zkrecipes/grant.h>
 #include <zkrecipes/leader.h>
+#include <zkrecipes/lockable.h>
 #include <zkrecipes/multi_lock.h>
 #include <zkrecipes/mutex.h>
 #include <zkrecipes/participants.h>
 #include <zkrecipes/reentrant_mutex.h>
-#include <zkrecipes/request.h>
 #include <zkrecipes/rwlock.h>
 #include <zkrecipes/semaphore.h>
 #include <zkrecipes/session.h>

@@ -151,7 +151,7 @@ using counters = zkr_counters;
 namespace detail {
 
 template <class T>
-counters stats(zkr_error (*read)(T *, zkr_counters *), T *of)
+counters stats(int (*read)(T *, zkr_counters *), T *of)
 {
     counters all = ZKR_COUNTERS_INIT;
 
@@ -366,15 +366,15 @@ private:
  */
 class mutex {
 public:
-    /** Options as zkr_mutex_opts says; zero means default. */
-    static zkr_mutex_opts options() noexcept
+    /** Options as zkr_lockable_opts says; zero means default. */
+    static zkr_lockable_opts options() noexcept
     {
-        return ZKR_MUTEX_OPTS_INIT;
+        return ZKR_LOCKABLE_OPTS_INIT;
     }
 
     /** Makes the handle, and sends nothing. */
     mutex(const session &of, const std::string &path,
-          const zkr_mutex_opts &opts = options())
+          const zkr_lockable_opts &opts = options())
         : holders_(std::make_unique<detail::holders>())
     {
         zkr_mutex *made = nullptr;
@@ -455,7 +455,7 @@ public:
     view held() const { return view(holders_->of_this_thread()); }
 
     /** As in session.h. */
-    counters stats() const { return detail::stats(zkr_mutex_stats, get()); }
+    counters stats() const { return detail::stats(zkr_lockable_stats, get()); }
 
     /** For the functions of the C interface. */
     zkr_mutex *get() const noexcept { return mutex_.get(); }
@@ -495,7 +495,7 @@ private:
     }
 
     std::unique_ptr<detail::holders> holders_;
-    detail::owned<zkr_mutex, zkr_mutex_free> mutex_;
+    detail::owned<zkr_lockable, zkr_lockable_free> mutex_;
 };
 
 /**
@@ -504,15 +504,15 @@ private:
  */
 class shared_mutex {
 public:
-    /** Options as zkr_rwlock_opts says; zero means default. */
-    static zkr_rwlock_opts options() noexcept
+    /** Options as zkr_lockable_opts says; zero means default. */
+    static zkr_lockable_opts options() noexcept
     {
-        return ZKR_RWLOCK_OPTS_INIT;
+        return ZKR_LOCKABLE_OPTS_INIT;
     }
 
     /** Makes the handle, and sends nothing. */
     shared_mutex(const session &of, const std::string &path,
-                 const zkr_rwlock_opts &opts = options())
+                 const zkr_lockable_opts &opts = options())
         : writers_(std::make_unique<detail::holders>()),
           readers_(std::make_unique<detail::holders>())
     {
@@ -523,25 +523,25 @@ public:
     }
 
     /** Waits without limit; to write. */
-    grant acquire() { return *claim(zkr_rwlock_acquire_write, detail::no_limit); }
+    grant acquire() { return *claim(ZKR_EXCLUSIVE, detail::no_limit); }
     /** Waits without limit; to read. */
     grant acquire_shared()
     {
-        return *claim(zkr_rwlock_acquire_read, detail::no_limit);
+        return *claim(ZKR_SHARED, detail::no_limit);
     }
     /** Nothing when it was not granted in time; to write. */
     template <class Rep, class Period>
     std::optional<grant>
     acquire_for(const std::chrono::duration<Rep, Period> &timeout)
     {
-        return claim(zkr_rwlock_acquire_write, detail::to_ms(timeout));
+        return claim(ZKR_EXCLUSIVE, detail::to_ms(timeout));
     }
     /** Nothing when it was not granted in time; to read. */
     template <class Rep, class Period>
     std::optional<grant>
     acquire_shared_for(const std::chrono::duration<Rep, Period> &timeout)
     {
-        return claim(zkr_rwlock_acquire_read, detail::to_ms(timeout));
+        return claim(ZKR_SHARED, detail::to_ms(timeout));
     }
 
     /** To write, as those of zkr::mutex. @{ */
@@ -590,28 +590,30 @@ public:
     }
 
     /** As in session.h. */
-    counters stats() const { return detail::stats(zkr_rwlock_stats, get()); }
+    counters stats() const { return detail::stats(zkr_lockable_stats, get()); }
 
     /** For the functions of the C interface. */
     zkr_rwlock *get() const noexcept { return lock_.get(); }
 
 private:
-    using how = decltype(&zkr_rwlock_acquire_read);
-
-    std::optional<grant> claim(how acquire_it, std::int64_t timeout_ms)
+    std::optional<grant> claim(zkr_mode mode, std::int64_t timeout_ms)
     {
+        zkr_acquire_opts how = ZKR_ACQUIRE_OPTS_INIT;
         zkr_grant *granted = nullptr;
-        const int code = acquire_it(get(), timeout_ms, &granted);
+
+        how.mode = mode;
+        const int code =
+            zkr_lockable_acquire(get(), &how, timeout_ms, &granted);
 
         return mutex::result(code, granted);
     }
     std::optional<grant> write_within(std::int64_t timeout_ms)
     {
-        return claim(zkr_rwlock_acquire_write, timeout_ms);
+        return claim(ZKR_EXCLUSIVE, timeout_ms);
     }
     std::optional<grant> read_within(std::int64_t timeout_ms)
     {
-        return claim(zkr_rwlock_acquire_read, timeout_ms);
+        return claim(ZKR_SHARED, timeout_ms);
     }
 
     static bool keep(detail::holders &of, std::optional<grant> &&granted)
@@ -624,7 +626,7 @@ private:
 
     std::unique_ptr<detail::holders> writers_;
     std::unique_ptr<detail::holders> readers_;
-    detail::owned<zkr_rwlock, zkr_rwlock_free> lock_;
+    detail::owned<zkr_lockable, zkr_lockable_free> lock_;
 };
 
 } // namespace zkr

@@ -57,14 +57,14 @@ void zkr_fence_free(zkr_fence *f)
     free(f);
 }
 
-enum zkr_error zkr_fence_new(zkr_fence **ret_fence)
+int zkr_fence_new(zkr_fence **ret_fence)
 {
     int rc = ZKR__OUTPUT(ret_fence);
 
     return rc != ZKR_OK ? rc : new_fence(ret_fence);
 }
 
-enum zkr_error zkr_fence_open(const char *file, zkr_fence **ret_fence)
+int zkr_fence_open(const char *file, zkr_fence **ret_fence)
 {
     zkr_fence *f = NULL;
     int cancel;
@@ -232,8 +232,8 @@ static int begin(zkr_fence *f, const struct entrant *e, int64_t deadline)
     return rc;
 }
 
-enum zkr_error zkr_fence_begin(zkr_fence *fence, int64_t token,
-                               uint64_t handoff, int64_t timeout_ms)
+int zkr_fence_begin(zkr_fence *fence, int64_t token, uint64_t handoff,
+                    int64_t timeout_ms)
 {
     const struct entrant e = { .token = token, .handoff = handoff };
     int cancel = zkr__thread_cancel_disable();
@@ -260,22 +260,21 @@ static int accept_once(zkr_fence *fence, const struct entrant *e)
     return rc;
 }
 
-enum zkr_error zkr_fence_accept(zkr_fence *fence, int64_t token,
-                                uint64_t handoff)
+int zkr_fence_accept(zkr_fence *fence, int64_t token, uint64_t handoff)
 {
     const struct entrant e = { .token = token, .handoff = handoff };
 
     return accept_once(fence, &e);
 }
 
-enum zkr_error zkr_fence_accept_shared(zkr_fence *fence, int64_t token)
+int zkr_fence_accept_shared(zkr_fence *fence, int64_t token)
 {
     const struct entrant e = { .token = token, .shared = true };
 
     return accept_once(fence, &e);
 }
 
-enum zkr_error zkr_fence_highest(zkr_fence *fence, int64_t *ret_token)
+int zkr_fence_highest(zkr_fence *fence, int64_t *ret_token)
 {
     int cancel;
     int rc = ZKR__OUTPUT(ret_token);

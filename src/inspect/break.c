@@ -85,8 +85,8 @@ static void look_locked(struct zkr__request *r)
     zkr__request_sync_locked(r, caught_up);
 }
 
-enum zkr_error zkr_participants_break(zkr_session *session, const char *node,
-                                      int64_t token, int64_t timeout_ms)
+int zkr_participants_break(zkr_session *session, const char *node,
+                           int64_t token, int64_t timeout_ms)
 {
     struct breaking *b;
     int rc = zkr__session_check(session, "session");

@@ -164,9 +164,9 @@ static int run(struct listing *l)
     return rc == ZKR_OK ? read_nodes(l) : rc;
 }
 
-enum zkr_error zkr_participants_list(zkr_session *session, const char *path,
-                                     const struct zkr_participants_opts *opts,
-                                     struct zkr_participants **ret_list)
+int zkr_participants_list(zkr_session *session, const char *path,
+                          const struct zkr_participants_opts *opts,
+                          struct zkr_participants **ret_list)
 {
     struct zkr_participants_opts o;
     struct listing *l;

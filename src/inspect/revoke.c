@@ -32,7 +32,7 @@ static void write_locked(struct zkr__request *r)
                     on_set);
 }
 
-enum zkr_error zkr_participants_revoke(zkr_session *session, const char *node)
+int zkr_participants_revoke(zkr_session *session, const char *node)
 {
     struct zkr__request *r;
     int rc = zkr__session_check(session, "session");

@@ -53,7 +53,7 @@ static int acquire_unlocks(struct zkr__claim *c) ZKR__UNLOCKS
 }
 
 int zkr__lock_acquire_new(struct zkr__lock *lock,
-                          const struct zkr__recipe *recipe,
+                          const struct zkr__recipe *recipe, uint64_t owner,
                           struct zkr__claim *beside,
                           const struct zkr__time_limit *until,
                           zkr_grant **ret_grant)
@@ -65,6 +65,7 @@ int zkr__lock_acquire_new(struct zkr__lock *lock,
 
     if (rc != ZKR_OK)
         return rc;
+    c->owner = owner;
     if (until->deadline < c->deadline)
         c->deadline = until->deadline;
     zkr__session_lock(lock->session);
@@ -78,7 +79,7 @@ int zkr__lock_acquire_new(struct zkr__lock *lock,
 }
 
 int zkr__lock_acquire(struct zkr__lock *lock, const struct zkr__recipe *recipe,
-                      int64_t timeout_ms, zkr_grant **ret_grant)
+                      uint64_t owner, int64_t timeout_ms, zkr_grant **ret_grant)
 {
     struct zkr__time_limit until;
     int rc = ZKR__OUTPUT(ret_grant);
@@ -88,25 +89,26 @@ int zkr__lock_acquire(struct zkr__lock *lock, const struct zkr__recipe *recipe,
     if (rc != ZKR_OK)
         return rc;
     until = zkr__time_limit(lock->session, timeout_ms);
-    return zkr__lock_acquire_until(lock, recipe, &until, ret_grant);
+    return zkr__lock_acquire_until(lock, recipe, owner, &until, ret_grant);
 }
 
 int zkr__lock_acquire_until(struct zkr__lock *lock,
-                            const struct zkr__recipe *recipe,
+                            const struct zkr__recipe *recipe, uint64_t owner,
                             const struct zkr__time_limit *until,
                             zkr_grant **ret_grant)
 {
-    uint64_t thread = zkr__thread_number();
     struct zkr__claim *beside = NULL;
     int rc;
 
+    owner = zkr__hold_owner(owner);
     zkr__session_lock(lock->session);
-    rc = zkr__hold_again_locked(lock, recipe, thread, ret_grant);
+    rc = zkr__hold_again_locked(lock, recipe, owner, ret_grant);
     if (rc == ZKR_ENOTHELD)
-        beside = zkr__downgrade_find_locked(lock, recipe, thread);
+        beside = zkr__downgrade_find_locked(lock, recipe, owner);
     zkr__session_unlock(lock->session);
     if (rc == ZKR_ENOTHELD)
-        rc = zkr__lock_acquire_new(lock, recipe, beside, until, ret_grant);
+        rc = zkr__lock_acquire_new(lock, recipe, owner, beside, until,
+                                   ret_grant);
     if (beside != NULL)
         zkr__claim_unref(beside);
     return rc;

@@ -60,7 +60,8 @@ struct zkr__chain {
     struct zkr_session *session;
     const char *noun;
     bool fail_on_session_loss;
-    struct zkr__thread_id thread; /* that acquires; its number is 0 of an
+    uint64_t owner; /* for whom it acquires: holds.h; 0: for nobody */
+    struct zkr__thread_id thread; /* that waits; its number is 0 of an
                                    * asynchronous chain */
     int64_t timeout_ms;
     int64_t deadline;
@@ -373,10 +374,9 @@ static int start_claim_locked(struct zkr__chain *chain, struct chain_step *step,
 {
     const struct zkr__link *link = &step->link;
     struct zkr__claim *beside =
-        chain->thread.number == 0
-            ? NULL
-            : zkr__downgrade_find_locked(link->lock, link->recipe,
-                                         chain->thread.number);
+        chain->owner == 0 ? NULL
+                          : zkr__downgrade_find_locked(link->lock, link->recipe,
+                                                       chain->owner);
     struct zkr__claim *c = NULL;
     int rc = zkr__claim_new(link->lock, link->recipe, beside,
                             chain->thread.number == 0 ? NULL : &chain->thread,
@@ -386,6 +386,7 @@ static int start_claim_locked(struct zkr__chain *chain, struct chain_step *step,
         zkr__claim_unref(beside);
     if (rc != ZKR_OK)
         return rc;
+    c->owner = chain->owner;
     c->deadline = chain->deadline;
     rc = zkr__lock_refuse_locked(link->lock, c);
     if (rc != ZKR_OK) {
@@ -406,9 +407,9 @@ static int start_one_locked(struct zkr__chain *chain, bool more) ZKR__LOCKED
     const struct zkr__link *link = &step->link;
     int rc = ZKR_ENOTHELD;
 
-    if (chain->thread.number != 0)
-        rc = zkr__hold_again_locked(link->lock, link->recipe,
-                                    chain->thread.number, &step->grant);
+    if (chain->owner != 0)
+        rc = zkr__hold_again_locked(link->lock, link->recipe, chain->owner,
+                                    &step->grant);
     chain->had = chain->had || rc == ZKR_OK;
     return rc == ZKR_ENOTHELD ? start_claim_locked(chain, step, more) : rc;
 }
@@ -600,7 +601,8 @@ static int run_unlocks(struct zkr__chains *chains,
 
 int zkr__chain_acquire(struct zkr__chains *chains,
                        const struct zkr__link *links, size_t count,
-                       int64_t timeout_ms, zkr_grant **ret_grants)
+                       uint64_t owner, int64_t timeout_ms,
+                       zkr_grant **ret_grants)
 {
     struct zkr__chain *chain = new_chain(chains, links, count, timeout_ms);
     int rc;
@@ -608,6 +610,7 @@ int zkr__chain_acquire(struct zkr__chains *chains,
     if (chain == NULL)
         return ZKR_ENOMEM;
     chain->thread = *zkr__thread_me();
+    chain->owner = zkr__hold_owner(owner);
     zkr__session_lock(chain->session);
     rc = run_unlocks(chains, chain);
     zkr__session_unlock(chain->session);
@@ -619,7 +622,8 @@ int zkr__chain_acquire(struct zkr__chains *chains,
 
 int zkr__chain_acquire_async(struct zkr__chains *chains,
                              const struct zkr__link *links, size_t count,
-                             int64_t timeout_ms, const struct zkr__told *told,
+                             uint64_t owner, int64_t timeout_ms,
+                             const struct zkr__told *told,
                              zkr_request **ret_request)
 {
     struct zkr__chain *chain = new_chain(chains, links, count, timeout_ms);
@@ -628,6 +632,7 @@ int zkr__chain_acquire_async(struct zkr__chains *chains,
     if (chain == NULL)
         return ZKR_ENOMEM;
     chain->told = *told;
+    chain->owner = owner == 0 ? 0 : zkr__hold_owner(owner);
     zkr__session_lock(chain->session);
     rc = begin_locked(chains, chain);
     if (rc == ZKR_OK && ret_request != NULL) {

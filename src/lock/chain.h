@@ -4,7 +4,7 @@
 #ifndef ZKR__CHAIN_H
 #define ZKR__CHAIN_H
 
-#include <zkrecipes/request.h>
+#include <zkrecipes/lockable.h>
 
 #include "base/list.h"
 #include "lock/recipe.h"
@@ -46,16 +46,19 @@ void zkr__chains_init(struct zkr__chains *chains, struct zkr_session *s,
 /* Gives up every chain that is under way, with ZKR_ECANCELED. */
 void zkr__chains_cancel(struct zkr__chains *chains);
 
-/* Acquires all. On success `ret_grants` has the grants of the links that are no
- * gates, in their order; the caller has emptied it. */
+/* Acquires all, for that owner (zkr_acquire_opts). On success `ret_grants` has
+ * the grants of the links that are no gates, in their order; the caller has
+ * emptied it. */
 int zkr__chain_acquire(struct zkr__chains *chains,
                        const struct zkr__link *links, size_t count,
-                       int64_t timeout_ms, zkr_grant **ret_grants);
+                       uint64_t owner, int64_t timeout_ms,
+                       zkr_grant **ret_grants);
 
 /* The same, without a thread that waits. */
 int zkr__chain_acquire_async(struct zkr__chains *chains,
                              const struct zkr__link *links, size_t count,
-                             int64_t timeout_ms, const struct zkr__told *told,
+                             uint64_t owner, int64_t timeout_ms,
+                             const struct zkr__told *told,
                              zkr_request **ret_request);
 
 #endif

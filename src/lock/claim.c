@@ -195,7 +195,7 @@ int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
     struct zkr__claim *c = make(lock, recipe, member ? &zkr__member : &alone);
 
     if (c != NULL) {
-        c->thread = thread == NULL ? 0 : thread->number;
+        c->owner = thread == NULL ? 0 : thread->number;
         set_intent(c, beside, timeout_ms);
     }
     return finish(c, lock, recipe, thread, ret_claim);

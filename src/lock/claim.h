@@ -88,7 +88,7 @@ struct zkr__claim {
     const struct zkr__recipe *recipe;
     const struct zkr__way *way;
     const struct zkr__role *role;
-    uint64_t thread; /* that acquires; 0 of an asynchronous claim */
+    uint64_t owner; /* for whom it is acquired: holds.h; 0: for nobody */
     enum zkr__intent intent;
     struct zkr__claim *beside; /* at whose place our node stands, or NULL */
     int64_t deadline;

@@ -14,12 +14,12 @@
 
 struct zkr__claim *zkr__downgrade_find_locked(const struct zkr__lock *lock,
                                               const struct zkr__recipe *recipe,
-                                              uint64_t thread)
+                                              uint64_t owner)
 {
     struct zkr__claim *c = NULL;
 
     if (recipe->granted_beside != NULL)
-        c = zkr__hold_find_locked(lock, recipe->granted_beside, thread);
+        c = zkr__hold_find_locked(lock, recipe->granted_beside, owner);
     if (c == NULL || !zkr__grant_is_ours(&c->grant))
         return NULL;
     zkr__claim_ref(c);
@@ -56,6 +56,7 @@ int zkr__lock_acquire_beside(struct zkr__lock *lock,
                              zkr_grant *beside, zkr_grant **ret_grant)
 {
     struct zkr__time_limit until;
+    uint64_t owner = 0;
     bool refused;
     int rc = ZKR__OUTPUT(ret_grant);
 
@@ -67,14 +68,16 @@ int zkr__lock_acquire_beside(struct zkr__lock *lock,
     zkr__session_lock(lock->session);
     rc = check_beside_locked(lock, recipe, beside);
     refused = rc != ZKR_OK;
-    if (!refused)
-        rc = zkr__hold_again_locked(lock, recipe, zkr__thread_number(),
-                                    ret_grant);
+    if (!refused) {
+        owner = zkr__hold_heir_locked(zkr__grant_claim(beside));
+        rc = zkr__hold_again_locked(lock, recipe, owner, ret_grant);
+    }
     zkr__session_unlock(lock->session);
     return rc != ZKR_ENOTHELD || refused
                ? rc
-               : zkr__lock_acquire_new(lock, recipe, zkr__grant_claim(beside),
-                                       &until, ret_grant);
+               : zkr__lock_acquire_new(lock, recipe, owner,
+                                       zkr__grant_claim(beside), &until,
+                                       ret_grant);
 }
 
 /* A node at the place of another that we have: it counts only if the other was

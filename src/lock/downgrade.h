@@ -7,11 +7,11 @@
 #include "lock/claim.h"
 #include "session/locked.h"
 
-/* Returns the claim of that thread at whose place a claim of that recipe is
+/* Returns the claim of that owner at whose place a claim of that recipe is
  * granted, with a reference for the caller, or NULL. */
 struct zkr__claim *zkr__downgrade_find_locked(const struct zkr__lock *lock,
                                               const struct zkr__recipe *recipe,
-                                              uint64_t thread) ZKR__LOCKED;
+                                              uint64_t owner) ZKR__LOCKED;
 
 /* `queue` is a list taken after the create of our node. Leaves the node of the
  * grant beside us out of it, or takes it in again, and returns its index, or

@@ -257,7 +257,7 @@ static int judge_locked(struct zkr_grant *g) ZKR__LOCKED
     return zkr__grant_explain(g, ZKR_ENOTHELD);
 }
 
-enum zkr_error zkr_grant_check(zkr_grant *g)
+int zkr_grant_check(zkr_grant *g)
 {
     int rc = zkr__grant_check_handle(g);
 
@@ -318,7 +318,7 @@ static int verify_unlocks(struct zkr_grant *g, int64_t deadline) ZKR__UNLOCKS
     }
 }
 
-enum zkr_error zkr_grant_verify(zkr_grant *g, int64_t timeout_ms)
+int zkr_grant_verify(zkr_grant *g, int64_t timeout_ms)
 {
     struct zkr_session *s;
     int rc = zkr__grant_check_handle(g);
@@ -400,7 +400,7 @@ const char *zkr_grant_record(zkr_grant *g)
     return g == NULL ? NULL : zkr__grant_claim(g)->record->data;
 }
 
-enum zkr_error zkr_grant_listen(zkr_grant *g, zkr_grant_fn fn, void *user)
+int zkr_grant_listen(zkr_grant *g, zkr_grant_fn fn, void *user)
 {
     bool was_due;
     int rc = zkr__grant_check_handle(g);

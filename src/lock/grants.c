@@ -15,7 +15,7 @@ static int check_array(zkr_grant *const *grants, size_t count)
                : ZKR_OK;
 }
 
-enum zkr_error zkr_grants_check(zkr_grant *const *grants, size_t count)
+int zkr_grants_check(zkr_grant *const *grants, size_t count)
 {
     int rc = check_array(grants, count);
 
@@ -40,7 +40,7 @@ static void note(struct first *first, int rc)
 }
 
 /* All deletes are one flight. */
-enum zkr_error zkr_grants_release(zkr_grant *const *grants, size_t count)
+int zkr_grants_release(zkr_grant *const *grants, size_t count)
 {
     struct first first = { .rc = ZKR_OK };
     int64_t since = zkr__clock_now();

@@ -108,15 +108,14 @@ static int commit_given(zkr_grant *grant, zkr_txn *txn, int64_t timeout_ms,
     return rc == ZKR_OK ? commit(grant, txn, timeout_ms, fn, user) : rc;
 }
 
-enum zkr_error zkr_grant_guarded_commit(zkr_grant *grant, zkr_txn *txn,
-                                        int64_t timeout_ms)
+int zkr_grant_guarded_commit(zkr_grant *grant, zkr_txn *txn, int64_t timeout_ms)
 {
     return commit_given(grant, txn, timeout_ms, NULL, NULL);
 }
 
-enum zkr_error zkr_grant_guarded_commit_async(zkr_grant *grant, zkr_txn *txn,
-                                              int64_t timeout_ms, zkr_txn_fn fn,
-                                              void *user)
+int zkr_grant_guarded_commit_async(zkr_grant *grant, zkr_txn *txn,
+                                   int64_t timeout_ms, zkr_txn_fn fn,
+                                   void *user)
 {
     if (fn == NULL)
         return zkr__fail(ZKR_EINVAL, "transaction: the callback is NULL");
@@ -203,51 +202,47 @@ static int make_async(zkr_grant *grant, const struct zkr__zk_request *asked,
     return rc;
 }
 
-enum zkr_error zkr_grant_guarded_set(zkr_grant *grant, const char *path,
-                                     const void *data, size_t len,
-                                     int32_t version, int64_t timeout_ms,
-                                     struct zkr_stat *ret_stat)
+int zkr_grant_guarded_set(zkr_grant *grant, const char *path, const void *data,
+                          size_t len, int32_t version, int64_t timeout_ms,
+                          struct zkr_stat *ret_stat)
 {
     return make(grant, ZKR__SET(path, data, len, version), timeout_ms,
                 ret_stat);
 }
 
-enum zkr_error zkr_grant_guarded_create(zkr_grant *grant, const char *path,
-                                        const void *data, size_t len,
-                                        int64_t timeout_ms)
+int zkr_grant_guarded_create(zkr_grant *grant, const char *path,
+                             const void *data, size_t len, int64_t timeout_ms)
 {
     return make(grant, ZKR__CREATE(path, data, len), timeout_ms, NULL);
 }
 
-enum zkr_error zkr_grant_guarded_delete(zkr_grant *grant, const char *path,
-                                        int32_t version, int64_t timeout_ms)
+int zkr_grant_guarded_delete(zkr_grant *grant, const char *path,
+                             int32_t version, int64_t timeout_ms)
 {
     return make(grant, ZKR__DELETE(path, version), timeout_ms, NULL);
 }
 
-enum zkr_error zkr_grant_guarded_set_async(zkr_grant *grant, const char *path,
-                                           const void *data, size_t len,
-                                           int32_t version, int64_t timeout_ms,
-                                           zkr_guarded_fn fn, void *user)
+int zkr_grant_guarded_set_async(zkr_grant *grant, const char *path,
+                                const void *data, size_t len, int32_t version,
+                                int64_t timeout_ms, zkr_guarded_fn fn,
+                                void *user)
 {
     return make_async(grant, ZKR__SET(path, data, len, version), timeout_ms, fn,
                       user);
 }
 
-enum zkr_error zkr_grant_guarded_create_async(zkr_grant *grant,
-                                              const char *path,
-                                              const void *data, size_t len,
-                                              int64_t timeout_ms,
-                                              zkr_guarded_fn fn, void *user)
+int zkr_grant_guarded_create_async(zkr_grant *grant, const char *path,
+                                   const void *data, size_t len,
+                                   int64_t timeout_ms, zkr_guarded_fn fn,
+                                   void *user)
 {
     return make_async(grant, ZKR__CREATE(path, data, len), timeout_ms, fn,
                       user);
 }
 
-enum zkr_error zkr_grant_guarded_delete_async(zkr_grant *grant,
-                                              const char *path, int32_t version,
-                                              int64_t timeout_ms,
-                                              zkr_guarded_fn fn, void *user)
+int zkr_grant_guarded_delete_async(zkr_grant *grant, const char *path,
+                                   int32_t version, int64_t timeout_ms,
+                                   zkr_guarded_fn fn, void *user)
 {
     return make_async(grant, ZKR__DELETE(path, version), timeout_ms, fn, user);
 }

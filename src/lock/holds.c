@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Holds: which thread of this process holds a lock, and how often. */
+/* Holds: who in this process holds a lock, and how often. */
 #include "lock/holds.h"
 
 #include "base/error.h"
@@ -7,9 +7,19 @@
 #include "lock/claim.h"
 #include "lock/grant_parts.h"
 
+uint64_t zkr__hold_owner(uint64_t named)
+{
+    return named == 0 ? zkr__thread_number() : named | ZKR__OWNER_NAMED;
+}
+
+uint64_t zkr__hold_heir_locked(const struct zkr__claim *c)
+{
+    return (c->owner & ZKR__OWNER_NAMED) != 0 ? c->owner : zkr__thread_number();
+}
+
 struct zkr__claim *zkr__hold_find_locked(const struct zkr__lock *lock,
                                          const struct zkr__recipe *recipe,
-                                         uint64_t thread)
+                                         uint64_t owner)
 {
     struct zkr__claim *lost = NULL;
 
@@ -17,7 +27,7 @@ struct zkr__claim *zkr__hold_find_locked(const struct zkr__lock *lock,
          l = l->next) {
         struct zkr__claim *c = ZKR__CONTAINER(l, struct zkr__claim, hold.link);
 
-        if (c->thread != thread || c->recipe != recipe)
+        if (c->owner != owner || c->recipe != recipe)
             continue;
         if (zkr__grant_is_ours(&c->grant))
             return c;
@@ -42,20 +52,20 @@ static int count_up_locked(struct zkr__claim *c,
 }
 
 int zkr__hold_again_locked(const struct zkr__lock *lock,
-                           const struct zkr__recipe *recipe, uint64_t thread,
+                           const struct zkr__recipe *recipe, uint64_t owner,
                            zkr_grant **ret_grant)
 {
     struct zkr__claim *c;
 
     if (lock->reentrant) {
-        c = zkr__hold_find_locked(lock, recipe, thread);
+        c = zkr__hold_find_locked(lock, recipe, owner);
         if (c != NULL) {
             return count_up_locked(c, ret_grant);
         }
     }
     if (recipe->deadlocks_with == NULL)
         return ZKR_ENOTHELD;
-    c = zkr__hold_find_locked(lock, recipe->deadlocks_with, thread);
+    c = zkr__hold_find_locked(lock, recipe->deadlocks_with, owner);
     if (c == NULL || !zkr__grant_is_ours(&c->grant))
         return ZKR_ENOTHELD;
     return zkr__fail(ZKR_EDEADLK, "%s '%s': this thread has the %s",
@@ -72,8 +82,9 @@ void zkr__hold_begin_locked(struct zkr__claim *c)
 
 bool zkr__hold_is_mine_locked(const struct zkr__claim *c)
 {
-    return !c->lock->reentrant || c->thread == 0 ||
-           c->thread == zkr__thread_number();
+    return !c->lock->reentrant || c->owner == 0 ||
+           (c->owner & ZKR__OWNER_NAMED) != 0 ||
+           c->owner == zkr__thread_number();
 }
 
 bool zkr__hold_drop_locked(struct zkr__claim *c)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Holds: which thread of this process holds a lock, and how often.
+/* Holds: who in this process holds a lock, and how often.
  *
  * A lock knows the claims that were granted through it and that their owners
  * have not released yet, the lost ones too. */
@@ -11,23 +11,35 @@
 
 #define ZKR__DEPTH_MAX 65535u
 
-/* Returns a claim of that thread, or NULL. It returns a lost one only when
+/* An owner is a thread, by its number, or whom the user has named
+ * (zkr_acquire_opts), by that number and this bit; 0 is nobody. */
+#define ZKR__OWNER_NAMED (UINT64_C(1) << 63)
+
+/* Returns the owner that the user has named; the calling thread for 0. */
+uint64_t zkr__hold_owner(uint64_t named);
+
+/* Returns whose a grant at the place of this one is: its own owner's if he was
+ * named, else the calling thread's. */
+uint64_t zkr__hold_heir_locked(const struct zkr__claim *c) ZKR__LOCKED;
+
+/* Returns a claim of that owner, or NULL. It returns a lost one only when
  * there is no other. */
 struct zkr__claim *zkr__hold_find_locked(const struct zkr__lock *lock,
                                          const struct zkr__recipe *recipe,
-                                         uint64_t thread) ZKR__LOCKED;
+                                         uint64_t owner) ZKR__LOCKED;
 
-/* An acquire of that thread, which may have the lock already. ZKR_OK: granted
+/* An acquire of that owner, who may have the lock already. ZKR_OK: granted
  * once more. ZKR_ENOTHELD: it does not have it. Otherwise the acquire has
  * failed. */
 int zkr__hold_again_locked(const struct zkr__lock *lock,
-                           const struct zkr__recipe *recipe, uint64_t thread,
+                           const struct zkr__recipe *recipe, uint64_t owner,
                            zkr_grant **ret_grant) ZKR__LOCKED;
 
 /* Called when the claim is granted: its owner holds the lock once. */
 void zkr__hold_begin_locked(struct zkr__claim *c) ZKR__LOCKED;
 
-/* Tells whether the calling thread may release it. */
+/* Tells whether the calling thread may release it: that of a named owner, any.
+ */
 bool zkr__hold_is_mine_locked(const struct zkr__claim *c) ZKR__LOCKED;
 
 /* Takes back one acquire. Returns true when it was the last. */

@@ -13,7 +13,7 @@
 #include "lock/locks.h"
 
 static int check_options(const char *noun, const char *path,
-                         const struct zkr__lock_opts *opts, uint32_t known)
+                         const struct zkr_lockable_opts *opts, uint32_t known)
 {
     const char *fault;
 
@@ -21,7 +21,10 @@ static int check_options(const char *noun, const char *path,
         (opts->retain_ms != 0 || opts->retain_max != 0))
         return zkr__fail(ZKR_EINVAL, "%s '%.300s': it cannot be retained", noun,
                          path);
-    known &= ~(uint32_t)ZKR__LOCK_CAN_STAY;
+    if ((known & ZKR__LOCK_HAS_LIMIT) == 0 && opts->limit_path != NULL)
+        return zkr__fail(ZKR_EINVAL, "%s '%.300s': it has no limit", noun,
+                         path);
+    known &= ~(uint32_t)(ZKR__LOCK_CAN_STAY | ZKR__LOCK_HAS_LIMIT);
     if ((opts->flags & ~known) != 0 || opts->reserved != 0)
         return zkr__fail(ZKR_EINVAL, "%s '%.300s': unknown flags %#x", noun,
                          path, opts->flags & ~known);
@@ -49,7 +52,7 @@ int zkr__lock_check_path(const struct zkr_session *s, const char *noun,
     return rc;
 }
 
-static bool retain(struct zkr__lock *lock, const struct zkr__lock_opts *opts)
+static bool retain(struct zkr__lock *lock, const struct zkr_lockable_opts *opts)
 {
     lock->cohort = zkr__cohort_new(lock, opts->retain_ms, opts->retain_max);
     return lock->cohort != NULL;
@@ -84,7 +87,7 @@ static void free_lock(struct zkr__ref *ref)
 
 static struct zkr__lock *make(struct zkr_session *s, const char *noun,
                               const char *path, const char *child,
-                              const struct zkr__lock_opts *opts)
+                              const struct zkr_lockable_opts *opts)
 {
     struct zkr__lock *lock = calloc(1, sizeof(*lock));
 
@@ -117,8 +120,8 @@ static bool find_line(struct zkr__lock *lock, uint32_t markers)
 }
 
 int zkr__lock_new(struct zkr_session *s, const char *noun, const char *path,
-                  const void *opts, uint32_t flags, uint32_t markers,
-                  struct zkr__lock **ret_lock)
+                  const struct zkr_lockable_opts *opts, uint32_t flags,
+                  uint32_t markers, struct zkr__lock **ret_lock)
 {
     return zkr__lock_new_below(s, noun, path, NULL, opts, flags, markers,
                                ret_lock);
@@ -129,14 +132,13 @@ int zkr__lock_new_below(struct zkr_session *s, const char *noun,
                         uint32_t flags, uint32_t markers,
                         struct zkr__lock **ret_lock)
 {
-    const uint32_t persistent =
-        ZKR__LOCK_PERSISTENT_PARENTS | ZKR__LOCK_KAZOO_LAYOUT;
-    struct zkr__lock_opts o;
+    const uint32_t persistent = ZKR_PERSISTENT_PARENTS | ZKR_KAZOO_LAYOUT;
+    struct zkr_lockable_opts o;
     struct zkr__lock *lock;
     int rc = zkr__session_check(s, "session");
 
     if (rc == ZKR_OK)
-        rc = zkr__opts_load(&o, sizeof(o), ZKR__LOCK_OPTS_V1, opts, noun);
+        rc = zkr__opts_load(&o, sizeof(o), sizeof(o), opts, noun);
     if (rc == ZKR_OK)
         rc = zkr__lock_check_path(s, noun, path);
     if (rc == ZKR_OK)
@@ -148,14 +150,12 @@ int zkr__lock_new_below(struct zkr_session *s, const char *noun,
         zkr__lock_unref(lock);
         return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", noun, path);
     }
-    lock->layout = (o.flags & ZKR__LOCK_KAZOO_LAYOUT) != 0
-                       ? ZKR__LAYOUT_KAZOO
-                       : ZKR__LAYOUT_CURATOR;
+    lock->layout = (o.flags & ZKR_KAZOO_LAYOUT) != 0 ? ZKR__LAYOUT_KAZOO
+                                                     : ZKR__LAYOUT_CURATOR;
     lock->parents =
         (o.flags & persistent) != 0 ? ZKR__ZK_PERSISTENT : ZKR__ZK_CONTAINER;
-    lock->fail_on_session_loss =
-        (o.flags & ZKR__LOCK_FAIL_ON_SESSION_LOSS) != 0;
-    lock->reentrant = (o.flags & ZKR__LOCK_REENTRANT) != 0;
+    lock->fail_on_session_loss = (o.flags & ZKR_FAIL_ON_SESSION_LOSS) != 0;
+    lock->reentrant = (o.flags & ZKR_REENTRANT) != 0;
     *ret_lock = lock;
     return ZKR_OK;
 }

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include <zkrecipes/request.h>
+#include <zkrecipes/lockable.h>
 
 #include "lock/recipe.h"
 #include "lock/record.h"
@@ -39,27 +39,10 @@ struct zkr__lock { /* set once, but for ref, record, lists and counters */
     struct zkr_counters counters; /* count.h; under the session lock */
 };
 
-/* The options of every recipe: their structs have the members of this one. */
-struct zkr__lock_opts {
-    size_t size;
-    const char *label;
-    uint32_t flags; /* enum zkr__lock_flags */
-    uint32_t reserved;
-    uint32_t retain_ms;
-    uint32_t retain_max;
-};
-
-#define ZKR__LOCK_OPTS_V1 offsetof(struct zkr__lock_opts, retain_ms)
-
-#define ZKR__LOCK_OPTS_FIT(type)                                               \
-    _Static_assert(sizeof(type) == sizeof(struct zkr__lock_opts), #type)
-
-enum zkr__lock_flags {
-    ZKR__LOCK_FAIL_ON_SESSION_LOSS = 1u << 0,
-    ZKR__LOCK_PERSISTENT_PARENTS = 1u << 1,
-    ZKR__LOCK_KAZOO_LAYOUT = 1u << 2,
-    ZKR__LOCK_REENTRANT = 1u << 3,
-    ZKR__LOCK_CAN_STAY = 1u << 30, /* of a recipe, not of its user */
+/* What the options of a recipe may have beside their flags. */
+enum {
+    ZKR__LOCK_HAS_LIMIT = 1u << 29, /* a limit_path */
+    ZKR__LOCK_CAN_STAY = 1u << 30,  /* retain_ms */
 };
 
 /* Checks that it is the path of a lock. Errors: ZKR_EINVAL, ZKR_EPATH,
@@ -67,11 +50,11 @@ enum zkr__lock_flags {
 int zkr__lock_check_path(const struct zkr_session *s, const char *noun,
                          const char *path);
 
-/* `opts` is the recipe's option struct or NULL, `flags` what it knows;
+/* `flags` are those that the recipe knows, and what it may have beside them;
  * `markers` is as of its recipes. */
 int zkr__lock_new(struct zkr_session *s, const char *noun, const char *path,
-                  const void *opts, uint32_t flags, uint32_t markers,
-                  struct zkr__lock **ret_lock);
+                  const struct zkr_lockable_opts *opts, uint32_t flags,
+                  uint32_t markers, struct zkr__lock **ret_lock);
 
 /* From now on the nodes of this lock have that data, and not our record. Not
  * where a node is known by its record, and before the first claim. ZKR_OK or
@@ -109,12 +92,14 @@ void zkr__lock_unref(struct zkr__lock *lock);
 
 /* -- acquire.c -- */
 
+/* `owner` is that of zkr_acquire_opts: 0 is the calling thread. */
 int zkr__lock_acquire(struct zkr__lock *lock, const struct zkr__recipe *recipe,
-                      int64_t timeout_ms, zkr_grant **ret_grant);
+                      uint64_t owner, int64_t timeout_ms,
+                      zkr_grant **ret_grant);
 
 /* The same for a call that does more than this before its deadline. */
 int zkr__lock_acquire_until(struct zkr__lock *lock,
-                            const struct zkr__recipe *recipe,
+                            const struct zkr__recipe *recipe, uint64_t owner,
                             const struct zkr__time_limit *until,
                             zkr_grant **ret_grant);
 
@@ -127,10 +112,10 @@ int zkr__lock_acquire_async(struct zkr__lock *lock,
 int zkr__lock_refuse_locked(const struct zkr__lock *lock,
                             const struct zkr__claim *c) ZKR__LOCKED;
 
-/* An acquire of a thread that does not have the lock; `beside` is a claim at
- * whose place to stand, or NULL. */
+/* An acquire of an owner (holds.h) that does not have the lock; `beside` is a
+ * claim at whose place to stand, or NULL. */
 int zkr__lock_acquire_new(struct zkr__lock *lock,
-                          const struct zkr__recipe *recipe,
+                          const struct zkr__recipe *recipe, uint64_t owner,
                           struct zkr__claim *beside,
                           const struct zkr__time_limit *until,
                           zkr_grant **ret_grant);

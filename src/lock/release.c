@@ -109,7 +109,7 @@ int zkr__grant_release_end(struct zkr_grant *g, int64_t since)
     return rc;
 }
 
-enum zkr_error zkr_grant_release(zkr_grant *g)
+int zkr_grant_release(zkr_grant *g)
 {
     int64_t since = zkr__clock_now();
     int rc = zkr__grant_release_begin(g);
@@ -117,8 +117,7 @@ enum zkr_error zkr_grant_release(zkr_grant *g)
     return rc == ZKR_OK ? zkr__grant_release_end(g, since) : rc;
 }
 
-enum zkr_error zkr_grant_release_async(zkr_grant *g, zkr_release_fn fn,
-                                       void *user)
+int zkr_grant_release_async(zkr_grant *g, zkr_release_fn fn, void *user)
 {
     struct zkr__claim *c;
     int rc = zkr__grant_check_handle(g);

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "session/session.h"
 
-enum zkr_error zkr_request_cancel(zkr_request *request)
+int zkr_request_cancel(zkr_request *request)
 {
     struct zkr_session *s;
     int rc;

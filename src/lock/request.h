@@ -3,7 +3,7 @@
 #ifndef ZKR__LOCK_REQUEST_H
 #define ZKR__LOCK_REQUEST_H
 
-#include <zkrecipes/request.h>
+#include <zkrecipes/lockable.h>
 
 #include "session/locked.h"
 

@@ -173,103 +173,92 @@ static int ask_async(zkr_session *s, const struct zkr__zk_request *asked,
 /* A sync has no path: the servers look at none, but some refuse that of a
  * missing node. */
 
-enum zkr_error zkr_session_get(zkr_session *s, const char *path,
-                               int64_t timeout_ms, struct zkr_reply **ret_reply)
+int zkr_session_get(zkr_session *s, const char *path, int64_t timeout_ms,
+                    struct zkr_reply **ret_reply)
 {
     return ask(s, ZKR__GET(path), NULL, timeout_ms, ret_reply);
 }
 
-enum zkr_error zkr_session_exists(zkr_session *s, const char *path,
-                                  int64_t timeout_ms,
-                                  struct zkr_reply **ret_reply)
+int zkr_session_exists(zkr_session *s, const char *path, int64_t timeout_ms,
+                       struct zkr_reply **ret_reply)
 {
     return ask(s, ZKR__EXISTS(path), NULL, timeout_ms, ret_reply);
 }
 
-enum zkr_error zkr_session_children(zkr_session *s, const char *path,
-                                    int64_t timeout_ms,
-                                    struct zkr_reply **ret_reply)
+int zkr_session_children(zkr_session *s, const char *path, int64_t timeout_ms,
+                         struct zkr_reply **ret_reply)
 {
     return ask(s, ZKR__SURVEY(path), NULL, timeout_ms, ret_reply);
 }
 
-enum zkr_error zkr_session_sync(zkr_session *s, int64_t timeout_ms)
+int zkr_session_sync(zkr_session *s, int64_t timeout_ms)
 {
     return ask(s, ZKR__SYNC("/"), NULL, timeout_ms, NULL);
 }
 
-enum zkr_error zkr_session_create(zkr_session *s, const char *path,
-                                  const void *data, size_t len,
-                                  const struct zkr_create_opts *opts,
-                                  int64_t timeout_ms,
-                                  struct zkr_reply **ret_reply)
+int zkr_session_create(zkr_session *s, const char *path, const void *data,
+                       size_t len, const struct zkr_create_opts *opts,
+                       int64_t timeout_ms, struct zkr_reply **ret_reply)
 {
     return ask(s, ZKR__CREATE(path, data, len), opts, timeout_ms, ret_reply);
 }
 
-enum zkr_error zkr_session_set(zkr_session *s, const char *path,
-                               const void *data, size_t len, int32_t version,
-                               int64_t timeout_ms, struct zkr_reply **ret_reply)
+int zkr_session_set(zkr_session *s, const char *path, const void *data,
+                    size_t len, int32_t version, int64_t timeout_ms,
+                    struct zkr_reply **ret_reply)
 {
     return ask(s, ZKR__SET(path, data, len, version), NULL, timeout_ms,
                ret_reply);
 }
 
-enum zkr_error zkr_session_delete(zkr_session *s, const char *path,
-                                  int32_t version, int64_t timeout_ms)
+int zkr_session_delete(zkr_session *s, const char *path, int32_t version,
+                       int64_t timeout_ms)
 {
     return ask(s, ZKR__DELETE(path, version), NULL, timeout_ms, NULL);
 }
 
-enum zkr_error zkr_session_get_async(zkr_session *s, const char *path,
-                                     int64_t timeout_ms, zkr_reply_fn fn,
-                                     void *user)
+int zkr_session_get_async(zkr_session *s, const char *path, int64_t timeout_ms,
+                          zkr_reply_fn fn, void *user)
 {
     return ask_async(s, ZKR__GET(path), NULL, timeout_ms, fn, user);
 }
 
-enum zkr_error zkr_session_exists_async(zkr_session *s, const char *path,
-                                        int64_t timeout_ms, zkr_reply_fn fn,
-                                        void *user)
+int zkr_session_exists_async(zkr_session *s, const char *path,
+                             int64_t timeout_ms, zkr_reply_fn fn, void *user)
 {
     return ask_async(s, ZKR__EXISTS(path), NULL, timeout_ms, fn, user);
 }
 
-enum zkr_error zkr_session_children_async(zkr_session *s, const char *path,
-                                          int64_t timeout_ms, zkr_reply_fn fn,
-                                          void *user)
+int zkr_session_children_async(zkr_session *s, const char *path,
+                               int64_t timeout_ms, zkr_reply_fn fn, void *user)
 {
     return ask_async(s, ZKR__SURVEY(path), NULL, timeout_ms, fn, user);
 }
 
-enum zkr_error zkr_session_sync_async(zkr_session *s, int64_t timeout_ms,
-                                      zkr_reply_fn fn, void *user)
+int zkr_session_sync_async(zkr_session *s, int64_t timeout_ms, zkr_reply_fn fn,
+                           void *user)
 {
     return ask_async(s, ZKR__SYNC("/"), NULL, timeout_ms, fn, user);
 }
 
-enum zkr_error zkr_session_create_async(zkr_session *s, const char *path,
-                                        const void *data, size_t len,
-                                        const struct zkr_create_opts *opts,
-                                        int64_t timeout_ms, zkr_reply_fn fn,
-                                        void *user)
+int zkr_session_create_async(zkr_session *s, const char *path, const void *data,
+                             size_t len, const struct zkr_create_opts *opts,
+                             int64_t timeout_ms, zkr_reply_fn fn, void *user)
 {
     return ask_async(s, ZKR__CREATE(path, data, len), opts, timeout_ms, fn,
                      user);
 }
 
-enum zkr_error zkr_session_set_async(zkr_session *s, const char *path,
-                                     const void *data, size_t len,
-                                     int32_t version, int64_t timeout_ms,
-                                     zkr_reply_fn fn, void *user)
+int zkr_session_set_async(zkr_session *s, const char *path, const void *data,
+                          size_t len, int32_t version, int64_t timeout_ms,
+                          zkr_reply_fn fn, void *user)
 {
     return ask_async(s, ZKR__SET(path, data, len, version), NULL, timeout_ms,
                      fn, user);
 }
 
-enum zkr_error zkr_session_delete_async(zkr_session *s, const char *path,
-                                        int32_t version, int64_t timeout_ms,
-                                        zkr_reply_fn fn, void *user)
+int zkr_session_delete_async(zkr_session *s, const char *path, int32_t version,
+                             int64_t timeout_ms, zkr_reply_fn fn, void *user)
 {
     return ask_async(s, ZKR__DELETE(path, version), NULL, timeout_ms, fn, user);
 }

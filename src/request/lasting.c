@@ -175,9 +175,9 @@ static int check_args(zkr_session *s, const char *path,
     return zkr__session_check_path(s, "watch", "path", path, ZKR_PATH_MAX);
 }
 
-enum zkr_error zkr_session_watch(zkr_session *s, const char *path,
-                                 enum zkr_watch_what what, zkr_watch_fn fn,
-                                 void *user, zkr_watch **ret_watch)
+int zkr_session_watch(zkr_session *s, const char *path,
+                      enum zkr_watch_what what, zkr_watch_fn fn, void *user,
+                      zkr_watch **ret_watch)
 {
     struct zkr_watch *w;
     int rc = check_args(s, path, what, fn, ret_watch);
@@ -201,7 +201,7 @@ enum zkr_error zkr_session_watch(zkr_session *s, const char *path,
     return rc;
 }
 
-enum zkr_error zkr_watch_set_pause(zkr_watch *w, int64_t pause_ms)
+int zkr_watch_set_pause(zkr_watch *w, int64_t pause_ms)
 {
     int rc;
 

@@ -137,7 +137,7 @@ static const struct zkr__request_kind txn_kind = { "transaction",
 
 /* -- making one ------------------------------------------------------------ */
 
-enum zkr_error zkr_txn_new(zkr_session *s, zkr_txn **ret_txn)
+int zkr_txn_new(zkr_session *s, zkr_txn **ret_txn)
 {
     zkr_txn *txn;
     int rc = ZKR__OUTPUT(ret_txn);
@@ -262,24 +262,24 @@ int zkr__txn_add(zkr_txn *txn, const struct zkr__zk_request *asked,
     return rc;
 }
 
-enum zkr_error zkr_txn_check(zkr_txn *txn, const char *path, int32_t version)
+int zkr_txn_check(zkr_txn *txn, const char *path, int32_t version)
 {
     return zkr__txn_add(txn, ZKR__CHECK(path, version), NULL);
 }
 
-enum zkr_error zkr_txn_create(zkr_txn *txn, const char *path, const void *data,
-                              size_t len, const struct zkr_create_opts *opts)
+int zkr_txn_create(zkr_txn *txn, const char *path, const void *data, size_t len,
+                   const struct zkr_create_opts *opts)
 {
     return zkr__txn_add(txn, ZKR__CREATE(path, data, len), opts);
 }
 
-enum zkr_error zkr_txn_set(zkr_txn *txn, const char *path, const void *data,
-                           size_t len, int32_t version)
+int zkr_txn_set(zkr_txn *txn, const char *path, const void *data, size_t len,
+                int32_t version)
 {
     return zkr__txn_add(txn, ZKR__SET(path, data, len, version), NULL);
 }
 
-enum zkr_error zkr_txn_delete(zkr_txn *txn, const char *path, int32_t version)
+int zkr_txn_delete(zkr_txn *txn, const char *path, int32_t version)
 {
     return zkr__txn_add(txn, ZKR__DELETE(path, version), NULL);
 }
@@ -343,13 +343,13 @@ int zkr__txn_commit(zkr_txn *txn, const struct zkr__txn_guard *guard,
                : rc;
 }
 
-enum zkr_error zkr_txn_commit(zkr_txn *txn, int64_t timeout_ms)
+int zkr_txn_commit(zkr_txn *txn, int64_t timeout_ms)
 {
     return zkr__txn_commit(txn, NULL, timeout_ms, NULL, NULL);
 }
 
-enum zkr_error zkr_txn_commit_async(zkr_txn *txn, int64_t timeout_ms,
-                                    zkr_txn_fn fn, void *user)
+int zkr_txn_commit_async(zkr_txn *txn, int64_t timeout_ms, zkr_txn_fn fn,
+                         void *user)
 {
     if (fn == NULL)
         return zkr__fail(ZKR_EINVAL, "transaction: the callback is NULL");

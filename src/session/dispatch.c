@@ -196,7 +196,7 @@ void zkr__dispatch_stop(struct zkr_session *s)
         (void)pthread_join(d->thread, NULL);
 }
 
-enum zkr_error zkr_session_fd(zkr_session *s, int *ret_fd)
+int zkr_session_fd(zkr_session *s, int *ret_fd)
 {
     int rc = ZKR__OUTPUT(ret_fd);
 
@@ -216,7 +216,7 @@ enum zkr_error zkr_session_fd(zkr_session *s, int *ret_fd)
 
 /* A thread that is cancelled in a callback would never return from it, and a
  * close would wait for it for ever. */
-enum zkr_error zkr_session_dispatch(zkr_session *s)
+int zkr_session_dispatch(zkr_session *s)
 {
     int fd;
     int cancel;

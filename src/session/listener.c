@@ -72,8 +72,8 @@ static void run_listener(struct zkr__notice *notice)
     unref_listener(l);
 }
 
-enum zkr_error zkr_session_listen(zkr_session *s, zkr_session_fn fn, void *user,
-                                  zkr_listener **ret_listener)
+int zkr_session_listen(zkr_session *s, zkr_session_fn fn, void *user,
+                       zkr_listener **ret_listener)
 {
     struct zkr_listener *l;
     int rc = ZKR__OUTPUT(ret_listener);

@@ -239,9 +239,8 @@ static int await_session(zkr_session *s)
     return rc;
 }
 
-enum zkr_error zkr_session_open(const char *hosts,
-                                const struct zkr_session_opts *opts,
-                                zkr_session **ret_session)
+int zkr_session_open(const char *hosts, const struct zkr_session_opts *opts,
+                     zkr_session **ret_session)
 {
     struct zkr_session *s = NULL;
     int cancel;
@@ -259,10 +258,9 @@ enum zkr_error zkr_session_open(const char *hosts,
     return rc;
 }
 
-enum zkr_error zkr_session_open_async(const char *hosts,
-                                      const struct zkr_session_opts *opts,
-                                      zkr_open_fn fn, void *user,
-                                      zkr_session **ret_session)
+int zkr_session_open_async(const char *hosts,
+                           const struct zkr_session_opts *opts, zkr_open_fn fn,
+                           void *user, zkr_session **ret_session)
 {
     int cancel;
     int rc = ZKR__OUTPUT(ret_session);
@@ -310,7 +308,7 @@ static int close_unlocks(struct zkr_session *s) ZKR__UNLOCKS
     return ZKR_OK;
 }
 
-enum zkr_error zkr_session_close(zkr_session *s)
+int zkr_session_close(zkr_session *s)
 {
     int cancel;
     int rc;

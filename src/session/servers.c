@@ -30,7 +30,7 @@ static int set_servers_locked(struct zkr_session *s,
     return ZKR_OK;
 }
 
-enum zkr_error zkr_session_set_servers(zkr_session *s, const char *text)
+int zkr_session_set_servers(zkr_session *s, const char *text)
 {
     struct zkr__hosts hosts;
     int rc = zkr__session_check(s, "session");

@@ -144,8 +144,7 @@ uint64_t zkr_session_epoch(zkr_session *s)
     return facts_of(s).epoch;
 }
 
-enum zkr_error zkr_session_stats(zkr_session *s,
-                                 struct zkr_counters *ret_counters)
+int zkr_session_stats(zkr_session *s, struct zkr_counters *ret_counters)
 {
     int rc = zkr__answer_begin(ret_counters, sizeof(*ret_counters), "session");
 

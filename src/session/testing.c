@@ -90,7 +90,7 @@ static int expire(struct zkr_session *s)
     return rc;
 }
 
-enum zkr_error zkr_test_expire_session(zkr_session *s)
+int zkr_test_expire_session(zkr_session *s)
 {
     int rc = zkr__session_check(s, "session");
     int cancel;

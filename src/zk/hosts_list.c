@@ -43,7 +43,7 @@ static void cut(struct hosts_list *list)
     }
 }
 
-enum zkr_error zkr_hosts_parse(const char *text, struct zkr_hosts **ret_hosts)
+int zkr_hosts_parse(const char *text, struct zkr_hosts **ret_hosts)
 {
     struct zkr__hosts parts;
     struct hosts_list *list;

@@ -11,4 +11,4 @@ trap 'rm -rf "$tmp"' EXIT
 
 cd "$1"
 { cat docs/Doxyfile && echo "OUTPUT_DIRECTORY = $tmp"; } | doxygen -
-ls "$tmp"/html/mutex_8h.html "$tmp"/html/structzkr__mutex__opts.html
+ls "$tmp"/html/mutex_8h.html "$tmp"/html/structzkr__lockable__opts.html

@@ -147,8 +147,8 @@ END
 # Each function that returns an error is marked, unless error.h says why not.
 results_are_looked_at() {
     if cat "$dir"/*.h | tr '\n' ' ' | grep -o 'ZKR_API [^;(]*(' |
-        grep 'ZKR_API *enum zkr_error ' |
-        grep -vE 'release|_leave|_close|_cancel|_yield|_grant_listen|_dispatch'; then
+        grep 'ZKR_API *int ' |
+        grep -vE 'release|_leave|_close|_cancel|_give_back|_grant_listen|_dispatch|_txn_failed'; then
         echo '... has no ZKR_MUST_CHECK'
         failed=1
     fi
@@ -184,13 +184,13 @@ flags() {
 #include <zkrecipes/zkrecipes.h>
 int main(void)
 {
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
 
-    opts.flags = ZKR_MUTEX_FAIL_ON_SESSION_LOSS | ZKR_MUTEX_KAZOO_LAYOUT;
-    opts.flags |= ZKR_MUTEX_PERSISTENT_PARENTS;
-    return opts.flags == (ZKR_MUTEX_FAIL_ON_SESSION_LOSS |
-                          ZKR_MUTEX_PERSISTENT_PARENTS |
-                          ZKR_MUTEX_KAZOO_LAYOUT) ? 0 : 1;
+    opts.flags = ZKR_FAIL_ON_SESSION_LOSS | ZKR_KAZOO_LAYOUT;
+    opts.flags |= ZKR_PERSISTENT_PARENTS;
+    return opts.flags == (ZKR_FAIL_ON_SESSION_LOSS |
+                          ZKR_PERSISTENT_PARENTS |
+                          ZKR_KAZOO_LAYOUT) ? 0 : 1;
 }
 END
     if ! "$tmp/program"; then
@@ -201,29 +201,14 @@ END
 #include <zkrecipes/zkrecipes.h>
 int main(void)
 {
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
 
-    opts.flags = ZKR_RWLOCK_REENTRANT;
+    opts.flags = ZKR_SESSION_OWN_LOOP;
     return opts.flags == 0;
 }
 END
-    if ! grep -q 'error:.*zkr_rwlock_flags' "$tmp/refused"; then
+    if ! grep -q 'error:.*zkr_session_flags' "$tmp/refused"; then
         echo "a flag of another function is taken as $standard"
-        failed=1
-    fi
-}
-
-# A code is no state: gcc and, in C++, clang warn of the mistake.
-code_is_no_state() {
-    (compiles 'a code as a state') <<END >"$tmp/refused" || true
-#include <zkrecipes/zkrecipes.h>
-int main(void)
-{
-    return zkr_grant_check(0) == ZKR_GRANT_HELD;
-}
-END
-    if ! grep -q enum-compare "$tmp/refused"; then
-        echo "a code is compared with a state without a warning as $standard"
         failed=1
     fi
 }
@@ -237,9 +222,6 @@ for standard in $standards; do
     if [ "$language" = c++ ]; then
         tags_are_types
         inside_extern_c
-    fi
-    if [ "$language" = c++ ] || ! "$compiler" --version | grep -q clang; then
-        code_is_no_state
     fi
 done
 

@@ -6,9 +6,9 @@
 
 #include <zkrecipes/zkrecipes.h>
 
-enum zkr_error zkr_grants_release(zkr_grant *const *grants, size_t count)
+int zkr_grants_release(zkr_grant *const *grants, size_t count)
 {
-    enum zkr_error (*release)(zkr_grant *const *, size_t) = NULL;
+    int (*release)(zkr_grant *const *, size_t) = NULL;
 
     *(void **)&release = dlsym(RTLD_NEXT, "zkr_grants_release");
     if (release != NULL)

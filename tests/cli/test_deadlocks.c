@@ -88,7 +88,7 @@ static const char *lock_path(int i)
 
 static zkr_rwlock *new_lock(zkr_session *s, int i)
 {
-    struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     zkr_rwlock *lock = NULL;
 
     opts.label = "close the books";
@@ -127,7 +127,7 @@ static void join(struct zkr__known_owner *o)
 static void end_ring(void)
 {
     for (int i = 0; i < ring.count; i++)
-        (void)zkr_rwlock_cancel(ring.owners[i].second);
+        (void)zkr_lockable_cancel(ring.owners[i].second);
     for (int i = 0; i < ring.count; i++) {
         struct zkr__known_owner *o = &ring.owners[i];
 
@@ -221,7 +221,7 @@ TEST(the_deadlock_is_over_when_one_gives_up)
 {
     start_ring(3, by_writing, true);
     assert_int_equal(RUN("deadlocks", "--confirm", "0"), 1);
-    ok(zkr_rwlock_cancel(ring.owners[1].second));
+    ok(zkr_lockable_cancel(ring.owners[1].second));
     join(&ring.owners[1]);
     assert_int_equal(ring.owners[1].second_rc, ZKR_ECANCELED);
     assert_int_equal(RUN("deadlocks", "--confirm", "0"), 0);
@@ -294,7 +294,7 @@ TEST(acquires_of_an_event_loop_are_only_possible)
     assert_int_equal(RUN("deadlocks", "--confirm", "20ms"), 0);
     assert_lacks(cli_said(&cli), "DEADLOCK");
     for (int i = 0; i < 4; i++)
-        ok(zkr_mutex_cancel(locks[i]));
+        ok(zkr_lockable_cancel(locks[i]));
     for (int i = 0; i < 4; i++) {
         zkr_mutex_free(locks[i]);
         zkr_grant_free(atomic_load(&grants[i]));

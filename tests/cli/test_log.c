@@ -206,7 +206,7 @@ TEST(a_killed_holder_has_an_expired_session)
 TEST(a_semaphore_has_leases)
 {
     zkr_semaphore *sem;
-    struct zkr_semaphore_opts opts = ZKR_SEMAPHORE_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     zkr_grant *a;
     zkr_grant *b;
     json_t *items;

@@ -964,7 +964,7 @@ TEST(tokens_are_decimal_everywhere)
 /* A user who is about to break a lock is shown the record of its owner. */
 TEST(break_shows_the_label)
 {
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     zkr_mutex *labelled = NULL;
     zkr_grant *g;
 
@@ -1069,7 +1069,7 @@ static void assert_no_line_is_longer(const char *text, size_t width)
 TEST(tables_are_as_wide_as_the_terminal)
 {
     static const char label[] = "release 42 of the web site, by hand";
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     zkr_mutex *labelled = NULL;
     char owner[400];
     const char *said;

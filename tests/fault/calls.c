@@ -83,7 +83,7 @@ static int nothing_that_waits(struct attempt *a)
     rc = zkr_mutex_new(a->session, a->path, NULL, &m);
     if (rc == ZKR_OK)
         rc = zkr_mutex_acquire_async(m, -1, ignore, NULL, NULL);
-    (void)zkr_mutex_cancel(m);
+    (void)zkr_lockable_cancel(m);
     zkr_mutex_free(m);
     if (rc == ZKR_OK)
         rc = zkr_grant_release_async(a->grant, NULL, NULL);

@@ -202,7 +202,7 @@ static void fails_if_it_asked_to(void)
     struct waiter w;
 
     ok(zkr_mutex_new(sessions[1], path,
-                     OPTS(mutex, .flags = ZKR_MUTEX_FAIL_ON_SESSION_LOSS),
+                     OPTS(lockable, .flags = ZKR_FAIL_ON_SESSION_LOSS),
                      &strict));
     waiter_start(&w, strict, SOON_MS);
     wait_children(path, 2);

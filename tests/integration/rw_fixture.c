@@ -37,7 +37,7 @@ int rw_setup(void)
     lock = new_rwlock(s, 0);
     rival = new_rwlock(other, 0);
     visitor = new_rwlock(other, 0);
-    nested = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
+    nested = new_rwlock(s, ZKR_REENTRANT);
     return 0;
 }
 
@@ -59,7 +59,7 @@ zkr_rwlock *new_rwlock(zkr_session *session, uint32_t flags)
 {
     zkr_rwlock *l = NULL;
 
-    ok(zkr_rwlock_new(session, path, OPTS(rwlock, .flags = flags), &l));
+    ok(zkr_rwlock_new(session, path, OPTS(lockable, .flags = flags), &l));
     return l;
 }
 

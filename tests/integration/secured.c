@@ -74,16 +74,16 @@ static void secure(struct secured *call, const char *hosts,
     call->opts = &call->copy;
 }
 
-enum zkr_error __real_zkr_session_open(const char *hosts,
-                                       const struct zkr_session_opts *opts,
-                                       zkr_session **ret_session);
-enum zkr_error __wrap_zkr_session_open(const char *hosts,
-                                       const struct zkr_session_opts *opts,
-                                       zkr_session **ret_session);
+int __real_zkr_session_open(const char *hosts,
+                            const struct zkr_session_opts *opts,
+                            zkr_session **ret_session);
+int __wrap_zkr_session_open(const char *hosts,
+                            const struct zkr_session_opts *opts,
+                            zkr_session **ret_session);
 
-enum zkr_error __wrap_zkr_session_open(const char *hosts,
-                                       const struct zkr_session_opts *opts,
-                                       zkr_session **ret_session)
+int __wrap_zkr_session_open(const char *hosts,
+                            const struct zkr_session_opts *opts,
+                            zkr_session **ret_session)
 {
     struct secured call;
 
@@ -91,16 +91,19 @@ enum zkr_error __wrap_zkr_session_open(const char *hosts,
     return __real_zkr_session_open(call.hosts, call.opts, ret_session);
 }
 
-enum zkr_error __real_zkr_session_open_async(
-    const char *hosts, const struct zkr_session_opts *opts, zkr_open_fn fn,
-    void *user, zkr_session **ret_session);
-enum zkr_error __wrap_zkr_session_open_async(
-    const char *hosts, const struct zkr_session_opts *opts, zkr_open_fn fn,
-    void *user, zkr_session **ret_session);
+int __real_zkr_session_open_async(const char *hosts,
+                                  const struct zkr_session_opts *opts,
+                                  zkr_open_fn fn, void *user,
+                                  zkr_session **ret_session);
+int __wrap_zkr_session_open_async(const char *hosts,
+                                  const struct zkr_session_opts *opts,
+                                  zkr_open_fn fn, void *user,
+                                  zkr_session **ret_session);
 
-enum zkr_error __wrap_zkr_session_open_async(
-    const char *hosts, const struct zkr_session_opts *opts, zkr_open_fn fn,
-    void *user, zkr_session **ret_session)
+int __wrap_zkr_session_open_async(const char *hosts,
+                                  const struct zkr_session_opts *opts,
+                                  zkr_open_fn fn, void *user,
+                                  zkr_session **ret_session)
 {
     struct secured call;
 
@@ -109,13 +112,10 @@ enum zkr_error __wrap_zkr_session_open_async(
                                          ret_session);
 }
 
-enum zkr_error __real_zkr_session_set_servers(zkr_session *session,
-                                              const char *hosts);
-enum zkr_error __wrap_zkr_session_set_servers(zkr_session *session,
-                                              const char *hosts);
+int __real_zkr_session_set_servers(zkr_session *session, const char *hosts);
+int __wrap_zkr_session_set_servers(zkr_session *session, const char *hosts);
 
-enum zkr_error __wrap_zkr_session_set_servers(zkr_session *session,
-                                              const char *hosts)
+int __wrap_zkr_session_set_servers(zkr_session *session, const char *hosts)
 {
     char secure[512];
 

@@ -175,7 +175,7 @@ struct arrival {
 /* Behind a holder: until it is released, or cancelled. */
 static void wait_behind(zkr_mutex *m, bool cancels)
 {
-    struct arrival arrival = { recorder_new(), zkr_mutex_path(m) };
+    struct arrival arrival = { recorder_new(), zkr_lockable_path(m) };
     zkr_request *request = NULL;
     zkr_grant *g = NULL;
     bool asked;
@@ -209,7 +209,7 @@ static void use_mutex(zkr_session *s)
     zkr_mutex *m = NULL;
 
     if (!CAN(zkr_mutex_new(s, a_path("mutex/deep"),
-                           OPTS(mutex, .label = "label"), &m)))
+                           OPTS(lockable, .label = "label"), &m)))
         return;
     hold(by_mutex, m);
     wait_behind(m, false);
@@ -239,13 +239,13 @@ static void use_what_stays(zkr_session *s)
     zkr_mutex *m = NULL;
 
     if (!CAN(zkr_mutex_new(s, a_path("stays"),
-                           OPTS(mutex, .retain_ms = FOR_EVER_MS), &m)))
+                           OPTS(lockable, .retain_ms = FOR_EVER_MS), &m)))
         return;
     for (int i = 0; i < 2; i++) {
         hold(by_mutex, m);
         hand_on(m);
         hold(by_mutex, m);
-        ok(zkr_mutex_yield(m));
+        ok(zkr_lockable_give_back(m));
     }
     hand_on(m);
     zkr_mutex_free(m);
@@ -258,7 +258,7 @@ static void use_rwlock(zkr_session *s, const char *name, uint32_t retain_ms)
     zkr_grant *read = NULL;
 
     if (!CAN(zkr_rwlock_new(s, a_path(name),
-                            OPTS(rwlock, .retain_ms = retain_ms), &l)))
+                            OPTS(lockable, .retain_ms = retain_ms), &l)))
         return;
     if (CAN(zkr_rwlock_acquire_write(l, SOON_MS, &write))) {
         if (!CAN(zkr_rwlock_downgrade(l, write, &read)))
@@ -357,8 +357,10 @@ static void use_all_as_one(zkr_session *s, zkr_semaphore *sem)
 
     if (!CAN(zkr_multi_lock_new(s, NULL, &all)))
         return;
-    if (CAN(zkr_multi_lock_add_semaphore(all, sem, 1)))
+    if (CAN(zkr_multi_lock_add(all, sem, NULL)))
         hold(by_multi_lock, all);
+    (void)CAN(zkr_lockable_stats(
+        all, &(struct zkr_counters){ .size = sizeof(struct zkr_counters) }));
     zkr_multi_lock_free(all);
 }
 
@@ -375,7 +377,7 @@ static void use_semaphore(zkr_session *s)
     }
     sem = NULL;
     if (CAN(zkr_semaphore_new(s, "/alloc/semaphore", 2,
-                              OPTS(semaphore, .limit_path = "/alloc/limit"),
+                              OPTS(lockable, .limit_path = "/alloc/limit"),
                               &sem))) {
         take_two(sem);
         zkr_semaphore_free(sem);

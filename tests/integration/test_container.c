@@ -61,7 +61,7 @@ TEST(persistent_parents_stay)
     AUTO(mutex) other = new_mutex(s, "/containers/lock");
 
     ok(zkr_mutex_new(s, "/persistent/lock",
-                     OPTS(mutex, .flags = ZKR_MUTEX_PERSISTENT_PARENTS), &m));
+                     OPTS(lockable, .flags = ZKR_PERSISTENT_PARENTS), &m));
     release(acquire(m));
     release(acquire(other));
     assert_true(wait_until(is_gone, "/containers", SOON_MS));
@@ -75,8 +75,8 @@ TEST(the_flags_of_a_read_write_lock_make_them_persistent)
         const char *path;
         uint32_t flags;
     } locks[] = {
-        { "/rw/persistent", ZKR_RWLOCK_PERSISTENT_PARENTS },
-        { "/rw/kazoo", ZKR_RWLOCK_KAZOO_LAYOUT },
+        { "/rw/persistent", ZKR_PERSISTENT_PARENTS },
+        { "/rw/kazoo", ZKR_KAZOO_LAYOUT },
         { "/rw/container", 0 },
     };
     AUTO(session) s = open_session();
@@ -86,7 +86,7 @@ TEST(the_flags_of_a_read_write_lock_make_them_persistent)
         zkr_grant *g = NULL;
 
         ok(zkr_rwlock_new(s, locks[i].path,
-                          OPTS(rwlock, .flags = locks[i].flags), &lock));
+                          OPTS(lockable, .flags = locks[i].flags), &lock));
         ok(zkr_rwlock_acquire_write(lock, SOON_MS, &g));
         release(g);
     }

@@ -341,7 +341,7 @@ TEST(the_label_in_the_node_is_a_copy)
     char label[] = "one";
     AUTO(rwlock) labelled = NULL;
 
-    ok(zkr_rwlock_new(s, path, OPTS(rwlock, .label = label), &labelled));
+    ok(zkr_rwlock_new(s, path, OPTS(lockable, .label = label), &labelled));
     (void)strcpy(label, "two");
     for (size_t i = 0; i < 2; i++) {
         zkr_grant *g = NULL;

@@ -94,8 +94,7 @@ TEST(the_read_may_be_released_first)
 
 TEST(after_a_downgrade_readers_get_in_and_writers_do_not)
 {
-    static const uint32_t flags[] = { 0, ZKR_RWLOCK_REENTRANT,
-                                      ZKR_RWLOCK_KAZOO_LAYOUT };
+    static const uint32_t flags[] = { 0, ZKR_REENTRANT, ZKR_KAZOO_LAYOUT };
 
     for (size_t i = 0; i < 3; i++) {
         AUTO(rwlock) l = new_rwlock(s, flags[i]);
@@ -212,7 +211,7 @@ TEST(a_disconnect_costs_neither_of_both)
 
 TEST(a_reentrant_write_loses_one_count)
 {
-    AUTO(rwlock) l = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
+    AUTO(rwlock) l = new_rwlock(s, ZKR_REENTRANT);
     zkr_grant *writing = write_lock(l);
     zkr_grant *reading = NULL;
     struct waiter reader;
@@ -238,7 +237,7 @@ TEST(a_reentrant_write_loses_one_count)
 
 TEST(a_reader_that_is_there_already_is_counted)
 {
-    AUTO(rwlock) l = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
+    AUTO(rwlock) l = new_rwlock(s, ZKR_REENTRANT);
     zkr_grant *writing = write_lock(l);
     zkr_grant *reading = read_lock(l);
     zkr_grant *again = NULL;
@@ -276,7 +275,7 @@ TEST(a_callback_does_not_downgrade)
 
     looping = open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP,
                                      .chroot = root[0] == '\0' ? NULL : root));
-    c.lock = new_rwlock(looping, ZKR_RWLOCK_REENTRANT);
+    c.lock = new_rwlock(looping, ZKR_REENTRANT);
     c.writing = write_lock(c.lock);
     reading = read_lock(c.lock);
     ok(zkr_session_listen(looping, downgrade_inside, &c, &l));
@@ -301,7 +300,7 @@ static void *downgrade_elsewhere(void *arg)
 
 TEST(only_the_owner_downgrades_a_reentrant_lock)
 {
-    AUTO(rwlock) l = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
+    AUTO(rwlock) l = new_rwlock(s, ZKR_REENTRANT);
     struct change c = { .lock = l, .writing = write_lock(l) };
 
     on_thread(downgrade_elsewhere, &c);
@@ -330,7 +329,7 @@ TEST(any_thread_downgrades_a_plain_lock)
 TEST(a_grant_of_no_thread_is_downgraded_by_any)
 {
     AUTO(recorder) r = recorder_new();
-    static const uint32_t flags[] = { 0, ZKR_RWLOCK_REENTRANT };
+    static const uint32_t flags[] = { 0, ZKR_REENTRANT };
     zkr_grant *none = NULL;
 
     for (size_t i = 0; i < 2; i++) {
@@ -378,7 +377,7 @@ TEST(only_a_write_grant_of_this_lock_is_downgraded)
 
 TEST(a_lost_write_is_not_downgraded)
 {
-    static const uint32_t flags[] = { 0, ZKR_RWLOCK_REENTRANT };
+    static const uint32_t flags[] = { 0, ZKR_REENTRANT };
     zkr_grant *none = NULL;
 
     for (size_t i = 0; i < 2; i++) {

@@ -102,7 +102,7 @@ struct limited {
 /* A number that is none leaves the limit as it was. */
 TEST_ROWS(the_limit_of_a_semaphore, edges, e)
 {
-    struct zkr_semaphore_opts opts = ZKR_SEMAPHORE_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     char limit[80];
     zkr_semaphore *before = NULL;
     zkr_semaphore *sem = NULL;

@@ -241,7 +241,7 @@ TEST(without_containers_parents_are_persistent)
     proxy_rule_error(proxy, ZOO_CREATE_CONTAINER_OP, 1, ZUNIMPLEMENTED);
     release(acquire(mutex));
     assert_true(proxy_rule_done(proxy));
-    assert_int_equal(admin_exists(admin, zkr_mutex_path(mutex), &stat), ZOK);
+    assert_int_equal(admin_exists(admin, zkr_lockable_path(mutex), &stat), ZOK);
     assert_int_equal(stat.ephemeralOwner, 0); /* a container has another */
 }
 
@@ -251,7 +251,7 @@ TEST(a_directory_that_is_ephemeral_is_no_lock)
     zkr_grant *g = NULL;
     char name[64];
 
-    assert_int_equal(admin_create_flags(admin, zkr_mutex_path(mutex), NULL,
+    assert_int_equal(admin_create_flags(admin, zkr_lockable_path(mutex), NULL,
                                         ZOO_EPHEMERAL, name, sizeof(name)),
                      ZOK);
     assert_int_equal(zkr_mutex_acquire(mutex, -1, &g),

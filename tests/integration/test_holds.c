@@ -13,7 +13,7 @@ static int setup_with(uint32_t flags)
 {
     s = open_session();
     (void)snprintf(path, sizeof(path), "%s", new_path());
-    ok(zkr_rwlock_new(s, path, OPTS(rwlock, .flags = flags), &lock));
+    ok(zkr_rwlock_new(s, path, OPTS(lockable, .flags = flags), &lock));
     return 0;
 }
 
@@ -24,7 +24,7 @@ static int setup(void)
 
 static int setup_reentrant(void)
 {
-    return setup_with(ZKR_RWLOCK_REENTRANT);
+    return setup_with(ZKR_REENTRANT);
 }
 
 static int teardown(void)

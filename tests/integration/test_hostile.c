@@ -189,7 +189,7 @@ TEST(a_version_below_zero_is_not_expected)
 /* Makes the call again when a request was under way at its deadline. */
 #define assert_times_out(call)                                                 \
     do {                                                                       \
-        enum zkr_error rc_;                                                    \
+        int rc_;                                                               \
                                                                                \
         do {                                                                   \
             atomic_store(&no_parent, 1);                                       \

@@ -253,10 +253,10 @@ TEST(arguments_are_checked)
     assert_int_equal(zkr_leader_new(s, path, &opts, NULL, NULL, &l),
                      ZKR_EINVAL);
     opts.reserved = 0;
-    opts.flags = (enum zkr_leader_flags)1;
+    opts.flags = (enum zkr_lockable_flags)1;
     assert_int_equal(zkr_leader_new(s, path, &opts, NULL, NULL, &l),
                      ZKR_EINVAL);
-    opts.flags = ZKR_LEADER_KAZOO_LAYOUT | ZKR_LEADER_SELECTOR_LAYOUT;
+    opts.flags = ZKR_KAZOO_LAYOUT | ZKR_SELECTOR_LAYOUT;
     assert_int_equal(zkr_leader_new(s, path, &opts, NULL, NULL, &l),
                      ZKR_EINVAL);
     assert_int_equal(zkr_leader_campaign(NULL), ZKR_EINVAL);
@@ -308,9 +308,9 @@ TEST(a_node_in_kazoos_layout_is_that_of_its_election)
     AUTO(text) name = NULL;
 
     end(&a);
-    begin_with(&a, s,
-               OPTS(leader, .flags = ZKR_LEADER_KAZOO_LAYOUT, .id = "k",
-                    .id_size = 1));
+    begin_with(
+        &a, s,
+        OPTS(leader, .flags = ZKR_KAZOO_LAYOUT, .id = "k", .id_size = 1));
     leads(&a);
     name = nth_child(path, 0);
     assert_int_equal(strspn(name, "0123456789abcdef"), 32);

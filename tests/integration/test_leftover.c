@@ -139,7 +139,7 @@ TEST(all_nodes_of_a_session_go)
         await_deletes(2);
         wait_children(path, 3);
     }
-    ok(zkr_mutex_cancel(m));
+    ok(zkr_lockable_cancel(m));
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(waiter_join(&w[i]), ZKR_ECANCELED);
     release(g);

@@ -108,8 +108,8 @@ static bool have_ended(void *count)
 
 static void cancel_all(int count)
 {
-    ok(zkr_mutex_cancel(m));
-    ok(zkr_mutex_cancel(rival));
+    ok(zkr_lockable_cancel(m));
+    ok(zkr_lockable_cancel(rival));
     assert_true(wait_until(have_ended, &count, SOON_MS));
 }
 

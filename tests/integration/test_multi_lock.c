@@ -43,7 +43,7 @@ static int teardown(void)
 
 FIXTURE(setup, teardown)
 
-static zkr_multi_lock *new_multi(const struct zkr_multi_lock_opts *opts)
+static zkr_multi_lock *new_multi(const struct zkr_lockable_opts *opts)
 {
     zkr_multi_lock *ml = NULL;
 
@@ -57,7 +57,7 @@ static zkr_multi_lock *multi_of(int count)
     zkr_multi_lock *ml = new_multi(NULL);
 
     while (count-- > 0)
-        ok(zkr_multi_lock_add_mutex(ml, mutexes[count]));
+        ok(zkr_multi_lock_add(ml, mutexes[count], NULL));
     return ml;
 }
 
@@ -192,10 +192,10 @@ TEST(the_order_of_adding_does_not_matter)
 
     ok(zkr_multi_lock_new(theirs, NULL, &pairs[1].ml));
     pairs[1].inside = &inside;
-    ok(zkr_multi_lock_add_mutex(pairs[0].ml, mutexes[0]));
-    ok(zkr_multi_lock_add_mutex(pairs[0].ml, mutexes[1]));
-    ok(zkr_multi_lock_add_mutex(pairs[1].ml, others[1]));
-    ok(zkr_multi_lock_add_mutex(pairs[1].ml, others[0]));
+    ok(zkr_multi_lock_add(pairs[0].ml, mutexes[0], NULL));
+    ok(zkr_multi_lock_add(pairs[0].ml, mutexes[1], NULL));
+    ok(zkr_multi_lock_add(pairs[1].ml, others[1], NULL));
+    ok(zkr_multi_lock_add(pairs[1].ml, others[0], NULL));
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, go_round, &pairs[i]),
                          0);
@@ -225,12 +225,12 @@ TEST(locks_of_all_recipes_are_members)
     ok(zkr_semaphore_new(ours, path, 2, NULL, &sem));
     ok(zkr_rwlock_new(ours, new_path(), NULL, &rw[0]));
     ok(zkr_rwlock_new(ours, new_path(), NULL, &rw[1]));
-    ok(zkr_multi_lock_add_mutex(ml, mutexes[0]));
-    ok(zkr_multi_lock_add_reentrant_mutex(ml, rm));
-    ok(zkr_multi_lock_add_unfair_mutex(ml, um));
-    ok(zkr_multi_lock_add_semaphore(ml, sem, 2));
-    ok(zkr_multi_lock_add_read(ml, rw[0]));
-    ok(zkr_multi_lock_add_write(ml, rw[1]));
+    ok(zkr_multi_lock_add(ml, mutexes[0], NULL));
+    ok(zkr_multi_lock_add(ml, rm, NULL));
+    ok(zkr_multi_lock_add(ml, um, NULL));
+    ok(zkr_multi_lock_add(ml, sem, OPTS(acquire, .permits = 2)));
+    ok(zkr_multi_lock_add(ml, rw[0], OPTS(acquire, .mode = ZKR_SHARED)));
+    ok(zkr_multi_lock_add(ml, rw[1], NULL));
     assert_int_equal(zkr_multi_lock_count(ml), 7);
     ok(zkr_reentrant_mutex_acquire(rm, SOON_MS)); /* once more below */
     ok(zkr_rwlock_acquire_read(rw[0], SOON_MS, &reader));
@@ -260,8 +260,8 @@ TEST(a_failure_gives_back_no_more_than_it_took)
     zkr_grant *g = acquire(others[2]);
 
     ok(zkr_reentrant_mutex_new(ours, paths[0], NULL, &rm));
-    ok(zkr_multi_lock_add_reentrant_mutex(ml, rm));
-    ok(zkr_multi_lock_add_mutex(ml, mutexes[2]));
+    ok(zkr_multi_lock_add(ml, rm, NULL));
+    ok(zkr_multi_lock_add(ml, mutexes[2], NULL));
     ok(zkr_reentrant_mutex_acquire(rm, SOON_MS));
     for (int i = 0; i < 2; i++) {
         assert_int_equal(zkr_multi_lock_acquire(ml, 100, grants),
@@ -369,9 +369,9 @@ TEST(a_lock_that_its_thread_had_may_be_lost_meanwhile)
 
         ok(zkr_reentrant_mutex_new(ours, paths[had], NULL, &rm));
         held_first = rm;
-        ok(zkr_multi_lock_add_reentrant_mutex(ml, rm));
-        ok(zkr_multi_lock_add_mutex(ml, mutexes[1 - had]));
-        ok(zkr_multi_lock_add_mutex(ml, mutexes[2]));
+        ok(zkr_multi_lock_add(ml, rm, NULL));
+        ok(zkr_multi_lock_add(ml, mutexes[1 - had], NULL));
+        ok(zkr_multi_lock_add(ml, mutexes[2], NULL));
         waiter_start_by(&w, by_thread_that_has_it, ml, -1);
         wait_children(paths[2], 2);
         delete_watched(paths[had]);
@@ -392,10 +392,9 @@ static zkr_multi_lock *multi_behind(zkr_mutex *last)
 {
     zkr_multi_lock *ml;
 
-    ml = new_multi(
-        OPTS(multi_lock, .flags = ZKR_MULTI_LOCK_FAIL_ON_SESSION_LOSS));
-    ok(zkr_multi_lock_add_mutex(ml, mutexes[0]));
-    ok(zkr_multi_lock_add_mutex(ml, last));
+    ml = new_multi(OPTS(lockable, .flags = ZKR_FAIL_ON_SESSION_LOSS));
+    ok(zkr_multi_lock_add(ml, mutexes[0], NULL));
+    ok(zkr_multi_lock_add(ml, last, NULL));
     return ml;
 }
 
@@ -429,7 +428,8 @@ TEST(a_lock_that_stays_may_be_granted_in_vain)
     AUTO(multi_lock) ml = NULL;
     AUTO(mutex) stays = NULL;
 
-    ok(zkr_mutex_new(ours, paths[1], OPTS(mutex, .retain_ms = 60000), &stays));
+    ok(zkr_mutex_new(ours, paths[1], OPTS(lockable, .retain_ms = 60000),
+                     &stays));
     ml = multi_behind(stays);
     for (int i = 0; i < 2; i++) {
         zkr_grant *g = acquire(stays);
@@ -461,7 +461,7 @@ TEST(a_grant_that_is_not_told_can_be_freed)
                         &loop));
     ok(zkr_reentrant_mutex_new(loop, paths[0], NULL, &rm));
     ok(zkr_multi_lock_new(loop, NULL, &ml));
-    ok(zkr_multi_lock_add_reentrant_mutex(ml, rm));
+    ok(zkr_multi_lock_add(ml, rm, NULL));
     ok(zkr_multi_lock_acquire_async(ml, -1, record_all, r, NULL));
     wait_children(paths[0], 1);
     settle(loop);
@@ -517,10 +517,9 @@ TEST(with_the_flag_it_fails)
     AUTO(multi_lock) ml = NULL;
     struct waiter w;
 
-    ml = new_multi(
-        OPTS(multi_lock, .flags = ZKR_MULTI_LOCK_FAIL_ON_SESSION_LOSS));
+    ml = new_multi(OPTS(lockable, .flags = ZKR_FAIL_ON_SESSION_LOSS));
     for (int i = 0; i < 3; i++)
-        ok(zkr_multi_lock_add_mutex(ml, mutexes[i]));
+        ok(zkr_multi_lock_add(ml, mutexes[i], NULL));
     wait_for_the_last(&w, ml);
     expire_and_wait(ours);
     assert_int_equal(waiter_join(&w), ZKR_ELOST); /* its mutex has no flag */
@@ -549,7 +548,7 @@ TEST(a_cancel_ends_no_other_acquire)
     for (int i = 0; i < 2; i++) {
         waiter_start_by(&w, by_multi, ml, -1);
         wait_children(paths[2], 3);
-        ok(zkr_multi_lock_cancel(ml));
+        ok(zkr_lockable_cancel(ml));
         assert_int_equal(waiter_join(&w), ZKR_ECANCELED);
         wait_children(paths[2], 2);
         is_free(0);
@@ -610,13 +609,13 @@ TEST(a_try_that_is_refused_at_once_is_told)
     zkr_grant *grants[1];
     zkr_grant *g;
 
-    ok(zkr_mutex_new(ours, new_path(), OPTS(mutex, .retain_ms = 60000),
+    ok(zkr_mutex_new(ours, new_path(), OPTS(lockable, .retain_ms = 60000),
                      &stays));
-    ok(zkr_multi_lock_add_mutex(ml, stays));
+    ok(zkr_multi_lock_add(ml, stays, NULL));
     g = acquire(stays);
     assert_int_equal(zkr_multi_lock_acquire(NULL, 0, grants), ZKR_EINVAL);
     assert_int_equal(zkr_multi_lock_acquire(ml, 0, grants), ZKR_EBUSY);
-    assert_non_null(strstr(zkr_error_detail(), zkr_mutex_path(stays)));
+    assert_non_null(strstr(zkr_error_detail(), zkr_lockable_path(stays)));
     ok(zkr_multi_lock_acquire_async(ml, 0, record_all, r, NULL));
     assert_int_equal(recorded(r, 0), ZKR_EBUSY);
     release(g);
@@ -629,14 +628,15 @@ TEST(impossible_arguments_are_refused)
     zkr_grant *grants[1];
 
     assert_int_equal(zkr_multi_lock_acquire(ml, 0, grants), ZKR_EINVAL);
-    ok(zkr_multi_lock_add_mutex(ml, mutexes[0]));
-    assert_int_equal(zkr_multi_lock_add_mutex(ml, same), ZKR_EINVAL);
+    ok(zkr_multi_lock_add(ml, mutexes[0], NULL));
+    assert_int_equal(zkr_multi_lock_add(ml, same, NULL), ZKR_EINVAL);
     assert_non_null(strstr(zkr_error_detail(), paths[0]));
-    assert_int_equal(zkr_multi_lock_add_mutex(ml, others[1]), ZKR_EINVAL);
+    assert_int_equal(zkr_multi_lock_add(ml, others[1], NULL), ZKR_EINVAL);
     assert_non_null(strstr(zkr_error_detail(), paths[1]));
-    assert_int_equal(zkr_multi_lock_add_mutex(ml, NULL), ZKR_EINVAL);
-    assert_int_equal(zkr_multi_lock_add_semaphore(ml, NULL, 1), ZKR_EINVAL);
-    assert_int_equal(zkr_multi_lock_add_mutex(NULL, same), ZKR_EINVAL);
+    assert_int_equal(zkr_multi_lock_add(ml, NULL, NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_multi_lock_add(ml, ml, NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_multi_lock_add(same, same, NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_multi_lock_add(NULL, same, NULL), ZKR_EINVAL);
     assert_int_equal(zkr_multi_lock_count(ml), 1);
     assert_int_equal(zkr_multi_lock_count(NULL), 0);
     ok(zkr_multi_lock_acquire(ml, 0, grants));

@@ -48,7 +48,7 @@ TEST(a_wait_that_times_out_says_for_whom_it_waited)
 /* The answer to the watch has told what the others say of themselves. */
 TEST(the_holder_is_named_where_it_is_known)
 {
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     AUTO(session) other = open_session();
     AUTO(mutex) m = new_mutex(s, path);
     AUTO(mutex) theirs = NULL;
@@ -80,7 +80,7 @@ TEST(the_holder_is_named_where_it_is_known)
 
 TEST(the_node_says_who_holds_it)
 {
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     AUTO(mutex) m = NULL;
     zkr_grant *g;
     char data[1024];

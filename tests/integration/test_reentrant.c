@@ -195,9 +195,114 @@ TEST(bad_arguments_are_refused)
     assert_int_equal(zkr_reentrant_mutex_new(s, "/a", NULL, NULL), ZKR_EINVAL);
     assert_int_equal(zkr_reentrant_mutex_acquire(NULL, 0), ZKR_EINVAL);
     assert_int_equal(zkr_reentrant_mutex_release(NULL), ZKR_EINVAL);
-    assert_int_equal(zkr_reentrant_mutex_cancel(NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_lockable_cancel(NULL), ZKR_EINVAL);
     assert_int_equal(zkr_reentrant_mutex_depth(NULL), 0);
     assert_null(zkr_reentrant_mutex_grant(NULL));
-    assert_string_equal(zkr_reentrant_mutex_path(m), path);
+    assert_string_equal(zkr_lockable_path(m), path);
     zkr_reentrant_mutex_free(NULL);
+}
+
+/* -- an owner that is no thread -------------------------------------------- */
+
+struct task {
+    struct zkr_acquire_opts opts;
+    int acquired;
+    int released;
+    zkr_grant *grant;
+};
+
+static struct task task_of(uint64_t owner)
+{
+    struct task task = { .opts = ZKR_ACQUIRE_OPTS_INIT };
+
+    task.opts.owner = owner;
+    return task;
+}
+
+static void *acquire_main(void *arg)
+{
+    struct task *task = arg;
+
+    task->acquired = zkr_lockable_acquire(m, &task->opts, 0, &task->grant);
+    return NULL;
+}
+
+static void *release_main(void *arg)
+{
+    struct task *task = arg;
+
+    task->released = zkr_reentrant_mutex_release_of(m, &task->opts);
+    return NULL;
+}
+
+static void on_another_thread(void *(*main)(void *), struct task *task)
+{
+    pthread_t t;
+
+    assert_int_equal(pthread_create(&t, NULL, main, task), 0);
+    assert_int_equal(pthread_join(t, NULL), 0);
+}
+
+TEST(an_owner_with_a_number_is_at_home_on_any_thread)
+{
+    struct task task = task_of(7);
+    struct task other = task_of(8);
+    zkr_grant *grant = NULL;
+
+    acquire_main(&task);
+    ok(task.acquired);
+    grant = task.grant;
+    on_another_thread(acquire_main, &task);
+    ok(task.acquired);
+    assert_ptr_equal(task.grant, grant);
+    assert_int_equal(zkr_grant_depth(grant), 2);
+
+    acquire_main(&other);
+    assert_int_equal(other.acquired, ZKR_EBUSY);
+    assert_null(other.grant);
+    assert_int_equal(zkr_reentrant_mutex_acquire(m, 0), ZKR_EBUSY);
+    assert_int_equal(zkr_reentrant_mutex_release_of(m, &other.opts),
+                     ZKR_ENOTOWNER);
+    assert_int_equal(zkr_reentrant_mutex_release(m), ZKR_ENOTOWNER);
+
+    on_another_thread(release_main, &task);
+    ok(task.released);
+    release_main(&task);
+    ok(task.released);
+    assert_int_equal(zkr_reentrant_mutex_release_of(m, &task.opts),
+                     ZKR_ENOTHELD);
+    acquire_main(&other);
+    ok(other.acquired);
+    release_main(&other);
+    ok(other.released);
+}
+
+TEST(an_owner_with_a_number_acquires_again_by_a_callback)
+{
+    struct task task = task_of(7);
+    struct recorder *r = recorder_new();
+    zkr_grant *grant = NULL;
+    int code = -1;
+
+    acquire_main(&task);
+    ok(task.acquired);
+    ok(zkr_lockable_acquire_async(m, &task.opts, 0, record_acquire, r, NULL));
+    assert_true(recorder_wait(r, 1, SOON_MS));
+    assert_true(recorder_get(r, 0, &code, NULL));
+    ok(code);
+    ok(zkr_lockable_grant(m, &task.opts, &grant));
+    assert_int_equal(zkr_grant_depth(grant), 2);
+    release_main(&task);
+    ok(task.released);
+    release_main(&task);
+    ok(task.released);
+    recorder_free(r);
+}
+
+TEST(a_number_that_is_too_high_is_no_owner)
+{
+    struct task task = task_of(ZKR_OWNER_MAX + 1);
+
+    acquire_main(&task);
+    assert_int_equal(task.acquired, ZKR_EINVAL);
 }

@@ -18,10 +18,9 @@ static int setup(void)
     for (int i = 0; i < SESSIONS; i++) {
 
         sessions[i] = open_session();
-        ok(zkr_rwlock_new(
-            sessions[i], path,
-            OPTS(rwlock, .flags = i == 0 ? ZKR_RWLOCK_REENTRANT : 0),
-            &locks[i]));
+        ok(zkr_rwlock_new(sessions[i], path,
+                          OPTS(lockable, .flags = i == 0 ? ZKR_REENTRANT : 0),
+                          &locks[i]));
     }
     return 0;
 }
@@ -192,7 +191,7 @@ static void *member_main(void *arg)
                                          : SOON_MS;
 
         if (kind == 4)
-            (void)went_well(m->crowd, zkr_rwlock_cancel(m->lock));
+            (void)went_well(m->crowd, zkr_lockable_cancel(m->lock));
         else if (up_to(m, 3) == 0)
             write_once(m, timeout_ms);
         else

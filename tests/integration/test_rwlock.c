@@ -128,7 +128,7 @@ TEST(a_reader_behind_two_writers_waits_for_both)
     queue_up(&second, by_writing, quitter);
     queue_up(&reader, by_reading, rival);
     queue_up(&last, by_writing, lock);
-    ok(zkr_rwlock_cancel(quitter)); /* the nearest writer goes first */
+    ok(zkr_lockable_cancel(quitter)); /* the nearest writer goes first */
     assert_int_equal(waiter_join(&second), ZKR_ECANCELED);
     wait_children(dir, 3);
     still_waits(&reader);
@@ -243,7 +243,7 @@ TEST(cancelling_ends_the_waits_of_both_modes)
     ok(acquire_async(by_reading, lock, -1, r, NULL));
     ok(acquire_async(by_writing, lock, -1, r, NULL));
     wait_children(dir, 5);
-    ok(zkr_rwlock_cancel(lock));
+    ok(zkr_lockable_cancel(lock));
     assert_int_equal(waiter_join(&reader), ZKR_ECANCELED);
     assert_int_equal(waiter_join(&writer), ZKR_ECANCELED);
     expect_code(r, 0, ZKR_ECANCELED);
@@ -263,7 +263,7 @@ TEST(cancelling_ends_the_waits_of_both_modes)
 TEST(freeing_the_handle_ends_its_waits_but_not_its_grants)
 {
     AUTO(recorder) r = recorder_new();
-    zkr_rwlock *doomed = new_rwlock(s, ZKR_RWLOCK_REENTRANT);
+    zkr_rwlock *doomed = new_rwlock(s, ZKR_REENTRANT);
     zkr_grant *held = read_lock(doomed);
     struct waiter writer;
     struct waiter reader;
@@ -308,7 +308,7 @@ TEST(a_session_that_ends_loses_all_grants_and_queues_again)
     AUTO(grant) first = read_lock(lock);
     AUTO(grant) second = read_lock(lock);
     zkr_grant *foreign = read_lock(rival);
-    AUTO(rwlock) strict = new_rwlock(s, ZKR_RWLOCK_FAIL_ON_SESSION_LOSS);
+    AUTO(rwlock) strict = new_rwlock(s, ZKR_FAIL_ON_SESSION_LOSS);
     struct waiter writer;
     struct waiter reader;
     struct waiter strict_reader;
@@ -381,7 +381,7 @@ TEST(a_waiter_whose_node_was_deleted_enters_again)
 /* Curator testThatUpgradingIsDisallowed: it waits there until the timeout. */
 TEST(an_upgrade_is_refused_at_once_and_sends_nothing)
 {
-    static const uint32_t flags[] = { 0, ZKR_RWLOCK_REENTRANT };
+    static const uint32_t flags[] = { 0, ZKR_REENTRANT };
     zkr_grant *none = NULL;
 
     for (size_t i = 0; i < 2; i++) {
@@ -918,12 +918,12 @@ TEST(nodes_are_named_as_the_layout_says)
         const char *markers[2];
     } layouts[] = {
         { 0, { "-__READ__", "-__WRIT__" } },
-        { ZKR_RWLOCK_KAZOO_LAYOUT, { "__rlock__", "__lock__" } },
+        { ZKR_KAZOO_LAYOUT, { "__rlock__", "__lock__" } },
     };
 
     for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
         AUTO(rwlock) l = new_rwlock(s, layouts[i].flags);
-        bool kazoo = (layouts[i].flags & ZKR_RWLOCK_KAZOO_LAYOUT) != 0;
+        bool kazoo = (layouts[i].flags & ZKR_KAZOO_LAYOUT) != 0;
 
         for (int k = 0; k < 2; k++) {
             zkr_grant *g = NULL;
@@ -947,7 +947,7 @@ TEST(nodes_are_named_as_the_layout_says)
 /* Two programs that name their nodes differently share one lock. */
 TEST(layouts_exclude_each_other)
 {
-    AUTO(rwlock) kazoo = new_rwlock(s, ZKR_RWLOCK_KAZOO_LAYOUT);
+    AUTO(rwlock) kazoo = new_rwlock(s, ZKR_KAZOO_LAYOUT);
     zkr_grant *g = write_lock(kazoo);
     zkr_grant *reading;
 
@@ -964,7 +964,7 @@ TEST(layouts_exclude_each_other)
 TEST(bad_arguments_are_refused)
 {
     AUTO(recorder) r = recorder_new();
-    struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     zkr_rwlock *none = NULL;
     zkr_grant *grant = NULL;
 
@@ -1001,9 +1001,9 @@ TEST(bad_arguments_are_refused)
     assert_int_equal(zkr_rwlock_acquire_write_async(lock, 0, NULL, r, NULL),
                      ZKR_EINVAL);
     assert_int_equal(zkr_rwlock_downgrade(NULL, NULL, &grant), ZKR_EINVAL);
-    assert_int_equal(zkr_rwlock_cancel(NULL), ZKR_EINVAL);
-    assert_null(zkr_rwlock_path(NULL));
-    assert_string_equal(zkr_rwlock_path(lock), path);
+    assert_int_equal(zkr_lockable_cancel(NULL), ZKR_EINVAL);
+    assert_null(zkr_lockable_path(NULL));
+    assert_string_equal(zkr_lockable_path(lock), path);
     zkr_rwlock_free(NULL);
     assert_null(grant);
     assert_int_equal(recorder_count(r), 0);

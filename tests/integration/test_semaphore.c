@@ -21,7 +21,7 @@ static char leases[80];
 static char locks[80];
 
 static zkr_semaphore *new_semaphore_with(zkr_session *s, uint32_t limit,
-                                         const struct zkr_semaphore_opts *opts)
+                                         const struct zkr_lockable_opts *opts)
 {
     zkr_semaphore *sem = NULL;
 
@@ -414,7 +414,7 @@ TEST(waits_given_up_leave_nothing)
         wait_children(leases, 2);
         start(&second, sem);
         wait_children(locks, 2);
-        ok(zkr_semaphore_cancel(sem));
+        ok(zkr_lockable_cancel(sem));
         assert_int_equal(waiter_join(&first), ZKR_ECANCELED);
         assert_int_equal(waiter_join(&second), ZKR_ECANCELED);
         wait_children(leases, 1);
@@ -695,7 +695,7 @@ TEST(a_flight_that_is_given_up_leaves_nothing)
             assert_true(wait_until(has_sent, wanted, SOON_MS));
         else
             assert_true(proxy_wait_rule(proxy, SOON_MS));
-        ok(zkr_semaphore_cancel(sem));
+        ok(zkr_lockable_cancel(sem));
         assert_int_equal(waiter_join(&w), ZKR_ECANCELED);
         assert_null(dozens[4]);
         proxy_release(proxy);
@@ -743,8 +743,8 @@ TEST(with_the_flag_it_fails_with_its_session)
     AUTO(semaphore) sem = NULL;
     struct waiter waiters[2];
 
-    sem = new_semaphore_with(
-        ours, 1, OPTS(semaphore, .flags = ZKR_SEMAPHORE_FAIL_ON_SESSION_LOSS));
+    sem = new_semaphore_with(ours, 1,
+                             OPTS(lockable, .flags = ZKR_FAIL_ON_SESSION_LOSS));
     for (int i = 0; i < 2; i++) {
         start(&waiters[0], sem);
         wait_children(leases, 2);
@@ -781,7 +781,7 @@ static char limit_path[64];
 static zkr_semaphore *new_shared(zkr_session *s, uint32_t limit)
 {
     return new_semaphore_with(s, limit,
-                              OPTS(semaphore, .limit_path = limit_path));
+                              OPTS(lockable, .limit_path = limit_path));
 }
 
 static void set_limit(unsigned char limit)
@@ -874,7 +874,7 @@ TEST(more_than_the_limit_is_waited_for)
 
 TEST(a_node_that_is_no_limit_is_refused)
 {
-    struct zkr_semaphore_opts opts = ZKR_SEMAPHORE_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     zkr_semaphore *sem = NULL;
 
     (void)snprintf(limit_path, sizeof(limit_path), "%s", new_path());
@@ -902,12 +902,12 @@ TEST(acquires_of_a_semaphore_are_counted)
 
     ok(zkr_semaphore_acquire_many(sem, 2, SOON_MS, two));
     assert_int_equal(zkr_semaphore_acquire(sem, GIVE_UP_MS, &g), ZKR_ETIMEDOUT);
-    ok(zkr_semaphore_stats(sem, &c));
+    ok(zkr_lockable_stats(sem, &c));
     assert_int_equal(c.acquires, 5);
     assert_int_equal(c.grants, 4);
     assert_int_equal(c.timeouts, 1);
     zkr_grants_free(two, 2);
-    assert_int_equal(zkr_semaphore_stats(NULL, &c), ZKR_EINVAL);
+    assert_int_equal(zkr_lockable_stats(NULL, &c), ZKR_EINVAL);
 }
 
 int main(void)

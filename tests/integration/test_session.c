@@ -237,7 +237,7 @@ TEST(bad_mutexes_are_refused_by_name)
     static const char *const bad[] = { "",      "orders", "/a//b",
                                        "/a/",   "/a/.",   "/../a",
                                        "/a\nb", "/\xff",  "/" };
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     AUTO(session) s = open_session();
     AUTO(text) long_path = calloc(1, ZKR_PATH_MAX + 10);
     char label[ZKR_LABEL_MAX + 2] = "";
@@ -278,7 +278,7 @@ TEST(limits_are_reached)
     memset(text, 'a', ZKR_PATH_MAX);
     text[0] = '/';
     memset(label, 'x', sizeof(label) - 1);
-    ok(zkr_mutex_new(s, text, OPTS(mutex, .label = label), &m));
+    ok(zkr_mutex_new(s, text, OPTS(lockable, .label = label), &m));
     zkr_mutex_free(m);
     m = NULL;
     close_session(s);
@@ -310,7 +310,7 @@ TEST(null_arguments_are_refused_everywhere)
     assert_int_equal(zkr_mutex_acquire(m, 0, NULL), ZKR_EINVAL);
     assert_int_equal(zkr_mutex_acquire_async(m, 0, NULL, NULL, NULL),
                      ZKR_EINVAL);
-    assert_int_equal(zkr_mutex_cancel(NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_lockable_cancel(NULL), ZKR_EINVAL);
     assert_int_equal(zkr_request_cancel(NULL), ZKR_EINVAL);
     assert_int_equal(zkr_grant_check(NULL), ZKR_EINVAL);
     assert_int_equal(zkr_grant_release(NULL), ZKR_EINVAL);
@@ -434,7 +434,7 @@ TEST(a_chroot_is_a_prefix_that_nobody_sees)
     s = open_session_with(OPTS(session, .chroot = "/app"));
     m = new_mutex(s, "/locks/orders");
     g = acquire(m);
-    assert_string_equal(zkr_mutex_path(m), "/locks/orders");
+    assert_string_equal(zkr_lockable_path(m), "/locks/orders");
     assert_ptr_equal(strstr(zkr_grant_node(g), "/locks/orders/_c_"),
                      zkr_grant_node(g));
     (void)snprintf(full, sizeof(full), "/app%s", zkr_grant_node(g));
@@ -793,7 +793,7 @@ TEST(nothing_is_left_after_close)
 
         ok(zkr_grant_listen(g, record_grant, r));
         ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, NULL));
-        wait_children(zkr_mutex_path(m), 2);
+        wait_children(zkr_lockable_path(m), 2);
     }
     expect_baseline(&before);
 }

@@ -121,7 +121,7 @@ static void use_all(zkr_session *s, zkr_mutex *m, zkr_mutex *held)
         wait_verified(g);
         release(g);
     }
-    ok(zkr_participants_list(s, zkr_mutex_path(held), NULL, &list));
+    ok(zkr_participants_list(s, zkr_lockable_path(held), NULL, &list));
     zkr_participants_free(list);
     assert_int_equal(zkr_mutex_acquire(held, 0, &none), ZKR_EBUSY);
     w = stopwatch_start();

@@ -20,7 +20,7 @@ static struct zkr_counters of_mutex(zkr_mutex *mutex)
 {
     struct zkr_counters all = ZKR_COUNTERS_INIT;
 
-    ok(zkr_mutex_stats(mutex, &all));
+    ok(zkr_lockable_stats(mutex, &all));
     return all;
 }
 
@@ -92,7 +92,7 @@ TEST(each_outcome_is_counted_as_what_it_is)
     wait_children(path, 2);
     n = of_mutex(m);
     assert_sums(&n, 1, 0);
-    ok(zkr_mutex_cancel(m));
+    ok(zkr_lockable_cancel(m));
     assert_int_equal(waiter_join(&w), ZKR_ECANCELED);
     n = of_mutex(m);
     assert_int_equal(n.acquires, 3);
@@ -193,7 +193,7 @@ TEST(a_grant_in_doubt_is_unsure_each_time)
         proxy_heal(proxy);
         wait_grant_state(g, ZKR_GRANT_HELD);
     }
-    ok(zkr_mutex_stats(m, &n));
+    ok(zkr_lockable_stats(m, &n));
     assert_int_equal(n.unsures, 2);
     assert_sums(&n, 0, 1);
     release(g);
@@ -226,12 +226,12 @@ TEST(readers_and_writers_are_counted_together)
     ok(zkr_rwlock_acquire_write(lock, -1, &writer));
     ok(zkr_rwlock_downgrade(lock, writer, &reader));
     zkr_grant_free(writer);
-    ok(zkr_rwlock_stats(lock, &n));
+    ok(zkr_lockable_stats(lock, &n));
     assert_int_equal(n.acquires, 2);
     assert_int_equal(n.releases, 1);
     assert_sums(&n, 0, 1);
     release(reader);
-    ok(zkr_rwlock_stats(lock, &n));
+    ok(zkr_lockable_stats(lock, &n));
     assert_sums(&n, 0, 0);
     all = of_session();
     assert_same(&n, &all);
@@ -246,11 +246,11 @@ TEST(to_acquire_again_is_no_acquire)
     ok(zkr_reentrant_mutex_acquire(again, -1));
     ok(zkr_reentrant_mutex_acquire(again, -1));
     ok(zkr_reentrant_mutex_release(again));
-    ok(zkr_reentrant_mutex_stats(again, &n));
+    ok(zkr_lockable_stats(again, &n));
     assert_int_equal(n.acquires, 1);
     assert_int_equal(n.releases, 0);
     ok(zkr_reentrant_mutex_release(again));
-    ok(zkr_reentrant_mutex_stats(again, &n));
+    ok(zkr_lockable_stats(again, &n));
     assert_int_equal(n.releases, 1);
 }
 
@@ -270,12 +270,12 @@ TEST(an_unfair_mutex_counts_too)
     ok(zkr_unfair_mutex_acquire(unfair, -1, &g));
     waiter_start_by(&w, by_creating, unfair, -1);
     do
-        ok(zkr_unfair_mutex_stats(unfair, &n));
+        ok(zkr_lockable_stats(unfair, &n));
     while (n.waits == 0);
     release(g);
     ok(waiter_join(&w));
     release(w.grant);
-    ok(zkr_unfair_mutex_stats(unfair, &n));
+    ok(zkr_lockable_stats(unfair, &n));
     assert_int_equal(n.acquires, 2);
     assert_int_equal(n.waits, 1);
     assert_int_equal(n.releases, 2);
@@ -286,7 +286,7 @@ static zkr_mutex *staying(void)
 {
     zkr_mutex *mutex = NULL;
 
-    ok(zkr_mutex_new(s, path, OPTS(mutex, .retain_ms = 600000), &mutex));
+    ok(zkr_mutex_new(s, path, OPTS(lockable, .retain_ms = 600000), &mutex));
     return mutex;
 }
 
@@ -368,7 +368,7 @@ static void *take_turns(void *mutex)
         struct zkr_counters n = ZKR_COUNTERS_INIT;
 
         if (zkr_mutex_acquire(mutex, -1, &g) != ZKR_OK ||
-            zkr_mutex_stats(mutex, &n) != ZKR_OK ||
+            zkr_lockable_stats(mutex, &n) != ZKR_OK ||
             zkr_session_stats(s, &n) != ZKR_OK)
             break;
         (void)zkr_grant_release(g);
@@ -415,10 +415,10 @@ TEST(a_snapshot_needs_a_size_and_a_handle)
     assert_int_equal(zkr_session_stats(NULL, &n), ZKR_EINVAL);
     assert_int_equal(n.size, sizeof(n));
     assert_int_equal(n.acquires + n.expiries, 0);
-    assert_int_equal(zkr_mutex_stats(NULL, &n), ZKR_EINVAL);
-    assert_int_equal(zkr_rwlock_stats(NULL, &n), ZKR_EINVAL);
-    assert_int_equal(zkr_reentrant_mutex_stats(NULL, &n), ZKR_EINVAL);
-    assert_int_equal(zkr_unfair_mutex_stats(NULL, &n), ZKR_EINVAL);
+    assert_int_equal(zkr_lockable_stats(NULL, &n), ZKR_EINVAL);
+    assert_int_equal(zkr_lockable_stats(NULL, &n), ZKR_EINVAL);
+    assert_int_equal(zkr_lockable_stats(NULL, &n), ZKR_EINVAL);
+    assert_int_equal(zkr_lockable_stats(NULL, &n), ZKR_EINVAL);
 }
 
 TEST(a_lock_tells_after_its_session_was_closed)

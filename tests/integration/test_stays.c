@@ -27,7 +27,7 @@ static zkr_mutex *staying(uint32_t retain_ms)
     zkr_mutex *mutex = NULL;
 
     ok(zkr_mutex_new(s, path,
-                     OPTS(mutex, .retain_ms = retain_ms, .retain_max = MAX),
+                     OPTS(lockable, .retain_ms = retain_ms, .retain_max = MAX),
                      &mutex));
     return mutex;
 }
@@ -349,9 +349,9 @@ TEST(a_lock_whose_queue_cannot_be_listed_does_not_stay)
 
 TEST(a_yield_gives_back_what_is_kept)
 {
-    ok(zkr_mutex_yield(m)); /* there is nothing yet */
+    ok(zkr_lockable_give_back(m)); /* there is nothing yet */
     keep_it();
-    ok(zkr_mutex_yield(m));
+    ok(zkr_lockable_give_back(m));
     wait_children(path, 0);
     keep_it();
 }
@@ -364,14 +364,14 @@ TEST(a_node_that_is_refused_later_is_counted)
     for (int i = 0; i < 2; i++) {
         keep_it();
         proxy_rule_error(proxy, ZOO_DELETE_OP, 1, ZNOAUTH);
-        ok(zkr_mutex_yield(m));
+        ok(zkr_lockable_give_back(m));
         assert_true(proxy_wait_rule(proxy, SOON_MS));
         if (i == 0) /* its own claims get past it */
             release(acquire(m));
-        ok(zkr_mutex_yield(m));
+        ok(zkr_lockable_give_back(m));
         wait_children(path, 0);
     }
-    ok(zkr_mutex_stats(m, &c));
+    ok(zkr_lockable_stats(m, &c));
     assert_int_equal(c.refusals, 2);
 }
 
@@ -381,7 +381,7 @@ TEST(after_a_yield_the_holder_gives_it_back)
     int64_t token = zkr_grant_token(g);
 
     wait_here(2);
-    ok(zkr_mutex_yield(m));
+    ok(zkr_lockable_give_back(m));
     assert_int_equal(zkr_grant_check(g), ZKR_OK);
     release(g);
     g = next();
@@ -558,7 +558,7 @@ TEST(when_all_have_given_up_nothing_is_left)
     wait_children(path, 1);
     wait_here(3);
     wait_children(path, 2);
-    ok(zkr_mutex_cancel(m));
+    ok(zkr_lockable_cancel(m));
     for (int i = 0; i < 3; i++)
         next_fails(ZKR_ECANCELED);
     wait_children(path, 1);
@@ -612,7 +612,8 @@ TEST(a_write_lock_with_a_reader_beside_it_goes_back)
     zkr_grant *none = NULL;
     struct waiter w;
 
-    ok(zkr_rwlock_new(s, path, OPTS(rwlock, .retain_ms = FOR_EVER_MS), &lock));
+    ok(zkr_rwlock_new(s, path, OPTS(lockable, .retain_ms = FOR_EVER_MS),
+                      &lock));
     ok(zkr_rwlock_acquire_write(lock, SOON_MS, &write));
     release(write);
     assert_int_equal(count_children(path), 1);
@@ -628,7 +629,7 @@ TEST(a_write_lock_with_a_reader_beside_it_goes_back)
     release(read);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     release(w.grant);
-    ok(zkr_rwlock_yield(lock));
+    ok(zkr_lockable_give_back(lock));
     wait_children(path, 0);
 }
 
@@ -637,7 +638,7 @@ TEST(an_unfair_mutex_cannot_stay)
     zkr_unfair_mutex *lock = NULL;
 
     assert_int_equal(
-        zkr_unfair_mutex_new(s, path, OPTS(mutex, .retain_ms = 1), &lock),
+        zkr_unfair_mutex_new(s, path, OPTS(lockable, .retain_ms = 1), &lock),
         ZKR_EINVAL);
     assert_null(lock);
 }

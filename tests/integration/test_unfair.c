@@ -261,7 +261,7 @@ TEST(a_node_that_two_may_have_made_is_deleted_once)
                                           NULL));
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     AWAIT(proxy_requests(proxy, create) >= 2);
-    ok(zkr_unfair_mutex_cancel(m));
+    ok(zkr_lockable_cancel(m));
     ok(zkr_participants_revoke(direct, node));
     proxy_cut(proxy);
     proxy_release(proxy);
@@ -328,8 +328,8 @@ TEST(the_kazoo_layout_is_refused)
     zkr_unfair_mutex *none = NULL;
 
     assert_int_equal(
-        zkr_unfair_mutex_new(
-            s, path, OPTS(mutex, .flags = ZKR_MUTEX_KAZOO_LAYOUT), &none),
+        zkr_unfair_mutex_new(s, path, OPTS(lockable, .flags = ZKR_KAZOO_LAYOUT),
+                             &none),
         ZKR_EINVAL);
     assert_null(none);
 }

@@ -91,7 +91,7 @@ TEST(curator_gets_a_lock_that_stays_here)
     pthread_t threads[2];
     void *failed;
 
-    ok(zkr_mutex_new(s, path, OPTS(mutex, .retain_ms = 600000), &m));
+    ok(zkr_mutex_new(s, path, OPTS(lockable, .retain_ms = 600000), &m));
     release(acquire(m)); /* it stays, and nobody uses it */
     worker_acquire(them, "write");
     worker_do(them, "released", "release write");
@@ -144,7 +144,7 @@ static void pass_by_curator(zkr_session *s, zkr_mutex *m, struct worker *them,
     for (uint32_t i = 0; i < 2 * most; i++)
         ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, NULL));
     settle(s); /* nobody else is there */
-    acquire_behind(them, "write", zkr_mutex_path(m),
+    acquire_behind(them, "write", zkr_lockable_path(m),
                    strrchr(zkr_grant_node(g), '/') + 1);
     settle(s); /* the event that it has come, */
     settle(s); /* the list that shows it */
@@ -167,7 +167,7 @@ static void pass_by_curator(zkr_session *s, zkr_mutex *m, struct worker *them,
 /* A bound of one, and a longer one, each several times. */
 TEST(curator_waits_for_a_bounded_number_of_grants)
 {
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     AUTO(session) s = open_session();
 
     opts.retain_ms = 600000;

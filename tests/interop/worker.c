@@ -122,24 +122,24 @@ static void do_close(char **words)
 static int new_mutex(const char *path, const char *limit, bool kazoo)
 {
     (void)limit;
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
 
     opts.label = my_name;
-    opts.flags = kazoo ? ZKR_MUTEX_KAZOO_LAYOUT : 0;
+    opts.flags = kazoo ? ZKR_KAZOO_LAYOUT : 0;
     return zkr_mutex_new(session, path, &opts, &mutex);
 }
 
 static int new_rwlock(const char *path, const char *limit, bool kazoo)
 {
     (void)limit;
-    struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
 
     opts.label = my_name;
-    opts.flags = kazoo ? ZKR_RWLOCK_KAZOO_LAYOUT : 0;
+    opts.flags = kazoo ? ZKR_KAZOO_LAYOUT : 0;
     return zkr_rwlock_new(session, path, &opts, &rwlock);
 }
 
-static int new_participant(const char *path, enum zkr_leader_flags layout)
+static int new_participant(const char *path, enum zkr_lockable_flags layout)
 {
     struct zkr_leader_opts opts = ZKR_LEADER_OPTS_INIT;
 
@@ -152,19 +152,19 @@ static int new_participant(const char *path, enum zkr_leader_flags layout)
 static int new_leader(const char *path, const char *limit, bool kazoo)
 {
     (void)limit;
-    return new_participant(path, kazoo ? ZKR_LEADER_KAZOO_LAYOUT : 0);
+    return new_participant(path, kazoo ? ZKR_KAZOO_LAYOUT : 0);
 }
 
 static int new_selector(const char *path, const char *limit, bool kazoo)
 {
     (void)limit;
     (void)kazoo;
-    return new_participant(path, ZKR_LEADER_SELECTOR_LAYOUT);
+    return new_participant(path, ZKR_SELECTOR_LAYOUT);
 }
 
 static int new_semaphore(const char *path, const char *limit, bool kazoo)
 {
-    struct zkr_semaphore_opts opts = ZKR_SEMAPHORE_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     bool shared = limit[0] == '/';
 
     (void)kazoo;

@@ -4,7 +4,7 @@
  *
  *     AUTO(mutex) m = new_mutex(s, path);     a zkr_mutex *, freed where the
  *                                             block ends; the last one first
- *     zkr_mutex_new(s, path, OPTS(mutex, .retain_ms = 100), &m)
+ *     zkr_mutex_new(s, path, OPTS(lockable, .retain_ms = 100), &m)
  *
  * A test that fails leaves its block by a jump, and frees nothing. */
 #ifndef TEST_SCOPE_H

@@ -388,7 +388,7 @@ static void start_thread(struct process *p)
     t->flags = p->stays.ms != 0 ? p->stays.flags : options_lock_flags();
     if (world.recipe == RWLOCK && p->stays.ms == 0 && one_in(4)) {
         t->recipe = MUTEX;
-        t->flags &= ~ZKR_RWLOCK_REENTRANT;
+        t->flags &= ~ZKR_REENTRANT;
     }
     t->rounds = 1 + (int)choose(3);
     world.busy++;

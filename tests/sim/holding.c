@@ -10,7 +10,7 @@
 /* Only its own thread gives a counted lock back. */
 static bool counts(const struct thread *t)
 {
-    return t->recipe == REENTRANT || (t->flags & ZKR_RWLOCK_REENTRANT) != 0;
+    return t->recipe == REENTRANT || (t->flags & ZKR_REENTRANT) != 0;
 }
 
 static void on_released(int rc, void *user)

@@ -504,7 +504,7 @@ STORY(a_cancelled_claim_lets_nobody_in)
     pass_on(0);
     fiber_sleep(20 * MS);
     still_waits(1);
-    expect(zkr_mutex_cancel(mutex));
+    expect(zkr_lockable_cancel(mutex));
     some_time();
     for (int i = 1; i < 3; i++) {
         if (ours[i].rc != ZKR_ECANCELED)
@@ -1115,7 +1115,7 @@ STORY(a_reader_beside_nobody_is_not_granted)
 
 static void let_it_stay(void)
 {
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
 
     opts.retain_ms = (uint32_t)(100 * world.timeout / MS);
     expect(zkr_mutex_new(session, WORLD_PATH, &opts, &staying));

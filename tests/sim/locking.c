@@ -54,7 +54,7 @@ static int make_leader(const struct thread *t, zkr_session *s, const char *path,
 static int make_semaphore(const struct thread *t, zkr_session *s,
                           const char *path, void **lock)
 {
-    struct zkr_semaphore_opts opts = ZKR_SEMAPHORE_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
 
     opts.flags = t->flags;
     return zkr_semaphore_new(s, path, world.limit, &opts,
@@ -65,8 +65,8 @@ static int make_lock(struct thread *t, void **lock)
 {
     zkr_session *s = t->process->session;
     const char *path = process_sees(t->process, t->path);
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
-    struct zkr_rwlock_opts rw_opts = ZKR_RWLOCK_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
+    struct zkr_lockable_opts rw_opts = ZKR_LOCKABLE_OPTS_INIT;
     int rc = 0;
 
     opts.flags = t->flags;
@@ -184,35 +184,35 @@ void user_yields(const struct thread *t)
     if (t->lock == NULL)
         return;
     if (t->recipe == MUTEX)
-        (void)zkr_mutex_yield(t->lock);
+        (void)zkr_lockable_give_back(t->lock);
     else if (t->recipe == RWLOCK)
-        (void)zkr_rwlock_yield(t->lock);
+        (void)zkr_lockable_give_back(t->lock);
     else if (t->recipe == REENTRANT)
-        (void)zkr_reentrant_mutex_yield(t->lock);
+        (void)zkr_lockable_give_back(t->lock);
 }
 
 void user_cancel(struct thread *t)
 {
     switch (t->recipe) {
     case MUTEX:
-        (void)zkr_mutex_cancel(t->lock);
+        (void)zkr_lockable_cancel(t->lock);
         break;
     case RWLOCK:
-        (void)zkr_rwlock_cancel(t->lock);
+        (void)zkr_lockable_cancel(t->lock);
         break;
     case UNFAIR:
-        (void)zkr_unfair_mutex_cancel(t->lock);
+        (void)zkr_lockable_cancel(t->lock);
         break;
     case LATCH:
         (void)zkr_leader_leave_async(t->lock);
         break;
     case SEMAPHORE:
-        (void)zkr_semaphore_cancel(t->lock);
+        (void)zkr_lockable_cancel(t->lock);
         break;
     case REENTRANT:
     case MULTI:
     case RECIPES:
-        (void)zkr_reentrant_mutex_cancel(t->lock);
+        (void)zkr_lockable_cancel(t->lock);
     }
 }
 
@@ -222,24 +222,24 @@ void user_checks_path(const struct thread *t)
 
     switch (t->recipe) {
     case MUTEX:
-        path = zkr_mutex_path(t->lock);
+        path = zkr_lockable_path(t->lock);
         break;
     case RWLOCK:
-        path = zkr_rwlock_path(t->lock);
+        path = zkr_lockable_path(t->lock);
         break;
     case UNFAIR:
-        path = zkr_unfair_mutex_path(t->lock);
+        path = zkr_lockable_path(t->lock);
         break;
     case LATCH:
         path = zkr_leader_path(t->lock);
         break;
     case SEMAPHORE:
-        path = zkr_semaphore_path(t->lock);
+        path = zkr_lockable_path(t->lock);
         break;
     case REENTRANT:
     case MULTI:
     case RECIPES:
-        path = zkr_reentrant_mutex_path(t->lock);
+        path = zkr_lockable_path(t->lock);
     }
     if (strcmp(path, process_sees(t->process, t->path)) != 0)
         world_fail("a lock is at '%s'", path);

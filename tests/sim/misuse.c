@@ -31,7 +31,7 @@ static void nothing_written(int rc, const struct zkr_stat *stat, void *user)
 
 static void mistake_locks(zkr_session *s)
 {
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     zkr_reentrant_mutex *reentrant;
     zkr_unfair_mutex *unfair;
     zkr_mutex *mutex;
@@ -49,7 +49,7 @@ static void mistake_locks(zkr_session *s)
            ZKR_EINVAL);
     expect("no path", zkr_reentrant_mutex_new(s, NULL, NULL, &reentrant),
            ZKR_EINVAL);
-    opts.flags = ZKR_MUTEX_KAZOO_LAYOUT;
+    opts.flags = ZKR_KAZOO_LAYOUT;
     expect("kazoo", zkr_unfair_mutex_new(s, "/a", &opts, &unfair), ZKR_EINVAL);
     opts.flags = 0;
     opts.reserved = 1;
@@ -71,15 +71,14 @@ static void mistake_null(void)
     expect("no mutex",
            zkr_mutex_acquire_async(NULL, 0, nothing_told, NULL, NULL),
            ZKR_EINVAL);
-    expect("no mutex", zkr_mutex_cancel(NULL), ZKR_EINVAL);
-    expect("no lock", zkr_rwlock_cancel(NULL), ZKR_EINVAL);
-    expect("no mutex", zkr_unfair_mutex_cancel(NULL), ZKR_EINVAL);
-    expect("no mutex", zkr_reentrant_mutex_cancel(NULL), ZKR_EINVAL);
+    expect("no mutex", zkr_lockable_cancel(NULL), ZKR_EINVAL);
+    expect("no lock", zkr_lockable_cancel(NULL), ZKR_EINVAL);
+    expect("no mutex", zkr_lockable_cancel(NULL), ZKR_EINVAL);
+    expect("no mutex", zkr_lockable_cancel(NULL), ZKR_EINVAL);
     expect("no mutex", zkr_reentrant_mutex_release(NULL), ZKR_EINVAL);
     expect("no request", zkr_request_cancel(NULL), ZKR_EINVAL);
-    if (zkr_mutex_path(NULL) != NULL || zkr_rwlock_path(NULL) != NULL ||
-        zkr_unfair_mutex_path(NULL) != NULL ||
-        zkr_reentrant_mutex_path(NULL) != NULL)
+    if (zkr_lockable_path(NULL) != NULL || zkr_lockable_path(NULL) != NULL ||
+        zkr_lockable_path(NULL) != NULL || zkr_lockable_path(NULL) != NULL)
         world_fail("no lock has a path");
     zkr_mutex_free(NULL);
     zkr_rwlock_free(NULL);

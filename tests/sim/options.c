@@ -82,12 +82,12 @@ uint32_t options_lock_flags(void)
     if (choose(3) > 0)
         return 0;
     if (choose(2) == 1 && world.recipe != LATCH)
-        flags |= ZKR_MUTEX_FAIL_ON_SESSION_LOSS;
+        flags |= ZKR_FAIL_ON_SESSION_LOSS;
     if (choose(2) == 1)
-        flags |= ZKR_MUTEX_PERSISTENT_PARENTS;
+        flags |= ZKR_PERSISTENT_PARENTS;
     if (choose(2) == 1 && world.recipe != UNFAIR && world.recipe != SEMAPHORE)
-        flags |= ZKR_MUTEX_KAZOO_LAYOUT;
+        flags |= ZKR_KAZOO_LAYOUT;
     if (choose(2) == 1 && world.recipe == RWLOCK)
-        flags |= ZKR_RWLOCK_REENTRANT;
+        flags |= ZKR_REENTRANT;
     return flags;
 }

@@ -52,7 +52,7 @@ static void free_locks(struct several *s)
 static int make_mutexes(struct several *s)
 {
     const struct process *p = s->thread->process;
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     int rc = ZKR_OK;
 
     opts.flags = s->thread->flags;
@@ -64,18 +64,18 @@ static int make_mutexes(struct several *s)
 
 static int make_locks(struct several *s)
 {
-    struct zkr_multi_lock_opts opts = ZKR_MULTI_LOCK_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     bool reversed = choose(2) == 0;
     int rc;
 
     if (one_in(3))
-        opts.flags = ZKR_MULTI_LOCK_FAIL_ON_SESSION_LOSS;
+        opts.flags = ZKR_FAIL_ON_SESSION_LOSS;
     rc = zkr_multi_lock_new(s->thread->process->session, &opts, &s->lock);
     if (rc == ZKR_OK)
         rc = make_mutexes(s);
     for (size_t i = 0; i < s->count && rc == ZKR_OK; i++)
-        rc = zkr_multi_lock_add_mutex(
-            s->lock, s->mutexes[reversed ? s->count - 1 - i : i]);
+        rc = zkr_multi_lock_add(
+            s->lock, s->mutexes[reversed ? s->count - 1 - i : i], NULL);
     if (rc != ZKR_OK)
         free_locks(s);
     if (rc != ZKR_OK && rc != ZKR_ENOMEM)
@@ -262,7 +262,7 @@ static void give_up_some(struct several *s, const struct chain *one)
 {
     user_pauses(7);
     if (one_in(3))
-        (void)zkr_multi_lock_cancel(s->lock);
+        (void)zkr_lockable_cancel(s->lock);
     else if (one_in(3))
         free_locks(s);
     else if (one->request != NULL)

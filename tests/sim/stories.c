@@ -221,7 +221,7 @@ static void ask_a_deserted_leader(void)
     server_cut(WAITER, next, WAY_UP | WAY_DOWN, world.timeout / 2);
     ask(&users[WAITER]);
     fiber_sleep(10 * MS);
-    (void)zkr_mutex_cancel(users[WAITER].mutex);
+    (void)zkr_lockable_cancel(users[WAITER].mutex);
     move_waiter_to(old);
     fiber_sleep(50 * MS);
     move_waiter_to(follower); /* its session has not moved, for the leader */

@@ -191,7 +191,7 @@ TEST(a_cancel_looks_at_no_claim_of_other_locks)
     next = far->next;
     far->next = NULL;
     zkr__session_unlock(s);
-    assert_int_equal(zkr_mutex_cancel(m[0]), ZKR_OK);
+    assert_int_equal(zkr_lockable_cancel(m[0]), ZKR_OK);
     zkr__session_lock(s);
     far->next = next;
     zkr__session_unlock(s);

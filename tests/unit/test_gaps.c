@@ -228,7 +228,7 @@ static void ask_for_lock(void)
 
 static void cancel(void)
 {
-    (void)zkr_mutex_cancel(it.m);
+    (void)zkr_lockable_cancel(it.m);
 }
 
 static void listen_for_a_moment(void)

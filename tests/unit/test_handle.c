@@ -519,7 +519,7 @@ TEST(a_ghost_is_not_watched_any_more)
     while (client_requests(ZKR__ZK_GET) < 2) /* it waits for the other one */
         pass_a_moment();
     assert_int_equal(client_requests(ZKR__ZK_UNWATCH), 1);
-    assert_int_equal(zkr_mutex_cancel(m), ZKR_OK);
+    assert_int_equal(zkr_lockable_cancel(m), ZKR_OK);
     while (!atomic_load(&o.told))
         pass_a_moment();
     assert_int_equal(o.rc, ZKR_ECANCELED);

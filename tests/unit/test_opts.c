@@ -33,9 +33,9 @@ struct v3 {
 };
 
 /* Padding may hold rubbish, which a later version would read as a field. */
-_Static_assert(sizeof(struct zkr_mutex_opts) ==
-                   sizeof(size_t) + sizeof(char *) + 4 * sizeof(uint32_t),
-               "zkr_mutex_opts has padding");
+_Static_assert(sizeof(struct zkr_lockable_opts) ==
+                   sizeof(size_t) + 2 * sizeof(char *) + 4 * sizeof(uint32_t),
+               "zkr_lockable_opts has padding");
 _Static_assert(sizeof(struct zkr_session_opts) ==
                    sizeof(size_t) + 10 * sizeof(uint32_t) +
                        16 * sizeof(char *) + sizeof(zkr_log_fn) +
@@ -192,7 +192,7 @@ TEST(an_answer_needs_a_size)
 
 TEST(initializers_set_the_size)
 {
-    struct zkr_mutex_opts mutex = ZKR_MUTEX_OPTS_INIT;
+    struct zkr_lockable_opts mutex = ZKR_LOCKABLE_OPTS_INIT;
     struct zkr_session_opts session = ZKR_SESSION_OPTS_INIT;
 
     assert_int_equal(mutex.size, sizeof(mutex));

@@ -49,7 +49,7 @@ struct given {
     zkr_fence *fence;
     const char *hosts;
     const char *node;
-    const struct zkr_multi_lock_opts *multi_lock_opts;
+    const struct zkr_lockable_opts *multi_lock_opts;
     zkr_open_fn opened;
     zkr_acquire_fn acquired;
     zkr_acquire_all_fn all_acquired;
@@ -64,7 +64,7 @@ static struct given given;
 static struct zkr_counters counters = ZKR_COUNTERS_INIT;
 
 /* A size that no version has: else nothing fails. */
-static const struct zkr_multi_lock_opts short_multi_lock_opts = { .size = 1 };
+static const struct zkr_lockable_opts short_multi_lock_opts = { .size = 1 };
 
 /* Every function that returns a code: its output, the codes that it must
  * return when one thing alone is wrong (see `wrongs`), and its arguments.
@@ -117,41 +117,35 @@ static const struct zkr_multi_lock_opts short_multi_lock_opts = { .size = 1 };
     ROW(zkr_mutex_new, POINTER, "NFPL", given.session, given.made_at, NULL, out) \
     ROW(zkr_mutex_acquire, POINTER, "NFACD", given.mutex, 0, out) \
     ROW(zkr_mutex_acquire_async, POINTER, "NFAC", given.mutex, 0, given.acquired, NULL, out) \
-    CALL(zkr_mutex_cancel, "NF", given.mutex) \
-    CALL(zkr_mutex_yield, "NF", given.mutex) \
+    ROW(zkr_lockable_acquire, POINTER, "NFACD", given.mutex, NULL, 0, out) \
+    ROW(zkr_lockable_acquire_all, POINTER, "NFACD", given.mutex, NULL, 0, out) \
+    ROW(zkr_lockable_acquire_async, POINTER, "NFAC", given.mutex, NULL, 0, given.acquired, NULL, out) \
+    ROW(zkr_lockable_acquire_all_async, POINTER, "NFAC", given.mutex, NULL, 0, given.all_acquired, NULL, out) \
+    ROW(zkr_lockable_grant, POINTER, "NF", given.reentrant, NULL, out) \
+    CALL(zkr_lockable_cancel, "NF", given.mutex) \
+    CALL(zkr_lockable_give_back, "NF", given.mutex) \
     ROW(zkr_unfair_mutex_new, POINTER, "NFPL", given.session, given.made_at, NULL, out) \
     ROW(zkr_unfair_mutex_acquire, POINTER, "NFACD", given.unfair, 0, out) \
     ROW(zkr_unfair_mutex_acquire_async, POINTER, "NFAC", given.unfair, 0, given.acquired, NULL, out) \
-    CALL(zkr_unfair_mutex_cancel, "NF", given.unfair) \
     ROW(zkr_reentrant_mutex_new, POINTER, "NFPL", given.session, given.made_at, NULL, out) \
     CALL(zkr_reentrant_mutex_acquire, "NFACD", given.reentrant, 0) \
     CALL(zkr_reentrant_mutex_release, "NF", given.reentrant) \
-    CALL(zkr_reentrant_mutex_cancel, "NF", given.reentrant) \
-    CALL(zkr_reentrant_mutex_yield, "NF", given.reentrant) \
+    CALL(zkr_reentrant_mutex_release_of, "NF", given.reentrant, NULL) \
     ROW(zkr_rwlock_new, POINTER, "NFPL", given.session, given.made_at, NULL, out) \
     ROW(zkr_rwlock_acquire_read, POINTER, "NFACD", given.rwlock, 0, out) \
     ROW(zkr_rwlock_acquire_write, POINTER, "NFACD", given.rwlock, 0, out) \
     ROW(zkr_rwlock_acquire_read_async, POINTER, "NFAC", given.rwlock, 0, given.acquired, NULL, out) \
     ROW(zkr_rwlock_acquire_write_async, POINTER, "NFAC", given.rwlock, 0, given.acquired, NULL, out) \
-    CALL(zkr_rwlock_cancel, "NF", given.rwlock) \
-    CALL(zkr_rwlock_yield, "NF", given.rwlock) \
     ROW(zkr_rwlock_downgrade, POINTER, "NF", given.rwlock, given.grant, out) \
     ROW(zkr_multi_lock_new, POINTER, "NF", given.session, given.multi_lock_opts, out) \
-    CALL(zkr_multi_lock_add_mutex, "NF", given.multi_lock, given.mutex) \
-    CALL(zkr_multi_lock_add_reentrant_mutex, "NF", given.multi_lock, given.reentrant) \
-    CALL(zkr_multi_lock_add_unfair_mutex, "NF", given.multi_lock, given.unfair) \
-    CALL(zkr_multi_lock_add_read, "NF", given.multi_lock, given.rwlock) \
-    CALL(zkr_multi_lock_add_write, "NF", given.multi_lock, given.rwlock) \
-    CALL(zkr_multi_lock_add_semaphore, "NF", given.multi_lock, given.semaphore, 1) \
+    CALL(zkr_multi_lock_add, "NF", given.multi_lock, given.mutex, NULL) \
     ROW(zkr_multi_lock_acquire, POINTER, "NFACD", given.multi_lock, 0, out) \
     ROW(zkr_multi_lock_acquire_async, POINTER, "NFAC", given.multi_lock, 0, given.all_acquired, NULL, out) \
-    CALL(zkr_multi_lock_cancel, "NF", given.multi_lock) \
     ROW(zkr_semaphore_new, POINTER, "NFPL", given.session, given.made_at, 1, NULL, out) \
     ROW(zkr_semaphore_acquire, POINTER, "NFACD", given.semaphore, 0, out) \
     ROW(zkr_semaphore_acquire_many, POINTER, "NFACD", given.semaphore, 1, 0, out) \
     ROW(zkr_semaphore_acquire_async, POINTER, "NFAC", given.semaphore, 0, given.acquired, NULL, out) \
     ROW(zkr_semaphore_acquire_many_async, POINTER, "NFAC", given.semaphore, 1, 0, given.all_acquired, NULL, out) \
-    CALL(zkr_semaphore_cancel, "NF", given.semaphore) \
     CALL(zkr_request_cancel, "NF", given.request) \
     CALL(zkr_grant_check, "NF", given.grant) \
     CALL(zkr_grant_verify, "NFD", given.grant, 0) \
@@ -189,12 +183,8 @@ static const struct zkr_multi_lock_opts short_multi_lock_opts = { .size = 1 };
     CALL(zkr_fence_accept_shared, "NF", given.fence, 9) \
     CALL(zkr_fence_begin, "NF", given.fence, 9, 0, 0) \
     ROW(zkr_fence_highest, NUMBER(int64_t), "NF", given.fence, out) \
-    CALL(zkr_mutex_stats, "NF", given.mutex, &counters) \
-    CALL(zkr_rwlock_stats, "NF", given.rwlock, &counters) \
-    CALL(zkr_reentrant_mutex_stats, "NF", given.reentrant, &counters) \
-    CALL(zkr_unfair_mutex_stats, "NF", given.unfair, &counters) \
+    CALL(zkr_lockable_stats, "NF", given.mutex, &counters) \
     CALL(zkr_leader_stats, "NF", given.leader, &counters) \
-    CALL(zkr_semaphore_stats, "NF", given.semaphore, &counters) \
     CALL(zkr_session_close, "FD", given.session)
 /* clang-format on */
 
@@ -297,7 +287,7 @@ static int setup(void)
     ok(zkr_leader_new(s, "/lock", NULL, NULL, NULL, &given.leader));
     ok(zkr_semaphore_new(s, "/lock", 1, NULL, &given.semaphore));
     ok(zkr_multi_lock_new(s, NULL, &given.multi_lock));
-    ok(zkr_multi_lock_add_mutex(given.multi_lock, given.mutex));
+    ok(zkr_multi_lock_add(given.multi_lock, given.mutex, NULL));
     for (size_t i = 0; i < COUNT(given.txns); i++) {
         ok(zkr_txn_new(s, &given.txns[i]));
         ok(zkr_txn_delete(given.txns[i], "/lock", 0));

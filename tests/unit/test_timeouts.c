@@ -67,7 +67,7 @@ static int setup(uint32_t reply_timeout_ms)
                      ZKR_OK);
     assert_int_equal(zkr_multi_lock_new(it.session, NULL, &it.multi_lock),
                      ZKR_OK);
-    assert_int_equal(zkr_multi_lock_add_mutex(it.multi_lock, it.mutex), ZKR_OK);
+    assert_int_equal(zkr_multi_lock_add(it.multi_lock, it.mutex, NULL), ZKR_OK);
     client_stops_at(CLIENT_AT_ONCE);
     client_await_stop();
     return 0;
@@ -122,6 +122,22 @@ FIXTURE(setup_short, teardown)
         zkr_grant_free(g);                                                     \
         return rc;                                                             \
     }
+
+static int any_acquire(zkr_lockable *lock, int64_t timeout_ms, zkr_grant **ret)
+{
+    return zkr_lockable_acquire(lock, NULL, timeout_ms, ret);
+}
+
+static int any_acquire_all(zkr_lockable *lock, int64_t timeout_ms,
+                           zkr_grant **ret)
+{
+    return zkr_lockable_acquire_all(lock, NULL, timeout_ms, ret);
+}
+
+ACQUIRE(any_acquire, it.mutex)
+ACQUIRE(any_acquire_all, it.multi_lock)
+#define call_zkr_lockable_acquire     call_any_acquire
+#define call_zkr_lockable_acquire_all call_any_acquire_all
 
 ACQUIRE(zkr_mutex_acquire, it.mutex)
 ACQUIRE(zkr_unfair_mutex_acquire, it.unfair)
@@ -243,6 +259,8 @@ static const struct row {
     int (*call)(int64_t timeout_ms);
 } rows[] = {
     ROW(zkr_mutex_acquire),
+    ROW(zkr_lockable_acquire),
+    ROW(zkr_lockable_acquire_all),
     ROW(zkr_unfair_mutex_acquire),
     ROW(zkr_reentrant_mutex_acquire),
     ROW(zkr_rwlock_acquire_read),

@@ -334,7 +334,7 @@ static void open_session(const char *hosts)
 
 static int make_mutex(int lock)
 {
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     bool stays = lock_specs[lock].stays;
 
     opts.retain_ms = stays ? RETAIN_MS : 0;

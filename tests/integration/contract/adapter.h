@@ -29,11 +29,12 @@ enum trait {
 struct adapter {
     const char *name;
     unsigned traits;
-    const char *below;             /* where the nodes are, below the path */
-    uint32_t flags;                /* of its options */
-    uint32_t fail_on_session_loss; /* the flag with that meaning */
-    int (*make)(zkr_session *s, const char *path, uint32_t flags,
-                void **ret_lock);
+    const char *below; /* where the nodes are, below the path */
+    uint32_t flags;    /* of its options, as the next two */
+    uint32_t retain_ms;
+    uint32_t retain_max;
+    int (*make)(zkr_session *s, const char *path,
+                const struct zkr_lockable_opts *opts, void **ret_lock);
     void (*free)(void *lock);
     int (*acquire)(void *lock, int64_t timeout_ms, zkr_grant **ret_grant);
     int (*acquire_async)(void *lock, int64_t timeout_ms, zkr_acquire_fn fn,
@@ -47,5 +48,9 @@ struct adapter {
 
 extern const struct adapter adapters[];
 extern const size_t adapter_count;
+
+/* Makes a lock, with these flags and its own. */
+int adapter_make(const struct adapter *recipe, zkr_session *s, const char *path,
+                 uint32_t flags, void **ret_lock);
 
 #endif

@@ -6,80 +6,106 @@
 
 #include "leadership.h"
 
-/* The calls of a recipe whose acquire gives a grant. `mode` is "" or the end of
- * the name of its acquire. */
-#define CALLS_OF(noun, mode)                                                   \
-    static int noun##mode##_acquire(void *lock, int64_t timeout_ms,            \
-                                    zkr_grant **ret_grant)                     \
-    {                                                                          \
-        return zkr_##noun##_acquire##mode(lock, timeout_ms, ret_grant);        \
-    }                                                                          \
-    static int noun##mode##_acquire_async(void *lock, int64_t timeout_ms,      \
-                                          zkr_acquire_fn fn, void *user,       \
-                                          zkr_request **ret_request)           \
-    {                                                                          \
-        return zkr_##noun##_acquire##mode##_async(lock, timeout_ms, fn, user,  \
-                                                  ret_request);                \
+/* -- how each is made ----------------------------------------------------- */
+
+static int mutex_make(zkr_session *s, const char *path,
+                      const struct zkr_lockable_opts *opts, void **ret_lock)
+{
+    return zkr_mutex_new(s, path, opts, (zkr_mutex **)ret_lock);
+}
+
+static int reentrant_mutex_make(zkr_session *s, const char *path,
+                                const struct zkr_lockable_opts *opts,
+                                void **ret_lock)
+{
+    return zkr_reentrant_mutex_new(s, path, opts,
+                                   (zkr_reentrant_mutex **)ret_lock);
+}
+
+static int rwlock_make(zkr_session *s, const char *path,
+                       const struct zkr_lockable_opts *opts, void **ret_lock)
+{
+    return zkr_rwlock_new(s, path, opts, (zkr_rwlock **)ret_lock);
+}
+
+static int unfair_mutex_make(zkr_session *s, const char *path,
+                             const struct zkr_lockable_opts *opts,
+                             void **ret_lock)
+{
+    return zkr_unfair_mutex_new(s, path, opts, (zkr_unfair_mutex **)ret_lock);
+}
+
+static int semaphore_make(zkr_session *s, const char *path,
+                          const struct zkr_lockable_opts *opts, void **ret_lock)
+{
+    return zkr_semaphore_new(s, path, 1, opts, (zkr_semaphore **)ret_lock);
+}
+
+/* The only lock of each multi-lock, which is freed after it. */
+static struct {
+    zkr_lockable *of;
+    zkr_mutex *mutex;
+} members[64];
+
+static void keep(zkr_lockable *of, zkr_mutex *mutex)
+{
+    for (size_t i = 0; i < COUNT(members); i++) {
+        if (members[i].of != NULL)
+            continue;
+        members[i].of = of;
+        members[i].mutex = mutex;
+        return;
     }
+    fail_msg("too many multi-locks");
+}
 
-/* The calls that each recipe has. */
-#define HANDLE_OF(noun, opts_noun, OPTS_INIT)                                  \
-    static int noun##_make_with(zkr_session *s, const char *path,              \
-                                struct zkr_##opts_noun##_opts opts,            \
-                                void **ret_lock)                               \
-    {                                                                          \
-        zkr_##noun *lock = NULL;                                               \
-        int rc = zkr_##noun##_new(s, path, &opts, &lock);                      \
-                                                                               \
-        *ret_lock = lock;                                                      \
-        return rc;                                                             \
-    }                                                                          \
-    static int noun##_make(zkr_session *s, const char *path, uint32_t flags,   \
-                           void **ret_lock)                                    \
-    {                                                                          \
-        struct zkr_##opts_noun##_opts opts = OPTS_INIT;                        \
-                                                                               \
-        opts.flags = flags;                                                    \
-        return noun##_make_with(s, path, opts, ret_lock);                      \
-    }                                                                          \
-    static void noun##_free(void *lock)                                        \
-    {                                                                          \
-        zkr_##noun##_free(lock);                                               \
-    }                                                                          \
-    static int noun##_cancel(void *lock)                                       \
-    {                                                                          \
-        return zkr_##noun##_cancel(lock);                                      \
+static void lockable_free(void *lock)
+{
+    zkr_lockable_free(lock);
+    for (size_t i = 0; lock != NULL && i < COUNT(members); i++) {
+        if (members[i].of != lock)
+            continue;
+        members[i].of = NULL;
+        zkr_mutex_free(members[i].mutex);
     }
+}
 
-/* The same lock, which stays. */
-#define RETAINED_OF(noun, opts_noun, OPTS_INIT)                                \
-    static int noun##_make_retained(zkr_session *s, const char *path,          \
-                                    uint32_t flags, void **ret_lock)           \
-    {                                                                          \
-        struct zkr_##opts_noun##_opts opts = OPTS_INIT;                        \
-                                                                               \
-        opts.flags = flags;                                                    \
-        opts.retain_ms = 60000;                                                \
-        opts.retain_max = 3;                                                   \
-        return noun##_make_with(s, path, opts, ret_lock);                      \
-    }
+static int multi_lock_make(zkr_session *s, const char *path,
+                           const struct zkr_lockable_opts *opts,
+                           void **ret_lock)
+{
+    zkr_mutex *mutex = NULL;
+    int rc = zkr_multi_lock_new(s, opts, (zkr_multi_lock **)ret_lock);
 
-#define HANDLE(noun)                                                           \
-    .make = noun##_make, .free = noun##_free, .cancel = noun##_cancel
-#define RETAINED(noun)                                                         \
-    .make = noun##_make_retained, .free = noun##_free, .cancel = noun##_cancel
-#define GRANTS(noun)                                                           \
-    .acquire = noun##_acquire, .acquire_async = noun##_acquire_async,          \
-    .release = grant_release, .forget = grant_forget
+    if (rc == ZKR_OK)
+        rc = zkr_mutex_new(s, path, NULL, &mutex);
+    if (rc == ZKR_OK)
+        rc = zkr_multi_lock_add(*ret_lock, mutex, NULL);
+    if (rc == ZKR_OK)
+        keep(*ret_lock, mutex);
+    return rc;
+}
 
-#define YIELDS(noun, handle)                                                   \
-    .acquire = noun##_acquire, .acquire_async = noun##_acquire_async,          \
-    .release = handle##_yield_release, .forget = grant_forget
+/* -- the calls, which are the same for all -------------------------------- */
 
-#define LEADERSHIP                                                             \
-    .make = leadership_make, .free = leadership_free,                          \
-    .acquire = leadership_acquire, .cancel = leadership_cancel,                \
-    .release = leadership_release, .forget = leadership_forget
+static int lockable_acquire(void *lock, int64_t timeout_ms,
+                            zkr_grant **ret_grant)
+{
+    return zkr_lockable_acquire(lock, NULL, timeout_ms, ret_grant);
+}
+
+static int lockable_acquire_async(void *lock, int64_t timeout_ms,
+                                  zkr_acquire_fn fn, void *user,
+                                  zkr_request **ret_request)
+{
+    return zkr_lockable_acquire_async(lock, NULL, timeout_ms, fn, user,
+                                      ret_request);
+}
+
+static int lockable_cancel(void *lock)
+{
+    return zkr_lockable_cancel(lock);
+}
 
 static int grant_release(void *lock, zkr_grant *grant)
 {
@@ -89,15 +115,9 @@ static int grant_release(void *lock, zkr_grant *grant)
 
 /* The lock goes back to the fleet with the release, as one that does not stay.
  */
-static int mutex_yield_release(void *lock, zkr_grant *grant)
+static int shared_release(void *lock, zkr_grant *grant)
 {
-    (void)zkr_mutex_yield(lock);
-    return zkr_grant_release(grant);
-}
-
-static int rwlock_yield_release(void *lock, zkr_grant *grant)
-{
-    (void)zkr_rwlock_yield(lock);
+    (void)zkr_lockable_give_back(lock);
     return zkr_grant_release(grant);
 }
 
@@ -107,241 +127,116 @@ static void grant_forget(void *lock, zkr_grant *grant)
     zkr_grant_free(grant);
 }
 
-HANDLE_OF(mutex, mutex, ZKR_MUTEX_OPTS_INIT)
-RETAINED_OF(mutex, mutex, ZKR_MUTEX_OPTS_INIT)
-CALLS_OF(mutex, )
-
-HANDLE_OF(rwlock, rwlock, ZKR_RWLOCK_OPTS_INIT)
-RETAINED_OF(rwlock, rwlock, ZKR_RWLOCK_OPTS_INIT)
-CALLS_OF(rwlock, _write)
-
-HANDLE_OF(unfair_mutex, mutex, ZKR_MUTEX_OPTS_INIT)
-CALLS_OF(unfair_mutex, )
-
-HANDLE_OF(reentrant_mutex, mutex, ZKR_MUTEX_OPTS_INIT)
-RETAINED_OF(reentrant_mutex, mutex, ZKR_MUTEX_OPTS_INIT)
-
-static int reentrant_mutex_acquire(void *lock, int64_t timeout_ms,
-                                   zkr_grant **ret_grant)
-{
-    int rc = zkr_reentrant_mutex_acquire(lock, timeout_ms);
-
-    if (rc == ZKR_OK)
-        *ret_grant = zkr_reentrant_mutex_grant(lock);
-    return rc;
-}
-
-static int reentrant_mutex_release(void *lock, zkr_grant *grant)
+static int own_release(void *lock, zkr_grant *grant)
 {
     (void)grant;
     return zkr_reentrant_mutex_release(lock);
 }
 
-static int reentrant_mutex_yield_release(void *lock, zkr_grant *grant)
+static int own_shared_release(void *lock, zkr_grant *grant)
 {
-    (void)zkr_reentrant_mutex_yield(lock);
-    return reentrant_mutex_release(lock, grant);
+    (void)zkr_lockable_give_back(lock);
+    return own_release(lock, grant);
 }
 
-static void reentrant_mutex_forget(void *lock, zkr_grant *grant)
+static void own_forget(void *lock, zkr_grant *grant)
 {
     (void)lock;
     (void)grant;
 }
 
-static int semaphore_make(zkr_session *s, const char *path, uint32_t flags,
-                          void **ret_lock)
-{
-    struct zkr_semaphore_opts opts = ZKR_SEMAPHORE_OPTS_INIT;
-    zkr_semaphore *semaphore = NULL;
-    int rc;
+#define CALLS(noun)                                                            \
+    .make = noun##_make, .free = lockable_free, .acquire = lockable_acquire,   \
+    .cancel = lockable_cancel
+#define GRANTS                                                                 \
+    .acquire_async = lockable_acquire_async, .release = grant_release,         \
+    .forget = grant_forget
+#define SHARED_GRANTS                                                          \
+    .acquire_async = lockable_acquire_async, .release = shared_release,        \
+    .forget = grant_forget
+#define OWN_GRANTS        .release = own_release, .forget = own_forget
+#define OWN_SHARED_GRANTS .release = own_shared_release, .forget = own_forget
+#define STAYING           .retain_ms = 60000, .retain_max = 3
 
-    opts.flags = flags;
-    rc = zkr_semaphore_new(s, path, 1, &opts, &semaphore);
-    *ret_lock = semaphore;
-    return rc;
-}
-
-static void semaphore_free(void *lock)
-{
-    zkr_semaphore_free(lock);
-}
-
-static int semaphore_cancel(void *lock)
-{
-    return zkr_semaphore_cancel(lock);
-}
-
-CALLS_OF(semaphore, )
-
-/* A multi-lock and its only lock. */
-struct chained {
-    zkr_multi_lock *all;
-    zkr_mutex *mutex;
-};
-
-static void multi_lock_free(void *lock)
-{
-    struct chained *c = lock;
-
-    if (c == NULL)
-        return;
-    zkr_multi_lock_free(c->all);
-    zkr_mutex_free(c->mutex);
-    free(c);
-}
-
-static int multi_lock_make(zkr_session *s, const char *path, uint32_t flags,
-                           void **ret_lock)
-{
-    struct zkr_multi_lock_opts opts = ZKR_MULTI_LOCK_OPTS_INIT;
-    struct chained *c = calloc(1, sizeof(*c));
-    int rc;
-
-    assert_non_null(c);
-    opts.flags = flags;
-    rc = zkr_multi_lock_new(s, &opts, &c->all);
-    if (rc == ZKR_OK)
-        rc = zkr_mutex_new(s, path, NULL, &c->mutex);
-    if (rc == ZKR_OK)
-        rc = zkr_multi_lock_add_mutex(c->all, c->mutex);
-    *ret_lock = c;
-    return rc;
-}
-
-static zkr_multi_lock *multi_lock_of(const struct chained *c)
-{
-    return c == NULL ? NULL : c->all;
-}
-
-static int multi_lock_cancel(void *lock)
-{
-    return zkr_multi_lock_cancel(multi_lock_of(lock));
-}
-
-static int multi_lock_acquire(void *lock, int64_t timeout_ms,
-                              zkr_grant **ret_grant)
-{
-    return zkr_multi_lock_acquire(multi_lock_of(lock), timeout_ms, ret_grant);
-}
-
-struct one_of_all {
-    zkr_acquire_fn fn;
-    void *user;
-};
-
-static void tell_one(int error, zkr_grant *const *grants, size_t count,
-                     void *user)
-{
-    struct one_of_all *one = user;
-
-    one->fn(error, count == 1 ? grants[0] : NULL, one->user);
-    free(one);
-}
-
-static int multi_lock_acquire_async(void *lock, int64_t timeout_ms,
-                                    zkr_acquire_fn fn, void *user,
-                                    zkr_request **ret_request)
-{
-    struct one_of_all *one = calloc(1, sizeof(*one));
-    int rc;
-
-    assert_non_null(one);
-    *one = (struct one_of_all){ fn, user };
-    rc = zkr_multi_lock_acquire_async(multi_lock_of(lock), timeout_ms, tell_one,
-                                      one, ret_request);
-    if (rc != ZKR_OK)
-        free(one);
-    return rc;
-}
+#define LEADERSHIP                                                             \
+    .make = leadership_make, .free = leadership_free,                          \
+    .acquire = leadership_acquire, .cancel = leadership_cancel,                \
+    .release = leadership_release, .forget = leadership_forget
 
 /* clang-format off */
 const struct adapter adapters[] = {
     { .name = "mutex",
       .traits = FAIR | QUEUES,
-      .fail_on_session_loss = ZKR_MUTEX_FAIL_ON_SESSION_LOSS,
-      HANDLE(mutex), GRANTS(mutex) },
+      CALLS(mutex), GRANTS },
     { .name = "mutex in kazoo layout",
       .traits = FAIR | QUEUES,
-      .flags = ZKR_MUTEX_KAZOO_LAYOUT,
-      .fail_on_session_loss = ZKR_MUTEX_FAIL_ON_SESSION_LOSS,
-      HANDLE(mutex), GRANTS(mutex) },
+      .flags = ZKR_KAZOO_LAYOUT,
+      CALLS(mutex), GRANTS },
     { .name = "reentrant mutex",
       .traits = FAIR | QUEUES | REENTRANT | THREAD_OWNED | KEEPS_GRANTS,
-      .fail_on_session_loss = ZKR_MUTEX_FAIL_ON_SESSION_LOSS,
-      HANDLE(reentrant_mutex),
-      .acquire = reentrant_mutex_acquire,
-      .release = reentrant_mutex_release,
-      .forget = reentrant_mutex_forget },
+      CALLS(reentrant_mutex), OWN_GRANTS },
     { .name = "write lock",
       .traits = FAIR | QUEUES,
-      .fail_on_session_loss = ZKR_RWLOCK_FAIL_ON_SESSION_LOSS,
-      HANDLE(rwlock), GRANTS(rwlock_write) },
+      CALLS(rwlock), GRANTS },
     { .name = "write lock in kazoo layout",
       .traits = FAIR | QUEUES,
-      .flags = ZKR_RWLOCK_KAZOO_LAYOUT,
-      .fail_on_session_loss = ZKR_RWLOCK_FAIL_ON_SESSION_LOSS,
-      HANDLE(rwlock), GRANTS(rwlock_write) },
+      .flags = ZKR_KAZOO_LAYOUT,
+      CALLS(rwlock), GRANTS },
     { .name = "reentrant write lock",
       .traits = FAIR | QUEUES | REENTRANT | THREAD_OWNED,
-      .flags = ZKR_RWLOCK_REENTRANT,
-      .fail_on_session_loss = ZKR_RWLOCK_FAIL_ON_SESSION_LOSS,
-      HANDLE(rwlock), GRANTS(rwlock_write) },
+      .flags = ZKR_REENTRANT,
+      CALLS(rwlock), GRANTS },
     { .name = "mutex that stays",
       .traits = FAIR | QUEUES | STAYS,
-      .fail_on_session_loss = ZKR_MUTEX_FAIL_ON_SESSION_LOSS,
-      RETAINED(mutex), GRANTS(mutex) },
+      CALLS(mutex), STAYING, GRANTS },
     { .name = "mutex that yields",
       .traits = FAIR | QUEUES | SHARES,
-      .fail_on_session_loss = ZKR_MUTEX_FAIL_ON_SESSION_LOSS,
-      RETAINED(mutex), YIELDS(mutex, mutex) },
+      CALLS(mutex), STAYING, SHARED_GRANTS },
     { .name = "reentrant mutex that stays",
       .traits = FAIR | QUEUES | REENTRANT | THREAD_OWNED | KEEPS_GRANTS | STAYS,
-      .fail_on_session_loss = ZKR_MUTEX_FAIL_ON_SESSION_LOSS,
-      RETAINED(reentrant_mutex),
-      .acquire = reentrant_mutex_acquire,
-      .release = reentrant_mutex_release,
-      .forget = reentrant_mutex_forget },
+      CALLS(reentrant_mutex), STAYING, OWN_GRANTS },
     { .name = "reentrant mutex that yields",
       .traits =
           FAIR | QUEUES | REENTRANT | THREAD_OWNED | KEEPS_GRANTS | SHARES,
-      .fail_on_session_loss = ZKR_MUTEX_FAIL_ON_SESSION_LOSS,
-      RETAINED(reentrant_mutex),
-      .acquire = reentrant_mutex_acquire,
-      .release = reentrant_mutex_yield_release,
-      .forget = reentrant_mutex_forget },
+      CALLS(reentrant_mutex), STAYING, OWN_SHARED_GRANTS },
     { .name = "write lock that stays",
       .traits = FAIR | QUEUES | STAYS,
-      .fail_on_session_loss = ZKR_RWLOCK_FAIL_ON_SESSION_LOSS,
-      RETAINED(rwlock), GRANTS(rwlock_write) },
+      CALLS(rwlock), STAYING, GRANTS },
     { .name = "write lock that yields",
       .traits = FAIR | QUEUES | SHARES,
-      .fail_on_session_loss = ZKR_RWLOCK_FAIL_ON_SESSION_LOSS,
-      RETAINED(rwlock), YIELDS(rwlock_write, rwlock) },
+      CALLS(rwlock), STAYING, SHARED_GRANTS },
     { .name = "unfair mutex",
-      .fail_on_session_loss = ZKR_MUTEX_FAIL_ON_SESSION_LOSS,
-      HANDLE(unfair_mutex), GRANTS(unfair_mutex) },
+      CALLS(unfair_mutex), GRANTS },
     { .name = "semaphore of one",
       .traits = FAIR | QUEUES | TURNS | TRIES_WRITE,
       .below = "/leases",
-      .fail_on_session_loss = ZKR_SEMAPHORE_FAIL_ON_SESSION_LOSS,
-      HANDLE(semaphore), GRANTS(semaphore) },
+      CALLS(semaphore), GRANTS },
     { .name = "multi-lock of a mutex",
       .traits = FAIR | QUEUES,
-      .fail_on_session_loss = ZKR_MULTI_LOCK_FAIL_ON_SESSION_LOSS,
-      HANDLE(multi_lock), GRANTS(multi_lock) },
+      CALLS(multi_lock), GRANTS },
     { .name = "leadership",
       .traits = FAIR | QUEUES | KEEPS_GRANTS | CAMPAIGNS | TRIES_WRITE,
       LEADERSHIP },
     { .name = "leadership in kazoo layout",
       .traits = FAIR | QUEUES | KEEPS_GRANTS | CAMPAIGNS | TRIES_WRITE,
-      .flags = ZKR_LEADER_KAZOO_LAYOUT,
+      .flags = ZKR_KAZOO_LAYOUT,
       LEADERSHIP },
     { .name = "leadership in selector layout",
       .traits = FAIR | QUEUES | KEEPS_GRANTS | CAMPAIGNS | TRIES_WRITE,
-      .flags = ZKR_LEADER_SELECTOR_LAYOUT,
+      .flags = ZKR_SELECTOR_LAYOUT,
       LEADERSHIP },
 };
 /* clang-format on */
 
 const size_t adapter_count = sizeof(adapters) / sizeof(adapters[0]);
+
+int adapter_make(const struct adapter *recipe, zkr_session *s, const char *path,
+                 uint32_t flags, void **ret_lock)
+{
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
+
+    opts.flags = recipe->flags | flags;
+    opts.retain_ms = recipe->retain_ms;
+    opts.retain_max = recipe->retain_max;
+    return recipe->make(s, path, &opts, ret_lock);
+}

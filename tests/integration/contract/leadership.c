@@ -59,14 +59,14 @@ static struct participant *take(const struct participant *one,
     return p;
 }
 
-int leadership_make(zkr_session *s, const char *path, uint32_t flags,
-                    void **ret_lock)
+int leadership_make(zkr_session *s, const char *path,
+                    const struct zkr_lockable_opts *opts, void **ret_lock)
 {
     struct election *e = calloc(1, sizeof(*e));
 
     assert_non_null(e);
     e->session = s;
-    e->flags = flags;
+    e->flags = opts->flags;
     (void)snprintf(e->path, sizeof(e->path), "%s", path);
     *ret_lock = e;
     return ZKR_OK;

@@ -6,8 +6,8 @@
 
 #include "fixture.h"
 
-int leadership_make(zkr_session *s, const char *path, uint32_t flags,
-                    void **ret_lock);
+int leadership_make(zkr_session *s, const char *path,
+                    const struct zkr_lockable_opts *opts, void **ret_lock);
 void leadership_free(void *lock);
 int leadership_acquire(void *lock, int64_t timeout_ms, zkr_grant **ret_grant);
 int leadership_cancel(void *lock);

@@ -155,7 +155,7 @@ static void a_waiter_may_ask_to_fail_when_its_session_ends(void)
 {
     struct contender *holder = one_of(theirs);
     struct contender *c =
-        contender_of(new_lock_with(ours, recipe->fail_on_session_loss));
+        contender_of(new_lock_with(ours, ZKR_FAIL_ON_SESSION_LOSS));
 
     hold(holder);
     let_wait(c);

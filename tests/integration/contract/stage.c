@@ -94,7 +94,7 @@ static void *make_lock(zkr_session *s, const char *at, uint32_t flags)
     void *lock = NULL;
 
     assert_true(lock_count < MAX_THINGS);
-    ok(recipe->make(s, at, recipe->flags | flags, &lock));
+    ok(adapter_make(recipe, s, at, flags, &lock));
     locks[lock_count].lock = lock;
     locks[lock_count].session = at == path ? s : NULL;
     locks[lock_count++].flags = flags;

@@ -202,7 +202,7 @@ static void foreign_children_disturb_nobody(void)
         "notes",
         "lock-",
         "zzz",
-        has(CAMPAIGNS) && recipe->flags != ZKR_LEADER_SELECTOR_LAYOUT
+        has(CAMPAIGNS) && recipe->flags != ZKR_SELECTOR_LAYOUT
             ? "_c_-lock-0000000000"
             : "_c_-latch-0000000000",
     };

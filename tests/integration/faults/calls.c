@@ -828,7 +828,7 @@ static void make_two(struct scene *s)
         (void)snprintf(path, sizeof(path), "%s/%d", s->path, i);
         must(s, "a mutex", zkr_mutex_new(s->ours, path, NULL, &t->mutexes[i]));
         must(s, "a mutex of both",
-             zkr_multi_lock_add_mutex(t->both, t->mutexes[i]));
+             zkr_multi_lock_add(t->both, t->mutexes[i], NULL));
     }
 }
 

@@ -31,10 +31,9 @@ static void make(struct scene *s)
 {
     const struct adapter *rival = rival_of(s->recipe);
 
-    must(s, "a lock",
-         s->recipe->make(s->ours, s->path, s->recipe->flags, &s->object));
+    must(s, "a lock", adapter_make(s->recipe, s->ours, s->path, 0, &s->object));
     must(s, "their lock",
-         rival->make(s->theirs, s->path, rival->flags, &s->their_object));
+         adapter_make(rival, s->theirs, s->path, 0, &s->their_object));
 }
 
 static void end(struct scene *s)

@@ -126,7 +126,7 @@ static zkr_barrier *barrier_of(struct member *m, long number, long round)
 }
 
 static void with_barrier(struct member *m, long number, long round,
-                         enum zkr_error (*act)(zkr_barrier *, int64_t))
+                         int (*act)(zkr_barrier *, int64_t))
 {
     zkr_barrier *barrier = barrier_of(m, number, round);
 

@@ -45,7 +45,7 @@ const char *path_of(const char *name, long number)
     return path;
 }
 
-void mutex_options(struct zkr_mutex_opts *opts)
+void mutex_options(struct zkr_lockable_opts *opts)
 {
     long retain_ms = peer_number("retain_ms", 0);
 
@@ -62,7 +62,7 @@ void mutex_options(struct zkr_mutex_opts *opts)
 
 static int make_mutex(zkr_session *session, const char *path, void **ret)
 {
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     zkr_mutex *mutex = NULL;
     int rc;
 
@@ -108,7 +108,7 @@ static void free_rwlock(void *handle)
 
 static int make_reentrant(zkr_session *session, const char *path, void **ret)
 {
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     zkr_reentrant_mutex *mutex = NULL;
     int rc;
 

@@ -24,7 +24,7 @@ const char *path_of(const char *name, long number);
 
 /* The options retain_ms and retain_max of the command line, if there are any.
  */
-void mutex_options(struct zkr_mutex_opts *opts);
+void mutex_options(struct zkr_lockable_opts *opts);
 
 /* recipe: mutex, read, write, reentrant or unfair. */
 void lock_new(struct lock *lock, zkr_session *session, const char *recipe,

@@ -36,14 +36,14 @@ static void on_change(int error, const struct zkr_reply *reply,
     (void)eventfd_write(c->fd, 1);
 }
 
-static enum zkr_error watch_one(struct changes *c, const char *path,
-                                const char *part, zkr_watch **ret_watch)
+static int watch_one(struct changes *c, const char *path, const char *part,
+                     zkr_watch **ret_watch)
 {
     char full[ZKR_PATH_MAX + 1];
     int length =
         snprintf(full, sizeof(full), "%s%s%s", path,
                  part[0] == '\0' || strcmp(path, "/") == 0 ? "" : "/", part);
-    enum zkr_error rc;
+    int rc;
 
     if (length > ZKR_PATH_MAX)
         return ZKR_OK; /* then it cannot exist */
@@ -56,7 +56,7 @@ int changes_start(const struct lockctl *ctl, const char *path,
                   struct changes **ret_changes)
 {
     struct changes *c = calloc(1, sizeof(*c));
-    enum zkr_error rc = ZKR_OK;
+    int rc = ZKR_OK;
 
     if (c == NULL)
         return lockctl_fail_zkr(ZKR_ENOMEM);

@@ -22,8 +22,8 @@ static void on_event(zkr_leader *leader, const struct zkr_leader_event *event,
 
 static void give_up(struct claim *c)
 {
-    zkr_leader_free(c->locks[0].leader);
-    c->locks[0].leader = NULL;
+    zkr_leader_free(c->leader);
+    c->leader = NULL;
 }
 
 /* When it has returned, there is no event any more. */
@@ -40,7 +40,7 @@ static void cancel(struct claim *c, int error)
 /* Without time it is asked at once whether others come first. */
 static int try_once(struct claim *c)
 {
-    int rc = zkr_leader_wait(c->locks[0].leader, 0);
+    int rc = zkr_leader_wait(c->leader, 0);
 
     if (rc == ZKR_EBUSY || rc == ZKR_ZOPERATIONTIMEOUT) {
         cancel(c, rc == ZKR_EBUSY ? rc : ZKR_ETIMEDOUT);
@@ -52,7 +52,7 @@ static int try_once(struct claim *c)
 static int start(struct claim *c, zkr_session *session, int64_t timeout_ms)
 {
     struct zkr_leader_opts opts = ZKR_LEADER_OPTS_INIT;
-    zkr_leader **leader = &c->locks[0].leader;
+    zkr_leader **leader = &c->leader;
     int rc;
 
     opts.label = c->wanted.label;
@@ -66,7 +66,7 @@ static int start(struct claim *c, zkr_session *session, int64_t timeout_ms)
 static int release(struct claim *c, const struct grants *grants)
 {
     (void)grants;
-    return zkr_leader_leave(c->locks[0].leader);
+    return zkr_leader_leave(c->leader);
 }
 
 const struct claim_way claim_by_campaign = { start, cancel, release, give_up };

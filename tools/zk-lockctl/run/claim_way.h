@@ -20,18 +20,11 @@ struct claim_way {
 
 extern const struct claim_way claim_by_campaign; /* campaign.c */
 
-/* One of them, by the kind. */
-union lock {
-    zkr_mutex *mutex;
-    zkr_rwlock *rwlock;
-    zkr_semaphore *semaphore;
-    zkr_leader *leader;
-};
-
 struct claim {
     const struct claim_way *way;
     struct wanted wanted;
-    union lock locks[GRANTS_MAX];
+    zkr_lockable *locks[GRANTS_MAX];
+    zkr_leader *leader; /* instead of locks */
     zkr_multi_lock *all;
     zkr_request *request;
     int event_fd;

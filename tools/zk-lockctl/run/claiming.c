@@ -12,87 +12,46 @@
 
 /* -- the kinds of locks --------------------------------------------------- */
 
-static int add_mutex(struct claim *c, zkr_session *session, const char *path,
-                     union lock *lock)
+static int new_mutex(const struct claim *c, zkr_session *session,
+                     const char *path, zkr_lockable **ret_lock)
 {
-    struct zkr_mutex_opts opts = ZKR_MUTEX_OPTS_INIT;
-    int rc;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
 
     opts.label = c->wanted.label;
-    rc = zkr_mutex_new(session, path, &opts, &lock->mutex);
-    return rc == ZKR_OK ? (int)zkr_multi_lock_add_mutex(c->all, lock->mutex)
-                        : rc;
+    return zkr_mutex_new(session, path, &opts, ret_lock);
 }
 
-static void free_mutex(union lock *lock)
+static int new_rwlock(const struct claim *c, zkr_session *session,
+                      const char *path, zkr_lockable **ret_lock)
 {
-    zkr_mutex_free(lock->mutex);
-}
-
-static int new_rwlock(struct claim *c, zkr_session *session, const char *path,
-                      union lock *lock)
-{
-    struct zkr_rwlock_opts opts = ZKR_RWLOCK_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
 
     opts.label = c->wanted.label;
-    return zkr_rwlock_new(session, path, &opts, &lock->rwlock);
+    return zkr_rwlock_new(session, path, &opts, ret_lock);
 }
 
-static int add_read(struct claim *c, zkr_session *session, const char *path,
-                    union lock *lock)
+static int new_semaphore(const struct claim *c, zkr_session *session,
+                         const char *path, zkr_lockable **ret_lock)
 {
-    int rc = new_rwlock(c, session, path, lock);
-
-    return rc == ZKR_OK ? (int)zkr_multi_lock_add_read(c->all, lock->rwlock)
-                        : rc;
-}
-
-static int add_write(struct claim *c, zkr_session *session, const char *path,
-                     union lock *lock)
-{
-    int rc = new_rwlock(c, session, path, lock);
-
-    return rc == ZKR_OK ? (int)zkr_multi_lock_add_write(c->all, lock->rwlock)
-                        : rc;
-}
-
-static void free_rwlock(union lock *lock)
-{
-    zkr_rwlock_free(lock->rwlock);
-}
-
-static int add_semaphore(struct claim *c, zkr_session *session,
-                         const char *path, union lock *lock)
-{
-    struct zkr_semaphore_opts opts = ZKR_SEMAPHORE_OPTS_INIT;
-    int rc;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
 
     opts.label = c->wanted.label;
-    rc = zkr_semaphore_new(session, path, c->wanted.slots, &opts,
-                           &lock->semaphore);
-    return rc == ZKR_OK
-               ? (int)zkr_multi_lock_add_semaphore(c->all, lock->semaphore, 1)
-               : rc;
-}
-
-static void free_semaphore(union lock *lock)
-{
-    zkr_semaphore_free(lock->semaphore);
+    return zkr_semaphore_new(session, path, c->wanted.slots, &opts, ret_lock);
 }
 
 static const struct {
     const char *name;
     enum zkr__part part; /* where the nodes of holders are */
-    int (*add)(struct claim *c, zkr_session *session, const char *path,
-               union lock *lock); /* makes it, too */
-    void (*free)(union lock *lock);
+    int (*new_lock)(const struct claim *c, zkr_session *session,
+                    const char *path, zkr_lockable **ret_lock);
+    enum zkr_mode mode;
 } kinds[] = {
-    [CLAIM_MUTEX] = { "mutex", ZKR__PART_PATH, add_mutex, free_mutex },
-    [CLAIM_READ] = { "read", ZKR__PART_PATH, add_read, free_rwlock },
-    [CLAIM_WRITE] = { "write", ZKR__PART_PATH, add_write, free_rwlock },
-    [CLAIM_SEMAPHORE] = { "semaphore", ZKR__PART_LEASES, add_semaphore,
-                          free_semaphore },
-    [CLAIM_LEADER] = { "leader", ZKR__PART_PATH, NULL, NULL },
+    [CLAIM_MUTEX] = { "mutex", ZKR__PART_PATH, new_mutex, ZKR_EXCLUSIVE },
+    [CLAIM_READ] = { "read", ZKR__PART_PATH, new_rwlock, ZKR_SHARED },
+    [CLAIM_WRITE] = { "write", ZKR__PART_PATH, new_rwlock, ZKR_EXCLUSIVE },
+    [CLAIM_SEMAPHORE] = { "semaphore", ZKR__PART_LEASES, new_semaphore,
+                          ZKR_EXCLUSIVE },
+    [CLAIM_LEADER] = { "leader", ZKR__PART_PATH, NULL, ZKR_EXCLUSIVE },
 };
 
 const char *claim_kind_name(enum claim_kind kind)
@@ -156,12 +115,17 @@ static void on_outcome(int error, zkr_grant *const *grants, size_t count,
 
 static int start_all(struct claim *c, zkr_session *session, int64_t timeout_ms)
 {
-    struct zkr_multi_lock_opts opts = ZKR_MULTI_LOCK_OPTS_INIT;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
+    struct zkr_acquire_opts how = ZKR_ACQUIRE_OPTS_INIT;
     int rc = zkr_multi_lock_new(session, &opts, &c->all);
 
-    for (size_t i = 0; rc == ZKR_OK && i < c->wanted.count; i++)
-        rc = kinds[c->wanted.kind].add(c, session, c->wanted.paths[i],
-                                       &c->locks[i]);
+    how.mode = kinds[c->wanted.kind].mode;
+    for (size_t i = 0; rc == ZKR_OK && i < c->wanted.count; i++) {
+        rc = kinds[c->wanted.kind].new_lock(c, session, c->wanted.paths[i],
+                                            &c->locks[i]);
+        if (rc == ZKR_OK)
+            rc = zkr_multi_lock_add(c->all, c->locks[i], &how);
+    }
     if (rc != ZKR_OK)
         return rc;
     return zkr_multi_lock_acquire_async(c->all, timeout_ms, on_outcome, c,
@@ -186,7 +150,7 @@ static void free_all(struct claim *c)
     zkr_request_free(c->request);
     zkr_multi_lock_free(c->all);
     for (size_t i = 0; i < c->wanted.count; i++)
-        kinds[c->wanted.kind].free(&c->locks[i]);
+        zkr_lockable_free(c->locks[i]);
 }
 
 static const struct claim_way by_multi_lock = { start_all, cancel_all,

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What can be acquired: one type, and one set of functions, for all recipes.
+ *
+ * A recipe makes a lockable: zkr_mutex_new(), zkr_reentrant_mutex_new(),
+ * zkr_rwlock_new(), zkr_semaphore_new(), zkr_unfair_mutex_new() or
+ * zkr_multi_lock_new(). From then on all are used in the same way. zkr_mutex,
+ * zkr_rwlock and so on are other names of zkr_lockable, and zkr_mutex_acquire()
+ * and its like are short forms of the calls of this header, for the arguments
+ * that a recipe usually needs.
+ *
+ * Calling sequence: the recipe's zkr_..._new() on a session;
+ * zkr_lockable_acquire(), which gives a grant (grant.h); zkr_grant_release()
+ * and zkr_grant_free(); zkr_lockable_free().
+ *
+ * A lockable may be shared by any number of threads.
+ */
+#ifndef ZKRECIPES_LOCKABLE_H
+#define ZKRECIPES_LOCKABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <zkrecipes/grant.h>
+#include <zkrecipes/session.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What can be acquired, of any recipe. */
+typedef struct zkr_lockable zkr_lockable;
+
+/** An acquire without a waiting thread, while it is under way. */
+typedef struct zkr_request zkr_request;
+
+/* -- making one ------------------------------------------------------------ */
+
+/** The flags of zkr_lockable_opts. A recipe refuses those that mean nothing to
+ *  it (ZKR_EINVAL); its header says which it takes. */
+enum zkr_lockable_flags {
+    /** An acquire that loses its place, or a part of what it has, fails with
+     *  ZKR_ELOST instead of queuing again: its session has ended, or a node was
+     *  deleted. */
+    ZKR_FAIL_ON_SESSION_LOSS = 1u << 0,
+    /** Make missing parents persistent. By default they are containers, which
+     *  the server removes when it finds them empty (it looks about once a
+     *  minute). */
+    ZKR_PERSISTENT_PARENTS = 1u << 1,
+    /** Name our nodes as kazoo's Lock, WriteLock, ReadLock and Election do, for
+     * a path that we share with unmodified kazoo. Curator would not see them.
+     * Missing parents are made persistent: kazoo cannot cope with containers.
+     */
+    ZKR_KAZOO_LAYOUT = 1u << 2,
+    /** Each mode of a read/write lock is reentrant for the owner that holds
+     *  it. */
+    ZKR_REENTRANT = 1u << 3,
+    /** Of an election (leader.h): name our nodes as Curator's LeaderSelector
+     *  does, for a path that we share with it: those of a mutex. Programs that
+     *  take a mutex on that path, and Curator's InterProcessMutex, stand in the
+     *  same queue. Without this flag two lead on such a path, as LeaderLatch
+     *  beside LeaderSelector. Not together with ZKR_KAZOO_LAYOUT. */
+    ZKR_SELECTOR_LAYOUT = 1u << 4,
+};
+ZKR__FLAGS(zkr_lockable_flags)
+
+/** Zero means default, for every member. */
+struct zkr_lockable_opts {
+    size_t size;       /**< Set by ZKR_LOCKABLE_OPTS_INIT. */
+    const char *label; /**< Why you want the lock: written into the node, shown
+                            by tools. UTF-8 without control characters, at most
+                            ZKR_LABEL_MAX bytes. Copied. */
+    enum zkr_lockable_flags flags; /**< Any of them, with |. */
+    uint32_t reserved;             /**< Zero. */
+    uint32_t retain_ms;  /**< For how long a lock that is given back stays with
+                              the process when nobody wants it (mutex.h); 0: it
+                              does not stay. Mutexes, reentrant ones too, and
+                              the write lock of read/write locks; all others
+                              refuse it. */
+    uint32_t retain_max; /**< The number of grants here after another contender
+                              was seen to wait (not: has queued); 0: 64. Without
+                              retain_ms it means nothing. */
+    const char *limit_path; /**< Of a semaphore: a node that has the limit, for
+                                 all programs (semaphore.h). Copied. */
+};
+
+#define ZKR_LOCKABLE_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_lockable_opts)
+
+/**
+ * Free the handle. Acquires that wait through it end with ZKR_ECANCELED; grants
+ * obtained through it stay valid, but for those of a reentrant mutex, which are
+ * its own: they are released in the background. So is a lock that has stayed
+ * without a holder. NULL is allowed; in a callback, too.
+ */
+ZKR_API void zkr_lockable_free(zkr_lockable *lockable);
+
+/** The path as it was given. Valid until the lockable is freed; NULL for NULL,
+ *  and of a multi-lock, which has none. */
+ZKR_API const char *zkr_lockable_path(const zkr_lockable *lockable);
+
+/* -- acquiring it ---------------------------------------------------------- */
+
+/** The ways to hold a lock. */
+enum zkr_mode {
+    ZKR_EXCLUSIVE = 0, /**< Alone; to write. */
+    ZKR_SHARED = 1,    /**< With others that share; to read. Only a read/write
+                            lock has this mode. */
+};
+
+/** How to acquire. Zero means default, for every member. */
+struct zkr_acquire_opts {
+    size_t size;        /**< Set by ZKR_ACQUIRE_OPTS_INIT. */
+    enum zkr_mode mode; /**< Default: ZKR_EXCLUSIVE. */
+    uint32_t permits;   /**< Of a semaphore: how many; 0: one. */
+    uint64_t owner;     /**< Whose acquire it is, for what counts by owner
+                             (reentrant_mutex.h, rwlock.h): the number of a task
+                             or a coroutine, say, that is not bound to a thread.
+                             At most ZKR_OWNER_MAX. 0: of the calling thread;
+                             without a waiting thread, of nobody. Whoever
+                             speaks for that owner gives the same number, on any
+                             thread, and may release the grant on any thread. */
+};
+
+#define ZKR_ACQUIRE_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_acquire_opts)
+
+/** The highest number of an owner. */
+#define ZKR_OWNER_MAX UINT64_C(0x7fffffffffffffff)
+
+/**
+ * Wait until the lock is granted. @p opts may be NULL: all defaults.
+ *
+ * Time      @p timeout_ms: zkrecipes.h says what it means. A try (0) lists the
+ *           contenders first, and writes nothing when the lock is taken
+ *           (ZKR_EBUSY). It takes a lock that has stayed here at once, unless
+ *           another thread has it or waits for it (ZKR_EBUSY).
+ * Threads   Any, except a callback of the session (ZKR_EDEADLK).
+ * Owns      On success the caller owns the grant and frees it; that of a
+ *           reentrant mutex is the library's.
+ * On error  The lock is not held. Our node is gone or is being deleted in the
+ *           background, whatever happens to the connection.
+ * Errors    ZKR_ETIMEDOUT, ZKR_ECANCELED, ZKR_ECLOSED, ZKR_ELOST, ZKR_EDEADLK,
+ *           ZKR_EEXHAUSTED, ZKR_ENOMEM, ZKR_EFORKED, ZKR_EINVAL, ZKR_EPROTO,
+ *           ZKR_ENOCHROOT; of a try ZKR_EBUSY, ZKR_ZCONNECTIONLOSS (no
+ *           connection now) and ZKR_ZOPERATIONTIMEOUT (no answer in
+ *           reply_timeout_ms); ZKR_ZAUTHFAILED; ZKR_EOVERFLOW (reentrant);
+ *           ZooKeeper's own code where retrying cannot help (ZKR_ZNOAUTH, ...)
+ *           or the retry policy gave up (ZKR_ZCONNECTIONLOSS, ...). ZKR_EINVAL
+ *           also for options that the recipe does not have, and for an acquire
+ *           that gives several grants.
+ * Source    Curator InterProcessLock.acquire(time, unit); one round trip
+ *           instead of two when nobody contends.
+ */
+ZKR_API ZKR_MUST_CHECK int
+zkr_lockable_acquire(zkr_lockable *lockable,
+                     const struct zkr_acquire_opts *opts, int64_t timeout_ms,
+                     zkr_grant **ret_grant);
+
+/** The number of grants that such an acquire gives: that of the permits, or of
+ *  all grants of a multi-lock; otherwise 1. 0 for NULL, after fork, and for a
+ *  multi-lock without locks. */
+ZKR_API size_t zkr_lockable_count(const zkr_lockable *lockable,
+                                  const struct zkr_acquire_opts *opts);
+
+/**
+ * Wait until all that the acquire asks for is granted: all or none. @p
+ * ret_grants is an array of zkr_lockable_count() grants, but at least one. They
+ * are the caller's on success; on error all of them are NULL (not those beyond
+ * ZKR_SEMAPHORE_MAX). zkr_grants_release() and zkr_grants_free() end all of
+ * them.
+ *
+ * Otherwise as zkr_lockable_acquire().
+ */
+ZKR_API ZKR_MUST_CHECK int
+zkr_lockable_acquire_all(zkr_lockable *lockable,
+                         const struct zkr_acquire_opts *opts,
+                         int64_t timeout_ms, zkr_grant **ret_grants);
+
+/**
+ * Called once when a claim has ended: either @p error is ZKR_OK and @p grant is
+ * yours, or @p grant is NULL and @p error is one of those that the blocking
+ * call returns.
+ */
+typedef void (*zkr_acquire_fn)(int error, zkr_grant *grant, void *user);
+
+/**
+ * Called once when claims that are granted together have ended: either @p error
+ * is ZKR_OK and the @p count grants are yours, each of them; or @p error is one
+ * of those that the blocking call returns, and @p grants is NULL. The array is
+ * not yours: it ends with the callback.
+ */
+typedef void (*zkr_acquire_all_fn)(int error, zkr_grant *const *grants,
+                                   size_t count, void *user);
+
+/**
+ * Claim the lock without a waiting thread: @p fn is called with the outcome,
+ * exactly once, as a callback of the session. Thousands of claims may wait in
+ * this way.
+ *
+ * Time      As zkr_lockable_acquire().
+ * Threads   Any, callbacks too.
+ * Owns      @p ret_request (NULL is allowed) becomes the caller's; freeing it
+ *           does not cancel the claim.
+ * Errors    ZKR_EINVAL, ZKR_ENOMEM, ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED,
+ *           of a try without a connection ZKR_ZCONNECTIONLOSS, and with an
+ * owner what he cannot have: nothing was started and @p fn is not called.
+ */
+ZKR_API ZKR_MUST_CHECK int
+zkr_lockable_acquire_async(zkr_lockable *lockable,
+                           const struct zkr_acquire_opts *opts,
+                           int64_t timeout_ms, zkr_acquire_fn fn, void *user,
+                           zkr_request **ret_request);
+
+/** The same of an acquire that may give several grants. */
+ZKR_API ZKR_MUST_CHECK int
+zkr_lockable_acquire_all_async(zkr_lockable *lockable,
+                               const struct zkr_acquire_opts *opts,
+                               int64_t timeout_ms, zkr_acquire_all_fn fn,
+                               void *user, zkr_request **ret_request);
+
+/**
+ * Ask that a claim be given up. If the claim has not been decided yet, its
+ * callback receives ZKR_ECANCELED; if it has, nothing changes and a grant
+ * remains yours.
+ *
+ * Threads   Any, callbacks too.
+ * Errors    ZKR_EINVAL, ZKR_EFORKED.
+ */
+ZKR_API int zkr_request_cancel(zkr_request *request);
+
+/** Free the handle, not the claim. NULL is allowed. */
+ZKR_API void zkr_request_free(zkr_request *request);
+
+/**
+ * End every wait through this handle, blocking and asynchronous ones, of each
+ * mode, with ZKR_ECANCELED. Later acquires are not affected, nor are other
+ * acquires of the locks of a multi-lock.
+ *
+ * Threads   Any, callbacks too.
+ */
+ZKR_API int zkr_lockable_cancel(zkr_lockable *lockable);
+
+/* -- while it is held ------------------------------------------------------ */
+
+/**
+ * Find the grant that the owner has of a reentrant lock in that mode. @p opts
+ * are those of its acquire.
+ *
+ * Owns      Whose it was before: the library's of a reentrant mutex, valid
+ * until the last release. Errors    ZKR_ENOTHELD: nobody holds it through this
+ * object in that mode. ZKR_ENOTOWNER: others do. ZKR_EINVAL (also of a lock
+ * that is not reentrant), ZKR_EFORKED.
+ */
+ZKR_API ZKR_MUST_CHECK int
+zkr_lockable_grant(zkr_lockable *lockable, const struct zkr_acquire_opts *opts,
+                   zkr_grant **ret_grant);
+
+/**
+ * Give a lock that has stayed with this object (retain_ms) back to the fleet:
+ * at once, in the background, when nobody holds it, otherwise with the release
+ * of the present holder. Those who wait here queue again, behind all others.
+ * Without a lock that stays the call does nothing.
+ *
+ * Threads   Any, callbacks too.
+ * Errors    ZKR_EINVAL, ZKR_EFORKED.
+ */
+ZKR_API int zkr_lockable_give_back(zkr_lockable *lockable);
+
+/**
+ * Copy the counters (session.h) of this object; also after its session was
+ * closed. Those of a read/write lock are of readers and writers together. An
+ * acquire of a semaphore counts once for its turn, and once for each permit. A
+ * multi-lock has those of its locks, added up.
+ *
+ * Threads   Any, callbacks too.
+ * On error  All counters are 0, if the size is right.
+ * Errors    ZKR_EINVAL (NULL, or a size that no version has), ZKR_ENOMEM,
+ *           ZKR_EFORKED.
+ */
+ZKR_API ZKR_MUST_CHECK int
+zkr_lockable_stats(zkr_lockable *lockable, struct zkr_counters *ret_counters);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What can be acquired: the functions that all recipes share. An acquire of one
+ * lock is a claim; one of several is a chain of claims, and so is one that has
+ * no waiting thread and an owner. */
+#include "lock/lockable.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/opts.h"
+#include "base/output.h"
+#include "base/thread.h"
+#include "lock/grant_parts.h"
+#include "lock/holds.h"
+
+int zkr__lockable_check(const zkr_lockable *l,
+                        const struct zkr__lockable_type *type)
+{
+    if (l == NULL)
+        return zkr__fail(ZKR_EINVAL, "%s is NULL",
+                         type == NULL ? "lockable" : type->noun);
+    if (type != NULL && l->type != type)
+        return zkr__fail(ZKR_EINVAL, "a %s is no %s", l->type->noun,
+                         type->noun);
+    return zkr__session_check(l->session, l->type->noun);
+}
+
+static const char *path_of(const zkr_lockable *l)
+{
+    return l->lock == NULL ? "" : l->lock->path;
+}
+
+/* -- making one ----------------------------------------------------------- */
+
+int zkr__lockable_new(struct zkr_session *s, const char *path,
+                      const struct zkr_lockable_opts *opts,
+                      const struct zkr__lockable_type *type,
+                      zkr_lockable **ret_lockable)
+{
+    const struct zkr__recipe *recipe = type->modes[ZKR_EXCLUSIVE];
+    zkr_lockable *l;
+    int rc = ZKR__OUTPUT(ret_lockable);
+
+    if (rc != ZKR_OK)
+        return rc;
+    l = calloc(1, sizeof(*l));
+    if (l == NULL)
+        return zkr__fail(ZKR_ENOMEM, "%s: out of memory", type->noun);
+    rc =
+        zkr__lock_new(s, type->noun, path, opts,
+                      type->flags | (recipe->can_stay ? ZKR__LOCK_CAN_STAY : 0),
+                      recipe->markers, &l->lock);
+    if (rc != ZKR_OK) {
+        free(l);
+        return rc;
+    }
+    l->type = type;
+    l->session = s;
+    l->lock->reentrant = l->lock->reentrant || type->keeps_grants;
+    zkr__chains_init(&l->chains, s, type->noun, l->lock->fail_on_session_loss);
+    *ret_lockable = l;
+    return ZKR_OK;
+}
+
+static void free_one(zkr_lockable *l)
+{
+    zkr__session_lock(l->session);
+    zkr__lock_cancel_locked(
+        l->lock); /* first, so that nothing more is granted */
+    if (l->type->keeps_grants)
+        zkr__holds_free_unlocks(l->lock);
+    zkr__session_unlock(l->session);
+    zkr__lock_free(l->lock);
+    free(l);
+}
+
+void zkr_lockable_free(zkr_lockable *l)
+{
+    if (l == NULL || zkr__lockable_check(l, NULL) != ZKR_OK)
+        return;
+    zkr__chains_cancel(&l->chains);
+    if (l->type->several != NULL)
+        l->type->several->free(l);
+    else
+        free_one(l);
+}
+
+const char *zkr_lockable_path(const zkr_lockable *l)
+{
+    return l == NULL || l->lock == NULL ? NULL : l->lock->path;
+}
+
+/* -- how to acquire it ---------------------------------------------------- */
+
+int zkr__acquire_opts_load(const zkr_lockable *l,
+                           const struct zkr_acquire_opts *opts,
+                           struct zkr_acquire_opts *ret_how)
+{
+    int rc = zkr__opts_load(ret_how, sizeof(*ret_how), sizeof(*ret_how), opts,
+                            l->type->noun);
+
+    if (rc == ZKR_OK && (ret_how->mode > ZKR_SHARED || ret_how->mode < 0))
+        rc = zkr__fail(ZKR_EINVAL, "%s '%.300s': unknown mode %d",
+                       l->type->noun, path_of(l), (int)ret_how->mode);
+    if (rc == ZKR_OK && ret_how->owner > ZKR_OWNER_MAX)
+        rc =
+            zkr__fail(ZKR_EINVAL, "%s '%.300s': the owner's number is too high",
+                      l->type->noun, path_of(l));
+    return rc;
+}
+
+int zkr__lockable_check_how(zkr_lockable *l, const struct zkr_acquire_opts *how)
+{
+    const struct zkr__several *several = l->type->several;
+
+    if (how->mode != ZKR_EXCLUSIVE && l->type->modes[how->mode] == NULL)
+        return zkr__fail(ZKR_EINVAL, "%s '%.300s': it cannot be shared",
+                         l->type->noun, path_of(l));
+    if (several != NULL)
+        return several->check(l, how);
+    if (how->permits > 1)
+        return zkr__fail(ZKR_EINVAL, "%s '%.300s': it has no permits",
+                         l->type->noun, path_of(l));
+    return ZKR_OK;
+}
+
+size_t zkr__lockable_grants(const zkr_lockable *l,
+                            const struct zkr_acquire_opts *how)
+{
+    return l->type->several == NULL ? 1 : l->type->several->grants(l, how);
+}
+
+size_t zkr__lockable_links(const zkr_lockable *l,
+                           const struct zkr_acquire_opts *how,
+                           struct zkr__link *links)
+{
+    if (l->type->several != NULL)
+        return l->type->several->links(l, how, links);
+    if (links != NULL)
+        links[0] = (struct zkr__link){ l->lock, l->type->modes[how->mode], 0 };
+    return 1;
+}
+
+static int load(const zkr_lockable *l, const struct zkr_acquire_opts *opts,
+                struct zkr_acquire_opts *ret_how)
+{
+    int rc = zkr__lockable_check(l, NULL);
+
+    return rc == ZKR_OK ? zkr__acquire_opts_load(l, opts, ret_how) : rc;
+}
+
+size_t zkr_lockable_count(const zkr_lockable *l,
+                          const struct zkr_acquire_opts *opts)
+{
+    struct zkr_acquire_opts how;
+
+    return load(l, opts, &how) == ZKR_OK ? zkr__lockable_grants(l, &how) : 0;
+}
+
+static int check_one(zkr_lockable *l, const struct zkr_acquire_opts *how)
+{
+    int rc = zkr__lockable_check_how(l, how);
+
+    if (rc == ZKR_OK && zkr__lockable_grants(l, how) != 1)
+        rc = zkr__fail(ZKR_EINVAL, "%s '%.300s': it gives %zu grants",
+                       l->type->noun, path_of(l), zkr__lockable_grants(l, how));
+    return rc;
+}
+
+/* To be freed. NULL: out of memory. */
+static struct zkr__link *new_links(const zkr_lockable *l,
+                                   const struct zkr_acquire_opts *how,
+                                   size_t *ret_count)
+{
+    struct zkr__link *links;
+
+    *ret_count = zkr__lockable_links(l, how, NULL);
+    links = calloc(*ret_count + 1, sizeof(*links)); /* there may be none */
+    if (links == NULL)
+        (void)zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", l->type->noun,
+                        path_of(l));
+    else
+        (void)zkr__lockable_links(l, how, links);
+    return links;
+}
+
+/* -- an acquire ----------------------------------------------------------- */
+
+static int acquire(zkr_lockable *l, const struct zkr_acquire_opts *how,
+                   int64_t timeout_ms, zkr_grant **ret_grants)
+{
+    struct zkr__link *links;
+    size_t count;
+    int rc;
+
+    if (l->type->several == NULL)
+        return zkr__lock_acquire(l->lock, l->type->modes[how->mode], how->owner,
+                                 timeout_ms, ret_grants);
+    links = new_links(l, how, &count);
+    if (links == NULL)
+        return ZKR_ENOMEM;
+    rc = zkr__chain_acquire(&l->chains, links, count, how->owner, timeout_ms,
+                            ret_grants);
+    free(links);
+    return rc;
+}
+
+int zkr_lockable_acquire(zkr_lockable *l, const struct zkr_acquire_opts *opts,
+                         int64_t timeout_ms, zkr_grant **ret_grant)
+{
+    struct zkr_acquire_opts how;
+    int rc = ZKR__OUTPUT(ret_grant);
+
+    if (rc == ZKR_OK)
+        rc = load(l, opts, &how);
+    if (rc == ZKR_OK)
+        rc = check_one(l, &how);
+    return rc == ZKR_OK ? acquire(l, &how, timeout_ms, ret_grant) : rc;
+}
+
+int zkr_lockable_acquire_all(zkr_lockable *l,
+                             const struct zkr_acquire_opts *opts,
+                             int64_t timeout_ms, zkr_grant **ret_grants)
+{
+    struct zkr_acquire_opts how;
+    int rc = ZKR__OUTPUT(ret_grants);
+
+    if (rc == ZKR_OK)
+        rc = load(l, opts, &how);
+    if (rc != ZKR_OK)
+        return rc;
+    memset(ret_grants, 0, zkr__lockable_grants(l, &how) * sizeof(*ret_grants));
+    rc = zkr__lockable_check_how(l, &how);
+    return rc == ZKR_OK ? acquire(l, &how, timeout_ms, ret_grants) : rc;
+}
+
+/* -- without a waiting thread --------------------------------------------- */
+
+static int start(zkr_lockable *l, const struct zkr_acquire_opts *how,
+                 int64_t timeout_ms, const struct zkr__told *told,
+                 zkr_request **ret_request)
+{
+    struct zkr__link *links;
+    size_t count;
+    int rc;
+
+    if (told->one == NULL && told->all == NULL)
+        return zkr__fail(ZKR_EINVAL, "%s '%.300s': the callback is NULL",
+                         l->type->noun, path_of(l));
+    if (l->type->several == NULL && how->owner == 0 && told->one != NULL)
+        return zkr__lock_acquire_async(l->lock, l->type->modes[how->mode],
+                                       timeout_ms, told->one, told->user,
+                                       ret_request);
+    links = new_links(l, how, &count);
+    if (links == NULL)
+        return ZKR_ENOMEM;
+    rc = zkr__chain_acquire_async(&l->chains, links, count, how->owner,
+                                  timeout_ms, told, ret_request);
+    free(links);
+    return rc;
+}
+
+int zkr_lockable_acquire_async(zkr_lockable *l,
+                               const struct zkr_acquire_opts *opts,
+                               int64_t timeout_ms, zkr_acquire_fn fn,
+                               void *user, zkr_request **ret_request)
+{
+    const struct zkr__told told = { .one = fn, .user = user };
+    struct zkr_acquire_opts how;
+    int rc;
+
+    ZKR__OUTPUT_IF_ANY(ret_request);
+    rc = load(l, opts, &how);
+    if (rc == ZKR_OK)
+        rc = check_one(l, &how);
+    return rc == ZKR_OK ? start(l, &how, timeout_ms, &told, ret_request) : rc;
+}
+
+int zkr_lockable_acquire_all_async(zkr_lockable *l,
+                                   const struct zkr_acquire_opts *opts,
+                                   int64_t timeout_ms, zkr_acquire_all_fn fn,
+                                   void *user, zkr_request **ret_request)
+{
+    const struct zkr__told told = { .all = fn, .user = user };
+    struct zkr_acquire_opts how;
+    int rc;
+
+    ZKR__OUTPUT_IF_ANY(ret_request);
+    rc = load(l, opts, &how);
+    if (rc == ZKR_OK)
+        rc = zkr__lockable_check_how(l, &how);
+    return rc == ZKR_OK ? start(l, &how, timeout_ms, &told, ret_request) : rc;
+}
+
+int zkr_lockable_cancel(zkr_lockable *l)
+{
+    int rc = zkr__lockable_check(l, NULL);
+
+    if (rc != ZKR_OK)
+        return rc;
+    zkr__chains_cancel(&l->chains);
+    return l->type->several == NULL ? zkr__lock_cancel(l->lock, l->type->noun)
+                                    : ZKR_OK;
+}
+
+/* -- while it is held ----------------------------------------------------- */
+
+int zkr_lockable_grant(zkr_lockable *l, const struct zkr_acquire_opts *opts,
+                       zkr_grant **ret_grant)
+{
+    struct zkr_acquire_opts how;
+    struct zkr__claim *c;
+    bool held;
+    int rc = ZKR__OUTPUT(ret_grant);
+
+    if (rc == ZKR_OK)
+        rc = load(l, opts, &how);
+    if (rc == ZKR_OK)
+        rc = zkr__lockable_check_how(l, &how);
+    if (rc == ZKR_OK && (l->type->several != NULL || !l->lock->reentrant))
+        rc = zkr__fail(ZKR_EINVAL, "%s '%.300s': it is not reentrant",
+                       l->type->noun, path_of(l));
+    if (rc != ZKR_OK)
+        return rc;
+    zkr__session_lock(l->session);
+    c = zkr__hold_find_locked(l->lock, l->type->modes[how.mode],
+                              zkr__hold_owner(how.owner));
+    held = !zkr__list_empty(&l->lock->holds);
+    zkr__session_unlock(l->session); /* only its own owner ends a hold */
+    if (c == NULL)
+        return zkr__fail(held ? ZKR_ENOTOWNER : ZKR_ENOTHELD, "%s '%s': %s",
+                         l->type->noun, l->lock->path,
+                         held ? "held by another thread" : "not held");
+    *ret_grant = &c->grant;
+    return ZKR_OK;
+}
+
+int zkr_lockable_give_back(zkr_lockable *l)
+{
+    int rc = zkr__lockable_check(l, NULL);
+
+    if (rc != ZKR_OK || l->type->several != NULL)
+        return rc;
+    return zkr__lock_yield(l->lock, l->type->noun);
+}
+
+/* All members but the first are numbers to be added. */
+static void add_locked(struct zkr_counters *sum,
+                       const struct zkr__lock *lock) ZKR__LOCKED
+{
+    const size_t count =
+        (sizeof(*sum) - offsetof(struct zkr_counters, acquires)) /
+        sizeof(uint64_t);
+    const uint64_t *from = &lock->counters.acquires;
+    uint64_t *to = &sum->acquires;
+
+    for (size_t i = 0; i < count; i++)
+        to[i] += from[i];
+}
+
+int zkr_lockable_stats(zkr_lockable *l, struct zkr_counters *ret_counters)
+{
+    const struct zkr_acquire_opts how = ZKR_ACQUIRE_OPTS_INIT;
+    struct zkr_counters sum = ZKR_COUNTERS_INIT;
+    struct zkr__link *links;
+    size_t count;
+    int rc = zkr__answer_begin(ret_counters, sizeof(*ret_counters), "lockable");
+
+    if (rc == ZKR_OK)
+        rc = zkr__lockable_check(l, NULL);
+    if (rc != ZKR_OK)
+        return rc;
+    links = new_links(l, &how, &count);
+    if (links == NULL)
+        return ZKR_ENOMEM;
+    zkr__session_lock(l->session);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || links[i].lock != links[i - 1].lock)
+            add_locked(&sum, links[i].lock);
+    }
+    zkr__session_unlock(l->session);
+    zkr__answer_fill(ret_counters, &sum, sizeof(sum));
+    free(links);
+    return ZKR_OK;
+}
