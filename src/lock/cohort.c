@@ -20,7 +20,7 @@
  * All of them end in zkr__cohort_go_on_locked(), which looks at the state as it
  * is and does the one thing that is due.
  *
- * What one would doubt. It is fair to the fleet: `passed` counts the grants
+ * What one would doubt. It is fair to all others: `passed` counts the grants
  * since others may have come, and is_spent() ends the stay. It allocates
  * nothing when it gives back, so a release cannot fail for memory: a new
  * delegate is made by the review, on the timer thread. Token and czxid are the
@@ -80,7 +80,7 @@ drop_delegate_locked(struct zkr__cohort *h) ZKR__LOCKED
     h->give_back = false;
     h->grants = 0;
     h->passed = 0;
-    h->company = ZKR__COMPANY_UNKNOWN;
+    h->contention = ZKR__CONTENTION_UNKNOWN;
     zkr__cohort_look_away_locked(h);
     return d;
 }
@@ -127,14 +127,14 @@ static bool may_stay(const struct zkr__cohort *h)
  * nothing is decided when it is full. */
 static bool is_spent(const struct zkr__cohort *h)
 {
-    return h->passed >= h->max && h->company != ZKR__COMPANY_NONE;
+    return h->passed >= h->max && h->contention != ZKR__CONTENTION_NONE;
 }
 
 static bool stays(const struct zkr__cohort *h)
 {
     if (!may_stay(h))
         return false;
-    if (h->company != ZKR__COMPANY_SEEN)
+    if (h->contention != ZKR__CONTENTION_SEEN)
         return true;
     return first(h) != NULL && !is_spent(h);
 }
@@ -153,7 +153,7 @@ static void hand_on_locked(struct zkr__cohort *h) ZKR__LOCKED
     m->node = d->node; /* which lives as long as its reference */
     m->grant.revoke_requested = d->grant.revoke_requested;
     if (m->cohort.handoff > 0) {
-        h->passed += h->company != ZKR__COMPANY_NONE;
+        h->passed += h->contention != ZKR__CONTENTION_NONE;
         zkr__cohort_look_locked(h);
     }
     zkr__claim_event_locked(m, ZKR__ON_PROVEN, "handed on");

@@ -6,7 +6,7 @@
  * claim that nobody has asked for: it goes through the queue as every claim
  * does, and is granted the lock for all of them. Then one member after the
  * other has it, in the order in which they came, with the node of the delegate.
- * A node that nobody here wants stays for a while; it goes back to the fleet,
+ * A node that nobody here wants stays for a while; it goes back to the others,
  * which is all other contenders, after a bounded number of grants when one of
  * them waits.
  *
@@ -18,10 +18,10 @@
 #include "session/locked.h"
 
 /* The contenders besides the delegate. */
-enum zkr__company {
-    ZKR__COMPANY_UNKNOWN,
-    ZKR__COMPANY_NONE, /* the watch tells when one comes */
-    ZKR__COMPANY_SEEN,
+enum zkr__contention {
+    ZKR__CONTENTION_UNKNOWN,
+    ZKR__CONTENTION_NONE, /* the watch tells when one comes */
+    ZKR__CONTENTION_SEEN,
 };
 
 struct zkr__cohort { /* under the session lock, but for what is set once */
@@ -38,8 +38,8 @@ struct zkr__cohort { /* under the session lock, but for what is set once */
     uint64_t grants;   /* to members */
     int64_t unused_at; /* since when nobody has it */
     uint32_t passed;   /* grants while somebody else may have waited */
-    enum zkr__company company;
-    /* cohort_company.c */
+    enum zkr__contention contention;
+    /* cohort_contention.c */
     struct zkr__op look;
     struct zkr__watch *watch;
 };
@@ -74,7 +74,7 @@ void zkr__cohort_go_on_locked(struct zkr__cohort *h) ZKR__LOCKED;
 /* Tells whether the delegate has been granted the lock. */
 bool zkr__cohort_has_node(const struct zkr__cohort *h);
 
-/* cohort_company.c: learns who else is in the queue; and does not care any
+/* cohort_contention.c: learns who else is in the queue; and does not care any
  * more. */
 void zkr__cohort_look_locked(struct zkr__cohort *h) ZKR__LOCKED;
 void zkr__cohort_look_away_locked(struct zkr__cohort *h) ZKR__LOCKED;

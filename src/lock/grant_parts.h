@@ -46,7 +46,8 @@ void zkr__grant_watch_done(struct zkr_grant *g);
 bool zkr__grant_watch_ahead_locked(struct zkr_grant *g) ZKR__LOCKED;
 /* A list has shown the node, too: a watch that was there before counts. */
 void zkr__grant_watch_counts_locked(struct zkr_grant *g) ZKR__LOCKED;
-/* The node has been seen in this era of the line, and no event has come. */
+/* The node has been seen in this generation of the line, and no event has come.
+ */
 bool zkr__grant_node_is_there_locked(const struct zkr_grant *g) ZKR__LOCKED;
 
 /* release.c */

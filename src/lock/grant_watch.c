@@ -24,8 +24,8 @@ struct zkr__own {
     struct zkr_grant *grant;
     struct zkr__op get;
     struct zkr__watch *watch; /* on our own node */
-    uint64_t era; /* of the line, in which it was seen, and is watched */
-    bool refused; /* it cannot be watched before the lock is granted */
+    uint64_t generation; /* of the line, in which it was seen, and is watched */
+    bool refused;        /* it cannot be watched before the lock is granted */
 };
 
 static struct zkr__own *own_of(struct zkr_grant *g)
@@ -96,7 +96,7 @@ static void watched_locked(struct zkr_grant *g,
             zkr__claim_lost_locked(c, ZKR_LOSS_DELETED);
         return;
     }
-    g->own->era = c->lock->line->era;
+    g->own->generation = c->lock->line->generation;
     if (zkr__owner_is_asked(reply->data, reply->data_len))
         zkr__grant_revoked_locked(g);
 }
@@ -191,7 +191,7 @@ void zkr__grant_watch_set_locked(struct zkr_grant *g, enum zkr__zk_type type)
         no_memory_locked(c);
         return;
     }
-    g->own->era = ZKR__NEVER_SEEN;
+    g->own->generation = ZKR__NEVER_SEEN;
     g->own->watch = w;
     g->own->get.request.watch = g->own->watch;
     zkr__op_start_locked(&g->own->get, type, c->node->path, ZKR__RETRY_ALWAYS,
@@ -215,14 +215,14 @@ static bool is_watched(const struct zkr_grant *g)
 void zkr__grant_watch_counts_locked(struct zkr_grant *g)
 {
     if (is_watched(g))
-        g->own->era = zkr__grant_claim(g)->lock->line->era;
+        g->own->generation = zkr__grant_claim(g)->lock->line->generation;
 }
 
 bool zkr__grant_node_is_there_locked(const struct zkr_grant *g)
 {
     const struct zkr__claim *c = ZKR__CONTAINER(g, struct zkr__claim, grant);
 
-    return is_watched(g) && g->own->era == c->lock->line->era;
+    return is_watched(g) && g->own->generation == c->lock->line->generation;
 }
 
 void zkr__grant_watch_set_later_locked(struct zkr_grant *g)

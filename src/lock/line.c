@@ -12,9 +12,9 @@
  * (beside a grant: from its start) until it is given back or gives up; the list
  * is in the order of the queue. Then it is in `gone` until its node is deleted,
  * because lists may show that node for a while; or in `stuck`, when the servers
- * refuse the delete: then it is a stranger's node to all, and the era ends.
- * `place.behind` is true only while the claim is WAITING for a member; it has
- * no watch then, and nothing but this file wakes it.
+ * refuse the delete: then it is a stranger's node to all, and the generation
+ * ends. `place.behind` is true only while the claim is WAITING for a member; it
+ * has no watch then, and nothing but this file wakes it.
  *
  * Who calls. The steps, when a claim joins, leaves, sticks or drops out;
  * grant_watch.c, when a node that a waiting claim watches has answered;
@@ -84,7 +84,7 @@ void zkr__line_join_locked(struct zkr__claim *c)
     c->place.kind =
         zkr__node_name_parse(node_name(c), c->recipe->markers, &c->place.seq);
     c->place.counts = true;
-    c->place.era = ZKR__NEVER_SEEN;
+    c->place.generation = ZKR__NEVER_SEEN;
     insert_locked(line, c);
 }
 

@@ -34,8 +34,9 @@ struct zkr__place {
     bool only;             /* the node that it watches is the only one ahead */
     enum zkr__kind kind;
     int64_t seq;
-    /* The era of the line in which `other` was seen, or ZKR__NEVER_SEEN. */
-    uint64_t era;
+    /* The generation of the line in which `other` was seen, or ZKR__NEVER_SEEN.
+     */
+    uint64_t generation;
     int64_t other; /* the number of the nearest that is not ours, ahead of it */
 };
 
@@ -64,17 +65,17 @@ struct zkr__line {
     struct zkr__watch *watch; /* on the directory; NULL: none of them waits */
     bool watched;             /* a list has set it */
 
-    /* line_known.c: what is known counts in one era: one connection, and one
-     * directory. */
-    uint64_t era;
-    int64_t directory; /* its czxid */
-    int64_t cleared;   /* up to this number nobody is left but ours */
-    bool company;      /* others have been seen of late */
-    bool entered;      /* a claim has, in this epoch */
-    struct {           /* the last number that was given out */
-        uint64_t era;  /* as place.era */
-        int64_t seq;   /* that number */
-        int64_t other; /* the nearest number up to it that is not ours */
+    /* line_known.c: what is known counts in one generation: one connection, and
+     * one directory. */
+    uint64_t generation;
+    int64_t directory;       /* its czxid */
+    int64_t cleared;         /* up to this number nobody is left but ours */
+    bool contention;         /* others have been seen of late */
+    bool entered;            /* a claim has, in this epoch */
+    struct {                 /* the last number that was given out */
+        uint64_t generation; /* as place.generation */
+        int64_t seq;         /* that number */
+        int64_t other;       /* the nearest number up to it that is not ours */
     } tail;
     struct {
         struct zkr__op op;

@@ -14,11 +14,11 @@
 
 void zkr__line_forget_locked(struct zkr__line *line)
 {
-    line->era++;
+    line->generation++;
     line->directory = 0;
     line->cleared = ZKR__NO_OTHER;
-    line->tail.era = ZKR__NEVER_SEEN;
-    line->company = true;
+    line->tail.generation = ZKR__NEVER_SEEN;
+    line->contention = true;
 }
 
 /* -- the directory -------------------------------------------------------- */
@@ -75,13 +75,13 @@ void zkr__line_look_locked(struct zkr__line *line)
 
 static bool knows_tail(const struct zkr__line *line)
 {
-    return is_watched(line) && line->tail.era == line->era;
+    return is_watched(line) && line->tail.generation == line->generation;
 }
 
 bool zkr__line_is_quiet_locked(const struct zkr__line *line)
 {
     return knows_tail(line) && line->tail.other <= line->cleared &&
-           !line->company;
+           !line->contention;
 }
 
 bool zkr__line_follows_locked(struct zkr__claim *c)
@@ -90,12 +90,12 @@ bool zkr__line_follows_locked(struct zkr__claim *c)
 
     if (!knows_tail(line) || c->node->complete ||
         c->place.seq != line->tail.seq + 1) {
-        line->company = true;
+        line->contention = true;
         return false;
     }
     /* (1), by a number: nobody came in between */
     line->tail.seq = c->place.seq;
-    c->place.era = line->era;
+    c->place.generation = line->generation;
     c->place.other = line->tail.other;
     return true;
 }
@@ -135,7 +135,7 @@ static int64_t number_of(const struct zkr__queue *queue, size_t i)
 void zkr__place_see_locked(struct zkr__claim *c, const struct zkr__queue *queue,
                            size_t self)
 {
-    c->place.era = c->lock->line->era;
+    c->place.generation = c->lock->line->generation;
     c->place.other = number_of(queue, zkr__queue_other(queue, self));
 }
 
@@ -150,7 +150,7 @@ static void refresh_locked(struct zkr__line *line,
         struct zkr__claim *c = of(l);
         size_t self;
 
-        if (!c->place.behind || c->place.era == line->era)
+        if (!c->place.behind || c->place.generation == line->generation)
             continue;
         self = find(queue, c);
         if (self == ZKR__NOBODY)
@@ -173,10 +173,10 @@ void zkr__line_see_locked(struct zkr__line *line, int64_t directory,
     mark(queue, &line->gone, true);
     zkr__queue_link(queue);
     refresh_locked(line, queue);
-    line->company = zkr__queue_other(queue, ZKR__NOBODY) != ZKR__NOBODY;
+    line->contention = zkr__queue_other(queue, ZKR__NOBODY) != ZKR__NOBODY;
     if (queue->count == 0 || !is_watched(line))
         return;
-    line->tail.era = line->era;
+    line->tail.generation = line->generation;
     line->tail.seq = queue->all[last].seq;
     line->tail.other = number_of(queue, zkr__queue_other(queue, ZKR__NOBODY));
 }
@@ -187,9 +187,10 @@ bool zkr__place_is_clear_locked(const struct zkr__claim *c)
 {
     const struct zkr__line *line = c->lock->line;
 
-    /* (1) of the theorem: an answer of this era has shown who is ahead, and all
-     * up to `cleared` have gone. */
-    return c->place.era == line->era && c->place.other <= line->cleared;
+    /* (1) of the theorem: an answer of this generation has shown who is ahead,
+     * and all up to `cleared` have gone. */
+    return c->place.generation == line->generation &&
+           c->place.other <= line->cleared;
 }
 
 /* Nobody is ahead of a claim that is granted the lock for itself, and nobody
@@ -200,7 +201,7 @@ void zkr__line_granted_locked(struct zkr__claim *c)
 
     if (!c->place.counts || c->place.kind != ZKR__EXCLUSIVE)
         return;
-    if (c->place.era == line->era)
+    if (c->place.generation == line->generation)
         line->cleared = c->place.seq;
     zkr__line_advance_locked(line);
 }

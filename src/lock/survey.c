@@ -91,7 +91,7 @@ static void survey_locked(struct zkr__claim *c, struct zkr__queue *queue,
     zkr__place_see_locked(c, queue, self);
     zkr__grant_watch_counts_locked(&c->grant);
     if (ghosts) /* what only we leave out is no knowledge of the line */
-        c->place.era = ZKR__NEVER_SEEN;
+        c->place.generation = ZKR__NEVER_SEEN;
     if (ahead != ZKR__NOBODY) {
         c->place.only = is_only_one(c, queue, self, ahead);
         conflict_locked(c, &queue->all[ahead]);

@@ -27,7 +27,7 @@ static bool is_waiting(const struct zkr__claim *c)
 static bool is_next_locked(const struct zkr__claim *c) ZKR__LOCKED
 {
     return c->place.only && zkr__line_ahead_locked(c) == NULL &&
-           c->place.era == c->lock->line->era &&
+           c->place.generation == c->lock->line->generation &&
            zkr__grant_node_is_there_locked(&c->grant) &&
            !zkr__heartbeat_wants_write(c->session);
 }

@@ -99,7 +99,7 @@ static bool has_seen_others(void *unused)
 
     (void)unused;
     zkr__session_lock(s);
-    seen = cohort()->company == ZKR__COMPANY_SEEN;
+    seen = cohort()->contention == ZKR__CONTENTION_SEEN;
     zkr__session_unlock(s);
     return seen;
 }
@@ -110,7 +110,7 @@ static bool is_alone(void *unused)
 
     (void)unused;
     zkr__session_lock(s);
-    alone = cohort()->company == ZKR__COMPANY_NONE;
+    alone = cohort()->contention == ZKR__CONTENTION_NONE;
     zkr__session_unlock(s);
     return alone;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The company of a cohort: whether other contenders are in the queue. A list
+/* The contention of a cohort: whether other contenders are in the queue. A list
  * says so, and a watch on the children of the directory tells when that may
  * have changed. Only a process that keeps a node to itself asks. */
 #include "lock/cohort.h"
@@ -17,14 +17,14 @@ static void on_children_changed(void *owner, bool deleted)
     (void)deleted;
     zkr__session_assert_locked(h->lock->session);
     h->watch = NULL;
-    if (h->company == ZKR__COMPANY_NONE)
-        h->company = ZKR__COMPANY_UNKNOWN;
+    if (h->contention == ZKR__CONTENTION_NONE)
+        h->contention = ZKR__CONTENTION_UNKNOWN;
     if (zkr__cohort_has_node(h))
         zkr__cohort_look_locked(h);
 }
 
-static enum zkr__company judge(const struct zkr__claim *delegate,
-                               const struct zkr__zk_reply *list)
+static enum zkr__contention judge(const struct zkr__claim *delegate,
+                                  const struct zkr__zk_reply *list)
 {
     const char *own = zkr__path_name(delegate->node->path);
     int64_t seq;
@@ -33,9 +33,9 @@ static enum zkr__company judge(const struct zkr__claim *delegate,
         if (zkr__node_name_parse(list->names[i], delegate->recipe->markers,
                                  &seq) != ZKR__FOREIGN &&
             strcmp(list->names[i], own) != 0)
-            return ZKR__COMPANY_SEEN;
+            return ZKR__CONTENTION_SEEN;
     }
-    return ZKR__COMPANY_NONE;
+    return ZKR__CONTENTION_NONE;
 }
 
 static void seen_locked(struct zkr__cohort *h,
@@ -45,8 +45,8 @@ static void seen_locked(struct zkr__cohort *h,
         zkr__cohort_look_away_locked(h);
         return;
     }
-    h->company = judge(h->delegate, list);
-    if (h->company == ZKR__COMPANY_NONE)
+    h->contention = judge(h->delegate, list);
+    if (h->contention == ZKR__CONTENTION_NONE)
         h->passed = 0;
 }
 
@@ -65,19 +65,19 @@ static void on_looked(struct zkr__op *op, const struct zkr__zk_reply *reply)
         h->watch = NULL;
         zkr__watch_not_set_locked(w, ZKR__ZK_CHILDREN, reply->rc);
         if (zkr__error_outcome(reply->rc) == ZKR__DONE)
-            h->company = ZKR__COMPANY_SEEN; /* for all that we can see */
+            h->contention = ZKR__CONTENTION_SEEN; /* for all that we can see */
     }
     zkr__cohort_go_on_locked(h);
 }
 
 void zkr__cohort_look_locked(struct zkr__cohort *h)
 {
-    if (h->watch != NULL || h->company == ZKR__COMPANY_SEEN)
+    if (h->watch != NULL || h->contention == ZKR__CONTENTION_SEEN)
         return;
     h->watch = zkr__watch_new_locked(h->lock->session, h->lock->dir, h,
                                      on_children_changed);
     if (h->watch == NULL) {
-        h->company = ZKR__COMPANY_SEEN; /* for all that we can see */
+        h->contention = ZKR__CONTENTION_SEEN; /* for all that we can see */
         return;
     }
     h->look.request.watch = h->watch;
