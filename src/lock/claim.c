@@ -41,8 +41,8 @@ static bool allocate(struct zkr__claim *c, const struct zkr__thread_id *thread)
 {
     c->node->path_size = strlen(c->lock->dir) + 1 + ZKR__NODE_MAX;
     c->node->request_path = calloc(3, c->node->path_size);
-    c->record = describe(c, thread);
-    if (c->node->request_path == NULL || c->record == NULL)
+    c->node->record = describe(c, thread);
+    if (c->node->request_path == NULL || c->node->record == NULL)
         return false;
     c->node->name = stpcpy(stpcpy(c->node->request_path, c->lock->dir), "/");
     c->node->path = c->node->request_path + c->node->path_size;
@@ -113,7 +113,7 @@ static void free_claim(struct zkr__ref *ref)
         zkr__claim_unref(c->cohort.delegate);
     zkr__grant_watch_done(&c->grant);
     (void)pthread_cond_destroy(&c->changed);
-    zkr__record_put(c->record, &c->lock->record);
+    zkr__record_put(c->own_node.record, &c->lock->record);
     zkr__lock_unref(c->lock);
     free(c->own_node.request_path);
     free(c->outcome.detail);

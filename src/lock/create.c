@@ -31,8 +31,8 @@ void zkr__claim_create_locked(struct zkr__claim *c)
     c->node->path[0] = '\0';
     c->own.op.request.mode =
         c->node->complete ? ZKR__ZK_EPHEMERAL : ZKR__ZK_EPHEMERAL_SEQUENTIAL;
-    c->own.op.request.data = c->record->data;
-    c->own.op.request.data_len = c->record->len;
+    c->own.op.request.data = c->node->record->data;
+    c->own.op.request.data_len = c->node->record->len;
     zkr__op_start_locked(&c->own.op, ZKR__ZK_CREATE, c->node->request_path,
                          ZKR__RETRY_NEVER, on_create);
 }

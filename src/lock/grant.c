@@ -397,7 +397,7 @@ const char *zkr_grant_node(zkr_grant *g)
 
 const char *zkr_grant_record(zkr_grant *g)
 {
-    return g == NULL ? NULL : zkr__grant_claim(g)->record->data;
+    return g == NULL ? NULL : zkr__grant_claim(g)->node->record->data;
 }
 
 int zkr_grant_listen(zkr_grant *g, zkr_grant_fn fn, void *user)

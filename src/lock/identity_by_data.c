@@ -35,7 +35,7 @@ static bool knows(const struct zkr__claim *c, const struct zkr__zk_reply *node)
 {
     return (c->node->path[0] != '\0' && c->node->czxid == node->stat.czxid) ||
            left_as(c) == node->stat.czxid ||
-           has_data(node, c->record->data, c->record->len);
+           has_data(node, c->node->record->data, c->node->record->len);
 }
 
 /* Tells whether it belongs to a claim of this session, also to one that has
@@ -57,7 +57,7 @@ static bool is_known_locked(const struct zkr__line *line,
 bool zkr__by_data_is_ours_locked(const struct zkr__claim *c,
                                  const struct zkr__zk_reply *node)
 {
-    return has_data(node, c->record->data, c->record->len) ||
+    return has_data(node, c->node->record->data, c->node->record->len) ||
            (c->node->thorough && !is_known_locked(c->lock->line, node));
 }
 
@@ -92,8 +92,8 @@ static void seek(const struct zkr__claim *c, struct zkr__search *search)
     search->path = c->node->request_path;
     search->find = find_ours;
     search->czxid = c->node->path[0] == '\0' ? 0 : c->node->czxid;
-    search->data = c->record->data;
-    search->data_len = c->record->len;
+    search->data = c->node->record->data;
+    search->data_len = c->node->record->len;
     search->line = c->lock->line;
 }
 

@@ -182,6 +182,22 @@ TEST(a_lock_that_stays_is_taken_again_without_a_request)
     assert_int_equal(count_children(path), 1);
 }
 
+/* A member has no record of its own; zkr_grant_record() followed its null
+ * pointer. */
+TEST(each_grant_has_the_record_of_the_node_that_stays)
+{
+    zkr_grant *g = acquire(m);
+    char record[1024];
+
+    (void)snprintf(record, sizeof(record), "%s", zkr_grant_record(g));
+    assert_non_null(strstr(record, "\"pid\":"));
+    release(g);
+    g = acquire(m);
+    assert_int_equal(zkr_grant_handoff(g), 1);
+    assert_string_equal(zkr_grant_record(g), record);
+    release(g);
+}
+
 /* The count of the grant is the number of the claim. */
 static void record_in_order(int error, zkr_grant *g, void *number)
 {

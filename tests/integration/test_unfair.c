@@ -180,7 +180,7 @@ TEST(a_node_of_another_session_is_not_ours)
     zkr__session_lock(s);
     (void)strcpy(data, ZKR__CONTAINER(zkr__locks_of(s)->claims.next,
                                       struct zkr__claim, link)
-                           ->record->data);
+                           ->node->record->data);
     zkr__session_unlock(s);
     assert_int_equal(admin_create(admin, node, data), ZOK);
     proxy_heal(proxy);
