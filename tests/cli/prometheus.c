@@ -10,8 +10,8 @@
 struct reader {
     const char *at;
     struct samples *samples;
-    char helped[64];   /* the metric of the last HELP, */
-    char typed[64];    /* ... and TYPE */
+    char helped[64];   /* the metric of the last HELP */
+    char typed[64];    /* the metric of the last TYPE */
     char seen[32][64]; /* all that have had a TYPE */
     size_t seen_count;
 };

@@ -11,9 +11,9 @@
 #include "proxy.h"
 
 enum {
-    CONNECT = 1, /* requests before the verb has its session, */
-    FIND = 2,    /* ... of a search beside its directories, */
-    LIST = 2,    /* ... and of a list of one lock beside its nodes */
+    CONNECT = 1, /* requests before the verb has its session */
+    FIND = 2,    /* requests of a search, beside its directories */
+    LIST = 2,    /* requests of a list of one lock, beside its nodes */
 };
 
 /* All locks are held, and somebody waits for some of them. In the queue of one

@@ -62,7 +62,7 @@ static void in_each_shell(void test(const char *shell))
 }
 
 #define HOLD "eval \"$($H $P)\"; "
-/* ... with what late_fork.c is told. */
+/* HOLD with what late_fork.c is told. */
 #define HOLD_FORKING(c)                                                        \
     "rm -f \"$F\"; eval \"$(ASAN_OPTIONS=$ASAN_OPTIONS:"                       \
     "verify_asan_link_order=0 LD_PRELOAD=" LATE_FORK " " c " $H $P)\"; "

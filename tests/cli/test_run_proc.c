@@ -21,8 +21,8 @@
 
 /* The linker sends the calls of the tool here (--wrap); those for files of any
  * size have 64 in their name. */
-static const char *refused; /* the call that is refused, */
-static int spared;          /* ... after so many of it */
+static const char *refused; /* the call that is refused */
+static int spared;          /* calls of that kind that are carried out before */
 static int refused_with;
 static int met; /* how often that call was made */
 

@@ -335,9 +335,9 @@ TEST(locks_are_sorted_by_each_column)
     shown_is("abc");
     view.reversed = true;
     shown_is("cba");
-    view.sort = TOP_LONGEST; /* those that nobody waits for at the end, */
+    view.sort = TOP_LONGEST; /* locks that nobody waits for come last, */
     view.reversed = false;
-    shown_is("bca"); /* ... among equals by their paths */
+    shown_is("bca"); /* and equals are sorted by path */
 }
 
 TEST(keys_change_the_order)

@@ -156,8 +156,8 @@ int lockctl_connect(struct lockctl *ctl);
  * the servers come. `opening` outlives the session. */
 struct opening {
     atomic_bool failed; /* the session is over before it has begun: */
-    int rc;             /* an error of the library, */
-    char why[1024];     /* ... and its sentence, not escaped */
+    int rc;             /* an error of the library */
+    char why[1024];     /* the sentence of that error, not escaped */
 };
 int lockctl_connect_later(struct lockctl *ctl, struct opening *opening);
 /* Says why it has failed, and returns the exit code. */

@@ -8,7 +8,7 @@
 
 enum private_from {
     PRIVATE_WRITE, /* no other user may write it */
-    PRIVATE_READ,  /* ... nor read it */
+    PRIVATE_READ,  /* no other user may write or read it */
 };
 
 /* The whole file as a string in `text`; or a pipe, such as "/dev/fd/3". NULL,

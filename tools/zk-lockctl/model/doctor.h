@@ -10,8 +10,8 @@
 
 struct doctor_opts {
     int64_t older_ms;   /* holders; 0: any age is right */
-    int64_t session_id; /* of the one who looks, */
-    int64_t opened_ms;  /* ... which was not there before, by our clock */
+    int64_t session_id; /* of the one who looks */
+    int64_t opened_ms;  /* when that session was opened, by our clock */
 };
 
 /* All findings in a scan; `servers` were asked for all clients and the

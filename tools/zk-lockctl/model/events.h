@@ -14,8 +14,8 @@
 
 enum event_kind {
     EVENT_BEGIN,    /* from then on all changes are told */
-    EVENT_HOLDING,  /* the first look: it holds, */
-    EVENT_WAITING,  /* ... it waits */
+    EVENT_HOLDING,  /* the first look: the contender holds */
+    EVENT_WAITING,  /* the first look: the contender waits */
     EVENT_QUEUED,   /* its node is new */
     EVENT_ACQUIRED, /* it holds now */
     EVENT_REVOKED,  /* it was asked to give the lock back */

@@ -18,7 +18,7 @@ enum lock_state {
     LOCK_HELD,
     LOCK_SHARED,
     LOCK_ENTERING, /* a barrier: its members wait for more of them */
-    LOCK_READY,    /* ... or may go */
+    LOCK_READY,    /* a barrier: its members may go */
     LOCK_UNKNOWN,  /* may not be read */
 };
 
@@ -31,13 +31,13 @@ struct lock {
     struct zkr_participants *list;
     free_list_fn *free_list;
     struct contender *items; /* as list->items */
-    size_t count;            /* contenders; behind them, up to */
-    size_t listed;           /* ... this, are foreign children */
-    size_t read;             /* so many of the first were read as well */
-    size_t total;            /* children on the server */
-    bool cut;                /* not all of them are listed */
-    int64_t pzxid;           /* when they last changed; 0: unknown or never */
-    size_t holders;          /* of a semaphore: leases with a permit */
+    size_t count;            /* contenders */
+    size_t listed;  /* contenders, and the foreign children behind them */
+    size_t read;    /* so many of the first were read as well */
+    size_t total;   /* children on the server */
+    bool cut;       /* not all of them are listed */
+    int64_t pzxid;  /* when they last changed; 0: unknown or never */
+    size_t holders; /* of a semaphore: leases with a permit */
     size_t waiters;
     size_t members; /* of a barrier; they are among the foreign children */
     size_t pool;    /* nodes of a pool of kazoo; they are, too */
@@ -60,7 +60,7 @@ void lock_done(struct lock *lock);
  * Nodes that were made in one transaction have the same. */
 const struct contender *lock_holder(const struct lock *lock, int64_t token,
                                     const struct contender *last);
-/* ... and that is in the queue, and does not hold. */
+/* The same of those that are in the queue and do not hold. */
 const struct contender *lock_waiter(const struct lock *lock, int64_t token,
                                     const struct contender *last);
 /* The contender waits for any permit of a semaphore, and for nobody's in

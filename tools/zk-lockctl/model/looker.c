@@ -33,7 +33,7 @@ struct looker {
     int fd;
     int64_t interval_ms;
     bool soon;  /* a look is asked for */
-    bool now;   /* ... and that all is listed for it */
+    bool now;   /* that look is to list all anew */
     bool stop;  /* the end is asked for */
     bool ended; /* the session, too */
     bool has_result;

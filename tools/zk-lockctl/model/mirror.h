@@ -34,10 +34,10 @@ struct mirror_opts {
     size_t path_count;
     size_t chroot_len; /* of the session; 0: it has none */
     bool below;        /* the directories below the paths, too */
-    bool once;         /* no watches: all is listed and read one time, */
-    int64_t end_ms;    /* ... until then, by clock_now_ms() */
-    bool empty;        /* mirror_scan() has empty directories, too, */
-    bool barriers;     /* ... and double barriers */
+    bool once;         /* no watches: all is listed and read one time */
+    int64_t end_ms;    /* of `once`, by clock_now_ms() */
+    bool empty;        /* mirror_scan() has empty directories, too */
+    bool barriers;     /* mirror_scan() has double barriers, too */
     uint32_t depth;    /* levels of directories; 0: 32 */
     uint32_t limit;    /* no more locks than these are looked for; 0: all */
     uint32_t reads;    /* as in scan_lock() */

@@ -28,7 +28,7 @@ struct packed {
 };
 enum {
     PACKED_SNAPPY = -1,   /* it is compressed with snappy, which is not read */
-    PACKED_NO_ZLIB = -2,  /* ... with gz, and there is no zlib */
+    PACKED_NO_ZLIB = -2,  /* it is compressed with gz, and there is no zlib */
     PACKED_TOO_LARGE = -3 /* more is in it than may be */
 };
 

@@ -8,8 +8,9 @@
 /* How many nodes of a lock are read, from the first of the queue on; the others
  * are known by their names alone. */
 #define SCAN_ALL     0u
-#define SCAN_HOLDERS UINT32_MAX       /* as many as hold */
-#define SCAN_NEXT    (UINT32_MAX - 1) /* ... and the first that waits */
+#define SCAN_HOLDERS UINT32_MAX /* as many as hold */
+#define SCAN_NEXT                                                              \
+    (UINT32_MAX - 1) /* as many as hold, and the first that waits */
 
 /* The functions here return 0, or an exit code after an error was said; nothing
  * is to be freed then. For all of them the path of a part of a semaphore,

@@ -25,7 +25,7 @@ struct stay {
     int64_t seen_ms;             /* before that nothing is known of it but
                                     queued_ms */
     int64_t held_ms;             /* it held from then on */
-    bool held_before;            /* ... or had before: not known since when */
+    bool held_before; /* it held before held_ms: not known since when */
     int64_t ended_ms;
     enum ending ending;
     int64_t ended_by; /* a session, of ENDING_DELETED and ENDING_GONE */

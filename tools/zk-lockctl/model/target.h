@@ -14,8 +14,8 @@ struct target {
     char who[WHO_MAX];           /* escaped */
     int64_t token;               /* 0: its node may not be read */
     bool is_asked;               /* it has been asked for the lock before */
-    bool waits;                  /* it did not hold when it was seen, */
-    size_t position;             /* ... but was there in the queue */
+    bool waits;                  /* it did not hold when it was seen */
+    size_t position; /* of a waiter: where it was in the queue then */
 };
 
 /* False: the name of its node is too long. */

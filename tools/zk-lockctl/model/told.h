@@ -11,8 +11,8 @@
 /* What a waiter, known by its token, will do when its turn comes. */
 struct wake {
     int64_t token;
-    enum answer answer; /* by the last look, */
-    bool was_deaf;      /* ... and by the one before: no */
+    enum answer answer; /* by the last look */
+    bool was_deaf;      /* by the look before: no */
 };
 
 struct told {

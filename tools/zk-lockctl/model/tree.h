@@ -27,13 +27,13 @@ struct kid {
     bool holds;                  /* by the names beside it */
     bool read;                   /* or refused: node.error */
     bool pending;                /* it is still to be read for the first time */
-    bool first;                  /* ... and came with the first list */
-    bool asking;                 /* a read of it is under way, */
-    bool queued;                 /* ... or waits for its turn */
-    bool deleted;                /* the server has told so */
-    bool taken;                  /* as part of news */
-    bool dropped;                /* freed when the read has ended */
-    struct kid *next;            /* that is queued */
+    bool first;       /* it came with the first list of the directory */
+    bool asking;      /* a read of it is under way */
+    bool queued;      /* a read of it waits for its turn */
+    bool deleted;     /* the server has told so */
+    bool taken;       /* as part of news */
+    bool dropped;     /* freed when the read has ended */
+    struct kid *next; /* that is queued */
 };
 
 /* A directory. */
@@ -50,27 +50,27 @@ struct dir {
     int error;          /* of the last answer */
     bool answered;      /* at least once */
     bool listed;        /* `stat` and `kids` are of a list */
-    bool settled;       /* ... and there was one at least */
+    bool settled;       /* there was a list at least once */
     bool fresh;         /* it was made later than the mirror */
     bool asking;        /* a list beside the watch is under way */
     bool polled;        /* it is not watched */
     bool semaphore;     /* so it was taken last */
     bool dropped;       /* not in the tree any more */
-    bool changed;       /* it is among the news, */
-    int64_t changed_ms; /* ... since then */
-    bool held_back;     /* no list is taken until its news are, */
-    bool again;         /* ... and then one is to be asked for */
+    bool changed;       /* it is among the news */
+    int64_t changed_ms; /* when it came among the news */
+    bool held_back;     /* no list is taken until its news are taken */
+    bool again;         /* a list is to be asked for when its news are taken */
     size_t pending;     /* kids */
-    bool watched;      /* ... by `watch`, and without a gap since the last list,
-                          if there was no break of the connection either */
-    bool taken;        /* as news, at least once */
-    uint64_t breaks;   /* of the connection, before the last list */
-    int64_t check_ms;  /* when to see whether its watch still works, */
-    bool checking;     /* ... as `asking` does now */
-    int64_t seen_ms;   /* the last answer, since 1970, */
-    int64_t list_ms;   /* ... that of them which told of its children, */
-    int64_t before_ms; /* ... and until when it was as it was taken last; 0: it
-                          was not listed since */
+    bool watched;       /* by `watch`, without a gap since the last list,
+                           if there was no break of the connection either */
+    bool taken;         /* as news, at least once */
+    uint64_t breaks;    /* of the connection, before the last list */
+    int64_t check_ms;   /* when to see whether its watch still works */
+    bool checking;      /* `asking` sees whether its watch still works */
+    int64_t seen_ms;    /* the last answer, since 1970 */
+    int64_t list_ms;    /* the last answer that told of its children */
+    int64_t before_ms;  /* until when it was as it was taken last; 0: it
+                           was not listed since */
     uint64_t missed;
     bool lost;
     struct dir *next; /* of the news */
@@ -93,9 +93,9 @@ struct tree {
     pthread_cond_t changed; /* after each answer */
     struct dir **roots;     /* as many as paths */
     size_t dirs;
-    size_t made;    /* so many directories ever, */
-    size_t visited; /* ... so many answers of them, */
-    size_t locks;   /* ... and so many of them with contenders */
+    size_t made;    /* directories ever */
+    size_t visited; /* directories that have answered */
+    size_t locks;   /* directories with contenders */
     size_t watches;
     size_t watched_bytes; /* of paths */
     size_t unsettled;     /* dirs without an answer, kids of first lists to be
@@ -103,17 +103,17 @@ struct tree {
     size_t reading;
     size_t listing;
     size_t unwatched; /* dirs and holders, at most */
-    size_t polled;    /* so many of them in this round */
-    int64_t began_ms; /* ... which began then, */
-    int64_t round_ms; /* ... or begins then */
+    size_t polled;    /* unwatched ones asked in this round */
+    int64_t began_ms; /* when this round began */
+    int64_t round_ms; /* when the next round begins */
     int64_t tick_ms;  /* the last */
     struct kid *queue, **queue_end;
     struct dir *dirs_queue, **dirs_queue_end;
     struct dir *news, **news_end;
     unsigned cut; /* enum tree_cut */
     bool late;    /* one time: the time was over */
-    int error;    /* ZKR_ENOMEM; one time also that of a request, */
-    char detail[SCAN_DETAIL_MAX]; /* ... and its sentence */
+    int error;    /* ZKR_ENOMEM; one time also that of a request */
+    char detail[SCAN_DETAIL_MAX]; /* the sentence of that error */
     int64_t heard_ms;
     uint64_t breaks;
     bool started; /* the first look has been taken */

@@ -16,8 +16,10 @@ struct vertex {
     const struct contender *c;
     bool waits;
     bool crowded; /* its thread waits in several places */
-    size_t first; /* of a waiter: the vertices ahead; of a holder: part of */
-    size_t count; /* ... graph.waiters, those of its session */
+    size_t first; /* of a waiter: the vertices ahead; of a holder: in
+                     graph.waiters */
+    size_t
+        count; /* of these; a holder's, in graph.waiters, are of its session */
     size_t first_inside; /* of a holder: part of graph.nested */
     size_t count_inside;
 };

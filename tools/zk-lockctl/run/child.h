@@ -12,16 +12,17 @@
 #include "run/guard.h"
 
 struct child {
-    pid_t pid;      /* of the command, and its process group; 0: not started */
-    bool ended;     /* the command itself has; */
-    bool left;      /* ... it, or a process that it has started, has not */
+    pid_t pid;  /* of the command, and its process group; 0: not started */
+    bool ended; /* the command itself has ended */
+    bool
+        left; /* the command, or a process that it has started, has not ended */
     int status;     /* as of waitpid(), then */
     int stopped_by; /* the signal that stopped it, until child_continue() */
     bool refused;   /* a process of the command belongs to somebody whom we may
                        not send signals */
     struct guard *guard;
-    pid_t guard_pid;   /* 0: it has ended, */
-    bool guard_killed; /* ... before the command */
+    pid_t guard_pid;   /* 0: the guard has ended */
+    bool guard_killed; /* the guard ended before the command */
     int guard_fd;      /* readable when there may be news for child_reap() */
     int64_t since_ms;  /* no process of the command has begun before */
 };

@@ -29,11 +29,12 @@ struct keeper {
     struct holds released;        /* others of the shell, as we were told */
     int desk_fd;                  /* where we are asked */
     bool given_back;
-    bool unsure;   /* ... but the servers have not said so */
+    bool unsure;   /* it was given back, but the servers have not said so */
     bool is_guard; /* of a keeper that lives */
     bool done;
-    char why[WHY_LOST_MAX + 64];            /* the sentence of its end, */
-    char was[WHY_LOST_MAX + 64 + WORD_MAX]; /* ... as it is said later */
+    char why[WHY_LOST_MAX + 64]; /* the sentence of its end */
+    char was[WHY_LOST_MAX + 64 +
+             WORD_MAX]; /* that sentence as it is said later */
 };
 
 /* -- the code for the shell ----------------------------------------------- */

@@ -44,7 +44,7 @@ struct run_opts {
     int not_acquired_code; /* -E */
     int lost_code;         /* --lost-exit-code */
     char **argv;           /* the command; NULL: of a shell that holds */
-    const char *text;      /* ... of -c; NULL: without */
+    const char *text;      /* the command of -c; NULL: without */
     int64_t grace_ms;      /* -1: default */
     int64_t kill_after_ms; /* from TERM to KILL; -1: never */
     enum on_suspend on_suspend;
@@ -150,22 +150,23 @@ void run_set_timer(const struct run *run, int64_t wake_ms);
  * an exit code when it could not be started. */
 int run_command(struct run *run);
 
-/* end.c: a signal to all that the command has started; */
+/* end.c: sends a signal to all that the command has started. */
 void run_signal_all(struct run *run, int sig);
-/* ... the remark, once, that it is refused for one of them, */
+/* Says once that the signal is refused for one of them. */
 void run_say_refused(struct run *run);
-/* ... what follows a TERM that was sent, */
+/* What follows a TERM that was sent. */
 void run_told_to_end(struct run *run);
-/* ... and KILL where TERM is not enough; when to look again. */
+/* Sends KILL where TERM is not enough; returns when to look again. */
 int64_t run_see_to_end(struct run *run);
 
 /* follow.c: the command may have stopped: stops, too, or continues it. */
 void run_follow_stop(struct run *run);
-/* Continue it, with the terminal if our job has that, */
+/* Continues the command, with the terminal if our job has that. */
 void run_continue(struct run *run);
-/* ... let somebody else of our job have it, who was stopped by that signal, */
+/* Lets another process of our job have the terminal, which was stopped by that
+ * signal. */
 void run_share_terminal(struct run *run, int sig);
-/* ... and have it back when the command has ended. */
+/* Takes the terminal back when the command has ended. */
 void run_take_terminal_back(struct run *run);
 
 enum run_holder {

@@ -50,8 +50,8 @@ struct started {
     } * items;
     size_t count;
     pid_t group;      /* of the shell */
-    int64_t since_ms; /* the beginning of the last script_signal_all(), */
-    int64_t told_ms;  /* ... and when it told the shell, before all others */
+    int64_t since_ms; /* the beginning of the last script_signal_all() */
+    int64_t told_ms;  /* when that call told the shell, before all others */
 };
 
 bool script_has_ended(const struct script *s);

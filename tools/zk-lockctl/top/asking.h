@@ -17,8 +17,8 @@ struct asking {
     struct notes notes;           /* about servers that do not tell */
     char path[ZKR_PATH_MAX + 1];  /* the lock of both; "": none */
     struct errand *errand;        /* under way; NULL: none */
-    char asked[ZKR_PATH_MAX + 1]; /* the lock of the last errand, */
-    struct servers *servers;      /* ... and what it brings */
+    char asked[ZKR_PATH_MAX + 1]; /* the lock of the last errand */
+    struct servers *servers;      /* what that errand brings */
     struct notes brought;
     int64_t began_ms;
     int64_t next_ms; /* when the next may begin */

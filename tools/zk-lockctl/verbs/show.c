@@ -41,8 +41,8 @@ static const struct opt options[] = {
 struct view {
     struct lock lock;     /* first, for queue_fields */
     struct place *places; /* of all that are shown */
-    size_t shown;         /* children, the first of the lock; of them */
-    size_t queue;         /* ... so many contend */
+    size_t shown;         /* children, the first of the lock */
+    size_t queue;         /* contenders among those */
     struct told told;
     struct notes notes;
 };
