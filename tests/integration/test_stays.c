@@ -10,6 +10,7 @@
 #include <zookeeper/proto.h>
 
 #include "lock/cohort.h"
+#include "lock/lockable.h"
 
 enum { FOR_EVER_MS = 600000, MAX = 3 };
 
@@ -79,7 +80,7 @@ FIXTURE(set_up, tear_down)
 
 static struct zkr__cohort *cohort(void)
 {
-    return ((struct zkr__lock *)(void *)m)->cohort; /* its first member */
+    return m->lock->cohort;
 }
 
 static bool has_no_node(void *unused)
