@@ -201,8 +201,9 @@ typedef void (*zkr_acquire_all_fn)(int error, zkr_grant *const *grants,
  * Owns      @p ret_request (NULL is allowed) becomes the caller's; freeing it
  *           does not cancel the claim.
  * Errors    ZKR_EINVAL, ZKR_ENOMEM, ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED,
- *           of a try without a connection ZKR_ZCONNECTIONLOSS, and with an
- * owner what he cannot have: nothing was started and @p fn is not called.
+ *           of a try without a connection ZKR_ZCONNECTIONLOSS, and of an
+ *           owner ZKR_EDEADLK and ZKR_EOVERFLOW: nothing was started and
+ *           @p fn is not called.
  */
 ZKR_API ZKR_MUST_CHECK int
 zkr_lockable_acquire_async(zkr_lockable *lockable,
@@ -245,17 +246,18 @@ ZKR_API int zkr_lockable_cancel(zkr_lockable *lockable);
  * Find the grant that the owner has of a reentrant lock in that mode. @p opts
  * are those of its acquire.
  *
- * Owns      Whose it was before: the library's of a reentrant mutex, valid
- * until the last release. Errors    ZKR_ENOTHELD: nobody holds it through this
- * object in that mode. ZKR_ENOTOWNER: others do. ZKR_EINVAL (also of a lock
- * that is not reentrant), ZKR_EFORKED.
+ * Owns      Whose it was before: of a reentrant mutex the library's, valid
+ *           until the last release.
+ * Errors    ZKR_ENOTHELD: nobody holds it through this object in that mode.
+ *           ZKR_ENOTOWNER: others do. ZKR_EINVAL (also of a lock that is not
+ *           reentrant), ZKR_EFORKED.
  */
 ZKR_API ZKR_MUST_CHECK int
 zkr_lockable_grant(zkr_lockable *lockable, const struct zkr_acquire_opts *opts,
                    zkr_grant **ret_grant);
 
 /**
- * Give a lock that has stayed with this object (retain_ms) back to the fleet:
+ * Give a lock that has stayed with this object (retain_ms) back to the others:
  * at once, in the background, when nobody holds it, otherwise with the release
  * of the present holder. Those who wait here queue again, behind all others.
  * Without a lock that stays the call does nothing.

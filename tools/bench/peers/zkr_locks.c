@@ -2,6 +2,7 @@
 /* One interface for the locks of all recipes. */
 #include "zkr_locks.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,9 +13,11 @@
 
 struct recipe {
     const char *name;
-    int (*make)(zkr_session *session, const char *path, void **ret_handle);
-    int (*acquire)(void *handle, zkr_grant **ret_grant);
-    void (*free)(void *handle);
+    int (*make)(zkr_session *session, const char *path,
+                const struct zkr_lockable_opts *opts, zkr_lockable **ret);
+    enum zkr_mode mode;
+    bool stays; /* it has the options of a lock that stays */
+    bool owned; /* its grant is the library's */
 };
 
 void check(const char *what, int rc)
@@ -51,109 +54,16 @@ void mutex_options(struct zkr_lockable_opts *opts)
 
     if (retain_ms == 0)
         return;
-#ifdef ZKR_MUTEX_RETAINS
     opts->retain_ms = (uint32_t)retain_ms;
     opts->retain_max = (uint32_t)peer_number("retain_max", 1000);
-#else
-    (void)opts;
-    peer_unsupported("this version does not retain grants");
-#endif
-}
-
-static int make_mutex(zkr_session *session, const char *path, void **ret)
-{
-    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
-    zkr_mutex *mutex = NULL;
-    int rc;
-
-    mutex_options(&opts);
-    rc = zkr_mutex_new(session, path, &opts, &mutex);
-    *ret = mutex;
-    return rc;
-}
-
-static int acquire_mutex(void *handle, zkr_grant **ret)
-{
-    return zkr_mutex_acquire(handle, -1, ret);
-}
-
-static void free_mutex(void *handle)
-{
-    zkr_mutex_free(handle);
-}
-
-static int make_rwlock(zkr_session *session, const char *path, void **ret)
-{
-    zkr_rwlock *lock = NULL;
-    int rc = zkr_rwlock_new(session, path, NULL, &lock);
-
-    *ret = lock;
-    return rc;
-}
-
-static int acquire_read(void *handle, zkr_grant **ret)
-{
-    return zkr_rwlock_acquire_read(handle, -1, ret);
-}
-
-static int acquire_write(void *handle, zkr_grant **ret)
-{
-    return zkr_rwlock_acquire_write(handle, -1, ret);
-}
-
-static void free_rwlock(void *handle)
-{
-    zkr_rwlock_free(handle);
-}
-
-static int make_reentrant(zkr_session *session, const char *path, void **ret)
-{
-    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
-    zkr_reentrant_mutex *mutex = NULL;
-    int rc;
-
-    mutex_options(&opts);
-    rc = zkr_reentrant_mutex_new(session, path, &opts, &mutex);
-    *ret = mutex;
-    return rc;
-}
-
-static int acquire_reentrant(void *handle, zkr_grant **ret)
-{
-    *ret = NULL;
-    return zkr_reentrant_mutex_acquire(handle, -1);
-}
-
-static void free_reentrant(void *handle)
-{
-    zkr_reentrant_mutex_free(handle);
-}
-
-static int make_unfair(zkr_session *session, const char *path, void **ret)
-{
-    zkr_unfair_mutex *mutex = NULL;
-    int rc = zkr_unfair_mutex_new(session, path, NULL, &mutex);
-
-    *ret = mutex;
-    return rc;
-}
-
-static int acquire_unfair(void *handle, zkr_grant **ret)
-{
-    return zkr_unfair_mutex_acquire(handle, -1, ret);
-}
-
-static void free_unfair(void *handle)
-{
-    zkr_unfair_mutex_free(handle);
 }
 
 static const struct recipe recipes[] = {
-    { "mutex", make_mutex, acquire_mutex, free_mutex },
-    { "read", make_rwlock, acquire_read, free_rwlock },
-    { "write", make_rwlock, acquire_write, free_rwlock },
-    { "reentrant", make_reentrant, acquire_reentrant, free_reentrant },
-    { "unfair", make_unfair, acquire_unfair, free_unfair },
+    { "mutex", zkr_mutex_new, .stays = true },
+    { "read", zkr_rwlock_new, .mode = ZKR_SHARED },
+    { "write", zkr_rwlock_new },
+    { "reentrant", zkr_reentrant_mutex_new, .stays = true, .owned = true },
+    { "unfair", zkr_unfair_mutex_new },
 };
 
 static const struct recipe *find_recipe(const char *name)
@@ -168,19 +78,26 @@ static const struct recipe *find_recipe(const char *name)
 void lock_new(struct lock *lock, zkr_session *session, const char *recipe,
               const char *path)
 {
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
+
     lock->recipe = find_recipe(recipe);
     lock->grant = NULL;
-    check("new", lock->recipe->make(session, path, &lock->handle));
+    if (lock->recipe->stays)
+        mutex_options(&opts);
+    check("new", lock->recipe->make(session, path, &opts, &lock->lockable));
 }
 
 void lock_free(struct lock *lock)
 {
-    lock->recipe->free(lock->handle);
+    zkr_lockable_free(lock->lockable);
 }
 
 int lock_try_acquire(struct lock *lock)
 {
-    return lock->recipe->acquire(lock->handle, &lock->grant);
+    struct zkr_acquire_opts opts = ZKR_ACQUIRE_OPTS_INIT;
+
+    opts.mode = lock->recipe->mode;
+    return zkr_lockable_acquire(lock->lockable, &opts, -1, &lock->grant);
 }
 
 void lock_acquire(struct lock *lock)
@@ -194,8 +111,8 @@ int lock_try_release(struct lock *lock)
     int rc;
 
     lock->grant = NULL;
-    if (grant == NULL)
-        return zkr_reentrant_mutex_release(lock->handle);
+    if (lock->recipe->owned)
+        return zkr_reentrant_mutex_release(lock->lockable);
     rc = zkr_grant_release(grant);
     zkr_grant_free(grant);
     return rc;

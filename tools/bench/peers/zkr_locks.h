@@ -8,8 +8,8 @@
 
 struct lock {
     const struct recipe *recipe;
-    void *handle;
-    zkr_grant *grant; /* while it is held; NULL of a reentrant mutex */
+    zkr_lockable *lockable;
+    zkr_grant *grant; /* while it is held */
 };
 
 /* Ends the process with the library's sentence if rc is an error. */
