@@ -15,7 +15,7 @@ lib.zkr_strerror.restype = ctypes.c_char_p
 lib.zkr_error_detail.restype = ctypes.c_char_p
 lib.zkr_grant_token.restype = ctypes.c_int64
 # Pointers are more than an int, which ctypes takes for granted.
-for name in ("zkr_session_close", "zkr_mutex_free", "zkr_grant_check"):
+for name in ("zkr_session_close", "zkr_lockable_free", "zkr_grant_check"):
     getattr(lib, name).argtypes = [ctypes.c_void_p]
 for name in ("zkr_grant_token", "zkr_grant_release", "zkr_grant_free"):
     getattr(lib, name).argtypes = [ctypes.c_void_p]
@@ -23,7 +23,9 @@ lib.zkr_session_open.argtypes = [ctypes.c_char_p] + [ctypes.c_void_p] * 2
 lib.zkr_mutex_new.argtypes = [ctypes.c_void_p, ctypes.c_char_p] + [
     ctypes.c_void_p
 ] * 2
-lib.zkr_mutex_acquire.argtypes = [
+# zkr_mutex_acquire() is a short form in the header, not in the library.
+lib.zkr_lockable_acquire.argtypes = [
+    ctypes.c_void_p,
     ctypes.c_void_p,
     ctypes.c_int64,
     ctypes.c_void_p,
@@ -51,9 +53,9 @@ def main(hosts="127.0.0.1:2181", path="/locks/orders"):
     with opened(
         lib.zkr_session_close, lib.zkr_session_open, hosts.encode(), None
     ) as session, opened(
-        lib.zkr_mutex_free, lib.zkr_mutex_new, session, path.encode(), None
+        lib.zkr_lockable_free, lib.zkr_mutex_new, session, path.encode(), None
     ) as mutex, opened(
-        lib.zkr_grant_free, lib.zkr_mutex_acquire, mutex, 10000
+        lib.zkr_grant_free, lib.zkr_lockable_acquire, mutex, None, 10000
     ) as grant:
         check(lib.zkr_grant_check(grant))
         print("held, token", lib.zkr_grant_token(grant))

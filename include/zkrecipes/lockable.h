@@ -201,9 +201,9 @@ typedef void (*zkr_acquire_all_fn)(int error, zkr_grant *const *grants,
  * Owns      @p ret_request (NULL is allowed) becomes the caller's; freeing it
  *           does not cancel the claim.
  * Errors    ZKR_EINVAL, ZKR_ENOMEM, ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED,
- *           of a try without a connection ZKR_ZCONNECTIONLOSS, and of an
- *           owner ZKR_EDEADLK and ZKR_EOVERFLOW: nothing was started and
- *           @p fn is not called.
+ *           of a try without a connection ZKR_ZCONNECTIONLOSS, and what the
+ *           blocking call refuses an owner: nothing was started and @p fn is
+ *           not called.
  */
 ZKR_API ZKR_MUST_CHECK int
 zkr_lockable_acquire_async(zkr_lockable *lockable,

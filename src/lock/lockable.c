@@ -39,22 +39,23 @@ int zkr__lockable_new(struct zkr_session *s, const char *path,
                       zkr_lockable **ret_lockable)
 {
     const struct zkr__recipe *recipe = type->modes[ZKR_EXCLUSIVE];
+    struct zkr__lock *lock = NULL;
     zkr_lockable *l;
     int rc = ZKR__OUTPUT(ret_lockable);
 
+    if (rc == ZKR_OK) /* it checks what was given before it allocates */
+        rc = zkr__lock_new(s, type->noun, path, opts,
+                           type->flags |
+                               (recipe->can_stay ? ZKR__LOCK_CAN_STAY : 0),
+                           recipe->markers, &lock);
     if (rc != ZKR_OK)
         return rc;
     l = calloc(1, sizeof(*l));
-    if (l == NULL)
+    if (l == NULL) {
+        zkr__lock_free(lock);
         return zkr__fail(ZKR_ENOMEM, "%s: out of memory", type->noun);
-    rc =
-        zkr__lock_new(s, type->noun, path, opts,
-                      type->flags | (recipe->can_stay ? ZKR__LOCK_CAN_STAY : 0),
-                      recipe->markers, &l->lock);
-    if (rc != ZKR_OK) {
-        free(l);
-        return rc;
     }
+    l->lock = lock;
     l->type = type;
     l->session = s;
     l->lock->reentrant = l->lock->reentrant || type->keeps_grants;

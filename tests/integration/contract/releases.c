@@ -11,6 +11,7 @@ static void a_grant_outlives_the_lock_object(void)
 
     hold(c);
     free_lock(c->lock);
+    c->lock = NULL;
     assert_int_equal(zkr_grant_check(c->grant), ZKR_OK);
     assert_int_equal(count_children(dir), 1);
     give_back(c);
