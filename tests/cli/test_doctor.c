@@ -2,7 +2,6 @@
 /* Tests of zk-lockctl doctor: each finding on a real server, and none where all
  * is well. */
 
-
 #include "look.h"
 #include "server_private.h"
 

@@ -99,7 +99,8 @@ static void wait_for_end(pid_t pid)
         (void)raise(SIGSTOP);
 }
 
-/* Those that came meanwhile were for the command, but for TERM and HUP: true. */
+/* Those that came meanwhile were for the command, but for TERM and HUP: true.
+ */
 static bool is_told_to_end(int signals)
 {
     struct signalfd_siginfo info;
@@ -119,8 +120,7 @@ static void run(struct command *c, const sigset_t *mask)
     (void)posix_spawnattr_init(&attr);
     (void)posix_spawnattr_setsigmask(&attr, mask);
     (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
-    error =
-        posix_spawn(&pid, "/proc/self/exe", NULL, &attr, c->args, environ);
+    error = posix_spawn(&pid, "/proc/self/exe", NULL, &attr, c->args, environ);
     (void)posix_spawnattr_destroy(&attr);
     if (error == 0)
         wait_for_end(pid);
