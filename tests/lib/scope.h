@@ -16,7 +16,7 @@
 
 #include "recorder.h"
 
-#define AUTO(noun) __attribute__((cleanup(end_of_##noun))) auto_##noun
+#define AUTO(noun) __attribute__((unused, cleanup(end_of_##noun))) auto_##noun
 
 /* AUTO(noun) is a pointer to that type, which `undo` frees. */
 #define SCOPED(type, noun, undo)                                               \
