@@ -59,11 +59,14 @@ void mutex_options(struct zkr_lockable_opts *opts)
 }
 
 static const struct recipe recipes[] = {
-    { "mutex", zkr_mutex_new, .stays = true },
-    { "read", zkr_rwlock_new, .mode = ZKR_SHARED },
-    { "write", zkr_rwlock_new },
-    { "reentrant", zkr_reentrant_mutex_new, .stays = true, .owned = true },
-    { "unfair", zkr_unfair_mutex_new },
+    { .name = "mutex", .make = zkr_mutex_new, .stays = true },
+    { .name = "read", .make = zkr_rwlock_new, .mode = ZKR_SHARED },
+    { .name = "write", .make = zkr_rwlock_new },
+    { .name = "reentrant",
+      .make = zkr_reentrant_mutex_new,
+      .stays = true,
+      .owned = true },
+    { .name = "unfair", .make = zkr_unfair_mutex_new },
 };
 
 static const struct recipe *find_recipe(const char *name)
