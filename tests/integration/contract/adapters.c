@@ -2,6 +2,7 @@
 /* The recipes that the contract is for: one adapter each. */
 #include "adapter.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "leadership.h"
@@ -41,33 +42,42 @@ static int semaphore_make(zkr_session *s, const char *path,
     return zkr_semaphore_new(s, path, 1, opts, (zkr_semaphore **)ret_lock);
 }
 
-/* The only lock of each multi-lock, which is freed after it. */
+/* The only lock of each multi-lock, which is freed after it. Threads of the
+ * table of faults make and free theirs at the same time. */
+static pthread_mutex_t members_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     zkr_lockable *of;
     zkr_mutex *mutex;
 } members[64];
 
-static void keep(zkr_lockable *of, zkr_mutex *mutex)
+/* Puts `to` and its lock in the place of `from`, and returns the lock that was
+ * there. NULL: there is no such place. */
+static zkr_mutex *exchange(zkr_lockable *from, zkr_lockable *to,
+                           zkr_mutex *mutex, bool *ret_found)
 {
-    for (size_t i = 0; i < COUNT(members); i++) {
-        if (members[i].of != NULL)
+    zkr_mutex *old = NULL;
+
+    *ret_found = false;
+    (void)pthread_mutex_lock(&members_mutex);
+    for (size_t i = 0; i < COUNT(members) && !*ret_found; i++) {
+        if (members[i].of != from)
             continue;
-        members[i].of = of;
+        old = members[i].mutex;
+        members[i].of = to;
         members[i].mutex = mutex;
-        return;
+        *ret_found = true;
     }
-    fail_msg("too many multi-locks");
+    (void)pthread_mutex_unlock(&members_mutex);
+    return old;
 }
 
 static void lockable_free(void *lock)
 {
+    bool found;
+    zkr_mutex *mutex = lock == NULL ? NULL : exchange(lock, NULL, NULL, &found);
+
     zkr_lockable_free(lock);
-    for (size_t i = 0; lock != NULL && i < COUNT(members); i++) {
-        if (members[i].of != lock)
-            continue;
-        members[i].of = NULL;
-        zkr_mutex_free(members[i].mutex);
-    }
+    zkr_mutex_free(mutex);
 }
 
 static int multi_lock_make(zkr_session *s, const char *path,
@@ -75,6 +85,7 @@ static int multi_lock_make(zkr_session *s, const char *path,
                            void **ret_lock)
 {
     zkr_mutex *mutex = NULL;
+    bool found = true;
     int rc = zkr_multi_lock_new(s, opts, (zkr_multi_lock **)ret_lock);
 
     if (rc == ZKR_OK)
@@ -82,7 +93,9 @@ static int multi_lock_make(zkr_session *s, const char *path,
     if (rc == ZKR_OK)
         rc = zkr_multi_lock_add(*ret_lock, mutex, NULL);
     if (rc == ZKR_OK)
-        keep(*ret_lock, mutex);
+        (void)exchange(NULL, *ret_lock, mutex, &found);
+    if (!found)
+        fail_msg("too many multi-locks");
     return rc;
 }
 
