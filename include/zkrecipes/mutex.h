@@ -30,7 +30,7 @@
  * object, node and all. Threads and callbacks take it from each other, or
  * again, without any request to the servers, in the order in which they asked.
  * The lease is looked at each time; the watch and the listeners work as ever.
- * - The node goes back to the fleet when nobody has wanted it here for
+ * - The node goes back to the others when nobody has wanted it here for
  *   retain_ms; or, as soon as another contender is seen behind it, after at
  *   most retain_max more grants here, and at once when nobody here waits. It is
  *   seen when the event of the servers has come, which takes about a round trip

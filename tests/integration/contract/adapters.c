@@ -126,7 +126,7 @@ static int grant_release(void *lock, zkr_grant *grant)
     return zkr_grant_release(grant);
 }
 
-/* The lock goes back to the fleet with the release, as one that does not stay.
+/* The lock goes back to the others with the release, as one that does not stay.
  */
 static int shared_release(void *lock, zkr_grant *grant)
 {
