@@ -214,6 +214,14 @@ perhaps_late() {
            "\(.suite) \(.name)"' "$build/meson-logs/testlog.json"
 }
 
+failed_tests() { # with what cmocka, or a sanitizer, says
+    jq -r 'select(.result != "OK" and .result != "SKIP") |
+           "\(.name): \(.result), exit status \(.returncode)",
+           ([.stdout // "", .stderr // ""] | join("\n") | split("\n")[] |
+            select(test("ERROR|FAILED|Sanitizer|error:|^  *#[0-9] ")))' \
+        "$build/meson-logs/testlog.json" | sed 's/^/failed: /' | head -n 60
+}
+
 passed=$(count Ok)
 failed=$(($(count Fail) + $(count Timeout)))
 if [ -n "${CI-}" ]; then
@@ -234,5 +242,6 @@ if [ "$failed" -gt 0 ] && perhaps_late >"$log" && [ "$(wc -l <"$log")" -le 3 ]; 
         passed=$((passed + 1)) failed=$((failed - 1))
     done <"$log"
 fi
+[ "$failed" -eq 0 ] || failed_tests
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
