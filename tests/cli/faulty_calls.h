@@ -14,7 +14,6 @@
 
 #include <zkrecipes/zkrecipes.h>
 
-#ifndef FAULTY_NAMES_H
 /* Run the scene again and again, and let in each run the next call fail, until
  * one has had no more. After each, what it has taken must have been given back:
  * memory and descriptors. How often it was run. */
@@ -29,7 +28,6 @@ extern size_t faulty_piece;
 extern char faulty_auth[2048];
 /* The memory that held them, or NULL once it has been wiped. */
 extern const void *faulty_auth_at;
-#endif
 
 void *faulty_malloc(size_t size);
 void *faulty_calloc(size_t count, size_t size);
