@@ -46,7 +46,7 @@ enum zkr__intent {
     ZKR__BESIDE, /* the lock at once, at the place of a grant that it has */
 };
 
-/* What a role is told. */
+/* The events that a role is told of. */
 enum zkr__role_event {
     ZKR__ROLE_DECIDED, /* the claim has this outcome: granted, or given up */
     ZKR__ROLE_LOST,    /* its grant is LOST, by that enum zkr_loss */

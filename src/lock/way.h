@@ -78,6 +78,23 @@ struct zkr__way {
 #define ZKR__STAYS(state, event, fn)                                           \
     [ZKR__CLAIM_##state][ZKR__ON_##event] = { ZKR__CLAIM_STATES, fn }
 
+/* The rows of PROVING, HELD and LEAVING, which all ways with a node have;
+ * `again` makes a node. */
+/* clang-format off */
+#define ZKR__FROM_PROVING_ON(again)                                            \
+    ZKR__STAYS(PROVING, CONFIRMED, zkr__claim_confirmed),                      \
+    ZKR__MOVES(PROVING, PROVEN,    HELD,      zkr__claim_hold),                \
+    ZKR__MOVES(PROVING, AGAIN,     ENROLLING, again),                          \
+    ZKR__STAYS(PROVING, GIVE_UP,   zkr__claim_withdraw),                       \
+    ZKR__MOVES(PROVING, LEAVE,     LEAVING,   zkr__claim_leave),               \
+    ZKR__MOVES(PROVING, END,       IDLE,      zkr__claim_end),                 \
+    ZKR__STAYS(HELD,    CONFIRMED, zkr__grant_confirmed),                      \
+    ZKR__MOVES(HELD,    RELEASE,   LEAVING,   zkr__claim_leave),               \
+    ZKR__MOVES(HELD,    LOST,      LOST,      zkr__claim_end),                 \
+    ZKR__STAYS(LEAVING, RETRY,     zkr__claim_leave_again),                    \
+    ZKR__MOVES(LEAVING, END,       IDLE,      zkr__claim_end)
+/* clang-format on */
+
 extern const struct zkr__way zkr__in_a_queue;     /* way_in_a_queue.c */
 extern const struct zkr__way zkr__by_creating_it; /* way_of_one_node.c */
 extern const struct zkr__way zkr__among_a_few;    /* way_of_permits.c */

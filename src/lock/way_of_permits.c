@@ -116,20 +116,9 @@ static const struct zkr__answer answers[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
     ZKR__MOVES(WAITING,    LEAVE,     LEAVING,    zkr__claim_leave),
     ZKR__MOVES(WAITING,    END,       IDLE,       zkr__claim_end),
 
-    ZKR__STAYS(PROVING,    CONFIRMED, zkr__claim_confirmed),
-    ZKR__MOVES(PROVING,    PROVEN,    HELD,       zkr__claim_hold),
-    ZKR__MOVES(PROVING,    AGAIN,     ENROLLING,  enter),
-    ZKR__STAYS(PROVING,    GIVE_UP,   zkr__claim_withdraw),
-    ZKR__MOVES(PROVING,    LEAVE,     LEAVING,    zkr__claim_leave),
-    ZKR__MOVES(PROVING,    END,       IDLE,       zkr__claim_end),
-
-    ZKR__STAYS(HELD,       CONFIRMED, zkr__grant_confirmed),
-    ZKR__MOVES(HELD,       RELEASE,   LEAVING,    zkr__claim_leave),
-    ZKR__MOVES(HELD,       LOST,      LOST,       zkr__claim_end),
+    ZKR__FROM_PROVING_ON(enter),
 
     ZKR__STAYS(LEAVING,    ANSWERED,  zkr__claim_leave),
-    ZKR__STAYS(LEAVING,    RETRY,     zkr__claim_leave_again),
-    ZKR__MOVES(LEAVING,    END,       IDLE,       zkr__claim_end),
 };
 /* clang-format on */
 
