@@ -52,6 +52,7 @@ static const struct zkr__recipe as_latch = {
     .marker = { [ZKR__LAYOUT_CURATOR] = ZKR__CURATOR_LATCH,
                 [ZKR__LAYOUT_KAZOO] = ZKR__KAZOO_LOCK },
     .markers = ZKR__LATCH_MARKERS,
+    .flags = FLAGS,
     .waits_for = zkr__nearest_any,
 };
 
@@ -61,6 +62,7 @@ static const struct zkr__recipe as_selector = {
     .way = &zkr__in_a_queue,
     .marker = { [ZKR__LAYOUT_CURATOR] = ZKR__CURATOR_LOCK },
     .markers = ZKR__MUTEX_MARKERS,
+    .flags = FLAGS,
     .waits_for = zkr__nearest_any,
 };
 
@@ -448,8 +450,7 @@ static int make_lock(zkr_session *session, const char *path,
 
     opts.label = o->label;
     opts.flags = o->flags & ~ZKR_SELECTOR_LAYOUT;
-    rc = zkr__lock_new(session, noun, path, &opts, FLAGS, recipe->markers,
-                       ret_lock);
+    rc = zkr__lock_new(session, noun, path, NULL, &opts, recipe, ret_lock);
     if (rc != ZKR_OK || o->id == NULL)
         return rc;
     rc = zkr__lock_set_data(*ret_lock, o->id, o->id_size);

@@ -20,19 +20,18 @@ const struct zkr__recipe zkr__mutex_recipe = {
     .marker = { [ZKR__LAYOUT_CURATOR] = ZKR__CURATOR_LOCK,
                 [ZKR__LAYOUT_KAZOO] = ZKR__KAZOO_LOCK },
     .markers = ZKR__MUTEX_MARKERS,
+    .flags = FLAGS,
     .waits_for = zkr__nearest_any,
     .can_stay = true,
 };
 
 static const struct zkr__lockable_type mutex = {
     .noun = "mutex",
-    .flags = FLAGS,
     .modes = { &zkr__mutex_recipe },
 };
 
 static const struct zkr__lockable_type reentrant_mutex = {
     .noun = "reentrant mutex",
-    .flags = FLAGS,
     .modes = { &zkr__mutex_recipe },
     .keeps_grants = true,
 };

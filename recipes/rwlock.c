@@ -14,6 +14,8 @@ const struct zkr__recipe zkr__writing_recipe = {
     .marker = { [ZKR__LAYOUT_CURATOR] = ZKR__CURATOR_WRITE,
                 [ZKR__LAYOUT_KAZOO] = ZKR__KAZOO_LOCK },
     .markers = ZKR__RW_MARKERS,
+    .flags = ZKR_FAIL_ON_SESSION_LOSS | ZKR_PERSISTENT_PARENTS |
+             ZKR_KAZOO_LAYOUT | ZKR_REENTRANT,
     .has_readers = true,
     .waits_for = zkr__nearest_any,
     .deadlocks_with = &zkr__reading_recipe,
@@ -33,8 +35,6 @@ const struct zkr__recipe zkr__reading_recipe = {
 
 static const struct zkr__lockable_type rwlock = {
     .noun = "read/write lock",
-    .flags = ZKR_FAIL_ON_SESSION_LOSS | ZKR_PERSISTENT_PARENTS |
-             ZKR_KAZOO_LAYOUT | ZKR_REENTRANT,
     .modes = { [ZKR_EXCLUSIVE] = &zkr__writing_recipe,
                [ZKR_SHARED] = &zkr__reading_recipe },
 };

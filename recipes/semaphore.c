@@ -23,11 +23,14 @@
 #include "base/path.h"
 #include "lock/line.h"
 #include "lock/lockable.h"
+#include "lock/way_of_permits.h"
 #include "node.h"
 #include "protocol/number.h"
 #include "protocol/parts.h"
 
 #define NOUN "semaphore"
+
+#define FLAGS (ZKR_FAIL_ON_SESSION_LOSS | ZKR_PERSISTENT_PARENTS)
 
 #define LIMIT_SIZE 4 /* bytes, in a node */
 
@@ -38,6 +41,7 @@ static const struct zkr__recipe permit = {
     .way = &zkr__among_a_few,
     .marker = { ZKR__CURATOR_LEASE, ZKR__CURATOR_LEASE },
     .markers = ZKR__MARKER_BIT(ZKR__CURATOR_LEASE),
+    .flags = FLAGS,
     .waits_for = zkr__nearest_exclusive, /* there is none */
 };
 
@@ -57,7 +61,7 @@ static struct semaphore *of(const zkr_lockable *l)
 static void set_limit(struct zkr__lock *leases, uint32_t limit)
 {
     zkr__session_lock(leases->session);
-    leases->limit = limit;
+    zkr__permits_of(leases)->limit = limit;
     zkr__line_wake_locked(leases->line);
     zkr__session_unlock(leases->session);
 }
@@ -116,7 +120,7 @@ static int fetch_limit(struct semaphore *semaphore, const char *path,
                        semaphore->leases->path, path, reply->len, LIMIT_SIZE);
     zkr_reply_free(reply);
     if (rc == ZKR_OK)
-        semaphore->leases->limit = limit;
+        zkr__permits_of(semaphore->leases)->limit = limit;
     return rc;
 }
 
@@ -138,22 +142,20 @@ static const struct zkr__recipe gate = {
     .way = &zkr__in_a_queue,
     .marker = { ZKR__CURATOR_LOCK, ZKR__CURATOR_LOCK },
     .markers = ZKR__MARKER_BIT(ZKR__CURATOR_LOCK),
+    .flags = FLAGS,
     .waits_for = zkr__nearest_any,
 };
 
 static int make_locks(struct semaphore *semaphore, zkr_session *session,
                       const char *path, const struct zkr_lockable_opts *opts)
 {
-    const uint32_t flags =
-        ZKR_FAIL_ON_SESSION_LOSS | ZKR_PERSISTENT_PARENTS | ZKR__LOCK_HAS_LIMIT;
-    int rc = zkr__lock_new_below(session, NOUN, path,
-                                 zkr__part_dirs[ZKR__PART_QUEUE], opts, flags,
-                                 gate.markers, &semaphore->face.lock);
+    int rc = zkr__lock_new(session, NOUN, path, zkr__part_dirs[ZKR__PART_QUEUE],
+                           opts, &gate, &semaphore->face.lock);
 
     if (rc == ZKR_OK)
-        rc = zkr__lock_new_below(session, NOUN, path,
-                                 zkr__part_dirs[ZKR__PART_LEASES], opts, flags,
-                                 permit.markers, &semaphore->leases);
+        rc =
+            zkr__lock_new(session, NOUN, path, zkr__part_dirs[ZKR__PART_LEASES],
+                          opts, &permit, &semaphore->leases);
     return rc;
 }
 
@@ -175,7 +177,7 @@ static uint32_t limit_of(const struct semaphore *semaphore)
     uint32_t limit;
 
     zkr__session_lock(semaphore->face.session);
-    limit = semaphore->leases->limit;
+    limit = zkr__permits_of(semaphore->leases)->limit;
     zkr__session_unlock(semaphore->face.session);
     return limit;
 }
@@ -232,9 +234,9 @@ static void set_up(struct semaphore *semaphore, uint32_t limit, bool is_fixed)
 {
     struct zkr__lock *leases = semaphore->leases;
 
-    leases->limit = limit;
+    zkr__permits_of(leases)->limit = limit;
     if (is_fixed)
-        leases->limit_told = semaphore->face.lock->limit_told = limit;
+        leases->owner.limit = semaphore->face.lock->owner.limit = limit;
     semaphore->face.type = &type;
     semaphore->face.session = leases->session;
     zkr__chains_init(&semaphore->face.chains, leases->session, NOUN,
@@ -263,6 +265,7 @@ int zkr_semaphore_new(zkr_session *session, const char *path, uint32_t limit,
 {
     struct zkr_lockable_opts o;
     struct semaphore *semaphore;
+    const char *limit_path;
     int rc = ZKR__OUTPUT(ret_semaphore);
 
     if (rc == ZKR_OK)
@@ -275,11 +278,13 @@ int zkr_semaphore_new(zkr_session *session, const char *path, uint32_t limit,
     if (semaphore == NULL)
         return zkr__fail(ZKR_ENOMEM, NOUN ": out of memory");
     o.size = sizeof(o);
+    limit_path = o.limit_path;
+    o.limit_path = NULL; /* its locks have none */
     rc = make_locks(semaphore, session, path, &o);
     if (rc == ZKR_OK) {
-        set_up(semaphore, limit, o.limit_path == NULL);
-        if (o.limit_path != NULL)
-            rc = follow_limit(semaphore, o.limit_path, limit);
+        set_up(semaphore, limit, limit_path == NULL);
+        if (limit_path != NULL)
+            rc = follow_limit(semaphore, limit_path, limit);
     }
     if (rc == ZKR_OK)
         *ret_semaphore = &semaphore->face;

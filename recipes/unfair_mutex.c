@@ -7,11 +7,11 @@
 static const struct zkr__recipe recipe = {
     .noun = "unfair mutex",
     .way = &zkr__by_creating_it,
+    .flags = ZKR_FAIL_ON_SESSION_LOSS | ZKR_PERSISTENT_PARENTS,
 };
 
 static const struct zkr__lockable_type unfair_mutex = {
     .noun = "unfair mutex",
-    .flags = ZKR_FAIL_ON_SESSION_LOSS | ZKR_PERSISTENT_PARENTS,
     .modes = { &recipe },
 };
 

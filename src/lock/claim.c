@@ -23,16 +23,11 @@ static struct zkr__record *describe(const struct zkr__claim *c,
                                     const struct zkr__thread_id *thread)
 {
     char number[ZKR__UUID_LEN + 1];
-    struct zkr__owner owner = {
-        .start = zkr__locks_of(c->session)->start,
-        .label = c->lock->label,
-        .within = c->session->opts.within,
-        .limit = c->lock->limit_told,
-        .thread = thread,
-    };
+    struct zkr__owner owner = c->lock->owner;
 
     if (c->lock->record_given)
         return atomic_load(&c->lock->record);
+    owner.thread = thread;
     zkr__claim_identity(c)->sign(&owner, number);
     return zkr__record_get(&owner, &c->lock->record);
 }

@@ -13,21 +13,20 @@
 #include "lock/locks.h"
 
 static int check_options(const char *noun, const char *path,
-                         const struct zkr_lockable_opts *opts, uint32_t known)
+                         const struct zkr_lockable_opts *opts,
+                         const struct zkr__recipe *recipe)
 {
     const char *fault;
 
-    if ((known & ZKR__LOCK_CAN_STAY) == 0 &&
-        (opts->retain_ms != 0 || opts->retain_max != 0))
+    if (!recipe->can_stay && (opts->retain_ms != 0 || opts->retain_max != 0))
         return zkr__fail(ZKR_EINVAL, "%s '%.300s': it cannot be retained", noun,
                          path);
-    if ((known & ZKR__LOCK_HAS_LIMIT) == 0 && opts->limit_path != NULL)
+    if (opts->limit_path != NULL)
         return zkr__fail(ZKR_EINVAL, "%s '%.300s': it has no limit", noun,
                          path);
-    known &= ~(uint32_t)(ZKR__LOCK_CAN_STAY | ZKR__LOCK_HAS_LIMIT);
-    if ((opts->flags & ~known) != 0 || opts->reserved != 0)
+    if ((opts->flags & ~recipe->flags) != 0 || opts->reserved != 0)
         return zkr__fail(ZKR_EINVAL, "%s '%.300s': unknown flags %#x", noun,
-                         path, opts->flags & ~known);
+                         path, opts->flags & ~recipe->flags);
     if (opts->label == NULL)
         return ZKR_OK;
     if (strlen(opts->label) > ZKR_LABEL_MAX)
@@ -58,7 +57,6 @@ static bool retain(struct zkr__lock *lock, const struct zkr_lockable_opts *opts)
     return lock->cohort != NULL;
 }
 
-/* `child` is NULL or a child of the path. */
 static char *directory(const struct zkr_session *s, const char *path,
                        const char *child)
 {
@@ -87,9 +85,10 @@ static void free_lock(struct zkr__ref *ref)
 
 static struct zkr__lock *make(struct zkr_session *s, const char *noun,
                               const char *path, const char *child,
-                              const struct zkr_lockable_opts *opts)
+                              const struct zkr_lockable_opts *opts,
+                              const struct zkr__recipe *recipe)
 {
-    struct zkr__lock *lock = calloc(1, sizeof(*lock));
+    struct zkr__lock *lock = calloc(1, recipe->way->lock_size);
 
     if (lock == NULL)
         return NULL;
@@ -102,6 +101,9 @@ static struct zkr__lock *make(struct zkr_session *s, const char *noun,
     lock->path = strdup(path);
     lock->dir = directory(s, path, child);
     lock->label = opts->label == NULL ? NULL : strdup(opts->label);
+    lock->owner = (struct zkr__owner){ .start = zkr__locks_of(s)->start,
+                                       .label = lock->label,
+                                       .within = s->opts.within };
     if (lock->path == NULL || lock->dir == NULL ||
         (opts->label != NULL && lock->label == NULL) ||
         (opts->retain_ms != 0 && !retain(lock, opts))) {
@@ -120,21 +122,12 @@ static bool find_line(struct zkr__lock *lock, uint32_t markers)
 }
 
 int zkr__lock_new(struct zkr_session *s, const char *noun, const char *path,
-                  const struct zkr_lockable_opts *opts, uint32_t flags,
-                  uint32_t markers, struct zkr__lock **ret_lock)
-{
-    return zkr__lock_new_below(s, noun, path, NULL, opts, flags, markers,
-                               ret_lock);
-}
-
-int zkr__lock_new_below(struct zkr_session *s, const char *noun,
-                        const char *path, const char *child, const void *opts,
-                        uint32_t flags, uint32_t markers,
-                        struct zkr__lock **ret_lock)
+                  const char *child, const struct zkr_lockable_opts *opts,
+                  const struct zkr__recipe *recipe, struct zkr__lock **ret_lock)
 {
     const uint32_t persistent = ZKR_PERSISTENT_PARENTS | ZKR_KAZOO_LAYOUT;
     struct zkr_lockable_opts o;
-    struct zkr__lock *lock;
+    struct zkr__lock *lock = NULL;
     int rc = zkr__session_check(s, "session");
 
     if (rc == ZKR_OK)
@@ -142,11 +135,12 @@ int zkr__lock_new_below(struct zkr_session *s, const char *noun,
     if (rc == ZKR_OK)
         rc = zkr__lock_check_path(s, noun, path);
     if (rc == ZKR_OK)
-        rc = check_options(noun, path, &o, flags);
+        rc = check_options(noun, path, &o, recipe);
     if (rc != ZKR_OK)
         return rc;
-    lock = zkr__locks_open(s) == ZKR_OK ? make(s, noun, path, child, &o) : NULL;
-    if (lock == NULL || !find_line(lock, markers)) {
+    if (zkr__locks_open(s) == ZKR_OK)
+        lock = make(s, noun, path, child, &o, recipe);
+    if (lock == NULL || !find_line(lock, recipe->markers)) {
         zkr__lock_unref(lock);
         return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", noun, path);
     }

@@ -10,6 +10,7 @@
 
 #include "lock/recipe.h"
 #include "lock/record.h"
+#include "protocol/owner.h"
 #include "session/locked.h"
 #include "session/session.h"
 
@@ -21,6 +22,7 @@ struct zkr__lock { /* set once, but for ref, record, lists and counters */
     char *path; /* as given */
     char *dir;  /* with the chroot */
     char *label;
+    struct zkr__owner owner; /* what our records say of all its nodes */
     struct zkr__record *_Atomic record; /* that is shared, or NULL */
     bool record_given;                  /* it is the data of all our nodes */
     const char *noun;
@@ -28,9 +30,6 @@ struct zkr__lock { /* set once, but for ref, record, lists and counters */
     enum zkr__zk_mode parents;
     bool fail_on_session_loss;
     bool reentrant;
-    uint32_t limit; /* so many may hold it at once, where its recipe counts;
-                     * under the session lock */
-    uint32_t limit_told; /* our record tells it to others; 0: it does not */
     struct zkr__cohort *cohort; /* cohort.h; NULL: no node stays */
     struct zkr__line *line;     /* line.h; until the user frees the lock and its
                                  * claims have ended */
@@ -39,34 +38,23 @@ struct zkr__lock { /* set once, but for ref, record, lists and counters */
     struct zkr_counters counters; /* count.h; under the session lock */
 };
 
-/* What the options of a recipe may have beside their flags. */
-enum {
-    ZKR__LOCK_HAS_LIMIT = 1u << 29, /* a limit_path */
-    ZKR__LOCK_CAN_STAY = 1u << 30,  /* retain_ms */
-};
-
 /* Checks that it is the path of a lock. Errors: ZKR_EINVAL, ZKR_EPATH,
  * ZKR_ETOOLONG. */
 int zkr__lock_check_path(const struct zkr_session *s, const char *noun,
                          const char *path);
 
-/* `flags` are those that the recipe knows, and what it may have beside them;
- * `markers` is as of its recipes. */
+/* `recipe` is any of those by which it is acquired. `child` is NULL, or that
+ * child of the path in which the contenders are, of a recipe that has several
+ * queues. */
 int zkr__lock_new(struct zkr_session *s, const char *noun, const char *path,
-                  const struct zkr_lockable_opts *opts, uint32_t flags,
-                  uint32_t markers, struct zkr__lock **ret_lock);
+                  const char *child, const struct zkr_lockable_opts *opts,
+                  const struct zkr__recipe *recipe,
+                  struct zkr__lock **ret_lock);
 
 /* From now on the nodes of this lock have that data, and not our record. Not
  * where a node is known by its record, and before the first claim. ZKR_OK or
  * ZKR_ENOMEM. */
 int zkr__lock_set_data(struct zkr__lock *lock, const void *data, size_t size);
-
-/* The same, for a recipe that has several queues: the contenders are in this
- * child of the path. */
-int zkr__lock_new_below(struct zkr_session *s, const char *noun,
-                        const char *path, const char *child, const void *opts,
-                        uint32_t flags, uint32_t markers,
-                        struct zkr__lock **ret_lock);
 
 /* Every public function begins with it: refuses NULL, and a forked child. In
  * the functions from here on `lock` may be NULL, which is an error, or leaves

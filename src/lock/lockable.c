@@ -44,10 +44,7 @@ int zkr__lockable_new(struct zkr_session *s, const char *path,
     int rc = ZKR__OUTPUT(ret_lockable);
 
     if (rc == ZKR_OK) /* it checks what was given before it allocates */
-        rc = zkr__lock_new(s, type->noun, path, opts,
-                           type->flags |
-                               (recipe->can_stay ? ZKR__LOCK_CAN_STAY : 0),
-                           recipe->markers, &lock);
+        rc = zkr__lock_new(s, type->noun, path, NULL, opts, recipe, &lock);
     if (rc != ZKR_OK)
         return rc;
     l = calloc(1, sizeof(*l));

@@ -23,8 +23,7 @@ struct zkr__several {
 
 /* A recipe, as its user sees it. */
 struct zkr__lockable_type {
-    const char *noun; /* for people: "mutex" */
-    uint32_t flags;   /* that its options may have: enum zkr_lockable_flags */
+    const char *noun;                   /* for people: "mutex" */
     const struct zkr__recipe *modes[2]; /* by enum zkr_mode; NULL: none */
     bool keeps_grants; /* it is reentrant, and its grants are its own */
     const struct zkr__several *several; /* or NULL: it is one lock */

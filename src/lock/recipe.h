@@ -12,7 +12,8 @@ struct zkr__recipe {
     const struct zkr__way *way;
     enum zkr__marker marker[2]; /* of our own nodes, by the first layouts */
     uint32_t markers;           /* of all who contend, as bits */
-    bool has_readers;           /* some of those share */
+    uint32_t flags;   /* those of zkr_lockable_flags that its locks may have */
+    bool has_readers; /* some of those share */
     /* Index of the contender to wait for, or ZKR__NOBODY. Pure. */
     size_t (*waits_for)(const struct zkr__nearest *nearest);
     /* The recipe that the owner of a grant cannot acquire besides it (it would

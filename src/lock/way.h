@@ -62,6 +62,7 @@ struct zkr__answer {
 };
 
 struct zkr__way {
+    size_t lock_size; /* of a lock: struct zkr__lock, or what begins with it */
     const struct zkr__identity *identity; /* of our node */
     const struct zkr__answer (*answers)[ZKR__EVENTS];
     /* By state: stops what a claim has under way in it, and nowhere else.

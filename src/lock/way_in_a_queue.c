@@ -64,6 +64,7 @@ static const struct zkr__answer answers[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
 /* clang-format on */
 
 const struct zkr__way zkr__in_a_queue = {
+    .lock_size = sizeof(struct zkr__lock),
     .identity = &zkr__by_name,
     .answers = answers,
     .exits = { [ZKR__CLAIM_PROBING] = zkr__claim_stop_asking,

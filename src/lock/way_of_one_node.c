@@ -83,6 +83,7 @@ static const struct zkr__answer answers[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
 /* clang-format on */
 
 const struct zkr__way zkr__by_creating_it = {
+    .lock_size = sizeof(struct zkr__lock),
     .identity = &zkr__by_data,
     .answers = answers,
     .exits = { [ZKR__CLAIM_WAITING] = zkr__claim_stop_waiting,

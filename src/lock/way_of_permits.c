@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The way of the permits of a semaphore: a claim makes a node, and counts those
  * ahead of it. */
+#include "lock/way_of_permits.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -40,8 +42,9 @@ static void busy_locked(struct zkr__claim *c, const struct zkr__queue *queue,
 
     zkr__claim_give_up_locked(
         c, ZKR_EBUSY, "the limit is %" PRIu32 ", and %zu are ahead%s%.80s%s",
-        c->lock->limit, ahead + queue->foreign, ahead == 0 ? "" : ", first '",
-        ahead == 0 ? "" : first, ahead == 0 ? "" : "'");
+        zkr__permits_of(c->lock)->limit, ahead + queue->foreign,
+        ahead == 0 ? "" : ", first '", ahead == 0 ? "" : first,
+        ahead == 0 ? "" : "'");
 }
 
 /* Foreign children count as ahead: for Curator they take a permit, too. */
@@ -55,7 +58,7 @@ static void count_locked(struct zkr__claim *c,
         zkr__claim_event_locked(c, ZKR__ON_AGAIN, "our node was deleted");
     else if (zkr__claim_is_exhausted_locked(c))
         ;
-    else if (ahead + queue->foreign < c->lock->limit)
+    else if (ahead + queue->foreign < zkr__permits_of(c->lock)->limit)
         zkr__claim_event_locked(c, ZKR__ON_TURN, "a permit is free");
     else if (c->intent == ZKR__WAIT)
         zkr__line_wait_locked(c);
@@ -81,7 +84,7 @@ static void hindrance(const struct zkr__claim *c, char *text)
 {
     (void)snprintf(text, ZKR__HINDRANCE_MAX,
                    ", waiting for one of %" PRIu32 " in '%.150s'",
-                   c->lock->limit, c->lock->dir);
+                   zkr__permits_of(c->lock)->limit, c->lock->dir);
 }
 
 /* clang-format off */
@@ -123,6 +126,7 @@ static const struct zkr__answer answers[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
 /* clang-format on */
 
 const struct zkr__way zkr__among_a_few = {
+    .lock_size = sizeof(struct zkr__permits),
     .identity = &zkr__by_name,
     .answers = answers,
     .exits = { [ZKR__CLAIM_WAITING] = zkr__claim_stop_asking,
