@@ -12,7 +12,6 @@
 #include "lock/count.h"
 #include "lock/grant_parts.h"
 #include "lock/locks.h"
-#include "lock/steps.h"
 #include "session/timer_thread.h"
 
 /* Thousands of claims may wait. So a claim allocates the parts that it needs
@@ -210,21 +209,6 @@ int zkr__claim_new_delegate(struct zkr__lock *lock,
     return finish(c, lock, recipe, NULL, ret_claim);
 }
 
-/* Ends every claim that does not stay with its holder. */
-void zkr__claim_end(struct zkr__claim *c, const struct zkr__news *news)
-{
-    (void)news;
-    zkr__line_drop_locked(c);
-    if (zkr__list_empty(&c->link))
-        return;
-    zkr__list_remove(&c->link);
-    zkr__list_remove(&c->of_line);
-    zkr__list_remove(&c->of_lock);
-    zkr__ref_drop(&c->lock->line->ref);
-    (void)pthread_cond_broadcast(&c->changed);
-    zkr__claim_unref(c);
-}
-
 static void on_timeout(struct zkr__timer *timer)
 {
     struct zkr__claim *c =
@@ -238,7 +222,7 @@ void zkr__claim_start_locked(struct zkr__claim *c)
 {
     struct zkr_session *s = c->session;
 
-    zkr__claim_ref(c); /* the session's, until zkr__claim_end_locked() */
+    zkr__claim_ref(c); /* the session's, until zkr__claim_end() */
     zkr__list_append(&zkr__locks_of(s)->claims, &c->link);
     zkr__list_append(&c->lock->line->claims, &c->of_line);
     zkr__list_append(&c->lock->claims, &c->of_lock);

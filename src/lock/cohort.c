@@ -335,6 +335,7 @@ static const struct zkr__answer answers[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
 const struct zkr__way zkr__in_a_cohort = {
     .identity = &by_delegate,
     .answers = answers,
+    .exits = { [ZKR__CLAIM_HELD] = zkr__claim_stop_proving },
 };
 
 /* -- what claims and grants tell ------------------------------------------ */

@@ -103,6 +103,15 @@ static void judge_locked(struct zkr__claim *c) ZKR__LOCKED
         zkr__claim_give_up_locked(c, c->create.rc, "cannot create our node");
 }
 
+/* A create that has been sent is answered first: that calls this again. */
+void zkr__claim_call_off(struct zkr__claim *c, const struct zkr__news *news)
+{
+    (void)zkr__op_cancel_locked(&c->own.op);
+    zkr__line_unask_locked(c);
+    if (c->own.op.where == ZKR__OP_IDLE)
+        zkr__claim_go_locked(c, news->why);
+}
+
 void zkr__claim_created(struct zkr__claim *c, const struct zkr__news *news)
 {
     (void)news;

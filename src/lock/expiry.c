@@ -53,7 +53,6 @@ void zkr__claim_epoch_over_locked(struct zkr__claim *c)
 
     if (!zkr__claim_is_over(c))
         return;
-    zkr__ghosts_rest_locked(c);
     zkr__line_drop_locked(c);
     c->wait.watch = NULL; /* all watches of the handle are freed */
     zkr__grant_watch_flushed_locked(&c->grant);

@@ -228,21 +228,19 @@ bool zkr__ghosts_suspect_locked(struct zkr__claim *c, const char *name)
     return g->waited != NULL;
 }
 
+/* A question that was not sent is asked as soon as the claim waits again. */
 void zkr__ghosts_rest_locked(struct zkr__claim *c)
-{
-    if (c->ghosts != NULL)
-        zkr__timer_thread_disarm_locked(c->session, &c->ghosts->timer);
-}
-
-void zkr__ghosts_leave_locked(struct zkr__claim *c)
 {
     struct zkr__ghosts *g = c->ghosts;
 
-    zkr__ghosts_rest_locked(c);
-    if (g == NULL || !zkr__op_cancel_locked(&g->ask))
+    if (g == NULL)
+        return;
+    zkr__timer_thread_disarm_locked(c->session, &g->timer);
+    if (!zkr__op_cancel_locked(&g->ask))
         return;
     free(g->asked);
     g->asked = NULL;
+    g->due = zkr__clock_now();
 }
 
 static void tell(struct zkr__claim *c, struct zkr__ghost *ghost)

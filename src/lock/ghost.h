@@ -23,11 +23,8 @@ void zkr__ghosts_forget(struct zkr__ghosts *g);
 bool zkr__ghosts_suspect_locked(struct zkr__claim *c,
                                 const char *name) ZKR__LOCKED;
 
-/* Called when the claim does not wait now. */
+/* Called when the claim does not wait now: it does not ask. */
 void zkr__ghosts_rest_locked(struct zkr__claim *c) ZKR__LOCKED;
-
-/* Called when the claim leaves the queue: it does not ask any more. */
-void zkr__ghosts_leave_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 /* Leaves known ghosts out of a list that shows them, or takes them in again.
  * Returns true when some are known, in this list or not. */

@@ -122,9 +122,6 @@ void zkr__grant_end_locked(struct zkr_grant *g, enum zkr_grant_state_kind state)
 {
     move_locked(g, state, "end");
     zkr__count_grant_locked(zkr__grant_claim(g), state);
-    if (g->own != NULL)
-        zkr__grant_watch_stop_locked(g);
-    (void)zkr__op_cancel_locked(&zkr__grant_claim(g)->confirm);
     (void)pthread_cond_broadcast(&zkr__grant_claim(g)->changed);
 }
 

@@ -49,7 +49,7 @@ void zkr__grant_init(struct zkr_grant *g);
 /* Called when the claim becomes HELD. */
 void zkr__grant_begin_locked(struct zkr_grant *g) ZKR__LOCKED;
 
-/* The claim is not HELD any more: tell, and stop watching. */
+/* The claim is to be HELD no more: tell. */
 void zkr__grant_end_locked(struct zkr_grant *g,
                            enum zkr_grant_state_kind state) ZKR__LOCKED;
 

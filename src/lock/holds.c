@@ -80,19 +80,10 @@ void zkr__hold_begin_locked(struct zkr__claim *c)
     zkr__list_append(&c->lock->holds, &c->hold.link);
 }
 
-bool zkr__hold_is_mine_locked(const struct zkr__claim *c)
+bool zkr__hold_is_of_me_locked(const struct zkr__claim *c)
 {
-    return !c->lock->reentrant || c->owner == 0 ||
-           (c->owner & ZKR__OWNER_NAMED) != 0 ||
+    return c->owner == 0 || (c->owner & ZKR__OWNER_NAMED) != 0 ||
            c->owner == zkr__thread_number();
-}
-
-bool zkr__hold_drop_locked(struct zkr__claim *c)
-{
-    if (c->hold.depth > 0 && --c->hold.depth > 0)
-        return false;
-    zkr__list_remove(&c->hold.link);
-    return true;
 }
 
 /* The acquire fails, instead of giving out a grant that has been freed. */

@@ -70,12 +70,22 @@ static void on_swept(struct zkr__sweep *sweep, int rc)
         zkr__claim_event_locked(c, ZKR__ON_END, "left");
 }
 
+static void seek(struct zkr__sweep *sweep)
+{
+    const struct zkr__claim *c =
+        ZKR__CONTAINER(sweep, struct zkr__claim, own.sweep);
+
+    zkr__claim_identity(c)->seek(c, &sweep->search);
+}
+
 static void sweep_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     struct zkr__sweep *sweep = &c->own.sweep;
 
+    if (c->grant.own != NULL)
+        zkr__grant_watch_stop_locked(&c->grant);
     zkr__sweep_init(sweep, c->session, &c->ref);
-    zkr__claim_identity(c)->seek(c, &sweep->search);
+    sweep->seek = seek;
     if (c->grant.sm.state == ZKR_GRANT_RELEASED && !c->unused)
         sweep->search.op.class = ZKR__OP_RELEASES;
     sweep->retry = zkr__claim_identity(c)->delete_retry;
@@ -97,19 +107,29 @@ void zkr__claim_leave(struct zkr__claim *c, const struct zkr__news *news)
         sweep_locked(c);
 }
 
-/* Given up, maybe before there was a node. A create that has been sent must be
- * answered first: that calls this again. */
+void zkr__claim_go_locked(struct zkr__claim *c, const char *why)
+{
+    bool any = c->node->path[0] != '\0' || c->node->thorough;
+
+    zkr__claim_event_locked(c, any ? ZKR__ON_LEAVE : ZKR__ON_END, why);
+}
+
 void zkr__claim_withdraw(struct zkr__claim *c, const struct zkr__news *news)
 {
-    (void)zkr__op_cancel_locked(&c->own.op);
-    zkr__line_unask_locked(c);
-    if (zkr__claim_in_state(c, ZKR__CLAIM_ENROLLING) &&
-        c->own.op.where != ZKR__OP_IDLE)
+    zkr__claim_go_locked(c, news->why);
+}
+
+/* It is in no list any more, and nothing of it is under way. */
+void zkr__claim_end(struct zkr__claim *c, const struct zkr__news *news)
+{
+    (void)news;
+    zkr__line_drop_locked(c);
+    if (zkr__list_empty(&c->link))
         return;
-    zkr__grant_watch_stop_locked(&c->grant);
-    zkr__ghosts_leave_locked(c);
-    if (c->node->path[0] != '\0' || c->node->thorough)
-        zkr__claim_event_locked(c, ZKR__ON_LEAVE, news->why);
-    else
-        zkr__claim_event_locked(c, ZKR__ON_END, news->why);
+    zkr__list_remove(&c->link);
+    zkr__list_remove(&c->of_line);
+    zkr__list_remove(&c->of_lock);
+    zkr__ref_drop(&c->lock->line->ref);
+    (void)pthread_cond_broadcast(&c->changed);
+    zkr__claim_unref(c);
 }

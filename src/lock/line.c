@@ -100,8 +100,6 @@ static bool count_out_locked(struct zkr__claim *c) ZKR__LOCKED
     c->lock->line->again = true;
     c->place.counts = false;
     c->place.stuck = false;
-    c->place.behind = false;
-    c->place.only = false;
     return matters;
 }
 
@@ -181,7 +179,6 @@ static void is_first_locked(struct zkr__claim *c) ZKR__LOCKED
     if (zkr__place_is_clear_locked(c)) { /* (1): nobody else is ahead */
         /* (3): its node is there; TURN then asks for (4), the lease */
         if (zkr__grant_node_is_there_locked(&c->grant)) {
-            c->place.behind = false;
             zkr__claim_event_locked(c, ZKR__ON_TURN,
                                     "the one before us has given it back");
             return;
@@ -189,7 +186,6 @@ static void is_first_locked(struct zkr__claim *c) ZKR__LOCKED
         if (zkr__grant_watch_ahead_locked(&c->grant))
             return; /* its answer advances the line */
     }
-    c->place.behind = false;
     zkr__claim_event_locked(c, ZKR__ON_CHANGED, "first of ours");
 }
 

@@ -50,6 +50,8 @@ void zkr__claim_lost_locked(struct zkr__claim *c, enum zkr_loss loss)
         return;
     zkr__loss_note_locked(&c->grant, loss);
     zkr__grant_end_locked(&c->grant, ZKR_GRANT_LOST);
+    if (c->grant.own != NULL)
+        zkr__grant_watch_stop_locked(&c->grant);
     zkr__claim_event_locked(c, ZKR__ON_LOST, zkr_loss_text(c->grant.loss));
     zkr__role_tell_locked(c, ZKR__ROLE_LOST, (int)loss);
 }

@@ -99,3 +99,8 @@ void zkr__claim_recover(struct zkr__claim *c, const struct zkr__news *news)
     zkr__claim_identity(c)->seek(c, &c->own.search);
     zkr__search_start_locked(&c->own.search, ZKR__RETRY_POLICY, on_searched);
 }
+
+void zkr__claim_stop_recovering(struct zkr__claim *c)
+{
+    (void)zkr__op_cancel_locked(&c->own.op);
+}

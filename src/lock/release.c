@@ -42,6 +42,14 @@ void zkr__grant_left_locked(struct zkr_grant *g, int rc)
     }
 }
 
+bool zkr__hold_drop_locked(struct zkr__claim *c)
+{
+    if (c->hold.depth > 0 && --c->hold.depth > 0)
+        return false;
+    zkr__list_remove(&c->hold.link);
+    return true;
+}
+
 /* Returns ZKR_OK when one acquire may be taken back. A lost one is taken back
  * here, and is an error. */
 static int check_release_locked(struct zkr_grant *g, bool waits) ZKR__LOCKED

@@ -8,21 +8,21 @@
 #include "lock/claim.h"
 #include "lock/way.h"
 
-/* claim.c: ends every claim that does not stay with its holder. */
-zkr__answer_fn zkr__claim_end ZKR__LOCKED;
-
 /* enroll.c */
 zkr__answer_fn zkr__claim_probe ZKR__LOCKED;
 zkr__answer_fn zkr__claim_probed ZKR__LOCKED;
 zkr__answer_fn zkr__claim_enroll ZKR__LOCKED;
 zkr__answer_fn zkr__claim_enrolled ZKR__LOCKED;
 
-/* create.c: the create has been answered; wait, then try it again. */
+/* create.c: the create has been answered; given up meanwhile; wait, then try it
+ * again. */
 zkr__answer_fn zkr__claim_created ZKR__LOCKED;
+zkr__answer_fn zkr__claim_call_off ZKR__LOCKED;
 zkr__answer_fn zkr__claim_pause ZKR__LOCKED;
 
 /* recover.c */
 zkr__answer_fn zkr__claim_recover ZKR__LOCKED;
+void zkr__claim_stop_recovering(struct zkr__claim *c) ZKR__LOCKED;
 
 /* survey.c: ask for a list; look at it; or do without one. */
 zkr__answer_fn zkr__claim_list ZKR__LOCKED;
@@ -45,16 +45,16 @@ zkr__answer_fn zkr__claim_turn ZKR__LOCKED;
 zkr__answer_fn zkr__claim_prove ZKR__LOCKED;
 zkr__answer_fn zkr__claim_confirmed ZKR__LOCKED;
 zkr__answer_fn zkr__claim_hold ZKR__LOCKED;
-void zkr__claim_stop_proving(struct zkr__claim *c) ZKR__LOCKED;
+void zkr__claim_stop_proving(struct zkr__claim *c) ZKR__LOCKED; /* HELD, too */
 
 /* grant.c: the answer to a confirm while HELD. */
 zkr__answer_fn zkr__grant_confirmed ZKR__LOCKED;
 
-/* leave.c: delete our node; try once more what was refused; given up, maybe
- * before there was a node. */
+/* leave.c: delete our node; try once more what was refused; given up; gone. */
 zkr__answer_fn zkr__claim_leave ZKR__LOCKED;
 zkr__answer_fn zkr__claim_leave_again ZKR__LOCKED;
 zkr__answer_fn zkr__claim_withdraw ZKR__LOCKED;
+zkr__answer_fn zkr__claim_end ZKR__LOCKED;
 
 /* -- what several steps do ------------------------------------------------ */
 
@@ -64,6 +64,8 @@ zkr__answer_fn zkr__claim_withdraw ZKR__LOCKED;
 void zkr__claim_name_locked(struct zkr__claim *c) ZKR__LOCKED;
 /* create.c: asks for c->node->request_path; ANSWERED follows. */
 void zkr__claim_create_locked(struct zkr__claim *c) ZKR__LOCKED;
+/* leave.c: LEAVE or END follows: its node is deleted, if there may be one. */
+void zkr__claim_go_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
 /* adopt.c: can a node of that name be of a create of ours? */
 bool zkr__claim_asked_for(const struct zkr__claim *c, const char *name);
 /* adopt.c: takes a node as ours if it is what we asked for, or ZKR_EPROTO. */

@@ -24,8 +24,6 @@ static void confirm_locked(struct zkr__claim *c) ZKR__LOCKED
 void zkr__claim_list(struct zkr__claim *c, const struct zkr__news *news)
 {
     (void)news;
-    c->place.behind = false;
-    c->place.only = false;
     confirm_locked(c);
     zkr__line_ask_locked(c);
 }

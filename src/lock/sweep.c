@@ -34,6 +34,14 @@ static void end_locked(struct zkr__sweep *sweep, int rc) ZKR__LOCKED
 
 static void on_found(struct zkr__search *search, int rc, const char *found);
 
+static void search_locked(struct zkr__sweep *sweep) ZKR__LOCKED
+{
+    if (sweep->seek != NULL)
+        sweep->seek(sweep);
+    sweep->seek = NULL;
+    zkr__search_start_locked(&sweep->search, ZKR__RETRY_ALWAYS, on_found);
+}
+
 /* Whether the node is deleted is not known, and the client does not repeat the
  * delete (an identity by data): a read must tell first whose node it is now. */
 static bool is_unknown(const struct zkr__sweep *sweep, int rc)
@@ -53,12 +61,12 @@ static void on_deleted(struct zkr__op *op, const struct zkr__zk_reply *reply)
     op->class = ZKR__OP_OF_LOCKS; /* what it had to wait for has been sent */
     sweep->deleted = sweep->deleted || reply->rc == ZKR_OK;
     if (is_unknown(sweep, reply->rc))
-        zkr__search_start_locked(&sweep->search, ZKR__RETRY_ALWAYS, on_found);
+        search_locked(sweep);
     else if (reply->rc != ZKR_OK && reply->rc != ZKR_ZNONODE)
         end_locked(sweep, reply->rc);
     else if (sweep->thorough) {
         sweep->search.gone = zkr__path_name(sweep->node);
-        zkr__search_start_locked(&sweep->search, ZKR__RETRY_ALWAYS, on_found);
+        search_locked(sweep);
     } else {
         end_locked(sweep, ZKR_OK);
     }
@@ -91,14 +99,14 @@ void zkr__sweep_start_locked(struct zkr__sweep *sweep,
     if (sweep->node[0] != '\0')
         delete_locked(sweep);
     else
-        zkr__search_start_locked(&sweep->search, ZKR__RETRY_ALWAYS, on_found);
+        search_locked(sweep);
 }
 
 /* A name that others use, too, may be theirs by now: a read tells first. */
 void zkr__sweep_again_locked(struct zkr__sweep *sweep)
 {
     if (sweep->retry == ZKR__RETRY_NEVER)
-        zkr__search_start_locked(&sweep->search, ZKR__RETRY_ALWAYS, on_found);
+        search_locked(sweep);
     else
         zkr__sweep_start_locked(sweep, sweep->done);
 }

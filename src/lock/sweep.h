@@ -9,7 +9,9 @@
 
 struct zkr__sweep {
     struct zkr__search search; /* filled by zkr__identity.seek() */
-    enum zkr__op_retry retry;  /* how to repeat the delete */
+    /* Has it filled, when there is a search; NULL: it is filled. */
+    void (*seek)(struct zkr__sweep *sweep);
+    enum zkr__op_retry retry; /* how to repeat the delete */
     char *node; /* the path, or ""; with room for dir and any name of ours */
     size_t node_size;
     bool thorough; /* there may be more nodes of ours */

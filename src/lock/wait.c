@@ -207,6 +207,8 @@ static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply)
 
 void zkr__claim_stop_waiting(struct zkr__claim *c)
 {
+    c->place.behind = false;
+    c->place.only = false;
     zkr__ghosts_rest_locked(c);
     if (c->wait.watch == NULL)
         return;

@@ -23,7 +23,7 @@ static const struct zkr__answer answers[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
     ZKR__MOVES(ENROLLING,  EXISTS,    RECOVERING, zkr__claim_recover),
     ZKR__STAYS(ENROLLING,  REFUSED,   zkr__claim_pause),
     ZKR__MOVES(ENROLLING,  AGAIN,     ENROLLING,  zkr__claim_enroll),
-    ZKR__STAYS(ENROLLING,  GIVE_UP,   zkr__claim_withdraw),
+    ZKR__STAYS(ENROLLING,  GIVE_UP,   zkr__claim_call_off),
     ZKR__MOVES(ENROLLING,  LEAVE,     LEAVING,    zkr__claim_leave),
     ZKR__MOVES(ENROLLING,  END,       IDLE,       zkr__claim_end),
 
@@ -69,7 +69,9 @@ const struct zkr__way zkr__in_a_queue = {
     .answers = answers,
     .exits = { [ZKR__CLAIM_PROBING] = zkr__claim_stop_asking,
                [ZKR__CLAIM_ENROLLING] = zkr__claim_stop_asking,
+               [ZKR__CLAIM_RECOVERING] = zkr__claim_stop_recovering,
                [ZKR__CLAIM_SURVEYING] = zkr__claim_stop_surveying,
                [ZKR__CLAIM_WAITING] = zkr__claim_stop_waiting,
-               [ZKR__CLAIM_PROVING] = zkr__claim_stop_proving },
+               [ZKR__CLAIM_PROVING] = zkr__claim_stop_proving,
+               [ZKR__CLAIM_HELD] = zkr__claim_stop_proving },
 };

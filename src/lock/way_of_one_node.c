@@ -66,7 +66,7 @@ static const struct zkr__answer answers[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
     ZKR__MOVES(ENROLLING, AHEAD,     WAITING,   zkr__claim_watch_rival),
     ZKR__STAYS(ENROLLING, REFUSED,   zkr__claim_pause),
     ZKR__MOVES(ENROLLING, AGAIN,     ENROLLING, take),
-    ZKR__STAYS(ENROLLING, GIVE_UP,   zkr__claim_withdraw),
+    ZKR__STAYS(ENROLLING, GIVE_UP,   zkr__claim_call_off),
     ZKR__MOVES(ENROLLING, LEAVE,     LEAVING,   zkr__claim_leave),
     ZKR__MOVES(ENROLLING, END,       IDLE,      zkr__claim_end),
 
@@ -87,5 +87,6 @@ const struct zkr__way zkr__by_creating_it = {
     .identity = &zkr__by_data,
     .answers = answers,
     .exits = { [ZKR__CLAIM_WAITING] = zkr__claim_stop_waiting,
-               [ZKR__CLAIM_PROVING] = zkr__claim_stop_proving },
+               [ZKR__CLAIM_PROVING] = zkr__claim_stop_proving,
+               [ZKR__CLAIM_HELD] = zkr__claim_stop_proving },
 };

@@ -98,7 +98,7 @@ static const struct zkr__answer answers[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
     ZKR__MOVES(ENROLLING,  EXISTS,    RECOVERING, zkr__claim_recover),
     ZKR__STAYS(ENROLLING,  REFUSED,   zkr__claim_pause),
     ZKR__MOVES(ENROLLING,  AGAIN,     ENROLLING,  enter),
-    ZKR__STAYS(ENROLLING,  GIVE_UP,   zkr__claim_withdraw),
+    ZKR__STAYS(ENROLLING,  GIVE_UP,   zkr__claim_call_off),
     ZKR__MOVES(ENROLLING,  LEAVE,     LEAVING,    zkr__claim_leave),
     ZKR__MOVES(ENROLLING,  END,       IDLE,       zkr__claim_end),
 
@@ -129,7 +129,9 @@ const struct zkr__way zkr__among_a_few = {
     .lock_size = sizeof(struct zkr__permits),
     .identity = &zkr__by_name,
     .answers = answers,
-    .exits = { [ZKR__CLAIM_WAITING] = zkr__claim_stop_asking,
-               [ZKR__CLAIM_PROVING] = zkr__claim_stop_proving },
+    .exits = { [ZKR__CLAIM_RECOVERING] = zkr__claim_stop_recovering,
+               [ZKR__CLAIM_WAITING] = zkr__claim_stop_asking,
+               [ZKR__CLAIM_PROVING] = zkr__claim_stop_proving,
+               [ZKR__CLAIM_HELD] = zkr__claim_stop_proving },
     .hindrance = hindrance,
 };
