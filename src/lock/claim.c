@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/random.h"
 #include "lock/cohort.h"
 #include "lock/count.h"
 #include "lock/grant_parts.h"
@@ -27,7 +28,10 @@ static struct zkr__record *describe(const struct zkr__claim *c,
     if (c->lock->record_given)
         return atomic_load(&c->lock->record);
     owner.thread = thread;
-    zkr__claim_identity(c)->sign(&owner, number);
+    if (!zkr__claim_identity(c)->has_own_path) {
+        zkr__random_uuid(number);
+        owner.claim = number;
+    }
     return zkr__record_get(&owner, &c->lock->record);
 }
 

@@ -289,32 +289,6 @@ static void leave(struct zkr__claim *c, const struct zkr__news *news)
     give_back_locked(c->lock->cohort, c);
 }
 
-/* The node is that of the delegate, which sees to it. */
-
-static bool ask_whose(struct zkr__claim *c)
-{
-    (void)c;
-    return false;
-}
-
-static void found_by_beat(struct zkr__claim *c)
-{
-    zkr__session_assert_locked(c->session);
-    zkr__grant_found_locked(&c->grant, ZKR_OK);
-}
-
-static void look_after(struct zkr__claim *c, int64_t not_before)
-{
-    (void)c;
-    (void)not_before;
-}
-
-static const struct zkr__identity by_delegate = {
-    .ask_whose = ask_whose,
-    .found_by_beat = found_by_beat,
-    .look_after = look_after,
-};
-
 /* clang-format off */
 static const struct zkr__answer answers[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
     ZKR__MOVES(IDLE,    ACQUIRE,   WAITING, enter),
@@ -333,7 +307,7 @@ static const struct zkr__answer answers[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
 /* clang-format on */
 
 const struct zkr__way zkr__in_a_cohort = {
-    .identity = &by_delegate,
+    .identity = &zkr__by_name,
     .answers = answers,
     .exits = { [ZKR__CLAIM_HELD] = zkr__claim_stop_proving },
 };

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A confirm: a write that finds our node, which proves that nobody else was
- * granted before it. */
-#include "lock/confirm.h"
-
-#include "base/error.h"
-#include "lock/claim.h"
+ * granted before it. A claim has one at a time, c->confirm, whose `sent` says
+ * how old the answer is. Where others use the path, too, a read tells whose
+ * node it has found. */
 #include "lock/grant_parts.h"
+#include "lock/steps.h"
 
 static void answered_locked(struct zkr__claim *c, int rc) ZKR__LOCKED
 {
@@ -30,25 +29,22 @@ static bool is_wanted(struct zkr__claim *c)
             !zkr__claim_is_over(c));
 }
 
-void zkr__confirm_read_locked(struct zkr__claim *c)
-{
-    zkr__op_start_locked(&c->confirm, ZKR__ZK_EXISTS, c->node->path,
-                         ZKR__RETRY_NEVER, on_seen);
-}
-
 static void on_written(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, confirm);
 
     zkr__session_assert_locked(c->session);
     if (reply->rc == ZKR_OK && is_wanted(c) &&
-        zkr__claim_identity(c)->ask_whose(c))
-        return;
-    answered_locked(c, reply->rc);
+        !zkr__claim_identity(c)->has_own_path)
+        zkr__op_start_locked(&c->confirm, ZKR__ZK_EXISTS, c->node->path,
+                             ZKR__RETRY_NEVER, on_seen);
+    else
+        answered_locked(c, reply->rc);
 }
 
 void zkr__confirm_start_locked(struct zkr__claim *c, enum zkr__op_retry retry)
 {
-    zkr__op_start_locked(&c->confirm, ZKR__ZK_CHECK, c->node->path, retry,
-                         on_written);
+    if (!zkr__confirm_is_under_way(c))
+        zkr__op_start_locked(&c->confirm, ZKR__ZK_CHECK, c->node->path, retry,
+                             on_written);
 }

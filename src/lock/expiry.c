@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "lock/grant_parts.h"
+#include "lock/leftover.h"
 #include "lock/locks.h"
 #include "session/timer_thread.h"
 
@@ -13,7 +14,7 @@
 void zkr__claim_expired_locked(struct zkr__claim *c)
 {
     if (c->sm.state == ZKR__CLAIM_HELD)
-        zkr__claim_identity(c)->look_after(c, c->session->promised_until);
+        zkr__leftover_add_locked(c, c->session->promised_until);
     zkr__claim_lost_locked(c, c->session->over == 0 ? ZKR_LOSS_EXPIRED
                                                     : ZKR_LOSS_CLOSED);
 }
@@ -56,7 +57,7 @@ void zkr__claim_epoch_over_locked(struct zkr__claim *c)
     zkr__line_drop_locked(c);
     c->wait.watch = NULL; /* all watches of the handle are freed */
     zkr__grant_watch_flushed_locked(&c->grant);
-    zkr__claim_identity(c)->look_after(c, 0);
+    zkr__leftover_add_locked(c, 0);
     if (!c->outcome.decided && s->over != 0)
         zkr__claim_fail_locked(c, s->over, "the session is over");
     else if (!c->outcome.decided && fails_with_its_session(c))

@@ -7,12 +7,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "lock/confirm.h"
 #include "lock/count.h"
 #include "lock/heartbeat.h"
 #include "lock/holds.h"
 #include "lock/locks.h"
-#include "lock/loss.h"
 #include "lock/steps.h"
 
 #define TO(state)        ZKR__BIT(ZKR_GRANT_##state)
@@ -180,17 +178,10 @@ void zkr__grant_confirmed(struct zkr__claim *c, const struct zkr__news *news)
     zkr__grant_found_locked(g, rc);
 }
 
-/* Sends a write that finds our node, unless one is under way. */
-static void ask_locked(struct zkr_grant *g) ZKR__LOCKED
-{
-    if (!zkr__confirm_is_under_way(zkr__grant_claim(g)))
-        zkr__confirm_start_locked(zkr__grant_claim(g), ZKR__RETRY_ALWAYS);
-}
-
 void zkr__grant_resume_locked(struct zkr_grant *g)
 {
     if (is_in_doubt(g))
-        ask_locked(g);
+        zkr__confirm_start_locked(zkr__grant_claim(g), ZKR__RETRY_ALWAYS);
 }
 
 int zkr__grant_check_handle(const struct zkr_grant *g)
@@ -309,7 +300,7 @@ static int verify_unlocks(struct zkr_grant *g, int64_t deadline) ZKR__UNLOCKS
         if (g->confirms > first &&
             zkr__error_outcome(g->confirmed) == ZKR__DONE)
             return zkr__grant_explain(g, g->confirmed);
-        ask_locked(g);
+        zkr__confirm_start_locked(c, ZKR__RETRY_ALWAYS);
         if (!zkr__cond_wait(&c->changed, &c->session->lock, deadline))
             return zkr__grant_explain(g, ZKR_EUNSURE);
     }

@@ -26,7 +26,7 @@ struct zkr_grant { /* under the session lock; part of its claim */
     struct zkr__own *own; /* grant_watch.c; NULL: not watched so far */
     uint64_t confirms;    /* how many confirms were answered */
     int confirmed;        /* the answer to the last one */
-    enum zkr_loss loss;   /* loss.h */
+    enum zkr_loss loss;   /* loss.c */
     uint64_t answers;     /* of the session before the loss */
 
     /* Of the listener: */

@@ -50,6 +50,9 @@ void zkr__grant_watch_counts_locked(struct zkr_grant *g) ZKR__LOCKED;
  */
 bool zkr__grant_node_is_there_locked(const struct zkr_grant *g) ZKR__LOCKED;
 
+/* loss.c: returns what is known by now. */
+enum zkr_loss zkr__loss_locked(const struct zkr_grant *g) ZKR__LOCKED;
+
 /* release.c */
 void zkr__release_init(struct zkr_grant *g);
 /* zkr_grant_release() in two steps: sends the delete, if that was the last

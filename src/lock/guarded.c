@@ -8,7 +8,6 @@
 #include "base/output.h"
 #include "lock/claim.h"
 #include "lock/grant_parts.h"
-#include "lock/loss.h"
 #include "request/operation.h"
 #include "request/txn.h"
 #include "session/session.h"
@@ -76,9 +75,11 @@ static int check_grant(zkr_grant *grant)
     if (rc != ZKR_OK)
         return rc;
     c = zkr__grant_claim(grant);
-    if (zkr__claim_identity(c)->cannot_guard != NULL)
-        return zkr__fail(ZKR_EINVAL, "%s '%.200s': %s", c->recipe->noun,
-                         c->lock->path, zkr__claim_identity(c)->cannot_guard);
+    if (!zkr__claim_identity(c)->has_own_path)
+        return zkr__fail(ZKR_EINVAL,
+                         "%s '%.200s': its node has the same name for every "
+                         "holder, so it cannot guard a write",
+                         c->recipe->noun, c->lock->path);
     return ZKR_OK;
 }
 

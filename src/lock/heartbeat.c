@@ -98,8 +98,10 @@ static void on_written(struct zkr__op *op, const struct zkr__zk_reply *reply)
 
     zkr__session_assert_locked(c->session);
     beat->claim = NULL;
-    if (reply->rc == ZKR_OK)
-        zkr__claim_identity(c)->found_by_beat(c);
+    /* A node that may be of another client: grants in doubt ask by themselves.
+     */
+    if (reply->rc == ZKR_OK && !zkr__claim_identity(c)->has_own_path)
+        zkr__heartbeat_good_locked(c->session);
     else
         zkr__grant_found_locked(&c->grant, reply->rc);
 }

@@ -8,33 +8,22 @@
 #ifndef ZKR__IDENTITY_H
 #define ZKR__IDENTITY_H
 
-#include "base/random.h"
 #include "session/locked.h"
-#include "session/op.h"
+#include "zk/zk.h"
 
 struct zkr__claim;
-struct zkr__owner;
 struct zkr__search;
 
-struct zkr__identity { /* all that is called: under the lock, but for sign() */
-    /* Adds to the record the number that tells the node, if it needs one, and
-     * writes it into `number`. */
-    void (*sign)(struct zkr__owner *owner, char number[ZKR__UUID_LEN + 1]);
-    /* Tells the search where to look for the node, and how to know it. */
+struct zkr__identity {
+    /* Tells the search where to look for the node, and how to know it. Under
+     * the lock. */
     void (*seek)(const struct zkr__claim *c, struct zkr__search *search);
-    /* Called when a write has found a node at our path. Returns false when that
-     * node is ours; otherwise asks whose it is, and returns true. */
-    bool (*ask_whose)(struct zkr__claim *c);
-    /* Called when a write of the heartbeat has found a node at our path. */
-    void (*found_by_beat)(struct zkr__claim *c);
-    /* How to repeat a delete whose outcome is not known. */
-    enum zkr__op_retry delete_retry;
-    /* Called when the session was reported as over: has the node deleted
-     * through the next one, where that is safe, but not before that instant, by
-     * the clock of the lease. */
-    void (*look_after)(struct zkr__claim *c, int64_t not_before);
-    /* Why the path of the node cannot guard a write; NULL: it can. */
-    const char *cannot_guard;
+    /* Only this claim makes a node at that path. So a write that finds a node
+     * there has found ours, and may guard other writes; and its delete may be
+     * repeated, also through the next session. Where all use one path, others
+     * may have made the node anew: its record has a number, and who found it
+     * there reads whose it is. */
+    bool has_own_path;
 };
 
 extern const struct zkr__identity zkr__by_name; /* identity_by_name.c */

@@ -5,16 +5,7 @@
 
 #include "base/path.h"
 #include "lock/claim.h"
-#include "lock/confirm.h"
-#include "lock/heartbeat.h"
 #include "lock/line.h"
-#include "protocol/owner.h"
-
-static void sign(struct zkr__owner *owner, char number[ZKR__UUID_LEN + 1])
-{
-    zkr__random_uuid(number);
-    owner->claim = number;
-}
 
 static bool has_data(const struct zkr__zk_reply *node, const char *data,
                      size_t len)
@@ -97,38 +88,4 @@ static void seek(const struct zkr__claim *c, struct zkr__search *search)
     search->line = c->lock->line;
 }
 
-static bool ask_whose(struct zkr__claim *c)
-{
-    zkr__session_assert_locked(c->session);
-    zkr__confirm_read_locked(c);
-    return true;
-}
-
-/* It may be the node of another client, so a grant in doubt has to ask for
- * itself. */
-static void found_by_beat(struct zkr__claim *c)
-{
-    zkr__session_assert_locked(c->session);
-    zkr__heartbeat_good_locked(c->session);
-}
-
-/* Others may have made it anew: between a read and the delete it could become
- * theirs. So the servers are left to remove it. */
-static void look_after(struct zkr__claim *c, int64_t not_before)
-{
-    (void)c;
-    (void)not_before;
-}
-
-/* A name that others use, too, must not be deleted twice: when the outcome is
- * unknown, the owner of the node is read first. */
-const struct zkr__identity zkr__by_data = {
-    .sign = sign,
-    .seek = seek,
-    .ask_whose = ask_whose,
-    .found_by_beat = found_by_beat,
-    .delete_retry = ZKR__RETRY_NEVER,
-    .look_after = look_after,
-    .cannot_guard = "its node has the same name for every holder, so it "
-                    "cannot guard a write",
-};
+const struct zkr__identity zkr__by_data = { .seek = seek };

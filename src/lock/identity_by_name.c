@@ -3,15 +3,7 @@
  * drawn the same UUID. */
 #include <string.h>
 
-#include "base/error.h"
 #include "lock/claim.h"
-#include "lock/leftover.h"
-
-static void sign(struct zkr__owner *owner, char number[ZKR__UUID_LEN + 1])
-{
-    (void)owner;
-    (void)number;
-}
 
 static bool matches(const struct zkr__search *search, const char *name,
                     int64_t *ret_seq)
@@ -51,23 +43,4 @@ static void seek(const struct zkr__claim *c, struct zkr__search *search)
     search->markers = c->recipe->markers;
 }
 
-static bool ask_whose(struct zkr__claim *c)
-{
-    (void)c;
-    return false;
-}
-
-static void found_by_beat(struct zkr__claim *c)
-{
-    zkr__session_assert_locked(c->session);
-    zkr__grant_found_locked(&c->grant, ZKR_OK);
-}
-
-const struct zkr__identity zkr__by_name = {
-    .sign = sign,
-    .seek = seek,
-    .ask_whose = ask_whose,
-    .found_by_beat = found_by_beat,
-    .delete_retry = ZKR__RETRY_ALWAYS,
-    .look_after = zkr__leftover_add_locked,
-};
+const struct zkr__identity zkr__by_name = { seek, .has_own_path = true };

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "lock/count.h"
 #include "lock/grant_parts.h"
+#include "lock/leftover.h"
 #include "session/timer_thread.h"
 
 static void again_locked(struct zkr__claim *c) ZKR__LOCKED
@@ -56,7 +57,7 @@ static void on_swept(struct zkr__sweep *sweep, int rc)
 
     zkr__session_assert_locked(c->session);
     if (zkr__error_outcome(rc) == ZKR__OVER) {
-        zkr__claim_identity(c)->look_after(c, 0);
+        zkr__leftover_add_locked(c, 0);
         rc = ZKR_OK;
     } else if (rc == ZKR_ZCLOSING)
         rc = c->session->told_server ? ZKR_OK : ZKR_EPENDING;
@@ -88,7 +89,8 @@ static void sweep_locked(struct zkr__claim *c) ZKR__LOCKED
     sweep->seek = seek;
     if (c->grant.sm.state == ZKR_GRANT_RELEASED && !c->unused)
         sweep->search.op.class = ZKR__OP_RELEASES;
-    sweep->retry = zkr__claim_identity(c)->delete_retry;
+    sweep->retry = zkr__claim_identity(c)->has_own_path ? ZKR__RETRY_ALWAYS
+                                                        : ZKR__RETRY_NEVER;
     sweep->node = strcpy(c->own.path, c->node->path);
     sweep->node_size = c->node->path_size;
     sweep->thorough = c->node->thorough;

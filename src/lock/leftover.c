@@ -13,8 +13,8 @@
  * there when the epoch ended, those of its epoch and of earlier ones are
  * forgotten. When it is found alive, all are swept.
  *
- * Who calls. The identity of a claim, when its epoch is over or its delete
- * ended with the session; locks.c, when the session closes.
+ * Who calls. expiry.c, when the epoch of a claim is over; leave.c, when its
+ * delete ended with the session; locks.c, when the session closes.
  *
  * What one would doubt. A delete through another session could hit a node of
  * somebody else: not by a name with a UUID of ours. It could take a lock from a
@@ -141,7 +141,7 @@ static struct leftover *new_leftover(struct zkr__claim *c)
     (void)strcpy(l->node, c->node->path);
     zkr__claim_identity(c)->seek(c, &l->sweep.search);
     l->sweep.search.tag = l->name; /* the claim draws another */
-    l->sweep.retry = zkr__claim_identity(c)->delete_retry;
+    l->sweep.retry = ZKR__RETRY_ALWAYS;
     l->sweep.node = l->node;
     l->sweep.node_size = c->node->path_size;
     l->sweep.thorough = c->node->thorough;
@@ -162,7 +162,8 @@ void zkr__leftover_add_locked(struct zkr__claim *c, int64_t not_before)
     int64_t now = zkr__clock_boot();
     struct leftover *l;
 
-    if (s->over != 0 || !may_have_a_node(c))
+    if (s->over != 0 || !c->role->has_node ||
+        !zkr__claim_identity(c)->has_own_path || !may_have_a_node(c))
         return;
     l = new_leftover(c);
     if (l == NULL) {

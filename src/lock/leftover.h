@@ -11,8 +11,8 @@
  *
  * A holder was promised that nobody else is granted the lock before
  * zkr_grant_valid_until(), so its node is left alone until then. Only a node
- * that is known by its name can be deleted in this way: see identity_by_data.c.
- */
+ * that is known by its name can be deleted in this way: between a read and the
+ * delete one with the name of all could become another's. */
 #ifndef ZKR__LEFTOVER_H
 #define ZKR__LEFTOVER_H
 

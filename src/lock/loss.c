@@ -5,8 +5,6 @@
  * to a client that is connected. So a deletion that is the last thing we have
  * heard in a session that has ended was part of its end, as far as can be
  * told. */
-#include "lock/loss.h"
-
 #include "lock/grant_parts.h"
 
 static const char *const texts[] = {
@@ -21,16 +19,6 @@ const char *zkr_loss_text(enum zkr_loss loss)
 {
     return (unsigned)loss < sizeof(texts) / sizeof(texts[0]) ? texts[loss]
                                                              : "unknown loss";
-}
-
-void zkr__loss_note_locked(struct zkr_grant *g, enum zkr_loss loss)
-{
-    const struct zkr_session *s = zkr__grant_claim(g)->session;
-
-    if (loss == ZKR_LOSS_DELETED && g->revoke_requested)
-        loss = ZKR_LOSS_REVOKED;
-    g->loss = loss;
-    g->answers = s->answers;
 }
 
 enum zkr_loss zkr__loss_locked(const struct zkr_grant *g)
@@ -48,7 +36,10 @@ void zkr__claim_lost_locked(struct zkr__claim *c, enum zkr_loss loss)
 {
     if (!zkr__claim_in_state(c, ZKR__CLAIM_HELD))
         return;
-    zkr__loss_note_locked(&c->grant, loss);
+    c->grant.loss = loss == ZKR_LOSS_DELETED && c->grant.revoke_requested
+                        ? ZKR_LOSS_REVOKED
+                        : loss;
+    c->grant.answers = c->session->answers;
     zkr__grant_end_locked(&c->grant, ZKR_GRANT_LOST);
     if (c->grant.own != NULL)
         zkr__grant_watch_stop_locked(&c->grant);

@@ -6,7 +6,6 @@
 #include <assert.h>
 
 #include "base/clock.h"
-#include "lock/confirm.h"
 #include "lock/heartbeat.h"
 #include "session/timer_thread.h"
 

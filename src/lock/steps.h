@@ -66,6 +66,15 @@ void zkr__claim_name_locked(struct zkr__claim *c) ZKR__LOCKED;
 void zkr__claim_create_locked(struct zkr__claim *c) ZKR__LOCKED;
 /* leave.c: LEAVE or END follows: its node is deleted, if there may be one. */
 void zkr__claim_go_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
+/* confirm.c: starts one, unless one is under way. CONFIRMED follows. ZKR_OK:
+ * the node is there. ZKR_ZNONODE: it is not, or another client uses the name.
+ * Otherwise the error of the servers, or of the client. */
+void zkr__confirm_start_locked(struct zkr__claim *c,
+                               enum zkr__op_retry retry) ZKR__LOCKED;
+static inline bool zkr__confirm_is_under_way(const struct zkr__claim *c)
+{
+    return c->confirm.where != ZKR__OP_IDLE;
+}
 /* adopt.c: can a node of that name be of a create of ours? */
 bool zkr__claim_asked_for(const struct zkr__claim *c, const char *name);
 /* adopt.c: takes a node as ours if it is what we asked for, or ZKR_EPROTO. */

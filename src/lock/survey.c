@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/path.h"
-#include "lock/confirm.h"
 #include "lock/downgrade.h"
 #include "lock/grant_parts.h"
 #include "lock/heartbeat.h"
@@ -17,7 +16,7 @@
 static void confirm_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     if (zkr__list_empty(&c->lock->line->next) &&
-        !zkr__confirm_is_under_way(c) && zkr__heartbeat_wants_write(c->session))
+        zkr__heartbeat_wants_write(c->session))
         zkr__confirm_start_locked(c, ZKR__RETRY_NEVER);
 }
 
