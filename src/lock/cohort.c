@@ -309,7 +309,7 @@ static const struct zkr__answer answers[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
 const struct zkr__way zkr__in_a_cohort = {
     .identity = &zkr__by_name,
     .answers = answers,
-    .exits = { [ZKR__CLAIM_HELD] = zkr__claim_stop_proving },
+    .exits = { [ZKR__CLAIM_HELD] = zkr__claim_stop_holding },
 };
 
 /* -- what claims and grants tell ------------------------------------------ */

@@ -123,6 +123,13 @@ void zkr__grant_end_locked(struct zkr_grant *g, enum zkr_grant_state_kind state)
     (void)pthread_cond_broadcast(&zkr__grant_claim(g)->changed);
 }
 
+void zkr__claim_stop_holding(struct zkr__claim *c)
+{
+    (void)zkr__op_cancel_locked(&c->confirm);
+    if (c->grant.own != NULL)
+        zkr__grant_watch_stop_locked(&c->grant);
+}
+
 void zkr__grant_doubt_locked(struct zkr_grant *g,
                              enum zkr_grant_state_kind state, const char *why)
 {

@@ -41,8 +41,6 @@ void zkr__claim_lost_locked(struct zkr__claim *c, enum zkr_loss loss)
                         : loss;
     c->grant.answers = c->session->answers;
     zkr__grant_end_locked(&c->grant, ZKR_GRANT_LOST);
-    if (c->grant.own != NULL)
-        zkr__grant_watch_stop_locked(&c->grant);
     zkr__claim_event_locked(c, ZKR__ON_LOST, zkr_loss_text(c->grant.loss));
     zkr__role_tell_locked(c, ZKR__ROLE_LOST, (int)loss);
 }

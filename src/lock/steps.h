@@ -45,10 +45,11 @@ zkr__answer_fn zkr__claim_turn ZKR__LOCKED;
 zkr__answer_fn zkr__claim_prove ZKR__LOCKED;
 zkr__answer_fn zkr__claim_confirmed ZKR__LOCKED;
 zkr__answer_fn zkr__claim_hold ZKR__LOCKED;
-void zkr__claim_stop_proving(struct zkr__claim *c) ZKR__LOCKED; /* HELD, too */
+void zkr__claim_stop_proving(struct zkr__claim *c) ZKR__LOCKED;
 
 /* grant.c: the answer to a confirm while HELD. */
 zkr__answer_fn zkr__grant_confirmed ZKR__LOCKED;
+void zkr__claim_stop_holding(struct zkr__claim *c) ZKR__LOCKED;
 
 /* leave.c: delete our node; try once more what was refused; given up; gone. */
 zkr__answer_fn zkr__claim_leave ZKR__LOCKED;

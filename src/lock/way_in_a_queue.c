@@ -73,5 +73,5 @@ const struct zkr__way zkr__in_a_queue = {
                [ZKR__CLAIM_SURVEYING] = zkr__claim_stop_surveying,
                [ZKR__CLAIM_WAITING] = zkr__claim_stop_waiting,
                [ZKR__CLAIM_PROVING] = zkr__claim_stop_proving,
-               [ZKR__CLAIM_HELD] = zkr__claim_stop_proving },
+               [ZKR__CLAIM_HELD] = zkr__claim_stop_holding },
 };

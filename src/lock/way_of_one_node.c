@@ -88,5 +88,5 @@ const struct zkr__way zkr__by_creating_it = {
     .answers = answers,
     .exits = { [ZKR__CLAIM_WAITING] = zkr__claim_stop_waiting,
                [ZKR__CLAIM_PROVING] = zkr__claim_stop_proving,
-               [ZKR__CLAIM_HELD] = zkr__claim_stop_proving },
+               [ZKR__CLAIM_HELD] = zkr__claim_stop_holding },
 };

@@ -141,6 +141,13 @@ static inline void zkr__session_assert_locked(const struct zkr_session *s)
     (void)s;
 }
 
+/* Some thread may run a function of the user, a callback or one that has the
+ * handle: zkr__dispatch_inside_locked() tells whether this one does. */
+static inline bool zkr__session_is_outside(const struct zkr_session *s)
+{
+    return s->dispatch.busy || s->borrowers > 0;
+}
+
 /* Every public function begins with it: refuses NULL, and a forked child.
  * `what` names the argument. */
 int zkr__session_check(const struct zkr_session *s, const char *what);

@@ -702,6 +702,25 @@ STORY(a_claim_that_waits_for_one_does_not_list)
     pass_on(0);
 }
 
+/* It waits for the holder then. */
+STORY(a_claim_that_was_behind_one_of_ours_lists_once)
+{
+    zkr_request *first;
+
+    holder_has_it();
+    ask_within(0, mutex, -1, &first);
+    ask_for(1);
+    some_time();
+    count_from_here();
+    expect(zkr_request_cancel(first));
+    zkr_request_free(first);
+    some_time();
+    only_these_were_asked(0, 1);
+    give_back(&users[HOLDER]);
+    await_grant(1);
+    pass_on(1);
+}
+
 /* Its own node goes first, and the event comes first. */
 STORY(a_claim_without_a_node_is_not_next)
 {
