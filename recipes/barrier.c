@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/output.h"
+#include "base/opts.h"
 #include "lock/lock.h"
 #include "node.h"
 #include "request/condition.h"
@@ -44,7 +44,7 @@ int zkr_barrier_new(zkr_session *session, const char *path,
     b = calloc(1, sizeof(*b));
     if (b == NULL || (b->path = strdup(path)) == NULL) {
         free(b);
-        return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", noun, path);
+        return zkr__no_memory(noun, path);
     }
     zkr__session_ref(session);
     b->session = session;

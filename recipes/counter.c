@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/opts.h"
-#include "base/output.h"
 #include "base/path.h"
 #include "base/random.h"
 #include "lock/lock.h"
@@ -72,7 +71,7 @@ static int make(zkr_session *s, const char *path,
 
     if (c == NULL || (c->path = strdup(path)) == NULL) {
         free(c);
-        return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", noun, path);
+        return zkr__no_memory(noun, path);
     }
     if (opts->lock_path != NULL)
         rc = zkr_mutex_new(s, opts->lock_path, NULL, &c->mutex);

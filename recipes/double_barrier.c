@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/output.h"
+#include "base/opts.h"
 #include "base/path.h"
 #include "base/random.h"
 #include "lock/lock.h"
@@ -79,7 +79,7 @@ int zkr_double_barrier_new(zkr_session *session, const char *path,
     if (m == NULL || (m->path = strdup(path)) == NULL ||
         (m->ready = zkr__path_join(path, READY)) == NULL) {
         free_member(m);
-        return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", noun, path);
+        return zkr__no_memory(noun, path);
     }
     zkr__session_ref(session);
     m->session = session;
@@ -106,8 +106,7 @@ static int begin(zkr_double_barrier *m)
     discard = node == NULL ? NULL : zkr__discard_new(m->session, node);
     if (discard == NULL) {
         free(node);
-        return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", noun,
-                         m->path);
+        return zkr__no_memory(noun, m->path);
     }
     (void)strcpy(m->name, name);
     m->node = node;
@@ -236,8 +235,7 @@ static int find_older(const zkr_double_barrier *m, const char *name,
 
     *ret_is_older = false;
     if (path == NULL)
-        return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", noun,
-                         m->path);
+        return zkr__no_memory(noun, m->path);
     rc = find_stat(m, path, deadline, &stat);
     if (rc == ZKR_OK)
         *ret_is_older = stat.czxid != 0 && stat.czxid < ready_czxid;
@@ -531,8 +529,7 @@ static int wait_for(const struct leaving *l, const char *name)
     int rc;
 
     if (path == NULL)
-        return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", noun,
-                         l->member->path);
+        return zkr__no_memory(noun, l->member->path);
     rc = zkr__condition_await(&another_has_left, l->member->session, path, NULL,
                               &l->until);
     free(path);

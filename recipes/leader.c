@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/opts.h"
-#include "base/output.h"
 #include "lock/claim.h"
 #include "lock/grant_parts.h"
 #include "lock/holds.h"
@@ -502,7 +501,7 @@ int zkr_leader_new(zkr_session *session, const char *path,
     if (*ret_leader != NULL)
         return ZKR_OK;
     zkr__lock_free(lock);
-    return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", noun, path);
+    return zkr__no_memory(noun, path);
 }
 
 /* Nothing is told after the withdrawal, because the lock is kept from there to

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/opts.h"
-#include "base/output.h"
 #include "lock/lockable.h"
 
 #define NOUN "multi-lock"
@@ -116,7 +115,7 @@ int zkr_multi_lock_new(zkr_session *session,
         return rc;
     m = calloc(1, sizeof(*m));
     if (m == NULL)
-        return zkr__fail(ZKR_ENOMEM, NOUN ": out of memory");
+        return zkr__no_memory(NOUN, NULL);
     zkr__session_ref(session);
     m->face.type = &type;
     m->face.session = session;
@@ -149,7 +148,7 @@ static int insert(struct multi_lock *m, const struct member *member)
                          added->path);
     grown = realloc(m->members, (m->count + 1) * sizeof(*grown));
     if (grown == NULL)
-        return zkr__fail(ZKR_ENOMEM, NOUN ": out of memory");
+        return zkr__no_memory(NOUN, NULL);
     memmove(&grown[i + 1], &grown[i], (m->count - i) * sizeof(*grown));
     grown[i] = *member;
     m->members = grown;

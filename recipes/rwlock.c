@@ -5,7 +5,7 @@
 
 #include <zkrecipes/rwlock.h>
 
-#include "base/output.h"
+#include "base/opts.h"
 #include "lock/lockable.h"
 
 const struct zkr__recipe zkr__writing_recipe = {

@@ -19,7 +19,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/opts.h"
-#include "base/output.h"
 #include "base/path.h"
 #include "lock/line.h"
 #include "lock/lockable.h"
@@ -276,7 +275,7 @@ int zkr_semaphore_new(zkr_session *session, const char *path, uint32_t limit,
         return rc;
     semaphore = calloc(1, sizeof(*semaphore));
     if (semaphore == NULL)
-        return zkr__fail(ZKR_ENOMEM, NOUN ": out of memory");
+        return zkr__no_memory(NOUN, NULL);
     o.size = sizeof(o);
     limit_path = o.limit_path;
     o.limit_path = NULL; /* its locks have none */

@@ -10,6 +10,11 @@
 
 #include "base/log.h"
 
+const char *zkr_version(void)
+{
+    return ZKR_VERSION_STRING;
+}
+
 struct code {
     int value;
     const char *text;
@@ -127,6 +132,13 @@ int zkr__fail(int code, const char *format, ...)
     va_end(args);
     zkr__log(ZKR_LOG_DEBUG, "returns %d: %s", code, last_detail);
     return code;
+}
+
+int zkr__no_memory(const char *noun, const char *path)
+{
+    return path == NULL ? zkr__fail(ZKR_ENOMEM, "%s: out of memory", noun)
+                        : zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory",
+                                    noun, path);
 }
 
 void zkr__error_set_detail(const char *detail)

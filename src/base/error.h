@@ -24,6 +24,10 @@ enum zkr__outcome zkr__error_outcome(int code);
 int zkr__fail(int code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Returns ZKR_ENOMEM: "noun 'path': out of memory". Without a path it is NULL.
+ */
+int zkr__no_memory(const char *noun, const char *path);
+
 #define ZKR__DETAIL_MAX 512
 
 /* The same in two steps: one thread formats the sentence, another sets it

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "base/thread_cancel.h"
+#include "base/thread.h"
 
 #define LOG_NOTHING (-1)
 

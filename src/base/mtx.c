@@ -11,7 +11,7 @@
 #include <errno.h>
 
 #include "base/clock.h"
-#include "base/thread_cancel.h"
+#include "base/thread.h"
 
 /* It takes some time to wake up a thread. */
 #define PASS_US 500

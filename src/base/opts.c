@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Structs of the caller, whose size tells its version, so that older and newer
- * callers work: options, which are read, and answers, which are written. */
+/* What the caller hands over: options, answers, outputs. */
 #include "base/opts.h"
 
 #include <string.h>
@@ -63,4 +62,16 @@ void zkr__answer_fill(void *dst, const void *src, size_t src_size)
 
     memcpy((char *)dst + sizeof(size), (const char *)src + sizeof(size),
            size - sizeof(size));
+}
+
+void zkr__output_empty(void *ret, size_t size)
+{
+    if (ret != NULL)
+        memset(ret, 0, size);
+}
+
+int zkr__output_begin(void *ret, size_t size, const char *name)
+{
+    zkr__output_empty(ret, size);
+    return ret != NULL ? ZKR_OK : zkr__fail(ZKR_EINVAL, "%s is NULL", name);
 }

@@ -36,6 +36,16 @@ struct zkr__entry *zkr__table_find_after(const struct zkr__entry *entry);
 struct zkr__entry *zkr__table_next(const struct zkr__table *table,
                                    const struct zkr__entry *entry);
 
+/* A hash of a text, for tables of paths: FNV-1a. */
+static inline uint64_t zkr__hash(const char *text)
+{
+    uint64_t h = UINT64_C(14695981039346656037);
+
+    for (; *text != '\0'; text++)
+        h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
+    return h;
+}
+
 /* Frees the rows of an empty table. */
 void zkr__table_done(struct zkr__table *table);
 

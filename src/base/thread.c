@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/thread_cancel.h"
+#include "base/thread.h"
 
 struct start {
     const char *name;
@@ -41,8 +41,7 @@ int zkr__thread_start(pthread_t *thread, const char *name,
     int rc;
 
     if (start == NULL)
-        return zkr__fail(ZKR_ENOMEM, "cannot start thread %s: out of memory",
-                         name);
+        return zkr__no_memory("cannot start thread", name);
     *start = (struct start){ name, main, arg };
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);

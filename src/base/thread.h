@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library's own threads, which block all signals. */
+/* The library's own threads, which block all signals; and a thread of the user
+ * while it runs code of ours. */
 #ifndef ZKR__THREAD_H
 #define ZKR__THREAD_H
 
@@ -24,5 +25,20 @@ struct zkr__thread_id {
 
 /* The calling thread; valid until it asks again. */
 const struct zkr__thread_id *zkr__thread_me(void);
+
+/* From here on the calling thread cannot be cancelled; returns what
+ * zkr__thread_cancel_restore() needs. */
+static inline int zkr__thread_cancel_disable(void)
+{
+    int state = PTHREAD_CANCEL_ENABLE;
+
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    return state;
+}
+
+static inline void zkr__thread_cancel_restore(int state)
+{
+    (void)pthread_setcancelstate(state, NULL);
+}
 
 #endif

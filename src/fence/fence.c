@@ -9,10 +9,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mtx.h"
-#include "base/output.h"
+#include "base/opts.h"
 #include "base/process.h"
 #include "base/thread.h"
-#include "base/thread_cancel.h"
 #include "fence/fence_file.h"
 
 struct zkr_fence {
@@ -31,7 +30,7 @@ static int new_fence(zkr_fence **ret_fence)
     zkr_fence *f = calloc(1, sizeof(*f));
 
     if (f == NULL)
-        return zkr__fail(ZKR_ENOMEM, "fence: out of memory");
+        return zkr__no_memory("fence", NULL);
     f->process = zkr__process_number();
     (void)zkr__mtx_init(&f->lock);
     (void)zkr__cond_init(&f->left);

@@ -239,7 +239,7 @@ static int split(struct zkr__fence_file *f, const char *path)
     if (dir == NULL || f->path == NULL || f->name == NULL ||
         f->lock_name == NULL || f->new_name == NULL) {
         free(dir);
-        return zkr__fail(ZKR_ENOMEM, "fence: out of memory");
+        return zkr__no_memory("fence", NULL);
     }
     f->dir =
         open(dir[0] == '\0' ? "." : dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -300,7 +300,7 @@ int zkr__fence_file_open(const char *path, struct zkr__fence_file **ret_file)
     int rc;
 
     if (f == NULL)
-        return zkr__fail(ZKR_ENOMEM, "fence: out of memory");
+        return zkr__no_memory("fence", NULL);
     f->dir = -1;
     f->lock = -1;
     rc = split(f, path);

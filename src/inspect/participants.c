@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/output.h"
+#include "base/opts.h"
 #include "base/path.h"
 #include "inspect/listed.h"
 #include "inspect/reader.h"
@@ -46,7 +46,7 @@ static const struct zkr__request_kind kind = {
 
 static int out_of_memory(void)
 {
-    return zkr__fail(ZKR_ENOMEM, "%s: out of memory", kind.noun);
+    return zkr__no_memory(kind.noun, NULL);
 }
 
 static struct listing *new_listing(struct zkr_session *s, const char *path,

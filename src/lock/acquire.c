@@ -2,7 +2,7 @@
 /* The ways into a lock: an acquire that waits, and one with a callback. The one
  * at the place of another grant is in downgrade.c. */
 #include "base/error.h"
-#include "base/output.h"
+#include "base/opts.h"
 #include "base/path.h"
 #include "base/thread.h"
 #include "lock/claim.h"

@@ -528,7 +528,7 @@ static struct zkr__chain *new_chain(const struct zkr__chains *chains,
                       kept * sizeof(chain->kept[0]));
 
     if (chain == NULL) {
-        (void)zkr__fail(ZKR_ENOMEM, "%s: out of memory", chains->noun);
+        (void)zkr__no_memory(chains->noun, NULL);
         return NULL;
     }
     atomic_init(&chain->refs, 1);

@@ -180,8 +180,7 @@ static int finish(struct zkr__claim *c, struct zkr__lock *lock,
     }
     if (c != NULL)
         zkr__claim_unref(c);
-    return zkr__fail(ZKR_ENOMEM, "%s '%s': out of memory", recipe->noun,
-                     lock->path);
+    return zkr__no_memory(recipe->noun, lock->path);
 }
 
 int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,

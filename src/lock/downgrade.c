@@ -4,7 +4,7 @@
 #include "lock/downgrade.h"
 
 #include "base/error.h"
-#include "base/output.h"
+#include "base/opts.h"
 #include "base/path.h"
 #include "base/thread.h"
 #include "lock/claim.h"

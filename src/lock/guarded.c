@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/output.h"
+#include "base/opts.h"
 #include "lock/claim.h"
 #include "lock/grant_parts.h"
 #include "request/operation.h"
@@ -193,7 +193,7 @@ static int make_async(zkr_grant *grant, const struct zkr__zk_request *asked,
     told = malloc(sizeof(*told));
     if (told == NULL) {
         zkr_txn_free(txn);
-        return zkr__fail(ZKR_ENOMEM, "guarded write: out of memory");
+        return zkr__no_memory("guarded write", NULL);
     }
     *told = (struct single_write){ fn, user };
     rc = commit(grant, txn, timeout_ms, on_outcome, told);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/table.h"
 #include "lock/line.h"
 #include "lock/locks.h"
 #include "session/watch.h"

@@ -142,7 +142,7 @@ int zkr__lock_new(struct zkr_session *s, const char *noun, const char *path,
         lock = make(s, noun, path, child, &o, recipe);
     if (lock == NULL || !find_line(lock, recipe->markers)) {
         zkr__lock_unref(lock);
-        return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", noun, path);
+        return zkr__no_memory(noun, path);
     }
     lock->layout = (o.flags & ZKR_KAZOO_LAYOUT) != 0 ? ZKR__LAYOUT_KAZOO
                                                      : ZKR__LAYOUT_CURATOR;
@@ -159,8 +159,7 @@ int zkr__lock_set_data(struct zkr__lock *lock, const void *data, size_t size)
     struct zkr__record *record = zkr__record_of(data, size);
 
     if (record == NULL)
-        return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", lock->noun,
-                         lock->path);
+        return zkr__no_memory(lock->noun, lock->path);
     atomic_store(&lock->record, record);
     lock->record_given = true;
     return ZKR_OK;

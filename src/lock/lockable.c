@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/opts.h"
-#include "base/output.h"
 #include "base/thread.h"
 #include "lock/grant_parts.h"
 #include "lock/holds.h"
@@ -50,7 +49,7 @@ int zkr__lockable_new(struct zkr_session *s, const char *path,
     l = calloc(1, sizeof(*l));
     if (l == NULL) {
         zkr__lock_free(lock);
-        return zkr__fail(ZKR_ENOMEM, "%s: out of memory", type->noun);
+        return zkr__no_memory(type->noun, NULL);
     }
     l->lock = lock;
     l->type = type;
@@ -176,8 +175,7 @@ static struct zkr__link *new_links(const zkr_lockable *l,
     *ret_count = zkr__lockable_links(l, how, NULL);
     links = calloc(*ret_count + 1, sizeof(*links)); /* there may be none */
     if (links == NULL)
-        (void)zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", l->type->noun,
-                        path_of(l));
+        (void)zkr__no_memory(l->type->noun, path_of(l));
     else
         (void)zkr__lockable_links(l, how, links);
     return links;

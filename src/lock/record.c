@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/thread_cancel.h"
+#include "base/thread.h"
 #include "protocol/owner.h"
 
 struct zkr__record *zkr__record_of(const void *data, size_t size)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/output.h"
+#include "base/opts.h"
 #include "request/client.h"
 #include "request/reply.h"
 #include "request/request.h"

@@ -101,8 +101,7 @@ static struct until *new_until(const struct zkr__condition *condition,
         return u;
     }
     zkr__request_unref(&u->request);
-    (void)zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory", condition->noun,
-                    path);
+    (void)zkr__no_memory(condition->noun, path);
     return NULL;
 }
 

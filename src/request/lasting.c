@@ -3,11 +3,10 @@
  * another state. */
 #include <zkrecipes/client.h>
 
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/output.h"
+#include "base/opts.h"
 #include "request/look.h"
 #include "request/reply.h"
 #include "session/session.h"
@@ -24,7 +23,7 @@ struct zkr_watch {
     zkr_watch_fn fn;
     void *user;
 
-    atomic_uint refs; /* the user's, and that of a callback */
+    struct zkr__ref ref; /* the user's, and that of a callback */
     /* under the session lock */
     struct zkr__look *look;
 
@@ -40,12 +39,11 @@ struct zkr_watch {
 
 /* Under the session lock this never drops the last reference of the session,
  * because the connector or the timer thread still has one. */
-static void unref(struct zkr_watch *w)
+static void free_watch(struct zkr__ref *ref)
 {
+    struct zkr_watch *w = ZKR__CONTAINER(ref, struct zkr_watch, ref);
     struct zkr_session *s = w->session;
 
-    if (atomic_fetch_sub(&w->refs, 1) != 1)
-        return;
     zkr_reply_free(w->reply);
     free(w);
     zkr__session_unref(s);
@@ -68,7 +66,7 @@ static void run_told(struct zkr__notice *notice)
         return;
     }
     w->untold = false;
-    (void)atomic_fetch_add(&w->refs, 1); /* the callback may free it */
+    zkr__ref_take(&w->ref); /* the callback may free it */
     error = w->error;
     reply = w->reply;
     why = w->why;
@@ -76,7 +74,7 @@ static void run_told(struct zkr__notice *notice)
     zkr__session_unlock(w->session);
     w->fn(error, reply, why, w->user);
     zkr_reply_free(reply);
-    unref(w);
+    zkr__ref_drop(&w->ref);
 }
 
 static bool differs(const struct zkr_watch *w, const struct state *state)
@@ -151,7 +149,7 @@ static struct zkr_watch *new_watch(struct zkr_session *s, const char *path,
     w->what = what & ~(enum zkr_watch_what)ZKR_WATCH_UNTIL_DELETED;
     w->fn = fn;
     w->user = user;
-    atomic_init(&w->refs, 1);
+    zkr__ref_init(&w->ref, free_watch);
     zkr__notice_init(&w->notice, run_told);
     return w;
 }
@@ -186,7 +184,7 @@ int zkr_session_watch(zkr_session *s, const char *path,
         return rc;
     w = new_watch(s, path, what, fn, user);
     if (w == NULL)
-        return zkr__fail(ZKR_ENOMEM, "watch '%.300s': out of memory", path);
+        return zkr__no_memory("watch", path);
     zkr__session_lock(s);
     if (s->over != 0) {
         rc = zkr__fail(s->over, "watch '%.300s': the session is over", path);
@@ -197,7 +195,7 @@ int zkr_session_watch(zkr_session *s, const char *path,
     }
     zkr__session_unlock(s);
     if (rc != ZKR_OK)
-        unref(w);
+        zkr__ref_drop(&w->ref);
     return rc;
 }
 
@@ -227,5 +225,5 @@ void zkr_watch_free(zkr_watch *w)
     zkr__look_stop_locked(w->look);
     (void)zkr__dispatch_withdraw_unlocks(w->session, &w->notice);
     zkr__session_unlock(w->session);
-    unref(w);
+    zkr__ref_drop(&w->ref);
 }

@@ -106,8 +106,7 @@ static int copy(struct zkr__operation *o, const struct zkr_session *s,
     o->request.data = data;
     o->request.path = zkr__session_full_path(s, asked->path);
     if (o->path == NULL || data == NULL || o->request.path == NULL)
-        return zkr__fail(ZKR_ENOMEM, "%s '%.300s': out of memory",
-                         zkr__operation_verb(o), asked->path);
+        return zkr__no_memory(zkr__operation_verb(o), asked->path);
     if (asked->data_len > 0)
         memcpy(data, asked->data, asked->data_len);
     return ZKR_OK;

@@ -91,7 +91,7 @@ void *zkr__request_new(const struct zkr__request_kind *kind,
 
     if (r == NULL || !copy_path(r, s, path)) {
         free_memory(r);
-        (void)zkr__fail(ZKR_ENOMEM, "%s: out of memory", kind->noun);
+        (void)zkr__no_memory(kind->noun, path);
         return NULL;
     }
     zkr__session_ref(s);

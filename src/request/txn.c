@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/output.h"
+#include "base/opts.h"
 #include "request/operation.h"
 #include "session/session.h"
 
@@ -216,7 +216,7 @@ static int add_step(zkr_txn *txn, struct step *step)
             zkr__operation_verb(o), o->path, BYTES_MAX);
     step->made = calloc(1, strlen(o->path) + NUMBER_ROOM);
     if (step->made == NULL || !has_room(txn))
-        return zkr__fail(ZKR_ENOMEM, "transaction: out of memory");
+        return zkr__no_memory("transaction", NULL);
     txn->bytes += bytes;
     txn->steps[txn->count++] = step;
     return ZKR_OK;
@@ -249,7 +249,7 @@ int zkr__txn_add(zkr_txn *txn, const struct zkr__zk_request *asked,
         return rc;
     step = calloc(1, sizeof(*step));
     if (step == NULL)
-        return zkr__fail(ZKR_ENOMEM, "transaction: out of memory");
+        return zkr__no_memory("transaction", NULL);
     rc = zkr__operation_init(&step->operation, txn->request.session, asked,
                              &checked);
     if (rc != ZKR_OK) {
@@ -297,7 +297,7 @@ static int fill_multi(zkr_txn *txn)
         calloc(1 + txn->count, sizeof(*operations));
 
     if (operations == NULL)
-        return zkr__fail(ZKR_ENOMEM, "transaction: out of memory");
+        return zkr__no_memory("transaction", NULL);
     txn->multi.operations = operations;
     if (is_guarded(txn))
         operations[txn->multi.count++] = &txn->check;

@@ -12,9 +12,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/output.h"
+#include "base/opts.h"
 #include "base/thread.h"
-#include "base/thread_cancel.h"
 #include "session/session.h"
 
 int zkr__dispatch_init(struct zkr__dispatch *d, bool own_loop)

@@ -3,7 +3,7 @@
 #include <zkrecipes/zhandle.h>
 
 #include "base/error.h"
-#include "base/thread_cancel.h"
+#include "base/thread.h"
 #include "session/connector.h"
 #include "session/session.h"
 

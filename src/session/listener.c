@@ -5,13 +5,13 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/output.h"
+#include "base/opts.h"
 #include "base/ring.h"
 #include "session/session.h"
 
 struct zkr_listener {
     struct zkr_session *session;
-    unsigned refs; /* under the lock: the user's, and one while it runs */
+    struct zkr__ref ref; /* the user's, and one while it runs */
     struct zkr__list link;
     struct zkr__notice notice;
     struct zkr__ring latest;
@@ -39,16 +39,11 @@ void zkr__listeners_tell_locked(struct zkr_session *s)
         tell_locked(ZKR__CONTAINER(l, struct zkr_listener, link));
 }
 
-static void unref_listener(struct zkr_listener *l)
+static void free_listener(struct zkr__ref *ref)
 {
+    struct zkr_listener *l = ZKR__CONTAINER(ref, struct zkr_listener, ref);
     struct zkr_session *s = l->session;
-    bool last;
 
-    zkr__session_lock(s);
-    last = --l->refs == 0;
-    zkr__session_unlock(s);
-    if (!last)
-        return;
     free(l);
     zkr__session_unref(s);
 }
@@ -62,14 +57,14 @@ static void run_listener(struct zkr__notice *notice)
     unsigned slot;
 
     zkr__session_lock(s);
-    l->refs++; /* the callback may free it */
+    zkr__ref_take(&l->ref); /* the callback may free it */
     if (zkr__ring_pop(&l->latest, &slot))
         event = l->events[slot];
     if (l->latest.count > 0)
         zkr__dispatch_post_locked(s, &l->notice);
     zkr__session_unlock(s);
     l->fn(s, &event, l->user);
-    unref_listener(l);
+    zkr__ref_drop(&l->ref);
 }
 
 int zkr_session_listen(zkr_session *s, zkr_session_fn fn, void *user,
@@ -86,10 +81,10 @@ int zkr_session_listen(zkr_session *s, zkr_session_fn fn, void *user,
         return rc;
     l = calloc(1, sizeof(*l));
     if (l == NULL)
-        return zkr__fail(ZKR_ENOMEM, "listener: out of memory");
+        return zkr__no_memory("listener", NULL);
     zkr__session_ref(s);
     l->session = s;
-    l->refs = 1;
+    zkr__ref_init(&l->ref, free_listener);
     l->fn = fn;
     l->user = user;
     zkr__notice_init(&l->notice, run_listener);
@@ -112,5 +107,5 @@ void zkr_listener_free(zkr_listener *l)
     zkr__list_remove(&l->link);
     (void)zkr__dispatch_withdraw_unlocks(s, &l->notice);
     zkr__session_unlock(s);
-    unref_listener(l);
+    zkr__ref_drop(&l->ref);
 }

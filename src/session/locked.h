@@ -8,7 +8,7 @@
 #ifndef ZKR__LOCKED_H
 #define ZKR__LOCKED_H
 
-#include "base/annotate.h"
+#include "base/mtx.h"
 
 struct ZKR__CAPABILITY("session lock") zkr__any_session_lock {
     char unused;

@@ -9,9 +9,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/opts.h"
-#include "base/output.h"
 #include "base/process.h"
-#include "base/thread_cancel.h"
+#include "base/thread.h"
 #include "session/connector.h"
 #include "session/retry.h"
 #include "session/timer_thread.h"
@@ -81,7 +80,7 @@ static int copy_auth(struct zkr_session *s)
         s->auth_scheme = strdup(s->opts.auth_scheme);
         s->auth = strdup(s->opts.auth);
         if (s->auth_scheme == NULL || s->auth == NULL)
-            return zkr__fail(ZKR_ENOMEM, "session: out of memory");
+            return zkr__no_memory("session", NULL);
     }
     if (acl == NULL)
         acl = s->auth == NULL ? "world:anyone:cdrwa" : "auth::cdrwa";
@@ -107,8 +106,8 @@ static int new_session(const char *hosts, const struct zkr_session_opts *opts,
     int rc;
 
     if (s == NULL)
-        return zkr__fail(ZKR_ENOMEM, "session: out of memory");
-    atomic_init(&s->refs, 1);
+        return zkr__no_memory("session", NULL);
+    zkr__ref_init(&s->ref, zkr__session_free);
     s->pid = getpid();
     s->process = zkr__process_number();
     init_lists(s);

@@ -15,13 +15,18 @@
 
 void zkr__session_ref(struct zkr_session *s)
 {
-    (void)atomic_fetch_add(&s->refs, 1);
+    zkr__ref_take(&s->ref);
 }
 
 void zkr__session_unref(struct zkr_session *s)
 {
-    if (atomic_fetch_sub(&s->refs, 1) != 1)
-        return;
+    zkr__ref_drop(&s->ref);
+}
+
+void zkr__session_free(struct zkr__ref *ref)
+{
+    struct zkr_session *s = ZKR__CONTAINER(ref, struct zkr_session, ref);
+
     assert(zkr__list_empty(&s->watches));
     assert(s->in_flight_count == 0);
     for (int class = 0; class < ZKR__OP_CLASSES; class ++)

@@ -5,7 +5,6 @@
 
 #include <assert.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <sys/types.h>
 
 #include <zkrecipes/session.h>
@@ -13,6 +12,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/mtx.h"
+#include "base/ref.h"
 #include "base/sm.h"
 #include "base/table.h"
 #include "base/timer.h"
@@ -42,7 +42,7 @@ struct zkr_session {
     struct zkr__security security;
     struct zkr__log_hook log;
 
-    atomic_uint refs;
+    struct zkr__ref ref;
     struct zkr__mtx lock; /* guards everything below, and all that is opened */
 
     struct zkr__sm sm; /* enum zkr_session_state_kind */
@@ -156,6 +156,7 @@ void zkr__session_ref(struct zkr_session *s);
 /* The caller must not have the lock, because the last reference frees the
  * session. */
 void zkr__session_unref(struct zkr_session *s);
+void zkr__session_free(struct zkr__ref *ref);
 
 bool zkr__session_connected(const struct zkr_session *s);
 

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/thread_cancel.h"
+#include "base/thread.h"
 #include "session/session.h"
 #include "zk/takeover.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/hash.h"
+#include "base/table.h"
 #include "session/session.h"
 
 /* -- the nodes that are watched ------------------------------------------- */

@@ -49,7 +49,7 @@ int zkr__acl_parse(struct zkr__acl *acl, const char *text)
     acl->entries = calloc(commas + 1, sizeof(*acl->entries));
     if (acl->text == NULL || acl->entries == NULL) {
         zkr__acl_done(acl);
-        return zkr__fail(ZKR_ENOMEM, "acl: out of memory");
+        return zkr__no_memory("acl", NULL);
     }
 
     for (char *entry = acl->text; entry != NULL; entry = next) {

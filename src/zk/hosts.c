@@ -160,7 +160,7 @@ static int split(struct zkr__hosts *hosts, const char *text, const char *chroot)
     if (hosts->servers != NULL)
         hosts->plain = without_brackets(hosts->servers);
     if (hosts->plain == NULL || hosts->chroot == NULL)
-        return zkr__fail(ZKR_ENOMEM, "hosts '%s': out of memory", text);
+        return zkr__no_memory("hosts", text);
     return none ? ZKR_OK : check_chroot(chroot);
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/list.h"
-#include "base/output.h"
+#include "base/opts.h"
 #include "zk/hosts.h"
 
 struct hosts_list {
@@ -58,7 +58,7 @@ int zkr_hosts_parse(const char *text, struct zkr_hosts **ret_hosts)
     list = calloc(1, sizeof(*list) + count * sizeof(list->servers[0]));
     if (list == NULL) {
         zkr__hosts_done(&parts);
-        return zkr__fail(ZKR_ENOMEM, "hosts '%s': out of memory", text);
+        return zkr__no_memory("hosts", text);
     }
     list->parts = parts;
     list->public = (struct zkr_hosts){ list->servers, count, parts.chroot };

@@ -213,7 +213,7 @@ int zkr__sasl_check(const struct zkr__security *security)
                          sasl_errstring(prepared, NULL, NULL));
     sasl = zkr__sasl_new(security);
     if (sasl == NULL)
-        return zkr__fail(ZKR_ENOMEM, "session: out of memory");
+        return zkr__no_memory("session", NULL);
     rc = start(security, sasl);
     zkr__sasl_free(sasl);
     if (rc == SASL_NOMECH)

@@ -22,8 +22,7 @@ static int copy(char **to, const char *from)
     if (from == NULL)
         return ZKR_OK;
     *to = strdup(from);
-    return *to != NULL ? ZKR_OK
-                       : zkr__fail(ZKR_ENOMEM, "session: out of memory");
+    return *to != NULL ? ZKR_OK : zkr__no_memory("session", NULL);
 }
 
 static int lacks(const char *what)

@@ -89,7 +89,7 @@ static int new_ctx(const struct zkr__security *s, SSL_CTX **ret_ctx)
     ERR_clear_error();
     ctx = SSL_CTX_new(TLS_client_method());
     if (ctx == NULL)
-        return zkr__fail(ZKR_ENOMEM, "session: out of memory");
+        return zkr__no_memory("session", NULL);
     SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
     rc = load_files(ctx, s);
     if (rc == ZKR_OK)

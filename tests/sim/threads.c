@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The library's threads, locks and condition variables, as fibers. This file
- * takes the place of thread.c, cancel.c and mtx.c. */
+ * takes the place of thread.c and mtx.c. */
 #include <pthread.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/mtx.h"
 #include "base/thread.h"
-#include "base/thread_cancel.h"
 #include "choices.h"
 #include "fiber.h"
 #include "world.h"
@@ -80,17 +79,6 @@ const struct zkr__thread_id *zkr__thread_me(void)
     me.number = zkr__thread_number();
     me.tid = (pid_t)me.number;
     return &me;
-}
-
-/* Fibers are never cancelled. */
-int zkr__thread_cancel_disable(void)
-{
-    return 0;
-}
-
-void zkr__thread_cancel_restore(int cancel)
-{
-    (void)cancel;
 }
 
 int zkr__mtx_init(struct zkr__mtx *mtx)
