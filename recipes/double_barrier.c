@@ -22,7 +22,6 @@
 #include "node.h"
 #include "request/client.h"
 #include "request/condition.h"
-#include "request/discard.h"
 
 #define READY "ready"
 
@@ -37,7 +36,7 @@ struct zkr_double_barrier {
     bool inside;
     char name[ZKR__UUID_LEN + 1]; /* of the node of this time */
     char *node;                   /* its path */
-    struct zkr__discard *discard; /* of it */
+    struct zkr__request *discard; /* of it */
     char *leftover; /* the node of the time before, which is being deleted in
                      * the background; NULL: none */
 };
@@ -98,7 +97,7 @@ const char *zkr_double_barrier_path(const zkr_double_barrier *m)
 static int begin(zkr_double_barrier *m)
 {
     char name[ZKR__UUID_LEN + 1];
-    struct zkr__discard *discard;
+    struct zkr__request *discard;
     char *node;
 
     zkr__random_uuid(name);
@@ -116,7 +115,7 @@ static int begin(zkr_double_barrier *m)
 
 static void end_without_a_node(zkr_double_barrier *m)
 {
-    zkr__discard_free(m->discard);
+    zkr__request_unref(m->discard);
     free(m->node);
     m->inside = false;
 }
@@ -294,7 +293,7 @@ static int judge_open(const zkr_double_barrier *m, const struct zkr_reply *list,
  * without us. Those have been told of it when we delete it. */
 static int start_over(zkr_double_barrier *m, int64_t stale, int64_t deadline)
 {
-    struct zkr__discard *discard = m->discard;
+    struct zkr__request *discard = m->discard;
     char *node = m->node;
     struct zkr_stat ready;
     int rc = zkr__node_remove(m->session, node, deadline);
@@ -303,7 +302,7 @@ static int start_over(zkr_double_barrier *m, int64_t stale, int64_t deadline)
         rc = begin(m);
     if (rc != ZKR_OK)
         return rc;
-    zkr__discard_free(discard);
+    zkr__request_unref(discard);
     free(node);
     rc = find_stat(m, m->ready, deadline, &ready);
     if (rc == ZKR_OK && ready.czxid == stale && stale != 0)

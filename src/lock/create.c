@@ -29,8 +29,9 @@ static void on_create(struct zkr__op *op, const struct zkr__zk_reply *reply)
 void zkr__claim_create_locked(struct zkr__claim *c)
 {
     c->node->path[0] = '\0';
-    c->own.op.request.mode =
-        c->node->complete ? ZKR__ZK_EPHEMERAL : ZKR__ZK_EPHEMERAL_SEQUENTIAL;
+    c->own.op.request.mode = c->node->complete
+                                 ? ZKR_CREATE_EPHEMERAL
+                                 : ZKR_CREATE_EPHEMERAL_SEQUENTIAL;
     c->own.op.request.data = c->node->record->data;
     c->own.op.request.data_len = c->node->record->len;
     zkr__op_start_locked(&c->own.op, ZKR__ZK_CREATE, c->node->request_path,

@@ -146,8 +146,8 @@ int zkr__lock_new(struct zkr_session *s, const char *noun, const char *path,
     }
     lock->layout = (o.flags & ZKR_KAZOO_LAYOUT) != 0 ? ZKR__LAYOUT_KAZOO
                                                      : ZKR__LAYOUT_CURATOR;
-    lock->parents =
-        (o.flags & persistent) != 0 ? ZKR__ZK_PERSISTENT : ZKR__ZK_CONTAINER;
+    lock->parents = (o.flags & persistent) != 0 ? ZKR_CREATE_PERSISTENT
+                                                : ZKR_CREATE_CONTAINER;
     lock->fail_on_session_loss = (o.flags & ZKR_FAIL_ON_SESSION_LOSS) != 0;
     lock->reentrant = (o.flags & ZKR_REENTRANT) != 0;
     *ret_lock = lock;

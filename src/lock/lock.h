@@ -27,7 +27,7 @@ struct zkr__lock { /* set once, but for ref, record, lists and counters */
     bool record_given;                  /* it is the data of all our nodes */
     const char *noun;
     enum zkr__layout layout;
-    enum zkr__zk_mode parents;
+    enum zkr_create_mode parents;
     bool fail_on_session_loss;
     bool reentrant;
     struct zkr__cohort *cohort; /* cohort.h; NULL: no node stays */

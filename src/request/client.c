@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/opts.h"
 #include "request/client.h"
 #include "request/reply.h"
-#include "request/request.h"
 #include "session/session.h"
 
 struct query {
@@ -130,6 +130,37 @@ void zkr__session_pause(struct zkr_session *s, int64_t until)
         continue;
     zkr__session_unlock(s);
 }
+
+/* -- in the background ----------------------------------------------------- */
+
+struct zkr__request *zkr__discard_new(struct zkr_session *s, const char *path)
+{
+    static const struct zkr__request_kind kind = {
+        .noun = "delete",
+        .size = sizeof(struct zkr__request),
+    };
+
+    return zkr__request_new(&kind, s, path, ZKR__NEVER, ZKR_OK);
+}
+
+static void on_deleted(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
+{
+    zkr__session_assert_locked(ask->request->session);
+    zkr__request_end_locked(ask->request, reply->rc, "not deleted");
+}
+
+/* Nobody waits, and it may be called inside a callback. */
+void zkr__discard_run(struct zkr__request *discard)
+{
+    zkr__session_lock(discard->session);
+    discard->ended = false;
+    zkr__ask_locked(&discard->ask, ZKR__ZK_DELETE, discard->full_path,
+                    ZKR__RETRY_ALWAYS, on_deleted);
+    zkr__session_unlock(discard->session);
+    zkr__request_unref(discard);
+}
+
+/* -- for the program ------------------------------------------------------- */
 
 static int ask(zkr_session *s, const struct zkr__zk_request *asked,
                const struct zkr_create_opts *opts, int64_t timeout_ms,

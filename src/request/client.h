@@ -5,6 +5,7 @@
 #define ZKR__CLIENT_H
 
 #include "request/operation.h"
+#include "request/request.h"
 
 /* zkr_session_get(), _set(), ...: `asked` says which (operation.h). When the
  * deadline has passed nothing is sent: ZKR_EUNREACHABLE. */
@@ -19,5 +20,14 @@ void zkr__session_pause(struct zkr_session *s, int64_t until);
  * Its errors name `noun` and `path`. */
 int zkr__session_catch_up(struct zkr_session *s, const char *noun,
                           const char *path, int64_t deadline);
+
+/* A request to delete an ephemeral node of the session in the background, which
+ * takes what it needs beforehand. NULL when out of memory. */
+struct zkr__request *zkr__discard_new(struct zkr_session *s, const char *path);
+
+/* Deletes the node, until there is an answer, or the session has ended and the
+ * node with it; and drops the reference. A create of the session that is under
+ * way comes before it. */
+void zkr__discard_run(struct zkr__request *discard);
 
 #endif

@@ -115,7 +115,7 @@ static int copy(struct zkr__operation *o, const struct zkr_session *s,
 static int copy_opts(struct zkr__operation *o,
                      const struct zkr_create_opts *opts)
 {
-    o->request.mode = (enum zkr__zk_mode)opts->mode;
+    o->request.mode = (enum zkr_create_mode)opts->mode;
     o->request.special = &o->special;
     o->special.ttl_ms = opts->ttl_ms;
     if (opts->acl == NULL)

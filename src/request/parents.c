@@ -66,8 +66,8 @@ static void on_created(struct zkr__op *op, const struct zkr__zk_reply *reply)
         up_locked(p);
         break;
     case ZKR_ZUNIMPLEMENTED: /* where containers are disabled */
-        if (p->mode == ZKR__ZK_CONTAINER) {
-            p->mode = ZKR__ZK_PERSISTENT;
+        if (p->mode == ZKR_CREATE_CONTAINER) {
+            p->mode = ZKR_CREATE_PERSISTENT;
             create_locked(p);
             break;
         }
@@ -79,7 +79,7 @@ static void on_created(struct zkr__op *op, const struct zkr__zk_reply *reply)
 }
 
 void zkr__parents_start_locked(struct zkr__parents *parents, char *path,
-                               enum zkr__zk_mode mode,
+                               enum zkr_create_mode mode,
                                void (*done)(struct zkr__parents *, int rc))
 {
     parents->path = path;
@@ -125,7 +125,7 @@ static void make_locked(struct zkr__request *r)
     zkr__session_assert_locked(r->session);
     memcpy(m->parent, r->full_path, len);
     m->parent[len] = '\0';
-    zkr__parents_start_locked(&m->parents, m->parent, ZKR__ZK_CONTAINER,
+    zkr__parents_start_locked(&m->parents, m->parent, ZKR_CREATE_CONTAINER,
                               on_made);
 }
 

@@ -12,7 +12,7 @@ struct zkr__parents {
     size_t len; /* of the whole */
     size_t cut; /* of the part that is being created */
     size_t chroot_len;
-    enum zkr__zk_mode mode;
+    enum zkr_create_mode mode;
     /* Under the lock. On error `path` is the node that could not be made. */
     void (*done)(struct zkr__parents *parents, int rc);
 };
@@ -23,7 +23,7 @@ void zkr__parents_init(struct zkr__parents *parents, struct zkr_session *s,
 /* Create `path` and what is missing above it, but not the chroot. The others
  * who do the same at the same time do not matter. `path` is written to. */
 void zkr__parents_start_locked(struct zkr__parents *parents, char *path,
-                               enum zkr__zk_mode mode,
+                               enum zkr_create_mode mode,
                                void (*done)(struct zkr__parents *,
                                             int rc)) ZKR__LOCKED;
 

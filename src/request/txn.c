@@ -317,7 +317,7 @@ static void set_guard(zkr_txn *txn, const struct zkr__txn_guard *guard)
     txn->request.holder = guard->holder;
     txn->check = (struct zkr__zk_request){ .type = ZKR__ZK_CHECK,
                                            .path = guard->path,
-                                           .version = ZKR__ZK_ANY };
+                                           .version = ZKR_ANY_VERSION };
 }
 
 int zkr__txn_commit(zkr_txn *txn, const struct zkr__txn_guard *guard,

@@ -43,7 +43,7 @@ static int64_t share_ms(const struct zkr_session *s)
 /* Without TLS the client moves on by itself then. */
 static bool is_for_client(const struct zkr_session *s, int64_t ms)
 {
-    return s->security.tls_ca == NULL &&
+    return s->opts.tls_ca == NULL &&
            ms * 3 >= (int64_t)s->opts.session_timeout_ms * 2;
 }
 

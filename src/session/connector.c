@@ -38,9 +38,9 @@ static void open_handle_unlocks(struct zkr_session *s) ZKR__UNLOCKS
         .servers = rotated != NULL ? rotated : servers,
         .in_order = rotated != NULL,
         .timeout_ms = (int)s->opts.session_timeout_ms,
-        .security = &s->security,
-        .auth_scheme = s->auth_scheme,
-        .auth = s->auth,
+        .opts = &s->opts,
+        .auth_scheme = s->opts.auth_scheme,
+        .auth = s->opts.auth,
         .acl = &s->acl,
     };
     struct zkr__zk *zk = NULL;
@@ -121,7 +121,7 @@ static int64_t next_turn(const struct zkr_session *s)
     due = earlier(due, zkr__attempt_due(s));
     if (s->zk == NULL)
         return s->over == 0 ? earlier(due, s->open_at) : due;
-    if (s->security.sasl_mechanism == NULL || zkr__session_connected(s))
+    if (s->opts.sasl_mechanism == NULL || zkr__session_connected(s))
         return due;
     return earlier(due, zkr__clock_deadline(REFUSED_MS));
 }

@@ -25,14 +25,14 @@
 
 static int probe_ms(const struct zkr_session *s)
 {
-    return s->security.tls_ca != NULL ? PROBE_TLS_MS : PROBE_MS;
+    return s->opts.tls_ca != NULL ? PROBE_TLS_MS : PROBE_MS;
 }
 
 /* How long the open waits for the probe. A server that says nothing takes all
  * the time of one with TLS. */
 static int limit_ms(const struct zkr_session *s)
 {
-    return s->security.tls_ca != NULL ? PROBE_TLS_MS + PROBE_MS : PROBE_MS;
+    return s->opts.tls_ca != NULL ? PROBE_TLS_MS + PROBE_MS : PROBE_MS;
 }
 
 static void run_notice(struct zkr__notice *notice)
@@ -179,7 +179,7 @@ void zkr__first_request_probe_unlocks(struct zkr_session *s)
     s->away = true;
     zkr__session_unlock(s);
     if (servers != NULL)
-        rc = zkr__probe(servers, &s->security, probe_ms(s));
+        rc = zkr__probe(servers, &s->opts, probe_ms(s));
     free(servers);
     zkr__session_lock(s);
     s->away = false;

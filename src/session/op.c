@@ -18,7 +18,7 @@ void zkr__op_init(struct zkr__op *op, struct zkr_session *s,
 {
     *op = (struct zkr__op){ .session = s,
                             .owner = owner,
-                            .request.version = ZKR__ZK_ANY };
+                            .request.version = ZKR_ANY_VERSION };
     zkr__list_init(&op->link);
 }
 

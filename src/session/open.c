@@ -2,6 +2,8 @@
 /* Opens and closes a session. */
 #include "session/session.h"
 
+#include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +16,8 @@
 #include "session/connector.h"
 #include "session/retry.h"
 #include "session/timer_thread.h"
+#include "session/upcalls.h"
+#include "zk/security.h"
 
 #define DEFAULT_SESSION_TIMEOUT_MS 10000
 #define DEFAULT_CONNECT_TIMEOUT_MS 15000
@@ -26,6 +30,58 @@
  * waits for a name server. */
 #define CLOSE_MS 6000
 
+/* The strings of the options. Some are secret, so all are wiped. */
+static const size_t strings[] = {
+#define STRING(name) offsetof(struct zkr_session_opts, name)
+    STRING(chroot),       STRING(auth_scheme),   STRING(auth),
+    STRING(acl),          STRING(tls_ca),        STRING(tls_cert),
+    STRING(tls_key),      STRING(tls_password),  STRING(sasl_mechanism),
+    STRING(sasl_service), STRING(sasl_host),     STRING(sasl_realm),
+    STRING(sasl_user),    STRING(sasl_password), STRING(sasl_password_file),
+};
+
+static char **string_of(struct zkr_session_opts *o, size_t i)
+{
+    return (char **)(void *)((char *)o + strings[i]);
+}
+
+static int copy_strings(struct zkr_session_opts *o)
+{
+    int rc = ZKR_OK;
+
+    for (size_t i = 0; i < sizeof(strings) / sizeof(strings[0]); i++) {
+        char **string = string_of(o, i);
+
+        if (*string != NULL && (*string = strdup(*string)) == NULL)
+            rc = zkr__no_memory("session", NULL);
+    }
+    return rc;
+}
+
+static void wipe_strings(struct zkr_session_opts *o)
+{
+    for (size_t i = 0; i < sizeof(strings) / sizeof(strings[0]); i++) {
+        char *string = *string_of(o, i);
+
+        if (string != NULL)
+            explicit_bzero(string, strlen(string));
+        free(string);
+    }
+}
+
+/* ZooKeeper's servers call themselves zookeeper/zk-sasl-md5 to DIGEST-MD5. */
+static void set_default_strings(struct zkr_session_opts *o)
+{
+    if (o->acl == NULL)
+        o->acl = o->auth == NULL ? "world:anyone:cdrwa" : "auth::cdrwa";
+    if (o->sasl_mechanism == NULL)
+        return;
+    if (o->sasl_service == NULL)
+        o->sasl_service = "zookeeper";
+    if (o->sasl_host == NULL && strcmp(o->sasl_mechanism, "DIGEST-MD5") == 0)
+        o->sasl_host = "zk-sasl-md5";
+}
+
 static int load_opts(struct zkr_session_opts *o,
                      const struct zkr_session_opts *opts)
 {
@@ -33,6 +89,10 @@ static int load_opts(struct zkr_session_opts *o,
         ZKR_SESSION_OWN_LOOP | ZKR_SESSION_NO_LEASE | ZKR_SESSION_ONE_ROUND;
     int rc = zkr__opts_load(o, sizeof(*o), sizeof(*o), opts, "session options");
 
+    if (rc != ZKR_OK)
+        return rc;
+    set_default_strings(o);
+    rc = copy_strings(o);
     if (rc != ZKR_OK)
         return rc;
     if (o->session_timeout_ms == 0)
@@ -72,21 +132,6 @@ static int load_opts(struct zkr_session_opts *o,
     return zkr__retry_load(&o->retry);
 }
 
-static int copy_auth(struct zkr_session *s)
-{
-    const char *acl = s->opts.acl;
-
-    if (s->opts.auth != NULL) {
-        s->auth_scheme = strdup(s->opts.auth_scheme);
-        s->auth = strdup(s->opts.auth);
-        if (s->auth_scheme == NULL || s->auth == NULL)
-            return zkr__no_memory("session", NULL);
-    }
-    if (acl == NULL)
-        acl = s->auth == NULL ? "world:anyone:cdrwa" : "auth::cdrwa";
-    return zkr__acl_parse(&s->acl, acl);
-}
-
 static void init_lists(struct zkr_session *s)
 {
     for (int class = 0; class < ZKR__OP_CLASSES; class ++)
@@ -99,6 +144,29 @@ static void init_lists(struct zkr_session *s)
     zkr__list_init(&s->listeners);
 }
 
+static void free_session(struct zkr__ref *ref)
+{
+    struct zkr_session *s = ZKR__CONTAINER(ref, struct zkr_session, ref);
+
+    assert(zkr__list_empty(&s->watches));
+    assert(s->in_flight_count == 0);
+    for (int class = 0; class < ZKR__OP_CLASSES; class ++)
+        assert(zkr__list_empty(&s->queued[class]));
+    if (s->observer != NULL)
+        s->observer->upcalls->freed(s->observer);
+    zkr__table_done(&s->watched);
+    zkr__dispatch_done(&s->dispatch);
+    (void)pthread_cond_destroy(&s->timers_wake);
+    (void)pthread_cond_destroy(&s->connector_wake);
+    (void)pthread_cond_destroy(&s->changed);
+    zkr__mtx_done(&s->lock);
+    zkr__hosts_done(&s->hosts);
+    free(s->attempt.servers);
+    zkr__acl_done(&s->acl);
+    wipe_strings(&s->opts);
+    free(s);
+}
+
 static int new_session(const char *hosts, const struct zkr_session_opts *opts,
                        struct zkr_session **ret_session)
 {
@@ -107,7 +175,7 @@ static int new_session(const char *hosts, const struct zkr_session_opts *opts,
 
     if (s == NULL)
         return zkr__no_memory("session", NULL);
-    zkr__ref_init(&s->ref, zkr__session_free);
+    zkr__ref_init(&s->ref, free_session);
     s->pid = getpid();
     s->process = zkr__process_number();
     init_lists(s);
@@ -130,9 +198,9 @@ static int new_session(const char *hosts, const struct zkr_session_opts *opts,
     if (rc == ZKR_OK)
         rc = zkr__hosts_parse(&s->hosts, hosts, s->opts.chroot);
     if (rc == ZKR_OK)
-        rc = copy_auth(s);
+        rc = zkr__acl_parse(&s->acl, s->opts.acl);
     if (rc == ZKR_OK)
-        rc = zkr__security_load(&s->security, &s->opts);
+        rc = zkr__security_load(&s->opts);
     if (rc != ZKR_OK) {
         zkr__session_unref(s);
         return rc;

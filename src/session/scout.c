@@ -65,7 +65,7 @@ static void send_unlocks(struct zkr_session *s, unsigned lost) ZKR__UNLOCKS
     const struct zkr__zk_config config = {
         .servers = servers,
         .timeout_ms = (int)s->opts.session_timeout_ms,
-        .security = &s->security,
+        .opts = &s->opts,
     };
     int64_t deadline = zkr__clock_now() + timeout(s);
     struct zkr__zk *zk = NULL;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The session: its life, and the calls that read its state. */
+/* The session: the calls that read its state, and what all that is opened on it
+ * asks of it. */
 #include "session/session.h"
 
-#include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -11,7 +10,6 @@
 #include "base/opts.h"
 #include "base/path.h"
 #include "base/process.h"
-#include "session/upcalls.h"
 
 void zkr__session_ref(struct zkr_session *s)
 {
@@ -21,33 +19,6 @@ void zkr__session_ref(struct zkr_session *s)
 void zkr__session_unref(struct zkr_session *s)
 {
     zkr__ref_drop(&s->ref);
-}
-
-void zkr__session_free(struct zkr__ref *ref)
-{
-    struct zkr_session *s = ZKR__CONTAINER(ref, struct zkr_session, ref);
-
-    assert(zkr__list_empty(&s->watches));
-    assert(s->in_flight_count == 0);
-    for (int class = 0; class < ZKR__OP_CLASSES; class ++)
-        assert(zkr__list_empty(&s->queued[class]));
-    if (s->observer != NULL)
-        s->observer->upcalls->freed(s->observer);
-    zkr__table_done(&s->watched);
-    zkr__dispatch_done(&s->dispatch);
-    (void)pthread_cond_destroy(&s->timers_wake);
-    (void)pthread_cond_destroy(&s->connector_wake);
-    (void)pthread_cond_destroy(&s->changed);
-    zkr__mtx_done(&s->lock);
-    zkr__hosts_done(&s->hosts);
-    free(s->attempt.servers);
-    zkr__acl_done(&s->acl);
-    zkr__security_done(&s->security);
-    free(s->auth_scheme);
-    if (s->auth != NULL)
-        explicit_bzero(s->auth, strlen(s->auth));
-    free(s->auth);
-    free(s);
 }
 
 int zkr__session_check(const struct zkr_session *s, const char *what)

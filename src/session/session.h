@@ -25,7 +25,6 @@
 #include "session/window.h"
 #include "zk/acl.h"
 #include "zk/hosts.h"
-#include "zk/security.h"
 #include "zk/zk.h"
 
 struct zkr__session_observer;
@@ -34,12 +33,9 @@ struct zkr_session {
     /* set once */
     pid_t pid;                    /* for people: */
     unsigned process;             /* the one that may use it */
-    struct zkr_session_opts opts; /* strings: see below */
+    struct zkr_session_opts opts; /* the strings are copies */
     struct zkr__hosts hosts;      /* but for the chroot under the lock */
-    char *auth_scheme;
-    char *auth;
     struct zkr__acl acl;
-    struct zkr__security security;
     struct zkr__log_hook log;
 
     struct zkr__ref ref;
@@ -156,7 +152,6 @@ void zkr__session_ref(struct zkr_session *s);
 /* The caller must not have the lock, because the last reference frees the
  * session. */
 void zkr__session_unref(struct zkr_session *s);
-void zkr__session_free(struct zkr__ref *ref);
 
 bool zkr__session_connected(const struct zkr_session *s);
 

@@ -30,7 +30,7 @@ static int find_locked(struct zkr_session *s, struct victim *v) ZKR__LOCKED
     if (zkr__dispatch_inside_locked(s))
         return zkr__fail(ZKR_EDEADLK, "a callback cannot wait for the end of "
                                       "its session");
-    if (s->security.tls_ca != NULL)
+    if (s->opts.tls_ca != NULL)
         return zkr__fail(ZKR_ENOTSUP,
                          "session to %s: over TLS no session is ended",
                          servers);

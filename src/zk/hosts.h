@@ -4,6 +4,8 @@
 #ifndef ZKR__HOSTS_H
 #define ZKR__HOSTS_H
 
+#include <stddef.h>
+
 struct zkr__hosts {
     char *servers; /* "host:port,[::1]:port", for people */
     char *plain;   /* "host:port,::1:port", as the client wants them */
@@ -16,5 +18,8 @@ int zkr__hosts_parse(struct zkr__hosts *hosts, const char *text,
                      const char *chroot);
 
 void zkr__hosts_done(struct zkr__hosts *hosts);
+
+/* Returns how many servers such a list has. */
+size_t zkr__servers_count(const char *servers);
 
 #endif

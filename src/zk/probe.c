@@ -13,10 +13,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <zkrecipes/session.h>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "zk/rotation.h"
-#include "zk/security.h"
 #include "zk/tls.h"
 
 #define TARGETS_MAX 16
@@ -98,7 +99,7 @@ static void start_all(struct targets *all, const char *servers)
     }
 }
 
-static void await(struct probe_target *t, const struct zkr__security *security,
+static void await(struct probe_target *t, const struct zkr_session_opts *opts,
                   int64_t deadline)
 {
     struct pollfd poller = { .fd = t->fd, .events = POLLOUT };
@@ -110,9 +111,8 @@ static void await(struct probe_target *t, const struct zkr__security *security,
     if (poll(&poller, 1, left > 0 ? (int)left : 0) == 1 &&
         getsockopt(t->fd, SOL_SOCKET, SO_ERROR, &t->error, &len) != 0)
         t->error = errno;
-    if (t->error == 0 && security->tls_ca != NULL)
-        t->tls_rc =
-            zkr__tls_try(security, t->fd, deadline, t->tls, sizeof(t->tls));
+    if (t->error == 0 && opts->tls_ca != NULL)
+        t->tls_rc = zkr__tls_try(opts, t->fd, deadline, t->tls, sizeof(t->tls));
     (void)close(t->fd);
 }
 
@@ -141,7 +141,7 @@ static const char *tried(const struct targets *all, char text[TRIED_MAX])
     return text;
 }
 
-int zkr__probe(const char *servers, const struct zkr__security *security,
+int zkr__probe(const char *servers, const struct zkr_session_opts *opts,
                int timeout_ms)
 {
     struct targets all = { .count = 0 };
@@ -156,7 +156,7 @@ int zkr__probe(const char *servers, const struct zkr__security *security,
     for (size_t i = 0; i < all.count; i++) {
         struct probe_target *t = &all.target[i];
 
-        await(t, security, deadline);
+        await(t, opts, deadline);
         if (t->tls_rc != ZKR_OK && secretive == NULL)
             secretive = t;
         refused += t->error == ECONNREFUSED;
@@ -168,13 +168,13 @@ int zkr__probe(const char *servers, const struct zkr__security *security,
                          "no TLS connection to server %s: %s%s",
                          secretive->name, secretive->tls, tried(&all, text));
     if (mute != NULL)
-        return zkr__fail(
-            ZKR_ENOTZK,
-            "server %s accepts connections but does not answer as "
-            "ZooKeeper: another service, one without a quorum, "
-            "one that takes no more clients%s%s",
-            mute, security->tls_ca == NULL ? ", or one that wants TLS" : "",
-            tried(&all, text));
+        return zkr__fail(ZKR_ENOTZK,
+                         "server %s accepts connections but does not answer as "
+                         "ZooKeeper: another service, one without a quorum, "
+                         "one that takes no more clients%s%s",
+                         mute,
+                         opts->tls_ca == NULL ? ", or one that wants TLS" : "",
+                         tried(&all, text));
     if (refused == all.count)
         return zkr__fail(ZKR_EREFUSED,
                          "every server of %s refused the connection%s", servers,

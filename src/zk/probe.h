@@ -4,11 +4,11 @@
 #ifndef ZKR__PROBE_H
 #define ZKR__PROBE_H
 
-struct zkr__security;
+struct zkr_session_opts;
 
 /* Sets the detail and returns ZKR_EREFUSED, ZKR_ENOTZK, ZKR_EUNREACHABLE,
  * ZKR_ZSSLCONNECTIONERROR, or ZKR_ESYSTEM when there is no descriptor. */
-int zkr__probe(const char *servers, const struct zkr__security *security,
+int zkr__probe(const char *servers, const struct zkr_session_opts *opts,
                int timeout_ms);
 
 /* Returns 0, or the errno when this process gets no descriptor now. A resolver

@@ -35,15 +35,6 @@ struct addrinfo *zkr__resolve(const char *server)
     return getaddrinfo(host, colon + 1, &hints, &info) == 0 ? info : NULL;
 }
 
-size_t zkr__servers_count(const char *servers)
-{
-    size_t count = 1;
-
-    for (; *servers != '\0'; servers++)
-        count += *servers == ',';
-    return count;
-}
-
 static void add(struct fronts *fronts, const char *name,
                 const struct addrinfo *info)
 {

@@ -11,8 +11,6 @@ struct addrinfo;
  * else the caller frees the addresses, for streams. */
 struct addrinfo *zkr__resolve(const char *server);
 
-size_t zkr__servers_count(const char *servers);
-
 /* Returns the list with another server in front, to be freed, and how many such
  * lists there are: `number` counts modulo that. A name with several addresses
  * has a list for each of them, with that address before all names. NULL: out of

@@ -9,8 +9,9 @@
 
 #include <sasl/sasl.h>
 
+#include <zkrecipes/session.h>
+
 #include "base/error.h"
-#include "zk/security.h"
 
 bool zkr__sasl_supported(void)
 {
@@ -141,17 +142,17 @@ static bool copy(char **to, const char *from)
     return from == NULL || *to != NULL;
 }
 
-struct zkr__sasl *zkr__sasl_new(const struct zkr__security *security)
+struct zkr__sasl *zkr__sasl_new(const struct zkr_session_opts *opts)
 {
     struct zkr__sasl *sasl = calloc(1, sizeof(*sasl));
-    const char *password = security->sasl_password;
+    const char *password = opts->sasl_password;
 
     if (sasl == NULL)
         return NULL;
     sasl->password_len = password != NULL ? strlen(password) : 0;
     sasl->secret = calloc(1, sizeof(*sasl->secret) + sasl->password_len);
-    if (sasl->secret == NULL || !copy(&sasl->user, security->sasl_user) ||
-        !copy(&sasl->realm, security->sasl_realm) ||
+    if (sasl->secret == NULL || !copy(&sasl->user, opts->sasl_user) ||
+        !copy(&sasl->realm, opts->sasl_realm) ||
         !copy(&sasl->password, password)) {
         zkr__sasl_free(sasl);
         return NULL;
@@ -182,27 +183,27 @@ const void *zkr__sasl_callbacks(const struct zkr__sasl *sasl)
 
 /* -- the mechanism -------------------------------------------------------- */
 
-static int start(const struct zkr__security *security,
+static int start(const struct zkr_session_opts *opts,
                  const struct zkr__sasl *sasl)
 {
     const char *out;
     const char *chosen;
     unsigned len;
     sasl_conn_t *conn = NULL;
-    int rc = sasl_client_new(security->sasl_service,
-                             security->sasl_host != NULL ? security->sasl_host
-                                                         : "localhost",
-                             NULL, NULL, sasl->callbacks, 0, &conn);
+    int rc =
+        sasl_client_new(opts->sasl_service,
+                        opts->sasl_host != NULL ? opts->sasl_host : "localhost",
+                        NULL, NULL, sasl->callbacks, 0, &conn);
 
     if (rc == SASL_OK)
-        rc = sasl_client_start(conn, security->sasl_mechanism, NULL, &out, &len,
+        rc = sasl_client_start(conn, opts->sasl_mechanism, NULL, &out, &len,
                                &chosen);
     sasl_dispose(&conn);
     return rc;
 }
 
 /* Others than SASL_NOMECH depend on the server, or on what it asks for. */
-int zkr__sasl_check(const struct zkr__security *security)
+int zkr__sasl_check(const struct zkr_session_opts *opts)
 {
     struct zkr__sasl *sasl;
     int rc;
@@ -211,16 +212,16 @@ int zkr__sasl_check(const struct zkr__security *security)
     if (prepared != SASL_OK)
         return zkr__fail(ZKR_ESYSTEM, "session: Cyrus SASL: %s",
                          sasl_errstring(prepared, NULL, NULL));
-    sasl = zkr__sasl_new(security);
+    sasl = zkr__sasl_new(opts);
     if (sasl == NULL)
         return zkr__no_memory("session", NULL);
-    rc = start(security, sasl);
+    rc = start(opts, sasl);
     zkr__sasl_free(sasl);
     if (rc == SASL_NOMECH)
         return zkr__fail(ZKR_EINVAL,
                          "session options: sasl_mechanism '%s': Cyrus SASL of "
                          "this machine does not have it, or needs other "
                          "options for it (on Debian: libsasl2-modules)",
-                         security->sasl_mechanism);
+                         opts->sasl_mechanism);
     return ZKR_OK;
 }

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-struct zkr__security;
+struct zkr_session_opts;
 
 /* The answers for one handle. */
 struct zkr__sasl;
@@ -15,11 +15,11 @@ bool zkr__sasl_supported(void);
 
 /* Prepares Cyrus SASL in this process, and tells whether it has the mechanism.
  * Errors: ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYSTEM. */
-int zkr__sasl_check(const struct zkr__security *security);
+int zkr__sasl_check(const struct zkr_session_opts *opts);
 
 /* Copies what it needs, because a handle may outlive its session. Returns NULL
  * without memory. */
-struct zkr__sasl *zkr__sasl_new(const struct zkr__security *security);
+struct zkr__sasl *zkr__sasl_new(const struct zkr_session_opts *opts);
 
 /* To be called when the handle is closed. NULL is allowed. */
 void zkr__sasl_free(struct zkr__sasl *sasl);

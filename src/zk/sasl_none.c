@@ -11,15 +11,15 @@ bool zkr__sasl_supported(void)
     return false;
 }
 
-int zkr__sasl_check(const struct zkr__security *security)
+int zkr__sasl_check(const struct zkr_session_opts *opts)
 {
-    (void)security;
+    (void)opts;
     return ZKR_ENOTSUP;
 }
 
-struct zkr__sasl *zkr__sasl_new(const struct zkr__security *security)
+struct zkr__sasl *zkr__sasl_new(const struct zkr_session_opts *opts)
 {
-    (void)security;
+    (void)opts;
     return NULL;
 }
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The security of connections: TLS and SASL, as the options of a session say.
- * Files are read and checked when a session is opened. */
+/* The security of connections: checks what the options of a session say of TLS
+ * and SASL, and the files that they name. */
 #include "zk/security.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <zkrecipes/session.h>
@@ -16,14 +15,6 @@
 
 /* The longest first line of a file with a password. */
 #define PASSWORD_MAX_BYTES 1024
-
-static int copy(char **to, const char *from)
-{
-    if (from == NULL)
-        return ZKR_OK;
-    *to = strdup(from);
-    return *to != NULL ? ZKR_OK : zkr__no_memory("session", NULL);
-}
 
 static int lacks(const char *what)
 {
@@ -111,7 +102,7 @@ static int check_tls(const struct zkr_session_opts *o)
     return rc;
 }
 
-static int load_tls(struct zkr__security *s, const struct zkr_session_opts *o)
+static int load_tls(const struct zkr_session_opts *o)
 {
     int rc;
 
@@ -119,20 +110,13 @@ static int load_tls(struct zkr__security *s, const struct zkr_session_opts *o)
         o->tls_password == NULL && o->tls_verify == ZKR_TLS_VERIFY_DEFAULT)
         return ZKR_OK;
     rc = check_tls(o);
-    if (rc == ZKR_OK)
-        rc = copy(&s->tls_ca, o->tls_ca);
-    if (rc == ZKR_OK)
-        rc = copy(&s->tls_cert, o->tls_cert);
-    if (rc == ZKR_OK)
-        rc = copy(&s->tls_key, o->tls_key);
-    if (rc == ZKR_OK)
-        rc = copy(&s->tls_password, o->tls_password);
-    return rc == ZKR_OK ? zkr__tls_check(s) : rc;
+    return rc == ZKR_OK ? zkr__tls_check(o) : rc;
 }
 
 /* Reads the first line. */
-static int read_password(struct zkr__security *s, const char *name)
+static int read_password(struct zkr_session_opts *o)
 {
+    const char *name = o->sasl_password_file;
     char line[PASSWORD_MAX_BYTES] = "";
     FILE *file = fopen(name, "re");
     int rc;
@@ -152,7 +136,9 @@ static int read_password(struct zkr__security *s, const char *name)
                        name);
     else {
         line[strcspn(line, "\r\n")] = '\0';
-        rc = copy(&s->sasl_password, line);
+        o->sasl_password = strdup(line);
+        rc =
+            o->sasl_password != NULL ? ZKR_OK : zkr__no_memory("session", NULL);
     }
     (void)fclose(file);
     explicit_bzero(line, sizeof(line));
@@ -182,15 +168,7 @@ static int check_sasl(const struct zkr_session_opts *o)
     return ZKR_OK;
 }
 
-/* ZooKeeper's servers call themselves zookeeper/zk-sasl-md5 to DIGEST-MD5. */
-static const char *default_host(const struct zkr_session_opts *o)
-{
-    bool digest = strcmp(o->sasl_mechanism, "DIGEST-MD5") == 0;
-
-    return o->sasl_host == NULL && digest ? "zk-sasl-md5" : o->sasl_host;
-}
-
-static int load_sasl(struct zkr__security *s, const struct zkr_session_opts *o)
+static int load_sasl(struct zkr_session_opts *o)
 {
     int rc;
 
@@ -199,56 +177,14 @@ static int load_sasl(struct zkr__security *s, const struct zkr_session_opts *o)
         o->sasl_password == NULL && o->sasl_password_file == NULL)
         return ZKR_OK;
     rc = check_sasl(o);
-    if (rc == ZKR_OK)
-        rc = copy(&s->sasl_mechanism, o->sasl_mechanism);
-    if (rc == ZKR_OK)
-        rc = copy(&s->sasl_service,
-                  o->sasl_service != NULL ? o->sasl_service : "zookeeper");
-    if (rc == ZKR_OK)
-        rc = copy(&s->sasl_host, default_host(o));
-    if (rc == ZKR_OK)
-        rc = copy(&s->sasl_realm, o->sasl_realm);
-    if (rc == ZKR_OK)
-        rc = copy(&s->sasl_user, o->sasl_user);
-    if (rc == ZKR_OK)
-        rc = o->sasl_password_file == NULL
-                 ? copy(&s->sasl_password, o->sasl_password)
-                 : read_password(s, o->sasl_password_file);
-    return rc == ZKR_OK ? zkr__sasl_check(s) : rc;
+    if (rc == ZKR_OK && o->sasl_password_file != NULL)
+        rc = read_password(o);
+    return rc == ZKR_OK ? zkr__sasl_check(o) : rc;
 }
 
-int zkr__security_load(struct zkr__security *security,
-                       const struct zkr_session_opts *opts)
+int zkr__security_load(struct zkr_session_opts *opts)
 {
-    int rc;
+    int rc = load_tls(opts);
 
-    *security = (struct zkr__security){ 0 };
-    rc = load_tls(security, opts);
-    if (rc == ZKR_OK)
-        rc = load_sasl(security, opts);
-    if (rc != ZKR_OK)
-        zkr__security_done(security);
-    return rc;
-}
-
-static void wipe(char *secret)
-{
-    if (secret != NULL)
-        explicit_bzero(secret, strlen(secret));
-    free(secret);
-}
-
-void zkr__security_done(struct zkr__security *security)
-{
-    free(security->tls_ca);
-    free(security->tls_cert);
-    free(security->tls_key);
-    wipe(security->tls_password);
-    free(security->sasl_mechanism);
-    free(security->sasl_service);
-    free(security->sasl_host);
-    free(security->sasl_realm);
-    free(security->sasl_user);
-    wipe(security->sasl_password);
-    *security = (struct zkr__security){ 0 };
+    return rc == ZKR_OK ? load_sasl(opts) : rc;
 }

@@ -12,6 +12,8 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
+#include <zkrecipes/session.h>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "zk/security.h"
@@ -53,15 +55,16 @@ static int give_password(char *to, int size, int writing, void *password)
 }
 
 /* OpenSSL compares the key with the certificate, too. */
-static int load_key(SSL_CTX *ctx, const struct zkr__security *s)
+static int load_key(SSL_CTX *ctx, const struct zkr_session_opts *o)
 {
     SSL_CTX_set_default_passwd_cb(ctx, give_password);
-    SSL_CTX_set_default_passwd_cb_userdata(ctx, s->tls_password);
-    if (SSL_CTX_use_PrivateKey_file(ctx, s->tls_key, SSL_FILETYPE_PEM) == 1)
+    SSL_CTX_set_default_passwd_cb_userdata(ctx,
+                                           (void *)(uintptr_t)o->tls_password);
+    if (SSL_CTX_use_PrivateKey_file(ctx, o->tls_key, SSL_FILETYPE_PEM) == 1)
         return ZKR_OK;
     if (ERR_GET_REASON(ERR_peek_error()) != X509_R_KEY_VALUES_MISMATCH)
-        return fail_to_load("tls_key", s->tls_key,
-                            s->tls_password != NULL
+        return fail_to_load("tls_key", o->tls_key,
+                            o->tls_password != NULL
                                 ? "private key (PEM) that can be read with "
                                   "this tls_password"
                                 : "private key (PEM) that can be read without "
@@ -69,19 +72,19 @@ static int load_key(SSL_CTX *ctx, const struct zkr__security *s)
     return zkr__fail(ZKR_EINVAL,
                      "session options: tls_key '%s' does not belong to the "
                      "certificate of tls_cert '%s'",
-                     s->tls_key, s->tls_cert);
+                     o->tls_key, o->tls_cert);
 }
 
-static int load_files(SSL_CTX *ctx, const struct zkr__security *s)
+static int load_files(SSL_CTX *ctx, const struct zkr_session_opts *o)
 {
-    if (SSL_CTX_load_verify_locations(ctx, s->tls_ca, NULL) != 1)
-        return fail_to_load("tls_ca", s->tls_ca, "certificate (PEM)");
-    if (SSL_CTX_use_certificate_chain_file(ctx, s->tls_cert) != 1)
-        return fail_to_load("tls_cert", s->tls_cert, "certificate (PEM)");
-    return load_key(ctx, s);
+    if (SSL_CTX_load_verify_locations(ctx, o->tls_ca, NULL) != 1)
+        return fail_to_load("tls_ca", o->tls_ca, "certificate (PEM)");
+    if (SSL_CTX_use_certificate_chain_file(ctx, o->tls_cert) != 1)
+        return fail_to_load("tls_cert", o->tls_cert, "certificate (PEM)");
+    return load_key(ctx, o);
 }
 
-static int new_ctx(const struct zkr__security *s, SSL_CTX **ret_ctx)
+static int new_ctx(const struct zkr_session_opts *o, SSL_CTX **ret_ctx)
 {
     SSL_CTX *ctx;
     int rc;
@@ -91,7 +94,7 @@ static int new_ctx(const struct zkr__security *s, SSL_CTX **ret_ctx)
     if (ctx == NULL)
         return zkr__no_memory("session", NULL);
     SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
-    rc = load_files(ctx, s);
+    rc = load_files(ctx, o);
     if (rc == ZKR_OK)
         *ret_ctx = ctx;
     else
@@ -100,10 +103,10 @@ static int new_ctx(const struct zkr__security *s, SSL_CTX **ret_ctx)
     return rc;
 }
 
-int zkr__tls_check(const struct zkr__security *security)
+int zkr__tls_check(const struct zkr_session_opts *o)
 {
     SSL_CTX *ctx;
-    int rc = new_ctx(security, &ctx);
+    int rc = new_ctx(o, &ctx);
 
     if (rc == ZKR_OK)
         SSL_CTX_free(ctx);
@@ -182,13 +185,13 @@ static bool shake_without_signal(SSL *ssl, int64_t deadline, int *ret_error)
     return shaken;
 }
 
-int zkr__tls_try(const struct zkr__security *security, int fd, int64_t deadline,
+int zkr__tls_try(const struct zkr_session_opts *o, int fd, int64_t deadline,
                  char *reason, size_t size)
 {
     SSL_CTX *ctx = NULL;
     SSL *ssl = NULL;
     int error = SSL_ERROR_NONE;
-    int rc = new_ctx(security, &ctx);
+    int rc = new_ctx(o, &ctx);
 
     if (rc != ZKR_OK) {
         (void)snprintf(reason, size, "%s", zkr_error_detail());

@@ -8,20 +8,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct zkr__security;
+struct zkr_session_opts;
 
 bool zkr__tls_supported(void);
 
 /* Loads the files as the client will. ZKR_EINVAL names the one that is no good,
  * ZKR_ESYSTEM the one for which this process gets no descriptor. */
-int zkr__tls_check(const struct zkr__security *security);
+int zkr__tls_check(const struct zkr_session_opts *opts);
 
 /* Shakes hands on a connection that has just been made, as the client does, and
  * listens for a moment to what the server has against it. Returns
  * ZKR_ZSSLCONNECTIONERROR with the reason when they do not get along,
  * ZKR_ESYSTEM with the reason when this process gets no descriptor; ZKR_OK also
  * when the server has not answered at the deadline. */
-int zkr__tls_try(const struct zkr__security *security, int fd, int64_t deadline,
+int zkr__tls_try(const struct zkr_session_opts *opts, int fd, int64_t deadline,
                  char *reason, size_t size);
 
 #endif

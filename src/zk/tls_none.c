@@ -9,16 +9,16 @@ bool zkr__tls_supported(void)
     return false;
 }
 
-int zkr__tls_check(const struct zkr__security *security)
+int zkr__tls_check(const struct zkr_session_opts *opts)
 {
-    (void)security;
+    (void)opts;
     return ZKR_ENOTSUP;
 }
 
-int zkr__tls_try(const struct zkr__security *security, int fd, int64_t deadline,
+int zkr__tls_try(const struct zkr_session_opts *opts, int fd, int64_t deadline,
                  char *reason, size_t size)
 {
-    (void)security;
+    (void)opts;
     (void)fd;
     (void)deadline;
     (void)reason;

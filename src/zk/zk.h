@@ -20,7 +20,6 @@
 #include "zk/acl.h"
 #include "zk/takeover.h"
 
-struct zkr__security;
 struct zkr__watch;
 struct zkr_session;
 
@@ -46,9 +45,6 @@ enum zkr__zk_type {
 
 #define ZKR__ZK_TYPES (ZKR__ZK_MULTI + 1)
 
-/* The version of any node, for those that expect one. */
-#define ZKR__ZK_ANY ZKR_ANY_VERSION
-
 /* A watch on the children, of CHILDREN and SURVEY, fires when a child comes or
  * goes, and when the node goes. The others are data watches. */
 
@@ -58,16 +54,6 @@ enum zkr__zk_type {
  * to read. A client may be unable to take it at the moment; then it is not
  * sent. */
 #define ZKR__ZK_NOT_NOW ZKR_EBUSY
-
-enum zkr__zk_mode {
-    ZKR__ZK_PERSISTENT = ZKR_CREATE_PERSISTENT,
-    ZKR__ZK_PERSISTENT_SEQUENTIAL = ZKR_CREATE_PERSISTENT_SEQUENTIAL,
-    ZKR__ZK_EPHEMERAL = ZKR_CREATE_EPHEMERAL,
-    ZKR__ZK_EPHEMERAL_SEQUENTIAL = ZKR_CREATE_EPHEMERAL_SEQUENTIAL,
-    ZKR__ZK_CONTAINER = ZKR_CREATE_CONTAINER,
-    ZKR__ZK_TTL = ZKR_CREATE_TTL,
-    ZKR__ZK_TTL_SEQUENTIAL = ZKR_CREATE_TTL_SEQUENTIAL,
-};
 
 /* The parts of a request that few creates have. */
 struct zkr__zk_special {
@@ -85,8 +71,8 @@ struct zkr__zk_multi {
 /* There are many: each claim that waits has some. */
 struct zkr__zk_request {
     enum zkr__zk_type type;
-    enum zkr__zk_mode mode; /* CREATE */
-    int32_t version;        /* DELETE, SET, CHECK: to expect, or ANY */
+    enum zkr_create_mode mode; /* CREATE */
+    int32_t version;           /* DELETE, SET, CHECK: to expect, or ANY */
     const char *path;
     const char *data;
     size_t data_len;
@@ -132,7 +118,7 @@ struct zkr__zk_config {
     const char *servers;
     bool in_order; /* tries them so; else in any order */
     int timeout_ms;
-    const struct zkr__security *security; /* NULL without */
+    const struct zkr_session_opts *opts; /* for TLS and SASL; NULL without */
     /* From here on: they live as long as the handle. */
     const char *auth_scheme; /* NULL without */
     const char *auth;

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "zk/sasl.h"
-#include "zk/security.h"
 #include "zk/zk.h"
 
 #ifdef HAVE_OPENSSL_H
@@ -54,14 +53,14 @@ static FILE *divert_log(log_callback_fn log)
     return before;
 }
 
-static char *list_files(const struct zkr__security *s)
+static char *list_files(const struct zkr_session_opts *o)
 {
     char *files = NULL;
 
     /* Without a password the client would ask for one on the terminal, if the
      * key turned out to need one. */
-    if (asprintf(&files, "%s,%s,%s,%s", s->tls_ca, s->tls_cert, s->tls_key,
-                 s->tls_password != NULL ? s->tls_password : "none") < 0)
+    if (asprintf(&files, "%s,%s,%s,%s", o->tls_ca, o->tls_cert, o->tls_key,
+                 o->tls_password != NULL ? o->tls_password : "none") < 0)
         return NULL;
     return files;
 }
@@ -71,7 +70,7 @@ static zhandle_t *init_tls(const struct zkr__zk_config *config,
                            watcher_fn watcher, void *context,
                            log_callback_fn log)
 {
-    char *files = list_files(config->security);
+    char *files = list_files(config->opts);
     zhandle_t *zh = NULL;
     FILE *before;
     int saved;
@@ -104,9 +103,9 @@ static zhandle_t *init_sasl(const struct zkr__zk_config *config,
                             void *context, log_callback_fn log)
 {
     zoo_sasl_params_t params = {
-        .service = config->security->sasl_service,
-        .host = config->security->sasl_host,
-        .mechlist = config->security->sasl_mechanism,
+        .service = config->opts->sasl_service,
+        .host = config->opts->sasl_host,
+        .mechlist = config->opts->sasl_mechanism,
         .callbacks = zkr__sasl_callbacks(sasl),
     };
 
@@ -122,7 +121,7 @@ static zhandle_t *init(const struct zkr__zk_config *config,
                        void *context, log_callback_fn log)
 {
 #ifdef HAVE_OPENSSL_H
-    if (config->security != NULL && config->security->tls_ca != NULL)
+    if (config->opts != NULL && config->opts->tls_ca != NULL)
         return init_tls(config, watcher, context, log);
 #endif
 #ifdef HAVE_CYRUS_SASL_H

@@ -24,7 +24,6 @@
 #include "zk/probe.h"
 #include "zk/reaper.h"
 #include "zk/sasl.h"
-#include "zk/security.h"
 #include "zk/zk_gate.h"
 #include "zk/zk_init.h"
 #include "zk/zk_level.h"
@@ -150,12 +149,13 @@ static void begin_learning(struct zkr__zk *zk)
     zkr__gate_open();
 }
 
-static void end_learning(struct zkr__zk *zk)
+/* `holds` is a member of the handle: it holds the log level. */
+static void end_hold(bool *holds)
 {
     zkr__gate_shut();
-    if (zk->learning)
+    if (*holds)
         zkr__level_let_go();
-    zk->learning = false;
+    *holds = false;
     zkr__gate_open();
 }
 
@@ -179,7 +179,7 @@ static void on_session_event(zhandle_t *zh, int type, int state,
     (void)path;
     mine = context;
     if (state == ZOO_CONNECTED_STATE)
-        end_learning(mine);
+        end_hold(&mine->learning);
     if (type != ZOO_SESSION_EVENT || !upcall_begun(mine))
         return;
     mine->upcalls->on_event(mine->session, event_of(state));
@@ -228,15 +228,6 @@ static struct zkr__zk *new_zk(const struct zkr__zk_upcalls *upcalls,
     return zk;
 }
 
-static void stop_counting(struct zkr__zk *zk)
-{
-    zkr__gate_shut();
-    if (zk->counting)
-        zkr__level_let_go();
-    zk->counting = false;
-    zkr__gate_open();
-}
-
 static void free_transaction(struct transaction *t)
 {
     for (size_t i = 0; i < t->count; i++) {
@@ -250,8 +241,8 @@ static void free_zk(struct zkr__zk *zk)
 {
     struct zkr__list *link;
 
-    end_learning(zk);
-    stop_counting(zk);
+    end_hold(&zk->learning);
+    end_hold(&zk->counting);
     zkr__move_forget(&zk->move);
     zkr__sasl_free(zk->sasl);
     while ((link = zkr__list_pop(&zk->transactions)) != NULL)
@@ -276,12 +267,12 @@ static int no_handle(int error)
 
 static int init_handle(struct zkr__zk *zk, const struct zkr__zk_config *config)
 {
-    const struct zkr__security *security = config->security;
+    const struct zkr_session_opts *opts = config->opts;
     char name[ZKR__THREAD_NAME_MAX];
     int saved;
 
-    if (security != NULL && security->sasl_mechanism != NULL) {
-        zk->sasl = zkr__sasl_new(security);
+    if (opts != NULL && opts->sasl_mechanism != NULL) {
+        zk->sasl = zkr__sasl_new(opts);
         if (zk->sasl == NULL)
             return no_handle(ENOMEM);
     }
@@ -578,25 +569,19 @@ static void on_acl(int rc, struct ACL_vector *acl, struct Stat *stat,
     answer(data, &reply);
 }
 
-static int32_t mode_of(enum zkr__zk_mode mode)
+static int32_t mode_of(enum zkr_create_mode mode)
 {
-    switch (mode) {
-    case ZKR__ZK_PERSISTENT:
-        return ZOO_PERSISTENT;
-    case ZKR__ZK_PERSISTENT_SEQUENTIAL:
-        return ZOO_PERSISTENT_SEQUENTIAL;
-    case ZKR__ZK_EPHEMERAL:
-        return ZOO_EPHEMERAL;
-    case ZKR__ZK_EPHEMERAL_SEQUENTIAL:
-        return ZOO_EPHEMERAL_SEQUENTIAL;
-    case ZKR__ZK_CONTAINER:
-        return ZOO_CONTAINER;
-    case ZKR__ZK_TTL:
-        return ZOO_PERSISTENT_WITH_TTL;
-    case ZKR__ZK_TTL_SEQUENTIAL:
-        return ZOO_PERSISTENT_SEQUENTIAL_WITH_TTL;
-    }
-    abort();
+    static const int *const modes[] = {
+        [ZKR_CREATE_PERSISTENT] = &ZOO_PERSISTENT,
+        [ZKR_CREATE_PERSISTENT_SEQUENTIAL] = &ZOO_PERSISTENT_SEQUENTIAL,
+        [ZKR_CREATE_EPHEMERAL] = &ZOO_EPHEMERAL,
+        [ZKR_CREATE_EPHEMERAL_SEQUENTIAL] = &ZOO_EPHEMERAL_SEQUENTIAL,
+        [ZKR_CREATE_CONTAINER] = &ZOO_CONTAINER,
+        [ZKR_CREATE_TTL] = &ZOO_PERSISTENT_WITH_TTL,
+        [ZKR_CREATE_TTL_SEQUENTIAL] = &ZOO_PERSISTENT_SEQUENTIAL_WITH_TTL,
+    };
+
+    return *modes[mode];
 }
 
 /* The strings are borrowed, so the caller frees only the array with free(). */
@@ -620,7 +605,8 @@ static bool borrow_acl(struct zkr__zk *zk, const struct zkr__zk_request *r,
 static int submit_create(struct zkr__zk *zk, const struct zkr__zk_request *r,
                          const void *id)
 {
-    bool has_ttl = r->mode == ZKR__ZK_TTL || r->mode == ZKR__ZK_TTL_SEQUENTIAL;
+    bool has_ttl =
+        r->mode == ZKR_CREATE_TTL || r->mode == ZKR_CREATE_TTL_SEQUENTIAL;
     struct ACL_vector acl;
     int rc;
 
@@ -702,29 +688,6 @@ static void end_refused(struct transaction *t, int rc)
     (void)pthread_mutex_unlock(&t->zk->lock);
     if (!kept)
         free_transaction(t);
-}
-
-static void on_check(int rc, const void *data)
-{
-    struct transaction *t = (struct transaction *)(uintptr_t)data;
-
-    on_void(rc, t->id);
-    end_answered(t);
-}
-
-static int submit_check(struct zkr__zk *zk, const struct zkr__zk_request *r,
-                        const void *id)
-{
-    struct transaction *t = begin_transaction(zk, 1, id);
-    int rc;
-
-    if (t == NULL)
-        return ZKR_ENOMEM;
-    zoo_check_op_init(&t->ops[0], r->path, r->version);
-    rc = zoo_amulti(zk->zh, 1, t->ops, t->results, on_check, t);
-    if (rc != ZOK)
-        end_refused(t, rc);
-    return rc;
 }
 
 /* Tells whether the error is that of one operation. The server has none for
@@ -815,6 +778,12 @@ static bool is_accepted(struct zkr__zk *zk)
     return false;
 }
 
+static int send_multi(struct transaction *t)
+{
+    return zoo_amulti(t->zk->zh, (int)t->count, t->ops, t->results, on_multi,
+                      t);
+}
+
 /* While the gate is shut, a handle that was seen to be CONNECTED stays usable,
  * so the client encodes all operations, however many there are. A handle that
  * connects during the call must log it, so the level is raised before the state
@@ -827,7 +796,7 @@ static int gated_multi(struct zkr__zk *zk, struct transaction *t)
         return ZUNIMPLEMENTED;
     zkr__level_hold();
     if (zoo_state(zk->zh) == ZOO_CONNECTED_STATE && is_accepted(zk))
-        rc = zoo_amulti(zk->zh, (int)t->count, t->ops, t->results, on_multi, t);
+        rc = send_multi(t);
     zkr__level_let_go();
     return rc;
 }
@@ -861,25 +830,30 @@ static bool init_operation(struct zkr__zk *zk, const struct zkr__zk_request *r,
 }
 
 static bool init_operations(struct transaction *t,
-                            const struct zkr__zk_multi *multi)
+                            const struct zkr__zk_request *const *operations)
 {
     for (size_t i = 0; i < t->count; i++) {
-        if (!init_operation(t->zk, multi->operations[i], &t->parts[i],
-                            &t->ops[i]))
+        if (!init_operation(t->zk, operations[i], &t->parts[i], &t->ops[i]))
             return false;
     }
     return true;
 }
 
-static int submit_multi(struct zkr__zk *zk, const struct zkr__zk_request *r,
-                        const void *id)
+/* A single operation needs no gate. */
+static int submit_multi(struct zkr__zk *zk,
+                        const struct zkr__zk_request *const *operations,
+                        size_t count, const void *id)
 {
-    struct transaction *t = begin_transaction(zk, r->multi->count, id);
-    int rc = ZKR_ENOMEM;
+    struct transaction *t = begin_transaction(zk, count, id);
+    int rc;
 
     if (t == NULL)
-        return rc;
-    if (init_operations(t, r->multi)) {
+        return ZKR_ENOMEM;
+    if (!init_operations(t, operations)) {
+        rc = ZKR_ENOMEM;
+    } else if (count == 1) {
+        rc = send_multi(t);
+    } else {
         zkr__gate_shut();
         rc = gated_multi(zk, t);
         zkr__gate_open();
@@ -931,9 +905,9 @@ static int submit(struct zkr__zk *zk, const struct zkr__zk_request *r,
     case ZKR__ZK_SYNC:
         return zoo_async(zh, r->path, on_string, id);
     case ZKR__ZK_CHECK:
-        return submit_check(zk, r, id);
+        return submit_multi(zk, &r, 1, id);
     case ZKR__ZK_MULTI:
-        return submit_multi(zk, r, id);
+        return submit_multi(zk, r->multi->operations, r->multi->count, id);
     case ZKR__ZK_UNWATCH:
         return submit_unwatch(zh, r, ZWATCHTYPE_DATA, id);
     case ZKR__ZK_UNWATCH_CHILDREN:

@@ -119,7 +119,7 @@ int __wrap_zkr_session_set_servers(zkr_session *session, const char *hosts)
 {
     char secure[512];
 
-    if (session == NULL || session->security.tls_ca == NULL || hosts == NULL ||
+    if (session == NULL || session->opts.tls_ca == NULL || hosts == NULL ||
         !server_find_secure(hosts, secure, sizeof(secure)))
         return __real_zkr_session_set_servers(session, hosts);
     return __real_zkr_session_set_servers(session, secure);

@@ -136,7 +136,7 @@ static void create_late(struct zkr_session *of, struct zkr__op *op)
 {
     zkr__session_lock(of);
     zkr__op_init(op, of, NULL);
-    op->request.mode = ZKR__ZK_EPHEMERAL_SEQUENTIAL;
+    op->request.mode = ZKR_CREATE_EPHEMERAL_SEQUENTIAL;
     op->request.data = "";
     zkr__op_start_locked(
         op, ZKR__ZK_CREATE,

@@ -281,7 +281,7 @@ static void on_strangers_go(void *arg, uint64_t tag)
         events_at(sim_now + 200 * MS, on_strangers_go, arg, tag);
 }
 
-static void create_in(const char *path, enum zkr__zk_mode mode)
+static void create_in(const char *path, enum zkr_create_mode mode)
 {
     struct request *r = arena_new(sizeof(*r));
     int leader = ensemble_leader();
@@ -315,10 +315,11 @@ static void remake_directory(void)
     char path[128];
 
     delete_directory(where);
-    create_in(where, ZKR__ZK_PERSISTENT);
+    create_in(where, ZKR_CREATE_PERSISTENT);
     (void)snprintf(path, sizeof(path), "%s%s%s", where, STRANGER, marker);
     for (uint32_t i = 0; i < count; i++)
-        create_in(arena_copy(path, strlen(path)), ZKR__ZK_EPHEMERAL_SEQUENTIAL);
+        create_in(arena_copy(path, strlen(path)),
+                  ZKR_CREATE_EPHEMERAL_SEQUENTIAL);
     for (uint32_t i = 0; i < count; i++) {
         (void)snprintf(path, sizeof(path), "%s%s%s%010u", where, STRANGER,
                        marker, i);

@@ -45,7 +45,7 @@ struct checked {
 struct request {
     struct request *next;
     int type;
-    enum zkr__zk_mode mode;
+    enum zkr_create_mode mode;
     const char *path;
     const char *data;
     size_t data_len;

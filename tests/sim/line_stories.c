@@ -226,7 +226,7 @@ static void only_these_were_asked(int creates, int lists)
 
 /* -- operators ------------------------------------------------------------- */
 
-static void operate_as(enum zkr__zk_type type, enum zkr__zk_mode mode,
+static void operate_as(enum zkr__zk_type type, enum zkr_create_mode mode,
                        const char *path, const char *data)
 {
     struct request *r = arena_new(sizeof(*r));
@@ -246,7 +246,8 @@ static void operate(enum zkr__zk_type type, const char *path, const char *data)
     bool sequential = type == ZKR__ZK_CREATE && strchr(path, '-') != NULL;
 
     operate_as(type,
-               sequential ? ZKR__ZK_EPHEMERAL_SEQUENTIAL : ZKR__ZK_PERSISTENT,
+               sequential ? ZKR_CREATE_EPHEMERAL_SEQUENTIAL
+                          : ZKR_CREATE_PERSISTENT,
                path, data);
 }
 
@@ -760,7 +761,7 @@ STORY(a_writer_ahead_may_be_a_reader_next)
     some_time();
     (void)snprintf(reader, sizeof(reader), "%s%s%s", WORLD_PATH, OTHER_READER,
                    writer + strlen(writer) - 10);
-    operate_as(ZKR__ZK_CREATE, ZKR__ZK_PERSISTENT, reader, "");
+    operate_as(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, reader, "");
     some_time();
     give_back(&users[HOLDER]);
     fiber_sleep(world.timeout / 2);
@@ -839,7 +840,7 @@ static void ask_behind_a_ghost(void)
     ask_read(0);
     take_and_pass_on(0); /* the number 0 is given out */
     holder_has_it();
-    operate_as(ZKR__ZK_CREATE, ZKR__ZK_PERSISTENT,
+    operate_as(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT,
                WORLD_PATH OTHER_WRITER "0000000000", "");
     haunt();
     ask_read(0);

@@ -497,7 +497,7 @@ TEST(any_answer_may_be_lost)
 
 #define STRANGER WORLD_PATH "/_c_57ca8e00-0000-4000-8000-000000000000-lock-"
 
-static void operator_makes(const char *path, enum zkr__zk_mode mode)
+static void operator_makes(const char *path, enum zkr_create_mode mode)
 {
     struct request *r = arena_new(sizeof(*r));
 
@@ -533,8 +533,8 @@ static void renew_directory(void)
 {
     operator_deletes_all("");
     operator_deletes(WORLD_PATH);
-    operator_makes(WORLD_PATH, ZKR__ZK_PERSISTENT);
-    operator_makes(STRANGER, ZKR__ZK_EPHEMERAL_SEQUENTIAL);
+    operator_makes(WORLD_PATH, ZKR_CREATE_PERSISTENT);
+    operator_makes(STRANGER, ZKR_CREATE_EPHEMERAL_SEQUENTIAL);
     events_at(sim_now + 100 * MS, on_stranger_goes, NULL, 0);
 }
 

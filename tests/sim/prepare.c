@@ -73,7 +73,7 @@ static int type_of(const struct request *r)
 
 static void prepare_create(struct request *r)
 {
-    bool sequential = r->mode == ZKR__ZK_EPHEMERAL_SEQUENTIAL;
+    bool sequential = r->mode == ZKR_CREATE_EPHEMERAL_SEQUENTIAL;
     struct node *parent;
     struct node *n;
     char path[256];
@@ -89,7 +89,7 @@ static void prepare_create(struct request *r)
     }
     (void)snprintf(path, sizeof(path), sequential ? "%s%010d" : "%s", r->path,
                    next_number(parent));
-    if (r->mode == ZKR__ZK_CONTAINER && world.no_containers) {
+    if (r->mode == ZKR_CREATE_CONTAINER && world.no_containers) {
         refuse(r, ZKR_ZUNIMPLEMENTED);
         return;
     }
@@ -101,8 +101,8 @@ static void prepare_create(struct request *r)
     n = tree_create(parent, path, ensemble.log_len,
                     ensemble_log[ensemble.log_len].zxid);
     tree_set(n, ensemble.log_len, r->data == NULL ? "" : r->data, r->data_len);
-    n->container = r->mode == ZKR__ZK_CONTAINER;
-    if (sequential || r->mode == ZKR__ZK_EPHEMERAL)
+    n->container = r->mode == ZKR_CREATE_CONTAINER;
+    if (sequential || r->mode == ZKR_CREATE_EPHEMERAL)
         n->session = r->session;
     n->in_parent = (int32_t)((uint32_t)next_number(parent) + 1);
     parent->cversion_proposed = n->in_parent;

@@ -204,7 +204,7 @@ static void submit(struct zkr_session *who, struct zkr__zk_request request)
         abort();
     op->who = who;
     op->request = request;
-    op->request.version = ZKR__ZK_ANY;
+    op->request.version = ZKR_ANY_VERSION;
     if (request.data == NULL)
         op->request.data = "";
     op->request.data_len = strlen(op->request.data);
@@ -240,7 +240,7 @@ static void watch(struct zkr_session *who, enum zkr__zk_type type,
     await_answers();
 }
 
-static void create(struct zkr_session *who, enum zkr__zk_mode mode,
+static void create(struct zkr_session *who, enum zkr_create_mode mode,
                    const char *path)
 {
     submit(who, (struct zkr__zk_request){
@@ -304,14 +304,14 @@ static void show(const char *title)
 
 static void numbers(void)
 {
-    create(&a, ZKR__ZK_PERSISTENT, "/n");
-    create(&a, ZKR__ZK_EPHEMERAL_SEQUENTIAL, "/n/x-");
-    create(&a, ZKR__ZK_EPHEMERAL_SEQUENTIAL, "/n/y-");
+    create(&a, ZKR_CREATE_PERSISTENT, "/n");
+    create(&a, ZKR_CREATE_EPHEMERAL_SEQUENTIAL, "/n/x-");
+    create(&a, ZKR_CREATE_EPHEMERAL_SEQUENTIAL, "/n/y-");
     ask(&a, ZKR__ZK_DELETE, "/n/x-0000000000");
-    create(&a, ZKR__ZK_EPHEMERAL_SEQUENTIAL, "/n/x-");
-    create(&a, ZKR__ZK_EPHEMERAL, "/n/plain");
-    create(&a, ZKR__ZK_EPHEMERAL, "/n/plain");
-    create(&b, ZKR__ZK_EPHEMERAL_SEQUENTIAL, "/n/x-");
+    create(&a, ZKR_CREATE_EPHEMERAL_SEQUENTIAL, "/n/x-");
+    create(&a, ZKR_CREATE_EPHEMERAL, "/n/plain");
+    create(&a, ZKR_CREATE_EPHEMERAL, "/n/plain");
+    create(&b, ZKR_CREATE_EPHEMERAL_SEQUENTIAL, "/n/x-");
     ask(&b, ZKR__ZK_CHILDREN, "/n");
     ask(&b, ZKR__ZK_SURVEY, "/n");
     ask(&b, ZKR__ZK_DELETE, "/n/x-0000000004");
@@ -320,8 +320,8 @@ static void numbers(void)
     ask(&a, ZKR__ZK_DELETE, "/n");
     ask(&a, ZKR__ZK_DELETE, "/n/y-0000000001");
     ask(&a, ZKR__ZK_DELETE, "/n");
-    create(&a, ZKR__ZK_PERSISTENT, "/n");
-    create(&a, ZKR__ZK_EPHEMERAL_SEQUENTIAL, "/n/again-");
+    create(&a, ZKR_CREATE_PERSISTENT, "/n");
+    create(&a, ZKR_CREATE_EPHEMERAL_SEQUENTIAL, "/n/again-");
     show("numbers");
 }
 
@@ -334,15 +334,15 @@ static void missing(void)
 
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         ask(&a, all[i], "/m/none");
-    create(&a, ZKR__ZK_EPHEMERAL_SEQUENTIAL, "/m/x-");
-    create(&a, ZKR__ZK_CONTAINER, "/m");
-    create(&a, ZKR__ZK_CONTAINER, "/m/c");
+    create(&a, ZKR_CREATE_EPHEMERAL_SEQUENTIAL, "/m/x-");
+    create(&a, ZKR_CREATE_CONTAINER, "/m");
+    create(&a, ZKR_CREATE_CONTAINER, "/m/c");
     ask(&a, ZKR__ZK_SYNC, "/m");
     ask(&a, ZKR__ZK_CHECK, "/m");
     ask(&a, ZKR__ZK_DELETE, "/m");
-    create(&a, ZKR__ZK_EPHEMERAL, "/m/c/e");
-    create(&a, ZKR__ZK_EPHEMERAL, "/m/c/e/below");
-    create(&a, ZKR__ZK_EPHEMERAL_SEQUENTIAL, "/m/c/e/below-");
+    create(&a, ZKR_CREATE_EPHEMERAL, "/m/c/e");
+    create(&a, ZKR_CREATE_EPHEMERAL, "/m/c/e/below");
+    create(&a, ZKR_CREATE_EPHEMERAL_SEQUENTIAL, "/m/c/e/below-");
     ask(&a, ZKR__ZK_DELETE, "/m/c/e");
     ask(&a, ZKR__ZK_CHILDREN, "/m/c");
     show("what is missing, and what is in the way");
@@ -350,7 +350,7 @@ static void missing(void)
 
 static void contents(void)
 {
-    create(&a, ZKR__ZK_EPHEMERAL, "/d");
+    create(&a, ZKR_CREATE_EPHEMERAL, "/d");
     ask(&a, ZKR__ZK_GET, "/d");
     set(&b, "/d", "__REVOKE__");
     ask(&b, ZKR__ZK_GET, "/d");
@@ -370,7 +370,7 @@ static void watches(void)
 
     watch(&a, ZKR__ZK_GET, "/w", &one);
     watch(&a, ZKR__ZK_EXISTS, "/w", &two);
-    create(&b, ZKR__ZK_PERSISTENT, "/w");
+    create(&b, ZKR_CREATE_PERSISTENT, "/w");
     await_events(1);
     watch(&a, ZKR__ZK_GET, "/w", &one);
     watch(&a, ZKR__ZK_EXISTS, "/w", &two);
@@ -391,7 +391,7 @@ static void no_more_watches(void)
     static struct zkr__watch one = { .name = "one" };
     static struct zkr__watch two = { .name = "two" };
 
-    create(&b, ZKR__ZK_PERSISTENT, "/u");
+    create(&b, ZKR_CREATE_PERSISTENT, "/u");
     ask(&a, ZKR__ZK_SYNC, "/u"); /* it may read from another server */
     watch(&a, ZKR__ZK_UNWATCH, "/u", &one);
     ask(&a, ZKR__ZK_UNWATCH, "/u");
@@ -415,13 +415,13 @@ static void watched_children(void)
     static struct zkr__watch two = { .name = "two" };
 
     watch(&b, ZKR__ZK_CHILDREN, "/k", &one);
-    create(&a, ZKR__ZK_PERSISTENT, "/k");
+    create(&a, ZKR_CREATE_PERSISTENT, "/k");
     ask(&b, ZKR__ZK_SYNC, "/k");
     watch(&b, ZKR__ZK_CHILDREN, "/k", &one);
     watch(&b, ZKR__ZK_GET, "/k", &two);
-    create(&a, ZKR__ZK_EPHEMERAL, "/k/x");
+    create(&a, ZKR_CREATE_EPHEMERAL, "/k/x");
     await_events(1);
-    create(&a, ZKR__ZK_EPHEMERAL, "/k/y");
+    create(&a, ZKR_CREATE_EPHEMERAL, "/k/y");
     ask(&b, ZKR__ZK_SYNC, "/k");
     watch(&b, ZKR__ZK_CHILDREN, "/k", &one);
     set(&a, "/k", "x");
@@ -439,12 +439,12 @@ static void watched_children(void)
     await_events(7);
     show("watches on children");
 
-    create(&a, ZKR__ZK_PERSISTENT, "/k");
+    create(&a, ZKR_CREATE_PERSISTENT, "/k");
     ask(&b, ZKR__ZK_SYNC, "/k");
     watch(&b, ZKR__ZK_SURVEY, "/k", &one);
     watch(&b, ZKR__ZK_CHILDREN, "/k", &two);
     watch(&b, ZKR__ZK_UNWATCH_CHILDREN, "/k", &one);
-    create(&a, ZKR__ZK_EPHEMERAL, "/k/x");
+    create(&a, ZKR_CREATE_EPHEMERAL, "/k/x");
     await_events(1);
     ask(&b, ZKR__ZK_SYNC, "/k");
     watch(&b, ZKR__ZK_SURVEY, "/k", &one);
@@ -458,10 +458,11 @@ static void watched_children(void)
 
 static void in_one_flight(void)
 {
-    create(&a, ZKR__ZK_PERSISTENT, "/f");
-    submit(&a, (struct zkr__zk_request){ .type = ZKR__ZK_CREATE,
-                                         .mode = ZKR__ZK_EPHEMERAL_SEQUENTIAL,
-                                         .path = "/f/x-" });
+    create(&a, ZKR_CREATE_PERSISTENT, "/f");
+    submit(&a,
+           (struct zkr__zk_request){ .type = ZKR__ZK_CREATE,
+                                     .mode = ZKR_CREATE_EPHEMERAL_SEQUENTIAL,
+                                     .path = "/f/x-" });
     submit(&a,
            (struct zkr__zk_request){ .type = ZKR__ZK_CHILDREN, .path = "/f" });
     submit(&a, (struct zkr__zk_request){ .type = ZKR__ZK_CHECK,
@@ -493,12 +494,12 @@ static void await_reconnect(void)
 
 static void used_up(void)
 {
-    create(&a, ZKR__ZK_PERSISTENT, "/s");
+    create(&a, ZKR_CREATE_PERSISTENT, "/s");
     forget_events();
     stage_set_number("/s", "/s/seed", INT32_MAX - 2);
     await_reconnect();
     for (int i = 0; i < 5; i++)
-        create(&a, ZKR__ZK_EPHEMERAL_SEQUENTIAL, i < 4 ? "/s/x-" : "/s/y-");
+        create(&a, ZKR_CREATE_EPHEMERAL_SEQUENTIAL, i < 4 ? "/s/x-" : "/s/y-");
     ask(&a, ZKR__ZK_SYNC, "/s");
     show("numbers used up");
 }
@@ -509,8 +510,8 @@ static void broken_connections(void)
     static struct zkr__watch two = { .name = "two" };
     static struct zkr__watch three = { .name = "three" };
 
-    create(&a, ZKR__ZK_PERSISTENT, "/b1");
-    create(&a, ZKR__ZK_EPHEMERAL, "/b");
+    create(&a, ZKR_CREATE_PERSISTENT, "/b1");
+    create(&a, ZKR_CREATE_EPHEMERAL, "/b");
     ask(&b, ZKR__ZK_SYNC, "/b");
     watch(&b, ZKR__ZK_GET, "/b", &one);
     watch(&b, ZKR__ZK_EXISTS, "/b2", &two);
@@ -519,11 +520,11 @@ static void broken_connections(void)
     stage_restart();
     await_reconnect();
     ask(&b, ZKR__ZK_EXISTS, "/b");
-    create(&a, ZKR__ZK_EPHEMERAL, "/b2");
+    create(&a, ZKR_CREATE_EPHEMERAL, "/b2");
     await_events(1);
     ask(&a, ZKR__ZK_DELETE, "/b");
     await_events(2);
-    create(&a, ZKR__ZK_EPHEMERAL, "/b1/x");
+    create(&a, ZKR_CREATE_EPHEMERAL, "/b1/x");
     await_events(3);
     show("connections broken, sessions alive");
 }
@@ -532,7 +533,7 @@ static void ended_by_client(void)
 {
     static struct zkr__watch one = { .name = "one" };
 
-    create(&b, ZKR__ZK_EPHEMERAL, "/c");
+    create(&b, ZKR_CREATE_EPHEMERAL, "/c");
     ask(&a, ZKR__ZK_SYNC, "/c");
     watch(&a, ZKR__ZK_GET, "/c", &one);
     say(&b, "close: %s\n",
@@ -547,7 +548,7 @@ static void ended_by_server(void)
     static struct zkr__watch one = { .name = "one" };
 
     open_client(&b, b_connected);
-    create(&b, ZKR__ZK_EPHEMERAL, "/e");
+    create(&b, ZKR_CREATE_EPHEMERAL, "/e");
     ask(&a, ZKR__ZK_SYNC, "/e");
     watch(&a, ZKR__ZK_GET, "/e", &one);
     stage_kill_session(b.id);

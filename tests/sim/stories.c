@@ -252,7 +252,7 @@ static const char *operator_makes_a_twin(const char *path)
 
     memset(twin + strlen(twin) - ZKR__SEQ_DIGITS + 1, '0', ZKR__SEQ_DIGITS - 1);
     r->type = ZKR__ZK_CREATE;
-    r->mode = ZKR__ZK_PERSISTENT;
+    r->mode = ZKR_CREATE_PERSISTENT;
     r->path = twin;
     r->data = "";
     r->session = NO_SESSION;

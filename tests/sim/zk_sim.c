@@ -742,12 +742,6 @@ void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX])
 }
 
 /* It would look for servers, and for their names, outside. */
-size_t zkr__servers_count(const char *servers)
-{
-    (void)servers;
-    return REPLICAS;
-}
-
 char *zkr__servers_rotated(const char *servers, unsigned number,
                            size_t *ret_count)
 {
@@ -756,10 +750,10 @@ char *zkr__servers_rotated(const char *servers, unsigned number,
     return strdup(servers);
 }
 
-int zkr__probe(const char *servers, const struct zkr__security *security,
+int zkr__probe(const char *servers, const struct zkr_session_opts *opts,
                int timeout_ms)
 {
-    (void)security;
+    (void)opts;
     (void)timeout_ms;
     return zkr__fail(ZKR_EUNREACHABLE, "no server of %s answers", servers);
 }

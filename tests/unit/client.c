@@ -287,10 +287,11 @@ void client_replaces_node(void)
 
 static int create(struct zkr__zk *zk, const struct zkr__zk_request *r)
 {
-    if (r->mode == ZKR__ZK_EPHEMERAL && strcmp(r->path, it.node) == 0)
+    if (r->mode == ZKR_CREATE_EPHEMERAL && strcmp(r->path, it.node) == 0)
         return ZKR_ZNODEEXISTS;
     (void)snprintf(it.node, sizeof(it.node), "%s%s", r->path,
-                   r->mode == ZKR__ZK_EPHEMERAL_SEQUENTIAL ? "0000000009" : "");
+                   r->mode == ZKR_CREATE_EPHEMERAL_SEQUENTIAL ? "0000000009"
+                                                              : "");
     (void)snprintf(it.data, sizeof(it.data), "%.*s",
                    r->data_len < sizeof(it.data) ? (int)r->data_len : 0,
                    r->data);

@@ -23,7 +23,6 @@
 #include "zk/acl.h"
 #include "zk/hosts.h"
 #include "zk/probe.h"
-#include "zk/security.h"
 
 /* More calls than any of them makes. */
 #define CALLS_MAX 400
@@ -261,7 +260,7 @@ TEST(an_owner_is_written_or_there_is_no_memory)
 
 static void probe(void)
 {
-    static const struct zkr__security plain;
+    static const struct zkr_session_opts plain;
     int rc = zkr__probe("127.0.0.1:1,localhost:1,:,[::1]:1", &plain, 50);
 
     assert_true(rc == ZKR_EREFUSED || rc == ZKR_EUNREACHABLE);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "zk/hosts.h"
 #include "zk/rotation.h"
 
 enum { ADDRESSES = 3 };

@@ -380,10 +380,11 @@ static int pair(void)
 {
     static const struct zkr__zk_request check = { .type = ZKR__ZK_CHECK,
                                                   .path = "/lock/node",
-                                                  .version = ZKR__ZK_ANY };
-    static const struct zkr__zk_request set = {
-        .type = ZKR__ZK_SET, .path = "/data", .data = "", .version = ZKR__ZK_ANY
-    };
+                                                  .version = ZKR_ANY_VERSION };
+    static const struct zkr__zk_request set = { .type = ZKR__ZK_SET,
+                                                .path = "/data",
+                                                .data = "",
+                                                .version = ZKR_ANY_VERSION };
     static const struct zkr__zk_request *const both[] = { &check, &set };
     static const struct zkr__zk_multi multi = { both, 2 };
     struct zkr__zk_request request = { .type = ZKR__ZK_MULTI, .multi = &multi };
@@ -827,7 +828,7 @@ TEST(a_damaged_transaction_is_no_success)
     assert_null(told.reply.results);
 }
 
-static int created_as(enum zkr__zk_mode mode)
+static int created_as(enum zkr_create_mode mode)
 {
     static const struct zkr__zk_special special = { .ttl_ms = 7 };
     struct zkr__zk_request create = { .type = ZKR__ZK_CREATE,
@@ -842,24 +843,24 @@ static int created_as(enum zkr__zk_mode mode)
 
 TEST(a_node_is_made_as_asked_for)
 {
-    assert_int_equal(created_as(ZKR__ZK_PERSISTENT), ZOO_PERSISTENT);
-    assert_int_equal(created_as(ZKR__ZK_CONTAINER), ZOO_CONTAINER);
-    assert_int_equal(created_as(ZKR__ZK_EPHEMERAL), ZOO_EPHEMERAL);
-    assert_int_equal(created_as(ZKR__ZK_EPHEMERAL_SEQUENTIAL),
+    assert_int_equal(created_as(ZKR_CREATE_PERSISTENT), ZOO_PERSISTENT);
+    assert_int_equal(created_as(ZKR_CREATE_CONTAINER), ZOO_CONTAINER);
+    assert_int_equal(created_as(ZKR_CREATE_EPHEMERAL), ZOO_EPHEMERAL);
+    assert_int_equal(created_as(ZKR_CREATE_EPHEMERAL_SEQUENTIAL),
                      ZOO_EPHEMERAL_SEQUENTIAL);
-    assert_int_equal(created_as(ZKR__ZK_PERSISTENT_SEQUENTIAL),
+    assert_int_equal(created_as(ZKR_CREATE_PERSISTENT_SEQUENTIAL),
                      ZOO_PERSISTENT_SEQUENTIAL);
     assert_int_equal(client.ttl, -1);
-    assert_int_equal(created_as(ZKR__ZK_TTL), ZOO_PERSISTENT_WITH_TTL);
+    assert_int_equal(created_as(ZKR_CREATE_TTL), ZOO_PERSISTENT_WITH_TTL);
     assert_int_equal(client.ttl, 7);
-    assert_int_equal(created_as(ZKR__ZK_TTL_SEQUENTIAL),
+    assert_int_equal(created_as(ZKR_CREATE_TTL_SEQUENTIAL),
                      ZOO_PERSISTENT_SEQUENTIAL_WITH_TTL);
     assert_int_equal(client.ttl, 7);
 }
 
 static void be_refused(void)
 {
-    (void)created_as(ZKR__ZK_CONTAINER);
+    (void)created_as(ZKR_CREATE_CONTAINER);
     assert_int_equal(asked_for(ZKR__ZK_CHECK), client.rc);
     assert_int_equal(pair(), client.rc);
 }
