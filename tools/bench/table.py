@@ -31,11 +31,12 @@ class Peer:
 
 @dataclass
 class Ratio:
-    """A figure of a peer, by a figure of another one in the same round."""
+    """A figure of a peer, by that of another one in the same round."""
 
     text: str
-    of: tuple  # (name of a peer, figure)
-    to: tuple = None  # None: the figure itself
+    figure: str
+    of: str  # the name of a peer
+    to: str = None  # another peer; None: the figure itself
     must: str = ""  # such as "<= 1.10": a row of the table of what is promised
 
 
@@ -80,9 +81,6 @@ CLASSES = "{build}/tools/bench/peers:" + JARS
 PROGRAMS = {
     "zkrecipes": Program("zookeeper", ["{build}/tools/bench/peers/zkr-peer"]),
     "raw": Program("zookeeper", ["{build}/tools/bench/peers/raw-peer"]),
-    "raw line": Program(
-        "zookeeper", ["{build}/tools/bench/peers/raw-line-peer"]
-    ),
     "stages": Program("zookeeper", ["{build}/tools/bench/peers/stages-peer"]),
     "local": Program("none", ["{build}/tools/bench/peers/local-peer"]),
     "curator": Program(
@@ -168,76 +166,31 @@ def uncontended(where):
 OURS = "zkrecipes mutex"
 RAW = "raw create, delete"
 TUNED = "raw tuned create, delete"
-RAW_RATE = ("raw, 64 under way", "rate")
-TUNED_RATE = ("raw tuned, 64 under way", "rate")
+RAW_64 = "raw, 64 under way"
+TUNED_64 = "raw tuned, 64 under way"
 AGAIN_RATIOS = [
-    Ratio(
-        "acquire again, nobody else, / raw create",
-        (OURS, "acquire_ns"),
-        (RAW, "acquire_ns"),
-        "<= 1.10",
-    ),
-    Ratio(
-        "the same, requests of acquire and release",
-        (OURS, "requests"),
-        must="<= 2",
-    ),
-    Ratio(
-        "acquire again / raw tuned create",
-        (OURS, "acquire_ns"),
-        (TUNED, "acquire_ns"),
-    ),
-    Ratio(
-        "acquire again / Curator's",
-        (OURS, "acquire_ns"),
-        ("curator mutex", "acquire_ns"),
-    ),
-    Ratio(
-        "acquire again / kazoo's",
-        (OURS, "acquire_ns"),
-        ("kazoo mutex", "acquire_ns"),
-    ),
-    Ratio(
-        "client CPU per uncontended cycle / the same raw calls",
-        (OURS, "cpu_ns"),
-        (RAW, "cpu_ns"),
-        "<= 1.05",
-    ),
-    Ratio(
-        "client CPU per uncontended cycle / the same, tuned",
-        (OURS, "cpu_ns"),
-        (TUNED, "cpu_ns"),
-    ),
-    Ratio(
-        "client CPU per uncontended cycle / Curator's, warmed up",
-        (OURS, "cpu_ns"),
-        ("curator mutex", "cpu_ns"),
-        "<= 0.6",
-    ),
-    Ratio(
-        "unfair: acquire again / raw create",
-        ("zkrecipes unfair", "acquire_ns"),
-        (RAW, "acquire_ns"),
-    ),
+    Ratio("acquire again, nobody else, / raw create",
+          "acquire_ns", OURS, RAW, "<= 1.10"),
+    Ratio("the same, requests of acquire and release",
+          "requests", OURS, must="<= 2"),
+    Ratio("acquire again / raw tuned create", "acquire_ns", OURS, TUNED),
+    Ratio("acquire again / Curator's", "acquire_ns", OURS, "curator mutex"),
+    Ratio("acquire again / kazoo's", "acquire_ns", OURS, "kazoo mutex"),
+    Ratio("client CPU per uncontended cycle / the same raw calls",
+          "cpu_ns", OURS, RAW, "<= 1.05"),
+    Ratio("client CPU per uncontended cycle / the same, tuned",
+          "cpu_ns", OURS, TUNED),
+    Ratio("client CPU per uncontended cycle / Curator's, warmed up",
+          "cpu_ns", OURS, "curator mutex", "<= 0.6"),
+    Ratio("unfair: acquire again / raw create",
+          "acquire_ns", "zkrecipes unfair", RAW),
 ]
 FIRST_RATIOS = [
-    Ratio(
-        "first acquire / raw create",
-        (OURS, "acquire_ns"),
-        (RAW, "acquire_ns"),
-    ),
-    Ratio(
-        "first acquire / Curator's",
-        (OURS, "acquire_ns"),
-        ("curator mutex", "acquire_ns"),
-        "<= 0.63",
-    ),
-    Ratio(
-        "first acquire / kazoo's",
-        (OURS, "acquire_ns"),
-        ("kazoo mutex", "acquire_ns"),
-        "<= 0.34",
-    ),
+    Ratio("first acquire / raw create", "acquire_ns", OURS, RAW),
+    Ratio("first acquire / Curator's",
+          "acquire_ns", OURS, "curator mutex", "<= 0.63"),
+    Ratio("first acquire / kazoo's",
+          "acquire_ns", OURS, "kazoo mutex", "<= 0.34"),
 ]
 
 UNCONTENDED = Bench(
@@ -280,7 +233,7 @@ def handoff(sessions, batch, nodes=(1,)):
     peers.append(
         peer(
             "raw, the same requests",
-            "raw line",
+            "raw",
             "turns",
             batch,
             smoke=FEW,
@@ -292,27 +245,14 @@ def handoff(sessions, batch, nodes=(1,)):
         "%d sessions" % sessions,
         peers,
         [
-            Ratio(
-                "hand-offs/s / Curator's, %d sessions" % sessions,
-                ("zkrecipes", "rate"),
-                ("curator", "rate"),
-                ">= 1.5",
-            ),
-            Ratio(
-                "hand-offs/s / kazoo's, %d sessions" % sessions,
-                ("zkrecipes", "rate"),
-                ("kazoo", "rate"),
-            ),
-            Ratio(
-                "hand-offs/s / raw, %d sessions" % sessions,
-                ("zkrecipes", "rate"),
-                ("raw, the same requests", "rate"),
-            ),
-            Ratio(
-                "raw / Curator's, %d sessions" % sessions,
-                ("raw, the same requests", "rate"),
-                ("curator", "rate"),
-            ),
+            Ratio("hand-offs/s / Curator's, %d sessions" % sessions,
+                  "rate", "zkrecipes", "curator", ">= 1.5"),
+            Ratio("hand-offs/s / kazoo's, %d sessions" % sessions,
+                  "rate", "zkrecipes", "kazoo"),
+            Ratio("hand-offs/s / raw, %d sessions" % sessions,
+                  "rate", "zkrecipes", "raw, the same requests"),
+            Ratio("raw / Curator's, %d sessions" % sessions,
+                  "rate", "raw, the same requests", "curator"),
         ],
         columns=("rate", "handoff_ns", "p99_ns", "cpu_ns", "requests"),
         nodes=nodes,
@@ -355,34 +295,16 @@ def threads(count):
             raw_tuned(400),
         ],
         [
-            Ratio(
-                "%d threads, one mutex, neighbours, / raw rate" % count,
-                ("zkrecipes", "rate"),
-                RAW_RATE,
-                ">= 0.7",
-            ),
-            Ratio(
-                "%d threads, one mutex, neighbours, / raw tuned" % count,
-                ("zkrecipes", "rate"),
-                TUNED_RATE,
-            ),
-            Ratio(
-                "%d threads, one mutex, neighbours, / Curator's" % count,
-                ("zkrecipes", "rate"),
-                ("curator", "rate"),
-                ">= 6",
-            ),
-            Ratio(
-                "%d threads, one mutex, retained, / Curator's" % count,
-                ("zkrecipes retained", "rate"),
-                ("curator", "rate"),
-                ">= 200",
-            ),
-            Ratio(
-                "%d threads, retained, / a pthread mutex" % count,
-                ("zkrecipes retained", "rate"),
-                ("pthread mutex", "rate"),
-            ),
+            Ratio("%d threads, one mutex, neighbours, / raw rate" % count,
+                  "rate", "zkrecipes", RAW_64, ">= 0.7"),
+            Ratio("%d threads, one mutex, neighbours, / raw tuned" % count,
+                  "rate", "zkrecipes", TUNED_64),
+            Ratio("%d threads, one mutex, neighbours, / Curator's" % count,
+                  "rate", "zkrecipes", "curator", ">= 6"),
+            Ratio("%d threads, one mutex, retained, / Curator's" % count,
+                  "rate", "zkrecipes retained", "curator", ">= 200"),
+            Ratio("%d threads, retained, / a pthread mutex" % count,
+                  "rate", "zkrecipes retained", "pthread mutex"),
         ],
         columns=("rate", "handoff_ns", "p99_ns", "cpu_ns"),
         rounds=11,
@@ -421,21 +343,12 @@ REACQUIRE = Bench(
                 ),
             ],
             [
-                Ratio(
-                    "acquire of a retained lock, ns",
-                    ("zkrecipes retained", "median_ns"),
-                    must="<= 1000",
-                ),
-                Ratio(
-                    "retained / Curator's",
-                    ("zkrecipes retained", "median_ns"),
-                    ("curator", "median_ns"),
-                ),
-                Ratio(
-                    "a cycle that is retained / Redis",
-                    ("zkrecipes retained", "ns"),
-                    ("Redis SET NX PX", "ns"),
-                ),
+                Ratio("acquire of a retained lock, ns",
+                      "median_ns", "zkrecipes retained", must="<= 1000"),
+                Ratio("retained / Curator's",
+                      "median_ns", "zkrecipes retained", "curator"),
+                Ratio("a cycle that is retained / Redis",
+                      "ns", "zkrecipes retained", "Redis SET NX PX"),
             ],
             columns=("median_ns", "p99_ns", "ns", "cpu_ns", "requests"),
         )
@@ -455,17 +368,10 @@ def many_locks(name, batch, rounds, with_curator):
         raw_tuned(batch, 1000),
     ]
     ratios = [
-        Ratio(
-            "10,000 locks, one session, %s, / raw rate" % name,
-            ("zkrecipes", "rate"),
-            RAW_RATE,
-            ">= 0.7",
-        ),
-        Ratio(
-            "10,000 locks, one session, %s, / raw tuned" % name,
-            ("zkrecipes", "rate"),
-            TUNED_RATE,
-        ),
+        Ratio("10,000 locks, one session, %s, / raw rate" % name,
+              "rate", "zkrecipes", RAW_64, ">= 0.7"),
+        Ratio("10,000 locks, one session, %s, / raw tuned" % name,
+              "rate", "zkrecipes", TUNED_64),
     ]
     if with_curator:
         peers.append(
@@ -481,12 +387,8 @@ def many_locks(name, batch, rounds, with_curator):
             )
         )
         ratios.append(
-            Ratio(
-                "10,000 locks, one session, / Curator with 64 threads",
-                ("zkrecipes", "rate"),
-                ("curator, 64 threads", "rate"),
-                ">= 5",
-            )
+            Ratio("10,000 locks, one session, / Curator with 64 threads",
+                  "rate", "zkrecipes", "curator, 64 threads", ">= 5")
         )
     columns = ("rate", "cpu_ns", "requests")
     return Variant(name, peers, ratios, columns, rounds)
@@ -523,7 +425,7 @@ def raw_line(name, lists):
     few = {"sessions": 2}
     return peer(
         name,
-        "raw line",
+        "raw",
         "line",
         1000,
         10,
@@ -548,35 +450,18 @@ LONG_LINE = Bench(
             [
                 Ratio(
                     "10,000 claims, one session, heap each but the node's name",
-                    ("zkrecipes", "heap_each"),
-                    must="<= 2048",
+                    "heap_each", "zkrecipes", must="<= 2048",
                 ),
-                Ratio(
-                    "the same, resident memory at the peak",
-                    ("zkrecipes", "peak_each"),
-                    must="<= 2048",
-                ),
-                Ratio(
-                    "10,000 claims, one session, grants/s / raw rate",
-                    ("zkrecipes", "rate"),
-                    RAW_RATE,
-                    ">= 0.7",
-                ),
-                Ratio(
-                    "10,000 claims, one session, grants/s / raw tuned",
-                    ("zkrecipes", "rate"),
-                    TUNED_RATE,
-                ),
-                Ratio(
-                    "10,000 claims, one session, client CPU each, ns",
-                    ("zkrecipes", "line_cpu_ns"),
-                    must="<= 150000",
-                ),
-                Ratio(
-                    "10,000 claims, one session, threads each",
-                    ("zkrecipes", "threads_each"),
-                    must="<= 0",
-                ),
+                Ratio("the same, resident memory at the peak",
+                      "peak_each", "zkrecipes", must="<= 2048"),
+                Ratio("10,000 claims, one session, grants/s / raw rate",
+                      "rate", "zkrecipes", RAW_64, ">= 0.7"),
+                Ratio("10,000 claims, one session, grants/s / raw tuned",
+                      "rate", "zkrecipes", TUNED_64),
+                Ratio("10,000 claims, one session, client CPU each, ns",
+                      "line_cpu_ns", "zkrecipes", must="<= 150000"),
+                Ratio("10,000 claims, one session, threads each",
+                      "threads_each", "zkrecipes", must="<= 0"),
             ],
             columns=LINE_COLUMNS,
             rounds=3,
@@ -600,32 +485,21 @@ LONG_LINE = Bench(
                 raw_line("raw, no list", 0),
             ],
             [
-                Ratio(
-                    "1,000 claims, 20 sessions, grants/s / Curator's",
-                    ("zkrecipes", "rate"),
-                    ("curator, 1,000 threads", "rate"),
-                    ">= 4",
-                ),
+                Ratio("1,000 claims, 20 sessions, grants/s / Curator's",
+                      "rate", "zkrecipes", "curator, 1,000 threads", ">= 4"),
                 Ratio(
                     "1,000 claims, 20 sessions, CPU / Curator's",
-                    ("zkrecipes", "line_cpu_ns"),
-                    ("curator, 1,000 threads", "line_cpu_ns"),
-                    "<= 0.08",
+                    "line_cpu_ns", "zkrecipes", "curator, 1,000 threads", "<= 0.08",
                 ),
-                Ratio(
-                    "1,000 claims, 20 sessions, grants/s / raw, with lists",
-                    ("zkrecipes", "rate"),
-                    ("raw, a list for each grant", "rate"),
-                ),
+                Ratio("1,000 claims, 20 sessions, grants/s / raw, with lists",
+                      "rate", "zkrecipes", "raw, a list for each grant"),
                 Ratio(
                     "1,000 claims, 20 sessions, CPU / raw, with lists",
-                    ("zkrecipes", "line_cpu_ns"),
-                    ("raw, a list for each grant", "line_cpu_ns"),
+                    "line_cpu_ns", "zkrecipes", "raw, a list for each grant",
                 ),
                 Ratio(
                     "1,000 nodes, 20 sessions, raw, without a list, / Curator's",
-                    ("raw, no list", "rate"),
-                    ("curator, 1,000 threads", "rate"),
+                    "rate", "raw, no list", "curator, 1,000 threads",
                 ),
             ],
             columns=LINE_COLUMNS,
@@ -639,16 +513,10 @@ LONG_LINE = Bench(
                 raw_tuned(2000),
             ],
             [
-                Ratio(
-                    "10,000 claims, 100 sessions, grants/s / raw rate",
-                    ("zkrecipes", "rate"),
-                    RAW_RATE,
-                ),
-                Ratio(
-                    "10,000 claims, 100 sessions, grants/s / raw tuned",
-                    ("zkrecipes", "rate"),
-                    TUNED_RATE,
-                ),
+                Ratio("10,000 claims, 100 sessions, grants/s / raw rate",
+                      "rate", "zkrecipes", RAW_64),
+                Ratio("10,000 claims, 100 sessions, grants/s / raw tuned",
+                      "rate", "zkrecipes", TUNED_64),
             ],
             columns=LINE_COLUMNS,
             rounds=3,
@@ -671,19 +539,13 @@ def calls(name, moving):
                 claims=2000,
                 moving=moving,
             ),
-            peer("raw, zoo_acreate2()", "raw line", "calls", 500, resolve=0),
+            peer("raw, zoo_acreate2()", "raw", "calls", 500, resolve=0),
         ],
         [
-            Ratio(
-                "acquire_async, time in the caller, p99, ns, %s" % name,
-                ("zkrecipes", "p99_ns"),
-                must="<= 100000",
-            ),
-            Ratio(
-                "the same / zoo_acreate2(), 64 under way, %s" % name,
-                ("zkrecipes", "p99_ns"),
-                ("raw, zoo_acreate2()", "p99_ns"),
-            ),
+            Ratio("acquire_async, time in the caller, p99, ns, %s" % name,
+                  "p99_ns", "zkrecipes", must="<= 100000"),
+            Ratio("the same / zoo_acreate2(), 64 under way, %s" % name,
+                  "p99_ns", "zkrecipes", "raw, zoo_acreate2()"),
         ],
         columns=("median_ns", "p99_ns", "max_ns"),
         rounds=15,
@@ -710,11 +572,8 @@ WAITING = Bench(
                 )
             ],
             [
-                Ratio(
-                    "requests per second of one session, 1,000 claims wait",
-                    ("zkrecipes", "requests"),
-                    must="<= 2",
-                )
+                Ratio("requests per second of one session, 1,000 claims wait",
+                      "requests", "zkrecipes", must="<= 2")
             ],
             columns=("requests", "cpu_ns"),
             rounds=1,
@@ -750,23 +609,12 @@ GIVE_UP = Bench(
             "as many locks as waits",
             [waits(1000), waits(10000), waits(50000)],
             [
-                Ratio(
-                    "longest check() while 10,000 waits end at once, ns",
-                    ("10,000 waits", "check_ns"),
-                    must="<= 20000000",
-                ),
-                Ratio(
-                    "client CPU of a wait that ends, of 10,000 / of 1,000",
-                    ("10,000 waits", "cpu_ns"),
-                    ("1,000 waits", "cpu_ns"),
-                    "<= 2",
-                ),
-                Ratio(
-                    "the same, of 50,000 / of 1,000",
-                    ("50,000 waits", "cpu_ns"),
-                    ("1,000 waits", "cpu_ns"),
-                    "<= 2",
-                ),
+                Ratio("longest check() while 10,000 waits end at once, ns",
+                      "check_ns", "10,000 waits", must="<= 20000000"),
+                Ratio("client CPU of a wait that ends, of 10,000 / of 1,000",
+                      "cpu_ns", "10,000 waits", "1,000 waits", "<= 2"),
+                Ratio("the same, of 50,000 / of 1,000",
+                      "cpu_ns", "50,000 waits", "1,000 waits", "<= 2"),
             ],
             columns=("cpu_ns", "rate", "check_ns", "late_ns", "requests"),
             rounds=3,
@@ -794,11 +642,8 @@ def readers(writers):
         "%d %% writers" % writers,
         peers,
         [
-            Ratio(
-                "32 clients, %d %% writers, / Curator's" % writers,
-                ("zkrecipes", "rate"),
-                ("curator", "rate"),
-            )
+            Ratio("32 clients, %d %% writers, / Curator's" % writers,
+                  "rate", "zkrecipes", "curator")
         ],
         columns=("rate", "cpu_ns", "requests"),
         rounds=9,
@@ -833,30 +678,18 @@ def family(
         for program in ("zkrecipes", "curator")
     ]
     ratios = [
-        Ratio(
-            "%s, cycles/s / Curator's" % name,
-            ("zkrecipes", "rate"),
-            ("curator", "rate"),
-        ),
-        Ratio(
-            "%s, requests / Curator's" % name,
-            ("zkrecipes", "requests"),
-            ("curator", "requests"),
-        ),
-        Ratio(
-            "%s, requests of a cycle" % name,
-            ("zkrecipes", "requests"),
-            must=requests,
-        ),
+        Ratio("%s, cycles/s / Curator's" % name,
+              "rate", "zkrecipes", "curator"),
+        Ratio("%s, requests / Curator's" % name,
+              "requests", "zkrecipes", "curator"),
+        Ratio("%s, requests of a cycle" % name,
+              "requests", "zkrecipes", must=requests),
     ]
     if sessions == 1:
         peers.append(peer(RAW, "raw", "cycle"))
         ratios.append(
-            Ratio(
-                "%s, time / raw create, delete" % name,
-                ("zkrecipes", "ns"),
-                (RAW, "ns"),
-            )
+            Ratio("%s, time / raw create, delete" % name,
+                  "ns", "zkrecipes", RAW)
         )
     columns = ("rate", *columns, "cpu_ns", "requests")
     return Variant(name, peers, ratios, columns, rounds=9)
@@ -914,11 +747,8 @@ RECOVERY = Bench(
                 peer("curator", "curator", "killed", 1, 1, timeout_ms=2000),
             ],
             [
-                Ratio(
-                    "holder killed, until the next grant, / Curator's",
-                    ("zkrecipes", "gap_ns"),
-                    ("curator", "gap_ns"),
-                )
+                Ratio("holder killed, until the next grant, / Curator's",
+                      "gap_ns", "zkrecipes", "curator")
             ],
             columns=("gap_ns",),
             rounds=4,
@@ -940,11 +770,8 @@ RECOVERY = Bench(
                 for program in ("zkrecipes", "curator")
             ],
             [
-                Ratio(
-                    "leader killed, until the next grant, / Curator's",
-                    ("zkrecipes", "gap_ns"),
-                    ("curator", "gap_ns"),
-                )
+                Ratio("leader killed, until the next grant, / Curator's",
+                      "gap_ns", "zkrecipes", "curator")
             ],
             columns=("gap_ns",),
             nodes=(3,),
@@ -994,11 +821,8 @@ REQUESTS = Bench(
             + steps("release", "before")
             + two_sessions(),
             [
-                Ratio(
-                    "acquire again, nobody else, requests",
-                    ("zkrecipes, acquire", "requests"),
-                    must="<= 1",
-                )
+                Ratio("acquire again, nobody else, requests",
+                      "requests", "zkrecipes, acquire", must="<= 1")
             ],
             columns=("requests", "bytes"),
             rounds=9,
@@ -1046,7 +870,7 @@ def unfair(sessions):
     return Variant(
         "%d contenders" % sessions if sessions > 1 else "1 contender",
         [fair, unfair],
-        [Ratio("unfair / fair, time", ("unfair", "ns"), ("mutex", "ns"))],
+        [Ratio("unfair / fair, time", "ns", "unfair", "mutex")],
         columns=("ns", "requests", "longest_by_mean"),
         rounds=7,
     )
@@ -1082,7 +906,7 @@ def rivals(variant, bench, index, columns):
         for row in RIVAL_LOCKS
     ]
     ratios = [
-        Ratio("%s / zkrecipes" % row[0], (row[0], "ns"), ("zkrecipes", "ns"))
+        Ratio("%s / zkrecipes" % row[0], "ns", row[0], "zkrecipes")
         for row in RIVAL_LOCKS[1:]
     ]
     return Variant(variant, peers, ratios, columns)

@@ -36,13 +36,11 @@ class Measured:
 
     def ratio(self, bench, nodes, variant, ratio):
         """One value of each round; []: not measured."""
-        peer, figure = ratio.of
-        above = self.peer(bench, nodes, variant, peer).get(figure, [])
-        if ratio.to is None:
-            return above
-        peer, figure = ratio.to
-        below = self.peer(bench, nodes, variant, peer).get(figure, [])
-        return stats.ratios(above, below)
+        above, below = (
+            self.peer(bench, nodes, variant, peer).get(ratio.figure, [])
+            for peer in (ratio.of, ratio.to)
+        )
+        return above if ratio.to is None else stats.ratios(above, below)
 
     def runs(self):
         """When, and of which commits."""

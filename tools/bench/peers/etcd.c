@@ -19,13 +19,12 @@
 #include <string.h>
 
 struct client {
+    struct rival_client base;
     struct wire wire;       /* lock and unlock */
     struct wire keepalives; /* the watchdog's */
-    const char *servers;
-    char name[128]; /* in base64 */
-    int64_t ttl_ms;
-    atomic_llong lease; /* 0: none */
-    atomic_llong valid_until_ms;
+    char name[128];         /* in base64 */
+    atomic_llong lease;     /* 0: none */
+    atomic_llong alive_until_ms;
     struct watchdog dog;
     char key[192]; /* in base64, as the server gave it */
     int64_t revision;
@@ -82,7 +81,7 @@ static int64_t number(const char *json, const char *name)
 /* After a connection has broken: another server. */
 static void next_of(struct client *c, struct wire *wire)
 {
-    const char *rest = c->servers;
+    const char *rest = c->base.opts.servers;
     char host[HOST_SIZE];
     int port;
     bool found = false;
@@ -90,7 +89,7 @@ static void next_of(struct client *c, struct wire *wire)
     while (!found && (rest = next_server(rest, host, &port)) != NULL)
         found = port == wire->port;
     if (rest == NULL || next_server(rest, host, &port) == NULL)
-        (void)next_server(c->servers, host, &port);
+        (void)next_server(c->base.opts.servers, host, &port);
     wire_drop(wire);
     wire_init(wire, host, port);
 }
@@ -116,11 +115,11 @@ static bool grant_lease(struct client *c)
     if (c->lease != 0)
         return true;
     (void)snprintf(json, sizeof(json), "{\"TTL\":%" PRId64 "}",
-                   c->ttl_ms / 1000);
+                   c->base.opts.ttl_ms / 1000);
     if (post(c, &c->wire, "/v3/lease/grant", json, body,
-             start + c->ttl_ms / 2) != 200)
+             start + c->base.opts.ttl_ms / 2) != 200)
         return false;
-    c->valid_until_ms = start + c->ttl_ms;
+    c->alive_until_ms = start + c->base.opts.ttl_ms;
     c->lease = number(body, "ID");
     watchdog_hold(&c->dog, true);
     return true;
@@ -137,40 +136,37 @@ static bool keep_alive(void *user)
 
     (void)snprintf(json, sizeof(json), "{\"ID\":%lld}", (long long)c->lease);
     if (post(c, &c->keepalives, "/v3/lease/keepalive", json, body,
-             start + c->ttl_ms / 3) != 200)
+             start + c->base.opts.ttl_ms / 3) != 200)
         return true;
     if (number(body, "TTL") == 0) {
         c->lease = 0;
         return false;
     }
-    c->valid_until_ms = start + c->ttl_ms;
+    c->alive_until_ms = start + c->base.opts.ttl_ms;
     return true;
 }
 
-static enum rival_result etcd_open(const struct rival_opts *opts,
-                                   void **ret_client)
+static bool etcd_open(void *client)
 {
-    struct client *c = calloc(1, sizeof(*c));
+    struct client *c = client;
     char host[HOST_SIZE];
     int port;
 
-    if (c == NULL || next_server(opts->servers, host, &port) == NULL ||
-        strlen(opts->name) > 90)
+    if (next_server(c->base.opts.servers, host, &port) == NULL ||
+        strlen(c->base.opts.name) > 90)
         abort();
     wire_init(&c->wire, host, port);
     wire_init(&c->keepalives, host, port);
-    c->servers = opts->servers;
-    encode_base64(opts->name, c->name);
-    c->ttl_ms = opts->ttl_ms;
-    watchdog_start(&c->dog, opts->ttl_ms / 3, keep_alive, c);
-    *ret_client = c;
-    return grant_lease(c) ? RIVAL_OK : RIVAL_ERROR;
+    encode_base64(c->base.opts.name, c->name);
+    watchdog_start(&c->dog, c->base.opts.ttl_ms / 3, keep_alive, c);
+    return grant_lease(c);
 }
 
 /* The server answers when the lock is ours. Where the connection breaks, the
  * same request under the same lease continues the same claim. */
-static bool attempt(struct client *c, int64_t deadline)
+static bool etcd_attempt(void *client, int64_t deadline)
 {
+    struct client *c = client;
     char json[256];
     char body[HTTP_BODY_SIZE];
     int status;
@@ -186,22 +182,11 @@ static bool attempt(struct client *c, int64_t deadline)
     return status == 200 && member(body, "key", c->key, sizeof(c->key));
 }
 
-static enum rival_result etcd_acquire(void *client, int64_t timeout_ms)
-{
-    int64_t deadline = deadline_after(timeout_ms);
-
-    do {
-        if (attempt(client, deadline))
-            return RIVAL_OK;
-    } while (pause_until(POLL_MS, deadline));
-    return RIVAL_TIMEOUT;
-}
-
 static bool etcd_holds(void *client)
 {
     struct client *c = client;
 
-    return c->lease != 0 && now_ms() < c->valid_until_ms;
+    return c->lease != 0 && now_ms() < c->alive_until_ms;
 }
 
 static int64_t etcd_token(void *client)
@@ -221,7 +206,7 @@ static enum rival_result etcd_release(void *client)
 
     (void)snprintf(json, sizeof(json), "{\"key\":\"%s\"}", c->key);
     if (post(c, &c->wire, "/v3/lock/unlock", json, body,
-             now_ms() + c->ttl_ms / 2) != 200)
+             now_ms() + c->base.opts.ttl_ms / 2) != 200)
         return RIVAL_ERROR;
     return held ? RIVAL_OK : RIVAL_LOST;
 }
@@ -233,12 +218,12 @@ static void etcd_close(void *client)
     watchdog_end(&c->dog);
     wire_drop(&c->wire);
     wire_drop(&c->keepalives);
-    free(c);
 }
 
 static const struct rival etcd = { .name = "etcd",
+                                   .size = sizeof(struct client),
                                    .open = etcd_open,
-                                   .acquire = etcd_acquire,
+                                   .attempt = etcd_attempt,
                                    .holds = etcd_holds,
                                    .token = etcd_token,
                                    .release = etcd_release,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MariaDB: the connection, and the program's list of locks.
+/* MariaDB: the connection.
  *
  * The driver has made the tables (../rivals.py).
  */
@@ -128,8 +128,3 @@ bool sql_ask(struct sql *db, int64_t *ret_values, unsigned count,
     }
     return read_row(db->mysql, ret_values, count);
 }
-
-extern const struct rival mariadb_row, mariadb_update, mariadb_version;
-
-const struct rival *const rivals[] = { &mariadb_row, &mariadb_update,
-                                       &mariadb_version, NULL };

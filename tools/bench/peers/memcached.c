@@ -15,85 +15,63 @@
 enum { GRAIN_MS = 1000 };
 
 struct client {
+    struct rival_client base;
     struct wire wire;
-    const char *name;
-    int64_t ttl_ms;
-    char token[TOKEN_SIZE];
-    int64_t valid_until_ms;
 };
 
-static enum rival_result memcached_open(const struct rival_opts *opts,
-                                        void **ret_client)
+static bool memcached_open(void *client)
 {
-    struct client *c = calloc(1, sizeof(*c));
+    struct client *c = client;
     char host[HOST_SIZE];
     int port;
 
-    if (c == NULL || next_server(opts->servers, host, &port) == NULL)
+    if (next_server(c->base.opts.servers, host, &port) == NULL)
         abort();
     wire_init(&c->wire, host, port);
-    c->name = opts->name;
-    c->ttl_ms = opts->ttl_ms;
-    *ret_client = c;
-    return wire_connect(&c->wire, now_ms() + c->ttl_ms) ? RIVAL_OK
-                                                        : RIVAL_ERROR;
+    return wire_connect(&c->wire, now_ms() + c->base.opts.ttl_ms);
 }
 
 /* Send a command and read the first line of its answer; NULL: none. */
 static const char *ask(struct client *c, const char *command)
 {
-    int64_t deadline = now_ms() + c->ttl_ms / 2;
+    int64_t deadline = now_ms() + c->base.opts.ttl_ms / 2;
 
     if (!wire_send(&c->wire, command, strlen(command), deadline))
         return NULL;
     return wire_line(&c->wire, deadline);
 }
 
-static enum rival_result memcached_acquire(void *client, int64_t timeout_ms)
+static bool memcached_attempt(void *client, int64_t deadline)
 {
     struct client *c = client;
-    int64_t deadline = deadline_after(timeout_ms);
     char command[256];
+    const char *answer;
 
-    random_token(c->token);
+    (void)deadline;
     (void)snprintf(command, sizeof(command), "add %s 0 %lld %d\r\n%s\r\n",
-                   c->name, (long long)(c->ttl_ms / 1000), TOKEN_SIZE - 1,
-                   c->token);
-    do {
-        int64_t start = now_ms();
-        const char *answer = ask(c, command);
-
-        if (answer != NULL && strcmp(answer, "STORED") == 0) {
-            c->valid_until_ms = start + c->ttl_ms - GRAIN_MS;
-            return RIVAL_OK;
-        }
-    } while (pause_until(POLL_MS, deadline));
-    return RIVAL_TIMEOUT;
-}
-
-static bool memcached_holds(void *client)
-{
-    struct client *c = client;
-
-    return now_ms() < c->valid_until_ms;
+                   c->base.opts.name, (long long)(c->base.opts.ttl_ms / 1000),
+                   TOKEN_SIZE - 1, c->base.token);
+    c->base.valid_until_ms -= GRAIN_MS;
+    answer = ask(c, command);
+    return answer != NULL && strcmp(answer, "STORED") == 0;
 }
 
 /* 1: the value is ours, and this is its number. 0: it is not. -1: no answer. */
 static int look(struct client *c, unsigned long long *ret_cas)
 {
     char command[256];
-    int64_t deadline = now_ms() + c->ttl_ms / 2;
+    int64_t deadline = now_ms() + c->base.opts.ttl_ms / 2;
     const char *line;
     bool ours;
 
-    (void)snprintf(command, sizeof(command), "gets %s\r\n", c->name);
+    (void)snprintf(command, sizeof(command), "gets %s\r\n", c->base.opts.name);
     line = ask(c, command);
     if (line == NULL)
         return -1;
     if (sscanf(line, "VALUE %*s %*s %*s %llu", ret_cas) != 1)
         return 0;
     line = wire_line(&c->wire, deadline);
-    ours = line != NULL && strcmp(line, c->token) == 0;
+    ours = line != NULL && strcmp(line, c->base.token) == 0;
     if (line == NULL || wire_line(&c->wire, deadline) == NULL) /* END */
         return -1;
     return ours;
@@ -115,7 +93,7 @@ static enum rival_result memcached_release(void *client)
         return RIVAL_ERROR;
     }
     (void)snprintf(command, sizeof(command), "cas %s 0 -1 0 %llu\r\n\r\n",
-                   c->name, cas);
+                   c->base.opts.name, cas);
     answer = ask(c, command);
     if (answer == NULL)
         return RIVAL_ERROR;
@@ -124,16 +102,13 @@ static enum rival_result memcached_release(void *client)
 
 static void memcached_close(void *client)
 {
-    struct client *c = client;
-
-    wire_drop(&c->wire);
-    free(c);
+    wire_drop(&((struct client *)client)->wire);
 }
 
 static const struct rival memcached = { .name = "memcached",
+                                        .size = sizeof(struct client),
                                         .open = memcached_open,
-                                        .acquire = memcached_acquire,
-                                        .holds = memcached_holds,
+                                        .attempt = memcached_attempt,
                                         .release = memcached_release,
                                         .close = memcached_close };
 

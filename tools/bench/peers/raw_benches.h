@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The benches of raw-line-peer. */
+/* The benches of raw-peer that stand in files of their own. */
 #ifndef RAW_BENCHES_H
 #define RAW_BENCHES_H
 

@@ -4,12 +4,15 @@
  *
  *   cycle         create and delete, one at a time; acquire_ns: the create
  *   cycle-list    create and list in one flight, then delete
- *   pipeline      create and delete, window=64 of them under way at a time */
+ *   pipeline      create and delete, window=64 of them under way at a time
+ *   line, calls   what limits a line: raw_line.c
+ *   turns         what limits sessions in turn: raw_turns.c */
 #include <stdio.h>
 #include <string.h>
 
 #include "peer.h"
 #include "raw.h"
+#include "raw_benches.h"
 
 static zhandle_t *zh;
 static char created[RAW_NODE_MAX]; /* the last node, until the answer counts */
@@ -149,6 +152,9 @@ int main(int argc, char **argv)
         { "cycle", prepare, run_cycle, finish },
         { "cycle-list", prepare, run_cycle_list, finish },
         { "pipeline", prepare, run_pipeline, finish },
+        { "line", line_prepare, line_run, line_finish },
+        { "calls", line_prepare, calls_run, line_finish },
+        { "turns", turns_prepare, turns_run, turns_finish },
         { NULL, NULL, NULL, NULL },
     };
 

@@ -3,6 +3,7 @@
 #include "redis.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void redis_init(struct redis *redis, const char *host, int port,
@@ -34,6 +35,23 @@ bool redis_connect(struct redis *redis)
                      redis->ctx != NULL ? redis->ctx->errstr : "no memory");
     redis_drop(redis);
     return false;
+}
+
+bool redis_open(void *client)
+{
+    struct redis_client *c = client;
+    char host[HOST_SIZE];
+    int port;
+
+    if (next_server(c->base.opts.servers, host, &port) == NULL)
+        abort();
+    redis_init(&c->redis, host, port, c->base.opts.ttl_ms / 2);
+    return redis_connect(&c->redis);
+}
+
+void redis_close(void *client)
+{
+    redis_drop(&((struct redis_client *)client)->redis);
 }
 
 redisReply *redis_call(struct redis *redis, int argc, const char **argv)

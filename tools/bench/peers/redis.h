@@ -19,6 +19,14 @@ void redis_init(struct redis *redis, const char *host, int port,
 void redis_drop(struct redis *redis);
 bool redis_connect(struct redis *redis);
 
+/* A client with a connection to the first server. */
+struct redis_client {
+    struct rival_client base;
+    struct redis redis;
+};
+bool redis_open(void *client);
+void redis_close(void *client);
+
 /* NULL: no answer, or an error is the answer; see rival_error(). */
 redisReply *redis_call(struct redis *redis, int argc, const char **argv);
 

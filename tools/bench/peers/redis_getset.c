@@ -13,9 +13,7 @@
 #include <time.h>
 
 struct client {
-    struct redis redis;
-    const char *name;
-    int64_t ttl_ms;
+    struct redis_client base;
     int64_t expires_ms; /* of the wall clock, as our value says */
 };
 
@@ -27,27 +25,11 @@ static int64_t wall_ms(void)
     return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-static enum rival_result getset_open(const struct rival_opts *opts,
-                                     void **ret_client)
-{
-    struct client *c = calloc(1, sizeof(*c));
-    char host[HOST_SIZE];
-    int port;
-
-    if (c == NULL || next_server(opts->servers, host, &port) == NULL)
-        abort();
-    redis_init(&c->redis, host, port, opts->ttl_ms / 2);
-    c->name = opts->name;
-    c->ttl_ms = opts->ttl_ms;
-    *ret_client = c;
-    return redis_connect(&c->redis) ? RIVAL_OK : RIVAL_ERROR;
-}
-
 /* A command whose answer is a time; false when there is none. */
 static bool time_of(struct client *c, int argc, const char **argv,
                     int64_t *ret_ms)
 {
-    redisReply *reply = redis_call(&c->redis, argc, argv);
+    redisReply *reply = redis_call(&c->base.redis, argc, argv);
     bool found = reply != NULL && reply->type == REDIS_REPLY_STRING;
 
     if (found)
@@ -58,36 +40,28 @@ static bool time_of(struct client *c, int argc, const char **argv,
 
 static void expire_from_now(struct client *c, char value[24])
 {
-    c->expires_ms = wall_ms() + c->ttl_ms + 1;
+    c->expires_ms = wall_ms() + c->base.base.opts.ttl_ms + 1;
     (void)snprintf(value, 24, "%lld", (long long)c->expires_ms);
 }
 
-static bool attempt(struct client *c)
+static bool getset_attempt(void *client, int64_t deadline)
 {
+    struct client *c = client;
+    const char *name = c->base.base.opts.name;
     char value[24];
-    const char *setnx[] = { "SETNX", c->name, value };
-    const char *get[] = { "GET", c->name };
-    const char *getset[] = { "GETSET", c->name, value };
+    const char *setnx[] = { "SETNX", name, value };
+    const char *get[] = { "GET", name };
+    const char *getset[] = { "GETSET", name, value };
     int64_t old_ms;
 
+    (void)deadline;
     expire_from_now(c, value);
-    if (redis_number(&c->redis, 3, setnx, 0) == 1)
+    if (redis_number(&c->base.redis, 3, setnx, 0) == 1)
         return true;
     if (!time_of(c, 2, get, &old_ms) || old_ms > wall_ms())
         return false;
     expire_from_now(c, value);
     return time_of(c, 3, getset, &old_ms) && old_ms <= wall_ms();
-}
-
-static enum rival_result getset_acquire(void *client, int64_t timeout_ms)
-{
-    int64_t deadline = deadline_after(timeout_ms);
-
-    do {
-        if (attempt(client))
-            return RIVAL_OK;
-    } while (pause_until(POLL_MS, deadline));
-    return RIVAL_TIMEOUT;
 }
 
 static bool getset_holds(void *client)
@@ -100,26 +74,20 @@ static bool getset_holds(void *client)
 static enum rival_result getset_release(void *client)
 {
     struct client *c = client;
-    const char *del[] = { "DEL", c->name };
+    const char *del[] = { "DEL", c->base.base.opts.name };
 
     if (!getset_holds(c))
         return RIVAL_LOST;
-    return redis_number(&c->redis, 2, del, -1) >= 0 ? RIVAL_OK : RIVAL_ERROR;
-}
-
-static void getset_close(void *client)
-{
-    struct client *c = client;
-
-    redis_drop(&c->redis);
-    free(c);
+    return redis_number(&c->base.redis, 2, del, -1) >= 0 ? RIVAL_OK
+                                                         : RIVAL_ERROR;
 }
 
 extern const struct rival redis_getset;
 
 const struct rival redis_getset = { .name = "redis-getset",
-                                    .open = getset_open,
-                                    .acquire = getset_acquire,
+                                    .size = sizeof(struct client),
+                                    .open = redis_open,
+                                    .attempt = getset_attempt,
                                     .holds = getset_holds,
                                     .release = getset_release,
-                                    .close = getset_close };
+                                    .close = redis_close };

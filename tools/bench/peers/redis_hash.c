@@ -17,11 +17,9 @@
 #include <stdlib.h>
 
 struct client {
-    struct redis redis;
+    struct redis_client base;
     struct redis renewals; /* the watchdog's connection */
     struct redis messages; /* subscribed while we wait */
-    const char *name;
-    int64_t ttl_ms;
     char ttl[24];
     char channel[128];
     char owner[TOKEN_SIZE];
@@ -55,7 +53,7 @@ enum { NO_ANSWER = -1000000000 };
 
 static int64_t run(struct client *c, struct redis *redis, const char *script)
 {
-    const char *argv[] = { "EVAL",     script, "2",     c->name,
+    const char *argv[] = { "EVAL",     script, "2",     c->base.base.opts.name,
                            c->channel, c->ttl, c->owner };
 
     return redis_number(redis, 7, argv, NO_ANSWER);
@@ -69,26 +67,19 @@ static bool on_period(void *user)
     return run(c, &c->renewals, renew) == 1;
 }
 
-static enum rival_result hash_open(const struct rival_opts *opts,
-                                   void **ret_client)
+static bool hash_open(void *client)
 {
-    struct client *c = calloc(1, sizeof(*c));
-    char host[HOST_SIZE];
-    int port;
+    struct client *c = client;
+    const struct rival_opts *opts = &c->base.base.opts;
+    bool connected = redis_open(client);
 
-    if (c == NULL || next_server(opts->servers, host, &port) == NULL)
-        abort();
-    redis_init(&c->redis, host, port, opts->ttl_ms / 2);
-    redis_init(&c->renewals, host, port, opts->ttl_ms / 2);
-    redis_init(&c->messages, host, port, opts->ttl_ms / 2);
-    c->name = opts->name;
-    c->ttl_ms = opts->ttl_ms;
+    c->renewals = c->messages = c->base.redis;
+    c->renewals.ctx = c->messages.ctx = NULL;
     (void)snprintf(c->ttl, sizeof(c->ttl), "%lld", (long long)opts->ttl_ms);
-    (void)snprintf(c->channel, sizeof(c->channel), "channel:{%s}", c->name);
+    (void)snprintf(c->channel, sizeof(c->channel), "channel:{%s}", opts->name);
     random_token(c->owner);
     watchdog_start(&c->dog, opts->ttl_ms / 3, on_period, c);
-    *ret_client = c;
-    return redis_connect(&c->redis) ? RIVAL_OK : RIVAL_ERROR;
+    return connected;
 }
 
 static bool subscribe(struct client *c)
@@ -128,7 +119,7 @@ static enum rival_result wait_for_it(struct client *c, int64_t deadline)
             (void)pause_until(POLL_MS, deadline);
             continue;
         }
-        state = run(c, &c->redis, enter);
+        state = run(c, &c->base.redis, enter);
         if (state == NO_ANSWER) {
             (void)pause_until(POLL_MS, deadline);
         } else if (state != 1) {
@@ -147,7 +138,7 @@ static enum rival_result hash_acquire(void *client, int64_t timeout_ms)
     struct client *c = client;
     enum rival_result result = RIVAL_OK;
 
-    if (run(c, &c->redis, enter) != 1)
+    if (run(c, &c->base.redis, enter) != 1)
         result = wait_for_it(c, deadline_after(timeout_ms));
     if (result == RIVAL_OK)
         watchdog_hold(&c->dog, true);
@@ -157,9 +148,9 @@ static enum rival_result hash_acquire(void *client, int64_t timeout_ms)
 static bool hash_holds(void *client)
 {
     struct client *c = client;
-    const char *argv[] = { "HEXISTS", c->name, c->owner };
+    const char *argv[] = { "HEXISTS", c->base.base.opts.name, c->owner };
 
-    return redis_number(&c->redis, 3, argv, 0) == 1;
+    return redis_number(&c->base.redis, 3, argv, 0) == 1;
 }
 
 static enum rival_result hash_release(void *client)
@@ -168,7 +159,7 @@ static enum rival_result hash_release(void *client)
     int64_t left;
 
     watchdog_hold(&c->dog, false);
-    left = run(c, &c->redis, leave);
+    left = run(c, &c->base.redis, leave);
     if (left == NO_ANSWER)
         return RIVAL_ERROR;
     return left >= 0 ? RIVAL_OK : RIVAL_LOST;
@@ -179,15 +170,15 @@ static void hash_close(void *client)
     struct client *c = client;
 
     watchdog_end(&c->dog);
-    redis_drop(&c->redis);
+    redis_close(c);
     redis_drop(&c->renewals);
     redis_drop(&c->messages);
-    free(c);
 }
 
 extern const struct rival redis_hash;
 
 const struct rival redis_hash = { .name = "redis-hash",
+                                  .size = sizeof(struct client),
                                   .open = hash_open,
                                   .acquire = hash_acquire,
                                   .holds = hash_holds,

@@ -10,8 +10,6 @@
  */
 #include "redis.h"
 
-#include <stdlib.h>
-
 enum {
     SERVERS_MAX = 9,
     ANSWER_MS = 50,
@@ -20,36 +18,26 @@ enum {
 };
 
 struct client {
+    struct rival_client base;
     struct redis servers[SERVERS_MAX];
     bool asked[SERVERS_MAX];
     int count;
-    const char *name;
-    int64_t ttl_ms;
-    char token[TOKEN_SIZE];
-    int64_t valid_until_ms;
 };
 
-static enum rival_result redlock_open(const struct rival_opts *opts,
-                                      void **ret_client)
+static bool redlock_open(void *client)
 {
-    struct client *c = calloc(1, sizeof(*c));
-    const char *rest = opts->servers;
+    struct client *c = client;
+    const char *rest = c->base.opts.servers;
+    bool connected = true;
     char host[HOST_SIZE];
     int port;
 
-    if (c == NULL)
-        abort();
-    c->name = opts->name;
-    c->ttl_ms = opts->ttl_ms;
     while (c->count < SERVERS_MAX &&
            (rest = next_server(rest, host, &port)) != NULL)
         redis_init(&c->servers[c->count++], host, port, ANSWER_MS);
-    *ret_client = c;
-    for (int i = 0; i < c->count; i++) {
-        if (!redis_connect(&c->servers[i]))
-            return RIVAL_ERROR;
-    }
-    return RIVAL_OK;
+    for (int i = 0; i < c->count && connected; i++)
+        connected = redis_connect(&c->servers[i]);
+    return connected;
 }
 
 /* Send one command to all servers, then read the answers: how many said yes. */
@@ -88,40 +76,25 @@ static int release_all(struct client *c)
 {
     struct redis_unset unset;
 
-    redis_unset_make(&unset, c->name, c->token);
+    redis_unset_make(&unset, c->base.opts.name, c->base.token);
     return ask_all(c, 5, unset.argv);
 }
 
-static bool attempt(struct client *c)
+static bool redlock_attempt(void *client, int64_t deadline)
 {
+    struct client *c = client;
+    struct rival_client *base = &c->base;
     struct redis_set set;
-    int64_t start = now_ms();
 
-    random_token(c->token);
-    redis_set_make(&set, c->name, c->token, c->ttl_ms);
-    c->valid_until_ms = start + c->ttl_ms - c->ttl_ms / 100 - 2;
-    if (ask_all(c, 6, set.argv) > c->count / 2 && now_ms() < c->valid_until_ms)
+    (void)deadline;
+    random_token(base->token);
+    redis_set_make(&set, base->opts.name, base->token, base->opts.ttl_ms);
+    base->valid_until_ms -= base->opts.ttl_ms / 100 + 2;
+    if (ask_all(c, 6, set.argv) > c->count / 2 &&
+        now_ms() < base->valid_until_ms)
         return true;
     (void)release_all(c);
     return false;
-}
-
-static enum rival_result redlock_acquire(void *client, int64_t timeout_ms)
-{
-    int64_t deadline = deadline_after(timeout_ms);
-
-    do {
-        if (attempt(client))
-            return RIVAL_OK;
-    } while (pause_until(RETRY_MS + random_below(JITTER_MS), deadline));
-    return RIVAL_TIMEOUT;
-}
-
-static bool redlock_holds(void *client)
-{
-    struct client *c = client;
-
-    return now_ms() < c->valid_until_ms;
 }
 
 static enum rival_result redlock_release(void *client)
@@ -137,14 +110,15 @@ static void redlock_close(void *client)
 
     for (int i = 0; i < c->count; i++)
         redis_drop(&c->servers[i]);
-    free(c);
 }
 
 extern const struct rival redis_redlock;
 
 const struct rival redis_redlock = { .name = "redlock",
+                                     .size = sizeof(struct client),
                                      .open = redlock_open,
-                                     .acquire = redlock_acquire,
-                                     .holds = redlock_holds,
+                                     .attempt = redlock_attempt,
+                                     .pause_ms = RETRY_MS,
+                                     .jitter_ms = JITTER_MS,
                                      .release = redlock_release,
                                      .close = redlock_close };

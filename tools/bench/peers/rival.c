@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The helpers of all adapters: clocks, pauses, unique tokens, lists of servers.
- */
+/* What the clients of all locks do alike: attempts with pauses, clocks, unique
+ * tokens, lists of servers. */
 #include "rival.h"
 
 #include <stdarg.h>
@@ -93,4 +93,50 @@ const char *next_server(const char *servers, char host[HOST_SIZE], int *port)
     host[colon - servers] = '\0';
     *port = (int)strtol(colon + 1, NULL, 10);
     return servers + len + (servers[len] == ',');
+}
+
+enum rival_result rival_open(const struct rival *lock,
+                             const struct rival_opts *opts, void **ret_client)
+{
+    struct rival_client *c = calloc(1, lock->size);
+
+    if (c == NULL)
+        abort();
+    c->opts = *opts;
+    *ret_client = c;
+    return lock->open(c) ? RIVAL_OK : RIVAL_ERROR;
+}
+
+enum rival_result rival_acquire(const struct rival *lock, void *client,
+                                int64_t timeout_ms)
+{
+    struct rival_client *c = client;
+    int64_t deadline = deadline_after(timeout_ms);
+    int64_t pause_ms = lock->pause_ms != 0 ? lock->pause_ms : POLL_MS;
+
+    random_token(c->token);
+    if (lock->acquire != NULL)
+        return lock->acquire(client, timeout_ms);
+    do {
+        c->valid_until_ms = now_ms() + c->opts.ttl_ms;
+        if (lock->attempt(client, deadline))
+            return RIVAL_OK;
+        if (lock->jitter_ms != 0)
+            pause_ms = lock->pause_ms + random_below((uint32_t)lock->jitter_ms);
+    } while (pause_until(pause_ms, deadline));
+    return RIVAL_TIMEOUT;
+}
+
+bool rival_holds(const struct rival *lock, void *client)
+{
+    const struct rival_client *c = client;
+
+    return lock->holds != NULL ? lock->holds(client)
+                               : now_ms() < c->valid_until_ms;
+}
+
+void rival_close(const struct rival *lock, void *client)
+{
+    lock->close(client);
+    free(client);
 }

@@ -62,7 +62,7 @@ static void cycle(struct contender *c)
     int64_t waited_ns;
     enum rival_result result;
 
-    rival_check("acquire", lock->acquire(c->client, -1));
+    rival_check("acquire", rival_acquire(lock, c->client, -1));
     waited_ns = now_ns() - start;
     c->grants++;
     c->waited_ns += waited_ns;
@@ -81,7 +81,7 @@ static void open_clients(int count)
     lock = rival_chosen(&opts);
     clients = count;
     for (int i = 0; i < count; i++)
-        rival_check("open", lock->open(&opts, &contenders[i].client));
+        rival_check("open", rival_open(lock, &opts, &contenders[i].client));
     for (int i = 0; i < peer_number("warmup", 100); i++)
         cycle(&contenders[i % count]);
 }
@@ -89,7 +89,7 @@ static void open_clients(int count)
 static void close_clients(void)
 {
     for (int i = 0; i < clients; i++)
-        lock->close(contenders[i].client);
+        rival_close(lock, contenders[i].client);
 }
 
 static void prepare_alone(void)

@@ -50,7 +50,7 @@ static void tell(const char *what, int64_t asked_ns)
 static void write_once(void)
 {
     int64_t asked_ns = now_ns();
-    bool holds = lock->holds(client);
+    bool holds = rival_holds(lock, client);
 
     if (holds && gap) {
         gap = false;
@@ -77,7 +77,7 @@ static void release(void)
 static void obey(const char *line)
 {
     if (strcmp(line, "acquire\n") == 0) {
-        rival_check("acquire", lock->acquire(client, -1));
+        rival_check("acquire", rival_acquire(lock, client, -1));
         held = true;
         doubts = false;
         tell("granted", now_ns());
@@ -99,7 +99,7 @@ void rival_trial(void)
     own_name = peer_option("client", "A");
     resource = (int)peer_number("fd", -1);
     (void)setvbuf(stdin, NULL, _IONBF, 0); /* poll() sees all that is there */
-    rival_check("open", lock->open(&opts, &client));
+    rival_check("open", rival_open(lock, &opts, &client));
     tell("ready", 0);
     for (;;) {
         if (poll(&in, 1, held ? WRITE_EVERY_MS : -1) > 0) {

@@ -3,11 +3,11 @@
 #include "rival.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <zkrecipes/zkrecipes.h>
 
 struct client {
+    struct rival_client base;
     zkr_session *session;
     zkr_mutex *mutex;
     zkr_grant *grant;
@@ -18,23 +18,20 @@ static enum rival_result failed(const char *what)
     return rival_fail("%s: %s", what, zkr_error_detail());
 }
 
-static enum rival_result ours_open(const struct rival_opts *opts,
-                                   void **ret_client)
+static bool ours_open(void *client)
 {
+    struct client *c = client;
     struct zkr_session_opts session = ZKR_SESSION_OPTS_INIT;
-    struct client *c = calloc(1, sizeof(*c));
     char path[256];
 
-    if (c == NULL)
-        abort();
-    *ret_client = c;
-    session.session_timeout_ms = (uint32_t)opts->ttl_ms;
-    (void)snprintf(path, sizeof(path), "/rivals/%s", opts->name);
-    if (zkr_session_open(opts->servers, &session, &c->session) != ZKR_OK)
-        return failed("open");
-    if (zkr_mutex_new(c->session, path, NULL, &c->mutex) != ZKR_OK)
-        return failed("new");
-    return RIVAL_OK;
+    session.session_timeout_ms = (uint32_t)c->base.opts.ttl_ms;
+    (void)snprintf(path, sizeof(path), "/rivals/%s", c->base.opts.name);
+    if (zkr_session_open(c->base.opts.servers, &session, &c->session) ==
+            ZKR_OK &&
+        zkr_mutex_new(c->session, path, NULL, &c->mutex) == ZKR_OK)
+        return true;
+    (void)failed("open");
+    return false;
 }
 
 static enum rival_result ours_acquire(void *client, int64_t timeout_ms)
@@ -84,10 +81,10 @@ static void ours_close(void *client)
     zkr_grant_free(c->grant);
     zkr_mutex_free(c->mutex);
     (void)zkr_session_close(c->session);
-    free(c);
 }
 
 static const struct rival ours = { .name = "zkrecipes",
+                                   .size = sizeof(struct client),
                                    .open = ours_open,
                                    .acquire = ours_acquire,
                                    .holds = ours_holds,
