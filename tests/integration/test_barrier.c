@@ -992,56 +992,6 @@ TEST(a_program_with_its_own_loop_waits)
     close_session(own);
 }
 
-static int in_child(zkr_double_barrier *m)
-{
-    zkr_barrier *b;
-
-    if (zkr_barrier_wait(barrier, -1) != ZKR_EFORKED ||
-        zkr_barrier_set(barrier, -1) != ZKR_EFORKED ||
-        zkr_barrier_remove(barrier, -1) != ZKR_EFORKED ||
-        zkr_barrier_new(s, path, &b) != ZKR_EFORKED ||
-        zkr_double_barrier_enter(m, -1) != ZKR_EFORKED ||
-        zkr_double_barrier_leave(m, -1) != ZKR_EFORKED)
-        return 1;
-    zkr_barrier_free(barrier);
-    zkr_double_barrier_free(m);
-    return 0;
-}
-
-TEST(a_forked_child_waits_for_nothing)
-{
-    AUTO(double_barrier) m = new_member_of(s, 1);
-    int status = -1;
-    pid_t child;
-
-    ok(zkr_double_barrier_enter(m, SOON_MS));
-    child = fork();
-    if (child == 0)
-        _exit(in_child(m));
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    assert_int_equal(count_children(path), 2);
-    ok(zkr_double_barrier_leave(m, SOON_MS));
-}
-
-TEST(wrong_arguments_are_refused)
-{
-    zkr_double_barrier *m;
-    zkr_barrier *b;
-
-    assert_int_equal(zkr_barrier_new(s, "/", &b), ZKR_EPATH);
-    assert_int_equal(zkr_barrier_new(NULL, path, &b), ZKR_EINVAL);
-    assert_int_equal(zkr_double_barrier_new(s, "x", 1, &m), ZKR_EPATH);
-    assert_int_equal(zkr_double_barrier_new(s, path, 0, &m), ZKR_EINVAL);
-    assert_int_equal(zkr_barrier_wait(NULL, 0), ZKR_EINVAL);
-    assert_int_equal(zkr_double_barrier_enter(NULL, 0), ZKR_EINVAL);
-    assert_int_equal(zkr_double_barrier_leave(NULL, 0), ZKR_EINVAL);
-    assert_null(zkr_barrier_path(NULL));
-    assert_null(zkr_double_barrier_path(NULL));
-    zkr_barrier_free(NULL);
-    zkr_double_barrier_free(NULL);
-}
-
 int main(void)
 {
     return run_with_server(NULL, test_run_all);

@@ -160,63 +160,12 @@ TEST(refusals_of_the_servers_are_told_apart)
     assert_null(reply);
 }
 
-static void on_never(int error, const struct zkr_reply *reply, void *user)
+TEST(the_largest_data_are_taken)
 {
-    (void)reply;
-    recorder_add(user, error, 0);
-}
+    static char much[ZKR_DATA_MAX];
 
-static int make_with(enum zkr_create_mode mode, int64_t ttl_ms)
-{
-    return zkr_session_create(s, in_dir("x"), "", 0,
-                              OPTS(create, .mode = mode, .ttl_ms = ttl_ms), 0,
-                              NULL);
-}
-
-TEST(invalid_arguments_are_refused_at_once)
-{
-    AUTO(recorder) told = recorder_new();
-    static char much[ZKR_DATA_MAX + 1];
-    struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
-    char far[ZKR_PATH_MAX + 2];
-    long before;
-
-    settle(s);
-    before = proxy_requests(proxy, PROXY_ANY);
-    assert_int_equal(make("x", ""), ZKR_EPATH);
-    assert_int_equal(make(NULL, ""), ZKR_EINVAL);
-    assert_int_equal(zkr_session_get(NULL, "/x", 0, NULL), ZKR_EINVAL);
-    assert_int_equal(zkr_session_create(s, "/x", NULL, 1, NULL, 0, NULL),
-                     ZKR_EINVAL);
-    assert_int_equal(
-        zkr_session_create(s, "/x", much, sizeof(much), NULL, 0, NULL),
-        ZKR_ETOOLONG);
-    memset(far, 'x', sizeof(far) - 1);
-    far[0] = '/';
-    far[sizeof(far) - 1] = '\0';
-    assert_int_equal(zkr_session_get(s, far, 0, NULL), ZKR_ETOOLONG);
-    far[ZKR_PATH_MAX] = '\0'; /* without the room for a number */
-    opts.mode = ZKR_CREATE_PERSISTENT_SEQUENTIAL;
-    assert_int_equal(zkr_session_create(s, far, "", 0, &opts, 0, NULL),
-                     ZKR_ETOOLONG);
-    opts.mode = ZKR_CREATE_PERSISTENT;
-    opts.acl = "nobody";
-    assert_int_equal(zkr_session_create(s, "/x", "", 0, &opts, 0, NULL),
-                     ZKR_EINVAL);
-    opts.size = 1;
-    assert_int_equal(zkr_session_create(s, "/x", "", 0, &opts, 0, NULL),
-                     ZKR_EINVAL);
-    assert_int_equal(make_with((enum zkr_create_mode)7, 0), ZKR_EINVAL);
-    assert_int_equal(make_with(ZKR_CREATE_PERSISTENT, 1), ZKR_EINVAL);
-    assert_int_equal(make_with(ZKR_CREATE_TTL, 0), ZKR_EINVAL);
-    assert_int_equal(make_with(ZKR_CREATE_TTL, ZKR_TTL_MAX_MS + 1), ZKR_EINVAL);
-    assert_int_equal(zkr_session_get_async(s, "/x", 0, NULL, NULL), ZKR_EINVAL);
-    assert_int_equal(zkr_session_get_async(s, "x", 0, on_never, told),
-                     ZKR_EPATH);
-    assert_int_equal(proxy_requests(proxy, PROXY_ANY), before);
-    ok(zkr_session_create(s, in_dir("much"), much, ZKR_DATA_MAX, NULL, SOON_MS,
+    ok(zkr_session_create(s, in_dir("much"), much, sizeof(much), NULL, SOON_MS,
                           NULL));
-    assert_int_equal(recorder_count(told), 0);
 }
 
 /* -- kinds of nodes -------------------------------------------------------- */
@@ -523,27 +472,6 @@ TEST(a_close_ends_what_is_under_way)
     assert_int_equal(codes[2], ZKR_ECLOSED);
     recorder_free(a.recorder);
     s = NULL; /* for the teardown */
-}
-
-static int in_child(void)
-{
-    if (zkr_session_get(s, dir, 0, NULL) != ZKR_EFORKED)
-        return 1;
-    if (zkr_session_get_async(s, dir, 0, on_never, NULL) != ZKR_EFORKED)
-        return 2;
-    return 0;
-}
-
-TEST(a_forked_child_asks_nothing)
-{
-    int status = -1;
-    pid_t child = fork();
-
-    if (child == 0)
-        _exit(in_child());
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    data_is(dir, "old");
 }
 
 int main(void)

@@ -503,33 +503,6 @@ TEST(under_faults_the_sum_is_right_but_for_the_unknown)
 
 /* -- where it cannot wait -------------------------------------------------- */
 
-static void on_event(zkr_session *session, const struct zkr_session_event *e,
-                     void *user)
-{
-    int64_t value;
-
-    (void)session;
-    (void)e;
-    recorder_add(user, zkr_counter_add(counter, 1, -1, NULL), 0);
-    recorder_add(user, zkr_counter_get(counter, -1, &value, NULL), 0);
-}
-
-TEST(a_callback_cannot_count)
-{
-    AUTO(recorder) r = recorder_new();
-    zkr_listener *listener;
-
-    ok(zkr_session_listen(s, on_event, r, &listener));
-    assert_true(recorder_wait(r, 2, SOON_MS));
-    zkr_listener_free(listener);
-    for (size_t i = 0; i < 2; i++) {
-        int code = 0;
-
-        assert_true(recorder_get(r, i, &code, NULL));
-        assert_int_equal(code, ZKR_EDEADLK);
-    }
-}
-
 TEST(a_program_with_its_own_loop_counts)
 {
     zkr_counter *c;
@@ -540,70 +513,6 @@ TEST(a_program_with_its_own_loop_counts)
     assert_int_equal(add(c, 1), 1);
     zkr_counter_free(c);
     close_session(own);
-}
-
-static int in_child(void)
-{
-    zkr_counter *c;
-    int64_t value;
-
-    if (zkr_counter_add(counter, 1, -1, NULL) != ZKR_EFORKED ||
-        zkr_counter_get(counter, -1, &value, NULL) != ZKR_EFORKED ||
-        zkr_counter_new(s, path, NULL, &c) != ZKR_EFORKED)
-        return 1;
-    zkr_counter_free(counter);
-    return 0;
-}
-
-TEST(a_forked_child_counts_nothing)
-{
-    int status = -1;
-    pid_t child = fork();
-
-    if (child == 0)
-        _exit(in_child());
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    assert_int_equal(value_of(counter), 0);
-}
-
-TEST(after_the_end_of_the_session_nothing_is_counted)
-{
-    int64_t value;
-
-    (void)add(counter, 1);
-    (void)zkr_session_close(s);
-    assert_int_equal(zkr_counter_add(counter, 1, -1, NULL), ZKR_ECLOSED);
-    assert_int_equal(zkr_counter_get(counter, -1, &value, NULL), ZKR_ECLOSED);
-    zkr_counter_free(counter);
-    counter = NULL;
-    s = NULL;
-}
-
-TEST(wrong_options_are_refused)
-{
-    struct zkr_counter_opts opts = ZKR_COUNTER_OPTS_INIT;
-    char below[128];
-    zkr_counter *c;
-
-    (void)snprintf(below, sizeof(below), "%s/lock", path);
-    opts.flags = (enum zkr_counter_flags)2;
-    assert_int_equal(zkr_counter_new(s, path, &opts, &c), ZKR_EINVAL);
-    opts.flags = (enum zkr_counter_flags)0;
-    opts.lock_path = path;
-    assert_int_equal(zkr_counter_new(s, path, &opts, &c), ZKR_EINVAL);
-    assert_non_null(strstr(zkr_error_detail(), "lock_path"));
-    opts.lock_path = below;
-    assert_int_equal(zkr_counter_new(s, path, &opts, &c), ZKR_EINVAL);
-    opts.lock_path = "x";
-    assert_int_equal(zkr_counter_new(s, path, &opts, &c), ZKR_EPATH);
-    opts.size = 1;
-    assert_int_equal(zkr_counter_new(s, path, &opts, &c), ZKR_EINVAL);
-    assert_int_equal(zkr_counter_new(s, "/", NULL, &c), ZKR_EPATH);
-    assert_int_equal(zkr_counter_new(s, NULL, NULL, &c), ZKR_EINVAL);
-    assert_int_equal(zkr_counter_add(NULL, 1, 0, NULL), ZKR_EINVAL);
-    assert_null(zkr_counter_path(NULL));
-    zkr_counter_free(NULL);
 }
 
 int main(void)

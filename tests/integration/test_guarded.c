@@ -175,30 +175,21 @@ TEST_WITH(errors_of_the_write_are_told_apart, setup, teardown)
     release(g);
 }
 
-TEST(invalid_arguments_are_refused_at_once)
+TEST(a_write_that_cannot_be_is_refused_at_once)
 {
     static char much[ZKR_GUARDED_DATA_MAX + 1];
-    static char far[ZKR_PATH_MAX + 2];
     AUTO(unfair_mutex) unfair = NULL;
     zkr_grant *g = acquire(m);
     long before;
 
     settle(s);
     before = proxy_requests(proxy, PROXY_ANY);
-    refuses(zkr_grant_guarded_set(g, "data", "x", 1, -1, 0, NULL), ZKR_EPATH,
-            g);
-    refuses(zkr_grant_guarded_set(g, NULL, "x", 1, -1, 0, NULL), ZKR_EINVAL, g);
     refuses(zkr_grant_guarded_set(g, data, NULL, 1, -1, 0, NULL), ZKR_EINVAL,
             g);
     refuses(zkr_grant_guarded_set(g, data, much, sizeof(much), -1, 0, NULL),
             ZKR_ETOOLONG, g);
-    memset(far, 'x', sizeof(far) - 1);
-    far[0] = '/';
-    refuses(zkr_grant_guarded_set(g, far, "x", 1, -1, 0, NULL), ZKR_ETOOLONG,
-            g);
     refuses(zkr_grant_guarded_set_async(g, data, "x", 1, -1, 0, NULL, NULL),
             ZKR_EINVAL, g);
-    assert_int_equal(set(NULL, "x"), ZKR_EINVAL);
     assert_int_equal(proxy_requests(proxy, PROXY_ANY), before);
     ok(zkr_grant_guarded_set(g, data, much, sizeof(much) - 1, -1, SOON_MS,
                              NULL));

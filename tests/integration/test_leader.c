@@ -224,50 +224,6 @@ TEST(a_second_campaign_goes_on_with_the_first)
     ok(zkr_leader_wait(a.leader, 0));
 }
 
-/* TestLeaderLatch.testRelativePath */
-TEST(arguments_are_checked)
-{
-    struct zkr_leader_opts opts = ZKR_LEADER_OPTS_INIT;
-    zkr_leader *l = (zkr_leader *)(void *)&opts;
-    char id[ZKR_LEADER_ID_MAX + 1] = { 0 };
-
-    assert_int_equal(zkr_leader_new(NULL, path, NULL, NULL, NULL, &l),
-                     ZKR_EINVAL);
-    assert_null(l);
-    assert_int_equal(zkr_leader_new(s, "x", NULL, NULL, NULL, &l), ZKR_EPATH);
-    assert_int_equal(zkr_leader_new(s, path, NULL, NULL, NULL, NULL),
-                     ZKR_EINVAL);
-    opts.id = id;
-    opts.id_size = sizeof(id);
-    assert_int_equal(zkr_leader_new(s, path, &opts, NULL, NULL, &l),
-                     ZKR_ETOOLONG);
-    opts.id_size--;
-    ok(zkr_leader_new(s, path, &opts, NULL, NULL, &l));
-    assert_string_equal(zkr_leader_path(l), path);
-    zkr_leader_free(l);
-    opts.id = NULL;
-    assert_int_equal(zkr_leader_new(s, path, &opts, NULL, NULL, &l),
-                     ZKR_EINVAL);
-    opts.id_size = 0;
-    opts.reserved = 1;
-    assert_int_equal(zkr_leader_new(s, path, &opts, NULL, NULL, &l),
-                     ZKR_EINVAL);
-    opts.reserved = 0;
-    opts.flags = (enum zkr_lockable_flags)1;
-    assert_int_equal(zkr_leader_new(s, path, &opts, NULL, NULL, &l),
-                     ZKR_EINVAL);
-    opts.flags = ZKR_KAZOO_LAYOUT | ZKR_SELECTOR_LAYOUT;
-    assert_int_equal(zkr_leader_new(s, path, &opts, NULL, NULL, &l),
-                     ZKR_EINVAL);
-    assert_int_equal(zkr_leader_campaign(NULL), ZKR_EINVAL);
-    assert_int_equal(zkr_leader_leave(NULL), ZKR_EINVAL);
-    assert_int_equal(zkr_leader_leave_async(NULL), ZKR_EINVAL);
-    assert_int_equal(zkr_leader_wait(NULL, 0), ZKR_EINVAL);
-    assert_false(zkr_leader_is_leader(NULL));
-    assert_null(zkr_leader_path(NULL));
-    zkr_leader_free(NULL);
-}
-
 /* -- on the server -------------------------------------------------------- */
 
 TEST(a_node_is_that_of_curators_latch_and_has_the_id)
@@ -809,46 +765,6 @@ TEST(a_wait_in_the_thread_of_a_loop_needs_no_dispatch)
     (void)told(&p, ZKR_LEADER_LOST);
     assert_int_equal(recorder_count(p.events), 4);
     end(&p);
-}
-
-static int in_child(zkr_leader *l)
-{
-    zkr_grant *g = NULL;
-
-    if (zkr_leader_is_leader(l) || zkr_leader_campaign(l) != ZKR_EFORKED)
-        return 1;
-    if (zkr_leader_wait(l, -1) != ZKR_EFORKED)
-        return 2;
-    if (zkr_leader_leave(l) != ZKR_EFORKED ||
-        zkr_leader_leave_async(l) != ZKR_EFORKED)
-        return 3;
-    if (zkr_leader_grant(l, &g) != ZKR_EFORKED)
-        return 4;
-    zkr_leader_free(l);
-    return 0;
-}
-
-TEST(a_forked_child_leads_nothing_and_ends_nothing)
-{
-    unsigned char result = 255;
-    int fds[2];
-    pid_t pid;
-
-    leads(&a);
-    assert_int_equal(pipe(fds), 0);
-    pid = fork();
-    if (pid == 0) {
-        result = (unsigned char)in_child(a.leader);
-        (void)!write(fds[1], &result, 1);
-        (void)raise(SIGKILL);
-    }
-    assert_int_equal(waitpid(pid, NULL, 0), pid);
-    assert_int_equal(read(fds[0], &result, 1), 1);
-    assert_int_equal(result, 0);
-    (void)close(fds[0]);
-    (void)close(fds[1]);
-    ok(zkr_leader_wait(a.leader, SOON_MS));
-    assert_int_equal(count_children(path), 1);
 }
 
 TEST(terms_are_counted_as_grants)

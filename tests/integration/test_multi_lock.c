@@ -621,28 +621,17 @@ TEST(a_try_that_is_refused_at_once_is_told)
     release(g);
 }
 
-TEST(impossible_arguments_are_refused)
+TEST(a_lock_of_another_session_is_no_member)
 {
-    zkr_multi_lock *ml = new_multi(NULL);
-    AUTO(mutex) same = new_mutex(ours, paths[0]);
+    AUTO(multi_lock) ml = new_multi(NULL);
     zkr_grant *grants[1];
 
-    assert_int_equal(zkr_multi_lock_acquire(ml, 0, grants), ZKR_EINVAL);
     ok(zkr_multi_lock_add(ml, mutexes[0], NULL));
-    assert_int_equal(zkr_multi_lock_add(ml, same, NULL), ZKR_EINVAL);
-    assert_non_null(strstr(zkr_error_detail(), paths[0]));
     assert_int_equal(zkr_multi_lock_add(ml, others[1], NULL), ZKR_EINVAL);
     assert_non_null(strstr(zkr_error_detail(), paths[1]));
-    assert_int_equal(zkr_multi_lock_add(ml, NULL, NULL), ZKR_EINVAL);
-    assert_int_equal(zkr_multi_lock_add(ml, ml, NULL), ZKR_EINVAL);
-    assert_int_equal(zkr_multi_lock_add(same, same, NULL), ZKR_EINVAL);
-    assert_int_equal(zkr_multi_lock_add(NULL, same, NULL), ZKR_EINVAL);
     assert_int_equal(zkr_multi_lock_count(ml), 1);
-    assert_int_equal(zkr_multi_lock_count(NULL), 0);
     ok(zkr_multi_lock_acquire(ml, 0, grants));
     give_back(grants, 1);
-    zkr_multi_lock_free(ml);
-    zkr_multi_lock_free(NULL);
 }
 
 int main(void)

@@ -520,27 +520,6 @@ TEST(permissions_of_everybody_are_told)
     assert_int_equal(zkr_participants_list(s, path, &o, &list), ZKR_EINVAL);
 }
 
-TEST(bad_arguments_are_refused)
-{
-    static const char *const bad[] = { "", "/", "a", "/a/", "/a//b", "/a/.." };
-    struct zkr_participants_opts o = { .size = 0 };
-    struct zkr_participants *list = NULL;
-    char too_long[ZKR_PATH_MAX + 2];
-
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-        assert_int_equal(list_fails(s, bad[i], 0), ZKR_EPATH);
-    memset(too_long, 'x', sizeof(too_long) - 1);
-    too_long[0] = '/';
-    too_long[sizeof(too_long) - 1] = '\0';
-    assert_int_equal(list_fails(s, too_long, 0), ZKR_ETOOLONG);
-    assert_int_equal(list_fails(s, NULL, 0), ZKR_EINVAL);
-    assert_int_equal(list_fails(NULL, path, 0), ZKR_EINVAL);
-    assert_int_equal(zkr_participants_list(s, path, NULL, NULL), ZKR_EINVAL);
-    assert_int_equal(zkr_participants_list(s, path, &o, &list), ZKR_EINVAL);
-    assert_null(list);
-    zkr_participants_free(NULL);
-}
-
 TEST(a_chroot_is_in_front_of_every_path)
 {
     AUTO(participants) list = NULL;
@@ -554,37 +533,6 @@ TEST(a_chroot_is_in_front_of_every_path)
     close_session(below);
     assert_int_equal(list->count, 1); /* it outlives the session */
     assert_string_equal(list->items[0].data, "mine");
-}
-
-struct callback {
-    const char *node;
-    int list;
-    int revoke;
-    atomic_bool done;
-};
-
-static void try_both(zkr_session *session, const struct zkr_session_event *e,
-                     void *user)
-{
-    struct callback *c = user;
-    struct zkr_participants *list = NULL;
-
-    (void)e;
-    c->list = zkr_participants_list(session, path, NULL, &list);
-    c->revoke = zkr_participants_revoke(session, c->node);
-    atomic_store(&c->done, true);
-}
-
-TEST(a_callback_cannot_wait)
-{
-    struct callback c = { .node = in_dir("lock-0000000000") };
-    zkr_listener *listener = NULL;
-
-    ok(zkr_session_listen(s, try_both, &c, &listener));
-    AWAIT(atomic_load(&c.done));
-    zkr_listener_free(listener);
-    assert_int_equal(c.list, ZKR_EDEADLK);
-    assert_int_equal(c.revoke, ZKR_EDEADLK);
 }
 
 /* --- when something fails meanwhile --- */

@@ -184,24 +184,6 @@ TEST(acquired_too_often_is_an_error)
     assert_int_equal(count_children(path), 0);
 }
 
-TEST(bad_arguments_are_refused)
-{
-    zkr_reentrant_mutex *none = NULL;
-
-    assert_int_equal(zkr_reentrant_mutex_new(NULL, "/a", NULL, &none),
-                     ZKR_EINVAL);
-    assert_int_equal(zkr_reentrant_mutex_new(s, "a", NULL, &none), ZKR_EPATH);
-    assert_non_null(strstr(zkr_error_detail(), "reentrant mutex 'a'"));
-    assert_int_equal(zkr_reentrant_mutex_new(s, "/a", NULL, NULL), ZKR_EINVAL);
-    assert_int_equal(zkr_reentrant_mutex_acquire(NULL, 0), ZKR_EINVAL);
-    assert_int_equal(zkr_reentrant_mutex_release(NULL), ZKR_EINVAL);
-    assert_int_equal(zkr_lockable_cancel(NULL), ZKR_EINVAL);
-    assert_int_equal(zkr_reentrant_mutex_depth(NULL), 0);
-    assert_null(zkr_reentrant_mutex_grant(NULL));
-    assert_string_equal(zkr_lockable_path(m), path);
-    zkr_reentrant_mutex_free(NULL);
-}
-
 /* -- an owner that is no thread -------------------------------------------- */
 
 struct task {
@@ -297,12 +279,4 @@ TEST(an_owner_with_a_number_acquires_again_by_a_callback)
     release_main(&task);
     ok(task.released);
     recorder_free(r);
-}
-
-TEST(a_number_that_is_too_high_is_no_owner)
-{
-    struct task task = task_of(ZKR_OWNER_MAX + 1);
-
-    acquire_main(&task);
-    assert_int_equal(task.acquired, ZKR_EINVAL);
 }

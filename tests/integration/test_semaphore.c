@@ -884,13 +884,6 @@ TEST(a_node_that_is_no_limit_is_refused)
                      ZKR_EDAMAGED);
     assert_null(sem);
     assert_non_null(strstr(zkr_error_detail(), limit_path));
-    opts.limit_path = path;
-    assert_int_equal(zkr_semaphore_new(ours, path, 1, &opts, &sem), ZKR_EINVAL);
-    assert_int_equal(zkr_semaphore_new(ours, path, 0, NULL, &sem), ZKR_EINVAL);
-    assert_int_equal(
-        zkr_semaphore_new(ours, path, ZKR_SEMAPHORE_MAX + 1, NULL, &sem),
-        ZKR_EINVAL);
-    assert_int_equal(zkr_semaphore_new(ours, "/", 1, NULL, &sem), ZKR_EPATH);
 }
 
 TEST(acquires_of_a_semaphore_are_counted)

@@ -649,13 +649,3 @@ TEST(a_write_lock_with_a_reader_beside_it_goes_back)
     ok(zkr_lockable_give_back(lock));
     wait_children(path, 0);
 }
-
-TEST(an_unfair_mutex_cannot_stay)
-{
-    zkr_unfair_mutex *lock = NULL;
-
-    assert_int_equal(
-        zkr_unfair_mutex_new(s, path, OPTS(lockable, .retain_ms = 1), &lock),
-        ZKR_EINVAL);
-    assert_null(lock);
-}

@@ -78,21 +78,3 @@ TEST(a_session_without_a_connection_is_not_ended)
     wait_session_state(s, ZKR_SESSION_RECONNECTED);
     assert_true(zkr_session_epoch(s) == 1);
 }
-
-static void expire_inside(int error, zkr_grant *g, void *recorder)
-{
-    (void)error;
-    zkr_grant_free(g);
-    recorder_add(recorder, zkr_test_expire_session(s), 0);
-}
-
-TEST(a_callback_cannot_wait_for_the_end)
-{
-    AUTO(recorder) r = recorder_new();
-
-    ok(zkr_mutex_acquire_async(m, -1, expire_inside, r, NULL));
-    assert_int_equal(recorded(r, 0), ZKR_EDEADLK);
-    assert_int_equal(zkr_test_expire_session(NULL), ZKR_EINVAL);
-    (void)zkr_session_close(s); /* its callbacks have run */
-    s = open_another();
-}

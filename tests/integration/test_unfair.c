@@ -322,14 +322,3 @@ TEST(a_holder_sees_that_the_node_is_somebody_elses)
     assert_true(zkr_grant_token(next) > 0);
     release(next);
 }
-
-TEST(the_kazoo_layout_is_refused)
-{
-    zkr_unfair_mutex *none = NULL;
-
-    assert_int_equal(
-        zkr_unfair_mutex_new(s, path, OPTS(lockable, .flags = ZKR_KAZOO_LAYOUT),
-                             &none),
-        ZKR_EINVAL);
-    assert_null(none);
-}

@@ -1109,42 +1109,6 @@ TEST(a_watch_may_be_freed_at_any_moment)
     settle_told();
 }
 
-TEST(wrong_arguments_are_refused)
-{
-    char too_long[ZKR_PATH_MAX + 2];
-    struct log *log = new_log();
-    zkr_watch *w = NULL;
-
-    memset(too_long, 'a', sizeof(too_long) - 1);
-    too_long[0] = '/';
-    too_long[sizeof(too_long) - 1] = '\0';
-    assert_int_equal(
-        zkr_session_watch(NULL, path, ZKR_WATCH_DATA, record, log, &w),
-        ZKR_EINVAL);
-    assert_int_equal(
-        zkr_session_watch(s, NULL, ZKR_WATCH_DATA, record, log, &w),
-        ZKR_EINVAL);
-    assert_int_equal(zkr_session_watch(s, "x", ZKR_WATCH_DATA, record, log, &w),
-                     ZKR_EPATH);
-    assert_int_equal(
-        zkr_session_watch(s, too_long, ZKR_WATCH_DATA, record, log, &w),
-        ZKR_ETOOLONG);
-    assert_int_equal(
-        zkr_session_watch(s, path, (enum zkr_watch_what)0, record, log, &w),
-        ZKR_EINVAL);
-    assert_int_equal(
-        zkr_session_watch(s, path, (enum zkr_watch_what)4, record, log, &w),
-        ZKR_EINVAL);
-    assert_int_equal(zkr_session_watch(s, path, ZKR_WATCH_DATA, NULL, log, &w),
-                     ZKR_EINVAL);
-    assert_int_equal(
-        zkr_session_watch(s, path, ZKR_WATCH_DATA, record, log, NULL),
-        ZKR_EINVAL);
-    assert_null(w);
-    zkr_watch_free(NULL);
-    end(log);
-}
-
 /* -- many ----------------------------------------------------------------- */
 
 #define MANY 1000

@@ -270,26 +270,3 @@ TEST(a_callback_may_use_it)
     close_session(v.session);
     recorder_free(v.answers);
 }
-
-TEST(a_forked_child_does_not_get_it)
-{
-    AUTO(session) s = open_session();
-    int status = 0;
-    pid_t pid;
-    int fds[2];
-    int rc = 0;
-
-    assert_int_equal(pipe(fds), 0);
-    pid = fork();
-    if (pid == 0) {
-        rc = zkr_session_with_handle(s, answer_17, NULL);
-        (void)!write(fds[1], &rc, sizeof(rc));
-        (void)raise(SIGKILL);
-    }
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_int_equal(read(fds[0], &rc, sizeof(rc)), sizeof(rc));
-    assert_int_equal(rc, ZKR_EFORKED);
-    (void)close(fds[0]);
-    (void)close(fds[1]);
-    assert_int_equal(zkr_session_with_handle(s, answer_17, NULL), 17);
-}

@@ -316,31 +316,6 @@ TEST(in_its_own_loop_the_program_is_told_there)
     assert_int_equal(atomic_load(&told.times), 1);
 }
 
-TEST(wrong_options_are_refused_at_once)
-{
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    struct told told = { .error = 1 };
-    zkr_session *s = NULL;
-
-    opts.flags = 1u << 31;
-    assert_int_equal(zkr_session_open_async(NULL, NULL, on_open, &told, &s),
-                     ZKR_EINVAL);
-    assert_int_equal(zkr_session_open_async("h:1/a/", NULL, on_open, &told, &s),
-                     ZKR_EPATH);
-    assert_int_equal(zkr_session_open_async(REFUSED, &opts, on_open, &told, &s),
-                     ZKR_EINVAL);
-    opts.flags = 0;
-    opts.log_level = ZKR_LOG_DEBUG + 1;
-    assert_int_equal(zkr_session_open_async(REFUSED, &opts, on_open, &told, &s),
-                     ZKR_EINVAL);
-    assert_int_equal(
-        zkr_session_open_async(REFUSED, NULL, on_open, &told, NULL),
-        ZKR_EINVAL);
-    assert_null(s);
-    assert_int_equal(client_handles(), 0);
-    assert_int_equal(atomic_load(&told.times), 0);
-}
-
 TEST(the_callback_may_be_missing)
 {
     zkr_grant *g = NULL;

@@ -60,18 +60,6 @@ static void a_second_release_is_refused_and_harms_nobody(void)
     give_back(next);
 }
 
-static void null_is_refused(void)
-{
-    zkr_grant *none = NULL;
-
-    assert_int_equal(recipe->acquire(NULL, 0, &none), ZKR_EINVAL);
-    assert_null(none);
-    assert_int_equal(recipe->release(NULL, NULL), ZKR_EINVAL);
-    assert_int_equal(recipe->cancel(NULL), ZKR_EINVAL);
-    recipe->forget(NULL, NULL);
-    recipe->free(NULL);
-}
-
 static void only_the_owner_releases(void)
 {
     struct contender *c = one_of(ours);
@@ -179,7 +167,6 @@ static const struct statement statements[] = {
     FOR(KEEPS_GRANTS, freeing_the_lock_object_releases_what_is_held),
     ALL(a_second_release_is_refused_and_harms_nobody),
     NOT_FOR(SHARES, a_refused_release_is_made_again),
-    ALL(null_is_refused),
     FOR(THREAD_OWNED, only_the_owner_releases),
     NOT_FOR(THREAD_OWNED, any_thread_releases),
     NOT_FOR(REENTRANT, its_owner_waits_for_itself_like_for_anybody),

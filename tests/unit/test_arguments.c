@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of arguments that cannot be: each alone is refused at once, nothing is
+ * made, and nothing is sent. test_outputs.c has what is wrong with every
+ * function alike: nothing given, no path, a long path. */
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <zkrecipes/testing.h>
+#include <zkrecipes/zkrecipes.h>
+
+#include "client.h"
+#include "opened.h"
+#include "scope.h"
+
+#define HOSTS "127.0.0.1:2181"
+
+static zkr_session *s;
+static int sent; /* when a test begins */
+
+/* What a program asks for; the session itself proves its lease. */
+static int count_sent(void)
+{
+    static const enum zkr__zk_type types[] = { ZKR__ZK_CREATE, ZKR__ZK_DELETE,
+                                               ZKR__ZK_SET, ZKR__ZK_GET,
+                                               ZKR__ZK_MULTI };
+    int count = 0;
+
+    for (size_t i = 0; i < COUNT(types); i++)
+        count += client_requests(types[i]);
+    return count;
+}
+
+static int setup(void)
+{
+    client_reset();
+    s = open_session(0);
+    sent = count_sent();
+    return 0;
+}
+
+static int teardown(void)
+{
+    assert_int_equal(count_sent(), sent);
+    return zkr_session_close(s);
+}
+
+FIXTURE(setup, teardown)
+
+static void refused(const char *call, int rc, int code)
+{
+    if (rc != code)
+        fail_msg("%s: %s, not %s", call, zkr_strerror(rc), zkr_strerror(code));
+}
+
+/* The call returns that code. */
+#define REFUSED(code, call) refused(#call, call, code)
+
+/* The sentence of the last error has these words. */
+static void says(const char *words)
+{
+    if (strstr(zkr_error_detail(), words) == NULL)
+        fail_msg("'%s' does not say '%s'", zkr_error_detail(), words);
+}
+
+/* -- sessions -------------------------------------------------------------- */
+
+static int open_it(const char *hosts, const struct zkr_session_opts *opts)
+{
+    zkr_session *made = s;
+    int rc = zkr_session_open(hosts, opts, &made);
+
+    assert_null(made);
+    made = s;
+    assert_int_equal(zkr_session_open_async(hosts, opts, NULL, NULL, &made),
+                     rc);
+    assert_null(made);
+    return rc;
+}
+
+TEST(arguments_of_an_open)
+{
+    struct zkr_session_opts sizeless = { .size = 0 };
+    int handles = client_handles();
+
+    REFUSED(ZKR_EINVAL, zkr_session_open(HOSTS, NULL, NULL));
+    REFUSED(ZKR_EINVAL, zkr_session_open_async(HOSTS, NULL, NULL, NULL, NULL));
+    REFUSED(ZKR_EINVAL, open_it(NULL, NULL));
+    REFUSED(ZKR_EPATH, open_it("h:1/a/", NULL));
+    REFUSED(ZKR_EINVAL, open_it(HOSTS, &sizeless));
+    REFUSED(ZKR_EINVAL, open_it(HOSTS, OPTS(session, .flags = 1u << 31)));
+    REFUSED(ZKR_EINVAL, open_it(HOSTS, OPTS(session, .auth = "u:password")));
+    assert_null(strstr(zkr_error_detail(), "password"));
+    REFUSED(ZKR_EINVAL, open_it(HOSTS, OPTS(session, .acl = "world:anyone")));
+    /* too short for any handshake */
+    REFUSED(ZKR_EINVAL, open_it(HOSTS, OPTS(session, .session_timeout_ms = 1)));
+    REFUSED(ZKR_EINVAL,
+            open_it(HOSTS, OPTS(session, .session_timeout_ms =
+                                             ZKR_SESSION_TIMEOUT_MAX_MS + 1)));
+    /* no server is that far from the leader */
+    REFUSED(ZKR_EINVAL, open_it(HOSTS, OPTS(session, .lease_hops = 3)));
+    REFUSED(ZKR_EINVAL,
+            open_it(HOSTS, OPTS(session, .log_level = ZKR_LOG_DEBUG + 1)));
+    REFUSED(ZKR_EINVAL,
+            open_it("127.0.0.1:1/b", OPTS(session, .chroot = "/a")));
+    assert_int_equal(client_handles(), handles);
+}
+
+static void on_event(zkr_session *session,
+                     const struct zkr_session_event *event, void *user)
+{
+    (void)session;
+    (void)event;
+    (void)user;
+}
+
+TEST(arguments_of_a_session)
+{
+    zkr_listener *listener = NULL;
+    int fd;
+
+    REFUSED(ZKR_EINVAL, zkr_session_listen(s, NULL, NULL, &listener));
+    REFUSED(ZKR_EINVAL, zkr_session_listen(NULL, on_event, NULL, &listener));
+    assert_null(listener);
+    REFUSED(ZKR_EINVAL, zkr_session_fd(s, &fd)); /* it has a thread for that */
+    REFUSED(ZKR_EINVAL, zkr_session_dispatch(s));
+    REFUSED(ZKR_OK, zkr_session_close(NULL));
+}
+
+/* -- the program's own data ------------------------------------------------ */
+
+static char much[ZKR_DATA_MAX + 1];
+static char far[ZKR_PATH_MAX + 1]; /* the longest path */
+
+static int create(const char *path, const struct zkr_create_opts *opts)
+{
+    return zkr_session_create(s, path, "", 0, opts, 0, NULL);
+}
+
+static void make_far(void)
+{
+    memset(far, 'x', sizeof(far) - 1);
+    far[0] = '/';
+}
+
+TEST(arguments_of_a_create)
+{
+    struct zkr_create_opts short_opts = { .size = 1 };
+
+    make_far();
+    REFUSED(ZKR_EINVAL, zkr_session_create(s, "/x", NULL, 1, NULL, 0, NULL));
+    REFUSED(ZKR_ETOOLONG,
+            zkr_session_create(s, "/x", much, sizeof(much), NULL, 0, NULL));
+    /* without the room for a number */
+    REFUSED(
+        ZKR_ETOOLONG,
+        create(far, OPTS(create, .mode = ZKR_CREATE_PERSISTENT_SEQUENTIAL)));
+    REFUSED(ZKR_EINVAL, create("/x", OPTS(create, .acl = "nobody")));
+    REFUSED(ZKR_EINVAL, create("/x", &short_opts));
+    REFUSED(ZKR_EINVAL,
+            create("/x", OPTS(create, .mode = (enum zkr_create_mode)7)));
+    REFUSED(ZKR_EINVAL, create("/x", OPTS(create, .ttl_ms = 1)));
+    REFUSED(ZKR_EINVAL, create("/x", OPTS(create, .mode = ZKR_CREATE_TTL)));
+    REFUSED(ZKR_EINVAL, create("/x", OPTS(create, .mode = ZKR_CREATE_TTL,
+                                          .ttl_ms = ZKR_TTL_MAX_MS + 1)));
+    REFUSED(ZKR_EINVAL, zkr_session_get_async(s, "/x", 0, NULL, NULL));
+}
+
+static void on_watched(int error, const struct zkr_reply *reply,
+                       enum zkr_watch_why why, void *user)
+{
+    (void)error;
+    (void)reply;
+    (void)why;
+    (void)user;
+}
+
+static int watch(int what, zkr_watch_fn fn, zkr_watch **ret_watch)
+{
+    return zkr_session_watch(s, "/x", (enum zkr_watch_what)what, fn, NULL,
+                             ret_watch);
+}
+
+TEST(arguments_of_a_watch)
+{
+    zkr_watch *w = NULL;
+
+    REFUSED(ZKR_EINVAL, watch(0, on_watched, &w));
+    REFUSED(ZKR_EINVAL, watch(4, on_watched, &w));
+    REFUSED(ZKR_EINVAL, watch(ZKR_WATCH_DATA, NULL, &w));
+    REFUSED(ZKR_EINVAL, watch(ZKR_WATCH_DATA, on_watched, NULL));
+    assert_null(w);
+}
+
+TEST(arguments_of_a_transaction)
+{
+    AUTO(txn) t = NULL;
+
+    assert_int_equal(zkr_txn_new(s, &t), ZKR_OK);
+    REFUSED(ZKR_EINVAL, zkr_txn_new(s, NULL));
+    REFUSED(ZKR_EINVAL, zkr_txn_commit(t, 0)); /* it is empty */
+    REFUSED(ZKR_EINVAL, zkr_txn_set(t, "/a", NULL, 1, 0));
+    REFUSED(ZKR_EINVAL,
+            zkr_txn_create(t, "/a", "", 0,
+                           OPTS(create, .mode = ZKR_CREATE_CONTAINER)));
+    REFUSED(ZKR_EINVAL, zkr_txn_create(t, "/a", "", 0,
+                                       OPTS(create, .mode = ZKR_CREATE_TTL,
+                                            .ttl_ms = 1000)));
+    REFUSED(ZKR_OK, zkr_txn_set(t, "/a", much, 600000, ZKR_ANY_VERSION));
+    REFUSED(ZKR_ETOOLONG, zkr_txn_set(t, "/a", much, 600000, ZKR_ANY_VERSION));
+    REFUSED(ZKR_EINVAL, zkr_txn_commit_async(t, 0, NULL, NULL));
+    assert_int_equal(zkr_txn_failed(NULL), -1);
+}
+
+/* -- recipes --------------------------------------------------------------- */
+
+static int semaphore_new(zkr_session *session, const char *path,
+                         const struct zkr_lockable_opts *opts,
+                         zkr_lockable **ret_lock)
+{
+    return zkr_semaphore_new(session, path, 1, opts, ret_lock);
+}
+
+static const struct recipe {
+    const char *name; /* as its errors say */
+    int (*make)(zkr_session *session, const char *path,
+                const struct zkr_lockable_opts *opts, zkr_lockable **ret_lock);
+} recipes[] = {
+    { "mutex", zkr_mutex_new },
+    { "reentrant mutex", zkr_reentrant_mutex_new },
+    { "unfair mutex", zkr_unfair_mutex_new },
+    { "read/write lock", zkr_rwlock_new },
+    { "semaphore", semaphore_new },
+};
+
+static int make(const struct recipe *r, const char *path,
+                const struct zkr_lockable_opts *opts)
+{
+    zkr_lockable *made = NULL;
+    int rc = r->make(s, path, opts, &made);
+
+    assert_null(made);
+    return rc;
+}
+
+static void refuses_paths(const struct recipe *r)
+{
+    static const char *const bad[] = { "",      "orders", "/a//b",
+                                       "/a/",   "/a/.",   "/../a",
+                                       "/a\nb", "/\xff",  "/" };
+
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        char named[64];
+
+        (void)snprintf(named, sizeof(named), "%s '%s'", r->name, bad[i]);
+        refused(named, make(r, bad[i], NULL), ZKR_EPATH);
+        says(named);
+    }
+}
+
+TEST_ROWS(arguments_of_a_lock, recipes, r)
+{
+    struct zkr_lockable_opts short_opts = { .size = 3 };
+    char label[ZKR_LABEL_MAX + 2] = "";
+
+    memset(label, 'x', sizeof(label) - 1);
+    REFUSED(ZKR_EINVAL, r->make(s, "/a", NULL, NULL));
+    REFUSED(ZKR_EINVAL, make(r, "/a", &short_opts));
+    REFUSED(ZKR_ETOOLONG, make(r, "/a", OPTS(lockable, .label = label)));
+    REFUSED(ZKR_EINVAL, make(r, "/a", OPTS(lockable, .label = "two\nlines")));
+    REFUSED(ZKR_EINVAL, make(r, "/a", OPTS(lockable, .reserved = 1)));
+    REFUSED(ZKR_EINVAL, make(r, "/a", OPTS(lockable, .flags = 1u << 30)));
+    says("0x40000000");
+    refuses_paths(r);
+}
+
+TEST(arguments_of_one_recipe_only)
+{
+    char at_max[] = "/a";
+    zkr_lockable *none = NULL;
+    zkr_semaphore *sem = NULL;
+    zkr_double_barrier *member = NULL;
+
+    REFUSED(ZKR_EINVAL,
+            zkr_unfair_mutex_new(
+                s, "/a", OPTS(lockable, .flags = ZKR_KAZOO_LAYOUT), &none));
+    REFUSED(ZKR_EINVAL, zkr_unfair_mutex_new(
+                            s, "/a", OPTS(lockable, .retain_ms = 1), &none));
+    REFUSED(ZKR_EINVAL,
+            zkr_semaphore_new(s, "/a", 1, OPTS(lockable, .limit_path = at_max),
+                              &sem));
+    REFUSED(ZKR_EINVAL, zkr_semaphore_new(s, "/a", 0, NULL, &sem));
+    REFUSED(ZKR_EINVAL,
+            zkr_semaphore_new(s, "/a", ZKR_SEMAPHORE_MAX + 1, NULL, &sem));
+    REFUSED(ZKR_EINVAL, zkr_double_barrier_new(s, "/a", 0, &member));
+    assert_null(none);
+    assert_null(sem);
+    assert_null(member);
+}
+
+TEST(arguments_of_an_acquire)
+{
+    AUTO(rwlock) rw = NULL;
+    AUTO(reentrant_mutex) own = NULL;
+    AUTO(multi_lock) many = NULL;
+    AUTO(mutex) m = new_mutex(s);
+    AUTO(mutex) same = new_mutex(s);
+    zkr_grant *g = NULL;
+
+    assert_int_equal(zkr_rwlock_new(s, "/a", NULL, &rw), ZKR_OK);
+    assert_int_equal(zkr_reentrant_mutex_new(s, "/a", NULL, &own), ZKR_OK);
+    assert_int_equal(zkr_multi_lock_new(s, NULL, &many), ZKR_OK);
+    REFUSED(ZKR_EINVAL, zkr_mutex_acquire(m, 0, NULL));
+    REFUSED(ZKR_EINVAL, zkr_mutex_acquire_async(m, 0, NULL, NULL, NULL));
+    REFUSED(ZKR_EINVAL, zkr_rwlock_acquire_read(rw, 0, NULL));
+    REFUSED(ZKR_EINVAL, zkr_rwlock_acquire_write(rw, 0, NULL));
+    REFUSED(ZKR_EINVAL, zkr_rwlock_acquire_read_async(rw, 0, NULL, NULL, NULL));
+    REFUSED(ZKR_EINVAL,
+            zkr_rwlock_acquire_write_async(rw, 0, NULL, NULL, NULL));
+    REFUSED(ZKR_EINVAL,
+            zkr_lockable_acquire(own, OPTS(acquire, .owner = ZKR_OWNER_MAX + 1),
+                                 0, &g));
+    REFUSED(ZKR_EINVAL, zkr_multi_lock_acquire(many, 0, &g)); /* it has none */
+    assert_int_equal(zkr_multi_lock_add(many, m, NULL), ZKR_OK);
+    REFUSED(ZKR_EINVAL, zkr_multi_lock_add(many, same, NULL));
+    says("/lock");
+    REFUSED(ZKR_EINVAL, zkr_multi_lock_add(many, NULL, NULL));
+    REFUSED(ZKR_EINVAL, zkr_multi_lock_add(many, many, NULL));
+    REFUSED(ZKR_EINVAL, zkr_multi_lock_add(same, same, NULL));
+    assert_int_equal(zkr_multi_lock_count(many), 1);
+    assert_null(g);
+}
+
+static int lead(const struct zkr_leader_opts *opts)
+{
+    zkr_leader *made = NULL;
+    int rc = zkr_leader_new(s, "/a", opts, NULL, NULL, &made);
+
+    assert_null(made);
+    return rc;
+}
+
+TEST(arguments_of_a_leader)
+{
+    char id[ZKR_LEADER_ID_MAX + 1] = { 0 };
+    zkr_leader *l = NULL;
+
+    REFUSED(ZKR_EINVAL, zkr_leader_new(s, "/a", NULL, NULL, NULL, NULL));
+    REFUSED(ZKR_ETOOLONG, lead(OPTS(leader, .id = id, .id_size = sizeof(id))));
+    REFUSED(ZKR_EINVAL, lead(OPTS(leader, .id_size = 1)));
+    REFUSED(ZKR_EINVAL, lead(OPTS(leader, .reserved = 1)));
+    REFUSED(ZKR_EINVAL,
+            lead(OPTS(leader, .flags = (enum zkr_lockable_flags)1)));
+    REFUSED(ZKR_EINVAL, lead(OPTS(leader, .flags = ZKR_KAZOO_LAYOUT |
+                                                   ZKR_SELECTOR_LAYOUT)));
+    REFUSED(ZKR_OK,
+            zkr_leader_new(s, "/a",
+                           OPTS(leader, .id = id, .id_size = sizeof(id) - 1),
+                           NULL, NULL, &l));
+    assert_string_equal(zkr_leader_path(l), "/a");
+    zkr_leader_free(l);
+}
+
+static int count_with(const struct zkr_counter_opts *opts)
+{
+    zkr_counter *made = NULL;
+    int rc = zkr_counter_new(s, "/a", opts, &made);
+
+    assert_null(made);
+    return rc;
+}
+
+TEST(arguments_of_a_counter)
+{
+    struct zkr_counter_opts short_opts = { .size = 1 };
+    zkr_counter *none = NULL;
+
+    REFUSED(ZKR_EINVAL,
+            count_with(OPTS(counter, .flags = (enum zkr_counter_flags)2)));
+    REFUSED(ZKR_EINVAL, count_with(OPTS(counter, .lock_path = "/a")));
+    says("lock_path");
+    REFUSED(ZKR_EINVAL, count_with(OPTS(counter, .lock_path = "/a/lock")));
+    REFUSED(ZKR_EPATH, count_with(OPTS(counter, .lock_path = "x")));
+    REFUSED(ZKR_EINVAL, count_with(&short_opts));
+    REFUSED(ZKR_EPATH, zkr_counter_new(s, "/", NULL, &none));
+}
+
+static int list(const char *path, const struct zkr_participants_opts *opts)
+{
+    struct zkr_participants *made = NULL;
+    int rc = zkr_participants_list(s, path, opts, &made);
+
+    assert_null(made);
+    return rc;
+}
+
+TEST(arguments_of_a_list)
+{
+    static const char *const bad[] = { "", "/", "a", "/a/", "/a//b", "/a/.." };
+    struct zkr_participants_opts sizeless = { .size = 0 };
+
+    for (size_t i = 0; i < COUNT(bad); i++)
+        REFUSED(ZKR_EPATH, list(bad[i], NULL));
+    REFUSED(ZKR_EINVAL, list("/a", &sizeless));
+    REFUSED(ZKR_EINVAL, zkr_participants_list(s, "/a", NULL, NULL));
+}
+
+/* -- nothing --------------------------------------------------------------- */
+
+TEST(nothing_has_no_parts)
+{
+    assert_int_equal(zkr_grant_token(NULL), 0);
+    assert_null(zkr_grant_node(NULL));
+    assert_null(zkr_lockable_path(NULL));
+    assert_null(zkr_counter_path(NULL));
+    assert_null(zkr_barrier_path(NULL));
+    assert_null(zkr_double_barrier_path(NULL));
+    assert_null(zkr_leader_path(NULL));
+    assert_false(zkr_leader_is_leader(NULL));
+    assert_null(zkr_reentrant_mutex_grant(NULL));
+    assert_int_equal(zkr_reentrant_mutex_depth(NULL), 0);
+    assert_int_equal(zkr_multi_lock_count(NULL), 0);
+}
+
+TEST(nothing_can_be_freed)
+{
+    zkr_grant_free(NULL);
+    zkr_mutex_free(NULL);
+    zkr_reentrant_mutex_free(NULL);
+    zkr_rwlock_free(NULL);
+    zkr_multi_lock_free(NULL);
+    zkr_counter_free(NULL);
+    zkr_barrier_free(NULL);
+    zkr_double_barrier_free(NULL);
+    zkr_leader_free(NULL);
+    zkr_request_free(NULL);
+    zkr_listener_free(NULL);
+    zkr_watch_free(NULL);
+    zkr_txn_free(NULL);
+    zkr_participants_free(NULL);
+}
