@@ -132,21 +132,53 @@ TEST(wait_for_a_quiet_lock_asks_nothing)
 
     proxy_reset_counts(proxy);
     cli_start(&c, LOCKCTL, args);
-    wait_asked(9);
-    sleep_ms(IDLE_MS);
-    assert_in_range(quiet_requests(proxy), 9, 14);
+    wait_asked(4);
+    quiet_wait(proxy, IDLE_MS);
+    assert_in_range(quiet_requests(proxy), 4, 9);
     for (int round = 0; round < 2; round++) {
         proxy_reset_counts(proxy);
         sleep_ms(IDLE_MS);
         assert_int_equal(quiet_requests(proxy), 0);
         assert_ok(admin_create(admin, "/many/l0/lock-0000000001", "x"));
         assert_int_equal(admin_delete(admin, "/many/l0/lock-0000000001"), ZOK);
-        wait_asked(3);
-        sleep_ms(IDLE_MS);
-        assert_in_range(quiet_requests(proxy), 3, 12);
+        wait_asked(1);
+        quiet_wait(proxy, IDLE_MS);
+        assert_in_range(quiet_requests(proxy), 1, 4);
     }
     assert_int_equal(admin_delete(admin, "/many/l0/lock-0000000000"), ZOK);
     assert_int_equal(cli_end(&c), 0);
+}
+
+static size_t count_lines(const char *text)
+{
+    size_t count = 0;
+
+    for (; *text != '\0'; text++)
+        count += *text == '\n';
+    return count;
+}
+
+/* The first look is shown once, and each change once. */
+TEST(a_lock_that_is_followed_asks_nothing)
+{
+    struct cli c;
+
+    START_CLI(&c, "show", "--follow", "--no-4lw", "-o", "jsonl", "--servers",
+              proxy_hosts(proxy), "/many/l2");
+    cli_wait_said(&c, "lock-0000000000");
+    sleep_ms(IDLE_MS);
+    assert_int_equal(count_lines(cli_said(&c)), 1);
+    proxy_reset_counts(proxy);
+    sleep_ms(IDLE_MS);
+    assert_int_equal(quiet_requests(proxy), 0);
+    assert_ok(admin_create(admin, "/many/l2/lock-0000000001", "x"));
+    cli_wait_said(&c, "lock-0000000001");
+    quiet_wait(proxy, IDLE_MS);
+    assert_in_range(quiet_requests(proxy), 1, 4);
+    assert_int_equal(count_lines(cli_said(&c)), 2);
+    assert_int_equal(admin_delete(admin, "/many/l2/lock-0000000001"), ZOK);
+    assert_int_equal(kill(c.pid, SIGKILL), 0);
+    assert_int_equal(cli_end(&c), 128 + SIGKILL);
 }
 
 static int run_group(void)

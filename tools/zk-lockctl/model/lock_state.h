@@ -36,7 +36,6 @@ struct lock {
     size_t read;    /* so many of the first were read as well */
     size_t total;   /* children on the server */
     bool cut;       /* not all of them are listed */
-    int64_t pzxid;  /* when they last changed; 0: unknown or never */
     size_t holders; /* of a semaphore: leases with a permit */
     size_t waiters;
     size_t members; /* of a barrier; they are among the foreign children */
@@ -50,7 +49,7 @@ struct lock {
 };
 
 /* Understands a list of its participants, which is the lock's from then on, or
- * freed. The caller sets error and pzxid. */
+ * freed. The caller sets error. */
 int lock_of(const char *path, struct zkr_participants *list,
             free_list_fn *free_list, int64_t at_ms, struct lock *ret_lock);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A thread that hands out the state of all locks again and again, so that
- * nobody else waits for the servers. They are asked for what changes, and for
- * nothing else: mirror.h. */
+/* Takes the state of all locks again and again. Nobody waits for the servers:
+ * these are asked for what changes, and for nothing else: mirror.h. */
 #ifndef MODEL_LOOKER_H
 #define MODEL_LOOKER_H
 
@@ -18,21 +17,21 @@ struct look_result {
     int64_t took_ms;
 };
 
-/* Takes the session of `ctl`; that and `root` must live as long as it. It has
- * all signals blocked. False: out of memory. */
+/* Takes the session of `ctl`; that and `root` must live as long as it. False:
+ * out of memory. */
 bool looker_start(struct lockctl *ctl, const char *root, int64_t interval_ms,
                   struct looker **ret_looker);
 
-/* Readable when there is a look. */
+/* Readable when there may be a look. */
 int looker_fd(const struct looker *looker);
-/* Takes the look; the caller owns it from then on. Returns false when there is
- * none. */
+/* Looks, if it is time and all locks are known; the caller owns the look from
+ * then on. Returns false when there is none yet. */
 bool looker_take(struct looker *looker, struct look_result *ret);
 
 /* The next look need not wait for its time. */
 void looker_soon(struct looker *looker);
-/* The same, and for it all locks are listed: the mirror lists what has changed
- * a moment after it has. */
+/* The same, and it has all that has happened before: the mirror lists what has
+ * changed a moment after it has. */
 void looker_now(struct looker *looker);
 void looker_every(struct looker *looker, int64_t interval_ms);
 
@@ -40,7 +39,7 @@ void looker_every(struct looker *looker, int64_t interval_ms);
  * what is left must end with the process. */
 bool looker_end(struct looker *looker, int64_t patience_ms);
 
-/* Looks once, on the calling thread. */
+/* Looks once, and waits for the servers. */
 void look_once(const struct lockctl *ctl, const char *root,
                struct look_result *ret);
 

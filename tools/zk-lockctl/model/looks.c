@@ -3,11 +3,9 @@
 #include "model/looks.h"
 
 #include <search.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/escape.h"
 #include "common/lockctl.h"
 #include "common/now.h"
 #include "model/mirror.h"
@@ -196,16 +194,10 @@ static int wait_on(const struct looks *l)
 
 static int check_paths(const struct looks *l)
 {
-    const char *path;
-    char text[256];
-    char detail[512];
-    int rc = mirror_error(l->mirror, &path);
+    char detail[SCAN_DETAIL_MAX];
+    int rc = mirror_check(l->mirror, detail);
 
-    if (rc == ZKR_OK)
-        return 0;
-    (void)snprintf(detail, sizeof(detail), "cannot list %s: %s",
-                   escape_string(path, text, sizeof(text)), zkr_strerror(rc));
-    return lockctl_fail_error(rc, detail);
+    return rc == ZKR_OK ? 0 : lockctl_fail_error(rc, detail);
 }
 
 /* --- look after look --- */

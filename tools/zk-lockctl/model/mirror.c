@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/escape.h"
+#include "common/lockctl.h"
 #include "common/now.h"
 #include "common/words.h"
 #include "model/tree.h"
@@ -53,9 +54,7 @@ static void on_state(zkr_session *session,
     (void)session;
     (void)pthread_mutex_lock(&m->tree.mutex);
     take_state(m, event->state);
-    (void)pthread_mutex_unlock(&m->tree.mutex);
-    if (m->tree.opts.wake != NULL)
-        m->tree.opts.wake(m->tree.opts.user);
+    tree_unlock_and_wake(&m->tree);
 }
 
 bool mirror_take_break(struct mirror *m, int64_t *ret_since_ms)
@@ -98,6 +97,7 @@ int mirror_start(const struct mirror_opts *opts, struct mirror **ret_mirror)
 {
     struct mirror *m = calloc(1, sizeof(*m));
     struct tree *t = &m->tree;
+    pthread_condattr_t attr;
     int rc;
 
     if (m == NULL)
@@ -108,13 +108,31 @@ int mirror_start(const struct mirror_opts *opts, struct mirror **ret_mirror)
     t->news_end = &t->news;
     t->heard_ms = clock_now_ms();
     (void)pthread_mutex_init(&t->mutex, NULL);
-    (void)pthread_cond_init(&t->changed, NULL);
+    (void)pthread_condattr_init(&attr);
+    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&t->changed, &attr);
+    (void)pthread_condattr_destroy(&attr);
     t->roots = calloc(opts->path_count + 1, sizeof(struct dir *));
     *ret_mirror = m;
     rc = begin(m);
     if (rc != ZKR_OK)
         return rc;
     return add_roots(t) ? ZKR_OK : ZKR_ENOMEM;
+}
+
+int mirror_follow(const struct lockctl *ctl, const char *path, uint32_t reads,
+                  struct mirror **ret_mirror)
+{
+    const struct mirror_opts opts = { .session = ctl->session,
+                                      .paths = &path,
+                                      .path_count = 1,
+                                      .chroot_len = lockctl_chroot_len(ctl),
+                                      .foreign = reads < SCAN_NEXT,
+                                      .reads = reads,
+                                      .pause_ms = 100 };
+    int rc = mirror_start(&opts, ret_mirror);
+
+    return rc == ZKR_OK ? 0 : lockctl_fail_error(rc, zkr_error_detail());
 }
 
 /* What is under way still uses the mirror. */
@@ -196,16 +214,18 @@ int64_t mirror_heard_ms(struct mirror *m)
     return heard_ms;
 }
 
-int mirror_error(struct mirror *m, const char **ret_path)
+int mirror_check(struct mirror *m, char detail[SCAN_DETAIL_MAX])
 {
     struct tree *t = &m->tree;
     int rc = ZKR_OK;
 
     (void)pthread_mutex_lock(&t->mutex);
     for (size_t i = 0; rc == ZKR_OK && i < t->opts.path_count; i++) {
-        *ret_path = t->opts.paths[i];
         if (t->roots[i]->error != ZKR_ZNONODE)
             rc = t->roots[i]->error;
+        if (rc != ZKR_OK)
+            (void)snprintf(detail, SCAN_DETAIL_MAX, "cannot list %s: %s",
+                           t->roots[i]->path, zkr_strerror(rc));
     }
     (void)pthread_mutex_unlock(&t->mutex);
     return rc;
@@ -225,7 +245,12 @@ bool mirror_is_missing(struct mirror *m)
 
 bool mirror_tick(struct mirror *m)
 {
-    return tree_tick(&m->tree);
+    bool is_time;
+
+    (void)pthread_mutex_lock(&m->tree.mutex);
+    is_time = tree_tick(&m->tree);
+    (void)pthread_mutex_unlock(&m->tree.mutex);
+    return is_time;
 }
 
 /* --- a lock --- */
@@ -346,24 +371,6 @@ static int64_t seen_ms(const struct dir *p)
                  later(part_of(p, ZKR__PART_QUEUE), p->seen_ms));
 }
 
-static int64_t pzxid_of(const struct dir *p)
-{
-    if (p == NULL || !p->listed || p->stat.pzxid == p->stat.czxid)
-        return 0;
-    return p->stat.pzxid;
-}
-
-static int64_t pzxid_of_all(const struct dir *p)
-{
-    int64_t pzxid = pzxid_of(p);
-    int64_t leases = pzxid_of(part_of(p, ZKR__PART_LEASES));
-    int64_t queue = pzxid_of(part_of(p, ZKR__PART_QUEUE));
-
-    if (!p->semaphore)
-        return pzxid;
-    return queue > leases ? queue : leases;
-}
-
 static bool is_in_semaphore(const struct dir *p)
 {
     return dir_part(p) != ZKR__PART_PATH && p->as->in->semaphore;
@@ -388,7 +395,6 @@ static int make_lock(struct dir *p, int64_t at_ms, struct lock *ret_lock)
     ret_lock->error = error_of(p);
     if (ret_lock->error != ZKR_OK)
         ret_lock->state = LOCK_UNKNOWN;
-    ret_lock->pzxid = pzxid_of_all(p);
     return ZKR_OK;
 }
 
@@ -479,17 +485,56 @@ static int take(struct dir *p, struct news *ret_news)
     return rc;
 }
 
-bool mirror_take(struct mirror *m, struct news *ret_news, int *ret_error)
+static void wait_until(struct tree *t, int64_t end_ms)
 {
+    const struct timespec end = { .tv_sec = (time_t)(end_ms / 1000),
+                                  .tv_nsec = (long)(end_ms % 1000) * 1000000 };
+
+    (void)pthread_cond_timedwait(&t->changed, &t->mutex, &end);
+}
+
+static bool await(struct mirror *m, int64_t end_ms, struct news *ret_news,
+                  int *ret_error)
+{
+    struct tree *t = &m->tree;
     struct dir *p;
 
-    (void)pthread_mutex_lock(&m->tree.mutex);
-    *ret_error = m->tree.error;
-    p = *ret_error == ZKR_OK ? next_news(&m->tree) : NULL;
+    (void)pthread_mutex_lock(&t->mutex);
+    for (;;) {
+        int64_t now_ms = clock_now_ms();
+
+        *ret_error = t->error;
+        p = *ret_error == ZKR_OK ? next_news(t) : NULL;
+        if (p != NULL || *ret_error != ZKR_OK || now_ms >= end_ms ||
+            m->lost_ms != 0)
+            break;
+        (void)tree_tick(t);
+        wait_until(t, end_ms - now_ms < TICK_MS ? end_ms : now_ms + TICK_MS);
+    }
     if (p != NULL)
         *ret_error = take(p, ret_news);
-    (void)pthread_mutex_unlock(&m->tree.mutex);
+    (void)pthread_mutex_unlock(&t->mutex);
     return p != NULL && *ret_error == ZKR_OK;
+}
+
+bool mirror_take(struct mirror *m, struct news *ret_news, int *ret_error)
+{
+    return await(m, 0, ret_news, ret_error);
+}
+
+/* The directories of a semaphore have news of their own. */
+bool mirror_next(struct mirror *m, int64_t end_ms, struct lock *ret_lock,
+                 int *ret_error)
+{
+    struct news news;
+
+    while (await(m, end_ms, &news, ret_error)) {
+        *ret_lock = news.lock;
+        if (strcmp(news.lock.path, m->tree.roots[0]->path) == 0)
+            return true;
+        lock_done(ret_lock);
+    }
+    return false;
 }
 
 /* --- all of it --- */

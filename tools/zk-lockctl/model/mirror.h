@@ -26,14 +26,16 @@
 
 #include "model/scan.h"
 
+struct lockctl;
 struct mirror;
 
 struct mirror_opts {
     zkr_session *session;
-    const char *const *paths; /* they must live as long as the mirror */
+    const char *const *paths;
     size_t path_count;
     size_t chroot_len; /* of the session; 0: it has none */
     bool below;        /* the directories below the paths, too */
+    bool foreign;      /* children that do not contend are read, too */
     bool once;         /* no watches: all is listed and read one time */
     int64_t end_ms;    /* of `once`, by clock_now_ms() */
     bool empty;        /* mirror_scan() has empty directories, too */
@@ -51,6 +53,10 @@ struct mirror_opts {
 /* ZKR_OK, or an error of the library with its sentence. One that looks one time
  * sees at least what was there before this call. */
 int mirror_start(const struct mirror_opts *opts, struct mirror **ret_mirror);
+/* One that follows a single lock, of which so many nodes are read. 0, or an
+ * exit code after an error was said. */
+int mirror_follow(const struct lockctl *ctl, const char *path, uint32_t reads,
+                  struct mirror **ret_mirror);
 /* Of one that looks one time: waits until it has. ZKR_OK, or an error of the
  * library with its sentence, which lives as long as the mirror. When the time
  * was over, that is a note of mirror_scan(). */
@@ -64,8 +70,8 @@ bool mirror_is_settled(struct mirror *mirror);
 /* When a server last answered, by clock_now_ms(). */
 int64_t mirror_heard_ms(struct mirror *mirror);
 /* The error of the first of the paths that has one, which is not that it is
- * missing. ZKR_OK: none has. */
-int mirror_error(struct mirror *mirror, const char **ret_path);
+ * missing, and its sentence, not escaped. ZKR_OK: none has. */
+int mirror_check(struct mirror *mirror, char detail[SCAN_DETAIL_MAX]);
 /* Every path is missing. */
 bool mirror_is_missing(struct mirror *mirror);
 
@@ -85,6 +91,12 @@ struct news {
 
 /* Takes the next news. Returns false when there is none, or sets *ret_error. */
 bool mirror_take(struct mirror *mirror, struct news *ret_news, int *ret_error);
+
+/* Of one that follows a lock: waits for its present state, and then for each
+ * change, until that time, by clock_now_ms(), or until there is no connection.
+ * As mirror_take(). */
+bool mirror_next(struct mirror *mirror, int64_t end_ms, struct lock *ret_lock,
+                 int *ret_error);
 
 /* There was no connection, and there is one again: changes since *ret_since_ms
  * are told late. */

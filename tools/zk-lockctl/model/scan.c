@@ -11,18 +11,6 @@
 
 enum { LIMIT = 10000 };
 
-/* A path that may not be listed has no locks to show. */
-static int check_roots(struct mirror *m, char detail[SCAN_DETAIL_MAX])
-{
-    const char *path;
-    int rc = mirror_error(m, &path);
-
-    if (rc != ZKR_OK)
-        (void)snprintf(detail, SCAN_DETAIL_MAX, "cannot list %s: %s", path,
-                       zkr_strerror(rc));
-    return rc;
-}
-
 static int look(struct mirror *m, bool below, struct scan *ret_scan,
                 char detail[SCAN_DETAIL_MAX])
 {
@@ -30,8 +18,8 @@ static int look(struct mirror *m, bool below, struct scan *ret_scan,
     int rc = mirror_wait(m, &why);
 
     (void)snprintf(detail, SCAN_DETAIL_MAX, "%s", why);
-    if (rc == ZKR_OK && below)
-        rc = check_roots(m, detail);
+    if (rc == ZKR_OK && below) /* a path without a list has no locks to show */
+        rc = mirror_check(m, detail);
     if (rc == ZKR_OK && mirror_is_missing(m))
         *ret_scan = (struct scan){ .at_ms = clock_wall_ms(), .missing = true };
     else if (rc == ZKR_OK)

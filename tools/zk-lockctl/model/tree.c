@@ -25,7 +25,6 @@ enum {
     READ_MAX = 10000,  /* of one directory */
     POLL_MS = 10000,   /* for what has no watch */
     CHECK_MS = 300000, /* for the watch of a directory */
-    TICK_MS = 400,
     POLLS_PER_TICK = 50,
     NAMES_PER_MS = 10, /* a list of 3,000 names makes a pause of 300 ms */
     LATE_MS = 500,     /* a server that answers tells of a change within this */
@@ -332,8 +331,7 @@ static void take_read(struct kid *k, int error, const struct zkr_reply *reply)
     }
 }
 
-/* Once it is unlocked, a picture that was taken one time may be freed. */
-static void unlock_and_wake(struct tree *t)
+void tree_unlock_and_wake(struct tree *t)
 {
     void (*wake)(void *user) = t->opts.wake;
     void *user = t->opts.user;
@@ -353,7 +351,7 @@ static void on_data(int error, const struct zkr_reply *reply,
     (void)why;
     (void)pthread_mutex_lock(&t->mutex);
     take_read(k, error, reply);
-    unlock_and_wake(t);
+    tree_unlock_and_wake(t);
 }
 
 static void on_get(int error, const struct zkr_reply *reply, void *user)
@@ -371,7 +369,7 @@ static void on_get(int error, const struct zkr_reply *reply, void *user)
     else if (error != ZKR_ECLOSED)
         take_read(k, error, reply);
     tree_read_some(t);
-    unlock_and_wake(t);
+    tree_unlock_and_wake(t);
 }
 
 static void read_one(struct kid *k)
@@ -593,6 +591,8 @@ static void settle_kid(struct kid *k, bool reads)
         follow_kid(k);
     else if (!k->contends && !k->read && is_directory_here(k->in, k))
         make_dir(k);
+    else if (reads && k->in->tree->opts.foreign)
+        follow_kid(k);
 }
 
 /* How many of the first are read, beside those that hold. Among nodes of one
@@ -869,7 +869,7 @@ static void on_children(int error, const struct zkr_reply *reply,
         take_answer(p, error, reply, why == ZKR_WATCH_ENDED);
         p->watched = p->watch != NULL;
     }
-    unlock_and_wake(t);
+    tree_unlock_and_wake(t);
 }
 
 /* A path given that was missing, and exists now. */
@@ -888,7 +888,7 @@ static void on_exists(int error, const struct zkr_reply *reply,
         p->error = ZKR_OK;
         watch_dir(p);
     }
-    unlock_and_wake(t);
+    tree_unlock_and_wake(t);
 }
 
 /* A watch that works would have told this long ago. */
@@ -931,7 +931,7 @@ static void on_list(int error, const struct zkr_reply *reply, void *user)
     if (!dropped)
         list_again(p);
     tree_read_some(t);
-    unlock_and_wake(t);
+    tree_unlock_and_wake(t);
 }
 
 static void list_dir(struct dir *p)
@@ -1202,14 +1202,10 @@ static void tick(struct tree *t, int64_t now_ms)
 bool tree_tick(struct tree *t)
 {
     int64_t now_ms = clock_now_ms();
-    bool is_time;
 
-    (void)pthread_mutex_lock(&t->mutex);
-    is_time = now_ms >= t->tick_ms + TICK_MS;
-    if (is_time) {
-        t->tick_ms = now_ms;
-        tick(t, now_ms);
-    }
-    (void)pthread_mutex_unlock(&t->mutex);
-    return is_time;
+    if (now_ms < t->tick_ms + TICK_MS)
+        return false;
+    t->tick_ms = now_ms;
+    tick(t, now_ms);
+    return true;
 }

@@ -150,7 +150,11 @@ struct kid *dir_kid(const struct dir *dir, const char *name);
 bool kid_is_directory(const struct kid *kid);
 
 /* Ask the servers for what has no watch, or one that may be silent. Returns
- * false when it is not time yet. Takes the mutex. */
+ * false when it is not time yet: it did TICK_MS ago or less. */
+enum { TICK_MS = 400 };
 bool tree_tick(struct tree *tree);
+/* After a change. Once it is unlocked, a picture that was taken one time may be
+ * freed. */
+void tree_unlock_and_wake(struct tree *tree);
 
 #endif

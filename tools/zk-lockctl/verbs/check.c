@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "common/now.h"
-#include "model/changes.h"
-#include "model/scan_lock.h"
+#include "model/mirror.h"
 #include "text/one_lock.h"
 
 struct question {
@@ -70,15 +69,18 @@ static int parse(struct lockctl *ctl, const struct verb *verb, int argc,
     return lockctl_take_lock(verb, argc, argv, q->path) ? 0 : EX_USAGE;
 }
 
+static uint32_t reads(const struct lockctl *ctl, const struct question *q)
+{
+    return one_lock_reads(ctl, q->holder != NULL ? SCAN_HOLDERS : 1);
+}
+
 /* A missing lock is free: the server removes the directories of unused ones. */
-static int look(struct lockctl *ctl, const struct question *q, bool again,
+static int look(struct lockctl *ctl, const struct question *q,
                 struct lock *ret_lock)
 {
-    uint32_t reads = one_lock_reads(ctl, q->holder != NULL ? SCAN_HOLDERS : 1);
     bool missing;
 
-    return again ? scan_again(ctl->session, q->path, reads, ret_lock)
-                 : scan_lock(ctl->session, q->path, reads, &missing, ret_lock);
+    return scan_lock(ctl->session, q->path, reads(ctl, q), &missing, ret_lock);
 }
 
 static int check(struct lockctl *ctl, int argc, char **argv)
@@ -90,7 +92,7 @@ static int check(struct lockctl *ctl, int argc, char **argv)
     if (code == 0)
         code = lockctl_connect(ctl);
     if (code == 0)
-        code = look(ctl, &q, false, &lock);
+        code = look(ctl, &q, &lock);
     if (code != 0)
         return code;
     code = one_lock_print(ctl, &lock);
@@ -118,44 +120,57 @@ static bool is_answered(const struct lockctl *ctl, const struct question *q,
     return yes || late;
 }
 
-/* Looks again after each change. There is no watch before the first look: often
- * the answer is yes. The beginning of the watches counts as a change, so none
- * before it is missed. */
-static int wait_until(struct lockctl *ctl, const struct question *q,
-                      struct changes **changes)
+/* After the next change. At the end, and without a connection, it asks. */
+static int look_again(struct lockctl *ctl, const struct question *q,
+                      struct mirror *mirror, int64_t end_ms,
+                      struct lock *ret_lock)
 {
-    int64_t deadline = clock_now_ms() + q->wait_ms;
+    int rc;
+
+    if (!mirror_next(mirror, end_ms, ret_lock, &rc))
+        return rc == ZKR_OK
+                   ? scan_again(ctl->session, q->path, reads(ctl, q), ret_lock)
+                   : lockctl_fail_error(rc, "");
+    rc = ret_lock->error;
+    if (rc == ZKR_OK)
+        return 0;
+    lock_done(ret_lock);
+    return lockctl_fail_error(rc, "");
+}
+
+/* There is no watch before the first look: often the answer is yes. The mirror
+ * begins with the present state, so no change before it is missed. */
+static int wait_until(struct lockctl *ctl, const struct question *q,
+                      struct mirror **mirror)
+{
+    int64_t end_ms = q->wait_ms < 0 ? INT64_MAX : clock_now_ms() + q->wait_ms;
     char room[ZKR_PATH_MAX + 1];
     struct lock lock;
+    int code = look(ctl, q, &lock);
 
-    for (;;) {
-        int64_t left = deadline - clock_now_ms();
-        bool late = q->wait_ms >= 0 && left <= 0;
-        int code = look(ctl, q, *changes != NULL, &lock);
-
-        if (code != 0 || is_answered(ctl, q, late, &lock, &code))
-            return code;
-        if (*changes == NULL)
-            code = changes_start(ctl, scan_whole(ctl->session, q->path, room),
-                                 changes);
-        if (code != 0)
-            return code;
-        left = deadline - clock_now_ms();
-        changes_wait(*changes, q->wait_ms < 0 ? -1 : left > 0 ? left : 0);
+    while (code == 0 &&
+           !is_answered(ctl, q, clock_now_ms() >= end_ms, &lock, &code)) {
+        if (*mirror == NULL)
+            code = mirror_follow(ctl, scan_whole(ctl->session, q->path, room),
+                                 reads(ctl, q), mirror);
+        if (code == 0)
+            code = look_again(ctl, q, *mirror, end_ms, &lock);
     }
+    return code;
 }
 
 static int wait_verb(struct lockctl *ctl, int argc, char **argv)
 {
     struct question q = { .wait_ms = -1 };
-    struct changes *changes = NULL;
+    struct mirror *mirror = NULL;
     int code = parse(ctl, &verb_wait, argc, argv, &q);
 
     if (code == 0)
         code = lockctl_connect(ctl);
     if (code == 0)
-        code = wait_until(ctl, &q, &changes);
-    changes_end(changes);
+        code = wait_until(ctl, &q, &mirror);
+    lockctl_disconnect(ctl);
+    mirror_end(mirror);
     return code;
 }
 

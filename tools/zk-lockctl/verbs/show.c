@@ -10,8 +10,7 @@
 #include "common/now.h"
 #include "common/plain.h"
 #include "model/ask_servers.h"
-#include "model/changes.h"
-#include "model/scan_lock.h"
+#include "model/mirror.h"
 #include "model/told.h"
 #include "protocol/number.h"
 #include "text/envelope.h"
@@ -233,16 +232,13 @@ static void note_data(const struct lockctl *ctl, struct view *v)
     zkr_reply_free(reply);
 }
 
-/* Reads the queue as it is now. 0, or an exit code. */
-static int look(struct lockctl *ctl, const char *path, uint32_t limit, bool ask,
-                struct view *v)
+/* Asks what the servers tell of the queue. 0, or an exit code. */
+static int look_at(struct lockctl *ctl, uint32_t limit, bool ask,
+                   struct view *v)
 {
     struct lock *lock = &v->lock;
     struct servers *servers;
-    int code = scan_shown(ctl->session, path, limit, lock);
 
-    if (code != 0)
-        return code;
     v->shown = lock->listed < limit ? lock->listed : limit;
     v->queue = lock->count < v->shown ? lock->count : v->shown;
     lock->cut = v->shown < lock->listed || lock->cut;
@@ -257,6 +253,15 @@ static int look(struct lockctl *ctl, const char *path, uint32_t limit, bool ask,
                : lockctl_fail_error(ZKR_ENOMEM, "");
 }
 
+/* Reads the queue as it is now. 0, or an exit code. */
+static int look(struct lockctl *ctl, const char *path,
+                const struct order *order, struct view *v)
+{
+    int code = scan_shown(ctl->session, path, order->limit, &v->lock);
+
+    return code != 0 ? code : look_at(ctl, order->limit, order->ask, v);
+}
+
 static void forget(struct view *v)
 {
     free(v->places);
@@ -265,44 +270,70 @@ static void forget(struct view *v)
     notes_done(&v->notes);
 }
 
-/* Waiters that seem to be deaf are looked at again. */
-static int show_lock(struct lockctl *ctl, const char *path, uint32_t limit,
-                     bool ask)
+/* Waiters that seem to be deaf are looked at again. The view ends. */
+static int show_view(struct lockctl *ctl, const char *path,
+                     const struct order *order, int code, struct view *v)
 {
-    struct view v = { .shown = 0 };
-    int code = look(ctl, path, limit, ask, &v);
-
-    if (code == 0 && v.told.deaf > 0) {
-        forget(&v);
+    if (code == 0 && v->told.deaf > 0) {
+        forget(v);
         clock_sleep_ms(200);
-        code = look(ctl, path, limit, ask, &v);
+        code = look(ctl, path, order, v);
     }
     if (code == 0)
-        code = print(ctl, &v);
-    forget(&v);
-    told_done(&v.told);
+        code = print(ctl, v);
+    forget(v);
+    told_done(&v->told);
     return code;
 }
 
-/* A lock that nobody uses may go, and come again. It is watched before it is
- * listed, so no change is missed. */
+static int show_lock(struct lockctl *ctl, const char *path,
+                     const struct order *order)
+{
+    struct view v = { .shown = 0 };
+    int code = look(ctl, path, order, &v);
+
+    return show_view(ctl, path, order, code, &v);
+}
+
+/* Shows what has changed; what is no lock is asked for, and the answer says
+ * why. */
+static int show_news(struct lockctl *ctl, const char *path,
+                     const struct order *order, struct lock *lock)
+{
+    struct view v = { .lock = *lock };
+    int code;
+
+    if (lock->error != ZKR_OK || lock->count == 0) {
+        lock_done(lock);
+        return show_lock(ctl, path, order);
+    }
+    code = look_at(ctl, order->limit, order->ask, &v);
+    return show_view(ctl, path, order, code, &v);
+}
+
+/* A lock that nobody uses may go, and come again. */
 static int follow(struct lockctl *ctl, const char *path,
                   const struct order *order)
 {
-    struct changes *changes = NULL;
+    struct mirror *mirror = NULL;
     char room[ZKR_PATH_MAX + 1];
-    int code =
-        changes_start(ctl, scan_whole(ctl->session, path, room), &changes);
+    struct lock lock;
+    int rc = ZKR_OK;
+    int code = mirror_follow(ctl, scan_whole(ctl->session, path, room),
+                             order->limit, &mirror);
 
     while (code == 0) {
-        code = show_lock(ctl, path, order->limit, order->ask);
+        if (mirror_next(mirror, INT64_MAX, &lock, &rc))
+            code = show_news(ctl, path, order, &lock);
+        else
+            code = rc == ZKR_OK ? show_lock(ctl, path, order)
+                                : lockctl_fail_error(rc, "");
         if (code == EX_DATAERR ||
             (code == EX_UNAVAILABLE && !lockctl_is_over(ctl)))
             code = 0; /* that was said */
-        if (code == 0)
-            changes_wait(changes, -1);
     }
-    changes_end(changes);
+    lockctl_disconnect(ctl);
+    mirror_end(mirror);
     return code;
 }
 
@@ -321,7 +352,7 @@ static int show(struct lockctl *ctl, int argc, char **argv)
     code = lockctl_connect(ctl);
     if (code == 0)
         code = order.follow ? follow(ctl, path, &order)
-                            : show_lock(ctl, path, order.limit, order.ask);
+                            : show_lock(ctl, path, &order);
     return code;
 }
 
