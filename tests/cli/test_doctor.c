@@ -354,17 +354,6 @@ TEST(the_cure_removes_a_waiter_without_a_session)
     assert_does_not_find("persistent-contender");
 }
 
-TEST(a_node_before_which_curator_gets_nothing_is_found)
-{
-    make("_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-lock-0000000004", "",
-         ZOO_EPHEMERAL);
-    make("notes", "", 0);
-    assert_does_not_find("foreign-child");
-    make("-", "", 0);
-    assert_finds("foreign-child", "-", "sorts before all numbers",
-                 "remove that node");
-}
-
 TEST(recipes_that_do_not_exclude_each_other_are_found)
 {
     make("lock-0000000000", "", ZOO_EPHEMERAL);
@@ -372,16 +361,6 @@ TEST(recipes_that_do_not_exclude_each_other_are_found)
     make("_c_x-__READ__0000000001", "", ZOO_EPHEMERAL);
     assert_finds("mixed-recipes", NULL, "do not exclude each other",
                  "one recipe on a path");
-}
-
-TEST(numbers_that_run_out_are_found)
-{
-    make("lock-2130706431", "", ZOO_EPHEMERAL);
-    assert_does_not_find("sequence-headroom");
-    make("lock-2130706432", "", ZOO_EPHEMERAL);
-    assert_finds("sequence-headroom", NULL, "16777215 are left", "begin at 0");
-    make("lock-2147483647", "", ZOO_EPHEMERAL);
-    assert_finds("sequence-headroom", NULL, "used up", "begin at 0");
 }
 
 TEST(a_node_that_holds_for_long_is_found_if_so_asked)
@@ -442,12 +421,12 @@ TEST(text_of_others_moves_no_cursor)
 {
     make(TURN "lock-0000000000", "", 0);
     make("lock-0000000001", "\033]0;evil\a", ZOO_EPHEMERAL);
-    make("-" TURN, "", 0);
     assert_int_equal(DOCTOR("-v"), 1);
     assert_null(strchr(cli_said(&cli), '\033'));
     assert_lacks(cli_said(&cli), TURN);
     assert_has(cli_said(&cli), "\\x1B]0;evil\\x07");
-    assert_has(cli_said(&cli), "foreign-child: -\\xE2\\x80\\xAE is");
+    assert_has(cli_said(&cli),
+               "persistent-contender: \\xE2\\x80\\xAElock-0000000000 holds");
     assert_int_equal(DOCTOR("-o", "wide"), 1);
     assert_null(strchr(cli_said(&cli), '\033'));
     assert_lacks(cli_said(&cli), TURN);

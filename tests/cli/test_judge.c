@@ -205,79 +205,12 @@ static const struct row doctor_rows[] = {
                        "lock-0000000002 stands in the queue, but it belongs to "
                        "no session: no server will ever remove it -> see that "
                        "nobody uses it, then remove it: " BREAK("7") },
-    { .name = "children that are no contenders",
-      .nodes = "lock-0000000005 1 5 1 me\n"
-               "0000000004 0 6 1\n"
-               "0000000005 0 6 1\n"
-               "notes 0 7 1\n",
-      .said = "foreign-child 0000000004 6: 0000000004 is no contender, but "
-              "Curator takes every child for one, and this one sorts before "
-              "all numbers: there nobody gets the lock -> remove that node by "
-              "hand; keep other nodes out of the directory of a lock\n" },
-    { .name = "children that are no leases",
-      .nodes = "leases 0 1 0\nlocks 0 1 0\n"
-               "leases/lease-0000000007 1 5 1 me\n"
-               "leases/notes 0 6 1\n"
-               "locks/lock-0000000008 2 7 1 you\n"
-               "locks/0 0 8 1\n"
-               "locks/a 0 9 1\n",
-      .said = "foreign-child leases/notes 6: leases/notes is no lease, but "
-              "every child of that directory counts as one: it takes a permit "
-              "for good -> remove that node by hand; keep other nodes out of "
-              "the directories of a semaphore\n"
-              "foreign-child locks/0 8: locks/0 is no contender, but Curator "
-              "takes every child for one, and this one sorts before all "
-              "numbers: there nobody gets the lock -> remove that node by "
-              "hand; keep other nodes out of the directory of a lock\n" },
-    { .name = "kazoo does not count other children",
-      .nodes = KAZOO "__lock__0000000005 1 5 1 me\n"
-                     "0 0 6 1\n",
-      .said = "" },
-    { .name = "nor does the recipe of ZooKeeper",
-      .nodes = "x-1-0000000005 1 5 1 me\n"
-               "0 0 6 1\n",
-      .said = "" },
-    { .name = "nor does zk-ruby",
-      .nodes = "ex0000000005 1 5 1 me\n"
-               "0 0 6 1\n",
-      .said = "" },
     { .name = "recipes that do not go together",
       .nodes =
           "lock-0000000000 1 5 1 me\n" CURATOR "__READ__0000000001 2 6 1 you\n",
       .said = "mixed-recipes - 0: the contenders use recipes that do not "
               "exclude each other, such as a mutex and a read/write lock: more "
               "of them may hold than is shown -> use one recipe on a path\n" },
-    { .name = "numbers are left",
-      .nodes = "lock-2130706431 1 5 1 me\n",
-      .said = "" },
-    { .name = "numbers begin to run out",
-      .nodes = "lock-2130706432 1 5 1 me\n",
-      .said = "sequence-headroom - 0: of the numbers of this directory "
-              "16777215 are left -> let the lock become free and have the "
-              "directory removed: the numbers of a new one begin at 0\n" },
-    { .name = "few numbers are left",
-      .nodes = "lock-2130706432 1 5 1 me\n"
-               "lock-2130706433 2 6 1 you\n",
-      .said = "sequence-headroom - 0: of the numbers of this directory "
-              "16777214 are left -> let the lock become free and have the "
-              "directory removed: the numbers of a new one begin at 0\n" },
-    { .name = "one number is left",
-      .nodes = "lock-2147483646 1 5 1 me\n",
-      .said = "sequence-headroom - 0: of the numbers of this directory 1 are "
-              "left -> let the lock become free and have the directory "
-              "removed: the numbers of a new one begin at 0\n" },
-    { .name = "no number is left",
-      .nodes = "lock-2147483647 1 5 1 me\n",
-      .said = "sequence-headroom - 0: the numbers of this directory are used "
-              "up: servers give the same one to all, and nobody can tell the "
-              "order -> let the lock become free and have the directory "
-              "removed: the numbers of a new one begin at 0\n" },
-    { .name = "numbers below zero",
-      .nodes = "lock--2147483648 1 5 1 me\n",
-      .said = "sequence-headroom - 0: the numbers of this directory are used "
-              "up: servers give the same one to all, and nobody can tell the "
-              "order -> let the lock become free and have the directory "
-              "removed: the numbers of a new one begin at 0\n" },
     { .name = "holders without a client",
       .nodes = "leases 0 1 0\nlocks 0 1 0\n"
                "leases/lease-0000000000 1 5 1 " RECORD(

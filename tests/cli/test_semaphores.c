@@ -300,21 +300,6 @@ TEST(permits_that_are_used_up_are_found)
     LOOK(0, "%s", words("doctor --confirm 1ms --no-4lw --older 1h", "pool"));
 }
 
-/* A child of "leases" that is no lease was told to be before all numbers of the
- * queue, or not at all. */
-TEST(a_node_that_takes_a_permit_is_found)
-{
-    make_busy();
-    assert_int_equal(admin_create(admin, full("pool/leases/zzz"), NULL), ZOK);
-    assert_int_equal(admin_create(admin, full("pool/locks/0"), NULL), ZOK);
-    assert_int_equal(admin_create(admin, full("pool/0"), NULL), ZOK);
-    LOOK(1, "%s", words("doctor --confirm 1ms --no-4lw", "pool"));
-    if (strstr(look_out, "foreign-child: leases/zzz is no lease, ") == NULL ||
-        strstr(look_out, "foreign-child: locks/0 is no contender, ") == NULL)
-        fail_msg("%s", look_out);
-    assert_has(look_err, "1 lock, 2 findings");
-}
-
 /* Any lease that goes lets a waiter in, not a certain one. */
 TEST(a_circle_through_leases_is_no_deadlock)
 {

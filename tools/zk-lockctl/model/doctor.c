@@ -2,11 +2,214 @@
 /* Finds out what is wrong with locks, as far as it can be seen from outside. */
 #include "model/doctor.h"
 
+#include <stdio.h>
+
 #include "common/words.h"
-#include "model/doctor_parts.h"
+#include "model/watching.h"
 
 /* Clocks that are kept by NTP differ by less. */
 #define SKEW_MS 10000
+
+/* --- nodes that spoil the queue --- */
+
+static void check_sessions(struct findings *f, const struct lock *lock)
+{
+    char name[FINDING_NAME_MAX];
+
+    for (size_t i = 0; i < lock->count; i++) {
+        const struct contender *c = &lock->items[i];
+
+        if (c->node->error != ZKR_OK || c->node->session_id != 0)
+            continue;
+        findings_add(
+            f, "persistent-contender", lock, c,
+            finding_text(
+                "%s %s, but it belongs to no session: no server will ever "
+                "remove it",
+                finding_name(c->node->name, name),
+                c->node->holds ? "holds" : "stands in the queue"),
+            cure_break("see that nobody uses it, then remove it", lock, c));
+    }
+}
+
+static void check_kind(struct findings *f, const struct lock *lock)
+{
+    if (lock->kind != ZKR__KIND_MIXED)
+        return;
+    findings_add(
+        f, "mixed-recipes", lock, NULL,
+        finding_text(
+            "the contenders use recipes that do not exclude each other, such "
+            "as a mutex and a read/write lock: more of them may hold than is "
+            "shown"),
+        finding_text("use one recipe on a path"));
+}
+
+/* --- what lasts for long --- */
+
+static char *end_of_holder(const struct lock *lock, const struct contender *c)
+{
+    char stop[STOP_MAX];
+    char first[STOP_MAX + 32];
+
+    if (c->owner.is_asked)
+        return cure_break("it was asked already: stop that program, then", lock,
+                          c);
+    (void)snprintf(first, sizeof(first), "stop %s, then",
+                   contender_to_stop(c, "that program", stop));
+    return zkr__hears_requests(c->node, c->dialect)
+               ? cure_command("revoke", lock)
+               : cure_break(first, lock, c);
+}
+
+static void check_age(struct findings *f, const struct lock *lock,
+                      int64_t older_ms)
+{
+    char who[WHO_MAX];
+    char age[WORD_MAX];
+
+    for (size_t i = 0; i < lock->count; i++) {
+        const struct contender *c = &lock->items[i];
+
+        if (!c->node->holds || c->age_ms < older_ms)
+            continue;
+        findings_add(
+            f, "old-holder", lock, c,
+            finding_text("%s holds it; its node is %s old, %zu waiting",
+                         contender_who(c, who), word_age(c->age_ms, age),
+                         lock->waiters),
+            end_of_holder(lock, c));
+    }
+}
+
+/* The one who wants a permit and has no lease yet, or one that does not hold:
+ * the first in the queue. */
+static const struct contender *first_for_permit(const struct lock *lock)
+{
+    for (size_t i = 0; i < lock->count; i++) {
+        const struct contender *c = &lock->items[i];
+
+        if (contender_wants_permit(lock, c) && !contender_is_promised(c))
+            return c;
+    }
+    return NULL;
+}
+
+static const struct contender *oldest_lease(const struct lock *lock)
+{
+    const struct contender *oldest = NULL;
+
+    for (size_t i = 0; i < lock->count; i++) {
+        const struct contender *c = &lock->items[i];
+
+        if (zkr__is_lease(c->node) && c->node->holds &&
+            (oldest == NULL || c->age_ms > oldest->age_ms))
+            oldest = c;
+    }
+    return oldest;
+}
+
+/* How many permits there are is not on the servers. But when somebody has
+ * waited for one for long, they are used up. */
+static void check_permits(struct findings *f, const struct lock *lock,
+                          int64_t older_ms)
+{
+    const struct contender *waits = first_for_permit(lock);
+    const struct contender *lease = oldest_lease(lock);
+    char who[WHO_MAX], whose[WHO_MAX];
+    char age[WORD_MAX], since[WORD_MAX];
+
+    if (waits == NULL || waits->age_ms < older_ms)
+        return;
+    findings_add(
+        f, "no-permit", lock, waits,
+        lease == NULL
+            ? finding_text(
+                  "%s has waited for a permit for %s, and nobody has one",
+                  contender_who(waits, who), word_age(waits->age_ms, age))
+            : finding_text(
+                  "%s has waited for a permit for %s, %zu waiting; %zu lease%s "
+                  "out, the oldest to %s, for <=%s",
+                  contender_who(waits, who), word_age(waits->age_ms, age),
+                  lock->waiters, lock->holders,
+                  lock->holders == 1 ? " is" : "s are",
+                  contender_who(lease, whose), word_age(lease->age_ms, since)),
+        lease == NULL
+            ? finding_text("restart that program: it may wait for nothing")
+            : cure_command("show", lock));
+}
+
+/* --- what the servers tell of clients --- */
+
+/* It has died, or cannot reach the servers. */
+static void check_clients(struct findings *f, const struct lock *lock,
+                          const struct servers *servers)
+{
+    char who[WHO_MAX];
+    char stop[STOP_MAX];
+    char first[STOP_MAX + 128];
+
+    for (size_t i = 0; i < lock->count; i++) {
+        const struct contender *c = &lock->items[i];
+
+        if (!c->node->holds || c->node->session_id == 0 ||
+            servers_client(servers, c->node->session_id) != NULL)
+            continue;
+        (void)snprintf(first, sizeof(first),
+                       "its node goes when its session has timed out; where "
+                       "that is too long, see that %s is dead, then",
+                       contender_to_stop(c, "the program", stop));
+        findings_add(
+            f, "absent-holder", lock, c,
+            finding_text(
+                "%s %s, and its client is connected to no server; %zu waiting",
+                contender_who(c, who),
+                zkr__is_lease(c->node) ? "has a permit" : "holds it",
+                lock->waiters),
+            cure_break(first, lock, c));
+    }
+}
+
+/* --- who watches whom --- */
+
+static void check_deaf(struct findings *f, const struct watching *w)
+{
+    char who[WHO_MAX];
+    char name[FINDING_NAME_MAX];
+
+    for (size_t i = 0; i < w->lock->count; i++) {
+        const struct contender *c = &w->lock->items[i];
+
+        if (c->node->holds || c->node->error != ZKR_OK ||
+            watching_wakes(w, c) != ANSWER_NO)
+            continue;
+        findings_add(
+            f, "deaf-waiter", w->lock, c,
+            finding_text(
+                "%s at position %zu (%s) watches nobody before it: it will "
+                "not wake up, and block all behind it",
+                contender_who(c, who), i, finding_name(c->node->name, name)),
+            cure_break("restart that program, or remove its node (a live "
+                       "client enters the queue again)",
+                       w->lock, c));
+    }
+}
+
+static void check_watches(struct findings *f, const struct lock *lock,
+                          const struct servers *servers)
+{
+    struct watching w;
+
+    if (lock->waiters == 0)
+        return;
+    if (watching_read(&w, lock, servers, ""))
+        check_deaf(f, &w);
+    else
+        f->failed = true;
+    watching_done(&w);
+}
+
+/* --- all of it --- */
 
 void doctor_examine(const struct scan *scan, const struct servers *servers,
                     const struct doctor_opts *opts, struct findings *f)
@@ -14,11 +217,16 @@ void doctor_examine(const struct scan *scan, const struct servers *servers,
     for (size_t i = 0; i < scan->count; i++) {
         const struct lock *lock = &scan->locks[i];
 
-        doctor_look_at_nodes(f, lock);
-        if (opts->older_ms > 0)
-            doctor_look_at_ages(f, lock, opts->older_ms);
-        if (servers != NULL)
-            doctor_look_at_clients(f, lock, servers);
+        check_sessions(f, lock);
+        check_kind(f, lock);
+        if (opts->older_ms > 0) {
+            check_age(f, lock, opts->older_ms);
+            check_permits(f, lock, opts->older_ms);
+        }
+        if (servers != NULL && servers_know_all(servers, SERVERS_CONS))
+            check_clients(f, lock, servers);
+        if (servers != NULL && servers_know_all(servers, SERVERS_WCHP))
+            check_watches(f, lock, servers);
     }
 }
 

@@ -224,7 +224,7 @@ static int look_twice(struct lockctl *ctl, struct order *order,
 #define AT(member) offsetof(struct finding, member)
 const struct field finding_fields[] = {
     { "LOCK", "lock", FIELD_PATH, .at = AT(path) },
-    { "CHECK", "check", FIELD_WORD, .at = AT(check), .words = "absent-holder deaf-waiter persistent-contender foreign-child mixed-recipes sequence-headroom old-holder no-permit deadlock own-node" },
+    { "CHECK", "check", FIELD_WORD, .at = AT(check), .words = "absent-holder deaf-waiter persistent-contender mixed-recipes old-holder no-permit deadlock own-node" },
     { "FINDING", "what", FIELD_WORD, .at = AT(what) },
     { "CURE", "cure", FIELD_WORD, .at = AT(cure) },
     { .key = "node", .type = FIELD_TEXT, .at = AT(node) },
@@ -299,8 +299,8 @@ const struct verb verb_doctor = {
     .summary = "Find what is wrong with locks, and what helps; exit code 1",
     .options = options,
     .help = "One line for each finding: absent-holder, deaf-waiter,\n"
-            "persistent-contender, foreign-child, mixed-recipes,\n"
-            "sequence-headroom, old-holder, no-permit, deadlock, own-node.\n"
+            "persistent-contender, mixed-recipes, old-holder, no-permit,\n"
+            "deadlock, own-node.\n"
             "Exit code 82: no finding, but something could not be looked at,\n"
             "such as the words of --no-4lw.\n",
     .run = doctor,
