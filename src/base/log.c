@@ -63,11 +63,9 @@ void zkr__log_line(enum zkr_log_level level, const char *line)
         (void)pthread_rwlock_unlock(&hook_lock);
     }
     if (fn != NULL) {
-        int cancel = zkr__thread_cancel_disable(); /* the hook may reach a
-                                               cancellation point */
+        ZKR__NOT_CANCELLED; /* the hook may reach a cancellation point */
 
         fn(level, line, user);
-        zkr__thread_cancel_restore(cancel);
     }
 }
 

@@ -68,12 +68,11 @@ uint64_t zkr__thread_number(void)
 const struct zkr__thread_id *zkr__thread_me(void)
 {
     static _Thread_local struct zkr__thread_id me;
-    int cancel = zkr__thread_cancel_disable();
+    ZKR__NOT_CANCELLED;
 
     me.number = zkr__thread_number();
     me.tid = gettid();
     if (pthread_getname_np(pthread_self(), me.name, sizeof(me.name)) != 0)
         me.name[0] = '\0';
-    zkr__thread_cancel_restore(cancel);
     return &me;
 }

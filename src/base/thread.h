@@ -41,4 +41,14 @@ static inline void zkr__thread_cancel_restore(int state)
     (void)pthread_setcancelstate(state, NULL);
 }
 
+static inline void zkr__thread_cancel_end(const int *state)
+{
+    zkr__thread_cancel_restore(*state);
+}
+
+/* Both, from this declaration to the end of its block. */
+#define ZKR__NOT_CANCELLED                                                     \
+    int zkr__cancel __attribute__((cleanup(zkr__thread_cancel_end))) =         \
+        zkr__thread_cancel_disable()
+
 #endif

@@ -40,14 +40,12 @@ static int new_fence(zkr_fence **ret_fence)
 
 void zkr_fence_free(zkr_fence *f)
 {
-    int cancel;
+    ZKR__NOT_CANCELLED;
 
     if (f == NULL)
         return;
-    cancel = zkr__thread_cancel_disable();
     if (f->file != NULL)
         zkr__fence_file_close(f->file);
-    zkr__thread_cancel_restore(cancel);
     /* A child would wait for threads of its parent. */
     if (zkr__process_is(f->process)) {
         (void)pthread_cond_destroy(&f->left);
@@ -66,7 +64,7 @@ int zkr_fence_new(zkr_fence **ret_fence)
 int zkr_fence_open(const char *file, zkr_fence **ret_fence)
 {
     zkr_fence *f = NULL;
-    int cancel;
+    ZKR__NOT_CANCELLED;
     int rc = ZKR__OUTPUT(ret_fence);
 
     if (rc == ZKR_OK &&
@@ -76,9 +74,7 @@ int zkr_fence_open(const char *file, zkr_fence **ret_fence)
         rc = new_fence(&f);
     if (rc != ZKR_OK)
         return rc;
-    cancel = zkr__thread_cancel_disable();
     rc = zkr__fence_file_open(file, &f->file);
-    zkr__thread_cancel_restore(cancel);
     if (rc != ZKR_OK)
         zkr_fence_free(f);
     else
@@ -235,10 +231,9 @@ int zkr_fence_begin(zkr_fence *fence, int64_t token, uint64_t handoff,
                     int64_t timeout_ms)
 {
     const struct entrant e = { .token = token, .handoff = handoff };
-    int cancel = zkr__thread_cancel_disable();
+    ZKR__NOT_CANCELLED;
     int rc = begin(fence, &e, zkr__clock_deadline(timeout_ms));
 
-    zkr__thread_cancel_restore(cancel);
     return rc == ZKR_ETIMEDOUT && timeout_ms == 0 ? ZKR_EBUSY : rc;
 }
 
@@ -250,12 +245,11 @@ void zkr_fence_end(zkr_fence *fence)
 
 static int accept_once(zkr_fence *fence, const struct entrant *e)
 {
-    int cancel = zkr__thread_cancel_disable();
+    ZKR__NOT_CANCELLED;
     int rc = begin(fence, e, ZKR__NEVER);
 
     if (rc == ZKR_OK)
         leave(fence);
-    zkr__thread_cancel_restore(cancel);
     return rc;
 }
 
@@ -275,17 +269,15 @@ int zkr_fence_accept_shared(zkr_fence *fence, int64_t token)
 
 int zkr_fence_highest(zkr_fence *fence, int64_t *ret_token)
 {
-    int cancel;
+    ZKR__NOT_CANCELLED;
     int rc = ZKR__OUTPUT(ret_token);
 
     if (rc != ZKR_OK)
         return rc;
-    cancel = zkr__thread_cancel_disable();
     rc = enter(fence, ZKR__NEVER);
     if (rc == ZKR_OK) {
         *ret_token = fence->record.highest;
         leave(fence);
     }
-    zkr__thread_cancel_restore(cancel);
     return rc;
 }

@@ -29,7 +29,7 @@ static const struct zkr__sm_state table[] = {
 
 static void post_locked(struct zkr_grant *g) ZKR__LOCKED
 {
-    if (!g->notice.due)
+    if (!zkr__notice_is_due(&g->notice))
         zkr__claim_ref(zkr__grant_claim(g)); /* until it has run */
     zkr__dispatch_post_locked(zkr__grant_claim(g)->session, &g->notice);
 }

@@ -249,7 +249,7 @@ void zkr__grant_watch_stop_locked(struct zkr_grant *g)
     if (g->own->watch == NULL)
         return;
     if (zkr__op_cancel_locked(&g->own->get))
-        zkr__watch_not_sent_locked(g->own->watch);
+        zkr__watch_free_locked(g->own->watch);
     else if (g->own->get.where == ZKR__OP_IDLE)
         zkr__watch_forget_locked(g->own->watch);
     else

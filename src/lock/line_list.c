@@ -48,7 +48,7 @@ static void look_away_locked(struct zkr__line *line) ZKR__LOCKED
     if (line->watched)
         zkr__watch_remove_locked(line->watch);
     else
-        zkr__watch_not_sent_locked(line->watch);
+        zkr__watch_free_locked(line->watch);
     line->watch = NULL;
     line->watched = false;
 }

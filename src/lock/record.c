@@ -29,11 +29,10 @@ static struct zkr__record *make(const struct zkr__owner *owner)
     struct zkr__record *record = NULL;
     char data[ZKR__OWNER_MAX + 1];
     size_t len;
-    int cancel = zkr__thread_cancel_disable();
+    ZKR__NOT_CANCELLED;
 
     if (zkr__owner_write(owner, data, &len) == ZKR_OK)
         record = zkr__record_of(data, len);
-    zkr__thread_cancel_restore(cancel);
     return record;
 }
 

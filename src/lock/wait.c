@@ -213,7 +213,7 @@ void zkr__claim_stop_waiting(struct zkr__claim *c)
     if (c->wait.watch == NULL)
         return;
     if (zkr__op_cancel_locked(&c->wait.get))
-        zkr__watch_not_sent_locked(c->wait.watch);
+        zkr__watch_free_locked(c->wait.watch);
     else if (c->wait.get.where == ZKR__OP_IDLE)
         zkr__watch_remove_locked(c->wait.watch);
     else

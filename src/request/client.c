@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/opts.h"
 #include "request/client.h"
-#include "request/reply.h"
 #include "session/session.h"
 
 struct query {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The session as a client, for calls that make several requests before one
- * deadline. */
+/* The session as a client, for the library's own calls, which mostly make
+ * several requests before one deadline. */
 #ifndef ZKR__CLIENT_H
 #define ZKR__CLIENT_H
 
@@ -12,6 +12,11 @@
 int zkr__session_ask(struct zkr_session *s, const struct zkr__zk_request *asked,
                      const struct zkr_create_opts *opts, int64_t deadline,
                      struct zkr_reply **ret_reply);
+
+/* Copies a reply; paths lose the first `chroot_len` bytes. All is one piece of
+ * memory, for zkr_reply_free(). Returns NULL when out of memory. */
+struct zkr_reply *zkr__reply_copy(const struct zkr__zk_reply *from,
+                                  size_t chroot_len);
 
 /* Lets the caller sleep until that instant, or until the session is over. */
 void zkr__session_pause(struct zkr_session *s, int64_t until);

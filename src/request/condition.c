@@ -94,12 +94,10 @@ static struct until *new_until(const struct zkr__condition *condition,
     if (u == NULL)
         return NULL;
     u->condition = condition;
-    u->look = zkr__look_new(s, path, condition->what, u, on_seen);
-    if (u->look != NULL) {
-        if (condition->created != NULL)
-            zkr__look_hear(u->look, on_created);
+    u->look = zkr__look_new(s, path, condition->what, u, on_seen,
+                            condition->created == NULL ? NULL : on_created);
+    if (u->look != NULL)
         return u;
-    }
     zkr__request_unref(&u->request);
     (void)zkr__no_memory(condition->noun, path);
     return NULL;

@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/opts.h"
+#include "request/client.h"
 #include "request/look.h"
-#include "request/reply.h"
 #include "session/session.h"
 
 /* A result, as far as two of them are compared. */
@@ -140,7 +140,7 @@ static struct zkr_watch *new_watch(struct zkr_session *s, const char *path,
     struct zkr_watch *w = calloc(1, sizeof(*w));
 
     if (w == NULL ||
-        (w->look = zkr__look_new(s, path, what, w, on_seen)) == NULL) {
+        (w->look = zkr__look_new(s, path, what, w, on_seen, NULL)) == NULL) {
         free(w);
         return NULL;
     }

@@ -47,7 +47,6 @@ static bool is_over(const struct zkr__look *l)
     return l->stopped || l->session->over != 0;
 }
 
-static void look_locked(struct zkr__look *l) ZKR__LOCKED;
 static void on_read(struct zkr__op *op, const struct zkr__zk_reply *reply);
 
 static void on_again(struct zkr__timer *timer)
@@ -55,7 +54,7 @@ static void on_again(struct zkr__timer *timer)
     struct zkr__look *l = ZKR__CONTAINER(timer, struct zkr__look, again);
 
     zkr__session_assert_locked(l->session);
-    look_locked(l);
+    zkr__look_start_locked(l);
 }
 
 static void look_later_locked(struct zkr__look *l) ZKR__LOCKED
@@ -68,7 +67,7 @@ static void look_later_locked(struct zkr__look *l) ZKR__LOCKED
 static void look_after_pause_locked(struct zkr__look *l) ZKR__LOCKED
 {
     if (l->pause_ms == 0 || zkr__clock_now() >= l->rested)
-        look_locked(l);
+        zkr__look_start_locked(l);
     else
         zkr__timer_thread_arm_locked(l->session, &l->again, l->rested,
                                      on_again);
@@ -105,7 +104,7 @@ static void on_lost(void *owner)
     zkr__session_assert_locked(l->session);
     l->watch = NULL;
     (void)zkr__op_cancel_locked(&l->op);
-    look_locked(l);
+    zkr__look_start_locked(l);
 }
 
 static void read_locked(struct zkr__look *l, enum zkr__zk_type type) ZKR__LOCKED
@@ -144,7 +143,7 @@ static void watched_locked(struct zkr__look *l, enum zkr__zk_type type,
 {
     if (reply->rc == ZKR_OK && type != read_of(l->what)) {
         forget_locked(l);
-        look_locked(l);
+        zkr__look_start_locked(l);
     } else if (!l->seen(l->owner, reply)) {
         forget_locked(l);
         look_later_locked(l);
@@ -157,7 +156,7 @@ static void not_watched_locked(struct zkr__look *l,
     if (is_over(l))
         return;
     if (zkr__error_outcome(reply->rc) == ZKR__OVER) {
-        look_locked(l);
+        zkr__look_start_locked(l);
     } else if (reply->rc == ZKR_ZNONODE && l->until_deleted) {
         (void)l->seen(l->owner, reply);
     } else if (reply->rc == ZKR_ZNONODE) {
@@ -193,7 +192,7 @@ static void on_read(struct zkr__op *op, const struct zkr__zk_reply *reply)
         watched_locked(l, type, reply);
 }
 
-static void look_locked(struct zkr__look *l)
+void zkr__look_start_locked(struct zkr__look *l)
 {
     if (!is_over(l))
         read_locked(l, read_of(l->what));
@@ -203,7 +202,8 @@ static void look_locked(struct zkr__look *l)
 
 struct zkr__look *
 zkr__look_new(struct zkr_session *s, const char *path, enum zkr_watch_what what,
-              void *owner, bool (*seen)(void *, const struct zkr__zk_reply *))
+              void *owner, bool (*seen)(void *, const struct zkr__zk_reply *),
+              void (*created)(void *))
 {
     struct zkr__look *l = calloc(1, sizeof(*l));
 
@@ -216,18 +216,9 @@ zkr__look_new(struct zkr_session *s, const char *path, enum zkr_watch_what what,
     l->until_deleted = (what & ZKR_WATCH_UNTIL_DELETED) != 0;
     l->owner = owner;
     l->seen = seen;
+    l->created = created;
     zkr__op_init(&l->op, s, NULL);
     return l;
-}
-
-void zkr__look_hear(struct zkr__look *l, void (*created)(void *owner))
-{
-    l->created = created;
-}
-
-void zkr__look_start_locked(struct zkr__look *l)
-{
-    look_locked(l);
 }
 
 void zkr__look_set_pause_locked(struct zkr__look *l, int64_t pause_ms)
@@ -241,7 +232,7 @@ void zkr__look_stop_locked(struct zkr__look *l)
     l->op.retry = ZKR__RETRY_NEVER;
     zkr__timer_thread_disarm_locked(l->session, &l->again);
     if (zkr__op_cancel_locked(&l->op))
-        zkr__watch_not_sent_locked(l->watch);
+        zkr__watch_free_locked(l->watch);
     else if (l->op.where != ZKR__OP_IDLE)
         return; /* on_read() frees it */
     else if (l->watch != NULL)

@@ -20,17 +20,16 @@ struct zkr__look;
  * there was no memory for the result: then it is read again as late. It must
  * not stop looking. With ZKR_WATCH_UNTIL_DELETED the look ends with ZNONODE, or
  * with NULL: then the server has told of the deletion, and nothing was read.
+ * Unless `created` is NULL, the look ends when the server says that a node that
+ * was missing has been created, and `created` is told: another read might miss
+ * it again.
  * Returns NULL when out of memory. The owner has a reference to the session
  * until it stops. */
 struct zkr__look *zkr__look_new(struct zkr_session *s, const char *path,
                                 enum zkr_watch_what what, void *owner,
                                 bool (*seen)(void *owner,
-                                             const struct zkr__zk_reply *));
-
-/* Before it starts: the look ends when the server says that a node that was
- * missing has been created, and `created` is told. Another read might miss it
- * again. */
-void zkr__look_hear(struct zkr__look *look, void (*created)(void *owner));
+                                             const struct zkr__zk_reply *),
+                                void (*created)(void *owner));
 
 /* In a session that is over nothing is seen. */
 void zkr__look_start_locked(struct zkr__look *look) ZKR__LOCKED;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replies for the program: copies of what the seam tells. */
-#include "request/reply.h"
+#include "request/client.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -237,14 +237,6 @@ begin_locked(struct zkr__request *r,
     return ZKR_OK;
 }
 
-/* The timer ends the wait, so that there is one end for all. */
-static int wait_unlocks(struct zkr__request *r) ZKR__UNLOCKS
-{
-    while (!r->ended)
-        (void)zkr__cond_wait(&r->changed, &r->session->lock, ZKR__NEVER);
-    return r->rc == ZKR_OK ? ZKR_OK : explain(r);
-}
-
 int zkr__request_begin(struct zkr__request *r,
                        void (*start_locked)(struct zkr__request *r))
 {
@@ -256,12 +248,15 @@ int zkr__request_begin(struct zkr__request *r,
     return rc;
 }
 
+/* The timer ends the wait, so that there is one end for all. */
 int zkr__request_wait(struct zkr__request *r)
 {
     int rc;
 
     zkr__session_lock(r->session);
-    rc = wait_unlocks(r);
+    while (!r->ended)
+        (void)zkr__cond_wait(&r->changed, &r->session->lock, ZKR__NEVER);
+    rc = r->rc == ZKR_OK ? ZKR_OK : explain(r);
     zkr__session_unlock(r->session);
     return rc;
 }
@@ -269,14 +264,9 @@ int zkr__request_wait(struct zkr__request *r)
 int zkr__request_run(struct zkr__request *r,
                      void (*start_locked)(struct zkr__request *r))
 {
-    int rc;
+    int rc = zkr__request_begin(r, start_locked);
 
-    zkr__session_lock(r->session);
-    rc = begin_locked(r, start_locked);
-    if (rc == ZKR_OK && r->tell == NULL)
-        rc = wait_unlocks(r);
-    zkr__session_unlock(r->session);
-    return rc;
+    return rc == ZKR_OK && r->tell == NULL ? zkr__request_wait(r) : rc;
 }
 
 bool zkr__request_has_succeeded(struct zkr__request *r)

@@ -79,7 +79,7 @@ static void drain_unlocks(struct zkr_session *s) ZKR__UNLOCKS
     int64_t deadline =
         zkr__clock_deadline(s->over == ZKR_ECLOSED ? DRAIN_MS : DRAIN_DEAD_MS);
 
-    while (s->in_flight_count > 0 && zkr__clock_now() < deadline)
+    while (!zkr__list_empty(&s->in_flight) && zkr__clock_now() < deadline)
         (void)zkr__cond_wait(&s->connector_wake, &s->lock, deadline);
 }
 
@@ -116,7 +116,7 @@ static int64_t earlier(int64_t a, int64_t b)
 /* Returns when the next turn is due at the latest. */
 static int64_t next_turn(const struct zkr_session *s)
 {
-    int64_t due = earlier(zkr__scout_due(s), zkr__first_request_probe_at(s));
+    int64_t due = earlier(zkr__scout_due(s), s->first_request.probe_at);
 
     due = earlier(due, zkr__attempt_due(s));
     if (s->zk == NULL)
@@ -143,7 +143,7 @@ static void turn_unlocks(struct zkr_session *s) ZKR__UNLOCKS
         zkr__connector_close_handle_unlocks(s);
     else if (wanted && now >= s->open_at)
         open_handle_unlocks(s);
-    else if (now >= zkr__first_request_probe_at(s))
+    else if (now >= s->first_request.probe_at)
         zkr__first_request_probe_unlocks(s);
     else if (now >= zkr__attempt_due(s))
         zkr__attempt_next_unlocks(s);

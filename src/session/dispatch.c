@@ -33,11 +33,10 @@ int zkr__dispatch_init(struct zkr__dispatch *d, bool own_loop)
 
 void zkr__dispatch_done(struct zkr__dispatch *d)
 {
-    int cancel = zkr__thread_cancel_disable();
+    ZKR__NOT_CANCELLED;
 
     if (d->fd >= 0)
         (void)close(d->fd);
-    zkr__thread_cancel_restore(cancel);
     (void)pthread_cond_destroy(&d->changed);
 }
 
@@ -45,7 +44,6 @@ void zkr__notice_init(struct zkr__notice *n, void (*run)(struct zkr__notice *))
 {
     zkr__list_init(&n->link);
     n->run = run;
-    n->due = false;
 }
 
 /* The descriptor is readable exactly while something is due. */
@@ -66,9 +64,8 @@ void zkr__dispatch_post_locked(struct zkr_session *s, struct zkr__notice *n)
     struct zkr__dispatch *d = &s->dispatch;
 
     assert(zkr__mtx_mine(&s->lock));
-    if (n->due)
+    if (zkr__notice_is_due(n))
         return;
-    n->due = true;
     if (zkr__list_empty(&d->due))
         show_due(d, true);
     zkr__list_append(&d->due, &n->link);
@@ -78,15 +75,12 @@ void zkr__dispatch_post_locked(struct zkr_session *s, struct zkr__notice *n)
 static struct zkr__notice *take_locked(struct zkr__dispatch *d) ZKR__LOCKED
 {
     struct zkr__list *link = zkr__list_pop(&d->due);
-    struct zkr__notice *n;
 
     if (link == NULL)
         return NULL;
     if (zkr__list_empty(&d->due))
         show_due(d, false);
-    n = ZKR__CONTAINER(link, struct zkr__notice, link);
-    n->due = false;
-    return n;
+    return ZKR__CONTAINER(link, struct zkr__notice, link);
 }
 
 static void run_due_unlocks(struct zkr_session *s) ZKR__UNLOCKS
@@ -144,10 +138,9 @@ bool zkr__dispatch_withdraw_unlocks(struct zkr_session *s,
     /* This comes first, because a notice that runs may post itself again. */
     while (d->running == n && !runs_callbacks(d))
         (void)zkr__cond_wait(&d->changed, &s->lock, ZKR__NEVER);
-    due = n->due;
+    due = zkr__notice_is_due(n);
     if (due) {
         zkr__list_remove(&n->link);
-        n->due = false;
         if (zkr__list_empty(&d->due))
             show_due(d, false);
     }
@@ -218,12 +211,11 @@ int zkr_session_fd(zkr_session *s, int *ret_fd)
 int zkr_session_dispatch(zkr_session *s)
 {
     int fd;
-    int cancel;
+    ZKR__NOT_CANCELLED;
     int rc = zkr_session_fd(s, &fd);
 
     if (rc != ZKR_OK)
         return rc;
-    cancel = zkr__thread_cancel_disable();
     zkr__session_lock(s);
     if (s->dispatch.busy)
         rc = runs_callbacks(&s->dispatch)
@@ -232,6 +224,5 @@ int zkr_session_dispatch(zkr_session *s)
     else
         run_due_unlocks(s);
     zkr__session_unlock(s);
-    zkr__thread_cancel_restore(cancel);
     return rc;
 }

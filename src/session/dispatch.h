@@ -19,8 +19,12 @@ struct zkr__notice {
     struct zkr__list link;
     /* Runs the callback, without the lock. It may free the notice. */
     void (*run)(struct zkr__notice *);
-    bool due;
 };
+
+static inline bool zkr__notice_is_due(const struct zkr__notice *n)
+{
+    return !zkr__list_empty(&n->link);
+}
 
 struct zkr__dispatch {
     struct zkr__list due;        /* under the session lock, as all members */

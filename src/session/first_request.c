@@ -160,11 +160,6 @@ void zkr__first_request_begin_locked(struct zkr_session *s, zkr_open_fn fn,
     greet_locked(s);
 }
 
-int64_t zkr__first_request_probe_at(const struct zkr_session *s)
-{
-    return s->first_request.probe_at;
-}
-
 /* Before the deadline only a refusal by all is an end, and only without a
  * connection: a server may just have started. */
 void zkr__first_request_probe_unlocks(struct zkr_session *s)

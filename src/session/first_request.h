@@ -42,9 +42,7 @@ void zkr__first_request_end_locked(struct zkr_session *s, int rc,
                                    const char *format, ...) ZKR__LOCKED
     __attribute__((format(printf, 3, 4)));
 
-/* For the connector: when to ask the servers why none has answered, and to do
- * so. */
-int64_t zkr__first_request_probe_at(const struct zkr_session *s);
+/* For the connector, at `probe_at`: asks the servers why none has answered. */
 void zkr__first_request_probe_unlocks(struct zkr_session *s) ZKR__UNLOCKS;
 
 /* Waits for its end. Returns its outcome, with the sentence for an error. */

@@ -10,12 +10,10 @@
 /* While it is borrowed, the connector does not close it. */
 static int borrow_locked(struct zkr_session *s, struct zkr__zk **zk) ZKR__LOCKED
 {
-    if (s->over != 0)
-        return zkr__fail(s->over, "session to %s: the session is over",
-                         s->hosts.servers);
-    if (!zkr__session_connected(s) || s->handle_dead)
-        return zkr__fail(ZKR_EUNREACHABLE, "session to %s: no connection",
-                         s->hosts.servers);
+    int rc = zkr__session_check_connected_locked(s);
+
+    if (rc != ZKR_OK)
+        return rc;
     zkr__session_ref(s); /* a close may only wait for us */
     s->borrowers++;
     *zk = s->zk;
@@ -53,14 +51,11 @@ static int lend(struct zkr_session *s, zkr_zhandle_fn fn, void *user)
 int zkr_session_with_handle(zkr_session *s, zkr_zhandle_fn fn, void *user)
 {
     int rc = zkr__session_check(s, "session");
-    int cancel;
+    ZKR__NOT_CANCELLED;
 
     if (rc != ZKR_OK)
         return rc;
     if (fn == NULL)
         return zkr__fail(ZKR_EINVAL, "the function is NULL");
-    cancel = zkr__thread_cancel_disable();
-    rc = lend(s, fn, user);
-    zkr__thread_cancel_restore(cancel);
-    return rc;
+    return lend(s, fn, user);
 }

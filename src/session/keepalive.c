@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The keepalive: sends a sync now and then in place of the client's own pings.
- */
-#include "session/keepalive.h"
-
+/* The keepalive: sends a sync now and then in place of the client's own pings,
+ * whose answers the client does not report. A sync goes to the leader and back,
+ * so after two of them a first write can prove a lease. */
 #include "base/clock.h"
+#include "session/session.h"
 #include "session/timer_thread.h"
 
 static void on_touched(struct zkr__op *op, const struct zkr__zk_reply *reply)

@@ -83,26 +83,16 @@ static int64_t answered(const struct zkr__lease *lease, int64_t sent)
     return m;
 }
 
-/* Returns the best s_j for such an m, of the first hop. */
-static int64_t prove(const struct zkr__lease *lease, int64_t m)
+/* Returns the best s_j for such an m: of the first hop by all requests, of the
+ * second by the rounds, because the k of the first hop is its j. */
+static int64_t prove(const struct zkr__lease *lease,
+                     const struct zkr__lease_signs *signs, int64_t m)
 {
     int64_t j = 0;
 
-    for (unsigned i = 0; i < lease->requests.count; i++) {
-        if (at(&lease->requests, i)->acked + gap(lease) <= m)
-            j = max(j, at(&lease->requests, i)->sent);
-    }
-    return j;
-}
-
-/* The same of the second hop: the k of the first hop is its j. */
-static int64_t prove_again(const struct zkr__lease *lease, int64_t m)
-{
-    int64_t j = 0;
-
-    for (unsigned i = 0; i < lease->rounds.count; i++) {
-        if (at(&lease->rounds, i)->acked + gap(lease) <= m)
-            j = max(j, at(&lease->rounds, i)->near);
+    for (unsigned i = 0; i < signs->count; i++) {
+        if (at(signs, i)->acked + gap(lease) <= m)
+            j = max(j, at(signs, i)->near);
     }
     return j;
 }
@@ -116,8 +106,9 @@ void zkr__lease_begin(struct zkr__lease *lease, int64_t since)
 
 void zkr__lease_answered(struct zkr__lease *lease, int64_t sent, int64_t acked)
 {
-    remember(&lease->requests, apart(lease),
-             (struct zkr__lease_sign){ .sent = sent, .acked = acked });
+    remember(
+        &lease->requests, apart(lease),
+        (struct zkr__lease_sign){ .sent = sent, .acked = acked, .near = sent });
 }
 
 /* Returns the end of the lease for such an s_j; 0: none. */
@@ -176,8 +167,8 @@ void zkr__lease_synced(struct zkr__lease *lease, int64_t sent, int64_t acked)
     int64_t m = answered(lease, sent);
     struct zkr__lease_sign x = { .sent = sent, .acked = acked };
 
-    x.near = prove(lease, m);
-    x.far = lease->hops > 1 ? prove_again(lease, m) : x.near;
+    x.near = prove(lease, &lease->requests, m);
+    x.far = lease->hops > 1 ? prove(lease, &lease->rounds, m) : x.near;
     track(lease, sent);
     if (runs(lease, acked))
         lease->tracked = max(lease->tracked, x.far);

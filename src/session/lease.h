@@ -59,7 +59,8 @@ struct zkr__lease_signs {
     struct zkr__lease_sign {
         int64_t sent;
         int64_t acked;
-        int64_t near; /* of a round: the s_j that the next server knew */
+        int64_t near; /* of a round: the s_j that the next server knew; else
+                       * its own */
         int64_t far;  /* of a round: the s_j that the leader knew */
     } ring[ZKR__LEASE_SIGNS]; /* the oldest at `first` */
     unsigned first;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Listeners: callbacks of the user for every change of the session's state. */
-#include "session/listener.h"
-
 #include <stdlib.h>
 
 #include "base/error.h"

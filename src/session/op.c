@@ -67,8 +67,6 @@ static void move_locked(struct zkr__op *op,
     struct zkr__list *list = list_of(op, where);
 
     assert(zkr__mtx_mine(&s->lock));
-    s->in_flight_count -= op->where == ZKR__OP_IN_FLIGHT;
-    s->in_flight_count += where == ZKR__OP_IN_FLIGHT;
     s->class_count[op->class] -= op->where == ZKR__OP_IN_FLIGHT;
     s->class_count[op->class] += where == ZKR__OP_IN_FLIGHT;
     zkr__list_remove(&op->link);

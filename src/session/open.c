@@ -149,7 +149,7 @@ static void free_session(struct zkr__ref *ref)
     struct zkr_session *s = ZKR__CONTAINER(ref, struct zkr_session, ref);
 
     assert(zkr__list_empty(&s->watches));
-    assert(s->in_flight_count == 0);
+    assert(zkr__list_empty(&s->in_flight));
     for (int class = 0; class < ZKR__OP_CLASSES; class ++)
         assert(zkr__list_empty(&s->queued[class]));
     if (s->observer != NULL)
@@ -310,18 +310,16 @@ int zkr_session_open(const char *hosts, const struct zkr_session_opts *opts,
                      zkr_session **ret_session)
 {
     struct zkr_session *s = NULL;
-    int cancel;
+    ZKR__NOT_CANCELLED;
     int rc = ZKR__OUTPUT(ret_session);
 
     if (rc != ZKR_OK)
         return rc;
-    cancel = zkr__thread_cancel_disable();
     rc = start_session(hosts, opts, NULL, NULL, &s);
     if (rc == ZKR_OK)
         rc = await_session(s);
     if (rc == ZKR_OK)
         *ret_session = s;
-    zkr__thread_cancel_restore(cancel);
     return rc;
 }
 
@@ -329,15 +327,11 @@ int zkr_session_open_async(const char *hosts,
                            const struct zkr_session_opts *opts, zkr_open_fn fn,
                            void *user, zkr_session **ret_session)
 {
-    int cancel;
+    ZKR__NOT_CANCELLED;
     int rc = ZKR__OUTPUT(ret_session);
 
-    if (rc != ZKR_OK)
-        return rc;
-    cancel = zkr__thread_cancel_disable();
-    rc = start_session(hosts, opts, fn, user, ret_session);
-    zkr__thread_cancel_restore(cancel);
-    return rc;
+    return rc == ZKR_OK ? start_session(hosts, opts, fn, user, ret_session)
+                        : rc;
 }
 
 /* A name server may block the connector for ever. If the connector was opening
@@ -377,7 +371,7 @@ static int close_unlocks(struct zkr_session *s) ZKR__UNLOCKS
 
 int zkr_session_close(zkr_session *s)
 {
-    int cancel;
+    ZKR__NOT_CANCELLED;
     int rc;
 
     if (s == NULL)
@@ -385,7 +379,6 @@ int zkr_session_close(zkr_session *s)
     rc = zkr__session_check(s, "session");
     if (rc != ZKR_OK)
         return rc;
-    cancel = zkr__thread_cancel_disable();
     zkr__session_lock(s);
     rc = close_unlocks(s);
     zkr__session_unlock(s);
@@ -394,6 +387,5 @@ int zkr_session_close(zkr_session *s)
         end_log(s);
         zkr__session_unref(s);
     }
-    zkr__thread_cancel_restore(cancel);
     return rc;
 }

@@ -13,13 +13,12 @@ static int set_servers_locked(struct zkr_session *s,
                               struct zkr__hosts *hosts) ZKR__LOCKED
 {
     struct zkr__hosts before = s->hosts;
+    int rc = zkr__session_check_open_locked(s);
 
-    if (s->over != 0)
-        return zkr__fail(s->over, "session to %s: the session is over",
-                         s->hosts.servers);
+    if (rc != ZKR_OK)
+        return rc;
     if (s->zk != NULL && zkr__zk_move(s->zk, hosts->plain) != ZKR_OK)
-        return zkr__fail(ZKR_ENOMEM, "session to %s: out of memory",
-                         s->hosts.servers);
+        return zkr__no_memory("session to", s->hosts.servers);
     s->hosts.servers = hosts->servers;
     s->hosts.plain = hosts->plain;
     hosts->servers = before.servers;

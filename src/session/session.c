@@ -38,6 +38,24 @@ bool zkr__session_connected(const struct zkr_session *s)
            s->sm.state == ZKR_SESSION_RECONNECTED;
 }
 
+int zkr__session_check_open_locked(const struct zkr_session *s)
+{
+    return s->over == 0
+               ? ZKR_OK
+               : zkr__fail(s->over, "session to %s: the session is over",
+                           s->hosts.servers);
+}
+
+int zkr__session_check_connected_locked(const struct zkr_session *s)
+{
+    int rc = zkr__session_check_open_locked(s);
+
+    if (rc == ZKR_OK && (!zkr__session_connected(s) || s->handle_dead))
+        rc = zkr__fail(ZKR_EUNREACHABLE, "session to %s: no connection",
+                       s->hosts.servers);
+    return rc;
+}
+
 bool zkr__session_has_lease(const struct zkr_session *s)
 {
     return (s->opts.flags & ZKR_SESSION_NO_LEASE) == 0;

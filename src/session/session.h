@@ -57,7 +57,6 @@ struct zkr_session {
     struct zkr__list in_flight; /* operations waiting for an answer */
     struct zkr__list refused;   /* operations that the timer thread ends */
     struct zkr__timer ending;
-    size_t in_flight_count;
     uintptr_t last_id;                   /* the number of the last one */
     size_t class_count[ZKR__OP_CLASSES]; /* those in flight, by class */
     uint64_t turns;                      /* operations started */
@@ -155,6 +154,12 @@ void zkr__session_unref(struct zkr_session *s);
 
 bool zkr__session_connected(const struct zkr_session *s);
 
+/* ZKR_OK, or the error of a call in a session that is over, or whose handle
+ * cannot be used now. */
+int zkr__session_check_open_locked(const struct zkr_session *s) ZKR__LOCKED;
+int zkr__session_check_connected_locked(const struct zkr_session *s)
+    ZKR__LOCKED;
+
 /* Returns false with ZKR_SESSION_NO_LEASE. */
 bool zkr__session_has_lease(const struct zkr_session *s);
 
@@ -199,5 +204,12 @@ void zkr__session_handle_locked(struct zkr_session *s,
 /* Called when the handle of an epoch has been closed: ends everything that
  * depended on it. */
 void zkr__session_flush_locked(struct zkr_session *s) ZKR__LOCKED;
+
+/* listener.c: the state has changed. */
+void zkr__listeners_tell_locked(struct zkr_session *s) ZKR__LOCKED;
+
+/* keepalive.c: sends syncs for as long as the connection lasts; not with
+ * ZKR_SESSION_NO_LEASE. */
+void zkr__keepalive_start_locked(struct zkr_session *s) ZKR__LOCKED;
 
 #endif

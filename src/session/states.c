@@ -7,8 +7,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "session/connector.h"
-#include "session/keepalive.h"
-#include "session/listener.h"
 #include "session/scout.h"
 #include "session/upcalls.h"
 #include "session/watch.h"

@@ -22,21 +22,17 @@ struct victim {
 
 static int find_locked(struct zkr_session *s, struct victim *v) ZKR__LOCKED
 {
-    const char *servers = s->hosts.servers;
+    int rc = zkr__session_check_connected_locked(s);
 
-    if (s->over != 0)
-        return zkr__fail(s->over, "session to %s: the session is over",
-                         servers);
+    if (rc != ZKR_OK)
+        return rc;
     if (zkr__dispatch_inside_locked(s))
         return zkr__fail(ZKR_EDEADLK, "a callback cannot wait for the end of "
                                       "its session");
     if (s->opts.tls_ca != NULL)
         return zkr__fail(ZKR_ENOTSUP,
                          "session to %s: over TLS no session is ended",
-                         servers);
-    if (!zkr__session_connected(s) || s->handle_dead)
-        return zkr__fail(ZKR_EUNREACHABLE, "session to %s: no connection",
-                         servers);
+                         s->hosts.servers);
     zkr__zk_server(s->zk, v->server);
     zkr__zk_password(s->zk, v->password);
     v->id = s->id;
@@ -55,10 +51,7 @@ static int await_end_unlocks(struct zkr_session *s, uint64_t epoch,
                              "client has not been told yet",
                              s->hosts.servers);
     }
-    if (s->epoch == epoch)
-        return zkr__fail(s->over, "session to %s: the session is over",
-                         s->hosts.servers);
-    return ZKR_OK;
+    return s->epoch == epoch ? zkr__session_check_open_locked(s) : ZKR_OK;
 }
 
 static int at_most(uint32_t ms)
@@ -93,14 +86,12 @@ static int expire(struct zkr_session *s)
 int zkr_test_expire_session(zkr_session *s)
 {
     int rc = zkr__session_check(s, "session");
-    int cancel;
+    ZKR__NOT_CANCELLED;
 
     if (rc != ZKR_OK)
         return rc;
-    cancel = zkr__thread_cancel_disable();
     zkr__session_ref(s); /* a close ends the wait */
     rc = expire(s);
     zkr__session_unref(s);
-    zkr__thread_cancel_restore(cancel);
     return rc;
 }

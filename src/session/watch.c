@@ -55,7 +55,7 @@ static void count_locked(struct zkr__watch *w) ZKR__LOCKED
     w->wanted = wanted;
 }
 
-static void ignore_locked(struct zkr__watch *w) ZKR__LOCKED
+void zkr__watch_forget_locked(struct zkr__watch *w)
 {
     w->owner = NULL;
     count_locked(w);
@@ -95,17 +95,12 @@ void zkr__watch_children_locked(struct zkr__watch *w)
     w->children = true;
 }
 
-static void free_locked(struct zkr__watch *w) ZKR__LOCKED
+void zkr__watch_free_locked(struct zkr__watch *w)
 {
     zkr__list_remove(&w->link);
-    ignore_locked(w);
+    zkr__watch_forget_locked(w);
     unuse_locked(w->session, w->node);
     free(w);
-}
-
-void zkr__watch_not_sent_locked(struct zkr__watch *w)
-{
-    free_locked(w);
 }
 
 void zkr__watch_not_set_locked(struct zkr__watch *w, enum zkr__zk_type type,
@@ -118,7 +113,7 @@ void zkr__watch_not_set_locked(struct zkr__watch *w, enum zkr__zk_type type,
         (type == ZKR__ZK_EXISTS && rc == ZKR_ZNONODE))
         zkr__watch_forget_locked(w);
     else
-        free_locked(w);
+        zkr__watch_free_locked(w);
 }
 
 void zkr__watch_refused_locked(struct zkr__watch *w)
@@ -135,20 +130,15 @@ void zkr__watch_on_event(struct zkr__watch *w, bool deleted)
     zkr__session_lock(s);
     owner = w->owner;
     w->spent = true;
-    ignore_locked(w);
+    zkr__watch_forget_locked(w);
     if (owner != NULL)
         w->fired(owner, deleted);
     /* Frees it, unless a removal is under way: then the answer to that frees
      * it. */
     if (w->unwatch.where == ZKR__OP_IDLE || zkr__op_cancel_locked(&w->unwatch))
-        free_locked(w);
+        zkr__watch_free_locked(w);
     zkr__op_pump_locked(s);
     zkr__session_unlock(s);
-}
-
-void zkr__watch_forget_locked(struct zkr__watch *w)
-{
-    ignore_locked(w);
 }
 
 /* OK: the client has dropped the context. Anything else: it may still fire,
@@ -159,14 +149,14 @@ static void on_unwatched(struct zkr__op *op, const struct zkr__zk_reply *reply)
 
     zkr__session_assert_locked(op->session);
     if (reply->rc == ZKR_OK || w->spent)
-        free_locked(w);
+        zkr__watch_free_locked(w);
 }
 
 void zkr__watch_remove_locked(struct zkr__watch *w)
 {
-    ignore_locked(w);
+    zkr__watch_forget_locked(w);
     if (w->spent) {
-        free_locked(w);
+        zkr__watch_free_locked(w);
         return;
     }
     if (w->session->over != 0 || w->session->handle_dead)
@@ -191,7 +181,7 @@ void zkr__watch_flush_locked(struct zkr_session *s)
         void (*lost)(void *owner) = w->lost;
         void *owner = w->owner;
 
-        free_locked(w);
+        zkr__watch_free_locked(w);
         if (owner != NULL && lost != NULL)
             lost(owner);
     }

@@ -38,8 +38,8 @@ zkr__watch_new_locked(struct zkr_session *s, const char *path, void *owner,
 /* The request will set it on the children of the node. */
 void zkr__watch_children_locked(struct zkr__watch *w) ZKR__LOCKED;
 
-/* The request that would have set it was never sent. */
-void zkr__watch_not_sent_locked(struct zkr__watch *w) ZKR__LOCKED;
+/* Called when the request that would have set it was never sent. */
+void zkr__watch_free_locked(struct zkr__watch *w) ZKR__LOCKED;
 
 /* The request that would have set the watch was answered with `rc`, which is
  * not ZKR_OK. */

@@ -100,7 +100,7 @@ bool zkr__reaper_run(bool (*call)(void *), void *arg, int64_t deadline)
         zkr__log(ZKR_LOG_WARNING,
                  "the ZooKeeper client does not give a handle back; %u are "
                  "stuck, with their threads and descriptors",
-                 zkr__reaper_stuck());
+                 zkr_session_stuck_handles());
         return false;
     }
     (void)pthread_join(thread, NULL);
@@ -109,12 +109,7 @@ bool zkr__reaper_run(bool (*call)(void *), void *arg, int64_t deadline)
     return result;
 }
 
-unsigned zkr__reaper_stuck(void)
-{
-    return atomic_load(&stuck);
-}
-
 uint32_t zkr_session_stuck_handles(void)
 {
-    return zkr__reaper_stuck();
+    return atomic_load(&stuck);
 }

@@ -8,11 +8,9 @@
 #include <stdint.h>
 
 /* Runs `call` and returns its result, or false when it has not returned at the
- * deadline: then it is stuck, until it does. If the system has no thread for
- * it, the caller's thread runs it, however long it takes. */
+ * deadline: then it is one of zkr_session_stuck_handles(), until it does. If
+ * the system has no thread for it, the caller's thread runs it, however long it
+ * takes. */
 bool zkr__reaper_run(bool (*call)(void *), void *arg, int64_t deadline);
-
-/* Returns how many calls are stuck in this process. */
-unsigned zkr__reaper_stuck(void);
 
 #endif

@@ -290,7 +290,7 @@ int zkr__zk_open(const struct zkr__zk_config *config,
     struct zkr__zk *zk;
     int rc;
 
-    if (zkr__reaper_stuck() >= STUCK_MAX)
+    if (zkr_session_stuck_handles() >= STUCK_MAX)
         return zkr__fail(ZKR_ESYSTEM, "the ZooKeeper client has not given back "
                                       "too many handles of this process");
     zk = new_zk(upcalls, session);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "request/reply.h"
+#include "request/client.h"
 #include "unit.h"
 
 TEST(a_copy_has_all_that_was_told)
