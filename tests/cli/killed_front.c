@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A preloaded library that kills zk-lockctl hold while it speaks to the shell:
- * after so many of its writes ($KILL_AFTER), or when it has just printed all of
- * the code. */
+/* A preloaded library that kills the process of zk-lockctl hold that speaks to
+ * the shell: after so many writes ($KILL_AFTER), or when all of the code has
+ * just been printed; with $KILL_FRONT then its parent, the front. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +21,7 @@ ssize_t write(int fd, const void *buf, size_t n)
     if (fd == STDOUT_FILENO && written > 4 &&
         memcmp((const char *)buf + written - 4, "\n:;\n", 4) == 0 &&
         after == NULL)
-        (void)raise(SIGKILL);
+        (void)kill(getenv("KILL_FRONT") != NULL ? getppid() : getpid(),
+                   SIGKILL);
     return written;
 }

@@ -11,18 +11,24 @@ static struct holds holds;
 
 TEST(a_list_is_written_as_it_was_read)
 {
-    static const char text[] = "0x10000a1b2c30001-0 0xffffffffffffffff-01ab";
+    static const char text[] = "0x10000a1b2c30001-7d2-5-0 "
+                               "0xffffffffffffffff-1-a-1ab";
+    static const struct hold seven = { 7, 7, 7, 7 };
     char written[HOLDS_TEXT_MAX];
 
     holds_read(&holds, text);
     assert_int_equal(holds.count, 2);
-    assert_int_equal(hold_session(holds.ids[0]), 0x10000a1b2c30001);
+    assert_int_equal(holds.items[0].session, 0x10000a1b2c30001);
+    assert_int_equal(holds.items[0].pid, 2002);
+    assert_int_equal(holds.items[1].fd, 10);
     holds_write(&holds, written);
     assert_string_equal(written, text);
+    assert_true(holds_have(&holds, &holds.items[1]));
     holds_remove(&holds, 0);
-    holds_add(&holds, "0x7-7");
+    assert_false(holds_have(&holds, &seven));
+    holds_add(&holds, &seven);
     holds_write(&holds, written);
-    assert_string_equal(written, "0xffffffffffffffff-01ab 0x7-7");
+    assert_string_equal(written, "0xffffffffffffffff-1-a-1ab 0x7-7-7-7");
     holds_read(&holds, NULL);
     holds_write(&holds, written);
     assert_string_equal(written, "");
@@ -34,19 +40,23 @@ TEST(a_malformed_list_is_none)
         "",
         " ",
         "0x1",
-        "0x1-",
-        "0x-1",
-        "1-1",
-        "0x1-1,",
-        "0x1-1  ",
-        " 0x1-1",
-        "0x1-g",
         "0x1-1-1",
-        "0x1\n-1",
-        "0X1-1",
-        "0x1-1 none",
-        "0x12345678901234567-1",
-        "0x1-1111111111111111111111111111111111111111111111111111111111",
+        "0x1-1-1-",
+        "0x-1-1-1",
+        "1-1-1-1",
+        "0x1-1-1-1,",
+        "0x1-1-1-1  ",
+        " 0x1-1-1-1",
+        "0x1-g-1-1",
+        "0x1-1-1-1-1",
+        "0x1\n-1-1-1",
+        "0X1-1-1-1",
+        "0x1--1-1-1",
+        "0x1-1-1-01",
+        "0x1-1-1-1 none",
+        "0x12345678901234567-1-1-1",
+        "0x1-123456789-1-1",
+        "0x1-1-1-111111111111111111111111111111111111111111111111111111111",
     };
 
     for (size_t i = 0; i < COUNT(texts); i++) {
@@ -59,15 +69,16 @@ TEST(a_malformed_list_is_none)
 TEST(of_many_the_newest_are_kept)
 {
     char written[HOLDS_TEXT_MAX];
-    char id[HOLD_ID_MAX + 1];
 
     holds_read(&holds, NULL);
-    for (int i = 1; i <= HOLDS_MAX + 3; i++) {
-        PRINT(id, "0x%016x-%016x", i, i);
-        holds_add(&holds, id);
+    for (uint32_t i = 1; i <= HOLDS_MAX + 3; i++) {
+        const struct hold hold = { UINT64_MAX - i, UINT32_MAX, UINT32_MAX,
+                                   UINT64_MAX };
+
+        holds_add(&holds, &hold);
     }
     assert_int_equal(holds.count, HOLDS_MAX);
-    assert_int_equal(hold_session(holds.ids[0]), 4);
+    assert_int_equal(holds.items[0].session, UINT64_MAX - 4);
     holds_write(&holds, written);
     holds_read(&holds, written);
     assert_int_equal(holds.count, HOLDS_MAX);

@@ -1,107 +1,153 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks about a lock that is kept for the shell that has started us. Its
+/* Looks after a lock that is kept for the shell that has started us. Its
  * environment names all holds, and also those that have ended. */
 #include "run/ask_holds.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "common/escape.h"
-#include "run/shell_holds.h"
+#include "common/now.h"
+#include "run/desk.h"
+#include "run/proc.h"
 
-static int not_held(const struct holds *holds, const struct question *q,
-                    bool all_answer)
+/* A release may wait for servers. */
+enum { RELEASE_MS = 60000 };
+
+static int not_held(size_t holds, const char *wanted, bool all_have_a_desk)
 {
     char path[ZKR_PATH_MAX + 1];
 
-    (void)escape_string(q->about, path, sizeof(path));
-    if (holds->count == 0)
+    (void)escape_string(wanted, path, sizeof(path));
+    if (holds == 0)
         return lockctl_fail(EX_NO, "no lock is held for this shell: "
                                    "$" HOLDS_VARIABLE " names none");
-    if (all_answer)
+    if (all_have_a_desk)
         return lockctl_fail(EX_NO, "%s is not held for this shell", path);
     return lockctl_fail(EX_LOST,
                         "%s is not held any more: it was given back before, or "
                         "the process that kept it was killed",
-                        q->about[0] == '\0' ? "the lock" : path);
+                        wanted[0] == '\0' ? "the lock" : path);
 }
 
-static void about(struct question *q, enum asked what, const char *id)
+static int tell(const struct lockctl *ctl, int code, const char *text,
+                const char *well)
 {
-    q->what = what;
-    (void)snprintf(q->about, sizeof(q->about), "%s", id);
+    if (code == 0 && ctl->verbose > 0)
+        lockctl_say(ctl, "%s", well);
+    return code == 0 ? 0 : lockctl_fail(code, "%s", text);
 }
 
-/* The older ones are told which hold was released: if its process ended
- * otherwise, the lock was lost. */
-static void note_release(const struct holds *holds, size_t released)
+static int is_silent(void)
 {
-    struct question q;
-    struct answer a;
-
-    about(&q, ASKED_NOTE, holds->ids[released]);
-    for (size_t i = 0; i < released; i++)
-        (void)asking_ask(holds->ids[i], &q, &a);
+    return lockctl_fail(EX_LOST,
+                        "the process that keeps the lock does not answer");
 }
 
-/* Tells whether all that are newer have been released. */
-static bool is_newest(const struct holds *holds, size_t i)
+static int check(const struct lockctl *ctl, const struct desk *d)
 {
-    struct question q;
-    struct answer a;
+    int code = atomic_load(&d->check);
 
-    for (size_t newer = i + 1; newer < holds->count; newer++) {
-        about(&q, ASKED_NOTED, holds->ids[newer]);
-        if (!asking_ask(holds->ids[i], &q, &a) || a.code != 0)
-            return false;
+    if (code == 0 && (proc_is_stopped((pid_t)d->id.pid) ||
+                      clock_boot_ms() >= atomic_load(&d->valid_until_ms)))
+        return is_silent();
+    return tell(ctl, code, d->text, "the lock is held");
+}
+
+/* The lock is given back, and its process has ended: what is started after this
+ * finds nobody. */
+static int release(const struct lockctl *ctl, const struct desk *d)
+{
+    int pidfd = (int)syscall(SYS_pidfd_open, (pid_t)d->id.pid, 0);
+    struct pollfd ended = { .fd = pidfd, .events = POLLIN };
+    int code;
+
+    if (pidfd >= 0) {
+        (void)syscall(SYS_pidfd_send_signal, pidfd, DESK_RELEASE, NULL, 0);
+        (void)poll(&ended, 1, RELEASE_MS);
+        (void)close(pidfd);
     }
-    return true;
+    code = atomic_load(&d->release);
+    if (code == DESK_KEPT && pidfd >= 0 && ended.revents == 0)
+        return is_silent();
+    if (code == DESK_KEPT)
+        return not_held(1, "", false);
+    return tell(ctl, code, d->text, "the lock is given back");
 }
 
-static int tell(const struct lockctl *ctl, const struct question *q,
-                const struct answer *a)
+/* The older ones are told which hold was released: if the process of a newer
+ * one ended otherwise, its lock was lost. */
+static void note_release(struct desk *const *desks, size_t released)
 {
-    if (a->code == 0 && ctl->verbose > 0)
-        lockctl_say(ctl, q->what == ASKED_CHECK ? "the lock is held"
-                                                : "the lock is given back");
-    return a->code == 0 ? 0 : lockctl_fail(a->code, "%s", a->text);
-}
-
-/* The hold of any lock that is asked first; its index, or -1: it is not known
- * that none was lost which is newer. */
-static int find_newest(const struct holds *holds)
-{
-    for (size_t i = holds->count; i > 0; i--) {
-        if (asking_is_there(holds->ids[i - 1]))
-            return is_newest(holds, i - 1) ? (int)i - 1 : -1;
+    for (size_t i = 0; i < released; i++) {
+        if (desks[i] != NULL &&
+            !holds_have(&desks[i]->released, &desks[released]->id))
+            holds_add(&desks[i]->released, &desks[released]->id);
     }
-    return -1;
 }
 
-int ask_holds(const struct lockctl *ctl, const struct question *q)
+static bool is_ours(const struct desk *d, const char *path)
 {
-    struct answer a = { .code = ANSWER_NOT_MINE };
+    for (size_t i = 0; i < d->count; i++) {
+        if (strcmp(d->paths[i], path) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Returns the index of the hold that is meant; -1: none. Without a path it is
+ * the newest, if all that are newer have been released. */
+static int find(const struct holds *holds, struct desk *const *desks,
+                const char *path)
+{
+    int i = (int)holds->count - 1;
+
+    while (i >= 0 &&
+           (desks[i] == NULL || (path[0] != '\0' && !is_ours(desks[i], path))))
+        i--;
+    if (path[0] != '\0' || i < 0)
+        return i;
+    for (size_t newer = (size_t)i + 1; newer < holds->count; newer++) {
+        if (!holds_have(&desks[i]->released, &holds->items[newer]))
+            return -1;
+    }
+    return i;
+}
+
+static int ask(const struct lockctl *ctl, bool releases, const char *path)
+{
+    struct desk *desks[HOLDS_MAX];
     struct holds holds;
-    bool all_answer = true;
-    size_t i;
+    bool all_have_a_desk = path[0] != '\0';
+    int code;
+    int i;
 
     holds_read(&holds, getenv(HOLDS_VARIABLE));
-    i = q->about[0] != '\0' ? holds.count : (size_t)(find_newest(&holds) + 1);
-    if (i < holds.count)
-        all_answer = q->about[0] == '\0' && i > 0;
-    for (; a.code == ANSWER_NOT_MINE && i > 0; i--) {
-        if (!asking_ask(holds.ids[i - 1], q, &a))
-            all_answer = false;
-        else if (a.code != ANSWER_NOT_MINE && q->what == ASKED_RELEASE)
-            note_release(&holds, i - 1);
+    for (size_t k = 0; k < holds.count; k++) {
+        desks[k] = desk_open(&holds.items[k]);
+        all_have_a_desk = all_have_a_desk && desks[k] != NULL;
     }
-    return a.code == ANSWER_NOT_MINE ? not_held(&holds, q, all_answer)
-                                     : tell(ctl, q, &a);
+    i = find(&holds, desks, path);
+    if (i < 0)
+        code = not_held(holds.count, path, all_have_a_desk);
+    else
+        code = releases ? release(ctl, desks[i]) : check(ctl, desks[i]);
+    if (i >= 0 && releases)
+        note_release(desks, (size_t)i);
+    for (size_t k = 0; k < holds.count; k++)
+        desk_close(desks[k]);
+    return code;
 }
 
-int ask_parse(const struct lockctl *ctl, int argc, char **argv,
-              struct question *q)
+int ask_holds(const struct lockctl *ctl, bool release, int argc, char **argv)
 {
+    char path[ZKR_PATH_MAX + 1] = "";
+
     if (argc > 1)
         return lockctl_fail(EX_USAGE, "more than one lock; see --help");
     for (size_t i = 0; i < SETTING_COUNT; i++) {
@@ -109,7 +155,7 @@ int ask_parse(const struct lockctl *ctl, int argc, char **argv,
             return lockctl_fail(EX_USAGE, "no server is asked: options that "
                                           "name an ensemble mean nothing here");
     }
-    return argc == 0 || lockctl_parse_path(argv[0], q->about, sizeof(q->about))
-               ? 0
+    return argc == 0 || lockctl_parse_path(argv[0], path, sizeof(path))
+               ? ask(ctl, release, path)
                : EX_USAGE;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/asking.h"
+#include "run/desk.h"
 
 /* Until the user is told why there is no connection yet; and how long the
  * library takes to find out. */
@@ -81,11 +81,13 @@ static void say_session_timeout(const struct run *run)
 static void forget_ended_holds(struct run *run)
 {
     for (size_t i = run->holds.count; i > 0; i--) {
-        const char *id = run->holds.ids[i - 1];
+        struct desk *desk = desk_open(&run->holds.items[i - 1]);
+        bool ended = desk == NULL || atomic_load(&desk->release) != DESK_KEPT;
 
-        if (asking_is_there(id))
+        desk_close(desk);
+        if (!ended)
             continue;
-        nested_remove(&run->around, hold_session(id));
+        nested_remove(&run->around, (int64_t)run->holds.items[i - 1].session);
         holds_remove(&run->holds, i - 1);
     }
 }

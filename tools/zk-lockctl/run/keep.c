@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps locks for a shell: it answers for them, tells the shell of their loss,
- * and gives them back. Signals do not end it: the shell would not know. */
+/* Keeps locks for a shell: it says on its desk how they are, tells the shell of
+ * their loss, and gives them back. Signals do not end it: the shell would not
+ * know. */
 #include "run/keep.h"
 
 #include <errno.h>
@@ -10,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <sys/random.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "common/shell.h"
 #include "common/words.h"
-#include "run/asking.h"
+#include "run/desk.h"
 #include "run/front.h"
 #include "run/proc.h"
 
@@ -26,30 +27,16 @@ struct keeper {
     const struct script *script;
     char name[ZKR_LABEL_MAX + 1]; /* of the shell */
     struct started started;       /* what was told to end */
-    struct holds released;        /* others of the shell, as we were told */
-    int desk_fd;                  /* where we are asked */
+    struct desk *desk;            /* NULL: in the guard */
+    int release_fd;               /* for DESK_RELEASE */
     bool given_back;
     bool unsure;   /* it was given back, but the servers have not said so */
     bool is_guard; /* of a keeper that lives */
     bool done;
     char why[WHY_LOST_MAX + 64]; /* the sentence of its end */
-    char was[WHY_LOST_MAX + 64 +
-             WORD_MAX]; /* that sentence as it is said later */
 };
 
 /* -- the code for the shell ----------------------------------------------- */
-
-static bool make_id(const struct run *run, char id[HOLD_ID_MAX + 1])
-{
-    uint64_t number;
-
-    if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-        return false;
-    (void)snprintf(id, HOLD_ID_MAX + 1, "0x%llx-%016llx",
-                   (unsigned long long)run->session_id,
-                   (unsigned long long)number);
-    return true;
-}
 
 /* export NAME='VALUE'; for each variable that tells of a lock. A newline alone
  * would not end a command when the quotes around "$(...)" are missing. */
@@ -67,62 +54,76 @@ static bool write_exports(FILE *code, char *const *env)
         (void)fprintf(code, "export %.*s=%s;\n", (int)len, *env, value);
         free(value);
     }
-    (void)fputs(FRONT_END, code);
+    (void)fputs(":;\n", code);
     return true;
 }
 
-/* A shell that has the code counts on the lock; one that has not can free it by
- * its end only. */
-static void say_unsure(const struct run *run)
+static bool write_all(int fd, const char *text, size_t size)
 {
-    char name[ZKR_LABEL_MAX + 1];
+    while (size > 0) {
+        ssize_t n = write(fd, text, size);
 
-    script_name(&run->keep->script, name);
-    script_speak(&run->keep->script);
-    lockctl_say(run->ctl,
-                "hold was killed while it printed the code: the lock is kept "
-                "until the end of %s",
-                name);
-    script_silence();
+        if (n < 0 && errno != EINTR)
+            return false;
+        if (n > 0) {
+            text += n;
+            size -= (size_t)n;
+        }
+    }
+    return true;
 }
 
-static int print_code(struct run *run)
+/* What is not whole is not printed. */
+static int print_code(const struct run *run)
 {
-    bool unsure = false;
     char *text = NULL;
     size_t size = 0;
     FILE *code = open_memstream(&text, &size);
     char **env = run_env_new(run);
     bool written = code != NULL && env != NULL && write_exports(code, env);
-    int result;
+    int result = 0;
 
     run_env_free(env);
     if (code != NULL && fclose(code) != 0)
         written = false;
-    if (written)
-        script_let_go();
-    killer_watch(run->killer, true); /* the shell may go on now */
-    fds_close(run->inherited);
-    result = written ? front_print(run->keep->front_fd, text, size, &unsure)
-                     : lockctl_fail(EX_RUN, "out of memory");
-    if (unsure)
-        say_unsure(run);
+    if (!written)
+        result = lockctl_fail(EX_RUN, "out of memory");
+    else if (!write_all(STDOUT_FILENO, text, size))
+        result = lockctl_fail(EX_IOERR, "cannot write the output");
     free(text);
     return result;
 }
 
+static int take_release(struct keeper *k)
+{
+    sigset_t set;
+
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, DESK_RELEASE);
+    k->release_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    k->desk = desk_new(k->run->session_id, &k->run->opts.wanted);
+    if (k->release_fd < 0 || k->desk == NULL)
+        return lockctl_fail(EX_RUN, "no memory to share: %s", strerror(errno));
+    holds_add(&k->run->holds, &k->desk->id);
+    return 0;
+}
+
+/* The shell goes on when the front has ended, which waits for the last line. */
 static int hand_over(struct keeper *k)
 {
-    char id[HOLD_ID_MAX + 1];
+    int code = take_release(k);
 
-    k->desk_fd = -1;
-    if (make_id(k->run, id))
-        k->desk_fd = asking_listen(id);
-    if (k->desk_fd < 0)
-        return lockctl_fail(EX_RUN, "no socket to be asked at: %s",
-                            strerror(errno));
-    holds_add(&k->run->holds, id);
-    return print_code(k->run);
+    if (code == 0)
+        code = script_check(k->script);
+    if (code == 0)
+        code = print_code(k->run);
+    if (code != 0)
+        return code;
+    script_let_go();
+    fds_close(k->run->inherited);
+    killer_watch(k->run->killer, true);
+    front_go_on(k->run->keep->front_fd);
+    return 0;
 }
 
 /* -- the end of a hold ---------------------------------------------------- */
@@ -132,8 +133,9 @@ static void note_loss(struct keeper *k, const char *now, const char *later)
     char at[WORD_MAX];
 
     (void)snprintf(k->why, sizeof(k->why), "LOCK LOST: %s", now);
-    (void)snprintf(k->was, sizeof(k->was), "LOCK LOST at %s: %s",
+    (void)snprintf(k->desk->text, sizeof(k->desk->text), "LOCK LOST at %s: %s",
                    word_time(clock_wall_ms(), at), later);
+    atomic_store(&k->desk->check, EX_LOST);
 }
 
 /* An end that is no loss. */
@@ -142,7 +144,7 @@ static void note_end(struct keeper *k, const char *now, const char *later)
     char at[WORD_MAX];
 
     (void)snprintf(k->why, sizeof(k->why), "%s", now);
-    (void)snprintf(k->was, sizeof(k->was), "%s at %s", later,
+    (void)snprintf(k->desk->text, sizeof(k->desk->text), "%s at %s", later,
                    word_time(clock_wall_ms(), at));
 }
 
@@ -159,6 +161,8 @@ static void give_back(struct keeper *k)
     if (k->given_back)
         return;
     k->given_back = true;
+    if (!run->lost)
+        atomic_store(&k->desk->check, EX_OVERDUE);
     killer_set_deadline(run->killer, 0);
     rc = claim_release(run->claim, &run->grants);
     killer_watch(run->killer, false);
@@ -269,6 +273,7 @@ static void obey_guard(struct keeper *k)
     killer_set_deadline(run->killer, run->lost && run->opts.on_loss != LOSS_KILL
                                          ? 0
                                          : grants_valid_until(&run->grants));
+    atomic_store(&k->desk->valid_until_ms, grants_valid_until(&run->grants));
 }
 
 /* What may still be ours is kept while the shell lives, also after a loss.
@@ -340,22 +345,7 @@ struct killer *run_keep_guard(struct run *run)
     return killer_start(&way);
 }
 
-/* -- questions ------------------------------------------------------------ */
-
-static bool is_ours(const struct wanted *wanted, const char *path)
-{
-    for (size_t i = 0; i < wanted->count; i++) {
-        if (strcmp(wanted->paths[i], path) == 0)
-            return true;
-    }
-    return path[0] == '\0';
-}
-
-/* Held until then, unless it was given back. */
-static int code_of_check(const struct keeper *k)
-{
-    return k->run->lost ? EX_LOST : k->given_back ? EX_OVERDUE : 0;
-}
+/* -- a release ------------------------------------------------------------ */
 
 static int code_of_release(const struct keeper *k)
 {
@@ -366,50 +356,21 @@ static int code_of_release(const struct keeper *k)
                              : 0;
 }
 
-static int code_of(struct keeper *k, const struct question *q)
+/* Who has asked for it waits for our end. */
+static void release(struct keeper *k)
 {
-    switch (q->what) {
-    case ASKED_NOTE:
-        if (!holds_have(&k->released, q->about))
-            holds_add(&k->released, q->about);
-        return 0;
-    case ASKED_NOTED:
-        return holds_have(&k->released, q->about) ? 0 : EX_NO;
-    case ASKED_CHECK:
-        return is_ours(&k->run->opts.wanted, q->about) ? code_of_check(k)
-                                                       : ANSWER_NOT_MINE;
-    case ASKED_RELEASE:
-        break;
-    }
-    if (!is_ours(&k->run->opts.wanted, q->about))
-        return ANSWER_NOT_MINE;
+    int code;
+
+    (void)obey_lease(k); /* as of now */
     give_back(k);
     k->done = true;
-    return code_of_release(k);
-}
-
-/* Before the answer to a release: what is started after it finds nobody. */
-static void close_desk(struct keeper *k)
-{
-    if (k->desk_fd >= 0)
-        (void)close(k->desk_fd);
-    k->desk_fd = -1;
-}
-
-static void answer(struct keeper *k, int fd, const struct question *q)
-{
-    struct answer a = { .code = code_of(k, q) };
-
-    if (a.code == EX_TEMPFAIL)
-        (void)snprintf(a.text, sizeof(a.text),
+    code = code_of_release(k);
+    if (code == EX_TEMPFAIL)
+        (void)snprintf(k->desk->text, sizeof(k->desk->text),
                        "the servers do not say that the lock is given back; it "
                        "may stay taken for the session timeout, %u ms",
                        zkr_session_timeout_ms(k->run->ctl->session));
-    else
-        (void)snprintf(a.text, sizeof(a.text), "%s", k->was);
-    if (k->done)
-        close_desk(k);
-    asking_answer(fd, &a);
+    atomic_store(&k->desk->release, code);
 }
 
 /* -- the loop ------------------------------------------------------------- */
@@ -428,12 +389,10 @@ static void sleep_until(struct keeper *k, int64_t wake_ms)
     bool ended = script_has_ended(k->script);
     struct pollfd fds[] = { { .fd = ended ? -1 : k->script->fd,
                               .events = POLLIN },
-                            { .fd = k->desk_fd, .events = POLLIN },
+                            { .fd = k->release_fd, .events = POLLIN },
                             { .fd = run->event_fd, .events = POLLIN },
                             { .fd = run->timer_fd, .events = POLLIN } };
-    struct question q;
     uint64_t count;
-    int fd;
 
     k->done = ended && !must_see_to_end(k);
     if (k->done)
@@ -447,10 +406,8 @@ static void sleep_until(struct keeper *k, int64_t wake_ms)
         (void)!read(run->event_fd, &count, sizeof(count));
     if (fds[3].revents != 0)
         (void)!read(run->timer_fd, &count, sizeof(count));
-    if (fds[1].revents != 0 && (fd = asking_next(k->desk_fd, &q)) >= 0) {
-        (void)obey_lease(k); /* as of now */
-        answer(k, fd, &q);
-    }
+    if (fds[1].revents != 0)
+        release(k);
 }
 
 static int keep(struct keeper *k)
@@ -468,7 +425,8 @@ static int keep(struct keeper *k)
         sleep_until(k, wake_ms);
     }
     grants_listen(&k->run->grants, NULL, NULL);
-    give_back(k);
+    if (k->desk != NULL)
+        give_back(k);
     started_free(&k->started);
     return code;
 }
@@ -484,7 +442,5 @@ int run_keep(struct run *run)
     code = run_wait(run);
     if (run->grants.count == 0)
         return code;
-    code = keep(&k);
-    close_desk(&k);
-    return code;
+    return keep(&k);
 }

@@ -9,14 +9,14 @@
 
 struct keep {
     struct script script;
-    int front_fd; /* a socket to the process in the foreground, see front.h */
+    int front_fd; /* a pipe to the process in the foreground, see front.h */
 };
 
 /* The guard that ends the shell when we are killed, see run/killer.h. */
 struct killer *run_keep_guard(struct run *run);
 
-/* For run_all(), of a run with `keep`: wait, let the front print the code for
- * the shell, and keep the locks. The exit code. */
+/* For run_all(), of a run with `keep`: wait, print the code for the shell, and
+ * keep the locks. The exit code. */
 int run_keep(struct run *run);
 
 #endif

@@ -46,6 +46,14 @@ pid_t proc_parent(pid_t pid)
     return read_stat(pid, text) ? read_parent(text) : 0;
 }
 
+bool proc_is_stopped(pid_t pid)
+{
+    char text[STAT_MAX];
+    const char *end = read_stat(pid, text) ? strrchr(text, ')') : NULL;
+
+    return end != NULL && strncmp(end, ") T", 3) == 0;
+}
+
 /* It is the 22nd field; the state is the third. */
 int64_t proc_start_ms(pid_t pid)
 {

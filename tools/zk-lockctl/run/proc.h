@@ -12,6 +12,9 @@
  * seen. */
 pid_t proc_parent(pid_t pid);
 
+/* Tells whether a signal has stopped it. */
+bool proc_is_stopped(pid_t pid);
+
 /* When it began, by clock_boot_ms(), to 10 ms; -1: not known. */
 int64_t proc_start_ms(pid_t pid);
 

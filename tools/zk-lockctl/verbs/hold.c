@@ -42,14 +42,6 @@ static int take_locks(struct run_opts *opts, int argc, char **argv)
     return code;
 }
 
-static int check(const struct lockctl *ctl, int argc, char **argv)
-{
-    struct question q = { .what = ASKED_CHECK };
-    int code = ask_parse(ctl, argc, argv, &q);
-
-    return code == 0 ? ask_holds(ctl, &q) : code;
-}
-
 static int keep(struct run *r)
 {
     return run_all(r, run_keep);
@@ -91,7 +83,7 @@ static int hold(struct lockctl *ctl, int argc, char **argv)
         run_parse_options(ctl, &verb_hold, CLAIM_MUTEX, &argc, &argv, &r.opts);
 
     if (code == 0 && r.opts.check)
-        return check(ctl, argc, argv);
+        return ask_holds(ctl, false, argc, argv);
     if (isatty(STDOUT_FILENO))
         return code != 0
                    ? code

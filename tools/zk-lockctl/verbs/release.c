@@ -6,13 +6,9 @@
 
 static int release(struct lockctl *ctl, int argc, char **argv)
 {
-    struct question q = { .what = ASKED_RELEASE };
-    int code;
-
-    if (!lockctl_parse(ctl, &verb_release, &argc, &argv, NULL))
-        return EX_USAGE;
-    code = ask_parse(ctl, argc, argv, &q);
-    return code == 0 ? ask_holds(ctl, &q) : code;
+    return lockctl_parse(ctl, &verb_release, &argc, &argv, NULL)
+               ? ask_holds(ctl, true, argc, argv)
+               : EX_USAGE;
 }
 
 const struct verb verb_release = {
