@@ -97,9 +97,9 @@ run=()
 smoke=false
 secured=
 only_build=false
-# Builds of a sanitizer. Without -O2 gcc knows the range of fewer numbers, and warns
-# of texts that are cut off in vain.
-quick=(-Doptimization=1 -Dc_args=-Wno-format-truncation)
+# Builds of a sanitizer: quick ones, whose traces have lines. Without -O2 gcc knows
+# the range of fewer numbers, and warns of texts that are cut off in vain.
+quick=(-Doptimization=1 -Dc_args="-g1 -Wno-format-truncation")
 while [ $# -gt 0 ]; do
     case $1 in
     --asan)

@@ -97,7 +97,7 @@ int main()
 }
 END
 
-step install meson setup "$tmp/build" "$root" --prefix="$prefix" --libdir=lib \
+step install meson setup "$tmp/build" "$root" --prefix="$prefix" --libdir=lib --buildtype=plain \
     -Dtools=$tools -Dexamples=disabled -Ddocs=disabled "$@"
 step install meson install -C "$tmp/build"
 [ -e "$prefix/share/doc/zkrecipes/LICENSE" ] || complain 'no LICENSE'

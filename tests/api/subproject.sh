@@ -41,7 +41,7 @@ try() {
     printf "project('parent', 'c')\nexecutable('main', 'main.c',\n  %s)\n" \
         "dependencies: $2, install: true" >"$tmp/meson.build"
     if ! (PKG_CONFIG_LIBDIR=$tmp/packages meson setup "$build" "$tmp" \
-        --prefix=/usr && ninja -C "$build" &&
+        --buildtype=plain --prefix=/usr && ninja -C "$build" &&
         DESTDIR=$tmp/installed-$1 meson install -C "$build") \
         >"$tmp/log" 2>&1; then
         cat "$tmp/log"
