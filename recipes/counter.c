@@ -300,8 +300,8 @@ static int go_rounds(struct counter_change *ch, uint32_t rounds)
 static int go_rounds_under_mutex(struct counter_change *ch)
 {
     zkr_grant *grant;
-    int rc = zkr__lock_acquire_until(ch->counter->mutex->lock,
-                                     &zkr__mutex_recipe, 0, &ch->until, &grant);
+    int rc = zkr__lock_acquire(ch->counter->mutex->lock, &zkr__mutex_recipe, 0,
+                               &ch->until, &grant);
 
     if (rc != ZKR_OK)
         return rc;

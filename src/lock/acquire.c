@@ -2,7 +2,6 @@
 /* The ways into a lock: an acquire that waits, and one with a callback. The one
  * at the place of another grant is in downgrade.c. */
 #include "base/error.h"
-#include "base/opts.h"
 #include "base/path.h"
 #include "base/thread.h"
 #include "lock/claim.h"
@@ -79,23 +78,8 @@ int zkr__lock_acquire_new(struct zkr__lock *lock,
 }
 
 int zkr__lock_acquire(struct zkr__lock *lock, const struct zkr__recipe *recipe,
-                      uint64_t owner, int64_t timeout_ms, zkr_grant **ret_grant)
-{
-    struct zkr__time_limit until;
-    int rc = ZKR__OUTPUT(ret_grant);
-
-    if (rc == ZKR_OK)
-        rc = zkr__lock_check(lock, recipe->noun);
-    if (rc != ZKR_OK)
-        return rc;
-    until = zkr__time_limit(lock->session, timeout_ms);
-    return zkr__lock_acquire_until(lock, recipe, owner, &until, ret_grant);
-}
-
-int zkr__lock_acquire_until(struct zkr__lock *lock,
-                            const struct zkr__recipe *recipe, uint64_t owner,
-                            const struct zkr__time_limit *until,
-                            zkr_grant **ret_grant)
+                      uint64_t owner, const struct zkr__time_limit *until,
+                      zkr_grant **ret_grant)
 {
     struct zkr__claim *beside = NULL;
     int rc;
@@ -114,28 +98,14 @@ int zkr__lock_acquire_until(struct zkr__lock *lock,
     return rc;
 }
 
-static int check_async(struct zkr__lock *lock, const struct zkr__recipe *recipe,
-                       zkr_acquire_fn fn)
-{
-    if (lock == NULL)
-        return zkr__fail(ZKR_EINVAL, "%s is NULL", recipe->noun);
-    if (fn == NULL)
-        return zkr__fail(ZKR_EINVAL, "%s '%s': the callback is NULL",
-                         recipe->noun, lock->path);
-    return zkr__session_check(lock->session, recipe->noun);
-}
-
 int zkr__lock_acquire_async(struct zkr__lock *lock,
                             const struct zkr__recipe *recipe,
                             int64_t timeout_ms, zkr_acquire_fn fn, void *user,
                             zkr_request **ret_request)
 {
     struct zkr__claim *c;
-    int rc = check_async(lock, recipe, fn);
+    int rc = zkr__claim_new(lock, recipe, NULL, NULL, timeout_ms, &c);
 
-    ZKR__OUTPUT_IF_ANY(ret_request);
-    if (rc == ZKR_OK)
-        rc = zkr__claim_new(lock, recipe, NULL, NULL, timeout_ms, &c);
     if (rc != ZKR_OK)
         return rc;
     c->outcome.fn = fn;

@@ -4,7 +4,6 @@
 #include "lock/downgrade.h"
 
 #include "base/error.h"
-#include "base/opts.h"
 #include "base/path.h"
 #include "base/thread.h"
 #include "lock/claim.h"
@@ -58,12 +57,8 @@ int zkr__lock_acquire_beside(struct zkr__lock *lock,
     struct zkr__time_limit until;
     uint64_t owner = 0;
     bool refused;
-    int rc = ZKR__OUTPUT(ret_grant);
+    int rc;
 
-    if (rc == ZKR_OK)
-        rc = zkr__lock_check(lock, recipe->noun);
-    if (rc != ZKR_OK)
-        return rc;
     until = zkr__time_limit(lock->session, 0);
     zkr__session_lock(lock->session);
     rc = check_beside_locked(lock, recipe, beside);

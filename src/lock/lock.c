@@ -200,30 +200,6 @@ int zkr__lock_check(const struct zkr__lock *lock, const char *noun)
     return zkr__session_check(lock->session, noun);
 }
 
-int zkr__lock_cancel(struct zkr__lock *lock, const char *noun)
-{
-    int rc = zkr__lock_check(lock, noun);
-
-    if (rc != ZKR_OK)
-        return rc;
-    zkr__session_lock(lock->session);
-    zkr__lock_cancel_locked(lock);
-    zkr__session_unlock(lock->session);
-    return ZKR_OK;
-}
-
-int zkr__lock_yield(struct zkr__lock *lock, const char *noun)
-{
-    int rc = zkr__lock_check(lock, noun);
-
-    if (rc != ZKR_OK || lock->cohort == NULL)
-        return rc;
-    zkr__session_lock(lock->session);
-    zkr__cohort_yield_locked(lock->cohort);
-    zkr__session_unlock(lock->session);
-    return ZKR_OK;
-}
-
 int zkr__lock_stats(struct zkr__lock *lock, const char *noun,
                     struct zkr_counters *ret_counters)
 {

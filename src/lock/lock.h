@@ -62,14 +62,10 @@ int zkr__lock_set_data(struct zkr__lock *lock, const void *data, size_t size);
 int zkr__lock_check(const struct zkr__lock *lock, const char *noun);
 
 /* Gives up every waiting claim, with ZKR_ECANCELED. */
-int zkr__lock_cancel(struct zkr__lock *lock, const char *noun);
 void zkr__lock_cancel_locked(struct zkr__lock *lock) ZKR__LOCKED;
 
 /* The same, and drops the caller's reference. */
 void zkr__lock_free(struct zkr__lock *lock);
-
-/* Gives back a node that has stayed; cohort.h. */
-int zkr__lock_yield(struct zkr__lock *lock, const char *noun);
 
 /* Tells what the claims of this lock have done; count.h. */
 int zkr__lock_stats(struct zkr__lock *lock, const char *noun,
@@ -82,14 +78,8 @@ void zkr__lock_unref(struct zkr__lock *lock);
 
 /* `owner` is that of zkr_acquire_opts: 0 is the calling thread. */
 int zkr__lock_acquire(struct zkr__lock *lock, const struct zkr__recipe *recipe,
-                      uint64_t owner, int64_t timeout_ms,
+                      uint64_t owner, const struct zkr__time_limit *until,
                       zkr_grant **ret_grant);
-
-/* The same for a call that does more than this before its deadline. */
-int zkr__lock_acquire_until(struct zkr__lock *lock,
-                            const struct zkr__recipe *recipe, uint64_t owner,
-                            const struct zkr__time_limit *until,
-                            zkr_grant **ret_grant);
 
 int zkr__lock_acquire_async(struct zkr__lock *lock,
                             const struct zkr__recipe *recipe,

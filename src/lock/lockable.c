@@ -10,8 +10,10 @@
 #include "base/error.h"
 #include "base/opts.h"
 #include "base/thread.h"
+#include "lock/cohort.h"
 #include "lock/grant_parts.h"
 #include "lock/holds.h"
+#include "request/condition.h"
 
 int zkr__lockable_check(const zkr_lockable *l,
                         const struct zkr__lockable_type *type)
@@ -186,13 +188,15 @@ static struct zkr__link *new_links(const zkr_lockable *l,
 static int acquire(zkr_lockable *l, const struct zkr_acquire_opts *how,
                    int64_t timeout_ms, zkr_grant **ret_grants)
 {
+    const struct zkr__time_limit until =
+        zkr__time_limit(l->session, timeout_ms);
     struct zkr__link *links;
     size_t count;
     int rc;
 
     if (l->type->several == NULL)
         return zkr__lock_acquire(l->lock, l->type->modes[how->mode], how->owner,
-                                 timeout_ms, ret_grants);
+                                 &until, ret_grants);
     links = new_links(l, how, &count);
     if (links == NULL)
         return ZKR_ENOMEM;
@@ -296,8 +300,12 @@ int zkr_lockable_cancel(zkr_lockable *l)
     if (rc != ZKR_OK)
         return rc;
     zkr__chains_cancel(&l->chains);
-    return l->type->several == NULL ? zkr__lock_cancel(l->lock, l->type->noun)
-                                    : ZKR_OK;
+    if (l->type->several != NULL)
+        return ZKR_OK;
+    zkr__session_lock(l->session);
+    zkr__lock_cancel_locked(l->lock);
+    zkr__session_unlock(l->session);
+    return ZKR_OK;
 }
 
 /* -- while it is held ----------------------------------------------------- */
@@ -336,9 +344,12 @@ int zkr_lockable_give_back(zkr_lockable *l)
 {
     int rc = zkr__lockable_check(l, NULL);
 
-    if (rc != ZKR_OK || l->type->several != NULL)
+    if (rc != ZKR_OK || l->type->several != NULL || l->lock->cohort == NULL)
         return rc;
-    return zkr__lock_yield(l->lock, l->type->noun);
+    zkr__session_lock(l->session);
+    zkr__cohort_yield_locked(l->lock->cohort);
+    zkr__session_unlock(l->session);
+    return ZKR_OK;
 }
 
 /* All members but the first are numbers to be added. */
