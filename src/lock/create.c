@@ -43,8 +43,7 @@ static void on_pause_over(struct zkr__timer *timer)
     struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, later);
 
     zkr__session_assert_locked(c->session);
-    if (!zkr__claim_is_over(c))
-        zkr__claim_event_locked(c, ZKR__ON_AGAIN, "next attempt");
+    zkr__claim_event_locked(c, ZKR__ON_AGAIN, "next attempt");
 }
 
 /* Our node certainly does not exist, and another attempt may help. */
@@ -116,8 +115,6 @@ void zkr__claim_call_off(struct zkr__claim *c, const struct zkr__news *news)
 void zkr__claim_created(struct zkr__claim *c, const struct zkr__news *news)
 {
     (void)news;
-    if (zkr__claim_is_over(c))
-        return;
     if (c->outcome.decided) {
         zkr__claim_event_locked(c, ZKR__ON_GIVE_UP, "given up");
         return;
@@ -130,7 +127,7 @@ void zkr__claim_created(struct zkr__claim *c, const struct zkr__news *news)
     case ZKR__NOT_DONE:
         zkr__claim_event_locked(c, ZKR__ON_REFUSED, "not carried out");
         break;
-    case ZKR__OVER: /* zkr__claim_is_over() */
+    case ZKR__OVER: /* then it is not told: event.c */
         break;
     case ZKR__DONE:
         judge_locked(c);

@@ -51,8 +51,6 @@ void zkr__claim_probed(struct zkr__claim *c, const struct zkr__news *news)
     struct zkr__nearest nearest = ZKR__NEAREST_INIT;
     int rc = news->rc;
 
-    if (zkr__claim_is_over(c))
-        return;
     if (rc == ZKR_OK)
         nearest = zkr__queue_nearest(queue, ZKR__NOBODY);
     if (rc == ZKR_OK && c->recipe->waits_for(&nearest) != ZKR__NOBODY)
@@ -86,11 +84,8 @@ void zkr__claim_name_locked(struct zkr__claim *c)
 {
     zkr__grant_watch_stop_locked(&c->grant);
     zkr__line_drop_locked(c);
-    if (c->node->thorough && c->epoch == c->session->epoch)
-        return;
-    draw_name(c);
-    c->epoch = c->session->epoch;
-    c->node->thorough = false;
+    if (!c->node->thorough)
+        draw_name(c);
 }
 
 /* Create and list are two requests in one flight: the list is answered after

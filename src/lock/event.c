@@ -47,6 +47,8 @@ void zkr__claim_news_locked(struct zkr__claim *c, enum zkr__event event,
 {
     const struct zkr__answer *answer = &c->way->answers[c->sm.state][event];
 
+    if (event < ZKR__EVENTS_OF_THE_LIVING && zkr__claim_is_over(c))
+        return;
     if (answer->run == NULL) {
         if (event >= ZKR__EVENTS_OF_ANY_STATE)
             zkr__sm_refuse(&c->sm, zkr__event_names[event], news->why);

@@ -63,8 +63,11 @@ void zkr__claim_epoch_over_locked(struct zkr__claim *c)
     else if (!c->outcome.decided && fails_with_its_session(c))
         zkr__claim_fail_locked(c, ZKR_ELOST, "the session ended");
 
-    if (!c->outcome.decided)
-        zkr__claim_event_locked(c, ZKR__ON_AGAIN, "new session");
-    else
+    if (c->outcome.decided) {
         zkr__claim_event_locked(c, ZKR__ON_END, "the session ended");
+        return;
+    }
+    c->epoch = s->epoch;
+    c->node->thorough = false;
+    zkr__claim_event_locked(c, ZKR__ON_AGAIN, "new session");
 }

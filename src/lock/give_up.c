@@ -15,12 +15,6 @@
 
 #define SILENCE_MAX 64
 
-static void stop_locked(struct zkr__claim *c) ZKR__LOCKED
-{
-    if (!zkr__claim_is_over(c))
-        zkr__claim_event_locked(c, ZKR__ON_GIVE_UP, "given up");
-}
-
 void zkr__claim_explain(struct zkr__claim *c, int rc, const char *reason)
 {
     char detail[ZKR__DETAIL_MAX];
@@ -56,7 +50,7 @@ void zkr__claim_give_up_like_locked(struct zkr__claim *c,
     if (other->outcome.detail != NULL)
         c->outcome.detail = strdup(other->outcome.detail);
     zkr__claim_decide_locked(c, other->outcome.rc);
-    stop_locked(c);
+    zkr__claim_event_locked(c, ZKR__ON_GIVE_UP, "given up");
 }
 
 void zkr__claim_give_up_locked(struct zkr__claim *c, int rc, const char *format,
@@ -71,7 +65,7 @@ void zkr__claim_give_up_locked(struct zkr__claim *c, int rc, const char *format,
     (void)vsnprintf(reason, sizeof(reason), format, args);
     va_end(args);
     zkr__claim_fail_locked(c, rc, reason);
-    stop_locked(c);
+    zkr__claim_event_locked(c, ZKR__ON_GIVE_UP, "given up");
 }
 
 /* Says for how long the servers have been silent. */

@@ -174,8 +174,6 @@ zkr__line_beside_ahead_locked(const struct zkr__claim *c)
  * there: it is watched, or a list will tell. */
 static void is_first_locked(struct zkr__claim *c) ZKR__LOCKED
 {
-    if (zkr__claim_is_over(c))
-        return;
     if (zkr__place_is_clear_locked(c)) { /* (1): nobody else is ahead */
         /* (3): its node is there; TURN then asks for (4), the lease */
         if (zkr__grant_node_is_there_locked(&c->grant)) {
@@ -205,7 +203,7 @@ static void walk_locked(struct zkr__line *line) ZKR__LOCKED
              * is a member yet, which is (5): leave.c */
             if (c->recipe->waits_for(&nearest) == ZKR__NOBODY)
                 is_first_locked(c);
-            else if (!zkr__claim_is_over(c))
+            else
                 (void)zkr__grant_watch_ahead_locked(&c->grant);
         }
         if (line->again)

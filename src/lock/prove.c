@@ -19,11 +19,6 @@ void zkr__claim_hold(struct zkr__claim *c, const struct zkr__news *news)
     zkr__line_granted_locked(c);
 }
 
-static bool is_proving(const struct zkr__claim *c)
-{
-    return zkr__claim_in_state(c, ZKR__CLAIM_PROVING) && !zkr__claim_is_over(c);
-}
-
 static void ask_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 static void on_again(struct zkr__timer *timer)
@@ -31,7 +26,7 @@ static void on_again(struct zkr__timer *timer)
     struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, later);
 
     zkr__session_assert_locked(c->session);
-    if (is_proving(c))
+    if (!zkr__claim_is_over(c))
         ask_locked(c);
 }
 
@@ -62,8 +57,10 @@ static bool proof_is_overdue(const struct zkr__claim *c)
 /* When the proof is withheld, by an ACL or by slow answers, the lock is granted
  * all the same, and check() tells the truth. It is not granted by answers that
  * are not fresh, however long that takes, up to the caller's deadline. */
-static void judge_locked(struct zkr__claim *c, int rc) ZKR__LOCKED
+void zkr__claim_confirmed(struct zkr__claim *c, const struct zkr__news *news)
 {
+    int rc = news->rc;
+
     if (rc == ZKR_ZNONODE)
         zkr__claim_event_locked(c, ZKR__ON_AGAIN, "our node was deleted");
     else if (!is_fresh(c, rc))
@@ -74,12 +71,6 @@ static void judge_locked(struct zkr__claim *c, int rc) ZKR__LOCKED
         zkr__claim_event_locked(c, ZKR__ON_PROVEN, "without a proof");
     else
         ask_later_locked(c);
-}
-
-void zkr__claim_confirmed(struct zkr__claim *c, const struct zkr__news *news)
-{
-    if (!zkr__claim_is_over(c))
-        judge_locked(c, news->rc);
 }
 
 /* A question of ours may still be under way: one that travelled with a list, or

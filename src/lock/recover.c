@@ -13,13 +13,6 @@ static bool is_recovering(const struct zkr__claim *c)
            !zkr__claim_is_over(c);
 }
 
-/* The claim was given up while it asked. */
-static void leave_locked(struct zkr__claim *c) ZKR__LOCKED
-{
-    if (!zkr__claim_is_over(c))
-        zkr__claim_event_locked(c, ZKR__ON_ANSWERED, "it is answered");
-}
-
 static void found_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     zkr__line_join_locked(c);
@@ -48,7 +41,7 @@ static void on_read(struct zkr__op *op, const struct zkr__zk_reply *reply)
     if (is_recovering(c))
         looked_at_locked(c, reply);
     else
-        leave_locked(c);
+        zkr__claim_event_locked(c, ZKR__ON_ANSWERED, "it is answered");
 }
 
 /* The ensemble has agreed that our node is not there. After a create that has
@@ -85,7 +78,7 @@ static void on_searched(struct zkr__search *search, int rc, const char *found)
     if (is_recovering(c))
         searched_locked(c, rc, found);
     else
-        leave_locked(c);
+        zkr__claim_event_locked(c, ZKR__ON_ANSWERED, "it is answered");
 }
 
 /* The answer to the create did not come. It may have been carried out, now or a

@@ -122,14 +122,10 @@ void zkr__claim_survey(struct zkr__claim *c, const struct zkr__news *news)
 {
     int rc = news->rc;
 
-    if (zkr__claim_is_over(c))
-        return;
     if (rc == ZKR_OK)
         look_at_locked(c, news->queue);
     else if (rc == ZKR_ZNONODE)
         zkr__claim_event_locked(c, ZKR__ON_AGAIN, "directory gone");
-    else if (rc == ZKR_ENOMEM)
-        zkr__claim_give_up_locked(c, rc, "out of memory");
     else
         zkr__claim_give_up_locked(c, rc, "cannot list the contenders");
 }
@@ -142,7 +138,7 @@ void zkr__claim_survey_early(struct zkr__claim *c, const struct zkr__news *news)
     struct zkr__news shown = { .why = "created and listed",
                                .queue = news->queue };
 
-    if (zkr__claim_is_over(c) || c->own.op.where != ZKR__OP_IDLE)
+    if (c->own.op.where != ZKR__OP_IDLE)
         return;
     if (news->rc == ZKR_OK)
         zkr__claim_news_locked(c, ZKR__ON_SHOWN, &shown);

@@ -53,8 +53,6 @@ static void on_left_before_us(void *owner, bool deleted)
 void zkr__claim_uprooted(struct zkr__claim *c, const struct zkr__news *news)
 {
     (void)news;
-    if (!is_waiting(c))
-        return;
     zkr__claim_stop_waiting(c);
     c->wait.uprooted = c->wait.get.where != ZKR__OP_IDLE;
     if (c->wait.uprooted)
@@ -197,7 +195,7 @@ static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply)
     } else if (!zkr__claim_in_state(c, ZKR__CLAIM_WAITING)) {
         zkr__watch_remove_locked(c->wait.watch); /* given up in the meantime */
         c->wait.watch = NULL;
-    } else if (!zkr__claim_is_over(c)) {
+    } else {
         note_rival(c, reply);
         met_locked(c, reply);
     }

@@ -28,20 +28,22 @@ enum zkr__claim_state {
 /* The events. docs/design.md says what each one means; test_ways.c compares its
  * pictures with the tables. Those of the first row may come in any state: a
  * claim whose state has no answer does not mind. One of the others without an
- * answer is a bug: it aborts. */
+ * answer is a bug: it aborts. When the session is over, those of the last row
+ * count only. */
 /* clang-format off */
 #define ZKR__CLAIM_EVENTS(X)                                                   \
     X(GIVE_UP) X(LISTED) X(CHANGED) X(UPROOTED) X(CONFIRMED) X(READ) X(RETRY)  \
     X(ACQUIRE) X(TRY) X(FREE) X(AGAIN) X(ANSWERED) X(CREATED) X(UNKNOWN)       \
     X(EXISTS) X(REFUSED) X(KNOWN) X(SHOWN) X(LIST) X(FOUND) X(GONE) X(ITSELF)  \
-    X(AHEAD) X(BEHIND) X(TURN) X(PROVEN) X(UNPROVEN) X(LEAVE) X(RELEASE)       \
-    X(LOST) X(END)
+    X(AHEAD) X(BEHIND) X(TURN) X(PROVEN) X(UNPROVEN)                           \
+    X(RELEASE) X(LEAVE) X(LOST) X(END)
 /* clang-format on */
 
 #define ZKR__EVENT_NUMBER(name) ZKR__ON_##name,
 enum zkr__event {
     ZKR__CLAIM_EVENTS(ZKR__EVENT_NUMBER) ZKR__EVENTS,
-    ZKR__EVENTS_OF_ANY_STATE = ZKR__ON_ACQUIRE /* those before it */
+    ZKR__EVENTS_OF_ANY_STATE = ZKR__ON_ACQUIRE, /* those before it */
+    ZKR__EVENTS_OF_THE_LIVING = ZKR__ON_RELEASE /* those before it */
 };
 #undef ZKR__EVENT_NUMBER
 

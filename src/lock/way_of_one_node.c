@@ -26,8 +26,6 @@ static void take(struct zkr__claim *c, const struct zkr__news *news)
 {
     (void)news;
     zkr__session_assert_locked(c->session);
-    c->node->thorough = c->node->thorough && c->epoch == c->session->epoch;
-    c->epoch = c->session->epoch;
     c->node->complete = true;
     (void)strcpy(c->node->name, ZKR__UNFAIR_NAME);
     zkr__claim_create_locked(c);

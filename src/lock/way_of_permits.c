@@ -70,8 +70,6 @@ static void count_locked(struct zkr__claim *c,
 static void listed(struct zkr__claim *c, const struct zkr__news *news)
 {
     zkr__session_assert_locked(c->session);
-    if (zkr__claim_is_over(c))
-        return;
     if (news->rc == ZKR_OK)
         count_locked(c, news->queue);
     else if (news->rc == ZKR_ZNONODE)
