@@ -13,7 +13,6 @@
 #include "base/error.h"
 #include "base/opts.h"
 #include "lock/claim.h"
-#include "lock/grant_parts.h"
 #include "lock/holds.h"
 #include "lock/lock.h"
 #include "session/timer_thread.h"
@@ -274,7 +273,7 @@ static void unref(zkr_leader *l)
 static int explain_locked(const zkr_leader *l) ZKR__LOCKED
 {
     if (l->claim != NULL && l->claim->outcome.rc == l->error)
-        zkr__claim_set_detail(l->claim);
+        zkr__outcome_tell(l->claim->outcome.rc, l->claim->outcome.detail);
     else
         (void)zkr__fail(l->error, "%s '%s': the campaign has ended", noun,
                         l->lock->path);

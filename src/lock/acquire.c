@@ -6,14 +6,13 @@
 #include "base/thread.h"
 #include "lock/claim.h"
 #include "lock/downgrade.h"
-#include "lock/grant_parts.h"
 #include "lock/holds.h"
 #include "lock/lock.h"
 #include "request/condition.h"
 
-int zkr__lock_refuse_locked(const struct zkr__lock *lock,
-                            const struct zkr__claim *c)
+int zkr__lock_refuse_locked(const struct zkr__claim *c)
 {
+    const struct zkr__lock *lock = c->lock;
     struct zkr_session *s = lock->session;
 
     if (s->over != 0)
@@ -32,7 +31,7 @@ int zkr__lock_refuse_locked(const struct zkr__lock *lock,
 static int acquire_unlocks(struct zkr__claim *c) ZKR__UNLOCKS
 {
     struct zkr_session *s = c->session;
-    int rc = zkr__lock_refuse_locked(c->lock, c);
+    int rc = zkr__lock_refuse_locked(c);
 
     if (rc == ZKR_OK && zkr__dispatch_inside_locked(s))
         rc = zkr__fail(ZKR_EDEADLK, "%s '%s': a callback cannot wait",
@@ -45,9 +44,9 @@ static int acquire_unlocks(struct zkr__claim *c) ZKR__UNLOCKS
         ;
     if (!c->outcome.decided)
         zkr__claim_time_out_locked(c);
-    c->hold.returning = false;
+    c->returning = false;
     if (c->outcome.rc != ZKR_OK)
-        zkr__claim_set_detail(c);
+        zkr__outcome_tell(c->outcome.rc, c->outcome.detail);
     return c->outcome.rc;
 }
 
@@ -111,7 +110,7 @@ int zkr__lock_acquire_async(struct zkr__lock *lock,
     c->outcome.fn = fn;
     c->outcome.user = user;
     zkr__session_lock(lock->session);
-    rc = zkr__lock_refuse_locked(lock, c);
+    rc = zkr__lock_refuse_locked(c);
     if (rc == ZKR_OK) {
         if (ret_request != NULL) {
             zkr__claim_ref(c);

@@ -29,7 +29,6 @@
  * drops all, because others may have that part, and wait for the rest. */
 #include "lock/chain.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +38,6 @@
 #include "base/thread.h"
 #include "lock/claim.h"
 #include "lock/downgrade.h"
-#include "lock/grant_parts.h"
 #include "lock/holds.h"
 #include "lock/locks.h"
 
@@ -71,7 +69,7 @@ struct zkr__chain {
     zkr_grant **kept; /* the array for the user: behind the steps */
     size_t kept_count;
 
-    atomic_uint refs;
+    struct zkr__ref ref;
     /* under the session lock */
     struct zkr__list link;   /* in the list of its object, until decided */
     struct zkr__list due;    /* in locks->chains, when it is to go on */
@@ -89,28 +87,17 @@ struct zkr__chain {
     struct chain_step steps[];
 };
 
-static void unref(struct zkr__chain *chain)
+static void free_chain(struct zkr__ref *ref)
 {
+    struct zkr__chain *chain = ZKR__CONTAINER(ref, struct zkr__chain, ref);
     struct zkr_session *s = chain->session;
 
-    if (atomic_fetch_sub(&chain->refs, 1) != 1)
-        return;
     for (size_t i = 0; i < chain->count; i++)
         zkr__lock_unref(chain->steps[i].link.lock);
     (void)pthread_cond_destroy(&chain->changed);
     free(chain->detail);
     free(chain);
     zkr__session_unref(s);
-}
-
-static void set_detail(const struct zkr__chain *chain)
-{
-    if (chain->rc == ZKR_OK)
-        zkr__error_set_detail("");
-    else if (chain->detail == NULL)
-        zkr__error_set_detail(zkr_strerror(chain->rc));
-    else
-        zkr__error_set_detail(chain->detail);
 }
 
 static int hand_out_locked(struct zkr__chain *chain) ZKR__LOCKED;
@@ -125,25 +112,13 @@ static void run_told(struct zkr__notice *notice)
     zkr__session_lock(chain->session);
     granted = hand_out_locked(chain) == ZKR_OK;
     zkr__session_unlock(chain->session);
-    set_detail(chain);
+    zkr__outcome_tell(chain->rc, chain->detail);
     if (told->one != NULL)
         told->one(chain->rc, granted ? chain->kept[0] : NULL, told->user);
     else
         told->all(chain->rc, granted ? chain->kept : NULL,
                   granted ? chain->kept_count : 0, told->user);
-    unref(chain);
-}
-
-/* -- the handle of the user ----------------------------------------------- */
-
-static struct zkr__chain *of_request(const struct zkr_request *r)
-{
-    return ZKR__CONTAINER(r, struct zkr__chain, request);
-}
-
-static struct zkr_session *session_of_request(const struct zkr_request *r)
-{
-    return of_request(r)->session;
+    zkr__ref_drop(&chain->ref);
 }
 
 /* Returns a claim that has no outcome, or NULL. */
@@ -167,18 +142,11 @@ static void cancel_locked(struct zkr__chain *chain) ZKR__LOCKED
 
 static void cancel_request(struct zkr_request *r)
 {
-    zkr__session_assert_locked(of_request(r)->session);
-    cancel_locked(of_request(r));
-}
+    struct zkr__chain *chain = ZKR__CONTAINER(r, struct zkr__chain, request);
 
-static void unref_request(struct zkr_request *r)
-{
-    unref(of_request(r));
+    zkr__session_assert_locked(chain->session);
+    cancel_locked(chain);
 }
-
-static const struct zkr__request_type request_type = { session_of_request,
-                                                       cancel_request,
-                                                       unref_request };
 
 /* -- the outcome ---------------------------------------------------------- */
 
@@ -240,11 +208,11 @@ static void decide_locked(struct zkr__chain *chain) ZKR__LOCKED
     zkr__list_remove(&chain->link);
     zkr__list_remove(&chain->due);
     if (chain->told.one != NULL || chain->told.all != NULL) {
-        (void)atomic_fetch_add(&chain->refs, 1);
+        zkr__ref_take(&chain->ref);
         zkr__dispatch_post_locked(chain->session, &chain->notice);
     }
     (void)pthread_cond_broadcast(&chain->changed);
-    unref(chain); /* it is under way no more */
+    zkr__ref_drop(&chain->ref); /* it is under way no more */
 }
 
 static bool may_start_again(const struct zkr__chain *chain)
@@ -312,7 +280,7 @@ static int hand_out_locked(struct zkr__chain *chain)
     }
     for (size_t i = 0; i < chain->count && chain->rc == ZKR_OK; i++) {
         if (chain->steps[i].grant != NULL)
-            zkr__grant_claim(chain->steps[i].grant)->hold.returning = false;
+            zkr__grant_claim(chain->steps[i].grant)->returning = false;
     }
     if (chain->rc != ZKR_OK)
         drop_all_locked(chain);
@@ -388,7 +356,7 @@ static int start_claim_locked(struct zkr__chain *chain, struct chain_step *step,
         return rc;
     c->owner = chain->owner;
     c->deadline = chain->deadline;
-    rc = zkr__lock_refuse_locked(link->lock, c);
+    rc = zkr__lock_refuse_locked(c);
     if (rc != ZKR_OK) {
         zkr__claim_unref(c);
         return rc;
@@ -447,7 +415,7 @@ static void start_next_locked(struct zkr__chain *chain) ZKR__LOCKED
 /* No step of a claim or a line is under way. */
 static void go_on_locked(struct zkr__chain *chain) ZKR__LOCKED
 {
-    (void)atomic_fetch_add(&chain->refs, 1);
+    zkr__ref_take(&chain->ref);
     while (!chain->decided) {
         if (!is_whole_locked(chain)) {
             failed_locked(chain);
@@ -463,7 +431,7 @@ static void go_on_locked(struct zkr__chain *chain) ZKR__LOCKED
         }
     }
     zkr__list_remove(&chain->due); /* what was due meanwhile, is done */
-    unref(chain);
+    zkr__ref_drop(&chain->ref);
 }
 
 static void go_on_all(struct zkr__mtx *lock)
@@ -531,14 +499,15 @@ static struct zkr__chain *new_chain(const struct zkr__chains *chains,
         (void)zkr__no_memory(chains->noun, NULL);
         return NULL;
     }
-    atomic_init(&chain->refs, 1);
+    zkr__ref_init(&chain->ref, free_chain);
     zkr__session_ref(chains->session);
     chain->session = chains->session;
     chain->noun = chains->noun;
     chain->fail_on_session_loss = chains->fail_on_session_loss;
     chain->timeout_ms = timeout_ms;
     chain->deadline = zkr__session_deadline(chain->session, timeout_ms);
-    chain->request.type = &request_type;
+    chain->request =
+        (struct zkr_request){ chain->session, &chain->ref, cancel_request };
     chain->count = count;
     chain->kept = (zkr_grant **)(void *)&chain->steps[count];
     chain->kept_count = kept;
@@ -563,12 +532,12 @@ static int begin_locked(struct zkr__chains *chains,
 {
     int rc;
 
-    (void)atomic_fetch_add(&chain->refs, 1); /* until it is decided */
+    zkr__ref_take(&chain->ref); /* until it is decided */
     zkr__list_append(&chains->list, &chain->link);
     rc = start_locked(chain);
     if (rc != ZKR_OK) {
         zkr__list_remove(&chain->link);
-        unref(chain);
+        zkr__ref_drop(&chain->ref);
         return rc;
     }
     go_on_locked(chain);
@@ -595,7 +564,7 @@ static int run_unlocks(struct zkr__chains *chains,
         go_on_locked(chain);
     }
     rc = hand_out_locked(chain);
-    set_detail(chain);
+    zkr__outcome_tell(chain->rc, chain->detail);
     return rc;
 }
 
@@ -616,7 +585,7 @@ int zkr__chain_acquire(struct zkr__chains *chains,
     zkr__session_unlock(chain->session);
     for (size_t i = 0; rc == ZKR_OK && i < chain->kept_count; i++)
         ret_grants[i] = chain->kept[i];
-    unref(chain);
+    zkr__ref_drop(&chain->ref);
     return rc;
 }
 
@@ -636,10 +605,10 @@ int zkr__chain_acquire_async(struct zkr__chains *chains,
     zkr__session_lock(chain->session);
     rc = begin_locked(chains, chain);
     if (rc == ZKR_OK && ret_request != NULL) {
-        (void)atomic_fetch_add(&chain->refs, 1);
+        zkr__ref_take(&chain->ref);
         *ret_request = &chain->request;
     }
     zkr__session_unlock(chain->session);
-    unref(chain);
+    zkr__ref_drop(&chain->ref);
     return rc;
 }

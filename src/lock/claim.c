@@ -11,7 +11,6 @@
 #include "base/random.h"
 #include "lock/cohort.h"
 #include "lock/count.h"
-#include "lock/grant_parts.h"
 #include "lock/locks.h"
 #include "session/timer_thread.h"
 
@@ -25,8 +24,6 @@ static struct zkr__record *describe(const struct zkr__claim *c,
     char number[ZKR__UUID_LEN + 1];
     struct zkr__owner owner = c->lock->owner;
 
-    if (c->lock->record_given)
-        return atomic_load(&c->lock->record);
     owner.thread = thread;
     if (!zkr__claim_identity(c)->has_own_path) {
         zkr__random_uuid(number);
@@ -56,7 +53,7 @@ static void run_outcome(struct zkr__notice *notice)
 
     if (grant != NULL)
         zkr__claim_ref(c); /* the user's */
-    zkr__claim_set_detail(c);
+    zkr__outcome_tell(c->outcome.rc, c->outcome.detail);
     c->outcome.fn(c->outcome.rc, grant, c->outcome.user);
     zkr__claim_unref(c);
 }
@@ -74,30 +71,13 @@ static void init_steps(struct zkr__claim *c)
     zkr__list_init(&c->hold.link);
 }
 
-static struct zkr__claim *of_request(const struct zkr_request *r)
-{
-    return ZKR__CONTAINER(r, struct zkr__claim, request);
-}
-
-static struct zkr_session *session_of_request(const struct zkr_request *r)
-{
-    return of_request(r)->session;
-}
-
 static void cancel_request(struct zkr_request *r)
 {
-    zkr__session_assert_locked(of_request(r)->session);
-    zkr__claim_give_up_locked(of_request(r), ZKR_ECANCELED, "cancelled");
-}
+    struct zkr__claim *c = ZKR__CONTAINER(r, struct zkr__claim, request);
 
-static void unref_request(struct zkr_request *r)
-{
-    zkr__claim_unref(of_request(r));
+    zkr__session_assert_locked(c->session);
+    zkr__claim_give_up_locked(c, ZKR_ECANCELED, "cancelled");
 }
-
-static const struct zkr__request_type request_type = { session_of_request,
-                                                       cancel_request,
-                                                       unref_request };
 
 static void free_claim(struct zkr__ref *ref)
 {
@@ -142,7 +122,7 @@ static struct zkr__claim *make(struct zkr__lock *lock,
                               lock->path };
     c->node = &c->own_node;
     zkr__list_init(&c->cohort.link);
-    c->request.type = &request_type;
+    c->request = (struct zkr_request){ lock->session, &c->ref, cancel_request };
     zkr__list_init(&c->link);
     zkr__list_init(&c->of_line);
     zkr__list_init(&c->of_lock);

@@ -105,10 +105,12 @@ struct zkr__claim {
     struct zkr__sm sm;
     struct zkr__timer later; /* of this state: a move disarms it */
     uint64_t epoch;
-    int64_t since;          /* when it was started; then, when it was granted */
-    bool has_waited;        /* count.h */
-    bool unused;            /* granted, and not given to the program */
-    bool more;              /* claims of its lock follow in the same flight */
+    int64_t since;   /* when it was started; then, when it was granted */
+    bool has_waited; /* count.h */
+    bool unused;     /* granted, and not given to the program */
+    bool more;       /* claims of its lock follow in the same flight */
+    bool uprooted;   /* our own node has gone while `wait.get` was in flight */
+    bool returning;  /* the acquire that waited for it has not returned */
     pthread_cond_t changed; /* decided, or gone, or news for its grant */
 
     struct zkr__node *node; /* our own, or, of a member, the delegate's */
@@ -136,7 +138,6 @@ struct zkr__claim {
         struct zkr__op get;
         struct zkr__watch *watch; /* on the node that we wait for */
         struct zkr__rival *rival; /* what was read of it; NULL: not known */
-        bool uprooted; /* our own node has gone while `get` was in flight */
     } wait;
     struct zkr__ghosts *ghosts; /* ghost.c; NULL: it has not waited */
     struct zkr__op confirm;     /* confirm.c */
@@ -168,9 +169,13 @@ struct zkr__claim {
         struct zkr__list link; /* in lock->holds, until it is released */
         uint32_t depth;        /* acquires of its owner that are not released */
         uint32_t handles;      /* handles of its owner that are not freed */
-        bool returning;        /* the acquire that waited has not returned */
     } hold;
 };
+
+static inline struct zkr__claim *zkr__grant_claim(const struct zkr_grant *g)
+{
+    return ZKR__CONTAINER(g, struct zkr__claim, grant);
+}
 
 /* `beside` is NULL, or a grant at whose place to stand; `thread` is its
  * owner, or NULL of an asynchronous claim. */
@@ -265,9 +270,8 @@ void zkr__claim_give_up_locked(struct zkr__claim *c, int rc, const char *format,
                                ...) ZKR__LOCKED
     __attribute__((format(printf, 3, 4)));
 
-/* give_up.c: the sentence of its outcome: set it, or set it for the thread. */
+/* give_up.c: the sentence of its outcome. */
 void zkr__claim_explain(struct zkr__claim *c, int rc, const char *reason);
-void zkr__claim_set_detail(const struct zkr__claim *c);
 /* Give up with the error of another claim. */
 void zkr__claim_give_up_like_locked(struct zkr__claim *c,
                                     const struct zkr__claim *other) ZKR__LOCKED;

@@ -33,7 +33,6 @@
 #include "base/error.h"
 #include "lock/claim.h"
 #include "lock/count.h"
-#include "lock/grant_parts.h"
 #include "lock/heartbeat.h"
 #include "lock/steps.h"
 #include "session/timer_thread.h"

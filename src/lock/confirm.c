@@ -3,7 +3,6 @@
  * granted before it. A claim has one at a time, c->confirm, whose `sent` says
  * how old the answer is. Where others use the path, too, a read tells whose
  * node it has found. */
-#include "lock/grant_parts.h"
 #include "lock/steps.h"
 
 static void answered_locked(struct zkr__claim *c, int rc) ZKR__LOCKED

@@ -7,7 +7,6 @@
 #include "base/path.h"
 #include "base/thread.h"
 #include "lock/claim.h"
-#include "lock/grant_parts.h"
 #include "lock/holds.h"
 #include "request/condition.h"
 

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "lock/downgrade.h"
-#include "lock/grant_parts.h"
 #include "session/timer_thread.h"
 
 /* A try writes nothing when the lock is taken. */

@@ -5,7 +5,6 @@
 #include "lock/claim.h"
 
 #include "base/error.h"
-#include "lock/grant_parts.h"
 #include "lock/leftover.h"
 #include "lock/locks.h"
 #include "session/timer_thread.h"

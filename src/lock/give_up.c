@@ -25,16 +25,6 @@ void zkr__claim_explain(struct zkr__claim *c, int rc, const char *reason)
     c->outcome.detail = strdup(detail);
 }
 
-void zkr__claim_set_detail(const struct zkr__claim *c)
-{
-    if (c->outcome.rc == ZKR_OK)
-        zkr__error_set_detail("");
-    else if (c->outcome.detail == NULL)
-        zkr__error_set_detail(zkr_strerror(c->outcome.rc));
-    else
-        zkr__error_set_detail(c->outcome.detail);
-}
-
 void zkr__claim_fail_locked(struct zkr__claim *c, int rc, const char *reason)
 {
     assert(rc != ZKR_OK);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A grant: reports the true state of a held lock to its holder. */
-#include "lock/grant_parts.h"
 
 #include <string.h>
 

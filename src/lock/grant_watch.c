@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The watch on the holder's own node: reports its deletion, and requests for
  * the lock. */
-#include "lock/grant_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "lock/grant_parts.h"
+#include "lock/claim.h"
 
 static int check_array(zkr_grant *const *grants, size_t count)
 {

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/opts.h"
 #include "lock/claim.h"
-#include "lock/grant_parts.h"
 #include "request/operation.h"
 #include "request/txn.h"
 #include "session/session.h"

@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "lock/claim.h"
-#include "lock/grant_parts.h"
 #include "lock/locks.h"
 #include "session/timer_thread.h"
 

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/thread.h"
 #include "lock/claim.h"
-#include "lock/grant_parts.h"
 
 uint64_t zkr__hold_owner(uint64_t named)
 {
@@ -76,7 +75,7 @@ void zkr__hold_begin_locked(struct zkr__claim *c)
 {
     c->hold.depth = 1;
     c->hold.handles = 1;
-    c->hold.returning = c->outcome.fn == NULL;
+    c->returning = c->outcome.fn == NULL;
     zkr__list_append(&c->lock->holds, &c->hold.link);
 }
 
@@ -102,7 +101,7 @@ void zkr__holds_free_unlocks(struct zkr__lock *lock)
         struct zkr__claim *c =
             ZKR__CONTAINER(lock->holds.next, struct zkr__claim, hold.link);
 
-        if (c->hold.returning) {
+        if (c->returning) {
             take_away_locked(c);
             continue;
         }

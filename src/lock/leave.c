@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "lock/count.h"
-#include "lock/grant_parts.h"
 #include "lock/leftover.h"
 #include "session/timer_thread.h"
 

@@ -29,7 +29,6 @@
 
 #include "base/path.h"
 #include "lock/claim.h"
-#include "lock/grant_parts.h"
 
 /* So many claims behind the first one watch their own nodes: each of them can
  * be granted the lock at once. The watch takes a round trip, in which several

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "lock/claim.h"
-#include "lock/grant_parts.h"
 #include "lock/line.h"
 #include "session/session.h"
 

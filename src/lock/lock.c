@@ -161,7 +161,6 @@ int zkr__lock_set_data(struct zkr__lock *lock, const void *data, size_t size)
     if (record == NULL)
         return zkr__no_memory(lock->noun, lock->path);
     atomic_store(&lock->record, record);
-    lock->record_given = true;
     return ZKR_OK;
 }
 

@@ -24,7 +24,6 @@ struct zkr__lock { /* set once, but for ref, record, lists and counters */
     char *label;
     struct zkr__owner owner; /* what our records say of all its nodes */
     struct zkr__record *_Atomic record; /* that is shared, or NULL */
-    bool record_given;                  /* it is the data of all our nodes */
     const char *noun;
     enum zkr__layout layout;
     enum zkr_create_mode parents;
@@ -51,8 +50,8 @@ int zkr__lock_new(struct zkr_session *s, const char *noun, const char *path,
                   const struct zkr__recipe *recipe,
                   struct zkr__lock **ret_lock);
 
-/* From now on the nodes of this lock have that data, and not our record. Not
- * where a node is known by its record, and before the first claim. ZKR_OK or
+/* From now on the nodes of this lock have that data, and not our record; before
+ * the first claim. Not where a record names a thread or a claim. ZKR_OK or
  * ZKR_ENOMEM. */
 int zkr__lock_set_data(struct zkr__lock *lock, const void *data, size_t size);
 
@@ -87,8 +86,7 @@ int zkr__lock_acquire_async(struct zkr__lock *lock,
                             zkr_request **ret_request);
 
 /* Returns errors that are certain before the claim has sent anything. */
-int zkr__lock_refuse_locked(const struct zkr__lock *lock,
-                            const struct zkr__claim *c) ZKR__LOCKED;
+int zkr__lock_refuse_locked(const struct zkr__claim *c) ZKR__LOCKED;
 
 /* An acquire of an owner (holds.h) that does not have the lock; `beside` is a
  * claim at whose place to stand, or NULL. */

@@ -11,7 +11,6 @@
 #include "base/opts.h"
 #include "base/thread.h"
 #include "lock/cohort.h"
-#include "lock/grant_parts.h"
 #include "lock/holds.h"
 #include "request/condition.h"
 

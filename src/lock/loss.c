@@ -5,7 +5,7 @@
  * to a client that is connected. So a deletion that is the last thing we have
  * heard in a session that has ended was part of its end, as far as can be
  * told. */
-#include "lock/grant_parts.h"
+#include "lock/claim.h"
 
 static const char *const texts[] = {
     [ZKR_LOSS_NONE] = "not lost",

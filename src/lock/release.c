@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Releases a lock: now, later, or by freeing the grant. */
-#include "lock/grant_parts.h"
 
 #include "base/clock.h"
 #include "base/error.h"

@@ -7,24 +7,22 @@
 
 int zkr_request_cancel(zkr_request *request)
 {
-    struct zkr_session *s;
     int rc;
 
     if (request == NULL)
         return zkr__fail(ZKR_EINVAL, "request is NULL");
-    s = request->type->session(request);
-    rc = zkr__session_check(s, "request");
+    rc = zkr__session_check(request->session, "request");
     if (rc != ZKR_OK)
         return rc;
-    zkr__session_lock(s);
-    request->type->cancel(request);
-    zkr__session_unlock(s);
+    zkr__session_lock(request->session);
+    request->cancel(request);
+    zkr__session_unlock(request->session);
     return ZKR_OK;
 }
 
 void zkr_request_free(zkr_request *request)
 {
-    if (request != NULL && zkr__session_check(request->type->session(request),
-                                              "request") == ZKR_OK)
-        request->type->unref(request);
+    if (request != NULL &&
+        zkr__session_check(request->session, "request") == ZKR_OK)
+        zkr__ref_drop(request->ref);
 }

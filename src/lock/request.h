@@ -5,20 +5,26 @@
 
 #include <zkrecipes/lockable.h>
 
+#include "base/error.h"
+#include "base/ref.h"
 #include "session/locked.h"
 
 struct zkr_session;
 
-struct zkr__request_type {
-    struct zkr_session *(*session)(const struct zkr_request *r);
+struct zkr_request { /* part of what was asked for; set once */
+    struct zkr_session *session;
+    struct zkr__ref *ref; /* of what was asked for; the user has one */
     /* Under the session lock. */
     void (*cancel)(struct zkr_request *r);
-    /* Drops the reference of the user. */
-    void (*unref)(struct zkr_request *r);
 };
 
-struct zkr_request { /* part of what was asked for */
-    const struct zkr__request_type *type;
-};
+/* Its sentence, for this thread. `detail` is that of an error; NULL: there was
+ * no memory for one. */
+static inline void zkr__outcome_tell(int rc, const char *detail)
+{
+    if (rc == ZKR_OK)
+        detail = "";
+    zkr__error_set_detail(detail == NULL ? zkr_strerror(rc) : detail);
+}
 
 #endif

@@ -29,7 +29,6 @@ zkr__answer_fn zkr__claim_list ZKR__LOCKED;
 zkr__answer_fn zkr__claim_survey ZKR__LOCKED;
 zkr__answer_fn zkr__claim_survey_early ZKR__LOCKED;
 zkr__answer_fn zkr__claim_survey_known ZKR__LOCKED;
-void zkr__claim_stop_asking(struct zkr__claim *c) ZKR__LOCKED;
 void zkr__claim_stop_surveying(struct zkr__claim *c) ZKR__LOCKED;
 
 /* wait.c: for another contender; the same, which may be a ghost; for one of

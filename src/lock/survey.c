@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "lock/downgrade.h"
-#include "lock/grant_parts.h"
 #include "lock/heartbeat.h"
 #include "session/timer_thread.h"
 
@@ -160,11 +159,6 @@ void zkr__claim_survey_known(struct zkr__claim *c, const struct zkr__news *news)
         zkr__claim_event_locked(c, ZKR__ON_TURN, "nobody is ahead");
     if (ahead != NULL) /* it may be one that watches its own node */
         zkr__line_advance_locked(c->lock->line);
-}
-
-void zkr__claim_stop_asking(struct zkr__claim *c)
-{
-    zkr__line_unask_locked(c);
 }
 
 void zkr__claim_stop_surveying(struct zkr__claim *c)

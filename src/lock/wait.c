@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/path.h"
-#include "lock/grant_parts.h"
 #include "lock/heartbeat.h"
 #include "lock/rival.h"
 #include "session/timer_thread.h"
@@ -54,8 +53,8 @@ void zkr__claim_uprooted(struct zkr__claim *c, const struct zkr__news *news)
 {
     (void)news;
     zkr__claim_stop_waiting(c);
-    c->wait.uprooted = c->wait.get.where != ZKR__OP_IDLE;
-    if (c->wait.uprooted)
+    c->uprooted = c->wait.get.where != ZKR__OP_IDLE;
+    if (c->uprooted)
         return;
     zkr__claim_event_locked(c, ZKR__ON_CHANGED, "our own node has gone");
 }
@@ -121,7 +120,7 @@ static void wait_for_locked(struct zkr__claim *c, const char *name) ZKR__LOCKED
     char *path;
 
     note_rival(c, NULL);
-    c->wait.uprooted = false;
+    c->uprooted = false;
     if (!zkr__path_is_child_name(name)) {
         zkr__claim_give_up_locked(c, ZKR_EPROTO, "a child has a bad name");
         return;
@@ -199,7 +198,7 @@ static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply)
         note_rival(c, reply);
         met_locked(c, reply);
     }
-    if (c->wait.uprooted)
+    if (c->uprooted)
         zkr__claim_event_locked(c, ZKR__ON_UPROOTED, "and our own has gone");
 }
 

@@ -128,7 +128,7 @@ const struct zkr__way zkr__among_a_few = {
     .identity = &zkr__by_name,
     .answers = answers,
     .exits = { [ZKR__CLAIM_RECOVERING] = zkr__claim_stop_recovering,
-               [ZKR__CLAIM_WAITING] = zkr__claim_stop_asking,
+               [ZKR__CLAIM_WAITING] = zkr__line_unask_locked,
                [ZKR__CLAIM_PROVING] = zkr__claim_stop_proving,
                [ZKR__CLAIM_HELD] = zkr__claim_stop_holding },
     .hindrance = hindrance,

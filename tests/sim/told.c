@@ -11,7 +11,7 @@
 
 #include "arena.h"
 #include "held.h"
-#include "lock/grant_parts.h"
+#include "lock/claim.h"
 #include "report.h"
 #include "session/session.h"
 
