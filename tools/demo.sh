@@ -88,7 +88,6 @@ has() {
     libzookeeper-mt-dev) [[ -e /usr/include/zookeeper/zookeeper.h ]] ;;
     libjansson-dev) pkg-config --exists jansson ;;
     libcmocka-dev) pkg-config --exists cmocka ;;
-    libsmartcols-dev) pkg-config --exists smartcols ;;
     libmicrohttpd-dev) pkg-config --exists libmicrohttpd ;;
     libncurses-dev) pkg-config --exists ncursesw ;;
     zookeeper) [[ -r $JAR ]] ;;
@@ -125,7 +124,7 @@ install_missing() {
     local needed
     look_for_curator_and_kazoo
     mapfile -t needed < <(missing build-essential meson ninja-build pkg-config \
-        libzookeeper-mt-dev libjansson-dev libsmartcols-dev libncurses-dev \
+        libzookeeper-mt-dev libjansson-dev libncurses-dev \
         libmicrohttpd-dev \
         zookeeper default-jre-headless)
     if ((${#needed[@]} > 0)); then

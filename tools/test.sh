@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 . tools/packages.sh
 
 packages=(build-essential cmake meson ninja-build pkg-config libzookeeper-mt-dev
-    libjansson-dev libsmartcols-dev libncurses-dev libmicrohttpd-dev
+    libjansson-dev libncurses-dev libmicrohttpd-dev
     zlib1g-dev libcmocka-dev
     zookeeper default-jdk-headless libcurator-recipes-java python3-kazoo iproute2
     jq tmux less procps patch)

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints rows: as tables for people, as wide as the terminal, or as JSON. The
- * grid decides which columns have room, as in top; libsmartcols keeps the cells
- * and prints them. */
+ * grid decides which columns have room, as in top. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-#include <libsmartcols/libsmartcols.h>
 
 #include "common/plain.h"
 #include "text/envelope.h"
@@ -26,7 +23,8 @@ struct table {
     const struct field *columns[COLUMNS_MAX]; /* those that were chosen */
     int widths[COLUMNS_MAX];                  /* on the screen; 0: no room */
     size_t count;
-    struct libscols_table *scols;
+    char **cells; /* row by row */
+    size_t cell_count;
 };
 
 /* --- which columns --- */
@@ -86,48 +84,40 @@ static int choose(struct table *t, const struct field *fields, const char *list)
 
 /* --- cells --- */
 
-/* The widths are ours: libsmartcols shall cut nothing, and wrap nothing. The
- * cells are escaped already: it must not do that again. */
-static bool add_columns(struct table *t)
+/* The names of the columns, and their texts. */
+static bool keep_cell(struct table *t, size_t i, const char *text)
 {
-    t->scols = scols_new_table();
-    for (size_t i = 0; t->scols != NULL && i < t->count; i++) {
-        if (scols_table_new_column(t->scols, t->columns[i]->column, 1,
-                                   t->columns[i]->right ? SCOLS_FL_RIGHT : 0) ==
-            NULL)
-            return false;
-        t->widths[i] = grid_width(t->columns[i]->column);
-    }
-    return t->scols != NULL &&
-           scols_table_enable_noencoding(t->scols, 1) == 0 &&
-           scols_table_enable_colors(t->scols, output_wants_color(t->ctl)) == 0;
+    char *copy = strdup(text);
+    int width = grid_width(text);
+
+    t->cells[t->cell_count] = copy;
+    t->cell_count += copy != NULL;
+    t->widths[i] = width > t->widths[i] ? width : t->widths[i];
+    return copy != NULL;
 }
 
-static bool add_row(struct table *t, const void *item, enum style style)
+static bool add_row(struct table *t, const void *item)
 {
-    static const char *const colors[] = {
-        [STYLE_PLAIN] = NULL,
-        [STYLE_DIM] = "\033[2m",
-        [STYLE_GOOD] = "green",
-        [STYLE_BAD] = "red",
-    };
-    struct libscols_line *line = scols_table_new_line(t->scols, NULL);
     char room[FIELD_ROOM];
     char plain[CELL_MAX];
+    bool done = true;
 
-    if (line == NULL || scols_line_set_color(line, colors[style]) != 0)
-        return false;
-    for (size_t i = 0; i < t->count; i++) {
-        const char *text = field_text(t->columns[i], item, room);
-        int width;
+    for (size_t i = 0; done && i < t->count; i++) {
+        const char *text = item == NULL ? t->columns[i]->column
+                                        : field_text(t->columns[i], item, room);
 
-        text = text[0] == '\0' ? "-" : plain_text(text, plain, sizeof(plain));
-        width = grid_width(text);
-        t->widths[i] = width > t->widths[i] ? width : t->widths[i];
-        if (scols_line_set_data(line, i, text) != 0)
-            return false;
+        done = keep_cell(
+            t, i,
+            text[0] == '\0' ? "-" : plain_text(text, plain, sizeof(plain)));
     }
-    return true;
+    return done;
+}
+
+static void table_done(struct table *t)
+{
+    while (t->cell_count > 0)
+        free(t->cells[--t->cell_count]);
+    free(t->cells);
 }
 
 /* --- how wide --- */
@@ -171,35 +161,6 @@ static bool fits_terminal(const struct table *t)
            t->count <= GRID_MAX && isatty(STDOUT_FILENO) == 1;
 }
 
-static bool cut_cell(const struct table *t, struct libscols_line *line,
-                     size_t i)
-{
-    const char *text = scols_cell_get_data(scols_line_get_cell(line, i));
-    char cut[GRID_CELL_MAX];
-
-    if (grid_width(text) <= t->widths[i])
-        return true;
-    grid_cut(text, t->widths[i], t->columns[i]->tail, cut);
-    return scols_line_set_data(line, i, cut) == 0;
-}
-
-/* Hides the columns without room, and cuts the others. */
-static bool shrink(struct table *t)
-{
-    for (size_t i = 0; i < t->count; i++) {
-        if (t->widths[i] == 0 &&
-            scols_column_set_flags(scols_table_get_column(t->scols, i),
-                                   SCOLS_FL_HIDDEN) != 0)
-            return false;
-        for (size_t k = 0;
-             t->widths[i] > 0 && k < scols_table_get_nlines(t->scols); k++) {
-            if (!cut_cell(t, scols_table_get_line(t->scols, k), i))
-                return false;
-        }
-    }
-    return true;
-}
-
 /* Said once, as top prints table after table. */
 static void say_hidden(const struct table *t)
 {
@@ -227,24 +188,46 @@ static const void *item_at(const struct rows *rows, size_t i)
                               : (const char *)rows->of + i * rows->size;
 }
 
-static int print_cells(struct table *t)
+static void print_cell(const struct table *t, size_t i, const char *text,
+                       bool last)
 {
-    size_t width = 1;
-    bool done = true;
+    char cut[GRID_CELL_MAX];
+    int spare = t->widths[i] - grid_width(text);
+    bool right = t->columns[i]->right;
 
-    if (fits_terminal(t)) {
-        fit(t, terminal_width());
-        done = shrink(t);
+    if (spare < 0) {
+        grid_cut(text, t->widths[i], t->columns[i]->tail, cut);
+        text = cut;
+        spare = t->widths[i] - grid_width(text);
     }
-    for (size_t i = 0; i < t->count; i++)
-        width += t->widths[i] == 0 ? 0 : (size_t)t->widths[i] + 1;
-    done = done && scols_table_set_termwidth(t->scols, width) == 0 &&
-           scols_print_table(t->scols) == 0;
-    if (fflush(stdout) == 0)
-        say_hidden(t);
-    return done && ferror(stdout) == 0
-               ? 0
-               : lockctl_fail(EX_IOERR, "cannot write the output");
+    (void)printf("%*s%s%*s", right ? spare : 0, "", text,
+                 right || last ? 0 : spare, "");
+}
+
+static void print_line(const struct table *t, char *const *cells,
+                       enum style style)
+{
+    static const char *const colors[] = {
+        [STYLE_PLAIN] = "",
+        [STYLE_DIM] = "\033[2m",
+        [STYLE_GOOD] = "\033[32m",
+        [STYLE_BAD] = "\033[31m",
+    };
+    bool colored = style != STYLE_PLAIN && output_wants_color(t->ctl);
+    size_t last = t->count;
+    bool first = true;
+
+    while (last > 0 && t->widths[--last] == 0)
+        continue;
+    (void)fputs(colored ? colors[style] : "", stdout);
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->widths[i] == 0)
+            continue;
+        (void)fputs(first ? "" : " ", stdout);
+        print_cell(t, i, cells[i], i == last);
+        first = false;
+    }
+    (void)puts(colored ? "\033[0m" : "");
 }
 
 static int print_table(const struct lockctl *ctl, const struct rows *rows)
@@ -257,21 +240,27 @@ static int print_table(const struct lockctl *ctl, const struct rows *rows)
 
     if (code != 0)
         return code;
-    done = add_columns(&t);
-    for (size_t i = 0; done && i < rows->count; i++) {
-        const void *item = item_at(rows, i);
-
-        done = add_row(&t, item,
-                       rows->style == NULL ? STYLE_PLAIN : rows->style(item));
-    }
+    t.cells = calloc((rows->count + 1) * t.count, sizeof(*t.cells));
+    done = t.cells != NULL && add_row(&t, NULL);
+    for (size_t i = 0; done && i < rows->count; i++)
+        done = add_row(&t, item_at(rows, i));
     if (done && rows->head != NULL)
         rows->head(rows->of);
+    if (done && fits_terminal(&t))
+        fit(&t, terminal_width());
+    for (size_t i = 0; done && rows->count > 0 && i <= rows->count; i++)
+        print_line(&t, t.cells + i * t.count,
+                   i == 0 || rows->style == NULL
+                       ? STYLE_PLAIN
+                       : rows->style(item_at(rows, i - 1)));
+    if (done && fflush(stdout) == 0)
+        say_hidden(&t);
+    table_done(&t);
     if (!done)
-        code = lockctl_fail_error(ZKR_ENOMEM, "");
-    else if (rows->count > 0)
-        code = print_cells(&t);
-    scols_unref_table(t.scols);
-    return code;
+        return lockctl_fail_error(ZKR_ENOMEM, "");
+    return ferror(stdout) == 0
+               ? 0
+               : lockctl_fail(EX_IOERR, "cannot write the output");
 }
 
 static int print_json(const struct lockctl *ctl, const struct rows *rows)
