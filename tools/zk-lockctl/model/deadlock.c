@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "common/grow.h"
 #include "model/components.h"
 
 /* No more of them are reported. */
@@ -212,23 +213,22 @@ static bool report(struct deadlocks *all, const struct wait_graph *g,
                    struct search *s, size_t length)
 {
     struct deadlock d = { .certain = g->certain };
-    struct deadlock *grown =
-        realloc(all->items, (all->count + 1) * sizeof(*grown));
+    struct deadlock *added = NULL;
 
-    if (grown != NULL)
-        all->items = grown;
     d.members = calloc(length, sizeof(*d.members));
-    if (grown == NULL || d.members == NULL) {
-        free(d.members);
+    if (d.members == NULL)
         return false;
-    }
     add_members(&d, g, s, length);
     find_youngest(&d);
     cover(s, g, length, &d);
-    if (is_known(all, &d))
+    if (!is_known(all, &d) && (added = GROW(all)) == NULL) {
         free(d.members);
+        return false;
+    }
+    if (added != NULL)
+        *added = d;
     else
-        all->items[all->count++] = d;
+        free(d.members);
     return true;
 }
 

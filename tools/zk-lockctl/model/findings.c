@@ -8,22 +8,9 @@
 #include <string.h>
 
 #include "common/escape.h"
+#include "common/grow.h"
 #include "common/shell.h"
 #include "common/words.h"
-
-static bool grow(struct findings *f)
-{
-    struct finding *grown;
-
-    if ((f->count & (f->count - 1)) != 0) /* not full: 0, 1, 2, 4, ... */
-        return true;
-    grown =
-        realloc(f->items, (f->count == 0 ? 1 : f->count * 2) * sizeof(*grown));
-    if (grown == NULL)
-        return false;
-    f->items = grown;
-    return true;
-}
 
 static void free_finding(struct finding *one)
 {
@@ -46,13 +33,17 @@ void findings_add(struct findings *f, const char *check,
         .cure = cure,
     };
 
-    if (one.path == NULL || (c != NULL && one.node == NULL) || what == NULL ||
-        cure == NULL || !grow(f)) {
+    struct finding *added = NULL;
+
+    if (one.path != NULL && (c == NULL || one.node != NULL) && what != NULL &&
+        cure != NULL)
+        added = GROW(f);
+    if (added != NULL) {
+        *added = one;
+    } else {
         free_finding(&one);
         f->failed = true;
-        return;
     }
-    f->items[f->count++] = one;
 }
 
 void findings_done(struct findings *f)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/grow.h"
 #include "common/lockctl.h"
 #include "common/now.h"
 #include "model/mirror.h"
@@ -125,24 +126,18 @@ static int news_by_path(const void *a, const void *b)
 static int take_first(struct looks *l, struct news **ret_news,
                       size_t *ret_count, struct news *ret_next, bool *ret_more)
 {
-    size_t room = 0;
+    struct news *added;
     int rc;
 
     while ((*ret_more = mirror_take(l->mirror, ret_next, &rc)) &&
            ret_next->first) {
-        if (*ret_count == room) {
-            struct news *grown =
-                realloc(*ret_news, (room * 2 + 16) * sizeof(*grown));
-
-            if (grown == NULL) {
-                lock_done(&ret_next->lock);
-                *ret_more = false;
-                return ZKR_ENOMEM;
-            }
-            *ret_news = grown;
-            room = room * 2 + 16;
+        added = grow_array(ret_news, ret_count, sizeof(*added));
+        if (added == NULL) {
+            lock_done(&ret_next->lock);
+            *ret_more = false;
+            return ZKR_ENOMEM;
         }
-        (*ret_news)[(*ret_count)++] = *ret_next;
+        *added = *ret_next;
     }
     return rc;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/escape.h"
+#include "common/grow.h"
 #include "common/lockctl.h"
 #include "common/now.h"
 #include "common/words.h"
@@ -542,25 +543,9 @@ bool mirror_next(struct mirror *m, int64_t end_ms, struct lock *ret_lock,
 /* A growing list of locks, and of what stands in the way. */
 struct census {
     struct scan *scan;
-    size_t room;
     const struct dir *denied; /* the first */
     int rc;
 };
-
-static bool reserve_lock(struct census *c)
-{
-    size_t room = c->room * 2 + 64;
-    struct lock *locks;
-
-    if (c->scan->count < c->room)
-        return true;
-    locks = realloc(c->scan->locks, room * sizeof(*locks));
-    if (locks == NULL)
-        return false;
-    c->scan->locks = locks;
-    c->room = room;
-    return true;
-}
 
 /* A directory without children may be a lock that nobody wants at present. */
 static bool is_empty_lock(const struct dir *p, const struct lock *lock)
@@ -581,13 +566,18 @@ static bool is_wanted(const struct dir *p, const struct lock *lock)
 
 static void count_lock(struct census *c, struct dir *p)
 {
+    struct lock *added = NULL;
     struct lock lock;
 
-    c->rc = reserve_lock(c) ? make_lock(p, c->scan->at_ms, &lock) : ZKR_ENOMEM;
+    c->rc = make_lock(p, c->scan->at_ms, &lock);
     if (c->rc != ZKR_OK)
         return;
-    if (is_wanted(p, &lock))
-        c->scan->locks[c->scan->count++] = lock;
+    if (is_wanted(p, &lock)) {
+        added = grow_array(&c->scan->locks, &c->scan->count, sizeof(lock));
+        c->rc = added == NULL ? ZKR_ENOMEM : ZKR_OK;
+    }
+    if (added != NULL)
+        *added = lock;
     else
         lock_done(&lock);
 }

@@ -3,36 +3,23 @@
  * order of the segments. */
 #include "model/seeds.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-static bool make_room(struct seeds *seeds)
-{
-    struct seed *grown = seeds->items;
-
-    if ((seeds->count & (seeds->count + 1)) == 0) /* doubles from 1 on */
-        grown = realloc(seeds->items, (seeds->count + 1) * 2 * sizeof(*grown));
-    if (grown == NULL)
-        return false;
-    seeds->items = grown;
-    return true;
-}
+#include "common/grow.h"
 
 /* One block has both. */
 bool seeds_add(struct seeds *seeds, const struct seed *seed)
 {
     char *text = malloc(seed->path.size + seed->data.size + 1);
-    struct seed copy = *seed;
+    struct seed *copy = text == NULL ? NULL : GROW(seeds);
 
-    if (text == NULL || !make_room(seeds)) {
+    if (copy == NULL) {
         free(text);
         return false;
     }
+    *copy = *seed;
     memcpy(text, seed->path.at, seed->path.size);
     memcpy(text + seed->path.size, seed->data.at, seed->data.size);
-    copy.path.at = text;
-    copy.data.at = text + seed->path.size;
-    seeds->items[seeds->count++] = copy;
+    copy->path.at = text;
+    copy->data.at = text + seed->path.size;
     return true;
 }
 

@@ -2,20 +2,11 @@
 /* The segments of a history: transactions between two gaps. */
 #include "model/segments.h"
 
-#include <stdlib.h>
+#include "common/grow.h"
 
 bool segments_add(struct segments *segments)
 {
-    struct segment *grown = segments->items;
-
-    if ((segments->count & (segments->count + 1)) == 0) /* doubles from 1 on */
-        grown = realloc(segments->items,
-                        (segments->count + 1) * 2 * sizeof(*grown));
-    if (grown == NULL)
-        return false;
-    segments->items = grown;
-    segments->items[segments->count++] = (struct segment){ .zxid = 0 };
-    return true;
+    return GROW(segments) != NULL;
 }
 
 /* The last moment is known only as long as no gap begins there. */

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/grow.h"
+
 enum { SESSIONS_MAX = 1 << 20 };
 
 struct watch {
@@ -31,21 +33,10 @@ struct servers {
 
 /* --- reading an answer --- */
 
-/* One more in an array that doubles; the new item, or NULL. */
-static void *grow(void **array, size_t *count, size_t item)
+/* One more in an array of all sessions; the new item, or NULL. */
+static void *grow(void *items, size_t *count, size_t size)
 {
-    bool is_full = (*count & (*count - 1)) == 0; /* 0, 1, 2, 4, ... */
-    char *grown = *array;
-
-    if (*count >= SESSIONS_MAX)
-        return NULL;
-    if (is_full) {
-        grown = realloc(grown, (*count == 0 ? 1 : *count * 2) * item);
-        if (grown == NULL)
-            return NULL;
-        *array = grown;
-    }
-    return memset(grown + (*count)++ * item, 0, item);
+    return *count < SESSIONS_MAX ? grow_array(items, count, size) : NULL;
 }
 
 /* "0x100..." at the start of a text; the rest of it, or NULL. */
@@ -70,7 +61,6 @@ static bool read_cons(struct servers *s, const char *server, char *line)
     const char *to = strstr(line, ",to=");
     const char *est = strstr(line, ",est=");
     struct client *client;
-    void *clients = s->clients;
     int64_t id;
 
     if (slash == NULL || bracket == NULL || bracket < slash || sid == NULL ||
@@ -80,8 +70,7 @@ static bool read_cons(struct servers *s, const char *server, char *line)
         bracket = strchr(slash + 2, '[');
     if (bracket == NULL)
         return true;
-    client = grow(&clients, &s->client_count, sizeof(*client));
-    s->clients = clients;
+    client = grow(&s->clients, &s->client_count, sizeof(*client));
     if (client == NULL)
         return false;
     *bracket = '\0';
@@ -98,7 +87,6 @@ static bool read_cons(struct servers *s, const char *server, char *line)
 static bool read_dump(struct servers *s, char *line)
 {
     const char *rest;
-    void *sessions = s->sessions;
     int64_t *session;
     int64_t id;
 
@@ -106,8 +94,7 @@ static bool read_dump(struct servers *s, char *line)
     rest = read_id(line, &id);
     if (rest == NULL || strchr("\t:", *rest) == NULL)
         return true;
-    session = grow(&sessions, &s->session_count, sizeof(*session));
-    s->sessions = sessions;
+    session = grow(&s->sessions, &s->session_count, sizeof(*session));
     if (session != NULL)
         *session = id;
     return session != NULL;
@@ -133,7 +120,6 @@ static bool read_mntr(struct servers *s, const char *server, const char *line)
 static bool read_wchp(struct servers *s, char *line, const char **child)
 {
     size_t len = strlen(s->directory);
-    void *watches = s->watches;
     struct watch *watch;
     int64_t id;
 
@@ -144,8 +130,7 @@ static bool read_wchp(struct servers *s, char *line, const char **child)
     line += strspn(line, " \t");
     if (*child == NULL || read_id(line, &id) == NULL)
         return true;
-    watch = grow(&watches, &s->watch_count, sizeof(*watch));
-    s->watches = watches;
+    watch = grow(&s->watches, &s->watch_count, sizeof(*watch));
     if (watch == NULL)
         return false;
     watch->session_id = id;

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "common/escape.h"
+#include "common/grow.h"
 #include "common/lockctl.h"
 
 static int fail(const char *path, const char *why, int exit_code)
@@ -73,19 +74,16 @@ static bool is_snapshot_name(const char *name, int64_t *ret_zxid)
 
 static int append(struct txnlogs_list *list, const char *path, int64_t zxid)
 {
-    struct txnlogs_file *grown =
-        realloc(list->items, (list->count + 1) * sizeof(*grown));
     char *copy = strdup(path);
+    struct txnlogs_file *file = copy == NULL ? NULL : GROW(list);
 
-    if (grown != NULL)
-        list->items = grown;
-    if (grown == NULL || copy == NULL) {
+    if (file == NULL) {
         free(copy);
         return lockctl_fail_error(ZKR_ENOMEM, "");
     }
-    grown[list->count++] = (struct txnlogs_file){ .path = copy,
-                                                  .zxid = zxid,
-                                                  .log = { .fd = -1 } };
+    *file = (struct txnlogs_file){ .path = copy,
+                                   .zxid = zxid,
+                                   .log = { .fd = -1 } };
     return 0;
 }
 

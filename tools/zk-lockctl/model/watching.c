@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/grow.h"
+
 /* --- the order of what is looked up --- */
 
 static int by_name(const void *a, const void *b)
@@ -64,17 +66,11 @@ static const struct contender *find(const struct watching *w, const char *name)
 
 static bool add(struct watching *w, int64_t session_id, size_t target)
 {
-    if (w->count == w->room) {
-        size_t room = w->room == 0 ? 16 : w->room * 2;
-        struct watch_on *grown = realloc(w->items, room * sizeof(*grown));
+    struct watch_on *added = GROW(w);
 
-        if (grown == NULL)
-            return false;
-        w->items = grown;
-        w->room = room;
-    }
-    w->items[w->count++] = (struct watch_on){ session_id, target };
-    return true;
+    if (added != NULL)
+        *added = (struct watch_on){ session_id, target };
+    return added != NULL;
 }
 
 static bool add_all(struct watching *w, const char *base, int64_t session_id)

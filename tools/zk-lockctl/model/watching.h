@@ -21,7 +21,6 @@ struct watching {
     size_t session_count;
     struct watch_on *items; /* by session, then by target, each once */
     size_t count;
-    size_t room;
 };
 
 /* `base` is what servers_ask() was given: the path of the lock, or "". Both

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/escape.h"
+#include "common/grow.h"
 #include "common/moment.h"
 #include "common/now.h"
 #include "common/words.h"
@@ -33,19 +34,12 @@ struct log {
 
 static bool add_row(struct log *log, struct past_row row)
 {
-    struct past_rows *rows = &log->rows;
-    struct past_row *grown = rows->items;
+    struct past_row *added = GROW(&log->rows);
 
-    if ((rows->count & (rows->count + 1)) == 0) /* doubles from 1 on */
-        grown =
-            realloc(rows->items, (rows->count + 1) * 2 * sizeof(*rows->items));
-    if (grown == NULL) {
-        log->failed = true;
-        return false;
-    }
-    rows->items = grown;
-    rows->items[rows->count++] = row;
-    return true;
+    if (added != NULL)
+        *added = row;
+    log->failed = log->failed || added == NULL;
+    return added != NULL;
 }
 
 /* Some of it, from the beginning to the end, is in the time that is asked

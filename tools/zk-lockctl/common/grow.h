@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arrays that grow by one item after the other. */
+#ifndef COMMON_GROW_H
+#define COMMON_GROW_H
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The room of an array doubles when its count is 0, 1, 2, 4, ...; so there is
+ * no other room than this. Returns the new item, of zeros, or NULL: out of
+ * memory. `items` is the address of the pointer to the first item. */
+static inline void *grow_array(void *items, size_t *count, size_t size)
+{
+    char *all;
+
+    memcpy(&all, items, sizeof(all));
+    if ((*count & (*count - 1)) == 0) {
+        all = realloc(all, (*count == 0 ? 1 : *count * 2) * size);
+        if (all == NULL)
+            return NULL;
+        memcpy(items, &all, sizeof(all));
+    }
+    return memset(all + (*count)++ * size, 0, size);
+}
+
+/* The same for an array that is `items` and `count` of a struct. */
+#define GROW(list)                                                             \
+    grow_array(&(list)->items, &(list)->count, sizeof(*(list)->items))
+
+#endif
