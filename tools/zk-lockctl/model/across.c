@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists all locks below some paths, and finds the deadlocks among them. */
+/* Lists all locks below some paths, and finds what is wrong with them. */
 #include "model/across.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static bool parse(char *const *paths, size_t count,
     return true;
 }
 
-int across_scan(struct lockctl *ctl, char *const *paths, int path_count,
+static int scan(struct lockctl *ctl, char *const *paths, int path_count,
                 const struct scan_opts *opts, struct scan *ret_scan)
 {
     static const char *const all[] = { "/" };
@@ -43,22 +43,29 @@ int across_scan(struct lockctl *ctl, char *const *paths, int path_count,
     return code;
 }
 
-static int find(struct across *a, const struct scan *before)
+static int judge(struct lockctl *ctl, struct across_opts *opts,
+                 const struct across *before, struct across *a)
 {
-    if (deadlocks_find(a->scan.locks, a->scan.count,
-                       before == NULL ? NULL : before->locks,
-                       before == NULL ? 0 : before->count, &a->deadlocks))
-        return 0;
-    return lockctl_fail_error(ZKR_ENOMEM, "");
+    bool done =
+        deadlocks_find(a->scan.locks, a->scan.count,
+                       before == NULL ? NULL : before->scan.locks,
+                       before == NULL ? 0 : before->scan.count, &a->deadlocks);
+    int code = 0;
+
+    if (done && opts->judge != NULL)
+        code = opts->judge(ctl, opts, before, a);
+    return done && !a->findings.failed ? code
+                                       : lockctl_fail_error(ZKR_ENOMEM, "");
 }
 
-static void across_done(struct across *across)
+static void across_done(struct across *a)
 {
-    deadlocks_done(&across->deadlocks);
-    scan_done(&across->scan);
+    deadlocks_done(&a->deadlocks);
+    findings_done(&a->findings);
+    scan_done(&a->scan);
 }
 
-void across_note_possible(const struct deadlocks *all, struct notes *notes)
+static void note_possible(const struct deadlocks *all, struct notes *notes)
 {
     const struct deadlock_member *m;
     char who[WHO_MAX];
@@ -79,7 +86,7 @@ void across_note_possible(const struct deadlocks *all, struct notes *notes)
               contender_who(m->waits, who), path);
 }
 
-void across_pause(const struct lockctl *ctl, int64_t ms)
+static void rest(const struct lockctl *ctl, int64_t ms)
 {
     char word[WORD_MAX];
 
@@ -112,35 +119,50 @@ static void exchange(struct scan *scan, const bool *wanted, struct scan *again)
     scan->at_ms = again->at_ms;
 }
 
-int across_again(struct lockctl *ctl, const struct scan_opts *opts,
-                 const bool *wanted, struct scan *scan, struct scan *ret_before)
+static int by_path(const void *a, const void *b)
 {
-    int code = scan_some(ctl, scan, wanted, opts, ret_before);
-
-    if (code == 0)
-        exchange(scan, wanted, ret_before);
-    return code;
+    return strcmp(((const struct lock *)a)->path,
+                  ((const struct lock *)b)->path);
 }
 
-/* A deadlock that was seen once may never have existed. In every lock of one
- * somebody waits, so the others are not listed again. */
-static int confirm(struct lockctl *ctl, const struct across_opts *opts,
-                   struct across *a)
+/* The locks that have findings, and, with deadlocks, those that somebody waits
+ * for: every lock of a deadlock is one. NULL: out of memory. */
+static bool *suspects(const struct across *a)
 {
-    bool *wanted = calloc(a->scan.count + 1, sizeof(*wanted));
-    struct scan before = { .count = 0 };
+    const struct scan *scan = &a->scan;
+    bool *all = calloc(scan->count + 1, sizeof(*all));
+
+    for (size_t i = 0; all != NULL && i < scan->count; i++)
+        all[i] = a->deadlocks.count > 0 && scan->locks[i].waiters > 0;
+    for (size_t i = 0; all != NULL && i < a->findings.count; i++) {
+        const struct lock key = { .path = a->findings.items[i].path };
+        const struct lock *lock =
+            bsearch(&key, scan->locks, scan->count, sizeof(key), by_path);
+
+        if (lock != NULL)
+            all[lock - scan->locks] = true;
+    }
+    return all;
+}
+
+/* Only at the suspects of the first look, which keeps them as they were. Those
+ * that have gone are in neither. */
+static int look_again(struct lockctl *ctl, struct across_opts *opts,
+                      struct across *first, struct across *ret)
+{
+    bool *wanted = suspects(first);
     int code;
 
-    deadlocks_done(&a->deadlocks);
-    if (wanted == NULL)
-        return lockctl_fail_error(ZKR_ENOMEM, "");
-    for (size_t i = 0; i < a->scan.count; i++)
-        wanted[i] = a->scan.locks[i].waiters > 0;
-    across_pause(ctl, opts->confirm_ms);
-    code = across_again(ctl, &opts->scan, wanted, &a->scan, &before);
-    if (code == 0)
-        code = find(a, &before);
-    scan_done(&before);
+    *ret = (struct across){ .scan = first->scan, .blind = first->blind };
+    first->scan = (struct scan){ .count = 0 };
+    rest(ctl, opts->confirm_ms);
+    code = wanted == NULL
+               ? lockctl_fail_error(ZKR_ENOMEM, "")
+               : scan_some(ctl, &ret->scan, wanted, &opts->scan, &first->scan);
+    if (code == 0) {
+        exchange(&ret->scan, wanted, &first->scan);
+        code = judge(ctl, opts, first, ret);
+    }
     free(wanted);
     return code;
 }
@@ -153,48 +175,53 @@ static void drop_possible(struct deadlocks *all)
 }
 
 /* Below those paths, or "/" without one. */
-static int load(struct lockctl *ctl, char *const *paths, int path_count,
-                const struct across_opts *opts, struct across *ret_across)
+static int look(struct lockctl *ctl, char *const *paths, int path_count,
+                struct across_opts *opts, struct across *a)
 {
-    struct across a = { .scan.count = 0 };
+    struct across first;
     int code = lockctl_connect(ctl);
 
     if (code == 0)
-        code = across_scan(ctl, paths, path_count, &opts->scan, &a.scan);
+        code = scan(ctl, paths, path_count, &opts->scan, &a->scan);
     if (code == 0)
-        code = find(&a, NULL);
-    if (code == 0 && a.deadlocks.count > 0)
-        code = confirm(ctl, opts, &a);
-    if (code != 0) {
-        across_done(&a);
+        code = judge(ctl, opts, NULL, a);
+    if (code == 0 && a->deadlocks.count + a->findings.count > 0) {
+        first = *a;
+        code = look_again(ctl, opts, &first, a);
+        across_done(&first);
+    }
+    if (code != 0)
         return code;
-    }
     if (!opts->possible) {
-        across_note_possible(&a.deadlocks, &a.scan.notes);
-        drop_possible(&a.deadlocks);
+        note_possible(&a->deadlocks, &a->scan.notes);
+        drop_possible(&a->deadlocks);
     }
-    if (a.deadlocks.cut)
-        notes_add(&a.scan.notes, "only %zu deadlocks are told apart",
-                  a.deadlocks.count);
-    *ret_across = a;
+    if (a->deadlocks.cut)
+        notes_add(&a->scan.notes, "only %zu deadlocks are told apart",
+                  a->deadlocks.count);
     return 0;
 }
 
-int across_run(struct lockctl *ctl, const struct verb *verb, int argc,
-               char **argv, across_print *print)
+static bool has_found(const struct across *a)
 {
-    struct across_opts opts = ACROSS_OPTS_INIT;
-    struct across a;
+    return a->findings.count > 0 ||
+           (a->deadlocks.count > 0 && a->deadlocks.items[0].certain);
+}
+
+int across_run(struct lockctl *ctl, const struct verb *verb, int argc,
+               char **argv, struct across_opts *opts, across_print *print)
+{
+    struct across a = { .blind = false };
     int code;
 
-    if (!lockctl_parse(ctl, verb, &argc, &argv, &opts))
+    if (!lockctl_parse(ctl, verb, &argc, &argv, opts))
         return EX_USAGE;
-    code = load(ctl, argv, argc, &opts, &a);
-    if (code != 0)
-        return code;
-    code = scan_code(&a.scan, print(ctl, &a));
-    if (code == 0 && a.deadlocks.count > 0 && a.deadlocks.items[0].certain)
-        code = EX_NO;
+    code = look(ctl, argv, argc, opts, &a);
+    if (code == 0) {
+        code = scan_code(&a.scan, print(ctl, &a));
+        if (code == 0)
+            code = has_found(&a) ? EX_NO : a.blind ? EX_UNSEEN : 0;
+    }
     across_done(&a);
     return code;
 }

@@ -322,84 +322,73 @@ static int print_rows(const struct lockctl *ctl, const struct across *a)
 
 /* --- DOT: all who hold and wait; deadlocks are red --- */
 
-/* One owner and one lock: it holds it, or waits for it. */
-struct edge {
-    const struct lock *lock;
-    const struct contender *c;
-    size_t deadlock; /* counted from 1; 0: part of none */
-};
-
-struct edges {
-    struct edge *items;
-    size_t count;
-};
-
-/* --- which there are --- */
-
-static int by_contender(const void *a, const void *b)
+static bool is_deadlocked(const struct across *a, const struct contender *c)
 {
-    const struct edge *x = a;
-    const struct edge *y = b;
+    for (size_t i = 0; i < a->deadlocks.count; i++) {
+        const struct deadlock *d = &a->deadlocks.items[i];
 
-    return x->c < y->c ? -1 : x->c > y->c;
-}
-
-/* Those of each lock are in one array; so where they lie is an order. */
-static void mark(struct edges *sorted, const struct contender *c, size_t number)
-{
-    struct edge key = { .c = c };
-    struct edge *found = c == NULL ? NULL
-                                   : bsearch(&key, sorted->items, sorted->count,
-                                             sizeof(key), by_contender);
-
-    if (found != NULL && found->deadlock == 0)
-        found->deadlock = number;
-}
-
-static int by_lock(const void *a, const void *b)
-{
-    const struct edge *x = a;
-    const struct edge *y = b;
-
-    if (x->lock != y->lock)
-        return x->lock < y->lock ? -1 : 1;
-    return by_contender(a, b);
-}
-
-static void mark_all(struct edges *edges, const struct deadlocks *all)
-{
-    qsort(edges->items, edges->count, sizeof(*edges->items), by_contender);
-    for (size_t i = 0; i < all->count; i++) {
-        for (size_t k = 0; k < all->items[i].count; k++) {
-            mark(edges, all->items[i].members[k].held, i + 1);
-            mark(edges, all->items[i].members[k].waits, i + 1);
+        for (size_t k = 0; k < d->count; k++) {
+            if (d->members[k].held == c || d->members[k].waits == c)
+                return true;
         }
     }
-    qsort(edges->items, edges->count, sizeof(*edges->items), by_lock);
+    return false;
 }
 
-static bool collect(const struct across *a, struct edges *ret_edges)
-{
-    struct edges edges = { .count = 0 };
-    size_t most = 1;
+typedef void draw_fn(const struct across *a, const struct lock *lock,
+                     const struct contender *c, bool bad);
 
-    for (size_t i = 0; i < a->scan.count; i++)
-        most += a->scan.locks[i].count;
-    edges.items = calloc(most, sizeof(*edges.items));
-    if (edges.items == NULL)
-        return false;
+/* One owner and one lock: it holds it, or waits for it. */
+static void draw_all(const struct across *a, draw_fn *fn)
+{
     for (size_t i = 0; i < a->scan.count; i++) {
         const struct lock *lock = &a->scan.locks[i];
 
         for (size_t k = 0; k < lock->count; k++) {
-            if (!contender_is_promised(&lock->items[k]))
-                edges.items[edges.count++] =
-                    (struct edge){ .lock = lock, .c = &lock->items[k] };
+            const struct contender *c = &lock->items[k];
+
+            if (!contender_is_promised(c))
+                fn(a, lock, c, is_deadlocked(a, c));
         }
     }
-    mark_all(&edges, &a->deadlocks);
-    *ret_edges = edges;
-    return true;
+}
+
+static void draw_owner(const struct across *a, const struct lock *lock,
+                       const struct contender *c, bool bad)
+{
+    char id[DOT_ID_MAX];
+
+    if (!bad)
+        dot_owner(dot_owner_id(&a->scan, lock, c, id), c, false);
+}
+
+static void draw_deadlocked(const struct across *a, const struct lock *lock,
+                            const struct contender *c, bool bad)
+{
+    char id[DOT_ID_MAX];
+
+    if (!bad)
+        return;
+    dot_lock(dot_lock_id(&a->scan, lock, id), lock, true);
+    dot_owner(dot_owner_id(&a->scan, lock, c, id), c, true);
+}
+
+static void draw_edge(const struct across *a, const struct lock *lock,
+                      const struct contender *c, bool bad)
+{
+    char owner_id[DOT_ID_MAX];
+    char lock_id[DOT_ID_MAX];
+    char text[WORD_MAX];
+
+    (void)dot_owner_id(&a->scan, lock, c, owner_id);
+    (void)dot_lock_id(&a->scan, lock, lock_id);
+    if (c->node->holds) {
+        dot_edge(lock_id, owner_id, "held by", bad);
+        return;
+    }
+    (void)snprintf(text, sizeof(text), "waits, position %zu",
+                   (size_t)(c - lock->items));
+    dot_edge(owner_id, lock_id, text, bad);
 }
 
 static void draw_tie(const struct scan *scan, const struct deadlock_member *m)
@@ -412,26 +401,6 @@ static void draw_tie(const struct scan *scan, const struct deadlock_member *m)
     dot_edge(outer, inner, "runs", true);
 }
 
-static void draw_edge(const struct scan *scan, const struct edge *e)
-{
-    char owner_id[DOT_ID_MAX];
-    char lock_id[DOT_ID_MAX];
-    char text[WORD_MAX];
-    bool bad = e->deadlock != 0;
-
-    (void)dot_owner_id(scan, e->lock, e->c, owner_id);
-    (void)dot_lock_id(scan, e->lock, lock_id);
-    if (e->c->node->holds) {
-        dot_edge(lock_id, owner_id, "held by", bad);
-        return;
-    }
-    (void)snprintf(text, sizeof(text), "waits, position %zu",
-                   (size_t)(e->c - e->lock->items));
-    dot_edge(owner_id, lock_id, text, bad);
-}
-
-/* Graphviz takes what is written last of a node: so those of a deadlock come
- * last. */
 static void draw_ties(const struct across *a)
 {
     for (size_t i = 0; i < a->deadlocks.count; i++) {
@@ -444,7 +413,9 @@ static void draw_ties(const struct across *a)
     }
 }
 
-static void draw(const struct across *a, const struct edges *edges)
+/* Graphviz takes what is written last of a node: so those of a deadlock come
+ * last. */
+static void print_dot(const struct across *a)
 {
     char id[DOT_ID_MAX];
 
@@ -454,32 +425,11 @@ static void draw(const struct across *a, const struct edges *edges)
 
         dot_lock(dot_lock_id(&a->scan, lock, id), lock, false);
     }
-    for (int bad = 0; bad < 2; bad++) {
-        for (size_t i = 0; i < edges->count; i++) {
-            const struct edge *e = &edges->items[i];
-
-            if ((e->deadlock != 0) != bad)
-                continue;
-            if (bad)
-                dot_lock(dot_lock_id(&a->scan, e->lock, id), e->lock, true);
-            dot_owner(dot_owner_id(&a->scan, e->lock, e->c, id), e->c, bad);
-        }
-    }
-    for (size_t i = 0; i < edges->count; i++)
-        draw_edge(&a->scan, &edges->items[i]);
+    draw_all(a, draw_owner);
+    draw_all(a, draw_deadlocked);
+    draw_all(a, draw_edge);
     draw_ties(a);
     dot_end();
-}
-
-static int print_dot(const struct across *a)
-{
-    struct edges edges;
-
-    if (!collect(a, &edges))
-        return lockctl_fail_error(ZKR_ENOMEM, "");
-    draw(a, &edges);
-    free(edges.items);
-    return 0;
 }
 
 static int print(const struct lockctl *ctl, const struct across *a)
@@ -491,7 +441,7 @@ static int print(const struct lockctl *ctl, const struct across *a)
         code = print_rows(ctl, a);
     } else {
         if (ctl->format == FORMAT_DOT)
-            code = print_dot(a);
+            print_dot(a);
         else
             print_text(a);
         notes_say(&a->scan.notes, ctl);
@@ -513,7 +463,9 @@ static const struct opt options[] = {
 
 static int deadlocks(struct lockctl *ctl, int argc, char **argv)
 {
-    return across_run(ctl, &verb_deadlocks, argc, argv, print);
+    struct across_opts opts = ACROSS_OPTS_INIT;
+
+    return across_run(ctl, &verb_deadlocks, argc, argv, &opts, print);
 }
 
 const struct verb verb_deadlocks = {

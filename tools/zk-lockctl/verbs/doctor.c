@@ -3,8 +3,6 @@
 #include "verbs/verbs.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/now.h"
 #include "common/words.h"
@@ -18,8 +16,6 @@ struct order {
     struct across_opts across; /* first, for ACROSS_OPTIONS */
     struct doctor_opts doctor;
     bool ask; /* the servers who watches what */
-    char *const *paths;
-    int path_count;
 };
 
 /* clang-format off */
@@ -34,23 +30,8 @@ static const struct opt options[] = {
 };
 /* clang-format on */
 
-/* One look at all. */
-struct examination {
-    struct scan scan;
-    struct findings findings;
-    struct deadlocks deadlocks;
-    bool blind; /* there may be findings where it could not look */
-};
-
-static void look_done(struct examination *look)
-{
-    deadlocks_done(&look->deadlocks);
-    findings_done(&look->findings);
-    scan_done(&look->scan);
-}
-
 /* No age can be judged then. */
-static void note_skew(struct examination *look, int64_t behind_ms)
+static void note_skew(struct across *look, int64_t behind_ms)
 {
     char word[WORD_MAX];
 
@@ -75,7 +56,7 @@ static void note_observers(struct notes *notes, const struct servers *servers)
                   master);
 }
 
-static bool ask(struct lockctl *ctl, struct examination *look,
+static bool ask(struct lockctl *ctl, struct across *look,
                 struct servers **ret_servers)
 {
     bool any = look->scan.count > 0;
@@ -92,130 +73,39 @@ static bool ask(struct lockctl *ctl, struct examination *look,
     return true;
 }
 
-static int examine(struct lockctl *ctl, struct order *order,
-                   const struct examination *before, struct examination *look)
+/* No age is judged by clocks that differ. */
+static void check_clocks(struct order *order, const struct servers *servers,
+                         struct across *look)
 {
+    int64_t skew_ms =
+        order->doctor.older_ms == 0
+            ? 0
+            : doctor_skew_ms(&look->scan, servers, &order->doctor);
+
+    if (skew_ms == 0)
+        return;
+    note_skew(look, skew_ms);
+    order->doctor.older_ms = 0;
+}
+
+static int examine(struct lockctl *ctl, struct across_opts *opts,
+                   const struct across *before, struct across *look)
+{
+    struct order *order = (struct order *)opts;
     struct servers *servers = NULL;
-    bool done = !order->ask || ask(ctl, look, &servers);
 
-    if (done && order->doctor.older_ms > 0) {
-        int64_t skew_ms = doctor_skew_ms(&look->scan, servers, &order->doctor);
-
-        if (skew_ms != 0) {
-            note_skew(look, skew_ms);
-            order->doctor.older_ms = 0;
-        }
-    }
-    if (done)
-        doctor_examine(&look->scan, servers, &order->doctor, &look->findings);
+    order->doctor.session_id = zkr_session_id(ctl->session);
+    look->blind = look->blind || (before == NULL && look->scan.notes.count > 0);
+    if (order->ask && !ask(ctl, look, &servers))
+        return lockctl_fail_error(ZKR_ENOMEM, "");
+    check_clocks(order, servers, look);
+    doctor_examine(&look->scan, servers, &order->doctor, &look->findings);
     servers_free(servers);
-    done = done && deadlocks_find(look->scan.locks, look->scan.count,
-                                  before == NULL ? NULL : before->scan.locks,
-                                  before == NULL ? 0 : before->scan.count,
-                                  &look->deadlocks);
-    if (before != NULL)
-        findings_keep(&look->findings, &before->findings);
-    return done && !look->findings.failed ? 0
-                                          : lockctl_fail_error(ZKR_ENOMEM, "");
-}
-
-static int look_once(struct lockctl *ctl, struct order *order,
-                     const struct examination *before,
-                     struct examination *ret_look)
-{
-    struct examination look = { .scan.count = 0 };
-    int code = across_scan(ctl, order->paths, order->path_count,
-                           &order->across.scan, &look.scan);
-
-    look.blind = look.scan.notes.count > 0;
-    if (code == 0)
-        code = examine(ctl, order, before, &look);
-    if (code != 0) {
-        look_done(&look);
-        return code;
-    }
-    *ret_look = look;
-    return 0;
-}
-
-static int by_path(const void *a, const void *b)
-{
-    return strcmp(((const struct lock *)a)->path,
-                  ((const struct lock *)b)->path);
-}
-
-/* The locks that have findings, and, with deadlocks, those that somebody waits
- * for: every lock of a deadlock is one. NULL: out of memory. */
-static bool *suspects(const struct examination *look)
-{
-    const struct scan *scan = &look->scan;
-    bool *all = calloc(scan->count + 1, sizeof(*all));
-
-    for (size_t i = 0; all != NULL && i < scan->count; i++)
-        all[i] = look->deadlocks.count > 0 && scan->locks[i].waiters > 0;
-    for (size_t i = 0; all != NULL && i < look->findings.count; i++) {
-        const struct lock key = { .path = look->findings.items[i].path };
-        const struct lock *lock =
-            bsearch(&key, scan->locks, scan->count, sizeof(key), by_path);
-
-        if (lock != NULL)
-            all[lock - scan->locks] = true;
-    }
-    return all;
-}
-
-/* Only at the suspects of the first look. */
-static int look_again(struct lockctl *ctl, struct order *order,
-                      struct examination *first, struct examination *ret_look)
-{
-    struct examination look = { .scan = first->scan, .blind = first->blind };
-    bool *wanted;
-    int code;
-
-    wanted = suspects(first);
-    deadlocks_done(&first->deadlocks);
-    first->scan = (struct scan){ .count = 0 };
-    code = wanted == NULL ? lockctl_fail_error(ZKR_ENOMEM, "")
-                          : across_again(ctl, &order->across.scan, wanted,
-                                         &look.scan, &first->scan);
-    free(wanted);
-    if (code == 0)
-        code = examine(ctl, order, first, &look);
-    if (code != 0)
-        look_done(&look);
-    else
-        *ret_look = look;
-    return code;
-}
-
-/* A state that is true at one look only is no finding. */
-static int look_twice(struct lockctl *ctl, struct order *order,
-                      struct examination *ret_look)
-{
-    struct examination first;
-    int code;
-
-    order->doctor.opened_ms = clock_wall_ms();
-    code = lockctl_connect(ctl);
-    if (code == 0) {
-        order->doctor.session_id = zkr_session_id(ctl->session);
-        code = look_once(ctl, order, NULL, &first);
-    }
-    if (code != 0)
-        return code;
-    if (first.findings.count == 0 && first.deadlocks.count == 0) {
-        *ret_look = first;
+    if (before == NULL)
         return 0;
-    }
-    across_pause(ctl, order->across.confirm_ms);
-    code = look_again(ctl, order, &first, ret_look);
-    look_done(&first);
-    if (code == 0) {
-        doctor_add_deadlocks(&ret_look->deadlocks, &order->doctor,
-                             &ret_look->findings);
-        across_note_possible(&ret_look->deadlocks, &ret_look->scan.notes);
-    }
-    return code;
+    findings_keep(&look->findings, &before->findings);
+    doctor_add_deadlocks(&look->deadlocks, &order->doctor, &look->findings);
+    return 0;
 }
 
 /* --- output --- */
@@ -246,7 +136,7 @@ static void print_lines(const struct findings *all)
     }
 }
 
-static int print(const struct lockctl *ctl, const struct examination *look)
+static int print(const struct lockctl *ctl, const struct across *look)
 {
     const struct findings *all = &look->findings;
     const struct rows rows = { .kind = "FindingList",
@@ -275,22 +165,11 @@ static int doctor(struct lockctl *ctl, int argc, char **argv)
 {
     struct order order = { .across = ACROSS_OPTS_INIT,
                            .doctor.older_ms = INT64_C(24) * 3600 * 1000,
+                           .doctor.opened_ms = clock_wall_ms(),
                            .ask = true };
-    struct examination look;
-    int code;
 
-    if (!lockctl_parse(ctl, &verb_doctor, &argc, &argv, &order))
-        return EX_USAGE;
-    order.paths = argv;
-    order.path_count = argc;
-    code = look_twice(ctl, &order, &look);
-    if (code != 0)
-        return code;
-    code = scan_code(&look.scan, print(ctl, &look));
-    if (code == 0)
-        code = look.findings.count > 0 ? EX_NO : look.blind ? EX_UNSEEN : 0;
-    look_done(&look);
-    return code;
+    order.across.judge = examine;
+    return across_run(ctl, &verb_doctor, argc, argv, &order.across, print);
 }
 
 const struct verb verb_doctor = {
