@@ -22,6 +22,7 @@ static const struct verb run = {
     .name = "run",
     .usage = "[OPTION]... LOCK [--] COMMAND [ARGUMENT]...",
     .options = run_options,
+    .ends_at_argument = true,
 };
 static const char *const losses[] = { "term", NULL };
 static const struct opt hold_options[] = {
@@ -34,9 +35,17 @@ static const struct verb hold = { .name = "hold",
                                   .options = hold_options };
 static const struct verb watch = { .name = "watch",
                                    .usage = "[OPTION]... [LOCK]..." };
-static const struct verb help = { .name = "help", .usage = "[VERB]" };
+static const char *const topics[] = { "exit-codes", NULL };
+static void overview(void)
+{
+}
+static const struct verb help = {
+    .name = "help", .usage = "[VERB]", .words = topics, .overview = overview
+};
+static const char *const shells[] = { "bash", "zsh", NULL };
 static const struct verb completion = { .name = "completion",
-                                        .usage = "bash | zsh | fish" };
+                                        .usage = "bash | zsh | fish",
+                                        .words = shells };
 static const struct verb *const verbs[] = { &ls,   &run,        &hold, &watch,
                                             &help, &completion, NULL };
 

@@ -67,6 +67,8 @@ struct verb {
     const char *summary;       /* one line */
     const struct opt *options; /* NULL: only those of all verbs */
     const char *help;          /* text behind the options; NULL: none */
+    const char *const *words;  /* what its argument may be, up to NULL; NULL:
+                                  anything */
     bool ends_at_argument;     /* what is behind the first is not the verb's */
     int (*run)(struct lockctl *ctl, int argc, char **argv); /* exit code */
     void (*overview)(void); /* of the verb help, what --help prints instead;

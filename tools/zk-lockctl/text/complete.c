@@ -6,10 +6,6 @@
 
 #include "common/escape.h"
 
-static const char *const shells[] = { "bash", "zsh", "fish", NULL };
-static const char *const topics[] = { "exit-codes", "json-schema", NULL };
-static const char *const about_contexts[] = { "show", NULL };
-
 static bool takes_value(const struct verb *verb, const char *word)
 {
     const struct opt *o = opt_find(verb, word, strlen(word));
@@ -56,7 +52,7 @@ static struct complete value_of(struct complete c, const char *word, size_t len)
         c.values = o->words;
     } else if (o != NULL && strcmp(o->name, "context") == 0) {
         c.kind = COMPLETE_CONTEXT;
-    } else if (o != NULL && strcmp(o->name, "and") == 0) {
+    } else if (o != NULL && o->value != NULL && strcmp(o->value, "LOCK") == 0) {
         c.kind = COMPLETE_LOCK;
     }
     return c;
@@ -90,15 +86,9 @@ static struct complete argument(struct complete c, int before)
 {
     if (c.verb == NULL) {
         c.kind = COMPLETE_VERB;
-    } else if (strcmp(c.verb->name, "help") == 0) {
-        c.kind = before == 0 ? COMPLETE_TOPIC : COMPLETE_NOTHING;
-        c.values = topics;
-    } else if (strcmp(c.verb->name, "completion") == 0) {
-        c.kind = before == 0 ? COMPLETE_VALUE : COMPLETE_NOTHING;
-        c.values = shells;
-    } else if (strcmp(c.verb->name, "context") == 0) {
-        c.kind = before == 0 ? COMPLETE_VALUE : COMPLETE_NOTHING;
-        c.values = about_contexts;
+    } else if (c.verb->words != NULL && before == 0) {
+        c.kind = c.verb->overview == NULL ? COMPLETE_VALUE : COMPLETE_TOPIC;
+        c.values = c.verb->words;
     } else if (before < places(c.verb)) {
         c.kind = COMPLETE_LOCK;
     }
@@ -110,10 +100,8 @@ static struct complete argument(struct complete c, int before)
 static bool is_one_more_lock(const struct complete *c, const char *word,
                              int arguments)
 {
-    return c->verb != NULL &&
-           (strcmp(c->verb->name, "run") == 0 ||
-            strcmp(c->verb->name, "hold") == 0) &&
-           arguments == 1 && strcmp(word, "--and") == 0;
+    return arguments == 1 && strcmp(word, "--and") == 0 &&
+           opt_find(c->verb, word, strlen(word)) != NULL;
 }
 
 struct complete complete_find(const struct verb *const *verbs, int count,
@@ -143,10 +131,7 @@ struct complete complete_find(const struct verb *const *verbs, int count,
                 return c;
         } else {
             arguments++;
-            /* The words that follow belong to the command. */
-            if (strcmp(c.verb->name, "run") == 0 ||
-                strcmp(c.verb->name, "lead") == 0)
-                options = false;
+            options = options && !c.verb->ends_at_argument;
         }
     }
     if (count > 0 && options && words[count - 1][0] == '-')

@@ -80,14 +80,8 @@ static const char fish[] =
     "end\n"
     "complete -c zk-lockctl -f -a '(__zk_lockctl)'\n";
 
-static const struct {
-    const char *shell;
-    const char *script;
-} scripts[] = {
-    { "bash", bash },
-    { "zsh", zsh },
-    { "fish", fish },
-};
+static const char *const scripts[] = { bash, zsh, fish };
+static const char *const shells[] = { "bash", "zsh", "fish", NULL };
 
 /* --- the words --- */
 
@@ -305,10 +299,10 @@ static int completion(struct lockctl *ctl, int argc, char **argv)
     if (argc >= 2 && strcmp(argv[0], "words") == 0 &&
         strcmp(argv[1], "--") == 0)
         return offer_words(ctl, argc - 2, argv + 2);
-    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
-        if (argc != 1 || strcmp(argv[0], scripts[i].shell) != 0)
+    for (size_t i = 0; argc == 1 && shells[i] != NULL; i++) {
+        if (strcmp(argv[0], shells[i]) != 0)
             continue;
-        (void)fputs(scripts[i].script, stdout);
+        (void)fputs(scripts[i], stdout);
         return 0;
     }
     return lockctl_fail(EX_USAGE, "completion: for bash, zsh or fish?");
@@ -330,6 +324,7 @@ const struct verb verb_completion = {
             "  fish:  zk-lockctl completion fish | source\n"
             "\n"
             "The scripts call: zk-lockctl completion words -- WORD...\n",
+    .words = shells,
     .ends_at_argument = true,
     .run = completion,
 };

@@ -172,9 +172,12 @@ static int context(struct lockctl *ctl, int argc, char **argv)
     return lockctl_fail(EX_USAGE, "context: nothing, or show?");
 }
 
+static const char *const words[] = { "show", NULL };
+
 const struct verb verb_context = {
     .name = "context",
     .usage = "[show]",
+    .words = words,
     .summary = "List the contexts, which are ensembles by name",
     .help =
         "show lists the settings that count now, and where each comes from.\n"

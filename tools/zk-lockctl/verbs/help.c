@@ -68,10 +68,13 @@ static int help(struct lockctl *ctl, int argc, char **argv)
     return 0;
 }
 
+static const char *const topics[] = { "exit-codes", "json-schema", NULL };
+
 const struct verb verb_help = {
     .name = "help",
     .usage = "[VERB | exit-codes | json-schema]",
     .summary = "Say what there is",
+    .words = topics,
     .ends_at_argument = true,
     .run = help,
     .overview = list_verbs,
