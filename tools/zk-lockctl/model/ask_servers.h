@@ -7,7 +7,8 @@
 #include "common/notes.h"
 #include "model/server_words.h"
 
-/* Ask every server of --servers, all at once, each for as long as --timeout. It
+/* Ask every server of --servers, all at once, each for two seconds, or for as
+ * long as --timeout. It
  * keeps the watches on children of `lock`. Where a server does not tell, or the
  * ensemble has servers that are not in that list, there is a note, and the
  * answers are ANSWER_UNKNOWN. NULL: out of memory. */
