@@ -109,7 +109,6 @@ static void *call_main(void *arg)
     struct call *c = arg;
 
     c->rc = c->run(c->arg);
-    c->ended_ms = now_ms();
     atomic_store(&c->done, true);
     return NULL;
 }

@@ -39,7 +39,6 @@ struct call {
     int (*run)(void *arg);
     void *arg;
     int rc;
-    int64_t ended_ms; /* now_ms() */
     atomic_bool done;
 };
 

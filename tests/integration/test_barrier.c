@@ -371,29 +371,6 @@ TEST(a_member_left_alone_goes_away_again)
     }
 }
 
-TEST(a_member_whose_create_is_not_answered_counts_once)
-{
-    AUTO(double_barrier) a = new_member_of(s, 3);
-    struct caller caller;
-
-    assert_int_equal(zkr_double_barrier_enter(a, 0), ZKR_EBUSY);
-    for (int time = 0; time < TWICE; time++) {
-        proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
-        proxy_rule(proxy, ZOO_CREATE2_OP, 2, PROXY_DROP_REPLY);
-        start(&caller, call_enter, a);
-        assert_true(proxy_wait_rule(proxy, SOON_MS));
-        wait_watches(1);
-        assert_int_equal(count_children(path), 1);
-        assert_false(is_done(&caller));
-        assert_int_equal(admin_create(admin, ready, ""), ZOK);
-        assert_int_equal(result(&caller), ZKR_OK);
-        proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_DROP_REPLY);
-        proxy_rule(proxy, ZOO_DELETE_OP, 3, PROXY_DROP_REPLY);
-        ok(zkr_double_barrier_leave(a, SOON_MS));
-        assert_int_equal(count_children(path), 0);
-    }
-}
-
 /* GH-1290: Curator takes a reconnect for a permission to enter. */
 TEST(a_wake_up_lets_nobody_enter_or_leave)
 {

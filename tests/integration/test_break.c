@@ -172,31 +172,3 @@ TEST_WITH(a_new_session_looks_again, proxied_setup, proxied_teardown)
     assert_true(proxy_requests(proxy, ZOO_EXISTS_OP) >= 1);
     wait_grant_state(g, ZKR_GRANT_LOST);
 }
-
-static int break_one(void *token)
-{
-    return zkr_participants_break(ps, in_dir("lock-0000000001"),
-                                  *(int64_t *)token, 300);
-}
-
-TEST_WITH(a_break_without_an_answer_ends_in_time, proxied_setup,
-          proxied_teardown)
-{
-    int64_t token = make_one("lock-0000000001");
-
-    times_out(break_one, &token, 300);
-    assert_true(zkr_error_is_unsure(ZOPERATIONTIMEOUT));
-}
-
-TEST_WITH(an_unsent_break_is_not_sent_later, proxied_setup, proxied_teardown)
-{
-    int64_t token = make_one("lock-0000000001");
-
-    proxy_cut(proxy);
-    wait_session_state(ps, ZKR_SESSION_SUSPENDED);
-    assert_int_equal(break_one(&token), ZOPERATIONTIMEOUT);
-    proxy_heal(proxy);
-    wait_session_state(ps, ZKR_SESSION_RECONNECTED);
-    settle(ps);
-    assert_int_equal(czxid(in_dir("lock-0000000001")), token);
-}

@@ -260,22 +260,6 @@ TEST(paths_are_below_the_chroot)
 
 /* -- faults ---------------------------------------------------------------- */
 
-/* A write that was not sent before the deadline is never made. */
-TEST(without_a_connection_nothing_is_ever_sent)
-{
-    for (int time = 0; time < TWICE; time++) {
-        proxy_cut(proxy);
-        wait_session_state(s, ZKR_SESSION_SUSPENDED);
-        assert_int_equal(
-            zkr_session_set(s, dir, "x", 1, ZKR_ANY_VERSION, 100, NULL),
-            ZKR_EUNREACHABLE);
-        assert_non_null(strstr(zkr_error_detail(), "connection"));
-        assert_int_equal(zkr_session_get(s, dir, 100, NULL), ZKR_EUNREACHABLE);
-        proxy_heal(proxy);
-        data_is(dir, "old");
-    }
-}
-
 struct answer {
     struct recorder *recorder;
     int64_t owner;

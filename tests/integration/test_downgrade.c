@@ -399,28 +399,6 @@ TEST(a_lost_write_is_not_downgraded)
     assert_null(none);
 }
 
-TEST(without_a_connection_the_write_is_as_it_was)
-{
-    zkr_grant *writing = write_lock(lock);
-    zkr_grant *none = NULL;
-    struct waiter writer;
-
-    queue_up(&writer, by_writing, rival);
-    proxy_cut(proxy);
-    wait_grant_state(writing, ZKR_GRANT_SUSPENDED);
-    assert_int_equal(zkr_rwlock_downgrade(lock, writing, &none),
-                     ZCONNECTIONLOSS);
-    assert_int_equal(zkr_rwlock_acquire_read(lock, -1, &none), ZCONNECTIONLOSS);
-    assert_null(none);
-    proxy_heal(proxy);
-    wait_grant_state(writing, ZKR_GRANT_HELD);
-    assert_int_equal(count_children(dir), 2);
-    none = downgrade(lock, writing);
-    zkr_grant_free(writing);
-    still_waits(&writer);
-    release(hand_on(none, &writer));
-}
-
 TEST(a_refused_create_leaves_the_write_as_it_was)
 {
     struct ACL entries[] = { { ZOO_PERM_ALL & ~ZOO_PERM_CREATE,

@@ -175,34 +175,6 @@ TEST(a_node_that_turns_up_after_the_search_is_ours_too)
     assert_int_equal(count_children(path), 0);
 }
 
-/* -127 means that it was not carried out: no search, just another attempt. */
-TEST(a_throttled_create_is_repeated_without_a_search)
-{
-    zkr_grant *g;
-
-    proxy_rule_error(proxy, ZOO_CREATE2_OP, 1, ZKR_ZTHROTTLEDOP);
-    proxy_rule_error(proxy, ZOO_GETCHILDREN2_OP, 2, ZKR_ZTHROTTLEDOP);
-    g = acquire(m);
-    assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 0);
-    assert_int_equal(count_children(path), 1);
-    proxy_rule_error(proxy, ZOO_DELETE_OP, 1, ZKR_ZTHROTTLEDOP);
-    release(g);
-    assert_int_equal(count_children(path), 0);
-}
-
-TEST(an_error_without_a_cure_is_reported_as_it_came)
-{
-    zkr_grant *g = NULL;
-
-    proxy_rule_error(proxy, ZOO_CREATE2_OP, 1, ZKR_ZQUOTAEXCEEDED);
-    assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_ZQUOTAEXCEEDED);
-    assert_non_null(strstr(zkr_error_detail(), path));
-    assert_non_null(strstr(zkr_error_detail(), "-125"));
-    proxy_rule_error(proxy, ZOO_GETCHILDREN2_OP, 1, ZNOAUTH);
-    assert_int_equal(zkr_mutex_acquire(m, 0, &g), ZNOAUTH);
-    wait_children(path, 0);
-}
-
 /* -118 says nothing about the request, only that the connection is an old one.
  */
 TEST(a_create_of_a_session_that_moved_is_searched_for)
@@ -358,26 +330,6 @@ TEST(waits_given_up_leave_no_watch_in_the_client)
     AWAIT(count_watches() <= 2);
     delete_nth_child(path, 0); /* the holder's own watch is still there */
     wait_grant_state(g, ZKR_GRANT_LOST);
-}
-
-TEST(closing_without_a_connection_says_what_stays)
-{
-    zkr_session *lonely = NULL;
-    zkr_mutex *mutex;
-    zkr_grant *g;
-
-    ok(zkr_session_open(proxy_hosts(proxy),
-                        OPTS(session, .session_timeout_ms = BRIEF_SESSION_MS),
-                        &lonely));
-    mutex = new_mutex(lonely, path);
-    g = acquire(mutex);
-    proxy_cut(proxy);
-    wait_session_state(lonely, ZKR_SESSION_SUSPENDED);
-    assert_int_equal(zkr_session_close(lonely), ZKR_EPENDING);
-    assert_int_equal(count_children(path), 1);
-    zkr_grant_free(g);
-    zkr_mutex_free(mutex);
-    wait_children(path, 0); /* after the session timeout */
 }
 
 /* The client returns ZOK also when it has waited for the server in vain. */

@@ -315,20 +315,6 @@ TEST(a_write_given_up_is_not_sent_again)
     data_is("old");
 }
 
-TEST(without_a_connection_nothing_is_ever_sent)
-{
-    zkr_grant *g = acquire(m);
-
-    proxy_cut(proxy);
-    wait_grant_state(g, ZKR_GRANT_SUSPENDED);
-    assert_int_equal(zkr_grant_guarded_set(g, data, "new", 3, -1, 300, NULL),
-                     ZKR_EUNREACHABLE);
-    proxy_heal(proxy);
-    wait_grant_state(g, ZKR_GRANT_HELD);
-    data_is("old");
-    release(g);
-}
-
 struct told {
     struct recorder *recorder;
     zkr_grant *grant;

@@ -583,12 +583,6 @@ static struct zkr_participants *listed(struct lister *l, size_t count)
     return l->list;
 }
 
-/* Each request of a list. */
-enum { LIST_REQUESTS = 3 };
-static const int32_t list_requests[LIST_REQUESTS] = { ZOO_SYNC_OP,
-                                                      ZOO_GETCHILDREN_OP,
-                                                      ZOO_GETDATA_OP };
-
 static void two_are_listed(zkr_session *session)
 {
     AUTO(participants) list = list_with(session, NULL);
@@ -659,30 +653,12 @@ static int ask_first(void *none)
     return zkr_participants_revoke(ps, in_dir("lock-0000000001"));
 }
 
-TEST_WITH(a_revoke_without_an_answer_ends_in_time, setup_with_two,
-          proxied_teardown)
-{
-    times_out(ask_first, NULL, REPLY_MS);
-    assert_true(zkr_error_is_unsure(ZOPERATIONTIMEOUT));
-}
-
 /* After everything that the session has sent before. */
 static void assert_nobody_was_asked(void)
 {
     AUTO(participants) list = list_with(ps, NULL);
 
     assert_string_equal(list->items[0].data, "one");
-}
-
-TEST_WITH(an_unsent_request_is_not_sent_after_the_deadline, setup_with_two,
-          proxied_teardown)
-{
-    proxy_cut(proxy);
-    wait_session_state(ps, ZKR_SESSION_SUSPENDED);
-    assert_int_equal(ask_first(NULL), ZOPERATIONTIMEOUT);
-    proxy_heal(proxy);
-    wait_session_state(ps, ZKR_SESSION_RECONNECTED);
-    assert_nobody_was_asked();
 }
 
 TEST_WITH(a_lost_request_is_not_sent_again_after_the_deadline, setup_with_two,
@@ -709,28 +685,6 @@ TEST_WITH(without_retries_a_lost_answer_is_an_error, setup_with_two,
     wait_session_state(ps, ZKR_SESSION_RECONNECTED);
     proxy_rule(proxy, ZOO_SETDATA_OP, 1, PROXY_DROP_REPLY);
     assert_int_equal(ask_first(NULL), ZCONNECTIONLOSS);
-}
-
-/* At once: the close itself waits a second for the answer that is held. */
-TEST_WITH(a_close_ends_a_list, setup_with_two, proxied_teardown)
-{
-    for (size_t i = 0; i < LIST_REQUESTS; i++) {
-        struct lister l;
-        struct stopwatch *w;
-        int64_t closed;
-        int64_t late_ms;
-
-        start_list(&l, list_requests[i], PROXY_HOLD_REPLY);
-        w = stopwatch_start();
-        (void)zkr_session_close(ps);
-        closed = now_ms();
-        assert_int_equal(call_join(&l.call), ZKR_ECLOSED);
-        late_ms = stopwatch_stop(w).late_ns / 1000000;
-        assert_true(l.call.ended_ms + 200 < closed + late_ms);
-        assert_null(l.list);
-        proxy_release(proxy);
-        open_proxied(NULL);
-    }
 }
 
 /* --- all at once --- */

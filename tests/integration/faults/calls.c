@@ -685,7 +685,7 @@ static void is_read(struct scene *s, zkr_grant *read)
     const struct rw *rw = s->object;
 
     must_unless_over(s, "a check of the read grant", zkr_grant_check(read));
-    if (recorder_count(rw->told) > 0 && zkr_session_epoch(s->ours) == 1)
+    if (recorder_count(rw->told) > 0 && !is_over(s))
         wrong(s, "their writer is granted beside it");
 }
 

@@ -43,6 +43,9 @@ static const struct request {
     { "close", PROXY_CLOSE },
 };
 
+/* What meets the call as such. */
+static const struct request none = { "none", PROXY_ANY };
+
 /* A call of a recipe, or of none. */
 struct subject {
     const struct adapter *recipe;
@@ -72,8 +75,9 @@ static const char all_but_twins[] =
     "write lock that stays: *|@(mutex *|write lock|multi-lock *|leadership): "
     "first acquire)";
 
-static const char *only; /* ZKR_TEST_ONLY */
-static int one_in = 1;   /* ZKR_FAULTS_STEP: one cell in so many, by chance */
+static const char *only;       /* ZKR_TEST_ONLY */
+static const char *only_fault; /* ZKR_FAULT */
+static int one_in = 1; /* ZKR_FAULTS_STEP: one cell in so many, by chance */
 static int seen_cells;
 static struct stopwatch *clock_of_all; /* its thread works: one is enough */
 static struct subject subjects[256];
@@ -100,8 +104,8 @@ void wrong(struct scene *s, const char *format, ...)
 /* Is it a fault that only a deadline ends? */
 static bool is_silence(const struct fault *f)
 {
-    return f != NULL &&
-           (f->deed == NO_ANSWER || f->deed == NO_REQUEST || f->deed == NEVER);
+    return f != NULL && (f->deed == NO_ANSWER || f->deed == NO_REQUEST ||
+                         f->deed == NEVER || f->deed == CUT_OFF);
 }
 
 /* Where silence is tried, sessions wait for answers so short a time that a busy
@@ -118,9 +122,14 @@ void must(struct scene *s, const char *what, int rc)
         wrong(s, "%s: %s (%s)", what, zkr_strerror(rc), zkr_error_detail());
 }
 
+bool is_over(struct scene *s)
+{
+    return atomic_load(&s->closing) || zkr_session_epoch(s->ours) != 1;
+}
+
 void must_unless_over(struct scene *s, const char *what, int rc)
 {
-    if (rc != ZKR_ELOST || zkr_session_epoch(s->ours) == 1)
+    if (rc != ZKR_ELOST || !is_over(s))
         must(s, what, rc);
 }
 
@@ -202,16 +211,18 @@ struct disturbance {
     int64_t session_id;
     atomic_bool over; /* the call has returned */
     bool met;
+    int64_t closed_ms; /* when the session was closed; or 0 */
 };
 
 static void set_rule(struct proxy *p, const struct cell *c, int nth,
                      enum deed deed)
 {
     static const enum proxy_action actions[] = {
-        [ANSWER_LATE] = PROXY_HOLD_REPLY,    [NO_ANSWER] = PROXY_HOLD_REPLY,
-        [NEVER] = PROXY_HOLD_REPLY,          [NO_REQUEST] = PROXY_HOLD_REQUEST,
-        [ANSWER_LOST] = PROXY_DROP_REPLY,    [OVER_AFTER] = PROXY_HOLD_REPLY,
-        [REQUEST_LOST] = PROXY_DROP_REQUEST, [OVER_BEFORE] = PROXY_HOLD_REQUEST,
+        [ANSWER_LATE] = PROXY_HOLD_REPLY,   [NO_ANSWER] = PROXY_HOLD_REPLY,
+        [NEVER] = PROXY_HOLD_REPLY,         [NO_REQUEST] = PROXY_HOLD_REQUEST,
+        [ANSWER_LOST] = PROXY_DROP_REPLY,   [OVER_AFTER] = PROXY_HOLD_REPLY,
+        [CLOSED] = PROXY_HOLD_REPLY,        [REQUEST_LOST] = PROXY_DROP_REQUEST,
+        [OVER_BEFORE] = PROXY_HOLD_REQUEST,
     };
 
     if (deed == REFUSED)
@@ -222,7 +233,7 @@ static void set_rule(struct proxy *p, const struct cell *c, int nth,
 
 static void set_rules(struct proxy *p, const struct cell *c)
 {
-    if (c->fault == NULL)
+    if (c->fault == NULL || c->fault->deed == CUT_OFF)
         return;
     set_rule(p, c, c->nth, c->fault->deed);
     if (c->fault->then != 0)
@@ -255,12 +266,18 @@ static void let_it_happen(struct disturbance *d)
     case OVER_BEFORE:
         end_session(d);
         break;
+    case CLOSED: /* the result says what is left; here it is the call's */
+        atomic_store(&d->scene->closing, true);
+        (void)zkr_session_close(d->scene->ours);
+        d->closed_ms = now_ms();
+        break;
     case NO_ANSWER:
     case NO_REQUEST:
     case NEVER:
     case ANSWER_LOST:
     case REQUEST_LOST:
     case REFUSED:
+    case CUT_OFF:
         break;
     }
 }
@@ -269,7 +286,7 @@ static void let_it_happen(struct disturbance *d)
 static bool happens_by_itself(const struct fault *f)
 {
     return f != NULL && f->deed != ANSWER_LATE && f->deed != OVER_AFTER &&
-           f->deed != OVER_BEFORE;
+           f->deed != OVER_BEFORE && f->deed != CLOSED;
 }
 
 static void *disturb(void *arg)
@@ -303,13 +320,44 @@ static void *disturb(void *arg)
     return NULL;
 }
 
-/* The error names its object. */
+/* The error names its object, and that of a server has its number. */
 static void check_sentence(struct scene *s, int rc)
 {
     const char *name = s->call->named != NULL ? s->call->named : s->path;
+    char number[16];
 
+    (void)snprintf(number, sizeof(number), "%d", rc);
+    if (s->fault != NULL && s->fault->deed == REFUSED && name[0] != '\0' &&
+        rc == s->fault->error && strstr(zkr_error_detail(), number) == NULL)
+        wrong(s, "'%s' says no %s", zkr_error_detail(), number);
     if (rc != ZKR_OK && strstr(zkr_error_detail(), name) == NULL)
         wrong(s, "%s is said so: '%s'", zkr_strerror(rc), zkr_error_detail());
+}
+
+static bool is_cut_off(void *s)
+{
+    return zkr_session_state(((struct scene *)s)->ours) ==
+           ZKR_SESSION_SUSPENDED;
+}
+
+static void cut_off(struct scene *s)
+{
+    proxy_cut(s->proxy);
+    if (!wait_until(is_cut_off, s, PATIENT_MS))
+        wrong(s, "the session does not notice");
+}
+
+/* The call ends at once; the close itself waits a second for the answer. */
+static void check_closed(struct scene *s, const struct disturbance *d,
+                         int64_t ended_ms, struct lap before)
+{
+    struct lap now = stopwatch_lap(clock_of_all);
+
+    if (d->closed_ms == 0)
+        return;
+    s->ours = NULL;
+    if (ended_ms > d->closed_ms + (now.late_ns - before.late_ns) / 1000000)
+        wrong(s, "it goes on after the close");
 }
 
 static int run_disturbed(struct scene *s, struct cell *c)
@@ -317,22 +365,28 @@ static int run_disturbed(struct scene *s, struct cell *c)
     struct disturbance d = { .scene = s,
                              .cell = c,
                              .session_id = zkr_session_id(s->ours) };
+    struct lap before = stopwatch_lap(clock_of_all);
     pthread_t thread;
+    int64_t ended_ms;
     int rc;
 
     proxy_reset_counts(s->proxy);
     set_rules(s->proxy, c);
+    if (c->fault != NULL && c->fault->deed == CUT_OFF)
+        cut_off(s);
     if (pthread_create(&thread, NULL, disturb, &d) != 0) {
         wrong(s, "no thread");
         return ZKR_ENOMEM;
     }
     rc = s->call->run(s);
+    ended_ms = now_ms();
     check_sentence(s, rc);
     for (size_t i = 0; i < COUNT(requests); i++)
         c->sent[i] = proxy_requests(s->proxy, requests[i].type);
     atomic_store(&d.over, true);
     (void)pthread_join(thread, NULL);
-    c->met = d.met;
+    check_closed(s, &d, ended_ms, before);
+    c->met = d.met || (c->fault != NULL && c->fault->deed == CUT_OFF);
     return rc;
 }
 
@@ -439,11 +493,13 @@ static void step(struct scene *s, void (*does)(struct scene *s))
 /* The deadline ends it, and the sentence says so. */
 static void check_silence(struct scene *s, const struct cell *c, struct lap lap)
 {
-    bool says = strstr(zkr_error_detail(), "deadline") != NULL;
+    const char *why = c->fault->deed == CUT_OFF ? "no connection" : "deadline";
+    bool says = strstr(zkr_error_detail(), why) != NULL;
 
     if (!c->met || c->rc == c->subject->call->ends_with)
         return;
-    if (!lap_is_within(lap, HASTY_MS, HASTY_MS + SLACK_MS))
+    if (!lap_is_within(lap, c->fault->deed == CUT_OFF ? 0 : HASTY_MS,
+                       HASTY_MS + SLACK_MS)) /* a try fails at once */
         wrong(s, "it has not ended at the deadline");
     if ((c->rc == ZKR_EUNKNOWN || c->rc == ZKR_EUNREACHABLE) && !says)
         wrong(s, "the error says only '%s'", zkr_error_detail());
@@ -461,6 +517,25 @@ static void run_in_silence(struct scene *s, struct cell *c)
     check_silence(s, c, lap);
 }
 
+static long sent_of(const long sent[], int32_t type)
+{
+    for (size_t i = 0; i < COUNT(requests); i++) {
+        if (requests[i].type == type)
+            return sent[i];
+    }
+    return 0;
+}
+
+/* A server that throttles has not done it: nobody searches for the node. */
+static void check_no_search(struct scene *s, const struct cell *c)
+{
+    if (strcmp(c->request->name, "create") == 0 &&
+        c->fault->error == ZKR_ZTHROTTLEDOP &&
+        sent_of(c->sent, ZOO_MULTI_OP) >
+            sent_of(c->subject->sent, ZOO_MULTI_OP))
+        wrong(s, "what was not done is searched for");
+}
+
 /* What is unknown after a loss is not sent again: the program was told. A
  * holder sends the like by itself. */
 static void check_not_repeated(struct scene *s, const struct cell *c)
@@ -470,6 +545,16 @@ static void check_not_repeated(struct scene *s, const struct cell *c)
     if (c->rc == ZKR_EUNKNOWN && !is_silence(c->fault) && !s->listens &&
         sent != c->nth)
         wrong(s, "the result is unknown, and it is sent %ld times", sent);
+}
+
+/* Nothing of ours is left. */
+static void play_closed(struct scene *s, struct cell *c)
+{
+    if (s->recipe != NULL)
+        await_count(s, "after the close", 0);
+    (void)snprintf(c->told_session, sizeof(c->told_session), "%s",
+                   s->told_session);
+    (void)snprintf(c->told_grant, sizeof(c->told_grant), "%s", s->told_grant);
 }
 
 static void play(struct scene *s, struct cell *c)
@@ -491,8 +576,14 @@ static void play(struct scene *s, struct cell *c)
         proxy_cut(s->proxy);
     proxy_let_all_pass(s->proxy);
     calm_down(s);
-    if (c->met)
+    if (c->met) {
         check_not_repeated(s, c);
+        check_no_search(s, c);
+    }
+    if (s->ours == NULL && c->fault != NULL && c->fault->deed == CLOSED) {
+        play_closed(s, c);
+        return;
+    }
     await_count(s, "afterwards", before + change_of(s, c, c->rc));
     if (s->grant != NULL && s->listens &&
         !wait_until(has_told_of_grant, s, PATIENT_MS))
@@ -699,7 +790,7 @@ static bool is_request(const char *pattern, const struct request *r, int nth)
     char name[32];
 
     (void)snprintf(name, sizeof(name), "%s %d", r->name, nth);
-    return is_like(pattern, name);
+    return is_like(pattern, r == &none ? r->name : name);
 }
 
 static bool fits(const struct row *row, const struct cell *c)
@@ -742,9 +833,16 @@ static struct row row_of(const struct cell *c)
 
 static void add_faults_of(struct subject *s, const struct request *r, int nth)
 {
+    /* It is told nothing of a close. */
+    bool is_told = s->call->named != NULL && s->call->named[0] == '\0';
+
     for (size_t i = 0; i < fault_count; i++) {
         struct cell *c;
 
+        if ((faults[i].deed == CUT_OFF) != (r == &none) ||
+            (faults[i].deed == CLOSED && (is_told || r->type == PROXY_CLOSE)) ||
+            (only_fault != NULL && !is_like(only_fault, faults[i].name)))
+            continue;
         if (s->call->not_its != NULL && is_request(s->call->not_its, r, nth))
             return;
         if (seen_cells++ % one_in != getpid() % one_in)
@@ -765,6 +863,7 @@ static void list_cells(void)
             for (int n = 1; n <= subjects[i].sent[k]; n++)
                 add_faults_of(&subjects[i], &requests[k], n);
         }
+        add_faults_of(&subjects[i], &none, 1);
     }
 }
 
@@ -864,7 +963,7 @@ static void register_tests(void)
     }
     tests[n] = (struct test_case){ .name = "each row says something",
                                    .run = each_row_says_something };
-    if (only == NULL && one_in == 1)
+    if (only == NULL && only_fault == NULL && one_in == 1)
         test_register(&tests[n]);
 }
 
@@ -889,6 +988,7 @@ int main(void)
     const char *text = getenv("ZKR_FAULTS_STEP");
 
     only = getenv("ZKR_TEST_ONLY");
+    only_fault = getenv("ZKR_FAULT");
     if (text != NULL && atoi(text) > 1)
         one_in = atoi(text);
     list_subjects();

@@ -7,6 +7,8 @@ const struct fault faults[] = {
     { "no answer", .deed = NO_ANSWER },
     { "no request", .deed = NO_REQUEST },
     { "no answer ever", .deed = NEVER },
+    { "no connection", .deed = CUT_OFF }, /* of the call, not of a request */
+    { "closed", .deed = CLOSED },
     { "answer lost", .deed = ANSWER_LOST },
     { "request lost", .deed = REQUEST_LOST },
     /* Curator lost the node here, by its two nested loops of retries. */
@@ -39,9 +41,11 @@ struct row rows[] = {
     { "*", "*", "no *", .ends_with = ZKR_ETIMEDOUT },
     { "*", "*", "@(* lost|* ever)", .session_is_told = "SUSPENDED RECONNECTED" },
     { "*", "*", "lost twice", .session_is_told = "SUSPENDED RECONNECTED*" },
+    { "*", "*", "no connection", .session_is_told = "SUSPENDED RECONNECTED" },
     { "*", "*", "session over *", .session_is_told = "SUSPENDED LOST RECONNECTED" },
     { "*", "*", "unknown session", .session_is_told = "LOST RECONNECTED" },
     { "*", "*", "forbidden", .ends_with = ITS_ERROR },
+    { "*", "*", "closed", .ends_with = ZKR_ECLOSED, .session_is_told = "CLOSED", .grant_is_told = "*" },
 
     /* What only asks is asked again, or not needed. */
     { "@(*acquire|wait|give up|acquire *|read beside|downgrade|enter)",
@@ -59,6 +63,8 @@ struct row rows[] = {
 
     /* A try waits for answers only, and in one session; a campaign goes on. */
     { "try*", "*", "no *", .ends_with = ZKR_ZOPERATIONTIMEOUT },
+    { "try*", "*", "no connection", .ends_with = ZKR_ZCONNECTIONLOSS },
+    { "leadership*: try*", "*", "no connection", .ends_with = ZKR_ZOPERATIONTIMEOUT },
     { "try*", "*", OVER, .ends_with = ZKR_ELOST },
     { "leadership*: try*", "*", OVER, .ends_with = AS_EVER },
     { "leadership*: try*", "get *", "*", .ends_with = AS_EVER, .session_is_told = "*",
@@ -72,6 +78,8 @@ struct row rows[] = {
 
     /* A release goes on, and a delete that is refused is tried again. */
     { "release*", "*", "no *", .ends_with = ZKR_EPENDING },
+    { "release*", "*", "closed", .ends_with = ZKR_EPENDING },
+    { "*: release", "*", "no connection", .grant_is_told = "SUSPENDED RELEASED" },
     { "*: release", "*", "forbidden", .leaves = LEAVES(-1) },
     { "release many", "*", "forbidden", .leaves = LEAVES(-3) },
     { "release both", "*", "forbidden", .leaves = LEAVES(-2) },
@@ -81,6 +89,7 @@ struct row rows[] = {
     { WRITES, "*", "no *", .ends_with = ZKR_EUNREACHABLE },
     { WRITES, WRITE, "no *", .ends_with = ZKR_EUNKNOWN },
     { WRITES, WRITE, LOSS, .ends_with = ZKR_EUNKNOWN },
+    { WRITES, WRITE, "closed", .ends_with = ZKR_EUNKNOWN },
     { "first add", "create 1", "@(no *|answer lost|session over after)",
       .leaves = LEAVES(0) }, /* there was no parent */
     { "@(watch|watched change)", "*", "no *", .ends_with = ZKR_ETIMEDOUT },
@@ -88,7 +97,8 @@ struct row rows[] = {
     /* Steps of barriers may be made twice. Who does not enter takes its node
      * away, but "ready" stays. Who has left is outside in any case. */
     { STEPS, "*", "no *", .ends_with = ZKR_EUNREACHABLE },
-    { STEPS, WRITE, "no *", .ends_with = ZKR_EUNKNOWN },
+    { STEPS, WRITE, "@(no *|closed)", .ends_with = ZKR_EUNKNOWN },
+    { "enter", "multi *", "closed", .ends_with = ZKR_ECLOSED }, /* it is outside */
     { "enter", WRITE, "no *", .leaves = LEAVES(0) },
     { "enter", "multi *", "no *", .leaves = LEAVES(1) },
     { "enter", "multi *", "session over after", .leaves = LEAVES(1) },
@@ -101,21 +111,24 @@ struct row rows[] = {
     /* Those who look on wait as long as the session says. */
     { LOOKS, "*", "no *", .ends_with = ZKR_ZOPERATIONTIMEOUT },
     { BESIDE, "*", "no *", .ends_with = ZKR_ZOPERATIONTIMEOUT },
+    { BESIDE, "*", "no connection", .ends_with = ZKR_ZCONNECTIONLOSS },
     { "revoke", "set *", "no *", .leaves = LEAVES(1) },
     { "break", "delete *", "no *", .leaves = LEAVES(-1) },
 
     /* A holder is told of its connection, and of its end. */
-    { "@(verify|guarded *|read beside)", "*", "@(* lost|lost twice|* ever)", .grant_is_told = "SUSPENDED HELD*" },
+    { "@(verify|guarded *|read beside)", "*", "@(* lost|lost twice|* ever|no connection)", .grant_is_told = "SUSPENDED HELD*" },
     { "@(verify|guarded *|read beside)", "*", "session over *", .grant_is_told = "SUSPENDED LOST" },
     { "@(verify|guarded *|read beside)", "*", "unknown session", .grant_is_told = "LOST" },
     { "@(verify|read beside)", "*", OVER, .ends_with = ZKR_ELOST, .leaves = LEAVES(-1) },
     { "verify", "*", "no *", .ends_with = ZKR_EUNSURE },
+    { "verify", "*", "closed", .ends_with = ZKR_ELOST },
+    { "@(verify|guarded *)", "*", "closed", .grant_is_told = "LOST" },
 
     /* A downgrade: with an error the write lock is as it was; after its create
      * and its list the result is known. */
     { "downgrade", "*", "@(no *|forbidden)", .grant_is_told = "" },
     { "downgrade", "*", "@(* lost|lost twice)", .grant_is_told = "SUSPENDED HELD*RELEASED" },
-    { "downgrade", "*", "* ever", .grant_is_told = "SUSPENDED HELD" },
+    { "downgrade", "*", "@(* ever|no connection)", .grant_is_told = "SUSPENDED HELD" },
     { "downgrade", "*", OVER, .ends_with = ZKR_ELOST, .leaves = LEAVES(-1) },
     { "downgrade", "*", "session over *", .grant_is_told = "SUSPENDED LOST" },
     { "downgrade", "*", "unknown session", .grant_is_told = "LOST" },
@@ -126,6 +139,8 @@ struct row rows[] = {
      * breaks under that request, and takes every answer for an end. */
     { "close", "*", "*", .ends_with = AS_EVER, .session_is_told = "CLOSED" },
     { "close", "*", "no request", .ends_with = ZKR_EPENDING },
+    { "close", "*", "no connection", .ends_with = ZKR_EPENDING,
+      .session_is_told = "SUSPENDED CLOSED", .grant_is_told = "SUSPENDED LOST" },
 };
 /* clang-format on */
 

@@ -48,7 +48,8 @@ struct scene {
     zkr_grant *their_grant;
     int64_t number;
 
-    bool listens; /* to `grant` */
+    bool listens;        /* to `grant` */
+    atomic_bool closing; /* of `ours`, in the middle of the call */
 
     pthread_mutex_t lock;
     char told_session[160]; /* "SUSPENDED RECONNECTED" */
@@ -83,6 +84,8 @@ enum deed {
     OVER_BEFORE, /* or before */
     REFUSED,     /* by the server, with that error */
     NEVER,       /* as NO_ANSWER, and then the connection is lost */
+    CLOSED,      /* the program closes the session before the answer */
+    CUT_OFF,     /* no connection from before the call until it has returned */
 };
 
 struct fault {
@@ -97,7 +100,7 @@ struct fault {
  * is left out is as an earlier row says; at first it is as without a fault. */
 struct row {
     const char *call;    /* "recipe: call", or the name of the call alone */
-    const char *request; /* "create 1": the first one */
+    const char *request; /* "create 1": the first one; "none": of the call */
     const char *fault;
     int ends_with; /* or AS_EVER, or ITS_ERROR */
     int or_with;   /* two that race */
@@ -133,8 +136,10 @@ void wrong(struct scene *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Notes a result that is not ZKR_OK. */
 void must(struct scene *s, const char *what, int rc);
-/* The same, but for ZKR_ELOST in a session that was made to end. */
+/* The same, but for ZKR_ELOST in a session that is over. */
 void must_unless_over(struct scene *s, const char *what, int rc);
+/* Was our session made to end, or closed? */
+bool is_over(struct scene *s);
 /* Writes down what its listener is told. */
 void listen_to(struct scene *s, zkr_grant *grant);
 /* The number of nodes in a directory; 0 without it. */
