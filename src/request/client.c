@@ -88,17 +88,20 @@ static int new_query(struct zkr_session *s, const struct zkr__zk_request *asked,
     return rc;
 }
 
-int zkr__session_ask(struct zkr_session *s, const struct zkr__zk_request *asked,
-                     const struct zkr_create_opts *opts, int64_t deadline,
-                     struct zkr_reply **ret_reply)
+/* Without `fn` the caller waits. */
+static int submit(struct zkr_session *s, const struct zkr__zk_request *asked,
+                  const struct zkr_create_opts *opts, int64_t deadline,
+                  zkr_reply_fn fn, void *user, struct zkr_reply **ret_reply)
 {
     struct query *q = NULL;
     int rc = new_query(s, asked, opts, deadline, &q);
 
-    ZKR__OUTPUT_IF_ANY(ret_reply);
     if (rc != ZKR_OK)
         return rc;
-    q->wants_reply = ret_reply != NULL;
+    q->request.tell = fn == NULL ? NULL : tell;
+    q->wants_reply = fn != NULL || ret_reply != NULL;
+    q->fn = fn;
+    q->user = user;
     rc = zkr__request_run(&q->request, zkr__request_send_locked);
     if (rc == ZKR_OK && ret_reply != NULL) {
         *ret_reply = q->reply;
@@ -106,6 +109,14 @@ int zkr__session_ask(struct zkr_session *s, const struct zkr__zk_request *asked,
     }
     zkr__request_unref(&q->request);
     return rc;
+}
+
+int zkr__session_ask(struct zkr_session *s, const struct zkr__zk_request *asked,
+                     const struct zkr_create_opts *opts, int64_t deadline,
+                     struct zkr_reply **ret_reply)
+{
+    ZKR__OUTPUT_IF_ANY(ret_reply);
+    return submit(s, asked, opts, deadline, NULL, NULL, ret_reply);
 }
 
 int zkr__session_catch_up(struct zkr_session *s, const char *noun,
@@ -178,24 +189,15 @@ static int ask_async(zkr_session *s, const struct zkr__zk_request *asked,
                      const struct zkr_create_opts *opts, int64_t timeout_ms,
                      zkr_reply_fn fn, void *user)
 {
-    struct query *q = NULL;
     int rc;
 
     if (fn == NULL)
         return zkr__fail(ZKR_EINVAL, "request: the callback is NULL");
     rc = zkr__session_check(s, "session");
-    if (rc == ZKR_OK)
-        rc =
-            new_query(s, asked, opts, zkr__session_deadline(s, timeout_ms), &q);
-    if (rc != ZKR_OK)
-        return rc;
-    q->request.tell = tell;
-    q->wants_reply = true;
-    q->fn = fn;
-    q->user = user;
-    rc = zkr__request_run(&q->request, zkr__request_send_locked);
-    zkr__request_unref(&q->request);
-    return rc;
+    return rc == ZKR_OK
+               ? submit(s, asked, opts, zkr__session_deadline(s, timeout_ms),
+                        fn, user, NULL)
+               : rc;
 }
 
 /* -- the requests ---------------------------------------------------------- */

@@ -34,7 +34,6 @@ struct zkr_txn {
     struct zkr__zk_multi multi;
     struct step **steps;
     size_t count;
-    size_t room;
     size_t bytes;
     bool committed;
     int failed; /* the operation; -1: none, or unknown */
@@ -188,19 +187,14 @@ static size_t bytes_of(const struct zkr_session *s,
     return bytes;
 }
 
-static bool has_room(zkr_txn *txn)
+static bool make_room(zkr_txn *txn)
 {
-    size_t room = txn->room == 0 ? 4 : 2 * txn->room;
-    struct step **steps;
+    struct step **steps =
+        realloc(txn->steps, (txn->count + 1) * sizeof(struct step *));
 
-    if (txn->count < txn->room)
-        return true;
-    steps = realloc(txn->steps, room * sizeof(struct step *));
-    if (steps == NULL)
-        return false;
-    txn->steps = steps;
-    txn->room = room;
-    return true;
+    if (steps != NULL)
+        txn->steps = steps;
+    return steps != NULL;
 }
 
 /* Takes over the step if it is added. */
@@ -215,7 +209,7 @@ static int add_step(zkr_txn *txn, struct step *step)
             "transaction, %s '%.300s': more than %d bytes together",
             zkr__operation_verb(o), o->path, BYTES_MAX);
     step->made = calloc(1, strlen(o->path) + NUMBER_ROOM);
-    if (step->made == NULL || !has_room(txn))
+    if (step->made == NULL || !make_room(txn))
         return zkr__no_memory("transaction", NULL);
     txn->bytes += bytes;
     txn->steps[txn->count++] = step;

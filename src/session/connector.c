@@ -108,49 +108,61 @@ void zkr__connector_close_handle_unlocks(struct zkr_session *s)
     (void)pthread_cond_broadcast(&s->changed);
 }
 
-static int64_t earlier(int64_t a, int64_t b)
+static int64_t close_due(const struct zkr_session *s)
 {
-    return a < b ? a : b;
+    return s->handle_dead ? 0 : ZKR__NEVER;
 }
 
-/* Returns when the next turn is due at the latest. */
-static int64_t next_turn(const struct zkr_session *s)
+static int64_t open_due(const struct zkr_session *s)
 {
-    int64_t due = earlier(zkr__scout_due(s), s->first_request.probe_at);
-
-    due = earlier(due, zkr__attempt_due(s));
-    if (s->zk == NULL)
-        return s->over == 0 ? earlier(due, s->open_at) : due;
-    if (s->opts.sasl_mechanism == NULL || zkr__session_connected(s))
-        return due;
-    return earlier(due, zkr__clock_deadline(REFUSED_MS));
+    return s->zk == NULL && s->over == 0 ? s->open_at : ZKR__NEVER;
 }
 
-static bool is_refused(const struct zkr_session *s)
+static int64_t probe_due(const struct zkr_session *s)
 {
-    return s->zk != NULL && s->over == 0 && !zkr__session_connected(s) &&
-           zkr__zk_refused(s->zk);
+    return s->first_request.probe_at;
+}
+
+/* What the connector does, each when it is due; the first of those that are. */
+static const struct {
+    int64_t (*due)(const struct zkr_session *s);
+    void (*run_unlocks)(struct zkr_session *s);
+} duties[] = {
+    { close_due, zkr__connector_close_handle_unlocks },
+    { open_due, open_handle_unlocks },
+    { probe_due, zkr__first_request_probe_unlocks },
+    { zkr__attempt_due, zkr__attempt_next_unlocks },
+    { zkr__scout_due, zkr__scout_send_unlocks },
+};
+
+/* Tells whether the handle is to be asked now and then whether it is refused.
+ */
+static bool may_be_refused(const struct zkr_session *s)
+{
+    return s->zk != NULL && s->opts.sasl_mechanism != NULL &&
+           !zkr__session_connected(s);
 }
 
 static void turn_unlocks(struct zkr_session *s) ZKR__UNLOCKS
 {
-    bool wanted = s->zk == NULL && s->over == 0;
     int64_t now = zkr__clock_now();
+    int64_t next = ZKR__NEVER;
 
-    if (is_refused(s))
-        zkr__session_lost_locked(s, ZKR_ZAUTHFAILED);
-    if (s->handle_dead)
-        zkr__connector_close_handle_unlocks(s);
-    else if (wanted && now >= s->open_at)
-        open_handle_unlocks(s);
-    else if (now >= s->first_request.probe_at)
-        zkr__first_request_probe_unlocks(s);
-    else if (now >= zkr__attempt_due(s))
-        zkr__attempt_next_unlocks(s);
-    else if (now >= zkr__scout_due(s))
-        zkr__scout_send_unlocks(s);
-    else
-        (void)zkr__cond_wait(&s->connector_wake, &s->lock, next_turn(s));
+    if (may_be_refused(s)) {
+        next = now + REFUSED_MS * ZKR__MS;
+        if (s->over == 0 && zkr__zk_refused(s->zk))
+            zkr__session_lost_locked(s, ZKR_ZAUTHFAILED);
+    }
+    for (size_t i = 0; i < sizeof(duties) / sizeof(duties[0]); i++) {
+        int64_t due = duties[i].due(s);
+
+        if (now >= due) {
+            duties[i].run_unlocks(s);
+            return;
+        }
+        next = due < next ? due : next;
+    }
+    (void)zkr__cond_wait(&s->connector_wake, &s->lock, next);
 }
 
 static void *connector_main(void *arg)

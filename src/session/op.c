@@ -364,31 +364,30 @@ void zkr__op_pump_locked(struct zkr_session *s)
     }
 }
 
-static void flush_list_locked(struct zkr_session *s, struct zkr__list *list,
-                              bool all, int rc) ZKR__LOCKED
+struct flush {
+    bool all;
+    int rc;
+};
+
+static void flush_one(struct zkr__list *link, void *arg)
 {
-    struct zkr__list ending;
-    struct zkr__list *link;
+    const struct flush *flush = arg;
+    struct zkr__op *op = op_of(link);
 
-    zkr__list_init(&ending);
-    zkr__list_splice(&ending, list);
-    while ((link = zkr__list_pop(&ending)) != NULL) {
-        struct zkr__op *op = op_of(link);
-
-        if (all || op->epoch != s->epoch) {
-            zkr__timer_thread_disarm_locked(s, &op->timer);
-            finish_locked(op, &(struct zkr__zk_reply){ .rc = rc });
-        } else {
-            zkr__list_append(list, &op->link);
-        }
-    }
+    zkr__session_assert_locked(op->session);
+    if (!flush->all && op->epoch == op->session->epoch)
+        return;
+    zkr__timer_thread_disarm_locked(op->session, &op->timer);
+    finish_locked(op, &(struct zkr__zk_reply){ .rc = flush->rc });
 }
 
 void zkr__op_flush_locked(struct zkr_session *s, bool all, int rc)
 {
-    flush_list_locked(s, &s->in_flight, true, rc);
-    flush_list_locked(s, &s->refused, all, rc);
-    flush_list_locked(s, &s->delayed, all, rc);
+    struct flush flush = { all, rc };
+
+    zkr__list_each(&s->in_flight, flush_one, &(struct flush){ true, rc });
+    zkr__list_each(&s->refused, flush_one, &flush);
+    zkr__list_each(&s->delayed, flush_one, &flush);
     for (int class = 0; class < ZKR__OP_CLASSES; class ++)
-        flush_list_locked(s, &s->queued[class], all, rc);
+        zkr__list_each(&s->queued[class], flush_one, &flush);
 }

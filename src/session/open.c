@@ -275,11 +275,13 @@ static int start_session(const char *hosts, const struct zkr_session_opts *opts,
 
 /* Threads that are left behind, and objects of the user that outlive the
  * session, do not call its log hook: the program may have freed log_user. */
-static void end_log(struct zkr_session *s)
+static void finish(struct zkr_session *s)
 {
+    zkr__dispatch_stop(s);
     zkr__session_lock(s);
     zkr__log_hook_end(&s->log);
     zkr__session_unlock(s);
+    zkr__session_unref(s);
 }
 
 static void give_up_open(struct zkr_session *s)
@@ -289,9 +291,7 @@ static void give_up_open(struct zkr_session *s)
     await_connector_unlocks(s, zkr__clock_deadline(AFTERMATH_MS));
     leave_threads_unlocks(s);
     zkr__session_unlock(s);
-    zkr__dispatch_stop(s);
-    end_log(s);
-    zkr__session_unref(s);
+    finish(s);
 }
 
 static int await_session(zkr_session *s)
@@ -382,10 +382,7 @@ int zkr_session_close(zkr_session *s)
     zkr__session_lock(s);
     rc = close_unlocks(s);
     zkr__session_unlock(s);
-    if (rc != ZKR_EDEADLK) {
-        zkr__dispatch_stop(s);
-        end_log(s);
-        zkr__session_unref(s);
-    }
+    if (rc != ZKR_EDEADLK)
+        finish(s);
     return rc;
 }

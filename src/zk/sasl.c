@@ -13,11 +13,6 @@
 
 #include "base/error.h"
 
-bool zkr__sasl_supported(void)
-{
-    return true;
-}
-
 /* -- the library of the process ------------------------------------------- */
 
 static void *new_mutex(void)

@@ -5,13 +5,17 @@
 #define ZKR__SASL_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+#include <zkrecipes/error.h>
 
 struct zkr_session_opts;
 
 /* The answers for one handle. */
 struct zkr__sasl;
 
-bool zkr__sasl_supported(void);
+#ifdef HAVE_CYRUS_SASL_H
+#define ZKR__HAS_SASL true
 
 /* Prepares Cyrus SASL in this process, and tells whether it has the mechanism.
  * Errors: ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYSTEM. */
@@ -26,5 +30,27 @@ void zkr__sasl_free(struct zkr__sasl *sasl);
 
 /* They are a sasl_callback_t[], which only the client needs to know. */
 const void *zkr__sasl_callbacks(const struct zkr__sasl *sasl);
+
+#else
+#define ZKR__HAS_SASL false
+
+static inline int zkr__sasl_check(const struct zkr_session_opts *opts)
+{
+    (void)opts;
+    return ZKR_ENOTSUP;
+}
+
+static inline struct zkr__sasl *
+zkr__sasl_new(const struct zkr_session_opts *opts)
+{
+    (void)opts;
+    return NULL;
+}
+
+static inline void zkr__sasl_free(struct zkr__sasl *sasl)
+{
+    (void)sasl;
+}
+#endif
 
 #endif

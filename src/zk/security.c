@@ -95,7 +95,7 @@ static int check_tls(const struct zkr_session_opts *o)
         rc = check_name(files[i].option, files[i].name);
     if (rc == ZKR_OK && o->tls_password != NULL)
         rc = check_name("tls_password", o->tls_password);
-    if (rc == ZKR_OK && !zkr__tls_supported())
+    if (rc == ZKR_OK && !ZKR__HAS_TLS)
         return lacks("TLS");
     for (size_t i = 0; i < 3 && rc == ZKR_OK; i++)
         rc = check_file(files[i].option, files[i].name);
@@ -159,7 +159,7 @@ static int check_sasl(const struct zkr_session_opts *o)
         return zkr__fail(ZKR_EINVAL,
                          "session options: DIGEST-MD5 needs sasl_user, and "
                          "sasl_password or sasl_password_file");
-    if (!zkr__sasl_supported())
+    if (!ZKR__HAS_SASL)
         return lacks("SASL");
     if (o->tls_ca != NULL)
         return zkr__fail(ZKR_ENOTSUP,

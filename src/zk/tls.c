@@ -18,11 +18,6 @@
 #include "base/error.h"
 #include "zk/security.h"
 
-bool zkr__tls_supported(void)
-{
-    return true;
-}
-
 /* The reason of the error that OpenSSL has met first, and all are forgotten. */
 static const char *openssl_reason(void)
 {

@@ -66,111 +66,93 @@ static char *list_files(const struct zkr_session_opts *o)
 }
 
 /* The client keeps copies, one of which it never frees (ZOOKEEPER-4020). */
-static zhandle_t *init_tls(const struct zkr__zk_config *config,
-                           watcher_fn watcher, void *context,
-                           log_callback_fn log)
+static int init_tls(const struct zkr__zk_init *i, zhandle_t **ret_zh)
 {
-    char *files = list_files(config->opts);
-    zhandle_t *zh = NULL;
+    char *files = list_files(i->config->opts);
     FILE *before;
-    int saved;
+    int error;
 
-    if (files == NULL) {
-        errno = ENOMEM;
-        return NULL;
-    }
+    if (files == NULL)
+        return ENOMEM;
     (void)pthread_mutex_lock(&tls_lock);
-    before = divert_log(log);
-    zh = zookeeper_init_ssl(config->servers, files, watcher, config->timeout_ms,
-                            NULL, context, ZOO_NO_LOG_CLIENTENV);
-    saved = errno;
-    if (zh != NULL)
-        zoo_set_log_callback(zh, log);
+    before = divert_log(i->log);
+    *ret_zh = zookeeper_init_ssl(i->config->servers, files, i->watcher,
+                                 i->config->timeout_ms, NULL, i->context,
+                                 ZOO_NO_LOG_CLIENTENV);
+    error = errno;
+    if (*ret_zh != NULL)
+        zoo_set_log_callback(*ret_zh, i->log);
     zoo_set_log_stream(before);
     (void)pthread_mutex_unlock(&tls_lock);
     explicit_bzero(files, strlen(files));
     free(files);
-    errno = saved;
-    return zh;
+    return *ret_zh != NULL ? 0 : error;
 }
 
 #endif
 
 #ifdef HAVE_CYRUS_SASL_H
 
-static zhandle_t *init_sasl(const struct zkr__zk_config *config,
-                            const struct zkr__sasl *sasl, watcher_fn watcher,
-                            void *context, log_callback_fn log)
+static zhandle_t *init_sasl(const struct zkr__zk_init *i)
 {
+    const struct zkr_session_opts *o = i->config->opts;
     zoo_sasl_params_t params = {
-        .service = config->opts->sasl_service,
-        .host = config->opts->sasl_host,
-        .mechlist = config->opts->sasl_mechanism,
-        .callbacks = zkr__sasl_callbacks(sasl),
+        .service = o->sasl_service,
+        .host = o->sasl_host,
+        .mechlist = o->sasl_mechanism,
+        .callbacks = zkr__sasl_callbacks(i->sasl),
     };
 
-    return zookeeper_init_sasl(config->servers, watcher, config->timeout_ms,
-                               NULL, context, ZOO_NO_LOG_CLIENTENV, log,
-                               &params);
+    return zookeeper_init_sasl(i->config->servers, i->watcher,
+                               i->config->timeout_ms, NULL, i->context,
+                               ZOO_NO_LOG_CLIENTENV, i->log, &params);
 }
 
 #endif
 
-static zhandle_t *init(const struct zkr__zk_config *config,
-                       const struct zkr__sasl *sasl, watcher_fn watcher,
-                       void *context, log_callback_fn log)
+static int init(const struct zkr__zk_init *i, zhandle_t **ret_zh)
 {
 #ifdef HAVE_OPENSSL_H
-    if (config->opts != NULL && config->opts->tls_ca != NULL)
-        return init_tls(config, watcher, context, log);
+    if (i->config->opts != NULL && i->config->opts->tls_ca != NULL)
+        return init_tls(i, ret_zh);
 #endif
 #ifdef HAVE_CYRUS_SASL_H
-    if (sasl != NULL)
-        return init_sasl(config, sasl, watcher, context, log);
+    if (i->sasl != NULL)
+        *ret_zh = init_sasl(i);
+    else
 #endif
-    (void)sasl;
-    return zookeeper_init2(config->servers, watcher, config->timeout_ms, NULL,
-                           context, ZOO_NO_LOG_CLIENTENV, log);
+        *ret_zh = zookeeper_init2(i->config->servers, i->watcher,
+                                  i->config->timeout_ms, NULL, i->context,
+                                  ZOO_NO_LOG_CLIENTENV, i->log);
+    return *ret_zh != NULL ? 0 : errno;
 }
 
 /* The client shuffles the servers, unless this is set for the whole process, so
  * it is set for a moment. Another handle that is made meanwhile is none the
  * worse. */
-static zhandle_t *init_in_order(const struct zkr__zk_config *config,
-                                const struct zkr__sasl *sasl,
-                                watcher_fn watcher, void *context,
-                                log_callback_fn log)
+static int init_in_order(const struct zkr__zk_init *i, zhandle_t **ret_zh)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    zhandle_t *zh;
-    int saved;
+    int error;
 
     (void)pthread_mutex_lock(&lock);
     zoo_deterministic_conn_order(1);
-    zh = init(config, sasl, watcher, context, log);
-    saved = errno;
+    error = init(i, ret_zh);
     zoo_deterministic_conn_order(0);
     (void)pthread_mutex_unlock(&lock);
-    errno = saved;
-    return zh;
+    return error;
 }
 
 /* The threads of the client inherit the signal mask of their creator. */
-zhandle_t *zkr__zk_init(const struct zkr__zk_config *config,
-                        const struct zkr__sasl *sasl, watcher_fn watcher,
-                        void *context, log_callback_fn log)
+int zkr__zk_init(const struct zkr__zk_init *i, zhandle_t **ret_zh)
 {
     sigset_t all;
     sigset_t before;
-    zhandle_t *zh;
-    int saved;
+    int error;
 
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    zh = config->in_order ? init_in_order(config, sasl, watcher, context, log)
-                          : init(config, sasl, watcher, context, log);
-    saved = errno;
+    error = i->config->in_order ? init_in_order(i, ret_zh) : init(i, ret_zh);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = saved;
-    return zh;
+    return error;
 }

@@ -8,10 +8,17 @@
 struct zkr__zk_config;
 struct zkr__sasl;
 
-/* Returns NULL with errno, as the client does. The client's threads get no
- * signals. `sasl` is NULL without SASL, and must live as long as the handle. */
-zhandle_t *zkr__zk_init(const struct zkr__zk_config *config,
-                        const struct zkr__sasl *sasl, watcher_fn watcher,
-                        void *context, log_callback_fn log);
+struct zkr__zk_init {
+    const struct zkr__zk_config *config;
+    const struct zkr__sasl
+        *sasl; /* NULL without; lives as long as the handle */
+    watcher_fn watcher;
+    void *context; /* for the watcher */
+    log_callback_fn log;
+};
+
+/* Returns 0, or the client's errno, and no handle. The client's threads get no
+ * signals. */
+int zkr__zk_init(const struct zkr__zk_init *init, zhandle_t **ret_zh);
 
 #endif

@@ -268,19 +268,19 @@ static int no_handle(int error)
 static int init_handle(struct zkr__zk *zk, const struct zkr__zk_config *config)
 {
     const struct zkr_session_opts *opts = config->opts;
+    struct zkr__zk_init init = { config, NULL, on_session_event, zk, on_log };
     char name[ZKR__THREAD_NAME_MAX];
-    int saved;
+    int error;
 
     if (opts != NULL && opts->sasl_mechanism != NULL) {
-        zk->sasl = zkr__sasl_new(opts);
+        init.sasl = zk->sasl = zkr__sasl_new(opts);
         if (zk->sasl == NULL)
             return no_handle(ENOMEM);
     }
     zkr__move_name_threads(&zk->move, name);
-    zk->zh = zkr__zk_init(config, zk->sasl, on_session_event, zk, on_log);
-    saved = errno;
+    error = zkr__zk_init(&init, &zk->zh);
     zkr__move_restore_name(name);
-    return zk->zh != NULL ? ZKR_OK : no_handle(saved);
+    return zk->zh != NULL ? ZKR_OK : no_handle(error);
 }
 
 int zkr__zk_open(const struct zkr__zk_config *config,

@@ -104,11 +104,11 @@ TEST(a_client_that_lacks_it_says_how_to_get_one)
                                            .sasl_user = "u",
                                            .sasl_password = "p" };
 
-    if (!zkr__tls_supported())
+    if (!ZKR__HAS_TLS)
         fails(&tls, ZKR_ENOTSUP, "tools/build-client.sh");
-    if (!zkr__sasl_supported())
+    if (!ZKR__HAS_SASL)
         fails(&sasl, ZKR_ENOTSUP, "tools/build-client.sh");
-    if (zkr__tls_supported() && zkr__sasl_supported())
+    if (ZKR__HAS_TLS && ZKR__HAS_SASL)
         skip();
 }
 
@@ -126,7 +126,7 @@ TEST(want_of_descriptors_is_no_fault_of_a_file)
     int fd = mkstemp(name);
     int rc;
 
-    if (!zkr__tls_supported()) {
+    if (!ZKR__HAS_TLS) {
         (void)unlink(name);
         skip();
     }
@@ -149,7 +149,7 @@ TEST(a_file_that_is_no_good_is_named)
 
     assert_true(fd >= 0);
     (void)close(fd);
-    if (zkr__tls_supported()) {
+    if (ZKR__HAS_TLS) {
         fails(&(struct zkr_session_opts){ .tls_ca = "/nowhere/ca",
                                           .tls_cert = name,
                                           .tls_key = name },
@@ -163,7 +163,7 @@ TEST(a_file_that_is_no_good_is_named)
                                           .tls_key = name },
               ZKR_EINVAL, "no certificate (PEM)");
     }
-    if (zkr__sasl_supported()) {
+    if (ZKR__HAS_SASL) {
         fails(&(struct zkr_session_opts){ .sasl_mechanism = "DIGEST-MD5",
                                           .sasl_user = "u",
                                           .sasl_password_file = "/nowhere" },
@@ -179,6 +179,6 @@ TEST(a_file_that_is_no_good_is_named)
               ZKR_EINVAL, "sasl_mechanism 'NO-SUCH'");
     }
     (void)unlink(name);
-    if (!zkr__tls_supported() && !zkr__sasl_supported())
+    if (!ZKR__HAS_TLS && !ZKR__HAS_SASL)
         skip();
 }
