@@ -17,7 +17,7 @@ static int fail(const char *what, int rc)
 /* The servers make each of these writes only while the lock is held. */
 static int work(zkr_grant *grant, const char *data)
 {
-    struct zkr_stat stat;
+    int32_t version;
     int rc = zkr_grant_guarded_create(grant, data, "0", 1, 5000);
 
     if (rc == ZKR_EUNKNOWN) /* it was made or not: try once more */
@@ -27,16 +27,16 @@ static int work(zkr_grant *grant, const char *data)
 
     /* Any version is replaced here. With the expected one, a set that is
      * repeated after ZKR_EUNKNOWN is not made twice. */
-    rc = zkr_grant_guarded_set(grant, data, "1", 1, -1, 5000, &stat);
+    rc = zkr_grant_guarded_set(grant, data, "1", 1, -1, 5000, &version);
     if (rc != ZKR_OK)
         return fail("set", rc);
-    (void)printf("%s: version %d\n", data, (int)stat.version);
-    rc = zkr_grant_guarded_set(grant, data, "2", 1, stat.version, 5000, &stat);
+    (void)printf("%s: version %d\n", data, (int)version);
+    rc = zkr_grant_guarded_set(grant, data, "2", 1, version, 5000, &version);
     if (rc == ZKR_ELOST)
         return fail("the lock has gone, and nothing was written", rc);
     if (rc != ZKR_OK)
         return fail("set", rc);
-    (void)printf("%s: version %d\n", data, (int)stat.version);
+    (void)printf("%s: version %d\n", data, (int)version);
     return 0;
 }
 

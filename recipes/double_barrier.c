@@ -345,7 +345,7 @@ static const struct zkr__condition is_ready = { noun, "too few have entered",
 static int try_open(const zkr_double_barrier *m, int64_t deadline)
 {
     zkr_txn *txn;
-    int rc = zkr_txn_new(m->session, &txn);
+    int rc = zkr_txn_new(m->session, NULL, &txn);
 
     if (rc == ZKR_OK)
         rc = zkr_txn_check(txn, m->node, ZKR_ANY_VERSION);

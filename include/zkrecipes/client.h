@@ -266,8 +266,8 @@ zkr_session_delete_async(zkr_session *session, const char *path,
  *      before it have made.
  *   4. Ask for its results, and free it.
  *
- * Under a lock, commit it with zkr_grant_guarded_commit() (grant.h): then
- * the servers check first that the lock is still held.
+ * With a guard the servers check first that its lock is still held: a guarded
+ * write (grant.h, which has the errors that come with it).
  *
  * A commit is a write as any other, with the same three results: made, not
  * made, and unknown (ZKR_EUNKNOWN). It helps to put a check or a set with an
@@ -293,8 +293,22 @@ zkr_session_delete_async(zkr_session *session, const char *path,
 /** A transaction, before its commit and after. */
 typedef struct zkr_txn zkr_txn;
 
-/** Make an empty transaction. It may be freed after the session was closed. */
-ZKR_API ZKR_MUST_CHECK int zkr_txn_new(zkr_session *session, zkr_txn **ret_txn);
+/** Zero means default, for every member. */
+struct zkr_txn_opts {
+    size_t size;             /**< Set by ZKR_TXN_OPTS_INIT. */
+    struct zkr_grant *guard; /**< The grant of the lock that must be held when
+                                  the servers carry it out. The grant may be
+                                  freed before the transaction, which then
+                                  is refused. Default: none. */
+};
+
+#define ZKR_TXN_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_txn_opts)
+
+/** Make an empty transaction. With a guard, @p session may be NULL: it is that
+ *  of the guard. It may be freed after the session was closed. */
+ZKR_API ZKR_MUST_CHECK int zkr_txn_new(zkr_session *session,
+                                       const struct zkr_txn_opts *opts,
+                                       zkr_txn **ret_txn);
 
 /** Free it. If it is under way, it goes on. NULL is allowed. */
 ZKR_API void zkr_txn_free(zkr_txn *txn);

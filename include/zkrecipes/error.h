@@ -11,9 +11,6 @@
  * ZooKeeper, and may include it, too. Codes of this library start at -1001. So
  * a code tells where it came from.
  *
- * After an error every output of the function (ret_...) is empty: NULL, zero,
- * or -1 for a descriptor.
- *
  * A code says what kind of thing went wrong. The sentence that
  * zkr_error_detail() returns on the same thread says which object is concerned
  * and why.

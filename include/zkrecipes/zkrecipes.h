@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * ZooKeeper lock recipes for C. This header includes all the others,
- * but for testing.h and zhandle.h.
+ * but for testing.h and zhandle.h. What follows holds for all calls, and is
+ * said here only.
+ *
+ * Arguments. Paths, strings, data and options are copied. Options (a struct
+ * with a size) may be NULL: all defaults. A callback may be NULL: nobody is
+ * told, and a lock that is granted to nobody goes back. zkr_..._free() and
+ * zkr_session_close() take NULL, and do nothing.
+ *
+ * Outputs (ret_...) are emptied when the call begins: after an error they are
+ * NULL, zero, or -1 for a descriptor. So do not let one be the only place that
+ * has something. Counters are emptied likewise, all but their size.
  *
  * Timeouts. A timeout_ms, a parameter or a member of options, means the same
  * everywhere: for how many milliseconds a call waits, on a clock that nobody

@@ -2,12 +2,9 @@
 /* Guarded writes: a transaction that finds our lock node before it writes. */
 #include <zkrecipes/grant.h>
 
-#include <stdlib.h>
-
 #include "base/error.h"
 #include "base/opts.h"
 #include "lock/claim.h"
-#include "request/operation.h"
 #include "request/txn.h"
 #include "session/session.h"
 
@@ -63,13 +60,23 @@ static void release(void *holder)
     zkr__claim_unref(holder);
 }
 
-static const struct zkr__guard our_node = { hold, begin, settle, judge,
-                                            release };
+static const char *path_of(const void *holder)
+{
+    const struct zkr__claim *c = holder;
 
-static int check_grant(zkr_grant *grant)
+    return c->node->path;
+}
+
+static const struct zkr__guard our_node = { hold,  begin,   settle,
+                                            judge, release, path_of };
+
+/* -- the transaction ------------------------------------------------------- */
+
+/* The transaction may outlive the grant; the claim stays. */
+static int guard_with(zkr_grant *grant, struct zkr__txn_guard *ret_guard)
 {
     int rc = zkr__grant_check_handle(grant);
-    const struct zkr__claim *c;
+    struct zkr__claim *c;
 
     if (rc != ZKR_OK)
         return rc;
@@ -79,170 +86,32 @@ static int check_grant(zkr_grant *grant)
                          "%s '%.200s': its node has the same name for every "
                          "holder, so it cannot guard a write",
                          c->recipe->noun, c->lock->path);
+    *ret_guard = (struct zkr__txn_guard){ .guard = &our_node,
+                                          .holder = c,
+                                          .noun = c->recipe->noun,
+                                          .name = c->lock->path };
     return ZKR_OK;
 }
 
-/* The transaction may outlive the grant; the claim stays. */
-static int commit(zkr_grant *grant, zkr_txn *txn, int64_t timeout_ms,
-                  zkr_txn_fn fn, void *user)
+int zkr_txn_new(zkr_session *s, const struct zkr_txn_opts *opts,
+                zkr_txn **ret_txn)
 {
-    struct zkr__claim *c = zkr__grant_claim(grant);
-    struct zkr__txn_guard guard = { .guard = &our_node,
-                                    .holder = c,
-                                    .path = c->node->path,
-                                    .noun = c->recipe->noun,
-                                    .name = c->lock->path };
+    struct zkr__txn_guard guard = { .guard = NULL };
+    struct zkr_txn_opts o;
+    int rc = ZKR__OUTPUT(ret_txn);
 
-    return zkr__txn_commit(txn, &guard, timeout_ms, fn, user);
-}
-
-static int commit_given(zkr_grant *grant, zkr_txn *txn, int64_t timeout_ms,
-                        zkr_txn_fn fn, void *user)
-{
-    int rc = check_grant(grant);
-
-    if (rc == ZKR_OK && txn != NULL &&
-        !zkr__txn_is_of(txn, zkr__grant_claim(grant)->session))
+    if (rc == ZKR_OK)
+        rc = zkr__opts_load(&o, sizeof(o), sizeof(o), opts, "transaction");
+    if (rc == ZKR_OK && o.guard != NULL)
+        rc = guard_with(o.guard, &guard);
+    if (rc != ZKR_OK)
+        return rc;
+    if (s == NULL && o.guard != NULL)
+        s = zkr__grant_claim(o.guard)->session;
+    rc = zkr__session_check(s, "session");
+    if (rc == ZKR_OK && o.guard != NULL &&
+        zkr__grant_claim(o.guard)->session != s)
         rc = zkr__fail(ZKR_EINVAL,
-                       "transaction: it is of another session than the grant");
-    return rc == ZKR_OK ? commit(grant, txn, timeout_ms, fn, user) : rc;
-}
-
-int zkr_grant_guarded_commit(zkr_grant *grant, zkr_txn *txn, int64_t timeout_ms)
-{
-    return commit_given(grant, txn, timeout_ms, NULL, NULL);
-}
-
-int zkr_grant_guarded_commit_async(zkr_grant *grant, zkr_txn *txn,
-                                   int64_t timeout_ms, zkr_txn_fn fn,
-                                   void *user)
-{
-    if (fn == NULL)
-        return zkr__fail(ZKR_EINVAL, "transaction: the callback is NULL");
-    return commit_given(grant, txn, timeout_ms, fn, user);
-}
-
-/* -- transactions of one write --------------------------------------------- */
-
-static int new_write(zkr_grant *grant, const struct zkr__zk_request *asked,
-                     zkr_txn **ret_txn)
-{
-    struct zkr_create_opts unused;
-    zkr_txn *txn;
-    int rc = zkr__grant_check_handle(grant);
-
-    if (rc == ZKR_OK)
-        rc = zkr__operation_check(zkr__grant_claim(grant)->session, asked, NULL,
-                                  &unused);
-    if (rc == ZKR_OK)
-        rc = check_grant(grant);
-    if (rc == ZKR_OK)
-        rc = zkr_txn_new(zkr__grant_claim(grant)->session, &txn);
-    if (rc != ZKR_OK)
-        return rc;
-    rc = zkr__txn_add(txn, asked, NULL);
-    if (rc == ZKR_OK)
-        *ret_txn = txn;
-    else
-        zkr_txn_free(txn);
-    return rc;
-}
-
-static int make(zkr_grant *grant, const struct zkr__zk_request *asked,
-                int64_t timeout_ms, struct zkr_stat *ret_stat)
-{
-    zkr_txn *txn;
-    int rc = new_write(grant, asked, &txn);
-
-    ZKR__OUTPUT_IF_ANY(ret_stat);
-    if (rc != ZKR_OK)
-        return rc;
-    rc = commit(grant, txn, timeout_ms, NULL, NULL);
-    if (rc == ZKR_OK && ret_stat != NULL)
-        *ret_stat = *zkr_txn_stat(txn, 0);
-    zkr_txn_free(txn);
-    return rc;
-}
-
-struct single_write {
-    zkr_guarded_fn fn;
-    void *user;
-};
-
-static void on_outcome(int error, zkr_txn *txn, void *user)
-{
-    struct single_write *told = user;
-
-    told->fn(error, zkr_txn_stat(txn, 0), told->user);
-    free(told);
-}
-
-static int make_async(zkr_grant *grant, const struct zkr__zk_request *asked,
-                      int64_t timeout_ms, zkr_guarded_fn fn, void *user)
-{
-    struct single_write *told;
-    zkr_txn *txn;
-    int rc;
-
-    if (fn == NULL)
-        return zkr__fail(ZKR_EINVAL, "guarded write: the callback is NULL");
-    rc = new_write(grant, asked, &txn);
-    if (rc != ZKR_OK)
-        return rc;
-    told = malloc(sizeof(*told));
-    if (told == NULL) {
-        zkr_txn_free(txn);
-        return zkr__no_memory("guarded write", NULL);
-    }
-    *told = (struct single_write){ fn, user };
-    rc = commit(grant, txn, timeout_ms, on_outcome, told);
-    if (rc != ZKR_OK)
-        free(told);
-    zkr_txn_free(txn);
-    return rc;
-}
-
-int zkr_grant_guarded_set(zkr_grant *grant, const char *path, const void *data,
-                          size_t len, int32_t version, int64_t timeout_ms,
-                          struct zkr_stat *ret_stat)
-{
-    return make(grant, ZKR__SET(path, data, len, version), timeout_ms,
-                ret_stat);
-}
-
-int zkr_grant_guarded_create(zkr_grant *grant, const char *path,
-                             const void *data, size_t len, int64_t timeout_ms)
-{
-    return make(grant, ZKR__CREATE(path, data, len), timeout_ms, NULL);
-}
-
-int zkr_grant_guarded_delete(zkr_grant *grant, const char *path,
-                             int32_t version, int64_t timeout_ms)
-{
-    return make(grant, ZKR__DELETE(path, version), timeout_ms, NULL);
-}
-
-int zkr_grant_guarded_set_async(zkr_grant *grant, const char *path,
-                                const void *data, size_t len, int32_t version,
-                                int64_t timeout_ms, zkr_guarded_fn fn,
-                                void *user)
-{
-    return make_async(grant, ZKR__SET(path, data, len, version), timeout_ms, fn,
-                      user);
-}
-
-int zkr_grant_guarded_create_async(zkr_grant *grant, const char *path,
-                                   const void *data, size_t len,
-                                   int64_t timeout_ms, zkr_guarded_fn fn,
-                                   void *user)
-{
-    return make_async(grant, ZKR__CREATE(path, data, len), timeout_ms, fn,
-                      user);
-}
-
-int zkr_grant_guarded_delete_async(zkr_grant *grant, const char *path,
-                                   int32_t version, int64_t timeout_ms,
-                                   zkr_guarded_fn fn, void *user)
-{
-    return make_async(grant, ZKR__DELETE(path, version), timeout_ms, fn, user);
+                       "transaction: it is of another session than its guard");
+    return rc == ZKR_OK ? zkr__txn_new(s, &guard, ret_txn) : rc;
 }

@@ -236,6 +236,21 @@ int zkr_lockable_acquire_all(zkr_lockable *l,
 
 /* -- without a waiting thread --------------------------------------------- */
 
+/* In place of a callback that is NULL: what is granted goes back. */
+static void tell_nobody(int error, zkr_grant *grant, void *user)
+{
+    (void)error;
+    (void)user;
+    zkr_grant_free(grant);
+}
+
+static void tell_nobody_of_all(int error, zkr_grant *const *grants,
+                               size_t count, void *user)
+{
+    for (size_t i = 0; i < count; i++)
+        tell_nobody(error, grants[i], user);
+}
+
 static int start(zkr_lockable *l, const struct zkr_acquire_opts *how,
                  int64_t timeout_ms, const struct zkr__told *told,
                  zkr_request **ret_request)
@@ -244,9 +259,6 @@ static int start(zkr_lockable *l, const struct zkr_acquire_opts *how,
     size_t count;
     int rc;
 
-    if (told->one == NULL && told->all == NULL)
-        return zkr__fail(ZKR_EINVAL, "%s '%.300s': the callback is NULL",
-                         l->type->noun, path_of(l));
     if (l->type->several == NULL && how->owner == 0 && told->one != NULL)
         return zkr__lock_acquire_async(l->lock, l->type->modes[how->mode],
                                        timeout_ms, told->one, told->user,
@@ -265,7 +277,8 @@ int zkr_lockable_acquire_async(zkr_lockable *l,
                                int64_t timeout_ms, zkr_acquire_fn fn,
                                void *user, zkr_request **ret_request)
 {
-    const struct zkr__told told = { .one = fn, .user = user };
+    const struct zkr__told told = { .one = fn == NULL ? tell_nobody : fn,
+                                    .user = user };
     struct zkr_acquire_opts how;
     int rc;
 
@@ -281,7 +294,8 @@ int zkr_lockable_acquire_all_async(zkr_lockable *l,
                                    int64_t timeout_ms, zkr_acquire_all_fn fn,
                                    void *user, zkr_request **ret_request)
 {
-    const struct zkr__told told = { .all = fn, .user = user };
+    const struct zkr__told told = { .all = fn == NULL ? tell_nobody_of_all : fn,
+                                    .user = user };
     struct zkr_acquire_opts how;
     int rc;
 

@@ -72,7 +72,8 @@ static void run_told(struct zkr__notice *notice)
     why = w->why;
     w->reply = NULL;
     zkr__session_unlock(w->session);
-    w->fn(error, reply, why, w->user);
+    if (w->fn != NULL)
+        w->fn(error, reply, why, w->user);
     zkr_reply_free(reply);
     zkr__ref_drop(&w->ref);
 }
@@ -155,8 +156,7 @@ static struct zkr_watch *new_watch(struct zkr_session *s, const char *path,
 }
 
 static int check_args(zkr_session *s, const char *path,
-                      enum zkr_watch_what what, zkr_watch_fn fn,
-                      zkr_watch **ret_watch)
+                      enum zkr_watch_what what, zkr_watch **ret_watch)
 {
     int rc = ZKR__OUTPUT(ret_watch);
 
@@ -164,8 +164,6 @@ static int check_args(zkr_session *s, const char *path,
         rc = zkr__session_check(s, "session");
     if (rc != ZKR_OK)
         return rc;
-    if (fn == NULL)
-        return zkr__fail(ZKR_EINVAL, "watch: the callback is NULL");
     if (what != ZKR_WATCH_EXISTS &&
         (what & ~(unsigned)ZKR_WATCH_UNTIL_DELETED) != ZKR_WATCH_DATA &&
         (what & ~(unsigned)ZKR_WATCH_UNTIL_DELETED) != ZKR_WATCH_CHILDREN)
@@ -178,7 +176,7 @@ int zkr_session_watch(zkr_session *s, const char *path,
                       zkr_watch **ret_watch)
 {
     struct zkr_watch *w;
-    int rc = check_args(s, path, what, fn, ret_watch);
+    int rc = check_args(s, path, what, ret_watch);
 
     if (rc != ZKR_OK)
         return rc;

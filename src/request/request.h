@@ -69,6 +69,9 @@ struct zkr__guard {
     int (*judge)(void *holder, int rc, const char **ret_why);
     /* With or without the lock. */
     void (*release)(void *holder);
+    /* Of the node that is checked, with the chroot; valid as long as the holder
+     * is needed. */
+    const char *(*path)(const void *holder);
 };
 
 struct zkr__request {

@@ -110,7 +110,8 @@ static void tell(struct zkr__request *r)
 {
     zkr_txn *txn = of(r);
 
-    txn->fn(r->rc, txn, txn->user);
+    if (txn->fn != NULL)
+        txn->fn(r->rc, txn, txn->user);
 }
 
 static void free_step(struct step *step)
@@ -136,18 +137,19 @@ static const struct zkr__request_kind txn_kind = { "transaction",
 
 /* -- making one ------------------------------------------------------------ */
 
-int zkr_txn_new(zkr_session *s, zkr_txn **ret_txn)
+int zkr__txn_new(struct zkr_session *s, const struct zkr__txn_guard *guard,
+                 zkr_txn **ret_txn)
 {
-    zkr_txn *txn;
-    int rc = ZKR__OUTPUT(ret_txn);
+    zkr_txn *txn =
+        zkr__request_new(&txn_kind, s, NULL, ZKR__NEVER, ZKR_EUNREACHABLE);
 
-    if (rc == ZKR_OK)
-        rc = zkr__session_check(s, "session");
-    if (rc != ZKR_OK)
-        return rc;
-    txn = zkr__request_new(&txn_kind, s, NULL, ZKR__NEVER, ZKR_EUNREACHABLE);
     if (txn == NULL)
         return ZKR_ENOMEM;
+    if (guard->guard != NULL)
+        guard->guard->hold(guard->holder);
+    txn->request.guard = guard->guard;
+    txn->request.holder = guard->holder;
+    txn->guard = *guard;
     txn->failed = -1;
     *ret_txn = txn;
     return ZKR_OK;
@@ -232,8 +234,8 @@ static int check_asked(const zkr_txn *txn, const struct zkr__zk_request *asked,
     return rc;
 }
 
-int zkr__txn_add(zkr_txn *txn, const struct zkr__zk_request *asked,
-                 const struct zkr_create_opts *opts)
+static int add(zkr_txn *txn, const struct zkr__zk_request *asked,
+               const struct zkr_create_opts *opts)
 {
     struct zkr_create_opts checked;
     struct step *step;
@@ -258,29 +260,24 @@ int zkr__txn_add(zkr_txn *txn, const struct zkr__zk_request *asked,
 
 int zkr_txn_check(zkr_txn *txn, const char *path, int32_t version)
 {
-    return zkr__txn_add(txn, ZKR__CHECK(path, version), NULL);
+    return add(txn, ZKR__CHECK(path, version), NULL);
 }
 
 int zkr_txn_create(zkr_txn *txn, const char *path, const void *data, size_t len,
                    const struct zkr_create_opts *opts)
 {
-    return zkr__txn_add(txn, ZKR__CREATE(path, data, len), opts);
+    return add(txn, ZKR__CREATE(path, data, len), opts);
 }
 
 int zkr_txn_set(zkr_txn *txn, const char *path, const void *data, size_t len,
                 int32_t version)
 {
-    return zkr__txn_add(txn, ZKR__SET(path, data, len, version), NULL);
+    return add(txn, ZKR__SET(path, data, len, version), NULL);
 }
 
 int zkr_txn_delete(zkr_txn *txn, const char *path, int32_t version)
 {
-    return zkr__txn_add(txn, ZKR__DELETE(path, version), NULL);
-}
-
-bool zkr__txn_is_of(const zkr_txn *txn, const struct zkr_session *s)
-{
-    return txn->request.session == s;
+    return add(txn, ZKR__DELETE(path, version), NULL);
 }
 
 /* -- the commit ------------------------------------------------------------ */
@@ -293,8 +290,13 @@ static int fill_multi(zkr_txn *txn)
     if (operations == NULL)
         return zkr__no_memory("transaction", NULL);
     txn->multi.operations = operations;
-    if (is_guarded(txn))
+    if (is_guarded(txn)) {
+        txn->check = (struct zkr__zk_request){ .type = ZKR__ZK_CHECK,
+                                               .path = txn->guard.guard->path(
+                                                   txn->guard.holder),
+                                               .version = ZKR_ANY_VERSION };
         operations[txn->multi.count++] = &txn->check;
+    }
     for (size_t i = 0; i < txn->count; i++)
         operations[txn->multi.count++] = &txn->steps[i]->operation.request;
     txn->request.ask.op.request.multi = &txn->multi;
@@ -303,19 +305,10 @@ static int fill_multi(zkr_txn *txn)
     return ZKR_OK;
 }
 
-static void set_guard(zkr_txn *txn, const struct zkr__txn_guard *guard)
-{
-    guard->guard->hold(guard->holder);
-    txn->guard = *guard;
-    txn->request.guard = guard->guard;
-    txn->request.holder = guard->holder;
-    txn->check = (struct zkr__zk_request){ .type = ZKR__ZK_CHECK,
-                                           .path = guard->path,
-                                           .version = ZKR_ANY_VERSION };
-}
-
-int zkr__txn_commit(zkr_txn *txn, const struct zkr__txn_guard *guard,
-                    int64_t timeout_ms, zkr_txn_fn fn, void *user)
+/* The caller waits, or is told: `tell_it` is tell(). */
+static int commit(zkr_txn *txn, int64_t timeout_ms,
+                  void (*tell_it)(struct zkr__request *r), zkr_txn_fn fn,
+                  void *user)
 {
     int rc = check_txn(txn);
 
@@ -323,12 +316,10 @@ int zkr__txn_commit(zkr_txn *txn, const struct zkr__txn_guard *guard,
         rc = zkr__fail(ZKR_EINVAL, "transaction: it has no operation");
     if (rc != ZKR_OK)
         return rc;
-    if (guard != NULL)
-        set_guard(txn, guard);
     txn->committed = true;
     txn->fn = fn;
     txn->user = user;
-    txn->request.tell = fn == NULL ? NULL : tell;
+    txn->request.tell = tell_it;
     txn->request.deadline =
         zkr__session_deadline(txn->request.session, timeout_ms);
     rc = fill_multi(txn);
@@ -339,15 +330,13 @@ int zkr__txn_commit(zkr_txn *txn, const struct zkr__txn_guard *guard,
 
 int zkr_txn_commit(zkr_txn *txn, int64_t timeout_ms)
 {
-    return zkr__txn_commit(txn, NULL, timeout_ms, NULL, NULL);
+    return commit(txn, timeout_ms, NULL, NULL, NULL);
 }
 
 int zkr_txn_commit_async(zkr_txn *txn, int64_t timeout_ms, zkr_txn_fn fn,
                          void *user)
 {
-    if (fn == NULL)
-        return zkr__fail(ZKR_EINVAL, "transaction: the callback is NULL");
-    return zkr__txn_commit(txn, NULL, timeout_ms, fn, user);
+    return commit(txn, timeout_ms, tell, fn, user);
 }
 
 int zkr_txn_failed(const zkr_txn *txn)

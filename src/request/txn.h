@@ -7,25 +7,16 @@
 
 #include "request/request.h"
 
-/* The node that a transaction checks first. The strings live until
- * the holder is released. */
+/* Whose node a transaction checks first. The strings live until the holder is
+ * released. */
 struct zkr__txn_guard {
-    const struct zkr__guard *guard;
+    const struct zkr__guard *guard; /* NULL without */
     void *holder;
-    const char *path; /* of the node, with the chroot */
     const char *noun; /* for errors: "mutex" */
     const char *name; /* for errors: the path of that mutex */
 };
 
-/* Adds a CREATE, SET, DELETE or CHECK; `opts` is for CREATE. */
-int zkr__txn_add(zkr_txn *txn, const struct zkr__zk_request *asked,
-                 const struct zkr_create_opts *opts);
-
-bool zkr__txn_is_of(const zkr_txn *txn, const struct zkr_session *s);
-
-/* Commits it. Without a guard `guard` is NULL. `fn` is NULL if the caller
- * waits. */
-int zkr__txn_commit(zkr_txn *txn, const struct zkr__txn_guard *guard,
-                    int64_t timeout_ms, zkr_txn_fn fn, void *user);
+int zkr__txn_new(struct zkr_session *s, const struct zkr__txn_guard *guard,
+                 zkr_txn **ret_txn);
 
 #endif

@@ -39,7 +39,7 @@ static int lend(struct zkr_session *s, zkr_zhandle_fn fn, void *user)
     if (rc != ZKR_OK)
         return rc;
     zkr__dispatch_enter(s, &visit);
-    rc = fn(zkr__zk_raw(zk), user);
+    rc = fn == NULL ? ZKR_OK : fn(zkr__zk_raw(zk), user);
     zkr__dispatch_leave(&visit);
     zkr__session_lock(s);
     give_back_locked(s);
@@ -55,7 +55,5 @@ int zkr_session_with_handle(zkr_session *s, zkr_zhandle_fn fn, void *user)
 
     if (rc != ZKR_OK)
         return rc;
-    if (fn == NULL)
-        return zkr__fail(ZKR_EINVAL, "the function is NULL");
     return lend(s, fn, user);
 }

@@ -61,7 +61,8 @@ static void run_listener(struct zkr__notice *notice)
     if (l->latest.count > 0)
         zkr__dispatch_post_locked(s, &l->notice);
     zkr__session_unlock(s);
-    l->fn(s, &event, l->user);
+    if (l->fn != NULL)
+        l->fn(s, &event, l->user);
     zkr__ref_drop(&l->ref);
 }
 
@@ -73,8 +74,6 @@ int zkr_session_listen(zkr_session *s, zkr_session_fn fn, void *user,
 
     if (rc == ZKR_OK)
         rc = zkr__session_check(s, "session");
-    if (rc == ZKR_OK && fn == NULL)
-        rc = zkr__fail(ZKR_EINVAL, "listener: the callback is NULL");
     if (rc != ZKR_OK)
         return rc;
     l = calloc(1, sizeof(*l));

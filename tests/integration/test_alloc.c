@@ -463,7 +463,7 @@ static void write_together(zkr_session *s, const char *path)
 {
     zkr_txn *t = NULL;
 
-    if (!CAN(zkr_txn_new(s, &t)))
+    if (!CAN(zkr_txn_new(s, NULL, &t)))
         return;
     if (CAN(zkr_txn_check(t, path, ZKR_ANY_VERSION)) &&
         CAN(zkr_txn_set(t, path, "ab", 2, ZKR_ANY_VERSION)) &&

@@ -347,7 +347,7 @@ static void commit(zkr_session *s)
     char path[100];
 
     (void)snprintf(path, sizeof(path), "%s/t-%ld", name, first);
-    MUST(zkr_txn_new(s, &t));
+    MUST(zkr_txn_new(s, NULL, &t));
     MUST(zkr_txn_check(t, name, ZKR_ANY_VERSION));
     MUST(zkr_txn_create(t, path, "abc", 3, NULL));
     MUST(zkr_txn_set(t, path, "abcd", 4, ZKR_ANY_VERSION));

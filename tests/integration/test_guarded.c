@@ -91,6 +91,18 @@ static int set(zkr_grant *g, const char *text)
                                  NULL);
 }
 
+static int set_async(zkr_grant *g, const char *node, const char *text,
+                     int32_t version, int64_t timeout_ms, zkr_txn_fn fn,
+                     void *user)
+{
+    AUTO(txn) t = NULL;
+    int rc = zkr_txn_new_guarded(g, &t);
+
+    if (rc == ZKR_OK)
+        rc = zkr_txn_set(t, node, text, strlen(text), version);
+    return rc == ZKR_OK ? zkr_txn_commit_async(t, timeout_ms, fn, user) : rc;
+}
+
 static void data_is(const char *text)
 {
     char now[64];
@@ -112,19 +124,26 @@ static const char *child(const char *name)
 TEST_WITH(a_holder_sets_creates_and_deletes, setup, teardown)
 {
     zkr_grant *g = acquire(m);
-    struct zkr_stat first;
-    struct zkr_stat second;
+    const struct zkr_stat *second;
+    AUTO(txn) t = NULL;
+    struct Stat first;
     struct Stat stat;
+    int32_t version;
 
-    ok(zkr_grant_guarded_set(g, data, "new", 3, 0, SOON_MS, &first));
+    ok(zkr_grant_guarded_set(g, data, "new", 3, 0, SOON_MS, &version));
     data_is("new");
-    assert_int_equal(first.version, 1);
-    ok(zkr_grant_guarded_set(g, data, NULL, 0, first.version, 0, &second));
+    assert_int_equal(version, 1);
+    assert_int_equal(admin_exists(admin, data, &first), ZOK);
+    ok(zkr_txn_new_guarded(g, &t));
+    ok(zkr_txn_set(t, data, NULL, 0, version));
+    ok(zkr_txn_commit(t, 0));
+    second = zkr_txn_stat(t, 0);
     data_is("");
     assert_int_equal(admin_exists(admin, data, &stat), ZOK);
-    assert_int_equal(second.version, stat.version);
-    assert_true(second.czxid == stat.czxid && second.mzxid == stat.mzxid);
-    assert_true(second.mzxid > first.mzxid && first.mzxid > zkr_grant_token(g));
+    assert_int_equal(second->version, stat.version);
+    assert_true(second->czxid == stat.czxid && second->mzxid == stat.mzxid);
+    assert_true(second->mzxid > first.mzxid &&
+                first.mzxid > zkr_grant_token(g));
     ok(zkr_grant_guarded_create(g, child("made"), "abc", 3, -1));
     assert_int_equal(admin_exists(admin, child("made"), &stat), ZOK);
     assert_int_equal(stat.dataLength, 3);
@@ -177,7 +196,7 @@ TEST_WITH(errors_of_the_write_are_told_apart, setup, teardown)
 
 TEST(a_write_that_cannot_be_is_refused_at_once)
 {
-    static char much[ZKR_GUARDED_DATA_MAX + 1];
+    static char much[ZKR_DATA_MAX + 1];
     AUTO(unfair_mutex) unfair = NULL;
     zkr_grant *g = acquire(m);
     long before;
@@ -188,8 +207,6 @@ TEST(a_write_that_cannot_be_is_refused_at_once)
             g);
     refuses(zkr_grant_guarded_set(g, data, much, sizeof(much), -1, 0, NULL),
             ZKR_ETOOLONG, g);
-    refuses(zkr_grant_guarded_set_async(g, data, "x", 1, -1, 0, NULL, NULL),
-            ZKR_EINVAL, g);
     assert_int_equal(proxy_requests(proxy, PROXY_ANY), before);
     ok(zkr_grant_guarded_set(g, data, much, sizeof(much) - 1, -1, SOON_MS,
                              NULL));
@@ -280,7 +297,7 @@ TEST_WITH(a_write_after_the_release_is_refused, setup, teardown)
 TEST(a_lost_answer_is_an_unknown_outcome)
 {
     zkr_grant *g = acquire(m);
-    struct zkr_stat stat;
+    int32_t version;
 
     proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REPLY);
     assert_int_equal(zkr_grant_guarded_set(g, data, "new", 3, 0, SOON_MS, NULL),
@@ -291,8 +308,8 @@ TEST(a_lost_answer_is_an_unknown_outcome)
      * was made. */
     assert_int_equal(zkr_grant_guarded_set(g, data, "new", 3, 0, SOON_MS, NULL),
                      ZBADVERSION);
-    ok(zkr_grant_guarded_set(g, data, "more", 4, 1, SOON_MS, &stat));
-    assert_int_equal(stat.version, 2);
+    ok(zkr_grant_guarded_set(g, data, "more", 4, 1, SOON_MS, &version));
+    assert_int_equal(version, 2);
     release(g);
 }
 
@@ -322,8 +339,9 @@ struct told {
     struct zkr_stat stat;
 };
 
-static void on_told(int error, const struct zkr_stat *stat, void *user)
+static void on_told(int error, zkr_txn *txn, void *user)
 {
+    const struct zkr_stat *stat = zkr_txn_stat(txn, 0);
     struct told *t = user;
 
     if (t->grant != NULL)
@@ -351,7 +369,7 @@ TEST(a_suspended_grant_writes_when_the_connection_is_back)
 
     proxy_cut(proxy);
     wait_grant_state(g, ZKR_GRANT_SUSPENDED);
-    ok(zkr_grant_guarded_set_async(g, data, "new", 3, 0, -1, on_told, &t));
+    ok(set_async(g, data, "new", 0, -1, on_told, &t));
     proxy_heal(proxy);
     told_is(&t, 0, ZKR_OK, true);
     data_is("new");
@@ -367,7 +385,7 @@ TEST_WITH(in_doubt_the_servers_decide, setup, teardown)
 
     proxy_freeze(proxy);
     wait_grant_state(g, ZKR_GRANT_UNSURE);
-    ok(zkr_grant_guarded_set_async(g, data, "new", 3, -1, -1, on_told, &t));
+    ok(set_async(g, data, "new", -1, -1, on_told, &t));
     proxy_heal(proxy);
     assert_true(recorder_wait(t.recorder, 1, SOON_MS));
     assert_true(recorder_get(t.recorder, 0, &code, NULL));
@@ -402,7 +420,7 @@ TEST(a_write_that_is_put_off_can_be_taken_back)
     assert_int_equal(zkr_grant_guarded_set(g, data, "new", 3, -1, 300, NULL),
                      ZKR_EUNREACHABLE);
     proxy_rule_error(proxy, ZOO_MULTI_OP, 1, ZTHROTTLEDOP);
-    ok(zkr_grant_guarded_set_async(g, data, "new", 3, -1, -1, on_told, &t));
+    ok(set_async(g, data, "new", -1, -1, on_told, &t));
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     settle(other);
     close_session(other);
@@ -420,7 +438,7 @@ TEST(a_callback_is_told_at_the_deadline)
     struct stopwatch *w = stopwatch_start();
 
     proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_HOLD_REPLY);
-    ok(zkr_grant_guarded_set_async(g, data, "new", 3, -1, 300, on_told, &t));
+    ok(set_async(g, data, "new", -1, 300, on_told, &t));
     told_is(&t, 0, ZKR_EUNKNOWN, false);
     assert_true(
         stopwatch_says(w, 300, LONG_MS / 4)); /* the connection is there */
@@ -452,9 +470,9 @@ TEST(a_guard_that_may_not_be_read_is_no_loss)
 #define MANY             5000
 #define AT_THE_SAME_TIME 4096
 
-static void on_one_of_many(int error, const struct zkr_stat *stat, void *user)
+static void on_one_of_many(int error, zkr_txn *txn, void *user)
 {
-    (void)stat;
+    (void)txn;
     if (error == ZKR_OK)
         (void)atomic_fetch_add((atomic_int *)user, 1);
 }
@@ -472,8 +490,7 @@ TEST(so_many_at_once_go_one_after_the_other)
     atomic_init(&made, 0);
     proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_HOLD_REPLY);
     for (int i = 0; i < MANY; i++)
-        ok(zkr_grant_guarded_set_async(g, data, "x", 1, -1, -1, on_one_of_many,
-                                       &made));
+        ok(set_async(g, data, "x", -1, -1, on_one_of_many, &made));
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     proxy_release(proxy);
     assert_true(wait_until(are_all_made, &made, 3 * SOON_MS));
@@ -485,28 +502,29 @@ TEST(callbacks_tell_the_outcome)
 {
     struct told t = { .recorder = recorder_new() };
     zkr_grant *g = acquire(m);
+    AUTO(txn) other = NULL;
 
     t.grant = g;
-    ok(zkr_grant_guarded_set_async(g, data, "new", 3, 0, 0, on_told, &t));
+    ok(set_async(g, data, "new", 0, 0, on_told, &t));
     told_is(&t, 0, ZKR_OK, true);
     assert_int_equal(t.waited, ZKR_EDEADLK);
     assert_int_equal(t.stat.version, 1);
-    ok(zkr_grant_guarded_set_async(g, data, "x", 1, 0, 0, on_told, &t));
+    ok(set_async(g, data, "x", 0, 0, on_told, &t));
     told_is(&t, 1, ZBADVERSION, false);
-    ok(zkr_grant_guarded_create_async(g, child("made"), "", 0, 0, on_told, &t));
+    ok(zkr_txn_new_guarded(g, &other));
+    ok(zkr_txn_create(other, child("made"), "", 0, NULL));
+    ok(zkr_txn_delete(other, child("made"), 0));
+    ok(zkr_txn_commit_async(other, -1, on_told, &t));
     told_is(&t, 2, ZKR_OK, false);
-    ok(zkr_grant_guarded_delete_async(g, child("made"), -1, -1, on_told, &t));
-    told_is(&t, 3, ZKR_OK, false);
     proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_HOLD_REPLY);
-    ok(zkr_grant_guarded_set_async(g, data, "y", 1, -1, 200, on_told, &t));
-    told_is(&t, 4, ZKR_EUNKNOWN, false);
+    ok(set_async(g, data, "y", -1, 200, on_told, &t));
+    told_is(&t, 3, ZKR_EUNKNOWN, false);
     proxy_release(proxy);
     release(g);
-    assert_int_equal(
-        zkr_grant_guarded_set_async(NULL, data, "z", 1, -1, 200, on_told, &t),
-        ZKR_EINVAL);
+    assert_int_equal(set_async(NULL, data, "z", -1, 200, on_told, &t),
+                     ZKR_EINVAL);
     settle(s);
-    assert_int_equal(recorder_count(t.recorder), 5);
+    assert_int_equal(recorder_count(t.recorder), 4);
     recorder_free(t.recorder);
 }
 
@@ -520,8 +538,7 @@ TEST_WITH(a_write_before_a_release_is_made_before_it, setup, teardown)
         char text[16];
 
         (void)snprintf(text, sizeof(text), "%d", i);
-        ok(zkr_grant_guarded_set_async(g, data, text, strlen(text), -1, 0,
-                                       on_told, &t));
+        ok(set_async(g, data, text, -1, 0, on_told, &t));
         zkr_grant_free(g);
         told_is(&t, (size_t)i, ZKR_OK, true);
         data_is(text);
@@ -537,8 +554,8 @@ TEST(a_close_ends_what_is_under_way)
     zkr_grant *g = acquire(m);
 
     proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_HOLD_REPLY);
-    ok(zkr_grant_guarded_set_async(g, data, "a", 1, -1, -1, on_told, &t));
-    ok(zkr_grant_guarded_set_async(g, data, "b", 1, -1, -1, on_told, &t));
+    ok(set_async(g, data, "a", -1, -1, on_told, &t));
+    ok(set_async(g, data, "b", -1, -1, on_told, &t));
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     (void)zkr_session_close(s);
     zkr_grant_free(g);
@@ -734,11 +751,11 @@ struct storm {
     atomic_bool stop;
 };
 
-static void on_storm(int error, const struct zkr_stat *stat, void *user)
+static void on_storm(int error, zkr_txn *txn, void *user)
 {
     struct storm *storm = user;
 
-    (void)stat;
+    (void)txn;
     (void)atomic_fetch_add(&storm->answered, 1);
     (void)atomic_fetch_add(&storm->made, error == ZKR_OK);
 }
@@ -754,9 +771,8 @@ static long write_on(struct storm *storm, zkr_grant *g)
 
     while (rc != ZKR_ELOST && !atomic_load(&storm->stop)) {
         for (int i = 0; i < STORM_BURST; i++)
-            started +=
-                zkr_grant_guarded_set_async(g, storm->node, token, (size_t)len,
-                                            -1, -1, on_storm, storm) == ZKR_OK;
+            started += set_async(g, storm->node, token, -1, -1, on_storm,
+                                 storm) == ZKR_OK;
         rc = zkr_grant_guarded_set(g, storm->node, token, (size_t)len, -1, -1,
                                    NULL);
     }

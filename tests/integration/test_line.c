@@ -354,9 +354,9 @@ static void is_not_next_yet(zkr_request *last, zkr_grant *g)
     assert_int_equal(recorder_count(told), 1);
 }
 
-static void on_written(int rc, const struct zkr_stat *stat, void *user)
+static void on_written(int rc, zkr_txn *txn, void *user)
 {
-    (void)stat;
+    (void)txn;
     recorder_add(user, rc, 0);
 }
 
@@ -365,17 +365,19 @@ static void write_held_back(enum proxy_action action)
     struct recorder *written = recorder_new();
     zkr_grant *g = acquire(m);
     zkr_request *last;
+    AUTO(txn) write = NULL;
     char data[96];
 
     (void)snprintf(data, sizeof(data), "%s-data", path);
     assert_int_equal(admin_create(admin, data, "old"), ZOK);
+    ok(zkr_txn_new_guarded(g, &write));
+    ok(zkr_txn_set(write, data, "new", 3, ZKR_ANY_VERSION));
     ask();
     ok(zkr_mutex_acquire_async(m, -1, record_acquire, told, &last));
     wait_children(path, 3);
     settle(s);
     proxy_rule(proxy, ZOO_MULTI_OP, 1, action);
-    ok(zkr_grant_guarded_set_async(g, data, "new", 3, -1, -1, on_written,
-                                   written));
+    ok(zkr_txn_commit_async(write, -1, on_written, written));
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     is_not_next_yet(last, g);
     zkr_request_free(last);

@@ -44,7 +44,15 @@ static zkr_txn *new_txn(void)
 {
     zkr_txn *t = NULL;
 
-    ok(zkr_txn_new(s, &t));
+    ok(zkr_txn_new(s, NULL, &t));
+    return t;
+}
+
+static zkr_txn *new_guarded(zkr_grant *g)
+{
+    zkr_txn *t = NULL;
+
+    ok(zkr_txn_new_guarded(g, &t));
     return t;
 }
 
@@ -57,13 +65,16 @@ static void data_is(const char *data)
 }
 
 /* Replaces the data of the directory, and makes a node in it. */
-static zkr_txn *two_writes(const char *data, const char *name)
+static zkr_txn *add_two(zkr_txn *t, const char *data, const char *name)
 {
-    zkr_txn *t = new_txn();
-
     ok(zkr_txn_set(t, dir, data, strlen(data), ZKR_ANY_VERSION));
     ok(zkr_txn_create(t, in_dir(name), "", 0, NULL));
     return t;
+}
+
+static zkr_txn *two_writes(const char *data, const char *name)
+{
+    return add_two(new_txn(), data, name);
 }
 
 static void neither_is_made(const char *name)
@@ -157,11 +168,8 @@ TEST(a_transaction_is_for_one_session_and_one_commit)
     AUTO(txn) t = new_txn();
     zkr_grant *g = acquire(m);
 
-    assert_int_equal(zkr_grant_guarded_commit(g, t, 0), ZKR_EINVAL);
-    assert_int_equal(zkr_grant_guarded_commit(g, NULL, 0), ZKR_EINVAL);
-    ok(zkr_txn_new(other, &foreign));
-    ok(zkr_txn_check(foreign, dir, 0));
-    assert_int_equal(zkr_grant_guarded_commit(g, foreign, 0), ZKR_EINVAL);
+    assert_int_equal(zkr_txn_new(other, OPTS(txn, .guard = g), &foreign),
+                     ZKR_EINVAL);
     ok(zkr_txn_set(t, dir, "x", 1, ZKR_ANY_VERSION));
     ok(zkr_txn_commit(t, SOON_MS));
     assert_int_equal(zkr_txn_stat(t, 0)->version, 1);
@@ -201,24 +209,24 @@ TEST(a_large_transaction_is_taken)
 TEST(a_holder_commits)
 {
     zkr_grant *g = acquire(m);
-    zkr_txn *t = two_writes("new", "a");
+    zkr_txn *t = add_two(new_guarded(g), "new", "a");
 
-    ok(zkr_grant_guarded_commit(g, t, 0));
+    ok(zkr_txn_commit(t, 0));
     both_are_made("new", "a");
     assert_int_equal(zkr_txn_stat(t, 0)->version, 1);
     assert_string_equal(zkr_txn_path(t, 1), in_dir("a"));
     zkr_txn_free(t);
-    t = two_writes("newer", "a"); /* it exists by now */
-    assert_int_equal(zkr_grant_guarded_commit(g, t, 0), ZKR_ZNODEEXISTS);
+    t = add_two(new_guarded(g), "newer", "a"); /* it exists by now */
+    assert_int_equal(zkr_txn_commit(t, 0), ZKR_ZNODEEXISTS);
     assert_int_equal(zkr_txn_failed(t), 1); /* not counting the lock */
     assert_non_null(strstr(zkr_error_detail(), path));
     assert_non_null(strstr(zkr_error_detail(), in_dir("a")));
     assert_int_equal(zkr_grant_state(g), ZKR_GRANT_HELD);
     zkr_txn_free(t);
-    t = new_txn(); /* no such node, and it is not that of the lock */
+    t = new_guarded(g); /* no such node, and it is not that of the lock */
     ok(zkr_txn_delete(t, in_dir("none"), ZKR_ANY_VERSION));
     ok(zkr_txn_delete(t, in_dir("a"), ZKR_ANY_VERSION));
-    assert_int_equal(zkr_grant_guarded_commit(g, t, 0), ZKR_ZNONODE);
+    assert_int_equal(zkr_txn_commit(t, 0), ZKR_ZNONODE);
     assert_int_equal(zkr_txn_failed(t), 0);
     assert_int_equal(zkr_grant_state(g), ZKR_GRANT_HELD);
     zkr_txn_free(t);
@@ -230,12 +238,12 @@ TEST(a_holder_commits)
 static bool the_servers_refuse(void)
 {
     zkr_grant *g = acquire(m);
-    zkr_txn *t = two_writes("late", "late");
+    zkr_txn *t = add_two(new_guarded(g), "late", "late");
     bool asked;
 
     proxy_reset_counts(proxy);
     assert_int_equal(admin_delete(admin, zkr_grant_node(g)), ZOK);
-    assert_int_equal(zkr_grant_guarded_commit(g, t, SOON_MS), ZKR_ELOST);
+    assert_int_equal(zkr_txn_commit(t, SOON_MS), ZKR_ELOST);
     asked = proxy_requests(proxy, ZOO_MULTI_OP) > 0;
     assert_int_equal(zkr_txn_failed(t), -1);
     neither_is_made("late");
@@ -256,10 +264,10 @@ TEST(a_commit_after_the_node_was_deleted_changes_nothing)
 TEST(a_commit_after_the_release_changes_nothing)
 {
     AUTO(grant) g = acquire(m);
-    AUTO(txn) t = two_writes("late", "late");
+    AUTO(txn) t = add_two(new_guarded(g), "late", "late");
 
     ok(zkr_grant_release(g));
-    assert_int_equal(zkr_grant_guarded_commit(g, t, 0), ZKR_ENOTHELD);
+    assert_int_equal(zkr_txn_commit(t, 0), ZKR_ENOTHELD);
     neither_is_made("late");
 }
 
@@ -270,13 +278,13 @@ TEST(a_commit_does_not_outlive_the_session)
 
     for (int time = 0; time < TWICE; time++) {
         zkr_grant *g = acquire(m);
-        zkr_txn *t = two_writes("late", "late");
+        zkr_txn *t = add_two(new_guarded(g), "late", "late");
         int code = 1;
 
         proxy_cut(proxy);
         wait_grant_state(g, ZKR_GRANT_SUSPENDED);
         proxy_reset_counts(proxy);
-        ok(zkr_grant_guarded_commit_async(g, t, -1, on_never, told));
+        ok(zkr_txn_commit_async(t, -1, on_never, told));
         zkr_txn_free(t); /* it goes on */
         assert_int_equal(
             session_kill_by_id(server_hosts(the_server), zkr_session_id(s)), 0);

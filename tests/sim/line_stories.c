@@ -535,9 +535,9 @@ STORY(a_claim_given_back_is_not_waited_for)
 
 /* -- writes ---------------------------------------------------------------- */
 
-static void on_written(int rc, const struct zkr_stat *stat, void *user)
+static void on_written(int rc, zkr_txn *txn, void *user)
 {
-    writes_told(user, rc, stat);
+    writes_told(user, rc, zkr_txn_stat(txn, 0));
 }
 
 /* It creates one node each time. */
@@ -546,10 +546,12 @@ static void write_guarded(int64_t timeout_ms)
     struct write *w =
         writes_asked(ours[0].attempt, ZKR__ZK_CREATE,
                      story.time == 0 ? "/locks/one" : "/locks/two", true);
+    zkr_txn *txn = NULL;
 
-    expect(zkr_grant_guarded_create_async(ours[0].grant, w->path, w->data,
-                                          strlen(w->data), timeout_ms,
-                                          on_written, w));
+    expect(zkr_txn_new_guarded(ours[0].grant, &txn));
+    expect(zkr_txn_create(txn, w->path, w->data, strlen(w->data), NULL));
+    expect(zkr_txn_commit_async(txn, timeout_ms, on_written, w));
+    zkr_txn_free(txn);
 }
 
 static void write_and_leave(int directions, int64_t timeout_ms)

@@ -36,46 +36,22 @@ static int64_t some_timeout(void)
     return timeouts[choose(5)];
 }
 
-static void on_written(int rc, const struct zkr_stat *stat, void *user)
+/* Of the last of one or two operations. */
+static const struct zkr_stat *stat_of(const zkr_txn *txn)
 {
-    writes_told(user, rc, stat);
+    const struct zkr_stat *second = zkr_txn_stat(txn, 1);
+
+    return second == NULL ? zkr_txn_stat(txn, 0) : second;
 }
 
 static void on_committed(int rc, zkr_txn *txn, void *user)
 {
-    writes_told(user, rc, zkr_txn_stat(txn, 1));
+    writes_told(user, rc, stat_of(txn));
 }
 
 static void on_answered(int rc, const struct zkr_reply *reply, void *user)
 {
     writes_told(user, rc, reply == NULL ? NULL : &reply->stat);
-}
-
-static int ask_guarded(const struct writing *w, bool waits,
-                       struct zkr_stat *ret_stat)
-{
-    const char *path = process_sees(w->process, w->write->path);
-    const char *data = w->write->data;
-    size_t len = strlen(data);
-    int64_t ms = w->timeout_ms;
-    zkr_grant *g = w->grant;
-
-    switch ((int)w->write->type) {
-    case ZKR__ZK_CREATE:
-        return waits ? zkr_grant_guarded_create(g, path, data, len, ms)
-                     : zkr_grant_guarded_create_async(g, path, data, len, ms,
-                                                      on_written, w->write);
-    case ZKR__ZK_DELETE:
-        return waits ? zkr_grant_guarded_delete(g, path, w->version, ms)
-                     : zkr_grant_guarded_delete_async(g, path, w->version, ms,
-                                                      on_written, w->write);
-    default:
-        return waits
-                   ? zkr_grant_guarded_set(g, path, data, len, w->version, ms,
-                                           ret_stat)
-                   : zkr_grant_guarded_set_async(g, path, data, len, w->version,
-                                                 ms, on_written, w->write);
-    }
 }
 
 static int ask_plain(const struct writing *w, bool waits,
@@ -114,40 +90,44 @@ static int add_operations(const struct writing *w, zkr_txn *txn)
 {
     const char *path = process_sees(w->process, w->write->path);
     const char *data = w->write->data;
-    int rc = zkr_txn_check(txn, path, w->version);
+    int32_t version = w->version;
+    int rc = ZKR_OK;
 
+    if (w->write->type == ZKR__ZK_CREATE)
+        return zkr_txn_create(txn, path, data, strlen(data), NULL);
+    if (w->how == TOGETHER) {
+        rc = zkr_txn_check(txn, path, version);
+        version = ZKR_ANY_VERSION;
+    }
     if (rc != ZKR_OK)
         return rc;
     return w->write->type == ZKR__ZK_DELETE
-               ? zkr_txn_delete(txn, path, ZKR_ANY_VERSION)
-               : zkr_txn_set(txn, path, data, strlen(data), ZKR_ANY_VERSION);
+               ? zkr_txn_delete(txn, path, version)
+               : zkr_txn_set(txn, path, data, strlen(data), version);
 }
 
-static int ask_together(const struct writing *w, bool waits,
-                        struct zkr_stat *ret_stat)
+static int ask_guarded(const struct writing *w, bool waits,
+                       struct zkr_stat *ret_stat)
 {
     zkr_txn *txn = NULL;
-    int rc = zkr_txn_new(w->process->session, &txn);
+    int rc = zkr_txn_new_guarded(w->grant, &txn);
 
     if (rc == ZKR_OK)
         rc = add_operations(w, txn);
     if (rc == ZKR_OK)
-        rc = waits ? zkr_grant_guarded_commit(w->grant, txn, w->timeout_ms)
-                   : zkr_grant_guarded_commit_async(
-                         w->grant, txn, w->timeout_ms, on_committed, w->write);
-    if (rc == ZKR_OK && waits && zkr_txn_stat(txn, 1) != NULL)
-        *ret_stat = *zkr_txn_stat(txn, 1);
+        rc = waits ? zkr_txn_commit(txn, w->timeout_ms)
+                   : zkr_txn_commit_async(txn, w->timeout_ms, on_committed,
+                                          w->write);
+    if (rc == ZKR_OK && waits && stat_of(txn) != NULL)
+        *ret_stat = *stat_of(txn);
     zkr_txn_free(txn);
     return rc;
 }
 
 static int ask(const struct writing *w, bool waits, struct zkr_stat *ret_stat)
 {
-    if (w->how == PLAIN)
-        return ask_plain(w, waits, ret_stat);
-    if (w->how == TOGETHER && w->write->type != ZKR__ZK_CREATE)
-        return ask_together(w, waits, ret_stat);
-    return ask_guarded(w, waits, ret_stat);
+    return w->how == PLAIN ? ask_plain(w, waits, ret_stat)
+                           : ask_guarded(w, waits, ret_stat);
 }
 
 static int64_t limit_ms(const struct writing *w)

@@ -39,29 +39,35 @@ struct given {
     zkr_counter *counter;
     zkr_barrier *barrier;
     zkr_double_barrier *member;
-    zkr_txn *txns[4];
+    zkr_txn *txns[2];
     zkr_watch *a_watch;
     zkr_request *request;
     const char *path;
     const char *made_at; /* the path of what a call makes */
     /* the rest */
     zkr_session *no_session;
+    zkr_grant *no_grant;
     zkr_fence *fence;
     const char *hosts;
     const char *node;
     const struct zkr_lockable_opts *multi_lock_opts;
+    bool asks; /* by acquires without a waiting thread */
     zkr_open_fn opened;
     zkr_acquire_fn acquired;
     zkr_acquire_all_fn all_acquired;
     zkr_reply_fn reply;
     zkr_watch_fn watch;
     zkr_txn_fn committed;
-    zkr_guarded_fn guarded;
     zkr_zhandle_fn borrow;
 };
 
 static struct given given;
 static struct zkr_counters counters = ZKR_COUNTERS_INIT;
+
+static zkr_lockable *asked(zkr_lockable *l)
+{
+    return given.asks ? l : NULL;
+}
 
 /* A size that no version has: else nothing fails. */
 static const struct zkr_lockable_opts short_multi_lock_opts = { .size = 1 };
@@ -78,13 +84,13 @@ static const struct zkr_lockable_opts short_multi_lock_opts = { .size = 1 };
     ROW(zkr_session_open, POINTER, "NPL", given.hosts, NULL, out) \
     ROW(zkr_session_open_async, POINTER, "NPL", given.hosts, NULL, given.opened, NULL, out) \
     CALL(zkr_session_set_servers, "NFACPL", given.session, given.hosts) \
-    ROW(zkr_session_listen, POINTER, "NF", given.session, NULL, NULL, out) \
+    ROW(zkr_session_listen, POINTER, "NF", given.no_session, NULL, NULL, out) \
     ROW(zkr_session_fd, DESCRIPTOR, "NF", given.session, out) \
     CALL(zkr_session_dispatch, "NF", given.session) \
     CALL(zkr_session_stats, "NF", given.session, &counters) \
     CALL(zkr_test_expire_session, "NFACD", given.session) \
     CALL(zkr_session_with_handle, "NFAC", given.session, given.borrow, NULL) \
-    ROW(zkr_session_watch, POINTER, "NFACPL", given.session, given.path, ZKR_WATCH_DATA, given.watch, NULL, out) \
+    ROW(zkr_session_watch, POINTER, "NFACPL", given.session, given.made_at, ZKR_WATCH_DATA, given.watch, NULL, out) \
     CALL(zkr_watch_set_pause, "NF", given.a_watch, 0) \
     ROW(zkr_session_get, POINTER, "NFACDPL", given.session, given.path, 0, out) \
     ROW(zkr_session_exists, POINTER, "NFACDPL", given.session, given.path, 0, out) \
@@ -100,7 +106,8 @@ static const struct zkr_lockable_opts short_multi_lock_opts = { .size = 1 };
     CALL(zkr_session_create_async, "NFACPL", given.session, given.path, NULL, 0, NULL, 0, given.reply, NULL) \
     CALL(zkr_session_set_async, "NFACPL", given.session, given.path, NULL, 0, ZKR_ANY_VERSION, 0, given.reply, NULL) \
     CALL(zkr_session_delete_async, "NFACPL", given.session, given.path, ZKR_ANY_VERSION, 0, given.reply, NULL) \
-    ROW(zkr_txn_new, POINTER, "NF", given.no_session, out) \
+    ROW(zkr_txn_new, POINTER, "NF", given.no_session, NULL, out) \
+    ROW(zkr_txn_new_guarded, POINTER, "NF", given.no_grant, out) \
     CALL(zkr_txn_check, "NPL", given.txns[0], given.path, 0) \
     CALL(zkr_txn_create, "NPL", given.txns[0], given.path, NULL, 0, NULL) \
     CALL(zkr_txn_set, "NPL", given.txns[0], given.path, NULL, 0, 0) \
@@ -116,17 +123,17 @@ static const struct zkr_lockable_opts short_multi_lock_opts = { .size = 1 };
     ROW(zkr_leader_grant, POINTER, "NF", given.leader, out) \
     ROW(zkr_mutex_new, POINTER, "NFPL", given.session, given.made_at, NULL, out) \
     ROW(zkr_mutex_acquire, POINTER, "NFACD", given.mutex, 0, out) \
-    ROW(zkr_mutex_acquire_async, POINTER, "NFAC", given.mutex, 0, given.acquired, NULL, out) \
+    ROW(zkr_mutex_acquire_async, POINTER, "NFAC", asked(given.mutex), 0, given.acquired, NULL, out) \
     ROW(zkr_lockable_acquire, POINTER, "NFACD", given.mutex, NULL, 0, out) \
     ROW(zkr_lockable_acquire_all, POINTER, "NFACD", given.mutex, NULL, 0, out) \
-    ROW(zkr_lockable_acquire_async, POINTER, "NFAC", given.mutex, NULL, 0, given.acquired, NULL, out) \
-    ROW(zkr_lockable_acquire_all_async, POINTER, "NFAC", given.mutex, NULL, 0, given.all_acquired, NULL, out) \
+    ROW(zkr_lockable_acquire_async, POINTER, "NFAC", asked(given.mutex), NULL, 0, given.acquired, NULL, out) \
+    ROW(zkr_lockable_acquire_all_async, POINTER, "NFAC", asked(given.mutex), NULL, 0, given.all_acquired, NULL, out) \
     ROW(zkr_lockable_grant, POINTER, "NF", given.reentrant, NULL, out) \
     CALL(zkr_lockable_cancel, "NF", given.mutex) \
     CALL(zkr_lockable_give_back, "NF", given.mutex) \
     ROW(zkr_unfair_mutex_new, POINTER, "NFPL", given.session, given.made_at, NULL, out) \
     ROW(zkr_unfair_mutex_acquire, POINTER, "NFACD", given.unfair, 0, out) \
-    ROW(zkr_unfair_mutex_acquire_async, POINTER, "NFAC", given.unfair, 0, given.acquired, NULL, out) \
+    ROW(zkr_unfair_mutex_acquire_async, POINTER, "NFAC", asked(given.unfair), 0, given.acquired, NULL, out) \
     ROW(zkr_reentrant_mutex_new, POINTER, "NFPL", given.session, given.made_at, NULL, out) \
     CALL(zkr_reentrant_mutex_acquire, "NFACD", given.reentrant, 0) \
     CALL(zkr_reentrant_mutex_release, "NF", given.reentrant) \
@@ -134,18 +141,18 @@ static const struct zkr_lockable_opts short_multi_lock_opts = { .size = 1 };
     ROW(zkr_rwlock_new, POINTER, "NFPL", given.session, given.made_at, NULL, out) \
     ROW(zkr_rwlock_acquire_read, POINTER, "NFACD", given.rwlock, 0, out) \
     ROW(zkr_rwlock_acquire_write, POINTER, "NFACD", given.rwlock, 0, out) \
-    ROW(zkr_rwlock_acquire_read_async, POINTER, "NFAC", given.rwlock, 0, given.acquired, NULL, out) \
-    ROW(zkr_rwlock_acquire_write_async, POINTER, "NFAC", given.rwlock, 0, given.acquired, NULL, out) \
+    ROW(zkr_rwlock_acquire_read_async, POINTER, "NFAC", asked(given.rwlock), 0, given.acquired, NULL, out) \
+    ROW(zkr_rwlock_acquire_write_async, POINTER, "NFAC", asked(given.rwlock), 0, given.acquired, NULL, out) \
     ROW(zkr_rwlock_downgrade, POINTER, "NF", given.rwlock, given.grant, out) \
     ROW(zkr_multi_lock_new, POINTER, "NF", given.session, given.multi_lock_opts, out) \
     CALL(zkr_multi_lock_add, "NF", given.multi_lock, given.mutex, NULL) \
     ROW(zkr_multi_lock_acquire, POINTER, "NFACD", given.multi_lock, 0, out) \
-    ROW(zkr_multi_lock_acquire_async, POINTER, "NFAC", given.multi_lock, 0, given.all_acquired, NULL, out) \
+    ROW(zkr_multi_lock_acquire_async, POINTER, "NFAC", asked(given.multi_lock), 0, given.all_acquired, NULL, out) \
     ROW(zkr_semaphore_new, POINTER, "NFPL", given.session, given.made_at, 1, NULL, out) \
     ROW(zkr_semaphore_acquire, POINTER, "NFACD", given.semaphore, 0, out) \
     ROW(zkr_semaphore_acquire_many, POINTER, "NFACD", given.semaphore, 1, 0, out) \
-    ROW(zkr_semaphore_acquire_async, POINTER, "NFAC", given.semaphore, 0, given.acquired, NULL, out) \
-    ROW(zkr_semaphore_acquire_many_async, POINTER, "NFAC", given.semaphore, 1, 0, given.all_acquired, NULL, out) \
+    ROW(zkr_semaphore_acquire_async, POINTER, "NFAC", asked(given.semaphore), 0, given.acquired, NULL, out) \
+    ROW(zkr_semaphore_acquire_many_async, POINTER, "NFAC", asked(given.semaphore), 1, 0, given.all_acquired, NULL, out) \
     CALL(zkr_request_cancel, "NF", given.request) \
     CALL(zkr_grant_check, "NF", given.grant) \
     CALL(zkr_grant_verify, "NFD", given.grant, 0) \
@@ -154,14 +161,9 @@ static const struct zkr_lockable_opts short_multi_lock_opts = { .size = 1 };
     CALL(zkr_grant_release_async, "NF", given.grant, NULL, NULL) \
     CALL(zkr_grants_check, "NF", &given.grant, 1) \
     CALL(zkr_grants_release, "NFD", &given.grant, 1) \
-    ROW(zkr_grant_guarded_set, NUMBER(struct zkr_stat), "NFDPL", given.grant, given.path, NULL, 0, 0, 0, out) \
+    ROW(zkr_grant_guarded_set, NUMBER(int32_t), "NFDPL", given.grant, given.path, NULL, 0, 0, 0, out) \
     CALL(zkr_grant_guarded_create, "NFDPL", given.grant, given.path, NULL, 0, 0) \
     CALL(zkr_grant_guarded_delete, "NFDPL", given.grant, given.path, 0, 0) \
-    CALL(zkr_grant_guarded_commit, "NFD", given.grant, given.txns[2], 0) \
-    CALL(zkr_grant_guarded_set_async, "NFPL", given.grant, given.path, NULL, 0, 0, 0, given.guarded, NULL) \
-    CALL(zkr_grant_guarded_create_async, "NFPL", given.grant, given.path, NULL, 0, 0, given.guarded, NULL) \
-    CALL(zkr_grant_guarded_delete_async, "NFPL", given.grant, given.path, 0, 0, given.guarded, NULL) \
-    CALL(zkr_grant_guarded_commit_async, "NF", given.grant, given.txns[3], 0, given.committed, NULL) \
     ROW(zkr_barrier_new, POINTER, "NFPL", given.session, given.made_at, out) \
     CALL(zkr_barrier_set, "NFACD", given.barrier, 0) \
     CALL(zkr_barrier_remove, "NFACD", given.barrier, 0) \
@@ -289,7 +291,7 @@ static int setup(void)
     ok(zkr_multi_lock_new(s, NULL, &given.multi_lock));
     ok(zkr_multi_lock_add(given.multi_lock, given.mutex, NULL));
     for (size_t i = 0; i < COUNT(given.txns); i++) {
-        ok(zkr_txn_new(s, &given.txns[i]));
+        ok(zkr_txn_new(s, NULL, &given.txns[i]));
         ok(zkr_txn_delete(given.txns[i], "/lock", 0));
     }
     ok(zkr_session_watch(s, "/lock", ZKR_WATCH_DATA, on_watch, NULL,
@@ -357,6 +359,7 @@ static void refuse_credentials(void)
 TEST(outputs_are_empty_when_the_session_is_over)
 {
     refuse_credentials();
+    given.asks = true;
     expect_errors();
 }
 
@@ -389,13 +392,6 @@ static void on_committed(int error, zkr_txn *txn, void *user)
     (void)user;
 }
 
-static void on_guarded(int error, const struct zkr_stat *stat, void *user)
-{
-    (void)error;
-    (void)stat;
-    (void)user;
-}
-
 static int on_borrowed(zhandle_t *zh, void *user)
 {
     (void)zh;
@@ -408,17 +404,18 @@ static void give_the_rest(void)
 {
     given.made_at = "/lock";
     given.no_session = given.session;
+    given.no_grant = given.grant;
     ok(zkr_fence_new(&given.fence));
     given.hosts = "127.0.0.1:2181";
     given.node = "/lock/lock-0000000001";
     given.multi_lock_opts = NULL;
+    given.asks = true;
     given.opened = on_opened;
     given.acquired = on_acquired;
     given.all_acquired = on_all_acquired;
     given.reply = on_reply;
     given.watch = on_watch;
     given.committed = on_committed;
-    given.guarded = on_guarded;
     given.borrow = on_borrowed;
 }
 

@@ -199,28 +199,17 @@ static int call_zkr_double_barrier_enter(int64_t timeout_ms)
     return rc;
 }
 
-static int commit(int64_t timeout_ms, bool guarded)
+static int call_zkr_txn_commit(int64_t timeout_ms)
 {
     zkr_txn *txn;
-    int rc = zkr_txn_new(it.session, &txn);
+    int rc = zkr_txn_new(it.session, NULL, &txn);
 
     if (rc == ZKR_OK)
         rc = zkr_txn_delete(txn, "/a", 0);
     if (rc == ZKR_OK)
-        rc = guarded ? zkr_grant_guarded_commit(it.grant, txn, timeout_ms)
-                     : zkr_txn_commit(txn, timeout_ms);
+        rc = zkr_txn_commit(txn, timeout_ms);
     zkr_txn_free(txn);
     return rc;
-}
-
-static int call_zkr_txn_commit(int64_t timeout_ms)
-{
-    return commit(timeout_ms, false);
-}
-
-static int call_zkr_grant_guarded_commit(int64_t timeout_ms)
-{
-    return commit(timeout_ms, true);
 }
 
 #define CALL(name, ...)                                                        \
@@ -273,7 +262,6 @@ static const struct row {
     ROW(zkr_grant_guarded_set),
     ROW(zkr_grant_guarded_create),
     ROW(zkr_grant_guarded_delete),
-    ROW(zkr_grant_guarded_commit),
     ROW(zkr_session_get),
     ROW(zkr_session_exists),
     ROW(zkr_session_children),

@@ -132,7 +132,7 @@ static int commit(struct scene *s)
     zkr_txn *txn = NULL;
     int rc;
 
-    must(s, "a transaction", zkr_txn_new(s->ours, &txn));
+    must(s, "a transaction", zkr_txn_new(s->ours, NULL, &txn));
     must(s, "a check", zkr_txn_check(txn, s->path, -1));
     must(s, "a set", zkr_txn_set(txn, s->path, "x", 1, -1));
     must(s, "a create", zkr_txn_create(txn, below(s), "x", 1, NULL));
@@ -538,9 +538,9 @@ static int guarded_commit(struct scene *s)
     zkr_txn *txn = NULL;
     int rc;
 
-    must(s, "a transaction", zkr_txn_new(s->ours, &txn));
+    must(s, "a transaction", zkr_txn_new_guarded(s->grant, &txn));
     must(s, "a set", zkr_txn_set(txn, data_of(s), "x", 1, -1));
-    rc = zkr_grant_guarded_commit(s->grant, txn, s->timeout_ms);
+    rc = zkr_txn_commit(txn, s->timeout_ms);
     zkr_txn_free(txn);
     return rc;
 }

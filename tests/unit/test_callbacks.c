@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests that every callback may be NULL: the call does what it says, and
+ * nobody is told. tests/api/tables.sh checks that no function is missing. */
+#include "unit.h"
+
+#include <time.h>
+
+#include <zkrecipes/zhandle.h>
+#include <zkrecipes/zkrecipes.h>
+
+#include "client.h"
+#include "opened.h"
+#include "scope.h"
+
+static zkr_session *s;
+
+static int setup(void)
+{
+    client_reset();
+    s = open_session(0);
+    return 0;
+}
+
+/* All callbacks that are due are called then. */
+static int teardown(void)
+{
+    return s == NULL ? 0 : zkr_session_close(s);
+}
+
+FIXTURE(setup, teardown)
+
+static int call_zkr_log_set(void)
+{
+    zkr_log_set(ZKR_LOG_DEBUG, NULL, NULL);
+    return ZKR_OK;
+}
+
+static int call_zkr_session_open_async(void)
+{
+    (void)zkr_session_close(s);
+    return zkr_session_open_async("127.0.0.1:2181", NULL, NULL, NULL, &s);
+}
+
+static int call_zkr_session_listen(void)
+{
+    AUTO(listener) listener = NULL;
+
+    return zkr_session_listen(s, NULL, NULL, &listener);
+}
+
+static int call_zkr_session_watch(void)
+{
+    AUTO(watch) watch = NULL;
+    int rc = zkr_session_watch(s, "/lock", ZKR_WATCH_DATA, NULL, NULL, &watch);
+
+    client_await_rest();
+    return rc;
+}
+
+static int call_zkr_txn_commit_async(void)
+{
+    AUTO(txn) txn = NULL;
+
+    assert_int_equal(zkr_txn_new(s, NULL, &txn), ZKR_OK);
+    assert_int_equal(zkr_txn_delete(txn, "/lock", 0), ZKR_OK);
+    return zkr_txn_commit_async(txn, 0, NULL, NULL);
+}
+
+static int call_zkr_leader_new(void)
+{
+    AUTO(leader) leader = NULL;
+    int rc = zkr_leader_new(s, "/lock", NULL, NULL, NULL, &leader);
+
+    assert_int_equal(zkr_leader_campaign(leader), ZKR_OK);
+    assert_int_equal(zkr_leader_wait(leader, -1), ZKR_OK);
+    return rc;
+}
+
+static int call_zkr_multi_lock_acquire_async(void)
+{
+    AUTO(mutex) m = new_mutex(s);
+    AUTO(multi_lock) l = NULL;
+
+    assert_int_equal(zkr_multi_lock_new(s, NULL, &l), ZKR_OK);
+    assert_int_equal(zkr_multi_lock_add(l, m, NULL), ZKR_OK);
+    return zkr_multi_lock_acquire_async(l, -1, NULL, NULL, NULL);
+}
+
+static int call_zkr_semaphore_acquire_async(void)
+{
+    AUTO(semaphore) l = NULL;
+
+    assert_int_equal(zkr_semaphore_new(s, "/lock", 2, NULL, &l), ZKR_OK);
+    return zkr_semaphore_acquire_async(l, -1, NULL, NULL, NULL);
+}
+
+static int call_zkr_semaphore_acquire_many_async(void)
+{
+    AUTO(semaphore) l = NULL;
+
+    assert_int_equal(zkr_semaphore_new(s, "/lock", 2, NULL, &l), ZKR_OK);
+    return zkr_semaphore_acquire_many_async(l, 2, -1, NULL, NULL, NULL);
+}
+
+static int call_zkr_grant_listen(void)
+{
+    AUTO(mutex) m = new_mutex(s);
+    AUTO(grant) g = NULL;
+
+    assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_OK);
+    return zkr_grant_listen(g, NULL, NULL);
+}
+
+static int call_zkr_grant_release_async(void)
+{
+    AUTO(mutex) m = new_mutex(s);
+    AUTO(grant) g = NULL;
+
+    assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_OK);
+    return zkr_grant_release_async(g, NULL, NULL);
+}
+
+/* Of a lock of that recipe. */
+#define ACQUIRE(name, noun, ...)                                               \
+    static int call_##name(void)                                               \
+    {                                                                          \
+        AUTO(noun) l = NULL;                                                   \
+                                                                               \
+        assert_int_equal(zkr_##noun##_new(s, "/lock", NULL, &l), ZKR_OK);      \
+        return name(l, __VA_ARGS__, NULL, NULL, NULL);                         \
+    }
+
+ACQUIRE(zkr_lockable_acquire_async, mutex, NULL, -1)
+ACQUIRE(zkr_lockable_acquire_all_async, mutex, NULL, -1)
+ACQUIRE(zkr_mutex_acquire_async, mutex, -1)
+ACQUIRE(zkr_unfair_mutex_acquire_async, unfair_mutex, -1)
+ACQUIRE(zkr_rwlock_acquire_read_async, rwlock, -1)
+ACQUIRE(zkr_rwlock_acquire_write_async, rwlock, -1)
+
+#define CALL(name, ...)                                                        \
+    static int call_##name(void)                                               \
+    {                                                                          \
+        return name(s, __VA_ARGS__);                                           \
+    }
+
+CALL(zkr_session_with_handle, NULL, NULL)
+CALL(zkr_session_get_async, "/lock", 0, NULL, NULL)
+CALL(zkr_session_exists_async, "/lock", 0, NULL, NULL)
+CALL(zkr_session_children_async, "/lock", 0, NULL, NULL)
+CALL(zkr_session_sync_async, 0, NULL, NULL)
+CALL(zkr_session_create_async, "/lock", NULL, 0, NULL, 0, NULL, NULL)
+CALL(zkr_session_set_async, "/lock", NULL, 0, 0, 0, NULL, NULL)
+CALL(zkr_session_delete_async, "/lock", 0, 0, NULL, NULL)
+
+/* clang-format off */
+#define ROW(name) { #name, call_##name }
+/* clang-format on */
+
+static const struct row {
+    const char *name;
+    int (*call)(void);
+} rows[] = {
+    ROW(zkr_log_set),
+    ROW(zkr_session_open_async),
+    ROW(zkr_session_listen),
+    ROW(zkr_session_with_handle),
+    ROW(zkr_session_watch),
+    ROW(zkr_session_get_async),
+    ROW(zkr_session_exists_async),
+    ROW(zkr_session_children_async),
+    ROW(zkr_session_sync_async),
+    ROW(zkr_session_create_async),
+    ROW(zkr_session_set_async),
+    ROW(zkr_session_delete_async),
+    ROW(zkr_txn_commit_async),
+    ROW(zkr_leader_new),
+    ROW(zkr_lockable_acquire_async),
+    ROW(zkr_lockable_acquire_all_async),
+    ROW(zkr_mutex_acquire_async),
+    ROW(zkr_unfair_mutex_acquire_async),
+    ROW(zkr_rwlock_acquire_read_async),
+    ROW(zkr_rwlock_acquire_write_async),
+    ROW(zkr_multi_lock_acquire_async),
+    ROW(zkr_semaphore_acquire_async),
+    ROW(zkr_semaphore_acquire_many_async),
+    ROW(zkr_grant_listen),
+    ROW(zkr_grant_release_async),
+};
+
+TEST_ROWS(nobody_is_told, rows, row)
+{
+    assert_int_equal(row->call(), ZKR_OK);
+}
+
+static const struct acquire {
+    const char *name;
+    bool of_all;
+} acquires[] = { { "one", false }, { "all", true } };
+
+TEST_ROWS(what_is_granted_to_nobody_goes_back, acquires, acquire)
+{
+    AUTO(mutex) m = new_mutex(s);
+
+    assert_int_equal(
+        acquire->of_all
+            ? zkr_lockable_acquire_all_async(m, NULL, -1, NULL, NULL, NULL)
+            : zkr_lockable_acquire_async(m, NULL, -1, NULL, NULL, NULL),
+        ZKR_OK);
+    while (client_requests(ZKR__ZK_DELETE) == 0)
+        (void)nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+}
