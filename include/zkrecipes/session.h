@@ -178,8 +178,12 @@ typedef void (*zkr_log_fn)(enum zkr_log_level level, const char *message,
  * Send lines of @p level and more severe ones to @p fn, also those that the
  * client writes at its level; with NULL nothing is logged.
  *
- * Threads   Any. A line that is being written may still reach the old hook.
- * Owns      @p user stays yours, and must outlive its use as a hook.
+ * Threads   Any. When it returns, the replaced hook is not running, and is not
+ *           called any more: so hold nothing that the hook waits for. Called
+ *           inside a hook it does not wait: then the replaced hook may be
+ *           running still, in this thread and in others, and is not called
+ *           again; a call outside of hooks waits for all of them.
+ * Owns      @p user stays yours, until the hook has been replaced.
  */
 ZKR_API void zkr_log_set(enum zkr_log_level level, zkr_log_fn fn, void *user);
 

@@ -7,15 +7,28 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "base/process.h"
 #include "base/thread.h"
 
 #define LOG_NOTHING (-1)
 
 /* The level is read without the lock, so that a silent log costs one load. */
 static atomic_int hook_level = LOG_NOTHING;
-static pthread_rwlock_t hook_lock = PTHREAD_RWLOCK_INITIALIZER;
-static zkr_log_fn hook_fn; /* under hook_lock */
-static void *hook_user;    /* under hook_lock */
+static atomic_uint process; /* the one in which all that follows is good */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t ended = PTHREAD_COND_INITIALIZER; /* a call of the hook */
+static zkr_log_fn hook_fn;
+static void *hook_user;
+static uint64_t times_set;
+
+/* One call of the hook of the process, on the stack of its thread. */
+struct call {
+    struct call *next;
+    uint64_t times_set; /* when it began */
+};
+
+static struct call *calls;        /* those under way; under the lock */
+static _Thread_local bool inside; /* a hook runs on this thread */
 static _Thread_local const struct zkr__log_hook *own;
 
 void zkr__log_use(const struct zkr__log_hook *hook)
@@ -28,13 +41,44 @@ void zkr__log_hook_end(struct zkr__log_hook *hook)
     hook->level = LOG_NOTHING;
 }
 
+/* A child has what its parent had when a thread of it made the child. */
+static void forget_parent(void)
+{
+    unsigned me = zkr__process_number();
+    unsigned before = atomic_exchange(&process, me);
+
+    if (before == 0 || before == me)
+        return;
+    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    ended = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    calls = NULL;
+}
+
+static bool any_before(uint64_t time)
+{
+    for (const struct call *c = calls; c != NULL; c = c->next) {
+        if (c->times_set < time)
+            return true;
+    }
+    return false;
+}
+
+/* A hook that sets the next one does not wait: two of them would wait for each
+ * other. */
 void zkr_log_set(enum zkr_log_level level, zkr_log_fn fn, void *user)
 {
-    (void)pthread_rwlock_wrlock(&hook_lock);
+    ZKR__NOT_CANCELLED;
+    uint64_t time;
+
+    forget_parent();
+    (void)pthread_mutex_lock(&lock);
     hook_fn = fn;
     hook_user = user;
-    (void)pthread_rwlock_unlock(&hook_lock);
+    time = ++times_set;
     atomic_store(&hook_level, fn == NULL ? LOG_NOTHING : (int)level);
+    while (!inside && any_before(time))
+        (void)pthread_cond_wait(&ended, &lock);
+    (void)pthread_mutex_unlock(&lock);
 }
 
 bool zkr__log_wanted(enum zkr_log_level level)
@@ -46,26 +90,60 @@ bool zkr__log_wanted(enum zkr_log_level level)
     return (int)level <= wanted;
 }
 
-void zkr__log_line(enum zkr_log_level level, const char *line)
+static zkr_log_fn begin(struct call *call, void **ret_user)
 {
     zkr_log_fn fn;
+
+    (void)pthread_mutex_lock(&lock);
+    fn = hook_fn;
+    *ret_user = hook_user;
+    *call = (struct call){ calls, times_set };
+    calls = call;
+    (void)pthread_mutex_unlock(&lock);
+    return fn;
+}
+
+static void end(const struct call *call)
+{
+    (void)pthread_mutex_lock(&lock);
+    for (struct call **c = &calls; *c != NULL; c = &(*c)->next) {
+        if (*c == call) {
+            *c = call->next;
+            break;
+        }
+    }
+    (void)pthread_cond_broadcast(&ended);
+    (void)pthread_mutex_unlock(&lock);
+}
+
+static void run(zkr_log_fn fn, void *user, enum zkr_log_level level,
+                const char *line)
+{
+    ZKR__NOT_CANCELLED; /* the hook may reach a cancellation point */
+    bool was_inside = inside;
+
+    inside = true;
+    if (fn != NULL)
+        fn(level, line, user);
+    inside = was_inside;
+}
+
+void zkr__log_line(enum zkr_log_level level, const char *line)
+{
+    struct call call;
     void *user;
 
     if (!zkr__log_wanted(level))
         return;
     if (own != NULL) {
-        fn = own->fn;
-        user = own->user;
+        run(own->fn, own->user, level, line);
+    } else if (!zkr__process_is(atomic_load(&process))) { /* a child */
+        run(hook_fn, hook_user, level, line);
     } else {
-        (void)pthread_rwlock_rdlock(&hook_lock);
-        fn = hook_fn;
-        user = hook_user;
-        (void)pthread_rwlock_unlock(&hook_lock);
-    }
-    if (fn != NULL) {
-        ZKR__NOT_CANCELLED; /* the hook may reach a cancellation point */
+        zkr_log_fn fn = begin(&call, &user);
 
-        fn(level, line, user);
+        run(fn, user, level, line);
+        end(&call);
     }
 }
 
