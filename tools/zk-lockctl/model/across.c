@@ -119,12 +119,6 @@ static void exchange(struct scan *scan, const bool *wanted, struct scan *again)
     scan->at_ms = again->at_ms;
 }
 
-static int by_path(const void *a, const void *b)
-{
-    return strcmp(((const struct lock *)a)->path,
-                  ((const struct lock *)b)->path);
-}
-
 /* The locks that have findings, and, with deadlocks, those that somebody waits
  * for: every lock of a deadlock is one. NULL: out of memory. */
 static bool *suspects(const struct across *a)
@@ -137,7 +131,7 @@ static bool *suspects(const struct across *a)
     for (size_t i = 0; all != NULL && i < a->findings.count; i++) {
         const struct lock key = { .path = a->findings.items[i].path };
         const struct lock *lock =
-            bsearch(&key, scan->locks, scan->count, sizeof(key), by_path);
+            bsearch(&key, scan->locks, scan->count, sizeof(key), lock_by_path);
 
         if (lock != NULL)
             all[lock - scan->locks] = true;

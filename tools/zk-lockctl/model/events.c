@@ -26,26 +26,14 @@ struct index {
     size_t count;
 };
 
-static int by_name(const void *a, const void *b)
-{
-    const struct contender *const *x = a;
-    const struct contender *const *y = b;
-
-    return strcmp((*x)->node->name, (*y)->node->name);
-}
-
 static bool index_make(struct index *index, const struct view *view)
 {
     *index = (struct index){ .items = NULL };
     if (view == NULL)
         return true;
-    index->items = calloc(view->lock.count + 1, sizeof(struct contender *));
-    if (index->items == NULL)
-        return false;
-    for (size_t i = 0; i < view->lock.count; i++)
-        index->items[index->count++] = &view->lock.items[i];
-    qsort(index->items, index->count, sizeof(struct contender *), by_name);
-    return true;
+    index->items = lock_names(&view->lock);
+    index->count = view->lock.count;
+    return index->items != NULL;
 }
 
 /* A name can come back with another node. A token is 0 when the node could not
@@ -53,16 +41,12 @@ static bool index_make(struct index *index, const struct view *view)
 static const struct contender *index_find(const struct index *index,
                                           const struct contender *c)
 {
-    const struct contender *const *found =
-        index->count == 0 ? NULL
-                          : bsearch(&c, index->items, index->count,
-                                    sizeof(struct contender *), by_name);
+    const struct contender *found =
+        names_find(index->items, index->count, c->node->name);
 
-    if (found == NULL)
-        return NULL;
-    return (*found)->node->token == c->node->token ||
-                   (*found)->node->token == 0 || c->node->token == 0
-               ? *found
+    return found == NULL || found->node->token == c->node->token ||
+                   found->node->token == 0 || c->node->token == 0
+               ? found
                : NULL;
 }
 

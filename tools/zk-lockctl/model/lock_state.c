@@ -139,6 +139,44 @@ void lock_done(struct lock *lock)
     *lock = (struct lock){ .path = NULL };
 }
 
+static int by_name(const void *a, const void *b)
+{
+    const struct contender *const *x = a;
+    const struct contender *const *y = b;
+
+    return strcmp((*x)->node->name, (*y)->node->name);
+}
+
+const struct contender **lock_names(const struct lock *lock)
+{
+    const struct contender **names = calloc(lock->count + 1, sizeof(*names));
+
+    for (size_t i = 0; names != NULL && i < lock->count; i++)
+        names[i] = &lock->items[i];
+    if (names != NULL)
+        qsort(names, lock->count, sizeof(*names), by_name);
+    return names;
+}
+
+const struct contender *names_find(const struct contender *const *names,
+                                   size_t count, const char *name)
+{
+    const struct zkr_participant node = { .name = name };
+    const struct contender key = { .node = &node };
+    const struct contender *wanted = &key;
+    const struct contender *const *found =
+        count == 0 ? NULL
+                   : bsearch(&wanted, names, count, sizeof(*names), by_name);
+
+    return found == NULL ? NULL : *found;
+}
+
+int lock_by_path(const void *a, const void *b)
+{
+    return strcmp(((const struct lock *)a)->path,
+                  ((const struct lock *)b)->path);
+}
+
 static const struct contender *find_token(const struct lock *lock,
                                           int64_t token, bool holds,
                                           const struct contender *last)

@@ -55,6 +55,14 @@ int lock_of(const char *path, struct zkr_participants *list,
 
 void lock_done(struct lock *lock);
 
+/* The contenders of a lock by their names, to be freed; NULL: out of memory. */
+const struct contender **lock_names(const struct lock *lock);
+/* The one of so many that has that name; NULL. */
+const struct contender *names_find(const struct contender *const *names,
+                                   size_t count, const char *name);
+/* For qsort() and bsearch() of locks. */
+int lock_by_path(const void *a, const void *b);
+
 /* The next that holds with that token, after `last` (NULL: the first); NULL.
  * Nodes that were made in one transaction have the same. */
 const struct contender *lock_holder(const struct lock *lock, int64_t token,

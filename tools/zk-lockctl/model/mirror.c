@@ -653,14 +653,6 @@ void mirror_note(struct mirror *m, struct notes *notes)
     (void)pthread_mutex_unlock(&m->tree.mutex);
 }
 
-static int by_path(const void *a, const void *b)
-{
-    const struct lock *x = a;
-    const struct lock *y = b;
-
-    return strcmp(x->path, y->path);
-}
-
 static void take_all_news(struct tree *t)
 {
     while (t->news != NULL) {
@@ -679,9 +671,9 @@ static void sort(struct scan *scan)
 
     if (scan->count == 0)
         return;
-    qsort(scan->locks, scan->count, sizeof(*scan->locks), by_path);
+    qsort(scan->locks, scan->count, sizeof(*scan->locks), lock_by_path);
     for (size_t i = 1; i < scan->count; i++) {
-        if (by_path(&scan->locks[n], &scan->locks[i]) == 0)
+        if (lock_by_path(&scan->locks[n], &scan->locks[i]) == 0)
             lock_done(&scan->locks[i]);
         else
             scan->locks[++n] = scan->locks[i];

@@ -30,24 +30,18 @@ struct zkr_participants_opts lock_opts(uint32_t reads)
     return opts;
 }
 
-int lock_take(const char *path, const struct zkr_participants_opts *opts,
-              struct zkr_participants *list, struct lock *ret_lock)
-{
-    int rc =
-        lock_of(path, list, zkr_participants_free, clock_wall_ms(), ret_lock);
-
-    if (rc == ZKR_OK)
-        ret_lock->cut = ret_lock->total > opts->limit;
-    return rc;
-}
-
 int lock_list(zkr_session *session, const char *path,
               const struct zkr_participants_opts *opts, struct lock *ret_lock)
 {
     struct zkr_participants *list = NULL;
     int rc = zkr_participants_list(session, path, opts, &list);
 
-    return rc == ZKR_OK ? lock_take(path, opts, list, ret_lock) : rc;
+    if (rc == ZKR_OK)
+        rc = lock_of(path, list, zkr_participants_free, clock_wall_ms(),
+                     ret_lock);
+    if (rc == ZKR_OK)
+        ret_lock->cut = ret_lock->total > opts->limit;
+    return rc;
 }
 
 static int list_reading(zkr_session *session, const char *path, uint32_t reads,

@@ -32,13 +32,10 @@ int scan_again(zkr_session *session, const char *path, uint32_t reads,
 const char *scan_whole(zkr_session *session, const char *path,
                        char room[ZKR_PATH_MAX + 1]);
 
-/* These two say nothing, and return an error of the library. Every path is a
- * lock for them. The options are those of lock_opts(). */
+/* This says nothing, and returns an error of the library. Every path is a lock
+ * for it. The options are those of lock_opts(). */
 int lock_list(zkr_session *session, const char *path,
               const struct zkr_participants_opts *opts, struct lock *ret_lock);
-/* Takes a list that was got with the options; it is the lock's, or freed. */
-int lock_take(const char *path, const struct zkr_participants_opts *opts,
-              struct zkr_participants *list, struct lock *ret_lock);
 
 /* The options for the library, so that it reads so many nodes of a lock. */
 struct zkr_participants_opts lock_opts(uint32_t reads);

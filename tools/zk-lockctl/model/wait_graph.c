@@ -7,41 +7,13 @@
 
 /* --- what was there before, too --- */
 
-static int by_name(const void *a, const void *b)
-{
-    const struct contender *const *x = a;
-    const struct contender *const *y = b;
-
-    return strcmp((*x)->node->name, (*y)->node->name);
-}
-
-static int by_path(const void *a, const void *b)
-{
-    return strcmp(((const struct lock *)a)->path,
-                  ((const struct lock *)b)->path);
-}
-
-/* The contenders of a lock, sorted by name; NULL: out of memory. */
-static const struct contender **names_of(const struct lock *lock)
-{
-    const struct contender **names = calloc(lock->count + 1, sizeof(*names));
-
-    if (names == NULL)
-        return NULL;
-    for (size_t i = 0; i < lock->count; i++)
-        names[i] = &lock->items[i];
-    qsort(names, lock->count, sizeof(*names), by_name);
-    return names;
-}
-
 static bool is_same(const struct contender *const *names, size_t count,
                     const struct contender *c)
 {
-    const struct contender *const *found =
-        bsearch(&c, names, count, sizeof(*names), by_name);
+    const struct contender *found = names_find(names, count, c->node->name);
 
-    return found != NULL && (*found)->node->token == c->node->token &&
-           (*found)->node->holds == c->node->holds;
+    return found != NULL && found->node->token == c->node->token &&
+           found->node->holds == c->node->holds;
 }
 
 /* --- building --- */
@@ -96,10 +68,11 @@ static bool add_lock(struct wait_graph *g, const struct lock *lock,
     size_t start = g->count;
 
     if (before != NULL) {
-        then = bsearch(lock, before, before_count, sizeof(*before), by_path);
+        then =
+            bsearch(lock, before, before_count, sizeof(*before), lock_by_path);
         if (then == NULL)
             return true;
-        names = names_of(then);
+        names = lock_names(then);
         if (names == NULL)
             return false;
     }

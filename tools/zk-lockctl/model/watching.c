@@ -10,14 +10,6 @@
 
 /* --- the order of what is looked up --- */
 
-static int by_name(const void *a, const void *b)
-{
-    const struct contender *const *x = a;
-    const struct contender *const *y = b;
-
-    return strcmp((*x)->node->name, (*y)->node->name);
-}
-
 static int by_session(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a;
@@ -53,17 +45,6 @@ static const char *name_in_lock(const struct watching *w, const char *base,
                : NULL;
 }
 
-static const struct contender *find(const struct watching *w, const char *name)
-{
-    const struct zkr_participant node = { .name = name };
-    const struct contender key = { .node = &node };
-    const struct contender *pointer = &key;
-    const struct contender **found =
-        bsearch(&pointer, w->names, w->lock->count, sizeof(*w->names), by_name);
-
-    return found == NULL ? NULL : *found;
-}
-
 static bool add(struct watching *w, int64_t session_id, size_t target)
 {
     struct watch_on *added = GROW(w);
@@ -80,7 +61,8 @@ static bool add_all(struct watching *w, const char *base, int64_t session_id)
     for (size_t i = 0;
          (child = servers_watched(w->servers, session_id, i)) != NULL; i++) {
         const char *name = name_in_lock(w, base, child);
-        const struct contender *target = name == NULL ? NULL : find(w, name);
+        const struct contender *target =
+            name == NULL ? NULL : names_find(w->names, w->lock->count, name);
 
         if (target != NULL &&
             !add(w, session_id, (size_t)(target - w->lock->items)))
@@ -107,16 +89,14 @@ bool watching_read(struct watching *w, const struct lock *lock,
                    const struct servers *servers, const char *base)
 {
     *w = (struct watching){ .lock = lock, .servers = servers };
-    w->names = calloc(lock->count + 1, sizeof(*w->names));
+    w->names = lock_names(lock);
     w->sessions = calloc(lock->count + 1, sizeof(*w->sessions));
     if (w->names == NULL || w->sessions == NULL)
         return false;
     for (size_t i = 0; i < lock->count; i++) {
-        w->names[i] = &lock->items[i];
         if (contender_waits(&lock->items[i]))
             w->sessions[w->session_count++] = lock->items[i].node->session_id;
     }
-    qsort(w->names, lock->count, sizeof(*w->names), by_name);
     qsort(w->sessions, w->session_count, sizeof(*w->sessions), by_session);
     for (size_t i = 0; i < w->session_count; i++) {
         if ((i == 0 || w->sessions[i] != w->sessions[i - 1]) &&
