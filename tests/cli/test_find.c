@@ -342,7 +342,7 @@ TEST(a_limit_does_not_cut_a_semaphore_in_two)
 
     make("a/leases", NULL);
     make("a/locks", NULL);
-    make("b", NULL);
+    make("b/c/d/e", NULL); /* found after the two directories */
     make_by(admin, "a/" LEASE "1");
     make_by(admin, "a/" QUEUED "1");
     scan = look((struct scan_opts){ .limit = 1 });
