@@ -25,7 +25,7 @@ static int take_word(const struct opt *o, int *at, const char *value)
     size_t used = 0;
 
     for (int i = 0; o->words[i] != NULL; i++) {
-        if (strcmp(o->words[i], value) == 0) {
+        if (strcasecmp(o->words[i], value) == 0) {
             *at = i;
             return 0;
         }

@@ -20,17 +20,6 @@ const char *top_key_name(enum top_key key)
     return key_names[key];
 }
 
-bool top_key_read(const char *name, enum top_key *ret_key)
-{
-    for (size_t i = 0; i < TOP_KEYS; i++) {
-        if (strcasecmp(key_names[i], name) == 0) {
-            *ret_key = (enum top_key)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 /* --- grants --- */
 
 /* Slots that were not written since then are empty. */

@@ -123,6 +123,5 @@ void top_row_cells(const struct top_row *row, struct top_cells *room,
 
 /* "LONGEST", as the head of a column. */
 const char *top_key_name(enum top_key key);
-bool top_key_read(const char *name, enum top_key *ret_key);
 
 #endif

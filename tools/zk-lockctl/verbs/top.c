@@ -8,19 +8,10 @@
 
 #include "top/top.h"
 
+/* In the order of enum top_key. */
 static const char *const sorts[] = { "lock",  "kind", "state",   "holder",
                                      "held",  "wait", "longest", "grants",
                                      "token", NULL };
-
-static int take_sort(const struct opt *o, void *at, const char *value)
-{
-    (void)o;
-    if (top_key_read(value, at))
-        return 0;
-    return lockctl_fail(EX_USAGE,
-                        "--sort: choose from lock, kind, state, holder, held, "
-                        "wait, longest, grants, token");
-}
 
 static int take_match(const struct opt *o, void *at, const char *value)
 {
@@ -33,25 +24,17 @@ static int take_match(const struct opt *o, void *at, const char *value)
     return 0;
 }
 
-static int take_once(const struct opt *o, void *at, const char *value)
-{
-    (void)o;
-    (void)value;
-    *(uint32_t *)at = 1;
-    return 0;
-}
-
 /* clang-format off */
 #define AT(member) offsetof(struct top_opts, member)
 static const struct opt options[] = {
     { "interval", .value = "DURATION", .type = OPT_MS, .at = AT(view.interval_ms),
       .min = TOP_INTERVAL_MIN_MS, .max = TOP_INTERVAL_MAX_MS, .help = "look so often (2s)" },
-    { "sort", .value = "COLUMN", .type = OPT_CALL, .at = AT(view.sort), .take = take_sort, .words = sorts,
+    { "sort", .value = "COLUMN", .type = OPT_WORD, .at = AT(view.sort), .words = sorts,
       .help = "lock, kind, state, holder, held, wait, longest, grants, token (longest)" },
     { "reverse", .type = OPT_ON, .at = AT(view.reversed), .help = "the other way round" },
     { "match", .value = "TEXT", .type = OPT_CALL, .at = AT(view.filter), .take = take_match,
       .help = "locks and holders with this text" },
-    { "once", .type = OPT_CALL, .at = AT(count), .take = take_once, .help = "one table, and the end" },
+    { "once", .type = OPT_INT, .at = AT(count), .min = 1, .help = "one table, and the end" },
     { "count", .value = "N", .type = OPT_COUNT, .at = AT(count), .help = "N tables" },
     { "read-only", .type = OPT_ON, .at = AT(view.read_only),
       .help = "no keys that ask holders or break locks" },
