@@ -16,30 +16,7 @@
 #define LEASE  "leases/_c_" UUID "-lease-000000000"
 #define QUEUED "locks/_c_" UUID "-lock-000000000"
 
-/* Another client, who contends, too. */
-static struct admin *other;
-
-static int setup(void)
-{
-    (void)onlooker_setup();
-    make_directory();
-    return admin_open(server_hosts(the_server), &other);
-}
-
-static int teardown(void)
-{
-    admin_close(other);
-    return onlooker_teardown();
-}
-
-FIXTURE(setup, teardown)
-
-static void make_by(struct admin *who, const char *name)
-{
-    assert_int_equal(admin_create_flags(who, in_dir(name), "10.0.0.1",
-                                        ZOO_EPHEMERAL, NULL, 0),
-                     ZOK);
-}
+FIXTURE(pair_setup, pair_teardown)
 
 static char detail[SCAN_DETAIL_MAX];
 
@@ -395,7 +372,7 @@ TEST(barriers_are_found_on_request)
 
     make("a/ready", NULL);
     make_by(admin, "a/" MEMBER "1");
-    make_by(other, "a/" MEMBER "2");
+    make_by(rival, "a/" MEMBER "2");
     make("b/" MEMBER "1", NULL); /* a directory of that name */
     make("c", NULL);
     make_by(admin, "c/" MEMBER "1");

@@ -149,3 +149,25 @@ void times_out(int (*run)(void *arg), void *arg, int64_t timeout_ms)
     assert_int_equal(rc, ZOPERATIONTIMEOUT);
     assert_true(stopwatch_says(w, timeout_ms, timeout_ms + 1000));
 }
+
+struct admin *rival;
+
+int pair_setup(void)
+{
+    (void)onlooker_setup();
+    make_directory();
+    return admin_open(server_hosts(the_server), &rival);
+}
+
+int pair_teardown(void)
+{
+    admin_close(rival);
+    return onlooker_teardown();
+}
+
+void make_by(struct admin *who, const char *name)
+{
+    assert_int_equal(admin_create_flags(who, in_dir(name), "10.0.0.1",
+                                        ZOO_EPHEMERAL, NULL, 0),
+                     ZOK);
+}

@@ -19,6 +19,13 @@ extern uint32_t reply_ms; /* the reply timeout of ps, 0 for the default */
 int onlooker_setup(void);
 int onlooker_teardown(void);
 
+/* The same with the directory, and with another client. */
+extern struct admin *rival;
+int pair_setup(void);
+int pair_teardown(void);
+/* A contender of that client, or of admin. */
+void make_by(struct admin *who, const char *name);
+
 /* The same with a proxy, and with the directory. */
 int proxied_setup(void);
 int proxied_teardown(void);

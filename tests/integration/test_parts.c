@@ -12,30 +12,7 @@
 #define LEASE  "leases/_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-lease-000000000"
 #define QUEUED "locks/_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-lock-000000000"
 
-/* Another client, who contends, too. */
-static struct admin *other;
-
-static int setup(void)
-{
-    (void)onlooker_setup();
-    make_directory();
-    return admin_open(server_hosts(the_server), &other);
-}
-
-static int teardown(void)
-{
-    admin_close(other);
-    return onlooker_teardown();
-}
-
-FIXTURE(setup, teardown)
-
-static void make_by(struct admin *who, const char *name)
-{
-    assert_int_equal(admin_create_flags(who, in_dir(name), "10.0.0.1",
-                                        ZOO_EPHEMERAL, NULL, 0),
-                     ZOK);
-}
+FIXTURE(pair_setup, pair_teardown)
 
 /* Both are empty. */
 static void make_semaphore(void)
@@ -130,7 +107,7 @@ TEST(leases_hold_and_the_queue_waits)
     make_semaphore();
     make_by(admin, LEASE "4");
     make_by(admin, LEASE "2");
-    make_by(other, QUEUED "8");
+    make_by(rival, QUEUED "8");
     make_by(admin, QUEUED "9");
     list = list_all();
     assert_true(list->semaphore);
@@ -143,7 +120,7 @@ TEST(leases_hold_and_the_queue_waits)
     assert_int_equal(list->items[0].kind, ZKR_PARTICIPANT_SHARED);
     assert_string_equal(list->items[0].marker, "lease-");
     assert_int_equal(list->items[2].kind, ZKR_PARTICIPANT_EXCLUSIVE);
-    assert_int_equal(list->items[2].session_id, admin_session_id(other));
+    assert_int_equal(list->items[2].session_id, admin_session_id(rival));
     assert_string_equal(list->items[0].data, "10.0.0.1");
 }
 
@@ -155,9 +132,9 @@ TEST(the_lease_of_the_first_waiter_does_not_hold)
 
     make_semaphore();
     make_by(admin, LEASE "1");
-    make_by(other, QUEUED "5");
+    make_by(rival, QUEUED "5");
     make_by(admin, QUEUED "6");
-    make_by(other, LEASE "0"); /* of a directory whose numbers began again */
+    make_by(rival, LEASE "0"); /* of a directory whose numbers began again */
     list = list_all();
     assert_int_equal(list->count, 4);
     assert_place(list, 0, LEASE "0", false, NOBODY);
@@ -182,9 +159,9 @@ TEST(leases_and_the_first_waiter_are_read)
 
     make_semaphore();
     make_by(admin, LEASE "1");
-    make_by(other, QUEUED "5");
+    make_by(rival, QUEUED "5");
     make_by(admin, QUEUED "6");
-    make_by(other, LEASE "2");
+    make_by(rival, LEASE "2");
     list = list_reading(path, 1, 0);
     assert_int_equal(list->count, 4);
     assert_place(list, 1, LEASE "2", false, NOBODY);
@@ -225,7 +202,7 @@ TEST(a_lock_beside_a_semaphore_has_its_own_queue)
     make_by(admin, "lock-0000000003");
     make_by(admin, "lock-0000000004");
     make_by(admin, LEASE "1");
-    make_by(other, QUEUED "0");
+    make_by(rival, QUEUED "0");
     list = list_all();
     assert_int_equal(list->count, 4);
     assert_place(list, 0, "lock-0000000003", true, NOBODY);
@@ -240,7 +217,7 @@ TEST(the_nodes_of_a_semaphore_can_be_asked_and_broken)
     char data[64];
 
     make_semaphore();
-    make_by(other, LEASE "1");
+    make_by(rival, LEASE "1");
     list = list_all();
     ok(zkr_participants_revoke(s, in_dir(list->items[0].name)));
     assert_int_equal(admin_get(admin, in_dir(LEASE "1"), data, sizeof(data)),
