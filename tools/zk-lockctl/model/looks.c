@@ -58,28 +58,26 @@ static bool keep(struct looks *l, struct view *view)
 
 /* --- one change --- */
 
-struct told {
-    event_fn *fn;
-    void *user;
-};
-
-static void tell_missed(const struct news *news, const struct told *to)
+/* Events that are no change of a contender. */
+static void tell(const struct looks *l, struct event event)
 {
-    struct event event = { .kind = EVENT_MISSED,
-                           .at_ms = news->lock.at_ms,
-                           .lock = &news->lock,
-                           .waited_ms = -1,
-                           .held_ms = -1,
-                           .missed = news->lost ? -1 : (int64_t)news->missed };
+    event.waited_ms = event.held_ms = -1;
+    l->tell(&event, l->user);
+}
 
-    if (to->fn != NULL && (news->lost || news->missed > 0))
-        to->fn(&event, to->user);
+static void tell_missed(const struct looks *l, const struct news *news)
+{
+    if (news->lost || news->missed > 0)
+        tell(l, (struct event){ .kind = EVENT_MISSED,
+                                .at_ms = news->lock.at_ms,
+                                .lock = &news->lock,
+                                .missed =
+                                    news->lost ? -1 : (int64_t)news->missed });
 }
 
 /* Takes over the lock. A lock that was not kept was free before; with `first`
  * nothing is known of before. Returns false when out of memory. */
-static bool take_news(struct looks *l, struct news *news, bool first,
-                      const struct told *to)
+static bool take_news(struct looks *l, struct news *news, bool first)
 {
     struct view none = { .lock = { .at_ms = news->before_ms } };
     struct view *after = calloc(1, sizeof(*after));
@@ -99,11 +97,12 @@ static bool take_news(struct looks *l, struct news *news, bool first,
     if (before != NULL)
         before->lock.at_ms = news->before_ms;
     if (!first)
-        tell_missed(news, to);
-    told = events_between(first            ? NULL
-                          : before == NULL ? &none
-                                           : before,
-                          after, to->fn, to->user);
+        tell_missed(l, news);
+    told =
+        events_between(first            ? NULL
+                       : before == NULL ? &none
+                                        : before,
+                       after, first && !l->initial ? NULL : l->tell, l->user);
     forget(l, before);
     if (told)
         return keep(l, after);
@@ -142,19 +141,8 @@ static int take_first(struct looks *l, struct news **ret_news,
     return rc;
 }
 
-static void tell_begin(const struct told *to)
-{
-    struct event event = { .kind = EVENT_BEGIN,
-                           .at_ms = clock_wall_ms(),
-                           .waited_ms = -1,
-                           .held_ms = -1 };
-
-    to->fn(&event, to->user);
-}
-
 /* The events of the first look are in the order of the paths. */
-static int begin(struct looks *l, const struct told *first,
-                 const struct told *to)
+static int begin(struct looks *l)
 {
     struct news *news = NULL;
     struct news next;
@@ -163,15 +151,16 @@ static int begin(struct looks *l, const struct told *first,
     int rc = take_first(l, &news, &count, &next, &more);
 
     if (rc == ZKR_OK)
-        tell_begin(to);
+        tell(l,
+             (struct event){ .kind = EVENT_BEGIN, .at_ms = clock_wall_ms() });
     if (count > 0)
         qsort(news, count, sizeof(*news), news_by_path);
     for (size_t i = 0; i < count; i++) {
-        if (!take_news(l, &news[i], true, first))
+        if (!take_news(l, &news[i], true))
             rc = ZKR_ENOMEM;
     }
     free(news);
-    if (more && !take_news(l, &next, false, to))
+    if (more && !take_news(l, &next, false))
         rc = ZKR_ENOMEM;
     l->begun = true;
     return rc == ZKR_OK ? 0 : lockctl_fail_error(rc, "");
@@ -197,29 +186,19 @@ static int check_paths(const struct looks *l)
 
 /* --- look after look --- */
 
-static void tell_resync(int64_t since_ms, const struct told *to)
-{
-    struct event event = { .kind = EVENT_RESYNC,
-                           .at_ms = clock_wall_ms(),
-                           .waited_ms = -1,
-                           .held_ms = -1,
-                           .since_ms = since_ms };
-
-    to->fn(&event, to->user);
-}
-
 /* A directory that was busy during the first look has its own, later. */
-static int go_on(struct looks *l, const struct told *first,
-                 const struct told *to)
+static int go_on(struct looks *l)
 {
     struct news news;
     int64_t since_ms;
     int rc;
 
     if (mirror_take_break(l->mirror, &since_ms))
-        tell_resync(since_ms, to);
+        tell(l, (struct event){ .kind = EVENT_RESYNC,
+                                .at_ms = clock_wall_ms(),
+                                .since_ms = since_ms });
     while (mirror_take(l->mirror, &news, &rc)) {
-        if (!take_news(l, &news, news.first, news.first ? first : to)) {
+        if (!take_news(l, &news, news.first)) {
             rc = ZKR_ENOMEM;
             break; /* the next call would set it anew */
         }
@@ -243,10 +222,8 @@ static void say_notes(struct looks *l)
     notes_done(&now);
 }
 
-int looks_next(struct looks *l, bool initial, event_fn *tell, void *user)
+int looks_next(struct looks *l)
 {
-    const struct told to = { tell, user };
-    const struct told first = { initial ? tell : NULL, user };
     int code = 0;
 
     if (!l->begun && !mirror_is_settled(l->mirror))
@@ -254,9 +231,9 @@ int looks_next(struct looks *l, bool initial, event_fn *tell, void *user)
     if (!l->begun)
         code = check_paths(l);
     if (code == 0 && !l->begun)
-        code = begin(l, &first, &to);
+        code = begin(l);
     if (code == 0)
-        code = go_on(l, &first, &to);
+        code = go_on(l);
     if (mirror_tick(l->mirror) && code == 0)
         say_notes(l);
     return code;

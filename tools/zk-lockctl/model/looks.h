@@ -13,7 +13,10 @@ struct looks {
     struct lockctl *ctl;
     const char *const *paths; /* the locks; NULL: all that exist */
     size_t path_count;
-    int64_t pause_ms;      /* as in mirror.h */
+    int64_t pause_ms; /* as in mirror.h */
+    bool initial;     /* the present state at the start is told, too */
+    event_fn *tell;   /* what has changed */
+    void *user;
     struct mirror *mirror; /* the rest is of looks.c */
     void *views;           /* of the locks in use, by path */
     bool begun;            /* the first look was taken */
@@ -24,10 +27,9 @@ struct looks {
  * an exit code after an error was printed. */
 int looks_start(struct looks *looks, void (*wake)(void *user));
 
-/* Reports what has changed. As soon as all is known it reports that it begins,
- * and then the present state, if `initial`. Returns 0, or an exit code after an
- * error was printed. */
-int looks_next(struct looks *looks, bool initial, event_fn *tell, void *user);
+/* Tells what has changed; as soon as all is known, that it begins. Returns 0,
+ * or an exit code after an error was printed. */
+int looks_next(struct looks *looks);
 
 /* After the session was closed. */
 void looks_done(struct looks *looks);

@@ -15,19 +15,16 @@
 enum { INTERVAL_MIN_MS = 10, TICK_MS = 500 };
 
 struct watch {
-    struct lockctl *ctl;
-    bool initial;
-    int64_t interval_ms;
+    struct looks looks;
     char **paths; /* of looks */
-    size_t path_count;
-    int code; /* of the output */
+    int code;     /* of the output */
 };
 
 /* clang-format off */
 static const struct opt options[] = {
-    { "interval", .value = "DURATION", .type = OPT_MS, .at = offsetof(struct watch, interval_ms),
+    { "interval", .value = "DURATION", .type = OPT_MS, .at = offsetof(struct watch, looks.pause_ms),
       .min = INTERVAL_MIN_MS, .help = "list a lock no more often (100ms)" },
-    { "initial", .type = OPT_ON, .at = offsetof(struct watch, initial),
+    { "initial", .type = OPT_ON, .at = offsetof(struct watch, looks.initial),
       .help = "begin with who holds and who waits" },
     { .name = NULL },
 };
@@ -136,9 +133,9 @@ static const char *resync_text(const void *item, char room[FIELD_ROOM])
 static json_t *paths_json(const void *item)
 {
     const struct watch *w = ((const struct event_row *)item)->w;
-    json_t *paths = w->path_count == 0 ? json_null() : json_array();
+    json_t *paths = w->looks.path_count == 0 ? json_null() : json_array();
 
-    for (size_t i = 0; i < w->path_count; i++)
+    for (size_t i = 0; i < w->looks.path_count; i++)
         (void)json_array_append_new(
             paths, json_text(w->paths[i], strlen(w->paths[i])));
     return paths;
@@ -162,7 +159,7 @@ const struct field event_fields[] = {
     { "", "last_look", FIELD_TIME, .at = AT(since_ms), .of = resync_of, .text = resync_text, .lacking = true },
     { .key = "contender", .type = FIELD_OBJECT, .of = change_of, .json = contender_json, .fields = contender_fields, .lacking = true },
     { .key = "paths", .type = FIELD_LIST, .of = begin_of, .json = paths_json, .lacking = true },
-    { .key = "initial", .type = FIELD_BOOL, .at = offsetof(struct watch, initial), .of = begin_of, .lacking = true },
+    { .key = "initial", .type = FIELD_BOOL, .at = offsetof(struct watch, looks.initial), .of = begin_of, .lacking = true },
     { .key = NULL },
 };
 #undef AT
@@ -184,22 +181,23 @@ static int print_json(const struct lockctl *ctl, const struct event_row *entry)
 static void print_event(const struct event *e, void *user)
 {
     struct watch *w = user;
+    const struct lockctl *ctl = w->looks.ctl;
     const struct event_row entry = { e, w };
 
-    if (e->kind == EVENT_BEGIN && w->ctl->format != FORMAT_JSONL)
+    if (e->kind == EVENT_BEGIN && ctl->format != FORMAT_JSONL)
         return;
     stop_printing(true);
-    if (w->ctl->format != FORMAT_JSONL)
-        fields_print_line(w->ctl, event_fields, &entry);
+    if (ctl->format != FORMAT_JSONL)
+        fields_print_line(ctl, event_fields, &entry);
     else if (w->code == 0)
-        w->code = print_json(w->ctl, &entry);
+        w->code = print_json(ctl, &entry);
 }
 
 /* --- looking --- */
 
-static int look(struct watch *w, struct looks *looks)
+static int look(struct watch *w)
 {
-    int code = looks_next(looks, w->initial, print_event, w);
+    int code = looks_next(&w->looks);
     int flushed = stop_flush();
 
     if (code == 0)
@@ -216,25 +214,25 @@ static void wake(void *user)
 static int fail_over(const struct watch *w)
 {
     bool refused =
-        zkr_session_state(w->ctl->session) == ZKR_SESSION_AUTH_FAILED;
+        zkr_session_state(w->looks.ctl->session) == ZKR_SESSION_AUTH_FAILED;
 
     return lockctl_fail_error(refused ? ZKR_ZAUTHFAILED : ZKR_ECLOSED, "");
 }
 
 /* Events are told as they come. In between it wakes up for what cannot be
  * watched. */
-static int go_on(struct watch *w, struct looks *looks)
+static int go_on(struct watch *w)
 {
-    int code = looks_start(looks, wake);
+    int code = looks_start(&w->looks, wake);
 
     while (code == 0) {
         bool said = false;
 
-        code = look(w, looks);
+        code = look(w);
         if (code != 0 || !stop_wait(TICK_MS) ||
-            !stop_wait_for_connection(w->ctl, &said))
+            !stop_wait_for_connection(w->looks.ctl, &said))
             break;
-        if (lockctl_is_over(w->ctl))
+        if (lockctl_is_over(w->looks.ctl))
             code = fail_over(w);
     }
     return code;
@@ -246,13 +244,14 @@ static int by_text(const void *a, const void *b)
 }
 
 /* A part of a semaphore stands for the whole. Each path once. */
-static void settle_paths(struct watch *w, struct looks *looks)
+static void settle_paths(struct watch *w)
 {
+    struct looks *looks = &w->looks;
     size_t count = 0;
 
     for (size_t i = 0; i < looks->path_count; i++) {
         char room[ZKR_PATH_MAX + 1];
-        const char *whole = scan_whole(w->ctl->session, w->paths[i], room);
+        const char *whole = scan_whole(looks->ctl->session, w->paths[i], room);
 
         if (whole != w->paths[i]) /* it is shorter */
             (void)strcpy(w->paths[i], whole);
@@ -267,34 +266,33 @@ static void settle_paths(struct watch *w, struct looks *looks)
         else
             w->paths[count++] = path;
     }
-    looks->path_count = w->path_count = count;
+    looks->path_count = count;
 }
 
-static int start(struct watch *w, struct looks *looks)
+static int start(struct watch *w)
 {
-    int code = lockctl_connect(w->ctl);
+    int code = lockctl_connect(w->looks.ctl);
 
-    if (code == 0)
-        settle_paths(w, looks);
     if (code != 0)
         return code;
+    settle_paths(w);
     if (!stop_start())
         return lockctl_fail_error(ZKR_ENOMEM, "");
-    code = go_on(w, looks);
-    lockctl_disconnect(w->ctl);
+    code = go_on(w);
+    lockctl_disconnect(w->looks.ctl);
     stop_end();
     return code;
 }
 
 /* --- options --- */
 
-static int check_format(const struct watch *w)
+static int check_format(const struct lockctl *ctl)
 {
-    if (w->ctl->format == FORMAT_JSON || w->ctl->format == FORMAT_DOT)
+    if (ctl->format == FORMAT_JSON || ctl->format == FORMAT_DOT)
         return lockctl_fail(EX_USAGE,
                             "watch: events have no end; choose -o jsonl, table "
                             "or wide");
-    if (w->ctl->columns != NULL)
+    if (ctl->columns != NULL)
         return lockctl_fail(EX_USAGE, "watch: an event has no columns; "
                                       "--columns is for tables");
     return 0;
@@ -317,30 +315,29 @@ static int read_paths(int argc, char **argv, char **paths, size_t *ret_count)
 
 static int watch(struct lockctl *ctl, int argc, char **argv)
 {
-    struct watch w = { .ctl = ctl, .interval_ms = 100 };
-    struct looks looks = { .ctl = ctl };
-    char **paths;
+    struct watch w = { .looks = { .ctl = ctl,
+                                  .pause_ms = 100,
+                                  .tell = print_event,
+                                  .user = &w } };
     int code;
 
     if (!lockctl_parse(ctl, &verb_watch, &argc, &argv, &w))
         return EX_USAGE;
-    code = check_format(&w);
+    code = check_format(ctl);
     if (code != 0)
         return code;
-    looks.pause_ms = w.interval_ms;
-    paths = calloc((size_t)argc + 1, sizeof(*paths));
-    if (paths == NULL)
+    w.paths = calloc((size_t)argc + 1, sizeof(*w.paths));
+    if (w.paths == NULL)
         return lockctl_fail_error(ZKR_ENOMEM, "");
-    w.paths = paths;
-    code = read_paths(argc, argv, paths, &looks.path_count);
-    if (looks.path_count > 0)
-        looks.paths = (const char *const *)paths;
+    code = read_paths(argc, argv, w.paths, &w.looks.path_count);
+    if (w.looks.path_count > 0)
+        w.looks.paths = (const char *const *)w.paths;
     if (code == 0)
-        code = start(&w, &looks);
-    looks_done(&looks);
+        code = start(&w);
+    looks_done(&w.looks);
     for (int i = 0; i < argc; i++)
-        free(paths[i]);
-    free(paths);
+        free(w.paths[i]);
+    free(w.paths);
     return code;
 }
 
