@@ -29,10 +29,19 @@ bool zkr__owner_is_session(int64_t owner)
            ((uint64_t)owner >> 56 & 0xff) != 0xff;
 }
 
+static bool has_reason(const char *data, size_t size)
+{
+    size_t len = strlen(ZKR__REVOKE_BECAUSE);
+
+    return size > len && memcmp(data, ZKR__REVOKE_BECAUSE, len) == 0;
+}
+
 bool zkr__owner_is_asked(const char *data, size_t size)
 {
-    return size == strlen(ZKR__REVOKE_MESSAGE) &&
-           memcmp(data, ZKR__REVOKE_MESSAGE, size) == 0;
+    size_t len = strlen(ZKR__REVOKE_MESSAGE);
+
+    return has_reason(data, size) ||
+           (size == len && memcmp(data, ZKR__REVOKE_MESSAGE, len) == 0);
 }
 
 /* --- to write --- */
@@ -183,6 +192,7 @@ static void take_record(struct zkr__known_owner *owner, const json_t *record)
     take_text(record, "label", owner->label, sizeof(owner->label));
     take_text(record, "library", owner->library, sizeof(owner->library));
     take_text(record, "start", owner->start, sizeof(owner->start));
+    take_text(record, "reason", owner->reason, sizeof(owner->reason));
     owner->pid = take_number(record, "pid");
     owner->tid = take_number(record, "tid");
     owner->limit = take_number(record, "limit");
@@ -192,10 +202,14 @@ static void take_record(struct zkr__known_owner *owner, const json_t *record)
 void zkr__owner_read(struct zkr__known_owner *owner, const char *data,
                      size_t size)
 {
+    size_t request = strlen(ZKR__REVOKE_BECAUSE);
     json_t *record = NULL;
 
     *owner = (struct zkr__known_owner){ .is_asked =
                                             zkr__owner_is_asked(data, size) };
+    if (has_reason(data, size))
+        (void)snprintf(owner->reason, sizeof(owner->reason), "%.*s",
+                       (int)(size - request), data + request);
     if (size > 0 && size <= ZKR__OWNER_READ_MAX && data[0] == '{')
         record = json_loadb(data, size, JSON_REJECT_DUPLICATES, NULL);
     if (record != NULL && is_ours(record))

@@ -17,8 +17,13 @@ bool zkr__owner_is_session(int64_t owner);
 
 /* --- a request for the lock --- */
 
-/* Curator replaces the record by this text to ask for the lock. */
+/* Curator replaces the record by this text to ask for the lock. Nodes of
+ * zkrecipes may have a reason behind it, which no other client takes for a
+ * request. */
 #define ZKR__REVOKE_MESSAGE "__REVOKE__"
+#define ZKR__REVOKE_BECAUSE ZKR__REVOKE_MESSAGE ": "
+
+#define ZKR__REVOKE_REASON_MAX 128
 
 bool zkr__owner_is_asked(const char *data, size_t size);
 
@@ -48,10 +53,6 @@ void zkr__owner_start(char text[ZKR__START_MAX]);
 int zkr__owner_write(const struct zkr__owner *owner,
                      char data[ZKR__OWNER_MAX + 1], size_t *ret_len);
 
-/* The end of a record that was written again after the request to give the lock
- * back had replaced it. */
-#define ZKR__OWNER_ASKED ",\"asked\":true}"
-
 /* --- to read --- */
 
 /* The length of a record, with some room for later versions. */
@@ -78,6 +79,7 @@ struct zkr__known_owner {
     char said[ZKR__OWNER_SAID_MAX]; /* the data that a request has replaced, if
                                        the reader has seen it */
     size_t said_size;
+    char reason[ZKR__REVOKE_REASON_MAX + 1]; /* of the request; "": none */
 };
 
 /* Reads the data of a node, which may be any bytes. */

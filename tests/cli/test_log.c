@@ -155,6 +155,21 @@ TEST(log_tells_who_asked_for_a_lock)
     zkr_mutex_free(m);
 }
 
+TEST(log_tells_why_a_lock_was_asked_for)
+{
+    zkr_mutex *m = new_mutex(s, path);
+    zkr_grant *g = acquire(m);
+    char words[256];
+    json_t *item;
+
+    PRINT(words, "revoke -q -w 0 --reason disk-swap %s", path);
+    LOOK(75, "%s", words);
+    release(g);
+    item = json_array_get(history(""), 0);
+    assert_string_equal(text_of(item, "reason"), "disk-swap");
+    zkr_mutex_free(m);
+}
+
 TEST(a_session_that_is_closed_is_told)
 {
     zkr_session *third = open_session();

@@ -808,6 +808,31 @@ TEST(a_request_that_is_ignored_leaves_the_owner)
     assert_int_equal(cli_end(&cli), 0);
 }
 
+/* The holder says the reason and keeps it in its record; who breaks the lock
+ * has it told before. */
+TEST(a_holder_is_told_the_reason)
+{
+    const char *path = new_path();
+    long long token;
+    char words[256];
+
+    START(&cli, path, "sh", "-c", "echo token $ZKLOCK_TOKEN .; sleep 1000");
+    cli_wait_said(&cli, " .\n");
+    token = atoll(strstr(cli_said(&cli), "token ") + strlen("token "));
+    PRINT(words, "revoke -w 0 --reason disk\"swap %s", path);
+    LOOK(75, "%s", words);
+    cli_wait_said(&cli, "asks for the lock, \"disk\"swap\"; ignored");
+    assert_true(wait_until(tells_owner, (void *)path, SOON_MS));
+    assert_has(node_data, "\"asked\":true,\"reason\":\"disk\\\"swap\"}");
+    PRINT(words, "break --yes --token %lld --reason moved %s", token, path);
+    LOOK(0, "%s", words);
+    assert_int_equal(cli_end(&cli), 79);
+    assert_said(&cli, "asks for the lock, \"moved\"; ignored");
+    assert_said(&cli, "LOCK LOST: somebody has deleted its node, /");
+    assert_said(&cli, ", \"moved\"; the command is killed");
+    LOOK(64, "revoke --reason= %s", path);
+}
+
 /* Regression: it was "held by session 0x0". */
 TEST(a_holder_without_a_session_is_called_so)
 {

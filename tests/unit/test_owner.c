@@ -510,9 +510,29 @@ TEST(a_request_is_exactly_one)
     assert_false(known.is_asked);
     read_text("__REVOKE_");
     assert_false(known.is_asked);
-    read_text("{\"library\":\"zkrecipes 1\",\"label\":\"x\"" ZKR__OWNER_ASKED);
+    read_text("__REVOKE__ x");
+    assert_false(known.is_asked);
+    read_text("__REVOKE__: ");
+    assert_false(known.is_asked);
+    read_text("{\"library\":\"zkrecipes 1\",\"label\":\"x\",\"asked\":true}");
     assert_true(known.is_asked && known.is_record);
     assert_string_equal(known.label, "x");
+    assert_string_equal(known.reason, "");
+}
+
+TEST(a_request_may_have_a_reason)
+{
+    char all[ZKR__OWNER_READ_MAX] = "__REVOKE__: the disk \"a\"";
+
+    read_text(all);
+    assert_true(known.is_asked && !known.is_record);
+    assert_string_equal(known.reason, "the disk \"a\"");
+    memset(all + 12, 'x', 500);
+    read_text(all);
+    assert_int_equal(strlen(known.reason), ZKR__REVOKE_REASON_MAX);
+    read_text("{\"library\":\"zkrecipes 1\",\"asked\":true,\"reason\":\"y\"}");
+    assert_true(known.is_asked && known.is_record);
+    assert_string_equal(known.reason, "y");
 }
 
 TEST(only_a_session_owns_an_ephemeral_node)

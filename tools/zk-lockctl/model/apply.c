@@ -114,6 +114,7 @@ static void delete_node(struct applying *a, const struct txn *txn,
 static void write_data(struct applying *a, const struct txn *txn,
                        const struct change *c)
 {
+    size_t request = strlen(ZKR__REVOKE_BECAUSE);
     struct present *p = a->present;
     struct place place;
     struct stay *stay;
@@ -125,6 +126,9 @@ static void write_data(struct applying *a, const struct txn *txn,
     } else if (stay->asked_ms == 0) {
         stay->asked_ms = txn->time_ms;
         stay->asked_by = txn->session;
+        if (c->data.size > request)
+            stay->reason =
+                strndup(c->data.at + request, c->data.size - request);
     }
 }
 

@@ -9,8 +9,12 @@
 #include <unistd.h>
 
 #include "common/escape.h"
+#include "common/now.h"
 #include "common/words.h"
+#include "model/revoking.h"
 #include "model/scan_lock.h"
+
+enum { READ_MS = 200 };
 
 /* --- which one --- */
 
@@ -202,7 +206,8 @@ void breaking_tell(const struct lockctl *ctl, const struct lock *lock,
 
 /* --- the deed --- */
 
-static void leave_a_trace(const struct lockctl *ctl, const struct target *t)
+static void leave_a_trace(const struct lockctl *ctl, const struct target *t,
+                          const char *reason)
 {
     char path[512];
     char ensemble[ENSEMBLE_MAX];
@@ -210,10 +215,11 @@ static void leave_a_trace(const struct lockctl *ctl, const struct target *t)
     (void)escape_string(t->path, path, sizeof(path));
     openlog("zk-lockctl", LOG_PID, LOG_USER);
     syslog(LOG_WARNING,
-           "uid %u %s %s, %s by %s, token %" PRId64 ", ensemble %s",
+           "uid %u %s %s, %s by %s, token %" PRId64 ", ensemble %s%s%s",
            (unsigned)getuid(), t->waits ? "removed a waiter of" : "broke", path,
            t->waits ? "made" : "held", t->who, t->token,
-           lockctl_ensemble(ctl, ensemble));
+           lockctl_ensemble(ctl, ensemble), reason == NULL ? "" : ": ",
+           reason == NULL ? "" : reason);
     closelog();
 }
 
@@ -242,12 +248,24 @@ static int refuse_by_now(const struct lockctl *ctl, const struct target *t,
                                 t->who);
 }
 
+/* A holder that can read the reason has a moment for it. */
+static int tell_reason(const struct lockctl *ctl, const struct target *t,
+                       const char *reason, struct outcome *ret)
+{
+    if (reason == NULL || !t->reads_reasons || t->waits)
+        return 0;
+    if (revoking_ask(ctl, t, reason, ret) == 0)
+        clock_sleep_ms(READ_MS);
+    return ret->code;
+}
+
 int breaking_do(const struct lockctl *ctl, const struct target *t,
-                struct outcome *ret)
+                const char *reason, struct outcome *ret)
 {
     int rc;
 
-    if (t->waits && refuse_by_now(ctl, t, ret) != 0)
+    if ((t->waits && refuse_by_now(ctl, t, ret) != 0) ||
+        tell_reason(ctl, t, reason, ret) != 0)
         return ret->code;
     rc = zkr_participants_break(ctl->session, t->node, t->token, 0);
     if (rc == ZKR_ZNONODE || rc == ZKR_ENOTHELD)
@@ -255,7 +273,7 @@ int breaking_do(const struct lockctl *ctl, const struct target *t,
                            "%s has let go by itself: nothing was done", t->who);
     if (rc != ZKR_OK)
         return outcome_fail(ret, rc);
-    leave_a_trace(ctl, t);
+    leave_a_trace(ctl, t, reason);
     if (t->waits)
         return outcome_set(ret, 0,
                            "removed: the waiter at position %zu of the queue, "

@@ -21,9 +21,10 @@ void breaking_tell(const struct lockctl *ctl, const struct lock *lock,
                    struct notes *lines);
 
 /* Deletes the node, if it still is that of the target, and of a waiter that
- * still waits, and writes to the system log who did it. Returns the code of the
+ * still waits, and writes to the system log who did it, and why, if a reason is
+ * given. It asks for the lock with that first. Returns the code of the
  * outcome. */
 int breaking_do(const struct lockctl *ctl, const struct target *target,
-                struct outcome *ret_outcome);
+                const char *reason, struct outcome *ret_outcome);
 
 #endif

@@ -47,6 +47,7 @@ void stay_free(struct stay *stay)
     if (stay == NULL)
         return;
     free(stay->data);
+    free(stay->reason);
     free(stay);
 }
 

@@ -31,6 +31,7 @@ struct stay {
     int64_t ended_by; /* a session, of ENDING_DELETED and ENDING_GONE */
     int64_t asked_ms; /* to give the lock back */
     int64_t asked_by; /* a session; 0: not known */
+    char *reason;     /* of the request; NULL: none */
     bool sure;        /* false: another one, of which nothing is known, may have
                          held instead */
     bool is_claim;    /* its node in the queue of a semaphore has become

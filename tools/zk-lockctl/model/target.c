@@ -13,6 +13,7 @@ bool target_set(struct target *t, const struct lock *lock,
 
     *t = (struct target){ .token = c->node->token,
                           .is_asked = c->owner.is_asked,
+                          .reads_reasons = c->dialect == ZKR__DIALECT_ZKRECIPES,
                           .waits = !c->node->holds,
                           .position = (size_t)(c - lock->items) };
     (void)snprintf(t->path, sizeof(t->path), "%s", lock->path);

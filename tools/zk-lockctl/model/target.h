@@ -14,6 +14,7 @@ struct target {
     char who[WHO_MAX];           /* escaped */
     int64_t token;               /* 0: its node may not be read */
     bool is_asked;               /* it has been asked for the lock before */
+    bool reads_reasons;          /* its client is zkrecipes */
     bool waits;                  /* it did not hold when it was seen */
     size_t position; /* of a waiter: where it was in the queue then */
 };

@@ -161,13 +161,15 @@ static void pass_all_on(struct run *run, const sigset_t *arrived)
 
 static void obey_revoke(struct run *run)
 {
-    if (!atomic_exchange(&run->revoke_asked, false))
+    if (!run_is_asked(run))
         return;
     if (run->opts.on_revoke == REVOKE_IGNORE) {
-        lockctl_say(run->ctl, "somebody asks for the lock; ignored");
+        lockctl_say(run->ctl, "somebody asks for the lock%s; ignored",
+                    run->reason);
         return;
     }
-    lockctl_say(run->ctl, "somebody asks for the lock: TERM to the command");
+    lockctl_say(run->ctl, "somebody asks for the lock%s: TERM to the command",
+                run->reason);
     run->revoked = true;
     run_signal_all(run, SIGTERM);
     run_told_to_end(run);

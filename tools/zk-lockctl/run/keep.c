@@ -300,16 +300,24 @@ static int64_t obey_lease(struct keeper *k)
 
 static void obey_revoke(struct keeper *k)
 {
-    if (!atomic_exchange(&k->run->revoke_asked, false) || k->given_back)
+    char now[WHY_LOST_MAX];
+    char later[WHY_LOST_MAX];
+
+    if (k->given_back || !run_is_asked(k->run))
         return;
     if (k->run->opts.on_revoke == REVOKE_IGNORE) {
         script_speak(k->script);
-        lockctl_say(k->run->ctl, "somebody asks for the lock; ignored");
+        lockctl_say(k->run->ctl, "somebody asks for the lock%s; ignored",
+                    k->run->reason);
         script_silence();
         return;
     }
     k->run->revoked = true;
-    note_end(k, "somebody asks for the lock", "somebody asked for the lock");
+    (void)snprintf(now, sizeof(now), "somebody asks for the lock%s",
+                   k->run->reason);
+    (void)snprintf(later, sizeof(later), "somebody asked for the lock%s",
+                   k->run->reason);
+    note_end(k, now, later);
     tell_script(k, EX_REVOKED, SIGTERM);
 }
 

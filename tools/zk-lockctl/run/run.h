@@ -60,6 +60,9 @@ struct run_opts {
     bool check;
 };
 
+/* A reason is at most 128 bytes, each of which may become four. */
+enum { REASON_SHOWN_MAX = 4 * 128 + 8 };
+
 struct keep;
 
 struct run {
@@ -88,6 +91,7 @@ struct run {
     int timer_fd;
     atomic_int session_state; /* enum zkr_session_state_kind, while we wait */
     atomic_bool revoke_asked;
+    char reason[REASON_SHOWN_MAX]; /* of that: ", "TEXT"", escaped; "": none */
     bool killed;          /* KILL was sent because of the lease, or overdue */
     bool refused;         /* it was said that a signal was not allowed */
     bool ended_in_time;   /* it was provably ours when the last process ended */
@@ -138,10 +142,13 @@ struct policy_view run_view_now(const struct run *run);
 bool run_is_overdue(const struct run *run, const struct policy_view *view);
 /* 0, or an exit code after it was said that the lease is too short to begin. */
 int run_check_lease(const struct run *run);
+/* Tells whether somebody has asked for the lock since; run->reason says why.
+ * Where the request is to be ignored, the record comes back to its node. */
+bool run_is_asked(struct run *run);
 /* The grants wake us through the event from now on. */
 void run_listen(struct run *run);
 /* Why a lock is lost, as a part of a sentence, escaped. */
-enum { WHY_LOST_MAX = ZKR_PATH_MAX + 64 };
+enum { WHY_LOST_MAX = ZKR_PATH_MAX + 64 + REASON_SHOWN_MAX };
 const char *run_why_lost(const struct run *run, char why[WHY_LOST_MAX]);
 /* 0: not at all. */
 void run_set_timer(const struct run *run, int64_t wake_ms);

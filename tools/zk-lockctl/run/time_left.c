@@ -4,15 +4,17 @@
 #include "run/run.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include <jansson.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "common/escape.h"
 #include "protocol/owner.h"
 
-/* What is said about a loss may take so long. */
+/* What is said about a loss, or a request, may take so long. */
 enum { LIVES_MS = 300 };
 
 static void on_written(int error, const struct zkr_reply *reply, void *user)
@@ -23,21 +25,60 @@ static void on_written(int error, const struct zkr_reply *reply, void *user)
 }
 
 /* The request has replaced the record, by which others know whose the lock is:
- * it is written again, with a mark. When that fails they know less. */
-static void write_record(const struct run *run, zkr_grant *grant)
+ * it is written again, with a mark and the reason. When that fails they know
+ * less. */
+static void write_record(const struct run *run, zkr_grant *grant,
+                         const char *reason)
 {
     const char *record = zkr_grant_record(grant);
-    size_t len = strlen(record);
-    char text[ZKR__OWNER_READ_MAX];
-    int n;
+    json_t *json = json_loads(record, 0, NULL);
+    char *text = NULL;
 
-    if (len == 0 || record[len - 1] != '}')
-        return;
-    n = snprintf(text, sizeof(text), "%.*s" ZKR__OWNER_ASKED, (int)len - 1,
-                 record);
-    (void)!zkr_session_set_async(run->ctl->session, zkr_grant_node(grant), text,
-                                 (size_t)n, -1, run->ctl->timeout_ms,
-                                 on_written, NULL);
+    (void)json_object_set_new(json, "asked", json_true());
+    if (reason[0] != '\0')
+        (void)json_object_set_new(json, "reason", json_string(reason));
+    if (json != NULL)
+        text = json_dumps(json, JSON_COMPACT);
+    if (text != NULL)
+        (void)!zkr_session_set_async(run->ctl->session, zkr_grant_node(grant),
+                                     text, strlen(text), -1,
+                                     run->ctl->timeout_ms, on_written, NULL);
+    free(text);
+    json_decref(json);
+}
+
+/* Reads the request in one of the nodes; false: there is none. */
+static bool read_request(const struct run *run, zkr_grant *grant,
+                         struct zkr__known_owner *owner)
+{
+    struct zkr_reply *reply = NULL;
+    int rc = zkr_session_get(run->ctl->session, zkr_grant_node(grant), LIVES_MS,
+                             &reply);
+
+    if (rc == ZKR_OK)
+        zkr__owner_read(owner, reply->data, reply->len);
+    zkr_reply_free(reply);
+    return rc == ZKR_OK && owner->is_asked && !owner->is_record;
+}
+
+bool run_is_asked(struct run *run)
+{
+    bool ignored = run->opts.on_revoke == REVOKE_IGNORE;
+    struct zkr__known_owner owner;
+    char shown[REASON_SHOWN_MAX - 4];
+
+    if (!atomic_exchange(&run->revoke_asked, false))
+        return false;
+    for (size_t i = 0; i < run->grants.count; i++) {
+        if (!read_request(run, run->grants.items[i], &owner))
+            continue;
+        if (owner.reason[0] != '\0')
+            (void)snprintf(run->reason, sizeof(run->reason), ", \"%s\"",
+                           escape_string(owner.reason, shown, sizeof(shown)));
+        if (ignored)
+            write_record(run, run->grants.items[i], owner.reason);
+    }
+    return true;
 }
 
 static void on_grant(zkr_grant *grant, const struct zkr_grant_event *event,
@@ -46,11 +87,9 @@ static void on_grant(zkr_grant *grant, const struct zkr_grant_event *event,
     struct run *run = user;
     uint64_t one = 1;
 
-    if (event->kind == ZKR_GRANT_REVOKE_REQUESTED) {
+    (void)grant;
+    if (event->kind == ZKR_GRANT_REVOKE_REQUESTED)
         atomic_store(&run->revoke_asked, true);
-        if (run->opts.on_revoke == REVOKE_IGNORE)
-            write_record(run, grant);
-    }
     (void)!write(run->event_fd, &one, sizeof(one));
 }
 
@@ -101,9 +140,10 @@ const char *run_why_lost(const struct run *run, char why[WHY_LOST_MAX])
     if (!is_deleted(grant))
         return "the servers have ended the session";
     (void)escape_string(zkr_grant_node(grant), node, sizeof(node));
-    (void)snprintf(
-        why, WHY_LOST_MAX, "%s, %s",
-        lives ? "somebody has deleted its node" : "its node has gone", node);
+    (void)snprintf(why, WHY_LOST_MAX, "%s, %s%s",
+                   lives ? "somebody has deleted its node"
+                         : "its node has gone",
+                   node, run->reason);
     return why;
 }
 

@@ -254,6 +254,7 @@ const struct field contender_fields[] = {
     { .key = "data", .type = FIELD_TEXT, .json = data_json },
     { .key = "data_size", .type = FIELD_COUNT, .at = NODE_AT(full_size), .of = node_of },
     { .key = "revoke_asked", .type = FIELD_BOOL, .at = OWNER_AT(is_asked), .of = owner_of },
+    { .key = "revoke_reason", .type = FIELD_CHARS, .at = OWNER_AT(reason), .of = owner_of },
     { .key = "server", .type = FIELD_TEXT, .of = told_of, .json = server_json, .lacking = true },
     { .key = "session_alive", .type = FIELD_BOOL, .of = told_of, .json = alive_json, .lacking = true },
     { .key = "error", .type = FIELD_WORD, .of = error_of, .word = error_word, .lacking = true },

@@ -240,6 +240,7 @@ const struct field stay_fields[] = {
     { "DIALECT", .of = entry_of, .text = dialect_text, .wide = true },
     { "QUEUED", "queued_at", FIELD_TIME, .at = AT(queued_ms), .of = stay_of, .wide = true, .lacking = true },
     { "ASKED", "asked_at", FIELD_TIME, .at = AT(asked_ms), .of = stay_of, .wide = true, .lacking = true },
+    { "REASON", "reason", FIELD_TEXT, .at = AT(reason), .of = stay_of, .wide = true, .lacking = true },
     { "NODE", NULL, FIELD_TEXT, .at = NODE_AT(name), .of = node_of, .wide = true },
     { .key = "held_from", .type = FIELD_TIME, .at = AT(held_ms), .of = stay_of, .lacking = true },
     { .key = "held_before", .type = FIELD_BOOL, .at = AT(held_before), .of = stay_of, .lacking = true },

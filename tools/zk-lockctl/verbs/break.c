@@ -8,6 +8,7 @@
 #include "common/words.h"
 #include "model/ask_servers.h"
 #include "model/breaking.h"
+#include "model/revoking.h"
 #include "model/scan_lock.h"
 #include "text/one_lock.h"
 
@@ -15,6 +16,7 @@ struct order {
     bool yes;
     int64_t token; /* 0: not given */
     bool ask_servers;
+    const char *reason; /* NULL: none is told */
     char path[ZKR_PATH_MAX + 1];
 };
 
@@ -30,6 +32,8 @@ static int take_token(const struct opt *o, void *at, const char *value)
 static const struct opt options[] = {
     { "token", .value = "TOKEN", .type = OPT_CALL, .at = AT(token), .take = take_token,
       .help = "the holder that is meant, as ls and show tell it; of a waiter, the node that is removed from the queue" },
+    { "reason", .value = "TEXT", .type = OPT_TEXT, .at = AT(reason),
+      .help = "why, for a holder that uses zkrecipes, for log, and for the system log" },
     { "yes", .type = OPT_ON, .at = AT(yes), .help = "do not ask on the terminal; needs --token" },
     { "no-4lw", .type = OPT_OFF, .at = AT(ask_servers),
       .help = "do not ask the servers whether the client lives" },
@@ -117,7 +121,7 @@ static int break_contender(struct lockctl *ctl, const struct order *order,
         code = confirm(c);
     if (code != 0)
         return code;
-    (void)breaking_do(ctl, &target, &outcome);
+    (void)breaking_do(ctl, &target, order->reason, &outcome);
     code = outcome_say(&outcome, ctl);
     return code == 0 ? tell_after(ctl, order->path) : code;
 }
@@ -161,6 +165,8 @@ static int break_verb(struct lockctl *ctl, int argc, char **argv)
     int code;
 
     if (!lockctl_parse(ctl, &verb_break, &argc, &argv, &order))
+        return EX_USAGE;
+    if (revoking_check_reason(order.reason) != 0)
         return EX_USAGE;
     if (order.yes && order.token == 0)
         return lockctl_fail(EX_USAGE, "--yes needs --token, so that no other "

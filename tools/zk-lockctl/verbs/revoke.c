@@ -17,8 +17,9 @@
 
 struct order {
     int64_t wait_ms;
-    bool anyway;
     bool ask_servers;
+    bool anyway;
+    const char *reason; /* NULL: none is told */
     const char *holder; /* HOST[:PID]: all that it holds; NULL: one lock */
 };
 
@@ -29,6 +30,8 @@ static const struct opt options[] = {
       .help = "how long to wait for them; exit code 75 when one of them still holds then (10s)" },
     { "anyway", .type = OPT_ON, .at = AT(anyway),
       .help = "ask also where the client does not say that it listens" },
+    { "reason", .value = "TEXT", .type = OPT_TEXT, .at = AT(reason),
+      .help = "why, for a holder that uses zkrecipes, and for log" },
     { "holder", .value = "HOST[:PID]", .type = OPT_TEXT, .at = AT(holder),
       .help = "ask that process, or all of a host, for whatever they hold at and below LOCK (/)" },
     { "no-4lw", .type = OPT_OFF, .at = AT(ask_servers),
@@ -54,7 +57,8 @@ struct asked {
 };
 
 static int ask_one(struct lockctl *ctl, const struct lock *lock,
-                   const struct contender *c, struct asked *asked)
+                   const struct contender *c, const char *reason,
+                   struct asked *asked)
 {
     struct target target;
     struct outcome outcome;
@@ -62,7 +66,7 @@ static int ask_one(struct lockctl *ctl, const struct lock *lock,
 
     if (!target_set(&target, lock, c))
         return lockctl_fail(EX_DATAERR, "the name of the node is too long");
-    (void)revoking_ask(ctl, &target, &outcome);
+    (void)revoking_ask(ctl, &target, reason, &outcome);
     if (outcome.code == 0) {
         asked->items[asked->count].token = target.token;
         asked->items[asked->count].session_id = c->node->session_id;
@@ -86,7 +90,7 @@ static int ask(struct lockctl *ctl, const struct lock *lock,
             (order->holder != NULL && !contender_is_by(c, order->holder)))
             continue;
         if (order->anyway || revoking_is_heard(c, &why)) {
-            code = ask_one(ctl, lock, c, asked);
+            code = ask_one(ctl, lock, c, order->reason, asked);
         } else {
             asked->deaf = true;
             lockctl_say(ctl, "%s", why.text);
@@ -292,6 +296,7 @@ static int revoke(struct lockctl *ctl, int argc, char **argv)
     int code;
 
     if (!lockctl_parse(ctl, &verb_revoke, &argc, &argv, &order) ||
+        revoking_check_reason(order.reason) != 0 ||
         !(order.holder != NULL
               ? lockctl_take_root(&verb_revoke, argc, argv, path)
               : lockctl_take_lock(&verb_revoke, argc, argv, path)))
