@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 
+#include "start_run.h"
 #include "tmux.h"
 
 /* Types a line for the shell: run, the lock, and the given words. */
@@ -213,4 +214,23 @@ TEST(a_key_ends_a_command_that_would_be_restarted)
 int main(void)
 {
     return tmux_run(test_run_all);
+}
+
+TEST(a_waiter_is_told_of_another_holder)
+{
+    const char *path = new_path();
+    struct cli second;
+    char line[512];
+
+    START(&cli, "--why", "the first", path, COMMAND, "signals");
+    cli_wait_said(&cli, "ready\n");
+    START(&second, "--why", "the second", path, COMMAND, "signals");
+    wait_children(path, 2);
+    PRINT(line, "'%s' run -w 1m '%s' echo do''ne", LOCKCTL, path);
+    type_line(line);
+    tmux_wait("\"the first\"");
+    assert_int_equal(cli_end(&cli), 0);
+    tmux_wait("\"the second\"");
+    assert_int_equal(cli_end(&second), 0);
+    tmux_wait("done");
 }

@@ -182,10 +182,13 @@ enum run_holder {
     HOLDER_SILENT, /* the servers do not answer */
 };
 
+enum { SAID_NOBODY = -1 }; /* no token */
+
 /* say_holder.c: who holds the lock that we wait for, and how many wait before
- * us, on stderr, after `what`. */
+ * us, on stderr, after `what`; unless that holder has the token `said`, which
+ * becomes that of the holder. */
 enum run_holder run_say_holder(struct lockctl *ctl, const struct wanted *wanted,
-                               const char *what);
+                               const char *what, int64_t *said);
 
 /* status.c: 0, or an exit code after an error was said. */
 int run_status_check(const char *file);

@@ -177,7 +177,8 @@ static void say(struct lockctl *ctl, const char *path, enum claim_kind kind,
 }
 
 static enum run_holder say_holder_of(struct lockctl *ctl, const char *path,
-                                     enum claim_kind kind, const char *what)
+                                     enum claim_kind kind, const char *what,
+                                     int64_t *said)
 {
     struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
     struct zkr_participants *list = NULL;
@@ -192,19 +193,21 @@ static enum run_holder say_holder_of(struct lockctl *ctl, const char *path,
     if (rc != ZKR_OK)
         return zkr_error_is_transient(rc) ? HOLDER_SILENT : HOLDER_NONE;
     holders = holders_of(ctl, list, kind, &first);
-    if (holders > 0)
+    if (holders > 0 && first->token != *said)
         say(ctl, path, kind, what, list, holders, first);
+    if (holders > 0)
+        *said = first->token;
     zkr_participants_free(list);
     return holders > 0 ? HOLDER_SAID : HOLDER_NONE;
 }
 
 enum run_holder run_say_holder(struct lockctl *ctl, const struct wanted *wanted,
-                               const char *what)
+                               const char *what, int64_t *said)
 {
-    enum run_holder said = HOLDER_NONE;
+    enum run_holder found = HOLDER_NONE;
 
-    for (size_t i = 0; !ctl->quiet && said == HOLDER_NONE && i < wanted->count;
+    for (size_t i = 0; !ctl->quiet && found == HOLDER_NONE && i < wanted->count;
          i++)
-        said = say_holder_of(ctl, wanted->paths[i], wanted->kind, what);
-    return said;
+        found = say_holder_of(ctl, wanted->paths[i], wanted->kind, what, said);
+    return found;
 }

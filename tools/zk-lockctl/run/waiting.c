@@ -7,8 +7,15 @@
 
 #include <unistd.h>
 
-/* Before it is said who holds the lock, and said again: another may by then. */
-enum { PATIENCE_MS = 1000, AGAIN_MS = 30000 };
+/* Before it is said who holds the lock, and said again. For a user at a
+ * terminal we also look in between whether another one does. */
+enum { PATIENCE_MS = 1000, AGAIN_MS = 30000, LOOK_MS = 5000 };
+
+/* What was said of the holder. */
+struct said {
+    int64_t token;
+    int64_t at_ms; /* when a token was said whichever it is */
+};
 
 /* Returns a signal that ends us, or 0. Others have no meaning yet, except those
  * with which a terminal stops us. */
@@ -73,11 +80,20 @@ static void say_session(struct run *run, int *said)
     *said = state;
 }
 
-static void say_waiting(struct run *run)
+/* Returns when to look again. */
+static int say_waiting(struct run *run, struct said *said)
 {
+    int64_t now_ms = clock_now_ms();
+    bool is_due = now_ms - said->at_ms >= AGAIN_MS;
+
+    if (is_due)
+        *said = (struct said){ SAID_NOBODY, now_ms };
     if (servers_answer(run) &&
-        run_say_holder(run->ctl, &run->opts.wanted, "waiting") == HOLDER_SILENT)
+        run_say_holder(run->ctl, &run->opts.wanted, "waiting", &said->token) ==
+            HOLDER_SILENT &&
+        is_due)
         lockctl_say(run->ctl, "waiting: the servers do not answer");
+    return isatty(STDERR_FILENO) ? LOOK_MS : AGAIN_MS;
 }
 
 /* Waits until the claim has its outcome. `said` is the state of the session
@@ -87,6 +103,7 @@ static int await(struct run *run, struct claim *claim, int said)
     struct pollfd fds[] = { { .fd = run->event_fd, .events = POLLIN },
                             { .fd = run->signals.fd, .events = POLLIN },
                             { .fd = run->timer_fd, .events = POLLIN } };
+    struct said holder = { SAID_NOBODY, -AGAIN_MS };
     int timeout_ms = PATIENCE_MS;
     int ended_by = 0;
     struct grants grants;
@@ -95,10 +112,8 @@ static int await(struct run *run, struct claim *claim, int said)
     while (!claim_outcome(claim, &error, &grants)) {
         int n = poll(fds, 3, timeout_ms);
 
-        if (n == 0) {
-            timeout_ms = AGAIN_MS;
-            say_waiting(run);
-        }
+        if (n == 0)
+            timeout_ms = say_waiting(run, &holder);
         if (n > 0 && (fds[1].revents & POLLIN) != 0 && ended_by == 0) {
             ended_by = fatal_signal(run);
             if (ended_by != 0)
@@ -118,11 +133,13 @@ static int await(struct run *run, struct claim *claim, int said)
 static int not_acquired(struct run *run, int error, const char *detail)
 {
     enum run_holder holder = HOLDER_SILENT;
+    int64_t said = SAID_NOBODY;
 
     if (error != ZKR_EBUSY && error != ZKR_ETIMEDOUT)
         return lockctl_fail_error(error, detail);
     if (servers_answer(run))
-        holder = run_say_holder(run->ctl, &run->opts.wanted, "not acquired");
+        holder =
+            run_say_holder(run->ctl, &run->opts.wanted, "not acquired", &said);
     if (holder == HOLDER_SILENT)
         lockctl_say(run->ctl, "not acquired: the servers do not answer");
     if (holder == HOLDER_NONE)
