@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs the command under the lock: signals, the lease, and its end. */
+#include "run/end.h"
+#include "run/follow.h"
 #include "run/run.h"
 
 #include <errno.h>
@@ -11,6 +13,15 @@
 #include <unistd.h>
 
 enum { KILL_AGAIN_MS = 50 };
+
+/* The command while it runs. */
+struct running {
+    struct run *run;
+    struct end end;
+    struct follow follow;
+    enum zkr_grant_state_kind state; /* of the lock, as last said */
+    bool killed; /* KILL was sent because of the lease, or overdue */
+};
 
 static int start_failed(const struct run *run, const char *step, int error)
 {
@@ -43,9 +54,11 @@ static int start_command(struct run *run)
     return 0;
 }
 
-static void say_state(struct run *run, const struct policy_view *view)
+static void say_state(struct running *c, const struct policy_view *view)
 {
-    if (view->state == run->state)
+    struct run *run = c->run;
+
+    if (view->state == c->state)
         return;
     if (view->state == ZKR_GRANT_SUSPENDED)
         lockctl_say(run->ctl,
@@ -54,7 +67,7 @@ static void say_state(struct run *run, const struct policy_view *view)
                     (long long)(view->valid_until_ms - view->now_ms));
     if (view->state == ZKR_GRANT_HELD)
         lockctl_say(run->ctl, "the servers answer; the lock is still ours");
-    run->state = view->state;
+    c->state = view->state;
 }
 
 static void say_lost(const struct run *run)
@@ -85,82 +98,90 @@ static void say_end(const struct run *run, enum policy_action action,
 }
 
 /* Notes why the command is ended, and says so once. */
-static void note_ending(struct run *run, enum policy_action action,
+static void note_ending(struct running *c, enum policy_action action,
                         const struct policy_view *view)
 {
+    struct run *run = c->run;
+
     if (run_is_overdue(run, view))
         run->overdue = true;
     else
         run->lost = true;
-    if (!run->killed)
+    if (!c->killed)
         say_end(run, action, view);
-    run->killed = run->killed || action == POLICY_SEND_KILL;
+    c->killed = c->killed || action == POLICY_SEND_KILL;
 }
 
 /* Does what the lease demands, and returns when to look again. It acts first
  * and speaks then: a reader of stderr may be slow. */
-static int64_t obey_policy(struct run *run, const struct policy_view *view)
+static int64_t obey_policy(struct running *c, const struct policy_view *view)
 {
+    struct run *run = c->run;
     struct policy_plan plan = policy_next(&run->policy, view);
 
     if (view->valid_until_ms != 0)
         child_set_deadline(&run->child, view->valid_until_ms);
     if (plan.action != POLICY_NOTHING)
-        run_signal_all(run,
+        end_signal_all(&c->end,
                        plan.action == POLICY_SEND_KILL ? SIGKILL : SIGTERM);
     if (plan.action == POLICY_SEND_TERM)
-        run_told_to_end(run);
-    say_state(run, view);
+        end_told(&c->end);
+    say_state(c, view);
     if (plan.action != POLICY_NOTHING)
-        note_ending(run, plan.action, view);
+        note_ending(c, plan.action, view);
     return plan.action == POLICY_SEND_KILL ? view->now_ms + KILL_AGAIN_MS
                                            : plan.wake_ms;
 }
 
 /* Nothing is left of the command. If its time has run out, it was the guard
  * that killed it while we could not. */
-static void note_end(struct run *run)
+static void note_end(struct running *c)
 {
+    struct run *run = c->run;
     struct policy_view view = run_view_now(run);
 
     run->ended_in_time = view.now_ms < grants_valid_until(&run->grants);
-    if (view.now_ms >= view.valid_until_ms && !run->killed &&
+    if (view.now_ms >= view.valid_until_ms && !c->killed &&
         WIFSIGNALED(run->child.status) &&
         WTERMSIG(run->child.status) == SIGKILL)
-        note_ending(run, POLICY_SEND_KILL, &view);
+        note_ending(c, POLICY_SEND_KILL, &view);
 }
 
-static void pass_on(struct run *run, int sig)
+static void pass_on(struct running *c, int sig)
 {
+    struct run *run = c->run;
+
     if (sig == SIGCONT) {
-        run_continue(run);
+        follow_continue(&c->follow);
         return;
     }
     if (sig == SIGTTIN || sig == SIGTTOU) {
-        run_share_terminal(run, sig);
+        follow_share_terminal(&c->follow, sig);
         return;
     }
     if (sig == SIGTSTP)
-        run->told_to_stop = true;
+        c->follow.told_to_stop = true;
     if (sig == SIGTERM || sig == SIGINT || sig == SIGQUIT)
         run->told_to_end = true;
     child_signal(&run->child, sig);
     if (sig == SIGTERM)
-        run_told_to_end(run);
+        end_told(&c->end);
     else if (signals_is_fatal(sig))
         child_continue(&run->child); /* or it could not act on it */
 }
 
-static void pass_all_on(struct run *run, const sigset_t *arrived)
+static void pass_all_on(struct running *c, const sigset_t *arrived)
 {
     for (int sig = 1; sig < SIGRTMIN; sig++) {
         if (sig != SIGCHLD && sigismember(arrived, sig) == 1)
-            pass_on(run, sig);
+            pass_on(c, sig);
     }
 }
 
-static void obey_revoke(struct run *run)
+static void obey_revoke(struct running *c)
 {
+    struct run *run = c->run;
+
     if (!run_is_asked(run))
         return;
     if (run->opts.on_revoke == REVOKE_IGNORE) {
@@ -171,8 +192,8 @@ static void obey_revoke(struct run *run)
     lockctl_say(run->ctl, "somebody asks for the lock%s: TERM to the command",
                 run->reason);
     run->revoked = true;
-    run_signal_all(run, SIGTERM);
-    run_told_to_end(run);
+    end_signal_all(&c->end, SIGTERM);
+    end_told(&c->end);
 }
 
 static void sleep_until(struct run *run, int64_t wake_ms)
@@ -199,8 +220,10 @@ static bool may_stay(const struct run *run)
            !run->revoked;
 }
 
-static void watch_command(struct run *run)
+static void watch_command(struct running *c)
 {
+    struct run *run = c->run;
+
     for (;;) {
         struct policy_view view;
         sigset_t arrived;
@@ -215,35 +238,42 @@ static void watch_command(struct run *run)
          * command that ends while we are stopped is not killed. */
         view = run_view_now(run);
         child_reap(&run->child);
-        run_say_refused(run);
+        end_say_refused(&c->end);
         if (run->child.ended) {
-            run_take_terminal_back(run);
+            follow_take_terminal_back(&c->follow);
             if (may_stay(run) || !run->child.left) {
-                note_end(run);
+                note_end(c);
                 return;
             }
         }
-        wake_ms = obey_policy(run, &view);
-        pass_all_on(run, &arrived);
-        obey_revoke(run);
+        wake_ms = obey_policy(c, &view);
+        pass_all_on(c, &arrived);
+        obey_revoke(c);
         if (!run->child.ended)
-            run_follow_stop(run);
-        end_ms = run_see_to_end(run);
+            follow_stop(&c->follow, c->end.kill_ms != 0);
+        /* the lease kills again and again */
+        end_ms = c->killed ? INT64_MAX : end_see_to(&c->end);
         sleep_until(run, end_ms < wake_ms ? end_ms : wake_ms);
     }
 }
 
 int run_command(struct run *run)
 {
+    struct running c = { .run = run,
+                         .end = { .ctl = run->ctl,
+                                  .child = &run->child,
+                                  .kill_after_ms = run->opts.kill_after_ms,
+                                  .grace_ms = run->policy.grace_ms },
+                         .follow = { .tty = &run->tty, .child = &run->child },
+                         .state = ZKR_GRANT_HELD };
     int code = run_check_lease(run);
 
-    run->state = ZKR_GRANT_HELD;
     if (code == 0)
         run_listen(run);
     if (code == 0)
         code = start_command(run);
     if (code == 0) {
-        watch_command(run);
+        watch_command(&c);
         if (run->child.guard_killed)
             (void)lockctl_fail(EX_SIGNALED + SIGKILL,
                                "the guard of the command was killed, and the "

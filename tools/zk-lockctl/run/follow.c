@@ -1,78 +1,80 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Treats the command as a job of our shell, although we are between the two:
  * its stops, and the terminal. */
-#include "run/run.h"
+#include "run/follow.h"
 
 #include <signal.h>
 
 #include <sys/wait.h>
 
-void run_continue(struct run *run)
+#include "run/job_control.h"
+
+void follow_continue(struct follow *f)
 {
-    run->told_to_stop = false;
-    if (run->tty.give && tty_is_ours(&run->tty))
-        tty_hand_over(&run->tty, run->child.pid);
-    child_continue(&run->child);
+    f->told_to_stop = false;
+    if (f->tty->give && tty_is_ours(f->tty))
+        tty_hand_over(f->tty, f->child->pid);
+    child_continue(f->child);
 }
 
-static void stop_with_job(struct run *run, int sig)
+static void stop_with_job(struct follow *f, int sig)
 {
-    tty_take_back(&run->tty, run->child.pid);
+    tty_take_back(f->tty, f->child->pid);
     /* The shell that continues us also sends the CONT that we pass on. */
     if (!tty_stop_with_job() && sig == SIGTSTP)
-        run_continue(run);
+        follow_continue(f);
 }
 
 /* Another process of our job, such as a pager, wants the terminal and was
  * stopped for it: because the command has it, or because our job does not. */
-void run_share_terminal(struct run *run, int sig)
+void follow_share_terminal(struct follow *f, int sig)
 {
-    if (tty_belongs_to(&run->tty, run->child.pid)) {
-        run->tty.give = false;
-        tty_take_back(&run->tty, run->child.pid);
+    if (tty_belongs_to(f->tty, f->child->pid)) {
+        f->tty->give = false;
+        tty_take_back(f->tty, f->child->pid);
     }
-    if (tty_is_ours(&run->tty))
+    if (tty_is_ours(f->tty))
         tty_tell_job(SIGCONT);
     else
-        stop_with_job(run, sig);
+        stop_with_job(f, sig);
 }
 
-static void lend_terminal(struct run *run)
+static void lend_terminal(struct follow *f)
 {
-    run->tty.give = true;
-    tty_hand_over(&run->tty, run->child.pid);
-    child_continue(&run->child);
+    f->tty->give = true;
+    tty_hand_over(f->tty, f->child->pid);
+    child_continue(f->child);
 }
 
-void run_follow_stop(struct run *run)
+void follow_stop(struct follow *f, bool ending)
 {
-    struct job_view view = { .signal = run->child.stopped_by };
+    struct job_view view = { .signal = f->child->stopped_by };
     enum job_step step;
 
     if (view.signal == 0)
         return;
-    view.has = tty_belongs_to(&run->tty, run->child.pid);
-    view.ours = tty_is_ours(&run->tty);
-    view.lent = run->tty.give;
-    view.told = run->told_to_stop;
-    view.ending = run->kill_ms != 0;
-    run->child.stopped_by = 0;
+    view.has = tty_belongs_to(f->tty, f->child->pid);
+    view.ours = tty_is_ours(f->tty);
+    view.lent = f->tty->give;
+    view.told = f->told_to_stop;
+    view.ending = ending;
+    f->child->stopped_by = 0;
     step = job_next(&view);
     if (step == JOB_LEND)
-        lend_terminal(run);
+        lend_terminal(f);
     else if (step == JOB_STOP)
-        stop_with_job(run, view.signal);
+        stop_with_job(f, view.signal);
 }
 
 /* A key that ended the command was meant for all of our job, as the script that
  * has started us, and we were between them. */
-void run_take_terminal_back(struct run *run)
+void follow_take_terminal_back(struct follow *f)
 {
-    int sig = WIFSIGNALED(run->child.status) ? WTERMSIG(run->child.status) : 0;
+    int sig = WIFSIGNALED(f->child->status) ? WTERMSIG(f->child->status) : 0;
 
-    if (!tty_belongs_to(&run->tty, run->child.pid))
+    if (!tty_belongs_to(f->tty, f->child->pid))
         return;
-    tty_take_back(&run->tty, run->child.pid);
+    tty_take_back(f->tty, f->child->pid);
     if (sig == SIGINT || sig == SIGQUIT)
         tty_tell_job(sig);
 }

@@ -11,7 +11,6 @@
 #include "common/now.h"
 #include "run/child.h"
 #include "run/claiming.h"
-#include "run/job_control.h"
 #include "run/killer.h"
 #include "run/nested.h"
 #include "run/policy.h"
@@ -85,28 +84,18 @@ struct run {
     int64_t limit_ms;   /* the end by --max-hold; INT64_MAX: none */
     int64_t wait_ms;    /* for the grants */
     int64_t held_ms;
-    enum zkr_grant_state_kind state; /* as last said */
 
     int event_fd; /* the claim, the session or a grant has something to tell */
     int timer_fd;
-    atomic_int session_state; /* enum zkr_session_state_kind, while we wait */
     atomic_bool revoke_asked;
     char reason[REASON_SHOWN_MAX]; /* of that: ", "TEXT"", escaped; "": none */
-    bool killed;          /* KILL was sent because of the lease, or overdue */
-    bool refused;         /* it was said that a signal was not allowed */
-    bool ended_in_time;   /* it was provably ours when the last process ended */
-    bool revoked;         /* TERM was sent because of that */
-    bool lost;            /* TERM or KILL was sent because of the lease, or
-                             it was lost before we saw it */
-    bool overdue;         /* TERM or KILL was sent because of --max-hold */
-    bool interrupted;     /* SIGINT ended the waiting */
-    bool told_to_end;     /* TERM, INT or QUIT came to us */
-    bool told_to_stop;    /* TSTP was passed on, and no CONT since */
-    bool forced;          /* KILL was sent as TERM was not enough */
-    int64_t kill_ms;      /* when the command is killed for that; 0: it was
-                             not told to end */
-    int64_t kill_rest_ms; /* when what the command has left behind is killed;
-                             0: not asked to end yet */
+    bool ended_in_time; /* it was provably ours when the last process ended */
+    bool revoked;       /* TERM was sent because of that */
+    bool lost;          /* TERM or KILL was sent because of the lease, or
+                           it was lost before we saw it */
+    bool overdue;       /* TERM or KILL was sent because of --max-hold */
+    bool interrupted;   /* SIGINT ended the waiting */
+    bool told_to_end;   /* TERM, INT or QUIT came to us */
 };
 
 /* connect.c: 0, or an exit code after it was said why not. */
@@ -156,25 +145,6 @@ void run_set_timer(const struct run *run, int64_t wake_ms);
 /* command.c: from the start of the command until nothing of it is left. 0, or
  * an exit code when it could not be started. */
 int run_command(struct run *run);
-
-/* end.c: sends a signal to all that the command has started. */
-void run_signal_all(struct run *run, int sig);
-/* Says once that the signal is refused for one of them. */
-void run_say_refused(struct run *run);
-/* What follows a TERM that was sent. */
-void run_told_to_end(struct run *run);
-/* Sends KILL where TERM is not enough; returns when to look again. */
-int64_t run_see_to_end(struct run *run);
-
-/* follow.c: the command may have stopped: stops, too, or continues it. */
-void run_follow_stop(struct run *run);
-/* Continues the command, with the terminal if our job has that. */
-void run_continue(struct run *run);
-/* Lets another process of our job have the terminal, which was stopped by that
- * signal. */
-void run_share_terminal(struct run *run, int sig);
-/* Takes the terminal back when the command has ended. */
-void run_take_terminal_back(struct run *run);
 
 enum run_holder {
     HOLDER_SAID,

@@ -11,10 +11,13 @@
  * terminal we also look in between whether another one does. */
 enum { PATIENCE_MS = 1000, AGAIN_MS = 30000, LOOK_MS = 5000 };
 
-/* What was said of the holder. */
-struct said {
-    int64_t token;
-    int64_t at_ms; /* when a token was said whichever it is */
+/* A wait, with what was said meanwhile. */
+struct waiting {
+    struct run *run;
+    atomic_int session_state; /* enum zkr_session_state_kind */
+    int said_state;           /* of the session */
+    int64_t said_token;       /* of the holder */
+    int64_t said_ms;          /* when that was said, whichever it is */
 };
 
 /* Returns a signal that ends us, or 0. Others have no meaning yet, except those
@@ -44,27 +47,28 @@ static void drain(int fd)
 static void on_session(zkr_session *session,
                        const struct zkr_session_event *event, void *user)
 {
-    struct run *run = user;
+    struct waiting *w = user;
     uint64_t one = 1;
 
     (void)session;
-    atomic_store(&run->session_state, event->state);
-    (void)!write(run->event_fd, &one, sizeof(one));
+    atomic_store(&w->session_state, event->state);
+    (void)!write(w->run->event_fd, &one, sizeof(one));
 }
 
-static bool servers_answer(struct run *run)
+static bool servers_answer(struct waiting *w)
 {
-    int state = atomic_load(&run->session_state);
+    int state = atomic_load(&w->session_state);
 
     return state == ZKR_SESSION_CONNECTED || state == ZKR_SESSION_RECONNECTED;
 }
 
 /* Once for each change. */
-static void say_session(struct run *run, int *said)
+static void say_session(struct waiting *w)
 {
-    int state = atomic_load(&run->session_state);
+    struct run *run = w->run;
+    int state = atomic_load(&w->session_state);
 
-    if (state == *said)
+    if (state == w->said_state)
         return;
     if (state == ZKR_SESSION_SUSPENDED)
         lockctl_say(run->ctl,
@@ -77,33 +81,36 @@ static void say_session(struct run *run, int *said)
                               "the end of the queue");
     else if (state == ZKR_SESSION_RECONNECTED)
         lockctl_say(run->ctl, "the servers answer; still waiting");
-    *said = state;
+    w->said_state = state;
 }
 
 /* Returns when to look again. */
-static int say_waiting(struct run *run, struct said *said)
+static int say_waiting(struct waiting *w)
 {
+    struct run *run = w->run;
     int64_t now_ms = clock_now_ms();
-    bool is_due = now_ms - said->at_ms >= AGAIN_MS;
+    bool is_due = now_ms - w->said_ms >= AGAIN_MS;
 
-    if (is_due)
-        *said = (struct said){ SAID_NOBODY, now_ms };
-    if (servers_answer(run) &&
-        run_say_holder(run->ctl, &run->opts.wanted, "waiting", &said->token) ==
-            HOLDER_SILENT &&
+    if (is_due) {
+        w->said_token = SAID_NOBODY;
+        w->said_ms = now_ms;
+    }
+    if (servers_answer(w) &&
+        run_say_holder(run->ctl, &run->opts.wanted, "waiting",
+                       &w->said_token) == HOLDER_SILENT &&
         is_due)
         lockctl_say(run->ctl, "waiting: the servers do not answer");
     return isatty(STDERR_FILENO) ? LOOK_MS : AGAIN_MS;
 }
 
-/* Waits until the claim has its outcome. `said` is the state of the session
- * before the claim. Returns the signal that ended us, or 0. */
-static int await(struct run *run, struct claim *claim, int said)
+/* Waits until the claim has its outcome. Returns the signal that ended us, or
+ * 0. */
+static int await(struct waiting *w, struct claim *claim)
 {
+    struct run *run = w->run;
     struct pollfd fds[] = { { .fd = run->event_fd, .events = POLLIN },
                             { .fd = run->signals.fd, .events = POLLIN },
                             { .fd = run->timer_fd, .events = POLLIN } };
-    struct said holder = { SAID_NOBODY, -AGAIN_MS };
     int timeout_ms = PATIENCE_MS;
     int ended_by = 0;
     struct grants grants;
@@ -113,7 +120,7 @@ static int await(struct run *run, struct claim *claim, int said)
         int n = poll(fds, 3, timeout_ms);
 
         if (n == 0)
-            timeout_ms = say_waiting(run, &holder);
+            timeout_ms = say_waiting(w);
         if (n > 0 && (fds[1].revents & POLLIN) != 0 && ended_by == 0) {
             ended_by = fatal_signal(run);
             if (ended_by != 0)
@@ -125,19 +132,20 @@ static int await(struct run *run, struct claim *claim, int said)
         }
         if (n > 0 && (fds[0].revents & POLLIN) != 0)
             drain(run->event_fd);
-        say_session(run, &said);
+        say_session(w);
     }
     return ended_by;
 }
 
-static int not_acquired(struct run *run, int error, const char *detail)
+static int not_acquired(struct waiting *w, int error, const char *detail)
 {
+    struct run *run = w->run;
     enum run_holder holder = HOLDER_SILENT;
     int64_t said = SAID_NOBODY;
 
     if (error != ZKR_EBUSY && error != ZKR_ETIMEDOUT)
         return lockctl_fail_error(error, detail);
-    if (servers_answer(run))
+    if (servers_answer(w))
         holder =
             run_say_holder(run->ctl, &run->opts.wanted, "not acquired", &said);
     if (holder == HOLDER_SILENT)
@@ -170,15 +178,15 @@ static int64_t campaign_end(const struct run_opts *opts, int64_t since_ms)
 }
 
 /* A change before the listener is there is not told to it. */
-static int listen_to_session(struct run *run, int before,
-                             zkr_listener **ret_listener)
+static int listen_to_session(struct waiting *w, zkr_listener **ret_listener)
 {
-    zkr_session *session = run->ctl->session;
+    zkr_session *session = w->run->ctl->session;
+    int before = w->said_state;
     int rc;
 
-    atomic_store(&run->session_state, before);
-    rc = zkr_session_listen(session, on_session, run, ret_listener);
-    (void)atomic_compare_exchange_strong(&run->session_state, &before,
+    atomic_store(&w->session_state, before);
+    rc = zkr_session_listen(session, on_session, w, ret_listener);
+    (void)atomic_compare_exchange_strong(&w->session_state, &before,
                                          (int)zkr_session_state(session));
     return rc;
 }
@@ -187,7 +195,11 @@ int run_wait(struct run *run)
 {
     const struct run_opts *opts = &run->opts;
     int64_t since_ms = clock_boot_ms();
-    int before = (int)zkr_session_state(run->ctl->session);
+    struct waiting w = { .run = run,
+                         .said_state =
+                             (int)zkr_session_state(run->ctl->session),
+                         .said_token = SAID_NOBODY,
+                         .said_ms = -AGAIN_MS };
     zkr_listener *listener = NULL;
     int ended_by;
     int code = 0;
@@ -195,7 +207,7 @@ int run_wait(struct run *run)
 
     if (run_would_wait_for_itself(run, &code) || run_fits_badly(run, &code))
         return code;
-    error = listen_to_session(run, before, &listener);
+    error = listen_to_session(&w, &listener);
     if (error == ZKR_OK)
         error = claim_start(run->ctl->session, &opts->wanted, opts->wait_ms,
                             run->event_fd, &run->claim);
@@ -204,7 +216,7 @@ int run_wait(struct run *run)
         return lockctl_fail_zkr(error);
     }
     run_set_timer(run, campaign_end(opts, since_ms));
-    ended_by = await(run, run->claim, before);
+    ended_by = await(&w, run->claim);
     zkr_listener_free(listener);
     (void)claim_outcome(run->claim, &error, &run->grants);
     if (error == ZKR_OK)
@@ -215,7 +227,7 @@ int run_wait(struct run *run)
     if (ended_by != 0)
         code = EX_SIGNALED + ended_by;
     else if (error != ZKR_OK)
-        code = not_acquired(run, error, claim_detail(run->claim));
+        code = not_acquired(&w, error, claim_detail(run->claim));
     return code;
 }
 
