@@ -23,7 +23,7 @@ struct zkr_leader {
     zkr_leader_fn fn; /* NULL: nobody listens */
     void *user;
     /* under the session lock */
-    unsigned refs; /* the user's, and one for each thread that is inside */
+    struct zkr__ref ref;      /* the user's, and one for each thread inside */
     struct zkr__claim *claim; /* of this campaign or term; NULL: none. A term
                                  that was lost stays until `again`. */
     struct zkr__observer observer;
@@ -254,16 +254,11 @@ int zkr_leader_leave_async(zkr_leader *l)
 
 /* -- what it tells -------------------------------------------------------- */
 
-static void unref(zkr_leader *l)
+static void free_leader(struct zkr__ref *ref)
 {
+    zkr_leader *l = ZKR__CONTAINER(ref, zkr_leader, ref);
     struct zkr__lock *lock = l->lock;
-    bool last;
 
-    zkr__session_lock(lock->session);
-    last = --l->refs == 0;
-    zkr__session_unlock(lock->session);
-    if (!last)
-        return;
     (void)pthread_cond_destroy(&l->changed);
     free(l);
     zkr__lock_unref(lock);
@@ -316,7 +311,7 @@ static void run_listener(struct zkr__notice *notice)
     bool any;
 
     zkr__session_lock(s);
-    l->refs++; /* the callback may free it */
+    zkr__ref_take(&l->ref); /* the callback may free it */
     go_on_locked(l);
     any = next_event_locked(l, &event);
     if (any)
@@ -324,7 +319,7 @@ static void run_listener(struct zkr__notice *notice)
     zkr__session_unlock(s);
     if (any)
         l->fn(l, &event, l->user);
-    unref(l);
+    zkr__ref_drop(&l->ref);
 }
 
 bool zkr_leader_is_leader(const zkr_leader *l)
@@ -386,10 +381,10 @@ int zkr_leader_wait(zkr_leader *l, int64_t timeout_ms)
     if (rc != ZKR_OK)
         return rc;
     zkr__session_lock(l->lock->session);
-    l->refs++;
+    zkr__ref_take(&l->ref);
     rc = wait_unlocks(l, timeout_ms);
     zkr__session_unlock(l->lock->session);
-    unref(l);
+    zkr__ref_drop(&l->ref);
     return rc;
 }
 
@@ -473,7 +468,7 @@ static zkr_leader *make(struct zkr__lock *lock,
     l->recipe = recipe;
     l->fn = fn;
     l->user = user;
-    l->refs = 1;
+    zkr__ref_init(&l->ref, free_leader);
     l->observer.changed = on_changed;
     zkr__notice_init(&l->notice, run_listener);
     return l;
@@ -516,7 +511,7 @@ void zkr_leader_free(zkr_leader *l)
     changed_locked(l);
     zkr__session_unlock(l->lock->session);
     zkr__lock_free(l->lock);
-    unref(l);
+    zkr__ref_drop(&l->ref);
 }
 
 int zkr_leader_stats(zkr_leader *l, struct zkr_counters *ret_counters)

@@ -129,12 +129,6 @@ static void write_locked(struct zkr__claim *c) ZKR__LOCKED
                          ZKR__RETRY_NEVER, on_written);
 }
 
-static void on_synced(struct zkr__op *op, const struct zkr__zk_reply *reply)
-{
-    (void)op; /* the lease has been told */
-    (void)reply;
-}
-
 /* Sends a sync in place of a write, where nothing is held. */
 static void sync_locked(struct zkr_session *s) ZKR__LOCKED
 {
@@ -144,7 +138,7 @@ static void sync_locked(struct zkr_session *s) ZKR__LOCKED
         return;
     beat->op.owner = NULL;
     zkr__op_start_locked(&beat->op, ZKR__ZK_SYNC, zkr__session_root(s),
-                         ZKR__RETRY_NEVER, on_synced);
+                         ZKR__RETRY_NEVER, NULL); /* the lease is told */
 }
 
 /* With slow answers a gap in the beat would be a gap in the lease of a lock

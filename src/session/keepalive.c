@@ -6,12 +6,6 @@
 #include "session/session.h"
 #include "session/timer_thread.h"
 
-static void on_touched(struct zkr__op *op, const struct zkr__zk_reply *reply)
-{
-    (void)op; /* the lease has been told */
-    (void)reply;
-}
-
 static void on_keepalive(struct zkr__timer *timer)
 {
     struct zkr_session *s =
@@ -24,7 +18,7 @@ static void on_keepalive(struct zkr__timer *timer)
         return;
     if (quiet >= keepalive && s->touch.where == ZKR__OP_IDLE)
         zkr__op_start_locked(&s->touch, ZKR__ZK_SYNC, zkr__session_root(s),
-                             ZKR__RETRY_NEVER, on_touched);
+                             ZKR__RETRY_NEVER, NULL); /* the lease is told */
     zkr__timer_thread_arm_locked(s, timer,
                                  zkr__clock_now() + keepalive -
                                      (quiet < keepalive ? quiet : 0),

@@ -279,7 +279,8 @@ static void finish_locked(struct zkr__op *op,
              retry_locked(op, reply->rc))
         return;
     move_locked(op, ZKR__OP_IDLE);
-    op->done(op, reply);
+    if (op->done != NULL)
+        op->done(op, reply);
     if (owner != NULL)
         zkr__ref_drop(owner);
 }

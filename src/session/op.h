@@ -34,7 +34,7 @@ struct zkr__op {
     struct zkr__ref *owner; /* kept while it is not idle; NULL: nobody's */
     struct zkr__zk_request request;
     /* Under the lock, on any thread; the operation is idle again, and the owner
-     * is kept until this returns. */
+     * is kept until this returns. NULL: only the lease is told. */
     void (*done)(struct zkr__op *op, const struct zkr__zk_reply *reply);
 
     struct zkr__list link;
