@@ -377,6 +377,34 @@ TEST(the_filter_is_part_of_a_lock_or_holder)
     shown_is("abc");
 }
 
+/* A lock of several holders is among those of each, and counts once for one
+ * that has several leases of it. */
+TEST(owners_are_listed_by_their_locks)
+{
+    look(1000, "/a", "a1H b2", "/b", "c3H c4H d5H e6 f7", "/c", "a8H", NULL);
+    press("o");
+    line_is(3, "OWNER LOCKS HELD WAIT LONGEST");
+    line_is(4, "host-a:40 job 2 <=1.0s 1 1.0s");
+    line_is(5, "host-c:42 job 1 <=1.0s 2 1.0s");
+    line_is(6, "host-d:43 job 1 <=1.0s 2 1.0s");
+    line_is(7, "");
+    press("KRj");
+    press_key(KEY_IS_ENTER);
+    shown_is("b");
+    press_key(KEY_IS_ESCAPE);
+    shown_is("abc");
+    press("o");
+    press_key(KEY_IS_ENTER);
+    shown_is("ac");
+    press_key(KEY_IS_ESCAPE);
+    press("o?qq");
+    shown_is("abc");
+    look(2000, NULL);
+    press("oj");
+    press_key(KEY_IS_ENTER);
+    line_is(3, "OWNER");
+}
+
 /* Characters, not bytes, are taken back. */
 TEST(the_filter_has_characters_of_several_bytes)
 {

@@ -183,6 +183,16 @@ static void add_up(struct top_model *model, bool more)
     model->totals = t;
 }
 
+static bool add_owners(struct top_model *model)
+{
+    for (size_t i = 0; i < model->count; i++) {
+        if (!owners_add(&model->owners, &model->rows[i].view.lock))
+            return false;
+    }
+    owners_sort(&model->owners);
+    return true;
+}
+
 bool top_model_take(struct top_model *model, struct scan *scan)
 {
     struct top_model next = { .at_ms = scan->at_ms,
@@ -192,7 +202,8 @@ bool top_model_take(struct top_model *model, struct scan *scan)
     bool merged;
 
     next.rows = calloc(model->count + scan->count + 1, sizeof(*next.rows));
-    merged = next.rows != NULL && merge(model, scan, &next);
+    merged =
+        next.rows != NULL && merge(model, scan, &next) && add_owners(&next);
     if (!merged) {
         top_model_done(&next);
         return false;
@@ -211,6 +222,7 @@ void top_model_done(struct top_model *model)
         row_done(&model->rows[i]);
     free(model->rows);
     free(model->shown);
+    owners_done(&model->owners);
     notes_done(&model->notes);
     *model = (struct top_model){ .rows = NULL };
 }
@@ -278,10 +290,28 @@ static int compare(const void *a, const void *b, void *user)
                        : strcmp((*x)->view.lock.path, (*y)->view.lock.path);
 }
 
+/* A row of several holders names none of them. */
+static bool is_held_by(const struct lock *lock, const char *filter)
+{
+    char plain[WHO_MAX];
+    char who[WHO_MAX];
+
+    for (size_t i = 0; i < lock->listed; i++) {
+        const struct contender *c = &lock->items[i];
+
+        if (c->node->holds &&
+            strcasestr(plain_copy(contender_who(c, who), plain, WHO_MAX),
+                       filter) != NULL)
+            return true;
+    }
+    return false;
+}
+
 static bool passes(const struct top_row *row, const char *filter)
 {
     return filter[0] == '\0' || strcasestr(row->path, filter) != NULL ||
-           strcasestr(row->holder, filter) != NULL;
+           strcasestr(row->holder, filter) != NULL ||
+           is_held_by(&row->view.lock, filter);
 }
 
 bool top_model_arrange(struct top_model *model, const struct top_order *order)

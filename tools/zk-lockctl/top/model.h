@@ -13,6 +13,7 @@
 #include "model/events.h"
 #include "model/scan.h"
 #include "text/cells.h"
+#include "top/owners.h"
 
 /* The columns that locks can be sorted by. */
 enum top_key {
@@ -87,6 +88,7 @@ struct top_model {
     size_t count;
     const struct top_row **shown; /* those that pass, in order */
     size_t shown_count;
+    struct top_owners owners;
     struct top_totals totals;
     struct notes notes; /* of the last look */
     int64_t at_ms;      /* when it was; 0: none yet */

@@ -30,6 +30,7 @@ struct top_picture {
     struct top_size size;
     struct grid locks;
     struct grid queue;
+    struct grid owners;
     struct top_line *lines; /* `height` of them */
 };
 

@@ -23,6 +23,15 @@ enum {
     QUEUE_CELLS,
 };
 
+enum {
+    OWNER_WHO,
+    OWNER_LOCKS,
+    OWNER_HELD,
+    OWNER_WAIT,
+    OWNER_LONGEST,
+    OWNER_CELLS
+};
+
 /* clang-format off */
 static const struct grid_column lock_columns[TOP_LOCK_CELLS] = {
     [TOP_LOCK] =    { .name = "LOCK", .width = 20, .rank = 0, .flexible = true, .tail = true },
@@ -53,9 +62,17 @@ static const struct grid_column queue_columns[QUEUE_CELLS] = {
     [QUEUE_SESSION] = { .name = "SESSION", .width = 18, .rank = 10 },
     [QUEUE_NODE] =    { .name = "NODE", .width = 20, .rank = 11, .flexible = true, .tail = true },
 };
+
+static const struct grid_column owner_columns[OWNER_CELLS] = {
+    [OWNER_WHO] =     { .name = "OWNER", .width = 24, .rank = 0, .flexible = true },
+    [OWNER_LOCKS] =   { .name = "LOCKS", .width = 5, .rank = 1, .right = true },
+    [OWNER_HELD] =    { .name = "HELD", .width = 8, .rank = 3, .right = true },
+    [OWNER_WAIT] =    { .name = "WAIT", .width = 4, .rank = 2, .right = true },
+    [OWNER_LONGEST] = { .name = "LONGEST", .width = 7, .rank = 4, .right = true },
+};
 /* clang-format on */
 
-/* A list of locks (`lock` is NULL), or the queue of one. */
+/* A list of locks, the queue of one, or the owners: what is not NULL. */
 struct list {
     struct grid *grid;
     size_t count;
@@ -64,7 +81,20 @@ struct list {
     const struct top_row *const *rows;
     const struct lock *lock;
     const struct told *told;
+    const struct top_owner *owners;
 };
+
+static void owner_cells(const struct top_owner *o, struct top_cells *room,
+                        const char **cells)
+{
+    cells[OWNER_WHO] = o->who;
+    cells[OWNER_LOCKS] = cell_count(o->locks, false, room->words[OWNER_LOCKS]);
+    cells[OWNER_HELD] = cell_at_most(o->held_ms, room->words[OWNER_HELD]);
+    cells[OWNER_WAIT] = cell_count(o->waiters, false, room->words[OWNER_WAIT]);
+    if (o->longest_ms >= 0)
+        cells[OWNER_LONGEST] =
+            word_age(o->longest_ms, room->words[OWNER_LONGEST]);
+}
 
 static void queue_cells(const struct list *list, size_t i,
                         struct top_cells *room, const char **cells)
@@ -97,7 +127,9 @@ static void make_cells(const struct list *list, size_t i,
                        struct top_cells *room, const char *cells[GRID_MAX])
 {
     memset(cells, 0, GRID_MAX * sizeof(*cells));
-    if (list->lock != NULL)
+    if (list->owners != NULL)
+        owner_cells(&list->owners[i], room, cells);
+    else if (list->lock != NULL)
         queue_cells(list, i, room, cells);
     else
         top_row_cells(list->rows[i], room, cells);
@@ -109,6 +141,8 @@ static enum top_style style_of(const struct list *list, size_t i)
 
     if (i == list->cursor->at)
         return TOP_CURSOR;
+    if (list->owners != NULL)
+        return list->owners[i].waiters > 0 ? TOP_BOLD : TOP_PLAIN;
     if (list->lock != NULL) {
         const struct zkr_participant *p = list->lock->items[i].node;
 
@@ -175,16 +209,28 @@ static struct list list_of_queue(struct top_picture *p, const struct drawing *d)
                           .told = d->status->told };
 }
 
+static struct list list_of_owners(struct top_picture *p,
+                                  const struct drawing *d)
+{
+    return (struct list){ .grid = &p->owners,
+                          .count = d->model->owners.count,
+                          .cursor = &d->view->owners,
+                          .mark = SIZE_MAX,
+                          .owners = d->model->owners.items };
+}
+
 void picture_list_start(struct top_picture *p)
 {
+    grid_start(&p->owners, owner_columns, OWNER_CELLS);
     grid_start(&p->locks, lock_columns, TOP_LOCK_CELLS);
     grid_start(&p->queue, queue_columns, QUEUE_CELLS);
 }
 
 void picture_list(struct top_picture *p, const struct drawing *d, size_t page)
 {
-    struct list list = d->view->mode == TOP_MODE_QUEUE ? list_of_queue(p, d)
-                                                       : list_of_locks(p, d);
+    struct list list = d->view->mode == TOP_MODE_QUEUE    ? list_of_queue(p, d)
+                       : d->view->mode == TOP_MODE_OWNERS ? list_of_owners(p, d)
+                                                          : list_of_locks(p, d);
 
     draw_list(d, &list, page);
 }

@@ -2,6 +2,7 @@
 /* Keeps what the user of top looks at, and changes it when a key is pressed. */
 #include "top/view.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
@@ -14,6 +15,8 @@ static size_t size_of_list(const struct top_view *view,
 {
     const struct top_row *row;
 
+    if (view->mode == TOP_MODE_OWNERS)
+        return model->owners.count;
     if (view->mode != TOP_MODE_QUEUE)
         return model->shown_count;
     row = top_view_row(view, model);
@@ -129,6 +132,7 @@ void top_view_settle(struct top_view *view, struct top_model *model,
         return;
     follow(view, model);
     scroll(&view->locks, view->page, model->shown_count);
+    scroll(&view->owners, view->page, model->owners.count);
     if (view->mode == TOP_MODE_QUEUE)
         settle_queue(view, model);
 }
@@ -225,7 +229,7 @@ static enum top_action back(struct top_view *view, uint32_t key)
 {
     if (view->mode == TOP_MODE_HELP)
         view->mode = view->behind_help;
-    else if (view->mode == TOP_MODE_QUEUE)
+    else if (view->mode != TOP_MODE_LOCKS)
         view->mode = TOP_MODE_LOCKS;
     else if (key == 'q')
         return TOP_QUIT;
@@ -234,8 +238,22 @@ static enum top_action back(struct top_view *view, uint32_t key)
     return TOP_GO_ON;
 }
 
+/* The locks of the owner: those that a filter of its name shows. */
+static void enter_owner(struct top_view *view, const struct top_model *model)
+{
+    if (view->owners.at >= model->owners.count)
+        return;
+    (void)snprintf(view->filter, sizeof(view->filter), "%s",
+                   model->owners.items[view->owners.at].who);
+    view->mode = TOP_MODE_LOCKS;
+}
+
 static void enter(struct top_view *view, const struct top_model *model)
 {
+    if (view->mode == TOP_MODE_OWNERS) {
+        enter_owner(view, model);
+        return;
+    }
     if (view->mode != TOP_MODE_LOCKS || model->shown_count == 0)
         return;
     /* Here it stays with this lock, also with that of the first line. */
@@ -304,8 +322,9 @@ static enum top_action act_on_lock(struct top_view *view,
 static void act_on_list(struct top_view *view, struct top_model *model,
                         uint32_t key)
 {
-    struct top_cursor *cursor =
-        view->mode == TOP_MODE_QUEUE ? &view->queue : &view->locks;
+    struct top_cursor *cursor = view->mode == TOP_MODE_QUEUE    ? &view->queue
+                                : view->mode == TOP_MODE_OWNERS ? &view->owners
+                                                                : &view->locks;
     const struct top_row *row = top_view_row(view, model);
 
     if (view->mode == TOP_MODE_LOCKS) {
@@ -320,6 +339,10 @@ static void act_on_list(struct top_view *view, struct top_model *model,
         case '<':
             sort_by(view, -1);
             return;
+        case 'o':
+            view->owners = (struct top_cursor){ .at = 0 };
+            view->mode = TOP_MODE_OWNERS;
+            return;
         case 'r':
             view->reversed = !view->reversed;
             return;
@@ -330,7 +353,7 @@ static void act_on_list(struct top_view *view, struct top_model *model,
     move(cursor, key, view->page, size_of_list(view, model));
     if (cursor == &view->locks)
         take_hold(view, model);
-    else if (row != NULL)
+    else if (cursor == &view->queue && row != NULL)
         take_hold_of_contender(view, &row->view.lock);
 }
 
@@ -358,7 +381,7 @@ static enum top_action act(struct top_view *view, struct top_model *model,
         return TOP_GO_ON;
     case 'R':
     case 'K':
-        return view->mode == TOP_MODE_HELP
+        return view->mode == TOP_MODE_HELP || view->mode == TOP_MODE_OWNERS
                    ? TOP_GO_ON
                    : act_on_lock(view, model, key == 'K');
     default:

@@ -11,6 +11,7 @@
 enum top_mode {
     TOP_MODE_LOCKS,
     TOP_MODE_QUEUE,
+    TOP_MODE_OWNERS,
     TOP_MODE_HELP,
 };
 
@@ -38,6 +39,7 @@ struct top_view {
                    line, whichever that is */
     struct top_cursor locks;
     struct top_cursor queue;
+    struct top_cursor owners;
     int64_t token; /* the contender of the cursor in the queue, which it follows
                       likewise; 0: whichever is on its line */
     size_t page;   /* lines that fit */

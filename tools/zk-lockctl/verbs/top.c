@@ -100,9 +100,9 @@ const struct verb verb_top = {
     .options = options,
     .help =
         "Keys: arrows move, Enter shows a queue, / filters, s sorts, r\n"
-        "reverses, Space looks now, + and - change the interval, R asks the\n"
-        "holder to give the lock back, K breaks it by its token, ? is the\n"
-        "help, q goes back and at last ends it.\n"
+        "reverses, o lists owners, Space looks now, + and - change the\n"
+        "interval, R asks the holder to give the lock back, K breaks it by\n"
+        "its token, ? is the help, q goes back and at last ends it.\n"
         "\n"
         "Without a terminal, and with --once, --count, --columns, -o json\n"
         "or jsonl, it prints one table after the other.\n",
