@@ -48,7 +48,7 @@ static inline void zkr__thread_cancel_end(const int *state)
 
 /* Both, from this declaration to the end of its block. */
 #define ZKR__NOT_CANCELLED                                                     \
-    int zkr__cancel __attribute__((cleanup(zkr__thread_cancel_end))) =         \
+    int zkr__cancel __attribute__((cleanup(zkr__thread_cancel_end), unused)) = \
         zkr__thread_cancel_disable()
 
 #endif
