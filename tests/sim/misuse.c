@@ -138,17 +138,24 @@ static int write_to(zkr_grant *grant, const char *path)
     return zkr_grant_guarded_create(grant, path, "", 0, 0);
 }
 
+/* The transaction of a write is made before its mistake is found. */
+static void refused(const char *what, int rc, int expected)
+{
+    if (rc != ZKR_ENOMEM)
+        expect(what, rc, expected);
+}
+
 static void mistake_writes(zkr_grant *g)
 {
     if (world.recipe == UNFAIR) /* it guards nothing */
         return;
-    expect("no path", write_to(g, NULL), ZKR_EINVAL);
-    expect("no slash", write_to(g, "a"), ZKR_EPATH);
-    expect("a long path", write_to(g, too_long), ZKR_ETOOLONG);
-    expect("no data", zkr_grant_guarded_create(g, "/a", NULL, 1, 0),
-           ZKR_EINVAL);
-    expect("too much", zkr_grant_guarded_create(g, "/a", "", 1u << 30, 0),
-           ZKR_ETOOLONG);
+    refused("no path", write_to(g, NULL), ZKR_EINVAL);
+    refused("no slash", write_to(g, "a"), ZKR_EPATH);
+    refused("a long path", write_to(g, too_long), ZKR_ETOOLONG);
+    refused("no data", zkr_grant_guarded_create(g, "/a", NULL, 1, 0),
+            ZKR_EINVAL);
+    refused("too much", zkr_grant_guarded_create(g, "/a", "", 1u << 30, 0),
+            ZKR_ETOOLONG);
     expect("no grant", write_to(NULL, "/a"), ZKR_EINVAL);
 }
 
