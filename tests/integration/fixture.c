@@ -237,6 +237,14 @@ int waiter_join(struct waiter *w)
 }
 
 /* An event makes a claim list again, and it is woken by the answer to that. */
+void on_thread(void *(*run)(void *), void *arg)
+{
+    pthread_t t;
+
+    assert_int_equal(pthread_create(&t, NULL, run, arg), 0);
+    assert_int_equal(pthread_join(t, NULL), 0);
+}
+
 void settle(zkr_session *s)
 {
     char path[64];

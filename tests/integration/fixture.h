@@ -99,6 +99,9 @@ void waiter_start_by(struct waiter *w, acquire_call *call, void *lock,
 int waiter_join(struct waiter *w);
 bool waiter_is_done(void *w);
 
+/* On a thread of its own, whose end it waits for. */
+void on_thread(void *(*run)(void *), void *arg);
+
 /* When it returns, the session has handled everything that the server had to
  * report: answers and events come in one order. Use it before checking that
  * something has not happened. */

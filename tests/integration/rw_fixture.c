@@ -177,11 +177,3 @@ long count_requests(void)
 {
     return proxy_requests(proxy, PROXY_ANY);
 }
-
-void on_thread(void *(*run)(void *), void *arg)
-{
-    pthread_t t;
-
-    assert_int_equal(pthread_create(&t, NULL, run, arg), 0);
-    assert_int_equal(pthread_join(t, NULL), 0);
-}

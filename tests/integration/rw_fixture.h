@@ -64,7 +64,4 @@ int64_t sequence_of(zkr_grant *g);
 void be_quiet(zkr_grant *g);
 long count_requests(void);
 
-/* Run on a thread of its own, to its end. */
-void on_thread(void *(*run)(void *), void *arg);
-
 #endif

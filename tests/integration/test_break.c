@@ -77,30 +77,6 @@ TEST(the_next_holder_of_an_unfair_mutex_is_not_meant)
     wait_grant_state(g, ZKR_GRANT_LOST);
 }
 
-TEST(only_contenders_are_broken)
-{
-    static const char *const bad[] = {
-        "",
-        "/",
-        "lock-0000000000",
-        "/a",
-        "/a/notes",
-        "/a/lock-",
-        "/a//lock-0",
-        "/a/lock-0/",
-        "/a/../lock-0000000000",
-        "/a/lock-\0330",
-        "/a/gate-0000000001",
-    };
-
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-        assert_int_equal(zkr_participants_break(s, bad[i], 1, 0), ZKR_EPATH);
-    assert_int_equal(zkr_participants_break(s, NULL, 1, 0), ZKR_EINVAL);
-    assert_int_equal(zkr_participants_break(s, "/a/lock-0", 0, 0), ZKR_EINVAL);
-    assert_int_equal(zkr_participants_break(NULL, "/a/lock-0", 1, 0),
-                     ZKR_EINVAL);
-}
-
 TEST(a_refusal_of_the_server_is_told)
 {
     int64_t token;

@@ -76,27 +76,6 @@ TEST(a_node_that_has_gone_cannot_be_asked)
     assert_non_null(strstr(zkr_error_detail(), node));
 }
 
-TEST(only_contenders_are_asked)
-{
-    static const char *const bad[] = {
-        "",
-        "/",
-        "lock-0000000000",
-        "/a",
-        "/a/notes",
-        "/a/lock-",
-        "/a//lock-0",
-        "/a/lock-0/",
-        "/a/lock-\0330",
-        "/a/gate-0000000001",
-    };
-
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-        assert_int_equal(zkr_participants_revoke(s, bad[i]), ZKR_EPATH);
-    assert_int_equal(zkr_participants_revoke(s, NULL), ZKR_EINVAL);
-    assert_int_equal(zkr_participants_revoke(NULL, "/a/lock-0"), ZKR_EINVAL);
-}
-
 TEST(a_revoke_needs_no_directory_of_ours)
 {
     make_directory();

@@ -54,10 +54,8 @@ static void *attempt_main(void *arg)
 static struct attempt attempt(zkr_reentrant_mutex *mutex, int64_t timeout_ms)
 {
     struct attempt a = { .mutex = mutex, .timeout_ms = timeout_ms };
-    pthread_t t;
 
-    assert_int_equal(pthread_create(&t, NULL, attempt_main, &a), 0);
-    assert_int_equal(pthread_join(t, NULL), 0);
+    on_thread(attempt_main, &a);
     return a;
 }
 
@@ -217,14 +215,6 @@ static void *release_main(void *arg)
     return NULL;
 }
 
-static void on_another_thread(void *(*main)(void *), struct task *task)
-{
-    pthread_t t;
-
-    assert_int_equal(pthread_create(&t, NULL, main, task), 0);
-    assert_int_equal(pthread_join(t, NULL), 0);
-}
-
 TEST(an_owner_with_a_number_is_at_home_on_any_thread)
 {
     struct task task = task_of(7);
@@ -234,7 +224,7 @@ TEST(an_owner_with_a_number_is_at_home_on_any_thread)
     acquire_main(&task);
     ok(task.acquired);
     grant = task.grant;
-    on_another_thread(acquire_main, &task);
+    on_thread(acquire_main, &task);
     ok(task.acquired);
     assert_ptr_equal(task.grant, grant);
     assert_int_equal(zkr_grant_depth(grant), 2);
@@ -247,7 +237,7 @@ TEST(an_owner_with_a_number_is_at_home_on_any_thread)
                      ZKR_ENOTOWNER);
     assert_int_equal(zkr_reentrant_mutex_release(m), ZKR_ENOTOWNER);
 
-    on_another_thread(release_main, &task);
+    on_thread(release_main, &task);
     ok(task.released);
     release_main(&task);
     ok(task.released);

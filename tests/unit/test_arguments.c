@@ -398,6 +398,30 @@ TEST(arguments_of_a_list)
     REFUSED(ZKR_EINVAL, zkr_participants_list(s, "/a", NULL, NULL));
 }
 
+/* Only contenders are asked, and broken. */
+TEST(arguments_of_a_revoke_and_a_break)
+{
+    static const char *const bad[] = {
+        "",
+        "/",
+        "lock-0000000000",
+        "/a",
+        "/a/notes",
+        "/a/lock-",
+        "/a//lock-0",
+        "/a/lock-0/",
+        "/a/lock-\0330",
+        "/a/gate-0000000001",
+        "/a/../lock-0000000000",
+    };
+
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        refused(bad[i], zkr_participants_revoke(s, bad[i]), ZKR_EPATH);
+        refused(bad[i], zkr_participants_break(s, bad[i], 1, 0), ZKR_EPATH);
+    }
+    REFUSED(ZKR_EINVAL, zkr_participants_break(s, "/a/lock-0", 0, 0));
+}
+
 /* -- nothing --------------------------------------------------------------- */
 
 TEST(nothing_has_no_parts)
