@@ -15,6 +15,7 @@
 enum {
     WORKERS = 32,
     DRY_RUNS = 3,
+    LATE_TRIES = 3,
     CELLS_MAX = 20000,
     TICK_MS = 5,
     QUIET_MS = 60,   /* a call that has sent nothing for so long waits */
@@ -672,6 +673,26 @@ static void play_cell(const struct worker *w, struct cell *c)
     (void)snprintf(c->wrong, sizeof(c->wrong), "%s", s.wrong);
 }
 
+/* An answer before the fault came later than such a session waits for it. */
+static bool ended_late(const struct cell *c)
+{
+    return c->met && is_silence(c->fault) && c->rc != c->row.ends_with &&
+           (c->rc == ZKR_ZOPERATIONTIMEOUT || c->rc == ZKR_EPENDING);
+}
+
+/* A busy machine may be late, but not always. */
+static void play_in_time(const struct worker *w, struct cell *c)
+{
+    const struct cell before = *c;
+
+    for (int i = 0; i < LATE_TRIES; i++) {
+        *c = before;
+        play_cell(w, c);
+        if (!ended_late(c))
+            break;
+    }
+}
+
 /* -- all of them ------------------------------------------------------------
  */
 
@@ -687,7 +708,7 @@ static void *work(void *arg)
         admin_open(server_hosts(the_server), &w.admin) != 0)
         return NULL; /* its cells are missed below */
     while ((i = atomic_fetch_add(&next_cell, 1)) < cell_count)
-        play_cell(&w, &cells[i]);
+        play_in_time(&w, &cells[i]);
     (void)zkr_session_close(w.theirs);
     admin_close(w.admin);
     return NULL;
