@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One request: queued, sent, retried while its epoch lasts, answered once. */
+/* One operation: queued, sent, retried while its epoch lasts, answered once. */
 #include "session/op.h"
 
 #include <assert.h>

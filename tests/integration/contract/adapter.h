@@ -17,7 +17,7 @@ enum trait {
     SHARES = 1u << 6,         /* those who acquire through one object have one
                                  node among them, */
     STAYS = SHARES | 1u << 7, /* which stays when the lock is given back */
-    TURNS = 1u << 8,          /* it waits for its turn elsewhere: only the first
+    TURNS = 1u << 8,          /* it waits for its turn in /locks: only the first
                                  waiter has a node beside the holder */
     CAMPAIGNS = 1u << 9,    /* it goes on in every session, whatever happens; a
                                try without an answer has timed out */

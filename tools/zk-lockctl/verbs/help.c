@@ -13,9 +13,14 @@
 
 static void list_verbs(void)
 {
+    int width = 0;
+
+    for (const struct verb *const *v = verbs; *v != NULL; v++)
+        if ((int)strlen((*v)->name) > width)
+            width = (int)strlen((*v)->name);
     (void)printf("usage: zk-lockctl VERB [OPTION]...\n\nVerbs:\n");
     for (const struct verb *const *v = verbs; *v != NULL; v++)
-        (void)printf("  %-11s %s\n", (*v)->name, (*v)->summary);
+        (void)printf("  %-*s %s\n", width, (*v)->name, (*v)->summary);
     (void)putchar('\n');
     lockctl_print_common();
     (void)puts("\nAlso: zk-lockctl help VERB, zk-lockctl help exit-codes.");
