@@ -67,6 +67,11 @@ int zkr__hold_again_locked(const struct zkr__lock *lock,
     c = zkr__hold_find_locked(lock, recipe->deadlocks_with, owner);
     if (c == NULL || !zkr__grant_is_ours(&c->grant))
         return ZKR_ENOTHELD;
+    if ((owner & ZKR__OWNER_NAMED) != 0)
+        return zkr__fail(ZKR_EDEADLK, "%s '%s': owner %llu has the %s",
+                         recipe->noun, lock->path,
+                         (unsigned long long)(owner & ~ZKR__OWNER_NAMED),
+                         c->recipe->noun);
     return zkr__fail(ZKR_EDEADLK, "%s '%s': this thread has the %s",
                      recipe->noun, lock->path, c->recipe->noun);
 }

@@ -306,28 +306,6 @@ int zkr_lockable_acquire_all_async(zkr_lockable *l,
     return rc == ZKR_OK ? start(l, &how, timeout_ms, &told, ret_request) : rc;
 }
 
-int zkr_request_cancel(zkr_request *request)
-{
-    int rc;
-
-    if (request == NULL)
-        return zkr__fail(ZKR_EINVAL, "request is NULL");
-    rc = zkr__session_check(request->session, "request");
-    if (rc != ZKR_OK)
-        return rc;
-    zkr__session_lock(request->session);
-    request->cancel(request);
-    zkr__session_unlock(request->session);
-    return ZKR_OK;
-}
-
-void zkr_request_free(zkr_request *request)
-{
-    if (request != NULL &&
-        zkr__session_check(request->session, "request") == ZKR_OK)
-        zkr__ref_drop(request->ref);
-}
-
 int zkr_lockable_cancel(zkr_lockable *l)
 {
     int rc = zkr__lockable_check(l, NULL);
@@ -370,7 +348,7 @@ int zkr_lockable_grant(zkr_lockable *l, const struct zkr_acquire_opts *opts,
     if (c == NULL)
         return zkr__fail(held ? ZKR_ENOTOWNER : ZKR_ENOTHELD, "%s '%s': %s",
                          l->type->noun, l->lock->path,
-                         held ? "held by another thread" : "not held");
+                         held ? "held by another owner" : "not held");
     *ret_grant = &c->grant;
     return ZKR_OK;
 }

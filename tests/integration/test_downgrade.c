@@ -4,6 +4,7 @@
  * operator. */
 #include "rw_fixture.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,61 @@ static void downgrade_until(int32_t op, enum proxy_action action,
 /* -- as it should go ------------------------------------------------------ */
 
 FIXTURE(rw_setup, rw_teardown)
+
+static int acquire_of(zkr_rwlock *l, uint64_t owner, enum zkr_mode mode,
+                      zkr_grant **ret_grant)
+{
+    return zkr_lockable_acquire(l, OPTS(acquire, .mode = mode, .owner = owner),
+                                0, ret_grant);
+}
+
+TEST(an_owner_with_a_number_reads_beside_its_own_write_only)
+{
+    zkr_grant *writing = NULL;
+    zkr_grant *reading = NULL;
+    zkr_grant *none = NULL;
+
+    ok(acquire_of(lock, 7, ZKR_EXCLUSIVE, &writing));
+    ok(acquire_of(lock, 7, ZKR_SHARED, &reading));
+    assert_true(zkr_grant_token(reading) == zkr_grant_token(writing));
+    assert_int_equal(acquire_of(lock, 8, ZKR_SHARED, &none), ZKR_EBUSY);
+    assert_int_equal(acquire_of(lock, 0, ZKR_SHARED, &none), ZKR_EBUSY);
+    release(writing);
+    assert_int_equal(acquire_of(lock, 7, ZKR_EXCLUSIVE, &none), ZKR_EDEADLK);
+    assert_non_null(strstr(zkr_error_detail(), "owner 7 has the"));
+    assert_int_equal(acquire_of(lock, 8, ZKR_EXCLUSIVE, &none), ZKR_EBUSY);
+    release(reading);
+}
+
+static void *downgrade_main(void *arg)
+{
+    struct change *c = arg;
+
+    c->rc = zkr_rwlock_downgrade(c->lock, c->writing, &c->reading);
+    return NULL;
+}
+
+TEST(a_downgrade_on_any_thread_is_for_the_owner_with_a_number)
+{
+    struct change c = { .lock = nested };
+    zkr_grant *found = NULL;
+    pthread_t thread;
+
+    ok(acquire_of(nested, 7, ZKR_EXCLUSIVE, &c.writing));
+    assert_int_equal(pthread_create(&thread, NULL, downgrade_main, &c), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    ok(c.rc);
+    zkr_grant_free(c.writing);
+    ok(zkr_lockable_grant(nested, OPTS(acquire, .mode = ZKR_SHARED, .owner = 7),
+                          &found));
+    assert_ptr_equal(found, c.reading);
+    assert_int_equal(
+        zkr_lockable_grant(
+            nested, OPTS(acquire, .mode = ZKR_SHARED, .owner = 8), &found),
+        ZKR_ENOTOWNER);
+    assert_int_equal(acquire_of(nested, 7, ZKR_EXCLUSIVE, &found), ZKR_EDEADLK);
+    release(c.reading);
+}
 
 /* Curator testDowngrading, testContendingDowngrading: up to its version 5.4.0
  * the writer gets in as soon as the write is released. */
