@@ -63,41 +63,27 @@ static int make_semaphore(const struct thread *t, zkr_session *s,
 
 static int make_lock(struct thread *t, void **lock)
 {
+    static int (*const makers[RECIPES])(
+        zkr_session *, const char *, const struct zkr_lockable_opts *,
+        zkr_lockable **) = { [MUTEX] = zkr_mutex_new,
+                             [RWLOCK] = zkr_rwlock_new,
+                             [UNFAIR] = zkr_unfair_mutex_new,
+                             [REENTRANT] = zkr_reentrant_mutex_new,
+                             [MULTI] = zkr_reentrant_mutex_new };
     zkr_session *s = t->process->session;
     const char *path = process_sees(t->process, t->path);
     struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
-    struct zkr_lockable_opts rw_opts = ZKR_LOCKABLE_OPTS_INIT;
-    int rc = 0;
 
+    if (t->recipe == LATCH)
+        return make_leader(t, s, path, lock);
+    if (t->recipe == SEMAPHORE)
+        return make_semaphore(t, s, path, lock);
     opts.flags = t->flags;
-    rw_opts.flags = t->flags;
-    opts.retain_ms = rw_opts.retain_ms = t->process->stays.ms;
-    opts.retain_max = rw_opts.retain_max = t->process->stays.max;
+    opts.retain_ms = t->process->stays.ms;
+    opts.retain_max = t->process->stays.max;
     if (t->flags != 0)
-        opts.label = rw_opts.label = "to see what happens";
-    switch (t->recipe) {
-    case MUTEX:
-        rc = zkr_mutex_new(s, path, &opts, (zkr_mutex **)lock);
-        break;
-    case RWLOCK:
-        rc = zkr_rwlock_new(s, path, &rw_opts, (zkr_rwlock **)lock);
-        break;
-    case UNFAIR:
-        rc = zkr_unfair_mutex_new(s, path, &opts, (zkr_unfair_mutex **)lock);
-        break;
-    case LATCH:
-        rc = make_leader(t, s, path, lock);
-        break;
-    case SEMAPHORE:
-        rc = make_semaphore(t, s, path, lock);
-        break;
-    case REENTRANT:
-    case MULTI:
-    case RECIPES:
-        rc = zkr_reentrant_mutex_new(s, path, &opts,
-                                     (zkr_reentrant_mutex **)lock);
-    }
-    return rc;
+        opts.label = "to see what happens";
+    return makers[t->recipe](s, path, &opts, (zkr_lockable **)lock);
 }
 
 static int make_in_the_end(struct thread *t, void **lock)
@@ -111,27 +97,10 @@ static int make_in_the_end(struct thread *t, void **lock)
 
 static void free_lock(const struct thread *t, void *lock)
 {
-    switch (t->recipe) {
-    case MUTEX:
-        zkr_mutex_free(lock);
-        break;
-    case RWLOCK:
-        zkr_rwlock_free(lock);
-        break;
-    case UNFAIR:
-        zkr_unfair_mutex_free(lock);
-        break;
-    case LATCH:
+    if (t->recipe == LATCH)
         zkr_leader_free(lock);
-        break;
-    case SEMAPHORE:
-        zkr_semaphore_free(lock);
-        break;
-    case REENTRANT:
-    case MULTI:
-    case RECIPES:
-        zkr_reentrant_mutex_free(lock);
-    }
+    else
+        zkr_lockable_free(lock);
 }
 
 int user_make_lock(struct thread *t)
@@ -181,66 +150,23 @@ void user_free_lock(struct thread *t)
 
 void user_yields(const struct thread *t)
 {
-    if (t->lock == NULL)
-        return;
-    if (t->recipe == MUTEX)
-        (void)zkr_lockable_give_back(t->lock);
-    else if (t->recipe == RWLOCK)
-        (void)zkr_lockable_give_back(t->lock);
-    else if (t->recipe == REENTRANT)
+    if (t->lock != NULL && t->recipe != LATCH)
         (void)zkr_lockable_give_back(t->lock);
 }
 
 void user_cancel(struct thread *t)
 {
-    switch (t->recipe) {
-    case MUTEX:
-        (void)zkr_lockable_cancel(t->lock);
-        break;
-    case RWLOCK:
-        (void)zkr_lockable_cancel(t->lock);
-        break;
-    case UNFAIR:
-        (void)zkr_lockable_cancel(t->lock);
-        break;
-    case LATCH:
+    if (t->recipe == LATCH)
         (void)zkr_leader_leave_async(t->lock);
-        break;
-    case SEMAPHORE:
+    else
         (void)zkr_lockable_cancel(t->lock);
-        break;
-    case REENTRANT:
-    case MULTI:
-    case RECIPES:
-        (void)zkr_lockable_cancel(t->lock);
-    }
 }
 
 void user_checks_path(const struct thread *t)
 {
-    const char *path = NULL;
+    const char *path = t->recipe == LATCH ? zkr_leader_path(t->lock)
+                                          : zkr_lockable_path(t->lock);
 
-    switch (t->recipe) {
-    case MUTEX:
-        path = zkr_lockable_path(t->lock);
-        break;
-    case RWLOCK:
-        path = zkr_lockable_path(t->lock);
-        break;
-    case UNFAIR:
-        path = zkr_lockable_path(t->lock);
-        break;
-    case LATCH:
-        path = zkr_leader_path(t->lock);
-        break;
-    case SEMAPHORE:
-        path = zkr_lockable_path(t->lock);
-        break;
-    case REENTRANT:
-    case MULTI:
-    case RECIPES:
-        path = zkr_lockable_path(t->lock);
-    }
     if (strcmp(path, process_sees(t->process, t->path)) != 0)
         world_fail("a lock is at '%s'", path);
 }
@@ -273,32 +199,22 @@ static int lead(zkr_leader *leader, int64_t timeout_ms, zkr_grant **grant)
     return rc;
 }
 
+static struct zkr_acquire_opts to(bool shared)
+{
+    struct zkr_acquire_opts opts = ZKR_ACQUIRE_OPTS_INIT;
+
+    opts.mode = shared ? ZKR_SHARED : ZKR_EXCLUSIVE;
+    return opts;
+}
+
 int user_acquire(struct thread *t, bool shared, int64_t timeout_ms,
                  zkr_grant **grant)
 {
-    int rc;
+    const struct zkr_acquire_opts how = to(shared);
 
-    switch (t->recipe) {
-    case MUTEX:
-        return zkr_mutex_acquire(t->lock, timeout_ms, grant);
-    case RWLOCK:
-        return shared ? zkr_rwlock_acquire_read(t->lock, timeout_ms, grant)
-                      : zkr_rwlock_acquire_write(t->lock, timeout_ms, grant);
-    case UNFAIR:
-        return zkr_unfair_mutex_acquire(t->lock, timeout_ms, grant);
-    case LATCH:
-        return lead(t->lock, timeout_ms, grant);
-    case SEMAPHORE:
-        return zkr_semaphore_acquire(t->lock, timeout_ms, grant);
-    case REENTRANT:
-    case MULTI:
-    case RECIPES:
-        break;
-    }
-    rc = zkr_reentrant_mutex_acquire(t->lock, timeout_ms);
-    if (rc == ZKR_OK)
-        *grant = zkr_reentrant_mutex_grant(t->lock);
-    return rc;
+    return t->recipe == LATCH
+               ? lead(t->lock, timeout_ms, grant)
+               : zkr_lockable_acquire(t->lock, &how, timeout_ms, grant);
 }
 
 bool user_has_async(const struct thread *t)
@@ -309,16 +225,8 @@ bool user_has_async(const struct thread *t)
 int user_acquire_async(struct thread *t, bool shared, int64_t timeout_ms,
                        zkr_acquire_fn fn, void *user, zkr_request **request)
 {
-    if (t->recipe == MUTEX)
-        return zkr_mutex_acquire_async(t->lock, timeout_ms, fn, user, request);
-    if (t->recipe == UNFAIR)
-        return zkr_unfair_mutex_acquire_async(t->lock, timeout_ms, fn, user,
-                                              request);
-    if (t->recipe == SEMAPHORE)
-        return zkr_semaphore_acquire_async(t->lock, timeout_ms, fn, user,
-                                           request);
-    return shared ? zkr_rwlock_acquire_read_async(t->lock, timeout_ms, fn, user,
-                                                  request)
-                  : zkr_rwlock_acquire_write_async(t->lock, timeout_ms, fn,
-                                                   user, request);
+    const struct zkr_acquire_opts how = to(shared);
+
+    return zkr_lockable_acquire_async(t->lock, &how, timeout_ms, fn, user,
+                                      request);
 }
