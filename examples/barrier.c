@@ -48,7 +48,7 @@ int main(int argc, char **argv)
 
     if (rc != ZKR_OK)
         return fail("open", rc) != ZKR_OK;
-    rc = zkr_barrier_new(session, path, &barrier);
+    rc = zkr_barrier_new(session, path, NULL, &barrier);
     if (rc == ZKR_OK)
         rc = argc > 3 ? migrate(barrier) : work(barrier);
     else

@@ -56,12 +56,14 @@ int main(int argc, char **argv)
     zkr_mutex *mutex = NULL;
     zkr_grant *grant = NULL;
     zkr_fence *fence = NULL;
+    struct zkr_fence_opts opts = ZKR_FENCE_OPTS_INIT;
     int status = 0;
     int rc = zkr_session_open(hosts, NULL, &session);
 
     (void)snprintf(fence_file, sizeof(fence_file), "%s.fence", file);
+    opts.file = fence_file;
     if (rc == ZKR_OK)
-        rc = zkr_fence_open(fence_file, &fence);
+        rc = zkr_fence_new(&opts, &fence);
     if (rc == ZKR_OK)
         rc = zkr_mutex_new(session, path, NULL, &mutex);
     if (rc == ZKR_OK)

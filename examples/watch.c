@@ -46,8 +46,8 @@ int main(int argc, char **argv)
     int rc = zkr_session_open(hosts, NULL, &session);
 
     if (rc == ZKR_OK)
-        rc = zkr_session_watch(session, path, ZKR_WATCH_DATA, on_config, path,
-                               &watch);
+        rc = zkr_session_watch(session, path, ZKR_WATCH_DATA, NULL, on_config,
+                               path, &watch);
     if (rc != ZKR_OK) {
         int status = fail("watch", rc);
 

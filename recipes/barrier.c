@@ -20,6 +20,7 @@ static const struct zkr__condition is_gone = { noun, "it is set",
 struct zkr_barrier {
     zkr_session *session;
     char *path;
+    enum zkr_create_mode parents;
 };
 
 static int check(const zkr_barrier *b)
@@ -30,8 +31,10 @@ static int check(const zkr_barrier *b)
 }
 
 int zkr_barrier_new(zkr_session *session, const char *path,
+                    const struct zkr_barrier_opts *opts,
                     zkr_barrier **ret_barrier)
 {
+    enum zkr_create_mode parents;
     zkr_barrier *b;
     int rc = ZKR__OUTPUT(ret_barrier);
 
@@ -39,6 +42,8 @@ int zkr_barrier_new(zkr_session *session, const char *path,
         rc = zkr__session_check(session, "session");
     if (rc == ZKR_OK)
         rc = zkr__lock_check_path(session, noun, path);
+    if (rc == ZKR_OK)
+        rc = zkr__node_parents(opts, noun, &parents);
     if (rc != ZKR_OK)
         return rc;
     b = calloc(1, sizeof(*b));
@@ -48,6 +53,7 @@ int zkr_barrier_new(zkr_session *session, const char *path,
     }
     zkr__session_ref(session);
     b->session = session;
+    b->parents = parents;
     *ret_barrier = b;
     return ZKR_OK;
 }
@@ -72,6 +78,7 @@ int zkr_barrier_set(zkr_barrier *b, int64_t timeout_ms)
 
     if (rc == ZKR_OK)
         rc = zkr__node_put(b->session, b->path, ZKR_CREATE_PERSISTENT,
+                           b->parents,
                            zkr__session_deadline(b->session, timeout_ms));
     return rc == ZKR_ZNODEEXISTS ? ZKR_OK : rc;
 }

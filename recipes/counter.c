@@ -186,7 +186,7 @@ static int write_node(const zkr_counter *c, int64_t value, int32_t version,
     zkr__number_format(data, value, c->size);
     if (version == ZKR_COUNTER_ABSENT)
         return zkr__node_create(c->session, c->path, data, c->size, NULL,
-                                deadline);
+                                ZKR_CREATE_CONTAINER, deadline);
     return zkr__session_ask(c->session,
                             ZKR__SET(c->path, data, c->size, version), NULL,
                             deadline, NULL);

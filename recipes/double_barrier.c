@@ -32,6 +32,7 @@ struct zkr_double_barrier {
     char *path;
     char *ready;
     uint32_t members;
+    enum zkr_create_mode parents;
     /* of one thread at a time */
     bool inside;
     char name[ZKR__UUID_LEN + 1]; /* of the node of this time */
@@ -61,8 +62,11 @@ static void free_member(zkr_double_barrier *m)
 }
 
 int zkr_double_barrier_new(zkr_session *session, const char *path,
-                           uint32_t members, zkr_double_barrier **ret_member)
+                           uint32_t members,
+                           const struct zkr_barrier_opts *opts,
+                           zkr_double_barrier **ret_member)
 {
+    enum zkr_create_mode parents;
     zkr_double_barrier *m;
     int rc = ZKR__OUTPUT(ret_member);
 
@@ -72,6 +76,8 @@ int zkr_double_barrier_new(zkr_session *session, const char *path,
         rc = zkr__lock_check_path(session, noun, path);
     if (rc == ZKR_OK && members == 0)
         rc = zkr__fail(ZKR_EINVAL, "%s '%.300s': 0 members", noun, path);
+    if (rc == ZKR_OK)
+        rc = zkr__node_parents(opts, noun, &parents);
     if (rc != ZKR_OK)
         return rc;
     m = calloc(1, sizeof(*m));
@@ -83,6 +89,7 @@ int zkr_double_barrier_new(zkr_session *session, const char *path,
     zkr__session_ref(session);
     m->session = session;
     m->members = members;
+    m->parents = parents;
     *ret_member = m;
     return ZKR_OK;
 }
@@ -200,8 +207,8 @@ static int put_node(const zkr_double_barrier *m, int64_t deadline)
 
     for (;;) {
         struct zkr_stat stat;
-        int rc =
-            zkr__node_put(m->session, m->node, ZKR_CREATE_EPHEMERAL, deadline);
+        int rc = zkr__node_put(m->session, m->node, ZKR_CREATE_EPHEMERAL,
+                               m->parents, deadline);
 
         if (rc != ZKR_ZNODEEXISTS)
             return rc;

@@ -4,18 +4,33 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/opts.h"
 #include "request/client.h"
 #include "request/parents.h"
 
+int zkr__node_parents(const struct zkr_barrier_opts *opts, const char *noun,
+                      enum zkr_create_mode *ret_parents)
+{
+    struct zkr_barrier_opts o;
+    int rc = zkr__opts_load(&o, sizeof(o), sizeof(o), opts, noun);
+
+    if (rc == ZKR_OK &&
+        ((o.flags & ~(uint32_t)ZKR_PERSISTENT_PARENTS) != 0 || o.reserved != 0))
+        rc = zkr__fail(ZKR_EINVAL, "%s: unknown flags %#x", noun,
+                       (unsigned)o.flags);
+    *ret_parents = o.flags != 0 ? ZKR_CREATE_PERSISTENT : ZKR_CREATE_CONTAINER;
+    return rc;
+}
+
 int zkr__node_create(zkr_session *s, const char *path, const void *data,
                      size_t len, const struct zkr_create_opts *opts,
-                     int64_t deadline)
+                     enum zkr_create_mode parents, int64_t deadline)
 {
     int rc = ZKR_OK;
 
     do {
         if (rc == ZKR_ZNONODE)
-            rc = zkr__parents_make(s, path, deadline);
+            rc = zkr__parents_make(s, path, parents, deadline);
         if (rc == ZKR_OK)
             rc = zkr__session_ask(s, ZKR__CREATE(path, data, len), opts,
                                   deadline, NULL);
@@ -44,15 +59,15 @@ static int settle(const char *path, int rc)
 }
 
 int zkr__node_put(zkr_session *s, const char *path, enum zkr_create_mode mode,
-                  int64_t deadline)
+                  enum zkr_create_mode parents, int64_t deadline)
 {
     struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
     int rc;
 
     opts.mode = mode;
-    rc = zkr__node_create(s, path, "", 0, &opts, deadline);
+    rc = zkr__node_create(s, path, "", 0, &opts, parents, deadline);
     while (rc == ZKR_EUNKNOWN && zkr__clock_now() < deadline) {
-        rc = zkr__node_create(s, path, "", 0, &opts, deadline);
+        rc = zkr__node_create(s, path, "", 0, &opts, parents, deadline);
         if (rc != ZKR_EUNKNOWN)
             return settle(path, rc);
     }

@@ -96,7 +96,8 @@ static int create_limit(zkr_session *s, const char *path, uint32_t limit,
     int rc;
 
     zkr__number_format(data, limit, LIMIT_SIZE);
-    rc = zkr__node_create(s, path, data, LIMIT_SIZE, NULL, deadline);
+    rc = zkr__node_create(s, path, data, LIMIT_SIZE, NULL, ZKR_CREATE_CONTAINER,
+                          deadline);
     return rc == ZKR_ZNODEEXISTS || rc == ZKR_EUNKNOWN ? ZKR_OK : rc;
 }
 
@@ -130,7 +131,7 @@ static int follow_limit(struct semaphore *semaphore, const char *path,
 
     if (rc == ZKR_OK)
         rc = zkr_session_watch(semaphore->leases->session, path, ZKR_WATCH_DATA,
-                               on_limit, semaphore, &semaphore->watch);
+                               NULL, on_limit, semaphore, &semaphore->watch);
     return rc;
 }
 

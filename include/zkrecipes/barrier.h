@@ -34,18 +34,13 @@
  * nature, and a program that cannot wait has zkr_session_watch() for the node
  * of a barrier.
  *
- * Time      @p timeout_ms: zkrecipes.h says what it means. With 0 nobody else
- *           is waited for: ZKR_EBUSY.
- * Threads   Any; not in a callback of the session (ZKR_EDEADLK). A program with
- *           its own loop may call them in that thread.
+ * Threads   A program with its own loop may call them in that thread.
  * Errors    ZKR_ETIMEDOUT, ZKR_EBUSY: others have not done their part.
  *           ZKR_ETIMEDOUT also when others have deleted the parents of the node
  *           again and again until the deadline.
  *           ZKR_EUNREACHABLE: no answer before the deadline.
  *           ZKR_EUNKNOWN: see above.
- *           ZKR_ZNOAUTH, ZKR_ENOCHROOT, ZKR_ENOMEM, ZKR_EINVAL, ZKR_EPATH,
- *           ZKR_ETOOLONG, ZKR_EDEADLK, ZKR_ECLOSED, ZKR_ZAUTHFAILED,
- *           ZKR_EFORKED.
+ *           ZKR_ZNOAUTH, ZKR_ENOCHROOT.
  * Source    Curator DistributedBarrier, DistributedDoubleBarrier.
  * Example   examples/barrier.c
  */
@@ -54,11 +49,21 @@
 
 #include <stdint.h>
 
+#include <zkrecipes/lockable.h>
 #include <zkrecipes/session.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/** Zero means default, for every member. */
+struct zkr_barrier_opts {
+    size_t size;                   /**< Set by ZKR_BARRIER_OPTS_INIT. */
+    enum zkr_lockable_flags flags; /**< ZKR_PERSISTENT_PARENTS, or none. */
+    uint32_t reserved;             /**< Zero. */
+};
+
+#define ZKR_BARRIER_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_barrier_opts)
 
 /* -- the barrier ----------------------------------------------------------- */
 
@@ -68,17 +73,13 @@ typedef struct zkr_barrier zkr_barrier;
 /**
  * Make a handle for the barrier at @p path. Sends nothing. Paths are as those
  * of zkr_mutex_new().
- *
- * Threads   Any.
- * Owns      The path is copied. The caller frees the barrier; it may outlive
- *           the session, and then answers ZKR_ECLOSED.
  */
 ZKR_API ZKR_MUST_CHECK int zkr_barrier_new(zkr_session *session,
                                            const char *path,
+                                           const struct zkr_barrier_opts *opts,
                                            zkr_barrier **ret_barrier);
 
-/** Free the handle, not the node. No call may be under way. NULL is
- *  allowed. */
+/** Free the handle, not the node. No call may be under way. */
 ZKR_API void zkr_barrier_free(zkr_barrier *barrier);
 
 /** Set the barrier. One that is set stays set. A node that is there for another
@@ -96,8 +97,7 @@ ZKR_API ZKR_MUST_CHECK int zkr_barrier_remove(zkr_barrier *barrier,
 ZKR_API ZKR_MUST_CHECK int zkr_barrier_wait(zkr_barrier *barrier,
                                             int64_t timeout_ms);
 
-/** The path as it was given to zkr_barrier_new(). Valid until the barrier is
- *  freed; NULL for NULL. */
+/** The path as it was given. */
 ZKR_API const char *zkr_barrier_path(const zkr_barrier *barrier);
 
 /* -- the double barrier ---------------------------------------------------- */
@@ -109,19 +109,16 @@ typedef struct zkr_double_barrier zkr_double_barrier;
  * Make a member of the double barrier at @p path, which opens when @p members
  * (at least 1) have entered; all give the same number. Sends nothing. Paths are
  * as those of zkr_mutex_new().
- *
- * Threads   Any.
- * Owns      The path is copied. The caller frees the member; it may outlive the
- *           session, and then answers ZKR_ECLOSED.
  */
 ZKR_API ZKR_MUST_CHECK int
 zkr_double_barrier_new(zkr_session *session, const char *path, uint32_t members,
+                       const struct zkr_barrier_opts *opts,
                        zkr_double_barrier **ret_member);
 
 /** Free the member. If it is inside it leaves without waiting: its node is
  *  deleted in the background, and "ready" stays, also when it is the last one.
  *  Until that deletion is answered, another member of this program may be
- *  counted beside the node. No call may be under way. NULL is allowed. */
+ *  counted beside the node. No call may be under way. */
 ZKR_API void zkr_double_barrier_free(zkr_double_barrier *member);
 
 /**
@@ -181,8 +178,7 @@ ZKR_API ZKR_MUST_CHECK int zkr_double_barrier_enter(zkr_double_barrier *member,
 ZKR_API ZKR_MUST_CHECK int zkr_double_barrier_leave(zkr_double_barrier *member,
                                                     int64_t timeout_ms);
 
-/** The path as it was given to zkr_double_barrier_new(). Valid until the member
- *  is freed; NULL for NULL. */
+/** The path as it was given. */
 ZKR_API const char *zkr_double_barrier_path(const zkr_double_barrier *member);
 
 #ifdef __cplusplus

@@ -42,11 +42,8 @@
  * Paths are absolute, without the chroot of the session, and at most
  * ZKR_PATH_MAX bytes long with it. Data is at most ZKR_DATA_MAX bytes; servers
  * whose jute.maxbuffer is lower than the usual 1 MB cut the connection instead
- * of refusing. Paths, data and options are copied.
+ * of refusing.
  *
- * Time      @p timeout_ms: zkrecipes.h says what it means.
- * Threads   Any; calls that wait must not be made in a callback of the session
- *           (ZKR_EDEADLK).
  * Owns      The caller frees *ret_reply with zkr_reply_free(). @p ret_reply may
  *           be NULL.
  * On error  A write was not made, except with ZKR_EUNKNOWN.
@@ -57,8 +54,6 @@
  *           ZKR_ZNOTEMPTY, ZKR_ZNOAUTH, ZKR_ZNOCHILDRENFOREPHEMERALS, ...
  *           Of a read, if the retry policy has ended before the deadline: that
  *           of the last attempt, such as ZKR_ZCONNECTIONLOSS.
- *           ZKR_EPATH, ZKR_ETOOLONG, ZKR_EINVAL, ZKR_ENOMEM, ZKR_EDEADLK,
- *           ZKR_ECLOSED, ZKR_ZAUTHFAILED, ZKR_EFORKED.
  * Source    ZooKeeper Programmer's Guide, "ZooKeeper Guarantees".
  * Example   examples/client.c
  */
@@ -76,10 +71,6 @@ extern "C" {
 #endif
 
 /* -- replies --------------------------------------------------------------- */
-
-/**
- * A reply: what the servers answered to a request of the program.
- */
 
 /** The state of a node besides its data. The names are those of ZooKeeper's own
  *  Stat; times are in milliseconds since 1970. */
@@ -117,7 +108,7 @@ struct zkr_reply {
 typedef void (*zkr_reply_fn)(int error, const struct zkr_reply *reply,
                              void *user);
 
-/** Free a reply that a waiting call returned. NULL is allowed. */
+/** Free a reply that a waiting call returned. */
 ZKR_API void zkr_reply_free(struct zkr_reply *reply);
 
 /** The largest data of a node here, in bytes. */
@@ -186,8 +177,8 @@ struct zkr_create_opts {
 
 #define ZKR_CREATE_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_create_opts)
 
-/** Create a node, whose parent must exist; @p opts may be NULL. The reply has
- *  the path and the stat. */
+/** Create a node, whose parent must exist. The reply has the path and the
+ *  stat. */
 ZKR_API ZKR_MUST_CHECK int
 zkr_session_create(zkr_session *session, const char *path, const void *data,
                    size_t len, const struct zkr_create_opts *opts,
@@ -274,10 +265,9 @@ zkr_session_delete_async(zkr_session *session, const char *path,
  * expected version into the transaction: if it is committed again in a new
  * transaction, and the first was made, the second fails with ZKR_ZBADVERSION.
  *
- * Paths, data and options are as above. A transaction is one request, and
- * the servers take up to 1 MB; more is ZKR_ETOOLONG.
+ * A transaction is one request, and the servers take up to 1 MB; more is
+ * ZKR_ETOOLONG.
  *
- * Time      As above.
  * Threads   One at a time per transaction. From zkr_txn_commit_async() to its
  *           callback no call but zkr_txn_free() is allowed.
  * On error  Nothing was written, except with ZKR_EUNKNOWN.
@@ -310,7 +300,7 @@ ZKR_API ZKR_MUST_CHECK int zkr_txn_new(zkr_session *session,
                                        const struct zkr_txn_opts *opts,
                                        zkr_txn **ret_txn);
 
-/** Free it. If it is under way, it goes on. NULL is allowed. */
+/** Free it. If it is under way, it goes on. */
 ZKR_API void zkr_txn_free(zkr_txn *txn);
 
 /* An operation that is refused here is not added. */
@@ -413,7 +403,6 @@ ZKR_API const struct zkr_stat *zkr_txn_stat(const zkr_txn *txn,
  * again and again: so a session should not watch more than some 5,000 nodes, or
  * 500 kB of paths with the chroot.
  *
- * Threads   Callbacks come as session.h says: one at a time, with no lock held.
  * Source    "ZooKeeper Programmer's Guide", "ZooKeeper Watches"; Curator's
  *           NodeCache and PathChildrenCache are of this kind.
  * Example   examples/watch.c
@@ -461,24 +450,25 @@ enum zkr_watch_why {
 typedef void (*zkr_watch_fn)(int error, const struct zkr_reply *reply,
                              enum zkr_watch_why why, void *user);
 
+/** Zero means default, for every member. */
+struct zkr_watch_opts {
+    size_t size;      /**< Set by ZKR_WATCH_OPTS_INIT. */
+    int64_t pause_ms; /**< That of zkr_watch_set_pause(), from the beginning. */
+};
+
+#define ZKR_WATCH_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_watch_opts)
+
 /**
- * Watch the node at @p path, which is absolute, without the chroot, and need
- * not exist.
+ * Watch the node at @p path, which need not exist.
  *
  * Time      Does not wait: while there is no connection, the first call comes
  *           when there is one.
- * Threads   Any, callbacks too.
- * Owns      The path is copied. The caller owns the watch and frees it with
- *           zkr_watch_free(), before or after the session is closed.
  * On error  Nothing is watched, and @p fn is not called.
- * Errors    ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG, ZKR_ENOMEM, ZKR_EFORKED; the
- *           error that ended the session, such as ZKR_ECLOSED.
  */
-ZKR_API ZKR_MUST_CHECK int zkr_session_watch(zkr_session *session,
-                                             const char *path,
-                                             enum zkr_watch_what what,
-                                             zkr_watch_fn fn, void *user,
-                                             zkr_watch **ret_watch);
+ZKR_API ZKR_MUST_CHECK int
+zkr_session_watch(zkr_session *session, const char *path,
+                  enum zkr_watch_what what, const struct zkr_watch_opts *opts,
+                  zkr_watch_fn fn, void *user, zkr_watch **ret_watch);
 
 /**
  * Let a read begin no earlier than @p pause_ms after the answer to the one
@@ -487,16 +477,11 @@ ZKR_API ZKR_MUST_CHECK int zkr_session_watch(zkr_session *session,
  * retry.cap_ms, as ever.
  *
  * Threads   Any, callbacks too. A pause that has begun is not changed.
- * Errors    ZKR_EINVAL (a pause below 0, or no watch), ZKR_EFORKED.
  */
 ZKR_API ZKR_MUST_CHECK int zkr_watch_set_pause(zkr_watch *watch,
                                                int64_t pause_ms);
 
-/**
- * Stop watching. When the call returns, the callback is not running and will
- * not run again. When it is called from inside that callback, this is the
- * callback's last run. NULL is allowed.
- */
+/** Stop watching. */
 ZKR_API void zkr_watch_free(zkr_watch *watch);
 
 #ifdef __cplusplus

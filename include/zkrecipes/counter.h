@@ -12,13 +12,10 @@
  * The number is right with and without: the mutex only keeps the programs from
  * disturbing each other.
  *
- * The unknown outcome. When the connection breaks, the session ends, or the
- * deadline passes, while a change is under way, nobody can tell whether it was
- * made, and the call returns ZKR_EUNKNOWN. The change is made at once, later,
- * or never, and the library does not make it again, so nothing is counted
- * twice. A caller that must know gives each change a node of its own
- * (zkr_txn_create() with zkr_txn_set() in one transaction), or counts under a
- * lock (grant.h).
+ * A change whose outcome is unknown (client.h: ZKR_EUNKNOWN) is not made again,
+ * so nothing is counted twice. A caller that must know gives each change a node
+ * of its own (zkr_txn_create() with zkr_txn_set() in one transaction), or
+ * counts under a lock (grant.h).
  *
  * The node is that of Curator's DistributedAtomicLong: persistent, eight bytes,
  * the most significant first; with ZKR_COUNTER_INT32 that of SharedCount and
@@ -45,22 +42,21 @@
  * ZKR_EEXHAUSTED. Then let all programs stop, read the number, delete the node,
  * and set the number.
  *
- * Time      @p timeout_ms: zkrecipes.h says what it means; also for the mutex.
- * Threads   Any, several at a time; not in a callback of the session
- *           (ZKR_EDEADLK). A program with its own loop may call them in that
- *           thread.
+ * Time      A timeout_ms is also that for the mutex.
+ * Threads   A program with its own loop may call them in that thread.
  * On error  The number was not changed by this call, except with ZKR_EUNKNOWN.
  * Errors    ZKR_EUNKNOWN: see above.
  *           ZKR_EOVERFLOW: the number would not fit.
  *           ZKR_EDAMAGED: the node has data of another length.
  *           ZKR_EEXHAUSTED: the versions of the node are used up, see above;
- * not of a read without the version, nor of a set with ZKR_ANY_VERSION.
+ *           not of a read without the version, nor of a set with
+ *           ZKR_ANY_VERSION.
  *           ZKR_ETIMEDOUT: until the deadline others were always faster,
- * deleted the parents of the node, or had the mutex; with a timeout of 0
- * ZKR_EBUSY, when they had the mutex. ZKR_EUNREACHABLE: no answer before the
- * deadline; nothing was sent that changes the number. ZKR_ZNOAUTH,
- * ZKR_ENOCHROOT, ZKR_ENOMEM, ZKR_EINVAL, ZKR_EDEADLK, ZKR_ECLOSED,
- * ZKR_ZAUTHFAILED, ZKR_EFORKED; of the mutex those of zkr_mutex_acquire().
+ *           deleted the parents of the node, or had the mutex; with a timeout
+ *           of 0 ZKR_EBUSY, when they had the mutex.
+ *           ZKR_EUNREACHABLE: no answer before the deadline; nothing was sent
+ *           that changes the number. ZKR_ZNOAUTH, ZKR_ENOCHROOT; of the mutex
+ *           those of zkr_mutex_acquire().
  * Source    Curator DistributedAtomicLong, SharedCount.
  * Example   examples/counter.c
  */
@@ -107,19 +103,13 @@ struct zkr_counter_opts {
  * Make a handle for the counter at @p path. Sends nothing.
  *
  * Paths are as those of zkr_mutex_new().
- *
- * Threads   Any.
- * Owns      Strings are copied. The caller frees the counter; it may outlive
- *           the session, and then answers ZKR_ECLOSED.
- * Errors    ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG, ZKR_ENOMEM, ZKR_EFORKED.
  */
 ZKR_API ZKR_MUST_CHECK int zkr_counter_new(zkr_session *session,
                                            const char *path,
                                            const struct zkr_counter_opts *opts,
                                            zkr_counter **ret_counter);
 
-/** Free the handle, not the node. No call may be under way. NULL is
- *  allowed. */
+/** Free the handle, not the node. No call may be under way. */
 ZKR_API void zkr_counter_free(zkr_counter *counter);
 
 /**
@@ -171,8 +161,7 @@ ZKR_API ZKR_MUST_CHECK int zkr_counter_compare_and_set(zkr_counter *counter,
 ZKR_API ZKR_MUST_CHECK int zkr_counter_set(zkr_counter *counter, int64_t value,
                                            int32_t version, int64_t timeout_ms);
 
-/** The path as it was given to zkr_counter_new(). Valid until the counter is
- *  freed; NULL for NULL. */
+/** The path as it was given. */
 ZKR_API const char *zkr_counter_path(const zkr_counter *counter);
 
 #ifdef __cplusplus

@@ -11,13 +11,16 @@
  * ZooKeeper, and may include it, too. Codes of this library start at -1001. So
  * a code tells where it came from.
  *
+ * zkrecipes.h says which codes any call may return, and what else holds for
+ * all calls: arguments, outputs, objects, threads, timeouts.
+ *
  * A code says what kind of thing went wrong. The sentence that
  * zkr_error_detail() returns on the same thread says which object is concerned
  * and why.
  *
- * A write to ZooKeeper has three results: done, not done, and unknown. The
- * library resolves unknown results for its own lock nodes, so the caller never
- * sees them. For the caller's own writes (grant.h) it returns ZKR_EUNKNOWN.
+ * The library resolves unknown results of writes for its own lock nodes, so the
+ * caller never sees them. For the caller's own writes it returns ZKR_EUNKNOWN
+ * (client.h).
  */
 #ifndef ZKRECIPES_ERROR_H
 #define ZKRECIPES_ERROR_H
@@ -120,11 +123,7 @@ template <class Opts> inline Opts zkr__default_opts()
 #define ZKR_VERSION_PATCH  0       /**< Of the headers. */
 #define ZKR_VERSION_STRING "0.1.0" /**< Of the headers. */
 
-/**
- * The version of the library at run time, such as "0.1.0".
- *
- * Threads   Any.
- */
+/** The version of the library at run time, such as "0.1.0". */
 ZKR_API const char *zkr_version(void);
 
 /* clang-format off */
@@ -139,7 +138,7 @@ ZKR_API const char *zkr_version(void);
     X(ZKR_EDEADLK,    -1007, "would wait for itself")                          \
     X(ZKR_EFORKED,    -1008, "the session belongs to the parent process")      \
     X(ZKR_ENOTHELD,   -1009, "not held")                                       \
-    X(ZKR_ENOTOWNER,  -1010, "held by another thread")                         \
+    X(ZKR_ENOTOWNER,  -1010, "held by another owner")                          \
     X(ZKR_ELOST,      -1011, "the lock has been lost")                         \
     X(ZKR_EUNSURE,    -1012, "cannot tell whether the lock is still held")     \
     X(ZKR_EPENDING,   -1013, "not confirmed yet; going on in the background")  \

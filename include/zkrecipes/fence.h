@@ -73,6 +73,7 @@
 #ifndef ZKRECIPES_FENCE_H
 #define ZKRECIPES_FENCE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <zkrecipes/error.h>
@@ -84,22 +85,28 @@ extern "C" {
 /** A fence, in memory or in a file. */
 typedef struct zkr_fence zkr_fence;
 
-/** Make a fence in memory, for a resource that lives no longer than this
- *  process. Errors: ZKR_ENOMEM, ZKR_EINVAL. */
-ZKR_API ZKR_MUST_CHECK int zkr_fence_new(zkr_fence **ret_fence);
+/** Zero means default, for every member. */
+struct zkr_fence_opts {
+    size_t size;      /**< Set by ZKR_FENCE_OPTS_INIT. */
+    const char *file; /**< The file that it is in. Default: it is in memory, for
+                           a resource that lives no longer than this
+                           process. */
+};
+
+#define ZKR_FENCE_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_fence_opts)
 
 /**
- * Open a fence in a file. The file is created if it has never been there; its
- * directory must exist. A file may be open several times.
+ * Make a fence, or open that of a file. The file is created if it has never
+ * been there; its directory must exist. A file may be open several times.
  *
  * Time      At most the time that it takes to create the file.
- * Errors    ZKR_EDAMAGED, ZKR_ENOMEM, ZKR_EINVAL; ZKR_ESYSTEM with the cause in
- *           the sentence: no such directory, not permitted, disk full...
+ * Errors    ZKR_EDAMAGED; ZKR_ESYSTEM with the cause in the sentence: no such
+ *           directory, not permitted, disk full...
  */
-ZKR_API ZKR_MUST_CHECK int zkr_fence_open(const char *file,
-                                          zkr_fence **ret_fence);
+ZKR_API ZKR_MUST_CHECK int zkr_fence_new(const struct zkr_fence_opts *opts,
+                                         zkr_fence **ret_fence);
 
-/** Free the handle. Must not be called inside a section. NULL is allowed. */
+/** Free the handle. Must not be called inside a section. */
 ZKR_API void zkr_fence_free(zkr_fence *fence);
 
 /**
@@ -112,7 +119,7 @@ ZKR_API void zkr_fence_free(zkr_fence *fence);
  * On error  The token is not accepted: do not write.
  * Errors    ZKR_ESTALE: they are those of an older holder; stop. ZKR_EINVAL:
  *           the token is not positive. ZKR_EDEADLK inside a section of this
- *           thread. ZKR_EFORKED.
+ *           thread.
  *           For a file also ZKR_EDAMAGED and ZKR_ESYSTEM.
  */
 ZKR_API ZKR_MUST_CHECK int zkr_fence_accept(zkr_fence *fence, int64_t token,

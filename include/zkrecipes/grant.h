@@ -107,10 +107,8 @@ enum zkr_grant_state_kind {
  * With ZKR_SESSION_NO_LEASE: ZKR_OK when HELD, which then means no more than
  * that there is a connection; ZKR_EUNSURE when SUSPENDED.
  *
- * Threads   Any, callbacks too.
  * Errors    ZKR_EUNSURE when UNSURE: pause the work;
- *           ZKR_ELOST: stop; ZKR_ENOTHELD after release; ZKR_EINVAL;
- *           ZKR_EFORKED.
+ *           ZKR_ELOST: stop; ZKR_ENOTHELD after release.
  */
 ZKR_API ZKR_MUST_CHECK int zkr_grant_check(zkr_grant *grant);
 
@@ -124,8 +122,6 @@ ZKR_API ZKR_MUST_CHECK int zkr_grant_check(zkr_grant *grant);
  * to see that the lease has run out makes the grant UNSURE, and tells the
  * listener; after a look this comes some milliseconds later, from a thread of
  * the library.
- *
- * Threads   Any, callbacks too.
  */
 ZKR_API ZKR_MUST_CHECK bool zkr_grant_is_held(const zkr_grant *grant);
 
@@ -141,12 +137,9 @@ ZKR_API int64_t zkr_grant_valid_until(zkr_grant *grant);
  * Ask the servers now whether the lock is held, with a write that the quorum
  * commits only if our node is there.
  *
- * Time      @p timeout_ms: zkrecipes.h says what it means.
- * Threads   Any, except a callback of the session (ZKR_EDEADLK).
  * Errors    ZKR_EUNSURE: no answer before the deadline, or the answer took so
- *           long that it proves nothing any more. ZKR_ELOST, ZKR_ENOTHELD,
- *           ZKR_EINVAL, ZKR_EFORKED; ZKR_ZNOAUTH where an ACL withholds our own
- *           node from us.
+ *           long that it proves nothing any more. ZKR_ELOST, ZKR_ENOTHELD;
+ *           ZKR_ZNOAUTH where an ACL withholds our own node from us.
  */
 ZKR_API ZKR_MUST_CHECK int zkr_grant_verify(zkr_grant *grant,
                                             int64_t timeout_ms);
@@ -255,13 +248,6 @@ typedef void (*zkr_grant_fn)(zkr_grant *grant,
  * is the first event. A grant has one listener: a second call replaces it, and
  * NULL for @p fn removes it. From now on the library watches the lock node
  * (without a listener it begins to when the lock has been held for 50 ms).
- *
- * A listener that falls more than 16 events behind misses older ones, never the
- * latest.
- *
- * Threads   Any. When it returns, the replaced callback is not running, unless
- *           called from inside it.
- * Errors    ZKR_EINVAL, ZKR_EFORKED.
  */
 ZKR_API int zkr_grant_listen(zkr_grant *grant, zkr_grant_fn fn, void *user);
 
@@ -295,13 +281,12 @@ ZKR_API int zkr_grant_release(zkr_grant *grant);
 typedef void (*zkr_release_fn)(int error, void *user);
 
 /**
- * Give the lock back without waiting; @p fn (NULL is allowed) is called when
- * the release has been confirmed, however late. Of several releases of a
+ * Give the lock back without waiting; @p fn is called when the release has been
+ * confirmed, however late. Of several releases of a
  * reentrant lock only the last sends a request: @p fn of the others is not
  * called.
  *
- * Threads   Any, callbacks too.
- * Errors    ZKR_ELOST, ZKR_ENOTHELD, ZKR_ENOTOWNER, ZKR_EINVAL, ZKR_EFORKED;
+ * Errors    ZKR_ELOST, ZKR_ENOTHELD, ZKR_ENOTOWNER;
  *           @p fn is not called then.
  */
 ZKR_API int zkr_grant_release_async(zkr_grant *grant, zkr_release_fn fn,
@@ -311,13 +296,10 @@ ZKR_API int zkr_grant_release_async(zkr_grant *grant, zkr_release_fn fn,
  * Free the handle. A lock that is still held is released in the background;
  * one that is held several times, with a handle for each, when the last of them
  * is freed.
- * When it returns, the listener is not running, unless called from inside it.
- * NULL is allowed.
  */
 ZKR_API void zkr_grant_free(zkr_grant *grant);
 
-/* -- several grants ---------------------------------------------------------
- */
+/* -- several grants -------------------------------------------------------- */
 
 /* Of an acquire that gives several (semaphore.h, multi_lock.h). */
 

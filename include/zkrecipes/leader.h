@@ -113,13 +113,9 @@ struct zkr_leader_opts {
 
 /**
  * Make a participant for the election at @p path. Sends nothing. The path is
- * one as for zkr_mutex_new(); @p fn may be NULL.
+ * one as for zkr_mutex_new().
  *
- * Threads   Any.
- * Owns      Strings and the id are copied. The caller frees the participant; it
- *           may outlive the session, and then answers ZKR_ECLOSED.
- * Errors    ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG, ZKR_ENOMEM, ZKR_ESYSTEM,
- *           ZKR_EFORKED.
+ * Errors    ZKR_ESYSTEM.
  */
 ZKR_API ZKR_MUST_CHECK int zkr_leader_new(zkr_session *session,
                                           const char *path,
@@ -128,12 +124,10 @@ ZKR_API ZKR_MUST_CHECK int zkr_leader_new(zkr_session *session,
                                           zkr_leader **ret_leader);
 
 /**
- * Free the participant: it leaves first, in the background. When the call
- * returns, the listener is not running and will not run again; when it is
- * called from inside the listener, this is its last run. NULL is allowed.
+ * Free the participant: it leaves first, in the background.
  *
- * Threads   Any, callbacks too. Waits through it end with ZKR_ECANCELED; no
- *           other thread may be about to call with it.
+ * Threads   Waits through it end with ZKR_ECANCELED; no other thread may be
+ *           about to call with it.
  */
 ZKR_API void zkr_leader_free(zkr_leader *leader);
 
@@ -147,9 +141,7 @@ ZKR_API void zkr_leader_free(zkr_leader *leader);
  * cannot go on: the event FAILED says why, and zkr_leader_wait() returns it.
  * Then the caller may begin anew, when the cause is gone.
  *
- * Threads   Any, callbacks too.
- * Errors    ZKR_ENOMEM, ZKR_ECLOSED, ZKR_ZAUTHFAILED, ZKR_EINVAL, ZKR_EFORKED:
- *           it does not campaign, and no FAILED is told.
+ * On error  It does not campaign, and no FAILED is told.
  * Source    Curator LeaderLatch.start.
  */
 ZKR_API ZKR_MUST_CHECK int zkr_leader_campaign(zkr_leader *leader);
@@ -160,8 +152,8 @@ ZKR_API ZKR_MUST_CHECK int zkr_leader_campaign(zkr_leader *leader);
  * others. A term that was told is told to be LOST.
  *
  * Time      reply_timeout_ms of the session at most.
- * Threads   Any, except a callback of the session when it leads (ZKR_EDEADLK,
- *           it still leads).
+ * Threads   Inside a callback of the session only if it does not lead
+ *           (ZKR_EDEADLK, it still leads).
  * On error  It has left, except with ZKR_EDEADLK, ZKR_EINVAL and ZKR_EFORKED.
  *           ZKR_EPENDING, ZKR_ZNOAUTH: as for zkr_grant_release(); ZKR_ELOST:
  *           the term was over before.
@@ -169,12 +161,7 @@ ZKR_API ZKR_MUST_CHECK int zkr_leader_campaign(zkr_leader *leader);
  */
 ZKR_API int zkr_leader_leave(zkr_leader *leader);
 
-/**
- * The same without waiting: the node is deleted in the background.
- *
- * Threads   Any, callbacks too.
- * Errors    ZKR_EINVAL, ZKR_EFORKED.
- */
+/** The same without waiting: the node is deleted in the background. */
 ZKR_API int zkr_leader_leave_async(zkr_leader *leader);
 
 /**
@@ -182,7 +169,6 @@ ZKR_API int zkr_leader_leave_async(zkr_leader *leader);
  * zkr_grant_check() would return ZKR_OK for the grant of the term. Sends no
  * request. For NULL and after fork: false.
  *
- * Threads   Any, callbacks too.
  * Source    Curator LeaderLatch.hasLeadership, which knows no lease.
  */
 ZKR_API ZKR_MUST_CHECK bool zkr_leader_is_leader(const zkr_leader *leader);
@@ -194,13 +180,10 @@ ZKR_API ZKR_MUST_CHECK bool zkr_leader_is_leader(const zkr_leader *leader);
  * slow, the session timeout is too short) it goes on waiting, also in its own
  * term.
  *
- * Time      @p timeout_ms: zkrecipes.h says what it means. The campaign goes on
- *           after the time has passed.
- * Threads   Any, except a callback of the session (ZKR_EDEADLK).
+ * Time      The campaign goes on after the time has passed.
  * Errors    ZKR_ETIMEDOUT; with a timeout of 0 ZKR_EBUSY (others come first)
  *           and ZKR_ZOPERATIONTIMEOUT (no answer); ZKR_ECANCELED: it does not
- *           campaign, or has left; the error of FAILED; ZKR_EDEADLK,
- *           ZKR_EINVAL, ZKR_EFORKED.
+ *           campaign, or has left; the error of FAILED.
  * Source    Curator LeaderLatch.await.
  */
 ZKR_API ZKR_MUST_CHECK int zkr_leader_wait(zkr_leader *leader,
@@ -216,16 +199,14 @@ ZKR_API ZKR_MUST_CHECK int zkr_leader_wait(zkr_leader *leader,
  * participant goes on to lead. A listener of the grant (zkr_grant_listen()) is
  * that of all handles of the term: remove it before the handle is freed.
  *
- * Threads   Any, callbacks too.
  * Owns      The caller frees the grant, before or after the participant.
  * Errors    ZKR_ENOTHELD (it does not lead), ZKR_EOVERFLOW (more than 65535
- *           handles), ZKR_EINVAL, ZKR_EFORKED.
+ *           handles).
  */
 ZKR_API ZKR_MUST_CHECK int zkr_leader_grant(zkr_leader *leader,
                                             zkr_grant **ret_grant);
 
-/** The path as it was given. Valid until the participant is freed; NULL for
- *  NULL. */
+/** The path as it was given. */
 ZKR_API const char *zkr_leader_path(const zkr_leader *leader);
 
 /** The counters (session.h) of this object: a campaign is an acquire, and a

@@ -11,9 +11,8 @@
  *
  * Calling sequence: the recipe's zkr_..._new() on a session;
  * zkr_lockable_acquire(), which gives a grant (grant.h); zkr_grant_release()
- * and zkr_grant_free(); zkr_lockable_free().
- *
- * A lockable may be shared by any number of threads.
+ * and zkr_grant_free(); zkr_lockable_free(). Any number of threads may share
+ * it.
  */
 #ifndef ZKRECIPES_LOCKABLE_H
 #define ZKRECIPES_LOCKABLE_H
@@ -90,12 +89,11 @@ struct zkr_lockable_opts {
  * Free the handle. Acquires that wait through it end with ZKR_ECANCELED; grants
  * obtained through it stay valid, but for those of a reentrant mutex, which are
  * its own: they are released in the background. So is a lock that has stayed
- * without a holder. NULL is allowed; in a callback, too.
+ * without a holder.
  */
 ZKR_API void zkr_lockable_free(zkr_lockable *lockable);
 
-/** The path as it was given. Valid until the lockable is freed; NULL for NULL,
- *  and of a multi-lock, which has none. */
+/** The path as it was given; NULL of a multi-lock, which has none. */
 ZKR_API const char *zkr_lockable_path(const zkr_lockable *lockable);
 
 /* -- acquiring it ---------------------------------------------------------- */
@@ -127,22 +125,19 @@ struct zkr_acquire_opts {
 #define ZKR_OWNER_MAX UINT64_C(0x7fffffffffffffff)
 
 /**
- * Wait until the lock is granted. @p opts may be NULL: all defaults.
+ * Wait until the lock is granted.
  *
- * Time      @p timeout_ms: zkrecipes.h says what it means. A try (0) lists the
- *           contenders first, and writes nothing when the lock is taken
- *           (ZKR_EBUSY). It takes a lock that has stayed here at once, unless
- *           another thread has it or waits for it (ZKR_EBUSY).
- * Threads   Any, except a callback of the session (ZKR_EDEADLK).
+ * Time      A try (0) lists the contenders first, and writes nothing when the
+ *           lock is taken (ZKR_EBUSY). It takes a lock that has stayed here at
+ *           once, unless another thread has it or waits for it (ZKR_EBUSY).
  * Owns      On success the caller owns the grant and frees it; that of a
  *           reentrant mutex is the library's.
  * On error  The lock is not held. Our node is gone or is being deleted in the
  *           background, whatever happens to the connection.
- * Errors    ZKR_ETIMEDOUT, ZKR_ECANCELED, ZKR_ECLOSED, ZKR_ELOST, ZKR_EDEADLK,
- *           ZKR_EEXHAUSTED, ZKR_ENOMEM, ZKR_EFORKED, ZKR_EINVAL, ZKR_EPROTO,
- *           ZKR_ENOCHROOT; of a try ZKR_EBUSY, ZKR_ZCONNECTIONLOSS (no
- *           connection now) and ZKR_ZOPERATIONTIMEOUT (no answer in
- *           reply_timeout_ms); ZKR_ZAUTHFAILED; ZKR_EOVERFLOW (reentrant);
+ * Errors    ZKR_ETIMEDOUT, ZKR_ECANCELED, ZKR_ELOST, ZKR_EEXHAUSTED,
+ *           ZKR_EPROTO, ZKR_ENOCHROOT; of a try ZKR_EBUSY, ZKR_ZCONNECTIONLOSS
+ *           (no connection now) and ZKR_ZOPERATIONTIMEOUT (no answer in
+ *           reply_timeout_ms); ZKR_EOVERFLOW (reentrant);
  *           ZooKeeper's own code where retrying cannot help (ZKR_ZNOAUTH, ...)
  *           or the retry policy gave up (ZKR_ZCONNECTIONLOSS, ...). ZKR_EINVAL
  *           also for options that the recipe does not have, and for an acquire
@@ -197,13 +192,10 @@ typedef void (*zkr_acquire_all_fn)(int error, zkr_grant *const *grants,
  * this way.
  *
  * Time      As zkr_lockable_acquire().
- * Threads   Any, callbacks too.
- * Owns      @p ret_request (NULL is allowed) becomes the caller's; freeing it
- *           does not cancel the claim.
- * Errors    ZKR_EINVAL, ZKR_ENOMEM, ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED,
- *           of a try without a connection ZKR_ZCONNECTIONLOSS, and what the
- *           blocking call refuses an owner: nothing was started and @p fn is
- *           not called.
+ * Owns      @p ret_request may be NULL; freeing it does not cancel the claim.
+ * On error  Nothing was started, and @p fn is not called.
+ * Errors    Of a try without a connection ZKR_ZCONNECTIONLOSS, and what the
+ *           blocking call refuses an owner.
  */
 ZKR_API ZKR_MUST_CHECK int
 zkr_lockable_acquire_async(zkr_lockable *lockable,
@@ -222,21 +214,16 @@ zkr_lockable_acquire_all_async(zkr_lockable *lockable,
  * Ask that a claim be given up. If the claim has not been decided yet, its
  * callback receives ZKR_ECANCELED; if it has, nothing changes and a grant
  * remains yours.
- *
- * Threads   Any, callbacks too.
- * Errors    ZKR_EINVAL, ZKR_EFORKED.
  */
 ZKR_API int zkr_request_cancel(zkr_request *request);
 
-/** Free the handle, not the claim. NULL is allowed. */
+/** Free the handle, not the claim. */
 ZKR_API void zkr_request_free(zkr_request *request);
 
 /**
  * End every wait through this handle, blocking and asynchronous ones, of each
  * mode, with ZKR_ECANCELED. Later acquires are not affected, nor are other
  * acquires of the locks of a multi-lock.
- *
- * Threads   Any, callbacks too.
  */
 ZKR_API int zkr_lockable_cancel(zkr_lockable *lockable);
 
@@ -250,7 +237,7 @@ ZKR_API int zkr_lockable_cancel(zkr_lockable *lockable);
  *           until the last release.
  * Errors    ZKR_ENOTHELD: nobody holds it through this object in that mode.
  *           ZKR_ENOTOWNER: others do. ZKR_EINVAL (also of a lock that is not
- *           reentrant), ZKR_EFORKED.
+ *           reentrant).
  */
 ZKR_API ZKR_MUST_CHECK int
 zkr_lockable_grant(zkr_lockable *lockable, const struct zkr_acquire_opts *opts,
@@ -261,9 +248,6 @@ zkr_lockable_grant(zkr_lockable *lockable, const struct zkr_acquire_opts *opts,
  * at once, in the background, when nobody holds it, otherwise with the release
  * of the present holder. Those who wait here queue again, behind all others.
  * Without a lock that stays the call does nothing.
- *
- * Threads   Any, callbacks too.
- * Errors    ZKR_EINVAL, ZKR_EFORKED.
  */
 ZKR_API int zkr_lockable_give_back(zkr_lockable *lockable);
 
@@ -272,11 +256,6 @@ ZKR_API int zkr_lockable_give_back(zkr_lockable *lockable);
  * closed. Those of a read/write lock are of readers and writers together. An
  * acquire of a semaphore counts once for its turn, and once for each permit. A
  * multi-lock has those of its locks, added up.
- *
- * Threads   Any, callbacks too.
- * On error  All counters are 0, if the size is right.
- * Errors    ZKR_EINVAL (NULL, or a size that no version has), ZKR_ENOMEM,
- *           ZKR_EFORKED.
  */
 ZKR_API ZKR_MUST_CHECK int
 zkr_lockable_stats(zkr_lockable *lockable, struct zkr_counters *ret_counters);

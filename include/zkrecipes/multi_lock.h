@@ -15,8 +15,7 @@
  * recipes do, or fails as its options say.
  *
  * The result is a grant (grant.h) for each lock; each is checked, listened to
- * and released as any other. zkr_grants_check() checks all of them,
- * zkr_grants_release() releases all of them, the last one first.
+ * and released as any other, or all of them together.
  *
  * Calling sequence: make the locks; zkr_multi_lock_new(); zkr_multi_lock_add()
  * for each; zkr_multi_lock_acquire(), which gives zkr_multi_lock_count()
@@ -37,18 +36,13 @@
 extern "C" {
 #endif
 
-/** Several locks, which any number of threads may acquire. */
+/** Several locks. */
 typedef zkr_lockable zkr_multi_lock;
 
 /**
  * Make a multi-lock without locks. Sends nothing. Of the options it takes
  * ZKR_FAIL_ON_SESSION_LOSS alone (ZKR_EINVAL): the others are those of its
  * locks.
- *
- * Threads   Any.
- * Owns      The caller frees it; it may outlive the session, and then answers
- *           ZKR_ECLOSED.
- * Errors    ZKR_EINVAL, ZKR_ENOMEM, ZKR_EFORKED.
  */
 ZKR_API ZKR_MUST_CHECK int
 zkr_multi_lock_new(zkr_session *session, const struct zkr_lockable_opts *opts,
@@ -64,8 +58,7 @@ zkr_multi_lock_new(zkr_session *session, const struct zkr_lockable_opts *opts,
  * Owns      The lock stays the caller's, who frees it after the multi-lock.
  * On error  It is not added.
  * Errors    ZKR_EINVAL (NULL; of another session; a lock with that path is in
- *           it already; an owner, which the acquire of the multi-lock has),
- *           ZKR_ENOMEM, ZKR_EFORKED.
+ *           it already; an owner, which the acquire of the multi-lock has).
  */
 ZKR_API ZKR_MUST_CHECK int
 zkr_multi_lock_add(zkr_multi_lock *lock, zkr_lockable *added,
@@ -81,11 +74,12 @@ ZKR_SHORT size_t zkr_multi_lock_count(const zkr_multi_lock *lock)
  * Wait until all locks are granted: zkr_lockable_acquire_all(). The grants are
  * in the order of the paths of the locks (zkr_grant_node() tells).
  *
- * Time      @p timeout_ms, for all together. A try (0) tries each, and fails
- * with ZKR_EBUSY at the first that is taken. On error  None of them is held.
- * Nodes are gone or are being deleted in the background. Errors    Those of the
- * acquires of its locks; zkr_error_detail() names the lock. ZKR_EINVAL also
- * when it has no locks.
+ * Time      For all together. A try (0) tries each, and fails with ZKR_EBUSY at
+ *           the first that is taken.
+ * On error  None of them is held. Nodes are gone or are being deleted in the
+ *           background.
+ * Errors    Those of the acquires of its locks; zkr_error_detail() names the
+ *           lock. ZKR_EINVAL also when it has no locks.
  */
 ZKR_SHORT ZKR_MUST_CHECK int zkr_multi_lock_acquire(zkr_multi_lock *lock,
                                                     int64_t timeout_ms,

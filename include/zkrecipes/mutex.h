@@ -16,11 +16,9 @@
  * A mutex does not guarantee that you still hold it a microsecond later: see
  * grant.h.
  *
- * Calling sequence: zkr_mutex_new() on a session; then as lockable.h says,
- * where zkr_mutex_acquire() is zkr_lockable_acquire() without options. A mutex
- * object may be shared by any number of threads: each acquire is a claim of its
- * own and queues behind the others, also behind those of the same thread (a
- * thread that acquires twice waits for itself).
+ * Calling sequence: zkr_mutex_new() on a session; then as lockable.h says. Each
+ * acquire is a claim of its own and queues behind the others, also behind those
+ * of the same thread (a thread that acquires twice waits for itself).
  *
  * A claim keeps its place in the queue during a disconnect, while the session
  * lives. When the session ends, the claim enters again at the tail under the
@@ -63,22 +61,17 @@
 extern "C" {
 #endif
 
-/** A mutex, which any number of threads may share. */
+/** A mutex. */
 typedef zkr_lockable zkr_mutex;
 
 /**
  * Make a handle for the mutex at @p path. Sends nothing. @p opts may have all
  * flags of zkr_lockable_opts but ZKR_REENTRANT and ZKR_SELECTOR_LAYOUT, and
- * retain_ms; NULL: all defaults.
+ * retain_ms.
  *
  * The path is absolute ("/locks/orders"), below the chroot of the session, in
  * UTF-8, without empty, "." or ".." components, control characters or a slash
  * at the end. Missing parents are created by the first acquire.
- *
- * Threads   Any.
- * Owns      Strings are copied. The caller frees the mutex; it may outlive the
- *           session, and then answers ZKR_ECLOSED.
- * Errors    ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG, ZKR_ENOMEM, ZKR_EFORKED.
  */
 ZKR_API ZKR_MUST_CHECK int zkr_mutex_new(zkr_session *session, const char *path,
                                          const struct zkr_lockable_opts *opts,

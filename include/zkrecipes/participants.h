@@ -171,13 +171,10 @@ struct zkr_participants_opts {
  * Time      opts.timeout_ms at most, whatever the servers do. Within it
  *           requests are repeated as the retry policy says, and when a new
  *           session follows the present one.
- * Threads   Any, except a callback of the session (ZKR_EDEADLK).
- * Owns      The caller frees the list with zkr_participants_free(). It does not
- *           need the session any more.
+ * Owns      The list does not need the session any more.
  * Errors    ZKR_ZNONODE (no such directory), ZKR_ZNOAUTH (it needs READ on the
  *           directory), ZKR_ZCONNECTIONLOSS (the retry policy gave up),
- *           ZKR_ZOPERATIONTIMEOUT, ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG,
- *           ZKR_ENOMEM, ZKR_EDEADLK, ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED.
+ *           ZKR_ZOPERATIONTIMEOUT.
  * Source    Curator getParticipantNodes, with what the nodes say.
  */
 ZKR_API ZKR_MUST_CHECK int
@@ -185,7 +182,7 @@ zkr_participants_list(zkr_session *session, const char *path,
                       const struct zkr_participants_opts *opts,
                       struct zkr_participants **ret_list);
 
-/** NULL is allowed. */
+/** Free it. */
 ZKR_API void zkr_participants_free(struct zkr_participants *list);
 
 /**
@@ -203,12 +200,10 @@ ZKR_API void zkr_participants_free(struct zkr_participants *list);
  * Time      reply_timeout_ms of the session at most, whatever the servers do.
  *           Within it the request is repeated as the retry policy says, and
  *           when a new session follows the present one.
- * Threads   Any, except a callback of the session (ZKR_EDEADLK).
  * Errors    ZKR_ZNONODE (it has gone), ZKR_ZNOAUTH (it needs WRITE on the
  *           node), ZKR_EPATH (not a path, or not the name of a contender),
- *           ZKR_ETOOLONG, ZKR_ZCONNECTIONLOSS (the retry policy gave up) and
- *           ZKR_ZOPERATIONTIMEOUT: it may have been asked; ZKR_EDEADLK,
- *           ZKR_EINVAL, ZKR_ENOMEM, ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED.
+ *           ZKR_ZCONNECTIONLOSS (the retry policy gave up) and
+ *           ZKR_ZOPERATIONTIMEOUT: it may have been asked.
  * Source    Curator Revoker.attemptRevoke, which hides ZKR_ZNONODE.
  */
 ZKR_API ZKR_MUST_CHECK int zkr_participants_revoke(zkr_session *session,
@@ -237,17 +232,14 @@ ZKR_API ZKR_MUST_CHECK int zkr_participants_revoke(zkr_session *session,
  *
  * @p node is the full path of the node, as for zkr_participants_revoke().
  *
- * Time      @p timeout_ms: zkrecipes.h says what it means. Within it the
- *           requests are repeated, also in the next session.
- * Threads   Any, except a callback of the session (ZKR_EDEADLK).
+ * Time      Within it the requests are repeated, also in the next session.
  * Errors    ZKR_ZNONODE (it has gone by itself), ZKR_ENOTHELD (another node has
  *           that name now), ZKR_ZNOAUTH (it needs DELETE on the lock directory,
  *           and with servers since 3.8.4 and 3.9.2 READ on the node),
  *           ZKR_ZNOTEMPTY (it has children: made by hand), ZKR_EPATH (not a
  *           path, or not the name of a contender), ZKR_EINVAL (also a token of
- *           0), ZKR_ETOOLONG; ZKR_ZOPERATIONTIMEOUT and ZKR_ZCONNECTIONLOSS
- *           (the retry policy gave up): it may have been deleted; ZKR_EDEADLK,
- *           ZKR_ENOMEM, ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED.
+ *           0); ZKR_ZOPERATIONTIMEOUT and ZKR_ZCONNECTIONLOSS (the retry policy
+ *           gave up): it may have been deleted.
  */
 ZKR_API ZKR_MUST_CHECK int zkr_participants_break(zkr_session *session,
                                                   const char *node,

@@ -17,9 +17,6 @@
  * owner fails with ZKR_ELOST (Curator reports success there) until the owner
  * has released as often as it acquired. Then it may start anew.
  *
- * With retain_ms in its options the lock stays with this object, as mutex.h
- * says: threads take it from each other, or again, without a request.
- *
  * Calling sequence: zkr_reentrant_mutex_new(); per thread any number of
  * zkr_reentrant_mutex_acquire(), and as many zkr_reentrant_mutex_release();
  * zkr_reentrant_mutex_free().
@@ -47,8 +44,8 @@ typedef zkr_lockable zkr_reentrant_mutex;
 #define ZKR_REENTRANT_DEPTH_MAX 65535u
 
 /**
- * Make a handle for the mutex at @p path, with the options of a mutex. Sends
- * nothing. Paths, options, ownership and errors as for zkr_mutex_new().
+ * Make a handle for the mutex at @p path. Sends nothing. Paths and options as
+ * for zkr_mutex_new().
  */
 ZKR_API ZKR_MUST_CHECK int
 zkr_reentrant_mutex_new(zkr_session *session, const char *path,
@@ -67,8 +64,7 @@ ZKR_SHORT void zkr_reentrant_mutex_free(zkr_reentrant_mutex *mutex)
  * Wait until the calling thread holds the mutex: zkr_lockable_acquire(). When
  * it does already, the call returns at once and sends nothing.
  *
- * Threads   Any, except a callback of the session (ZKR_EDEADLK) that does not
- *           hold it.
+ * Threads   Inside a callback of the session only if it holds it already.
  * On error  The count has not changed.
  * Errors    Those of zkr_lockable_acquire(); ZKR_ELOST also when the lock that
  *           the thread held has been lost.

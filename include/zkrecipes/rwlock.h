@@ -42,9 +42,7 @@
  *
  * Otherwise guarantees, limits and sessions are those of mutex.h.
  *
- * Calling sequence: zkr_rwlock_new() on a session; then as lockable.h says,
- * where zkr_rwlock_acquire_read() is zkr_lockable_acquire() with ZKR_SHARED,
- * and zkr_rwlock_acquire_write() the one with ZKR_EXCLUSIVE.
+ * Calling sequence: zkr_rwlock_new() on a session; then as lockable.h says.
  *
  * Source    ZooKeeper recipes, "Shared Locks"; Curator
  *           InterProcessReadWriteLock; the downgrade of its version 5.5
@@ -60,13 +58,13 @@
 extern "C" {
 #endif
 
-/** A read/write lock, which any number of threads may share. */
+/** A read/write lock. */
 typedef zkr_lockable zkr_rwlock;
 
 /**
  * Make a handle for the lock at @p path. Sends nothing. @p opts may have all
  * flags of zkr_lockable_opts but ZKR_SELECTOR_LAYOUT, and retain_ms, of the
- * write lock. Paths, threads, ownership and errors as for zkr_mutex_new().
+ * write lock. Paths as for zkr_mutex_new().
  */
 ZKR_API ZKR_MUST_CHECK int zkr_rwlock_new(zkr_session *session,
                                           const char *path,
@@ -77,10 +75,10 @@ ZKR_API ZKR_MUST_CHECK int zkr_rwlock_new(zkr_session *session,
  * Wait until the lock is granted for reading: zkr_lockable_acquire() with
  * ZKR_SHARED.
  *
- * Time      @p timeout_ms as there. A try (0) fails with ZKR_EBUSY when a
- * writer holds the lock or waits for it. While the owner holds write the
- *           timeout does not matter: it takes one round trip, reply_timeout_ms
- *           of the session at most.
+ * Time      A try (0) fails with ZKR_EBUSY when a writer holds the lock or
+ *           waits for it. While the owner holds write the timeout does not
+ *           matter: it takes one round trip, reply_timeout_ms of the session at
+ *           most.
  * On error  Not held, and a write grant of the owner is as it was.
  * Errors    Those of zkr_lockable_acquire(); under a write grant also
  *           ZKR_ZCONNECTIONLOSS (no connection now) and ZKR_ELOST (the write
@@ -157,17 +155,16 @@ ZKR_SHORT void zkr_rwlock_free(zkr_rwlock *lock)
  * grant. Each step is safe on its own, so a failure between them loses nothing.
  *
  * Time      reply_timeout_ms of the session at most, twice.
- * Threads   Any, except a callback of the session (ZKR_EDEADLK). The read grant
- *           belongs to the calling thread; with ZKR_REENTRANT the write
- *           grant must belong to it too (ZKR_ENOTOWNER), and loses one count.
- * That of an owner with a number stays his. Owns      On success the caller
- * owns the read grant. The write grant is RELEASED (or LOST meanwhile) and
- * still has to be freed. Its node is gone, or is being deleted in the
- * background; where an ACL forbids the deletion, the node stays, and readers
- * behind it wait, until the session ends. On error  The write grant is as it
- * was; @p ret_read_grant is NULL, so let it not be the only place that has the
- * write grant. Errors    ZKR_EINVAL (not a write grant of this lock),
- * ZKR_ENOTHELD, ZKR_ELOST, and those of zkr_rwlock_acquire_read() under a write
+ * Threads   The read grant belongs to the calling thread; with ZKR_REENTRANT
+ *           the write grant must belong to it too (ZKR_ENOTOWNER), and loses
+ *           one count. That of an owner with a number stays his.
+ * Owns      The write grant is RELEASED (or LOST meanwhile) and still has to be
+ *           freed. Its node is gone, or is being deleted in the background;
+ *           where an ACL forbids the deletion, the node stays, and readers
+ *           behind it wait, until the session ends.
+ * On error  The write grant is as it was.
+ * Errors    ZKR_EINVAL (not a write grant of this lock), ZKR_ENOTHELD,
+ *           ZKR_ELOST, and those of zkr_rwlock_acquire_read() under a write
  *           grant.
  * Source    CURATOR-621, in two steps.
  */

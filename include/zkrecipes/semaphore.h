@@ -29,9 +29,7 @@
  *
  * Guarantees, limits and sessions are otherwise those of mutex.h.
  *
- * Calling sequence: zkr_semaphore_new() on a session; then as lockable.h says,
- * where zkr_semaphore_acquire() is zkr_lockable_acquire() without options, and
- * zkr_semaphore_acquire_many() is zkr_lockable_acquire_all() with permits.
+ * Calling sequence: zkr_semaphore_new() on a session; then as lockable.h says.
  *
  * Source    Curator InterProcessSemaphoreV2: a mutex in the child "locks" of
  *           the path keeps the order, and the nodes of the child "leases" are
@@ -50,7 +48,7 @@
 extern "C" {
 #endif
 
-/** A semaphore, which any number of threads may share. */
+/** A semaphore. */
 typedef zkr_lockable zkr_semaphore;
 
 /** The largest limit, and the most permits of one acquire. */
@@ -74,15 +72,11 @@ typedef zkr_lockable zkr_semaphore;
  *
  * Paths as for zkr_mutex_new(); @p path itself gets two children.
  *
- * Time      With limit_path, at most reply_timeout_ms of the session.
- * Threads   Any; with limit_path, except a callback of the session
- *           (ZKR_EDEADLK).
- * Owns      Strings are copied. The caller frees the semaphore; it may outlive
- *           the session, and then answers ZKR_ECLOSED.
- * Errors    ZKR_EINVAL (a limit of 0 or above ZKR_SEMAPHORE_MAX, ...),
- *           ZKR_EPATH, ZKR_ETOOLONG, ZKR_ENOMEM, ZKR_EFORKED; with limit_path
- *           also ZKR_EDAMAGED (the node has other data), and those of
- *           zkr_session_get() and zkr_session_create().
+ * Time      With limit_path, at most reply_timeout_ms of the session; without,
+ *           nothing is waited for.
+ * Errors    ZKR_EINVAL (a limit of 0 or above ZKR_SEMAPHORE_MAX, ...); with
+ *           limit_path also ZKR_EDAMAGED (the node has other data), and those
+ *           of zkr_session_get() and zkr_session_create().
  */
 ZKR_API ZKR_MUST_CHECK int
 zkr_semaphore_new(zkr_session *session, const char *path, uint32_t limit,
@@ -112,9 +106,9 @@ ZKR_SHORT ZKR_MUST_CHECK int zkr_semaphore_acquire(zkr_semaphore *semaphore,
  * zkr_lockable_acquire_all() with permits.
  *
  * Errors    Also ZKR_EINVAL for 0 permits, for more than ZKR_SEMAPHORE_MAX,
- * and, without limit_path, for more than the limit. With limit_path a try of
- * more than the limit is now fails with ZKR_EBUSY. Source    Curator
- * InterProcessSemaphoreV2.acquire(qty, time, unit).
+ *           and, without limit_path, for more than the limit. With limit_path a
+ *           try of more than the limit is now fails with ZKR_EBUSY.
+ * Source    Curator InterProcessSemaphoreV2.acquire(qty, time, unit).
  */
 ZKR_SHORT ZKR_MUST_CHECK int
 zkr_semaphore_acquire_many(zkr_semaphore *semaphore, uint32_t permits,

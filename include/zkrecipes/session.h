@@ -16,8 +16,7 @@
  * The program's own reads and writes may go through it, too: client.h says in
  * which order all is sent.
  *
- * Threads. Every function of this library may be called from any thread, unless
- * its Threads line says less. Per session the library runs a timer thread, a
+ * Threads. Per session the library runs a timer thread, a
  * connector thread (opening and closing connections, which may block) and,
  * unless you bring your own event loop, a dispatcher thread for your callbacks;
  * the ZooKeeper client adds two more. All block all signals.
@@ -29,7 +28,10 @@
  * returns ZKR_EDEADLK there. No callback runs inside the call that registered
  * it, nor before that call has written its outputs, and none runs after its
  * registration has been freed. A callback must return: no C++ exception may
- * leave it.
+ * leave it. A listener that falls more than 16 events behind misses older ones,
+ * never the latest. When the call that ends a registration returns, the
+ * callback is not running and will not run again; called inside that callback,
+ * this is the callback's last run.
  * A slow callback delays other callbacks, and the calls that wait for it:
  * closing the session, and ending the callback's own registration. No lock
  * waits for it.
@@ -66,15 +68,13 @@ extern "C" {
 /* -- retry policies -------------------------------------------------------- */
 
 /**
- * Retry policies: when a request that failed with its connection is sent again.
- *
- * A policy is data: it says how often and after which delays a request to
- * ZooKeeper is sent again when its connection failed. It never extends a
- * deadline: every call has one absolute deadline, and that ends all its
- * attempts. While there is no connection at all, requests wait for one without
- * using up attempts. When the policy gives up, the caller gets ZooKeeper's code
- * of the last attempt; a lock node that may exist by then is still searched for
- * and deleted in the background, whatever the policy says.
+ * Retry policies: how often and after which delays a request to ZooKeeper is
+ * sent again when its connection failed. A policy never extends a deadline:
+ * every call has one absolute deadline, and that ends all its attempts. While
+ * there is no connection at all, requests wait for one without using up
+ * attempts. When the policy gives up, the caller gets ZooKeeper's code of the
+ * last attempt; a lock node that may exist by then is still searched for and
+ * deleted in the background, whatever the policy says.
  *
  * Source    Curator's RetryPolicy classes; the jitter is drawn from
  *           getrandom(2), between half of the delay and the whole.
@@ -128,15 +128,15 @@ struct zkr_retry {
 /**
  * The log hook: receives the lines of the library and of the ZooKeeper client.
  * There is one for the whole process, and each session can have one of its own
- * (log in its options). By default there is none, and the library is silent.
+ * (log in its options). By default there is none: the library itself never
+ * prints anything.
  *
  * The hook of a session gets what the library writes about the session, its
  * locks and requests. All else goes to the hook of the process: arguments that
  * are refused before a session looks at them, and most lines of the ZooKeeper
  * client, whose log callback does not tell to which handle a line belongs. An
  * error that a function returns is logged at debug level only; warnings are for
- * what no return value reports, such as a node that cannot be deleted. The
- * library itself never prints anything.
+ * what no return value reports, such as a node that cannot be deleted.
  *
  * The process has one level for the client's log: zoo_set_debug_level(). It is
  * the program's; no hook changes it. Level 3, INFO, is the client's default. At
@@ -201,9 +201,8 @@ ZKR_API void zkr_log_set(enum zkr_log_level level, zkr_log_fn fn, void *user);
  * "zk://" in front changes nothing. Credentials have no place there ("zk://
  * user:password@..."): they are options of the session.
  *
- * A program that only opens sessions needs nothing of this header. It is for
- * programs that check a list before they use it, or that speak to the servers
- * themselves.
+ * The parser is for programs that check a list before they use it, or that
+ * speak to the servers themselves.
  */
 
 /** One server of the list. */
@@ -223,15 +222,13 @@ struct zkr_hosts {
 /**
  * Take a list of servers apart. No name is resolved.
  *
- * Threads   Any.
- * Owns      The caller frees the result with zkr_hosts_free().
  * Errors    ZKR_EINVAL: zkr_error_detail() tells which server is wrong.
- *           ZKR_EPATH and ZKR_ETOOLONG: the chroot is. ZKR_ENOMEM.
+ *           ZKR_EPATH and ZKR_ETOOLONG: the chroot is.
  */
 ZKR_API ZKR_MUST_CHECK int zkr_hosts_parse(const char *text,
                                            struct zkr_hosts **ret_hosts);
 
-/** NULL is allowed. */
+/** Free it. */
 ZKR_API void zkr_hosts_free(struct zkr_hosts *hosts);
 
 /** A session, with all its epochs. */
@@ -379,27 +376,22 @@ struct zkr_session_opts {
 /**
  * Connect to an ensemble and wait until a session is established.
  *
- * @p hosts is "host:port[,host:port...][/chroot]", with or without "zk://" in
- * front; see above.
+ * @p hosts is a list as above.
  *
  * Time      At most connect_timeout_ms, and half a second to find out why
  *           nobody answered, with TLS two and a half. A name server that does
  *           not answer does not extend this time.
- * Threads   Any.
- * Owns      All strings are copied. On success the caller owns the session and
- *           ends it with zkr_session_close().
  * On error  Nothing is left in this process, except that threads and
  *           descriptors of the attempt may live on for some seconds: they end
  *           by themselves when the ZooKeeper client or a name server releases
  *           them; see zkr_session_stuck_handles(). If a session was established
  *           and then the connection broke, the server keeps it until its
  *           timeout; it has no nodes.
- * Errors    ZKR_EINVAL, ZKR_EPATH and ZKR_ETOOLONG (chroot: at most half of
- *           ZKR_PATH_MAX), ZKR_EHOSTS, ZKR_EREFUSED, ZKR_ENOTZK,
- *           ZKR_EUNREACHABLE, ZKR_ENOCHROOT, ZKR_ENOMEM, ZKR_ESYSTEM (this
- *           process gets no descriptor or thread, or too many handles are
- *           stuck; zkr_error_detail() has the system's reason),
- *           ZKR_ZAUTHFAILED, ZKR_ZSSLCONNECTIONERROR, ZKR_ENOTSUP (TLS or SASL
+ * Errors    ZKR_EPATH and ZKR_ETOOLONG (chroot: at most half of ZKR_PATH_MAX),
+ *           ZKR_EHOSTS, ZKR_EREFUSED, ZKR_ENOTZK, ZKR_EUNREACHABLE,
+ *           ZKR_ENOCHROOT, ZKR_ESYSTEM (this process gets no descriptor or
+ *           thread, or too many handles are stuck; zkr_error_detail() has the
+ *           system's reason), ZKR_ZSSLCONNECTIONERROR, ZKR_ENOTSUP (TLS or SASL
  *           that the client has not); and other codes that ZooKeeper answers.
  */
 ZKR_API ZKR_MUST_CHECK int zkr_session_open(const char *hosts,
@@ -412,8 +404,7 @@ typedef void (*zkr_open_fn)(int error, void *user);
 
 /**
  * Make a session and return at once; it connects in the background, and @p fn
- * (NULL is allowed) is called when a session is established, or certain not to
- * be.
+ * is called when a session is established, or certain not to be.
  *
  * Meanwhile locks can be made, and claims and requests wait for the connection
  * until their own deadlines. A try, which does not wait, returns
@@ -422,7 +413,7 @@ typedef void (*zkr_open_fn)(int error, void *user);
  * Time      Nothing is waited for. @p fn is called when zkr_session_open()
  *           would have returned.
  * Threads   Any, callbacks of other sessions too.
- * Owns      As zkr_session_open(). The session stays the caller's after an
+ * Owns      The session stays the caller's after an
  *           error that @p fn was told: it is CLOSED then, all calls return that
  *           error, and zkr_session_close() frees it (not inside @p fn).
  * Errors    ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG, ZKR_ENOMEM, ZKR_ESYSTEM: there
@@ -470,11 +461,7 @@ ZKR_API int zkr_session_close(zkr_session *session);
  * session before the old servers are shut down.
  *
  * Time      Nothing is waited for; names are resolved in the background.
- * Threads   Any, callbacks too.
- * Owns      @p hosts is copied.
  * On error  The session keeps the servers that it has.
- * Errors    ZKR_EINVAL, ZKR_EPATH and ZKR_ETOOLONG (chroot), ZKR_ENOMEM,
- *           ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED.
  */
 ZKR_API ZKR_MUST_CHECK int zkr_session_set_servers(zkr_session *session,
                                                    const char *hosts);
@@ -523,31 +510,19 @@ typedef void (*zkr_session_fn)(zkr_session *session,
 /**
  * Let @p fn be called for every change of state; the first event is the present
  * state.
- * A listener that falls more than 16 events behind misses older ones, never the
- * latest.
- *
- * Threads   Any.
- * Owns      The caller owns the listener and frees it with
- *           zkr_listener_free(), before or after the session is closed.
- * Errors    ZKR_EINVAL, ZKR_ENOMEM, ZKR_EFORKED.
  */
 ZKR_API ZKR_MUST_CHECK int zkr_session_listen(zkr_session *session,
                                               zkr_session_fn fn, void *user,
                                               zkr_listener **ret_listener);
 
-/**
- * Stop listening. When the call returns, the callback is not running and will
- * not run again. When it is called from inside that callback, this is the
- * callback's last run. NULL is allowed.
- */
+/** Stop listening. */
 ZKR_API void zkr_listener_free(zkr_listener *listener);
 
 /**
  * Return the descriptor of a session with ZKR_SESSION_OWN_LOOP. It is readable
  * when callbacks are due. Poll it, never read it. The library keeps it.
  *
- * Errors    ZKR_EINVAL when the session has its own dispatcher thread;
- *           ZKR_EFORKED.
+ * Errors    ZKR_EINVAL when the session has its own dispatcher thread.
  */
 ZKR_API ZKR_MUST_CHECK int zkr_session_fd(zkr_session *session, int *ret_fd);
 
@@ -556,8 +531,7 @@ ZKR_API ZKR_MUST_CHECK int zkr_session_fd(zkr_session *session, int *ret_fd);
  * make others due prolong the call.
  *
  * Threads   One at a time (ZKR_EBUSY); ZKR_EDEADLK from inside a callback.
- * Errors    ZKR_EINVAL when the session has its own dispatcher thread;
- *           ZKR_EFORKED.
+ * Errors    ZKR_EINVAL when the session has its own dispatcher thread.
  */
 ZKR_API int zkr_session_dispatch(zkr_session *session);
 
@@ -639,9 +613,6 @@ struct zkr_counters {
 /**
  * Copy the counters of a session to @p ret_counters, whose size must be set.
  *
- * Threads   Any, callbacks too.
- * On error  All counters are 0, if the size is right.
- * Errors    ZKR_EINVAL (NULL, or a size that no version has), ZKR_EFORKED.
  * Example   examples/stats.c
  */
 ZKR_API ZKR_MUST_CHECK int zkr_session_stats(zkr_session *session,

@@ -30,11 +30,9 @@ extern "C" {
  * Time      Some milliseconds; at most reply_timeout_ms of the session for each
  *           answer of the server, and then reply_timeout_ms and a session
  *           timeout until this process has learned of it.
- * Threads   Any, except a callback of the session (ZKR_EDEADLK).
  * On error  The session may have ended all the same.
  * Errors    ZKR_EUNREACHABLE (no connection now, or none for this call),
- *           ZKR_ETIMEDOUT, ZKR_ENOTSUP (over TLS), ZKR_EDEADLK, ZKR_EINVAL,
- *           ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED.
+ *           ZKR_ETIMEDOUT, ZKR_ENOTSUP (over TLS).
  * Source    ZooKeeper FAQ, "Is there an easy way to expire a session for
  *           testing?": another client with the same id and password closes it.
  * Example   examples/expiry.c

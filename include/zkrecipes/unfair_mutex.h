@@ -45,14 +45,14 @@
 extern "C" {
 #endif
 
-/** An unfair mutex, which any number of threads may share. */
+/** An unfair mutex. */
 typedef zkr_lockable zkr_unfair_mutex;
 
 /**
  * Make a handle for the mutex at @p path. Of the flags it takes
  * ZKR_FAIL_ON_SESSION_LOSS and ZKR_PERSISTENT_PARENTS, and it does not stay
- * (ZKR_EINVAL). The node is @p path/holder. The call sends nothing. Paths,
- * ownership and errors are those of zkr_mutex_new().
+ * (ZKR_EINVAL). The node is @p path/holder. The call sends nothing. Paths are
+ * as for zkr_mutex_new().
  */
 ZKR_API ZKR_MUST_CHECK int
 zkr_unfair_mutex_new(zkr_session *session, const char *path,

@@ -13,6 +13,20 @@
  * NULL, zero, or -1 for a descriptor. So do not let one be the only place that
  * has something. Counters are emptied likewise, all but their size.
  *
+ * Objects. Who has made an object frees it. It may outlive its session, and
+ * then answers ZKR_ECLOSED, or the error that ended the session. What it
+ * returns a pointer to lives as long as itself; for NULL such a call returns
+ * NULL.
+ *
+ * Threads. Any call may be made by any thread, unless its Threads line says
+ * less; and inside a callback, if it does not wait. session.h says more.
+ *
+ * Codes that each call may return, and does not name unless it says more:
+ * ZKR_EINVAL (NULL where something is needed, a struct of an unknown size, an
+ * unknown option), ZKR_ENOMEM, ZKR_EFORKED (session.h); when the session is
+ * over, ZKR_ECLOSED or ZKR_ZAUTHFAILED; with a path ZKR_EPATH and ZKR_ETOOLONG;
+ * and what waits returns ZKR_EDEADLK inside a callback of its session.
+ *
  * Timeouts. A timeout_ms, a parameter or a member of options, means the same
  * everywhere: for how many milliseconds a call waits, on a clock that nobody
  * sets.

@@ -54,27 +54,28 @@ void zkr_fence_free(zkr_fence *f)
     free(f);
 }
 
-int zkr_fence_new(zkr_fence **ret_fence)
+static bool names_a_file(const char *path)
 {
-    int rc = ZKR__OUTPUT(ret_fence);
-
-    return rc != ZKR_OK ? rc : new_fence(ret_fence);
+    return path[0] != '\0' && path[strlen(path) - 1] != '/';
 }
 
-int zkr_fence_open(const char *file, zkr_fence **ret_fence)
+int zkr_fence_new(const struct zkr_fence_opts *opts, zkr_fence **ret_fence)
 {
+    struct zkr_fence_opts o;
     zkr_fence *f = NULL;
     ZKR__NOT_CANCELLED;
     int rc = ZKR__OUTPUT(ret_fence);
 
-    if (rc == ZKR_OK &&
-        (file == NULL || file[0] == '\0' || file[strlen(file) - 1] == '/'))
+    if (rc == ZKR_OK)
+        rc = zkr__opts_load(&o, sizeof(o), sizeof(o), opts, "fence");
+    if (rc == ZKR_OK && o.file != NULL && !names_a_file(o.file))
         rc = zkr__fail(ZKR_EINVAL, "fence: no file is named");
     if (rc == ZKR_OK)
         rc = new_fence(&f);
     if (rc != ZKR_OK)
         return rc;
-    rc = zkr__fence_file_open(file, &f->file);
+    if (o.file != NULL)
+        rc = zkr__fence_file_open(o.file, &f->file);
     if (rc != ZKR_OK)
         zkr_fence_free(f);
     else

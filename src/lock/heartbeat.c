@@ -74,6 +74,13 @@ static struct zkr__claim *first_locked(struct zkr__locks *locks) ZKR__LOCKED
     return NULL;
 }
 
+/* A proof needs a gap between two requests, so asking without a pause does not
+ * win it back sooner. */
+int64_t zkr__heartbeat_pace(const struct zkr_session *s)
+{
+    return zkr__lease_pace(&s->lease, zkr__clock_boot());
+}
+
 bool zkr__heartbeat_wants_write(const struct zkr_session *s)
 {
     int64_t beat = zkr__lease_beat(&s->lease);

@@ -26,6 +26,9 @@ void zkr__heartbeat_good_locked(struct zkr_session *s) ZKR__LOCKED;
  * beat. Without a lease it never is. */
 bool zkr__heartbeat_wants_write(const struct zkr_session *s);
 
+/* Returns how long to wait before the next write that is to prove it. */
+int64_t zkr__heartbeat_pace(const struct zkr_session *s);
+
 /* Tells whether the lease runs for that many nanoseconds on. Without a lease it
  * always does. */
 bool zkr__heartbeat_is_proven_for(const struct zkr_session *s, int64_t ahead);

@@ -30,16 +30,13 @@ static void on_again(struct zkr__timer *timer)
         ask_locked(c);
 }
 
-/* A proof needs a gap between two requests, so asking without a pause does not
- * win it back sooner. */
 static void ask_later_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     struct zkr_session *s = c->session;
-    int64_t pace = zkr__lease_pace(&s->lease, zkr__clock_boot());
 
     zkr__timer_thread_disarm_locked(s, &c->later);
-    zkr__timer_thread_arm_locked(s, &c->later, zkr__clock_now() + pace,
-                                 on_again);
+    zkr__timer_thread_arm_locked(
+        s, &c->later, zkr__clock_now() + zkr__heartbeat_pace(s), on_again);
 }
 
 /* Tells whether it is a fresh answer of the servers: one that has waited while

@@ -63,7 +63,7 @@ static int check_release_locked(struct zkr_grant *g, bool waits) ZKR__LOCKED
         (void)zkr__hold_drop_locked(c);
         return zkr__grant_explain(g, ZKR_ELOST);
     }
-    if (waits && c->hold.depth == 1 && zkr__session_calls_user(c->session) &&
+    if (waits && c->hold.depth == 1 && zkr__session_is_outside(c->session) &&
         zkr__dispatch_inside_locked(c->session))
         return zkr__fail(ZKR_EDEADLK, "a callback cannot wait for a release");
     return ZKR_OK;

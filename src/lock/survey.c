@@ -38,6 +38,12 @@ static void behind_locked(struct zkr__claim *c, const char *name) ZKR__LOCKED
         zkr__claim_event_locked(c, ZKR__ON_BEHIND, "one of ours is ahead");
 }
 
+static void ahead_locked(struct zkr__claim *c, const char *name) ZKR__LOCKED
+{
+    zkr__claim_news_locked(c, ZKR__ON_AHEAD,
+                           &(struct zkr__news){ .why = name, .name = name });
+}
+
 static void conflict_locked(struct zkr__claim *c,
                             const struct zkr__contender *ahead) ZKR__LOCKED
 {
@@ -49,9 +55,7 @@ static void conflict_locked(struct zkr__claim *c,
     else if (c->intent != ZKR__WAIT)
         zkr__claim_give_up_locked(c, ZKR_EBUSY, "'%s' is ahead", ahead->name);
     else
-        zkr__claim_news_locked(
-            c, ZKR__ON_AHEAD,
-            &(struct zkr__news){ .why = ahead->name, .name = ahead->name });
+        ahead_locked(c, ahead->name);
 }
 
 /* Tells whether nobody is ahead when that one has gone. A writer of another
@@ -130,10 +134,13 @@ void zkr__claim_survey(struct zkr__claim *c, const struct zkr__news *news)
  * the create asks. */
 void zkr__claim_survey_early(struct zkr__claim *c, const struct zkr__news *news)
 {
+    struct zkr__news shown = { .why = "created and listed",
+                               .queue = news->queue };
+
     if (c->own.op.where != ZKR__OP_IDLE)
         return;
     if (news->rc == ZKR_OK)
-        zkr__claim_news_locked(c, ZKR__ON_SHOWN, news);
+        zkr__claim_news_locked(c, ZKR__ON_SHOWN, &shown);
     else
         zkr__claim_event_locked(c, ZKR__ON_LIST, "created");
 }

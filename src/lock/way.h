@@ -81,21 +81,16 @@ struct zkr__way {
 #define ZKR__STAYS(state, event, fn)                                           \
     [ZKR__CLAIM_##state][ZKR__ON_##event] = { ZKR__CLAIM_STATES, fn }
 
-/* A state with a create, or a node: the claim is given up, leaves, or ends with
- * its session. */
-/* clang-format off */
-#define ZKR__ENDS(state, given_up)                                             \
-    ZKR__STAYS(state, GIVE_UP, given_up),                                      \
-    ZKR__MOVES(state, LEAVE,   LEAVING, zkr__claim_leave),                     \
-    ZKR__MOVES(state, END,     IDLE,    zkr__claim_end)
-
 /* The rows of PROVING, HELD and LEAVING, which all ways with a node have;
  * `again` makes a node. */
+/* clang-format off */
 #define ZKR__FROM_PROVING_ON(again)                                            \
     ZKR__STAYS(PROVING, CONFIRMED, zkr__claim_confirmed),                      \
     ZKR__MOVES(PROVING, PROVEN,    HELD,      zkr__claim_hold),                \
     ZKR__MOVES(PROVING, AGAIN,     ENROLLING, again),                          \
-    ZKR__ENDS(PROVING, zkr__claim_withdraw),                                   \
+    ZKR__STAYS(PROVING, GIVE_UP,   zkr__claim_withdraw),                       \
+    ZKR__MOVES(PROVING, LEAVE,     LEAVING,   zkr__claim_leave),               \
+    ZKR__MOVES(PROVING, END,       IDLE,      zkr__claim_end),                 \
     ZKR__STAYS(HELD,    CONFIRMED, zkr__grant_confirmed),                      \
     ZKR__MOVES(HELD,    RELEASE,   LEAVING,   zkr__claim_leave),               \
     ZKR__MOVES(HELD,    LOST,      LOST,      zkr__claim_end),                 \

@@ -23,13 +23,17 @@ static const struct zkr__answer answers[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
     ZKR__MOVES(ENROLLING,  EXISTS,    RECOVERING, zkr__claim_recover),
     ZKR__STAYS(ENROLLING,  REFUSED,   zkr__claim_pause),
     ZKR__MOVES(ENROLLING,  AGAIN,     ENROLLING,  zkr__claim_enroll),
-    ZKR__ENDS(ENROLLING, zkr__claim_call_off),
+    ZKR__STAYS(ENROLLING,  GIVE_UP,   zkr__claim_call_off),
+    ZKR__MOVES(ENROLLING,  LEAVE,     LEAVING,    zkr__claim_leave),
+    ZKR__MOVES(ENROLLING,  END,       IDLE,       zkr__claim_end),
 
     ZKR__MOVES(RECOVERING, FOUND,     SURVEYING,  zkr__claim_list),
     ZKR__MOVES(RECOVERING, GONE,      RECOVERING, zkr__claim_recover),
     ZKR__STAYS(RECOVERING, REFUSED,   zkr__claim_pause),
     ZKR__MOVES(RECOVERING, AGAIN,     ENROLLING,  zkr__claim_enroll),
-    ZKR__ENDS(RECOVERING, zkr__claim_withdraw),
+    ZKR__STAYS(RECOVERING, GIVE_UP,   zkr__claim_withdraw),
+    ZKR__MOVES(RECOVERING, LEAVE,     LEAVING,    zkr__claim_leave),
+    ZKR__MOVES(RECOVERING, END,       IDLE,       zkr__claim_end),
 
     ZKR__STAYS(SURVEYING,  LISTED,    zkr__claim_survey),
     ZKR__MOVES(SURVEYING,  AHEAD,     WAITING,    zkr__claim_wait_for),
@@ -39,7 +43,9 @@ static const struct zkr__answer answers[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
     ZKR__MOVES(SURVEYING,  UNPROVEN,  PROVING,    zkr__claim_prove),
     ZKR__MOVES(SURVEYING,  ITSELF,    RECOVERING, zkr__claim_recover),
     ZKR__MOVES(SURVEYING,  AGAIN,     ENROLLING,  zkr__claim_enroll),
-    ZKR__ENDS(SURVEYING, zkr__claim_withdraw),
+    ZKR__STAYS(SURVEYING,  GIVE_UP,   zkr__claim_withdraw),
+    ZKR__MOVES(SURVEYING,  LEAVE,     LEAVING,    zkr__claim_leave),
+    ZKR__MOVES(SURVEYING,  END,       IDLE,       zkr__claim_end),
 
     ZKR__MOVES(WAITING,    CHANGED,   SURVEYING,  zkr__claim_list),
     ZKR__STAYS(WAITING,    UPROOTED,  zkr__claim_uprooted),
@@ -47,7 +53,9 @@ static const struct zkr__answer answers[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
     ZKR__MOVES(WAITING,    PROVEN,    HELD,       zkr__claim_hold),
     ZKR__MOVES(WAITING,    UNPROVEN,  PROVING,    zkr__claim_prove),
     ZKR__MOVES(WAITING,    AGAIN,     ENROLLING,  zkr__claim_enroll),
-    ZKR__ENDS(WAITING, zkr__claim_withdraw),
+    ZKR__STAYS(WAITING,    GIVE_UP,   zkr__claim_withdraw),
+    ZKR__MOVES(WAITING,    LEAVE,     LEAVING,    zkr__claim_leave),
+    ZKR__MOVES(WAITING,    END,       IDLE,       zkr__claim_end),
 
     ZKR__FROM_PROVING_ON(zkr__claim_enroll),
 

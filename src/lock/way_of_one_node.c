@@ -64,13 +64,17 @@ static const struct zkr__answer answers[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
     ZKR__MOVES(ENROLLING, AHEAD,     WAITING,   zkr__claim_watch_rival),
     ZKR__STAYS(ENROLLING, REFUSED,   zkr__claim_pause),
     ZKR__MOVES(ENROLLING, AGAIN,     ENROLLING, take),
-    ZKR__ENDS(ENROLLING, zkr__claim_call_off),
+    ZKR__STAYS(ENROLLING, GIVE_UP,   zkr__claim_call_off),
+    ZKR__MOVES(ENROLLING, LEAVE,     LEAVING,   zkr__claim_leave),
+    ZKR__MOVES(ENROLLING, END,       IDLE,      zkr__claim_end),
 
     ZKR__MOVES(WAITING,   CHANGED,   ENROLLING, take),
     ZKR__STAYS(WAITING,   READ,      read),
     ZKR__MOVES(WAITING,   UNPROVEN,  PROVING,   zkr__claim_prove),
     ZKR__MOVES(WAITING,   AGAIN,     ENROLLING, take),
-    ZKR__ENDS(WAITING, zkr__claim_withdraw),
+    ZKR__STAYS(WAITING,   GIVE_UP,   zkr__claim_withdraw),
+    ZKR__MOVES(WAITING,   LEAVE,     LEAVING,   zkr__claim_leave),
+    ZKR__MOVES(WAITING,   END,       IDLE,      zkr__claim_end),
 
     ZKR__FROM_PROVING_ON(take),
 };

@@ -171,13 +171,26 @@ static int check_args(zkr_session *s, const char *path,
     return zkr__session_check_path(s, "watch", "path", path, ZKR_PATH_MAX);
 }
 
-int zkr_session_watch(zkr_session *s, const char *path,
-                      enum zkr_watch_what what, zkr_watch_fn fn, void *user,
-                      zkr_watch **ret_watch)
+static int check_pause(int64_t pause_ms)
 {
+    return pause_ms >= 0 ? ZKR_OK
+                         : zkr__fail(ZKR_EINVAL, "watch pause: %lld ms",
+                                     (long long)pause_ms);
+}
+
+int zkr_session_watch(zkr_session *s, const char *path,
+                      enum zkr_watch_what what,
+                      const struct zkr_watch_opts *opts, zkr_watch_fn fn,
+                      void *user, zkr_watch **ret_watch)
+{
+    struct zkr_watch_opts o;
     struct zkr_watch *w;
     int rc = check_args(s, path, what, ret_watch);
 
+    if (rc == ZKR_OK)
+        rc = zkr__opts_load(&o, sizeof(o), sizeof(o), opts, "watch");
+    if (rc == ZKR_OK)
+        rc = check_pause(o.pause_ms);
     if (rc != ZKR_OK)
         return rc;
     w = new_watch(s, path, what, fn, user);
@@ -189,6 +202,7 @@ int zkr_session_watch(zkr_session *s, const char *path,
         zkr__look_stop_locked(w->look);
     } else {
         *ret_watch = w;
+        zkr__look_set_pause_locked(w->look, o.pause_ms);
         zkr__look_start_locked(w->look);
     }
     zkr__session_unlock(s);
@@ -206,9 +220,9 @@ int zkr_watch_set_pause(zkr_watch *w, int64_t pause_ms)
     rc = zkr__session_check(w->session, "watch");
     if (rc != ZKR_OK)
         return rc;
-    if (pause_ms < 0)
-        return zkr__fail(ZKR_EINVAL, "watch pause: %lld ms",
-                         (long long)pause_ms);
+    rc = check_pause(pause_ms);
+    if (rc != ZKR_OK)
+        return rc;
     zkr__session_lock(w->session);
     zkr__look_set_pause_locked(w->look, pause_ms);
     zkr__session_unlock(w->session);

@@ -95,6 +95,7 @@ void zkr__parents_start_locked(struct zkr__parents *parents, char *path,
 struct making {
     struct zkr__request request; /* its path is that of the node */
     struct zkr__parents parents;
+    enum zkr_create_mode mode;
     char parent[ZKR_PATH_MAX + 1]; /* which `parents` cuts */
 };
 
@@ -125,11 +126,11 @@ static void make_locked(struct zkr__request *r)
     zkr__session_assert_locked(r->session);
     memcpy(m->parent, r->full_path, len);
     m->parent[len] = '\0';
-    zkr__parents_start_locked(&m->parents, m->parent, ZKR_CREATE_CONTAINER,
-                              on_made);
+    zkr__parents_start_locked(&m->parents, m->parent, m->mode, on_made);
 }
 
-int zkr__parents_make(struct zkr_session *s, const char *path, int64_t deadline)
+int zkr__parents_make(struct zkr_session *s, const char *path,
+                      enum zkr_create_mode mode, int64_t deadline)
 {
     struct making *m;
     int rc;
@@ -140,6 +141,7 @@ int zkr__parents_make(struct zkr_session *s, const char *path, int64_t deadline)
     m = zkr__request_new(&making_kind, s, path, deadline, ZKR_EUNREACHABLE);
     if (m == NULL)
         return ZKR_ENOMEM;
+    m->mode = mode;
     zkr__parents_init(&m->parents, s, &m->request.ref);
     rc = zkr__request_run(&m->request, make_locked);
     zkr__request_unref(&m->request);

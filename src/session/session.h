@@ -138,7 +138,7 @@ static inline void zkr__session_assert_locked(const struct zkr_session *s)
 
 /* Some thread may run a function of the user, a callback or one that has the
  * handle: zkr__dispatch_inside_locked() tells whether this one does. */
-static inline bool zkr__session_calls_user(const struct zkr_session *s)
+static inline bool zkr__session_is_outside(const struct zkr_session *s)
 {
     return s->dispatch.busy || s->borrowers > 0;
 }

@@ -402,11 +402,11 @@ static void use_barriers(zkr_session *s)
     AUTO(double_barrier) m = NULL;
     zkr_barrier *b = NULL;
 
-    if (CAN(zkr_barrier_new(s, "/alloc-barrier", &b)) &&
+    if (CAN(zkr_barrier_new(s, "/alloc-barrier", NULL, &b)) &&
         CAN(zkr_barrier_remove(b, SOON_MS)))
         (void)CAN(zkr_barrier_wait(b, SOON_MS));
     zkr_barrier_free(b);
-    if (CAN(zkr_double_barrier_new(s, "/alloc-double", 1, &m)) &&
+    if (CAN(zkr_double_barrier_new(s, "/alloc-double", 1, NULL, &m)) &&
         CAN(zkr_double_barrier_enter(m, SOON_MS)))
         (void)CAN(zkr_double_barrier_leave(m, SOON_MS));
 }
@@ -541,7 +541,8 @@ static void use_watch(zkr_session *s, enum zkr_watch_what what)
     AUTO(recorder) calls = recorder_new();
     zkr_watch *w = NULL;
 
-    if (CAN(zkr_session_watch(s, "/alloc", what, record_watch, calls, &w))) {
+    if (CAN(zkr_session_watch(s, "/alloc", what, NULL, record_watch, calls,
+                              &w))) {
         assert_true(recorder_wait(calls, 1, SOON_MS));
         zkr_watch_free(w);
     }

@@ -28,7 +28,7 @@ static int setup(void)
     s = open_through(&proxy, NULL);
     (void)snprintf(path, sizeof(path), "%s/barrier", new_path());
     (void)snprintf(ready, sizeof(ready), "%s/ready", path);
-    ok(zkr_barrier_new(s, path, &barrier));
+    ok(zkr_barrier_new(s, path, NULL, &barrier));
     return 0;
 }
 
@@ -144,7 +144,7 @@ TEST(it_stays_when_its_session_ends)
     zkr_session *other = open_session();
     zkr_barrier *b;
 
-    ok(zkr_barrier_new(other, path, &b));
+    ok(zkr_barrier_new(other, path, NULL, &b));
     ok(zkr_barrier_set(b, SOON_MS));
     zkr_barrier_free(b);
     close_session(other);
@@ -269,6 +269,22 @@ TEST(the_end_of_the_session_ends_what_is_unknown)
     s = NULL;
 }
 
+/* Nobody can see afterwards that a node is a container. */
+TEST(its_parents_are_as_its_options_say)
+{
+    AUTO(barrier) b = NULL;
+    char at[96];
+
+    ok(zkr_barrier_set(barrier, SOON_MS));
+    assert_int_equal(proxy_requests(proxy, ZOO_CREATE_CONTAINER_OP), 1);
+    (void)snprintf(at, sizeof(at), "%s/barrier", new_path());
+    ok(zkr_barrier_new(s, at, OPTS(barrier, .flags = ZKR_PERSISTENT_PARENTS),
+                       &b));
+    proxy_reset_counts(proxy);
+    ok(zkr_barrier_set(b, SOON_MS));
+    assert_int_equal(proxy_requests(proxy, ZOO_CREATE_CONTAINER_OP), 0);
+}
+
 /* -- the double barrier ---------------------------------------------------- */
 
 #define MEMBERS 5
@@ -277,7 +293,7 @@ static zkr_double_barrier *new_member_of(zkr_session *session, uint32_t members)
 {
     zkr_double_barrier *m = NULL;
 
-    ok(zkr_double_barrier_new(session, path, members, &m));
+    ok(zkr_double_barrier_new(session, path, members, NULL, &m));
     return m;
 }
 
@@ -953,7 +969,7 @@ TEST(a_program_with_its_own_loop_waits)
     struct caller waiting;
 
     own = open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
-    ok(zkr_barrier_new(own, path, &b));
+    ok(zkr_barrier_new(own, path, NULL, &b));
     ok(zkr_barrier_set(b, SOON_MS));
     start(&waiting, call_wait, b);
     wait_watches(1);

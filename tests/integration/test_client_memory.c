@@ -379,7 +379,7 @@ static void watch(zkr_session *s, enum zkr_watch_what what, const char *path)
     zkr_watch *w = NULL;
 
     begin();
-    if (CAN(zkr_session_watch(s, path, what, on_state, states, &w))) {
+    if (CAN(zkr_session_watch(s, path, what, NULL, on_state, states, &w))) {
         if (!recorder_wait(states, 1, SOON_MS))
             fail_run("nothing told first");
         settle_down(s);
@@ -419,7 +419,8 @@ static void watch_a_change(zkr_session *s)
     AUTO(recorder) states = recorder_new();
     AUTO(watch) w = NULL;
 
-    MUST(zkr_session_watch(s, name, ZKR_WATCH_DATA, on_state, states, &w));
+    MUST(
+        zkr_session_watch(s, name, ZKR_WATCH_DATA, NULL, on_state, states, &w));
     if (!recorder_wait(states, 1, SOON_MS))
         fail_run("nothing told first");
     begin();

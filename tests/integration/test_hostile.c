@@ -206,7 +206,7 @@ TEST(parents_that_go_again_and_again_are_told)
     AUTO(counter) c = NULL;
 
     (void)snprintf(node, sizeof(node), "%s-parent/node", path);
-    ok(zkr_barrier_new(s, node, &b));
+    ok(zkr_barrier_new(s, node, NULL, &b));
     ok(zkr_counter_new(s, node, NULL, &c));
     for (int time = 0; time < 2; time++) {
         assert_times_out(zkr_barrier_set(b, 100));

@@ -664,8 +664,8 @@ TEST(a_forked_child_gets_errors_and_harms_nothing)
     ok(zkr_leader_wait(leader, SOON_MS));
     ok(zkr_counter_new(s, new_path(), NULL, &counter));
     ok(zkr_counter_set(counter, 3, ZKR_ANY_VERSION, SOON_MS));
-    ok(zkr_barrier_new(s, new_path(), &barrier));
-    ok(zkr_double_barrier_new(s, new_path(), 1, &member));
+    ok(zkr_barrier_new(s, new_path(), NULL, &barrier));
+    ok(zkr_double_barrier_new(s, new_path(), 1, NULL, &member));
     ok(zkr_double_barrier_enter(member, SOON_MS));
     assert_int_equal(result_of_child(&(struct inherited){
                          s, m, g, leader, counter, barrier, member }),

@@ -92,7 +92,7 @@ static struct log *watch_by(zkr_session *session, const char *at,
 {
     struct log *log = new_log();
 
-    ok(zkr_session_watch(session, at, what, record, log, &log->watch));
+    ok(zkr_session_watch(session, at, what, NULL, record, log, &log->watch));
     return log;
 }
 
@@ -107,7 +107,7 @@ static struct log *watch_held(enum zkr_watch_what what)
     struct log *log = new_log();
 
     atomic_store(&log->held, true);
-    ok(zkr_session_watch(s, path, what, record, log, &log->watch));
+    ok(zkr_session_watch(s, path, what, NULL, record, log, &log->watch));
     return log;
 }
 
@@ -788,7 +788,8 @@ TEST(a_callback_can_free_its_watch)
 
     create(path, "a");
     log->ends_itself = true;
-    ok(zkr_session_watch(s, path, ZKR_WATCH_DATA, record, log, &log->watch));
+    ok(zkr_session_watch(s, path, ZKR_WATCH_DATA, NULL, record, log,
+                         &log->watch));
     expect(log, 0, ZKR_WATCH_FIRST, ZOK, "a");
     set(path, "b");
     expect_no_more(log, 1);
@@ -870,8 +871,8 @@ static void watch_child(int error, const struct zkr_reply *reply,
     if (reply == NULL || reply->count == 0 || tree->child != NULL)
         return;
     (void)snprintf(full, sizeof(full), "%s/%s", path, reply->names[0]);
-    tree->rc = zkr_session_watch(s, full, ZKR_WATCH_DATA, record, tree->log,
-                                 &tree->child);
+    tree->rc = zkr_session_watch(s, full, ZKR_WATCH_DATA, NULL, record,
+                                 tree->log, &tree->child);
 }
 
 TEST(a_callback_can_watch_more)
@@ -880,7 +881,7 @@ TEST(a_callback_can_watch_more)
     zkr_watch *children = NULL;
 
     create(path, NULL);
-    ok(zkr_session_watch(s, path, ZKR_WATCH_CHILDREN, watch_child, &tree,
+    ok(zkr_session_watch(s, path, ZKR_WATCH_CHILDREN, NULL, watch_child, &tree,
                          &children));
     create(child("x"), "a");
     expect(tree.log, 0, ZKR_WATCH_FIRST, ZOK, "a");
@@ -1174,8 +1175,8 @@ TEST(a_thousand_watches_on_one_session)
     create(path, NULL);
     for (int i = 0; i < MANY; i++) {
         create(node_name(i), "1");
-        ok(zkr_session_watch(s, node_name(i), ZKR_WATCH_DATA, record_value,
-                             &nodes[i], &nodes[i].watch));
+        ok(zkr_session_watch(s, node_name(i), ZKR_WATCH_DATA, NULL,
+                             record_value, &nodes[i], &nodes[i].watch));
     }
     wait_value(1);
     wait_watches(before + MANY);

@@ -62,7 +62,7 @@ static int number(zkr_session *session, char **words, char *answer)
 static int barrier(zkr_session *session, char **words, char *answer)
 {
     zkr_barrier *b;
-    int rc = zkr_barrier_new(session, words[2], &b);
+    int rc = zkr_barrier_new(session, words[2], NULL, &b);
 
     if (rc == ZKR_OK && strcmp(words[1], "set") == 0)
         rc = zkr_barrier_set(b, -1);
@@ -89,7 +89,8 @@ static int enter(zkr_session *session, char **words, char *answer)
 
     zkr_double_barrier_free(member);
     rc = zkr_double_barrier_new(session, words[1],
-                                (uint32_t)strtoul(words[2], NULL, 10), &member);
+                                (uint32_t)strtoul(words[2], NULL, 10), NULL,
+                                &member);
     if (rc == ZKR_OK)
         rc = zkr_double_barrier_enter(member, strtol(words[3], NULL, 10));
     (void)snprintf(answer, GATHERED_MAX, "entered");

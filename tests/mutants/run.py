@@ -201,8 +201,7 @@ class Trees:
             n for n in names if folder == ROOT and re.match(r"\.git$|build", n)])
         self.command(self.base, "meson", "setup", "build", "-Dtests=enabled", "-Dtools=auto",
                      "-Dexamples=disabled", "-Ddocs=disabled", "-Ddebug=false",
-                     "-Doptimization=1", "-Dwerror=false",
-                     "-Dc_args=-Werror=implicit-function-declaration")
+                     "-Doptimization=1", "-Dwerror=false")
         targets, tests = (json.loads(self.command(self.base, "meson", "introspect", "build", what))
                           for what in ("--targets", "--tests"))
         files = {t["id"]: [os.path.relpath(f, self.base + "/build") for f in t["filename"]]

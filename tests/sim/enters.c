@@ -164,7 +164,7 @@ void user_enters(struct process *p)
 {
     zkr_double_barrier *m;
     int rc = zkr_double_barrier_new(p->session, process_sees(p, DOUBLE_PATH),
-                                    it.members, &m);
+                                    it.members, NULL, &m);
 
     gathers_check(p, "a double barrier", rc);
     it.present++;

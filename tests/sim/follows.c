@@ -130,7 +130,7 @@ static void begin(struct process *p)
     f->ends_at = one_in(4) ? 1 + (int)choose(3) : 0;
     f->next = all;
     all = f;
-    rc = zkr_session_watch(p->session, process_sees(p, f->path), f->what,
+    rc = zkr_session_watch(p->session, process_sees(p, f->path), f->what, NULL,
                            on_watch, f, &f->watch);
     if (rc != ZKR_OK && rc != ZKR_ENOMEM && rc != ZKR_ECLOSED)
         world_fail("process %d: cannot watch: %s", p->number,

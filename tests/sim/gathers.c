@@ -133,7 +133,8 @@ static void meet(struct process *p, int64_t timeout_ms)
     int64_t from = ensemble_committed();
     uint32_t what = choose(4);
     zkr_barrier *b;
-    int rc = zkr_barrier_new(p->session, process_sees(p, BARRIER_PATH), &b);
+    int rc =
+        zkr_barrier_new(p->session, process_sees(p, BARRIER_PATH), NULL, &b);
 
     if (rc == ZKR_OK && what == 0)
         rc = zkr_barrier_remove(b, timeout_ms);

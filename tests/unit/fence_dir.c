@@ -10,6 +10,7 @@
 
 #include <zkrecipes/error.h>
 
+#include "scope.h"
 #include "unit.h"
 
 char dir[64];
@@ -48,7 +49,7 @@ zkr_fence *open_fence(void)
 {
     zkr_fence *f = NULL;
 
-    if (zkr_fence_open(file, &f) != ZKR_OK)
+    if (zkr_fence_new(OPTS(fence, .file = file), &f) != ZKR_OK)
         fail_msg("%s", zkr_error_detail());
     return f;
 }

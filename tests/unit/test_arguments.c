@@ -176,7 +176,7 @@ static void on_watched(int error, const struct zkr_reply *reply,
 
 static int watch(int what, zkr_watch_fn fn, zkr_watch **ret_watch)
 {
-    return zkr_session_watch(s, "/x", (enum zkr_watch_what)what, fn, NULL,
+    return zkr_session_watch(s, "/x", (enum zkr_watch_what)what, NULL, fn, NULL,
                              ret_watch);
 }
 
@@ -187,6 +187,9 @@ TEST(arguments_of_a_watch)
     REFUSED(ZKR_EINVAL, watch(0, on_watched, &w));
     REFUSED(ZKR_EINVAL, watch(4, on_watched, &w));
     REFUSED(ZKR_EINVAL, watch(ZKR_WATCH_DATA, on_watched, NULL));
+    REFUSED(ZKR_EINVAL,
+            zkr_session_watch(s, "/x", ZKR_WATCH_DATA,
+                              OPTS(watch, .pause_ms = -1), NULL, NULL, &w));
     assert_null(w);
 }
 
@@ -276,6 +279,7 @@ TEST(arguments_of_one_recipe_only)
     char at_max[] = "/a";
     zkr_lockable *none = NULL;
     zkr_semaphore *sem = NULL;
+    zkr_barrier *barrier = NULL;
     zkr_double_barrier *member = NULL;
 
     REFUSED(ZKR_EINVAL,
@@ -289,7 +293,14 @@ TEST(arguments_of_one_recipe_only)
     REFUSED(ZKR_EINVAL, zkr_semaphore_new(s, "/a", 0, NULL, &sem));
     REFUSED(ZKR_EINVAL,
             zkr_semaphore_new(s, "/a", ZKR_SEMAPHORE_MAX + 1, NULL, &sem));
-    REFUSED(ZKR_EINVAL, zkr_double_barrier_new(s, "/a", 0, &member));
+    REFUSED(ZKR_EINVAL, zkr_double_barrier_new(s, "/a", 0, NULL, &member));
+    REFUSED(ZKR_EINVAL,
+            zkr_double_barrier_new(
+                s, "/a", 1, OPTS(barrier, .flags = ZKR_REENTRANT), &member));
+    REFUSED(ZKR_EINVAL,
+            zkr_barrier_new(s, "/a", OPTS(barrier, .flags = ZKR_REENTRANT),
+                            &barrier));
+    assert_null(barrier);
     assert_null(none);
     assert_null(sem);
     assert_null(member);

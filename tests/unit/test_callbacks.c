@@ -51,7 +51,8 @@ static int call_zkr_session_listen(void)
 static int call_zkr_session_watch(void)
 {
     AUTO(watch) watch = NULL;
-    int rc = zkr_session_watch(s, "/lock", ZKR_WATCH_DATA, NULL, NULL, &watch);
+    int rc =
+        zkr_session_watch(s, "/lock", ZKR_WATCH_DATA, NULL, NULL, NULL, &watch);
 
     client_await_rest();
     return rc;

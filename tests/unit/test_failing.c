@@ -20,6 +20,7 @@
 #include "failing.h"
 #include "fence_dir.h"
 #include "protocol/owner.h"
+#include "scope.h"
 #include "zk/acl.h"
 #include "zk/hosts.h"
 #include "zk/probe.h"
@@ -137,7 +138,7 @@ static void use(zkr_fence *f)
 static void open_and_use(void)
 {
     zkr_fence *f = NULL;
-    int rc = zkr_fence_open(file, &f);
+    int rc = zkr_fence_new(OPTS(fence, .file = file), &f);
 
     check("open", rc);
     assert_true(rc == ZKR_OK || f == NULL);
@@ -185,7 +186,7 @@ TEST(a_fence_whose_calls_fail_stays_a_fence)
 static void a_damaged_fence(void)
 {
     zkr_fence *f = NULL;
-    int rc = zkr_fence_open(file, &f);
+    int rc = zkr_fence_new(OPTS(fence, .file = file), &f);
 
     if (rc != ZKR_EDAMAGED)
         check("open", rc);
@@ -210,7 +211,7 @@ static void use_what_has_gone(void)
     int rc;
 
     forget();
-    rc = zkr_fence_open(file, &f);
+    rc = zkr_fence_new(OPTS(fence, .file = file), &f);
     check("open", rc);
     if (rc != ZKR_OK)
         return;

@@ -19,6 +19,7 @@
 #include <zkrecipes/fence.h>
 
 #include "fence_dir.h"
+#include "scope.h"
 #include "test.h"
 
 static int setup(void)
@@ -106,11 +107,11 @@ TEST(a_fence_in_memory)
 {
     zkr_fence *f = NULL;
 
-    ok(zkr_fence_new(&f));
+    ok(zkr_fence_new(NULL, &f));
     refuses_what_is_old(f);
     zkr_fence_free(f);
     zkr_fence_free(NULL);
-    assert_int_equal(zkr_fence_new(NULL), ZKR_EINVAL);
+    assert_int_equal(zkr_fence_new(NULL, NULL), ZKR_EINVAL);
     assert_int_equal(zkr_fence_accept(NULL, 1, 0), ZKR_EINVAL);
 }
 
@@ -143,7 +144,7 @@ TEST(a_relative_path_stays_where_it_was)
     zkr_fence *f = NULL;
 
     assert_int_equal(chdir(dir), 0);
-    ok(zkr_fence_open("fence", &f));
+    ok(zkr_fence_new(OPTS(fence, .file = "fence"), &f));
     assert_int_equal(chdir(before), 0);
     ok(zkr_fence_accept(f, 5, 0));
     zkr_fence_free(f);
@@ -157,15 +158,18 @@ TEST(a_fence_that_cannot_be_opened_says_why)
 {
     zkr_fence *f = NULL;
 
-    assert_int_equal(zkr_fence_open(NULL, &f), ZKR_EINVAL);
-    assert_int_equal(zkr_fence_open("", &f), ZKR_EINVAL);
-    assert_int_equal(zkr_fence_open("/tmp/", &f), ZKR_EINVAL);
-    assert_int_equal(zkr_fence_open(file, NULL), ZKR_EINVAL);
-    assert_int_equal(zkr_fence_open("/no/such/dir/fence", &f), ZKR_ESYSTEM);
+    assert_int_equal(zkr_fence_new(OPTS(fence, .file = ""), &f), ZKR_EINVAL);
+    assert_int_equal(zkr_fence_new(OPTS(fence, .file = "/tmp/"), &f),
+                     ZKR_EINVAL);
+    assert_int_equal(zkr_fence_new(OPTS(fence, .file = file), NULL),
+                     ZKR_EINVAL);
+    assert_int_equal(
+        zkr_fence_new(OPTS(fence, .file = "/no/such/dir/fence"), &f),
+        ZKR_ESYSTEM);
     assert_non_null(strstr(zkr_error_detail(), "/no/such/dir/fence"));
     assert_non_null(strstr(zkr_error_detail(), strerror(ENOENT)));
     assert_int_equal(mkdir(file, 0777), 0);
-    assert_int_equal(zkr_fence_open(file, &f), ZKR_ESYSTEM);
+    assert_int_equal(zkr_fence_new(OPTS(fence, .file = file), &f), ZKR_ESYSTEM);
     assert_int_equal(rmdir(file), 0);
     assert_null(f);
 }
@@ -202,7 +206,7 @@ TEST(sections_of_threads_exclude_each_other)
     struct counter c = { .fence = NULL };
     pthread_t threads[THREADS];
 
-    ok(zkr_fence_new(&c.fence));
+    ok(zkr_fence_new(NULL, &c.fence));
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, count_main, &c), 0);
     for (int i = 0; i < THREADS; i++)
@@ -265,7 +269,7 @@ static int look(zkr_fence *f)
 static int open_another(zkr_fence *f)
 {
     zkr_fence *another = NULL;
-    int rc = zkr_fence_open(file, &another);
+    int rc = zkr_fence_new(OPTS(fence, .file = file), &another);
 
     (void)f;
     zkr_fence_free(another);
@@ -360,7 +364,7 @@ static int try_another(int out)
     static zkr_fence *f;
 
     (void)out;
-    if (zkr_fence_open(file, &f) != ZKR_OK)
+    if (zkr_fence_new(OPTS(fence, .file = file), &f) != ZKR_OK)
         return 1;
     if (zkr_fence_begin(f, 9, 0, 0) != ZKR_EBUSY)
         return 2;
@@ -418,7 +422,7 @@ static int hold(int out)
 {
     static zkr_fence *f;
 
-    if (zkr_fence_open(file, &f) != ZKR_OK ||
+    if (zkr_fence_new(OPTS(fence, .file = file), &f) != ZKR_OK ||
         zkr_fence_begin(f, 5, 0, 0) != ZKR_OK || write(out, "b", 1) != 1)
         return 1;
     (void)pause();
@@ -459,7 +463,7 @@ static int count_in_file(int out)
     static zkr_fence *f;
     int fd = open(in_dir("data"), O_RDWR | O_CLOEXEC);
 
-    if (fd < 0 || zkr_fence_open(file, &f) != ZKR_OK)
+    if (fd < 0 || zkr_fence_new(OPTS(fence, .file = file), &f) != ZKR_OK)
         return 1;
     for (int64_t token = out + 1; token <= SECTIONS; token++) {
         int64_t seen[2];
@@ -511,7 +515,7 @@ static int climb(int out)
     static zkr_fence *f;
     int64_t token;
 
-    if (zkr_fence_open(file, &f) != ZKR_OK ||
+    if (zkr_fence_new(OPTS(fence, .file = file), &f) != ZKR_OK ||
         zkr_fence_highest(f, &token) != ZKR_OK)
         return 1;
     for (;;) {
@@ -571,7 +575,7 @@ static int fill(int out)
 
     (void)out;
     (void)signal(SIGXFSZ, SIG_IGN);
-    if (zkr_fence_open(file, &f) != ZKR_OK ||
+    if (zkr_fence_new(OPTS(fence, .file = file), &f) != ZKR_OK ||
         zkr_fence_accept(f, 5, 0) != ZKR_OK ||
         setrlimit(RLIMIT_FSIZE, &none) != 0)
         return 1;
@@ -585,13 +589,14 @@ static int fill(int out)
         return 4;
     if (zkr_fence_highest(f, &token) != ZKR_OK || token != 5)
         return 5;
-    if (zkr_fence_open(in_dir("fresh"), &fresh) != ZKR_ESYSTEM)
+    if (zkr_fence_new(OPTS(fence, .file = in_dir("fresh")), &fresh) !=
+        ZKR_ESYSTEM)
         return 6;
     none.rlim_cur = RLIM_INFINITY;
     if (setrlimit(RLIMIT_FSIZE, &none) != 0 ||
         zkr_fence_accept(f, 6, 0) != ZKR_OK)
         return 7;
-    if (zkr_fence_open(in_dir("fresh"), &fresh) != ZKR_OK)
+    if (zkr_fence_new(OPTS(fence, .file = in_dir("fresh")), &fresh) != ZKR_OK)
         return 8;
     return 0;
 }
@@ -615,7 +620,8 @@ static void is_damaged(zkr_fence *f)
     assert_int_equal(zkr_fence_accept(f, 99, 0), ZKR_EDAMAGED);
     assert_int_equal(zkr_fence_begin(f, 99, 0, -1), ZKR_EDAMAGED);
     assert_int_equal(zkr_fence_highest(f, &token), ZKR_EDAMAGED);
-    assert_int_equal(zkr_fence_open(file, &again), ZKR_EDAMAGED);
+    assert_int_equal(zkr_fence_new(OPTS(fence, .file = file), &again),
+                     ZKR_EDAMAGED);
     assert_non_null(strstr(zkr_error_detail(), file));
     assert_true(token == 0 && again == NULL);
 }

@@ -14,6 +14,7 @@
 #include <zkrecipes/fence.h>
 
 #include "fence_dir.h"
+#include "scope.h"
 #include "test.h"
 
 /* The logged calls, "sync fence.new, rename, ...", since start_log(). */
@@ -181,7 +182,8 @@ TEST(a_set_up_that_fails_is_an_error)
 
     for (int good = 0; good < 5; good++) {
         start_log(good);
-        assert_int_equal(zkr_fence_open(file, &f), ZKR_ESYSTEM);
+        assert_int_equal(zkr_fence_new(OPTS(fence, .file = file), &f),
+                         ZKR_ESYSTEM);
         assert_null(f);
         (void)unlink(in_dir("fence.lock"));
         (void)unlink(file);
@@ -217,7 +219,8 @@ TEST(links_are_not_followed)
     zkr_fence_free(f);
     assert_int_equal(unlink(in_dir("fence.lock")), 0);
     assert_int_equal(symlink("none", in_dir("fence.lock")), 0);
-    assert_int_equal(zkr_fence_open(file, &none), ZKR_ESYSTEM);
+    assert_int_equal(zkr_fence_new(OPTS(fence, .file = file), &none),
+                     ZKR_ESYSTEM);
     assert_int_equal(access(in_dir("none"), F_OK), -1);
 }
 

@@ -3,8 +3,8 @@
  * every function; and that every output is empty after an error, of every
  * function that has one, when nothing that it needs is given, when the servers
  * refuse, and when the session is over. tests/api/tables.sh checks that no
- * output is missing, but that of zkr_fence_new(), which fails for lack of
- * memory only, and the counters, which are no such output: test_opts.c. */
+ * output is missing, but the counters, which are no such output: test_opts.c.
+ */
 #include "unit.h"
 
 #include <pthread.h>
@@ -23,6 +23,7 @@
 
 #include "client.h"
 #include "opened.h"
+#include "scope.h"
 
 /* What the calls are given. Without the rest a call that would succeed gets a
  * NULL, or what is wrong. */
@@ -90,7 +91,7 @@ static const struct zkr_lockable_opts short_multi_lock_opts = { .size = 1 };
     CALL(zkr_session_stats, "NF", given.session, &counters) \
     CALL(zkr_test_expire_session, "NFACD", given.session) \
     CALL(zkr_session_with_handle, "NFAC", given.session, given.borrow, NULL) \
-    ROW(zkr_session_watch, POINTER, "NFACPL", given.session, given.made_at, ZKR_WATCH_DATA, given.watch, NULL, out) \
+    ROW(zkr_session_watch, POINTER, "NFACPL", given.session, given.made_at, ZKR_WATCH_DATA, NULL, given.watch, NULL, out) \
     CALL(zkr_watch_set_pause, "NF", given.a_watch, 0) \
     ROW(zkr_session_get, POINTER, "NFACDPL", given.session, given.path, 0, out) \
     ROW(zkr_session_exists, POINTER, "NFACDPL", given.session, given.path, 0, out) \
@@ -164,11 +165,11 @@ static const struct zkr_lockable_opts short_multi_lock_opts = { .size = 1 };
     ROW(zkr_grant_guarded_set, NUMBER(int32_t), "NFDPL", given.grant, given.path, NULL, 0, 0, 0, out) \
     CALL(zkr_grant_guarded_create, "NFDPL", given.grant, given.path, NULL, 0, 0) \
     CALL(zkr_grant_guarded_delete, "NFDPL", given.grant, given.path, 0, 0) \
-    ROW(zkr_barrier_new, POINTER, "NFPL", given.session, given.made_at, out) \
+    ROW(zkr_barrier_new, POINTER, "NFPL", given.session, given.made_at, NULL, out) \
     CALL(zkr_barrier_set, "NFACD", given.barrier, 0) \
     CALL(zkr_barrier_remove, "NFACD", given.barrier, 0) \
     CALL(zkr_barrier_wait, "NFACD", given.barrier, 0) \
-    ROW(zkr_double_barrier_new, POINTER, "NFPL", given.session, given.made_at, 2, out) \
+    ROW(zkr_double_barrier_new, POINTER, "NFPL", given.session, given.made_at, 2, NULL, out) \
     CALL(zkr_double_barrier_enter, "NFACD", given.member, 0) \
     CALL(zkr_double_barrier_leave, "NF", given.member, 0) \
     ROW(zkr_counter_new, POINTER, "NFPL", given.session, given.made_at, NULL, out) \
@@ -179,8 +180,7 @@ static const struct zkr_lockable_opts short_multi_lock_opts = { .size = 1 };
     ROW(zkr_participants_list, POINTER, "NFACDPL", given.session, given.path, NULL, out) \
     CALL(zkr_participants_revoke, "NFACDPL", given.session, given.node) \
     CALL(zkr_participants_break, "NFACDPL", given.session, given.node, 1, 0) \
-    ROW(zkr_fence_open, POINTER, "", "/no/such/directory/fence", out) \
-    CALL(zkr_fence_new, "N", NULL) \
+    ROW(zkr_fence_new, POINTER, "", OPTS(fence, .file = "/no/such/directory/fence"), out) \
     CALL(zkr_fence_accept, "NF", given.fence, 9, 0) \
     CALL(zkr_fence_accept_shared, "NF", given.fence, 9) \
     CALL(zkr_fence_begin, "NF", given.fence, 9, 0, 0) \
@@ -284,8 +284,8 @@ static int setup(void)
     ok(zkr_reentrant_mutex_new(s, "/lock", NULL, &given.reentrant));
     ok(zkr_rwlock_new(s, "/lock", NULL, &given.rwlock));
     ok(zkr_counter_new(s, "/lock", NULL, &given.counter));
-    ok(zkr_barrier_new(s, "/lock", &given.barrier));
-    ok(zkr_double_barrier_new(s, "/lock", 2, &given.member));
+    ok(zkr_barrier_new(s, "/lock", NULL, &given.barrier));
+    ok(zkr_double_barrier_new(s, "/lock", 2, NULL, &given.member));
     ok(zkr_leader_new(s, "/lock", NULL, NULL, NULL, &given.leader));
     ok(zkr_semaphore_new(s, "/lock", 1, NULL, &given.semaphore));
     ok(zkr_multi_lock_new(s, NULL, &given.multi_lock));
@@ -294,7 +294,7 @@ static int setup(void)
         ok(zkr_txn_new(s, NULL, &given.txns[i]));
         ok(zkr_txn_delete(given.txns[i], "/lock", 0));
     }
-    ok(zkr_session_watch(s, "/lock", ZKR_WATCH_DATA, on_watch, NULL,
+    ok(zkr_session_watch(s, "/lock", ZKR_WATCH_DATA, NULL, on_watch, NULL,
                          &given.a_watch));
     ok(zkr_mutex_acquire(given.mutex, -1, &given.grant));
     ok(zkr_mutex_acquire_async(given.mutex, -1, on_acquired, NULL,
@@ -405,7 +405,7 @@ static void give_the_rest(void)
     given.made_at = "/lock";
     given.no_session = given.session;
     given.no_grant = given.grant;
-    ok(zkr_fence_new(&given.fence));
+    ok(zkr_fence_new(NULL, &given.fence));
     given.hosts = "127.0.0.1:2181";
     given.node = "/lock/lock-0000000001";
     given.multi_lock_opts = NULL;

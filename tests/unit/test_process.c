@@ -168,7 +168,7 @@ static int holds_a_lock_as_process_1(void)
     s = open_session(0);
     m = new_mutex(s);
     if (getpid() != 1 || zkr_mutex_acquire(m, -1, &g) != ZKR_OK ||
-        zkr_fence_new(&fence) != ZKR_OK)
+        zkr_fence_new(NULL, &fence) != ZKR_OK)
         return 20;
     rc = forked_apart(uses_what_is_not_its_own);
     if (rc != 0)

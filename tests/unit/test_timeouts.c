@@ -63,7 +63,7 @@ static int setup(uint32_t reply_timeout_ms)
         ZKR_OK);
     assert_int_equal(
         zkr_semaphore_new(it.session, "/lock", 2, NULL, &it.semaphore), ZKR_OK);
-    assert_int_equal(zkr_barrier_new(it.session, "/barrier", &it.barrier),
+    assert_int_equal(zkr_barrier_new(it.session, "/barrier", NULL, &it.barrier),
                      ZKR_OK);
     assert_int_equal(zkr_multi_lock_new(it.session, NULL, &it.multi_lock),
                      ZKR_OK);
@@ -191,7 +191,7 @@ static int call_zkr_counter_compare_and_set(int64_t timeout_ms)
 static int call_zkr_double_barrier_enter(int64_t timeout_ms)
 {
     zkr_double_barrier *member;
-    int rc = zkr_double_barrier_new(it.session, "/double", 2, &member);
+    int rc = zkr_double_barrier_new(it.session, "/double", 2, NULL, &member);
 
     if (rc == ZKR_OK)
         rc = zkr_double_barrier_enter(member, timeout_ms);

@@ -80,8 +80,8 @@ TEST(a_result_in_a_gap_is_told_once)
         m = new_mutex(s);
         assert_int_equal(zkr_mutex_acquire(m, -1, &grant), ZKR_OK);
         assert_int_equal(zkr_session_watch(s, zkr_grant_node(grant),
-                                           ZKR_WATCH_DATA, on_change, NULL,
-                                           &watch),
+                                           ZKR_WATCH_DATA, NULL, on_change,
+                                           NULL, &watch),
                          ZKR_OK);
         client_await_rest();
         dispatch(s, 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The resources that the locks of a soak protect. */
 #include "resource.h"
+#include "scope.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -38,7 +39,7 @@ bool resource_open(struct resource *r, const char *dir, int lock, bool fenced)
     r->store = open_in(dir, "store", lock, 0);
     r->fence = NULL;
     make_path(path, dir, "fence", lock);
-    if (fenced && zkr_fence_open(path, &r->fence) != ZKR_OK)
+    if (fenced && zkr_fence_new(OPTS(fence, .file = path), &r->fence) != ZKR_OK)
         return false;
     return r->counter >= 0 && r->store >= 0;
 }

@@ -202,8 +202,8 @@ static int watch(struct scene *s)
         zkr_watch_free(s->object);
     s->number = 0;
     must(s, "a watch",
-         zkr_session_watch(s->ours, s->path, ZKR_WATCH_DATA, on_watched, s,
-                           &made));
+         zkr_session_watch(s->ours, s->path, ZKR_WATCH_DATA, NULL, on_watched,
+                           s, &made));
     s->object = made;
     return await_news(s);
 }
@@ -320,7 +320,7 @@ static void make_barrier(struct scene *s)
 {
     zkr_barrier *barrier = NULL;
 
-    must(s, "a barrier", zkr_barrier_new(s->ours, s->path, &barrier));
+    must(s, "a barrier", zkr_barrier_new(s->ours, s->path, NULL, &barrier));
     s->object = barrier;
 }
 
@@ -364,7 +364,8 @@ static void make_member(struct scene *s)
 {
     zkr_double_barrier *member = NULL;
 
-    must(s, "a member", zkr_double_barrier_new(s->ours, s->path, 1, &member));
+    must(s, "a member",
+         zkr_double_barrier_new(s->ours, s->path, 1, NULL, &member));
     s->object = member;
 }
 

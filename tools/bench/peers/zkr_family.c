@@ -121,7 +121,7 @@ static zkr_barrier *barrier_of(struct member *m, long number, long round)
     zkr_barrier *barrier;
 
     check("new", zkr_barrier_new(m->session, round_path(path, number, round),
-                                 &barrier));
+                                 NULL, &barrier));
     return barrier;
 }
 
@@ -158,7 +158,7 @@ static void cycle_double_barrier(struct member *m)
 
     check("new",
           zkr_double_barrier_new(m->session, round_path(path, 0, m->round++),
-                                 (uint32_t)member_count, &barrier));
+                                 (uint32_t)member_count, NULL, &barrier));
     check("enter", zkr_double_barrier_enter(barrier, -1));
     (void)pthread_barrier_wait(&all_inside);
     check("leave", zkr_double_barrier_leave(barrier, -1));

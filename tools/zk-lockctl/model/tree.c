@@ -432,7 +432,7 @@ static bool watch_kid(struct kid *k)
     bool watched = path != NULL && !t->opts.once && may_watch(t, path) &&
                    zkr_session_watch(t->opts.session, path,
                                      ZKR_WATCH_DATA | ZKR_WATCH_UNTIL_DELETED,
-                                     on_data, k, &k->watch) == ZKR_OK;
+                                     NULL, on_data, k, &k->watch) == ZKR_OK;
 
     if (watched)
         count_watch(t, path);
@@ -980,7 +980,7 @@ static void watch_dir(struct dir *p)
             t->opts.session, p->path,
             missing ? ZKR_WATCH_EXISTS
                     : ZKR_WATCH_CHILDREN | ZKR_WATCH_UNTIL_DELETED,
-            missing ? on_exists : on_children, p, &p->watch) != ZKR_OK)
+            NULL, missing ? on_exists : on_children, p, &p->watch) != ZKR_OK)
         return; /* the session is over */
     count_watch(t, p->path);
     set_pause(p);
