@@ -16,7 +16,7 @@ class Section {
 
     Section(String name, String dir) throws Exception {
         this.name = name;
-        stop = Path.of(dir, "stop");
+        stop = Path.of(dir, "stop-" + name);
         this.dir = dir;
         resource = new RandomAccessFile(dir + "/resource", "rw");
         journal = new FileOutputStream(dir + "/journal", true);

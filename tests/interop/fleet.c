@@ -138,9 +138,18 @@ void fleet_begin(struct mix *m)
     m->sections_before = m->journal.sections;
 }
 
+static void stop(struct mix *m, const struct worker *w)
+{
+    char name[64];
+
+    (void)snprintf(name, sizeof(name), "stop-%s", w->name);
+    touch(m, name);
+}
+
 void fleet_end(struct mix *m)
 {
-    touch(m, "stop");
+    for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;)
+        stop(m, w);
     for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;)
         worker_expect(w, "ran ");
     for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;)
@@ -265,6 +274,38 @@ static bool has_enter(void *arg)
 
     journal_read(&g->mix->journal);
     return journal_has_enter(&g->mix->journal, g->from, g->only_writers);
+}
+
+static bool are_two_inside(void *arg)
+{
+    const struct goal *g = arg;
+    const struct journal *j = &g->mix->journal;
+
+    journal_read(&g->mix->journal);
+    for (size_t i = g->from + 1; i < j->count; i++) {
+        const struct entry *e = &j->entries[i];
+
+        if (strcmp(e->what, "ENTER") == 0 && strcmp(e[-1].what, "ENTER") == 0 &&
+            strcmp(e->worker, e[-1].worker) != 0)
+            return true;
+    }
+    return false;
+}
+
+void fleet_share(struct mix *m)
+{
+    const struct worker *first = fleet_worker(KIND_C, 0);
+    const struct worker *other = strcmp(m->layout, "kazoo") == 0
+                                     ? fleet_worker(KIND_C, 1)
+                                     : fleet_worker(KIND_CURATOR, 0);
+    struct goal g = { .mix = m, .from = m->journal.count };
+
+    for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;) {
+        if (w != first && w != other)
+            stop(m, w);
+    }
+    if (!wait_until(are_two_inside, &g, PATIENCE_MS))
+        fail_msg("%s and %s never share", first->name, other->name);
 }
 
 void await_enter(struct mix *m, size_t from, bool only_writers)

@@ -49,6 +49,10 @@ struct worker *fleet_next(const struct mix *m, struct worker *w);
  * virtual machine that starts slowly counts for nothing. fleet_end() ends them,
  * returns when all have come to their end, and reads the journal. */
 void fleet_begin(struct mix *m);
+/* In a mix those who may share meet by chance. So all come to their end but
+ * two, of different kinds where both share; returns when both were inside at
+ * once. */
+void fleet_share(struct mix *m);
 void fleet_end(struct mix *m);
 
 /* Start another process in the place of a killed one; returns when the new one

@@ -46,7 +46,10 @@ static bool has_file(const struct section *s, const char *name)
 
 bool section_is_over(const struct section *s)
 {
-    return has_file(s, "stop");
+    char name[64];
+
+    (void)snprintf(name, sizeof(name), "stop-%s", s->name);
+    return has_file(s, name);
 }
 
 static bool writes(const char *mode)

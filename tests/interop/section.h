@@ -15,7 +15,7 @@
  *           write for each line: ENTER and LEAVE of a section; REFUSED instead
  *           of both when the fence does not let it in; STALL, see below.
  *           VALUE is the counter as read or written, -1 when refused.
- * stop      if it is there, the worker comes to its end.
+ * stop-NAME if it is there, the worker comes to its end.
  *
  * A worker that finds the file stall-NAME-MODE in its section writes STALL and
  * waits in there until the file has gone: so it can be killed, or its session

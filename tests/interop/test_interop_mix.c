@@ -309,6 +309,8 @@ static void mix(struct mix *m, fault_fn fault, size_t expected_refusals)
     if (fault != NULL)
         fault(m);
     await_sections(m, all);
+    if (m->limit > 0 || m->writers < 100)
+        fleet_share(m);
     fleet_end(m);
     judge(m, expected_refusals);
     print_message("in %" PRId64 " ms\n", now_ms() - began);

@@ -110,7 +110,7 @@ class Section:
 
     def __init__(self, name, directory):
         self.name = name
-        self.stop = directory + "/stop"
+        self.stop = directory + "/stop-" + name
         self.directory = directory
         self.resource = os.open(directory + "/resource", os.O_RDWR)
         self.journal = os.open(

@@ -583,6 +583,8 @@ static void play(struct scene *s, struct cell *c)
     }
     if (s->ours == NULL && c->fault != NULL && c->fault->deed == CLOSED) {
         play_closed(s, c);
+        if (call->undo != NULL)
+            call->undo(s, c->rc);
         return;
     }
     await_count(s, "afterwards", before + change_of(s, c, c->rc));
@@ -607,12 +609,13 @@ static void play_again(struct scene *s, const struct cell *c)
     before = s->call->count == NULL ? 0 : s->call->count(s);
     s->timeout_ms = PATIENT_MS;
     again.rc = run_disturbed(s, &again);
-    if (is_late(s, again.rc))
-        return;
-    if (again.rc != c->subject->call->ends_with)
-        wrong(s, "the second time it ends with %s (%s)", zkr_strerror(again.rc),
-              zkr_error_detail());
-    await_count(s, "the second time", before + change_of(s, &again, again.rc));
+    if (!is_late(s, again.rc)) {
+        if (again.rc != c->subject->call->ends_with)
+            wrong(s, "the second time it ends with %s (%s)",
+                  zkr_strerror(again.rc), zkr_error_detail());
+        await_count(s, "the second time",
+                    before + change_of(s, &again, again.rc));
+    }
     if (s->call->undo != NULL)
         s->call->undo(s, again.rc);
 }
