@@ -129,7 +129,7 @@ static bool is_spent(const struct zkr__cohort *h)
     return h->passed >= h->max && h->contention != ZKR__CONTENTION_NONE;
 }
 
-static bool stays(const struct zkr__cohort *h)
+static bool keeps_node(const struct zkr__cohort *h)
 {
     if (!may_stay(h))
         return false;
@@ -153,7 +153,7 @@ static void hand_on_locked(struct zkr__cohort *h) ZKR__LOCKED
     m->grant.revoke_requested = d->grant.revoke_requested;
     if (m->cohort.handoff > 0) {
         h->passed += h->contention != ZKR__CONTENTION_NONE;
-        zkr__cohort_look_locked(h);
+        zkr__cohort_watch_dir_locked(h);
     }
     zkr__claim_event_locked(m, ZKR__ON_PROVEN, "handed on");
 }
@@ -191,8 +191,8 @@ static void keep_locked(struct zkr__cohort *h) ZKR__LOCKED
 {
     int64_t until = h->unused_at + h->retain;
 
-    zkr__cohort_look_locked(h);
-    if (!stays(h) || zkr__clock_now() >= until)
+    zkr__cohort_watch_dir_locked(h);
+    if (!keeps_node(h) || zkr__clock_now() >= until)
         give_back_locked(h, NULL);
     else
         review_at_locked(h, until);
@@ -204,12 +204,12 @@ static void use_node_locked(struct zkr__cohort *h) ZKR__LOCKED
 {
     if (first(h) != NULL && h->grants == 0)
         hand_on_locked(h);
-    else if (!stays(h))
+    else if (!keeps_node(h))
         give_back_locked(h, NULL);
     else if (first(h) == NULL)
         keep_locked(h);
     else if (is_spent(h))
-        zkr__cohort_look_locked(h);
+        zkr__cohort_watch_dir_locked(h);
     else if (zkr__heartbeat_is_good(h->lock->session))
         hand_on_locked(h);
     else
@@ -256,7 +256,7 @@ static void enter(struct zkr__claim *c, const struct zkr__news *news)
 }
 
 /* In a new session it waits as before. */
-static void stay(struct zkr__claim *c, const struct zkr__news *news)
+static void wait_on(struct zkr__claim *c, const struct zkr__news *news)
 {
     (void)c;
     (void)news;
@@ -270,7 +270,7 @@ static void release(struct zkr__claim *c, const struct zkr__news *news)
 
     zkr__session_assert_locked(c->session);
     h->holder = NULL;
-    if (!stays(h)) {
+    if (!keeps_node(h)) {
         zkr__claim_event_locked(c, ZKR__ON_LEAVE, news->why);
     } else {
         h->unused_at = zkr__clock_now();
@@ -288,15 +288,15 @@ static void leave(struct zkr__claim *c, const struct zkr__news *news)
 }
 
 /* clang-format off */
-static const struct zkr__answer answers[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
+static const struct zkr__reaction reactions[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
     ZKR__MOVES(IDLE,    ACQUIRE,   WAITING, enter),
     ZKR__MOVES(IDLE,    TRY,       WAITING, enter),
-    ZKR__STAYS(WAITING, AGAIN,     stay),
+    ZKR__CALLS(WAITING, AGAIN,     wait_on),
     ZKR__MOVES(WAITING, PROVEN,    HELD,    zkr__claim_hold),
     ZKR__MOVES(WAITING, GIVE_UP,   IDLE,    zkr__claim_end),
     ZKR__MOVES(WAITING, END,       IDLE,    zkr__claim_end),
-    ZKR__STAYS(HELD,    CONFIRMED, zkr__grant_confirmed),
-    ZKR__STAYS(HELD,    RELEASE,   release),
+    ZKR__CALLS(HELD,    CONFIRMED, zkr__grant_confirmed),
+    ZKR__CALLS(HELD,    RELEASE,   release),
     ZKR__MOVES(HELD,    LEAVE,     LEAVING, leave),
     ZKR__MOVES(HELD,    END,       IDLE,    zkr__claim_end),
     ZKR__MOVES(HELD,    LOST,      LOST,    zkr__claim_end),
@@ -306,7 +306,7 @@ static const struct zkr__answer answers[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
 
 const struct zkr__way zkr__in_a_cohort = {
     .identity = &zkr__by_name,
-    .answers = answers,
+    .reactions = reactions,
     .exits = { [ZKR__CLAIM_HELD] = zkr__claim_stop_holding },
 };
 

@@ -76,7 +76,7 @@ bool zkr__cohort_has_node(const struct zkr__cohort *h);
 
 /* cohort_contention.c: learns who else is in the queue; and does not care any
  * more. */
-void zkr__cohort_look_locked(struct zkr__cohort *h) ZKR__LOCKED;
+void zkr__cohort_watch_dir_locked(struct zkr__cohort *h) ZKR__LOCKED;
 void zkr__cohort_look_away_locked(struct zkr__cohort *h) ZKR__LOCKED;
 
 #endif

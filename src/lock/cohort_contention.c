@@ -20,7 +20,7 @@ static void on_children_changed(void *owner, bool deleted)
     if (h->contention == ZKR__CONTENTION_NONE)
         h->contention = ZKR__CONTENTION_UNKNOWN;
     if (zkr__cohort_has_node(h))
-        zkr__cohort_look_locked(h);
+        zkr__cohort_watch_dir_locked(h);
 }
 
 static enum zkr__contention judge(const struct zkr__claim *delegate,
@@ -70,7 +70,7 @@ static void on_looked(struct zkr__op *op, const struct zkr__zk_reply *reply)
     zkr__cohort_go_on_locked(h);
 }
 
-void zkr__cohort_look_locked(struct zkr__cohort *h)
+void zkr__cohort_watch_dir_locked(struct zkr__cohort *h)
 {
     if (h->watch != NULL || h->contention == ZKR__CONTENTION_SEEN)
         return;

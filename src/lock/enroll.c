@@ -95,7 +95,7 @@ static void enroll_locked(struct zkr__claim *c) ZKR__LOCKED
     struct zkr__line *line = c->lock->line;
     bool quiet = zkr__line_is_quiet_locked(line) && c->beside == NULL;
 
-    zkr__line_look_locked(line);
+    zkr__line_watch_dir_locked(line);
     zkr__claim_create_locked(c);
     if (c->beside != NULL) /* its number is known, and must not be passed */
         zkr__line_join_locked(c);

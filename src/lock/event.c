@@ -45,18 +45,19 @@ static void move_locked(struct zkr__claim *c, enum zkr__claim_state state,
 void zkr__claim_news_locked(struct zkr__claim *c, enum zkr__event event,
                             const struct zkr__news *news)
 {
-    const struct zkr__answer *answer = &c->way->answers[c->sm.state][event];
+    const struct zkr__reaction *reaction =
+        &c->way->reactions[c->sm.state][event];
 
     if (event < ZKR__EVENTS_OF_THE_LIVING && zkr__claim_is_over(c))
         return;
-    if (answer->run == NULL) {
+    if (reaction->run == NULL) {
         if (event >= ZKR__EVENTS_OF_ANY_STATE)
             zkr__sm_refuse(&c->sm, zkr__event_names[event], news->why);
         return;
     }
-    if (answer->next != ZKR__CLAIM_STATES)
-        move_locked(c, answer->next, news->why);
-    answer->run(c, news);
+    if (reaction->next != ZKR__CLAIM_STATES)
+        move_locked(c, reaction->next, news->why);
+    reaction->run(c, news);
 }
 
 void zkr__claim_decide_locked(struct zkr__claim *c, int rc)

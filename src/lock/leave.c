@@ -34,7 +34,7 @@ void zkr__claim_leave_again(struct zkr__claim *c, const struct zkr__news *news)
 
 /* Other claims cannot take its node for theirs. Those of the line must wait for
  * it, as those of other sessions do, so they have to list. */
-static void stay_locked(struct zkr__claim *c) ZKR__LOCKED
+static void try_later_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     struct zkr_session *s = c->session;
 
@@ -65,7 +65,7 @@ static void on_swept(struct zkr__sweep *sweep, int rc)
         zkr__role_tell_locked(c, ZKR__ROLE_LEFT, rc);
     }
     if (rc != ZKR_OK && c->session->over == 0)
-        stay_locked(c);
+        try_later_locked(c);
     else
         zkr__claim_event_locked(c, ZKR__ON_END, "left");
 }

@@ -134,7 +134,7 @@ bool zkr__line_is_asked_locked(const struct zkr__claim *c) ZKR__LOCKED;
 /* line_known.c */
 void zkr__line_forget_locked(struct zkr__line *line) ZKR__LOCKED;
 /* Watches the directory, if that may be worth a request. */
-void zkr__line_look_locked(struct zkr__line *line) ZKR__LOCKED;
+void zkr__line_watch_dir_locked(struct zkr__line *line) ZKR__LOCKED;
 /* Tells whether a create alone will probably do. */
 bool zkr__line_is_quiet_locked(const struct zkr__line *line) ZKR__LOCKED;
 /* Its node has just been created. Returns true when its number tells that

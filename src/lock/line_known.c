@@ -52,7 +52,7 @@ static bool is_watched(const struct zkr__line *line)
 
 /* The first claim of a line does not watch: a program may make a lock for one
  * acquire. Without a connection the watch would belong to no handle. */
-void zkr__line_look_locked(struct zkr__line *line)
+void zkr__line_watch_dir_locked(struct zkr__line *line)
 {
     bool again = line->entered;
 

@@ -9,52 +9,52 @@
 #include "lock/way.h"
 
 /* enroll.c */
-zkr__answer_fn zkr__claim_probe ZKR__LOCKED;
-zkr__answer_fn zkr__claim_probed ZKR__LOCKED;
-zkr__answer_fn zkr__claim_enroll ZKR__LOCKED;
-zkr__answer_fn zkr__claim_enrolled ZKR__LOCKED;
+zkr__reaction_fn zkr__claim_probe ZKR__LOCKED;
+zkr__reaction_fn zkr__claim_probed ZKR__LOCKED;
+zkr__reaction_fn zkr__claim_enroll ZKR__LOCKED;
+zkr__reaction_fn zkr__claim_enrolled ZKR__LOCKED;
 
 /* create.c: the create has been answered; given up meanwhile; wait, then try it
  * again. */
-zkr__answer_fn zkr__claim_created ZKR__LOCKED;
-zkr__answer_fn zkr__claim_call_off ZKR__LOCKED;
-zkr__answer_fn zkr__claim_pause ZKR__LOCKED;
+zkr__reaction_fn zkr__claim_created ZKR__LOCKED;
+zkr__reaction_fn zkr__claim_call_off ZKR__LOCKED;
+zkr__reaction_fn zkr__claim_pause ZKR__LOCKED;
 
 /* recover.c */
-zkr__answer_fn zkr__claim_recover ZKR__LOCKED;
+zkr__reaction_fn zkr__claim_recover ZKR__LOCKED;
 void zkr__claim_stop_recovering(struct zkr__claim *c) ZKR__LOCKED;
 
 /* survey.c: ask for a list; look at it; or do without one. */
-zkr__answer_fn zkr__claim_list ZKR__LOCKED;
-zkr__answer_fn zkr__claim_survey ZKR__LOCKED;
-zkr__answer_fn zkr__claim_survey_early ZKR__LOCKED;
-zkr__answer_fn zkr__claim_survey_known ZKR__LOCKED;
+zkr__reaction_fn zkr__claim_list ZKR__LOCKED;
+zkr__reaction_fn zkr__claim_survey ZKR__LOCKED;
+zkr__reaction_fn zkr__claim_survey_early ZKR__LOCKED;
+zkr__reaction_fn zkr__claim_survey_known ZKR__LOCKED;
 void zkr__claim_stop_surveying(struct zkr__claim *c) ZKR__LOCKED;
 
 /* wait.c: for another contender; the same, which may be a ghost; for one of
  * ours. */
-zkr__answer_fn zkr__claim_watch_rival ZKR__LOCKED;
-zkr__answer_fn zkr__claim_wait_for ZKR__LOCKED;
-zkr__answer_fn zkr__claim_wait_behind ZKR__LOCKED;
-zkr__answer_fn zkr__claim_uprooted ZKR__LOCKED;
+zkr__reaction_fn zkr__claim_watch_rival ZKR__LOCKED;
+zkr__reaction_fn zkr__claim_wait_for ZKR__LOCKED;
+zkr__reaction_fn zkr__claim_wait_behind ZKR__LOCKED;
+zkr__reaction_fn zkr__claim_uprooted ZKR__LOCKED;
 void zkr__claim_stop_waiting(struct zkr__claim *c) ZKR__LOCKED;
 
 /* prove.c */
-zkr__answer_fn zkr__claim_turn ZKR__LOCKED;
-zkr__answer_fn zkr__claim_prove ZKR__LOCKED;
-zkr__answer_fn zkr__claim_confirmed ZKR__LOCKED;
-zkr__answer_fn zkr__claim_hold ZKR__LOCKED;
+zkr__reaction_fn zkr__claim_turn ZKR__LOCKED;
+zkr__reaction_fn zkr__claim_prove ZKR__LOCKED;
+zkr__reaction_fn zkr__claim_confirmed ZKR__LOCKED;
+zkr__reaction_fn zkr__claim_hold ZKR__LOCKED;
 void zkr__claim_stop_proving(struct zkr__claim *c) ZKR__LOCKED;
 
 /* grant.c: the answer to a confirm while HELD. */
-zkr__answer_fn zkr__grant_confirmed ZKR__LOCKED;
+zkr__reaction_fn zkr__grant_confirmed ZKR__LOCKED;
 void zkr__claim_stop_holding(struct zkr__claim *c) ZKR__LOCKED;
 
 /* leave.c: delete our node; try once more what was refused; given up; gone. */
-zkr__answer_fn zkr__claim_leave ZKR__LOCKED;
-zkr__answer_fn zkr__claim_leave_again ZKR__LOCKED;
-zkr__answer_fn zkr__claim_withdraw ZKR__LOCKED;
-zkr__answer_fn zkr__claim_end ZKR__LOCKED;
+zkr__reaction_fn zkr__claim_leave ZKR__LOCKED;
+zkr__reaction_fn zkr__claim_leave_again ZKR__LOCKED;
+zkr__reaction_fn zkr__claim_withdraw ZKR__LOCKED;
+zkr__reaction_fn zkr__claim_end ZKR__LOCKED;
 
 /* -- what several steps do ------------------------------------------------ */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A way: how a claim goes, as a table. Each state has an answer to each event
+/* A way: how a claim goes, as a table. Each state has a reaction to each event
  * that can come in it: the state that follows, and what is done there. */
 #ifndef ZKR__WAY_H
 #define ZKR__WAY_H
@@ -27,8 +27,8 @@ enum zkr__claim_state {
 
 /* The events. docs/design.md says what each one means; test_ways.c compares its
  * pictures with the tables. Those of the first row may come in any state: a
- * claim whose state has no answer does not mind. One of the others without an
- * answer is a bug: it aborts. When the session is over, those of the last row
+ * claim whose state has no reaction does not mind. One of the others without a
+ * reaction is a bug: it aborts. When the session is over, those of the last row
  * count only. */
 /* clang-format off */
 #define ZKR__CLAIM_EVENTS(X)                                                   \
@@ -56,17 +56,18 @@ struct zkr__news {
     const char *name;                 /* AHEAD: of that node */
 };
 
-typedef void zkr__answer_fn(struct zkr__claim *c, const struct zkr__news *news);
+typedef void zkr__reaction_fn(struct zkr__claim *c,
+                              const struct zkr__news *news);
 
-struct zkr__answer {
+struct zkr__reaction {
     enum zkr__claim_state next; /* ZKR__CLAIM_STATES: no move */
-    zkr__answer_fn *run;        /* called in the next state; NULL: no answer */
+    zkr__reaction_fn *run;      /* called in the next state; NULL: none */
 };
 
 struct zkr__way {
     size_t lock_size; /* of a lock: struct zkr__lock, or what begins with it */
     const struct zkr__identity *identity; /* of our node */
-    const struct zkr__answer (*answers)[ZKR__EVENTS];
+    const struct zkr__reaction (*reactions)[ZKR__EVENTS];
     /* By state: stops what a claim has under way in it, and nowhere else.
      * Called when it leaves the state; NULL: nothing is under way. */
     void (*exits[ZKR__CLAIM_STATES])(struct zkr__claim *c);
@@ -78,23 +79,23 @@ struct zkr__way {
 /* The rows of a table. */
 #define ZKR__MOVES(state, event, to, fn)                                       \
     [ZKR__CLAIM_##state][ZKR__ON_##event] = { ZKR__CLAIM_##to, fn }
-#define ZKR__STAYS(state, event, fn)                                           \
+#define ZKR__CALLS(state, event, fn)                                           \
     [ZKR__CLAIM_##state][ZKR__ON_##event] = { ZKR__CLAIM_STATES, fn }
 
 /* The rows of PROVING, HELD and LEAVING, which all ways with a node have;
  * `again` makes a node. */
 /* clang-format off */
 #define ZKR__FROM_PROVING_ON(again)                                            \
-    ZKR__STAYS(PROVING, CONFIRMED, zkr__claim_confirmed),                      \
+    ZKR__CALLS(PROVING, CONFIRMED, zkr__claim_confirmed),                      \
     ZKR__MOVES(PROVING, PROVEN,    HELD,      zkr__claim_hold),                \
     ZKR__MOVES(PROVING, AGAIN,     ENROLLING, again),                          \
-    ZKR__STAYS(PROVING, GIVE_UP,   zkr__claim_withdraw),                       \
+    ZKR__CALLS(PROVING, GIVE_UP,   zkr__claim_withdraw),                       \
     ZKR__MOVES(PROVING, LEAVE,     LEAVING,   zkr__claim_leave),               \
     ZKR__MOVES(PROVING, END,       IDLE,      zkr__claim_end),                 \
-    ZKR__STAYS(HELD,    CONFIRMED, zkr__grant_confirmed),                      \
+    ZKR__CALLS(HELD,    CONFIRMED, zkr__grant_confirmed),                      \
     ZKR__MOVES(HELD,    RELEASE,   LEAVING,   zkr__claim_leave),               \
     ZKR__MOVES(HELD,    LOST,      LOST,      zkr__claim_end),                 \
-    ZKR__STAYS(LEAVING, RETRY,     zkr__claim_leave_again),                    \
+    ZKR__CALLS(LEAVING, RETRY,     zkr__claim_leave_again),                    \
     ZKR__MOVES(LEAVING, END,       IDLE,      zkr__claim_end)
 /* clang-format on */
 

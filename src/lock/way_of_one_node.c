@@ -51,28 +51,28 @@ static void read(struct zkr__claim *c, const struct zkr__news *news)
 }
 
 /* clang-format off */
-static const struct zkr__answer answers[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
+static const struct zkr__reaction reactions[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
     ZKR__MOVES(IDLE,      ACQUIRE,   ENROLLING, take),
     ZKR__MOVES(IDLE,      TRY,       ENROLLING, take),
 
-    ZKR__STAYS(ENROLLING, ANSWERED,  zkr__claim_created),
-    ZKR__STAYS(ENROLLING, CREATED,   zkr__claim_turn),
+    ZKR__CALLS(ENROLLING, ANSWERED,  zkr__claim_created),
+    ZKR__CALLS(ENROLLING, CREATED,   zkr__claim_turn),
     ZKR__MOVES(ENROLLING, PROVEN,    HELD,      zkr__claim_hold),
     ZKR__MOVES(ENROLLING, UNPROVEN,  PROVING,   zkr__claim_prove),
     ZKR__MOVES(ENROLLING, UNKNOWN,   WAITING,   zkr__claim_watch_rival),
-    ZKR__STAYS(ENROLLING, EXISTS,    exists),
+    ZKR__CALLS(ENROLLING, EXISTS,    exists),
     ZKR__MOVES(ENROLLING, AHEAD,     WAITING,   zkr__claim_watch_rival),
-    ZKR__STAYS(ENROLLING, REFUSED,   zkr__claim_pause),
+    ZKR__CALLS(ENROLLING, REFUSED,   zkr__claim_pause),
     ZKR__MOVES(ENROLLING, AGAIN,     ENROLLING, take),
-    ZKR__STAYS(ENROLLING, GIVE_UP,   zkr__claim_call_off),
+    ZKR__CALLS(ENROLLING, GIVE_UP,   zkr__claim_call_off),
     ZKR__MOVES(ENROLLING, LEAVE,     LEAVING,   zkr__claim_leave),
     ZKR__MOVES(ENROLLING, END,       IDLE,      zkr__claim_end),
 
     ZKR__MOVES(WAITING,   CHANGED,   ENROLLING, take),
-    ZKR__STAYS(WAITING,   READ,      read),
+    ZKR__CALLS(WAITING,   READ,      read),
     ZKR__MOVES(WAITING,   UNPROVEN,  PROVING,   zkr__claim_prove),
     ZKR__MOVES(WAITING,   AGAIN,     ENROLLING, take),
-    ZKR__STAYS(WAITING,   GIVE_UP,   zkr__claim_withdraw),
+    ZKR__CALLS(WAITING,   GIVE_UP,   zkr__claim_withdraw),
     ZKR__MOVES(WAITING,   LEAVE,     LEAVING,   zkr__claim_leave),
     ZKR__MOVES(WAITING,   END,       IDLE,      zkr__claim_end),
 
@@ -83,7 +83,7 @@ static const struct zkr__answer answers[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
 const struct zkr__way zkr__by_creating_it = {
     .lock_size = sizeof(struct zkr__lock),
     .identity = &zkr__by_data,
-    .answers = answers,
+    .reactions = reactions,
     .exits = { [ZKR__CLAIM_WAITING] = zkr__claim_stop_waiting,
                [ZKR__CLAIM_PROVING] = zkr__claim_stop_proving,
                [ZKR__CLAIM_HELD] = zkr__claim_stop_holding },

@@ -86,47 +86,47 @@ static void hindrance(const struct zkr__claim *c, char *text)
 }
 
 /* clang-format off */
-static const struct zkr__answer answers[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
+static const struct zkr__reaction reactions[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
     ZKR__MOVES(IDLE,       ACQUIRE,   ENROLLING,  enter),
     ZKR__MOVES(IDLE,       TRY,       ENROLLING,  enter),
 
-    ZKR__STAYS(ENROLLING,  ANSWERED,  zkr__claim_created),
+    ZKR__CALLS(ENROLLING,  ANSWERED,  zkr__claim_created),
     ZKR__MOVES(ENROLLING,  CREATED,   WAITING,    created),
     ZKR__MOVES(ENROLLING,  UNKNOWN,   RECOVERING, zkr__claim_recover),
     ZKR__MOVES(ENROLLING,  EXISTS,    RECOVERING, zkr__claim_recover),
-    ZKR__STAYS(ENROLLING,  REFUSED,   zkr__claim_pause),
+    ZKR__CALLS(ENROLLING,  REFUSED,   zkr__claim_pause),
     ZKR__MOVES(ENROLLING,  AGAIN,     ENROLLING,  enter),
-    ZKR__STAYS(ENROLLING,  GIVE_UP,   zkr__claim_call_off),
+    ZKR__CALLS(ENROLLING,  GIVE_UP,   zkr__claim_call_off),
     ZKR__MOVES(ENROLLING,  LEAVE,     LEAVING,    zkr__claim_leave),
     ZKR__MOVES(ENROLLING,  END,       IDLE,       zkr__claim_end),
 
     ZKR__MOVES(RECOVERING, FOUND,     WAITING,    wait),
     ZKR__MOVES(RECOVERING, GONE,      RECOVERING, zkr__claim_recover),
-    ZKR__STAYS(RECOVERING, REFUSED,   zkr__claim_pause),
+    ZKR__CALLS(RECOVERING, REFUSED,   zkr__claim_pause),
     ZKR__MOVES(RECOVERING, AGAIN,     ENROLLING,  enter),
-    ZKR__STAYS(RECOVERING, GIVE_UP,   zkr__claim_withdraw),
+    ZKR__CALLS(RECOVERING, GIVE_UP,   zkr__claim_withdraw),
     ZKR__MOVES(RECOVERING, LEAVE,     LEAVING,    zkr__claim_leave),
     ZKR__MOVES(RECOVERING, END,       IDLE,       zkr__claim_end),
 
-    ZKR__STAYS(WAITING,    LISTED,    listed),
-    ZKR__STAYS(WAITING,    TURN,      zkr__claim_turn),
+    ZKR__CALLS(WAITING,    LISTED,    listed),
+    ZKR__CALLS(WAITING,    TURN,      zkr__claim_turn),
     ZKR__MOVES(WAITING,    PROVEN,    HELD,       zkr__claim_hold),
     ZKR__MOVES(WAITING,    UNPROVEN,  PROVING,    zkr__claim_prove),
     ZKR__MOVES(WAITING,    AGAIN,     ENROLLING,  enter),
-    ZKR__STAYS(WAITING,    GIVE_UP,   zkr__claim_withdraw),
+    ZKR__CALLS(WAITING,    GIVE_UP,   zkr__claim_withdraw),
     ZKR__MOVES(WAITING,    LEAVE,     LEAVING,    zkr__claim_leave),
     ZKR__MOVES(WAITING,    END,       IDLE,       zkr__claim_end),
 
     ZKR__FROM_PROVING_ON(enter),
 
-    ZKR__STAYS(LEAVING,    ANSWERED,  zkr__claim_leave),
+    ZKR__CALLS(LEAVING,    ANSWERED,  zkr__claim_leave),
 };
 /* clang-format on */
 
 const struct zkr__way zkr__among_a_few = {
     .lock_size = sizeof(struct zkr__permits),
     .identity = &zkr__by_name,
-    .answers = answers,
+    .reactions = reactions,
     .exits = { [ZKR__CLAIM_RECOVERING] = zkr__claim_stop_recovering,
                [ZKR__CLAIM_WAITING] = zkr__line_unask_locked,
                [ZKR__CLAIM_PROVING] = zkr__claim_stop_proving,

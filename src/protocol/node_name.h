@@ -33,7 +33,7 @@ size_t zkr__node_name_tag_len(enum zkr__layout layout);
 /* Returns the marker of the set `markers` that makes `name` a contender,
  * written in the layout of that marker, or NULL when none does. Total: every
  * byte string has an answer. Sets the sequence number (0 of an unfair holder)
- * unless NULL.
+ * when it returns a marker.
  *
  * The number is `-?[0-9]+` in the layouts of Curator and kazoo, and ten digits
  * in those of others. A session is written in hexadecimal by the recipe in C,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The queue of a lock: the order of its contenders, which of them count as
- * ahead of another, and which one of those it waits for. Claims and observers
+ * ahead of another, and which one of those it waits for. Claims and inspection
  * share these rules. Pure, except for one array. */
 #ifndef ZKR__QUEUE_H
 #define ZKR__QUEUE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reaper: runs a call that may never return on a thread of its own, and
- * waits for it no longer than the caller allows. */
+/* The reaper closes handles: it runs a call that may never return on a thread
+ * of its own, and waits for it no longer than the caller allows. */
 #ifndef ZKR__REAPER_H
 #define ZKR__REAPER_H
 

@@ -81,12 +81,12 @@ static void assert_drawn(const char *comment, const struct zkr__way *way)
     read_picture(comment, &picture);
     for (int from = 0; from < ZKR__CLAIM_STATES; from++) {
         for (int event = 0; event < ZKR__EVENTS; event++) {
-            const struct zkr__answer *answer = &way->answers[from][event];
+            const struct zkr__reaction *reaction = &way->reactions[from][event];
             bool moves =
-                answer->run != NULL && answer->next != ZKR__CLAIM_STATES;
+                reaction->run != NULL && reaction->next != ZKR__CLAIM_STATES;
 
             if (moves != picture.drawn[from][event] ||
-                (moves && (int)answer->next != picture.to[from][event]))
+                (moves && (int)reaction->next != picture.to[from][event]))
                 fail_msg("%s: %s, %s: table and picture differ", comment,
                          zkr__claim_states[from].name, zkr__event_names[event]);
         }
