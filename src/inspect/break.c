@@ -1,22 +1,101 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A break: deletes the node of a contender, if it is the one that was seen. */
+/* What is done to one contender: its owner is asked to give the lock back
+ * (revoke), or its node is deleted, if it is the one that was seen (break). */
 #include <zkrecipes/participants.h>
 
+#include <string.h>
+
 #include "base/error.h"
-#include "inspect/check.h"
+#include "base/path.h"
+#include "protocol/owner.h"
+#include "protocol/roster.h"
 #include "request/request.h"
 #include "session/session.h"
 
-struct breaking {
+/* A lock path of ZKR_PATH_MAX and the name of a node, ours or another's. */
+#define NODE_MAX (2 * ZKR_PATH_MAX)
+
+struct deed {
     struct zkr__request request;
-    int64_t token;
-    bool sent; /* a delete whose answer has not come */
+    int64_t token; /* of the node that is to be deleted */
+    bool sent;     /* a delete whose answer has not come */
 };
 
-static const struct zkr__request_kind kind = {
-    .noun = "break",
-    .size = sizeof(struct breaking),
+static const struct zkr__request_kind revoke = {
+    .noun = "revoke",
+    .size = sizeof(struct deed),
 };
+
+static const struct zkr__request_kind deletion = {
+    .noun = "break",
+    .size = sizeof(struct deed),
+};
+
+static int check(const struct zkr_session *s, const char *noun,
+                 const char *node)
+{
+    int rc = zkr__session_check(s, "session");
+
+    if (rc == ZKR_OK)
+        rc = zkr__session_check_path(s, noun, "node", node, NODE_MAX);
+    if (rc == ZKR_OK && !zkr__roster_is_contender(zkr__path_name(node)))
+        rc = zkr__fail(ZKR_EPATH,
+                       "%s '%.300s': the path does not end with the name of a "
+                       "contender",
+                       noun, node);
+    return rc;
+}
+
+static int run(const struct zkr__request_kind *kind, struct zkr_session *s,
+               const char *node, int64_t token, int64_t timeout_ms,
+               void (*start_locked)(struct zkr__request *r))
+{
+    struct deed *d =
+        zkr__request_new(kind, s, node, zkr__session_deadline(s, timeout_ms),
+                         ZKR_ZOPERATIONTIMEOUT);
+    int rc;
+
+    if (d == NULL)
+        return ZKR_ENOMEM;
+    d->token = token;
+    rc = zkr__request_run(&d->request, start_locked);
+    zkr__request_unref(&d->request);
+    return rc;
+}
+
+/* Ends the request with the answer, in words if it is an error. */
+static void end_locked(struct zkr__request *r, int rc,
+                       const char *why) ZKR__LOCKED
+{
+    zkr__request_end_locked(r, rc,
+                            rc == ZKR_ZNONODE ? "the node has gone" : why);
+}
+
+/* -- revoke ---------------------------------------------------------------- */
+
+static void on_set(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
+{
+    zkr__session_assert_locked(ask->request->session);
+    end_locked(ask->request, reply->rc, "cannot write the data");
+}
+
+static void write_locked(struct zkr__request *r)
+{
+    zkr__session_assert_locked(r->session);
+    r->ask.op.request.data = ZKR__REVOKE_MESSAGE;
+    r->ask.op.request.data_len = strlen(ZKR__REVOKE_MESSAGE);
+    zkr__ask_locked(&r->ask, ZKR__ZK_SET, r->full_path, ZKR__RETRY_POLICY,
+                    on_set);
+}
+
+int zkr_participants_revoke(zkr_session *session, const char *node)
+{
+    int rc = check(session, revoke.noun, node);
+
+    return rc == ZKR_OK ? run(&revoke, session, node, 0, 0, write_locked) : rc;
+}
+
+/* -- break ----------------------------------------------------------------- */
 
 static void look_locked(struct zkr__request *r);
 
@@ -32,41 +111,34 @@ static bool is_unsure(int rc)
 static void on_delete(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
 {
     struct zkr__request *r = ask->request;
-    struct breaking *b = ZKR__CONTAINER(r, struct breaking, request);
+    struct deed *d = ZKR__CONTAINER(r, struct deed, request);
     bool unsure = is_unsure(reply->rc);
 
     zkr__session_assert_locked(r->session);
     if (unsure || zkr__error_outcome(reply->rc) == ZKR__NOT_DONE) {
-        b->sent = b->sent || unsure;
+        d->sent = d->sent || unsure;
         look_locked(r);
-        return;
+    } else if (reply->rc == ZKR_ZNONODE && d->sent) {
+        end_locked(r, ZKR_OK, "");
+    } else {
+        end_locked(r, reply->rc, "cannot delete the node");
     }
-    if (reply->rc == ZKR_ZNONODE && b->sent)
-        zkr__request_end_locked(r, ZKR_OK, "");
-    else
-        zkr__request_end_locked(r, reply->rc,
-                                reply->rc == ZKR_ZNONODE
-                                    ? "the node has gone"
-                                    : "cannot delete the node");
 }
 
 static void on_exists(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
 {
     struct zkr__request *r = ask->request;
-    struct breaking *b = ZKR__CONTAINER(r, struct breaking, request);
+    struct deed *d = ZKR__CONTAINER(r, struct deed, request);
     bool gone = reply->rc == ZKR_ZNONODE ||
-                (reply->rc == ZKR_OK && reply->stat.czxid != b->token);
+                (reply->rc == ZKR_OK && reply->stat.czxid != d->token);
 
     zkr__session_assert_locked(r->session);
-    if (gone && b->sent)
-        zkr__request_end_locked(r, ZKR_OK, "");
-    else if (reply->rc == ZKR_ZNONODE)
-        zkr__request_end_locked(r, reply->rc, "the node has gone");
+    if (gone && d->sent)
+        end_locked(r, ZKR_OK, "");
     else if (reply->rc != ZKR_OK)
-        zkr__request_end_locked(r, reply->rc, "cannot look at the node");
+        end_locked(r, reply->rc, "cannot look at the node");
     else if (gone)
-        zkr__request_end_locked(r, ZKR_ENOTHELD,
-                                "another node has that name now");
+        end_locked(r, ZKR_ENOTHELD, "another node has that name now");
     else
         zkr__ask_locked(ask, ZKR__ZK_DELETE, r->full_path, ZKR__RETRY_NEVER,
                         on_delete);
@@ -88,23 +160,12 @@ static void look_locked(struct zkr__request *r)
 int zkr_participants_break(zkr_session *session, const char *node,
                            int64_t token, int64_t timeout_ms)
 {
-    struct breaking *b;
-    int rc = zkr__session_check(session, "session");
+    int rc = check(session, deletion.noun, node);
 
-    if (rc == ZKR_OK)
-        rc = zkr__check_contender(session, kind.noun, node);
     if (rc == ZKR_OK && token == 0)
         rc = zkr__fail(ZKR_EINVAL, "break '%.300s': no node has the token 0",
                        node);
-    if (rc != ZKR_OK)
-        return rc;
-    b = zkr__request_new(&kind, session, node,
-                         zkr__session_deadline(session, timeout_ms),
-                         ZKR_ZOPERATIONTIMEOUT);
-    if (b == NULL)
-        return ZKR_ENOMEM;
-    b->token = token;
-    rc = zkr__request_run(&b->request, look_locked);
-    zkr__request_unref(&b->request);
-    return rc;
+    return rc == ZKR_OK
+               ? run(&deletion, session, node, token, timeout_ms, look_locked)
+               : rc;
 }

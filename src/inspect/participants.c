@@ -1,27 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of participants in a lock: sends a sync, a list, a read of the ACL
- * if wanted, and a read of each node, or of the first ones. Of a semaphore it
- * lists both directories, too. */
+ * if wanted, and a read of each node, or of the first ones, many at once. Of a
+ * semaphore it lists both directories, too. */
 #include <zkrecipes/participants.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/opts.h"
 #include "base/path.h"
-#include "inspect/listed.h"
-#include "inspect/reader.h"
 #include "lock/lock.h"
-#include "request/request.h"
+#include "protocol/parts.h"
+#include "protocol/roster.h"
+#include "request/client.h"
 #include "session/session.h"
+
+#define DEFAULT_LIMIT 10000
+
+/* The number of nodes that are read at once. */
+#define ASKS 128
+
+struct node_ask {
+    struct zkr__ask ask;
+    struct zkr_participant *item;
+    char *path;
+};
 
 struct listing {
     struct zkr__request request;
     struct zkr_participants_opts opts;
     enum zkr__part part; /* that is listed */
     char *dir;           /* of that part; NULL: the path itself */
-    struct zkr__listed *list;
-    struct zkr__readers readers;
+    struct zkr_reply *children[ZKR__PARTS]; /* NULL: it was not listed */
+    struct zkr__roster *roster; /* the data of its items is memory of its own */
+    size_t reads;     /* so many nodes, from the first on, that exist */
+    size_t next;      /* item to be read */
+    size_t missing;   /* items before it that have gone */
+    size_t under_way; /* asks under way */
+    struct node_ask asks[ASKS];
 };
 
 static struct listing *of(struct zkr__request *r)
@@ -33,9 +50,16 @@ static void clear(struct zkr__request *r)
 {
     struct listing *l = of(r);
 
-    zkr__readers_done(&l->readers);
+    for (size_t i = 0; i < ASKS; i++)
+        free(l->asks[i].path);
+    for (size_t i = 0; l->roster != NULL && i < l->roster->public.count; i++) {
+        if (l->roster->items[i].data_size > 0)
+            free((void *)(uintptr_t)l->roster->items[i].data);
+    }
+    free(l->roster);
+    for (size_t part = 0; part < ZKR__PARTS; part++)
+        zkr_reply_free(l->children[part]);
     free(l->dir);
-    zkr__listed_free(l->list);
 }
 
 static const struct zkr__request_kind kind = {
@@ -49,24 +73,15 @@ static int out_of_memory(void)
     return zkr__no_memory(kind.noun, NULL);
 }
 
-static struct listing *new_listing(struct zkr_session *s, const char *path,
-                                   const struct zkr_participants_opts *opts)
-{
-    struct listing *l = zkr__request_new(
-        &kind, s, path, zkr__session_deadline(s, opts->timeout_ms),
-        ZKR_ZOPERATIONTIMEOUT);
+/* -- the directories ------------------------------------------------------- */
 
-    if (l == NULL)
-        return NULL;
-    zkr__readers_init(&l->readers, &l->request);
-    l->opts = *opts;
-    l->list = zkr__listed_new(l->request.full_path);
-    if (l->list == NULL) {
-        (void)out_of_memory();
-        zkr__request_unref(&l->request);
-        return NULL;
+static bool has_contenders(const struct zkr_reply *path)
+{
+    for (size_t i = 0; i < path->count; i++) {
+        if (zkr__roster_is_contender(path->names[i]))
+            return true;
     }
-    return l;
+    return false;
 }
 
 /* The directory of a part need not exist. Where nobody may read it, a lock that
@@ -75,25 +90,24 @@ static bool can_do_without(const struct listing *l, int rc)
 {
     return l->part != ZKR__PART_PATH &&
            (rc == ZKR_ZNONODE ||
-            (rc == ZKR_ZNOAUTH &&
-             l->list->names[ZKR__PART_PATH].count.fitting > 0));
+            (rc == ZKR_ZNOAUTH && has_contenders(l->children[ZKR__PART_PATH])));
 }
 
+/* Sorting can take long, so that is for the caller's thread. */
 static void on_children(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
 {
     struct zkr__request *r = ask->request;
     struct listing *l = of(r);
 
     zkr__session_assert_locked(r->session);
-    if (can_do_without(l, reply->rc))
-        zkr__request_end_locked(r, ZKR_OK, "");
-    else if (reply->rc != ZKR_OK)
-        zkr__request_end_locked(r, reply->rc, "cannot list the directory");
-    else if (zkr__listed_take_names(l->list, l->part, reply->names,
-                                    reply->name_count))
+    if (reply->rc == ZKR_OK)
+        l->children[l->part] = zkr__reply_copy(reply, 0);
+    if (reply->rc == ZKR_OK && l->children[l->part] == NULL)
+        zkr__request_end_locked(r, ZKR_ENOMEM, "out of memory");
+    else if (reply->rc == ZKR_OK || can_do_without(l, reply->rc))
         zkr__request_end_locked(r, ZKR_OK, "");
     else
-        zkr__request_end_locked(r, ZKR_ENOMEM, "out of memory");
+        zkr__request_end_locked(r, reply->rc, "cannot list the directory");
 }
 
 static void list_locked(struct zkr__request *r)
@@ -111,15 +125,20 @@ static void begin_locked(struct zkr__request *r)
     zkr__request_sync_locked(r, list_locked);
 }
 
-static void read_nodes_locked(struct zkr__request *r)
+static bool has_dir(const struct listing *l, enum zkr__part part)
 {
-    zkr__session_assert_locked(r->session);
-    zkr__readers_start_locked(&of(r)->readers);
+    const struct zkr_reply *path = l->children[ZKR__PART_PATH];
+
+    for (size_t i = 0; i < path->count; i++) {
+        if (zkr__part_of_dir(path->names[i]) == part)
+            return true;
+    }
+    return false;
 }
 
 static int list_dir(struct listing *l, enum zkr__part part)
 {
-    if (!zkr__listed_has_dir(l->list, part))
+    if (!has_dir(l, part))
         return ZKR_OK;
     free(l->dir);
     l->dir = zkr__path_join(l->request.full_path, zkr__part_dirs[part]);
@@ -133,35 +152,260 @@ static int list_dir(struct listing *l, enum zkr__part part)
  * first: then no claim is missed. */
 static int list_dirs(struct listing *l)
 {
-    struct zkr__listed *list = l->list;
-    int rc;
+    int rc = ZKR_OK;
 
-    if (!zkr__listed_has_dir(list, ZKR__PART_LEASES))
-        return ZKR_OK;
-    rc = list_dir(l, ZKR__PART_QUEUE);
-    if (rc == ZKR_OK)
-        rc = list_dir(l, ZKR__PART_LEASES);
-    list->public.semaphore =
-        rc == ZKR_OK && zkr__is_semaphore(&list->names[ZKR__PART_LEASES].count,
-                                          &list->names[ZKR__PART_QUEUE].count);
-    return rc;
+    if (has_dir(l, ZKR__PART_LEASES))
+        rc = list_dir(l, ZKR__PART_QUEUE);
+    return rc == ZKR_OK ? list_dir(l, ZKR__PART_LEASES) : rc;
 }
 
-static int read_nodes(struct listing *l)
+/* -- the order ------------------------------------------------------------- */
+
+static bool is_semaphore(const struct listing *l)
 {
-    if (zkr__listed_arrange(l->list, &l->opts) != ZKR_OK)
-        return out_of_memory();
-    zkr__readers_add(&l->readers, l->list);
-    return zkr__request_run(&l->request, read_nodes_locked);
+    struct zkr__part_count counts[ZKR__PARTS] = { { .exists = false } };
+
+    for (enum zkr__part part = 0; part < ZKR__PARTS; part++) {
+        const struct zkr_reply *all = l->children[part];
+
+        counts[part].exists = all != NULL;
+        for (size_t i = 0; all != NULL && i < all->count; i++)
+            zkr__part_count(&counts[part], part, all->names[i]);
+    }
+    return zkr__is_semaphore(&counts[ZKR__PART_LEASES],
+                             &counts[ZKR__PART_QUEUE]);
 }
 
-static int run(struct listing *l)
+/* Adds the nodes of one part, whose names begin with its directory. */
+static bool gather(const struct listing *l, enum zkr__part part,
+                   struct zkr_participant *nodes, size_t *count)
+{
+    const struct zkr_reply *all = l->children[part];
+
+    for (size_t i = 0; all != NULL && i < all->count; i++) {
+        char *name = part == ZKR__PART_PATH
+                         ? strdup(all->names[i])
+                         : zkr__path_join(zkr__part_dirs[part], all->names[i]);
+
+        if (name == NULL)
+            return false;
+        nodes[(*count)++].name = name;
+    }
+    return true;
+}
+
+/* Puts the nodes in the order of the queue, still unread, and decides how many
+ * are read. */
+static int arrange(struct listing *l)
+{
+    struct zkr_participant *nodes;
+    struct zkr_participants *list;
+    size_t most = 1;
+    size_t n = 0;
+    bool all = true;
+
+    for (size_t part = 0; part < ZKR__PARTS; part++)
+        most += l->children[part] == NULL ? 0 : l->children[part]->count;
+    nodes = calloc(most, sizeof(*nodes));
+    for (enum zkr__part part = 0; nodes != NULL && part < ZKR__PARTS; part++)
+        all = all && gather(l, part, nodes, &n);
+    if (nodes != NULL && all)
+        l->roster = zkr__roster_build(nodes, n, is_semaphore(l));
+    while (n > 0)
+        free((void *)(uintptr_t)nodes[--n].name);
+    free(nodes);
+    if (l->roster == NULL)
+        return out_of_memory();
+    list = &l->roster->public;
+    if (list->count > l->opts.limit)
+        list->count = l->opts.limit;
+    zkr__roster_settle(l->roster->items, list->count);
+    l->reads = zkr__roster_least(list->items, list->count, l->opts.flags);
+    if (l->reads < l->opts.reads)
+        l->reads = l->opts.reads;
+    return ZKR_OK;
+}
+
+/* -- the nodes ------------------------------------------------------------- */
+
+/* Among nodes of one number the sessions decide which one holds, so all of them
+ * are read, or none. */
+static bool is_enough(const struct listing *l)
+{
+    const struct zkr_participant *items = l->roster->items;
+
+    if (l->next == l->roster->public.count)
+        return true;
+    return l->next - l->missing >= l->reads &&
+           (items[l->next].kind == ZKR_PARTICIPANT_FOREIGN ||
+            items[l->next].sequence != items[l->next - 1].sequence);
+}
+
+static void read_next_locked(struct node_ask *r) ZKR__LOCKED;
+
+/* An answer has come. With it, a list of which enough is being read may want
+ * more, because some of that has gone. */
+static void answered_locked(struct listing *l, struct node_ask *r) ZKR__LOCKED
+{
+    l->under_way--;
+    if (r != NULL)
+        read_next_locked(r);
+    if (l->under_way == 0 && is_enough(l))
+        zkr__request_end_locked(&l->request, ZKR_OK, "");
+}
+
+/* The answer is about the node, and comes neither from the connection nor from
+ * the library. */
+static bool is_of_the_node(int rc)
+{
+    return rc != ZKR_ENOMEM && zkr__error_outcome(rc) == ZKR__DONE;
+}
+
+static bool take(struct zkr_participant *p, const struct zkr__zk_reply *reply)
+{
+    size_t size = reply->data_len < ZKR_PARTICIPANT_DATA_MAX
+                      ? reply->data_len
+                      : ZKR_PARTICIPANT_DATA_MAX;
+    char *copy = size == 0 ? NULL : malloc(size);
+
+    p->full_size = reply->data_len;
+    p->token = reply->stat.czxid;
+    p->session_id = reply->stat.ephemeral_owner;
+    p->since_ms = reply->stat.ctime_ms;
+    if (copy == NULL)
+        return size == 0;
+    p->data = memcpy(copy, reply->data, size);
+    p->data_size = size;
+    return true;
+}
+
+static void on_read(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
+{
+    struct node_ask *r = ZKR__CONTAINER(ask, struct node_ask, ask);
+    struct listing *l = of(ask->request);
+
+    zkr__session_assert_locked(l->request.session);
+    if (!is_of_the_node(reply->rc)) {
+        zkr__request_end_locked(&l->request, reply->rc,
+                                "cannot read the nodes");
+        return;
+    }
+    r->item->error = reply->rc;
+    l->missing += reply->rc == ZKR_ZNONODE;
+    if (reply->rc == ZKR_OK && !take(r->item, reply))
+        zkr__request_end_locked(&l->request, ZKR_ENOMEM, "out of memory");
+    else
+        answered_locked(l, r);
+}
+
+static void on_acl(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
+{
+    struct listing *l = of(ask->request);
+
+    zkr__session_assert_locked(l->request.session);
+    l->roster->public.anyone = (uint32_t)reply->anyone;
+    l->roster->public.acl_error = reply->rc;
+    if (is_of_the_node(reply->rc))
+        answered_locked(l, NULL);
+    else
+        zkr__request_end_locked(&l->request, reply->rc, "cannot read the ACL");
+}
+
+static void read_next_locked(struct node_ask *r)
+{
+    struct listing *l = of(r->ask.request);
+
+    free(r->path);
+    r->path = NULL;
+    if (is_enough(l))
+        return;
+    l->under_way++;
+    r->item = &l->roster->items[l->next++];
+    r->path = zkr__path_join(l->request.full_path, r->item->name);
+    if (r->path == NULL)
+        zkr__request_end_locked(&l->request, ZKR_ENOMEM, "out of memory");
+    else
+        zkr__ask_locked(&r->ask, ZKR__ZK_GET, r->path, ZKR__RETRY_POLICY,
+                        on_read);
+}
+
+static void read_nodes_locked(struct zkr__request *r)
+{
+    struct listing *l = of(r);
+
+    zkr__session_assert_locked(r->session);
+    l->under_way = 1;
+    if ((l->opts.flags & ZKR_PARTICIPANTS_ACL) != 0) {
+        l->under_way++;
+        zkr__ask_locked(&r->ask, ZKR__ZK_GET_ACL, r->full_path,
+                        ZKR__RETRY_POLICY, on_acl);
+    }
+    for (size_t i = 0; i < ASKS; i++)
+        read_next_locked(&l->asks[i]);
+    answered_locked(l, NULL);
+}
+
+/* -- the call -------------------------------------------------------------- */
+
+/* A node that has gone since the directory was listed is not in the queue any
+ * more. */
+static struct zkr_participants *finish(struct listing *l)
+{
+    struct zkr__roster *from = l->roster;
+    struct zkr__roster *made;
+    size_t n = 0;
+
+    for (size_t i = 0; i < from->public.count; i++) {
+        if (from->items[i].error != ZKR_ZNONODE)
+            from->items[n++] = from->items[i];
+    }
+    from->public.count = n;
+    made = zkr__roster_build(from->items, n, from->public.semaphore);
+    if (made == NULL) {
+        (void)out_of_memory();
+        return NULL;
+    }
+    made->public = from->public;
+    made->public.items = made->items;
+    zkr__roster_settle(made->items, n);
+    return &made->public;
+}
+
+static int load(struct zkr_participants_opts *o,
+                const struct zkr_participants_opts *opts)
+{
+    const uint32_t known =
+        ZKR_PARTICIPANTS_ACL | ZKR_PARTICIPANTS_HOLDERS | ZKR_PARTICIPANTS_NEXT;
+    int rc =
+        zkr__opts_load(o, sizeof(*o), sizeof(*o), opts, "participants options");
+
+    if (rc != ZKR_OK)
+        return rc;
+    if (((uint32_t)o->flags & ~known) != 0)
+        return zkr__fail(ZKR_EINVAL, "participants: unknown flags 0x%x",
+                         (unsigned)o->flags);
+    if (o->reserved != 0)
+        return zkr__fail(ZKR_EINVAL, "participants: reserved is not 0");
+    if (o->limit == 0)
+        o->limit = DEFAULT_LIMIT;
+    if (o->reads == 0)
+        o->reads = UINT32_MAX;
+    return ZKR_OK;
+}
+
+static int run(struct listing *l, struct zkr_participants **ret_list)
 {
     int rc = zkr__request_run(&l->request, begin_locked);
 
     if (rc == ZKR_OK)
         rc = list_dirs(l);
-    return rc == ZKR_OK ? read_nodes(l) : rc;
+    if (rc == ZKR_OK)
+        rc = arrange(l);
+    if (rc == ZKR_OK)
+        rc = zkr__request_run(&l->request, read_nodes_locked);
+    if (rc == ZKR_OK)
+        *ret_list = finish(l);
+    return rc == ZKR_OK && *ret_list == NULL ? ZKR_ENOMEM : rc;
 }
 
 int zkr_participants_list(zkr_session *session, const char *path,
@@ -177,17 +421,23 @@ int zkr_participants_list(zkr_session *session, const char *path,
     if (rc == ZKR_OK)
         rc = zkr__lock_check_path(session, kind.noun, path);
     if (rc == ZKR_OK)
-        rc = zkr__listed_opts(&o, opts);
+        rc = load(&o, opts);
     if (rc != ZKR_OK)
         return rc;
-    l = new_listing(session, path, &o);
+    l = zkr__request_new(&kind, session, path,
+                         zkr__session_deadline(session, o.timeout_ms),
+                         ZKR_ZOPERATIONTIMEOUT);
     if (l == NULL)
         return ZKR_ENOMEM;
-    rc = run(l);
-    if (rc == ZKR_OK) {
-        *ret_list = zkr__listed_finish(l->list);
-        l->list = NULL;
-    }
+    l->opts = o;
+    for (size_t i = 0; i < ASKS; i++)
+        zkr__ask_init(&l->asks[i].ask, &l->request);
+    rc = run(l, ret_list);
     zkr__request_unref(&l->request);
     return rc;
+}
+
+void zkr_participants_free(struct zkr_participants *list)
+{
+    free(list); /* one block: protocol/roster.h */
 }

@@ -96,22 +96,6 @@ size_t zkr__roster_order(struct zkr_participant *items, size_t count)
     return n;
 }
 
-int zkr__roster_new(const char *const *names, size_t count, size_t limit,
-                    struct zkr_participant **ret_items, size_t *ret_count)
-{
-    struct zkr_participant *items = calloc(count + 1, sizeof(*items));
-    size_t n;
-
-    if (items == NULL)
-        return ZKR_ENOMEM;
-    for (size_t i = 0; i < count; i++)
-        items[i].name = names[i];
-    n = zkr__roster_order(items, count);
-    *ret_items = items;
-    *ret_count = n < limit ? n : limit;
-    return ZKR_OK;
-}
-
 /* A writer and the reader that it is being turned into: one session has made
  * the second at the place of the first. */
 static bool is_downgrade(const struct zkr_participant *a,
@@ -303,18 +287,11 @@ static struct zkr_participant copy_of(const struct zkr_participant *p,
     return copy;
 }
 
-/* One block of memory: the list, its items, their texts. */
-struct made {
-    struct zkr_participants public;
-    struct zkr_participant items[];
-};
-
-struct zkr_participants *zkr__roster_make(const struct zkr_participant *nodes,
-                                          size_t count)
+struct zkr__roster *zkr__roster_build(const struct zkr_participant *nodes,
+                                      size_t count, bool semaphore)
 {
-    bool semaphore = is_semaphore(nodes, count);
-    size_t size = sizeof(struct made) + count * sizeof(*nodes);
-    struct made *made;
+    size_t size = sizeof(struct zkr__roster) + count * sizeof(*nodes);
+    struct zkr__roster *made;
     size_t n = 0;
     char *text;
 
@@ -332,11 +309,17 @@ struct zkr_participants *zkr__roster_make(const struct zkr_participant *nodes,
                                               .total = n,
                                               .semaphore = semaphore };
     made->public.count = zkr__roster_order(made->items, n);
-    zkr__roster_settle(made->items, made->public.count);
-    return &made->public;
+    return made;
 }
 
-void zkr__roster_free(struct zkr_participants *list)
+struct zkr_participants *zkr__roster_make(const struct zkr_participant *nodes,
+                                          size_t count)
 {
-    free(list);
+    struct zkr__roster *made =
+        zkr__roster_build(nodes, count, is_semaphore(nodes, count));
+
+    if (made == NULL)
+        return NULL;
+    zkr__roster_settle(made->items, made->public.count);
+    return &made->public;
 }

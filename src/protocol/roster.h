@@ -15,14 +15,9 @@ void zkr__roster_read(struct zkr_participant *p);
 
 bool zkr__roster_is_contender(const char *name);
 
-/* Lists the children of a lock path in the order of the queue, foreign ones
- * last, no more than `limit`. They point to the names. Names that no child can
- * have are left out. Returns ZKR_OK or ZKR_ENOMEM. */
-int zkr__roster_new(const char *const *names, size_t count, size_t limit,
-                    struct zkr_participant **ret_items, size_t *ret_count);
-
-/* The same of items that have a name, and what was read of them already, in
- * place. Returns how many are left. */
+/* Puts children of a lock path, which have a name, and what was read of them
+ * already, in the order of the queue, foreign ones last. Names that no child
+ * can have are left out. Returns how many are left. */
 size_t zkr__roster_order(struct zkr_participant *items, size_t count);
 
 /* How many of the first must be read, in a list that is settled by its names
@@ -35,16 +30,24 @@ size_t zkr__roster_least(const struct zkr_participant *items, size_t count,
 /* Sets holds and waits_for in a sorted list. */
 void zkr__roster_settle(struct zkr_participant *items, size_t count);
 
-/* Makes the list of nodes that the caller has read by itself, in any order: the
- * same list that zkr_participants_list() makes of them. Of each the name, the
- * data and what the server says of it are read, and copied.
- *
- * Nodes of a semaphore have their directories among them, "leases" and "locks",
- * unless one was not listed. If the directories are not those of a semaphore,
- * the nodes in them are left out. NULL: out of memory. */
+/* A list that is one block of memory, texts included: for free(). */
+struct zkr__roster {
+    struct zkr_participants public; /* what the user gets */
+    struct zkr_participant items[]; /* those in it */
+};
+
+/* Makes the list of nodes that the caller has read, or whose names it has, in
+ * any order, and settles nothing. The name, the data and what the server says
+ * of each node are copied. Of a semaphore the directories "leases" and "locks"
+ * are left out, of other locks the nodes in these directories. NULL: out of
+ * memory. */
+struct zkr__roster *zkr__roster_build(const struct zkr_participant *nodes,
+                                      size_t count, bool semaphore);
+
+/* The same list that zkr_participants_list() makes of these nodes, for
+ * zkr_participants_free(). Nodes of a semaphore have their directories among
+ * them, unless one was not listed. NULL: out of memory. */
 struct zkr_participants *zkr__roster_make(const struct zkr_participant *nodes,
                                           size_t count);
-/* NULL is allowed. Not for a list of the library, whose memory is its own. */
-void zkr__roster_free(struct zkr_participants *list);
 
 #endif

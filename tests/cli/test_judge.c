@@ -104,7 +104,7 @@ static void make_lock(const char *path, const struct row *row)
     }
     list = zkr__roster_make(nodes, n);
     assert_non_null(list);
-    assert_ok(lock_of(path, list, zkr__roster_free, NOW, &lock));
+    assert_ok(lock_of(path, list, NOW, &lock));
 }
 
 static void hear(unsigned word, const char *text)

@@ -85,7 +85,7 @@ static struct zkr_participants *list_all(void)
     struct zkr_participants *arranged = arrange(list);
 
     assert_same(list, arranged);
-    zkr__roster_free(arranged);
+    zkr_participants_free(arranged);
     return list;
 }
 

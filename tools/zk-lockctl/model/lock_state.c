@@ -112,11 +112,10 @@ static int understand(struct lock *lock, struct zkr_participants *list)
     return ZKR_OK;
 }
 
-int lock_of(const char *path, struct zkr_participants *list,
-            free_list_fn *free_list, int64_t at_ms, struct lock *ret_lock)
+int lock_of(const char *path, struct zkr_participants *list, int64_t at_ms,
+            struct lock *ret_lock)
 {
     struct lock lock = { .path = strdup(path),
-                         .free_list = free_list,
                          .longest_wait_ms = -1,
                          .at_ms = at_ms };
     int rc = understand(&lock, list);
@@ -132,8 +131,7 @@ int lock_of(const char *path, struct zkr_participants *list,
 
 void lock_done(struct lock *lock)
 {
-    if (lock->list != NULL)
-        lock->free_list(lock->list);
+    zkr_participants_free(lock->list);
     free(lock->items);
     free(lock->path);
     *lock = (struct lock){ .path = NULL };

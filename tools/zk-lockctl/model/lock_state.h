@@ -22,14 +22,10 @@ enum lock_state {
     LOCK_UNKNOWN,  /* may not be read */
 };
 
-/* What frees a list: that of the library, or of roster.h. */
-typedef void free_list_fn(struct zkr_participants *list);
-
 struct lock {
     char *path;
     int error; /* ZKR_OK, or why the rest is not known */
     struct zkr_participants *list;
-    free_list_fn *free_list;
     struct contender *items; /* as list->items */
     size_t count;            /* contenders */
     size_t listed;  /* contenders, and the foreign children behind them */
@@ -50,8 +46,8 @@ struct lock {
 
 /* Understands a list of its participants, which is the lock's from then on, or
  * freed. The caller sets error. */
-int lock_of(const char *path, struct zkr_participants *list,
-            free_list_fn *free_list, int64_t at_ms, struct lock *ret_lock);
+int lock_of(const char *path, struct zkr_participants *list, int64_t at_ms,
+            struct lock *ret_lock);
 
 void lock_done(struct lock *lock);
 

@@ -390,7 +390,7 @@ static int make_lock(struct dir *p, int64_t at_ms, struct lock *ret_lock)
     if (list == NULL)
         return ZKR_ENOMEM;
     p->semaphore = list->semaphore;
-    rc = lock_of(p->path, list, zkr__roster_free, at_ms, ret_lock);
+    rc = lock_of(p->path, list, at_ms, ret_lock);
     if (rc != ZKR_OK)
         return rc;
     ret_lock->error = error_of(p);

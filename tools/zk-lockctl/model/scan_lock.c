@@ -37,8 +37,7 @@ int lock_list(zkr_session *session, const char *path,
     int rc = zkr_participants_list(session, path, opts, &list);
 
     if (rc == ZKR_OK)
-        rc = lock_of(path, list, zkr_participants_free, clock_wall_ms(),
-                     ret_lock);
+        rc = lock_of(path, list, clock_wall_ms(), ret_lock);
     if (rc == ZKR_OK)
         ret_lock->cut = ret_lock->total > opts->limit;
     return rc;

@@ -555,19 +555,17 @@ static size_t merge(struct dir *p, const char **names, size_t count)
 static struct zkr_participant *order_names(const struct dir *p,
                                            size_t *ret_count)
 {
-    const char **names = calloc(p->count + 1, sizeof(*names));
-    struct zkr_participant *items = NULL;
+    struct zkr_participant *items = calloc(p->count + 1, sizeof(*items));
     size_t n = 0;
 
-    if (names == NULL)
+    if (items == NULL)
         return NULL;
     for (size_t i = 0; i < p->count; i++) {
         if (!is_part(p->kids[i]->name) && !p->kids[i]->deleted)
-            names[n++] = p->kids[i]->name;
+            items[n++].name = p->kids[i]->name;
     }
-    if (zkr__roster_new(names, n, n, &items, ret_count) == ZKR_OK)
-        zkr__roster_settle(items, *ret_count);
-    free(names);
+    *ret_count = zkr__roster_order(items, n);
+    zkr__roster_settle(items, *ret_count);
     return items;
 }
 
