@@ -27,15 +27,6 @@ const char *zkr__dialect_name(enum zkr__dialect dialect)
     return names[dialect];
 }
 
-bool zkr__dialect_is_name(const char *name)
-{
-    for (int i = ZKR__DIALECT_OTHER; i <= ZKR__DIALECT_MIXED; i++) {
-        if (strcmp(zkr__dialect_name((enum zkr__dialect)i), name) == 0)
-            return true;
-    }
-    return false;
-}
-
 const char *zkr__lock_kind_name(enum zkr__lock_kind kind)
 {
     static const char *const names[] = {

@@ -33,7 +33,6 @@ enum zkr__lock_kind {
 };
 
 const char *zkr__dialect_name(enum zkr__dialect dialect);
-bool zkr__dialect_is_name(const char *name);
 const char *zkr__lock_kind_name(enum zkr__lock_kind kind);
 
 /* Names of this library are those of Curator or kazoo: the data decides. It

@@ -299,12 +299,8 @@ TEST(the_queue_of_a_semaphore_is_no_mutex)
                    ZKR__DIALECT_CURATOR);
 }
 
-TEST(names_of_dialects_are_known)
+TEST(our_dialect_alone_sees_its_own_node)
 {
-    for (int i = ZKR__DIALECT_OTHER; i <= ZKR__DIALECT_MIXED; i++)
-        assert_true(
-            zkr__dialect_is_name(zkr__dialect_name((enum zkr__dialect)i)));
-    assert_false(zkr__dialect_is_name("-"));
     for (int i = ZKR__DIALECT_NONE; i <= ZKR__DIALECT_MIXED; i++)
         assert_int_equal(zkr__sees_its_own_node((enum zkr__dialect)i),
                          i == ZKR__DIALECT_ZKRECIPES);
