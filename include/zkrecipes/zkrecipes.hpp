@@ -209,56 +209,76 @@ private:
     detail::owned<zkr_session, detail::close> session_;
 };
 
-/** A lock that is held; see grant.h. The destructor gives it back. */
-class grant {
+/** A lock that somebody holds; see grant.h. Does not own the grant. */
+class view {
 public:
-    /** No grant. */
-    grant() = default;
-    /** Takes over a grant of the C interface. */
-    explicit grant(zkr_grant *taken) noexcept : grant_(taken) {}
+    /** Of a grant that somebody else owns; nullptr: of none. */
+    explicit view(zkr_grant *of = nullptr) noexcept : grant_(of) {}
 
     /** True if there is a grant, held or lost. */
     explicit operator bool() const noexcept { return grant_ != nullptr; }
 
     /** True while it is provably ours; false also when that is not sure. */
-    bool is_held() const noexcept { return zkr_grant_is_held(get()); }
+    bool is_held() const noexcept { return zkr_grant_is_held(grant_); }
     /** Throws ZKR_ELOST, ZKR_EUNSURE ... unless it is provably ours. */
-    void ensure() const { zkr::check(zkr_grant_check(get())); }
+    void ensure() const { zkr::check(zkr_grant_check(grant_)); }
     /** Asks the servers; throws when it is not ours. */
     template <class Rep, class Period>
     void verify(const std::chrono::duration<Rep, Period> &timeout) const
     {
-        zkr::check(zkr_grant_verify(get(), detail::to_ms(timeout)));
+        zkr::check(zkr_grant_verify(grant_, detail::to_ms(timeout)));
     }
 
     /** Higher than that of every earlier holder: for the resource. */
-    std::int64_t token() const noexcept { return zkr_grant_token(get()); }
+    std::int64_t token() const noexcept { return zkr_grant_token(grant_); }
     /** As in grant.h. */
-    std::uint64_t handoff() const noexcept { return zkr_grant_handoff(get()); }
+    std::uint64_t handoff() const noexcept { return zkr_grant_handoff(grant_); }
     /** As in grant.h. */
     zkr_grant_state_kind state() const noexcept
     {
-        return ::zkr_grant_state(get());
+        return ::zkr_grant_state(grant_);
     }
     /** Why it is lost, as far as is known now. */
-    zkr_loss loss() const noexcept { return zkr_grant_loss(get()); }
+    zkr_loss loss() const noexcept { return zkr_grant_loss(grant_); }
     /** The path of its node; "" without a grant. */
     std::string node() const
     {
-        const char *path = zkr_grant_node(get());
+        const char *path = zkr_grant_node(grant_);
 
         return path == nullptr ? std::string() : std::string(path);
     }
 
+    /** For the functions of the C interface. */
+    zkr_grant *get() const noexcept { return grant_; }
+
+protected:
+    /** The grant, or nullptr. */
+    zkr_grant *grant_;
+};
+
+/** The same, and the owner of the grant: the destructor gives it back. */
+class grant : public view {
+public:
+    /** No grant. */
+    grant() = default;
+    /** Takes over a grant of the C interface. */
+    explicit grant(zkr_grant *taken) noexcept : view(taken) {}
+    /** Takes over that of `other`. @{ */
+    grant(grant &&other) noexcept : view(std::exchange(other.grant_, nullptr))
+    {
+    }
+    grant &operator=(grant &&other) noexcept
+    {
+        zkr_grant_free(
+            std::exchange(grant_, std::exchange(other.grant_, nullptr)));
+        return *this;
+    }
+    /** @} */
+    ~grant() { zkr_grant_free(grant_); }
+
     /** Gives it back, and waits for the answer; throws when it was lost, or
      *  when the server has not answered yet (ZKR_EPENDING). */
-    void release() { zkr::check(zkr_grant_release(get())); }
-
-    /** For the functions of the C interface. */
-    zkr_grant *get() const noexcept { return grant_.get(); }
-
-private:
-    detail::owned<zkr_grant, zkr_grant_free> grant_;
+    void release() { zkr::check(zkr_grant_release(grant_)); }
 };
 
 namespace detail {
@@ -320,17 +340,18 @@ private:
 /** A claim that ends with the stop token: nobody else needs to wait for it. */
 class stoppable {
 public:
-    template <class Start> grant run(std::stop_token stop, Start start)
+    grant run(zkr_lockable *lock, std::stop_token stop)
     {
         zkr_request *request = nullptr;
 
-        zkr::check(start(on_end, this, &request));
+        zkr::check(zkr_lockable_acquire_async(lock, nullptr, no_limit, on_end,
+                                              this, &request));
         const owned<zkr_request, zkr_request_free> keep(request);
         const std::stop_callback canceller(
             stop, [request] { (void)zkr_request_cancel(request); });
-        std::unique_lock<std::mutex> lock(mutex_);
+        std::unique_lock<std::mutex> guard(mutex_);
 
-        ended_.wait(lock, [this] { return is_over_; });
+        ended_.wait(guard, [this] { return is_over_; });
         if (error_ != ZKR_OK)
             throw std::system_error(error_, category(), detail_);
         return grant(grant_);
@@ -361,241 +382,88 @@ private:
 } // namespace detail
 
 /**
- * A fair mutex; see mutex.h. Meets TimedLockable, and has acquire(), which
- * returns the grant.
+ * What can be acquired alone; see lockable.h. Meets TimedLockable, and has
+ * acquire(), which returns the grant. Its kinds are below.
  */
-class mutex {
+class lockable {
 public:
     /** Options as zkr_lockable_opts says; zero means default. */
     static zkr_lockable_opts options() noexcept
     {
         return ZKR_LOCKABLE_OPTS_INIT;
-    }
-
-    /** Makes the handle, and sends nothing. */
-    mutex(const session &of, const std::string &path,
-          const zkr_lockable_opts &opts = options())
-        : holders_(std::make_unique<detail::holders>())
-    {
-        zkr_mutex *made = nullptr;
-
-        check(zkr_mutex_new(of.get(), path.c_str(), &opts, &made));
-        mutex_.reset(made);
     }
 
     /** Waits without limit. */
-    grant acquire() { return *claim(detail::no_limit); }
-    /** Nothing when it was not granted in time; no time tries once. */
-    template <class Rep, class Period>
-    std::optional<grant>
-    acquire_for(const std::chrono::duration<Rep, Period> &timeout)
-    {
-        return claim(detail::to_ms(timeout));
-    }
-    /** The same, until that time. */
-    template <class Clock, class Duration>
-    std::optional<grant>
-    acquire_until(const std::chrono::time_point<Clock, Duration> &deadline)
-    {
-        return claim(detail::until_ms(deadline));
-    }
-#if __cplusplus >= 202002L
-    /** Waits until it is granted or a stop is requested, which throws
-     *  ZKR_ECANCELED. Not in a callback of the session. */
-    grant acquire(std::stop_token stop)
-    {
-        return detail::stoppable().run(
-            std::move(stop), [this](auto fn, void *user, auto request) {
-                return zkr_mutex_acquire_async(get(), detail::no_limit, fn,
-                                               user, request);
-            });
-    }
-#endif
-
-    /** As acquire(); unlock() gives it back. */
-    void lock() { holders_->put(acquire()); }
-    /** Tries once. */
-    bool try_lock() { return keep(claim(0)); }
-    /** False when it was not granted in time. */
-    template <class Rep, class Period>
-    bool try_lock_for(const std::chrono::duration<Rep, Period> &timeout)
-    {
-        return keep(acquire_for(timeout));
-    }
-    /** The same, until that time. */
-    template <class Clock, class Duration>
-    bool
-    try_lock_until(const std::chrono::time_point<Clock, Duration> &deadline)
-    {
-        return keep(acquire_until(deadline));
-    }
-    /** Gives back what this thread has locked last. */
-    void unlock() noexcept { release(holders_->take()); }
-
-    /** The grant of the lock() of this thread, until its unlock(). */
-    class view {
-    public:
-        /** Of a grant that somebody else owns. */
-        explicit view(zkr_grant *of) noexcept : grant_(of) {}
-        /** As those of zkr::grant. @{ */
-        bool is_held() const noexcept { return zkr_grant_is_held(grant_); }
-        void ensure() const { zkr::check(zkr_grant_check(grant_)); }
-        std::int64_t token() const noexcept { return zkr_grant_token(grant_); }
-        std::uint64_t handoff() const noexcept
-        {
-            return zkr_grant_handoff(grant_);
-        }
-        zkr_grant *get() const noexcept { return grant_; }
-        /** @} */
-
-    private:
-        zkr_grant *grant_;
-    };
-    /** Throws ZKR_ENOTHELD when this thread does not hold it. */
-    view held() const { return view(holders_->of_this_thread()); }
-
-    /** As in session.h. */
-    counters stats() const { return detail::stats(zkr_lockable_stats, get()); }
-
-    /** For the functions of the C interface. */
-    zkr_mutex *get() const noexcept { return mutex_.get(); }
-
-private:
-    friend class shared_mutex;
-
-    std::optional<grant> claim(std::int64_t timeout_ms)
-    {
-        zkr_grant *granted = nullptr;
-        const int code = zkr_mutex_acquire(get(), timeout_ms, &granted);
-
-        return result(code, granted);
-    }
-
-    static std::optional<grant> result(int code, zkr_grant *granted)
-    {
-        if (detail::is_not_granted(code))
-            return std::nullopt;
-        check(code);
-        return grant(granted);
-    }
-
-    bool keep(std::optional<grant> &&granted)
-    {
-        if (!granted)
-            return false;
-        holders_->put(std::move(*granted));
-        return true;
-    }
-
-    /** Waits for the answer, so that the next lock() is not behind us. */
-    static void release(grant &&held) noexcept
-    {
-        if (held)
-            (void)zkr_grant_release(held.get());
-    }
-
-    std::unique_ptr<detail::holders> holders_;
-    detail::owned<zkr_lockable, zkr_lockable_free> mutex_;
-};
-
-/**
- * A read/write lock; see rwlock.h. Meets SharedTimedLockable: lock() writes,
- * lock_shared() reads.
- */
-class shared_mutex {
-public:
-    /** Options as zkr_lockable_opts says; zero means default. */
-    static zkr_lockable_opts options() noexcept
-    {
-        return ZKR_LOCKABLE_OPTS_INIT;
-    }
-
-    /** Makes the handle, and sends nothing. */
-    shared_mutex(const session &of, const std::string &path,
-                 const zkr_lockable_opts &opts = options())
-        : writers_(std::make_unique<detail::holders>()),
-          readers_(std::make_unique<detail::holders>())
-    {
-        zkr_rwlock *made = nullptr;
-
-        check(zkr_rwlock_new(of.get(), path.c_str(), &opts, &made));
-        lock_.reset(made);
-    }
-
-    /** Waits without limit; to write. */
     grant acquire() { return *claim(ZKR_EXCLUSIVE, detail::no_limit); }
-    /** Waits without limit; to read. */
-    grant acquire_shared()
-    {
-        return *claim(ZKR_SHARED, detail::no_limit);
-    }
-    /** Nothing when it was not granted in time; to write. */
+    /** Nothing when it was not granted in time; no time tries once. */
     template <class Rep, class Period>
     std::optional<grant>
     acquire_for(const std::chrono::duration<Rep, Period> &timeout)
     {
         return claim(ZKR_EXCLUSIVE, detail::to_ms(timeout));
     }
-    /** Nothing when it was not granted in time; to read. */
-    template <class Rep, class Period>
+    /** The same, until that time. */
+    template <class Clock, class Duration>
     std::optional<grant>
-    acquire_shared_for(const std::chrono::duration<Rep, Period> &timeout)
+    acquire_until(const std::chrono::time_point<Clock, Duration> &deadline)
     {
-        return claim(ZKR_SHARED, detail::to_ms(timeout));
+        return claim(ZKR_EXCLUSIVE, detail::until_ms(deadline));
     }
+#if __cplusplus >= 202002L
+    /** Waits until it is granted or a stop is requested, which throws
+     *  ZKR_ECANCELED. Not in a callback of the session. */
+    grant acquire(std::stop_token stop)
+    {
+        return detail::stoppable().run(get(), std::move(stop));
+    }
+#endif
 
-    /** To write, as those of zkr::mutex. @{ */
-    void lock() { writers_->put(acquire()); }
-    bool try_lock() { return keep(*writers_, write_within(0)); }
+    /** As acquire(); unlock() gives it back. */
+    void lock() { (void)keep(ZKR_EXCLUSIVE, detail::no_limit); }
+    /** Tries once. */
+    bool try_lock() { return keep(ZKR_EXCLUSIVE, 0); }
+    /** False when it was not granted in time. */
     template <class Rep, class Period>
     bool try_lock_for(const std::chrono::duration<Rep, Period> &timeout)
     {
-        return keep(*writers_, write_within(detail::to_ms(timeout)));
+        return keep(ZKR_EXCLUSIVE, detail::to_ms(timeout));
     }
+    /** The same, until that time. */
     template <class Clock, class Duration>
     bool
     try_lock_until(const std::chrono::time_point<Clock, Duration> &deadline)
     {
-        return keep(*writers_, write_within(detail::until_ms(deadline)));
+        return keep(ZKR_EXCLUSIVE, detail::until_ms(deadline));
     }
-    void unlock() noexcept { mutex::release(writers_->take()); }
-    /** @} */
-
-    /** To read, as those of zkr::mutex. @{ */
-    void lock_shared() { readers_->put(acquire_shared()); }
-    bool try_lock_shared() { return keep(*readers_, read_within(0)); }
-    template <class Rep, class Period>
-    bool try_lock_shared_for(const std::chrono::duration<Rep, Period> &timeout)
-    {
-        return keep(*readers_, read_within(detail::to_ms(timeout)));
-    }
-    template <class Clock, class Duration>
-    bool try_lock_shared_until(
-        const std::chrono::time_point<Clock, Duration> &deadline)
-    {
-        return keep(*readers_, read_within(detail::until_ms(deadline)));
-    }
-    void unlock_shared() noexcept { mutex::release(readers_->take()); }
-    /** @} */
-
-    /** The grants of this thread, until its unlock(). */
-    mutex::view held() const
-    {
-        return mutex::view(writers_->of_this_thread());
-    }
-    /** The same for lock_shared(). */
-    mutex::view held_shared() const
-    {
-        return mutex::view(readers_->of_this_thread());
-    }
+    /** Gives back what this thread has locked last. */
+    void unlock() noexcept { give_back(ZKR_EXCLUSIVE); }
+    /** The grant of the lock() of this thread, until its unlock(). Throws
+     *  ZKR_ENOTHELD when this thread does not hold it. */
+    view held() const { return view_of(ZKR_EXCLUSIVE); }
 
     /** As in session.h. */
     counters stats() const { return detail::stats(zkr_lockable_stats, get()); }
 
     /** For the functions of the C interface. */
-    zkr_rwlock *get() const noexcept { return lock_.get(); }
+    zkr_lockable *get() const noexcept { return lockable_.get(); }
 
-private:
+protected:
+    /** A function of the C interface that makes one. */
+    using maker = int(zkr_session *, const char *, const zkr_lockable_opts *,
+                      zkr_lockable **);
+
+    /** Makes the handle. */
+    lockable(maker *make, const session &of, const std::string &path,
+             const zkr_lockable_opts &opts)
+        : holders_(std::make_unique<detail::holders[]>(ZKR_SHARED + 1))
+    {
+        zkr_lockable *made = nullptr;
+
+        check(make(of.get(), path.c_str(), &opts, &made));
+        lockable_.reset(made);
+    }
+
+    /** Nothing when it was not granted in time. */
     std::optional<grant> claim(zkr_mode mode, std::int64_t timeout_ms)
     {
         zkr_acquire_opts how = ZKR_ACQUIRE_OPTS_INIT;
@@ -605,28 +473,90 @@ private:
         const int code =
             zkr_lockable_acquire(get(), &how, timeout_ms, &granted);
 
-        return mutex::result(code, granted);
-    }
-    std::optional<grant> write_within(std::int64_t timeout_ms)
-    {
-        return claim(ZKR_EXCLUSIVE, timeout_ms);
-    }
-    std::optional<grant> read_within(std::int64_t timeout_ms)
-    {
-        return claim(ZKR_SHARED, timeout_ms);
+        if (detail::is_not_granted(code))
+            return std::nullopt;
+        check(code);
+        return grant(granted);
     }
 
-    static bool keep(detail::holders &of, std::optional<grant> &&granted)
+    /** False when it was not granted in time; else this thread has it. */
+    bool keep(zkr_mode mode, std::int64_t timeout_ms)
     {
-        if (!granted)
-            return false;
-        of.put(std::move(*granted));
-        return true;
+        std::optional<grant> granted = claim(mode, timeout_ms);
+
+        if (granted)
+            holders_[mode].put(std::move(*granted));
+        return granted.has_value();
     }
 
-    std::unique_ptr<detail::holders> writers_;
-    std::unique_ptr<detail::holders> readers_;
-    detail::owned<zkr_lockable, zkr_lockable_free> lock_;
+    /** Waits for the answer, so that the next lock() is not behind us. */
+    void give_back(zkr_mode mode) noexcept
+    {
+        const grant held = holders_[mode].take();
+
+        if (held)
+            (void)zkr_grant_release(held.get());
+    }
+
+    /** Of the grant that this thread has. */
+    view view_of(zkr_mode mode) const
+    {
+        return view(holders_[mode].of_this_thread());
+    }
+
+private:
+    std::unique_ptr<detail::holders[]> holders_; /* one for each mode */
+    detail::owned<zkr_lockable, zkr_lockable_free> lockable_;
+};
+
+/** A fair mutex; see mutex.h. */
+class mutex : public lockable {
+public:
+    /** Makes the handle, and sends nothing. */
+    mutex(const session &of, const std::string &path,
+          const zkr_lockable_opts &opts = options())
+        : lockable(zkr_mutex_new, of, path, opts)
+    {
+    }
+};
+
+/**
+ * A read/write lock; see rwlock.h. Meets SharedTimedLockable: lock() and
+ * acquire() write, lock_shared() and acquire_shared() read.
+ */
+class shared_mutex : public lockable {
+public:
+    /** Makes the handle, and sends nothing. */
+    shared_mutex(const session &of, const std::string &path,
+                 const zkr_lockable_opts &opts = options())
+        : lockable(zkr_rwlock_new, of, path, opts)
+    {
+    }
+
+    /** To read, as those above. @{ */
+    grant acquire_shared() { return *claim(ZKR_SHARED, detail::no_limit); }
+    template <class Rep, class Period>
+    std::optional<grant>
+    acquire_shared_for(const std::chrono::duration<Rep, Period> &timeout)
+    {
+        return claim(ZKR_SHARED, detail::to_ms(timeout));
+    }
+    void lock_shared() { (void)keep(ZKR_SHARED, detail::no_limit); }
+    bool try_lock_shared() { return keep(ZKR_SHARED, 0); }
+    template <class Rep, class Period>
+    bool try_lock_shared_for(const std::chrono::duration<Rep, Period> &timeout)
+    {
+        return keep(ZKR_SHARED, detail::to_ms(timeout));
+    }
+    template <class Clock, class Duration>
+    bool try_lock_shared_until(
+        const std::chrono::time_point<Clock, Duration> &deadline)
+    {
+        return keep(ZKR_SHARED, detail::until_ms(deadline));
+    }
+    void unlock_shared() noexcept { give_back(ZKR_SHARED); }
+    view held_shared() const { return view_of(ZKR_SHARED); }
+    /** @} */
 };
 
 } // namespace zkr
