@@ -68,8 +68,8 @@ def for_c(text):
     text = re.sub(r'^#ifdef __cplusplus\n(.*?)^#(else\n(.*?)^#)?endif\n',
                   lambda m: m.group(3) or '', text, flags=re.M | re.S)
     text = re.sub(r'^#if [^\n]*\n(.*?)^#else\n.*?^#endif\n', r'\1', text, flags=re.M | re.S)
-    return re.sub(r'^#(ifndef ZKRECIPES_\w+\n#define ZKRECIPES_\w+|endif)\n', '', text,
-                  flags=re.M)
+    return re.sub(r'^(#ifndef ZKRECIPES_\w+\n#define ZKRECIPES_\w+|#endif|ZKR__\w+_C)\n', '',
+                  text, flags=re.M)
 
 
 class Header:

@@ -52,9 +52,7 @@
 #include <zkrecipes/lockable.h>
 #include <zkrecipes/session.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ZKR__BEGIN_C
 
 /** Zero means default, for every member. */
 struct zkr_barrier_opts {
@@ -70,16 +68,13 @@ struct zkr_barrier_opts {
 /** A barrier, which any number of threads may share. */
 typedef struct zkr_barrier zkr_barrier;
 
-/**
- * Make a handle for the barrier at @p path. Sends nothing. Paths are as those
- * of zkr_mutex_new().
- */
+/** Make a handle for the barrier at @p path. */
 ZKR_API ZKR_MUST_CHECK int zkr_barrier_new(zkr_session *session,
                                            const char *path,
                                            const struct zkr_barrier_opts *opts,
                                            zkr_barrier **ret_barrier);
 
-/** Free the handle, not the node. No call may be under way. */
+/** Free the handle. */
 ZKR_API void zkr_barrier_free(zkr_barrier *barrier);
 
 /** Set the barrier. One that is set stays set. A node that is there for another
@@ -97,7 +92,7 @@ ZKR_API ZKR_MUST_CHECK int zkr_barrier_remove(zkr_barrier *barrier,
 ZKR_API ZKR_MUST_CHECK int zkr_barrier_wait(zkr_barrier *barrier,
                                             int64_t timeout_ms);
 
-/** The path as it was given. */
+/** The path. */
 ZKR_API const char *zkr_barrier_path(const zkr_barrier *barrier);
 
 /* -- the double barrier ---------------------------------------------------- */
@@ -105,11 +100,8 @@ ZKR_API const char *zkr_barrier_path(const zkr_barrier *barrier);
 /** A member of a double barrier: each member has its own. */
 typedef struct zkr_double_barrier zkr_double_barrier;
 
-/**
- * Make a member of the double barrier at @p path, which opens when @p members
- * (at least 1) have entered; all give the same number. Sends nothing. Paths are
- * as those of zkr_mutex_new().
- */
+/** Make a member of the double barrier at @p path, which opens when @p members
+ *  (at least 1) have entered; all give the same number. */
 ZKR_API ZKR_MUST_CHECK int
 zkr_double_barrier_new(zkr_session *session, const char *path, uint32_t members,
                        const struct zkr_barrier_opts *opts,
@@ -118,7 +110,7 @@ zkr_double_barrier_new(zkr_session *session, const char *path, uint32_t members,
 /** Free the member. If it is inside it leaves without waiting: its node is
  *  deleted in the background, and "ready" stays, also when it is the last one.
  *  Until that deletion is answered, another member of this program may be
- *  counted beside the node. No call may be under way. */
+ *  counted beside the node. */
 ZKR_API void zkr_double_barrier_free(zkr_double_barrier *member);
 
 /**
@@ -178,11 +170,9 @@ ZKR_API ZKR_MUST_CHECK int zkr_double_barrier_enter(zkr_double_barrier *member,
 ZKR_API ZKR_MUST_CHECK int zkr_double_barrier_leave(zkr_double_barrier *member,
                                                     int64_t timeout_ms);
 
-/** The path as it was given. */
+/** The path. */
 ZKR_API const char *zkr_double_barrier_path(const zkr_double_barrier *member);
 
-#ifdef __cplusplus
-}
-#endif
+ZKR__END_C
 
 #endif

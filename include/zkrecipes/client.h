@@ -66,9 +66,7 @@
 #include <zkrecipes/error.h>
 #include <zkrecipes/session.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ZKR__BEGIN_C
 
 /* -- replies --------------------------------------------------------------- */
 
@@ -484,8 +482,6 @@ ZKR_API ZKR_MUST_CHECK int zkr_watch_set_pause(zkr_watch *watch,
 /** Stop watching. */
 ZKR_API void zkr_watch_free(zkr_watch *watch);
 
-#ifdef __cplusplus
-}
-#endif
+ZKR__END_C
 
 #endif

@@ -68,9 +68,7 @@
 #include <zkrecipes/client.h>
 #include <zkrecipes/session.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ZKR__BEGIN_C
 
 /** A counter, which any number of threads may share. */
 typedef struct zkr_counter zkr_counter;
@@ -99,17 +97,13 @@ struct zkr_counter_opts {
 /** The version of a counter that has no node. */
 #define ZKR_COUNTER_ABSENT (-2)
 
-/**
- * Make a handle for the counter at @p path. Sends nothing.
- *
- * Paths are as those of zkr_mutex_new().
- */
+/** Make a handle for the counter at @p path. */
 ZKR_API ZKR_MUST_CHECK int zkr_counter_new(zkr_session *session,
                                            const char *path,
                                            const struct zkr_counter_opts *opts,
                                            zkr_counter **ret_counter);
 
-/** Free the handle, not the node. No call may be under way. */
+/** Free the handle. */
 ZKR_API void zkr_counter_free(zkr_counter *counter);
 
 /**
@@ -161,11 +155,9 @@ ZKR_API ZKR_MUST_CHECK int zkr_counter_compare_and_set(zkr_counter *counter,
 ZKR_API ZKR_MUST_CHECK int zkr_counter_set(zkr_counter *counter, int64_t value,
                                            int32_t version, int64_t timeout_ms);
 
-/** The path as it was given. */
+/** The path. */
 ZKR_API const char *zkr_counter_path(const zkr_counter *counter);
 
-#ifdef __cplusplus
-}
-#endif
+ZKR__END_C
 
 #endif

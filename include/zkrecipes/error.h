@@ -27,10 +27,6 @@
 
 #include <stdbool.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* -- marks and initial values ---------------------------------------------- */
 
 /**
@@ -59,6 +55,14 @@ extern "C" {
 #define ZKR_MUST_CHECK __attribute__((warn_unused_result))
 #else
 #define ZKR_MUST_CHECK
+#endif
+
+#ifdef __cplusplus
+#define ZKR__BEGIN_C extern "C" { /* what follows is of C, in C++, too */
+#define ZKR__END_C   }
+#else
+#define ZKR__BEGIN_C
+#define ZKR__END_C
 #endif
 
 /** Marks a short form of another function: it is not in the shared library. */
@@ -111,6 +115,8 @@ template <class Opts> inline Opts zkr__default_opts()
 #else
 #define ZKR__FLAGS(type)
 #endif
+
+ZKR__BEGIN_C
 
 /* -- version --------------------------------------------------------------- */
 
@@ -235,8 +241,6 @@ ZKR_API bool zkr_error_is_session_over(int code);
 /** True if it is not known whether the request took effect. */
 ZKR_API bool zkr_error_is_unsure(int code);
 
-#ifdef __cplusplus
-}
-#endif
+ZKR__END_C
 
 #endif

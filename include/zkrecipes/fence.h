@@ -78,9 +78,7 @@
 
 #include <zkrecipes/error.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ZKR__BEGIN_C
 
 /** A fence, in memory or in a file. */
 typedef struct zkr_fence zkr_fence;
@@ -152,8 +150,6 @@ ZKR_API void zkr_fence_end(zkr_fence *fence);
 ZKR_API ZKR_MUST_CHECK int zkr_fence_highest(zkr_fence *fence,
                                              int64_t *ret_token);
 
-#ifdef __cplusplus
-}
-#endif
+ZKR__END_C
 
 #endif

@@ -74,9 +74,7 @@
 #include <zkrecipes/client.h>
 #include <zkrecipes/error.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ZKR__BEGIN_C
 
 /** A held lock, or one that was held. */
 typedef struct zkr_grant zkr_grant;
@@ -440,8 +438,6 @@ ZKR_SHORT ZKR_MUST_CHECK int zkr_grant_guarded_delete(zkr_grant *grant,
     return rc;
 }
 
-#ifdef __cplusplus
-}
-#endif
+ZKR__END_C
 
 #endif

@@ -35,10 +35,8 @@
  * leader. With opts.reads = 1 it asks for no more than that. The list may be
  * out of date when it comes.
  *
- * Calling sequence: zkr_leader_new() on a session; zkr_leader_campaign(); then
- * the listener, or zkr_leader_wait(), or zkr_leader_is_leader() before each
- * step; zkr_leader_leave(); zkr_leader_free(). A program is one participant per
- * object; two objects on one path compete with each other.
+ * A program is one participant per object; two objects on one path compete with
+ * each other.
  *
  * Source    ZooKeeper recipes, "Leader Election"; Curator LeaderLatch,
  *           LeaderLatchListener, LeaderSelector; kazoo Election.
@@ -53,9 +51,7 @@
 
 #include <zkrecipes/lockable.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ZKR__BEGIN_C
 
 /** A participant of an election. */
 typedef struct zkr_leader zkr_leader;
@@ -83,7 +79,7 @@ struct zkr_leader_event {
 };
 
 /**
- * The listener of a participant. @p event is valid during the call.
+ * The listener of a participant.
  *
  * The events are told in order, as callbacks of the session (session.h), and
  * the last one that was told is how things are. An event that is out of date
@@ -111,24 +107,15 @@ struct zkr_leader_opts {
 
 #define ZKR_LEADER_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_leader_opts)
 
-/**
- * Make a participant for the election at @p path. Sends nothing. The path is
- * one as for zkr_mutex_new().
- *
- * Errors    ZKR_ESYSTEM.
- */
+/** Make a participant for the election at @p path. Errors: ZKR_ESYSTEM. */
 ZKR_API ZKR_MUST_CHECK int zkr_leader_new(zkr_session *session,
                                           const char *path,
                                           const struct zkr_leader_opts *opts,
                                           zkr_leader_fn fn, void *user,
                                           zkr_leader **ret_leader);
 
-/**
- * Free the participant: it leaves first, in the background.
- *
- * Threads   Waits through it end with ZKR_ECANCELED; no other thread may be
- *           about to call with it.
- */
+/** Free the participant: it leaves first, in the background. Waits through it
+ *  end with ZKR_ECANCELED. */
 ZKR_API void zkr_leader_free(zkr_leader *leader);
 
 /**
@@ -206,7 +193,7 @@ ZKR_API ZKR_MUST_CHECK int zkr_leader_wait(zkr_leader *leader,
 ZKR_API ZKR_MUST_CHECK int zkr_leader_grant(zkr_leader *leader,
                                             zkr_grant **ret_grant);
 
-/** The path as it was given. */
+/** The path. */
 ZKR_API const char *zkr_leader_path(const zkr_leader *leader);
 
 /** The counters (session.h) of this object: a campaign is an acquire, and a
@@ -214,8 +201,6 @@ ZKR_API const char *zkr_leader_path(const zkr_leader *leader);
 ZKR_API ZKR_MUST_CHECK int zkr_leader_stats(zkr_leader *leader,
                                             struct zkr_counters *ret_counters);
 
-#ifdef __cplusplus
-}
-#endif
+ZKR__END_C
 
 #endif

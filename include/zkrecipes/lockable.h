@@ -23,9 +23,7 @@
 #include <zkrecipes/grant.h>
 #include <zkrecipes/session.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ZKR__BEGIN_C
 
 /** What can be acquired, of any recipe. */
 typedef struct zkr_lockable zkr_lockable;
@@ -260,8 +258,6 @@ ZKR_API int zkr_lockable_give_back(zkr_lockable *lockable);
 ZKR_API ZKR_MUST_CHECK int
 zkr_lockable_stats(zkr_lockable *lockable, struct zkr_counters *ret_counters);
 
-#ifdef __cplusplus
-}
-#endif
+ZKR__END_C
 
 #endif

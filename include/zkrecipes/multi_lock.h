@@ -17,11 +17,6 @@
  * The result is a grant (grant.h) for each lock; each is checked, listened to
  * and released as any other, or all of them together.
  *
- * Calling sequence: make the locks; zkr_multi_lock_new(); zkr_multi_lock_add()
- * for each; zkr_multi_lock_acquire(), which gives zkr_multi_lock_count()
- * grants; zkr_grants_release() and zkr_grants_free(); zkr_multi_lock_free(),
- * and then the locks. It can be acquired as any lock: lockable.h.
- *
  * Source    Curator InterProcessMultiLock, which acquires in the order of its
  *           list and gives each lock the whole time. The order of resources
  *           against deadlocks: Havender 1968.
@@ -32,18 +27,14 @@
 
 #include <zkrecipes/lockable.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ZKR__BEGIN_C
 
 /** Several locks. */
 typedef zkr_lockable zkr_multi_lock;
 
-/**
- * Make a multi-lock without locks. Sends nothing. Of the options it takes
- * ZKR_FAIL_ON_SESSION_LOSS alone (ZKR_EINVAL): the others are those of its
- * locks.
- */
+/** Make a multi-lock without locks. Of the options it takes
+ *  ZKR_FAIL_ON_SESSION_LOSS alone (ZKR_EINVAL): the others are those of its
+ *  locks. */
 ZKR_API ZKR_MUST_CHECK int
 zkr_multi_lock_new(zkr_session *session, const struct zkr_lockable_opts *opts,
                    zkr_multi_lock **ret_lock);
@@ -104,8 +95,6 @@ ZKR_SHORT void zkr_multi_lock_free(zkr_multi_lock *lock)
     zkr_lockable_free(lock);
 }
 
-#ifdef __cplusplus
-}
-#endif
+ZKR__END_C
 
 #endif

@@ -6,23 +6,19 @@
  * transactions; they follow the order in which the servers queued the
  * contenders; each carries a token (grant.h). Each waiter watches only the
  * contender right before it, so a release wakes one waiter. Curator's
- * InterProcessMutex on the same path is excluded too.
+ * InterProcessMutex on the same path is excluded too. That you still hold it a
+ * microsecond later is not guaranteed: see grant.h.
  *
  * A claim that waits for long asks the leader with a small write, at growing
  * intervals, whether the node before it exists: a server can show nodes that
- * the ensemble does not have. The claim ignores such a node and logs a warning
- * (session.h).
+ * the ensemble does not have. The claim ignores such a node and logs a warning.
  *
- * A mutex does not guarantee that you still hold it a microsecond later: see
- * grant.h.
- *
- * Calling sequence: zkr_mutex_new() on a session; then as lockable.h says. Each
- * acquire is a claim of its own and queues behind the others, also behind those
- * of the same thread (a thread that acquires twice waits for itself).
- *
- * A claim keeps its place in the queue during a disconnect, while the session
- * lives. When the session ends, the claim enters again at the tail under the
- * same deadline, unless ZKR_FAIL_ON_SESSION_LOSS is set.
+ * Each acquire is a claim of its own and queues behind the others, also behind
+ * those of the same thread (a thread that acquires twice waits for itself). The
+ * first one creates missing parents of the path. A claim keeps its place in the
+ * queue during a disconnect, while the session lives. When the session ends, it
+ * enters again at the tail under the same deadline, unless
+ * ZKR_FAIL_ON_SESSION_LOSS is set.
  *
  * A lock that stays. With retain_ms, a lock that is given back stays with this
  * object, node and all. Threads and callbacks take it from each other, or
@@ -57,22 +53,14 @@
 
 #include <zkrecipes/lockable.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ZKR__BEGIN_C
 
 /** A mutex. */
 typedef zkr_lockable zkr_mutex;
 
-/**
- * Make a handle for the mutex at @p path. Sends nothing. @p opts may have all
- * flags of zkr_lockable_opts but ZKR_REENTRANT and ZKR_SELECTOR_LAYOUT, and
- * retain_ms.
- *
- * The path is absolute ("/locks/orders"), below the chroot of the session, in
- * UTF-8, without empty, "." or ".." components, control characters or a slash
- * at the end. Missing parents are created by the first acquire.
- */
+/** Make a handle for the mutex at @p path. @p opts may have all flags of
+ *  zkr_lockable_opts but ZKR_REENTRANT and ZKR_SELECTOR_LAYOUT, and
+ *  retain_ms. */
 ZKR_API ZKR_MUST_CHECK int zkr_mutex_new(zkr_session *session, const char *path,
                                          const struct zkr_lockable_opts *opts,
                                          zkr_mutex **ret_mutex);
@@ -99,8 +87,6 @@ ZKR_SHORT void zkr_mutex_free(zkr_mutex *mutex)
     zkr_lockable_free(mutex);
 }
 
-#ifdef __cplusplus
-}
-#endif
+ZKR__END_C
 
 #endif

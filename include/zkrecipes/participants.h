@@ -24,9 +24,7 @@
 
 #include <zkrecipes/session.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ZKR__BEGIN_C
 
 /** The role of a child of a lock path. */
 enum zkr_participant_kind {
@@ -246,8 +244,6 @@ ZKR_API ZKR_MUST_CHECK int zkr_participants_break(zkr_session *session,
                                                   int64_t token,
                                                   int64_t timeout_ms);
 
-#ifdef __cplusplus
-}
-#endif
+ZKR__END_C
 
 #endif

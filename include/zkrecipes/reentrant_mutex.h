@@ -17,10 +17,6 @@
  * owner fails with ZKR_ELOST (Curator reports success there) until the owner
  * has released as often as it acquired. Then it may start anew.
  *
- * Calling sequence: zkr_reentrant_mutex_new(); per thread any number of
- * zkr_reentrant_mutex_acquire(), and as many zkr_reentrant_mutex_release();
- * zkr_reentrant_mutex_free().
- *
  * A thread that ends while it holds the lock leaves it held until the object is
  * freed or the session ends: no other thread can release it. The owner record
  * in the lock node has the thread's name and id.
@@ -33,9 +29,7 @@
 
 #include <zkrecipes/lockable.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ZKR__BEGIN_C
 
 /** A mutex that counts the acquires of the thread that holds it. */
 typedef zkr_lockable zkr_reentrant_mutex;
@@ -43,18 +37,14 @@ typedef zkr_lockable zkr_reentrant_mutex;
 /** The number of times that an owner may acquire without a release. */
 #define ZKR_REENTRANT_DEPTH_MAX 65535u
 
-/**
- * Make a handle for the mutex at @p path. Sends nothing. Paths and options as
- * for zkr_mutex_new().
- */
+/** Make a handle for the mutex at @p path. Options as for zkr_mutex_new(). */
 ZKR_API ZKR_MUST_CHECK int
 zkr_reentrant_mutex_new(zkr_session *session, const char *path,
                         const struct zkr_lockable_opts *opts,
                         zkr_reentrant_mutex **ret_mutex);
 
 /** zkr_lockable_free() of a reentrant mutex: what is still held through it, by
- *  whatever thread, is released in the background. No other thread may be about
- *  to call with this handle. */
+ *  whatever thread, is released in the background. */
 ZKR_SHORT void zkr_reentrant_mutex_free(zkr_reentrant_mutex *mutex)
 {
     zkr_lockable_free(mutex);
@@ -133,8 +123,6 @@ ZKR_SHORT int zkr_reentrant_mutex_release(zkr_reentrant_mutex *mutex)
     return zkr_reentrant_mutex_release_of(mutex, NULL);
 }
 
-#ifdef __cplusplus
-}
-#endif
+ZKR__END_C
 
 #endif

@@ -42,8 +42,6 @@
  *
  * Otherwise guarantees, limits and sessions are those of mutex.h.
  *
- * Calling sequence: zkr_rwlock_new() on a session; then as lockable.h says.
- *
  * Source    ZooKeeper recipes, "Shared Locks"; Curator
  *           InterProcessReadWriteLock; the downgrade of its version 5.5
  *           (CURATOR-621).
@@ -54,18 +52,14 @@
 
 #include <zkrecipes/lockable.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ZKR__BEGIN_C
 
 /** A read/write lock. */
 typedef zkr_lockable zkr_rwlock;
 
-/**
- * Make a handle for the lock at @p path. Sends nothing. @p opts may have all
- * flags of zkr_lockable_opts but ZKR_SELECTOR_LAYOUT, and retain_ms, of the
- * write lock. Paths as for zkr_mutex_new().
- */
+/** Make a handle for the lock at @p path. @p opts may have all flags of
+ *  zkr_lockable_opts but ZKR_SELECTOR_LAYOUT, and retain_ms, of the write
+ *  lock. */
 ZKR_API ZKR_MUST_CHECK int zkr_rwlock_new(zkr_session *session,
                                           const char *path,
                                           const struct zkr_lockable_opts *opts,
@@ -172,8 +166,6 @@ ZKR_API ZKR_MUST_CHECK int zkr_rwlock_downgrade(zkr_rwlock *lock,
                                                 zkr_grant *write_grant,
                                                 zkr_grant **ret_read_grant);
 
-#ifdef __cplusplus
-}
-#endif
+ZKR__END_C
 
 #endif

@@ -7,9 +7,9 @@
  * At most as many permits as the limit says are held at once, by all programs
  * on the path, Curator's included, as long as all use the same limit: the
  * servers do not know it, and nobody checks it; the owner record of a node has
- * it (znodes.md). Acquires are granted in the order in which they
- * queued. One that wants many permits holds up those behind it, so it is not
- * starved by those that want one.
+ * it (znodes.md). Acquires are granted in the order in which they queued. One
+ * that wants many permits holds up those behind it, so it is not starved by
+ * those that want one.
  *
  * A permit is a grant (grant.h): check it, listen to it, release it from any
  * thread, use its token and its guarded writes. Tokens of permits are different
@@ -29,8 +29,6 @@
  *
  * Guarantees, limits and sessions are otherwise those of mutex.h.
  *
- * Calling sequence: zkr_semaphore_new() on a session; then as lockable.h says.
- *
  * Source    Curator InterProcessSemaphoreV2: a mutex in the child "locks" of
  *           the path keeps the order, and the nodes of the child "leases" are
  *           the permits. There a contender is let in when all nodes together
@@ -44,9 +42,7 @@
 
 #include <zkrecipes/lockable.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ZKR__BEGIN_C
 
 /** A semaphore. */
 typedef zkr_lockable zkr_semaphore;
@@ -55,11 +51,11 @@ typedef zkr_lockable zkr_semaphore;
 #define ZKR_SEMAPHORE_MAX 10000
 
 /**
- * Make a handle for the semaphore at @p path with at most @p limit permits. Of
- * the flags it takes ZKR_FAIL_ON_SESSION_LOSS and ZKR_PERSISTENT_PARENTS, and
- * no permit stays (ZKR_EINVAL).
+ * Make a handle for the semaphore at @p path, which gets two children, with at
+ * most @p limit permits. Of the flags it takes ZKR_FAIL_ON_SESSION_LOSS and
+ * ZKR_PERSISTENT_PARENTS, and no permit stays (ZKR_EINVAL).
  *
- * Without limit_path it sends nothing. With limit_path it reads the limit there
+ * With limit_path, and only then, it sends something: it reads the limit there
  * and, where that node is missing, creates it with @p limit, and its parents.
  * From then on a change of that node changes the limit, as soon as the
  * session hears of it, in a callback of the session: with an event loop of your
@@ -70,10 +66,7 @@ typedef zkr_lockable zkr_semaphore;
  * A node that is deleted, or whose data is not 4 bytes, changes nothing. The
  * node must be neither at @p path nor below it (ZKR_EINVAL).
  *
- * Paths as for zkr_mutex_new(); @p path itself gets two children.
- *
- * Time      With limit_path, at most reply_timeout_ms of the session; without,
- *           nothing is waited for.
+ * Time      With limit_path, at most reply_timeout_ms of the session.
  * Errors    ZKR_EINVAL (a limit of 0 or above ZKR_SEMAPHORE_MAX, ...); with
  *           limit_path also ZKR_EDAMAGED (the node has other data), and those
  *           of zkr_session_get() and zkr_session_create().
@@ -149,8 +142,6 @@ ZKR_SHORT void zkr_semaphore_free(zkr_semaphore *semaphore)
     zkr_lockable_free(semaphore);
 }
 
-#ifdef __cplusplus
-}
-#endif
+ZKR__END_C
 
 #endif

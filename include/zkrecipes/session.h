@@ -61,9 +61,7 @@
 
 #include <zkrecipes/error.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ZKR__BEGIN_C
 
 /* -- retry policies -------------------------------------------------------- */
 
@@ -618,8 +616,6 @@ struct zkr_counters {
 ZKR_API ZKR_MUST_CHECK int zkr_session_stats(zkr_session *session,
                                              struct zkr_counters *ret_counters);
 
-#ifdef __cplusplus
-}
-#endif
+ZKR__END_C
 
 #endif

@@ -12,9 +12,7 @@
 
 #include <zkrecipes/session.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ZKR__BEGIN_C
 
 /**
  * Make the servers end the session, as they do when they have not heard of a
@@ -39,8 +37,6 @@ extern "C" {
  */
 ZKR_API ZKR_MUST_CHECK int zkr_test_expire_session(zkr_session *session);
 
-#ifdef __cplusplus
-}
-#endif
+ZKR__END_C
 
 #endif

@@ -30,7 +30,7 @@
  * the deletion can delete the node of the next one. Fair mutexes do not have
  * this flaw.
  *
- * Calling sequence, sessions, grants and tokens are those of mutex.h.
+ * Sessions, grants and tokens are those of mutex.h.
  *
  * Source    Hunt et al., "ZooKeeper: Wait-free coordination for Internet-scale
  *           systems", 2.4, "Simple Locks".
@@ -41,19 +41,14 @@
 
 #include <zkrecipes/lockable.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ZKR__BEGIN_C
 
 /** An unfair mutex. */
 typedef zkr_lockable zkr_unfair_mutex;
 
-/**
- * Make a handle for the mutex at @p path. Of the flags it takes
- * ZKR_FAIL_ON_SESSION_LOSS and ZKR_PERSISTENT_PARENTS, and it does not stay
- * (ZKR_EINVAL). The node is @p path/holder. The call sends nothing. Paths are
- * as for zkr_mutex_new().
- */
+/** Make a handle for the mutex at @p path. Of the flags it takes
+ *  ZKR_FAIL_ON_SESSION_LOSS and ZKR_PERSISTENT_PARENTS, and it does not stay
+ *  (ZKR_EINVAL). The node is @p path/holder. */
 ZKR_API ZKR_MUST_CHECK int
 zkr_unfair_mutex_new(zkr_session *session, const char *path,
                      const struct zkr_lockable_opts *opts,
@@ -83,8 +78,6 @@ ZKR_SHORT void zkr_unfair_mutex_free(zkr_unfair_mutex *mutex)
     zkr_lockable_free(mutex);
 }
 
-#ifdef __cplusplus
-}
-#endif
+ZKR__END_C
 
 #endif

@@ -40,9 +40,7 @@
 
 #include <zkrecipes/session.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ZKR__BEGIN_C
 
 /** The function that is called with the handle. Its result is that of
  *  zkr_session_with_handle(). */
@@ -65,8 +63,6 @@ typedef int (*zkr_zhandle_fn)(zhandle_t *zh, void *user);
 ZKR_API ZKR_MUST_CHECK int
 zkr_session_with_handle(zkr_session *session, zkr_zhandle_fn fn, void *user);
 
-#ifdef __cplusplus
-}
-#endif
+ZKR__END_C
 
 #endif

@@ -4,19 +4,30 @@
  * but for testing.h and zhandle.h. What follows holds for all calls, and is
  * said here only.
  *
- * Arguments. Paths, strings, data and options are copied. Options (a struct
- * with a size) may be NULL: all defaults. A callback may be NULL: nobody is
- * told, and a lock that is granted to nobody goes back. zkr_..._free() and
- * zkr_session_close() take NULL, and do nothing.
+ * Arguments. Paths, strings, data and options are copied. A path is absolute
+ * ("/locks/orders"), below the chroot of the session and with it at most
+ * ZKR_PATH_MAX bytes long, in UTF-8, without empty, "." or ".." components,
+ * control characters or a slash at the end. Options (a struct with a size,
+ * which its ZKR_..._INIT sets) may be NULL: all defaults. The default of a
+ * member is zero. A callback may be NULL: nobody is told, and a lock that is
+ * granted to nobody goes back. zkr_..._free() and zkr_session_close() take
+ * NULL, and do nothing.
  *
  * Outputs (ret_...) are emptied when the call begins: after an error they are
  * NULL, zero, or -1 for a descriptor. So do not let one be the only place that
  * has something. Counters are emptied likewise, all but their size.
  *
- * Objects. Who has made an object frees it. It may outlive its session, and
+ * Objects. zkr_..._new() makes a handle, and sends nothing, unless it says so.
+ * Who has made an object frees it, when no other thread is about to call with
+ * it: the handle, not what is on the servers. It may outlive its session, and
  * then answers ZKR_ECLOSED, or the error that ended the session. What it
  * returns a pointer to lives as long as itself; for NULL such a call returns
- * NULL.
+ * NULL. zkr_..._path() is the path as it was given.
+ *
+ * Callbacks. What a callback is given a pointer to is valid during the call,
+ * but for a grant, which is its own then. When a call with a callback returns
+ * an error, nothing has begun, and it is not called; otherwise it is called
+ * once with the outcome, also when the session is closed.
  *
  * Threads. Any call may be made by any thread, unless its Threads line says
  * less; and inside a callback, if it does not wait. session.h says more.
