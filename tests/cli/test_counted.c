@@ -19,7 +19,6 @@
 #include "model/ask_servers.h"
 #include "model/history.h"
 #include "model/server_words.h"
-#include "model/watching.h"
 #include "protocol/owner.h"
 #include "spawn.h"
 #include "texts.h"
@@ -427,41 +426,6 @@ TEST(records_are_read_or_data)
         read_owner();
         free(copy);
     }
-}
-
-static const struct servers *told;
-static struct lock lock;
-
-static void read_watches(void)
-{
-    struct watching watching;
-    bool done = watching_read(&watching, &lock, told, "/locks/a");
-
-    assert_true(done || faulty_has_failed());
-    watching_done(&watching);
-}
-
-TEST(watches_are_read_or_not)
-{
-    static const char text[] = "/locks/a/n0\n\t0x2\n\t0x3\n/locks/a/n1\n\t0x3\n"
-                               "/locks/a/x\n\t0x2\n";
-    static struct zkr_participant nodes[] = {
-        { .name = "n0", .holds = true, .session_id = 1 },
-        { .name = "n1", .session_id = 2 },
-        { .name = "n2", .session_id = 3, .waits_for = 1 },
-    };
-    struct contender items[] = { { .node = &nodes[0] },
-                                 { .node = &nodes[1] },
-                                 { .node = &nodes[2] } };
-    static char path[] = "/locks/a";
-    struct servers *servers = servers_new(path);
-
-    assert_non_null(servers);
-    assert_true(servers_read(servers, SERVERS_WCHP, "zk", text, strlen(text)));
-    lock = (struct lock){ .path = path, .items = items, .count = 3 };
-    told = servers;
-    assert_true(faulty_each(read_watches) > 2);
-    servers_free(servers);
 }
 
 int main(void)

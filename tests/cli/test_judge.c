@@ -120,7 +120,7 @@ static void make_world(const struct row *row)
     make_lock("/a b", row);
     if (row->cons == NULL && row->dump == NULL && row->wchp == NULL)
         return;
-    servers = servers_new("");
+    servers = servers_new("", "");
     assert_non_null(servers);
     hear(SERVERS_CONS, row->cons);
     hear(SERVERS_DUMP, row->dump);

@@ -76,23 +76,12 @@ static int read_file(const char *name)
     return snapshot_read(in_dir(name), take, NULL);
 }
 
-/* The same, compressed. False: this was built without zlib. */
-static bool compress(const char *name)
-{
-    char packed[64];
-
-    run("gzip", name);
-    PRINT(packed, "%s.gz", name);
-    return read_file(packed) != PACKED_NO_ZLIB;
-}
-
 TEST(a_compressed_snapshot_is_read)
 {
     assert_int_equal(read_file("snapshot.4f"), 0);
     assert_true(seen);
     assert_int_equal(nodes, 3);
-    if (!compress("snapshot.4f"))
-        return;
+    run("gzip", "snapshot.4f");
     assert_int_equal(read_file("snapshot.4f.gz"), 0);
     assert_true(seen);
     assert_int_equal(nodes, 3);
@@ -127,8 +116,7 @@ TEST(a_compressed_snapshot_that_is_cut_is_damaged)
     size_t size;
     size_t whole = 0;
 
-    if (!compress("snapshot.4f"))
-        return;
+    run("gzip", "snapshot.4f");
     size = read_bytes("snapshot.4f.gz", bytes);
     for (size_t i = 0; i < size; i++) {
         int rc;
@@ -147,8 +135,7 @@ TEST(a_changed_bit_is_noticed_or_does_not_matter)
     unsigned char bytes[4096];
     size_t size;
 
-    if (!compress("snapshot.4f"))
-        return;
+    run("gzip", "snapshot.4f");
     size = read_bytes("snapshot.4f.gz", bytes);
     for (size_t i = 0; i < 8 * size; i++) {
         bytes[i / 8] ^= (unsigned char)(1u << i % 8);
@@ -168,8 +155,8 @@ TEST(a_snapshot_unpacks_to_no_more_than_a_servers)
     write_bytes("bomb", out.data, out.size);
     run("head -c 100000000 /dev/zero >>", "bomb");
     assert_int_equal(read_file("bomb"), EBADMSG); /* it ends too early */
-    if (compress("bomb"))
-        assert_int_equal(read_file("bomb.gz"), PACKED_TOO_LARGE);
+    run("gzip", "bomb");
+    assert_int_equal(read_file("bomb.gz"), PACKED_TOO_LARGE);
 }
 
 /* --- snappy --- */

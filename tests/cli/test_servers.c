@@ -10,7 +10,7 @@ static struct servers *s;
 
 static int setup(void)
 {
-    s = servers_new("/locks/orders");
+    s = servers_new("", "/locks/orders");
     return s == NULL;
 }
 
@@ -118,7 +118,10 @@ TEST(watches_of_this_lock_are_read_from_wchp)
                        "/locks/others/a\n\t0x3\n"
                        "/locks/orders\n\t0x4\n"
                        "/locks/orders/b\n\t0x2\n");
-    assert_string_equal(servers_watched(s, 1, 0), "a");
+    assert_string_equal(servers_watched(s, 1, 0), "/locks/orders/a");
+    assert_true(servers_watches(s, 2, "/locks/orders/b"));
+    assert_false(servers_watches(s, 1, "/locks/orders/b"));
+    assert_false(servers_watches(s, 3, "/locks/others/a"));
     assert_null(servers_watched(s, 1, 1));
     assert_non_null(servers_watched(s, 2, 0));
     assert_non_null(servers_watched(s, 2, 1));

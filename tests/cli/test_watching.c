@@ -5,7 +5,6 @@
 
 #include "model/doctor.h"
 #include "model/told.h"
-#include "model/watching.h"
 #include "texts.h"
 #include "unit.h"
 
@@ -20,7 +19,6 @@ static struct zkr_participant *nodes;
 static char (*names)[24];
 static struct lock lock;
 static struct servers *servers;
-static struct watching watching;
 
 /* A queue of exclusive ones with these sessions; the first holds. */
 static void queue(const int64_t *sessions, size_t count)
@@ -60,15 +58,13 @@ static void queue(const int64_t *sessions, size_t count)
  * (""). */
 static void hear(const char *base, const char *text)
 {
-    servers = servers_new(base);
+    servers = servers_new("", base);
     assert_non_null(servers);
     assert_true(servers_read(servers, SERVERS_WCHP, "zk1", text, strlen(text)));
-    assert_true(watching_read(&watching, &lock, servers, base));
 }
 
 static int teardown(void)
 {
-    watching_done(&watching);
     servers_free(servers);
     servers = NULL;
     free(lock.path);
@@ -83,13 +79,13 @@ FIXTURE(NULL, teardown)
 
 static void assert_wakes(size_t i, enum answer answer)
 {
-    assert_int_equal(watching_wakes(&watching, &lock.items[i]), answer);
+    assert_int_equal(servers_wake(servers, &lock, &lock.items[i]), answer);
 }
 
 /* The watches at the node of the first, as the servers tell them now. */
 static struct servers *hear_watch(const char *sessions)
 {
-    struct servers *now = servers_new(LOCK);
+    struct servers *now = servers_new("", LOCK);
     char text[200];
 
     assert_non_null(now);
@@ -230,9 +226,7 @@ TEST(facts_that_servers_do_not_tell_are_unknown)
     hear(LOCK, "");
     assert_wakes(1, ANSWER_UNKNOWN); /* of no session */
     assert_wakes(2, ANSWER_NO);
-    watching_done(&watching);
-    watching = (struct watching){ .lock = &lock };
-    assert_wakes(2, ANSWER_UNKNOWN);
+    assert_int_equal(servers_wake(NULL, &lock, &lock.items[2]), ANSWER_UNKNOWN);
 }
 
 /* Servers since 3.8.4 let nobody watch a node without the permission to read

@@ -247,16 +247,6 @@ static void doubt(struct servers *s, const struct lockctl *ctl,
 
 /* --- all of it --- */
 
-static struct servers *new_servers(const struct zkr_hosts *hosts,
-                                   const char *lock)
-{
-    char directory[2 * ZKR_PATH_MAX];
-
-    (void)snprintf(directory, sizeof(directory), "%s%s", lockctl_chroot(hosts),
-                   lock);
-    return servers_new(directory);
-}
-
 /* A server that wants TLS wants it for these words, too. */
 static bool refuse_tls(const struct lockctl *ctl, struct notes *notes)
 {
@@ -272,7 +262,7 @@ static struct servers *ask_hosts(const struct lockctl *ctl, unsigned asked,
                                  const char *lock, struct notes *notes)
 {
     struct asking *all = calloc(SERVERS_MAX, sizeof(*all));
-    struct servers *s = new_servers(hosts, lock);
+    struct servers *s = servers_new(lockctl_chroot(hosts), lock);
     bool done = all != NULL && s != NULL;
     size_t n =
         done && !refuse_tls(ctl, notes) ? address(ctl, asked, hosts, all) : 0;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "common/words.h"
-#include "model/watching.h"
+#include "model/told.h"
 
 /* Clocks that are kept by NTP differ by less. */
 #define SKEW_MS 10000
@@ -172,41 +172,28 @@ static void check_clients(struct findings *f, const struct lock *lock,
 
 /* --- who watches whom --- */
 
-static void check_deaf(struct findings *f, const struct watching *w)
+static void check_watches(struct findings *f, const struct lock *lock,
+                          const struct servers *servers)
 {
     char who[WHO_MAX];
     char name[FINDING_NAME_MAX];
 
-    for (size_t i = 0; i < w->lock->count; i++) {
-        const struct contender *c = &w->lock->items[i];
+    for (size_t i = 0; i < lock->count; i++) {
+        const struct contender *c = &lock->items[i];
 
         if (c->node->holds || c->node->error != ZKR_OK ||
-            watching_wakes(w, c) != ANSWER_NO)
+            servers_wake(servers, lock, c) != ANSWER_NO)
             continue;
         findings_add(
-            f, "deaf-waiter", w->lock, c,
+            f, "deaf-waiter", lock, c,
             finding_text(
                 "%s at position %zu (%s) watches nobody before it: it will "
                 "not wake up, and block all behind it",
                 contender_who(c, who), i, finding_name(c->node->name, name)),
             cure_break("restart that program, or remove its node (a live "
                        "client enters the queue again)",
-                       w->lock, c));
+                       lock, c));
     }
-}
-
-static void check_watches(struct findings *f, const struct lock *lock,
-                          const struct servers *servers)
-{
-    struct watching w;
-
-    if (lock->waiters == 0)
-        return;
-    if (watching_read(&w, lock, servers, ""))
-        check_deaf(f, &w);
-    else
-        f->failed = true;
-    watching_done(&w);
 }
 
 /* --- all of it --- */

@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 struct gzFile_s;
 
@@ -21,15 +20,13 @@ enum packing packing_of(const void *bytes, size_t size);
 enum { PACKING_BYTES = 8 }; /* that it looks at */
 
 struct packed {
-    FILE *plain; /* one of them is there */
-    struct gzFile_s *zipped;
+    struct gzFile_s *file;
     uint64_t left; /* so many bytes may be read */
     int error;     /* 0, an errno, or one of these: */
 };
 enum {
     PACKED_SNAPPY = -1,   /* it is compressed with snappy, which is not read */
-    PACKED_NO_ZLIB = -2,  /* it is compressed with gz, and there is no zlib */
-    PACKED_TOO_LARGE = -3 /* more is in it than may be */
+    PACKED_TOO_LARGE = -2 /* more is in it than may be */
 };
 
 /* False: packed->error says why. */

@@ -14,11 +14,12 @@ enum { SESSIONS_MAX = 1 << 20 };
 
 struct watch {
     int64_t session_id;
-    char *child;
+    char *path;
 };
 
 struct servers {
-    char *directory; /* of the lock, with the chroot and a '/' behind it */
+    char *directory; /* with the chroot before and a '/' behind it */
+    size_t chroot_len;
     struct client *clients;
     size_t client_count;
     int64_t *sessions;
@@ -115,35 +116,36 @@ static bool read_mntr(struct servers *s, const char *server, const char *line)
     return true;
 }
 
-/* The path on a line of its own, then its sessions. `child` points to what was
+/* The path on a line of its own, then its sessions. `path` points to what was
  * read last, into the text, or is NULL. */
-static bool read_wchp(struct servers *s, char *line, const char **child)
+static bool read_wchp(struct servers *s, char *line, const char **path)
 {
-    size_t len = strlen(s->directory);
     struct watch *watch;
     int64_t id;
 
     if (line[0] == '/') {
-        *child = strncmp(line, s->directory, len) == 0 ? line + len : NULL;
+        *path = strncmp(line, s->directory, strlen(s->directory)) == 0
+                    ? line + s->chroot_len
+                    : NULL;
         return true;
     }
     line += strspn(line, " \t");
-    if (*child == NULL || read_id(line, &id) == NULL)
+    if (*path == NULL || read_id(line, &id) == NULL)
         return true;
     watch = grow(&s->watches, &s->watch_count, sizeof(*watch));
     if (watch == NULL)
         return false;
     watch->session_id = id;
-    watch->child = strdup(*child);
-    if (watch->child == NULL)
+    watch->path = strdup(*path);
+    if (watch->path == NULL)
         s->watch_count--;
-    return watch->child != NULL;
+    return watch->path != NULL;
 }
 
 static bool read_lines(struct servers *s, unsigned word, const char *server,
                        char *text)
 {
-    const char *child = NULL;
+    const char *path = NULL;
     char *rest = NULL;
 
     for (char *line = strtok_r(text, "\r\n", &rest); line != NULL;
@@ -151,7 +153,7 @@ static bool read_lines(struct servers *s, unsigned word, const char *server,
         bool done = word == SERVERS_CONS   ? read_cons(s, server, line)
                     : word == SERVERS_DUMP ? read_dump(s, line)
                     : word == SERVERS_MNTR ? read_mntr(s, server, line)
-                                           : read_wchp(s, line, &child);
+                                           : read_wchp(s, line, &path);
 
         if (!done)
             return false;
@@ -177,8 +179,11 @@ static int by_client(const void *a, const void *b)
 
 static int by_watch(const void *a, const void *b)
 {
-    return compare(((const struct watch *)a)->session_id,
-                   ((const struct watch *)b)->session_id);
+    const struct watch *x = a;
+    const struct watch *y = b;
+    int order = compare(x->session_id, y->session_id);
+
+    return order != 0 ? order : strcmp(x->path, y->path);
 }
 
 static void sort(struct servers *s)
@@ -206,10 +211,10 @@ bool servers_read(struct servers *s, unsigned word, const char *server,
 
 /* --- what is known --- */
 
-struct servers *servers_new(const char *directory)
+struct servers *servers_new(const char *chroot, const char *directory)
 {
     struct servers *s = calloc(1, sizeof(*s));
-    size_t size = strlen(directory) + 2;
+    size_t size = strlen(chroot) + strlen(directory) + 2;
 
     if (s == NULL)
         return NULL;
@@ -219,7 +224,8 @@ struct servers *servers_new(const char *directory)
         free(s);
         return NULL;
     }
-    (void)snprintf(s->directory, size, "%s/", directory);
+    (void)snprintf(s->directory, size, "%s%s/", chroot, directory);
+    s->chroot_len = strlen(chroot);
     return s;
 }
 
@@ -228,7 +234,7 @@ void servers_free(struct servers *s)
     if (s == NULL)
         return;
     for (size_t i = 0; i < s->watch_count; i++)
-        free(s->watches[i].child);
+        free(s->watches[i].path);
     free(s->watches);
     free(s->sessions);
     free(s->clients);
@@ -276,8 +282,17 @@ const char *servers_watched(const struct servers *s, int64_t session_id,
     }
     return n < s->watch_count - low &&
                    s->watches[low + n].session_id == session_id
-               ? s->watches[low + n].child
+               ? s->watches[low + n].path
                : NULL;
+}
+
+bool servers_watches(const struct servers *s, int64_t session_id,
+                     const char *path)
+{
+    const struct watch key = { session_id, (char *)(uintptr_t)path };
+
+    return s->watch_count > 0 && bsearch(&key, s->watches, s->watch_count,
+                                         sizeof(key), by_watch) != NULL;
 }
 
 void servers_lack(struct servers *s, unsigned asked)

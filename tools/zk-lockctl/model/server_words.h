@@ -34,9 +34,9 @@ struct client {
 
 struct servers;
 
-/* Without an answer yet; the watches are those on children of `directory`.
- * NULL: out of memory. */
-struct servers *servers_new(const char *directory);
+/* Without an answer yet; the watches are those below `directory`, "" or the
+ * path of a lock, which is below `chroot` ("": none). NULL: out of memory. */
+struct servers *servers_new(const char *chroot, const char *directory);
 void servers_free(struct servers *servers);
 
 /* Take the answer of one server to a word: any bytes, a NUL ends it. False: out
@@ -55,10 +55,13 @@ enum answer servers_session_lives(const struct servers *servers,
  * (observerMasterPort), as far as the servers have answered SERVERS_MNTR; or
  * NULL. */
 const char *servers_observer_master(const struct servers *servers);
-/* The n-th child of the lock that the session watches; NULL when there are no
- * more. */
+/* The path, without the chroot, of the n-th node that the session watches; NULL
+ * when there are no more. */
 const char *servers_watched(const struct servers *servers, int64_t session_id,
                             size_t n);
+/* The session watches the node of that path. */
+bool servers_watches(const struct servers *servers, int64_t session_id,
+                     const char *path);
 /* Tells whether every server of the ensemble has answered that word, or, of
  * several, any of them. Only then a session without a client is connected to
  * none. */

@@ -2,9 +2,94 @@
 /* What the servers have told of the contenders of one lock. Pure. */
 #include "model/told.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "model/watching.h"
+/* --- who wakes up --- */
+
+/* The name in the directory of the lock; NULL: it is in another one. */
+static const char *name_in(const struct lock *lock, const char *path)
+{
+    size_t len = strlen(lock->path);
+
+    return strncmp(path, lock->path, len) == 0 && path[len] == '/'
+               ? path + len + 1
+               : NULL;
+}
+
+static bool watches(const struct servers *servers, const struct lock *lock,
+                    int64_t session_id, size_t target)
+{
+    char path[3 * ZKR_PATH_MAX];
+
+    (void)snprintf(path, sizeof(path), "%s/%s", lock->path,
+                   lock->items[target].node->name);
+    return servers_watches(servers, session_id, path);
+}
+
+static bool watches_one_before(const struct servers *servers,
+                               const struct lock *lock,
+                               const struct contender *c)
+{
+    const char *path;
+
+    for (size_t i = 0;
+         (path = servers_watched(servers, c->node->session_id, i)) != NULL;
+         i++) {
+        const char *name = name_in(lock, path);
+
+        for (const struct contender *b = lock->items; name != NULL && b < c;
+             b++) {
+            if (strcmp(b->node->name, name) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool waits_alone(const struct lock *lock, int64_t session_id)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < lock->count; i++)
+        n += contender_waits(&lock->items[i]) &&
+             lock->items[i].node->session_id == session_id;
+    return n < 2;
+}
+
+/* Nearly all watch the one that they wait for. */
+static bool is_woken(const struct servers *servers, const struct lock *lock,
+                     const struct contender *c)
+{
+    const struct zkr_participant *p = c->node;
+    bool behind_one = p->waits_for < lock->count;
+
+    if (behind_one && watches(servers, lock, p->session_id, p->waits_for))
+        return true;
+    if (behind_one && p->kind != ZKR_PARTICIPANT_SHARED &&
+        !waits_alone(lock, p->session_id))
+        return false;
+    return watches_one_before(servers, lock, c);
+}
+
+enum answer servers_wake(const struct servers *servers, const struct lock *lock,
+                         const struct contender *c)
+{
+    size_t i = c->node->waits_for;
+
+    if (servers == NULL || c->node->session_id == 0 ||
+        contender_wants_permit(lock, c))
+        return ANSWER_UNKNOWN;
+    if (is_woken(servers, lock, c))
+        return ANSWER_YES;
+    return servers_know_all(servers, SERVERS_WCHP) &&
+                   !(i < lock->count && lock->items[i].node->error != ZKR_OK)
+               ? ANSWER_NO
+               : ANSWER_UNKNOWN;
+}
+
+/* --- look after look --- */
 
 static int by_token(const void *a, const void *b)
 {
@@ -25,25 +110,21 @@ static const struct wake *find(const struct told *t, int64_t token)
 
 static bool read_wakes(struct told *t, const struct lock *lock)
 {
-    struct watching w;
-    bool done = watching_read(&w, lock, t->servers, lock->path);
-
     t->wakes = calloc(lock->count + 1, sizeof(*t->wakes));
-    for (size_t i = 0; done && t->wakes != NULL && i < lock->count; i++) {
+    for (size_t i = 0; t->wakes != NULL && i < lock->count; i++) {
         const struct contender *c = &lock->items[i];
         enum answer answer;
 
         if (!contender_waits(c))
             continue;
-        answer = watching_wakes(&w, c);
+        answer = servers_wake(t->servers, lock, c);
         t->deaf += answer == ANSWER_NO;
         t->wakes[t->count++] =
             (struct wake){ .token = c->node->token, .answer = answer };
     }
-    watching_done(&w);
     if (t->count > 0)
         qsort(t->wakes, t->count, sizeof(*t->wakes), by_token);
-    return done && t->wakes != NULL;
+    return t->wakes != NULL;
 }
 
 bool told_take(struct told *t, const struct lock *lock, struct servers *servers)

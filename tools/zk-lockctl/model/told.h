@@ -8,6 +8,17 @@
 #include "model/lock_state.h"
 #include "model/server_words.h"
 
+/* Tells whether a waiter wakes up when a contender before it goes. It does when
+ * its session watches a contender before it; its own node does not count.
+ * Servers do not report which thread of a session watches: where several of
+ * them wait, the contender that an exclusive waiter waits for must be watched
+ * itself. The answer is unknown where that one may not be read: then clients
+ * with this library list again by a timer. It is unknown of one who wants a
+ * permit of a semaphore, because that watches for children, and servers tell of
+ * watches on data only. `servers` may be NULL. */
+enum answer servers_wake(const struct servers *servers, const struct lock *lock,
+                         const struct contender *c);
+
 /* What a waiter, known by its token, will do when its turn comes. */
 struct wake {
     int64_t token;
