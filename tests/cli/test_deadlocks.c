@@ -194,6 +194,25 @@ TEST(three_locks_in_a_deadlock_are_told)
     end_ring();
 }
 
+/* Regression: the second look dropped all locks behind a semaphore. */
+TEST(a_semaphore_before_a_deadlock_hides_nothing)
+{
+#define UUID "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
+    static const char *const nodes[] = { "", "/leases", "/locks",
+                                         "/leases/_c_" UUID "-lease-0000000000",
+                                         "/locks/_c_" UUID "-lock-0000000001" };
+    char path[256];
+
+    for (size_t i = 0; i < COUNT(nodes); i++) {
+        PRINT(path, "%s/a%s", root, nodes[i]);
+        assert_ok(admin_create(admin, path, NULL));
+    }
+    start_ring(2, by_writing, true);
+    assert_ring_is_told(2);
+    end_ring();
+#undef UUID
+}
+
 TEST(readers_that_want_to_write_elsewhere_are_told)
 {
     start_ring(2, by_reading, true);

@@ -31,14 +31,13 @@ struct looker {
 };
 
 /* Directories of locks come and go with them. */
-static void see_nothing(const char *root, struct look_result *ret)
+static void note_missing(const char *root, struct look_result *ret)
 {
     char path[256];
 
-    (void)escape_string(root, path, sizeof(path));
-    ret->scan = (struct scan){ .at_ms = clock_wall_ms() };
-    notes_add(&ret->scan.notes, "%s does not exist", path);
-    ret->error = ZKR_OK;
+    if (ret->error == ZKR_OK && ret->scan.missing)
+        notes_add(&ret->scan.notes, "%s does not exist",
+                  escape_string(root, path, sizeof(path)));
 }
 
 void look_once(const struct lockctl *ctl, const char *root,
@@ -52,8 +51,7 @@ void look_once(const struct lockctl *ctl, const char *root,
                           ? WITHIN_MS_MAX
                           : (uint32_t)ctl->timeout_ms;
     ret->error = locks_list(ctl, &root, 1, &opts, &ret->scan, ret->detail);
-    if (ret->error == ZKR_OK && ret->scan.missing)
-        see_nothing(root, ret);
+    note_missing(root, ret);
     ret->took_ms = clock_now_ms() - began;
 }
 
@@ -109,25 +107,6 @@ static int start_mirror(struct looker *l)
     return mirror_start(&opts, &l->mirror);
 }
 
-/* What the mirror has. */
-static int look(struct looker *l, struct look_result *ret)
-{
-    (void)mirror_tick(l->mirror);
-    ret->error = mirror_check(l->mirror, ret->detail);
-    if (ret->error != ZKR_OK)
-        return ret->error;
-    if (!mirror_is_missing(l->mirror))
-        return mirror_scan(l->mirror, &ret->scan);
-    see_nothing(l->root, ret);
-    return ZKR_OK;
-}
-
-/* A server that answers has no end of time for it. */
-static bool is_silent(const struct looker *l)
-{
-    return clock_now_ms() - mirror_heard_ms(l->mirror) > l->ctl->timeout_ms;
-}
-
 bool looker_take(struct looker *l, struct look_result *ret)
 {
     int64_t now_ms = clock_now_ms();
@@ -142,12 +121,13 @@ bool looker_take(struct looker *l, struct look_result *ret)
         l->began_ms = now_ms;
     if (l->mirror == NULL)
         ret->error = start_mirror(l);
-    if (ret->error == ZKR_OK && mirror_is_settled(l->mirror))
-        ret->error = look(l, ret);
-    else if (ret->error == ZKR_OK && is_silent(l))
-        ret->error = ZKR_EUNREACHABLE;
-    else if (ret->error == ZKR_OK)
+    if (ret->error == ZKR_OK && !mirror_is_ready(l->mirror, l->ctl->timeout_ms,
+                                                 &ret->error, ret->detail))
         return false;
+    (void)mirror_tick(l->mirror);
+    if (ret->error == ZKR_OK)
+        ret->error = mirror_scan(l->mirror, &ret->scan);
+    note_missing(l->root, ret);
     now_ms = clock_now_ms();
     ret->took_ms = now_ms - l->began_ms;
     l->began_ms = 0;

@@ -166,24 +166,6 @@ static int begin(struct looks *l)
     return rc == ZKR_OK ? 0 : lockctl_fail_error(rc, "");
 }
 
-/* Returns an exit code when it makes no sense to wait. */
-static int wait_on(const struct looks *l)
-{
-    if (!lockctl_is_connected(l->ctl) ||
-        clock_now_ms() - mirror_heard_ms(l->mirror) < l->ctl->timeout_ms)
-        return 0;
-    return lockctl_fail_error(ZKR_EUNREACHABLE,
-                              "the servers do not answer in time");
-}
-
-static int check_paths(const struct looks *l)
-{
-    char detail[SCAN_DETAIL_MAX];
-    int rc = mirror_check(l->mirror, detail);
-
-    return rc == ZKR_OK ? 0 : lockctl_fail_error(rc, detail);
-}
-
 /* --- look after look --- */
 
 /* A directory that was busy during the first look has its own, later. */
@@ -224,14 +206,16 @@ static void say_notes(struct looks *l)
 
 int looks_next(struct looks *l)
 {
+    char detail[SCAN_DETAIL_MAX];
     int code = 0;
+    int rc;
 
-    if (!l->begun && !mirror_is_settled(l->mirror))
-        return wait_on(l);
+    if (!l->begun &&
+        (!lockctl_is_connected(l->ctl) ||
+         !mirror_is_ready(l->mirror, l->ctl->timeout_ms, &rc, detail)))
+        return 0;
     if (!l->begun)
-        code = check_paths(l);
-    if (code == 0 && !l->begun)
-        code = begin(l);
+        code = rc == ZKR_OK ? begin(l) : lockctl_fail_error(rc, detail);
     if (code == 0)
         code = go_on(l);
     if (mirror_tick(l->mirror) && code == 0)

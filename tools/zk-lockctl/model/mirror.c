@@ -143,7 +143,24 @@ static bool is_under_way(const struct tree *t)
            (t->unsettled > 0 && !t->late && t->error == ZKR_OK);
 }
 
-int mirror_wait(struct mirror *m, const char **ret_detail)
+/* The error of the first of the paths that has one, which is not that it is
+ * missing. */
+static int check(const struct tree *t, char detail[SCAN_DETAIL_MAX])
+{
+    for (size_t i = 0; i < t->opts.path_count; i++) {
+        int error = t->roots[i]->error;
+
+        if (error == ZKR_OK || error == ZKR_ZNONODE)
+            continue;
+        (void)snprintf(detail, SCAN_DETAIL_MAX, "cannot list %s: %s",
+                       t->roots[i]->path, zkr_strerror(error));
+        return error;
+    }
+    return ZKR_OK;
+}
+
+/* A path given that is no directory has no locks to show. */
+int mirror_wait(struct mirror *m, char detail[SCAN_DETAIL_MAX])
 {
     struct tree *t = &m->tree;
     int rc;
@@ -152,8 +169,10 @@ int mirror_wait(struct mirror *m, const char **ret_detail)
     while (is_under_way(t))
         (void)pthread_cond_wait(&t->changed, &t->mutex);
     rc = t->error;
+    (void)snprintf(detail, SCAN_DETAIL_MAX, "%s", t->detail);
+    if (rc == ZKR_OK && t->opts.below)
+        rc = check(t, detail);
     (void)pthread_mutex_unlock(&t->mutex);
-    *ret_detail = t->detail;
     return rc;
 }
 
@@ -188,59 +207,31 @@ void mirror_end(struct mirror *m)
 
 /* --- its state --- */
 
-static bool is_settled(const struct tree *t)
+bool mirror_is_ready(struct mirror *m, int64_t patience_ms, int *ret_error,
+                     char detail[SCAN_DETAIL_MAX])
 {
-    return t->unsettled == 0;
-}
-
-bool mirror_is_settled(struct mirror *m)
-{
+    struct tree *t = &m->tree;
     bool settled;
 
-    (void)pthread_mutex_lock(&m->tree.mutex);
-    settled = is_settled(&m->tree);
-    if (settled)
-        m->tree.started = true;
-    (void)pthread_mutex_unlock(&m->tree.mutex);
-    return settled;
-}
-
-int64_t mirror_heard_ms(struct mirror *m)
-{
-    int64_t heard_ms;
-
-    (void)pthread_mutex_lock(&m->tree.mutex);
-    heard_ms = m->tree.heard_ms;
-    (void)pthread_mutex_unlock(&m->tree.mutex);
-    return heard_ms;
-}
-
-int mirror_check(struct mirror *m, char detail[SCAN_DETAIL_MAX])
-{
-    struct tree *t = &m->tree;
-    int rc = ZKR_OK;
-
+    detail[0] = '\0';
     (void)pthread_mutex_lock(&t->mutex);
-    for (size_t i = 0; rc == ZKR_OK && i < t->opts.path_count; i++) {
-        if (t->roots[i]->error != ZKR_ZNONODE)
-            rc = t->roots[i]->error;
-        if (rc != ZKR_OK)
-            (void)snprintf(detail, SCAN_DETAIL_MAX, "cannot list %s: %s",
-                           t->roots[i]->path, zkr_strerror(rc));
-    }
+    settled = t->unsettled == 0;
+    t->started = t->started || settled;
+    *ret_error = settled                                      ? check(t, detail)
+                 : clock_now_ms() - t->heard_ms > patience_ms ? ZKR_EUNREACHABLE
+                                                              : ZKR_OK;
     (void)pthread_mutex_unlock(&t->mutex);
-    return rc;
+    if (!settled && *ret_error != ZKR_OK)
+        (void)strcpy(detail, "the servers do not answer in time");
+    return settled || *ret_error != ZKR_OK;
 }
 
-bool mirror_is_missing(struct mirror *m)
+static bool is_missing(const struct tree *t)
 {
-    struct tree *t = &m->tree;
     bool missing = true;
 
-    (void)pthread_mutex_lock(&t->mutex);
     for (size_t i = 0; i < t->opts.path_count; i++)
         missing = missing && t->roots[i]->error == ZKR_ZNONODE;
-    (void)pthread_mutex_unlock(&t->mutex);
     return missing;
 }
 
@@ -561,7 +552,9 @@ static bool is_wanted(const struct dir *p, const struct lock *lock)
 
     if (lock->kind == ZKR__KIND_BARRIER)
         return o->barriers;
-    return lock->count > 0 || !o->below || (o->empty && is_empty_lock(p, lock));
+    if (!o->below)
+        return p->as == NULL;
+    return lock->count > 0 || (o->empty && is_empty_lock(p, lock));
 }
 
 static void count_lock(struct census *c, struct dir *p)
@@ -704,6 +697,7 @@ int mirror_scan(struct mirror *m, struct scan *ret_scan)
     count_all_locked(m, &c, true);
     note(m, &c, &scan.notes);
     scan.cut = m->tree.cut != 0 || m->tree.late;
+    scan.missing = is_missing(&m->tree);
     (void)pthread_mutex_unlock(&m->tree.mutex);
     if (c.rc != ZKR_OK) {
         scan_done(&scan);

@@ -58,22 +58,18 @@ int mirror_start(const struct mirror_opts *opts, struct mirror **ret_mirror);
 int mirror_follow(const struct lockctl *ctl, const char *path, uint32_t reads,
                   struct mirror **ret_mirror);
 /* Of one that looks one time: waits until it has. ZKR_OK, or an error of the
- * library with its sentence, which lives as long as the mirror. When the time
- * was over, that is a note of mirror_scan(). */
-int mirror_wait(struct mirror *mirror, const char **ret_detail);
+ * library with its sentence, not escaped. When the time was over, that is a
+ * note of mirror_scan(). */
+int mirror_wait(struct mirror *mirror, char detail[SCAN_DETAIL_MAX]);
 /* Only after the session was closed, or after mirror_wait(). NULL is allowed.
  */
 void mirror_end(struct mirror *mirror);
 
-/* Everything that is there was read once. */
-bool mirror_is_settled(struct mirror *mirror);
-/* When a server last answered, by clock_now_ms(). */
-int64_t mirror_heard_ms(struct mirror *mirror);
-/* The error of the first of the paths that has one, which is not that it is
- * missing, and its sentence, not escaped. ZKR_OK: none has. */
-int mirror_check(struct mirror *mirror, char detail[SCAN_DETAIL_MAX]);
-/* Every path is missing. */
-bool mirror_is_missing(struct mirror *mirror);
+/* Everything that is there was read once; or it cannot be, and *ret_error says
+ * why, with its sentence, not escaped: a path may not be listed, or no server
+ * has answered for so long. */
+bool mirror_is_ready(struct mirror *mirror, int64_t patience_ms, int *ret_error,
+                     char detail[SCAN_DETAIL_MAX]);
 
 /* To be called now and then, for what cannot be watched. False: it was called
  * TICK_MS ago or less, and has done nothing. */
@@ -102,8 +98,8 @@ bool mirror_next(struct mirror *mirror, int64_t end_ms, struct lock *ret_lock,
  * are told late. */
 bool mirror_take_break(struct mirror *mirror, int64_t *ret_since_ms);
 
-/* All locks as they are now, in the order of their paths. ZKR_OK or
- * ZKR_ENOMEM. This takes all news. */
+/* All locks as they are now, in the order of their paths; `missing`: no path
+ * exists. ZKR_OK or ZKR_ENOMEM. This takes all news. */
 int mirror_scan(struct mirror *mirror, struct scan *ret_scan);
 
 /* What cannot be seen, or not soon. */

@@ -11,22 +11,6 @@
 
 enum { LIMIT = 10000 };
 
-static int look(struct mirror *m, bool below, struct scan *ret_scan,
-                char detail[SCAN_DETAIL_MAX])
-{
-    const char *why;
-    int rc = mirror_wait(m, &why);
-
-    (void)snprintf(detail, SCAN_DETAIL_MAX, "%s", why);
-    if (rc == ZKR_OK && below) /* a path without a list has no locks to show */
-        rc = mirror_check(m, detail);
-    if (rc == ZKR_OK && mirror_is_missing(m))
-        *ret_scan = (struct scan){ .at_ms = clock_wall_ms(), .missing = true };
-    else if (rc == ZKR_OK)
-        rc = mirror_scan(m, ret_scan);
-    return rc;
-}
-
 static int look_below(const struct lockctl *ctl, const char *const *paths,
                       size_t count, bool below, const struct scan_opts *opts,
                       struct scan *ret_scan, char detail[SCAN_DETAIL_MAX])
@@ -50,9 +34,11 @@ static int look_below(const struct lockctl *ctl, const char *const *paths,
     int rc = mirror_start(&o, &m);
 
     if (rc == ZKR_OK)
-        rc = look(m, below, ret_scan, detail);
+        rc = mirror_wait(m, detail);
     else
         (void)snprintf(detail, SCAN_DETAIL_MAX, "%s", zkr_error_detail());
+    if (rc == ZKR_OK)
+        rc = mirror_scan(m, ret_scan);
     if (rc == ZKR_OK)
         ret_scan->began_ms = began_ms;
     mirror_end(m);
