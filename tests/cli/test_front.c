@@ -55,7 +55,7 @@ static void come(bool semaphore)
         (void)strcpy(name, names[kind]);
     else
         PRINT(name, "%s%010d", names[kind], (int)below(6));
-    if (count == CONTENDERS_MAX || pasts_stay(&pasts, past, name) != NULL)
+    if (count == CONTENDERS_MAX || past_stay(past, name) != NULL)
         return;
     stay = stay_new(past->path, name, "", 0);
     assert_non_null(stay);

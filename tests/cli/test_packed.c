@@ -56,7 +56,7 @@ static int teardown(void)
 
 FIXTURE(setup, teardown)
 
-static void take(const struct snapshot_node *node, void *user)
+static void take(const struct node *node, void *user)
 {
     static const char path[] = "/l/lock-0000000007";
 

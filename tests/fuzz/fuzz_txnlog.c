@@ -132,7 +132,7 @@ static void read_log(struct fuzz_input in)
     txnlog_close(&log);
 }
 
-static void take_node(const struct snapshot_node *node, void *user)
+static void take_node(const struct node *node, void *user)
 {
     (void)user;
     CHECK(node->data.size <= SNAPSHOT_DATA_MAX);

@@ -26,12 +26,12 @@ static void mark(struct applying *a, struct past *past)
 static void learn(struct applying *a, struct bytes path, int64_t owner)
 {
     struct present *p = a->present;
-    const struct seed seed = {
-        .segment = p->segment, .path = path, .data = { "", 0 }, .owner = owner
-    };
+    const struct node node = { .path = path,
+                               .data = { "", 0 },
+                               .owner = owner };
 
     if (p->learning)
-        p->failed = !seeds_add(&p->seeds, &seed) || p->failed;
+        p->failed = !segment_keep(present_segment(p), &node) || p->failed;
 }
 
 /* --- a node --- */
@@ -46,15 +46,14 @@ static bool is_first(const struct stay *stay)
 static void create_node(struct applying *a, const struct txn *txn,
                         const struct change *c)
 {
-    const struct arrival arrival = {
+    const struct node node = {
         .path = c->path,
         .data = c->data,
-        .ephemeral = c->ephemeral,
         .czxid = txn->zxid,
         .ctime_ms = txn->time_ms,
         .owner = c->ephemeral ? txn->session : 0,
     };
-    struct stay *stay = present_arrive(a->present, &arrival);
+    struct stay *stay = present_arrive(a->present, &node, c->ephemeral);
 
     if (stay == NULL)
         return;
@@ -69,8 +68,8 @@ static void pass_on(const struct applying *a, struct stay *claim)
 {
     struct stay *lease = NULL;
 
-    for (struct stay *s = sessions_stays(&a->present->pasts.sessions,
-                                         claim->node.session_id);
+    for (struct stay *s =
+             pasts_of_session(&a->present->pasts, claim->node.session_id);
          s != NULL; s = s->next) {
         if (s->past == claim->past && zkr__is_lease(&s->node) &&
             s->node.token > claim->node.token &&
@@ -142,7 +141,7 @@ static void end_session(struct applying *a, const struct txn *txn)
     struct present *p = a->present;
     struct stay *stay;
 
-    while ((stay = sessions_stays(&p->pasts.sessions, txn->session)) != NULL) {
+    while ((stay = pasts_of_session(&p->pasts, txn->session)) != NULL) {
         mark(a, stay->past);
         present_end_as(p, stay, ending, 0, txn->time_ms);
     }

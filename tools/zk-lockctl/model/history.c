@@ -15,7 +15,6 @@ struct history {
     struct history_fns fns;
     struct present present;
     bool begun;        /* the present segment has had a transaction */
-    size_t planted;    /* so many seeds have been */
     int64_t last_zxid; /* that the first time has seen */
     size_t strange;
     int64_t begin_ms, end_ms;
@@ -36,10 +35,8 @@ static void begin_segment(struct history *h, const struct txn *txn)
     h->begun = true;
     if (p->learning && segment->zxid == 0)
         segment->zxid = txn->zxid;
-    for (; !p->learning && h->planted < p->seeds.count &&
-           p->seeds.items[h->planted].segment == p->segment;
-         h->planted++)
-        present_plant(p, &p->seeds.items[h->planted]);
+    for (size_t i = 0; !p->learning && i < segment->count; i++)
+        (void)present_arrive(p, &segment->items[i], true);
     pasts_each(&p->pasts, settle_first, p);
 }
 
@@ -109,19 +106,11 @@ struct loading {
 };
 
 /* What a later transaction has created may be in it, too. */
-static void load(const struct snapshot_node *node, void *user)
+static void load(const struct node *node, void *user)
 {
     const struct loading *l = user;
     struct present *p = l->present;
-    const struct segment *segment = present_segment(p);
-    const struct seed seed = {
-        .segment = p->segment,
-        .path = node->path,
-        .data = node->data,
-        .czxid = node->czxid,
-        .ctime_ms = node->ctime_ms,
-        .owner = node->owner,
-    };
+    struct segment *segment = present_segment(p);
     struct place place;
     struct stay *stay;
 
@@ -131,8 +120,8 @@ static void load(const struct snapshot_node *node, void *user)
         !present_find(p, node->path, node->owner != 0, &place, &stay) ||
         stay != NULL)
         return;
-    if (seeds_add(&p->seeds, &seed))
-        present_plant(p, &seed);
+    if (segment_keep(segment, node))
+        (void)present_arrive(p, node, true);
     else
         p->failed = true;
 }
@@ -140,15 +129,17 @@ static void load(const struct snapshot_node *node, void *user)
 /* What a snapshot that cannot be read has told is not believed. */
 static void drop_seeds(struct present *p, size_t from)
 {
-    while (p->seeds.count > from) {
+    struct segment *segment = present_segment(p);
+
+    while (segment->count > from) {
         struct place place;
         struct stay *stay;
 
-        if (present_find(p, p->seeds.items[p->seeds.count - 1].path, true,
+        if (present_find(p, segment->items[segment->count - 1].path, true,
                          &place, &stay) &&
             stay != NULL)
             present_end(p, stay);
-        seeds_drop_last(&p->seeds);
+        segment_drop_last(segment);
     }
 }
 
@@ -158,7 +149,7 @@ static int on_snapshot(const char *file, int64_t zxid, void *user)
     struct history *h = user;
     struct present *p = &h->present;
     struct loading l = { p, zxid };
-    size_t before = p->seeds.count;
+    size_t before = present_segment(p)->count;
     int rc;
 
     if (present_segment(p)->whole)
@@ -200,7 +191,6 @@ void history_free(struct history *h)
         return;
     pasts_done(&h->present.pasts);
     places_done(&h->present.places);
-    seeds_done(&h->present.seeds);
     segments_done(&h->present.segments);
     free(h->chroot);
     free(h->root);

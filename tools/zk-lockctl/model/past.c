@@ -68,61 +68,109 @@ static void free_past(void *node)
 {
     struct past *past = node;
 
-    for (int i = 0; i < ZKR__PARTS; i++)
+    for (int i = 0; i < ZKR__PARTS; i++) {
+        for (size_t k = 0; k < past->parts[i].count; k++)
+            stay_free(past->parts[i].items[k]);
         free(past->parts[i].items);
+    }
     free(past->path);
     free(past);
 }
 
-static void free_stay(void *stay)
-{
-    stay_free(stay);
-}
-
 void pasts_done(struct pasts *pasts)
 {
-    tdestroy(pasts->stays, free_stay);
     tdestroy(pasts->tree, free_past);
-    sessions_done(&pasts->sessions);
+    tdestroy(pasts->sessions, free);
     *pasts = (struct pasts){ .tree = NULL };
+}
+
+/* --- sessions --- */
+
+struct session {
+    int64_t id;
+    struct stay *first;
+};
+
+static int by_id(const void *a, const void *b)
+{
+    const struct session *x = a;
+    const struct session *y = b;
+
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static struct session *find_session(const struct pasts *pasts, int64_t id)
+{
+    const struct session key = { .id = id };
+    struct session *const *found = tfind(&key, &pasts->sessions, by_id);
+
+    return found == NULL ? NULL : *found;
+}
+
+static struct session *make_session(struct pasts *pasts, int64_t id)
+{
+    struct session *session = find_session(pasts, id);
+
+    if (session != NULL)
+        return session;
+    session = calloc(1, sizeof(*session));
+    if (session == NULL)
+        return NULL;
+    session->id = id;
+    if (tsearch(session, &pasts->sessions, by_id) != NULL)
+        return session;
+    free(session);
+    return NULL;
+}
+
+/* The stay of a node of no session is in no list. */
+static bool add_to_session(struct pasts *pasts, struct stay *stay)
+{
+    struct session *session;
+
+    if (stay->node.session_id == 0)
+        return true;
+    session = make_session(pasts, stay->node.session_id);
+    if (session == NULL)
+        return false;
+    stay->next = session->first;
+    if (stay->next != NULL)
+        stay->next->previous = stay;
+    session->first = stay;
+    return true;
+}
+
+static void leave_session(struct pasts *pasts, struct stay *stay)
+{
+    struct session *session;
+
+    if (stay->next != NULL)
+        stay->next->previous = stay->previous;
+    if (stay->previous != NULL)
+        stay->previous->next = stay->next;
+    if (stay->node.session_id == 0 || stay->previous != NULL)
+        return;
+    session = find_session(pasts, stay->node.session_id);
+    session->first = stay->next;
+    if (session->first != NULL)
+        return;
+    (void)tdelete(session, &pasts->sessions, by_id);
+    free(session);
+}
+
+struct stay *pasts_of_session(const struct pasts *pasts, int64_t session_id)
+{
+    const struct session *session = find_session(pasts, session_id);
+
+    return session == NULL ? NULL : session->first;
 }
 
 /* --- contenders --- */
 
-struct key {
-    const struct past *past;
-    const char *name;
-};
-
-static int compare(struct key x, struct key y)
+struct stay *past_stay(const struct past *past, const char *name)
 {
-    if (x.past != y.past)
-        return (uintptr_t)x.past < (uintptr_t)y.past ? -1 : 1;
-    return strcmp(x.name, y.name);
-}
-
-static struct key key_of(const struct stay *stay)
-{
-    return (struct key){ stay->past, stay->name };
-}
-
-static int by_key(const void *key, const void *stay)
-{
-    return compare(*(const struct key *)key, key_of(stay));
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return compare(key_of(a), key_of(b));
-}
-
-struct stay *pasts_stay(const struct pasts *pasts, const struct past *past,
-                        const char *name)
-{
-    const struct key key = { past, name };
-    struct stay *const *found = tfind(&key, &pasts->stays, by_key);
-
-    return found == NULL ? NULL : *found;
+    return past == NULL ? NULL
+                        : queue_find(&past->parts[zkr__part_of(name)], name);
 }
 
 struct stay *past_any(const struct past *past)
@@ -143,23 +191,17 @@ bool pasts_add(struct pasts *pasts, struct past *past, struct stay *stay)
     stay->past = past;
     zkr__roster_read(&stay->node);
     stay->node.holds = false;
-    if (!queue_add(queue, stay))
-        goto free_stay;
-    if (!sessions_add(&pasts->sessions, stay))
-        goto leave_queue;
-    if (tsearch(stay, &pasts->stays, by_name) != NULL)
-        return true;
-    sessions_remove(&pasts->sessions, stay);
-leave_queue:
-    queue_remove(queue, stay);
-free_stay:
+    if (add_to_session(pasts, stay)) {
+        if (queue_add(queue, stay))
+            return true;
+        leave_session(pasts, stay);
+    }
     stay_free(stay);
     return false;
 }
 
 void pasts_remove(struct pasts *pasts, struct stay *stay)
 {
-    (void)tdelete(stay, &pasts->stays, by_name);
-    sessions_remove(&pasts->sessions, stay);
+    leave_session(pasts, stay);
     queue_remove(&stay->past->parts[zkr__part_of(stay->name)], stay);
 }

@@ -4,7 +4,6 @@
 #ifndef MODEL_PAST_H
 #define MODEL_PAST_H
 
-#include "model/sessions.h"
 #include "model/stay_queue.h"
 #include "protocol/parts.h"
 
@@ -19,8 +18,7 @@ struct past {
 
 struct pasts {
     void *tree;
-    void *stays; /* a tree of those of all locks, by lock and name */
-    struct sessions sessions;
+    void *sessions; /* a tree: the stays of each, as they end with it */
 };
 
 /* NULL: there is none. */
@@ -34,8 +32,10 @@ void pasts_each(const struct pasts *pasts, past_fn *fn, void *user);
 void pasts_done(struct pasts *pasts);
 
 /* The contender with that name; NULL: there is none. `past` may be NULL. */
-struct stay *pasts_stay(const struct pasts *pasts, const struct past *past,
-                        const char *name);
+struct stay *past_stay(const struct past *past, const char *name);
+/* The first stay of that session, the others are behind it (stay->next); NULL:
+ * it has none. */
+struct stay *pasts_of_session(const struct pasts *pasts, int64_t session_id);
 /* Any contender; NULL: there is none. */
 struct stay *past_any(const struct past *past);
 /* Takes the stay, whose node has its session. False: out of memory, and it is

@@ -3,53 +3,128 @@
  * hold. */
 #include "model/present.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/grow.h"
 #include "model/front.h"
+
+/* --- segments --- */
+
+bool segments_add(struct segments *segments)
+{
+    return GROW(segments) != NULL;
+}
+
+/* The last moment is known only as long as no gap begins there. */
+void segment_lengthen(struct segment *segment, int64_t now_ms)
+{
+    if (segment->begin_ms == 0)
+        segment->begin_ms = now_ms;
+    segment->until_ms = now_ms + 1;
+}
+
+/* One block has both. */
+bool segment_keep(struct segment *segment, const struct node *node)
+{
+    char *text = malloc(node->path.size + node->data.size + 1);
+    struct node *copy = text == NULL ? NULL : GROW(segment);
+
+    if (copy == NULL) {
+        free(text);
+        return false;
+    }
+    *copy = *node;
+    memcpy(text, node->path.at, node->path.size);
+    memcpy(text + node->path.size, node->data.at, node->data.size);
+    copy->path.at = text;
+    copy->data.at = text + node->path.size;
+    return true;
+}
+
+void segment_drop_last(struct segment *segment)
+{
+    free((char *)(uintptr_t)segment->items[--segment->count].path.at);
+}
+
+/* Without a snapshot all is known only of locks that are from this segment. */
+static bool tells_all(const struct segment *segment)
+{
+    return segment->whole || (segment->contenders > 0 && !segment->unsure);
+}
+
+bool segments_know(const struct segments *segments, int64_t ms)
+{
+    for (size_t i = 0; i < segments->count; i++) {
+        const struct segment *segment = &segments->items[i];
+
+        if (segment->begin_ms != 0 && segment->begin_ms <= ms &&
+            ms < segment->until_ms && tells_all(segment))
+            return true;
+    }
+    return false;
+}
+
+void segments_done(struct segments *segments)
+{
+    for (size_t i = 0; i < segments->count; i++) {
+        while (segments->items[i].count > 0)
+            segment_drop_last(&segments->items[i]);
+        free(segments->items[i].items);
+    }
+    free(segments->items);
+    *segments = (struct segments){ .items = NULL };
+}
 
 struct segment *present_segment(const struct present *p)
 {
     return &p->segments.items[p->segment];
 }
 
+/* --- contenders --- */
+
 bool present_find(struct present *p, struct bytes path, bool ephemeral,
                   struct place *ret_place, struct stay **ret_stay)
 {
     if (!places_find(&p->places, path, ephemeral, ret_place))
         return false;
-    *ret_stay = pasts_stay(&p->pasts, pasts_find(&p->pasts, ret_place->lock),
-                           ret_place->name);
+    *ret_stay =
+        past_stay(pasts_find(&p->pasts, ret_place->lock), ret_place->name);
     return true;
 }
 
 /* --- coming --- */
 
 static struct stay *make_stay(struct present *p, const struct place *place,
-                              const struct arrival *a)
+                              const struct node *node)
 {
     struct past *past = pasts_make(&p->pasts, place->lock);
     struct stay *stay = NULL;
 
     if (past != NULL)
-        stay = stay_new(past->path, place->name, a->data.at, a->data.size);
+        stay =
+            stay_new(past->path, place->name, node->data.at, node->data.size);
     if (stay == NULL)
         return NULL;
     stay->sure = true;
-    stay->queued_ms = a->ctime_ms;
+    stay->queued_ms = node->ctime_ms;
     stay->seen_ms = p->now_ms;
-    stay->node.token = a->czxid;
-    stay->node.session_id = a->owner;
-    stay->node.since_ms = a->ctime_ms;
+    stay->node.token = node->czxid;
+    stay->node.session_id = node->owner;
+    stay->node.since_ms = node->ctime_ms;
     return pasts_add(&p->pasts, past, stay) ? stay : NULL;
 }
 
-struct stay *present_arrive(struct present *p, const struct arrival *a)
+struct stay *present_arrive(struct present *p, const struct node *node,
+                            bool ephemeral)
 {
     struct place place;
     struct stay *stay;
 
-    places_note_pool(&p->places, a->path, a->ephemeral);
-    if (!present_find(p, a->path, a->ephemeral, &place, &stay) || stay != NULL)
+    places_note_pool(&p->places, node->path, ephemeral);
+    if (!present_find(p, node->path, ephemeral, &place, &stay) || stay != NULL)
         return NULL;
-    stay = make_stay(p, &place, a);
+    stay = make_stay(p, &place, node);
     if (stay == NULL) {
         p->failed = true;
         return NULL;
@@ -58,20 +133,6 @@ struct stay *present_arrive(struct present *p, const struct arrival *a)
     if (!p->learning)
         present_segment(p)->contenders++;
     return stay;
-}
-
-void present_plant(struct present *p, const struct seed *seed)
-{
-    const struct arrival a = {
-        .path = seed->path,
-        .data = seed->data,
-        .ephemeral = true,
-        .czxid = seed->czxid,
-        .ctime_ms = seed->ctime_ms,
-        .owner = seed->owner,
-    };
-
-    (void)present_arrive(p, &a);
 }
 
 /* --- going --- */

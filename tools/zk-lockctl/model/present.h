@@ -6,18 +6,46 @@
 
 #include "model/past.h"
 #include "model/place.h"
-#include "model/seeds.h"
-#include "model/segments.h"
+#include "model/snapshot.h"
+
+/* Transactions between two gaps. Of the moments in it, all contenders are
+ * known, or not. */
+struct segment {
+    int64_t zxid;     /* of the first transaction; 0: none yet */
+    bool whole;       /* a snapshot has told what was there before */
+    int64_t begin_ms; /* 0: not played yet */
+    int64_t until_ms; /* from then on nothing is known */
+    size_t contenders;
+    bool unsure; /* another one may have held than those that are known */
+    struct node *items; /* seeds: contenders that were there before */
+    size_t count;
+};
+
+struct segments {
+    struct segment *items;
+    size_t count;
+};
+
+/* False: out of memory. */
+bool segments_add(struct segments *segments);
+/* A transaction was made then. */
+void segment_lengthen(struct segment *segment, int64_t now_ms);
+/* Keeps a copy of a node as a seed. False: out of memory. */
+bool segment_keep(struct segment *segment, const struct node *node);
+/* Forgets the last seed. */
+void segment_drop_last(struct segment *segment);
+/* All contenders of that moment are known. */
+bool segments_know(const struct segments *segments, int64_t ms);
+void segments_done(struct segments *segments);
 
 struct present {
-    /* Nobody is told of a stay, nor who holds; what was there before is put
-     * among the seeds. */
+    /* Nobody is told of a stay, nor who holds; what was there before is a
+     * seed. */
     bool learning;
     stay_fn *stay;
     void *user;
     struct places places;
     struct pasts pasts;
-    struct seeds seeds;
     struct segments segments;
     size_t segment; /* the present one */
     int64_t now_ms;
@@ -33,18 +61,10 @@ struct segment *present_segment(const struct present *present);
 bool present_find(struct present *present, struct bytes path, bool ephemeral,
                   struct place *ret_place, struct stay **ret_stay);
 
-/* What is known of a node that is there now. */
-struct arrival {
-    struct bytes path;
-    struct bytes data;
-    bool ephemeral;
-    int64_t czxid, ctime_ms, owner;
-};
-
-/* NULL: it is no contender that is wanted, or is there already. */
-struct stay *present_arrive(struct present *present, const struct arrival *a);
-/* The same, of a node that was there before. */
-void present_plant(struct present *present, const struct seed *seed);
+/* A node is there now. NULL: it is no contender that is wanted, or is there
+ * already. */
+struct stay *present_arrive(struct present *present, const struct node *node,
+                            bool ephemeral);
 
 /* The stay ends with what it says of its end. */
 void present_end(struct present *present, struct stay *stay);

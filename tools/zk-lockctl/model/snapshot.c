@@ -111,7 +111,7 @@ static bool make_room(struct snapshot *s, size_t size)
     return true;
 }
 
-static void take_path(struct snapshot *s, struct snapshot_node *node)
+static void take_path(struct snapshot *s, struct node *node)
 {
     int64_t length = take_number(s, 4);
 
@@ -124,7 +124,7 @@ static void take_path(struct snapshot *s, struct snapshot_node *node)
     s->failed = s->failed || memchr(s->path, '\0', (size_t)length) != NULL;
 }
 
-static void take_data(struct snapshot *s, struct snapshot_node *node)
+static void take_data(struct snapshot *s, struct node *node)
 {
     int64_t length = take_number(s, 4);
     size_t kept;
@@ -145,7 +145,7 @@ static int64_t session_of(int64_t owner)
     return owner == INT64_MIN || (uint64_t)owner >> 56 == 0xff ? 0 : owner;
 }
 
-static void take_stat(struct snapshot *s, struct snapshot_node *node)
+static void take_stat(struct snapshot *s, struct node *node)
 {
     unsigned char bytes[STAT] = { 0 };
     struct wire w = { bytes, sizeof(bytes), false };
@@ -167,7 +167,7 @@ static void take_nodes(struct snapshot *s, snapshot_fn *fn, void *user)
     uint32_t sum;
 
     while (!s->failed) {
-        struct snapshot_node node = { .czxid = 0 };
+        struct node node = { .czxid = 0 };
 
         take_path(s, &node);
         if (s->failed || (node.path.size == 1 && node.path.at[0] == '/'))

@@ -10,7 +10,8 @@
 #include "model/packed.h"
 #include "model/wire.h"
 
-struct snapshot_node {
+/* A node of a server. */
+struct node {
     struct bytes path; /* "" is the root */
     struct bytes data; /* cut at SNAPSHOT_DATA_MAX */
     int64_t czxid;
@@ -19,7 +20,7 @@ struct snapshot_node {
 };
 enum { SNAPSHOT_DATA_MAX = 1024 };
 
-typedef void snapshot_fn(const struct snapshot_node *node, void *user);
+typedef void snapshot_fn(const struct node *node, void *user);
 
 /* Calls `fn` for each node. 0, or an error of packed.h; then what `fn` was told
  * may be wrong. */

@@ -9,11 +9,12 @@
 struct queue {
     struct stay **items;
     size_t count;
-    size_t room;
     size_t settled; /* so many at the front are known to hold, and to let others
                        hold: front.h */
 };
 
+/* NULL: there is none of that name. */
+struct stay *queue_find(const struct queue *queue, const char *name);
 /* False: out of memory. */
 bool queue_add(struct queue *queue, struct stay *stay);
 void queue_remove(struct queue *queue, const struct stay *stay);
