@@ -415,7 +415,7 @@ static int join(const zkr_double_barrier *m, struct entry *entry,
 
     if (rc != ZKR_OK)
         return rc;
-    rc = zkr__session_ask(m->session, ZKR__SURVEY(m->path), NULL,
+    rc = zkr__session_ask(m->session, ZKR__CHILDREN(m->path), NULL,
                           until->deadline, &list);
     if (rc == ZKR_OK) {
         rc = join_those(m, list, ready, entry, until->deadline);
@@ -579,7 +579,7 @@ static int look_and_step(struct leaving *l)
 {
     const zkr_double_barrier *m = l->member;
     struct zkr_reply *list;
-    int rc = zkr__session_ask(m->session, ZKR__SURVEY(m->path), NULL,
+    int rc = zkr__session_ask(m->session, ZKR__CHILDREN(m->path), NULL,
                               l->until.deadline, &list);
 
     if (rc == ZKR_ZNONODE) { /* all nodes have gone, and then this one */

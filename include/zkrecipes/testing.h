@@ -15,24 +15,20 @@
 ZKR__BEGIN_C
 
 /**
- * Make the servers end the session, as they do when they have not heard of a
- * client for its session timeout. Its nodes are deleted, what is held through
- * it is LOST, its listeners are told, and the library opens a new session, in
- * which waiting claims enter the queue again.
+ * End the session on the servers, as happens when they have not heard of a
+ * client for its session timeout. What is held through it is LOST, its
+ * listeners are told, its nodes are deleted, and the library opens a new
+ * session, in which waiting claims enter the queue again.
  *
  * When the call returns, zkr_grant_check() says ZKR_ELOST for every grant of
  * the session, and zkr_session_epoch() is one higher. Callbacks are called as
  * ever, a moment later; wait for ZKR_SESSION_RECONNECTED before you count on
  * the new session.
  *
- * Time      Some milliseconds; at most reply_timeout_ms of the session for each
- *           answer of the server, and then reply_timeout_ms and a session
- *           timeout until this process has learned of it.
+ * Time      Some milliseconds; at most reply_timeout_ms of the session.
  * On error  The session may have ended all the same.
- * Errors    ZKR_EUNREACHABLE (no connection now, or none for this call),
- *           ZKR_ETIMEDOUT, ZKR_ENOTSUP (over TLS).
- * Source    ZooKeeper FAQ, "Is there an easy way to expire a session for
- *           testing?": another client with the same id and password closes it.
+ * Errors    ZKR_EUNREACHABLE (no connection now, or the connection broke before
+ *           the server had answered), ZKR_ETIMEDOUT.
  * Example   examples/expiry.c
  */
 ZKR_API ZKR_MUST_CHECK int zkr_test_expire_session(zkr_session *session);

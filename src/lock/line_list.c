@@ -18,7 +18,7 @@ static void send_locked(struct zkr__line *line) ZKR__LOCKED
         return; /* all claims are about to end */
     zkr__list_splice(&line->served, &line->next);
     line->list.request.watch = line->watched ? NULL : line->watch;
-    zkr__op_start_locked(&line->list, ZKR__ZK_SURVEY, line->dir,
+    zkr__op_start_locked(&line->list, ZKR__ZK_CHILDREN, line->dir,
                          ZKR__RETRY_POLICY, on_list);
 }
 
@@ -125,7 +125,7 @@ static void watched_locked(struct zkr__line *line, int rc) ZKR__LOCKED
     if (line->watched)
         return;
     line->watch = NULL;
-    zkr__watch_not_set_locked(watch, ZKR__ZK_SURVEY, rc);
+    zkr__watch_not_set_locked(watch, ZKR__ZK_CHILDREN, rc);
 }
 
 /* ------------------------------------------------------------------------- */

@@ -224,7 +224,7 @@ int zkr_session_exists(zkr_session *s, const char *path, int64_t timeout_ms,
 int zkr_session_children(zkr_session *s, const char *path, int64_t timeout_ms,
                          struct zkr_reply **ret_reply)
 {
-    return ask(s, ZKR__SURVEY(path), NULL, timeout_ms, ret_reply);
+    return ask(s, ZKR__CHILDREN(path), NULL, timeout_ms, ret_reply);
 }
 
 int zkr_session_sync(zkr_session *s, int64_t timeout_ms)
@@ -268,7 +268,7 @@ int zkr_session_exists_async(zkr_session *s, const char *path,
 int zkr_session_children_async(zkr_session *s, const char *path,
                                int64_t timeout_ms, zkr_reply_fn fn, void *user)
 {
-    return ask_async(s, ZKR__SURVEY(path), NULL, timeout_ms, fn, user);
+    return ask_async(s, ZKR__CHILDREN(path), NULL, timeout_ms, fn, user);
 }
 
 int zkr_session_sync_async(zkr_session *s, int64_t timeout_ms, zkr_reply_fn fn,

@@ -115,7 +115,7 @@ static void read_locked(struct zkr__look *l, enum zkr__zk_type type) ZKR__LOCKED
         return;
     }
     l->watch->lost = on_lost;
-    if (type == ZKR__ZK_SURVEY)
+    if (type == ZKR__ZK_CHILDREN)
         zkr__watch_children_locked(l->watch);
     l->op.request.watch = l->watch;
     zkr__op_start_locked(&l->op, type, l->path, ZKR__RETRY_ALWAYS, on_read);
@@ -129,7 +129,7 @@ static enum zkr__zk_type read_of(enum zkr_watch_what what)
     case ZKR_WATCH_EXISTS:
         return ZKR__ZK_EXISTS;
     case ZKR_WATCH_CHILDREN:
-        return ZKR__ZK_SURVEY;
+        return ZKR__ZK_CHILDREN;
     case ZKR_WATCH_UNTIL_DELETED:
         break;
     }

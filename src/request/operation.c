@@ -19,7 +19,7 @@ static const char *verb_of(enum zkr__zk_type type)
     static const char *const verbs[ZKR__ZK_TYPES] = {
         [ZKR__ZK_CREATE] = "create", [ZKR__ZK_DELETE] = "delete",
         [ZKR__ZK_EXISTS] = "exists", [ZKR__ZK_GET] = "get",
-        [ZKR__ZK_SET] = "set",       [ZKR__ZK_SURVEY] = "children",
+        [ZKR__ZK_SET] = "set",       [ZKR__ZK_CHILDREN] = "children",
         [ZKR__ZK_SYNC] = "sync",     [ZKR__ZK_CHECK] = "check",
     };
 

@@ -19,11 +19,11 @@ struct zkr__operation {
 };
 
 /* The request of a public function, said once for all the ways to call it. */
-#define ZKR__ASKS(...) (&(const struct zkr__zk_request){ __VA_ARGS__ })
-#define ZKR__GET(p)    ZKR__ASKS(.type = ZKR__ZK_GET, .path = (p))
-#define ZKR__EXISTS(p) ZKR__ASKS(.type = ZKR__ZK_EXISTS, .path = (p))
-#define ZKR__SURVEY(p) ZKR__ASKS(.type = ZKR__ZK_SURVEY, .path = (p))
-#define ZKR__SYNC(p)   ZKR__ASKS(.type = ZKR__ZK_SYNC, .path = (p))
+#define ZKR__ASKS(...)   (&(const struct zkr__zk_request){ __VA_ARGS__ })
+#define ZKR__GET(p)      ZKR__ASKS(.type = ZKR__ZK_GET, .path = (p))
+#define ZKR__EXISTS(p)   ZKR__ASKS(.type = ZKR__ZK_EXISTS, .path = (p))
+#define ZKR__CHILDREN(p) ZKR__ASKS(.type = ZKR__ZK_CHILDREN, .path = (p))
+#define ZKR__SYNC(p)     ZKR__ASKS(.type = ZKR__ZK_SYNC, .path = (p))
 #define ZKR__CREATE(p, d, len)                                                 \
     ZKR__ASKS(.type = ZKR__ZK_CREATE, .path = (p), .data = (d),                \
               .data_len = (len))

@@ -18,7 +18,6 @@
 #include <zkrecipes/session.h>
 
 #include "zk/acl.h"
-#include "zk/takeover.h"
 
 struct zkr__watch;
 struct zkr_session;
@@ -33,7 +32,6 @@ enum zkr__zk_type {
     ZKR__ZK_GET,      /* path, watch or NULL */
     ZKR__ZK_SET,      /* path, data, version */
     ZKR__ZK_CHILDREN, /* path, watch or NULL: on the children, see below */
-    ZKR__ZK_SURVEY,   /* the same, and the result of EXISTS */
     ZKR__ZK_GET_ACL,  /* path: the permissions of everybody */
     ZKR__ZK_SYNC,     /* path */
     ZKR__ZK_CHECK,    /* path: a write that the quorum commits if path exists */
@@ -45,8 +43,8 @@ enum zkr__zk_type {
 
 #define ZKR__ZK_TYPES (ZKR__ZK_MULTI + 1)
 
-/* A watch on the children, of CHILDREN and SURVEY, fires when a child comes or
- * goes, and when the node goes. The others are data watches. */
+/* A watch on the children fires when a child comes or goes, and when the node
+ * goes. The others are data watches. */
 
 /* MULTI is one transaction: the servers carry out all of its operations, in
  * their order, or none of them. An operation is CREATE (of a persistent or an
@@ -95,8 +93,8 @@ struct zkr__zk_result {
 struct zkr__zk_reply {
     int rc;
     const char *path;         /* CREATE: with the sequence number */
-    struct zkr_stat stat;     /* CREATE, EXISTS, GET, SET, SURVEY */
-    const char *const *names; /* CHILDREN, SURVEY */
+    struct zkr_stat stat;     /* CREATE, EXISTS, GET, SET, CHILDREN */
+    const char *const *names; /* CHILDREN */
     size_t name_count;
     const char *data; /* GET; may be NULL */
     size_t data_len;  /* GET */
@@ -168,8 +166,6 @@ int zkr__zk_move(struct zkr__zk *zk, const char *servers);
 void *zkr__zk_raw(struct zkr__zk *zk);
 
 int64_t zkr__zk_session_id(struct zkr__zk *zk);
-/* Of that session; takeover.h. */
-void zkr__zk_password(struct zkr__zk *zk, char password[ZKR__PASSWORD_SIZE]);
 uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk);
 
 /* Names the server that the handle is connected to, for people. */

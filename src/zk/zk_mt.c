@@ -369,11 +369,6 @@ int64_t zkr__zk_session_id(struct zkr__zk *zk)
     return zoo_client_id(zk->zh)->client_id;
 }
 
-void zkr__zk_password(struct zkr__zk *zk, char password[ZKR__PASSWORD_SIZE])
-{
-    memcpy(password, zoo_client_id(zk->zh)->passwd, ZKR__PASSWORD_SIZE);
-}
-
 uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk)
 {
     int timeout_ms = zoo_recv_timeout(zk->zh); /* whatever a server said */
@@ -529,16 +524,7 @@ static void set_names(struct zkr__zk_reply *reply,
 }
 
 static void on_children(int rc, const struct String_vector *names,
-                        const void *data)
-{
-    struct zkr__zk_reply reply = reply_of(rc);
-
-    set_names(&reply, names);
-    answer(data, &reply);
-}
-
-static void on_survey(int rc, const struct String_vector *names,
-                      const struct Stat *stat, const void *data)
+                        const struct Stat *stat, const void *data)
 {
     struct zkr__zk_reply reply = reply_of(rc);
 
@@ -895,10 +881,7 @@ static int submit(struct zkr__zk *zk, const struct zkr__zk_request *r,
         return zoo_aset(zh, r->path, r->data, (int)r->data_len, r->version,
                         on_stat, id);
     case ZKR__ZK_CHILDREN:
-        return zoo_awget_children(zh, r->path, watcher, r->watch, on_children,
-                                  id);
-    case ZKR__ZK_SURVEY:
-        return zoo_awget_children2(zh, r->path, watcher, r->watch, on_survey,
+        return zoo_awget_children2(zh, r->path, watcher, r->watch, on_children,
                                    id);
     case ZKR__ZK_GET_ACL:
         return zoo_aget_acl(zh, r->path, on_acl, id);

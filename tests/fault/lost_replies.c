@@ -122,7 +122,7 @@ static void the_search_is_lost_too(void)
 
     swallow(ZOO_CREATE2_OP);
     swallow(ZOO_SYNC_OP);
-    proxy_rule(proxy, ZOO_GETCHILDREN_OP, 1, PROXY_DROP_REPLY);
+    proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 2, PROXY_DROP_REPLY);
     g = granted(acquire(mutex));
     assert_int_equal(count_children(path), 1);
     release(g);

@@ -575,7 +575,7 @@ TEST_WITH(a_node_that_goes_meanwhile_is_left_out, setup_with_two,
     struct lister l;
     AUTO(participants) list = NULL;
 
-    start_list(&l, ZOO_GETCHILDREN_OP, PROXY_HOLD_REPLY);
+    start_list(&l, ZOO_GETCHILDREN2_OP, PROXY_HOLD_REPLY);
     assert_int_equal(admin_delete(admin, in_dir("lock-0000000001")), ZOK);
     make("lock-0000000003", "three"); /* too late for this list */
     proxy_release(proxy);
@@ -593,7 +593,7 @@ TEST_WITH(for_a_node_that_goes_meanwhile_the_next_is_read, setup_with_two,
 
     make("lock-0000000003", "three");
     proxy_reset_counts(proxy);
-    start_reading(&l, 1, ZOO_GETCHILDREN_OP, PROXY_HOLD_REPLY);
+    start_reading(&l, 1, ZOO_GETCHILDREN2_OP, PROXY_HOLD_REPLY);
     assert_int_equal(admin_delete(admin, in_dir("lock-0000000001")), ZOK);
     proxy_release(proxy);
     list = listed(&l, 2);
@@ -607,7 +607,7 @@ TEST_WITH(a_directory_that_goes_meanwhile_is_empty, setup_with_two,
 {
     struct lister l;
 
-    start_list(&l, ZOO_GETCHILDREN_OP, PROXY_HOLD_REPLY);
+    start_list(&l, ZOO_GETCHILDREN2_OP, PROXY_HOLD_REPLY);
     assert_int_equal(admin_delete_tree(admin, path), ZOK);
     proxy_release(proxy);
     zkr_participants_free(listed(&l, 0));

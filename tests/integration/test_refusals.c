@@ -68,7 +68,7 @@ TEST(a_refused_list_waits_for_the_create)
     struct waiter w;
 
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
-    refuse(ZKR__ZK_SURVEY, 1);
+    refuse(ZKR__ZK_CHILDREN, 1);
     waiter_start(&w, m, SOON_MS);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     assert_false(waiter_is_done(&w));
@@ -84,7 +84,7 @@ TEST(a_refused_list_and_a_lost_create_leave_one_node)
     zkr_grant *g;
 
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
-    refuse(ZKR__ZK_SURVEY, 1);
+    refuse(ZKR__ZK_CHILDREN, 1);
     g = acquire(m);
     assert_int_equal(count_children(path), 1);
     release(g);
@@ -99,7 +99,7 @@ TEST(a_refused_list_is_forgotten_by_the_next_attempt)
 
     assert_int_equal(admin_delete(admin, path), ZOK);
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
-    refuse(ZKR__ZK_SURVEY, 1);
+    refuse(ZKR__ZK_CHILDREN, 1);
     waiter_start(&w, m, SOON_MS);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     proxy_release(proxy);
@@ -114,7 +114,7 @@ TEST(a_wait_that_ends_between_the_two_leaves_nothing)
     zkr_grant *none = NULL;
 
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
-    refuse(ZKR__ZK_SURVEY, 1);
+    refuse(ZKR__ZK_CHILDREN, 1);
     assert_int_equal(zkr_mutex_acquire(m, 200, &none), ZKR_ETIMEDOUT);
     assert_int_equal(count_children(path), 1);
     proxy_release(proxy);
@@ -153,7 +153,7 @@ TEST(a_refusal_needs_nothing_else_to_be_ended)
     lock = new_mutex(quiet, path);
     refuse(ZKR__ZK_CREATE, 1);
     release(acquire(lock));
-    refuse(ZKR__ZK_SURVEY, 1);
+    refuse(ZKR__ZK_CHILDREN, 1);
     release(acquire(lock));
     assert_int_equal(count_children(path), 0);
 }

@@ -148,7 +148,6 @@ static long requests_for_locks(void)
     return proxy_requests(proxy, 15 /* create2 */) +
            proxy_requests(proxy, ZOO_CREATE_OP) +
            proxy_requests(proxy, ZOO_DELETE_OP) +
-           proxy_requests(proxy, ZOO_GETCHILDREN_OP) +
            proxy_requests(proxy, ZOO_GETCHILDREN2_OP) +
            proxy_requests(proxy, ZOO_GETDATA_OP) +
            proxy_requests(proxy, ZOO_EXISTS_OP);
@@ -324,7 +323,7 @@ TEST(at_the_bound_the_list_is_waited_for)
     int64_t token = zkr_grant_token(g);
 
     wait_here(2 * MAX);
-    proxy_rule(proxy, ZOO_GETCHILDREN_OP, 1, PROXY_HOLD_REPLY);
+    proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_HOLD_REPLY);
     for (int i = 0; i < MAX; i++) {
         release(g);
         g = next();

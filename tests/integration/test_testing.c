@@ -7,7 +7,7 @@
 #include <zkrecipes/testing.h>
 
 static struct proxy *proxy;
-static zkr_session *s; /* through the proxy, and so never over TLS */
+static zkr_session *s; /* through the proxy */
 static zkr_mutex *m;
 static char path[64];
 

@@ -3,8 +3,6 @@
  * simulator (fibers, simulated time) do alike: nothing. */
 #include "zk/zk.h"
 
-#include <string.h>
-
 #include "base/error.h"
 
 bool zkr__zk_refused(struct zkr__zk *zk)
@@ -18,12 +16,6 @@ int zkr__zk_move(struct zkr__zk *zk, const char *servers)
     (void)zk;
     (void)servers;
     return ZKR_OK;
-}
-
-void zkr__zk_password(struct zkr__zk *zk, char password[ZKR__PASSWORD_SIZE])
-{
-    (void)zk;
-    memset(password, 0, ZKR__PASSWORD_SIZE);
 }
 
 void *zkr__zk_raw(struct zkr__zk *zk)

@@ -159,11 +159,6 @@ static int64_t zxid_of(const struct node *n, int64_t version)
     return version <= n->created ? n->czxid : ensemble_txn(version)->zxid;
 }
 
-static bool is_list(const struct request *r)
-{
-    return r->type == ZKR__ZK_CHILDREN || r->type == ZKR__ZK_SURVEY;
-}
-
 static void read_at(struct conn *c, struct request *r)
 {
     int64_t version = ensemble_applied(c->replica);
@@ -181,10 +176,10 @@ static void read_at(struct conn *c, struct request *r)
         r->mzxid = zxid_of(n, r->value->version);
         r->pzxid = zxid_of(n, changed_below(n, version));
     }
-    if (n != NULL && is_list(r))
+    if (n != NULL && r->type == ZKR__ZK_CHILDREN)
         list(r, n, c->replica, version);
     if (r->wants_watch && (n != NULL || r->type == ZKR__ZK_EXISTS))
-        watch(c, r->path, n == NULL, is_list(r));
+        watch(c, r->path, n == NULL, r->type == ZKR__ZK_CHILDREN);
 }
 
 static void on_meanwhile(void *arg, uint64_t tag)
@@ -213,7 +208,6 @@ static void answer(struct conn *c, struct request *r)
     case ZKR__ZK_EXISTS:
     case ZKR__ZK_GET:
     case ZKR__ZK_CHILDREN:
-    case ZKR__ZK_SURVEY:
     case ZKR__ZK_GET_ACL:
         if (r->rc == ZKR_OK)
             read_at(c, r);

@@ -193,7 +193,7 @@ static void take_and_pass_on(int i)
 /* -- what is asked ---------------------------------------------------------
  */
 
-static const enum zkr__zk_type questions[] = { ZKR__ZK_CREATE, ZKR__ZK_SURVEY,
+static const enum zkr__zk_type questions[] = { ZKR__ZK_CREATE, ZKR__ZK_CHILDREN,
                                                ZKR__ZK_GET, ZKR__ZK_EXISTS,
                                                ZKR__ZK_CHILDREN };
 
@@ -218,9 +218,9 @@ static int asked(enum zkr__zk_type type)
 
 static void only_these_were_asked(int creates, int lists)
 {
-    if (asked(ZKR__ZK_CREATE) != creates || asked(ZKR__ZK_SURVEY) != lists)
+    if (asked(ZKR__ZK_CREATE) != creates || asked(ZKR__ZK_CHILDREN) != lists)
         world_fail("there were %d creates and %d lists, not %d and %d",
-                   asked(ZKR__ZK_CREATE), asked(ZKR__ZK_SURVEY), creates,
+                   asked(ZKR__ZK_CREATE), asked(ZKR__ZK_CHILDREN), creates,
                    lists);
 }
 
@@ -387,7 +387,7 @@ STORY(a_new_connection_begins_without_knowledge)
     count_from_here();
     pass_on(0);
     await_grant(1);
-    if (asked(ZKR__ZK_SURVEY) == 0)
+    if (asked(ZKR__ZK_CHILDREN) == 0)
         world_fail("what was known on the last connection counts");
     pass_on(1);
 }
@@ -404,7 +404,7 @@ STORY(a_new_connection_begins_without_knowing_others)
     count_from_here();
     give_back(&users[HOLDER]);
     await_grant(0);
-    if (asked(ZKR__ZK_SURVEY) == 0)
+    if (asked(ZKR__ZK_CHILDREN) == 0)
         world_fail("what was known on the last connection counts");
     pass_on(0);
 }
@@ -862,7 +862,7 @@ STORY_ANEW(a_claim_that_leaves_out_a_ghost_is_confirmed)
     count_from_here();
     operate(ZKR__ZK_DELETE, find_child(OTHER_WRITER)->path, "");
     await_grant(0);
-    if (asked(ZKR__ZK_SURVEY) == 0)
+    if (asked(ZKR__ZK_CHILDREN) == 0)
         world_fail("its own node is not confirmed");
     pass_on(0);
     (void)zkr_grant_release(held);

@@ -103,10 +103,9 @@ static bool has_stat(const struct zkr__op *op)
     case ZKR__ZK_EXISTS:
     case ZKR__ZK_GET:
     case ZKR__ZK_SET:
-    case ZKR__ZK_SURVEY:
+    case ZKR__ZK_CHILDREN:
         return true;
     case ZKR__ZK_DELETE:
-    case ZKR__ZK_CHILDREN:
     case ZKR__ZK_SYNC:
     case ZKR__ZK_CHECK:
     case ZKR__ZK_UNWATCH:
@@ -188,7 +187,6 @@ static const char *const types[] = {
     [ZKR__ZK_GET] = "get",
     [ZKR__ZK_SET] = "set",
     [ZKR__ZK_CHILDREN] = "children",
-    [ZKR__ZK_SURVEY] = "survey",
     [ZKR__ZK_SYNC] = "sync",
     [ZKR__ZK_CHECK] = "check",
     [ZKR__ZK_UNWATCH] = "unwatch",
@@ -313,7 +311,6 @@ static void numbers(void)
     create(&a, ZKR_CREATE_EPHEMERAL, "/n/plain");
     create(&b, ZKR_CREATE_EPHEMERAL_SEQUENTIAL, "/n/x-");
     ask(&b, ZKR__ZK_CHILDREN, "/n");
-    ask(&b, ZKR__ZK_SURVEY, "/n");
     ask(&b, ZKR__ZK_DELETE, "/n/x-0000000004");
     ask(&a, ZKR__ZK_DELETE, "/n/plain");
     ask(&a, ZKR__ZK_DELETE, "/n/x-0000000002");
@@ -328,8 +325,8 @@ static void numbers(void)
 static void missing(void)
 {
     static const enum zkr__zk_type all[] = {
-        ZKR__ZK_DELETE, ZKR__ZK_EXISTS,   ZKR__ZK_GET,    ZKR__ZK_SET,
-        ZKR__ZK_CHECK,  ZKR__ZK_CHILDREN, ZKR__ZK_SURVEY,
+        ZKR__ZK_DELETE, ZKR__ZK_EXISTS, ZKR__ZK_GET,
+        ZKR__ZK_SET,    ZKR__ZK_CHECK,  ZKR__ZK_CHILDREN,
     };
 
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
@@ -354,7 +351,7 @@ static void contents(void)
     ask(&a, ZKR__ZK_GET, "/d");
     set(&b, "/d", "__REVOKE__");
     ask(&b, ZKR__ZK_GET, "/d");
-    ask(&b, ZKR__ZK_SURVEY, "/d");
+    ask(&b, ZKR__ZK_CHILDREN, "/d");
     ask(&b, ZKR__ZK_EXISTS, "/d");
     ask(&b, ZKR__ZK_DELETE, "/d");
     ask(&a, ZKR__ZK_SYNC, "/");
@@ -441,13 +438,13 @@ static void watched_children(void)
 
     create(&a, ZKR_CREATE_PERSISTENT, "/k");
     ask(&b, ZKR__ZK_SYNC, "/k");
-    watch(&b, ZKR__ZK_SURVEY, "/k", &one);
+    watch(&b, ZKR__ZK_CHILDREN, "/k", &one);
     watch(&b, ZKR__ZK_CHILDREN, "/k", &two);
     watch(&b, ZKR__ZK_UNWATCH_CHILDREN, "/k", &one);
     create(&a, ZKR_CREATE_EPHEMERAL, "/k/x");
     await_events(1);
     ask(&b, ZKR__ZK_SYNC, "/k");
-    watch(&b, ZKR__ZK_SURVEY, "/k", &one);
+    watch(&b, ZKR__ZK_CHILDREN, "/k", &one);
     watch(&b, ZKR__ZK_GET, "/k", &two);
     ask(&b, ZKR__ZK_UNWATCH_CHILDREN, "/k");
     ask(&a, ZKR__ZK_DELETE, "/k/x");

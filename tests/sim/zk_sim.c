@@ -318,8 +318,7 @@ static void add_watch(struct zkr__zk *zk, const struct request *r, int rc)
         return;
     l = arena_new(sizeof(*l));
     *l = (struct local_watch){ NULL, r->path, r->watch, rc == ZKR_ZNONODE,
-                               r->type == ZKR__ZK_CHILDREN ||
-                                   r->type == ZKR__ZK_SURVEY };
+                               r->type == ZKR__ZK_CHILDREN };
     while (*end != NULL)
         end = &(*end)->next;
     *end = l;
@@ -502,8 +501,7 @@ static const struct zkr__zk_result *results_of(const struct request *r, int rc)
 static bool has_stat(const struct request *r)
 {
     return r->node != NULL && r->type != ZKR__ZK_DELETE &&
-           r->type != ZKR__ZK_CHECK && r->type != ZKR__ZK_CHILDREN &&
-           r->type != ZKR__ZK_MULTI;
+           r->type != ZKR__ZK_CHECK && r->type != ZKR__ZK_MULTI;
 }
 
 static void reply(const struct zkr__zk *zk, const struct request *r, int rc)
@@ -533,7 +531,7 @@ static void reply(const struct zkr__zk *zk, const struct request *r, int rc)
         reply.data = r->value->bytes;
         reply.data_len = r->value->len;
     }
-    if (rc == ZKR_OK && r->value != NULL && r->type == ZKR__ZK_SURVEY)
+    if (rc == ZKR_OK && r->value != NULL && r->type == ZKR__ZK_CHILDREN)
         reply.stat.data_len = (int32_t)r->value->len;
     zk->tell->on_reply(zk->session, r->id, &reply);
 }

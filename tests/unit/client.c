@@ -395,7 +395,7 @@ static void answer(struct zkr__zk *zk, const struct item *item)
         names[count++] = zkr__path_name(node);
     if (r->type == ZKR__ZK_CREATE && reply.rc == ZKR_OK)
         reply.path = node;
-    if (r->type == ZKR__ZK_CHILDREN || r->type == ZKR__ZK_SURVEY) {
+    if (r->type == ZKR__ZK_CHILDREN) {
         reply.names = names;
         reply.name_count = count;
     }

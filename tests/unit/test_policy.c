@@ -91,15 +91,15 @@ TEST(until_then_it_is_repeated)
 
     open_with(ZKR_RETRY_UNTIL_INIT(1000 * PATIENCE_S, 1));
     client_answers(ZKR__ZK_CREATE, ZKR_ZTHROTTLEDOP);
-    client_answers(ZKR__ZK_SURVEY, ZKR_ZTHROTTLEDOP);
+    client_answers(ZKR__ZK_CHILDREN, ZKR_ZTHROTTLEDOP);
     assert_int_equal(zkr_mutex_acquire_async(m, -1, on_outcome, &outcome, NULL),
                      ZKR_OK);
     while (client_requests(ZKR__ZK_CREATE) < 4)
         pass_a_moment();
     client_answers(ZKR__ZK_CREATE, ZKR_OK);
-    while (client_requests(ZKR__ZK_SURVEY) < 10) /* by itself, too */
+    while (client_requests(ZKR__ZK_CHILDREN) < 10) /* by itself, too */
         pass_a_moment();
-    client_answers(ZKR__ZK_SURVEY, ZKR_OK);
+    client_answers(ZKR__ZK_CHILDREN, ZKR_OK);
     await_outcome(&outcome);
 }
 
@@ -112,13 +112,13 @@ TEST(each_request_has_repetitions_of_its_own)
 
     open_with(ZKR_RETRY_N_TIMES_INIT(2, 1));
     client_shows(holder, false);
-    client_answers_times(ZKR__ZK_SURVEY, ZKR_ZTHROTTLEDOP, 2);
+    client_answers_times(ZKR__ZK_CHILDREN, ZKR_ZTHROTTLEDOP, 2);
     assert_int_equal(zkr_mutex_acquire_async(m, -1, on_outcome, &outcome, NULL),
                      ZKR_OK);
     while (client_requests(ZKR__ZK_GET) == 0)
         pass_a_moment();
     client_await_rest();
-    client_answers_times(ZKR__ZK_SURVEY, ZKR_ZTHROTTLEDOP, 2);
+    client_answers_times(ZKR__ZK_CHILDREN, ZKR_ZTHROTTLEDOP, 2);
     client_shows(nobody, false);
     client_changes_node("the holder has gone");
     await_outcome(&outcome);

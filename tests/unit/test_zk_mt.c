@@ -40,10 +40,9 @@ static struct {
     sigset_t blocked;  /* when its threads were made */
     int rc;
     int no_handle; /* it makes none, with that errno */
-    strings_completion_t list;
+    strings_stat_completion_t list;
     watcher_fn list_watcher;
     void *list_context;
-    strings_stat_completion_t survey;
     string_stat_completion_t create;
     data_completion_t get;
     acl_completion_t acl;
@@ -101,9 +100,6 @@ int __wrap_zoo_set_servers_resolution_delay(zhandle_t *zh, int ms);
 int __wrap_zoo_state(zhandle_t *zh);
 int __wrap_zoo_add_auth(zhandle_t *zh, const char *scheme, const char *cert,
                         int len, void_completion_t done, const void *data);
-int __wrap_zoo_awget_children(zhandle_t *zh, const char *path,
-                              watcher_fn watcher, void *context,
-                              strings_completion_t done, const void *data);
 int __wrap_zoo_awget_children2(zhandle_t *zh, const char *path,
                                watcher_fn watcher, void *context,
                                strings_stat_completion_t done,
@@ -177,9 +173,9 @@ int __wrap_zoo_add_auth(zhandle_t *zh, const char *scheme, const char *cert,
     return ZOK;
 }
 
-int __wrap_zoo_awget_children(zhandle_t *zh, const char *path,
-                              watcher_fn watcher, void *context,
-                              strings_completion_t done, const void *data)
+int __wrap_zoo_awget_children2(zhandle_t *zh, const char *path,
+                               watcher_fn watcher, void *context,
+                               strings_stat_completion_t done, const void *data)
 {
     (void)zh;
     (void)path;
@@ -188,19 +184,6 @@ int __wrap_zoo_awget_children(zhandle_t *zh, const char *path,
     client.list_watcher = watcher;
     client.list_context = context;
     return client.rc;
-}
-
-int __wrap_zoo_awget_children2(zhandle_t *zh, const char *path,
-                               watcher_fn watcher, void *context,
-                               strings_stat_completion_t done, const void *data)
-{
-    (void)zh;
-    (void)path;
-    (void)watcher;
-    (void)context;
-    assert_int_equal((uintptr_t)data, TICKET);
-    client.survey = done;
-    return ZOK;
 }
 
 int __wrap_zoo_awexists(zhandle_t *zh, const char *path, watcher_fn watcher,
@@ -583,7 +566,7 @@ TEST(a_handle_that_is_stuck_tells_nothing)
     assert_false(zkr__zk_close(zk, zkr__clock_now()));
     assert_int_equal(zkr_session_stuck_handles(), 1);
     client_is(ZOO_EXPIRED_SESSION_STATE);
-    client.list(ZCLOSING, NULL, (const void *)TICKET);
+    client.list(ZCLOSING, NULL, NULL, (const void *)TICKET);
     assert_int_equal(told.events, events);
     assert_int_equal(told.replies, 0);
     let_go();
@@ -660,11 +643,7 @@ static void is_told(const struct String_vector *names, int rc, size_t count)
     static const struct Stat stat;
 
     assert_int_equal(asked_for(ZKR__ZK_CHILDREN), ZOK);
-    client.list(ZOK, names, (const void *)TICKET);
-    assert_int_equal(told.rc, rc);
-    assert_int_equal(told.name_count, count);
-    assert_int_equal(asked_for(ZKR__ZK_SURVEY), ZOK);
-    client.survey(ZOK, names, &stat, (const void *)TICKET);
+    client.list(ZOK, names, &stat, (const void *)TICKET);
     assert_int_equal(told.rc, rc);
     assert_int_equal(told.name_count, count);
 }
@@ -750,7 +729,7 @@ TEST(facts_of_a_node_are_those_of_the_server)
     client.get(ZOK, "data", 4, &any_stat, (const void *)TICKET);
     assert_int_equal(told.reply.data_len, 4);
     is_of_the_node();
-    client.survey(ZOK, &names, &any_stat, (const void *)TICKET);
+    client.list(ZOK, &names, &any_stat, (const void *)TICKET);
     assert_int_equal(told.reply.stat.data_len, 109);
     is_of_the_node();
 }
@@ -920,7 +899,6 @@ static void ask_all(void)
     assert_int_equal(asked_for(ZKR__ZK_GET), ZOK);
     assert_int_equal(asked_for(ZKR__ZK_GET_ACL), ZOK);
     assert_int_equal(asked_for(ZKR__ZK_CHILDREN), ZOK);
-    assert_int_equal(asked_for(ZKR__ZK_SURVEY), ZOK);
     assert_int_equal(asked_for(ZKR__ZK_CHECK), ZOK);
 }
 
@@ -950,7 +928,7 @@ TEST(an_answer_without_its_parts_is_no_answer)
     is_damaged();
     client.get(ZOK, "data", 4, NULL, (const void *)TICKET);
     is_damaged();
-    client.survey(ZOK, &names, NULL, (const void *)TICKET);
+    client.list(ZOK, &names, NULL, (const void *)TICKET);
     is_damaged();
     client.acl(ZOK, NULL, &acl_stat, (const void *)TICKET);
     is_damaged();
@@ -976,7 +954,7 @@ TEST(no_length_is_taken_on_trust)
     assert_null(told.reply.data);
     client.get(ZOK, NULL, 4, &stat, (const void *)TICKET);
     is_damaged(); /* the client had no memory, and its stat is anything */
-    client.survey(ZOK, &names, &stat, (const void *)TICKET);
+    client.list(ZOK, &names, &stat, (const void *)TICKET);
     assert_int_equal(told.rc, ZOK);
     assert_int_equal(told.reply.stat.data_len, 0);
     client.acl(ZOK, &negative, &acl_stat, (const void *)TICKET);
@@ -1004,16 +982,14 @@ TEST(a_code_that_no_server_has_is_no_answer)
         is_damaged();
         client.get(codes[i], "data", 4, &stat, (const void *)TICKET);
         is_damaged();
-        client.list(codes[i], &names, (const void *)TICKET);
-        is_damaged();
-        client.survey(codes[i], &names, &stat, (const void *)TICKET);
+        client.list(codes[i], &names, &stat, (const void *)TICKET);
         is_damaged();
         client.acl(codes[i], NULL, NULL, (const void *)TICKET);
         is_damaged();
         client.multi(codes[i], client.multi_data);
         is_damaged();
     }
-    client.list(ZTHROTTLEDOP, NULL, (const void *)TICKET);
+    client.list(ZTHROTTLEDOP, NULL, NULL, (const void *)TICKET);
     assert_int_equal(told.rc, ZTHROTTLEDOP);
 }
 

@@ -36,7 +36,6 @@ static const struct request {
     { "exists", ZOO_EXISTS_OP },
     { "get", ZOO_GETDATA_OP },
     { "set", ZOO_SETDATA_OP },
-    { "names", ZOO_GETCHILDREN_OP },
     { "list", ZOO_GETCHILDREN2_OP },
     { "sync", ZOO_SYNC_OP },
     { "multi", ZOO_MULTI_OP },
