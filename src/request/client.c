@@ -70,16 +70,13 @@ static int new_query(struct zkr_session *s, const struct zkr__zk_request *asked,
                      const struct zkr_create_opts *opts, int64_t deadline,
                      struct query **ret_query)
 {
-    struct zkr_create_opts checked;
-    struct query *q;
-    int rc = zkr__operation_check(s, asked, opts, &checked);
+    struct query *q =
+        zkr__request_new(&query_kind, s, NULL, deadline, ZKR_EUNREACHABLE);
+    int rc;
 
-    if (rc != ZKR_OK)
-        return rc;
-    q = zkr__request_new(&query_kind, s, NULL, deadline, ZKR_EUNREACHABLE);
     if (q == NULL)
         return ZKR_ENOMEM;
-    rc = zkr__operation_init(&q->operation, s, asked, &checked);
+    rc = zkr__operation_init(&q->operation, s, asked, opts);
     q->request.ask.op.request = q->operation.request;
     if (rc == ZKR_OK)
         *ret_query = q;

@@ -10,7 +10,7 @@
 
 struct until {
     struct zkr__request request;
-    struct zkr__look *look;
+    struct zkr__look look;
     const struct zkr__condition *condition;
     void *user;
     bool once; /* the first result decides */
@@ -59,9 +59,9 @@ static void judged_locked(struct until *u, int rc) ZKR__LOCKED
 }
 
 /* From the first result on it is the others who are late. */
-static bool on_seen(void *owner, const struct zkr__zk_reply *reply)
+static bool on_seen(struct zkr__look *look, const struct zkr__zk_reply *reply)
 {
-    struct until *u = owner;
+    struct until *u = ZKR__CONTAINER(look, struct until, look);
 
     zkr__session_assert_locked(u->request.session);
     u->request.late = ZKR_ETIMEDOUT;
@@ -70,9 +70,9 @@ static bool on_seen(void *owner, const struct zkr__zk_reply *reply)
     return true;
 }
 
-static void on_created(void *owner)
+static void on_created(struct zkr__look *look)
 {
-    struct until *u = owner;
+    struct until *u = ZKR__CONTAINER(look, struct until, look);
 
     zkr__session_assert_locked(u->request.session);
     judged_locked(u, u->condition->created(u->user));
@@ -81,26 +81,7 @@ static void on_created(void *owner)
 static void look_locked(struct zkr__request *r)
 {
     zkr__session_assert_locked(r->session);
-    zkr__look_start_locked(ZKR__CONTAINER(r, struct until, request)->look);
-}
-
-static struct until *new_until(const struct zkr__condition *condition,
-                               struct zkr_session *s, const char *path,
-                               int64_t deadline)
-{
-    struct until *u =
-        zkr__request_new(&kind, s, path, deadline, ZKR_EUNREACHABLE);
-
-    if (u == NULL)
-        return NULL;
-    u->condition = condition;
-    u->look = zkr__look_new(s, path, condition->what, u, on_seen,
-                            condition->created == NULL ? NULL : on_created);
-    if (u->look != NULL)
-        return u;
-    zkr__request_unref(&u->request);
-    (void)zkr__no_memory(condition->noun, path);
-    return NULL;
+    zkr__look_start_locked(&ZKR__CONTAINER(r, struct until, request)->look);
 }
 
 int zkr__condition_begin(const struct zkr__condition *condition,
@@ -108,11 +89,17 @@ int zkr__condition_begin(const struct zkr__condition *condition,
                          const struct zkr__time_limit *limit,
                          struct zkr__request **ret_request)
 {
-    struct until *u = new_until(condition, s, path, limit->deadline);
+    struct until *u =
+        zkr__request_new(&kind, s, path, limit->deadline, ZKR_EUNREACHABLE);
     int rc;
 
     if (u == NULL)
         return ZKR_ENOMEM;
+    zkr__look_init(&u->look, s, &u->request.ref, u->request.full_path,
+                   condition->what, on_seen);
+    if (condition->created != NULL)
+        u->look.created = on_created;
+    u->condition = condition;
     u->user = user;
     u->once = limit->for_servers_only;
     rc = zkr__request_begin(&u->request, look_locked);
@@ -126,7 +113,7 @@ int zkr__condition_begin(const struct zkr__condition *condition,
 void zkr__condition_end(struct zkr__request *r)
 {
     zkr__session_lock(r->session);
-    zkr__look_stop_locked(ZKR__CONTAINER(r, struct until, request)->look);
+    zkr__look_stop_locked(&ZKR__CONTAINER(r, struct until, request)->look);
     zkr__request_end_locked(r, ZKR_ECANCELED, "nobody waits any more");
     zkr__session_unlock(r->session);
     zkr__request_unref(r);

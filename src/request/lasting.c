@@ -19,13 +19,13 @@ struct state {
 
 struct zkr_watch {
     struct zkr_session *session;
-    enum zkr_watch_what what;
+    char *path; /* with the chroot */
     zkr_watch_fn fn;
     void *user;
 
-    struct zkr__ref ref; /* the user's, and that of a callback */
+    struct zkr__ref ref; /* the user's, the look's, and that of a callback */
     /* under the session lock */
-    struct zkr__look *look;
+    struct zkr__look look;
 
     uint64_t epoch; /* in which `last` was read; 0: nothing was read yet */
     struct state last;
@@ -45,6 +45,7 @@ static void free_watch(struct zkr__ref *ref)
     struct zkr_session *s = w->session;
 
     zkr_reply_free(w->reply);
+    free(w->path);
     free(w);
     zkr__session_unref(s);
 }
@@ -85,9 +86,9 @@ static bool differs(const struct zkr_watch *w, const struct state *state)
 
     if (state->error != w->last.error || a->czxid != b->czxid)
         return true;
-    if (w->what == ZKR_WATCH_DATA)
+    if (w->look.what == ZKR_WATCH_DATA)
         return a->mzxid != b->mzxid;
-    return w->what == ZKR_WATCH_CHILDREN &&
+    return w->look.what == ZKR_WATCH_CHILDREN &&
            (a->pzxid != b->pzxid || a->cversion != b->cversion);
 }
 
@@ -104,11 +105,11 @@ static enum zkr_watch_why why_now(const struct zkr_watch *w, bool ended)
 
 /* Tells a result, unless it is the one that was told last. Returns false when
  * there is no memory for it. */
-static bool on_seen(void *owner, const struct zkr__zk_reply *from)
+static bool on_seen(struct zkr__look *look, const struct zkr__zk_reply *from)
 {
     static const struct zkr__zk_reply deleted = { .rc = ZKR_ZNONODE };
     bool ended = from == NULL;
-    struct zkr_watch *w = owner;
+    struct zkr_watch *w = ZKR__CONTAINER(look, struct zkr_watch, look);
     struct zkr_reply *reply = NULL;
     struct state state;
 
@@ -140,14 +141,13 @@ static struct zkr_watch *new_watch(struct zkr_session *s, const char *path,
 {
     struct zkr_watch *w = calloc(1, sizeof(*w));
 
-    if (w == NULL ||
-        (w->look = zkr__look_new(s, path, what, w, on_seen, NULL)) == NULL) {
+    if (w == NULL || (w->path = zkr__session_full_path(s, path)) == NULL) {
         free(w);
         return NULL;
     }
     zkr__session_ref(s);
+    zkr__look_init(&w->look, s, &w->ref, w->path, what, on_seen);
     w->session = s;
-    w->what = what & ~(enum zkr_watch_what)ZKR_WATCH_UNTIL_DELETED;
     w->fn = fn;
     w->user = user;
     zkr__ref_init(&w->ref, free_watch);
@@ -199,11 +199,10 @@ int zkr_session_watch(zkr_session *s, const char *path,
     zkr__session_lock(s);
     if (s->over != 0) {
         rc = zkr__fail(s->over, "watch '%.300s': the session is over", path);
-        zkr__look_stop_locked(w->look);
     } else {
         *ret_watch = w;
-        zkr__look_set_pause_locked(w->look, o.pause_ms);
-        zkr__look_start_locked(w->look);
+        w->look.pause_ms = o.pause_ms;
+        zkr__look_start_locked(&w->look);
     }
     zkr__session_unlock(s);
     if (rc != ZKR_OK)
@@ -224,7 +223,7 @@ int zkr_watch_set_pause(zkr_watch *w, int64_t pause_ms)
     if (rc != ZKR_OK)
         return rc;
     zkr__session_lock(w->session);
-    zkr__look_set_pause_locked(w->look, pause_ms);
+    w->look.pause_ms = pause_ms;
     zkr__session_unlock(w->session);
     return ZKR_OK;
 }
@@ -234,7 +233,7 @@ void zkr_watch_free(zkr_watch *w)
     if (w == NULL || zkr__session_check(w->session, "watch") != ZKR_OK)
         return;
     zkr__session_lock(w->session);
-    zkr__look_stop_locked(w->look);
+    zkr__look_stop_locked(&w->look);
     (void)zkr__dispatch_withdraw_unlocks(w->session, &w->notice);
     zkr__session_unlock(w->session);
     zkr__ref_drop(&w->ref);

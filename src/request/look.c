@@ -17,34 +17,14 @@
 #include "session/timer_thread.h"
 #include "session/watch.h"
 
-struct zkr__look {
-    struct zkr_session *session;
-    char *path;               /* with the chroot */
-    enum zkr_watch_what what; /* without the flag: */
-    bool until_deleted;
-    void *owner;
-    bool (*seen)(void *owner, const struct zkr__zk_reply *reply);
-    void (*created)(void *owner); /* may be NULL */
-
-    /* under the session lock */
-    bool stopped;
-    bool missing; /* in the last answer */
-    int64_t pause_ms;
-    int64_t rested;           /* the end of the pause after the last answer */
-    struct zkr__op op;        /* the read */
-    struct zkr__watch *watch; /* which the read sets, or has set */
-    struct zkr__timer again;  /* after an error, or a pause */
-};
-
-static void free_look(struct zkr__look *l)
+static struct zkr_session *session_of(const struct zkr__look *l)
 {
-    free(l->path);
-    free(l);
+    return l->op.session;
 }
 
 static bool is_over(const struct zkr__look *l)
 {
-    return l->stopped || l->session->over != 0;
+    return l->stopped || session_of(l)->over != 0;
 }
 
 static void on_read(struct zkr__op *op, const struct zkr__zk_reply *reply);
@@ -53,15 +33,15 @@ static void on_again(struct zkr__timer *timer)
 {
     struct zkr__look *l = ZKR__CONTAINER(timer, struct zkr__look, again);
 
-    zkr__session_assert_locked(l->session);
+    zkr__session_assert_locked(session_of(l));
     zkr__look_start_locked(l);
 }
 
 static void look_later_locked(struct zkr__look *l) ZKR__LOCKED
 {
     zkr__timer_thread_arm_locked(
-        l->session, &l->again,
-        zkr__clock_deadline(l->session->opts.retry.cap_ms), on_again);
+        session_of(l), &l->again,
+        zkr__clock_deadline(session_of(l)->opts.retry.cap_ms), on_again);
 }
 
 static void look_after_pause_locked(struct zkr__look *l) ZKR__LOCKED
@@ -69,7 +49,7 @@ static void look_after_pause_locked(struct zkr__look *l) ZKR__LOCKED
     if (l->pause_ms == 0 || zkr__clock_now() >= l->rested)
         zkr__look_start_locked(l);
     else
-        zkr__timer_thread_arm_locked(l->session, &l->again, l->rested,
+        zkr__timer_thread_arm_locked(session_of(l), &l->again, l->rested,
                                      on_again);
 }
 
@@ -83,14 +63,14 @@ static void on_fired(void *owner, bool deleted)
 {
     struct zkr__look *l = owner;
 
-    zkr__session_assert_locked(l->session);
+    zkr__session_assert_locked(session_of(l));
     l->watch = NULL;
     if (is_over(l))
         return;
     if (!deleted && l->missing && l->created != NULL)
-        l->created(l->owner);
+        l->created(l);
     else if (deleted && l->until_deleted)
-        (void)l->seen(l->owner, NULL);
+        (void)l->seen(l, NULL);
     else
         look_after_pause_locked(l);
 }
@@ -101,7 +81,7 @@ static void on_lost(void *owner)
 {
     struct zkr__look *l = owner;
 
-    zkr__session_assert_locked(l->session);
+    zkr__session_assert_locked(session_of(l));
     l->watch = NULL;
     (void)zkr__op_cancel_locked(&l->op);
     zkr__look_start_locked(l);
@@ -109,7 +89,7 @@ static void on_lost(void *owner)
 
 static void read_locked(struct zkr__look *l, enum zkr__zk_type type) ZKR__LOCKED
 {
-    l->watch = zkr__watch_new_locked(l->session, l->path, l, on_fired);
+    l->watch = zkr__watch_new_locked(session_of(l), l->path, l, on_fired);
     if (l->watch == NULL) {
         look_later_locked(l);
         return;
@@ -144,7 +124,7 @@ static void watched_locked(struct zkr__look *l, enum zkr__zk_type type,
     if (reply->rc == ZKR_OK && type != read_of(l->what)) {
         forget_locked(l);
         zkr__look_start_locked(l);
-    } else if (!l->seen(l->owner, reply)) {
+    } else if (!l->seen(l, reply)) {
         forget_locked(l);
         look_later_locked(l);
     }
@@ -158,11 +138,11 @@ static void not_watched_locked(struct zkr__look *l,
     if (zkr__error_outcome(reply->rc) == ZKR__OVER) {
         zkr__look_start_locked(l);
     } else if (reply->rc == ZKR_ZNONODE && l->until_deleted) {
-        (void)l->seen(l->owner, reply);
+        (void)l->seen(l, reply);
     } else if (reply->rc == ZKR_ZNONODE) {
         read_locked(l, ZKR__ZK_EXISTS);
     } else {
-        (void)l->seen(l->owner, reply);
+        (void)l->seen(l, reply);
         look_later_locked(l);
     }
 }
@@ -185,8 +165,8 @@ static void on_read(struct zkr__op *op, const struct zkr__zk_reply *reply)
     else if (l->stopped)
         zkr__watch_remove_locked(watch);
     if (l->stopped)
-        free_look(l);
-    else if (!is_set)
+        return;
+    if (!is_set)
         not_watched_locked(l, reply);
     else if (!is_over(l))
         watched_locked(l, type, reply);
@@ -200,42 +180,28 @@ void zkr__look_start_locked(struct zkr__look *l)
 
 /* -- for the owner --------------------------------------------------------- */
 
-struct zkr__look *
-zkr__look_new(struct zkr_session *s, const char *path, enum zkr_watch_what what,
-              void *owner, bool (*seen)(void *, const struct zkr__zk_reply *),
-              void (*created)(void *))
+void zkr__look_init(struct zkr__look *l, struct zkr_session *s,
+                    struct zkr__ref *owner, const char *path,
+                    enum zkr_watch_what what,
+                    bool (*seen)(struct zkr__look *,
+                                 const struct zkr__zk_reply *))
 {
-    struct zkr__look *l = calloc(1, sizeof(*l));
-
-    if (l == NULL || (l->path = zkr__session_full_path(s, path)) == NULL) {
-        free(l);
-        return NULL;
-    }
-    l->session = s;
-    l->what = what & ~(enum zkr_watch_what)ZKR_WATCH_UNTIL_DELETED;
-    l->until_deleted = (what & ZKR_WATCH_UNTIL_DELETED) != 0;
-    l->owner = owner;
-    l->seen = seen;
-    l->created = created;
-    zkr__op_init(&l->op, s, NULL);
-    return l;
-}
-
-void zkr__look_set_pause_locked(struct zkr__look *l, int64_t pause_ms)
-{
-    l->pause_ms = pause_ms;
+    *l = (struct zkr__look){
+        .path = path,
+        .what = what & ~(enum zkr_watch_what)ZKR_WATCH_UNTIL_DELETED,
+        .until_deleted = (what & ZKR_WATCH_UNTIL_DELETED) != 0,
+        .seen = seen,
+    };
+    zkr__op_init(&l->op, s, owner);
 }
 
 void zkr__look_stop_locked(struct zkr__look *l)
 {
     l->stopped = true;
     l->op.retry = ZKR__RETRY_NEVER;
-    zkr__timer_thread_disarm_locked(l->session, &l->again);
+    zkr__timer_thread_disarm_locked(session_of(l), &l->again);
     if (zkr__op_cancel_locked(&l->op))
         zkr__watch_free_locked(l->watch);
-    else if (l->op.where != ZKR__OP_IDLE)
-        return; /* on_read() frees it */
-    else if (l->watch != NULL)
+    else if (l->op.where == ZKR__OP_IDLE && l->watch != NULL)
         zkr__watch_remove_locked(l->watch);
-    free_look(l);
 }

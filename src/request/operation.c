@@ -124,29 +124,23 @@ static int copy_opts(struct zkr__operation *o,
     return zkr__acl_parse(&o->acl, opts->acl);
 }
 
-int zkr__operation_check(const struct zkr_session *s,
-                         const struct zkr__zk_request *asked,
-                         const struct zkr_create_opts *opts,
-                         struct zkr_create_opts *ret_opts)
-{
-    int rc = zkr__opts_load(ret_opts, sizeof(*ret_opts), sizeof(*ret_opts),
-                            opts, "create options");
-
-    if (rc == ZKR_OK)
-        rc = check_opts(ret_opts);
-    return rc == ZKR_OK ? check(s, asked, ret_opts->mode) : rc;
-}
-
 int zkr__operation_init(struct zkr__operation *o, const struct zkr_session *s,
                         const struct zkr__zk_request *asked,
                         const struct zkr_create_opts *opts)
 {
-    int rc;
+    struct zkr_create_opts checked;
+    int rc = zkr__opts_load(&checked, sizeof(checked), sizeof(checked), opts,
+                            "create options");
 
     *o = (struct zkr__operation){ 0 };
-    rc = copy(o, s, asked);
+    if (rc == ZKR_OK)
+        rc = check_opts(&checked);
+    if (rc == ZKR_OK)
+        rc = check(s, asked, checked.mode);
+    if (rc == ZKR_OK)
+        rc = copy(o, s, asked);
     if (rc == ZKR_OK && asked->type == ZKR__ZK_CREATE)
-        rc = copy_opts(o, opts);
+        rc = copy_opts(o, &checked);
     if (rc != ZKR_OK)
         zkr__operation_done(o);
     return rc;

@@ -35,15 +35,8 @@ struct zkr__operation {
 #define ZKR__CHECK(p, v)                                                       \
     ZKR__ASKS(.type = ZKR__ZK_CHECK, .path = (p), .version = (v))
 
-/* Refuses what is wrong with `asked`, whose path is without the chroot; takes
- * no memory, so that a mistake is told as such. `opts` may be NULL; *ret_opts
- * are for the next function. */
-int zkr__operation_check(const struct zkr_session *s,
-                         const struct zkr__zk_request *asked,
-                         const struct zkr_create_opts *opts,
-                         struct zkr_create_opts *ret_opts);
-
-/* Copies what has been checked. On error nothing has to be freed. */
+/* Refuses what is wrong with `asked`, whose path is without the chroot, and
+ * copies it. `opts` may be NULL. On error nothing has to be freed. */
 int zkr__operation_init(struct zkr__operation *o, const struct zkr_session *s,
                         const struct zkr__zk_request *asked,
                         const struct zkr_create_opts *opts);

@@ -2,10 +2,11 @@
 /* Creates the missing parents of a lock, from the deepest that exists. */
 #include "request/parents.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "request/request.h"
+#include "request/client.h"
 #include "session/session.h"
 
 /* It begins with the deepest because creating a node that exists needs the
@@ -92,58 +93,48 @@ void zkr__parents_start_locked(struct zkr__parents *parents, char *path,
 
 /* -- for a caller who waits ------------------------------------------------ */
 
-struct making {
-    struct zkr__request request; /* its path is that of the node */
-    struct zkr__parents parents;
-    enum zkr_create_mode mode;
-    char parent[ZKR_PATH_MAX + 1]; /* which `parents` cuts */
-};
-
-static const struct zkr__request_kind making_kind = {
-    .noun = "create the parents of",
-    .size = sizeof(struct making),
-};
-
-static void make_locked(struct zkr__request *r);
-
-/* When the caller has left, what was begun goes on until the session ends. */
-static void on_made(struct zkr__parents *parents, int rc)
+/* `parent` is the path above that of the node, and is cut where we are. */
+static int make(struct zkr_session *s, char *parent, enum zkr_create_mode mode,
+                int64_t deadline)
 {
-    struct making *m = ZKR__CONTAINER(parents, struct making, parents);
+    struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
+    const size_t len = strlen(parent);
+    size_t cut = len;
+    int rc;
 
-    zkr__session_assert_locked(m->request.session);
-    if (rc == ZKR_ZSESSIONEXPIRED && !m->request.ended)
-        make_locked(&m->request);
-    else
-        zkr__request_end_locked(&m->request, rc, "one of them cannot be made");
-}
-
-static void make_locked(struct zkr__request *r)
-{
-    struct making *m = ZKR__CONTAINER(r, struct making, request);
-    size_t len = (size_t)(strrchr(r->full_path, '/') - r->full_path);
-
-    zkr__session_assert_locked(r->session);
-    memcpy(m->parent, r->full_path, len);
-    m->parent[len] = '\0';
-    zkr__parents_start_locked(&m->parents, m->parent, m->mode, on_made);
+    opts.mode = mode;
+    for (;;) {
+        parent[cut] = '\0';
+        rc = zkr__session_ask(s, ZKR__CREATE(parent, "", 0), &opts, deadline,
+                              NULL);
+        if (rc == ZKR_ZUNIMPLEMENTED && opts.mode == ZKR_CREATE_CONTAINER) {
+            opts.mode = ZKR_CREATE_PERSISTENT;
+        } else if (rc == ZKR_ZNONODE) {
+            cut = (size_t)(strrchr(parent, '/') - parent);
+            if (cut == 0)
+                return rc;
+        } else if ((rc == ZKR_OK || rc == ZKR_ZNODEEXISTS) && cut < len) {
+            parent[cut] = '/';
+            cut += strlen(parent + cut);
+        } else if (rc != ZKR_EUNKNOWN) { /* it may be made twice */
+            return rc == ZKR_ZNODEEXISTS ? ZKR_OK : rc;
+        }
+    }
 }
 
 int zkr__parents_make(struct zkr_session *s, const char *path,
                       enum zkr_create_mode mode, int64_t deadline)
 {
-    struct making *m;
-    int rc;
+    char *parent = strndup(path, (size_t)(strrchr(path, '/') - path));
+    int rc = ZKR_ZNONODE;
 
-    if (strrchr(path, '/') == path)
-        return zkr__fail(ZKR_ENOCHROOT, "create '%.300s': no chroot '%s'", path,
-                         zkr__session_root(s));
-    m = zkr__request_new(&making_kind, s, path, deadline, ZKR_EUNREACHABLE);
-    if (m == NULL)
-        return ZKR_ENOMEM;
-    m->mode = mode;
-    zkr__parents_init(&m->parents, s, &m->request.ref);
-    rc = zkr__request_run(&m->request, make_locked);
-    zkr__request_unref(&m->request);
-    return rc;
+    if (parent == NULL)
+        return zkr__no_memory("create", path);
+    if (parent[0] != '\0')
+        rc = make(s, parent, mode, deadline);
+    free(parent);
+    return rc != ZKR_ZNONODE
+               ? rc
+               : zkr__fail(ZKR_ENOCHROOT, "create '%.300s': no chroot '%s'",
+                           path, zkr__session_root(s));
 }

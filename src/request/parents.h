@@ -28,8 +28,8 @@ void zkr__parents_start_locked(struct zkr__parents *parents, char *path,
                                             int rc)) ZKR__LOCKED;
 
 /* The same for a caller who waits: creates what is missing above `path`, which
- * is without the chroot; in the next session, too. Errors are those of a
- * create, and ZKR_ENOCHROOT. */
+ * is without the chroot. Errors are those of zkr_session_create(), and
+ * ZKR_ENOCHROOT. */
 int zkr__parents_make(struct zkr_session *s, const char *path,
                       enum zkr_create_mode mode, int64_t deadline);
 

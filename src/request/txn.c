@@ -22,9 +22,9 @@
 
 struct step {
     struct zkr__operation operation;
-    char *made; /* room for the path of a CREATE; "": it was not made */
     struct zkr_stat stat;
     bool is_set; /* a SET that was made */
+    char made[]; /* room for the path of a CREATE; "": it was not made */
 };
 
 struct zkr_txn {
@@ -117,7 +117,6 @@ static void tell(struct zkr__request *r)
 static void free_step(struct step *step)
 {
     zkr__operation_done(&step->operation);
-    free(step->made);
     free(step);
 }
 
@@ -189,70 +188,48 @@ static size_t bytes_of(const struct zkr_session *s,
     return bytes;
 }
 
-static bool make_room(zkr_txn *txn)
-{
-    struct step **steps =
-        realloc(txn->steps, (txn->count + 1) * sizeof(struct step *));
-
-    if (steps != NULL)
-        txn->steps = steps;
-    return steps != NULL;
-}
-
 /* Takes over the step if it is added. */
 static int add_step(zkr_txn *txn, struct step *step)
 {
     const struct zkr__operation *o = &step->operation;
     size_t bytes = bytes_of(txn->request.session, o);
+    struct step **steps;
 
+    if (o->request.mode >= ZKR_CREATE_CONTAINER)
+        return zkr__fail(ZKR_EINVAL,
+                         "transaction, create '%.300s': no container, and no "
+                         "node with a TTL",
+                         o->path);
     if (txn->bytes + bytes > BYTES_MAX)
         return zkr__fail(
             ZKR_ETOOLONG,
             "transaction, %s '%.300s': more than %d bytes together",
             zkr__operation_verb(o), o->path, BYTES_MAX);
-    step->made = calloc(1, strlen(o->path) + NUMBER_ROOM);
-    if (step->made == NULL || !make_room(txn))
+    steps = realloc(txn->steps, (txn->count + 1) * sizeof(struct step *));
+    if (steps == NULL)
         return zkr__no_memory("transaction", NULL);
+    txn->steps = steps;
     txn->bytes += bytes;
-    txn->steps[txn->count++] = step;
+    steps[txn->count++] = step;
     return ZKR_OK;
-}
-
-static int check_asked(const zkr_txn *txn, const struct zkr__zk_request *asked,
-                       const struct zkr_create_opts *opts,
-                       struct zkr_create_opts *ret_opts)
-{
-    int rc = check_txn(txn);
-
-    if (rc == ZKR_OK)
-        rc = zkr__operation_check(txn->request.session, asked, opts, ret_opts);
-    if (rc == ZKR_OK && ret_opts->mode >= ZKR_CREATE_CONTAINER)
-        rc = zkr__fail(ZKR_EINVAL,
-                       "transaction, create '%.300s': no container, and no "
-                       "node with a TTL",
-                       asked->path);
-    return rc;
 }
 
 static int add(zkr_txn *txn, const struct zkr__zk_request *asked,
                const struct zkr_create_opts *opts)
 {
-    struct zkr_create_opts checked;
+    size_t len = asked->path == NULL ? 0 : strlen(asked->path);
     struct step *step;
-    int rc = check_asked(txn, asked, opts, &checked);
+    int rc = check_txn(txn);
 
     if (rc != ZKR_OK)
         return rc;
-    step = calloc(1, sizeof(*step));
+    step = calloc(1, sizeof(*step) + len + NUMBER_ROOM);
     if (step == NULL)
         return zkr__no_memory("transaction", NULL);
     rc = zkr__operation_init(&step->operation, txn->request.session, asked,
-                             &checked);
-    if (rc != ZKR_OK) {
-        free(step);
-        return rc;
-    }
-    rc = add_step(txn, step);
+                             opts);
+    if (rc == ZKR_OK)
+        rc = add_step(txn, step);
     if (rc != ZKR_OK)
         free_step(step);
     return rc;
