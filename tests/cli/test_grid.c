@@ -6,10 +6,21 @@
 
 #include <locale.h>
 
-static const struct grid_column columns[] = {
-    { "NAME", 6, 0, .flexible = true, .tail = true },
-    { "MORE", 6, 2, .flexible = true },
-    { "N", 3, 1, .right = true },
+struct item {
+    const char *name;
+    const char *more;
+    const char *n;
+    const char *last;
+};
+
+#define AT(member) .type = FIELD_WORD, .at = offsetof(struct item, member)
+static const struct field fields[] = {
+    { "NAME", AT(name), .rank = 0, .narrow = 6, .tail = true },
+    { "MORE", AT(more), .rank = 2 },
+    { "N", AT(n), .rank = 1, .right = true },
+    { "LAST", AT(last), .wide = true },
+    { .key = "member", AT(last) },
+    { .key = NULL },
 };
 
 static void cut_is(const char *text, int width, bool tail, const char *want)
@@ -50,42 +61,49 @@ TEST(a_character_that_cannot_be_shown_is_a_question_mark)
            9, false, "a?b?c");
 }
 
-static void fit(struct grid *grid, int width, const char *const *cells,
+static void fit(struct grid *grid, int width, const struct item *item,
                 const char *want)
 {
-    char line[GRID_CELL_MAX];
+    char line[GRID_CELL_MAX] = "";
+    FILE *out = fmemopen(line, sizeof(line), "w");
 
-    grid_see(grid, cells);
+    assert_non_null(out);
+    assert_true(grid_take(grid, item));
     grid_fit(grid, width);
-    grid_line(grid, cells, line);
+    grid_write(grid, 0, out);
+    assert_int_equal(fclose(out), 0);
     assert_string_equal(line, want);
+    grid_forget(grid);
 }
 
 TEST(columns_are_given_up_by_rank)
 {
-    const char *const cells[] = { "abcdef", "xyz", "7" };
+    const struct item item = { "abcdef", "xyz", "7", "z" };
     struct grid grid;
 
-    grid_start(&grid, columns, COUNT(columns));
-    fit(&grid, 17, cells, "abcdef xyz    7");
-    fit(&grid, 16, cells, "abcdef   7");
-    fit(&grid, 10, cells, "abcdef   7");
-    fit(&grid, 9, cells, "abcdef");
-    fit(&grid, 4, cells, "...f");
+    grid_start(&grid, fields, true);
+    fit(&grid, 18, &item, "abcdef xyz  7 z");
+    fit(&grid, 17, &item, "abcdef xyz  7");
+    grid_start(&grid, fields, false);
+    fit(&grid, 13, &item, "abcdef xyz  7");
+    fit(&grid, 12, &item, "abcdef 7");
+    fit(&grid, 8, &item, "abcdef 7");
+    fit(&grid, 7, &item, "abcdef");
+    fit(&grid, 4, &item, "...f");
 }
 
 TEST(room_goes_to_the_texts_that_want_it)
 {
-    const char *const cells[] = { "a-long-name-it-is", "xy", "12" };
-    const char *const empty[] = { "a", NULL, "" };
+    const struct item item = { "a-long-name-it-is", "xy", "12", "" };
+    const struct item empty = { "a", "", "", "" };
     struct grid grid;
     int x;
 
-    grid_start(&grid, columns, COUNT(columns));
-    fit(&grid, 17, cells, "...it-is xy    12");
-    fit(&grid, 40, cells, "a-long-name-it-is xy    12");
+    grid_start(&grid, fields, false);
+    fit(&grid, 15, &item, "...t-is xy   12");
+    fit(&grid, 40, &item, "a-long-name-it-is xy   12");
     /* a column that was wide once stays wide: it does not jump */
-    fit(&grid, 40, empty, "a                 -      -");
+    fit(&grid, 40, &empty, "a                 -     -");
     assert_true(grid_place(&grid, 2, &x));
     assert_int_equal(x, 23);
     grid_fit(&grid, 10);

@@ -319,7 +319,7 @@ TEST(a_waiting_run_says_for_whom)
     START(&cli, "--why-name", path, COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
     START(&second, path, "true");
-    PRINT(want, ":%d (zk-lockctl, \"cli-command\")", (int)cli.pid);
+    PRINT(want, ":%d zk-lockctl, \"cli-command\", queued", (int)cli.pid);
     cli_wait_said(&second, want);
     assert_int_equal(cli_end(&cli), 0);
     assert_int_equal(cli_end(&second), 0);
@@ -770,7 +770,7 @@ TEST(a_run_told_to_give_back_does_so_when_asked)
         /* it printed the request as what the owner says */
         START(&second, "-n", path, "true");
         assert_int_equal(cli_end(&second), 75);
-        assert_said(&second, ", which was asked to release, queued");
+        assert_said(&second, " (asked to release), \"");
     }
     assert_int_equal(cli_end(&cli), 0);
 }
@@ -802,8 +802,9 @@ TEST(a_request_that_is_ignored_leaves_the_owner)
         assert_has(node_data, "\"asked\":true}");
         START(&second, "-n", path, "true");
         assert_int_equal(cli_end(&second), 75);
-        assert_said(&second, "(zk-lockctl, \"release 42\")");
-        assert_said(&second, ", which was asked to release, queued");
+        assert_said(&second,
+                    " zk-lockctl (asked to release), \"release 42\", queued");
+        assert_said(&second, " (asked to release), \"");
     }
     assert_int_equal(cli_end(&cli), 0);
 }
@@ -843,8 +844,8 @@ TEST(a_holder_without_a_session_is_called_so)
     PRINT(node, "%s/\xe2\x80\xae-lock-0000000000", path);
     assert_int_equal(admin_create(admin, node, "old"), ZOK);
     assert_int_equal(RUN("-n", path, "true"), 75);
-    assert_said(&cli, "is held by the node \\xE2\\x80\\xAE-lock-0000000000 (a "
-                      "node without a session, which does not end by itself) "
-                      "\"old\", queued ");
+    assert_said(&cli, "is held by the node \\xE2\\x80\\xAE-lock-0000000000, "
+                      "\"old\" (a node without a session, which does not end "
+                      "by itself), queued ");
     assert_int_equal(admin_delete_tree(admin, path), ZOK);
 }

@@ -212,16 +212,16 @@ TEST(the_cursor_moves_and_opens_a_queue)
 TEST(it_fits_every_size)
 {
     start();
-    tmux_wait("GRANTS\n");
+    tmux_wait("GRANTS TOKEN\n");
     tmux_resize(120, 40);
-    tmux_wait("TOKEN");
-    tmux_resize(60, 15);
+    tmux_wait("LABEL");
+    tmux_resize(45, 15);
     tmux_wait("WAIT LONGEST\n");
     tmux_wait_gone("HELD");
     tmux_resize(20, 3);
     tmux_wait_gone("LONGEST");
     tmux_resize(80, 24);
-    tmux_wait("GRANTS\n");
+    tmux_wait("GRANTS TOKEN\n");
     tmux_wait("? help  q quit");
 }
 

@@ -277,6 +277,7 @@ TEST(a_queue_has_clients_and_watches)
     tmux_wait("1 waiting");
     tmux_key("Enter");
     tmux_wait("pos 0      ok");
+    tmux_resize(60, 30);
     tmux_wait_gone("CLIENT");
     tmux_resize(160, 30);
     tmux_wait("CLIENT");

@@ -285,7 +285,7 @@ TEST(a_lock_without_users_is_free_for_a_minute)
 {
     look(1000, "/a", "a1H", "/b", "b2H", NULL);
     look(2000, "/b", "b2H", NULL);
-    line_is(4, "/a free - - 0 - 0");
+    line_is(4, "/a mutex free - - 0 - 0");
     assert_int_equal(picture.lines[4].style, TOP_CURSOR);
     look(60000, "/b", "b2H", NULL);
     shown_is("ab");
@@ -298,9 +298,9 @@ TEST(a_lock_that_was_not_looked_for_is_not_free)
 {
     look(1000, "/a", "a1H", NULL);
     look_in_part(2000, NULL);
-    line_is(4, "/a ? - - ?");
+    line_is(4, "/a mutex ? - - ?");
     look(3000, "/a", "a1H", NULL);
-    line_is(4, "/a held host-a:40 job");
+    line_is(4, "/a mutex held host-a:40 job");
 }
 
 /* Regression: of a lock that may not be read any more top said that it is free;
@@ -309,9 +309,9 @@ TEST(a_lock_that_may_not_be_seen_is_not_free)
 {
     look(1000, "/a", "a1H", NULL);
     look_but_one(2000);
-    line_is(4, "/a ? - - ?");
+    line_is(4, "/a mutex ? - - ?");
     look(3000, "/a", "a1H", NULL);
-    line_is(4, "/a held host-a:40 job");
+    line_is(4, "/a mutex held host-a:40 job");
     assert_int_equal(model.totals.grants, 0);
     assert_int_equal(top_model_row(&model, "/a")->held_ms, 3000);
 }
@@ -475,8 +475,8 @@ TEST(the_picture_fits_80_columns)
     line_is(0, "zk-lockctl top zk1:2181 connected every 2s 00:17:45Z");
     line_is(1, "3 locks, 3 held, 3 waiting, longest 1m05s 0 grants/min "
                "look 12ms");
-    line_is(3, "LOCK STATE HOLDER HELD WAIT LONGEST GRANTS");
-    line_is(6, "/c held host-d:43 job <=1m05s 2 1m05s 0");
+    line_is(3, "LOCK KIND STATE HOLDER HELD WAIT LONGEST GRANTS TOKEN");
+    line_is(6, "/c mutex held host-d:43 job <=1m05s 2 1m05s 0");
     line_is(23, "Enter queue / filter s sort R ask K break Space now ? help q "
                 "quit");
 }
@@ -494,10 +494,11 @@ TEST(less_important_columns_go_first)
 {
     look_at_three(65000);
     resize(140, 24);
-    line_is(3, "LOCK KIND STATE HOLDER HELD WAIT LONGEST GRANTS TOKEN DIALECT "
-               "LABEL");
-    resize(60, 15);
+    line_is(3, "LOCK KIND STATE HOLDER HELD WAIT LONGEST GRANTS TOKEN LABEL "
+               "DIALECT SESSION TIME");
+    resize(36, 15);
     line_is(3, "LOCK HOLDER WAIT LONGEST");
+    resize(60, 15);
     line_is(14, "Enter queue / filter s sort R ask ? help q quit");
     for (int width = 1; width < 300; width++) {
         resize(width, width % 30);
@@ -510,16 +511,17 @@ TEST(enter_shows_the_queue)
     look(3000, "/c", "d1H e2 f3 x4F", NULL);
     press_key(KEY_IS_ENTER);
     line_is(1, "/c mutex (zkrecipes) held 3 in the queue");
-    line_is(3, "POS STATE OWNER SINCE BLOCKED-BY WATCH LABEL");
-    line_is(4, "0 HELD host-d:43 job <=3.0s - -");
-    line_is(5, "1 wait host-e:44 job 3.0s pos 0 ?");
+    line_is(3, "POS STATE OWNER LABEL CLIENT SESSION SINCE BLOCKED-BY WATCH "
+               "TOKEN");
+    line_is(4, "0 HELD host-d:43 job - ? 0xa3 <=3.0s - -");
+    line_is(5, "1 wait host-e:44 job - ? 0xa4 3.0s pos 0 ?");
     line_is(7, "- foreign");
     assert_int_equal(picture.lines[7].style, TOP_DIM);
     press("jjjj");
     draw();
     assert_int_equal(picture.lines[7].style, TOP_CURSOR);
     press("q");
-    line_is(4, "/c held");
+    line_is(4, "/c mutex held");
 }
 
 /* Nodes far behind are not read: they seemed to have no session. */
@@ -547,7 +549,7 @@ TEST(the_queue_is_that_of_one_lock)
     look(63000, "/0", "z9H", NULL);
     line_is(1, "nobody has used this lock for a minute");
     press_key(KEY_IS_ESCAPE);
-    line_is(4, "/0 held");
+    line_is(4, "/0 mutex held");
 }
 
 /* What the user does next is about the contender that was chosen. */
@@ -586,7 +588,7 @@ TEST(an_old_picture_says_so)
     status.is_connected = true;
     line_is(2, "STALE, 5.0s old: deadline passed");
     assert_int_equal(picture.lines[2].style, TOP_BAD);
-    line_is(4, "/a held");
+    line_is(4, "/a mutex held");
     press_key(KEY_IS_ENTER);
     line_is(2, "STALE, 5.0s old: deadline passed");
 }

@@ -96,19 +96,12 @@ struct failure {
 };
 const struct failure *lockctl_failure(void);
 
-/* errors.c: an error of the library: its sentence, and the exit code that it
+/* An error of the library: its sentence, and the exit code that it
  * means. */
 int lockctl_fail_zkr(int rc);
 int lockctl_exit_code(int rc);
 /* The same with a sentence that was kept. */
 int lockctl_fail_error(int rc, const char *detail);
-/* That sentence for people: escaped, with what may help. */
-enum { EXPLAINED_MAX = 1100 };
-const char *lockctl_explain(int rc, const char *detail,
-                            char text[EXPLAINED_MAX]);
-/* Sets the error of the library for the failure that is printed next; ZKR_OK:
- * it is one of the tool's own. */
-extern int lockctl_cause;
 
 /* options.c: the arguments of a verb that takes one lock, or one path, or
  * none of it; then `root` stays as it is. False after an error was said. */

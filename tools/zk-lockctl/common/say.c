@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Says errors and remarks on stderr, and keeps the last error for the
- * answer. */
+/* Says errors and remarks on stderr, and keeps the last error for the answer;
+ * an error of the library is a sentence and an exit code. */
 #include "common/lockctl.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "common/escape.h"
 #include "common/plain.h"
 
 static struct failure failure;
@@ -39,10 +40,65 @@ int lockctl_fail(int exit_code, const char *format, ...)
     (void)vsnprintf(failure.message, sizeof(failure.message), format, args);
     va_end(args);
     failure.exit_code = exit_code;
-    failure.cause = lockctl_cause;
-    lockctl_cause = ZKR_OK;
+    failure.cause = ZKR_OK;
     say(failure.message);
     return exit_code;
+}
+
+/* The codes of ZooKeeper that mean something to a user of the tool. */
+int lockctl_exit_code(int rc)
+{
+    switch (rc) {
+    case ZKR_EINVAL:
+    case ZKR_EPATH:
+    case ZKR_ETOOLONG:
+        return EX_USAGE;
+    case ZKR_EHOSTS:
+    case ZKR_EREFUSED:
+    case ZKR_ENOTZK:
+    case ZKR_EUNREACHABLE:
+    case ZKR_ZSSLCONNECTIONERROR:
+        return EX_UNAVAILABLE;
+    case ZKR_ENOCHROOT:
+    case ZKR_ENOTSUP:
+        return EX_CONFIG;
+    case ZKR_ETIMEDOUT:
+    case ZKR_EBUSY:
+        return EX_TEMPFAIL;
+    case ZKR_ELOST:
+        return EX_LOST;
+    case ZKR_EEXHAUSTED:
+    case ZKR_ZNOCHILDRENFOREPHEMERALS:
+        return EX_CANTCREAT;
+    case ZKR_ZNOAUTH:
+    case ZKR_ZAUTHFAILED:
+    case ZKR_ZSESSIONCLOSEDREQUIRESASLAUTH:
+        return EX_NOPERM;
+    default:
+        return zkr_error_is_transient(rc) || zkr_error_is_session_over(rc)
+                   ? EX_UNAVAILABLE
+                   : EX_SOFTWARE;
+    }
+}
+
+/* The sentence may name a path that somebody else has chosen. */
+int lockctl_fail_error(int rc, const char *detail)
+{
+    char escaped[1024];
+    int code = lockctl_exit_code(rc);
+
+    if (detail[0] == '\0')
+        detail = zkr_strerror(rc);
+    (void)lockctl_fail(code, "%s%s",
+                       escape_string(detail, escaped, sizeof(escaped)),
+                       rc == ZKR_ZNOAUTH ? "; see --auth-file" : "");
+    failure.cause = rc;
+    return code;
+}
+
+int lockctl_fail_zkr(int rc)
+{
+    return lockctl_fail_error(rc, zkr_error_detail());
 }
 
 void lockctl_say(const struct lockctl *ctl, const char *format, ...)

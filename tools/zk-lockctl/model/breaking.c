@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules of breaking a lock: which contender is meant, what the user must
- * know before, and the deed. */
+/* What is to be known of a break before it is made: which contender is meant,
+ * and what happens then. */
 #include "model/breaking.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <syslog.h>
-#include <unistd.h>
-
 #include "common/escape.h"
-#include "common/now.h"
 #include "common/words.h"
-#include "model/revoking.h"
-#include "model/scan_lock.h"
-
-enum { READ_MS = 200 };
 
 /* --- which one --- */
 
@@ -38,36 +28,36 @@ static const struct contender *find(const struct lock *lock, int64_t token)
 
 /* The token selects one of several contenders, unless two have the same token.
  */
-const struct contender *breaking_choose(const struct lock *lock, int64_t token,
-                                        struct outcome *ret)
+const struct contender *breaking_choose(const struct lock *lock, int64_t token)
 {
     const struct contender *c = find(lock, token);
     char word[WORD_MAX];
 
-    *ret = (struct outcome){ .code = 0 };
     if (c == NULL && lock->holders == 0 && (token == 0 || lock->waiters == 0))
-        (void)outcome_set(ret, EX_DATAERR, "nobody holds it");
+        (void)lockctl_fail(EX_DATAERR, "nobody holds it");
     else if (token == 0 && lock->holders > 1)
-        (void)outcome_set(ret, EX_DATAERR,
-                          "there are %zu holders: say which, by --token "
-                          "(zk-lockctl show)",
-                          lock->holders);
+        (void)lockctl_fail(EX_DATAERR,
+                           "there are %zu holders: say which, by --token "
+                           "(zk-lockctl show)",
+                           lock->holders);
     else if (c == NULL)
-        (void)outcome_set(ret, EX_DATAERR,
-                          "nobody holds it with the token %s, and nobody "
-                          "waits with it%s",
-                          word_token(token, word),
-                          lock->cut ? " among the first of the queue" : "");
+        (void)lockctl_fail(EX_DATAERR,
+                           "nobody holds it with the token %s, and nobody "
+                           "waits with it%s",
+                           word_token(token, word),
+                           lock->cut ? " among the first of the queue" : "");
     else if (c->node->token == 0)
-        (void)outcome_set(ret, EX_NOPERM,
-                          "the node of the holder may not be read, so it "
-                          "cannot be known again");
+        (void)lockctl_fail(EX_NOPERM,
+                           "the node of the holder may not be read, so it "
+                           "cannot be known again");
     else if (next_of(lock, c->node->token, c) != NULL)
-        (void)outcome_set(ret, EX_DATAERR,
-                          "several %s the token %s: they cannot be told apart",
-                          c->node->holds ? "hold it with" : "wait with",
-                          word_token(c->node->token, word));
-    return ret->code == 0 ? c : NULL;
+        (void)lockctl_fail(EX_DATAERR,
+                           "several %s the token %s: they cannot be told apart",
+                           c->node->holds ? "hold it with" : "wait with",
+                           word_token(c->node->token, word));
+    else
+        return c;
+    return NULL;
 }
 
 /* --- what it would mean --- */
@@ -202,82 +192,4 @@ void breaking_tell(const struct lockctl *ctl, const struct lock *lock,
     } else {
         tell_waiter(lines, lock, c);
     }
-}
-
-/* --- the deed --- */
-
-static void leave_a_trace(const struct lockctl *ctl, const struct target *t,
-                          const char *reason)
-{
-    char path[512];
-    char ensemble[ENSEMBLE_MAX];
-
-    (void)escape_string(t->path, path, sizeof(path));
-    openlog("zk-lockctl", LOG_PID, LOG_USER);
-    syslog(LOG_WARNING,
-           "uid %u %s %s, %s by %s, token %" PRId64 ", ensemble %s%s%s",
-           (unsigned)getuid(), t->waits ? "removed a waiter of" : "broke", path,
-           t->waits ? "made" : "held", t->who, t->token,
-           lockctl_ensemble(ctl, ensemble), reason == NULL ? "" : ": ",
-           reason == NULL ? "" : reason);
-    closelog();
-}
-
-/* A waiter may have been granted the lock since it was seen: then the user has
- * not been told what its end means. There remains a window of one round trip.
- */
-static int refuse_by_now(const struct lockctl *ctl, const struct target *t,
-                         struct outcome *ret)
-{
-    struct zkr_participants_opts opts = lock_opts(SCAN_HOLDERS);
-    struct lock lock;
-    bool holds;
-    int rc = lock_list(ctl->session, t->path, &opts, &lock);
-
-    *ret = (struct outcome){ .code = 0 };
-    if (rc == ZKR_ZNONODE)
-        return 0;
-    if (rc != ZKR_OK)
-        return outcome_fail(ret, rc);
-    holds = lock_holder(&lock, t->token, NULL) != NULL;
-    lock_done(&lock);
-    return !holds ? 0
-                  : outcome_set(ret, EX_DATAERR,
-                                "%s is no waiter any more, it holds by now: "
-                                "nothing was done",
-                                t->who);
-}
-
-/* A holder that can read the reason has a moment for it. */
-static int tell_reason(const struct lockctl *ctl, const struct target *t,
-                       const char *reason, struct outcome *ret)
-{
-    if (reason == NULL || !t->reads_reasons || t->waits)
-        return 0;
-    if (revoking_ask(ctl, t, reason, ret) == 0)
-        clock_sleep_ms(READ_MS);
-    return ret->code;
-}
-
-int breaking_do(const struct lockctl *ctl, const struct target *t,
-                const char *reason, struct outcome *ret)
-{
-    int rc;
-
-    if ((t->waits && refuse_by_now(ctl, t, ret) != 0) ||
-        tell_reason(ctl, t, reason, ret) != 0)
-        return ret->code;
-    rc = zkr_participants_break(ctl->session, t->node, t->token, 0);
-    if (rc == ZKR_ZNONODE || rc == ZKR_ENOTHELD)
-        return outcome_set(ret, EX_DATAERR,
-                           "%s has let go by itself: nothing was done", t->who);
-    if (rc != ZKR_OK)
-        return outcome_fail(ret, rc);
-    leave_a_trace(ctl, t, reason);
-    if (t->waits)
-        return outcome_set(ret, 0,
-                           "removed: the waiter at position %zu of the queue, "
-                           "%s, not a holder",
-                           t->position, t->who);
-    return outcome_set(ret, 0, "broken: %s does not hold it any more", t->who);
 }

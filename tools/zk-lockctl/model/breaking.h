@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules of breaking a lock: which contender is meant, what the user must
- * know before, and the deed. */
+/* What is to be known of a break before it is made: which contender is meant,
+ * and what happens then. */
 #ifndef MODEL_BREAKING_H
 #define MODEL_BREAKING_H
 
+#include "common/lockctl.h"
 #include "common/notes.h"
+#include "model/lock_state.h"
 #include "model/server_words.h"
-#include "model/target.h"
 
 /* The holder that is meant, by its token; 0: the only one. Without a holder of
- * that token it is the waiter. NULL: the outcome says why there is none. */
-const struct contender *breaking_choose(const struct lock *lock, int64_t token,
-                                        struct outcome *ret_outcome);
+ * that token it is the waiter. NULL after it was said why there is none. */
+const struct contender *breaking_choose(const struct lock *lock, int64_t token);
 
 /* Adds line by line who holds the lock, or waits, whether it lives, and what
  * happens when its node is deleted. `servers` is NULL when they were not asked.
@@ -19,12 +19,5 @@ const struct contender *breaking_choose(const struct lock *lock, int64_t token,
 void breaking_tell(const struct lockctl *ctl, const struct lock *lock,
                    const struct contender *c, const struct servers *servers,
                    struct notes *lines);
-
-/* Deletes the node, if it still is that of the target, and of a waiter that
- * still waits, and writes to the system log who did it, and why, if a reason is
- * given. It asks for the lock with that first. Returns the code of the
- * outcome. */
-int breaking_do(const struct lockctl *ctl, const struct target *target,
-                const char *reason, struct outcome *ret_outcome);
 
 #endif

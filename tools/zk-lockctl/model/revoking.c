@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules of asking a holder to give its lock back: whom to ask, and how. */
+/* The request to a holder to give its lock back, as it is written into its
+ * node. */
 #include "model/revoking.h"
 
 #include <ctype.h>
@@ -10,35 +11,35 @@
 
 enum { ATTEMPTS = 5 };
 
-bool revoking_is_heard(const struct contender *c, struct outcome *ret)
+bool revoking_path(const struct lock *lock, const struct contender *c,
+                   char path[NODE_PATH_MAX])
 {
-    bool unknown = c->dialect == ZKR__DIALECT_UNKNOWN;
-    char who[WHO_MAX];
+    int len = snprintf(path, NODE_PATH_MAX, "%s/%s", lock->path, c->node->name);
 
-    if (c->owner.is_asked || zkr__hears_requests(c->node, c->dialect))
+    if (len < NODE_PATH_MAX)
         return true;
-    (void)outcome_set(ret, EX_TEMPFAIL,
-                      "%s is not asked: %s %s (revoke --anyway asks)",
-                      contender_who(c, who),
-                      unknown ? "its node does not tell whether its client"
-                              : zkr__dialect_name(c->dialect),
-                      unknown ? "listens" : "does not listen");
+    (void)lockctl_fail(EX_DATAERR, "the name of the node is too long");
     return false;
 }
 
+bool revoking_is_read(const struct contender *c)
+{
+    return c->dialect == ZKR__DIALECT_ZKRECIPES;
+}
+
 /* Writes into the node of the token, and no other of that name. */
-static int write_once(const struct lockctl *ctl, const struct target *t,
-                      const char *message)
+static int write_once(const struct lockctl *ctl, const char *node,
+                      int64_t token, const char *message)
 {
     struct zkr_reply *reply = NULL;
     int rc = zkr_session_sync(ctl->session, ctl->timeout_ms);
 
     if (rc == ZKR_OK)
-        rc = zkr_session_exists(ctl->session, t->node, ctl->timeout_ms, &reply);
-    if (rc == ZKR_OK && reply->stat.czxid != t->token)
+        rc = zkr_session_exists(ctl->session, node, ctl->timeout_ms, &reply);
+    if (rc == ZKR_OK && reply->stat.czxid != token)
         rc = ZKR_ZNONODE;
     if (rc == ZKR_OK)
-        rc = zkr_session_set(ctl->session, t->node, message, strlen(message),
+        rc = zkr_session_set(ctl->session, node, message, strlen(message),
                              reply->stat.version, ctl->timeout_ms, NULL);
     zkr_reply_free(reply);
     return rc;
@@ -46,8 +47,8 @@ static int write_once(const struct lockctl *ctl, const struct target *t,
 
 /* Others may write meanwhile, and nobody can tell whether a request that was
  * lost was carried out. To write it twice does no harm. */
-static int write_message(const struct lockctl *ctl, const struct target *t,
-                         const char *reason)
+int revoking_write(const struct lockctl *ctl, const char *node, int64_t token,
+                   const char *reason)
 {
     char message[sizeof(ZKR__REVOKE_BECAUSE) + ZKR__REVOKE_REASON_MAX];
     int rc = ZKR_EUNKNOWN;
@@ -57,7 +58,7 @@ static int write_message(const struct lockctl *ctl, const struct target *t,
                    reason == NULL ? "" : reason);
     for (int i = 0;
          i < ATTEMPTS && (rc == ZKR_EUNKNOWN || rc == ZKR_ZBADVERSION); i++)
-        rc = write_once(ctl, t, message);
+        rc = write_once(ctl, node, token, message);
     return rc;
 }
 
@@ -72,25 +73,4 @@ int revoking_check_reason(const char *reason)
                    : lockctl_fail(EX_USAGE,
                                   "--reason: one line of at most %d bytes",
                                   ZKR__REVOKE_REASON_MAX);
-}
-
-int revoking_ask(const struct lockctl *ctl, const struct target *t,
-                 const char *reason, struct outcome *ret)
-{
-    const char *told = t->reads_reasons ? reason : NULL;
-    int rc = ZKR_OK;
-
-    if (t->token == 0)
-        return outcome_set(ret, EX_NOPERM,
-                           "the node of the holder may not be read, so it "
-                           "cannot be known again");
-    if (!t->is_asked || told != NULL)
-        rc = write_message(ctl, t, told);
-    if (rc == ZKR_ZNONODE)
-        return outcome_set(ret, 0, "%s has let go by itself", t->who);
-    if (rc != ZKR_OK)
-        return outcome_fail(ret, rc);
-    return outcome_set(ret, 0, "asked %s%s", t->who,
-                       told == reason ? ""
-                                      : "; its client does not read reasons");
 }

@@ -9,7 +9,6 @@
 #include "common/escape.h"
 #include "model/scan_lock.h"
 #include "protocol/node_name.h"
-#include "protocol/owner.h"
 #include "protocol/parts.h"
 
 /* Of a directory with other children than ours so many are read. */
@@ -189,34 +188,30 @@ static int refuse(const char *lock, const char *use, enum claim_kind kind)
 static bool has_other_limit(struct lockctl *ctl, const char *path,
                             uint32_t slots, int *ret_code)
 {
-    struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
-    struct zkr_participants *list = NULL;
+    struct zkr_participants_opts opts = lock_opts(READS);
+    const struct contender *other = NULL;
     char name[ZKR_PATH_MAX + 1];
-    bool other = false;
-    struct zkr__known_owner owner;
-    char who[128];
+    char who[WHO_MAX];
+    struct lock lock;
 
     opts.timeout_ms = ANSWER_MS;
-    opts.reads = READS;
-    if (zkr_participants_list(ctl->session, path, &opts, &list) != ZKR_OK)
+    if (lock_list(ctl->session, path, &opts, &lock) != ZKR_OK)
         return false;
-    for (size_t i = 0; !other && i < list->count; i++) {
-        const struct zkr_participant *p = &list->items[i];
+    for (size_t i = 0; other == NULL && i < lock.count; i++) {
+        int64_t limit = lock.items[i].owner.limit;
 
-        zkr__owner_read(&owner, p->data, p->data_size);
-        other = owner.limit != 0 && owner.limit != slots;
-        if (other)
-            owner_word(&owner, p->data, p->data_size, who, sizeof(who));
+        if (limit != 0 && limit != slots)
+            other = &lock.items[i];
     }
-    zkr_participants_free(list);
-    if (other)
+    if (other != NULL)
         *ret_code = lockctl_fail(
             EX_DATAERR,
             "%s is used as a semaphore of %lld by %s: with --slots %u the two "
             "would not agree on who may hold it",
-            escape_string(path, name, sizeof(name)), (long long)owner.limit,
-            who, slots);
-    return other;
+            escape_string(path, name, sizeof(name)),
+            (long long)other->owner.limit, contender_who(other, who), slots);
+    lock_done(&lock);
+    return other != NULL;
 }
 
 bool run_fits_badly(struct run *run, int *ret_code)

@@ -4,95 +4,46 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/escape.h"
-#include "protocol/dialect.h"
-#include "protocol/owner.h"
+#include "model/scan_lock.h"
 
 /* The holder is read, and some of those behind it: so it is known whether we
  * are among them. */
-enum { ANSWER_MS = 1000, SHOWN = 64, READS = 4, NAMES = 100000 };
+enum { ANSWER_MS = 1000, READS = 4, HOLDER_MAX = 1024 };
 
-struct text {
-    char bytes[512];
-};
-
-static void add(struct text *t, const char *before, const char *bytes,
-                size_t len, const char *after)
+/* "HOST:PID PROGRAM, "LABEL"". A node of no session no server will ever
+ * remove: without a record it has its name and its data. */
+static void word_holder(const struct contender *c, char text[HOLDER_MAX])
 {
-    char clean[SHOWN + 1];
-    size_t used = strlen(t->bytes);
+    bool stays = c->node->token != 0 && c->node->session_id == 0;
+    bool by_name = stays && !c->owner.is_record;
+    char label[4 * ZKR_LABEL_MAX + 1] = "";
+    char name[256] = "";
+    char who[WHO_MAX];
 
-    (void)escape_text(bytes, len, clean, sizeof(clean));
-    (void)snprintf(t->bytes + used, sizeof(t->bytes) - used, "%s%s%s", before,
-                   clean, after);
-}
-
-/* "HOST:PID (PROGRAM, "LABEL")" */
-static void add_owner(struct text *t, const struct zkr__known_owner *owner)
-{
-    const char *before = " (";
-    char number[32];
-
-    (void)snprintf(number, sizeof(number), ":%lld", (long long)owner->pid);
-    add(t, "", owner->host, strlen(owner->host), number);
-    if (owner->program[0] != '\0') {
-        add(t, before, owner->program, strlen(owner->program), "");
-        before = ", ";
+    if (by_name) {
+        (void)escape_string(c->node->name, name, sizeof(name));
+        (void)escape_text(c->node->data, c->node->data_size, label,
+                          sizeof(label));
+    } else {
+        (void)escape_string(c->owner.label, label, sizeof(label));
     }
-    if (owner->label[0] != '\0') {
-        add(t, before, "", 0, "\"");
-        add(t, "", owner->label, strlen(owner->label), "\"");
-    }
-    if (owner->program[0] != '\0' || owner->label[0] != '\0')
-        add(t, "", "", 0, ")");
+    (void)snprintf(text, HOLDER_MAX, "%s%s%s%s%s%s",
+                   by_name ? "the node " : contender_who(c, who), name,
+                   label[0] == '\0' ? "" : ", \"", label,
+                   label[0] == '\0' ? "" : "\"",
+                   stays ? " (a node without a session, which does not end by "
+                           "itself)"
+                         : "");
 }
 
-/* No server will ever remove it. */
-static bool is_of_no_session(const struct zkr_participant *p)
+/* The clocks of the servers may be ahead. */
+static int64_t age_s(const struct contender *c)
 {
-    return p->token != 0 && p->session_id == 0;
-}
+    int64_t age_ms = clock_wall_ms() - c->node->since_ms;
 
-static void add_node(struct text *t, const struct zkr_participant *p)
-{
-    char session[32];
-
-    (void)snprintf(session, sizeof(session), "session 0x%llx",
-                   (unsigned long long)p->session_id);
-    if (is_of_no_session(p))
-        add(t, "the node ", p->name, strlen(p->name), "");
-    else
-        add(t, "", session, strlen(session), "");
-}
-
-static void add_holder(struct text *t, const struct zkr_participant *p)
-{
-    struct zkr__known_owner owner;
-
-    zkr__owner_read(&owner, p->data, p->data_size);
-    if (owner.is_record)
-        add_owner(t, &owner);
-    else
-        add_node(t, p);
-    if (is_of_no_session(p))
-        add(t, "", "", 0,
-            " (a node without a session, which does not end by itself)");
-    if (owner.is_asked)
-        add(t, "", "", 0, ", which was asked to release");
-    else if (!owner.is_record && p->data_size > 0)
-        add(t, " \"", p->data, p->data_size, "\"");
-}
-
-static int64_t age_s(const struct zkr_participant *p)
-{
-    struct timespec ts;
-    int64_t age;
-
-    (void)clock_gettime(CLOCK_REALTIME, &ts);
-    age = (int64_t)ts.tv_sec - p->since_ms / 1000;
-    return age < 0 ? 0 : age; /* the clocks of the servers may be ahead */
+    return age_ms < 0 ? 0 : age_ms / 1000;
 }
 
 /* Semaphores, whose nodes are a level below, and other locks on one path do not
@@ -103,38 +54,31 @@ static bool is_in_way(const struct zkr_participant *p, enum claim_kind kind)
            (strchr(p->name, '/') != NULL) == (kind == CLAIM_SEMAPHORE);
 }
 
-/* Who waits for a lease may have made it already: it is counted by its turn. */
-static bool waits(const struct zkr_participant *p)
-{
-    return !p->holds && !zkr__is_lease(p);
-}
-
 /* 0 also when one of them is our own: that lock is not the one we wait for. */
-static size_t holders_of(const struct lockctl *ctl,
-                         const struct zkr_participants *list,
+static size_t holders_of(const struct lockctl *ctl, const struct lock *lock,
                          enum claim_kind kind,
-                         const struct zkr_participant **ret_first)
+                         const struct contender **ret_first)
 {
     int64_t session = zkr_session_id(ctl->session);
     size_t holders = 0;
 
-    for (size_t i = 0; i < list->count; i++) {
-        const struct zkr_participant *p = &list->items[i];
+    for (size_t i = 0; i < lock->count; i++) {
+        const struct contender *c = &lock->items[i];
 
-        if (!p->holds || !is_in_way(p, kind))
+        if (!c->node->holds || !is_in_way(c->node, kind))
             continue;
-        if (p->session_id == session)
+        if (c->node->session_id == session)
             return 0;
         if (holders++ == 0)
-            *ret_first = p;
+            *ret_first = c;
     }
     return holders;
 }
 
 /* "2 waiting before us", before the first of our session. Of those who were not
- * read nobody knows whether it is us; without a node of ours all are before. */
-static void write_waiting(const struct lockctl *ctl,
-                          const struct zkr_participants *list,
+ * read nobody knows whether it is us; without a node of ours all are before.
+ * Who waits for a lease may have made it already: it is counted by its turn. */
+static void write_waiting(const struct lockctl *ctl, const struct lock *lock,
                           enum claim_kind kind, char *text, size_t size)
 {
     int64_t session = zkr_session_id(ctl->session);
@@ -142,62 +86,57 @@ static void write_waiting(const struct lockctl *ctl,
     bool met = false;
     bool unread = false;
 
-    for (size_t i = 0; i < list->count && !met; i++) {
-        const struct zkr_participant *p = &list->items[i];
+    for (size_t i = 0; i < lock->count && !met; i++) {
+        const struct contender *c = &lock->items[i];
 
-        if (!is_in_way(p, kind))
+        if (!is_in_way(c->node, kind))
             continue;
-        met = p->session_id == session;
-        unread = unread || (p->token == 0 && p->error == ZKR_OK);
-        waiting += !met && waits(p);
+        met = c->node->session_id == session;
+        unread = unread || !contender_is_read(c);
+        waiting += !met && !c->node->holds && !zkr__is_lease(c->node);
     }
     (void)snprintf(text, size, "%zu waiting%s", waiting,
                    unread ? "" : " before us");
 }
 
-static void say(struct lockctl *ctl, const char *path, enum claim_kind kind,
-                const char *what, const struct zkr_participants *list,
-                size_t holders, const struct zkr_participant *first)
+static void say(struct lockctl *ctl, const struct lock *lock,
+                enum claim_kind kind, const char *what, size_t holders,
+                const struct contender *first)
 {
-    struct text holder = { "" };
-    struct text name = { "" };
+    char holder[HOLDER_MAX];
+    char path[512];
+    char more[32] = "";
     char waiting[64];
 
-    write_waiting(ctl, list, kind, waiting, sizeof(waiting));
-    add(&name, "", path, strlen(path), "");
-    add_holder(&holder, first);
-    if (holders > 1) {
-        char more[32];
-
+    write_waiting(ctl, lock, kind, waiting, sizeof(waiting));
+    word_holder(first, holder);
+    if (holders > 1)
         (void)snprintf(more, sizeof(more), " and %zu more", holders - 1);
-        add(&holder, "", more, strlen(more), "");
-    }
-    lockctl_say(ctl, "%s: %s is held by %s, queued %llds ago; %s", what,
-                name.bytes, holder.bytes, (long long)age_s(first), waiting);
+    lockctl_say(ctl, "%s: %s is held by %s%s, queued %llds ago; %s", what,
+                escape_string(lock->path, path, sizeof(path)), holder, more,
+                (long long)age_s(first), waiting);
 }
 
 static enum run_holder say_holder_of(struct lockctl *ctl, const char *path,
                                      enum claim_kind kind, const char *what,
                                      int64_t *said)
 {
-    struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
-    struct zkr_participants *list = NULL;
-    const struct zkr_participant *first = NULL;
+    struct zkr_participants_opts opts = lock_opts(READS);
+    const struct contender *first = NULL;
+    struct lock lock;
     size_t holders;
     int rc;
 
     opts.timeout_ms = ANSWER_MS;
-    opts.limit = NAMES;
-    opts.reads = READS;
-    rc = zkr_participants_list(ctl->session, path, &opts, &list);
+    rc = lock_list(ctl->session, path, &opts, &lock);
     if (rc != ZKR_OK)
         return zkr_error_is_transient(rc) ? HOLDER_SILENT : HOLDER_NONE;
-    holders = holders_of(ctl, list, kind, &first);
-    if (holders > 0 && first->token != *said)
-        say(ctl, path, kind, what, list, holders, first);
+    holders = holders_of(ctl, &lock, kind, &first);
+    if (holders > 0 && first->node->token != *said)
+        say(ctl, &lock, kind, what, holders, first);
     if (holders > 0)
-        *said = first->token;
-    zkr_participants_free(list);
+        *said = first->node->token;
+    lock_done(&lock);
     return holders > 0 ? HOLDER_SAID : HOLDER_NONE;
 }
 

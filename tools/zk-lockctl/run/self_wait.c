@@ -5,14 +5,13 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <limits.h>
 #include <unistd.h>
 
 #include "common/escape.h"
-#include "model/contender.h"
+#include "model/scan_lock.h"
 
 /* The holder of a mutex is first in its queue; readers, and those who have a
  * lease, may be many. */
@@ -31,44 +30,42 @@ static bool is_dead(const struct zkr__known_owner *owner)
            errno == ESRCH;
 }
 
-static int refuse(const struct run *run, const char *lock,
-                  const struct zkr_participant *p,
-                  const struct zkr__known_owner *owner)
+static int refuse(const struct run *run, const struct lock *lock,
+                  const struct contender *c)
 {
     bool once = run->opts.wait_ms == 0;
     char path[ZKR_PATH_MAX + 1];
-    char who[128];
+    char who[WHO_MAX];
 
-    (void)escape_string(lock, path, sizeof(path));
-    owner_word(owner, p->data, p->data_size, who, sizeof(who));
     return lockctl_fail(
         once ? run->opts.not_acquired_code : EX_USAGE,
         "you hold %s already: a zk-lockctl run or hold around this one has it "
         "(session 0x%llx, %s) until this one has ended, so this one would wait "
         "for itself",
-        path, (unsigned long long)p->session_id, who);
+        escape_string(lock->path, path, sizeof(path)),
+        (unsigned long long)c->node->session_id, contender_who(c, who));
 }
 
 static bool would_wait(struct run *run, const char *path, int *ret_code)
 {
-    struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
-    struct zkr_participants *list = NULL;
+    struct zkr_participants_opts opts =
+        lock_opts(run->opts.wanted.kind == CLAIM_MUTEX ? HOLDERS : READERS);
+    const struct contender *c = NULL;
     const struct zkr_participant *p;
-    struct zkr__known_owner owner;
+    struct lock lock;
 
     opts.timeout_ms = ANSWER_MS;
-    opts.reads = run->opts.wanted.kind == CLAIM_MUTEX ? HOLDERS : READERS;
-    if (zkr_participants_list(run->ctl->session, path, &opts, &list) != ZKR_OK)
+    if (lock_list(run->ctl->session, path, &opts, &lock) != ZKR_OK)
         return false;
-    p = nested_waits_for(&run->around, list, &run->opts.wanted);
+    p = nested_waits_for(&run->around, lock.list, &run->opts.wanted);
     if (p != NULL)
-        zkr__owner_read(&owner, p->data, p->data_size);
-    if (p != NULL && is_dead(&owner))
-        p = NULL;
-    if (p != NULL)
-        *ret_code = refuse(run, path, p, &owner);
-    zkr_participants_free(list);
-    return p != NULL;
+        c = &lock.items[p - lock.list->items];
+    if (c != NULL && is_dead(&c->owner))
+        c = NULL;
+    if (c != NULL)
+        *ret_code = refuse(run, &lock, c);
+    lock_done(&lock);
+    return c != NULL;
 }
 
 bool run_would_wait_for_itself(struct run *run, int *ret_code)

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fits columns of text to the width of a screen: chooses columns, their widths,
- * and cuts texts. */
+/* A table of the fields of items, as wide as a screen: chooses columns, their
+ * widths, and cuts texts. */
 #include "text/grid.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
 
-enum { DOTS = 3 };
+#include "common/grow.h"
+#include "common/plain.h"
+
+enum {
+    DOTS = 3,
+    CELL_MAX = 4 * FIELD_ROOM, /* a text, made plain */
+};
 
 /* --- texts --- */
 
@@ -94,121 +101,175 @@ void grid_cut(const char *text, int width, bool tail, char out[GRID_CELL_MAX])
 
 /* --- columns --- */
 
-void grid_start(struct grid *grid, const struct grid_column *columns,
-                size_t count)
+bool grid_add(struct grid *g, const struct field *column)
 {
-    *grid = (struct grid){ .columns = columns, .count = count };
-    for (size_t i = 0; i < count; i++)
-        grid->wanted[i] = grid_width(columns[i].name);
+    if (g->count == GRID_MAX)
+        return false;
+    g->wanted[g->count] = grid_width(column->column);
+    g->columns[g->count++] = column;
+    return true;
 }
 
-void grid_see(struct grid *grid, const char *const *cells)
+void grid_start(struct grid *g, const struct field *fields, bool wide)
 {
-    for (size_t i = 0; i < grid->count; i++) {
-        int width = cells[i] == NULL ? 0 : grid_width(cells[i]);
-
-        if (width > grid->wanted[i])
-            grid->wanted[i] = width;
+    *g = (struct grid){ .count = 0 };
+    for (const struct field *f = fields; !field_is_end(f); f++) {
+        if (f->column != NULL && (!f->wide || wide))
+            (void)grid_add(g, f);
     }
 }
 
-static size_t column_of(const struct grid *grid, size_t rank)
-{
-    size_t i = 0;
+/* --- rows --- */
 
-    while (i + 1 < grid->count && grid->columns[i].rank != (int)rank)
-        i++;
-    return i;
+static bool keep_cell(struct grid *g, size_t i, const char *text)
+{
+    char *copy = strdup(text);
+    char **cell = copy == NULL ? NULL : GROW(&g->cells);
+    int width = grid_width(text);
+
+    if (cell == NULL) {
+        free(copy);
+        return false;
+    }
+    *cell = copy;
+    if (width > g->wanted[i])
+        g->wanted[i] = width;
+    return true;
 }
 
-/* The choice depends on the width of the screen alone, so that no column comes
- * and goes with the texts. Returns how much room is left. */
-static int choose(struct grid *grid, int width)
+bool grid_take(struct grid *g, const void *item)
+{
+    char room[FIELD_ROOM];
+    char plain[CELL_MAX];
+    bool done = true;
+
+    for (size_t i = 0; done && i < g->count; i++) {
+        const char *text = item == NULL ? g->columns[i]->column
+                                        : field_text(g->columns[i], item, room);
+
+        done = keep_cell(
+            g, i,
+            text[0] == '\0' ? "-" : plain_text(text, plain, sizeof(plain)));
+    }
+    return done;
+}
+
+void grid_forget(struct grid *g)
+{
+    while (g->cells.count > 0)
+        free(g->cells.items[--g->cells.count]);
+    free(g->cells.items);
+    g->cells.items = NULL;
+}
+
+/* --- widths --- */
+
+static int rank_of(const struct field *f)
+{
+    return f->wide ? GRID_MAX + f->rank : f->rank;
+}
+
+/* The column that is given up next after that one; or that is kept before all
+ * others. */
+static size_t next_column(const struct grid *g, size_t after)
+{
+    size_t next = g->count;
+
+    for (size_t i = 0; i < g->count; i++) {
+        int rank = rank_of(g->columns[i]);
+        int last = after == SIZE_MAX ? -1 : rank_of(g->columns[after]);
+        bool later = rank > last || (rank == last && i > after);
+
+        if (later && (next == g->count || rank < rank_of(g->columns[next])))
+            next = i;
+    }
+    return next;
+}
+
+static int least_of(const struct grid *g, size_t i)
+{
+    int narrow = g->columns[i]->narrow;
+
+    return narrow > 0 && g->wanted[i] > narrow ? narrow : g->wanted[i];
+}
+
+void grid_fit(struct grid *g, int width)
 {
     int left = width + 1; /* there is no gap before the first */
 
-    memset(grid->widths, 0, sizeof(grid->widths));
-    for (size_t rank = 0; rank < grid->count; rank++) {
-        size_t i = column_of(grid, rank);
-        int wanted = grid->columns[i].width;
+    memset(g->widths, 0, sizeof(g->widths));
+    for (size_t i = next_column(g, SIZE_MAX); i < g->count;
+         i = next_column(g, i)) {
+        int least = least_of(g, i);
 
-        if (rank == 0 && wanted > width)
-            wanted = width;
-        if (wanted + 1 > left)
+        if (left == width + 1 && least > width)
+            least = width;
+        if (least + 1 > left)
             break;
-        grid->widths[i] = wanted;
-        left -= wanted + 1;
+        g->widths[i] = least;
+        left -= least + 1;
     }
-    return left;
-}
+    for (size_t i = next_column(g, SIZE_MAX); i < g->count;
+         i = next_column(g, i)) {
+        int more = g->wanted[i] - g->widths[i];
 
-void grid_fit(struct grid *grid, int width)
-{
-    int left = choose(grid, width);
-
-    for (size_t i = 0; i < grid->count; i++) {
-        if (grid->columns[i].flexible && grid->wanted[i] < grid->widths[i]) {
-            left += grid->widths[i] - grid->wanted[i];
-            grid->widths[i] = grid->wanted[i];
-        }
-    }
-    for (size_t rank = 0; rank < grid->count; rank++) {
-        size_t i = column_of(grid, rank);
-        int more = grid->wanted[i] - grid->widths[i];
-
-        if (!grid->columns[i].flexible || grid->widths[i] == 0 || more <= 0)
+        if (g->widths[i] == 0 || more <= 0)
             continue;
         if (more > left)
             more = left;
-        grid->widths[i] += more;
+        g->widths[i] += more;
         left -= more;
     }
 }
 
-static size_t pad(char line[GRID_CELL_MAX], size_t used, int width)
+void grid_spread(struct grid *g)
 {
-    for (; width > 0 && used + 1 < GRID_CELL_MAX; width--)
-        line[used++] = ' ';
-    line[used] = '\0';
-    return used;
+    memcpy(g->widths, g->wanted, sizeof(g->widths));
 }
 
-void grid_line(const struct grid *grid, const char *const *cells,
-               char line[GRID_CELL_MAX])
-{
-    size_t used = 0;
-
-    line[0] = '\0';
-    for (size_t i = 0; i < grid->count; i++) {
-        bool empty = cells[i] == NULL || cells[i][0] == '\0';
-        char text[GRID_CELL_MAX];
-        int spare;
-
-        if (grid->widths[i] == 0)
-            continue;
-        grid_cut(empty ? "-" : cells[i], grid->widths[i], grid->columns[i].tail,
-                 text);
-        spare = grid->widths[i] - grid_width(text);
-        if (used + strlen(text) + (size_t)grid->widths[i] + 2 >= GRID_CELL_MAX)
-            break;
-        if (used > 0)
-            used = pad(line, used, 1);
-        if (grid->columns[i].right)
-            used = pad(line, used, spare);
-        used = (size_t)(stpcpy(line + used, text) - line);
-        if (!grid->columns[i].right)
-            used = pad(line, used, spare);
-    }
-}
-
-bool grid_place(const struct grid *grid, size_t column, int *ret_x)
+bool grid_place(const struct grid *g, size_t column, int *ret_x)
 {
     int x = 0;
 
-    if (column >= grid->count || grid->widths[column] == 0)
+    if (column >= g->count || g->widths[column] == 0)
         return false;
     for (size_t i = 0; i < column; i++)
-        x += grid->widths[i] == 0 ? 0 : grid->widths[i] + 1;
+        x += g->widths[i] == 0 ? 0 : g->widths[i] + 1;
     *ret_x = x;
     return true;
+}
+
+/* --- writing --- */
+
+static void write_cell(const struct grid *g, size_t i, const char *text,
+                       bool last, FILE *out)
+{
+    char cut[GRID_CELL_MAX];
+    int spare = g->widths[i] - grid_width(text);
+    bool right = g->columns[i]->right;
+
+    if (spare < 0) {
+        grid_cut(text, g->widths[i], g->columns[i]->tail, cut);
+        text = cut;
+        spare = g->widths[i] - grid_width(text);
+    }
+    (void)fprintf(out, "%*s%s%*s", right ? spare : 0, "", text,
+                  right || last ? 0 : spare, "");
+}
+
+void grid_write(const struct grid *g, size_t row, FILE *out)
+{
+    char *const *cells = g->cells.items + row * g->count;
+    size_t last = g->count;
+    bool first = true;
+
+    while (last > 0 && g->widths[--last] == 0)
+        continue;
+    for (size_t i = 0; i < g->count; i++) {
+        if (g->widths[i] == 0)
+            continue;
+        (void)fputs(first ? "" : " ", out);
+        write_cell(g, i, cells[i], i == last, out);
+        first = false;
+    }
 }

@@ -1,45 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fits columns of text to the width of a screen: chooses columns, their widths,
- * and cuts texts. Pure; texts are in the encoding of the locale, and
+/* A table of the fields of items, as wide as a screen: chooses columns, their
+ * widths, and cuts texts. Texts are in the encoding of the locale, and
  * escaped. */
 #ifndef TEXT_GRID_H
 #define TEXT_GRID_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include <stdio.h>
+
+#include "text/fields.h"
 
 enum {
-    GRID_MAX = 16,
-    GRID_CELL_MAX = 2048, /* bytes of a cell, or of a line of cells */
-};
-
-struct grid_column {
-    const char *name;
-    int width;     /* on the screen */
-    int rank;      /* the highest is given up first; from 0 on, each once */
-    bool flexible; /* as wide as its texts, where there is room */
-    bool right;    /* a number */
-    bool tail;     /* its end says more than its beginning */
+    GRID_MAX = 32,
+    GRID_CELL_MAX = 2048, /* bytes of a text that is cut */
 };
 
 struct grid {
-    const struct grid_column *columns;
+    const struct field *columns[GRID_MAX];
     size_t count;
-    int wanted[GRID_MAX]; /* the widest text that was seen */
+    int wanted[GRID_MAX]; /* of the widest text so far, or of the name */
     int widths[GRID_MAX]; /* 0: no room */
+    struct {
+        char **items;
+        size_t count;
+    } cells; /* row by row */
 };
 
-/* Forget the texts. */
-void grid_start(struct grid *grid, const struct grid_column *columns,
-                size_t count);
-/* These texts, one for each column, are going to be shown. */
-void grid_see(struct grid *grid, const char *const *cells);
+/* All columns of the fields; with `wide` also those that say so. */
+void grid_start(struct grid *grid, const struct field *fields, bool wide);
+/* One more column; false: there are too many. */
+bool grid_add(struct grid *grid, const struct field *column);
+
+/* The next row; NULL: the names of the columns. False: out of memory. */
+bool grid_take(struct grid *grid, const void *item);
+/* Forgets the rows, and keeps how wide they were: so columns do not jump. */
+void grid_forget(struct grid *grid);
+
+/* Columns are given up by their rank, the wide ones before all others, until
+ * the rest fits. Those that may be cut get what is left. */
 void grid_fit(struct grid *grid, int width);
-/* One line; NULL and "" are shown as "-". */
-void grid_line(const struct grid *grid, const char *const *cells,
-               char line[GRID_CELL_MAX]);
+/* Or each is as wide as its texts. */
+void grid_spread(struct grid *grid);
 /* Where on the screen a column begins; false when it has no room. */
 bool grid_place(const struct grid *grid, size_t column, int *ret_x);
+/* One row, without an end of line. */
+void grid_write(const struct grid *grid, size_t row, FILE *out);
 
 /* Columns that a text takes on the screen. */
 int grid_width(const char *text);

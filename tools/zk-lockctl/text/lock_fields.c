@@ -271,17 +271,17 @@ json_t *describe_contender(const struct lock *lock, const struct contender *c)
 
 /* --- a lock --- */
 
-static const char *kind_word(const void *item)
+const char *lock_kind_word(const void *item)
 {
     return zkr__lock_kind_name(((const struct lock *)item)->kind);
 }
 
-static const char *dialect_of_lock(const void *item)
+const char *lock_dialect_word(const void *item)
 {
     return zkr__dialect_name(((const struct lock *)item)->dialect);
 }
 
-static const char *state_of_lock(const void *item, char room[FIELD_ROOM])
+const char *lock_state_text(const void *item, char room[FIELD_ROOM])
 {
     (void)room;
     return lock_state_name(((const struct lock *)item)->state);
@@ -296,7 +296,7 @@ static const char *state_word(const void *item)
                : "unknown";
 }
 
-static const char *holder_text(const void *item, char room[FIELD_ROOM])
+const char *lock_holder_text(const void *item, char room[FIELD_ROOM])
 {
     return cell_holder(item, room);
 }
@@ -321,15 +321,17 @@ static const char *held_text(const void *item, char room[FIELD_ROOM])
     return h == NULL ? NULL : cell_at_most(h->age_ms, room);
 }
 
-static const char *waiters_text(const void *item, char room[FIELD_ROOM])
+const char *lock_waiters_text(const void *item, char room[FIELD_ROOM])
 {
     const struct lock *lock = item;
 
-    return lock->error == ZKR_OK ? cell_count(lock->waiters, false, room) : "?";
+    return lock->error == ZKR_OK && lock->state != LOCK_UNKNOWN
+               ? cell_count(lock->waiters, lock->cut, room)
+               : "?";
 }
 
 /* The one that holds; NULL where several do. */
-static const void *owner_of_lock(const void *item)
+const void *lock_owner_of(const void *item)
 {
     const struct lock *lock = item;
 
@@ -337,9 +339,9 @@ static const void *owner_of_lock(const void *item)
                                                      : &lock->holder->owner;
 }
 
-static const void *node_of_lock(const void *item)
+const void *lock_node_of(const void *item)
 {
-    return owner_of_lock(item) == NULL
+    return lock_owner_of(item) == NULL
                ? NULL
                : ((const struct lock *)item)->holder->node;
 }
@@ -364,17 +366,17 @@ static const char *error_word_of_lock(const void *item)
 /* clang-format off */
 const struct field lock_fields[] = {
     { "LOCK", "path", FIELD_PATH, .at = LOCK_AT(path), .rank = 0, .narrow = 20, .tail = true },
-    { "KIND", "kind", FIELD_WORD, .word = kind_word, .words = "mutex rw unfair leader semaphore barrier mixed -", .rank = 6 },
-    { "DIALECT", "dialect", FIELD_WORD, .word = dialect_of_lock, .words = DIALECTS, .rank = 8 },
-    { "STATE", "state", FIELD_WORD, .word = state_word, .text = state_of_lock, .words = "free held shared entering ready unknown", .rank = 1 },
-    { "HOLDER", "holders", FIELD_LIST, .text = holder_text, .json = holders_json, .fields = contender_fields, .rank = 2, .narrow = 20 },
+    { "KIND", "kind", FIELD_WORD, .word = lock_kind_word, .words = "mutex rw unfair leader semaphore barrier mixed -", .rank = 6 },
+    { "DIALECT", "dialect", FIELD_WORD, .word = lock_dialect_word, .words = DIALECTS, .rank = 8 },
+    { "STATE", "state", FIELD_WORD, .word = state_word, .text = lock_state_text, .words = "free held shared entering ready unknown", .rank = 1 },
+    { "HOLDER", "holders", FIELD_LIST, .text = lock_holder_text, .json = holders_json, .fields = contender_fields, .rank = 2, .narrow = 20 },
     { "HELD", .text = held_text, .rank = 4, .right = true },
-    { "WAIT", "waiters", FIELD_COUNT, .at = LOCK_AT(waiters), .text = waiters_text, .rank = 3, .right = true },
+    { "WAIT", "waiters", FIELD_COUNT, .at = LOCK_AT(waiters), .text = lock_waiters_text, .rank = 3, .right = true },
     { "LONGEST", "longest_wait_ms", FIELD_MS, .at = LOCK_AT(longest_wait_ms), .wide = true, .right = true },
-    { "TOKEN", NULL, FIELD_TOKEN, .at = NODE_AT(token), .of = node_of_lock, .rank = 7 },
-    { "LABEL", NULL, FIELD_CHARS, .at = OWNER_AT(label), .of = owner_of_lock, .wide = true },
-    { "SESSION", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .of = node_of_lock, .wide = true },
-    { "SINCE", NULL, FIELD_TIME, .at = NODE_AT(since_ms), .of = node_of_lock, .wide = true },
+    { "TOKEN", NULL, FIELD_TOKEN, .at = NODE_AT(token), .of = lock_node_of, .rank = 7 },
+    { "LABEL", NULL, FIELD_CHARS, .at = OWNER_AT(label), .of = lock_owner_of, .wide = true },
+    { "SESSION", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .of = lock_node_of, .wide = true },
+    { "SINCE", NULL, FIELD_TIME, .at = NODE_AT(since_ms), .of = lock_node_of, .wide = true },
     { "CHILDREN", "children", FIELD_COUNT, .at = LOCK_AT(total), .wide = true, .right = true },
     { .key = "foreign", .type = FIELD_COUNT, .json = foreign_json },
     { .key = "cut", .type = FIELD_BOOL, .at = LOCK_AT(cut) },

@@ -8,17 +8,7 @@
 #include <string.h>
 
 #include "common/plain.h"
-
-static const char *const key_names[TOP_KEYS] = {
-    [TOP_LOCK] = "LOCK",       [TOP_KIND] = "KIND",     [TOP_STATE] = "STATE",
-    [TOP_HOLDER] = "HOLDER",   [TOP_HELD] = "HELD",     [TOP_WAIT] = "WAIT",
-    [TOP_LONGEST] = "LONGEST", [TOP_GRANTS] = "GRANTS", [TOP_TOKEN] = "TOKEN",
-};
-
-const char *top_key_name(enum top_key key)
-{
-    return key_names[key];
-}
+#include "text/cells.h"
 
 /* --- grants --- */
 
@@ -37,9 +27,9 @@ static void history_move(struct top_history *h, int64_t at_ms)
     }
 }
 
-static uint32_t history_sum(const struct top_history *h)
+static size_t history_sum(const struct top_history *h)
 {
-    uint32_t sum = 0;
+    size_t sum = 0;
 
     for (size_t i = 0; i < TOP_SLOTS; i++)
         sum += h->grants[i];
@@ -98,7 +88,9 @@ static bool make_row(const struct top_model *model, const struct top_row *old,
     if (old != NULL)
         last = old->view;
     last.lock.at_ms = model->began_ms;
-    *row = (struct top_row){ .view = { .lock = *lock }, .used_ms = at_ms };
+    *row = (struct top_row){ .view = { .lock = *lock },
+                             .at_ms = at_ms,
+                             .used_ms = at_ms };
     *lock = (struct lock){ .path = NULL };
     if (old != NULL)
         row->history = old->history;
@@ -265,7 +257,7 @@ static int compare_by(enum top_key key, const struct top_row *a,
     case TOP_LONGEST:
         return by_number(wait_of(x), wait_of(y));
     case TOP_GRANTS:
-        return by_number(a->grants, b->grants);
+        return by_number((int64_t)a->grants, (int64_t)b->grants);
     case TOP_TOKEN:
         return by_number(token_of(x), token_of(y));
     case TOP_LOCK:
@@ -368,41 +360,4 @@ const char *top_model_say_totals(const struct top_model *model,
                    word_plural(model->count), t->held, t->waiters,
                    t->more ? "+" : "", waits ? ", longest " : "", age);
     return text;
-}
-
-static void set_holder_cells(const struct top_row *row, struct top_cells *room,
-                             const char *cells[TOP_LOCK_CELLS])
-{
-    const struct contender *h = row->view.lock.holder;
-
-    cells[TOP_HELD] = cell_at_most(row->held_ms, room->words[TOP_HELD]);
-    if (row->view.lock.holders > 1)
-        return;
-    cells[TOP_TOKEN] = cell_token(h, room->words[TOP_TOKEN]);
-    cells[TOP_SESSION] = cell_session(h, room->words[TOP_SESSION]);
-    cells[TOP_LABEL] =
-        plain_escape(h->owner.label, room->label, sizeof(room->label));
-}
-
-void top_row_cells(const struct top_row *row, struct top_cells *room,
-                   const char *cells[TOP_LOCK_CELLS])
-{
-    const struct lock *lock = &row->view.lock;
-
-    memset(cells, 0, TOP_LOCK_CELLS * sizeof(*cells));
-    cells[TOP_LOCK] = row->path;
-    cells[TOP_KIND] = zkr__lock_kind_name(lock->kind);
-    cells[TOP_STATE] = lock_state_name(lock->state);
-    cells[TOP_HOLDER] = row->holder;
-    cells[TOP_WAIT] =
-        lock->state == LOCK_UNKNOWN
-            ? "?"
-            : cell_count(lock->waiters, lock->cut, room->words[TOP_WAIT]);
-    if (lock->waiters > 0)
-        cells[TOP_LONGEST] =
-            word_age(lock->longest_wait_ms, room->words[TOP_LONGEST]);
-    cells[TOP_GRANTS] = cell_count(row->grants, false, room->words[TOP_GRANTS]);
-    cells[TOP_DIALECT] = zkr__dialect_name(lock->dialect);
-    if (lock->holder != NULL)
-        set_holder_cells(row, room, cells);
 }

@@ -12,10 +12,10 @@
 #include "common/words.h"
 #include "model/events.h"
 #include "model/scan.h"
-#include "text/cells.h"
+#include "text/fields.h"
 #include "top/owners.h"
 
-/* The columns that locks can be sorted by. */
+/* The columns that locks can be sorted by: the first of top_fields. */
 enum top_key {
     TOP_LOCK,
     TOP_KIND,
@@ -27,14 +27,6 @@ enum top_key {
     TOP_GRANTS,
     TOP_TOKEN,
     TOP_KEYS,
-};
-
-/* The columns of a lock: those keys, and */
-enum {
-    TOP_DIALECT = TOP_KEYS,
-    TOP_LABEL,
-    TOP_SESSION,
-    TOP_LOCK_CELLS,
 };
 
 enum {
@@ -51,22 +43,14 @@ struct top_history {
 };
 
 struct top_row {
-    struct view view;
+    struct view view; /* first: it begins with the lock */
     struct top_history history;
+    int64_t at_ms;        /* of the look */
     int64_t used_ms;      /* when somebody was last seen there */
-    uint32_t grants;      /* seen during the last minute */
+    size_t grants;        /* seen during the last minute */
     int64_t held_ms;      /* at most, by the first; -1: nobody holds */
     char *path;           /* this and the next: escaped */
     char holder[WHO_MAX]; /* "" when nobody holds, or nobody knows */
-};
-
-/* Room for the texts of a row: of a lock, or of one in its queue. */
-struct top_cells {
-    char words[TOP_LOCK_CELLS][WORD_MAX];
-    char owner[WHO_MAX * 4];
-    char client[CLIENT_MAX * 4];
-    char label[ZKR_LABEL_MAX * 16 + 1];
-    char node[2048];
 };
 
 struct top_order {
@@ -119,11 +103,9 @@ enum { TOP_TOTALS_MAX = 200 };
 const char *top_model_say_totals(const struct top_model *model,
                                  char text[TOP_TOTALS_MAX]);
 
-/* The texts are those of the row and of `room`, escaped; NULL: nothing. */
-void top_row_cells(const struct top_row *row, struct top_cells *room,
-                   const char *cells[TOP_LOCK_CELLS]);
-
-/* "LONGEST", as the head of a column. */
-const char *top_key_name(enum top_key key);
+/* fields.c: the columns, and the JSON, of a struct top_row, and of a struct
+ * top_owner. */
+extern const struct field top_fields[];
+extern const struct field top_owner_fields[];
 
 #endif

@@ -43,8 +43,8 @@ void top_picture_draw(struct top_picture *p, const struct top_view *view,
     }
     if (view->typing)
         picture_filter(&d, last);
-    else if (view->said.text[0] != '\0')
-        picture_said(&d, last);
+    else if (view->said != NULL)
+        top_line_write(last, TOP_BAD, d.width, "%s", view->said);
     else
         picture_hints(&d, last);
 }

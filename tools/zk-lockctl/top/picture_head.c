@@ -126,7 +126,7 @@ static void draw_order(const struct drawing *d)
                        d->model->notes.texts[0]);
     if (view->mode == TOP_MODE_LOCKS)
         top_line_write(&d->lines[2], TOP_PLAIN, d->width, "sorted by %s%s%s%s",
-                       top_key_name(view->sort),
+                       top_fields[view->sort].column,
                        view->reversed ? " reversed" : "", filter, note);
     else
         top_line_write(&d->lines[2], TOP_PLAIN, d->width, "%s",

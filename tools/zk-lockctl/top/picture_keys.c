@@ -40,26 +40,28 @@ void picture_help(const struct drawing *d, int count)
 }
 
 /* clang-format off */
-static const struct grid_column lock_hints[] = {
-    { .name = "Enter queue ", .width = 12, .rank = 2 },
-    { .name = "/ filter ", .width = 9, .rank = 3 },
-    { .name = "s sort ", .width = 7, .rank = 4 },
-    { .name = "R ask ", .width = 6, .rank = 5 },
-    { .name = "K break ", .width = 8, .rank = 6 },
-    { .name = "Space now ", .width = 10, .rank = 7 },
-    { .name = "r reverse ", .width = 10, .rank = 8 },
-    { .name = "+- interval ", .width = 12, .rank = 9 },
-    { .name = "? help ", .width = 7, .rank = 1 },
-    { .name = "q quit", .width = 6, .rank = 0 },
+static const struct field lock_hints[] = {
+    { "Enter queue ", .rank = 2 },
+    { "/ filter ", .rank = 3 },
+    { "s sort ", .rank = 4 },
+    { "R ask ", .rank = 5 },
+    { "K break ", .rank = 6 },
+    { "Space now ", .rank = 7 },
+    { "r reverse ", .rank = 8 },
+    { "+- interval ", .rank = 9 },
+    { "? help ", .rank = 1 },
+    { "q quit", .rank = 0 },
+    { .key = NULL },
 };
 
-static const struct grid_column other_hints[] = {
-    { .name = "R ask ", .width = 6, .rank = 2 },
-    { .name = "K break ", .width = 8, .rank = 3 },
-    { .name = "Space now ", .width = 10, .rank = 4 },
-    { .name = "+- interval ", .width = 12, .rank = 5 },
-    { .name = "? help ", .width = 7, .rank = 1 },
-    { .name = "q back", .width = 6, .rank = 0 },
+static const struct field other_hints[] = {
+    { "R ask ", .rank = 2 },
+    { "K break ", .rank = 3 },
+    { "Space now ", .rank = 4 },
+    { "+- interval ", .rank = 5 },
+    { "? help ", .rank = 1 },
+    { "q back", .rank = 0 },
+    { .key = NULL },
 };
 /* clang-format on */
 
@@ -67,12 +69,15 @@ void picture_hints(const struct drawing *d, struct top_line *line)
 {
     struct grid grid;
 
-    if (d->view->mode == TOP_MODE_LOCKS)
-        grid_start(&grid, lock_hints, COUNT(lock_hints));
-    else
-        grid_start(&grid, other_hints, COUNT(other_hints));
-    grid_fit(&grid, d->width);
-    top_line_write_names(line, &grid);
+    grid_start(&grid,
+               d->view->mode == TOP_MODE_LOCKS ? lock_hints : other_hints,
+               false);
+    if (grid_take(&grid, NULL)) {
+        grid_fit(&grid, d->width);
+        top_line_write_row(line, &grid, 0);
+    }
+    line->style = TOP_BAR;
+    grid_forget(&grid);
 }
 
 /* Draws the filter while it is being typed. */
@@ -84,11 +89,4 @@ void picture_filter(const struct drawing *d, struct top_line *line)
     (void)snprintf(text, sizeof(text), "/%s_",
                    plain_escape(d->view->filter, filter, sizeof(filter)));
     top_line_write_both(line, TOP_BAR, d->width, text, "Enter keep  Esc clear");
-}
-void picture_said(const struct drawing *d, struct top_line *line)
-{
-    char plain[EXPLAINED_MAX * 4];
-
-    top_line_write(line, d->view->said.code == 0 ? TOP_GOOD : TOP_BAD, d->width,
-                   "%s", plain_copy(d->view->said.text, plain, sizeof(plain)));
 }

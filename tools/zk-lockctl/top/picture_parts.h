@@ -32,6 +32,5 @@ void picture_list(struct top_picture *picture, const struct drawing *d,
 void picture_help(const struct drawing *d, int count);
 void picture_hints(const struct drawing *d, struct top_line *line);
 void picture_filter(const struct drawing *d, struct top_line *line);
-void picture_said(const struct drawing *d, struct top_line *line);
 
 #endif

@@ -8,7 +8,6 @@
 #include "common/stop.h"
 #include "model/looker.h"
 #include "text/envelope.h"
-#include "text/lock_fields.h"
 #include "top/top.h"
 
 enum {
@@ -26,69 +25,16 @@ struct printer {
 
 /* --- one look --- */
 
-/* A lock, with the texts that the screen has for it, too. */
-struct lock_row {
-    const struct top_row *row;
-    int64_t at_ms;
-    const char *cells[TOP_LOCK_CELLS];
-    struct top_cells room;
-};
-
-static const void *row_of(const void *item)
+static const void *row_at(const void *of, size_t i)
 {
-    return ((const struct lock_row *)item)->row;
-}
-
-static const void *its_lock(const void *item)
-{
-    return &((const struct lock_row *)item)->row->view.lock;
-}
-
-static json_t *grants_json(const void *item)
-{
-    return json_integer(((const struct lock_row *)item)->row->grants);
-}
-
-/* clang-format off */
-#define CELL(cell) FIELD_WORD, offsetof(struct lock_row, cells) + (cell) * sizeof(char *)
-const struct field top_fields[] = {
-    { "LOCK", NULL, CELL(TOP_LOCK), .rank = 0, .narrow = 20, .tail = true },
-    { "KIND", NULL, CELL(TOP_KIND), .rank = 7 },
-    { "STATE", NULL, CELL(TOP_STATE), .rank = 5 },
-    { "HOLDER", NULL, CELL(TOP_HOLDER), .rank = 2, .narrow = 20 },
-    { "HELD", NULL, CELL(TOP_HELD), .rank = 4, .right = true },
-    { "WAIT", NULL, CELL(TOP_WAIT), .rank = 1, .right = true },
-    { "LONGEST", NULL, CELL(TOP_LONGEST), .rank = 3, .right = true },
-    { "GRANTS", NULL, CELL(TOP_GRANTS), .rank = 6, .right = true },
-    { "TOKEN", NULL, CELL(TOP_TOKEN), .rank = 8 },
-    { "DIALECT", NULL, CELL(TOP_DIALECT), .wide = true },
-    { "LABEL", NULL, CELL(TOP_LABEL), .wide = true },
-    { "SESSION", NULL, CELL(TOP_SESSION), .wide = true },
-    { "TIME", "at", FIELD_TIME, offsetof(struct lock_row, at_ms), .wide = true },
-    { .key = "held_ms_max", .type = FIELD_MS, .at = offsetof(struct top_row, held_ms), .of = row_of },
-    { .key = "grants_last_minute", .type = FIELD_COUNT, .json = grants_json },
-    { .fields = lock_fields, .of = its_lock },
-    { .key = NULL },
-};
-/* clang-format on */
-
-/* One at a time is printed. */
-static const void *entry_at(const void *of, size_t i)
-{
-    static struct lock_row entry;
-    const struct printer *p = of;
-
-    entry.row = p->model.shown[i];
-    entry.at_ms = p->model.at_ms;
-    top_row_cells(entry.row, &entry.room, entry.cells);
-    return &entry;
+    return ((const struct printer *)of)->model.shown[i];
 }
 
 static enum style style_of(const void *item)
 {
-    return ((const struct lock *)its_lock(item))->state == LOCK_FREE
-               ? STYLE_DIM
-               : STYLE_PLAIN;
+    const struct top_row *row = item;
+
+    return row->view.lock.state == LOCK_FREE ? STYLE_DIM : STYLE_PLAIN;
 }
 
 static void print_totals(const void *of)
@@ -109,7 +55,7 @@ static int print(struct printer *p)
     struct rows rows = { .kind = "LockTop",
                          .fields = top_fields,
                          .of = p,
-                         .item = entry_at,
+                         .item = row_at,
                          .style = style_of,
                          .head = print_totals,
                          .at_ms = p->model.at_ms,

@@ -33,12 +33,13 @@ void top_line_write_both(struct top_line *line, enum top_style style, int width,
                    rest + 2 - grid_width(text), "", right);
 }
 
-void top_line_write_names(struct top_line *line, const struct grid *grid)
+void top_line_write_row(struct top_line *line, const struct grid *grid,
+                        size_t row)
 {
-    const char *names[GRID_MAX];
+    FILE *out = fmemopen(line->text, sizeof(line->text) - 1, "w");
 
-    for (size_t i = 0; i < grid->count; i++)
-        names[i] = grid->columns[i].name;
-    *line = (struct top_line){ .style = TOP_BAR };
-    grid_line(grid, names, line->text);
+    if (out == NULL)
+        return;
+    grid_write(grid, row, out);
+    (void)fclose(out);
 }

@@ -32,7 +32,8 @@ void top_line_write(struct top_line *line, enum top_style style, int width,
  */
 void top_line_write_both(struct top_line *line, enum top_style style, int width,
                          const char *left, const char *right);
-/* The names of the columns, as a bar. */
-void top_line_write_names(struct top_line *line, const struct grid *grid);
+/* A row of a table. */
+void top_line_write_row(struct top_line *line, const struct grid *grid,
+                        size_t row);
 
 #endif

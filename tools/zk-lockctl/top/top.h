@@ -4,7 +4,6 @@
 #define TOP_TOP_H
 
 #include "common/lockctl.h"
-#include "text/fields.h"
 #include "top/view.h"
 
 struct top_opts {
@@ -24,7 +23,6 @@ int top_live(struct top_opts *opts, const struct opening *opening,
 
 /* As tables, one after the other, or as lines for programs, with a session that
  * is connected. The exit code. */
-extern const struct field top_fields[];
 int top_print(const struct top_opts *opts);
 
 #endif

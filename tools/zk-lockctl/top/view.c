@@ -304,12 +304,12 @@ static enum top_action act_on_lock(struct top_view *view,
 {
     const struct contender *c;
     const struct lock *lock = chosen(view, model, &c);
-    const char *why = lock == NULL ? "" : refuse(view, lock, c, breaks);
 
-    if (why != NULL) {
-        (void)outcome_set(&view->said, EX_DATAERR, "%s", why);
+    if (lock == NULL)
         return TOP_GO_ON;
-    }
+    view->said = refuse(view, lock, c, breaks);
+    if (view->said != NULL)
+        return TOP_GO_ON;
     c = c == NULL ? lock->holder : c;
     view->act = (struct top_act){
         .verb = breaks ? "break" : "revoke",
@@ -396,7 +396,7 @@ enum top_action top_view_key(struct top_view *view, struct top_model *model,
 {
     enum top_action action = TOP_GO_ON;
 
-    view->said = (struct outcome){ .code = 0 };
+    view->said = NULL;
     top_view_settle(view, model, view->page); /* a look may have come */
     if (view->typing)
         type(view, key);

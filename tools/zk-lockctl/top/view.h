@@ -4,7 +4,6 @@
 #ifndef TOP_VIEW_H
 #define TOP_VIEW_H
 
-#include "model/target.h"
 #include "top/keys.h"
 #include "top/model.h"
 
@@ -44,9 +43,9 @@ struct top_view {
                       likewise; 0: whichever is on its line */
     size_t page;   /* lines that fit */
     int64_t interval_ms;
-    bool read_only;      /* it neither asks nor breaks */
-    struct outcome said; /* news for the user, until the next key; "": none */
-    struct top_act act;  /* of TOP_ACT */
+    bool read_only;     /* it neither asks nor breaks */
+    const char *said;   /* why not, until the next key; NULL: nothing */
+    struct top_act act; /* of TOP_ACT */
 };
 
 enum top_action {

@@ -2,15 +2,22 @@
 /* break: deletes the node of a holder, as the last resort, or of a waiter. */
 #include "verbs/verbs.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <syslog.h>
+#include <unistd.h>
 
+#include "common/escape.h"
+#include "common/now.h"
 #include "common/words.h"
 #include "model/ask_servers.h"
 #include "model/breaking.h"
 #include "model/revoking.h"
 #include "model/scan_lock.h"
 #include "text/one_lock.h"
+
+enum { READ_MS = 200 };
 
 struct order {
     bool yes;
@@ -71,6 +78,98 @@ static int confirm(const struct contender *c)
 
 /* --- the deed --- */
 
+static void leave_a_trace(const struct lockctl *ctl, const struct lock *lock,
+                          const struct contender *c, const char *reason)
+{
+    bool waits = !c->node->holds;
+    char ensemble[ENSEMBLE_MAX];
+    char who[WHO_MAX];
+    char path[512];
+
+    (void)escape_string(lock->path, path, sizeof(path));
+    openlog("zk-lockctl", LOG_PID, LOG_USER);
+    syslog(LOG_WARNING,
+           "uid %u %s %s, %s by %s, token %" PRId64 ", ensemble %s%s%s",
+           (unsigned)getuid(), waits ? "removed a waiter of" : "broke", path,
+           waits ? "made" : "held", contender_who(c, who), c->node->token,
+           lockctl_ensemble(ctl, ensemble), reason == NULL ? "" : ": ",
+           reason == NULL ? "" : reason);
+    closelog();
+}
+
+/* A waiter may have been granted the lock since it was seen: then the user has
+ * not been told what its end means. There remains a window of one round trip.
+ * 0, or an exit code after an error was said. */
+static int refuse_by_now(const struct lockctl *ctl, const char *path,
+                         const struct contender *c)
+{
+    struct zkr_participants_opts opts = lock_opts(SCAN_HOLDERS);
+    char who[WHO_MAX];
+    struct lock lock;
+    bool holds;
+    int rc = lock_list(ctl->session, path, &opts, &lock);
+
+    if (rc == ZKR_ZNONODE)
+        return 0;
+    if (rc != ZKR_OK)
+        return lockctl_fail_zkr(rc);
+    holds = lock_holder(&lock, c->node->token, NULL) != NULL;
+    lock_done(&lock);
+    return !holds ? 0
+                  : lockctl_fail(EX_DATAERR,
+                                 "%s is no waiter any more, it holds by now: "
+                                 "nothing was done",
+                                 contender_who(c, who));
+}
+
+/* A holder that can read the reason has a moment for it. Likewise. */
+static int tell_reason(const struct lockctl *ctl, const char *node,
+                       const struct contender *c, const char *reason)
+{
+    int rc;
+
+    if (reason == NULL || !revoking_is_read(c))
+        return 0;
+    rc = revoking_write(ctl, node, c->node->token, reason);
+    if (rc != ZKR_OK && rc != ZKR_ZNONODE)
+        return lockctl_fail_zkr(rc);
+    clock_sleep_ms(READ_MS);
+    return 0;
+}
+
+/* Deletes the node, if it still is that of the contender, and of a waiter that
+ * still waits. */
+static int break_node(const struct lockctl *ctl, const struct lock *lock,
+                      const struct contender *c, const char *reason)
+{
+    char node[NODE_PATH_MAX];
+    char who[WHO_MAX];
+    int code = revoking_path(lock, c, node) ? 0 : EX_DATAERR;
+    int rc;
+
+    if (code == 0)
+        code = c->node->holds ? tell_reason(ctl, node, c, reason)
+                              : refuse_by_now(ctl, lock->path, c);
+    if (code != 0)
+        return code;
+    rc = zkr_participants_break(ctl->session, node, c->node->token, 0);
+    (void)contender_who(c, who);
+    if (rc == ZKR_ZNONODE || rc == ZKR_ENOTHELD)
+        return lockctl_fail(EX_DATAERR,
+                            "%s has let go by itself: nothing was done", who);
+    if (rc != ZKR_OK)
+        return lockctl_fail_zkr(rc);
+    leave_a_trace(ctl, lock, c, reason);
+    if (c->node->holds)
+        lockctl_say(ctl, "broken: %s does not hold it any more", who);
+    else
+        lockctl_say(ctl,
+                    "removed: the waiter at position %zu of the queue, %s, not "
+                    "a holder",
+                    (size_t)(c - lock->items), who);
+    return 0;
+}
+
 /* Lists who holds it now. */
 static int tell_after(struct lockctl *ctl, const char *path)
 {
@@ -110,19 +209,13 @@ static void tell_before(const struct lockctl *ctl, const struct order *order,
 static int break_contender(struct lockctl *ctl, const struct order *order,
                            const struct lock *lock, const struct contender *c)
 {
-    struct target target;
-    struct outcome outcome;
     int code = 0;
 
-    if (!target_set(&target, lock, c))
-        return lockctl_fail(EX_DATAERR, "the name of the node is too long");
     tell_before(ctl, order, lock, c);
     if (!order->yes)
         code = confirm(c);
-    if (code != 0)
-        return code;
-    (void)breaking_do(ctl, &target, order->reason, &outcome);
-    code = outcome_say(&outcome, ctl);
+    if (code == 0)
+        code = break_node(ctl, lock, c, order->reason);
     return code == 0 ? tell_after(ctl, order->path) : code;
 }
 
@@ -142,18 +235,17 @@ static int look(const struct lockctl *ctl, const struct order *order,
 static int break_lock(struct lockctl *ctl, const struct order *order)
 {
     const struct contender *c;
-    struct outcome outcome;
     struct lock lock;
     int code = look(ctl, order, &lock);
 
     if (code != 0)
         return code;
-    c = breaking_choose(&lock, order->token, &outcome);
+    c = breaking_choose(&lock, order->token);
     if (c != NULL) {
         code = break_contender(ctl, order, &lock, c);
     } else {
+        code = lockctl_failure()->exit_code;
         one_lock_say(ctl, &lock);
-        code = outcome_say(&outcome, ctl);
     }
     lock_done(&lock);
     return code;

@@ -56,31 +56,66 @@ struct asked {
     bool ask_servers; /* for the addresses of those who do not give it back */
 };
 
+static void note_asked(struct asked *asked, const struct contender *c)
+{
+    char stop[STOP_MAX];
+
+    asked->items[asked->count].token = c->node->token;
+    asked->items[asked->count].session_id = c->node->session_id;
+    (void)contender_who(c, asked->items[asked->count].who);
+    (void)snprintf(asked->items[asked->count++].stop, STOP_MAX, "%s",
+                   contender_to_stop(c, "it", stop));
+}
+
+/* A reason reaches also those who have been asked before, and read it. */
 static int ask_one(struct lockctl *ctl, const struct lock *lock,
                    const struct contender *c, const char *reason,
                    struct asked *asked)
 {
-    struct target target;
-    struct outcome outcome;
-    char stop[STOP_MAX];
+    const char *told = revoking_is_read(c) ? reason : NULL;
+    char node[NODE_PATH_MAX];
+    char who[WHO_MAX];
+    int rc = ZKR_OK;
 
-    if (!target_set(&target, lock, c))
-        return lockctl_fail(EX_DATAERR, "the name of the node is too long");
-    (void)revoking_ask(ctl, &target, reason, &outcome);
-    if (outcome.code == 0) {
-        asked->items[asked->count].token = target.token;
-        asked->items[asked->count].session_id = c->node->session_id;
-        (void)strcpy(asked->items[asked->count].who, target.who);
-        (void)snprintf(asked->items[asked->count++].stop, STOP_MAX, "%s",
-                       contender_to_stop(c, "it", stop));
-    }
-    return outcome_say(&outcome, ctl);
+    if (!revoking_path(lock, c, node))
+        return EX_DATAERR;
+    if (c->node->token == 0)
+        return lockctl_fail(EX_NOPERM,
+                            "the node of the holder may not be read, so it "
+                            "cannot be known again");
+    if (!c->owner.is_asked || told != NULL)
+        rc = revoking_write(ctl, node, c->node->token, told);
+    if (rc != ZKR_OK && rc != ZKR_ZNONODE)
+        return lockctl_fail_zkr(rc);
+    (void)contender_who(c, who);
+    if (rc == ZKR_ZNONODE)
+        lockctl_say(ctl, "%s has let go by itself", who);
+    else
+        lockctl_say(ctl, "asked %s%s", who,
+                    told == reason ? "" : "; its client does not read reasons");
+    note_asked(asked, c);
+    return 0;
+}
+
+/* Of others the request would only replace the record of the owner. */
+static bool is_heard(const struct lockctl *ctl, const struct contender *c)
+{
+    bool unknown = c->dialect == ZKR__DIALECT_UNKNOWN;
+    char who[WHO_MAX];
+
+    if (c->owner.is_asked || zkr__hears_requests(c->node, c->dialect))
+        return true;
+    lockctl_say(ctl, "%s is not asked: %s %s (revoke --anyway asks)",
+                contender_who(c, who),
+                unknown ? "its node does not tell whether its client"
+                        : zkr__dialect_name(c->dialect),
+                unknown ? "listens" : "does not listen");
+    return false;
 }
 
 static int ask(struct lockctl *ctl, const struct lock *lock,
                const struct order *order, struct asked *asked)
 {
-    struct outcome why;
     int code = 0;
 
     for (size_t i = 0; i < lock->count && code == 0; i++) {
@@ -89,12 +124,10 @@ static int ask(struct lockctl *ctl, const struct lock *lock,
         if (!c->node->holds ||
             (order->holder != NULL && !contender_is_by(c, order->holder)))
             continue;
-        if (order->anyway || revoking_is_heard(c, &why)) {
+        if (order->anyway || is_heard(ctl, c))
             code = ask_one(ctl, lock, c, order->reason, asked);
-        } else {
+        else
             asked->deaf = true;
-            lockctl_say(ctl, "%s", why.text);
-        }
     }
     return code;
 }
