@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "common/escape.h"
-#include "common/reach.h"
 #include "common/secrets.h"
 
 enum { WHY_MAX = 1024 };
@@ -56,13 +55,6 @@ static int open_patiently(struct lockctl *ctl, struct zkr_session_opts *opts,
     if (ctl->patience_ms == 0 || ctl->patience_ms >= left_ms)
         return open_for(ctl, opts, left_ms, why);
     rc = open_for(ctl, opts, ctl->patience_ms, why);
-    if (rc == ZKR_EUNREACHABLE &&
-        reach_all_refuse(ctl->settings[SETTING_SERVERS], ctl->patience_ms)) {
-        rc = ZKR_EREFUSED;
-        (void)snprintf(why, WHY_MAX,
-                       "every server of %s refused the connection",
-                       ctl->settings[SETTING_SERVERS]);
-    }
     if (!is_no_answer(rc) || (ctl->connect_once && rc == ZKR_EREFUSED))
         return rc;
     left_ms -= ctl->patience_ms;

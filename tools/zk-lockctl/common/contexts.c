@@ -11,6 +11,7 @@
 
 #include <unistd.h>
 
+#include "common/grow.h"
 #include "common/lockctl.h"
 #include "common/private_file.h"
 
@@ -21,63 +22,6 @@ static const char name_chars[] = "abcdefghijklmnopqrstuvwxyz"
                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                  "0123456789_.-";
 
-/* --- a line --- */
-
-enum kind { LINE_EMPTY, LINE_CONTEXT, LINE_KEY, LINE_WRONG };
-
-/* A part of the text. */
-struct piece {
-    const char *at;
-    size_t len;
-};
-
-struct line {
-    enum kind kind;
-    struct piece name; /* of a context, or of a key */
-    struct piece value;
-};
-
-static struct piece trim(const char *at, const char *end)
-{
-    while (at < end && strchr(blanks, *at) != NULL)
-        at++;
-    while (end > at && strchr(blanks, end[-1]) != NULL)
-        end--;
-    return (struct piece){ at, (size_t)(end - at) };
-}
-
-static bool is(struct piece part, const char *word)
-{
-    return strlen(word) == part.len && strncmp(part.at, word, part.len) == 0;
-}
-
-/* A name is a word for shells and terminals, and no option. */
-static bool is_name(struct piece part)
-{
-    return part.len > 0 && part.at[0] != '-' &&
-           strspn(part.at, name_chars) >= part.len;
-}
-
-static struct line read_line(const char *at, const char *end)
-{
-    struct piece all = trim(at, end);
-    const char *equals = memchr(all.at, '=', all.len);
-
-    end = all.at + all.len;
-    if (all.len == 0 || all.at[0] == '#')
-        return (struct line){ .kind = LINE_EMPTY };
-    if (all.at[0] == '[' && end[-1] == ']')
-        return (struct line){ .kind = LINE_CONTEXT,
-                              .name = trim(all.at + 1, end - 1) };
-    if (all.at[0] == '[' || equals == NULL)
-        return (struct line){ .kind = LINE_WRONG };
-    return (struct line){ .kind = LINE_KEY,
-                          .name = trim(all.at, equals),
-                          .value = trim(equals + 1, end) };
-}
-
-/* --- the file --- */
-
 struct reader {
     struct contexts *contexts;
     struct context *context; /* NULL before the first */
@@ -86,15 +30,15 @@ struct reader {
 };
 
 /* Text of the file is shown only where it is fit for a terminal. */
-static int fail(const struct reader *r, const char *what, struct piece word)
+static int fail(const struct reader *r, const char *what, const char *word)
 {
-    bool is_plain = word.len > 0;
+    bool is_plain = word[0] != '\0';
     char shown[WORD_ROOM] = "";
 
-    for (size_t i = 0; i < word.len; i++)
-        is_plain = is_plain && isgraph((unsigned char)word.at[i]) != 0;
+    for (const char *c = word; *c != '\0'; c++)
+        is_plain = is_plain && isgraph((unsigned char)*c) != 0;
     if (is_plain)
-        (void)snprintf(shown, sizeof(shown), " '%.*s'", (int)word.len, word.at);
+        (void)snprintf(shown, sizeof(shown), " '%s'", word);
     return lockctl_fail(EX_CONFIG, "%s:%zu: %s%s", r->contexts->file, r->line,
                         what, shown);
 }
@@ -110,55 +54,46 @@ static int end_context(struct reader *r)
     if (r->context == NULL || r->context->settings[SETTING_SERVERS] != NULL)
         return 0;
     r->line = r->begun;
-    return fail(r, "no servers in the context",
-                (struct piece){ r->context->name, strlen(r->context->name) });
+    return fail(r, "no servers in the context", r->context->name);
 }
 
-static int begin_context(struct reader *r, struct piece name)
+/* A name is a word for shells and terminals, and no option. */
+static int begin_context(struct reader *r, const char *name)
 {
     struct contexts *all = r->contexts;
-    struct context *items;
 
-    if (!is_name(name))
+    if (name[0] == '\0' || name[0] == '-' ||
+        name[strspn(name, name_chars)] != '\0')
         return fail(r,
                     "a name of a context has only letters, digits and "
                     "'_', '.', '-'",
-                    (struct piece){ "", 0 });
+                    "");
     for (size_t i = 0; i < all->count; i++) {
-        if (is(name, all->items[i].name))
+        if (strcmp(all->items[i].name, name) == 0)
             return fail(r, "a second context", name);
     }
-    items = realloc(all->items, (all->count + 1) * sizeof(*items));
-    if (items == NULL)
+    r->context = GROW(all);
+    if (r->context == NULL)
         return fail_memory();
-    all->items = items;
-    r->context = &items[all->count];
-    *r->context = (struct context){ .name = strndup(name.at, name.len) };
-    if (r->context->name == NULL)
-        return fail_memory();
-    all->count++;
+    r->context->name = strdup(name);
     r->begun = r->line;
-    return 0;
+    return r->context->name == NULL ? fail_memory() : 0;
 }
 
 /* Beside the file of contexts, unless it is absolute. */
-static char *path_of(const struct contexts *all, struct piece value)
+static char *path_of(const struct contexts *all, const char *value)
 {
     const char *slash = strrchr(all->file, '/');
-    size_t dir = value.at[0] == '/' || slash == NULL
-                     ? 0
-                     : (size_t)(slash + 1 - all->file);
-    char *path = malloc(dir + value.len + 1);
+    size_t dir =
+        value[0] == '/' || slash == NULL ? 0 : (size_t)(slash + 1 - all->file);
+    char *path = malloc(dir + strlen(value) + 1);
 
-    if (path == NULL)
-        return NULL;
-    (void)memcpy(path, all->file, dir);
-    (void)memcpy(path + dir, value.at, value.len);
-    path[dir + value.len] = '\0';
+    if (path != NULL)
+        (void)strcpy((char *)mempcpy(path, all->file, dir), value);
     return path;
 }
 
-static int set(struct reader *r, struct piece key, char *value, char **to)
+static int set(struct reader *r, const char *key, char *value, char **to)
 {
     if (value == NULL)
         return fail_memory();
@@ -170,23 +105,23 @@ static int set(struct reader *r, struct piece key, char *value, char **to)
     return 0;
 }
 
-static int read_key(struct reader *r, struct piece key, struct piece value)
+static int read_key(struct reader *r, const char *key, const char *value)
 {
-    enum setting setting = setting_find(key.at, key.len);
+    enum setting setting = setting_find(key, strlen(key));
     char *copy;
     const char *fault;
 
-    if (value.len == 0)
+    if (value[0] == '\0')
         return fail(r, "no value of", key);
-    if (r->context == NULL && is(key, "current"))
-        return set(r, key, strndup(value.at, value.len), &r->contexts->current);
+    if (r->context == NULL && strcmp(key, "current") == 0)
+        return set(r, key, strdup(value), &r->contexts->current);
     if (r->context == NULL)
         return fail(r, "before the first [CONTEXT] there is only 'current', no",
                     key);
     if (setting == SETTING_COUNT)
         return fail(r, "a context has no", key);
-    copy = setting_is_file(setting) ? path_of(r->contexts, value)
-                                    : strndup(value.at, value.len);
+    copy =
+        setting_is_file(setting) ? path_of(r->contexts, value) : strdup(value);
     fault = copy == NULL ? NULL : setting_fault(setting, copy);
     if (fault != NULL) {
         free(copy);
@@ -197,42 +132,49 @@ static int read_key(struct reader *r, struct piece key, struct piece value)
     return set(r, key, copy, &r->context->settings[setting]);
 }
 
-static int read_one(struct reader *r, struct piece text)
+/* Without the blanks around it. */
+static char *trim(char *text)
 {
-    struct line line = read_line(text.at, text.at + text.len);
-    int code;
+    char *end = text + strlen(text);
 
-    for (size_t i = 0; i < text.len; i++) {
-        if (iscntrl((unsigned char)text.at[i]) != 0 &&
-            strchr(blanks, text.at[i]) == NULL)
-            return fail(r, "a control character", (struct piece){ "", 0 });
-    }
-    switch (line.kind) {
-    case LINE_EMPTY:
-        return 0;
-    case LINE_CONTEXT:
-        code = end_context(r);
-        return code == 0 ? begin_context(r, line.name) : code;
-    case LINE_KEY:
-        return read_key(r, line.name, line.value);
-    case LINE_WRONG:
-        break;
-    }
-    return fail(r, "neither [CONTEXT] nor KEY = VALUE",
-                (struct piece){ "", 0 });
+    while (end > text && strchr(blanks, end[-1]) != NULL)
+        *--end = '\0';
+    return text + strspn(text, blanks);
 }
 
-static int read_text(struct contexts *contexts, const char *text)
+static int read_line(struct reader *r, char *text)
+{
+    char *equals;
+    int code;
+
+    for (const char *c = text; *c != '\0'; c++) {
+        if (iscntrl((unsigned char)*c) != 0 && strchr(blanks, *c) == NULL)
+            return fail(r, "a control character", "");
+    }
+    text = trim(text);
+    if (text[0] == '\0' || text[0] == '#')
+        return 0;
+    equals = strchr(text, '=');
+    if (text[0] == '[' && text[strlen(text) - 1] == ']') {
+        text[strlen(text) - 1] = '\0';
+        code = end_context(r);
+        return code == 0 ? begin_context(r, trim(text + 1)) : code;
+    }
+    if (text[0] == '[' || equals == NULL)
+        return fail(r, "neither [CONTEXT] nor KEY = VALUE", "");
+    *equals = '\0';
+    return read_key(r, trim(text), trim(equals + 1));
+}
+
+static int read_text(struct contexts *contexts, char *text)
 {
     struct reader r = { .contexts = contexts };
+    char *line;
     int code = 0;
 
-    while (*text != '\0' && code == 0) {
-        size_t len = strcspn(text, "\n");
-
+    while (code == 0 && (line = strsep(&text, "\n")) != NULL) {
         r.line++;
-        code = read_one(&r, (struct piece){ text, len });
-        text += len + (text[len] == '\n');
+        code = read_line(&r, line);
     }
     return code == 0 ? end_context(&r) : code;
 }
