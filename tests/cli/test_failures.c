@@ -375,8 +375,6 @@ TEST(credentials_are_of_a_file_that_is_nobody_elses)
 
 TEST(needs_of_tls_and_sasl_are_checked_first)
 {
-    FAILS(64, "--tls-verify: 'no' is none of chain, name, none", "ls",
-          "--tls-verify", "no");
     write_auth("\n", 0600);
     FAILS(78, "tls-password-file '", "ls", "--tls-password-file", file);
     write_auth("secret\n", 0644);
@@ -396,7 +394,6 @@ TEST(needs_of_tls_and_sasl_are_checked_first)
         FAILS(78, "has no TLS; tools/build-client.sh makes one", "run",
               "--tls-ca", file, "--tls-cert", file, "--tls-key", file, "x",
               "true");
-    FAILS(78, "checks the chain of a server", "ls", "--tls-verify", "none");
 }
 
 /* The digest of me:secret, as ZooKeeper's DigestAuthenticationProvider. */

@@ -245,9 +245,9 @@ static const char commands[] =
     "\"$@\"; cat $D/s; }; "
     "contexts() { cd $D; for c in a b; do echo \"[$c]\"; for k in servers "
     "auth-file timeout tls-ca tls-cert tls-key tls-password-file "
-    "tls-verify sasl-mechanism sasl-user sasl-password-file sasl-realm "
+    "sasl-mechanism sasl-user sasl-password-file sasl-realm "
     "sasl-service sasl-host; do case $k in servers) v=$c:1;; "
-    "timeout) v=9s;; tls-verify) v=chain;; sasl-mechanism) v=DIGEST-MD5;; "
+    "timeout) v=9s;; sasl-mechanism) v=DIGEST-MD5;; "
     "*) v=$c-$k;; esac; echo \"$k = $v\"; done; done >config; echo "
     "'[c]\nservers = c:1' >>config; sed -i '1i current = b' config; chmod "
     "600 config; export ZK_LOCKCTL_CONFIG=$D/config; unset ZK_SERVERS; }; ";

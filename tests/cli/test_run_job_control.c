@@ -2,7 +2,7 @@
 /* Tests of the meaning of a stop of the command. */
 #include <signal.h>
 
-#include "run/job_control.h"
+#include "run/follow.h"
 #include "texts.h"
 #include "unit.h"
 

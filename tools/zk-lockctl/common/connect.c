@@ -78,13 +78,9 @@ static int fail_connect(const struct lockctl *ctl, int rc, const char *why)
 static void set_security(const struct lockctl *ctl,
                          struct zkr_session_opts *opts)
 {
-    const char *verify = ctl->settings[SETTING_TLS_VERIFY];
-
     opts->tls_ca = ctl->settings[SETTING_TLS_CA];
     opts->tls_cert = ctl->settings[SETTING_TLS_CERT];
     opts->tls_key = ctl->settings[SETTING_TLS_KEY];
-    if (verify != NULL)
-        (void)setting_read_verify(verify, &opts->tls_verify);
     opts->sasl_mechanism = ctl->settings[SETTING_SASL_MECHANISM];
     opts->sasl_service = ctl->settings[SETTING_SASL_SERVICE];
     opts->sasl_host = ctl->settings[SETTING_SASL_HOST];

@@ -6,7 +6,6 @@
 
 #include "common/lockctl.h"
 
-static const char *const verifications[] = { "chain", "name", "none", NULL };
 static const char *const mechanisms[] = { "DIGEST-MD5", "GSSAPI", NULL };
 
 /* clang-format off */
@@ -24,8 +23,6 @@ const struct opt setting_options[SETTING_COUNT + 1] = {
     [SETTING_TLS_KEY] = { "tls-key", .value = "FILE", ROW(SETTING_TLS_KEY), .help = "its private key" },
     [SETTING_TLS_PASSWORD_FILE] = { "tls-password-file", .value = "FILE", ROW(SETTING_TLS_PASSWORD_FILE),
       .help = "a line: the password of the key" },
-    [SETTING_TLS_VERIFY] = { "tls-verify", .value = "WHAT", ROW(SETTING_TLS_VERIFY), .words = verifications,
-      .help = "of servers: chain (default), name, none" },
     [SETTING_SASL_MECHANISM] = { "sasl-mechanism", .value = "NAME", ROW(SETTING_SASL_MECHANISM), .words = mechanisms,
       .help = "such as DIGEST-MD5" },
     [SETTING_SASL_USER] = { "sasl-user", .value = "NAME", ROW(SETTING_SASL_USER), .help = "who we are" },
@@ -61,26 +58,8 @@ bool setting_is_file(enum setting setting)
     return strcmp(setting_options[setting].value, "FILE") == 0;
 }
 
-bool setting_read_verify(const char *value, uint32_t *ret_verify)
-{
-    static const char *const words[] = {
-        [ZKR_TLS_VERIFY_NONE] = "none",
-        [ZKR_TLS_VERIFY_CHAIN] = "chain",
-        [ZKR_TLS_VERIFY_NAME] = "name",
-    };
-
-    for (uint32_t i = 1; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (strcmp(words[i], value) == 0) {
-            *ret_verify = i;
-            return true;
-        }
-    }
-    return false;
-}
-
 const char *setting_fault(enum setting setting, const char *value)
 {
-    uint32_t verify;
     int64_t ms;
 
     if (setting == SETTING_SERVERS && value[0] == '\0')
@@ -88,7 +67,5 @@ const char *setting_fault(enum setting setting, const char *value)
     if (setting == SETTING_TIMEOUT &&
         (!lockctl_parse_duration(value, &ms) || ms <= 0 || ms > INT32_MAX))
         return "is not a duration";
-    if (setting == SETTING_TLS_VERIFY && !setting_read_verify(value, &verify))
-        return "is none of chain, name, none";
     return NULL;
 }

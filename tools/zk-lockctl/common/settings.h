@@ -16,7 +16,6 @@ enum setting {
     SETTING_TLS_CERT,
     SETTING_TLS_KEY,
     SETTING_TLS_PASSWORD_FILE,
-    SETTING_TLS_VERIFY,
     SETTING_SASL_MECHANISM,
     SETTING_SASL_USER,
     SETTING_SASL_PASSWORD_FILE,
@@ -34,7 +33,5 @@ enum setting setting_find(const char *name, size_t len);
 bool setting_is_file(enum setting setting);
 /* What is wrong with that value, such as "is not a duration"; NULL: nothing. */
 const char *setting_fault(enum setting setting, const char *value);
-/* The value of tls-verify, as enum zkr_tls_verify. False: it is none. */
-bool setting_read_verify(const char *value, uint32_t *ret_verify);
 
 #endif

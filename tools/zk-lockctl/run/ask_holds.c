@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looks after a lock that is kept for the shell that has started us. Its
  * environment names all holds, and also those that have ended. */
-#include "run/ask_holds.h"
+#include "run/desk.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -13,7 +13,6 @@
 
 #include "common/escape.h"
 #include "common/now.h"
-#include "run/desk.h"
 #include "run/proc.h"
 
 /* A release may wait for servers. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs the command under the lock: signals, the lease, and its end. */
-#include "run/end.h"
 #include "run/follow.h"
 #include "run/run.h"
 
@@ -17,11 +16,18 @@ enum { KILL_AGAIN_MS = 50 };
 /* The command while it runs. */
 struct running {
     struct run *run;
-    struct end end;
     struct follow follow;
     enum zkr_grant_state_kind state; /* of the lock, as last said */
-    bool killed; /* KILL was sent because of the lease, or overdue */
+    bool killed;          /* KILL was sent because of the lease, or overdue */
+    bool refused;         /* it was said that a signal was not allowed */
+    bool forced;          /* KILL was sent as TERM was not enough */
+    int64_t kill_ms;      /* when the command is killed for that; 0: it was not
+                             told to end */
+    int64_t kill_rest_ms; /* when what the command has left behind is killed;
+                             0: not asked to end yet */
 };
+
+/* -- its beginning -------------------------------------------------------- */
 
 static int start_failed(const struct run *run, const char *step, int error)
 {
@@ -53,6 +59,84 @@ static int start_command(struct run *run)
         return start_failed(run, step, error);
     return 0;
 }
+
+/* -- its end -------------------------------------------------------------- */
+
+/* To all that the command has started. */
+static void signal_all(struct running *c, int sig)
+{
+    if (sig == SIGCONT)
+        c->run->child.stopped_by = 0;
+    child_signal_all(&c->run->child, sig);
+}
+
+static void say_refused(struct running *c)
+{
+    if (!c->run->child.refused || c->refused)
+        return;
+    (void)lockctl_fail(EX_NOPERM,
+                       "a process of the command belongs to another user: it "
+                       "cannot be sent signals, and may outlive the lock");
+    c->refused = true;
+}
+
+/* What follows a TERM that was sent. */
+static void note_told(struct running *c)
+{
+    signal_all(c, SIGCONT); /* or it could not act on TERM */
+    if (c->kill_ms == 0 && c->run->opts.kill_after_ms >= 0)
+        c->kill_ms = clock_boot_ms() + c->run->opts.kill_after_ms;
+}
+
+/* The command has not ended though it was told to. */
+static int64_t end_command(struct running *c)
+{
+    int64_t now_ms = clock_boot_ms();
+
+    if (c->kill_ms == 0)
+        return INT64_MAX;
+    if (now_ms < c->kill_ms)
+        return c->kill_ms;
+    signal_all(c, SIGKILL);
+    if (!c->forced)
+        lockctl_say(c->run->ctl,
+                    "the command did not end within %lld ms of TERM: "
+                    "KILL",
+                    (long long)c->run->opts.kill_after_ms);
+    c->forced = true;
+    c->kill_ms = now_ms + KILL_AGAIN_MS;
+    return c->kill_ms;
+}
+
+/* The command has ended, but processes that it has started have not. */
+static int64_t end_rest(struct running *c)
+{
+    int64_t now_ms = clock_boot_ms();
+
+    if (c->kill_rest_ms == 0) {
+        if (c->run->ctl->verbose > 0)
+            lockctl_say(c->run->ctl, "the command has left processes behind: "
+                                     "TERM to them");
+        signal_all(c, SIGTERM);
+        signal_all(c, SIGCONT);
+        c->kill_rest_ms = now_ms + c->run->policy.grace_ms;
+    } else if (now_ms >= c->kill_rest_ms) {
+        signal_all(c, SIGKILL);
+        c->kill_rest_ms = now_ms + KILL_AGAIN_MS;
+    }
+    return c->kill_rest_ms;
+}
+
+/* Sends KILL where TERM is not enough; returns when to look again. The lease
+ * kills again and again by itself. */
+static int64_t see_to_end(struct running *c)
+{
+    return c->killed             ? INT64_MAX
+           : c->run->child.ended ? end_rest(c)
+                                 : end_command(c);
+}
+
+/* -- the lease ------------------------------------------------------------ */
 
 static void say_state(struct running *c, const struct policy_view *view)
 {
@@ -122,10 +206,9 @@ static int64_t obey_policy(struct running *c, const struct policy_view *view)
     if (view->valid_until_ms != 0)
         child_set_deadline(&run->child, view->valid_until_ms);
     if (plan.action != POLICY_NOTHING)
-        end_signal_all(&c->end,
-                       plan.action == POLICY_SEND_KILL ? SIGKILL : SIGTERM);
+        signal_all(c, plan.action == POLICY_SEND_KILL ? SIGKILL : SIGTERM);
     if (plan.action == POLICY_SEND_TERM)
-        end_told(&c->end);
+        note_told(c);
     say_state(c, view);
     if (plan.action != POLICY_NOTHING)
         note_ending(c, plan.action, view);
@@ -165,7 +248,7 @@ static void pass_on(struct running *c, int sig)
         run->told_to_end = true;
     child_signal(&run->child, sig);
     if (sig == SIGTERM)
-        end_told(&c->end);
+        note_told(c);
     else if (signals_is_fatal(sig))
         child_continue(&run->child); /* or it could not act on it */
 }
@@ -192,8 +275,8 @@ static void obey_revoke(struct running *c)
     lockctl_say(run->ctl, "somebody asks for the lock%s: TERM to the command",
                 run->reason);
     run->revoked = true;
-    end_signal_all(&c->end, SIGTERM);
-    end_told(&c->end);
+    signal_all(c, SIGTERM);
+    note_told(c);
 }
 
 static void sleep_until(struct run *run, int64_t wake_ms)
@@ -238,7 +321,7 @@ static void watch_command(struct running *c)
          * command that ends while we are stopped is not killed. */
         view = run_view_now(run);
         child_reap(&run->child);
-        end_say_refused(&c->end);
+        say_refused(c);
         if (run->child.ended) {
             follow_take_terminal_back(&c->follow);
             if (may_stay(run) || !run->child.left) {
@@ -250,9 +333,8 @@ static void watch_command(struct running *c)
         pass_all_on(c, &arrived);
         obey_revoke(c);
         if (!run->child.ended)
-            follow_stop(&c->follow, c->end.kill_ms != 0);
-        /* the lease kills again and again */
-        end_ms = c->killed ? INT64_MAX : end_see_to(&c->end);
+            follow_stop(&c->follow, c->kill_ms != 0);
+        end_ms = see_to_end(c);
         sleep_until(run, end_ms < wake_ms ? end_ms : wake_ms);
     }
 }
@@ -260,10 +342,6 @@ static void watch_command(struct running *c)
 int run_command(struct run *run)
 {
     struct running c = { .run = run,
-                         .end = { .ctl = run->ctl,
-                                  .child = &run->child,
-                                  .kill_after_ms = run->opts.kill_after_ms,
-                                  .grace_ms = run->policy.grace_ms },
                          .follow = { .tty = &run->tty, .child = &run->child },
                          .state = ZKR_GRANT_HELD };
     int code = run_check_lease(run);

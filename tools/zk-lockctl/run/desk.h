@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 
+#include "common/lockctl.h"
 #include "run/claiming.h"
 #include "run/shell_holds.h"
 
@@ -35,5 +36,10 @@ struct desk *desk_new(int64_t session, const struct wanted *wanted);
 /* That of another process; NULL: the keeper has ended, or is another user's. */
 struct desk *desk_open(const struct hold *hold);
 void desk_close(struct desk *desk);
+
+/* ask_holds.c: [LOCK], without options for servers: "hold --check", or
+ * "release". The newest hold comes first. The exit code; an error was said
+ * unless it is 0. */
+int ask_holds(const struct lockctl *ctl, bool release, int argc, char **argv);
 
 #endif

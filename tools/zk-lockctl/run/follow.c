@@ -7,7 +7,18 @@
 
 #include <sys/wait.h>
 
-#include "run/job_control.h"
+enum job_step job_next(const struct job_view *v)
+{
+    if (v->signal == SIGTTIN || v->signal == SIGTTOU)
+        return v->ours ? JOB_LEND : v->ending ? JOB_LEAVE : JOB_STOP;
+    if (v->ending || (!v->has && !v->ours))
+        return JOB_LEAVE;
+    /* A program that catches TTOU and TSTP, to leave the screen in order, then
+     * stops itself by SIGSTOP, as top(1) does: which of them was it? */
+    if (v->signal == SIGSTOP && !v->has && !v->told && !v->lent)
+        return JOB_LEND;
+    return JOB_STOP;
+}
 
 void follow_continue(struct follow *f)
 {

@@ -7,6 +7,26 @@
 #include "run/child.h"
 #include "run/tty.h"
 
+enum job_step {
+    JOB_LEAVE, /* whoever stopped it will continue it */
+    JOB_LEND,  /* it wants the terminal: give it, and continue the command */
+    JOB_STOP,  /* stop, too, as a job of the shell; the terminal is the shell's
+                */
+};
+
+/* The facts that are known when it has stopped. */
+struct job_view {
+    int signal;  /* that stopped it */
+    bool has;    /* the command has the terminal */
+    bool ours;   /* we, or our shell with us, have it */
+    bool lent;   /* the command has had it before */
+    bool told;   /* we have passed TSTP on */
+    bool ending; /* the command was told to end: we must see to that */
+};
+
+/* Decides what to do when the command has stopped. Pure. */
+enum job_step job_next(const struct job_view *view);
+
 struct follow {
     struct tty *tty;
     struct child *child;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waits with the user while another process acquires the lock, and prints the
  * code for the shell. The shell has to wait for both. */
-#include "run/front.h"
+#include "run/keep.h"
 
 #include <errno.h>
 #include <poll.h>

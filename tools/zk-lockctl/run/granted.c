@@ -45,11 +45,6 @@ void grants_listen(const struct grants *g, zkr_grant_fn fn, void *user)
         (void)zkr_grant_listen(g->items[i], fn, user);
 }
 
-int grants_release(const struct grants *g)
-{
-    return zkr_grants_release(g->items, g->count);
-}
-
 void grants_free(struct grants *g)
 {
     zkr_grants_free(g->items, g->count);

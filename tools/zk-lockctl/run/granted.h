@@ -25,7 +25,6 @@ zkr_grant *grants_lost(const struct grants *g);
 
 /* For each of them, as zkr_grant_listen() and so on. */
 void grants_listen(const struct grants *g, zkr_grant_fn fn, void *user);
-int grants_release(const struct grants *g);
 void grants_free(struct grants *g);
 
 #endif

@@ -17,7 +17,6 @@
 #include "common/shell.h"
 #include "common/words.h"
 #include "run/desk.h"
-#include "run/front.h"
 #include "run/proc.h"
 
 enum { KILL_AGAIN_MS = 50 };

@@ -8,7 +8,58 @@
 
 #include "common/escape.h"
 #include "run/script.h"
-#include "run/why.h"
+
+/* -- what fits ------------------------------------------------------------ */
+
+static bool is_control(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7f && c <= 0x9f);
+}
+
+/* ZooKeeper refuses private use and the specials in names, and the library in
+ * labels, too. */
+static bool is_refused(uint32_t c)
+{
+    return (c >= 0xe000 && c <= 0xf8ff) || (c >= 0xfff0 && c <= 0xffff);
+}
+
+enum fit why_fit(const char *text, const char *end,
+                 char label[ZKR_LABEL_MAX + 1])
+{
+    size_t room = ZKR_LABEL_MAX - strlen(end);
+    size_t room_before_mark = room - strlen(WHY_MARK);
+    size_t left = strlen(text);
+    enum fit fit = FIT_WHOLE;
+    size_t used = 0;
+    size_t before_mark = 0; /* what stays when it is cut */
+
+    while (left > 0) {
+        uint32_t c = 0;
+        size_t len = escape_decode((const unsigned char *)text, left, &c);
+        const char *instead = len == 0 || is_refused(c) ? "?"
+                              : is_control(c)           ? " "
+                                                        : NULL;
+        size_t size = instead != NULL ? 1 : len;
+
+        if (used + size > room) {
+            fit = FIT_CUT;
+            break;
+        }
+        (void)memcpy(label + used, instead != NULL ? instead : text, size);
+        used += size;
+        if (used <= room_before_mark)
+            before_mark = used;
+        if (instead != NULL)
+            fit = FIT_CHANGED;
+        text += len == 0 ? 1 : len;
+        left -= len == 0 ? 1 : len;
+    }
+    (void)sprintf(label + (fit == FIT_CUT ? before_mark : used), "%s%s",
+                  fit == FIT_CUT ? WHY_MARK : "", end);
+    return fit;
+}
+
+/* -- the choice ----------------------------------------------------------- */
 
 /* More than fits into a label need not be there to see that it is cut. */
 enum { COMMAND_MAX = 2 * ZKR_LABEL_MAX };
@@ -18,7 +69,7 @@ static void take_why(const struct lockctl *ctl, struct run_opts *opts,
 {
     char shown[4 * ZKR_LABEL_MAX + 1];
 
-    if (why_fit_before(opts->why, end, opts->label) == FIT_WHOLE)
+    if (why_fit(opts->why, end, opts->label) == FIT_WHOLE)
         return;
     (void)escape_string(opts->label, shown, sizeof(shown));
     lockctl_say(ctl,
@@ -32,7 +83,7 @@ static void take_command(const struct lockctl *ctl, struct run_opts *opts,
 {
     char shown[4 * ZKR_LABEL_MAX + 1];
 
-    if (why_fit_before(command, end, opts->label) != FIT_CUT)
+    if (why_fit(command, end, opts->label) != FIT_CUT)
         return;
     (void)escape_string(opts->label, shown, sizeof(shown));
     lockctl_say(ctl,
@@ -60,7 +111,8 @@ void label_of_command(const struct lockctl *ctl, struct run_opts *opts)
     if (opts->why != NULL)
         take_why(ctl, opts, "");
     else if (opts->why_name)
-        (void)why_fit(slash != NULL ? slash + 1 : opts->argv[0], opts->label);
+        (void)why_fit(slash != NULL ? slash + 1 : opts->argv[0], "",
+                      opts->label);
     else
         take_command(
             ctl, opts,

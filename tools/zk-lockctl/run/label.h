@@ -8,6 +8,20 @@
 
 struct script;
 
+enum fit {
+    FIT_WHOLE,   /* the label is the text */
+    FIT_CHANGED, /* but for characters that no line has */
+    FIT_CUT,     /* it ends with WHY_MARK */
+};
+
+#define WHY_MARK "..."
+
+/* As much of a text as a label may have: at most ZKR_LABEL_MAX bytes, whole
+ * characters; a blank for control characters, '?' for what is no text. A short
+ * end is always there, whole. */
+enum fit why_fit(const char *text, const char *end,
+                 char label[ZKR_LABEL_MAX + 1]);
+
 /* Says once where the label is less than the text. A failure of something that
  * only informs does not keep a command from running. */
 void label_of_command(const struct lockctl *ctl, struct run_opts *opts);

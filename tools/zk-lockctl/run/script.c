@@ -18,8 +18,8 @@
 
 #include "common/lockctl.h"
 #include "common/now.h"
+#include "run/label.h"
 #include "run/proc.h"
-#include "run/why.h"
 
 /* So many looks at most: somebody may fork without end. */
 enum { ROUNDS_MAX = 20 };
@@ -203,8 +203,8 @@ void script_name(const struct script *s, char name[ZKR_LABEL_MAX + 1])
 
     read_words(s, &w);
     script_end(s, end);
-    (void)why_fit_before(
-        w.script != 0 ? base_name(w.text + w.script) : w.program, end, name);
+    (void)why_fit(w.script != 0 ? base_name(w.text + w.script) : w.program, end,
+                  name);
 }
 
 void script_command(const struct script *s, char *text, size_t size)

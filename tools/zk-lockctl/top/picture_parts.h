@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of the screen of top: the head, a list, the keys.
- * Pure. */
+/* The parts of the screen of top that have files of their own: the head, and a
+ * list. Pure. */
 #ifndef TOP_PICTURE_PARTS_H
 #define TOP_PICTURE_PARTS_H
 
@@ -26,11 +26,5 @@ void picture_head(const struct drawing *d);
 void picture_list_start(struct top_picture *picture);
 void picture_list(struct top_picture *picture, const struct drawing *d,
                   size_t page);
-
-/* picture_keys.c: the help, of `count` lines; in the last line the keys, the
- * filter while it is typed, or what came of a key. */
-void picture_help(const struct drawing *d, int count);
-void picture_hints(const struct drawing *d, struct top_line *line);
-void picture_filter(const struct drawing *d, struct top_line *line);
 
 #endif

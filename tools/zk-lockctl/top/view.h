@@ -4,8 +4,21 @@
 #ifndef TOP_VIEW_H
 #define TOP_VIEW_H
 
-#include "top/keys.h"
 #include "top/model.h"
+
+/* Keys as numbers: characters, and those that are none. */
+enum {
+    KEY_FIRST = 0x110000,
+    KEY_IS_UP = KEY_FIRST,
+    KEY_IS_DOWN,
+    KEY_IS_PAGE_UP,
+    KEY_IS_PAGE_DOWN,
+    KEY_IS_HOME,
+    KEY_IS_END,
+    KEY_IS_ENTER,
+    KEY_IS_ESCAPE,
+    KEY_IS_BACKSPACE,
+};
 
 enum top_mode {
     TOP_MODE_LOCKS,

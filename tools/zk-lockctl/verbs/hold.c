@@ -7,8 +7,8 @@
 
 #include <unistd.h>
 
-#include "run/ask_holds.h"
-#include "run/front.h"
+#include "run/desk.h"
+#include "run/keep.h"
 #include "run/label.h"
 #include "run/options.h"
 
