@@ -30,9 +30,8 @@
  * time after its last child, and no client can see that it is one: a barrier
  * there opens by itself. All children of a double barrier count as members.
  *
- * There is no form with a callback: these calls wait for others by their
- * nature, and a program that cannot wait has zkr_session_watch() for the node
- * of a barrier.
+ * There is no form with a callback: a program that cannot wait has
+ * zkr_session_watch() for the node of a barrier.
  *
  * Threads   A program with its own loop may call them in that thread.
  * Errors    ZKR_ETIMEDOUT, ZKR_EBUSY: others have not done their part.
@@ -159,9 +158,8 @@ ZKR_API ZKR_MUST_CHECK int zkr_double_barrier_enter(zkr_double_barrier *member,
  * call began is not waited for.
  *
  * Threads   One call at a time for each member.
- * On error  This member is outside, except with ZKR_EDEADLK, ZKR_EFORKED and
- *           ZKR_EINVAL. Its node is gone, or is being deleted in the
- *           background.
+ * On error  As for enter, except that with ZKR_EDEADLK, ZKR_EFORKED and
+ *           ZKR_EINVAL the member is where it was.
  * Errors    ZKR_ELOST: all have left, but the session of this member ended
  *           while it was inside: the others counted it as having left, and may
  *           have left before it.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The session as a client: the program's own reads and writes, on the session
- * that its locks use: reads, writes, transactions (several writes in one), and
- * watches that last. Writes under a lock are in grant.h.
+ * The session as a client: the program's own reads, writes, transactions
+ * (several writes in one), and watches that last, on the session that its locks
+ * use. Writes under a lock are in grant.h.
  *
  * A request is sent when there is a connection, and has one outcome, at the
  * latest at its deadline.
@@ -39,10 +39,8 @@
  * caller can do after ZKR_EUNKNOWN; without a lock, others may write in
  * between. A sequential node that may have been made can be found by its data.
  *
- * Paths are absolute, without the chroot of the session, and at most
- * ZKR_PATH_MAX bytes long with it. Data is at most ZKR_DATA_MAX bytes; servers
- * whose jute.maxbuffer is lower than the usual 1 MB cut the connection instead
- * of refusing.
+ * Data is at most ZKR_DATA_MAX bytes; servers whose jute.maxbuffer is lower
+ * than the usual 1 MB cut the connection instead of refusing.
  *
  * Owns      The caller frees *ret_reply with zkr_reply_free(). @p ret_reply may
  *           be NULL.
@@ -99,10 +97,8 @@ struct zkr_reply {
     struct zkr_stat stat;     /**< All but sync and delete. */
 };
 
-/**
- * Called once when a request has ended, with the value that the waiting call
- * would have returned. @p reply is NULL on error, and is valid during the call.
- */
+/** Called when a request has ended, with the value that the waiting call would
+ *  have returned. @p reply is NULL on error. */
 typedef void (*zkr_reply_fn)(int error, const struct zkr_reply *reply,
                              void *user);
 
@@ -198,10 +194,8 @@ ZKR_API ZKR_MUST_CHECK int zkr_session_delete(zkr_session *session,
 
 /* -- the same without waiting ---------------------------------------------- */
 
-/* When these return an error, @p fn is not called. Otherwise it is called once,
- * also when the session is closed. A request that is sent again may be
- * overtaken by one that was asked for later; wait for the answer before a write
- * that must come second. */
+/* A request that is sent again may be overtaken by one that was asked for
+ * later; wait for the answer before a write that must come second. */
 
 /** zkr_session_get() with a callback. */
 ZKR_API ZKR_MUST_CHECK int zkr_session_get_async(zkr_session *session,
@@ -249,7 +243,7 @@ zkr_session_delete_async(zkr_session *session, const char *path,
  * Transactions: several writes and checks of versions, all or none.
  *
  *   1. Make a transaction on a session.
- *   2. Add its operations. Nothing is sent.
+ *   2. Add its operations.
  *   3. Commit it, once: the servers carry out the operations in their order, as
  *      one; or none, when one of them fails. Each operation finds what those
  *      before it have made.
@@ -293,7 +287,7 @@ struct zkr_txn_opts {
 #define ZKR_TXN_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_txn_opts)
 
 /** Make an empty transaction. With a guard, @p session may be NULL: it is that
- *  of the guard. It may be freed after the session was closed. */
+ *  of the guard. */
 ZKR_API ZKR_MUST_CHECK int zkr_txn_new(zkr_session *session,
                                        const struct zkr_txn_opts *opts,
                                        zkr_txn **ret_txn);
@@ -326,14 +320,11 @@ ZKR_API ZKR_MUST_CHECK int zkr_txn_delete(zkr_txn *txn, const char *path,
 /** Commit it, and wait. */
 ZKR_API ZKR_MUST_CHECK int zkr_txn_commit(zkr_txn *txn, int64_t timeout_ms);
 
-/**
- * Called once when a commit has ended, with the value that the waiting call
- * would have returned. @p txn is valid during the call, and after it if it has
- * not been freed.
- */
+/** Called when a commit has ended, with the value that the waiting call would
+ *  have returned. */
 typedef void (*zkr_txn_fn)(int error, zkr_txn *txn, void *user);
 
-/** The same without waiting. When it returns an error, @p fn is not called. */
+/** The same without waiting. */
 ZKR_API ZKR_MUST_CHECK int zkr_txn_commit_async(zkr_txn *txn,
                                                 int64_t timeout_ms,
                                                 zkr_txn_fn fn, void *user);
@@ -442,8 +433,8 @@ enum zkr_watch_why {
 
 /**
  * Called with each state. @p error is ZKR_OK, ZKR_ZNONODE, or another code of
- * the servers. @p reply is NULL on error, and is valid during the call: stat
- * always, data for ZKR_WATCH_DATA, names for ZKR_WATCH_CHILDREN.
+ * the servers. @p reply is NULL on error; it has the stat always, data for
+ * ZKR_WATCH_DATA, names for ZKR_WATCH_CHILDREN.
  */
 typedef void (*zkr_watch_fn)(int error, const struct zkr_reply *reply,
                              enum zkr_watch_why why, void *user);
@@ -456,13 +447,8 @@ struct zkr_watch_opts {
 
 #define ZKR_WATCH_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_watch_opts)
 
-/**
- * Watch the node at @p path, which need not exist.
- *
- * Time      Does not wait: while there is no connection, the first call comes
- *           when there is one.
- * On error  Nothing is watched, and @p fn is not called.
- */
+/** Watch the node at @p path, which need not exist. While there is no
+ *  connection, the first call comes when there is one. */
 ZKR_API ZKR_MUST_CHECK int
 zkr_session_watch(zkr_session *session, const char *path,
                   enum zkr_watch_what what, const struct zkr_watch_opts *opts,
@@ -472,9 +458,7 @@ zkr_session_watch(zkr_session *session, const char *path,
  * Let a read begin no earlier than @p pause_ms after the answer to the one
  * before; 0, the default: at once. A change is told the later for it, but a
  * change after a longer time of rest is told at once. Errors are repeated every
- * retry.cap_ms, as ever.
- *
- * Threads   Any, callbacks too. A pause that has begun is not changed.
+ * retry.cap_ms, as ever. A pause that has begun is not changed.
  */
 ZKR_API ZKR_MUST_CHECK int zkr_watch_set_pause(zkr_watch *watch,
                                                int64_t pause_ms);

@@ -30,9 +30,8 @@
  * a container: its stat.ephemeral_owner is 0, as that of a persistent one.
  *
  * There is no form with a callback: a change is several requests, and a caller
- * that cannot wait has zkr_session_get_async() and zkr_session_set_async() for
- * each of them. To be told of changes, as by a listener of SharedCount, see
- * zkr_session_watch().
+ * that cannot wait has those of client.h. To be told of changes, as by a
+ * listener of SharedCount, see zkr_session_watch().
  *
  * The version of the node tells whether somebody has written. It is of one
  * node: when the node is deleted and created again between the read and the

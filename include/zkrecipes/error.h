@@ -11,12 +11,9 @@
  * ZooKeeper, and may include it, too. Codes of this library start at -1001. So
  * a code tells where it came from.
  *
- * zkrecipes.h says which codes any call may return, and what else holds for
- * all calls: arguments, outputs, objects, threads, timeouts.
- *
- * A code says what kind of thing went wrong. The sentence that
- * zkr_error_detail() returns on the same thread says which object is concerned
- * and why.
+ * A code says what kind of thing went wrong; the sentence of
+ * zkr_error_detail(), which object is concerned and why. zkrecipes.h says which
+ * codes any call may return.
  *
  * The library resolves unknown results of writes for its own lock nodes, so the
  * caller never sees them. For the caller's own writes it returns ZKR_EUNKNOWN
@@ -27,12 +24,7 @@
 
 #include <stdbool.h>
 
-/* -- marks and initial values ---------------------------------------------- */
-
-/**
- * Macros that the other headers use: the marks of functions, and the
- * initial values of options, in C11 and in every C++ since C++11.
- */
+/* -- marks and initial values, in C11 and in every C++ since C++11 --------- */
 
 /** Marks what the shared library exports. */
 #if defined(__GNUC__)
@@ -119,10 +111,6 @@ template <class Opts> inline Opts zkr__default_opts()
 ZKR__BEGIN_C
 
 /* -- version --------------------------------------------------------------- */
-
-/**
- * The version that a program was compiled against, and the one it runs with.
- */
 
 #define ZKR_VERSION_MAJOR  0       /**< Of the headers. */
 #define ZKR_VERSION_MINOR  1       /**< Of the headers. */

@@ -15,11 +15,10 @@
  * every other lock it is always 0. A resource that gets the token alone passes
  * 0; then a late write of one such holder gets through beside another.
  *
- * A fence that has accepted a token does not accept an older token afterwards.
- * So the new holder must present its token before it reads what it will change:
- * until then a late write of the old holder gets through. A fence does not know
- * who holds the lock now: it refuses an old holder only after a newer holder
- * has presented its token.
+ * A fence does not know who holds the lock now: it refuses an old holder only
+ * after a newer holder has presented its token. So the new holder must present
+ * its token before it reads what it will change: until then a late write of the
+ * old holder gets through.
  *
  * Accepting a token and then writing is not enough. The process may stop
  * between the two while a newer holder is accepted and writes; then the old
@@ -97,14 +96,13 @@ struct zkr_fence_opts {
  * Make a fence, or open that of a file. The file is created if it has never
  * been there; its directory must exist. A file may be open several times.
  *
- * Time      At most the time that it takes to create the file.
  * Errors    ZKR_EDAMAGED; ZKR_ESYSTEM with the cause in the sentence: no such
  *           directory, not permitted, disk full...
  */
 ZKR_API ZKR_MUST_CHECK int zkr_fence_new(const struct zkr_fence_opts *opts,
                                          zkr_fence **ret_fence);
 
-/** Free the handle. Must not be called inside a section. */
+/** Free the handle, outside of a section. */
 ZKR_API void zkr_fence_free(zkr_fence *fence);
 
 /**

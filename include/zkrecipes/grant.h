@@ -58,11 +58,8 @@
  * there is a connection. A hypervisor can stop all clocks of a guest: then only
  * the token helps.
  *
- * A grant is a value: any thread may check it, release it or pass it on.
- *
- * Calling sequence: an acquire returns a grant; check it as you work; release
- * it; free it. If the process dies, the server frees the lock when the session
- * times out.
+ * A grant is a value: any thread may check it, release it or pass it on. An
+ * acquire returns it; check it as you work; release it; free it.
  */
 #ifndef ZKRECIPES_GRANT_H
 #define ZKRECIPES_GRANT_H
@@ -213,9 +210,8 @@ enum zkr_loss {
  * When the servers end a session, they delete its nodes first, and a client
  * that is connected may hear of that first: DELETED then becomes EXPIRED as
  * soon as the end is known, if the session was given no answer in between. It
- * is to be asked for before the next session ends, too.
- *
- * Threads   Any, callbacks too. ZKR_LOSS_NONE for NULL and after fork.
+ * is to be asked for before the next session ends, too. ZKR_LOSS_NONE for NULL
+ * and after fork.
  */
 ZKR_API enum zkr_loss zkr_grant_loss(zkr_grant *grant);
 
@@ -236,7 +232,7 @@ struct zkr_grant_event {
     enum zkr_loss loss; /**< If state is LOST: why, as far as is known now. */
 };
 
-/** The listener of a grant. @p event is valid during the call. */
+/** The listener of a grant. */
 typedef void (*zkr_grant_fn)(zkr_grant *grant,
                              const struct zkr_grant_event *event, void *user);
 
@@ -275,17 +271,15 @@ ZKR_API int zkr_grant_listen(zkr_grant *grant, zkr_grant_fn fn, void *user);
  */
 ZKR_API int zkr_grant_release(zkr_grant *grant);
 
-/** Called once, with the value that zkr_grant_release() would have returned. */
+/** Called with the value that zkr_grant_release() would have returned. */
 typedef void (*zkr_release_fn)(int error, void *user);
 
 /**
  * Give the lock back without waiting; @p fn is called when the release has been
- * confirmed, however late. Of several releases of a
- * reentrant lock only the last sends a request: @p fn of the others is not
- * called.
+ * confirmed, however late. Of several releases of a reentrant lock only the
+ * last sends a request: @p fn of the others is not called.
  *
- * Errors    ZKR_ELOST, ZKR_ENOTHELD, ZKR_ENOTOWNER;
- *           @p fn is not called then.
+ * Errors    ZKR_ELOST, ZKR_ENOTHELD, ZKR_ENOTOWNER.
  */
 ZKR_API int zkr_grant_release_async(zkr_grant *grant, zkr_release_fn fn,
                                     void *user);

@@ -152,9 +152,8 @@ ZKR_API int zkr_leader_leave(zkr_leader *leader);
 ZKR_API int zkr_leader_leave_async(zkr_leader *leader);
 
 /**
- * Tell whether it provably leads now, by the lease: true when
- * zkr_grant_check() would return ZKR_OK for the grant of the term. Sends no
- * request. For NULL and after fork: false.
+ * Tell whether it provably leads now: zkr_grant_is_held() of the grant of the
+ * term; without a term, for NULL and after fork: false.
  *
  * Source    Curator LeaderLatch.hasLeadership, which knows no lease.
  */

@@ -9,10 +9,8 @@
  * and its like are short forms of the calls of this header, for the arguments
  * that a recipe usually needs.
  *
- * Calling sequence: the recipe's zkr_..._new() on a session;
- * zkr_lockable_acquire(), which gives a grant (grant.h); zkr_grant_release()
- * and zkr_grant_free(); zkr_lockable_free(). Any number of threads may share
- * it.
+ * An acquire gives a grant (grant.h), for zkr_grant_release() and
+ * zkr_grant_free(). Any number of threads may share a lockable.
  */
 #ifndef ZKRECIPES_LOCKABLE_H
 #define ZKRECIPES_LOCKABLE_H
@@ -168,30 +166,21 @@ zkr_lockable_acquire_all(zkr_lockable *lockable,
                          const struct zkr_acquire_opts *opts,
                          int64_t timeout_ms, zkr_grant **ret_grants);
 
-/**
- * Called once when a claim has ended: either @p error is ZKR_OK and @p grant is
- * yours, or @p grant is NULL and @p error is one of those that the blocking
- * call returns.
- */
+/** Called when a claim has ended: either @p error is ZKR_OK and @p grant is
+ *  yours, or @p grant is NULL and @p error is one of those that the blocking
+ *  call returns. */
 typedef void (*zkr_acquire_fn)(int error, zkr_grant *grant, void *user);
 
-/**
- * Called once when claims that are granted together have ended: either @p error
- * is ZKR_OK and the @p count grants are yours, each of them; or @p error is one
- * of those that the blocking call returns, and @p grants is NULL. The array is
- * not yours: it ends with the callback.
- */
+/** The same of claims that are granted together: the @p count grants are yours,
+ *  each of them, but not the array; or it is NULL. */
 typedef void (*zkr_acquire_all_fn)(int error, zkr_grant *const *grants,
                                    size_t count, void *user);
 
 /**
- * Claim the lock without a waiting thread: @p fn is called with the outcome,
- * exactly once, as a callback of the session. Thousands of claims may wait in
- * this way.
+ * Claim the lock without a waiting thread: @p fn is called with the outcome, as
+ * a callback of the session. Thousands of claims may wait in this way.
  *
- * Time      As zkr_lockable_acquire().
  * Owns      @p ret_request may be NULL; freeing it does not cancel the claim.
- * On error  Nothing was started, and @p fn is not called.
  * Errors    Of a try without a connection ZKR_ZCONNECTIONLOSS, and what the
  *           blocking call refuses an owner.
  */
@@ -208,21 +197,17 @@ zkr_lockable_acquire_all_async(zkr_lockable *lockable,
                                int64_t timeout_ms, zkr_acquire_all_fn fn,
                                void *user, zkr_request **ret_request);
 
-/**
- * Ask that a claim be given up. If the claim has not been decided yet, its
- * callback receives ZKR_ECANCELED; if it has, nothing changes and a grant
- * remains yours.
- */
+/** Ask that a claim be given up. If it has not been decided yet, its callback
+ *  receives ZKR_ECANCELED; if it has, nothing changes and a grant remains
+ *  yours. */
 ZKR_API int zkr_request_cancel(zkr_request *request);
 
 /** Free the handle, not the claim. */
 ZKR_API void zkr_request_free(zkr_request *request);
 
-/**
- * End every wait through this handle, blocking and asynchronous ones, of each
- * mode, with ZKR_ECANCELED. Later acquires are not affected, nor are other
- * acquires of the locks of a multi-lock.
- */
+/** End every wait through this handle, blocking and asynchronous ones, of each
+ *  mode, with ZKR_ECANCELED. Later acquires are not affected, nor are other
+ *  acquires of the locks of a multi-lock. */
 ZKR_API int zkr_lockable_cancel(zkr_lockable *lockable);
 
 /* -- while it is held ------------------------------------------------------ */

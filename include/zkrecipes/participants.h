@@ -155,8 +155,7 @@ struct zkr_participants_opts {
  * out first. The call sends one request for each node that is listed, and one
  * for the ACL. A child "leases" or "locks" costs one request more.
  *
- * The path of a semaphore is the one that has "leases" and "locks" below it: as
- * a path of its own, "locks" is a mutex.
+ * As a path of its own, the "locks" of a semaphore is a mutex.
  *
  * opts.reads = 1 is enough to learn whether a lock is held, by whom, and how
  * long its queue is: the list has the same nodes, but only the first of the
@@ -166,9 +165,9 @@ struct zkr_participants_opts {
  * hold, too: with ZKR_PARTICIPANTS_HOLDERS they are read. Of a semaphore the
  * call reads all leases and the first in the queue, whatever opts.reads says.
  *
- * Time      opts.timeout_ms at most, whatever the servers do. Within it
- *           requests are repeated as the retry policy says, and when a new
- *           session follows the present one.
+ * Time      opts.timeout_ms at most, whatever the servers do. Within it this
+ *           call and the next two repeat their requests as the retry policy
+ *           says, and when a new session follows the present one.
  * Owns      The list does not need the session any more.
  * Errors    ZKR_ZNONODE (no such directory), ZKR_ZNOAUTH (it needs READ on the
  *           directory), ZKR_ZCONNECTIONLOSS (the retry policy gave up),
@@ -190,14 +189,10 @@ ZKR_API void zkr_participants_free(struct zkr_participants *list);
  * those with Curator by makeRevocable().
  *
  * The request is written as the data of the node, and replaces the record of
- * its owner.
- *
- * @p node is the full path of the node, as zkr_grant_node() gives it, or the
- * lock path, "/" and the name of a participant.
+ * its owner. @p node is the full path of the node, as zkr_grant_node() gives
+ * it, or the lock path, "/" and the name of a participant.
  *
  * Time      reply_timeout_ms of the session at most, whatever the servers do.
- *           Within it the request is repeated as the retry policy says, and
- *           when a new session follows the present one.
  * Errors    ZKR_ZNONODE (it has gone), ZKR_ZNOAUTH (it needs WRITE on the
  *           node), ZKR_EPATH (not a path, or not the name of a contender),
  *           ZKR_ZCONNECTIONLOSS (the retry policy gave up) and
@@ -228,9 +223,8 @@ ZKR_API ZKR_MUST_CHECK int zkr_participants_revoke(zkr_session *session,
  * When the answer to the delete is lost, the call reads the node again before
  * it sends another delete.
  *
- * @p node is the full path of the node, as for zkr_participants_revoke().
+ * @p node is as for zkr_participants_revoke().
  *
- * Time      Within it the requests are repeated, also in the next session.
  * Errors    ZKR_ZNONODE (it has gone by itself), ZKR_ENOTHELD (another node has
  *           that name now), ZKR_ZNOAUTH (it needs DELETE on the lock directory,
  *           and with servers since 3.8.4 and 3.9.2 READ on the node),

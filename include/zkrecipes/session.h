@@ -8,33 +8,27 @@
  * lost and the holders are told; waiting claims enter the queue again. Each
  * such life of the session is an epoch, counted from 1. The library also opens
  * a new session when the servers have served others for a session timeout, but
- * not this session. They do so for ever when they have been restored from an
+ * not this session, as they do for ever when they have been restored from an
  * older copy. To find this out, while SUSPENDED for longer than the session
  * timeout, the library opens and closes one other session in each session
- * timeout.
+ * timeout. If the process dies, the server keeps the session, and the locks
+ * held through it, until its timeout has passed.
  *
- * The program's own reads and writes may go through it, too: client.h says in
- * which order all is sent.
- *
- * Threads. Per session the library runs a timer thread, a
- * connector thread (opening and closing connections, which may block) and,
- * unless you bring your own event loop, a dispatcher thread for your callbacks;
- * the ZooKeeper client adds two more. All block all signals.
+ * Threads. Per session the library runs a timer thread, a connector thread
+ * (opening and closing connections, which may block) and, unless you bring your
+ * own event loop, a dispatcher thread for your callbacks; the ZooKeeper client
+ * adds two more. All block all signals.
  *
  * Callbacks come one at a time, in order, with no lock held, on the dispatcher
  * thread, or, with ZKR_SESSION_OWN_LOOP, on the thread that calls
- * zkr_session_dispatch() or closes the session. A callback may call every
- * function that does not wait; a call that would wait for its own session
- * returns ZKR_EDEADLK there. No callback runs inside the call that registered
- * it, nor before that call has written its outputs, and none runs after its
- * registration has been freed. A callback must return: no C++ exception may
- * leave it. A listener that falls more than 16 events behind misses older ones,
- * never the latest. When the call that ends a registration returns, the
- * callback is not running and will not run again; called inside that callback,
- * this is the callback's last run.
- * A slow callback delays other callbacks, and the calls that wait for it:
- * closing the session, and ending the callback's own registration. No lock
- * waits for it.
+ * zkr_session_dispatch() or closes the session. No callback runs inside the
+ * call that registered it, nor before that call has written its outputs. When
+ * the call that ends a registration returns, the callback is not running and
+ * will not run again; called inside that callback, this is its last run. A
+ * callback must return: no C++ exception may leave it. A listener that falls
+ * more than 16 events behind misses older ones, never the latest. A slow
+ * callback delays other callbacks, and the calls that wait for it: closing the
+ * session, and ending the callback's own registration. No lock waits for it.
  *
  * fork(). In the child every call that can fail returns ZKR_EFORKED; no call
  * sends anything or ends anything; the session goes on in the parent. So it is
@@ -46,9 +40,6 @@
  * pthread_cancel(). A thread that is cancelled inside a call goes on until the
  * call has returned its result, and so do callbacks and the log hook inside the
  * call. So cancel the wait, not the thread.
- *
- * If the process dies, the server keeps the session, and the locks held through
- * it, until its timeout has passed.
  *
  * Source    ZooKeeper Programmer's Guide, "ZooKeeper Sessions"; the states are
  *           those of Curator's ConnectionState.
@@ -144,8 +135,8 @@ struct zkr_retry {
  * have changed it meanwhile. It is raised
  *
  *  - until the first session of the process is connected;
- *  - while a guarded write (grant.h) or a transaction is handed to the
- * client, which takes microseconds; and from the first one of a session with
+ *  - while a guarded write (grant.h) or a transaction is handed to the client,
+ *    which takes microseconds; and from the first one of a session with
  *    credentials on, until that session ends.
  *
  * While the level is raised, a ZooKeeper handle of your own that has no log
@@ -188,9 +179,7 @@ ZKR_API void zkr_log_set(enum zkr_log_level level, zkr_log_fn fn, void *user);
 /* -- lists of servers ------------------------------------------------------ */
 
 /**
- * Lists of servers: how they are written, and the parser of the library.
- *
- * Wherever the library is given servers, they are written
+ * Lists of servers. Wherever the library is given servers, they are written
  *
  *     [zk://]host:port[,host:port...][/chroot]
  *
@@ -198,9 +187,6 @@ ZKR_API void zkr_log_set(enum zkr_log_level level, zkr_log_fn fn, void *user);
  * without the brackets "2001:db8::1". The port is what follows the last colon.
  * "zk://" in front changes nothing. Credentials have no place there ("zk://
  * user:password@..."): they are options of the session.
- *
- * The parser is for programs that check a list before they use it, or that
- * speak to the servers themselves.
  */
 
 /** One server of the list. */
@@ -218,7 +204,8 @@ struct zkr_hosts {
 };
 
 /**
- * Take a list of servers apart. No name is resolved.
+ * Take a list of servers apart, for a program that checks it before its use, or
+ * that speaks to the servers itself. No name is resolved.
  *
  * Errors    ZKR_EINVAL: zkr_error_detail() tells which server is wrong.
  *           ZKR_EPATH and ZKR_ETOOLONG: the chroot is.
@@ -372,9 +359,8 @@ struct zkr_session_opts {
 #define ZKR_SESSION_TIMEOUT_MAX_MS 86400000u
 
 /**
- * Connect to an ensemble and wait until a session is established.
- *
- * @p hosts is a list as above.
+ * Connect to an ensemble, whose servers are in the list @p hosts, and wait
+ * until a session is established.
  *
  * Time      At most connect_timeout_ms, and half a second to find out why
  *           nobody answered, with TLS two and a half. A name server that does
@@ -408,12 +394,10 @@ typedef void (*zkr_open_fn)(int error, void *user);
  * until their own deadlines. A try, which does not wait, returns
  * ZKR_ZCONNECTIONLOSS.
  *
- * Time      Nothing is waited for. @p fn is called when zkr_session_open()
- *           would have returned.
- * Threads   Any, callbacks of other sessions too.
- * Owns      The session stays the caller's after an
- *           error that @p fn was told: it is CLOSED then, all calls return that
- *           error, and zkr_session_close() frees it (not inside @p fn).
+ * Time      @p fn is called when zkr_session_open() would have returned.
+ * Owns      The session stays the caller's after an error that @p fn was told:
+ *           it is CLOSED then, all calls return that error, and
+ *           zkr_session_close() frees it (not inside @p fn).
  * Errors    ZKR_EINVAL, ZKR_EPATH, ZKR_ETOOLONG, ZKR_ENOMEM, ZKR_ESYSTEM: there
  *           is no session, and @p fn is not called. All others of
  *           zkr_session_open() go to @p fn.
@@ -427,7 +411,7 @@ zkr_session_open_async(const char *hosts, const struct zkr_session_opts *opts,
  * all callbacks that are due are called, and no more come.
  *
  * Locks, grants and listeners that still exist stay valid handles that answer
- * ZKR_ECLOSED or ZKR_ELOST; free them before or after. NULL is allowed.
+ * ZKR_ECLOSED or ZKR_ELOST; free them before or after.
  *
  * Time      Some milliseconds; at most 6 seconds, whatever servers and name
  *           servers do or fail to do; and as long as a callback of yours is
@@ -500,15 +484,13 @@ struct zkr_session_event {
     int64_t session_id;                /**< 0 if none. */
 };
 
-/** The listener of a session. @p event is valid during the call. */
+/** The listener of a session. */
 typedef void (*zkr_session_fn)(zkr_session *session,
                                const struct zkr_session_event *event,
                                void *user);
 
-/**
- * Let @p fn be called for every change of state; the first event is the present
- * state.
- */
+/** Let @p fn be called for every change of state; the first event is the
+ *  present state. */
 ZKR_API ZKR_MUST_CHECK int zkr_session_listen(zkr_session *session,
                                               zkr_session_fn fn, void *user,
                                               zkr_listener **ret_listener);
@@ -608,11 +590,8 @@ struct zkr_counters {
 
 #define ZKR_COUNTERS_INIT ZKR__DEFAULT_OPTS(struct zkr_counters)
 
-/**
- * Copy the counters of a session to @p ret_counters, whose size must be set.
- *
- * Example   examples/stats.c
- */
+/** Copy the counters of a session to @p ret_counters, whose size must be set.
+ *  Example: examples/stats.c */
 ZKR_API ZKR_MUST_CHECK int zkr_session_stats(zkr_session *session,
                                              struct zkr_counters *ret_counters);
 

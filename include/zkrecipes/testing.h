@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * For tests of a program: makes happen what the program must survive.
- * <zkrecipes/zkrecipes.h> does not include this header, because no program
- * needs it outside of its tests.
- *
- * docs/guide.md, "Testing", has the other faults: a server that
+ * For tests of a program, and for nothing else: makes happen what the program
+ * must survive. docs/guide.md, "Testing", has the other faults: a server that
  * stops, a process that stops, a node that an operator deletes.
  */
 #ifndef ZKRECIPES_TESTING_H
