@@ -2,14 +2,10 @@
 /* The barrier: one node, and all wait until it has gone. */
 #include <zkrecipes/barrier.h>
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/error.h"
 #include "base/opts.h"
-#include "lock/lock.h"
 #include "node.h"
 #include "request/condition.h"
+#include "session/session.h"
 
 static const char noun[] = "barrier";
 
@@ -18,58 +14,38 @@ static const struct zkr__condition is_gone = { noun, "it is set",
                                                zkr__condition_absent, NULL };
 
 struct zkr_barrier {
-    zkr_session *session;
-    char *path;
-    enum zkr_create_mode parents;
+    struct zkr__site at;
 };
 
 static int check(const zkr_barrier *b)
 {
-    if (b == NULL)
-        return zkr__fail(ZKR_EINVAL, "%s is NULL", noun);
-    return zkr__session_check(b->session, noun);
+    return zkr__site_check(b == NULL ? NULL : &b->at, noun);
 }
 
 int zkr_barrier_new(zkr_session *session, const char *path,
                     const struct zkr_barrier_opts *opts,
                     zkr_barrier **ret_barrier)
 {
-    enum zkr_create_mode parents;
-    zkr_barrier *b;
+    void *made;
     int rc = ZKR__OUTPUT(ret_barrier);
 
     if (rc == ZKR_OK)
-        rc = zkr__session_check(session, "session");
+        rc = zkr__site_new(sizeof(**ret_barrier), noun, session, path, opts,
+                           &made);
     if (rc == ZKR_OK)
-        rc = zkr__lock_check_path(session, noun, path);
-    if (rc == ZKR_OK)
-        rc = zkr__node_parents(opts, noun, &parents);
-    if (rc != ZKR_OK)
-        return rc;
-    b = calloc(1, sizeof(*b));
-    if (b == NULL || (b->path = strdup(path)) == NULL) {
-        free(b);
-        return zkr__no_memory(noun, path);
-    }
-    zkr__session_ref(session);
-    b->session = session;
-    b->parents = parents;
-    *ret_barrier = b;
-    return ZKR_OK;
+        *ret_barrier = made;
+    return rc;
 }
 
 void zkr_barrier_free(zkr_barrier *b)
 {
-    if (b == NULL || check(b) != ZKR_OK)
-        return;
-    zkr__session_unref(b->session);
-    free(b->path);
-    free(b);
+    if (b != NULL && check(b) == ZKR_OK)
+        zkr__site_free(&b->at);
 }
 
 const char *zkr_barrier_path(const zkr_barrier *b)
 {
-    return b == NULL ? NULL : b->path;
+    return b == NULL ? NULL : b->at.path;
 }
 
 int zkr_barrier_set(zkr_barrier *b, int64_t timeout_ms)
@@ -77,9 +53,8 @@ int zkr_barrier_set(zkr_barrier *b, int64_t timeout_ms)
     int rc = check(b);
 
     if (rc == ZKR_OK)
-        rc = zkr__node_put(b->session, b->path, ZKR_CREATE_PERSISTENT,
-                           b->parents,
-                           zkr__session_deadline(b->session, timeout_ms));
+        rc = zkr__node_put(&b->at, b->at.path, ZKR_CREATE_PERSISTENT,
+                           zkr__session_deadline(b->at.session, timeout_ms));
     return rc == ZKR_ZNODEEXISTS ? ZKR_OK : rc;
 }
 
@@ -88,8 +63,8 @@ int zkr_barrier_remove(zkr_barrier *b, int64_t timeout_ms)
     int rc = check(b);
 
     if (rc == ZKR_OK)
-        rc = zkr__node_remove(b->session, b->path,
-                              zkr__session_deadline(b->session, timeout_ms));
+        rc = zkr__node_remove(&b->at, b->at.path,
+                              zkr__session_deadline(b->at.session, timeout_ms));
     return rc;
 }
 
@@ -100,6 +75,7 @@ int zkr_barrier_wait(zkr_barrier *b, int64_t timeout_ms)
 
     if (rc != ZKR_OK)
         return rc;
-    until = zkr__time_limit(b->session, timeout_ms);
-    return zkr__condition_await(&is_gone, b->session, b->path, NULL, &until);
+    until = zkr__time_limit(b->at.session, timeout_ms);
+    return zkr__condition_await(&is_gone, b->at.session, b->at.path, NULL,
+                                &until);
 }

@@ -4,15 +4,11 @@
 #include <zkrecipes/counter.h>
 #include <zkrecipes/mutex.h>
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/opts.h"
 #include "base/path.h"
 #include "base/random.h"
-#include "lock/lock.h"
 #include "lock/lockable.h"
 #include "mutex_recipe.h"
 #include "node.h"
@@ -29,8 +25,7 @@
 static const char noun[] = "counter";
 
 struct zkr_counter {
-    zkr_session *session;
-    char *path;
+    struct zkr__site at;
     zkr_mutex *mutex; /* NULL: none */
     uint32_t promote_after;
     size_t size; /* of the number, in bytes */
@@ -50,43 +45,22 @@ struct counter_change {
 
 /* -- the handle ------------------------------------------------------------ */
 
-static int check_opts(const char *path, const struct zkr_counter_opts *opts)
+static int set_up(zkr_counter *c, const struct zkr_counter_opts *opts)
 {
     if ((opts->flags & ~(uint32_t)ZKR_COUNTER_INT32) != 0)
         return zkr__fail(ZKR_EINVAL, "%s '%.300s': unknown flags %#x", noun,
-                         path, (unsigned)opts->flags);
-    if (opts->lock_path != NULL && zkr__path_is_within(opts->lock_path, path))
-        return zkr__fail(ZKR_EINVAL,
-                         "%s '%.150s': its lock_path '%.150s' is not a path of "
-                         "its own",
-                         noun, path, opts->lock_path);
-    return ZKR_OK;
-}
-
-static int make(zkr_session *s, const char *path,
-                const struct zkr_counter_opts *opts, zkr_counter **ret_counter)
-{
-    zkr_counter *c = calloc(1, sizeof(*c));
-    int rc = ZKR_OK;
-
-    if (c == NULL || (c->path = strdup(path)) == NULL) {
-        free(c);
-        return zkr__no_memory(noun, path);
-    }
-    if (opts->lock_path != NULL)
-        rc = zkr_mutex_new(s, opts->lock_path, NULL, &c->mutex);
-    if (rc != ZKR_OK) {
-        free(c->path);
-        free(c);
-        return rc;
-    }
-    zkr__session_ref(s);
-    c->session = s;
+                         c->at.path, (unsigned)opts->flags);
     c->promote_after =
         opts->promote_after == 0 ? PROMOTE_AFTER : opts->promote_after;
     c->size = (opts->flags & ZKR_COUNTER_INT32) != 0 ? 4 : 8;
-    *ret_counter = c;
-    return ZKR_OK;
+    if (opts->lock_path == NULL)
+        return ZKR_OK;
+    if (zkr__path_is_within(opts->lock_path, c->at.path))
+        return zkr__fail(ZKR_EINVAL,
+                         "%s '%.150s': its lock_path '%.150s' is not a path of "
+                         "its own",
+                         noun, c->at.path, opts->lock_path);
+    return zkr_mutex_new(c->at.session, opts->lock_path, NULL, &c->mutex);
 }
 
 int zkr_counter_new(zkr_session *session, const char *path,
@@ -94,24 +68,27 @@ int zkr_counter_new(zkr_session *session, const char *path,
                     zkr_counter **ret_counter)
 {
     struct zkr_counter_opts o;
+    void *made;
     int rc = ZKR__OUTPUT(ret_counter);
 
     if (rc == ZKR_OK)
-        rc = zkr__session_check(session, "session");
-    if (rc == ZKR_OK)
         rc = zkr__opts_load(&o, sizeof(o), sizeof(o), opts, noun);
     if (rc == ZKR_OK)
-        rc = zkr__lock_check_path(session, noun, path);
+        rc = zkr__site_new(sizeof(**ret_counter), noun, session, path, NULL,
+                           &made);
+    if (rc != ZKR_OK)
+        return rc;
+    rc = set_up(made, &o);
     if (rc == ZKR_OK)
-        rc = check_opts(path, &o);
-    return rc == ZKR_OK ? make(session, path, &o, ret_counter) : rc;
+        *ret_counter = made;
+    else
+        zkr__site_free(made);
+    return rc;
 }
 
 static int check(const zkr_counter *c)
 {
-    if (c == NULL)
-        return zkr__fail(ZKR_EINVAL, "%s is NULL", noun);
-    return zkr__session_check(c->session, noun);
+    return zkr__site_check(c == NULL ? NULL : &c->at, noun);
 }
 
 void zkr_counter_free(zkr_counter *c)
@@ -119,14 +96,12 @@ void zkr_counter_free(zkr_counter *c)
     if (c == NULL || check(c) != ZKR_OK)
         return;
     zkr_mutex_free(c->mutex);
-    zkr__session_unref(c->session);
-    free(c->path);
-    free(c);
+    zkr__site_free(&c->at);
 }
 
 const char *zkr_counter_path(const zkr_counter *c)
 {
-    return c == NULL ? NULL : c->path;
+    return c == NULL ? NULL : c->at.path;
 }
 
 /* -- the node -------------------------------------------------------------- */
@@ -137,7 +112,7 @@ static int parse(const zkr_counter *c, const struct zkr_reply *reply,
     if (zkr__number_parse(reply->data, reply->len, c->size, ret_value))
         return ZKR_OK;
     return zkr__fail(ZKR_EDAMAGED, "%s '%.300s': %zu bytes instead of %zu",
-                     noun, c->path, reply->len, c->size);
+                     noun, c->at.path, reply->len, c->size);
 }
 
 /* The server's version is a number of 32 bits that wraps. A write that expects
@@ -152,7 +127,7 @@ static int take_version(const zkr_counter *c, int32_t version,
     return zkr__fail(ZKR_EEXHAUSTED,
                      "%s '%.300s': the versions of its node are used up, it is "
                      "at %d",
-                     noun, c->path, (int)version);
+                     noun, c->at.path, (int)version);
 }
 
 /* `ret_version` may be NULL. */
@@ -160,8 +135,8 @@ static int read_node(const zkr_counter *c, int64_t deadline, int64_t *ret_value,
                      int32_t *ret_version)
 {
     struct zkr_reply *reply;
-    int rc =
-        zkr__session_ask(c->session, ZKR__GET(c->path), NULL, deadline, &reply);
+    int rc = zkr__session_ask(c->at.session, ZKR__GET(c->at.path), NULL,
+                              deadline, &reply);
 
     if (rc == ZKR_ZNONODE) {
         *ret_value = 0;
@@ -185,10 +160,10 @@ static int write_node(const zkr_counter *c, int64_t value, int32_t version,
 
     zkr__number_format(data, value, c->size);
     if (version == ZKR_COUNTER_ABSENT)
-        return zkr__node_create(c->session, c->path, data, c->size, NULL,
+        return zkr__node_create(c->at.session, c->at.path, data, c->size, NULL,
                                 ZKR_CREATE_CONTAINER, deadline);
-    return zkr__session_ask(c->session,
-                            ZKR__SET(c->path, data, c->size, version), NULL,
+    return zkr__session_ask(c->at.session,
+                            ZKR__SET(c->at.path, data, c->size, version), NULL,
                             deadline, NULL);
 }
 
@@ -209,8 +184,8 @@ static int decide(struct counter_change *ch)
     if (!__builtin_add_overflow(ch->found, ch->operand, &ch->wanted) &&
         zkr__number_fits(ch->wanted, c->size))
         return ZKR_OK;
-    return zkr__fail(ZKR_EOVERFLOW, "%s '%.300s': %lld and %lld", noun, c->path,
-                     (long long)ch->found, (long long)ch->operand);
+    return zkr__fail(ZKR_EOVERFLOW, "%s '%.300s': %lld and %lld", noun,
+                     c->at.path, (long long)ch->found, (long long)ch->operand);
 }
 
 static int go_round(struct counter_change *ch)
@@ -244,18 +219,16 @@ static int go_round_caught_up(struct counter_change *ch)
 
     if (!is_by_the_number(rc) || ch->caught_up)
         return rc;
-    rc = zkr__session_catch_up(ch->counter->session, noun, ch->counter->path,
-                               ch->until.deadline);
-    if (rc != ZKR_OK)
-        return rc;
+    rc = zkr__session_catch_up(ch->counter->at.session, noun,
+                               ch->counter->at.path, ch->until.deadline);
     ch->caught_up = true;
-    return go_round(ch);
+    return rc == ZKR_OK ? go_round(ch) : rc;
 }
 
 static int give_up(const zkr_counter *c)
 {
     return zkr__fail(ZKR_ETIMEDOUT, "%s '%.300s': others were faster", noun,
-                     c->path);
+                     c->at.path);
 }
 
 /* Others change the number, too. Each waits for a time of chance, up to two
@@ -275,7 +248,7 @@ static void let_others(const struct counter_change *ch, int64_t began,
     until = now + (int64_t)(zkr__random() % (uint64_t)(longest + 1));
     if (until > ch->until.deadline)
         until = ch->until.deadline;
-    zkr__session_pause(ch->counter->session, until);
+    zkr__session_pause(ch->counter->at.session, until);
 }
 
 /* After an unknown outcome there is no other round: it might count twice. */
@@ -315,7 +288,7 @@ static int make_change(struct counter_change *ch, int64_t timeout_ms)
     const zkr_counter *c = ch->counter;
     int rc;
 
-    ch->until = zkr__time_limit(c->session, timeout_ms);
+    ch->until = zkr__time_limit(c->at.session, timeout_ms);
     rc = go_rounds(ch, c->mutex == NULL ? UINT32_MAX : c->promote_after);
     return is_in_vain(rc) ? go_rounds_under_mutex(ch) : rc;
 }
@@ -333,8 +306,8 @@ int zkr_counter_get(zkr_counter *c, int64_t timeout_ms, int64_t *ret_value,
     if (rc == ZKR_OK)
         rc = check(c);
     if (rc == ZKR_OK)
-        rc = read_node(c, zkr__session_deadline(c->session, timeout_ms), &value,
-                       ret_version == NULL ? NULL : &version);
+        rc = read_node(c, zkr__session_deadline(c->at.session, timeout_ms),
+                       &value, ret_version == NULL ? NULL : &version);
     if (rc != ZKR_OK)
         return rc;
     *ret_value = value;
@@ -363,7 +336,7 @@ static int check_value(const zkr_counter *c, int64_t value)
 
     if (rc == ZKR_OK && !zkr__number_fits(value, c->size))
         rc = zkr__fail(ZKR_EOVERFLOW, "%s '%.300s': %lld in %zu bytes", noun,
-                       c->path, (long long)value, c->size);
+                       c->at.path, (long long)value, c->size);
     return rc;
 }
 
@@ -393,11 +366,11 @@ int zkr_counter_set(zkr_counter *c, int64_t value, int32_t version,
     int rc = check_value(c, value);
 
     if (rc == ZKR_OK && version < ZKR_COUNTER_ABSENT)
-        rc = zkr__fail(ZKR_EINVAL, "%s '%.300s': version is %d", noun, c->path,
-                       (int)version);
+        rc = zkr__fail(ZKR_EINVAL, "%s '%.300s': version is %d", noun,
+                       c->at.path, (int)version);
     if (rc != ZKR_OK)
         return rc;
-    deadline = zkr__session_deadline(c->session, timeout_ms);
+    deadline = zkr__session_deadline(c->at.session, timeout_ms);
     rc = write_node(c, value, version, deadline);
     while (version == ZKR_ANY_VERSION && is_in_vain(rc) &&
            zkr__clock_now() < deadline)

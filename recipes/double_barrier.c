@@ -18,21 +18,19 @@
 #include "base/opts.h"
 #include "base/path.h"
 #include "base/random.h"
-#include "lock/lock.h"
 #include "node.h"
 #include "request/client.h"
 #include "request/condition.h"
+#include "session/session.h"
 
 #define READY "ready"
 
 static const char noun[] = "double barrier";
 
 struct zkr_double_barrier {
-    zkr_session *session;
-    char *path;
+    struct zkr__site at;
     char *ready;
     uint32_t members;
-    enum zkr_create_mode parents;
     /* of one thread at a time */
     bool inside;
     char name[ZKR__UUID_LEN + 1]; /* of the node of this time */
@@ -46,19 +44,14 @@ struct zkr_double_barrier {
 
 static int check(const zkr_double_barrier *m)
 {
-    if (m == NULL)
-        return zkr__fail(ZKR_EINVAL, "%s is NULL", noun);
-    return zkr__session_check(m->session, noun);
+    return zkr__site_check(m == NULL ? NULL : &m->at, noun);
 }
 
 static void free_member(zkr_double_barrier *m)
 {
-    if (m != NULL) {
-        free(m->path);
-        free(m->ready);
-        free(m->leftover);
-    }
-    free(m);
+    free(m->ready);
+    free(m->leftover);
+    zkr__site_free(&m->at);
 }
 
 int zkr_double_barrier_new(zkr_session *session, const char *path,
@@ -66,37 +59,31 @@ int zkr_double_barrier_new(zkr_session *session, const char *path,
                            const struct zkr_barrier_opts *opts,
                            zkr_double_barrier **ret_member)
 {
-    enum zkr_create_mode parents;
     zkr_double_barrier *m;
+    void *made;
     int rc = ZKR__OUTPUT(ret_member);
 
     if (rc == ZKR_OK)
-        rc = zkr__session_check(session, "session");
-    if (rc == ZKR_OK)
-        rc = zkr__lock_check_path(session, noun, path);
-    if (rc == ZKR_OK && members == 0)
-        rc = zkr__fail(ZKR_EINVAL, "%s '%.300s': 0 members", noun, path);
-    if (rc == ZKR_OK)
-        rc = zkr__node_parents(opts, noun, &parents);
+        rc = zkr__site_new(sizeof(*m), noun, session, path, opts, &made);
     if (rc != ZKR_OK)
         return rc;
-    m = calloc(1, sizeof(*m));
-    if (m == NULL || (m->path = strdup(path)) == NULL ||
-        (m->ready = zkr__path_join(path, READY)) == NULL) {
-        free_member(m);
-        return zkr__no_memory(noun, path);
-    }
-    zkr__session_ref(session);
-    m->session = session;
+    m = made;
     m->members = members;
-    m->parents = parents;
-    *ret_member = m;
-    return ZKR_OK;
+    m->ready = zkr__path_join(path, READY);
+    if (members == 0)
+        rc = zkr__fail(ZKR_EINVAL, "%s '%.300s': 0 members", noun, path);
+    else if (m->ready == NULL)
+        rc = zkr__no_memory(noun, path);
+    if (rc == ZKR_OK)
+        *ret_member = m;
+    else
+        free_member(m);
+    return rc;
 }
 
 const char *zkr_double_barrier_path(const zkr_double_barrier *m)
 {
-    return m == NULL ? NULL : m->path;
+    return m == NULL ? NULL : m->at.path;
 }
 
 /* A node of a new name, which is not created yet. On error nothing has
@@ -108,11 +95,11 @@ static int begin(zkr_double_barrier *m)
     char *node;
 
     zkr__random_uuid(name);
-    node = zkr__path_join(m->path, name);
-    discard = node == NULL ? NULL : zkr__discard_new(m->session, node);
+    node = zkr__path_join(m->at.path, name);
+    discard = node == NULL ? NULL : zkr__discard_new(m->at.session, node);
     if (discard == NULL) {
         free(node);
-        return zkr__no_memory(noun, m->path);
+        return zkr__no_memory(noun, m->at.path);
     }
     (void)strcpy(m->name, name);
     m->node = node;
@@ -142,7 +129,7 @@ static int clear(zkr_double_barrier *m, int64_t deadline)
 {
     int rc = m->leftover == NULL
                  ? ZKR_OK
-                 : zkr__node_remove(m->session, m->leftover, deadline);
+                 : zkr__node_remove(&m->at, m->leftover, deadline);
 
     if (rc == ZKR_OK) {
         free(m->leftover);
@@ -157,7 +144,6 @@ void zkr_double_barrier_free(zkr_double_barrier *m)
         return;
     if (m->inside)
         end(m);
-    zkr__session_unref(m->session);
     free_member(m);
 }
 
@@ -188,8 +174,8 @@ static int find_stat(const zkr_double_barrier *m, const char *path,
                      int64_t deadline, struct zkr_stat *ret_stat)
 {
     struct zkr_reply *reply;
-    int rc =
-        zkr__session_ask(m->session, ZKR__EXISTS(path), NULL, deadline, &reply);
+    int rc = zkr__session_ask(m->at.session, ZKR__EXISTS(path), NULL, deadline,
+                              &reply);
 
     *ret_stat = (struct zkr_stat){ .czxid = 0 };
     if (rc != ZKR_OK)
@@ -207,16 +193,16 @@ static int put_node(const zkr_double_barrier *m, int64_t deadline)
 
     for (;;) {
         struct zkr_stat stat;
-        int rc = zkr__node_put(m->session, m->node, ZKR_CREATE_EPHEMERAL,
-                               m->parents, deadline);
+        int rc = zkr__node_put(&m->at, m->node, ZKR_CREATE_EPHEMERAL, deadline);
 
         if (rc != ZKR_ZNODEEXISTS)
             return rc;
         rc = find_stat(m, m->node, deadline, &stat);
-        if (rc != ZKR_OK || stat.ephemeral_owner == zkr_session_id(m->session))
+        if (rc != ZKR_OK ||
+            stat.ephemeral_owner == zkr_session_id(m->at.session))
             return rc;
-        rc = zkr__condition_await(&old_node_is_gone, m->session, m->node, NULL,
-                                  &until);
+        rc = zkr__condition_await(&old_node_is_gone, m->at.session, m->node,
+                                  NULL, &until);
         if (rc != ZKR_OK)
             return rc;
     }
@@ -235,13 +221,13 @@ static bool has_name(const struct zkr_reply *list, const char *name)
 static int find_older(const zkr_double_barrier *m, const char *name,
                       int64_t ready_czxid, int64_t deadline, bool *ret_is_older)
 {
-    char *path = zkr__path_join(m->path, name);
+    char *path = zkr__path_join(m->at.path, name);
     struct zkr_stat stat;
     int rc;
 
     *ret_is_older = false;
     if (path == NULL)
-        return zkr__no_memory(noun, m->path);
+        return zkr__no_memory(noun, m->at.path);
     rc = find_stat(m, path, deadline, &stat);
     if (rc == ZKR_OK)
         *ret_is_older = stat.czxid != 0 && stat.czxid < ready_czxid;
@@ -303,7 +289,7 @@ static int start_over(zkr_double_barrier *m, int64_t stale, int64_t deadline)
     struct zkr__request *discard = m->discard;
     char *node = m->node;
     struct zkr_stat ready;
-    int rc = zkr__node_remove(m->session, node, deadline);
+    int rc = zkr__node_remove(&m->at, node, deadline);
 
     if (rc == ZKR_OK)
         rc = begin(m);
@@ -313,7 +299,7 @@ static int start_over(zkr_double_barrier *m, int64_t stale, int64_t deadline)
     free(node);
     rc = find_stat(m, m->ready, deadline, &ready);
     if (rc == ZKR_OK && ready.czxid == stale && stale != 0)
-        rc = zkr__node_remove(m->session, m->ready, deadline);
+        rc = zkr__node_remove(&m->at, m->ready, deadline);
     return rc;
 }
 
@@ -352,7 +338,7 @@ static const struct zkr__condition is_ready = { noun, "too few have entered",
 static int try_open(const zkr_double_barrier *m, int64_t deadline)
 {
     zkr_txn *txn;
-    int rc = zkr_txn_new(m->session, NULL, &txn);
+    int rc = zkr_txn_new(m->at.session, NULL, &txn);
 
     if (rc == ZKR_OK)
         rc = zkr_txn_check(txn, m->node, ZKR_ANY_VERSION);
@@ -371,7 +357,7 @@ static int say_not_opened(const zkr_double_barrier *m, int rc)
 
     (void)snprintf(why, sizeof(why), "%s", zkr_error_detail());
     return zkr__fail(rc, "%s '%.300s': \"ready\" is not made: %s", noun,
-                     m->path, why);
+                     m->at.path, why);
 }
 
 /* A create of "ready" alone could be carried out in the next session, when the
@@ -410,12 +396,12 @@ static int join(const zkr_double_barrier *m, struct entry *entry,
 {
     struct zkr__request *ready;
     struct zkr_reply *list;
-    int rc = zkr__condition_begin(&is_ready, m->session, m->ready, entry, until,
-                                  &ready);
+    int rc = zkr__condition_begin(&is_ready, m->at.session, m->ready, entry,
+                                  until, &ready);
 
     if (rc != ZKR_OK)
         return rc;
-    rc = zkr__session_ask(m->session, ZKR__CHILDREN(m->path), NULL,
+    rc = zkr__session_ask(m->at.session, ZKR__CHILDREN(m->at.path), NULL,
                           until->deadline, &list);
     if (rc == ZKR_OK) {
         rc = join_those(m, list, ready, entry, until->deadline);
@@ -433,8 +419,8 @@ static int join(const zkr_double_barrier *m, struct entry *entry,
 static int enter_once(zkr_double_barrier *m,
                       const struct zkr__time_limit *until)
 {
-    struct entry entry = { m->session, zkr_session_epoch(m->session), 0, false,
-                           0 };
+    struct entry entry = { m->at.session, zkr_session_epoch(m->at.session), 0,
+                           false, 0 };
     int rc = put_node(m, until->deadline);
 
     if (rc == ZKR_OK)
@@ -454,7 +440,7 @@ static int enter(zkr_double_barrier *m, const struct zkr__time_limit *until)
             return zkr__fail(ZKR_ETIMEDOUT,
                              "%s '%.300s': its nodes changed until the "
                              "deadline",
-                             noun, m->path);
+                             noun, m->at.path);
         rc = enter_once(m, until);
     } while (rc == ENTER_AGAIN);
     return rc;
@@ -467,10 +453,10 @@ int zkr_double_barrier_enter(zkr_double_barrier *m, int64_t timeout_ms)
 
     if (rc == ZKR_OK && m->inside)
         rc = zkr__fail(ZKR_EINVAL, "%s '%.300s': it has entered already", noun,
-                       m->path);
+                       m->at.path);
     if (rc != ZKR_OK)
         return rc;
-    limit = zkr__time_limit(m->session, timeout_ms);
+    limit = zkr__time_limit(m->at.session, timeout_ms);
     rc = clear(m, limit.deadline);
     if (rc == ZKR_OK)
         rc = begin(m);
@@ -531,13 +517,13 @@ static struct others find_others(const struct leaving *l,
 
 static int wait_for(const struct leaving *l, const char *name)
 {
-    char *path = zkr__path_join(l->member->path, name);
+    char *path = zkr__path_join(l->member->at.path, name);
     int rc;
 
     if (path == NULL)
-        return zkr__no_memory(noun, l->member->path);
-    rc = zkr__condition_await(&another_has_left, l->member->session, path, NULL,
-                              &l->until);
+        return zkr__no_memory(noun, l->member->at.path);
+    rc = zkr__condition_await(&another_has_left, l->member->at.session, path,
+                              NULL, &l->until);
     free(path);
     return rc;
 }
@@ -547,7 +533,7 @@ static int go(struct leaving *l)
     int rc = ZKR_OK;
 
     if (!l->has_left)
-        rc = zkr__node_remove(l->member->session, l->member->node,
+        rc = zkr__node_remove(&l->member->at, l->member->node,
                               l->until.deadline);
     l->has_left = l->has_left || rc == ZKR_OK;
     return rc;
@@ -579,7 +565,7 @@ static int look_and_step(struct leaving *l)
 {
     const zkr_double_barrier *m = l->member;
     struct zkr_reply *list;
-    int rc = zkr__session_ask(m->session, ZKR__CHILDREN(m->path), NULL,
+    int rc = zkr__session_ask(m->at.session, ZKR__CHILDREN(m->at.path), NULL,
                               l->until.deadline, &list);
 
     if (rc == ZKR_ZNONODE) { /* all nodes have gone, and then this one */
@@ -600,19 +586,19 @@ static int leave(struct leaving *l)
 {
     const zkr_double_barrier *m = l->member;
     /* a member that has entered through another server is to be seen, too */
-    int rc =
-        zkr__session_catch_up(m->session, noun, m->path, l->until.deadline);
+    int rc = zkr__session_catch_up(m->at.session, noun, m->at.path,
+                                   l->until.deadline);
 
     while (rc == ZKR_OK)
         rc = look_and_step(l);
     if (rc == ALONE)
         rc = go(l);
     if (rc == ZKR_OK)
-        rc = zkr__node_remove(m->session, m->ready, l->until.deadline);
+        rc = zkr__node_remove(&m->at, m->ready, l->until.deadline);
     if (rc == ZKR_OK && l->was_lost)
         rc = zkr__fail(ZKR_ELOST,
                        "%s '%.300s': our node had gone while we were inside",
-                       noun, m->path);
+                       noun, m->at.path);
     return rc;
 }
 
@@ -623,10 +609,10 @@ int zkr_double_barrier_leave(zkr_double_barrier *m, int64_t timeout_ms)
 
     if (rc == ZKR_OK && !m->inside)
         rc = zkr__fail(ZKR_ENOTHELD, "%s '%.300s': it is not inside", noun,
-                       m->path);
+                       m->at.path);
     if (rc != ZKR_OK)
         return rc;
-    l.until = zkr__time_limit(m->session, timeout_ms);
+    l.until = zkr__time_limit(m->at.session, timeout_ms);
     rc = leave(&l);
     zkr_reply_free(l.first);
     if (rc == ZKR_EDEADLK)

@@ -6,9 +6,22 @@
 #include <zkrecipes/barrier.h>
 #include <zkrecipes/client.h>
 
-/* Loads the options of a barrier, which say how missing parents are made. */
-int zkr__node_parents(const struct zkr_barrier_opts *opts, const char *noun,
-                      enum zkr_create_mode *ret_parents);
+/* What a handle begins with that is for one node, or for those below it. */
+struct zkr__site {
+    zkr_session *session;
+    char *path;
+    enum zkr_create_mode parents; /* that are missing */
+};
+
+/* Memory of `size`, zeroed, that begins with a site. `opts` say how missing
+ * parents are made: as containers, mostly. */
+int zkr__site_new(size_t size, const char *noun, zkr_session *s,
+                  const char *path, const struct zkr_barrier_opts *opts,
+                  void **ret_handle);
+/* Every function begins with it: refuses NULL, and a forked child. */
+int zkr__site_check(const struct zkr__site *site, const char *noun);
+/* Frees the handle, which has passed that check. */
+void zkr__site_free(struct zkr__site *site);
 
 /* Creates a node, and missing parents, as containers mostly. Errors: as of
  * zkr_session_create(), but instead of ZKR_ZNONODE ZKR_ENOCHROOT, or
@@ -23,10 +36,11 @@ int zkr__node_create(zkr_session *s, const char *path, const void *data,
 
 /* Sees to it that the node is there: ZKR_OK, or ZKR_ZNODEEXISTS when it was, or
  * when a create before this answer has made it. It has no data. */
-int zkr__node_put(zkr_session *s, const char *path, enum zkr_create_mode mode,
-                  enum zkr_create_mode parents, int64_t deadline);
+int zkr__node_put(const struct zkr__site *at, const char *path,
+                  enum zkr_create_mode mode, int64_t deadline);
 
 /* Sees to it that the node is not there. */
-int zkr__node_remove(zkr_session *s, const char *path, int64_t deadline);
+int zkr__node_remove(const struct zkr__site *at, const char *path,
+                     int64_t deadline);
 
 #endif
