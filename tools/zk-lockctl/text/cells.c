@@ -100,15 +100,6 @@ const char *cell_queue(const struct lock *lock, bool more, char word[QUEUE_MAX])
     return word;
 }
 
-const char *cell_state(const struct lock *lock, const struct contender *c)
-{
-    if (lock->kind == ZKR__KIND_BARRIER && zkr__is_member(c->node))
-        return "member";
-    if (c->node->kind == ZKR_PARTICIPANT_FOREIGN)
-        return "foreign";
-    return c->node->holds ? "HELD" : "wait";
-}
-
 const char *cell_mode(const struct contender *c)
 {
     switch (c->node->kind) {
@@ -120,56 +111,4 @@ const char *cell_mode(const struct contender *c)
         break;
     }
     return NULL;
-}
-
-const char *cell_token(const struct contender *c, char word[WORD_MAX])
-{
-    return c->node->token == 0 ? NULL : word_token(c->node->token, word);
-}
-
-const char *cell_session(const struct contender *c, char word[WORD_MAX])
-{
-    return c->node->session_id == 0 ? NULL : word_id(c->node->session_id, word);
-}
-
-const char *cell_since(const struct contender *c, char word[WORD_MAX])
-{
-    return c->node->holds || c->age_ms < 0 ? cell_at_most(c->age_ms, word)
-                                           : word_age(c->age_ms, word);
-}
-
-const char *cell_blocker(const struct lock *lock, const struct contender *c,
-                         char word[WORD_MAX])
-{
-    if (contender_wants_permit(lock, c))
-        return "a permit";
-    if (!contender_waits(c) || c->node->waits_for >= lock->listed)
-        return NULL;
-    (void)snprintf(word, WORD_MAX, "pos %zu", c->node->waits_for);
-    return word;
-}
-
-const char *cell_client(const struct told *told, const struct contender *c,
-                        char text[CLIENT_MAX])
-{
-    const struct client *client = told_client(told, c);
-
-    if (c->node->token != 0 && c->node->session_id == 0)
-        return "(no session)";
-    return client == NULL ? "?"
-                          : escape_string(client->address, text, CLIENT_MAX);
-}
-
-const char *cell_watch(const struct lock *lock, const struct told *told,
-                       const struct contender *c)
-{
-    static const char *const words[] = {
-        [ANSWER_UNKNOWN] = "?",
-        [ANSWER_NO] = "MISSING",
-        [ANSWER_YES] = "ok",
-    };
-    char blocker[WORD_MAX];
-
-    return cell_blocker(lock, c, blocker) == NULL ? NULL
-                                                  : words[told_wakes(told, c)];
 }

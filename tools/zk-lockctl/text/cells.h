@@ -26,23 +26,7 @@ enum { QUEUE_MAX = 160 };
 const char *cell_queue(const struct lock *lock, bool more,
                        char word[QUEUE_MAX]);
 
-const char *cell_state(const struct lock *lock, const struct contender *c);
+/* "exclusive"; NULL of one that does not contend. */
 const char *cell_mode(const struct contender *c);
-const char *cell_token(const struct contender *c, char word[WORD_MAX]);
-const char *cell_session(const struct contender *c, char word[WORD_MAX]);
-/* How long it has held the lock at most, or has waited. */
-const char *cell_since(const struct contender *c, char word[WORD_MAX]);
-/* "pos 3": the one that it waits for; "a permit". */
-const char *cell_blocker(const struct lock *lock, const struct contender *c,
-                         char word[WORD_MAX]);
-
-/* "10.0.0.1:53368"; "?" when the servers do not tell, or the node has not been
- * read. Escaped. */
-enum { CLIENT_MAX = 300 };
-const char *cell_client(const struct told *told, const struct contender *c,
-                        char text[CLIENT_MAX]);
-/* Whether a waiter will wake up: "ok", "MISSING", "?". */
-const char *cell_watch(const struct lock *lock, const struct told *told,
-                       const struct contender *c);
 
 #endif

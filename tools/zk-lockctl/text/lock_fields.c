@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/escape.h"
 #include "text/envelope.h"
 
 #define LOCK_AT(member)  offsetof(struct lock, member)
@@ -85,10 +86,15 @@ static const char *position_text(const void *item, char room[FIELD_ROOM])
                : cell_count((size_t)(p->c - p->lock->items), false, room);
 }
 
-static const char *state_text(const void *item, char room[FIELD_ROOM])
+static const char *state_of(const void *item)
 {
-    (void)room;
-    return cell_state(((const struct place *)item)->lock, contender_at(item));
+    const struct place *p = item;
+
+    if (p->lock->kind == ZKR__KIND_BARRIER && zkr__is_member(p->c->node))
+        return "member";
+    if (p->c->node->kind == ZKR_PARTICIPANT_FOREIGN)
+        return "foreign";
+    return p->c->node->holds ? "HELD" : "wait";
 }
 
 static const char *owner_text(const void *item, char room[FIELD_ROOM])
@@ -98,7 +104,13 @@ static const char *owner_text(const void *item, char room[FIELD_ROOM])
 
 static const char *client_text(const void *item, char room[FIELD_ROOM])
 {
-    return cell_client(told_of(item), contender_at(item), room);
+    const struct zkr_participant *p = node_of(item);
+    const struct client *client = client_of(item);
+
+    if (p->token != 0 && p->session_id == 0)
+        return "(no session)";
+    return client == NULL ? "?"
+                          : escape_string(client->address, room, FIELD_ROOM);
 }
 
 static json_t *client_json(const void *item)
@@ -134,13 +146,22 @@ static json_t *timeout_json(const void *item)
 
 static const char *since_text(const void *item, char room[FIELD_ROOM])
 {
-    return cell_since(contender_at(item), room);
+    const struct contender *c = contender_at(item);
+
+    return c->node->holds || c->age_ms < 0 ? cell_at_most(c->age_ms, room)
+                                           : word_age(c->age_ms, room);
 }
 
 static const char *blocker_text(const void *item, char room[FIELD_ROOM])
 {
-    return cell_blocker(((const struct place *)item)->lock, contender_at(item),
-                        room);
+    const struct place *p = item;
+
+    if (contender_wants_permit(p->lock, p->c))
+        return "a permit";
+    if (!contender_waits(p->c) || p->c->node->waits_for >= p->lock->listed)
+        return NULL;
+    (void)snprintf(room, WORD_MAX, "pos %zu", p->c->node->waits_for);
+    return room;
 }
 
 static json_t *blocker_json(const void *item)
@@ -168,10 +189,15 @@ static json_t *alive_json(const void *item)
 
 static const char *watch_text(const void *item, char room[FIELD_ROOM])
 {
+    static const char *const words[] = {
+        [ANSWER_UNKNOWN] = "?",
+        [ANSWER_NO] = "MISSING",
+        [ANSWER_YES] = "ok",
+    };
     const struct place *p = item;
 
-    (void)room;
-    return cell_watch(p->lock, p->told, p->c);
+    return blocker_text(item, room) == NULL ? NULL
+                                            : words[told_wakes(p->told, p->c)];
 }
 
 static json_t *watch_json(const void *item)
@@ -232,7 +258,7 @@ static const char *error_word(const void *item)
 const struct field contender_fields[] = {
     { .key = "node", .type = FIELD_TEXT, .at = NODE_AT(name), .of = node_of },
     { "POS", .text = position_text, .rank = 0, .right = true },
-    { "STATE", .text = state_text, .rank = 1 },
+    { "STATE", NULL, FIELD_WORD, .word = state_of, .rank = 1 },
     { "OWNER", .text = owner_text, .rank = 2, .narrow = 20 },
     { "LABEL", NULL, FIELD_CHARS, .at = OWNER_AT(label), .of = owner_of, .rank = 6, .narrow = 12 },
     { "CLIENT", "client", FIELD_TEXT, .of = told_of, .text = client_text, .json = client_json, .rank = 8, .lacking = true },
