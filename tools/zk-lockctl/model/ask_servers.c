@@ -2,18 +2,24 @@
 /* Asks every server of --servers for its sessions and watches. */
 #include "model/ask_servers.h"
 
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "common/escape.h"
 #include "common/now.h"
-#include "model/four_letter.h"
 
 enum {
     SERVERS_MAX = 64,
     PATIENCE_MS = 2000, /* unless the user has said --timeout */
+    PEER_MAX = 72,
+    ANSWER_MAX = 64 << 20,
 };
 
 static const char *const words[SERVERS_WORDS] = { "cons", "dump", "wchp",
@@ -33,8 +39,106 @@ struct asking {
     bool mixed; /* the name has led to several servers, one after another */
     char peer[PEER_MAX]; /* its address and port */
     unsigned refused;    /* words that are not in the white list */
-    struct four_letter answers[SERVERS_WORDS];
+    struct answer_text {
+        char *text; /* any bytes */
+        size_t size;
+    } answers[SERVERS_WORDS];
 };
+
+/* --- one word to one server, over a connection of its own --- */
+
+static bool wait_for(int fd, short events, int64_t deadline)
+{
+    struct pollfd p = { .fd = fd, .events = events };
+    int64_t left;
+    int n;
+
+    do {
+        left = deadline - clock_now_ms();
+        n = left <= 0 ? 0 : poll(&p, 1, (int)left);
+    } while (n < 0 && errno == EINTR);
+    return n == 1;
+}
+
+static int connect_one(const struct addrinfo *a, int64_t deadline)
+{
+    int fd =
+        socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int error = 0;
+    socklen_t size = sizeof(error);
+
+    if (fd < 0)
+        return -1;
+    if (connect(fd, a->ai_addr, a->ai_addrlen) == 0)
+        return fd;
+    if (errno == EINPROGRESS && wait_for(fd, POLLOUT, deadline) &&
+        getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0)
+        return fd;
+    (void)close(fd);
+    return -1;
+}
+
+static int connect_to(const char *host, const char *port, int64_t deadline)
+{
+    struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+    struct addrinfo *all = NULL;
+    int fd = -1;
+
+    if (getaddrinfo(host, port, &hints, &all) != 0)
+        return -1;
+    for (const struct addrinfo *i = all; i != NULL && fd < 0; i = i->ai_next)
+        fd = connect_one(i, deadline);
+    freeaddrinfo(all);
+    return fd;
+}
+
+static void write_peer(int fd, char peer[PEER_MAX])
+{
+    struct sockaddr_storage address = { .ss_family = AF_UNSPEC };
+    socklen_t size = sizeof(address);
+    char host[48];
+    char port[8];
+
+    if (getpeername(fd, (struct sockaddr *)&address, &size) == 0 &&
+        getnameinfo((struct sockaddr *)&address, size, host, sizeof(host), port,
+                    sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) == 0)
+        (void)snprintf(peer, PEER_MAX, "%s %s", host, port);
+}
+
+/* Reads until the server hangs up. Returns false when it does not, or sends too
+ * much. */
+static bool receive(int fd, int64_t deadline, char **ret_text, size_t *ret_size)
+{
+    size_t size = 0;
+    size_t room = 1 << 16;
+    char *text = malloc(room);
+
+    while (text != NULL && size < ANSWER_MAX) {
+        char *grown;
+        ssize_t n;
+
+        if (!wait_for(fd, POLLIN, deadline))
+            break;
+        n = recv(fd, text + size, room - size, 0);
+        if (n == 0) {
+            *ret_text = text;
+            *ret_size = size;
+            return true;
+        }
+        if (n < 0)
+            break;
+        size += (size_t)n;
+        if (size < room)
+            continue;
+        room *= 2;
+        grown = realloc(text, room);
+        if (grown == NULL)
+            break;
+        text = grown;
+    }
+    free(text);
+    return false;
+}
 
 /* A name may have several addresses, and each connection may take another. */
 static void take_peer(struct asking *a, const char *peer)
@@ -44,6 +148,30 @@ static void take_peer(struct asking *a, const char *peer)
     a->mixed = a->mixed || peer[0] == '\0' || strcmp(a->peer, peer) != 0;
 }
 
+/* False: the server does not answer, or not until then. */
+static bool ask_word(struct asking *a, size_t i, int64_t deadline)
+{
+    static const char refusal[] = "not in the whitelist";
+    struct answer_text *answer = &a->answers[i];
+    int fd = connect_to(a->host, a->port, deadline);
+    char peer[PEER_MAX] = "";
+    bool done = fd >= 0 && send(fd, words[i], 4, MSG_NOSIGNAL) == 4 &&
+                receive(fd, deadline, &answer->text, &answer->size);
+
+    if (fd >= 0) {
+        write_peer(fd, peer);
+        (void)close(fd);
+    }
+    take_peer(a, peer);
+    if (done && memmem(answer->text, answer->size < 256 ? answer->size : 256,
+                       refusal, strlen(refusal)) != NULL) {
+        free(answer->text);
+        answer->text = NULL;
+        a->refused |= 1u << i;
+    }
+    return done;
+}
+
 static void *ask_one(void *arg)
 {
     struct asking *a = arg;
@@ -51,17 +179,13 @@ static void *ask_one(void *arg)
 
     a->reached = true;
     for (size_t i = 0; i < SERVERS_WORDS && a->reached; i++) {
-        struct four_letter *answer = &a->answers[i];
-
-        if ((a->words & 1u << i) == 0)
-            continue;
-        a->reached =
-            four_letter_ask(a->host, a->port, words[i], deadline, answer);
-        a->refused |= answer->is_refused ? 1u << i : 0;
-        take_peer(a, answer->peer);
+        if ((a->words & 1u << i) != 0)
+            a->reached = ask_word(a, i, deadline);
     }
     return NULL;
 }
+
+/* --- all servers --- */
 
 /* The strings stay those of `hosts`. */
 static size_t address(const struct lockctl *ctl, unsigned asked,
@@ -104,7 +228,7 @@ static bool take(struct servers *s, struct asking *a, struct notes *notes)
     bool done = true;
 
     for (size_t i = 0; i < SERVERS_WORDS; i++) {
-        const struct four_letter *answer = &a->answers[i];
+        const struct answer_text *answer = &a->answers[i];
 
         if (answer->text != NULL)
             done =

@@ -3,48 +3,107 @@
 #include "model/deadlock.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/grow.h"
-#include "model/components.h"
+#include "model/wait_graph.h"
 
 /* No more of them are reported. */
 #define DEADLOCKS_MAX 1000
 
-/* --- the shortest cycle through a contender --- */
-
 struct search {
+    /* The strongly connected components (Tarjan 1972): */
     size_t *component;
+    size_t *number; /* in which order they were reached, from 1 */
+    size_t *low;
+    size_t *cursor;
+    size_t *path;  /* from the root to where we are; later a cycle */
+    size_t *stack; /* those without a component yet */
+    size_t depth;
+    size_t height;
+    size_t reached;
+    size_t components;
+    /* The shortest cycle through a contender: */
     size_t *queue;
     size_t *parent; /* on the way from the start */
     size_t *seen;   /* by which of the searches it was reached, from 1 */
-    size_t *path;   /* the cycle */
     bool *covered;  /* it is part of what was found */
     size_t searches;
 };
 
-static bool search_new(struct search *s, size_t count)
-{
-    size_t **const arrays[] = { &s->component, &s->queue, &s->parent, &s->seen,
-                                &s->path };
-
-    *s = (struct search){ .covered = calloc(count + 1, sizeof(bool)) };
-    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
-        *arrays[i] = calloc(count + 1, sizeof(size_t));
-        if (*arrays[i] == NULL)
-            return false;
-    }
-    return s->covered != NULL;
-}
-
 static void search_done(struct search *s)
 {
     free(s->component);
-    free(s->queue);
-    free(s->parent);
-    free(s->seen);
-    free(s->path);
     free(s->covered);
 }
+
+/* One block has all numbers. */
+static bool search_new(struct search *s, size_t count)
+{
+    size_t **const arrays[] = { &s->component, &s->number, &s->low,
+                                &s->cursor,    &s->path,   &s->stack,
+                                &s->queue,     &s->parent, &s->seen };
+    size_t n = sizeof(arrays) / sizeof(arrays[0]);
+    size_t *room = calloc(count + 1, n * sizeof(*room));
+
+    *s = (struct search){ .covered = calloc(count + 1, sizeof(bool)) };
+    for (size_t i = 0; i < n && room != NULL; i++)
+        *arrays[i] = room + i * count;
+    return room != NULL && s->covered != NULL;
+}
+
+/* --- components, without recursion --- */
+
+static void enter(struct search *s, size_t v)
+{
+    s->number[v] = s->low[v] = ++s->reached;
+    s->cursor[v] = 0;
+    s->component[v] = 0;
+    s->path[s->depth++] = v;
+    s->stack[s->height++] = v;
+}
+
+static void leave(struct search *s, size_t v)
+{
+    s->depth--;
+    if (s->depth > 0 && s->low[v] < s->low[s->path[s->depth - 1]])
+        s->low[s->path[s->depth - 1]] = s->low[v];
+    if (s->low[v] != s->number[v])
+        return;
+    s->components++;
+    do
+        s->component[s->stack[--s->height]] = s->components;
+    while (s->stack[s->height] != v);
+}
+
+static void search_from(const struct wait_graph *g, struct search *s,
+                        size_t root)
+{
+    enter(s, root);
+    while (s->depth > 0) {
+        size_t v = s->path[s->depth - 1];
+        size_t to;
+
+        if (!wait_graph_next(g, v, &s->cursor[v], &to))
+            leave(s, v);
+        else if (s->number[to] == 0)
+            enter(s, to);
+        else if (s->component[to] == 0 && s->number[to] < s->low[v])
+            s->low[v] = s->number[to];
+    }
+}
+
+static void find_components(const struct wait_graph *g, struct search *s)
+{
+    memset(s->number, 0, g->count * sizeof(*s->number));
+    s->reached = s->components = 0;
+    for (size_t root = 0; root < g->count; root++) {
+        if (s->number[root] == 0)
+            search_from(g, s, root);
+    }
+}
+
+/* --- the shortest cycle through a contender --- */
 
 /* The shortest way from a vertex back to itself, in s->path from s->path[0] on;
  * its length, 0 without one. */
@@ -235,8 +294,7 @@ static bool report(struct deadlocks *all, const struct wait_graph *g,
 static bool find_cycles(struct deadlocks *all, const struct wait_graph *g,
                         struct search *s)
 {
-    if (!components_find(g, s->component))
-        return false;
+    find_components(g, s);
     for (size_t i = 0; i < g->count; i++) {
         size_t length;
 

@@ -6,13 +6,6 @@
 
 #include "common/escape.h"
 
-static bool takes_value(const struct verb *verb, const char *word)
-{
-    const struct opt *o = opt_find(verb, word, strlen(word));
-
-    return o != NULL && o->value != NULL;
-}
-
 /* --- where on the line we are --- */
 
 static const struct verb *find_verb(const struct verb *const *verbs,
@@ -25,28 +18,17 @@ static const struct verb *find_verb(const struct verb *const *verbs,
     return NULL;
 }
 
-/* `value` is that of "--option value", or of "--option=value". */
-static void take_option(struct complete *c, const char *option,
-                        const char *value)
+static void take_value(struct complete *c, const struct opt *o,
+                       const char *value)
 {
-    size_t len = strcspn(option, "=");
-    enum setting setting;
-
-    if (strncmp(option, "--", 2) != 0)
-        return;
-    if (option[len] == '=')
-        value = option + len + 1;
-    setting = setting_find(option + 2, len - 2);
-    if (setting < SETTING_COUNT)
-        c->settings[setting] = value;
-    else if (strncmp(option, "--context", len) == 0)
+    if (o->type == OPT_SETTING)
+        c->settings[o->min] = value;
+    else if (strcmp(o->name, "context") == 0)
         c->context = value;
 }
 
-static struct complete value_of(struct complete c, const char *word, size_t len)
+static struct complete value_of(struct complete c, const struct opt *o)
 {
-    const struct opt *o = opt_find(c.verb, word, len);
-
     if (o != NULL && o->words != NULL) {
         c.kind = COMPLETE_VALUE;
         c.values = o->words;
@@ -68,7 +50,7 @@ static struct complete option_of(struct complete c, const char *word)
         return c;
     }
     c.before = len + 1;
-    return value_of(c, word, len);
+    return value_of(c, opt_find(c.verb, word, len));
 }
 
 /* How many locks it takes. */
@@ -104,27 +86,39 @@ static bool is_one_more_lock(const struct complete *c, const char *word,
            opt_find(c->verb, word, strlen(word)) != NULL;
 }
 
+/* The option whose value is the next word; NULL: none is. */
+static const struct opt *take_option(struct complete *c, const char *word)
+{
+    size_t len = strcspn(word, "=");
+    const struct opt *o = opt_find(c->verb, word, len);
+
+    if (o == NULL || o->value == NULL)
+        return NULL;
+    if (word[len] == '\0')
+        return o;
+    take_value(c, o, word + len + 1);
+    return NULL;
+}
+
 struct complete complete_find(const struct verb *const *verbs, int count,
                               char *const *words)
 {
     struct complete c = { .kind = COMPLETE_NOTHING };
+    const struct opt *before = NULL; /* the next word is its value */
     int arguments = 0;
     bool options = true; /* no "--" yet */
 
     for (int i = 0; i < count - 1; i++) {
         const char *word = words[i];
 
-        if (options && strcmp(word, "--") == 0) {
+        if (before != NULL) {
+            take_value(&c, before, word);
+            before = NULL;
+        } else if (options && strcmp(word, "--") == 0) {
             options = false;
-        } else if (is_one_more_lock(&c, word, arguments)) {
-            if (i + 2 == count)
-                return value_of(c, word, strlen(word));
-            i++;
-        } else if (options && word[0] == '-') {
-            if (i + 2 == count && takes_value(c.verb, word))
-                return value_of(c, word, strlen(word));
-            take_option(&c, word, words[i + 1]);
-            i += takes_value(c.verb, word) ? 1 : 0;
+        } else if ((options && word[0] == '-') ||
+                   is_one_more_lock(&c, word, arguments)) {
+            before = take_option(&c, word);
         } else if (c.verb == NULL) {
             c.verb = find_verb(verbs, word);
             if (c.verb == NULL)
@@ -134,6 +128,8 @@ struct complete complete_find(const struct verb *const *verbs, int count,
             options = options && !c.verb->ends_at_argument;
         }
     }
+    if (before != NULL)
+        return value_of(c, before);
     if (count > 0 && options && words[count - 1][0] == '-')
         return option_of(c, words[count - 1]);
     return count > 0 ? argument(c, arguments) : c;

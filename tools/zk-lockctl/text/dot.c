@@ -7,21 +7,10 @@
 
 #include "common/escape.h"
 #include "common/words.h"
-#include "model/deadlock.h"
 #include "text/cells.h"
 
-void dot_begin(void)
-{
-    (void)puts("digraph locks {\n"
-               "  rankdir=LR;\n"
-               "  node [fontname=\"sans-serif\"];\n"
-               "  edge [fontname=\"sans-serif\", fontsize=10];");
-}
-
-void dot_end(void)
-{
-    (void)puts("}");
-}
+/* Ids are of bytes that are safe in DOT; what has the same is one node. */
+enum { ID_MAX = 64 };
 
 /* Escaped text: in DOT, a backslash begins an escape of its own, and a quote
  * ends the string. */
@@ -39,7 +28,7 @@ static void print_look(bool bad)
     (void)puts(bad ? ", color=red, penwidth=2];" : "];");
 }
 
-void dot_owner(const char *id, const struct contender *c, bool bad)
+static void print_owner(const char *id, const struct contender *c, bool bad)
 {
     char who[WHO_MAX];
     char session[WORD_MAX];
@@ -58,7 +47,7 @@ void dot_owner(const char *id, const struct contender *c, bool bad)
     print_look(bad);
 }
 
-void dot_lock(const char *id, const struct lock *lock, bool bad)
+static void print_lock(const char *id, const struct lock *lock, bool bad)
 {
     char path[PATH_TEXT_MAX];
 
@@ -68,29 +57,128 @@ void dot_lock(const char *id, const struct lock *lock, bool bad)
     print_look(bad);
 }
 
-void dot_edge(const char *from, const char *to, const char *text, bool bad)
+static void print_edge(const char *from, const char *to, const char *text,
+                       bool bad)
 {
     (void)printf("  %s -> %s [label=\"%s\"", from, to, text);
     print_look(bad);
 }
 
-const char *dot_lock_id(const struct scan *scan, const struct lock *lock,
-                        char id[DOT_ID_MAX])
-{
-    (void)snprintf(id, DOT_ID_MAX, "lock_%zu", (size_t)(lock - scan->locks));
-    return id;
-}
-
 /* A node of no session is one of its own. */
-const char *dot_owner_id(const struct scan *scan, const struct lock *lock,
-                         const struct contender *c, char id[DOT_ID_MAX])
+static const char *owner_id(const struct scan *scan, const struct lock *lock,
+                            const struct contender *c, char id[ID_MAX])
 {
     if (c->node->session_id == 0)
-        (void)snprintf(id, DOT_ID_MAX, "node_%zu_%zu",
-                       (size_t)(lock - scan->locks), (size_t)(c - lock->items));
+        (void)snprintf(id, ID_MAX, "node_%zu_%zu", (size_t)(lock - scan->locks),
+                       (size_t)(c - lock->items));
     else
-        (void)snprintf(id, DOT_ID_MAX, "owner_%" PRIx64 "_%" PRIx64,
+        (void)snprintf(id, ID_MAX, "owner_%" PRIx64 "_%" PRIx64,
                        (uint64_t)c->node->session_id,
                        (uint64_t)contender_thread(c));
     return id;
+}
+
+/* --- what is red --- */
+
+/* A contender in its lock. */
+struct at {
+    const struct lock *lock;
+    const struct contender *c;
+};
+typedef bool same_fn(struct at a, struct at b);
+
+static bool same_lock(struct at a, struct at b)
+{
+    return a.lock == b.lock;
+}
+
+static bool same_contender(struct at a, struct at b)
+{
+    return a.c == b.c;
+}
+
+static bool same_owner(struct at a, struct at b)
+{
+    return a.c == b.c || (a.c->node->session_id != 0 &&
+                          a.c->node->session_id == b.c->node->session_id &&
+                          contender_thread(a.c) == contender_thread(b.c));
+}
+
+/* A member of a deadlock holds or waits at the same. */
+static bool is_bad(const struct deadlocks *all, struct at at, same_fn *same)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        const struct deadlock *d = &all->items[i];
+
+        for (size_t k = 0; k < d->count; k++) {
+            const struct deadlock_member *m = &d->members[k];
+
+            if (same((struct at){ m->waits_lock, m->waits }, at) ||
+                (m->held != NULL &&
+                 same((struct at){ m->held_lock, m->held }, at)))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* --- the graph --- */
+
+/* One owner and one lock: it holds it, or waits for it. */
+static void print_contender(const struct scan *scan,
+                            const struct deadlocks *all, struct at at,
+                            const char *lock_id)
+{
+    bool bad = is_bad(all, at, same_contender);
+    char text[WORD_MAX];
+    char id[ID_MAX];
+
+    print_owner(owner_id(scan, at.lock, at.c, id), at.c,
+                is_bad(all, at, same_owner));
+    if (at.c->node->holds) {
+        print_edge(lock_id, id, "held by", bad);
+        return;
+    }
+    (void)snprintf(text, sizeof(text), "waits, position %zu",
+                   (size_t)(at.c - at.lock->items));
+    print_edge(id, lock_id, text, bad);
+}
+
+/* A run inside of a session that waits. */
+static void print_ties(const struct scan *scan, const struct deadlock *d)
+{
+    char outer[ID_MAX];
+    char inner[ID_MAX];
+
+    for (size_t k = 0; k < d->count; k++) {
+        const struct deadlock_member *m = &d->members[k];
+
+        if (deadlock_is_nested(m))
+            print_edge(owner_id(scan, m->held_lock, m->held, outer),
+                       owner_id(scan, m->waits_lock, m->waits, inner), "runs",
+                       true);
+    }
+}
+
+void dot_print(const struct scan *scan, const struct deadlocks *all)
+{
+    (void)puts("digraph locks {\n"
+               "  rankdir=LR;\n"
+               "  node [fontname=\"sans-serif\"];\n"
+               "  edge [fontname=\"sans-serif\", fontsize=10];");
+    for (size_t i = 0; i < scan->count; i++) {
+        struct at at = { .lock = &scan->locks[i] };
+        char id[ID_MAX];
+
+        (void)snprintf(id, sizeof(id), "lock_%zu", i);
+        print_lock(id, at.lock, is_bad(all, at, same_lock));
+        for (at.c = at.lock->items; at.c < at.lock->items + at.lock->count;
+             at.c++) {
+            if (!contender_is_promised(at.c))
+                print_contender(scan, all, at, id);
+        }
+    }
+    for (size_t i = 0; i < all->count; i++)
+        print_ties(scan, &all->items[i]);
+    (void)puts("}");
 }

@@ -320,118 +320,6 @@ static int print_rows(const struct lockctl *ctl, const struct across *a)
     return code;
 }
 
-/* --- DOT: all who hold and wait; deadlocks are red --- */
-
-static bool is_deadlocked(const struct across *a, const struct contender *c)
-{
-    for (size_t i = 0; i < a->deadlocks.count; i++) {
-        const struct deadlock *d = &a->deadlocks.items[i];
-
-        for (size_t k = 0; k < d->count; k++) {
-            if (d->members[k].held == c || d->members[k].waits == c)
-                return true;
-        }
-    }
-    return false;
-}
-
-typedef void draw_fn(const struct across *a, const struct lock *lock,
-                     const struct contender *c, bool bad);
-
-/* One owner and one lock: it holds it, or waits for it. */
-static void draw_all(const struct across *a, draw_fn *fn)
-{
-    for (size_t i = 0; i < a->scan.count; i++) {
-        const struct lock *lock = &a->scan.locks[i];
-
-        for (size_t k = 0; k < lock->count; k++) {
-            const struct contender *c = &lock->items[k];
-
-            if (!contender_is_promised(c))
-                fn(a, lock, c, is_deadlocked(a, c));
-        }
-    }
-}
-
-static void draw_owner(const struct across *a, const struct lock *lock,
-                       const struct contender *c, bool bad)
-{
-    char id[DOT_ID_MAX];
-
-    if (!bad)
-        dot_owner(dot_owner_id(&a->scan, lock, c, id), c, false);
-}
-
-static void draw_deadlocked(const struct across *a, const struct lock *lock,
-                            const struct contender *c, bool bad)
-{
-    char id[DOT_ID_MAX];
-
-    if (!bad)
-        return;
-    dot_lock(dot_lock_id(&a->scan, lock, id), lock, true);
-    dot_owner(dot_owner_id(&a->scan, lock, c, id), c, true);
-}
-
-static void draw_edge(const struct across *a, const struct lock *lock,
-                      const struct contender *c, bool bad)
-{
-    char owner_id[DOT_ID_MAX];
-    char lock_id[DOT_ID_MAX];
-    char text[WORD_MAX];
-
-    (void)dot_owner_id(&a->scan, lock, c, owner_id);
-    (void)dot_lock_id(&a->scan, lock, lock_id);
-    if (c->node->holds) {
-        dot_edge(lock_id, owner_id, "held by", bad);
-        return;
-    }
-    (void)snprintf(text, sizeof(text), "waits, position %zu",
-                   (size_t)(c - lock->items));
-    dot_edge(owner_id, lock_id, text, bad);
-}
-
-static void draw_tie(const struct scan *scan, const struct deadlock_member *m)
-{
-    char outer[DOT_ID_MAX];
-    char inner[DOT_ID_MAX];
-
-    (void)dot_owner_id(scan, m->held_lock, m->held, outer);
-    (void)dot_owner_id(scan, m->waits_lock, m->waits, inner);
-    dot_edge(outer, inner, "runs", true);
-}
-
-static void draw_ties(const struct across *a)
-{
-    for (size_t i = 0; i < a->deadlocks.count; i++) {
-        const struct deadlock *d = &a->deadlocks.items[i];
-
-        for (size_t k = 0; k < d->count; k++) {
-            if (deadlock_is_nested(&d->members[k]))
-                draw_tie(&a->scan, &d->members[k]);
-        }
-    }
-}
-
-/* Graphviz takes what is written last of a node: so those of a deadlock come
- * last. */
-static void print_dot(const struct across *a)
-{
-    char id[DOT_ID_MAX];
-
-    dot_begin();
-    for (size_t i = 0; i < a->scan.count; i++) {
-        const struct lock *lock = &a->scan.locks[i];
-
-        dot_lock(dot_lock_id(&a->scan, lock, id), lock, false);
-    }
-    draw_all(a, draw_owner);
-    draw_all(a, draw_deadlocked);
-    draw_all(a, draw_edge);
-    draw_ties(a);
-    dot_end();
-}
-
 static int print(const struct lockctl *ctl, const struct across *a)
 {
     int code = 0;
@@ -441,7 +329,7 @@ static int print(const struct lockctl *ctl, const struct across *a)
         code = print_rows(ctl, a);
     } else {
         if (ctl->format == FORMAT_DOT)
-            print_dot(a);
+            dot_print(&a->scan, &a->deadlocks);
         else
             print_text(a);
         notes_say(&a->scan.notes, ctl);

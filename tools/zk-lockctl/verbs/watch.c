@@ -2,29 +2,40 @@
 /* watch: tells what happens to locks, as it happens. */
 #include "verbs/verbs.h"
 
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/grow.h"
+#include "common/now.h"
 #include "common/stop.h"
-#include "model/looks.h"
-#include "model/scan_lock.h"
+#include "model/events.h"
+#include "model/mirror.h"
 #include "text/envelope.h"
 #include "text/lock_fields.h"
 
-enum { INTERVAL_MIN_MS = 10, TICK_MS = 500 };
+enum { INTERVAL_MIN_MS = 10, WAKE_MS = 500, NOTES_MAX = 100 };
 
 struct watch {
-    struct looks looks;
-    char **paths; /* of looks */
-    int code;     /* of the output */
+    struct lockctl *ctl;
+    char **paths;      /* the locks */
+    size_t path_count; /* 0: all that exist */
+    int64_t pause_ms;  /* as in mirror.h */
+    bool initial;      /* the present state at the start is told, too */
+    struct mirror *mirror;
+    void
+        *views; /* a tree of the locks in use as they were told last, by path */
+    bool begun; /* the first look was taken */
+    struct notes notes; /* that were said */
+    int code;           /* of the output */
 };
 
 /* clang-format off */
 static const struct opt options[] = {
-    { "interval", .value = "DURATION", .type = OPT_MS, .at = offsetof(struct watch, looks.pause_ms),
+    { "interval", .value = "DURATION", .type = OPT_MS, .at = offsetof(struct watch, pause_ms),
       .min = INTERVAL_MIN_MS, .help = "list a lock no more often (100ms)" },
-    { "initial", .type = OPT_ON, .at = offsetof(struct watch, looks.initial),
+    { "initial", .type = OPT_ON, .at = offsetof(struct watch, initial),
       .help = "begin with who holds and who waits" },
     { .name = NULL },
 };
@@ -133,9 +144,9 @@ static const char *resync_text(const void *item, char room[FIELD_ROOM])
 static json_t *paths_json(const void *item)
 {
     const struct watch *w = ((const struct event_row *)item)->w;
-    json_t *paths = w->looks.path_count == 0 ? json_null() : json_array();
+    json_t *paths = w->path_count == 0 ? json_null() : json_array();
 
-    for (size_t i = 0; i < w->looks.path_count; i++)
+    for (size_t i = 0; i < w->path_count; i++)
         (void)json_array_append_new(
             paths, json_text(w->paths[i], strlen(w->paths[i])));
     return paths;
@@ -159,7 +170,7 @@ const struct field event_fields[] = {
     { "", "last_look", FIELD_TIME, .at = AT(since_ms), .of = resync_of, .text = resync_text, .lacking = true },
     { .key = "contender", .type = FIELD_OBJECT, .of = change_of, .json = contender_json, .fields = contender_fields, .lacking = true },
     { .key = "paths", .type = FIELD_LIST, .of = begin_of, .json = paths_json, .lacking = true },
-    { .key = "initial", .type = FIELD_BOOL, .at = offsetof(struct watch, looks.initial), .of = begin_of, .lacking = true },
+    { .key = "initial", .type = FIELD_BOOL, .at = offsetof(struct watch, initial), .of = begin_of, .lacking = true },
     { .key = NULL },
 };
 #undef AT
@@ -178,10 +189,10 @@ static int print_json(const struct lockctl *ctl, const struct event_row *entry)
     return rows_print(ctl, &rows);
 }
 
-static void print_event(const struct event *e, void *user)
+static void tell(const struct event *e, void *user)
 {
     struct watch *w = user;
-    const struct lockctl *ctl = w->looks.ctl;
+    const struct lockctl *ctl = w->ctl;
     const struct event_row entry = { e, w };
 
     if (e->kind == EVENT_BEGIN && ctl->format != FORMAT_JSONL)
@@ -193,17 +204,228 @@ static void print_event(const struct event *e, void *user)
         w->code = print_json(ctl, &entry);
 }
 
-/* --- looking --- */
+/* --- what was told last --- */
+
+static int by_path(const void *a, const void *b)
+{
+    const struct view *x = a;
+    const struct view *y = b;
+
+    return strcmp(x->lock.path, y->lock.path);
+}
+
+static void free_view(struct view *view)
+{
+    lock_done(&view->lock);
+    free(view->known);
+    free(view);
+}
+
+static struct view *find_view(const struct watch *w, const struct view *like)
+{
+    struct view *const *found = tfind(like, &w->views, by_path);
+
+    return found == NULL ? NULL : *found;
+}
+
+static void forget_view(struct watch *w, struct view *view)
+{
+    if (view == NULL)
+        return;
+    (void)tdelete(view, &w->views, by_path);
+    free_view(view);
+}
+
+/* A lock without contenders need not be kept: it is like one that was never
+ * seen. */
+static bool keep_view(struct watch *w, struct view *view)
+{
+    if (view->lock.count == 0) {
+        free_view(view);
+        return true;
+    }
+    return tsearch(view, &w->views, by_path) != NULL;
+}
+
+/* --- one change --- */
+
+/* Events that are no change of a contender. */
+static void tell_other(struct watch *w, struct event event)
+{
+    event.waited_ms = event.held_ms = -1;
+    tell(&event, w);
+}
+
+static void tell_missed(struct watch *w, const struct news *news)
+{
+    if (news->lost || news->missed > 0)
+        tell_other(w, (struct event){
+                          .kind = EVENT_MISSED,
+                          .at_ms = news->lock.at_ms,
+                          .lock = &news->lock,
+                          .missed = news->lost ? -1 : (int64_t)news->missed });
+}
+
+/* Takes over the lock. A lock that was not kept was free before; with `first`
+ * nothing is known of before. Returns false when out of memory. */
+static bool take_news(struct watch *w, struct news *news, bool first)
+{
+    struct view none = { .lock = { .at_ms = news->before_ms } };
+    struct view *after = calloc(1, sizeof(*after));
+    struct view *before;
+    bool told;
+
+    if (after == NULL) {
+        lock_done(&news->lock);
+        return false;
+    }
+    after->lock = news->lock;
+    before = first ? NULL : find_view(w, after);
+    if (before != NULL && news->lock.error != ZKR_OK) {
+        free_view(after); /* it may still be as it was */
+        return true;
+    }
+    if (before != NULL)
+        before->lock.at_ms = news->before_ms;
+    if (!first)
+        tell_missed(w, news);
+    told = events_between(first            ? NULL
+                          : before == NULL ? &none
+                                           : before,
+                          after, first && !w->initial ? NULL : tell, w);
+    forget_view(w, before);
+    if (told)
+        return keep_view(w, after);
+    free_view(after);
+    return false;
+}
+
+/* --- the first look --- */
+
+static int news_by_path(const void *a, const void *b)
+{
+    const struct news *x = a;
+    const struct news *y = b;
+
+    return strcmp(x->lock.path, y->lock.path);
+}
+
+/* Takes what is told as a first look. Ends before a lock that has changed since
+ * its own: *ret_next, if *ret_more. Returns an error of the library. */
+static int take_first(struct watch *w, struct news **ret_news,
+                      size_t *ret_count, struct news *ret_next, bool *ret_more)
+{
+    struct news *added;
+    int rc;
+
+    while ((*ret_more = mirror_take(w->mirror, ret_next, &rc)) &&
+           ret_next->first) {
+        added = grow_array(ret_news, ret_count, sizeof(*added));
+        if (added == NULL) {
+            lock_done(&ret_next->lock);
+            *ret_more = false;
+            return ZKR_ENOMEM;
+        }
+        *added = *ret_next;
+    }
+    return rc;
+}
+
+/* The events of the first look are in the order of the paths. */
+static int begin(struct watch *w)
+{
+    struct news *news = NULL;
+    struct news next;
+    size_t count = 0;
+    bool more;
+    int rc = take_first(w, &news, &count, &next, &more);
+
+    if (rc == ZKR_OK)
+        tell_other(
+            w, (struct event){ .kind = EVENT_BEGIN, .at_ms = clock_wall_ms() });
+    if (count > 0)
+        qsort(news, count, sizeof(*news), news_by_path);
+    for (size_t i = 0; i < count; i++) {
+        if (!take_news(w, &news[i], true))
+            rc = ZKR_ENOMEM;
+    }
+    free(news);
+    if (more && !take_news(w, &next, false))
+        rc = ZKR_ENOMEM;
+    w->begun = true;
+    return rc == ZKR_OK ? 0 : lockctl_fail_error(rc, "");
+}
+
+/* --- look after look --- */
+
+/* A directory that was busy during the first look has its own, later. */
+static int take_all_news(struct watch *w)
+{
+    struct news news;
+    int64_t since_ms;
+    int rc;
+
+    if (mirror_take_break(w->mirror, &since_ms))
+        tell_other(w, (struct event){ .kind = EVENT_RESYNC,
+                                      .at_ms = clock_wall_ms(),
+                                      .since_ms = since_ms });
+    while (mirror_take(w->mirror, &news, &rc)) {
+        if (!take_news(w, &news, news.first)) {
+            rc = ZKR_ENOMEM;
+            break; /* the next call would set it anew */
+        }
+    }
+    return rc == ZKR_OK ? 0 : lockctl_fail_error(rc, "");
+}
+
+/* Each once. */
+static void say_notes(struct watch *w)
+{
+    struct notes now = { .texts = NULL };
+
+    mirror_note(w->mirror, &now);
+    for (size_t i = 0; i < now.count && w->notes.count < NOTES_MAX; i++) {
+        size_t before = w->notes.count;
+
+        notes_add(&w->notes, "%s", now.texts[i]);
+        if (w->notes.count > before)
+            lockctl_say(w->ctl, "note: %s", now.texts[i]);
+    }
+    notes_done(&now);
+}
+
+/* Tells what has changed; as soon as all is known, that it begins. 0, or an
+ * exit code after an error was said. */
+static int next_news(struct watch *w)
+{
+    char detail[SCAN_DETAIL_MAX];
+    int code = 0;
+    int rc;
+
+    if (!w->begun &&
+        (!lockctl_is_connected(w->ctl) ||
+         !mirror_is_ready(w->mirror, w->ctl->timeout_ms, &rc, detail)))
+        return 0;
+    if (!w->begun)
+        code = rc == ZKR_OK ? begin(w) : lockctl_fail_error(rc, detail);
+    if (code == 0)
+        code = take_all_news(w);
+    if (mirror_tick(w->mirror) && code == 0)
+        say_notes(w);
+    return code;
+}
 
 static int look(struct watch *w)
 {
-    int code = looks_next(&w->looks);
+    int code = next_news(w);
     int flushed = stop_flush();
 
     if (code == 0)
         code = w->code;
     return flushed == 0 ? code : flushed;
 }
+
+/* --- the verb --- */
 
 static void wake(void *user)
 {
@@ -214,25 +436,44 @@ static void wake(void *user)
 static int fail_over(const struct watch *w)
 {
     bool refused =
-        zkr_session_state(w->looks.ctl->session) == ZKR_SESSION_AUTH_FAILED;
+        zkr_session_state(w->ctl->session) == ZKR_SESSION_AUTH_FAILED;
 
     return lockctl_fail_error(refused ? ZKR_ZAUTHFAILED : ZKR_ECLOSED, "");
+}
+
+static int follow(struct watch *w)
+{
+    static const char *const all[] = { "/" };
+    const bool below = w->path_count == 0;
+    const struct mirror_opts opts = {
+        .session = w->ctl->session,
+        .paths = below ? all : (const char *const *)w->paths,
+        .path_count = below ? 1 : w->path_count,
+        .below = below,
+        .reads = SCAN_ALL,
+        .pause_ms = w->pause_ms,
+        .chroot_len = lockctl_chroot_len(w->ctl),
+        .wake = wake,
+    };
+    int rc = mirror_start(&opts, &w->mirror);
+
+    return rc == ZKR_OK ? 0 : lockctl_fail_zkr(rc);
 }
 
 /* Events are told as they come. In between it wakes up for what cannot be
  * watched. */
 static int go_on(struct watch *w)
 {
-    int code = looks_start(&w->looks, wake);
+    int code = follow(w);
 
     while (code == 0) {
         bool said = false;
 
         code = look(w);
-        if (code != 0 || !stop_wait(TICK_MS) ||
-            !stop_wait_for_connection(w->looks.ctl, &said))
+        if (code != 0 || !stop_wait(WAKE_MS) ||
+            !stop_wait_for_connection(w->ctl, &said))
             break;
-        if (lockctl_is_over(w->looks.ctl))
+        if (lockctl_is_over(w->ctl))
             code = fail_over(w);
     }
     return code;
@@ -246,18 +487,17 @@ static int by_text(const void *a, const void *b)
 /* A part of a semaphore stands for the whole. Each path once. */
 static void settle_paths(struct watch *w)
 {
-    struct looks *looks = &w->looks;
     size_t count = 0;
 
-    for (size_t i = 0; i < looks->path_count; i++) {
+    for (size_t i = 0; i < w->path_count; i++) {
         char room[ZKR_PATH_MAX + 1];
-        const char *whole = scan_whole(looks->ctl->session, w->paths[i], room);
+        const char *whole = scan_whole(w->ctl->session, w->paths[i], room);
 
         if (whole != w->paths[i]) /* it is shorter */
             (void)strcpy(w->paths[i], whole);
     }
-    qsort(w->paths, looks->path_count, sizeof(*w->paths), by_text);
-    for (size_t i = 0; i < looks->path_count; i++) {
+    qsort(w->paths, w->path_count, sizeof(*w->paths), by_text);
+    for (size_t i = 0; i < w->path_count; i++) {
         char *path = w->paths[i];
 
         w->paths[i] = NULL;
@@ -266,12 +506,12 @@ static void settle_paths(struct watch *w)
         else
             w->paths[count++] = path;
     }
-    looks->path_count = count;
+    w->path_count = count;
 }
 
 static int start(struct watch *w)
 {
-    int code = lockctl_connect(w->looks.ctl);
+    int code = lockctl_connect(w->ctl);
 
     if (code != 0)
         return code;
@@ -279,7 +519,7 @@ static int start(struct watch *w)
     if (!stop_start())
         return lockctl_fail_error(ZKR_ENOMEM, "");
     code = go_on(w);
-    lockctl_disconnect(w->looks.ctl);
+    lockctl_disconnect(w->ctl);
     stop_end();
     return code;
 }
@@ -315,10 +555,7 @@ static int read_paths(int argc, char **argv, char **paths, size_t *ret_count)
 
 static int watch(struct lockctl *ctl, int argc, char **argv)
 {
-    struct watch w = { .looks = { .ctl = ctl,
-                                  .pause_ms = 100,
-                                  .tell = print_event,
-                                  .user = &w } };
+    struct watch w = { .ctl = ctl, .pause_ms = 100 };
     int code;
 
     if (!lockctl_parse(ctl, &verb_watch, &argc, &argv, &w))
@@ -329,12 +566,13 @@ static int watch(struct lockctl *ctl, int argc, char **argv)
     w.paths = calloc((size_t)argc + 1, sizeof(*w.paths));
     if (w.paths == NULL)
         return lockctl_fail_error(ZKR_ENOMEM, "");
-    code = read_paths(argc, argv, w.paths, &w.looks.path_count);
-    if (w.looks.path_count > 0)
-        w.looks.paths = (const char *const *)w.paths;
+    code = read_paths(argc, argv, w.paths, &w.path_count);
     if (code == 0)
         code = start(&w);
-    looks_done(&w.looks);
+    while (w.views != NULL)
+        forget_view(&w, *(struct view **)w.views);
+    mirror_end(w.mirror);
+    notes_done(&w.notes);
     for (int i = 0; i < argc; i++)
         free(w.paths[i]);
     free(w.paths);
