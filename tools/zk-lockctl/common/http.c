@@ -11,11 +11,10 @@
 
 #include <microhttpd.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "common/lockctl.h"
 
-enum { BACKLOG = 16, CLIENTS_MAX = 32, IDLE_S = 10, HOST_MAX = 256 };
+enum { CLIENTS_MAX = 32, IDLE_S = 10, HOST_MAX = 256 };
 
 struct http {
     struct MHD_Daemon *server;
@@ -23,22 +22,7 @@ struct http {
     void *user;
 };
 
-/* --- the socket --- */
-
-static int open_socket(const struct addrinfo *a)
-{
-    int fd =
-        socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int on = 1;
-
-    if (fd < 0)
-        return -1;
-    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    if (bind(fd, a->ai_addr, a->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0)
-        return fd;
-    (void)close(fd);
-    return -1;
-}
+/* --- the address --- */
 
 /* "HOST:PORT", "[::1]:PORT" or "PORT". */
 static int look_up(const char *at, struct addrinfo **ret_all)
@@ -61,34 +45,17 @@ static int look_up(const char *at, struct addrinfo **ret_all)
                        colon == NULL ? at : colon + 1, &hints, ret_all);
 }
 
-static int listen_at(const char *at, int *ret_fd)
+static void write_address(const struct http *http, char at[HTTP_AT_MAX])
 {
-    struct addrinfo *all = NULL;
-    int error = look_up(at, &all);
-    int fd = -1;
-
-    if (error != 0)
-        return lockctl_fail(EX_USAGE, "--listen '%s': %s", at,
-                            gai_strerror(error));
-    for (const struct addrinfo *a = all; a != NULL && fd < 0; a = a->ai_next)
-        fd = open_socket(a);
-    error = errno;
-    freeaddrinfo(all);
-    if (fd < 0)
-        return lockctl_fail(EX_CANTCREAT, "--listen '%s': %s", at,
-                            strerror(error));
-    *ret_fd = fd;
-    return 0;
-}
-
-static void write_address(int fd, char at[HTTP_AT_MAX])
-{
+    const union MHD_DaemonInfo *info =
+        MHD_get_daemon_info(http->server, MHD_DAEMON_INFO_LISTEN_FD);
     struct sockaddr_storage address;
     socklen_t size = sizeof(address);
     char host[HTTP_AT_MAX - 20] = "?";
     char port[10] = "?";
 
-    if (getsockname(fd, (struct sockaddr *)&address, &size) == 0)
+    if (info != NULL &&
+        getsockname(info->listen_fd, (struct sockaddr *)&address, &size) == 0)
         (void)getnameinfo((struct sockaddr *)&address, size, host, sizeof(host),
                           port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV);
     (void)snprintf(at, HTTP_AT_MAX,
@@ -154,43 +121,60 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection,
 /* --- the server --- */
 
 /* Signals are for the thread that calls this, not for that of the server. */
-static struct MHD_Daemon *start_server(struct http *http, int fd)
+static struct MHD_Daemon *start_server(struct http *http,
+                                       const struct addrinfo *a)
 {
+    unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD |
+                     (a->ai_family == AF_INET6 ? MHD_USE_IPv6 : 0);
     struct MHD_Daemon *server;
     sigset_t all, before;
 
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    errno = 0;
     server = MHD_start_daemon(
-        MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, answer, http,
-        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)CLIENTS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
-        MHD_OPTION_END);
+        flags, 0, NULL, NULL, answer, http, MHD_OPTION_SOCK_ADDR, a->ai_addr,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CLIENTS_MAX,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S, MHD_OPTION_END);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return server;
+}
+
+/* At the first address of these that it may have. */
+static int listen_at(struct http *http, const char *at)
+{
+    struct addrinfo *all = NULL;
+    int error = look_up(at, &all);
+
+    if (error != 0)
+        return lockctl_fail(EX_USAGE, "--listen '%s': %s", at,
+                            gai_strerror(error));
+    for (const struct addrinfo *a = all; a != NULL && http->server == NULL;
+         a = a->ai_next)
+        http->server = start_server(http, a);
+    error = errno;
+    freeaddrinfo(all);
+    return http->server != NULL
+               ? 0
+               : lockctl_fail(EX_CANTCREAT, "--listen '%s': %s", at,
+                              error == 0 ? "no HTTP server" : strerror(error));
 }
 
 int http_start(const char *at, http_page_fn *page, void *user,
                struct http **ret_http, char ret_at[HTTP_AT_MAX])
 {
     struct http *http = calloc(1, sizeof(*http));
-    int fd = -1;
-    int code =
-        http == NULL ? lockctl_fail_error(ZKR_ENOMEM, "") : listen_at(at, &fd);
+    int code;
 
+    if (http == NULL)
+        return lockctl_fail_error(ZKR_ENOMEM, "");
+    *http = (struct http){ .page = page, .user = user };
+    code = listen_at(http, at);
     if (code != 0) {
         free(http);
         return code;
     }
-    http->page = page;
-    http->user = user;
-    write_address(fd, ret_at);
-    http->server = start_server(http, fd);
-    if (http->server == NULL) {
-        (void)close(fd);
-        free(http);
-        return lockctl_fail(EX_CANTCREAT, "--listen '%s': no HTTP server", at);
-    }
+    write_address(http, ret_at);
     *ret_http = http;
     return 0;
 }
@@ -198,6 +182,6 @@ int http_start(const char *at, http_page_fn *page, void *user,
 void http_end(struct http *http)
 {
     if (http != NULL)
-        MHD_stop_daemon(http->server); /* closes the socket */
+        MHD_stop_daemon(http->server);
     free(http);
 }

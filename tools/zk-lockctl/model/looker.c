@@ -81,6 +81,8 @@ void looker_soon(struct looker *l)
 
 void looker_now(struct looker *l)
 {
+    if (l->mirror != NULL)
+        mirror_poll_now(l->mirror);
     look_at_time(l, clock_now_ms() + 2 * PAUSE_MS);
 }
 

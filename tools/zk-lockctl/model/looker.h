@@ -31,7 +31,7 @@ bool looker_take(struct looker *looker, struct look_result *ret);
 /* The next look need not wait for its time. */
 void looker_soon(struct looker *looker);
 /* The same, and it has all that has happened before: the mirror lists what has
- * changed a moment after it has. */
+ * changed a moment after it has. What is not watched is asked for now. */
 void looker_now(struct looker *looker);
 void looker_every(struct looker *looker, int64_t interval_ms);
 

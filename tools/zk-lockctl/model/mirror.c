@@ -245,6 +245,13 @@ bool mirror_tick(struct mirror *m)
     return is_time;
 }
 
+void mirror_poll_now(struct mirror *m)
+{
+    (void)pthread_mutex_lock(&m->tree.mutex);
+    m->tree.round_ms = 0;
+    (void)pthread_mutex_unlock(&m->tree.mutex);
+}
+
 /* --- a lock --- */
 
 /* The directory with the leases, or with the queue, of a semaphore. */

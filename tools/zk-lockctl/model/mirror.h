@@ -74,6 +74,8 @@ bool mirror_is_ready(struct mirror *mirror, int64_t patience_ms, int *ret_error,
 /* To be called now and then, for what cannot be watched. False: it was called
  * TICK_MS ago or less, and has done nothing. */
 bool mirror_tick(struct mirror *mirror);
+/* The next tick begins a round of what is not watched, if none is under way. */
+void mirror_poll_now(struct mirror *mirror);
 
 /* A lock has changed, or a directory that has none of its own. */
 struct news {

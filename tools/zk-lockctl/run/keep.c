@@ -120,7 +120,7 @@ static int hand_over(struct keeper *k)
         return code;
     script_let_go();
     fds_close(k->run->inherited);
-    killer_watch(k->run->killer, true);
+    atomic_store(&k->run->killer->watches, true);
     front_go_on(k->run->keep->front_fd);
     return 0;
 }
@@ -162,9 +162,9 @@ static void give_back(struct keeper *k)
     k->given_back = true;
     if (!run->lost)
         atomic_store(&k->desk->check, EX_OVERDUE);
-    killer_set_deadline(run->killer, 0);
+    atomic_store(&run->killer->deadline_ms, 0);
     rc = claim_release(run->claim, &run->grants);
-    killer_watch(run->killer, false);
+    atomic_store(&run->killer->watches, false);
     k->unsure = rc != ZKR_OK && rc != ZKR_ELOST;
     if (run->lost || (in_time && rc != ZKR_ELOST))
         return;
@@ -264,15 +264,15 @@ static const char not_running[] =
 static void obey_guard(struct keeper *k)
 {
     struct run *run = k->run;
+    int64_t until_ms = grants_valid_until(&run->grants);
 
-    if (!run->lost && killer_was_late(run->killer)) {
+    if (!run->lost && atomic_load(&run->killer->late)) {
         run->lost = true;
         note_loss(k, not_running, not_running);
     }
-    killer_set_deadline(run->killer, run->lost && run->opts.on_loss != LOSS_KILL
-                                         ? 0
-                                         : grants_valid_until(&run->grants));
-    atomic_store(&k->desk->valid_until_ms, grants_valid_until(&run->grants));
+    atomic_store(&run->killer->deadline_ms,
+                 run->lost && run->opts.on_loss != LOSS_KILL ? 0 : until_ms);
+    atomic_store(&k->desk->valid_until_ms, until_ms);
 }
 
 /* What may still be ours is kept while the shell lives, also after a loss.

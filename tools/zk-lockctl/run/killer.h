@@ -4,12 +4,11 @@
 #ifndef RUN_KILLER_H
 #define RUN_KILLER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include <sys/types.h>
-
-struct killer;
 
 /* Both run in the killer, which keeps the standard descriptors and that one.
  * The end comes when we are dead; and once, which is `late`, when a deadline
@@ -21,18 +20,21 @@ struct killer_way {
     int fd;
 };
 
-/* A child of ours, which no signal to our group hits any more. While there is
- * one thread only. NULL, with errno, on failure. */
+/* Both of us see this. */
+struct killer {
+    atomic_bool watches;         /* somebody works under the lock */
+    _Atomic int64_t deadline_ms; /* nobody may do so after this instant of
+                                    CLOCK_BOOTTIME, unless a later one is given
+                                    before; 0: none */
+    atomic_bool late; /* a deadline has passed, and the killer has acted */
+    pid_t pid;
+    int fd; /* our end of a pipe: it is closed when we are dead */
+    struct killer_way way;
+};
+
+/* A child of ours, which no signal to our group hits. While there is one thread
+ * only. NULL, with errno, on failure. */
 struct killer *killer_start(const struct killer_way *way);
-
-/* From now on, or no more, somebody works under the lock. */
-void killer_watch(struct killer *k, bool watch);
-/* Nobody may do so after this instant of CLOCK_BOOTTIME, unless a later one is
- * given before. */
-void killer_set_deadline(struct killer *k, int64_t deadline_ms);
-/* Tells whether a deadline has passed, and the killer has acted. */
-bool killer_was_late(struct killer *k);
-
 /* Ends it. NULL is allowed. */
 void killer_dismiss(struct killer *k);
 

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Refuses a run at a path where nodes of another recipe are: it would exclude
- * none of their owners. */
+ * none of their owners; and one that would wait for itself, because a run
+ * around it has the lock, and waits for it to end. */
 #include "run/run.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <unistd.h>
 
 #include "common/escape.h"
 #include "model/scan_lock.h"
@@ -214,10 +220,73 @@ static bool has_other_limit(struct lockctl *ctl, const char *path,
     return other != NULL;
 }
 
-bool run_fits_badly(struct run *run, int *ret_code)
+/* -- itself -------------------------------------------------------------- */
+
+/* The holder of a mutex is first in its queue; readers, and those who have a
+ * lease, may be many. */
+enum { HOLDERS = 4, READERS = 1000 };
+
+/* It was killed, and the servers keep its node for a while, so waiting is
+ * useful. This may be wrong when two machines share a name, or in another pid
+ * namespace; then we wait as if we had not checked. */
+static bool is_dead(const struct zkr__known_owner *owner)
+{
+    char host[HOST_NAME_MAX + 1] = "";
+
+    (void)gethostname(host, sizeof(host) - 1);
+    return owner->is_record && owner->pid > 0 && owner->pid <= INT_MAX &&
+           strcmp(owner->host, host) == 0 && kill((pid_t)owner->pid, 0) != 0 &&
+           errno == ESRCH;
+}
+
+static int refuse_self(const struct run *run, const struct lock *lock,
+                       const struct contender *c)
+{
+    bool once = run->opts.wait_ms == 0;
+    char path[ZKR_PATH_MAX + 1];
+    char who[WHO_MAX];
+
+    return lockctl_fail(
+        once ? run->opts.not_acquired_code : EX_USAGE,
+        "you hold %s already: a zk-lockctl run or hold around this one has it "
+        "(session 0x%llx, %s) until this one has ended, so this one would wait "
+        "for itself",
+        escape_string(lock->path, path, sizeof(path)),
+        (unsigned long long)c->node->session_id, contender_who(c, who));
+}
+
+static bool would_wait(struct run *run, const char *path, int *ret_code)
+{
+    struct zkr_participants_opts opts =
+        lock_opts(run->opts.wanted.kind == CLAIM_MUTEX ? HOLDERS : READERS);
+    const struct contender *c = NULL;
+    const struct zkr_participant *p;
+    struct lock lock;
+
+    opts.timeout_ms = ANSWER_MS;
+    if (lock_list(run->ctl->session, path, &opts, &lock) != ZKR_OK)
+        return false;
+    p = nested_waits_for(&run->around, lock.list, &run->opts.wanted);
+    if (p != NULL)
+        c = &lock.items[p - lock.list->items];
+    if (c != NULL && is_dead(&c->owner))
+        c = NULL;
+    if (c != NULL)
+        *ret_code = refuse_self(run, &lock, c);
+    lock_done(&lock);
+    return c != NULL;
+}
+
+/* -- all ------------------------------------------------------------------- */
+
+bool run_is_futile(struct run *run, int *ret_code)
 {
     const struct wanted *wanted = &run->opts.wanted;
 
+    for (size_t i = 0; run->around.count > 0 && i < wanted->count; i++) {
+        if (would_wait(run, wanted->paths[i], ret_code))
+            return true;
+    }
     for (size_t i = 0; i < wanted->count; i++) {
         const char *path = wanted->paths[i];
         const char *use = other_use(run->ctl, path, wanted->kind);

@@ -115,14 +115,11 @@ int run_wait(struct run *run);
 /* Waits so long: 0, or the exit code when a signal has ended that. */
 int run_pause(struct run *run, int64_t ms);
 
-/* self_wait.c: tells whether the claim would wait for a run around this one,
- * which waits for this one. Then it has said so, and sets the exit code. */
-bool run_would_wait_for_itself(struct run *run, int *ret_code);
-
-/* recipe.c: tells whether another recipe is in use at the path, or a semaphore
+/* recipe.c: tells whether the claim would wait for a run around this one, which
+ * waits for this one; or another recipe is in use at the path, or a semaphore
  * of another number of slots. Then it has said so, and sets the exit code. It
  * costs a request for each lock, and some more for a semaphore. */
-bool run_fits_badly(struct run *run, int *ret_code);
+bool run_is_futile(struct run *run, int *ret_code);
 
 /* time_left.c: until when the locks are ours, with --max-hold as an earlier
  * end. */

@@ -205,7 +205,7 @@ int run_wait(struct run *run)
     int code = 0;
     int error;
 
-    if (run_would_wait_for_itself(run, &code) || run_fits_badly(run, &code))
+    if (run_is_futile(run, &code))
         return code;
     error = listen_to_session(&w, &listener);
     if (error == ZKR_OK)
