@@ -56,7 +56,8 @@ static void add_target(struct targets *all, const char *name, int fd)
 {
     struct probe_target *t = &all->target[all->count++];
 
-    (void)snprintf(t->name, sizeof(t->name), "%s", name);
+    (void)snprintf(t->name, sizeof(t->name), "%.*s", (int)strcspn(name, ","),
+                   name);
     t->fd = fd < 0 ? -1 : fd;
     t->error = fd < 0 ? -fd : ETIMEDOUT;
     t->tls_rc = ZKR_OK;
@@ -73,30 +74,16 @@ int zkr__probe_descriptor(void)
 }
 
 /* A server is asked at each of its addresses. */
-static void start_server(struct targets *all, const char *name)
+static void start_server(void *arg, const char *name,
+                         const struct addrinfo *info)
 {
-    struct addrinfo *info = zkr__resolve(name);
+    struct targets *all = arg;
     int want = info != NULL ? 0 : zkr__probe_descriptor();
 
     if (info == NULL && all->count < TARGETS_MAX)
         add_target(all, name, want != 0 ? -want : -ETIMEDOUT);
-    for (struct addrinfo *i = info; i != NULL && all->count < TARGETS_MAX;
-         i = i->ai_next)
-        add_target(all, name, start_connect(i));
-    if (info != NULL)
-        freeaddrinfo(info);
-}
-
-static void start_all(struct targets *all, const char *servers)
-{
-    while (*servers != '\0') {
-        size_t len = strcspn(servers, ",");
-        char name[128];
-
-        (void)snprintf(name, sizeof(name), "%.*s", (int)len, servers);
-        start_server(all, name);
-        servers += len + (servers[len] == ',');
-    }
+    for (; info != NULL && all->count < TARGETS_MAX; info = info->ai_next)
+        add_target(all, name, start_connect(info));
 }
 
 static void await(struct probe_target *t, const struct zkr_session_opts *opts,
@@ -151,7 +138,7 @@ int zkr__probe(const char *servers, const struct zkr_session_opts *opts,
     const char *mute = NULL;
     const struct probe_target *secretive = NULL;
 
-    start_all(&all, servers);
+    zkr__servers_each(servers, start_server, &all);
     deadline = zkr__clock_deadline(timeout_ms);
     for (size_t i = 0; i < all.count; i++) {
         struct probe_target *t = &all.target[i];

@@ -19,7 +19,7 @@ struct fronts {
     size_t count;
 };
 
-struct addrinfo *zkr__resolve(const char *server)
+static struct addrinfo *resolve(const char *server, size_t len)
 {
     const struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
                                     .ai_flags = AI_NUMERICSERV };
@@ -27,12 +27,28 @@ struct addrinfo *zkr__resolve(const char *server)
     char host[SERVER_MAX];
     char *colon;
 
-    (void)snprintf(host, sizeof(host), "%s", server);
+    (void)snprintf(host, sizeof(host), "%.*s", (int)len, server);
     colon = strrchr(host, ':');
     if (colon == NULL)
         return NULL;
     *colon = '\0';
     return getaddrinfo(host, colon + 1, &hints, &info) == 0 ? info : NULL;
+}
+
+void zkr__servers_each(const char *servers,
+                       void (*fn)(void *, const char *,
+                                  const struct addrinfo *),
+                       void *arg)
+{
+    while (*servers != '\0') {
+        size_t len = strcspn(servers, ",");
+        struct addrinfo *info = resolve(servers, len);
+
+        fn(arg, servers, info);
+        if (info != NULL)
+            freeaddrinfo(info);
+        servers += len + (servers[len] == ',');
+    }
 }
 
 static void add(struct fronts *fronts, const char *name,
@@ -54,31 +70,14 @@ static void add(struct fronts *fronts, const char *name,
         (void)snprintf(address, SERVER_MAX, "%s:%s", host, port);
 }
 
-static void add_server(struct fronts *fronts, const char *name, size_t len)
+static void add_server(void *fronts, const char *name,
+                       const struct addrinfo *info)
 {
-    struct addrinfo *info;
-    char server[SERVER_MAX];
-
-    (void)snprintf(server, sizeof(server), "%.*s", (int)len, name);
-    info = zkr__resolve(server);
     if (info == NULL || info->ai_next == NULL)
         add(fronts, name, NULL);
     else
-        for (struct addrinfo *i = info; i != NULL; i = i->ai_next)
-            add(fronts, name, i);
-    if (info != NULL)
-        freeaddrinfo(info);
-}
-
-static void find_fronts(struct fronts *fronts, const char *servers)
-{
-    fronts->count = 0;
-    while (*servers != '\0') {
-        size_t len = strcspn(servers, ",");
-
-        add_server(fronts, servers, len);
-        servers += len + (servers[len] == ',');
-    }
+        for (; info != NULL; info = info->ai_next)
+            add(fronts, name, info);
 }
 
 static char *list_from(const struct fronts *fronts, size_t i,
@@ -105,7 +104,8 @@ char *zkr__servers_rotated(const char *servers, unsigned number,
 
     if (fronts == NULL)
         return NULL;
-    find_fronts(fronts, servers);
+    fronts->count = 0;
+    zkr__servers_each(servers, add_server, fronts);
     *ret_count = fronts->count;
     list = list_from(fronts, number % fronts->count, servers);
     free(fronts);

@@ -7,14 +7,18 @@
 
 struct addrinfo;
 
-/* `server` is "host:port". Returns NULL when the name cannot be resolved now;
- * else the caller frees the addresses, for streams. */
-struct addrinfo *zkr__resolve(const char *server);
+/* Calls `fn` for each server of a list, of which `server` is the rest, with its
+ * addresses, for streams; NULL: its name cannot be resolved now. Blocks for
+ * name resolution. */
+void zkr__servers_each(const char *servers,
+                       void (*fn)(void *arg, const char *server,
+                                  const struct addrinfo *addresses),
+                       void *arg);
 
 /* Returns the list with another server in front, to be freed, and how many such
  * lists there are: `number` counts modulo that. A name with several addresses
  * has a list for each of them, with that address before all names. NULL: out of
- * memory. Blocks for name resolution. */
+ * memory. */
 char *zkr__servers_rotated(const char *servers, unsigned number,
                            size_t *ret_count);
 
