@@ -3,25 +3,14 @@
  * the process. */
 #include "base/random.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
+#include <unistd.h>
 
 static void fill(void *buf, size_t len)
 {
-    unsigned char *p = buf;
-
-    while (len > 0) {
-        ssize_t n = getrandom(p, len, 0);
-
-        if (n < 0 && errno != EINTR)
-            abort(); /* ENOSYS: a kernel before 3.17 */
-        if (n > 0) {
-            p += n;
-            len -= (size_t)n;
-        }
-    }
+    if (getentropy(buf, len) != 0)
+        abort(); /* ENOSYS: a kernel before 3.17 */
 }
 
 uint64_t zkr__random(void)

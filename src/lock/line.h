@@ -13,7 +13,6 @@
 #ifndef ZKR__LINE_H
 #define ZKR__LINE_H
 
-#include "base/table.h"
 #include "protocol/queue.h"
 #include "session/locked.h"
 #include "session/op.h"
@@ -44,7 +43,7 @@ struct zkr__place {
 #define ZKR__NO_OTHER   INT64_MIN
 
 struct zkr__line {
-    struct zkr__entry entry; /* in locks->lines */
+    struct zkr__list link; /* in locks->each_line */
     struct zkr_session *session;
     const char *dir;
     uint32_t markers;

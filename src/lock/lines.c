@@ -1,34 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lines of a session: finds them by path, and frees those that nobody
  * uses. */
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/table.h"
 #include "lock/line.h"
 #include "lock/locks.h"
 #include "session/watch.h"
 
-static struct zkr__table *lines_of(const struct zkr_session *s)
+static int compare(const void *a, const void *b)
 {
-    return &zkr__locks_of(s)->lines;
-}
+    const struct zkr__line *x = a;
+    const struct zkr__line *y = b;
+    int order = strcmp(x->dir, y->dir);
 
-static struct zkr__line *of(struct zkr__entry *entry)
-{
-    return ZKR__CONTAINER(entry, struct zkr__line, entry);
+    return order != 0 ? order
+                      : (x->markers > y->markers) - (x->markers < y->markers);
 }
 
 static struct zkr__line *find_locked(struct zkr_session *s, const char *dir,
                                      uint32_t markers) ZKR__LOCKED
 {
-    struct zkr__entry *e = zkr__table_find(lines_of(s), zkr__hash(dir));
+    const struct zkr__line like = { .dir = dir, .markers = markers };
+    struct zkr__line **place = tfind(&like, &zkr__locks_of(s)->lines, compare);
 
-    for (; e != NULL; e = zkr__table_find_after(e)) {
-        if (of(e)->markers == markers && strcmp(of(e)->dir, dir) == 0)
-            return of(e);
-    }
-    return NULL;
+    return place == NULL ? NULL : *place;
 }
 
 /* Without a connection the handle may be about to be closed, and its watches
@@ -50,7 +47,8 @@ static void free_line(struct zkr__ref *ref)
 
     zkr__session_assert_locked(line->session);
     look_away_locked(line);
-    zkr__table_remove(lines_of(line->session), &line->entry);
+    zkr__list_remove(&line->link);
+    (void)tdelete(line, &zkr__locks_of(line->session)->lines, compare);
     free(line);
 }
 
@@ -75,7 +73,11 @@ static struct zkr__line *make_locked(struct zkr_session *s, const char *dir,
     zkr__op_init(&line->list, s, &line->ref);
     zkr__op_init(&line->look.op, s, &line->ref);
     zkr__line_forget_locked(line);
-    zkr__table_add(lines_of(s), &line->entry, zkr__hash(dir));
+    if (tsearch(line, &zkr__locks_of(s)->lines, compare) == NULL) {
+        free(line);
+        return NULL;
+    }
+    zkr__list_append(&zkr__locks_of(s)->each_line, &line->link);
     return line;
 }
 
@@ -93,10 +95,10 @@ struct zkr__line *zkr__line_use_locked(struct zkr_session *s, const char *dir,
 static void each_locked(struct zkr_session *s,
                         void (*fn)(struct zkr__line *)) ZKR__LOCKED
 {
-    struct zkr__entry *e = NULL;
+    const struct zkr__list *all = &zkr__locks_of(s)->each_line;
 
-    while ((e = zkr__table_next(lines_of(s), e)) != NULL)
-        fn(of(e));
+    for (struct zkr__list *l = all->next; l != all; l = l->next)
+        fn(ZKR__CONTAINER(l, struct zkr__line, link));
 }
 
 void zkr__lines_forget_locked(struct zkr_session *s)

@@ -69,7 +69,6 @@ static void on_freed(struct zkr__session_observer *t)
     struct zkr__locks *locks = zkr__locks_of(t->session);
 
     assert(zkr__list_empty(&locks->claims));
-    zkr__table_done(&locks->lines);
     free(locks);
 }
 
@@ -91,6 +90,7 @@ static struct zkr__locks *new_locks(struct zkr_session *s)
     locks->observer = (struct zkr__session_observer){ &upcalls, s };
     zkr__owner_start(locks->start);
     zkr__list_init(&locks->claims);
+    zkr__list_init(&locks->each_line);
     zkr__list_init(&locks->chains);
     zkr__list_init(&locks->leased);
     zkr__list_init(&locks->doubted);

@@ -22,8 +22,9 @@ struct zkr__beat {
 struct zkr__locks {
     struct zkr__session_observer observer;
     struct zkr__list claims;
-    struct zkr__list chains;  /* those that go on before the lock is released */
-    struct zkr__table lines;  /* lines.c */
+    struct zkr__list chains; /* those that go on before the lock is released */
+    void *lines;             /* a tree: lines.c */
+    struct zkr__list each_line;
     struct zkr__list leased;  /* those that need a lease */
     struct zkr__list doubted; /* those whose grants are in doubt; without those
                                * that have a confirm under way, maybe */

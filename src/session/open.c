@@ -154,7 +154,6 @@ static void free_session(struct zkr__ref *ref)
         assert(zkr__list_empty(&s->queued[class]));
     if (s->observer != NULL)
         s->observer->upcalls->freed(s->observer);
-    zkr__table_done(&s->watched);
     zkr__dispatch_done(&s->dispatch);
     (void)pthread_cond_destroy(&s->timers_wake);
     (void)pthread_cond_destroy(&s->connector_wake);

@@ -14,7 +14,6 @@
 #include "base/mtx.h"
 #include "base/ref.h"
 #include "base/sm.h"
-#include "base/table.h"
 #include "base/timer.h"
 #include "session/attempt.h"
 #include "session/dispatch.h"
@@ -70,7 +69,7 @@ struct zkr_session {
 
     struct zkr__list waiters; /* upcalls.h */
     struct zkr__list watches;
-    struct zkr__table watched; /* the nodes that they are on: watch.h */
+    void *watched; /* the nodes that they are on (watch.h): a tree, by path */
     struct zkr__list listeners;
     struct zkr__session_observer
         *observer; /* upcalls.h; NULL before there is one */

@@ -3,37 +3,36 @@
 #include "session/watch.h"
 
 #include <assert.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/table.h"
 #include "session/session.h"
 
 /* -- the nodes that are watched ------------------------------------------- */
 
-static struct zkr__watched *node_of(struct zkr__entry *entry)
+static int by_path(const void *a, const void *b)
 {
-    return ZKR__CONTAINER(entry, struct zkr__watched, entry);
+    const struct zkr__watched *x = a;
+    const struct zkr__watched *y = b;
+
+    return strcmp(x->path, y->path);
 }
 
 static struct zkr__watched *node_locked(struct zkr_session *s,
                                         const char *path) ZKR__LOCKED
 {
-    uint64_t hash = zkr__hash(path);
-    struct zkr__entry *entry = zkr__table_find(&s->watched, hash);
-    struct zkr__watched *node;
+    struct zkr__watched *node = calloc(1, sizeof(*node) + strlen(path) + 1);
+    struct zkr__watched **place;
 
-    while (entry != NULL && strcmp(node_of(entry)->path, path) != 0)
-        entry = zkr__table_find_after(entry);
-    if (entry != NULL)
-        return node_of(entry);
-    node = calloc(1, sizeof(*node) + strlen(path) + 1);
     if (node == NULL)
         return NULL;
     (void)strcpy(node->path, path);
-    zkr__table_add(&s->watched, &node->entry, hash);
-    return node;
+    place = tsearch(node, &s->watched, by_path);
+    if (place == NULL || *place != node)
+        free(node);
+    return place == NULL ? NULL : *place;
 }
 
 static void unuse_locked(struct zkr_session *s,
@@ -41,7 +40,7 @@ static void unuse_locked(struct zkr_session *s,
 {
     if (--node->users > 0)
         return;
-    zkr__table_remove(&s->watched, &node->entry);
+    (void)tdelete(node, &s->watched, by_path);
     free(node);
 }
 

@@ -3,13 +3,11 @@
 #ifndef ZKR__WATCH_H
 #define ZKR__WATCH_H
 
-#include "base/table.h"
 #include "session/locked.h"
 #include "session/op.h"
 
 /* A node that the session watches. */
 struct zkr__watched {
-    struct zkr__entry entry;
     size_t users;     /* all watches on it, of both kinds */
     size_t wanted[2]; /* those that somebody cares about: data, children */
     char path[];

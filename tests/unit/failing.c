@@ -283,12 +283,3 @@ WRAP(int, gethostname, (char *name, size_t size))
 {
     return fails("gethostname") ? -1 : __real_gethostname(name, size);
 }
-
-/* When it is interrupted it must be called again; the caller can mend no other
- * error. */
-WRAP(ssize_t, getrandom, (void *data, size_t size, unsigned flags))
-{
-    if (failing.error == EINTR && fails("getrandom"))
-        return -1;
-    return __real_getrandom(data, size > 5 ? 5 : size, flags);
-}

@@ -15,7 +15,6 @@
 
 #include "base/error.h"
 #include "base/path.h"
-#include "base/random.h"
 #include "base/thread.h"
 #include "failing.h"
 #include "fence_dir.h"
@@ -270,21 +269,6 @@ static void probe(void)
 TEST(a_probe_has_an_answer)
 {
     any_call(probe);
-}
-
-static void draw(void)
-{
-    char uuid[ZKR__UUID_LEN + 1];
-
-    zkr__random_uuid(uuid);
-    assert_int_equal(strlen(uuid), ZKR__UUID_LEN);
-    assert_true(zkr__random() != zkr__random());
-}
-
-TEST(random_numbers_come_though_interrupted)
-{
-    each_call(draw, 0, EINTR);
-    each_call(draw, 2, EINTR);
 }
 
 /* -- text -------------------------------------------------------------------

@@ -405,13 +405,13 @@ static bool has_nothing(void *session)
 
     zkr__session_lock(s);
     nothing = zkr__list_empty(&s->watches) && zkr__list_empty(&s->waiters) &&
-              zkr__list_empty(&s->delayed) && s->watched.count == 0;
+              zkr__list_empty(&s->delayed) && s->watched == NULL;
     if (s->observer != NULL) {
         const struct zkr__locks *l = zkr__locks_of(s);
 
         nothing = nothing && zkr__list_empty(&l->claims) &&
                   zkr__list_empty(&l->leased) && zkr__list_empty(&l->doubted) &&
-                  l->lines.count == 0;
+                  zkr__list_empty(&l->each_line);
     }
     zkr__session_unlock(s);
     return nothing;
