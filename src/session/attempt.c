@@ -88,24 +88,19 @@ static void close_unlocks(struct zkr_session *s) ZKR__UNLOCKS
     zkr__session_lock(s);
 }
 
-void zkr__attempt_next_unlocks(struct zkr_session *s)
+void zkr__attempt_next_unlocks(struct zkr_session *s, const char *servers)
 {
     struct zkr__attempt *a = &s->attempt;
     unsigned number = a->first + a->number;
-    char *servers = strdup(s->hosts.plain); /* the list may change */
-    char *rotated = NULL;
+    char *rotated;
     size_t count = 0;
     bool changed;
 
     a->until = ZKR__NEVER;
-    s->away = true;
     zkr__session_unlock(s);
-    if (servers != NULL)
-        rotated = zkr__servers_rotated(servers, number, &count);
+    rotated = zkr__servers_rotated(servers, number, &count);
     zkr__session_lock(s);
-    s->away = false;
-    changed = servers != NULL && strcmp(servers, s->hosts.plain) != 0;
-    free(servers);
+    changed = strcmp(servers, s->hosts.plain) != 0;
     if (changed)
         a->until = zkr__clock_now();
     if (changed || rotated == NULL || count == 1 || !is_waiting(s)) {

@@ -30,7 +30,8 @@ int64_t zkr__attempt_due(const struct zkr_session *s);
 /* Closes the handle, and has another made that begins with the next server;
  * unless there is no other, or the handle is connected meanwhile. Blocks for
  * name resolution. */
-void zkr__attempt_next_unlocks(struct zkr_session *s) ZKR__UNLOCKS;
+void zkr__attempt_next_unlocks(struct zkr_session *s,
+                               const char *servers) ZKR__UNLOCKS;
 
 /* Takes the list for the next handle; NULL: that of the session will do. */
 char *zkr__attempt_take_locked(struct zkr_session *s) ZKR__LOCKED;

@@ -30,9 +30,9 @@ static const struct zkr__zk_upcalls upcalls = {
     .on_watch = zkr__watch_on_event,
 };
 
-static void open_handle_unlocks(struct zkr_session *s) ZKR__UNLOCKS
+static void open_handle_unlocks(struct zkr_session *s,
+                                const char *servers) ZKR__UNLOCKS
 {
-    char *servers = strdup(s->hosts.plain); /* the list may change */
     char *rotated = zkr__attempt_take_locked(s);
     const struct zkr__zk_config config = {
         .servers = rotated != NULL ? rotated : servers,
@@ -46,18 +46,14 @@ static void open_handle_unlocks(struct zkr_session *s) ZKR__UNLOCKS
     struct zkr__zk *zk = NULL;
     int rc;
 
-    s->opening = true;
     s->early = false;
     s->opened_at = zkr__clock_boot();
     zkr__session_unlock(s);
-    rc = servers == NULL ? zkr__fail(ZKR_ENOMEM, "out of memory")
-                         : zkr__zk_open(&config, &upcalls, s, &zk);
+    rc = zkr__zk_open(&config, &upcalls, s, &zk);
     zkr__session_lock(s);
-    s->opening = false;
     s->zk = zk;
     if (rc == ZKR_OK && strcmp(servers, s->hosts.plain) != 0)
         (void)zkr__zk_move(zk, s->hosts.plain);
-    free(servers);
     free(rotated);
     zkr__attempt_begin_locked(s);
     if (rc != ZKR_OK) {
@@ -108,11 +104,6 @@ void zkr__connector_close_handle_unlocks(struct zkr_session *s)
     (void)pthread_cond_broadcast(&s->changed);
 }
 
-static int64_t close_due(const struct zkr_session *s)
-{
-    return s->handle_dead ? 0 : ZKR__NEVER;
-}
-
 static int64_t open_due(const struct zkr_session *s)
 {
     return s->zk == NULL && s->over == 0 ? s->open_at : ZKR__NEVER;
@@ -123,12 +114,13 @@ static int64_t probe_due(const struct zkr_session *s)
     return s->first_request.probe_at;
 }
 
-/* What the connector does, each when it is due; the first of those that are. */
+/* What the connector does besides, each when it is due; the first of those that
+ * are. They ask about the servers, or ask these, for as long as that takes. The
+ * list of the session may change meanwhile. */
 static const struct {
     int64_t (*due)(const struct zkr_session *s);
-    void (*run_unlocks)(struct zkr_session *s);
+    void (*run_unlocks)(struct zkr_session *s, const char *servers);
 } duties[] = {
-    { close_due, zkr__connector_close_handle_unlocks },
     { open_due, open_handle_unlocks },
     { probe_due, zkr__first_request_probe_unlocks },
     { zkr__attempt_due, zkr__attempt_next_unlocks },
@@ -141,6 +133,24 @@ static bool may_be_refused(const struct zkr_session *s)
 {
     return s->zk != NULL && s->opts.sasl_mechanism != NULL &&
            !zkr__session_connected(s);
+}
+
+/* Without memory it is tried again in a moment. */
+static void run_unlocks(struct zkr_session *s,
+                        void (*duty_unlocks)(struct zkr_session *,
+                                             const char *)) ZKR__UNLOCKS
+{
+    char *servers = strdup(s->hosts.plain);
+
+    if (servers == NULL) {
+        (void)zkr__cond_wait(&s->connector_wake, &s->lock,
+                             zkr__clock_deadline(REFUSED_MS));
+        return;
+    }
+    s->away = true;
+    duty_unlocks(s, servers);
+    s->away = false;
+    free(servers);
 }
 
 static void turn_unlocks(struct zkr_session *s) ZKR__UNLOCKS
@@ -157,7 +167,7 @@ static void turn_unlocks(struct zkr_session *s) ZKR__UNLOCKS
         int64_t due = duties[i].due(s);
 
         if (now >= due) {
-            duties[i].run_unlocks(s);
+            run_unlocks(s, duties[i].run_unlocks);
             return;
         }
         next = due < next ? due : next;
@@ -170,8 +180,12 @@ static void *connector_main(void *arg)
     struct zkr_session *s = arg;
 
     zkr__session_lock(s);
-    while (s->over != ZKR_ECLOSED)
-        turn_unlocks(s);
+    while (s->over != ZKR_ECLOSED) {
+        if (s->handle_dead)
+            zkr__connector_close_handle_unlocks(s);
+        else
+            turn_unlocks(s);
+    }
     zkr__connector_close_handle_unlocks(s);
     s->connector_done = true;
     zkr__timer_thread_wake_locked(s); /* it ends, too */

@@ -5,8 +5,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -162,22 +160,18 @@ void zkr__first_request_begin_locked(struct zkr_session *s, zkr_open_fn fn,
 
 /* Before the deadline only a refusal by all is an end, and only without a
  * connection: a server may just have started. */
-void zkr__first_request_probe_unlocks(struct zkr_session *s)
+void zkr__first_request_probe_unlocks(struct zkr_session *s,
+                                      const char *servers)
 {
     struct zkr__first_request *g = &s->first_request;
     int64_t deadline = g->limit.instant - limit_ms(s) * ZKR__MS;
-    char *servers = strdup(s->hosts.plain);
     bool last = zkr__clock_now() >= deadline;
-    int rc = ZKR_ENOMEM;
+    int rc;
 
     g->probe_at = last ? ZKR__NEVER : deadline;
-    s->away = true;
     zkr__session_unlock(s);
-    if (servers != NULL)
-        rc = zkr__probe(servers, &s->opts, probe_ms(s));
-    free(servers);
+    rc = zkr__probe(servers, &s->opts, probe_ms(s));
     zkr__session_lock(s);
-    s->away = false;
     if (last || (rc == ZKR_EREFUSED && !zkr__session_connected(s)))
         zkr__first_request_end_locked(s, rc, "%s", zkr_error_detail());
 }

@@ -43,7 +43,8 @@ void zkr__first_request_end_locked(struct zkr_session *s, int rc,
     __attribute__((format(printf, 3, 4)));
 
 /* For the connector, at `probe_at`: asks the servers why none has answered. */
-void zkr__first_request_probe_unlocks(struct zkr_session *s) ZKR__UNLOCKS;
+void zkr__first_request_probe_unlocks(struct zkr_session *s,
+                                      const char *servers) ZKR__UNLOCKS;
 
 /* Waits for its end. Returns its outcome, with the sentence for an error. */
 int zkr__first_request_await_unlocks(struct zkr_session *s) ZKR__UNLOCKS;

@@ -333,10 +333,8 @@ int zkr_session_open_async(const char *hosts,
                         : rc;
 }
 
-/* A name server may block the connector for ever. If the connector was opening
- * the handle of the session, there is none, and the requests that would end
- * with it end here. If it was asking about the servers, there may be a handle,
- * which this thread closes. */
+/* A name server may block the connector for ever. Then this thread closes the
+ * handle, if there is one, and the requests that would end with it end here. */
 static void end_threads_unlocks(struct zkr_session *s) ZKR__UNLOCKS
 {
     int64_t deadline = zkr__clock_deadline(CLOSE_MS);
@@ -345,7 +343,7 @@ static void end_threads_unlocks(struct zkr_session *s) ZKR__UNLOCKS
     if (s->away)
         zkr__connector_close_handle_unlocks(s);
     await_connector_unlocks(s, deadline);
-    if (s->opening || s->away)
+    if (s->away)
         zkr__session_flush_locked(s);
     else
         await_connector_unlocks(s, ZKR__NEVER);

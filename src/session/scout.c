@@ -4,9 +4,6 @@
  */
 #include "session/scout.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/clock.h"
 #include "base/log.h"
 #include "session/connector.h"
@@ -59,9 +56,9 @@ static bool is_needed(const struct zkr_session *s, unsigned lost)
 }
 
 /* We wait for it as long as for a session. */
-static void send_unlocks(struct zkr_session *s, unsigned lost) ZKR__UNLOCKS
+static void send_unlocks(struct zkr_session *s, const char *servers,
+                         unsigned lost) ZKR__UNLOCKS
 {
-    char *servers = strdup(s->hosts.plain); /* the list may change */
     const struct zkr__zk_config config = {
         .servers = servers,
         .timeout_ms = (int)s->opts.session_timeout_ms,
@@ -69,12 +66,10 @@ static void send_unlocks(struct zkr_session *s, unsigned lost) ZKR__UNLOCKS
     };
     int64_t deadline = zkr__clock_now() + timeout(s);
     struct zkr__zk *zk = NULL;
-    int rc = ZKR_ENOMEM;
+    int rc;
 
     zkr__session_unlock(s);
-    if (servers != NULL)
-        rc = zkr__zk_open(&config, &upcalls, s, &zk);
-    free(servers);
+    rc = zkr__zk_open(&config, &upcalls, s, &zk);
     zkr__session_lock(s);
     if (rc != ZKR_OK)
         return;
@@ -86,15 +81,13 @@ static void send_unlocks(struct zkr_session *s, unsigned lost) ZKR__UNLOCKS
     zkr__session_lock(s);
 }
 
-void zkr__scout_send_unlocks(struct zkr_session *s)
+void zkr__scout_send_unlocks(struct zkr_session *s, const char *servers)
 {
     unsigned lost = s->scout.lost;
     int64_t now;
 
     s->scout.served = false;
-    s->away = true;
-    send_unlocks(s, lost);
-    s->away = false;
+    send_unlocks(s, servers, lost);
     if (!is_needed(s, lost))
         return;
     now = zkr__clock_now();

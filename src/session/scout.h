@@ -28,6 +28,7 @@ void zkr__scout_rest_locked(struct zkr_session *s) ZKR__LOCKED;
 int64_t zkr__scout_due(const struct zkr_session *s);
 
 /* Sends a scout. Runs on the connector. */
-void zkr__scout_send_unlocks(struct zkr_session *s) ZKR__UNLOCKS;
+void zkr__scout_send_unlocks(struct zkr_session *s,
+                             const char *servers) ZKR__UNLOCKS;
 
 #endif

@@ -76,8 +76,7 @@ struct zkr_session {
 
     /* the connector */
     struct zkr__zk *zk; /* NULL between handles */
-    bool opening;       /* a handle is being made, without the lock */
-    bool early;         /* that handle has reported early_event already */
+    bool early;         /* the one being made has reported early_event */
     enum zkr__zk_event early_event;
     bool handle_dead;   /* the handle must be closed */
     unsigned borrowers; /* functions of the user that use it */
@@ -86,7 +85,7 @@ struct zkr_session {
     int64_t opened_at;  /* when this one was begun, by the lease's clock */
     bool told_server;   /* the server was told that the session ends */
     struct zkr__attempt attempt;
-    bool away; /* the connector asks about the servers, without the lock */
+    bool away; /* the connector is at the servers, without the lock */
     pthread_cond_t connector_wake;
     bool connector_done;
     pthread_t connector;

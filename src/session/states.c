@@ -197,7 +197,7 @@ void zkr__session_on_event(struct zkr_session *s, enum zkr__zk_event event)
     zkr__session_lock(s);
     if (s->zk != NULL) {
         zkr__session_handle_locked(s, event);
-    } else if (s->opening) { /* the connector has not got the handle yet */
+    } else { /* the connector has not got the handle yet */
         s->early = true;
         s->early_event = event;
     }
