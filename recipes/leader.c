@@ -28,7 +28,7 @@ struct zkr_leader {
                                  that was lost stays until `again`. */
     struct zkr__observer observer;
     struct zkr__timer again; /* for the next campaign */
-    pthread_cond_t changed;
+    struct zkr__cond changed;
     int error; /* how the campaign has failed; ZKR_OK: it has not */
     struct zkr__notice notice;
     struct {           /* to the listener: */
@@ -87,7 +87,7 @@ static bool is_granted(const struct zkr__claim *c)
 /* Something may have to be told, or somebody may wait for it. */
 static void changed_locked(zkr_leader *l) ZKR__LOCKED
 {
-    (void)pthread_cond_broadcast(&l->changed);
+    zkr__cond_wake(&l->changed);
     if (l->fn != NULL)
         zkr__dispatch_post_locked(l->lock->session, &l->notice);
 }
@@ -259,7 +259,6 @@ static void free_leader(struct zkr__ref *ref)
     zkr_leader *l = ZKR__CONTAINER(ref, zkr_leader, ref);
     struct zkr__lock *lock = l->lock;
 
-    (void)pthread_cond_destroy(&l->changed);
     free(l);
     zkr__lock_unref(lock);
 }
@@ -459,10 +458,8 @@ static zkr_leader *make(struct zkr__lock *lock,
 {
     zkr_leader *l = calloc(1, sizeof(*l));
 
-    if (l == NULL || zkr__cond_init(&l->changed) != 0) {
-        free(l);
+    if (l == NULL)
         return NULL;
-    }
     zkr__lock_ref(lock);
     l->lock = lock;
     l->recipe = recipe;

@@ -10,69 +10,114 @@
 #include <assert.h>
 #include <errno.h>
 
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "base/clock.h"
 #include "base/thread.h"
 
 /* It takes some time to wake up a thread. */
 #define PASS_US 500
 
+/* A thread that waits for a condition variable, on its stack. */
+struct zkr__sleeper {
+    struct zkr__sleeper *next;
+    struct zkr__mtx *mtx; /* guards all but is_awake */
+    bool is_called;       /* the list is `called`, not the variable's */
+    atomic_uint is_awake; /* a futex: 0, then 1 */
+};
+
+/* Returns false when the instant has passed. A futex, unlike a condition
+ * variable of pthreads, brings no thread back to a mutex past those that wait
+ * for it, and may be on a stack that is left as soon as its thread is awake.
+ * The kernel takes two longs, whatever a time_t is. */
+static bool sleep_until(struct zkr__sleeper *me, int64_t deadline)
+{
+    struct timespec ts = zkr__clock_timespec(deadline);
+    long until[] = { (long)ts.tv_sec, ts.tv_nsec };
+
+    while (atomic_load(&me->is_awake) == 0) {
+        if (syscall(SYS_futex, &me->is_awake, FUTEX_WAIT_BITSET_PRIVATE, 0,
+                    deadline == ZKR__NEVER ? NULL : until, NULL,
+                    FUTEX_BITSET_MATCH_ANY) != 0 &&
+            errno == ETIMEDOUT)
+            return false;
+    }
+    return true;
+}
+
+static void rouse(struct zkr__sleeper *sleeper)
+{
+    atomic_store(&sleeper->is_awake, 1);
+    (void)syscall(SYS_futex, &sleeper->is_awake, FUTEX_WAKE_PRIVATE, 1);
+}
+
 int zkr__mtx_init(struct zkr__mtx *mtx)
 {
-    int rc = zkr__cond_init(&mtx->turn);
+    int rc = pthread_mutex_init(&mtx->m, NULL);
 
-    mtx->waiting = 0;
+    atomic_init(&mtx->waiting, 0);
+    atomic_init(&mtx->since, 0);
     mtx->held = false;
+    mtx->called = NULL;
     mtx->put_off = NULL;
-    return rc == 0 ? pthread_mutex_init(&mtx->m, NULL) : rc;
+    return rc == 0 ? pthread_mutex_init(&mtx->queue, NULL) : rc;
 }
 
 void zkr__mtx_done(struct zkr__mtx *mtx)
 {
-    (void)pthread_cond_destroy(&mtx->turn);
+    (void)pthread_mutex_destroy(&mtx->queue);
     (void)pthread_mutex_destroy(&mtx->m);
 }
 
 static bool must_wait(const struct zkr__mtx *mtx)
 {
-    return mtx->held || (mtx->waiting > 0 &&
-                         zkr__clock_now() - mtx->since > PASS_US * ZKR__US);
+    return atomic_load(&mtx->waiting) > 0 &&
+           zkr__clock_now() - atomic_load(&mtx->since) > PASS_US * ZKR__US;
 }
 
-/* With m. */
+/* The first of the queue waits for m, the others for the first. */
+static void wait_for(struct zkr__mtx *mtx)
+{
+    if (atomic_fetch_add(&mtx->waiting, 1) == 0)
+        atomic_store(&mtx->since, zkr__clock_now());
+    (void)pthread_mutex_lock(&mtx->queue);
+    (void)pthread_mutex_lock(&mtx->m);
+    (void)pthread_mutex_unlock(&mtx->queue);
+    atomic_store(&mtx->since, zkr__clock_now());
+    (void)atomic_fetch_sub(&mtx->waiting, 1);
+}
+
 static void take(struct zkr__mtx *mtx, int cancel)
 {
-    if (must_wait(mtx)) {
-        if (mtx->waiting++ == 0)
-            mtx->since = zkr__clock_now();
-        do
-            (void)pthread_cond_wait(&mtx->turn, &mtx->m);
-        while (mtx->held);
-        if (--mtx->waiting > 0)
-            mtx->since = zkr__clock_now();
-    }
+    if (must_wait(mtx) || pthread_mutex_trylock(&mtx->m) != 0)
+        wait_for(mtx);
     mtx->owner = pthread_self();
     mtx->cancel = cancel;
     mtx->held = true;
 }
 
-/* With m, also the signal: who gets the mutex next may free it. */
+/* Those that were woken find the mutex free. */
 static void give(struct zkr__mtx *mtx)
 {
+    struct zkr__sleeper *called = mtx->called;
+
+    mtx->called = NULL;
     mtx->held = false;
-    if (mtx->waiting > 0)
-        (void)pthread_cond_signal(&mtx->turn);
+    (void)pthread_mutex_unlock(&mtx->m);
+    while (called != NULL) {
+        struct zkr__sleeper *sleeper = called;
+
+        called = sleeper->next;
+        rouse(sleeper);
+    }
 }
 
 /* A thread that is cancelled while it has the lock would never unlock it. */
 void zkr__mtx_lock(struct zkr__mtx *mtx)
 {
-    int cancel = zkr__thread_cancel_disable();
-    int rc = pthread_mutex_lock(&mtx->m);
-
-    assert(rc == 0);
-    (void)rc;
-    take(mtx, cancel);
-    (void)pthread_mutex_unlock(&mtx->m);
+    take(mtx, zkr__thread_cancel_disable());
 }
 
 void zkr__mtx_unlock(struct zkr__mtx *mtx)
@@ -81,9 +126,7 @@ void zkr__mtx_unlock(struct zkr__mtx *mtx)
 
     assert(zkr__mtx_mine(mtx));
     (void)zkr__mtx_catch_up(mtx);
-    (void)pthread_mutex_lock(&mtx->m);
     give(mtx);
-    (void)pthread_mutex_unlock(&mtx->m);
     zkr__thread_cancel_restore(cancel);
 }
 
@@ -92,38 +135,43 @@ bool zkr__mtx_mine(const struct zkr__mtx *mtx)
     return mtx->held && pthread_equal(mtx->owner, pthread_self());
 }
 
-int zkr__cond_init(pthread_cond_t *cond)
+static void leave(struct zkr__cond *cond, const struct zkr__sleeper *me)
 {
-    pthread_condattr_t attr;
-    int rc = pthread_condattr_init(&attr);
+    struct zkr__sleeper **link = &cond->first;
 
-    if (rc != 0)
-        return rc;
-    rc = pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    if (rc == 0)
-        rc = pthread_cond_init(cond, &attr);
-    (void)pthread_condattr_destroy(&attr);
-    return rc;
+    while (*link != me)
+        link = &(*link)->next;
+    *link = me->next;
 }
 
-bool zkr__cond_wait(pthread_cond_t *cond, struct zkr__mtx *mtx,
+bool zkr__cond_wait(struct zkr__cond *cond, struct zkr__mtx *mtx,
                     int64_t deadline)
 {
+    struct zkr__sleeper me = { .next = cond->first, .mtx = mtx };
     int cancel = mtx->cancel;
-    int rc = 0;
+    bool in_time;
 
     if (zkr__mtx_catch_up(mtx))
         return true;
-    (void)pthread_mutex_lock(&mtx->m);
+    cond->first = &me;
     give(mtx);
-    if (deadline == ZKR__NEVER) {
-        (void)pthread_cond_wait(cond, &mtx->m);
-    } else {
-        struct timespec ts = zkr__clock_timespec(deadline);
-
-        rc = pthread_cond_timedwait(cond, &mtx->m, &ts);
-    }
+    in_time = sleep_until(&me, deadline);
     take(mtx, cancel);
-    (void)pthread_mutex_unlock(&mtx->m);
-    return rc != ETIMEDOUT;
+    if (!me.is_called)
+        leave(cond, &me);
+    else if (!in_time)
+        (void)sleep_until(&me, ZKR__NEVER); /* a thread is about to rouse it */
+    return in_time;
+}
+
+void zkr__cond_wake(struct zkr__cond *cond)
+{
+    struct zkr__sleeper *sleeper;
+
+    while ((sleeper = cond->first) != NULL) {
+        cond->first = sleeper->next;
+        sleeper->next = sleeper->mtx->called;
+        sleeper->mtx->called = sleeper;
+        sleeper->is_called = true;
+    }
 }

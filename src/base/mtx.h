@@ -5,6 +5,7 @@
 #define ZKR__MTX_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -34,13 +35,14 @@
 /* -- the mutex ------------------------------------------------------------- */
 
 struct ZKR__CAPABILITY("mutex") zkr__mtx {
-    pthread_mutex_t m; /* of what follows: for a moment only */
-    pthread_cond_t turn;
-    unsigned waiting; /* threads that wait for their turn */
-    int64_t since;    /* when the first of them came, or one got it */
-    bool held;
-    pthread_t owner; /* while it is held, as the next members */
-    int cancel;      /* whether the thread may be cancelled otherwise */
+    pthread_mutex_t m;
+    pthread_mutex_t queue; /* the first that waits for m has it */
+    atomic_uint waiting;
+    _Atomic int64_t since; /* when the first of them came, or one got m */
+    bool held;             /* under m, as the next members */
+    pthread_t owner;
+    int cancel; /* whether the thread may be cancelled otherwise */
+    struct zkr__sleeper *called; /* threads to wake when it is released */
     /* The function that is put off until the mutex is released: it runs once,
      * on the thread that has the mutex, and may put off another. NULL: none. */
     void (*put_off)(struct zkr__mtx *mtx);
@@ -69,13 +71,19 @@ static inline bool zkr__mtx_catch_up(struct zkr__mtx *mtx)
  * without the mutex it reads members that another thread may be writing. */
 bool zkr__mtx_mine(const struct zkr__mtx *mtx);
 
-/* A condition variable on CLOCK_MONOTONIC. Returns 0 or an errno. */
-int zkr__cond_init(pthread_cond_t *cond);
+/* A condition variable, under the mutex that its threads wait with. Of zeros it
+ * is ready to be used, and nothing has to be done when it goes. */
+struct zkr__cond {
+    struct zkr__sleeper *first; /* threads that wait */
+};
 
-/* Waits for a signal or the instant. Returns false when the instant has
- * passed. It may return early: always, when something was put off, because that
- * may be what the caller waits for. */
-bool zkr__cond_wait(pthread_cond_t *cond, struct zkr__mtx *mtx,
+/* Waits until it is woken, or until the instant on CLOCK_MONOTONIC. Returns
+ * false when the instant has passed. It may return early: always, when
+ * something was put off, because that may be what the caller waits for. */
+bool zkr__cond_wait(struct zkr__cond *cond, struct zkr__mtx *mtx,
                     int64_t deadline);
+
+/* Wakes all that wait, when the mutex is released. */
+void zkr__cond_wake(struct zkr__cond *cond);
 
 #endif

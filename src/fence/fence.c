@@ -18,7 +18,7 @@ struct zkr_fence {
     unsigned process;             /* the one that may use it */
     struct zkr__fence_file *file; /* NULL: in memory */
     struct zkr__mtx lock;
-    pthread_cond_t left;
+    struct zkr__cond left;
     uint64_t inside; /* the thread that is in a section; 0: none */
     /* Of the thread inside: */
     struct zkr__fence_record record; /* in memory */
@@ -33,7 +33,6 @@ static int new_fence(zkr_fence **ret_fence)
         return zkr__no_memory("fence", NULL);
     f->process = zkr__process_number();
     (void)zkr__mtx_init(&f->lock);
-    (void)zkr__cond_init(&f->left);
     *ret_fence = f;
     return ZKR_OK;
 }
@@ -46,11 +45,7 @@ void zkr_fence_free(zkr_fence *f)
         return;
     if (f->file != NULL)
         zkr__fence_file_close(f->file);
-    /* A child would wait for threads of its parent. */
-    if (zkr__process_is(f->process)) {
-        (void)pthread_cond_destroy(&f->left);
-        zkr__mtx_done(&f->lock);
-    }
+    zkr__mtx_done(&f->lock);
     free(f);
 }
 
@@ -112,7 +107,7 @@ static void unlock_thread(zkr_fence *f)
 {
     zkr__mtx_lock(&f->lock);
     f->inside = 0;
-    (void)pthread_cond_signal(&f->left);
+    zkr__cond_wake(&f->left);
     zkr__mtx_unlock(&f->lock);
 }
 

@@ -82,7 +82,7 @@ struct zkr__chain {
     bool decided;
     int rc;
     char *detail; /* the sentence of an error; NULL: out of memory */
-    pthread_cond_t changed;
+    struct zkr__cond changed;
     struct zkr__notice notice;
     struct chain_step steps[];
 };
@@ -94,7 +94,6 @@ static void free_chain(struct zkr__ref *ref)
 
     for (size_t i = 0; i < chain->count; i++)
         zkr__lock_unref(chain->steps[i].link.lock);
-    (void)pthread_cond_destroy(&chain->changed);
     free(chain->detail);
     free(chain);
     zkr__session_unref(s);
@@ -211,7 +210,7 @@ static void decide_locked(struct zkr__chain *chain) ZKR__LOCKED
         zkr__ref_take(&chain->ref);
         zkr__dispatch_post_locked(chain->session, &chain->notice);
     }
-    (void)pthread_cond_broadcast(&chain->changed);
+    zkr__cond_wake(&chain->changed);
     zkr__ref_drop(&chain->ref); /* it is under way no more */
 }
 
@@ -513,7 +512,6 @@ static struct zkr__chain *new_chain(const struct zkr__chains *chains,
     chain->kept_count = kept;
     zkr__list_init(&chain->link);
     zkr__list_init(&chain->due);
-    (void)zkr__cond_init(&chain->changed);
     zkr__notice_init(&chain->notice, run_told);
     for (size_t i = 0; i < count; i++) {
         zkr__lock_ref(links[i].lock);

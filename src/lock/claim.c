@@ -90,7 +90,6 @@ static void free_claim(struct zkr__ref *ref)
     if (c->cohort.delegate != NULL)
         zkr__claim_unref(c->cohort.delegate);
     zkr__grant_watch_done(&c->grant);
-    (void)pthread_cond_destroy(&c->changed);
     zkr__record_put(c->own_node.record, &c->lock->record);
     zkr__lock_unref(c->lock);
     free(c->own_node.request_path);
@@ -129,7 +128,6 @@ static struct zkr__claim *make(struct zkr__lock *lock,
     zkr__list_init(&c->leased);
     zkr__list_init(&c->doubted);
     zkr__place_init(c);
-    (void)zkr__cond_init(&c->changed);
     init_steps(c);
     return c;
 }

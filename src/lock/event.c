@@ -71,7 +71,7 @@ void zkr__claim_decide_locked(struct zkr__claim *c, int rc)
         zkr__claim_ref(c);
         zkr__dispatch_post_locked(c->session, &c->outcome.notice);
     }
-    (void)pthread_cond_broadcast(&c->changed);
+    zkr__cond_wake(&c->changed);
     zkr__claim_tell_observer_locked(c);
     zkr__role_tell_locked(c, ZKR__ROLE_DECIDED, rc);
     if (c->observer != NULL && c->observer->decided != NULL)

@@ -119,7 +119,7 @@ void zkr__grant_end_locked(struct zkr_grant *g, enum zkr_grant_state_kind state)
 {
     move_locked(g, state, "end");
     zkr__count_grant_locked(zkr__grant_claim(g), state);
-    (void)pthread_cond_broadcast(&zkr__grant_claim(g)->changed);
+    zkr__cond_wake(&zkr__grant_claim(g)->changed);
 }
 
 void zkr__claim_stop_holding(struct zkr__claim *c)
@@ -180,7 +180,7 @@ void zkr__grant_confirmed(struct zkr__claim *c, const struct zkr__news *news)
         zkr__grant_resume_locked(g); /* by another write */
     g->confirms++;
     g->confirmed = rc;
-    (void)pthread_cond_broadcast(&c->changed);
+    zkr__cond_wake(&c->changed);
     zkr__grant_found_locked(g, rc);
 }
 

@@ -44,7 +44,7 @@ static void try_later_locked(struct zkr__claim *c) ZKR__LOCKED
     zkr__timer_thread_arm_locked(
         s, &c->later, zkr__clock_now() + s->opts.session_timeout_ms * ZKR__MS,
         on_again);
-    (void)pthread_cond_broadcast(&c->changed);
+    zkr__cond_wake(&c->changed);
 }
 
 /* When the session is over the node is gone, or the server will remove it. A
@@ -131,6 +131,6 @@ void zkr__claim_end(struct zkr__claim *c, const struct zkr__news *news)
     zkr__list_remove(&c->of_line);
     zkr__list_remove(&c->of_lock);
     zkr__ref_drop(&c->lock->line->ref);
-    (void)pthread_cond_broadcast(&c->changed);
+    zkr__cond_wake(&c->changed);
     zkr__claim_unref(c);
 }

@@ -29,7 +29,6 @@ static void free_request(struct zkr__ref *ref)
     struct zkr__request *r = ZKR__CONTAINER(ref, struct zkr__request, ref);
     struct zkr_session *s = r->session;
 
-    (void)pthread_cond_destroy(&r->changed);
     if (r->guard != NULL)
         r->guard->release(r->holder);
     if (r->kind->clear != NULL)
@@ -106,7 +105,6 @@ void *zkr__request_new(const struct zkr__request_kind *kind,
     zkr__list_init(&r->asks);
     zkr__ask_init(&r->ask, r);
     zkr__notice_init(&r->notice, run_notice);
-    (void)zkr__cond_init(&r->changed);
     return r;
 }
 
@@ -145,7 +143,7 @@ void zkr__request_end_locked(struct zkr__request *r, int rc, const char *why)
         take_back_locked(ZKR__CONTAINER(l, struct zkr__ask, link));
     }
     if (r->tell == NULL)
-        (void)pthread_cond_broadcast(&r->changed);
+        zkr__cond_wake(&r->changed);
     else
         zkr__dispatch_post_locked(r->session, &r->notice);
 }

@@ -96,7 +96,7 @@ struct zkr__request {
     void (*then)(struct zkr__request *r); /* after a sync */
     struct zkr__timer timeout;
     struct zkr__notice notice;
-    pthread_cond_t changed;
+    struct zkr__cond changed;
     bool ended;
     int rc;          /* the outcome, and its */
     const char *why; /* constant reason; both stay once it has ended */

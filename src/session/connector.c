@@ -101,7 +101,7 @@ void zkr__connector_close_handle_unlocks(struct zkr_session *s)
     s->handle_dead = false;
     zkr__session_flush_locked(s);
     s->closing = false;
-    (void)pthread_cond_broadcast(&s->changed);
+    zkr__cond_wake(&s->changed);
 }
 
 static int64_t open_due(const struct zkr_session *s)
@@ -189,7 +189,7 @@ static void *connector_main(void *arg)
     zkr__connector_close_handle_unlocks(s);
     s->connector_done = true;
     zkr__timer_thread_wake_locked(s); /* it ends, too */
-    (void)pthread_cond_broadcast(&s->changed);
+    zkr__cond_wake(&s->changed);
     zkr__session_unlock(s);
     zkr__session_unref(s);
     return NULL;

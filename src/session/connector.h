@@ -14,7 +14,7 @@ int zkr__connector_start(struct zkr_session *s);
  * thread that closes the session may wait for that answer, too. */
 static inline void zkr__connector_wake_locked(struct zkr_session *s) ZKR__LOCKED
 {
-    (void)pthread_cond_broadcast(&s->connector_wake);
+    zkr__cond_wake(&s->connector_wake);
 }
 
 /* Closes the handle, if there is one, and ends everything that depended on it.

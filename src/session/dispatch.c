@@ -20,8 +20,6 @@ int zkr__dispatch_init(struct zkr__dispatch *d, bool own_loop)
 {
     zkr__list_init(&d->due);
     d->fd = -1;
-    if (zkr__cond_init(&d->changed) != 0)
-        return zkr__fail(ZKR_ESYSTEM, "cannot make a condition variable");
     if (!own_loop)
         return ZKR_OK;
     d->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -37,7 +35,6 @@ void zkr__dispatch_done(struct zkr__dispatch *d)
 
     if (d->fd >= 0)
         (void)close(d->fd);
-    (void)pthread_cond_destroy(&d->changed);
 }
 
 void zkr__notice_init(struct zkr__notice *n, void (*run)(struct zkr__notice *))
@@ -69,7 +66,7 @@ void zkr__dispatch_post_locked(struct zkr_session *s, struct zkr__notice *n)
     if (zkr__list_empty(&d->due))
         show_due(d, true);
     zkr__list_append(&d->due, &n->link);
-    (void)pthread_cond_broadcast(&d->changed);
+    zkr__cond_wake(&d->changed);
 }
 
 static struct zkr__notice *take_locked(struct zkr__dispatch *d) ZKR__LOCKED
@@ -96,7 +93,7 @@ static void run_due_unlocks(struct zkr_session *s) ZKR__UNLOCKS
         n->run(n);
         zkr__session_lock(s);
         d->running = NULL;
-        (void)pthread_cond_broadcast(&d->changed);
+        zkr__cond_wake(&d->changed);
     }
     d->busy = false;
 }
@@ -177,7 +174,7 @@ void zkr__dispatch_stop(struct zkr_session *s)
 
     zkr__session_lock(s);
     d->stop = true;
-    (void)pthread_cond_broadcast(&d->changed);
+    zkr__cond_wake(&d->changed);
     if (d->fd >= 0) {
         while (d->running != NULL)
             (void)zkr__cond_wait(&d->changed, &s->lock, ZKR__NEVER);

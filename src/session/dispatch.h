@@ -31,7 +31,7 @@ struct zkr__dispatch {
     struct zkr__notice *running; /* only compared, never followed */
     bool busy;                   /* somebody runs callbacks: */
     pthread_t runner;
-    pthread_cond_t changed;
+    struct zkr__cond changed;
     bool stop;
     int fd; /* of a session with its own loop; else -1 */
     pthread_t thread;

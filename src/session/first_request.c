@@ -56,7 +56,7 @@ static void tell_locked(struct zkr_session *s) ZKR__LOCKED
 {
     if (s->first_request.fn != NULL)
         zkr__dispatch_post_locked(s, &s->first_request.notice);
-    (void)pthread_cond_broadcast(&s->changed);
+    zkr__cond_wake(&s->changed);
 }
 
 void zkr__first_request_end_locked(struct zkr_session *s, int rc,

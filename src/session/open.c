@@ -155,9 +155,6 @@ static void free_session(struct zkr__ref *ref)
     if (s->observer != NULL)
         s->observer->upcalls->freed(s->observer);
     zkr__dispatch_done(&s->dispatch);
-    (void)pthread_cond_destroy(&s->timers_wake);
-    (void)pthread_cond_destroy(&s->connector_wake);
-    (void)pthread_cond_destroy(&s->changed);
     zkr__mtx_done(&s->lock);
     zkr__hosts_done(&s->hosts);
     free(s->attempt.servers);
@@ -182,9 +179,6 @@ static int new_session(const char *hosts, const struct zkr_session_opts *opts,
     zkr__op_init(&s->touch, s, NULL);
     s->touch.class = ZKR__OP_CHECKS;
     (void)zkr__mtx_init(&s->lock);
-    (void)zkr__cond_init(&s->timers_wake);
-    (void)zkr__cond_init(&s->connector_wake);
-    (void)zkr__cond_init(&s->changed);
     rc = load_opts(&s->opts, opts);
     s->log = (struct zkr__log_hook){ s->opts.log, s->opts.log_user,
                                      (int)s->opts.log_level };

@@ -86,7 +86,7 @@ struct zkr_session {
     bool told_server;   /* the server was told that the session ends */
     struct zkr__attempt attempt;
     bool away; /* the connector is at the servers, without the lock */
-    pthread_cond_t connector_wake;
+    struct zkr__cond connector_wake;
     bool connector_done;
     pthread_t connector;
 
@@ -100,11 +100,11 @@ struct zkr_session {
     /* the timer thread */
     struct zkr__timers timers;
     int64_t timers_sleeps_until;
-    pthread_cond_t timers_wake;
+    struct zkr__cond timers_wake;
     pthread_t timer_thread;
 
-    pthread_cond_t
-        changed; /* first_request, or connector_done: for open, close */
+    /* first_request, or connector_done: for open, close */
+    struct zkr__cond changed;
 
     struct zkr__dispatch dispatch;
 };

@@ -36,7 +36,7 @@ static void move_locked(struct zkr_session *s,
     s->counters.expiries += state == ZKR_SESSION_LOST;
     zkr__sm_move(&s->sm, (int)state, why);
     zkr__listeners_tell_locked(s);
-    (void)pthread_cond_broadcast(&s->changed);
+    zkr__cond_wake(&s->changed);
 }
 
 static void reset_lease(struct zkr_session *s)

@@ -11,7 +11,7 @@
 void zkr__timer_thread_wake_locked(struct zkr_session *s)
 {
     s->timers_sleeps_until = 0;
-    (void)pthread_cond_signal(&s->timers_wake);
+    zkr__cond_wake(&s->timers_wake);
 }
 
 void zkr__timer_thread_arm_locked(struct zkr_session *s,

@@ -17,7 +17,7 @@ struct job {
     bool (*call)(void *);
     void *arg;
     struct zkr__mtx lock;
-    pthread_cond_t changed;
+    struct zkr__cond changed;
     bool returned;  /* under lock, as all below */
     bool result;    /* if it has */
     bool abandoned; /* the thread that asked for it has given up */
@@ -34,13 +34,11 @@ static struct job *new_job(bool (*call)(void *), void *arg)
     job->call = call;
     job->arg = arg;
     (void)zkr__mtx_init(&job->lock);
-    (void)zkr__cond_init(&job->changed);
     return job;
 }
 
 static void free_job(struct job *job)
 {
-    (void)pthread_cond_destroy(&job->changed);
     zkr__mtx_done(&job->lock);
     free(job);
 }
@@ -55,7 +53,7 @@ static void *reaper_main(void *arg)
     job->result = result;
     job->returned = true;
     abandoned = job->abandoned;
-    (void)pthread_cond_signal(&job->changed);
+    zkr__cond_wake(&job->changed);
     zkr__mtx_unlock(&job->lock);
     if (abandoned) {
         free_job(job);

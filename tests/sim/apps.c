@@ -70,7 +70,7 @@ static void refused_inside(struct async *a)
     t->inside++;
     rc = user_acquire(t, a->attempt->shared, -1, &unused);
     t->inside--;
-    fiber_wake(&t->inside, true);
+    fiber_wake(&t->inside);
     if ((rc != ZKR_EDEADLK && rc != ZKR_ECLOSED && rc != ZKR_ENOMEM) ||
         sim_now != began)
         world_fail("a callback waits for a lock: %d", rc);
@@ -85,8 +85,8 @@ static void on_async(int rc, zkr_grant *grant, void *user)
         refused_inside(a);
     a->told = true;
     a->grant = grant;
-    fiber_wake(a, true);
-    fiber_wake(&a->thread->bursts, true);
+    fiber_wake(a);
+    fiber_wake(&a->thread->bursts);
 }
 
 static void blocking_round(struct thread *t)
@@ -286,7 +286,7 @@ static void open_session(struct process *p)
         told_of_session(p->number, p->session, on_session_event, p,
                         &p->listener);
     p->opened = true;
-    fiber_wake(p, true);
+    fiber_wake(p);
 }
 
 static void close_session(struct process *p)

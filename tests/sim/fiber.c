@@ -127,7 +127,7 @@ static void trampoline(void)
 
         (void)f->main(f->arg);
         turns[self].state = FINISHED;
-        fiber_wake(f, true);
+        fiber_wake(f);
         leave();
     }
 }
@@ -196,16 +196,13 @@ bool fiber_wait(const void *object, int64_t deadline)
     return !t->timed_out;
 }
 
-void fiber_wake(const void *object, bool all)
+void fiber_wake(const void *object)
 {
     for (int i = 0; i < fiber_count; i++) {
         struct turn *t = &turns[i];
 
-        if (t->state != WAITING || t->waits_for != object)
-            continue;
-        t->state = READY;
-        if (!all)
-            return;
+        if (t->state == WAITING && t->waits_for == object)
+            t->state = READY;
     }
 }
 

@@ -22,7 +22,7 @@ void fiber_enter_process(int process); /* for upcalls, which no fiber makes */
 
 /* Wait for a wake-up of `object`, or the instant: false when that has come. */
 bool fiber_wait(const void *object, int64_t deadline);
-void fiber_wake(const void *object, bool all);
+void fiber_wake(const void *object);
 void fiber_sleep(int64_t duration);
 void fiber_yield(void);
 void fiber_join(int fiber);

@@ -205,7 +205,7 @@ static void *other_main(void *arg)
     oracle_over(o->attempt);
     (void)zkr_grant_release_async(o->grant, NULL, NULL);
     o->done = true;
-    fiber_wake(o, true);
+    fiber_wake(o);
     return NULL;
 }
 

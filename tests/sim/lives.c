@@ -143,7 +143,7 @@ static void on_asked(int rc, zkr_grant *grant, void *user)
 
     world_assert(!a->told, "it is told twice");
     *a = (struct asked){ a->attempt, true, rc, grant };
-    fiber_wake(a, true);
+    fiber_wake(a);
 }
 
 static void await(struct asked *a)

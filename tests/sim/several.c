@@ -207,7 +207,7 @@ static void refused_inside(struct several *s)
     s->inside++;
     rc = zkr_multi_lock_acquire(s->lock, -1, unused);
     s->inside--;
-    fiber_wake(&s->inside, true);
+    fiber_wake(&s->inside);
     if ((rc != ZKR_EDEADLK && rc != ZKR_ECLOSED && rc != ZKR_ENOMEM) ||
         sim_now != began)
         world_fail("a callback waits for a multi-lock: %d", rc);
@@ -223,7 +223,7 @@ static void on_all(int rc, zkr_grant *const *grants, size_t count, void *user)
     if (one_in(8))
         refused_inside(c->of);
     c->told = true;
-    fiber_wake(&c->of->thread->bursts, true);
+    fiber_wake(&c->of->thread->bursts);
 }
 
 static void ask_one(struct several *s, struct chain *c)

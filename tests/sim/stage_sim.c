@@ -66,7 +66,7 @@ void stage_unlock(void)
 
 void stage_wake(void)
 {
-    fiber_wake(&changed, true);
+    fiber_wake(&changed);
 }
 
 void stage_wait(bool (*done)(void))

@@ -123,7 +123,7 @@ static void end_grant(zkr_grant **grant)
 void give_back(struct user *u)
 {
     end_grant(&u->grant);
-    fiber_wake(u, true);
+    fiber_wake(u);
 }
 
 static void acquire(struct user *u)
@@ -133,7 +133,7 @@ static void acquire(struct user *u)
     if (u->rc == ZKR_OK)
         note_granted(u, u->grant, u == &users[WAITER] ? story.on_event : NULL);
     u->told = true;
-    fiber_wake(u, true);
+    fiber_wake(u);
 }
 
 static void acquire_other(struct user *u)
@@ -193,7 +193,7 @@ static void *user_main(void *arg)
         if (story.anew)
             close_session(u);
         u->asks = false;
-        fiber_wake(u, true);
+        fiber_wake(u);
     }
     world.busy--;
     while (!world.closing)
@@ -206,7 +206,7 @@ static void *user_main(void *arg)
 void start(struct user *u)
 {
     u->wanted = true;
-    fiber_wake(u, true);
+    fiber_wake(u);
     if (u->started)
         return;
     u->started = true;
@@ -218,7 +218,7 @@ void ask(struct user *u)
 {
     u->told = false;
     u->asks = true;
-    fiber_wake(u, true);
+    fiber_wake(u);
 }
 
 void await_told(struct user *u)
@@ -243,8 +243,8 @@ static void *tell_main(void *arg)
         await_rest();
         story.time++;
     }
-    fiber_wake(&users[WAITER], true);
-    fiber_wake(&users[HOLDER], true);
+    fiber_wake(&users[WAITER]);
+    fiber_wake(&users[HOLDER]);
     world.busy--;
     return NULL;
 }

@@ -12,30 +12,9 @@
 #include "world.h"
 
 /* The linker sends the library's calls here: --wrap. */
-int __wrap_pthread_cond_signal(pthread_cond_t *cond);
-int __wrap_pthread_cond_broadcast(pthread_cond_t *cond);
-int __wrap_pthread_cond_destroy(pthread_cond_t *cond);
 int __wrap_pthread_join(pthread_t thread, void **value);
 int __wrap_pthread_detach(pthread_t thread);
 pthread_t __wrap_pthread_self(void);
-
-int __wrap_pthread_cond_signal(pthread_cond_t *cond)
-{
-    fiber_wake(cond, false);
-    return 0;
-}
-
-int __wrap_pthread_cond_broadcast(pthread_cond_t *cond)
-{
-    fiber_wake(cond, true);
-    return 0;
-}
-
-int __wrap_pthread_cond_destroy(pthread_cond_t *cond)
-{
-    (void)cond;
-    return 0;
-}
 
 int __wrap_pthread_join(pthread_t thread, void **value)
 {
@@ -123,15 +102,14 @@ bool zkr__mtx_mine(const struct zkr__mtx *mtx)
     return mtx->held && mtx->owner == __wrap_pthread_self();
 }
 
-int zkr__cond_init(pthread_cond_t *cond)
+void zkr__cond_wake(struct zkr__cond *cond)
 {
-    memset(cond, 0, sizeof(*cond));
-    return 0;
+    fiber_wake(cond);
 }
 
 /* POSIX lets a wait end without a signal, and lets others take the lock between
  * the end of a wait and its return. */
-bool zkr__cond_wait(pthread_cond_t *cond, struct zkr__mtx *mtx,
+bool zkr__cond_wait(struct zkr__cond *cond, struct zkr__mtx *mtx,
                     int64_t deadline)
 {
     bool in_time = true;

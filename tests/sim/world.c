@@ -298,7 +298,7 @@ void world_run(void)
     if (!run_until(follows_agree, after_calm() + 2 * limit))
         follows_fail();
     world.closing = true;
-    fiber_wake(&world.closing, true);
+    fiber_wake(&world.closing);
     if (!run_until(all_gone, after_calm() + 10000 * MS))
         world_fail("sessions cannot be closed");
     if (!run_until(nothing_left, after_calm() + limit))

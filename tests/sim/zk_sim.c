@@ -230,7 +230,7 @@ static void disconnect(struct zkr__zk *zk, int rc)
     }
     fail_all(zk, rc);
     if (zk->closing)
-        fiber_wake(zk, true);
+        fiber_wake(zk);
     else
         connect_later(zk);
 }
@@ -356,7 +356,7 @@ static void on_reply(struct zkr__zk *zk, struct request *r)
         zk->last = NULL;
     if (r->type == REQUEST_CLOSE) {
         zk->told = true;
-        fiber_wake(zk, true);
+        fiber_wake(zk);
         return;
     }
     add_watch(zk, r, r->rc);

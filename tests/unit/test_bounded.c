@@ -20,7 +20,7 @@
 #include "session/timer_thread.h"
 #include "session/watch.h"
 
-enum { MANY = 8, FAR = MANY / 2, TIMERS = 100, PASSES = 1000 };
+enum { MANY = 8, FAR = MANY / 2, TIMERS = 100, PASSES = 1000, WAITS = 1000 };
 
 /* -- the timers' thread --------------------------------------------------- */
 
@@ -96,12 +96,10 @@ static void *take_once(void *unused)
 
 static bool somebody_waits(void)
 {
-    bool any;
-
-    (void)pthread_mutex_lock(&mtx.m);
-    any = mtx.waiting > 0;
-    (void)pthread_mutex_unlock(&mtx.m);
-    return any;
+    if (pthread_mutex_trylock(&mtx.queue) != 0)
+        return true;
+    (void)pthread_mutex_unlock(&mtx.queue);
+    return false;
 }
 
 /* A thread that released the mutex and took it again, over and over, mostly
@@ -126,6 +124,35 @@ TEST(who_waits_is_passed_for_a_moment)
     assert_in_range(passes, 1, 20);
     zkr__mtx_done(&mtx);
     atomic_store(&clock_runs, false);
+}
+
+static void *wake(void *cond)
+{
+    zkr__mtx_lock(&mtx);
+    zkr__cond_wake(cond);
+    zkr__mtx_unlock(&mtx);
+    return NULL;
+}
+
+/* The memory of a wait is gone with it, so whoever wakes it late must have
+ * ended. */
+TEST(a_wait_may_end_as_it_is_woken)
+{
+    struct zkr__cond cond = { NULL };
+    pthread_t thread;
+    int woken = 0;
+
+    assert_int_equal(zkr__mtx_init(&mtx), 0);
+    for (int i = 0; i < WAITS; i++) {
+        zkr__mtx_lock(&mtx);
+        assert_int_equal(pthread_create(&thread, NULL, wake, &cond), 0);
+        woken += zkr__cond_wait(&cond, &mtx, zkr__clock_now() + i * ZKR__US);
+        assert_null(cond.first);
+        zkr__mtx_unlock(&mtx);
+        (void)pthread_join(thread, NULL);
+    }
+    assert_in_range(woken, 1, WAITS);
+    zkr__mtx_done(&mtx);
 }
 
 /* -- walks ---------------------------------------------------------------- */

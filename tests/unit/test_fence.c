@@ -399,8 +399,7 @@ static void *wait_main(void *is_over)
     return rc == ZKR_ETIMEDOUT ? of_the_parent : NULL;
 }
 
-/* pthread_cond_destroy() waits for those that wait, who are no threads of a
- * child. */
+/* Who waits is no thread of the child, which must not wait for it. */
 TEST(a_child_frees_what_a_thread_of_its_parent_waits_for)
 {
     atomic_bool is_over = false;

@@ -62,9 +62,9 @@ static bool is_the_gap(void)
 /* The linker sends the library's calls here: --wrap. */
 void __real_zkr__mtx_unlock(struct zkr__mtx *mtx);
 void __wrap_zkr__mtx_unlock(struct zkr__mtx *mtx);
-bool __real_zkr__cond_wait(pthread_cond_t *cond, struct zkr__mtx *mtx,
+bool __real_zkr__cond_wait(struct zkr__cond *cond, struct zkr__mtx *mtx,
                            int64_t deadline);
-bool __wrap_zkr__cond_wait(pthread_cond_t *cond, struct zkr__mtx *mtx,
+bool __wrap_zkr__cond_wait(struct zkr__cond *cond, struct zkr__mtx *mtx,
                            int64_t deadline);
 
 /* The intruder may have to wait for us, so we wait for it only for a while. */
@@ -90,7 +90,7 @@ static void oversleep(struct zkr__mtx *mtx, int64_t deadline) ZKR__NO_ANALYSIS
     }
 }
 
-bool __wrap_zkr__cond_wait(pthread_cond_t *cond, struct zkr__mtx *mtx,
+bool __wrap_zkr__cond_wait(struct zkr__cond *cond, struct zkr__mtx *mtx,
                            int64_t deadline)
 {
     bool in_time;
