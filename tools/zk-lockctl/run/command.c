@@ -4,7 +4,6 @@
 #include "run/run.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 
@@ -51,7 +50,7 @@ static int start_command(struct run *run)
                                .tty = &run->tty };
     int64_t deadline_ms = run_view_now(run).valid_until_ms;
     int error = env != NULL
-                    ? child_start(&run->child, &plan, deadline_ms, &step)
+                    ? child_start(&run->turn.child, &plan, deadline_ms, &step)
                     : ENOMEM;
 
     run_env_free(env);
@@ -66,13 +65,13 @@ static int start_command(struct run *run)
 static void signal_all(struct running *c, int sig)
 {
     if (sig == SIGCONT)
-        c->run->child.stopped_by = 0;
-    child_signal_all(&c->run->child, sig);
+        c->run->turn.child.stopped_by = 0;
+    child_signal_all(&c->run->turn.child, sig);
 }
 
 static void say_refused(struct running *c)
 {
-    if (!c->run->child.refused || c->refused)
+    if (!c->run->turn.child.refused || c->refused)
         return;
     (void)lockctl_fail(EX_NOPERM,
                        "a process of the command belongs to another user: it "
@@ -131,9 +130,9 @@ static int64_t end_rest(struct running *c)
  * kills again and again by itself. */
 static int64_t see_to_end(struct running *c)
 {
-    return c->killed             ? INT64_MAX
-           : c->run->child.ended ? end_rest(c)
-                                 : end_command(c);
+    return c->killed                  ? INT64_MAX
+           : c->run->turn.child.ended ? end_rest(c)
+                                      : end_command(c);
 }
 
 /* -- the lease ------------------------------------------------------------ */
@@ -188,9 +187,9 @@ static void note_ending(struct running *c, enum policy_action action,
     struct run *run = c->run;
 
     if (run_is_overdue(run, view))
-        run->overdue = true;
+        run->turn.overdue = true;
     else
-        run->lost = true;
+        run->turn.lost = true;
     if (!c->killed)
         say_end(run, action, view);
     c->killed = c->killed || action == POLICY_SEND_KILL;
@@ -204,7 +203,7 @@ static int64_t obey_policy(struct running *c, const struct policy_view *view)
     struct policy_plan plan = policy_next(&run->policy, view);
 
     if (view->valid_until_ms != 0)
-        child_set_deadline(&run->child, view->valid_until_ms);
+        child_set_deadline(&run->turn.child, view->valid_until_ms);
     if (plan.action != POLICY_NOTHING)
         signal_all(c, plan.action == POLICY_SEND_KILL ? SIGKILL : SIGTERM);
     if (plan.action == POLICY_SEND_TERM)
@@ -223,10 +222,11 @@ static void note_end(struct running *c)
     struct run *run = c->run;
     struct policy_view view = run_view_now(run);
 
-    run->ended_in_time = view.now_ms < grants_valid_until(&run->grants);
+    run->turn.ended_in_time =
+        view.now_ms < grants_valid_until(&run->turn.grants);
     if (view.now_ms >= view.valid_until_ms && !c->killed &&
-        WIFSIGNALED(run->child.status) &&
-        WTERMSIG(run->child.status) == SIGKILL)
+        WIFSIGNALED(run->turn.child.status) &&
+        WTERMSIG(run->turn.child.status) == SIGKILL)
         note_ending(c, POLICY_SEND_KILL, &view);
 }
 
@@ -245,12 +245,12 @@ static void pass_on(struct running *c, int sig)
     if (sig == SIGTSTP)
         c->follow.told_to_stop = true;
     if (sig == SIGTERM || sig == SIGINT || sig == SIGQUIT)
-        run->told_to_end = true;
-    child_signal(&run->child, sig);
+        run->turn.told_to_end = true;
+    child_signal(&run->turn.child, sig);
     if (sig == SIGTERM)
         note_told(c);
     else if (signals_is_fatal(sig))
-        child_continue(&run->child); /* or it could not act on it */
+        child_continue(&run->turn.child); /* or it could not act on it */
 }
 
 static void pass_all_on(struct running *c, const sigset_t *arrived)
@@ -269,38 +269,21 @@ static void obey_revoke(struct running *c)
         return;
     if (run->opts.on_revoke == REVOKE_IGNORE) {
         lockctl_say(run->ctl, "somebody asks for the lock%s; ignored",
-                    run->reason);
+                    run->turn.reason);
         return;
     }
     lockctl_say(run->ctl, "somebody asks for the lock%s: TERM to the command",
-                run->reason);
-    run->revoked = true;
+                run->turn.reason);
+    run->turn.revoked = true;
     signal_all(c, SIGTERM);
     note_told(c);
-}
-
-static void sleep_until(struct run *run, int64_t wake_ms)
-{
-    struct pollfd fds[] = { { .fd = run->event_fd, .events = POLLIN },
-                            { .fd = run->timer_fd, .events = POLLIN },
-                            { .fd = run->signals.fd, .events = POLLIN },
-                            { .fd = run->child.guard_fd, .events = POLLIN } };
-    uint64_t count;
-
-    run_set_timer(run, wake_ms);
-    if (poll(fds, 4, -1) <= 0)
-        return;
-    if ((fds[0].revents & POLLIN) != 0)
-        (void)!read(run->event_fd, &count, sizeof(count));
-    if ((fds[1].revents & POLLIN) != 0)
-        (void)!read(run->timer_fd, &count, sizeof(count));
 }
 
 /* Tells whether processes that the command has left behind may work on. */
 static bool may_stay(const struct run *run)
 {
-    return run->opts.keep_daemons && !run->lost && !run->overdue &&
-           !run->revoked;
+    return run->opts.keep_daemons && !run->turn.lost && !run->turn.overdue &&
+           !run->turn.revoked;
 }
 
 static void watch_command(struct running *c)
@@ -320,11 +303,11 @@ static void watch_command(struct running *c)
          * passed on came before this look at the lease. Before the look: a
          * command that ends while we are stopped is not killed. */
         view = run_view_now(run);
-        child_reap(&run->child);
+        child_reap(&run->turn.child);
         say_refused(c);
-        if (run->child.ended) {
+        if (run->turn.child.ended) {
             follow_take_terminal_back(&c->follow);
-            if (may_stay(run) || !run->child.left) {
+            if (may_stay(run) || !run->turn.child.left) {
                 note_end(c);
                 return;
             }
@@ -332,17 +315,19 @@ static void watch_command(struct running *c)
         wake_ms = obey_policy(c, &view);
         pass_all_on(c, &arrived);
         obey_revoke(c);
-        if (!run->child.ended)
+        if (!run->turn.child.ended)
             follow_stop(&c->follow, c->kill_ms != 0);
         end_ms = see_to_end(c);
-        sleep_until(run, end_ms < wake_ms ? end_ms : wake_ms);
+        (void)run_sleep(run, end_ms < wake_ms ? end_ms : wake_ms,
+                        run->signals.fd, run->turn.child.guard_fd);
     }
 }
 
 int run_command(struct run *run)
 {
     struct running c = { .run = run,
-                         .follow = { .tty = &run->tty, .child = &run->child },
+                         .follow = { .tty = &run->tty,
+                                     .child = &run->turn.child },
                          .state = ZKR_GRANT_HELD };
     int code = run_check_lease(run);
 
@@ -352,12 +337,12 @@ int run_command(struct run *run)
         code = start_command(run);
     if (code == 0) {
         watch_command(&c);
-        if (run->child.guard_killed)
+        if (run->turn.child.guard_killed)
             (void)lockctl_fail(EX_SIGNALED + SIGKILL,
                                "the guard of the command was killed, and the "
                                "command with it");
-        child_done(&run->child);
+        child_done(&run->turn.child);
     }
-    grants_listen(&run->grants, NULL, NULL);
+    grants_listen(&run->turn.grants, NULL, NULL);
     return code;
 }

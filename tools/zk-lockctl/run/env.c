@@ -10,7 +10,7 @@
 
 #include "common/words.h"
 
-enum { ADDED = 8, LINES_MAX = GRANTS_MAX * (ZKR_PATH_MAX + 64) };
+enum { ADDED = 8, LINES_MAX = GRANTS_MAX * (ZKR_PATH_MAX + 96) };
 
 struct env {
     char *added[ADDED];
@@ -25,37 +25,27 @@ static void add(struct env *env, const char *name, const char *value)
     env->count++;
 }
 
-static const char *path_of(const struct run *run, size_t i, char word[WORD_MAX])
+/* A line for each lock; no path has a line feed: ZooKeeper refuses control
+ * characters. */
+static void add_locks(struct env *env, const struct run *run)
 {
-    (void)word;
-    return run->opts.wanted.paths[i];
-}
-
-static const char *node_of(const struct run *run, size_t i, char word[WORD_MAX])
-{
-    (void)word;
-    return zkr_grant_node(run->grants.items[i]);
-}
-
-static const char *token_of(const struct run *run, size_t i,
-                            char word[WORD_MAX])
-{
-    return word_token(zkr_grant_token(run->grants.items[i]), word);
-}
-
-/* No path has a line feed: ZooKeeper refuses control characters. */
-static void add_lines(struct env *env, const char *name, const struct run *run,
-                      const char *of(const struct run *run, size_t i,
-                                     char word[WORD_MAX]))
-{
-    static char lines[LINES_MAX];
+    static char paths[LINES_MAX], nodes[LINES_MAX], tokens[LINES_MAX];
+    const struct grants *grants = &run->turn.grants;
+    char *path = paths, *node = nodes, *token = tokens;
     char word[WORD_MAX];
-    size_t used = 0;
 
-    for (size_t i = 0; i < run->grants.count; i++)
-        used += (size_t)snprintf(lines + used, sizeof(lines) - used, "%s%s",
-                                 i == 0 ? "" : "\n", of(run, i, word));
-    add(env, name, lines);
+    for (size_t i = 0; i < grants->count; i++) {
+        const char *end = i + 1 < grants->count ? "\n" : "";
+        zkr_grant *grant = grants->items[i];
+
+        path += sprintf(path, "%s%s", run->opts.wanted.paths[i], end);
+        node += sprintf(node, "%s%s", zkr_grant_node(grant), end);
+        token += sprintf(token, "%s%s",
+                         word_token(zkr_grant_token(grant), word), end);
+    }
+    add(env, "ZKLOCK_PATH", paths);
+    add(env, "ZKLOCK_NODE", nodes);
+    add(env, "ZKLOCK_TOKEN", tokens);
 }
 
 static void fill(struct env *env, const struct run *run)
@@ -64,17 +54,15 @@ static void fill(struct env *env, const struct run *run)
     char holds[HOLDS_TEXT_MAX];
     char word[WORD_MAX];
 
-    add_lines(env, "ZKLOCK_PATH", run, path_of);
-    add_lines(env, "ZKLOCK_NODE", run, node_of);
-    add_lines(env, "ZKLOCK_TOKEN", run, token_of);
+    add_locks(env, run);
     add(env, "ZKLOCK_KIND", claim_kind_name(run->opts.wanted.kind));
-    add(env, "ZKLOCK_SESSION", word_id(run->session_id, word));
-    nested_write(&run->around, run->session_id, sessions);
+    add(env, "ZKLOCK_SESSION", word_id(run->turn.session_id, word));
+    nested_write(&run->around, run->turn.session_id, sessions);
     add(env, NESTED_VARIABLE, sessions);
     holds_write(&run->holds, holds);
     if (run->holds.count > 0)
         add(env, HOLDS_VARIABLE, holds);
-    (void)snprintf(word, sizeof(word), "%lld", (long long)run->wait_ms);
+    (void)snprintf(word, sizeof(word), "%lld", (long long)run->turn.wait_ms);
     add(env, "ZKLOCK_WAIT_MS", word);
 }
 

@@ -5,7 +5,6 @@
 #include "run/keep.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,7 +99,7 @@ static int take_release(struct keeper *k)
     (void)sigemptyset(&set);
     (void)sigaddset(&set, DESK_RELEASE);
     k->release_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    k->desk = desk_new(k->run->session_id, &k->run->opts.wanted);
+    k->desk = desk_new(k->run->turn.session_id, &k->run->opts.wanted);
     if (k->release_fd < 0 || k->desk == NULL)
         return lockctl_fail(EX_RUN, "no memory to share: %s", strerror(errno));
     holds_add(&k->run->holds, &k->desk->id);
@@ -154,21 +153,21 @@ static void give_back(struct keeper *k)
     static const char why[] =
         "it was not provably ours any more when it was given back";
     struct run *run = k->run;
-    bool in_time = clock_boot_ms() < grants_valid_until(&run->grants);
+    bool in_time = clock_boot_ms() < grants_valid_until(&run->turn.grants);
     int rc;
 
     if (k->given_back)
         return;
     k->given_back = true;
-    if (!run->lost)
+    if (!run->turn.lost)
         atomic_store(&k->desk->check, EX_OVERDUE);
     atomic_store(&run->killer->deadline_ms, 0);
-    rc = claim_release(run->claim, &run->grants);
+    rc = claim_release(run->turn.claim, &run->turn.grants);
     atomic_store(&run->killer->watches, false);
     k->unsure = rc != ZKR_OK && rc != ZKR_ELOST;
-    if (run->lost || (in_time && rc != ZKR_ELOST))
+    if (run->turn.lost || (in_time && rc != ZKR_ELOST))
         return;
-    run->lost = true;
+    run->turn.lost = true;
     note_loss(k, why, why);
 }
 
@@ -241,7 +240,7 @@ static void end_hold(struct keeper *k, enum policy_action action,
 {
     struct run *run = k->run;
     bool overdue = run_is_overdue(run, view);
-    bool *ended = overdue ? &run->overdue : &run->lost;
+    bool *ended = overdue ? &run->turn.overdue : &run->turn.lost;
     bool kill = action == POLICY_SEND_KILL && run->opts.on_loss == LOSS_KILL;
     int sig = run->opts.on_loss == LOSS_NOTHING ? 0 : kill ? SIGKILL : SIGTERM;
 
@@ -264,14 +263,15 @@ static const char not_running[] =
 static void obey_guard(struct keeper *k)
 {
     struct run *run = k->run;
-    int64_t until_ms = grants_valid_until(&run->grants);
+    int64_t until_ms = grants_valid_until(&run->turn.grants);
 
-    if (!run->lost && atomic_load(&run->killer->late)) {
-        run->lost = true;
+    if (!run->turn.lost && atomic_load(&run->killer->late)) {
+        run->turn.lost = true;
         note_loss(k, not_running, not_running);
     }
     atomic_store(&run->killer->deadline_ms,
-                 run->lost && run->opts.on_loss != LOSS_KILL ? 0 : until_ms);
+                 run->turn.lost && run->opts.on_loss != LOSS_KILL ? 0
+                                                                  : until_ms);
     atomic_store(&k->desk->valid_until_ms, until_ms);
 }
 
@@ -307,15 +307,15 @@ static void obey_revoke(struct keeper *k)
     if (k->run->opts.on_revoke == REVOKE_IGNORE) {
         script_speak(k->script);
         lockctl_say(k->run->ctl, "somebody asks for the lock%s; ignored",
-                    k->run->reason);
+                    k->run->turn.reason);
         script_silence();
         return;
     }
-    k->run->revoked = true;
+    k->run->turn.revoked = true;
     (void)snprintf(now, sizeof(now), "somebody asks for the lock%s",
-                   k->run->reason);
+                   k->run->turn.reason);
     (void)snprintf(later, sizeof(later), "somebody asked for the lock%s",
-                   k->run->reason);
+                   k->run->turn.reason);
     note_end(k, now, later);
     tell_script(k, EX_REVOKED, SIGTERM);
 }
@@ -356,11 +356,11 @@ struct killer *run_keep_guard(struct run *run)
 
 static int code_of_release(const struct keeper *k)
 {
-    return k->run->lost      ? EX_LOST
-           : k->run->overdue ? EX_OVERDUE
-           : k->run->revoked ? EX_REVOKED
-           : k->unsure       ? EX_TEMPFAIL
-                             : 0;
+    return k->run->turn.lost      ? EX_LOST
+           : k->run->turn.overdue ? EX_OVERDUE
+           : k->run->turn.revoked ? EX_REVOKED
+           : k->unsure            ? EX_TEMPFAIL
+                                  : 0;
 }
 
 /* Who has asked for it waits for our end. */
@@ -387,33 +387,20 @@ static void release(struct keeper *k)
 static bool must_see_to_end(struct keeper *k)
 {
     return k->run->opts.on_loss == LOSS_KILL &&
-           (k->run->lost || k->run->overdue) && started_live(&k->started);
+           (k->run->turn.lost || k->run->turn.overdue) &&
+           started_live(&k->started);
 }
 
 static void sleep_until(struct keeper *k, int64_t wake_ms)
 {
-    struct run *run = k->run;
     bool ended = script_has_ended(k->script);
-    struct pollfd fds[] = { { .fd = ended ? -1 : k->script->fd,
-                              .events = POLLIN },
-                            { .fd = k->release_fd, .events = POLLIN },
-                            { .fd = run->event_fd, .events = POLLIN },
-                            { .fd = run->timer_fd, .events = POLLIN } };
-    uint64_t count;
 
     k->done = ended && !must_see_to_end(k);
     if (k->done)
         return;
     if (ended && wake_ms > clock_boot_ms() + KILL_AGAIN_MS)
         wake_ms = clock_boot_ms() + KILL_AGAIN_MS;
-    run_set_timer(run, wake_ms);
-    if (poll(fds, 4, -1) <= 0)
-        return;
-    if (fds[2].revents != 0)
-        (void)!read(run->event_fd, &count, sizeof(count));
-    if (fds[3].revents != 0)
-        (void)!read(run->timer_fd, &count, sizeof(count));
-    if (fds[1].revents != 0)
+    if (run_sleep(k->run, wake_ms, k->release_fd, ended ? -1 : k->script->fd))
         release(k);
 }
 
@@ -431,7 +418,7 @@ static int keep(struct keeper *k)
         obey_revoke(k);
         sleep_until(k, wake_ms);
     }
-    grants_listen(&k->run->grants, NULL, NULL);
+    grants_listen(&k->run->turn.grants, NULL, NULL);
     if (k->desk != NULL)
         give_back(k);
     started_free(&k->started);
@@ -447,7 +434,7 @@ int run_keep(struct run *run)
     if (run->opts.on_loss == LOSS_NOTHING)
         run->policy.grace_ms = 0;
     code = run_wait(run);
-    if (run->grants.count == 0)
+    if (run->turn.grants.count == 0)
         return code;
     return keep(&k);
 }

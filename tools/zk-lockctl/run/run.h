@@ -64,20 +64,10 @@ enum { REASON_SHOWN_MAX = 4 * 128 + 8 };
 
 struct keep;
 
-struct run {
-    struct lockctl *ctl;
-    struct run_opts opts;
-    struct killer *killer; /* of hold; NULL: a command runs under the lock */
-    struct signals signals;
-    struct tty tty;
-    struct fds *inherited;
+/* From the wait for the locks to their release. */
+struct turn {
     struct child child;
-    struct policy policy;
-    struct nested around;
-    struct holds holds;      /* of the shell that has started us */
-    const struct keep *keep; /* likewise */
-
-    struct claim *claim; /* of which they are */
+    struct claim *claim; /* of which they are: */
     struct grants grants;
     int64_t session_id; /* through which they are held */
     int64_t granted_ms; /* BOOTTIME; 0: never */
@@ -85,8 +75,6 @@ struct run {
     int64_t wait_ms;    /* for the grants */
     int64_t held_ms;
 
-    int event_fd; /* the claim, the session or a grant has something to tell */
-    int timer_fd;
     atomic_bool revoke_asked;
     char reason[REASON_SHOWN_MAX]; /* of that: ", "TEXT"", escaped; "": none */
     bool ended_in_time; /* it was provably ours when the last process ended */
@@ -96,6 +84,22 @@ struct run {
     bool overdue;       /* TERM or KILL was sent because of --max-hold */
     bool interrupted;   /* SIGINT ended the waiting */
     bool told_to_end;   /* TERM, INT or QUIT came to us */
+};
+
+struct run {
+    struct lockctl *ctl;
+    struct run_opts opts;
+    struct killer *killer; /* of hold; NULL: a command runs under the lock */
+    struct signals signals;
+    struct tty tty;
+    struct fds *inherited;
+    struct policy policy;
+    struct nested around;
+    struct holds holds;      /* of the shell that has started us */
+    const struct keep *keep; /* likewise */
+    int event_fd; /* the claim, the session or a grant has something to tell */
+    int timer_fd;
+    struct turn turn; /* the present one */
 };
 
 /* connect.c: 0, or an exit code after it was said why not. */
@@ -138,6 +142,9 @@ enum { WHY_LOST_MAX = ZKR_PATH_MAX + 64 + REASON_SHOWN_MAX };
 const char *run_why_lost(const struct run *run, char why[WHY_LOST_MAX]);
 /* 0: not at all. */
 void run_set_timer(const struct run *run, int64_t wake_ms);
+/* Until then, or until there is an event, or one of these descriptors (-1:
+ * none) is readable. Tells whether that is the first of them. */
+bool run_sleep(const struct run *run, int64_t wake_ms, int fd, int other_fd);
 
 /* command.c: from the start of the command until nothing of it is left. 0, or
  * an exit code when it could not be started. */

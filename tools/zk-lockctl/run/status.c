@@ -27,15 +27,15 @@ int run_status_check(const char *file)
 /* 64 bits as text: JavaScript and jq know 53 only. */
 static json_t *describe_grant(const struct run *run, size_t i)
 {
-    zkr_grant *grant = run->grants.items[i];
+    zkr_grant *grant = run->turn.grants.items[i];
     char token[WORD_MAX];
     char session[WORD_MAX];
 
-    if (run->grants.count == 0)
+    if (run->turn.grants.count == 0)
         return json_null();
     return json_pack("{s:s, s:s, s:s}", "node", zkr_grant_node(grant), "token",
                      word_token(zkr_grant_token(grant), token), "session",
-                     word_id(run->session_id, session));
+                     word_id(run->turn.session_id, session));
 }
 
 static json_t *describe_locks(const struct run *run)
@@ -67,11 +67,11 @@ static json_t *describe(const struct run *run, int exit_code)
         "{s:s, s:s, s:b, s:o, s:o, s:I, s:I, s:b, s:b, s:b, s:o, s:i}", "path",
         run->opts.wanted.paths[0], "kind",
         claim_kind_name(run->opts.wanted.kind), "acquired",
-        run->granted_ms != 0, "grant", describe_grant(run, 0), "locks",
-        describe_locks(run), "wait_ms", (json_int_t)run->wait_ms, "held_ms",
-        (json_int_t)run->held_ms, "lost", run->lost, "revoked", run->revoked,
-        "overdue", run->overdue, "command", describe_command(&run->child),
-        "exit_code", exit_code);
+        run->turn.granted_ms != 0, "grant", describe_grant(run, 0), "locks",
+        describe_locks(run), "wait_ms", (json_int_t)run->turn.wait_ms,
+        "held_ms", (json_int_t)run->turn.held_ms, "lost", run->turn.lost,
+        "revoked", run->turn.revoked, "overdue", run->turn.overdue, "command",
+        describe_command(&run->turn.child), "exit_code", exit_code);
 }
 
 int run_status_write(const struct run *run, int exit_code)

@@ -3,6 +3,7 @@
  * and why they are ours no more. */
 #include "run/run.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,16 +68,17 @@ bool run_is_asked(struct run *run)
     struct zkr__known_owner owner;
     char shown[REASON_SHOWN_MAX - 4];
 
-    if (!atomic_exchange(&run->revoke_asked, false))
+    if (!atomic_exchange(&run->turn.revoke_asked, false))
         return false;
-    for (size_t i = 0; i < run->grants.count; i++) {
-        if (!read_request(run, run->grants.items[i], &owner))
+    for (size_t i = 0; i < run->turn.grants.count; i++) {
+        if (!read_request(run, run->turn.grants.items[i], &owner))
             continue;
         if (owner.reason[0] != '\0')
-            (void)snprintf(run->reason, sizeof(run->reason), ", \"%s\"",
+            (void)snprintf(run->turn.reason, sizeof(run->turn.reason),
+                           ", \"%s\"",
                            escape_string(owner.reason, shown, sizeof(shown)));
         if (ignored)
-            write_record(run, run->grants.items[i], owner.reason);
+            write_record(run, run->turn.grants.items[i], owner.reason);
     }
     return true;
 }
@@ -89,13 +91,13 @@ static void on_grant(zkr_grant *grant, const struct zkr_grant_event *event,
 
     (void)grant;
     if (event->kind == ZKR_GRANT_REVOKE_REQUESTED)
-        atomic_store(&run->revoke_asked, true);
+        atomic_store(&run->turn.revoke_asked, true);
     (void)!write(run->event_fd, &one, sizeof(one));
 }
 
 void run_listen(struct run *run)
 {
-    grants_listen(&run->grants, on_grant, run);
+    grants_listen(&run->turn.grants, on_grant, run);
 }
 
 /* --max-hold is an earlier end of the lease. */
@@ -103,19 +105,21 @@ struct policy_view run_view_now(const struct run *run)
 {
     struct policy_view view;
 
-    view.valid_until_ms = grants_valid_until(&run->grants);
-    if (view.valid_until_ms > run->limit_ms)
-        view.valid_until_ms = run->limit_ms;
-    view.state = grants_state(&run->grants);
+    view.valid_until_ms = grants_valid_until(&run->turn.grants);
+    if (view.valid_until_ms > run->turn.limit_ms)
+        view.valid_until_ms = run->turn.limit_ms;
+    view.state = grants_state(&run->turn.grants);
     view.now_ms = clock_boot_ms();
     return view;
 }
 
 bool run_is_overdue(const struct run *run, const struct policy_view *view)
 {
-    int64_t term_ms = run->limit_ms - POLICY_LEAD_MS - run->policy.grace_ms;
+    int64_t term_ms =
+        run->turn.limit_ms - POLICY_LEAD_MS - run->policy.grace_ms;
 
-    return view->valid_until_ms == run->limit_ms && view->now_ms >= term_ms;
+    return view->valid_until_ms == run->turn.limit_ms &&
+           view->now_ms >= term_ms;
 }
 
 static bool is_deleted(zkr_grant *grant)
@@ -127,7 +131,7 @@ static bool is_deleted(zkr_grant *grant)
 
 const char *run_why_lost(const struct run *run, char why[WHY_LOST_MAX])
 {
-    zkr_grant *grant = grants_lost(&run->grants);
+    zkr_grant *grant = grants_lost(&run->turn.grants);
     char node[ZKR_PATH_MAX + 1] = "";
     bool lives;
 
@@ -143,7 +147,7 @@ const char *run_why_lost(const struct run *run, char why[WHY_LOST_MAX])
     (void)snprintf(why, WHY_LOST_MAX, "%s, %s%s",
                    lives ? "somebody has deleted its node"
                          : "its node has gone",
-                   node, run->reason);
+                   node, run->turn.reason);
     return why;
 }
 
@@ -154,6 +158,24 @@ void run_set_timer(const struct run *run, int64_t wake_ms)
                                                  wake_ms % 1000 * 1000000 } };
 
     (void)timerfd_settime(run->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+bool run_sleep(const struct run *run, int64_t wake_ms, int fd, int other_fd)
+{
+    struct pollfd fds[] = { { .fd = run->event_fd, .events = POLLIN },
+                            { .fd = run->timer_fd, .events = POLLIN },
+                            { .fd = fd, .events = POLLIN },
+                            { .fd = other_fd, .events = POLLIN } };
+    uint64_t count;
+
+    run_set_timer(run, wake_ms);
+    if (poll(fds, 4, -1) <= 0)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        if (fds[i].revents != 0)
+            (void)!read(fds[i].fd, &count, sizeof(count));
+    }
+    return fds[2].revents != 0;
 }
 
 int run_check_lease(const struct run *run)

@@ -52,13 +52,15 @@ static int command_code(const struct child *c)
  * session that is over. The lease at the end of the command is a proof. */
 static void give_back(struct run *run)
 {
-    int rc = run->lost ? ZKR_OK : claim_release(run->claim, &run->grants);
+    int rc = run->turn.lost ? ZKR_OK
+                            : claim_release(run->turn.claim, &run->turn.grants);
 
-    run->held_ms = clock_boot_ms() - run->granted_ms;
-    if (run->lost)
+    run->turn.held_ms = clock_boot_ms() - run->turn.granted_ms;
+    if (run->turn.lost)
         return;
-    if (run->child.ended && (rc == ZKR_ELOST || !run->ended_in_time)) {
-        run->lost = true;
+    if (run->turn.child.ended &&
+        (rc == ZKR_ELOST || !run->turn.ended_in_time)) {
+        run->turn.lost = true;
         (void)lockctl_fail(EX_LOST, "LOCK LOST: it was not provably ours any "
                                     "more when the command ended");
     } else if (rc == ZKR_EPENDING) {
@@ -75,42 +77,30 @@ int run_turn(struct run *run)
 {
     int code = run_wait(run); /* 0 also by -E 0 */
 
-    if (run->grants.count > 0) {
+    if (run->turn.grants.count > 0) {
         if (code == 0)
             code = run_command(run);
         give_back(run);
     }
-    if (!run->child.ended)
+    if (!run->turn.child.ended)
         return code;
-    return run->lost      ? run->opts.lost_code
-           : run->overdue ? EX_OVERDUE
-           : run->revoked ? EX_REVOKED
-                          : command_code(&run->child);
+    return run->turn.lost      ? run->opts.lost_code
+           : run->turn.overdue ? EX_OVERDUE
+           : run->turn.revoked ? EX_REVOKED
+                               : command_code(&run->turn.child);
 }
 
 static void forget(struct run *run)
 {
-    grants_free(&run->grants);
-    claim_free(run->claim);
+    grants_free(&run->turn.grants);
+    claim_free(run->turn.claim);
 }
 
 void run_begin_again(struct run *run)
 {
     forget(run);
-    *run = (struct run){
-        .ctl = run->ctl,
-        .opts = run->opts,
-        .killer = run->killer,
-        .signals = run->signals,
-        .tty = run->tty,
-        .inherited = run->inherited,
-        .policy = { .on_suspend = run->policy.on_suspend,
-                    .grace_ms = run->policy.grace_ms },
-        .around = run->around,
-        .holds = run->holds,
-        .event_fd = run->event_fd,
-        .timer_fd = run->timer_fd,
-    };
+    run->turn = (struct turn){ .claim = NULL };
+    run->policy.terminated = false;
 }
 
 static void clean_up(struct run *run)
@@ -135,7 +125,7 @@ int run_all(struct run *run, int turns(struct run *run))
     /* This must not be mistaken for a command that has exited with this
      * number. */
     if (code == EX_SIGNALED + SIGINT &&
-        (run->interrupted || WIFSIGNALED(run->child.status))) {
+        (run->turn.interrupted || WIFSIGNALED(run->turn.child.status))) {
         lockctl_disconnect(run->ctl);
         signal_obey(SIGINT); /* a shell that runs a script would go on to its
                                 next line after an exit status */

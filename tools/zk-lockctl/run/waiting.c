@@ -157,16 +157,16 @@ static int not_acquired(struct waiting *w, int error, const char *detail)
 
 static void note_grants(struct run *run, int64_t since_ms)
 {
-    run->granted_ms = clock_boot_ms();
-    run->limit_ms = run->opts.max_hold_ms == 0
-                        ? INT64_MAX
-                        : run->granted_ms + run->opts.max_hold_ms;
-    run->wait_ms = run->granted_ms - since_ms;
-    run->session_id = zkr_session_id(run->ctl->session);
+    run->turn.granted_ms = clock_boot_ms();
+    run->turn.limit_ms = run->opts.max_hold_ms == 0
+                             ? INT64_MAX
+                             : run->turn.granted_ms + run->opts.max_hold_ms;
+    run->turn.wait_ms = run->turn.granted_ms - since_ms;
+    run->turn.session_id = zkr_session_id(run->ctl->session);
     if (run->ctl->verbose > 0)
         lockctl_say(run->ctl, "acquired after %lld ms, token %lld",
-                    (long long)run->wait_ms,
-                    (long long)zkr_grant_token(run->grants.items[0]));
+                    (long long)run->turn.wait_ms,
+                    (long long)zkr_grant_token(run->turn.grants.items[0]));
 }
 
 /* Other claims have a limit of their own. 0: no end. */
@@ -210,24 +210,24 @@ int run_wait(struct run *run)
     error = listen_to_session(&w, &listener);
     if (error == ZKR_OK)
         error = claim_start(run->ctl->session, &opts->wanted, opts->wait_ms,
-                            run->event_fd, &run->claim);
+                            run->event_fd, &run->turn.claim);
     if (error != ZKR_OK) {
         zkr_listener_free(listener);
         return lockctl_fail_zkr(error);
     }
     run_set_timer(run, campaign_end(opts, since_ms));
-    ended_by = await(&w, run->claim);
+    ended_by = await(&w, run->turn.claim);
     zkr_listener_free(listener);
-    (void)claim_outcome(run->claim, &error, &run->grants);
+    (void)claim_outcome(run->turn.claim, &error, &run->turn.grants);
     if (error == ZKR_OK)
         note_grants(run, since_ms);
     else
-        run->wait_ms = clock_boot_ms() - since_ms;
-    run->interrupted = ended_by == SIGINT;
+        run->turn.wait_ms = clock_boot_ms() - since_ms;
+    run->turn.interrupted = ended_by == SIGINT;
     if (ended_by != 0)
         code = EX_SIGNALED + ended_by;
     else if (error != ZKR_OK)
-        code = not_acquired(&w, error, claim_detail(run->claim));
+        code = not_acquired(&w, error, claim_detail(run->turn.claim));
     return code;
 }
 
@@ -242,6 +242,6 @@ int run_pause(struct run *run, int64_t ms)
         if (poll(&fd, 1, (int)left_ms) > 0)
             ended_by = fatal_signal(run);
     }
-    run->interrupted = ended_by == SIGINT;
+    run->turn.interrupted = ended_by == SIGINT;
     return ended_by == 0 ? 0 : EX_SIGNALED + ended_by;
 }

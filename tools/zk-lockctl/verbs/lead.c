@@ -34,10 +34,10 @@ static bool ended_by_terminal(const struct child *c)
 /* A command that cannot be started at all is not tried again. */
 static bool may_start_again(const struct run *run, int code)
 {
-    if (!run->opts.restart || run->told_to_end)
+    if (!run->opts.restart || run->turn.told_to_end)
         return false;
-    return run->child.ended ? !ended_by_terminal(&run->child)
-                            : run->granted_ms != 0 && code == EX_RUN;
+    return run->turn.child.ended ? !ended_by_terminal(&run->turn.child)
+                                 : run->turn.granted_ms != 0 && code == EX_RUN;
 }
 
 static int lead_again_and_again(struct run *run)
@@ -47,7 +47,7 @@ static int lead_again_and_again(struct run *run)
     int code;
 
     while (may_start_again(run, code = run_turn(run))) {
-        if (run->held_ms > LONGEST_PAUSE_MS)
+        if (run->turn.held_ms > LONGEST_PAUSE_MS)
             pause_ms = FIRST_PAUSE_MS;
         lockctl_say(run->ctl, "exit status %d; once more in %s", code,
                     word_duration(pause_ms, word));
