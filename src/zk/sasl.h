@@ -16,6 +16,9 @@ struct zkr__sasl;
 
 #ifdef HAVE_CYRUS_SASL_H
 #define ZKR__HAS_SASL true
+#else /* then nothing of this file is called */
+#define ZKR__HAS_SASL false
+#endif
 
 /* Prepares Cyrus SASL in this process, and tells whether it has the mechanism.
  * Errors: ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYSTEM. */
@@ -30,27 +33,5 @@ void zkr__sasl_free(struct zkr__sasl *sasl);
 
 /* They are a sasl_callback_t[], which only the client needs to know. */
 const void *zkr__sasl_callbacks(const struct zkr__sasl *sasl);
-
-#else
-#define ZKR__HAS_SASL false
-
-static inline int zkr__sasl_check(const struct zkr_session_opts *opts)
-{
-    (void)opts;
-    return ZKR_ENOTSUP;
-}
-
-static inline struct zkr__sasl *
-zkr__sasl_new(const struct zkr_session_opts *opts)
-{
-    (void)opts;
-    return NULL;
-}
-
-static inline void zkr__sasl_free(struct zkr__sasl *sasl)
-{
-    (void)sasl;
-}
-#endif
 
 #endif

@@ -69,16 +69,6 @@ int zkr__security_fail_to_open(const char *option, const char *name, int error)
                      strerror(error));
 }
 
-static int check_file(const char *option, const char *name)
-{
-    FILE *file = fopen(name, "re");
-
-    if (file == NULL)
-        return zkr__security_fail_to_open(option, name, errno);
-    (void)fclose(file);
-    return ZKR_OK;
-}
-
 static int check_tls(const struct zkr_session_opts *o)
 {
     const struct {
@@ -95,22 +85,17 @@ static int check_tls(const struct zkr_session_opts *o)
         rc = check_name(files[i].option, files[i].name);
     if (rc == ZKR_OK && o->tls_password != NULL)
         rc = check_name("tls_password", o->tls_password);
-    if (rc == ZKR_OK && !ZKR__HAS_TLS)
-        return lacks("TLS");
-    for (size_t i = 0; i < 3 && rc == ZKR_OK; i++)
-        rc = check_file(files[i].option, files[i].name);
+    if (rc == ZKR_OK)
+        rc = ZKR__HAS_TLS ? zkr__tls_check(o) : lacks("TLS");
     return rc;
 }
 
 static int load_tls(const struct zkr_session_opts *o)
 {
-    int rc;
-
     if (o->tls_ca == NULL && o->tls_cert == NULL && o->tls_key == NULL &&
         o->tls_password == NULL && o->tls_verify == ZKR_TLS_VERIFY_DEFAULT)
         return ZKR_OK;
-    rc = check_tls(o);
-    return rc == ZKR_OK ? zkr__tls_check(o) : rc;
+    return check_tls(o);
 }
 
 /* Reads the first line. */
@@ -179,7 +164,7 @@ static int load_sasl(struct zkr_session_opts *o)
     rc = check_sasl(o);
     if (rc == ZKR_OK && o->sasl_password_file != NULL)
         rc = read_password(o);
-    return rc == ZKR_OK ? zkr__sasl_check(o) : rc;
+    return rc == ZKR_OK && ZKR__HAS_SASL ? zkr__sasl_check(o) : rc;
 }
 
 int zkr__security_load(struct zkr_session_opts *opts)

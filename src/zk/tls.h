@@ -14,6 +14,9 @@ struct zkr_session_opts;
 
 #ifdef HAVE_OPENSSL_H
 #define ZKR__HAS_TLS true
+#else /* then nothing of this file is called */
+#define ZKR__HAS_TLS false
+#endif
 
 /* Loads the files as the client will. ZKR_EINVAL names the one that is no good,
  * ZKR_ESYSTEM the one for which this process gets no descriptor. */
@@ -26,22 +29,5 @@ int zkr__tls_check(const struct zkr_session_opts *opts);
  * when the server has not answered at the deadline. */
 int zkr__tls_try(const struct zkr_session_opts *opts, int fd, int64_t deadline,
                  char *reason, size_t size);
-
-#else
-#define ZKR__HAS_TLS false
-
-static inline int zkr__tls_check(const struct zkr_session_opts *opts)
-{
-    (void)opts;
-    return ZKR_ENOTSUP;
-}
-
-static inline int zkr__tls_try(const struct zkr_session_opts *opts, int fd,
-                               int64_t deadline, char *reason, size_t size)
-{
-    (void)opts, (void)fd, (void)deadline, (void)reason, (void)size;
-    return ZKR_OK;
-}
-#endif
 
 #endif
