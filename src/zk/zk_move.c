@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "zk/zk_gate.h"
-#include "zk/zk_level.h"
+#include "zk/zk_latch.h"
 
 /* The client takes two lists for the same when the addresses are, whatever the
  * ports. So it gets this one in between, which it never connects to. */
@@ -37,7 +36,7 @@ void zkr__move_restore_name(const char before[ZKR__THREAD_NAME_MAX])
     (void)pthread_setname_np(pthread_self(), before);
 }
 
-/* With the gate shut. */
+/* With the latch shut. */
 static char *take(struct zkr__move *move)
 {
     char *servers = move->servers;
@@ -46,7 +45,7 @@ static char *take(struct zkr__move *move)
     if (servers != NULL) {
         zkr__list_remove(&move->link);
         (void)atomic_fetch_sub(&count, 1);
-        zkr__level_let_go();
+        zkr__latch_let_level_go();
     }
     return servers;
 }
@@ -57,22 +56,22 @@ int zkr__move_to(struct zkr__move *move, zhandle_t *zh, const char *servers)
 
     if (copy == NULL)
         return ZKR_ENOMEM;
-    zkr__gate_shut();
+    zkr__latch_shut();
     free(take(move));
     move->zh = zh;
     move->servers = copy;
     zkr__list_append(&waiting, &move->link);
     (void)atomic_fetch_add(&count, 1);
-    zkr__level_hold();
-    zkr__gate_open();
+    zkr__latch_hold_level();
+    zkr__latch_open();
     return ZKR_OK;
 }
 
 void zkr__move_forget(struct zkr__move *move)
 {
-    zkr__gate_shut();
+    zkr__latch_shut();
     free(take(move));
-    zkr__gate_open();
+    zkr__latch_open();
 }
 
 static bool has_failed(const char *line)
@@ -90,7 +89,7 @@ static bool is_connected(zhandle_t *zh)
            state < 0;
 }
 
-/* With the gate shut. */
+/* With the latch shut. */
 static struct zkr__move *find(const char *name)
 {
     for (struct zkr__list *l = waiting.next; l != &waiting; l = l->next) {
@@ -109,13 +108,13 @@ static void move_mine(const char *name)
     zhandle_t *zh = NULL;
     char *servers = NULL;
 
-    zkr__gate_shut();
+    zkr__latch_shut();
     move = find(name);
     if (move != NULL && !is_connected(move->zh)) {
         zh = move->zh;
         servers = take(move);
     }
-    zkr__gate_open();
+    zkr__latch_open();
     if (servers == NULL)
         return;
     (void)zoo_set_servers(zh, NOWHERE);

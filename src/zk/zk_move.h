@@ -23,7 +23,7 @@
 
 #define ZKR__THREAD_NAME_MAX 16
 
-/* The part of a handle; all members are under the gate (zk_gate.h) once it is
+/* The part of a handle; all members are under the latch (zk_latch.h) once it is
  * named. */
 struct zkr__move {
     char name[ZKR__THREAD_NAME_MAX]; /* of the client's threads; set once */

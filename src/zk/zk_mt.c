@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The seam on libzookeeper_mt. Only this file, zk_init.c, zk_move.c and
- * zk_level.c include its header.
+ * zk_latch.c include its header.
  *
  * It relies on two properties of 3.8.0: completions and watch events come from
  * one FIFO on one thread, and none comes after zookeeper_close() has returned.
@@ -24,9 +24,8 @@
 #include "zk/probe.h"
 #include "zk/reaper.h"
 #include "zk/sasl.h"
-#include "zk/zk_gate.h"
 #include "zk/zk_init.h"
-#include "zk/zk_level.h"
+#include "zk/zk_latch.h"
 #include "zk/zk_move.h"
 
 /* Without this delay the client resolves names on every turn of its loop. */
@@ -55,10 +54,10 @@ struct zkr__zk {
     bool has_auth;
     struct zkr__sasl *sasl; /* NULL without */
     struct zkr__move move;
-    bool learning; /* under the gate, as all below: it holds the log level */
+    bool learning; /* under the latch, as all below: it holds the log level */
     /* Used only with credentials, and from the first guarded write on: */
     bool counting; /* every connection is counted; holds the log level */
-    struct zkr__gate gate;
+    struct zkr__latch latch;
     bool probing;    /* a request asks whether the connection answers */
     unsigned probed; /* the number of that connection */
 };
@@ -128,7 +127,7 @@ static void on_log(const char *text)
     char line[LINE_MAX_BYTES];
     int saved = errno;
 
-    zkr__gate_on_log(text);
+    zkr__latch_on_log(text);
     if (zkr__log_wanted(level)) {
         (void)snprintf(line, sizeof(line), "%.*s", (int)strcspn(text, "\n"),
                        text);
@@ -139,24 +138,24 @@ static void on_log(const char *text)
 }
 
 /* Raises the level until the first connection of the process has been seen at
- * the gate. */
+ * the latch. */
 static void begin_learning(struct zkr__zk *zk)
 {
-    zkr__gate_shut();
-    zk->learning = !zkr__gate_works();
+    zkr__latch_shut();
+    zk->learning = !zkr__latch_works();
     if (zk->learning)
-        zkr__level_hold();
-    zkr__gate_open();
+        zkr__latch_hold_level();
+    zkr__latch_open();
 }
 
 /* `holds` is a member of the handle: it holds the log level. */
 static void end_hold(bool *holds)
 {
-    zkr__gate_shut();
+    zkr__latch_shut();
     if (*holds)
-        zkr__level_let_go();
+        zkr__latch_let_level_go();
     *holds = false;
-    zkr__gate_open();
+    zkr__latch_open();
 }
 
 static enum zkr__zk_event event_of(int state)
@@ -206,11 +205,11 @@ static void on_auth(int rc, const void *data)
 {
     struct zkr__zk *zk = (struct zkr__zk *)(uintptr_t)data;
 
-    zkr__gate_own(&zk->gate);
-    zkr__gate_shut();
+    zkr__latch_own(&zk->latch);
+    zkr__latch_shut();
     if (rc == ZOK && zk->counting)
-        zkr__gate_answered(&zk->gate, zk->gate.connections);
-    zkr__gate_open();
+        zkr__latch_answered(&zk->latch, zk->latch.connections);
+    zkr__latch_open();
 }
 
 static struct zkr__zk *new_zk(const struct zkr__zk_upcalls *upcalls,
@@ -738,14 +737,14 @@ static void on_probed(int rc, const struct Stat *stat, const void *data)
     struct zkr__zk *zk = (struct zkr__zk *)(uintptr_t)data;
 
     (void)stat;
-    zkr__gate_shut();
+    zkr__latch_shut();
     zk->probing = false;
     if (rc == ZOK)
-        zkr__gate_answered(&zk->gate, zk->probed);
-    zkr__gate_open();
+        zkr__latch_answered(&zk->latch, zk->probed);
+    zkr__latch_open();
 }
 
-/* With the gate shut and the handle connected: tells whether our credentials
+/* With the latch shut and the handle connected: tells whether our credentials
  * are accepted for certain. */
 static bool is_accepted(struct zkr__zk *zk)
 {
@@ -753,12 +752,12 @@ static bool is_accepted(struct zkr__zk *zk)
         return true;
     if (!zk->counting) {
         zk->counting = true;
-        zkr__level_hold();
+        zkr__latch_hold_level();
     }
-    if (zkr__gate_has_answered(&zk->gate))
+    if (zkr__latch_has_answered(&zk->latch))
         return true;
     if (!zk->probing) {
-        zk->probed = zk->gate.connections;
+        zk->probed = zk->latch.connections;
         zk->probing =
             zoo_awexists(zk->zh, "/", NULL, NULL, on_probed, zk) == ZOK;
     }
@@ -771,20 +770,20 @@ static int send_multi(struct transaction *t)
                       t);
 }
 
-/* While the gate is shut, a handle that was seen to be CONNECTED stays usable,
+/* While the latch is shut, a handle that was seen to be CONNECTED stays usable,
  * so the client encodes all operations, however many there are. A handle that
  * connects during the call must log it, so the level is raised before the state
  * is read. */
-static int gated_multi(struct zkr__zk *zk, struct transaction *t)
+static int latched_multi(struct zkr__zk *zk, struct transaction *t)
 {
     int rc = ZKR__ZK_NOT_NOW;
 
-    if (!zkr__gate_works())
+    if (!zkr__latch_works())
         return ZUNIMPLEMENTED;
-    zkr__level_hold();
+    zkr__latch_hold_level();
     if (zoo_state(zk->zh) == ZOO_CONNECTED_STATE && is_accepted(zk))
         rc = send_multi(t);
-    zkr__level_let_go();
+    zkr__latch_let_level_go();
     return rc;
 }
 
@@ -826,7 +825,7 @@ static bool init_operations(struct transaction *t,
     return true;
 }
 
-/* A single operation needs no gate. */
+/* A single operation needs no latch. */
 static int submit_multi(struct zkr__zk *zk,
                         const struct zkr__zk_request *const *operations,
                         size_t count, const void *id)
@@ -841,9 +840,9 @@ static int submit_multi(struct zkr__zk *zk,
     } else if (count == 1) {
         rc = send_multi(t);
     } else {
-        zkr__gate_shut();
-        rc = gated_multi(zk, t);
-        zkr__gate_open();
+        zkr__latch_shut();
+        rc = latched_multi(zk, t);
+        zkr__latch_open();
     }
     if (rc != ZOK)
         end_refused(t, rc);

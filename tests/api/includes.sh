@@ -61,8 +61,8 @@ if ! grep -q '<zookeeper/zookeeper.h>' src/zk/zk_mt.c; then
     failed=1
 fi
 includes_of src recipes include | grep -E '[<"](zookeeper/|zookeeper\.)' |
-    grep -vE '^(include/zkrecipes/zhandle\.h|src/zk/zk_(mt\.c|level\.c|(init|move)\.[ch])):' |
-    refuse 'the header of the client is for src/zk/zk_mt.c, zk_level.c, zk_init.c, zk_move.c and zhandle.h only'
+    grep -vE '^(include/zkrecipes/zhandle\.h|src/zk/zk_(mt\.c|latch\.c|(init|move)\.[ch])):' |
+    refuse 'the header of the client is for src/zk/zk_mt.c, zk_latch.c, zk_init.c, zk_move.c and zhandle.h only'
 
 includes_of include | grep -v '^include/zkrecipes/zhandle\.h:' |
     grep -vE '<(zkrecipes/)?[a-z_]+\.h>' |

@@ -51,7 +51,7 @@ static int setup_with(uint32_t flags, uint32_t timeout_ms, const char *auth)
 {
     atomic_store(&victim_id, 0);
     atomic_store(&not_now, 0);
-    /* The gate depends on the client's log, and a program may set a lower
+    /* The latch depends on the client's log, and a program may set a lower
      * level. */
     zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
     if (proxy_start(server_hosts(the_server), &proxy) != 0)

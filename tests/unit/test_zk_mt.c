@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "session/watch.h"
 #include "zk/zk.h"
-#include "zk/zk_gate.h"
+#include "zk/zk_latch.h"
 
 /* From <zookeeper/zookeeper_log.h>, which cannot be included as installed. */
 extern ZOOAPI ZooLogLevel logLevel;
@@ -331,7 +331,7 @@ static int setup_with_credentials(void)
 
 static int teardown(void)
 {
-    zkr__gate_own(NULL);
+    zkr__latch_own(NULL);
     (void)zkr__zk_close(zk, ZKR__NEVER);
     zoo_set_debug_level(ZOO_LOG_LEVEL_INFO);
     return 0;
@@ -357,7 +357,7 @@ TEST(the_first_connection_is_to_be_seen)
     }
 }
 
-/* -- the gate ------------------------------------------------------------- */
+/* -- the latch ------------------------------------------------------------- */
 
 static int pair(void)
 {
@@ -380,12 +380,12 @@ static int pair(void)
 
 static void connect_anew(void)
 {
-    zkr__gate_on_log("ZOO_INFO@check_events: initiated connection to server");
+    zkr__latch_on_log("ZOO_INFO@check_events: initiated connection to server");
 }
 
 /* This test runs before any that shows a connection, because the process has
- * one gate. */
-TEST(no_pair_without_a_gate)
+ * one latch. */
+TEST(no_pair_without_a_latch)
 {
     assert_int_equal(pair(), ZUNIMPLEMENTED);
     connect_anew();
@@ -410,7 +410,7 @@ TEST(no_pair_without_a_connection)
 }
 
 /* The process has one level, so the library restores it at once. */
-TEST(a_pair_finds_the_level_that_the_gate_needs)
+TEST(a_pair_finds_the_level_that_the_latch_needs)
 {
     static const ZooLogLevel levels[] = { ZOO_LOG_LEVEL_ERROR,
                                           ZOO_LOG_LEVEL_WARN,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the gate that keeps the client's io thread from ending a session. */
+/* Tests of the latch that keeps the client's io thread from ending a session.
+ */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -11,7 +12,7 @@
 #include <unistd.h>
 
 #include "test.h"
-#include "zk/zk_gate.h"
+#include "zk/zk_latch.h"
 
 /* The line as the client writes it, in both places. */
 static const char connects[] =
@@ -25,18 +26,18 @@ static bool works(void)
 {
     bool it_does;
 
-    zkr__gate_shut();
-    it_does = zkr__gate_works();
-    zkr__gate_open();
+    zkr__latch_shut();
+    it_does = zkr__latch_works();
+    zkr__latch_open();
     return it_does;
 }
 
-TEST(there_is_no_gate_before_a_connection_was_seen)
+TEST(there_is_no_latch_before_a_connection_was_seen)
 {
     assert_false(works());
-    zkr__gate_on_log("...:ZOO_INFO@check_events@1: session establishment");
+    zkr__latch_on_log("...:ZOO_INFO@check_events@1: session establishment");
     assert_false(works());
-    zkr__gate_on_log(connects_at_once);
+    zkr__latch_on_log(connects_at_once);
     assert_true(works());
 }
 
@@ -44,7 +45,7 @@ static atomic_int passed;
 
 static void *io_main(void *line)
 {
-    zkr__gate_on_log(line);
+    zkr__latch_on_log(line);
     (void)atomic_fetch_add(&passed, 1);
     return NULL;
 }
@@ -60,83 +61,83 @@ TEST(a_connecting_thread_waits_while_it_is_shut)
     pthread_t threads[2];
 
     atomic_store(&passed, 0);
-    zkr__gate_shut();
+    zkr__latch_shut();
     assert_int_equal(
         pthread_create(&threads[0], NULL, io_main, (char *)connects), 0);
     assert_int_equal(pthread_create(&threads[1], NULL, io_main, other), 0);
     assert_int_equal(pthread_join(threads[1], NULL), 0);
     wait_a_moment(); /* for something not to happen */
     assert_int_equal(atomic_load(&passed), 1);
-    zkr__gate_open();
+    zkr__latch_open();
     assert_int_equal(pthread_join(threads[0], NULL), 0);
     assert_int_equal(atomic_load(&passed), 2);
 }
 
-static bool has_answered(struct zkr__gate *gate)
+static bool has_answered(struct zkr__latch *latch)
 {
     bool it_has;
 
-    zkr__gate_shut();
-    it_has = zkr__gate_has_answered(gate);
-    zkr__gate_open();
+    zkr__latch_shut();
+    it_has = zkr__latch_has_answered(latch);
+    zkr__latch_open();
     return it_has;
 }
 
-static void answered(struct zkr__gate *gate, unsigned connection)
+static void answered(struct zkr__latch *latch, unsigned connection)
 {
-    zkr__gate_shut();
-    zkr__gate_answered(gate, connection);
-    zkr__gate_open();
+    zkr__latch_shut();
+    zkr__latch_answered(latch, connection);
+    zkr__latch_open();
 }
 
 static void *own_main(void *arg)
 {
-    zkr__gate_own(arg);
-    zkr__gate_on_log(connects);
+    zkr__latch_own(arg);
+    zkr__latch_on_log(connects);
     return NULL;
 }
 
 /* Another connection, on the io thread of that handle. */
-static void connect_again(struct zkr__gate *gate)
+static void connect_again(struct zkr__latch *latch)
 {
     pthread_t thread;
 
-    assert_int_equal(pthread_create(&thread, NULL, own_main, gate), 0);
+    assert_int_equal(pthread_create(&thread, NULL, own_main, latch), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
 TEST(each_connection_has_to_answer)
 {
-    struct zkr__gate gate = { .any = false };
-    struct zkr__gate other = { .any = false };
+    struct zkr__latch latch = { .any = false };
+    struct zkr__latch other = { .any = false };
 
-    assert_false(has_answered(&gate));
-    answered(&gate, 0); /* the first, of which nobody kept count */
+    assert_false(has_answered(&latch));
+    answered(&latch, 0); /* the first, of which nobody kept count */
     answered(&other, 0);
-    assert_true(has_answered(&gate));
-    connect_again(&gate);
-    assert_false(has_answered(&gate));
+    assert_true(has_answered(&latch));
+    connect_again(&latch);
+    assert_false(has_answered(&latch));
     assert_true(has_answered(&other));
-    answered(&gate, 0); /* too late */
-    assert_false(has_answered(&gate));
-    answered(&gate, 1);
-    assert_true(has_answered(&gate));
+    answered(&latch, 0); /* too late */
+    assert_false(has_answered(&latch));
+    answered(&latch, 1);
+    assert_true(has_answered(&latch));
 }
 
 static atomic_bool is_shut;
 
 static void *shut_and_wait(void *forked)
 {
-    zkr__gate_shut();
+    zkr__latch_shut();
     atomic_store(&is_shut, true);
     while (!atomic_load((atomic_bool *)forked))
         (void)sched_yield();
-    zkr__gate_open();
+    zkr__latch_open();
     return NULL;
 }
 
 /* Otherwise no session that it opens would ever connect. */
-TEST(a_child_finds_the_gate_open)
+TEST(a_child_finds_the_latch_open)
 {
     atomic_bool forked = false;
     pthread_t thread;
@@ -149,7 +150,7 @@ TEST(a_child_finds_the_gate_open)
     pid = fork();
     if (pid == 0) { /* no exit: a leak checker would count */
         (void)alarm(5);
-        zkr__gate_on_log(connects);
+        zkr__latch_on_log(connects);
         (void)raise(SIGKILL);
     }
     atomic_store(&forked, true);
