@@ -64,7 +64,8 @@ def is_whole(code):
 
 def for_c(text):
     """The header as a C compiler sees it that includes it once."""
-    text = re.sub(r'^/\* (?:clang-format|SPDX-License-Identifier:) .*\*/\n', '', text, flags=re.M)
+    text = re.sub(r'^/\* (?:clang-format|SPDX-License-Identifier:) .*\*/\n|^/\*\* @} \*/\n| @{(?= \*/)',
+                  '', text, flags=re.M)
     text = re.sub(r'^#ifdef __cplusplus\n(.*?)^#(else\n(.*?)^#)?endif\n',
                   lambda m: m.group(3) or '', text, flags=re.M | re.S)
     text = re.sub(r'^#if [^\n]*\n(.*?)^#else\n.*?^#endif\n', r'\1', text, flags=re.M | re.S)

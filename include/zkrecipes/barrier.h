@@ -68,28 +68,24 @@ struct zkr_barrier_opts {
 typedef struct zkr_barrier zkr_barrier;
 
 /** Make a handle for the barrier at @p path. */
-ZKR_API ZKR_MUST_CHECK int zkr_barrier_new(zkr_session *session,
-                                           const char *path,
-                                           const struct zkr_barrier_opts *opts,
-                                           zkr_barrier **ret_barrier);
+ZKR_CALL int zkr_barrier_new(zkr_session *session, const char *path,
+                             const struct zkr_barrier_opts *opts,
+                             zkr_barrier **ret_barrier);
 
 /** Free the handle. */
 ZKR_API void zkr_barrier_free(zkr_barrier *barrier);
 
 /** Set the barrier. One that is set stays set. A node that is there for another
  *  reason counts as a barrier that is set. */
-ZKR_API ZKR_MUST_CHECK int zkr_barrier_set(zkr_barrier *barrier,
-                                           int64_t timeout_ms);
+ZKR_CALL int zkr_barrier_set(zkr_barrier *barrier, int64_t timeout_ms);
 
 /** Remove the barrier, if it is set: all who wait go on. ZKR_ZNOTEMPTY: the
  *  node has children, so it is more than a barrier, and stays. */
-ZKR_API ZKR_MUST_CHECK int zkr_barrier_remove(zkr_barrier *barrier,
-                                              int64_t timeout_ms);
+ZKR_CALL int zkr_barrier_remove(zkr_barrier *barrier, int64_t timeout_ms);
 
 /** Wait until the barrier is not set. It may be set again when the call
  *  returns. */
-ZKR_API ZKR_MUST_CHECK int zkr_barrier_wait(zkr_barrier *barrier,
-                                            int64_t timeout_ms);
+ZKR_CALL int zkr_barrier_wait(zkr_barrier *barrier, int64_t timeout_ms);
 
 /** The path. */
 ZKR_API const char *zkr_barrier_path(const zkr_barrier *barrier);
@@ -101,10 +97,10 @@ typedef struct zkr_double_barrier zkr_double_barrier;
 
 /** Make a member of the double barrier at @p path, which opens when @p members
  *  (at least 1) have entered; all give the same number. */
-ZKR_API ZKR_MUST_CHECK int
-zkr_double_barrier_new(zkr_session *session, const char *path, uint32_t members,
-                       const struct zkr_barrier_opts *opts,
-                       zkr_double_barrier **ret_member);
+ZKR_CALL int zkr_double_barrier_new(zkr_session *session, const char *path,
+                                    uint32_t members,
+                                    const struct zkr_barrier_opts *opts,
+                                    zkr_double_barrier **ret_member);
 
 /** Free the member. If it is inside it leaves without waiting: its node is
  *  deleted in the background, and "ready" stays, also when it is the last one.
@@ -149,8 +145,8 @@ ZKR_API void zkr_double_barrier_free(zkr_double_barrier *member);
  *           right before, they may be inside without it.
  * Errors    ZKR_EINVAL: it has entered already. See also the top.
  */
-ZKR_API ZKR_MUST_CHECK int zkr_double_barrier_enter(zkr_double_barrier *member,
-                                                    int64_t timeout_ms);
+ZKR_CALL int zkr_double_barrier_enter(zkr_double_barrier *member,
+                                      int64_t timeout_ms);
 
 /**
  * Leave, and wait until all who were inside have left. A member that dies
@@ -165,8 +161,8 @@ ZKR_API ZKR_MUST_CHECK int zkr_double_barrier_enter(zkr_double_barrier *member,
  *           have left before it.
  *           ZKR_ENOTHELD: it is not inside. See also the top.
  */
-ZKR_API ZKR_MUST_CHECK int zkr_double_barrier_leave(zkr_double_barrier *member,
-                                                    int64_t timeout_ms);
+ZKR_CALL int zkr_double_barrier_leave(zkr_double_barrier *member,
+                                      int64_t timeout_ms);
 
 /** The path. */
 ZKR_API const char *zkr_double_barrier_path(const zkr_double_barrier *member);

@@ -115,25 +115,21 @@ ZKR_API void zkr_reply_free(struct zkr_reply *reply);
 /* -- reads ----------------------------------------------------------------- */
 
 /** Read the data of a node, and its stat. */
-ZKR_API ZKR_MUST_CHECK int zkr_session_get(zkr_session *session,
-                                           const char *path, int64_t timeout_ms,
-                                           struct zkr_reply **ret_reply);
+ZKR_CALL int zkr_session_get(zkr_session *session, const char *path,
+                             int64_t timeout_ms, struct zkr_reply **ret_reply);
 
 /** Read the stat of a node. ZKR_ZNONODE: there is none. */
-ZKR_API ZKR_MUST_CHECK int zkr_session_exists(zkr_session *session,
-                                              const char *path,
-                                              int64_t timeout_ms,
-                                              struct zkr_reply **ret_reply);
+ZKR_CALL int zkr_session_exists(zkr_session *session, const char *path,
+                                int64_t timeout_ms,
+                                struct zkr_reply **ret_reply);
 
 /** Read the names of the children of a node, and its stat. */
-ZKR_API ZKR_MUST_CHECK int zkr_session_children(zkr_session *session,
-                                                const char *path,
-                                                int64_t timeout_ms,
-                                                struct zkr_reply **ret_reply);
+ZKR_CALL int zkr_session_children(zkr_session *session, const char *path,
+                                  int64_t timeout_ms,
+                                  struct zkr_reply **ret_reply);
 
 /** Let the server of this session catch up with the others: see above. */
-ZKR_API ZKR_MUST_CHECK int zkr_session_sync(zkr_session *session,
-                                            int64_t timeout_ms);
+ZKR_CALL int zkr_session_sync(zkr_session *session, int64_t timeout_ms);
 
 /* -- writes ---------------------------------------------------------------- */
 
@@ -173,69 +169,52 @@ struct zkr_create_opts {
 
 /** Create a node, whose parent must exist. The reply has the path and the
  *  stat. */
-ZKR_API ZKR_MUST_CHECK int
-zkr_session_create(zkr_session *session, const char *path, const void *data,
-                   size_t len, const struct zkr_create_opts *opts,
-                   int64_t timeout_ms, struct zkr_reply **ret_reply);
+ZKR_CALL int zkr_session_create(zkr_session *session, const char *path,
+                                const void *data, size_t len,
+                                const struct zkr_create_opts *opts,
+                                int64_t timeout_ms,
+                                struct zkr_reply **ret_reply);
 
 /** Replace the data of a node if @p version is that of its stat, or
  *  ZKR_ANY_VERSION. The reply has the new stat. */
-ZKR_API ZKR_MUST_CHECK int zkr_session_set(zkr_session *session,
-                                           const char *path, const void *data,
-                                           size_t len, int32_t version,
-                                           int64_t timeout_ms,
-                                           struct zkr_reply **ret_reply);
+ZKR_CALL int zkr_session_set(zkr_session *session, const char *path,
+                             const void *data, size_t len, int32_t version,
+                             int64_t timeout_ms, struct zkr_reply **ret_reply);
 
 /** Delete a node without children if @p version is that of its stat, or
  *  ZKR_ANY_VERSION. */
-ZKR_API ZKR_MUST_CHECK int zkr_session_delete(zkr_session *session,
-                                              const char *path, int32_t version,
-                                              int64_t timeout_ms);
+ZKR_CALL int zkr_session_delete(zkr_session *session, const char *path,
+                                int32_t version, int64_t timeout_ms);
 
 /* -- the same without waiting ---------------------------------------------- */
 
-/* A request that is sent again may be overtaken by one that was asked for
- * later; wait for the answer before a write that must come second. */
-
-/** zkr_session_get() with a callback. */
-ZKR_API ZKR_MUST_CHECK int zkr_session_get_async(zkr_session *session,
-                                                 const char *path,
-                                                 int64_t timeout_ms,
-                                                 zkr_reply_fn fn, void *user);
-
-/** zkr_session_exists() with a callback. */
-ZKR_API ZKR_MUST_CHECK int
-zkr_session_exists_async(zkr_session *session, const char *path,
-                         int64_t timeout_ms, zkr_reply_fn fn, void *user);
-
-/** zkr_session_children() with a callback. */
-ZKR_API ZKR_MUST_CHECK int
-zkr_session_children_async(zkr_session *session, const char *path,
-                           int64_t timeout_ms, zkr_reply_fn fn, void *user);
-
-/** zkr_session_sync() with a callback. */
-ZKR_API ZKR_MUST_CHECK int zkr_session_sync_async(zkr_session *session,
-                                                  int64_t timeout_ms,
-                                                  zkr_reply_fn fn, void *user);
-
-/** zkr_session_create() with a callback. */
-ZKR_API ZKR_MUST_CHECK int
-zkr_session_create_async(zkr_session *session, const char *path,
-                         const void *data, size_t len,
-                         const struct zkr_create_opts *opts, int64_t timeout_ms,
-                         zkr_reply_fn fn, void *user);
-
-/** zkr_session_set() with a callback. */
-ZKR_API ZKR_MUST_CHECK int
-zkr_session_set_async(zkr_session *session, const char *path, const void *data,
-                      size_t len, int32_t version, int64_t timeout_ms,
-                      zkr_reply_fn fn, void *user);
-
-/** zkr_session_delete() with a callback. */
-ZKR_API ZKR_MUST_CHECK int
-zkr_session_delete_async(zkr_session *session, const char *path,
-                         int32_t version, int64_t timeout_ms, zkr_reply_fn fn,
-                         void *user);
+/** Those above with a callback. A request that is sent again may be overtaken
+ *  by one that was asked for later; wait for the answer before a write that
+ *  must come second. @{ */
+ZKR_CALL int zkr_session_get_async(zkr_session *session, const char *path,
+                                   int64_t timeout_ms, zkr_reply_fn fn,
+                                   void *user);
+ZKR_CALL int zkr_session_exists_async(zkr_session *session, const char *path,
+                                      int64_t timeout_ms, zkr_reply_fn fn,
+                                      void *user);
+ZKR_CALL int zkr_session_children_async(zkr_session *session, const char *path,
+                                        int64_t timeout_ms, zkr_reply_fn fn,
+                                        void *user);
+ZKR_CALL int zkr_session_sync_async(zkr_session *session, int64_t timeout_ms,
+                                    zkr_reply_fn fn, void *user);
+ZKR_CALL int zkr_session_create_async(zkr_session *session, const char *path,
+                                      const void *data, size_t len,
+                                      const struct zkr_create_opts *opts,
+                                      int64_t timeout_ms, zkr_reply_fn fn,
+                                      void *user);
+ZKR_CALL int zkr_session_set_async(zkr_session *session, const char *path,
+                                   const void *data, size_t len,
+                                   int32_t version, int64_t timeout_ms,
+                                   zkr_reply_fn fn, void *user);
+ZKR_CALL int zkr_session_delete_async(zkr_session *session, const char *path,
+                                      int32_t version, int64_t timeout_ms,
+                                      zkr_reply_fn fn, void *user);
+/** @} */
 
 /* -- transactions ---------------------------------------------------------- */
 
@@ -288,9 +267,8 @@ struct zkr_txn_opts {
 
 /** Make an empty transaction. With a guard, @p session may be NULL: it is that
  *  of the guard. */
-ZKR_API ZKR_MUST_CHECK int zkr_txn_new(zkr_session *session,
-                                       const struct zkr_txn_opts *opts,
-                                       zkr_txn **ret_txn);
+ZKR_CALL int zkr_txn_new(zkr_session *session, const struct zkr_txn_opts *opts,
+                         zkr_txn **ret_txn);
 
 /** Free it. If it is under way, it goes on. */
 ZKR_API void zkr_txn_free(zkr_txn *txn);
@@ -299,35 +277,30 @@ ZKR_API void zkr_txn_free(zkr_txn *txn);
 
 /** Require that the node exists, with that version or ZKR_ANY_VERSION. It needs
  *  the permission to read. */
-ZKR_API ZKR_MUST_CHECK int zkr_txn_check(zkr_txn *txn, const char *path,
-                                         int32_t version);
+ZKR_CALL int zkr_txn_check(zkr_txn *txn, const char *path, int32_t version);
 
 /** As zkr_session_create(), but for containers and nodes with a TTL, which a
  *  transaction cannot create (ZKR_EINVAL). */
-ZKR_API ZKR_MUST_CHECK int zkr_txn_create(zkr_txn *txn, const char *path,
-                                          const void *data, size_t len,
-                                          const struct zkr_create_opts *opts);
+ZKR_CALL int zkr_txn_create(zkr_txn *txn, const char *path, const void *data,
+                            size_t len, const struct zkr_create_opts *opts);
 
 /** As zkr_session_set(). */
-ZKR_API ZKR_MUST_CHECK int zkr_txn_set(zkr_txn *txn, const char *path,
-                                       const void *data, size_t len,
-                                       int32_t version);
+ZKR_CALL int zkr_txn_set(zkr_txn *txn, const char *path, const void *data,
+                         size_t len, int32_t version);
 
 /** As zkr_session_delete(). */
-ZKR_API ZKR_MUST_CHECK int zkr_txn_delete(zkr_txn *txn, const char *path,
-                                          int32_t version);
+ZKR_CALL int zkr_txn_delete(zkr_txn *txn, const char *path, int32_t version);
 
 /** Commit it, and wait. */
-ZKR_API ZKR_MUST_CHECK int zkr_txn_commit(zkr_txn *txn, int64_t timeout_ms);
+ZKR_CALL int zkr_txn_commit(zkr_txn *txn, int64_t timeout_ms);
 
 /** Called when a commit has ended, with the value that the waiting call would
  *  have returned. */
 typedef void (*zkr_txn_fn)(int error, zkr_txn *txn, void *user);
 
 /** The same without waiting. */
-ZKR_API ZKR_MUST_CHECK int zkr_txn_commit_async(zkr_txn *txn,
-                                                int64_t timeout_ms,
-                                                zkr_txn_fn fn, void *user);
+ZKR_CALL int zkr_txn_commit_async(zkr_txn *txn, int64_t timeout_ms,
+                                  zkr_txn_fn fn, void *user);
 
 /* Results of a commit. Operations are counted from 0, in the order in which
  * they were added. The strings and stats live as long as the transaction. */
@@ -449,10 +422,11 @@ struct zkr_watch_opts {
 
 /** Watch the node at @p path, which need not exist. While there is no
  *  connection, the first call comes when there is one. */
-ZKR_API ZKR_MUST_CHECK int
-zkr_session_watch(zkr_session *session, const char *path,
-                  enum zkr_watch_what what, const struct zkr_watch_opts *opts,
-                  zkr_watch_fn fn, void *user, zkr_watch **ret_watch);
+ZKR_CALL int zkr_session_watch(zkr_session *session, const char *path,
+                               enum zkr_watch_what what,
+                               const struct zkr_watch_opts *opts,
+                               zkr_watch_fn fn, void *user,
+                               zkr_watch **ret_watch);
 
 /**
  * Let a read begin no earlier than @p pause_ms after the answer to the one
@@ -460,8 +434,7 @@ zkr_session_watch(zkr_session *session, const char *path,
  * change after a longer time of rest is told at once. Errors are repeated every
  * retry.cap_ms, as ever. A pause that has begun is not changed.
  */
-ZKR_API ZKR_MUST_CHECK int zkr_watch_set_pause(zkr_watch *watch,
-                                               int64_t pause_ms);
+ZKR_CALL int zkr_watch_set_pause(zkr_watch *watch, int64_t pause_ms);
 
 /** Stop watching. */
 ZKR_API void zkr_watch_free(zkr_watch *watch);

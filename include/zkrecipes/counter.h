@@ -97,10 +97,9 @@ struct zkr_counter_opts {
 #define ZKR_COUNTER_ABSENT (-2)
 
 /** Make a handle for the counter at @p path. */
-ZKR_API ZKR_MUST_CHECK int zkr_counter_new(zkr_session *session,
-                                           const char *path,
-                                           const struct zkr_counter_opts *opts,
-                                           zkr_counter **ret_counter);
+ZKR_CALL int zkr_counter_new(zkr_session *session, const char *path,
+                             const struct zkr_counter_opts *opts,
+                             zkr_counter **ret_counter);
 
 /** Free the handle. */
 ZKR_API void zkr_counter_free(zkr_counter *counter);
@@ -111,19 +110,16 @@ ZKR_API void zkr_counter_free(zkr_counter *counter);
  * have changed it since. After zkr_session_sync() it is not older than that
  * call.
  */
-ZKR_API ZKR_MUST_CHECK int zkr_counter_get(zkr_counter *counter,
-                                           int64_t timeout_ms,
-                                           int64_t *ret_value,
-                                           int32_t *ret_version);
+ZKR_CALL int zkr_counter_get(zkr_counter *counter, int64_t timeout_ms,
+                             int64_t *ret_value, int32_t *ret_version);
 
 /**
  * Add @p delta, which may be negative. *ret_after (NULL is allowed) is the
  * number after the addition. As long as all only add 1, and nobody deletes the
  * node, nobody else is told the same one.
  */
-ZKR_API ZKR_MUST_CHECK int zkr_counter_add(zkr_counter *counter, int64_t delta,
-                                           int64_t timeout_ms,
-                                           int64_t *ret_after);
+ZKR_CALL int zkr_counter_add(zkr_counter *counter, int64_t delta,
+                             int64_t timeout_ms, int64_t *ret_after);
 
 /**
  * Write @p wanted if the number is @p expected. *ret_found is the number that
@@ -131,11 +127,9 @@ ZKR_API ZKR_MUST_CHECK int zkr_counter_add(zkr_counter *counter, int64_t delta,
  * nothing was. That it is another one is told only of what was there after the
  * call began.
  */
-ZKR_API ZKR_MUST_CHECK int zkr_counter_compare_and_set(zkr_counter *counter,
-                                                       int64_t expected,
-                                                       int64_t wanted,
-                                                       int64_t timeout_ms,
-                                                       int64_t *ret_found);
+ZKR_CALL int zkr_counter_compare_and_set(zkr_counter *counter, int64_t expected,
+                                         int64_t wanted, int64_t timeout_ms,
+                                         int64_t *ret_found);
 
 /**
  * Write @p value if the node has @p version, or in any case with
@@ -151,8 +145,8 @@ ZKR_API ZKR_MUST_CHECK int zkr_counter_compare_and_set(zkr_counter *counter,
  *           version has been deleted. ZKR_ZNODEEXISTS: for ZKR_COUNTER_ABSENT,
  *           there is one.
  */
-ZKR_API ZKR_MUST_CHECK int zkr_counter_set(zkr_counter *counter, int64_t value,
-                                           int32_t version, int64_t timeout_ms);
+ZKR_CALL int zkr_counter_set(zkr_counter *counter, int64_t value,
+                             int32_t version, int64_t timeout_ms);
 
 /** The path. */
 ZKR_API const char *zkr_counter_path(const zkr_counter *counter);

@@ -49,6 +49,9 @@
 #define ZKR_MUST_CHECK
 #endif
 
+/** Marks both. */
+#define ZKR_CALL ZKR_API ZKR_MUST_CHECK
+
 #ifdef __cplusplus
 #define ZKR__BEGIN_C extern "C" { /* what follows is of C, in C++, too */
 #define ZKR__END_C   }

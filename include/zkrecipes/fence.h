@@ -99,8 +99,8 @@ struct zkr_fence_opts {
  * Errors    ZKR_EDAMAGED; ZKR_ESYSTEM with the cause in the sentence: no such
  *           directory, not permitted, disk full...
  */
-ZKR_API ZKR_MUST_CHECK int zkr_fence_new(const struct zkr_fence_opts *opts,
-                                         zkr_fence **ret_fence);
+ZKR_CALL int zkr_fence_new(const struct zkr_fence_opts *opts,
+                           zkr_fence **ret_fence);
 
 /** Free the handle, outside of a section. */
 ZKR_API void zkr_fence_free(zkr_fence *fence);
@@ -118,13 +118,12 @@ ZKR_API void zkr_fence_free(zkr_fence *fence);
  *           thread.
  *           For a file also ZKR_EDAMAGED and ZKR_ESYSTEM.
  */
-ZKR_API ZKR_MUST_CHECK int zkr_fence_accept(zkr_fence *fence, int64_t token,
-                                            uint64_t handoff);
+ZKR_CALL int zkr_fence_accept(zkr_fence *fence, int64_t token,
+                              uint64_t handoff);
 
 /** The same for a holder that only reads: accept @p token if it is not lower
  *  than the highest token of a writer. Readers have no hand-off count. */
-ZKR_API ZKR_MUST_CHECK int zkr_fence_accept_shared(zkr_fence *fence,
-                                                   int64_t token);
+ZKR_CALL int zkr_fence_accept_shared(zkr_fence *fence, int64_t token);
 
 /**
  * Begin a section: accept @p token and @p handoff as zkr_fence_accept() does,
@@ -135,9 +134,8 @@ ZKR_API ZKR_MUST_CHECK int zkr_fence_accept_shared(zkr_fence *fence,
  * Errors    ZKR_ETIMEDOUT: others are in a section (a try returns ZKR_EBUSY);
  *           and those of zkr_fence_accept(). The section has not begun then.
  */
-ZKR_API ZKR_MUST_CHECK int zkr_fence_begin(zkr_fence *fence, int64_t token,
-                                           uint64_t handoff,
-                                           int64_t timeout_ms);
+ZKR_CALL int zkr_fence_begin(zkr_fence *fence, int64_t token, uint64_t handoff,
+                             int64_t timeout_ms);
 
 /** End the section. Call it after a begin that succeeded, on the same
  *  thread. */
@@ -145,8 +143,7 @@ ZKR_API void zkr_fence_end(zkr_fence *fence);
 
 /** Return the highest token seen, or 0 if there was none. Errors as for
  *  zkr_fence_accept(). */
-ZKR_API ZKR_MUST_CHECK int zkr_fence_highest(zkr_fence *fence,
-                                             int64_t *ret_token);
+ZKR_CALL int zkr_fence_highest(zkr_fence *fence, int64_t *ret_token);
 
 ZKR__END_C
 

@@ -105,7 +105,7 @@ enum zkr_grant_state_kind {
  * Errors    ZKR_EUNSURE when UNSURE: pause the work;
  *           ZKR_ELOST: stop; ZKR_ENOTHELD after release.
  */
-ZKR_API ZKR_MUST_CHECK int zkr_grant_check(zkr_grant *grant);
+ZKR_CALL int zkr_grant_check(zkr_grant *grant);
 
 /**
  * Tell whether the lock is provably ours now: true when zkr_grant_check() would
@@ -118,7 +118,7 @@ ZKR_API ZKR_MUST_CHECK int zkr_grant_check(zkr_grant *grant);
  * listener; after a look this comes some milliseconds later, from a thread of
  * the library.
  */
-ZKR_API ZKR_MUST_CHECK bool zkr_grant_is_held(const zkr_grant *grant);
+ZKR_CALL bool zkr_grant_is_held(const zkr_grant *grant);
 
 /**
  * Return the instant until which the lock is provably ours, in milliseconds of
@@ -136,8 +136,7 @@ ZKR_API int64_t zkr_grant_valid_until(zkr_grant *grant);
  *           long that it proves nothing any more. ZKR_ELOST, ZKR_ENOTHELD;
  *           ZKR_ZNOAUTH where an ACL withholds our own node from us.
  */
-ZKR_API ZKR_MUST_CHECK int zkr_grant_verify(zkr_grant *grant,
-                                            int64_t timeout_ms);
+ZKR_CALL int zkr_grant_verify(zkr_grant *grant, int64_t timeout_ms);
 
 /** The present state. For NULL and after fork: ZKR_GRANT_LOST. */
 ZKR_API enum zkr_grant_state_kind zkr_grant_state(zkr_grant *grant);
@@ -297,8 +296,7 @@ ZKR_API void zkr_grant_free(zkr_grant *grant);
 
 /** Check that all of them are held: zkr_grant_check() of each, and the first
  *  error. */
-ZKR_API ZKR_MUST_CHECK int zkr_grants_check(zkr_grant *const *grants,
-                                            size_t count);
+ZKR_CALL int zkr_grants_check(zkr_grant *const *grants, size_t count);
 
 /**
  * Release all of them, the last one first: the deletes are sent in one flight.

@@ -108,11 +108,10 @@ struct zkr_leader_opts {
 #define ZKR_LEADER_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_leader_opts)
 
 /** Make a participant for the election at @p path. Errors: ZKR_ESYSTEM. */
-ZKR_API ZKR_MUST_CHECK int zkr_leader_new(zkr_session *session,
-                                          const char *path,
-                                          const struct zkr_leader_opts *opts,
-                                          zkr_leader_fn fn, void *user,
-                                          zkr_leader **ret_leader);
+ZKR_CALL int zkr_leader_new(zkr_session *session, const char *path,
+                            const struct zkr_leader_opts *opts,
+                            zkr_leader_fn fn, void *user,
+                            zkr_leader **ret_leader);
 
 /** Free the participant: it leaves first, in the background. Waits through it
  *  end with ZKR_ECANCELED. */
@@ -131,7 +130,7 @@ ZKR_API void zkr_leader_free(zkr_leader *leader);
  * On error  It does not campaign, and no FAILED is told.
  * Source    Curator LeaderLatch.start.
  */
-ZKR_API ZKR_MUST_CHECK int zkr_leader_campaign(zkr_leader *leader);
+ZKR_CALL int zkr_leader_campaign(zkr_leader *leader);
 
 /**
  * Give up the campaign, or the leadership: then the next one leads at once. A
@@ -157,7 +156,7 @@ ZKR_API int zkr_leader_leave_async(zkr_leader *leader);
  *
  * Source    Curator LeaderLatch.hasLeadership, which knows no lease.
  */
-ZKR_API ZKR_MUST_CHECK bool zkr_leader_is_leader(const zkr_leader *leader);
+ZKR_CALL bool zkr_leader_is_leader(const zkr_leader *leader);
 
 /**
  * Wait until it leads: until zkr_leader_is_leader() would say true. No callback
@@ -172,8 +171,7 @@ ZKR_API ZKR_MUST_CHECK bool zkr_leader_is_leader(const zkr_leader *leader);
  *           campaign, or has left; the error of FAILED.
  * Source    Curator LeaderLatch.await.
  */
-ZKR_API ZKR_MUST_CHECK int zkr_leader_wait(zkr_leader *leader,
-                                           int64_t timeout_ms);
+ZKR_CALL int zkr_leader_wait(zkr_leader *leader, int64_t timeout_ms);
 
 /**
  * Get the grant of the present term, for guarded writes (grant.h), and for
@@ -189,16 +187,15 @@ ZKR_API ZKR_MUST_CHECK int zkr_leader_wait(zkr_leader *leader,
  * Errors    ZKR_ENOTHELD (it does not lead), ZKR_EOVERFLOW (more than 65535
  *           handles).
  */
-ZKR_API ZKR_MUST_CHECK int zkr_leader_grant(zkr_leader *leader,
-                                            zkr_grant **ret_grant);
+ZKR_CALL int zkr_leader_grant(zkr_leader *leader, zkr_grant **ret_grant);
 
 /** The path. */
 ZKR_API const char *zkr_leader_path(const zkr_leader *leader);
 
 /** The counters (session.h) of this object: a campaign is an acquire, and a
  * term a grant. */
-ZKR_API ZKR_MUST_CHECK int zkr_leader_stats(zkr_leader *leader,
-                                            struct zkr_counters *ret_counters);
+ZKR_CALL int zkr_leader_stats(zkr_leader *leader,
+                              struct zkr_counters *ret_counters);
 
 ZKR__END_C
 

@@ -141,10 +141,9 @@ struct zkr_acquire_opts {
  * Source    Curator InterProcessLock.acquire(time, unit); one round trip
  *           instead of two when nobody contends.
  */
-ZKR_API ZKR_MUST_CHECK int
-zkr_lockable_acquire(zkr_lockable *lockable,
-                     const struct zkr_acquire_opts *opts, int64_t timeout_ms,
-                     zkr_grant **ret_grant);
+ZKR_CALL int zkr_lockable_acquire(zkr_lockable *lockable,
+                                  const struct zkr_acquire_opts *opts,
+                                  int64_t timeout_ms, zkr_grant **ret_grant);
 
 /** The number of grants that such an acquire gives: that of the permits, or of
  *  all grants of a multi-lock; otherwise 1. 0 for NULL, after fork, and for a
@@ -161,10 +160,10 @@ ZKR_API size_t zkr_lockable_count(const zkr_lockable *lockable,
  *
  * Otherwise as zkr_lockable_acquire().
  */
-ZKR_API ZKR_MUST_CHECK int
-zkr_lockable_acquire_all(zkr_lockable *lockable,
-                         const struct zkr_acquire_opts *opts,
-                         int64_t timeout_ms, zkr_grant **ret_grants);
+ZKR_CALL int zkr_lockable_acquire_all(zkr_lockable *lockable,
+                                      const struct zkr_acquire_opts *opts,
+                                      int64_t timeout_ms,
+                                      zkr_grant **ret_grants);
 
 /** Called when a claim has ended: either @p error is ZKR_OK and @p grant is
  *  yours, or @p grant is NULL and @p error is one of those that the blocking
@@ -184,18 +183,17 @@ typedef void (*zkr_acquire_all_fn)(int error, zkr_grant *const *grants,
  * Errors    Of a try without a connection ZKR_ZCONNECTIONLOSS, and what the
  *           blocking call refuses an owner.
  */
-ZKR_API ZKR_MUST_CHECK int
-zkr_lockable_acquire_async(zkr_lockable *lockable,
-                           const struct zkr_acquire_opts *opts,
-                           int64_t timeout_ms, zkr_acquire_fn fn, void *user,
-                           zkr_request **ret_request);
+ZKR_CALL int zkr_lockable_acquire_async(zkr_lockable *lockable,
+                                        const struct zkr_acquire_opts *opts,
+                                        int64_t timeout_ms, zkr_acquire_fn fn,
+                                        void *user, zkr_request **ret_request);
 
 /** The same of an acquire that may give several grants. */
-ZKR_API ZKR_MUST_CHECK int
-zkr_lockable_acquire_all_async(zkr_lockable *lockable,
-                               const struct zkr_acquire_opts *opts,
-                               int64_t timeout_ms, zkr_acquire_all_fn fn,
-                               void *user, zkr_request **ret_request);
+ZKR_CALL int zkr_lockable_acquire_all_async(zkr_lockable *lockable,
+                                            const struct zkr_acquire_opts *opts,
+                                            int64_t timeout_ms,
+                                            zkr_acquire_all_fn fn, void *user,
+                                            zkr_request **ret_request);
 
 /** Ask that a claim be given up. If it has not been decided yet, its callback
  *  receives ZKR_ECANCELED; if it has, nothing changes and a grant remains
@@ -222,9 +220,9 @@ ZKR_API int zkr_lockable_cancel(zkr_lockable *lockable);
  *           ZKR_ENOTOWNER: others do. ZKR_EINVAL (also of a lock that is not
  *           reentrant).
  */
-ZKR_API ZKR_MUST_CHECK int
-zkr_lockable_grant(zkr_lockable *lockable, const struct zkr_acquire_opts *opts,
-                   zkr_grant **ret_grant);
+ZKR_CALL int zkr_lockable_grant(zkr_lockable *lockable,
+                                const struct zkr_acquire_opts *opts,
+                                zkr_grant **ret_grant);
 
 /**
  * Give a lock that has stayed with this object (retain_ms) back to the others:
@@ -240,8 +238,8 @@ ZKR_API int zkr_lockable_give_back(zkr_lockable *lockable);
  * acquire of a semaphore counts once for its turn, and once for each permit. A
  * multi-lock has those of its locks, added up.
  */
-ZKR_API ZKR_MUST_CHECK int
-zkr_lockable_stats(zkr_lockable *lockable, struct zkr_counters *ret_counters);
+ZKR_CALL int zkr_lockable_stats(zkr_lockable *lockable,
+                                struct zkr_counters *ret_counters);
 
 ZKR__END_C
 

@@ -35,9 +35,9 @@ typedef zkr_lockable zkr_multi_lock;
 /** Make a multi-lock without locks. Of the options it takes
  *  ZKR_FAIL_ON_SESSION_LOSS alone (ZKR_EINVAL): the others are those of its
  *  locks. */
-ZKR_API ZKR_MUST_CHECK int
-zkr_multi_lock_new(zkr_session *session, const struct zkr_lockable_opts *opts,
-                   zkr_multi_lock **ret_lock);
+ZKR_CALL int zkr_multi_lock_new(zkr_session *session,
+                                const struct zkr_lockable_opts *opts,
+                                zkr_multi_lock **ret_lock);
 
 /**
  * Add a lock of any recipe, but a multi-lock, to be acquired with those options
@@ -51,9 +51,8 @@ zkr_multi_lock_new(zkr_session *session, const struct zkr_lockable_opts *opts,
  * Errors    ZKR_EINVAL (NULL; of another session; a lock with that path is in
  *           it already; an owner, which the acquire of the multi-lock has).
  */
-ZKR_API ZKR_MUST_CHECK int
-zkr_multi_lock_add(zkr_multi_lock *lock, zkr_lockable *added,
-                   const struct zkr_acquire_opts *opts);
+ZKR_CALL int zkr_multi_lock_add(zkr_multi_lock *lock, zkr_lockable *added,
+                                const struct zkr_acquire_opts *opts);
 
 /** The number of grants of an acquire: zkr_lockable_count(). */
 ZKR_SHORT size_t zkr_multi_lock_count(const zkr_multi_lock *lock)

@@ -61,9 +61,9 @@ typedef zkr_lockable zkr_mutex;
 /** Make a handle for the mutex at @p path. @p opts may have all flags of
  *  zkr_lockable_opts but ZKR_REENTRANT and ZKR_SELECTOR_LAYOUT, and
  *  retain_ms. */
-ZKR_API ZKR_MUST_CHECK int zkr_mutex_new(zkr_session *session, const char *path,
-                                         const struct zkr_lockable_opts *opts,
-                                         zkr_mutex **ret_mutex);
+ZKR_CALL int zkr_mutex_new(zkr_session *session, const char *path,
+                           const struct zkr_lockable_opts *opts,
+                           zkr_mutex **ret_mutex);
 
 /** zkr_lockable_acquire() of a mutex. */
 ZKR_SHORT ZKR_MUST_CHECK int

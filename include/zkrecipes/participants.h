@@ -174,10 +174,9 @@ struct zkr_participants_opts {
  *           ZKR_ZOPERATIONTIMEOUT.
  * Source    Curator getParticipantNodes, with what the nodes say.
  */
-ZKR_API ZKR_MUST_CHECK int
-zkr_participants_list(zkr_session *session, const char *path,
-                      const struct zkr_participants_opts *opts,
-                      struct zkr_participants **ret_list);
+ZKR_CALL int zkr_participants_list(zkr_session *session, const char *path,
+                                   const struct zkr_participants_opts *opts,
+                                   struct zkr_participants **ret_list);
 
 /** Free it. */
 ZKR_API void zkr_participants_free(struct zkr_participants *list);
@@ -199,8 +198,7 @@ ZKR_API void zkr_participants_free(struct zkr_participants *list);
  *           ZKR_ZOPERATIONTIMEOUT: it may have been asked.
  * Source    Curator Revoker.attemptRevoke, which hides ZKR_ZNONODE.
  */
-ZKR_API ZKR_MUST_CHECK int zkr_participants_revoke(zkr_session *session,
-                                                   const char *node);
+ZKR_CALL int zkr_participants_revoke(zkr_session *session, const char *node);
 
 /**
  * The last resort: delete the node of a holder or a waiter, if it is still the
@@ -233,10 +231,8 @@ ZKR_API ZKR_MUST_CHECK int zkr_participants_revoke(zkr_session *session,
  *           0); ZKR_ZOPERATIONTIMEOUT and ZKR_ZCONNECTIONLOSS (the retry policy
  *           gave up): it may have been deleted.
  */
-ZKR_API ZKR_MUST_CHECK int zkr_participants_break(zkr_session *session,
-                                                  const char *node,
-                                                  int64_t token,
-                                                  int64_t timeout_ms);
+ZKR_CALL int zkr_participants_break(zkr_session *session, const char *node,
+                                    int64_t token, int64_t timeout_ms);
 
 ZKR__END_C
 

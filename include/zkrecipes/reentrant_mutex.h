@@ -38,10 +38,9 @@ typedef zkr_lockable zkr_reentrant_mutex;
 #define ZKR_REENTRANT_DEPTH_MAX 65535u
 
 /** Make a handle for the mutex at @p path. Options as for zkr_mutex_new(). */
-ZKR_API ZKR_MUST_CHECK int
-zkr_reentrant_mutex_new(zkr_session *session, const char *path,
-                        const struct zkr_lockable_opts *opts,
-                        zkr_reentrant_mutex **ret_mutex);
+ZKR_CALL int zkr_reentrant_mutex_new(zkr_session *session, const char *path,
+                                     const struct zkr_lockable_opts *opts,
+                                     zkr_reentrant_mutex **ret_mutex);
 
 /** zkr_lockable_free() of a reentrant mutex: what is still held through it, by
  *  whatever thread, is released in the background. */

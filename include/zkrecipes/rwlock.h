@@ -60,10 +60,9 @@ typedef zkr_lockable zkr_rwlock;
 /** Make a handle for the lock at @p path. @p opts may have all flags of
  *  zkr_lockable_opts but ZKR_SELECTOR_LAYOUT, and retain_ms, of the write
  *  lock. */
-ZKR_API ZKR_MUST_CHECK int zkr_rwlock_new(zkr_session *session,
-                                          const char *path,
-                                          const struct zkr_lockable_opts *opts,
-                                          zkr_rwlock **ret_lock);
+ZKR_CALL int zkr_rwlock_new(zkr_session *session, const char *path,
+                            const struct zkr_lockable_opts *opts,
+                            zkr_rwlock **ret_lock);
 
 /**
  * Wait until the lock is granted for reading: zkr_lockable_acquire() with
@@ -162,9 +161,8 @@ ZKR_SHORT void zkr_rwlock_free(zkr_rwlock *lock)
  *           grant.
  * Source    CURATOR-621, in two steps.
  */
-ZKR_API ZKR_MUST_CHECK int zkr_rwlock_downgrade(zkr_rwlock *lock,
-                                                zkr_grant *write_grant,
-                                                zkr_grant **ret_read_grant);
+ZKR_CALL int zkr_rwlock_downgrade(zkr_rwlock *lock, zkr_grant *write_grant,
+                                  zkr_grant **ret_read_grant);
 
 ZKR__END_C
 

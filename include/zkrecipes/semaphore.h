@@ -71,10 +71,10 @@ typedef zkr_lockable zkr_semaphore;
  *           limit_path also ZKR_EDAMAGED (the node has other data), and those
  *           of zkr_session_get() and zkr_session_create().
  */
-ZKR_API ZKR_MUST_CHECK int
-zkr_semaphore_new(zkr_session *session, const char *path, uint32_t limit,
-                  const struct zkr_lockable_opts *opts,
-                  zkr_semaphore **ret_semaphore);
+ZKR_CALL int zkr_semaphore_new(zkr_session *session, const char *path,
+                               uint32_t limit,
+                               const struct zkr_lockable_opts *opts,
+                               zkr_semaphore **ret_semaphore);
 
 /** The limit as it is known now; 0 also for NULL and after fork. */
 ZKR_API uint32_t zkr_semaphore_limit(zkr_semaphore *semaphore);

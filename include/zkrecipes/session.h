@@ -210,8 +210,7 @@ struct zkr_hosts {
  * Errors    ZKR_EINVAL: zkr_error_detail() tells which server is wrong.
  *           ZKR_EPATH and ZKR_ETOOLONG: the chroot is.
  */
-ZKR_API ZKR_MUST_CHECK int zkr_hosts_parse(const char *text,
-                                           struct zkr_hosts **ret_hosts);
+ZKR_CALL int zkr_hosts_parse(const char *text, struct zkr_hosts **ret_hosts);
 
 /** Free it. */
 ZKR_API void zkr_hosts_free(struct zkr_hosts *hosts);
@@ -378,9 +377,9 @@ struct zkr_session_opts {
  *           system's reason), ZKR_ZSSLCONNECTIONERROR, ZKR_ENOTSUP (TLS or SASL
  *           that the client has not); and other codes that ZooKeeper answers.
  */
-ZKR_API ZKR_MUST_CHECK int zkr_session_open(const char *hosts,
-                                            const struct zkr_session_opts *opts,
-                                            zkr_session **ret_session);
+ZKR_CALL int zkr_session_open(const char *hosts,
+                              const struct zkr_session_opts *opts,
+                              zkr_session **ret_session);
 
 /** Called once, with the value that zkr_session_open() would have returned, or
  *  with ZKR_ECLOSED when the session was closed before. */
@@ -402,9 +401,10 @@ typedef void (*zkr_open_fn)(int error, void *user);
  *           is no session, and @p fn is not called. All others of
  *           zkr_session_open() go to @p fn.
  */
-ZKR_API ZKR_MUST_CHECK int
-zkr_session_open_async(const char *hosts, const struct zkr_session_opts *opts,
-                       zkr_open_fn fn, void *user, zkr_session **ret_session);
+ZKR_CALL int zkr_session_open_async(const char *hosts,
+                                    const struct zkr_session_opts *opts,
+                                    zkr_open_fn fn, void *user,
+                                    zkr_session **ret_session);
 
 /**
  * End the session: all its locks are released, all waits end with ZKR_ECLOSED,
@@ -445,8 +445,7 @@ ZKR_API int zkr_session_close(zkr_session *session);
  * Time      Nothing is waited for; names are resolved in the background.
  * On error  The session keeps the servers that it has.
  */
-ZKR_API ZKR_MUST_CHECK int zkr_session_set_servers(zkr_session *session,
-                                                   const char *hosts);
+ZKR_CALL int zkr_session_set_servers(zkr_session *session, const char *hosts);
 
 /**
  * Return how many handles of the ZooKeeper client are stuck in this process:
@@ -491,9 +490,8 @@ typedef void (*zkr_session_fn)(zkr_session *session,
 
 /** Let @p fn be called for every change of state; the first event is the
  *  present state. */
-ZKR_API ZKR_MUST_CHECK int zkr_session_listen(zkr_session *session,
-                                              zkr_session_fn fn, void *user,
-                                              zkr_listener **ret_listener);
+ZKR_CALL int zkr_session_listen(zkr_session *session, zkr_session_fn fn,
+                                void *user, zkr_listener **ret_listener);
 
 /** Stop listening. */
 ZKR_API void zkr_listener_free(zkr_listener *listener);
@@ -504,7 +502,7 @@ ZKR_API void zkr_listener_free(zkr_listener *listener);
  *
  * Errors    ZKR_EINVAL when the session has its own dispatcher thread.
  */
-ZKR_API ZKR_MUST_CHECK int zkr_session_fd(zkr_session *session, int *ret_fd);
+ZKR_CALL int zkr_session_fd(zkr_session *session, int *ret_fd);
 
 /**
  * Run the callbacks that are due, on this thread, and return. Callbacks that
@@ -592,8 +590,8 @@ struct zkr_counters {
 
 /** Copy the counters of a session to @p ret_counters, whose size must be set.
  *  Example: examples/stats.c */
-ZKR_API ZKR_MUST_CHECK int zkr_session_stats(zkr_session *session,
-                                             struct zkr_counters *ret_counters);
+ZKR_CALL int zkr_session_stats(zkr_session *session,
+                               struct zkr_counters *ret_counters);
 
 ZKR__END_C
 

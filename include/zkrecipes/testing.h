@@ -28,7 +28,7 @@ ZKR__BEGIN_C
  *           the server had answered), ZKR_ETIMEDOUT.
  * Example   examples/expiry.c
  */
-ZKR_API ZKR_MUST_CHECK int zkr_test_expire_session(zkr_session *session);
+ZKR_CALL int zkr_test_expire_session(zkr_session *session);
 
 ZKR__END_C
 

@@ -49,10 +49,9 @@ typedef zkr_lockable zkr_unfair_mutex;
 /** Make a handle for the mutex at @p path. Of the flags it takes
  *  ZKR_FAIL_ON_SESSION_LOSS and ZKR_PERSISTENT_PARENTS, and it does not stay
  *  (ZKR_EINVAL). The node is @p path/holder. */
-ZKR_API ZKR_MUST_CHECK int
-zkr_unfair_mutex_new(zkr_session *session, const char *path,
-                     const struct zkr_lockable_opts *opts,
-                     zkr_unfair_mutex **ret_mutex);
+ZKR_CALL int zkr_unfair_mutex_new(zkr_session *session, const char *path,
+                                  const struct zkr_lockable_opts *opts,
+                                  zkr_unfair_mutex **ret_mutex);
 
 /** zkr_lockable_acquire() of an unfair mutex. */
 ZKR_SHORT ZKR_MUST_CHECK int zkr_unfair_mutex_acquire(zkr_unfair_mutex *mutex,

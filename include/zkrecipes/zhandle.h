@@ -60,8 +60,8 @@ typedef int (*zkr_zhandle_fn)(zhandle_t *zh, void *user);
  *           ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED. Let @p fn return codes
  *           of ZooKeeper, or others that are told from these.
  */
-ZKR_API ZKR_MUST_CHECK int
-zkr_session_with_handle(zkr_session *session, zkr_zhandle_fn fn, void *user);
+ZKR_CALL int zkr_session_with_handle(zkr_session *session, zkr_zhandle_fn fn,
+                                     void *user);
 
 ZKR__END_C
 

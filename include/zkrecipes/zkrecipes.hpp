@@ -99,6 +99,9 @@ inline void check(int code)
         throw error(code);
 }
 
+/** The counters of a session or a lock; see session.h. */
+using counters = zkr_counters;
+
 namespace detail {
 
 /** Wait without limit. */
@@ -142,13 +145,6 @@ inline void close(zkr_session *session)
 {
     (void)zkr_session_close(session);
 }
-
-} // namespace detail
-
-/** The counters of a session or a lock; see session.h. */
-using counters = zkr_counters;
-
-namespace detail {
 
 template <class T>
 counters stats(int (*read)(T *, zkr_counters *), T *of)

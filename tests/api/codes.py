@@ -87,7 +87,7 @@ def main():
             for call in re.findall(r'zkr_lockable_\w+', body):
                 named[call] |= named[short]
     for header, text in headers(root):
-        calls = set(re.findall(r'(?:ZKR_API|ZKR_SHORT|ZKR_MUST_CHECK)\s+int\s+(zkr_\w+)\(', text))
+        calls = set(re.findall(r'(?:ZKR_API|ZKR_CALL|ZKR_SHORT|ZKR_MUST_CHECK)\s+int\s+(zkr_\w+)\(', text))
         calls -= {'zkr_txn_failed'}  # a number, no code
         missing += [f'{call} has no row' for call in calls - rows.keys()]
         for scope, code in promises(text, header):

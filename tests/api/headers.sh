@@ -149,7 +149,7 @@ results_are_looked_at() {
     if cat "$dir"/*.h | tr '\n' ' ' | grep -o 'ZKR_API [^;(]*(' |
         grep 'ZKR_API *int ' |
         grep -vE 'release|_leave|_close|_cancel|_give_back|_grant_listen|_dispatch|_txn_failed'; then
-        echo '... has no ZKR_MUST_CHECK'
+        echo '... is no ZKR_CALL'
         failed=1
     fi
     (compiles 'an acquire without a look') <<END >"$tmp/refused" || true

@@ -22,9 +22,9 @@ nm -D --defined-only "$library" |
 awk '/global:/ { on = 1; next } /local:/ { on = 0 } on && /;/ {
     gsub(/[ \t;]/, ""); print }' "$map" | LC_ALL=C sort >"$tmp/mapped"
 
-# ZKR_API, a type, the name, and the parenthesis of its parameters.
+# A mark, a type, the name, and the parenthesis of its parameters.
 cat "$headers"/*.h | grep -v '^#' | tr '\n' ' ' |
-    grep -o 'ZKR_API [^;(]*(' | sed 's/ *($//; s/.*[ *]//' |
+    grep -oE 'ZKR_(API|CALL) [^;(]*\(' | sed 's/ *($//; s/.*[ *]//' |
     LC_ALL=C sort >"$tmp/declared"
 
 # compare FILE WHAT: with what is exported
