@@ -209,15 +209,18 @@ int zkr_leader_campaign(zkr_leader *l)
     return rc;
 }
 
-/* Of a term, the node is gone when it returns. */
-static int leave_waits(zkr_leader *l)
+/* Of a term, the node is gone when it returns, if it waits. */
+static int leave(zkr_leader *l, bool waits)
 {
-    struct zkr_session *s = l->lock->session;
+    struct zkr_session *s;
     struct zkr__claim *c = NULL;
-    int rc = ZKR_OK;
+    int rc = zkr__lock_check(lock_of(l), noun);
 
+    if (rc != ZKR_OK)
+        return rc;
+    s = l->lock->session;
     zkr__session_lock(s);
-    if (!has_term(l))
+    if (!waits || !has_term(l))
         drop_locked(detach_locked(l));
     else if (zkr__dispatch_inside_locked(s))
         rc = zkr__fail(ZKR_EDEADLK, "a callback cannot wait for a release");
@@ -234,22 +237,12 @@ static int leave_waits(zkr_leader *l)
 
 int zkr_leader_leave(zkr_leader *l)
 {
-    int rc = zkr__lock_check(lock_of(l), noun);
-
-    return rc != ZKR_OK ? rc : leave_waits(l);
+    return leave(l, true);
 }
 
 int zkr_leader_leave_async(zkr_leader *l)
 {
-    int rc = zkr__lock_check(lock_of(l), noun);
-
-    if (rc != ZKR_OK)
-        return rc;
-    zkr__session_lock(l->lock->session);
-    drop_locked(detach_locked(l));
-    changed_locked(l);
-    zkr__session_unlock(l->lock->session);
-    return ZKR_OK;
+    return leave(l, false);
 }
 
 /* -- what it tells -------------------------------------------------------- */

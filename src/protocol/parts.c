@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of a lock on the servers. A semaphore has two directories below its
- * path, one for the leases that have its permits, one for the queue of those
- * who want one. Every other lock has all nodes in its path. Pure. */
+/* The parts of a lock on the servers. Pure. */
 #include "protocol/parts.h"
 
 #include <string.h>
@@ -14,24 +12,26 @@ const char *const zkr__part_dirs[ZKR__PARTS] = {
     [ZKR__PART_QUEUE] = "locks",
 };
 
-enum zkr__part zkr__part_of_dir(const char *name)
+/* The part with whose directory the name begins, and goes on with `next`. */
+static enum zkr__part find_part(const char *name, char next)
 {
     for (enum zkr__part part = ZKR__PART_LEASES; part < ZKR__PARTS; part++) {
-        if (strcmp(name, zkr__part_dirs[part]) == 0)
+        size_t len = strlen(zkr__part_dirs[part]);
+
+        if (strncmp(name, zkr__part_dirs[part], len) == 0 && name[len] == next)
             return part;
     }
     return ZKR__PART_PATH;
 }
 
+enum zkr__part zkr__part_of_dir(const char *name)
+{
+    return find_part(name, '\0');
+}
+
 enum zkr__part zkr__part_of(const char *name)
 {
-    for (enum zkr__part part = ZKR__PART_LEASES; part < ZKR__PARTS; part++) {
-        size_t len = strlen(zkr__part_dirs[part]);
-
-        if (strncmp(name, zkr__part_dirs[part], len) == 0 && name[len] == '/')
-            return part;
-    }
-    return ZKR__PART_PATH;
+    return find_part(name, '/');
 }
 
 uint32_t zkr__part_markers(enum zkr__part part)

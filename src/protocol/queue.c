@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The queue of a lock: the order of its contenders, which of them count as
- * ahead of another, and which one of those it waits for. Pure, except for one
- * array. */
+/* The queue of a lock: the order of its contenders, and whom each waits for. */
 #include "protocol/queue.h"
 
 #include <stdlib.h>
@@ -124,8 +122,7 @@ size_t zkr__queue_find(const struct zkr__queue *queue, const char *name)
     return found == NULL ? ZKR__NOBODY : (size_t)(found - queue->all);
 }
 
-/* The last one that counts as ahead of `self`, or is `self`. */
-static size_t last_ahead(const struct zkr__queue *queue, size_t self)
+size_t zkr__queue_ahead(const struct zkr__queue *queue, size_t self)
 {
     size_t last = self;
 
@@ -137,11 +134,6 @@ static size_t last_ahead(const struct zkr__queue *queue, size_t self)
     return last;
 }
 
-size_t zkr__queue_ahead(const struct zkr__queue *queue, size_t self)
-{
-    return last_ahead(queue, self); /* it is one of them, and left out */
-}
-
 static bool counts(const struct zkr__queue *queue, size_t i, size_t self)
 {
     return i != self && !queue->all[i].left_out;
@@ -151,7 +143,7 @@ struct zkr__nearest zkr__queue_nearest(const struct zkr__queue *queue,
                                        size_t self)
 {
     struct zkr__nearest nearest = ZKR__NEAREST_INIT;
-    size_t last = last_ahead(queue, self);
+    size_t last = zkr__queue_ahead(queue, self);
     size_t i;
 
     for (i = last; i != ZKR__NOBODY && !counts(queue, i, self);)
@@ -167,7 +159,7 @@ struct zkr__nearest zkr__queue_nearest(const struct zkr__queue *queue,
 
 size_t zkr__queue_other(const struct zkr__queue *queue, size_t self)
 {
-    size_t i = last_ahead(queue, self);
+    size_t i = zkr__queue_ahead(queue, self);
 
     for (; i != ZKR__NOBODY; i = queue->all[i].other_before) {
         if (!queue->all[i].ours && counts(queue, i, self))

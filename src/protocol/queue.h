@@ -74,7 +74,8 @@ int zkr__queue_parse(struct zkr__queue *queue, const char *const *names,
 /* Returns the index of the contender of that name, or ZKR__NOBODY. */
 size_t zkr__queue_find(const struct zkr__queue *queue, const char *name);
 
-/* Returns how many contenders count as ahead of the one with that index. */
+/* Returns how many contenders count as ahead of the one with that index: it is
+ * the index of the last of them, or its own. ZKR__NOBODY: the last of all. */
 size_t zkr__queue_ahead(const struct zkr__queue *queue, size_t self);
 
 /* To be called when `ours` has been set for some. */

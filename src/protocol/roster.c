@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The roster: the children of a lock path in the order of the queue, and the
- * contender that each of them waits for, by the rules of protocol/queue.h.
- * Pure, except for one array. */
+ * contender that each of them waits for. Pure, except for the list. */
 #include "protocol/roster.h"
 
 #include <stdlib.h>
@@ -21,11 +20,6 @@ static bool is_foreign(const struct zkr_participant *p)
 
 void zkr__roster_read(struct zkr_participant *p)
 {
-    static const enum zkr_participant_kind kinds[] = {
-        [ZKR__FOREIGN] = ZKR_PARTICIPANT_FOREIGN,
-        [ZKR__EXCLUSIVE] = ZKR_PARTICIPANT_EXCLUSIVE,
-        [ZKR__SHARED] = ZKR_PARTICIPANT_SHARED,
-    };
     const struct zkr__marker_row *marker;
 
     p->sequence = 0;
@@ -33,7 +27,9 @@ void zkr__roster_read(struct zkr_participant *p)
                                    zkr__part_markers(zkr__part_of(p->name)),
                                    &p->sequence);
     p->marker = marker == NULL ? "" : marker->text;
-    p->kind = kinds[marker == NULL ? ZKR__FOREIGN : marker->kind];
+    p->kind = marker == NULL                ? ZKR_PARTICIPANT_FOREIGN
+              : marker->kind == ZKR__SHARED ? ZKR_PARTICIPANT_SHARED
+                                            : ZKR_PARTICIPANT_EXCLUSIVE;
 }
 
 bool zkr__roster_is_contender(const char *name)
@@ -50,11 +46,8 @@ static enum zkr__kind kind_of(const struct zkr_participant *p)
 
 static struct zkr__contender contender(const struct zkr_participant *p)
 {
-    return (struct zkr__contender){
-        .name = p->name,
-        .seq = p->sequence,
-        .kind = kind_of(p),
-    };
+    return (struct zkr__contender){ p->name, p->sequence, kind_of(p),
+                                    .ours = false };
 }
 
 static enum zkr__part part_of(const struct zkr_participant *p)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The roster: the children of a lock path in the order of the queue, and the
  * contender that each of them waits for, by the rules of protocol/queue.h.
- * Pure, except for one array.
+ * Pure, except for the list.
  *
  * Of a semaphore it has the children of both directories, whose names begin
  * with that of the directory: parts.h. The leases are before the queue. */

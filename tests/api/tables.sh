@@ -15,7 +15,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
 printf '%s\n' "$@" >"$tmp/but"
-cat "$headers"/*.h | tr '\n' ' ' | grep -oE 'ZKR_(API|SHORT) [^;{]*[;{]' |
+cat "$headers"/*.h | tr '\n' ' ' | grep -oE 'ZKR_(API|CALL|SHORT) [^;{]*[;{]' |
     grep -- "$pattern" | grep -o 'zkr_[a-z_]*(' | tr -d '(' |
     grep -vxf "$tmp/but" | LC_ALL=C sort >"$tmp/have"
 sed -n 's/^ *ROW(\([a-z_]*\)[,)].*/\1/p' "$test" | LC_ALL=C sort >"$tmp/tested"
