@@ -859,8 +859,9 @@ TEST(the_shell_is_told_that_its_process_is_stopped)
 /* The lease goes on with it, and the guard knows. */
 TEST(a_process_that_runs_again_in_time_goes_on)
 {
-    start("eval \"$($L hold --session-timeout=6s $Q)\"; " KEEPER
-          "kill -STOP $pid; sleep 1; kill -CONT $pid; sleep 7; "
+    /* at first the lease is a short one, until it is proven */
+    start("eval \"$($L hold --session-timeout=8s $Q)\"; " KEEPER
+          "sleep 2; kill -STOP $pid; sleep 1; kill -CONT $pid; sleep 8; "
           "$L hold --check; echo check $?; $L release; echo release $?");
     cli_wait_said(&cli, "release 0\n");
     (void)cli_end(&cli);

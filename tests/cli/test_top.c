@@ -225,19 +225,6 @@ TEST(it_fits_every_size)
     tmux_wait("? help  q quit");
 }
 
-TEST(the_interval_and_the_help)
-{
-    start();
-    tmux_type("+");
-    tmux_wait("every 250ms");
-    tmux_type("-");
-    tmux_wait("every 100ms");
-    tmux_type("?");
-    tmux_wait("the queue of the lock");
-    tmux_type("q");
-    tmux_wait("2 locks");
-}
-
 TEST(the_space_key_looks_now)
 {
     type_top("", "--interval 1h");

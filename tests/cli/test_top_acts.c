@@ -119,19 +119,6 @@ TEST(a_holder_is_asked_after_a_question)
     tmux_wait("asked "); /* it stays on the terminal */
 }
 
-TEST(a_holder_that_does_not_listen_is_not_asked)
-{
-    make_kazoo("zeta");
-    start("");
-    tmux_wait("2 locks, 2 held");
-    tmux_key("End");
-    hand_over("R", "/zeta");
-    run_it();
-    tmux_wait("hostA:123 is not asked: kazoo does not listen");
-    go_back();
-    quit();
-}
-
 /* --- breaking --- */
 
 TEST(a_lock_is_broken_by_its_token)

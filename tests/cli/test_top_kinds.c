@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of zk-lockctl top with what is not a mutex: semaphores, leaders, double
+/* Tests of zk-lockctl top with what is not a mutex: semaphores, double
  * barriers and counters, on a screen of tmux. */
 
 #include "tmux.h"
@@ -115,45 +115,6 @@ TEST(a_semaphore_has_leases_and_a_queue)
     for (size_t i = 0; i < 3; i++)
         zkr_grant_free(leases[i]);
     zkr_semaphore_free(pool);
-}
-
-static void nothing(zkr_leader *leader, const struct zkr_leader_event *event,
-                    void *user)
-{
-    (void)leader;
-    (void)event;
-    (void)user;
-}
-
-TEST(the_first_candidate_leads)
-{
-    zkr_leader *leaders[2];
-
-    for (size_t i = 0; i < 2; i++) {
-        ok(zkr_leader_new(session, full("election"), NULL, nothing, NULL,
-                          &leaders[i]));
-        ok(zkr_leader_campaign(leaders[i]));
-        wait_children(full("election"), i + 1);
-    }
-    start();
-    tmux_wait("leader held");
-    tmux_wait("1 lock, 1 held, 1 waiting");
-    tmux_type("K");
-    tmux_wait("Enter runs it");
-    tmux_key("Enter");
-    tmux_wait("is led by");
-    tmux_wait("the next leads at once");
-    tmux_key("Enter"); /* not the token */
-    tmux_wait("Enter goes back to top:");
-    tmux_key("Enter");
-    tmux_wait("1 lock, 1 held, 1 waiting");
-    tmux_key("Enter");
-    tmux_wait("2 in the queue");
-    tmux_wait("pos 0      ok");
-    tmux_type("q");
-    quit();
-    for (size_t i = 0; i < 2; i++)
-        zkr_leader_free(leaders[i]);
 }
 
 static void make_member(const char *name)
