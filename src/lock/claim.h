@@ -71,15 +71,15 @@ struct zkr__role {
 
 /* The node of a claim in this epoch, as far as it is known. */
 struct zkr__node {
-    char *name;                 /* in request_path, as sent in the create */
-    bool complete;              /* the server appends no sequence number */
-    size_t path_size;           /* of each of three in one block: */
-    char *request_path;         /* dir/name */
-    char *path;                 /* dir/name and sequence number, or "" */
+    char *name;         /* in request_path, as sent in the create */
+    bool complete;      /* the server appends no sequence number */
+    bool thorough;      /* a create may be carried out yet, or was twice */
+    size_t path_size;   /* of each of three in one block: */
+    char *request_path; /* dir/name */
+    char *path;         /* dir/name and sequence number, or "" */
     struct zkr__record *record; /* its data */
     int64_t czxid;
     int64_t token; /* its czxid, or that of the grant beside it */
-    bool thorough; /* a create may be carried out yet, or was twice */
 };
 
 struct zkr__claim {

@@ -31,14 +31,14 @@ struct zkr_grant { /* under the session lock; part of its claim */
 
     /* Of the listener: */
     struct zkr__notice notice;
+    zkr_grant_fn fn;
+    void *user;
     struct zkr__ring latest;
     struct zkr__grant_event events[ZKR__RING_MAX];
     bool revoke_requested;
-    zkr_grant_fn fn;
-    void *user;
 
-    int released; /* how the release ended, once the claim has left */
     bool left;
+    int released; /* how the release ended, once the claim has left */
     struct zkr__notice release_notice;
     zkr_release_fn release_fn;
     void *release_user;

@@ -355,7 +355,7 @@ void zkr__op_pump_locked(struct zkr_session *s)
         move_locked(op, ZKR__OP_IN_FLIGHT);
         op->sent = zkr__clock_boot();
         op->id = ++s->last_id;
-        op->refusal = zkr__zk_submit(s->zk, &op->request, op->id);
+        op->refusal = (int16_t)zkr__zk_submit(s->zk, &op->request, op->id);
         if (op->refusal != ZKR_OK) {
             if (was_not_sent(op->refusal))
                 op->sent = 0;

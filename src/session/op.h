@@ -46,11 +46,11 @@ struct zkr__op {
         ZKR__OP_DELAYED,
         ZKR__OP_IN_FLIGHT,
         ZKR__OP_REFUSED, /* by the client: the timer thread completes it */
-    } where : 8;
-    enum zkr__op_class class : 8;
+    } where : 4;
+    enum zkr__op_class class : 4;
     enum zkr__op_retry retry : 8;
+    int16_t refusal;
     uint32_t retries;
-    int refusal;
     uint64_t epoch;
     int64_t started;
     int64_t sent; /* the last time, by the clock of the lease; 0 when it has

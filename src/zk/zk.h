@@ -68,9 +68,9 @@ struct zkr__zk_multi {
 
 /* There are many: each claim that waits has some. */
 struct zkr__zk_request {
-    enum zkr__zk_type type;
-    enum zkr_create_mode mode; /* CREATE */
-    int32_t version;           /* DELETE, SET, CHECK: to expect, or ANY */
+    enum zkr__zk_type type : 8;
+    enum zkr_create_mode mode : 8; /* CREATE */
+    int32_t version;               /* DELETE, SET, CHECK: to expect, or ANY */
     const char *path;
     const char *data;
     size_t data_len;
