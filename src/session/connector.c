@@ -3,6 +3,7 @@
  * block for as long as a name server does not answer. */
 #include "session/connector.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,18 @@ static const struct zkr__zk_upcalls upcalls = {
     .on_reply = zkr__op_on_reply,
     .on_watch = zkr__watch_on_event,
 };
+
+static void fail_to_open_locked(struct zkr_session *s, int rc) ZKR__LOCKED
+{
+    char why[ZKR__DETAIL_MAX];
+
+    (void)snprintf(why, sizeof(why), "%s", zkr_error_detail());
+    zkr__log(ZKR_LOG_WARNING, "session to %s: cannot make a handle: %s",
+             s->hosts.servers, why);
+    s->open_at = zkr__clock_deadline(s->opts.retry.cap_ms);
+    zkr__first_request_end_locked(
+        s, zkr__fail(rc, "session to %s: %s", s->hosts.servers, why));
+}
 
 static void open_handle_unlocks(struct zkr_session *s,
                                 const char *servers) ZKR__UNLOCKS
@@ -57,11 +70,7 @@ static void open_handle_unlocks(struct zkr_session *s,
     free(rotated);
     zkr__attempt_begin_locked(s);
     if (rc != ZKR_OK) {
-        zkr__log(ZKR_LOG_WARNING, "session to %s: cannot make a handle: %s",
-                 s->hosts.servers, zkr_error_detail());
-        s->open_at = zkr__clock_deadline(s->opts.retry.cap_ms);
-        zkr__first_request_end_locked(s, rc, "session to %s: %s",
-                                      s->hosts.servers, zkr_error_detail());
+        fail_to_open_locked(s, rc);
     } else if (s->early) {
         zkr__session_handle_locked(s, s->early_event);
     }

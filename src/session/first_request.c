@@ -3,7 +3,6 @@
  * tells it once. */
 #include "session/first_request.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -59,20 +58,14 @@ static void tell_locked(struct zkr_session *s) ZKR__LOCKED
     zkr__cond_wake(&s->changed);
 }
 
-void zkr__first_request_end_locked(struct zkr_session *s, int rc,
-                                   const char *format, ...)
+void zkr__first_request_end_locked(struct zkr_session *s, int rc)
 {
     struct zkr__first_request *g = &s->first_request;
-    char why[ZKR__DETAIL_MAX];
-    va_list args;
 
     if (g->done)
         return;
-    va_start(args, format);
-    (void)vsnprintf(why, sizeof(why), format, args);
-    va_end(args);
     if (rc != ZKR_OK)
-        zkr__error_format(g->detail, rc, "%s", why);
+        (void)snprintf(g->detail, sizeof(g->detail), "%s", zkr_error_detail());
     g->done = true;
     g->rc = rc;
     g->probe_at = ZKR__NEVER;
@@ -84,35 +77,36 @@ void zkr__first_request_end_locked(struct zkr_session *s, int rc,
 
 static void greet_locked(struct zkr_session *s) ZKR__LOCKED;
 
-static void on_answer_locked(struct zkr_session *s, int rc) ZKR__LOCKED
+static int judge(const struct zkr_session *s, int rc)
 {
     const char *servers = s->hosts.servers;
 
     if (s->over != 0)
-        zkr__first_request_end_locked(s, s->over, "session to %s: %s", servers,
-                                      s->over == ZKR_ECLOSED ? "closed"
-                                                             : "refused");
-    /* A session may end before it is open; then the next one is used. */
-    else if (rc == ZKR_ZSESSIONEXPIRED)
-        greet_locked(s);
-    else if (rc == ZKR_ZNONODE)
-        zkr__first_request_end_locked(s, ZKR_ENOCHROOT,
-                                      "session to %s: the chroot '%s' does not "
-                                      "exist (ZooKeeper -101, ZNONODE)",
-                                      servers, zkr__session_root(s));
+        return zkr__fail(s->over, "session to %s: %s", servers,
+                         s->over == ZKR_ECLOSED ? "closed" : "refused");
+    if (rc == ZKR_ZNONODE)
+        return zkr__fail(ZKR_ENOCHROOT,
+                         "session to %s: the chroot '%s' does not exist "
+                         "(ZooKeeper -101, ZNONODE)",
+                         servers, zkr__session_root(s));
     /* The servers tell everybody that a node is missing (ZOOKEEPER-2590). */
-    else if (rc == ZKR_OK || rc == ZKR_ZNOAUTH)
-        zkr__first_request_end_locked(s, ZKR_OK, "served");
-    else
-        zkr__first_request_end_locked(s, rc, "session to %s: first request",
-                                      servers);
+    if (rc == ZKR_OK || rc == ZKR_ZNOAUTH)
+        return ZKR_OK;
+    return zkr__fail(rc, "session to %s: first request", servers);
 }
 
+/* A session may end before it is open; then the next one is used. */
 static void on_answer(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
-    zkr__session_assert_locked(op->session);
-    if (!op->session->first_request.done)
-        on_answer_locked(op->session, reply->rc);
+    struct zkr_session *s = op->session;
+
+    zkr__session_assert_locked(s);
+    if (s->first_request.done)
+        return;
+    if (s->over == 0 && reply->rc == ZKR_ZSESSIONEXPIRED)
+        greet_locked(s);
+    else
+        zkr__first_request_end_locked(s, judge(s, reply->rc));
 }
 
 /* The answer tells whether the server serves, and whether the chroot exists. */
@@ -131,10 +125,10 @@ static void on_limit(struct zkr__timer *timer)
 
     zkr__session_assert_locked(s);
     zkr__first_request_end_locked(
-        s, s->over != 0 ? s->over : ZKR_EUNREACHABLE,
-        "session to %s: %sno answer in %u ms", s->hosts.servers,
-        zkr__session_connected(s) ? "connected, but " : "",
-        s->opts.connect_timeout_ms);
+        s, zkr__fail(s->over != 0 ? s->over : ZKR_EUNREACHABLE,
+                     "session to %s: %sno answer in %u ms", s->hosts.servers,
+                     zkr__session_connected(s) ? "connected, but " : "",
+                     s->opts.connect_timeout_ms));
 }
 
 void zkr__first_request_begin_locked(struct zkr_session *s, zkr_open_fn fn,
@@ -173,7 +167,7 @@ void zkr__first_request_probe_unlocks(struct zkr_session *s,
     rc = zkr__probe(servers, &s->opts, probe_ms(s));
     zkr__session_lock(s);
     if (last || (rc == ZKR_EREFUSED && !zkr__session_connected(s)))
-        zkr__first_request_end_locked(s, rc, "%s", zkr_error_detail());
+        zkr__first_request_end_locked(s, rc);
 }
 
 int zkr__first_request_await_unlocks(struct zkr_session *s)

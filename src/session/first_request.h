@@ -37,10 +37,9 @@ void zkr__first_request_init(struct zkr_session *s);
 void zkr__first_request_begin_locked(struct zkr_session *s, zkr_open_fn fn,
                                      void *user) ZKR__LOCKED;
 
-/* Ends it, unless it has ended. After an error the session is over. */
-void zkr__first_request_end_locked(struct zkr_session *s, int rc,
-                                   const char *format, ...) ZKR__LOCKED
-    __attribute__((format(printf, 3, 4)));
+/* Ends it, unless it has ended. After an error, whose sentence is that of this
+ * thread, the session is over. */
+void zkr__first_request_end_locked(struct zkr_session *s, int rc) ZKR__LOCKED;
 
 /* For the connector, at `probe_at`: asks the servers why none has answered. */
 void zkr__first_request_probe_unlocks(struct zkr_session *s,

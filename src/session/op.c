@@ -315,25 +315,16 @@ void zkr__op_on_reply(struct zkr_session *s, uintptr_t id,
     zkr__session_unlock(s);
 }
 
+/* On the timer thread: `done` never runs inside the call that starts an
+ * operation. */
 static void end_refused(struct zkr__timer *timer)
 {
-    struct zkr_session *s = ZKR__CONTAINER(timer, struct zkr_session, ending);
-    struct zkr__list *link;
+    struct zkr__op *op = ZKR__CONTAINER(timer, struct zkr__op, timer);
+    struct zkr_session *s = op->session;
 
     zkr__session_assert_locked(s);
-    while ((link = zkr__list_pop(&s->refused)) != NULL) {
-        struct zkr__op *op = op_of(link);
-
-        finish_locked(op, &(struct zkr__zk_reply){ .rc = op->refusal });
-    }
+    finish_locked(op, &(struct zkr__zk_reply){ .rc = op->refusal });
     zkr__op_pump_locked(s);
-}
-
-/* `done` never runs inside the call that starts an operation. */
-static void end_refused_later_locked(struct zkr_session *s) ZKR__LOCKED
-{
-    if (!zkr__timer_is_armed(&s->ending))
-        zkr__timer_thread_arm_locked(s, &s->ending, 0, end_refused);
 }
 
 /* A handle that is over sends nothing. After other refusals the client may have
@@ -360,7 +351,7 @@ void zkr__op_pump_locked(struct zkr_session *s)
             if (was_not_sent(op->refusal))
                 op->sent = 0;
             move_locked(op, ZKR__OP_REFUSED);
-            end_refused_later_locked(s);
+            zkr__timer_thread_arm_locked(s, &op->timer, 0, end_refused);
         }
     }
 }

@@ -54,9 +54,8 @@ struct zkr_session {
     struct zkr__list queued[ZKR__OP_CLASSES];
     struct zkr__list delayed;   /* operations waiting for the next attempt */
     struct zkr__list in_flight; /* operations waiting for an answer */
-    struct zkr__list refused;   /* operations that the timer thread ends */
-    struct zkr__timer ending;
-    uintptr_t last_id;                   /* the number of the last one */
+    struct zkr__list refused;   /* one that the timer thread ends, or none */
+    uintptr_t last_id;          /* the number of the last one */
     size_t class_count[ZKR__OP_CLASSES]; /* those in flight, by class */
     uint64_t turns;                      /* operations started */
     struct zkr__window window;           /* of this connection */
