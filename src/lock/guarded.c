@@ -10,9 +10,14 @@
 
 /* -- the guard ------------------------------------------------------------- */
 
-static int begin(void *holder)
+static struct zkr__claim *claim_of(struct zkr__ref *holder)
 {
-    struct zkr__claim *c = holder;
+    return ZKR__CONTAINER(holder, struct zkr__claim, ref);
+}
+
+static int begin(struct zkr__ref *holder)
+{
+    struct zkr__claim *c = claim_of(holder);
 
     zkr__session_assert_locked(c->session);
     if (c->grant.sm.state == ZKR_GRANT_RELEASED)
@@ -25,14 +30,14 @@ static int begin(void *holder)
     return ZKR_OK;
 }
 
-static void settle(void *holder)
+static void settle(struct zkr__ref *holder)
 {
-    zkr__claim_with_node(holder)->writes--;
+    zkr__claim_with_node(claim_of(holder))->writes--;
 }
 
-static int judge(void *holder, int rc, const char **ret_why)
+static int judge(struct zkr__ref *holder, int rc, const char **ret_why)
 {
-    struct zkr__claim *c = holder;
+    struct zkr__claim *c = claim_of(holder);
 
     zkr__session_assert_locked(c->session);
     if (rc != ZKR_ZNONODE && rc != ZKR_ZSESSIONEXPIRED) {
@@ -50,25 +55,12 @@ static int judge(void *holder, int rc, const char **ret_why)
     return ZKR_ELOST;
 }
 
-static void hold(void *holder)
+static const char *path_of(struct zkr__ref *holder)
 {
-    zkr__claim_ref(holder);
+    return claim_of(holder)->node->path;
 }
 
-static void release(void *holder)
-{
-    zkr__claim_unref(holder);
-}
-
-static const char *path_of(const void *holder)
-{
-    const struct zkr__claim *c = holder;
-
-    return c->node->path;
-}
-
-static const struct zkr__guard our_node = { hold,  begin,   settle,
-                                            judge, release, path_of };
+static const struct zkr__guard our_node = { begin, settle, judge, path_of };
 
 /* -- the transaction ------------------------------------------------------- */
 
@@ -87,7 +79,7 @@ static int guard_with(zkr_grant *grant, struct zkr__txn_guard *ret_guard)
                          "holder, so it cannot guard a write",
                          c->recipe->noun, c->lock->path);
     *ret_guard = (struct zkr__txn_guard){ .guard = &our_node,
-                                          .holder = c,
+                                          .holder = &c->ref,
                                           .noun = c->recipe->noun,
                                           .name = c->lock->path };
     return ZKR_OK;

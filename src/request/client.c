@@ -14,7 +14,7 @@
 
 struct query {
     struct zkr__request request;
-    struct zkr__operation operation;
+    struct zkr__copy copy;
     zkr_reply_fn fn;
     void *user;
     bool wants_reply;
@@ -41,10 +41,9 @@ static int explain(const struct zkr__request *r)
     const struct query *q = of(r);
     char reason[ZKR__REASON_MAX];
 
-    return zkr__fail(
-        r->rc, "%s '%.200s': %s", zkr__operation_verb(&q->operation),
-        q->operation.path,
-        zkr__operation_reason(&q->operation, r->rc, r->why, reason));
+    return zkr__fail(r->rc, "%s '%.200s': %s", zkr__copy_verb(&q->copy),
+                     q->copy.path,
+                     zkr__copy_reason(&q->copy, r->rc, r->why, reason));
 }
 
 static void tell(struct zkr__request *r)
@@ -58,7 +57,7 @@ static void clear(struct zkr__request *r)
 {
     struct query *q = of(r);
 
-    zkr__operation_done(&q->operation);
+    zkr__copy_done(&q->copy);
     zkr_reply_free(q->reply);
 }
 
@@ -76,8 +75,8 @@ static int new_query(struct zkr_session *s, const struct zkr__zk_request *asked,
 
     if (q == NULL)
         return ZKR_ENOMEM;
-    rc = zkr__operation_init(&q->operation, s, asked, opts);
-    q->request.ask.op.request = q->operation.request;
+    rc = zkr__copy_init(&q->copy, s, asked, opts);
+    q->request.ask.op.request = q->copy.request;
     if (rc == ZKR_OK)
         *ret_query = q;
     else

@@ -4,10 +4,10 @@
 #ifndef ZKR__CLIENT_H
 #define ZKR__CLIENT_H
 
-#include "request/operation.h"
+#include "request/copy.h"
 #include "request/request.h"
 
-/* zkr_session_get(), _set(), ...: `asked` says which (operation.h). When the
+/* zkr_session_get(), _set(), ...: `asked` says which (copy.h). When the
  * deadline has passed nothing is sent: ZKR_EUNREACHABLE. */
 int zkr__session_ask(struct zkr_session *s, const struct zkr__zk_request *asked,
                      const struct zkr_create_opts *opts, int64_t deadline,

@@ -30,7 +30,7 @@ static void free_request(struct zkr__ref *ref)
     struct zkr_session *s = r->session;
 
     if (r->guard != NULL)
-        r->guard->release(r->holder);
+        zkr__ref_drop(r->holder);
     if (r->kind->clear != NULL)
         r->kind->clear(r);
     free_memory(r);

@@ -54,24 +54,20 @@ struct zkr__request_kind {
 };
 
 /* Something that must be held when a write is made. The write is a transaction
- * whose first operation checks it. */
+ * whose first operation checks it. The request keeps the holder. */
 struct zkr__guard {
-    /* The request needs the holder, until it releases it. Without the lock. */
-    void (*hold)(void *holder);
     /* The write begins, unless this returns an error. This and the next two run
      * under the session lock. */
-    int (*begin)(void *holder);
+    int (*begin)(struct zkr__ref *holder);
     /* It is certain what has become of the write. */
-    void (*settle)(void *holder);
+    void (*settle)(struct zkr__ref *holder);
     /* The write was not made, because the check has failed with `rc`, or with
      * ZSESSIONEXPIRED because the session has ended. Returns the error, with a
      * constant reason. */
-    int (*judge)(void *holder, int rc, const char **ret_why);
-    /* With or without the lock. */
-    void (*release)(void *holder);
+    int (*judge)(struct zkr__ref *holder, int rc, const char **ret_why);
     /* Of the node that is checked, with the chroot; valid as long as the holder
-     * is needed. */
-    const char *(*path)(const void *holder);
+     * is kept. */
+    const char *(*path)(struct zkr__ref *holder);
 };
 
 struct zkr__request {
@@ -84,7 +80,7 @@ struct zkr__request {
     void (*tell)(
         struct zkr__request *r);    /* the callback; NULL: a caller waits */
     const struct zkr__guard *guard; /* NULL without */
-    void *holder;
+    struct zkr__ref *holder;
     int late;             /* the outcome at the deadline, and its reason; */
     const char *late_why; /* NULL: what is missing then */
 

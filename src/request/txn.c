@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/opts.h"
-#include "request/operation.h"
+#include "request/copy.h"
 #include "session/session.h"
 
 /* Of the request, below the 1,048,575 that servers take. */
@@ -21,7 +21,7 @@
 #define NUMBER_ROOM 11
 
 struct step {
-    struct zkr__operation operation;
+    struct zkr__copy copy;
     struct zkr_stat stat;
     bool is_set; /* a SET that was made */
     char made[]; /* room for the path of a CREATE; "": it was not made */
@@ -59,10 +59,10 @@ static void keep_result(zkr_txn *txn, struct step *step,
     size_t chroot_len = strlen(txn->request.session->hosts.chroot);
 
     if (result->path != NULL && strlen(result->path) > chroot_len)
-        (void)snprintf(step->made, strlen(step->operation.path) + NUMBER_ROOM,
-                       "%s", result->path + chroot_len);
+        (void)snprintf(step->made, strlen(step->copy.path) + NUMBER_ROOM, "%s",
+                       result->path + chroot_len);
     step->stat = result->stat;
-    step->is_set = step->operation.request.type == ZKR__ZK_SET;
+    step->is_set = step->copy.request.type == ZKR__ZK_SET;
 }
 
 static bool keep(struct zkr__request *r, const struct zkr__zk_reply *reply)
@@ -86,7 +86,7 @@ static bool keep(struct zkr__request *r, const struct zkr__zk_reply *reply)
 static int explain(const struct zkr__request *r)
 {
     const zkr_txn *txn = of(r);
-    const struct zkr__operation *o = NULL;
+    const struct zkr__copy *o = NULL;
     char lock[200] = "";
     char number[32] = "";
     char reason[ZKR__REASON_MAX];
@@ -97,13 +97,13 @@ static int explain(const struct zkr__request *r)
     if (txn->count > 1 && txn->failed >= 0)
         (void)snprintf(number, sizeof(number), "operation %d, ", txn->failed);
     if (txn->failed >= 0 || txn->count == 1)
-        o = &txn->steps[txn->failed < 0 ? 0 : txn->failed]->operation;
+        o = &txn->steps[txn->failed < 0 ? 0 : txn->failed]->copy;
     if (o == NULL)
         return zkr__fail(r->rc, "%stransaction of %zu operations: %s", lock,
                          txn->count, r->why);
     return zkr__fail(r->rc, "%s%s%s '%.150s': %s", lock, number,
-                     zkr__operation_verb(o), o->path,
-                     zkr__operation_reason(o, r->rc, r->why, reason));
+                     zkr__copy_verb(o), o->path,
+                     zkr__copy_reason(o, r->rc, r->why, reason));
 }
 
 static void tell(struct zkr__request *r)
@@ -116,7 +116,7 @@ static void tell(struct zkr__request *r)
 
 static void free_step(struct step *step)
 {
-    zkr__operation_done(&step->operation);
+    zkr__copy_done(&step->copy);
     free(step);
 }
 
@@ -145,7 +145,7 @@ int zkr__txn_new(struct zkr_session *s, const struct zkr__txn_guard *guard,
     if (txn == NULL)
         return ZKR_ENOMEM;
     if (guard->guard != NULL)
-        guard->guard->hold(guard->holder);
+        zkr__ref_take(guard->holder);
     txn->request.guard = guard->guard;
     txn->request.holder = guard->holder;
     txn->guard = *guard;
@@ -173,8 +173,7 @@ static int check_txn(const zkr_txn *txn)
     return rc;
 }
 
-static size_t bytes_of(const struct zkr_session *s,
-                       const struct zkr__operation *o)
+static size_t bytes_of(const struct zkr_session *s, const struct zkr__copy *o)
 {
     const struct zkr__acl *acl = o->special.acl == NULL ? &s->acl : &o->acl;
     size_t bytes =
@@ -191,7 +190,7 @@ static size_t bytes_of(const struct zkr_session *s,
 /* Takes over the step if it is added. */
 static int add_step(zkr_txn *txn, struct step *step)
 {
-    const struct zkr__operation *o = &step->operation;
+    const struct zkr__copy *o = &step->copy;
     size_t bytes = bytes_of(txn->request.session, o);
     struct step **steps;
 
@@ -204,7 +203,7 @@ static int add_step(zkr_txn *txn, struct step *step)
         return zkr__fail(
             ZKR_ETOOLONG,
             "transaction, %s '%.300s': more than %d bytes together",
-            zkr__operation_verb(o), o->path, BYTES_MAX);
+            zkr__copy_verb(o), o->path, BYTES_MAX);
     steps = realloc(txn->steps, (txn->count + 1) * sizeof(struct step *));
     if (steps == NULL)
         return zkr__no_memory("transaction", NULL);
@@ -226,8 +225,7 @@ static int add(zkr_txn *txn, const struct zkr__zk_request *asked,
     step = calloc(1, sizeof(*step) + len + NUMBER_ROOM);
     if (step == NULL)
         return zkr__no_memory("transaction", NULL);
-    rc = zkr__operation_init(&step->operation, txn->request.session, asked,
-                             opts);
+    rc = zkr__copy_init(&step->copy, txn->request.session, asked, opts);
     if (rc == ZKR_OK)
         rc = add_step(txn, step);
     if (rc != ZKR_OK)
@@ -275,7 +273,7 @@ static int fill_multi(zkr_txn *txn)
         operations[txn->multi.count++] = &txn->check;
     }
     for (size_t i = 0; i < txn->count; i++)
-        operations[txn->multi.count++] = &txn->steps[i]->operation.request;
+        operations[txn->multi.count++] = &txn->steps[i]->copy.request;
     txn->request.ask.op.request.multi = &txn->multi;
     txn->request.ask.op.request.type = ZKR__ZK_MULTI;
     txn->request.ask.op.request.path = operations[0]->path; /* for the log */

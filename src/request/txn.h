@@ -11,7 +11,7 @@
  * released. */
 struct zkr__txn_guard {
     const struct zkr__guard *guard; /* NULL without */
-    void *holder;
+    struct zkr__ref *holder;
     const char *noun; /* for errors: "mutex" */
     const char *name; /* for errors: the path of that mutex */
 };

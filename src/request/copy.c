@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations: requests that the program asks for in its own words, checked and
- * copied. */
-#include "request/operation.h"
+/* A copy of what the program asks for in its own words, which is checked first.
+ */
+#include "request/copy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,14 +26,14 @@ static const char *verb_of(enum zkr__zk_type type)
     return verbs[type];
 }
 
-const char *zkr__operation_verb(const struct zkr__operation *o)
+const char *zkr__copy_verb(const struct zkr__copy *o)
 {
     return verb_of(o->request.type);
 }
 
 /* The servers do not tell which version the node has. */
-const char *zkr__operation_reason(const struct zkr__operation *o, int rc,
-                                  const char *why, char text[ZKR__REASON_MAX])
+const char *zkr__copy_reason(const struct zkr__copy *o, int rc, const char *why,
+                             char text[ZKR__REASON_MAX])
 {
     size_t len = (size_t)(strrchr(o->path, '/') - o->path);
 
@@ -96,7 +96,7 @@ static int check(const struct zkr_session *s,
     return ZKR_OK;
 }
 
-static int copy(struct zkr__operation *o, const struct zkr_session *s,
+static int copy(struct zkr__copy *o, const struct zkr_session *s,
                 const struct zkr__zk_request *asked)
 {
     char *data = malloc(asked->data_len + 1);
@@ -106,14 +106,13 @@ static int copy(struct zkr__operation *o, const struct zkr_session *s,
     o->request.data = data;
     o->request.path = zkr__session_full_path(s, asked->path);
     if (o->path == NULL || data == NULL || o->request.path == NULL)
-        return zkr__no_memory(zkr__operation_verb(o), asked->path);
+        return zkr__no_memory(zkr__copy_verb(o), asked->path);
     if (asked->data_len > 0)
         memcpy(data, asked->data, asked->data_len);
     return ZKR_OK;
 }
 
-static int copy_opts(struct zkr__operation *o,
-                     const struct zkr_create_opts *opts)
+static int copy_opts(struct zkr__copy *o, const struct zkr_create_opts *opts)
 {
     o->request.mode = (enum zkr_create_mode)opts->mode;
     o->request.special = &o->special;
@@ -124,15 +123,15 @@ static int copy_opts(struct zkr__operation *o,
     return zkr__acl_parse(&o->acl, opts->acl);
 }
 
-int zkr__operation_init(struct zkr__operation *o, const struct zkr_session *s,
-                        const struct zkr__zk_request *asked,
-                        const struct zkr_create_opts *opts)
+int zkr__copy_init(struct zkr__copy *o, const struct zkr_session *s,
+                   const struct zkr__zk_request *asked,
+                   const struct zkr_create_opts *opts)
 {
     struct zkr_create_opts checked;
     int rc = zkr__opts_load(&checked, sizeof(checked), sizeof(checked), opts,
                             "create options");
 
-    *o = (struct zkr__operation){ 0 };
+    *o = (struct zkr__copy){ 0 };
     if (rc == ZKR_OK)
         rc = check_opts(&checked);
     if (rc == ZKR_OK)
@@ -142,15 +141,15 @@ int zkr__operation_init(struct zkr__operation *o, const struct zkr_session *s,
     if (rc == ZKR_OK && asked->type == ZKR__ZK_CREATE)
         rc = copy_opts(o, &checked);
     if (rc != ZKR_OK)
-        zkr__operation_done(o);
+        zkr__copy_done(o);
     return rc;
 }
 
-void zkr__operation_done(struct zkr__operation *o)
+void zkr__copy_done(struct zkr__copy *o)
 {
     free(o->path);
     free((char *)(uintptr_t)o->request.path);
     free((char *)(uintptr_t)o->request.data);
     zkr__acl_done(&o->acl);
-    *o = (struct zkr__operation){ 0 };
+    *o = (struct zkr__copy){ 0 };
 }

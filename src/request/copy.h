@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations: requests that the program asks for in its own words, checked and
- * copied. */
-#ifndef ZKR__OPERATION_H
-#define ZKR__OPERATION_H
+/* A copy of what the program asks for in its own words, which is checked first.
+ */
+#ifndef ZKR__COPY_H
+#define ZKR__COPY_H
 
 #include <zkrecipes/client.h>
 
@@ -11,7 +11,7 @@
 
 struct zkr_session;
 
-struct zkr__operation {
+struct zkr__copy {
     struct zkr__zk_request request; /* with the chroot */
     struct zkr__zk_special special;
     struct zkr__acl acl;
@@ -37,20 +37,20 @@ struct zkr__operation {
 
 /* Refuses what is wrong with `asked`, whose path is without the chroot, and
  * copies it. `opts` may be NULL. On error nothing has to be freed. */
-int zkr__operation_init(struct zkr__operation *o, const struct zkr_session *s,
-                        const struct zkr__zk_request *asked,
-                        const struct zkr_create_opts *opts);
+int zkr__copy_init(struct zkr__copy *o, const struct zkr_session *s,
+                   const struct zkr__zk_request *asked,
+                   const struct zkr_create_opts *opts);
 
 /* Leaves it empty. */
-void zkr__operation_done(struct zkr__operation *o);
+void zkr__copy_done(struct zkr__copy *o);
 
 /* Returns the reason of a refusal with `rc`, for people: what is known besides
  * the code; or `why`. */
 #define ZKR__REASON_MAX 200
-const char *zkr__operation_reason(const struct zkr__operation *o, int rc,
-                                  const char *why, char text[ZKR__REASON_MAX]);
+const char *zkr__copy_reason(const struct zkr__copy *o, int rc, const char *why,
+                             char text[ZKR__REASON_MAX]);
 
 /* Returns the verb, for people: "get". */
-const char *zkr__operation_verb(const struct zkr__operation *o);
+const char *zkr__copy_verb(const struct zkr__copy *o);
 
 #endif
