@@ -9,8 +9,7 @@
 #include "base/opts.h"
 #include "base/path.h"
 #include "base/random.h"
-#include "lock/lockable.h"
-#include "mutex_recipe.h"
+#include "lock/chain.h"
 #include "node.h"
 #include "protocol/number.h"
 #include "request/client.h"
@@ -273,8 +272,9 @@ static int go_rounds(struct counter_change *ch, uint32_t rounds)
 static int go_rounds_under_mutex(struct counter_change *ch)
 {
     zkr_grant *grant;
-    int rc = zkr__lock_acquire(ch->counter->mutex->lock, &zkr__mutex_recipe, 0,
-                               &ch->until, &grant);
+    int rc = zkr__chain_acquire(ch->counter->mutex,
+                                &(struct zkr_acquire_opts){ .size = 0 }, NULL,
+                                &ch->until, &grant);
 
     if (rc != ZKR_OK)
         return rc;

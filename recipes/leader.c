@@ -116,7 +116,7 @@ static void on_changed(struct zkr__observer *observer)
 
 static int campaign_locked(zkr_leader *l) ZKR__LOCKED
 {
-    int rc = zkr__claim_new(l->lock, l->recipe, NULL, NULL, -1, &l->claim);
+    int rc = zkr__claim_new(l->lock, l->recipe, NULL, NULL, false, &l->claim);
 
     if (rc != ZKR_OK)
         return rc;

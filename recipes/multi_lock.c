@@ -117,9 +117,7 @@ int zkr_multi_lock_new(zkr_session *session,
     if (m == NULL)
         return zkr__no_memory(NOUN, NULL);
     zkr__session_ref(session);
-    m->face.type = &type;
-    m->face.session = session;
-    zkr__chains_init(&m->face.chains, session, NOUN, o.flags != 0);
+    zkr__lockable_init(&m->face, &type, session, o.flags != 0);
     *ret_lock = &m->face;
     return ZKR_OK;
 }

@@ -57,8 +57,8 @@ int zkr_rwlock_downgrade(zkr_rwlock *lock, zkr_grant *write_grant,
     if (rc == ZKR_OK)
         rc = zkr__lockable_check(lock, &rwlock);
     if (rc == ZKR_OK)
-        rc = zkr__lock_acquire_beside(lock->lock, &zkr__reading_recipe,
-                                      write_grant, ret_read_grant);
+        rc = zkr__lockable_acquire_beside(lock, ZKR_SHARED, write_grant,
+                                          ret_read_grant);
     if (rc == ZKR_OK)
         (void)zkr_grant_release(write_grant);
     return rc;

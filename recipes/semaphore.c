@@ -237,10 +237,8 @@ static void set_up(struct semaphore *semaphore, uint32_t limit, bool is_fixed)
     zkr__permits_of(leases)->limit = limit;
     if (is_fixed)
         leases->owner.limit = semaphore->face.lock->owner.limit = limit;
-    semaphore->face.type = &type;
-    semaphore->face.session = leases->session;
-    zkr__chains_init(&semaphore->face.chains, leases->session, NOUN,
-                     leases->fail_on_session_loss);
+    zkr__lockable_init(&semaphore->face, &type, leases->session,
+                       leases->fail_on_session_loss);
 }
 
 static int check_limit(const char *path, uint32_t limit,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A chain: claims of one caller, one after the other, by one deadline. Either
- * all are granted, or none is kept. Those of one lock begin together: what is
- * before them keeps their order.
+/* A chain: an acquire, as claims of one caller, one after the other, by one
+ * deadline. Either all are granted, or none is kept. Those of one lock begin
+ * together: what is before them keeps their order.
  *
- * When what the chain has is lost, because the session has ended or somebody
- * has deleted a node, it starts again, unless its object fails then.
+ * When what a chain of several locks has is lost, because the session has ended
+ * or somebody has deleted a node, it starts again, unless its object fails
+ * then. The claim of a chain of one lock goes on by itself in the next session.
  *
  * A claim has its outcome in the middle of a step, of its own or of the line.
  * There the chain only notes the outcome. It goes on before the session lock is
@@ -40,6 +41,7 @@
 #include "lock/downgrade.h"
 #include "lock/holds.h"
 #include "lock/locks.h"
+#include "session/timer_thread.h"
 
 /* So many claims of one lock begin together. When all answers are lost, each of
  * them lists the lock. */
@@ -47,32 +49,38 @@
 
 struct chain_step {
     struct zkr__link link;
-    struct zkr__chain *chain;
+    struct zkr_request *chain;
     struct zkr__observer observer; /* of its claim */
     struct zkr__claim *claim;      /* has no outcome yet; NULL: none */
     struct zkr_grant *grant; /* NULL: not granted yet, or a gate given back */
 };
 
-struct zkr__chain {
+/* A caller who waits. */
+struct waiter {
+    struct zkr__thread_id thread;
+    bool in_callback; /* where it cannot wait */
+    struct zkr__cond changed;
+};
+
+struct zkr_request { /* of its user; in here: a chain */
     /* set once */
     struct zkr_session *session;
-    const char *noun;
-    bool fail_on_session_loss;
-    uint64_t owner; /* for whom it acquires: holds.h; 0: for nobody */
-    struct zkr__thread_id thread; /* that waits; its number is 0 of an
-                                   * asynchronous chain */
-    int64_t timeout_ms;
-    int64_t deadline;
+    zkr_lockable *lockable; /* what it acquires; until it is decided */
+    uint64_t owner;         /* for whom it acquires: holds.h; 0: for nobody */
+    struct waiter *waiter;  /* NULL: nobody waits, `told` is called */
+
+    struct zkr__time_limit until;
+    struct zkr__claim *beside; /* at whose place to stand; NULL: see there */
     struct zkr__told told;
-    struct zkr_request request;
     size_t count;
     zkr_grant **kept; /* the array for the user: behind the steps */
     size_t kept_count;
 
     struct zkr__ref ref;
     /* under the session lock */
-    struct zkr__list link;   /* in the list of its object, until decided */
-    struct zkr__list due;    /* in locks->chains, when it is to go on */
+    struct zkr__list link; /* in lockable->chains, until decided */
+    struct zkr__list due;  /* in locks->chains, when it is to go on */
+    struct zkr__timer timeout;
     size_t at;               /* the step that is next */
     size_t pending;          /* how many before it have no outcome yet */
     struct chain_step *torn; /* one that was granted, and is lost */
@@ -82,46 +90,50 @@ struct zkr__chain {
     bool decided;
     int rc;
     char *detail; /* the sentence of an error; NULL: out of memory */
-    struct zkr__cond changed;
     struct zkr__notice notice;
     struct chain_step steps[];
 };
 
 static void free_chain(struct zkr__ref *ref)
 {
-    struct zkr__chain *chain = ZKR__CONTAINER(ref, struct zkr__chain, ref);
+    struct zkr_request *chain = ZKR__CONTAINER(ref, struct zkr_request, ref);
     struct zkr_session *s = chain->session;
 
     for (size_t i = 0; i < chain->count; i++)
         zkr__lock_unref(chain->steps[i].link.lock);
+
     free(chain->detail);
     free(chain);
     zkr__session_unref(s);
 }
 
-static int hand_out_locked(struct zkr__chain *chain) ZKR__LOCKED;
+static int hand_out_locked(struct zkr_request *chain) ZKR__LOCKED;
+static void drop_all_locked(struct zkr_request *chain) ZKR__LOCKED;
 
+/* What is granted and told to nobody goes back. */
 static void run_told(struct zkr__notice *notice)
 {
-    struct zkr__chain *chain =
-        ZKR__CONTAINER(notice, struct zkr__chain, notice);
+    struct zkr_request *chain =
+        ZKR__CONTAINER(notice, struct zkr_request, notice);
     const struct zkr__told *told = &chain->told;
     bool granted;
 
     zkr__session_lock(chain->session);
     granted = hand_out_locked(chain) == ZKR_OK;
+    if (told->one == NULL && told->all == NULL)
+        drop_all_locked(chain);
     zkr__session_unlock(chain->session);
     zkr__outcome_tell(chain->rc, chain->detail);
     if (told->one != NULL)
         told->one(chain->rc, granted ? chain->kept[0] : NULL, told->user);
-    else
+    else if (told->all != NULL)
         told->all(chain->rc, granted ? chain->kept : NULL,
                   granted ? chain->kept_count : 0, told->user);
     zkr__ref_drop(&chain->ref);
 }
 
 /* Returns a claim that has no outcome, or NULL. */
-static struct zkr__claim *present(const struct zkr__chain *chain)
+static struct zkr__claim *present(const struct zkr_request *chain)
 {
     size_t i = chain->pending == 0 ? 0 : chain->at;
 
@@ -131,7 +143,7 @@ static struct zkr__claim *present(const struct zkr__chain *chain)
 }
 
 /* The outcome of one claim ends the chain. */
-static void cancel_locked(struct zkr__chain *chain) ZKR__LOCKED
+static void cancel_locked(struct zkr_request *chain) ZKR__LOCKED
 {
     struct zkr__claim *c = present(chain);
 
@@ -139,17 +151,9 @@ static void cancel_locked(struct zkr__chain *chain) ZKR__LOCKED
         zkr__claim_give_up_locked(c, ZKR_ECANCELED, "cancelled");
 }
 
-static void cancel_request(struct zkr_request *r)
-{
-    struct zkr__chain *chain = ZKR__CONTAINER(r, struct zkr__chain, request);
-
-    zkr__session_assert_locked(chain->session);
-    cancel_locked(chain);
-}
-
 /* -- the outcome ---------------------------------------------------------- */
 
-static void fail_locked(struct zkr__chain *chain, int rc, bool lost,
+static void fail_locked(struct zkr_request *chain, int rc, bool lost,
                         const char *detail) ZKR__LOCKED
 {
     free(chain->detail);
@@ -189,7 +193,7 @@ static void drop_claim_locked(struct chain_step *step) ZKR__LOCKED
 }
 
 /* In reverse: the first one protects the rest. */
-static void drop_all_locked(struct zkr__chain *chain) ZKR__LOCKED
+static void drop_all_locked(struct zkr_request *chain)
 {
     for (size_t i = chain->count; i-- > 0;) {
         drop_claim_locked(&chain->steps[i]);
@@ -197,7 +201,7 @@ static void drop_all_locked(struct zkr__chain *chain) ZKR__LOCKED
     }
 }
 
-static void decide_locked(struct zkr__chain *chain) ZKR__LOCKED
+static void decide_locked(struct zkr_request *chain) ZKR__LOCKED
 {
     for (size_t i = 0; i < chain->count; i++) {
         if (chain->steps[i].grant != NULL)
@@ -206,22 +210,26 @@ static void decide_locked(struct zkr__chain *chain) ZKR__LOCKED
     chain->decided = true;
     zkr__list_remove(&chain->link);
     zkr__list_remove(&chain->due);
-    if (chain->told.one != NULL || chain->told.all != NULL) {
+    zkr__timer_thread_disarm_locked(chain->session, &chain->timeout);
+    if (chain->waiter == NULL) {
         zkr__ref_take(&chain->ref);
         zkr__dispatch_post_locked(chain->session, &chain->notice);
+    } else {
+        zkr__cond_wake(&chain->waiter->changed);
     }
-    zkr__cond_wake(&chain->changed);
+
     zkr__ref_drop(&chain->ref); /* it is under way no more */
 }
 
-static bool may_start_again(const struct zkr__chain *chain)
+static bool may_start_again(const struct zkr_request *chain)
 {
-    return chain->lost && !chain->fail_on_session_loss &&
-           chain->timeout_ms != 0 && chain->session->over == 0 &&
-           zkr__clock_now() < chain->deadline;
+    return chain->lost && chain->lockable->type->several != NULL &&
+           !chain->lockable->fail_on_session_loss &&
+           !chain->until.for_servers_only && chain->session->over == 0 &&
+           zkr__clock_now() < chain->until.deadline;
 }
 
-static void failed_locked(struct zkr__chain *chain) ZKR__LOCKED
+static void failed_locked(struct zkr_request *chain) ZKR__LOCKED
 {
     drop_all_locked(chain);
     if (!may_start_again(chain)) {
@@ -233,7 +241,7 @@ static void failed_locked(struct zkr__chain *chain) ZKR__LOCKED
     chain->rc = ZKR_OK;
 }
 
-static void find_torn_locked(struct zkr__chain *chain) ZKR__LOCKED
+static void find_torn_locked(struct zkr_request *chain) ZKR__LOCKED
 {
     for (size_t i = 0; i < chain->at && chain->torn == NULL; i++) {
         const struct zkr_grant *g = chain->steps[i].grant;
@@ -245,7 +253,7 @@ static void find_torn_locked(struct zkr__chain *chain) ZKR__LOCKED
 
 /* With a part of it lost there is nothing to wait for: others may have it, and
  * wait for what the chain has. */
-static bool is_whole_locked(struct zkr__chain *chain) ZKR__LOCKED
+static bool is_whole_locked(struct zkr_request *chain) ZKR__LOCKED
 {
     if (chain->had)
         find_torn_locked(chain);
@@ -257,7 +265,7 @@ static bool is_whole_locked(struct zkr__chain *chain) ZKR__LOCKED
 }
 
 /* The user is told of all grants that the chain has in the end. */
-static void keep_all_locked(struct zkr__chain *chain) ZKR__LOCKED
+static void keep_all_locked(struct zkr_request *chain) ZKR__LOCKED
 {
     size_t n = 0;
 
@@ -269,7 +277,7 @@ static void keep_all_locked(struct zkr__chain *chain) ZKR__LOCKED
 
 /* From here on the grants are the user's. One whose lock was freed meanwhile,
  * with all its grants, has failed: holds.c. */
-static int hand_out_locked(struct zkr__chain *chain)
+static int hand_out_locked(struct zkr_request *chain)
 {
     for (size_t i = 0; i < chain->kept_count && chain->rc == ZKR_OK; i++) {
         const struct zkr__claim *c = zkr__grant_claim(chain->kept[i]);
@@ -288,7 +296,7 @@ static int hand_out_locked(struct zkr__chain *chain)
 
 /* -- the steps ------------------------------------------------------------ */
 
-static void open_gates_locked(struct zkr__chain *chain) ZKR__LOCKED
+static void open_gates_locked(struct zkr_request *chain) ZKR__LOCKED
 {
     for (size_t i = 0; i < chain->at; i++) {
         struct chain_step *step = &chain->steps[i];
@@ -300,14 +308,14 @@ static void open_gates_locked(struct zkr__chain *chain) ZKR__LOCKED
     }
 }
 
-static void put_off_locked(struct zkr__chain *chain) ZKR__LOCKED;
+static void put_off_locked(struct zkr_request *chain) ZKR__LOCKED;
 
 /* The claim keeps the reference that its maker has: it is that of the grant. */
 static void on_decided(struct zkr__observer *observer, struct zkr__claim *c)
 {
     struct chain_step *step =
         ZKR__CONTAINER(observer, struct chain_step, observer);
-    struct zkr__chain *chain = step->chain;
+    struct zkr_request *chain = step->chain;
 
     zkr__session_assert_locked(c->session);
     step->claim = NULL;
@@ -336,30 +344,66 @@ static void on_changed(struct zkr__observer *observer)
     put_off_locked(step->chain);
 }
 
-static int start_claim_locked(struct zkr__chain *chain, struct chain_step *step,
-                              bool more) ZKR__LOCKED
+/* Returns errors that are certain before the claim has sent anything. */
+static int refuse_locked(const struct zkr_request *chain,
+                         const struct zkr__claim *c) ZKR__LOCKED
+{
+    const struct zkr__lock *lock = c->lock;
+    struct zkr_session *s = lock->session;
+
+    if (s->over != 0)
+        return zkr__fail(s->over, "%s '%s': the session is %s", lock->noun,
+                         lock->path, zkr__sm_name(&s->sm));
+    if (c->beside != NULL && !zkr__grant_is_ours(&c->beside->grant))
+        return zkr__fail(ZKR_ELOST, "%s '%s': '%s' has gone", lock->noun,
+                         lock->path, zkr__path_name(c->beside->node->path));
+    if (c->intent != ZKR__WAIT && !zkr__session_connected(s))
+        return zkr__fail(ZKR_ZCONNECTIONLOSS,
+                         "%s '%s': a try needs a connection; the session is %s",
+                         lock->noun, lock->path, zkr__sm_name(&s->sm));
+    if (chain->waiter != NULL && chain->waiter->in_callback)
+
+        return zkr__fail(ZKR_EDEADLK, "%s '%s': a callback cannot wait",
+                         lock->noun, lock->path);
+    return ZKR_OK;
+}
+
+static struct zkr__claim *
+find_beside_locked(const struct zkr_request *chain,
+                   const struct zkr__link *link) ZKR__LOCKED
+{
+    return chain->beside != NULL || chain->owner == 0
+               ? chain->beside
+               : zkr__downgrade_find_locked(link->lock, link->recipe,
+                                            chain->owner);
+}
+
+/* A claim at the place of a grant waits for nobody, so for no longer than a
+ * try. */
+static int start_claim_locked(struct zkr_request *chain,
+                              struct chain_step *step, bool more) ZKR__LOCKED
 {
     const struct zkr__link *link = &step->link;
-    struct zkr__claim *beside =
-        chain->owner == 0 ? NULL
-                          : zkr__downgrade_find_locked(link->lock, link->recipe,
-                                                       chain->owner);
+    struct zkr__claim *beside = find_beside_locked(chain, link);
+    int64_t reply_by = zkr__session_deadline(chain->session, 0);
     struct zkr__claim *c = NULL;
-    int rc = zkr__claim_new(link->lock, link->recipe, beside,
-                            chain->thread.number == 0 ? NULL : &chain->thread,
-                            chain->timeout_ms, &c);
+    int rc =
+        zkr__claim_new(link->lock, link->recipe, beside,
+                       chain->waiter == NULL ? NULL : &chain->waiter->thread,
 
-    if (beside != NULL)
-        zkr__claim_unref(beside);
+                       chain->until.for_servers_only, &c);
+
     if (rc != ZKR_OK)
         return rc;
-    c->owner = chain->owner;
-    c->deadline = chain->deadline;
-    rc = zkr__lock_refuse_locked(c);
+    rc = refuse_locked(chain, c);
     if (rc != ZKR_OK) {
         zkr__claim_unref(c);
         return rc;
     }
+    if (beside != NULL && chain->lockable->type->several == NULL &&
+        reply_by < chain->until.deadline)
+        chain->until.deadline = reply_by;
+    c->owner = chain->owner;
     c->observer = &step->observer;
     c->more = more;
     step->claim = c;
@@ -368,7 +412,7 @@ static int start_claim_locked(struct zkr__chain *chain, struct chain_step *step,
     return ZKR_OK;
 }
 
-static int start_one_locked(struct zkr__chain *chain, bool more) ZKR__LOCKED
+static int start_one_locked(struct zkr_request *chain, bool more) ZKR__LOCKED
 {
     struct chain_step *step = &chain->steps[chain->at++];
     const struct zkr__link *link = &step->link;
@@ -382,7 +426,7 @@ static int start_one_locked(struct zkr__chain *chain, bool more) ZKR__LOCKED
 }
 
 /* The next of the same lock begins together with this one. */
-static bool has_more(const struct zkr__chain *chain)
+static bool has_more(const struct zkr_request *chain)
 {
     const struct chain_step *step = &chain->steps[chain->at];
 
@@ -391,7 +435,7 @@ static bool has_more(const struct zkr__chain *chain)
 }
 
 /* An error is certain before a claim has started. */
-static int start_locked(struct zkr__chain *chain) ZKR__LOCKED
+static int start_locked(struct zkr_request *chain) ZKR__LOCKED
 {
     bool more;
     int rc;
@@ -403,7 +447,7 @@ static int start_locked(struct zkr__chain *chain) ZKR__LOCKED
     return rc;
 }
 
-static void start_next_locked(struct zkr__chain *chain) ZKR__LOCKED
+static void start_next_locked(struct zkr_request *chain) ZKR__LOCKED
 {
     int rc = start_locked(chain);
 
@@ -412,7 +456,7 @@ static void start_next_locked(struct zkr__chain *chain) ZKR__LOCKED
 }
 
 /* No step of a claim or a line is under way. */
-static void go_on_locked(struct zkr__chain *chain) ZKR__LOCKED
+static void go_on_locked(struct zkr_request *chain) ZKR__LOCKED
 {
     zkr__ref_take(&chain->ref);
     while (!chain->decided) {
@@ -440,10 +484,10 @@ static void go_on_all(struct zkr__mtx *lock)
 
     zkr__session_assert_locked(s);
     while (!zkr__list_empty(due))
-        go_on_locked(ZKR__CONTAINER(due->next, struct zkr__chain, due));
+        go_on_locked(ZKR__CONTAINER(due->next, struct zkr_request, due));
 }
 
-static void put_off_locked(struct zkr__chain *chain)
+static void put_off_locked(struct zkr_request *chain)
 {
     zkr__list_remove(&chain->due);
     zkr__list_append(&zkr__locks_of(chain->session)->chains, &chain->due);
@@ -452,86 +496,122 @@ static void put_off_locked(struct zkr__chain *chain)
 
 /* -- the interface -------------------------------------------------------- */
 
-void zkr__chains_init(struct zkr__chains *chains, struct zkr_session *s,
-                      const char *noun, bool fail_on_session_loss)
+static void on_timeout(struct zkr__timer *timer)
 {
-    chains->session = s;
-    chains->noun = noun;
-    chains->fail_on_session_loss = fail_on_session_loss;
-    zkr__list_init(&chains->list);
+    struct zkr_request *chain =
+        ZKR__CONTAINER(timer, struct zkr_request, timeout);
+
+    zkr__session_assert_locked(chain->session);
+    zkr__claim_time_out_locked(present(chain));
 }
 
-void zkr__chains_cancel(struct zkr__chains *chains)
+void zkr__chains_cancel(zkr_lockable *l)
 {
     struct zkr__list todo;
-    struct zkr__list *l;
+    struct zkr__list *link;
 
-    zkr__session_lock(chains->session);
+    zkr__session_lock(l->session);
     zkr__list_init(&todo);
-    zkr__list_splice(&todo, &chains->list);
-    while ((l = zkr__list_pop(&todo)) != NULL) {
-        zkr__list_append(&chains->list, l);
-        cancel_locked(ZKR__CONTAINER(l, struct zkr__chain, link));
+    zkr__list_splice(&todo, &l->chains);
+    while ((link = zkr__list_pop(&todo)) != NULL) {
+        zkr__list_append(&l->chains, link);
+        cancel_locked(ZKR__CONTAINER(link, struct zkr_request, link));
     }
-    zkr__session_unlock(chains->session);
+    zkr__session_unlock(l->session);
 }
 
-static size_t count_kept(const struct zkr__link *links, size_t count)
+int zkr_request_cancel(zkr_request *request)
 {
-    size_t kept = 0;
+    int rc;
 
-    for (size_t i = 0; i < count; i++)
-        kept += links[i].gate == 0;
-    return kept;
+    if (request == NULL)
+        return zkr__fail(ZKR_EINVAL, "request is NULL");
+    rc = zkr__session_check(request->session, "request");
+    if (rc != ZKR_OK)
+        return rc;
+    zkr__session_lock(request->session);
+    cancel_locked(request);
+    zkr__session_unlock(request->session);
+    return ZKR_OK;
 }
 
-static struct zkr__chain *new_chain(const struct zkr__chains *chains,
-                                    const struct zkr__link *links, size_t count,
-                                    int64_t timeout_ms)
+void zkr_request_free(zkr_request *request)
 {
-    size_t kept = count_kept(links, count);
-    struct zkr__chain *chain =
-        calloc(1, sizeof(*chain) + count * sizeof(chain->steps[0]) +
-                      kept * sizeof(chain->kept[0]));
+    if (request != NULL &&
+        zkr__session_check(request->session, "request") == ZKR_OK)
+        zkr__ref_drop(&request->ref);
+}
 
+static void set_links(struct zkr_request *chain, const struct zkr__link *links)
+{
+    for (size_t i = 0; i < chain->count; i++) {
+        struct chain_step *step = &chain->steps[i];
+
+        zkr__lock_ref(links[i].lock);
+        step->link = links[i];
+        step->chain = chain;
+        step->observer = (struct zkr__observer){
+            .changed = on_changed,
+            .decided = on_decided,
+            .begins_again = chain->lockable->type->several != NULL,
+        };
+        chain->kept_count += links[i].gate == 0;
+    }
+}
+
+static struct zkr_request *make(zkr_lockable *l, const struct zkr__link *links,
+                                size_t count)
+{
+    struct zkr_request *chain;
+
+    chain = calloc(1, sizeof(*chain) + count * (sizeof(chain->steps[0]) +
+                                                sizeof(chain->kept[0])));
     if (chain == NULL) {
-        (void)zkr__no_memory(chains->noun, NULL);
+        (void)zkr__no_memory(l->type->noun, NULL);
         return NULL;
     }
     zkr__ref_init(&chain->ref, free_chain);
-    zkr__session_ref(chains->session);
-    chain->session = chains->session;
-    chain->noun = chains->noun;
-    chain->fail_on_session_loss = chains->fail_on_session_loss;
-    chain->timeout_ms = timeout_ms;
-    chain->deadline = zkr__session_deadline(chain->session, timeout_ms);
-    chain->request =
-        (struct zkr_request){ chain->session, &chain->ref, cancel_request };
+    zkr__session_ref(l->session);
+    chain->session = l->session;
+    chain->lockable = l;
     chain->count = count;
     chain->kept = (zkr_grant **)(void *)&chain->steps[count];
-    chain->kept_count = kept;
     zkr__list_init(&chain->link);
     zkr__list_init(&chain->due);
+
     zkr__notice_init(&chain->notice, run_told);
-    for (size_t i = 0; i < count; i++) {
-        zkr__lock_ref(links[i].lock);
-        chain->steps[i].link = links[i];
-        chain->steps[i].chain = chain;
-        chain->steps[i].observer =
-            (struct zkr__observer){ on_changed, on_decided };
-    }
+    set_links(chain, links);
+    return chain;
+}
+
+static struct zkr_request *new_chain(zkr_lockable *l,
+                                     const struct zkr_acquire_opts *how)
+{
+    struct zkr_request *chain;
+    struct zkr__link one;
+    struct zkr__link *links = &one;
+    size_t count = zkr__lockable_links(l, how, NULL);
+
+    if (count != 1)
+        links = zkr__lockable_new_links(l, how, &count);
+    else
+        (void)zkr__lockable_links(l, how, &one);
+    if (links == NULL)
+        return NULL;
+    chain = make(l, links, count);
+    if (links != &one)
+        free(links);
     return chain;
 }
 
 /* Returns an error that is certain before the first claim has started; then
  * there is no outcome. */
-static int begin_locked(struct zkr__chains *chains,
-                        struct zkr__chain *chain) ZKR__LOCKED
+static int begin_locked(struct zkr_request *chain) ZKR__LOCKED
 {
     int rc;
 
     zkr__ref_take(&chain->ref); /* until it is decided */
-    zkr__list_append(&chains->list, &chain->link);
+    zkr__list_append(&chain->lockable->chains, &chain->link);
     rc = start_locked(chain);
     if (rc != ZKR_OK) {
         zkr__list_remove(&chain->link);
@@ -542,44 +622,47 @@ static int begin_locked(struct zkr__chains *chains,
     return ZKR_OK;
 }
 
-static int run_unlocks(struct zkr__chains *chains,
-                       struct zkr__chain *chain) ZKR__UNLOCKS
+static int run_unlocks(struct zkr_request *chain) ZKR__UNLOCKS
 {
     struct zkr_session *s = chain->session;
-    int rc = ZKR_OK;
+    int rc;
 
-    if (zkr__dispatch_inside_locked(s))
-        rc = zkr__fail(ZKR_EDEADLK, "%s: a callback cannot wait", chain->noun);
-    if (rc == ZKR_OK)
-        rc = begin_locked(chains, chain);
+    chain->waiter->in_callback = zkr__dispatch_inside_locked(s);
+
+    rc = begin_locked(chain);
     if (rc != ZKR_OK)
         return rc;
-    while (!chain->decided &&
-           zkr__cond_wait(&chain->changed, &s->lock, chain->deadline))
+    while (!chain->decided && zkr__cond_wait(&chain->waiter->changed, &s->lock,
+                                             chain->until.deadline))
         ;
     if (!chain->decided) {
         zkr__claim_time_out_locked(present(chain));
         go_on_locked(chain);
     }
     rc = hand_out_locked(chain);
-    zkr__outcome_tell(chain->rc, chain->detail);
+    if (rc != ZKR_OK)
+        zkr__outcome_tell(rc, chain->detail);
     return rc;
 }
 
-int zkr__chain_acquire(struct zkr__chains *chains,
-                       const struct zkr__link *links, size_t count,
-                       uint64_t owner, int64_t timeout_ms,
-                       zkr_grant **ret_grants)
+/* What its owner has of one lock it has again without memory for a chain. */
+static int again_locked(zkr_lockable *l, const struct zkr_acquire_opts *how,
+                        uint64_t owner, zkr_grant **ret_grant) ZKR__LOCKED
 {
-    struct zkr__chain *chain = new_chain(chains, links, count, timeout_ms);
+    return l->type->several != NULL
+               ? ZKR_ENOTHELD
+               : zkr__hold_again_locked(l->lock, l->type->modes[how->mode],
+                                        owner, ret_grant);
+}
+
+static int acquire_new(struct zkr_request *chain, zkr_grant **ret_grants)
+{
+    struct waiter waiter = { .thread = *zkr__thread_me() };
     int rc;
 
-    if (chain == NULL)
-        return ZKR_ENOMEM;
-    chain->thread = *zkr__thread_me();
-    chain->owner = zkr__hold_owner(owner);
+    chain->waiter = &waiter;
     zkr__session_lock(chain->session);
-    rc = run_unlocks(chains, chain);
+    rc = run_unlocks(chain);
     zkr__session_unlock(chain->session);
     for (size_t i = 0; rc == ZKR_OK && i < chain->kept_count; i++)
         ret_grants[i] = chain->kept[i];
@@ -587,26 +670,55 @@ int zkr__chain_acquire(struct zkr__chains *chains,
     return rc;
 }
 
-int zkr__chain_acquire_async(struct zkr__chains *chains,
-                             const struct zkr__link *links, size_t count,
-                             uint64_t owner, int64_t timeout_ms,
-                             const struct zkr__told *told,
+int zkr__chain_acquire(zkr_lockable *l, const struct zkr_acquire_opts *how,
+                       struct zkr__claim *beside,
+                       const struct zkr__time_limit *until,
+                       zkr_grant **ret_grants)
+{
+    struct zkr_request *chain;
+    uint64_t owner;
+    int rc;
+
+    zkr__session_lock(l->session);
+    owner = beside == NULL ? zkr__hold_owner(how->owner)
+                           : zkr__hold_heir_locked(beside);
+    rc = again_locked(l, how, owner, ret_grants);
+    zkr__session_unlock(l->session);
+    if (rc != ZKR_ENOTHELD)
+        return rc;
+    chain = new_chain(l, how);
+    if (chain == NULL)
+        return ZKR_ENOMEM;
+    chain->owner = owner;
+    chain->until = *until;
+    chain->beside = beside;
+    return acquire_new(chain, ret_grants);
+}
+
+int zkr__chain_acquire_async(zkr_lockable *l,
+                             const struct zkr_acquire_opts *how,
+                             int64_t timeout_ms, const struct zkr__told *told,
                              zkr_request **ret_request)
 {
-    struct zkr__chain *chain = new_chain(chains, links, count, timeout_ms);
+    struct zkr_request *chain = new_chain(l, how);
+    struct zkr_session *s = l->session;
     int rc;
 
     if (chain == NULL)
         return ZKR_ENOMEM;
     chain->told = *told;
-    chain->owner = owner == 0 ? 0 : zkr__hold_owner(owner);
-    zkr__session_lock(chain->session);
-    rc = begin_locked(chains, chain);
+    chain->owner = how->owner == 0 ? 0 : zkr__hold_owner(how->owner);
+    chain->until = zkr__time_limit(s, timeout_ms);
+    zkr__session_lock(s);
+    rc = begin_locked(chain);
     if (rc == ZKR_OK && ret_request != NULL) {
         zkr__ref_take(&chain->ref);
-        *ret_request = &chain->request;
+        *ret_request = chain;
     }
-    zkr__session_unlock(chain->session);
+    if (!chain->decided && rc == ZKR_OK && chain->until.deadline != ZKR__NEVER)
+        zkr__timer_thread_arm_locked(s, &chain->timeout, chain->until.deadline,
+                                     on_timeout);
+    zkr__session_unlock(s);
     zkr__ref_drop(&chain->ref);
     return rc;
 }

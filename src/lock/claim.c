@@ -12,7 +12,6 @@
 #include "lock/cohort.h"
 #include "lock/count.h"
 #include "lock/locks.h"
-#include "session/timer_thread.h"
 
 /* Thousands of claims may wait. So a claim allocates the parts that it needs
  * in rare cases only, but for those that LEAVING needs: that must not fail. */
@@ -45,19 +44,6 @@ static bool allocate(struct zkr__claim *c, const struct zkr__thread_id *thread)
     return true;
 }
 
-static void run_outcome(struct zkr__notice *notice)
-{
-    struct zkr__claim *c =
-        ZKR__CONTAINER(notice, struct zkr__claim, outcome.notice);
-    zkr_grant *grant = c->outcome.rc == ZKR_OK ? &c->grant : NULL;
-
-    if (grant != NULL)
-        zkr__claim_ref(c); /* the user's */
-    zkr__outcome_tell(c->outcome.rc, c->outcome.detail);
-    c->outcome.fn(c->outcome.rc, grant, c->outcome.user);
-    zkr__claim_unref(c);
-}
-
 static void init_steps(struct zkr__claim *c)
 {
     struct zkr_session *s = c->session;
@@ -66,17 +52,8 @@ static void init_steps(struct zkr__claim *c)
     zkr__op_init(&c->wait.get, s, &c->ref);
     zkr__op_init(&c->confirm, s, &c->ref);
     c->confirm.class = ZKR__OP_CHECKS;
-    zkr__notice_init(&c->outcome.notice, run_outcome);
     zkr__grant_init(&c->grant);
     zkr__list_init(&c->hold.link);
-}
-
-static void cancel_request(struct zkr_request *r)
-{
-    struct zkr__claim *c = ZKR__CONTAINER(r, struct zkr__claim, request);
-
-    zkr__session_assert_locked(c->session);
-    zkr__claim_give_up_locked(c, ZKR_ECANCELED, "cancelled");
 }
 
 static void free_claim(struct zkr__ref *ref)
@@ -121,7 +98,6 @@ static struct zkr__claim *make(struct zkr__lock *lock,
                               lock->path };
     c->node = &c->own_node;
     zkr__list_init(&c->cohort.link);
-    c->request = (struct zkr_request){ lock->session, &c->ref, cancel_request };
     zkr__list_init(&c->link);
     zkr__list_init(&c->of_line);
     zkr__list_init(&c->of_lock);
@@ -130,20 +106,6 @@ static struct zkr__claim *make(struct zkr__lock *lock,
     zkr__place_init(c);
     init_steps(c);
     return c;
-}
-
-static void set_intent(struct zkr__claim *c, struct zkr__claim *beside,
-                       int64_t timeout_ms)
-{
-    if (beside != NULL) {
-        zkr__claim_ref(beside);
-        c->beside = beside;
-        c->intent = ZKR__BESIDE;
-    } else {
-        c->intent = timeout_ms == 0 ? ZKR__TRY : ZKR__WAIT;
-    }
-    c->deadline = zkr__session_deadline(
-        c->session, c->intent == ZKR__WAIT ? timeout_ms : 0);
 }
 
 /* The members of a cohort write nothing. `c` is NULL when out of memory. */
@@ -163,15 +125,19 @@ static int finish(struct zkr__claim *c, struct zkr__lock *lock,
 
 int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
                    struct zkr__claim *beside,
-                   const struct zkr__thread_id *thread, int64_t timeout_ms,
+                   const struct zkr__thread_id *thread, bool tries,
                    struct zkr__claim **ret_claim)
 {
     bool member = beside == NULL && zkr__cohort_takes(lock, recipe);
     struct zkr__claim *c = make(lock, recipe, member ? &zkr__member : &alone);
 
     if (c != NULL) {
-        c->owner = thread == NULL ? 0 : thread->number;
-        set_intent(c, beside, timeout_ms);
+        c->intent = tries ? ZKR__TRY : ZKR__WAIT;
+        c->beside = beside;
+    }
+    if (c != NULL && beside != NULL) {
+        zkr__claim_ref(beside);
+        c->intent = ZKR__BESIDE;
     }
     return finish(c, lock, recipe, thread, ret_claim);
 }
@@ -183,20 +149,9 @@ int zkr__claim_new_delegate(struct zkr__lock *lock,
 {
     struct zkr__claim *c = make(lock, recipe, &zkr__delegate);
 
-    if (c != NULL) {
+    if (c != NULL)
         c->intent = intent;
-        c->deadline = ZKR__NEVER; /* its members have theirs */
-    }
     return finish(c, lock, recipe, NULL, ret_claim);
-}
-
-static void on_timeout(struct zkr__timer *timer)
-{
-    struct zkr__claim *c =
-        ZKR__CONTAINER(timer, struct zkr__claim, outcome.timeout);
-
-    zkr__session_assert_locked(c->session);
-    zkr__claim_time_out_locked(c);
 }
 
 void zkr__claim_start_locked(struct zkr__claim *c)
@@ -211,10 +166,6 @@ void zkr__claim_start_locked(struct zkr__claim *c)
     zkr__line_sweep_locked(c->lock->line); /* it would wait for those */
     zkr__count_acquire_locked(c);
     c->epoch = s->epoch;
-    if ((c->outcome.fn != NULL || c->observer != NULL) &&
-        c->deadline != ZKR__NEVER)
-        zkr__timer_thread_arm_locked(s, &c->outcome.timeout, c->deadline,
-                                     on_timeout);
     if (c->beside != NULL)
         zkr__role_tell_locked(c->beside, ZKR__ROLE_SHARED, 0);
     zkr__claim_event_locked(

@@ -21,7 +21,6 @@
 #include "lock/line.h"
 #include "lock/lock.h"
 #include "lock/record.h"
-#include "lock/request.h"
 #include "lock/sweep.h"
 #include "request/parents.h"
 #include "session/locked.h"
@@ -34,9 +33,11 @@ struct zkr__observer {
     /* The claim has changed its state, or has its outcome, or its grant has
      * changed its state. */
     void (*changed)(struct zkr__observer *observer);
-    /* The claim has its outcome. When it ends with its session, it does not
-     * enter the queue of the next one: that is for the observer to do. */
+    /* The claim has its outcome. */
     void (*decided)(struct zkr__observer *observer, struct zkr__claim *c);
+    /* The claim ends with its session, and does not enter the queue of the next
+     * one: that is for the observer to do. */
+    bool begins_again;
 };
 
 /* The caller's intent. */
@@ -92,8 +93,6 @@ struct zkr__claim {
     uint64_t owner; /* for whom it is acquired: holds.h; 0: for nobody */
     enum zkr__intent intent;
     struct zkr__claim *beside; /* at whose place our node stands, or NULL */
-    int64_t deadline;
-    struct zkr_request request;
 
     struct zkr__ref ref; /* of requests under way, too */
     /* under the session lock, from here on */
@@ -149,11 +148,6 @@ struct zkr__claim {
         bool decided;
         int rc;
         char *detail; /* the sentence of an error; NULL: out of memory */
-        /* Of an asynchronous claim: */
-        struct zkr__timer timeout;
-        struct zkr__notice notice;
-        zkr_acquire_fn fn;
-        void *user;
     } outcome;
     struct zkr__observer *observer; /* NULL: nobody follows it */
 
@@ -177,11 +171,11 @@ static inline struct zkr__claim *zkr__grant_claim(const struct zkr_grant *g)
     return ZKR__CONTAINER(g, struct zkr__claim, grant);
 }
 
-/* `beside` is NULL, or a grant at whose place to stand; `thread` is its
- * owner, or NULL of an asynchronous claim. */
+/* `beside` is NULL, or a grant at whose place to stand; `thread` is the one
+ * that waits for it, or NULL. One that `tries` waits for the servers only. */
 int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
                    struct zkr__claim *beside,
-                   const struct zkr__thread_id *thread, int64_t timeout_ms,
+                   const struct zkr__thread_id *thread, bool tries,
                    struct zkr__claim **ret_claim);
 /* For all members of the cohort of the lock. */
 int zkr__claim_new_delegate(struct zkr__lock *lock,
@@ -243,6 +237,15 @@ static inline void zkr__claim_event_locked(struct zkr__claim *c,
                                            const char *why) ZKR__LOCKED
 {
     zkr__claim_news_locked(c, event, &(struct zkr__news){ .why = why });
+}
+
+/* Its sentence, for this thread. `detail` is that of an error; NULL: there was
+ * no memory for one. */
+static inline void zkr__outcome_tell(int rc, const char *detail)
+{
+    if (rc == ZKR_OK)
+        detail = "";
+    zkr__error_set_detail(detail == NULL ? zkr_strerror(rc) : detail);
 }
 
 /* event.c: the outcome, once. */

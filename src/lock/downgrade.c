@@ -5,10 +5,9 @@
 
 #include "base/error.h"
 #include "base/path.h"
-#include "base/thread.h"
+#include "lock/chain.h"
 #include "lock/claim.h"
 #include "lock/holds.h"
-#include "request/condition.h"
 
 struct zkr__claim *zkr__downgrade_find_locked(const struct zkr__lock *lock,
                                               const struct zkr__recipe *recipe,
@@ -18,10 +17,7 @@ struct zkr__claim *zkr__downgrade_find_locked(const struct zkr__lock *lock,
 
     if (recipe->granted_beside != NULL)
         c = zkr__hold_find_locked(lock, recipe->granted_beside, owner);
-    if (c == NULL || !zkr__grant_is_ours(&c->grant))
-        return NULL;
-    zkr__claim_ref(c);
-    return c;
+    return c != NULL && zkr__grant_is_ours(&c->grant) ? c : NULL;
 }
 
 static int check_beside_locked(const struct zkr__lock *lock,
@@ -49,29 +45,20 @@ static int check_beside_locked(const struct zkr__lock *lock,
     return ZKR_OK;
 }
 
-int zkr__lock_acquire_beside(struct zkr__lock *lock,
-                             const struct zkr__recipe *recipe,
-                             zkr_grant *beside, zkr_grant **ret_grant)
+int zkr__lockable_acquire_beside(zkr_lockable *l, enum zkr_mode mode,
+                                 zkr_grant *beside, zkr_grant **ret_grant)
 {
-    struct zkr__time_limit until;
-    uint64_t owner = 0;
-    bool refused;
+    const struct zkr__time_limit until = zkr__time_limit(l->session, 0);
+    struct zkr_acquire_opts how = ZKR_ACQUIRE_OPTS_INIT;
     int rc;
 
-    until = zkr__time_limit(lock->session, 0);
-    zkr__session_lock(lock->session);
-    rc = check_beside_locked(lock, recipe, beside);
-    refused = rc != ZKR_OK;
-    if (!refused) {
-        owner = zkr__hold_heir_locked(zkr__grant_claim(beside));
-        rc = zkr__hold_again_locked(lock, recipe, owner, ret_grant);
-    }
-    zkr__session_unlock(lock->session);
-    return rc != ZKR_ENOTHELD || refused
-               ? rc
-               : zkr__lock_acquire_new(lock, recipe, owner,
-                                       zkr__grant_claim(beside), &until,
-                                       ret_grant);
+    how.mode = mode;
+    zkr__session_lock(l->session);
+    rc = check_beside_locked(l->lock, l->type->modes[mode], beside);
+    zkr__session_unlock(l->session);
+    return rc == ZKR_OK ? zkr__chain_acquire(l, &how, zkr__grant_claim(beside),
+                                             &until, ret_grant)
+                        : rc;
 }
 
 /* A node at the place of another that we have: it counts only if the other was

@@ -8,7 +8,7 @@
 #include "session/locked.h"
 
 /* Returns the claim of that owner at whose place a claim of that recipe is
- * granted, with a reference for the caller, or NULL. */
+ * granted, or NULL. */
 struct zkr__claim *zkr__downgrade_find_locked(const struct zkr__lock *lock,
                                               const struct zkr__recipe *recipe,
                                               uint64_t owner) ZKR__LOCKED;

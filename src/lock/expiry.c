@@ -40,11 +40,10 @@ void zkr__claims_fail_locked(struct zkr_session *s, int rc, const char *why)
     zkr__list_each(&zkr__locks_of(s)->claims, fail_claim, &failure);
 }
 
-/* An observer of the outcome begins again: a chain, as a whole. */
 static bool fails_with_its_session(const struct zkr__claim *c)
 {
     return c->intent != ZKR__WAIT || c->lock->fail_on_session_loss ||
-           (c->observer != NULL && c->observer->decided != NULL);
+           (c->observer != NULL && c->observer->begins_again);
 }
 
 void zkr__claim_epoch_over_locked(struct zkr__claim *c)

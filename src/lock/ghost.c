@@ -35,7 +35,9 @@
  * the node, the claim is told CHANGED, and lists again. */
 #include "lock/ghost.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+
 #include <string.h>
 
 #include "base/clock.h"
@@ -57,6 +59,14 @@ struct zkr__ghost {
     char name[];
 };
 
+/* The last question. Most claims that wait ask none. */
+struct question {
+    struct zkr__op op;
+    struct zkr__ghosts *ghosts;
+    int64_t asker; /* the czxid of our node when it was sent */
+    char path[];
+};
+
 /* Under the session lock. */
 struct zkr__ghosts {
     struct zkr__claim *claim;
@@ -64,9 +74,8 @@ struct zkr__ghosts {
     int64_t delay; /* from one question about `waited` to the next */
     int64_t due;   /* when the next question is asked */
     struct zkr__timer timer;
-    struct zkr__op ask;
-    char *asked;              /* the path of the question under way */
-    int64_t asker;            /* the czxid of our node when it was sent */
+    struct question *question; /* NULL: none so far */
+
     struct zkr__ghost *first; /* ghosts found since we have this node */
 };
 
@@ -77,7 +86,7 @@ static struct zkr__ghosts *new_ghosts(struct zkr__claim *c)
     if (g == NULL)
         return NULL;
     g->claim = c;
-    zkr__op_init(&g->ask, c->session, &c->ref);
+
     return g;
 }
 
@@ -97,7 +106,7 @@ void zkr__ghosts_free(struct zkr__ghosts *g)
         return;
     zkr__ghosts_forget(g);
     free(g->waited);
-    free(g->asked);
+    free(g->question);
     free(g);
 }
 
@@ -148,9 +157,9 @@ static bool is_the_question(const struct zkr__ghosts *g)
 {
     const struct zkr__claim *c = g->claim;
 
-    return !zkr__claim_is_over(c) && g->asker == c->node->czxid &&
+    return !zkr__claim_is_over(c) && g->question->asker == c->node->czxid &&
            g->waited != NULL &&
-           strcmp(g->waited, zkr__path_name(g->asked)) == 0;
+           strcmp(g->waited, zkr__path_name(g->question->path)) == 0;
 }
 
 /* The leader has denied the node that we wait for. */
@@ -166,13 +175,11 @@ static void denied_locked(struct zkr__claim *c) ZKR__LOCKED
 
 static void on_answer(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
-    struct zkr__ghosts *g = ZKR__CONTAINER(op, struct zkr__ghosts, ask);
+    struct zkr__ghosts *g = ZKR__CONTAINER(op, struct question, op)->ghosts;
     struct zkr__claim *c = g->claim;
     bool same = is_the_question(g);
 
     zkr__session_assert_locked(c->session);
-    free(g->asked);
-    g->asked = NULL;
     if (same && reply->rc == ZKR_ZNONODE) {
         denied_locked(c);
     } else if (same && zkr__error_outcome(reply->rc) == ZKR__DONE) {
@@ -182,17 +189,32 @@ static void on_answer(struct zkr__op *op, const struct zkr__zk_reply *reply)
     }
 }
 
-static void ask_locked(struct zkr__ghosts *g) ZKR__LOCKED
+static struct question *new_question(struct zkr__ghosts *g)
 {
     struct zkr__claim *c = g->claim;
+    size_t size = strlen(c->lock->dir) + 1 + strlen(g->waited) + 1;
+    struct question *q = calloc(1, sizeof(*q) + size);
 
-    if (g->ask.where != ZKR__OP_IDLE)
+    if (q == NULL)
+        return NULL;
+    zkr__op_init(&q->op, c->session, &c->ref);
+    q->ghosts = g;
+    q->asker = c->node->czxid;
+    (void)snprintf(q->path, size, "%s/%s", c->lock->dir, g->waited);
+    return q;
+}
+
+static void ask_locked(struct zkr__ghosts *g) ZKR__LOCKED
+{
+    struct question *q = g->question;
+
+    if (q != NULL && q->op.where != ZKR__OP_IDLE)
         return;
-    g->asked = zkr__path_join(c->lock->dir, g->waited);
-    if (g->asked == NULL)
+    free(q);
+    q = g->question = new_question(g);
+    if (q == NULL)
         return;
-    g->asker = c->node->czxid;
-    zkr__op_start_locked(&g->ask, ZKR__ZK_CHECK, g->asked, ZKR__RETRY_NEVER,
+    zkr__op_start_locked(&q->op, ZKR__ZK_CHECK, q->path, ZKR__RETRY_NEVER,
                          on_answer);
 }
 
@@ -236,11 +258,8 @@ void zkr__ghosts_rest_locked(struct zkr__claim *c)
     if (g == NULL)
         return;
     zkr__timer_thread_disarm_locked(c->session, &g->timer);
-    if (!zkr__op_cancel_locked(&g->ask))
-        return;
-    free(g->asked);
-    g->asked = NULL;
-    g->due = zkr__clock_now();
+    if (g->question != NULL && zkr__op_cancel_locked(&g->question->op))
+        g->due = zkr__clock_now();
 }
 
 static void tell(struct zkr__claim *c, struct zkr__ghost *ghost)

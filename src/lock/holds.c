@@ -80,7 +80,7 @@ void zkr__hold_begin_locked(struct zkr__claim *c)
 {
     c->hold.depth = 1;
     c->hold.handles = 1;
-    c->returning = c->outcome.fn == NULL;
+    c->returning = true;
     zkr__list_append(&c->lock->holds, &c->hold.link);
 }
 

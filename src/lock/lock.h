@@ -14,8 +14,6 @@
 #include "session/locked.h"
 #include "session/session.h"
 
-struct zkr__time_limit;
-
 struct zkr__lock { /* set once, but for ref, record, lists and counters */
     struct zkr__ref ref;
     struct zkr_session *session;
@@ -72,34 +70,5 @@ int zkr__lock_stats(struct zkr__lock *lock, const char *noun,
 
 void zkr__lock_ref(struct zkr__lock *lock);
 void zkr__lock_unref(struct zkr__lock *lock);
-
-/* -- acquire.c -- */
-
-/* `owner` is that of zkr_acquire_opts: 0 is the calling thread. */
-int zkr__lock_acquire(struct zkr__lock *lock, const struct zkr__recipe *recipe,
-                      uint64_t owner, const struct zkr__time_limit *until,
-                      zkr_grant **ret_grant);
-
-int zkr__lock_acquire_async(struct zkr__lock *lock,
-                            const struct zkr__recipe *recipe,
-                            int64_t timeout_ms, zkr_acquire_fn fn, void *user,
-                            zkr_request **ret_request);
-
-/* Returns errors that are certain before the claim has sent anything. */
-int zkr__lock_refuse_locked(const struct zkr__claim *c) ZKR__LOCKED;
-
-/* An acquire of an owner (holds.h) that does not have the lock; `beside` is a
- * claim at whose place to stand, or NULL. */
-int zkr__lock_acquire_new(struct zkr__lock *lock,
-                          const struct zkr__recipe *recipe, uint64_t owner,
-                          struct zkr__claim *beside,
-                          const struct zkr__time_limit *until,
-                          zkr_grant **ret_grant);
-
-/* downgrade.c: acquire at the place of a grant that the caller has of this
- * lock. */
-int zkr__lock_acquire_beside(struct zkr__lock *lock,
-                             const struct zkr__recipe *recipe,
-                             zkr_grant *beside, zkr_grant **ret_grant);
 
 #endif

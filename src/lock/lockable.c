@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be acquired: the functions that all recipes share. An acquire of one
- * lock is a claim; one of several is a chain of claims, and so is one that has
- * no waiting thread and an owner. */
+/* What can be acquired: the functions that all recipes share. */
 #include "lock/lockable.h"
 
 #include <stdlib.h>
@@ -9,10 +7,9 @@
 
 #include "base/error.h"
 #include "base/opts.h"
-#include "base/thread.h"
+#include "lock/chain.h"
 #include "lock/cohort.h"
 #include "lock/holds.h"
-#include "request/condition.h"
 
 int zkr__lockable_check(const zkr_lockable *l,
                         const struct zkr__lockable_type *type)
@@ -33,6 +30,15 @@ static const char *path_of(const zkr_lockable *l)
 
 /* -- making one ----------------------------------------------------------- */
 
+void zkr__lockable_init(zkr_lockable *l, const struct zkr__lockable_type *type,
+                        struct zkr_session *s, bool fail_on_session_loss)
+{
+    l->type = type;
+    l->session = s;
+    l->fail_on_session_loss = fail_on_session_loss;
+    zkr__list_init(&l->chains);
+}
+
 int zkr__lockable_new(struct zkr_session *s, const char *path,
                       const struct zkr_lockable_opts *opts,
                       const struct zkr__lockable_type *type,
@@ -52,11 +58,9 @@ int zkr__lockable_new(struct zkr_session *s, const char *path,
         zkr__lock_free(lock);
         return zkr__no_memory(type->noun, NULL);
     }
+    zkr__lockable_init(l, type, s, lock->fail_on_session_loss);
     l->lock = lock;
-    l->type = type;
-    l->session = s;
-    l->lock->reentrant = l->lock->reentrant || type->keeps_grants;
-    zkr__chains_init(&l->chains, s, type->noun, l->lock->fail_on_session_loss);
+    lock->reentrant = lock->reentrant || type->keeps_grants;
     *ret_lockable = l;
     return ZKR_OK;
 }
@@ -64,8 +68,8 @@ int zkr__lockable_new(struct zkr_session *s, const char *path,
 static void free_one(zkr_lockable *l)
 {
     zkr__session_lock(l->session);
-    zkr__lock_cancel_locked(
-        l->lock); /* first, so that nothing more is granted */
+    /* first, so that nothing more is granted */
+    zkr__lock_cancel_locked(l->lock);
     if (l->type->keeps_grants)
         zkr__holds_free_unlocks(l->lock);
     zkr__session_unlock(l->session);
@@ -77,11 +81,12 @@ void zkr_lockable_free(zkr_lockable *l)
 {
     if (l == NULL || zkr__lockable_check(l, NULL) != ZKR_OK)
         return;
-    zkr__chains_cancel(&l->chains);
-    if (l->type->several != NULL)
-        l->type->several->free(l);
-    else
+    if (l->type->several == NULL) {
         free_one(l);
+    } else {
+        zkr__chains_cancel(l);
+        l->type->several->free(l);
+    }
 }
 
 const char *zkr_lockable_path(const zkr_lockable *l)
@@ -166,10 +171,9 @@ static int check_one(zkr_lockable *l, const struct zkr_acquire_opts *how)
     return rc;
 }
 
-/* To be freed. NULL: out of memory. */
-static struct zkr__link *new_links(const zkr_lockable *l,
-                                   const struct zkr_acquire_opts *how,
-                                   size_t *ret_count)
+struct zkr__link *zkr__lockable_new_links(const zkr_lockable *l,
+                                          const struct zkr_acquire_opts *how,
+                                          size_t *ret_count)
 {
     struct zkr__link *links;
 
@@ -189,20 +193,8 @@ static int acquire(zkr_lockable *l, const struct zkr_acquire_opts *how,
 {
     const struct zkr__time_limit until =
         zkr__time_limit(l->session, timeout_ms);
-    struct zkr__link *links;
-    size_t count;
-    int rc;
 
-    if (l->type->several == NULL)
-        return zkr__lock_acquire(l->lock, l->type->modes[how->mode], how->owner,
-                                 &until, ret_grants);
-    links = new_links(l, how, &count);
-    if (links == NULL)
-        return ZKR_ENOMEM;
-    rc = zkr__chain_acquire(&l->chains, links, count, how->owner, timeout_ms,
-                            ret_grants);
-    free(links);
-    return rc;
+    return zkr__chain_acquire(l, how, NULL, &until, ret_grants);
 }
 
 int zkr_lockable_acquire(zkr_lockable *l, const struct zkr_acquire_opts *opts,
@@ -236,49 +228,12 @@ int zkr_lockable_acquire_all(zkr_lockable *l,
 
 /* -- without a waiting thread --------------------------------------------- */
 
-/* In place of a callback that is NULL: what is granted goes back. */
-static void tell_nobody(int error, zkr_grant *grant, void *user)
-{
-    (void)error;
-    (void)user;
-    zkr_grant_free(grant);
-}
-
-static void tell_nobody_of_all(int error, zkr_grant *const *grants,
-                               size_t count, void *user)
-{
-    for (size_t i = 0; i < count; i++)
-        tell_nobody(error, grants[i], user);
-}
-
-static int start(zkr_lockable *l, const struct zkr_acquire_opts *how,
-                 int64_t timeout_ms, const struct zkr__told *told,
-                 zkr_request **ret_request)
-{
-    struct zkr__link *links;
-    size_t count;
-    int rc;
-
-    if (l->type->several == NULL && how->owner == 0 && told->one != NULL)
-        return zkr__lock_acquire_async(l->lock, l->type->modes[how->mode],
-                                       timeout_ms, told->one, told->user,
-                                       ret_request);
-    links = new_links(l, how, &count);
-    if (links == NULL)
-        return ZKR_ENOMEM;
-    rc = zkr__chain_acquire_async(&l->chains, links, count, how->owner,
-                                  timeout_ms, told, ret_request);
-    free(links);
-    return rc;
-}
-
 int zkr_lockable_acquire_async(zkr_lockable *l,
                                const struct zkr_acquire_opts *opts,
                                int64_t timeout_ms, zkr_acquire_fn fn,
                                void *user, zkr_request **ret_request)
 {
-    const struct zkr__told told = { .one = fn == NULL ? tell_nobody : fn,
-                                    .user = user };
+    const struct zkr__told told = { .one = fn, .user = user };
     struct zkr_acquire_opts how;
     int rc;
 
@@ -286,7 +241,9 @@ int zkr_lockable_acquire_async(zkr_lockable *l,
     rc = load(l, opts, &how);
     if (rc == ZKR_OK)
         rc = check_one(l, &how);
-    return rc == ZKR_OK ? start(l, &how, timeout_ms, &told, ret_request) : rc;
+    return rc == ZKR_OK ? zkr__chain_acquire_async(l, &how, timeout_ms, &told,
+                                                   ret_request)
+                        : rc;
 }
 
 int zkr_lockable_acquire_all_async(zkr_lockable *l,
@@ -294,8 +251,7 @@ int zkr_lockable_acquire_all_async(zkr_lockable *l,
                                    int64_t timeout_ms, zkr_acquire_all_fn fn,
                                    void *user, zkr_request **ret_request)
 {
-    const struct zkr__told told = { .all = fn == NULL ? tell_nobody_of_all : fn,
-                                    .user = user };
+    const struct zkr__told told = { .all = fn, .user = user };
     struct zkr_acquire_opts how;
     int rc;
 
@@ -303,7 +259,9 @@ int zkr_lockable_acquire_all_async(zkr_lockable *l,
     rc = load(l, opts, &how);
     if (rc == ZKR_OK)
         rc = zkr__lockable_check_how(l, &how);
-    return rc == ZKR_OK ? start(l, &how, timeout_ms, &told, ret_request) : rc;
+    return rc == ZKR_OK ? zkr__chain_acquire_async(l, &how, timeout_ms, &told,
+                                                   ret_request)
+                        : rc;
 }
 
 int zkr_lockable_cancel(zkr_lockable *l)
@@ -312,12 +270,13 @@ int zkr_lockable_cancel(zkr_lockable *l)
 
     if (rc != ZKR_OK)
         return rc;
-    zkr__chains_cancel(&l->chains);
-    if (l->type->several != NULL)
-        return ZKR_OK;
-    zkr__session_lock(l->session);
-    zkr__lock_cancel_locked(l->lock);
-    zkr__session_unlock(l->session);
+    if (l->type->several != NULL) {
+        zkr__chains_cancel(l);
+    } else {
+        zkr__session_lock(l->session);
+        zkr__lock_cancel_locked(l->lock);
+        zkr__session_unlock(l->session);
+    }
     return ZKR_OK;
 }
 
@@ -391,7 +350,7 @@ int zkr_lockable_stats(zkr_lockable *l, struct zkr_counters *ret_counters)
         rc = zkr__lockable_check(l, NULL);
     if (rc != ZKR_OK)
         return rc;
-    links = new_links(l, &how, &count);
+    links = zkr__lockable_new_links(l, &how, &count);
     if (links == NULL)
         return ZKR_ENOMEM;
     zkr__session_lock(l->session);

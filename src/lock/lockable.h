@@ -5,8 +5,16 @@
 
 #include <zkrecipes/lockable.h>
 
-#include "lock/chain.h"
 #include "lock/lock.h"
+
+/* One claim of an acquire. */
+struct zkr__link {
+    struct zkr__lock *lock;
+    const struct zkr__recipe *recipe;
+    /* It is a gate: given back as soon as so many links after it have been
+     * granted. 0: it is no gate, and its grant is for the caller. */
+    uint32_t gate;
+};
 
 /* What a recipe that acquires several locks does. */
 struct zkr__several {
@@ -29,12 +37,16 @@ struct zkr__lockable_type {
     const struct zkr__several *several; /* or NULL: it is one lock */
 };
 
-struct zkr_lockable { /* set once */
+struct zkr_lockable { /* set once, but for its chains */
     const struct zkr__lockable_type *type;
     struct zkr_session *session; /* its lock refers to it */
     struct zkr__lock *lock;      /* the first; NULL: of a multi-lock */
-    struct zkr__chains chains;
+    bool fail_on_session_loss;
+    struct zkr__list chains; /* acquires under way; under the session lock */
 };
+
+void zkr__lockable_init(zkr_lockable *l, const struct zkr__lockable_type *type,
+                        struct zkr_session *s, bool fail_on_session_loss);
 
 /* Makes one of a single lock. */
 int zkr__lockable_new(struct zkr_session *s, const char *path,
@@ -57,6 +69,15 @@ size_t zkr__lockable_grants(const zkr_lockable *l,
 size_t zkr__lockable_links(const zkr_lockable *l,
                            const struct zkr_acquire_opts *how,
                            struct zkr__link *links);
+/* Returns those, to be freed, or NULL when out of memory. */
+struct zkr__link *zkr__lockable_new_links(const zkr_lockable *l,
+                                          const struct zkr_acquire_opts *how,
+                                          size_t *ret_count);
+
+/* downgrade.c: acquires one lock at the place of a grant that the caller has of
+ * it. */
+int zkr__lockable_acquire_beside(zkr_lockable *l, enum zkr_mode mode,
+                                 zkr_grant *beside, zkr_grant **ret_grant);
 
 /* Copies the options of an acquire. */
 int zkr__acquire_opts_load(const zkr_lockable *l,
