@@ -17,7 +17,7 @@
  *
  * Who calls. Claims tell their roles, zkr__member and zkr__delegate, what
  * happens to them; the user yields or frees the lock; the timer thread reviews.
- * All of them end in zkr__cohort_go_on_locked(), which looks at the state as it
+ * All of them end in go_on_locked(), which looks at the state as it
  * is and does the one thing that is due.
  *
  * What one would doubt. It is fair to all others: `passed` counts the grants
@@ -39,6 +39,8 @@
 
 #define DEFAULT_MAX 64
 
+static void go_on_locked(struct zkr__cohort *h) ZKR__LOCKED;
+
 static struct zkr__claim *first(const struct zkr__cohort *h)
 {
     return zkr__list_empty(&h->waiting)
@@ -47,7 +49,8 @@ static struct zkr__claim *first(const struct zkr__cohort *h)
                                 cohort.link);
 }
 
-bool zkr__cohort_has_node(const struct zkr__cohort *h)
+/* Tells whether the delegate has been granted the lock. */
+static bool has_node(const struct zkr__cohort *h)
 {
     return h->delegate != NULL &&
            zkr__claim_in_state(h->delegate, ZKR__CLAIM_HELD);
@@ -79,8 +82,8 @@ drop_delegate_locked(struct zkr__cohort *h) ZKR__LOCKED
     h->give_back = false;
     h->grants = 0;
     h->passed = 0;
-    h->contention = ZKR__CONTENTION_UNKNOWN;
-    zkr__cohort_look_away_locked(h);
+    h->contended = false;
+    h->alone = false;
     return d;
 }
 
@@ -112,6 +115,34 @@ static void delegate_failed_locked(struct zkr__cohort *h) ZKR__LOCKED
     zkr__claim_unref(d);
 }
 
+/* -- who else is in the queue --------------------------------------------- */
+
+/* The line of the delegate lists, and watches, if it does not yet. */
+static void look_locked(struct zkr__cohort *h) ZKR__LOCKED
+{
+    if (!h->contended && !zkr__line_is_asked_locked(h->delegate))
+        h->contended = !zkr__line_wait_locked(h->delegate, false);
+}
+
+/* `what` is how many others the list shows, or its error. */
+static void listed_locked(struct zkr__cohort *h, int what) ZKR__LOCKED
+{
+    h->contended =
+        what > 0 || (what < 0 && zkr__error_outcome(what) == ZKR__DONE);
+    h->alone = false;
+    if (what != 0)
+        return;
+    h->passed = 0;
+    h->contended = !zkr__line_wait_locked(h->delegate, true);
+    h->alone = h->lock->line->watched;
+}
+
+/* When one comes, the watch of the line tells before its list does. */
+static bool is_alone(const struct zkr__cohort *h)
+{
+    return h->alone && h->lock->line->watched;
+}
+
 /* -- the rules: when a node stays ----------------------------------------- */
 
 /* A late write of the last holder must not find the node of the next one. And
@@ -126,14 +157,14 @@ static bool may_stay(const struct zkr__cohort *h)
  * nothing is decided when it is full. */
 static bool is_spent(const struct zkr__cohort *h)
 {
-    return h->passed >= h->max && h->contention != ZKR__CONTENTION_NONE;
+    return h->passed >= h->max && !is_alone(h);
 }
 
 static bool keeps_node(const struct zkr__cohort *h)
 {
     if (!may_stay(h))
         return false;
-    if (h->contention != ZKR__CONTENTION_SEEN)
+    if (!h->contended)
         return true;
     return first(h) != NULL && !is_spent(h);
 }
@@ -152,8 +183,8 @@ static void hand_on_locked(struct zkr__cohort *h) ZKR__LOCKED
     m->node = d->node; /* which lives as long as its reference */
     m->grant.revoke_requested = d->grant.revoke_requested;
     if (m->cohort.handoff > 0) {
-        h->passed += h->contention != ZKR__CONTENTION_NONE;
-        zkr__cohort_watch_dir_locked(h);
+        h->passed += !is_alone(h);
+        look_locked(h);
     }
     zkr__claim_event_locked(m, ZKR__ON_PROVEN, "handed on");
 }
@@ -172,7 +203,7 @@ static void on_review(struct zkr__timer *timer)
     if (wants_delegate(h))
         send_delegate_locked(h);
     else
-        zkr__cohort_go_on_locked(h);
+        go_on_locked(h);
 }
 
 /* The timer is armed while there is a delegate or a member, which keep the
@@ -191,7 +222,7 @@ static void keep_locked(struct zkr__cohort *h) ZKR__LOCKED
 {
     int64_t until = h->unused_at + h->retain;
 
-    zkr__cohort_watch_dir_locked(h);
+    look_locked(h);
     if (!keeps_node(h) || zkr__clock_now() >= until)
         give_back_locked(h, NULL);
     else
@@ -209,19 +240,18 @@ static void use_node_locked(struct zkr__cohort *h) ZKR__LOCKED
     else if (first(h) == NULL)
         keep_locked(h);
     else if (is_spent(h))
-        zkr__cohort_watch_dir_locked(h);
+        look_locked(h);
     else if (zkr__heartbeat_is_good(h->lock->session))
         hand_on_locked(h);
     else
         give_back_locked(h, NULL);
 }
 
-/* A new delegate comes on the timer thread, because giving back allocates
- * nothing. */
-void zkr__cohort_go_on_locked(struct zkr__cohort *h)
+/* Does what is to be done: hands the lock on, keeps it, or gives it back. A new
+ * delegate comes on the timer thread, because giving back allocates nothing. */
+static void go_on_locked(struct zkr__cohort *h)
 {
-    if (zkr__cohort_has_node(h) && h->delegate->outcome.decided &&
-        h->holder == NULL)
+    if (has_node(h) && h->delegate->outcome.decided && h->holder == NULL)
         use_node_locked(h);
     if (h->delegate != NULL && !h->delegate->outcome.decided &&
         first(h) == NULL)
@@ -252,7 +282,7 @@ static void enter(struct zkr__claim *c, const struct zkr__news *news)
     if (h->delegate == NULL)
         send_delegate_locked(h);
     else
-        zkr__cohort_go_on_locked(h);
+        go_on_locked(h);
 }
 
 /* In a new session it waits as before. */
@@ -277,7 +307,7 @@ static void release(struct zkr__claim *c, const struct zkr__news *news)
         zkr__grant_left_locked(&c->grant, ZKR_OK);
         zkr__claim_event_locked(c, ZKR__ON_END, "the node stays");
     }
-    zkr__cohort_go_on_locked(h);
+    go_on_locked(h);
 }
 
 static void leave(struct zkr__claim *c, const struct zkr__news *news)
@@ -332,7 +362,7 @@ static void lost_locked(struct zkr__cohort *h, enum zkr_loss loss) ZKR__LOCKED
     if (holder != NULL)
         zkr__claim_lost_locked(holder, loss);
     zkr__claim_unref(drop_delegate_locked(h));
-    zkr__cohort_go_on_locked(h);
+    go_on_locked(h);
 }
 
 static void delegate_told(struct zkr__claim *d, enum zkr__role_event event,
@@ -347,7 +377,7 @@ static void delegate_told(struct zkr__claim *d, enum zkr__role_event event,
             delegate_failed_locked(h);
         else
             h->give_back = d->grant.revoke_requested; /* while it waited */
-        zkr__cohort_go_on_locked(h);
+        go_on_locked(h);
         break;
     case ZKR__ROLE_LOST:
         lost_locked(h, (enum zkr_loss)what);
@@ -365,6 +395,10 @@ static void delegate_told(struct zkr__claim *d, enum zkr__role_event event,
             zkr__grant_revoked_locked(&h->holder->grant);
         zkr__cohort_yield_locked(h);
         break;
+    case ZKR__ROLE_LISTED:
+        listed_locked(h, what);
+        go_on_locked(h);
+        break;
     case ZKR__ROLE_SHARED:
         break;
     }
@@ -379,7 +413,7 @@ static void member_told(struct zkr__claim *m, enum zkr__role_event event,
     switch (event) {
     case ZKR__ROLE_DECIDED:
         zkr__list_remove(&m->cohort.link);
-        zkr__cohort_go_on_locked(h);
+        go_on_locked(h);
         break;
     case ZKR__ROLE_LOST:
         zkr__claim_lost_locked(m->cohort.delegate, (enum zkr_loss)what);
@@ -390,6 +424,7 @@ static void member_told(struct zkr__claim *m, enum zkr__role_event event,
     case ZKR__ROLE_LEFT:
     case ZKR__ROLE_DOUBTED:
     case ZKR__ROLE_REVOKED:
+    case ZKR__ROLE_LISTED:
         break;
     }
 }
@@ -422,14 +457,14 @@ const struct zkr__role zkr__delegate = { .has_node = true,
 
 void zkr__cohort_yield_locked(struct zkr__cohort *h)
 {
-    h->give_back = zkr__cohort_has_node(h);
-    zkr__cohort_go_on_locked(h);
+    h->give_back = has_node(h);
+    go_on_locked(h);
 }
 
 void zkr__cohort_close_locked(struct zkr__cohort *h)
 {
     h->closed = true;
-    zkr__cohort_go_on_locked(h);
+    go_on_locked(h);
 }
 
 /* ------------------------------------------------------------------------- */
@@ -451,6 +486,5 @@ struct zkr__cohort *zkr__cohort_new(struct zkr__lock *lock, uint32_t retain_ms,
     h->retain = retain_ms * ZKR__MS;
     h->max = max == 0 ? DEFAULT_MAX : max;
     zkr__list_init(&h->waiting);
-    zkr__op_init(&h->look, lock->session, &lock->ref);
     return h;
 }

@@ -17,13 +17,6 @@
 #include "lock/claim.h"
 #include "session/locked.h"
 
-/* The contenders besides the delegate. */
-enum zkr__contention {
-    ZKR__CONTENTION_UNKNOWN,
-    ZKR__CONTENTION_NONE, /* the watch tells when one comes */
-    ZKR__CONTENTION_SEEN,
-};
-
 struct zkr__cohort { /* under the session lock, but for what is set once */
     struct zkr__lock *lock;      /* that has it */
     int64_t retain;              /* for how long a node stays unused */
@@ -31,17 +24,15 @@ struct zkr__cohort { /* under the session lock, but for what is set once */
     struct zkr__claim *delegate; /* it has the node, or is on its way; NULL */
     struct zkr__claim *holder;   /* the member that has the lock; NULL */
     struct zkr__list waiting;    /* the members that wait, first come first */
-    struct zkr__timer review;    /* for zkr__cohort_go_on_locked() */
+    struct zkr__timer review;    /* of what is due */
     bool closed;                 /* the user has freed the lock */
     /* Of this delegate: */
     bool give_back;    /* as soon as no member has the lock */
     uint64_t grants;   /* to members */
     int64_t unused_at; /* since when nobody has it */
     uint32_t passed;   /* grants while somebody else may have waited */
-    enum zkr__contention contention;
-    /* cohort_contention.c */
-    struct zkr__op look;
-    struct zkr__watch *watch;
+    bool contended;    /* a list has shown others, or cannot */
+    bool alone; /* the last one has not; until the watch of the line fires */
 };
 
 /* Returns NULL when out of memory. The lock has it, and frees it. */
@@ -65,18 +56,5 @@ extern const struct zkr__role zkr__delegate;
 void zkr__cohort_yield_locked(struct zkr__cohort *h) ZKR__LOCKED;
 /* The same, from now on for each node. */
 void zkr__cohort_close_locked(struct zkr__cohort *h) ZKR__LOCKED;
-
-/* -- the parts, as they call each other -- */
-
-/* cohort.c: does what is to be done: hands the lock on, keeps it, or gives it
- * back. */
-void zkr__cohort_go_on_locked(struct zkr__cohort *h) ZKR__LOCKED;
-/* Tells whether the delegate has been granted the lock. */
-bool zkr__cohort_has_node(const struct zkr__cohort *h);
-
-/* cohort_contention.c: learns who else is in the queue; and does not care any
- * more. */
-void zkr__cohort_watch_dir_locked(struct zkr__cohort *h) ZKR__LOCKED;
-void zkr__cohort_look_away_locked(struct zkr__cohort *h) ZKR__LOCKED;
 
 #endif

@@ -60,7 +60,7 @@ struct zkr__ghost {
 };
 
 /* The last question. Most claims that wait ask none. */
-struct question {
+struct ghost_question {
     struct zkr__op op;
     struct zkr__ghosts *ghosts;
     int64_t asker; /* the czxid of our node when it was sent */
@@ -74,7 +74,7 @@ struct zkr__ghosts {
     int64_t delay; /* from one question about `waited` to the next */
     int64_t due;   /* when the next question is asked */
     struct zkr__timer timer;
-    struct question *question; /* NULL: none so far */
+    struct ghost_question *question; /* NULL: none so far */
 
     struct zkr__ghost *first; /* ghosts found since we have this node */
 };
@@ -175,7 +175,8 @@ static void denied_locked(struct zkr__claim *c) ZKR__LOCKED
 
 static void on_answer(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
-    struct zkr__ghosts *g = ZKR__CONTAINER(op, struct question, op)->ghosts;
+    struct zkr__ghosts *g =
+        ZKR__CONTAINER(op, struct ghost_question, op)->ghosts;
     struct zkr__claim *c = g->claim;
     bool same = is_the_question(g);
 
@@ -189,11 +190,11 @@ static void on_answer(struct zkr__op *op, const struct zkr__zk_reply *reply)
     }
 }
 
-static struct question *new_question(struct zkr__ghosts *g)
+static struct ghost_question *new_question(struct zkr__ghosts *g)
 {
     struct zkr__claim *c = g->claim;
     size_t size = strlen(c->lock->dir) + 1 + strlen(g->waited) + 1;
-    struct question *q = calloc(1, sizeof(*q) + size);
+    struct ghost_question *q = calloc(1, sizeof(*q) + size);
 
     if (q == NULL)
         return NULL;
@@ -206,7 +207,7 @@ static struct question *new_question(struct zkr__ghosts *g)
 
 static void ask_locked(struct zkr__ghosts *g) ZKR__LOCKED
 {
-    struct question *q = g->question;
+    struct ghost_question *q = g->question;
 
     if (q != NULL && q->op.where != ZKR__OP_IDLE)
         return;

@@ -122,8 +122,9 @@ void zkr__line_advance_locked(struct zkr__line *line) ZKR__LOCKED;
  * that one is about to. */
 void zkr__line_ask_locked(struct zkr__claim *c) ZKR__LOCKED;
 /* LISTED follows with the next list in which a contender has come or gone, or
- * with another one. */
-void zkr__line_wait_locked(struct zkr__claim *c) ZKR__LOCKED;
+ * with another one; always, unless the claim has just been LISTED. Returns
+ * false when out of memory. */
+bool zkr__line_wait_locked(struct zkr__claim *c, bool listed) ZKR__LOCKED;
 /* Asks for a list for all who wait so. */
 void zkr__line_wake_locked(struct zkr__line *line) ZKR__LOCKED;
 /* The claim does not want a list any more. */

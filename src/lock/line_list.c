@@ -39,14 +39,15 @@ void zkr__line_ask_locked(struct zkr__claim *c)
         send_locked(line);
 }
 
-/* Nobody waits any more. */
+/* Nobody waits any more. The watch fires at the latest when the node of the
+ * last one goes. */
 static void look_away_locked(struct zkr__line *line) ZKR__LOCKED
 {
     if (line->watch == NULL || is_busy(line) || !zkr__list_empty(&line->idle) ||
         !zkr__list_empty(&line->next))
         return;
     if (line->watched)
-        zkr__watch_remove_locked(line->watch);
+        zkr__watch_forget_locked(line->watch);
     else
         zkr__watch_free_locked(line->watch);
     line->watch = NULL;
@@ -89,21 +90,22 @@ static bool make_watch_locked(struct zkr__line *line) ZKR__LOCKED
 
 /* A list that has not set the watch shows what was before: another one sets it.
  */
-void zkr__line_wait_locked(struct zkr__claim *c)
+bool zkr__line_wait_locked(struct zkr__claim *c, bool listed)
 {
     struct zkr__line *line = c->lock->line;
 
-    if (!make_watch_locked(line)) {
-        zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
-    } else if (line->watched) {
+    if (!make_watch_locked(line))
+        return false;
+    if (listed && line->watched) {
         zkr__list_remove(&c->place.ask);
         zkr__list_append(&line->idle, &c->place.ask);
     } else {
         zkr__line_ask_locked(c);
     }
+    return true;
 }
 
-/* Without memory for a watch they are told in zkr__line_wait_locked(). */
+/* Without memory for a watch zkr__line_wait_locked() tells them. */
 void zkr__line_wake_locked(struct zkr__line *line)
 {
     if (zkr__list_empty(&line->idle))

@@ -24,11 +24,13 @@ zkr__reaction_fn zkr__claim_pause ZKR__LOCKED;
 zkr__reaction_fn zkr__claim_recover ZKR__LOCKED;
 void zkr__claim_stop_recovering(struct zkr__claim *c) ZKR__LOCKED;
 
-/* survey.c: ask for a list; look at it; or do without one. */
+/* survey.c: ask for a list; look at it; or do without one; look at one while
+ * HELD. */
 zkr__reaction_fn zkr__claim_list ZKR__LOCKED;
 zkr__reaction_fn zkr__claim_survey ZKR__LOCKED;
 zkr__reaction_fn zkr__claim_survey_early ZKR__LOCKED;
 zkr__reaction_fn zkr__claim_survey_known ZKR__LOCKED;
+zkr__reaction_fn zkr__claim_survey_held ZKR__LOCKED;
 void zkr__claim_stop_surveying(struct zkr__claim *c) ZKR__LOCKED;
 
 /* wait.c: for another contender; the same, which may be a ghost; for one of

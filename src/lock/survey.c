@@ -161,6 +161,19 @@ void zkr__claim_survey_known(struct zkr__claim *c, const struct zkr__news *news)
         zkr__line_advance_locked(c->lock->line);
 }
 
+/* Who has the lock may ask who else is in the queue. */
+void zkr__claim_survey_held(struct zkr__claim *c, const struct zkr__news *news)
+{
+    const struct zkr__queue *queue = news->queue;
+    int what = news->rc;
+
+    if (what == ZKR_OK)
+        what = (int)queue->count -
+               (zkr__queue_find(queue, zkr__path_name(c->node->path)) !=
+                ZKR__NOBODY);
+    zkr__role_tell_locked(c, ZKR__ROLE_LISTED, what);
+}
+
 void zkr__claim_stop_surveying(struct zkr__claim *c)
 {
     zkr__line_unask_locked(c);

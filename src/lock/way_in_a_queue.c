@@ -59,6 +59,9 @@ static const struct zkr__reaction reactions[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
 
     ZKR__FROM_PROVING_ON(zkr__claim_enroll),
 
+    ZKR__CALLS(HELD,       LISTED,    zkr__claim_survey_held),
+
+
     ZKR__CALLS(LEAVING,    ANSWERED,  zkr__claim_leave),
 };
 /* clang-format on */

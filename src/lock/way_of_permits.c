@@ -60,10 +60,10 @@ static void count_locked(struct zkr__claim *c,
         ;
     else if (ahead + queue->foreign < zkr__permits_of(c->lock)->limit)
         zkr__claim_event_locked(c, ZKR__ON_TURN, "a permit is free");
-    else if (c->intent == ZKR__WAIT)
-        zkr__line_wait_locked(c);
-    else
+    else if (c->intent != ZKR__WAIT)
         busy_locked(c, queue, self, ahead);
+    else if (!zkr__line_wait_locked(c, true))
+        zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
 }
 
 /* Before it knows its node, the answer to the create asks again. */
