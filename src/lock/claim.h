@@ -112,7 +112,7 @@ struct zkr__claim {
     bool more;       /* claims of its lock follow in the same flight */
     bool uprooted;   /* our own node has gone while `wait.get` was in flight */
     bool returning;  /* the acquire that waited for it has not returned */
-    struct zkr__cond changed; /* decided, or gone, or news for its grant */
+    struct zkr__cond changed; /* gone, or news for its grant */
 
     struct zkr__node *node; /* our own, or, of a member, the delegate's */
     struct zkr__node own_node;

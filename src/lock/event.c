@@ -66,7 +66,6 @@ void zkr__claim_decide_locked(struct zkr__claim *c, int rc)
     c->outcome.decided = true;
     c->outcome.rc = rc;
     zkr__count_outcome_locked(c);
-    zkr__cond_wake(&c->changed);
     zkr__claim_tell_observer_locked(c);
     zkr__role_tell_locked(c, ZKR__ROLE_DECIDED, rc);
     if (c->observer != NULL && c->observer->decided != NULL)

@@ -20,12 +20,14 @@
  * grant_watch.c, when a node that a waiting claim watches has answered;
  * line_list.c, after a list. Each of these may let others advance.
  *
- * What one would doubt. Advancing grants the lock, and a grant can advance, or
- * (without memory) make a claim leave: so no advance begins inside of another
- * one, or while a list is handed out, and `again` makes the walk begin anew.
- * Walking over all members would be quadratic: only the first WATCHED behind an
- * exclusive one can be next. */
+ * What one would doubt. Advancing grants the lock, and a grant advances: so no
+ * advance begins inside of another one, or while a list is handed out. Who is
+ * told of a grant in the middle of that step ends no claim there, so no claim
+ * leaves the list inside of a walk. Walking over all members would be
+ * quadratic: only the first WATCHED behind an exclusive one can be next. */
 #include "lock/line.h"
+
+#include <assert.h>
 
 #include "base/path.h"
 #include "lock/claim.h"
@@ -96,7 +98,6 @@ static bool count_out_locked(struct zkr__claim *c) ZKR__LOCKED
         c->place.counts && (first || c->place.kind == ZKR__EXCLUSIVE);
 
     zkr__list_remove(&c->place.link);
-    c->lock->line->again = true;
     c->place.counts = false;
     c->place.stuck = false;
     return matters;
@@ -205,23 +206,18 @@ static void walk_locked(struct zkr__line *line) ZKR__LOCKED
             else
                 (void)zkr__grant_watch_ahead_locked(&c->grant);
         }
-        if (line->again)
-            return;
+        assert(c->place.counts);
         zkr__nearest_pass(&nearest, i++, c->place.kind);
     }
 }
 
 /* A claim that is granted the lock inside of this does not advance the line
- * once more: the walk goes on behind it. One that leaves inside of this,
- * because it has no memory, is no member any more: the walk begins again. */
+ * once more: the walk goes on behind it. */
 void zkr__line_advance_locked(struct zkr__line *line)
 {
     if (line->advancing || line->serving)
         return;
     line->advancing = true;
-    do {
-        line->again = false;
-        walk_locked(line);
-    } while (line->again);
+    walk_locked(line);
     line->advancing = false;
 }

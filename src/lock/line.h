@@ -53,7 +53,6 @@ struct zkr__line {
     struct zkr__list gone;    /* claims that have been given back */
     struct zkr__list stuck;   /* claims whose nodes may not be deleted */
     bool advancing;           /* no other advance inside of one */
-    bool again;               /* a claim has left inside of an advance */
 
     /* line_list.c */
     struct zkr__op list;
