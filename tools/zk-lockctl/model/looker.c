@@ -22,7 +22,6 @@ enum {
 struct looker {
     struct lockctl *ctl;
     const char *root;
-    char room[ZKR_PATH_MAX + 1];
     struct mirror *mirror; /* NULL: the session was not connected yet */
     int fd;                /* a timer */
     int64_t interval_ms;
@@ -104,7 +103,6 @@ static int start_mirror(struct looker *l)
                                 .pause_ms = PAUSE_MS,
                                 .chroot_len = lockctl_chroot_len(l->ctl) };
 
-    l->root = scan_whole(l->ctl->session, l->root, l->room);
     opts.paths = &l->root;
     return mirror_start(&opts, &l->mirror);
 }

@@ -86,11 +86,15 @@ static bool add_roots(struct tree *t)
 {
     bool added = t->roots != NULL;
 
-    (void)pthread_mutex_lock(&t->mutex);
-    for (size_t i = 0; added && i < t->opts.path_count; i++)
-        added = tree_add_root(t, i);
-    tree_read_some(t);
-    (void)pthread_mutex_unlock(&t->mutex);
+    for (size_t i = 0; added && i < t->opts.path_count; i++) {
+        char room[ZKR_PATH_MAX + 1];
+        const char *path = scan_whole(t->opts.session, t->opts.paths[i], room);
+
+        (void)pthread_mutex_lock(&t->mutex);
+        added = tree_add_root(t, i, path);
+        tree_read_some(t);
+        (void)pthread_mutex_unlock(&t->mutex);
+    }
     return added;
 }
 
@@ -480,7 +484,7 @@ static int take(struct dir *p, struct news *ret_news)
         ret_news->before_ms = tree_before_ms(p, at_ms);
     if (rc == ZKR_OK && was != p->semaphore)
         tree_change_parts(p);
-    tree_take_news(p->tree, p);
+    tree_take_news(p);
     return rc;
 }
 
@@ -659,7 +663,7 @@ static void take_all_news(struct tree *t)
         struct dir *p = t->news;
 
         t->news = p->next;
-        tree_take_news(t, p);
+        tree_take_news(p);
     }
     t->news_end = &t->news;
 }

@@ -31,7 +31,7 @@ struct mirror;
 
 struct mirror_opts {
     zkr_session *session;
-    const char *const *paths;
+    const char *const *paths; /* one of a part of a semaphore is of the whole */
     size_t path_count;
     size_t chroot_len; /* of the session; 0: it has none */
     bool below;        /* the directories below the paths, too */

@@ -11,9 +11,9 @@
 
 enum { LIMIT = 10000 };
 
-static int look_below(const struct lockctl *ctl, const char *const *paths,
-                      size_t count, bool below, const struct scan_opts *opts,
-                      struct scan *ret_scan, char detail[SCAN_DETAIL_MAX])
+static int look(const struct lockctl *ctl, const char *const *paths,
+                size_t count, bool below, const struct scan_opts *opts,
+                struct scan *ret_scan, char detail[SCAN_DETAIL_MAX])
 {
     const struct mirror_opts o = {
         .session = ctl->session,
@@ -49,18 +49,7 @@ int locks_list(const struct lockctl *ctl, const char *const *paths,
                size_t count, const struct scan_opts *opts,
                struct scan *ret_scan, char detail[SCAN_DETAIL_MAX])
 {
-    const char **whole = calloc(count + 1, sizeof(*whole));
-    char(*rooms)[ZKR_PATH_MAX + 1] = calloc(count + 1, sizeof(*rooms));
-    int rc = ZKR_ENOMEM;
-
-    detail[0] = '\0';
-    for (size_t i = 0; whole != NULL && rooms != NULL && i < count; i++)
-        whole[i] = scan_whole(ctl->session, paths[i], rooms[i]);
-    if (whole != NULL && rooms != NULL)
-        rc = look_below(ctl, whole, count, true, opts, ret_scan, detail);
-    free(rooms);
-    free(whole);
-    return rc;
+    return look(ctl, paths, count, true, opts, ret_scan, detail);
 }
 
 int scan_below(const struct lockctl *ctl, const char *const *paths,
@@ -87,7 +76,7 @@ int scan_some(const struct lockctl *ctl, const struct scan *of,
             paths[n++] = of->locks[i].path;
     }
     if (paths != NULL)
-        rc = look_below(ctl, paths, n, false, opts, ret_scan, detail);
+        rc = look(ctl, paths, n, false, opts, ret_scan, detail);
     free(paths);
     return rc == ZKR_OK ? 0 : lockctl_fail_error(rc, detail);
 }

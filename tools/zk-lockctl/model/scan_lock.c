@@ -118,56 +118,35 @@ static int missing_lock(const char *path, struct lock *ret_lock)
     return ret_lock->path == NULL ? lockctl_fail_zkr(ZKR_ENOMEM) : 0;
 }
 
-int scan_again(zkr_session *session, const char *path, uint32_t reads,
-               struct lock *ret_lock)
+/* What counts is not `total`: a node that has gone since then may have been a
+ * contender. */
+static bool is_lock(const struct lock *lock, unsigned allowed)
 {
-    char room[ZKR_PATH_MAX + 1];
-    int rc;
-
-    path = scan_whole(session, path, room);
-    rc = list_reading(session, path, reads, ret_lock);
-    if (rc == ZKR_ZNONODE)
-        return missing_lock(path, ret_lock);
-    return rc == ZKR_OK ? 0 : lockctl_fail_zkr(rc);
+    return lock->count > 0 || lock->listed == 0 || (allowed & SCAN_ANY) != 0 ||
+           ((allowed & SCAN_BARRIER) != 0 && lock->kind == ZKR__KIND_BARRIER);
 }
 
-static int scan_one(zkr_session *session, const char *path, uint32_t reads,
-                    bool *missing, bool barriers, struct lock *ret_lock)
+int scan_lock(zkr_session *session, const char *path, uint32_t reads,
+              unsigned allowed, struct lock *ret_lock)
 {
     char room[ZKR_PATH_MAX + 1];
     struct lock lock;
+    int code;
     int rc;
 
     path = scan_whole(session, path, room);
     rc = list_reading(session, path, reads, &lock);
-    if (missing != NULL)
-        *missing = rc == ZKR_ZNONODE;
-    if (rc == ZKR_ZNONODE && missing != NULL)
-        return missing_lock(path, ret_lock);
+    if (rc == ZKR_ZNONODE)
+        return (allowed & (SCAN_MISSING | SCAN_ANY)) != 0
+                   ? missing_lock(path, ret_lock)
+                   : fail_missing(session, path);
     if (rc != ZKR_OK)
-        return rc == ZKR_ZNONODE ? fail_missing(session, path)
-                                 : lockctl_fail_zkr(rc);
-    /* This is not `total`: a node that has gone since then may have been a
-     * contender. */
-    if (lock.count == 0 && lock.listed > 0 &&
-        !(barriers && lock.kind == ZKR__KIND_BARRIER)) {
-        int code = fail_no_lock(&lock);
-
-        lock_done(&lock);
-        return code;
+        return lockctl_fail_zkr(rc);
+    if (is_lock(&lock, allowed)) {
+        *ret_lock = lock;
+        return 0;
     }
-    *ret_lock = lock;
-    return 0;
-}
-
-int scan_lock(zkr_session *session, const char *path, uint32_t reads,
-              bool *missing, struct lock *ret_lock)
-{
-    return scan_one(session, path, reads, missing, false, ret_lock);
-}
-
-int scan_shown(zkr_session *session, const char *path, uint32_t reads,
-               struct lock *ret_lock)
-{
-    return scan_one(session, path, reads, NULL, true, ret_lock);
+    code = fail_no_lock(&lock);
+    lock_done(&lock);
+    return code;
 }

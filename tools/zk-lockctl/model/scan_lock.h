@@ -16,17 +16,16 @@
  * is to be freed then. For all of them the path of a part of a semaphore,
  * "PATH/leases" or "PATH/locks", is that of the semaphore. */
 
-/* One lock, of which so many nodes are read. One that does not exist is free:
- * with `missing` not NULL that is no error. A directory with children of which
+/* One lock, of which so many nodes are read. A directory with children of which
  * none contends is no lock. */
+enum {
+    SCAN_MISSING = 1u << 0, /* one that does not exist is free, and no error */
+    SCAN_BARRIER = 1u << 1, /* a barrier will do, too */
+    SCAN_ANY = 1u << 2,     /* it was a lock: it is free, or missing, when no
+                               contender is left */
+};
 int scan_lock(zkr_session *session, const char *path, uint32_t reads,
-              bool *missing, struct lock *ret_lock);
-/* The same, but a barrier will do: show shows it. */
-int scan_shown(zkr_session *session, const char *path, uint32_t reads,
-               struct lock *ret_lock);
-/* The same for a path that was a lock: it is free when no contender is left. */
-int scan_again(zkr_session *session, const char *path, uint32_t reads,
-               struct lock *ret_lock);
+              unsigned allowed, struct lock *ret_lock);
 
 /* The path of the semaphore that `path` is a part of, or `path` itself. */
 const char *scan_whole(zkr_session *session, const char *path,

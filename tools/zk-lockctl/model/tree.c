@@ -1082,9 +1082,8 @@ void tree_take_kids(struct dir *p)
         p->kids[i]->taken = !p->kids[i]->deleted || p->kids[i]->read;
 }
 
-void tree_take_news(struct tree *t, struct dir *p)
+void tree_take_news(struct dir *p)
 {
-    (void)t;
     p->changed = false;
     p->missed = 0;
     p->lost = false;
@@ -1115,9 +1114,9 @@ void tree_free_queue(struct tree *t)
     }
 }
 
-bool tree_add_root(struct tree *t, size_t i)
+bool tree_add_root(struct tree *t, size_t i, const char *path)
 {
-    struct dir *p = new_dir(t, strdup(t->opts.paths[i]), NULL);
+    struct dir *p = new_dir(t, strdup(path), NULL);
 
     t->roots[i] = p;
     if (p != NULL)

@@ -120,7 +120,7 @@ struct tree {
 };
 
 /* Begins to watch the path, or will list it. False: out of memory. */
-bool tree_add_root(struct tree *tree, size_t i);
+bool tree_add_root(struct tree *tree, size_t i, const char *path);
 void tree_free_dir(struct dir *dir);
 
 /* Asks for what was not asked yet. */
@@ -129,7 +129,7 @@ void tree_read_some(struct tree *tree);
 /* Its children are taken; those that were deleted unread are missed later. */
 void tree_take_kids(struct dir *dir);
 /* Its news are taken; it is freed after its last. */
-void tree_take_news(struct tree *tree, struct dir *dir);
+void tree_take_news(struct dir *dir);
 /* Its news cannot be taken yet; are they to come to an end? */
 void tree_hold_back_if_late(struct dir *dir);
 

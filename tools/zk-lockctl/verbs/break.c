@@ -174,7 +174,8 @@ static int break_node(const struct lockctl *ctl, const struct lock *lock,
 static int tell_after(struct lockctl *ctl, const char *path)
 {
     struct lock lock;
-    int code = scan_again(ctl->session, path, one_lock_reads(ctl, 1), &lock);
+    int code =
+        scan_lock(ctl->session, path, one_lock_reads(ctl, 1), SCAN_ANY, &lock);
 
     if (code != 0)
         return code;
@@ -223,13 +224,13 @@ static int break_contender(struct lockctl *ctl, const struct order *order,
 static int look(const struct lockctl *ctl, const struct order *order,
                 struct lock *lock)
 {
-    int code = scan_lock(ctl->session, order->path, SCAN_HOLDERS, NULL, lock);
+    int code = scan_lock(ctl->session, order->path, SCAN_HOLDERS, 0, lock);
 
     if (code != 0 || order->token == 0 || lock->read == lock->count ||
         lock_holder(lock, order->token, NULL) != NULL)
         return code;
     lock_done(lock);
-    return scan_lock(ctl->session, order->path, SCAN_ALL, NULL, lock);
+    return scan_lock(ctl->session, order->path, SCAN_ALL, 0, lock);
 }
 
 static int break_lock(struct lockctl *ctl, const struct order *order)

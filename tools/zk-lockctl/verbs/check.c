@@ -78,9 +78,8 @@ static uint32_t reads(const struct lockctl *ctl, const struct question *q)
 static int look(struct lockctl *ctl, const struct question *q,
                 struct lock *ret_lock)
 {
-    bool missing;
-
-    return scan_lock(ctl->session, q->path, reads(ctl, q), &missing, ret_lock);
+    return scan_lock(ctl->session, q->path, reads(ctl, q), SCAN_MISSING,
+                     ret_lock);
 }
 
 static int check(struct lockctl *ctl, int argc, char **argv)
@@ -128,9 +127,9 @@ static int look_again(struct lockctl *ctl, const struct question *q,
     int rc;
 
     if (!mirror_next(mirror, end_ms, ret_lock, &rc))
-        return rc == ZKR_OK
-                   ? scan_again(ctl->session, q->path, reads(ctl, q), ret_lock)
-                   : lockctl_fail_error(rc, "");
+        return rc == ZKR_OK ? scan_lock(ctl->session, q->path, reads(ctl, q),
+                                        SCAN_ANY, ret_lock)
+                            : lockctl_fail_error(rc, "");
     rc = ret_lock->error;
     if (rc == ZKR_OK)
         return 0;
@@ -144,15 +143,13 @@ static int wait_until(struct lockctl *ctl, const struct question *q,
                       struct mirror **mirror)
 {
     int64_t end_ms = q->wait_ms < 0 ? INT64_MAX : clock_now_ms() + q->wait_ms;
-    char room[ZKR_PATH_MAX + 1];
     struct lock lock;
     int code = look(ctl, q, &lock);
 
     while (code == 0 &&
            !is_answered(ctl, q, clock_now_ms() >= end_ms, &lock, &code)) {
         if (*mirror == NULL)
-            code = mirror_follow(ctl, scan_whole(ctl->session, q->path, room),
-                                 reads(ctl, q), mirror);
+            code = mirror_follow(ctl, q->path, reads(ctl, q), mirror);
         if (code == 0)
             code = look_again(ctl, q, *mirror, end_ms, &lock);
     }

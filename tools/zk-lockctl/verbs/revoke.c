@@ -203,8 +203,9 @@ static int await(struct lockctl *ctl, const char *path,
     for (;;) {
         int64_t left = deadline_ms - clock_now_ms();
         struct lock next;
-        int code = scan_again(ctl->session, path,
-                              one_lock_reads(ctl, asked->reads), &next);
+        int code =
+            scan_lock(ctl->session, path, one_lock_reads(ctl, asked->reads),
+                      SCAN_ANY, &next);
 
         if (code != 0)
             return code;
@@ -313,7 +314,7 @@ static int revoke_one(struct lockctl *ctl, const struct order *order,
                       const char *path)
 {
     struct lock lock;
-    int code = scan_lock(ctl->session, path, SCAN_HOLDERS, NULL, &lock);
+    int code = scan_lock(ctl->session, path, SCAN_HOLDERS, 0, &lock);
 
     if (code != 0)
         return code;

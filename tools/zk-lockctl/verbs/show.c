@@ -257,7 +257,8 @@ static int look_at(struct lockctl *ctl, uint32_t limit, bool ask,
 static int look(struct lockctl *ctl, const char *path,
                 const struct order *order, struct view *v)
 {
-    int code = scan_shown(ctl->session, path, order->limit, &v->lock);
+    int code =
+        scan_lock(ctl->session, path, order->limit, SCAN_BARRIER, &v->lock);
 
     return code != 0 ? code : look_at(ctl, order->limit, order->ask, v);
 }
@@ -316,11 +317,9 @@ static int follow(struct lockctl *ctl, const char *path,
                   const struct order *order)
 {
     struct mirror *mirror = NULL;
-    char room[ZKR_PATH_MAX + 1];
     struct lock lock;
     int rc = ZKR_OK;
-    int code = mirror_follow(ctl, scan_whole(ctl->session, path, room),
-                             order->limit, &mirror);
+    int code = mirror_follow(ctl, path, order->limit, &mirror);
 
     while (code == 0) {
         if (mirror_next(mirror, INT64_MAX, &lock, &rc))
