@@ -109,6 +109,10 @@ bool lockctl_take_lock(const struct verb *verb, int argc, char **argv,
                        char path[ZKR_PATH_MAX + 1]);
 bool lockctl_take_root(const struct verb *verb, int argc, char **argv,
                        char root[ZKR_PATH_MAX + 1]);
+/* The same of any number; "/" alone without any. 0, or an exit code; the caller
+ * frees *ret_paths, one block with all of them, or NULL. */
+int lockctl_take_paths(int argc, char **argv, const char ***ret_paths,
+                       size_t *ret_count);
 
 /* values.c: "500ms", "10s", "2m", "1h", "1.5s"; a number alone is seconds. */
 bool lockctl_parse_duration(const char *text, int64_t *ret_ms);

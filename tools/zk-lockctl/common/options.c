@@ -273,3 +273,23 @@ bool lockctl_take_root(const struct verb *verb, int argc, char **argv,
     return argc == 0 ||
            (argc == 1 && lockctl_parse_path(argv[0], root, ZKR_PATH_MAX + 1));
 }
+
+int lockctl_take_paths(int argc, char **argv, const char ***ret_paths,
+                       size_t *ret_count)
+{
+    size_t count = argc == 0 ? 1 : (size_t)argc;
+    const char **paths = malloc(count * (sizeof(*paths) + ZKR_PATH_MAX + 1));
+    char *room = (char *)(paths + count);
+
+    *ret_paths = paths;
+    *ret_count = count;
+    if (paths == NULL)
+        return lockctl_fail_error(ZKR_ENOMEM, "");
+    for (size_t i = 0; i < count; i++, room += ZKR_PATH_MAX + 1) {
+        if (!lockctl_parse_path(argc == 0 ? "/" : argv[i], room,
+                                ZKR_PATH_MAX + 1))
+            return EX_USAGE;
+        paths[i] = room;
+    }
+    return 0;
+}

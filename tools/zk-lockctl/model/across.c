@@ -11,38 +11,6 @@
 
 #define PAUSE_SAID_MS 5000
 
-/* The paths as they are meant. False after an error was said. */
-static bool parse(char *const *paths, size_t count,
-                  char (*roots)[ZKR_PATH_MAX + 1], const char **ret_paths)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (!lockctl_parse_path(paths[i], roots[i], sizeof(roots[i])))
-            return false;
-        ret_paths[i] = roots[i];
-    }
-    return true;
-}
-
-static int scan(struct lockctl *ctl, char *const *paths, int path_count,
-                const struct scan_opts *opts, struct scan *ret_scan)
-{
-    static const char *const all[] = { "/" };
-    size_t count = (size_t)path_count;
-    char(*roots)[ZKR_PATH_MAX + 1] = calloc(count + 1, sizeof(*roots));
-    const char **list = calloc(count + 1, sizeof(*list));
-    int code = EX_USAGE;
-
-    if (roots == NULL || list == NULL)
-        code = lockctl_fail_error(ZKR_ENOMEM, "");
-    else if (count == 0)
-        code = scan_below(ctl, all, 1, opts, ret_scan);
-    else if (parse(paths, count, roots, list))
-        code = scan_below(ctl, list, count, opts, ret_scan);
-    free(list);
-    free(roots);
-    return code;
-}
-
 static int judge(struct lockctl *ctl, struct across_opts *opts,
                  const struct across *before, struct across *a)
 {
@@ -169,14 +137,19 @@ static void drop_possible(struct deadlocks *all)
 }
 
 /* Below those paths, or "/" without one. */
-static int look(struct lockctl *ctl, char *const *paths, int path_count,
+static int look(struct lockctl *ctl, int argc, char **argv,
                 struct across_opts *opts, struct across *a)
 {
     struct across first;
-    int code = lockctl_connect(ctl);
+    const char **paths;
+    size_t count;
+    int code = lockctl_take_paths(argc, argv, &paths, &count);
 
     if (code == 0)
-        code = scan(ctl, paths, path_count, &opts->scan, &a->scan);
+        code = lockctl_connect(ctl);
+    if (code == 0)
+        code = scan_below(ctl, paths, count, &opts->scan, &a->scan);
+    free(paths);
     if (code == 0)
         code = judge(ctl, opts, NULL, a);
     if (code == 0 && a->deadlocks.count + a->findings.count > 0) {
@@ -210,7 +183,7 @@ int across_run(struct lockctl *ctl, const struct verb *verb, int argc,
 
     if (!lockctl_parse(ctl, verb, &argc, &argv, opts))
         return EX_USAGE;
-    code = look(ctl, argv, argc, opts, &a);
+    code = look(ctl, argc, argv, opts, &a);
     if (code == 0) {
         code = scan_code(&a.scan, print(ctl, &a));
         if (code == 0)

@@ -82,8 +82,23 @@ static int begin(struct mirror *m)
     return zkr_session_listen(o->session, on_state, m, &m->listener);
 }
 
-static bool add_roots(struct tree *t)
+const char *mirror_path(const struct mirror *m, size_t n)
 {
+    return n < m->tree.root_count ? m->tree.roots[n]->path : NULL;
+}
+
+static bool has_root(const struct mirror *m, const char *path)
+{
+    const char *root = "";
+
+    for (size_t i = 0; root != NULL && strcmp(root, path) != 0; i++)
+        root = mirror_path(m, i);
+    return root != NULL;
+}
+
+static bool add_roots(struct mirror *m)
+{
+    struct tree *t = &m->tree;
     bool added = t->roots != NULL;
 
     for (size_t i = 0; added && i < t->opts.path_count; i++) {
@@ -91,7 +106,7 @@ static bool add_roots(struct tree *t)
         const char *path = scan_whole(t->opts.session, t->opts.paths[i], room);
 
         (void)pthread_mutex_lock(&t->mutex);
-        added = tree_add_root(t, i, path);
+        added = has_root(m, path) || tree_add_root(t, path);
         tree_read_some(t);
         (void)pthread_mutex_unlock(&t->mutex);
     }
@@ -122,7 +137,7 @@ int mirror_start(const struct mirror_opts *opts, struct mirror **ret_mirror)
     rc = begin(m);
     if (rc != ZKR_OK)
         return rc;
-    return add_roots(t) ? ZKR_OK : ZKR_ENOMEM;
+    return add_roots(m) ? ZKR_OK : ZKR_ENOMEM;
 }
 
 int mirror_follow(const struct lockctl *ctl, const char *path, uint32_t reads,
@@ -151,7 +166,7 @@ static bool is_under_way(const struct tree *t)
  * missing. */
 static int check(const struct tree *t, char detail[SCAN_DETAIL_MAX])
 {
-    for (size_t i = 0; i < t->opts.path_count; i++) {
+    for (size_t i = 0; i < t->root_count; i++) {
         int error = t->roots[i]->error;
 
         if (error == ZKR_OK || error == ZKR_ZNONODE)
@@ -198,11 +213,8 @@ void mirror_end(struct mirror *m)
     zkr_listener_free(m->listener);
     tree_free_queue(&m->tree);
     free_news(&m->tree);
-    for (size_t i = 0; m->tree.roots != NULL && i < m->tree.opts.path_count;
-         i++) {
-        if (m->tree.roots[i] != NULL)
-            tree_free_dir(m->tree.roots[i]);
-    }
+    for (size_t i = 0; i < m->tree.root_count; i++)
+        tree_free_dir(m->tree.roots[i]);
     free(m->tree.roots);
     (void)pthread_cond_destroy(&m->tree.changed);
     (void)pthread_mutex_destroy(&m->tree.mutex);
@@ -234,7 +246,7 @@ static bool is_missing(const struct tree *t)
 {
     bool missing = true;
 
-    for (size_t i = 0; i < t->opts.path_count; i++)
+    for (size_t i = 0; i < t->root_count; i++)
         missing = missing && t->roots[i]->error == ZKR_ZNONODE;
     return missing;
 }
@@ -641,7 +653,7 @@ static void note(const struct mirror *m, const struct census *c,
 
 static void count_all_locked(struct mirror *m, struct census *c, bool locks)
 {
-    for (size_t i = 0; c->rc == ZKR_OK && i < m->tree.opts.path_count; i++)
+    for (size_t i = 0; c->rc == ZKR_OK && i < m->tree.root_count; i++)
         count_dir(c, m->tree.roots[i], locks);
 }
 

@@ -77,6 +77,10 @@ bool mirror_tick(struct mirror *mirror);
 /* The next tick begins a round of what is not watched, if none is under way. */
 void mirror_poll_now(struct mirror *mirror);
 
+/* The n-th of its paths: each once, and the whole of a part; NULL: there are no
+ * more. */
+const char *mirror_path(const struct mirror *mirror, size_t n);
+
 /* A lock has changed, or a directory that has none of its own. */
 struct news {
     struct lock lock;  /* the caller's; without contenders when it has gone */

@@ -1114,14 +1114,15 @@ void tree_free_queue(struct tree *t)
     }
 }
 
-bool tree_add_root(struct tree *t, size_t i, const char *path)
+bool tree_add_root(struct tree *t, const char *path)
 {
     struct dir *p = new_dir(t, strdup(path), NULL);
 
-    t->roots[i] = p;
-    if (p != NULL)
-        watch_dir(p);
-    return p != NULL;
+    if (p == NULL)
+        return false;
+    t->roots[t->root_count++] = p;
+    watch_dir(p);
+    return true;
 }
 
 /* --- what is not watched --- */
@@ -1188,7 +1189,7 @@ static void tick(struct tree *t, int64_t now_ms)
 
     if (t->polled == 0 && t->round_ms <= now_ms)
         t->began_ms = now_ms;
-    for (size_t i = 0; i < t->opts.path_count; i++)
+    for (size_t i = 0; i < t->root_count; i++)
         poll(t->roots[i], &w);
     if (t->round_ms <= now_ms && w.seen <= t->polled) {
         t->polled = 0; /* all had their turn */

@@ -91,7 +91,8 @@ struct tree {
     struct mirror_opts opts;
     pthread_mutex_t mutex;
     pthread_cond_t changed; /* after each answer */
-    struct dir **roots;     /* as many as paths */
+    struct dir **roots;     /* room for as many as paths */
+    size_t root_count;
     size_t dirs;
     size_t made;    /* directories ever */
     size_t visited; /* directories that have answered */
@@ -120,7 +121,7 @@ struct tree {
 };
 
 /* Begins to watch the path, or will list it. False: out of memory. */
-bool tree_add_root(struct tree *tree, size_t i, const char *path);
+bool tree_add_root(struct tree *tree, const char *path);
 void tree_free_dir(struct dir *dir);
 
 /* Asks for what was not asked yet. */

@@ -19,10 +19,11 @@ enum { INTERVAL_MIN_MS = 10, WAKE_MS = 500, NOTES_MAX = 100 };
 
 struct watch {
     struct lockctl *ctl;
-    char **paths;      /* the locks */
-    size_t path_count; /* 0: all that exist */
-    int64_t pause_ms;  /* as in mirror.h */
-    bool initial;      /* the present state at the start is told, too */
+    const char **paths; /* the locks, or "/" */
+    size_t path_count;
+    bool all;         /* that are below it */
+    int64_t pause_ms; /* as in mirror.h */
+    bool initial;     /* the present state at the start is told, too */
     struct mirror *mirror;
     void
         *views; /* a tree of the locks in use as they were told last, by path */
@@ -144,11 +145,11 @@ static const char *resync_text(const void *item, char room[FIELD_ROOM])
 static json_t *paths_json(const void *item)
 {
     const struct watch *w = ((const struct event_row *)item)->w;
-    json_t *paths = w->path_count == 0 ? json_null() : json_array();
+    json_t *paths = w->all ? json_null() : json_array();
+    const char *path;
 
-    for (size_t i = 0; i < w->path_count; i++)
-        (void)json_array_append_new(
-            paths, json_text(w->paths[i], strlen(w->paths[i])));
+    for (size_t i = 0; (path = mirror_path(w->mirror, i)) != NULL; i++)
+        (void)json_array_append_new(paths, json_text(path, strlen(path)));
     return paths;
 }
 
@@ -443,13 +444,11 @@ static int fail_over(const struct watch *w)
 
 static int follow(struct watch *w)
 {
-    static const char *const all[] = { "/" };
-    const bool below = w->path_count == 0;
     const struct mirror_opts opts = {
         .session = w->ctl->session,
-        .paths = below ? all : (const char *const *)w->paths,
-        .path_count = below ? 1 : w->path_count,
-        .below = below,
+        .paths = w->paths,
+        .path_count = w->path_count,
+        .below = w->all,
         .reads = SCAN_ALL,
         .pause_ms = w->pause_ms,
         .chroot_len = lockctl_chroot_len(w->ctl),
@@ -479,43 +478,12 @@ static int go_on(struct watch *w)
     return code;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* A part of a semaphore stands for the whole. Each path once. */
-static void settle_paths(struct watch *w)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < w->path_count; i++) {
-        char room[ZKR_PATH_MAX + 1];
-        const char *whole = scan_whole(w->ctl->session, w->paths[i], room);
-
-        if (whole != w->paths[i]) /* it is shorter */
-            (void)strcpy(w->paths[i], whole);
-    }
-    qsort(w->paths, w->path_count, sizeof(*w->paths), by_text);
-    for (size_t i = 0; i < w->path_count; i++) {
-        char *path = w->paths[i];
-
-        w->paths[i] = NULL;
-        if (count > 0 && strcmp(w->paths[count - 1], path) == 0)
-            free(path);
-        else
-            w->paths[count++] = path;
-    }
-    w->path_count = count;
-}
-
 static int start(struct watch *w)
 {
     int code = lockctl_connect(w->ctl);
 
     if (code != 0)
         return code;
-    settle_paths(w);
     if (!stop_start())
         return lockctl_fail_error(ZKR_ENOMEM, "");
     code = go_on(w);
@@ -538,21 +506,6 @@ static int check_format(const struct lockctl *ctl)
     return 0;
 }
 
-static int read_paths(int argc, char **argv, char **paths, size_t *ret_count)
-{
-    for (int i = 0; i < argc; i++) {
-        char path[ZKR_PATH_MAX + 1];
-
-        if (!lockctl_parse_path(argv[i], path, sizeof(path)))
-            return EX_USAGE;
-        paths[*ret_count] = strdup(path);
-        if (paths[*ret_count] == NULL)
-            return lockctl_fail_error(ZKR_ENOMEM, "");
-        (*ret_count)++;
-    }
-    return 0;
-}
-
 static int watch(struct lockctl *ctl, int argc, char **argv)
 {
     struct watch w = { .ctl = ctl, .pause_ms = 100 };
@@ -563,18 +516,14 @@ static int watch(struct lockctl *ctl, int argc, char **argv)
     code = check_format(ctl);
     if (code != 0)
         return code;
-    w.paths = calloc((size_t)argc + 1, sizeof(*w.paths));
-    if (w.paths == NULL)
-        return lockctl_fail_error(ZKR_ENOMEM, "");
-    code = read_paths(argc, argv, w.paths, &w.path_count);
+    w.all = argc == 0;
+    code = lockctl_take_paths(argc, argv, &w.paths, &w.path_count);
     if (code == 0)
         code = start(&w);
     while (w.views != NULL)
         forget_view(&w, *(struct view **)w.views);
     mirror_end(w.mirror);
     notes_done(&w.notes);
-    for (int i = 0; i < argc; i++)
-        free(w.paths[i]);
     free(w.paths);
     return code;
 }
