@@ -26,7 +26,7 @@ static int look_by(zkr_session *session, const char *from, struct scan_opts o,
     struct lockctl ctl = { .session = session };
 
     o.timeout_ms = o.timeout_ms == 0 ? SOON_MS : o.timeout_ms;
-    return locks_list(&ctl, &from, 1, &o, ret, detail);
+    return locks_list(&ctl, &from, 1, true, &o, ret, detail);
 }
 
 static struct scan look(struct scan_opts o)
@@ -243,7 +243,7 @@ TEST(paths_are_those_below_the_chroot)
     make("lock-0000000000", NULL);
     opts.chroot = path;
     ctl.session = open_session_with(&opts);
-    ok(locks_list(&ctl, &root, 1, &o, &scan, detail));
+    ok(locks_list(&ctl, &root, 1, true, &o, &scan, detail));
     close_session(ctl.session);
     assert_int_equal(scan.count, 2); /* it outlives the session */
     assert_string_equal(scan.locks[0].path, "/");

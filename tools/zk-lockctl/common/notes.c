@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/grow.h"
 #include "common/lockctl.h"
 
 static bool has(const struct notes *notes, const char *text)
@@ -21,7 +22,7 @@ static bool has(const struct notes *notes, const char *text)
 void notes_add(struct notes *notes, const char *format, ...)
 {
     char text[2048];
-    char **grown;
+    char **added;
     char *copy;
     va_list args;
 
@@ -30,15 +31,14 @@ void notes_add(struct notes *notes, const char *format, ...)
     va_end(args);
     if (has(notes, text))
         return;
-    grown = realloc(notes->texts, (notes->count + 1) * sizeof(*grown));
     copy = strdup(text);
-    if (grown != NULL)
-        notes->texts = grown;
-    if (grown == NULL || copy == NULL) {
+    added = copy == NULL
+                ? NULL
+                : grow_array(&notes->texts, &notes->count, sizeof(*added));
+    if (added != NULL)
+        *added = copy;
+    else
         free(copy);
-        return;
-    }
-    notes->texts[notes->count++] = copy;
 }
 
 void notes_say(const struct notes *notes, const struct lockctl *ctl)

@@ -49,7 +49,8 @@ void look_once(const struct lockctl *ctl, const char *root,
     opts.timeout_ms = ctl->timeout_ms > WITHIN_MS_MAX
                           ? WITHIN_MS_MAX
                           : (uint32_t)ctl->timeout_ms;
-    ret->error = locks_list(ctl, &root, 1, &opts, &ret->scan, ret->detail);
+    ret->error =
+        locks_list(ctl, &root, 1, true, &opts, &ret->scan, ret->detail);
     note_missing(root, ret);
     ret->took_ms = clock_now_ms() - began;
 }
@@ -96,6 +97,7 @@ void looker_every(struct looker *l, int64_t interval_ms)
 static int start_mirror(struct looker *l)
 {
     struct mirror_opts opts = { .session = l->ctl->session,
+                                .paths = &l->root,
                                 .path_count = 1,
                                 .below = true,
                                 .barriers = true,
@@ -103,7 +105,6 @@ static int start_mirror(struct looker *l)
                                 .pause_ms = PAUSE_MS,
                                 .chroot_len = lockctl_chroot_len(l->ctl) };
 
-    opts.paths = &l->root;
     return mirror_start(&opts, &l->mirror);
 }
 
@@ -121,10 +122,12 @@ bool looker_take(struct looker *l, struct look_result *ret)
         l->began_ms = now_ms;
     if (l->mirror == NULL)
         ret->error = start_mirror(l);
-    if (ret->error == ZKR_OK && !mirror_is_ready(l->mirror, l->ctl->timeout_ms,
-                                                 &ret->error, ret->detail))
-        return false;
-    (void)mirror_tick(l->mirror);
+    if (ret->error == ZKR_OK) {
+        if (!mirror_is_ready(l->mirror, l->ctl->timeout_ms, &ret->error,
+                             ret->detail))
+            return false;
+        (void)mirror_tick(l->mirror);
+    }
     if (ret->error == ZKR_OK)
         ret->error = mirror_scan(l->mirror, &ret->scan);
     note_missing(l->root, ret);

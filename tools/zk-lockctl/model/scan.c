@@ -11,9 +11,9 @@
 
 enum { LIMIT = 10000 };
 
-static int look(const struct lockctl *ctl, const char *const *paths,
-                size_t count, bool below, const struct scan_opts *opts,
-                struct scan *ret_scan, char detail[SCAN_DETAIL_MAX])
+int locks_list(const struct lockctl *ctl, const char *const *paths,
+               size_t count, bool below, const struct scan_opts *opts,
+               struct scan *ret_scan, char detail[SCAN_DETAIL_MAX])
 {
     const struct mirror_opts o = {
         .session = ctl->session,
@@ -45,19 +45,12 @@ static int look(const struct lockctl *ctl, const char *const *paths,
     return rc;
 }
 
-int locks_list(const struct lockctl *ctl, const char *const *paths,
-               size_t count, const struct scan_opts *opts,
-               struct scan *ret_scan, char detail[SCAN_DETAIL_MAX])
-{
-    return look(ctl, paths, count, true, opts, ret_scan, detail);
-}
-
 int scan_below(const struct lockctl *ctl, const char *const *paths,
                size_t count, const struct scan_opts *opts,
                struct scan *ret_scan)
 {
     char detail[SCAN_DETAIL_MAX];
-    int rc = locks_list(ctl, paths, count, opts, ret_scan, detail);
+    int rc = locks_list(ctl, paths, count, true, opts, ret_scan, detail);
 
     return rc == ZKR_OK ? 0 : lockctl_fail_error(rc, detail);
 }
@@ -76,7 +69,7 @@ int scan_some(const struct lockctl *ctl, const struct scan *of,
             paths[n++] = of->locks[i].path;
     }
     if (paths != NULL)
-        rc = look(ctl, paths, n, false, opts, ret_scan, detail);
+        rc = locks_list(ctl, paths, n, false, opts, ret_scan, detail);
     free(paths);
     return rc == ZKR_OK ? 0 : lockctl_fail_error(rc, detail);
 }

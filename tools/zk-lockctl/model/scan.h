@@ -59,11 +59,11 @@ int scan_below(const struct lockctl *ctl, const char *const *paths,
                size_t count, const struct scan_opts *opts,
                struct scan *ret_scan);
 
-/* The same without a message: returns an error of the library, and its
- * sentence. */
+/* The same without a message, or at the paths alone: returns an error of the
+ * library, and its sentence. */
 enum { SCAN_DETAIL_MAX = 512 };
 int locks_list(const struct lockctl *ctl, const char *const *paths,
-               size_t count, const struct scan_opts *opts,
+               size_t count, bool below, const struct scan_opts *opts,
                struct scan *ret_scan, char detail[SCAN_DETAIL_MAX]);
 
 /* Some of the locks of a scan anew, each by itself. Those that have gone are

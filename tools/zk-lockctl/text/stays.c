@@ -190,15 +190,13 @@ static const char *owner_text(const void *item, char room[FIELD_ROOM])
     return contender_who(&((const struct stay_row *)item)->contender, room);
 }
 
-static const char *mode_text(const void *item, char room[FIELD_ROOM])
+static const char *mode_word(const void *item)
 {
-    (void)room;
     return cell_mode(&((const struct stay_row *)item)->contender);
 }
 
-static const char *dialect_text(const void *item, char room[FIELD_ROOM])
+static const char *dialect_word(const void *item)
 {
-    (void)room;
     return zkr__dialect_name(
         ((const struct stay_row *)item)->contender.dialect);
 }
@@ -236,8 +234,8 @@ const struct field stay_fields[] = {
     { "LABEL", NULL, FIELD_CHARS, .at = offsetof(struct zkr__known_owner, label), .of = owner_of, .rank = 8, .narrow = 12 },
     { "SESSION", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .of = node_of, .rank = 9 },
     { "TOKEN", NULL, FIELD_TOKEN, .at = NODE_AT(token), .of = node_of, .rank = 10 },
-    { "MODE", .of = entry_of, .text = mode_text, .wide = true },
-    { "DIALECT", .of = entry_of, .text = dialect_text, .wide = true },
+    { "MODE", NULL, FIELD_WORD, .of = entry_of, .word = mode_word, .wide = true },
+    { "DIALECT", NULL, FIELD_WORD, .of = entry_of, .word = dialect_word, .wide = true },
     { "QUEUED", "queued_at", FIELD_TIME, .at = AT(queued_ms), .of = stay_of, .wide = true, .lacking = true },
     { "ASKED", "asked_at", FIELD_TIME, .at = AT(asked_ms), .of = stay_of, .wide = true, .lacking = true },
     { "REASON", "reason", FIELD_TEXT, .at = AT(reason), .of = stay_of, .wide = true, .lacking = true },

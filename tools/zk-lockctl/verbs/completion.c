@@ -197,7 +197,7 @@ static void offer_below(const struct lockctl *ctl, const char *root,
     if (left_ms <= 0)
         return;
     opts.timeout_ms = (uint32_t)left_ms;
-    if (locks_list(ctl, &root, 1, &opts, &found, detail) != ZKR_OK)
+    if (locks_list(ctl, &root, 1, true, &opts, &found, detail) != ZKR_OK)
         return;
     for (size_t i = 0; i < found.count; i++) {
         if (!but_usual || !is_usual(found.locks[i].path))

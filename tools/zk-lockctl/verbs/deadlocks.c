@@ -172,9 +172,8 @@ static const void *waits_of(const void *item)
     return member_at(item)->waits;
 }
 
-static const char *certainty_text(const void *item, char room[FIELD_ROOM])
+static const char *certainty_word(const void *item)
 {
-    (void)room;
     return certainty(deadlock_of(item));
 }
 
@@ -246,7 +245,7 @@ static json_t *waits_json(const void *item)
 #define NODE_AT(member) offsetof(struct zkr_participant, member)
 const struct field member_fields[] = {
     { "DEADLOCK", NULL, FIELD_COUNT, .at = offsetof(struct deadlock_row, number), .right = true },
-    { "CERTAINTY", .text = certainty_text },
+    { "CERTAINTY", NULL, FIELD_WORD, .word = certainty_word },
     { "OWNER", "who", FIELD_WORD, .text = who_text, .json = who_json },
     { "HOLDS", NULL, FIELD_PATH, .at = offsetof(struct lock, path), .of = held_lock_of },
     { "WAITS_FOR", NULL, FIELD_PATH, .at = offsetof(struct lock, path), .of = its_lock },

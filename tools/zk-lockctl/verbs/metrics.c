@@ -66,6 +66,15 @@ static int print(const struct metrics_opts *q, const struct metrics *metrics)
     return code;
 }
 
+static struct metrics metrics_of(const struct scan *scan, int64_t took_ms)
+{
+    return (struct metrics){ .is_up = true,
+                             .is_complete = scan->notes.count == 0,
+                             .scan_ms = took_ms,
+                             .locks = scan->locks,
+                             .count = scan->count };
+}
+
 /* Metrics are printed even when nothing can be listed, and report that. */
 static int measure(struct lockctl *ctl, const struct metrics_opts *q)
 {
@@ -79,11 +88,7 @@ static int measure(struct lockctl *ctl, const struct metrics_opts *q)
     if (code == 0)
         code = scan_below(ctl, &root, 1, &q->scan, &scan);
     if (code == 0)
-        metrics = (struct metrics){ .is_up = true,
-                                    .is_complete = scan.notes.count == 0,
-                                    .scan_ms = clock_now_ms() - began,
-                                    .locks = scan.locks,
-                                    .count = scan.count };
+        metrics = metrics_of(&scan, clock_now_ms() - began);
     notes_say(&scan.notes, ctl);
     printed = print(q, &metrics);
     scan_done(&scan);
@@ -109,12 +114,7 @@ static void write_board(FILE *page, void *user)
 
     (void)pthread_mutex_lock(&b->lock);
     if (b->seen && lockctl_is_connected(b->ctl))
-        metrics =
-            (struct metrics){ .is_up = true,
-                              .is_complete = b->look.scan.notes.count == 0,
-                              .scan_ms = b->look.took_ms,
-                              .locks = b->look.scan.locks,
-                              .count = b->look.scan.count };
+        metrics = metrics_of(&b->look.scan, b->look.took_ms);
     metrics_write(page, &metrics);
     (void)pthread_mutex_unlock(&b->lock);
 }
