@@ -3,7 +3,6 @@
  * the process. */
 #include "base/random.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -21,16 +20,17 @@ uint64_t zkr__random(void)
     return value;
 }
 
+/* Version 4: a digit each of random bits, but for those that RFC 9562 sets. */
 void zkr__random_uuid(char uuid[ZKR__UUID_LEN + 1])
 {
-    unsigned char b[16];
+    static const char digits[] = "0123456789abcdef";
+    unsigned char b[ZKR__UUID_LEN];
 
     fill(b, sizeof(b));
-    b[6] = (unsigned char)((b[6] & 0x0f) | 0x40);
-    b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
-    (void)snprintf(uuid, ZKR__UUID_LEN + 1,
-                   "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-"
-                   "%02x%02x%02x%02x%02x%02x",
-                   b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9],
-                   b[10], b[11], b[12], b[13], b[14], b[15]);
+    for (size_t i = 0; i < ZKR__UUID_LEN; i++)
+        uuid[i] = digits[b[i] % 16];
+    uuid[8] = uuid[13] = uuid[18] = uuid[23] = '-';
+    uuid[14] = '4';
+    uuid[19] = digits[8 + b[19] % 4];
+    uuid[ZKR__UUID_LEN] = '\0';
 }
