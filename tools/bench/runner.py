@@ -160,13 +160,13 @@ class Runner:
     def batch(self, variant, spec, process, nodes):
         cycles = spec.smoke_batch if self.options.smoke else spec.batch
         system = self.servers.get(table.PROGRAMS[spec.program].system, nodes)
-        if spec.tidy == "before":
+        if spec.tidy in ("before", "both"):
             process.run(0)
         before = system.counters()
         with system.fault(variant.fault):
             wall, cpu, more = process.run(cycles)
         # A server that was killed has forgotten what it had counted.
         counted = {} if variant.fault else system.since(before)
-        if spec.tidy == "after":
+        if spec.tidy in ("after", "both"):
             process.run(0)
         return results.figures_of(cycles, wall, cpu, counted, more)

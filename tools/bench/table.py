@@ -26,7 +26,7 @@ class Peer:
     options: dict = field(default_factory=dict)  # key=value arguments
     smoke_batch: int = 2
     smoke: dict = field(default_factory=dict)  # options that a smoke replaces
-    tidy: str = ""  # "run 0" before or after each batch, and not counted
+    tidy: str = ""  # "run 0" before, after or both of each batch, not counted
 
 
 @dataclass
@@ -833,6 +833,66 @@ REQUESTS = Bench(
 )
 
 
+def fleet(sessions, others=()):
+    """The driver counts for 3 T; a cycle is a T of one session."""
+
+    def of(name, program, **options):
+        return peer(
+            name,
+            program,
+            "fleet",
+            3 * sessions,
+            20,
+            dict(sessions=20, timeout_ms=2000),
+            "both",
+            sessions=sessions,
+            **options,
+        )
+
+    ours = "%s sessions" % format(sessions, ",")
+    return Variant(
+        ours,
+        [
+            of("nobody", "raw", nobody=1),
+            of("raw", "raw"),
+            of("zkrecipes", "zkrecipes"),
+            of("zkrecipes, each holds a lock", "zkrecipes", hold=1),
+        ]
+        + [of(name, "curator", **options) for name, options in others],
+        [
+            Ratio("%s, each holds a lock, committed writes in T" % ours,
+                  "writes", "zkrecipes, each holds a lock", must="<= 3.5"),
+            Ratio("%s, idle, requests / raw" % ours,
+                  "requests", "zkrecipes", "raw", "<= 1.7"),
+            Ratio("%s, idle, bytes between servers / raw" % ours,
+                  "quorum_bytes", "zkrecipes", "raw", "<= 1.2"),
+        ],
+        columns=(
+            "writes",
+            "syncs",
+            "requests",
+            "quorum_bytes",
+            "server_cpu_ns",
+            "cpu_ns",
+        ),
+        nodes=(3,),
+        rounds_of_several=1,
+    )
+
+
+FLEET = Bench(
+    "fleet",
+    "what sessions cost the servers, for each session and session timeout",
+    [
+        fleet(
+            200,
+            [("curator", {}), ("curator, each holds a lock", {"hold": 1})],
+        ),
+        fleet(1000),
+    ],
+)
+
+
 STAGES = Bench(
     "stages",
     "where the time of one acquire goes, when nobody else wants the lock",
@@ -941,6 +1001,7 @@ BENCHES = [
     FAMILY,
     RECOVERY,
     REQUESTS,
+    FLEET,
     STAGES,
     UNFAIR,
 ]

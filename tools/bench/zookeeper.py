@@ -3,6 +3,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -19,6 +20,7 @@ JAVA_OPTIONS = (
 COUNTED = {
     "zk_packets_received": "requests",
     "zk_bytes_received_count": "bytes",
+    "zk_proposal_count": "writes",
 }
 
 
@@ -69,12 +71,53 @@ class ZooKeeper:
                     counted[COUNTED[name]] += int(float(value))
         return counted
 
-    counters = read_counters
+    def counters(self):
+        return dict(
+            self.read_counters(),
+            quorum_bytes=self.quorum_bytes(),
+            server_cpu_ns=self.cpu_ns(),
+        )
+
+    def files(self, name):
+        """What the file of this name of each server has."""
+        for number in range(1, len(self.servers()) + 1):
+            with open(os.path.join(self.directory, str(number), name)) as file:
+                yield file.read()
+
+    def quorum_bytes(self):
+        """Those that the leader and the others have said to each other."""
+        ports = re.findall(
+            r"^server\..*:(\d+):", next(self.files("zoo.cfg")), re.M
+        )
+        if not ports:
+            return 0
+        ends = " or ".join("sport = :" + port for port in ports)
+        told = subprocess.run(
+            ["ss", "-tin", "state", "established", "( %s )" % ends],
+            stdout=subprocess.PIPE,
+            check=True,
+            text=True,
+        ).stdout
+        counts = re.findall(r"\bbytes_(?:sent|received):(\d+)", told)
+        return sum(int(count) for count in counts)
+
+    def cpu_ns(self):
+        """Of all servers."""
+        ticks = 0
+        for pid in self.files("pid"):
+            with open("/proc/%d/stat" % int(pid)) as file:
+                after_name = file.read().rpartition(")")[2].split()
+            ticks += int(after_name[11]) + int(after_name[12])
+        return ticks * 10**9 // os.sysconf("SC_CLK_TCK")
+
 
     def since(self, before):
         """What was received since then, without the question."""
-        now = self.read_counters()
-        return {name: now[name] - before[name] - self.own[name] for name in now}
+        now = self.counters()
+        return {
+            name: now[name] - before[name] - self.own.get(name, 0)
+            for name in now
+        }
 
     def fault(self, name):
         if name is None:

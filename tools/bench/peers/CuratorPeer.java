@@ -395,6 +395,47 @@ public class CuratorPeer {
         }
     }
 
+    /* Sessions that do nothing, or hold a lock each; see fleet.h. */
+    static class Fleet implements Peer.Bench {
+        private static final int SETTLE = 2;
+
+        private final List<CuratorFramework> clients = new ArrayList<>();
+
+        public void prepare() {
+        }
+
+        private void enter(int number) throws Exception {
+            CuratorFramework client = open();
+
+            clients.add(client);
+            if (Peer.number("hold", 0) != 0)
+                lock(client, "mutex", path("fleet", number)).acquire();
+        }
+
+        private void wait(int timeouts) throws Exception {
+            Thread.sleep((long) timeouts * Peer.number("timeout_ms", 10000));
+        }
+
+        public void run(int n) throws Exception {
+            int sessions = Peer.number("sessions", 200);
+
+            if (n > 0) {
+                wait(n / sessions);
+            } else if (clients.isEmpty()) {
+                for (int i = 0; i < sessions; i++)
+                    enter(i);
+                wait(SETTLE);
+            } else {
+                finish();
+            }
+        }
+
+        public void finish() {
+            clients.forEach(CuratorFramework::close);
+            clients.clear();
+        }
+    }
+
     public static void main(String[] args) {
         Peer.serve(args, Map.of(
             "uncontended", new Uncontended(),
@@ -402,6 +443,7 @@ public class CuratorPeer {
             "family", new Family(),
             "many-locks", new ManyLocks(),
             "line", new Line(),
+            "fleet", new Fleet(),
             "killed", new Killed(),
             "holder", new Holder(),
             "steps", new Steps()));

@@ -56,7 +56,9 @@ zhandle_t *raw_open(void)
     zhandle_t *zh;
 
     zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
-    zh = zookeeper_init(peer_target(), on_session, TIMEOUT_MS, NULL, NULL, 0);
+    zh = zookeeper_init(peer_target(), on_session,
+                        (int)peer_number("timeout_ms", TIMEOUT_MS), NULL, NULL,
+                        0);
     if (zh == NULL)
         peer_error("zookeeper_init");
     if (peer_number("resolve", 1) == 0)

@@ -14,4 +14,7 @@ void turns_prepare(void);
 void turns_run(long n);
 void turns_finish(void);
 
+/* raw_fleet.c */
+void fleet_of_raw_run(long n);
+
 #endif

@@ -6,10 +6,12 @@
  *   cycle-list    create and list in one flight, then delete
  *   pipeline      create and delete, window=64 of them under way at a time
  *   line, calls   what limits a line: raw_line.c
- *   turns         what limits sessions in turn: raw_turns.c */
+ *   turns         what limits sessions in turn: raw_turns.c
+ *   fleet         sessions that do nothing: raw_fleet.c */
 #include <stdio.h>
 #include <string.h>
 
+#include "fleet.h"
 #include "peer.h"
 #include "raw.h"
 #include "raw_benches.h"
@@ -155,6 +157,7 @@ int main(int argc, char **argv)
         { "line", line_prepare, line_run, line_finish },
         { "calls", line_prepare, calls_run, line_finish },
         { "turns", turns_prepare, turns_run, turns_finish },
+        { "fleet", fleet_prepare, fleet_of_raw_run, NULL },
         { NULL, NULL, NULL, NULL },
     };
 

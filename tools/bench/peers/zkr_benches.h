@@ -60,4 +60,7 @@ void steps_prepare(void);
 void steps_run(long n);
 void steps_finish(void);
 
+/* Sessions that do nothing; hold=1: that hold a lock each. See fleet.h. */
+void fleet_of_zkr_run(long n);
+
 #endif

@@ -2,6 +2,7 @@
 /* The locks of zkrecipes, through its public headers. */
 #include <stddef.h>
 
+#include "fleet.h"
 #include "peer.h"
 #include "zkr_benches.h"
 
@@ -25,6 +26,7 @@ int main(int argc, char **argv)
         { "killed", killed_prepare, killed_run, killed_finish },
         { "holder", holder_prepare, nothing, NULL },
         { "steps", steps_prepare, steps_run, steps_finish },
+        { "fleet", fleet_prepare, fleet_of_zkr_run, NULL },
         { NULL, NULL, NULL, NULL },
     };
 
