@@ -18,7 +18,7 @@
  * client, which then reconnects and keeps its session.
  *
  * 0, or a negative errno value: -ESRCH when the server knows no such session
- * or the password is wrong, -ETIMEDOUT when it is silent for 5 s, -EINVAL for
+ * or the password is wrong, -ETIMEDOUT when it is silent for 60 s, -EINVAL for
  * an address it cannot read, -ECONNREFUSED, -EIO. */
 int session_kill(const char *host_port, int64_t session_id,
                  const char passwd[16]);
