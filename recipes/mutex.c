@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fair mutex: each contender waits for the one right before it. And the
  * reentrant one, which is the same on the servers. */
-#include "mutex_recipe.h"
+#include "recipes.h"
 
 #include <zkrecipes/mutex.h>
 #include <zkrecipes/reentrant_mutex.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fair read/write lock: a reader waits for the nearest writer before it, a
  * writer for the contender right before it. */
-#include "rwlock_recipe.h"
+#include "recipes.h"
 
 #include <zkrecipes/rwlock.h>
 

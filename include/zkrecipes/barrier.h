@@ -72,7 +72,7 @@ ZKR_CALL int zkr_barrier_new(zkr_session *session, const char *path,
                              const struct zkr_barrier_opts *opts,
                              zkr_barrier **ret_barrier);
 
-/** Free the handle. */
+/** Free the handle. No call may be under way. */
 ZKR_API void zkr_barrier_free(zkr_barrier *barrier);
 
 /** Set the barrier. One that is set stays set. A node that is there for another
@@ -105,7 +105,7 @@ ZKR_CALL int zkr_double_barrier_new(zkr_session *session, const char *path,
 /** Free the member. If it is inside it leaves without waiting: its node is
  *  deleted in the background, and "ready" stays, also when it is the last one.
  *  Until that deletion is answered, another member of this program may be
- *  counted beside the node. */
+ *  counted beside the node. No call may be under way. */
 ZKR_API void zkr_double_barrier_free(zkr_double_barrier *member);
 
 /**

@@ -101,7 +101,7 @@ ZKR_CALL int zkr_counter_new(zkr_session *session, const char *path,
                              const struct zkr_counter_opts *opts,
                              zkr_counter **ret_counter);
 
-/** Free the handle. */
+/** Free the handle. No call may be under way. */
 ZKR_API void zkr_counter_free(zkr_counter *counter);
 
 /**

@@ -96,6 +96,7 @@ struct zkr_fence_opts {
  * Make a fence, or open that of a file. The file is created if it has never
  * been there; its directory must exist. A file may be open several times.
  *
+ * Time      At most the time that it takes to create the file.
  * Errors    ZKR_EDAMAGED; ZKR_ESYSTEM with the cause in the sentence: no such
  *           directory, not permitted, disk full...
  */

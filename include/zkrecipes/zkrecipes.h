@@ -24,10 +24,10 @@
  * returns a pointer to lives as long as itself; for NULL such a call returns
  * NULL. zkr_..._path() is the path as it was given.
  *
- * Callbacks. What a callback is given a pointer to is valid during the call,
- * but for a grant, which is its own then. When a call with a callback returns
- * an error, nothing has begun, and it is not called; otherwise it is called
- * once with the outcome, also when the session is closed.
+ * Callbacks. What one is given is valid during the call; but a grant that an
+ * acquire gives it is the program's. An asynchronous call that returns an error
+ * has begun nothing, and does not call; otherwise it calls once, with the
+ * outcome, also when the session is closed.
  *
  * Threads. Any call may be made by any thread, unless its Threads line says
  * less; and inside a callback, if it does not wait. session.h says more.

@@ -3,10 +3,9 @@
  * every pair, and against the node that a claim of the recipe would watch. */
 #include "base/error.h"
 #include "fuzz.h"
-#include "mutex_recipe.h"
 #include "protocol/queue.h"
 #include "protocol/roster.h"
-#include "rwlock_recipe.h"
+#include "recipes.h"
 
 static struct zkr_participant *items;
 static size_t count;

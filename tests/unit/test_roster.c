@@ -5,11 +5,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "mutex_recipe.h"
 #include "protocol/node_name.h"
 #include "protocol/queue.h"
 #include "protocol/roster.h"
-#include "rwlock_recipe.h"
+#include "recipes.h"
 #include "unit.h"
 
 #define NOBODY SIZE_MAX

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The recipes of readers and writers: their nodes on the servers. */
-#ifndef ZKR__RWLOCK_RECIPE_H
-#define ZKR__RWLOCK_RECIPE_H
+/* Recipes that others look at: their nodes on the servers. */
+#ifndef ZKR__RECIPES_H
+#define ZKR__RECIPES_H
 
 #include "lock/recipe.h"
 
+extern const struct zkr__recipe zkr__mutex_recipe;
 extern const struct zkr__recipe zkr__reading_recipe;
 extern const struct zkr__recipe zkr__writing_recipe;
 
