@@ -14,11 +14,11 @@
 #include "base/opts.h"
 #include "lock/claim.h"
 #include "lock/holds.h"
-#include "lock/lock.h"
+#include "lock/lockable.h"
 #include "session/timer_thread.h"
 
 struct zkr_leader {
-    struct zkr__lock *lock; /* set once, as the next three */
+    zkr_lockable face; /* set once, as the next three */
     const struct zkr__recipe *recipe;
     zkr_leader_fn fn; /* NULL: nobody listens */
     void *user;
@@ -64,9 +64,11 @@ static const struct zkr__recipe as_selector = {
     .waits_for = zkr__nearest_any,
 };
 
-static struct zkr__lock *lock_of(const zkr_leader *l)
+static const struct zkr__lockable_type election = { .noun = noun };
+
+static int check(const zkr_leader *l)
 {
-    return l == NULL ? NULL : l->lock;
+    return zkr__lockable_check(l == NULL ? NULL : &l->face, &election);
 }
 
 static bool has_term(const zkr_leader *l)
@@ -89,7 +91,7 @@ static void changed_locked(zkr_leader *l) ZKR__LOCKED
 {
     zkr__cond_wake(&l->changed);
     if (l->fn != NULL)
-        zkr__dispatch_post_locked(l->lock->session, &l->notice);
+        zkr__dispatch_post_locked(l->face.session, &l->notice);
 }
 
 /* -- campaigns ------------------------------------------------------------ */
@@ -102,7 +104,7 @@ static void on_again(struct zkr__timer *timer);
 static void on_changed(struct zkr__observer *observer)
 {
     zkr_leader *l = ZKR__CONTAINER(observer, zkr_leader, observer);
-    struct zkr_session *s = l->lock->session;
+    struct zkr_session *s = l->face.session;
     const struct zkr__claim *c = l->claim;
 
     zkr__session_assert_locked(s);
@@ -116,7 +118,8 @@ static void on_changed(struct zkr__observer *observer)
 
 static int campaign_locked(zkr_leader *l) ZKR__LOCKED
 {
-    int rc = zkr__claim_new(l->lock, l->recipe, NULL, NULL, false, &l->claim);
+    int rc =
+        zkr__claim_new(l->face.lock, l->recipe, NULL, NULL, false, &l->claim);
 
     if (rc != ZKR_OK)
         return rc;
@@ -130,7 +133,7 @@ static struct zkr__claim *detach_locked(zkr_leader *l) ZKR__LOCKED
 {
     struct zkr__claim *c = l->claim;
 
-    zkr__timer_thread_disarm_locked(l->lock->session, &l->again);
+    zkr__timer_thread_disarm_locked(l->face.session, &l->again);
     l->claim = NULL;
     l->error = ZKR_OK;
     if (c != NULL)
@@ -162,7 +165,7 @@ static void drop_locked(struct zkr__claim *c) ZKR__LOCKED
 
 static void begin_again_locked(zkr_leader *l) ZKR__LOCKED
 {
-    int rc = l->lock->session->over;
+    int rc = l->face.session->over;
 
     drop_locked(detach_locked(l));
     if (rc == ZKR_OK)
@@ -176,7 +179,7 @@ static void on_again(struct zkr__timer *timer)
 {
     zkr_leader *l = ZKR__CONTAINER(timer, zkr_leader, again);
 
-    zkr__session_assert_locked(l->lock->session);
+    zkr__session_assert_locked(l->face.session);
     begin_again_locked(l);
 }
 
@@ -191,15 +194,15 @@ static void go_on_locked(zkr_leader *l) ZKR__LOCKED
 int zkr_leader_campaign(zkr_leader *l)
 {
     struct zkr_session *s;
-    int rc = zkr__lock_check(lock_of(l), noun);
+    int rc = check(l);
 
     if (rc != ZKR_OK)
         return rc;
-    s = l->lock->session;
+    s = l->face.session;
     zkr__session_lock(s);
     if (s->over != 0) {
         rc = zkr__fail(s->over, "%s '%s': the session is %s", noun,
-                       l->lock->path, zkr__sm_name(&s->sm));
+                       l->face.lock->path, zkr__sm_name(&s->sm));
     } else if (l->claim == NULL || l->error != ZKR_OK) {
         drop_locked(detach_locked(l));
         l->told.failed = false;
@@ -214,11 +217,11 @@ static int leave(zkr_leader *l, bool waits)
 {
     struct zkr_session *s;
     struct zkr__claim *c = NULL;
-    int rc = zkr__lock_check(lock_of(l), noun);
+    int rc = check(l);
 
     if (rc != ZKR_OK)
         return rc;
-    s = l->lock->session;
+    s = l->face.session;
     zkr__session_lock(s);
     if (!waits || !has_term(l))
         drop_locked(detach_locked(l));
@@ -250,7 +253,7 @@ int zkr_leader_leave_async(zkr_leader *l)
 static void free_leader(struct zkr__ref *ref)
 {
     zkr_leader *l = ZKR__CONTAINER(ref, zkr_leader, ref);
-    struct zkr__lock *lock = l->lock;
+    struct zkr__lock *lock = l->face.lock;
 
     free(l);
     zkr__lock_unref(lock);
@@ -263,7 +266,7 @@ static int explain_locked(const zkr_leader *l) ZKR__LOCKED
         zkr__outcome_tell(l->claim->outcome.rc, l->claim->outcome.detail);
     else
         (void)zkr__fail(l->error, "%s '%s': the campaign has ended", noun,
-                        l->lock->path);
+                        l->face.lock->path);
     return l->error;
 }
 
@@ -298,7 +301,7 @@ static bool next_event_locked(zkr_leader *l,
 static void run_listener(struct zkr__notice *notice)
 {
     zkr_leader *l = ZKR__CONTAINER(notice, zkr_leader, notice);
-    struct zkr_session *s = l->lock->session;
+    struct zkr_session *s = l->face.session;
     struct zkr_leader_event event;
     bool any;
 
@@ -318,11 +321,11 @@ bool zkr_leader_is_leader(const zkr_leader *l)
 {
     bool leads;
 
-    if (zkr__lock_check(lock_of(l), noun) != ZKR_OK)
+    if (check(l) != ZKR_OK)
         return false;
-    zkr__session_lock(l->lock->session);
+    zkr__session_lock(l->face.session);
     leads = is_leader_locked(l);
-    zkr__session_unlock(l->lock->session);
+    zkr__session_unlock(l->face.session);
     return leads;
 }
 
@@ -333,14 +336,14 @@ static int fail_wait_locked(const zkr_leader *l, int rc,
     char text[ZKR__HINDRANCE_MAX];
 
     zkr__claim_hindrance_locked(l->claim, text);
-    return zkr__fail(rc, "%s '%s': %s%s", noun, l->lock->path, what, text);
+    return zkr__fail(rc, "%s '%s': %s%s", noun, l->face.lock->path, what, text);
 }
 
 static int wait_unlocks(zkr_leader *l, int64_t timeout_ms) ZKR__UNLOCKS
 {
-    struct zkr_session *s = l->lock->session;
+    struct zkr_session *s = l->face.session;
     int64_t deadline = zkr__session_deadline(s, timeout_ms);
-    const char *path = l->lock->path;
+    const char *path = l->face.lock->path;
     bool in_time = true;
 
     if (zkr__dispatch_inside_locked(s))
@@ -368,14 +371,14 @@ static int wait_unlocks(zkr_leader *l, int64_t timeout_ms) ZKR__UNLOCKS
 
 int zkr_leader_wait(zkr_leader *l, int64_t timeout_ms)
 {
-    int rc = zkr__lock_check(lock_of(l), noun);
+    int rc = check(l);
 
     if (rc != ZKR_OK)
         return rc;
-    zkr__session_lock(l->lock->session);
+    zkr__session_lock(l->face.session);
     zkr__ref_take(&l->ref);
     rc = wait_unlocks(l, timeout_ms);
-    zkr__session_unlock(l->lock->session);
+    zkr__session_unlock(l->face.session);
     zkr__ref_drop(&l->ref);
     return rc;
 }
@@ -385,21 +388,21 @@ int zkr_leader_grant(zkr_leader *l, zkr_grant **ret_grant)
     int rc = ZKR__OUTPUT(ret_grant);
 
     if (rc == ZKR_OK)
-        rc = zkr__lock_check(lock_of(l), noun);
+        rc = check(l);
     if (rc != ZKR_OK)
         return rc;
-    zkr__session_lock(l->lock->session);
+    zkr__session_lock(l->face.session);
     if (!has_term(l)) {
         rc = zkr__fail(ZKR_ENOTHELD, "%s '%s': it does not lead", noun,
-                       l->lock->path);
+                       l->face.lock->path);
     } else if (l->claim->hold.handles > ZKR__DEPTH_MAX) {
         rc = zkr__fail(ZKR_EOVERFLOW, "%s '%s': %u handles of its grant", noun,
-                       l->lock->path, ZKR__DEPTH_MAX);
+                       l->face.lock->path, ZKR__DEPTH_MAX);
     } else {
         l->claim->hold.handles++;
         *ret_grant = &l->claim->grant;
     }
-    zkr__session_unlock(l->lock->session);
+    zkr__session_unlock(l->face.session);
     return rc;
 }
 
@@ -454,7 +457,8 @@ static zkr_leader *make(struct zkr__lock *lock,
     if (l == NULL)
         return NULL;
     zkr__lock_ref(lock);
-    l->lock = lock;
+    zkr__lockable_init(&l->face, &election, lock->session, false);
+    l->face.lock = lock;
     l->recipe = recipe;
     l->fn = fn;
     l->user = user;
@@ -492,24 +496,24 @@ int zkr_leader_new(zkr_session *session, const char *path,
  * the end of what could be told. */
 void zkr_leader_free(zkr_leader *l)
 {
-    if (zkr__lock_check(lock_of(l), noun) != ZKR_OK)
+    if (check(l) != ZKR_OK)
         return;
-    zkr__session_lock(l->lock->session);
-    (void)zkr__dispatch_withdraw_unlocks(l->lock->session, &l->notice);
+    zkr__session_lock(l->face.session);
+    (void)zkr__dispatch_withdraw_unlocks(l->face.session, &l->notice);
     l->fn = NULL;
     drop_locked(detach_locked(l));
     changed_locked(l);
-    zkr__session_unlock(l->lock->session);
-    zkr__lock_free(l->lock);
+    zkr__session_unlock(l->face.session);
+    zkr__lock_free(l->face.lock);
     zkr__ref_drop(&l->ref);
 }
 
 int zkr_leader_stats(zkr_leader *l, struct zkr_counters *ret_counters)
 {
-    return zkr__lock_stats(lock_of(l), noun, ret_counters);
+    return zkr_lockable_stats(l == NULL ? NULL : &l->face, ret_counters);
 }
 
 const char *zkr_leader_path(const zkr_leader *l)
 {
-    return l == NULL ? NULL : l->lock->path;
+    return l == NULL ? NULL : l->face.lock->path;
 }

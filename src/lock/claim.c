@@ -108,19 +108,22 @@ static struct zkr__claim *make(struct zkr__lock *lock,
     return c;
 }
 
-/* The members of a cohort write nothing. `c` is NULL when out of memory. */
-static int finish(struct zkr__claim *c, struct zkr__lock *lock,
-                  const struct zkr__recipe *recipe,
-                  const struct zkr__thread_id *thread,
-                  struct zkr__claim **ret_claim)
+/* The members of a cohort write nothing. */
+static int new_claim(struct zkr__lock *lock, const struct zkr__recipe *recipe,
+                     const struct zkr__role *role, enum zkr__intent intent,
+                     const struct zkr__thread_id *thread,
+                     struct zkr__claim **ret_claim)
 {
-    if (c != NULL && (!c->role->has_node || allocate(c, thread))) {
-        *ret_claim = c;
-        return ZKR_OK;
+    struct zkr__claim *c = make(lock, recipe, role);
+
+    if (c == NULL || (role->has_node && !allocate(c, thread))) {
+        if (c != NULL)
+            zkr__claim_unref(c);
+        return zkr__no_memory(recipe->noun, lock->path);
     }
-    if (c != NULL)
-        zkr__claim_unref(c);
-    return zkr__no_memory(recipe->noun, lock->path);
+    c->intent = intent;
+    *ret_claim = c;
+    return ZKR_OK;
 }
 
 int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
@@ -129,17 +132,16 @@ int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
                    struct zkr__claim **ret_claim)
 {
     bool member = beside == NULL && zkr__cohort_takes(lock, recipe);
-    struct zkr__claim *c = make(lock, recipe, member ? &zkr__member : &alone);
+    enum zkr__intent intent = tries ? ZKR__TRY : ZKR__WAIT;
+    int rc =
+        new_claim(lock, recipe, member ? &zkr__member : &alone,
+                  beside != NULL ? ZKR__BESIDE : intent, thread, ret_claim);
 
-    if (c != NULL) {
-        c->intent = tries ? ZKR__TRY : ZKR__WAIT;
-        c->beside = beside;
-    }
-    if (c != NULL && beside != NULL) {
+    if (rc == ZKR_OK && beside != NULL) {
         zkr__claim_ref(beside);
-        c->intent = ZKR__BESIDE;
+        (*ret_claim)->beside = beside;
     }
-    return finish(c, lock, recipe, thread, ret_claim);
+    return rc;
 }
 
 int zkr__claim_new_delegate(struct zkr__lock *lock,
@@ -147,11 +149,7 @@ int zkr__claim_new_delegate(struct zkr__lock *lock,
                             enum zkr__intent intent,
                             struct zkr__claim **ret_claim)
 {
-    struct zkr__claim *c = make(lock, recipe, &zkr__delegate);
-
-    if (c != NULL)
-        c->intent = intent;
-    return finish(c, lock, recipe, NULL, ret_claim);
+    return new_claim(lock, recipe, &zkr__delegate, intent, NULL, ret_claim);
 }
 
 void zkr__claim_start_locked(struct zkr__claim *c)

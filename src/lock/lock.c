@@ -192,31 +192,9 @@ void zkr__lock_cancel_locked(struct zkr__lock *lock)
     zkr__line_advance_locked(lock->line);
 }
 
-int zkr__lock_check(const struct zkr__lock *lock, const char *noun)
-{
-    if (lock == NULL)
-        return zkr__fail(ZKR_EINVAL, "%s is NULL", noun);
-    return zkr__session_check(lock->session, noun);
-}
-
-int zkr__lock_stats(struct zkr__lock *lock, const char *noun,
-                    struct zkr_counters *ret_counters)
-{
-    int rc = zkr__answer_begin(ret_counters, sizeof(*ret_counters), noun);
-
-    if (rc == ZKR_OK)
-        rc = zkr__lock_check(lock, noun);
-    if (rc != ZKR_OK)
-        return rc;
-    zkr__session_lock(lock->session);
-    zkr__answer_fill(ret_counters, &lock->counters, sizeof(lock->counters));
-    zkr__session_unlock(lock->session);
-    return ZKR_OK;
-}
-
 void zkr__lock_free(struct zkr__lock *lock)
 {
-    if (lock == NULL || zkr__lock_check(lock, "lock") != ZKR_OK)
+    if (lock == NULL || zkr__session_check(lock->session, "lock") != ZKR_OK)
         return;
     zkr__session_lock(lock->session);
     zkr__lock_cancel_locked(lock);

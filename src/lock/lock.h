@@ -53,20 +53,12 @@ int zkr__lock_new(struct zkr_session *s, const char *noun, const char *path,
  * ZKR_ENOMEM. */
 int zkr__lock_set_data(struct zkr__lock *lock, const void *data, size_t size);
 
-/* Every public function begins with it: refuses NULL, and a forked child. In
- * the functions from here on `lock` may be NULL, which is an error, or leaves
- * nothing to do. */
-int zkr__lock_check(const struct zkr__lock *lock, const char *noun);
-
 /* Gives up every waiting claim, with ZKR_ECANCELED. */
 void zkr__lock_cancel_locked(struct zkr__lock *lock) ZKR__LOCKED;
 
-/* The same, and drops the caller's reference. */
-void zkr__lock_free(struct zkr__lock *lock);
+/* The same, and drops the caller's reference. `lock` may be NULL. */
 
-/* Tells what the claims of this lock have done; count.h. */
-int zkr__lock_stats(struct zkr__lock *lock, const char *noun,
-                    struct zkr_counters *ret_counters);
+void zkr__lock_free(struct zkr__lock *lock);
 
 void zkr__lock_ref(struct zkr__lock *lock);
 void zkr__lock_unref(struct zkr__lock *lock);
