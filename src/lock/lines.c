@@ -111,6 +111,7 @@ static void flushed(struct zkr__line *line)
     zkr__session_assert_locked(line->session);
     line->watch = NULL;
     line->watched = false;
+    line->list.request.watch = NULL; /* of a list that waits for the next one */
     line->look.watch = NULL;
     line->look.refused = false;
     line->entered = false;
