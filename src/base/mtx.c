@@ -10,7 +10,6 @@
 #include <assert.h>
 #include <errno.h>
 
-#include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,6 +18,11 @@
 
 /* It takes some time to wake up a thread. */
 #define PASS_US 500
+
+/* The numbers of the kernel: musl comes without <linux/futex.h>. */
+#define FUTEX_WAKE_PRIVATE        (1 | 128)
+#define FUTEX_WAIT_BITSET_PRIVATE (9 | 128)
+#define FUTEX_BITSET_MATCH_ANY    (-1)
 
 /* A thread that waits for a condition variable, on its stack. */
 struct zkr__sleeper {
