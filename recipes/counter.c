@@ -12,7 +12,6 @@
 #include "lock/chain.h"
 #include "node.h"
 #include "protocol/number.h"
-#include "recipes.h"
 #include "request/client.h"
 #include "request/condition.h"
 
