@@ -21,14 +21,14 @@
  * Lease. "Connected" is no evidence that a session lives: a follower that is
  * cut off from the leader says so for seconds after the lock has gone to
  * somebody else. So while something is held, the library has the servers commit
- * a write every sixth of the session timeout (up to eight times as often where
- * answers are slow), and derives from them an instant before which the servers
- * cannot have ended the session: zkr_grant_valid_until(). There is always such
- * an instant while no answer takes longer than a seventh of the session
- * timeout, also when a link turns slow while the lock is held, and when each
- * answer takes another time. Where all have long taken about the same time, a
- * fifth is enough. With longer ones there is none, and the grant is UNSURE, for
- * moments or for good. The rule assumes
+ * three writes in each session timeout (up to fifty where answers are slow),
+ * and derives from them an instant before which the servers cannot have ended
+ * the session: zkr_grant_valid_until(). There is always such an instant while
+ * no answer takes longer than a sixth of the session timeout, also when a link
+ * turns slow while the lock is held, and when each answer takes another time.
+ * Where all have long taken about the same time, a fifth is enough. With longer
+ * ones there is none, and the grant is UNSURE, for moments or for good. The
+ * rule assumes
  *
  *  - that clocks differ by less than 0.1 %;
  *  - that every server between ours and the leader is pinged as often as
@@ -40,17 +40,22 @@
  *    of the session timeout, or 250 ms if that is more, for all of them, the
  *    time included in which it stands still meanwhile. This counts where a
  *    lease begins again after a gap;
+ *  - that no server which answers us all the time has had a stalled link to the
+ *    leader for a third of the session timeout. This counts for the first lock
+ *    of an idle session, until its next write: for a tenth of that;
  *  - that no server grants a far smaller session timeout at a reconnect than
  *    was granted before.
  *
  * Session timeouts below half a second are too short for a lease.
  *
- * So that a lock begins with a lease, a quiet session sends a sync now and
- * then, in place of the client's own pings. After a pause of the process or of
- * a link, or on a slow link, there may be no proof of a live session when our
- * turn comes. Then the lock is granted when there is one, up to two thirds of a
- * session timeout, a twentieth (or 250 ms) and four round trips later; it is
- * not granted while answers take longer than half a session timeout.
+ * So that a lock begins with a lease, a session sends a sync now and then, in
+ * place of the client's own pings. When nothing has been held or waited for in
+ * the last session timeout it sends reads instead, and the next acquire takes
+ * one round trip more. After a pause of the process or of a link, or on a slow
+ * link, there may be no proof of a live session when our turn comes. Then the
+ * lock is granted when there is one, up to two thirds of a session timeout, a
+ * twentieth (or 250 ms) and four round trips later; it is not granted while
+ * answers take longer than half a session timeout.
  *
  * zkr_grant_valid_until() is a bound at the moment of the call: the next
  * instruction may run ten seconds later. It covers the session only: when an

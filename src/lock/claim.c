@@ -158,6 +158,7 @@ void zkr__claim_start_locked(struct zkr__claim *c)
 
     zkr__claim_ref(c); /* the session's, until zkr__claim_end() */
     zkr__list_append(&zkr__locks_of(s)->claims, &c->link);
+    s->claims++;
     zkr__list_append(&c->lock->line->claims, &c->of_line);
     zkr__list_append(&c->lock->claims, &c->of_lock);
     zkr__ref_take(&c->lock->line->ref);

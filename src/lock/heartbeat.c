@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The heartbeat: writes that keep the lease of held locks proven, and the
+/* The heartbeat: the requests that keep the lease of held locks proven, and the
  * consequences when they are not answered. */
 #include "lock/heartbeat.h"
 
@@ -14,28 +14,28 @@ bool zkr__heartbeat_is_proven_for(const struct zkr_session *s, int64_t ahead)
            zkr__clock_boot() + ahead < zkr__lease_until(&s->lease);
 }
 
-/* Returns when the oldest write of the heartbeat that is under way was sent; 0:
- * none is. */
-static int64_t oldest(const struct zkr_session *s)
+/* Returns since when the first of them has been under way: any request of the
+ * heartbeat, or only chains; 0: none is. */
+static int64_t oldest(const struct zkr_session *s, bool chains)
 {
     const struct zkr__beat *beats = zkr__locks_of(s)->beats;
-    int64_t sent = 0;
+    int64_t since = 0;
 
     for (int i = 0; i < ZKR__BEATS; i++) {
-        const struct zkr__op *op = &beats[i].op;
+        int64_t begun = chains ? beats[i].chain : beats[i].op.sent;
 
-        if (op->where == ZKR__OP_IN_FLIGHT && beats[i].claim != NULL &&
-            (sent == 0 || op->sent < sent))
-            sent = op->sent;
+        if (beats[i].op.where == ZKR__OP_IN_FLIGHT && begun != 0 &&
+            (since == 0 || begun < since))
+            since = begun;
     }
-    return sent;
+    return since;
 }
 
 static int64_t under_way(const struct zkr_session *s)
 {
-    int64_t sent = oldest(s);
+    int64_t since = oldest(s, true);
 
-    return sent == 0 ? 0 : zkr__clock_boot() - sent;
+    return since == 0 ? 0 : zkr__clock_boot() - since;
 }
 
 bool zkr__heartbeat_is_good(const struct zkr_session *s)
@@ -44,16 +44,11 @@ bool zkr__heartbeat_is_good(const struct zkr_session *s)
            zkr__lease_lasts(&s->lease, zkr__clock_boot(), under_way(s));
 }
 
-static int64_t late_at(const struct zkr_session *s)
-{
-    return s->lease.last_committed + zkr__lease_late(&s->lease);
-}
-
 bool zkr__heartbeat_is_late(const struct zkr_session *s)
 {
     return zkr__session_has_lease(s) &&
            zkr__clock_boot() + zkr__lease_ahead(&s->lease, under_way(s)) >=
-               late_at(s);
+               zkr__lease_late(&s->lease);
 }
 
 static struct zkr__claim *claim_of(struct zkr__list *leased)
@@ -83,12 +78,13 @@ int64_t zkr__heartbeat_pace(const struct zkr_session *s)
 
 bool zkr__heartbeat_wants_write(const struct zkr_session *s)
 {
-    int64_t beat = zkr__lease_beat(&s->lease);
-
     return zkr__session_has_lease(s) &&
-           (!zkr__heartbeat_is_proven_for(s, beat * 3 / 2) ||
-            zkr__clock_boot() + beat >= late_at(s));
+           (!zkr__heartbeat_is_proven_for(s, s->lease.timeout / 4) ||
+            zkr__clock_boot() + s->lease.timeout / 6 >=
+                zkr__lease_late(&s->lease));
 }
+
+/* -- the requests of a beat ------------------------------------------------ */
 
 static void on_written(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
@@ -105,40 +101,48 @@ static void on_written(struct zkr__op *op, const struct zkr__zk_reply *reply)
         zkr__grant_found_locked(&c->grant, reply->rc);
 }
 
-static struct zkr__beat *idle_beat_locked(struct zkr_session *s) ZKR__LOCKED
+/* The second half of a chain: a write that finds the node of a claim. The next
+ * one takes another node, because an ACL may refuse us this one. */
+static void on_synced(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
-    struct zkr__beat *beats = zkr__locks_of(s)->beats;
+    struct zkr__beat *beat = ZKR__CONTAINER(op, struct zkr__beat, op);
+    struct zkr__locks *locks = zkr__locks_of(op->session);
+    struct zkr__claim *c;
 
-    for (int i = 0; i < ZKR__BEATS; i++) {
-        if (beats[i].op.where == ZKR__OP_IDLE)
-            return &beats[i];
-    }
-    return NULL;
-}
-
-/* A write that finds the node of the claim. */
-static void write_locked(struct zkr__claim *c) ZKR__LOCKED
-{
-    struct zkr__beat *beat = idle_beat_locked(c->session);
-
-    if (beat == NULL || !zkr__session_connected(c->session))
+    zkr__session_assert_locked(op->session);
+    c = first_locked(locks);
+    if (reply->rc != ZKR_OK || c == NULL)
         return;
     beat->claim = c;
-    beat->op.owner = &c->ref;
-    zkr__op_start_locked(&beat->op, ZKR__ZK_CHECK, c->node->path,
-                         ZKR__RETRY_NEVER, on_written);
+    op->owner = &c->ref;
+    zkr__op_start_locked(op, ZKR__ZK_CHECK, c->node->path, ZKR__RETRY_NEVER,
+                         on_written);
+    zkr__list_remove(&c->leased);
+    zkr__list_append(&locks->leased, &c->leased);
 }
 
-/* Sends a sync in place of a write, where nothing is held. */
-static void sync_locked(struct zkr_session *s) ZKR__LOCKED
+/* Without `done` only the lease is told of the answer. */
+static void send_locked(struct zkr_session *s, enum zkr__zk_type type,
+                        void (*done)(struct zkr__op *,
+                                     const struct zkr__zk_reply *)) ZKR__LOCKED
 {
-    struct zkr__beat *beat = idle_beat_locked(s);
+    struct zkr__beat *beats = zkr__locks_of(s)->beats;
+    int i = 0;
 
-    if (beat == NULL || !zkr__session_connected(s))
+    while (i < ZKR__BEATS && beats[i].op.where != ZKR__OP_IDLE)
+        i++;
+    if (i == ZKR__BEATS || !zkr__session_connected(s))
         return;
-    beat->op.owner = NULL;
-    zkr__op_start_locked(&beat->op, ZKR__ZK_SYNC, zkr__session_root(s),
-                         ZKR__RETRY_NEVER, NULL); /* the lease is told */
+    beats[i].chain = done == NULL ? 0 : zkr__clock_boot();
+    beats[i].op.owner = NULL;
+    zkr__op_start_locked(&beats[i].op, type, zkr__session_root(s),
+                         ZKR__RETRY_NEVER, done);
+}
+
+static void sign_locked(struct zkr_session *s) ZKR__LOCKED
+{
+    send_locked(s, s->lease.hops > 1 ? ZKR__ZK_SYNC : ZKR__ZK_EXISTS, NULL);
+    send_locked(s, ZKR__ZK_EXISTS, NULL);
 }
 
 /* With slow answers a gap in the beat would be a gap in the lease of a lock
@@ -154,18 +158,18 @@ static bool goes_on(const struct zkr__locks *locks)
 static void on_beat(struct zkr__timer *timer);
 static void on_look(struct zkr__timer *timer);
 
-/* Looks sooner than a beat later: a write that is unanswered then is late. */
+/* Looks sooner than a beat later: a request that is unanswered then is late. */
 static void arm_locked(struct zkr_session *s) ZKR__LOCKED
 {
     struct zkr__locks *locks = zkr__locks_of(s);
-    int64_t next = zkr__lease_next(&s->lease, locks->beat_at, oldest(s));
+    int64_t next = zkr__lease_next(&s->lease, locks->beat_at, oldest(s, false));
     int64_t wait = next - zkr__clock_boot();
 
     zkr__timer_thread_arm_locked(s, &locks->beat, zkr__clock_now() + wait,
                                  wait > 0 ? on_look : on_beat);
 }
 
-/* The answers that have come may have put the next write off. */
+/* The answers that have come may have put the next beat off. */
 static void on_look(struct zkr__timer *timer)
 {
     struct zkr__locks *locks = ZKR__CONTAINER(timer, struct zkr__locks, beat);
@@ -179,25 +183,20 @@ static void on_beat(struct zkr__timer *timer)
 {
     struct zkr__locks *locks = ZKR__CONTAINER(timer, struct zkr__locks, beat);
     struct zkr_session *s = locks->observer.session;
-    struct zkr__claim *c;
+    bool held;
 
     zkr__session_assert_locked(s);
-    c = first_locked(locks);
-    if (c == NULL && !goes_on(locks))
+    held = first_locked(locks) != NULL;
+    if (!held && !goes_on(locks))
         return;
     locks->beat_at = zkr__clock_boot();
-    if (c == NULL) {
-        sync_locked(s);
-        arm_locked(s);
-        return;
-    }
-    locks->held_at = locks->beat_at;
-    write_locked(c);
+    if (held)
+        locks->held_at = locks->beat_at;
+    if (locks->beat_number++ % zkr__lease_chain(&s->lease) == 0)
+        send_locked(s, ZKR__ZK_SYNC, on_synced);
+    else
+        sign_locked(s);
     arm_locked(s);
-    /* The next write takes another node, because an ACL may refuse us this
-     * one. */
-    zkr__list_remove(&c->leased);
-    zkr__list_append(&locks->leased, &c->leased);
 }
 
 /* Held locks are SUSPENDED from `late` on, and UNSURE from `until` on. */
@@ -208,7 +207,7 @@ static void on_watchdog(struct zkr__timer *timer)
     struct zkr_session *s = locks->observer.session;
     int64_t now = zkr__clock_boot();
     int64_t until = zkr__lease_until(&s->lease);
-    int64_t late = late_at(s);
+    int64_t late = zkr__lease_late(&s->lease);
     int64_t next = late > now ? late : until;
     bool any = false;
 
@@ -240,10 +239,12 @@ void zkr__heartbeat_start_locked(struct zkr_session *s)
 
     if (!zkr__session_has_lease(s))
         return;
-    if (!zkr__timer_is_armed(&locks->beat))
+    if (!zkr__timer_is_armed(&locks->beat)) {
+        locks->beat_number = 0;
         zkr__timer_thread_arm_locked(
             s, &locks->beat,
             now + zkr__lease_first_pace(&s->lease, zkr__clock_boot()), on_beat);
+    }
     if (!zkr__timer_is_armed(&locks->watchdog))
         zkr__timer_thread_arm_locked(s, &locks->watchdog, now, on_watchdog);
 }

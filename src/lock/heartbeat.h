@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The heartbeat: writes that keep the lease of held locks proven, and the
+/* The heartbeat: the requests that keep the lease of held locks proven, and the
  * consequences when they are not answered. */
 #ifndef ZKR__HEARTBEAT_H
 #define ZKR__HEARTBEAT_H

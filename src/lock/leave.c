@@ -128,6 +128,7 @@ void zkr__claim_end(struct zkr__claim *c, const struct zkr__news *news)
     if (zkr__list_empty(&c->link))
         return;
     zkr__list_remove(&c->link);
+    c->session->claims--;
     zkr__list_remove(&c->of_line);
     zkr__list_remove(&c->of_lock);
     zkr__ref_drop(&c->lock->line->ref);

@@ -7,15 +7,17 @@
 #include "session/session.h"
 #include "session/upcalls.h"
 
-/* Writes of the heartbeat that may be under way at once: at the quickest beat,
- * more than one for each T/50 in a round trip of T/5. */
-#define ZKR__BEATS 16
+/* Requests of the heartbeat that may be under way at once: at the quickest
+ * beat, of T/50, two in three are signs, of two reads, for a round trip of T/5;
+ * and one is a chain, for two. */
+#define ZKR__BEATS 24
 
 struct zkr__claim;
 
 struct zkr__beat {
     struct zkr__op op;
-    struct zkr__claim *claim; /* the write finds its node; NULL: a sync */
+    int64_t chain;            /* when it was begun; 0: it is none */
+    struct zkr__claim *claim; /* the write of a chain finds its node */
 };
 
 /* Under the session lock. */
@@ -33,8 +35,9 @@ struct zkr__locks {
     /* heartbeat.h */
     struct zkr__timer beat;
     struct zkr__beat beats[ZKR__BEATS];
-    int64_t beat_at; /* the last beat */
-    int64_t held_at; /* the last beat with anything held */
+    uint32_t beat_number; /* of the next, from the first of a hold on */
+    int64_t beat_at;      /* the last beat */
+    int64_t held_at;      /* the last beat with anything held */
     struct zkr__timer watchdog;
     char start[ZKR__START_MAX]; /* of this process; set once */
 };

@@ -19,6 +19,12 @@ static const struct zkr__lease_sign *at(const struct zkr__lease_signs *signs,
     return &signs->ring[(signs->first + i) % ZKR__LEASE_SIGNS];
 }
 
+/* Returns when the last of them was sent; 0: none was. */
+static int64_t last(const struct zkr__lease_signs *signs)
+{
+    return signs->count == 0 ? 0 : at(signs, signs->count - 1)->sent;
+}
+
 void zkr__lease_reset(struct zkr__lease *lease, int64_t ping_gap, int hops,
                       int64_t margin)
 {
@@ -32,6 +38,9 @@ void zkr__lease_connected(struct zkr__lease *lease, int64_t now,
 {
     lease->longest = zkr__lease_promised(lease);
     lease->connected = now;
+    lease->served = now;
+    lease->heard = now;
+    lease->revalidated = last(&lease->requests);
     lease->tracked = lease->alive;
     if (lease->timeout == 0 || timeout < lease->timeout)
         lease->timeout = timeout;
@@ -46,17 +55,17 @@ static int64_t gap(const struct zkr__lease *lease)
 
 /* Dropping evidence is safe. Requests in quick succession are worth no more
  * than one of them, and would push out the older ones that the proof needs. */
-static void remember(struct zkr__lease_signs *signs, int64_t apart,
+static bool remember(struct zkr__lease_signs *signs, int64_t apart,
                      struct zkr__lease_sign sign)
 {
-    if (signs->count > 0 &&
-        sign.sent < at(signs, signs->count - 1)->sent + apart)
-        return;
+    if (signs->count > 0 && sign.sent < last(signs) + apart)
+        return false;
     if (signs->count == ZKR__LEASE_SIGNS)
         signs->first = (signs->first + 1) % ZKR__LEASE_SIGNS;
     else
         signs->count++;
     signs->ring[(signs->first + signs->count - 1) % ZKR__LEASE_SIGNS] = sign;
+    return true;
 }
 
 static int64_t pass(const struct zkr__lease *lease)
@@ -88,7 +97,7 @@ static int64_t answered(const struct zkr__lease *lease, int64_t sent)
 static int64_t prove(const struct zkr__lease *lease,
                      const struct zkr__lease_signs *signs, int64_t m)
 {
-    int64_t j = 0;
+    int64_t j = lease->revalidated;
 
     for (unsigned i = 0; i < signs->count; i++) {
         if (at(signs, i)->acked + gap(lease) <= m)
@@ -104,13 +113,6 @@ void zkr__lease_begin(struct zkr__lease *lease, int64_t since)
     lease->last_round = since;
 }
 
-void zkr__lease_answered(struct zkr__lease *lease, int64_t sent, int64_t acked)
-{
-    remember(
-        &lease->requests, apart(lease),
-        (struct zkr__lease_sign){ .sent = sent, .acked = acked, .near = sent });
-}
-
 /* Returns the end of the lease for such an s_j; 0: none. */
 static int64_t end(const struct zkr__lease *lease, int64_t alive)
 {
@@ -123,6 +125,12 @@ static int64_t end(const struct zkr__lease *lease, int64_t alive)
 static bool runs(const struct zkr__lease *lease, int64_t acked)
 {
     return acked >= lease->connected && acked < end(lease, lease->tracked);
+}
+
+/* The server has answered all along, so the leader has heard of us in time. */
+static bool is_served(const struct zkr__lease *lease, int64_t sent)
+{
+    return sent - lease->served >= lease->timeout;
 }
 
 /* The leader had heard of the s_j of each round when that was answered, and had
@@ -141,25 +149,37 @@ static void track(struct zkr__lease *lease, int64_t sent)
     }
 }
 
+static int64_t slowest(const struct zkr__lease_signs *signs, int64_t since)
+{
+    int64_t took = 0;
+
+    for (unsigned i = 0; i < signs->count; i++) {
+        if (at(signs, i)->acked >= since)
+            took = max(took, at(signs, i)->acked - at(signs, i)->sent);
+    }
+    return took;
+}
+
 /* R rises at once, and falls when the slow answer is T/3 ago: the proof that
  * begins with it has its m then. */
 static void measure(struct zkr__lease *lease)
 {
-    const struct zkr__lease_signs *rounds = &lease->rounds;
-    int64_t before = at(rounds, 0)->sent;
+    int64_t since = lease->heard - lease->timeout / 3;
+    int64_t took =
+        max(slowest(&lease->requests, since), slowest(&lease->rounds, since));
 
-    lease->slowest = lease->took;
-    lease->widest = 0;
-    for (unsigned i = 0; i < rounds->count; i++) {
-        const struct zkr__lease_sign *round = at(rounds, i);
+    lease->slowest = min(max(took, lease->took), lease->timeout);
+}
 
-        if (round->acked >= lease->last_round - lease->timeout / 3)
-            lease->slowest = max(lease->slowest, round->acked - round->sent);
-        if (round->sent >= lease->last_round - lease->timeout)
-            lease->widest = max(lease->widest, round->sent - before);
-        before = round->sent;
-    }
-    lease->slowest = min(lease->slowest, lease->timeout);
+void zkr__lease_answered(struct zkr__lease *lease, int64_t sent, int64_t acked)
+{
+    if (acked - lease->heard > lease->timeout / 3)
+        lease->served = acked;
+    lease->heard = max(lease->heard, sent);
+    if (remember(&lease->requests, apart(lease),
+                 (struct zkr__lease_sign){
+                     .sent = sent, .acked = acked, .near = sent }))
+        measure(lease);
 }
 
 void zkr__lease_synced(struct zkr__lease *lease, int64_t sent, int64_t acked)
@@ -167,15 +187,15 @@ void zkr__lease_synced(struct zkr__lease *lease, int64_t sent, int64_t acked)
     int64_t m = answered(lease, sent);
     struct zkr__lease_sign x = { .sent = sent, .acked = acked };
 
+    zkr__lease_answered(lease, sent, acked);
     x.near = prove(lease, &lease->requests, m);
     x.far = lease->hops > 1 ? prove(lease, &lease->rounds, m) : x.near;
     track(lease, sent);
-    if (runs(lease, acked))
+    if (runs(lease, acked) || is_served(lease, sent))
         lease->tracked = max(lease->tracked, x.far);
-    remember(&lease->rounds, apart(lease), x);
     lease->last_round = max(lease->last_round, sent);
-    measure(lease);
-    zkr__lease_answered(lease, sent, acked);
+    if (remember(&lease->rounds, apart(lease), x))
+        measure(lease);
 }
 
 void zkr__lease_committed(struct zkr__lease *lease, int64_t sent, int64_t acked)
@@ -200,8 +220,13 @@ int64_t zkr__lease_promised(const struct zkr__lease *lease)
 
 int64_t zkr__lease_late(const struct zkr__lease *lease)
 {
-    return lease->timeout / 3;
+    return lease->last_committed + lease->timeout / 2;
 }
+
+/* -- the beat -------------------------------------------------------------- */
+
+/* Beats from one chain to the next. */
+#define CHAIN 3
 
 /* The time that answers may take: a little more than they did. */
 static int64_t slow(const struct zkr__lease *lease)
@@ -217,59 +242,33 @@ static int64_t left(const struct zkr__lease *lease, int64_t took)
            lease->hops * (gap(lease) + 2 * took) - took;
 }
 
-/* Returns the first of the beats that is not before `time`, without the one at
- * 0. */
-static int64_t tick(int64_t time, int64_t beat)
-{
-    return beat * max(1, (time + beat - 1) / beat);
-}
-
-/* Returns what is left of T when the next proof comes, with such a beat. */
-static int64_t left_with(const struct zkr__lease *lease, int64_t beat)
-{
-    int64_t took = slow(lease);
-    int64_t m = gap(lease) + took;
-
-    return left(lease, took) +
-           lease->hops * (m + took - tick(m, beat) - tick(took, beat)) - beat;
-}
-
 static int64_t quickest(const struct zkr__lease *lease)
 {
     return lease->timeout / 50;
 }
 
-/* A beat of which m is a multiple loses nothing at m. */
-static int64_t steady(const struct zkr__lease *lease, int64_t longest)
+/* The sign of the last chain is the j of the next. */
+static int64_t longest(const struct zkr__lease *lease)
 {
-    int64_t took = slow(lease);
-    int64_t wanted = min(lease->timeout / 5, left(lease, took) * 2 / 3);
-    int64_t beat = longest;
+    int64_t chain = gap(lease) + 2 * lease->slowest + lease->timeout / 100;
 
-    for (int64_t n = 1; beat > quickest(lease); n++) {
-        if (beat <= longest && left_with(lease, beat) >= wanted)
-            return beat;
-        beat = (gap(lease) + took) / n + 1;
-    }
-    return quickest(lease);
+    return min(max(chain, lease->timeout * 3 / 10), lease->timeout / 2) / CHAIN;
 }
 
-/* Where two of the last writes were further apart, the proof of the later one
- * has to come sooner. */
 int64_t zkr__lease_beat(const struct zkr__lease *lease)
 {
-    int64_t longest = lease->timeout / 6;
-    int64_t wide = min(lease->widest, longest);
-    int64_t reserve = lease->timeout / 40;
-    int64_t beat;
+    int64_t beats = CHAIN + 2 * lease->hops - 1;
+    int64_t rest = left(lease, slow(lease));
 
+    rest -= min(rest / 2, lease->timeout / 5); /* the reserve */
     if (left(lease, lease->took) <= 0)
-        return longest;
-    beat = steady(lease, longest);
-    if (wide > beat + quickest(lease))
-        beat = min(beat, (left(lease, lease->slowest) - wide - reserve) /
-                             (2 * lease->hops));
-    return max(beat, quickest(lease));
+        return longest(lease);
+    return max(min(rest / beats, longest(lease)), quickest(lease));
+}
+
+uint32_t zkr__lease_chain(const struct zkr__lease *lease)
+{
+    return zkr__lease_beat(lease) > quickest(lease) ? CHAIN : 1;
 }
 
 static int64_t quicker(const struct zkr__lease *lease)
@@ -296,26 +295,34 @@ static int64_t pace(const struct zkr__lease *lease, int64_t enough)
 
 int64_t zkr__lease_pace(const struct zkr__lease *lease, int64_t now)
 {
-    return pace(lease, now + zkr__lease_beat(lease) * 3 / 2);
+    return pace(lease, now + lease->timeout / 4);
 }
 
 int64_t zkr__lease_first_pace(const struct zkr__lease *lease, int64_t now)
 {
-    return pace(lease, now + zkr__lease_beat(lease) * 3);
+    return pace(lease, now + lease->timeout / 2);
 }
 
-/* Computes the lease after each of the writes, until there is a proof that
- * begins with one of them: from there on the beat is right. */
+/* Computes the lease after each of the chains to come, until there is a proof
+ * that begins with one of their signs: from there on the beat is right. */
 static bool lasts(const struct zkr__lease *lease, int64_t now, int64_t sent,
                   int64_t took)
 {
     struct zkr__lease next = *lease;
     int64_t beat = zkr__lease_beat(lease);
+    uint32_t chain = zkr__lease_chain(lease);
+    int64_t write = sent + took; /* of the first chain */
 
-    for (; next.alive < now; sent += beat) {
-        if (zkr__lease_until(&next) <= sent + took + beat / 4)
-            return false;
-        zkr__lease_committed(&next, sent, sent + took);
+    for (uint32_t i = 0; next.alive < now; i++, sent += beat) {
+        for (; write <= sent; write += chain * beat) {
+            if (zkr__lease_until(&next) <= write + took + beat / 4)
+                return false;
+            zkr__lease_committed(&next, write, write + took);
+        }
+        if (i % chain == 0 || lease->hops > 1)
+            zkr__lease_synced(&next, sent, sent + took);
+        else
+            zkr__lease_answered(&next, sent, sent + took);
     }
     return true;
 }
@@ -326,7 +333,7 @@ bool zkr__lease_lasts(const struct zkr__lease *lease, int64_t now,
                       int64_t under_way)
 {
     int64_t sent = now - under_way;
-    int64_t took = max(lease->took, under_way);
+    int64_t took = max(lease->took, under_way / 2);
 
     if (zkr__lease_until(lease) <= now)
         return false;
@@ -339,14 +346,14 @@ bool zkr__lease_lasts(const struct zkr__lease *lease, int64_t now,
 bool zkr__lease_is_slow(const struct zkr__lease *lease)
 {
     return lease->timeout != 0 &&
-           left_with(lease, zkr__lease_keepalive(lease)) <= 0;
+           lease->slowest > zkr__lease_keepalive(lease) / 2;
 }
 
 /* Very slow answers are given no more than T/6, or there might be no claim at
  * all. */
 int64_t zkr__lease_ahead(const struct zkr__lease *lease, int64_t under_way)
 {
-    int64_t answer = max(lease->slowest - under_way, 0);
+    int64_t answer = max(2 * lease->slowest - under_way, 0);
 
     return min(answer + zkr__lease_beat(lease) / 2, lease->timeout / 6);
 }
@@ -368,4 +375,11 @@ int64_t zkr__lease_proof_wait(const struct zkr__lease *lease)
 int64_t zkr__lease_keepalive(const struct zkr__lease *lease)
 {
     return lease->hops > 1 ? lease->timeout / 24 : lease->timeout * 5 / 24;
+}
+
+bool zkr__lease_is_idle(const struct zkr__lease *lease, int64_t now)
+{
+    int64_t used = max(lease->connected, lease->last_committed);
+
+    return lease->hops == 1 && now - used > lease->timeout;
 }

@@ -34,22 +34,32 @@
  *     has not polled the session;
  *   - or when another round is sent on the same connection, later by the
  *     longest pass of the tracker, P: if the session had been polled it would
- *     be closed now, and no write would be committed any more.
+ *     be closed now, and no write would be committed any more;
+ *   - or when our server has answered us at least every T/3 for T, on this
+ *     connection: what it has heard it tells the leader at the next ping. This
+ *     assumes that its link to the leader has not stalled for T/3 just then.
  *
  * `tracked` is the s_j that the leader of this connection knows in this sense,
  * be it alone or not; a committed write makes it `alive`, which is true of
  * every later leader, too.
  *
- * A session that holds nothing has a keepalive of syncs. They prove nothing, as
- * a leader that the others have left answers them, too; but there is always a j
- * and an m, and the first write of a grant is the k. */
+ * After a reconnect the leader has heard of us from the server to which we
+ * came, which asks it whether the session lives. So for any k on that
+ * connection s_j is at least when the last request before was sent, without G
+ * and m.
+ *
+ * A session that is in use, and holds nothing, has a keepalive of syncs. They
+ * prove nothing, as a leader that the others have left answers them, too; but
+ * there is always a j and an m, and the first write of a grant is the k. One
+ * that is idle sends reads, which cost the leader nothing; there the first
+ * write is the m, and a second one the k. */
 #ifndef ZKR__LEASE_H
 #define ZKR__LEASE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Enough for the requests of one timeout at the quickest beat. */
+/* Enough for the signs of one timeout at the quickest beat. */
 #define ZKR__LEASE_SIGNS 64
 
 /* P is T/20, and at least this. */
@@ -73,17 +83,19 @@ struct zkr__lease {
     int64_t ping_gap; /* G */
     int hops;         /* from our server to the leader: 1, or 2 */
     int64_t margin;
-    int64_t connected; /* when this connection was made, or later */
+    int64_t connected;   /* when this connection was made, or later */
+    int64_t revalidated; /* s_j that every leader knew by then */
+    int64_t served;      /* since when answers have come all along */
+    int64_t heard;       /* when the last request that was answered was sent */
     struct zkr__lease_signs requests; /* requests that the server answered */
     struct zkr__lease_signs rounds;   /* requests that the leader answered */
     int64_t last_round;               /* when the last round was sent */
     int64_t last_committed; /* when the last committed write was sent */
     int64_t took;           /* what a write takes */
-    int64_t slowest; /* R: the slowest round of the last T/3, see below */
-    int64_t widest;  /* the longest time between two of the last T */
-    int64_t tracked; /* s_j: the leader of this connection knows */
-    int64_t alive;   /* s_j: every leader knows that we were alive */
-    int64_t longest; /* its end, before the timeout became shorter */
+    int64_t slowest;        /* R: the slowest answer of the last T/3 */
+    int64_t tracked;        /* s_j: the leader of this connection knows */
+    int64_t alive;          /* s_j: every leader knows that we were alive */
+    int64_t longest;        /* its end, before the timeout became shorter */
 };
 
 /* A new session. `ping_gap` 0: three tenths of the timeout. */
@@ -114,38 +126,36 @@ int64_t zkr__lease_until(const struct zkr__lease *lease);
 /* Returns the latest that this has been: the caller may have been told it. */
 int64_t zkr__lease_promised(const struct zkr__lease *lease);
 
-/* How often to write while something is held. Several writes may be under way:
- * each is a j, an m and a k, so proofs overlap. R is the longest time that an
- * answer of the last T/3 took.
+/* What is sent while something is held: at each beat a sign, two reads in one
+ * flight, so that a server that loses one touch has the other; and in place of
+ * every third sign a chain, a sync and then, when that is answered, a write.
+ * They do not wait for those before. The sync of a chain is the m of its write,
+ * any sign G before it the j.
  *
- * With a beat of b and answers that take R, m is the first write that is sent
- * G + R after j, and k the first that is sent R after m; k is answered R later,
- * and the next proof comes a beat after that. So when it comes, what is left of
- * the lease is
+ * R is the longest time that an answer of the last T/3 took. A proof is up to
+ * G + 3 R + b old when it comes, where b is the beat, and the next comes three
+ * beats later. So the beat is the longest for
  *
- *   T - b ceil((G + R) / b) - b ceil(R / b) - R - b,
+ *   G + 3 R + 4 b <= T
  *
- * (the two terms in the middle come twice with two hops), less what is allowed
- * for clocks, and the margin. The beat is the longest that leaves T/5, or two
- * thirds of what the quickest could leave if that is less. It is T/6 at most,
- * and T/50 at least, which carries up to R = T/5. Where R leaves nothing no
- * beat helps, and it is T/6: slow answers may come from servers that have too
- * much to do.
+ * less what is allowed for clocks, the margin, and a reserve: T/5, or half of
+ * what G and 3 R leave, if that is less. With two hops it is 2 G + 5 R + 6 b,
+ * and a sign is a sync and a read. The beat is T/50 at least, where each is a
+ * chain, which carries up to R = T/5. It is a third of G + 2 R at most: then
+ * the sync of one chain is the j of the next, and three writes in T will do.
+ * Where R leaves nothing no beat helps, and it is the longest: slow answers may
+ * come from servers that have too much to do.
  *
- * When a link turns slow, the last quick write and the first slow one are up to
- * a = T/6 apart, and the writes after that are at any time between: m and k
- * come up to a beat late. So in the next T the beat is short enough for
- *
- *   a + G + 3 R + 2 b <= T,
- *
- * and a reserve of T/40. That carries up to R = T/7, whatever each answer takes
- * up to that. */
+ * When a link turns slow, a sign that is not answered tells, see below. */
 int64_t zkr__lease_beat(const struct zkr__lease *lease);
 
-/* Returns when to write next, if the last write was sent at `last`, and the
- * oldest one under way at `oldest` (0: none is): a beat after the last. When
- * the oldest has been unanswered for longer than R by T/50, or the lease is
- * over, it is a quarter of a beat. */
+/* Every how many beats it is a chain: every third; each, at the quickest. */
+uint32_t zkr__lease_chain(const struct zkr__lease *lease);
+
+/* Returns when the next beat is, if the last one was at `last`, and the oldest
+ * request under way was sent at `oldest` (0: none is). When that has been
+ * unanswered for longer than R by T/50, or the lease is over, it is a quarter
+ * of a beat later. */
 int64_t zkr__lease_next(const struct zkr__lease *lease, int64_t last,
                         int64_t oldest);
 
@@ -156,10 +166,10 @@ int64_t zkr__lease_next(const struct zkr__lease *lease, int64_t last,
 int64_t zkr__lease_pace(const struct zkr__lease *lease, int64_t now);
 int64_t zkr__lease_first_pace(const struct zkr__lease *lease, int64_t now);
 
-/* Tells whether the lease will go on without a gap, if writes are sent at that
- * pace from now on, and answered as the last ones were. The oldest write under
- * way was sent `under_way` ago; 0: none is. A new grant must not be in doubt at
- * once. */
+/* Tells whether the lease will go on without a gap, if the beat goes on from
+ * now on, and requests are answered as the last ones were. The oldest chain
+ * under way was begun `under_way` ago; 0: none is. A new grant must not be in
+ * doubt at once. */
 bool zkr__lease_lasts(const struct zkr__lease *lease, int64_t now,
                       int64_t under_way);
 
@@ -167,11 +177,11 @@ bool zkr__lease_lasts(const struct zkr__lease *lease, int64_t now,
  * that lasts. */
 bool zkr__lease_is_slow(const struct zkr__lease *lease);
 
-/* Returns after which silence a proof is late. */
+/* Returns when a proof is late: no write has been committed for T/2. */
 int64_t zkr__lease_late(const struct zkr__lease *lease);
 
-/* Returns when the answer to the oldest write under way, or to one that is sent
- * now, is to be expected, and half a beat more. */
+/* Returns in what time the end of the oldest chain under way, or of one that is
+ * begun now, is to be expected, and half a beat more. */
 int64_t zkr__lease_ahead(const struct zkr__lease *lease, int64_t under_way);
 
 /* How long to wait for a proof that is missing: with all links well it takes
@@ -179,8 +189,12 @@ int64_t zkr__lease_ahead(const struct zkr__lease *lease, int64_t under_way);
  * question. */
 int64_t zkr__lease_proof_wait(const struct zkr__lease *lease);
 
-/* How often to sync while no write does it, so that there is always an m whose
- * j is young. */
+/* How often to send a keepalive while nothing else is sent, so that there is
+ * always a j, and an m whose j is young. */
 int64_t zkr__lease_keepalive(const struct zkr__lease *lease);
+
+/* Tells whether the session has written nothing for T, so that reads will do
+ * for the keepalive. With two hops they never do. */
+bool zkr__lease_is_idle(const struct zkr__lease *lease, int64_t now);
 
 #endif

@@ -80,7 +80,7 @@ TEST(a_held_lock_is_proven_again_and_again)
 
     assert_true(first > boot_ms() && first < boot_ms() + LEASE_MS);
     assert_true(wait_until(has_beaten, &four, SOON_MS));
-    assert_true(boot_ms() - start >= LEASE_MS / 2); /* T/6 apart */
+    assert_true(boot_ms() - start >= LEASE_MS * 4 / 5); /* 0.3 T apart */
     ok(zkr_grant_check(g));
     later = (struct grows){ g, first + LEASE_MS / 12 };
     assert_true(wait_until(has_grown, &later, LEASE_MS / 2));
@@ -239,11 +239,11 @@ TEST(a_lease_after_a_wait_has_no_hole)
     release(w.grant);
 }
 
-static int requests_of_a_short_hold(void)
+static int requests_of_a_short_hold(int64_t silence_ms)
 {
     zkr_grant *g;
 
-    sleep_ms(LEASE_MS + LEASE_MS / 2);
+    sleep_ms(silence_ms);
     proxy_reset_counts(proxy);
     g = acquire(m);
     ok(zkr_grant_check(g));
@@ -251,8 +251,9 @@ static int requests_of_a_short_hold(void)
     sleep_ms(1);
     ok(zkr_grant_release(g));
     zkr_grant_free(g);
-    return proxy_requests(proxy, PROXY_ANY) -
-           proxy_requests(proxy, ZOO_SYNC_OP);
+    return proxy_requests(proxy, ZOO_CREATE2_OP) +
+           proxy_requests(proxy, ZOO_MULTI_OP) +
+           proxy_requests(proxy, ZOO_DELETE_OP);
 }
 
 /* The first write is the k of a proof: what the keepalive has sent is j and m.
@@ -264,10 +265,33 @@ TEST(after_a_silence_a_short_hold_has_a_lease_for_two_requests)
 
     proxy_set_latency(proxy, 20);
     for (int i = 0; i < 4 && count != 2; i++)
-        count = requests_of_a_short_hold();
+        count = requests_of_a_short_hold(LEASE_MS * 3 / 4);
     assert_int_equal(count, 2); /* create, delete */
     assert_in_range(proxy_flights(proxy), 2, 3);
     proxy_set_latency(proxy, 0);
+}
+
+/* The keepalive of an idle session has reads only: the first write is m. */
+TEST(after_a_long_silence_a_check_proves_the_first_lease)
+{
+    int count = 0;
+
+    proxy_set_latency(proxy, 20);
+    for (int i = 0; i < 4 && count != 3; i++)
+        count = requests_of_a_short_hold(5 * LEASE_MS / 2);
+    assert_int_equal(count, 3); /* create, check, delete */
+    proxy_set_latency(proxy, 0);
+}
+
+/* Nobody waits for its proof, and the leader has nothing to do for it. */
+TEST(an_idle_session_sends_reads_only)
+{
+    sleep_ms(5 * LEASE_MS / 4); /* it is idle from LEASE_MS on */
+    proxy_reset_counts(proxy);
+    sleep_ms(LEASE_MS);
+    assert_int_equal(proxy_requests(proxy, ZOO_SYNC_OP), 0);
+    assert_int_equal(proxy_requests(proxy, ZOO_PING_OP), 0);
+    assert_in_range(proxy_requests(proxy, PROXY_ANY), 3, 5);
 }
 
 static void expect_no_doubt(int for_ms)
