@@ -33,7 +33,8 @@ struct verdict {
  */
 struct verdict oracle_judge(struct oracle *o, const struct server *s);
 
-/* The number that the environment gives, or `otherwise`. */
+/* The number that the environment gives, and then the test may take as long as
+ * it takes; or `otherwise`. */
 int number_from(const char *name, int otherwise);
 
 #endif
