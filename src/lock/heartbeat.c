@@ -162,7 +162,7 @@ static void on_look(struct zkr__timer *timer);
 static void arm_locked(struct zkr_session *s) ZKR__LOCKED
 {
     struct zkr__locks *locks = zkr__locks_of(s);
-    int64_t next = zkr__lease_next(&s->lease, locks->beat_at, oldest(s, false));
+    int64_t next = zkr__lease_next(&s->lease, s->beat_at, oldest(s, false));
     int64_t wait = next - zkr__clock_boot();
 
     zkr__timer_thread_arm_locked(s, &locks->beat, zkr__clock_now() + wait,
@@ -189,9 +189,9 @@ static void on_beat(struct zkr__timer *timer)
     held = first_locked(locks) != NULL;
     if (!held && !goes_on(locks))
         return;
-    locks->beat_at = zkr__clock_boot();
+    s->beat_at = zkr__clock_boot();
     if (held)
-        locks->held_at = locks->beat_at;
+        locks->held_at = s->beat_at;
     if (locks->beat_number++ % zkr__lease_chain(&s->lease) == 0)
         send_locked(s, ZKR__ZK_SYNC, on_synced);
     else

@@ -36,7 +36,6 @@ struct zkr__locks {
     struct zkr__timer beat;
     struct zkr__beat beats[ZKR__BEATS];
     uint32_t beat_number; /* of the next, from the first of a hold on */
-    int64_t beat_at;      /* the last beat */
     int64_t held_at;      /* the last beat with anything held */
     struct zkr__timer watchdog;
     char start[ZKR__START_MAX]; /* of this process; set once */

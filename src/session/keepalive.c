@@ -11,10 +11,11 @@ static void on_keepalive(struct zkr__timer *timer)
 {
     struct zkr_session *s =
         ZKR__CONTAINER(timer, struct zkr_session, keepalive);
-    int64_t keepalive = zkr__lease_keepalive(&s->lease);
     int64_t now = zkr__clock_boot();
     bool idle = s->claims == 0 && zkr__lease_is_idle(&s->lease, now);
-    int64_t quiet = now - (idle ? s->lease.heard : s->lease.last_round);
+    int64_t keepalive = zkr__lease_keepalive(&s->lease, idle);
+    int64_t last = idle ? s->lease.heard : s->lease.last_round;
+    int64_t quiet = now - (s->beat_at > last ? s->beat_at : last);
 
     zkr__session_assert_locked(s);
     if (!zkr__session_connected(s))

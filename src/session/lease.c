@@ -173,7 +173,7 @@ static void measure(struct zkr__lease *lease)
 
 void zkr__lease_answered(struct zkr__lease *lease, int64_t sent, int64_t acked)
 {
-    if (acked - lease->heard > lease->timeout / 3)
+    if (acked - lease->heard > lease->timeout * 3 / 8)
         lease->served = acked;
     lease->heard = max(lease->heard, sent);
     if (remember(&lease->requests, apart(lease),
@@ -346,7 +346,7 @@ bool zkr__lease_lasts(const struct zkr__lease *lease, int64_t now,
 bool zkr__lease_is_slow(const struct zkr__lease *lease)
 {
     return lease->timeout != 0 &&
-           lease->slowest > zkr__lease_keepalive(lease) / 2;
+           lease->slowest > zkr__lease_keepalive(lease, false) / 2;
 }
 
 /* Very slow answers are given no more than T/6, or there might be no claim at
@@ -372,9 +372,11 @@ int64_t zkr__lease_proof_wait(const struct zkr__lease *lease)
 
 /* The second after j is an m while answers take less than T/10. With two hops
  * it is the eighth, while they take less than T/30. */
-int64_t zkr__lease_keepalive(const struct zkr__lease *lease)
+int64_t zkr__lease_keepalive(const struct zkr__lease *lease, bool idle)
 {
-    return lease->hops > 1 ? lease->timeout / 24 : lease->timeout * 5 / 24;
+    if (lease->hops > 1)
+        return lease->timeout / 24;
+    return idle ? lease->timeout * 7 / 24 : lease->timeout * 5 / 24;
 }
 
 bool zkr__lease_is_idle(const struct zkr__lease *lease, int64_t now)

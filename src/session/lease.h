@@ -35,7 +35,7 @@
  *   - or when another round is sent on the same connection, later by the
  *     longest pass of the tracker, P: if the session had been polled it would
  *     be closed now, and no write would be committed any more;
- *   - or when our server has answered us at least every T/3 for T, on this
+ *   - or when our server has answered us at least every 3 T/8 for T, on this
  *     connection: what it has heard it tells the leader at the next ping. This
  *     assumes that its link to the leader has not stalled for T/3 just then.
  *
@@ -190,8 +190,9 @@ int64_t zkr__lease_ahead(const struct zkr__lease *lease, int64_t under_way);
 int64_t zkr__lease_proof_wait(const struct zkr__lease *lease);
 
 /* How often to send a keepalive while nothing else is sent, so that there is
- * always a j, and an m whose j is young. */
-int64_t zkr__lease_keepalive(const struct zkr__lease *lease);
+ * always a j, and an m whose j is young. An idle session needs a j only, and
+ * sends fewer requests than the client sends pings. */
+int64_t zkr__lease_keepalive(const struct zkr__lease *lease, bool idle);
 
 /* Tells whether the session has written nothing for T, so that reads will do
  * for the keepalive. With two hops they never do. */

@@ -64,6 +64,7 @@ struct zkr_session {
     struct zkr__lease lease; /* of this epoch */
     int64_t promised_until;  /* the end of the lease of the last epoch */
     uint32_t claims;         /* of its locks, under way: it is in use */
+    int64_t beat_at;         /* the last one of the heartbeat of its locks */
     struct zkr__timer keepalive;
     struct zkr__op touch;
 

@@ -155,8 +155,10 @@ static void reconnect(struct zkr__lease *lease, int64_t now, int64_t to)
     timeout = timeout == 0 || to < timeout ? to : timeout;
     CHECK(lease->timeout == timeout);
     CHECK(end == 0 || until(lease) <= end);
-    CHECK(hops > 1 || zkr__lease_beat(lease) <= zkr__lease_keepalive(lease));
-    CHECK(zkr__lease_keepalive(lease) <= zkr__lease_late(lease));
+    CHECK(hops > 1 ||
+          zkr__lease_beat(lease) <= zkr__lease_keepalive(lease, false));
+    CHECK(zkr__lease_late(lease) - lease->last_committed >=
+          zkr__lease_keepalive(lease, false));
     CHECK(zkr__lease_proof_wait(lease) == 0 ||
           zkr__lease_proof_wait(lease) >= gap());
     CHECK(zkr__lease_ahead(lease, 0) <= timeout / 6);
