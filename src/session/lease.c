@@ -83,27 +83,24 @@ static int64_t apart(const struct zkr__lease *lease)
 /* The last m that was answered when a request was sent, at `sent`; 0: none. */
 static int64_t answered(const struct zkr__lease *lease, int64_t sent)
 {
-    int64_t m = 0;
-
-    for (unsigned i = 0; i < lease->rounds.count; i++) {
+    for (unsigned i = lease->rounds.count; i-- > 0;) {
         if (at(&lease->rounds, i)->acked <= sent)
-            m = max(m, at(&lease->rounds, i)->sent);
+            return at(&lease->rounds, i)->sent;
     }
-    return m;
+    return 0;
 }
 
-/* Returns the best s_j for such an m: of the first hop by all requests, of the
- * second by the rounds, because the k of the first hop is its j. */
+/* Returns the best s_j for such an m, which is that of the newest sign: of the
+ * first hop by all requests, of the second by the rounds, because the k of the
+ * first hop is its j. */
 static int64_t prove(const struct zkr__lease *lease,
                      const struct zkr__lease_signs *signs, int64_t m)
 {
-    int64_t j = lease->revalidated;
-
-    for (unsigned i = 0; i < signs->count; i++) {
+    for (unsigned i = signs->count; i-- > 0;) {
         if (at(signs, i)->acked + gap(lease) <= m)
-            j = max(j, at(signs, i)->near);
+            return max(lease->revalidated, at(signs, i)->near);
     }
-    return j;
+    return lease->revalidated;
 }
 
 void zkr__lease_begin(struct zkr__lease *lease, int64_t since)
@@ -139,8 +136,11 @@ static bool is_served(const struct zkr__lease *lease, int64_t sent)
 static void track(struct zkr__lease *lease, int64_t sent)
 {
     int64_t before = sent - pass(lease);
+    unsigned i = lease->rounds.count;
 
-    for (unsigned i = 0; i < lease->rounds.count; i++) {
+    while (i > 0 && at(&lease->rounds, i - 1)->far > lease->tracked)
+        i--; /* those before tell nothing new */
+    for (; i < lease->rounds.count; i++) {
         const struct zkr__lease_sign *x = at(&lease->rounds, i);
 
         if (runs(lease, x->acked) ||
@@ -153,10 +153,8 @@ static int64_t slowest(const struct zkr__lease_signs *signs, int64_t since)
 {
     int64_t took = 0;
 
-    for (unsigned i = 0; i < signs->count; i++) {
-        if (at(signs, i)->acked >= since)
-            took = max(took, at(signs, i)->acked - at(signs, i)->sent);
-    }
+    for (unsigned i = signs->count; i-- > 0 && at(signs, i)->acked >= since;)
+        took = max(took, at(signs, i)->acked - at(signs, i)->sent);
     return took;
 }
 
