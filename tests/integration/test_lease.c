@@ -99,6 +99,7 @@ TEST(a_session_that_holds_nothing_writes_nothing)
 
     waiter_start(&w, m, -1);
     wait_children(path, 2);
+    sleep_ms(LEASE_MS * 5 / 4); /* it has written nothing for T, and waits */
     proxy_reset_counts(proxy);
     sleep_ms(LEASE_MS / 2); /* for something not to happen */
     assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 0);
