@@ -98,7 +98,7 @@ static void await(struct probe_target *t, const struct zkr_session_opts *opts,
     if (poll(&poller, 1, left > 0 ? (int)left : 0) == 1 &&
         getsockopt(t->fd, SOL_SOCKET, SO_ERROR, &t->error, &len) != 0)
         t->error = errno;
-    if (t->error == 0 && ZKR__HAS_TLS && opts->tls_ca != NULL)
+    if (ZKR__HAS_TLS && t->error == 0 && opts->tls_ca != NULL)
         t->tls_rc = zkr__tls_try(opts, t->fd, deadline, t->tls, sizeof(t->tls));
     (void)close(t->fd);
 }

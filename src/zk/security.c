@@ -164,7 +164,7 @@ static int load_sasl(struct zkr_session_opts *o)
     rc = check_sasl(o);
     if (rc == ZKR_OK && o->sasl_password_file != NULL)
         rc = read_password(o);
-    return rc == ZKR_OK && ZKR__HAS_SASL ? zkr__sasl_check(o) : rc;
+    return ZKR__HAS_SASL && rc == ZKR_OK ? zkr__sasl_check(o) : rc;
 }
 
 int zkr__security_load(struct zkr_session_opts *opts)

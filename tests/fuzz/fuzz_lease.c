@@ -25,6 +25,9 @@ static int hops;
 static int64_t begun;
 static int64_t connected;
 static int64_t tracked;
+static int64_t revalidated; /* the last request before this connection */
+static int64_t served;      /* since when no answer was 3 T/8 apart */
+static int64_t heard;
 
 static int64_t gap(void)
 {
@@ -45,7 +48,7 @@ static bool proves(int64_t acked, const struct request *k)
 
 static int64_t best_proof(const struct request *k, int hop)
 {
-    int64_t best = 0;
+    int64_t best = revalidated;
 
     for (size_t i = 0; i < count; i++) {
         const struct request *j = &requests[i];
@@ -58,13 +61,16 @@ static int64_t best_proof(const struct request *k, int hop)
 }
 
 /* The session had not been polled when x was answered: the lease ran, or y was
- * sent so much later that it would be closed. */
+ * sent so much later that it would be closed, or x has been preceded by answers
+ * all along. */
 static bool counts(const struct request *x, const struct request *y)
 {
     int64_t pass = timeout / 20 > 250000000 ? timeout / 20 : 250000000;
     bool ran = tracked != 0 && timeout != 0 && x->acked >= connected &&
                x->acked < tracked + timeout - timeout / 1000 - margin;
 
+    if (x == y && y->sent - served >= timeout)
+        return true;
     return x->kind != READ &&
            (ran || (y->sent - pass >= connected && x->acked + pass <= y->sent));
 }
@@ -128,6 +134,9 @@ static void check_request(struct zkr__lease *lease, struct request r)
 {
     int64_t end = until(lease);
 
+    if (r.acked - heard > timeout * 3 / 8)
+        served = r.acked;
+    heard = r.sent > heard ? r.sent : heard;
     if (r.kind == READ)
         zkr__lease_answered(lease, r.sent, r.acked);
     else
@@ -152,6 +161,11 @@ static void reconnect(struct zkr__lease *lease, int64_t now, int64_t to)
     zkr__lease_connected(lease, now, to);
     connected = now;
     tracked = lease->alive;
+    served = heard = now;
+    revalidated = 0;
+    for (size_t i = 0; i < count; i++)
+        revalidated =
+            requests[i].sent > revalidated ? requests[i].sent : revalidated;
     timeout = timeout == 0 || to < timeout ? to : timeout;
     CHECK(lease->timeout == timeout);
     CHECK(end == 0 || until(lease) <= end);
