@@ -228,6 +228,13 @@ TEST(a_file_that_is_no_good_is_told)
     opts.tls_ca = "/nowhere/ca.pem";
     open_fails(hosts, opts, ZKR_EINVAL, "tls_ca '/nowhere/ca.pem'");
     opts = tls_opts("ca", "client");
+    opts.tls_key = "/nowhere/key.pem";
+    open_fails(hosts, opts, ZKR_EINVAL,
+               "tls_key '/nowhere/key.pem': No such file");
+    opts = tls_opts("ca", "client");
+    opts.tls_cert = "/nowhere/cert.pem";
+    open_fails(hosts, opts, ZKR_EINVAL,
+               "tls_cert '/nowhere/cert.pem': No such file");
     opts.tls_cert = files.key; /* a key is no certificate */
     open_fails(hosts, opts, ZKR_EINVAL, "tls_cert '");
     opts = tls_opts("ca", "client");
