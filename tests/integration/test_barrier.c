@@ -313,6 +313,8 @@ TEST(members_enter_and_leave_together)
         for (int i = 0; i < MEMBERS; i++) {
             if (i > 0)
                 wait_nodes((size_t)i);
+            settle(s);
+            assert_false(is_there(ready));
             for (int k = 0; k < i; k++)
                 assert_false(is_done(&callers[k]));
             start(&callers[i], call_enter, members[i]);
