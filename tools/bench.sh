@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 . tools/packages.sh
 
 packages=(gcc meson ninja-build pkg-config libzookeeper-mt-dev libjansson-dev
-    libncurses-dev libmicrohttpd-dev zookeeper default-jdk-headless
+    libncurses-dev libmicrohttpd-dev zlib1g-dev zookeeper default-jdk-headless
     libcurator-recipes-java python3 python3-kazoo gnuplot-nox redis-server
     libhiredis-dev mariadb-server libmariadb-dev memcached etcd-server iproute2)
 readonly build=build-bench

@@ -90,6 +90,7 @@ has() {
     libcmocka-dev) pkg-config --exists cmocka ;;
     libmicrohttpd-dev) pkg-config --exists libmicrohttpd ;;
     libncurses-dev) pkg-config --exists ncursesw ;;
+    zlib1g-dev) pkg-config --exists zlib ;;
     zookeeper) [[ -r $JAR ]] ;;
     default-jre-headless) command -v java ;;
     default-jdk-headless) command -v javac ;;
@@ -125,7 +126,7 @@ install_missing() {
     look_for_curator_and_kazoo
     mapfile -t needed < <(missing build-essential meson ninja-build pkg-config \
         libzookeeper-mt-dev libjansson-dev libncurses-dev \
-        libmicrohttpd-dev \
+        libmicrohttpd-dev zlib1g-dev \
         zookeeper default-jre-headless)
     if ((${#needed[@]} > 0)); then
         # For the tests: alone it is no reason to install.
