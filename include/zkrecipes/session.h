@@ -340,8 +340,8 @@ struct zkr_session_opts {
                               whose pings come from a follower
                               (observerMasterPort, ZooKeeper 3.6): with 1 the
                               lease can outlive the session there. With 2 a
-                              lease needs three times as many writes, five
-                              times as many syncs, and answers within a
+                              lease needs three times as many writes, a sync
+                              in place of each read, and answers within a
                               twentieth of the session timeout. */
 };
 

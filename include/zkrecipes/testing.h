@@ -13,7 +13,7 @@ ZKR__BEGIN_C
 
 /**
  * End the session on the servers, as happens when they have not heard of a
- * client for its session timeout. What is held through it is LOST, its
+ * client for its session timeout. Every grant of it is LOST, its
  * listeners are told, its nodes are deleted, and the library opens a new
  * session, in which waiting claims enter the queue again.
  *

@@ -18,16 +18,16 @@
  * has something. Counters are emptied likewise, all but their size.
  *
  * Objects. zkr_..._new() makes a handle, and sends nothing, unless it says so.
- * Who has made an object frees it, when no other thread is about to call with
+ * The maker of an object frees it, when no other thread is about to call with
  * it: the handle, not what is on the servers. It may outlive its session, and
  * then answers ZKR_ECLOSED, or the error that ended the session. What it
  * returns a pointer to lives as long as itself; for NULL such a call returns
  * NULL. zkr_..._path() is the path as it was given.
  *
- * Callbacks. What one is given is valid during the call; but a grant that an
- * acquire gives it is the program's. An asynchronous call that returns an error
- * has begun nothing, and does not call; otherwise it calls once, with the
- * outcome, also when the session is closed.
+ * Callbacks. The arguments of a callback are valid during the call; but a grant
+ * that an acquire gives it is the program's. An asynchronous call that returns
+ * an error has begun nothing, and does not call; otherwise it calls once, with
+ * the outcome, also when the session is closed.
  *
  * Threads. Any call may be made by any thread, unless its Threads line says
  * less; and inside a callback, if it does not wait. session.h says more.

@@ -110,7 +110,7 @@ static void free_chain(struct zkr__ref *ref)
 static int hand_out_locked(struct zkr_request *chain) ZKR__LOCKED;
 static void drop_all_locked(struct zkr_request *chain) ZKR__LOCKED;
 
-/* What is granted and told to nobody goes back. */
+/* A grant that is told to nobody goes back. */
 static void run_told(struct zkr__notice *notice)
 {
     struct zkr_request *chain =
@@ -645,7 +645,7 @@ static int run_unlocks(struct zkr_request *chain) ZKR__UNLOCKS
     return rc;
 }
 
-/* What its owner has of one lock it has again without memory for a chain. */
+/* An owner gets again what it has of one lock without memory for a chain. */
 static int again_locked(zkr_lockable *l, const struct zkr_acquire_opts *how,
                         uint64_t owner, zkr_grant **ret_grant) ZKR__LOCKED
 {
