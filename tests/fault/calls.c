@@ -67,8 +67,6 @@ static int verify(struct attempt *a)
 
 static void ignore(int error, zkr_grant *g, void *user)
 {
-    (void)error;
-    (void)user;
     zkr_grant_free(g);
 }
 
@@ -193,7 +191,6 @@ static int break_it(struct attempt *a)
 
 static void with_nothing(struct attempt *a)
 {
-    (void)a;
 }
 
 static void with_session(struct attempt *a)

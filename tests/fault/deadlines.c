@@ -57,8 +57,7 @@ static void begin(struct timing *t, bool before)
 {
     for (size_t i = 0; i < call_count; i++) {
         if (calls[i].begins_before == before)
-            assert_int_equal(
-                pthread_create(&t[i].thread, NULL, timing_main, &t[i]), 0);
+            t[i].thread = thread_start(timing_main, &t[i]);
     }
 }
 
@@ -127,7 +126,7 @@ static void suffer(const struct outage *o)
     o->strike();
     begin(t, false);
     for (size_t i = 0; i < call_count; i++)
-        assert_int_equal(pthread_join(t[i].thread, NULL), 0);
+        thread_join(t[i].thread);
     printf("%s; the machine was late by %.1f ms\n", o->name,
            (double)stopwatch_stop(watch).late_ns / 1e6);
     o->heal();

@@ -191,7 +191,6 @@ static bool all_are_back(void *unused)
 {
     bool all;
 
-    (void)unused;
     (void)pthread_mutex_lock(&gate);
     all = back == THREADS;
     (void)pthread_mutex_unlock(&gate);
@@ -227,7 +226,6 @@ static struct lap race(int number)
 
 static bool all_have_sessions(void *unused)
 {
-    (void)unused;
     for (int i = 0; i < SESSIONS; i++) {
         if (zkr_session_id(sessions[i]) == 0)
             return false;
@@ -255,8 +253,7 @@ static void start_racers(void)
     for (int i = 0; i < THREADS; i++) {
         racers[i].number = i;
         racers[i].seed = (unsigned)lrand48();
-        assert_int_equal(
-            pthread_create(&racers[i].thread, NULL, racer_main, &racers[i]), 0);
+        racers[i].thread = thread_start(racer_main, &racers[i]);
     }
 }
 
@@ -267,7 +264,7 @@ static void stop_racers(void)
     (void)pthread_cond_broadcast(&changed);
     (void)pthread_mutex_unlock(&gate);
     for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_join(racers[i].thread, NULL), 0);
+        thread_join(racers[i].thread);
 }
 
 static void judge(void)

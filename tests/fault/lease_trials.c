@@ -205,7 +205,6 @@ static bool is_proven(void *arg)
 {
     bool any = false;
 
-    (void)arg;
     for (int i = 0; i < HOLDERS; i++)
         any = any || holder_proven_until(&holders[i]) >
                          boot_ns() + TIMEOUT_MS * MS * 3 / 8;

@@ -30,7 +30,6 @@ static zkr_session *open_at(const char *hosts, uint32_t timeout_ms)
 
 static bool has_leader(void *unused)
 {
-    (void)unused;
     sleep_ms(50);
     return ensemble_leader(ensemble) >= 0;
 }

@@ -107,7 +107,6 @@ static struct flood {
 
 static void *flood_main(void *unused)
 {
-    (void)unused;
     while (!atomic_load(&flood.stop)) {
         struct zkr_participants *list = NULL;
 
@@ -149,8 +148,7 @@ static void start_flood(void)
     flood.session = calls_session(server_hosts(throttled));
     atomic_store(&flood.stop, false);
     for (int i = 0; i < FLOODERS; i++)
-        assert_int_equal(
-            pthread_create(&flood.threads[i], NULL, flood_main, NULL), 0);
+        flood.threads[i] = thread_start(flood_main, NULL);
     sleep_ms(50); /* for the queue to fill */
 }
 
@@ -158,7 +156,7 @@ static void stop_flood(void)
 {
     atomic_store(&flood.stop, true);
     for (int i = 0; i < FLOODERS; i++)
-        assert_int_equal(pthread_join(flood.threads[i], NULL), 0);
+        thread_join(flood.threads[i]);
     (void)zkr_session_close(flood.session);
     assert_true(server_metric(throttled, "zk_throttled_ops") > 0);
 }

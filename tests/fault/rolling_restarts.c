@@ -47,7 +47,6 @@ static void on_session(zkr_session *s, const struct zkr_session_event *e,
     struct party *p = party;
     long now = (long)now_ms();
 
-    (void)s;
     if (e->state == ZKR_SESSION_SUSPENDED)
         atomic_store(&p->suspended_ms, now);
     losses += e->state == ZKR_SESSION_LOST;
@@ -58,8 +57,6 @@ static void on_session(zkr_session *s, const struct zkr_session_event *e,
 
 static void on_grant(zkr_grant *g, const struct zkr_grant_event *e, void *user)
 {
-    (void)g;
-    (void)user;
     losses += e->state == ZKR_GRANT_LOST;
 }
 
@@ -117,7 +114,6 @@ static void take_turn(struct party *p)
 
 static void *ask_all(void *unused)
 {
-    (void)unused;
     while (!atomic_load(&stop)) {
         for (int i = 0; i < PARTIES; i++) {
             zkr_grant *g = atomic_load(&parties[i].grant);
@@ -134,14 +130,12 @@ static void *ask_all(void *unused)
 
 static bool has_leader(void *unused)
 {
-    (void)unused;
     sleep_ms(50);
     return ensemble_leader(ensemble) >= 0;
 }
 
 static bool all_are_connected(void *unused)
 {
-    (void)unused;
     for (int i = 0; i < PARTIES; i++) {
         enum zkr_session_state_kind state =
             zkr_session_state(parties[i].session);
@@ -184,10 +178,10 @@ static void pass_on(void)
     atomic_store(&stop, false);
     for (int i = 0; i < PARTIES; i++)
         queue_up(&parties[i]);
-    assert_int_equal(pthread_create(&asking, NULL, ask_all, NULL), 0);
+    asking = thread_start(ask_all, NULL);
     restart_all();
     atomic_store(&stop, true);
-    assert_int_equal(pthread_join(asking, NULL), 0);
+    thread_join(asking);
     for (int i = 0; i < PARTIES; i++)
         still_holds(&parties[i]);
     for (int i = 0; i < PARTIES; i++)

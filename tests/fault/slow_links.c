@@ -124,7 +124,6 @@ static void *ask_all(void *arg)
 {
     int64_t last = now_ms();
 
-    (void)arg;
     while (!atomic_load(&stop)) {
         int64_t now = now_ms();
 
@@ -197,7 +196,7 @@ static void hold_rows(struct row *some, size_t count, bool turn)
     for (size_t i = 0; i < row_count && !turn; i++)
         slow_down(&rows[i]);
     sleep_ms(TIMEOUT_MS); /* sessions that are idle on such a link */
-    assert_int_equal(pthread_create(&asking, NULL, ask_all, NULL), 0);
+    asking = thread_start(ask_all, NULL);
     began = now_ms();
     for (size_t i = 0; i < row_count; i++)
         acquire_row(&rows[i]);
@@ -211,7 +210,7 @@ static void hold_rows(struct row *some, size_t count, bool turn)
     atomic_store(&turned, true);
     sleep_ms(hold_ms);
     atomic_store(&stop, true);
-    (void)pthread_join(asking, NULL);
+    thread_join(asking);
     for (size_t i = 0; i < row_count; i++)
         close_row(&rows[i]);
     print_rows(hold_ms);

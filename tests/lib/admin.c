@@ -25,7 +25,6 @@ struct admin {
 
 static void ignore_log(const char *line)
 {
-    (void)line;
 }
 
 static bool has_settled(void *arg)
@@ -216,9 +215,6 @@ static int compare_names(const void *left, const void *right)
 
 static void ignore_answer(int rc, const char *value, const void *data)
 {
-    (void)rc;
-    (void)value;
-    (void)data;
 }
 
 /* A follower may lag behind, so the list is preceded by a sync. */

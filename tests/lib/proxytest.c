@@ -90,14 +90,11 @@ FIXTURE(set_up, tear_down)
 
 static void ignore_log(const char *line)
 {
-    (void)line;
 }
 
 static void on_event(zhandle_t *zh, int type, int code, const char *path,
                      void *context)
 {
-    (void)zh;
-    (void)path;
     if (type == ZOO_SESSION_EVENT)
         recorder_add(context, code, 0);
 }
@@ -137,7 +134,6 @@ static void on_string(int rc, const char *value, const void *data)
 {
     struct call *call = (struct call *)data;
 
-    (void)value;
     recorder_add(call->replies, rc, call->number);
     free(call);
 }
@@ -145,7 +141,6 @@ static void on_string(int rc, const char *value, const void *data)
 static void on_strings(int rc, const struct String_vector *strings,
                        const void *data)
 {
-    (void)strings;
     on_string(rc, NULL, data);
 }
 

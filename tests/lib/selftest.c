@@ -158,16 +158,10 @@ TEST(test_server_restart)
 static void ignore_event(zhandle_t *zh, int type, int event_state,
                          const char *path, void *context)
 {
-    (void)zh;
-    (void)type;
-    (void)event_state;
-    (void)path;
-    (void)context;
 }
 
 static void ignore_log(const char *line)
 {
-    (void)line;
 }
 
 /* The counters are those of the server. */
@@ -290,8 +284,6 @@ TEST(test_ensemble)
 static void on_session_event(zhandle_t *zh, int type, int session_state,
                              const char *path, void *context)
 {
-    (void)zh;
-    (void)path;
     if (type == ZOO_SESSION_EVENT)
         recorder_add(context, session_state, 0);
 }
@@ -504,7 +496,7 @@ TEST(test_recorder_threads)
 
     assert_non_null(r);
     for (int i = 0; i < WRITERS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, write_events, r), 0);
+        threads[i] = thread_start(write_events, r);
     assert_true(recorder_wait(r, WRITERS * EVENTS, 10000));
     for (int i = 0; i < WRITERS; i++)
         pthread_join(threads[i], NULL);
@@ -546,7 +538,6 @@ static bool is_third_time(void *arg)
 
 static bool is_never(void *arg)
 {
-    (void)arg;
     return false;
 }
 
@@ -626,7 +617,7 @@ TEST(test_counts)
     int ends[2];
 
     assert_int_equal(pipe(ends), 0);
-    assert_int_equal(pthread_create(&thread, NULL, wait_for_hangup, ends), 0);
+    thread = thread_start(wait_for_hangup, ends);
     assert_int_equal(count_threads(), threads + 1);
     assert_int_equal(count_fds(), fds + 2);
     close(ends[1]);

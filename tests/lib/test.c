@@ -17,6 +17,22 @@ static struct test_case **last = &first;
 static size_t total;
 static char hangs[256]; /* the line that the watchdog writes */
 
+pthread_t thread_start(void *(*main)(void *), void *arg)
+{
+    pthread_t thread;
+
+    assert_int_equal(pthread_create(&thread, NULL, main, arg), 0);
+    return thread;
+}
+
+void *thread_join(pthread_t thread)
+{
+    void *result = NULL;
+
+    assert_int_equal(pthread_join(thread, &result), 0);
+    return result;
+}
+
 void test_register(struct test_case *test)
 {
     *last = test;
@@ -26,7 +42,6 @@ void test_register(struct test_case *test)
 
 static void on_alarm(int signal_number)
 {
-    (void)signal_number;
     (void)!write(STDERR_FILENO, hangs, strlen(hangs));
     abort();
 }

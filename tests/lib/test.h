@@ -15,6 +15,8 @@
 #ifndef TEST_TEST_H
 #define TEST_TEST_H
 
+#include <pthread.h>
+
 /* cmocka wants these before it */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,6 +26,10 @@
 #include <cmocka.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* A thread of a test, and its end. The test fails when there is none. */
+pthread_t thread_start(void *(*run)(void *), void *arg);
+void *thread_join(pthread_t thread);
 
 /* Returns 0, or the test fails. */
 typedef int test_step(void);

@@ -7,14 +7,11 @@
 
 bool zkr__zk_refused(struct zkr__zk *zk)
 {
-    (void)zk;
     return false;
 }
 
 int zkr__zk_move(struct zkr__zk *zk, const char *servers)
 {
-    (void)zk;
-    (void)servers;
     return ZKR_OK;
 }
 

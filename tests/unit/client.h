@@ -11,8 +11,8 @@
 
 #include "zk/zk.h"
 
-/* Resets everything to the initial state. */
-void client_reset(void);
+/* Resets everything to the initial state. Returns 0: it is a setup. */
+int client_reset(void);
 
 /* For the next session. */
 void client_grants_timeout(uint32_t timeout_ms);

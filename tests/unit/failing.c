@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "unit.h"
+
 static struct {
     bool counts;
     int calls;
@@ -79,11 +81,6 @@ static bool fails(const char *what)
     errno = failing.error;
     return true;
 }
-
-#define WRAP(type, name, parameters)                                           \
-    type __real_##name parameters;                                             \
-    type __wrap_##name parameters;                                             \
-    type __wrap_##name parameters
 
 /* -- memory -----------------------------------------------------------------
  */
@@ -154,7 +151,6 @@ static void give(void *p)
 
 /* -- descriptors ------------------------------------------------------------
  */
-
 WRAP(int, open64, (const char *path, int flags, ...))
 {
     return fails("open") ? -1 : __real_open64(path, flags, 0666);
@@ -192,7 +188,6 @@ WRAP(int, fclose, (FILE * f))
 
 /* -- what is done with them -------------------------------------------------
  */
-
 WRAP(ssize_t, read, (int fd, void *data, size_t size))
 {
     return fails("read") ? -1 : __real_read(fd, data, size > 7 ? 7 : size);
@@ -213,7 +208,6 @@ WRAP(char *, fgets, (char *line, int size, FILE *f))
 int __wrap_fsync(int fd);
 int __wrap_fsync(int fd)
 {
-    (void)fd;
     return fails("fsync") ? -1 : 0;
 }
 
@@ -261,7 +255,6 @@ WRAP(int, getsockopt,
 
 /* -- the system -------------------------------------------------------------
  */
-
 WRAP(int, getaddrinfo,
      (const char *host, const char *port, const struct addrinfo *hints,
       struct addrinfo **info))

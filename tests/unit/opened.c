@@ -5,20 +5,68 @@
 
 #include "unit.h"
 
-zkr_session *open_session(uint32_t flags)
+zkr_session *open_session_with(const struct zkr_session_opts *opts)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *s = NULL;
 
-    opts.flags = flags;
-    assert_int_equal(zkr_session_open("127.0.0.1:2181", &opts, &s), ZKR_OK);
+    ok(zkr_session_open("127.0.0.1:2181", opts, &s));
     return s;
+}
+
+zkr_session *open_session(uint32_t flags)
+{
+    return open_session_with(OPTS(session, .flags = flags));
+}
+
+void close_session(zkr_session *s)
+{
+    ok(zkr_session_close(s));
+}
+
+void await_state(zkr_session *s, enum zkr_session_state_kind state)
+{
+    AWAIT(zkr_session_state(s) == state);
 }
 
 zkr_mutex *new_mutex(zkr_session *s)
 {
     zkr_mutex *m = NULL;
 
-    assert_int_equal(zkr_mutex_new(s, "/lock", NULL, &m), ZKR_OK);
+    ok(zkr_mutex_new(s, "/lock", NULL, &m));
     return m;
+}
+
+zkr_grant *acquire(zkr_mutex *m)
+{
+    zkr_grant *g = NULL;
+
+    ok(zkr_mutex_acquire(m, -1, &g));
+    return g;
+}
+
+void give_back(zkr_grant *g)
+{
+    ok(zkr_grant_release(g));
+    zkr_grant_free(g);
+}
+
+static void on_outcome(int rc, zkr_grant *grant, void *user)
+{
+    struct outcome *o = user;
+
+    o->rc = rc;
+    o->grant = grant;
+    atomic_store(&o->told, true);
+}
+
+void ask_for(zkr_mutex *m, struct outcome *o)
+{
+    ok(zkr_mutex_acquire_async(m, -1, on_outcome, o, NULL));
+}
+
+zkr_grant *granted(struct outcome *o)
+{
+    AWAIT(atomic_load(&o->told));
+    ok(o->rc);
+    return o->grant;
 }

@@ -50,7 +50,7 @@ TEST(good_texts_are_read)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct zkr__acl acl;
 
-        assert_int_equal(zkr__acl_parse(&acl, rows[i].text), ZKR_OK);
+        ok(zkr__acl_parse(&acl, rows[i].text));
         assert_int_equal(acl.count, rows[i].count);
         for (size_t j = 0; j < acl.count; j++) {
             assert_string_equal(acl.entries[j].scheme,
@@ -113,7 +113,7 @@ TEST(text_is_copied)
     char text[] = "world:anyone:r";
     struct zkr__acl acl;
 
-    assert_int_equal(zkr__acl_parse(&acl, text), ZKR_OK);
+    ok(zkr__acl_parse(&acl, text));
     assert_string_equal(text, "world:anyone:r");
     memset(text, 'x', sizeof(text) - 1);
     assert_string_equal(acl.entries[0].scheme, "world");
@@ -124,7 +124,7 @@ TEST(list_can_be_freed_twice)
 {
     struct zkr__acl acl;
 
-    assert_int_equal(zkr__acl_parse(&acl, "auth::r,auth::w"), ZKR_OK);
+    ok(zkr__acl_parse(&acl, "auth::r,auth::w"));
     zkr__acl_done(&acl);
     assert_null(acl.entries);
     assert_int_equal(acl.count, 0);

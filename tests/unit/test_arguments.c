@@ -110,9 +110,6 @@ TEST(arguments_of_an_open)
 static void on_event(zkr_session *session,
                      const struct zkr_session_event *event, void *user)
 {
-    (void)session;
-    (void)event;
-    (void)user;
 }
 
 TEST(arguments_of_a_session)
@@ -168,10 +165,6 @@ TEST(arguments_of_a_create)
 static void on_watched(int error, const struct zkr_reply *reply,
                        enum zkr_watch_why why, void *user)
 {
-    (void)error;
-    (void)reply;
-    (void)why;
-    (void)user;
 }
 
 static int watch(int what, zkr_watch_fn fn, zkr_watch **ret_watch)
@@ -197,7 +190,7 @@ TEST(arguments_of_a_transaction)
 {
     AUTO(txn) t = NULL;
 
-    assert_int_equal(zkr_txn_new(s, NULL, &t), ZKR_OK);
+    ok(zkr_txn_new(s, NULL, &t));
     REFUSED(ZKR_EINVAL, zkr_txn_new(s, NULL, NULL));
     REFUSED(ZKR_EINVAL, zkr_txn_commit(t, 0)); /* it is empty */
     REFUSED(ZKR_EINVAL, zkr_txn_set(t, "/a", NULL, 1, 0));
@@ -315,9 +308,9 @@ TEST(arguments_of_an_acquire)
     AUTO(mutex) same = new_mutex(s);
     zkr_grant *g = NULL;
 
-    assert_int_equal(zkr_rwlock_new(s, "/a", NULL, &rw), ZKR_OK);
-    assert_int_equal(zkr_reentrant_mutex_new(s, "/a", NULL, &own), ZKR_OK);
-    assert_int_equal(zkr_multi_lock_new(s, NULL, &many), ZKR_OK);
+    ok(zkr_rwlock_new(s, "/a", NULL, &rw));
+    ok(zkr_reentrant_mutex_new(s, "/a", NULL, &own));
+    ok(zkr_multi_lock_new(s, NULL, &many));
     REFUSED(ZKR_EINVAL, zkr_mutex_acquire(m, 0, NULL));
     REFUSED(ZKR_EINVAL, zkr_rwlock_acquire_read(rw, 0, NULL));
     REFUSED(ZKR_EINVAL, zkr_rwlock_acquire_write(rw, 0, NULL));
@@ -325,7 +318,7 @@ TEST(arguments_of_an_acquire)
             zkr_lockable_acquire(own, OPTS(acquire, .owner = ZKR_OWNER_MAX + 1),
                                  0, &g));
     REFUSED(ZKR_EINVAL, zkr_multi_lock_acquire(many, 0, &g)); /* it has none */
-    assert_int_equal(zkr_multi_lock_add(many, m, NULL), ZKR_OK);
+    ok(zkr_multi_lock_add(many, m, NULL));
     REFUSED(ZKR_EINVAL, zkr_multi_lock_add(many, same, NULL));
     says("/lock");
     REFUSED(ZKR_EINVAL, zkr_multi_lock_add(many, NULL, NULL));

@@ -20,6 +20,8 @@
 #include "session/timer_thread.h"
 #include "session/watch.h"
 
+FIXTURE(client_reset, NULL)
+
 enum { MANY = 8, FAR = MANY / 2, TIMERS = 100, PASSES = 1000, WAITS = 1000 };
 
 /* -- the timers' thread --------------------------------------------------- */
@@ -28,11 +30,7 @@ static _Thread_local int runs; /* since this thread has released a lock */
 static atomic_int most_runs;
 static atomic_int timers_left;
 
-/* The linker sends the library's calls here: --wrap. */
-void __real_zkr__mtx_unlock(struct zkr__mtx *mtx);
-void __wrap_zkr__mtx_unlock(struct zkr__mtx *mtx);
-
-void __wrap_zkr__mtx_unlock(struct zkr__mtx *mtx)
+WRAP(void, zkr__mtx_unlock, (struct zkr__mtx * mtx))
 {
     runs = 0;
     __real_zkr__mtx_unlock(mtx);
@@ -40,7 +38,6 @@ void __wrap_zkr__mtx_unlock(struct zkr__mtx *mtx)
 
 static void on_due(struct zkr__timer *timer)
 {
-    (void)timer;
     if (++runs > atomic_load(&most_runs))
         atomic_store(&most_runs, runs);
     (void)atomic_fetch_sub(&timers_left, 1);
@@ -50,20 +47,16 @@ static void on_due(struct zkr__timer *timer)
  * had run. */
 TEST(one_timer_runs_at_a_time)
 {
+    AUTO(session) s = open_session(0);
     static struct zkr__timer timers[TIMERS];
-    zkr_session *s;
 
-    client_reset();
-    s = open_session(0);
     atomic_store(&timers_left, TIMERS);
     zkr__session_lock(s);
     for (int i = 0; i < TIMERS; i++)
         zkr__timer_thread_arm_locked(s, &timers[i], 0, on_due);
     zkr__session_unlock(s);
-    while (atomic_load(&timers_left) > 0)
-        (void)sched_yield();
+    AWAIT(atomic_load(&timers_left) <= 0);
     assert_int_equal(atomic_load(&most_runs), 1);
-    (void)zkr_session_close(s);
 }
 
 /* -- the mutex ------------------------------------------------------------ */
@@ -73,10 +66,7 @@ static bool had_it; /* under mtx */
 static atomic_bool clock_runs;
 
 /* Time passes with each look at the clock, and not otherwise. */
-int64_t __real_zkr__clock_now(void);
-int64_t __wrap_zkr__clock_now(void);
-
-int64_t __wrap_zkr__clock_now(void)
+WRAP(int64_t, zkr__clock_now, (void))
 {
     static atomic_int looks;
 
@@ -87,7 +77,6 @@ int64_t __wrap_zkr__clock_now(void)
 
 static void *take_once(void *unused)
 {
-    (void)unused;
     zkr__mtx_lock(&mtx);
     had_it = true;
     zkr__mtx_unlock(&mtx);
@@ -112,15 +101,14 @@ TEST(who_waits_is_passed_for_a_moment)
     atomic_store(&clock_runs, true);
     assert_int_equal(zkr__mtx_init(&mtx), 0);
     zkr__mtx_lock(&mtx);
-    assert_int_equal(pthread_create(&thread, NULL, take_once, NULL), 0);
-    while (!somebody_waits())
-        (void)sched_yield();
+    thread = thread_start(take_once, NULL);
+    AWAIT(somebody_waits());
     for (; !had_it && passes < PASSES; passes++) {
         zkr__mtx_unlock(&mtx);
         zkr__mtx_lock(&mtx);
     }
     zkr__mtx_unlock(&mtx);
-    (void)pthread_join(thread, NULL);
+    thread_join(thread);
     assert_in_range(passes, 1, 20);
     zkr__mtx_done(&mtx);
     atomic_store(&clock_runs, false);
@@ -145,11 +133,11 @@ TEST(a_wait_may_end_as_it_is_woken)
     assert_int_equal(zkr__mtx_init(&mtx), 0);
     for (int i = 0; i < WAITS; i++) {
         zkr__mtx_lock(&mtx);
-        assert_int_equal(pthread_create(&thread, NULL, wake, &cond), 0);
+        thread = thread_start(wake, &cond);
         woken += zkr__cond_wait(&cond, &mtx, zkr__clock_now() + i * ZKR__US);
         assert_null(cond.first);
         zkr__mtx_unlock(&mtx);
-        (void)pthread_join(thread, NULL);
+        thread_join(thread);
     }
     assert_in_range(woken, 1, WAITS);
     zkr__mtx_done(&mtx);
@@ -159,19 +147,15 @@ TEST(a_wait_may_end_as_it_is_woken)
 
 static void on_fired(void *owner, bool deleted)
 {
-    (void)owner;
-    (void)deleted;
 }
 
 /* Whoever walks over all watches ends at the one without a next. */
 TEST(a_removal_looks_at_no_other_watch)
 {
+    AUTO(session) s = open_session(0);
     struct zkr__watch *w[MANY];
     struct zkr__list *next;
-    zkr_session *s;
 
-    client_reset();
-    s = open_session(0);
     zkr__session_lock(s);
     for (int i = 0; i < MANY; i++) {
         char path[] = { '/', (char)('a' + i), '\0' };
@@ -184,32 +168,25 @@ TEST(a_removal_looks_at_no_other_watch)
     zkr__watch_remove_locked(w[0]);
     w[FAR]->link.next = next;
     zkr__session_unlock(s);
-    (void)zkr_session_close(s);
 }
 
 static void on_outcome(int error, zkr_grant *grant, void *user)
 {
-    (void)error;
-    (void)grant;
-    (void)user;
 }
 
 /* The same of claims, which wait for a connection. */
 TEST(a_cancel_looks_at_no_claim_of_other_locks)
 {
+    AUTO(session) s = open_session(0);
     zkr_mutex *m[MANY];
     struct zkr__list *far;
     struct zkr__list *next;
-    zkr_session *s;
 
-    client_reset();
-    s = open_session(0);
     client_says(ZKR__ZK_DISCONNECTED);
     client_await_rest();
     for (int i = 0; i < MANY; i++) {
         m[i] = new_mutex(s);
-        assert_int_equal(
-            zkr_mutex_acquire_async(m[i], -1, on_outcome, NULL, NULL), ZKR_OK);
+        ok(zkr_mutex_acquire_async(m[i], -1, on_outcome, NULL, NULL));
     }
     zkr__session_lock(s);
     far = zkr__locks_of(s)->claims.next;
@@ -218,28 +195,23 @@ TEST(a_cancel_looks_at_no_claim_of_other_locks)
     next = far->next;
     far->next = NULL;
     zkr__session_unlock(s);
-    assert_int_equal(zkr_lockable_cancel(m[0]), ZKR_OK);
+    ok(zkr_lockable_cancel(m[0]));
     zkr__session_lock(s);
     far->next = next;
     zkr__session_unlock(s);
     for (int i = 0; i < MANY; i++)
         zkr_mutex_free(m[i]);
-    (void)zkr_session_close(s);
 }
 
 /* The same of those that hold something, when one of them is proven. */
 TEST(a_proof_looks_at_no_grant_that_is_held)
 {
-    zkr_grant *g = NULL;
+    AUTO(session) s = open_session(0);
+    AUTO(mutex) m = new_mutex(s);
+    AUTO(grant) g = acquire(m);
     struct zkr__list *first;
     struct zkr__list *next;
-    zkr_session *s;
-    zkr_mutex *m;
 
-    client_reset();
-    s = open_session(0);
-    m = new_mutex(s);
-    assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_OK);
     zkr__session_lock(s);
     first = zkr__locks_of(s)->leased.next;
     next = first->next;
@@ -247,7 +219,4 @@ TEST(a_proof_looks_at_no_grant_that_is_held)
     zkr__heartbeat_good_locked(s);
     first->next = next;
     zkr__session_unlock(s);
-    zkr_grant_free(g);
-    zkr_mutex_free(m);
-    (void)zkr_session_close(s);
 }

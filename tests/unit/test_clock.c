@@ -20,11 +20,7 @@ static int64_t monotonic(void)
  * not show which one was read. */
 static clockid_t asked;
 static int64_t stopped; /* what all clocks say, or 0 */
-
-int __real_clock_gettime(clockid_t clock, struct timespec *ts);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
-
-int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
+WRAP(int, clock_gettime, (clockid_t clock, struct timespec *ts))
 {
     asked = clock;
     if (stopped != 0) {

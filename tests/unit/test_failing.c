@@ -152,10 +152,10 @@ static void is_well(void)
     zkr_fence *f = open_fence();
     int64_t highest = 0;
 
-    assert_int_equal(zkr_fence_begin(f, INT64_MAX, 0, 0), ZKR_OK);
+    ok(zkr_fence_begin(f, INT64_MAX, 0, 0));
     zkr_fence_end(f);
     assert_int_equal(zkr_fence_accept(f, accepted, 0), ZKR_ESTALE);
-    assert_int_equal(zkr_fence_highest(f, &highest), ZKR_OK);
+    ok(zkr_fence_highest(f, &highest));
     zkr_fence_free(f);
 }
 

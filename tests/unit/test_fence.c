@@ -20,7 +20,7 @@
 
 #include "fence_dir.h"
 #include "scope.h"
-#include "test.h"
+#include "unit.h"
 
 static int setup(void)
 {
@@ -33,12 +33,6 @@ static int teardown(void)
 }
 
 FIXTURE(setup, teardown)
-
-static void ok(int rc)
-{
-    if (rc != ZKR_OK)
-        fail_msg("%s: %s", zkr_strerror(rc), zkr_error_detail());
-}
 
 static int64_t highest(zkr_fence *f)
 {
@@ -208,9 +202,9 @@ TEST(sections_of_threads_exclude_each_other)
 
     ok(zkr_fence_new(NULL, &c.fence));
     for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, count_main, &c), 0);
+        threads[i] = thread_start(count_main, &c);
     for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        thread_join(threads[i]);
     assert_false(c.back);
     assert_true(c.count >= ROUNDS && c.last == ROUNDS);
     zkr_fence_free(c.fence);
@@ -232,8 +226,8 @@ TEST(a_thread_does_not_wait_for_ever)
     void *rc = NULL;
 
     ok(zkr_fence_begin(f, 5, 0, 0));
-    assert_int_equal(pthread_create(&thread, NULL, try_main, f), 0);
-    assert_int_equal(pthread_join(thread, &rc), 0);
+    thread = thread_start(try_main, f);
+    rc = thread_join(thread);
     assert_int_equal(((int *)rc)[0], ZKR_EBUSY);
     assert_int_equal(((int *)rc)[1], ZKR_ETIMEDOUT);
     zkr_fence_end(f);
@@ -271,7 +265,6 @@ static int open_another(zkr_fence *f)
     zkr_fence *another = NULL;
     int rc = zkr_fence_new(OPTS(fence, .file = file), &another);
 
-    (void)f;
     zkr_fence_free(another);
     return rc;
 }
@@ -306,8 +299,8 @@ TEST(a_thread_that_is_cancelled_in_a_call_ends_it_first)
         pthread_t thread;
         void *end = NULL;
 
-        assert_int_equal(pthread_create(&thread, NULL, cancelled_main, &c), 0);
-        assert_int_equal(pthread_join(thread, &end), 0);
+        thread = thread_start(cancelled_main, &c);
+        end = thread_join(thread);
         assert_ptr_equal(end, PTHREAD_CANCELED);
         assert_int_equal(c.rc, ZKR_OK);
         ok(zkr_fence_begin(f, 9, 0, 0));
@@ -350,7 +343,6 @@ static int use_that_of_the_parent(int out)
 {
     int64_t token;
 
-    (void)out;
     zkr_fence_end(of_the_parent); /* would unlock the file of the parent */
     return zkr_fence_accept(of_the_parent, 9, 0) == ZKR_EFORKED &&
                    zkr_fence_begin(of_the_parent, 9, 0, 0) == ZKR_EFORKED &&
@@ -363,7 +355,6 @@ static int try_another(int out)
 {
     static zkr_fence *f;
 
-    (void)out;
     if (zkr_fence_new(OPTS(fence, .file = file), &f) != ZKR_OK)
         return 1;
     if (zkr_fence_begin(f, 9, 0, 0) != ZKR_EBUSY)
@@ -386,7 +377,6 @@ TEST(a_child_opens_a_fence_of_its_own)
 
 static int free_that_of_the_parent(int out)
 {
-    (void)out;
     zkr_fence_free(of_the_parent);
     return 0;
 }
@@ -408,10 +398,10 @@ TEST(a_child_frees_what_a_thread_of_its_parent_waits_for)
 
     of_the_parent = open_fence();
     ok(zkr_fence_begin(of_the_parent, 5, 0, 0));
-    assert_int_equal(pthread_create(&thread, NULL, wait_main, &is_over), 0);
+    thread = thread_start(wait_main, &is_over);
     while (!atomic_load(&is_over))
         ends_well(start(free_that_of_the_parent, -1));
-    assert_int_equal(pthread_join(thread, &result), 0);
+    result = thread_join(thread);
     assert_non_null(result);
     zkr_fence_end(of_the_parent);
     zkr_fence_free(of_the_parent);
@@ -572,7 +562,6 @@ static int fill(int out)
     static zkr_fence *fresh;
     int64_t token = 0;
 
-    (void)out;
     (void)signal(SIGXFSZ, SIG_IGN);
     if (zkr_fence_new(OPTS(fence, .file = file), &f) != ZKR_OK ||
         zkr_fence_accept(f, 5, 0) != ZKR_OK ||

@@ -15,16 +15,11 @@
 
 #include "fence_dir.h"
 #include "scope.h"
-#include "test.h"
+#include "unit.h"
 
 /* The logged calls, "sync fence.new, rename, ...", since start_log(). */
 static char calls[512];
 static int calls_left; /* until one fails; < 0: none does */
-
-int __real_fsync(int fd);
-int __wrap_fsync(int fd);
-int __real_renameat(int from_dir, const char *from, int to_dir, const char *to);
-int __wrap_renameat(int from_dir, const char *from, int to_dir, const char *to);
 
 static bool fails(const char *what, const char *name)
 {
@@ -51,7 +46,7 @@ static const char *path_of(int fd)
     return path;
 }
 
-int __wrap_fsync(int fd)
+WRAP(int, fsync, (int fd))
 {
     const char *path = path_of(fd);
 
@@ -61,7 +56,8 @@ int __wrap_fsync(int fd)
     return __real_fsync(fd);
 }
 
-int __wrap_renameat(int from_dir, const char *from, int to_dir, const char *to)
+WRAP(int, renameat,
+     (int from_dir, const char *from, int to_dir, const char *to))
 {
     if (fails("rename", ""))
         return -1;
@@ -91,7 +87,7 @@ static int64_t highest(zkr_fence *f)
 {
     int64_t token = -1;
 
-    assert_int_equal(zkr_fence_highest(f, &token), ZKR_OK);
+    ok(zkr_fence_highest(f, &token));
     return token;
 }
 
@@ -110,10 +106,10 @@ TEST(an_accepted_token_is_on_the_disk)
     zkr_fence *f = open_fence();
 
     start_log(-1);
-    assert_int_equal(zkr_fence_accept(f, 5, 0), ZKR_OK);
+    ok(zkr_fence_accept(f, 5, 0));
     assert_string_equal(calls, "sync fence.new, rename, sync dir");
     start_log(-1);
-    assert_int_equal(zkr_fence_accept(f, 5, 0), ZKR_OK); /* it is there */
+    ok(zkr_fence_accept(f, 5, 0)); /* it is there */
     assert_string_equal(calls, "");
     zkr_fence_free(f);
 }
@@ -131,14 +127,14 @@ TEST(a_token_written_by_another_is_written_once_more)
     assert_string_equal(calls, written);
     assert_true(highest(other) == 5);
     start_log(-1);
-    assert_int_equal(zkr_fence_accept(other, 5, 0), ZKR_OK);
+    ok(zkr_fence_accept(other, 5, 0));
     assert_string_equal(calls, written);
     start_log(-1);
-    assert_int_equal(zkr_fence_accept(f, 5, 0), ZKR_OK);
+    ok(zkr_fence_accept(f, 5, 0));
     assert_string_equal(calls, written);
     start_log(-1);
-    assert_int_equal(zkr_fence_accept(f, 5, 0), ZKR_OK);
-    assert_int_equal(zkr_fence_accept(other, 5, 0), ZKR_OK);
+    ok(zkr_fence_accept(f, 5, 0));
+    ok(zkr_fence_accept(other, 5, 0));
     assert_string_equal(calls, "");
     zkr_fence_free(f);
     zkr_fence_free(other);
@@ -198,7 +194,7 @@ TEST(a_new_file_that_was_left_is_overwritten)
     write_text(in_dir("fence.new"),
                "zkrecipes fence 1, highest 1234567890123456789, exclusive "
                "1234567890123456789, crc32 00000000\n");
-    assert_int_equal(zkr_fence_accept(f, 5, 0), ZKR_OK);
+    ok(zkr_fence_accept(f, 5, 0));
     assert_true(highest(f) == 5);
     zkr_fence_free(f);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fence/fence_record.h"
-#include "test.h"
+#include "unit.h"
 
 TEST(writers_never_go_back)
 {

@@ -24,13 +24,9 @@ enum { PATIENCE_S = 60 };
 /* The number of threads that can still be made (--wrap). */
 static atomic_int threads_left = -1;
 
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
-                          void *(*main)(void *), void *arg);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
-                          void *(*main)(void *), void *arg);
-
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
-                          void *(*main)(void *), void *arg)
+WRAP(int, pthread_create,
+     (pthread_t * thread, const pthread_attr_t *attr, void *(*main)(void *),
+      void *arg))
 {
     if (atomic_load(&threads_left) == 0)
         return EAGAIN;
@@ -39,60 +35,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
     return __real_pthread_create(thread, attr, main, arg);
 }
 
-static int setup(void)
-{
-    client_reset();
-    return 0;
-}
-
-FIXTURE(setup, NULL)
-
-static void pass_a_moment(void)
-{
-    (void)nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-}
-
-static void await_state(zkr_session *s, enum zkr_session_state_kind state)
-{
-    while (zkr_session_state(s) != state)
-        pass_a_moment();
-}
-
-/* An acquire on another thread. */
-struct outcome {
-    atomic_bool told;
-    int rc;
-    zkr_grant *grant;
-};
-
-static void on_outcome(int rc, zkr_grant *grant, void *user)
-{
-    struct outcome *o = user;
-
-    o->rc = rc;
-    o->grant = grant;
-    atomic_store(&o->told, true);
-}
-
-static void begin(zkr_mutex *m, struct outcome *o)
-{
-    assert_int_equal(zkr_mutex_acquire_async(m, -1, on_outcome, o, NULL),
-                     ZKR_OK);
-}
-
-static zkr_grant *granted(struct outcome *o)
-{
-    while (!atomic_load(&o->told))
-        pass_a_moment();
-    assert_int_equal(o->rc, ZKR_OK);
-    return o->grant;
-}
-
-static void give_back(zkr_grant *g)
-{
-    assert_int_equal(zkr_grant_release(g), ZKR_OK);
-    zkr_grant_free(g);
-}
+FIXTURE(client_reset, NULL)
 
 /* -- the beginning -------------------------------------------------------- */
 
@@ -115,22 +58,20 @@ static void *connect_late(void *unused)
  * late. */
 TEST(a_lease_begins_before_the_session_is_asked_for)
 {
-    zkr_grant *g = NULL;
+    AUTO(session) s = NULL;
+    AUTO(mutex) m = NULL;
     pthread_t thread;
-    zkr_session *s;
-    zkr_mutex *m;
+    zkr_grant *g;
 
     client_connects(false);
-    assert_int_equal(pthread_create(&thread, NULL, connect_late, NULL), 0);
+    thread = thread_start(connect_late, NULL);
     s = open_session(0);
-    assert_int_equal(pthread_join(thread, NULL), 0);
+    thread_join(thread);
     m = new_mutex(s);
-    assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_OK);
-    assert_int_equal(zkr_grant_check(g), ZKR_OK);
+    g = acquire(m);
+    ok(zkr_grant_check(g));
     assert_in_range(zkr_grant_valid_until(g), 1, latest_end());
     give_back(g);
-    zkr_mutex_free(m);
-    assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
 TEST(an_open_without_a_handle_does_not_wait)
@@ -170,8 +111,7 @@ TEST(an_open_without_a_thread_fails_and_leaves_none)
         assert_int_equal(zkr_session_open("127.0.0.1:2181", NULL, &s),
                          codes[i]);
         assert_null(s);
-        while (count_threads() > before)
-            pass_a_moment();
+        AWAIT(count_threads() <= before);
     }
     atomic_store(&threads_left, -1);
 }
@@ -181,49 +121,42 @@ TEST(an_open_without_a_thread_fails_and_leaves_none)
 /* Without a lease no other request is sent that would do the same. */
 TEST(requests_that_wait_are_sent_by_the_connection)
 {
-    zkr_session *s = open_session(ZKR_SESSION_NO_LEASE);
-    zkr_mutex *m = new_mutex(s);
+    AUTO(session) s = open_session(ZKR_SESSION_NO_LEASE);
+    AUTO(mutex) m = new_mutex(s);
     struct outcome o = { .rc = 0 };
 
     client_says(ZKR__ZK_DISCONNECTED);
     await_state(s, ZKR_SESSION_SUSPENDED);
-    begin(m, &o);
+    ask_for(m, &o);
     client_says(ZKR__ZK_CONNECTED);
     give_back(granted(&o));
-    zkr_mutex_free(m);
-    assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
 static void count_event(zkr_session *s, const struct zkr_session_event *event,
                         void *count)
 {
-    (void)s;
-    (void)event;
     ++*(int *)count;
 }
 
 TEST(without_its_credentials_it_is_not_connected)
 {
-    zkr_session *s = open_session(ZKR_SESSION_OWN_LOOP);
-    zkr_mutex *m = new_mutex(s);
-    zkr_listener *l = NULL;
-    zkr_grant *g = NULL;
+    AUTO(session) s = open_session(ZKR_SESSION_OWN_LOOP);
+    AUTO(mutex) m = new_mutex(s);
+    AUTO(listener) l = NULL;
+    zkr_grant *g;
     int count = 0;
 
-    assert_int_equal(zkr_session_listen(s, count_event, &count, &l), ZKR_OK);
+    ok(zkr_session_listen(s, count_event, &count, &l));
     client_refuses_login(1);
     client_says(ZKR__ZK_DISCONNECTED);
     client_says(ZKR__ZK_CONNECTED);
     client_says(ZKR__ZK_DISCONNECTED);
     client_says(ZKR__ZK_CONNECTED);
-    assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_OK);
+    g = acquire(m);
     await_state(s, ZKR_SESSION_RECONNECTED);
-    assert_int_equal(zkr_session_dispatch(s), ZKR_OK);
+    ok(zkr_session_dispatch(s));
     assert_int_equal(count, 3); /* connected, suspended, reconnected */
-    zkr_listener_free(l);
     give_back(g);
-    zkr_mutex_free(m);
-    assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
 /* -- the end -------------------------------------------------------------- */
@@ -231,28 +164,24 @@ TEST(without_its_credentials_it_is_not_connected)
 /* Its lease is that of its own handle, and it has no session id before. */
 TEST(the_next_session_begins_anew)
 {
-    zkr_session *s = open_session(0);
-    zkr_mutex *m = new_mutex(s);
+    AUTO(session) s = open_session(0);
+    AUTO(mutex) m = new_mutex(s);
     int64_t first = zkr_session_id(s);
     int64_t first_end = latest_end();
-    zkr_grant *g = NULL;
+    zkr_grant *g;
 
-    while (zkr__clock_boot() / ZKR__MS < client_opened_ms() + 10)
-        pass_a_moment();
+    AWAIT(zkr__clock_boot() / ZKR__MS >= client_opened_ms() + 10);
     client_connects(false);
     client_says(ZKR__ZK_EXPIRED);
-    while (client_handles() < 2)
-        pass_a_moment();
+    AWAIT(client_handles() >= 2);
     assert_int_equal(zkr_session_state(s), ZKR_SESSION_LOST);
     assert_int_equal(zkr_session_id(s), 0);
     client_connects(true);
     await_state(s, ZKR_SESSION_RECONNECTED);
     assert_int_not_equal(zkr_session_id(s), first);
-    assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_OK);
+    g = acquire(m);
     assert_in_range(zkr_grant_valid_until(g), first_end + 1, latest_end());
     give_back(g);
-    zkr_mutex_free(m);
-    assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
 /* The client has found that the session is over, but has not reported it
@@ -260,32 +189,28 @@ TEST(the_next_session_begins_anew)
  * wait for each other. */
 static void finds_it_ended(zkr_session *s)
 {
-    zkr_mutex *m;
-    zkr_grant *g = NULL;
+    AUTO(mutex) m = NULL;
+    zkr_grant *none;
 
-    assert_int_equal(zkr_mutex_new(s, "/another", NULL, &m), ZKR_OK);
+    ok(zkr_mutex_new(s, "/another", NULL, &m));
     client_refuses(ZKR_ZINVALIDSTATE);
-    assert_int_equal(zkr_mutex_acquire(m, 0, &g), ZKR_ELOST);
-    zkr_mutex_free(m);
+    assert_int_equal(zkr_mutex_acquire(m, 0, &none), ZKR_ELOST);
 }
 
 TEST(an_answer_to_the_session_before_counts_for_nothing)
 {
-    zkr_session *s = open_session(ZKR_SESSION_NO_LEASE);
-    zkr_mutex *m = new_mutex(s);
+    AUTO(session) s = open_session(ZKR_SESSION_NO_LEASE);
+    AUTO(mutex) m = new_mutex(s);
     struct outcome o = { .rc = 0 };
 
     client_closes(true, true);
     client_stops_at(ZKR__ZK_CREATE);
-    begin(m, &o);
+    ask_for(m, &o);
     client_await_stop();
     finds_it_ended(s);
-    while (client_handles() < 2)
-        pass_a_moment();
+    AWAIT(client_handles() >= 2);
     client_goes_on();
     give_back(granted(&o));
-    zkr_mutex_free(m);
-    assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
 static void *go_on_when_lost(void *s)
@@ -298,22 +223,20 @@ static void *go_on_when_lost(void *s)
 /* It had connected once more before it ended. */
 TEST(a_handle_that_is_given_up_is_not_heard)
 {
-    zkr_session *s = open_session(ZKR_SESSION_NO_LEASE);
-    zkr_mutex *m = new_mutex(s);
+    AUTO(session) s = open_session(ZKR_SESSION_NO_LEASE);
+    AUTO(mutex) m = new_mutex(s);
     struct outcome o = { .rc = 0 };
     pthread_t thread;
 
     client_stops_at(CLIENT_AT_ONCE);
     client_says(ZKR__ZK_CONNECTED);
     client_await_stop();
-    begin(m, &o); /* it is kept a little while for their answers */
-    assert_int_equal(pthread_create(&thread, NULL, go_on_when_lost, s), 0);
+    ask_for(m, &o); /* it is kept a little while for their answers */
+    thread = thread_start(go_on_when_lost, s);
     finds_it_ended(s);
-    assert_int_equal(pthread_join(thread, NULL), 0);
+    thread_join(thread);
     give_back(granted(&o));
     assert_int_equal(zkr_session_epoch(s), 2);
-    zkr_mutex_free(m);
-    assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
 /* -- servers that serve others -------------------------------------------- */
@@ -322,43 +245,37 @@ enum { SHORT_MS = 150 };
 
 static void await_scouts(int count)
 {
-    while (client_scouts() < count)
-        pass_a_moment();
+    AWAIT(client_scouts() >= count);
 }
 
 /* As after a restore from an older copy: a server that has seen less than we
  * have hangs up, whether or not our session lives. */
 TEST(a_session_that_is_served_no_more_is_given_up)
 {
-    zkr_session *s;
-    zkr_mutex *m;
+    AUTO(session) s = NULL;
+    AUTO(mutex) m = NULL;
 
     client_grants_timeout(SHORT_MS);
     client_serves_scouts(1000);
     s = open_session(0);
     m = new_mutex(s);
     for (uint64_t epoch = 2; epoch <= 3; epoch++) {
-        zkr_grant *g = NULL;
+        AUTO(grant) g = acquire(m);
 
-        assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_OK);
         client_says(ZKR__ZK_DISCONNECTED);
-        while (zkr_session_epoch(s) < epoch)
-            pass_a_moment();
+        AWAIT(zkr_session_epoch(s) >= epoch);
         assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
-        zkr_grant_free(g);
         await_state(s, ZKR_SESSION_RECONNECTED);
         client_changes_node(NULL);
     }
     assert_in_range(client_scouts(), 4, 1000);
-    zkr_mutex_free(m);
-    assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
 /* Servers without a quorum hang up in the same way, and the session
  * survives. */
 TEST(a_session_outlives_servers_that_serve_nobody)
 {
-    zkr_session *s;
+    AUTO(session) s = NULL;
 
     client_grants_timeout(SHORT_MS);
     s = open_session(0);
@@ -373,13 +290,12 @@ TEST(a_session_outlives_servers_that_serve_nobody)
     client_says(ZKR__ZK_CONNECTED);
     await_state(s, ZKR_SESSION_RECONNECTED);
     assert_int_equal(zkr_session_epoch(s), 1);
-    assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
 /* Each loss of the connection counts for itself. */
 TEST(a_session_that_comes_and_goes_is_kept)
 {
-    zkr_session *s;
+    AUTO(session) s = NULL;
 
     client_grants_timeout(SHORT_MS);
     s = open_session(ZKR_SESSION_NO_LEASE);
@@ -393,40 +309,34 @@ TEST(a_session_that_comes_and_goes_is_kept)
         await_state(s, ZKR_SESSION_RECONNECTED);
     }
     assert_int_equal(zkr_session_epoch(s), 1);
-    assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
 /* As often as a name server is asked when it does not answer. */
 TEST(a_handle_that_cannot_be_opened_is_not_tried_again_at_once)
 {
+    AUTO(session) s = NULL;
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    zkr_session *s = NULL;
     int64_t began;
 
     opts.retry = ZKR_RETRY_EXPONENTIAL_INIT(20, 1000 * PATIENCE_S, 0);
-    assert_int_equal(zkr_session_open("127.0.0.1:2181", &opts, &s), ZKR_OK);
+    ok(zkr_session_open("127.0.0.1:2181", &opts, &s));
     client_makes_no_handle(INT32_MAX, ZKR_EHOSTS);
     client_says(ZKR__ZK_EXPIRED);
-    while (client_handles() < 2)
-        pass_a_moment();
+    AWAIT(client_handles() >= 2);
     began = zkr__clock_now();
-    while (zkr__clock_now() < began + 50 * ZKR__MS)
-        pass_a_moment();
+    AWAIT(zkr__clock_now() >= began + 50 * ZKR__MS);
     assert_int_equal(client_handles(), 2);
-    assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
 /* There is no session that a server could keep. */
 TEST(a_close_without_a_session_is_done)
 {
-    zkr_session *s = open_session(0);
+    AUTO(session) s = open_session(0);
 
     client_connects(false);
     client_says(ZKR__ZK_EXPIRED);
-    while (client_handles() < 2)
-        pass_a_moment();
+    AWAIT(client_handles() >= 2);
     client_closes(false, false);
-    assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
 static void on_release(int rc, void *user)
@@ -437,17 +347,15 @@ static void on_release(int rc, void *user)
 TEST(a_release_that_a_close_cuts_off_is_not_called_done)
 {
     zkr_session *s = open_session(0);
-    zkr_mutex *m = new_mutex(s);
-    zkr_grant *g = NULL;
+    AUTO(mutex) m = new_mutex(s);
+    zkr_grant *g = acquire(m);
     int rc = 1;
 
-    assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_OK);
     client_closes(false, false);
     client_stops_at(ZKR__ZK_DELETE);
-    assert_int_equal(zkr_grant_release_async(g, on_release, &rc), ZKR_OK);
+    ok(zkr_grant_release_async(g, on_release, &rc));
     client_await_stop();
     zkr_grant_free(g);
-    zkr_mutex_free(m);
     assert_int_equal(zkr_session_close(s), ZKR_EPENDING);
     assert_int_equal(rc, ZKR_EPENDING);
 }
@@ -456,17 +364,14 @@ TEST(a_release_that_a_close_cuts_off_is_not_called_done)
 
 TEST(a_refused_verification_is_told)
 {
-    zkr_session *s = open_session(0);
-    zkr_mutex *m = new_mutex(s);
-    zkr_grant *g = NULL;
+    AUTO(session) s = open_session(0);
+    AUTO(mutex) m = new_mutex(s);
+    zkr_grant *g = acquire(m);
 
-    assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_OK);
     client_answers(ZKR__ZK_CHECK, ZKR_ZNOAUTH);
     assert_int_equal(zkr_grant_verify(g, INT64_C(2000) * PATIENCE_S),
                      ZKR_ZNOAUTH);
     give_back(g);
-    zkr_mutex_free(m);
-    assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
 static void *delete_meanwhile(void *unused)
@@ -481,23 +386,19 @@ static void *delete_meanwhile(void *unused)
  * somebody else. */
 TEST(a_break_that_was_put_off_has_broken_nothing)
 {
-    zkr_session *s = open_session(0);
-    zkr_mutex *m = new_mutex(s);
-    zkr_grant *g = NULL;
+    AUTO(session) s = open_session(0);
+    AUTO(mutex) m = new_mutex(s);
+    AUTO(grant) g = acquire(m);
     pthread_t thread;
 
-    assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_OK);
     client_answers(ZKR__ZK_DELETE, ZKR_ZTHROTTLEDOP);
     client_stops_at(ZKR__ZK_DELETE);
-    assert_int_equal(pthread_create(&thread, NULL, delete_meanwhile, NULL), 0);
+    thread = thread_start(delete_meanwhile, NULL);
     assert_int_equal(
         zkr_participants_break(s, zkr_grant_node(g), zkr_grant_token(g), 0),
         ZKR_ZNONODE);
-    assert_int_equal(pthread_join(thread, NULL), 0);
+    thread_join(thread);
     client_answers(ZKR__ZK_DELETE, ZKR_OK);
-    zkr_grant_free(g);
-    zkr_mutex_free(m);
-    assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
 /* -- ghosts --------------------------------------------------------------- */
@@ -507,24 +408,20 @@ TEST(a_ghost_is_not_watched_any_more)
 {
     static const char *const names[] = { "one-lock-0000000001",
                                          "ghost-lock-0000000002" };
-    zkr_session *s;
-    zkr_mutex *m;
+    AUTO(session) s = NULL;
+    AUTO(mutex) m = NULL;
     struct outcome o = { .rc = 0 };
 
     client_grants_timeout(50);
     client_shows(names, true);
     s = open_session(ZKR_SESSION_NO_LEASE);
     m = new_mutex(s);
-    begin(m, &o);
-    while (client_requests(ZKR__ZK_GET) < 2) /* it waits for the other one */
-        pass_a_moment();
+    ask_for(m, &o);
+    AWAIT(client_requests(ZKR__ZK_GET) >= 2); /* it waits for the other one */
     assert_int_equal(client_requests(ZKR__ZK_UNWATCH), 1);
-    assert_int_equal(zkr_lockable_cancel(m), ZKR_OK);
-    while (!atomic_load(&o.told))
-        pass_a_moment();
+    ok(zkr_lockable_cancel(m));
+    AWAIT(atomic_load(&o.told));
     assert_int_equal(o.rc, ZKR_ECANCELED);
-    zkr_mutex_free(m);
-    assert_int_equal(zkr_session_close(s), ZKR_OK);
 }
 
 /* A name without a UUID may come back when the directory has been made anew;
@@ -534,28 +431,24 @@ TEST(a_ghost_is_one_for_one_node_of_ours)
     static const char *const names[] = { "lock-0000000001", "lock-0000000002" };
     static const char *const anew[] = { NULL, "lock-0000000002" };
     static const char *const none[] = { NULL, NULL };
-    zkr_session *s;
-    zkr_mutex *m;
+    AUTO(session) s = NULL;
+    AUTO(mutex) m = NULL;
     struct outcome o = { .rc = 0 };
 
     client_grants_timeout(50);
     client_shows(names, true);
     s = open_session(ZKR_SESSION_NO_LEASE);
     m = new_mutex(s);
-    begin(m, &o);
-    while (client_requests(ZKR__ZK_GET) < 2)
-        pass_a_moment();
+    ask_for(m, &o);
+    AWAIT(client_requests(ZKR__ZK_GET) >= 2);
     client_await_rest();
     client_shows(anew, false);
     client_changes_node(NULL);
-    while (client_requests(ZKR__ZK_GET) < 4 && !atomic_load(&o.told))
-        pass_a_moment();
+    AWAIT(client_requests(ZKR__ZK_GET) >= 4 || atomic_load(&o.told));
     assert_false(atomic_load(&o.told));
     client_await_rest();
     client_shows(none, false);
     client_changes_node("");
     give_back(granted(&o));
     assert_int_equal(client_requests(ZKR__ZK_CREATE), 2);
-    zkr_mutex_free(m);
-    assert_int_equal(zkr_session_close(s), ZKR_OK);
 }

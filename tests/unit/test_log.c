@@ -24,9 +24,6 @@ static atomic_int lines;
 
 static void count(enum zkr_log_level level, const char *message, void *user)
 {
-    (void)level;
-    (void)message;
-    (void)user;
     (void)atomic_fetch_add(&lines, 1);
 }
 
@@ -43,7 +40,6 @@ static void stay(enum zkr_log_level level, const char *message, void *user)
 
 static void *write_line(void *unused)
 {
-    (void)unused;
     zkr__log(ZKR_LOG_ERROR, "a line");
     return NULL;
 }
@@ -59,7 +55,7 @@ static pthread_t start(void *(*run)(void *), void *arg)
 {
     pthread_t thread;
 
-    assert_int_equal(pthread_create(&thread, NULL, run, arg), 0);
+    thread = thread_start(run, arg);
     return thread;
 }
 
@@ -95,14 +91,13 @@ TEST(a_hook_that_was_replaced_is_not_running)
     bool had_returned = false;
     pthread_t replacer = start(replace, &had_returned);
 
-    while (!zkr__log_wanted(ZKR_LOG_DEBUG)) /* until the new one is there */
-        (void)sched_yield();
-    (void)write_line(NULL); /* the new one waits for nobody */
+    AWAIT(zkr__log_wanted(ZKR_LOG_DEBUG)); /* until the new one is there */
+    (void)write_line(NULL);                /* the new one waits for nobody */
     assert_int_equal(atomic_load(&lines), 2);
     (void)sem_post(&may_return);
-    assert_int_equal(pthread_join(replacer, NULL), 0);
+    thread_join(replacer);
     assert_true(had_returned);
-    assert_int_equal(pthread_join(writer, NULL), 0);
+    thread_join(writer);
 }
 
 static void end_itself(enum zkr_log_level level, const char *message,
@@ -140,5 +135,5 @@ TEST(a_child_of_a_process_with_a_thread_in_the_hook_goes_on)
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0);
     (void)sem_post(&may_return);
-    assert_int_equal(pthread_join(writer, NULL), 0);
+    thread_join(writer);
 }

@@ -250,23 +250,11 @@ static void expect_errors(void)
 static void on_watch(int error, const struct zkr_reply *reply,
                      enum zkr_watch_why why, void *user)
 {
-    (void)error;
-    (void)reply;
-    (void)why;
-    (void)user;
 }
 
 static void on_acquired(int error, zkr_grant *grant, void *user)
 {
-    (void)error;
-    (void)user;
     zkr_grant_free(grant);
-}
-
-static void ok(int rc)
-{
-    if (rc != ZKR_OK)
-        fail_msg("%s", zkr_error_detail());
 }
 
 static int setup(void)
@@ -352,8 +340,7 @@ TEST(outputs_are_empty_when_the_servers_refuse)
 static void refuse_credentials(void)
 {
     client_says(ZKR__ZK_AUTH_FAILED);
-    while (zkr_session_state(given.session) != ZKR_SESSION_AUTH_FAILED)
-        (void)nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+    AWAIT(zkr_session_state(given.session) == ZKR_SESSION_AUTH_FAILED);
 }
 
 TEST(outputs_are_empty_when_the_session_is_over)
@@ -367,8 +354,6 @@ TEST(outputs_are_empty_when_the_session_is_over)
 
 static void on_opened(int error, void *user)
 {
-    (void)error;
-    (void)user;
 }
 
 static void on_all_acquired(int error, zkr_grant *const *grants, size_t count,
@@ -380,22 +365,14 @@ static void on_all_acquired(int error, zkr_grant *const *grants, size_t count,
 
 static void on_reply(int error, const struct zkr_reply *reply, void *user)
 {
-    (void)error;
-    (void)reply;
-    (void)user;
 }
 
 static void on_committed(int error, zkr_txn *txn, void *user)
 {
-    (void)error;
-    (void)txn;
-    (void)user;
 }
 
 static int on_borrowed(zhandle_t *zh, void *user)
 {
-    (void)zh;
-    (void)user;
     return ZKR_OK;
 }
 
@@ -490,8 +467,6 @@ static void call_all(int error, const struct zkr_reply *reply, void *user)
 {
     struct inside *in = user;
 
-    (void)error;
-    (void)reply;
     atomic_store(&in->wrong, complain(in->letter, in->code));
 }
 
@@ -503,8 +478,7 @@ static int in_a_callback(char letter, int code)
     in.code = code;
     atomic_store(&in.wrong, -1);
     ok(zkr_session_sync_async(given.session, 0, call_all, &in));
-    while (atomic_load(&in.wrong) == -1)
-        (void)nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+    AWAIT(atomic_load(&in.wrong) != -1);
     return in.wrong;
 }
 

@@ -24,12 +24,7 @@ static const char *fake_host;
 static struct timespec fake_wall;
 static struct timespec fake_boot;
 
-int __real_gethostname(char *name, size_t len);
-int __wrap_gethostname(char *name, size_t len);
-int __real_clock_gettime(clockid_t clock, struct timespec *ts);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
-
-int __wrap_gethostname(char *name, size_t len)
+WRAP(int, gethostname, (char *name, size_t len))
 {
     size_t fake_len;
 
@@ -40,7 +35,7 @@ int __wrap_gethostname(char *name, size_t len)
     return fake_len < len ? 0 : -1;
 }
 
-int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
+WRAP(int, clock_gettime, (clockid_t clock, struct timespec *ts))
 {
     if (fake_wall.tv_sec == 0 ||
         (clock != CLOCK_REALTIME && clock != CLOCK_BOOTTIME))
@@ -91,7 +86,7 @@ static void write_of(struct zkr__owner owner)
     zkr__owner_start(start);
     owner.start = start;
     memset(&buf, '#', sizeof(buf));
-    assert_int_equal(zkr__owner_write(&owner, buf.data, &len), ZKR_OK);
+    ok(zkr__owner_write(&owner, buf.data, &len));
     assert_true(len <= ZKR__OWNER_MAX);
     assert_int_equal(strlen(buf.data), len);
     assert_memory_equal(buf.guard, "########", 8);
@@ -360,8 +355,8 @@ TEST(record_is_of_the_calling_thread)
     struct from_thread t = { "", 0, -1 };
     pthread_t thread;
 
-    assert_int_equal(pthread_create(&thread, NULL, write_there, &t), 0);
-    assert_int_equal(pthread_join(thread, NULL), 0);
+    thread = thread_start(write_there, &t);
+    thread_join(thread);
     assert_int_equal(t.rc, ZKR_OK);
     json = json_loads(t.data, 0, NULL);
     assert_non_null(json);

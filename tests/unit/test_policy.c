@@ -12,6 +12,7 @@
 #include <zkrecipes/zkrecipes.h>
 
 #include "client.h"
+#include "opened.h"
 
 /* Ends a test that hangs. */
 enum { PATIENCE_S = 60 };
@@ -29,22 +30,17 @@ FIXTURE(NULL, teardown)
 
 static void open_with(struct zkr_retry retry)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
     client_reset();
-    opts.flags = ZKR_SESSION_NO_LEASE;
-    opts.retry = retry;
-    assert_int_equal(zkr_session_open("127.0.0.1:2181", &opts, &s), ZKR_OK);
-    assert_int_equal(zkr_mutex_new(s, "/lock", NULL, &m), ZKR_OK);
+    s = open_session_with(
+        OPTS(session, .flags = ZKR_SESSION_NO_LEASE, .retry = retry));
+    m = new_mutex(s);
 }
 
 static int list(void)
 {
-    struct zkr_participants *list = NULL;
-    int rc = zkr_participants_list(s, "/lock", NULL, &list);
+    AUTO(participants) list = NULL;
 
-    zkr_participants_free(list);
-    return rc;
+    return zkr_participants_list(s, "/lock", NULL, &list);
 }
 
 /* Two more than one is three. */
@@ -72,15 +68,9 @@ static void on_outcome(int rc, zkr_grant *grant, void *user)
     atomic_store((atomic_int *)user, rc);
 }
 
-static void pass_a_moment(void)
-{
-    (void)nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-}
-
 static void await_outcome(const atomic_int *outcome)
 {
-    while (atomic_load(outcome) == 1)
-        pass_a_moment();
+    AWAIT(atomic_load(outcome) != 1);
     assert_int_equal(atomic_load(outcome), ZKR_OK);
 }
 
@@ -92,13 +82,10 @@ TEST(until_then_it_is_repeated)
     open_with(ZKR_RETRY_UNTIL_INIT(1000 * PATIENCE_S, 1));
     client_answers(ZKR__ZK_CREATE, ZKR_ZTHROTTLEDOP);
     client_answers(ZKR__ZK_CHILDREN, ZKR_ZTHROTTLEDOP);
-    assert_int_equal(zkr_mutex_acquire_async(m, -1, on_outcome, &outcome, NULL),
-                     ZKR_OK);
-    while (client_requests(ZKR__ZK_CREATE) < 4)
-        pass_a_moment();
+    ok(zkr_mutex_acquire_async(m, -1, on_outcome, &outcome, NULL));
+    AWAIT(client_requests(ZKR__ZK_CREATE) >= 4);
     client_answers(ZKR__ZK_CREATE, ZKR_OK);
-    while (client_requests(ZKR__ZK_CHILDREN) < 10) /* by itself, too */
-        pass_a_moment();
+    AWAIT(client_requests(ZKR__ZK_CHILDREN) >= 10); /* by itself, too */
     client_answers(ZKR__ZK_CHILDREN, ZKR_OK);
     await_outcome(&outcome);
 }
@@ -113,10 +100,8 @@ TEST(each_request_has_repetitions_of_its_own)
     open_with(ZKR_RETRY_N_TIMES_INIT(2, 1));
     client_shows(holder, false);
     client_answers_times(ZKR__ZK_CHILDREN, ZKR_ZTHROTTLEDOP, 2);
-    assert_int_equal(zkr_mutex_acquire_async(m, -1, on_outcome, &outcome, NULL),
-                     ZKR_OK);
-    while (client_requests(ZKR__ZK_GET) == 0)
-        pass_a_moment();
+    ok(zkr_mutex_acquire_async(m, -1, on_outcome, &outcome, NULL));
+    AWAIT(client_requests(ZKR__ZK_GET) != 0);
     client_await_rest();
     client_answers_times(ZKR__ZK_CHILDREN, ZKR_ZTHROTTLEDOP, 2);
     client_shows(nobody, false);
@@ -131,8 +116,6 @@ static void note(int rc, const struct zkr_reply *reply, void *user)
 {
     static atomic_int count;
 
-    (void)rc;
-    (void)reply;
     atomic_store((atomic_int *)user, atomic_fetch_add(&count, 1) + 1);
 }
 
@@ -142,7 +125,7 @@ static void await_retries(uint64_t count)
 
     while (counters.retries < count) {
         pass_a_moment();
-        assert_int_equal(zkr_session_stats(s, &counters), ZKR_OK);
+        ok(zkr_session_stats(s, &counters));
     }
 }
 
@@ -157,23 +140,16 @@ TEST(writes_that_come_back_go_in_the_order_of_the_calls)
     client_stops_at(ZKR__ZK_SET);
     client_answers_times(ZKR__ZK_SET, ZKR_ZTHROTTLEDOP, 2);
     client_answers_times(ZKR__ZK_DELETE, ZKR_ZTHROTTLEDOP, 1);
-    assert_int_equal(
-        zkr_session_set_async(s, "/data", "", 0, -1, -1, note, &nth[0]),
-        ZKR_OK);
-    assert_int_equal(
-        zkr_session_delete_async(s, "/data", -1, -1, note, &nth[1]), ZKR_OK);
+    ok(zkr_session_set_async(s, "/data", "", 0, -1, -1, note, &nth[0]));
+    ok(zkr_session_delete_async(s, "/data", -1, -1, note, &nth[1]));
     client_stops_at(ZKR__ZK_DELETE);
     await_retries(1);
-    while (client_requests(ZKR__ZK_SET) < 2)
-        pass_a_moment();
+    AWAIT(client_requests(ZKR__ZK_SET) >= 2);
     client_goes_on();
     await_retries(3);
-    assert_int_equal(
-        zkr_session_set_async(s, "/data", "", 0, -1, -1, note, &nth[2]),
-        ZKR_OK);
+    ok(zkr_session_set_async(s, "/data", "", 0, -1, -1, note, &nth[2]));
     for (int i = 0; i < 3; i++) {
-        while (atomic_load(&nth[i]) == 0)
-            pass_a_moment();
+        AWAIT(atomic_load(&nth[i]) != 0);
         assert_true(i == 0 || atomic_load(&nth[i - 1]) < atomic_load(&nth[i]));
     }
 }
@@ -198,8 +174,7 @@ static void *break_it(void *arg)
 static void let_go_to(enum zkr__zk_type type, int count)
 {
     client_stops_at((int)type);
-    while (client_requests(type) < count)
-        pass_a_moment();
+    AWAIT(client_requests(type) >= count);
     client_await_stop();
 }
 
@@ -213,16 +188,15 @@ TEST(a_break_remembers_each_delete_whose_answer_is_lost)
 
     open_with(ZKR_RETRY_N_TIMES_INIT(9, 1));
     opts.mode = ZKR_CREATE_EPHEMERAL;
-    assert_int_equal(zkr_session_create(s, broken, NULL, 0, &opts, -1, &reply),
-                     ZKR_OK);
+    ok(zkr_session_create(s, broken, NULL, 0, &opts, -1, &reply));
     zkr_reply_free(reply);
-    assert_int_equal(zkr_session_exists(s, broken, -1, &reply), ZKR_OK);
+    ok(zkr_session_exists(s, broken, -1, &reply));
     b.token = reply->stat.czxid;
     zkr_reply_free(reply);
     looks = client_requests(ZKR__ZK_EXISTS) + 1; /* with the first of it */
     client_answers_times(ZKR__ZK_DELETE, ZKR_ZCONNECTIONLOSS, 1);
     client_stops_at(ZKR__ZK_DELETE);
-    assert_int_equal(pthread_create(&b.thread, NULL, break_it, &b), 0);
+    b.thread = thread_start(break_it, &b);
     let_go_to(ZKR__ZK_DELETE, 1);
     let_go_to(ZKR__ZK_EXISTS, looks + 1);
     client_answers_times(ZKR__ZK_DELETE, ZKR_ZTHROTTLEDOP, 1);
@@ -230,6 +204,6 @@ TEST(a_break_remembers_each_delete_whose_answer_is_lost)
     let_go_to(ZKR__ZK_EXISTS, looks + 2);
     client_changes_node(NULL);
     client_goes_on();
-    assert_int_equal(pthread_join(b.thread, NULL), 0);
+    thread_join(b.thread);
     assert_int_equal(b.rc, ZKR_OK);
 }

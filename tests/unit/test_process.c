@@ -24,11 +24,7 @@
 enum { NO_NAMESPACE = 77, HANGS_S = 60 };
 
 static bool without_page; /* as on an old kernel */
-
-int __real_madvise(void *p, size_t size, int advice);
-int __wrap_madvise(void *p, size_t size, int advice);
-
-int __wrap_madvise(void *p, size_t size, int advice)
+WRAP(int, madvise, (void *p, size_t size, int advice))
 {
     if (without_page && advice == MADV_WIPEONFORK) {
         errno = EINVAL;

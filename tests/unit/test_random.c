@@ -114,6 +114,5 @@ TEST(numbers_are_not_repeated)
 
 int main(void)
 {
-
     return test_run_between(draw_uuids, NULL);
 }

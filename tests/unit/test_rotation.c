@@ -18,17 +18,12 @@ static struct addrinfo addresses[ADDRESSES];
 
 /* The linker sends the library's calls here: --wrap. The name "one" has an
  * address, "none" has none, and "three" has three. */
-int __wrap_getaddrinfo(const char *node, const char *service,
-                       const struct addrinfo *hints,
-                       struct addrinfo **ret_info);
-void __wrap_freeaddrinfo(struct addrinfo *info);
-
-int __wrap_getaddrinfo(const char *node, const char *service,
-                       const struct addrinfo *hints, struct addrinfo **ret_info)
+WRAP(int, getaddrinfo,
+     (const char *node, const char *service, const struct addrinfo *hints,
+      struct addrinfo **ret_info))
 {
     int count = strcmp(node, "one") == 0 ? 1 : ADDRESSES;
 
-    (void)hints;
     if (strcmp(node, "none") == 0)
         return EAI_AGAIN;
     for (int i = 0; i < count; i++) {
@@ -49,7 +44,7 @@ int __wrap_getaddrinfo(const char *node, const char *service,
     return 0;
 }
 
-void __wrap_freeaddrinfo(struct addrinfo *info)
+WRAP(void, freeaddrinfo, (struct addrinfo * info))
 {
     assert_ptr_equal(info, addresses);
 }

@@ -43,31 +43,20 @@ static int setup(uint32_t reply_timeout_ms)
 
     client_reset();
     opts.reply_timeout_ms = reply_timeout_ms;
-    assert_int_equal(zkr_session_open("127.0.0.1:2181", &opts, &it.session),
-                     ZKR_OK);
+    ok(zkr_session_open("127.0.0.1:2181", &opts, &it.session));
     other = new_mutex(it.session);
-    assert_int_equal(zkr_mutex_acquire(other, -1, &it.grant), ZKR_OK);
+    ok(zkr_mutex_acquire(other, -1, &it.grant));
     zkr_mutex_free(other);
     it.mutex = new_mutex(it.session);
-    assert_int_equal(
-        zkr_unfair_mutex_new(it.session, "/lock", NULL, &it.unfair), ZKR_OK);
-    assert_int_equal(
-        zkr_reentrant_mutex_new(it.session, "/lock", NULL, &it.reentrant),
-        ZKR_OK);
-    assert_int_equal(zkr_rwlock_new(it.session, "/lock", NULL, &it.rwlock),
-                     ZKR_OK);
-    assert_int_equal(zkr_counter_new(it.session, "/counter", NULL, &it.counter),
-                     ZKR_OK);
-    assert_int_equal(
-        zkr_leader_new(it.session, "/lock", NULL, NULL, NULL, &it.leader),
-        ZKR_OK);
-    assert_int_equal(
-        zkr_semaphore_new(it.session, "/lock", 2, NULL, &it.semaphore), ZKR_OK);
-    assert_int_equal(zkr_barrier_new(it.session, "/barrier", NULL, &it.barrier),
-                     ZKR_OK);
-    assert_int_equal(zkr_multi_lock_new(it.session, NULL, &it.multi_lock),
-                     ZKR_OK);
-    assert_int_equal(zkr_multi_lock_add(it.multi_lock, it.mutex, NULL), ZKR_OK);
+    ok(zkr_unfair_mutex_new(it.session, "/lock", NULL, &it.unfair));
+    ok(zkr_reentrant_mutex_new(it.session, "/lock", NULL, &it.reentrant));
+    ok(zkr_rwlock_new(it.session, "/lock", NULL, &it.rwlock));
+    ok(zkr_counter_new(it.session, "/counter", NULL, &it.counter));
+    ok(zkr_leader_new(it.session, "/lock", NULL, NULL, NULL, &it.leader));
+    ok(zkr_semaphore_new(it.session, "/lock", 2, NULL, &it.semaphore));
+    ok(zkr_barrier_new(it.session, "/barrier", NULL, &it.barrier));
+    ok(zkr_multi_lock_new(it.session, NULL, &it.multi_lock));
+    ok(zkr_multi_lock_add(it.multi_lock, it.mutex, NULL));
     client_stops_at(CLIENT_AT_ONCE);
     client_await_stop();
     return 0;
@@ -330,9 +319,7 @@ TEST_WITH(less_than_zero_waits_without_limit, setup_short, NULL)
     for (size_t i = 0; i < COUNT(rows); i++) {
         waiters[i].row = &rows[i];
         atomic_init(&waiters[i].ended, false);
-        assert_int_equal(pthread_create(&waiters[i].thread, NULL,
-                                        wait_without_limit, &waiters[i]),
-                         0);
+        waiters[i].thread = thread_start(wait_without_limit, &waiters[i]);
     }
     zero_is_the_reply_timeout();
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -341,6 +328,6 @@ TEST_WITH(less_than_zero_waits_without_limit, setup_short, NULL)
     }
     close_all();
     for (size_t i = 0; i < COUNT(rows); i++)
-        assert_int_equal(pthread_join(waiters[i].thread, NULL), 0);
+        thread_join(waiters[i].thread);
     free_all(); /* the threads have used it up to their end */
 }

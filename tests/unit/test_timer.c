@@ -9,12 +9,10 @@
 
 static void on_time(struct zkr__timer *timer)
 {
-    (void)timer;
 }
 
 static void on_other_time(struct zkr__timer *timer)
 {
-    (void)timer;
 }
 
 /* Seven timers at 10, 20, ... 70, armed in a mixed order. */

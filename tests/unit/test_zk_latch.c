@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "test.h"
+#include "unit.h"
 #include "zk/zk_latch.h"
 
 /* The line as the client writes it, in both places. */
@@ -62,14 +62,13 @@ TEST(a_connecting_thread_waits_while_it_is_shut)
 
     atomic_store(&passed, 0);
     zkr__latch_shut();
-    assert_int_equal(
-        pthread_create(&threads[0], NULL, io_main, (char *)connects), 0);
-    assert_int_equal(pthread_create(&threads[1], NULL, io_main, other), 0);
-    assert_int_equal(pthread_join(threads[1], NULL), 0);
+    threads[0] = thread_start(io_main, (char *)connects);
+    threads[1] = thread_start(io_main, other);
+    thread_join(threads[1]);
     wait_a_moment(); /* for something not to happen */
     assert_int_equal(atomic_load(&passed), 1);
     zkr__latch_open();
-    assert_int_equal(pthread_join(threads[0], NULL), 0);
+    thread_join(threads[0]);
     assert_int_equal(atomic_load(&passed), 2);
 }
 
@@ -102,8 +101,8 @@ static void connect_again(struct zkr__latch *latch)
 {
     pthread_t thread;
 
-    assert_int_equal(pthread_create(&thread, NULL, own_main, latch), 0);
-    assert_int_equal(pthread_join(thread, NULL), 0);
+    thread = thread_start(own_main, latch);
+    thread_join(thread);
 }
 
 TEST(each_connection_has_to_answer)
@@ -130,8 +129,7 @@ static void *shut_and_wait(void *forked)
 {
     zkr__latch_shut();
     atomic_store(&is_shut, true);
-    while (!atomic_load((atomic_bool *)forked))
-        (void)sched_yield();
+    AWAIT(atomic_load((atomic_bool *)forked));
     zkr__latch_open();
     return NULL;
 }
@@ -144,9 +142,8 @@ TEST(a_child_finds_the_latch_open)
     int status = 0;
     pid_t pid;
 
-    assert_int_equal(pthread_create(&thread, NULL, shut_and_wait, &forked), 0);
-    while (!atomic_load(&is_shut))
-        (void)sched_yield();
+    thread = thread_start(shut_and_wait, &forked);
+    AWAIT(atomic_load(&is_shut));
     pid = fork();
     if (pid == 0) { /* no exit: a leak checker would count */
         (void)alarm(5);
@@ -154,7 +151,7 @@ TEST(a_child_finds_the_latch_open)
         (void)raise(SIGKILL);
     }
     atomic_store(&forked, true);
-    assert_int_equal(pthread_join(thread, NULL), 0);
+    thread_join(thread);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(WTERMSIG(status), SIGKILL);
 }

@@ -1,15 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Common parts of all unit tests: tests that register themselves, and random
- * numbers that are the same in every run. */
+/* Common parts of all unit tests: tests that register themselves, waiting,
+ * calls of the library that a test answers itself, and random numbers that are
+ * the same in every run. */
 #ifndef UNIT_H
 #define UNIT_H
 
+#include <time.h>
+
+#include <zkrecipes/error.h>
+
 #include "test.h"
+
+/* An error fails the test and prints its sentence. */
+#define ok(call)                                                               \
+    do {                                                                       \
+        int ok_rc = (call);                                                    \
+                                                                               \
+        if (ok_rc != ZKR_OK)                                                   \
+            fail_msg("%s: %s: %s", #call, zkr_strerror(ok_rc),                 \
+                     zkr_error_detail());                                      \
+    } while (0)
+
+/* Waits until the condition holds; the watchdog ends a test that hangs. */
+#define AWAIT(condition)                                                       \
+    do {                                                                       \
+        while (!(condition))                                                   \
+            pass_a_moment();                                                   \
+    } while (0)
+
+/* Begins the function that takes the place of a call of the library: --wrap in
+ * meson.build. */
+#define WRAP(type, name, parameters)                                           \
+    type __real_##name parameters;                                             \
+    type __wrap_##name parameters;                                             \
+    type __wrap_##name parameters
+
+static inline void pass_a_moment(void)
+{
+    (void)nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+}
 
 /* For a call that is made whatever it returns. */
 static inline void any_result(int result)
 {
-    (void)result;
 }
 
 /* Source: Marsaglia, "Xorshift RNGs" (2003). The state must not be 0. */

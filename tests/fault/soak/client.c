@@ -101,7 +101,6 @@ static void note_in(void *user, char kind, int64_t a, int64_t b)
 static void on_session(zkr_session *s, const struct zkr_session_event *event,
                        void *user)
 {
-    (void)s;
     if (event->session_id == atomic_load(&seat->session))
         return;
     atomic_store(&seat->session, event->session_id);

@@ -405,7 +405,6 @@ static void jump_back(struct nemesis *n)
 
 static void nothing(struct nemesis *n)
 {
-    (void)n;
 }
 
 enum { T = SESSION_MS, LONG = SESSION_MS + SOAK_TICK_MS };
