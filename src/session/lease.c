@@ -274,10 +274,18 @@ static int64_t quicker(const struct zkr__lease *lease)
     return max(zkr__lease_beat(lease) / 4, quickest(lease));
 }
 
+/* From then on a quick beat is needed: the third is a chain, whose answer comes
+ * before the lease ends. */
+static int64_t last_call(const struct zkr__lease *lease)
+{
+    return zkr__lease_until(lease) - zkr__lease_beat(lease) -
+           2 * lease->slowest;
+}
+
 int64_t zkr__lease_next(const struct zkr__lease *lease, int64_t last,
                         int64_t oldest)
 {
-    int64_t quick = zkr__lease_until(lease);
+    int64_t quick = last_call(lease);
 
     if (oldest != 0)
         quick = min(quick, oldest + lease->slowest + quickest(lease));

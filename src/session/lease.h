@@ -154,8 +154,8 @@ uint32_t zkr__lease_chain(const struct zkr__lease *lease);
 
 /* Returns when the next beat is, if the last one was at `last`, and the oldest
  * request under way was sent at `oldest` (0: none is). When that has been
- * unanswered for longer than R by T/50, or the lease is over, it is a quarter
- * of a beat later. */
+ * unanswered for longer than R by T/50, or the lease is about to end or is
+ * over, it is a quarter of a beat later. */
 int64_t zkr__lease_next(const struct zkr__lease *lease, int64_t last,
                         int64_t oldest);
 

@@ -651,6 +651,37 @@ TEST(a_doubt_is_about_all_that_is_held)
     succeeds(acquire_at_once, doubt_two);
 }
 
+/* The lease runs out before there is a connection again, at each phase of the
+ * beat. */
+static void bear_an_outage(void)
+{
+    zkr_grant *grant = users[WAITER].grant;
+
+    fiber_sleep(world.timeout + world.timeout * story.instant / 100);
+    server_reset_connections(WAITER);
+    cut(WAY_DOWN, world.timeout * 6 / 10);
+    while (zkr_grant_state(grant) == ZKR_GRANT_HELD)
+        fiber_sleep(MS);
+    while (zkr_grant_state(grant) != ZKR_GRANT_HELD)
+        fiber_sleep(MS);
+    for (int64_t end = sim_now + world.timeout; sim_now < end;
+         fiber_sleep(MS)) {
+        if (zkr_grant_state(grant) == ZKR_GRANT_UNSURE)
+            world_fail("it is in doubt again");
+    }
+}
+
+/* Regression: the first proof after an outage had little of the lease left, and
+ * the next chain was three beats away, too late. */
+TEST(after_a_doubt_the_next_proof_comes_in_time)
+{
+    for (int percent = 0; percent < 35; percent++) {
+        story.short_ticks = true;
+        story.instant = percent;
+        succeeds(acquire_at_once, bear_an_outage);
+    }
+}
+
 static void refuse_one_of_two(void)
 {
     const struct user *u = &users[WAITER];
