@@ -3,7 +3,9 @@
 """Checks that each code that a public header promises is provoked by a test:
 by a row of unit/test_outputs.c, whose letters say what is wrong, or by a test
 that makes the call, itself or through functions of its file, and names the
-code. Every function that returns a code has a row.
+code. Every function that returns a code has a row there, which has its output,
+and a "T" when it waits for so long as it is told; and one with a callback has a
+row of unit/test_callbacks.c, too.
 
     codes.py ROOT
 """
@@ -33,6 +35,9 @@ ELSEWHERE = {
     ('grant', 'ZUNIMPLEMENTED'): 'unit/test_zk_mt.c',
     ('client', 'ZUNIMPLEMENTED'): 'unit/test_zk_mt.c',
 }
+
+# Their timeouts are tried in unit/test_fence.c and integration/test_barrier.c.
+OWN_TIME = ('zkr_fence_begin', 'zkr_double_barrier_leave')
 
 
 def headers(root):
@@ -70,9 +75,12 @@ def tests(root):
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    rows = dict(re.findall(r'^ *(?:ROW|CALL)\((\w+),(?: \w+(?:\([^)]*\))?,)? '
-                           r'"(\w*)",',
-                           (root / 'tests/unit/test_outputs.c').read_text(), re.M))
+    table = re.findall(r'^ *(ROW|CALL)\((\w+),(?: \w+(?:\([^)]*\))?,)? "(\w*)",',
+                       (root / 'tests/unit/test_outputs.c').read_text(), re.M)
+    rows = {name: letters for _, name, letters in table}
+    outputs = {name for kind, name, _ in table if kind == 'ROW'}
+    untold = set(re.findall(r'^ *ROW\((\w+)\)',
+                            (root / 'tests/unit/test_callbacks.c').read_text(), re.M))
     in_want = ' '.join((root / 'tests' / f).read_text() for f in IN_WANT)
     named = collections.defaultdict(set)
     for _, words in tests(root):
@@ -87,9 +95,19 @@ def main():
             for call in re.findall(r'zkr_lockable_\w+', body):
                 named[call] |= named[short]
     for header, text in headers(root):
-        calls = set(re.findall(r'(?:ZKR_API|ZKR_CALL|ZKR_SHORT|ZKR_MUST_CHECK)\s+int\s+(zkr_\w+)\(', text))
-        calls -= {'zkr_txn_failed'}  # a number, no code
-        missing += [f'{call} has no row' for call in calls - rows.keys()]
+        calls = dict(re.findall(r'(?:ZKR_API|ZKR_CALL|ZKR_SHORT|ZKR_MUST_CHECK)\s+int\s+(zkr_\w+)'
+                                r'\(([^;{]*)[;{]', text))
+        calls.pop('zkr_txn_failed', None)  # a number, no code
+        told = set(re.findall(r'ZKR_(?:API|CALL|SHORT)\s[^;{]*?(zkr_\w+)\([^;{]*_fn fn\b', text))
+        missing += [f'{call}: it is never without its callback' for call in told - untold]
+        missing += [f'{call} has no row' for call in calls.keys() - rows.keys()]
+        for call, arguments in calls.items():
+            if ('ret_' in arguments and not call.endswith('_stats')) != (call in outputs):
+                missing.append(f'{call}: its output is not in its row')
+            waits = re.search(r' timeout_ms|_opts \*opts,\s*struct zkr_\w+ \*\*ret_list', arguments)
+            if (bool(waits) and not call.endswith('_async') and call not in OWN_TIME) != (
+                    'T' in rows.get(call, '')):
+                missing.append(f'{call}: its timeout is not in its row')
         for scope, code in promises(text, header):
             of = {scope} if scope.startswith('zkr_') else calls
             if not (any(LETTERS.get(code, '-') in rows.get(c, '') or

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of what calls return: each code that does not depend on the servers, of
- * every function; and that every output is empty after an error, of every
- * function that has one, when nothing that it needs is given, when the servers
- * refuse, and when the session is over. tests/api/tables.sh checks that no
- * output is missing, but the counters, which are no such output: test_opts.c.
- */
+ * every function; that every output is empty after an error, of every function
+ * that has one, when nothing that it needs is given, when the servers refuse,
+ * and when the session is over; and that a timeout means the same in every
+ * function that waits for the servers. tests/api/codes.py checks that nothing
+ * is missing. The counters are no such output: test_opts.c. Timeouts that are
+ * not tried here: that of a fence, which needs no server (test_fence.c), and
+ * that of leaving a double barrier (integration/test_barrier.c). */
 #include "unit.h"
 
 #include <pthread.h>
@@ -21,6 +23,7 @@
 #include <zkrecipes/zhandle.h>
 #include <zkrecipes/zkrecipes.h>
 
+#include "base/clock.h"
 #include "client.h"
 #include "opened.h"
 #include "scope.h"
@@ -52,6 +55,7 @@ struct given {
     const char *hosts;
     const char *node;
     const struct zkr_lockable_opts *multi_lock_opts;
+    int64_t timeout_ms;
     bool asks; /* by acquires without a waiting thread */
     zkr_open_fn opened;
     zkr_acquire_fn acquired;
@@ -62,7 +66,8 @@ struct given {
     zkr_zhandle_fn borrow;
 };
 
-static struct given given;
+/* Calls of another thread are given what that thread has. */
+static _Thread_local struct given given;
 static struct zkr_counters counters = ZKR_COUNTERS_INIT;
 
 static zkr_lockable *asked(zkr_lockable *l)
@@ -74,8 +79,9 @@ static zkr_lockable *asked(zkr_lockable *l)
 static const struct zkr_lockable_opts short_multi_lock_opts = { .size = 1 };
 
 /* Every function that returns a code: its output, the codes that it must
- * return when one thing alone is wrong (see `wrongs`), and its arguments.
- * tests/api/codes.py compares them with what the headers promise. */
+ * return when one thing alone is wrong (see `wrongs`), and its arguments. "T":
+ * it has a timeout. tests/api/codes.py compares them with what the headers
+ * promise. */
 /* clang-format off */
 #define POINTER sizeof(void *), 0
 #define NUMBER(type) sizeof(type), 0
@@ -93,13 +99,13 @@ static const struct zkr_lockable_opts short_multi_lock_opts = { .size = 1 };
     CALL(zkr_session_with_handle, "NFAC", given.session, given.borrow, NULL) \
     ROW(zkr_session_watch, POINTER, "NFACPL", given.session, given.made_at, ZKR_WATCH_DATA, NULL, given.watch, NULL, out) \
     CALL(zkr_watch_set_pause, "NF", given.a_watch, 0) \
-    ROW(zkr_session_get, POINTER, "NFACDPL", given.session, given.path, 0, out) \
-    ROW(zkr_session_exists, POINTER, "NFACDPL", given.session, given.path, 0, out) \
-    ROW(zkr_session_children, POINTER, "NFACDPL", given.session, given.path, 0, out) \
-    CALL(zkr_session_sync, "NFACD", given.session, 0) \
-    ROW(zkr_session_create, POINTER, "NFACDPL", given.session, given.path, NULL, 0, NULL, 0, out) \
-    ROW(zkr_session_set, POINTER, "NFACDPL", given.session, given.path, NULL, 0, ZKR_ANY_VERSION, 0, out) \
-    CALL(zkr_session_delete, "NFACDPL", given.session, given.path, ZKR_ANY_VERSION, 0) \
+    ROW(zkr_session_get, POINTER, "NFACDPLT", given.session, given.path, given.timeout_ms, out) \
+    ROW(zkr_session_exists, POINTER, "NFACDPLT", given.session, given.path, given.timeout_ms, out) \
+    ROW(zkr_session_children, POINTER, "NFACDPLT", given.session, given.path, given.timeout_ms, out) \
+    CALL(zkr_session_sync, "NFACDT", given.session, given.timeout_ms) \
+    ROW(zkr_session_create, POINTER, "NFACDPLT", given.session, given.path, NULL, 0, NULL, given.timeout_ms, out) \
+    ROW(zkr_session_set, POINTER, "NFACDPLT", given.session, given.path, NULL, 0, ZKR_ANY_VERSION, given.timeout_ms, out) \
+    CALL(zkr_session_delete, "NFACDPLT", given.session, given.path, ZKR_ANY_VERSION, given.timeout_ms) \
     CALL(zkr_session_get_async, "NFACPL", given.session, given.path, 0, given.reply, NULL) \
     CALL(zkr_session_exists_async, "NFACPL", given.session, given.path, 0, given.reply, NULL) \
     CALL(zkr_session_children_async, "NFACPL", given.session, given.path, 0, given.reply, NULL) \
@@ -113,73 +119,73 @@ static const struct zkr_lockable_opts short_multi_lock_opts = { .size = 1 };
     CALL(zkr_txn_create, "NPL", given.txns[0], given.path, NULL, 0, NULL) \
     CALL(zkr_txn_set, "NPL", given.txns[0], given.path, NULL, 0, 0) \
     CALL(zkr_txn_delete, "NPL", given.txns[0], given.path, 0) \
-    CALL(zkr_txn_commit, "NFACD", given.txns[0], 0) \
+    CALL(zkr_txn_commit, "NFACDT", given.txns[0], given.timeout_ms) \
     CALL(zkr_txn_commit_async, "NFAC", given.txns[1], 0, given.committed, NULL) \
     ROW(zkr_hosts_parse, POINTER, "NPL", given.hosts, out) \
     ROW(zkr_leader_new, POINTER, "NFPL", given.session, given.made_at, NULL, NULL, NULL, out) \
     CALL(zkr_leader_campaign, "NFAC", given.leader) \
     CALL(zkr_leader_leave, "NF", given.leader) \
     CALL(zkr_leader_leave_async, "NF", given.leader) \
-    CALL(zkr_leader_wait, "NFD", given.leader, 0) \
+    CALL(zkr_leader_wait, "NFDT", given.leader, given.timeout_ms) \
     ROW(zkr_leader_grant, POINTER, "NF", given.leader, out) \
     ROW(zkr_mutex_new, POINTER, "NFPL", given.session, given.made_at, NULL, out) \
-    ROW(zkr_mutex_acquire, POINTER, "NFACD", given.mutex, 0, out) \
+    ROW(zkr_mutex_acquire, POINTER, "NFACDT", given.mutex, given.timeout_ms, out) \
     ROW(zkr_mutex_acquire_async, POINTER, "NFAC", asked(given.mutex), 0, given.acquired, NULL, out) \
-    ROW(zkr_lockable_acquire, POINTER, "NFACD", given.mutex, NULL, 0, out) \
-    ROW(zkr_lockable_acquire_all, POINTER, "NFACD", given.mutex, NULL, 0, out) \
+    ROW(zkr_lockable_acquire, POINTER, "NFACDT", given.mutex, NULL, given.timeout_ms, out) \
+    ROW(zkr_lockable_acquire_all, POINTER, "NFACDT", given.mutex, NULL, given.timeout_ms, out) \
     ROW(zkr_lockable_acquire_async, POINTER, "NFAC", asked(given.mutex), NULL, 0, given.acquired, NULL, out) \
     ROW(zkr_lockable_acquire_all_async, POINTER, "NFAC", asked(given.mutex), NULL, 0, given.all_acquired, NULL, out) \
     ROW(zkr_lockable_grant, POINTER, "NF", given.reentrant, NULL, out) \
     CALL(zkr_lockable_cancel, "NF", given.mutex) \
     CALL(zkr_lockable_give_back, "NF", given.mutex) \
     ROW(zkr_unfair_mutex_new, POINTER, "NFPL", given.session, given.made_at, NULL, out) \
-    ROW(zkr_unfair_mutex_acquire, POINTER, "NFACD", given.unfair, 0, out) \
+    ROW(zkr_unfair_mutex_acquire, POINTER, "NFACDT", given.unfair, given.timeout_ms, out) \
     ROW(zkr_unfair_mutex_acquire_async, POINTER, "NFAC", asked(given.unfair), 0, given.acquired, NULL, out) \
     ROW(zkr_reentrant_mutex_new, POINTER, "NFPL", given.session, given.made_at, NULL, out) \
-    CALL(zkr_reentrant_mutex_acquire, "NFACD", given.reentrant, 0) \
+    CALL(zkr_reentrant_mutex_acquire, "NFACDT", given.reentrant, given.timeout_ms) \
     CALL(zkr_reentrant_mutex_release, "NF", given.reentrant) \
     CALL(zkr_reentrant_mutex_release_of, "NF", given.reentrant, NULL) \
     ROW(zkr_rwlock_new, POINTER, "NFPL", given.session, given.made_at, NULL, out) \
-    ROW(zkr_rwlock_acquire_read, POINTER, "NFACD", given.rwlock, 0, out) \
-    ROW(zkr_rwlock_acquire_write, POINTER, "NFACD", given.rwlock, 0, out) \
+    ROW(zkr_rwlock_acquire_read, POINTER, "NFACDT", given.rwlock, given.timeout_ms, out) \
+    ROW(zkr_rwlock_acquire_write, POINTER, "NFACDT", given.rwlock, given.timeout_ms, out) \
     ROW(zkr_rwlock_acquire_read_async, POINTER, "NFAC", asked(given.rwlock), 0, given.acquired, NULL, out) \
     ROW(zkr_rwlock_acquire_write_async, POINTER, "NFAC", asked(given.rwlock), 0, given.acquired, NULL, out) \
     ROW(zkr_rwlock_downgrade, POINTER, "NF", given.rwlock, given.grant, out) \
     ROW(zkr_multi_lock_new, POINTER, "NF", given.session, given.multi_lock_opts, out) \
     CALL(zkr_multi_lock_add, "NF", given.multi_lock, given.mutex, NULL) \
-    ROW(zkr_multi_lock_acquire, POINTER, "NFACD", given.multi_lock, 0, out) \
+    ROW(zkr_multi_lock_acquire, POINTER, "NFACDT", given.multi_lock, given.timeout_ms, out) \
     ROW(zkr_multi_lock_acquire_async, POINTER, "NFAC", asked(given.multi_lock), 0, given.all_acquired, NULL, out) \
     ROW(zkr_semaphore_new, POINTER, "NFPL", given.session, given.made_at, 1, NULL, out) \
-    ROW(zkr_semaphore_acquire, POINTER, "NFACD", given.semaphore, 0, out) \
-    ROW(zkr_semaphore_acquire_many, POINTER, "NFACD", given.semaphore, 1, 0, out) \
+    ROW(zkr_semaphore_acquire, POINTER, "NFACDT", given.semaphore, given.timeout_ms, out) \
+    ROW(zkr_semaphore_acquire_many, POINTER, "NFACDT", given.semaphore, 1, given.timeout_ms, out) \
     ROW(zkr_semaphore_acquire_async, POINTER, "NFAC", asked(given.semaphore), 0, given.acquired, NULL, out) \
     ROW(zkr_semaphore_acquire_many_async, POINTER, "NFAC", asked(given.semaphore), 1, 0, given.all_acquired, NULL, out) \
     CALL(zkr_request_cancel, "NF", given.request) \
     CALL(zkr_grant_check, "NF", given.grant) \
-    CALL(zkr_grant_verify, "NFD", given.grant, 0) \
+    CALL(zkr_grant_verify, "NFDT", given.grant, given.timeout_ms) \
     CALL(zkr_grant_listen, "NF", given.grant, NULL, NULL) \
     CALL(zkr_grant_release, "NFD", given.grant) \
     CALL(zkr_grant_release_async, "NF", given.grant, NULL, NULL) \
     CALL(zkr_grants_check, "NF", &given.grant, 1) \
     CALL(zkr_grants_release, "NFD", &given.grant, 1) \
-    ROW(zkr_grant_guarded_set, NUMBER(int32_t), "NFDPL", given.grant, given.path, NULL, 0, 0, 0, out) \
-    CALL(zkr_grant_guarded_create, "NFDPL", given.grant, given.path, NULL, 0, 0) \
-    CALL(zkr_grant_guarded_delete, "NFDPL", given.grant, given.path, 0, 0) \
+    ROW(zkr_grant_guarded_set, NUMBER(int32_t), "NFDPLT", given.grant, given.path, NULL, 0, 0, given.timeout_ms, out) \
+    CALL(zkr_grant_guarded_create, "NFDPLT", given.grant, given.path, NULL, 0, given.timeout_ms) \
+    CALL(zkr_grant_guarded_delete, "NFDPLT", given.grant, given.path, 0, given.timeout_ms) \
     ROW(zkr_barrier_new, POINTER, "NFPL", given.session, given.made_at, NULL, out) \
-    CALL(zkr_barrier_set, "NFACD", given.barrier, 0) \
-    CALL(zkr_barrier_remove, "NFACD", given.barrier, 0) \
-    CALL(zkr_barrier_wait, "NFACD", given.barrier, 0) \
+    CALL(zkr_barrier_set, "NFACDT", given.barrier, given.timeout_ms) \
+    CALL(zkr_barrier_remove, "NFACDT", given.barrier, given.timeout_ms) \
+    CALL(zkr_barrier_wait, "NFACDT", given.barrier, given.timeout_ms) \
     ROW(zkr_double_barrier_new, POINTER, "NFPL", given.session, given.made_at, 2, NULL, out) \
-    CALL(zkr_double_barrier_enter, "NFACD", given.member, 0) \
+    CALL(zkr_double_barrier_enter, "NFACDT", given.member, given.timeout_ms) \
     CALL(zkr_double_barrier_leave, "NF", given.member, 0) \
     ROW(zkr_counter_new, POINTER, "NFPL", given.session, given.made_at, NULL, out) \
-    ROW(zkr_counter_get, NUMBER(int32_t), "NFACD", given.counter, 0, &(int64_t){ 0 }, out) \
-    ROW(zkr_counter_add, NUMBER(int64_t), "NFACD", given.counter, 1, 0, out) \
-    ROW(zkr_counter_compare_and_set, NUMBER(int64_t), "NFACD", given.counter, 0, 1, 0, out) \
-    CALL(zkr_counter_set, "NFACD", given.counter, 0, 0, 0) \
-    ROW(zkr_participants_list, POINTER, "NFACDPL", given.session, given.path, NULL, out) \
+    ROW(zkr_counter_get, NUMBER(int32_t), "NFACDT", given.counter, given.timeout_ms, &(int64_t){ 0 }, out) \
+    ROW(zkr_counter_add, NUMBER(int64_t), "NFACDT", given.counter, 1, given.timeout_ms, out) \
+    ROW(zkr_counter_compare_and_set, NUMBER(int64_t), "NFACDT", given.counter, 0, 1, given.timeout_ms, out) \
+    CALL(zkr_counter_set, "NFACDT", given.counter, 0, 0, given.timeout_ms) \
+    ROW(zkr_participants_list, POINTER, "NFACDPLT", given.session, given.path, OPTS(participants, .timeout_ms = given.timeout_ms), out) \
     CALL(zkr_participants_revoke, "NFACDPL", given.session, given.node) \
-    CALL(zkr_participants_break, "NFACDPL", given.session, given.node, 1, 0) \
+    CALL(zkr_participants_break, "NFACDPLT", given.session, given.node, 1, given.timeout_ms) \
     ROW(zkr_fence_new, POINTER, "", OPTS(fence, .file = "/no/such/directory/fence"), out) \
     CALL(zkr_fence_accept, "NF", given.fence, 9, 0) \
     CALL(zkr_fence_accept_shared, "NF", given.fence, 9) \
@@ -257,12 +263,17 @@ static void on_acquired(int error, zkr_grant *grant, void *user)
     zkr_grant_free(grant);
 }
 
-static int setup(void)
+enum {
+    SHORT_MS = 30,
+    LONG_MS = 1000000, /* longer than the test may take */
+};
+
+static int setup_with(uint32_t reply_timeout_ms)
 {
     zkr_session *s;
 
     client_reset();
-    s = open_session(0);
+    s = open_session_with(OPTS(session, .reply_timeout_ms = reply_timeout_ms));
     given = (struct given){ .session = s,
                             .path = "/lock",
                             .made_at = "",
@@ -288,6 +299,11 @@ static int setup(void)
     ok(zkr_mutex_acquire_async(given.mutex, -1, on_acquired, NULL,
                                &given.request));
     return 0;
+}
+
+static int setup(void)
+{
+    return setup_with(0);
 }
 
 static void answer_all(int rc)
@@ -458,6 +474,7 @@ static int when_closed(char letter, int code)
 }
 
 struct inside {
+    const struct given *given;
     char letter;
     int code;
     atomic_int wrong; /* -1: not known yet */
@@ -467,6 +484,7 @@ static void call_all(int error, const struct zkr_reply *reply, void *user)
 {
     struct inside *in = user;
 
+    given = *in->given;
     atomic_store(&in->wrong, complain(in->letter, in->code));
 }
 
@@ -474,6 +492,7 @@ static int in_a_callback(char letter, int code)
 {
     static struct inside in;
 
+    in.given = &given;
     in.letter = letter;
     in.code = code;
     atomic_store(&in.wrong, -1);
@@ -531,4 +550,125 @@ TEST_ROWS(each_call_says_what_is_wrong, wrongs, w)
 {
     give_the_rest();
     assert_int_equal(w->count(w->letter, w->code), 0);
+}
+
+/* -- timeouts -------------------------------------------------------------- */
+
+/* The servers are silent. */
+static int setup_silent(uint32_t reply_timeout_ms)
+{
+    (void)setup_with(reply_timeout_ms);
+    give_the_rest();
+    client_stops_at(CLIENT_AT_ONCE);
+    client_await_stop();
+    ok(zkr_leader_campaign(given.leader));
+    return 0;
+}
+
+static int setup_short(void)
+{
+    return setup_silent(SHORT_MS);
+}
+
+static int setup_long(void)
+{
+    return setup_silent(LONG_MS);
+}
+
+/* Everything that waits ends with the session. */
+static int teardown_silent(void)
+{
+    client_goes_on();
+    if (given.session != NULL)
+        (void)zkr_session_close(given.session);
+    given.session = NULL;
+    return teardown();
+}
+
+static void ends_after(const struct row *row, int64_t timeout_ms)
+{
+    int64_t began = zkr__clock_now();
+    unsigned char out[256];
+    int64_t took_ms;
+    int rc;
+
+    given.timeout_ms = timeout_ms;
+    rc = row->call(out);
+    took_ms = (zkr__clock_now() - began) / ZKR__MS;
+    if (rc == ZKR_OK)
+        fail_msg("%s succeeds", row->name);
+    if (took_ms < SHORT_MS || took_ms >= LONG_MS)
+        fail_msg("%s ends after %d ms: %s", row->name, (int)took_ms,
+                 zkr_error_detail());
+}
+
+static void all_end_after(int64_t timeout_ms)
+{
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        if (strchr(rows[i].codes, 'T') != NULL)
+            ends_after(&rows[i], timeout_ms);
+    }
+}
+
+TEST_WITH(zero_is_the_reply_timeout, setup_short, teardown_silent)
+{
+    all_end_after(0);
+}
+
+TEST_WITH(a_timeout_is_in_milliseconds, setup_long, teardown_silent)
+{
+    all_end_after(SHORT_MS);
+}
+
+struct waiter {
+    const struct row *row;
+    const struct given *given;
+    atomic_bool ended;
+    pthread_t thread;
+};
+
+static void *wait_without_limit(void *user)
+{
+    struct waiter *w = user;
+    unsigned char out[256];
+
+    given = *w->given;
+    any_result(w->row->call(out));
+    atomic_store(&w->ended, true);
+    return NULL;
+}
+
+/* Calls that begin later, and end, show that the time has come. */
+TEST_WITH(less_than_zero_waits_without_limit, setup_short, teardown_silent)
+{
+    AUTO(txn) txn = NULL;
+    AUTO(double_barrier) member = NULL;
+    struct waiter waiters[COUNT(rows)] = { { .row = NULL } };
+    struct given theirs = given;
+
+    ok(zkr_txn_new(given.session, NULL, &txn));
+    ok(zkr_txn_delete(txn, "/lock", 0));
+    ok(zkr_double_barrier_new(given.session, "/lock", 2, NULL, &member));
+    theirs.txns[0] = txn;
+    theirs.member = member;
+    theirs.timeout_ms = -1;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        if (strchr(rows[i].codes, 'T') == NULL)
+            continue;
+        waiters[i].row = &rows[i];
+        waiters[i].given = &theirs;
+        waiters[i].thread = thread_start(wait_without_limit, &waiters[i]);
+    }
+    all_end_after(0);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        if (atomic_load(&waiters[i].ended))
+            fail_msg("%s ends", rows[i].name);
+    }
+    client_goes_on();
+    (void)zkr_session_close(given.session);
+    given.session = NULL;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        if (waiters[i].row != NULL)
+            thread_join(waiters[i].thread);
+    }
 }
