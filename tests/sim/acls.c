@@ -95,8 +95,6 @@ static void clean_up(void *arg, uint64_t tag)
 {
     bool any = false;
 
-    (void)arg;
-    (void)tag;
     for (int i = 0; i < ensemble_sessions(); i++) {
         refused[i] = refused[i] && !has_ended(ensemble_session(i));
         any = any || refused[i];

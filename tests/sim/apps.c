@@ -334,8 +334,6 @@ static void round_of(struct thread *t)
         user_gathers(t->process);
     if (enters_wanted())
         user_enters(t->process);
-    if (one_in(40))
-        user_makes_mistakes(t);
     if (world.limit > 1 && one_in(3))
         two_permits_round(t);
     if (world.recipe == MULTI && choose(3) > 0)

@@ -87,7 +87,6 @@ static void stall_link(void)
 
 static void on_link_breaks(void *arg, uint64_t tag)
 {
-    (void)arg;
     ensemble_stall((int)tag / REPLICAS, (int)tag % REPLICAS, left());
 }
 
@@ -359,7 +358,6 @@ static void on_calm_nerve(void *arg, uint64_t tag)
 {
     uint32_t *nerve = arg;
 
-    (void)tag;
     *nerve = 0;
 }
 
@@ -429,8 +427,6 @@ static void deny(void)
 
 static void on_near(void *arg, uint64_t tag)
 {
-    (void)arg;
-    (void)tag;
     server_far(0);
 }
 
@@ -505,8 +501,6 @@ static void on_fault(void *arg, uint64_t tag)
     uint32_t allowed = 0;
     uint32_t which;
 
-    (void)arg;
-    (void)tag;
     for (size_t i = 0; i < FAULTS; i++)
         allowed += is_allowed(i);
     if (allowed == 0 || left() <= 0)

@@ -15,8 +15,6 @@ static bool counts(const struct thread *t)
 
 static void on_released(int rc, void *user)
 {
-    (void)rc;
-    (void)user;
     world.releases--;
 }
 
@@ -392,8 +390,6 @@ void user_holds(struct thread *t, struct attempt *a, zkr_grant *grant,
         user_writes(t->process, a, grant);
     if (one_in(16))
         user_looks_on(t->process);
-    if (one_in(40))
-        user_mistakes_grant(t, grant);
     if (owned && one_in(4))
         acquire_more(t, a, grant);
     if (t->recipe == RWLOCK && !a->shared && one_in(3))

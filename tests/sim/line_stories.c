@@ -950,7 +950,6 @@ static struct {
 
 static void *meddle(void *arg)
 {
-    (void)arg;
     fiber_sleep(meddling.after);
     refuse(ZKR__ZK_DELETE, NULL, INT32_MAX); /* its node stays for a while */
     oracle_over(ours[0].attempt);

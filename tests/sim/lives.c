@@ -522,8 +522,6 @@ static void operator_deletes_all(const char *with)
 
 static void on_stranger_goes(void *arg, uint64_t tag)
 {
-    (void)arg;
-    (void)tag;
     operator_deletes_all(STRANGER);
 }
 

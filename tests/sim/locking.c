@@ -20,7 +20,6 @@ static void on_leader_event(zkr_leader *leader,
     bool in_term =
         last->kind == ZKR_LEADER_GAINED || last->kind == ZKR_LEADER_SUSPENDED;
 
-    (void)leader;
     if (e->kind == last->kind && e->kind != ZKR_LEADER_FAILED)
         world_fail("a leader is told %d twice", (int)e->kind);
     if (in_term ? e->kind == ZKR_LEADER_FAILED || e->token != last->token

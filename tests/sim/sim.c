@@ -36,8 +36,6 @@ static const char usage[] =
 
 static void on_log(enum zkr_log_level level, const char *line, void *user)
 {
-    (void)level;
-    (void)user;
     world_trace("    [%d] %s", fiber_process(), line);
 }
 

@@ -65,7 +65,6 @@ void stage_restart(void)
 
 void stage_set_number(const char *dir, const char *seed, int32_t number)
 {
-    (void)dir;
     server_kill9(server);
     (void)seed_sequence(server, seed_next_zxid(server), seed, number);
     (void)server_restart(server);

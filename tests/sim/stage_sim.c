@@ -25,7 +25,6 @@ bool world_may_preempt(void)
 
 void world_trace(const char *format, ...)
 {
-    (void)format;
 }
 
 void world_assert(bool condition, const char *text)
@@ -38,20 +37,14 @@ void world_assert(bool condition, const char *text)
 
 void process_stop(int process, int64_t duration)
 {
-    (void)process;
-    (void)duration;
 }
 
 void oracle_committed(int64_t version, const struct txn *txn)
 {
-    (void)version;
-    (void)txn;
 }
 
 void oracle_sent(const struct request *r, int session)
 {
-    (void)r;
-    (void)session;
 }
 
 static const char changed;
@@ -95,7 +88,6 @@ void stage_restart(void)
 
 void stage_set_number(const char *dir, const char *seed, int32_t number)
 {
-    (void)seed;
     tree_find(dir, ensemble_committed())->cversion = number;
     stage_restart();
 }

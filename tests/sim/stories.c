@@ -384,8 +384,6 @@ static void hand_over(void)
 static void on_event(zkr_grant *grant, const struct zkr_grant_event *event,
                      void *user)
 {
-    (void)grant;
-    (void)user;
     if (event->state != ZKR_GRANT_RELEASED)
         world_fail("released after %lld ms it is told of the state %d",
                    (long long)(story.instant / MS), (int)event->state);
@@ -422,8 +420,6 @@ static int64_t held_since;
 static void on_doubt(zkr_grant *grant, const struct zkr_grant_event *event,
                      void *user)
 {
-    (void)grant;
-    (void)user;
     if (event->state == ZKR_GRANT_HELD)
         held_since = sim_now;
     else if (sim_now - held_since < world.timeout / 24)
@@ -532,7 +528,6 @@ static zkr_grant *granted_to;
 
 static void on_granted(int rc, zkr_grant *grant, void *user)
 {
-    (void)user;
     if (rc != ZKR_OK)
         world_fail("it is told %s", zkr_strerror(rc));
     granted_to = grant;
@@ -774,9 +769,6 @@ static void touch_before_a_tick(int follower)
 
 static void on_answer(int error, const struct zkr_reply *reply, void *user)
 {
-    (void)error;
-    (void)reply;
-    (void)user;
 }
 
 static void read_until(int64_t end)
@@ -842,8 +834,6 @@ TEST(a_polled_session_is_not_believed)
 static void on_any_doubt(zkr_grant *grant, const struct zkr_grant_event *event,
                          void *user)
 {
-    (void)grant;
-    (void)user;
     if (event->state != ZKR_GRANT_RELEASED)
         world_fail("round trips of %lld hundredths of T: it is %s",
                    (long long)story.instant,
@@ -900,8 +890,6 @@ static void acquire_nearby(void)
 static void on_unsure(zkr_grant *grant, const struct zkr_grant_event *event,
                       void *user)
 {
-    (void)grant;
-    (void)user;
     if (event->state == ZKR_GRANT_UNSURE)
         world_fail("round trips of %lld/120 of T: it is UNSURE",
                    (long long)story.instant);

@@ -237,7 +237,6 @@ static void await_rest(void)
 
 static void *tell_main(void *arg)
 {
-    (void)arg;
     while (!is_over()) {
         story.tell();
         await_rest();
@@ -266,8 +265,6 @@ void faults_start(void)
 
 static void on_log(enum zkr_log_level level, const char *line, void *user)
 {
-    (void)level;
-    (void)user;
     world_trace("    [%d] %s", fiber_process(), line);
 }
 

@@ -51,10 +51,6 @@ void user_needs_several(struct thread *t);
 void user_writes(const struct process *p, const struct attempt *a,
                  zkr_grant *grant);
 
-/* misuse.c: calls that are refused. */
-void user_makes_mistakes(const struct thread *t);
-void user_mistakes_grant(struct thread *t, zkr_grant *grant);
-
 /* looking.c: listing participants, finding locks, asking for one, and breaking
  * it. */
 void user_looks_on(const struct process *p);

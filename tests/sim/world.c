@@ -9,7 +9,6 @@
 
 #include "acls.h"
 #include "arena.h"
-#include "child.h"
 #include "choices.h"
 #include "client.h"
 #include "follows.h"
@@ -253,7 +252,6 @@ static void begin(void)
     told_reset();
     follows_reset();
     states_reset();
-    child_reset();
     tree_reset();
     world.recipe = world_limits.recipe >= 0 ? (enum recipe)world_limits.recipe
                                             : (enum recipe)choose(RECIPES);

@@ -399,6 +399,7 @@ TEST(arguments_of_a_list)
     for (size_t i = 0; i < COUNT(bad); i++)
         REFUSED(ZKR_EPATH, list(bad[i], NULL));
     REFUSED(ZKR_EINVAL, list("/a", &sizeless));
+    REFUSED(ZKR_EINVAL, list("/a", OPTS(participants, .flags = 0x80)));
     REFUSED(ZKR_EINVAL, zkr_participants_list(s, "/a", NULL, NULL));
 }
 
@@ -441,6 +442,9 @@ TEST(nothing_has_no_parts)
     assert_null(zkr_reentrant_mutex_grant(NULL));
     assert_int_equal(zkr_reentrant_mutex_depth(NULL), 0);
     assert_int_equal(zkr_multi_lock_count(NULL), 0);
+    assert_int_equal(zkr_session_state(NULL), ZKR_SESSION_CLOSED);
+    assert_string_equal(zkr_grant_state_name((enum zkr_grant_state_kind)0),
+                        "UNKNOWN");
 }
 
 TEST(nothing_can_be_freed)
@@ -449,6 +453,7 @@ TEST(nothing_can_be_freed)
     zkr_mutex_free(NULL);
     zkr_reentrant_mutex_free(NULL);
     zkr_rwlock_free(NULL);
+    zkr_unfair_mutex_free(NULL);
     zkr_multi_lock_free(NULL);
     zkr_counter_free(NULL);
     zkr_barrier_free(NULL);

@@ -140,8 +140,12 @@ static int uses_what_is_not_its_own(void)
     if (getpid() != 1)
         return 10;
     if (zkr_grant_check(g) != ZKR_EFORKED || zkr_grant_is_held(g) ||
-        zkr_grant_state(g) != ZKR_GRANT_LOST)
+        zkr_grant_state(g) != ZKR_GRANT_LOST || zkr_grant_depth(g) != 0 ||
+        zkr_grant_valid_until(g) != 0)
         return 11;
+    if (zkr_session_id(s) != 0 || zkr_session_epoch(s) != 0 ||
+        zkr_session_timeout_ms(s) != 0)
+        return 16;
     if (zkr_mutex_acquire(m, -1, &none) != ZKR_EFORKED ||
         zkr_mutex_new(s, "/x", NULL, &other) != ZKR_EFORKED)
         return 12;
