@@ -35,19 +35,12 @@ static zkr_mutex *twin; /* another handle on the same path */
 static zkr_rwlock *rwlock;
 static zkr_mutex *staying; /* NULL: the lock does not stay */
 
-static void nothing(void)
-{
-}
-
 static void begin(void)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
     memset(ours, 0, sizeof(ours));
     world.processes[TELLER].number = TELLER;
-    opts.session_timeout_ms = (uint32_t)(world.timeout / MS);
-    if (zkr_session_open("a:1,b:2,c:3", &opts, &session) != ZKR_OK ||
-        zkr_mutex_new(session, WORLD_PATH, NULL, &mutex) != ZKR_OK ||
+    session = own_session();
+    if (zkr_mutex_new(session, WORLD_PATH, NULL, &mutex) != ZKR_OK ||
         zkr_mutex_new(session, WORLD_PATH, NULL, &twin) != ZKR_OK ||
         zkr_rwlock_new(session, WORLD_PATH, NULL, &rwlock) != ZKR_OK)
         world_fail("cannot begin: %s", zkr_error_detail());
@@ -65,25 +58,20 @@ static void end(void)
     (void)zkr_session_close(session);
 }
 
-#define STORY_WITH(test, others)                                               \
-    static void tell_##test(void);                                             \
-    static void test##_told(void)                                              \
+/* STORY_HERE(name) { ... } is a test that tells it between begin() and end();
+ * the second time with the same session of the holder, or ANEW. */
+#define STORY_WITH(test, ...)                                                  \
+    static void plot_##test(void);                                             \
+    STORY(test, __VA_ARGS__)                                                   \
     {                                                                          \
         begin();                                                               \
-        tell_##test();                                                         \
+        plot_##test();                                                         \
         end();                                                                 \
     }                                                                          \
-    TEST(test)                                                                 \
-    {                                                                          \
-        story.anew = (others);                                                 \
-        succeeds(test##_told, nothing);                                        \
-    }                                                                          \
-    static void tell_##test(void)
+    static void plot_##test(void)
 
-/* STORY(name) { ... } is a test that tells it; the second time with the same
- * session of the holder, or ANEW. */
-#define STORY(test)      STORY_WITH(test, false)
-#define STORY_ANEW(test) STORY_WITH(test, true)
+#define STORY_HERE(test) STORY_WITH(test, nothing)
+#define STORY_ANEW(test) STORY_WITH(test, nothing, .anew = true)
 
 static void some_time(void)
 {
@@ -226,29 +214,17 @@ static void only_these_were_asked(int creates, int lists)
 
 /* -- operators ------------------------------------------------------------- */
 
-static void operate_as(enum zkr__zk_type type, enum zkr_create_mode mode,
-                       const char *path, const char *data)
+static void make(const char *path)
 {
-    struct request *r = arena_new(sizeof(*r));
-
-    r->type = type;
-    r->mode = mode;
-    r->path = arena_copy(path, strlen(path));
-    r->data = data;
-    r->data_len = strlen(data);
-    r->session = NO_SESSION;
-    r->cause = BY_OPERATOR;
-    ensemble_submit(ensemble_leader(), r);
+    operate(ZKR__ZK_CREATE,
+            strchr(path, '-') != NULL ? ZKR_CREATE_EPHEMERAL_SEQUENTIAL
+                                      : ZKR_CREATE_PERSISTENT,
+            path, "");
 }
 
-static void operate(enum zkr__zk_type type, const char *path, const char *data)
+static void write_to(const char *path)
 {
-    bool sequential = type == ZKR__ZK_CREATE && strchr(path, '-') != NULL;
-
-    operate_as(type,
-               sequential ? ZKR_CREATE_EPHEMERAL_SEQUENTIAL
-                          : ZKR_CREATE_PERSISTENT,
-               path, data);
+    operate(ZKR__ZK_SET, ZKR_CREATE_PERSISTENT, path, "?");
 }
 
 /* Of the claims of the session: the path of the node of the nth. */
@@ -286,12 +262,6 @@ static const struct node *find_child(const char *part)
     return NULL;
 }
 
-static void cut_ours(int directions, int64_t duration)
-{
-    for (int r = 0; r < REPLICAS; r++)
-        server_cut(TELLER, r, directions, duration);
-}
-
 static void holder_has_it(void)
 {
     start(&users[HOLDER]);
@@ -301,7 +271,7 @@ static void holder_has_it(void)
 
 /* -- neighbours ------------------------------------------------------------ */
 
-STORY(a_neighbour_is_next_without_a_request)
+STORY_HERE(a_neighbour_is_next_without_a_request)
 {
     queue_up(4);
     count_from_here();
@@ -317,7 +287,7 @@ STORY(a_neighbour_is_next_without_a_request)
     pass_on(3);
 }
 
-STORY(two_handles_have_one_line)
+STORY_HERE(two_handles_have_one_line)
 {
     ask_as(0, mutex);
     await_grant(0);
@@ -330,10 +300,10 @@ STORY(two_handles_have_one_line)
     pass_on(1);
 }
 
-STORY(a_neighbour_without_its_node_is_not_next)
+STORY_HERE(a_neighbour_without_its_node_is_not_next)
 {
     queue_up(3);
-    operate(ZKR__ZK_DELETE, node_of(1), "");
+    operator_deletes(node_of(1));
     some_time();
     pass_on(0);
     await_grant(2); /* the other one has come to the end of the queue */
@@ -343,7 +313,7 @@ STORY(a_neighbour_without_its_node_is_not_next)
 }
 
 /* The first of ours gives up, and others are still ahead of the next. */
-STORY(our_first_claim_may_be_behind_others)
+STORY_HERE(our_first_claim_may_be_behind_others)
 {
     zkr_request *request;
 
@@ -359,11 +329,11 @@ STORY(our_first_claim_may_be_behind_others)
 }
 
 /* Both nodes go, and the events come in order: the third claim is next. */
-STORY(a_lost_lock_passes_to_the_neighbour)
+STORY_HERE(a_lost_lock_passes_to_the_neighbour)
 {
     queue_up(3);
-    operate(ZKR__ZK_DELETE, node_of(0), "");
-    operate(ZKR__ZK_DELETE, node_of(1), "");
+    operator_deletes(node_of(0));
+    operator_deletes(node_of(1));
     await_grant(2);
     if (zkr_grant_state(ours[0].grant) != ZKR_GRANT_LOST)
         world_fail("it is not lost");
@@ -380,7 +350,7 @@ static void await_reconnect(void)
     some_time();
 }
 
-STORY(a_new_connection_begins_without_knowledge)
+STORY_HERE(a_new_connection_begins_without_knowledge)
 {
     queue_up(2);
     await_reconnect();
@@ -393,13 +363,13 @@ STORY(a_new_connection_begins_without_knowledge)
 }
 
 /* Its own node is seen again, because somebody has written to it. */
-STORY(a_new_connection_begins_without_knowing_others)
+STORY_HERE(a_new_connection_begins_without_knowing_others)
 {
     holder_has_it();
     ask_for(0);
     some_time();
     await_reconnect();
-    operate(ZKR__ZK_SET, node_of(0), "?");
+    write_to(node_of(0));
     some_time();
     count_from_here();
     give_back(&users[HOLDER]);
@@ -411,13 +381,13 @@ STORY(a_new_connection_begins_without_knowing_others)
 
 /* It lists on the new connection, because somebody has written to the node
  * before it; then it knows as much as before. */
-STORY(a_list_on_a_new_connection_is_enough)
+STORY_HERE(a_list_on_a_new_connection_is_enough)
 {
     holder_has_it();
     ask_for(0);
     some_time();
     await_reconnect();
-    operate(ZKR__ZK_SET, zkr_grant_node(users[HOLDER].grant), "?");
+    write_to(zkr_grant_node(users[HOLDER].grant));
     some_time();
     count_from_here();
     give_back(&users[HOLDER]);
@@ -426,7 +396,7 @@ STORY(a_list_on_a_new_connection_is_enough)
     pass_on(0);
 }
 
-STORY(one_list_serves_all_that_wait)
+STORY_HERE(one_list_serves_all_that_wait)
 {
     queue_up(3);
     await_reconnect();
@@ -441,7 +411,7 @@ STORY(one_list_serves_all_that_wait)
     pass_on(3);
 }
 
-STORY(nodes_that_stay_are_waited_for)
+STORY_HERE(nodes_that_stay_are_waited_for)
 {
     queue_up(2);
     acls_deny(ZKR_PERMISSION_DELETE, 2, -1, world.timeout);
@@ -455,14 +425,14 @@ STORY(nodes_that_stay_are_waited_for)
     take_and_pass_on(2); /* the session has ended */
 }
 
-STORY(neighbours_wait_for_nodes_that_stay)
+STORY_HERE(neighbours_wait_for_nodes_that_stay)
 {
     queue_up(3);
     acls_deny(ZKR_PERMISSION_DELETE, 2, -1, world.timeout);
     pass_on(0);
     await_grant(1);
     some_time(); /* the node of the first one stays */
-    operate(ZKR__ZK_SET, node_of(2), "?");
+    write_to(node_of(2));
     some_time(); /* the third one has read its own */
     pass_on(1);
     fiber_sleep(world.timeout / 2);
@@ -474,14 +444,14 @@ STORY(neighbours_wait_for_nodes_that_stay)
  * more; before that it goes, and no event tells. */
 static void lose_the_watch(int nth)
 {
-    cut_ours(WAY_UP, world.timeout / 5);
-    operate(ZKR__ZK_SET, node_of(nth), "?");
+    cut_of(TELLER, WAY_UP, world.timeout / 5);
+    write_to(node_of(nth));
     fiber_sleep(20 * MS);
-    operate(ZKR__ZK_DELETE, node_of(nth), "");
+    operator_deletes(node_of(nth));
     fiber_sleep(20 * MS);
 }
 
-STORY(a_neighbour_that_is_not_watched_is_not_next)
+STORY_HERE(a_neighbour_that_is_not_watched_is_not_next)
 {
     queue_up(2);
     lose_the_watch(1);
@@ -492,15 +462,15 @@ STORY(a_neighbour_that_is_not_watched_is_not_next)
 }
 
 /* The second is about to be granted the lock, and the third could be. */
-STORY(a_cancelled_claim_lets_nobody_in)
+STORY_HERE(a_cancelled_claim_lets_nobody_in)
 {
     ask_as(0, twin);
     ask_for(1);
     ask_for(2);
     await_grant(0);
     some_time();
-    cut_ours(WAY_UP, world.timeout / 5);
-    operate(ZKR__ZK_SET, node_of(1), "?"); /* it is to be seen once more */
+    cut_of(TELLER, WAY_UP, world.timeout / 5);
+    write_to(node_of(1)); /* it is to be seen once more */
     fiber_sleep(20 * MS);
     pass_on(0);
     fiber_sleep(20 * MS);
@@ -514,7 +484,7 @@ STORY(a_cancelled_claim_lets_nobody_in)
 }
 
 /* The delete of the first one is delayed. */
-STORY(a_claim_given_back_is_not_waited_for)
+STORY_HERE(a_claim_given_back_is_not_waited_for)
 {
     const char *first;
 
@@ -557,7 +527,7 @@ static void write_guarded(int64_t timeout_ms)
 static void write_and_leave(int directions, int64_t timeout_ms)
 {
     queue_up(2);
-    cut_ours(directions, world.timeout / 5);
+    cut_of(TELLER, directions, world.timeout / 5);
     write_guarded(timeout_ms);
     fiber_sleep(world.timeout / 10);
     pass_on(0);
@@ -566,23 +536,23 @@ static void write_and_leave(int directions, int64_t timeout_ms)
     take_and_pass_on(1);
 }
 
-STORY(a_write_is_over_before_the_next_is_granted)
+STORY_HERE(a_write_is_over_before_the_next_is_granted)
 {
     write_and_leave(WAY_DOWN, -1);
 }
 
-STORY(a_write_is_over_though_it_came_late)
+STORY_HERE(a_write_is_over_though_it_came_late)
 {
     write_and_leave(WAY_UP, -1);
 }
 
-STORY(a_write_is_over_though_it_was_in_vain)
+STORY_HERE(a_write_is_over_though_it_was_in_vain)
 {
     write_and_leave(WAY_UP, 20);
 }
 
 /* The answer is lost with the connection, and the node stays for a while. */
-STORY(a_write_without_an_answer_delays_the_next)
+STORY_HERE(a_write_without_an_answer_delays_the_next)
 {
     queue_up(2);
     write_guarded(-1);
@@ -595,7 +565,7 @@ STORY(a_write_without_an_answer_delays_the_next)
     take_and_pass_on(1);
 }
 
-STORY(a_write_that_was_answered_delays_nobody)
+STORY_HERE(a_write_that_was_answered_delays_nobody)
 {
     const char *first;
 
@@ -605,7 +575,7 @@ STORY(a_write_that_was_answered_delays_nobody)
     write_guarded(-1);
     some_time();
     first = own_path();
-    cut_ours(WAY_UP, world.timeout / 5);
+    cut_of(TELLER, WAY_UP, world.timeout / 5);
     pass_on(0);
     await_grant(1);
     if (find_child(first) == NULL)
@@ -625,7 +595,7 @@ static void settle(void)
     }
 }
 
-STORY(the_create_alone_is_the_acquire)
+STORY_HERE(the_create_alone_is_the_acquire)
 {
     settle();
     count_from_here();
@@ -639,43 +609,43 @@ STORY(the_create_alone_is_the_acquire)
 
 /* Others make the directory again, and theirs have the numbers of ours. The
  * last of them holds the lock. */
-STORY(another_directory_has_other_numbers)
+STORY_HERE(another_directory_has_other_numbers)
 {
     int32_t before_it;
 
     settle();
     before_it = tree_find(WORLD_PATH, ensemble_committed())->cversion;
-    operate(ZKR__ZK_DELETE, WORLD_PATH, "");
-    operate(ZKR__ZK_CREATE, WORLD_PATH, "");
+    operator_deletes(WORLD_PATH);
+    make(WORLD_PATH);
     for (int32_t i = 0; i < before_it; i++)
-        operate(ZKR__ZK_CREATE, WORLD_PATH STRANGER, "");
+        make(WORLD_PATH STRANGER);
     some_time();
     some_time();
     for (int32_t i = 0; i + 1 < before_it; i++) {
-        operate(ZKR__ZK_DELETE, find_child(STRANGER)->path, "");
+        operator_deletes(find_child(STRANGER)->path);
         some_time();
     }
     ask_for(0);
     fiber_sleep(world.timeout / 2);
     still_waits(0);
-    operate(ZKR__ZK_DELETE, find_child(STRANGER)->path, "");
+    operator_deletes(find_child(STRANGER)->path);
     take_and_pass_on(0);
 }
 
-STORY(a_gap_in_the_numbers_is_somebody)
+STORY_HERE(a_gap_in_the_numbers_is_somebody)
 {
     settle();
-    operate(ZKR__ZK_CREATE, WORLD_PATH STRANGER, "");
+    make(WORLD_PATH STRANGER);
     some_time();
     ask_for(0);
     fiber_sleep(world.timeout / 2);
     still_waits(0);
-    operate(ZKR__ZK_DELETE, find_child(STRANGER)->path, "");
+    operator_deletes(find_child(STRANGER)->path);
     take_and_pass_on(0);
 }
 
 /* The second and the third have one list, which shows that the lock is free. */
-STORY(a_try_waits_for_no_neighbour)
+STORY_HERE(a_try_waits_for_no_neighbour)
 {
     zkr_request *request;
 
@@ -693,7 +663,7 @@ STORY(a_try_waits_for_no_neighbour)
 
 /* -- the only node ahead --------------------------------------------------- */
 
-STORY(a_claim_that_waits_for_one_does_not_list)
+STORY_HERE(a_claim_that_waits_for_one_does_not_list)
 {
     holder_has_it();
     ask_for(0);
@@ -706,7 +676,7 @@ STORY(a_claim_that_waits_for_one_does_not_list)
 }
 
 /* It waits for the holder then. */
-STORY(a_claim_that_was_behind_one_of_ours_lists_once)
+STORY_HERE(a_claim_that_was_behind_one_of_ours_lists_once)
 {
     zkr_request *first;
 
@@ -725,13 +695,13 @@ STORY(a_claim_that_was_behind_one_of_ours_lists_once)
 }
 
 /* Its own node goes first, and the event comes first. */
-STORY(a_claim_without_a_node_is_not_next)
+STORY_HERE(a_claim_without_a_node_is_not_next)
 {
     holder_has_it();
     ask_for(0);
     ask_for(1);
     some_time();
-    operate(ZKR__ZK_DELETE, node_of(0), "");
+    operator_deletes(node_of(0));
     give_back(&users[HOLDER]);
     await_grant(1);
     still_waits(0);
@@ -739,7 +709,7 @@ STORY(a_claim_without_a_node_is_not_next)
     take_and_pass_on(0);
 }
 
-STORY(a_claim_that_does_not_watch_its_node_is_not_next)
+STORY_HERE(a_claim_that_does_not_watch_its_node_is_not_next)
 {
     holder_has_it();
     ask_for(0);
@@ -752,7 +722,7 @@ STORY(a_claim_that_does_not_watch_its_node_is_not_next)
 }
 
 /* A writer of another session puts a reader at its place, and goes. */
-STORY(a_writer_ahead_may_be_a_reader_next)
+STORY_HERE(a_writer_ahead_may_be_a_reader_next)
 {
     const char *writer;
     char reader[128];
@@ -763,12 +733,12 @@ STORY(a_writer_ahead_may_be_a_reader_next)
     some_time();
     (void)snprintf(reader, sizeof(reader), "%s%s%s", WORLD_PATH, OTHER_READER,
                    writer + strlen(writer) - 10);
-    operate_as(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, reader, "");
+    operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, reader, "");
     some_time();
     give_back(&users[HOLDER]);
     fiber_sleep(world.timeout / 2);
     still_waits(0);
-    operate(ZKR__ZK_DELETE, reader, "");
+    operator_deletes(reader);
     take_and_pass_on(0);
 }
 
@@ -842,8 +812,8 @@ static void ask_behind_a_ghost(void)
     ask_read(0);
     take_and_pass_on(0); /* the number 0 is given out */
     holder_has_it();
-    operate_as(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT,
-               WORLD_PATH OTHER_WRITER "0000000000", "");
+    operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT,
+            WORLD_PATH OTHER_WRITER "0000000000", "");
     haunt();
     ask_read(0);
     await_ghost_left_out();
@@ -860,7 +830,7 @@ STORY_ANEW(a_claim_that_leaves_out_a_ghost_is_confirmed)
     expect(zkr_unfair_mutex_acquire(unfair, -1, &held));
     fiber_sleep(world.timeout);
     count_from_here();
-    operate(ZKR__ZK_DELETE, find_child(OTHER_WRITER)->path, "");
+    operator_deletes(find_child(OTHER_WRITER)->path);
     await_grant(0);
     if (asked(ZKR__ZK_CHILDREN) == 0)
         world_fail("its own node is not confirmed");
@@ -877,7 +847,7 @@ STORY_ANEW(a_ghost_is_left_out_by_one)
     ask_behind_a_ghost();
     far(100 * MS);
     ask_read(2);
-    operate(ZKR__ZK_DELETE, find_child(OTHER_WRITER)->path, "");
+    operator_deletes(find_child(OTHER_WRITER)->path);
     fiber_sleep(70 * MS); /* the event has come */
     ask_read(1);
     await_grant(0);
@@ -895,15 +865,15 @@ STORY_ANEW(a_ghost_is_left_out_by_one)
  * meanwhile its own node goes, and then the connection. The read is sent
  * again later than the list. Regression: it listed at once, and began to
  * read with a request that was in flight. */
-STORY(a_read_is_answered_before_the_next)
+STORY_HERE(a_read_is_answered_before_the_next)
 {
     holder_has_it();
     ask_for(0);
     some_time();
     far(200 * MS);
-    operate(ZKR__ZK_SET, zkr_grant_node(users[HOLDER].grant), "?");
+    write_to(zkr_grant_node(users[HOLDER].grant));
     fiber_sleep(350 * MS); /* it has listed, and reads */
-    operate(ZKR__ZK_DELETE, node_of(0), "");
+    operator_deletes(node_of(0));
     fiber_sleep(30 * MS); /* the event is under way */
     refuse(ZKR__ZK_GET, zkr_grant_node(users[HOLDER].grant), 6);
     server_reset_connections(TELLER);
@@ -920,7 +890,7 @@ STORY(a_read_is_answered_before_the_next)
 
 /* -- readers --------------------------------------------------------------- */
 
-STORY(readers_are_neighbours_of_a_writer)
+STORY_HERE(readers_are_neighbours_of_a_writer)
 {
     ask_write(0);
     for (int i = 1; i < 4; i++)
@@ -1007,7 +977,7 @@ static void begin_with_writer(void)
 /* The next writer has listed before the create of the reader, and learns of
  * it when the writer has been given back. Regression: both were granted the
  * lock, the writer and then the reader. */
-STORY(a_reader_beside_its_writer_is_ahead_unseen)
+STORY_HERE(a_reader_beside_its_writer_is_ahead_unseen)
 {
     zkr_grant *read;
 
@@ -1028,12 +998,12 @@ STORY(a_reader_beside_its_writer_is_ahead_unseen)
 
 /* The same; but when the next writer has listed, a reader of others is ahead
  * of it, the only one, and goes. */
-STORY(a_reader_unseen_is_ahead_when_others_go)
+STORY_HERE(a_reader_unseen_is_ahead_when_others_go)
 {
     zkr_grant *read;
 
     begin_with_writer();
-    operate(ZKR__ZK_CREATE, WORLD_PATH OTHER_READER, "");
+    make(WORLD_PATH OTHER_READER);
     some_time();
     far(200 * MS);
     ask_write(1);
@@ -1041,7 +1011,7 @@ STORY(a_reader_unseen_is_ahead_when_others_go)
     read = read_with_meddling();
     far(0);
     some_time();
-    operate(ZKR__ZK_DELETE, find_child(OTHER_READER)->path, "");
+    operator_deletes(find_child(OTHER_READER)->path);
     some_time();
     still_waits(1);
     refuse(ZKR__ZK_DELETE, NULL, 0);
@@ -1052,7 +1022,7 @@ STORY(a_reader_unseen_is_ahead_when_others_go)
 /* The reader shares its list with a try. To the reader the writer does not
  * count, because it stands beside it; to the try, because it has been given
  * back. */
-STORY(a_writer_that_was_given_back_refuses_no_try)
+STORY_HERE(a_writer_that_was_given_back_refuses_no_try)
 {
     zkr_grant *read;
 
@@ -1076,7 +1046,7 @@ STORY(a_writer_that_was_given_back_refuses_no_try)
 /* The node of the writer has gone, and no event tells yet. A node that is
  * left from before it, and the list of a try, make the reader's number the
  * next one. */
-STORY(a_reader_with_the_next_number_lists)
+STORY_HERE(a_reader_with_the_next_number_lists)
 {
     zkr_grant *read = NULL;
     int rc;
@@ -1092,7 +1062,7 @@ STORY(a_reader_with_the_next_number_lists)
     pass_on(1);
     ask_write(0);
     await_grant(0);
-    operate(ZKR__ZK_DELETE, zkr_grant_node(ours[0].grant), "");
+    operator_deletes(zkr_grant_node(ours[0].grant));
     fiber_sleep(5 * MS);
     ask_to(2, false, 0);
     rc = downgrade(&read);
@@ -1110,7 +1080,7 @@ STORY(a_reader_with_the_next_number_lists)
  * reader was not in the line, and the next writer was granted the lock. The
  * node of the writer before it was still there, so the reader was granted
  * it, too. */
-STORY(a_reader_beside_nobody_is_not_granted)
+STORY_HERE(a_reader_beside_nobody_is_not_granted)
 {
     zkr_grant *read = NULL;
     int rc;
@@ -1170,7 +1140,7 @@ static void four_wait_for_it(void)
 }
 
 /* Others come in between: the members that wait have no node any more. */
-STORY(members_outlive_their_delegate)
+STORY_HERE(members_outlive_their_delegate)
 {
     let_it_stay();
     four_wait_for_it();
@@ -1179,7 +1149,7 @@ STORY(members_outlive_their_delegate)
     ask(&users[HOLDER]);
     some_time();
     for (int i = 1; i < 3; i++) {
-        cut_ours(WAY_UP | WAY_DOWN, 2 * world.timeout);
+        cut_of(TELLER, WAY_UP | WAY_DOWN, 2 * world.timeout);
         await_grant_state(i, ZKR_GRANT_LOST);
         if (i == 1) {
             await_told(&users[HOLDER]);
@@ -1194,14 +1164,14 @@ STORY(members_outlive_their_delegate)
     pass_on(3);
 }
 
-STORY(a_node_that_stays_may_be_deleted)
+STORY_HERE(a_node_that_stays_may_be_deleted)
 {
     let_it_stay();
     four_wait_for_it();
     for (int i = 1; i < 3; i++) {
         await_grant(i);
         some_time();
-        operate(ZKR__ZK_DELETE, find_child("-lock-")->path, "");
+        operator_deletes(find_child("-lock-")->path);
         await_grant_with(i + 1, 0);
         if (zkr_grant_state(ours[i].grant) != ZKR_GRANT_LOST)
             world_fail("claim %d has not lost its node", i);
@@ -1210,7 +1180,7 @@ STORY(a_node_that_stays_may_be_deleted)
     pass_on(3);
 }
 
-STORY(a_node_that_stays_may_be_deleted_unheld)
+STORY_HERE(a_node_that_stays_may_be_deleted_unheld)
 {
     let_it_stay();
     for (int i = 0; i < 3; i++) {
@@ -1219,7 +1189,7 @@ STORY(a_node_that_stays_may_be_deleted_unheld)
         pass_on(i);
         some_time(); /* its node is watched */
         count_from_here();
-        operate(ZKR__ZK_DELETE, find_child("-lock-")->path, "");
+        operator_deletes(find_child("-lock-")->path);
         some_time();
         only_these_were_asked(0, 0);
     }
@@ -1227,7 +1197,7 @@ STORY(a_node_that_stays_may_be_deleted_unheld)
 
 /* Nobody here knows yet that the connection is lost. The lease runs, and the
  * grant is in doubt until there is another one. */
-STORY(a_connection_goes_while_a_member_comes)
+STORY_HERE(a_connection_goes_while_a_member_comes)
 {
     let_it_stay();
     ask_as(0, staying);
@@ -1235,7 +1205,7 @@ STORY(a_connection_goes_while_a_member_comes)
     pass_on(0);
     some_time();
     for (int i = 1; i < 3; i++) {
-        cut_ours(WAY_UP | WAY_DOWN, world.timeout / 2);
+        cut_of(TELLER, WAY_UP | WAY_DOWN, world.timeout / 2);
         ask_as(i, staying);
         await_grant_with(i, (uint64_t)i);
         await_grant_state(i, ZKR_GRANT_SUSPENDED);
@@ -1247,7 +1217,7 @@ STORY(a_connection_goes_while_a_member_comes)
 }
 
 /* What is in doubt is not handed on: the next has a node of its own. */
-STORY(a_connection_goes_while_a_member_waits)
+STORY_HERE(a_connection_goes_while_a_member_waits)
 {
     let_it_stay();
     ask_as(0, staying);
@@ -1257,7 +1227,7 @@ STORY(a_connection_goes_while_a_member_waits)
 
         some_time();
         ask_as(i, staying);
-        cut_ours(WAY_UP | WAY_DOWN, world.timeout / 2);
+        cut_of(TELLER, WAY_UP | WAY_DOWN, world.timeout / 2);
         while (zkr_grant_state(ours[i - 1].grant) == ZKR_GRANT_HELD)
             fiber_sleep(MS);
         pass_on(i - 1);
@@ -1271,7 +1241,7 @@ STORY(a_connection_goes_while_a_member_waits)
 }
 
 /* Nor is it when nobody had it meanwhile. */
-STORY(a_connection_goes_before_a_member_asks)
+STORY_HERE(a_connection_goes_before_a_member_asks)
 {
     let_it_stay();
     ask_as(0, staying);
@@ -1279,7 +1249,7 @@ STORY(a_connection_goes_before_a_member_asks)
     for (int i = 1; i < 3; i++) {
         pass_on(i - 1);
         some_time();
-        cut_ours(WAY_UP | WAY_DOWN, world.timeout / 2);
+        cut_of(TELLER, WAY_UP | WAY_DOWN, world.timeout / 2);
         fiber_sleep(2 * world.timeout / 5); /* a proof is late */
         ask_as(i, staying);
         some_time();

@@ -429,10 +429,6 @@ static void live(void)
     heap_refuse(0);
 }
 
-static void nothing(void)
-{
-}
-
 /* Repeats lives until one ends before the fault comes. */
 static void live_with(enum fate fate, enum fate next, uint32_t apart)
 {
@@ -496,19 +492,6 @@ TEST(any_answer_may_be_lost)
 
 #define STRANGER WORLD_PATH "/_c_57ca8e00-0000-4000-8000-000000000000-lock-"
 
-static void operator_makes(const char *path, enum zkr_create_mode mode)
-{
-    struct request *r = arena_new(sizeof(*r));
-
-    r->type = ZKR__ZK_CREATE;
-    r->mode = mode;
-    r->path = path;
-    r->data = "";
-    r->session = NO_SESSION;
-    r->cause = BY_OPERATOR;
-    ensemble_submit(ensemble_leader(), r);
-}
-
 static void operator_deletes_all(const char *with)
 {
     const struct node *dir = tree_find(WORLD_PATH, ensemble_committed());
@@ -530,8 +513,8 @@ static void renew_directory(void)
 {
     operator_deletes_all("");
     operator_deletes(WORLD_PATH);
-    operator_makes(WORLD_PATH, ZKR_CREATE_PERSISTENT);
-    operator_makes(STRANGER, ZKR_CREATE_EPHEMERAL_SEQUENTIAL);
+    operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, WORLD_PATH, "");
+    operate(ZKR__ZK_CREATE, ZKR_CREATE_EPHEMERAL_SEQUENTIAL, STRANGER, "");
     events_at(sim_now + 100 * MS, on_stranger_goes, NULL, 0);
 }
 

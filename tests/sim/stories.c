@@ -57,7 +57,8 @@ static void has_a_node(void)
 
 /* -- proving -------------------------------------------------------------- */
 
-static void cut_off(void)
+/* Patience was over, so the end of the connection was as good as an answer. */
+STORY(an_answer_that_never_came_grants_nothing, has_a_node)
 {
     come_to_prove();
     delay_answers();
@@ -68,26 +69,17 @@ static void cut_off(void)
     server_reset_connections(WAITER);
 }
 
-/* Patience was over, so the end of the connection was as good as an answer. */
-TEST(an_answer_that_never_came_grants_nothing)
-{
-    succeeds(cut_off, has_a_node);
-}
-
-static void stop(void)
+/* The answer had waited in the socket while the session, and with it the node,
+ * ended. */
+STORY(an_answer_from_before_a_pause_grants_nothing, has_a_node)
 {
     come_to_prove();
     process_stop(WAITER, 2 * world.timeout);
 }
 
-/* The answer had waited in the socket while the session, and with it the node,
- * ended. */
-TEST(an_answer_from_before_a_pause_grants_nothing)
-{
-    succeeds(stop, has_a_node);
-}
-
-static void run_out_of_memory(void)
+/* Regression: ZKR_ENOMEM of the client was taken for a refusal by servers with
+ * an ACL that forbids the proof, and the lock was granted without one. */
+STORY(a_client_without_memory_says_nothing_of_the_node, has_a_node)
 {
     come_to_prove();
     delay_answers();
@@ -100,14 +92,8 @@ static void run_out_of_memory(void)
     refuse(ZKR__ZK_CHECK, NULL, 0);
 }
 
-/* Regression: ZKR_ENOMEM of the client was taken for a refusal by servers with
- * an ACL that forbids the proof, and the lock was granted without one. */
-TEST(a_client_without_memory_says_nothing_of_the_node)
-{
-    succeeds(run_out_of_memory, has_a_node);
-}
-
-static void take_its_place(void)
+/* All nodes of an unfair mutex have one name. */
+STORY(the_node_of_another_proves_nothing, has_a_node, .unfair = true)
 {
     start(&users[HOLDER]);
     come_to_prove();
@@ -121,16 +107,11 @@ static void take_its_place(void)
     give_back(&users[HOLDER]);
 }
 
-/* All nodes of an unfair mutex have one name. */
-TEST(the_node_of_another_proves_nothing)
-{
-    story.unfair = true;
-    succeeds(take_its_place, has_a_node);
-}
-
-/* The answer to its create is lost, while its first lease runs. The next server
- * has the node, and keeps it for a little while. */
-static void read_from_the_past(void)
+/* The answer to its create is lost, while its first lease runs. The next
+ * server has the node, and keeps it for a little while. A server that is
+ * behind has shown it. */
+STORY(a_node_that_was_found_is_looked_for_once_more, has_a_node, .unfair = true,
+      .anew = true)
 {
     int leader = ensemble_leader();
     int next = (leader + 1) % REPLICAS;
@@ -148,24 +129,7 @@ static void read_from_the_past(void)
     operator_deletes(WORLD_PATH "/holder");
 }
 
-/* A server that is behind has shown it. */
-TEST(a_node_that_was_found_is_looked_for_once_more)
-{
-    story.unfair = true;
-    story.anew = true;
-    succeeds(read_from_the_past, has_a_node);
-}
-
 /* -- searching ------------------------------------------------------------ */
-
-static void lose_the_create(void)
-{
-    start(&users[WAITER]);
-    fiber_sleep(world.timeout);
-    cut(WAY_DOWN, world.timeout * 3 / 4); /* longer than a client waits */
-    ask(&users[WAITER]);
-    refuse(ZKR__ZK_CHECK, NULL, 2); /* the first try and the retry */
-}
 
 static void has_no_memory(void)
 {
@@ -179,12 +143,14 @@ static void has_no_memory(void)
 
 /* Regression: the search went on without the write that it must begin with, so
  * the list of a server that is behind did not have the node. */
-TEST(a_write_that_was_not_sent_begins_no_search)
+STORY(a_write_that_was_not_sent_begins_no_search, has_no_memory,
+      .retry = { .kind = ZKR_RETRY_FIXED, .base_ms = 20, .max_retries = 1 })
 {
-    story.retry = (struct zkr_retry){ .kind = ZKR_RETRY_FIXED,
-                                      .base_ms = 20,
-                                      .max_retries = 1 };
-    succeeds(lose_the_create, has_no_memory);
+    start(&users[WAITER]);
+    fiber_sleep(world.timeout);
+    cut(WAY_DOWN, world.timeout * 3 / 4); /* longer than a client waits */
+    ask(&users[WAITER]);
+    refuse(ZKR__ZK_CHECK, NULL, 2); /* the first try and the retry */
 }
 
 static size_t nodes(void)
@@ -248,16 +214,9 @@ TEST(a_deserted_leader_ends_no_search)
 static const char *operator_makes_a_twin(const char *path)
 {
     char *twin = arena_copy(path, strlen(path));
-    struct request *r = arena_new(sizeof(*r));
 
     memset(twin + strlen(twin) - ZKR__SEQ_DIGITS + 1, '0', ZKR__SEQ_DIGITS - 1);
-    r->type = ZKR__ZK_CREATE;
-    r->mode = ZKR_CREATE_PERSISTENT;
-    r->path = twin;
-    r->data = "";
-    r->session = NO_SESSION;
-    r->cause = BY_OPERATOR;
-    ensemble_submit(ensemble_leader(), r);
+    operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, twin, "");
     return twin;
 }
 
@@ -288,7 +247,15 @@ static struct twins show_a_twin(void)
     return twins;
 }
 
-static void meet_a_twin(void)
+static void is_told_of_a_stranger(void)
+{
+    if (users[WAITER].rc != ZKR_EPROTO)
+        world_fail("it is told %s", zkr_strerror(users[WAITER].rc));
+}
+
+/* A claim that finds one node too many under its name does not know which one
+ * is its own. */
+STORY(a_claim_that_meets_its_own_name_leaves_nothing, is_told_of_a_stranger)
 {
     (void)show_a_twin();
     fiber_sleep(world.timeout / 2);
@@ -298,20 +265,10 @@ static void meet_a_twin(void)
         world_fail("%zu nodes are left", nodes());
 }
 
-static void is_told_of_a_stranger(void)
-{
-    if (users[WAITER].rc != ZKR_EPROTO)
-        world_fail("it is told %s", zkr_strerror(users[WAITER].rc));
-}
-
-/* A claim that finds one node too many under its name does not know which one
- * is its own. */
-TEST(a_claim_that_meets_its_own_name_leaves_nothing)
-{
-    succeeds(meet_a_twin, is_told_of_a_stranger);
-}
-
-static void lose_both_twins(void)
+/* Regression: its create had succeeded, so without another attempt the outcome
+ * of the create was that of the acquire: a grant of a lock that is not held. */
+STORY(a_node_that_is_not_found_any_more_is_not_granted, has_a_node,
+      .retry = { .kind = ZKR_RETRY_NONE })
 {
     struct twins twins = show_a_twin();
 
@@ -320,19 +277,12 @@ static void lose_both_twins(void)
     operator_deletes(twins.other);
 }
 
-/* Regression: its create had succeeded, so without another attempt the outcome
- * of the create was that of the acquire: a grant of a lock that is not held. */
-TEST(a_node_that_is_not_found_any_more_is_not_granted)
-{
-    story.retry = (struct zkr_retry){ .kind = ZKR_RETRY_NONE };
-    succeeds(lose_both_twins, has_a_node);
-}
-
 /* -- ghosts --------------------------------------------------------------- */
 
 /* A follower keeps the node of the holder, and shows that of the waiter for a
- * little longer than it is there. */
-static void leave_out_a_ghost(void)
+ * little longer than it is there. It need not follow a write: its session has
+ * sent one lately. */
+STORY(a_list_without_its_ghosts_grants_nothing, has_a_node, .both = true)
 {
     int leader = ensemble_leader();
     int follower = (leader + 1 + story.time) % REPLICAS;
@@ -356,13 +306,6 @@ static void leave_out_a_ghost(void)
     operator_deletes(c->node->path);
     fiber_sleep(world.timeout);
     give_back(&users[HOLDER]);
-}
-
-/* It need not follow a write: its session has sent one lately. */
-TEST(a_list_without_its_ghosts_grants_nothing)
-{
-    story.both = true;
-    succeeds(leave_out_a_ghost, has_a_node);
 }
 
 /* -- the first lease ------------------------------------------------------ */
@@ -507,23 +450,6 @@ TEST(a_waiter_without_memory_for_a_ghost_is_told)
 
 /* -- what stays ------------------------------------------------------------ */
 
-static void cut_teller(int64_t duration)
-{
-    for (int r = 0; r < REPLICAS; r++)
-        server_cut(TELLER, r, WAY_DOWN, duration);
-}
-
-static zkr_session *own_session(void)
-{
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    zkr_session *s;
-
-    opts.session_timeout_ms = (uint32_t)(world.timeout / MS);
-    if (zkr_session_open("a:1,b:2,c:3", &opts, &s) != ZKR_OK)
-        world_fail("cannot begin: %s", zkr_error_detail());
-    return s;
-}
-
 static zkr_grant *granted_to;
 
 static void on_granted(int rc, zkr_grant *grant, void *user)
@@ -533,7 +459,9 @@ static void on_granted(int rc, zkr_grant *grant, void *user)
     granted_to = grant;
 }
 
-static void leave_a_node(void)
+/* Regression: the session did not know the node any more, and the next claim
+ * did not know whether it had made it: two grants had one token. */
+STORY(a_node_that_stays_is_not_the_next_claims, nothing)
 {
     zkr_session *s = own_session();
     zkr_unfair_mutex *m;
@@ -545,7 +473,8 @@ static void leave_a_node(void)
         zkr_unfair_mutex_acquire(m, -1, &first) != ZKR_OK)
         world_fail("cannot begin: %s", zkr_error_detail());
     token = zkr_grant_token(first);
-    cut_teller(world.timeout * 3 / 4); /* longer than a client waits */
+    cut_of(TELLER, WAY_DOWN,
+           world.timeout * 3 / 4); /* longer than a client waits */
     if (zkr_unfair_mutex_acquire_async(m, -1, on_granted, NULL, NULL) != ZKR_OK)
         world_fail("cannot wait: %s", zkr_error_detail());
     fiber_sleep(world.timeout);
@@ -565,17 +494,6 @@ static void leave_a_node(void)
     zkr_grant_free(granted_to);
     zkr_unfair_mutex_free(m);
     (void)zkr_session_close(s);
-}
-
-static void nothing(void)
-{
-}
-
-/* Regression: the session did not know the node any more, and the next claim
- * did not know whether it had made it: two grants had one token. */
-TEST(a_node_that_stays_is_not_the_next_claims)
-{
-    succeeds(leave_a_node, nothing);
 }
 
 /* -- what may not be read ------------------------------------------------- */
@@ -630,20 +548,14 @@ static void are(enum zkr_grant_state_kind all)
         world_fail("of two locks one is not %s", zkr_grant_state_name(all));
 }
 
-static void doubt_two(void)
+/* One write per beat serves all of them. */
+STORY_THEN(a_doubt_is_about_all_that_is_held, acquire_at_once, .both = true)
 {
     cut(WAY_DOWN, world.timeout * 6 / 5);
     fiber_sleep(world.timeout * 11 / 10);
     are(ZKR_GRANT_UNSURE);
     fiber_sleep(world.timeout * 6 / 10);
     are(ZKR_GRANT_HELD);
-}
-
-/* One write per beat serves all of them. */
-TEST(a_doubt_is_about_all_that_is_held)
-{
-    story.both = true;
-    succeeds(acquire_at_once, doubt_two);
 }
 
 /* The lease runs out before there is a connection again, at each phase of the
@@ -677,7 +589,9 @@ TEST(after_a_doubt_the_next_proof_comes_in_time)
     }
 }
 
-static void refuse_one_of_two(void)
+/* They are written to in turn, so one that is refused does no harm. */
+STORY_THEN(a_proof_refused_for_one_is_given_by_another, acquire_at_once,
+           .both = true)
 {
     const struct user *u = &users[WAITER];
     int64_t end = sim_now + 3 * world.timeout;
@@ -693,21 +607,7 @@ static void refuse_one_of_two(void)
     refuse(ZKR__ZK_CHECK, NULL, 0);
 }
 
-/* They are written to in turn, so one that is refused does no harm. */
-TEST(a_proof_refused_for_one_is_given_by_another)
-{
-    story.both = true;
-    succeeds(acquire_at_once, refuse_one_of_two);
-}
-
 /* -- a shorter timeout ---------------------------------------------------- */
-
-static void acquire_with_a_long_timeout(void)
-{
-    for (int r = 0; r < REPLICAS; r++)
-        ensemble_bounds(r, 0, 0);
-    acquire_at_once();
-}
 
 /* The connection is lost, and made again to servers that grant a tick less;
  * then no message comes for as long as that. */
@@ -732,11 +632,12 @@ static void grant_less(void)
 
 /* Regression: its listener was told at the time when the old lease would have
  * ended. */
-TEST(a_shorter_timeout_ends_the_lease_in_time)
+STORY(a_shorter_timeout_ends_the_lease_in_time, grant_less, .short_ticks = true,
+      .anew = true)
 {
-    story.short_ticks = true;
-    story.anew = true;
-    succeeds(acquire_with_a_long_timeout, grant_less);
+    for (int r = 0; r < REPLICAS; r++)
+        ensemble_bounds(r, 0, 0);
+    acquire_at_once();
 }
 
 /* -- a session that the leader has polled ---------------------------------- */
@@ -781,11 +682,24 @@ static void read_until(int64_t end)
     }
 }
 
+static void still_held_when_it_is_closed(void)
+{
+    if (session_of_waiter() != polled)
+        return;
+    cut(WAY_UP | WAY_DOWN, world.timeout);
+    while (!polled->closing)
+        fiber_sleep(MS);
+    if (zkr_grant_check(users[WAITER].grant) == ZKR_OK)
+        world_fail("it is held, and its session has been closed");
+}
+
 /* The leader does not hear of the last reads, j. The waiter is back, at any
  * server, just after the leader has polled its session, and has a round, m,
  * before it acquires, k. It may not read its node, and so is granted the lock
- * without waiting for a lease that lasts. */
-static void come_back_when_it_is_polled(void)
+ * without waiting for a lease that lasts. Never seen: read in the sources of
+ * the servers. */
+STORY(a_polled_session_is_not_believed, still_held_when_it_is_closed,
+      .short_ticks = true, .anew = true)
 {
     int64_t polls;
 
@@ -808,25 +722,6 @@ static void come_back_when_it_is_polled(void)
     ask(&users[WAITER]);
     await_told(&users[WAITER]);
     ensemble_crowd(0);
-}
-
-static void still_held_when_it_is_closed(void)
-{
-    if (session_of_waiter() != polled)
-        return;
-    cut(WAY_UP | WAY_DOWN, world.timeout);
-    while (!polled->closing)
-        fiber_sleep(MS);
-    if (zkr_grant_check(users[WAITER].grant) == ZKR_OK)
-        world_fail("it is held, and its session has been closed");
-}
-
-/* Never seen: read in the sources of the servers. */
-TEST(a_polled_session_is_not_believed)
-{
-    story.short_ticks = true;
-    story.anew = true;
-    succeeds(come_back_when_it_is_polled, still_held_when_it_is_closed);
 }
 
 /* -- a link that is slow -------------------------------------------------- */
@@ -939,7 +834,9 @@ TEST(a_link_that_turns_slow_keeps_the_lease)
     }
 }
 
-static void hears_nothing_for_a_while(void)
+/* The signs after a late one are the j's of the next proofs: they are sent
+ * while it is unanswered. With a beat of T/10 there are three or four. */
+STORY_THEN(a_late_answer_is_a_sign_before_it_comes, acquire_nearby)
 {
     int before;
 
@@ -952,14 +849,7 @@ static void hears_nothing_for_a_while(void)
                    submits(ZKR__ZK_EXISTS) - before);
 }
 
-/* The signs after a late one are the j's of the next proofs: they are sent
- * while it is unanswered. With a beat of T/10 there are three or four. */
-TEST(a_late_answer_is_a_sign_before_it_comes)
-{
-    succeeds(acquire_nearby, hears_nothing_for_a_while);
-}
-
-static void holds_for_ten_timeouts(void)
+STORY_THEN(a_quick_link_carries_six_writes_in_a_timeout, acquire_nearby)
 {
     int before;
 
@@ -969,9 +859,4 @@ static void holds_for_ten_timeouts(void)
     if (submits(ZKR__ZK_CHECK) - before > 60)
         world_fail("%d writes in 10 T on a quick link",
                    submits(ZKR__ZK_CHECK) - before);
-}
-
-TEST(a_quick_link_carries_six_writes_in_a_timeout)
-{
-    succeeds(acquire_nearby, holds_for_ten_timeouts);
 }

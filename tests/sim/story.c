@@ -11,6 +11,7 @@
 #include "lock/locks.h"
 #include "oracle.h"
 #include "runs.h"
+#include "scope.h"
 #include "session/session.h"
 #include "told.h"
 
@@ -308,10 +309,15 @@ const struct report *succeeds(void (*tell)(void), void (*granted)(void))
     return r;
 }
 
-void cut(int directions, int64_t duration)
+void cut_of(int process, int directions, int64_t duration)
 {
     for (int r = 0; r < REPLICAS; r++)
-        server_cut(WAITER, r, directions, duration);
+        server_cut(process, r, directions, duration);
+}
+
+void cut(int directions, int64_t duration)
+{
+    cut_of(WAITER, directions, duration);
 }
 
 int replica_of_waiter(void)
@@ -346,14 +352,38 @@ const struct zkr__claim *await_state(enum zkr__claim_state state)
     }
 }
 
-void operator_deletes(const char *path)
+void operate(enum zkr__zk_type type, enum zkr_create_mode mode,
+             const char *path, const char *data)
 {
     struct request *r = arena_new(sizeof(*r));
 
-    r->type = ZKR__ZK_DELETE;
+    r->type = type;
+    r->mode = mode;
     r->path = arena_copy(path, strlen(path));
-    r->data = "";
+    r->data = data;
+    r->data_len = strlen(data);
     r->session = NO_SESSION;
     r->cause = BY_OPERATOR;
     ensemble_submit(ensemble_leader(), r);
+}
+
+void operator_deletes(const char *path)
+{
+    operate(ZKR__ZK_DELETE, ZKR_CREATE_PERSISTENT, path, "");
+}
+
+zkr_session *own_session(void)
+{
+    zkr_session *s;
+
+    if (zkr_session_open(
+            "a:1,b:2,c:3",
+            OPTS(session, .session_timeout_ms = (uint32_t)(world.timeout / MS)),
+            &s) != ZKR_OK)
+        world_fail("cannot begin: %s", zkr_error_detail());
+    return s;
+}
+
+void nothing(void)
+{
 }

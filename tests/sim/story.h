@@ -44,6 +44,27 @@ extern struct story {
     int time;        /* 0: the first */
 } story;
 
+/* STORY(name, granted, ...) { ... } is a test that tells it, with values of
+ * `story`; STORY_THEN(name, tell, ...) { ... } one of what happens to the
+ * waiter with its grant. */
+#define STORY(test, ...)                                                       \
+    static void tell_##test(void);                                             \
+    TEST(test)                                                                 \
+    {                                                                          \
+        story = (struct story){ .granted = __VA_ARGS__ };                      \
+        succeeds(tell_##test, story.granted);                                  \
+    }                                                                          \
+    static void tell_##test(void)
+
+#define STORY_THEN(test, ...)                                                  \
+    static void then_##test(void);                                             \
+    TEST(test)                                                                 \
+    {                                                                          \
+        story = (struct story){ .tell = __VA_ARGS__ };                         \
+        succeeds(story.tell, then_##test);                                     \
+    }                                                                          \
+    static void then_##test(void)
+
 /* Runs a story, and fails unless everything goes as it should. Returns its
  * report. Values that it has set in `story` apply to this run only. With
  * SIM_VERBOSE in the environment every step is shown. */
@@ -65,7 +86,9 @@ int still_to_refuse(void);
 /* How many requests of that type all libraries have submitted. */
 int submits(enum zkr__zk_type type);
 
-/* The waiter receives nothing, nobody receives its messages, or both. */
+/* The process receives nothing, nobody receives its messages, or both. */
+void cut_of(int process, int directions, int64_t duration);
+/* The same of the waiter. */
 void cut(int directions, int64_t duration);
 /* Returns the replica to which it is connected. */
 int replica_of_waiter(void);
@@ -74,6 +97,14 @@ void connect_waiter_to(int replica);
 /* Waits until a claim of the waiter is in that state, and returns the first
  * one. */
 const struct zkr__claim *await_state(enum zkr__claim_state state);
+/* What an operator does. */
+void operate(enum zkr__zk_type type, enum zkr_create_mode mode,
+             const char *path, const char *data);
 void operator_deletes(const char *path);
+
+/* A session of the fiber that tells the story. */
+zkr_session *own_session(void);
+/* Nothing happens to the waiter. */
+void nothing(void);
 
 #endif
