@@ -171,7 +171,7 @@ struct zkr_participants_opts {
  * Owns      The list does not need the session any more.
  * Errors    ZKR_ZNONODE (no such directory), ZKR_ZNOAUTH (it needs READ on the
  *           directory), ZKR_ZCONNECTIONLOSS (the retry policy gave up),
- *           ZKR_ZOPERATIONTIMEOUT.
+ *           ZKR_EUNREACHABLE (no answer before the deadline).
  * Source    Curator getParticipantNodes, with what the nodes say.
  */
 ZKR_CALL int zkr_participants_list(zkr_session *session, const char *path,
@@ -194,8 +194,9 @@ ZKR_API void zkr_participants_free(struct zkr_participants *list);
  * Time      reply_timeout_ms of the session at most, whatever the servers do.
  * Errors    ZKR_ZNONODE (it has gone), ZKR_ZNOAUTH (it needs WRITE on the
  *           node), ZKR_EPATH (not a path, or not the name of a contender),
- *           ZKR_ZCONNECTIONLOSS (the retry policy gave up) and
- *           ZKR_ZOPERATIONTIMEOUT: it may have been asked.
+ *           ZKR_EUNREACHABLE (no answer before the deadline: it was not
+ *           asked); ZKR_ZCONNECTIONLOSS (the retry policy gave up) and
+ *           ZKR_EUNKNOWN: it may have been asked.
  * Source    Curator Revoker.attemptRevoke, which hides ZKR_ZNONODE.
  */
 ZKR_CALL int zkr_participants_revoke(zkr_session *session, const char *node);
@@ -228,8 +229,9 @@ ZKR_CALL int zkr_participants_revoke(zkr_session *session, const char *node);
  *           and with servers since 3.8.4 and 3.9.2 READ on the node),
  *           ZKR_ZNOTEMPTY (it has children: made by hand), ZKR_EPATH (not a
  *           path, or not the name of a contender), ZKR_EINVAL (also a token of
- *           0); ZKR_ZOPERATIONTIMEOUT and ZKR_ZCONNECTIONLOSS (the retry policy
- *           gave up): it may have been deleted.
+ *           0), ZKR_EUNREACHABLE (no answer before the deadline: it was not
+ *           deleted); ZKR_ZCONNECTIONLOSS (the retry policy gave up) and
+ *           ZKR_EUNKNOWN: it may have been deleted.
  */
 ZKR_CALL int zkr_participants_break(zkr_session *session, const char *node,
                                     int64_t token, int64_t timeout_ms);

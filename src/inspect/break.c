@@ -50,9 +50,8 @@ static int run(const struct zkr__request_kind *kind, struct zkr_session *s,
                const char *node, int64_t token, int64_t timeout_ms,
                void (*start_locked)(struct zkr__request *r))
 {
-    struct deed *d =
-        zkr__request_new(kind, s, node, zkr__session_deadline(s, timeout_ms),
-                         ZKR_ZOPERATIONTIMEOUT);
+    struct deed *d = zkr__request_new(
+        kind, s, node, zkr__session_deadline(s, timeout_ms), ZKR_EUNREACHABLE);
     int rc;
 
     if (d == NULL)
@@ -117,6 +116,8 @@ static void on_delete(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
     zkr__session_assert_locked(r->session);
     if (unsure || zkr__error_outcome(reply->rc) == ZKR__NOT_DONE) {
         d->sent = d->sent || unsure;
+        if (unsure)
+            r->late = ZKR_EUNKNOWN;
         look_locked(r);
     } else if (reply->rc == ZKR_ZNONODE && d->sent) {
         end_locked(r, ZKR_OK, "");
@@ -144,17 +145,25 @@ static void on_exists(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
                         on_delete);
 }
 
-static void caught_up(struct zkr__request *r)
+/* A sync of a missing node succeeds on some servers, and fails on others. */
+static void on_sync(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
 {
+    struct zkr__request *r = ask->request;
+
     zkr__session_assert_locked(r->session);
-    zkr__ask_locked(&r->ask, ZKR__ZK_EXISTS, r->full_path, ZKR__RETRY_POLICY,
-                    on_exists);
+    if (reply->rc == ZKR_OK || reply->rc == ZKR_ZNONODE)
+        zkr__ask_locked(ask, ZKR__ZK_EXISTS, r->full_path, ZKR__RETRY_POLICY,
+                        on_exists);
+    else
+        end_locked(r, reply->rc, "cannot catch up");
 }
 
+/* The server catches up with the leader first. */
 static void look_locked(struct zkr__request *r)
 {
     zkr__session_assert_locked(r->session);
-    zkr__request_sync_locked(r, caught_up);
+    zkr__ask_locked(&r->ask, ZKR__ZK_SYNC, r->full_path, ZKR__RETRY_POLICY,
+                    on_sync);
 }
 
 int zkr_participants_break(zkr_session *session, const char *node,

@@ -30,8 +30,6 @@ struct node_ask {
 struct listing {
     struct zkr__request request;
     struct zkr_participants_opts opts;
-    enum zkr__part part; /* that is listed */
-    char *dir;           /* of that part; NULL: the path itself */
     struct zkr_reply *children[ZKR__PARTS]; /* NULL: it was not listed */
     struct zkr__roster *roster; /* the data of its items is memory of its own */
     size_t reads;     /* so many nodes, from the first on, that exist */
@@ -59,7 +57,6 @@ static void clear(struct zkr__request *r)
     free(l->roster);
     for (size_t part = 0; part < ZKR__PARTS; part++)
         zkr_reply_free(l->children[part]);
-    free(l->dir);
 }
 
 static const struct zkr__request_kind kind = {
@@ -86,43 +83,11 @@ static bool has_contenders(const struct zkr_reply *path)
 
 /* The directory of a part need not exist. Where nobody may read it, a lock that
  * is in the path itself can still be listed. */
-static bool can_do_without(const struct listing *l, int rc)
+static bool can_do_without(const struct listing *l, enum zkr__part part, int rc)
 {
-    return l->part != ZKR__PART_PATH &&
+    return part != ZKR__PART_PATH &&
            (rc == ZKR_ZNONODE ||
             (rc == ZKR_ZNOAUTH && has_contenders(l->children[ZKR__PART_PATH])));
-}
-
-/* Sorting can take long, so that is for the caller's thread. */
-static void on_children(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
-{
-    struct zkr__request *r = ask->request;
-    struct listing *l = of(r);
-
-    zkr__session_assert_locked(r->session);
-    if (reply->rc == ZKR_OK)
-        l->children[l->part] = zkr__reply_copy(reply, 0);
-    if (reply->rc == ZKR_OK && l->children[l->part] == NULL)
-        zkr__request_end_locked(r, ZKR_ENOMEM, "out of memory");
-    else if (reply->rc == ZKR_OK || can_do_without(l, reply->rc))
-        zkr__request_end_locked(r, ZKR_OK, "");
-    else
-        zkr__request_end_locked(r, reply->rc, "cannot list the directory");
-}
-
-static void list_locked(struct zkr__request *r)
-{
-    const char *dir = of(r)->dir;
-
-    zkr__session_assert_locked(r->session);
-    zkr__ask_locked(&r->ask, ZKR__ZK_CHILDREN, dir == NULL ? r->full_path : dir,
-                    ZKR__RETRY_POLICY, on_children);
-}
-
-static void begin_locked(struct zkr__request *r)
-{
-    zkr__session_assert_locked(r->session);
-    zkr__request_sync_locked(r, list_locked);
 }
 
 static bool has_dir(const struct listing *l, enum zkr__part part)
@@ -138,23 +103,29 @@ static bool has_dir(const struct listing *l, enum zkr__part part)
 
 static int list_dir(struct listing *l, enum zkr__part part)
 {
-    if (!has_dir(l, part))
-        return ZKR_OK;
-    free(l->dir);
-    l->dir = zkr__path_join(l->request.full_path, zkr__part_dirs[part]);
-    if (l->dir == NULL)
+    const char *path = l->request.path;
+    char *dir = part == ZKR__PART_PATH
+                    ? strdup(path)
+                    : zkr__path_join(path, zkr__part_dirs[part]);
+    int rc;
+
+    if (dir == NULL)
         return out_of_memory();
-    l->part = part;
-    return zkr__request_run(&l->request, list_locked);
+    rc = zkr__session_ask(l->request.session, ZKR__CHILDREN(dir), NULL,
+                          l->request.deadline, &l->children[part]);
+    free(dir);
+    return can_do_without(l, part, rc) ? ZKR_OK : rc;
 }
 
 /* A claim leaves the queue after it has made its lease. So the queue is listed
  * first: then no claim is missed. */
 static int list_dirs(struct listing *l)
 {
-    int rc = ZKR_OK;
+    int rc = list_dir(l, ZKR__PART_PATH);
 
-    if (has_dir(l, ZKR__PART_LEASES))
+    if (rc != ZKR_OK || !has_dir(l, ZKR__PART_LEASES))
+        return rc;
+    if (has_dir(l, ZKR__PART_QUEUE))
         rc = list_dir(l, ZKR__PART_QUEUE);
     return rc == ZKR_OK ? list_dir(l, ZKR__PART_LEASES) : rc;
 }
@@ -395,7 +366,8 @@ static int load(struct zkr_participants_opts *o,
 
 static int run(struct listing *l, struct zkr_participants **ret_list)
 {
-    int rc = zkr__request_run(&l->request, begin_locked);
+    int rc = zkr__session_catch_up(l->request.session, kind.noun,
+                                   l->request.path, l->request.deadline);
 
     if (rc == ZKR_OK)
         rc = list_dirs(l);
@@ -426,7 +398,7 @@ int zkr_participants_list(zkr_session *session, const char *path,
         return rc;
     l = zkr__request_new(&kind, session, path,
                          zkr__session_deadline(session, o.timeout_ms),
-                         ZKR_ZOPERATIONTIMEOUT);
+                         ZKR_EUNREACHABLE);
     if (l == NULL)
         return ZKR_ENOMEM;
     l->opts = o;

@@ -148,13 +148,12 @@ void zkr__request_end_locked(struct zkr__request *r, int rc, const char *why)
         zkr__dispatch_post_locked(r->session, &r->notice);
 }
 
-/* Tells whether a write of the program has been given to the client. */
+/* Tells whether a write has been sent whose answer has not come. */
 static bool has_written(const struct zkr__request *r)
 {
     const struct zkr__op *op = &r->ask.op;
 
-    return op->retry == ZKR__RETRY_UNDONE &&
-           (op->where == ZKR__OP_IN_FLIGHT || op->where == ZKR__OP_REFUSED);
+    return zkr__op_is_write(op) && op->where != ZKR__OP_IDLE && op->sent != 0;
 }
 
 static const char *what_is_missing(const struct zkr__request *r)
@@ -181,15 +180,15 @@ static const char *how_it_is_over(const struct zkr_session *s)
                                   : "the session is over";
 }
 
-/* The answer to a write that is under way may yet come, and tells what has
- * become of it. */
+/* The answer to a write of the program that is under way may yet come, and
+ * tells what has become of it. */
 static void on_over(struct zkr__waiter *w)
 {
     struct zkr__request *r = ZKR__CONTAINER(w, struct zkr__request, waiter);
     const struct zkr_session *s = r->session;
 
     zkr__session_assert_locked(s);
-    if (!has_written(r))
+    if (!has_written(r) || r->ask.op.retry != ZKR__RETRY_UNDONE)
         zkr__request_end_locked(r, s->over, how_it_is_over(s));
 }
 
@@ -331,27 +330,8 @@ void zkr__ask_locked(struct zkr__ask *ask, enum zkr__zk_type type,
         return;
     zkr__list_append(&r->asks, &ask->link);
     ask->done = done;
+    ask->op.sent = 0;
     zkr__op_start_locked(&ask->op, type, path, retry, on_reply);
-}
-
-/* A sync of a missing node succeeds on some servers, and fails on others. */
-static void on_sync(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
-{
-    struct zkr__request *r = ask->request;
-
-    zkr__session_assert_locked(r->session);
-    if (reply->rc == ZKR_OK || reply->rc == ZKR_ZNONODE)
-        r->then(r);
-    else
-        zkr__request_end_locked(r, reply->rc, "cannot catch up");
-}
-
-void zkr__request_sync_locked(struct zkr__request *r,
-                              void (*then)(struct zkr__request *r))
-{
-    r->then = then;
-    zkr__ask_locked(&r->ask, ZKR__ZK_SYNC, r->full_path, ZKR__RETRY_POLICY,
-                    on_sync);
 }
 
 /* -- the one operation of the program -------------------------------------- */

@@ -87,9 +87,8 @@ struct zkr__request {
     struct zkr__ref ref; /* the owner, the notice, each ask under way */
     /* under the session lock */
     struct zkr__waiter waiter;
-    struct zkr__list asks;                /* those under way */
-    struct zkr__ask ask;                  /* the first, or only one */
-    void (*then)(struct zkr__request *r); /* after a sync */
+    struct zkr__list asks; /* those under way */
+    struct zkr__ask ask;   /* the first, or only one */
     struct zkr__timer timeout;
     struct zkr__notice notice;
     struct zkr__cond changed;
@@ -138,11 +137,6 @@ void zkr__ask_locked(struct zkr__ask *ask, enum zkr__zk_type type,
                      const char *path, enum zkr__op_retry retry,
                      void (*done)(struct zkr__ask *,
                                   const struct zkr__zk_reply *)) ZKR__LOCKED;
-
-/* Lets the server catch up with the leader before `then` sends its asks. An
- * error is the outcome. */
-void zkr__request_sync_locked(struct zkr__request *r,
-                              void (*then)(struct zkr__request *r)) ZKR__LOCKED;
 
 /* Sends the one operation of the program that r->ask has, and has its answer
  * for the outcome. A write that may have been made is ZKR_EUNKNOWN. */

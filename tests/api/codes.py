@@ -28,6 +28,7 @@ ELSEWHERE = {
     # Calls that a row of the table of faults matches by a pattern.
     ('barrier', 'EUNREACHABLE'): 'integration/faults/rows.c',
     ('counter', 'EUNREACHABLE'): 'integration/faults/rows.c',
+    ('zkr_participants_break', 'EUNREACHABLE'): 'integration/faults/rows.c',
     ('zkr_leader_wait', 'ZOPERATIONTIMEOUT'):
         'integration/contract/connections.c',
     # The client is always told before.

@@ -39,7 +39,7 @@ static bool is_expected(const struct process *p, int rc)
     case ZKR_ECLOSED:
     case ZKR_ENOMEM: /* of a client */
     case ZKR_ZNONODE:
-    case ZKR_ZOPERATIONTIMEOUT:
+    case ZKR_EUNREACHABLE:
     case ZKR_ZCONNECTIONLOSS:
         return true;
     case ZKR_ZNOAUTH:

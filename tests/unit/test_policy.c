@@ -157,6 +157,7 @@ TEST(writes_that_come_back_go_in_the_order_of_the_calls)
 struct breaking {
     pthread_t thread;
     int64_t token;
+    int64_t timeout_ms;
     int rc;
 };
 
@@ -166,7 +167,7 @@ static void *break_it(void *arg)
 {
     struct breaking *b = arg;
 
-    b->rc = zkr_participants_break(s, broken, b->token, -1);
+    b->rc = zkr_participants_break(s, broken, b->token, b->timeout_ms);
     return NULL;
 }
 
@@ -178,12 +179,12 @@ static void let_go_to(enum zkr__zk_type type, int count)
     client_await_stop();
 }
 
-/* A delete that may be under way counts, also after one that was refused. */
-TEST(a_break_remembers_each_delete_whose_answer_is_lost)
+/* Returns when the answer to the delete is lost, and the node is to be looked
+ * at for the second time. */
+static int begin_to_break(struct breaking *b)
 {
     struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
     struct zkr_reply *reply = NULL;
-    struct breaking b;
     int looks;
 
     open_with(ZKR_RETRY_N_TIMES_INIT(9, 1));
@@ -191,17 +192,36 @@ TEST(a_break_remembers_each_delete_whose_answer_is_lost)
     ok(zkr_session_create(s, broken, NULL, 0, &opts, -1, &reply));
     zkr_reply_free(reply);
     ok(zkr_session_exists(s, broken, -1, &reply));
-    b.token = reply->stat.czxid;
+    b->token = reply->stat.czxid;
     zkr_reply_free(reply);
-    looks = client_requests(ZKR__ZK_EXISTS) + 1; /* with the first of it */
+    looks = client_requests(ZKR__ZK_EXISTS) + 2;
     client_answers_times(ZKR__ZK_DELETE, ZKR_ZCONNECTIONLOSS, 1);
     client_stops_at(ZKR__ZK_DELETE);
-    b.thread = thread_start(break_it, &b);
+    b->thread = thread_start(break_it, b);
     let_go_to(ZKR__ZK_DELETE, 1);
-    let_go_to(ZKR__ZK_EXISTS, looks + 1);
+    let_go_to(ZKR__ZK_EXISTS, looks);
+    return looks;
+}
+
+TEST(a_break_that_may_be_made_is_unknown_at_its_deadline)
+{
+    struct breaking b = { .timeout_ms = 300 };
+
+    (void)begin_to_break(&b);
+    thread_join(b.thread);
+    assert_int_equal(b.rc, ZKR_EUNKNOWN);
+    client_goes_on();
+}
+
+/* A delete that may be under way counts, also after one that was refused. */
+TEST(a_break_remembers_each_delete_whose_answer_is_lost)
+{
+    struct breaking b = { .timeout_ms = -1 };
+    int looks = begin_to_break(&b);
+
     client_answers_times(ZKR__ZK_DELETE, ZKR_ZTHROTTLEDOP, 1);
     let_go_to(ZKR__ZK_DELETE, 2);
-    let_go_to(ZKR__ZK_EXISTS, looks + 2);
+    let_go_to(ZKR__ZK_EXISTS, looks + 1);
     client_changes_node(NULL);
     client_goes_on();
     thread_join(b.thread);

@@ -109,7 +109,8 @@ struct row rows[] = {
     { "leave", WRITE, OVER, .ends_with = AS_EVER },
 
     /* Those who look on wait as long as the session says. */
-    { LOOKS, "*", "no *", .ends_with = ZKR_ZOPERATIONTIMEOUT },
+    { LOOKS, "*", "no *", .ends_with = ZKR_EUNREACHABLE },
+    { LOOKS, WRITE, "no *", .ends_with = ZKR_EUNKNOWN },
     { BESIDE, "*", "no *", .ends_with = ZKR_ZOPERATIONTIMEOUT },
     { BESIDE, "*", "no connection", .ends_with = ZKR_ZCONNECTIONLOSS },
     { "revoke", "set *", "no *", .leaves = LEAVES(1) },
@@ -136,8 +137,12 @@ struct row rows[] = {
     { "downgrade", "delete *", "*", .ends_with = AS_EVER, .grant_is_told = "RELEASED" },
 
     /* The end of the session. The client does not say when the connection
-     * breaks under that request, and takes every answer for an end. */
+     * breaks under that request, and takes every answer for an end, unless its
+     * io thread takes the answer from it: then it waits in vain for a server to
+     * hang up, as those do that have ended a session. */
     { "close", "*", "*", .ends_with = AS_EVER, .session_is_told = "CLOSED" },
+    { "close", "*", "@(forbidden|throttled*|moved|unknown session)",
+      .ends_with = AS_EVER, .or_with = ZKR_EPENDING },
     { "close", "*", "no request", .ends_with = ZKR_EPENDING },
     { "close", "*", "no connection", .ends_with = ZKR_EPENDING,
       .session_is_told = "SUSPENDED CLOSED", .grant_is_told = "SUSPENDED LOST" },
