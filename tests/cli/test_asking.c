@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/now.h"
+#include "common/worker.h"
 #include "texts.h"
 #include "top/asking.h"
 #include "unit.h"
@@ -67,7 +68,7 @@ static int setup(void)
 
 static int teardown(void)
 {
-    assert_true(asking_end(&asking, SOON_MS));
+    assert_true(errand_end(asking.errand, SOON_MS));
     asking_done(&asking);
     (void)shutdown(listener, SHUT_RDWR);
     (void)pthread_join(thread, NULL);
@@ -80,7 +81,7 @@ FIXTURE(setup, teardown)
 /* Waits for the answers to a question that is under way. */
 static void await(void)
 {
-    struct pollfd p = { .fd = asking_fd(&asking), .events = POLLIN };
+    struct pollfd p = { .fd = errand_fd(asking.errand), .events = POLLIN };
 
     assert_true(p.fd >= 0);
     assert_int_equal(poll(&p, 1, SOON_MS), 1);
@@ -95,7 +96,7 @@ TEST(without_a_queue_nobody_is_asked)
 {
     for (int i = 0; i < 10; i++)
         asking_tick(&asking, NULL);
-    assert_int_equal(asking_fd(&asking), -1);
+    assert_int_equal(errand_fd(asking.errand), -1);
     assert_int_equal(atomic_load(&words), 0);
 }
 
@@ -117,7 +118,7 @@ TEST(a_queue_is_asked_about_once_in_a_while)
     assert_int_equal(asking.notes.count, 1); /* it does not tell */
     asking_tick(&asking, NULL);              /* back to the list, and again */
     asking_tick(&asking, &one);
-    assert_int_equal(asking_fd(&asking), -1);
+    assert_int_equal(errand_fd(asking.errand), -1);
     assert_int_equal(atomic_load(&words), WORDS);
 }
 
@@ -139,5 +140,5 @@ TEST(they_need_not_be_asked)
 {
     asking.off = true;
     asking_tick(&asking, &one);
-    assert_int_equal(asking_fd(&asking), -1);
+    assert_int_equal(errand_fd(asking.errand), -1);
 }

@@ -346,9 +346,6 @@ struct look {
 
 static const struct look looks[] = {
     { "ls /", NULL },
-    { "top --once /", NULL },
-    { "top --count 2 --interval 100ms -o wide /", NULL },
-    { "top --once -o json /", "document" },
     { "ls -o wide /", NULL },
     { "ls -o json --empty /", "document" },
     { "ls -o jsonl /", "line" },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl top: on a screen of tmux, and without one. */
 
+#include "look.h"
 #include "tmux.h"
 
 static zkr_session *session;
@@ -354,16 +355,6 @@ TEST(it_ends_before_the_server_comes)
     assert_restored();
 }
 
-TEST(tables_do_not_begin_without_a_server)
-{
-    type_top("", "--once --servers 127.0.0.1:1");
-    tmux_wait("refused the connection");
-    tmux_wait(TMUX_PROMPT);
-    tmux_type("echo code $?");
-    tmux_key("Enter");
-    tmux_wait("code 69");
-}
-
 /* It would wait for ever for a session that cannot come. */
 TEST(a_session_that_is_refused_ends_it)
 {
@@ -484,119 +475,26 @@ TEST(colors_are_there_unless_they_are_not_wanted)
     }
 }
 
-TEST(a_terminal_that_cannot_do_it_gets_tables)
+/* The servers remove directories of locks that nobody uses. */
+TEST(a_directory_that_does_not_exist_has_no_locks)
+{
+    (void)strcat(root, "/none");
+    type_top("", "");
+    root[strlen(root) - strlen("/none")] = '\0';
+    tmux_wait("0 locks, 0 held, 0 waiting");
+    tmux_wait("/none does not exist");
+}
+
+/* --- without a screen --- */
+
+TEST(a_terminal_that_cannot_do_it_is_refused)
 {
     type_top("TERM=dumb", "");
-    tmux_wait("this terminal cannot show a screen");
-    tmux_wait("2 locks, 2 held");
-    tmux_key("C-c");
-    assert_restored();
-}
-
-/* --- without a terminal --- */
-
-static void run(struct cli *c, const char *const *options)
-{
-    const char *args[24] = { "top", "--servers", server_hosts(the_server),
-                             "--interval", "100ms" };
-    size_t n = 5;
-
-    while (*options != NULL && n < 22)
-        args[n++] = *options++;
-    args[n] = root;
-    cli_start(c, LOCKCTL, args);
-}
-
-static int times(const char *text, const char *what)
-{
-    int n = 0;
-
-    while ((text = strstr(text, what)) != NULL) {
-        text += strlen(what);
-        n++;
-    }
-    return n;
-}
-
-TEST_WITH(without_a_terminal_there_are_tables, setup, teardown)
-{
-    const char *options[] = { "--count", "3", "--sort", "lock", NULL };
-    const char *said;
-    struct cli c;
-
-    run(&c, options);
-    assert_int_equal(cli_end(&c), 0);
-    said = cli_said(&c);
-    assert_int_equal(times(said, "Z  2 locks, 2 held, 0 waiting\nLOCK"), 3);
-    assert_int_equal(times(said, paths[0]), 3);
-    assert_int_equal(times(said, "\n\n"), 2);
-    assert_null(strchr(said, '\033'));
-}
-
-TEST_WITH(tables_go_on_until_a_signal, setup, teardown)
-{
-    const char *options[] = { NULL };
-    struct cli c;
-
-    run(&c, options);
-    cli_wait_said(&c, "2 locks, 2 held");
-    release(grants[1]);
-    grants[1] = NULL;
-    cli_wait_said(&c, "2 locks, 1 held");
-    server_kill9(the_server);
-    /* Between two looks it is lost; in a look, the deadline passes without. */
-    cli_wait_said(&c, "connection");
-    restart_server();
-    zkr_grant_free(grants[0]);
-    grants[0] = NULL;
-    cli_wait_said(&c, " 0 held");
-    assert_int_equal(kill(c.pid, SIGTERM), 0);
-    assert_int_equal(cli_end(&c), 0);
-}
-
-/* The servers remove directories of locks that nobody uses. */
-TEST_WITH(a_directory_that_does_not_exist_has_no_locks, setup, teardown)
-{
-    const char *options[] = { "--count", "2", NULL };
-    struct cli c;
-
-    (void)strcat(root, "/none");
-    run(&c, options);
-    root[strlen(root) - strlen("/none")] = '\0';
-    assert_int_equal(cli_end(&c), 0);
-    assert_int_equal(times(cli_said(&c), "0 locks, 0 held, 0 waiting"), 2);
-    assert_int_equal(times(cli_said(&c), "/none does not exist"), 1);
-}
-
-TEST_WITH(json_has_what_was_counted, setup, teardown)
-{
-    const char *options[] = { "--once", "-o", "json", NULL };
-    struct cli c;
-    json_t *all;
-    const json_t *item;
-
-    run(&c, options);
-    assert_int_equal(cli_end(&c), 0);
-    all = json_loads(cli_said(&c), JSON_REJECT_DUPLICATES, NULL);
-    assert_non_null(all);
-    assert_word(all, "kind", "LockTop");
-    assert_int_equal(json_array_size(json_object_get(all, "items")), 2);
-    item = json_array_get(json_object_get(all, "items"), 0);
-    assert_true(json_is_string(json_object_get(item, "at")));
-    assert_true(json_is_integer(json_object_get(item, "held_ms_max")));
-    assert_ok(json_integer_value(json_object_get(item, "grants_last_minute")));
-    json_decref(all);
-}
-
-TEST_WITH(jsonl_is_a_line_for_each_lock_of_each_look, setup, teardown)
-{
-    const char *options[] = { "--count", "2", "-o", "jsonl", NULL };
-    struct cli c;
-
-    run(&c, options);
-    assert_int_equal(cli_end(&c), 0);
-    assert_int_equal(times(cli_said(&c), "}\n"), 4);
-    assert_int_equal(times(cli_said(&c), "\"grants_last_minute\":0"), 4);
+    tmux_wait("needs a terminal that can show a screen");
+    tmux_wait(TMUX_PROMPT);
+    tmux_type("echo code $?");
+    tmux_key("Enter");
+    tmux_wait("code 64");
 }
 
 #define TEN     "0123456789"
@@ -604,23 +502,37 @@ TEST_WITH(jsonl_is_a_line_for_each_lock_of_each_look, setup, teardown)
 
 TEST_WITH(senseless_options_are_refused, setup, teardown)
 {
-    static const char *const lines[][5] = {
-        { "top", "-o", "json" },
-        { "top", "-o", "dot" },
-        { "top", "--interval", "0" },
-        { "top", "--interval", "2h" },
-        { "top", "--sort", "colour" },
-        { "top", "--count", "0" },
-        { "top", "a", "b" },
-        { "top", "--nonsense" },
-        { "top", "--match", HUNDRED HUNDRED HUNDRED },
+    static const struct {
+        const char *args[5];
+        const char *said;
+    } rows[] = {
+        { { "top" }, "ls prints the locks, and watch what" },
+        { { "top", "--once" }, "--once" },
+        { { "top", "--interval", "0" }, "a duration from 100ms to 60m" },
+        { { "top", "--interval", "2h" }, "a duration from 100ms to 60m" },
+        { { "top", "--sort", "colour" }, "is none of lock, kind, state" },
+        { { "top", "a", "b" }, "one path" },
+        { { "top", "--nonsense" }, "--nonsense" },
+        { { "top", "--match", HUNDRED HUNDRED HUNDRED }, "the text is too" },
     };
 
-    for (size_t i = 0; i < COUNT(lines); i++) {
-        struct cli c;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        assert_int_equal(look_at(rows[i].args), 64);
+        assert_has(look_err, rows[i].said);
+    }
+}
 
-        cli_start(&c, LOCKCTL, lines[i]);
-        assert_int_equal(cli_end(&c), 64);
+/* It is for people at a terminal: what is for programs is refused there, too.
+ */
+TEST(formats_for_programs_are_refused)
+{
+    static const char *const options[] = { "-o json", "-o jsonl", "-o dot",
+                                           "--columns LOCK" };
+
+    for (size_t i = 0; i < COUNT(options); i++) {
+        type_top("", options[i]);
+        tmux_wait("needs a terminal that can show a screen");
+        tmux_wait(TMUX_PROMPT);
     }
 }
 

@@ -13,10 +13,9 @@
 #include "model/mirror.h"
 
 enum {
-    RETRY_MS = 20,        /* to see whether all locks are known */
-    PAUSE_MS = 100,       /* between two lists of a lock */
-    READ_MAX = 1000,      /* of the nodes of a lock; the others are counted */
-    WITHIN_MS_MAX = 60000 /* for finding the locks */
+    RETRY_MS = 20,  /* to see whether all locks are known */
+    PAUSE_MS = 100, /* between two lists of a lock */
+    READ_MAX = 1000 /* of the nodes of a lock; the others are counted */
 };
 
 struct looker {
@@ -37,22 +36,6 @@ static void note_missing(const char *root, struct look_result *ret)
     if (ret->error == ZKR_OK && ret->scan.missing)
         notes_add(&ret->scan.notes, "%s does not exist",
                   escape_string(root, path, sizeof(path)));
-}
-
-void look_once(const struct lockctl *ctl, const char *root,
-               struct look_result *ret)
-{
-    struct scan_opts opts = { .barriers = true, .reads = READ_MAX };
-    int64_t began = clock_now_ms();
-
-    *ret = (struct look_result){ .error = ZKR_OK };
-    opts.timeout_ms = ctl->timeout_ms > WITHIN_MS_MAX
-                          ? WITHIN_MS_MAX
-                          : (uint32_t)ctl->timeout_ms;
-    ret->error =
-        locks_list(ctl, &root, 1, true, &opts, &ret->scan, ret->detail);
-    note_missing(root, ret);
-    ret->took_ms = clock_now_ms() - began;
 }
 
 /* --- when --- */

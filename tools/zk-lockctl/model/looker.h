@@ -39,8 +39,4 @@ void looker_every(struct looker *looker, int64_t interval_ms);
  * what is left must end with the process. */
 bool looker_end(struct looker *looker, int64_t patience_ms);
 
-/* Looks once, and waits for the servers. */
-void look_once(const struct lockctl *ctl, const char *root,
-               struct look_result *ret);
-
 #endif

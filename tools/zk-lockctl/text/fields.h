@@ -82,7 +82,6 @@ struct rows {
     void (*head)(const void *of);          /* prints what is above a table */
     int64_t at_ms;                         /* of the look */
     const struct notes *notes;
-    bool silent; /* the notes were said before */
 };
 
 /* Prints them in the format that was asked for. An exit code. On a terminal,

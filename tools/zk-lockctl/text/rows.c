@@ -85,10 +85,8 @@ static bool fits_terminal(const struct lockctl *ctl)
            isatty(STDOUT_FILENO) == 1;
 }
 
-/* Said once, as top prints table after table. */
 static void say_hidden(const struct lockctl *ctl, const struct grid *grid)
 {
-    static bool said;
     char names[512] = "";
     size_t used = 0;
 
@@ -98,10 +96,9 @@ static void say_hidden(const struct lockctl *ctl, const struct grid *grid)
                                      used == 0 ? "" : ", ",
                                      grid->columns[i]->column);
     }
-    if (used > 0 && !said)
+    if (used > 0)
         lockctl_say(ctl, "note: no room for %s; -o wide has all columns",
                     names);
-    said = said || used > 0;
 }
 
 /* --- printing --- */
@@ -182,7 +179,6 @@ int rows_print(const struct lockctl *ctl, const struct rows *rows)
         output_is_json(ctl) ? print_json(ctl, rows) : print_table(ctl, rows);
 
     (void)fflush(stdout);
-    if (!rows->silent)
-        notes_say(rows->notes, ctl);
+    notes_say(rows->notes, ctl);
     return code;
 }

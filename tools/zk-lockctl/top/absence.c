@@ -46,13 +46,3 @@ void absence_tick(struct absence *a, bool is_connected)
     a->next_ms = clock_now_ms() + PAUSE_MS;
     (void)errand_start(ask, a, &a->errand);
 }
-
-int absence_fd(const struct absence *a)
-{
-    return errand_fd(a->errand);
-}
-
-bool absence_end(struct absence *a, int64_t patience_ms)
-{
-    return errand_end(a->errand, patience_ms);
-}

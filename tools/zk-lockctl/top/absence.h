@@ -18,8 +18,5 @@ struct absence {
 
 /* Takes what was found, and asks again, now and then. Never waits. */
 void absence_tick(struct absence *absence, bool is_connected);
-int absence_fd(const struct absence *absence);
-/* As errand_end(). */
-bool absence_end(struct absence *absence, int64_t patience_ms);
 
 #endif

@@ -77,16 +77,6 @@ void asking_tick(struct asking *a, const struct lock *lock)
         start(a, lock->path);
 }
 
-int asking_fd(const struct asking *a)
-{
-    return errand_fd(a->errand);
-}
-
-bool asking_end(struct asking *a, int64_t patience_ms)
-{
-    return errand_end(a->errand, patience_ms);
-}
-
 void asking_done(struct asking *a)
 {
     forget(a);

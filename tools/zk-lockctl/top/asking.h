@@ -27,10 +27,7 @@ struct asking {
 /* Takes the answers, and asks again when it is time. `lock` is on the screen,
  * as it was last listed; NULL: none is. */
 void asking_tick(struct asking *asking, const struct lock *lock);
-int asking_fd(const struct asking *asking);
-/* As errand_end(). */
-bool asking_end(struct asking *asking, int64_t patience_ms);
-/* After asking_end(). */
+/* After the end of the errand. */
 void asking_done(struct asking *asking);
 
 #endif

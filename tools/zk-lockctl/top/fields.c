@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fields of the rows of top: of a lock, and of an owner. */
+/* The columns of the rows of top: of a lock, which the row begins with, and of
+ * an owner. */
 #include "text/lock_fields.h"
 #include "top/model.h"
-
-/* The row begins with its lock. */
-static const void *its_lock(const void *item)
-{
-    return item;
-}
 
 static const char *held_text(const void *item, char room[FIELD_ROOM])
 {
@@ -31,16 +26,14 @@ const struct field top_fields[] = {
     [TOP_KIND] = { "KIND", NULL, FIELD_WORD, .word = lock_kind_word, .rank = 7 },
     [TOP_STATE] = { "STATE", .text = lock_state_text, .rank = 5 },
     [TOP_HOLDER] = { "HOLDER", .text = lock_holder_text, .rank = 2, .narrow = 20 },
-    [TOP_HELD] = { "HELD", "held_ms_max", FIELD_MS, .at = AT(held_ms), .text = held_text, .rank = 4, .right = true },
+    [TOP_HELD] = { "HELD", .text = held_text, .rank = 4, .right = true },
     [TOP_WAIT] = { "WAIT", .text = lock_waiters_text, .rank = 1, .right = true },
     [TOP_LONGEST] = { "LONGEST", NULL, FIELD_MS, .at = LOCK_AT(longest_wait_ms), .rank = 3, .right = true },
-    [TOP_GRANTS] = { "GRANTS", "grants_last_minute", FIELD_COUNT, .at = AT(grants), .rank = 6, .right = true },
+    [TOP_GRANTS] = { "GRANTS", NULL, FIELD_COUNT, .at = AT(grants), .rank = 6, .right = true },
     [TOP_TOKEN] = { "TOKEN", NULL, FIELD_TOKEN, .at = NODE_AT(token), .of = lock_node_of, .rank = 8 },
     { "LABEL", NULL, FIELD_CHARS, .at = offsetof(struct zkr__known_owner, label), .of = lock_owner_of, .wide = true, .narrow = 12 },
     { "DIALECT", NULL, FIELD_WORD, .word = lock_dialect_word, .wide = true, .rank = 1 },
     { "SESSION", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .of = lock_node_of, .wide = true, .rank = 2 },
-    { "TIME", "at", FIELD_TIME, .at = AT(at_ms), .wide = true, .rank = 3 },
-    { .fields = lock_fields, .of = its_lock },
     { .key = NULL },
 };
 #undef AT

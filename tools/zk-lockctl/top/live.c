@@ -9,6 +9,7 @@
 #include "common/now.h"
 #include "common/one_signal.h"
 #include "common/plain.h"
+#include "common/worker.h"
 #include "model/looker.h"
 #include "text/envelope.h"
 #include "top/absence.h"
@@ -170,8 +171,8 @@ static bool wait(const struct live *l)
         { .fd = STDIN_FILENO, .events = POLLIN },
         { .fd = l->signals, .events = POLLIN },
         { .fd = looker_fd(l->looker), .events = POLLIN },
-        { .fd = absence_fd(&l->absence), .events = POLLIN },
-        { .fd = asking_fd(&l->asking), .events = POLLIN },
+        { .fd = errand_fd(l->absence.errand), .events = POLLIN },
+        { .fd = errand_fd(l->asking.errand), .events = POLLIN },
     };
     int n = poll(fds, sizeof(fds) / sizeof(fds[0]), TICK_MS);
 
@@ -239,8 +240,8 @@ static bool end_threads(struct live *l)
 {
     int64_t end_ms = clock_now_ms() + PATIENCE_MS;
 
-    return absence_end(&l->absence, left_ms(end_ms)) &&
-           asking_end(&l->asking, left_ms(end_ms)) &&
+    return errand_end(l->absence.errand, left_ms(end_ms)) &&
+           errand_end(l->asking.errand, left_ms(end_ms)) &&
            looker_end(l->looker, left_ms(end_ms));
 }
 
@@ -255,8 +256,14 @@ static void done(struct live *l)
     give_signals_back(l);
 }
 
-int top_live(struct top_opts *opts, const struct opening *opening,
-             bool *ret_started)
+int top_has_no_screen(void)
+{
+    return lockctl_fail(EX_USAGE,
+                        "it needs a terminal that can show a screen; "
+                        "ls prints the locks, and watch what changes");
+}
+
+int top_live(struct top_opts *opts, const struct opening *opening)
 {
     struct live l = {
         .ctl = opts->ctl,
@@ -270,11 +277,9 @@ int top_live(struct top_opts *opts, const struct opening *opening,
     };
     char ensemble[ENSEMBLE_MAX];
 
-    *ret_started =
-        take_signals(&l) && top_screen_start(output_wants_color(l.ctl));
-    if (!*ret_started) {
+    if (!take_signals(&l) || !top_screen_start(output_wants_color(l.ctl))) {
         give_signals_back(&l);
-        return 0;
+        return top_has_no_screen();
     }
     (void)plain_copy(lockctl_ensemble(l.ctl, ensemble), l.ensemble,
                      sizeof(l.ensemble));

@@ -3,7 +3,6 @@
  * user wants. */
 #include "top/model.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,9 +87,7 @@ static bool make_row(const struct top_model *model, const struct top_row *old,
     if (old != NULL)
         last = old->view;
     last.lock.at_ms = model->began_ms;
-    *row = (struct top_row){ .view = { .lock = *lock },
-                             .at_ms = at_ms,
-                             .used_ms = at_ms };
+    *row = (struct top_row){ .view = { .lock = *lock }, .used_ms = at_ms };
     *lock = (struct lock){ .path = NULL };
     if (old != NULL)
         row->history = old->history;
@@ -342,22 +339,4 @@ const struct top_row *top_model_row(const struct top_model *model,
             return &model->rows[i];
     }
     return NULL;
-}
-
-/* --- in words --- */
-
-const char *top_model_say_totals(const struct top_model *model,
-                                 char text[TOP_TOTALS_MAX])
-{
-    const struct top_totals *t = &model->totals;
-    bool waits = t->longest_wait_ms >= 0;
-    char age[WORD_MAX] = "";
-
-    if (waits)
-        (void)word_age(t->longest_wait_ms, age);
-    (void)snprintf(text, TOP_TOTALS_MAX,
-                   "%zu lock%s, %zu held, %zu%s waiting%s%s", model->count,
-                   word_plural(model->count), t->held, t->waiters,
-                   t->more ? "+" : "", waits ? ", longest " : "", age);
-    return text;
 }

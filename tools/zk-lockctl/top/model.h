@@ -45,7 +45,6 @@ struct top_history {
 struct top_row {
     struct view view; /* first: it begins with the lock */
     struct top_history history;
-    int64_t at_ms;        /* of the look */
     int64_t used_ms;      /* when somebody was last seen there */
     size_t grants;        /* seen during the last minute */
     int64_t held_ms;      /* at most, by the first; -1: nobody holds */
@@ -98,13 +97,7 @@ const struct top_row *top_model_row(const struct top_model *model,
 
 void top_model_done(struct top_model *model);
 
-/* "2 locks, 1 held, 3+ waiting, longest 4m12s" */
-enum { TOP_TOTALS_MAX = 200 };
-const char *top_model_say_totals(const struct top_model *model,
-                                 char text[TOP_TOTALS_MAX]);
-
-/* fields.c: the columns, and the JSON, of a struct top_row, and of a struct
- * top_owner. */
+/* fields.c: the columns of a struct top_row, and of a struct top_owner. */
 extern const struct field top_fields[];
 extern const struct field top_owner_fields[];
 

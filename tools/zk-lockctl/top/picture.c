@@ -3,14 +3,329 @@
  * locks or of the queue of one, and the keys. */
 #include "top/picture.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/plain.h"
-#include "top/picture_parts.h"
+#include "text/cells.h"
+#include "text/lock_fields.h"
 
 #define COUNT(items) ((int)(sizeof(items) / sizeof((items)[0])))
+
+enum { HEADS = 3, HEAD_LINES, FOOT_LINES = 1 };
+
+/* The data from which one picture is drawn. */
+struct drawing {
+    struct top_line *lines;
+    int width;
+    const struct top_view *view;
+    const struct top_model *model;
+    const struct top_status *status;
+};
+
+/* --- a line --- */
+
+/* A text, cut to the width of the screen. */
+__attribute__((format(printf, 4, 5))) static void
+write_line(struct top_line *line, enum top_style style, int width,
+           const char *format, ...)
+{
+    char text[GRID_CELL_MAX];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    *line = (struct top_line){ .style = style };
+    grid_cut(text, width, false, line->text);
+}
+
+/* The left text is cut, to a quarter of the line; then the right is left out.
+ */
+static void write_both(struct top_line *line, enum top_style style, int width,
+                       const char *left, const char *right)
+{
+    char text[GRID_CELL_MAX];
+    int rest = width - grid_width(right) - 2;
+
+    if (rest < width / 4) {
+        write_line(line, style, width, "%s", left);
+        return;
+    }
+    grid_cut(left, rest, false, text);
+    write_line(line, style, width, "%s%*s%s", text, rest + 2 - grid_width(text),
+               "", right);
+}
+
+/* A row of a table. */
+static void write_row(struct top_line *line, const struct grid *grid,
+                      size_t row)
+{
+    FILE *out = fmemopen(line->text, sizeof(line->text) - 1, "w");
+
+    if (out == NULL)
+        return;
+    grid_write(grid, row, out);
+    (void)fclose(out);
+}
+
+/* --- the head: the ensemble, totals, what is wrong --- */
+
+static void draw_title(const struct drawing *d)
+{
+    char left[GRID_CELL_MAX];
+    char right[200];
+    char interval[WORD_MAX];
+    char clock[WORD_MAX] = "";
+
+    if (d->model->at_ms != 0)
+        (void)word_clock(d->model->at_ms, clock);
+    (void)snprintf(left, sizeof(left), "zk-lockctl top  %.1000s",
+                   d->status->ensemble);
+    (void)snprintf(right, sizeof(right), "%s  every %s  %s", d->status->state,
+                   word_duration(d->view->interval_ms, interval), clock);
+    write_both(&d->lines[0], TOP_BOLD, d->width, left, right);
+}
+
+/* "2 locks, 1 held, 3+ waiting, longest 4m12s". */
+static void draw_totals(const struct drawing *d)
+{
+    const struct top_totals *t = &d->model->totals;
+    bool waits = t->longest_wait_ms >= 0;
+    char left[200];
+    char right[100];
+    char word[WORD_MAX] = "";
+
+    if (d->model->at_ms == 0) {
+        write_line(&d->lines[1], TOP_PLAIN, d->width, "looking...");
+        return;
+    }
+    if (waits)
+        (void)word_age(t->longest_wait_ms, word);
+    (void)snprintf(left, sizeof(left),
+                   "%zu lock%s, %zu held, %zu%s waiting%s%s", d->model->count,
+                   word_plural(d->model->count), t->held, t->waiters,
+                   t->more ? "+" : "", waits ? ", longest " : "", word);
+    (void)snprintf(right, sizeof(right), "%zu grants/min  look %s", t->grants,
+                   word_duration(d->status->took_ms, word));
+    if (grid_width(left) + 2 + grid_width(right) > d->width)
+        right[0] = '\0';
+    write_both(&d->lines[1], TOP_PLAIN, d->width, left, right);
+}
+
+/* Above its queue. */
+static void draw_lock(const struct drawing *d)
+{
+    const struct top_row *row = top_view_row(d->view, d->model);
+    char path[GRID_CELL_MAX];
+    char rest[300] = "";
+    char queue[QUEUE_MAX];
+    const struct lock *lock;
+
+    if (row == NULL) {
+        write_line(&d->lines[1], TOP_PLAIN, d->width,
+                   "nobody has used this lock for a minute");
+        return;
+    }
+    lock = &row->view.lock;
+    (void)snprintf(
+        rest, sizeof(rest), "%s (%s)  %s  %s", zkr__lock_kind_name(lock->kind),
+        zkr__dialect_name(lock->dialect), lock_state_name(lock->state),
+        cell_queue(lock, lock->cut, queue));
+    grid_cut(row->path, d->width - grid_width(rest) - 2, true, path);
+    write_line(&d->lines[1], TOP_BOLD, d->width, "%s  %s", path, rest);
+}
+
+/* A look under way is shown only when it takes long. */
+static bool is_late(const struct drawing *d)
+{
+    enum { LATE_MS = 2000 };
+    int64_t took_ms = d->status->took_ms;
+    int64_t pause =
+        d->view->interval_ms > 2 * took_ms ? d->view->interval_ms : 2 * took_ms;
+
+    return d->model->at_ms != 0 &&
+           d->status->now_ms - d->model->at_ms > pause + took_ms + LATE_MS;
+}
+
+/* Returns why the picture is old, or NULL when it is not. */
+static const char *trouble(const struct drawing *d, char room[GRID_CELL_MAX])
+{
+    const struct top_status *status = d->status;
+
+    if (!status->is_connected) {
+        (void)snprintf(room, GRID_CELL_MAX, "%s%s%s", status->state,
+                       status->absence[0] == '\0' ? "" : ": ", status->absence);
+        return room;
+    }
+    if (status->error[0] != '\0')
+        return status->error;
+    return is_late(d) ? "no answer yet" : NULL;
+}
+
+/* At the beginning "connecting" alone is no trouble. */
+static void draw_trouble(const struct drawing *d, const char *why)
+{
+    bool begins = d->status->error[0] == '\0' && d->status->absence[0] == '\0';
+    char age[WORD_MAX];
+
+    if (d->model->at_ms == 0)
+        write_line(&d->lines[2], begins ? TOP_PLAIN : TOP_BAD, d->width,
+                   "NOTHING SEEN YET: %s", why);
+    else
+        write_line(&d->lines[2], TOP_BAD, d->width, "STALE, %s old: %s",
+                   word_age(d->status->now_ms - d->model->at_ms, age), why);
+}
+
+/* Describes how the list was made. */
+static void draw_order(const struct drawing *d)
+{
+    const struct top_view *view = d->view;
+    char typed[sizeof(view->filter) * 16];
+    char filter[sizeof(typed) + 40] = "";
+    char note[GRID_CELL_MAX] = "";
+
+    if (view->filter[0] != '\0')
+        (void)snprintf(filter, sizeof(filter), ", %zu with \"%s\"",
+                       d->model->shown_count,
+                       plain_escape(view->filter, typed, sizeof(typed)));
+    if (view->mode == TOP_MODE_QUEUE && d->status->told_note[0] != '\0')
+        (void)snprintf(note, sizeof(note), "  note: %.1000s",
+                       d->status->told_note);
+    else if (d->model->notes.count > 0)
+        (void)snprintf(note, sizeof(note), "  note: %.1000s",
+                       d->model->notes.texts[0]);
+    if (view->mode == TOP_MODE_LOCKS)
+        write_line(&d->lines[2], TOP_PLAIN, d->width, "sorted by %s%s%s%s",
+                   top_fields[view->sort].column,
+                   view->reversed ? " reversed" : "", filter, note);
+    else
+        write_line(&d->lines[2], TOP_PLAIN, d->width, "%s",
+                   note[0] == '\0' ? note : note + 2);
+}
+
+static void draw_head(const struct drawing *d)
+{
+    char room[GRID_CELL_MAX];
+    const char *why = trouble(d, room);
+
+    if (d->view->mode == TOP_MODE_QUEUE)
+        draw_lock(d);
+    else
+        draw_totals(d);
+    if (why != NULL)
+        draw_trouble(d, why);
+    else
+        draw_order(d);
+}
+
+/* --- the list --- */
+
+/* A list of locks, the queue of one, or the owners: what is not NULL. */
+struct list {
+    struct grid *grid;
+    size_t count;
+    const struct top_cursor *cursor;
+    size_t mark; /* the column that it is sorted by; SIZE_MAX: none */
+    const struct top_row *const *rows;
+    const struct lock *lock;
+    const struct told *told;
+    const struct top_owner *owners;
+};
+
+/* One at a time. */
+static const void *item_at(const struct list *list, size_t i)
+{
+    static struct place place;
+
+    if (list->owners != NULL)
+        return &list->owners[i];
+    if (list->lock == NULL)
+        return list->rows[i];
+    place = (struct place){ list->lock, &list->lock->items[i], list->told };
+    return &place;
+}
+
+static enum top_style style_of(const struct list *list, size_t i)
+{
+    const struct lock *lock;
+
+    if (i == list->cursor->at)
+        return TOP_CURSOR;
+    if (list->owners != NULL)
+        return list->owners[i].waiters > 0 ? TOP_BOLD : TOP_PLAIN;
+    if (list->lock != NULL) {
+        const struct zkr_participant *p = list->lock->items[i].node;
+
+        return p->kind == ZKR_PARTICIPANT_FOREIGN ? TOP_DIM
+               : p->holds                         ? TOP_GOOD
+               : told_wakes(list->told, &list->lock->items[i]) == ANSWER_NO
+                   ? TOP_BAD
+                   : TOP_PLAIN;
+    }
+    lock = &list->rows[i]->view.lock;
+    return lock->state == LOCK_UNKNOWN ? TOP_BAD
+           : lock->waiters > 0         ? TOP_BOLD
+           : lock->holders == 0        ? TOP_DIM
+                                       : TOP_PLAIN;
+}
+
+/* Draws the part of a list that fits on the page. */
+static void draw_list(const struct drawing *d, struct list shown, size_t page)
+{
+    const struct list *list = &shown;
+    size_t first = list->cursor->first;
+    size_t end = first + page < list->count ? first + page : list->count;
+    struct top_line *names = &d->lines[HEADS];
+    bool done = grid_take(list->grid, NULL);
+
+    for (size_t i = first; done && i < end; i++)
+        done = grid_take(list->grid, item_at(list, i));
+    grid_fit(list->grid, d->width);
+    for (size_t i = first; done && i < end; i++) {
+        struct top_line *line = &d->lines[HEAD_LINES + i - first];
+
+        write_row(line, list->grid, i - first + 1);
+        line->style = style_of(list, i);
+    }
+    if (done)
+        write_row(names, list->grid, 0);
+    names->style = TOP_BAR;
+    if (grid_place(list->grid, list->mark, &names->mark_x))
+        names->mark_width = list->grid->widths[list->mark];
+    grid_forget(list->grid);
+}
+
+static struct list list_of(struct top_picture *p, const struct drawing *d)
+{
+    static const struct lock none = { .path = NULL };
+    const struct top_view *view = d->view;
+    const struct top_row *row = top_view_row(view, d->model);
+    const struct lock *lock = row == NULL ? &none : &row->view.lock;
+
+    if (view->mode == TOP_MODE_QUEUE)
+        return (struct list){ .grid = &p->queue,
+                              .count = lock->listed,
+                              .cursor = &view->queue,
+                              .mark = SIZE_MAX,
+                              .lock = lock,
+                              .told = d->status->told };
+    if (view->mode == TOP_MODE_OWNERS)
+        return (struct list){ .grid = &p->owners,
+                              .count = d->model->owners.count,
+                              .cursor = &view->owners,
+                              .mark = SIZE_MAX,
+                              .owners = d->model->owners.items };
+    return (struct list){ .grid = &p->locks,
+                          .count = d->model->shown_count,
+                          .cursor = &view->locks,
+                          .mark = view->sort,
+                          .rows = d->model->shown };
+}
+
+/* --- help and keys --- */
 
 static void draw_help(const struct drawing *d, int count)
 {
@@ -39,7 +354,7 @@ static void draw_help(const struct drawing *d, int count)
     };
 
     for (int i = 0; i < count && i < COUNT(text); i++)
-        top_line_write(&d->lines[2 + i], TOP_PLAIN, d->width, "%s", text[i]);
+        write_line(&d->lines[2 + i], TOP_PLAIN, d->width, "%s", text[i]);
 }
 
 /* clang-format off */
@@ -77,7 +392,7 @@ static void draw_hints(const struct drawing *d, struct top_line *line)
                false);
     if (grid_take(&grid, NULL)) {
         grid_fit(&grid, d->width);
-        top_line_write_row(line, &grid, 0);
+        write_row(line, &grid, 0);
     }
     line->style = TOP_BAR;
     grid_forget(&grid);
@@ -91,7 +406,7 @@ static void draw_filter(const struct drawing *d, struct top_line *line)
 
     (void)snprintf(text, sizeof(text), "/%s_",
                    plain_escape(d->view->filter, filter, sizeof(filter)));
-    top_line_write_both(line, TOP_BAR, d->width, text, "Enter keep  Esc clear");
+    write_both(line, TOP_BAR, d->width, text, "Enter keep  Esc clear");
 }
 
 bool top_picture_resize(struct top_picture *p, struct top_size size)
@@ -103,7 +418,9 @@ bool top_picture_resize(struct top_picture *p, struct top_size size)
         size.width = 1;
     p->size = size;
     p->lines = calloc((size_t)size.height, sizeof(*p->lines));
-    picture_list_start(p);
+    grid_start(&p->owners, top_owner_fields, true);
+    grid_start(&p->locks, top_fields, true);
+    grid_start(&p->queue, contender_fields, true);
     return p->lines != NULL;
 }
 
@@ -120,17 +437,17 @@ void top_picture_draw(struct top_picture *p, const struct top_view *view,
     struct top_line *last = &p->lines[p->size.height - 1];
 
     memset(p->lines, 0, (size_t)p->size.height * sizeof(*p->lines));
-    picture_title(&d);
+    draw_title(&d);
     if (view->mode == TOP_MODE_HELP) {
         draw_help(&d, p->size.height - 2 - FOOT_LINES);
     } else {
-        picture_head(&d);
-        picture_list(p, &d, top_picture_page(p));
+        draw_head(&d);
+        draw_list(&d, list_of(p, &d), top_picture_page(p));
     }
     if (view->typing)
         draw_filter(&d, last);
     else if (view->said != NULL)
-        top_line_write(last, TOP_BAD, d.width, "%s", view->said);
+        write_line(last, TOP_BAD, d.width, "%s", view->said);
     else
         draw_hints(&d, last);
 }

@@ -4,8 +4,27 @@
 #define TOP_PICTURE_H
 
 #include "model/told.h"
-#include "top/screen_line.h"
+#include "text/grid.h"
 #include "top/view.h"
+
+enum top_style {
+    TOP_PLAIN,
+    TOP_DIM,
+    TOP_BOLD,
+    TOP_GOOD,
+    TOP_BAD,
+    TOP_BAR,    /* heads of columns, keys */
+    TOP_MARKED, /* in a bar */
+    TOP_CURSOR,
+};
+
+/* One line of the screen: a text in one style. */
+struct top_line {
+    char text[GRID_CELL_MAX]; /* not wider than the screen */
+    enum top_style style;
+    int mark_x; /* a part of it is TOP_MARKED, */
+    int mark_width;
+};
 
 /* Facts that are shown and do not come from the locks. */
 struct top_status {
@@ -17,7 +36,7 @@ struct top_status {
     int64_t now_ms;          /* since 1970 */
     int64_t took_ms;         /* the last look; -1: there was none yet */
     const struct told *told; /* of the lock whose queue is shown */
-    const char *told_note;   /* why they tell less, escaped; \"\" */
+    const char *told_note;   /* why they tell less, escaped; "" */
 };
 
 struct top_size {

@@ -32,7 +32,6 @@ static int print_schema(void)
     const struct definition all[] = {
         { "lock", lock_fields, "LockList", true },
         { "queue", queue_fields, "LockQueue", true },
-        { "top", top_fields, "LockTop", true },
         { "deadlock", deadlock_fields, "DeadlockList", true },
         { "finding", finding_fields, "FindingList", true },
         { "stay", stay_fields, "History", true },

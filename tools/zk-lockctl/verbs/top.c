@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* top: shows the locks as they are now, on a screen or as tables. */
+/* top: shows the locks as they are now, on a screen. */
 #include "verbs/verbs.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -34,8 +33,6 @@ static const struct opt options[] = {
     { "reverse", .type = OPT_ON, .at = AT(view.reversed), .help = "the other way round" },
     { "match", .value = "TEXT", .type = OPT_CALL, .at = AT(view.filter), .take = take_match,
       .help = "locks and holders with this text" },
-    { "once", .type = OPT_INT, .at = AT(count), .min = 1, .help = "one table, and the end" },
-    { "count", .value = "N", .type = OPT_COUNT, .at = AT(count), .help = "N tables" },
     { "read-only", .type = OPT_ON, .at = AT(view.read_only),
       .help = "no keys that ask holders or break locks" },
     { "no-4lw", .type = OPT_OFF, .at = AT(ask_servers),
@@ -45,28 +42,14 @@ static const struct opt options[] = {
 #undef AT
 /* clang-format on */
 
-static int read_options(struct top_opts *t, int argc, char **argv)
+/* A format for programs, and columns, are of what is printed. */
+static bool has_screen(const struct lockctl *ctl)
 {
-    if (!lockctl_parse(t->ctl, &verb_top, &argc, &argv, t))
-        return EX_USAGE;
-    if (t->ctl->format == FORMAT_DOT)
-        return lockctl_fail(EX_USAGE, "top: -o dot is for deadlocks");
-    if (t->ctl->format == FORMAT_JSON && t->count != 1)
-        return lockctl_fail(EX_USAGE, "top: -o json is for --once; without "
-                                      "end there is -o jsonl");
-    return lockctl_take_root(&verb_top, argc, argv, t->root) ? 0 : EX_USAGE;
-}
-
-/* A user who asks for a number of looks, for columns or for a format for
- * programs wants tables, also on a terminal. */
-static bool wants_screen(const struct top_opts *t)
-{
-    return t->count == 0 && t->ctl->columns == NULL &&
-           (t->ctl->format == FORMAT_TABLE || t->ctl->format == FORMAT_WIDE) &&
+    return ctl->columns == NULL &&
+           (ctl->format == FORMAT_TABLE || ctl->format == FORMAT_WIDE) &&
            isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
 }
 
-/* The screen is there before the servers are; tables wait for them. */
 static int top(struct lockctl *ctl, int argc, char **argv)
 {
     struct top_opts t = {
@@ -76,21 +59,15 @@ static int top(struct lockctl *ctl, int argc, char **argv)
         .view = { .sort = TOP_LONGEST, .interval_ms = 2000 },
     };
     static struct opening opening; /* the session ends after this verb */
-    bool on_screen = false;
-    int code = read_options(&t, argc, argv);
+    int code;
 
-    if (code == 0 && wants_screen(&t)) {
-        code = lockctl_connect_later(ctl, &opening);
-        if (code == 0)
-            code = top_live(&t, &opening, &on_screen);
-        if (code != 0 || on_screen)
-            return code;
-        lockctl_disconnect(ctl);
-        lockctl_say(ctl, "this terminal cannot show a screen");
-    }
-    if (code == 0)
-        code = lockctl_connect(ctl);
-    return code == 0 ? top_print(&t) : code;
+    if (!lockctl_parse(ctl, &verb_top, &argc, &argv, &t) ||
+        !lockctl_take_root(&verb_top, argc, argv, t.root))
+        return EX_USAGE;
+    if (!has_screen(ctl))
+        return top_has_no_screen();
+    code = lockctl_connect_later(ctl, &opening);
+    return code == 0 ? top_live(&t, &opening) : code;
 }
 
 const struct verb verb_top = {
@@ -102,9 +79,6 @@ const struct verb verb_top = {
         "Keys: arrows move, Enter shows a queue, / filters, s sorts, r\n"
         "reverses, o lists owners, Space looks now, + and - change the\n"
         "interval, R asks the holder to give the lock back, K breaks it by\n"
-        "its token, ? is the help, q goes back and at last ends it.\n"
-        "\n"
-        "Without a terminal, and with --once, --count, --columns, -o json\n"
-        "or jsonl, it prints one table after the other.\n",
+        "its token, ? is the help, q goes back and at last ends it.\n",
     .run = top,
 };
