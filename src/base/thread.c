@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/thread.h"
 
 struct start {
     const char *name;

@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/path.h"
+#include "protocol/node_name.h"
 #include "protocol/owner.h"
-#include "protocol/roster.h"
 #include "request/request.h"
 #include "session/session.h"
 
@@ -38,7 +38,8 @@ static int check(const struct zkr_session *s, const char *noun,
 
     if (rc == ZKR_OK)
         rc = zkr__session_check_path(s, noun, "node", node, NODE_MAX);
-    if (rc == ZKR_OK && !zkr__roster_is_contender(zkr__path_name(node)))
+    if (rc == ZKR_OK &&
+        !zkr__node_name_contends(zkr__path_name(node), ZKR__ALL_MARKERS))
         rc = zkr__fail(ZKR_EPATH,
                        "%s '%.300s': the path does not end with the name of a "
                        "contender",

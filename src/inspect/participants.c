@@ -11,6 +11,7 @@
 #include "base/opts.h"
 #include "base/path.h"
 #include "lock/lock.h"
+#include "protocol/node_name.h"
 #include "protocol/parts.h"
 #include "protocol/roster.h"
 #include "request/client.h"
@@ -75,7 +76,7 @@ static int out_of_memory(void)
 static bool has_contenders(const struct zkr_reply *path)
 {
     for (size_t i = 0; i < path->count; i++) {
-        if (zkr__roster_is_contender(path->names[i]))
+        if (zkr__node_name_contends(path->names[i], ZKR__ALL_MARKERS))
             return true;
     }
     return false;

@@ -163,6 +163,13 @@ zkr__node_name_marker(const char *name, uint32_t markers, int64_t *ret_seq)
     return NULL;
 }
 
+bool zkr__node_name_contends(const char *name, uint32_t markers)
+{
+    int64_t seq;
+
+    return zkr__node_name_marker(name, markers, &seq) != NULL;
+}
+
 enum zkr__kind zkr__node_name_parse(const char *name, uint32_t markers,
                                     int64_t *ret_seq)
 {

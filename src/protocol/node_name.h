@@ -41,6 +41,9 @@ size_t zkr__node_name_tag_len(enum zkr__layout layout);
 const struct zkr__marker_row *
 zkr__node_name_marker(const char *name, uint32_t markers, int64_t *ret_seq);
 
+/* Tells whether there is one. */
+bool zkr__node_name_contends(const char *name, uint32_t markers);
+
 /* The kind of that marker; ZKR__FOREIGN without one. */
 enum zkr__kind zkr__node_name_parse(const char *name, uint32_t markers,
                                     int64_t *ret_seq);

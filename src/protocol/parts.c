@@ -45,20 +45,13 @@ uint32_t zkr__part_markers(enum zkr__part part)
     return markers[part];
 }
 
-static bool contends(const char *name, uint32_t markers)
-{
-    int64_t seq;
-
-    return zkr__node_name_marker(name, markers, &seq) != NULL;
-}
-
 void zkr__part_count(struct zkr__part_count *count, enum zkr__part part,
                      const char *name)
 {
     count->children++;
-    if (contends(name, zkr__part_markers(part)))
+    if (zkr__node_name_contends(name, zkr__part_markers(part)))
         count->fitting++;
-    else if (contends(name, ZKR__ALL_MARKERS))
+    else if (zkr__node_name_contends(name, ZKR__ALL_MARKERS))
         count->other++;
 }
 

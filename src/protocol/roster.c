@@ -32,13 +32,6 @@ void zkr__roster_read(struct zkr_participant *p)
                                             : ZKR_PARTICIPANT_EXCLUSIVE;
 }
 
-bool zkr__roster_is_contender(const char *name)
-{
-    int64_t seq;
-
-    return zkr__node_name_marker(name, ZKR__ALL_MARKERS, &seq) != NULL;
-}
-
 static enum zkr__kind kind_of(const struct zkr_participant *p)
 {
     return p->kind == ZKR_PARTICIPANT_SHARED ? ZKR__SHARED : ZKR__EXCLUSIVE;

@@ -13,8 +13,6 @@
 /* Reads marker, kind and sequence from the name. */
 void zkr__roster_read(struct zkr_participant *p);
 
-bool zkr__roster_is_contender(const char *name);
-
 /* Puts children of a lock path, which have a name, and what was read of them
  * already, in the order of the queue, foreign ones last. Names that no child
  * can have are left out. Returns how many are left. */

@@ -65,9 +65,10 @@ static const struct zkr__request_kind query_kind = { "request",
                                                      sizeof(struct query), keep,
                                                      explain, clear };
 
-static int new_query(struct zkr_session *s, const struct zkr__zk_request *asked,
-                     const struct zkr_create_opts *opts, int64_t deadline,
-                     struct query **ret_query)
+/* Without `fn` the caller waits. */
+static int submit(struct zkr_session *s, const struct zkr__zk_request *asked,
+                  const struct zkr_create_opts *opts, int64_t deadline,
+                  zkr_reply_fn fn, void *user, struct zkr_reply **ret_reply)
 {
     struct query *q =
         zkr__request_new(&query_kind, s, NULL, deadline, ZKR_EUNREACHABLE);
@@ -75,30 +76,14 @@ static int new_query(struct zkr_session *s, const struct zkr__zk_request *asked,
 
     if (q == NULL)
         return ZKR_ENOMEM;
-    rc = zkr__copy_init(&q->copy, s, asked, opts);
-    q->request.ask.op.request = q->copy.request;
-    if (rc == ZKR_OK)
-        *ret_query = q;
-    else
-        zkr__request_unref(&q->request);
-    return rc;
-}
-
-/* Without `fn` the caller waits. */
-static int submit(struct zkr_session *s, const struct zkr__zk_request *asked,
-                  const struct zkr_create_opts *opts, int64_t deadline,
-                  zkr_reply_fn fn, void *user, struct zkr_reply **ret_reply)
-{
-    struct query *q = NULL;
-    int rc = new_query(s, asked, opts, deadline, &q);
-
-    if (rc != ZKR_OK)
-        return rc;
     q->request.tell = fn == NULL ? NULL : tell;
     q->wants_reply = fn != NULL || ret_reply != NULL;
     q->fn = fn;
     q->user = user;
-    rc = zkr__request_run(&q->request, zkr__request_send_locked);
+    rc = zkr__copy_init(&q->copy, s, asked, opts);
+    q->request.ask.op.request = q->copy.request;
+    if (rc == ZKR_OK)
+        rc = zkr__request_run(&q->request, zkr__request_send_locked);
     if (rc == ZKR_OK && ret_reply != NULL) {
         *ret_reply = q->reply;
         q->reply = NULL;

@@ -13,11 +13,6 @@ int zkr__session_ask(struct zkr_session *s, const struct zkr__zk_request *asked,
                      const struct zkr_create_opts *opts, int64_t deadline,
                      struct zkr_reply **ret_reply);
 
-/* Copies a reply; paths lose the first `chroot_len` bytes. All is one piece of
- * memory, for zkr_reply_free(). Returns NULL when out of memory. */
-struct zkr_reply *zkr__reply_copy(const struct zkr__zk_reply *from,
-                                  size_t chroot_len);
-
 /* Lets the caller sleep until that instant, or until the session is over. */
 void zkr__session_pause(struct zkr_session *s, int64_t until);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A copy of what the program asks for in its own words, which is checked first.
- */
+/* Copies for the program: of what it asks for in its own words, which is
+ * checked first, and of what the seam answers. */
 #ifndef ZKR__COPY_H
 #define ZKR__COPY_H
 
@@ -52,5 +52,10 @@ const char *zkr__copy_reason(const struct zkr__copy *o, int rc, const char *why,
 
 /* Returns the verb, for people: "get". */
 const char *zkr__copy_verb(const struct zkr__copy *o);
+
+/* Copies a reply; paths lose the first `chroot_len` bytes. All is one piece of
+ * memory, for zkr_reply_free(). Returns NULL when out of memory. */
+struct zkr_reply *zkr__reply_copy(const struct zkr__zk_reply *from,
+                                  size_t chroot_len);
 
 #endif

@@ -292,10 +292,8 @@ static struct zkr__op *find_locked(const struct zkr_session *s,
     const struct zkr__list *all = &s->in_flight;
 
     for (struct zkr__list *l = all->next; l != all; l = l->next) {
-        struct zkr__op *op = ZKR__CONTAINER(l, struct zkr__op, link);
-
-        if (op->id == id)
-            return op;
+        if (op_of(l)->id == id)
+            return op_of(l);
     }
     return NULL;
 }
@@ -356,30 +354,25 @@ void zkr__op_pump_locked(struct zkr_session *s)
     }
 }
 
-struct flush {
-    bool all;
-    int rc;
-};
-
-static void flush_one(struct zkr__list *link, void *arg)
+static void flush_one(struct zkr__list *link, void *reply)
 {
-    const struct flush *flush = arg;
     struct zkr__op *op = op_of(link);
+    struct zkr_session *s = op->session;
 
-    zkr__session_assert_locked(op->session);
-    if (!flush->all && op->epoch == op->session->epoch)
+    zkr__session_assert_locked(s);
+    if (op->where != ZKR__OP_IN_FLIGHT && op->epoch == s->epoch && s->over == 0)
         return;
-    zkr__timer_thread_disarm_locked(op->session, &op->timer);
-    finish_locked(op, &(struct zkr__zk_reply){ .rc = flush->rc });
+    zkr__timer_thread_disarm_locked(s, &op->timer);
+    finish_locked(op, reply);
 }
 
-void zkr__op_flush_locked(struct zkr_session *s, bool all, int rc)
+void zkr__op_flush_locked(struct zkr_session *s, int rc)
 {
-    struct flush flush = { all, rc };
+    struct zkr__zk_reply reply = { .rc = rc };
 
-    zkr__list_each(&s->in_flight, flush_one, &(struct flush){ true, rc });
-    zkr__list_each(&s->refused, flush_one, &flush);
-    zkr__list_each(&s->delayed, flush_one, &flush);
+    zkr__list_each(&s->in_flight, flush_one, &reply);
+    zkr__list_each(&s->refused, flush_one, &reply);
+    zkr__list_each(&s->delayed, flush_one, &reply);
     for (int class = 0; class < ZKR__OP_CLASSES; class ++)
-        zkr__list_each(&s->queued[class], flush_one, &flush);
+        zkr__list_each(&s->queued[class], flush_one, &reply);
 }

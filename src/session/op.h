@@ -92,8 +92,8 @@ void zkr__op_on_reply(struct zkr_session *s, uintptr_t id,
 void zkr__op_pump_locked(struct zkr_session *s) ZKR__LOCKED;
 
 /* Called when the handle is closed and no answer can come any more: ends with
- * `rc` the requests in flight and those of a past epoch, or all requests if
- * `all`. */
-void zkr__op_flush_locked(struct zkr_session *s, bool all, int rc) ZKR__LOCKED;
+ * `rc` the requests in flight and those of a past epoch, or all requests of a
+ * session that is over. */
+void zkr__op_flush_locked(struct zkr_session *s, int rc) ZKR__LOCKED;
 
 #endif

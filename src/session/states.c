@@ -210,7 +210,7 @@ void zkr__session_flush_locked(struct zkr_session *s)
              : s->over == ZKR_ECLOSED ? ZKR_ZCLOSING
                                       : s->over;
 
-    zkr__op_flush_locked(s, s->over != 0, rc);
+    zkr__op_flush_locked(s, rc);
     if (s->observer != NULL)
         s->observer->upcalls->flushed(s->observer);
     zkr__watch_flush_locked(s);

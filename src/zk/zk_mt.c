@@ -48,10 +48,9 @@ struct zkr__zk {
                                more */
     pthread_mutex_t lock;   /* a leaf: */
     struct zkr__list transactions; /* under way */
-    const char *auth_scheme;       /* NULL when the client has them: */
-    const char *auth;
+    const char *auth_scheme;       /* NULL when the client has them */
+    const char *auth;              /* NULL without credentials */
     const struct zkr__acl *acl;
-    bool has_auth;
     struct zkr__sasl *sasl; /* NULL without */
     struct zkr__move move;
     bool learning; /* under the latch, as all below: it holds the log level */
@@ -306,7 +305,6 @@ int zkr__zk_open(const struct zkr__zk_config *config,
     zk->auth_scheme = config->auth_scheme;
     zk->auth = config->auth;
     zk->acl = config->acl;
-    zk->has_auth = config->auth_scheme != NULL;
     *ret_zk = zk;
     return ZKR_OK;
 }
@@ -607,7 +605,9 @@ static int submit_create(struct zkr__zk *zk, const struct zkr__zk_request *r,
 
 /* -- transactions --------------------------------------------------------- */
 
-static struct transaction *new_transaction(size_t count)
+/* A transaction ends when the client has answered it, or cannot answer it. */
+static struct transaction *begin_transaction(struct zkr__zk *zk, size_t count,
+                                             const void *id)
 {
     struct transaction *t = calloc(
         1, sizeof(*t) + count * (sizeof(*t->parts) + sizeof(*t->ops) +
@@ -615,6 +615,8 @@ static struct transaction *new_transaction(size_t count)
 
     if (t == NULL)
         return NULL;
+    t->zk = zk;
+    t->id = id;
     t->count = count;
     t->parts = (struct part *)(t + 1);
     t->ops = (zoo_op_t *)(t->parts + count);
@@ -622,19 +624,6 @@ static struct transaction *new_transaction(size_t count)
     t->told = (struct zkr__zk_result *)(t->results + count);
     for (size_t i = 0; i < count; i++)
         t->results[i].err = ZMARSHALLINGERROR; /* until the server says else */
-    return t;
-}
-
-/* A transaction ends when the client has answered it, or cannot answer it. */
-static struct transaction *begin_transaction(struct zkr__zk *zk, size_t count,
-                                             const void *id)
-{
-    struct transaction *t = new_transaction(count);
-
-    if (t == NULL)
-        return NULL;
-    t->zk = zk;
-    t->id = id;
     (void)pthread_mutex_lock(&zk->lock);
     zkr__list_append(&zk->transactions, &t->link);
     (void)pthread_mutex_unlock(&zk->lock);
@@ -748,7 +737,7 @@ static void on_probed(int rc, const struct Stat *stat, const void *data)
  * are accepted for certain. */
 static bool is_accepted(struct zkr__zk *zk)
 {
-    if (!zk->has_auth)
+    if (zk->auth == NULL)
         return true;
     if (!zk->counting) {
         zk->counting = true;
