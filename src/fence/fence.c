@@ -172,34 +172,28 @@ static int put_on_disk(zkr_fence *f, const struct zkr__fence_record *next)
     return rc;
 }
 
-/* A token, and its hand-off count, that asks to be accepted. */
-struct entrant {
-    int64_t token;
-    uint64_t handoff;
-    bool shared;
-};
-
-static int explain_stale(const struct zkr__fence_record *record,
-                         const struct entrant *e)
+static int explain_stale(const struct zkr__fence_record *record, int64_t token,
+                         uint64_t handoff, bool shared)
 {
-    int64_t seen = e->shared ? record->exclusive : record->highest;
+    int64_t seen = shared ? record->exclusive : record->highest;
 
-    if (e->token < seen)
+    if (token < seen)
         return zkr__fail(ZKR_ESTALE, "fence: token %lld, and %lld was here",
-                         (long long)e->token, (long long)seen);
+                         (long long)token, (long long)seen);
     return zkr__fail(ZKR_ESTALE,
                      "fence: token %lld, hand-off %llu, and %llu was here",
-                     (long long)e->token, (unsigned long long)e->handoff,
+                     (long long)token, (unsigned long long)handoff,
                      (unsigned long long)record->handoff);
 }
 
-static int accept_inside(zkr_fence *f, const struct entrant *e)
+static int accept_inside(zkr_fence *f, int64_t token, uint64_t handoff,
+                         bool shared)
 {
     struct zkr__fence_record next = f->record;
     int rc = ZKR_OK;
 
-    if (!zkr__fence_record_accept(&next, e->token, e->handoff, e->shared))
-        return explain_stale(&next, e);
+    if (!zkr__fence_record_accept(&next, token, handoff, shared))
+        return explain_stale(&next, token, handoff, shared);
     if (f->file != NULL)
         rc = put_on_disk(f, &next);
     if (rc == ZKR_OK)
@@ -207,17 +201,18 @@ static int accept_inside(zkr_fence *f, const struct entrant *e)
     return rc;
 }
 
-static int begin(zkr_fence *f, const struct entrant *e, int64_t deadline)
+static int begin(zkr_fence *f, int64_t token, uint64_t handoff, bool shared,
+                 int64_t deadline)
 {
     int rc;
 
-    if (e->token <= 0)
+    if (token <= 0)
         return zkr__fail(ZKR_EINVAL, "fence: %lld is not a token",
-                         (long long)e->token);
+                         (long long)token);
     rc = enter(f, deadline);
     if (rc != ZKR_OK)
         return rc;
-    rc = accept_inside(f, e);
+    rc = accept_inside(f, token, handoff, shared);
     if (rc != ZKR_OK)
         leave(f);
     return rc;
@@ -226,9 +221,9 @@ static int begin(zkr_fence *f, const struct entrant *e, int64_t deadline)
 int zkr_fence_begin(zkr_fence *fence, int64_t token, uint64_t handoff,
                     int64_t timeout_ms)
 {
-    const struct entrant e = { .token = token, .handoff = handoff };
     ZKR__NOT_CANCELLED;
-    int rc = begin(fence, &e, zkr__clock_deadline(timeout_ms));
+    int rc =
+        begin(fence, token, handoff, false, zkr__clock_deadline(timeout_ms));
 
     return rc == ZKR_ETIMEDOUT && timeout_ms == 0 ? ZKR_EBUSY : rc;
 }
@@ -239,10 +234,11 @@ void zkr_fence_end(zkr_fence *fence)
         leave(fence);
 }
 
-static int accept_once(zkr_fence *fence, const struct entrant *e)
+static int accept_once(zkr_fence *fence, int64_t token, uint64_t handoff,
+                       bool shared)
 {
     ZKR__NOT_CANCELLED;
-    int rc = begin(fence, e, ZKR__NEVER);
+    int rc = begin(fence, token, handoff, shared, ZKR__NEVER);
 
     if (rc == ZKR_OK)
         leave(fence);
@@ -251,16 +247,12 @@ static int accept_once(zkr_fence *fence, const struct entrant *e)
 
 int zkr_fence_accept(zkr_fence *fence, int64_t token, uint64_t handoff)
 {
-    const struct entrant e = { .token = token, .handoff = handoff };
-
-    return accept_once(fence, &e);
+    return accept_once(fence, token, handoff, false);
 }
 
 int zkr_fence_accept_shared(zkr_fence *fence, int64_t token)
 {
-    const struct entrant e = { .token = token, .shared = true };
-
-    return accept_once(fence, &e);
+    return accept_once(fence, token, 0, true);
 }
 
 int zkr_fence_highest(zkr_fence *fence, int64_t *ret_token)

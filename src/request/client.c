@@ -41,8 +41,8 @@ static int explain(const struct zkr__request *r)
     const struct query *q = of(r);
     char reason[ZKR__REASON_MAX];
 
-    return zkr__fail(r->rc, "%s '%.200s': %s", zkr__copy_verb(&q->copy),
-                     q->copy.path,
+    return zkr__fail(r->rc, "%s '%.200s': %s",
+                     zkr__copy_verb(q->copy.request.type), q->copy.path,
                      zkr__copy_reason(&q->copy, r->rc, r->why, reason));
 }
 

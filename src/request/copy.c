@@ -14,7 +14,7 @@
 /* The digits of a sequential node. */
 #define NUMBER_LEN 10
 
-static const char *verb_of(enum zkr__zk_type type)
+const char *zkr__copy_verb(enum zkr__zk_type type)
 {
     static const char *const verbs[ZKR__ZK_TYPES] = {
         [ZKR__ZK_CREATE] = "create", [ZKR__ZK_DELETE] = "delete",
@@ -24,11 +24,6 @@ static const char *verb_of(enum zkr__zk_type type)
     };
 
     return verbs[type];
-}
-
-const char *zkr__copy_verb(const struct zkr__copy *o)
-{
-    return verb_of(o->request.type);
 }
 
 /* The servers do not tell which version the node has. */
@@ -80,7 +75,7 @@ static int check_opts(const struct zkr_create_opts *o)
 static int check(const struct zkr_session *s,
                  const struct zkr__zk_request *asked, enum zkr_create_mode mode)
 {
-    const char *verb = verb_of(asked->type);
+    const char *verb = zkr__copy_verb(asked->type);
     int rc = zkr__session_check_path(
         s, verb, "path", asked->path,
         is_sequential(mode) ? ZKR_PATH_MAX - NUMBER_LEN : ZKR_PATH_MAX);
@@ -106,7 +101,7 @@ static int copy(struct zkr__copy *o, const struct zkr_session *s,
     o->request.data = data;
     o->request.path = zkr__session_full_path(s, asked->path);
     if (o->path == NULL || data == NULL || o->request.path == NULL)
-        return zkr__no_memory(zkr__copy_verb(o), asked->path);
+        return zkr__no_memory(zkr__copy_verb(asked->type), asked->path);
     if (asked->data_len > 0)
         memcpy(data, asked->data, asked->data_len);
     return ZKR_OK;

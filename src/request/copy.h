@@ -51,7 +51,7 @@ const char *zkr__copy_reason(const struct zkr__copy *o, int rc, const char *why,
                              char text[ZKR__REASON_MAX]);
 
 /* Returns the verb, for people: "get". */
-const char *zkr__copy_verb(const struct zkr__copy *o);
+const char *zkr__copy_verb(enum zkr__zk_type type);
 
 /* Copies a reply; paths lose the first `chroot_len` bytes. All is one piece of
  * memory, for zkr_reply_free(). Returns NULL when out of memory. */

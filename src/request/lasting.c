@@ -11,12 +11,6 @@
 #include "request/look.h"
 #include "session/session.h"
 
-/* A result, as far as two of them are compared. */
-struct state {
-    int error;
-    struct zkr_stat stat;
-};
-
 struct zkr_watch {
     struct zkr_session *session;
     char *path; /* with the chroot */
@@ -27,12 +21,13 @@ struct zkr_watch {
     /* under the session lock */
     struct zkr__look look;
 
-    uint64_t epoch; /* in which `last` was read; 0: nothing was read yet */
-    struct state last;
+    /* The last result, as far as it is compared with the next. */
+    uint64_t epoch; /* in which it was read; 0: nothing was read yet */
+    int error;
+    struct zkr_stat stat;
 
     struct zkr__notice notice;
-    bool untold; /* there is something to tell: */
-    int error;
+    bool untold; /* there is something to tell: the error, and */
     struct zkr_reply *reply;
     enum zkr_watch_why why;
 };
@@ -79,12 +74,12 @@ static void run_told(struct zkr__notice *notice)
     zkr__ref_drop(&w->ref);
 }
 
-static bool differs(const struct zkr_watch *w, const struct state *state)
+static bool differs(const struct zkr_watch *w, const struct zkr__zk_reply *from)
 {
-    const struct zkr_stat *a = &w->last.stat;
-    const struct zkr_stat *b = &state->stat;
+    const struct zkr_stat *a = &w->stat;
+    const struct zkr_stat *b = &from->stat;
 
-    if (state->error != w->last.error || a->czxid != b->czxid)
+    if (w->error != from->rc || a->czxid != b->czxid)
         return true;
     if (w->look.what == ZKR_WATCH_DATA)
         return a->mzxid != b->mzxid;
@@ -111,14 +106,11 @@ static bool on_seen(struct zkr__look *look, const struct zkr__zk_reply *from)
     bool ended = from == NULL;
     struct zkr_watch *w = ZKR__CONTAINER(look, struct zkr_watch, look);
     struct zkr_reply *reply = NULL;
-    struct state state;
 
     if (ended)
         from = &deleted;
-    state = (struct state){ from->rc, from->stat };
-
     zkr__session_assert_locked(w->session);
-    if (w->epoch == w->session->epoch && !differs(w, &state))
+    if (w->epoch == w->session->epoch && !differs(w, from))
         return true;
     if (from->rc == ZKR_OK && (reply = zkr__reply_copy(from, 0)) == NULL)
         return false;
@@ -127,7 +119,7 @@ static bool on_seen(struct zkr__look *look, const struct zkr__zk_reply *from)
     w->error = from->rc;
     w->why = why_now(w, ended);
     w->untold = true;
-    w->last = state;
+    w->stat = from->stat;
     w->epoch = w->session->epoch;
     zkr__dispatch_post_locked(w->session, &w->notice);
     return true;

@@ -102,7 +102,7 @@ static int explain(const struct zkr__request *r)
         return zkr__fail(r->rc, "%stransaction of %zu operations: %s", lock,
                          txn->count, r->why);
     return zkr__fail(r->rc, "%s%s%s '%.150s': %s", lock, number,
-                     zkr__copy_verb(o), o->path,
+                     zkr__copy_verb(o->request.type), o->path,
                      zkr__copy_reason(o, r->rc, r->why, reason));
 }
 
@@ -203,7 +203,7 @@ static int add_step(zkr_txn *txn, struct step *step)
         return zkr__fail(
             ZKR_ETOOLONG,
             "transaction, %s '%.300s': more than %d bytes together",
-            zkr__copy_verb(o), o->path, BYTES_MAX);
+            zkr__copy_verb(o->request.type), o->path, BYTES_MAX);
     steps = realloc(txn->steps, (txn->count + 1) * sizeof(struct step *));
     if (steps == NULL)
         return zkr__no_memory("transaction", NULL);

@@ -277,25 +277,22 @@ static void finish(struct zkr_session *s)
     zkr__session_unref(s);
 }
 
-static void give_up_open(struct zkr_session *s)
-{
-    zkr__session_lock(s);
-    zkr__session_end_locked(s, ZKR_ECLOSED, ZKR_SESSION_CLOSED, "open failed");
-    await_connector_unlocks(s, zkr__clock_deadline(AFTERMATH_MS));
-    leave_threads_unlocks(s);
-    zkr__session_unlock(s);
-    finish(s);
-}
-
+/* A session that does not open is closed, and freed. */
 static int await_session(zkr_session *s)
 {
     int rc;
 
     zkr__session_lock(s);
     rc = zkr__first_request_await_unlocks(s);
+    if (rc != ZKR_OK) {
+        zkr__session_end_locked(s, ZKR_ECLOSED, ZKR_SESSION_CLOSED,
+                                "open failed");
+        await_connector_unlocks(s, zkr__clock_deadline(AFTERMATH_MS));
+        leave_threads_unlocks(s);
+    }
     zkr__session_unlock(s);
     if (rc != ZKR_OK)
-        give_up_open(s);
+        finish(s);
     return rc;
 }
 

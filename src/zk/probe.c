@@ -34,6 +34,8 @@ struct probe_target {
 struct targets {
     struct probe_target target[TARGETS_MAX];
     size_t count;
+    size_t accepted; /* so many of them accept connections, */
+    size_t refused;  /* or refuse them */
 };
 
 /* Returns a descriptor, or the negative errno. */
@@ -113,18 +115,11 @@ static bool has_accepted(const struct probe_target *t)
 /* Says what several servers did, so that nobody looks at the first one only. */
 static const char *tried(const struct targets *all, char text[TRIED_MAX])
 {
-    size_t accepted = 0;
-    size_t refused = 0;
-
-    for (size_t i = 0; i < all->count; i++) {
-        accepted += has_accepted(&all->target[i]);
-        refused += all->target[i].error == ECONNREFUSED;
-    }
     text[0] = '\0';
     if (all->count > 1)
         (void)snprintf(text, TRIED_MAX,
                        " (tried %zu servers: %zu accepted, %zu refused)",
-                       all->count, accepted, refused);
+                       all->count, all->accepted, all->refused);
     return text;
 }
 
@@ -134,7 +129,6 @@ int zkr__probe(const char *servers, const struct zkr_session_opts *opts,
     struct targets all = { .count = 0 };
     char text[TRIED_MAX];
     int64_t deadline;
-    size_t refused = 0;
     const char *mute = NULL;
     const struct probe_target *secretive = NULL;
 
@@ -146,7 +140,8 @@ int zkr__probe(const char *servers, const struct zkr_session_opts *opts,
         await(t, opts, deadline);
         if (t->tls_rc != ZKR_OK && secretive == NULL)
             secretive = t;
-        refused += t->error == ECONNREFUSED;
+        all.refused += t->error == ECONNREFUSED;
+        all.accepted += has_accepted(t);
         if (has_accepted(t) && mute == NULL)
             mute = t->name;
     }
@@ -162,7 +157,7 @@ int zkr__probe(const char *servers, const struct zkr_session_opts *opts,
                          mute,
                          opts->tls_ca == NULL ? ", or one that wants TLS" : "",
                          tried(&all, text));
-    if (refused == all.count)
+    if (all.refused == all.count)
         return zkr__fail(ZKR_EREFUSED,
                          "every server of %s refused the connection%s", servers,
                          tried(&all, text));
