@@ -362,7 +362,6 @@ static int refuse_locked(const struct zkr_request *chain,
                          "%s '%s': a try needs a connection; the session is %s",
                          lock->noun, lock->path, zkr__sm_name(&s->sm));
     if (chain->waiter != NULL && chain->waiter->in_callback)
-
         return zkr__fail(ZKR_EDEADLK, "%s '%s': a callback cannot wait",
                          lock->noun, lock->path);
     return ZKR_OK;
@@ -585,7 +584,9 @@ static struct zkr_request *make(zkr_lockable *l, const struct zkr__link *links,
 }
 
 static struct zkr_request *new_chain(zkr_lockable *l,
-                                     const struct zkr_acquire_opts *how)
+                                     const struct zkr_acquire_opts *how,
+                                     uint64_t owner,
+                                     const struct zkr__time_limit *until)
 {
     struct zkr_request *chain;
     struct zkr__link one;
@@ -601,6 +602,10 @@ static struct zkr_request *new_chain(zkr_lockable *l,
     chain = make(l, links, count);
     if (links != &one)
         free(links);
+    if (chain != NULL) {
+        chain->owner = owner;
+        chain->until = *until;
+    }
     return chain;
 }
 
@@ -622,29 +627,6 @@ static int begin_locked(struct zkr_request *chain) ZKR__LOCKED
     return ZKR_OK;
 }
 
-static int run_unlocks(struct zkr_request *chain) ZKR__UNLOCKS
-{
-    struct zkr_session *s = chain->session;
-    int rc;
-
-    chain->waiter->in_callback = zkr__dispatch_inside_locked(s);
-
-    rc = begin_locked(chain);
-    if (rc != ZKR_OK)
-        return rc;
-    while (!chain->decided && zkr__cond_wait(&chain->waiter->changed, &s->lock,
-                                             chain->until.deadline))
-        ;
-    if (!chain->decided) {
-        zkr__claim_time_out_locked(present(chain));
-        go_on_locked(chain);
-    }
-    rc = hand_out_locked(chain);
-    if (rc != ZKR_OK)
-        zkr__outcome_tell(rc, chain->detail);
-    return rc;
-}
-
 /* An owner gets again what it has of one lock without memory for a chain. */
 static int again_locked(zkr_lockable *l, const struct zkr_acquire_opts *how,
                         uint64_t owner, zkr_grant **ret_grant) ZKR__LOCKED
@@ -655,18 +637,30 @@ static int again_locked(zkr_lockable *l, const struct zkr_acquire_opts *how,
                                         owner, ret_grant);
 }
 
-static int acquire_new(struct zkr_request *chain, zkr_grant **ret_grants)
+static int run_unlocks(struct zkr_request *chain, struct waiter *waiter,
+                       zkr_grant **ret_grants) ZKR__UNLOCKS
 {
-    struct waiter waiter = { .thread = *zkr__thread_me() };
+    struct zkr_session *s = chain->session;
     int rc;
 
-    chain->waiter = &waiter;
-    zkr__session_lock(chain->session);
-    rc = run_unlocks(chain);
-    zkr__session_unlock(chain->session);
-    for (size_t i = 0; rc == ZKR_OK && i < chain->kept_count; i++)
-        ret_grants[i] = chain->kept[i];
-    zkr__ref_drop(&chain->ref);
+    chain->waiter = waiter;
+    waiter->in_callback = zkr__dispatch_inside_locked(s);
+    rc = begin_locked(chain);
+    if (rc != ZKR_OK)
+        return rc;
+    while (!chain->decided &&
+           zkr__cond_wait(&waiter->changed, &s->lock, chain->until.deadline))
+        ;
+    if (!chain->decided) {
+        zkr__claim_time_out_locked(present(chain));
+        go_on_locked(chain);
+    }
+    rc = hand_out_locked(chain);
+    if (rc != ZKR_OK)
+        zkr__outcome_tell(rc, chain->detail);
+    else
+        memcpy(ret_grants, chain->kept,
+               chain->kept_count * sizeof(*ret_grants));
     return rc;
 }
 
@@ -675,24 +669,27 @@ int zkr__chain_acquire(zkr_lockable *l, const struct zkr_acquire_opts *how,
                        const struct zkr__time_limit *until,
                        zkr_grant **ret_grants)
 {
-    struct zkr_request *chain;
-    uint64_t owner;
+    uint64_t owner =
+        beside == NULL ? zkr__hold_owner(how->owner) : zkr__hold_heir(beside);
+    struct waiter waiter = { .thread = *zkr__thread_me() };
+    struct zkr_session *s = l->session;
+    struct zkr_request *chain = NULL;
     int rc;
 
-    zkr__session_lock(l->session);
-    owner = beside == NULL ? zkr__hold_owner(how->owner)
-                           : zkr__hold_heir_locked(beside);
+    zkr__session_lock(s);
     rc = again_locked(l, how, owner, ret_grants);
-    zkr__session_unlock(l->session);
-    if (rc != ZKR_ENOTHELD)
-        return rc;
-    chain = new_chain(l, how);
-    if (chain == NULL)
-        return ZKR_ENOMEM;
-    chain->owner = owner;
-    chain->until = *until;
-    chain->beside = beside;
-    return acquire_new(chain, ret_grants);
+    if (rc == ZKR_ENOTHELD) {
+        chain = new_chain(l, how, owner, until);
+        rc = ZKR_ENOMEM;
+    }
+    if (chain != NULL) {
+        chain->beside = beside;
+        rc = run_unlocks(chain, &waiter, ret_grants);
+    }
+    zkr__session_unlock(s);
+    if (chain != NULL) /* without the lock: it may be the last of the session */
+        zkr__ref_drop(&chain->ref);
+    return rc;
 }
 
 int zkr__chain_acquire_async(zkr_lockable *l,
@@ -700,15 +697,15 @@ int zkr__chain_acquire_async(zkr_lockable *l,
                              int64_t timeout_ms, const struct zkr__told *told,
                              zkr_request **ret_request)
 {
-    struct zkr_request *chain = new_chain(l, how);
     struct zkr_session *s = l->session;
+    const struct zkr__time_limit until = zkr__time_limit(s, timeout_ms);
+    struct zkr_request *chain = new_chain(
+        l, how, how->owner == 0 ? 0 : zkr__hold_owner(how->owner), &until);
     int rc;
 
     if (chain == NULL)
         return ZKR_ENOMEM;
     chain->told = *told;
-    chain->owner = how->owner == 0 ? 0 : zkr__hold_owner(how->owner);
-    chain->until = zkr__time_limit(s, timeout_ms);
     zkr__session_lock(s);
     rc = begin_locked(chain);
     if (rc == ZKR_OK && ret_request != NULL) {

@@ -11,7 +11,7 @@ uint64_t zkr__hold_owner(uint64_t named)
     return named == 0 ? zkr__thread_number() : named | ZKR__OWNER_NAMED;
 }
 
-uint64_t zkr__hold_heir_locked(const struct zkr__claim *c)
+uint64_t zkr__hold_heir(const struct zkr__claim *c)
 {
     return (c->owner & ZKR__OWNER_NAMED) != 0 ? c->owner : zkr__thread_number();
 }

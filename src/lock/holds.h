@@ -20,7 +20,7 @@ uint64_t zkr__hold_owner(uint64_t named);
 
 /* Returns whose a grant at the place of this one is: its own owner's if he was
  * named, else the calling thread's. */
-uint64_t zkr__hold_heir_locked(const struct zkr__claim *c) ZKR__LOCKED;
+uint64_t zkr__hold_heir(const struct zkr__claim *c);
 
 /* Returns a claim of that owner, or NULL. It returns a lost one only when
  * there is no other. */

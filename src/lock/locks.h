@@ -38,6 +38,7 @@ struct zkr__locks {
     uint32_t beat_number; /* of the next, from the first of a hold on */
     int64_t held_at;      /* the last beat with anything held */
     struct zkr__timer watchdog;
+    int64_t good_until; /* how long the last forecast of a good lease counts */
     char start[ZKR__START_MAX]; /* of this process; set once */
 };
 
