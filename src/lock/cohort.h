@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A cohort: the claims of one lock that take it from each other, with one node
- * among them ("lock cohorting": Dice, Marathe, Shavit).
- *
- * The members are claims of callers, and have no node. Their delegate is a
- * claim that nobody has asked for: it goes through the queue as every claim
- * does, and is granted the lock for all of them. Then one member after the
- * other has it, in the order in which they came, with the node of the delegate.
- * A node that nobody here wants stays for a while; it goes back to the others,
- * which is all other contenders, after a bounded number of grants when one of
- * them waits.
- *
- * docs/design.md says when a node stays, and why that is safe. */
+ * among them ("lock cohorting": Dice, Marathe, Shavit). cohort.c says how;
+ * docs/design.md when a node stays, and why that is safe. */
 #ifndef ZKR__COHORT_H
 #define ZKR__COHORT_H
 

@@ -2,8 +2,10 @@
 /* Leftovers: nodes of a session that was reported as over, which are deleted
  * through the next one.
  *
- * What it is for: leftover.h says when a session that "is over" lives on, and
- * that its nodes would then block everybody for a timeout.
+ * What it is for. A leader that the others have left ends sessions on its own,
+ * and tells their clients. The ensemble may keep such a session for another
+ * timeout, and its nodes would block everybody for as long. In the usual case
+ * the delete finds nothing.
  *
  * What is true when. A leftover owns the names that it needs, because its claim
  * goes on, under another name, at once. It is in `leftovers` while it waits,

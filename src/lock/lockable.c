@@ -161,13 +161,19 @@ size_t zkr_lockable_count(const zkr_lockable *l,
     return load(l, opts, &how) == ZKR_OK ? zkr__lockable_grants(l, &how) : 0;
 }
 
-static int check_one(zkr_lockable *l, const struct zkr_acquire_opts *how)
+/* Loads the options of an acquire, and checks that it can be made; where there
+ * is only `one` output, that it gives one grant. */
+static int prepare(zkr_lockable *l, const struct zkr_acquire_opts *opts,
+                   bool one, struct zkr_acquire_opts *ret_how)
 {
-    int rc = zkr__lockable_check_how(l, how);
+    int rc = load(l, opts, ret_how);
 
-    if (rc == ZKR_OK && zkr__lockable_grants(l, how) != 1)
+    if (rc == ZKR_OK)
+        rc = zkr__lockable_check_how(l, ret_how);
+    if (rc == ZKR_OK && one && zkr__lockable_grants(l, ret_how) != 1)
         rc = zkr__fail(ZKR_EINVAL, "%s '%.300s': it gives %zu grants",
-                       l->type->noun, path_of(l), zkr__lockable_grants(l, how));
+                       l->type->noun, path_of(l),
+                       zkr__lockable_grants(l, ret_how));
     return rc;
 }
 
@@ -204,9 +210,7 @@ int zkr_lockable_acquire(zkr_lockable *l, const struct zkr_acquire_opts *opts,
     int rc = ZKR__OUTPUT(ret_grant);
 
     if (rc == ZKR_OK)
-        rc = load(l, opts, &how);
-    if (rc == ZKR_OK)
-        rc = check_one(l, &how);
+        rc = prepare(l, opts, true, &how);
     return rc == ZKR_OK ? acquire(l, &how, timeout_ms, ret_grant) : rc;
 }
 
@@ -228,22 +232,28 @@ int zkr_lockable_acquire_all(zkr_lockable *l,
 
 /* -- without a waiting thread --------------------------------------------- */
 
+static int acquire_async(zkr_lockable *l, const struct zkr_acquire_opts *opts,
+                         int64_t timeout_ms, const struct zkr__told *told,
+                         bool one, zkr_request **ret_request)
+{
+    struct zkr_acquire_opts how;
+    int rc;
+
+    ZKR__OUTPUT_IF_ANY(ret_request);
+    rc = prepare(l, opts, one, &how);
+    return rc == ZKR_OK ? zkr__chain_acquire_async(l, &how, timeout_ms, told,
+                                                   ret_request)
+                        : rc;
+}
+
 int zkr_lockable_acquire_async(zkr_lockable *l,
                                const struct zkr_acquire_opts *opts,
                                int64_t timeout_ms, zkr_acquire_fn fn,
                                void *user, zkr_request **ret_request)
 {
     const struct zkr__told told = { .one = fn, .user = user };
-    struct zkr_acquire_opts how;
-    int rc;
 
-    ZKR__OUTPUT_IF_ANY(ret_request);
-    rc = load(l, opts, &how);
-    if (rc == ZKR_OK)
-        rc = check_one(l, &how);
-    return rc == ZKR_OK ? zkr__chain_acquire_async(l, &how, timeout_ms, &told,
-                                                   ret_request)
-                        : rc;
+    return acquire_async(l, opts, timeout_ms, &told, true, ret_request);
 }
 
 int zkr_lockable_acquire_all_async(zkr_lockable *l,
@@ -252,16 +262,8 @@ int zkr_lockable_acquire_all_async(zkr_lockable *l,
                                    void *user, zkr_request **ret_request)
 {
     const struct zkr__told told = { .all = fn, .user = user };
-    struct zkr_acquire_opts how;
-    int rc;
 
-    ZKR__OUTPUT_IF_ANY(ret_request);
-    rc = load(l, opts, &how);
-    if (rc == ZKR_OK)
-        rc = zkr__lockable_check_how(l, &how);
-    return rc == ZKR_OK ? zkr__chain_acquire_async(l, &how, timeout_ms, &told,
-                                                   ret_request)
-                        : rc;
+    return acquire_async(l, opts, timeout_ms, &told, false, ret_request);
 }
 
 int zkr_lockable_cancel(zkr_lockable *l)
@@ -291,9 +293,7 @@ int zkr_lockable_grant(zkr_lockable *l, const struct zkr_acquire_opts *opts,
     int rc = ZKR__OUTPUT(ret_grant);
 
     if (rc == ZKR_OK)
-        rc = load(l, opts, &how);
-    if (rc == ZKR_OK)
-        rc = zkr__lockable_check_how(l, &how);
+        rc = prepare(l, opts, false, &how);
     if (rc == ZKR_OK && (l->type->several != NULL || !l->lock->reentrant))
         rc = zkr__fail(ZKR_EINVAL, "%s '%.300s': it is not reentrant",
                        l->type->noun, path_of(l));
