@@ -22,7 +22,6 @@
 #include "base/path.h"
 #include "lock/line.h"
 #include "lock/lockable.h"
-#include "lock/way_of_permits.h"
 #include "node.h"
 #include "protocol/number.h"
 #include "protocol/parts.h"
@@ -60,7 +59,7 @@ static struct semaphore *of(const zkr_lockable *l)
 static void set_limit(struct zkr__lock *leases, uint32_t limit)
 {
     zkr__session_lock(leases->session);
-    zkr__permits_of(leases)->limit = limit;
+    leases->limit = limit;
     zkr__line_wake_locked(leases->line);
     zkr__session_unlock(leases->session);
 }
@@ -120,7 +119,7 @@ static int fetch_limit(struct semaphore *semaphore, const char *path,
                        semaphore->leases->path, path, reply->len, LIMIT_SIZE);
     zkr_reply_free(reply);
     if (rc == ZKR_OK)
-        zkr__permits_of(semaphore->leases)->limit = limit;
+        semaphore->leases->limit = limit;
     return rc;
 }
 
@@ -177,7 +176,7 @@ static uint32_t limit_of(const struct semaphore *semaphore)
     uint32_t limit;
 
     zkr__session_lock(semaphore->face.session);
-    limit = zkr__permits_of(semaphore->leases)->limit;
+    limit = semaphore->leases->limit;
     zkr__session_unlock(semaphore->face.session);
     return limit;
 }
@@ -234,7 +233,7 @@ static void set_up(struct semaphore *semaphore, uint32_t limit, bool is_fixed)
 {
     struct zkr__lock *leases = semaphore->leases;
 
-    zkr__permits_of(leases)->limit = limit;
+    leases->limit = limit;
     if (is_fixed)
         leases->owner.limit = semaphore->face.lock->owner.limit = limit;
     zkr__lockable_init(&semaphore->face, &type, leases->session,

@@ -24,7 +24,7 @@ static struct zkr__record *describe(const struct zkr__claim *c,
     struct zkr__owner owner = c->lock->owner;
 
     owner.thread = thread;
-    if (!zkr__claim_identity(c)->has_own_path) {
+    if (!c->way->has_own_path) {
         zkr__random_uuid(number);
         owner.claim = number;
     }

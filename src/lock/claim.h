@@ -204,12 +204,6 @@ static inline bool zkr__claim_in_state(const struct zkr__claim *c,
     return c->sm.state == (int)state;
 }
 
-static inline const struct zkr__identity *
-zkr__claim_identity(const struct zkr__claim *c)
-{
-    return c->way->identity;
-}
-
 /* The claim whose node it has: of a member of a cohort that has held the lock,
  * its delegate; of all others, itself. */
 static inline struct zkr__claim *zkr__claim_with_node(struct zkr__claim *c)

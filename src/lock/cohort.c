@@ -335,7 +335,8 @@ static const struct zkr__reaction reactions[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
 /* clang-format on */
 
 const struct zkr__way zkr__in_a_cohort = {
-    .identity = &zkr__by_name,
+    .seek = zkr__seek_by_name,
+    .has_own_path = true,
     .reactions = reactions,
     .exits = { [ZKR__CLAIM_HELD] = zkr__claim_stop_holding },
 };

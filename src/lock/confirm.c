@@ -33,8 +33,7 @@ static void on_written(struct zkr__op *op, const struct zkr__zk_reply *reply)
     struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, confirm);
 
     zkr__session_assert_locked(c->session);
-    if (reply->rc == ZKR_OK && is_wanted(c) &&
-        !zkr__claim_identity(c)->has_own_path)
+    if (reply->rc == ZKR_OK && is_wanted(c) && !c->way->has_own_path)
         zkr__op_start_locked(&c->confirm, ZKR__ZK_EXISTS, c->node->path,
                              ZKR__RETRY_NEVER, on_seen);
     else

@@ -73,7 +73,7 @@ static int guard_with(zkr_grant *grant, struct zkr__txn_guard *ret_guard)
     if (rc != ZKR_OK)
         return rc;
     c = zkr__grant_claim(grant);
-    if (!zkr__claim_identity(c)->has_own_path)
+    if (!c->way->has_own_path)
         return zkr__fail(ZKR_EINVAL,
                          "%s '%.200s': its node has the same name for every "
                          "holder, so it cannot guard a write",

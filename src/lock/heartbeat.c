@@ -107,7 +107,7 @@ static void on_written(struct zkr__op *op, const struct zkr__zk_reply *reply)
     beat->claim = NULL;
     /* A node that may be of another client: grants in doubt ask by themselves.
      */
-    if (reply->rc == ZKR_OK && !zkr__claim_identity(c)->has_own_path)
+    if (reply->rc == ZKR_OK && !c->way->has_own_path)
         zkr__heartbeat_good_locked(c->session);
     else
         zkr__grant_found_locked(&c->grant, reply->rc);

@@ -75,7 +75,7 @@ static void seek(struct zkr__sweep *sweep)
     const struct zkr__claim *c =
         ZKR__CONTAINER(sweep, struct zkr__claim, own.sweep);
 
-    zkr__claim_identity(c)->seek(c, &sweep->search);
+    c->way->seek(c, &sweep->search);
 }
 
 static void sweep_locked(struct zkr__claim *c) ZKR__LOCKED
@@ -88,8 +88,7 @@ static void sweep_locked(struct zkr__claim *c) ZKR__LOCKED
     sweep->seek = seek;
     if (c->grant.sm.state == ZKR_GRANT_RELEASED && !c->unused)
         sweep->search.op.class = ZKR__OP_RELEASES;
-    sweep->retry = zkr__claim_identity(c)->has_own_path ? ZKR__RETRY_ALWAYS
-                                                        : ZKR__RETRY_NEVER;
+    sweep->retry = c->way->has_own_path ? ZKR__RETRY_ALWAYS : ZKR__RETRY_NEVER;
     sweep->node = strcpy(c->own.path, c->node->path);
     sweep->node_size = c->node->path_size;
     sweep->thorough = c->node->thorough;

@@ -141,7 +141,7 @@ static struct leftover *new_leftover(struct zkr__claim *c)
         c->node->path[0] != '\0' && c->sm.state != ZKR__CLAIM_LEAVING;
     (void)strcpy(l->name, c->node->name);
     (void)strcpy(l->node, c->node->path);
-    zkr__claim_identity(c)->seek(c, &l->sweep.search);
+    c->way->seek(c, &l->sweep.search);
     l->sweep.search.tag = l->name; /* the claim draws another */
     l->sweep.retry = ZKR__RETRY_ALWAYS;
     l->sweep.node = l->node;
@@ -164,8 +164,8 @@ void zkr__leftover_add_locked(struct zkr__claim *c, int64_t not_before)
     int64_t now = zkr__clock_boot();
     struct leftover *l;
 
-    if (s->over != 0 || !c->role->has_node ||
-        !zkr__claim_identity(c)->has_own_path || !may_have_a_node(c))
+    if (s->over != 0 || !c->role->has_node || !c->way->has_own_path ||
+        !may_have_a_node(c))
         return;
     l = new_leftover(c);
     if (l == NULL) {

@@ -85,10 +85,9 @@ static void free_lock(struct zkr__ref *ref)
 
 static struct zkr__lock *make(struct zkr_session *s, const char *noun,
                               const char *path, const char *child,
-                              const struct zkr_lockable_opts *opts,
-                              const struct zkr__recipe *recipe)
+                              const struct zkr_lockable_opts *opts)
 {
-    struct zkr__lock *lock = calloc(1, recipe->way->lock_size);
+    struct zkr__lock *lock = calloc(1, sizeof(*lock));
 
     if (lock == NULL)
         return NULL;
@@ -139,7 +138,7 @@ int zkr__lock_new(struct zkr_session *s, const char *noun, const char *path,
     if (rc != ZKR_OK)
         return rc;
     if (zkr__locks_open(s) == ZKR_OK)
-        lock = make(s, noun, path, child, &o, recipe);
+        lock = make(s, noun, path, child, &o);
     if (lock == NULL || !find_line(lock, recipe->markers)) {
         zkr__lock_unref(lock);
         return zkr__no_memory(noun, path);

@@ -27,6 +27,7 @@ struct zkr__lock { /* set once, but for ref, record, lists and counters */
     enum zkr_create_mode parents;
     bool fail_on_session_loss;
     bool reentrant;
+    uint32_t limit; /* of permits (way_of_permits.c); under the session lock */
     struct zkr__cohort *cohort; /* cohort.h; NULL: no node stays */
     struct zkr__line *line;     /* line.h; until the user frees the lock and its
                                  * claims have ended */

@@ -89,7 +89,7 @@ void zkr__claim_recover(struct zkr__claim *c, const struct zkr__news *news)
     c->node->thorough = true;
     c->node->path[0] = '\0';
     zkr__search_init(&c->own.search, c->session, &c->ref);
-    zkr__claim_identity(c)->seek(c, &c->own.search);
+    c->way->seek(c, &c->own.search);
     zkr__search_start_locked(&c->own.search, ZKR__RETRY_POLICY, on_searched);
 }
 

@@ -7,11 +7,12 @@
 #include "session/locked.h"
 #include "session/op.h"
 
+struct zkr__claim;
 struct zkr__line;
 
 struct zkr__search {
     struct zkr__op op;
-    /* Set by zkr__identity.seek(): the read, and how to find our node in it. */
+    /* Set by zkr__way.seek(): the read, and how to find our node in it. */
     const char *dir;
     enum zkr__zk_type read; /* CHILDREN of dir, or GET of the one node */
     const char *path;       /* the path of that read */
@@ -48,5 +49,8 @@ void zkr__search_start_locked(struct zkr__search *search,
                               enum zkr__op_retry retry,
                               void (*done)(struct zkr__search *, int rc,
                                            const char *found)) ZKR__LOCKED;
+
+/* zkr__way.seek() of the ways whose nodes have names with a UUID. */
+void zkr__seek_by_name(const struct zkr__claim *c, struct zkr__search *search);
 
 #endif

@@ -43,7 +43,8 @@ static void search_locked(struct zkr__sweep *sweep) ZKR__LOCKED
 }
 
 /* Whether the node is deleted is not known, and the client does not repeat the
- * delete (an identity by data): a read must tell first whose node it is now. */
+ * delete (of a path that all use): a read must tell first whose node it is now.
+ */
 static bool is_unknown(const struct zkr__sweep *sweep, int rc)
 {
     enum zkr__outcome outcome = zkr__error_outcome(rc);

@@ -8,7 +8,7 @@
 #include "session/locked.h"
 
 struct zkr__sweep {
-    struct zkr__search search; /* filled by zkr__identity.seek() */
+    struct zkr__search search; /* filled by zkr__way.seek() */
     /* Has it filled, when there is a search; NULL: it is filled. */
     void (*seek)(struct zkr__sweep *sweep);
     enum zkr__op_retry retry; /* how to repeat the delete */

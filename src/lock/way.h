@@ -4,11 +4,11 @@
 #ifndef ZKR__WAY_H
 #define ZKR__WAY_H
 
-#include "lock/identity.h"
 #include "session/locked.h"
 
 struct zkr__claim;
 struct zkr__queue;
+struct zkr__search;
 struct zkr__zk_reply;
 
 enum zkr__claim_state {
@@ -65,8 +65,15 @@ struct zkr__reaction {
 };
 
 struct zkr__way {
-    size_t lock_size; /* of a lock: struct zkr__lock, or what begins with it */
-    const struct zkr__identity *identity; /* of our node */
+    /* Tells a search where to look for our node, and how to know it: by its
+     * name (zkr__seek_by_name), or by its data. Under the lock. */
+    void (*seek)(const struct zkr__claim *c, struct zkr__search *search);
+    /* Only this claim makes a node at its path, because the name has a UUID. So
+     * a write that finds a node there has found ours, and may guard other
+     * writes; and its delete may be repeated, also through the next session.
+     * Where all use one path, others may have made the node anew: its record
+     * has a number, and who found it there reads whose it is. */
+    bool has_own_path;
     const struct zkr__reaction (*reactions)[ZKR__EVENTS];
     /* By state: stops what a claim has under way in it, and nowhere else.
      * Called when it leaves the state; NULL: nothing is under way. */
@@ -97,6 +104,33 @@ struct zkr__way {
     ZKR__MOVES(HELD,    LOST,      LOST,      zkr__claim_end),                 \
     ZKR__CALLS(LEAVING, RETRY,     zkr__claim_leave_again),                    \
     ZKR__MOVES(LEAVING, END,       IDLE,      zkr__claim_end)
+
+/* The rows of the ways in which a claim makes a node with a name of its own,
+ * beside those: what an answer to the create means, and how a claim goes on
+ * when its turn has come, or when it is given up. */
+#define ZKR__WITH_ITS_OWN_NAME(again)                                          \
+    ZKR__CALLS(ENROLLING,  ANSWERED,  zkr__claim_created),                     \
+    ZKR__MOVES(ENROLLING,  UNKNOWN,   RECOVERING, zkr__claim_recover),         \
+    ZKR__MOVES(ENROLLING,  EXISTS,    RECOVERING, zkr__claim_recover),         \
+    ZKR__CALLS(ENROLLING,  REFUSED,   zkr__claim_pause),                       \
+    ZKR__MOVES(ENROLLING,  AGAIN,     ENROLLING,  again),                      \
+    ZKR__CALLS(ENROLLING,  GIVE_UP,   zkr__claim_call_off),                    \
+    ZKR__MOVES(ENROLLING,  LEAVE,     LEAVING,    zkr__claim_leave),           \
+    ZKR__MOVES(ENROLLING,  END,       IDLE,       zkr__claim_end),             \
+    ZKR__MOVES(RECOVERING, GONE,      RECOVERING, zkr__claim_recover),         \
+    ZKR__CALLS(RECOVERING, REFUSED,   zkr__claim_pause),                       \
+    ZKR__MOVES(RECOVERING, AGAIN,     ENROLLING,  again),                      \
+    ZKR__CALLS(RECOVERING, GIVE_UP,   zkr__claim_withdraw),                    \
+    ZKR__MOVES(RECOVERING, LEAVE,     LEAVING,    zkr__claim_leave),           \
+    ZKR__MOVES(RECOVERING, END,       IDLE,       zkr__claim_end),             \
+    ZKR__CALLS(WAITING,    TURN,      zkr__claim_turn),                        \
+    ZKR__MOVES(WAITING,    PROVEN,    HELD,       zkr__claim_hold),            \
+    ZKR__MOVES(WAITING,    UNPROVEN,  PROVING,    zkr__claim_prove),           \
+    ZKR__MOVES(WAITING,    AGAIN,     ENROLLING,  again),                      \
+    ZKR__CALLS(WAITING,    GIVE_UP,   zkr__claim_withdraw),                    \
+    ZKR__MOVES(WAITING,    LEAVE,     LEAVING,    zkr__claim_leave),           \
+    ZKR__MOVES(WAITING,    END,       IDLE,       zkr__claim_end),             \
+    ZKR__CALLS(LEAVING,    ANSWERED,  zkr__claim_leave)
 /* clang-format on */
 
 extern const struct zkr__way zkr__in_a_queue;     /* way_in_a_queue.c */

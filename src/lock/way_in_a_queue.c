@@ -13,27 +13,13 @@ static const struct zkr__reaction reactions[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
     ZKR__MOVES(PROBING,    GIVE_UP,   IDLE,       zkr__claim_end),
     ZKR__MOVES(PROBING,    END,       IDLE,       zkr__claim_end),
 
-    ZKR__CALLS(ENROLLING,  ANSWERED,  zkr__claim_created),
     ZKR__CALLS(ENROLLING,  CREATED,   zkr__claim_enrolled),
     ZKR__CALLS(ENROLLING,  LISTED,    zkr__claim_survey_early),
     ZKR__MOVES(ENROLLING,  SHOWN,     SURVEYING,  zkr__claim_survey),
     ZKR__MOVES(ENROLLING,  KNOWN,     SURVEYING,  zkr__claim_survey_known),
     ZKR__MOVES(ENROLLING,  LIST,      SURVEYING,  zkr__claim_list),
-    ZKR__MOVES(ENROLLING,  UNKNOWN,   RECOVERING, zkr__claim_recover),
-    ZKR__MOVES(ENROLLING,  EXISTS,    RECOVERING, zkr__claim_recover),
-    ZKR__CALLS(ENROLLING,  REFUSED,   zkr__claim_pause),
-    ZKR__MOVES(ENROLLING,  AGAIN,     ENROLLING,  zkr__claim_enroll),
-    ZKR__CALLS(ENROLLING,  GIVE_UP,   zkr__claim_call_off),
-    ZKR__MOVES(ENROLLING,  LEAVE,     LEAVING,    zkr__claim_leave),
-    ZKR__MOVES(ENROLLING,  END,       IDLE,       zkr__claim_end),
 
     ZKR__MOVES(RECOVERING, FOUND,     SURVEYING,  zkr__claim_list),
-    ZKR__MOVES(RECOVERING, GONE,      RECOVERING, zkr__claim_recover),
-    ZKR__CALLS(RECOVERING, REFUSED,   zkr__claim_pause),
-    ZKR__MOVES(RECOVERING, AGAIN,     ENROLLING,  zkr__claim_enroll),
-    ZKR__CALLS(RECOVERING, GIVE_UP,   zkr__claim_withdraw),
-    ZKR__MOVES(RECOVERING, LEAVE,     LEAVING,    zkr__claim_leave),
-    ZKR__MOVES(RECOVERING, END,       IDLE,       zkr__claim_end),
 
     ZKR__CALLS(SURVEYING,  LISTED,    zkr__claim_survey),
     ZKR__MOVES(SURVEYING,  AHEAD,     WAITING,    zkr__claim_wait_for),
@@ -49,26 +35,17 @@ static const struct zkr__reaction reactions[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
 
     ZKR__MOVES(WAITING,    CHANGED,   SURVEYING,  zkr__claim_list),
     ZKR__CALLS(WAITING,    UPROOTED,  zkr__claim_uprooted),
-    ZKR__CALLS(WAITING,    TURN,      zkr__claim_turn),
-    ZKR__MOVES(WAITING,    PROVEN,    HELD,       zkr__claim_hold),
-    ZKR__MOVES(WAITING,    UNPROVEN,  PROVING,    zkr__claim_prove),
-    ZKR__MOVES(WAITING,    AGAIN,     ENROLLING,  zkr__claim_enroll),
-    ZKR__CALLS(WAITING,    GIVE_UP,   zkr__claim_withdraw),
-    ZKR__MOVES(WAITING,    LEAVE,     LEAVING,    zkr__claim_leave),
-    ZKR__MOVES(WAITING,    END,       IDLE,       zkr__claim_end),
 
+    ZKR__WITH_ITS_OWN_NAME(zkr__claim_enroll),
     ZKR__FROM_PROVING_ON(zkr__claim_enroll),
 
     ZKR__CALLS(HELD,       LISTED,    zkr__claim_survey_held),
-
-
-    ZKR__CALLS(LEAVING,    ANSWERED,  zkr__claim_leave),
 };
 /* clang-format on */
 
 const struct zkr__way zkr__in_a_queue = {
-    .lock_size = sizeof(struct zkr__lock),
-    .identity = &zkr__by_name,
+    .seek = zkr__seek_by_name,
+    .has_own_path = true,
     .reactions = reactions,
     .exits = { [ZKR__CLAIM_PROBING] = zkr__line_unask_locked,
                [ZKR__CLAIM_ENROLLING] = zkr__line_unask_locked,

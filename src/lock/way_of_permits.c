@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The way of the permits of a semaphore: a claim makes a node, and counts those
  * ahead of it. */
-#include "lock/way_of_permits.h"
+#include "lock/steps.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "base/error.h"
 #include "base/path.h"
-#include "lock/steps.h"
 
 /* The creates of an acquire and one list are one flight. */
 static void enter(struct zkr__claim *c, const struct zkr__news *news)
@@ -42,9 +41,8 @@ static void busy_locked(struct zkr__claim *c, const struct zkr__queue *queue,
 
     zkr__claim_give_up_locked(
         c, ZKR_EBUSY, "the limit is %" PRIu32 ", and %zu are ahead%s%.80s%s",
-        zkr__permits_of(c->lock)->limit, ahead + queue->foreign,
-        ahead == 0 ? "" : ", first '", ahead == 0 ? "" : first,
-        ahead == 0 ? "" : "'");
+        c->lock->limit, ahead + queue->foreign, ahead == 0 ? "" : ", first '",
+        ahead == 0 ? "" : first, ahead == 0 ? "" : "'");
 }
 
 /* Foreign children count as ahead: for Curator they take a permit, too. */
@@ -58,7 +56,7 @@ static void count_locked(struct zkr__claim *c,
         zkr__claim_event_locked(c, ZKR__ON_AGAIN, "our node was deleted");
     else if (zkr__claim_is_exhausted_locked(c))
         ;
-    else if (ahead + queue->foreign < zkr__permits_of(c->lock)->limit)
+    else if (ahead + queue->foreign < c->lock->limit)
         zkr__claim_event_locked(c, ZKR__ON_TURN, "a permit is free");
     else if (c->intent != ZKR__WAIT)
         busy_locked(c, queue, self, ahead);
@@ -82,7 +80,7 @@ static void hindrance(const struct zkr__claim *c, char *text)
 {
     (void)snprintf(text, ZKR__HINDRANCE_MAX,
                    ", waiting for one of %" PRIu32 " in '%.150s'",
-                   zkr__permits_of(c->lock)->limit, c->lock->dir);
+                   c->lock->limit, c->lock->dir);
 }
 
 /* clang-format off */
@@ -90,42 +88,18 @@ static const struct zkr__reaction reactions[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
     ZKR__MOVES(IDLE,       ACQUIRE,   ENROLLING,  enter),
     ZKR__MOVES(IDLE,       TRY,       ENROLLING,  enter),
 
-    ZKR__CALLS(ENROLLING,  ANSWERED,  zkr__claim_created),
     ZKR__MOVES(ENROLLING,  CREATED,   WAITING,    created),
-    ZKR__MOVES(ENROLLING,  UNKNOWN,   RECOVERING, zkr__claim_recover),
-    ZKR__MOVES(ENROLLING,  EXISTS,    RECOVERING, zkr__claim_recover),
-    ZKR__CALLS(ENROLLING,  REFUSED,   zkr__claim_pause),
-    ZKR__MOVES(ENROLLING,  AGAIN,     ENROLLING,  enter),
-    ZKR__CALLS(ENROLLING,  GIVE_UP,   zkr__claim_call_off),
-    ZKR__MOVES(ENROLLING,  LEAVE,     LEAVING,    zkr__claim_leave),
-    ZKR__MOVES(ENROLLING,  END,       IDLE,       zkr__claim_end),
-
     ZKR__MOVES(RECOVERING, FOUND,     WAITING,    wait),
-    ZKR__MOVES(RECOVERING, GONE,      RECOVERING, zkr__claim_recover),
-    ZKR__CALLS(RECOVERING, REFUSED,   zkr__claim_pause),
-    ZKR__MOVES(RECOVERING, AGAIN,     ENROLLING,  enter),
-    ZKR__CALLS(RECOVERING, GIVE_UP,   zkr__claim_withdraw),
-    ZKR__MOVES(RECOVERING, LEAVE,     LEAVING,    zkr__claim_leave),
-    ZKR__MOVES(RECOVERING, END,       IDLE,       zkr__claim_end),
-
     ZKR__CALLS(WAITING,    LISTED,    listed),
-    ZKR__CALLS(WAITING,    TURN,      zkr__claim_turn),
-    ZKR__MOVES(WAITING,    PROVEN,    HELD,       zkr__claim_hold),
-    ZKR__MOVES(WAITING,    UNPROVEN,  PROVING,    zkr__claim_prove),
-    ZKR__MOVES(WAITING,    AGAIN,     ENROLLING,  enter),
-    ZKR__CALLS(WAITING,    GIVE_UP,   zkr__claim_withdraw),
-    ZKR__MOVES(WAITING,    LEAVE,     LEAVING,    zkr__claim_leave),
-    ZKR__MOVES(WAITING,    END,       IDLE,       zkr__claim_end),
 
+    ZKR__WITH_ITS_OWN_NAME(enter),
     ZKR__FROM_PROVING_ON(enter),
-
-    ZKR__CALLS(LEAVING,    ANSWERED,  zkr__claim_leave),
 };
 /* clang-format on */
 
 const struct zkr__way zkr__among_a_few = {
-    .lock_size = sizeof(struct zkr__permits),
-    .identity = &zkr__by_name,
+    .seek = zkr__seek_by_name,
+    .has_own_path = true,
     .reactions = reactions,
     .exits = { [ZKR__CLAIM_RECOVERING] = zkr__claim_stop_recovering,
                [ZKR__CLAIM_WAITING] = zkr__line_unask_locked,
