@@ -6,7 +6,6 @@
 
 #include <sys/wait.h>
 
-
 /* -- what the command has left behind ------------------------------------- */
 
 /* A parser of /proc/PID/stat that takes the first parenthesis for the end of

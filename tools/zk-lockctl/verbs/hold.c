@@ -7,10 +7,10 @@
 
 #include <unistd.h>
 
-#include "run/desk.h"
 #include "run/keep.h"
 #include "run/label.h"
 #include "run/options.h"
+#include "run/shell_holds.h"
 
 /* clang-format off */
 static const struct opt options[] = {
