@@ -40,7 +40,6 @@ static bool is_expected(const struct process *p, int rc)
     case ZKR_ENOMEM: /* of a client */
     case ZKR_ZNONODE:
     case ZKR_EUNREACHABLE:
-    case ZKR_EUNKNOWN: /* of a write */
     case ZKR_ZCONNECTIONLOSS:
         return true;
     case ZKR_ZNOAUTH:
