@@ -100,6 +100,7 @@ const struct verb verb_hold = {
     .usage = "[OPTION]... LOCK [--and LOCK]...",
     .summary = "Hold a lock in a shell, which evaluates what this prints",
     .options = options,
+    .takes = TAKES_FIRST,
     .ends_at_argument = true,
     .help = "In a script: " HOLD_IDIOM "\n"
             "\n"
