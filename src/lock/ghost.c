@@ -37,6 +37,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+
 #include <string.h>
 
 #include "base/clock.h"
@@ -85,6 +86,7 @@ static struct zkr__ghosts *new_ghosts(struct zkr__claim *c)
     if (g == NULL)
         return NULL;
     g->claim = c;
+
     return g;
 }
 

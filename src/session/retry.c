@@ -13,7 +13,8 @@ int zkr__retry_load(struct zkr_retry *p)
     switch ((enum zkr_retry_kind)p->kind) {
     case ZKR_RETRY_DEFAULT:
         p->kind = ZKR_RETRY_EXPONENTIAL;
-        /* fall through */
+        p->base_ms = p->base_ms != 0 ? p->base_ms : DEFAULT_BASE_MS;
+        break;
     case ZKR_RETRY_NONE:
         p->base_ms = p->base_ms != 0 ? p->base_ms : DEFAULT_BASE_MS;
         break;

@@ -53,7 +53,8 @@ static int help(struct lockctl *ctl, int argc, char **argv)
 {
     const struct verb *verb;
 
-    (void)ctl;
+    if (!lockctl_parse(ctl, &verb_help, &argc, &argv, NULL))
+        return EX_USAGE;
     if (argc == 0) {
         list_verbs();
         return 0;
@@ -85,9 +86,8 @@ const struct verb verb_help = {
 
 static int version(struct lockctl *ctl, int argc, char **argv)
 {
-    (void)ctl;
-    (void)argc;
-    (void)argv;
+    if (!lockctl_parse(ctl, &verb_version, &argc, &argv, NULL) || argc != 0)
+        return EX_USAGE;
     (void)printf("zk-lockctl %s\n", zkr_version());
     return 0;
 }
