@@ -28,7 +28,8 @@ tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--long]
                    busy system, 5 minutes of hostile names and data, 500 times
                    TERM, 2000 turns of each fleet of C, Java and Python,
                    each allocation of the client instead of one in five,
-                   all of the table of faults under a sanitizer, not a sixth
+                   all of the table of faults, not a third, or, under a
+                   sanitizer, a sixth
   --clang          build with clang instead of gcc
   --servers NAME   with the servers of that Debian: 12, 13, sid
   --peers NAME     with its Curator and kazoo (tools/versions.sh)
@@ -89,6 +90,7 @@ one_at_a_time() { # directory, function, argument...
 # The client asks for as much memory as a server says, and minds a refusal.
 may_fail=allocator_may_return_null=1
 export ASAN_OPTIONS=$may_fail
+faults_step=3 # one cell of the table of faults in so many, by chance
 few_runs=50 # chance shows without a sanitizer, in more of them
 build=build-test
 setup=(-Dwerror=true -Dtests=enabled)
@@ -106,13 +108,13 @@ while [ $# -gt 0 ]; do
         build+=-asan
         setup+=(-Db_sanitize=address,undefined "${quick[@]}")
         export ZKR_DEADLOCK_RUNS=${ZKR_DEADLOCK_RUNS:-$few_runs}
-        export ZKR_FAULTS_STEP=${ZKR_FAULTS_STEP:-6}
+        faults_step=6
         ;;
     --tsan)
         build+=-tsan
         setup+=(-Db_sanitize=thread "${quick[@]}")
         export ZKR_DEADLOCK_RUNS=${ZKR_DEADLOCK_RUNS:-$few_runs}
-        export ZKR_FAULTS_STEP=${ZKR_FAULTS_STEP:-6}
+        faults_step=6
         # Its own exit status, 66, is one of zk-lockctl, too.
         TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp:$may_fail"
         export TSAN_OPTIONS+=":exitcode=86"
@@ -125,7 +127,7 @@ while [ $# -gt 0 ]; do
     --long)
         export ZKR_DEADLOCK_RUNS=1000 ZKR_FUZZ_MS=300000 ZKR_ALLOC_STEP=1
         export ZKR_FUZZ_CHILDREN=30000 ZKR_TERMS=500 INTEROP_CYCLES=2000
-        export ZKR_FAULTS_STEP=1
+        faults_step=1
         run+=(--timeout-multiplier 10)
         ;;
     --clang)
@@ -161,6 +163,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 
+export ZKR_FAULTS_STEP=${ZKR_FAULTS_STEP:-$faults_step}
 if [ -n "$secured" ]; then
     build+=-secured
     setup+=("-Dzookeeper_prefix=$PWD/build-client")

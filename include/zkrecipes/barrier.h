@@ -25,10 +25,9 @@
  * and to leave may be done twice. Only when the deadline passes meanwhile, or
  * the session is closed, the call returns ZKR_EUNKNOWN.
  *
- * Each barrier needs a path of its own, with no lock below it. A path below
- * which locks were made is mostly a container, which the servers remove some
- * time after its last child, and no client can see that it is one: a barrier
- * there opens by itself. All children of a double barrier count as members.
+ * Each barrier needs a path of its own, with no lock below it: where the
+ * servers remove a container (ZKR_PERSISTENT_PARENTS, lockable.h), a barrier
+ * opens by itself. All children of a double barrier count as members.
  *
  * There is no form with a callback: a program that cannot wait has
  * zkr_session_watch() for the node of a barrier.

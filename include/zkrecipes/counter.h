@@ -24,10 +24,8 @@
  * parents as containers. The mutex is Curator's PromotedToLock: all who name
  * the same path take turns.
  *
- * A counter needs a path of its own, with no lock below it. A path below which
- * locks were made is mostly a container: the servers remove it some time after
- * its last child, and the counter is 0 again. No client can see that a node is
- * a container: its stat.ephemeral_owner is 0, as that of a persistent one.
+ * A counter needs a path of its own, with no lock below it: where the servers
+ * remove a container (ZKR_PERSISTENT_PARENTS, lockable.h), it is 0 again.
  *
  * There is no form with a callback: a change is several requests, and a caller
  * that cannot wait has those of client.h. To be told of changes, as by a

@@ -40,7 +40,8 @@ enum zkr_lockable_flags {
     ZKR_FAIL_ON_SESSION_LOSS = 1u << 0,
     /** Make missing parents persistent. By default they are containers, which
      *  the server removes when it finds them empty (it looks about once a
-     *  minute). */
+     *  minute). No client can see that a node is one: its ephemeral_owner is 0,
+     *  as that of a persistent one. So keep no data there. */
     ZKR_PERSISTENT_PARENTS = 1u << 1,
     /** Name our nodes as kazoo's Lock, WriteLock, ReadLock and Election do, for
      * a path that we share with unmodified kazoo. Curator would not see them.

@@ -389,7 +389,6 @@ static int start_claim_locked(struct zkr_request *chain,
     int rc =
         zkr__claim_new(link->lock, link->recipe, beside,
                        chain->waiter == NULL ? NULL : &chain->waiter->thread,
-
                        chain->until.for_servers_only, &c);
 
     if (rc != ZKR_OK)
@@ -577,7 +576,6 @@ static struct zkr_request *make(zkr_lockable *l, const struct zkr__link *links,
     chain->kept = (zkr_grant **)(void *)&chain->steps[count];
     zkr__list_init(&chain->link);
     zkr__list_init(&chain->due);
-
     zkr__notice_init(&chain->notice, run_told);
     set_links(chain, links);
     return chain;

@@ -56,7 +56,6 @@ enum zkr__role_event {
     ZKR__ROLE_REVOKED, /* somebody asks for the lock */
     ZKR__ROLE_SHARED,  /* another claim will stand at its place */
     ZKR__ROLE_LISTED,  /* so many others are in its queue; or that error */
-
 };
 
 /* The part that a claim plays: it is of its caller alone, or a member of a

@@ -60,7 +60,6 @@ void zkr__claim_epoch_over_locked(struct zkr__claim *c)
         zkr__claim_fail_locked(c, s->over, "the session is over");
     else if (!c->outcome.decided && fails_with_its_session(c))
         zkr__claim_fail_locked(c, ZKR_ELOST, "the session ended");
-
     if (c->outcome.decided) {
         zkr__claim_event_locked(c, ZKR__ON_END, "the session ended");
         return;

@@ -37,7 +37,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-
 #include <string.h>
 
 #include "base/clock.h"
@@ -86,7 +85,6 @@ static struct zkr__ghosts *new_ghosts(struct zkr__claim *c)
     if (g == NULL)
         return NULL;
     g->claim = c;
-
     return g;
 }
 

@@ -114,10 +114,6 @@ enum zkr_loss zkr__loss_locked(const struct zkr_grant *g) ZKR__LOCKED;
 
 /* release.c */
 void zkr__release_init(struct zkr_grant *g);
-/* zkr_grant_release() in two steps: sends the delete, if that was the last
- * acquire of its owner; and waits for the answer, if it was. */
-int zkr__grant_release_begin(struct zkr_grant *g);
-int zkr__grant_release_end(struct zkr_grant *g, int64_t since);
 /* zkr_grant_free(), which does not wait for a listener: a recipe that has a
  * handle and does not listen by it. */
 void zkr__grant_free_locked(struct zkr_grant *g) ZKR__LOCKED;

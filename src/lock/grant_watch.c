@@ -171,9 +171,10 @@ static struct zkr__watch *watch_of_locked(struct zkr_grant *g) ZKR__LOCKED
 {
     struct zkr__claim *c = zkr__grant_claim(g);
 
-    return own_of(g) == NULL ? NULL
-                             : zkr__watch_new_locked(c->session, c->node->path,
-                                                     g, on_own_node_changed);
+    return own_of(g) == NULL
+               ? NULL
+               : zkr__watch_new_locked(c->session, c->node->path, false, g,
+                                       on_own_node_changed);
 }
 
 void zkr__grant_watch_set_locked(struct zkr_grant *g, enum zkr__zk_type type)

@@ -58,9 +58,8 @@ int zkr__hold_again_locked(const struct zkr__lock *lock,
 
     if (lock->reentrant) {
         c = zkr__hold_find_locked(lock, recipe, owner);
-        if (c != NULL) {
+        if (c != NULL)
             return count_up_locked(c, ret_grant);
-        }
     }
     if (recipe->deadlocks_with == NULL)
         return ZKR_ENOTHELD;
@@ -84,9 +83,10 @@ void zkr__hold_begin_locked(struct zkr__claim *c)
     zkr__list_append(&c->lock->holds, &c->hold.link);
 }
 
-bool zkr__hold_is_of_me_locked(const struct zkr__claim *c)
+bool zkr__hold_is_mine_locked(const struct zkr__claim *c)
 {
-    return c->owner == 0 || (c->owner & ZKR__OWNER_NAMED) != 0 ||
+    return !c->lock->reentrant || c->owner == 0 ||
+           (c->owner & ZKR__OWNER_NAMED) != 0 ||
            c->owner == zkr__thread_number();
 }
 

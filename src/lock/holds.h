@@ -38,15 +38,9 @@ int zkr__hold_again_locked(const struct zkr__lock *lock,
 /* Called when the claim is granted: its owner holds the lock once. */
 void zkr__hold_begin_locked(struct zkr__claim *c) ZKR__LOCKED;
 
-/* Tells whether the calling thread owns it: what a named owner has, any. */
-bool zkr__hold_is_of_me_locked(const struct zkr__claim *c) ZKR__LOCKED;
-
-/* Tells whether the calling thread may release it. */
-static inline bool
-zkr__hold_is_mine_locked(const struct zkr__claim *c) ZKR__LOCKED
-{
-    return !c->lock->reentrant || zkr__hold_is_of_me_locked(c);
-}
+/* Tells whether the calling thread may release it: if it owns it, or it is not
+ * reentrant. What a named owner has, any thread may. */
+bool zkr__hold_is_mine_locked(const struct zkr__claim *c) ZKR__LOCKED;
 
 /* release.c: takes back one acquire. Returns true when it was the last. */
 bool zkr__hold_drop_locked(struct zkr__claim *c) ZKR__LOCKED;

@@ -4,9 +4,7 @@
  *
  * A list that one claim needs serves every claim whose create it follows. Of a
  * list nothing is kept but this, for each claim: the number of the nearest
- * contender ahead that is not ours, and whether one of ours is nearer. So a
- * claim behind one of ours is granted the lock as soon as that one has been
- * given back, without a request. docs/design.md has the argument.
+ * contender ahead that is not ours, and whether one of ours is nearer.
  *
  * Lines belong to the session: all its locks on one path share one, if they
  * heed the same markers. All is under the session lock. */

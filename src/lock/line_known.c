@@ -61,8 +61,8 @@ void zkr__line_watch_dir_locked(struct zkr__line *line)
         line->look.watch != NULL || line->look.refused ||
         line->look.op.where != ZKR__OP_IDLE)
         return;
-    line->look.watch = zkr__watch_new_locked(line->session, line->dir, line,
-                                             on_directory_changed);
+    line->look.watch = zkr__watch_new_locked(line->session, line->dir, false,
+                                             line, on_directory_changed);
     if (line->look.watch == NULL)
         return; /* then every claim lists */
     line->look.op.request.watch = line->look.watch;

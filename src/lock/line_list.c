@@ -81,11 +81,8 @@ static bool make_watch_locked(struct zkr__line *line) ZKR__LOCKED
     if (line->watch != NULL)
         return true;
     line->watch =
-        zkr__watch_new_locked(line->session, line->dir, line, on_changed);
-    if (line->watch == NULL)
-        return false;
-    zkr__watch_children_locked(line->watch);
-    return true;
+        zkr__watch_new_locked(line->session, line->dir, true, line, on_changed);
+    return line->watch != NULL;
 }
 
 /* A list that has not set the watch shows what was before: another one sets it.

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Releases a lock: now, later, or by freeing the grant. */
+/* Releases a lock: now, later, or by freeing the grant; one, or several that
+ * were granted together. */
+
+#include <stdio.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -90,7 +93,9 @@ void zkr__claim_release_locked(struct zkr__claim *c)
     zkr__claim_event_locked(c, ZKR__ON_RELEASE, "released");
 }
 
-int zkr__grant_release_begin(struct zkr_grant *g)
+/* zkr_grant_release() in two steps. Sends the delete, if that was the last
+ * acquire of its owner. */
+static int release_begin(struct zkr_grant *g)
 {
     int rc = zkr__grant_check_handle(g);
 
@@ -104,7 +109,8 @@ int zkr__grant_release_begin(struct zkr_grant *g)
     return rc;
 }
 
-int zkr__grant_release_end(struct zkr_grant *g, int64_t since)
+/* Waits for the answer, if it was the last. */
+static int release_end(struct zkr_grant *g, int64_t since)
 {
     int rc = zkr__grant_check_handle(g);
 
@@ -120,9 +126,9 @@ int zkr__grant_release_end(struct zkr_grant *g, int64_t since)
 int zkr_grant_release(zkr_grant *g)
 {
     int64_t since = zkr__clock_now();
-    int rc = zkr__grant_release_begin(g);
+    int rc = release_begin(g);
 
-    return rc == ZKR_OK ? zkr__grant_release_end(g, since) : rc;
+    return rc == ZKR_OK ? release_end(g, since) : rc;
 }
 
 int zkr_grant_release_async(zkr_grant *g, zkr_release_fn fn, void *user)
@@ -204,4 +210,63 @@ void zkr_grant_free(zkr_grant *g)
         free_releases(g);
     else
         zkr__grant_unlock(g);
+}
+
+/* -- several grants -------------------------------------------------------- */
+
+static int check_array(zkr_grant *const *grants, size_t count)
+{
+    return grants == NULL && count > 0
+               ? zkr__fail(ZKR_EINVAL, "the array of grants is NULL")
+               : ZKR_OK;
+}
+
+int zkr_grants_check(zkr_grant *const *grants, size_t count)
+{
+    int rc = check_array(grants, count);
+
+    for (size_t i = 0; i < count && rc == ZKR_OK; i++)
+        rc = zkr_grant_check(grants[i]);
+    return rc;
+}
+
+/* The first error, with its sentence. */
+struct first {
+    int rc;
+    char detail[ZKR__DETAIL_MAX];
+};
+
+static void note(struct first *first, int rc)
+{
+    if (first->rc != ZKR_OK || rc == ZKR_OK)
+        return;
+    first->rc = rc;
+    (void)snprintf(first->detail, sizeof(first->detail), "%s",
+                   zkr_error_detail());
+}
+
+/* All deletes are one flight. */
+int zkr_grants_release(zkr_grant *const *grants, size_t count)
+{
+    struct first first = { .rc = ZKR_OK };
+    int64_t since = zkr__clock_now();
+    int rc = check_array(grants, count);
+
+    if (rc != ZKR_OK)
+        return rc;
+    for (size_t i = count; i-- > 0;)
+        note(&first, release_begin(grants[i]));
+    for (size_t i = count; i-- > 0;)
+        note(&first, release_end(grants[i], since));
+    if (first.rc != ZKR_OK)
+        zkr__error_set_detail(first.detail);
+    return first.rc;
+}
+
+void zkr_grants_free(zkr_grant **grants, size_t count)
+{
+    for (size_t i = grants == NULL ? 0 : count; i-- > 0;) {
+        zkr_grant_free(grants[i]);
+        grants[i] = NULL;
+    }
 }

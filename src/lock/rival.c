@@ -11,6 +11,7 @@
 
 /* Of each word of another client. */
 #define WORD_MAX 40
+
 struct zkr__rival {
     int64_t session;
     size_t len;

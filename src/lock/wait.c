@@ -94,7 +94,7 @@ static void watch_locked(struct zkr__claim *c, enum zkr__zk_type type,
                          const char *path) ZKR__LOCKED
 {
     c->wait.watch =
-        zkr__watch_new_locked(c->session, path, c, on_left_before_us);
+        zkr__watch_new_locked(c->session, path, false, c, on_left_before_us);
     if (c->wait.watch == NULL) {
         zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
         return;

@@ -89,14 +89,13 @@ static void on_lost(void *owner)
 
 static void read_locked(struct zkr__look *l, enum zkr__zk_type type) ZKR__LOCKED
 {
-    l->watch = zkr__watch_new_locked(session_of(l), l->path, l, on_fired);
+    l->watch = zkr__watch_new_locked(session_of(l), l->path,
+                                     type == ZKR__ZK_CHILDREN, l, on_fired);
     if (l->watch == NULL) {
         look_later_locked(l);
         return;
     }
     l->watch->lost = on_lost;
-    if (type == ZKR__ZK_CHILDREN)
-        zkr__watch_children_locked(l->watch);
     l->op.request.watch = l->watch;
     zkr__op_start_locked(&l->op, type, l->path, ZKR__RETRY_ALWAYS, on_read);
 }

@@ -13,8 +13,7 @@ int zkr__retry_load(struct zkr_retry *p)
     switch ((enum zkr_retry_kind)p->kind) {
     case ZKR_RETRY_DEFAULT:
         p->kind = ZKR_RETRY_EXPONENTIAL;
-        p->base_ms = p->base_ms != 0 ? p->base_ms : DEFAULT_BASE_MS;
-        break;
+        /* fall through */
     case ZKR_RETRY_NONE:
         p->base_ms = p->base_ms != 0 ? p->base_ms : DEFAULT_BASE_MS;
         break;

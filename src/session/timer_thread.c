@@ -34,13 +34,6 @@ void zkr__timer_thread_disarm_locked(struct zkr_session *s,
     zkr__timer_disarm(&s->timers, timer);
 }
 
-static void sleep_until(struct zkr_session *s, int64_t instant)
-{
-    s->timers_sleeps_until = instant;
-    (void)zkr__cond_wait(&s->timers_wake, &s->lock, instant);
-    s->timers_sleeps_until = 0;
-}
-
 /* Thousands of timers may be due at once, so others have the lock in between.
  */
 static void turn_unlocks(struct zkr_session *s) ZKR__UNLOCKS
@@ -52,7 +45,9 @@ static void turn_unlocks(struct zkr_session *s) ZKR__UNLOCKS
         zkr__session_unlock(s);
         zkr__session_lock(s);
     } else {
-        sleep_until(s, zkr__timers_next(&s->timers));
+        s->timers_sleeps_until = zkr__timers_next(&s->timers);
+        (void)zkr__cond_wait(&s->timers_wake, &s->lock, s->timers_sleeps_until);
+        s->timers_sleeps_until = 0;
     }
 }
 

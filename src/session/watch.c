@@ -63,8 +63,8 @@ void zkr__watch_forget_locked(struct zkr__watch *w)
 /* -- watches -------------------------------------------------------------- */
 
 struct zkr__watch *
-zkr__watch_new_locked(struct zkr_session *s, const char *path, void *owner,
-                      void (*fired)(void *owner, bool deleted))
+zkr__watch_new_locked(struct zkr_session *s, const char *path, bool children,
+                      void *owner, void (*fired)(void *owner, bool deleted))
 {
     struct zkr__watch *w = calloc(1, sizeof(*w));
 
@@ -79,19 +79,13 @@ zkr__watch_new_locked(struct zkr_session *s, const char *path, void *owner,
     w->node->users++;
     w->path = w->node->path;
     w->session = s;
+    w->children = children;
     w->owner = owner;
     w->fired = fired;
     count_locked(w);
     zkr__op_init(&w->unwatch, s, NULL);
     zkr__list_append(&s->watches, &w->link);
     return w;
-}
-
-void zkr__watch_children_locked(struct zkr__watch *w)
-{
-    w->node->wanted[false] -= w->wanted;
-    w->node->wanted[true] += w->wanted;
-    w->children = true;
 }
 
 void zkr__watch_free_locked(struct zkr__watch *w)

@@ -27,14 +27,13 @@ struct zkr__watch {
     struct zkr__op unwatch;
 };
 
-/* Makes a context for a request that sets a watch. `fired` runs under the lock,
- * once, and then the watch is gone. Returns NULL when out of memory. */
+/* Makes a context for a request that sets a watch, on the children of the node
+ * or on the node. `fired` runs under the lock, once, and then the watch is
+ * gone. Returns NULL when out of memory. */
 struct zkr__watch *
-zkr__watch_new_locked(struct zkr_session *s, const char *path, void *owner,
+zkr__watch_new_locked(struct zkr_session *s, const char *path, bool children,
+                      void *owner,
                       void (*fired)(void *owner, bool deleted)) ZKR__LOCKED;
-
-/* The request will set it on the children of the node. */
-void zkr__watch_children_locked(struct zkr__watch *w) ZKR__LOCKED;
 
 /* Called when the request that would have set it was never sent. */
 void zkr__watch_free_locked(struct zkr__watch *w) ZKR__LOCKED;

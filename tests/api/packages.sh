@@ -25,6 +25,7 @@ mkdir "$tmp/source" "$tmp/root"
     \( -type f -o -type l \) -print | tar cf - -T -) | tar xf - -C "$tmp/source"
 
 cd "$tmp/source"
+export DEB_BUILD_OPTIONS=noautodbgsym # they take a while, and nobody reads them
 if ! dpkg-buildpackage -us -uc -b >"$tmp/log" 2>&1; then
     cat "$tmp/log"
     exit 1

@@ -4,6 +4,8 @@
 #define TEST_START_RUN_H
 
 #include "look.h"
+#include "proxy.h"
+#include "scope.h"
 
 /* Runs zk-lockctl run with these arguments. A session is as short as T_MS only
  * where a test waits for its end: elsewhere a busy machine must not end it. */
@@ -19,10 +21,28 @@
     START_FOR(c, "20s", server_hosts(the_server), "--kill-grace", "600ms",     \
               __VA_ARGS__)
 
+/* The same with a command that says which signals it gets; it runs. */
+#define START_READY_FOR(c, ...)                                                \
+    (START_FOR(c, __VA_ARGS__, COMMAND, "signals"), cli_wait_said(c, "ready"   \
+                                                                     "\n"))
+#define START_READY(c, ...)                                                    \
+    (START(c, __VA_ARGS__, COMMAND, "signals"), cli_wait_said(c, "ready\n"))
+
 /* Each program that includes this has its own. */
 static struct cli cli;
 
 #define RUN(...) (START(&cli, __VA_ARGS__), cli_end(&cli))
+
+SCOPED(struct proxy, proxy, proxy_stop)
+
+/* In front of the server of the fixture. */
+static inline struct proxy *new_proxy(void)
+{
+    struct proxy *proxy;
+
+    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
+    return proxy;
+}
 
 /* Programs are started with this library before all others, until
  * unsetenv("LD_PRELOAD"). */

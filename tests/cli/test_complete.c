@@ -10,7 +10,7 @@ static const struct opt ls_options[] = {
     { .name = NULL },
 };
 static const struct verb ls = { .name = "ls",
-                                .usage = "[OPTION]... [PATH]",
+                                .takes = TAKES_PATH,
                                 .options = ls_options };
 static const struct opt run_options[] = {
     { .name = "wait", .letter = 'w', .value = "DURATION" },
@@ -20,7 +20,7 @@ static const struct opt run_options[] = {
 };
 static const struct verb run = {
     .name = "run",
-    .usage = "[OPTION]... LOCK [--] COMMAND [ARGUMENT]...",
+    .takes = TAKES_FIRST,
     .options = run_options,
     .ends_at_argument = true,
 };
@@ -31,21 +31,18 @@ static const struct opt hold_options[] = {
     { .name = NULL },
 };
 static const struct verb hold = { .name = "hold",
-                                  .usage = "[OPTION]... LOCK [--and LOCK]...",
+                                  .takes = TAKES_FIRST,
                                   .options = hold_options };
-static const struct verb watch = { .name = "watch",
-                                   .usage = "[OPTION]... [LOCK]..." };
+static const struct verb watch = { .name = "watch", .takes = TAKES_PATHS };
 static const char *const topics[] = { "exit-codes", NULL };
 static void overview(void)
 {
 }
-static const struct verb help = {
-    .name = "help", .usage = "[VERB]", .words = topics, .overview = overview
-};
+static const struct verb help = { .name = "help",
+                                  .words = topics,
+                                  .overview = overview };
 static const char *const shells[] = { "bash", "zsh", NULL };
-static const struct verb completion = { .name = "completion",
-                                        .usage = "bash | zsh | fish",
-                                        .words = shells };
+static const struct verb completion = { .name = "completion", .words = shells };
 static const struct verb *const verbs[] = { &ls,   &run,        &hold, &watch,
                                             &help, &completion, NULL };
 

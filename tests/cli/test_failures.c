@@ -197,7 +197,8 @@ static void permit(const char *path, int32_t perms)
 TEST(a_forbidden_node_is_77)
 {
     const char *lock = below("lock");
-    const char *node = below("lock/lock-0000000000");
+    const char *node =
+        below("lock/_c_00000000-0000-4000-8000-000000000000-lock-0000000000");
     char token[32];
     struct Stat stat;
 
@@ -206,7 +207,7 @@ TEST(a_forbidden_node_is_77)
     assert_int_equal(admin_exists(admin, node, &stat), ZOK);
     PRINT(token, "%lld", (long long)stat.czxid);
     permit(node, ZOO_PERM_READ);
-    FAILS(77, "not permitted", "revoke", "-q", "--anyway", lock);
+    FAILS(77, "not permitted", "revoke", "-q", lock);
     permit(lock, ZOO_PERM_ALL & ~ZOO_PERM_DELETE);
     FAILS(77, "not permitted", "break", "-q", "--yes", "--token", token, lock);
     permit(lock, ZOO_PERM_ALL & ~ZOO_PERM_CREATE);

@@ -370,7 +370,7 @@ static const struct look looks[] = {
     { "watch --initial *", NULL },
     { "watch --initial -o wide *", NULL },
     { "watch --initial -o jsonl *", "line" },
-    { "revoke -w 0 --anyway", NULL },
+    { "revoke -w 0", NULL },
     { "revoke -w 0 -o json", "document" },
     { "run -q -n --status-file /dev/stdout", "status" },
     { "run -n --why \xe2\x80\xae ", NULL },

@@ -46,6 +46,13 @@ static void start(const char *script)
     start_in(shells[0], script);
 }
 
+/* The same of a script that says that it holds. */
+static void start_held(const char *script)
+{
+    start(script);
+    cli_wait_said(&cli, "held\n");
+}
+
 static int run(const char *script)
 {
     start(script);
@@ -367,11 +374,11 @@ TEST(a_process_of_the_last_moment_gets_a_TERM_too)
 {
     pid_t child;
 
-    start("trap 'sleep 1000 & echo \"child $! .\"; rm \"$F\"' "
-          "USR1; " HOLD_FORKING(
-              "LATE=$F SHELL_PID=$$") ">\"$F\"; echo held; "
-                                      "while :; do sleep 1000 & wait $!; done");
-    cli_wait_said(&cli, "held\n");
+    start_held(
+        "trap 'sleep 1000 & echo \"child $! .\"; rm \"$F\"' "
+        "USR1; " HOLD_FORKING(
+            "LATE=$F SHELL_PID=$$") ">\"$F\"; echo held; "
+                                    "while :; do sleep 1000 & wait $!; done");
     delete_nth_child(path, 0);
     cli_wait_said(&cli, " .\n");
     assert_int_equal(cli_end(&cli), 128 + SIGTERM);
@@ -381,9 +388,9 @@ TEST(a_process_of_the_last_moment_gets_a_TERM_too)
 
 TEST(a_trap_may_clean_up)
 {
-    start("trap '$L hold --check; echo check $?; $L release; echo release $?; "
-          "exit 5' TERM; " HOLD "echo held; while :; do sleep 0.1; done");
-    cli_wait_said(&cli, "held\n");
+    start_held(
+        "trap '$L hold --check; echo check $?; $L release; echo release $?; "
+        "exit 5' TERM; " HOLD "echo held; while :; do sleep 0.1; done");
     delete_nth_child(path, 0);
     assert_int_equal(cli_end(&cli), 5);
     assert_has(cli_said(&cli), "check 79\n");
@@ -394,10 +401,10 @@ TEST(a_trap_may_clean_up)
  * again. */
 TEST(what_a_trap_starts_gets_no_TERM)
 {
-    start("trap '(>\"$F\"; $L hold --check; echo check $?; sleep 0.5; exit 0); "
-          "echo cleaned up $?; exit 5' TERM; " HOLD_FORKING(
-              "TRAPPED=$F") "echo held; while :; do sleep 0.1; done");
-    cli_wait_said(&cli, "held\n");
+    start_held(
+        "trap '(>\"$F\"; $L hold --check; echo check $?; sleep 0.5; exit 0); "
+        "echo cleaned up $?; exit 5' TERM; " HOLD_FORKING(
+            "TRAPPED=$F") "echo held; while :; do sleep 0.1; done");
     delete_nth_child(path, 0);
     assert_int_equal(cli_end(&cli), 5);
     assert_has(cli_said(&cli), "check 79\n");
@@ -406,10 +413,9 @@ TEST(what_a_trap_starts_gets_no_TERM)
 
 TEST(a_shell_that_does_not_end_may_be_killed)
 {
-    start("trap '' TERM; " HOLD_OR(
+    start_held("trap '' TERM; " HOLD_OR(
         "--on-loss=kill") "echo held; "
                           "while :; do sleep 0.1; done");
-    cli_wait_said(&cli, "held\n");
     delete_nth_child(path, 0);
     assert_int_equal(cli_end(&cli), 128 + SIGKILL);
     assert_has(cli_said(&cli), "; KILL to ");
@@ -434,11 +440,10 @@ TEST(children_of_an_ended_shell_are_killed)
 
 TEST(a_script_may_look_for_itself)
 {
-    start(HOLD_OR(
+    start_held(HOLD_OR(
         "--on-loss=nothing") "echo held; "
                              "while $L hold --check; do sleep 0.1; done; "
                              "$L release; echo release $?");
-    cli_wait_said(&cli, "held\n");
     delete_nth_child(path, 0);
     assert_int_equal(cli_end(&cli), 0);
     assert_has(cli_said(&cli), "release 79\n");
@@ -448,8 +453,7 @@ TEST(a_script_may_look_for_itself)
 /* The shell is told while the lease still runs. */
 TEST(silent_servers_are_a_loss)
 {
-    start(HOLD_BRIEFLY "echo held; sleep 1000");
-    cli_wait_said(&cli, "held\n");
+    start_held(HOLD_BRIEFLY "echo held; sleep 1000");
     server_pause(the_server);
     assert_int_equal(cli_end(&cli), 128 + SIGTERM);
     server_resume(the_server);
@@ -461,10 +465,9 @@ TEST(silent_servers_are_a_loss)
 /* Regression: much later release said that the servers "do not answer". */
 TEST(a_loss_is_told_later_as_past)
 {
-    start("trap '' TERM; " HOLD_BRIEFLY
-          "echo held; while $L hold --check; do sleep 0.1; done; "
-          "$L release; echo release $?");
-    cli_wait_said(&cli, "held\n");
+    start_held("trap '' TERM; " HOLD_BRIEFLY
+               "echo held; while $L hold --check; do sleep 0.1; done; "
+               "$L release; echo release $?");
     server_pause(the_server);
     cli_wait_said(&cli, "LOCK LOST: the servers do not answer, and the lease ");
     server_resume(the_server);
@@ -505,16 +508,14 @@ static void revoke_it(void)
 
 TEST(it_may_be_asked_for)
 {
-    start("trap '$L release; echo release $?; exit 5' TERM; " HOLD_OR(
+    start_held("trap '$L release; echo release $?; exit 5' TERM; " HOLD_OR(
         "--on-revoke=term") "echo held; while :; do sleep 0.1; done");
-    cli_wait_said(&cli, "held\n");
     revoke_it();
     assert_int_equal(cli_end(&cli), 5);
     assert_has(cli_said(&cli), "somebody asks for the lock; TERM to ");
     assert_has(cli_said(&cli), "zk-lockctl: somebody asked for the lock at 20");
     assert_has(cli_said(&cli), "release 80\n");
-    start(HOLD "echo held; read -r line; $L release");
-    cli_wait_said(&cli, "held\n");
+    start_held(HOLD "echo held; read -r line; $L release");
     revoke_it();
     cli_wait_said(&cli, "somebody asks for the lock; ignored\n");
     assert_int_equal(cli_end(&cli), 0);
@@ -624,11 +625,9 @@ TEST(two_that_wait_for_each_other_are_found)
     struct cli first;
     char words[400];
 
-    start(HOLD "echo held; read -r line; $L run $Q true");
-    cli_wait_said(&cli, "held\n");
+    start_held(HOLD "echo held; read -r line; $L run $Q true");
     first = cli;
-    start("eval \"$($H $Q)\"; echo held; read -r line; $L run $P true");
-    cli_wait_said(&cli, "held\n");
+    start_held("eval \"$($H $Q)\"; echo held; read -r line; $L run $P true");
     assert_int_equal(write(first.in, "\n", 1), 1);
     assert_int_equal(write(cli.in, "\n", 1), 1);
     wait_children(path, 2);
@@ -677,8 +676,7 @@ TEST(others_are_shown_the_script)
     assert_has(look_out, "release.sh (");
     assert_lacks(look_out, "secret");
     (void)cli_end(&cli);
-    start(HOLD_OR("--why 'night-shift'") "echo held; read -r line");
-    cli_wait_said(&cli, "held\n");
+    start_held(HOLD_OR("--why 'night-shift'") "echo held; read -r line");
     LOOK(0, "%s", words);
     assert_has(look_out, "night-shift");
     (void)cli_end(&cli);
@@ -706,8 +704,7 @@ static int look_at_lock(const char *words)
  * the process that kept the lock: then the shell went on without it. */
 TEST(others_find_the_way_to_the_shell)
 {
-    start("eval \"$($H --why nightly $Q)\"; echo held; read -r line");
-    cli_wait_said(&cli, "held\n");
+    start_held("eval \"$($H --why nightly $Q)\"; echo held; read -r line");
     assert_int_equal(look_at_lock("show -o wide"), 0);
     assert_looked(" zk-lockctl hold nightly", " ");
     assert_int_equal(look_at_lock("revoke -w 0s"), 75);
@@ -729,9 +726,8 @@ TEST(others_find_the_way_to_the_shell)
 
 TEST(a_long_text_leaves_room_for_the_number)
 {
-    start("w=$(printf '%0200d' 7); eval \"$($H --why \"$w\" $Q)\"; "
-          "echo held; read -r line");
-    cli_wait_said(&cli, "held\n");
+    start_held("w=$(printf '%0200d' 7); eval \"$($H --why \"$w\" $Q)\"; "
+               "echo held; read -r line");
     assert_has(cli_said(&cli),
                "--why: others are shown one line of at most 128 bytes: \"00");
     assert_int_equal(look_at_lock("show -o wide"), 0);

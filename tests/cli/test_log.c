@@ -417,7 +417,7 @@ static void assert_refused(int code, const char *text, const char *words)
 TEST(wrong_usage_is_refused)
 {
     assert_refused(64, "--from a transaction log", "log x");
-    assert_refused(64, "one lock",
+    assert_refused(64, "one path",
                    line("log --from %s a b", server_log_dir(the_server)));
     assert_refused(64, "neither a duration nor a time", "log --since x y");
     assert_refused(

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "proxy.h"
 #include "start_run.h"
 
 TEST(the_status_is_that_of_the_command)
@@ -225,8 +224,7 @@ TEST(signals_are_passed_on)
                     { SIGUSR1, "USR1\n" },   { SIGUSR2, "USR2\n" },
                     { SIGWINCH, "WINCH\n" }, { SIGCONT, "CONT\n" } };
 
-    START(&cli, new_path(), COMMAND, "signals");
-    cli_wait_said(&cli, "ready\n");
+    START_READY(&cli, new_path());
     for (size_t i = 0; i < COUNT(signals); i++) {
         assert_int_equal(kill(cli.pid, signals[i].sig), 0);
         cli_wait_said(&cli, signals[i].name);
@@ -238,8 +236,7 @@ TEST(tstp_and_cont_stop_and_continue_the_command)
 {
     pid_t command;
 
-    START(&cli, new_path(), COMMAND, "signals");
-    cli_wait_said(&cli, "ready\n");
+    START_READY(&cli, new_path());
     command = wait_child_of(cli.pid, "cli-command");
     assert_int_equal(kill(cli.pid, SIGTSTP), 0);
     wait_process_state(command, 'T');
@@ -287,8 +284,7 @@ TEST(a_run_that_does_not_wait_exits_with_75)
 {
     const char *path = new_path();
 
-    START(&cli, "--why", "release 41", path, COMMAND, "signals");
-    cli_wait_said(&cli, "ready\n");
+    START_READY(&cli, "--why", "release 41", path);
     {
         struct cli second;
 
@@ -316,8 +312,7 @@ TEST(a_waiting_run_says_for_whom)
     struct cli second;
     char want[128];
 
-    START(&cli, "--why-name", path, COMMAND, "signals");
-    cli_wait_said(&cli, "ready\n");
+    START_READY(&cli, "--why-name", path);
     START(&second, path, "true");
     PRINT(want, ":%d zk-lockctl, \"cli-command\", queued", (int)cli.pid);
     cli_wait_said(&second, want);
@@ -344,8 +339,7 @@ TEST(a_signal_ends_the_waiting)
     const char *path = new_path();
     struct cli second;
 
-    START(&cli, path, COMMAND, "signals");
-    cli_wait_said(&cli, "ready\n");
+    START_READY(&cli, path);
     START(&second, path, "true");
     wait_children(path, 2);
     assert_int_equal(kill(second.pid, SIGTERM), 0);
@@ -359,8 +353,7 @@ TEST(readers_share_and_exclude_a_writer)
     const char *path = new_path();
     struct cli reader;
 
-    START(&cli, "-s", path, COMMAND, "signals");
-    cli_wait_said(&cli, "ready\n");
+    START_READY(&cli, "-s", path);
     START(&reader, "-n", "-s", path, "-c", "echo $ZKLOCK_KIND");
     assert_int_equal(cli_end(&reader), 0);
     assert_string_equal(cli_said(&reader), "read\n");
@@ -419,8 +412,7 @@ TEST(the_status_file_says_what_happened)
     assert_int_equal(command_code, 7);
     assert_true(acquired && !lost && atoll(token) > 0);
     json_decref(json);
-    START(&cli, path, COMMAND, "signals");
-    cli_wait_said(&cli, "ready\n");
+    START_READY(&cli, path);
     {
         struct cli second;
 
@@ -478,8 +470,7 @@ TEST(a_session_that_ends_ends_the_command)
     pid_t command;
     json_t *json;
 
-    START(&cli, "--status-file", file, path, COMMAND, "signals");
-    cli_wait_said(&cli, "ready\n");
+    START_READY(&cli, "--status-file", file, path);
     command = wait_child_of(cli.pid, "cli-command");
     assert_ok(session_kill_by_id(server_hosts(the_server), session_of(path)));
     wait_process_state(cli.pid, 'Z');
@@ -495,8 +486,7 @@ TEST(a_node_deleted_by_hand_ends_the_command)
 {
     const char *path = new_path();
 
-    START(&cli, path, COMMAND, "signals");
-    cli_wait_said(&cli, "ready\n");
+    START_READY(&cli, path);
     delete_nth_child(path, 0);
     wait_process_state(cli.pid, 'Z');
     assert_int_equal(cli_end(&cli), 79);
@@ -564,12 +554,11 @@ TEST(in_a_partition_the_command_is_dead_before_the_next)
     const char *first = cli_file("stamps-1");
     const char *second = cli_file("stamps-2");
     unsigned seed = (unsigned)now_ms();
-    struct proxy *proxy;
+    AUTO(proxy) proxy = new_proxy();
     struct cli next;
 
     print_message("seed %u\n", seed);
     srand(seed);
-    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
     for (int i = 0; i < 6; i++) {
         start_rivals(proxy_hosts(proxy), new_path(), first, second, &next);
         sleep_ms(rand() % LEASE_MS); /* any moment of the lease */
@@ -581,7 +570,6 @@ TEST(in_a_partition_the_command_is_dead_before_the_next)
         proxy_heal(proxy);
         assert_int_equal(cli_end(&cli), 79);
     }
-    proxy_stop(proxy);
 }
 
 /* A stopped tool cannot end the command: its guard must. */
@@ -626,8 +614,7 @@ TEST(without_tool_and_guard_the_command_dies_too)
     const char *path = new_path();
     pid_t command;
 
-    START(&cli, path, COMMAND, "signals");
-    cli_wait_said(&cli, "ready\n");
+    START_READY(&cli, path);
     command = wait_child_of(cli.pid, "cli-command");
     /* The kernel keeps 15 bytes of a name. */
     assert_ok(kill(wait_child_of(cli.pid, "zk-lockctl guar"), SIGKILL));
@@ -664,13 +651,11 @@ TEST(the_end_of_the_session_is_blamed_on_nobody)
 /* TERM gives the command time to clean up while the lock is still ours. */
 TEST(before_kill_the_command_gets_term)
 {
-    struct proxy *proxy;
+    AUTO(proxy) proxy = new_proxy();
     const char *said;
 
-    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
-    START_FOR(&cli, "6s", proxy_hosts(proxy), "--kill-grace", "1s", new_path(),
-              COMMAND, "signals");
-    cli_wait_said(&cli, "ready\n");
+    START_READY_FOR(&cli, "6s", proxy_hosts(proxy), "--kill-grace", "1s",
+                    new_path());
     proxy_freeze(proxy);
     cli_wait_said(&cli, "LOCK LOST: the lease ran out");
     said = cli_said(&cli);
@@ -678,7 +663,6 @@ TEST(before_kill_the_command_gets_term)
     assert_true(strstr(said, "TERM\n") < strstr(said, "LOCK LOST"));
     proxy_heal(proxy);
     assert_int_equal(cli_end(&cli), 79);
-    proxy_stop(proxy);
 }
 
 /* Regression: the tool sent TERM, was stopped, and its guard killed the
@@ -686,13 +670,11 @@ TEST(before_kill_the_command_gets_term)
  * same effect as the stop. */
 TEST(a_killed_command_is_reported)
 {
-    struct proxy *proxy;
+    AUTO(proxy) proxy = new_proxy();
     pid_t command;
 
-    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
-    START_FOR(&cli, "6s", proxy_hosts(proxy), "--kill-grace", "1s", new_path(),
-              COMMAND, "signals");
-    cli_wait_said(&cli, "ready\n");
+    START_READY_FOR(&cli, "6s", proxy_hosts(proxy), "--kill-grace", "1s",
+                    new_path());
     command = wait_child_of(cli.pid, "cli-command");
     proxy_freeze(proxy);
     cli_wait_said(&cli, "TERM\n");
@@ -702,30 +684,25 @@ TEST(a_killed_command_is_reported)
     cli_wait_said(&cli, "LOCK LOST: the lease ran out");
     proxy_heal(proxy);
     assert_int_equal(cli_end(&cli), 79);
-    proxy_stop(proxy);
 }
 
 TEST(a_short_break_is_survived)
 {
-    struct proxy *proxy;
+    AUTO(proxy) proxy = new_proxy();
 
-    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
-    START_FOR(&cli, "20s", proxy_hosts(proxy), new_path(), COMMAND, "signals");
-    cli_wait_said(&cli, "ready\n");
+    START_READY_FOR(&cli, "20s", proxy_hosts(proxy), new_path());
     proxy_cut(proxy);
     cli_wait_said(&cli, "no answer from the servers");
     proxy_heal(proxy);
     cli_wait_said(&cli, "still ours");
     assert_int_equal(cli_end(&cli), 0);
     assert_lacks(cli_said(&cli), "TERM");
-    proxy_stop(proxy);
 }
 
 TEST(at_the_first_doubt_the_command_gets_term_if_so_asked)
 {
-    struct proxy *proxy;
+    AUTO(proxy) proxy = new_proxy();
 
-    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
     START_FOR(&cli, "20s", proxy_hosts(proxy), "--timeout", "300ms",
               "--on-suspend=term", new_path(), "sleep", "1000");
     (void)wait_child_of(cli.pid, "sleep");
@@ -734,7 +711,6 @@ TEST(at_the_first_doubt_the_command_gets_term_if_so_asked)
     assert_int_equal(cli_end(&cli), 79);
     assert_said(&cli, "TERM to the command");
     assert_lacks(cli_said(&cli), "LOCK LOST");
-    proxy_stop(proxy);
 }
 
 static char node_data[1024];
@@ -760,8 +736,7 @@ TEST(a_run_told_to_give_back_does_so_when_asked)
     wait_process_state(cli.pid, 'Z');
     assert_int_equal(cli_end(&cli), 80);
     assert_said(&cli, "asks for the lock: TERM");
-    START(&cli, path, COMMAND, "signals");
-    cli_wait_said(&cli, "ready\n");
+    START_READY(&cli, path);
     ask_for(path);
     cli_wait_said(&cli, "asks for the lock; ignored");
     {
@@ -793,8 +768,7 @@ TEST(a_request_that_is_ignored_leaves_the_owner)
     const char *path = new_path();
     struct cli second;
 
-    START(&cli, "--why", "release 42", path, COMMAND, "signals");
-    cli_wait_said(&cli, "ready\n");
+    START_READY(&cli, "--why", "release 42", path);
     for (int i = 0; i < 2; i++) {
         ask_for(path);
         assert_true(wait_until(tells_owner, (void *)path, SOON_MS));

@@ -6,8 +6,6 @@
 
 #include <sys/wait.h>
 
-#include "proxy.h"
-
 /* -- what the command has left behind ------------------------------------- */
 
 /* A parser of /proc/PID/stat that takes the first parenthesis for the end of
@@ -141,9 +139,7 @@ static void end_without_a_lease(const char *hosts, struct proxy *proxy)
     pid_t command;
     pid_t guard;
 
-    START_FOR(&cli, "4s", hosts, "--timeout", "300ms", new_path(), COMMAND,
-              "signals");
-    cli_wait_said(&cli, "ready\n");
+    START_READY_FOR(&cli, "4s", hosts, "--timeout", "300ms", new_path());
     command = wait_child_of(cli.pid, "cli-command");
     guard = wait_child_of(cli.pid, "zk-lockctl guar");
     assert_int_equal(kill(cli.pid, SIGSTOP), 0);
@@ -165,12 +161,10 @@ static void end_without_a_lease(const char *hosts, struct proxy *proxy)
 /* Regression: the exit code was 0 when the release was confirmed. */
 TEST(a_lock_not_proven_at_the_end_is_lost)
 {
-    struct proxy *proxy;
+    AUTO(proxy) proxy = new_proxy();
 
     end_without_a_lease(server_hosts(the_server), NULL);
-    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
     end_without_a_lease(proxy_hosts(proxy), proxy);
-    proxy_stop(proxy);
 }
 
 /* The lease was proven, but somebody has deleted the node. */

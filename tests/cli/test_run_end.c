@@ -3,7 +3,6 @@
 
 #include <sys/wait.h>
 
-#include "proxy.h"
 #include "start_run.h"
 
 /* The lease of such a long session is checked every ten seconds or so: a tool
@@ -138,9 +137,8 @@ TEST(a_command_that_does_not_heed_term_is_killed)
  * kept the lock. */
 TEST(term_because_of_a_doubt_has_a_kill_behind_it_too)
 {
-    struct proxy *proxy;
+    AUTO(proxy) proxy = new_proxy();
 
-    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
     START_FOR(&cli, LONG, proxy_hosts(proxy), "--on-suspend=term",
               "--kill-after", "2s", new_path(), COMMAND, "deaf");
     cli_wait_said(&cli, "deaf\n");
@@ -149,7 +147,6 @@ TEST(term_because_of_a_doubt_has_a_kill_behind_it_too)
     proxy_heal(proxy);
     assert_int_equal(cli_end(&cli), 79);
     assert_said(&cli, "did not end within 2000 ms of TERM: KILL");
-    proxy_stop(proxy);
 }
 
 TEST(a_stopped_and_deaf_command_is_killed)
@@ -164,15 +161,13 @@ TEST(a_stopped_and_deaf_command_is_killed)
 
 TEST(other_signals_kill_nobody)
 {
-    START(&cli, "--kill-after", "0", new_path(), COMMAND, "signals");
-    cli_wait_said(&cli, "ready\n");
+    START_READY(&cli, "--kill-after", "0", new_path());
     assert_int_equal(kill(cli.pid, SIGHUP), 0); /* reload, for many */
     cli_wait_said(&cli, "HUP\n");
     assert_int_equal(kill(cli.pid, SIGINT), 0);
     cli_wait_said(&cli, "INT\n");
     assert_int_equal(cli_end(&cli), 0);
-    START(&cli, "--kill-after", "never", new_path(), COMMAND, "signals");
-    cli_wait_said(&cli, "ready\n");
+    START_READY(&cli, "--kill-after", "never", new_path());
     assert_int_equal(kill(cli.pid, SIGTERM), 0);
     cli_wait_said(&cli, "TERM\n");
     assert_int_equal(cli_end(&cli), 0);

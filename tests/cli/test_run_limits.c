@@ -102,9 +102,7 @@ TEST(a_loss_before_is_a_loss)
     const char *file = cli_file("status");
     const char *path = new_path();
 
-    START(&cli, "--status-file", file, "--max-hold", "1h", path, COMMAND,
-          "signals");
-    cli_wait_said(&cli, "ready\n");
+    START_READY(&cli, "--status-file", file, "--max-hold", "1h", path);
     delete_nth_child(path, 0);
     wait_process_state(cli.pid, 'Z');
     assert_int_equal(cli_end(&cli), 79);

@@ -193,7 +193,7 @@ static bool nobody_is_left(void)
 {
     pid_t found = 0;
 
-    proc_each_child(note, &found);
+    proc_each_child_of(getpid(), note, &found);
     return found == 0;
 }
 
@@ -202,13 +202,13 @@ TEST(all_children_are_found)
     pid_t pid = start_sleeper("sleeper");
     pid_t found = 0;
 
-    proc_each_child(note, &found);
+    proc_each_child_of(getpid(), note, &found);
     assert_int_equal(found, pid);
     /* The child has ended, and nobody has waited for it. */
     assert_int_equal(kill(pid, SIGKILL), 0);
     assert_int_equal(waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOWAIT), 0);
     found = 0;
-    proc_each_child(note, &found);
+    proc_each_child_of(getpid(), note, &found);
     assert_int_equal(found, pid);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     assert_true(nobody_is_left());

@@ -28,8 +28,7 @@ static int children(const char *path)
 
 TEST(all_are_held_while_the_command_runs)
 {
-    START(&cli, a, "--and", b, "--and", c, "--", COMMAND, "signals");
-    cli_wait_said(&cli, "ready\n");
+    START_READY(&cli, a, "--and", b, "--and", c, "--");
     assert_int_equal(children(a) + children(b) + children(c), 3);
     assert_int_equal(cli_end(&cli), 0);
     assert_int_equal(children(a) + children(b) + children(c), 0);
@@ -54,8 +53,7 @@ TEST(when_one_is_taken_none_is_kept)
     struct cli second;
     char want[256];
 
-    START(&cli, "--why", "books", b, COMMAND, "signals");
-    cli_wait_said(&cli, "ready\n");
+    START_READY(&cli, "--why", "books", b);
     START(&second, "-n", a, "--and", b, "echo", "started");
     assert_int_equal(cli_end(&second), 75);
     PRINT(want, "not acquired: %s is held by ", b);
@@ -77,8 +75,7 @@ TEST(the_loss_of_one_is_a_loss)
     char want[256];
 
     for (size_t i = 0; i < 2; i++) {
-        START(&cli, a, "--and", b, COMMAND, "signals");
-        cli_wait_said(&cli, "ready\n");
+        START_READY(&cli, a, "--and", b);
         delete_nth_child(paths[i], 0);
         wait_process_state(cli.pid, 'Z');
         assert_int_equal(cli_end(&cli), 79);
@@ -126,8 +123,7 @@ TEST(they_are_all_for_reading_or_writing_or_slots)
 {
     struct cli second;
 
-    START(&cli, "-s", a, "--and", b, COMMAND, "signals");
-    cli_wait_said(&cli, "ready\n");
+    START_READY(&cli, "-s", a, "--and", b);
     START(&second, "-n", "-s", b, "--and", c, "true");
     assert_int_equal(cli_end(&second), 0);
     START(&second, "-n", "-x", b, "--and", c, "true");

@@ -2,7 +2,6 @@
 /* Tests of zk-lockctl run with servers that do not answer, while it connects
  * and while it waits. */
 
-#include "proxy.h"
 #include "start_run.h"
 
 #define REFUSING "127.0.0.1:1,127.0.0.1:2"
@@ -57,10 +56,9 @@ TEST(a_waiting_run_says_why_nothing_happens)
 /* The credentials may come through a pipe, which is read once. */
 TEST(a_second_attempt_has_its_credentials)
 {
-    struct proxy *proxy;
+    AUTO(proxy) proxy = new_proxy();
     char script[1024];
 
-    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
     proxy_freeze(proxy);
     PRINT(script,
           "printf 'digest:bob:secret' | %s run --auth-file "
@@ -71,7 +69,6 @@ TEST(a_second_attempt_has_its_credentials)
     proxy_heal(proxy);
     assert_int_equal(cli_end(&cli), 0);
     assert_said(&cli, "done\n");
-    proxy_stop(proxy);
 }
 
 /* Starts a holder, and a waiter behind it that connects through a proxy. */
@@ -82,8 +79,7 @@ static struct proxy *start_waiter(struct cli *waiter, const char *timeout,
     struct proxy *proxy;
 
     assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
-    START(&cli, path, COMMAND, "signals");
-    cli_wait_said(&cli, "ready\n");
+    START_READY(&cli, path);
     START_FOR(waiter, timeout, proxy_hosts(proxy), "-w", wait, path, "true");
     wait_children(path, 2);
     return proxy;

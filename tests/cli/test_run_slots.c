@@ -127,9 +127,7 @@ TEST(a_lease_is_given_back_when_it_is_asked_for)
 {
     char words[256];
 
-    START(&cli, "--on-revoke", "term", "--slots", "1", new_pool(), COMMAND,
-          "signals");
-    cli_wait_said(&cli, "ready\n");
+    START_READY(&cli, "--on-revoke", "term", "--slots", "1", new_pool());
     PRINT(words, "revoke -w 100ms %s", pool);
     (void)look(words);
     cli_wait_said(&cli, "TERM\n");

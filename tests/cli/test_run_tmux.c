@@ -222,8 +222,7 @@ TEST(a_waiter_is_told_of_another_holder)
     struct cli second;
     char line[512];
 
-    START(&cli, "--why", "the first", path, COMMAND, "signals");
-    cli_wait_said(&cli, "ready\n");
+    START_READY(&cli, "--why", "the first", path);
     START(&second, "--why", "the second", path, COMMAND, "signals");
     wait_children(path, 2);
     PRINT(line, "'%s' run -w 1m '%s' echo do''ne", LOCKCTL, path);

@@ -418,13 +418,16 @@ static bool is_exempt(const struct attempt *a)
 }
 
 /* The lease was good a moment ago, unless the process has been stopped since.
- * It is told in whole ms. */
+ * It is told in whole ms. Another thread may close the session between the two
+ * questions, so the state is asked for last. */
 void oracle_handed_on(const struct attempt *a)
 {
+    int64_t until = zkr_grant_valid_until(a->grant);
+
     if (a->handoff > 0 && zkr_grant_state(a->grant) == ZKR_GRANT_HELD &&
         !world.processes[a->process].no_lease &&
         process_stopped_for(a->process) == a->stopped &&
-        (zkr_grant_valid_until(a->grant) + 1) * MS <= sim_now)
+        (until + 1) * MS <= sim_now)
         world_fail("P4: attempt %d is handed %s without a lease", a->number,
                    a->node->path);
 }

@@ -160,7 +160,7 @@ TEST(a_removal_looks_at_no_other_watch)
     for (int i = 0; i < MANY; i++) {
         char path[] = { '/', (char)('a' + i), '\0' };
 
-        w[i] = zkr__watch_new_locked(s, path, s, on_fired);
+        w[i] = zkr__watch_new_locked(s, path, false, s, on_fired);
         assert_non_null(w[i]);
     }
     next = w[FAR]->link.next;

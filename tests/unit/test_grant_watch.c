@@ -34,14 +34,14 @@ static zkr_grant *g;
 static atomic_int no_memory;
 
 WRAP(struct zkr__watch *, zkr__watch_new_locked,
-     (struct zkr_session * session, const char *path, void *owner,
-      void (*fired)(void *, bool)))
+     (struct zkr_session * session, const char *path, bool children,
+      void *owner, void (*fired)(void *, bool)))
 {
     if (strstr(path, "-lock-") != NULL && atomic_load(&no_memory) > 0) {
         (void)atomic_fetch_sub(&no_memory, 1);
         return NULL;
     }
-    return __real_zkr__watch_new_locked(session, path, owner, fired);
+    return __real_zkr__watch_new_locked(session, path, children, owner, fired);
 }
 
 static int setup_free(void)

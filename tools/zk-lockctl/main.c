@@ -4,6 +4,7 @@
 
 #include <locale.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "text/envelope.h"
 #include "verbs/verbs.h"
@@ -13,14 +14,16 @@ static int run(struct lockctl *ctl, int argc, char **argv,
                const struct verb **ret_verb)
 {
     /* Options that every verb has may also stand before it. */
-    if (!lockctl_parse(ctl, &verb_help, &argc, &argv, NULL))
-        return EX_USAGE;
+    int code = lockctl_parse(ctl, &verb_help, &argc, &argv, NULL);
+
+    if (code != 0)
+        return code;
     if (argc == 0)
         return lockctl_fail(EX_USAGE, "no verb; see zk-lockctl help");
     *ret_verb = verbs_find(argv[0]);
     if (*ret_verb == NULL)
         return verbs_fail(argv[0]);
-    return (*ret_verb)->run(ctl, argc, argv);
+    return lockctl_run(ctl, *ret_verb, argc, argv);
 }
 
 /* A user who asked for JSON gets JSON in any case: an answer, or the reason why
@@ -48,6 +51,7 @@ int main(int argc, char **argv)
     tell_failure(&ctl, verb, code);
     lockctl_disconnect(&ctl);
     contexts_done(&ctl.contexts);
+    free(ctl.paths);
     if (fflush(stdout) != 0 || ferror(stdout))
         return lockctl_fail(EX_IOERR, "cannot write the output");
     return code;

@@ -58,7 +58,17 @@ struct lockctl {
     bool proves_leases;          /* it may hold a lock: pings are not enough */
     int64_t within;              /* the session around ours; 0: none */
 
+    char **paths; /* the arguments of the verb, by lockctl_take_paths() */
     zkr_session *session; /* after lockctl_connect() */
+};
+
+/* What a verb takes behind its options. */
+enum takes {
+    TAKES_WORDS, /* what it reads itself */
+    TAKES_FIRST, /* a lock, and more; likewise */
+    TAKES_LOCK,  /* one lock */
+    TAKES_PATH,  /* a path; "/" without one */
+    TAKES_PATHS, /* any number of paths; "/" without one */
 };
 
 struct verb {
@@ -66,11 +76,16 @@ struct verb {
     const char *usage;         /* "[-n] LOCK [--] COMMAND..." */
     const char *summary;       /* one line */
     const struct opt *options; /* NULL: only those of all verbs */
-    const char *help;          /* text behind the options; NULL: none */
-    const char *const *words;  /* what its argument may be, up to NULL; NULL:
-                                  anything */
-    bool ends_at_argument;     /* what is behind the first is not the verb's */
-    int (*run)(struct lockctl *ctl, int argc, char **argv); /* exit code */
+    void *into;                /* what these store into, with the defaults;
+                                  NULL: run() reads them, if there are any */
+    enum takes takes;
+    const char *help;         /* text behind the options; NULL: none */
+    const char *const *words; /* what its argument may be, up to NULL; NULL:
+                                 anything */
+    bool ends_at_argument;    /* what is behind the first is not the verb's */
+    /* With the arguments: paths are whole, and the first is there also when
+     * `argc` is 0. The exit code. */
+    int (*run)(struct lockctl *ctl, int argc, char **argv);
     void (*overview)(void); /* of the verb help, what --help prints instead;
                                of others NULL */
 };
@@ -103,16 +118,10 @@ int lockctl_exit_code(int rc);
 /* The same with a sentence that was kept. */
 int lockctl_fail_error(int rc, const char *detail);
 
-/* options.c: the arguments of a verb that takes one lock, or one path, or
- * none of it; then `root` stays as it is. False after an error was said. */
-bool lockctl_take_lock(const struct verb *verb, int argc, char **argv,
-                       char path[ZKR_PATH_MAX + 1]);
-bool lockctl_take_root(const struct verb *verb, int argc, char **argv,
-                       char root[ZKR_PATH_MAX + 1]);
-/* The same of any number; "/" alone without any. 0, or an exit code; the caller
- * frees *ret_paths, one block with all of them, or NULL. */
-int lockctl_take_paths(int argc, char **argv, const char ***ret_paths,
-                       size_t *ret_count);
+/* options.c: runs a verb: its options, its arguments, run(). The first word of
+ * argv is its name. The exit code. */
+int lockctl_run(struct lockctl *ctl, const struct verb *verb, int argc,
+                char **argv);
 
 /* values.c: "500ms", "10s", "2m", "1h", "1.5s"; a number alone is seconds. */
 bool lockctl_parse_duration(const char *text, int64_t *ret_ms);

@@ -46,10 +46,10 @@ extern const struct opt common_options[];
 extern const struct opt setting_options[];
 
 /* Reads the options of a verb and of all verbs, and moves argv to the first
- * argument behind them. `to` is what the rows of the verb store into. False
- * after an error was said. */
-bool lockctl_parse(struct lockctl *ctl, const struct verb *verb, int *argc,
-                   char ***argv, void *to);
+ * argument behind them. `to` is what the rows of the verb store into. 0, or an
+ * exit code after an error was said. */
+int lockctl_parse(struct lockctl *ctl, const struct verb *verb, int *argc,
+                  char ***argv, void *to);
 
 /* Stores a value where the row says. The exit code. */
 int opt_take(const struct opt *opt, void *to, const char *value);

@@ -212,11 +212,11 @@ static void look_for_format(struct lockctl *ctl, const struct options *o,
     }
 }
 
-/* 0, or -1 after an error was said. */
 static int parse(struct lockctl *ctl, const struct options *o, int argc,
                  char **argv, void *to)
 {
     int given;
+    int code;
 
     while ((given = getopt_long(argc, argv, o->letters, o->all, NULL)) != -1) {
         int row = row_of(o, given);
@@ -224,18 +224,20 @@ static int parse(struct lockctl *ctl, const struct options *o, int argc,
         if (given == '?' || given == ':') {
             fail_option(o, argv[optind - 1], given);
             look_for_format(ctl, o, argc, argv);
-            return -1;
+            return EX_USAGE;
         }
-        if (row < 0 || take(ctl, o, (size_t)row, to) != 0)
-            return -1;
+        code = row < 0 ? EX_USAGE : take(ctl, o, (size_t)row, to);
+        if (code != 0)
+            return code;
     }
     return 0;
 }
 
-bool lockctl_parse(struct lockctl *ctl, const struct verb *verb, int *argc,
-                   char ***argv, void *to)
+int lockctl_parse(struct lockctl *ctl, const struct verb *verb, int *argc,
+                  char ***argv, void *to)
 {
     struct options o = { .verb = verb };
+    int code;
 
     (void)strcpy(o.letters, verb->ends_at_argument ? "+:" : ":");
     add_all(&o, verb->options);
@@ -245,51 +247,58 @@ bool lockctl_parse(struct lockctl *ctl, const struct verb *verb, int *argc,
     lockctl_speak_for(verb->overview != NULL ? NULL : verb->name);
     opterr = 0;
     optind = 0; /* for getopt to start anew */
-    if (parse(ctl, &o, *argc, *argv, to) != 0)
-        return false;
+    code = parse(ctl, &o, *argc, *argv, to);
+    if (code != 0)
+        return code;
     lockctl_speak_for(NULL);
     *argc -= optind;
     *argv += optind;
-    return true;
+    return 0;
 }
 
 /* --- arguments --- */
 
-bool lockctl_take_lock(const struct verb *verb, int argc, char **argv,
-                       char path[ZKR_PATH_MAX + 1])
-{
-    if (argc == 1)
-        return lockctl_parse_path(argv[0], path, ZKR_PATH_MAX + 1);
-    (void)lockctl_fail(EX_USAGE, "%s: which lock?", verb->name);
-    return false;
-}
-
-bool lockctl_take_root(const struct verb *verb, int argc, char **argv,
-                       char root[ZKR_PATH_MAX + 1])
-{
-    if (argc > 1)
-        (void)lockctl_fail(EX_USAGE, "%s: one path; see zk-lockctl %s --help",
-                           verb->name, verb->name);
-    return argc == 0 ||
-           (argc == 1 && lockctl_parse_path(argv[0], root, ZKR_PATH_MAX + 1));
-}
-
-int lockctl_take_paths(int argc, char **argv, const char ***ret_paths,
-                       size_t *ret_count)
+/* Makes whole paths of them, in one block; or only "/". */
+static int take_paths(struct lockctl *ctl, int argc, char ***argv)
 {
     size_t count = argc == 0 ? 1 : (size_t)argc;
-    const char **paths = malloc(count * (sizeof(*paths) + ZKR_PATH_MAX + 1));
-    char *room = (char *)(paths + count);
+    char *room;
 
-    *ret_paths = paths;
-    *ret_count = count;
-    if (paths == NULL)
+    ctl->paths = malloc(count * (sizeof(*ctl->paths) + ZKR_PATH_MAX + 1));
+    if (ctl->paths == NULL)
         return lockctl_fail_error(ZKR_ENOMEM, "");
+    room = (char *)(ctl->paths + count);
     for (size_t i = 0; i < count; i++, room += ZKR_PATH_MAX + 1) {
-        if (!lockctl_parse_path(argc == 0 ? "/" : argv[i], room,
+        if (!lockctl_parse_path(argc == 0 ? "/" : (*argv)[i], room,
                                 ZKR_PATH_MAX + 1))
             return EX_USAGE;
-        paths[i] = room;
+        ctl->paths[i] = room;
     }
+    *argv = ctl->paths;
     return 0;
+}
+
+static int take_arguments(struct lockctl *ctl, const struct verb *verb,
+                          int argc, char ***argv)
+{
+    if (verb->takes < TAKES_LOCK)
+        return 0;
+    if (verb->takes == TAKES_LOCK && argc != 1)
+        return lockctl_fail(EX_USAGE, "%s: which lock?", verb->name);
+    if (verb->takes == TAKES_PATH && argc > 1)
+        return lockctl_fail(EX_USAGE, "%s: one path; see zk-lockctl %s --help",
+                            verb->name, verb->name);
+    return take_paths(ctl, argc, argv);
+}
+
+int lockctl_run(struct lockctl *ctl, const struct verb *verb, int argc,
+                char **argv)
+{
+    int code = 0;
+
+    if (verb->options == NULL || verb->into != NULL)
+        code = lockctl_parse(ctl, verb, &argc, &argv, verb->into);
+    if (code == 0)
+        code = take_arguments(ctl, verb, argc, &argv);
+    return code == 0 ? verb->run(ctl, argc, argv) : code;
 }

@@ -3,126 +3,94 @@
 #include "common/stop.h"
 
 #include <errno.h>
-#include <pthread.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <time.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "common/lockctl.h"
-#include "common/one_signal.h"
+#include "common/now.h"
 
 enum {
-    PATIENCE_MS = 1000,
+    PATIENCE_S = 1,
     RETRY_MS = 100, /* to see whether the connection is back */
 };
 
 static struct {
-    pthread_mutex_t mutex;
-    pthread_cond_t changed;
-    pthread_t thread;
-    sigset_t signals;
-    bool asked;
-    bool woken;
-    bool ended;
-    bool printing;
-} stop = { .mutex = PTHREAD_MUTEX_INITIALIZER };
+    int wake; /* an eventfd: what is written there ends a wait */
+    volatile sig_atomic_t asked;
+    volatile sig_atomic_t printing;
+} stop = { .wake = -1 };
 
-static struct timespec later(int64_t duration_ms)
+void stop_wake(void)
 {
-    struct timespec t = { 0 };
+    static const uint64_t one = 1;
 
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    t.tv_sec += (time_t)(duration_ms / 1000);
-    t.tv_nsec += (long)(duration_ms % 1000) * 1000000;
-    if (t.tv_nsec >= 1000000000) {
-        t.tv_sec++;
-        t.tv_nsec -= 1000000000;
-    }
-    return t;
+    (void)!write(stop.wake, &one, sizeof(one));
 }
 
-/* Waits for the end of the verb, and tells whether it has come. */
-static bool wait_for_end_locked(void)
+static void on_signal(int sig)
 {
-    struct timespec end = later(PATIENCE_MS);
+    int error = errno;
 
-    while (!stop.ended && pthread_cond_timedwait(&stop.changed, &stop.mutex,
-                                                 &end) != ETIMEDOUT)
-        continue;
-    return stop.ended;
-}
-
-static void *listen(void *arg)
-{
-    int sig;
-
-    (void)arg;
-    (void)sigwait(&stop.signals, &sig);
-    (void)pthread_mutex_lock(&stop.mutex);
-    stop.asked = true;
-    (void)pthread_cond_broadcast(&stop.changed);
-    if (!wait_for_end_locked())
+    if (sig == SIGALRM)
         _exit(stop.printing ? EX_IOERR : 0);
-    (void)pthread_mutex_unlock(&stop.mutex);
-    return NULL;
+    if (!stop.asked)
+        (void)alarm(PATIENCE_S);
+    stop.asked = true;
+    stop_wake();
+    errno = error;
+}
+
+static void take(int sig, const struct sigaction *action)
+{
+    struct sigaction before;
+
+    if (sigaction(sig, action, &before) == 0 && sig != SIGALRM &&
+        before.sa_handler == SIG_IGN)
+        (void)sigaction(sig, &before, NULL);
 }
 
 bool stop_start(void)
 {
-    pthread_condattr_t attr;
+    static const int signals[] = { SIGALRM, SIGINT, SIGTERM };
+    const struct sigaction action = { .sa_handler = on_signal,
+                                      .sa_flags = SA_RESTART };
+    sigset_t set;
 
-    (void)pthread_condattr_init(&attr);
-    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&stop.changed, &attr);
-    (void)pthread_condattr_destroy(&attr);
-    (void)sigemptyset(&stop.signals);
-    signal_add(&stop.signals, SIGINT);
-    signal_add(&stop.signals, SIGTERM);
-    (void)sigaddset(&stop.signals, SIGUSR2); /* stop_end() wakes by it */
-    (void)pthread_sigmask(SIG_BLOCK, &stop.signals, NULL);
-    return pthread_create(&stop.thread, NULL, listen, NULL) == 0;
+    stop.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    (void)sigemptyset(&set);
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        take(signals[i], &action);
+        (void)sigaddset(&set, signals[i]);
+    }
+    (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    return stop.wake >= 0;
 }
 
 void stop_end(void)
 {
-    (void)pthread_mutex_lock(&stop.mutex);
-    stop.ended = true;
-    (void)pthread_cond_broadcast(&stop.changed);
-    (void)pthread_mutex_unlock(&stop.mutex);
-    (void)pthread_kill(stop.thread, SIGUSR2);
-    (void)pthread_join(stop.thread, NULL);
+    (void)alarm(0);
 }
 
 bool stop_wait(int64_t duration_ms)
 {
-    struct timespec end = later(duration_ms);
-    bool asked;
+    struct pollfd woken = { .fd = stop.wake, .events = POLLIN };
+    int64_t end_ms = clock_now_ms() + duration_ms;
+    int64_t left_ms = duration_ms;
+    uint64_t count;
 
-    (void)pthread_mutex_lock(&stop.mutex);
-    while (!stop.asked && !stop.woken &&
-           pthread_cond_timedwait(&stop.changed, &stop.mutex, &end) !=
-               ETIMEDOUT)
-        continue;
-    stop.woken = false;
-    asked = stop.asked;
-    (void)pthread_mutex_unlock(&stop.mutex);
-    return !asked;
-}
-
-void stop_wake(void)
-{
-    (void)pthread_mutex_lock(&stop.mutex);
-    stop.woken = true;
-    (void)pthread_cond_broadcast(&stop.changed);
-    (void)pthread_mutex_unlock(&stop.mutex);
+    while (!stop.asked && left_ms > 0 &&
+           poll(&woken, 1, left_ms < INT32_MAX ? (int)left_ms : INT32_MAX) < 1)
+        left_ms = end_ms - clock_now_ms();
+    (void)!read(stop.wake, &count, sizeof(count));
+    return !stop.asked;
 }
 
 void stop_printing(bool printing)
 {
-    (void)pthread_mutex_lock(&stop.mutex);
     stop.printing = printing;
-    (void)pthread_mutex_unlock(&stop.mutex);
 }
 
 int stop_flush(void)

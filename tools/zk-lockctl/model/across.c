@@ -11,7 +11,7 @@
 
 #define PAUSE_SAID_MS 5000
 
-static int judge(struct lockctl *ctl, struct across_opts *opts,
+static int judge(struct lockctl *ctl, const struct across_opts *opts,
                  const struct across *before, struct across *a)
 {
     bool done =
@@ -21,7 +21,7 @@ static int judge(struct lockctl *ctl, struct across_opts *opts,
     int code = 0;
 
     if (done && opts->judge != NULL)
-        code = opts->judge(ctl, opts, before, a);
+        code = opts->judge(ctl, before, a);
     return done && !a->findings.failed ? code
                                        : lockctl_fail_error(ZKR_ENOMEM, "");
 }
@@ -109,7 +109,7 @@ static bool *suspects(const struct across *a)
 
 /* Only at the suspects of the first look, which keeps them as they were. Those
  * that have gone are in neither. */
-static int look_again(struct lockctl *ctl, struct across_opts *opts,
+static int look_again(struct lockctl *ctl, const struct across_opts *opts,
                       struct across *first, struct across *ret)
 {
     bool *wanted = suspects(first);
@@ -138,18 +138,14 @@ static void drop_possible(struct deadlocks *all)
 
 /* Below those paths, or "/" without one. */
 static int look(struct lockctl *ctl, int argc, char **argv,
-                struct across_opts *opts, struct across *a)
+                const struct across_opts *opts, struct across *a)
 {
     struct across first;
-    const char **paths;
-    size_t count;
-    int code = lockctl_take_paths(argc, argv, &paths, &count);
+    int code = lockctl_connect(ctl);
 
     if (code == 0)
-        code = lockctl_connect(ctl);
-    if (code == 0)
-        code = scan_below(ctl, paths, count, &opts->scan, &a->scan);
-    free(paths);
+        code = scan_below(ctl, (const char *const *)argv,
+                          argc == 0 ? 1 : (size_t)argc, &opts->scan, &a->scan);
     if (code == 0)
         code = judge(ctl, opts, NULL, a);
     if (code == 0 && a->deadlocks.count + a->findings.count > 0) {
@@ -175,15 +171,12 @@ static bool has_found(const struct across *a)
            (a->deadlocks.count > 0 && a->deadlocks.items[0].certain);
 }
 
-int across_run(struct lockctl *ctl, const struct verb *verb, int argc,
-               char **argv, struct across_opts *opts, across_print *print)
+int across_run(struct lockctl *ctl, int argc, char **argv,
+               const struct across_opts *opts, across_print *print)
 {
     struct across a = { .blind = false };
-    int code;
+    int code = look(ctl, argc, argv, opts, &a);
 
-    if (!lockctl_parse(ctl, verb, &argc, &argv, opts))
-        return EX_USAGE;
-    code = look(ctl, argc, argv, opts, &a);
     if (code == 0) {
         code = scan_code(&a.scan, print(ctl, &a));
         if (code == 0)

@@ -18,11 +18,10 @@ struct across {
     bool blind;               /* there may be findings where it did not see */
 };
 
-struct across_opts;
 /* Finds more than deadlocks in a look. `before` is the one before, or NULL: a
  * state that is true at one look only is no finding. An exit code. */
-typedef int across_judge(struct lockctl *ctl, struct across_opts *opts,
-                         const struct across *before, struct across *across);
+typedef int across_judge(struct lockctl *ctl, const struct across *before,
+                         struct across *across);
 
 struct across_opts {
     struct scan_opts scan;
@@ -46,12 +45,11 @@ struct across_opts {
 #define ACROSS_OPTS_INIT { .scan.timeout_ms = 60000, .confirm_ms = 1000 }
 /* clang-format on */
 
-/* All of a verb that stores its options into `opts`, or a struct that begins
- * with them, and tells of what is below its paths, or "/" without one. `print`
- * returns an exit code; so does this, EX_NO with findings or confirmed
+/* All of a verb that tells of what is below its paths, or "/" without one.
+ * `print` returns an exit code; so does this, EX_NO with findings or confirmed
  * deadlocks. */
 typedef int across_print(const struct lockctl *ctl, const struct across *a);
-int across_run(struct lockctl *ctl, const struct verb *verb, int argc,
-               char **argv, struct across_opts *opts, across_print *print);
+int across_run(struct lockctl *ctl, int argc, char **argv,
+               const struct across_opts *opts, across_print *print);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looks after a lock that is kept for the shell that has started us. Its
  * environment names all holds, and also those that have ended. */
-#include "run/desk.h"
+#include "run/shell_holds.h"
 
 #include <poll.h>
 #include <stdio.h>

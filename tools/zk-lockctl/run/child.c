@@ -15,11 +15,9 @@
 #include <unistd.h>
 
 #include "common/now.h"
+#include "run/proc.h"
 
 enum { STARTING_MS = 100, KILL_AGAIN_MS = 10 };
-
-/* The instant at which a process began is known no better. */
-enum { START_MS = 10 };
 
 /* Its child, the command, may have stopped it. */
 static void wake_guard(const struct child *c)
@@ -93,7 +91,7 @@ int child_start(struct child *c, struct guard_plan *plan, int64_t deadline_ms,
     int error = g == MAP_FAILED ? -errno : 0;
 
     *c = (struct child){ .guard_fd = -1,
-                         .since_ms = clock_boot_ms() - START_MS };
+                         .since_ms = clock_boot_ms() - PROC_START_MS };
     if (error == 0) {
         c->guard = g;
         c->left = true;

@@ -11,21 +11,7 @@
 
 #include <unistd.h>
 
-#include "protocol/parts.h"
-
-struct claim;
-
-/* By a multi-lock, or by a campaign. */
-struct claim_way {
-    /* ZKR_OK, or an error of the library. */
-    int (*start)(struct claim *c, zkr_session *session, int64_t timeout_ms);
-    void (*cancel)(struct claim *c, int error);
-    int (*release)(struct claim *c, const struct grants *grants);
-    void (*free)(struct claim *c); /* what start() has made of it, too */
-};
-
 struct claim {
-    const struct claim_way *way;
     struct wanted wanted;
     zkr_lockable *locks[GRANTS_MAX];
     zkr_leader *leader; /* instead of locks */
@@ -40,43 +26,33 @@ struct claim {
     atomic_bool done;
 };
 
-/* -- the kinds of locks --------------------------------------------------- */
-
-static const struct {
-    const char *name;
-    enum zkr__part part; /* where the nodes of holders are */
-    int (*new_lock)(zkr_session *session, const char *path,
-                    const struct zkr_lockable_opts *opts,
-                    zkr_lockable **ret_lock); /* NULL: it has other arguments */
-    enum zkr_mode mode;
-} kinds[] = {
-    [CLAIM_MUTEX] = { "mutex", ZKR__PART_PATH, zkr_mutex_new, ZKR_EXCLUSIVE },
-    [CLAIM_READ] = { "read", ZKR__PART_PATH, zkr_rwlock_new, ZKR_SHARED },
-    [CLAIM_WRITE] = { "write", ZKR__PART_PATH, zkr_rwlock_new, ZKR_EXCLUSIVE },
-    [CLAIM_SEMAPHORE] = { "semaphore", ZKR__PART_LEASES, NULL, ZKR_EXCLUSIVE },
-    [CLAIM_LEADER] = { "leader", ZKR__PART_PATH, NULL, ZKR_EXCLUSIVE },
+const struct claim_kind_row claim_kinds[] = {
+    [CLAIM_MUTEX] = { "mutex", "mutex", ZKR__PART_PATH, ZKR__CURATOR_LOCK,
+                      ZKR__KIND_MUTEX, ZKR_EXCLUSIVE },
+    [CLAIM_READ] = { "read", "read lock", ZKR__PART_PATH, ZKR__CURATOR_READ,
+                     ZKR__KIND_RW, ZKR_SHARED },
+    [CLAIM_WRITE] = { "write", "write lock", ZKR__PART_PATH, ZKR__CURATOR_WRITE,
+                      ZKR__KIND_RW, ZKR_EXCLUSIVE },
+    [CLAIM_SEMAPHORE] = { "semaphore", "semaphore", ZKR__PART_LEASES,
+                          ZKR__CURATOR_LEASE, ZKR__KIND_SEMAPHORE,
+                          ZKR_EXCLUSIVE },
+    [CLAIM_LEADER] = { "leader", "leader election", ZKR__PART_PATH,
+                       ZKR__CURATOR_LATCH, ZKR__KIND_LATCH, ZKR_EXCLUSIVE },
 };
-
-const char *claim_kind_name(enum claim_kind kind)
-{
-    return kinds[kind].name;
-}
 
 /* -- the outcome ---------------------------------------------------------- */
 
+/* Tells whether it is a node of that lock. */
 static bool is_of(const struct wanted *wanted, size_t i, const char *node)
 {
-    enum zkr__part part = kinds[wanted->kind].part;
-    size_t len = strlen(wanted->paths[i]);
-    size_t dir_len = strlen(zkr__part_dirs[part]);
+    const char *part = zkr__part_dirs[claim_kinds[wanted->kind].part];
+    const char *path = wanted->paths[i];
+    char dir[ZKR_PATH_MAX + 16];
 
-    if (len == 1) /* the root */
-        len = 0;
-    if (strncmp(node, wanted->paths[i], len) != 0 || node[len] != '/' ||
-        zkr__part_of(node + len + 1) != part)
-        return false;
-    len += 1 + dir_len + (dir_len > 0);
-    return strchr(node + len, '/') == NULL;
+    (void)snprintf(dir, sizeof(dir), "%s%s%s/", path[1] == '\0' ? "" : path,
+                   part[0] == '\0' ? "" : "/", part);
+    return strncmp(node, dir, strlen(dir)) == 0 &&
+           strchr(node + strlen(dir), '/') == NULL;
 }
 
 /* A multi-lock has an order of its own. */
@@ -122,13 +98,15 @@ static int new_lock(const struct claim *c, zkr_session *session, size_t i,
                     zkr_lockable **ret_lock)
 {
     struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
-    const char *path = c->wanted.paths[i];
+    const struct wanted *wanted = &c->wanted;
 
-    opts.label = c->wanted.label;
-    return c->wanted.kind == CLAIM_SEMAPHORE
-               ? zkr_semaphore_new(session, path, c->wanted.slots, &opts,
-                                   ret_lock)
-               : kinds[c->wanted.kind].new_lock(session, path, &opts, ret_lock);
+    opts.label = wanted->label;
+    if (wanted->kind == CLAIM_SEMAPHORE)
+        return zkr_semaphore_new(session, wanted->paths[i], wanted->slots,
+                                 &opts, ret_lock);
+    if (wanted->kind == CLAIM_MUTEX)
+        return zkr_mutex_new(session, wanted->paths[i], &opts, ret_lock);
+    return zkr_rwlock_new(session, wanted->paths[i], &opts, ret_lock);
 }
 
 static int start_all(struct claim *c, zkr_session *session, int64_t timeout_ms)
@@ -137,7 +115,7 @@ static int start_all(struct claim *c, zkr_session *session, int64_t timeout_ms)
     struct zkr_acquire_opts how = ZKR_ACQUIRE_OPTS_INIT;
     int rc = zkr_multi_lock_new(session, &opts, &c->all);
 
-    how.mode = kinds[c->wanted.kind].mode;
+    how.mode = claim_kinds[c->wanted.kind].mode;
     for (size_t i = 0; rc == ZKR_OK && i < c->wanted.count; i++) {
         rc = new_lock(c, session, i, &c->locks[i]);
         if (rc == ZKR_OK)
@@ -148,30 +126,6 @@ static int start_all(struct claim *c, zkr_session *session, int64_t timeout_ms)
     return zkr_multi_lock_acquire_async(c->all, timeout_ms, on_outcome, c,
                                         &c->request);
 }
-
-/* The library says the error. */
-static void cancel_all(struct claim *c, int error)
-{
-    (void)error;
-    (void)zkr_request_cancel(c->request);
-}
-
-static int release_all(struct claim *c, const struct grants *grants)
-{
-    (void)c;
-    return zkr_grants_release(grants->items, grants->count);
-}
-
-static void free_all(struct claim *c)
-{
-    zkr_request_free(c->request);
-    zkr_multi_lock_free(c->all);
-    for (size_t i = 0; i < c->wanted.count; i++)
-        zkr_lockable_free(c->locks[i]);
-}
-
-static const struct claim_way by_multi_lock = { start_all, cancel_all,
-                                                release_all, free_all };
 
 /* -- a campaign ------------------------------------------------------------ */
 
@@ -195,16 +149,11 @@ static void on_event(zkr_leader *leader, const struct zkr_leader_event *event,
     }
 }
 
-static void give_up(struct claim *c)
-{
-    zkr_leader_free(c->leader);
-    c->leader = NULL;
-}
-
 /* When it has returned, there is no event any more. */
 static void cancel_campaign(struct claim *c, int error)
 {
-    give_up(c);
+    zkr_leader_free(c->leader);
+    c->leader = NULL;
     grants_free(&c->grants);
     if (atomic_load(&c->done))
         c->error = error;
@@ -239,15 +188,6 @@ static int start_campaign(struct claim *c, zkr_session *session,
     return rc == ZKR_OK && timeout_ms == 0 ? try_once(c) : rc;
 }
 
-static int release_term(struct claim *c, const struct grants *grants)
-{
-    (void)grants;
-    return zkr_leader_leave(c->leader);
-}
-
-static const struct claim_way by_campaign = { start_campaign, cancel_campaign,
-                                              release_term, give_up };
-
 /* -- the interface -------------------------------------------------------- */
 
 int claim_start(zkr_session *session, const struct wanted *wanted,
@@ -258,10 +198,10 @@ int claim_start(zkr_session *session, const struct wanted *wanted,
 
     if (c == NULL)
         return ZKR_ENOMEM;
-    c->way = wanted->kind == CLAIM_LEADER ? &by_campaign : &by_multi_lock;
     c->wanted = *wanted;
     c->event_fd = event_fd;
-    rc = c->way->start(c, session, timeout_ms);
+    rc = wanted->kind == CLAIM_LEADER ? start_campaign(c, session, timeout_ms)
+                                      : start_all(c, session, timeout_ms);
     if (rc == ZKR_OK)
         *ret_claim = c;
     else
@@ -283,20 +223,81 @@ const char *claim_detail(const struct claim *c)
     return c->detail;
 }
 
+/* The library says the error of the multi-lock. */
 void claim_cancel(struct claim *c, int error)
 {
-    c->way->cancel(c, error);
+    if (c->wanted.kind == CLAIM_LEADER)
+        cancel_campaign(c, error);
+    else
+        (void)zkr_request_cancel(c->request);
 }
 
 int claim_release(struct claim *c, const struct grants *grants)
 {
-    return c->way->release(c, grants);
+    return c->wanted.kind == CLAIM_LEADER
+               ? zkr_leader_leave(c->leader)
+               : zkr_grants_release(grants->items, grants->count);
 }
 
 void claim_free(struct claim *c)
 {
     if (c == NULL)
         return;
-    c->way->free(c);
+    if (c->leader != NULL) /* or the sentence of an error were that of this */
+        zkr_leader_free(c->leader);
+    zkr_request_free(c->request);
+    zkr_multi_lock_free(c->all);
+    for (size_t i = 0; i < c->wanted.count; i++)
+        zkr_lockable_free(c->locks[i]);
     free(c);
+}
+
+/* -- what was granted ----------------------------------------------------- */
+
+int64_t grants_valid_until(const struct grants *g)
+{
+    int64_t earliest_ms = g->count == 0 ? 0 : INT64_MAX;
+
+    for (size_t i = 0; i < g->count; i++) {
+        int64_t ms = zkr_grant_valid_until(g->items[i]);
+
+        if (ms < earliest_ms)
+            earliest_ms = ms;
+    }
+    return earliest_ms;
+}
+
+/* The states are in the order in which they get worse. */
+enum zkr_grant_state_kind grants_state(const struct grants *g)
+{
+    enum zkr_grant_state_kind worst = ZKR_GRANT_HELD;
+
+    for (size_t i = 0; i < g->count; i++) {
+        enum zkr_grant_state_kind state = zkr_grant_state(g->items[i]);
+
+        if (state > worst)
+            worst = state;
+    }
+    return worst;
+}
+
+zkr_grant *grants_lost(const struct grants *g)
+{
+    for (size_t i = 0; i < g->count; i++) {
+        if (zkr_grant_state(g->items[i]) == ZKR_GRANT_LOST)
+            return g->items[i];
+    }
+    return NULL;
+}
+
+void grants_listen(const struct grants *g, zkr_grant_fn fn, void *user)
+{
+    for (size_t i = 0; i < g->count; i++)
+        (void)zkr_grant_listen(g->items[i], fn, user);
+}
+
+void grants_free(struct grants *g)
+{
+    zkr_grants_free(g->items, g->count);
+    g->count = 0;
 }

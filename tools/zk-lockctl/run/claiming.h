@@ -10,7 +10,9 @@
 
 #include <zkrecipes/zkrecipes.h>
 
-#include "run/granted.h"
+#include "protocol/dialect.h"
+#include "protocol/markers.h"
+#include "protocol/parts.h"
 
 enum claim_kind {
     CLAIM_MUTEX,
@@ -20,8 +22,16 @@ enum claim_kind {
     CLAIM_LEADER, /* of one path; its limit of time is that of the caller */
 };
 
-/* "mutex", "read", "write", "semaphore", "leader" */
-const char *claim_kind_name(enum claim_kind kind);
+extern const struct claim_kind_row {
+    const char *name;         /* "read" */
+    const char *noun;         /* "read lock" */
+    enum zkr__part part;      /* where the node that holds is, */
+    enum zkr__marker marker;  /* and what it is called */
+    enum zkr__lock_kind lock; /* what such nodes make of a path */
+    enum zkr_mode mode;
+} claim_kinds[];
+
+enum { GRANTS_MAX = 16 }; /* locks of one run */
 
 /* What is wanted: all of these locks, in the way of that kind. */
 struct wanted {
@@ -31,6 +41,24 @@ struct wanted {
     size_t count;
     char paths[GRANTS_MAX][ZKR_PATH_MAX + 1];
 };
+
+/* The grants of all locks of a run, as one grant: it is held as long as each of
+ * them is. */
+struct grants {
+    zkr_grant *items[GRANTS_MAX];
+    size_t count; /* 0: nothing was granted */
+};
+
+/* Until when all of them are provably held; 0: one is not. */
+int64_t grants_valid_until(const struct grants *g);
+/* That of the one which is worst off. */
+enum zkr_grant_state_kind grants_state(const struct grants *g);
+/* The first that is lost; NULL: none. */
+zkr_grant *grants_lost(const struct grants *g);
+
+/* For each of them, as zkr_grant_listen() and so on. */
+void grants_listen(const struct grants *g, zkr_grant_fn fn, void *user);
+void grants_free(struct grants *g);
 
 struct claim;
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/desk.h"
+#include "run/shell_holds.h"
 
 /* Until the user is told why there is no connection yet; and how long the
  * library takes to find out. */

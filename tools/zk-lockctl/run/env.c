@@ -55,7 +55,7 @@ static void fill(struct env *env, const struct run *run)
     char word[WORD_MAX];
 
     add_locks(env, run);
-    add(env, "ZKLOCK_KIND", claim_kind_name(run->opts.wanted.kind));
+    add(env, "ZKLOCK_KIND", claim_kinds[run->opts.wanted.kind].name);
     add(env, "ZKLOCK_SESSION", word_id(run->turn.session_id, word));
     nested_write(&run->around, run->turn.session_id, sessions);
     add(env, NESTED_VARIABLE, sessions);

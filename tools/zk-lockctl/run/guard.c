@@ -2,7 +2,7 @@
 /* The guard: a process between us and the command. Orphans below it become its
  * children, so it finds all that the command has started, also when we were
  * killed, are stopped, or are stuck. */
-#include "run/guard.h"
+#include "run/child.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -55,7 +55,7 @@ bool guard_signal_all(struct guard *g, int64_t since_ms, int sig)
     struct sending s = { g, since_ms, sig, false };
 
     note(&s, kill(-atomic_load(&g->command), sig));
-    proc_each_child(send_to, &s);
+    proc_each_child_of(getpid(), send_to, &s);
     return s.sent;
 }
 

@@ -15,8 +15,8 @@
 
 #include "common/shell.h"
 #include "common/words.h"
-#include "run/desk.h"
 #include "run/proc.h"
+#include "run/shell_holds.h"
 
 enum { KILL_AGAIN_MS = 50 };
 

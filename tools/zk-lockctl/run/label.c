@@ -64,32 +64,22 @@ enum fit why_fit(const char *text, const char *end,
 /* More than fits into a label need not be there to see that it is cut. */
 enum { COMMAND_MAX = 2 * ZKR_LABEL_MAX };
 
-static void take_why(const struct lockctl *ctl, struct run_opts *opts,
-                     const char *end)
+/* That the lines of a command become one is nothing that its user must know. */
+static void take(const struct lockctl *ctl, struct run_opts *opts,
+                 const char *text, const char *end)
 {
+    bool why = text == opts->why;
+    enum fit fit = why_fit(text, end, opts->label);
     char shown[4 * ZKR_LABEL_MAX + 1];
 
-    if (why_fit(opts->why, end, opts->label) == FIT_WHOLE)
+    if (fit == FIT_WHOLE || (fit == FIT_CHANGED && !why))
         return;
     (void)escape_string(opts->label, shown, sizeof(shown));
-    lockctl_say(ctl,
-                "--why: others are shown one line of at most %d bytes: \"%s\"",
-                ZKR_LABEL_MAX, shown);
-}
-
-/* That the lines of a script become one is nothing that its user must know. */
-static void take_command(const struct lockctl *ctl, struct run_opts *opts,
-                         const char *command, const char *end)
-{
-    char shown[4 * ZKR_LABEL_MAX + 1];
-
-    if (why_fit(command, end, opts->label) != FIT_CUT)
-        return;
-    (void)escape_string(opts->label, shown, sizeof(shown));
-    lockctl_say(ctl,
-                "others are shown the command, cut to %d bytes: \"%s\"; --why "
-                "shows them another text",
-                ZKR_LABEL_MAX, shown);
+    lockctl_say(ctl, "%s %d bytes: \"%s\"%s",
+                why ? "--why: others are shown one line of at most"
+                    : "others are shown the command, cut to",
+                ZKR_LABEL_MAX, shown,
+                why ? "" : "; --why shows them another text");
 }
 
 static const char *join(char **words, char text[COMMAND_MAX])
@@ -109,14 +99,13 @@ void label_of_command(const struct lockctl *ctl, struct run_opts *opts)
     char command[COMMAND_MAX];
 
     if (opts->why != NULL)
-        take_why(ctl, opts, "");
+        take(ctl, opts, opts->why, "");
     else if (opts->why_name)
         (void)why_fit(slash != NULL ? slash + 1 : opts->argv[0], "",
                       opts->label);
     else
-        take_command(
-            ctl, opts,
-            opts->text != NULL ? opts->text : join(opts->argv, command), "");
+        take(ctl, opts,
+             opts->text != NULL ? opts->text : join(opts->argv, command), "");
     opts->wanted.label = opts->label[0] == '\0' ? NULL : opts->label;
 }
 
@@ -128,12 +117,12 @@ void label_of_script(const struct lockctl *ctl, struct run_opts *opts,
 
     script_end(script, end);
     if (opts->why != NULL && opts->why[0] != '\0') {
-        take_why(ctl, opts, end);
+        take(ctl, opts, opts->why, end);
     } else if (opts->why_name) {
         script_name(script, opts->label);
     } else {
         script_command(script, command, sizeof(command));
-        take_command(ctl, opts, command, end);
+        take(ctl, opts, command, end);
     }
     opts->wanted.label = opts->label;
 }

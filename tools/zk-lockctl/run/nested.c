@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/dialect.h"
-
 static void add(struct nested *n, int64_t session)
 {
     if (n->count == NESTED_MAX) {
@@ -120,14 +118,10 @@ static const struct zkr_participant *
 waits_in_queue(const struct nested *n, const struct zkr_participants *list,
                enum claim_kind kind)
 {
-    enum zkr__lock_kind lock = kind == CLAIM_MUTEX    ? ZKR__KIND_MUTEX
-                               : kind == CLAIM_LEADER ? ZKR__KIND_LATCH
-                                                      : ZKR__KIND_RW;
-
     for (size_t i = 0; i < list->count; i++) {
         const struct zkr_participant *p = &list->items[i];
 
-        if (zkr__is_seen(p, lock) && is_around(n, p) &&
+        if (zkr__is_seen(p, claim_kinds[kind].lock) && is_around(n, p) &&
             (kind != CLAIM_READ || !joins(list, i)))
             return p;
     }

@@ -130,14 +130,17 @@ int run_parse_options(struct lockctl *ctl, const struct verb *verb,
                       enum claim_kind kind, int *argc, char ***argv,
                       struct run_opts *opts)
 {
+    int code;
+
     *opts = (struct run_opts){ .wanted = { .kind = kind },
                                .wait_ms = -1,
                                .not_acquired_code = EX_TEMPFAIL,
                                .lost_code = EX_LOST,
                                .grace_ms = -1,
                                .kill_after_ms = KILL_AFTER_MS };
-    if (!lockctl_parse(ctl, verb, argc, argv, opts))
-        return EX_USAGE;
+    code = lockctl_parse(ctl, verb, argc, argv, opts);
+    if (code != 0)
+        return code;
     if (opts->text != NULL)
         take_shell_command(opts, opts->text);
     ctl->session_timeout_ms = opts->timeout_asked_ms != 0

@@ -11,20 +11,23 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* "PID (NAME) STATE PPID ..."; the name may have anything. */
-static pid_t read_parent(const char *text)
-{
-    const char *end = strrchr(text, ')');
+struct proc_stat {
+    char state;
     long parent;
-
-    return end != NULL && sscanf(end, ") %*c %ld", &parent) == 1 ? (pid_t)parent
-                                                                 : 0;
-}
+    long long start; /* in ticks since the boot */
+};
 
 enum { STAT_MAX = 1024 };
 
-static bool read_stat(pid_t pid, char text[STAT_MAX])
+/* "PID (NAME) STATE PPID ... START ..."; the name may have anything. The state
+ * is the third field, the start the 22nd. */
+static bool read_stat(pid_t pid, struct proc_stat *ret)
 {
+    static const char format[] =
+        ") %c %ld %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+        "%*s %*s %*s %lld";
+    char text[STAT_MAX];
+    const char *end;
     char name[32];
     ssize_t n;
     int fd;
@@ -36,40 +39,31 @@ static bool read_stat(pid_t pid, char text[STAT_MAX])
     n = read(fd, text, STAT_MAX - 1);
     (void)close(fd);
     text[n < 0 ? 0 : n] = '\0';
-    return n >= 0;
+    end = strrchr(text, ')');
+    return end != NULL &&
+           sscanf(end, format, &ret->state, &ret->parent, &ret->start) == 3;
 }
 
 pid_t proc_parent(pid_t pid)
 {
-    char text[STAT_MAX];
+    struct proc_stat stat;
 
-    return read_stat(pid, text) ? read_parent(text) : 0;
+    return read_stat(pid, &stat) ? (pid_t)stat.parent : 0;
 }
 
 bool proc_is_stopped(pid_t pid)
 {
-    char text[STAT_MAX];
-    const char *end = read_stat(pid, text) ? strrchr(text, ')') : NULL;
+    struct proc_stat stat;
 
-    return end != NULL && strncmp(end, ") T", 3) == 0;
+    return read_stat(pid, &stat) && stat.state == 'T';
 }
 
-/* It is the 22nd field; the state is the third. */
 int64_t proc_start_ms(pid_t pid)
 {
-    static const char fields[] =
-        ") %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-        "%*s %*s %*s %lld";
-    char text[STAT_MAX];
-    const char *end;
-    long long ticks;
+    struct proc_stat stat;
 
-    if (!read_stat(pid, text))
-        return -1;
-    end = strrchr(text, ')');
-    if (end == NULL || sscanf(end, fields, &ticks) != 1)
-        return -1;
-    return ticks * 1000 / sysconf(_SC_CLK_TCK);
+    return read_stat(pid, &stat) ? stat.start * 1000 / sysconf(_SC_CLK_TCK)
+                                 : -1;
 }
 
 static pid_t process_of(const char *name)
@@ -95,11 +89,6 @@ static void each(pid_t root, bool directly, bool (*fn)(pid_t pid, void *arg),
     }
     if (dir != NULL)
         (void)closedir(dir);
-}
-
-void proc_each_child(bool (*fn)(pid_t pid, void *arg), void *arg)
-{
-    each(getpid(), true, fn, arg);
 }
 
 void proc_each_child_of(pid_t parent, bool (*fn)(pid_t pid, void *arg),

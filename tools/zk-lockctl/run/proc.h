@@ -15,13 +15,13 @@ pid_t proc_parent(pid_t pid);
 /* Tells whether a signal has stopped it. */
 bool proc_is_stopped(pid_t pid);
 
-/* When it began, by clock_boot_ms(), to 10 ms; -1: not known. */
+/* When it began, by clock_boot_ms(), as exactly as that; -1: not known. */
+enum { PROC_START_MS = 10 };
 int64_t proc_start_ms(pid_t pid);
 
-/* Calls `fn` for each child of ours, or of another process, until it answers
- * false. One whose parent has just ended may be missed, and all when there is
- * no descriptor to look with. */
-void proc_each_child(bool (*fn)(pid_t pid, void *arg), void *arg);
+/* Calls `fn` for each child of a process, until it answers false. One whose
+ * parent has just ended may be missed, and all when there is no descriptor to
+ * look with. */
 void proc_each_child_of(pid_t parent, bool (*fn)(pid_t pid, void *arg),
                         void *arg);
 

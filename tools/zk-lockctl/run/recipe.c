@@ -15,24 +15,16 @@
 #include "common/escape.h"
 #include "model/scan_lock.h"
 #include "protocol/node_name.h"
-#include "protocol/parts.h"
 
 /* Of a directory with other children than ours so many are read. */
 enum { ANSWER_MS = 1000, READS = 16 };
-
-/* The node that holds, as each kind of claim makes it. */
-static const enum zkr__marker ours[] = {
-    [CLAIM_MUTEX] = ZKR__CURATOR_LOCK,   [CLAIM_READ] = ZKR__CURATOR_READ,
-    [CLAIM_WRITE] = ZKR__CURATOR_WRITE,  [CLAIM_SEMAPHORE] = ZKR__CURATOR_LEASE,
-    [CLAIM_LEADER] = ZKR__CURATOR_LATCH,
-};
 
 /* -- without a request ---------------------------------------------------- */
 
 /* Told by its name alone. A reader's node and a writer's go together. */
 static bool is_of_kind(const char *name, enum claim_kind kind)
 {
-    uint32_t markers = ZKR__MARKER_BIT(ours[kind]);
+    uint32_t markers = ZKR__MARKER_BIT(claim_kinds[kind].marker);
     int64_t number;
 
     if (kind == CLAIM_SEMAPHORE)
@@ -79,7 +71,7 @@ static enum zkr__lock_kind kind_with_ours(const struct lock *lock,
         all[i] = *lock->items[i].node;
     all[lock->count] = (struct zkr_participant){
         .name = "",
-        .marker = zkr__markers[ours[kind]].text,
+        .marker = zkr__markers[claim_kinds[kind].marker].text,
         .kind = ZKR_PARTICIPANT_EXCLUSIVE,
     };
     together = zkr__lock_kind_of(all, lock->count + 1);
@@ -173,20 +165,13 @@ static const char *other_use(struct lockctl *ctl, const char *path,
 
 static int refuse(const char *lock, const char *use, enum claim_kind kind)
 {
-    static const char *const locks[] = {
-        [CLAIM_MUTEX] = "mutex",
-        [CLAIM_READ] = "read lock",
-        [CLAIM_WRITE] = "write lock",
-        [CLAIM_SEMAPHORE] = "semaphore",
-        [CLAIM_LEADER] = "leader election",
-    };
     char path[ZKR_PATH_MAX + 1];
 
     (void)escape_string(lock, path, sizeof(path));
     return lockctl_fail(EX_DATAERR,
                         "%s is used for %s: a %s there would keep none of its "
                         "users out",
-                        path, use, locks[kind]);
+                        path, use, claim_kinds[kind].noun);
 }
 
 /* Somebody who has a permit, or wants one, by another limit would let in more

@@ -140,8 +140,6 @@ void run_listen(struct run *run);
 /* Why a lock is lost, as a part of a sentence, escaped. */
 enum { WHY_LOST_MAX = ZKR_PATH_MAX + 64 + REASON_SHOWN_MAX };
 const char *run_why_lost(const struct run *run, char why[WHY_LOST_MAX]);
-/* 0: not at all. */
-void run_set_timer(const struct run *run, int64_t wake_ms);
 /* Until then, or until there is an event, or one of these descriptors (-1:
  * none) is readable. Tells whether that is the first of them. */
 bool run_sleep(const struct run *run, int64_t wake_ms, int fd, int other_fd);

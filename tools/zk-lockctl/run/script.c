@@ -24,9 +24,6 @@
 /* So many looks at most: somebody may fork without end. */
 enum { ROUNDS_MAX = 20 };
 
-/* The instant at which a process began is known no better. */
-enum { START_MS = 10 };
-
 /* The instant of the signal to a process that got none. */
 static const int64_t not_yet = INT64_MAX;
 static const int64_t left_alone = 0;
@@ -298,7 +295,7 @@ static bool is_of_a_trap(const struct started *started, pid_t pid)
     if (told_ms == not_yet)
         return false;
     began_ms = proc_start_ms(pid);
-    return began_ms < 0 || began_ms + START_MS > told_ms;
+    return began_ms < 0 || began_ms + PROC_START_MS > told_ms;
 }
 
 static bool add(pid_t pid, void *arg)
@@ -391,7 +388,7 @@ static void begin(const struct script *s, struct started *started)
     (void)started_live(started);
     if (!has_ended(s->fd))
         started->group = group;
-    started->since_ms = clock_boot_ms() - START_MS;
+    started->since_ms = clock_boot_ms() - PROC_START_MS;
     started->told_ms = not_yet;
     for (size_t i = 0; i < started->count; i++)
         started->items[i].told_ms = not_yet;

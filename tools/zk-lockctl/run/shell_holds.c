@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists the holds of a shell. Pure. */
+/* Lists the holds of a shell, and shares the desk of each: memory without a
+ * file that would be left behind. The kernel opens the descriptors of a process
+ * for its user only. */
 #include "run/shell_holds.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* -- the list ------------------------------------------------------------- */
 
 bool hold_is(const struct hold *a, const struct hold *b)
 {
@@ -83,4 +94,76 @@ void holds_write(const struct holds *h, char text[HOLDS_TEXT_MAX])
             text[used++] = ' ';
         used += write_one(&h->items[i], text + used);
     }
+}
+
+/* -- desks ---------------------------------------------------------------- */
+
+static struct desk *map(int fd)
+{
+    void *at = mmap(NULL, sizeof(struct desk), PROT_READ | PROT_WRITE,
+                    MAP_SHARED, fd, 0);
+
+    return at == MAP_FAILED ? NULL : at;
+}
+
+static bool fill(struct desk *b, int fd, int64_t session,
+                 const struct wanted *wanted)
+{
+    b->id = (struct hold){ .session = (uint64_t)session,
+                           .pid = (uint32_t)getpid(),
+                           .fd = (uint32_t)fd };
+    b->count = wanted->count;
+    (void)memcpy(b->paths, wanted->paths, sizeof(b->paths));
+    atomic_store(&b->valid_until_ms, INT64_MAX);
+    atomic_store(&b->release, DESK_KEPT);
+    return getrandom(&b->id.number, sizeof(b->id.number), 0) ==
+           sizeof(b->id.number);
+}
+
+struct desk *desk_new(int64_t session, const struct wanted *wanted)
+{
+    int fd = memfd_create("zk-lockctl hold", MFD_CLOEXEC);
+    struct desk *b = NULL;
+
+    if (fd >= 0 && ftruncate(fd, sizeof(*b)) == 0)
+        b = map(fd);
+    if (b != NULL && fill(b, fd, session, wanted))
+        return b;
+    desk_close(b);
+    if (fd >= 0)
+        (void)close(fd);
+    return NULL;
+}
+
+/* Another version of the tool has a desk of another size. */
+static bool is_desk(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && st.st_size == sizeof(struct desk);
+}
+
+struct desk *desk_open(const struct hold *hold)
+{
+    struct desk *b = NULL;
+    char name[48];
+    int fd;
+
+    (void)snprintf(name, sizeof(name), "/proc/%u/fd/%u", hold->pid, hold->fd);
+    fd = open(name, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    if (is_desk(fd))
+        b = map(fd);
+    (void)close(fd);
+    if (b == NULL || hold_is(&b->id, hold))
+        return b;
+    desk_close(b);
+    return NULL;
+}
+
+void desk_close(struct desk *desk)
+{
+    if (desk != NULL)
+        (void)munmap(desk, sizeof(*desk));
 }

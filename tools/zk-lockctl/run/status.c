@@ -66,7 +66,7 @@ static json_t *describe(const struct run *run, int exit_code)
     return json_pack(
         "{s:s, s:s, s:b, s:o, s:o, s:I, s:I, s:b, s:b, s:b, s:o, s:i}", "path",
         run->opts.wanted.paths[0], "kind",
-        claim_kind_name(run->opts.wanted.kind), "acquired",
+        claim_kinds[run->opts.wanted.kind].name, "acquired",
         run->turn.granted_ms != 0, "grant", describe_grant(run, 0), "locks",
         describe_locks(run), "wait_ms", (json_int_t)run->turn.wait_ms,
         "held_ms", (json_int_t)run->turn.held_ms, "lost", run->turn.lost,

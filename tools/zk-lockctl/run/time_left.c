@@ -151,24 +151,18 @@ const char *run_why_lost(const struct run *run, char why[WHY_LOST_MAX])
     return why;
 }
 
-void run_set_timer(const struct run *run, int64_t wake_ms)
-{
-    struct itimerspec when = { .it_value = { .tv_sec = wake_ms / 1000,
-                                             .tv_nsec =
-                                                 wake_ms % 1000 * 1000000 } };
-
-    (void)timerfd_settime(run->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
-}
-
 bool run_sleep(const struct run *run, int64_t wake_ms, int fd, int other_fd)
 {
     struct pollfd fds[] = { { .fd = run->event_fd, .events = POLLIN },
                             { .fd = run->timer_fd, .events = POLLIN },
                             { .fd = fd, .events = POLLIN },
                             { .fd = other_fd, .events = POLLIN } };
+    struct itimerspec when = { .it_value = { .tv_sec = wake_ms / 1000,
+                                             .tv_nsec =
+                                                 wake_ms % 1000 * 1000000 } };
     uint64_t count;
 
-    run_set_timer(run, wake_ms);
+    (void)timerfd_settime(run->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
     if (poll(fds, 4, -1) <= 0)
         return false;
     for (int i = 0; i < 2; i++) {

@@ -2,7 +2,6 @@
 /* Waits for the lock: the outcome, signals, and the holder meanwhile. */
 #include "run/run.h"
 
-#include <poll.h>
 #include <signal.h>
 
 #include <unistd.h>
@@ -35,13 +34,6 @@ static int fatal_signal(const struct run *run)
             (void)tty_stop_with_job();
     }
     return 0;
-}
-
-static void drain(int fd)
-{
-    uint64_t count;
-
-    (void)!read(fd, &count, sizeof(count));
 }
 
 static void on_session(zkr_session *session,
@@ -84,7 +76,7 @@ static void say_session(struct waiting *w)
     w->said_state = state;
 }
 
-/* Returns when to look again. */
+/* Returns how long to wait before it is called again. */
 static int say_waiting(struct waiting *w)
 {
     struct run *run = w->run;
@@ -103,35 +95,29 @@ static int say_waiting(struct waiting *w)
     return isatty(STDERR_FILENO) ? LOOK_MS : AGAIN_MS;
 }
 
-/* Waits until the claim has its outcome. Returns the signal that ended us, or
- * 0. */
-static int await(struct waiting *w, struct claim *claim)
+/* Waits until the claim has its outcome, or until that time. Returns the signal
+ * that ended us, or 0. */
+static int await(struct waiting *w, int64_t end_ms)
 {
     struct run *run = w->run;
-    struct pollfd fds[] = { { .fd = run->event_fd, .events = POLLIN },
-                            { .fd = run->signals.fd, .events = POLLIN },
-                            { .fd = run->timer_fd, .events = POLLIN } };
-    int timeout_ms = PATIENCE_MS;
+    int64_t say_ms = clock_boot_ms() + PATIENCE_MS;
     int ended_by = 0;
     struct grants grants;
     int error;
 
-    while (!claim_outcome(claim, &error, &grants)) {
-        int n = poll(fds, 3, timeout_ms);
+    while (!claim_outcome(run->turn.claim, &error, &grants)) {
+        bool told = run_sleep(run, say_ms < end_ms ? say_ms : end_ms,
+                              run->signals.fd, -1);
 
-        if (n == 0)
-            timeout_ms = say_waiting(w);
-        if (n > 0 && (fds[1].revents & POLLIN) != 0 && ended_by == 0) {
+        if (told && ended_by == 0) {
             ended_by = fatal_signal(run);
             if (ended_by != 0)
-                claim_cancel(claim, ZKR_ECANCELED);
+                claim_cancel(run->turn.claim, ZKR_ECANCELED);
         }
-        if (n > 0 && (fds[2].revents & POLLIN) != 0) {
-            drain(run->timer_fd);
-            claim_cancel(claim, ZKR_ETIMEDOUT);
-        }
-        if (n > 0 && (fds[0].revents & POLLIN) != 0)
-            drain(run->event_fd);
+        if (clock_boot_ms() >= end_ms)
+            claim_cancel(run->turn.claim, ZKR_ETIMEDOUT);
+        if (clock_boot_ms() >= say_ms)
+            say_ms = say_waiting(w) + clock_boot_ms();
         say_session(w);
     }
     return ended_by;
@@ -169,12 +155,12 @@ static void note_grants(struct run *run, int64_t since_ms)
                     (long long)zkr_grant_token(run->turn.grants.items[0]));
 }
 
-/* Other claims have a limit of their own. 0: no end. */
+/* Other claims have a limit of their own. */
 static int64_t campaign_end(const struct run_opts *opts, int64_t since_ms)
 {
     return opts->wanted.kind == CLAIM_LEADER && opts->wait_ms > 0
                ? since_ms + opts->wait_ms
-               : 0;
+               : INT64_MAX;
 }
 
 /* A change before the listener is there is not told to it. */
@@ -215,8 +201,7 @@ int run_wait(struct run *run)
         zkr_listener_free(listener);
         return lockctl_fail_zkr(error);
     }
-    run_set_timer(run, campaign_end(opts, since_ms));
-    ended_by = await(&w, run->turn.claim);
+    ended_by = await(&w, campaign_end(opts, since_ms));
     zkr_listener_free(listener);
     (void)claim_outcome(run->turn.claim, &error, &run->turn.grants);
     if (error == ZKR_OK)
@@ -233,13 +218,11 @@ int run_wait(struct run *run)
 
 int run_pause(struct run *run, int64_t ms)
 {
-    struct pollfd fd = { .fd = run->signals.fd, .events = POLLIN };
     int64_t end_ms = clock_boot_ms() + ms;
     int ended_by = 0;
-    int64_t left_ms;
 
-    while (ended_by == 0 && (left_ms = end_ms - clock_boot_ms()) > 0) {
-        if (poll(&fd, 1, (int)left_ms) > 0)
+    while (ended_by == 0 && clock_boot_ms() < end_ms) {
+        if (run_sleep(run, end_ms, run->signals.fd, -1))
             ended_by = fatal_signal(run);
     }
     run->turn.interrupted = ended_by == SIGINT;

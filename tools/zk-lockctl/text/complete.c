@@ -53,17 +53,6 @@ static struct complete option_of(struct complete c, const char *word)
     return value_of(c, opt_find(c.verb, word, len));
 }
 
-/* How many locks it takes. */
-static int places(const struct verb *verb)
-{
-    if (strstr(verb->usage, "[LOCK]...") != NULL)
-        return 1000;
-    return strstr(verb->usage, "LOCK") != NULL ||
-                   strstr(verb->usage, "PATH") != NULL
-               ? 1
-               : 0;
-}
-
 static struct complete argument(struct complete c, int before)
 {
     if (c.verb == NULL) {
@@ -71,7 +60,8 @@ static struct complete argument(struct complete c, int before)
     } else if (c.verb->words != NULL && before == 0) {
         c.kind = c.verb->overview == NULL ? COMPLETE_VALUE : COMPLETE_TOPIC;
         c.values = c.verb->words;
-    } else if (before < places(c.verb)) {
+    } else if (c.verb->takes == TAKES_PATHS ||
+               (c.verb->takes != TAKES_WORDS && before == 0)) {
         c.kind = COMPLETE_LOCK;
     }
     return c;

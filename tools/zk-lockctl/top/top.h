@@ -8,7 +8,7 @@
 
 struct top_opts {
     struct lockctl *ctl; /* its session ends with the verb */
-    char root[ZKR_PATH_MAX + 1];
+    const char *root;
     struct top_view view; /* as it is at the beginning */
     bool ask_servers;     /* with four letter words */
 };

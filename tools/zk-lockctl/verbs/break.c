@@ -24,8 +24,8 @@ struct order {
     int64_t token; /* 0: not given */
     bool ask_servers;
     const char *reason; /* NULL: none is told */
-    char path[ZKR_PATH_MAX + 1];
 };
+static struct order order = { .ask_servers = true };
 
 static int take_token(const struct opt *o, void *at, const char *value)
 {
@@ -186,16 +186,16 @@ static int tell_after(struct lockctl *ctl, const char *path)
 }
 
 /* There is no question without what it is about. */
-static void tell_before(const struct lockctl *ctl, const struct order *order,
-                        const struct lock *lock, const struct contender *c)
+static void tell_before(const struct lockctl *ctl, const struct lock *lock,
+                        const struct contender *c)
 {
     struct lockctl loud = *ctl;
     struct notes notes = { .count = 0 };
     struct notes lines = { .count = 0 };
     struct servers *servers = NULL;
 
-    loud.quiet = ctl->quiet && order->yes;
-    if (order->ask_servers)
+    loud.quiet = ctl->quiet && order.yes;
+    if (order.ask_servers)
         servers =
             servers_ask(ctl, SERVERS_CONS | SERVERS_DUMP, lock->path, &notes);
     breaking_tell(ctl, lock, c, servers, &lines);
@@ -207,43 +207,42 @@ static void tell_before(const struct lockctl *ctl, const struct order *order,
     servers_free(servers);
 }
 
-static int break_contender(struct lockctl *ctl, const struct order *order,
-                           const struct lock *lock, const struct contender *c)
+static int break_contender(struct lockctl *ctl, const struct lock *lock,
+                           const struct contender *c)
 {
     int code = 0;
 
-    tell_before(ctl, order, lock, c);
-    if (!order->yes)
+    tell_before(ctl, lock, c);
+    if (!order.yes)
         code = confirm(c);
     if (code == 0)
-        code = break_node(ctl, lock, c, order->reason);
-    return code == 0 ? tell_after(ctl, order->path) : code;
+        code = break_node(ctl, lock, c, order.reason);
+    return code == 0 ? tell_after(ctl, lock->path) : code;
 }
 
 /* Reads the whole queue only for a token that no holder has. */
-static int look(const struct lockctl *ctl, const struct order *order,
-                struct lock *lock)
+static int look(const struct lockctl *ctl, const char *path, struct lock *lock)
 {
-    int code = scan_lock(ctl->session, order->path, SCAN_HOLDERS, 0, lock);
+    int code = scan_lock(ctl->session, path, SCAN_HOLDERS, 0, lock);
 
-    if (code != 0 || order->token == 0 || lock->read == lock->count ||
-        lock_holder(lock, order->token, NULL) != NULL)
+    if (code != 0 || order.token == 0 || lock->read == lock->count ||
+        lock_holder(lock, order.token, NULL) != NULL)
         return code;
     lock_done(lock);
-    return scan_lock(ctl->session, order->path, SCAN_ALL, 0, lock);
+    return scan_lock(ctl->session, path, SCAN_ALL, 0, lock);
 }
 
-static int break_lock(struct lockctl *ctl, const struct order *order)
+static int break_lock(struct lockctl *ctl, const char *path)
 {
     const struct contender *c;
     struct lock lock;
-    int code = look(ctl, order, &lock);
+    int code = look(ctl, path, &lock);
 
     if (code != 0)
         return code;
-    c = breaking_choose(&lock, order->token);
+    c = breaking_choose(&lock, order.token);
     if (c != NULL) {
-        code = break_contender(ctl, order, &lock, c);
+        code = break_contender(ctl, &lock, c);
     } else {
         code = lockctl_failure()->exit_code;
         one_lock_say(ctl, &lock);
@@ -254,20 +253,16 @@ static int break_lock(struct lockctl *ctl, const struct order *order)
 
 static int break_verb(struct lockctl *ctl, int argc, char **argv)
 {
-    struct order order = { .ask_servers = true };
     int code;
 
-    if (!lockctl_parse(ctl, &verb_break, &argc, &argv, &order))
-        return EX_USAGE;
+    (void)argc;
     if (revoking_check_reason(order.reason) != 0)
         return EX_USAGE;
     if (order.yes && order.token == 0)
         return lockctl_fail(EX_USAGE, "--yes needs --token, so that no other "
                                       "holder is meant");
-    if (!lockctl_take_lock(&verb_break, argc, argv, order.path))
-        return EX_USAGE;
     code = lockctl_connect(ctl);
-    return code == 0 ? break_lock(ctl, &order) : code;
+    return code == 0 ? break_lock(ctl, argv[0]) : code;
 }
 
 const struct verb verb_break = {
@@ -275,6 +270,8 @@ const struct verb verb_break = {
     .usage = "[--token TOKEN [--yes]] LOCK",
     .summary = "Take a lock away from its holder, which is not stopped by that",
     .options = options,
+    .into = &order,
+    .takes = TAKES_LOCK,
     .help =
         "Try revoke first. The next in the queue is granted at once, while\n"
         "the old holder may still be at work. Stop it before, or see that\n"

@@ -15,8 +15,9 @@ struct question {
     bool held;
     const char *holder; /* held by it; NULL: not asked */
     int64_t wait_ms;    /* -1: for ever */
-    char path[ZKR_PATH_MAX + 1];
+    const char *path;
 };
+static struct question asked = { .wait_ms = -1 };
 
 /* clang-format off */
 #define AT(member) offsetof(struct question, member)
@@ -53,20 +54,17 @@ static bool holds(const struct lock *lock, const struct question *q)
     return false;
 }
 
-static int parse(struct lockctl *ctl, const struct verb *verb, int argc,
-                 char **argv, struct question *q)
+/* There is one question; and a connection. */
+static int begin(struct lockctl *ctl, const char *verb, struct question *q)
 {
-    int questions;
+    int questions = q->free + q->held + (q->holder != NULL);
 
-    if (!lockctl_parse(ctl, verb, &argc, &argv, q))
-        return EX_USAGE;
-    questions = q->free + q->held + (q->holder != NULL);
     if (questions != 1)
         return lockctl_fail(EX_USAGE,
                             questions > 1 ? "%s: only one question"
                                           : "%s: --free, --held or --held-by?",
-                            verb->name);
-    return lockctl_take_lock(verb, argc, argv, q->path) ? 0 : EX_USAGE;
+                            verb);
+    return lockctl_connect(ctl);
 }
 
 static uint32_t reads(const struct lockctl *ctl, const struct question *q)
@@ -84,18 +82,17 @@ static int look(struct lockctl *ctl, const struct question *q,
 
 static int check(struct lockctl *ctl, int argc, char **argv)
 {
-    struct question q = { .wait_ms = -1 };
     struct lock lock;
-    int code = parse(ctl, &verb_check, argc, argv, &q);
+    int code = begin(ctl, "check", &asked);
 
+    (void)argc;
+    asked.path = argv[0];
     if (code == 0)
-        code = lockctl_connect(ctl);
-    if (code == 0)
-        code = look(ctl, &q, &lock);
+        code = look(ctl, &asked, &lock);
     if (code != 0)
         return code;
     code = one_lock_print(ctl, &lock);
-    if (code == 0 && !holds(&lock, &q)) {
+    if (code == 0 && !holds(&lock, &asked)) {
         one_lock_say(ctl, &lock);
         code = EX_NO;
     }
@@ -158,14 +155,13 @@ static int wait_until(struct lockctl *ctl, const struct question *q,
 
 static int wait_verb(struct lockctl *ctl, int argc, char **argv)
 {
-    struct question q = { .wait_ms = -1 };
     struct mirror *mirror = NULL;
-    int code = parse(ctl, &verb_wait, argc, argv, &q);
+    int code = begin(ctl, "wait", &asked);
 
+    (void)argc;
+    asked.path = argv[0];
     if (code == 0)
-        code = lockctl_connect(ctl);
-    if (code == 0)
-        code = wait_until(ctl, &q, &mirror);
+        code = wait_until(ctl, &asked, &mirror);
     lockctl_disconnect(ctl);
     mirror_end(mirror);
     return code;
@@ -176,6 +172,8 @@ const struct verb verb_check = {
     .usage = "--free | --held | --held-by HOST[:PID]  LOCK",
     .summary = "Tell by the exit code, 0 or 1, whether a lock is free or held",
     .options = check_options,
+    .into = &asked,
+    .takes = TAKES_LOCK,
     .run = check,
 };
 
@@ -184,5 +182,7 @@ const struct verb verb_wait = {
     .usage = "--free | --held | --held-by HOST[:PID]  [-w DURATION] LOCK",
     .summary = "Wait until a lock is free or held",
     .options = wait_options,
+    .into = &asked,
+    .takes = TAKES_LOCK,
     .run = wait_verb,
 };

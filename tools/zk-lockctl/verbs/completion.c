@@ -293,8 +293,6 @@ static int offer_words(struct lockctl *ctl, int count, char **words)
 
 static int completion(struct lockctl *ctl, int argc, char **argv)
 {
-    if (!lockctl_parse(ctl, &verb_completion, &argc, &argv, NULL))
-        return EX_USAGE;
     /* getopt has taken no "--" before `words` */
     if (argc >= 2 && strcmp(argv[0], "words") == 0 &&
         strcmp(argv[1], "--") == 0)

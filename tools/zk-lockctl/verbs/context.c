@@ -163,8 +163,6 @@ static int show_settings(struct lockctl *ctl)
 
 static int context(struct lockctl *ctl, int argc, char **argv)
 {
-    if (!lockctl_parse(ctl, &verb_context, &argc, &argv, NULL))
-        return EX_USAGE;
     if (argc == 0)
         return list_contexts(ctl);
     if (argc == 1 && strcmp(argv[0], "show") == 0)

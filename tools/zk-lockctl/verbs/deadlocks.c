@@ -348,11 +348,11 @@ static const struct opt options[] = {
 };
 /* clang-format on */
 
+static struct across_opts opts = ACROSS_OPTS_INIT;
+
 static int deadlocks(struct lockctl *ctl, int argc, char **argv)
 {
-    struct across_opts opts = ACROSS_OPTS_INIT;
-
-    return across_run(ctl, &verb_deadlocks, argc, argv, &opts, print);
+    return across_run(ctl, argc, argv, &opts, print);
 }
 
 const struct verb verb_deadlocks = {
@@ -360,6 +360,8 @@ const struct verb verb_deadlocks = {
     .usage = "[OPTION]... [PATH]...",
     .summary = "Find owners of locks who wait for each other; exit code 1",
     .options = options,
+    .into = &opts,
+    .takes = TAKES_PATHS,
     .help =
         "Confirmed, with exit code 1: the records say that one thread holds "
         "and\n"

@@ -17,6 +17,9 @@ struct order {
     struct doctor_opts doctor;
     bool ask; /* the servers who watches what */
 };
+static struct order order = { .across = ACROSS_OPTS_INIT,
+                              .doctor.older_ms = INT64_C(24) * 3600 * 1000,
+                              .ask = true };
 
 /* clang-format off */
 static const struct opt options[] = {
@@ -74,37 +77,34 @@ static bool ask(struct lockctl *ctl, struct across *look,
 }
 
 /* No age is judged by clocks that differ. */
-static void check_clocks(struct order *order, const struct servers *servers,
-                         struct across *look)
+static void check_clocks(const struct servers *servers, struct across *look)
 {
-    int64_t skew_ms =
-        order->doctor.older_ms == 0
-            ? 0
-            : doctor_skew_ms(&look->scan, servers, &order->doctor);
+    int64_t skew_ms = order.doctor.older_ms == 0
+                          ? 0
+                          : doctor_skew_ms(&look->scan, servers, &order.doctor);
 
     if (skew_ms == 0)
         return;
     note_skew(look, skew_ms);
-    order->doctor.older_ms = 0;
+    order.doctor.older_ms = 0;
 }
 
-static int examine(struct lockctl *ctl, struct across_opts *opts,
-                   const struct across *before, struct across *look)
+static int examine(struct lockctl *ctl, const struct across *before,
+                   struct across *look)
 {
-    struct order *order = (struct order *)opts;
     struct servers *servers = NULL;
 
-    order->doctor.session_id = zkr_session_id(ctl->session);
+    order.doctor.session_id = zkr_session_id(ctl->session);
     look->blind = look->blind || (before == NULL && look->scan.notes.count > 0);
-    if (order->ask && !ask(ctl, look, &servers))
+    if (order.ask && !ask(ctl, look, &servers))
         return lockctl_fail_error(ZKR_ENOMEM, "");
-    check_clocks(order, servers, look);
-    doctor_examine(&look->scan, servers, &order->doctor, &look->findings);
+    check_clocks(servers, look);
+    doctor_examine(&look->scan, servers, &order.doctor, &look->findings);
     servers_free(servers);
     if (before == NULL)
         return 0;
     findings_keep(&look->findings, &before->findings);
-    doctor_add_deadlocks(&look->deadlocks, &order->doctor, &look->findings);
+    doctor_add_deadlocks(&look->deadlocks, &order.doctor, &look->findings);
     return 0;
 }
 
@@ -163,13 +163,9 @@ static int print(const struct lockctl *ctl, const struct across *look)
 
 static int doctor(struct lockctl *ctl, int argc, char **argv)
 {
-    struct order order = { .across = ACROSS_OPTS_INIT,
-                           .doctor.older_ms = INT64_C(24) * 3600 * 1000,
-                           .doctor.opened_ms = clock_wall_ms(),
-                           .ask = true };
-
+    order.doctor.opened_ms = clock_wall_ms();
     order.across.judge = examine;
-    return across_run(ctl, &verb_doctor, argc, argv, &order.across, print);
+    return across_run(ctl, argc, argv, &order.across, print);
 }
 
 const struct verb verb_doctor = {
@@ -177,6 +173,8 @@ const struct verb verb_doctor = {
     .usage = "[OPTION]... [PATH]...",
     .summary = "Find what is wrong with locks, and what helps; exit code 1",
     .options = options,
+    .into = &order,
+    .takes = TAKES_PATHS,
     .help = "One line for each finding: absent-holder, deaf-waiter,\n"
             "persistent-contender, mixed-recipes, old-holder, no-permit,\n"
             "deadlock, own-node.\n"

@@ -7,10 +7,10 @@
 
 #include <unistd.h>
 
-#include "run/desk.h"
 #include "run/keep.h"
 #include "run/label.h"
 #include "run/options.h"
+#include "run/shell_holds.h"
 
 /* clang-format off */
 static const struct opt options[] = {
@@ -100,6 +100,7 @@ const struct verb verb_hold = {
     .usage = "[OPTION]... LOCK [--and LOCK]...",
     .summary = "Hold a lock in a shell, which evaluates what this prints",
     .options = options,
+    .takes = TAKES_FIRST,
     .ends_at_argument = true,
     .help = "In a script: " HOLD_IDIOM "\n"
             "\n"

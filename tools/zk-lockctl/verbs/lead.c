@@ -74,6 +74,7 @@ const struct verb verb_lead = {
     .usage = "[OPTION]... LOCK [--] COMMAND [ARGUMENT]...",
     .summary = "Run a command while this program leads",
     .options = options,
+    .takes = TAKES_FIRST,
     .ends_at_argument = true,
     .help =
         "LOCK is the path of an election. The command is dead before anybody "

@@ -17,7 +17,7 @@
 /* What is asked for, and what was found. */
 struct log {
     struct lockctl *ctl;
-    char root[ZKR_PATH_MAX + 1];
+    const char *root;
     char *chroot;
     int64_t since_ms, until_ms; /* 0: not limited */
     int64_t at_ms;              /* 0: not asked */
@@ -29,6 +29,7 @@ struct log {
     struct notes notes;
     bool failed; /* out of memory */
 };
+static struct log asked;
 
 /* --- what is found --- */
 
@@ -298,15 +299,8 @@ static const struct opt options[] = {
 #undef AT
 /* clang-format on */
 
-static int read_options(struct log *log, int argc, char **argv)
+static int check_options(const struct log *log)
 {
-    if (!lockctl_parse(log->ctl, &verb_log, &argc, &argv, log))
-        return lockctl_failure()->exit_code;
-    if (argc > 1)
-        return lockctl_fail(EX_USAGE,
-                            "log: one lock; see zk-lockctl log --help");
-    if (!lockctl_take_root(&verb_log, argc, argv, log->root))
-        return EX_USAGE;
     if (log->at_ms != 0 && (log->since_ms != 0 || log->until_ms != 0))
         return lockctl_fail(EX_USAGE,
                             "log: --at is one moment, --since and --until are "
@@ -349,19 +343,21 @@ static void log_done(struct log *log)
 
 static int run_log(struct lockctl *ctl, int argc, char **argv)
 {
-    struct log log = { .ctl = ctl, .root = "/" };
     char word[WORD_MAX];
-    int code = read_options(&log, argc, argv);
+    int code = check_options(&asked);
 
+    (void)argc;
+    asked.ctl = ctl;
+    asked.root = argv[0];
     if (code == 0)
-        code = find_chroot(&log);
-    if (code == 0 && log.at_ms != 0)
-        lockctl_say(ctl, "at %s", word_time(log.at_ms, word));
+        code = find_chroot(&asked);
+    if (code == 0 && asked.at_ms != 0)
+        lockctl_say(ctl, "at %s", word_time(asked.at_ms, word));
     if (code == 0)
-        code = read_logs(&log);
+        code = read_logs(&asked);
     if (code == 0)
-        code = answer(&log);
-    log_done(&log);
+        code = answer(&asked);
+    log_done(&asked);
     return code;
 }
 
@@ -370,6 +366,8 @@ const struct verb verb_log = {
     .usage = "--from FILE [--from FILE]... [OPTION]... [LOCK]",
     .summary = "Tell who held locks, out of transaction logs",
     .options = options,
+    .into = &asked,
+    .takes = TAKES_PATH,
     .help = "No server is asked. Without LOCK: all locks; LOCK stands for the\n"
             "locks below it, too. Without a zone a TIME is local. With the\n"
             "directories of several servers each transaction counts once.\n"

@@ -23,6 +23,8 @@ struct order {
     struct filter filter;
     int sort;
 };
+static struct order order = { .scan = { .timeout_ms = 60000, .barriers = true },
+                              .filter.dialect = -1 };
 
 static const char *const dialects[] = { "zkrecipes", "curator",  "kazoo",
                                         "go",        "c-recipe", "zk-ruby",
@@ -125,17 +127,19 @@ static uint32_t reads(const struct lockctl *ctl, int sort)
                : SCAN_NEXT;
 }
 
-static int list(struct lockctl *ctl, const char *root,
-                const struct order *order)
+static int ls(struct lockctl *ctl, int argc, char **argv)
 {
+    const char *root = argv[0];
     struct scan scan;
     int code = lockctl_connect(ctl);
 
+    (void)argc;
+    order.scan.reads = reads(ctl, order.sort);
     if (code == 0)
-        code = scan_below(ctl, &root, 1, &order->scan, &scan);
+        code = scan_below(ctl, &root, 1, &order.scan, &scan);
     if (code != 0)
         return code;
-    apply(&scan, &order->filter, order->sort);
+    apply(&scan, &order.filter, order.sort);
     code = locks_print(ctl, scan.locks, scan.count, scan.at_ms, &scan.notes);
     if (scan.count == 0 && scan.denied == 0)
         lockctl_say(ctl, scan.missing ? "no locks: the path does not exist"
@@ -145,23 +149,12 @@ static int list(struct lockctl *ctl, const char *root,
     return code;
 }
 
-static int ls(struct lockctl *ctl, int argc, char **argv)
-{
-    struct order order = { .scan = { .timeout_ms = 60000, .barriers = true },
-                           .filter.dialect = -1 };
-    char root[ZKR_PATH_MAX + 1] = "/";
-
-    if (!lockctl_parse(ctl, &verb_ls, &argc, &argv, &order) ||
-        !lockctl_take_root(&verb_ls, argc, argv, root))
-        return EX_USAGE;
-    order.scan.reads = reads(ctl, order.sort);
-    return list(ctl, root, &order);
-}
-
 const struct verb verb_ls = {
     .name = "ls",
     .usage = "[OPTION]... [PATH]",
     .summary = "List the locks at and below a path",
     .options = options,
+    .into = &order,
+    .takes = TAKES_PATH,
     .run = ls,
 };

@@ -17,10 +17,13 @@
 #include "text/metrics.h"
 
 struct metrics_opts {
-    char root[ZKR_PATH_MAX + 1];
+    const char *root;
     const char *textfile;
     const char *listen; /* an address; NULL: once */
     struct scan_opts scan;
+};
+static struct metrics_opts asked = {
+    .scan = { .reads = SCAN_NEXT, .timeout_ms = 60000 },
 };
 
 /* clang-format off */
@@ -192,20 +195,14 @@ static int serve_until_signal(struct lockctl *ctl, const struct metrics_opts *q)
 
 static int metrics(struct lockctl *ctl, int argc, char **argv)
 {
-    struct metrics_opts q = {
-        .root = "/",
-        .scan = { .reads = SCAN_NEXT, .timeout_ms = 60000 },
-    };
-
-    if (!lockctl_parse(ctl, &verb_metrics, &argc, &argv, &q))
-        return EX_USAGE;
+    (void)argc;
+    asked.root = argv[0];
     if (ctl->format != FORMAT_TABLE || ctl->columns != NULL)
         return lockctl_fail(EX_USAGE, "metrics has one format, Prometheus");
-    if (!lockctl_take_root(&verb_metrics, argc, argv, q.root))
-        return EX_USAGE;
-    if (q.listen != NULL && q.textfile != NULL)
+    if (asked.listen != NULL && asked.textfile != NULL)
         return lockctl_fail(EX_USAGE, "metrics: --listen, or --textfile?");
-    return q.listen != NULL ? serve_until_signal(ctl, &q) : measure(ctl, &q);
+    return asked.listen != NULL ? serve_until_signal(ctl, &asked)
+                                : measure(ctl, &asked);
 }
 
 const struct verb verb_metrics = {
@@ -213,6 +210,8 @@ const struct verb verb_metrics = {
     .usage = "[OPTION]... [PATH]",
     .summary = "Print metrics of the locks at and below a path for Prometheus",
     .options = options,
+    .into = &asked,
+    .takes = TAKES_PATH,
     .help = "When no server answers, zklock_up is 0, and the exit code 69.\n",
     .run = metrics,
 };

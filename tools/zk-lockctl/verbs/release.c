@@ -2,19 +2,18 @@
 /* release: gives back a lock that hold keeps for the shell. */
 #include "verbs/verbs.h"
 
-#include "run/desk.h"
+#include "run/shell_holds.h"
 
 static int release(struct lockctl *ctl, int argc, char **argv)
 {
-    return lockctl_parse(ctl, &verb_release, &argc, &argv, NULL)
-               ? ask_holds(ctl, true, argc, argv)
-               : EX_USAGE;
+    return ask_holds(ctl, true, argc, argv);
 }
 
 const struct verb verb_release = {
     .name = "release",
     .usage = "[LOCK]",
     .summary = "Give back a lock that hold keeps for the shell",
+    .takes = TAKES_FIRST,
     .help = "Without LOCK: the one that was acquired last. It answers when the "
             "node of the\n"
             "lock is gone: 0; 79 when the lock had been lost before.\n",

@@ -17,19 +17,17 @@
 
 struct order {
     int64_t wait_ms;
-    bool ask_servers;
-    bool anyway;
+    bool ask_servers;   /* for the addresses of those who do not give it back */
     const char *reason; /* NULL: none is told */
     const char *holder; /* HOST[:PID]: all that it holds; NULL: one lock */
 };
+static struct order order = { .wait_ms = 10000, .ask_servers = true };
 
 /* clang-format off */
 #define AT(member) offsetof(struct order, member)
 static const struct opt options[] = {
     { "wait", 'w', "DURATION", .type = OPT_MS, .at = AT(wait_ms),
       .help = "how long to wait for them; exit code 75 when one of them still holds then (10s)" },
-    { "anyway", .type = OPT_ON, .at = AT(anyway),
-      .help = "ask also where the client does not say that it listens" },
     { "reason", .value = "TEXT", .type = OPT_TEXT, .at = AT(reason),
       .help = "why, for a holder that uses zkrecipes, and for log" },
     { "holder", .value = "HOST[:PID]", .type = OPT_TEXT, .at = AT(holder),
@@ -51,9 +49,8 @@ struct asked {
         char stop[STOP_MAX];
     } * items;
     size_t count;
-    uint32_t reads;   /* in the queue they are among the first so many */
-    bool deaf;        /* somebody holds who was not asked */
-    bool ask_servers; /* for the addresses of those who do not give it back */
+    uint32_t reads; /* in the queue they are among the first so many */
+    bool deaf;      /* somebody holds who was not asked */
 };
 
 static void note_asked(struct asked *asked, const struct contender *c)
@@ -69,10 +66,9 @@ static void note_asked(struct asked *asked, const struct contender *c)
 
 /* A reason reaches also those who have been asked before, and read it. */
 static int ask_one(struct lockctl *ctl, const struct lock *lock,
-                   const struct contender *c, const char *reason,
-                   struct asked *asked)
+                   const struct contender *c, struct asked *asked)
 {
-    const char *told = revoking_is_read(c) ? reason : NULL;
+    const char *told = revoking_is_read(c) ? order.reason : NULL;
     char node[NODE_PATH_MAX];
     char who[WHO_MAX];
     int rc = ZKR_OK;
@@ -91,8 +87,9 @@ static int ask_one(struct lockctl *ctl, const struct lock *lock,
     if (rc == ZKR_ZNONODE)
         lockctl_say(ctl, "%s has let go by itself", who);
     else
-        lockctl_say(ctl, "asked %s%s", who,
-                    told == reason ? "" : "; its client does not read reasons");
+        lockctl_say(
+            ctl, "asked %s%s", who,
+            told == order.reason ? "" : "; its client does not read reasons");
     note_asked(asked, c);
     return 0;
 }
@@ -105,8 +102,7 @@ static bool is_heard(const struct lockctl *ctl, const struct contender *c)
 
     if (c->owner.is_asked || zkr__hears_requests(c->node, c->dialect))
         return true;
-    lockctl_say(ctl, "%s is not asked: %s %s (revoke --anyway asks)",
-                contender_who(c, who),
+    lockctl_say(ctl, "%s is not asked: %s %s", contender_who(c, who),
                 unknown ? "its node does not tell whether its client"
                         : zkr__dialect_name(c->dialect),
                 unknown ? "listens" : "does not listen");
@@ -114,7 +110,7 @@ static bool is_heard(const struct lockctl *ctl, const struct contender *c)
 }
 
 static int ask(struct lockctl *ctl, const struct lock *lock,
-               const struct order *order, struct asked *asked)
+               struct asked *asked)
 {
     int code = 0;
 
@@ -122,10 +118,10 @@ static int ask(struct lockctl *ctl, const struct lock *lock,
         const struct contender *c = &lock->items[i];
 
         if (!c->node->holds ||
-            (order->holder != NULL && !contender_is_by(c, order->holder)))
+            (order.holder != NULL && !contender_is_by(c, order.holder)))
             continue;
-        if (order->anyway || is_heard(ctl, c))
-            code = ask_one(ctl, lock, c, order->reason, asked);
+        if (is_heard(ctl, c))
+            code = ask_one(ctl, lock, c, asked);
         else
             asked->deaf = true;
     }
@@ -186,7 +182,7 @@ static void tell_next_step(const struct lockctl *ctl, const struct lock *lock,
 {
     struct notes notes = { .count = 0 };
     struct servers *servers =
-        asked->ask_servers && !ctl->quiet
+        order.ask_servers && !ctl->quiet
             ? servers_ask(ctl, SERVERS_CONS, lock->path, &notes)
             : NULL;
 
@@ -243,21 +239,19 @@ static int see_to_end(struct lockctl *ctl, const struct asked *asked,
 
 /* All are asked before it waits for the first. The code is that of the first
  * that failed. */
-static int revoke_locks(struct lockctl *ctl, const struct order *order,
-                        struct lock *locks, size_t count)
+static int revoke_locks(struct lockctl *ctl, struct lock *locks, size_t count)
 {
     struct asked *asked = calloc(count + 1, sizeof(*asked));
     int64_t deadline_ms;
     int code = asked == NULL ? lockctl_fail_error(ZKR_ENOMEM, "") : 0;
 
     for (size_t i = 0; code == 0 && i < count; i++) {
-        asked[i].ask_servers = order->ask_servers;
         asked[i].reads = (uint32_t)locks[i].holders + 1;
         asked[i].items = calloc(locks[i].holders + 1, sizeof(*asked[i].items));
         code = asked[i].items == NULL ? lockctl_fail_error(ZKR_ENOMEM, "")
-                                      : ask(ctl, &locks[i], order, &asked[i]);
+                                      : ask(ctl, &locks[i], &asked[i]);
     }
-    deadline_ms = clock_now_ms() + order->wait_ms;
+    deadline_ms = clock_now_ms() + order.wait_ms;
     for (size_t i = 0; i < count && (code == 0 || code == EX_TEMPFAIL); i++) {
         int one = see_to_end(ctl, &asked[i], deadline_ms, &locks[i]);
 
@@ -289,8 +283,7 @@ static size_t held_by(struct scan *scan, const char *holder)
     return count;
 }
 
-static int revoke_of(struct lockctl *ctl, const struct order *order,
-                     const char *root)
+static int revoke_of(struct lockctl *ctl, const char *root)
 {
     const struct scan_opts opts = { .timeout_ms = 60000,
                                     .reads = SCAN_HOLDERS };
@@ -300,49 +293,44 @@ static int revoke_of(struct lockctl *ctl, const struct order *order,
 
     if (code != 0)
         return code;
-    count = held_by(&scan, order->holder);
+    count = held_by(&scan, order.holder);
     if (count == 0)
-        lockctl_say(ctl, "%s holds none of %zu lock%s", order->holder,
+        lockctl_say(ctl, "%s holds none of %zu lock%s", order.holder,
                     scan.count, word_plural(scan.count));
-    code = scan_code(&scan, revoke_locks(ctl, order, scan.locks, count));
+    code = scan_code(&scan, revoke_locks(ctl, scan.locks, count));
     notes_say(&scan.notes, ctl);
     scan_done(&scan);
     return code;
 }
 
-static int revoke_one(struct lockctl *ctl, const struct order *order,
-                      const char *path)
+static int revoke_one(struct lockctl *ctl, const char *path)
 {
     struct lock lock;
     int code = scan_lock(ctl->session, path, SCAN_HOLDERS, 0, &lock);
 
     if (code != 0)
         return code;
-    code = revoke_locks(ctl, order, &lock, 1);
+    code = revoke_locks(ctl, &lock, 1);
     lock_done(&lock);
     return code;
 }
 
 static int revoke(struct lockctl *ctl, int argc, char **argv)
 {
-    struct order order = { .wait_ms = 10000, .ask_servers = true };
-    char path[ZKR_PATH_MAX + 1] = "/";
-    int code;
+    int code = revoking_check_reason(order.reason);
 
-    if (!lockctl_parse(ctl, &verb_revoke, &argc, &argv, &order) ||
-        revoking_check_reason(order.reason) != 0 ||
-        !(order.holder != NULL
-              ? lockctl_take_root(&verb_revoke, argc, argv, path)
-              : lockctl_take_lock(&verb_revoke, argc, argv, path)))
-        return EX_USAGE;
+    if (code != 0)
+        return code;
+    if (order.holder == NULL && argc == 0)
+        return lockctl_fail(EX_USAGE, "revoke: which lock?");
     if (order.holder != NULL && ctl->format == FORMAT_JSON)
         return lockctl_fail(EX_USAGE, "revoke: a line for each lock; choose "
                                       "-o jsonl");
     code = lockctl_connect(ctl);
     if (code != 0)
         return code;
-    return order.holder != NULL ? revoke_of(ctl, &order, path)
-                                : revoke_one(ctl, &order, path);
+    return order.holder != NULL ? revoke_of(ctl, argv[0])
+                                : revoke_one(ctl, argv[0]);
 }
 
 const struct verb verb_revoke = {
@@ -350,6 +338,8 @@ const struct verb verb_revoke = {
     .usage = "[OPTION]... LOCK | --holder HOST[:PID] [PATH]",
     .summary = "Ask the holders of a lock to give it back",
     .options = options,
+    .into = &order,
+    .takes = TAKES_PATH,
     .help = "The program of the holder decides what it does. The request\n"
             "replaces the text in its node that names the owner.\n",
     .run = revoke,

@@ -26,6 +26,7 @@ const struct verb verb_run = {
     .usage = "[OPTION]... LOCK [--and LOCK]... [--] COMMAND [ARGUMENT]...",
     .summary = "Hold a lock while a command runs",
     .options = options,
+    .takes = TAKES_FIRST,
     .ends_at_argument = true,
     .help =
         "The command and all that it has started are dead before anybody else "

@@ -23,6 +23,7 @@ struct order {
     bool ask; /* the servers */
     bool follow;
 };
+static struct order order = { DEFAULT_LIMIT, true, false };
 
 /* clang-format off */
 static const struct opt options[] = {
@@ -233,18 +234,17 @@ static void note_data(const struct lockctl *ctl, struct view *v)
 }
 
 /* Asks what the servers tell of the queue. 0, or an exit code. */
-static int look_at(struct lockctl *ctl, uint32_t limit, bool ask,
-                   struct view *v)
+static int look_at(struct lockctl *ctl, struct view *v)
 {
     struct lock *lock = &v->lock;
     struct servers *servers;
 
-    v->shown = lock->listed < limit ? lock->listed : limit;
+    v->shown = lock->listed < order.limit ? lock->listed : order.limit;
     v->queue = lock->count < v->shown ? lock->count : v->shown;
     lock->cut = v->shown < lock->listed || lock->cut;
     if (lock->total == 0 && lock->kind == ZKR__KIND_NONE)
         note_data(ctl, v);
-    if (!ask)
+    if (!order.ask)
         return 0;
     servers = servers_ask(ctl, SERVERS_CONS | SERVERS_DUMP | SERVERS_WCHP,
                           lock->path, &v->notes);
@@ -254,13 +254,12 @@ static int look_at(struct lockctl *ctl, uint32_t limit, bool ask,
 }
 
 /* Reads the queue as it is now. 0, or an exit code. */
-static int look(struct lockctl *ctl, const char *path,
-                const struct order *order, struct view *v)
+static int look(struct lockctl *ctl, const char *path, struct view *v)
 {
     int code =
-        scan_lock(ctl->session, path, order->limit, SCAN_BARRIER, &v->lock);
+        scan_lock(ctl->session, path, order.limit, SCAN_BARRIER, &v->lock);
 
-    return code != 0 ? code : look_at(ctl, order->limit, order->ask, v);
+    return code != 0 ? code : look_at(ctl, v);
 }
 
 static void forget(struct view *v)
@@ -272,13 +271,13 @@ static void forget(struct view *v)
 }
 
 /* Waiters that seem to be deaf are looked at again. The view ends. */
-static int show_view(struct lockctl *ctl, const char *path,
-                     const struct order *order, int code, struct view *v)
+static int show_view(struct lockctl *ctl, const char *path, int code,
+                     struct view *v)
 {
     if (code == 0 && v->told.deaf > 0) {
         forget(v);
         clock_sleep_ms(200);
-        code = look(ctl, path, order, v);
+        code = look(ctl, path, v);
     }
     if (code == 0)
         code = print(ctl, v);
@@ -287,45 +286,42 @@ static int show_view(struct lockctl *ctl, const char *path,
     return code;
 }
 
-static int show_lock(struct lockctl *ctl, const char *path,
-                     const struct order *order)
+static int show_lock(struct lockctl *ctl, const char *path)
 {
     struct view v = { .shown = 0 };
-    int code = look(ctl, path, order, &v);
+    int code = look(ctl, path, &v);
 
-    return show_view(ctl, path, order, code, &v);
+    return show_view(ctl, path, code, &v);
 }
 
 /* Shows what has changed; what is no lock is asked for, and the answer says
  * why. */
-static int show_news(struct lockctl *ctl, const char *path,
-                     const struct order *order, struct lock *lock)
+static int show_news(struct lockctl *ctl, const char *path, struct lock *lock)
 {
     struct view v = { .lock = *lock };
     int code;
 
     if (lock->error != ZKR_OK || lock->count == 0) {
         lock_done(lock);
-        return show_lock(ctl, path, order);
+        return show_lock(ctl, path);
     }
-    code = look_at(ctl, order->limit, order->ask, &v);
-    return show_view(ctl, path, order, code, &v);
+    code = look_at(ctl, &v);
+    return show_view(ctl, path, code, &v);
 }
 
 /* A lock that nobody uses may go, and come again. */
-static int follow(struct lockctl *ctl, const char *path,
-                  const struct order *order)
+static int follow(struct lockctl *ctl, const char *path)
 {
     struct mirror *mirror = NULL;
     struct lock lock;
     int rc = ZKR_OK;
-    int code = mirror_follow(ctl, path, order->limit, &mirror);
+    int code = mirror_follow(ctl, path, order.limit, &mirror);
 
     while (code == 0) {
         if (mirror_next(mirror, INT64_MAX, &lock, &rc))
-            code = show_news(ctl, path, order, &lock);
+            code = show_news(ctl, path, &lock);
         else
-            code = rc == ZKR_OK ? show_lock(ctl, path, order)
+            code = rc == ZKR_OK ? show_lock(ctl, path)
                                 : lockctl_fail_error(rc, "");
         if (code == EX_DATAERR ||
             (code == EX_UNAVAILABLE && !lockctl_is_over(ctl)))
@@ -338,20 +334,15 @@ static int follow(struct lockctl *ctl, const char *path,
 
 static int show(struct lockctl *ctl, int argc, char **argv)
 {
-    struct order order = { DEFAULT_LIMIT, true, false };
-    char path[ZKR_PATH_MAX + 1];
     int code;
 
-    if (!lockctl_parse(ctl, &verb_show, &argc, &argv, &order) ||
-        !lockctl_take_lock(&verb_show, argc, argv, path))
-        return EX_USAGE;
+    (void)argc;
     if (order.follow && ctl->format == FORMAT_JSON)
         return lockctl_fail(EX_USAGE, "show: looks have no end; choose -o "
                                       "jsonl");
     code = lockctl_connect(ctl);
     if (code == 0)
-        code = order.follow ? follow(ctl, path, &order)
-                            : show_lock(ctl, path, &order);
+        code = order.follow ? follow(ctl, argv[0]) : show_lock(ctl, argv[0]);
     return code;
 }
 
@@ -360,5 +351,7 @@ const struct verb verb_show = {
     .usage = "[OPTION]... LOCK",
     .summary = "Show one queue, and why each in it waits",
     .options = options,
+    .into = &order,
+    .takes = TAKES_LOCK,
     .run = show,
 };

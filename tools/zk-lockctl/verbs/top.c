@@ -7,6 +7,11 @@
 
 #include "top/top.h"
 
+static struct top_opts t = {
+    .ask_servers = true,
+    .view = { .sort = TOP_LONGEST, .interval_ms = 2000 },
+};
+
 /* In the order of enum top_key. */
 static const char *const sorts[] = { "lock",  "kind", "state",   "holder",
                                      "held",  "wait", "longest", "grants",
@@ -52,18 +57,12 @@ static bool has_screen(const struct lockctl *ctl)
 
 static int top(struct lockctl *ctl, int argc, char **argv)
 {
-    struct top_opts t = {
-        .ctl = ctl,
-        .root = "/",
-        .ask_servers = true,
-        .view = { .sort = TOP_LONGEST, .interval_ms = 2000 },
-    };
     static struct opening opening; /* the session ends after this verb */
     int code;
 
-    if (!lockctl_parse(ctl, &verb_top, &argc, &argv, &t) ||
-        !lockctl_take_root(&verb_top, argc, argv, t.root))
-        return EX_USAGE;
+    (void)argc;
+    t.ctl = ctl;
+    t.root = argv[0];
     if (!has_screen(ctl))
         return top_has_no_screen();
     code = lockctl_connect_later(ctl, &opening);
@@ -75,6 +74,8 @@ const struct verb verb_top = {
     .usage = "[OPTION]... [PATH]",
     .summary = "Watch the locks at and below a path on a screen",
     .options = options,
+    .into = &t,
+    .takes = TAKES_PATH,
     .help =
         "Keys: arrows move, Enter shows a queue, / filters, s sorts, r\n"
         "reverses, o lists owners, Space looks now, + and - change the\n"

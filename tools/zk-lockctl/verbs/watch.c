@@ -19,7 +19,7 @@ enum { INTERVAL_MIN_MS = 10, WAKE_MS = 500, NOTES_MAX = 100 };
 
 struct watch {
     struct lockctl *ctl;
-    const char **paths; /* the locks, or "/" */
+    const char *const *paths; /* the locks, or "/" */
     size_t path_count;
     bool all;         /* that are below it */
     int64_t pause_ms; /* as in mirror.h */
@@ -31,6 +31,7 @@ struct watch {
     struct notes notes; /* that were said */
     int code;           /* of the output */
 };
+static struct watch asked = { .pause_ms = 100 };
 
 /* clang-format off */
 static const struct opt options[] = {
@@ -259,21 +260,19 @@ static void tell_other(struct watch *w, struct event event)
 
 static void tell_missed(struct watch *w, const struct news *news)
 {
-    if (news->unseen.lost || news->unseen.missed > 0)
-        tell_other(
-            w, (struct event){ .kind = EVENT_MISSED,
-                               .at_ms = news->lock.at_ms,
-                               .lock = &news->lock,
-                               .missed = news->unseen.lost
-                                             ? -1
-                                             : (int64_t)news->unseen.missed });
+    if (news->lost || news->missed > 0)
+        tell_other(w, (struct event){
+                          .kind = EVENT_MISSED,
+                          .at_ms = news->lock.at_ms,
+                          .lock = &news->lock,
+                          .missed = news->lost ? -1 : (int64_t)news->missed });
 }
 
 /* Takes over the lock. A lock that was not kept was free before; with `first`
  * nothing is known of before. Returns false when out of memory. */
 static bool take_news(struct watch *w, struct news *news, bool first)
 {
-    struct view none = { .lock = { .at_ms = news->unseen.before_ms } };
+    struct view none = { .lock = { .at_ms = news->before_ms } };
     struct view *after = calloc(1, sizeof(*after));
     struct view *before;
     bool told;
@@ -289,7 +288,7 @@ static bool take_news(struct watch *w, struct news *news, bool first)
         return true;
     }
     if (before != NULL)
-        before->lock.at_ms = news->unseen.before_ms;
+        before->lock.at_ms = news->before_ms;
     if (!first)
         tell_missed(w, news);
     told = events_between(first            ? NULL
@@ -510,23 +509,18 @@ static int check_format(const struct lockctl *ctl)
 
 static int watch(struct lockctl *ctl, int argc, char **argv)
 {
-    struct watch w = { .ctl = ctl, .pause_ms = 100 };
-    int code;
+    int code = check_format(ctl);
 
-    if (!lockctl_parse(ctl, &verb_watch, &argc, &argv, &w))
-        return EX_USAGE;
-    code = check_format(ctl);
-    if (code != 0)
-        return code;
-    w.all = argc == 0;
-    code = lockctl_take_paths(argc, argv, &w.paths, &w.path_count);
+    asked.ctl = ctl;
+    asked.all = argc == 0;
+    asked.paths = (const char *const *)argv;
+    asked.path_count = asked.all ? 1 : (size_t)argc;
     if (code == 0)
-        code = start(&w);
-    while (w.views != NULL)
-        forget_view(&w, *(struct view **)w.views);
-    mirror_end(w.mirror);
-    notes_done(&w.notes);
-    free(w.paths);
+        code = start(&asked);
+    while (asked.views != NULL)
+        forget_view(&asked, *(struct view **)asked.views);
+    mirror_end(asked.mirror);
+    notes_done(&asked.notes);
     return code;
 }
 
@@ -535,6 +529,8 @@ const struct verb verb_watch = {
     .usage = "[OPTION]... [LOCK]...",
     .summary = "Tell what happens to locks, until SIGINT or SIGTERM",
     .options = options,
+    .into = &asked,
+    .takes = TAKES_PATHS,
     .help =
         "Without LOCK: all locks. Events:\n"
         "  queued    somebody has a node in the queue now\n"
