@@ -57,126 +57,131 @@ static void assert_notes(const struct scan *scan, const char *text)
         fail_msg("not '%s' but: %s", text, scan->notes.texts[0]);
 }
 
-TEST(locks_of_every_client_are_found)
-{
-    static const char *const nodes[] = {
-        "c-recipe/x-100000be8790000-0000000003",
-        "curator/_c_" UUID "-lock-0000000003",
-        "deep/er/_c_" UUID "-__READ__0000000001",
-        "go/_c_" HEX "-lock-0000000000",
-        "kazoo/" HEX "__lock__0000000000",
-        "readers/" HEX "__rlock__0000000000",
-        "ruby/sh0000000001",
-        "wrapped/lock--2147483648",
-    };
-    static const char *const locks[] = {
-        "c-recipe", "curator", "deep/er", "go",
-        "kazoo",    "readers", "ruby",    "wrapped",
-    };
-    struct scan scan;
+/* --- what is found --- */
 
-    for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++)
-        make(nodes[i], NULL);
-    make("curator/notes", NULL);
-    scan = look_at_all();
-    assert_int_equal(scan.count, sizeof(locks) / sizeof(locks[0]));
-    for (size_t i = 0; i < scan.count; i++) {
-        assert_found(&scan, i, locks[i], 1);
-        assert_int_equal(scan.locks[i].total, i == 1 ? 2 : 1);
+/* A node, with what is missing above it: "@NAME" is ephemeral, "@@NAME" too and
+ * of another session, "#NAME" a container; any may have "=DATA". Found are
+ * "NAME CONTENDERS". */
+struct search {
+    const char *name;
+    const char *nodes[10];
+    struct scan_opts opts;
+    const char *found[9];
+    const char *note; /* NULL: none, and nothing was cut off */
+};
+
+/* clang-format off */
+static const struct search searches[] = {
+    { .name = "every client",
+      .nodes = { "c-recipe/x-100000be8790000-0000000003", "curator/_c_" UUID "-lock-0000000003", "curator/notes",
+                 "deep/er/_c_" UUID "-__READ__0000000001", "go/_c_" HEX "-lock-0000000000", "kazoo/" HEX "__lock__0000000000",
+                 "readers/" HEX "__rlock__0000000000", "ruby/sh0000000001", "wrapped/lock--2147483648" },
+      .found = { "c-recipe 1", "curator 1", "deep/er 1", "go 1", "kazoo 1", "readers 1", "ruby 1", "wrapped 1" } },
+    { .name = "the root", .nodes = { "@lock-0000000000" }, .found = { " 1" } },
+    /* a name like a contender, to a lock too; but no server makes such numbers */
+    { .name = "a directory with a number", .nodes = { "my-lock-1/lock-0000000000", "my-lock-2/lock-0000000000" },
+      .found = { "my-lock-1 1", "my-lock-2 1" } },
+    { .name = "a directory with a number, and only holders are read", .opts.reads = SCAN_HOLDERS,
+      .nodes = { "my-lock-1/lock-0000000000", "my-lock-2/lock-0000000000" }, .found = { "my-lock-1 1", "my-lock-2 1" } },
+    { .name = "a holder is one when it is ephemeral", .nodes = { "@unfair/holder", "settings/holder" }, .found = { "unfair 1" } },
+    { .name = "a holder is one when it is ephemeral, by depth", .opts.depth = 2, .note = "what lies deeper",
+      .nodes = { "@unfair/holder", "settings/holder" }, .found = { "unfair 1" } },
+
+    { .name = "no empty directories", .nodes = { "app/idle" } },
+    { .name = "empty directories", .opts.empty = true,
+      .nodes = { "app/idle", "#app/idle-container", "app/setting=value", "@app/service" },
+      .found = { "app/idle 0", "app/idle-container 0" } },
+    { .name = "no empty semaphore", .nodes = { "a/locks", "a/leases", "b/leases" } },
+    { .name = "an empty semaphore", .opts.empty = true, .nodes = { "a/locks", "a/leases", "b/leases" },
+      .found = { "a 0", "b/leases 0" } },
+
+    { .name = "a limit of depth", .opts.depth = 2, .note = "what lies deeper",
+      .nodes = { "a/lock-0000000000", "b/lock-0000000000", "b/c/lock-0000000000" }, .found = { "a 1", "b 1" } },
+    { .name = "a limit of locks", .opts.limit = 2, .note = "more locks than 2",
+      .nodes = { "a/lock-0000000000", "b/lock-0000000000", "b/c/lock-0000000000" }, .found = { "a 1", "b 1" } },
+    { .name = "as many locks as the limit", .opts.limit = 3,
+      .nodes = { "a/lock-0000000000", "b/lock-0000000000", "b/c/lock-0000000000" }, .found = { "a 1", "b 1", "b/c 1" } },
+    /* found after the two directories */
+    { .name = "a limit does not cut a semaphore in two", .opts.limit = 1,
+      .nodes = { "a/leases", "a/locks", "b/c/d/e", "@a/" LEASE "1", "@a/" QUEUED "1" }, .found = { "a 2" } },
+    { .name = "a limit counts a semaphore", .opts.limit = 1, .note = "more locks than 1",
+      .nodes = { "a/leases", "a/locks", "b/c/d/e", "@a/" LEASE "1", "@a/" QUEUED "1", "@b/lock-0000000001" }, .found = { "a 2" } },
+
+    { .name = "a semaphore once",
+      .nodes = { "full/leases/notes", "full/locks", "@full/" LEASE "1", "@full/" QUEUED "1", "@full/" QUEUED "2" },
+      .found = { "full 3" } },
+    { .name = "a semaphore by its leases alone", /* containers go when they are empty */
+      .nodes = { "held/leases", "@held/" LEASE "1" }, .found = { "held 1" } },
+    { .name = "a semaphore by its queue", .nodes = { "queued/locks", "queued/leases", "@queued/" QUEUED "1" },
+      .found = { "queued 1" } },
+    { .name = "a mutex with the name of a queue", .nodes = { "z/locks", "@z/" QUEUED "1" }, .found = { "z/locks 1" } },
+    { .name = "a path that is a lock and a semaphore",
+      .nodes = { "a/locks", "a/leases", "@a/lock-0000000001", "@a/" LEASE "1", "@a/" QUEUED "1" }, .found = { "a 3" } },
+
+    { .name = "no barriers",
+      .nodes = { "a/ready", "@a/" MEMBER "1", "@@a/" MEMBER "2", "@c/" MEMBER "1", "@c/lock-0000000001" }, .found = { "c 1" } },
+    { .name = "barriers", .opts.barriers = true, /* b: a directory of that name */
+      .nodes = { "a/ready", "@a/" MEMBER "1", "@@a/" MEMBER "2", "b/" MEMBER "1", "@c/" MEMBER "1", "@c/lock-0000000001",
+                 "@d/" MEMBER "1x" },
+      .found = { "a 0", "c 1" } },
+};
+/* clang-format on */
+
+static void make_node(const char *node)
+{
+    size_t marks = strspn(node, "@#");
+    char name[256];
+    char *data;
+
+    (void)snprintf(name, sizeof(name), "%s", node + marks);
+    data = strchr(name, '=');
+    if (data != NULL)
+        *data++ = '\0';
+    if (marks == 2)
+        make_by(rival, name);
+    else
+        make_with(name, data,
+                  node[0] == '@'   ? ZOO_EPHEMERAL
+                  : node[0] == '#' ? ZOO_CONTAINER
+                                   : 0);
+}
+
+TEST_ROWS(a_look_finds, searches, row)
+{
+    struct scan scan;
+    size_t n = 0;
+
+    for (size_t i = 0; row->nodes[i] != NULL; i++)
+        make_node(row->nodes[i]);
+    scan = look(row->opts);
+    for (; row->found[n] != NULL; n++) {
+        char found[200];
+
+        assert_true(n < scan.count);
+        (void)snprintf(found, sizeof(found), "%s %zu",
+                       scan.locks[n].path + strlen(path) +
+                           (scan.locks[n].path[strlen(path)] == '/'),
+                       scan.locks[n].count);
+        assert_string_equal(found, row->found[n]);
+        if (scan.locks[n].kind == ZKR__KIND_BARRIER)
+            assert_int_equal(scan.locks[n].members, 2);
     }
-    assert_false(scan.cut);
+    assert_int_equal(scan.count, n);
+    assert_int_equal(scan.cut, row->note != NULL);
     assert_int_equal(scan.denied, 0);
-    assert_notes(&scan, NULL);
+    assert_notes(&scan, row->note);
     scan_done(&scan);
 }
 
-TEST(the_root_may_be_the_lock)
-{
-    zkr_grant *g = acquire(m);
-    struct scan scan = look_at_all();
+/* --- where it cannot look --- */
 
-    assert_int_equal(scan.count, 1);
-    assert_string_equal(scan.locks[0].path, path);
-    assert_int_equal(scan.locks[0].count, 1);
-    scan_done(&scan);
-    release(g);
-}
-
-/* Its name looks like a contender, to a lock too; but no server makes such
- * numbers. Where only holders are read, it is looked into as well. */
-TEST(a_directory_with_a_number_is_looked_into)
-{
-    make("my-lock-1/lock-0000000000", NULL);
-    make("my-lock-2/lock-0000000000", NULL);
-    for (int i = 0; i < 2; i++) {
-        struct scan scan = look(
-            (struct scan_opts){ .reads = i == 0 ? SCAN_ALL : SCAN_HOLDERS });
-
-        assert_int_equal(scan.count, 2);
-        assert_found(&scan, 0, "my-lock-1", 1);
-        assert_found(&scan, 1, "my-lock-2", 1);
-        scan_done(&scan);
-    }
-}
-
-TEST(a_holder_is_one_when_it_is_ephemeral)
-{
-    zkr_unfair_mutex *unfair = NULL;
-    zkr_grant *g = NULL;
-    struct scan scan;
-
-    ok(zkr_unfair_mutex_new(s, in_dir("unfair"), NULL, &unfair));
-    ok(zkr_unfair_mutex_acquire(unfair, SOON_MS, &g));
-    make("settings/holder", NULL);
-    for (uint32_t depth = 0; depth <= 2; depth += 2) {
-        scan = look((struct scan_opts){ .depth = depth });
-        assert_int_equal(scan.count, 1);
-        assert_found(&scan, 0, "unfair", 1);
-        scan_done(&scan);
-    }
-    release(g);
-    zkr_unfair_mutex_free(unfair);
-}
-
-TEST(empty_directories_are_found_on_request)
+TEST(a_missing_root_has_no_locks)
 {
     struct scan scan;
 
-    make("app/idle", NULL);
-    make_with("app/idle-container", NULL, ZOO_CONTAINER);
-    make_with("app/setting", "value", 0);
-    make_with("app/service", NULL, ZOO_EPHEMERAL);
-    scan = look_at_all();
+    ok(look_by(s, in_dir("nothing"), (struct scan_opts){ .depth = 0 }, &scan));
+    assert_true(scan.missing);
     assert_int_equal(scan.count, 0);
-    scan_done(&scan);
-    scan = look((struct scan_opts){ .empty = true });
-    assert_int_equal(scan.count, 2);
-    assert_found(&scan, 0, "app/idle", 0);
-    assert_found(&scan, 1, "app/idle-container", 0);
-    scan_done(&scan);
-}
-
-TEST(limits_are_told)
-{
-    struct scan scan;
-
-    make("a/lock-0000000000", NULL);
-    make("b/lock-0000000000", NULL);
-    make("b/c/lock-0000000000", NULL);
-    scan = look((struct scan_opts){ .depth = 2 });
-    assert_int_equal(scan.count, 2);
-    assert_true(scan.cut);
-    assert_notes(&scan, "what lies deeper");
-    scan_done(&scan);
-    scan = look((struct scan_opts){ .limit = 2 });
-    assert_int_equal(scan.count, 2);
-    assert_true(scan.cut);
-    assert_notes(&scan, "more locks than 2");
-    scan_done(&scan);
-    scan = look((struct scan_opts){ .limit = 3 });
-    assert_int_equal(scan.count, 3);
-    assert_false(scan.cut);
-    assert_notes(&scan, NULL);
     scan_done(&scan);
 }
 
@@ -221,16 +226,6 @@ TEST(hostile_names_are_walked_or_counted)
     scan_done(&scan);
 }
 
-TEST(a_missing_root_has_no_locks)
-{
-    struct scan scan;
-
-    ok(look_by(s, in_dir("nothing"), (struct scan_opts){ .depth = 0 }, &scan));
-    assert_true(scan.missing);
-    assert_int_equal(scan.count, 0);
-    scan_done(&scan);
-}
-
 TEST(paths_are_those_below_the_chroot)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
@@ -266,34 +261,6 @@ TEST(the_nodes_of_the_server_are_left_out)
     scan_done(&scan);
 }
 
-/* --- semaphores and barriers --- */
-
-TEST(a_semaphore_is_found_once)
-{
-    struct scan scan;
-
-    make("full/leases/notes", NULL);
-    make("full/locks", NULL);
-    make_by(admin, "full/" LEASE "1");
-    make_by(admin, "full/" QUEUED "1");
-    make_by(admin, "full/" QUEUED "2");
-    make("held/leases", NULL); /* containers go when they are empty */
-    make_by(admin, "held/" LEASE "1");
-    make("queued/locks", NULL);
-    make("queued/leases", NULL);
-    make_by(admin, "queued/" QUEUED "1");
-    make("z/locks", NULL); /* a mutex of that name */
-    make_by(admin, "z/" QUEUED "1");
-    scan = look_at_all();
-    assert_int_equal(scan.count, 4);
-    assert_found(&scan, 0, "full", 3);
-    assert_found(&scan, 1, "held", 1);
-    assert_found(&scan, 2, "queued", 1);
-    assert_found(&scan, 3, "z/locks", 1);
-    assert_false(scan.cut);
-    scan_done(&scan);
-}
-
 /* Its queue looked like a mutex whose holder was the first who waited. */
 TEST(a_semaphore_is_found_without_its_leases)
 {
@@ -310,84 +277,6 @@ TEST(a_semaphore_is_found_without_its_leases)
     assert_int_equal(scan.locks[0].state, LOCK_UNKNOWN);
     assert_int_equal(scan.locks[0].error, ZNOAUTH);
     assert_int_equal(scan.denied, 1);
-    scan_done(&scan);
-}
-
-TEST(a_limit_does_not_cut_a_semaphore_in_two)
-{
-    struct scan scan;
-
-    make("a/leases", NULL);
-    make("a/locks", NULL);
-    make("b/c/d/e", NULL); /* found after the two directories */
-    make_by(admin, "a/" LEASE "1");
-    make_by(admin, "a/" QUEUED "1");
-    scan = look((struct scan_opts){ .limit = 1 });
-    assert_int_equal(scan.count, 1);
-    assert_found(&scan, 0, "a", 2);
-    assert_false(scan.cut);
-    scan_done(&scan);
-    make_by(admin, "b/lock-0000000001");
-    scan = look((struct scan_opts){ .limit = 1 });
-    assert_int_equal(scan.count, 1);
-    assert_true(scan.cut);
-    scan_done(&scan);
-}
-
-TEST(an_empty_semaphore_is_found_on_request)
-{
-    struct scan scan;
-
-    make("a/locks", NULL);
-    make("a/leases", NULL);
-    make("b/leases", NULL);
-    scan = look_at_all();
-    assert_int_equal(scan.count, 0);
-    scan_done(&scan);
-    scan = look((struct scan_opts){ .empty = true });
-    assert_int_equal(scan.count, 2);
-    assert_found(&scan, 0, "a", 0);
-    assert_found(&scan, 1, "b/leases", 0);
-    scan_done(&scan);
-}
-
-TEST(a_path_can_be_a_lock_and_a_semaphore)
-{
-    struct scan scan;
-
-    make("a/locks", NULL);
-    make("a/leases", NULL);
-    make_by(admin, "a/lock-0000000001");
-    make_by(admin, "a/" LEASE "1");
-    make_by(admin, "a/" QUEUED "1");
-    scan = look_at_all();
-    assert_int_equal(scan.count, 1);
-    assert_found(&scan, 0, "a", 3);
-    scan_done(&scan);
-}
-
-TEST(barriers_are_found_on_request)
-{
-    struct scan scan;
-
-    make("a/ready", NULL);
-    make_by(admin, "a/" MEMBER "1");
-    make_by(rival, "a/" MEMBER "2");
-    make("b/" MEMBER "1", NULL); /* a directory of that name */
-    make("c", NULL);
-    make_by(admin, "c/" MEMBER "1");
-    make_by(admin, "c/lock-0000000001");
-    make("d", NULL);
-    make_by(admin, "d/" MEMBER "1x");
-    scan = look_at_all();
-    assert_int_equal(scan.count, 1);
-    assert_found(&scan, 0, "c", 1);
-    scan_done(&scan);
-    scan = look((struct scan_opts){ .barriers = true });
-    assert_int_equal(scan.count, 2);
-    assert_string_equal(scan.locks[0].path, in_dir("a"));
-    assert_int_equal(scan.locks[0].members, 2);
-    assert_found(&scan, 1, "c", 1);
     scan_done(&scan);
 }
 

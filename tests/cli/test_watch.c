@@ -5,7 +5,6 @@
 #include <zookeeper/proto.h>
 
 #include "proxy.h"
-#include "quiet.h"
 
 static zkr_session *session;
 static zkr_session *other;
@@ -289,55 +288,7 @@ TEST(without_a_lock_all_are_watched)
     zkr_mutex_free(m);
 }
 
-/* --- what is asked, and what is counted --- */
-
-enum { IDLE_MS = 1500 };
-
-/* Of all locks, some held, some waited for, some free. Before this, each look
- * asked for all of it. */
-TEST(while_nothing_changes_nothing_is_asked)
-{
-    enum { LOCKS = 20 };
-    zkr_mutex *m[LOCKS];
-    zkr_grant *g[LOCKS];
-    struct proxy *p;
-    struct cli c;
-
-    assert_int_equal(proxy_start(server_hosts(the_server), &p), 0);
-    for (int i = 0; i < LOCKS; i++) {
-        m[i] = new_mutex(session, new_path());
-        g[i] = acquire(m[i]);
-        if (i % 3 == 0)
-            release(g[i]);
-    }
-    {
-        const char *args[] = { "watch", "--servers", proxy_hosts(p),
-                               "-o",    "jsonl",     "--initial",
-                               NULL };
-
-        start(&c, args, new_path());
-    }
-    for (int round = 0; round < 2; round++) {
-        zkr_grant *again;
-
-        quiet_wait(p, IDLE_MS);
-        proxy_reset_counts(p);
-        sleep_ms(IDLE_MS);
-        assert_int_equal(quiet_requests(p), 0);
-        again = acquire(m[0]);
-        wait_said_often(&c, "\"event\":\"acquired\"", round + 1);
-        release(again);
-        wait_said_often(&c, "\"event\":\"gone\"", round + 2);
-        assert_in_range(quiet_requests(p), 3, 4);
-    }
-    end(&c, SIGTERM);
-    proxy_stop(p);
-    for (int i = 0; i < LOCKS; i++) {
-        if (i % 3 != 0)
-            release(g[i]);
-        zkr_mutex_free(m[i]);
-    }
-}
+/* --- what is counted --- */
 
 struct sums {
     json_int_t queued;
