@@ -4,8 +4,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/timerfd.h>
-#include <unistd.h>
 
 #include "common/escape.h"
 #include "common/now.h"
@@ -22,7 +20,6 @@ struct looker {
     struct lockctl *ctl;
     const char *root;
     struct mirror *mirror; /* NULL: the session was not connected yet */
-    int fd;                /* a timer */
     int64_t interval_ms;
     int64_t due_ms;   /* of the next look */
     int64_t began_ms; /* of the look that waits for the servers; 0: none does */
@@ -40,38 +37,28 @@ static void note_missing(const char *root, struct look_result *ret)
 
 /* --- when --- */
 
-/* The descriptor is readable at that time. */
-static void wake_at(const struct looker *l, int64_t ms)
+int64_t looker_wait_ms(const struct looker *l)
 {
-    const struct itimerspec timer = {
-        .it_value = { .tv_sec = (time_t)(ms / 1000),
-                      .tv_nsec = (long)(ms % 1000) * 1000000 }
-    };
+    int64_t left = l->due_ms - clock_now_ms();
 
-    (void)timerfd_settime(l->fd, TFD_TIMER_ABSTIME, &timer, NULL);
-}
-
-static void look_at_time(struct looker *l, int64_t ms)
-{
-    l->due_ms = ms;
-    wake_at(l, ms);
+    return left > RETRY_MS ? left : RETRY_MS;
 }
 
 void looker_soon(struct looker *l)
 {
-    look_at_time(l, clock_now_ms());
+    l->due_ms = clock_now_ms();
 }
 
 void looker_now(struct looker *l)
 {
     if (l->mirror != NULL)
         mirror_poll_now(l->mirror);
-    look_at_time(l, clock_now_ms() + 2 * PAUSE_MS);
+    l->due_ms = clock_now_ms() + 2 * PAUSE_MS;
 }
 
 void looker_every(struct looker *l, int64_t interval_ms)
 {
-    look_at_time(l, l->due_ms - l->interval_ms + interval_ms);
+    l->due_ms += interval_ms - l->interval_ms;
     l->interval_ms = interval_ms;
 }
 
@@ -95,10 +82,7 @@ bool looker_take(struct looker *l, struct look_result *ret)
 {
     int64_t now_ms = clock_now_ms();
 
-    if (now_ms < l->due_ms)
-        return false;
-    wake_at(l, now_ms + RETRY_MS);
-    if (!lockctl_is_connected(l->ctl))
+    if (now_ms < l->due_ms || !lockctl_is_connected(l->ctl))
         return false;
     *ret = (struct look_result){ .error = ZKR_OK };
     if (l->began_ms == 0)
@@ -117,7 +101,7 @@ bool looker_take(struct looker *l, struct look_result *ret)
     now_ms = clock_now_ms();
     ret->took_ms = now_ms - l->began_ms;
     l->began_ms = 0;
-    look_at_time(l, now_ms + l->interval_ms);
+    l->due_ms = now_ms + l->interval_ms;
     return true;
 }
 
@@ -133,19 +117,8 @@ bool looker_start(struct lockctl *ctl, const char *root, int64_t interval_ms,
     l->ctl = ctl;
     l->root = root;
     l->interval_ms = interval_ms;
-    l->fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (l->fd < 0) {
-        free(l);
-        return false;
-    }
-    looker_soon(l);
     *ret_looker = l;
     return true;
-}
-
-int looker_fd(const struct looker *l)
-{
-    return l->fd;
 }
 
 static void disconnect(void *ctl)
@@ -162,7 +135,6 @@ bool looker_end(struct looker *l, int64_t patience_ms)
         !errand_end(errand, patience_ms))
         return false;
     mirror_end(l->mirror);
-    (void)close(l->fd);
     free(l);
     return true;
 }

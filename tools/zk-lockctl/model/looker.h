@@ -22,8 +22,8 @@ struct look_result {
 bool looker_start(struct lockctl *ctl, const char *root, int64_t interval_ms,
                   struct looker **ret_looker);
 
-/* Readable when there may be a look. */
-int looker_fd(const struct looker *looker);
+/* How long there is no need to look for the next one. */
+int64_t looker_wait_ms(const struct looker *looker);
 /* Looks, if it is time and all locks are known; the caller owns the look from
  * then on. Returns false when there is none yet. */
 bool looker_take(struct looker *looker, struct look_result *ret);

@@ -107,7 +107,7 @@ static bool add_roots(struct mirror *m)
 
         (void)pthread_mutex_lock(&t->mutex);
         added = has_root(m, path) || tree_add_root(t, path);
-        tree_read_some(t);
+        tree_ask(t);
         (void)pthread_mutex_unlock(&t->mutex);
     }
     return added;
@@ -123,16 +123,16 @@ int mirror_start(const struct mirror_opts *opts, struct mirror **ret_mirror)
     if (m == NULL)
         return ZKR_ENOMEM;
     t->opts = *opts;
-    t->queue_end = &t->queue;
-    t->dirs_queue_end = &t->dirs_queue;
-    t->news_end = &t->news;
+    t->reads.end = &t->reads.first;
+    t->lists.end = &t->lists.first;
+    t->news.end = &t->news.first;
     t->heard_ms = clock_now_ms();
     (void)pthread_mutex_init(&t->mutex, NULL);
     (void)pthread_condattr_init(&attr);
     (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&t->changed, &attr);
     (void)pthread_condattr_destroy(&attr);
-    t->roots = calloc(opts->path_count + 1, sizeof(struct dir *));
+    t->roots = calloc(opts->path_count + 1, sizeof(struct znode *));
     *ret_mirror = m;
     rc = begin(m);
     if (rc != ZKR_OK)
@@ -158,7 +158,7 @@ int mirror_follow(const struct lockctl *ctl, const char *path, uint32_t reads,
 /* What is under way still uses the mirror. */
 static bool is_under_way(const struct tree *t)
 {
-    return t->reading + t->listing > 0 ||
+    return t->asking > 0 ||
            (t->unsettled > 0 && !t->late && t->error == ZKR_OK);
 }
 
@@ -195,27 +195,12 @@ int mirror_wait(struct mirror *m, char detail[SCAN_DETAIL_MAX])
     return rc;
 }
 
-static void free_news(struct tree *t)
-{
-    while (t->news != NULL) {
-        struct dir *p = t->news;
-
-        t->news = p->next;
-        if (p->dropped)
-            tree_free_dir(p);
-    }
-}
-
 void mirror_end(struct mirror *m)
 {
     if (m == NULL)
         return;
     zkr_listener_free(m->listener);
-    tree_free_queue(&m->tree);
-    free_news(&m->tree);
-    for (size_t i = 0; i < m->tree.root_count; i++)
-        tree_free_dir(m->tree.roots[i]);
-    free(m->tree.roots);
+    tree_done(&m->tree);
     (void)pthread_cond_destroy(&m->tree.changed);
     (void)pthread_mutex_destroy(&m->tree.mutex);
     free(m);
@@ -264,150 +249,108 @@ bool mirror_tick(struct mirror *m)
 void mirror_poll_now(struct mirror *m)
 {
     (void)pthread_mutex_lock(&m->tree.mutex);
-    m->tree.round_ms = 0;
+    m->tree.poll_now = true;
     (void)pthread_mutex_unlock(&m->tree.mutex);
 }
 
 /* --- a lock --- */
 
-/* The directory with the leases, or with the queue, of a semaphore. */
-static const struct dir *part_of(const struct dir *p, enum zkr__part part)
-{
-    const struct kid *k =
-        strcmp(p->path, "/") == 0 ? NULL : dir_kid(p, zkr__part_dirs[part]);
-
-    return k == NULL ? NULL : k->dir;
-}
-
-/* The nodes of a lock, for the roster. */
-struct nodes {
-    struct zkr_participant *items;
-    size_t count;
-    size_t room;
-    char **names; /* of the nodes in the parts */
-    size_t name_count;
-};
-
 /* A directory that is named like a contender is none. */
-static bool is_node(const struct kid *k)
+static bool is_node(const struct znode *z)
 {
-    return !k->contends || (!kid_is_directory(k) && (k->read || !k->deleted));
+    return !z->contends || (!znode_is_directory(z) &&
+                            (znode_is_read(z) || z->error != ZKR_ZNONODE));
 }
 
-/* The parts are added with what is in them. */
-static bool is_part(const struct kid *k)
+/* The parts of a semaphore are added with what is in them. */
+static bool is_part(const struct znode *z)
 {
-    return zkr__part_of_dir(k->name) != ZKR__PART_PATH;
+    return zkr__part_of_dir(z->name) != ZKR__PART_PATH;
 }
 
-static bool reserve(struct nodes *nodes, size_t more)
+static bool may_be_part(const struct znode *z)
 {
-    size_t room = nodes->count + more + 2;
-    struct zkr_participant *items =
-        realloc(nodes->items, room * sizeof(*items));
-    char **names =
-        items == NULL ? NULL : realloc(nodes->names, room * sizeof(*names));
-
-    if (items != NULL)
-        nodes->items = items;
-    if (names != NULL)
-        nodes->names = names;
-    nodes->room = room;
-    return names != NULL;
+    return z != NULL && (z->listed || z->error == ZKR_ZNOAUTH);
 }
 
-static bool add_part(struct nodes *nodes, const struct dir *p,
-                     enum zkr__part part)
+/* The nodes of a lock, for the roster. Their names, "leases/NAME" in a part of
+ * a semaphore, are the ends of their paths. NULL: out of memory. */
+static struct zkr_participant *collect(const struct znode *z, size_t *ret_count)
 {
-    const char *name = zkr__part_dirs[part];
+    const struct znode *dirs[] = { z, dir_of_part(z, ZKR__PART_LEASES),
+                                   dir_of_part(z, ZKR__PART_QUEUE) };
+    size_t skip = strlen(z->path) + (strcmp(z->path, "/") != 0);
+    struct zkr_participant *items;
+    size_t room = 1;
+    size_t n = 0;
 
-    if (p == NULL || p->dropped || (!p->listed && p->error != ZKR_ZNOAUTH))
-        return true;
-    if (!reserve(nodes, p->count))
-        return false;
-    nodes->items[nodes->count++] = (struct zkr_participant){ .name = name };
-    for (size_t i = 0; i < p->count; i++) {
-        const struct kid *k = p->kids[i];
-        size_t size = strlen(name) + strlen(k->name) + 2;
-        char *full = is_node(k) ? malloc(size) : NULL;
-
-        if (!is_node(k))
+    for (size_t i = 0; i < 3; i++)
+        room += dirs[i] == NULL ? 0 : dirs[i]->count + 1;
+    items = calloc(room, sizeof(*items));
+    for (size_t i = 0; items != NULL && i < 3; i++) {
+        if (i > 0 && !may_be_part(dirs[i]))
             continue;
-        if (full == NULL)
-            return false;
-        (void)snprintf(full, size, "%s/%s", name, k->name);
-        nodes->names[nodes->name_count++] = full;
-        nodes->items[nodes->count] = k->node;
-        nodes->items[nodes->count++].name = full;
-    }
-    return true;
-}
+        if (i > 0)
+            items[n++].name = dirs[i]->name;
+        for (size_t k = 0; k < dirs[i]->count; k++) {
+            const struct znode *kid = dirs[i]->kids[k];
 
-static bool collect(struct nodes *nodes, const struct dir *p)
-{
-    if (!reserve(nodes, p->count))
-        return false;
-    for (size_t i = 0; i < p->count; i++) {
-        if (is_node(p->kids[i]) && !is_part(p->kids[i]))
-            nodes->items[nodes->count++] = p->kids[i]->node;
+            if (!is_node(kid) || (i == 0 && is_part(kid)))
+                continue;
+            items[n] = kid->node;
+            items[n++].name = kid->path + skip;
+        }
     }
-    return add_part(nodes, part_of(p, ZKR__PART_LEASES), ZKR__PART_LEASES) &&
-           add_part(nodes, part_of(p, ZKR__PART_QUEUE), ZKR__PART_QUEUE);
-}
-
-static void free_nodes(struct nodes *nodes)
-{
-    for (size_t i = 0; i < nodes->name_count; i++)
-        free(nodes->names[i]);
-    free(nodes->names);
-    free(nodes->items);
+    *ret_count = n;
+    return items;
 }
 
 /* A directory whose leases may not be read may be a semaphore: then the queue
  * alone would look like a mutex. */
-static int error_of(const struct dir *p)
+static int error_of(const struct znode *z)
 {
-    const struct dir *leases = part_of(p, ZKR__PART_LEASES);
+    const struct znode *leases = dir_of_part(z, ZKR__PART_LEASES);
 
-    if (p->error != ZKR_OK && p->error != ZKR_ZNONODE)
-        return p->error;
+    if (z->error != ZKR_OK && z->error != ZKR_ZNONODE)
+        return z->error;
     return leases != NULL && leases->error == ZKR_ZNOAUTH ? ZKR_ZNOAUTH
                                                           : ZKR_OK;
 }
 
-static int64_t later(const struct dir *a, int64_t b)
+static int64_t later(const struct znode *a, int64_t b)
 {
     return a != NULL && a->seen_ms > b ? a->seen_ms : b;
 }
 
-static int64_t seen_ms(const struct dir *p)
+static int64_t seen_ms(const struct znode *z)
 {
-    return later(part_of(p, ZKR__PART_LEASES),
-                 later(part_of(p, ZKR__PART_QUEUE), p->seen_ms));
+    return later(dir_of_part(z, ZKR__PART_LEASES),
+                 later(dir_of_part(z, ZKR__PART_QUEUE), z->seen_ms));
 }
 
-static bool is_in_semaphore(const struct dir *p)
+static bool is_in_semaphore(const struct znode *z)
 {
-    return dir_part(p) != ZKR__PART_PATH && p->as->in->semaphore;
+    return dir_part(z) != ZKR__PART_PATH && z->in->semaphore;
 }
 
 /* ZKR_OK or ZKR_ENOMEM. */
-static int make_lock(struct dir *p, int64_t at_ms, struct lock *ret_lock)
+static int make_lock(struct znode *z, int64_t at_ms, struct lock *ret_lock)
 {
-    struct nodes nodes = { .items = NULL };
+    size_t count = 0;
+    struct zkr_participant *nodes = collect(z, &count);
     struct zkr_participants *list = NULL;
     int rc;
 
-    if (is_in_semaphore(p) || collect(&nodes, p))
-        list = zkr__roster_make(nodes.items, nodes.count);
-    free_nodes(&nodes);
+    if (nodes != NULL)
+        list = zkr__roster_make(nodes, is_in_semaphore(z) ? 0 : count);
+    free(nodes);
     if (list == NULL)
         return ZKR_ENOMEM;
-    p->semaphore = list->semaphore;
-    rc = lock_of(p->path, list, at_ms, ret_lock);
+    z->semaphore = list->semaphore;
+    rc = lock_of(z->path, list, at_ms, ret_lock);
     if (rc != ZKR_OK)
         return rc;
-    ret_lock->error = error_of(p);
+    ret_lock->error = error_of(z);
     if (ret_lock->error != ZKR_OK)
         ret_lock->state = LOCK_UNKNOWN;
     return ZKR_OK;
@@ -415,88 +358,41 @@ static int make_lock(struct dir *p, int64_t at_ms, struct lock *ret_lock)
 
 /* --- news --- */
 
-static bool is_idle(const struct dir *p)
+/* The first change counts. What was not seen in a part of a semaphore was not
+ * seen of the semaphore. */
+static void take_unseen(struct znode *z, struct unseen *all)
 {
-    return p == NULL ||
-           (p->pending == 0 && !p->asking && (p->answered || p->dropped));
+    const struct unseen *u = &z->unseen;
+
+    if (u->before_ms != 0 &&
+        (all->before_ms == 0 || u->before_ms < all->before_ms))
+        all->before_ms = u->before_ms;
+    all->missed += u->missed;
+    all->lost = all->lost || u->lost;
+    z->unseen = (struct unseen){ .missed = 0 };
+    tree_take_kids(z);
 }
 
-/* Nothing of it is under way. */
-static bool is_ready(const struct dir *p)
+static int take(struct znode *z, struct news *ret_news)
 {
-    if (p->dropped)
-        return true;
-    if (dir_part(p) != ZKR__PART_PATH && p->as->in->changed)
-        return false;
-    return is_idle(p) && is_idle(part_of(p, ZKR__PART_LEASES)) &&
-           is_idle(part_of(p, ZKR__PART_QUEUE));
-}
-
-/* Takes the first that is ready off the list. */
-static struct dir *next_news(struct tree *t)
-{
-    struct dir **at = &t->news;
-
-    while (*at != NULL && !is_ready(*at)) {
-        tree_hold_back_if_late(*at);
-        at = &(*at)->next;
-    }
-    if (*at != NULL) {
-        struct dir *p = *at;
-
-        *at = p->next;
-        if (t->news_end == &p->next)
-            t->news_end = at;
-        return p;
-    }
-    return NULL;
-}
-
-/* The first change counts. */
-static void take_before(struct dir *p, struct news *news)
-{
-    if (p->before_ms != 0 &&
-        (news->before_ms == 0 || p->before_ms < news->before_ms))
-        news->before_ms = p->before_ms;
-    p->before_ms = 0;
-}
-
-/* What was missed in a part of a semaphore was missed of the semaphore. */
-static void take_missed(struct dir *p, struct news *news)
-{
-    take_before(p, news);
-    news->missed += p->missed;
-    news->lost = news->lost || p->lost;
-    p->missed = 0;
-    p->lost = false;
-    tree_take_kids(p);
-}
-
-static void take_missed_of(struct dir *p, enum zkr__part part,
-                           struct news *news)
-{
-    struct kid *k = dir_kid(p, zkr__part_dirs[part]);
-
-    if (p->semaphore && k != NULL && k->dir != NULL)
-        take_missed(k->dir, news);
-}
-
-static int take(struct dir *p, struct news *ret_news)
-{
-    int64_t at_ms = seen_ms(p);
-    bool was = p->semaphore;
+    int64_t at_ms = seen_ms(z);
+    bool was = z->semaphore;
     int rc;
 
-    *ret_news = (struct news){ .first = !p->taken && !p->fresh };
-    rc = make_lock(p, at_ms, &ret_news->lock);
-    take_missed(p, ret_news);
-    take_missed_of(p, ZKR__PART_LEASES, ret_news);
-    take_missed_of(p, ZKR__PART_QUEUE, ret_news);
-    if (ret_news->before_ms == 0)
-        ret_news->before_ms = tree_before_ms(p, at_ms);
-    if (rc == ZKR_OK && was != p->semaphore)
-        tree_change_parts(p);
-    tree_take_news(p);
+    *ret_news = (struct news){ .first = !z->taken && !z->fresh };
+    rc = make_lock(z, at_ms, &ret_news->lock);
+    take_unseen(z, &ret_news->unseen);
+    for (enum zkr__part part = ZKR__PART_QUEUE; part > ZKR__PART_PATH; part--) {
+        struct znode *kid = dir_of_part(z, part);
+
+        if (z->semaphore && kid != NULL)
+            take_unseen(kid, &ret_news->unseen);
+    }
+    if (ret_news->unseen.before_ms == 0)
+        ret_news->unseen.before_ms = tree_before_ms(z, at_ms);
+    if (rc == ZKR_OK && was != z->semaphore)
+        tree_change_parts(z);
+    tree_take_news(z);
     return rc;
 }
 
@@ -512,24 +408,24 @@ static bool await(struct mirror *m, int64_t end_ms, struct news *ret_news,
                   int *ret_error)
 {
     struct tree *t = &m->tree;
-    struct dir *p;
+    struct znode *z;
 
     (void)pthread_mutex_lock(&t->mutex);
     for (;;) {
         int64_t now_ms = clock_now_ms();
 
         *ret_error = t->error;
-        p = *ret_error == ZKR_OK ? next_news(t) : NULL;
-        if (p != NULL || *ret_error != ZKR_OK || now_ms >= end_ms ||
+        z = *ret_error == ZKR_OK ? tree_next_news(t) : NULL;
+        if (z != NULL || *ret_error != ZKR_OK || now_ms >= end_ms ||
             m->lost_ms != 0)
             break;
         (void)tree_tick(t);
         wait_until(t, end_ms - now_ms < TICK_MS ? end_ms : now_ms + TICK_MS);
     }
-    if (p != NULL)
-        *ret_error = take(p, ret_news);
+    if (z != NULL)
+        *ret_error = take(z, ret_news);
     (void)pthread_mutex_unlock(&t->mutex);
-    return p != NULL && *ret_error == ZKR_OK;
+    return z != NULL && *ret_error == ZKR_OK;
 }
 
 bool mirror_take(struct mirror *m, struct news *ret_news, int *ret_error)
@@ -557,38 +453,38 @@ bool mirror_next(struct mirror *m, int64_t end_ms, struct lock *ret_lock,
 /* A growing list of locks, and of what stands in the way. */
 struct census {
     struct scan *scan;
-    const struct dir *denied; /* the first */
+    const struct znode *denied; /* the first */
     int rc;
 };
 
 /* A directory without children may be a lock that nobody wants at present. */
-static bool is_empty_lock(const struct dir *p, const struct lock *lock)
+static bool is_empty_lock(const struct znode *z, const struct lock *lock)
 {
-    return !is_in_semaphore(p) && p->listed &&
+    return !is_in_semaphore(z) && z->listed &&
            (lock->kind == ZKR__KIND_SEMAPHORE ||
-            (p->stat.children == 0 && p->stat.data_len <= 0));
+            (z->stat.children == 0 && z->stat.data_len <= 0));
 }
 
-static bool is_wanted(const struct dir *p, const struct lock *lock)
+static bool is_wanted(const struct znode *z, const struct lock *lock)
 {
-    const struct mirror_opts *o = &p->tree->opts;
+    const struct mirror_opts *o = &z->tree->opts;
 
     if (lock->kind == ZKR__KIND_BARRIER)
         return o->barriers;
     if (!o->below)
-        return p->as == NULL;
-    return lock->count > 0 || (o->empty && is_empty_lock(p, lock));
+        return z->in == NULL;
+    return lock->count > 0 || (o->empty && is_empty_lock(z, lock));
 }
 
-static void count_lock(struct census *c, struct dir *p)
+static void count_lock(struct census *c, struct znode *z)
 {
     struct lock *added = NULL;
     struct lock lock;
 
-    c->rc = make_lock(p, c->scan->at_ms, &lock);
+    c->rc = make_lock(z, c->scan->at_ms, &lock);
     if (c->rc != ZKR_OK)
         return;
-    if (is_wanted(p, &lock)) {
+    if (is_wanted(z, &lock)) {
         added = grow_array(&c->scan->locks, &c->scan->count, sizeof(lock));
         c->rc = added == NULL ? ZKR_ENOMEM : ZKR_OK;
     }
@@ -598,23 +494,24 @@ static void count_lock(struct census *c, struct dir *p)
         lock_done(&lock);
 }
 
-static bool is_denied(const struct dir *p)
+static bool is_denied(const struct znode *z)
 {
-    return p->answered && p->error != ZKR_OK && p->error != ZKR_ZNONODE;
+    return z->error != NO_ANSWER && z->error != ZKR_OK &&
+           z->error != ZKR_ZNONODE;
 }
 
-static void count_dir(struct census *c, struct dir *p, bool locks)
+static void count_dir(struct census *c, struct znode *z, bool locks)
 {
-    if (is_denied(p)) {
+    if (is_denied(z)) {
         if (c->denied == NULL)
-            c->denied = p;
+            c->denied = z;
         c->scan->denied++;
     }
-    if (locks && (p->listed || (is_denied(p) && !p->tree->opts.below)))
-        count_lock(c, p);
-    for (size_t i = 0; c->rc == ZKR_OK && i < p->count; i++) {
-        if (p->kids[i]->dir != NULL)
-            count_dir(c, p->kids[i]->dir, locks);
+    if (locks && (z->listed || (is_denied(z) && !z->tree->opts.below)))
+        count_lock(c, z);
+    for (size_t i = 0; c->rc == ZKR_OK && i < z->count; i++) {
+        if (z->kids[i]->is_dir)
+            count_dir(c, z->kids[i], locks);
     }
 }
 
@@ -663,21 +560,20 @@ void mirror_note(struct mirror *m, struct notes *notes)
     struct census c = { .scan = &scan };
 
     (void)pthread_mutex_lock(&m->tree.mutex);
-    if (m->tree.unwatched > 0)
-        count_all_locked(m, &c, false);
+    count_all_locked(m, &c, false);
     note(m, &c, notes);
     (void)pthread_mutex_unlock(&m->tree.mutex);
 }
 
 static void take_all_news(struct tree *t)
 {
-    while (t->news != NULL) {
-        struct dir *p = t->news;
+    while (t->news.first != NULL) {
+        struct znode *z = t->news.first;
 
-        t->news = p->next;
-        tree_take_news(p);
+        t->news.first = z->next;
+        tree_take_news(z);
     }
-    t->news_end = &t->news;
+    t->news.end = &t->news.first;
 }
 
 /* One path may be below another. */

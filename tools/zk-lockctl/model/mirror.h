@@ -8,7 +8,7 @@
  * are read once: a request to one of them is seen when it holds.
  *
  * A directory that may not be listed, and what is beyond WATCHED_MAX, is looked
- * at again every POLL_MS instead, or later: POLLS_PER_TICK.
+ * at again every POLL_MS instead, or later: ASKED_PER_TICK.
  *
  * The watch of a directory that could not be read for a while may be used up
  * without a word: client.h of the library. So each directory is also listed
@@ -74,21 +74,26 @@ bool mirror_is_ready(struct mirror *mirror, int64_t patience_ms, int *ret_error,
 /* To be called now and then, for what cannot be watched. False: it was called
  * TICK_MS ago or less, and has done nothing. */
 bool mirror_tick(struct mirror *mirror);
-/* The next tick begins a round of what is not watched, if none is under way. */
+/* What is not watched is due at the next tick. */
 void mirror_poll_now(struct mirror *mirror);
 
 /* The n-th of its paths: each once, and the whole of a part; NULL: there are no
  * more. */
 const char *mirror_path(const struct mirror *mirror, size_t n);
 
+/* What nobody has seen of a directory since its news were taken. */
+struct unseen {
+    int64_t before_ms; /* until then it was as it was taken before */
+    uint64_t missed;   /* so many children came and went */
+    bool lost;         /* it was deleted, and nobody knows how many before */
+};
+
 /* A lock has changed, or a directory that has none of its own. */
 struct news {
-    struct lock lock;  /* the caller's; without contenders when it has gone */
-    bool first;        /* it was there at the start, and was not taken yet:
-                          nothing is known of before */
-    int64_t before_ms; /* until then it was as it was taken before */
-    uint64_t missed;   /* so many children came and went unseen */
-    bool lost;         /* it was deleted, and nobody knows how many before */
+    struct lock lock; /* the caller's; without contenders when it has gone */
+    bool first;       /* it was there at the start, and was not taken yet:
+                         nothing is known of before */
+    struct unseen unseen;
 };
 
 /* Takes the next news. Returns false when there is none, or sets *ret_error. */

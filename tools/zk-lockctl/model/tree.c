@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The directories and the children that a mirror knows, and what it asks the
- * servers to keep them up to date. */
+/* The znodes of the picture that a mirror keeps, and what it asks the servers
+ * to keep them up to date. */
 #include "model/tree.h"
 
 #include <stdio.h>
@@ -21,20 +21,26 @@ enum {
     WATCHED_BYTES_MAX = 400000,
     DIRS_MAX = 100000,
     DEPTH_MAX = 32,
-    READERS = 128,     /* nodes that are read at once */
+    REQUESTS = 128,    /* under way at once */
     READ_MAX = 10000,  /* of one directory */
     POLL_MS = 10000,   /* for what has no watch */
     CHECK_MS = 300000, /* for the watch of a directory */
-    POLLS_PER_TICK = 50,
+    ASKED_PER_TICK = 50,
     NAMES_PER_MS = 10, /* a list of 3,000 names makes a pause of 300 ms */
     LATE_MS = 500,     /* a server that answers tells of a change within this */
     PATIENCE_MS = 1000, /* before news that come no more are waited for */
 };
 
-static void watch_dir(struct dir *p);
-static void list_dir(struct dir *p);
-static void ask_dir(struct dir *p);
-static void drop_dir(struct dir *p);
+static const int64_t DUE_NOW = 0, NEVER_DUE = INT64_MAX;
+
+static void watch_dir(struct znode *z);
+static void ask(struct znode *z);
+static void drop(struct znode *z);
+
+static void out_of_memory(struct tree *t)
+{
+    t->error = ZKR_ENOMEM;
+}
 
 /* --- news --- */
 
@@ -44,38 +50,58 @@ static bool is_part(const char *name)
 }
 
 /* The root is no lock. */
-enum zkr__part dir_part(const struct dir *p)
+enum zkr__part dir_part(const struct znode *z)
 {
-    if (p->as == NULL || strcmp(p->as->in->path, "/") == 0)
+    if (z->in == NULL || strcmp(z->in->path, "/") == 0)
         return ZKR__PART_PATH;
-    return zkr__part_of_dir(p->as->name);
+    return zkr__part_of_dir(z->name);
 }
 
-static void put_news(struct dir *p)
+static void enqueue(struct znode_queue *queue, struct znode **next,
+                    struct znode *z)
 {
-    struct tree *t = p->tree;
+    *next = NULL;
+    *queue->end = z;
+    queue->end = next;
+}
 
-    if (p->changed)
+static void put_news(struct znode *z)
+{
+    if (z->changed_ms != 0)
         return;
-    p->changed = true;
-    p->changed_ms = clock_now_ms();
-    p->next = NULL;
-    *t->news_end = p;
-    t->news_end = &p->next;
+    z->changed_ms = clock_now_ms();
+    enqueue(&z->tree->news, &z->next, z);
 }
 
 /* The lock that it is part of is first: whether it is a lock of its own is
  * known then. */
-static void change_dir(struct dir *p)
+static void change_dir(struct znode *z)
 {
-    if (dir_part(p) != ZKR__PART_PATH && !p->dropped)
-        put_news(p->as->in);
-    put_news(p);
+    if (dir_part(z) != ZKR__PART_PATH)
+        put_news(z->in);
+    put_news(z);
 }
 
-static void out_of_memory(struct tree *t)
+/* --- waiting for a first answer --- */
+
+static void begin_wait(struct znode *z, bool at_start)
 {
-    t->error = ZKR_ENOMEM;
+    if (z->wait != WAIT_NONE || z->error != NO_ANSWER)
+        return;
+    z->wait = at_start ? WAIT_START : WAIT_NEWS;
+    z->tree->unsettled += at_start;
+    if (!z->is_dir)
+        z->in->waits++;
+}
+
+static void end_wait(struct znode *z)
+{
+    if (z->wait == WAIT_NONE)
+        return;
+    z->tree->unsettled -= z->wait == WAIT_START;
+    z->wait = WAIT_NONE;
+    if (!z->is_dir)
+        z->in->waits--;
 }
 
 /* --- one time --- */
@@ -113,7 +139,88 @@ static int64_t left_ms(const struct tree *t)
     return !t->opts.once ? -1 : left > 0 ? left : 1;
 }
 
-/* --- what is watched --- */
+/* --- znodes --- */
+
+/* Its path is freed with it. */
+static struct znode *new_znode(struct tree *t, struct znode *in, char *path)
+{
+    struct znode *z = path == NULL ? NULL : calloc(1, sizeof(*z));
+
+    if (z == NULL) {
+        free(path);
+        out_of_memory(t);
+        return NULL;
+    }
+    z->tree = t;
+    z->in = in;
+    z->path = path;
+    z->name = strrchr(path, '/') + 1;
+    z->node.name = z->name;
+    z->error = NO_ANSWER;
+    z->due_ms = NEVER_DUE;
+    return z;
+}
+
+static struct znode *new_kid(struct znode *in, const char *name)
+{
+    size_t size = strlen(in->path) + strlen(name) + 2;
+    char *path = malloc(size);
+
+    if (path != NULL)
+        (void)snprintf(path, size, "%s/%s",
+                       strcmp(in->path, "/") == 0 ? "" : in->path, name);
+    return new_znode(in->tree, in, path);
+}
+
+static void free_znode(struct znode *z)
+{
+    for (size_t i = 0; i < z->count; i++)
+        free_znode(z->kids[i]);
+    zkr_watch_free(z->watch);
+    free(z->kids);
+    free((void *)(uintptr_t)z->node.data);
+    free(z->path);
+    free(z);
+}
+
+static void free_if_over(struct znode *z)
+{
+    if (z->dropped && z->request == REQUEST_NONE && z->changed_ms == 0)
+        free_znode(z);
+}
+
+static int64_t pause_of(const struct znode *z)
+{
+    return z->tree->opts.pause_ms + (int64_t)(z->count / NAMES_PER_MS);
+}
+
+bool znode_is_read(const struct znode *z)
+{
+    return z->node.token != 0 || z->node.error != ZKR_OK;
+}
+
+bool znode_is_directory(const struct znode *z)
+{
+    return z->is_dir || (z->tree->opts.below && z->error == ZKR_OK &&
+                         !zkr__node_name_is_numbered(z->name) &&
+                         !zkr__owner_is_session(z->node.session_id));
+}
+
+/* --- what is asked --- */
+
+/* So many znodes in turn need longer than POLL_MS. */
+static int64_t next_poll_ms(const struct tree *t)
+{
+    int64_t round_ms = (int64_t)(t->polled / ASKED_PER_TICK) * TICK_MS;
+
+    return clock_now_ms() + (round_ms > POLL_MS ? round_ms : POLL_MS);
+}
+
+static void start_polling(struct znode *z)
+{
+    z->polled = true;
+    z->due_ms = next_poll_ms(z->tree);
+}
 
 /* The servers get paths with the chroot. */
 static bool may_watch(const struct tree *t, const char *path)
@@ -123,100 +230,103 @@ static bool may_watch(const struct tree *t, const char *path)
                WATCHED_BYTES_MAX;
 }
 
-static void count_watch(struct tree *t, const char *path)
+static void unwatch(struct znode *z)
 {
-    t->watches++;
-    t->watched_bytes += t->opts.chroot_len + strlen(path);
-}
+    struct tree *t = z->tree;
 
-static void free_watch(struct tree *t, zkr_watch **watch, size_t path_len)
-{
-    if (*watch == NULL)
+    z->seamless = false;
+    if (z->watch == NULL)
         return;
-    zkr_watch_free(*watch);
-    *watch = NULL;
+    zkr_watch_free(z->watch);
+    z->watch = NULL;
     t->watches--;
-    t->watched_bytes -= t->opts.chroot_len + path_len;
+    t->watched_bytes -= t->opts.chroot_len + strlen(z->path);
 }
 
-static size_t kid_path_len(const struct kid *k)
+static void on_change(int error, const struct zkr_reply *reply,
+                      enum zkr_watch_why why, void *user);
+
+/* A watch reads what it watches, too. */
+static int watch(struct znode *z)
 {
-    return strlen(k->in->path) + 1 + strlen(k->name);
+    struct tree *t = z->tree;
+    unsigned what = !z->is_dir ? ZKR_WATCH_DATA | ZKR_WATCH_UNTIL_DELETED
+                    : z->error == ZKR_ZNONODE
+                        ? ZKR_WATCH_EXISTS
+                        : ZKR_WATCH_CHILDREN | ZKR_WATCH_UNTIL_DELETED;
+    int rc = zkr_session_watch(t->opts.session, z->path, what, NULL, on_change,
+                               z, &z->watch);
+
+    if (rc == ZKR_OK) {
+        t->watches++;
+        t->watched_bytes += t->opts.chroot_len + strlen(z->path);
+    }
+    return rc;
 }
 
-static void unwatch_dir(struct dir *p)
+/* The nodes before the next directories: little time is between a list and the
+ * reads of its nodes. */
+void tree_ask(struct tree *t)
 {
-    free_watch(p->tree, &p->watch, strlen(p->path));
-    p->watched = false;
+    while (t->asking < REQUESTS && !has_given_up(t)) {
+        struct znode_queue *queue =
+            t->reads.first != NULL ? &t->reads : &t->lists;
+        struct znode *z = queue->first;
+
+        if (z == NULL)
+            return;
+        queue->first = z->next_queued;
+        if (queue->first == NULL)
+            queue->end = &queue->first;
+        z->request = REQUEST_NONE;
+        if (z->dropped)
+            free_if_over(z);
+        else
+            ask(z);
+    }
 }
 
-static void unwatch_kid(struct kid *k)
+static void ask_in_turn(struct znode *z)
 {
-    free_watch(k->tree, &k->watch, kid_path_len(k));
-}
+    struct tree *t = z->tree;
 
-static char *join(const char *dir, const char *name)
-{
-    size_t size = strlen(dir) + strlen(name) + 2;
-    char *path = malloc(size);
-
-    if (path != NULL)
-        (void)snprintf(path, size, "%s/%s", strcmp(dir, "/") == 0 ? "" : dir,
-                       name);
-    return path;
-}
-
-static int64_t pause_of(const struct dir *p)
-{
-    return p->tree->opts.pause_ms + (int64_t)(p->count / NAMES_PER_MS);
-}
-
-/* --- children --- */
-
-static void free_kid(struct kid *k)
-{
-    free((void *)(uintptr_t)k->node.data);
-    free(k->name);
-    free(k);
-}
-
-static void end_pending(struct kid *k)
-{
-    if (!k->pending)
+    if (z->request != REQUEST_NONE)
         return;
-    k->pending = false;
-    k->in->pending--;
-    k->tree->unsettled -= k->first;
-    k->first = false;
+    z->request = REQUEST_QUEUED;
+    enqueue(z->is_dir ? &t->lists : &t->reads, &z->next_queued, z);
 }
 
-static void begin_pending(struct kid *k)
+/* The news of a lock are taken when nothing of it is under way. Under many
+ * changes each list brings nodes that are to be read, and meanwhile comes the
+ * next list: there would be no such moment. So no list is taken any more until
+ * the news are, and then one is asked for. */
+static bool is_held_back(const struct znode *z)
 {
-    if (k->pending || k->read)
+    return z->held_back || (dir_part(z) != ZKR__PART_PATH && z->in->held_back);
+}
+
+static void list_now(struct znode *z)
+{
+    if (is_held_back(z))
+        z->due_ms = DUE_NOW;
+    else if (z->request == REQUEST_NONE)
+        ask(z);
+}
+
+/* A list that was passed over. When it cannot be asked for, the next tick tries
+ * it again. */
+static void catch_up(struct znode *z)
+{
+    if (z->due_ms != DUE_NOW || z->request != REQUEST_NONE || z->dropped ||
+        is_held_back(z))
         return;
-    k->pending = true;
-    k->in->pending++;
-    k->first = k->tree->opts.once || !k->in->settled;
-    k->tree->unsettled += k->first;
+    z->due_ms = clock_now_ms();
+    ask(z);
 }
 
-/* A node that goes before anybody has taken the news of it has come and gone
- * unseen. */
-static void drop_kid(struct kid *k)
-{
-    end_pending(k);
-    k->in->missed += k->tree->started && !k->taken;
-    unwatch_kid(k);
-    if (k->dir != NULL)
-        drop_dir(k->dir);
-    k->dir = NULL;
-    if (k->asking || k->queued)
-        k->dropped = true;
-    else
-        free_kid(k);
-}
+/* --- a contender --- */
 
-static void take_data(struct kid *k, const struct zkr_reply *reply)
+static void take_data(struct znode *z, const struct zkr_reply *reply)
 {
     size_t size = reply->len < ZKR_PARTICIPANT_DATA_MAX
                       ? reply->len
@@ -224,245 +334,112 @@ static void take_data(struct kid *k, const struct zkr_reply *reply)
     char *data = malloc(size + 1);
 
     if (data == NULL) {
-        out_of_memory(k->tree);
+        out_of_memory(z->tree);
         size = 0;
     } else {
         if (size > 0)
             (void)memcpy(data, reply->data, size);
         data[size] = '\0';
     }
-    free((void *)(uintptr_t)k->node.data);
-    k->node.data = data;
-    k->node.data_size = data == NULL ? 0 : size;
-    k->node.full_size = reply->len;
+    free((void *)(uintptr_t)z->node.data);
+    z->node.data = data;
+    z->node.data_size = size;
+    z->node.full_size = reply->len;
 }
 
-static void take_stat(struct kid *k, const struct zkr_stat *stat)
+static void take_stat(struct znode *z, const struct zkr_stat *stat)
 {
-    k->node.token = stat->czxid;
-    k->node.session_id = stat->ephemeral_owner;
-    k->node.since_ms = stat->ctime_ms;
+    z->node.token = stat->czxid;
+    z->node.session_id = stat->ephemeral_owner;
+    z->node.since_ms = stat->ctime_ms;
 }
 
 /* The list of the directory follows, unless its watch is silent. */
-static void expect_list(struct dir *p)
+static void expect_list(struct znode *z)
 {
-    int64_t end_ms = clock_now_ms() + pause_of(p) + LATE_MS;
+    int64_t end_ms = clock_now_ms() + pause_of(z) + LATE_MS;
 
-    if (end_ms < p->check_ms)
-        p->check_ms = end_ms;
+    if (end_ms < z->due_ms)
+        z->due_ms = end_ms;
 }
 
-static void settle_kids(struct dir *p);
-static void queue_dir(struct dir *p);
+static void settle_kids(struct znode *z);
 
 /* One time: the next in the queue is read instead. Where all who contended have
  * gone, others may contend since. */
-static void read_others(struct dir *p)
+static void read_others(struct znode *z)
 {
-    for (size_t i = 0; i < p->count; i++) {
-        if (p->kids[i]->contends && !p->kids[i]->deleted) {
-            settle_kids(p);
+    for (size_t i = 0; i < z->count; i++) {
+        if (z->kids[i]->contends && z->kids[i]->error != ZKR_ZNONODE) {
+            settle_kids(z);
             return;
         }
     }
-    if (!p->answered)
+    if (z->error == NO_ANSWER)
         return;
-    p->answered = false;
-    p->tree->unsettled++;
-    queue_dir(p);
+    z->error = NO_ANSWER;
+    begin_wait(z, true);
+    ask_in_turn(z);
 }
 
 /* If the list of the directory, when it is watched, came first, another node
  * may have the name already. */
-static void take_deleted(struct kid *k)
+static void take_deleted(struct znode *z)
 {
-    k->deleted = true;
-    unwatch_kid(k);
-    if (k->pending)
-        change_dir(k->in);
-    end_pending(k);
-    if (k->tree->opts.once)
-        read_others(k->in);
-    else if (k->in->watch == NULL || !zkr__node_name_is_numbered(k->name))
-        ask_dir(k->in);
+    z->error = ZKR_ZNONODE;
+    unwatch(z);
+    if (z->wait != WAIT_NONE)
+        change_dir(z->in);
+    end_wait(z);
+    if (z->tree->opts.once)
+        read_others(z->in);
+    else if (z->in->watch == NULL || !zkr__node_name_is_numbered(z->name))
+        list_now(z->in);
     else
-        expect_list(k->in);
+        expect_list(z->in);
 }
 
-static void make_dir(struct kid *k);
-static void follow_kid(struct kid *k);
+static void enter(struct znode *z);
 
-bool kid_is_directory(const struct kid *k)
+/* Reads a contender once, and watches it while it holds. */
+static void follow(struct znode *z)
 {
-    return k->dir != NULL ||
-           (k->tree->opts.below && k->read && k->node.error == ZKR_OK &&
-            !zkr__node_name_is_numbered(k->name) &&
-            !zkr__owner_is_session(k->node.session_id));
+    if (z->request != REQUEST_NONE || z->watch != NULL || z->is_dir ||
+        (z->error != NO_ANSWER && z->error != ZKR_OK))
+        return;
+    begin_wait(z, z->tree->opts.once || !z->in->settled);
+    if (z->holds && !z->tree->opts.once && may_watch(z->tree, z->path) &&
+        watch(z) == ZKR_OK)
+        return;
+    if (z->error == NO_ANSWER) {
+        ask_in_turn(z);
+        tree_ask(z->tree);
+    }
 }
 
 /* A read of a node, by its watch or without. */
-static void take_read(struct kid *k, int error, const struct zkr_reply *reply)
+static void take_read(struct znode *z, int error, const struct zkr_reply *reply)
 {
-    struct dir *in = k->in;
-    struct tree *t = in->tree;
-
-    t->heard_ms = clock_now_ms();
+    z->tree->heard_ms = clock_now_ms();
     if (error == ZKR_ZNONODE) {
-        take_deleted(k);
+        take_deleted(z);
         return;
     }
     if (error != ZKR_OK)
-        unwatch_kid(k); /* it would be repeated */
-    k->node.error = error;
+        unwatch(z); /* it would be repeated */
+    z->error = z->node.error = error;
     if (error == ZKR_OK) {
-        take_stat(k, &reply->stat);
-        take_data(k, reply);
+        take_stat(z, &reply->stat);
+        take_data(z, reply);
     }
-    k->read = true;
-    end_pending(k);
-    in->seen_ms = clock_wall_ms();
-    change_dir(in);
-    if (kid_is_directory(k)) {
-        unwatch_kid(k);
-        make_dir(k);
-    } else {
-        follow_kid(k);
-    }
-}
-
-void tree_unlock_and_wake(struct tree *t)
-{
-    void (*wake)(void *user) = t->opts.wake;
-    void *user = t->opts.user;
-
-    (void)pthread_cond_broadcast(&t->changed);
-    (void)pthread_mutex_unlock(&t->mutex);
-    if (wake != NULL)
-        wake(user);
-}
-
-static void on_data(int error, const struct zkr_reply *reply,
-                    enum zkr_watch_why why, void *user)
-{
-    struct kid *k = user;
-    struct tree *t = k->tree;
-
-    (void)why;
-    (void)pthread_mutex_lock(&t->mutex);
-    take_read(k, error, reply);
-    tree_unlock_and_wake(t);
-}
-
-static void on_get(int error, const struct zkr_reply *reply, void *user)
-{
-    struct kid *k = user;
-    struct tree *t = k->tree;
-
-    (void)pthread_mutex_lock(&t->mutex);
-    t->reading--;
-    k->asking = false;
-    if (k->dropped)
-        free_kid(k);
-    else if (t->opts.once && !is_of_the_node(error))
-        give_up(t, error);
-    else if (error != ZKR_ECLOSED)
-        take_read(k, error, reply);
-    tree_read_some(t);
-    tree_unlock_and_wake(t);
-}
-
-static void read_one(struct kid *k)
-{
-    struct tree *t = k->tree;
-    char *path = join(k->in->path, k->name);
-
-    if (path != NULL && zkr_session_get_async(t->opts.session, path, left_ms(t),
-                                              on_get, k) == ZKR_OK) {
-        k->asking = true;
-        t->reading++;
-    } else {
-        end_pending(k); /* a session that is over, or a name of nobody */
-    }
-    free(path);
-}
-
-static void list_dir(struct dir *p);
-
-/* The nodes before the next directories: little time is between a list and the
- * reads of its nodes. */
-void tree_read_some(struct tree *t)
-{
-    while (t->queue != NULL && t->reading < READERS && !has_given_up(t)) {
-        struct kid *k = t->queue;
-
-        t->queue = k->next;
-        if (t->queue == NULL)
-            t->queue_end = &t->queue;
-        k->queued = false;
-        if (k->dropped)
-            free_kid(k);
-        else
-            read_one(k);
-    }
-    while (t->dirs_queue != NULL && t->reading + t->listing < READERS &&
-           !has_given_up(t)) {
-        struct dir *p = t->dirs_queue;
-
-        t->dirs_queue = p->next_queued;
-        if (t->dirs_queue == NULL)
-            t->dirs_queue_end = &t->dirs_queue;
-        list_dir(p);
-    }
-}
-
-/* To be listed one time. */
-static void queue_dir(struct dir *p)
-{
-    p->next_queued = NULL;
-    *p->tree->dirs_queue_end = p;
-    p->tree->dirs_queue_end = &p->next_queued;
-}
-
-/* The watch of a holder reads it, too. */
-static bool watch_kid(struct kid *k)
-{
-    struct tree *t = k->tree;
-    char *path = join(k->in->path, k->name);
-    bool watched = path != NULL && !t->opts.once && may_watch(t, path) &&
-                   zkr_session_watch(t->opts.session, path,
-                                     ZKR_WATCH_DATA | ZKR_WATCH_UNTIL_DELETED,
-                                     NULL, on_data, k, &k->watch) == ZKR_OK;
-
-    if (watched)
-        count_watch(t, path);
-    free(path);
-    return watched;
-}
-
-static void queue_kid(struct kid *k)
-{
-    struct tree *t = k->tree;
-
-    k->queued = true;
-    k->next = NULL;
-    *t->queue_end = k;
-    t->queue_end = &k->next;
-    tree_read_some(t);
-}
-
-/* Reads a contender once, and watches it while it holds. */
-static void follow_kid(struct kid *k)
-{
-    if (k->asking || k->queued || k->watch != NULL || k->deleted ||
-        k->dir != NULL || k->node.error != ZKR_OK)
-        return;
-    begin_pending(k);
-    if (k->holds && watch_kid(k))
-        return;
-    k->tree->unwatched += k->holds;
-    if (!k->read)
-        queue_kid(k);
+    end_wait(z);
+    z->due_ms = next_poll_ms(z->tree);
+    z->in->seen_ms = clock_wall_ms();
+    change_dir(z->in);
+    if (znode_is_directory(z))
+        enter(z);
+    else
+        follow(z);
 }
 
 /* --- a list --- */
@@ -474,123 +451,135 @@ static int by_text(const void *a, const void *b)
 
 static int by_name(const void *a, const void *b)
 {
-    const struct kid *const *x = a;
-    const struct kid *const *y = b;
+    const struct znode *const *x = a;
+    const struct znode *const *y = b;
 
     return strcmp((*x)->name, (*y)->name);
 }
 
-struct kid *dir_kid(const struct dir *p, const char *name)
+static struct znode *dir_kid(const struct znode *z, const char *name)
 {
-    struct kid key = { .name = (char *)(uintptr_t)name };
-    const struct kid *wanted = &key;
-    struct kid **found = p->count == 0 ? NULL
-                                       : bsearch(&wanted, p->kids, p->count,
-                                                 sizeof(*p->kids), by_name);
+    struct znode key = { .name = name };
+    const struct znode *wanted = &key;
+    struct znode **found = z->count == 0 ? NULL
+                                         : bsearch(&wanted, z->kids, z->count,
+                                                   sizeof(*z->kids), by_name);
 
     return found == NULL ? NULL : *found;
 }
 
-static struct kid *new_kid(struct dir *in, const char *name)
+struct znode *dir_of_part(const struct znode *z, enum zkr__part part)
 {
-    struct kid *k = calloc(1, sizeof(*k));
+    struct znode *kid =
+        strcmp(z->path, "/") == 0 ? NULL : dir_kid(z, zkr__part_dirs[part]);
 
-    if (k == NULL || (k->name = strdup(name)) == NULL) {
-        free(k);
-        out_of_memory(in->tree);
-        return NULL;
-    }
-    k->tree = in->tree;
-    k->in = in;
-    k->node.name = k->name;
-    return k;
+    return kid != NULL && kid->is_dir ? kid : NULL;
 }
 
-/* The node of that name is another one. */
-static bool is_replaced(const struct kid *k)
+/* Returns how many nodes the list has that are new. A node of which the server
+ * has told that it is deleted is another one. */
+static size_t merge(struct znode *z, const char **names, size_t count)
 {
-    return k->deleted ||
-           (k->dir != NULL && k->dir->error == ZKR_ZNONODE && k->dir->answered);
-}
-
-/* Returns how many nodes the list has that are new. */
-static size_t merge(struct dir *p, const char **names, size_t count)
-{
-    struct kid **kids = calloc(count + 1, sizeof(struct kid *));
+    struct znode **kids = calloc(count + 1, sizeof(struct znode *));
     size_t seen = 0;
     size_t n = 0;
     size_t i = 0;
 
     if (kids == NULL) {
-        out_of_memory(p->tree);
+        out_of_memory(z->tree);
         return 0;
     }
     for (size_t k = 0; k < count; k++) {
-        struct kid *kid = NULL;
+        struct znode *kid = NULL;
 
-        while (i < p->count && strcmp(p->kids[i]->name, names[k]) < 0)
-            drop_kid(p->kids[i++]);
-        if (i < p->count && strcmp(p->kids[i]->name, names[k]) == 0)
-            kid = p->kids[i++];
-        if (kid != NULL && is_replaced(kid)) {
-            drop_kid(kid);
+        while (i < z->count && strcmp(z->kids[i]->name, names[k]) < 0)
+            drop(z->kids[i++]);
+        if (i < z->count && strcmp(z->kids[i]->name, names[k]) == 0)
+            kid = z->kids[i++];
+        if (kid != NULL && kid->error == ZKR_ZNONODE) {
+            drop(kid);
             kid = NULL;
         }
         if (kid == NULL) {
-            kid = new_kid(p, names[k]);
+            kid = new_kid(z, names[k]);
             seen++;
         }
         if (kid != NULL)
             kids[n++] = kid;
     }
-    while (i < p->count)
-        drop_kid(p->kids[i++]);
-    free(p->kids);
-    p->kids = kids;
-    p->count = n;
+    while (i < z->count)
+        drop(z->kids[i++]);
+    free(z->kids);
+    z->kids = kids;
+    z->count = n;
     return seen;
 }
 
+/* The tree does not have it any more. A node that goes before anybody has taken
+ * the news of it has come and gone unseen; of a directory that goes, the last
+ * changes were not seen. */
+static void drop(struct znode *z)
+{
+    struct tree *t = z->tree;
+
+    end_wait(z);
+    unwatch(z);
+    z->in->unseen.missed += t->started && !z->shown;
+    if (z->is_dir) {
+        z->unseen.lost = z->unseen.lost || z->listed;
+        (void)merge(z, NULL, 0);
+        z->listed = false;
+        z->seen_ms = clock_wall_ms();
+        t->dirs--;
+        put_news(z);
+    }
+    z->in = NULL;
+    z->dropped = true;
+    free_if_over(z);
+}
+
 /* The roster of its names: who contends, and, before all is read, who holds. */
-static struct zkr_participant *order_names(const struct dir *p,
+static struct zkr_participant *order_names(const struct znode *z,
                                            size_t *ret_count)
 {
-    struct zkr_participant *items = calloc(p->count + 1, sizeof(*items));
+    struct zkr_participant *items = calloc(z->count + 1, sizeof(*items));
     size_t n = 0;
 
     if (items == NULL)
         return NULL;
-    for (size_t i = 0; i < p->count; i++) {
-        if (!is_part(p->kids[i]->name) && !p->kids[i]->deleted)
-            items[n++].name = p->kids[i]->name;
+    for (size_t i = 0; i < z->count; i++) {
+        if (!is_part(z->kids[i]->name) && z->kids[i]->error != ZKR_ZNONODE)
+            items[n++].name = z->kids[i]->name;
     }
     *ret_count = zkr__roster_order(items, n);
     zkr__roster_settle(items, *ret_count);
     return items;
 }
 
-static bool is_directory_here(const struct dir *p, const struct kid *k)
+static bool is_directory_here(const struct znode *z, const struct znode *kid)
 {
-    if (!p->tree->opts.below)
-        return p->as == NULL && is_part(k->name);
-    return strcmp(p->path, "/") != 0 || strcmp(k->name, "zookeeper") != 0 ||
-           p->tree->opts.chroot_len > 0;
+    if (!z->tree->opts.below)
+        return z->in == NULL && is_part(kid->name);
+    return strcmp(z->path, "/") != 0 || strcmp(kid->name, "zookeeper") != 0 ||
+           z->tree->opts.chroot_len > 0;
 }
 
 /* Reads a contender that is new, or enters a directory. One with a name that no
  * server has given may be a directory. */
-static void settle_kid(struct kid *k, bool reads)
+static void settle_kid(struct znode *z, bool reads)
 {
-    if (k->dir != NULL)
+    const struct mirror_opts *o = &z->tree->opts;
+
+    if (z->is_dir)
         return;
-    if (k->contends &&
-        (reads || k->holds ||
-         (k->tree->opts.below && !zkr__node_name_is_numbered(k->name))))
-        follow_kid(k);
-    else if (!k->contends && !k->read && is_directory_here(k->in, k))
-        make_dir(k);
-    else if (reads && k->in->tree->opts.foreign)
-        follow_kid(k);
+    if (z->contends && (reads || z->holds ||
+                        (o->below && !zkr__node_name_is_numbered(z->name))))
+        follow(z);
+    else if (!z->contends && z->error == NO_ANSWER &&
+             is_directory_here(z->in, z))
+        enter(z);
+    else if (reads && o->foreign)
+        follow(z);
 }
 
 /* How many of the first are read, beside those that hold. Among nodes of one
@@ -613,597 +602,544 @@ static size_t count_reads(const struct tree *t,
 }
 
 /* A lock was found: no more directories when there are enough. */
-static void count_lock(struct dir *p)
+static void count_lock(struct znode *z)
 {
-    if (p->counted || dir_part(p) != ZKR__PART_PATH)
+    if (z->counted || dir_part(z) != ZKR__PART_PATH)
         return;
-    p->counted = true;
-    p->tree->locks++;
+    z->counted = true;
+    z->tree->locks++;
 }
 
-static void settle_kids(struct dir *p)
+static void settle_kids(struct znode *z)
 {
     size_t count = 0;
-    struct zkr_participant *items = order_names(p, &count);
+    struct zkr_participant *items = order_names(z, &count);
     size_t most;
 
     if (items == NULL) {
-        out_of_memory(p->tree);
+        out_of_memory(z->tree);
         return;
     }
-    most = count_reads(p->tree, items, count);
+    most = count_reads(z->tree, items, count);
     for (size_t i = 0; i < count; i++) {
-        struct kid *k = dir_kid(p, items[i].name);
+        struct znode *kid = dir_kid(z, items[i].name);
 
-        if (k == NULL)
+        if (kid == NULL)
             continue;
-        k->contends = items[i].kind != ZKR_PARTICIPANT_FOREIGN;
-        k->holds = items[i].holds;
-        if (k->contends && zkr__node_name_is_numbered(k->name))
-            count_lock(p);
-        settle_kid(k, i < most);
+        kid->contends = items[i].kind != ZKR_PARTICIPANT_FOREIGN;
+        kid->holds = items[i].holds;
+        if (kid->contends && zkr__node_name_is_numbered(kid->name))
+            count_lock(z);
+        settle_kid(kid, i < most);
     }
     free(items);
     /* the queue first: list_leases_too() */
     for (enum zkr__part part = ZKR__PART_QUEUE; part > ZKR__PART_PATH; part--) {
-        struct kid *k = dir_kid(p, zkr__part_dirs[part]);
+        struct znode *kid = dir_kid(z, zkr__part_dirs[part]);
 
-        if (k != NULL)
-            settle_kid(k, false);
+        if (kid != NULL)
+            settle_kid(kid, false);
     }
 }
 
-static void take_list(struct dir *p, const struct zkr_reply *reply)
+static void take_list(struct znode *z, const struct zkr_reply *reply)
 {
     const char **names = malloc((reply->count + 1) * sizeof(*names));
-    bool was = p->listed && p->stat.czxid == reply->stat.czxid;
+    bool was = z->listed && z->stat.czxid == reply->stat.czxid;
     size_t seen;
 
     if (names == NULL) {
-        out_of_memory(p->tree);
+        out_of_memory(z->tree);
         return;
     }
     for (size_t i = 0; i < reply->count; i++)
         names[i] = reply->names[i];
     if (reply->count > 0)
         qsort(names, reply->count, sizeof(*names), by_text);
-    if (p->listed && !was) { /* another directory of that name */
-        p->lost = true;
-        p->fresh = true;
-        (void)merge(p, NULL, 0);
+    if (z->listed && !was) { /* another directory of that name */
+        z->unseen.lost = true;
+        z->fresh = true;
+        (void)merge(z, NULL, 0);
     }
-    seen = merge(p, names, reply->count);
+    seen = merge(z, names, reply->count);
     free(names);
-    if (was || p->fresh)
-        p->missed += tally_missed(was ? tally_creates(&p->stat) : 0,
-                                  &reply->stat, (uint32_t)seen);
-    p->stat = reply->stat;
-    p->listed = true;
-    settle_kids(p);
-    p->settled = true;
+    if (was || z->fresh)
+        z->unseen.missed += tally_missed(was ? tally_creates(&z->stat) : 0,
+                                         &reply->stat, (uint32_t)seen);
+    z->stat = reply->stat;
+    z->listed = true;
+    settle_kids(z);
+    z->settled = true;
 }
 
-/* --- directories --- */
+/* --- a directory --- */
 
-/* A child that ends with a session has no children: it is no directory. */
-static void make_leaf(struct dir *p, const struct zkr_stat *stat)
+/* A node that ends with a session has no children: it is no directory. */
+static void take_leaf(struct znode *z, const struct zkr_stat *stat)
 {
-    struct kid *k = p->as;
-
-    take_stat(k, stat);
-    k->read = true;
-    k->dir = NULL;
-    change_dir(k->in);
-    drop_dir(p);
+    unwatch(z);
+    take_stat(z, stat);
+    z->is_dir = false;
+    z->tree->dirs--;
+    change_dir(z->in);
 }
 
 /* A claim of a semaphore leaves the queue after it has made its lease. So the
  * leases are listed after the queue: then no claim is missed. */
-static void list_leases_too(struct dir *p)
+static void list_leases_too(struct znode *z)
 {
-    struct kid *leases;
+    struct znode *leases;
 
-    if (dir_part(p) != ZKR__PART_QUEUE)
+    if (dir_part(z) != ZKR__PART_QUEUE)
         return;
-    leases = dir_kid(p->as->in, zkr__part_dirs[ZKR__PART_LEASES]);
-    if (leases != NULL && leases->dir != NULL && leases->dir->listed)
-        list_dir(leases->dir);
+    leases = dir_of_part(z->in, ZKR__PART_LEASES);
+    if (leases != NULL && leases->listed && leases->request == REQUEST_NONE)
+        ask(leases);
 }
 
-static void set_pause(struct dir *p)
+static void set_pause(struct znode *z)
 {
-    if (zkr_watch_set_pause(p->watch, pause_of(p)) != ZKR_OK)
-        p->tree->error = ZKR_EFORKED; /* it fails for nothing else */
+    if (zkr_watch_set_pause(z->watch, pause_of(z)) != ZKR_OK)
+        z->tree->error = ZKR_EFORKED; /* it fails for nothing else */
 }
 
 /* A server tells of a change to what is watched in time, and it is listed after
  * the pause. Of what was not watched all the time, nothing is known since the
  * last list. */
-int64_t tree_before_ms(const struct dir *p, int64_t now_ms)
+int64_t tree_before_ms(const struct znode *z, int64_t now_ms)
 {
-    bool seamless = p->watched && p->breaks == p->tree->breaks;
-    int64_t ms = now_ms - pause_of(p);
+    bool seamless = z->seamless && z->breaks == z->tree->breaks;
+    int64_t ms = now_ms - pause_of(z);
 
-    return (seamless && ms > p->list_ms ? ms : p->list_ms) - LATE_MS;
+    return (seamless && ms > z->list_ms ? ms : z->list_ms) - LATE_MS;
 }
 
 /* What was listed last ends with this answer. */
-static void end_list(struct dir *p)
+static void end_list(struct znode *z)
 {
-    if (p->before_ms == 0)
-        p->before_ms = tree_before_ms(p, p->seen_ms);
-    p->list_ms = p->seen_ms;
-    p->breaks = p->tree->breaks;
-    p->check_ms = clock_now_ms() + CHECK_MS;
+    if (z->unseen.before_ms == 0)
+        z->unseen.before_ms = tree_before_ms(z, z->seen_ms);
+    z->list_ms = z->seen_ms;
+    z->breaks = z->tree->breaks;
 }
 
-static void take_children(struct dir *p, const struct zkr_reply *reply)
+static void take_children(struct znode *z, const struct zkr_reply *reply)
 {
-    bool first = !p->listed;
+    bool first = !z->listed;
 
-    if (p->as != NULL && zkr__owner_is_session(reply->stat.ephemeral_owner)) {
-        make_leaf(p, &reply->stat);
+    if (z->in != NULL && zkr__owner_is_session(reply->stat.ephemeral_owner)) {
+        take_leaf(z, &reply->stat);
         return;
     }
-    if (p->listed && p->stat.czxid == reply->stat.czxid &&
-        tally_is_older(&reply->stat, &p->stat))
+    if (z->listed && z->stat.czxid == reply->stat.czxid &&
+        tally_is_older(&reply->stat, &z->stat))
         return;
-    end_list(p);
-    take_list(p, reply);
-    if (p->watch == NULL)
-        watch_dir(p);
+    end_list(z);
+    z->due_ms = clock_now_ms() + CHECK_MS;
+    take_list(z, reply);
+    if (z->watch == NULL)
+        watch_dir(z);
     else
-        set_pause(p);
+        set_pause(z);
     if (!first)
-        list_leases_too(p);
+        list_leases_too(z);
 }
 
-static void take_deletion(struct dir *p, bool nothing_before)
+static void take_deletion(struct znode *z, bool nothing_before)
 {
-    if (p->listed ? !nothing_before || p->breaks != p->tree->breaks : p->fresh)
-        p->lost = true;
-    end_list(p);
-    (void)merge(p, NULL, 0);
-    p->listed = false;
-    p->fresh = true;
-    unwatch_dir(p);
-    if (p->as == NULL)
-        watch_dir(p);
-    else if (!p->tree->opts.once)
-        ask_dir(p->as->in); /* there may be another of that name */
+    if (z->listed ? !nothing_before || z->breaks != z->tree->breaks : z->fresh)
+        z->unseen.lost = true;
+    end_list(z);
+    (void)merge(z, NULL, 0);
+    z->listed = false;
+    z->fresh = true;
+    z->due_ms = NEVER_DUE;
+    unwatch(z);
+    if (z->in == NULL)
+        watch_dir(z);
+    else if (!z->tree->opts.once)
+        list_now(z->in); /* there may be another of that name */
 }
 
-static void poll_dir(struct dir *p)
+static void take_answer(struct znode *z, int error,
+                        const struct zkr_reply *reply, bool nothing_before)
 {
-    if (!p->polled)
-        p->tree->unwatched++;
-    p->polled = true;
-}
+    bool was_missing = z->error == ZKR_ZNONODE;
 
-static void take_answer(struct dir *p, int error, const struct zkr_reply *reply,
-                        bool nothing_before)
-{
-    struct tree *t = p->tree;
-    bool was_missing = p->answered && p->error == ZKR_ZNONODE;
-
-    t->heard_ms = clock_now_ms();
-    t->visited++;
-    if (!p->answered)
-        t->unsettled--;
-    p->answered = true;
-    p->error = error;
-    p->seen_ms = clock_wall_ms();
-    change_dir(p);
+    z->tree->heard_ms = clock_now_ms();
+    z->tree->visited++;
+    end_wait(z);
+    z->error = error;
+    z->seen_ms = clock_wall_ms();
+    change_dir(z);
     if (error == ZKR_OK) {
-        take_children(p, reply);
+        take_children(z, reply);
     } else if (error == ZKR_ZNONODE) {
         if (!was_missing)
-            take_deletion(p, nothing_before);
+            take_deletion(z, nothing_before);
     } else { /* the watch would repeat it too often */
-        unwatch_dir(p);
-        poll_dir(p);
+        unwatch(z);
+        start_polling(z);
     }
 }
 
-/* --- lists that are held back --- */
-
-/* The news of a lock are taken when nothing of it is under way. Under many
- * changes each list brings nodes that are to be read, and meanwhile comes the
- * next list: there would be no such moment. So no list is taken any more until
- * the news are, and then one is asked for. */
-
-static bool is_held_back(const struct dir *p)
+static void watch_dir(struct znode *z)
 {
-    return p->held_back ||
-           (dir_part(p) != ZKR__PART_PATH && p->as->in->held_back);
-}
-
-/* How long the state before lasted, this list would have told. */
-static void pass_over(struct dir *p)
-{
-    p->tree->heard_ms = clock_now_ms();
-    p->check_ms = p->tree->heard_ms + CHECK_MS;
-    p->checking = false;
-    p->watched = false;
-    p->again = true;
-}
-
-static void list_again(struct dir *p)
-{
-    if (!p->again || p->asking || p->dropped || is_held_back(p))
-        return;
-    list_dir(p);
-    p->again = !p->asking; /* out of memory: see poll() */
-}
-
-void tree_hold_back_if_late(struct dir *p)
-{
-    if (clock_now_ms() - p->changed_ms > PATIENCE_MS)
-        p->held_back = true;
-}
-
-static void let_go_on(struct dir *p)
-{
-    p->held_back = false;
-    list_again(p);
-    for (size_t i = 0; i < p->count; i++) {
-        if (is_part(p->kids[i]->name) && p->kids[i]->dir != NULL)
-            list_again(p->kids[i]->dir);
-    }
-}
-
-/* --- answers --- */
-
-static void on_children(int error, const struct zkr_reply *reply,
-                        enum zkr_watch_why why, void *user)
-{
-    struct dir *p = user;
-    struct tree *t = p->tree;
-
-    (void)pthread_mutex_lock(&t->mutex);
-    if (error == ZKR_OK && p->listed && is_held_back(p)) {
-        pass_over(p);
-    } else {
-        take_answer(p, error, reply, why == ZKR_WATCH_ENDED);
-        p->watched = p->watch != NULL;
-    }
-    tree_unlock_and_wake(t);
-}
-
-/* A path given that was missing, and exists now. */
-static void on_exists(int error, const struct zkr_reply *reply,
-                      enum zkr_watch_why why, void *user)
-{
-    struct dir *p = user;
-    struct tree *t = p->tree;
-
-    (void)reply;
-    (void)why;
-    (void)pthread_mutex_lock(&t->mutex);
-    t->heard_ms = clock_now_ms();
-    if (error == ZKR_OK) {
-        unwatch_dir(p);
-        p->error = ZKR_OK;
-        watch_dir(p);
-    }
-    tree_unlock_and_wake(t);
-}
-
-/* A watch that works would have told this long ago. */
-static bool was_silent(const struct dir *p, int error,
-                       const struct zkr_reply *reply)
-{
-    if (!p->checking || p->watch == NULL)
-        return false;
-    if (error == ZKR_OK)
-        return !p->listed || reply->stat.czxid != p->stat.czxid ||
-               reply->stat.cversion != p->stat.cversion;
-    return error == ZKR_ZNOAUTH || (error == ZKR_ZNONODE && p->listed);
-}
-
-static void on_list(int error, const struct zkr_reply *reply, void *user)
-{
-    struct dir *p = user;
-    struct tree *t = p->tree;
-    bool dropped;
-    bool silent;
-
-    (void)pthread_mutex_lock(&t->mutex);
-    dropped = p->dropped;
-    silent = !dropped && was_silent(p, error, reply);
-    t->listing--;
-    p->asking = false;
-    p->checking = false;
-    if (silent)
-        unwatch_dir(p); /* the answer makes another */
-    if (dropped) {
-        if (!p->changed)
-            tree_free_dir(p);
-    } else if (t->opts.once && !is_of_the_node(error)) {
-        give_up(t, error);
-    } else if (error == ZKR_OK || p->polled || silent || t->opts.once) {
-        take_answer(p, error, reply, false);
-    } else if (error != ZKR_ECLOSED) {
-        change_dir(p); /* its watch tells why */
-    }
-    if (!dropped)
-        list_again(p);
-    tree_read_some(t);
-    tree_unlock_and_wake(t);
-}
-
-static void list_dir(struct dir *p)
-{
-    struct tree *t = p->tree;
+    struct tree *t = z->tree;
     int rc;
 
-    if (p->asking || p->dropped)
-        return;
-    rc = zkr_session_children_async(t->opts.session, p->path, left_ms(t),
-                                    on_list, p);
-    p->asking = rc == ZKR_OK;
-    t->listing += p->asking;
-    if (rc == ZKR_EPATH || rc == ZKR_ETOOLONG)
-        take_answer(p, ZKR_EPATH, NULL, false);
-    else if (rc != ZKR_OK && t->opts.once)
-        give_up(t, rc);
-}
-
-static void ask_dir(struct dir *p)
-{
-    if (is_held_back(p))
-        p->again = true;
-    else
-        list_dir(p);
-}
-
-static void watch_dir(struct dir *p)
-{
-    struct tree *t = p->tree;
-    bool missing = p->answered && p->error == ZKR_ZNONODE;
-
     if (t->opts.once) {
-        if (!p->answered)
-            queue_dir(p);
+        if (z->error == NO_ANSWER)
+            ask_in_turn(z);
         return;
     }
-    if (!may_watch(t, p->path)) {
+    if (!may_watch(t, z->path)) {
         t->cut |= TREE_CUT_WATCHES;
-        poll_dir(p);
-        if (!p->answered)
-            ask_dir(p);
+        start_polling(z);
+        if (z->error == NO_ANSWER)
+            list_now(z);
         return;
     }
-    if (zkr_session_watch(
-            t->opts.session, p->path,
-            missing ? ZKR_WATCH_EXISTS
-                    : ZKR_WATCH_CHILDREN | ZKR_WATCH_UNTIL_DELETED,
-            NULL, missing ? on_exists : on_children, p, &p->watch) != ZKR_OK)
-        return; /* the session is over */
-    count_watch(t, p->path);
-    set_pause(p);
-    p->polled = false;
+    rc = watch(z);
+    if (rc == ZKR_OK) {
+        set_pause(z);
+        z->polled = false;
+    } else { /* a path that the library refuses, or the session is over */
+        end_wait(z);
+        z->error = rc;
+    }
 }
 
-static struct dir *new_dir(struct tree *t, char *path, struct kid *as)
+/* Its first answer is waited for. */
+static void begin_dir(struct znode *z)
 {
-    struct dir *p = path == NULL ? NULL : calloc(1, sizeof(*p));
+    struct tree *t = z->tree;
 
-    if (p == NULL) {
-        free(path);
-        out_of_memory(t);
-        return NULL;
-    }
-    p->tree = t;
-    p->path = path;
-    p->as = as;
-    p->depth = as == NULL ? 1 : as->in->depth + 1;
-    p->fresh = t->started;
-    p->list_ms = p->seen_ms = clock_wall_ms();
+    z->is_dir = true;
+    z->depth = z->in == NULL ? 1 : z->in->depth + 1;
+    z->fresh = t->started;
+    z->list_ms = z->seen_ms = clock_wall_ms();
+    z->error = NO_ANSWER;
+    z->due_ms = NEVER_DUE;
     t->dirs++;
     t->made++;
-    t->unsettled++;
-    return p;
+    begin_wait(z, true);
+    watch_dir(z);
 }
 
 /* The members of a barrier count for no depth: they make it one. */
-static enum tree_cut cut_of(const struct kid *k)
+static enum tree_cut cut_of(const struct znode *z)
 {
-    const struct tree *t = k->tree;
+    const struct tree *t = z->tree;
 
     if (t->opts.limit > 0 && t->locks > t->opts.limit)
         return TREE_CUT_LIMIT;
-    if (k->in->depth >= (t->opts.depth == 0 ? DEPTH_MAX : t->opts.depth) &&
-        t->opts.below && !zkr__node_name_is_uuid(k->name))
+    if (z->in->depth >= (t->opts.depth == 0 ? DEPTH_MAX : t->opts.depth) &&
+        t->opts.below && !zkr__node_name_is_uuid(z->name))
         return TREE_CUT_DEPTH;
     return (t->opts.once ? t->made : t->dirs) >= DIRS_MAX ? TREE_CUT_VISITS
                                                           : TREE_CUT_NONE;
 }
 
-static void make_dir(struct kid *k)
+static void enter(struct znode *z)
 {
-    struct tree *t = k->tree;
-    enum tree_cut cut = cut_of(k);
+    enum tree_cut cut = cut_of(z);
 
-    t->cut |= cut;
-    if (cut != TREE_CUT_NONE)
+    z->tree->cut |= cut;
+    if (z->request != REQUEST_NONE)
         return;
-    k->dir = new_dir(t, join(k->in->path, k->name), k);
-    if (k->dir == NULL)
-        return;
-    watch_dir(k->dir);
-    if (k->dir->watch == NULL && !k->dir->polled && !t->opts.once) {
-        drop_dir(k->dir); /* a path that the library refuses */
-        k->dir = NULL;
-        k->read = true;
-    }
-}
-
-/* The directory above does not have it any more. It is freed after its last
- * news. */
-static void drop_dir(struct dir *p)
-{
-    struct tree *t = p->tree;
-
-    unwatch_dir(p);
-    if (!p->answered)
-        t->unsettled--;
-    else if (p->listed)
-        p->lost = true; /* its own deletion was not seen */
-    (void)merge(p, NULL, 0);
-    p->answered = true;
-    p->as = NULL;
-    p->dropped = true;
-    p->listed = false;
-    p->seen_ms = clock_wall_ms();
-    t->dirs--;
-    put_news(p);
-}
-
-void tree_free_dir(struct dir *p)
-{
-    for (size_t i = 0; i < p->count; i++) {
-        struct kid *k = p->kids[i];
-
-        if (k->dir != NULL)
-            tree_free_dir(k->dir);
-        zkr_watch_free(k->watch);
-        free_kid(k);
-    }
-    zkr_watch_free(p->watch);
-    free(p->kids);
-    free(p->path);
-    free(p);
-}
-
-void tree_take_kids(struct dir *p)
-{
-    for (size_t i = 0; i < p->count; i++)
-        p->kids[i]->taken = !p->kids[i]->deleted || p->kids[i]->read;
-}
-
-void tree_take_news(struct dir *p)
-{
-    p->changed = false;
-    p->missed = 0;
-    p->lost = false;
-    p->before_ms = 0;
-    p->taken = true;
-    if (!p->dropped)
-        let_go_on(p);
-    else if (!p->asking)
-        tree_free_dir(p);
-}
-
-void tree_change_parts(struct dir *p)
-{
-    for (size_t i = 0; i < p->count; i++) {
-        if (is_part(p->kids[i]->name) && p->kids[i]->dir != NULL)
-            put_news(p->kids[i]->dir);
-    }
-}
-
-void tree_free_queue(struct tree *t)
-{
-    while (t->queue != NULL) {
-        struct kid *k = t->queue;
-
-        t->queue = k->next;
-        if (k->dropped)
-            free_kid(k);
-    }
+    unwatch(z);
+    if (cut == TREE_CUT_NONE)
+        begin_dir(z);
 }
 
 bool tree_add_root(struct tree *t, const char *path)
 {
-    struct dir *p = new_dir(t, strdup(path), NULL);
+    struct znode *z = new_znode(t, NULL, strdup(path));
 
-    if (p == NULL)
+    if (z == NULL)
         return false;
-    t->roots[t->root_count++] = p;
-    watch_dir(p);
+    t->roots[t->root_count++] = z;
+    begin_dir(z);
     return true;
 }
 
-/* --- what is not watched --- */
+/* --- answers --- */
+
+void tree_unlock_and_wake(struct tree *t)
+{
+    void (*wake)(void *user) = t->opts.wake;
+    void *user = t->opts.user;
+
+    (void)pthread_cond_broadcast(&t->changed);
+    (void)pthread_mutex_unlock(&t->mutex);
+    if (wake != NULL)
+        wake(user);
+}
+
+/* How long the state before lasted, this list would have told. */
+static void pass_over(struct znode *z)
+{
+    z->tree->heard_ms = clock_now_ms();
+    z->due_ms = DUE_NOW;
+    z->checking = false;
+    z->seamless = false;
+}
+
+/* A path given that was missing, and exists now. */
+static void take_existence(struct znode *z, int error)
+{
+    z->tree->heard_ms = clock_now_ms();
+    if (error != ZKR_OK)
+        return;
+    unwatch(z);
+    z->error = ZKR_OK;
+    watch_dir(z);
+}
+
+/* The watch of a znode has fired, or has read it for the first time. */
+static void on_change(int error, const struct zkr_reply *reply,
+                      enum zkr_watch_why why, void *user)
+{
+    struct znode *z = user;
+    struct tree *t = z->tree;
+
+    (void)pthread_mutex_lock(&t->mutex);
+    if (!z->is_dir) {
+        take_read(z, error, reply);
+    } else if (z->error == ZKR_ZNONODE) {
+        take_existence(z, error);
+    } else if (error == ZKR_OK && z->listed && is_held_back(z)) {
+        pass_over(z);
+    } else {
+        take_answer(z, error, reply, why == ZKR_WATCH_ENDED);
+        z->seamless = z->watch != NULL;
+    }
+    tree_unlock_and_wake(t);
+}
+
+/* A watch that works would have told this long ago. */
+static bool was_silent(const struct znode *z, int error,
+                       const struct zkr_reply *reply)
+{
+    if (!z->checking || z->watch == NULL)
+        return false;
+    if (error == ZKR_OK)
+        return !z->listed || reply->stat.czxid != z->stat.czxid ||
+               reply->stat.cversion != z->stat.cversion;
+    return error == ZKR_ZNOAUTH || (error == ZKR_ZNONODE && z->listed);
+}
+
+static void take_listed(struct znode *z, int error,
+                        const struct zkr_reply *reply)
+{
+    bool silent = was_silent(z, error, reply);
+
+    z->checking = false;
+    if (silent)
+        unwatch(z); /* the answer makes another */
+    if (error == ZKR_OK || z->polled || silent || z->tree->opts.once)
+        take_answer(z, error, reply, false);
+    else if (error != ZKR_ECLOSED)
+        change_dir(z); /* its watch tells why */
+    catch_up(z);
+}
+
+/* Meanwhile the znode may have turned out to be no directory. */
+static void on_answer(int error, const struct zkr_reply *reply, void *user)
+{
+    struct znode *z = user;
+    struct tree *t = z->tree;
+    bool is_list;
+
+    (void)pthread_mutex_lock(&t->mutex);
+    is_list = z->request == REQUEST_LIST;
+    t->asking--;
+    z->request = REQUEST_NONE;
+    if (z->dropped)
+        free_if_over(z);
+    else if (t->opts.once && !is_of_the_node(error))
+        give_up(t, error);
+    else if (is_list && z->is_dir)
+        take_listed(z, error, reply);
+    else if (!is_list && error != ZKR_ECLOSED)
+        take_read(z, error, reply);
+    tree_ask(t);
+    tree_unlock_and_wake(t);
+}
+
+static void ask(struct znode *z)
+{
+    struct tree *t = z->tree;
+    int rc = z->is_dir ? zkr_session_children_async(t->opts.session, z->path,
+                                                    left_ms(t), on_answer, z)
+                       : zkr_session_get_async(t->opts.session, z->path,
+                                               left_ms(t), on_answer, z);
+
+    if (rc == ZKR_OK) {
+        z->request = z->is_dir ? REQUEST_LIST : REQUEST_READ;
+        t->asking++;
+    } else if (!z->is_dir) {
+        end_wait(z); /* a session that is over, or a name of nobody */
+    } else if (rc == ZKR_EPATH || rc == ZKR_ETOOLONG) {
+        take_answer(z, ZKR_EPATH, NULL, false);
+    } else if (t->opts.once) {
+        give_up(t, rc);
+    }
+}
+
+/* --- taking news --- */
+
+static bool is_idle(const struct znode *z)
+{
+    return z == NULL || (z->waits == 0 && z->request == REQUEST_NONE &&
+                         z->error != NO_ANSWER);
+}
+
+/* Nothing of it is under way. */
+static bool is_ready(const struct znode *z)
+{
+    if (z->dropped)
+        return true;
+    if (dir_part(z) != ZKR__PART_PATH && z->in->changed_ms != 0)
+        return false;
+    return is_idle(z) && is_idle(dir_of_part(z, ZKR__PART_LEASES)) &&
+           is_idle(dir_of_part(z, ZKR__PART_QUEUE));
+}
+
+struct znode *tree_next_news(struct tree *t)
+{
+    for (struct znode **at = &t->news.first; *at != NULL; at = &(*at)->next) {
+        struct znode *z = *at;
+
+        if (!is_ready(z)) {
+            z->held_back =
+                z->held_back || clock_now_ms() - z->changed_ms > PATIENCE_MS;
+            continue;
+        }
+        *at = z->next;
+        if (t->news.end == &z->next)
+            t->news.end = at;
+        return z;
+    }
+    return NULL;
+}
+
+void tree_take_kids(struct znode *z)
+{
+    for (size_t i = 0; i < z->count; i++)
+        z->kids[i]->shown =
+            z->kids[i]->error != ZKR_ZNONODE || znode_is_read(z->kids[i]);
+}
+
+void tree_take_news(struct znode *z)
+{
+    z->changed_ms = 0;
+    z->unseen = (struct unseen){ .missed = 0 };
+    z->taken = true;
+    z->held_back = false;
+    if (z->dropped) {
+        free_if_over(z);
+        return;
+    }
+    catch_up(z);
+    for (size_t i = 0; i < z->count; i++) {
+        if (is_part(z->kids[i]->name) && z->kids[i]->is_dir)
+            catch_up(z->kids[i]);
+    }
+}
+
+void tree_change_parts(struct znode *z)
+{
+    for (size_t i = 0; i < z->count; i++) {
+        if (is_part(z->kids[i]->name) && z->kids[i]->is_dir)
+            put_news(z->kids[i]);
+    }
+}
+
+/* Znodes that were dropped are in the queues alone. */
+static void empty(struct znode_queue *queue)
+{
+    while (queue->first != NULL) {
+        struct znode *z = queue->first;
+
+        queue->first = z->next_queued;
+        z->request = REQUEST_NONE;
+        free_if_over(z);
+    }
+}
+
+void tree_done(struct tree *t)
+{
+    empty(&t->reads);
+    empty(&t->lists);
+    while (t->news.first != NULL) {
+        struct znode *z = t->news.first;
+
+        t->news.first = z->next;
+        z->changed_ms = 0;
+        free_if_over(z);
+    }
+    for (size_t i = 0; i < t->root_count; i++)
+        free_znode(t->roots[i]);
+    free(t->roots);
+}
+
+/* --- what is due --- */
 
 /* One tick on its way through the tree. */
 struct tick {
     int64_t now_ms;
-    size_t seen; /* of what is not watched */
+    size_t polled;
     int left;
 };
 
-/* A round goes on where the tick before has ended. */
-static bool is_turn(const struct tree *t, struct tick *w)
+/* A holder beyond what can be watched is polled, too. */
+static bool is_polled(const struct znode *z)
 {
-    return t->round_ms <= w->now_ms && w->seen++ >= t->polled && w->left > 0;
+    return z->is_dir ? z->polled
+                     : z->holds && z->watch == NULL && z->error != NO_ANSWER &&
+                           z->error != ZKR_ZNONODE;
 }
 
-static void count_poll(struct tree *t, struct tick *w)
+static void ask_by_tick(struct znode *z, struct tick *w)
 {
-    t->polled++;
+    bool checking = z->watch != NULL && z->due_ms != DUE_NOW;
+
     w->left--;
+    z->due_ms = z->watch != NULL ? w->now_ms + CHECK_MS : next_poll_ms(z->tree);
+    if (z->is_dir)
+        ask(z);
+    else
+        ask_in_turn(z);
+    z->checking = checking && z->request == REQUEST_LIST;
 }
 
-static void check_dir(struct dir *p, struct tick *w)
+static void tick_znode(struct znode *z, struct tick *w)
 {
-    if (p->watch == NULL || !p->listed || p->asking || w->left == 0 ||
-        p->check_ms > w->now_ms)
-        return;
-    p->check_ms = w->now_ms + CHECK_MS;
-    ask_dir(p);
-    p->checking = p->asking;
-    w->left--;
-}
+    bool polled = is_polled(z);
 
-static void poll_kid(struct kid *k, struct tick *w)
-{
-    if (!k->holds || !k->read || k->watch != NULL || k->deleted ||
-        !is_turn(k->tree, w))
-        return;
-    if (!k->asking && !k->queued)
-        queue_kid(k);
-    count_poll(k->tree, w);
-}
-
-static void poll(struct dir *p, struct tick *w)
-{
-    list_again(p);
-    check_dir(p, w);
-    if (p->polled && is_turn(p->tree, w)) {
-        ask_dir(p);
-        count_poll(p->tree, w);
-    }
-    for (size_t i = 0; i < p->count; i++) {
-        if (p->kids[i]->dir != NULL)
-            poll(p->kids[i]->dir, w);
-        else
-            poll_kid(p->kids[i], w);
-    }
-}
-
-static void tick(struct tree *t, int64_t now_ms)
-{
-    struct tick w = { .now_ms = now_ms, .left = POLLS_PER_TICK };
-
-    if (t->polled == 0 && t->round_ms <= now_ms)
-        t->began_ms = now_ms;
-    for (size_t i = 0; i < t->root_count; i++)
-        poll(t->roots[i], &w);
-    if (t->round_ms <= now_ms && w.seen <= t->polled) {
-        t->polled = 0; /* all had their turn */
-        t->round_ms = t->began_ms + POLL_MS;
-    }
+    w->polled += polled;
+    if (polled && z->tree->poll_now && z->due_ms > w->now_ms)
+        z->due_ms = w->now_ms;
+    if ((z->is_dir || polled) && z->due_ms <= w->now_ms && w->left > 0 &&
+        z->request == REQUEST_NONE && !is_held_back(z))
+        ask_by_tick(z, w);
+    for (size_t i = 0; i < z->count; i++)
+        tick_znode(z->kids[i], w);
 }
 
 bool tree_tick(struct tree *t)
 {
-    int64_t now_ms = clock_now_ms();
+    struct tick w = { .now_ms = clock_now_ms(), .left = ASKED_PER_TICK };
 
-    if (now_ms < t->tick_ms + TICK_MS)
+    if (w.now_ms < t->tick_ms + TICK_MS)
         return false;
-    t->tick_ms = now_ms;
-    tick(t, now_ms);
+    t->tick_ms = w.now_ms;
+    for (size_t i = 0; i < t->root_count; i++)
+        tick_znode(t->roots[i], &w);
+    t->polled = w.polled;
+    t->poll_now = false;
+    tree_ask(t);
     return true;
 }

@@ -170,11 +170,12 @@ static bool wait(const struct live *l)
     struct pollfd fds[] = {
         { .fd = STDIN_FILENO, .events = POLLIN },
         { .fd = l->signals, .events = POLLIN },
-        { .fd = looker_fd(l->looker), .events = POLLIN },
         { .fd = errand_fd(l->absence.errand), .events = POLLIN },
         { .fd = errand_fd(l->asking.errand), .events = POLLIN },
     };
-    int n = poll(fds, sizeof(fds) / sizeof(fds[0]), TICK_MS);
+    int64_t look_ms = looker_wait_ms(l->looker);
+    int n = poll(fds, sizeof(fds) / sizeof(fds[0]),
+                 look_ms < TICK_MS ? (int)look_ms : TICK_MS);
 
     if (n < 0)
         return errno == EINTR;

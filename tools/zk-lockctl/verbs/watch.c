@@ -260,19 +260,21 @@ static void tell_other(struct watch *w, struct event event)
 
 static void tell_missed(struct watch *w, const struct news *news)
 {
-    if (news->lost || news->missed > 0)
-        tell_other(w, (struct event){
-                          .kind = EVENT_MISSED,
-                          .at_ms = news->lock.at_ms,
-                          .lock = &news->lock,
-                          .missed = news->lost ? -1 : (int64_t)news->missed });
+    if (news->unseen.lost || news->unseen.missed > 0)
+        tell_other(
+            w, (struct event){ .kind = EVENT_MISSED,
+                               .at_ms = news->lock.at_ms,
+                               .lock = &news->lock,
+                               .missed = news->unseen.lost
+                                             ? -1
+                                             : (int64_t)news->unseen.missed });
 }
 
 /* Takes over the lock. A lock that was not kept was free before; with `first`
  * nothing is known of before. Returns false when out of memory. */
 static bool take_news(struct watch *w, struct news *news, bool first)
 {
-    struct view none = { .lock = { .at_ms = news->before_ms } };
+    struct view none = { .lock = { .at_ms = news->unseen.before_ms } };
     struct view *after = calloc(1, sizeof(*after));
     struct view *before;
     bool told;
@@ -288,7 +290,7 @@ static bool take_news(struct watch *w, struct news *news, bool first)
         return true;
     }
     if (before != NULL)
-        before->lock.at_ms = news->before_ms;
+        before->lock.at_ms = news->unseen.before_ms;
     if (!first)
         tell_missed(w, news);
     told = events_between(first            ? NULL
