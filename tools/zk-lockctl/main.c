@@ -14,7 +14,7 @@ static int run(struct lockctl *ctl, int argc, char **argv,
                const struct verb **ret_verb)
 {
     /* Options that every verb has may also stand before it. */
-    int code = lockctl_parse(ctl, &verb_help, &argc, &argv, NULL);
+    int code = lockctl_parse(ctl, verbs_find("help"), &argc, &argv, NULL);
 
     if (code != 0)
         return code;
@@ -27,16 +27,14 @@ static int run(struct lockctl *ctl, int argc, char **argv,
 }
 
 /* A user who asked for JSON gets JSON in any case: an answer, or the reason why
- * there is none. The stdout of run and lead belongs to their command,
- * that of hold to a shell. */
+ * there is none. */
 static void tell_failure(const struct lockctl *ctl, const struct verb *verb,
                          int code)
 {
     const struct failure *failure = lockctl_failure();
 
     if (code != 0 && code == failure->exit_code && code != EX_IOERR &&
-        verb != &verb_run && verb != &verb_lead && verb != &verb_hold &&
-        output_is_json(ctl))
+        (verb == NULL || !verb->lends_stdout) && output_is_json(ctl))
         output_failure(ctl, code, failure->cause, failure->message);
 }
 

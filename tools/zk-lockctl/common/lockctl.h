@@ -79,10 +79,13 @@ struct verb {
     void *into;                /* what these store into, with the defaults;
                                   NULL: run() reads them, if there are any */
     enum takes takes;
-    const char *help;         /* text behind the options; NULL: none */
+    const struct kind *const *kinds; /* of items that it prints, up to NULL, and
+                                        that no verb before it names */
+    const char *help;                /* text behind the options; NULL: none */
     const char *const *words; /* what its argument may be, up to NULL; NULL:
                                  anything */
     bool ends_at_argument;    /* what is behind the first is not the verb's */
+    bool lends_stdout;        /* to its command, or to a shell */
     /* With the arguments: paths are whole, and the first is there also when
      * `argc` is 0. The exit code. */
     int (*run)(struct lockctl *ctl, int argc, char **argv);

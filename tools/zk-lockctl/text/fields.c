@@ -12,7 +12,7 @@
 
 bool field_is_end(const struct field *f)
 {
-    return f->column == NULL && f->key == NULL && f->fields == NULL;
+    return f->column == NULL && f->key == NULL && f->kind == NULL;
 }
 
 static const void *place_of(const struct field *f, const void *item)
@@ -138,9 +138,9 @@ static bool add_fields(json_t *all, const struct field *fields,
     for (const struct field *f = fields; !field_is_end(f); f++) {
         const void *place = place_of(f, item);
 
-        if (place == NULL || (f->key == NULL && f->fields == NULL))
+        if (place == NULL || (f->key == NULL && f->kind == NULL))
             continue;
-        if (f->key == NULL ? !add_fields(all, f->fields, place)
+        if (f->key == NULL ? !add_fields(all, f->kind->fields, place)
                            : json_object_set_new(all, f->key,
                                                  value_of(f, item, place)) != 0)
             return false;

@@ -28,7 +28,7 @@ enum field_type {
     FIELD_TIME,    /* int64_t: since 1970 */
     FIELD_TOKEN,   /* int64_t */
     FIELD_SESSION, /* int64_t */
-    FIELD_OBJECT,  /* made by `json`: an object of `fields`, or null */
+    FIELD_OBJECT,  /* made by `json`: an object of `kind`, or null */
     FIELD_LIST,    /* made by `json`: an array of these */
 };
 
@@ -50,8 +50,8 @@ struct field {
     const char *(*word)(const void *item);
     const char *(*text)(const void *item, char room[FIELD_ROOM]);
     json_t *(*json)(const void *item);
-    /* Of OBJECT and LIST; without a key: JSON has all members of these. */
-    const struct field *fields;
+    /* Of OBJECT and LIST; without a key: JSON has all members of it. */
+    const struct kind *kind;
     const char *words; /* that a FIELD_WORD may be, for the schema: "a b" */
     bool lacking;
     bool wide;  /* of -o wide and of --columns only */
@@ -60,6 +60,14 @@ struct field {
     int rank;   /* the highest is given up first; from 0 on, each once */
     int narrow; /* it may be cut to that width; 0: shown whole or not at all */
     bool tail;  /* its end says more than its beginning */
+};
+
+/* A kind of item: its name in the schema, and that of an answer with such
+ * items, of which each is a line of -o jsonl; NULL: it is a part of others. */
+struct kind {
+    const char *name;           /* "lock" */
+    const char *list;           /* "LockList"; "": a line only */
+    const struct field *fields; /* an array */
 };
 
 enum style {
@@ -71,8 +79,8 @@ enum style {
 
 /* All that a verb prints. */
 struct rows {
-    const char *kind; /* "LockList" */
-    const struct field *fields;
+    const struct kind *kind;
+    const struct field *columns; /* of a table; NULL: those of the kind */
     const void
         *of; /* an array of items, each of `size`, or what item() takes */
     size_t size;

@@ -37,6 +37,7 @@ const struct field owner_fields[] = {
     { .key = "within", .type = FIELD_SESSION, .at = OWNER_AT(within) },
     { .key = NULL },
 };
+const struct kind owner_kind = { "owner", NULL, owner_fields };
 
 /* --- a contender --- */
 
@@ -276,7 +277,7 @@ const struct field contender_fields[] = {
     { .key = "holds", .type = FIELD_BOOL, .at = NODE_AT(holds), .of = node_of },
     { .key = "sequence", .type = FIELD_NUMBER, .at = NODE_AT(sequence), .of = node_of },
     { .key = "age_ms", .type = FIELD_MS, .at = offsetof(struct contender, age_ms), .of = contender_of },
-    { .key = "owner", .type = FIELD_OBJECT, .json = record_json, .fields = owner_fields },
+    { .key = "owner", .type = FIELD_OBJECT, .json = record_json, .kind = &owner_kind },
     { .key = "data", .type = FIELD_TEXT, .json = data_json },
     { .key = "data_size", .type = FIELD_COUNT, .at = NODE_AT(full_size), .of = node_of },
     { .key = "revoke_asked", .type = FIELD_BOOL, .at = OWNER_AT(is_asked), .of = owner_of },
@@ -287,6 +288,7 @@ const struct field contender_fields[] = {
     { .key = NULL },
 };
 /* clang-format on */
+const struct kind contender_kind = { "contender", NULL, contender_fields };
 
 json_t *describe_contender(const struct lock *lock, const struct contender *c)
 {
@@ -395,7 +397,7 @@ const struct field lock_fields[] = {
     { "KIND", "kind", FIELD_WORD, .word = lock_kind_word, .words = "mutex rw unfair leader semaphore barrier mixed -", .rank = 6 },
     { "DIALECT", "dialect", FIELD_WORD, .word = lock_dialect_word, .words = DIALECTS, .rank = 8 },
     { "STATE", "state", FIELD_WORD, .word = state_word, .text = lock_state_text, .words = "free held shared entering ready unknown", .rank = 1 },
-    { "HOLDER", "holders", FIELD_LIST, .text = lock_holder_text, .json = holders_json, .fields = contender_fields, .rank = 2, .narrow = 20 },
+    { "HOLDER", "holders", FIELD_LIST, .text = lock_holder_text, .json = holders_json, .kind = &contender_kind, .rank = 2, .narrow = 20 },
     { "HELD", .text = held_text, .rank = 4, .right = true },
     { "WAIT", "waiters", FIELD_COUNT, .at = LOCK_AT(waiters), .text = lock_waiters_text, .rank = 3, .right = true },
     { "LONGEST", "longest_wait_ms", FIELD_MS, .at = LOCK_AT(longest_wait_ms), .wide = true, .right = true },
@@ -410,6 +412,7 @@ const struct field lock_fields[] = {
     { .key = NULL },
 };
 /* clang-format on */
+const struct kind lock_kind = { "lock", "LockList", lock_fields };
 
 static enum style style_of(const void *item)
 {
@@ -420,8 +423,7 @@ static enum style style_of(const void *item)
 int locks_print(const struct lockctl *ctl, const struct lock *locks,
                 size_t count, int64_t at_ms, const struct notes *notes)
 {
-    const struct rows rows = { .kind = "LockList",
-                               .fields = lock_fields,
+    const struct rows rows = { .kind = &lock_kind,
                                .of = locks,
                                .size = sizeof(*locks),
                                .count = count,

@@ -16,6 +16,7 @@ struct place {
 extern const struct field owner_fields[];     /* of a struct zkr__known_owner */
 extern const struct field contender_fields[]; /* of a struct place */
 extern const struct field lock_fields[];      /* of a struct lock */
+extern const struct kind owner_kind, contender_kind, lock_kind;
 
 /* Of a struct lock, and of what begins with one: words and texts of its cells;
  * its only holder, NULL where there are several. */

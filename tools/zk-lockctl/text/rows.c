@@ -130,7 +130,9 @@ static int print_table(const struct lockctl *ctl, const struct rows *rows)
     struct grid grid;
     int code = ctl->format == FORMAT_DOT
                    ? lockctl_fail(EX_USAGE, "-o dot is for deadlocks")
-                   : choose(ctl, &grid, rows->fields);
+                   : choose(ctl, &grid,
+                            rows->columns != NULL ? rows->columns
+                                                  : rows->kind->fields);
     bool done;
 
     if (code != 0)
@@ -164,13 +166,13 @@ static int print_json(const struct lockctl *ctl, const struct rows *rows)
     json_t *items = json_array();
 
     for (size_t i = 0; i < rows->count; i++) {
-        if (json_array_append_new(
-                items, fields_json(rows->fields, item_at(rows, i))) != 0) {
+        if (json_array_append_new(items, fields_json(rows->kind->fields,
+                                                     item_at(rows, i))) != 0) {
             json_decref(items);
             return lockctl_fail_error(ZKR_ENOMEM, "");
         }
     }
-    return output_json(ctl, rows->kind, rows->at_ms, items, rows->notes);
+    return output_json(ctl, rows->kind->list, rows->at_ms, items, rows->notes);
 }
 
 int rows_print(const struct lockctl *ctl, const struct rows *rows)

@@ -61,14 +61,6 @@ static json_t *reference(const char *name)
     return json_pack("{s:s+}", "$ref", "#/$defs/", name);
 }
 
-static json_t *reference_to(const struct definition *all,
-                            const struct field *fields)
-{
-    while (all->fields != fields)
-        all++;
-    return reference(all->name);
-}
-
 static json_t *one_of(const char *words)
 {
     json_t *all = json_array();
@@ -82,8 +74,18 @@ static json_t *one_of(const char *words)
     return json_pack("{s:o}", "enum", all);
 }
 
+static void define(json_t *defs, const struct kind *kind);
+
+/* A kind is defined where it is needed first. */
+static json_t *reference_to(json_t *defs, const struct kind *kind)
+{
+    if (json_object_get(defs, kind->name) == NULL)
+        define(defs, kind);
+    return reference(kind->name);
+}
+
 /* The value that `json` makes may be null, where that at `at` never is. */
-static json_t *type_of(const struct definition *all, const struct field *f)
+static json_t *type_of(json_t *defs, const struct field *f)
 {
     static const char *const names[][2] = {
         [FIELD_TEXT] = { "text_or_null", "text_or_null" },
@@ -103,55 +105,56 @@ static json_t *type_of(const struct definition *all, const struct field *f)
         return one_of(f->words);
     if (f->type == FIELD_OBJECT)
         return json_pack("{s:[{s:s}, o]}", "anyOf", "type", "null",
-                         reference_to(all, f->fields));
+                         reference_to(defs, f->kind));
     if (f->type == FIELD_LIST)
         return json_pack("{s:[s,s], s:o}", "type", "array", "null", "items",
-                         f->fields == NULL ? reference("path")
-                                           : reference_to(all, f->fields));
+                         f->kind == NULL ? reference("path")
+                                         : reference_to(defs, f->kind));
     return reference(names[f->type][f->json != NULL]);
 }
 
-static json_t *define(const struct definition *all,
-                      const struct definition *one)
+static void define(json_t *defs, const struct kind *kind)
 {
     json_t *properties = json_object();
     json_t *required = json_array();
     json_t *schema = json_pack("{s:s, s:o, s:o}", "type", "object", "required",
                                required, "properties", properties);
 
-    for (const struct field *f = one->fields; !field_is_end(f); f++) {
-        if (f->key == NULL && f->fields != NULL)
-            (void)json_object_update_new(schema, reference_to(all, f->fields));
+    (void)json_object_set_new(defs, kind->name, schema);
+    for (const struct field *f = kind->fields; !field_is_end(f); f++) {
+        if (f->key == NULL && f->kind != NULL)
+            (void)json_object_update_new(schema, reference_to(defs, f->kind));
         if (f->key == NULL)
             continue;
-        (void)json_object_set_new(properties, f->key, type_of(all, f));
+        (void)json_object_set_new(properties, f->key, type_of(defs, f));
         if (!f->lacking)
             (void)json_array_append_new(required, json_string(f->key));
     }
-    return schema;
 }
 
-static void list(json_t *defs, const struct definition *one)
+/* It is one of the answers, and of the lines. */
+static void list(json_t *defs, const struct kind *kind)
 {
     json_t *answers = json_object_get(json_object_get(defs, "answer"), "anyOf");
     json_t *lines = json_object_get(json_object_get(defs, "line"), "anyOf");
 
-    if (one->kind != NULL)
+    if (kind->list[0] != '\0')
         (void)json_array_append_new(
             answers,
             json_pack("{s:{s:{s:s}, s:{s:o}}}", "properties", "kind", "const",
-                      one->kind, "items", "items", reference(one->name)));
-    if (one->line)
-        (void)json_array_append_new(lines, reference(one->name));
+                      kind->list, "items", "items", reference(kind->name)));
+    (void)json_array_append_new(lines, reference_to(defs, kind));
 }
 
-int schema_print(const struct definition *all)
+int schema_print(const struct verb *const *verbs)
 {
     json_t *defs = json_loads(fixed, 0, NULL);
 
-    for (const struct definition *one = all; one->name != NULL; one++) {
-        (void)json_object_set_new(defs, one->name, define(all, one));
-        list(defs, one);
+    for (; *verbs != NULL; verbs++) {
+        const struct kind *const *kind = (*verbs)->kinds;
+
+        for (; kind != NULL && *kind != NULL; kind++)
+            list(defs, *kind);
     }
     return output_dump(json_pack(
         "{s:s, s:s, s:s, s:o}", "$schema",

@@ -5,15 +5,7 @@
 
 #include "text/fields.h"
 
-/* The fields of one kind of item; a caller lists all that there are. */
-struct definition {
-    const char *name; /* "lock" */
-    const struct field *fields;
-    const char *kind; /* "LockList": of answers; NULL: of none */
-    bool line;        /* it is a line of -o jsonl */
-};
-
-/* An exit code. `all` ends with a row of zeros. */
-int schema_print(const struct definition *all);
+/* Of all kinds that these verbs name; up to NULL. An exit code. */
+int schema_print(const struct verb *const *verbs);
 
 #endif

@@ -222,7 +222,7 @@ static json_t *contender_json(const void *item)
 #define ENTRY_AT(member) offsetof(struct stay_row, member)
 #define NODE_AT(member) offsetof(struct zkr_participant, member)
 enum { STATE, LOCK }; /* which a table need not have */
-const struct field stay_fields[] = {
+static const struct field stay_fields[] = {
     [STATE] = { "STATE", "state", FIELD_WORD, .word = state_word, .text = state_text, .words = "held waited gap", .rank = 5 },
     [LOCK] = { "LOCK", "lock", FIELD_PATH, .at = AT(lock), .of = stay_of, .rank = 2, .narrow = 14, .tail = true, .lacking = true },
     { "FROM", .text = from_text, .rank = 0 },
@@ -248,7 +248,7 @@ const struct field stay_fields[] = {
     { .key = "asked_by", .type = FIELD_SESSION, .at = AT(asked_by), .of = stay_of, .lacking = true },
     { .key = "exact", .type = FIELD_BOOL, .at = ENTRY_AT(exact), .of = entry_of, .lacking = true },
     { .key = "sure", .type = FIELD_BOOL, .at = AT(sure), .of = stay_of, .lacking = true },
-    { .key = "contender", .type = FIELD_OBJECT, .of = entry_of, .json = contender_json, .fields = contender_fields, .lacking = true },
+    { .key = "contender", .type = FIELD_OBJECT, .of = entry_of, .json = contender_json, .kind = &contender_kind, .lacking = true },
     { .key = "from", .type = FIELD_TIME, .at = GAP_AT(from_ms), .of = gap_of, .lacking = true },
     { .key = "until", .type = FIELD_TIME, .at = GAP_AT(until_ms), .of = gap_of, .lacking = true },
     { .key = "zxid_before", .type = FIELD_TOKEN, .at = GAP_AT(zxid_before), .of = gap_of, .lacking = true },
@@ -256,6 +256,7 @@ const struct field stay_fields[] = {
     { .key = NULL },
 };
 /* clang-format on */
+const struct kind stay_kind = { "stay", "History", stay_fields };
 
 static enum style style_of(const void *item)
 {
@@ -302,8 +303,8 @@ int stays_print(const struct lockctl *ctl, const struct past_rows *rows,
                 const struct notes *notes)
 {
     struct field chosen[sizeof(stay_fields) / sizeof(stay_fields[0])];
-    const struct rows all = { .kind = "History",
-                              .fields = chosen,
+    const struct rows all = { .kind = &stay_kind,
+                              .columns = chosen,
                               .of = rows,
                               .item = entry_at,
                               .count = rows->count,

@@ -8,7 +8,7 @@
 #include "model/history.h"
 #include "text/fields.h"
 
-extern const struct field stay_fields[]; /* of a stay, or of a gap */
+extern const struct kind stay_kind; /* of a stay, or of a gap */
 
 /* One of them is NULL. */
 struct past_row {

@@ -34,7 +34,7 @@ struct usage {
 
 /* clang-format off */
 #define AT(member) offsetof(struct usage, member)
-const struct field usage_fields[] = {
+static const struct field usage_fields[] = {
     { "NAME", "name", FIELD_WORD, .at = AT(name), .rank = 0, .narrow = 20, .tail = true },
     { "GRANTS", "grants", FIELD_COUNT, .at = AT(grants), .rank = 1, .right = true },
     { "WAIT_P50", "wait_ms_p50", FIELD_MS, .at = AT(waited.half_ms), .rank = 4, .right = true },
@@ -47,6 +47,7 @@ const struct field usage_fields[] = {
 };
 #undef AT
 /* clang-format on */
+const struct kind usage_kind = { "usage", "UsageList", usage_fields };
 
 static int by_name(const void *a, const void *b)
 {
@@ -140,8 +141,7 @@ int usage_print(const struct lockctl *ctl, const struct past_rows *rows,
     struct sample *samples = calloc(rows->count + 1, sizeof(*samples));
     struct usage *usages = calloc(rows->count + 1, sizeof(*usages));
     int64_t *ms = calloc(rows->count + 1, sizeof(*ms));
-    struct rows all = { .kind = "UsageList",
-                        .fields = usage_fields,
+    struct rows all = { .kind = &usage_kind,
                         .of = usages,
                         .size = sizeof(*usages),
                         .at_ms = clock_wall_ms(),

@@ -13,7 +13,7 @@ enum usage_by {
     USAGE_BY_OWNER,
 };
 
-extern const struct field usage_fields[];
+extern const struct kind usage_kind;
 
 /* Of all stays that held; prints the notes, too. An exit code. */
 int usage_print(const struct lockctl *ctl, const struct past_rows *rows,

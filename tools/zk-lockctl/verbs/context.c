@@ -2,15 +2,12 @@
 /* context: lists the contexts, and shows the settings that count. */
 #include "verbs/verbs.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/now.h"
 #include "text/fields.h"
-
-enum { NAME_ROOM = 32 };
 
 /* --- the list --- */
 
@@ -25,40 +22,34 @@ static const char *current_text(const void *item, char room[FIELD_ROOM])
     return ((const struct context_row *)item)->current ? "*" : NULL;
 }
 
-/* "AUTH-FILE" and "auth_file". */
-static const char *write_name(enum setting setting, bool column, char *name)
-{
-    (void)snprintf(name, NAME_ROOM, "%s", setting_name(setting));
-    for (char *c = name; *c != '\0'; c++)
-        *c = column ? (char)toupper((unsigned char)*c) : *c == '-' ? '_' : *c;
-    return name;
-}
-
-/* Each setting is one; of a table only the servers are always shown. */
-const struct field *context_fields(void)
-{
-    static char names[SETTING_COUNT][2][NAME_ROOM];
-    static struct field fields[2 + SETTING_COUNT + 1] = {
-        { "CURRENT", "current", FIELD_BOOL,
-          .at = offsetof(struct context_row, current), .text = current_text,
-          .rank = 2 },
-        { "NAME", "name", FIELD_TEXT,
-          .at = offsetof(struct context_row, context.name) },
-    };
-
-    for (enum setting s = 0; s < SETTING_COUNT; s++)
-        fields[2 + s] = (struct field){
-            write_name(s, true, names[s][0]),
-            write_name(s, false, names[s][1]),
-            FIELD_TEXT,
-            .at = offsetof(struct context_row, context.settings) +
-                  s * sizeof(char *),
-            .wide = s != SETTING_SERVERS,
-            .rank = s == SETTING_SERVERS ? 1 : 2 + (int)s,
-            .narrow = 20,
-        };
-    return fields;
-}
+/* clang-format off */
+#define AT(member) offsetof(struct context_row, member)
+#define SETTING(column, key, setting)                                          \
+    { column, key, FIELD_TEXT, .at = AT(context.settings[setting]), .wide = true, \
+      .rank = 2 + (setting), .narrow = 20 }
+static const struct field context_fields[] = {
+    { "CURRENT", "current", FIELD_BOOL, .at = AT(current), .text = current_text, .rank = 2 },
+    { "NAME", "name", FIELD_TEXT, .at = AT(context.name), .rank = 0 },
+    { "SERVERS", "servers", FIELD_TEXT, .at = AT(context.settings[SETTING_SERVERS]), .rank = 1, .narrow = 20 },
+    SETTING("AUTH-FILE", "auth_file", SETTING_AUTH_FILE),
+    SETTING("TIMEOUT", "timeout", SETTING_TIMEOUT),
+    SETTING("TLS-CA", "tls_ca", SETTING_TLS_CA),
+    SETTING("TLS-CERT", "tls_cert", SETTING_TLS_CERT),
+    SETTING("TLS-KEY", "tls_key", SETTING_TLS_KEY),
+    SETTING("TLS-PASSWORD-FILE", "tls_password_file", SETTING_TLS_PASSWORD_FILE),
+    SETTING("SASL-MECHANISM", "sasl_mechanism", SETTING_SASL_MECHANISM),
+    SETTING("SASL-USER", "sasl_user", SETTING_SASL_USER),
+    SETTING("SASL-PASSWORD-FILE", "sasl_password_file", SETTING_SASL_PASSWORD_FILE),
+    SETTING("SASL-REALM", "sasl_realm", SETTING_SASL_REALM),
+    SETTING("SASL-SERVICE", "sasl_service", SETTING_SASL_SERVICE),
+    SETTING("SASL-HOST", "sasl_host", SETTING_SASL_HOST),
+    { .key = NULL },
+};
+#undef SETTING
+#undef AT
+/* clang-format on */
+static const struct kind context_kind = { "context", "ContextList",
+                                          context_fields };
 
 static int print_contexts(const struct lockctl *ctl,
                           const struct contexts *contexts,
@@ -66,8 +57,7 @@ static int print_contexts(const struct lockctl *ctl,
 {
     const char *current = lockctl_name_context(ctl, contexts);
     struct context_row *entries = calloc(contexts->count + 1, sizeof(*entries));
-    const struct rows rows = { .kind = "ContextList",
-                               .fields = context_fields(),
+    const struct rows rows = { .kind = &context_kind,
                                .of = entries,
                                .size = sizeof(*entries),
                                .count = contexts->count,
@@ -120,13 +110,15 @@ struct row {
 };
 
 /* clang-format off */
-const struct field setting_fields[] = {
+static const struct field setting_fields[] = {
     { "SETTING", "setting", FIELD_WORD, .at = offsetof(struct row, setting), .rank = 1 },
     { "VALUE", "value", FIELD_TEXT, .at = offsetof(struct row, value), .rank = 0 },
     { "FROM", "from", FIELD_WORD, .at = offsetof(struct row, from), .words = "option environment context file default", .rank = 2 },
     { .key = NULL },
 };
 /* clang-format on */
+static const struct kind setting_kind = { "setting", "SettingList",
+                                          setting_fields };
 
 static size_t collect(const struct lockctl *ctl, struct row *rows)
 {
@@ -147,8 +139,7 @@ static int show_settings(struct lockctl *ctl)
 {
     static const struct notes none;
     struct row items[SETTING_COUNT + 1];
-    struct rows rows = { .kind = "SettingList",
-                         .fields = setting_fields,
+    struct rows rows = { .kind = &setting_kind,
                          .of = items,
                          .size = sizeof(*items),
                          .at_ms = clock_wall_ms(),
@@ -176,6 +167,7 @@ const struct verb verb_context = {
     .name = "context",
     .usage = "[show]",
     .words = words,
+    .kinds = (const struct kind *const[]){ &context_kind, &setting_kind, NULL },
     .summary = "List the contexts, which are ensembles by name",
     .help =
         "show lists the settings that count now, and where each comes from.\n"

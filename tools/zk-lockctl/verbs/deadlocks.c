@@ -215,15 +215,16 @@ static json_t *contender_json(const void *item)
     return fields_json(contender_fields, item);
 }
 
-const struct field place_fields[] = {
+static const struct field place_fields[] = {
     { .key = "lock", .type = FIELD_PATH, .word = place_path },
     { .key = "position", .type = FIELD_COUNT, .json = position_json },
     { .key = "contender",
       .type = FIELD_OBJECT,
       .json = contender_json,
-      .fields = contender_fields },
+      .kind = &contender_kind },
     { .key = NULL },
 };
+static const struct kind place_kind = { "place", NULL, place_fields };
 
 static json_t *holds_json(const void *item)
 {
@@ -243,7 +244,7 @@ static json_t *waits_json(const void *item)
 
 /* clang-format off */
 #define NODE_AT(member) offsetof(struct zkr_participant, member)
-const struct field member_fields[] = {
+static const struct field member_fields[] = {
     { "DEADLOCK", NULL, FIELD_COUNT, .at = offsetof(struct deadlock_row, number), .right = true },
     { "CERTAINTY", NULL, FIELD_WORD, .word = certainty_word },
     { "OWNER", "who", FIELD_WORD, .text = who_text, .json = who_json },
@@ -253,11 +254,12 @@ const struct field member_fields[] = {
     { "TOKEN", NULL, FIELD_TOKEN, .at = NODE_AT(token), .of = held_node_of },
     { "SESSION", "session", FIELD_SESSION, .at = NODE_AT(session_id), .of = node_of },
     { "NODE", NULL, FIELD_TEXT, .at = NODE_AT(name), .of = node_of, .wide = true },
-    { .key = "holds", .type = FIELD_OBJECT, .json = holds_json, .fields = place_fields },
-    { .key = "waits_for", .type = FIELD_OBJECT, .json = waits_json, .fields = place_fields },
+    { .key = "holds", .type = FIELD_OBJECT, .json = holds_json, .kind = &place_kind },
+    { .key = "waits_for", .type = FIELD_OBJECT, .json = waits_json, .kind = &place_kind },
     { .key = "waits_shortest", .type = FIELD_BOOL, .json = shortest_json },
     { .key = NULL },
 };
+static const struct kind member_kind = { "member", NULL, member_fields };
 
 static json_t *owners_json(const void *item)
 {
@@ -272,13 +274,14 @@ static json_t *owners_json(const void *item)
     return owners;
 }
 
-const struct field deadlock_fields[] = {
+static const struct field deadlock_fields[] = {
     { .key = "confirmed", .type = FIELD_BOOL, .at = offsetof(struct deadlock, certain), .of = deadlock_of },
     { .key = "age_ms", .type = FIELD_MS, .at = offsetof(struct deadlock_row, age_ms) },
     { .key = "since", .type = FIELD_TIME, .at = offsetof(struct deadlock, since), .of = deadlock_of },
-    { .key = "owners", .type = FIELD_LIST, .json = owners_json, .fields = member_fields },
+    { .key = "owners", .type = FIELD_LIST, .json = owners_json, .kind = &member_kind },
     { .key = NULL },
 };
+static const struct kind deadlock_kind = { "deadlock", "DeadlockList", deadlock_fields };
 /* clang-format on */
 
 static enum style style_of(const void *item)
@@ -291,8 +294,8 @@ static enum style style_of(const void *item)
 static int print_rows(const struct lockctl *ctl, const struct across *a)
 {
     bool json = output_is_json(ctl);
-    struct rows rows = { .kind = "DeadlockList",
-                         .fields = json ? deadlock_fields : member_fields,
+    struct rows rows = { .kind = &deadlock_kind,
+                         .columns = member_fields,
                          .size = sizeof(struct deadlock_row),
                          .style = style_of,
                          .at_ms = a->scan.at_ms,
@@ -360,6 +363,7 @@ const struct verb verb_deadlocks = {
     .usage = "[OPTION]... [PATH]...",
     .summary = "Find owners of locks who wait for each other; exit code 1",
     .options = options,
+    .kinds = (const struct kind *const[]){ &deadlock_kind, NULL },
     .into = &opts,
     .takes = TAKES_PATHS,
     .help =

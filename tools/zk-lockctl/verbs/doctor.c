@@ -112,7 +112,7 @@ static int examine(struct lockctl *ctl, const struct across *before,
 
 /* clang-format off */
 #define AT(member) offsetof(struct finding, member)
-const struct field finding_fields[] = {
+static const struct field finding_fields[] = {
     { "LOCK", "lock", FIELD_PATH, .at = AT(path) },
     { "CHECK", "check", FIELD_WORD, .at = AT(check), .words = "absent-holder deaf-waiter persistent-contender mixed-recipes old-holder no-permit deadlock own-node" },
     { "FINDING", "what", FIELD_WORD, .at = AT(what) },
@@ -123,6 +123,8 @@ const struct field finding_fields[] = {
 };
 #undef AT
 /* clang-format on */
+static const struct kind finding_kind = { "finding", "FindingList",
+                                          finding_fields };
 
 static void print_lines(const struct findings *all)
 {
@@ -139,8 +141,7 @@ static void print_lines(const struct findings *all)
 static int print(const struct lockctl *ctl, const struct across *look)
 {
     const struct findings *all = &look->findings;
-    const struct rows rows = { .kind = "FindingList",
-                               .fields = finding_fields,
+    const struct rows rows = { .kind = &finding_kind,
                                .of = all->items,
                                .size = sizeof(*all->items),
                                .count = all->count,
@@ -173,6 +174,7 @@ const struct verb verb_doctor = {
     .usage = "[OPTION]... [PATH]...",
     .summary = "Find what is wrong with locks, and what helps; exit code 1",
     .options = options,
+    .kinds = (const struct kind *const[]){ &finding_kind, NULL },
     .into = &order,
     .takes = TAKES_PATHS,
     .help = "One line for each finding: absent-holder, deaf-waiter,\n"

@@ -6,10 +6,7 @@
 #include <string.h>
 
 #include "common/exit_codes.h"
-#include "text/lock_fields.h"
 #include "text/schema.h"
-#include "text/usage.h"
-#include "top/top.h"
 
 static void list_verbs(void)
 {
@@ -26,29 +23,6 @@ static void list_verbs(void)
     (void)puts("\nAlso: zk-lockctl help VERB, zk-lockctl help exit-codes.");
 }
 
-/* The schema of -o json. */
-static int print_schema(void)
-{
-    const struct definition all[] = {
-        { "lock", lock_fields, "LockList", true },
-        { "queue", queue_fields, "LockQueue", true },
-        { "deadlock", deadlock_fields, "DeadlockList", true },
-        { "finding", finding_fields, "FindingList", true },
-        { "stay", stay_fields, "History", true },
-        { "context", context_fields(), "ContextList", true },
-        { "setting", setting_fields, "SettingList", true },
-        { "usage", usage_fields, "UsageList", true },
-        { "event", event_fields, NULL, true },
-        { "contender", contender_fields, NULL, false },
-        { "owner", owner_fields, NULL, false },
-        { "member", member_fields, NULL, false },
-        { "place", place_fields, NULL, false },
-        { NULL, NULL, NULL, false },
-    };
-
-    return schema_print(all);
-}
-
 static int help(struct lockctl *ctl, int argc, char **argv)
 {
     const struct verb *verb;
@@ -63,7 +37,7 @@ static int help(struct lockctl *ctl, int argc, char **argv)
         return 0;
     }
     if (strcmp(argv[0], "json-schema") == 0)
-        return print_schema();
+        return schema_print(verbs);
     verb = verbs_find(argv[0]);
     if (verb == NULL)
         return lockctl_fail(EX_USAGE, "no help about '%s'", argv[0]);

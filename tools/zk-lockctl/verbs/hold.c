@@ -79,8 +79,8 @@ static int print_code(struct run *r, int argc, char **argv)
 static int hold(struct lockctl *ctl, int argc, char **argv)
 {
     struct run r = { .ctl = ctl };
-    int code =
-        run_parse_options(ctl, &verb_hold, CLAIM_MUTEX, &argc, &argv, &r.opts);
+    int code = run_parse_options(ctl, verbs_find("hold"), CLAIM_MUTEX, &argc,
+                                 &argv, &r.opts);
 
     if (code == 0 && r.opts.check)
         return ask_holds(ctl, false, argc, argv);
@@ -102,6 +102,7 @@ const struct verb verb_hold = {
     .options = options,
     .takes = TAKES_FIRST,
     .ends_at_argument = true,
+    .lends_stdout = true,
     .help = "In a script: " HOLD_IDIOM "\n"
             "\n"
             "The lock is given back by zk-lockctl release, and when the shell "

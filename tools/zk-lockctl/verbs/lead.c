@@ -64,7 +64,8 @@ static int lead_again_and_again(struct run *run)
 static int lead(struct lockctl *ctl, int argc, char **argv)
 {
     struct run r = { .ctl = ctl };
-    int code = run_parse(ctl, &verb_lead, CLAIM_LEADER, argc, argv, &r.opts);
+    int code =
+        run_parse(ctl, verbs_find("lead"), CLAIM_LEADER, argc, argv, &r.opts);
 
     return code == 0 ? run_all(&r, lead_again_and_again) : code;
 }
@@ -76,6 +77,7 @@ const struct verb verb_lead = {
     .options = options,
     .takes = TAKES_FIRST,
     .ends_at_argument = true,
+    .lends_stdout = true,
     .help =
         "LOCK is the path of an election. The command is dead before anybody "
         "else can\n"

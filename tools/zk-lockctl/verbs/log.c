@@ -366,6 +366,7 @@ const struct verb verb_log = {
     .usage = "--from FILE [--from FILE]... [OPTION]... [LOCK]",
     .summary = "Tell who held locks, out of transaction logs",
     .options = options,
+    .kinds = (const struct kind *const[]){ &stay_kind, &usage_kind, NULL },
     .into = &asked,
     .takes = TAKES_PATH,
     .help = "No server is asked. Without LOCK: all locks; LOCK stands for the\n"

@@ -154,6 +154,7 @@ const struct verb verb_ls = {
     .usage = "[OPTION]... [PATH]",
     .summary = "List the locks at and below a path",
     .options = options,
+    .kinds = (const struct kind *const[]){ &lock_kind, NULL },
     .into = &order,
     .takes = TAKES_PATH,
     .run = ls,

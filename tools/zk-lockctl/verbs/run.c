@@ -16,7 +16,8 @@ static const struct opt options[] = {
 static int run(struct lockctl *ctl, int argc, char **argv)
 {
     struct run r = { .ctl = ctl };
-    int code = run_parse(ctl, &verb_run, CLAIM_MUTEX, argc, argv, &r.opts);
+    int code =
+        run_parse(ctl, verbs_find("run"), CLAIM_MUTEX, argc, argv, &r.opts);
 
     return code == 0 ? run_all(&r, run_turn) : code;
 }
@@ -28,6 +29,7 @@ const struct verb verb_run = {
     .options = options,
     .takes = TAKES_FIRST,
     .ends_at_argument = true,
+    .lends_stdout = true,
     .help =
         "The command and all that it has started are dead before anybody else "
         "can\n"

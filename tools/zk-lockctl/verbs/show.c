@@ -99,13 +99,14 @@ static json_t *foreign_json(const void *item)
 }
 
 /* clang-format off */
-const struct field queue_fields[] = {
-    { .fields = lock_fields }, /* the lock is the first of a view */
-    { .key = "queue", .type = FIELD_LIST, .json = queue_json, .fields = contender_fields },
-    { .key = "foreign_children", .type = FIELD_LIST, .json = foreign_json, .fields = contender_fields },
+static const struct field queue_fields[] = {
+    { .kind = &lock_kind }, /* the lock is the first of a view */
+    { .key = "queue", .type = FIELD_LIST, .json = queue_json, .kind = &contender_kind },
+    { .key = "foreign_children", .type = FIELD_LIST, .json = foreign_json, .kind = &contender_kind },
     { .key = NULL },
 };
 /* clang-format on */
+static const struct kind queue_kind = { "queue", "LockQueue", queue_fields };
 
 static const void *place_at(const void *of, size_t i)
 {
@@ -115,8 +116,8 @@ static const void *place_at(const void *of, size_t i)
 /* A table has a row for each contender, JSON is one item. */
 static int print_queue(const struct lockctl *ctl, struct view *v)
 {
-    struct rows rows = { .kind = "LockQueue",
-                         .fields = queue_fields,
+    struct rows rows = { .kind = &queue_kind,
+                         .columns = contender_fields,
                          .of = v,
                          .count = 1,
                          .at_ms = v->lock.at_ms,
@@ -128,7 +129,6 @@ static int print_queue(const struct lockctl *ctl, struct view *v)
     for (size_t i = 0; i < v->shown; i++)
         v->places[i] = (struct place){ &v->lock, &v->lock.items[i], &v->told };
     if (!output_is_json(ctl)) {
-        rows.fields = contender_fields;
         rows.count = v->shown;
         rows.item = place_at;
         rows.style = style_of;
@@ -351,6 +351,7 @@ const struct verb verb_show = {
     .usage = "[OPTION]... LOCK",
     .summary = "Show one queue, and why each in it waits",
     .options = options,
+    .kinds = (const struct kind *const[]){ &queue_kind, NULL },
     .into = &order,
     .takes = TAKES_LOCK,
     .run = show,

@@ -5,29 +5,16 @@
 #include <string.h>
 
 /* clang-format off */
-const struct verb *const verbs[] = {
-    &verb_run,
-    &verb_lead,
-    &verb_hold,
-    &verb_release,
-    &verb_ls,
-    &verb_show,
-    &verb_check,
-    &verb_wait,
-    &verb_watch,
-    &verb_log,
-    &verb_top,
-    &verb_metrics,
-    &verb_revoke,
-    &verb_break,
-    &verb_deadlocks,
-    &verb_doctor,
-    &verb_context,
-    &verb_completion,
-    &verb_help,
-    &verb_version,
-    NULL,
-};
+/* In the order in which help lists them. */
+#define VERBS(DO)                                                              \
+    DO(run) DO(lead) DO(hold) DO(release)                                      \
+    DO(ls) DO(show) DO(check) DO(wait) DO(watch) DO(log) DO(top) DO(metrics)   \
+    DO(revoke) DO(break) DO(deadlocks) DO(doctor)                              \
+    DO(context) DO(completion) DO(help) DO(version)
+#define DECLARE(name) extern const struct verb verb_##name;
+#define ADDRESS(name) &verb_##name,
+VERBS(DECLARE)
+const struct verb *const verbs[] = { VERBS(ADDRESS) NULL };
 /* clang-format on */
 
 const struct verb *verbs_find(const char *name)

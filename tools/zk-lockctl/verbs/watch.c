@@ -157,7 +157,7 @@ static json_t *paths_json(const void *item)
 /* clang-format off */
 #define AT(member) offsetof(struct event, member)
 #define NODE_AT(member) offsetof(struct zkr_participant, member)
-const struct field event_fields[] = {
+static const struct field event_fields[] = {
     { "", "at", FIELD_TIME, .at = AT(at_ms), .of = event_of },
     { "", "event", FIELD_WORD, .word = name_word, .text = name_text, .words = "begin queued acquired revoked gone left holding waiting missed resync" },
     { "", "path", FIELD_PATH, .at = offsetof(struct lock, path), .of = its_lock, .lacking = true },
@@ -170,7 +170,7 @@ const struct field event_fields[] = {
     { "label=", NULL, FIELD_CHARS, .at = offsetof(struct zkr__known_owner, label), .of = owner_of },
     { "", "missed", FIELD_COUNT, .of = missed_of, .text = missed_text, .json = missed_json, .lacking = true },
     { "", "last_look", FIELD_TIME, .at = AT(since_ms), .of = resync_of, .text = resync_text, .lacking = true },
-    { .key = "contender", .type = FIELD_OBJECT, .of = change_of, .json = contender_json, .fields = contender_fields, .lacking = true },
+    { .key = "contender", .type = FIELD_OBJECT, .of = change_of, .json = contender_json, .kind = &contender_kind, .lacking = true },
     { .key = "paths", .type = FIELD_LIST, .of = begin_of, .json = paths_json, .lacking = true },
     { .key = "initial", .type = FIELD_BOOL, .at = offsetof(struct watch, initial), .of = begin_of, .lacking = true },
     { .key = NULL },
@@ -178,15 +178,14 @@ const struct field event_fields[] = {
 #undef AT
 #undef NODE_AT
 /* clang-format on */
+static const struct kind event_kind = { "event", "", event_fields };
 
 static int print_json(const struct lockctl *ctl, const struct event_row *entry)
 {
     static const struct notes none;
-    const struct rows rows = { .kind = "EventList",
-                               .fields = event_fields,
-                               .of = entry,
-                               .count = 1,
-                               .notes = &none };
+    const struct rows rows = {
+        .kind = &event_kind, .of = entry, .count = 1, .notes = &none
+    };
 
     return rows_print(ctl, &rows);
 }
@@ -531,6 +530,7 @@ const struct verb verb_watch = {
     .usage = "[OPTION]... [LOCK]...",
     .summary = "Tell what happens to locks, until SIGINT or SIGTERM",
     .options = options,
+    .kinds = (const struct kind *const[]){ &event_kind, NULL },
     .into = &asked,
     .takes = TAKES_PATHS,
     .help =
