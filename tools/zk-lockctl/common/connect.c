@@ -78,14 +78,12 @@ static int fail_connect(const struct lockctl *ctl, int rc, const char *why)
 static void set_security(const struct lockctl *ctl,
                          struct zkr_session_opts *opts)
 {
-    opts->tls_ca = ctl->settings[SETTING_TLS_CA];
-    opts->tls_cert = ctl->settings[SETTING_TLS_CERT];
-    opts->tls_key = ctl->settings[SETTING_TLS_KEY];
-    opts->sasl_mechanism = ctl->settings[SETTING_SASL_MECHANISM];
-    opts->sasl_service = ctl->settings[SETTING_SASL_SERVICE];
-    opts->sasl_host = ctl->settings[SETTING_SASL_HOST];
-    opts->sasl_realm = ctl->settings[SETTING_SASL_REALM];
-    opts->sasl_user = ctl->settings[SETTING_SASL_USER];
+    for (enum setting s = 0; s < SETTING_COUNT; s++) {
+        size_t at = setting_options[s].at;
+
+        if (at != 0)
+            *(const char **)((char *)opts + at) = ctl->settings[s];
+    }
 }
 
 static void set_options(const struct lockctl *ctl,
@@ -147,7 +145,7 @@ static int connect_to(struct lockctl *ctl, struct opening *opening)
     return rc == ZKR_OK ? code : fail_connect(ctl, rc, why);
 }
 
-static int settle_and_connect(struct lockctl *ctl, struct opening *opening)
+int lockctl_connect_later(struct lockctl *ctl, struct opening *opening)
 {
     char ensemble[ENSEMBLE_MAX];
     int code = lockctl_settle(ctl);
@@ -161,12 +159,7 @@ static int settle_and_connect(struct lockctl *ctl, struct opening *opening)
 
 int lockctl_connect(struct lockctl *ctl)
 {
-    return settle_and_connect(ctl, NULL);
-}
-
-int lockctl_connect_later(struct lockctl *ctl, struct opening *opening)
-{
-    return settle_and_connect(ctl, opening);
+    return lockctl_connect_later(ctl, NULL);
 }
 
 int lockctl_fail_opening(const struct lockctl *ctl,

@@ -58,7 +58,7 @@ struct lockctl {
     bool proves_leases;          /* it may hold a lock: pings are not enough */
     int64_t within;              /* the session around ours; 0: none */
 
-    char **paths; /* the arguments of the verb, by lockctl_take_paths() */
+    char **paths;         /* the arguments of the verb, of lockctl_run() */
     zkr_session *session; /* after lockctl_connect() */
 };
 
@@ -117,7 +117,6 @@ const struct failure *lockctl_failure(void);
 /* An error of the library: its sentence, and the exit code that it
  * means. */
 int lockctl_fail_zkr(int rc);
-int lockctl_exit_code(int rc);
 /* The same with a sentence that was kept. */
 int lockctl_fail_error(int rc, const char *detail);
 

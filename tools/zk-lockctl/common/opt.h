@@ -23,7 +23,8 @@ enum opt_type {
     OPT_MS32,    /* uint32_t: a duration; 0 is as 1, as 0 means the default */
     OPT_COUNT,   /* uint32_t: a number from 1 on */
     OPT_CALL,    /* what `take` stores */
-    OPT_SETTING, /* `min` is which of lockctl.settings */
+    OPT_SETTING, /* of lockctl.settings: `at` is where the options of a session
+                    have it; 0: nowhere */
     OPT_COMMON,  /* of all verbs; options.c knows what it means */
 };
 

@@ -113,9 +113,10 @@ static int row_of(const struct options *o, int given)
 
 static int take_setting(struct lockctl *ctl, const struct opt *o)
 {
-    const char *fault = setting_fault((enum setting)o->min, optarg);
+    enum setting setting = (enum setting)(o - setting_options);
+    const char *fault = setting_fault(setting, optarg);
 
-    ctl->settings[o->min] = optarg;
+    ctl->settings[setting] = optarg;
     return fault == NULL ? 0
                          : lockctl_fail(EX_USAGE, "--%s: '%s' %s", o->name,
                                         optarg, fault);

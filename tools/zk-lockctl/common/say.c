@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "common/escape.h"
-#include "common/plain.h"
 
 static struct failure failure;
 
@@ -46,7 +45,7 @@ int lockctl_fail(int exit_code, const char *format, ...)
 }
 
 /* The codes of ZooKeeper that mean something to a user of the tool. */
-int lockctl_exit_code(int rc)
+static int exit_code_of(int rc)
 {
     switch (rc) {
     case ZKR_EINVAL:
@@ -85,7 +84,7 @@ int lockctl_exit_code(int rc)
 int lockctl_fail_error(int rc, const char *detail)
 {
     char escaped[1024];
-    int code = lockctl_exit_code(rc);
+    int code = exit_code_of(rc);
 
     if (detail[0] == '\0')
         detail = zkr_strerror(rc);

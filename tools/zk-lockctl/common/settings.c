@@ -9,32 +9,32 @@
 static const char *const mechanisms[] = { "DIGEST-MD5", "GSSAPI", NULL };
 
 /* clang-format off */
-#define ROW(setting) .type = OPT_SETTING, .min = (setting)
+#define INTO(member) .type = OPT_SETTING, .at = offsetof(struct zkr_session_opts, member)
 const struct opt setting_options[SETTING_COUNT + 1] = {
-    [SETTING_SERVERS] = { "servers", .value = "HOST:PORT,...", ROW(SETTING_SERVERS),
+    [SETTING_SERVERS] = { "servers", .value = "HOST:PORT,...", .type = OPT_SETTING,
       .help = "the ensemble (default $ZK_SERVERS, or that of the current context, or 127.0.0.1:2181); with /PATH behind it, all paths are below that" },
-    [SETTING_AUTH_FILE] = { "auth-file", .value = "FILE", ROW(SETTING_AUTH_FILE),
+    [SETTING_AUTH_FILE] = { "auth-file", .value = "FILE", .type = OPT_SETTING,
       .help = "a line \"scheme:credentials\"" },
-    [SETTING_TIMEOUT] = { "timeout", .value = "DURATION", ROW(SETTING_TIMEOUT),
+    [SETTING_TIMEOUT] = { "timeout", .value = "DURATION", .type = OPT_SETTING,
       .help = "for connecting and for each answer (5s)" },
-    [SETTING_TLS_CA] = { "tls-ca", .value = "FILE", ROW(SETTING_TLS_CA),
+    [SETTING_TLS_CA] = { "tls-ca", .value = "FILE", INTO(tls_ca),
       .help = "with the next two: TLS. PEM: whom to trust" },
-    [SETTING_TLS_CERT] = { "tls-cert", .value = "FILE", ROW(SETTING_TLS_CERT), .help = "our certificate" },
-    [SETTING_TLS_KEY] = { "tls-key", .value = "FILE", ROW(SETTING_TLS_KEY), .help = "its private key" },
-    [SETTING_TLS_PASSWORD_FILE] = { "tls-password-file", .value = "FILE", ROW(SETTING_TLS_PASSWORD_FILE),
+    [SETTING_TLS_CERT] = { "tls-cert", .value = "FILE", INTO(tls_cert), .help = "our certificate" },
+    [SETTING_TLS_KEY] = { "tls-key", .value = "FILE", INTO(tls_key), .help = "its private key" },
+    [SETTING_TLS_PASSWORD_FILE] = { "tls-password-file", .value = "FILE", .type = OPT_SETTING,
       .help = "a line: the password of the key" },
-    [SETTING_SASL_MECHANISM] = { "sasl-mechanism", .value = "NAME", ROW(SETTING_SASL_MECHANISM), .words = mechanisms,
+    [SETTING_SASL_MECHANISM] = { "sasl-mechanism", .value = "NAME", INTO(sasl_mechanism), .words = mechanisms,
       .help = "such as DIGEST-MD5" },
-    [SETTING_SASL_USER] = { "sasl-user", .value = "NAME", ROW(SETTING_SASL_USER), .help = "who we are" },
-    [SETTING_SASL_PASSWORD_FILE] = { "sasl-password-file", .value = "FILE", ROW(SETTING_SASL_PASSWORD_FILE),
+    [SETTING_SASL_USER] = { "sasl-user", .value = "NAME", INTO(sasl_user), .help = "who we are" },
+    [SETTING_SASL_PASSWORD_FILE] = { "sasl-password-file", .value = "FILE", .type = OPT_SETTING,
       .help = "a line: the password" },
-    [SETTING_SASL_REALM] = { "sasl-realm", .value = "NAME", ROW(SETTING_SASL_REALM), .help = "where we are known" },
-    [SETTING_SASL_SERVICE] = { "sasl-service", .value = "NAME", ROW(SETTING_SASL_SERVICE),
+    [SETTING_SASL_REALM] = { "sasl-realm", .value = "NAME", INTO(sasl_realm), .help = "where we are known" },
+    [SETTING_SASL_SERVICE] = { "sasl-service", .value = "NAME", INTO(sasl_service),
       .help = "the service of the servers (zookeeper)" },
-    [SETTING_SASL_HOST] = { "sasl-host", .value = "NAME", ROW(SETTING_SASL_HOST),
+    [SETTING_SASL_HOST] = { "sasl-host", .value = "NAME", INTO(sasl_host),
       .help = "what the servers call themselves" },
 };
-#undef ROW
+#undef INTO
 /* clang-format on */
 
 const char *setting_name(enum setting setting)

@@ -22,7 +22,7 @@ static void take_value(struct complete *c, const struct opt *o,
                        const char *value)
 {
     if (o->type == OPT_SETTING)
-        c->settings[o->min] = value;
+        c->settings[o - setting_options] = value;
     else if (strcmp(o->name, "context") == 0)
         c->context = value;
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/escape.h"
-#include "common/plain.h"
 #include "common/words.h"
 #include "text/envelope.h"
 

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "common/escape.h"
 #include "common/grow.h"
-#include "common/plain.h"
 
 enum {
     DOTS = 3,

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/plain.h"
+#include "common/escape.h"
 #include "common/shell.h"
 #include "common/words.h"
 #include "top/screen.h"

@@ -6,9 +6,9 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "common/escape.h"
 #include "common/now.h"
 #include "common/one_signal.h"
-#include "common/plain.h"
 #include "common/worker.h"
 #include "model/looker.h"
 #include "text/envelope.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/plain.h"
+#include "common/escape.h"
 #include "text/cells.h"
 
 /* --- grants --- */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/plain.h"
+#include "common/escape.h"
 
 static int64_t larger(int64_t a, int64_t b)
 {

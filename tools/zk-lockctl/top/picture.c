@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/plain.h"
+#include "common/escape.h"
 #include "text/cells.h"
 #include "text/lock_fields.h"
 

@@ -8,8 +8,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "common/escape.h"
 #include "common/now.h"
-#include "common/plain.h"
 #include "model/scan.h"
 #include "text/complete.h"
 
@@ -118,30 +118,21 @@ static void offer_options(const char *current, const struct opt *options)
     }
 }
 
-/* Returns the directory below which to look for locks that begin with this
- * text. */
-static void root_of(const char *current, char *root, size_t size)
-{
-    const char *slash = strrchr(current, '/');
-
-    if (current[0] == '\0' || slash == current)
-        (void)snprintf(root, size, "/");
-    else if (current[0] == '/')
-        (void)snprintf(root, size, "%.*s", (int)(slash - current), current);
-    else if (slash == NULL)
-        (void)snprintf(root, size, "/locks");
-    else
-        (void)snprintf(root, size, "/locks/%.*s", (int)(slash - current),
-                       current);
-}
-
 static const char usual_root[] = "/locks";
 
-/* Tells whether locks that begin with this text may be both below the usual
- * directory of locks and elsewhere. */
-static bool may_be_usual(const char *current)
+/* The directory below which to look for locks that begin with this text. */
+static void root_of(const char *current, char *root, size_t size)
 {
-    return strncmp(usual_root, current, strlen(current)) == 0;
+    bool whole = current[0] == '\0' || current[0] == '/';
+    char *slash;
+
+    (void)snprintf(root, size, "%s%s%s", whole ? "" : usual_root,
+                   whole ? "" : "/", current);
+    slash = strrchr(root, '/');
+    if (slash == NULL || slash == root)
+        (void)strcpy(root, "/");
+    else
+        *slash = '\0';
 }
 
 static bool is_usual(const char *path)
@@ -234,7 +225,7 @@ static void offer_contexts(const char *current)
 static void offer_locks(struct lockctl *ctl, const struct complete *c,
                         const char *current)
 {
-    bool usual = may_be_usual(current);
+    bool usual = strncmp(usual_root, current, strlen(current)) == 0;
     char root[ZKR_PATH_MAX + 1];
     int64_t end_ms;
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/escape.h"
 #include "common/now.h"
-#include "common/plain.h"
 #include "model/ask_servers.h"
 #include "model/mirror.h"
 #include "model/told.h"
