@@ -70,8 +70,8 @@ static int start_mirror(struct looker *l)
                                 .paths = &l->root,
                                 .path_count = 1,
                                 .below = true,
-                                .barriers = true,
-                                .reads = READ_MAX,
+                                .look.barriers = true,
+                                .look.reads = READ_MAX,
                                 .pause_ms = PAUSE_MS,
                                 .chroot_len = lockctl_chroot_len(l->ctl) };
 

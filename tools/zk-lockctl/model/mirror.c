@@ -75,10 +75,9 @@ bool mirror_take_break(struct mirror *m, int64_t *ret_since_ms)
 static int begin(struct mirror *m)
 {
     const struct mirror_opts *o = &m->tree.opts;
-    int64_t left = o->end_ms - clock_now_ms();
 
     if (o->once)
-        return zkr_session_sync(o->session, left > 0 ? left : 1);
+        return zkr_session_sync(o->session, o->look.timeout_ms);
     return zkr_session_listen(o->session, on_state, m, &m->listener);
 }
 
@@ -127,6 +126,7 @@ int mirror_start(const struct mirror_opts *opts, struct mirror **ret_mirror)
     t->lists.end = &t->lists.first;
     t->news.end = &t->news.first;
     t->heard_ms = clock_now_ms();
+    t->end_ms = t->heard_ms + opts->look.timeout_ms;
     (void)pthread_mutex_init(&t->mutex, NULL);
     (void)pthread_condattr_init(&attr);
     (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -148,7 +148,7 @@ int mirror_follow(const struct lockctl *ctl, const char *path, uint32_t reads,
                                       .path_count = 1,
                                       .chroot_len = lockctl_chroot_len(ctl),
                                       .foreign = reads < SCAN_NEXT,
-                                      .reads = reads,
+                                      .look.reads = reads,
                                       .pause_ms = 100 };
     int rc = mirror_start(&opts, ret_mirror);
 
@@ -470,10 +470,10 @@ static bool is_wanted(const struct znode *z, const struct lock *lock)
     const struct mirror_opts *o = &z->tree->opts;
 
     if (lock->kind == ZKR__KIND_BARRIER)
-        return o->barriers;
+        return o->look.barriers;
     if (!o->below)
         return z->in == NULL;
-    return lock->count > 0 || (o->empty && is_empty_lock(z, lock));
+    return lock->count > 0 || (o->look.empty && is_empty_lock(z, lock));
 }
 
 static void count_lock(struct census *c, struct znode *z)
@@ -595,7 +595,7 @@ static void sort(struct scan *scan)
 
 static void limit(struct mirror *m, struct scan *scan)
 {
-    size_t most = m->tree.opts.limit;
+    size_t most = m->tree.opts.look.limit;
 
     if (most == 0 || scan->count <= most)
         return;

@@ -33,18 +33,13 @@ struct mirror_opts {
     zkr_session *session;
     const char *const *paths; /* one of a part of a semaphore is of the whole */
     size_t path_count;
-    size_t chroot_len; /* of the session; 0: it has none */
-    bool below;        /* the directories below the paths, too */
-    bool foreign;      /* children that do not contend are read, too */
-    bool once;         /* no watches: all is listed and read one time */
-    int64_t end_ms;    /* of `once`, by clock_now_ms() */
-    bool empty;        /* mirror_scan() has empty directories, too */
-    bool barriers;     /* mirror_scan() has double barriers, too */
-    uint32_t depth;    /* levels of directories; 0: 32 */
-    uint32_t limit;    /* no more locks than these are looked for; 0: all */
-    uint32_t reads;    /* as in scan_lock() */
-    int64_t pause_ms;  /* the least time between two lists of a directory; large
-                          directories have more */
+    size_t chroot_len;     /* of the session; 0: it has none */
+    bool below;            /* the directories below the paths, too */
+    bool foreign;          /* children that do not contend are read, too */
+    bool once;             /* no watches: all is listed and read one time */
+    struct scan_opts look; /* which of the locks; how long, of `once` */
+    int64_t pause_ms; /* the least time between two lists of a directory; large
+                         directories have more */
     /* Called when there may be news, on a thread of the session. */
     void (*wake)(void *user);
     void *user;

@@ -15,24 +15,22 @@ int locks_list(const struct lockctl *ctl, const char *const *paths,
                size_t count, bool below, const struct scan_opts *opts,
                struct scan *ret_scan, char detail[SCAN_DETAIL_MAX])
 {
-    const struct mirror_opts o = {
+    struct mirror_opts o = {
         .session = ctl->session,
         .paths = paths,
         .path_count = count,
         .chroot_len = lockctl_chroot_len(ctl),
         .below = below,
         .once = true,
-        .end_ms = clock_now_ms() + opts->timeout_ms,
-        .empty = opts->empty,
-        .barriers = opts->barriers,
-        .depth = opts->depth,
-        .limit = opts->limit == 0 ? LIMIT : opts->limit,
-        .reads = opts->reads,
+        .look = *opts,
     };
     int64_t began_ms = clock_wall_ms();
     struct mirror *m = NULL;
-    int rc = mirror_start(&o, &m);
+    int rc;
 
+    if (o.look.limit == 0)
+        o.look.limit = LIMIT;
+    rc = mirror_start(&o, &m);
     if (rc == ZKR_OK)
         rc = mirror_wait(m, detail);
     else

@@ -30,7 +30,7 @@ struct scan_opts {
     bool empty;          /* directories without children, too */
     bool barriers;       /* double barriers, too */
     uint32_t depth;      /* levels of directories; 0: 32 */
-    uint32_t limit;      /* of locks; 0: 10000 */
+    uint32_t limit;      /* of locks; 0: all; scan_below() has 10000 then */
     uint32_t reads;      /* as in scan_lock() */
     uint32_t timeout_ms; /* for finding them */
 };

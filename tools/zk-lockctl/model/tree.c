@@ -134,7 +134,7 @@ static bool has_given_up(const struct tree *t)
 /* For a request: until the end of the one time, or for ever. */
 static int64_t left_ms(const struct tree *t)
 {
-    int64_t left = t->opts.end_ms - clock_now_ms();
+    int64_t left = t->end_ms - clock_now_ms();
 
     return !t->opts.once ? -1 : left > 0 ? left : 1;
 }
@@ -587,11 +587,11 @@ static void settle_kid(struct znode *z, bool reads)
 static size_t count_reads(const struct tree *t,
                           const struct zkr_participant *items, size_t count)
 {
-    size_t n = t->opts.reads == SCAN_ALL    ? READ_MAX
-               : t->opts.reads >= SCAN_NEXT ? 1
-                                            : t->opts.reads;
+    size_t n = t->opts.look.reads == SCAN_ALL    ? READ_MAX
+               : t->opts.look.reads >= SCAN_NEXT ? 1
+                                                 : t->opts.look.reads;
 
-    if (t->opts.reads == SCAN_NEXT) {
+    if (t->opts.look.reads == SCAN_NEXT) {
         while (n < count && items[n - 1].holds)
             n++;
     }
@@ -832,9 +832,10 @@ static enum tree_cut cut_of(const struct znode *z)
 {
     const struct tree *t = z->tree;
 
-    if (t->opts.limit > 0 && t->locks > t->opts.limit)
+    if (t->opts.look.limit > 0 && t->locks > t->opts.look.limit)
         return TREE_CUT_LIMIT;
-    if (z->in->depth >= (t->opts.depth == 0 ? DEPTH_MAX : t->opts.depth) &&
+    if (z->in->depth >=
+            (t->opts.look.depth == 0 ? DEPTH_MAX : t->opts.look.depth) &&
         t->opts.below && !zkr__node_name_is_uuid(z->name))
         return TREE_CUT_DEPTH;
     return (t->opts.once ? t->made : t->dirs) >= DIRS_MAX ? TREE_CUT_VISITS

@@ -124,7 +124,8 @@ struct tree {
     bool poll_now;   /* at the next tick */
     int64_t tick_ms; /* the last */
     unsigned cut;    /* enum tree_cut */
-    bool late;       /* one time: the time was over */
+    int64_t end_ms;  /* one time */
+    bool late;       /* the time was over */
     int error;       /* ZKR_ENOMEM; one time also that of a request */
     char detail[SCAN_DETAIL_MAX]; /* the sentence of that error */
     int64_t heard_ms;

@@ -451,7 +451,7 @@ static int follow(struct watch *w)
         .paths = w->paths,
         .path_count = w->path_count,
         .below = w->all,
-        .reads = SCAN_ALL,
+        .look.reads = SCAN_ALL,
         .pause_ms = w->pause_ms,
         .chroot_len = lockctl_chroot_len(w->ctl),
         .wake = wake,
