@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/lockctl.h"
-#include "model/apply.h"
+#include "model/present.h"
 
 struct history {
     char *chroot;
@@ -57,7 +57,7 @@ static void on_txn(const struct txn *txn, void *user)
     h->end_ms = txn->time_ms;
     if (!p->learning)
         segment_lengthen(present_segment(p), p->now_ms);
-    if (!apply_txn(p, txn) && !p->learning)
+    if (!present_apply(p, txn) && !p->learning)
         h->strange++;
 }
 

@@ -4,7 +4,7 @@
 #ifndef MODEL_PAST_H
 #define MODEL_PAST_H
 
-#include "model/stay_queue.h"
+#include "model/stay.h"
 #include "protocol/parts.h"
 
 struct past {

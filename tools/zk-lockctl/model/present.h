@@ -7,6 +7,7 @@
 #include "model/past.h"
 #include "model/place.h"
 #include "model/snapshot.h"
+#include "model/transaction.h"
 
 /* Transactions between two gaps. Of the moments in it, all contenders are
  * known, or not. */
@@ -74,5 +75,9 @@ void present_end_as(struct present *present, struct stay *stay,
 /* Who holds when that lock has changed. `before`: they may have held before
  * this moment. */
 void present_settle(struct present *present, struct past *past, bool before);
+
+/* Plays a transaction. All of it is one moment: who holds is told when it is
+ * over. False: a part of it is not known. */
+bool present_apply(struct present *present, const struct txn *txn);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The stay of a contender in a lock: when its node came, when it began to hold,
- * when and how the node went. */
+ * when and how the node went; and the queue that it is in. */
 #ifndef MODEL_STAY_H
 #define MODEL_STAY_H
 
@@ -65,6 +65,23 @@ const char *ending_name(enum ending ending);
 
 /* As a contender, for its owner and dialect. */
 struct contender stay_contender(const struct stay *stay);
+
+/* The stays that are in one queue at one time, in its order: that of their
+ * numbers. */
+struct queue {
+    struct stay **items;
+    size_t count;
+    size_t settled; /* so many at the front are known to hold, and to let others
+                       hold: front.h */
+};
+
+/* NULL: there is none of that name. */
+struct stay *queue_find(const struct queue *queue, const char *name);
+/* False: out of memory. */
+bool queue_add(struct queue *queue, struct stay *stay);
+void queue_remove(struct queue *queue, const struct stay *stay);
+/* Where those end that have the number of the one at `start`. */
+size_t queue_end_of_equals(const struct queue *queue, size_t start);
 
 /* Takes a stay that is over, or the history is. */
 typedef void stay_fn(struct stay *stay, void *user);
