@@ -26,10 +26,12 @@ static void wake_guard(const struct child *c)
         (void)kill(c->guard_pid, SIGCONT);
 }
 
-static void ask(const struct child *c, int sig, bool all)
+void child_signal(struct child *c, int sig, bool all)
 {
     struct guard_wish wish = { sig, all };
 
+    if (sig == SIGCONT)
+        c->stopped_by = 0;
     wake_guard(c);
     (void)send(c->guard_fd, &wish, sizeof(wish), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
@@ -116,22 +118,6 @@ void child_set_deadline(const struct child *c, int64_t deadline_ms)
     atomic_store(&c->guard->deadline_ms, deadline_ms);
 }
 
-void child_signal(const struct child *c, int sig)
-{
-    ask(c, sig, false);
-}
-
-void child_signal_all(const struct child *c, int sig)
-{
-    ask(c, sig, true);
-}
-
-void child_continue(struct child *c)
-{
-    c->stopped_by = 0;
-    child_signal(c, SIGCONT);
-}
-
 static void note_end(struct child *c, int status)
 {
     c->ended = true;
@@ -195,7 +181,7 @@ void child_done(struct child *c)
 {
     if (c->guard == NULL)
         return;
-    ask(c, 0, false);
+    child_signal(c, 0, false);
     if (c->guard_pid > 0)
         (void)waitpid(c->guard_pid, NULL, 0);
     (void)close(c->guard_fd);

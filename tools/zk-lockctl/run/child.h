@@ -54,7 +54,7 @@ struct child {
     bool
         left; /* the command, or a process that it has started, has not ended */
     int status;     /* as of waitpid(), then */
-    int stopped_by; /* the signal that stopped it, until child_continue() */
+    int stopped_by; /* the signal that stopped it, until a CONT */
     bool refused;   /* a process of the command belongs to somebody whom we may
                        not send signals */
     struct guard *guard;
@@ -73,10 +73,9 @@ int child_start(struct child *c, struct guard_plan *plan, int64_t deadline_ms,
 /* It must not outlive this instant of CLOCK_BOOTTIME; 0: none. */
 void child_set_deadline(const struct child *c, int64_t deadline_ms);
 
-/* To the process group; or to all that the command has started. */
-void child_signal(const struct child *c, int sig);
-void child_signal_all(const struct child *c, int sig);
-void child_continue(struct child *c);
+/* To the process group; or to all that the command has started. Who gets a CONT
+ * is no longer stopped. */
+void child_signal(struct child *c, int sig, bool all);
 
 /* Notes what has ended or stopped. */
 void child_reap(struct child *c);

@@ -64,9 +64,7 @@ static int start_command(struct run *run)
 /* To all that the command has started. */
 static void signal_all(struct running *c, int sig)
 {
-    if (sig == SIGCONT)
-        c->run->turn.child.stopped_by = 0;
-    child_signal_all(&c->run->turn.child, sig);
+    child_signal(&c->run->turn.child, sig, true);
 }
 
 static void say_refused(struct running *c)
@@ -246,11 +244,11 @@ static void pass_on(struct running *c, int sig)
         c->follow.told_to_stop = true;
     if (sig == SIGTERM || sig == SIGINT || sig == SIGQUIT)
         run->turn.told_to_end = true;
-    child_signal(&run->turn.child, sig);
+    child_signal(&run->turn.child, sig, false);
     if (sig == SIGTERM)
         note_told(c);
     else if (signals_is_fatal(sig))
-        child_continue(&run->turn.child); /* or it could not act on it */
+        child_signal(&run->turn.child, SIGCONT, false); /* or it could not */
 }
 
 static void pass_all_on(struct running *c, const sigset_t *arrived)

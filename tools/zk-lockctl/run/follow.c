@@ -25,7 +25,7 @@ void follow_continue(struct follow *f)
     f->told_to_stop = false;
     if (f->tty->give && tty_is_ours(f->tty))
         tty_hand_over(f->tty, f->child->pid);
-    child_continue(f->child);
+    child_signal(f->child, SIGCONT, false);
 }
 
 static void stop_with_job(struct follow *f, int sig)
@@ -54,7 +54,7 @@ static void lend_terminal(struct follow *f)
 {
     f->tty->give = true;
     tty_hand_over(f->tty, f->child->pid);
-    child_continue(f->child);
+    child_signal(f->child, SIGCONT, false);
 }
 
 void follow_stop(struct follow *f, bool ending)

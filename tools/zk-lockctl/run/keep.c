@@ -15,6 +15,7 @@
 
 #include "common/shell.h"
 #include "common/words.h"
+#include "run/label.h"
 #include "run/proc.h"
 #include "run/shell_holds.h"
 
@@ -354,15 +355,6 @@ struct killer *run_keep_guard(struct run *run)
 
 /* -- a release ------------------------------------------------------------ */
 
-static int code_of_release(const struct keeper *k)
-{
-    return k->run->turn.lost      ? EX_LOST
-           : k->run->turn.overdue ? EX_OVERDUE
-           : k->run->turn.revoked ? EX_REVOKED
-           : k->unsure            ? EX_TEMPFAIL
-                                  : 0;
-}
-
 /* Who has asked for it waits for our end. */
 static void release(struct keeper *k)
 {
@@ -371,7 +363,7 @@ static void release(struct keeper *k)
     (void)obey_lease(k); /* as of now */
     give_back(k);
     k->done = true;
-    code = code_of_release(k);
+    code = run_code(k->run, k->unsure ? EX_TEMPFAIL : 0);
     if (code == EX_TEMPFAIL)
         (void)snprintf(k->desk->text, sizeof(k->desk->text),
                        "the servers do not say that the lock is given back; it "

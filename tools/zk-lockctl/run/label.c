@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "common/escape.h"
 #include "run/script.h"
 
@@ -59,6 +62,120 @@ enum fit why_fit(const char *text, const char *end,
     return fit;
 }
 
+/* -- the name of a script ------------------------------------------------- */
+
+enum { SCRIPT_END_MAX = 16 };
+
+static size_t read_file(pid_t pid, const char *what, char *text, size_t size)
+{
+    char name[48];
+    ssize_t n;
+    int fd;
+
+    text[0] = '\0';
+    (void)snprintf(name, sizeof(name), "/proc/%d/%s", (int)pid, what);
+    fd = open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    n = read(fd, text, size - 1);
+    (void)close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    return n > 0 ? (size_t)n : 0;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+static bool is_shell(const char *name)
+{
+    size_t len = strlen(name);
+
+    return len >= 2 && strcmp(name + len - 2, "sh") == 0;
+}
+
+struct words {
+    char program[64]; /* the name of the process */
+    char text[512];   /* its arguments, each with its end */
+    size_t size;
+    size_t script; /* where a script begins; 0: not known */
+};
+
+/* In "bash deploy.sh" it is the first argument. Of "bash -c TEXT" only the name
+ * of the shell is shown. */
+static size_t script_of_shell(const struct words *w)
+{
+    size_t first = strlen(w->text) + 1;
+
+    return first < w->size && w->text[first] != '-' && w->text[first] != '\0'
+               ? first
+               : 0;
+}
+
+/* A script with "#!" gives the process its name, which the kernel cuts. */
+static size_t script_of_name(const struct words *w)
+{
+    size_t len = strlen(w->program);
+    size_t at = 0;
+
+    while (at < w->size &&
+           strncmp(base_name(w->text + at), w->program, len) != 0)
+        at += strlen(w->text + at) + 1;
+    return at < w->size ? at : 0;
+}
+
+static bool runs_shell(const struct words *w)
+{
+    return is_shell(w->program) && strcmp(base_name(w->text), w->program) == 0;
+}
+
+static void read_words(const struct script *s, struct words *w)
+{
+    w->size = read_file(s->pid, "cmdline", w->text, sizeof(w->text));
+    (void)read_file(s->pid, "comm", w->program, sizeof(w->program));
+    w->program[strcspn(w->program, "\n")] = '\0';
+    w->script = runs_shell(w) ? script_of_shell(w) : script_of_name(w);
+}
+
+/* The end of its name, which leads to the shell also where its user has another
+ * text for it. */
+static void write_end(const struct script *s, char end[SCRIPT_END_MAX])
+{
+    (void)snprintf(end, SCRIPT_END_MAX, " (%d)", (int)s->pid);
+}
+
+void script_name(const struct script *s, char name[ZKR_LABEL_MAX + 1])
+{
+    char end[SCRIPT_END_MAX];
+    struct words w;
+
+    read_words(s, &w);
+    write_end(s, end);
+    (void)why_fit(w.script != 0 ? base_name(w.text + w.script) : w.program, end,
+                  name);
+}
+
+/* The script with its arguments, "./deploy.sh prod"; or the name of a shell
+ * that runs none. */
+static void write_command(const struct script *s, char *text, size_t size)
+{
+    size_t used = 0;
+    struct words w;
+
+    read_words(s, &w);
+    if (w.size == 0 || (w.script == 0 && runs_shell(&w))) {
+        (void)snprintf(text, size, "%s", w.program);
+        return;
+    }
+    for (size_t at = w.script; at < w.size && used < size;
+         at += strlen(w.text + at) + 1)
+        used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                 used == 0 ? "" : " ", w.text + at);
+}
+
 /* -- the choice ----------------------------------------------------------- */
 
 /* More than fits into a label need not be there to see that it is cut. */
@@ -95,14 +212,12 @@ static const char *join(char **words, char text[COMMAND_MAX])
 
 void label_of_command(const struct lockctl *ctl, struct run_opts *opts)
 {
-    const char *slash = strrchr(opts->argv[0], '/');
     char command[COMMAND_MAX];
 
     if (opts->why != NULL)
         take(ctl, opts, opts->why, "");
     else if (opts->why_name)
-        (void)why_fit(slash != NULL ? slash + 1 : opts->argv[0], "",
-                      opts->label);
+        (void)why_fit(base_name(opts->argv[0]), "", opts->label);
     else
         take(ctl, opts,
              opts->text != NULL ? opts->text : join(opts->argv, command), "");
@@ -115,13 +230,13 @@ void label_of_script(const struct lockctl *ctl, struct run_opts *opts,
     char command[COMMAND_MAX];
     char end[SCRIPT_END_MAX];
 
-    script_end(script, end);
+    write_end(script, end);
     if (opts->why != NULL && opts->why[0] != '\0') {
         take(ctl, opts, opts->why, end);
     } else if (opts->why_name) {
         script_name(script, opts->label);
     } else {
-        script_command(script, command, sizeof(command));
+        write_command(script, command, sizeof(command));
         take(ctl, opts, command, end);
     }
     opts->wanted.label = opts->label;

@@ -29,4 +29,7 @@ void label_of_command(const struct lockctl *ctl, struct run_opts *opts);
 void label_of_script(const struct lockctl *ctl, struct run_opts *opts,
                      const struct script *script);
 
+/* "deploy.sh (4711)", of the shell. */
+void script_name(const struct script *s, char name[ZKR_LABEL_MAX + 1]);
+
 #endif

@@ -110,6 +110,8 @@ int run_connect(struct run *run);
 int run_all(struct run *run, int turns(struct run *run));
 /* The claim, the command, the release; the exit code. */
 int run_turn(struct run *run);
+/* The exit code for why the turn has ended, or another one. */
+int run_code(const struct run *run, int otherwise);
 /* Before another turn: as before the first. */
 void run_begin_again(struct run *run);
 

@@ -10,10 +10,6 @@
 
 #include <sys/types.h>
 
-#include <zkrecipes/zkrecipes.h>
-
-enum { SCRIPT_END_MAX = 16 };
-
 /* How a script holds a lock. It ends without it in all cases, also when the
  * tool cannot be started, or does not come to print anything. */
 #define HOLD_IDIOM "eval \"$(zk-lockctl hold LOCK || echo exit $?)\""
@@ -31,14 +27,6 @@ int script_find(struct script *s, pid_t pid);
 /* Looks again, as a shell that starts a pipeline has its pipes for a while. 0,
  * or an exit code after an error was said. */
 int script_check(const struct script *s);
-
-/* "deploy.sh (4711)", and the end of that, " (4711)", which leads to it also
- * where its user has another text for it. */
-void script_name(const struct script *s, char name[ZKR_LABEL_MAX + 1]);
-void script_end(const struct script *s, char end[SCRIPT_END_MAX]);
-/* The script with its arguments, "./deploy.sh prod"; or the name of a shell
- * that runs none. */
-void script_command(const struct script *s, char *text, size_t size);
 
 /* Processes that it has started, by number and pidfd. */
 struct started {

@@ -73,6 +73,14 @@ static void give_back(struct run *run)
     }
 }
 
+int run_code(const struct run *run, int otherwise)
+{
+    return run->turn.lost      ? run->opts.lost_code
+           : run->turn.overdue ? EX_OVERDUE
+           : run->turn.revoked ? EX_REVOKED
+                               : otherwise;
+}
+
 int run_turn(struct run *run)
 {
     int code = run_wait(run); /* 0 also by -E 0 */
@@ -84,10 +92,7 @@ int run_turn(struct run *run)
     }
     if (!run->turn.child.ended)
         return code;
-    return run->turn.lost      ? run->opts.lost_code
-           : run->turn.overdue ? EX_OVERDUE
-           : run->turn.revoked ? EX_REVOKED
-                               : command_code(&run->turn.child);
+    return run_code(run, command_code(&run->turn.child));
 }
 
 static void forget(struct run *run)
