@@ -150,6 +150,16 @@ void cli_wait_said(const struct cli *c, const char *text)
         fail_msg("it has not said '%s' but: %s", text, cli_said(c));
 }
 
+pid_t cli_said_pid(const struct cli *c, const char *before)
+{
+    const char *found = strstr(cli_said(c), before);
+    int pid = found == NULL ? 0 : atoi(found + strlen(before));
+
+    if (pid <= 1)
+        fail_msg("no process behind '%s' in: %s", before, cli_said(c));
+    return (pid_t)pid;
+}
+
 /* "PID (NAME) STATE PPID ..." */
 static bool read_stat(pid_t pid, char *name, char *state, int *parent)
 {

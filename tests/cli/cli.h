@@ -43,6 +43,10 @@ const char *cli_said(const struct cli *c);
 /* Waits until its output has this text. */
 void cli_wait_said(const struct cli *c, const char *text);
 
+/* The number of a process that stands there behind this text, "" at the
+ * beginning. */
+pid_t cli_said_pid(const struct cli *c, const char *before);
+
 /* Returns the state in /proc/PID/stat: 'R', 'S', 'T', 'Z'...; 0 when there is
  * no such process. */
 char process_state(pid_t pid);

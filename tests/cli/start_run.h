@@ -59,6 +59,34 @@ static inline void preload(const char *library)
     (void)setenv("LD_PRELOAD", library, 1);
 }
 
+/* The status file of a run. */
+static inline json_t *read_status(const char *file)
+{
+    json_t *json = json_load_file(file, 0, NULL);
+
+    if (json == NULL)
+        fail_msg("no JSON in %s", file);
+    return json;
+}
+
+/* The first and the last line of a file of stamps. */
+static inline void read_stamps(const char *file, long long *ret_first,
+                               long long *ret_last)
+{
+    char line[64];
+    FILE *f = fopen(file, "re");
+
+    assert_non_null(f);
+    *ret_first = *ret_last = 0;
+    while (fgets(line, sizeof(line), f) != NULL) {
+        *ret_last = atoll(line);
+        if (*ret_first == 0)
+            *ret_first = *ret_last;
+    }
+    (void)fclose(f);
+    assert_true(*ret_first > 0);
+}
+
 #define assert_said(c, text) assert_has(cli_said(c), text)
 
 #endif

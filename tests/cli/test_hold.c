@@ -73,6 +73,11 @@ static void in_each_shell(void test(const char *shell))
 #define HOLD_FORKING(c)                                                        \
     "rm -f \"$F\"; eval \"$(ASAN_OPTIONS=$ASAN_OPTIONS:"                       \
     "verify_asan_link_order=0 LD_PRELOAD=" LATE_FORK " " c " $H $P)\"; "
+/* The process that keeps the lock is $pid. */
+#define KEEPER_OF(lock)                                                        \
+    "pid=$($L show --columns OWNER " lock                                      \
+    " | sed -n '$s/.*:\\([0-9]*\\) .*/\\1/p'); "
+#define KEEPER     KEEPER_OF("$Q")
 #define HOLD_OR(c) "eval \"$($H " c " $P)\" || exit; "
 /* For the end of its lease, with time for a busy machine before it. */
 #define HOLD_BRIEFLY HOLD_OR("--session-timeout=6s --kill-grace=1s")
@@ -361,7 +366,7 @@ TEST(processes_of_the_shell_get_a_TERM_too)
 
     start(HOLD "setsid sleep 1000 & echo pid $!; wait");
     cli_wait_said(&cli, "\n");
-    child = (pid_t)atoi(cli_said(&cli) + strlen("pid "));
+    child = cli_said_pid(&cli, "pid ");
     assert_int_not_equal(process_state(child), 0);
     delete_nth_child(path, 0);
     assert_int_equal(cli_end(&cli), 128 + SIGTERM);
@@ -382,7 +387,7 @@ TEST(a_process_of_the_last_moment_gets_a_TERM_too)
     delete_nth_child(path, 0);
     cli_wait_said(&cli, " .\n");
     assert_int_equal(cli_end(&cli), 128 + SIGTERM);
-    child = (pid_t)atoi(strstr(cli_said(&cli), "child ") + strlen("child "));
+    child = cli_said_pid(&cli, "child ");
     wait_process_gone(child);
 }
 
@@ -431,7 +436,7 @@ TEST(children_of_an_ended_shell_are_killed)
           "0.1; done' & "
           "sleep 0.1; " HOLD_OR("--on-loss=kill --max-hold=3s") "wait");
     cli_wait_said(&cli, "deaf ");
-    child = (pid_t)atoi(strstr(cli_said(&cli), "deaf ") + strlen("deaf "));
+    child = cli_said_pid(&cli, "deaf ");
     assert_int_equal(cli_end(&cli), 128 + SIGTERM);
     assert_has(cli_said(&cli), "--max-hold is over; TERM to ");
     wait_children(path, 0);
@@ -544,10 +549,6 @@ TEST(locks_are_released_by_name_or_the_newest_first)
     assert_int_equal(cli_end(&cli), 0);
     assert_int_equal(count_children(path) + count_children(other), 0);
 }
-
-#define KEEPER                                                                 \
-    "pid=$($L show --columns OWNER $Q | sed -n '$s/.*:\\([0-9]*\\) "           \
-    ".*/\\1/p'); "
 
 /* Regression: the older one answered for the newer one, whose process was
  * dead; and a stopped process was waited for without end. */
@@ -738,12 +739,9 @@ TEST(a_long_text_leaves_room_for_the_number)
 /* A reader of these would wait for the end of the shell. */
 TEST(no_pipe_of_the_script_stays_open)
 {
-    assert_ok(
-        run("exec 3>&1 4>&2; { exec 8>&1; " HOLD
-            "pid=$($L show --columns OWNER $P | sed -n '$s/.*:\\([0-9]*\\) .*/"
-            "\\1/p'); "
-            "for fd in 0 1 2 8; do readlink /proc/$pid/fd/$fd >&3; done; "
-            "readlink /proc/$pid/cwd >&3; } 2>&1 | cat; exit 0"));
+    assert_ok(run("exec 3>&1 4>&2; { exec 8>&1; " HOLD KEEPER_OF(
+        "$P") "for fd in 0 1 2 8; do readlink /proc/$pid/fd/$fd >&3; done; "
+              "readlink /proc/$pid/cwd >&3; } 2>&1 | cat; exit 0"));
     assert_has(cli_said(&cli), "/dev/null\n/dev/null\n/dev/null\n/");
     /* Regression: its sockets took the places of closed ones, which it then let
      * go. */
@@ -767,11 +765,9 @@ TEST(it_does_not_answer_to_other_users)
 
 TEST(its_process_minds_no_signal)
 {
-    assert_ok(run(HOLD
-                  "pid=$($L show --columns OWNER $P | "
-                  "sed -n '$s/.*:\\([0-9]*\\) .*/\\1/p'); "
-                  "for s in INT TERM HUP QUIT TSTP USR1; do kill -$s $pid; "
-                  "done; $L hold --check && $L release"));
+    assert_ok(run(HOLD KEEPER_OF(
+        "$P") "for s in INT TERM HUP QUIT TSTP USR1; do kill -$s $pid; "
+              "done; $L hold --check && $L release"));
 }
 
 #define HOLD_OTHER(options)                                                    \
@@ -795,7 +791,7 @@ TEST(the_shell_is_told_that_its_process_was_killed)
     kill_the_keeper(HOLD_OTHER("") "sleep 1000 & echo \"child $! .\"; "
                                    "kill -KILL $pid; wait; echo went on",
                     128 + SIGTERM, " killed; TERM to ");
-    child = (pid_t)atoi(strstr(cli_said(&cli), "child ") + strlen("child "));
+    child = cli_said_pid(&cli, "child ");
     wait_process_gone(child);
     kill_the_keeper("trap '' TERM; " HOLD_OTHER(
                         "--on-loss=kill") "kill -KILL $pid; "
@@ -811,9 +807,7 @@ TEST(the_shell_is_told_that_its_process_was_killed)
     start("eval \"$($H $Q)\"; " KEEPER "echo \"keeper $pid .\"; read -r line; "
           "$L release; echo release; read -r line");
     cli_wait_said(&cli, " .\n");
-    child = wait_child_of(
-        (pid_t)atoi(strstr(cli_said(&cli), "keeper ") + strlen("keeper ")),
-        "zk-lockctl guar");
+    child = wait_child_of(cli_said_pid(&cli, "keeper "), "zk-lockctl guar");
     assert_int_equal(write(cli.in, "\n", 1), 1);
     cli_wait_said(&cli, "release\n");
     wait_process_gone(child);
@@ -843,8 +837,7 @@ TEST(the_shell_is_told_that_its_process_is_stopped)
         start(script);
         cli_wait_said(&cli, "LOCK LOST: the process that kept it did not run "
                             "until the lease was over");
-        keeper =
-            (pid_t)atoi(strstr(cli_said(&cli), "keeper ") + strlen("keeper "));
+        keeper = cli_said_pid(&cli, "keeper ");
         assert_int_equal(cli_end(&cli), rows[i].code);
         assert_int_equal(kill(keeper, SIGCONT), 0);
         wait_process_gone(keeper);

@@ -41,69 +41,16 @@ TEST(a_command_runs_while_it_leads)
     assert_int_equal(count_children(path), 0);
 }
 
-TEST(the_next_one_waits_and_then_leads)
+TEST(a_wait_with_an_end_is_not_begun_again)
 {
     struct cli next;
 
     START(&cli, path, COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
-    START(&next, path, "echo", "started");
-    cli_wait_said(&next, "waiting: ");
-    assert_lacks(cli_said(&next), "started");
-    assert_int_equal(cli_end(&cli), 0);
-    assert_int_equal(cli_end(&next), 0);
-    assert_has(cli_said(&next), "started\n");
-    wait_children(path, 0);
-}
-
-TEST(a_wait_with_an_end_exits_with_75)
-{
-    struct cli next;
-
-    assert_int_equal(LEAD("-n", path, "echo", "alone"), 0);
-    cli_wait_said(&cli, "alone\n");
-    assert_int_equal(LEAD("-w", "1h", path, "echo", "alone"), 0);
-    START(&cli, path, COMMAND, "signals");
-    cli_wait_said(&cli, "ready\n");
-    START(&next, "-n", path, "echo", "started");
-    assert_int_equal(cli_end(&next), 75);
-    assert_has(cli_said(&next), "not acquired: /");
-    assert_lacks(cli_said(&next), "started");
-    wait_children(path, 1);
-    START(&next, "--restart", "-w", "300ms", "-E", "9", path, "echo",
-          "started");
+    START(&next, "--restart", "-w", "300ms", "-E", "9", path, "true");
     assert_int_equal(cli_end(&next), 9);
-    assert_lacks(cli_said(&next), "started");
     wait_children(path, 1);
     assert_int_equal(cli_end(&cli), 0);
-}
-
-TEST(a_signal_ends_the_waiting)
-{
-    struct cli next;
-
-    START(&cli, path, COMMAND, "signals");
-    cli_wait_said(&cli, "ready\n");
-    START(&next, path, "true");
-    wait_children(path, 2);
-    assert_int_equal(kill(next.pid, SIGTERM), 0);
-    assert_int_equal(cli_end(&next), 128 + SIGTERM);
-    wait_children(path, 1);
-    assert_int_equal(cli_end(&cli), 0);
-}
-
-TEST(a_command_that_leads_no_more_is_ended)
-{
-    pid_t command;
-
-    START(&cli, path, COMMAND, "deaf");
-    cli_wait_said(&cli, "deaf\n");
-    command = wait_child_of(cli.pid, "cli-command");
-    delete_nth_child(path, 0);
-    assert_int_equal(cli_end(&cli), 79);
-    assert_has(cli_said(&cli), "LOCK LOST: somebody has deleted its node");
-    assert_int_equal(process_state(command), 0);
-    wait_children(path, 0);
 }
 
 static void wait_turns(int want)

@@ -251,13 +251,10 @@ TEST(tstp_and_cont_stop_and_continue_the_command)
 TEST(a_signal_reaches_the_children_of_the_command)
 {
     pid_t grandchild;
-    const char *said;
 
     START(&cli, new_path(), "-c", "sleep 1000 & echo pid $!; wait");
     cli_wait_said(&cli, "\n");
-    said = cli_said(&cli);
-    assert_int_equal(strncmp(said, "pid ", 4), 0);
-    grandchild = (pid_t)atoi(said + 4);
+    grandchild = cli_said_pid(&cli, "pid ");
     assert_int_not_equal(process_state(grandchild), 0);
     assert_int_equal(kill(cli.pid, SIGTERM), 0);
     assert_int_equal(cli_end(&cli), 128 + SIGTERM);
@@ -334,18 +331,118 @@ TEST(data_of_others_cannot_move_the_cursor)
     assert_int_equal(admin_delete(admin, node), ZOK);
 }
 
-TEST(a_signal_ends_the_waiting)
+/* --- what is so of each kind of lock --- */
+
+static const struct {
+    const char *name;
+    const char *verb;
+    const char *option;
+    const char *holders; /* below the path, */
+    const char *queue;   /* likewise; NULL: the same */
+} kinds[] = {
+    { "a mutex", "run", "--why-name", "", NULL },
+    { "to write", "run", "-x", "", NULL },
+    { "a semaphore", "run", "--slots=1", "/leases", "/locks" },
+    { "an election", "lead", "--why-name", "", NULL },
+};
+
+#define START_KIND(c, kind, ...)                                               \
+    cli_start(c, LOCKCTL,                                                      \
+              (const char *const[]){                                           \
+                  (kind)->verb, "--servers", server_hosts(the_server),         \
+                  "--session-timeout", "20s", "--kill-grace", "600ms",         \
+                  (kind)->option, __VA_ARGS__, NULL })
+
+static void start_kind(const __typeof__(kinds[0]) *kind, const char *path,
+                       const char *what)
+{
+    START_KIND(&cli, kind, path, COMMAND, what);
+    cli_wait_said(&cli, "\n");
+}
+
+/* One holds, and nobody waits. */
+static void wait_one_node(const __typeof__(kinds[0]) *kind, const char *path)
+{
+    wait_children(line("%s%s", path, kind->holders), 1);
+    if (kind->queue != NULL)
+        wait_children(line("%s%s", path, kind->queue), 0);
+}
+
+TEST_ROWS(one_that_does_not_wait_exits_with_75, kinds, kind)
 {
     const char *path = new_path();
-    struct cli second;
+    struct cli next;
 
-    START_READY(&cli, path);
-    START(&second, path, "true");
-    wait_children(path, 2);
-    assert_int_equal(kill(second.pid, SIGTERM), 0);
-    assert_int_equal(cli_end(&second), 128 + SIGTERM);
-    assert_int_equal(count_children(path), 1);
+    START_KIND(&cli, kind, "-n", path, "true");
     assert_int_equal(cli_end(&cli), 0);
+    START_KIND(&cli, kind, "-w", "1h", path, "true");
+    assert_int_equal(cli_end(&cli), 0);
+    start_kind(kind, path, "signals");
+    START_KIND(&next, kind, "-n", path, "echo", "started");
+    assert_int_equal(cli_end(&next), 75);
+    assert_said(&next, "not acquired: /");
+    assert_lacks(cli_said(&next), "started");
+    wait_one_node(kind, path);
+    START_KIND(&next, kind, "-w", "200ms", "-E", "9", path, "echo", "started");
+    assert_int_equal(cli_end(&next), 9);
+    assert_lacks(cli_said(&next), "started");
+    wait_one_node(kind, path);
+    assert_int_equal(cli_end(&cli), 0);
+}
+
+TEST_ROWS(the_next_one_waits_for_its_turn, kinds, kind)
+{
+    const char *path = new_path();
+    struct cli next;
+
+    start_kind(kind, path, "signals");
+    START_KIND(&next, kind, path, "echo", "started");
+    cli_wait_said(&next, "waiting: ");
+    assert_lacks(cli_said(&next), "started");
+    assert_int_equal(cli_end(&cli), 0);
+    assert_int_equal(cli_end(&next), 0);
+    assert_said(&next, "started\n");
+    wait_children(line("%s%s", path, kind->holders), 0);
+}
+
+TEST_ROWS(a_signal_ends_the_waiting, kinds, kind)
+{
+    const char *path = new_path();
+    struct cli next;
+
+    start_kind(kind, path, "signals");
+    START_KIND(&next, kind, path, "true");
+    cli_wait_said(&next, "waiting: ");
+    assert_int_equal(kill(next.pid, SIGTERM), 0);
+    assert_int_equal(cli_end(&next), 128 + SIGTERM);
+    wait_one_node(kind, path);
+    assert_int_equal(cli_end(&cli), 0);
+}
+
+TEST_ROWS(a_node_deleted_by_hand_ends_the_command, kinds, kind)
+{
+    const char *path = new_path();
+    pid_t command;
+
+    start_kind(kind, path, "deaf");
+    command = wait_child_of(cli.pid, "cli-command");
+    delete_nth_child(line("%s%s", path, kind->holders), 0);
+    wait_process_state(cli.pid, 'Z');
+    assert_int_equal(cli_end(&cli), 79);
+    assert_said(&cli, "LOCK LOST: somebody has deleted its node");
+    assert_int_equal(process_state(command), 0);
+    wait_children(line("%s%s", path, kind->holders), 0);
+}
+
+TEST_ROWS(a_killed_one_takes_its_command_along, kinds, kind)
+{
+    pid_t command;
+
+    start_kind(kind, new_path(), "signals");
+    command = wait_child_of(cli.pid, "cli-command");
+    assert_int_equal(kill(cli.pid, SIGKILL), 0);
+    wait_process_gone(command);
+    assert_int_equal(cli_end(&cli), 128 + SIGKILL);
 }
 
 TEST(readers_share_and_exclude_a_writer)
@@ -362,15 +459,6 @@ TEST(readers_share_and_exclude_a_writer)
     assert_int_equal(cli_end(&cli), 0);
     assert_int_equal(RUN("-n", "-x", path, "-c", "echo $ZKLOCK_KIND"), 0);
     assert_string_equal(cli_said(&cli), "write\n");
-}
-
-static json_t *read_status(const char *file)
-{
-    json_t *json = json_load_file(file, 0, NULL);
-
-    if (json == NULL)
-        fail_msg("no JSON in %s", file);
-    return json;
 }
 
 /* Regression, found by the fuzzer: a paragraph separator in a name was written
@@ -482,35 +570,6 @@ TEST(a_session_that_ends_ends_the_command)
     json_decref(json);
 }
 
-TEST(a_node_deleted_by_hand_ends_the_command)
-{
-    const char *path = new_path();
-
-    START_READY(&cli, path);
-    delete_nth_child(path, 0);
-    wait_process_state(cli.pid, 'Z');
-    assert_int_equal(cli_end(&cli), 79);
-    assert_said(&cli, "LOCK LOST: somebody has deleted its node");
-}
-
-/* The first and the last line of a file of stamps. */
-static void read_stamps(const char *file, long long *ret_first,
-                        long long *ret_last)
-{
-    char line[64];
-    FILE *f = fopen(file, "re");
-
-    assert_non_null(f);
-    *ret_first = *ret_last = 0;
-    while (fgets(line, sizeof(line), f) != NULL) {
-        *ret_last = atoll(line);
-        if (*ret_first == 0)
-            *ret_first = *ret_last;
-    }
-    (void)fclose(f);
-    assert_true(*ret_first > 0);
-}
-
 static bool has_stamps(void *file)
 {
     return access(file, F_OK) == 0;
@@ -598,7 +657,7 @@ TEST(a_killed_tool_takes_the_command_and_its_children_along)
 
     START(&cli, path, "-c", "sleep 1000 & echo pid $!; wait");
     cli_wait_said(&cli, "\n");
-    grandchild = (pid_t)atoi(cli_said(&cli) + 4);
+    grandchild = cli_said_pid(&cli, "pid ");
     command = wait_child_of(cli.pid, "sh");
     wait_process_state(grandchild, 'S');
     assert_int_equal(kill(cli.pid, SIGKILL), 0);

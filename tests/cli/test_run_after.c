@@ -18,7 +18,7 @@ TEST(no_name_hides_a_process_that_is_left)
         START(&cli, "--kill-grace", "50ms", new_path(), COMMAND, "leave",
               names[i]);
         assert_int_equal(cli_end(&cli), 0);
-        assert_int_equal(kill((pid_t)atoi(cli_said(&cli)), 0), -1);
+        assert_int_equal(kill(cli_said_pid(&cli, ""), 0), -1);
     }
 }
 
@@ -43,7 +43,7 @@ TEST(a_killed_group_takes_all_along)
 
     START(&cli, new_path(), "-c", "sleep 1000 & echo pid $!; wait");
     cli_wait_said(&cli, "\n");
-    grandchild = (pid_t)atoi(cli_said(&cli) + 4);
+    grandchild = cli_said_pid(&cli, "pid ");
     wait_process_state(grandchild, 'S');
     assert_int_equal(getpgid(cli.pid), cli.pid);
     assert_int_equal(kill(-cli.pid, SIGKILL), 0);
@@ -59,7 +59,7 @@ static pid_t start_daemon(const char *timeout, const char *path)
     START_FOR(&cli, timeout, server_hosts(the_server), path, "-c",
               "(setsid sleep 1000 & echo pid $! .); exec sleep 1000");
     cli_wait_said(&cli, " .\n");
-    daemon = (pid_t)atoi(cli_said(&cli) + strlen("pid "));
+    daemon = cli_said_pid(&cli, "pid ");
     wait_process_state(daemon, 'S');
     return daemon;
 }

@@ -5,10 +5,8 @@
 
 static void assert_status(const char *file, bool overdue, bool lost)
 {
-    json_t *json = json_load_file(file, 0, NULL);
+    json_t *json = read_status(file);
 
-    if (json == NULL)
-        fail_msg("no JSON in %s", file);
     assert_int_equal(json_is_true(json_object_get(json, "overdue")), overdue);
     assert_int_equal(json_is_true(json_object_get(json, "lost")), lost);
     json_decref(json);
@@ -30,35 +28,19 @@ TEST(a_command_is_told_to_end_in_time)
     assert_int_equal(count_children(path), 0);
 }
 
-/* In ms, from the first to the last line of a file of stamps. */
-static long long time_between_stamps(const char *file)
-{
-    long long first = 0;
-    long long last = 0;
-    char line[64];
-    FILE *f = fopen(file, "re");
-
-    assert_non_null(f);
-    while (fgets(line, sizeof(line), f) != NULL) {
-        last = atoll(line);
-        if (first == 0)
-            first = last;
-    }
-    (void)fclose(f);
-    assert_true(first > 0);
-    return (last - first) / 1000000;
-}
-
 TEST(one_that_does_not_end_is_killed_before_the_time)
 {
     const char *file = cli_file("stamps");
     const char *path = new_path();
+    long long first;
+    long long last;
 
     (void)unlink(file);
     assert_int_equal(RUN("--max-hold", "1s", path, COMMAND, "stamp", file, "0"),
                      81);
     assert_said(&cli, "--max-hold is over; the command is killed");
-    assert_in_range(time_between_stamps(file), 1, 1000);
+    read_stamps(file, &first, &last);
+    assert_in_range((last - first) / 1000000, 1, 1000);
     assert_int_equal(count_children(path), 0);
 }
 
@@ -91,7 +73,7 @@ TEST(also_when_it_is_stopped_at_once)
               "echo $$; tool=$(awk '/^PPid/ { print $2 }' /proc/$PPID/status); "
               "kill -STOP $tool; exec sleep 1000");
     cli_wait_said(&cli, "\n");
-    command = (pid_t)atoi(cli_said(&cli));
+    command = cli_said_pid(&cli, "");
     wait_process_gone(command);
     assert_int_equal(kill(cli.pid, SIGCONT), 0);
     assert_int_equal(cli_end(&cli), 81);
@@ -129,8 +111,7 @@ TEST(a_daemon_may_stay)
     pid_t pid;
 
     assert_int_equal(RUN("--keep-daemons", path, COMMAND, "leave"), 0);
-    pid = (pid_t)atoi(cli_said(&cli));
-    assert_true(pid > 1);
+    pid = cli_said_pid(&cli, "");
     wait_process_state(pid, 'S');
     assert_int_equal(count_children(path), 0);
     assert_int_equal(kill(pid, SIGKILL), 0);
@@ -145,8 +126,7 @@ TEST(not_when_it_was_ended_for_the_lock)
     START(&cli, "--keep-daemons", path, "-c",
           COMMAND " leave; exec sleep 1000");
     cli_wait_said(&cli, "\n");
-    pid = (pid_t)atoi(cli_said(&cli));
-    assert_true(pid > 1);
+    pid = cli_said_pid(&cli, "");
     delete_nth_child(path, 0);
     assert_int_equal(cli_end(&cli), 79);
     wait_process_gone(pid);
@@ -154,8 +134,7 @@ TEST(not_when_it_was_ended_for_the_lock)
                          COMMAND " leave; trap 'exit 0' TERM; "
                                  "while :; do sleep .01; done"),
                      81);
-    pid = (pid_t)atoi(cli_said(&cli));
-    assert_true(pid > 1);
+    pid = cli_said_pid(&cli, "");
     wait_process_gone(pid);
 }
 

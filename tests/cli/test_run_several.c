@@ -86,15 +86,6 @@ TEST(the_loss_of_one_is_a_loss)
     }
 }
 
-static json_t *read_status(const char *file)
-{
-    json_t *json = json_load_file(file, 0, NULL);
-
-    if (json == NULL)
-        fail_msg("no JSON in %s", file);
-    return json;
-}
-
 /* In the order of the command line, which is not that of the multi-lock. */
 TEST(the_command_knows_each_lock)
 {

@@ -44,8 +44,6 @@ TEST(so_many_run_at_once_and_no_more)
         START(&third, "-n", "--slots", "2", pool, "true");
         assert_int_equal(cli_end(&third), 75);
         assert_said(&third, "zk-lockctl, \"cli-command\" and 1 more");
-        START(&third, "-w", "200ms", "-E", "9", "--slots", "2", pool, "true");
-        assert_int_equal(cli_end(&third), 9);
         START(&third, "--slots", "2", pool, "echo", "started");
         cli_wait_said(&third, "waiting: ");
         assert_int_equal(cli_end(&other), 0);
@@ -101,28 +99,6 @@ TEST(the_command_knows_its_lease)
     assert_int_equal(cli_end(&cli), 0);
 }
 
-TEST(a_lease_that_is_deleted_ends_the_command)
-{
-    (void)new_pool();
-    start_holder(&cli, "2");
-    delete_nth_child(below("leases"), 0);
-    wait_process_state(cli.pid, 'Z');
-    assert_int_equal(cli_end(&cli), 79);
-    assert_said(&cli, "LOCK LOST: somebody has deleted its node");
-}
-
-TEST(a_killed_run_takes_its_command_along)
-{
-    pid_t command;
-
-    (void)new_pool();
-    start_holder(&cli, "1");
-    command = wait_child_of(cli.pid, "cli-command");
-    assert_int_equal(kill(cli.pid, SIGKILL), 0);
-    wait_process_gone(command);
-    assert_int_equal(cli_end(&cli), 128 + SIGKILL);
-}
-
 TEST(a_lease_is_given_back_when_it_is_asked_for)
 {
     char words[256];
@@ -133,21 +109,6 @@ TEST(a_lease_is_given_back_when_it_is_asked_for)
     cli_wait_said(&cli, "TERM\n");
     assert_said(&cli, "somebody asks for the lock: TERM to the command");
     assert_int_equal(cli_end(&cli), 80);
-}
-
-TEST(signals_end_the_waiting)
-{
-    struct cli second;
-
-    (void)new_pool();
-    start_holder(&cli, "1");
-    START(&second, "--slots", "1", pool, "true");
-    wait_children(below("locks"), 1);
-    assert_int_equal(kill(second.pid, SIGTERM), 0);
-    assert_int_equal(cli_end(&second), 128 + SIGTERM);
-    wait_children(below("locks"), 0);
-    assert_int_equal(count_children(below("leases")), 1);
-    assert_int_equal(cli_end(&cli), 0);
 }
 
 TEST(inside_it_takes_the_slots_that_are_left)

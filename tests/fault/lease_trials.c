@@ -406,10 +406,12 @@ static void run_trial(int number, int kind)
     int64_t deadline;
 
     witness = cluster_server(cluster, cast.other);
-    ok(admin_open(server_hosts(witness), &watcher));
+    assert_int_equal(admin_open(server_hosts(witness), &watcher), ZOK);
     if (kinds[kind].far)
-        ok(proxy_start(server_hosts(cluster_server(cluster, cast.follower)),
-                       &far));
+        assert_int_equal(
+            proxy_start(server_hosts(cluster_server(cluster, cast.follower)),
+                        &far),
+            0);
     open_holders(server_of_holders(&cast, &kinds[kind]), kinds[kind].hops);
     if (!kinds[kind].acquires)
         acquire_all();

@@ -83,15 +83,17 @@ static void start_all(const struct server *server)
         char path[PATH_SIZE];
 
         (void)snprintf(path, sizeof(path), "/pauses/%d", ++number);
-        ok(sleeper_start(&sleepers[i], i, server_hosts(server), TIMEOUT_MS,
-                         path));
-        ok(zkr_mutex_new(rival, path, NULL, &mutexes[i]));
+        assert_int_equal(sleeper_start(&sleepers[i], i, server_hosts(server),
+                                       TIMEOUT_MS, path),
+                         0);
+        assert_int_equal(zkr_mutex_new(rival, path, NULL, &mutexes[i]), ZKR_OK);
     }
     for (int i = 0; i < SLEEPERS; i++) {
         assert_true(wait_until(is_ready, &sleepers[i], SOON_MS));
         if (!waits(i))
             continue;
-        ok(zkr_mutex_acquire(mutexes[i], SOON_MS, &held[i]));
+        assert_int_equal(zkr_mutex_acquire(mutexes[i], SOON_MS, &held[i]),
+                         ZKR_OK);
         atomic_store(&sleepers[i].seat->acquire, true);
     }
     sleep_ms(TIMEOUT_MS); /* what proved them when they began is over */
@@ -124,7 +126,7 @@ static bool is_due(int64_t *instant, int64_t now)
 static void free_lock(int i)
 {
     if (waits(i)) {
-        ok(zkr_grant_release_async(held[i], NULL, NULL));
+        assert_int_equal(zkr_grant_release_async(held[i], NULL, NULL), ZKR_OK);
         zkr_grant_free(held[i]);
         held[i] = NULL;
     } else {

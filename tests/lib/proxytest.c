@@ -119,7 +119,7 @@ static void await_connection(void)
 /* With a parent node for what the test creates. */
 static int64_t open_client(void)
 {
-    ok(admin_create(all.direct, "/t", NULL));
+    assert_int_equal(admin_create(all.direct, "/t", NULL), ZOK);
     start_client(SESSION_MS);
     await_connection();
     return zoo_client_id(all.zh)->client_id;
@@ -155,8 +155,9 @@ static struct call *new_call(int number)
 
 static void send_create_flags(const char *path, int number, int flags)
 {
-    ok(zoo_acreate(all.zh, path, NULL, -1, &ZOO_OPEN_ACL_UNSAFE, flags,
-                   on_string, new_call(number)));
+    assert_int_equal(zoo_acreate(all.zh, path, NULL, -1, &ZOO_OPEN_ACL_UNSAFE,
+                                 flags, on_string, new_call(number)),
+                     ZOK);
 }
 
 static void send_create(const char *path, int number)
@@ -166,7 +167,8 @@ static void send_create(const char *path, int number)
 
 static void send_list(const char *path, int number)
 {
-    ok(zoo_aget_children(all.zh, path, 0, on_strings, new_call(number)));
+    assert_int_equal(
+        zoo_aget_children(all.zh, path, 0, on_strings, new_call(number)), ZOK);
 }
 
 static void await_replies(size_t count)
@@ -193,7 +195,7 @@ static void assert_no_reply(size_t count)
 
 static void assert_exists(const char *path)
 {
-    ok(admin_exists(all.direct, path, NULL));
+    assert_int_equal(admin_exists(all.direct, path, NULL), ZOK);
 }
 
 static void assert_missing(const char *path)
@@ -234,9 +236,9 @@ TEST(test_forwards)
     struct admin *a;
     char text[16];
 
-    ok(admin_open(proxy_hosts(all.proxy), &a));
-    ok(admin_create(a, "/t", "text"));
-    ok(admin_get(a, "/t", text, sizeof(text)));
+    assert_int_equal(admin_open(proxy_hosts(all.proxy), &a), ZOK);
+    assert_int_equal(admin_create(a, "/t", "text"), ZOK);
+    assert_int_equal(admin_get(a, "/t", text, sizeof(text)), ZOK);
     assert_string_equal(text, "text");
     assert_int_equal(admin_exists(a, "/t/none", NULL), ZNONODE);
     admin_close(a);
@@ -262,9 +264,9 @@ TEST(test_big_frames)
     for (int i = 0; i < BIG_SIZE; i++)
         data[i] = (char)('a' + i % 23);
     data[BIG_SIZE] = '\0';
-    ok(admin_open(proxy_hosts(all.proxy), &a));
-    ok(admin_create(a, "/t", data));
-    ok(admin_get(a, "/t", copy, BIG_SIZE + 1));
+    assert_int_equal(admin_open(proxy_hosts(all.proxy), &a), ZOK);
+    assert_int_equal(admin_create(a, "/t", data), ZOK);
+    assert_int_equal(admin_get(a, "/t", copy, BIG_SIZE + 1), ZOK);
     assert_string_equal(copy, data);
     admin_close(a);
     free(data);
@@ -600,7 +602,7 @@ static bool has_expired(void *events)
  * and hears of it when healed. */
 TEST(test_freeze_expires)
 {
-    ok(admin_create(all.direct, "/t", NULL));
+    assert_int_equal(admin_create(all.direct, "/t", NULL), ZOK);
     start_client(1000);
     await_connection();
     send_create_flags("/t/mine", 1, ZOO_EPHEMERAL);
@@ -629,8 +631,8 @@ TEST(test_server_restart)
     assert_int_equal(recorder_count(all.events), 2);
 
     proxy_cut(all.proxy);
-    ok(server_restart(all.server));
-    ok(admin_open(server_hosts(all.server), &all.direct));
+    assert_int_equal(server_restart(all.server), SERVER_OK);
+    assert_int_equal(admin_open(server_hosts(all.server), &all.direct), ZOK);
     proxy_heal(all.proxy);
     assert_reconnects(session);
 }
@@ -747,8 +749,8 @@ TEST(test_hosts)
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         assert_int_equal(proxy_start(bad[i], &p), -EINVAL);
     snprintf(two, sizeof(two), "127.0.0.1:1,%s", server_hosts(all.server));
-    ok(proxy_start(two, &p));
-    ok(admin_open(proxy_hosts(p), &a));
+    assert_int_equal(proxy_start(two, &p), 0);
+    assert_int_equal(admin_open(proxy_hosts(p), &a), ZOK);
     admin_close(a);
     proxy_stop(p);
 }
@@ -772,7 +774,7 @@ static void use_proxy_once(const char *server)
     char byte;
     int fd;
 
-    ok(proxy_start(server, &p));
+    assert_int_equal(proxy_start(server, &p), 0);
     fd = net_connect(proxy_hosts(p), WAIT_MS);
     assert_true(net_send(fd, connect_frame, sizeof(connect_frame)));
     assert_int_equal(recv(fd, &byte, 1, 0), 1);
@@ -799,7 +801,7 @@ TEST(test_stop_leaves_nothing)
     assert_int_equal(after.threads, before.threads);
     assert_int_equal(after.fds, before.fds);
     proxy_stop(NULL);
-    ok(admin_open(server_hosts(all.server), &all.direct));
+    assert_int_equal(admin_open(server_hosts(all.server), &all.direct), ZOK);
 }
 
 int main(void)
