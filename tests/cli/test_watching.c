@@ -16,7 +16,7 @@
 enum { MANY = 20000 };
 
 static struct zkr_participant *nodes;
-static char (*names)[24];
+static char (*names)[32];
 static struct lock lock;
 static struct servers *servers;
 
@@ -155,44 +155,49 @@ TEST(names_and_sessions_are_found_in_any_order)
     assert_wakes(3, ANSWER_UNKNOWN);
 }
 
-TEST(a_waiter_that_watches_one_before_it_wakes_up)
-{
-    QUEUE(1, 2, 3);
-    hear(LOCK,
-         LOCK "/lock-0000000000\n\t0x2\n" LOCK "/lock-0000000000\n\t0x3\n");
-    assert_wakes(1, ANSWER_YES);
-    assert_wakes(2, ANSWER_YES);
-}
+/* Who wakes up, by position: '.' holds, 'y', 'n', '?'. */
+struct wakes {
+    const char *name;
+    int64_t sessions[4];
+    const char *base; /* as of hear() */
+    const char *heard;
+    const char *wake;
+    bool hidden; /* the first may not be read */
+};
 
-/* A holder watches its own node to learn that its lock was broken; a waiter
- * that watches only its own node sleeps for ever. */
-TEST(ones_own_node_does_not_wake)
-{
-    QUEUE(1, 2, 3);
-    hear(LOCK,
-         LOCK "/lock-0000000001\n\t0x2\n" LOCK "/lock-0000000001\n\t0x3\n" LOCK
-              "/lock-0000000002\n\t0x3\n");
-    assert_wakes(1, ANSWER_NO);
-    assert_wakes(2, ANSWER_YES);
-}
+/* clang-format off */
+#define NODE(n) LOCK "/lock-000000000" n "\n"
+static const struct wakes wakes[] = {
+    { "a waiter that watches one before it wakes up", { 1, 2, 3 }, LOCK, NODE("0") "\t0x2\n" NODE("0") "\t0x3\n", ".yy", false },
+    /* a holder watches its own node to learn that its lock was broken; a waiter that watches only its own sleeps for ever */
+    { "one's own node does not wake", { 1, 2, 3 }, LOCK, NODE("1") "\t0x2\n" NODE("1") "\t0x3\n" NODE("2") "\t0x3\n", ".ny", false },
+    { "those behind do not wake", { 1, 2, 3 }, LOCK, NODE("2") "\t0x2\n", ".nn", false },
+    /* threads of one session: each must be woken by the one right before it */
+    { "of one session each has its own watch", { 1, 2, 2, 2 }, LOCK, NODE("0") "\t0x2\n" NODE("2") "\t0x2\n", ".yny", false },
+    { "a node of no session is unknown", { 1, 0, 3 }, LOCK, "", ".?n", false },
+    { "servers that were not asked", { 1, 2, 3 }, NULL, NULL, ".??", false },
+    /* Servers since 3.8.4 let nobody watch a node without the permission to read it: then our waiters list once a second.
+     * Regression: they were reported as deaf. */
+    { "behind a hidden node it is unknown", { 1, 2, 3 }, LOCK, "", ".?n", true },
+    /* the answer about all locks has paths */
+    { "nodes of other locks do not count", { 1, 2, 3, 4 }, "",
+      NODE("0") "\t0x2\n/locks/ab/lock-0000000000\n\t0x3\n/locks/b/lock-0000000000\n\t0x4\n"
+      "/lock\n\t0x4\n/locks\n\t0x4\n/locks/a\n\t0x4\n", ".ynn", false },
+};
+#undef NODE
+/* clang-format on */
 
-TEST(those_behind_do_not_wake)
+TEST_ROWS(a_waiter_wakes, wakes, row)
 {
-    QUEUE(1, 2, 3);
-    hear(LOCK, LOCK "/lock-0000000002\n\t0x2\n");
-    assert_wakes(1, ANSWER_NO);
-    assert_wakes(2, ANSWER_NO);
-}
-
-/* Threads of one session: each must be woken by the one right before it. */
-TEST(of_one_session_each_has_its_own_watch)
-{
-    QUEUE(1, 2, 2, 2);
-    hear(LOCK,
-         LOCK "/lock-0000000000\n\t0x2\n" LOCK "/lock-0000000002\n\t0x2\n");
-    assert_wakes(1, ANSWER_YES);
-    assert_wakes(2, ANSWER_NO);
-    assert_wakes(3, ANSWER_YES);
+    queue(row->sessions, strlen(row->wake));
+    if (row->hidden)
+        nodes[0].error = ZKR_ZNOAUTH;
+    if (row->heard != NULL)
+        hear(row->base, row->heard);
+    for (size_t i = 1; row->wake[i] != '\0'; i++)
+        assert_wakes(i, row->wake[i] == 'y'   ? ANSWER_YES
+                        : row->wake[i] == 'n' ? ANSWER_NO
+                                              : ANSWER_UNKNOWN);
 }
 
 /* As signed numbers they are below all others. */
@@ -218,40 +223,6 @@ TEST(sessions_above_2_to_63_are_told_apart)
     assert_int_equal(servers_session_lives(servers, HIGH + 1), ANSWER_NO);
     assert_string_equal(servers_client(servers, HIGH)->address, "10.1.2.3:5");
     assert_string_equal(servers_client(servers, 3)->address, "10.1.2.4:5");
-}
-
-TEST(facts_that_servers_do_not_tell_are_unknown)
-{
-    QUEUE(1, 0, 3);
-    hear(LOCK, "");
-    assert_wakes(1, ANSWER_UNKNOWN); /* of no session */
-    assert_wakes(2, ANSWER_NO);
-    assert_int_equal(servers_wake(NULL, &lock, &lock.items[2]), ANSWER_UNKNOWN);
-}
-
-/* Servers since 3.8.4 let nobody watch a node without the permission to read
- * it: then our waiters list once a second. Regression: they were reported as
- * deaf. */
-TEST(behind_a_hidden_node_it_is_unknown)
-{
-    QUEUE(1, 2, 3);
-    nodes[0].error = ZKR_ZNOAUTH;
-    hear(LOCK, "");
-    assert_wakes(1, ANSWER_UNKNOWN);
-    assert_wakes(2, ANSWER_NO);
-}
-
-/* The answer about all locks has paths: those of other locks do not count. */
-TEST(nodes_of_other_locks_do_not_count)
-{
-    QUEUE(1, 2, 3, 4);
-    hear("", LOCK "/lock-0000000000\n\t0x2\n"
-                  "/locks/ab/lock-0000000000\n\t0x3\n"
-                  "/locks/b/lock-0000000000\n\t0x4\n"
-                  "/lock\n\t0x4\n/locks\n\t0x4\n/locks/a\n\t0x4\n");
-    assert_wakes(1, ANSWER_YES);
-    assert_wakes(2, ANSWER_NO);
-    assert_wakes(3, ANSWER_NO);
 }
 
 static double cpu_s(void)
