@@ -436,6 +436,9 @@ TEST_WITH(where_all_have_gone_others_are_seen, setup_with_locks,
 
 TEST_WITH(time_that_is_over_is_told, setup_with_locks, proxied_teardown)
 {
+    const char *paths[] = { in_dir("a"), in_dir("b") };
+    const struct scan_opts soon = { .timeout_ms = 300 };
+    const struct lockctl ctl = { .session = ps };
     struct scan scan;
 
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 3, PROXY_HOLD_REPLY);
@@ -449,6 +452,13 @@ TEST_WITH(time_that_is_over_is_told, setup_with_locks, proxied_teardown)
     assert_int_equal(scan.count, 2);
     assert_false(scan.cut);
     scan_done(&scan);
+    proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 2, PROXY_HOLD_REPLY);
+    ok(locks_list(&ctl, paths, 2, true, &soon, &scan, detail));
+    assert_true(scan.cut);
+    assert_int_equal(scan.count, 1);
+    assert_int_equal(scan.locks[0].state, LOCK_HELD);
+    scan_done(&scan);
+    proxy_release(proxy);
 }
 
 static int look_for_300_ms(void *none)

@@ -167,9 +167,9 @@ static bool is_under_way(const struct tree *t)
 static int check(const struct tree *t, char detail[SCAN_DETAIL_MAX])
 {
     for (size_t i = 0; i < t->root_count; i++) {
-        int error = t->roots[i]->error;
+        int error = znode_refusal(t->roots[i]);
 
-        if (error == ZKR_OK || error == ZKR_ZNONODE)
+        if (error == ZKR_OK)
             continue;
         (void)snprintf(detail, SCAN_DETAIL_MAX, "cannot list %s: %s",
                        t->roots[i]->path, zkr_strerror(error));
@@ -310,11 +310,11 @@ static struct zkr_participant *collect(const struct znode *z, size_t *ret_count)
 static int error_of(const struct znode *z)
 {
     const struct znode *leases = dir_of_part(z, ZKR__PART_LEASES);
+    int error = znode_refusal(z);
 
-    if (z->error != ZKR_OK && z->error != ZKR_ZNONODE)
-        return z->error;
-    return leases != NULL && leases->error == ZKR_ZNOAUTH ? ZKR_ZNOAUTH
-                                                          : ZKR_OK;
+    return error == ZKR_OK && leases != NULL && leases->error == ZKR_ZNOAUTH
+               ? ZKR_ZNOAUTH
+               : error;
 }
 
 static int64_t later(const struct znode *a, int64_t b)
@@ -494,20 +494,16 @@ static void count_lock(struct census *c, struct znode *z)
         lock_done(&lock);
 }
 
-static bool is_denied(const struct znode *z)
-{
-    return z->error != NO_ANSWER && z->error != ZKR_OK &&
-           z->error != ZKR_ZNONODE;
-}
-
 static void count_dir(struct census *c, struct znode *z, bool locks)
 {
-    if (is_denied(z)) {
+    bool denied = znode_refusal(z) != ZKR_OK;
+
+    if (denied) {
         if (c->denied == NULL)
             c->denied = z;
         c->scan->denied++;
     }
-    if (locks && (z->listed || (is_denied(z) && !z->tree->opts.below)))
+    if (locks && (z->listed || (denied && !z->tree->opts.below)))
         count_lock(c, z);
     for (size_t i = 0; c->rc == ZKR_OK && i < z->count; i++) {
         if (z->kids[i]->is_dir)

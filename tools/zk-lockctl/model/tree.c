@@ -199,6 +199,11 @@ bool znode_is_read(const struct znode *z)
     return z->node.token != 0 || z->node.error != ZKR_OK;
 }
 
+int znode_refusal(const struct znode *z)
+{
+    return z->error == NO_ANSWER || z->error == ZKR_ZNONODE ? ZKR_OK : z->error;
+}
+
 bool znode_is_directory(const struct znode *z)
 {
     return z->is_dir || (z->tree->opts.below && z->error == ZKR_OK &&

@@ -161,6 +161,9 @@ struct znode *dir_of_part(const struct znode *dir, enum zkr__part part);
 /* It is none that contends, whatever its name: no server has numbered it, and
  * it ends with no session. */
 bool znode_is_directory(const struct znode *znode);
+/* Why it cannot be looked at; ZKR_OK: it can, or does not exist, or nobody has
+ * answered yet. */
+int znode_refusal(const struct znode *znode);
 /* There is more to know of a contender than its name, or why not. */
 bool znode_is_read(const struct znode *znode);
 
