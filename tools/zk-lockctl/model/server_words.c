@@ -76,7 +76,7 @@ static bool read_cons(struct servers *s, const char *server, char *line)
         return false;
     *bracket = '\0';
     client->session_id = id;
-    client->timeout_ms = (uint32_t)strtoul(to + 4, NULL, 10);
+    client->timeout_ms = strtol(to + 4, NULL, 10);
     client->since_ms = est == NULL ? 0 : strtoll(est + 5, NULL, 10);
     (void)snprintf(client->address, sizeof(client->address), "%s", slash + 1);
     (void)snprintf(client->server, sizeof(client->server), "%s", server);

@@ -25,11 +25,11 @@ enum answer {
 
 struct client {
     int64_t session_id;
-    uint32_t timeout_ms; /* of the session */
-    int64_t since_ms;    /* when it connected, by the clock of the server; 0:
-                            not told */
-    char address[72];    /* as the server wrote it */
-    char server[72];     /* which it is connected to */
+    int64_t timeout_ms; /* of the session */
+    int64_t since_ms;   /* when it connected, by the clock of the server; 0:
+                           not told */
+    char address[72];   /* as the server wrote it */
+    char server[72];    /* which it is connected to */
 };
 
 struct servers;

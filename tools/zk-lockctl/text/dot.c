@@ -85,27 +85,21 @@ struct at {
     const struct lock *lock;
     const struct contender *c;
 };
-typedef bool same_fn(struct at a, struct at b);
 
-static bool same_lock(struct at a, struct at b)
-{
-    return a.lock == b.lock;
-}
+/* What a member of a deadlock has in common with what is red. */
+enum same { SAME_LOCK, SAME_OWNER, SAME_CONTENDER };
 
-static bool same_contender(struct at a, struct at b)
+static bool is_same(struct at a, struct at b, enum same same)
 {
-    return a.c == b.c;
-}
-
-static bool same_owner(struct at a, struct at b)
-{
-    return a.c == b.c || (a.c->node->session_id != 0 &&
+    if (same == SAME_LOCK)
+        return a.lock == b.lock;
+    return a.c == b.c || (same == SAME_OWNER && a.c->node->session_id != 0 &&
                           a.c->node->session_id == b.c->node->session_id &&
                           contender_thread(a.c) == contender_thread(b.c));
 }
 
 /* A member of a deadlock holds or waits at the same. */
-static bool is_bad(const struct deadlocks *all, struct at at, same_fn *same)
+static bool is_bad(const struct deadlocks *all, struct at at, enum same same)
 {
     for (size_t i = 0; i < all->count; i++) {
         const struct deadlock *d = &all->items[i];
@@ -113,9 +107,9 @@ static bool is_bad(const struct deadlocks *all, struct at at, same_fn *same)
         for (size_t k = 0; k < d->count; k++) {
             const struct deadlock_member *m = &d->members[k];
 
-            if (same((struct at){ m->waits_lock, m->waits }, at) ||
+            if (is_same((struct at){ m->waits_lock, m->waits }, at, same) ||
                 (m->held != NULL &&
-                 same((struct at){ m->held_lock, m->held }, at)))
+                 is_same((struct at){ m->held_lock, m->held }, at, same)))
                 return true;
         }
     }
@@ -129,12 +123,12 @@ static void print_contender(const struct scan *scan,
                             const struct deadlocks *all, struct at at,
                             const char *lock_id)
 {
-    bool bad = is_bad(all, at, same_contender);
+    bool bad = is_bad(all, at, SAME_CONTENDER);
     char text[WORD_MAX];
     char id[ID_MAX];
 
     print_owner(owner_id(scan, at.lock, at.c, id), at.c,
-                is_bad(all, at, same_owner));
+                is_bad(all, at, SAME_OWNER));
     if (at.c->node->holds) {
         print_edge(lock_id, id, "held by", bad);
         return;
@@ -171,7 +165,7 @@ void dot_print(const struct scan *scan, const struct deadlocks *all)
         char id[ID_MAX];
 
         (void)snprintf(id, sizeof(id), "lock_%zu", i);
-        print_lock(id, at.lock, is_bad(all, at, same_lock));
+        print_lock(id, at.lock, is_bad(all, at, SAME_LOCK));
         for (at.c = at.lock->items; at.c < at.lock->items + at.lock->count;
              at.c++) {
             if (!contender_is_promised(at.c))

@@ -123,8 +123,12 @@ static json_t *value_of(const struct field *f, const void *item,
 {
     const char *text;
 
+    if (place == NULL)
+        return json_null();
     if (f->json != NULL)
         return f->json(item);
+    if (f->type == FIELD_OBJECT)
+        return fields_json(f->kind->fields, place);
     if (f->type > FIELD_WORD)
         return number_json(f, number_at(f, place));
     text = text_at(f, item);
@@ -137,7 +141,8 @@ static bool add_fields(json_t *all, const struct field *fields,
     for (const struct field *f = fields; !field_is_end(f); f++) {
         const void *place = place_of(f, item);
 
-        if (place == NULL || (f->key == NULL && f->kind == NULL))
+        if ((place == NULL && f->lacking) ||
+            (f->key == NULL && f->kind == NULL))
             continue;
         if (f->key == NULL ? !add_fields(all, f->kind->fields, place)
                            : json_object_set_new(all, f->key,

@@ -28,7 +28,7 @@ enum field_type {
     FIELD_TIME,    /* int64_t: since 1970 */
     FIELD_TOKEN,   /* int64_t */
     FIELD_SESSION, /* int64_t */
-    FIELD_OBJECT,  /* made by `json`: an object of `kind`, or null */
+    FIELD_OBJECT,  /* what is there itself: an object of `kind`, or null */
     FIELD_LIST,    /* made by `json`: an array of these */
 };
 
@@ -42,8 +42,8 @@ struct field {
     const char *key;    /* "held_ms"; NULL: of tables only */
     enum field_type type;
     size_t at; /* a member of the item, or of what `of` gives for it */
-    /* NULL for an item that has no such field: its cell is empty, and JSON
-     * leaves the member out; `lacking`: that may be. */
+    /* NULL for an item that has no such thing: its cell is empty, and null; or
+     * JSON leaves the member out, if `lacking`. */
     const void *(*of)(const void *item);
     /* In place of the member: the word of FIELD_WORD, the text of the cell
      * (escaped; NULL: none), the value in JSON. They are given the item. */

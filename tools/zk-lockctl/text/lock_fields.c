@@ -71,11 +71,15 @@ static const void *told_of(const void *item)
     return ((const struct place *)item)->told;
 }
 
-static const struct client *client_of(const void *item)
+/* Of those whom the servers know; where they were asked there is one. */
+static const void *client_of(const void *item)
 {
+    static const struct client unknown = { .timeout_ms = -1 };
     const struct place *p = item;
+    const struct client *c =
+        p->told == NULL ? NULL : told_client(p->told, p->c);
 
-    return told_client(p->told, p->c);
+    return p->told == NULL ? NULL : c == NULL ? &unknown : c;
 }
 
 static const char *position_text(const void *item, char room[FIELD_ROOM])
@@ -106,43 +110,22 @@ static const char *owner_text(const void *item, char room[FIELD_ROOM])
 static const char *client_text(const void *item, char room[FIELD_ROOM])
 {
     const struct zkr_participant *p = node_of(item);
-    const struct client *client = client_of(item);
+    const struct client *c = client_of(item);
 
     if (p->token != 0 && p->session_id == 0)
         return "(no session)";
-    return client == NULL ? "?"
-                          : escape_string(client->address, room, FIELD_ROOM);
-}
-
-static json_t *client_json(const void *item)
-{
-    const struct client *c = client_of(item);
-
-    return c == NULL ? json_null() : json_text(c->address, strlen(c->address));
-}
-
-static json_t *server_json(const void *item)
-{
-    const struct client *c = client_of(item);
-
-    return c == NULL ? json_null() : json_text(c->server, strlen(c->server));
+    return c->address[0] == '\0' ? "?"
+                                 : escape_string(c->address, room, FIELD_ROOM);
 }
 
 static const char *timeout_text(const void *item, char room[FIELD_ROOM])
 {
     const struct client *c = client_of(item);
 
-    if (c == NULL)
+    if (c->timeout_ms < 0)
         return "?";
     (void)snprintf(room, WORD_MAX, "%gs", (double)c->timeout_ms / 1000);
     return room;
-}
-
-static json_t *timeout_json(const void *item)
-{
-    const struct client *c = client_of(item);
-
-    return c == NULL ? json_null() : json_integer(c->timeout_ms);
 }
 
 static const char *since_text(const void *item, char room[FIELD_ROOM])
@@ -234,11 +217,9 @@ static const char *queued_text(const void *item, char room[FIELD_ROOM])
     return p->error == ZKR_OK ? word_time(p->since_ms, room) : "?";
 }
 
-static json_t *record_json(const void *item)
+static const void *record_of(const void *item)
 {
-    const struct zkr__known_owner *owner = owner_of(item);
-
-    return fields_json(owner_fields, owner->is_record ? owner : NULL);
+    return contender_at(item)->owner.is_record ? owner_of(item) : NULL;
 }
 
 static json_t *data_json(const void *item)
@@ -262,9 +243,9 @@ const struct field contender_fields[] = {
     { "STATE", NULL, FIELD_WORD, .word = state_of, .rank = 1 },
     { "OWNER", .text = owner_text, .rank = 2, .narrow = 20 },
     { "LABEL", NULL, FIELD_CHARS, .at = OWNER_AT(label), .of = owner_of, .rank = 6, .narrow = 12 },
-    { "CLIENT", "client", FIELD_TEXT, .of = told_of, .text = client_text, .json = client_json, .rank = 8, .lacking = true },
+    { "CLIENT", "client", FIELD_CHARS, .at = offsetof(struct client, address), .of = client_of, .text = client_text, .rank = 8, .lacking = true },
     { "SESSION", "session", FIELD_SESSION, .at = NODE_AT(session_id), .of = node_of, .rank = 9 },
-    { "TIMEOUT", "session_timeout_ms", FIELD_MS, .of = told_of, .text = timeout_text, .json = timeout_json, .rank = 10, .right = true, .lacking = true },
+    { "TIMEOUT", "session_timeout_ms", FIELD_MS, .at = offsetof(struct client, timeout_ms), .of = client_of, .text = timeout_text, .rank = 10, .right = true, .lacking = true },
     { "SINCE", .text = since_text, .rank = 3, .right = true },
     { "BLOCKED-BY", "waits_for", FIELD_TEXT, .text = blocker_text, .json = blocker_json, .rank = 4 },
     { "WATCH", "watches", FIELD_BOOL, .of = told_of, .text = watch_text, .json = watch_json, .rank = 5, .lacking = true },
@@ -277,12 +258,12 @@ const struct field contender_fields[] = {
     { .key = "holds", .type = FIELD_BOOL, .at = NODE_AT(holds), .of = node_of },
     { .key = "sequence", .type = FIELD_NUMBER, .at = NODE_AT(sequence), .of = node_of },
     { .key = "age_ms", .type = FIELD_MS, .at = offsetof(struct contender, age_ms), .of = contender_of },
-    { .key = "owner", .type = FIELD_OBJECT, .json = record_json, .kind = &owner_kind },
+    { .key = "owner", .type = FIELD_OBJECT, .of = record_of, .kind = &owner_kind },
     { .key = "data", .type = FIELD_TEXT, .json = data_json },
     { .key = "data_size", .type = FIELD_COUNT, .at = NODE_AT(full_size), .of = node_of },
     { .key = "revoke_asked", .type = FIELD_BOOL, .at = OWNER_AT(is_asked), .of = owner_of },
     { .key = "revoke_reason", .type = FIELD_CHARS, .at = OWNER_AT(reason), .of = owner_of },
-    { .key = "server", .type = FIELD_TEXT, .of = told_of, .json = server_json, .lacking = true },
+    { .key = "server", .type = FIELD_CHARS, .at = offsetof(struct client, server), .of = client_of, .lacking = true },
     { .key = "session_alive", .type = FIELD_BOOL, .of = told_of, .json = alive_json, .lacking = true },
     { .key = "error", .type = FIELD_WORD, .of = error_of, .word = error_word, .lacking = true },
     { .key = NULL },

@@ -210,18 +210,10 @@ static json_t *position_json(const void *item)
     return json_integer(p->c - p->lock->items);
 }
 
-static json_t *contender_json(const void *item)
-{
-    return fields_json(contender_fields, item);
-}
-
 static const struct field place_fields[] = {
     { .key = "lock", .type = FIELD_PATH, .word = place_path },
     { .key = "position", .type = FIELD_COUNT, .json = position_json },
-    { .key = "contender",
-      .type = FIELD_OBJECT,
-      .json = contender_json,
-      .kind = &contender_kind },
+    { .key = "contender", .type = FIELD_OBJECT, .kind = &contender_kind },
     { .key = NULL },
 };
 static const struct kind place_kind = { "place", NULL, place_fields };
