@@ -567,9 +567,10 @@ static void take_all_news(struct tree *t)
         struct znode *z = t->news.first;
 
         t->news.first = z->next;
+        if (t->news.first == NULL)
+            t->news.end = &t->news.first;
         tree_take_news(z);
     }
-    t->news.end = &t->news.first;
 }
 
 /* One path may be below another. */

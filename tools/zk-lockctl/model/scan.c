@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks one time at all locks below some paths: a mirror without watches. */
+/* Looks one time at all locks below some paths, by a mirror without watches, or
+ * at one lock. */
 #include "model/scan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "common/escape.h"
 #include "common/lockctl.h"
 #include "common/now.h"
 #include "model/mirror.h"
+#include "protocol/parts.h"
 
 enum { LIMIT = 10000 };
 
@@ -87,4 +91,146 @@ void scan_done(struct scan *scan)
     free(scan->locks);
     notes_done(&scan->notes);
     *scan = (struct scan){ .locks = NULL };
+}
+
+/* --- one lock --- */
+
+/* Of one lock: nodes that are read, and those of which only the names count. */
+#define READ_MAX  10000
+#define NAMED_MAX 100000
+
+struct zkr_participants_opts lock_opts(uint32_t reads)
+{
+    struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
+
+    opts.limit = reads == SCAN_ALL ? READ_MAX : NAMED_MAX;
+    opts.reads = reads;
+    if (reads == SCAN_HOLDERS || reads == SCAN_NEXT) {
+        opts.reads = 1;
+        opts.flags = ZKR_PARTICIPANTS_HOLDERS;
+    }
+    if (reads == SCAN_NEXT)
+        opts.flags |= ZKR_PARTICIPANTS_NEXT;
+    return opts;
+}
+
+int lock_list(zkr_session *session, const char *path,
+              const struct zkr_participants_opts *opts, struct lock *ret_lock)
+{
+    struct zkr_participants *list = NULL;
+    int rc = zkr_participants_list(session, path, opts, &list);
+
+    if (rc == ZKR_OK)
+        rc = lock_of(path, list, clock_wall_ms(), ret_lock);
+    if (rc == ZKR_OK)
+        ret_lock->cut = ret_lock->total > opts->limit;
+    return rc;
+}
+
+static int list_reading(zkr_session *session, const char *path, uint32_t reads,
+                        struct lock *ret_lock)
+{
+    struct zkr_participants_opts opts = lock_opts(reads);
+
+    return lock_list(session, path, &opts, ret_lock);
+}
+
+static bool is_semaphore(zkr_session *session, const char *path)
+{
+    struct zkr_participants_opts opts = lock_opts(1);
+    struct zkr_participants *list = NULL;
+    bool is_one =
+        zkr_participants_list(session, path, &opts, &list) == ZKR_OK &&
+        list->semaphore;
+
+    zkr_participants_free(list);
+    return is_one;
+}
+
+const char *scan_whole(zkr_session *session, const char *path,
+                       char room[ZKR_PATH_MAX + 1])
+{
+    const char *name = strrchr(path, '/');
+
+    if (name == NULL || name == path ||
+        zkr__part_of_dir(name + 1) == ZKR__PART_PATH)
+        return path;
+    (void)snprintf(room, ZKR_PATH_MAX + 1, "%.*s", (int)(name - path), path);
+    return is_semaphore(session, room) ? room : path;
+}
+
+/* A path that begins without a slash is below "/locks". */
+static int fail_missing(zkr_session *session, const char *path)
+{
+    const char *meant = path + strlen("/locks");
+    struct lock lock;
+    char text[256];
+
+    (void)escape_string(path, text, sizeof(text));
+    if (strncmp(path, "/locks/", strlen("/locks/")) != 0 ||
+        list_reading(session, meant, 1, &lock) != ZKR_OK)
+        return lockctl_fail(EX_DATAERR, "%s does not exist", text);
+    lock_done(&lock);
+    return lockctl_fail(EX_DATAERR,
+                        "%s does not exist, but %s does: begin the path with "
+                        "its slash",
+                        text, text + strlen("/locks"));
+}
+
+static int fail_no_lock(const struct lock *lock)
+{
+    char text[256];
+
+    (void)escape_string(lock->path, text, sizeof(text));
+    if (lock->pool > 0)
+        return lockctl_fail(EX_DATAERR,
+                            "%s is not a lock: %zu of its %zu children are of "
+                            "a semaphore, a double barrier or a party of "
+                            "kazoo, which this tool does not know",
+                            text, lock->pool, lock->listed);
+    return lockctl_fail(EX_DATAERR,
+                        "%s is not a lock: of its %zu children none "
+                        "contends; zk-lockctl ls %s lists what is below",
+                        text, lock->listed, text);
+}
+
+static int missing_lock(const char *path, struct lock *ret_lock)
+{
+    *ret_lock = (struct lock){ .path = strdup(path),
+                               .longest_wait_ms = -1,
+                               .at_ms = clock_wall_ms() };
+    return ret_lock->path == NULL ? lockctl_fail_zkr(ZKR_ENOMEM) : 0;
+}
+
+/* What counts is not `total`: a node that has gone since then may have been a
+ * contender. */
+static bool is_lock(const struct lock *lock, unsigned allowed)
+{
+    return lock->count > 0 || lock->listed == 0 || (allowed & SCAN_ANY) != 0 ||
+           ((allowed & SCAN_BARRIER) != 0 && lock->kind == ZKR__KIND_BARRIER);
+}
+
+int scan_lock(zkr_session *session, const char *path, uint32_t reads,
+              unsigned allowed, struct lock *ret_lock)
+{
+    char room[ZKR_PATH_MAX + 1];
+    struct lock lock;
+    int code;
+    int rc;
+
+    path = scan_whole(session, path, room);
+    rc = list_reading(session, path, reads, &lock);
+    if (rc == ZKR_ZNONODE)
+        return (allowed & (SCAN_MISSING | SCAN_ANY)) != 0
+                   ? missing_lock(path, ret_lock)
+                   : fail_missing(session, path);
+    if (rc != ZKR_OK)
+        return lockctl_fail_zkr(rc);
+    if (is_lock(&lock, allowed)) {
+        *ret_lock = lock;
+        return 0;
+    }
+    code = fail_no_lock(&lock);
+    lock_done(&lock);
+    return code;
 }

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "common/escape.h"
-#include "model/scan_lock.h"
+#include "model/scan.h"
 #include "protocol/node_name.h"
 
 /* Of a directory with other children than ours so many are read. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/escape.h"
-#include "model/scan_lock.h"
+#include "model/scan.h"
 
 /* The holder is read, and some of those behind it: so it is known whether we
  * are among them. */

@@ -5,7 +5,7 @@
 
 #include "common/escape.h"
 #include "common/words.h"
-#include "model/scan_lock.h"
+#include "model/scan.h"
 #include "text/lock_fields.h"
 
 static void say_one(const struct lockctl *ctl, const char *path,

@@ -14,7 +14,7 @@
 #include "model/ask_servers.h"
 #include "model/breaking.h"
 #include "model/revoking.h"
-#include "model/scan_lock.h"
+#include "model/scan.h"
 #include "text/one_lock.h"
 
 enum { READ_MS = 200 };
