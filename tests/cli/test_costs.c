@@ -9,6 +9,7 @@
 
 #include "look.h"
 #include "proxy.h"
+#include "tmux.h"
 
 enum {
     CONNECT = 1, /* requests before the verb has its session */
@@ -18,7 +19,7 @@ enum {
 
 /* All locks are held, and somebody waits for some of them. In the queue of one
  * lock one holds. */
-static int locks = 200, waited, queued = 300;
+static int locks = 200, waited, queued = 1001; /* more than top reads */
 
 static struct proxy *proxy;
 static struct admin *waiter; /* no session both holds and waits */
@@ -79,6 +80,8 @@ static int64_t cpu_ms(void)
            (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000;
 }
 
+static const char *waiting; /* what is said of the queue; NULL: anything */
+
 /* Runs it with the path behind these words, and expects that exit code, and no
  * more requests than that. */
 static void assert_costs(long most, int code, const char *words,
@@ -97,7 +100,8 @@ static void assert_costs(long most, int code, const char *words,
     sent = proxy_requests(proxy, PROXY_ANY);
     print_message("%-60s %6ld requests %6lld ms of CPU time\n", line, sent,
                   (long long)(cpu_ms() - before));
-    if (got != code || sent > most)
+    if (got != code || sent > most ||
+        (waiting != NULL && strstr(look_err, waiting) == NULL))
         fail_msg("%s: exit code %d, %ld requests (%ld lists, %ld of data, "
                  "%ld exists, %ld syncs, %ld connections): %s",
                  line, got, sent,
@@ -148,13 +152,80 @@ TEST(a_queue_costs_one_request_for_each_node)
     assert_costs(most + FIND, 0, "doctor --no-4lw", queue, "");
 }
 
-/* Regression: for machines check read the whole queue. */
+/* Regressions: for machines check read the whole queue, and a try read it to
+ * say how long it is. */
 TEST(asking_for_the_holder_costs_a_handful)
 {
+    char text[64];
+
     assert_costs(CONNECT + LIST + 1, 0, "check --held", queue, "");
-    assert_costs(CONNECT + LIST + 1, 1, "check --held-by nobody", queue, "");
     assert_costs(CONNECT + LIST + 2, 0, "check --held -o json", queue, "");
+    PRINT(text, "%d waiting", queued - 1);
+    waiting = text;
+    assert_costs(CONNECT + LIST + 1, 1, "check --free", queue, "");
+    assert_costs(CONNECT + LIST + 1, 1, "check --held-by nobody", queue, "");
     assert_costs(CONNECT + 2 + LIST + 4, 75, "run -n", queue, " true");
+    assert_costs(CONNECT + LIST + 1, 75, "wait -w 0 --free", queue, "");
+    assert_costs(CONNECT + LIST + 1, 64, "break --no-4lw", queue, "");
+    waiting = NULL;
+}
+
+/* Regression: it counted only the nodes that it had read. */
+TEST(top_counts_all_who_wait)
+{
+    char words[300];
+
+    tmux_open(100, 24);
+    PRINT(words, "%s top --servers %s %s", LOCKCTL, server_hosts(the_server),
+          queue);
+    tmux_type(words);
+    tmux_key("Enter");
+    PRINT(words, "1 lock, 1 held, %d waiting", queued - 1);
+    tmux_wait(words);
+    tmux_close();
+}
+
+/* Regression: it said "5 in the queue" of a queue this long. */
+TEST(a_limit_of_show_does_not_change_the_count)
+{
+    json_t *lock;
+    char words[128];
+
+    PRINT(words, "show --no-4lw --limit 5 %s", queue);
+    LOOK(0, "%s", words);
+    PRINT(words, "%d in the queue, 5 shown\n", queued);
+    assert_has(look_out, words);
+    PRINT(words, "show --limit 5 -o json %s", queue);
+    LOOK(0, "%s", words);
+    lock = json_array_get(look_items("LockQueue"), 0);
+    assert_int_equal(json_integer_value(json_object_get(lock, "waiters")),
+                     queued - 1);
+    assert_int_equal(json_array_size(json_object_get(lock, "queue")), 5);
+    assert_true(json_is_true(json_object_get(lock, "cut")));
+}
+
+/* The records of all holders are read when the question is who holds. */
+TEST(many_holders_are_all_read)
+{
+    const char *readers = new_path();
+    char node[128];
+    char words[256];
+    char record[128];
+
+    assert_int_equal(admin_create(admin, readers, NULL), ZOK);
+    for (int i = 0; i < 100; i++) {
+        PRINT(node, "%s/_c_x-__READ__%010d", readers, i);
+        PRINT(record,
+              "{\"library\":\"zkrecipes\",\"host\":\"h%d\","
+              "\"pid\":7}",
+              i);
+        assert_int_equal(admin_create(admin, node, record), ZOK);
+    }
+    PRINT(words, "check --held-by h99:7 %s", readers);
+    LOOK(0, "%s", words);
+    PRINT(words, "check --held-by h100:7 %s", readers);
+    LOOK(1, "%s", words);
+    assert_int_equal(admin_delete_tree(admin, readers), ZOK);
 }
 
 /* Connect, the names of the recipe there, create and list, delete; and a watch
@@ -187,5 +258,5 @@ int main(void)
     take_number(&locks, "COSTS_LOCKS");
     take_number(&queued, "COSTS_QUEUE");
     waited = locks / 2;
-    return run_with_server(NULL, run_group);
+    return tmux_run(run_group);
 }
