@@ -237,7 +237,7 @@ static int setup(void)
 {
     for (int i = 0; i < LOCKS; i++) {
         (void)snprintf(paths[i], sizeof(paths[i]), "%s", new_path());
-        assert_int_equal(admin_create(admin, paths[i], NULL), ZOK);
+        ok(admin_create(admin, paths[i], NULL));
         oracles[i] = oracle_new(paths[i]);
     }
     for (int i = 0; i < SESSIONS; i++) {

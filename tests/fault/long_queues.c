@@ -231,8 +231,8 @@ TEST(a_release_wakes_one_of_fifty)
     long deletes = WAITERS;
     long lists = 0;
 
-    assert_int_equal(admin_create(admin, path, NULL), ZOK);
-    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
+    ok(admin_create(admin, path, NULL));
+    ok(proxy_start(server_hosts(the_server), &proxy));
     open_waiters(path);
     for (int i = 0; i < queues; i++) {
         zkr_grant *g = acquire(holder);

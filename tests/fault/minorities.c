@@ -90,7 +90,7 @@ TEST(a_late_create_through_the_old_server_is_refused)
 
     (void)snprintf(hosts, sizeof(hosts), "%s,%s", server_hosts(old->server),
                    server_hosts(present->server));
-    assert_int_equal(proxy_start(hosts, &proxy), 0);
+    ok(proxy_start(hosts, &proxy));
     s = open_at(proxy_hosts(proxy), SESSION_MS);
     m = new_mutex(s, path);
     release(acquire(m));
@@ -178,11 +178,11 @@ TEST(without_a_majority_there_is_no_lease_and_maybe_a_lock_again)
     assert_int_equal(zkr_grant_check(g), ZKR_EUNSURE);
 
     /* Neither comes up without the other. */
-    assert_int_equal(server_restart(ensemble_server(ensemble, 0)), SERVER_OK);
-    assert_int_equal(server_restart(ensemble_server(ensemble, 1)), SERVER_OK);
+    ok(server_restart(ensemble_server(ensemble, 0)));
+    ok(server_restart(ensemble_server(ensemble, 1)));
     assert_true(wait_until(has_leader, NULL, HEALTHY_MS));
     assert_true(wait_until(is_decided, g, HEALTHY_MS));
-    assert_int_equal(admin_open(ensemble_hosts(ensemble), &admin), ZOK);
+    ok(admin_open(ensemble_hosts(ensemble), &admin));
     exists = admin_exists(admin, zkr_grant_node(g), &stat) == ZOK;
     printf("after %lld ms without a majority: %s\n",
            (long long)(now_ms() - start),

@@ -61,12 +61,6 @@ int run_with_ensemble(int count, struct ensemble **ret_ensemble,
     return failed == 0 ? 0 : 1;
 }
 
-void ok(int rc)
-{
-    if (rc != ZKR_OK)
-        fail_msg("%s: %s", zkr_strerror(rc), zkr_error_detail());
-}
-
 zkr_session *open_session_with(const struct zkr_session_opts *opts)
 {
     zkr_session *s = NULL;
@@ -90,7 +84,7 @@ zkr_session *open_through(struct proxy **ret_proxy,
 {
     zkr_session *s = NULL;
 
-    assert_int_equal(proxy_start(server_hosts(the_server), ret_proxy), 0);
+    ok(proxy_start(server_hosts(the_server), ret_proxy));
     ok(zkr_session_open(
         proxy_hosts(*ret_proxy),
         opts != NULL ? opts : OPTS(session, .session_timeout_ms = SESSION_MS),
@@ -210,8 +204,7 @@ void waiter_start_by(struct waiter *w, acquire_call *call, void *lock,
     waiting->lock = lock;
     waiting->timeout_ms = timeout_ms;
     *w = (struct waiter){ .waiting = waiting };
-    assert_int_equal(
-        pthread_create(&waiting->thread, NULL, waiter_main, waiting), 0);
+    ok(pthread_create(&waiting->thread, NULL, waiter_main, waiting));
 }
 
 bool waiter_is_done(void *w)
@@ -227,7 +220,7 @@ int waiter_join(struct waiter *w)
 
     if (!wait_until(waiter_is_done, w, SOON_MS))
         fail_msg("a waiting thread hangs");
-    assert_int_equal(pthread_join(waiting->thread, NULL), 0);
+    ok(pthread_join(waiting->thread, NULL));
     w->rc = waiting->rc;
     w->grant = waiting->grant;
     (void)snprintf(w->detail, sizeof(w->detail), "%s", waiting->detail);
@@ -239,10 +232,7 @@ int waiter_join(struct waiter *w)
 /* An event makes a claim list again, and it is woken by the answer to that. */
 void on_thread(void *(*run)(void *), void *arg)
 {
-    pthread_t t;
-
-    assert_int_equal(pthread_create(&t, NULL, run, arg), 0);
-    assert_int_equal(pthread_join(t, NULL), 0);
+    thread_join(thread_start(run, arg));
 }
 
 void settle(zkr_session *s)
@@ -299,7 +289,7 @@ char *nth_child(const char *path, size_t n)
     size_t count;
     char *name;
 
-    assert_int_equal(admin_children(admin, path, &names, &count), ZOK);
+    ok(admin_children(admin, path, &names, &count));
     if (n >= count)
         fail_msg("%s: has no child number %zu", path, n);
     name = strdup(names[n]);
@@ -314,7 +304,7 @@ void delete_nth_child(const char *path, size_t n)
 
     (void)snprintf(full, sizeof(full), "%s/%s", path, name);
     free(name);
-    assert_int_equal(admin_delete(admin, full), ZOK);
+    ok(admin_delete(admin, full));
 }
 
 struct wanted_state {
@@ -360,9 +350,9 @@ void restart_server_for(void (*clients_first)(void))
 {
     admin_close(admin);
     admin = NULL; /* also for the tests after this one, when it fails here */
-    assert_int_equal(server_restart(the_server), 0);
+    ok(server_restart(the_server));
     clients_first();
-    assert_int_equal(admin_open(server_hosts(the_server), &admin), 0);
+    ok(admin_open(server_hosts(the_server), &admin));
 }
 
 static void nobody(void)
@@ -378,7 +368,7 @@ void expire(zkr_session *s)
 {
     int64_t id = zkr_session_id(s);
 
-    assert_int_equal(session_kill_by_id(server_hosts(the_server), id), 0);
+    ok(session_kill_by_id(server_hosts(the_server), id));
 }
 
 struct last_epoch {

@@ -52,9 +52,6 @@ int run_with_server(const struct server_opts *opts, int (*run_group)(void));
 int run_with_ensemble(int count, struct ensemble **ret_ensemble,
                       int (*run_group)(void));
 
-/* An error fails the test and prints its sentence. */
-void ok(int rc);
-
 zkr_session *open_session(void);
 zkr_session *open_session_with(const struct zkr_session_opts *opts);
 void close_session(zkr_session *s);

@@ -24,9 +24,9 @@ static int set_up(void)
 
     (void)strcpy(dir, "/tmp/zkrecipes-log-XXXXXX");
     assert_non_null(mkdtemp(dir));
-    assert_int_equal(guard_start(&guard, dir), 0);
+    ok(guard_start(&guard, dir));
     (void)snprintf(path, sizeof(path), "%s/version-2", dir);
-    assert_int_equal(mkdir(path, 0700), 0);
+    ok(mkdir(path, 0700));
     (void)snprintf(path, sizeof(path), "%s/version-2/log.1", dir);
     file = fopen(path, "we");
     assert_non_null(file);

@@ -119,7 +119,7 @@ static void await_connection(void)
 /* With a parent node for what the test creates. */
 static int64_t open_client(void)
 {
-    assert_int_equal(admin_create(all.direct, "/t", NULL), ZOK);
+    ok(admin_create(all.direct, "/t", NULL));
     start_client(SESSION_MS);
     await_connection();
     return zoo_client_id(all.zh)->client_id;
@@ -155,9 +155,8 @@ static struct call *new_call(int number)
 
 static void send_create_flags(const char *path, int number, int flags)
 {
-    assert_int_equal(zoo_acreate(all.zh, path, NULL, -1, &ZOO_OPEN_ACL_UNSAFE,
-                                 flags, on_string, new_call(number)),
-                     ZOK);
+    ok(zoo_acreate(all.zh, path, NULL, -1, &ZOO_OPEN_ACL_UNSAFE, flags,
+                   on_string, new_call(number)));
 }
 
 static void send_create(const char *path, int number)
@@ -167,8 +166,7 @@ static void send_create(const char *path, int number)
 
 static void send_list(const char *path, int number)
 {
-    assert_int_equal(
-        zoo_aget_children(all.zh, path, 0, on_strings, new_call(number)), ZOK);
+    ok(zoo_aget_children(all.zh, path, 0, on_strings, new_call(number)));
 }
 
 static void await_replies(size_t count)
@@ -195,7 +193,7 @@ static void assert_no_reply(size_t count)
 
 static void assert_exists(const char *path)
 {
-    assert_int_equal(admin_exists(all.direct, path, NULL), ZOK);
+    ok(admin_exists(all.direct, path, NULL));
 }
 
 static void assert_missing(const char *path)
@@ -236,9 +234,9 @@ TEST(test_forwards)
     struct admin *a;
     char text[16];
 
-    assert_int_equal(admin_open(proxy_hosts(all.proxy), &a), ZOK);
-    assert_int_equal(admin_create(a, "/t", "text"), ZOK);
-    assert_int_equal(admin_get(a, "/t", text, sizeof(text)), ZOK);
+    ok(admin_open(proxy_hosts(all.proxy), &a));
+    ok(admin_create(a, "/t", "text"));
+    ok(admin_get(a, "/t", text, sizeof(text)));
     assert_string_equal(text, "text");
     assert_int_equal(admin_exists(a, "/t/none", NULL), ZNONODE);
     admin_close(a);
@@ -264,9 +262,9 @@ TEST(test_big_frames)
     for (int i = 0; i < BIG_SIZE; i++)
         data[i] = (char)('a' + i % 23);
     data[BIG_SIZE] = '\0';
-    assert_int_equal(admin_open(proxy_hosts(all.proxy), &a), ZOK);
-    assert_int_equal(admin_create(a, "/t", data), ZOK);
-    assert_int_equal(admin_get(a, "/t", copy, BIG_SIZE + 1), ZOK);
+    ok(admin_open(proxy_hosts(all.proxy), &a));
+    ok(admin_create(a, "/t", data));
+    ok(admin_get(a, "/t", copy, BIG_SIZE + 1));
     assert_string_equal(copy, data);
     admin_close(a);
     free(data);
@@ -602,7 +600,7 @@ static bool has_expired(void *events)
  * and hears of it when healed. */
 TEST(test_freeze_expires)
 {
-    assert_int_equal(admin_create(all.direct, "/t", NULL), ZOK);
+    ok(admin_create(all.direct, "/t", NULL));
     start_client(1000);
     await_connection();
     send_create_flags("/t/mine", 1, ZOO_EPHEMERAL);
@@ -631,8 +629,8 @@ TEST(test_server_restart)
     assert_int_equal(recorder_count(all.events), 2);
 
     proxy_cut(all.proxy);
-    assert_int_equal(server_restart(all.server), SERVER_OK);
-    assert_int_equal(admin_open(server_hosts(all.server), &all.direct), ZOK);
+    ok(server_restart(all.server));
+    ok(admin_open(server_hosts(all.server), &all.direct));
     proxy_heal(all.proxy);
     assert_reconnects(session);
 }
@@ -749,8 +747,8 @@ TEST(test_hosts)
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         assert_int_equal(proxy_start(bad[i], &p), -EINVAL);
     snprintf(two, sizeof(two), "127.0.0.1:1,%s", server_hosts(all.server));
-    assert_int_equal(proxy_start(two, &p), 0);
-    assert_int_equal(admin_open(proxy_hosts(p), &a), ZOK);
+    ok(proxy_start(two, &p));
+    ok(admin_open(proxy_hosts(p), &a));
     admin_close(a);
     proxy_stop(p);
 }
@@ -774,7 +772,7 @@ static void use_proxy_once(const char *server)
     char byte;
     int fd;
 
-    assert_int_equal(proxy_start(server, &p), 0);
+    ok(proxy_start(server, &p));
     fd = net_connect(proxy_hosts(p), WAIT_MS);
     assert_true(net_send(fd, connect_frame, sizeof(connect_frame)));
     assert_int_equal(recv(fd, &byte, 1, 0), 1);
@@ -801,7 +799,7 @@ TEST(test_stop_leaves_nothing)
     assert_int_equal(after.threads, before.threads);
     assert_int_equal(after.fds, before.fds);
     proxy_stop(NULL);
-    assert_int_equal(admin_open(server_hosts(all.server), &all.direct), ZOK);
+    ok(admin_open(server_hosts(all.server), &all.direct));
 }
 
 int main(void)

@@ -17,11 +17,26 @@ static struct test_case **last = &first;
 static size_t total;
 static char hangs[256]; /* the line that the watchdog writes */
 
+/* Programs without the library have neither. */
+const char *zkr_strerror(int code) __attribute__((weak));
+const char *zkr_error_detail(void) __attribute__((weak));
+
+void test_ok(int rc, const char *call, const char *file, int line)
+{
+    if (rc == 0)
+        return;
+    print_error("%s returns %d", call, rc);
+    if (zkr_strerror != NULL && zkr_error_detail != NULL)
+        print_error(", %s: %s", zkr_strerror(rc), zkr_error_detail());
+    print_error("\n");
+    _fail(file, line);
+}
+
 pthread_t thread_start(void *(*main)(void *), void *arg)
 {
     pthread_t thread;
 
-    assert_int_equal(pthread_create(&thread, NULL, main, arg), 0);
+    ok(pthread_create(&thread, NULL, main, arg));
     return thread;
 }
 
@@ -29,7 +44,7 @@ void *thread_join(pthread_t thread)
 {
     void *result = NULL;
 
-    assert_int_equal(pthread_join(thread, &result), 0);
+    ok(pthread_join(thread, &result));
     return result;
 }
 

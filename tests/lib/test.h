@@ -27,6 +27,11 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* A call that returns another number than 0 fails the test, with the sentence
+ * of the library, where the program has it. */
+#define ok(call) test_ok((call), #call, __FILE__, __LINE__)
+void test_ok(int rc, const char *call, const char *file, int line);
+
 /* A thread of a test, and its end. The test fails when there is none. */
 pthread_t thread_start(void *(*run)(void *), void *arg);
 void *thread_join(pthread_t thread);

@@ -7,19 +7,7 @@
 
 #include <time.h>
 
-#include <zkrecipes/error.h>
-
 #include "test.h"
-
-/* An error fails the test and prints its sentence. */
-#define ok(call)                                                               \
-    do {                                                                       \
-        int ok_rc = (call);                                                    \
-                                                                               \
-        if (ok_rc != ZKR_OK)                                                   \
-            fail_msg("%s: %s: %s", #call, zkr_strerror(ok_rc),                 \
-                     zkr_error_detail());                                      \
-    } while (0)
 
 /* Waits until the condition holds; the watchdog ends a test that hangs. */
 #define AWAIT(condition)                                                       \
