@@ -2,38 +2,26 @@
 /* A crowd: sessions that a server has, and nobody uses. */
 #include "crowd.h"
 
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
+
+#include "net.h"
+#include "wire.h"
 
 /* Descriptors for all else. */
 #define RESERVE 200
+/* For a server that many ask at once. */
+#define PATIENCE_MS 30000
 
 struct crowd {
     int count;
     int fds[];
 };
-
-static bool parse(const char *host, struct sockaddr_in *ret_to)
-{
-    char address[INET_ADDRSTRLEN];
-    int port;
-
-    *ret_to = (struct sockaddr_in){ .sin_family = AF_INET };
-    if (sscanf(host, "%15[^:]:%d", address, &port) != 2)
-        return false;
-    ret_to->sin_port = htons((uint16_t)port);
-    return inet_pton(AF_INET, address, &ret_to->sin_addr) == 1;
-}
 
 static int as_many(int count)
 {
@@ -48,49 +36,31 @@ static int as_many(int count)
     return count > 0 ? count : 0;
 }
 
-/* The request for a new session, and its answer. */
-static bool greet(int fd, int timeout_ms)
+/* Returns a descriptor, or -1. */
+static int join(const char *host, int timeout_ms)
 {
-    struct timeval patience = { .tv_sec = 30 };
-    uint32_t words[12] = {
-        0
-    }; /* length, version, zxid, timeout, id, password */
+    struct packet request = { .size = 0 };
     char answer[64];
+    int fd = net_connect(host, PATIENCE_MS);
 
-    words[0] = htonl(44);
-    words[4] = htonl((uint32_t)timeout_ms);
-    words[7] = htonl(16);
-    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-    return send(fd, words, sizeof(words), MSG_NOSIGNAL) ==
-               (ssize_t)sizeof(words) &&
-           recv(fd, answer, sizeof(answer), 0) > 0;
-}
-
-static int join(const struct sockaddr_in *to, int timeout_ms)
-{
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    if (fd < 0)
-        return -1;
-    if (connect(fd, (const struct sockaddr *)to, sizeof(*to)) == 0 &&
-        greet(fd, timeout_ms))
+    put_connect(&request, timeout_ms, 0, NULL);
+    if (fd >= 0 && net_send(fd, request.bytes, request.size) &&
+        recv(fd, answer, sizeof(answer), 0) > 0)
         return fd;
-    close(fd);
+    if (fd >= 0)
+        (void)close(fd);
     return -1;
 }
 
 struct crowd *crowd_open(const char *host, int count, int timeout_ms)
 {
-    struct sockaddr_in to;
     struct crowd *c;
 
     count = as_many(count);
     c = calloc(1, sizeof(*c) + (size_t)count * sizeof(int));
-    if (c == NULL || !parse(host, &to)) {
-        free(c);
+    if (c == NULL)
         return NULL;
-    }
-    while (c->count < count && (c->fds[c->count] = join(&to, timeout_ms)) >= 0)
+    while (c->count < count && (c->fds[c->count] = join(host, timeout_ms)) >= 0)
         c->count++;
     return c;
 }

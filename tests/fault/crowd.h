@@ -6,8 +6,8 @@
 
 struct crowd;
 
-/* `host` is "address:port". NULL when it cannot be reached. There are fewer
- * where the limit for open files is lower. */
+/* `host` is "address:port". There are fewer, or none, where it cannot be
+ * reached, or where the limit for open files is lower. */
 struct crowd *crowd_open(const char *host, int count, int timeout_ms);
 int crowd_size(const struct crowd *c);
 /* All send a ping, and no other until the next call. */

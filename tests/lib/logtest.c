@@ -11,6 +11,7 @@
 #include "spawn.h"
 #include "test.h"
 #include "txn_log.h"
+#include "wire.h"
 
 enum { TXN_SIZE = 32, RECORD_SIZE = 12 + TXN_SIZE + 1 };
 
@@ -42,39 +43,29 @@ static int tear_down(void)
 
 FIXTURE(set_up, tear_down)
 
-static void put(unsigned char *bytes, uint64_t number, int width)
+/* A record that ends a session. */
+static struct packet make_record(int64_t zxid)
 {
-    for (int i = 0; i < width; i++)
-        bytes[i] = (unsigned char)(number >> (width - 1 - i) * 8);
-}
+    struct packet record = { .size = 0 };
+    struct packet txn = { .size = 0 };
 
-/* A record that ends a session; the checksum is RFC 1950. */
-static void make_record(unsigned char *bytes, int64_t zxid)
-{
-    unsigned char *txn = bytes + 12;
-    uint32_t a = 1;
-    uint32_t b = 0;
-
-    put(txn, 77, 8);
-    put(txn + 8, 1, 4);
-    put(txn + 12, (uint64_t)zxid, 8);
-    put(txn + 20, 1234, 8);
-    put(txn + 28, (uint64_t)TXN_CLOSE_SESSION, 4);
-    for (int i = 0; i < TXN_SIZE; i++) {
-        a = (a + txn[i]) % 65521;
-        b = (b + a) % 65521;
-    }
-    put(bytes, b << 16 | a, 8);
-    put(bytes + 8, TXN_SIZE, 4);
-    bytes[12 + TXN_SIZE] = 'B';
+    put_number(&txn, 77, 8);
+    put_number(&txn, 1, 4);
+    put_number(&txn, zxid, 8);
+    put_number(&txn, 1234, 8);
+    put_number(&txn, TXN_CLOSE_SESSION, 4);
+    put_number(&record, adler32(txn.bytes, txn.size), 8);
+    put_number(&record, (int64_t)txn.size, 4);
+    put_bytes(&record, txn.bytes, txn.size);
+    put_bytes(&record, "B", 1);
+    return record;
 }
 
 static void write_record(int64_t zxid, size_t size)
 {
-    unsigned char bytes[RECORD_SIZE];
+    struct packet record = make_record(zxid);
 
-    make_record(bytes, zxid);
-    assert_int_equal(fwrite(bytes, size, 1, file), 1);
+    assert_int_equal(fwrite(record.bytes, size, 1, file), 1);
 }
 
 static void finish_file(void)
@@ -134,11 +125,10 @@ TEST(a_torn_record_may_be_the_last)
 /* The record is complete except for one byte. */
 TEST(a_wrong_checksum_is_no_record)
 {
-    unsigned char bytes[RECORD_SIZE];
+    struct packet record = make_record(1);
 
-    make_record(bytes, 1);
-    bytes[12] = 'x';
-    assert_int_equal(fwrite(bytes, sizeof(bytes), 1, file), 1);
+    record.bytes[12] = 'x';
+    assert_int_equal(fwrite(record.bytes, record.size, 1, file), 1);
     write_record(2, RECORD_SIZE);
     assert_reads(2);
 }

@@ -10,22 +10,26 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-static struct addrinfo *resolve(const char *host_port)
+/* Returns NULL when it is no numeric address; one of IPv6 has brackets. */
+static struct addrinfo *resolve(const char *server)
 {
-    struct addrinfo hints = { .ai_family = AF_UNSPEC,
-                              .ai_socktype = SOCK_STREAM,
-                              .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV };
-    const char *colon = strrchr(host_port, ':');
-    struct addrinfo *address;
+    const struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
+                                    .ai_flags =
+                                        AI_NUMERICHOST | AI_NUMERICSERV };
+    bool bracketed = server[0] == '[';
+    const char *end = strrchr(server, bracketed ? ']' : ':');
+    struct addrinfo *info = NULL;
     char host[64];
+    size_t len;
 
-    if (colon == NULL || (size_t)(colon - host_port) >= sizeof(host))
+    server += bracketed;
+    len = end == NULL ? sizeof(host) : (size_t)(end - server);
+    if (len >= sizeof(host) || (bracketed && end[1] != ':'))
         return NULL;
-    memcpy(host, host_port, (size_t)(colon - host_port));
-    host[colon - host_port] = '\0';
-    if (getaddrinfo(host, colon + 1, &hints, &address) != 0)
-        return NULL;
-    return address;
+    memcpy(host, server, len);
+    host[len] = '\0';
+    return getaddrinfo(host, end + 1 + bracketed, &hints, &info) == 0 ? info
+                                                                      : NULL;
 }
 
 static int connect_to(const struct addrinfo *address, int timeout_ms)
@@ -85,5 +89,5 @@ ssize_t net_receive(int fd, void *bytes, size_t size)
         memcpy((char *)bytes + kept, part, taken);
         kept += taken;
     }
-    return n < 0 && errno == EAGAIN ? -1 : (ssize_t)kept;
+    return n < 0 && (errno == EAGAIN || errno == EINTR) ? -1 : (ssize_t)kept;
 }

@@ -51,16 +51,6 @@ void bytes_clear(struct bytes *b)
     bytes_skip(b, b->size);
 }
 
-int64_t frame_number(const unsigned char *data, int width)
-{
-    /* Starting with all ones extends the sign. */
-    uint64_t number = (data[0] & 0x80) != 0 ? UINT64_MAX : 0;
-
-    for (int i = 0; i < width; i++)
-        number = number << 8 | data[i];
-    return (int64_t)number;
-}
-
 void frame_put_number(unsigned char *data, int64_t number, int width)
 {
     for (int i = 0; i < width; i++)
@@ -73,7 +63,7 @@ int frame_first(const struct bytes *b, size_t least, struct frame *ret)
 
     if (b->size < LENGTH_SIZE)
         return 0;
-    length = frame_number(bytes_at(b), LENGTH_SIZE);
+    length = get_number(bytes_at(b), LENGTH_SIZE);
     if (length < (int64_t)least - LENGTH_SIZE || length > FRAME_MAX)
         return -1;
     ret->size = LENGTH_SIZE + (size_t)length;

@@ -14,6 +14,7 @@
 #define TEST_PROXY_PRIVATE_H
 
 #include "proxy.h"
+#include "wire.h"
 
 #include <stddef.h>
 
@@ -150,7 +151,6 @@ void bytes_add(struct bytes *b, const unsigned char *data, size_t size);
 void bytes_skip(struct bytes *b, size_t size);
 void bytes_clear(struct bytes *b);
 
-int64_t frame_number(const unsigned char *data, int width);
 void frame_put_number(unsigned char *data, int64_t number, int width);
 /* Look at the frame in front: 1, 0 while it is not complete, or -1 for
  * garbage.  `least` is the size that the shortest one has. */

@@ -87,10 +87,10 @@ static void take_request(struct proxy *p, struct conn *c, const struct frame *f)
     int32_t type = PROXY_CONNECT;
 
     if (c->up.greeted) {
-        xid = (int32_t)frame_number(f->data + LENGTH_SIZE, 4);
-        type = (int32_t)frame_number(f->data + LENGTH_SIZE + 4, 4);
+        xid = (int32_t)get_number(f->data + LENGTH_SIZE, 4);
+        type = (int32_t)get_number(f->data + LENGTH_SIZE + 4, 4);
     } else {
-        c->zxid = frame_number(f->data + CONNECT_ZXID, 8);
+        c->zxid = get_number(f->data + CONNECT_ZXID, 8);
         c->up.greeted = true;
     }
     pass_request(p, c, add_request(p, c, xid, type), f);
@@ -169,7 +169,7 @@ static bool may_leave(struct proxy *p, struct conn *c, struct request *r)
 
 static void note_zxid(struct conn *c, const struct frame *f)
 {
-    int64_t zxid = frame_number(f->data + REPLY_ZXID, 8);
+    int64_t zxid = get_number(f->data + REPLY_ZXID, 8);
 
     /* Watch events have -1. */
     if (zxid > c->zxid)
@@ -194,7 +194,7 @@ static bool take_reply(struct proxy *p, struct conn *c, const struct frame *f)
     struct request *r;
 
     if (c->down.greeted)
-        xid = (int32_t)frame_number(f->data + LENGTH_SIZE, 4);
+        xid = (int32_t)get_number(f->data + LENGTH_SIZE, 4);
     r = find_request(c, xid);
     if (!may_leave(p, c, r))
         return false;

@@ -19,6 +19,7 @@
 #include "server.h"
 #include "test.h"
 #include "wait.h"
+#include "wire.h"
 
 enum {
     SESSION_MS = 30000,
@@ -637,41 +638,28 @@ TEST(test_server_restart)
 
 /* Raw bytes */
 
-/* A ConnectRequest for a new session of 10 s, with its length. */
-static const unsigned char connect_frame[] = {
-    0, 0, 0,  45,             /* length */
-    0, 0, 0,  0,              /* protocolVersion */
-    0, 0, 0,  0,  0, 0, 0, 0, /* lastZxidSeen */
-    0, 0, 39, 16,             /* timeOut */
-    0, 0, 0,  0,  0, 0, 0, 0, /* sessionId */
-    0, 0, 0,  16,             /* length of the password */
-    0, 0, 0,  0,  0, 0, 0, 0, /* password */
-    0, 0, 0,  0,  0, 0, 0, 0, /* and its second half */
-    0,                        /* readOnly */
-};
-
-static const unsigned char close_frame[] = {
-    0, 0, 0, 8, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xf5,
-};
-
 enum { CONNECT_REPLY = 4 + 37, CLOSE_REPLY = 4 + 16 };
 
 /* Many clients at once, whose frames come in crumbs and then in one lump. */
 TEST(test_many_partial_frames)
 {
+    struct packet connect = { .size = 0 };
+    struct packet end = { .size = 0 };
     unsigned char reply[128];
     int fds[RAW_CLIENTS];
 
+    put_connect(&connect, 10000, 0, NULL);
+    put_close(&end);
     for (int i = 0; i < RAW_CLIENTS; i++) {
         fds[i] = net_connect(proxy_hosts(all.proxy), WAIT_MS);
         assert_in_range(fds[i], 0, 1000);
     }
-    for (size_t at = 0; at < sizeof(connect_frame); at++) {
+    for (size_t at = 0; at < connect.size; at++) {
         for (int i = 0; i < RAW_CLIENTS; i++)
-            assert_true(net_send(fds[i], connect_frame + at, 1));
+            assert_true(net_send(fds[i], connect.bytes + at, 1));
     }
     for (int i = 0; i < RAW_CLIENTS; i++)
-        assert_true(net_send(fds[i], close_frame, sizeof(close_frame)));
+        assert_true(net_send(fds[i], end.bytes, end.size));
     for (int i = 0; i < RAW_CLIENTS; i++) {
         assert_int_equal(net_receive(fds[i], reply, sizeof(reply)),
                          CONNECT_REPLY + CLOSE_REPLY);
@@ -768,13 +756,15 @@ static struct counts take_counts(void)
 /* Connect, freeze and stop: the client sees a reset. */
 static void use_proxy_once(const char *server)
 {
+    struct packet connect = { .size = 0 };
     struct proxy *p;
     char byte;
     int fd;
 
+    put_connect(&connect, 10000, 0, NULL);
     ok(proxy_start(server, &p));
     fd = net_connect(proxy_hosts(p), WAIT_MS);
-    assert_true(net_send(fd, connect_frame, sizeof(connect_frame)));
+    assert_true(net_send(fd, connect.bytes, connect.size));
     assert_int_equal(recv(fd, &byte, 1, 0), 1);
     proxy_freeze(p);
     proxy_stop(p);

@@ -7,49 +7,25 @@
 #include <string.h>
 
 #include "txn_log.h"
+#include "wire.h"
 
 enum { CREATE_TXN = 1, LOG_VERSION = 2, END_OF_RECORD = 0x42 };
 
-struct bytes {
-    unsigned char data[1024];
-    size_t size;
-};
-
-static void put_number(struct bytes *b, uint64_t value, int width)
-{
-    for (int shift = 8 * (width - 1); shift >= 0; shift -= 8)
-        b->data[b->size++] = (unsigned char)(value >> shift);
-}
-
-static void put_text(struct bytes *b, const char *text)
+static void put_text(struct packet *b, const char *text)
 {
     size_t len = strlen(text);
 
-    put_number(b, len, 4);
-    memcpy(b->data + b->size, text, len);
-    b->size += len;
-}
-
-/* Source: RFC 1950, 8.2 */
-static uint32_t adler32(const struct bytes *b)
-{
-    uint32_t low = 1;
-    uint32_t high = 0;
-
-    for (size_t i = 0; i < b->size; i++) {
-        low = (low + b->data[i]) % 65521;
-        high = (high + low) % 65521;
-    }
-    return high << 16 | low;
+    put_number(b, (int64_t)len, 4);
+    put_bytes(b, text, len);
 }
 
 /* TxnHeader and CreateTxn of zookeeper.jute. */
-static void put_create(struct bytes *b, int64_t zxid, const char *child,
+static void put_create(struct packet *b, int64_t zxid, const char *child,
                        int32_t counter)
 {
     put_number(b, 0, 8); /* client id */
     put_number(b, 0, 4); /* cxid */
-    put_number(b, (uint64_t)zxid, 8);
+    put_number(b, zxid, 8);
     put_number(b, 0, 8); /* time */
     put_number(b, CREATE_TXN, 4);
     put_text(b, child);
@@ -59,27 +35,25 @@ static void put_create(struct bytes *b, int64_t zxid, const char *child,
     put_text(b, "world");
     put_text(b, "anyone");
     put_number(b, 0, 1); /* ephemeral */
-    put_number(b, (uint32_t)counter, 4);
+    put_number(b, counter, 4);
 }
 
 int seed_sequence(const struct server *s, int64_t zxid, const char *child,
                   int32_t counter)
 {
-    struct bytes record = { .size = 0 };
-    struct bytes file = { .size = 0 };
+    struct packet record = { .size = 0 };
+    struct packet file = { .size = 0 };
     char path[512];
     FILE *f;
     int rc;
 
     put_create(&record, zxid, child, counter);
-    memcpy(file.data, "ZKLG", 4);
-    file.size = 4;
+    put_bytes(&file, "ZKLG", 4);
     put_number(&file, LOG_VERSION, 4);
     put_number(&file, 0, 8); /* database id */
-    put_number(&file, adler32(&record), 8);
-    put_number(&file, record.size, 4);
-    memcpy(file.data + file.size, record.data, record.size);
-    file.size += record.size;
+    put_number(&file, adler32(record.bytes, record.size), 8);
+    put_number(&file, (int64_t)record.size, 4);
+    put_bytes(&file, record.bytes, record.size);
     put_number(&file, END_OF_RECORD, 1);
 
     (void)snprintf(path, sizeof(path), "%s/data/version-2/log.%llx",
@@ -87,7 +61,7 @@ int seed_sequence(const struct server *s, int64_t zxid, const char *child,
     f = fopen(path, "wxe");
     if (f == NULL)
         return -1;
-    rc = fwrite(file.data, 1, file.size, f) == file.size ? 0 : -1;
+    rc = fwrite(file.bytes, 1, file.size, f) == file.size ? 0 : -1;
     return fclose(f) == 0 ? rc : -1;
 }
 

@@ -11,6 +11,8 @@
 
 #include <glob.h>
 
+#include "wire.h"
+
 enum {
     FILE_HEADER = 16,
     RECORD_HEADER = 12, /* checksum, length */
@@ -26,22 +28,17 @@ struct record {
     size_t at;
 };
 
-static int64_t get_number(struct record *r, size_t width)
+static int64_t take_number(struct record *r, size_t width)
 {
-    uint64_t value = 0;
-
     if (r->size - r->at < width)
         return 0;
-    if ((r->data[r->at] & 0x80) != 0)
-        value = UINT64_MAX;
-    for (size_t i = 0; i < width; i++)
-        value = value << 8 | r->data[r->at++];
-    return (int64_t)value;
+    r->at += width;
+    return get_number(r->data + r->at - width, (int)width);
 }
 
 static void get_text(struct record *r, char *text, size_t size)
 {
-    int64_t length = get_number(r, 4);
+    int64_t length = take_number(r, 4);
 
     if (length < 0)
         length = 0;
@@ -55,28 +52,15 @@ static void get_text(struct record *r, char *text, size_t size)
 /* A TxnHeader, then the fields of its type. */
 static void parse(struct record *r, struct txn *t)
 {
-    t->session = get_number(r, 8);
-    (void)get_number(r, 4); /* cxid */
-    t->zxid = get_number(r, 8);
-    t->time_ms = get_number(r, 8);
-    t->type = (int32_t)get_number(r, 4);
+    t->session = take_number(r, 8);
+    (void)take_number(r, 4); /* cxid */
+    t->zxid = take_number(r, 8);
+    t->time_ms = take_number(r, 8);
+    t->type = (int32_t)take_number(r, 4);
     t->path[0] = '\0';
     if (t->type == TXN_CREATE || t->type == TXN_CREATE2 ||
         t->type == TXN_DELETE)
         get_text(r, t->path, sizeof(t->path));
-}
-
-/* Adler-32, RFC 1950. */
-static uint32_t checksum(const unsigned char *data, size_t size)
-{
-    uint32_t a = 1;
-    uint32_t b = 0;
-
-    for (size_t i = 0; i < size; i++) {
-        a = (a + data[i]) % 65521;
-        b = (b + a) % 65521;
-    }
-    return b << 16 | a;
 }
 
 /* Reads the record that begins here, or returns false. */
@@ -88,11 +72,11 @@ static bool read_here(FILE *file, unsigned char *data, struct record *ret)
 
     if (fread(head, 1, sizeof(head), file) != sizeof(head))
         return false;
-    sum = (uint32_t)get_number(&r, LENGTH_AT);
-    *ret = (struct record){ data, (size_t)get_number(&r, 4), 0 };
+    sum = (uint32_t)take_number(&r, LENGTH_AT);
+    *ret = (struct record){ data, (size_t)take_number(&r, 4), 0 };
     return ret->size != 0 && ret->size <= RECORD_MAX &&
            fread(data, 1, ret->size, file) == ret->size && fgetc(file) == 'B' &&
-           checksum(data, ret->size) == sum;
+           adler32(data, ret->size) == sum;
 }
 
 /* Finds the first record within a page after a torn one, or returns false. */
