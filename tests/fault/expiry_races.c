@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "oracle.h"
 
@@ -323,10 +322,7 @@ static int teardown(void)
 
 static int run_group(void)
 {
-    int seed = number_from("ZKR_SEED", (int)(time(NULL) % 1000000));
-
-    printf("ZKR_SEED=%d\n", seed);
-    srand48(seed);
+    set_seed();
     return test_run_between(setup, teardown);
 }
 

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "admin.h"
 #include "cluster.h"
@@ -71,11 +70,6 @@ static int sample_count;
 static int survivors; /* holders whose session did not end */
 static long false_alarms;
 static int64_t latest_seen; /* after the transaction, in ns */
-
-static int random_ms(int least, int most)
-{
-    return least + (int)(drand48() * (most - least));
-}
 
 /* -- the faults ----------------------------------------------------------- */
 
@@ -338,16 +332,6 @@ static int64_t see_end(struct holder *h, int64_t deadline)
     return wait_until(is_over, h, left > 0 ? (int)left : 0) ? boot_ns() : 0;
 }
 
-static int64_t real_to_boot(int64_t real_ms)
-{
-    struct timespec ts;
-    int64_t real;
-
-    (void)clock_gettime(CLOCK_REALTIME, &ts);
-    real = (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-    return real_ms * MS + boot_ns() - real;
-}
-
 static void take_sample(int kind, const struct holder *h, int64_t seen)
 {
     const struct belief *b = &h->belief;
@@ -553,37 +537,21 @@ TEST(no_lease_outlives_its_session)
     }
 }
 
-static int make_directory(void)
+static int setup(void)
 {
-    int rc;
-
-    rc = admin_open(server_hosts(cluster_server(cluster, 1)), &watcher);
-    if (rc == ZOK)
-        rc = admin_create(watcher, DIRECTORY, NULL);
-    admin_close(watcher);
-    watcher = NULL;
-    return rc;
+    set_seed();
+    return cluster_create(cluster, DIRECTORY);
 }
 
 int main(void)
 {
-    int seed = number_from("ZKR_SEED", (int)(time(NULL) % 1000000));
     int only = number_from("ZKR_FAULT", -1);
-    struct cluster_opts opts = { 0 };
-    int failed;
-    int rc;
-
-    if (!cluster_permitted())
-        return 77;
     /* One server more only for those who need it. */
-    opts.observer = only < 0 || kinds[only % KINDS].hops != 0;
-    rc = cluster_start(&opts, &cluster);
-    if (rc != SERVER_OK)
-        return rc == SERVER_MISSING ? 77 : 1;
-    printf("ZKR_SEED=%d\n", seed);
-    srand48(seed);
-    failed = test_run_between(make_directory, NULL);
-    cluster_stop(cluster);
+    const struct cluster_opts opts = {
+        .observer = only < 0 || kinds[only % KINDS].hops != 0
+    };
+    int rc = run_with_cluster(&opts, &cluster, setup, NULL);
+
     free(samples);
-    return failed == 0 ? 0 : 1;
+    return rc;
 }

@@ -10,14 +10,9 @@
 
 #include <malloc.h>
 #include <time.h>
-#include <zookeeper/proto.h>
 
 #include "oracle.h"
 #include "proxy.h"
-
-#ifndef ZOO_CREATE2_OP
-#define ZOO_CREATE2_OP 15
-#endif
 
 enum {
     SMOKE_CLAIMS = 1000,
@@ -56,15 +51,6 @@ static bool is_back(void *stock)
            now.ephemerals == before->ephemerals;
 }
 
-static int outcome(struct recorder *r)
-{
-    int code = -1;
-
-    assert_true(recorder_wait(r, 1, SOON_MS));
-    assert_true(recorder_get(r, 0, &code, NULL));
-    return code;
-}
-
 /* The cancel meets the claim in any state: not sent, creating, listing, waiting
  * or granted. */
 static void acquire_and_cancel(zkr_mutex *m, int pause_us)
@@ -76,10 +62,10 @@ static void acquire_and_cancel(zkr_mutex *m, int pause_us)
     ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, &request));
     (void)nanosleep(&ts, NULL);
     ok(zkr_request_cancel(request));
-    if (outcome(r) == ZKR_OK)
+    if (recorded(r, 0) == ZKR_OK)
         zkr_grant_free(recorded_grant(r, 0));
     else
-        assert_int_equal(outcome(r), ZKR_ECANCELED);
+        assert_int_equal(recorded(r, 0), ZKR_ECANCELED);
 }
 
 static void claim_many(zkr_mutex *held, zkr_mutex *available, int count)
@@ -201,7 +187,7 @@ static int64_t pass_on(zkr_grant *g, int next)
 
     ok(zkr_grant_release_async(g, NULL, NULL));
     zkr_grant_free(g);
-    assert_int_equal(outcome(outcomes[next]), ZKR_OK);
+    assert_int_equal(recorded(outcomes[next], 0), ZKR_OK);
     took_ms = now_ms() - start;
     assert_int_equal(granted(), next + 1);
     return took_ms;

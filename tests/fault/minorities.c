@@ -7,13 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <zookeeper/proto.h>
-
 #include "proxy.h"
-
-#ifndef ZOO_CREATE2_OP
-#define ZOO_CREATE2_OP 15
-#endif
 
 enum { SERVERS = 3, TIMEOUT_MS = 2000, HEALTHY_MS = 60000 };
 
@@ -198,28 +192,13 @@ TEST(without_a_majority_there_is_no_lease_and_maybe_a_lock_again)
 
 static int setup(void)
 {
-    return admin_open(ensemble_hosts(ensemble), &admin) == ZOK &&
-                   admin_create(admin, "/tests", NULL) == ZOK
-               ? 0
-               : -1;
-}
-
-static int teardown(void)
-{
-    admin_close(admin);
-    return 0;
+    return open_admin(ensemble_hosts(ensemble));
 }
 
 int main(void)
 {
     static const char *const java[] = { "-Dreadonlymode.enabled=true", NULL };
     const struct server_opts opts = { .java_opts = java };
-    int rc = ensemble_start(SERVERS, &opts, &ensemble);
-    int failed;
 
-    if (rc != SERVER_OK)
-        return rc == SERVER_MISSING ? 77 : 1;
-    failed = test_run_between(setup, teardown);
-    ensemble_stop(ensemble);
-    return failed == 0 ? 0 : 1;
+    return run_with_ensemble(SERVERS, &opts, &ensemble, setup, NULL);
 }

@@ -32,6 +32,53 @@ int number_from(const char *name, int otherwise)
     return atoi(text);
 }
 
+void set_seed(void)
+{
+    int seed = number_from("ZKR_SEED", (int)(time(NULL) % 1000000));
+
+    printf("ZKR_SEED=%d\n", seed);
+    srand48(seed);
+}
+
+int random_ms(int least, int most)
+{
+    return least + (int)(drand48() * (most - least));
+}
+
+int64_t real_to_boot(int64_t real_ms)
+{
+    struct timespec ts;
+
+    (void)clock_gettime(CLOCK_REALTIME, &ts);
+    return real_ms * 1000000 + boot_ns() -
+           ((int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec);
+}
+
+int run_with_cluster(const struct cluster_opts *opts,
+                     struct cluster **ret_cluster, test_step *setup,
+                     test_step *teardown)
+{
+    int rc =
+        cluster_permitted() ? cluster_start(opts, ret_cluster) : SERVER_MISSING;
+
+    if (rc != SERVER_OK)
+        return rc == SERVER_MISSING ? 77 : 1;
+    rc = test_run_between(setup, teardown);
+    cluster_stop(*ret_cluster);
+    return rc == 0 ? 0 : 1;
+}
+
+int cluster_create(const struct cluster *c, const char *path)
+{
+    struct admin *a = NULL;
+    int rc = admin_open(server_hosts(cluster_server(c, 1)), &a);
+
+    if (rc == ZOK)
+        rc = admin_create(a, path, NULL);
+    admin_close(a);
+    return rc;
+}
+
 struct oracle *oracle_new(const char *directory)
 {
     struct oracle *o = calloc(1, sizeof(*o));

@@ -9,7 +9,9 @@
 
 #include <zkrecipes/zkrecipes.h>
 
+#include "cluster.h"
 #include "server.h"
+#include "test.h"
 
 struct oracle;
 
@@ -36,5 +38,20 @@ struct verdict oracle_judge(struct oracle *o, const struct server *s);
 /* The number that the environment gives, and then the test may take as long as
  * it takes; or `otherwise`. */
 int number_from(const char *name, int otherwise);
+/* Prints the seed of the random numbers of this run, and sets it: ZKR_SEED. */
+void set_seed(void);
+int random_ms(int least, int most);
+
+/* Returns when that was, in ns of CLOCK_BOOTTIME; the argument is in ms of
+ * CLOCK_REALTIME. */
+int64_t real_to_boot(int64_t real_ms);
+
+/* The main() of trials with a cluster, which is up while the tests run; where
+ * that is not permitted, they are skipped. */
+int run_with_cluster(const struct cluster_opts *opts,
+                     struct cluster **ret_cluster, test_step *setup,
+                     test_step *teardown);
+/* Makes a node, at any server of the cluster. A code of ZooKeeper. */
+int cluster_create(const struct cluster *c, const char *path);
 
 #endif

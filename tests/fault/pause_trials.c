@@ -10,12 +10,11 @@
  * times of an earlier run. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
-#include "admin.h"
 #include "cluster.h"
 #include "holder.h"
 #include "oracle.h"
+#include "scope.h"
 #include "sleeper.h"
 #include "test.h"
 #include "txn_log.h"
@@ -49,7 +48,6 @@ struct sample {
 };
 
 static struct cluster *cluster;
-static struct admin *maker;
 static zkr_session *rival;
 static struct sleeper sleepers[SLEEPERS];
 static struct plan plans[SLEEPERS];
@@ -59,11 +57,6 @@ static struct sample *samples;
 static int sample_count;
 static int survivors;
 static int ended_asleep;
-
-static int random_ms(int least, int most)
-{
-    return least + (int)(drand48() * (most - least));
-}
 
 static bool waits(int i)
 {
@@ -174,15 +167,6 @@ static void follow_plans(void)
     sleep_ms(1000); /* for all to be asked once more, and the log written */
 }
 
-static int64_t real_to_boot(int64_t real_ms)
-{
-    struct timespec ts;
-
-    (void)clock_gettime(CLOCK_REALTIME, &ts);
-    return real_ms * MS + boot_ns() -
-           ((int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec);
-}
-
 static void take_sample(int i, const struct server *witness)
 {
     struct seat *seat = sleepers[i].seat;
@@ -283,35 +267,19 @@ TEST(a_stopped_process_has_no_lease_beyond_its_session)
 
 static int open_rival(void)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     int leader = cluster_await_leader(cluster, HEALTHY_MS);
-    const char *hosts = server_hosts(cluster_server(cluster, leader));
-    int rc;
 
-    opts.session_timeout_ms = 40000;
-    rc = admin_open(hosts, &maker);
-    if (rc == ZOK)
-        rc = admin_create(maker, "/pauses", NULL);
-    return rc == ZOK ? zkr_session_open(hosts, &opts, &rival) : rc;
+    set_seed();
+    if (cluster_create(cluster, "/pauses") != 0)
+        return -1;
+    return zkr_session_open(server_hosts(cluster_server(cluster, leader)),
+                            OPTS(session, .session_timeout_ms = 40000), &rival);
 }
 
 static int close_rival(void)
 {
     (void)zkr_session_close(rival);
-    admin_close(maker);
     return 0;
-}
-
-static int run_group(void)
-{
-    int seed = number_from("ZKR_SEED", (int)(time(NULL) % 1000000));
-    int failed;
-
-    printf("ZKR_SEED=%d\n", seed);
-    srand48(seed);
-    failed = test_run_between(open_rival, close_rival);
-    free(samples);
-    return failed == 0 ? 0 : 1;
 }
 
 int main(int argc, char **argv)
@@ -320,12 +288,7 @@ int main(int argc, char **argv)
 
     if (argc == SLEEPER_ARGC)
         return sleeper_main(argv);
-    if (!cluster_permitted())
-        return 77;
-    rc = cluster_start(NULL, &cluster);
-    if (rc != SERVER_OK)
-        return rc == SERVER_MISSING ? 77 : 1;
-    rc = run_group();
-    cluster_stop(cluster);
+    rc = run_with_cluster(NULL, &cluster, open_rival, close_rival);
+    free(samples);
     return rc;
 }

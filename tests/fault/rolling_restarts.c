@@ -12,7 +12,6 @@
 #include "oracle.h"
 
 enum {
-    SERVERS = 3,
     PARTIES = 4, /* and locks: each holds one and waits for the next */
     TIMEOUT_MS = 10000,
     HEALTHY_MS = 60000,
@@ -214,8 +213,7 @@ TEST(rolling_restarts_cost_no_lock)
 
 static int setup(void)
 {
-    if (admin_open(ensemble_hosts(ensemble), &admin) != ZOK ||
-        admin_create(admin, "/tests", NULL) != ZOK)
+    if (open_admin(ensemble_hosts(ensemble)) != ZOK)
         return -1;
     for (int i = 0; i < PARTIES; i++)
         (void)snprintf(paths[i], sizeof(paths[i]), "%s", new_path());
@@ -228,18 +226,10 @@ static int teardown(void)
 {
     for (int i = 0; i < PARTIES; i++)
         close_party(&parties[i]);
-    admin_close(admin);
     return 0;
 }
 
 int main(void)
 {
-    int rc = ensemble_start(SERVERS, NULL, &ensemble);
-    int failed;
-
-    if (rc != SERVER_OK)
-        return rc == SERVER_MISSING ? 77 : 1;
-    failed = test_run_between(setup, teardown);
-    ensemble_stop(ensemble);
-    return failed == 0 ? 0 : 1;
+    return run_with_ensemble(SERVERS, NULL, &ensemble, setup, teardown);
 }

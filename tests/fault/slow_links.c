@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "admin.h"
 #include "cluster.h"
 #include "holder.h"
 #include "oracle.h"
@@ -233,27 +232,10 @@ TEST(a_link_that_turns_slow_keeps_the_lease)
 
 static int make_directory(void)
 {
-    struct admin *admin;
-    int rc;
-
-    rc = admin_open(server_hosts(cluster_server(cluster, 1)), &admin);
-    if (rc == ZOK)
-        rc = admin_create(admin, DIRECTORY, NULL);
-    admin_close(admin);
-    return rc;
+    return cluster_create(cluster, DIRECTORY);
 }
 
 int main(void)
 {
-    int failed;
-    int rc;
-
-    if (!cluster_permitted())
-        return 77;
-    rc = cluster_start(NULL, &cluster);
-    if (rc != SERVER_OK)
-        return rc == SERVER_MISSING ? 77 : 1;
-    failed = test_run_between(make_directory, NULL);
-    cluster_stop(cluster);
-    return failed == 0 ? 0 : 1;
+    return run_with_cluster(NULL, &cluster, make_directory, NULL);
 }

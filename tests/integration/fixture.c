@@ -28,6 +28,13 @@ static void take_environment(void)
         zkr_log_set(ZKR_LOG_DEBUG, log_line, NULL);
 }
 
+int open_admin(const char *hosts)
+{
+    int rc = admin_open(hosts, &admin);
+
+    return rc == ZOK ? admin_create(admin, "/tests", NULL) : rc;
+}
+
 int run_with_server(const struct server_opts *opts, int (*run_group)(void))
 {
     int failed;
@@ -35,8 +42,7 @@ int run_with_server(const struct server_opts *opts, int (*run_group)(void))
 
     if (rc != SERVER_OK)
         return rc == SERVER_MISSING ? 77 : 1;
-    if (admin_open(server_hosts(the_server), &admin) != 0 ||
-        admin_create(admin, "/tests", NULL) != 0) {
+    if (open_admin(server_hosts(the_server)) != 0) {
         server_stop(the_server);
         return 1;
     }
@@ -47,16 +53,18 @@ int run_with_server(const struct server_opts *opts, int (*run_group)(void))
     return failed == 0 ? 0 : 1;
 }
 
-int run_with_ensemble(int count, struct ensemble **ret_ensemble,
-                      int (*run_group)(void))
+int run_with_ensemble(int count, const struct server_opts *opts,
+                      struct ensemble **ret_ensemble, test_step *setup,
+                      test_step *teardown)
 {
     int failed;
-    int rc = ensemble_start(count, NULL, ret_ensemble);
+    int rc = ensemble_start(count, opts, ret_ensemble);
 
     if (rc != SERVER_OK)
         return rc == SERVER_MISSING ? 77 : 1;
     take_environment();
-    failed = run_group();
+    failed = test_run_between(setup, teardown);
+    admin_close(admin);
     ensemble_stop(*ret_ensemble);
     return failed == 0 ? 0 : 1;
 }

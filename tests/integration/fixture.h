@@ -47,10 +47,13 @@ extern struct admin *admin;
 /* The main() of every program here. It returns 77 when no server is
  * installed. */
 int run_with_server(const struct server_opts *opts, int (*run_group)(void));
-/* The same of those with so many servers; the group sets `the_server` and
- * `admin` itself. */
-int run_with_ensemble(int count, struct ensemble **ret_ensemble,
-                      int (*run_group)(void));
+/* The same of those with so many servers. `setup` sets `admin`, and
+ * `the_server` if it is needed. */
+int run_with_ensemble(int count, const struct server_opts *opts,
+                      struct ensemble **ret_ensemble, test_step *setup,
+                      test_step *teardown);
+/* Opens `admin` there, and makes the directory of new_path(). A code. */
+int open_admin(const char *hosts);
 
 zkr_session *open_session(void);
 zkr_session *open_session_with(const struct zkr_session_opts *opts);

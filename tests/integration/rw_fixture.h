@@ -6,12 +6,6 @@
 
 #include "fixture.h"
 
-#include <zookeeper/proto.h>
-
-#ifndef ZOO_CREATE2_OP
-#define ZOO_CREATE2_OP 15
-#endif
-
 extern struct proxy *proxy;
 extern zkr_session *s;      /* through the proxy */
 extern zkr_session *other;  /* not */

@@ -7,18 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <zookeeper/proto.h>
-
 #include "lock/claim.h"
 #include "lock/locks.h"
 #include "session/session.h"
 
 /* It has names that headers above have, too. */
 #include "usual.h"
-
-#ifndef ZOO_CREATE2_OP
-#define ZOO_CREATE2_OP 15
-#endif
 
 static int setup(void)
 {

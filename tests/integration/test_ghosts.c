@@ -272,18 +272,7 @@ static int setup(void)
                : 0;
 }
 
-static int teardown(void)
-{
-    admin_close(admin);
-    return 0;
-}
-
-static int run_group(void)
-{
-    return test_run_between(setup, teardown);
-}
-
 int main(void)
 {
-    return run_with_ensemble(3, &ensemble, run_group);
+    return run_with_ensemble(3, NULL, &ensemble, setup, NULL);
 }

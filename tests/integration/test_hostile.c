@@ -8,17 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <zookeeper/proto.h>
-
 #include "base/clock.h"
 #include "request/client.h"
 
 /* It has names that headers above have, too. */
 #include "usual.h"
 
-#ifndef ZOO_CREATE2_OP
-#define ZOO_CREATE2_OP 15
-#endif
 #ifndef ZOO_REMOVE_WATCHES
 #define ZOO_REMOVE_WATCHES 18
 #endif

@@ -13,10 +13,6 @@
 
 #include <zookeeper/proto.h>
 
-#ifndef ZOO_CREATE2_OP
-#define ZOO_CREATE2_OP 15
-#endif
-
 enum { MANY = 5 };
 
 struct participant {

@@ -9,10 +9,6 @@
 
 #include <zookeeper/proto.h>
 
-#ifndef ZOO_CREATE2_OP
-#define ZOO_CREATE2_OP 15
-#endif
-
 static struct recorder *told;
 
 static int setup(void)

@@ -10,10 +10,6 @@
 
 #include <zookeeper/proto.h>
 
-#ifndef ZOO_CREATE2_OP
-#define ZOO_CREATE2_OP 15
-#endif
-
 enum { DIGITS = 10 };
 
 static struct proxy *side; /* of its double */

@@ -7,15 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <zookeeper/proto.h>
-
 #include "lock/claim.h"
 #include "lock/locks.h"
 #include "session/session.h"
-
-#ifndef ZOO_CREATE2_OP
-#define ZOO_CREATE2_OP 15
-#endif
 
 static struct proxy *proxy;
 static zkr_session *s;      /* through the proxy */

@@ -15,6 +15,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <zookeeper/proto.h>
+
+/* In zookeeper.jute, and not in proto.h of the client. */
+#ifndef ZOO_CREATE2_OP
+#define ZOO_CREATE2_OP 15
+#endif
+
 enum {
     PROXY_CLOSE = -11,
     PROXY_CONNECT = -10,

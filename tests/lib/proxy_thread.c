@@ -28,7 +28,7 @@ static bool has_room(const struct flow *f)
     return f->in.size + f->out.size < QUEUE_MAX;
 }
 
-/* A socket of which we want nothing proxy_must not be in the list at all:
+/* A socket of which we want nothing must not be in the list at all:
  * poll() would return for its hang-up again and again. */
 static struct pollfd poll_entry(int fd, bool reading, bool writing)
 {

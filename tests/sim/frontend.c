@@ -184,8 +184,6 @@ static void read_at(struct conn *c, struct request *r)
 
 static void on_meanwhile(void *arg, uint64_t tag)
 {
-    (void)arg;
-    (void)tag;
     fates.meanwhile();
 }
 
@@ -512,7 +510,6 @@ static void change_cut(int process, int replica, int directions, bool cut)
 
 static void on_cut_over(void *arg, uint64_t tag)
 {
-    (void)arg;
     change_cut((int)(tag >> 16), (int)(tag >> 8 & 0xff), (int)(tag & 0xff),
                false);
 }

@@ -178,8 +178,7 @@ static void take_and_pass_on(int i)
     pass_on(i);
 }
 
-/* -- what is asked ---------------------------------------------------------
- */
+/* -- what is asked --------------------------------------------------------- */
 
 static const enum zkr__zk_type questions[] = { ZKR__ZK_CREATE, ZKR__ZK_CHILDREN,
                                                ZKR__ZK_GET, ZKR__ZK_EXISTS,

@@ -193,8 +193,7 @@ static void give_up(zkr_mutex *m)
     }
 }
 
-/* -- acquires ---------------------------------------------------------------
- */
+/* -- acquires -------------------------------------------------------------- */
 
 static void look_on(const char *node)
 {
@@ -342,8 +341,7 @@ static void acquire_unfair(void)
     zkr_unfair_mutex_free(m);
 }
 
-/* -- a life -----------------------------------------------------------------
- */
+/* -- a life ---------------------------------------------------------------- */
 
 static bool open_session(void)
 {
@@ -487,8 +485,7 @@ TEST(any_answer_may_be_lost)
     live_with_any(FATE_ANSWER_LOST, false);
 }
 
-/* -- a change while an answer is under way ---------------------------------
- */
+/* -- a change while an answer is under way --------------------------------- */
 
 #define STRANGER WORLD_PATH "/_c_57ca8e00-0000-4000-8000-000000000000-lock-"
 

@@ -211,8 +211,6 @@ void members_elect(void)
 /* Two leaders that see each other: the old one gives up. */
 static void on_look(void *arg, uint64_t tag)
 {
-    (void)arg;
-    (void)tag;
     for (int r = 0; r < REPLICAS; r++) {
         if (r != ensemble.leader && ensemble.replicas[r].role == LEADING &&
             reach(r, ensemble.leader))
@@ -246,7 +244,6 @@ static void on_resume(void *arg, uint64_t tag)
 {
     struct pipe *p = arg;
 
-    (void)tag;
     pipe_resume(p);
     look_soon((1 + choose(100)) * MS);
 }
@@ -286,7 +283,6 @@ static void on_restart(void *arg, uint64_t tag)
 {
     struct replica *r = arg;
 
-    (void)tag;
     if (r->role == DOWN)
         r->role = LOOKING;
     look_soon(MS);
@@ -313,7 +309,6 @@ static void on_continue(void *arg, uint64_t tag)
     struct replica *r = arg;
     int number = (int)(r - ensemble.replicas);
 
-    (void)tag;
     r->paused--;
     server_pause(number, false);
 }

@@ -52,7 +52,6 @@ static void on_due(void *arg, uint64_t tag)
     struct pipe *p = arg;
     struct message *m = p->first;
 
-    (void)tag;
     p->scheduled = false;
     if (p->stalls > 0 || m == NULL)
         return;

@@ -192,8 +192,7 @@ static void acquire_all(struct several *s)
         hold_all(&c);
 }
 
-/* -- acquires without a waiting thread, several at once ---------------------
- */
+/* -- acquires without a waiting thread, several at once -------------------- */
 
 /* A callback cannot wait. */
 static void refused_inside(struct several *s)

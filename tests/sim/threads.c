@@ -18,14 +18,12 @@ pthread_t __wrap_pthread_self(void);
 
 int __wrap_pthread_join(pthread_t thread, void **value)
 {
-    (void)value;
     fiber_join((int)thread - 1);
     return 0;
 }
 
 int __wrap_pthread_detach(pthread_t thread)
 {
-    (void)thread;
     return 0;
 }
 
@@ -41,7 +39,6 @@ pthread_t __wrap_pthread_self(void)
 int zkr__thread_start(pthread_t *thread, const char *name,
                       void *(*main)(void *), void *arg)
 {
-    (void)name;
     *thread = (pthread_t)fiber_start(fiber_process(), main, arg) + 1;
     return 0;
 }
@@ -68,7 +65,6 @@ int zkr__mtx_init(struct zkr__mtx *mtx)
 
 void zkr__mtx_done(struct zkr__mtx *mtx)
 {
-    (void)mtx;
 }
 
 static bool is_interrupted(void)

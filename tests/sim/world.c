@@ -79,7 +79,6 @@ static void on_continue(void *arg, uint64_t tag)
 {
     struct process *p = arg;
 
-    (void)tag;
     world_trace("process %d: goes on", p->number);
     p->stopped_for += sim_now - p->stopped_at;
     fiber_stop_process(p->number, false);

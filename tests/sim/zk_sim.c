@@ -141,8 +141,6 @@ int client_replica(int process)
 
 static void on_quick(void *arg, uint64_t tag)
 {
-    (void)arg;
-    (void)tag;
 }
 
 static struct upcall *add_upcall(struct zkr__zk *zk)
@@ -615,7 +613,6 @@ bool zkr__zk_close(struct zkr__zk *zk, int64_t unused)
     int64_t deadline = sim_now + CLOSE_REPLY_MS * MS;
     bool connected;
 
-    (void)unused;
     if (one_in(2))
         fiber_yield();
     connected = zk->state == CONNECTED;
@@ -744,7 +741,6 @@ void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX])
 char *zkr__servers_rotated(const char *servers, unsigned number,
                            size_t *ret_count)
 {
-    (void)number;
     *ret_count = (size_t)ensemble_size();
     return strdup(servers);
 }
@@ -752,7 +748,5 @@ char *zkr__servers_rotated(const char *servers, unsigned number,
 int zkr__probe(const char *servers, const struct zkr_session_opts *opts,
                int timeout_ms)
 {
-    (void)opts;
-    (void)timeout_ms;
     return zkr__fail(ZKR_EUNREACHABLE, "no server of %s answers", servers);
 }

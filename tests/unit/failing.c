@@ -82,8 +82,7 @@ static bool fails(const char *what)
     return true;
 }
 
-/* -- memory -----------------------------------------------------------------
- */
+/* -- memory ---------------------------------------------------------------- */
 
 static void *count(void *p)
 {
@@ -149,8 +148,7 @@ static void give(void *p)
     __wrap_free(p);
 }
 
-/* -- descriptors ------------------------------------------------------------
- */
+/* -- descriptors ----------------------------------------------------------- */
 WRAP(int, open64, (const char *path, int flags, ...))
 {
     return fails("open") ? -1 : __real_open64(path, flags, 0666);
@@ -186,8 +184,7 @@ WRAP(int, fclose, (FILE * f))
     return fails("fclose") ? EOF : rc;
 }
 
-/* -- what is done with them -------------------------------------------------
- */
+/* -- what is done with them ------------------------------------------------ */
 WRAP(ssize_t, read, (int fd, void *data, size_t size))
 {
     return fails("read") ? -1 : __real_read(fd, data, size > 7 ? 7 : size);
@@ -253,8 +250,7 @@ WRAP(int, getsockopt,
                                : __real_getsockopt(fd, level, name, value, len);
 }
 
-/* -- the system -------------------------------------------------------------
- */
+/* -- the system ------------------------------------------------------------ */
 WRAP(int, getaddrinfo,
      (const char *host, const char *port, const struct addrinfo *hints,
       struct addrinfo **info))

@@ -91,8 +91,7 @@ static void any_call(void (*run)(void))
     }
 }
 
-/* -- fences -----------------------------------------------------------------
- */
+/* -- fences ---------------------------------------------------------------- */
 
 static int64_t accepted; /* the highest so far */
 static int64_t tried;    /* the highest that may have been accepted:
@@ -232,8 +231,7 @@ TEST(a_fence_that_has_gone_leaves_nothing_open)
     any_call(use_what_has_gone);
 }
 
-/* -- the system -------------------------------------------------------------
- */
+/* -- the system ------------------------------------------------------------ */
 
 static void write_owner(void)
 {
@@ -271,8 +269,7 @@ TEST(a_probe_has_an_answer)
     any_call(probe);
 }
 
-/* -- text -------------------------------------------------------------------
- */
+/* -- text ------------------------------------------------------------------ */
 
 static void parse(void)
 {

@@ -24,8 +24,7 @@
 enum { GAPS_MAX = 8 };
 enum { REPLY_MS = 300 };
 
-/* -- the gaps ---------------------------------------------------------------
- */
+/* -- the gaps -------------------------------------------------------------- */
 
 /* These are relaxed, so that they order nothing. */
 static _Atomic(const char *) thread_with_gaps; /* its name */
@@ -94,8 +93,7 @@ WRAP(bool, zkr__cond_wait,
     return in_time;
 }
 
-/* -- the stage --------------------------------------------------------------
- */
+/* -- the stage ------------------------------------------------------------- */
 
 static struct {
     zkr_session *s;
@@ -157,8 +155,7 @@ TEST(a_grant_counts_that_is_seen_behind_the_deadline)
     end();
 }
 
-/* -- intruders --------------------------------------------------------------
- */
+/* -- intruders ------------------------------------------------------------- */
 
 /* One look at a time, in this gap and for a while after it: the accesses of a
  * look without the lock are not ordered by the next look. */
@@ -340,8 +337,7 @@ static void play(const struct play *p)
 
 #define SELF "unit-gaps"
 
-/* -- calls ------------------------------------------------------------------
- */
+/* -- calls ----------------------------------------------------------------- */
 
 static void is_one_of(int rc, const int *codes, size_t count)
 {
@@ -508,8 +504,7 @@ TEST(a_look)
     play(&p);
 }
 
-/* -- our own threads --------------------------------------------------------
- */
+/* -- our own threads ------------------------------------------------------- */
 
 /* Callbacks, timers and handles have something to do. */
 static void live(void)

@@ -109,8 +109,7 @@ TEST(each_request_has_repetitions_of_its_own)
     await_outcome(&outcome);
 }
 
-/* -- one before another -----------------------------------------------------
- */
+/* -- one before another ---------------------------------------------------- */
 
 static void note(int rc, const struct zkr_reply *reply, void *user)
 {

@@ -14,11 +14,6 @@
 #include "wait.h"
 #include "wall_clock.h"
 
-/* In zookeeper.jute, and not in proto.h of the client. */
-#ifndef ZOO_CREATE2_OP
-#define ZOO_CREATE2_OP 15
-#endif
-
 enum {
     PATH_SIZE = 256,
     FAILING_MS = 3000, /* for a server to notice that its disk is full */

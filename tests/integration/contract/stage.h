@@ -7,10 +7,6 @@
 #include "contender.h"
 #include "proxy.h"
 
-#ifndef ZOO_CREATE2_OP
-#define ZOO_CREATE2_OP 15
-#endif
-
 /* The time that our session waits for the answer to a release. */
 enum { REPLY_MS = 1000 };
 
