@@ -374,6 +374,28 @@ TEST(a_refused_verification_is_told)
     give_back(g);
 }
 
+static void count_reply(int error, const struct zkr_reply *reply, void *count)
+{
+    (void)atomic_fetch_add((atomic_int *)count, 1);
+}
+
+/* The first is not sent again, and no other request comes. */
+TEST(what_waits_behind_a_refusal_is_sent)
+{
+    AUTO(session)
+    s = open_session_with(OPTS(session, .flags = ZKR_SESSION_NO_LEASE,
+                               .retry = ZKR_RETRY_NONE_INIT));
+    atomic_int count = 0;
+
+    for (int i = 1; i <= 10; i++) {
+        client_await_rest();
+        client_refuses(ZKR_ENOMEM);
+        for (int j = 0; j < 2; j++)
+            ok(zkr_session_get_async(s, "/x", -1, count_reply, &count));
+        AWAIT(atomic_load(&count) == 2 * i);
+    }
+}
+
 static void *delete_meanwhile(void *unused)
 {
     client_await_stop();
