@@ -43,6 +43,81 @@ static void count_grant(const struct event *event, void *user)
         h->grants[h->slot % TOP_SLOTS]++;
 }
 
+/* --- the owners --- */
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static struct top_owner *find_owner(struct top_owners *owners, const char *who)
+{
+    struct top_owner *more;
+
+    for (size_t i = 0; i < owners->count; i++) {
+        if (strcmp(owners->items[i].who, who) == 0)
+            return &owners->items[i];
+    }
+    more = realloc(owners->items, (owners->count + 1) * sizeof(*more));
+    if (more == NULL)
+        return NULL;
+    owners->items = more;
+    more += owners->count++;
+    *more = (struct top_owner){ .held_ms = -1, .longest_ms = -1 };
+    (void)strcpy(more->who, who);
+    return more;
+}
+
+/* An owner with several leases of a semaphore holds it once. */
+static bool was_met(const struct lock *lock, const struct contender *c)
+{
+    char who[WHO_MAX];
+    char other[WHO_MAX];
+
+    (void)contender_who(c, who);
+    for (const struct contender *b = lock->items; b < c; b++) {
+        if (b->node->holds && strcmp(contender_who(b, other), who) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Adds the holders of a lock. False: out of memory. */
+static bool add_holders(struct top_owners *owners, const struct lock *lock)
+{
+    for (size_t i = 0; i < lock->listed; i++) {
+        const struct contender *c = &lock->items[i];
+        char plain[WHO_MAX];
+        char who[WHO_MAX];
+        struct top_owner *o;
+
+        if (!c->node->holds || was_met(lock, c))
+            continue;
+        o = find_owner(owners,
+                       plain_copy(contender_who(c, who), plain, WHO_MAX));
+        if (o == NULL)
+            return false;
+        o->locks++;
+        o->waiters += lock->waiters;
+        o->held_ms = larger(o->held_ms, c->age_ms);
+        if (lock->waiters > 0)
+            o->longest_ms = larger(o->longest_ms, lock->longest_wait_ms);
+    }
+    return true;
+}
+
+static int compare_owners(const void *a, const void *b)
+{
+    const struct top_owner *x = a;
+    const struct top_owner *y = b;
+
+    if (x->locks != y->locks)
+        return x->locks < y->locks ? 1 : -1;
+    if (x->waiters != y->waiters)
+        return x->waiters < y->waiters ? 1 : -1;
+    return strcmp(x->who, y->who);
+}
+
 /* --- the next look --- */
 
 static void row_done(struct top_row *row)
@@ -174,11 +249,15 @@ static void add_up(struct top_model *model, bool more)
 
 static bool add_owners(struct top_model *model)
 {
+    struct top_owners *owners = &model->owners;
+
     for (size_t i = 0; i < model->count; i++) {
-        if (!owners_add(&model->owners, &model->rows[i].view.lock))
+        if (!add_holders(owners, &model->rows[i].view.lock))
             return false;
     }
-    owners_sort(&model->owners);
+    if (owners->count > 0)
+        qsort(owners->items, owners->count, sizeof(*owners->items),
+              compare_owners);
     return true;
 }
 
@@ -211,7 +290,7 @@ void top_model_done(struct top_model *model)
         row_done(&model->rows[i]);
     free(model->rows);
     free(model->shown);
-    owners_done(&model->owners);
+    free(model->owners.items);
     notes_done(&model->notes);
     *model = (struct top_model){ .rows = NULL };
 }

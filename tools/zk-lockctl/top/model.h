@@ -11,9 +11,9 @@
 #include "common/notes.h"
 #include "common/words.h"
 #include "model/events.h"
+#include "model/lock_state.h"
 #include "model/scan.h"
 #include "text/fields.h"
-#include "top/owners.h"
 
 /* The columns that locks can be sorted by: the first of top_fields. */
 enum top_key {
@@ -50,6 +50,20 @@ struct top_row {
     int64_t held_ms;      /* at most, by the first; -1: nobody holds */
     char *path;           /* this and the next: escaped */
     char holder[WHO_MAX]; /* "" when nobody holds, or nobody knows */
+};
+
+/* What a process holds, added up. */
+struct top_owner {
+    char who[WHO_MAX];  /* fit for a terminal */
+    size_t locks;       /* it holds, or is among their holders */
+    size_t waiters;     /* of these locks */
+    int64_t held_ms;    /* the lock that it holds longest, at most; -1: none */
+    int64_t longest_ms; /* the longest wait for one of them; -1: none */
+};
+
+struct top_owners {
+    struct top_owner *items; /* who holds most is first */
+    size_t count;
 };
 
 struct top_order {
