@@ -9,7 +9,7 @@
 static struct admin *second;
 static char root[64];
 
-enum { ROWS_MAX = 200 };
+enum { ROWS_MAX = 256 };
 
 static struct row {
     int code;
