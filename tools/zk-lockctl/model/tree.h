@@ -51,7 +51,7 @@ struct znode {
     zkr_watch *watch; /* on its children, or its data; or NULL */
     enum znode_request request;
     enum znode_wait wait;
-    bool polled;    /* a directory that cannot be watched */
+    bool polled;    /* the directory cannot be watched */
     bool checking;  /* the request tells whether the watch is silent */
     int64_t due_ms; /* the next request */
     struct znode *next_queued;
@@ -59,34 +59,34 @@ struct znode {
     /* what is known */
     int error; /* of the last answer; NO_ANSWER: there was none */
     struct zkr_participant node; /* a child; the znode owns its data */
-    bool contends;               /* by the names beside it, as holds */
-    bool holds;
-    bool shown; /* in news of its directory */
+    bool contends;               /* the names beside it tell so */
+    bool holds;                  /* likewise */
+    bool shown;                  /* news of its directory have had it */
 
     /* a directory */
     struct znode **kids; /* by name */
     size_t count;
     size_t depth;   /* 1: a path given */
     size_t waits;   /* kids that the news wait for */
-    bool listed;    /* `stat` and `kids` are of a list */
-    bool settled;   /* there was a list at least once */
-    bool semaphore; /* so it was taken last */
-    bool counted;   /* as a lock */
+    bool listed;    /* the kids and the stat are those of a list */
+    bool settled;   /* the directory was listed at least once */
+    bool semaphore; /* the news before were those of a semaphore */
+    bool counted;   /* the locks of the tree have it */
     struct zkr_stat stat;
 
     /* the time of what is known of a directory */
-    bool fresh;    /* it was made later than the mirror */
-    bool seamless; /* its watch has told of all changes since the last list, if
+    bool fresh;    /* the directory was made later than the mirror */
+    bool seamless; /* the watch has told of all changes since the last list, if
                       the connection was not lost either */
-    uint64_t breaks; /* of the connection, before the last list */
+    uint64_t breaks; /* those of the connection before the last list */
     int64_t seen_ms; /* the last answer, since 1970 */
     int64_t list_ms; /* the last answer that told of its children */
 
     /* news of a directory */
-    int64_t changed_ms;   /* when it came among the news; 0: it is not there */
+    int64_t changed_ms;   /* when its news came; 0: it has none */
     struct znode *next;   /* of the news */
     struct unseen unseen; /* since its news were taken */
-    bool taken;           /* its news were, at least once */
+    bool taken;           /* somebody has taken its news before */
     bool held_back;       /* no list is taken until its news are */
 };
 
