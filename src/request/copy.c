@@ -76,9 +76,9 @@ static int check(const struct zkr_session *s,
                  const struct zkr__zk_request *asked, enum zkr_create_mode mode)
 {
     const char *verb = zkr__copy_verb(asked->type);
-    int rc = zkr__session_check_path(
-        s, verb, "path", asked->path,
-        is_sequential(mode) ? ZKR_PATH_MAX - NUMBER_LEN : ZKR_PATH_MAX);
+    size_t max = is_sequential(mode) ? ZKR_PATH_MAX - NUMBER_LEN : ZKR_PATH_MAX;
+    int rc = zkr__session_check_path(s, verb, "path", asked->path,
+                                     asked->below ? SIZE_MAX : max);
 
     if (rc != ZKR_OK)
         return rc;

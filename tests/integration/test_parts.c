@@ -259,6 +259,25 @@ TEST(directories_of_these_names_are_no_semaphore)
     assert_no_semaphore("d", 1);
 }
 
+/* The path of its leases is longer than that of any lock. */
+TEST(a_semaphore_has_a_path_of_any_length)
+{
+    char longest[ZKR_PATH_MAX + 1];
+    AUTO(semaphore) sem = NULL;
+    AUTO(participants) list = NULL;
+    AUTO(grant) g = NULL;
+
+    memset(longest, 'a', ZKR_PATH_MAX);
+    memcpy(longest, path, strlen(path));
+    longest[strlen(path)] = '/';
+    longest[ZKR_PATH_MAX] = '\0';
+    ok(zkr_semaphore_new(s, longest, 1, NULL, &sem));
+    ok(zkr_semaphore_acquire(sem, -1, &g));
+    list = list_reading(longest, 0, 0);
+    assert_true(list->semaphore);
+    assert_int_equal(list->count, 1);
+}
+
 TEST(directories_that_may_not_be_read_are_told)
 {
     AUTO(participants) list = NULL;
