@@ -12,8 +12,11 @@
 
 #include <zkrecipes/zkrecipes.h>
 
+#include "base/clock.h"
 #include "client.h"
+#include "lock/heartbeat.h"
 #include "opened.h"
+#include "session/session.h"
 
 /* -- a thread that is cancelled ------------------------------------------- */
 
@@ -188,4 +191,54 @@ TEST(a_chroot_that_may_not_be_read_is_there)
     client_answers(ZKR__ZK_EXISTS, ZKR_ZNOAUTH);
     ok(zkr_session_close(open_session(0)));
     client_answers(ZKR__ZK_EXISTS, ZKR_OK);
+}
+
+/* -- the forecast of the lease -------------------------------------------- */
+
+static void nothing_happens(zkr_session *s)
+{
+    (void)s;
+}
+
+static void the_lease_ends(zkr_session *s)
+{
+    zkr__lease_reset(&s->lease, 0, 1, 0);
+}
+
+static void time_passes(zkr_session *s)
+{
+    int64_t end = zkr__clock_boot() + s->lease.timeout / 500;
+
+    while (zkr__clock_boot() < end)
+        (void)sched_yield();
+}
+
+/* A good one is remembered for a short time, of a session timeout. */
+static const struct forecast {
+    const char *name;
+    uint32_t timeout_ms;
+    void (*happens)(zkr_session *s);
+    bool good;
+} forecasts[] = {
+    { "nothing happens", 6000000, nothing_happens, true },
+    { "time passes", 10000, time_passes, false },
+    { "a connection is lost", 6000000, zkr__heartbeat_suspend_locked, false },
+    { "the lease ends", 6000000, the_lease_ends, false },
+};
+
+/* By the time it is asked for again the answers have become slow. */
+TEST_ROWS(a_forecast_is_believed_for_a_moment, forecasts, f)
+{
+    AUTO(session) s = NULL;
+
+    client_grants_timeout(f->timeout_ms);
+    s = open_session(0);
+    client_grants_timeout(10000);
+    zkr_mutex_free(new_mutex(s));
+    zkr__session_lock(s);
+    assert_true(zkr__heartbeat_is_good(s));
+    s->lease.took = s->lease.timeout;
+    f->happens(s);
+    assert_int_equal(zkr__heartbeat_is_good(s), f->good);
+    zkr__session_unlock(s);
 }
