@@ -83,6 +83,11 @@ struct row rows[] = {
     { "*: release", "*", "forbidden", .leaves = LEAVES(-1) },
     { "release many", "*", "forbidden", .leaves = LEAVES(-3) },
     { "release both", "*", "forbidden", .leaves = LEAVES(-2) },
+    /* One whose turn to be sent comes after the end of the session was lost. */
+    { "release many", "delete [12]", OVER, .ends_with = AS_EVER,
+      .or_with = ZKR_ELOST, .leaves = LEAVES(-3) },
+    { "release both", "delete 1", OVER, .ends_with = AS_EVER,
+      .or_with = ZKR_ELOST, .leaves = LEAVES(-2) },
 
     /* The program's own reads go on; its writes are made once at most. */
     { READS, "*", "no *", .ends_with = ZKR_EUNREACHABLE },
