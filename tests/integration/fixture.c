@@ -237,12 +237,12 @@ int waiter_join(struct waiter *w)
     return w->rc;
 }
 
-/* An event makes a claim list again, and it is woken by the answer to that. */
 void on_thread(void *(*run)(void *), void *arg)
 {
     thread_join(thread_start(run, arg));
 }
 
+/* An event makes a claim list again, and it is woken by the answer to that. */
 void settle(zkr_session *s)
 {
     char path[64];

@@ -55,6 +55,14 @@ int rw_teardown(void)
     return 0;
 }
 
+int rw_run_in_both_roots(void)
+{
+    int failed = test_run_all();
+
+    root = "/tests/app";
+    return failed + test_run_all();
+}
+
 zkr_rwlock *new_rwlock(zkr_session *session, uint32_t flags)
 {
     zkr_rwlock *l = NULL;

@@ -23,6 +23,8 @@ extern acquire_call *const modes[2]; /* by_reading, by_writing */
 
 int rw_setup(void);
 int rw_teardown(void);
+/* All tests: without a chroot, and with one. */
+int rw_run_in_both_roots(void);
 
 zkr_rwlock *new_rwlock(zkr_session *session, uint32_t flags);
 zkr_grant *read_lock(zkr_rwlock *l);

@@ -282,15 +282,6 @@ static void on_answer(int error, const struct zkr_reply *reply, void *user)
     recorder_add(a->recorder, error, (int64_t)(uintptr_t)a);
 }
 
-static int told(struct recorder *r, size_t i)
-{
-    int code = 1;
-
-    assert_true(recorder_wait(r, i + 1, SOON_MS));
-    assert_true(recorder_get(r, i, &code, NULL));
-    return code;
-}
-
 /* What waits for a connection while the session ends is for the next one. */
 TEST(an_expiry_between_is_no_error)
 {
@@ -311,8 +302,8 @@ TEST(an_expiry_between_is_no_error)
         assert_int_equal(session_kill_by_id(server_hosts(the_server), before),
                          0);
         proxy_heal(proxy);
-        assert_int_equal(told(r, 0), ZKR_OK);
-        assert_int_equal(told(r, 1), ZKR_OK);
+        assert_int_equal(recorded(r, 0), ZKR_OK);
+        assert_int_equal(recorded(r, 1), ZKR_OK);
         assert_string_equal(got.data, "old");
         assert_true(made.owner != before && made.owner != 0);
         assert_true(made.owner == zkr_session_id(s));
@@ -335,8 +326,8 @@ TEST(an_answer_that_ends_the_session_ends_writes_too)
         ok(zkr_session_get_async(s, dir, -1, on_answer, &got));
         ok(zkr_session_set_async(s, dir, "x", 1, ZKR_ANY_VERSION, -1, on_answer,
                                  &written));
-        assert_int_equal(told(written.recorder, 0), ZKR_EUNKNOWN);
-        assert_int_equal(told(got.recorder, 0), ZKR_OK);
+        assert_int_equal(recorded(written.recorder, 0), ZKR_EUNKNOWN);
+        assert_int_equal(recorded(got.recorder, 0), ZKR_OK);
         proxy_set_latency(proxy, 0);
         proxy_release(proxy);
         settle(s);
@@ -355,24 +346,24 @@ TEST(callbacks_tell_the_outcome)
 
     ok(zkr_session_create_async(s, in_dir("a"), "abc", 3, NULL, 0, on_answer,
                                 &a));
-    assert_int_equal(told(a.recorder, i++), ZKR_OK);
+    assert_int_equal(recorded(a.recorder, i++), ZKR_OK);
     assert_int_equal(a.waited, ZKR_EDEADLK);
     ok(zkr_session_get_async(s, in_dir("a"), 0, on_answer, &a));
-    assert_int_equal(told(a.recorder, i++), ZKR_OK);
+    assert_int_equal(recorded(a.recorder, i++), ZKR_OK);
     assert_string_equal(a.data, "abc");
     ok(zkr_session_set_async(s, in_dir("a"), "x", 1, 7, 0, on_answer, &a));
-    assert_int_equal(told(a.recorder, i++), ZKR_ZBADVERSION);
+    assert_int_equal(recorded(a.recorder, i++), ZKR_ZBADVERSION);
     ok(zkr_session_exists_async(s, in_dir("a"), 0, on_answer, &a));
-    assert_int_equal(told(a.recorder, i++), ZKR_OK);
+    assert_int_equal(recorded(a.recorder, i++), ZKR_OK);
     ok(zkr_session_children_async(s, dir, -1, on_answer, &a));
-    assert_int_equal(told(a.recorder, i++), ZKR_OK);
+    assert_int_equal(recorded(a.recorder, i++), ZKR_OK);
     ok(zkr_session_sync_async(s, 0, on_answer, &a));
-    assert_int_equal(told(a.recorder, i++), ZKR_OK);
+    assert_int_equal(recorded(a.recorder, i++), ZKR_OK);
     ok(zkr_session_delete_async(s, in_dir("a"), 0, 0, on_answer, &a));
-    assert_int_equal(told(a.recorder, i++), ZKR_OK);
+    assert_int_equal(recorded(a.recorder, i++), ZKR_OK);
     proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_HOLD_REPLY);
     ok(zkr_session_get_async(s, dir, 200, on_answer, &a));
-    assert_int_equal(told(a.recorder, i++), ZKR_EUNREACHABLE);
+    assert_int_equal(recorded(a.recorder, i++), ZKR_EUNREACHABLE);
     proxy_release(proxy);
     settle(s);
     assert_int_equal(recorder_count(a.recorder), i);
@@ -450,7 +441,7 @@ TEST(a_close_ends_what_is_under_way)
     (void)zkr_session_close(s);
     assert_int_equal(recorder_count(a.recorder), 3);
     for (size_t i = 0; i < 3; i++)
-        codes[i] = told(a.recorder, i);
+        codes[i] = recorded(a.recorder, i);
     assert_int_equal(codes[0], ZKR_EUNKNOWN);
     assert_int_equal(codes[1], ZKR_ECLOSED);
     assert_int_equal(codes[2], ZKR_ECLOSED);

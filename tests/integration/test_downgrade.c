@@ -581,15 +581,7 @@ TEST(a_reader_deleted_at_once_is_put_there_again)
     release(hand_on(w.grant, &writer));
 }
 
-static int run_group(void)
-{
-    int failed = test_run_all();
-
-    root = "/tests/app";
-    return failed + test_run_all();
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, rw_run_in_both_roots);
 }

@@ -961,15 +961,7 @@ TEST(layouts_exclude_each_other)
     release(g);
 }
 
-static int run_group(void)
-{
-    int failed = test_run_all();
-
-    root = "/tests/app";
-    return failed + test_run_all();
-}
-
 int main(void)
 {
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, rw_run_in_both_roots);
 }

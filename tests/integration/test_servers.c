@@ -29,10 +29,8 @@ static zkr_session *open_at(const char *hosts)
 static void expect(struct recorder *r, size_t i,
                    enum zkr_session_state_kind state)
 {
-    int code = -1;
+    int code = recorded(r, i);
 
-    assert_true(recorder_wait(r, i + 1, SOON_MS));
-    assert_true(recorder_get(r, i, &code, NULL));
     assert_string_equal(
         zkr_session_state_name((enum zkr_session_state_kind)code),
         zkr_session_state_name(state));
@@ -163,13 +161,8 @@ TEST(a_silent_server_fails_no_open)
                                   OPTS(session, .session_timeout_ms = 30000,
                                        .connect_timeout_ms = 15000),
                                   on_open, r, &s[i]));
-    assert_true(recorder_wait(r, OPENS, SOON_MS));
-    for (size_t i = 0; i < OPENS; i++) {
-        int error = -1;
-
-        assert_true(recorder_get(r, i, &error, NULL));
-        ok(error);
-    }
+    for (size_t i = 0; i < OPENS; i++)
+        ok(recorded(r, i));
     server_resume(ensemble_server(ensemble, silent));
     for (int i = 0; i < OPENS; i++)
         close_session(s[i]);

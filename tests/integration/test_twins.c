@@ -92,15 +92,6 @@ static void begin_with_a_twin(int64_t timeout_ms, struct recorder *r,
     assert_int_equal(count_children(path), ahead + 2);
 }
 
-static int outcome(struct recorder *r)
-{
-    int code = -1;
-
-    assert_true(recorder_wait(r, 1, SOON_MS));
-    assert_true(recorder_get(r, 0, &code, NULL));
-    return code;
-}
-
 TEST(the_lower_one_holds_and_both_go)
 {
     AUTO(recorder) r = recorder_new();
@@ -110,7 +101,7 @@ TEST(the_lower_one_holds_and_both_go)
 
     begin_with_a_twin(SOON_MS, r, 0);
     proxy_heal(proxy);
-    assert_int_equal(outcome(r), ZKR_OK);
+    assert_int_equal(recorded(r, 0), ZKR_OK);
     g = recorded_grant(r, 0);
     first = nth_child(path, 0);
     assert_non_null(strstr(zkr_grant_node(g), first));
@@ -135,7 +126,7 @@ TEST(it_does_not_wait_for_itself)
     settle(s);
     assert_int_equal(recorder_count(r), 0);
     release(before);
-    assert_int_equal(outcome(r), ZKR_OK);
+    assert_int_equal(recorded(r, 0), ZKR_OK);
     release(recorded_grant(r, 0));
     wait_children(path, 0);
 }
@@ -145,7 +136,7 @@ TEST(both_go_when_it_is_given_up)
     AUTO(recorder) r = recorder_new();
 
     begin_with_a_twin(500, r, 0);
-    assert_int_equal(outcome(r), ZKR_ETIMEDOUT);
+    assert_int_equal(recorded(r, 0), ZKR_ETIMEDOUT);
     assert_int_equal(count_children(path), 2);
     proxy_heal(proxy);
     wait_children(path, 0);
