@@ -222,6 +222,7 @@ bool zkr__grant_node_is_there_locked(const struct zkr_grant *g)
 {
     const struct zkr__claim *c = ZKR__CONTAINER(g, struct zkr__claim, grant);
 
+    /* (3) of the theorem of the line: read, and watched, in this generation */
     return is_watched(g) && g->own->generation == c->lock->line->generation;
 }
 

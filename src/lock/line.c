@@ -6,7 +6,8 @@
  * behind another of the session need not ask the servers when that one is given
  * back: it is granted the lock without a request. The theorem in
  * docs/design.md, "The line", says when, by five conditions; the lines that
- * check them, here and in line_known.c and leave.c, name them by their numbers.
+ * check them, here and in line_known.c, grant_watch.c, wait.c, prove.c and
+ * leave.c, name them by their numbers.
  *
  * What is true when. A claim is in `members` from the answer to its create
  * (beside a grant: from its start) until it is given back or gives up; the list
@@ -146,7 +147,7 @@ struct zkr__claim *zkr__line_ahead_locked(const struct zkr__claim *c)
         struct zkr__nearest nearest = ZKR__NEAREST_INIT;
 
         zkr__nearest_pass(&nearest, 0, of(l)->place.kind);
-        /* (2): none of ours is ahead */
+        /* (2) of the theorem: none of ours is ahead */
         if (of(l) != zkr__claim_beside(c) &&
             c->recipe->waits_for(&nearest) != ZKR__NOBODY)
             return of(l);
@@ -174,8 +175,8 @@ zkr__line_beside_ahead_locked(const struct zkr__claim *c)
  * there: it is watched, or a list will tell. */
 static void is_first_locked(struct zkr__claim *c) ZKR__LOCKED
 {
-    if (zkr__place_is_clear_locked(c)) { /* (1): nobody else is ahead */
-        /* (3): its node is there; TURN then asks for (4), the lease */
+    if (zkr__place_is_clear_locked(c)) { /* (1) of the theorem */
+        /* (3): its node is there; TURN then asks for (4), the lease: prove.c */
         if (zkr__grant_node_is_there_locked(&c->grant)) {
             zkr__claim_event_locked(c, ZKR__ON_TURN,
                                     "the one before us has given it back");
@@ -199,8 +200,8 @@ static void walk_locked(struct zkr__line *line) ZKR__LOCKED
 
         behind += nearest.exclusive != ZKR__NOBODY;
         if (c->place.behind) {
-            /* (2): none of ours is ahead; one with an unanswered guarded write
-             * is a member yet, which is (5): leave.c */
+            /* (2) of the theorem: none of ours is ahead; one with an unanswered
+             * guarded write is a member yet, which is (5): leave.c */
             if (c->recipe->waits_for(&nearest) == ZKR__NOBODY)
                 is_first_locked(c);
             else

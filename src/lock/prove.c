@@ -87,7 +87,8 @@ static void ask_locked(struct zkr__claim *c) ZKR__LOCKED
 
 /* The claim is the first of those that conflict, in a list that is younger than
  * our node: nobody can get ahead of us while our node exists. Mostly the proof
- * needs only a second write, and otherwise some time. */
+ * needs only a second write, and otherwise some time. That the lease runs is
+ * (4) of the theorem of the line. */
 void zkr__claim_turn(struct zkr__claim *c, const struct zkr__news *news)
 {
     if (zkr__heartbeat_is_good(c->session))

@@ -25,6 +25,7 @@ static bool is_waiting(const struct zkr__claim *c)
  * list is better, because a write goes with it that proves the lease. */
 static bool is_next_locked(const struct zkr__claim *c) ZKR__LOCKED
 {
+    /* (1), by the event, (2) and (3) of the theorem of the line */
     return c->place.only && zkr__line_ahead_locked(c) == NULL &&
            c->place.generation == c->lock->line->generation &&
            zkr__grant_node_is_there_locked(&c->grant) &&
