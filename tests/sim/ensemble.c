@@ -28,7 +28,7 @@ void ensemble_reset(int64_t tick, int64_t sync_limit, int64_t gap)
     ensemble.gap = gap;
     ensemble.leader = NO_REPLICA;
     for (int a = 0; a < REPLICAS; a++) {
-        ensemble.replicas[a].role = a < VOTERS ? LOOKING : DOWN;
+        ensemble.replicas[a].role = LOOKING;
         for (int b = 0; b < REPLICAS; b++) {
             struct link *link = &ensemble.links[a][b];
 
@@ -38,18 +38,6 @@ void ensemble_reset(int64_t tick, int64_t sync_limit, int64_t gap)
         }
     }
     members_elect();
-}
-
-void ensemble_observe(void)
-{
-    ensemble.observed = true;
-    ensemble.replicas[VOTERS].role = LOOKING;
-    members_elect();
-}
-
-int ensemble_size(void)
-{
-    return ensemble.observed ? REPLICAS : VOTERS;
 }
 
 void ensemble_assume(int64_t gap)
@@ -131,11 +119,8 @@ void replica_apply(int number, int64_t version)
 
 void leader_send(int kind, int64_t number, void *body)
 {
-    int count = kind == PROPOSAL ? VOTERS : REPLICAS;
-
-    for (int f = 0; f < count; f++) {
-        if (ensemble.replicas[f].role == FOLLOWING &&
-            ensemble.replicas[f].leader == ensemble.leader)
+    for (int f = 0; f < REPLICAS; f++) {
+        if (f != ensemble.leader && ensemble.replicas[f].role == FOLLOWING)
             pipe_send(&ensemble.links[ensemble.leader][f].pipe, kind, number,
                       body);
     }
@@ -147,7 +132,9 @@ static void answer_syncs(void)
 
     while (s != NULL && s->version <= ensemble.committed) {
         ensemble.syncs = s->next;
-        if (ensemble.replicas[s->request->replica].role == FOLLOWING)
+        if (s->request->replica == ensemble.leader)
+            server_agreed(s->request);
+        else if (ensemble.replicas[s->request->replica].role == FOLLOWING)
             pipe_send(
                 &ensemble.links[ensemble.leader][s->request->replica].pipe,
                 SYNCED, 0, s->request);
@@ -160,7 +147,7 @@ void leader_commit(void)
 {
     int64_t agreed = ensemble.committed;
 
-    for (int f = 0; f < VOTERS; f++) {
+    for (int f = 0; f < REPLICAS; f++) {
         const struct replica *r = &ensemble.replicas[f];
 
         if (f != ensemble.leader && r->role == FOLLOWING && r->acked > agreed)
@@ -177,16 +164,11 @@ void leader_commit(void)
     answer_syncs();
 }
 
-/* That of a client of the leader itself waits for no proposal. */
 static void sync_at_leader(struct request *r)
 {
     struct sync *s = arena_new(sizeof(*s));
     struct sync **end = &ensemble.syncs;
 
-    if (r->replica == ensemble.leader) {
-        server_agreed(r);
-        return;
-    }
     s->request = r;
     s->version = ensemble.log_len;
     while (*end != NULL)
@@ -222,19 +204,10 @@ static void at_leader(struct request *r)
         leader_prepare(r);
 }
 
-static void answer_from(int leader, int kind, struct request *r)
-{
-    if (r->replica == leader)
-        server_agreed(r);
-    else
-        pipe_send(&ensemble.links[leader][r->replica].pipe, kind, 0, r);
-}
-
 /* A leader that the others have left does not know it yet: it answers requests
- * that need no majority, also those of an observer that has stayed. */
-static void at_deserted_leader(int leader, struct request *r)
+ * that need no majority. */
+static void at_deserted_leader(struct replica *me, struct request *r)
 {
-    struct replica *me = &ensemble.replicas[leader];
     const struct session *s =
         r->session < 0 ? NULL : &ensemble.sessions[r->session];
 
@@ -243,10 +216,9 @@ static void at_deserted_leader(int leader, struct request *r)
                      (s->closed == 0 || s->closed > me->applied);
 
         r->rc = known ? ZKR_OK : ZKR_ZSESSIONEXPIRED;
-        answer_from(leader, REVALIDATED, r);
-    } else if (r->type == ZKR__ZK_SYNC &&
-               (!me->proposes || r->replica == leader)) {
-        answer_from(leader, SYNCED, r);
+        server_agreed(r);
+    } else if (r->type == ZKR__ZK_SYNC && !me->proposes) {
+        server_agreed(r);
     } else {
         me->proposes = true;
     }
@@ -258,11 +230,12 @@ void ensemble_submit(int replica, struct request *r)
 
     r->replica = replica;
     if (me->role == LEADING && replica != ensemble.leader)
-        at_deserted_leader(replica, r);
+        at_deserted_leader(me, r);
     else if (replica == ensemble.leader)
         at_leader(r);
     else if (me->role == FOLLOWING)
-        pipe_send(&ensemble.links[replica][me->leader].pipe, FORWARD, 0, r);
+        pipe_send(&ensemble.links[replica][ensemble.leader].pipe, FORWARD, 0,
+                  r);
 }
 
 void ensemble_touch(int replica, int session)
@@ -313,29 +286,10 @@ static void leader_on_message(int from, const struct message *m)
     }
 }
 
-/* A follower that has left may have acknowledged a proposal before, and that
- * comes late: with it the leader has a majority for the proposal. The next
- * leader has it, too, because that follower has. */
-static void deserted_on_message(int leader, int from, const struct message *m)
-{
-    struct replica *me = &ensemble.replicas[leader];
-
-    if (m->kind == FORWARD && from >= VOTERS)
-        at_deserted_leader(leader, m->body);
-    if (m->kind != ACK || m->number <= me->applied ||
-        m->number > ensemble.committed)
-        return;
-    replica_apply(leader, m->number);
-    if (ensemble.observed && ensemble.replicas[VOTERS].role == FOLLOWING &&
-        ensemble.replicas[VOTERS].leader == leader)
-        pipe_send(&ensemble.links[leader][VOTERS].pipe, COMMIT, m->number,
-                  NULL);
-}
-
 static void follower_on_message(int to, const struct message *m)
 {
     struct replica *r = &ensemble.replicas[to];
-    struct pipe *back = &ensemble.links[to][r->leader].pipe;
+    struct pipe *back = &ensemble.links[to][ensemble.leader].pipe;
 
     switch (m->kind) {
     case PROPOSAL:
@@ -360,12 +314,10 @@ static void follower_on_message(int to, const struct message *m)
 static void on_message(void *owner, const struct message *m)
 {
     const struct link *link = owner;
-    const struct replica *to = &ensemble.replicas[link->to];
 
     if (link->to == ensemble.leader)
         leader_on_message(link->from, m);
-    else if (to->role == LEADING)
-        deserted_on_message(link->to, link->from, m);
-    else if (to->role == FOLLOWING && to->leader == link->from)
+    else if (link->from == ensemble.leader &&
+             ensemble.replicas[link->to].role == FOLLOWING)
         follower_on_message(link->to, m);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ensemble: three replicas of one log, a leader, its sessions, and in some
- * worlds an observer, which has no vote, and may stay with a leader that the
- * others have left.
+/* The ensemble: three replicas of one log, a leader, and its sessions.
  *
  * After ZooKeeper 3.8: a write goes from its replica to the leader, becomes a
  * transaction, is committed when a majority has it, and is answered when its
@@ -15,8 +13,7 @@
 
 #include "tree.h"
 
-#define VOTERS       3
-#define REPLICAS     4 /* the last one is an observer, where there is one */
+#define REPLICAS     3
 #define SESSIONS_MAX 256
 #define NO_REPLICA   (-1)
 
@@ -57,10 +54,6 @@ struct session {
 };
 
 void ensemble_reset(int64_t tick, int64_t sync_limit, int64_t gap);
-/* There is an observer. */
-void ensemble_observe(void);
-/* How many replicas there are. */
-int ensemble_size(void);
 /* The interval at which leases assume that the leader pings. */
 void ensemble_assume(int64_t gap);
 int ensemble_new_session(int process, int64_t timeout);

@@ -35,7 +35,7 @@ static int some_process(void)
 
 static int some_replica(void)
 {
-    return (int)choose((uint32_t)ensemble_size());
+    return (int)choose(REPLICAS);
 }
 
 static void break_connections(void)
@@ -74,7 +74,7 @@ static void stop_process(void)
 static void stall_link(void)
 {
     int from = some_replica();
-    int to = (from + 1 + (int)choose(2)) % VOTERS;
+    int to = (from + 1 + (int)choose(2)) % REPLICAS;
     int64_t duration = some_time();
 
     if (choose(3) < 2)
@@ -95,7 +95,7 @@ static void on_link_breaks(void *arg, uint64_t tag)
 static void stall_and_break(void)
 {
     int leader = ensemble_leader();
-    int follower = (leader + 1 + (int)choose(2)) % VOTERS;
+    int follower = (leader + 1 + (int)choose(2)) % REPLICAS;
     int64_t duration = world.timeout * (int64_t)(2 + choose(7)) / 8;
 
     if (leader == NO_REPLICA || duration >= left())
@@ -442,7 +442,7 @@ static void go_far(void)
 static void crowd(void)
 {
     int leader = ensemble_leader();
-    int follower = (leader + 1 + (int)choose(2)) % VOTERS;
+    int follower = (leader + 1 + (int)choose(2)) % REPLICAS;
 
     ensemble_crowd((1 + choose(249)) * MS);
     if (leader != NO_REPLICA && choose(2) == 1)

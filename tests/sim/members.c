@@ -30,28 +30,12 @@ static void look_soon(int64_t delay)
     events_at(sim_now + delay, on_look, NULL, 0);
 }
 
-/* What it has sent to a leader that it leaves may come late. */
 static void clear_links(int number)
 {
-    const struct replica *r = &ensemble.replicas[number];
-    bool lags = ensemble.observed && r->role != DOWN && r->role != LEADING;
-
     for (int other = 0; other < REPLICAS; other++) {
-        if (!lags || ensemble.replicas[other].role != LEADING ||
-            other == ensemble.leader)
-            pipe_clear(pipe_of(number, other));
+        pipe_clear(pipe_of(number, other));
         pipe_clear(pipe_of(other, number));
     }
-}
-
-static void lose_leader(int number, enum role role);
-
-static void lose_observer(int leader)
-{
-    const struct replica *o = &ensemble.replicas[VOTERS];
-
-    if (o->role == FOLLOWING && o->leader == leader)
-        lose_leader(VOTERS, LOOKING);
 }
 
 /* The replica serves nobody any more, and messages to and from it are lost. */
@@ -62,8 +46,6 @@ static void lose_leader(int number, enum role role)
     world_trace("replica %d: %s", number, role == DOWN ? "down" : "looking");
     if (r->role == LEADING && number != ensemble.leader)
         ensemble.deserted = sim_now;
-    if (r->role == LEADING)
-        lose_observer(number);
     r->role = role;
     memset(r->touched, 0, sizeof(r->touched));
     r->proposes = false;
@@ -100,7 +82,6 @@ static void follow(int number)
     world_trace("replica %d: follows %d", number, ensemble.leader);
     clear_links(number);
     r->role = FOLLOWING;
-    r->leader = ensemble.leader;
     r->joins++;
     r->logged = ensemble.log_len;
     r->acked = ensemble.log_len;
@@ -164,12 +145,12 @@ static int best_candidate(void)
 {
     int best = NO_REPLICA;
 
-    for (int a = 0; a < VOTERS; a++) {
+    for (int a = 0; a < REPLICAS; a++) {
         int friends = 0;
 
         if (ensemble.replicas[a].role != LOOKING)
             continue;
-        for (int b = 0; b < VOTERS; b++)
+        for (int b = 0; b < REPLICAS; b++)
             friends +=
                 b != a && ensemble.replicas[b].role == LOOKING && reach(a, b);
         if (friends > 0 &&
@@ -184,7 +165,7 @@ static int best_candidate(void)
 
 static bool leader_is_alone(void)
 {
-    for (int f = 0; f < VOTERS; f++) {
+    for (int f = 0; f < REPLICAS; f++) {
         if (ensemble.replicas[f].role == FOLLOWING)
             return false;
     }
@@ -227,7 +208,7 @@ static void on_silence(void *arg, uint64_t joins)
 
     if (r->joins != joins)
         return;
-    if (r->role == FOLLOWING && !reach(number, r->leader))
+    if (r->role == FOLLOWING && !reach(number, ensemble.leader))
         lose_leader(number, LOOKING);
     else if (r->role == LEADING &&
              (number != ensemble.leader || leader_is_alone()))
@@ -269,8 +250,8 @@ void ensemble_isolate(int replica, int64_t detect, int64_t duration)
 {
     world_trace("replica %d: alone for %lld ms, noticed after %lld", replica,
                 (long long)(duration / MS), (long long)(detect / MS));
-    for (int other = 0; other < ensemble_size(); other++) {
-        if (other == replica || (other >= VOTERS && choose(2) == 0))
+    for (int other = 0; other < REPLICAS; other++) {
+        if (other == replica)
             continue;
         stall(replica, other, duration);
         stall(other, replica, duration);
@@ -321,7 +302,7 @@ void ensemble_pause(int replica, int64_t duration)
         sessions_close_polled();
     ensemble.replicas[replica].paused++;
     server_pause(replica, true);
-    for (int other = 0; other < ensemble_size(); other++) {
+    for (int other = 0; other < REPLICAS; other++) {
         if (other != replica)
             stall(other, replica, duration);
         if (other != replica)

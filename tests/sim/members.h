@@ -18,7 +18,6 @@ enum role {
 
 struct replica {
     enum role role;
-    int leader;      /* whom it follows */
     int64_t applied; /* versions */
     int64_t logged;  /* versions that would survive with this replica */
     int64_t acked;   /* versions that it has, as the leader knows */
@@ -60,7 +59,6 @@ struct ensemble {
     int64_t pinged;
     int64_t late_at;
     int leader;
-    bool observed;
     int64_t deserted; /* until this time a leader did not know of the next */
     uint32_t epoch;
     uint32_t counter; /* of the epoch's transactions */

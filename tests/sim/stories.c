@@ -2,7 +2,6 @@
 /* Stories: schedules that are written, not drawn. Each repeats a bug as it once
  * happened, in virtual time, on the simulated ensemble without other faults.
  */
-#include "members.h"
 #include "story.h"
 
 #include <stdlib.h>
@@ -115,7 +114,7 @@ STORY(a_node_that_was_found_is_looked_for_once_more, has_a_node, .unfair = true,
       .anew = true)
 {
     int leader = ensemble_leader();
-    int next = (leader + 1) % VOTERS;
+    int next = (leader + 1) % REPLICAS;
 
     start(&users[WAITER]);
     fiber_sleep(world.timeout / 10);
@@ -182,7 +181,7 @@ static void ask_a_deserted_leader(void)
     ensemble_isolate(old, 10 * MS, 2 * world.timeout);
     while ((next = ensemble_leader()) == old || next == NO_REPLICA)
         fiber_sleep(MS);
-    follower = VOTERS - old - next;
+    follower = REPLICAS - old - next;
     move_waiter_to(follower);
     ensemble_stall(follower, next, world.timeout / 2);
     server_cut(WAITER, next, WAY_UP | WAY_DOWN, world.timeout / 2);
@@ -286,7 +285,7 @@ STORY(a_node_that_is_not_found_any_more_is_not_granted, has_a_node,
 STORY(a_list_without_its_ghosts_grants_nothing, has_a_node, .both = true)
 {
     int leader = ensemble_leader();
-    int follower = (leader + 1 + story.time) % VOTERS;
+    int follower = (leader + 1 + story.time) % REPLICAS;
     const struct zkr__claim *c;
     struct node *ghost;
 
@@ -705,7 +704,7 @@ STORY(a_polled_session_is_not_believed, still_held_when_it_is_closed,
     int64_t polls;
 
     start(&users[WAITER]);
-    connect_waiter_to((ensemble_leader() + 1) % VOTERS);
+    connect_waiter_to((ensemble_leader() + 1) % REPLICAS);
     fiber_sleep(2 * world.timeout);
     polled = session_of_waiter();
     touch_before_a_tick(replica_of_waiter());
@@ -723,30 +722,6 @@ STORY(a_polled_session_is_not_believed, still_held_when_it_is_closed,
     ask(&users[WAITER]);
     await_told(&users[WAITER]);
     ensemble_crowd(0);
-}
-
-static void stay_with_a_deserted_leader(void)
-{
-    const struct session *s = session_of_waiter();
-    int64_t end;
-
-    connect_waiter_to(VOTERS);
-    fiber_sleep(3 * world.timeout);
-    ensemble_isolate(ensemble_leader(), 10 * MS, 3 * world.timeout);
-    for (end = sim_now + 3 * world.timeout; sim_now < end; fiber_sleep(MS)) {
-        if (s->closing && zkr_grant_check(users[WAITER].grant) == ZKR_OK)
-            world_fail("it is held, and its session has been closed");
-    }
-}
-
-/* The observer of the waiter stays with a leader that the others have left, and
- * which answers its syncs. */
-STORY(a_deserted_leader_proves_nothing, stay_with_a_deserted_leader,
-      .anew = true)
-{
-    ensemble_observe();
-    ensemble.sync_limit = 3 * world.timeout;
-    acquire_at_once();
 }
 
 /* -- a link that is slow -------------------------------------------------- */

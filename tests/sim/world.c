@@ -262,8 +262,6 @@ static void begin(void)
     choose_ensemble();
     make_directory();
     acls_be_strict(choose(2) == 1);
-    if (one_in(3))
-        ensemble_observe();
 }
 
 static int64_t after_calm(void)

@@ -205,7 +205,7 @@ static void connect_next(struct zkr__zk *zk)
 {
     zk->conn = server_connect(zk->process, zk->server, zk, zk->id, zk->timeout,
                               zk->last_seen);
-    zk->server = (zk->server + 1) % ensemble_size();
+    zk->server = (zk->server + 1) % REPLICAS;
     zk->last_received = sim_now;
     turn_at(zk, sim_now + zk->timeout * 2 / 3);
 }
@@ -213,8 +213,7 @@ static void connect_next(struct zkr__zk *zk)
 /* It has tried all of them: a little pause. */
 static void connect_later(struct zkr__zk *zk)
 {
-    int64_t pause =
-        ++zk->failures % ensemble_size() == 0 ? zk->timeout / 60 : 0;
+    int64_t pause = ++zk->failures % REPLICAS == 0 ? zk->timeout / 60 : 0;
 
     turn_at(zk, sim_now + pause + MS);
 }
@@ -588,7 +587,7 @@ int zkr__zk_open(const struct zkr__zk_config *config,
     zk->session = session;
     zk->timeout = config->timeout_ms * MS;
     zk->id = NO_SESSION;
-    zk->server = (int)choose((uint32_t)ensemble_size());
+    zk->server = (int)choose(REPLICAS);
     zk->has_auth = config->auth != NULL;
     zk->state = CONNECTING;
     handles[handle_count++] = zk;
@@ -741,7 +740,7 @@ void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX])
 char *zkr__servers_rotated(const char *servers, unsigned number,
                            size_t *ret_count)
 {
-    *ret_count = (size_t)ensemble_size();
+    *ret_count = REPLICAS;
     return strdup(servers);
 }
 
