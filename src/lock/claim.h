@@ -277,7 +277,8 @@ void zkr__claim_give_up_like_locked(struct zkr__claim *c,
 void zkr__claim_fail_locked(struct zkr__claim *c, int rc,
                             const char *reason) ZKR__LOCKED;
 
-/* The same, because its deadline has passed. */
+/* Give up because the deadline has passed. The sentence says what the claim
+ * waits for. */
 void zkr__claim_time_out_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 /* Writes what the claim waits for, to follow on "deadline passed": ", waiting
