@@ -633,14 +633,20 @@ static void *wait_without_limit(void *user)
     union {
         unsigned char bytes[256];
         struct zkr_reply *reply;
+        struct zkr_participants *list;
+        zkr_grant *grants[256 / sizeof(void *)];
     } out;
     int rc;
 
     given = *w->given;
     rc = w->row->call(out.bytes);
-    /* A read may be answered when the servers go on, before the close. */
-    if (rc == ZKR_OK && w->row->size == sizeof(out.reply) &&
-        strncmp(w->row->name, "zkr_session_", 12) == 0)
+    /* It may be answered when the servers go on, before the close. */
+    if (rc == ZKR_OK && strstr(w->row->name, "_acquire") != NULL)
+        zkr_grants_free(out.grants, w->row->size / sizeof(void *));
+    else if (rc == ZKR_OK && strcmp(w->row->name, "zkr_participants_list") == 0)
+        zkr_participants_free(out.list);
+    else if (rc == ZKR_OK && w->row->size == sizeof(out.reply) &&
+             strncmp(w->row->name, "zkr_session_", 12) == 0)
         zkr_reply_free(out.reply);
     atomic_store(&w->ended, true);
     return NULL;
