@@ -15,21 +15,21 @@ struct zkr__told {
     void *user;
 };
 
-/* Gives up every chain of that object, with ZKR_ECANCELED. Where it is one
- * lock, zkr__lock_cancel_locked() does, which lets no other claim in meanwhile.
- */
+/* Gives up every chain of that object, with ZKR_ECANCELED. Where the object is
+ * one lock, zkr__lock_cancel_locked() does this, and lets no other claim in
+ * meanwhile. */
 void zkr__chains_cancel(zkr_lockable *l);
 
-/* Acquires what the options say, which have been checked. `beside` is a grant
- * of one lock at whose place to stand, or NULL: that of its owner, if it has
- * one. On success `ret_grants` has the grants of the links that are no gates,
- * in their order; the caller has emptied it. */
+/* Acquires what the options say, which have been checked. `beside` is the
+ * grant at whose place the claim of one lock stands; NULL: the grant that its
+ * owner has of that lock, if any. On success `ret_grants` has the grants of the
+ * links that are no gates, in their order; the caller has emptied it. */
 int zkr__chain_acquire(zkr_lockable *l, const struct zkr_acquire_opts *how,
                        struct zkr__claim *beside,
                        const struct zkr__time_limit *until,
                        zkr_grant **ret_grants);
 
-/* The same, without a thread that waits. */
+/* Acquires in the same way, and calls `told` with the outcome. */
 int zkr__chain_acquire_async(zkr_lockable *l,
                              const struct zkr_acquire_opts *how,
                              int64_t timeout_ms, const struct zkr__told *told,

@@ -62,8 +62,8 @@ enum zkr__role_event {
  * cohort, or the delegate of one. */
 struct zkr__role {
     const struct zkr__way *way; /* NULL: that of its recipe */
-    bool for_caller;            /* a caller has made it: it counts */
-    bool has_node;              /* a node of its own, and not the delegate's */
+    bool for_caller; /* a caller has made it: it goes into the counters */
+    bool has_node;   /* a node of its own, and not the delegate's */
     /* Called when it is WAITING; NULL: its caller may not have to wait. */
     void (*waits)(struct zkr__claim *c);
     void (*told)(struct zkr__claim *c, enum zkr__role_event event, int what);
@@ -73,10 +73,10 @@ struct zkr__role {
 
 /* The node of a claim in this epoch, as far as it is known. */
 struct zkr__node {
-    char *name;         /* in request_path, as sent in the create */
-    bool complete;      /* the server appends no sequence number */
-    bool thorough;      /* a create may be carried out yet, or was twice */
-    size_t path_size;   /* of each of three in one block: */
+    char *name;    /* in request_path, as sent in the create */
+    bool complete; /* the server appends no sequence number */
+    bool thorough; /* another node of ours may exist, or come: search again */
+    size_t path_size;   /* of request_path, path and own.path, in one block */
     char *request_path; /* dir/name */
     char *path;         /* dir/name and sequence number, or "" */
     struct zkr__record *record; /* its data */
@@ -125,7 +125,7 @@ struct zkr__claim {
             struct zkr__search search;   /* recover.c */
             struct zkr__sweep sweep;     /* leave.c */
         };
-        char *path; /* of the parents, or swept; the third */
+        char *path; /* of the parents, or swept */
     } own;
 
     /* One part for each step. */

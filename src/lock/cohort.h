@@ -22,8 +22,8 @@ struct zkr__cohort { /* under the session lock, but for what is set once */
     uint64_t grants;   /* to members */
     int64_t unused_at; /* since when nobody has it */
     uint32_t passed;   /* grants while somebody else may have waited */
-    bool contended;    /* a list has shown others, or cannot */
-    bool alone; /* the last one has not; until the watch of the line fires */
+    bool contended;    /* a list has shown others, or there can be none */
+    bool alone; /* the last list has shown nobody, and no event came since */
 };
 
 /* Returns NULL when out of memory. The lock has it, and frees it. */
@@ -45,7 +45,7 @@ extern const struct zkr__role zkr__delegate;
 
 /* The node goes back as soon as no member has the lock. */
 void zkr__cohort_yield_locked(struct zkr__cohort *h) ZKR__LOCKED;
-/* The same, from now on for each node. */
+/* The user has freed the lock: from now on each node goes back so. */
 void zkr__cohort_close_locked(struct zkr__cohort *h) ZKR__LOCKED;
 
 #endif

@@ -16,14 +16,15 @@
  *   directory lives: new ones get numbers above ours. The directory lives as
  *   long as our node, which is in it. So an answer counts only for the node of
  *   ours that we had when we asked; and a claim that left out a node is granted
- *   the lock only when the leader has found our node once more, after all of
- *   it. That holds for names without a UUID, too.
- * - One node is created under a complete name, and so may be again: that of a
- *   reader, with the number of the writer that it replaces. It is not granted
- *   anything without that writer's node, which we wait for before it (queue.h).
- *   So when it is asked about, the writer's node has gone for the ensemble.
+ *   the lock only when the leader has found our node once more, after that
+ *   answer and the list. This holds for names without a UUID, too.
+ * - A reader that replaces a writer creates its node under a complete name,
+ * with the writer's number, so this name may come again. The reader is granted
+ *   nothing without the writer's node, which we wait for before (queue.h). So
+ *   when we ask about the reader's node, the ensemble has no writer's node.
  *
- * No list and no read proves anything here, and no other answer.
+ * Only that answer of the leader proves anything here: no list and no read
+ * does.
  *
  * What is true when. The timer is armed only while the claim is WAITING for a
  * node of another session (`waited`); leaving that state disarms it. A question

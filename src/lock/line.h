@@ -2,9 +2,10 @@
 /* The line: the claims of one session in the queue of one lock, and what all of
  * them know of the others in it.
  *
- * A list that one claim needs serves every claim whose create it follows. Of a
- * list nothing is kept but this, for each claim: the number of the nearest
- * contender ahead that is not ours, and whether one of ours is nearer.
+ * A list that one claim needs serves every claim whose create it follows. The
+ * line does not keep the list. It keeps, for each claim, the number of the
+ * nearest contender ahead that is not ours, and, for the directory, its
+ * identity, its last number, and whether others contend.
  *
  * Lines belong to the session: all its locks on one path share one, if they
  * heed the same markers. All is under the session lock. */
@@ -82,8 +83,8 @@ struct zkr__line {
     char text[]; /* dir */
 };
 
-/* lines.c: of the session that has this lock's path and markers, with a user
- * more; NULL when out of memory. */
+/* lines.c: returns the line of the session for that directory and those
+ * markers, with one reference more; NULL when out of memory. */
 struct zkr__line *zkr__line_use_locked(struct zkr_session *s, const char *dir,
                                        uint32_t markers) ZKR__LOCKED;
 /* The connection is lost: nothing is known any more. */
@@ -98,9 +99,10 @@ void zkr__line_join_locked(struct zkr__claim *c) ZKR__LOCKED;
 /* It has been given back, or has given up: it counts no more, but its node may
  * be seen for a while. */
 void zkr__line_leave_locked(struct zkr__claim *c) ZKR__LOCKED;
-/* The same, but its node stays: it is one of others. */
+/* The claim has left, and the servers refuse to delete its node: that counts as
+ * one of another client. */
 void zkr__line_stick_locked(struct zkr__claim *c) ZKR__LOCKED;
-/* Tries to delete those nodes again. */
+/* Lets the stuck claims try to delete their nodes again. */
 void zkr__line_sweep_locked(struct zkr__line *line) ZKR__LOCKED;
 /* It has ended, or will have another node. */
 void zkr__line_drop_locked(struct zkr__claim *c) ZKR__LOCKED;
@@ -118,9 +120,9 @@ void zkr__line_advance_locked(struct zkr__line *line) ZKR__LOCKED;
  * sent before. Or, if `c->more`, all that are sent before the next claim asks:
  * that one is about to. */
 void zkr__line_ask_locked(struct zkr__claim *c) ZKR__LOCKED;
-/* LISTED follows with the next list in which a contender has come or gone, or
- * with another one; always, unless the claim has just been LISTED. Returns
- * false when out of memory. */
+/* LISTED follows when the watch shows that a contender has come or gone. With
+ * `listed` the claim has just had a list; without, one is asked for at once.
+ * Returns false when out of memory. */
 bool zkr__line_wait_locked(struct zkr__claim *c, bool listed) ZKR__LOCKED;
 /* Asks for a list for all who wait so. */
 void zkr__line_wake_locked(struct zkr__line *line) ZKR__LOCKED;

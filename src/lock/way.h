@@ -17,8 +17,8 @@ enum zkr__claim_state {
     ZKR__CLAIM_ENROLLING,  /* create and list are on their way, in one flight */
     ZKR__CLAIM_RECOVERING, /* was our node created? */
     ZKR__CLAIM_SURVEYING,  /* listing: whom do we wait for? */
-    ZKR__CLAIM_WAITING,    /* for the node that is watched */
-    ZKR__CLAIM_PROVING,    /* it is our turn: does the session live on? */
+    ZKR__CLAIM_WAITING, /* for a node, one of ours, a permit, or the cohort */
+    ZKR__CLAIM_PROVING, /* it is our turn: does the session live on? */
     ZKR__CLAIM_HELD,
     ZKR__CLAIM_LEAVING, /* deleting our node */
     ZKR__CLAIM_LOST,

@@ -97,7 +97,7 @@ void connect_waiter_to(int replica);
 /* Waits until a claim of the waiter is in that state, and returns the first
  * one. */
 const struct zkr__claim *await_state(enum zkr__claim_state state);
-/* What an operator does. */
+/* An operator does this. */
 void operate(enum zkr__zk_type type, enum zkr_create_mode mode,
              const char *path, const char *data);
 void operator_deletes(const char *path);

@@ -62,7 +62,7 @@ struct lockctl {
     zkr_session *session; /* after lockctl_connect() */
 };
 
-/* What a verb takes behind its options. */
+/* The arguments that a verb takes behind its options. */
 enum takes {
     TAKES_WORDS, /* what it reads itself */
     TAKES_FIRST, /* a lock, and more; likewise */

@@ -358,8 +358,8 @@ static int make_lock(struct znode *z, int64_t at_ms, struct lock *ret_lock)
 
 /* --- news --- */
 
-/* The first change counts. What was not seen in a part of a semaphore was not
- * seen of the semaphore. */
+/* Adds what was not seen of one part to what was not seen of its semaphore; the
+ * earliest time counts. */
 static void take_unseen(struct znode *z, struct unseen *all)
 {
     const struct unseen *u = &z->unseen;

@@ -69,14 +69,14 @@ bool mirror_is_ready(struct mirror *mirror, int64_t patience_ms, int *ret_error,
 /* To be called now and then, for what cannot be watched. False: it was called
  * TICK_MS ago or less, and has done nothing. */
 bool mirror_tick(struct mirror *mirror);
-/* What is not watched is due at the next tick. */
+/* Parts without a watch are due at the next tick. */
 void mirror_poll_now(struct mirror *mirror);
 
 /* The n-th of its paths: each once, and the whole of a part; NULL: there are no
  * more. */
 const char *mirror_path(const struct mirror *mirror, size_t n);
 
-/* What nobody has seen of a directory since its news were taken. */
+/* The changes of a directory that nobody has seen since its news were taken. */
 struct unseen {
     int64_t before_ms; /* until then it was as it was taken before */
     uint64_t missed;   /* so many children came and went */
