@@ -14,6 +14,7 @@ enum { PATIENCE_MS = 1000, AGAIN_MS = 30000, LOOK_MS = 5000 };
 struct waiting {
     struct run *run;
     atomic_int session_state; /* enum zkr_session_state_kind */
+    atomic_bool lost;         /* the session was; that is not said yet */
     int said_state;           /* of the session */
     int64_t said_token;       /* of the holder */
     int64_t said_ms;          /* when that was said, whichever it is */
@@ -43,6 +44,8 @@ static void on_session(zkr_session *session,
     uint64_t one = 1;
 
     (void)session;
+    if (event->state == ZKR_SESSION_LOST)
+        atomic_store(&w->lost, true);
     atomic_store(&w->session_state, event->state);
     (void)!write(w->run->event_fd, &one, sizeof(one));
 }
@@ -54,12 +57,18 @@ static bool servers_answer(struct waiting *w)
     return state == ZKR_SESSION_CONNECTED || state == ZKR_SESSION_RECONNECTED;
 }
 
-/* Once for each change. */
+/* Once for each change. The next session may be there before we have said that
+ * the last one has ended. */
 static void say_session(struct waiting *w)
 {
     struct run *run = w->run;
     int state = atomic_load(&w->session_state);
 
+    if (atomic_exchange(&w->lost, false)) {
+        lockctl_say(run->ctl, "the servers have ended the session; waiting at "
+                              "the end of the queue");
+        w->said_state = ZKR_SESSION_LOST;
+    }
     if (state == w->said_state)
         return;
     if (state == ZKR_SESSION_SUSPENDED)
@@ -68,9 +77,6 @@ static void say_session(struct waiting *w)
                     "place in the queue is kept for the session timeout, "
                     "%u ms",
                     zkr_session_timeout_ms(run->ctl->session));
-    else if (state == ZKR_SESSION_LOST)
-        lockctl_say(run->ctl, "the servers have ended the session; waiting at "
-                              "the end of the queue");
     else if (state == ZKR_SESSION_RECONNECTED)
         lockctl_say(run->ctl, "the servers answer; still waiting");
     w->said_state = state;
@@ -114,8 +120,10 @@ static int await(struct waiting *w, int64_t end_ms)
             if (ended_by != 0)
                 claim_cancel(run->turn.claim, ZKR_ECANCELED);
         }
-        if (clock_boot_ms() >= end_ms)
+        if (clock_boot_ms() >= end_ms) {
             claim_cancel(run->turn.claim, ZKR_ETIMEDOUT);
+            end_ms = INT64_MAX; /* once: its outcome may take a while */
+        }
         if (clock_boot_ms() >= say_ms)
             say_ms = say_waiting(w) + clock_boot_ms();
         say_session(w);
