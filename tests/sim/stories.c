@@ -558,8 +558,8 @@ STORY_THEN(a_doubt_is_about_all_that_is_held, acquire_at_once, .both = true)
     are(ZKR_GRANT_HELD);
 }
 
-/* The lease runs out before there is a connection again, at each phase of the
- * beat. */
+/* The holder has no connection for a while, from each phase of the beat on.
+ * When it has one again, its lease has run out, or nearly so. */
 static void bear_an_outage(void)
 {
     zkr_grant *grant = users[WAITER].grant;
