@@ -222,7 +222,8 @@ failed_tests() { # with what cmocka, or a sanitizer, says
            "\(.name): \(.result), exit status \(.returncode)",
            ([.stdout // "", .stderr // ""] | join("\n") | split("\n")[] |
             select(test("ERROR|FAILED|Sanitizer|error:|^  *#[0-9] ")))' \
-        "$build/meson-logs/testlog.json" | sed 's/^/failed: /' | head -n 60
+        "$build/meson-logs/testlog.json" |
+        sed -n '1,60s/^/failed: /p' # head would end jq, and with it this script
 }
 
 passed=$(count Ok)

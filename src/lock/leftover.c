@@ -20,9 +20,9 @@
  *
  * What one would doubt. A delete through another session could hit a node of
  * somebody else: not by a name with a UUID of ours. It could take a lock from a
- * holder who was promised it until an instant: the sweep waits for that instant.
- * And a leftover needs memory: where there is none, the servers delete the node
- * when they end the session. */
+ * holder who was promised it until an instant: the sweep waits for that
+ * instant. And a leftover needs memory: where there is none, the servers delete
+ * the node when they end the session. */
 #include "lock/leftover.h"
 
 #include <stdlib.h>

@@ -54,7 +54,7 @@ static struct packet make_record(int64_t zxid)
     put_number(&txn, zxid, 8);
     put_number(&txn, 1234, 8);
     put_number(&txn, TXN_CLOSE_SESSION, 4);
-    put_number(&record, adler32(txn.bytes, txn.size), 8);
+    put_number(&record, log_checksum(txn.bytes, txn.size), 8);
     put_number(&record, (int64_t)txn.size, 4);
     put_bytes(&record, txn.bytes, txn.size);
     put_bytes(&record, "B", 1);

@@ -51,7 +51,7 @@ int seed_sequence(const struct server *s, int64_t zxid, const char *child,
     put_bytes(&file, "ZKLG", 4);
     put_number(&file, LOG_VERSION, 4);
     put_number(&file, 0, 8); /* database id */
-    put_number(&file, adler32(record.bytes, record.size), 8);
+    put_number(&file, log_checksum(record.bytes, record.size), 8);
     put_number(&file, (int64_t)record.size, 4);
     put_bytes(&file, record.bytes, record.size);
     put_number(&file, END_OF_RECORD, 1);

@@ -76,7 +76,7 @@ static bool read_here(FILE *file, unsigned char *data, struct record *ret)
     *ret = (struct record){ data, (size_t)take_number(&r, 4), 0 };
     return ret->size != 0 && ret->size <= RECORD_MAX &&
            fread(data, 1, ret->size, file) == ret->size && fgetc(file) == 'B' &&
-           adler32(data, ret->size) == sum;
+           log_checksum(data, ret->size) == sum;
 }
 
 /* Finds the first record within a page after a torn one, or returns false. */

@@ -53,7 +53,7 @@ int64_t get_number(const unsigned char *bytes, int width)
     return (int64_t)number;
 }
 
-uint32_t adler32(const unsigned char *bytes, size_t size)
+uint32_t log_checksum(const unsigned char *bytes, size_t size)
 {
     uint32_t low = 1;
     uint32_t high = 0;

@@ -27,6 +27,6 @@ void put_close(struct packet *p);
 int64_t get_number(const unsigned char *bytes, int width);
 
 /* Source: RFC 1950, 8.2. */
-uint32_t adler32(const unsigned char *bytes, size_t size);
+uint32_t log_checksum(const unsigned char *bytes, size_t size);
 
 #endif
