@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A node of a recipe, made and deleted by a caller who waits. */
-#ifndef ZKR__NODE_H
-#define ZKR__NODE_H
+#pragma once
 
 #include <zkrecipes/barrier.h>
 #include <zkrecipes/client.h>
@@ -42,5 +41,3 @@ int zkr__node_put(const struct zkr__site *at, const char *path,
 /* Sees to it that the node is not there. */
 int zkr__node_remove(const struct zkr__site *at, const char *path,
                      int64_t deadline);
-
-#endif

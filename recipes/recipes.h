@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recipes that others look at: their nodes on the servers. */
-#ifndef ZKR__RECIPES_H
-#define ZKR__RECIPES_H
+#pragma once
 
 #include "lock/recipe.h"
 
 extern const struct zkr__recipe zkr__mutex_recipe;
 extern const struct zkr__recipe zkr__reading_recipe;
 extern const struct zkr__recipe zkr__writing_recipe;
-
-#endif

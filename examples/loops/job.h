@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A job under a lock that never blocks; it knows nothing of the event loop that
  * calls it. */
-#ifndef JOB_H
-#define JOB_H
+#pragma once
 
 #include <zkrecipes/zkrecipes.h>
 
@@ -17,5 +16,3 @@ bool job_is_over(void);
 
 /* Closes the session; the value is that of main(). */
 int job_finish(zkr_session *session);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The clocks: one for waiting, one for the lease. No other file reads a
  * clock. */
-#ifndef ZKR__CLOCK_H
-#define ZKR__CLOCK_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -26,5 +25,3 @@ int64_t zkr__clock_deadline(int64_t ms);
 int64_t zkr__clock_left_ms(int64_t deadline);
 
 struct timespec zkr__clock_timespec(int64_t instant);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Error codes: whether a request that ended with one may have been carried out,
  * and the sentence that explains the last error of a thread. */
-#ifndef ZKR__ERROR_H
-#define ZKR__ERROR_H
+#pragma once
 
 #include <zkrecipes/error.h>
 
@@ -37,5 +36,3 @@ void zkr__error_set_detail(const char *detail);
 void zkr__error_format(char detail[ZKR__DETAIL_MAX], int code,
                        const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-#endif

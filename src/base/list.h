@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An intrusive, doubly linked, circular list. */
-#ifndef ZKR__LIST_H
-#define ZKR__LIST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,5 +75,3 @@ static inline void zkr__list_each(struct zkr__list *l,
         fn(item, arg);
     }
 }
-
-#endif

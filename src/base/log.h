@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The log hook: formats a line only when a hook wants to read it. */
-#ifndef ZKR__LOG_H
-#define ZKR__LOG_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -27,5 +26,3 @@ void zkr__log_line(enum zkr_log_level level, const char *line);
 
 void zkr__log(enum zkr_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A mutex that knows whether the calling thread holds it, that a thread gets
  * soon however often others take it, and its condition variable. */
-#ifndef ZKR__MTX_H
-#define ZKR__MTX_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -85,5 +84,3 @@ bool zkr__cond_wait(struct zkr__cond *cond, struct zkr__mtx *mtx,
 
 /* Wakes all that wait, when the mutex is released. */
 void zkr__cond_wake(struct zkr__cond *cond);
-
-#endif

@@ -2,8 +2,7 @@
 /* What the caller hands over: structs whose size tells their version, so that
  * older and newer callers work (options, which are read, and answers, which are
  * written), and outputs, which are given through a pointer. */
-#ifndef ZKR__OPTS_H
-#define ZKR__OPTS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -33,5 +32,3 @@ void zkr__answer_fill(void *dst, const void *src, size_t src_size);
 void zkr__output_empty(void *ret, size_t size);
 
 int zkr__output_begin(void *ret, size_t size, const char *name);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks and joins ZooKeeper paths, and checks text that goes into nodes.
  * Pure. */
-#ifndef ZKR__PATH_H
-#define ZKR__PATH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ bool zkr__path_is_within(const char *path, const char *root);
 
 /* Returns the last component. */
 const char *zkr__path_name(const char *path);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The number of this process: a child that was forked has another one, also
  * when its process id is the same. */
-#ifndef ZKR__PROCESS_H
-#define ZKR__PROCESS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@ unsigned zkr__process_number(void);
 /* Tells whether a number that an object has is that of this process. No system
  * call. */
 bool zkr__process_is(unsigned number);
-
-#endif

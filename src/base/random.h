@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random numbers from the kernel, because the client re-seeds the generator of
  * the process. */
-#ifndef ZKR__RANDOM_H
-#define ZKR__RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -12,5 +11,3 @@ uint64_t zkr__random(void);
 
 /* A version 4 UUID in lower-case canonical text. */
 void zkr__random_uuid(char uuid[ZKR__UUID_LEN + 1]);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A reference count inside the object that it counts for. */
-#ifndef ZKR__REF_H
-#define ZKR__REF_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -28,5 +27,3 @@ static inline void zkr__ref_drop(struct zkr__ref *ref)
     if (atomic_fetch_sub(&ref->count, 1) == 1)
         ref->last(ref);
 }
-
-#endif

@@ -2,8 +2,7 @@
 /* A ring of the latest events for a listener: bounded, without allocation. It
  * says in which slot of an array an event is kept; the array, of ZKR__RING_MAX
  * events, is next to it. */
-#ifndef ZKR__RING_H
-#define ZKR__RING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ static inline bool zkr__ring_pop(struct zkr__ring *ring, unsigned *ret_slot)
     ring->count--;
     return true;
 }
-
-#endif

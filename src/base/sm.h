@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* State machines by table: which moves are legal, and the function that makes
  * them. */
-#ifndef ZKR__SM_H
-#define ZKR__SM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -34,5 +33,3 @@ static inline const char *zkr__sm_name(const struct zkr__sm *sm)
 {
     return sm->table[sm->state].name;
 }
-
-#endif

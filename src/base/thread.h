@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The library's own threads, which block all signals; and a thread of the user
  * while it runs code of ours. */
-#ifndef ZKR__THREAD_H
-#define ZKR__THREAD_H
+#pragma once
 
 #include <pthread.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ static inline void zkr__thread_cancel_end(const int *state)
 #define ZKR__NOT_CANCELLED                                                     \
     int zkr__cancel __attribute__((cleanup(zkr__thread_cancel_end), unused)) = \
         zkr__thread_cancel_disable()
-
-#endif

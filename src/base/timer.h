@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Timers: a heap of instants, without allocation. */
-#ifndef ZKR__TIMER_H
-#define ZKR__TIMER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ int64_t zkr__timers_next(const struct zkr__timers *timers);
 /* Takes out the first timer that is due and returns it, or NULL when none
  * is. */
 struct zkr__timer *zkr__timers_pop(struct zkr__timers *timers, int64_t now);
-
-#endif

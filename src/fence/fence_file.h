@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The file of a fence: locked, read, and replaced as a whole. */
-#ifndef ZKR__FENCE_FILE_H
-#define ZKR__FENCE_FILE_H
+#pragma once
 
 #include "fence/fence_record.h"
 
@@ -22,5 +21,3 @@ int zkr__fence_file_read(struct zkr__fence_file *file,
  * the call returns ZKR_OK. */
 int zkr__fence_file_write(struct zkr__fence_file *file,
                           const struct zkr__fence_record *record);
-
-#endif

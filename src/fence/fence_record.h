@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The record of a fence: the highest tokens, the rule that accepts a token, and
  * the text form. Pure. */
-#ifndef ZKR__FENCE_RECORD_H
-#define ZKR__FENCE_RECORD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ size_t zkr__fence_record_format(const struct zkr__fence_record *record,
 /* Accepts only text that zkr__fence_record_format() writes. */
 bool zkr__fence_record_parse(const char *text, size_t len,
                              struct zkr__fence_record *ret_record);
-
-#endif

@@ -2,8 +2,7 @@
 /* A chain: an acquire, as claims of one caller, one after the other, by one
  * deadline. Either all are granted, or none is kept. Those of one lock begin
  * together. */
-#ifndef ZKR__CHAIN_H
-#define ZKR__CHAIN_H
+#pragma once
 
 #include "lock/lockable.h"
 #include "request/condition.h"
@@ -34,5 +33,3 @@ int zkr__chain_acquire_async(zkr_lockable *l,
                              const struct zkr_acquire_opts *how,
                              int64_t timeout_ms, const struct zkr__told *told,
                              zkr_request **ret_request);
-
-#endif

@@ -11,8 +11,7 @@
  * on through LEAVING in the background until its node is certainly gone, and is
  * freed then. When the session ends, claims that wait enter the queue of the
  * next one, and HELD becomes LOST. */
-#ifndef ZKR__CLAIM_H
-#define ZKR__CLAIM_H
+#pragma once
 
 #include "base/error.h"
 #include "base/thread.h"
@@ -303,5 +302,3 @@ void zkr__claim_lost_locked(struct zkr__claim *c,
  * acted is closed, if it was of a past epoch: nothing is under way any more. */
 void zkr__claim_expired_locked(struct zkr__claim *c) ZKR__LOCKED;
 void zkr__claim_epoch_over_locked(struct zkr__claim *c) ZKR__LOCKED;
-
-#endif

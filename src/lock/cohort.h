@@ -2,8 +2,7 @@
 /* A cohort: the claims of one lock that take it from each other, with one node
  * among them ("lock cohorting": Dice, Marathe, Shavit). cohort.c says how;
  * docs/design.md when a node stays, and why that is safe. */
-#ifndef ZKR__COHORT_H
-#define ZKR__COHORT_H
+#pragma once
 
 #include "lock/claim.h"
 #include "session/locked.h"
@@ -47,5 +46,3 @@ extern const struct zkr__role zkr__delegate;
 void zkr__cohort_yield_locked(struct zkr__cohort *h) ZKR__LOCKED;
 /* The user has freed the lock: from now on each node goes back so. */
 void zkr__cohort_close_locked(struct zkr__cohort *h) ZKR__LOCKED;
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counts what claims do, for the lock object and for its session. Claims that
  * no caller has made, the delegates of cohorts, are not counted otherwise. */
-#ifndef ZKR__COUNT_H
-#define ZKR__COUNT_H
+#pragma once
 
 #include "lock/claim.h"
 
@@ -20,5 +19,3 @@ void zkr__count_outcome_locked(struct zkr__claim *c) ZKR__LOCKED;
 /* Its grant has entered this state, from HELD or doubt. */
 void zkr__count_grant_locked(struct zkr__claim *c,
                              enum zkr_grant_state_kind state) ZKR__LOCKED;
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A claim at the place of a grant that its owner has: the downgrade, and the
  * read lock of a thread that has the write lock. */
-#ifndef ZKR__DOWNGRADE_H
-#define ZKR__DOWNGRADE_H
+#pragma once
 
 #include "lock/claim.h"
 #include "session/locked.h"
@@ -22,5 +21,3 @@ size_t zkr__downgrade_leave_out(const struct zkr__claim *c,
 bool zkr__downgrade_came_late(const struct zkr__claim *c, size_t beside);
 /* The claim came late: gives it up, and the grant beside it is LOST. */
 void zkr__downgrade_fail_locked(struct zkr__claim *c) ZKR__LOCKED;
-
-#endif

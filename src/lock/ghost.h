@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ghosts: nodes that the server shows, and the ensemble does not have. */
-#ifndef ZKR__GHOST_H
-#define ZKR__GHOST_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -31,5 +30,3 @@ void zkr__ghosts_rest_locked(struct zkr__claim *c) ZKR__LOCKED;
 bool zkr__ghosts_leave_out_locked(struct zkr__claim *c,
                                   struct zkr__queue *queue,
                                   bool out) ZKR__LOCKED;
-
-#endif

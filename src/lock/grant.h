@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A grant: reports the true state of a held lock to its holder. */
-#ifndef ZKR__GRANT_H
-#define ZKR__GRANT_H
+#pragma once
 
 #include <zkrecipes/grant.h>
 
@@ -117,5 +116,3 @@ void zkr__release_init(struct zkr_grant *g);
 /* zkr_grant_free(), which does not wait for a listener: a recipe that has a
  * handle and does not listen by it. */
 void zkr__grant_free_locked(struct zkr_grant *g) ZKR__LOCKED;
-
-#endif

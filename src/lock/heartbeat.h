@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The heartbeat: the requests that keep the lease of held locks proven, and the
  * consequences when they are not answered. */
-#ifndef ZKR__HEARTBEAT_H
-#define ZKR__HEARTBEAT_H
+#pragma once
 
 #include "session/locked.h"
 #include "session/session.h"
@@ -40,5 +39,3 @@ bool zkr__heartbeat_is_good(const struct zkr_session *s);
 /* Tells whether the last committed write is so old that held locks are
  * SUSPENDED, or nearly so. */
 bool zkr__heartbeat_is_late(const struct zkr_session *s);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * A lock knows the claims that were granted through it and that their owners
  * have not released yet, the lost ones too. */
-#ifndef ZKR__HOLDS_H
-#define ZKR__HOLDS_H
+#pragma once
 
 #include "lock/claim.h"
 #include "session/locked.h"
@@ -47,5 +46,3 @@ bool zkr__hold_drop_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 /* Free all grants of the lock, with all their handles. */
 void zkr__holds_free_unlocks(struct zkr__lock *lock) ZKR__UNLOCKS;
-
-#endif

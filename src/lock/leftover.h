@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Leftovers: nodes of a session that was reported as over, which are deleted
  * through the next one. */
-#ifndef ZKR__LEFTOVER_H
-#define ZKR__LEFTOVER_H
+#pragma once
 
 #include "lock/claim.h"
 #include "session/locked.h"
@@ -15,5 +14,3 @@ void zkr__leftover_add_locked(struct zkr__claim *c,
 
 /* Called when the session is closed: no leftover can be deleted any more. */
 void zkr__leftovers_end_locked(struct zkr_session *s) ZKR__LOCKED;
-
-#endif

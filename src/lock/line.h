@@ -9,8 +9,7 @@
  *
  * Lines belong to the session: all its locks on one path share one, if they
  * heed the same markers. All is under the session lock. */
-#ifndef ZKR__LINE_H
-#define ZKR__LINE_H
+#pragma once
 
 #include "protocol/queue.h"
 #include "session/locked.h"
@@ -148,5 +147,3 @@ void zkr__place_see_locked(struct zkr__claim *c, const struct zkr__queue *queue,
 bool zkr__place_is_clear_locked(const struct zkr__claim *c) ZKR__LOCKED;
 /* It has been granted the lock. */
 void zkr__line_granted_locked(struct zkr__claim *c) ZKR__LOCKED;
-
-#endif

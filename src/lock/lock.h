@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A lock: its path, its options, and the ways to acquire it. */
-#ifndef ZKR__LOCK_H
-#define ZKR__LOCK_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -62,5 +61,3 @@ void zkr__lock_free(struct zkr__lock *lock);
 
 void zkr__lock_ref(struct zkr__lock *lock);
 void zkr__lock_unref(struct zkr__lock *lock);
-
-#endif

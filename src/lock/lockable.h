@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What can be acquired, as its user has it: one face for all recipes. */
-#ifndef ZKR__LOCKABLE_H
-#define ZKR__LOCKABLE_H
+#pragma once
 
 #include <zkrecipes/lockable.h>
 
@@ -83,5 +82,3 @@ int zkr__lockable_acquire_beside(zkr_lockable *l, enum zkr_mode mode,
 int zkr__acquire_opts_load(const zkr_lockable *l,
                            const struct zkr_acquire_opts *opts,
                            struct zkr_acquire_opts *ret_how);
-
-#endif

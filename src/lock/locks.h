@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The locks of one session: the state that their claims share. */
-#ifndef ZKR__LOCKS_H
-#define ZKR__LOCKS_H
+#pragma once
 
 #include "protocol/owner.h"
 #include "session/session.h"
@@ -51,5 +50,3 @@ static inline struct zkr__locks *zkr__locks_of(const struct zkr_session *s)
 {
     return ZKR__CONTAINER(s->observer, struct zkr__locks, observer);
 }
-
-#endif

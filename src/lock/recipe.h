@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A recipe, as the core sees it: the names of nodes, and the rule of whom to
  * wait for. */
-#ifndef ZKR__RECIPE_H
-#define ZKR__RECIPE_H
+#pragma once
 
 #include "lock/way.h"
 #include "protocol/queue.h"
@@ -23,5 +22,3 @@ struct zkr__recipe {
     const struct zkr__recipe *granted_beside;
     bool can_stay; /* a lock that is given back, with the process; cohort.h */
 };
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records: what claims write into their nodes, one for all claims that would
  * write the same. */
-#ifndef ZKR__RECORD_H
-#define ZKR__RECORD_H
+#pragma once
 
 #include <stddef.h>
 
@@ -24,5 +23,3 @@ struct zkr__record *zkr__record_of(const void *data, size_t size);
 /* Frees it, unless it is the shared one. */
 void zkr__record_put(struct zkr__record *record,
                      struct zkr__record *_Atomic *shared);
-
-#endif

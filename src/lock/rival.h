@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rivals: what the node that is in our way says of its owner, for people. */
-#ifndef ZKR__RIVAL_H
-#define ZKR__RIVAL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -21,5 +20,3 @@ struct zkr__rival *zkr__rival_copy(const struct zkr__zk_reply *node);
  * parses the data, so it is called for an error only. NULL: "". */
 void zkr__rival_describe(const struct zkr__rival *rival,
                          char text[ZKR__RIVAL_MAX]);
-
-#endif

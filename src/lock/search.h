@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A search for our own node, when a reply did not come. */
-#ifndef ZKR__SEARCH_H
-#define ZKR__SEARCH_H
+#pragma once
 
 #include "protocol/node_name.h"
 #include "session/locked.h"
@@ -52,5 +51,3 @@ void zkr__search_start_locked(struct zkr__search *search,
 
 /* zkr__way.seek() of the ways whose nodes have names with a UUID. */
 void zkr__seek_by_name(const struct zkr__claim *c, struct zkr__search *search);
-
-#endif

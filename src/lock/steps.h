@@ -2,8 +2,7 @@
 /* The answers of claims to events, one file for each step, as the tables of the
  * ways name them. Nobody else calls them: a step tells what it has found out by
  * an event. */
-#ifndef ZKR__STEPS_H
-#define ZKR__STEPS_H
+#pragma once
 
 #include "lock/claim.h"
 #include "lock/way.h"
@@ -85,5 +84,3 @@ int zkr__claim_adopt(struct zkr__claim *c, const char *path,
 /* adopt.c: gives the claim up when the number of its node says nothing about
  * the order. */
 bool zkr__claim_is_exhausted_locked(struct zkr__claim *c) ZKR__LOCKED;
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A sweep: deletes that must be carried out, and are repeated until they are,
  * or the session is over. */
-#ifndef ZKR__SWEEP_H
-#define ZKR__SWEEP_H
+#pragma once
 
 #include "lock/search.h"
 #include "session/locked.h"
@@ -33,5 +32,3 @@ void zkr__sweep_start_locked(struct zkr__sweep *sweep,
 
 /* The same once more, after the servers have refused it. */
 void zkr__sweep_again_locked(struct zkr__sweep *sweep) ZKR__LOCKED;
-
-#endif

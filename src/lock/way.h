@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A way: how a claim goes, as a table. Each state has a reaction to each event
  * that can come in it: the state that follows, and what is done there. */
-#ifndef ZKR__WAY_H
-#define ZKR__WAY_H
+#pragma once
 
 #include "session/locked.h"
 
@@ -138,5 +137,3 @@ extern const struct zkr__way zkr__by_creating_it; /* way_of_one_node.c */
 extern const struct zkr__way zkr__among_a_few;    /* way_of_permits.c */
 
 extern const char *const zkr__event_names[ZKR__EVENTS];
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tells which library made a node, by the name and the data of the node.
  * Pure. */
-#ifndef ZKR__DIALECT_H
-#define ZKR__DIALECT_H
+#pragma once
 
 #include <zkrecipes/participants.h>
 
@@ -78,5 +77,3 @@ bool zkr__sees_its_own_node(enum zkr__dialect dialect);
  * program listens. */
 bool zkr__hears_requests(const struct zkr_participant *p,
                          enum zkr__dialect dialect);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Markers: the text in a node's name that says what kind of contender it is.
  * The only table of them. */
-#ifndef ZKR__MARKERS_H
-#define ZKR__MARKERS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -77,5 +76,3 @@ extern const struct zkr__marker_row zkr__markers[ZKR__MARKER_COUNT];
      ZKR__MARKER_BIT(ZKR__CURATOR_READ) | ZKR__MARKER_BIT(ZKR__KAZOO_READ))
 #define ZKR__LATCH_MARKERS                                                     \
     (ZKR__MARKER_BIT(ZKR__CURATOR_LATCH) | ZKR__MARKER_BIT(ZKR__KAZOO_LOCK))
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Node names: builds and parses the names of contenders, in every layout.
  * Pure. */
-#ifndef ZKR__NODE_NAME_H
-#define ZKR__NODE_NAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,5 +63,3 @@ const char *zkr__node_name_skip(const char *name, const char *form);
 /* Tells whether it is a UUID and nothing else: the members of a double barrier
  * have such names. */
 bool zkr__node_name_is_uuid(const char *name);
-
-#endif

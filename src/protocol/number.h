@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers as the data of a node: Java's, the most significant byte first.
  * Pure. */
-#ifndef ZKR__NUMBER_H
-#define ZKR__NUMBER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ void zkr__number_format(char data[ZKR__NUMBER_MAX], int64_t number,
 /* Returns false when the data is not a number of `size` bytes. No data is 0. */
 bool zkr__number_parse(const char *data, size_t len, size_t size,
                        int64_t *ret_number);
-
-#endif

@@ -2,8 +2,7 @@
 /* The owner of a node: the record that we write into our nodes, one line of
  * JSON that says who we are, and what the data of any node says of its owner.
  */
-#ifndef ZKR__OWNER_H
-#define ZKR__OWNER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,5 +84,3 @@ struct zkr__known_owner {
 /* Reads the data of a node, which may be any bytes. */
 void zkr__owner_read(struct zkr__known_owner *owner, const char *data,
                      size_t size);
-
-#endif

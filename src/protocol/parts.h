@@ -2,8 +2,7 @@
 /* The parts of a lock on the servers. A semaphore has two directories below its
  * path, one for the leases that have its permits, one for the queue of those
  * who want one. Every other lock has all nodes in its path. Pure. */
-#ifndef ZKR__PARTS_H
-#define ZKR__PARTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ void zkr__part_count(struct zkr__part_count *count, enum zkr__part part,
  * with these names can also be directories of locks. */
 bool zkr__is_semaphore(const struct zkr__part_count *leases,
                        const struct zkr__part_count *queue);
-
-#endif

@@ -2,8 +2,7 @@
 /* The queue of a lock: the order of its contenders, which of them count as
  * ahead of another, and which one of those it waits for. Claims and inspection
  * share these rules. Pure, except for one array. */
-#ifndef ZKR__QUEUE_H
-#define ZKR__QUEUE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -89,5 +88,3 @@ struct zkr__nearest zkr__queue_nearest(const struct zkr__queue *queue,
 size_t zkr__queue_other(const struct zkr__queue *queue, size_t self);
 
 void zkr__queue_done(struct zkr__queue *queue);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Of a semaphore it has the children of both directories, whose names begin
  * with that of the directory: parts.h. The leases are before the queue. */
-#ifndef ZKR__ROSTER_H
-#define ZKR__ROSTER_H
+#pragma once
 
 #include <zkrecipes/participants.h>
 
@@ -47,5 +46,3 @@ struct zkr__roster *zkr__roster_build(const struct zkr_participant *nodes,
  * them, unless one was not listed. NULL: out of memory. */
 struct zkr_participants *zkr__roster_make(const struct zkr_participant *nodes,
                                           size_t count);
-
-#endif

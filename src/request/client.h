@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The session as a client, for the library's own calls, which mostly make
  * several requests before one deadline. */
-#ifndef ZKR__CLIENT_H
-#define ZKR__CLIENT_H
+#pragma once
 
 #include "request/copy.h"
 #include "request/request.h"
@@ -29,5 +28,3 @@ struct zkr__request *zkr__discard_new(struct zkr_session *s, const char *path);
  * node with it; and drops the reference. A create of the session that is under
  * way comes before it. */
 void zkr__discard_run(struct zkr__request *discard);
-
-#endif

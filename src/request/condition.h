@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A condition: a request of a caller who waits until a node, or the list of its
  * children, is as it should be. */
-#ifndef ZKR__CONDITION_H
-#define ZKR__CONDITION_H
+#pragma once
 
 #include <zkrecipes/client.h>
 
@@ -49,5 +48,3 @@ void zkr__condition_end(struct zkr__request *r);
 /* Judges that wait until the node has gone, or is there. */
 int zkr__condition_absent(const struct zkr__zk_reply *reply, void *unused);
 int zkr__condition_present(const struct zkr__zk_reply *reply, void *unused);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies for the program: of what it asks for in its own words, which is
  * checked first, and of what the seam answers. */
-#ifndef ZKR__COPY_H
-#define ZKR__COPY_H
+#pragma once
 
 #include <zkrecipes/client.h>
 
@@ -57,5 +56,3 @@ const char *zkr__copy_verb(enum zkr__zk_type type);
  * memory, for zkr_reply_free(). Returns NULL when out of memory. */
 struct zkr_reply *zkr__reply_copy(const struct zkr__zk_reply *from,
                                   size_t chroot_len);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looking: a read that is repeated whenever its result may have changed, until
  * the owner stops it. */
-#ifndef ZKR__LOOK_H
-#define ZKR__LOOK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ void zkr__look_start_locked(struct zkr__look *look) ZKR__LOCKED;
 /* Also when it has not started. Removes the watch from the server; `seen` is
  * not called again. */
 void zkr__look_stop_locked(struct zkr__look *look) ZKR__LOCKED;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Creates the missing parents of a lock, from the deepest that exists. */
-#ifndef ZKR__PARENTS_H
-#define ZKR__PARENTS_H
+#pragma once
 
 #include "session/locked.h"
 #include "session/op.h"
@@ -32,5 +31,3 @@ void zkr__parents_start_locked(struct zkr__parents *parents, char *path,
  * ZKR_ENOCHROOT. */
 int zkr__parents_make(struct zkr_session *s, const char *path,
                       enum zkr_create_mode mode, int64_t deadline);
-
-#endif

@@ -17,8 +17,7 @@
  * takes back the asks that have not been sent; the answers to the others are
  * ignored. Each ask under way has a reference to the request, so that the
  * caller may leave before they are answered. */
-#ifndef ZKR__REQUEST_H
-#define ZKR__REQUEST_H
+#pragma once
 
 #include <pthread.h>
 
@@ -141,5 +140,3 @@ void zkr__ask_locked(struct zkr__ask *ask, enum zkr__zk_type type,
 /* Sends the one operation of the program that r->ask has, and has its answer
  * for the outcome. A write that may have been made is ZKR_EUNKNOWN. */
 void zkr__request_send_locked(struct zkr__request *r) ZKR__LOCKED;
-
-#endif

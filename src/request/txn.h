@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Transactions of the program: several writes and checks, all or none. */
-#ifndef ZKR__TXN_H
-#define ZKR__TXN_H
+#pragma once
 
 #include <zkrecipes/client.h>
 
@@ -18,5 +17,3 @@ struct zkr__txn_guard {
 
 int zkr__txn_new(struct zkr_session *s, const struct zkr__txn_guard *guard,
                  zkr_txn **ret_txn);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Attempts: while there is no session, each server gets its share of the time,
  * also where one accepts connections and says nothing. */
-#ifndef ZKR__ATTEMPT_H
-#define ZKR__ATTEMPT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ void zkr__attempt_next_unlocks(struct zkr_session *s,
 
 /* Takes the list for the next handle; NULL: that of the session will do. */
 char *zkr__attempt_take_locked(struct zkr_session *s) ZKR__LOCKED;
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The connector: the session's thread that opens and closes handles, which may
  * block for as long as a name server does not answer. */
-#ifndef ZKR__CONNECTOR_H
-#define ZKR__CONNECTOR_H
+#pragma once
 
 #include "session/locked.h"
 #include "session/session.h"
@@ -20,4 +19,3 @@ static inline void zkr__connector_wake_locked(struct zkr_session *s) ZKR__LOCKED
 /* Closes the handle, if there is one, and ends everything that depended on it.
  * If another thread is closing it, waits for that thread. */
 void zkr__connector_close_handle_unlocks(struct zkr_session *s) ZKR__UNLOCKS;
-#endif

@@ -2,8 +2,7 @@
 /* The dispatcher: runs the callbacks of the user, one at a time, without the
  * lock.
  */
-#ifndef ZKR__DISPATCH_H
-#define ZKR__DISPATCH_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -67,5 +66,3 @@ void zkr__dispatch_leave(struct zkr__visit *visit);
 /* Tells whether this thread is inside a callback of the session, or on such a
  * visit: then it must not wait. */
 bool zkr__dispatch_inside_locked(const struct zkr_session *s) ZKR__LOCKED;
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The first request: finds out whether a new session is served, or why not, and
  * tells it once. */
-#ifndef ZKR__FIRST_REQUEST_H
-#define ZKR__FIRST_REQUEST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ void zkr__first_request_probe_unlocks(struct zkr_session *s,
 
 /* Waits for its end. Returns its outcome, with the sentence for an error. */
 int zkr__first_request_await_unlocks(struct zkr_session *s) ZKR__UNLOCKS;
-
-#endif

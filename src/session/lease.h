@@ -53,8 +53,7 @@
  * there is always a j and an m, and the first write of a grant is the k. One
  * that is idle sends reads, which cost the leader nothing; there the first
  * write is the m, and a second one the k. */
-#ifndef ZKR__LEASE_H
-#define ZKR__LEASE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -197,5 +196,3 @@ int64_t zkr__lease_keepalive(const struct zkr__lease *lease, bool idle);
 /* Tells whether the session has written nothing for T, so that reads will do
  * for the keepalive. With two hops they never do. */
 bool zkr__lease_is_idle(const struct zkr__lease *lease, int64_t now);
-
-#endif

@@ -5,8 +5,7 @@
  * ways (claim->session, op->session, ...) that clang cannot tell to be one
  * session. A function has to do with one session, so for clang there is one
  * lock, which stands for that of every session. */
-#ifndef ZKR__LOCKED_H
-#define ZKR__LOCKED_H
+#pragma once
 
 #include "base/mtx.h"
 
@@ -23,5 +22,3 @@ extern struct zkr__any_session_lock zkr__any_session_lock;
 /* The function, ..._unlocks(), is called with the session lock held, and lets
  * go of it in between: state that was read before the call may have changed. */
 #define ZKR__UNLOCKS ZKR__LOCKED
-
-#endif

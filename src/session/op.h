@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One operation: queued, sent, retried while its epoch lasts, answered once. */
-#ifndef ZKR__OP_H
-#define ZKR__OP_H
+#pragma once
 
 #include "base/list.h"
 #include "base/ref.h"
@@ -95,5 +94,3 @@ void zkr__op_pump_locked(struct zkr_session *s) ZKR__LOCKED;
  * `rc` the requests in flight and those of a past epoch, or all requests of a
  * session that is over. */
 void zkr__op_flush_locked(struct zkr_session *s, int rc) ZKR__LOCKED;
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Retries: computes from the policy when a request that failed is sent
  * again. */
-#ifndef ZKR__RETRY_H
-#define ZKR__RETRY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ bool zkr__retry_next(const struct zkr_retry *policy, uint32_t retries,
  * no last attempt. Pure. */
 uint32_t zkr__retry_delay(const struct zkr_retry *policy, uint32_t retries,
                           uint64_t random);
-
-#endif

@@ -13,8 +13,7 @@
  * that served them, or they do not know it, and a new one is begun. If there
  * was an election meanwhile, the old session may live a little longer than we
  * say: then our own old node is ahead of us in the queue until it ends. */
-#ifndef ZKR__SCOUT_H
-#define ZKR__SCOUT_H
+#pragma once
 
 #include "session/locked.h"
 #include "session/session.h"
@@ -30,5 +29,3 @@ int64_t zkr__scout_due(const struct zkr_session *s);
 /* Sends a scout. Runs on the connector. */
 void zkr__scout_send_unlocks(struct zkr_session *s,
                              const char *servers) ZKR__UNLOCKS;
-
-#endif

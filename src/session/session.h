@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The session: its lock, and the state that all objects opened on it share. */
-#ifndef ZKR__SESSION_H
-#define ZKR__SESSION_H
+#pragma once
 
 #include <assert.h>
 #include <pthread.h>
@@ -210,5 +209,3 @@ void zkr__listeners_tell_locked(struct zkr_session *s) ZKR__LOCKED;
 /* keepalive.c: sends syncs for as long as the connection lasts; not with
  * ZKR_SESSION_NO_LEASE. */
 void zkr__keepalive_start_locked(struct zkr_session *s) ZKR__LOCKED;
-
-#endif

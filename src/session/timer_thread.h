@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The timer thread: the session's thread for timers. It never blocks, so that
  * timers are in time whatever servers and name servers do. */
-#ifndef ZKR__TIMER_THREAD_H
-#define ZKR__TIMER_THREAD_H
+#pragma once
 
 #include "session/locked.h"
 #include "session/session.h"
@@ -18,5 +17,3 @@ void zkr__timer_thread_arm_locked(struct zkr_session *s,
                                   void (*fn)(struct zkr__timer *)) ZKR__LOCKED;
 void zkr__timer_thread_disarm_locked(struct zkr_session *s,
                                      struct zkr__timer *timer) ZKR__LOCKED;
-
-#endif

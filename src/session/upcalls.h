@@ -6,8 +6,7 @@
  * session (the locks: claims, grants, their heartbeat) gives it a table of
  * upcalls. They run under the session lock, must not block, and may submit
  * requests. */
-#ifndef ZKR__UPCALLS_H
-#define ZKR__UPCALLS_H
+#pragma once
 
 #include "base/list.h"
 
@@ -45,5 +44,3 @@ struct zkr__waiter {
     /* The session is over for good. May leave the list. */
     void (*over)(struct zkr__waiter *w);
 };
-
-#endif

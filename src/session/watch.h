@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One-shot watches whose context outlives every late or repeated event. */
-#ifndef ZKR__WATCH_H
-#define ZKR__WATCH_H
+#pragma once
 
 #include "session/locked.h"
 #include "session/op.h"
@@ -61,5 +60,3 @@ void zkr__watch_on_event(struct zkr__watch *w, bool deleted);
 /* Called when the handle is closed: no watch fires any more. The owner of one
  * with `lost` is told, after it is gone, and may make another. */
 void zkr__watch_flush_locked(struct zkr_session *s) ZKR__LOCKED;
-
-#endif

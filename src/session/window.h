@@ -8,8 +8,7 @@
  * while it is used up and answers are quick, and becomes half as large when an
  * answer takes a small part of the session timeout longer than the quickest
  * did: then requests wait for each other, not for the way there. */
-#ifndef ZKR__WINDOW_H
-#define ZKR__WINDOW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ void zkr__window_begin(struct zkr__window *w, int64_t timeout);
  * was used up. */
 void zkr__window_answered(struct zkr__window *w, bool write, int64_t sent,
                           int64_t now, bool full);
-
-#endif

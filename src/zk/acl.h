@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads access control lists from text. */
-#ifndef ZKR__ACL_H
-#define ZKR__ACL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ struct zkr__acl {
 int zkr__acl_parse(struct zkr__acl *acl, const char *text);
 
 void zkr__acl_done(struct zkr__acl *acl);
-
-#endif

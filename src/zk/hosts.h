@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks and splits the list of servers, which session.h of the public headers
  * describes. Pure. */
-#ifndef ZKR__HOSTS_H
-#define ZKR__HOSTS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -21,5 +20,3 @@ void zkr__hosts_done(struct zkr__hosts *hosts);
 
 /* Returns how many servers such a list has. */
 size_t zkr__servers_count(const char *servers);
-
-#endif

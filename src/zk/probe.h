@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The probe: finds out why no server answered, by one TCP connection per
  * server, for the error text. */
-#ifndef ZKR__PROBE_H
-#define ZKR__PROBE_H
+#pragma once
 
 struct zkr_session_opts;
 
@@ -14,5 +13,3 @@ int zkr__probe(const char *servers, const struct zkr_session_opts *opts,
 /* Returns 0, or the errno when this process gets no descriptor now. A resolver
  * that got none says that there is no such name. */
 int zkr__probe_descriptor(void);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The reaper closes handles: it runs a call that may never return on a thread
  * of its own, and waits for it no longer than the caller allows. */
-#ifndef ZKR__REAPER_H
-#define ZKR__REAPER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,5 +11,3 @@
  * the system has no thread for it, the caller's thread runs it, however long it
  * takes. */
 bool zkr__reaper_run(bool (*call)(void *), void *arg, int64_t deadline);
-
-#endif

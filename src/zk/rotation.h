@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rotation of a list of servers: each in front once, the others behind. */
-#ifndef ZKR__ROTATION_H
-#define ZKR__ROTATION_H
+#pragma once
 
 #include <stddef.h>
 
@@ -21,5 +20,3 @@ void zkr__servers_each(const char *servers,
  * memory. */
 char *zkr__servers_rotated(const char *servers, unsigned number,
                            size_t *ret_count);
-
-#endif

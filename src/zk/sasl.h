@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SASL by Cyrus, where the client has it: the answers that a mechanism asks
  * for, as the options of a session say. */
-#ifndef ZKR__SASL_H
-#define ZKR__SASL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ void zkr__sasl_free(struct zkr__sasl *sasl);
 
 /* They are a sasl_callback_t[], which only the client needs to know. */
 const void *zkr__sasl_callbacks(const struct zkr__sasl *sasl);
-
-#endif

@@ -2,8 +2,7 @@
 /* The security of connections: checks what the options of a session say of TLS
  * and SASL, and the files that they name. The client has neither without tls_ca
  * and sasl_mechanism. */
-#ifndef ZKR__SECURITY_H
-#define ZKR__SECURITY_H
+#pragma once
 
 struct zkr_session_opts;
 
@@ -15,5 +14,3 @@ int zkr__security_load(struct zkr_session_opts *opts);
 /* The error of an option whose file cannot be opened, with errno `error`:
  * ZKR_ESYSTEM when this process gets no descriptor, else ZKR_EINVAL. */
 int zkr__security_fail_to_open(const char *option, const char *name, int error);
-
-#endif

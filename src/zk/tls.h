@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* TLS by OpenSSL, where the client has it: checks the files of a session, and
  * finds out why a server and the session do not get along. */
-#ifndef ZKR__TLS_H
-#define ZKR__TLS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ int zkr__tls_check(const struct zkr_session_opts *opts);
  * when the server has not answered at the deadline. */
 int zkr__tls_try(const struct zkr_session_opts *opts, int fd, int64_t deadline,
                  char *reason, size_t size);
-
-#endif

@@ -7,8 +7,7 @@
  * through the table of upcalls that a handle is opened with. For one handle
  * they come on the client's completion thread, one at a time, in the order of
  * the server. */
-#ifndef ZKR__ZK_H
-#define ZKR__ZK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -179,5 +178,3 @@ void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX]);
  * So a id is used for one call only. */
 int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
                    uintptr_t id);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes handles of libzookeeper_mt, plain, with TLS or with SASL. */
-#ifndef ZKR__ZK_INIT_H
-#define ZKR__ZK_INIT_H
+#pragma once
 
 #include <zookeeper/zookeeper.h>
 
@@ -20,5 +19,3 @@ struct zkr__zk_init {
 /* Returns 0, or the client's errno, and no handle. The client's threads get no
  * signals. */
 int zkr__zk_init(const struct zkr__zk_init *init, zhandle_t **ret_zh);
-
-#endif

@@ -16,8 +16,7 @@
  * session with credentials is usable when its present connection has answered
  * something: the io thread of such a handle, known since the first credentials
  * were answered, counts its connections here. */
-#ifndef ZKR__ZK_LATCH_H
-#define ZKR__ZK_LATCH_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -56,5 +55,3 @@ bool zkr__latch_has_answered(const struct zkr__latch *latch);
  * needed. */
 void zkr__latch_hold_level(void);
 void zkr__latch_let_level_go(void);
-
-#endif

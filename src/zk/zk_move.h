@@ -14,8 +14,7 @@
  *
  * The log callback tells neither the handle nor the thread. But threads inherit
  * their name, so the client's threads are made under a name of their own. */
-#ifndef ZKR__ZK_MOVE_H
-#define ZKR__ZK_MOVE_H
+#pragma once
 
 #include <zookeeper/zookeeper.h>
 
@@ -47,5 +46,3 @@ void zkr__move_forget(struct zkr__move *move);
 /* Receives each line that the client logs, on any thread, last of all: the
  * text is not valid afterwards. */
 void zkr__move_on_log(const char *line);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Starts zk-lockctl, and reads the output of it and its command. */
-#ifndef TEST_CLI_H
-#define TEST_CLI_H
+#pragma once
 
 #include <signal.h>
 #include <unistd.h>
@@ -57,5 +56,3 @@ void wait_process_gone(pid_t pid);
 /* The child of a process that has this name, also below the guard of
  * zk-lockctl run; waits for it. */
 pid_t wait_child_of(pid_t parent, const char *name);
-
-#endif

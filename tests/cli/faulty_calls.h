@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes calls of the tool fail when a test says so; see faulty_calls.c. */
-#ifndef FAULTY_CALLS_H
-#define FAULTY_CALLS_H
+#pragma once
 
 #include <netdb.h>
 #include <poll.h>
@@ -57,5 +56,3 @@ int faulty_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 void faulty_bzero(void *data, size_t size);
 int faulty_session_open(const char *hosts, const struct zkr_session_opts *opts,
                         zkr_session **ret_session);
-
-#endif

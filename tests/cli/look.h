@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs zk-lockctl to its end, and reads its output. */
-#ifndef TEST_LOOK_H
-#define TEST_LOOK_H
+#pragma once
 
 #include <jansson.h>
 
@@ -46,5 +45,3 @@ json_t *look_items(const char *kind);
 const char *text_of(const json_t *object, const char *key);
 #define assert_word(object, key, word)                                         \
     assert_string_equal(text_of(object, key), word)
-
-#endif

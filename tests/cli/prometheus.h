@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A strict parser of the text format of Prometheus. */
-#ifndef TEST_PROMETHEUS_H
-#define TEST_PROMETHEUS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ bool prometheus_read(const char *text, struct samples *ret_samples);
 /* The sample of that name and lock (NULL: without labels), or NULL. */
 const struct sample *prometheus_find(const struct samples *s, const char *name,
                                      const char *lock);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counts what the tool asks through a proxy, and waits until it asks no more.
  */
-#ifndef TEST_QUIET_H
-#define TEST_QUIET_H
+#pragma once
 
 #include <stdint.h>
 
@@ -15,5 +14,3 @@ long quiet_requests(struct proxy *p);
 /* Waits until there was no request for so long: requests that follow a change
  * may still be under way. */
 void quiet_wait(struct proxy *p, int64_t idle_ms);
-
-#endif

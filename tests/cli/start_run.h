@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Starts zk-lockctl run, for its tests. */
-#ifndef TEST_START_RUN_H
-#define TEST_START_RUN_H
+#pragma once
 
 #include "look.h"
 #include "proxy.h"
@@ -88,5 +87,3 @@ static inline void read_stamps(const char *file, long long *ret_first,
 }
 
 #define assert_said(c, text) assert_has(cli_said(c), text)
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Texts in tests: a part that is in one, or is not, and printing into a
  * buffer. */
-#ifndef TEST_TEXTS_H
-#define TEST_TEXTS_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,5 +26,3 @@ static inline void text_has(const char *text, const char *part, int wanted,
 
 #define assert_has(text, part)   text_has(text, part, 1, __FILE__, __LINE__)
 #define assert_lacks(text, part) text_has(text, part, 0, __FILE__, __LINE__)
-
-#endif

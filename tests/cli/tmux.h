@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A terminal for programs to be tested in: tmux, with a server of its own. */
-#ifndef TEST_TMUX_H
-#define TEST_TMUX_H
+#pragma once
 
 #include "look.h"
 
@@ -34,5 +33,3 @@ pid_t tmux_shell(void);
 /* Every byte that is written to the terminal from now on goes to this file,
  * too. */
 void tmux_record(const char *file);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes transaction logs and snapshots as servers do, for tests. */
-#ifndef TEST_TXN_FILE_H
-#define TEST_TXN_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ void snap_begin(struct wire_out *out);
 void snap_node(struct wire_out *out, const char *path, const char *data,
                int64_t czxid, int64_t ctime_ms, int64_t owner);
 void snap_end(struct wire_out *out, const char *path);
-
-#endif

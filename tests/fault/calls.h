@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every call of the library that waits, and how long it may take by its
  * documentation. */
-#ifndef TEST_CALLS_H
-#define TEST_CALLS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ zkr_session *calls_session(const char *hosts);
 
 /* Release and free what the call has left, after the fault. */
 void call_clean(struct attempt *a);
-
-#endif

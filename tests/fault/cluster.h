@@ -5,8 +5,7 @@
  * link that is blocked loses every packet in that direction, without a word to
  * either side, while all other links stay. Call everything from the main
  * thread. */
-#ifndef TEST_CLUSTER_H
-#define TEST_CLUSTER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -64,5 +63,3 @@ void cluster_heal(const struct cluster *c);
 /* Break the connections that `host` has with `peer`. The peer learns of it if
  * its link is not blocked. Where the kernel cannot do that, nothing happens. */
 void cluster_break(const struct cluster *c, int host, int peer);
-
-#endif

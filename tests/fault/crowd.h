@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A crowd: sessions that a server has, and nobody uses. Each is a bare
  * connection, without the threads of a client. */
-#ifndef TEST_CROWD_H
-#define TEST_CROWD_H
+#pragma once
 
 struct crowd;
 
@@ -13,5 +12,3 @@ int crowd_size(const struct crowd *c);
 /* All send a ping, and no other until the next call. */
 void crowd_ping(const struct crowd *c);
 void crowd_close(struct crowd *c);
-
-#endif

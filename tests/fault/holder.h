@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Holders of locks, whose grants are checked every millisecond. */
-#ifndef TEST_HOLDER_H
-#define TEST_HOLDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ struct asking *asking_start(struct holder *holders, int count);
 /* How many answers were not yes so far. */
 long asking_unsure(struct asking *a);
 void asking_stop(struct asking *a);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The oracle: compares the grants that clients report with the server's
  * transaction log. */
-#ifndef TEST_ORACLE_H
-#define TEST_ORACLE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ int run_with_cluster(const struct cluster_opts *opts,
                      test_step *teardown);
 /* Makes a node, at any server of the cluster. A code of ZooKeeper. */
 int cluster_create(const struct cluster *c, const char *path);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Outages: the ways in which one server or another is not available. */
-#ifndef TEST_OUTAGES_H
-#define TEST_OUTAGES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ extern const size_t outage_count;
 /* With the_server of the fixture running. */
 bool outages_prepare(struct cluster *cluster);
 void outages_done(void);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sleepers: processes that are stopped and continued, and report what their
  * grants say. */
-#ifndef TEST_SLEEPER_H
-#define TEST_SLEEPER_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -38,5 +37,3 @@ void sleeper_end(const struct sleeper *s);
  * SLEEPER_ARGC. */
 enum { SLEEPER_ARGC = 5 };
 int sleeper_main(char **argv);
-
-#endif

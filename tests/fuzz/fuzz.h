@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Helpers of all fuzz targets: they check a promise, and read the input. */
-#ifndef FUZZ_H
-#define FUZZ_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,5 +64,3 @@ static inline void fuzz_names_read(struct fuzz_names *list, const uint8_t *data,
     for (list->count = 0; rest != NULL && list->count < FUZZ_NAMES;)
         list->names[list->count++] = strsep(&rest, "/");
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tells which text may reach a terminal. */
-#ifndef FUZZ_SAFE_H
-#define FUZZ_SAFE_H
+#pragma once
 
 #include "utf8.h"
 
@@ -27,5 +26,3 @@ static inline bool is_safe(const char *text)
     }
     return safe;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads UTF-8 as jansson does, to compare with our own reading. */
-#ifndef FUZZ_UTF8_H
-#define FUZZ_UTF8_H
+#pragma once
 
 #include <jansson.h>
 
@@ -34,5 +33,3 @@ static inline uint32_t utf8_next(const char **p)
                (s[3] & 0x3fu);
     }
 }
-
-#endif

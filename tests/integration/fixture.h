@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fixture of the integration tests: one server, sessions, waiting
  * threads. */
-#ifndef TEST_FIXTURE_H
-#define TEST_FIXTURE_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -140,5 +139,3 @@ void record_acquire(int error, zkr_grant *g, void *recorder);
 zkr_grant *recorded_grant(struct recorder *r, size_t i);
 /* Returns the code of the i-th event, when it has come. */
 int recorded(struct recorder *r, size_t i);
-
-#endif

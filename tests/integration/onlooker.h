@@ -2,8 +2,7 @@
 /* The onlooker: common parts of the tests of participants, find and break. They
  * are a session that observes from outside, one through a proxy, and calls on
  * threads. */
-#ifndef TEST_ONLOOKER_H
-#define TEST_ONLOOKER_H
+#pragma once
 
 #include "fixture.h"
 
@@ -57,5 +56,3 @@ int call_join(struct call *c);
 /* The server is silent: the call has a deadline after so many ms, and says so.
  */
 void times_out(int (*run)(void *arg), void *arg, int64_t timeout_ms);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fixture of the tests of the read/write lock: two sessions, one of them
  * through a proxy, and three lock objects at one path. */
-#ifndef TEST_RW_FIXTURE_H
-#define TEST_RW_FIXTURE_H
+#pragma once
 
 #include "fixture.h"
 
@@ -59,5 +58,3 @@ int64_t sequence_of(zkr_grant *g);
  * requests of `s` from then on. */
 void be_quiet(zkr_grant *g);
 long count_requests(void);
-
-#endif

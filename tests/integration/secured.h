@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Session options for servers with TLS or SASL. */
-#ifndef TEST_SECURED_H
-#define TEST_SECURED_H
+#pragma once
 
 #include <zkrecipes/session.h>
 
@@ -19,5 +18,3 @@ struct tls_files {
 void with_tls(struct zkr_session_opts *opts, struct tls_files *files,
               const char *ca, const char *client);
 void with_sasl(struct zkr_session_opts *opts);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The usual stage: a session through a proxy, and a mutex at a path of its own.
  */
-#ifndef TEST_USUAL_H
-#define TEST_USUAL_H
+#pragma once
 
 #include "fixture.h"
 
@@ -19,5 +18,3 @@ int usual_setup_with(const struct zkr_session_opts *opts); /* of s */
 int usual_setup_two(void);
 /* Lets everything pass the proxy, frees the mutexes, closes the sessions. */
 int usual_teardown(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ends a session at the moment when the client gets a transaction. */
-#ifndef TEST_VICTIM_H
-#define TEST_VICTIM_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -10,5 +9,3 @@
  * none, and again when it has ended. The program wraps zoo_amulti: meson.build.
  */
 extern _Atomic int64_t victim_id;
-
-#endif

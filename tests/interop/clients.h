@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The clients, in the layouts that docs/interop.md tells of. */
-#ifndef INTEROP_CLIENTS_H
-#define INTEROP_CLIENTS_H
+#pragma once
 
 #include "pair.h"
 
@@ -13,5 +12,3 @@ struct client {
 
 extern const struct client c, curator, kazoo_subclass, kazoo_patterns,
     c_for_kazoo, kazoo_as_is;
-
-#endif

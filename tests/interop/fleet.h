@@ -3,8 +3,7 @@
  *
  * It runs one mix after the other, each on a path and with a journal of its
  * own.  All functions fail the test when something does not come in time. */
-#ifndef INTEROP_FLEET_H
-#define INTEROP_FLEET_H
+#pragma once
 
 #include "fixture.h"
 
@@ -87,5 +86,3 @@ void await_queued(const struct mix *m, const struct worker *w);
 /* The node of a dead holder has gone, and no conflicting worker has entered
  * before; of a semaphore, nobody. */
 void await_gone(struct mix *m, size_t from, const struct entry *held);
-
-#endif

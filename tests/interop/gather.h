@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The counters and barriers of the C side. worker.h has the commands. */
-#ifndef INTEROP_GATHER_H
-#define INTEROP_GATHER_H
+#pragma once
 
 #include <zkrecipes/zkrecipes.h>
 
@@ -10,5 +9,3 @@ enum { GATHERED_MAX = 512 };
 /* Writes the answer. */
 void gather(zkr_session *session, char **words, int count,
             char answer[GATHERED_MAX]);
-
-#endif

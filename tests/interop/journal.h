@@ -6,8 +6,7 @@
  * there on a section of that worker counts no more.
  *
  * All functions fail the test when something is wrong. */
-#ifndef INTEROP_JOURNAL_H
-#define INTEROP_JOURNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,5 +74,3 @@ struct verdict {
  *           good at once. */
 void journal_judge(const struct journal *j, const struct life *lives,
                    size_t count, struct verdict *ret_verdict);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * There are two workers of each kind, started when first asked for; each check
  * takes a path of its own. */
-#ifndef INTEROP_PAIR_H
-#define INTEROP_PAIR_H
+#pragma once
 
 #include "fixture.h"
 
@@ -63,5 +62,3 @@ void check_pair(const struct pair *pair);
 /* The second is granted while the first holds. */
 void lets_in(const char *recipe, const struct side *first,
              const struct side *second);
-
-#endif

@@ -23,8 +23,7 @@
  *
  * The mode of a semaphore is the number of permits. Each lease has lines of its
  * own, nothing is written under it, and so the fence refuses none. */
-#ifndef INTEROP_SECTION_H
-#define INTEROP_SECTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ struct section_node {
 /* A lock has one node, a semaphore as many as permits. */
 void section_work(struct section *s, const char *mode,
                   const struct section_node *nodes, size_t count);
-
-#endif

@@ -45,8 +45,7 @@
  *   kazoo      ZKR_..._KAZOO_LAYOUT -         kazoo's
  *
  * All functions fail the test when a worker does not do what it should. */
-#ifndef INTEROP_WORKER_H
-#define INTEROP_WORKER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -105,5 +104,3 @@ bool worker_is_since(struct worker *w, int major, int minor);
 void worker_open(struct worker *w, const char *hosts, int session_ms);
 void worker_acquire(struct worker *w, const char *mode);
 void worker_expect_held(struct worker *w);
-
-#endif

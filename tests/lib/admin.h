@@ -6,8 +6,7 @@
  * up to 10 s for the connection, so it may follow a restart directly.  Reads
  * are repeated when the connection breaks under them; a write then returns
  * ZCONNECTIONLOSS, and may or may not have been done. */
-#ifndef TEST_ADMIN_H
-#define TEST_ADMIN_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -62,5 +61,3 @@ int admin_get(struct admin *a, const char *path, char *buf, int len);
 int admin_children(struct admin *a, const char *path, char ***ret_names,
                    size_t *ret_count);
 void admin_children_free(char **names, size_t count);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ends the session of another client on a real server, at once and for
  * certain. */
-#ifndef TEST_EXPIRE_H
-#define TEST_EXPIRE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -28,5 +27,3 @@ int session_kill_by_id(const char *host_port, int64_t session_id);
 
 /* Computes that password. */
 void session_passwd(int64_t session_id, char passwd[16]);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads from the servers' transaction logs when each node of a lock was created
  * and deleted. */
-#ifndef TEST_HISTORY_H
-#define TEST_HISTORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ struct life *history_read(const struct server *s, const char *directory,
 /* The same lives as places in the queue, to be freed; never NULL. They are
  * shared where the name says "__READ__", and `gone_at` is `end_ms`. */
 struct judge_node *history_nodes(const struct life *lives, size_t count);
-
-#endif

@@ -6,8 +6,7 @@
  * conflict unless both are shared.
  *
  * The unit of instants is that of the caller. */
-#ifndef TEST_JUDGE_H
-#define TEST_JUDGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -82,5 +81,3 @@ struct judgement {
 };
 
 void judge_lock(const struct judge_records *records, struct judgement *ret);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A plain TCP connection with time limits, for talking to a server directly. */
-#ifndef TEST_NET_H
-#define TEST_NET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,5 +17,3 @@ bool net_send(int fd, const void *bytes, size_t size);
 /* Read until the other side hangs up and keep the first `size` bytes.  The
  * number kept, or -1 on time-out. */
 ssize_t net_receive(int fd, void *bytes, size_t size);
-
-#endif

@@ -9,8 +9,7 @@
  * A request type is the number of the protocol: ZOO_CREATE_OP, ... of
  * <zookeeper/proto.h>, PROXY_CONNECT for the first frame of a connection,
  * PROXY_CLOSE for the end of a session; or PROXY_ANY. */
-#ifndef TEST_PROXY_H
-#define TEST_PROXY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -133,5 +132,3 @@ void proxy_heal(struct proxy *p);
 
 /* Undo all: no rules, nothing held, no cut. */
 void proxy_let_all_pass(struct proxy *p);
-
-#endif

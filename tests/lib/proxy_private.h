@@ -10,8 +10,7 @@
  *
  * Bytes of one direction are read into `in`, taken frame by frame, and written
  * from `out`. */
-#ifndef TEST_PROXY_PRIVATE_H
-#define TEST_PROXY_PRIVATE_H
+#pragma once
 
 #include "proxy.h"
 #include "wire.h"
@@ -178,5 +177,3 @@ void rules_count(struct proxy *p, struct conn *c, int32_t type);
  * taken out and put into the request. */
 void rules_apply(struct proxy *p, int32_t type, struct request *r);
 void rules_finish(struct proxy *p, struct request *r);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A thread-safe list of events: callbacks append, the main thread asserts. */
-#ifndef TEST_RECORDER_H
-#define TEST_RECORDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ bool recorder_get(struct recorder *r, size_t i, int *code, int64_t *value);
 
 /* Forget all events. */
 void recorder_clear(struct recorder *r);
-
-#endif

@@ -7,8 +7,7 @@
  *     zkr_mutex_new(s, path, OPTS(lockable, .retain_ms = 100), &m)
  *
  * A test that fails leaves its block by a jump, and frees nothing. */
-#ifndef TEST_SCOPE_H
-#define TEST_SCOPE_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -50,5 +49,3 @@ SCOPED(struct recorder, recorder, recorder_free)
 SCOPED(struct zkr_participants, participants, zkr_participants_free)
 SCOPED(struct zkr_reply, reply, zkr_reply_free)
 SCOPED(char, text, free)
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a server of the tests secures its connections: the files that it needs,
  * and the lines of its configuration. */
-#ifndef TEST_SECURITY_H
-#define TEST_SECURITY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,5 +23,3 @@ const char *security_class_path(enum server_security security);
 /* An option for java, or NULL. It is written to `option`. */
 char *security_java_option(enum server_security security, const char *dir,
                            char *option, size_t size);
-
-#endif

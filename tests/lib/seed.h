@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes a server believe that a directory has had many children. */
-#ifndef TEST_SEED_H
-#define TEST_SEED_H
+#pragma once
 
 #include <stdint.h>
 
@@ -21,5 +20,3 @@ int64_t seed_next_zxid(const struct server *s);
 
 /* Returns the last zxid of a running server, or -1 on failure. */
 int64_t seed_last_zxid(const struct server *s);
-
-#endif

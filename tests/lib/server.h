@@ -6,8 +6,7 @@
  * directory of its own, ${TMPDIR:-/tmp}/zkrecipes-test-XXXXXX, which goes away
  * at server_stop() and also when the test process ends, however it ends.
  * Failures are reported on stderr, with the end of the server's log. */
-#ifndef TEST_SERVER_H
-#define TEST_SERVER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -114,5 +113,3 @@ struct server *ensemble_server(const struct ensemble *e, int i);
 
 /* Index of the leader now, or -1.  A paused member costs 1 s. */
 int ensemble_leader(const struct ensemble *e);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions that server.c shares with the files that start several servers:
  * ensemble.c, and cluster.c of the fault tests. */
-#ifndef TEST_SERVER_PRIVATE_H
-#define TEST_SERVER_PRIVATE_H
+#pragma once
 
 #include "server.h"
 
@@ -44,5 +43,3 @@ void server_complain(const struct server *s, const char *what);
 
 /* Tells whether `srvr` says "Mode: <mode>". */
 bool server_has_mode(const struct server *s, const char *mode);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Starts child processes that inherit nothing and do not outlive their
  * parent. */
-#ifndef TEST_SPAWN_H
-#define TEST_SPAWN_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -27,5 +26,3 @@ int guard_start(struct guard *g, const char *dir);
 
 /* Remove the directory now and wait until that is done. */
 void guard_finish(struct guard *g);
-
-#endif

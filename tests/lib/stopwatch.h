@@ -6,8 +6,7 @@
  * and counts by how much that took longer than on a machine that does nothing
  * else. An upper bound on a time is the bound of the code plus what was
  * counted. */
-#ifndef TEST_STOPWATCH_H
-#define TEST_STOPWATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ bool lap_is_within(struct lap lap, int64_t least_ms, int64_t most_ms);
 
 /* The usual case: stops the watch, and says whether it took that long. */
 bool stopwatch_says(struct stopwatch *w, int64_t least_ms, int64_t most_ms);
-
-#endif

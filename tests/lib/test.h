@@ -12,8 +12,7 @@
  * main() of its own calls test_run_all(). ZKR_TEST_ONLY=PATTERN (with * and ?)
  * runs those whose names match. A watchdog ends a program whose test takes
  * longer than test_patience_s, and names the test. */
-#ifndef TEST_TEST_H
-#define TEST_TEST_H
+#pragma once
 
 #include <pthread.h>
 
@@ -115,5 +114,3 @@ int test_run_between(test_step *setup, test_step *teardown);
         }                                                                      \
     }                                                                          \
     static void test(const __typeof__((rows)[0]) *each)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a server's transaction log: evidence that depends on no client. */
-#ifndef TEST_TXN_LOG_H
-#define TEST_TXN_LOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ bool txn_log_read_dir(const char *dir, txn_fn fn, void *user);
  * milliseconds of CLOCK_REALTIME, rounded down; no server deletes its nodes
  * earlier. Returns 0 when this server's log has no such transaction. */
 int64_t txn_log_session_closed(const struct server *s, int64_t session_id);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waits for a condition, and counts the threads and descriptors that a test may
  * have leaked. */
-#ifndef TEST_WAIT_H
-#define TEST_WAIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ void sleep_ms(int duration_ms);
  * counts too: two threads and three descriptors. */
 int count_threads(void);
 int count_fds(void);
-
-#endif

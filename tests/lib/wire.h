@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes as ZooKeeper sends them, and as it writes them to its log: numbers in
  * network order, and the checksum of a record. */
-#ifndef TEST_WIRE_H
-#define TEST_WIRE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ int64_t get_number(const unsigned char *bytes, int width);
 
 /* Source: RFC 1950, 8.2. */
 uint32_t log_checksum(const unsigned char *bytes, size_t size);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ACLs of the simulated ensemble: everything is permitted, except what an
  * operator has denied for a while. */
-#ifndef SIM_ACLS_H
-#define SIM_ACLS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ bool acls_permit_read(int session, const struct node *n,
                       enum zkr__zk_type type);
 /* Returns the permissions of everybody on it. */
 uint32_t acls_anyone(const struct node *n);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The memory of the simulated world: allocated piece by piece, freed as a
  * whole. */
-#ifndef SIM_ARENA_H
-#define SIM_ARENA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -10,5 +9,3 @@
 void *arena_new(size_t size);
 char *arena_copy(const char *data, size_t len); /* and a zero byte */
 void arena_reset(void);
-
-#endif

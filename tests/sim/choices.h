@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Choices: everything random in a schedule, as a string of numbers. */
-#ifndef SIM_CHOICES_H
-#define SIM_CHOICES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ uint32_t mostly_first(uint32_t n);
 
 /* These are no choices: their values do not matter, but must repeat. */
 uint64_t noise(void);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The simulated client, which behaves as libzookeeper_mt does behind the seam
  * zk.h. */
-#ifndef SIM_CLIENT_H
-#define SIM_CLIENT_H
+#pragma once
 
 #include "frontend.h"
 
@@ -35,5 +34,3 @@ enum client_knows client_knows(int process);
 /* Returns since when it is connected, and to which replica, or NO_REPLICA. */
 int64_t client_connected_since(int process);
 int client_replica(int process);
-
-#endif

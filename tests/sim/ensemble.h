@@ -5,8 +5,7 @@
  * transaction, is committed when a majority has it, and is answered when its
  * replica has applied it. The leader knows which sessions are alive only from
  * its own clients and from its followers' answers to its pings. */
-#ifndef SIM_ENSEMBLE_H
-#define SIM_ENSEMBLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -92,5 +91,3 @@ void ensemble_kill_session(int session);
 /* Many sessions run out together: from now on the leader closes each that long
  * after it has found that it has run out. */
 void ensemble_crowd(int64_t pass);
-
-#endif

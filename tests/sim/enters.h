@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Users who enter a double barrier and leave it; and its oracle, which judges
  * by the nodes that are committed. */
-#ifndef SIM_ENTERS_H
-#define SIM_ENTERS_H
+#pragma once
 
 #include "ensemble.h"
 #include "world.h"
@@ -22,5 +21,3 @@ bool enters_wanted(void);
 void user_enters(struct process *p);
 
 void enters_committed(int64_t version, const struct txn *txn);
-
-#endif

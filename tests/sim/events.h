@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events: virtual time, and the actions that are due at each instant. */
-#ifndef SIM_EVENTS_H
-#define SIM_EVENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ void events_at(int64_t instant, void (*fn)(void *arg, uint64_t tag), void *arg,
 /* Returns when the next event is due, or INT64_MAX without one. */
 int64_t events_next(void);
 void events_run_next(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fibers: the threads of all simulated processes, on one real thread. */
-#ifndef SIM_FIBER_H
-#define SIM_FIBER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ void fibers_run(int which);
 /* Returns when the next wait times out. */
 int64_t fibers_next(void);
 int fibers_alive(void);
-
-#endif

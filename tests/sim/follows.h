@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The oracle of watches that last: what each has told must be so in the end. */
-#ifndef SIM_FOLLOWS_H
-#define SIM_FOLLOWS_H
+#pragma once
 
 #include "world.h"
 
@@ -18,5 +17,3 @@ void follows_fail(void);
 
 /* Frees the watches of a process. */
 void follows_end(const struct process *p);
-
-#endif

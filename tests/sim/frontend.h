@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The frontend: a replica as its clients see it, with connections, requests,
  * reads and watches. */
-#ifndef SIM_FRONTEND_H
-#define SIM_FRONTEND_H
+#pragma once
 
 #include "ensemble.h"
 #include "pipe.h"
@@ -160,5 +159,3 @@ struct fates {
     int64_t held;            /* how long it is held back */
 };
 extern struct fates fates;
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Users who count, and who wait at a barrier; and the oracle of both, which
  * judges by the committed transactions. */
-#ifndef SIM_GATHERS_H
-#define SIM_GATHERS_H
+#pragma once
 
 #include "ensemble.h"
 #include "world.h"
@@ -19,5 +18,3 @@ void gathers_check(const struct process *p, const char *what, int rc);
 
 void gathers_committed(const struct txn *txn);
 void gathers_end(void);
-
-#endif

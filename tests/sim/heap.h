@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The heap of the library: counts its allocations, and makes some fail. */
-#ifndef SIM_HEAP_H
-#define SIM_HEAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,5 +15,3 @@ bool heap_has_refused(void);
 
 /* Blocks that have not been freed. */
 long heap_blocks(void);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The oracle of claims: judges each grant at the moment when the library makes
  * it, before the user is told. */
-#ifndef SIM_HELD_H
-#define SIM_HELD_H
+#pragma once
 
 #include "lock/claim.h"
 #include "oracle.h"
@@ -21,5 +20,3 @@ bool held_by_anybody(void);
 /* Returns the node of a claim that holds the lock against the attempt, although
  * that one has a node: from now on no write of it must be made; or NULL. */
 const struct node *held_against(const struct attempt *a);
-
-#endif

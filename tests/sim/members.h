@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Members, inside the ensemble: which replica leads, which follow, and how they
  * exchange messages. */
-#ifndef SIM_MEMBERS_H
-#define SIM_MEMBERS_H
+#pragma once
 
 #include "ensemble.h"
 #include "pipe.h"
@@ -93,5 +92,3 @@ void session_touch(int session);
 void sessions_begin(void);
 /* The leader is about to stop: it closes what it has polled before. */
 void sessions_close_polled(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options of sessions and locks, drawn for each process and thread. */
-#ifndef SIM_OPTIONS_H
-#define SIM_OPTIONS_H
+#pragma once
 
 #include "world.h"
 
@@ -13,5 +12,3 @@ uint32_t options_lock_flags(void);
 
 /* Called once for each process, maybe: its threads share a lock that stays. */
 void options_draw_stays(struct process *p);
-
-#endif

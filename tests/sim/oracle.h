@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The oracle: judges the library's promises by the transactions that the leader
  * has committed. */
-#ifndef SIM_ORACLE_H
-#define SIM_ORACLE_H
+#pragma once
 
 #include "ensemble.h"
 #include "world.h"
@@ -96,5 +95,3 @@ void states_reset(void);
 /* To be called when every thread and every client has done what it can do at
  * this instant. */
 void states_quiet(void);
-
-#endif

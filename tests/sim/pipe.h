@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pipes: one direction of a TCP connection. Messages arrive in order, after a
  * while, or never. */
-#ifndef SIM_PIPE_H
-#define SIM_PIPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ void pipe_clear(struct pipe *p);
 /* Until then a message may take longer than a client waits; no earlier message
  * arrives long after. */
 extern int64_t pipe_slow_until;
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report of how a schedule ended, for the process that supervises this
  * one, and of the reasons for which claims have moved in it. */
-#ifndef SIM_REPORT_H
-#define SIM_REPORT_H
+#pragma once
 
 #include "choices.h"
 
@@ -30,5 +29,3 @@ _Noreturn void report_failure(const char *text);
 const char *ways_name(int way);
 /* A claim has moved for that reason. */
 void ways_taken(const char *why);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs schedules, each in a process of its own that may crash. */
-#ifndef SIM_RUNS_H
-#define SIM_RUNS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -16,5 +15,3 @@ bool run_script(struct report *r, const uint32_t *script, size_t count,
 /* Makes a failing schedule as simple as possible; `r` holds it, then the
  * simpler one. Returns how many choices it has, without zeros at its end. */
 size_t shrink(struct report *r);
-
-#endif

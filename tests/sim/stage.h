@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The stage on which scripts are played: the simulated ensemble, or a real
  * server. */
-#ifndef SIM_STAGE_H
-#define SIM_STAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ void stage_restart(void);
 /* The next number of a directory without children; `seed` is a name in it. All
  * connections break. */
 void stage_set_number(const char *dir, const char *seed, int32_t number);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stories: schedules that are written, not drawn. Each story is repeated with
  * the same sessions, so that every fault of a holder happens twice. */
-#ifndef SIM_STORY_H
-#define SIM_STORY_H
+#pragma once
 
 #include "frontend.h"
 #include "lock/claim.h"
@@ -106,5 +105,3 @@ void operator_deletes(const char *path);
 zkr_session *own_session(void);
 /* Nothing happens to the waiter. */
 void nothing(void);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The oracle of listeners: they must be told each change of a state, once, in
  * order. */
-#ifndef SIM_TOLD_H
-#define SIM_TOLD_H
+#pragma once
 
 #include "oracle.h"
 
@@ -23,5 +22,3 @@ void told_ended(const void *object);
 /* To be called when nothing is under way: every change must have been
  * reported. */
 void told_quiet(void);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * A version is a position in the leader's log, so one tree serves every
  * replica, however far behind, and also transactions that are only proposed. */
-#ifndef SIM_TREE_H
-#define SIM_TREE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -74,5 +73,3 @@ void tree_truncate(int64_t version);
 
 /* All nodes, of all times. */
 void tree_each(void (*fn)(struct node *n, void *arg), void *arg);
-
-#endif

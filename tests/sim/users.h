@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Users: the calls of the simulated programs, thread by thread. */
-#ifndef SIM_USERS_H
-#define SIM_USERS_H
+#pragma once
 
 #include "oracle.h"
 
@@ -54,5 +53,3 @@ void user_writes(const struct process *p, const struct attempt *a,
 /* looking.c: listing participants, finding locks, asking for one, and breaking
  * it. */
 void user_looks_on(const struct process *p);
-
-#endif

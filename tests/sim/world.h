@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The world of one schedule: processes, their threads, and its course. */
-#ifndef SIM_WORLD_H
-#define SIM_WORLD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -112,5 +111,3 @@ void faults_start(void);
 const char *world_lock_dir(void);
 /* One of the nodes in the directory of the lock, or NULL. */
 const struct node *world_lock_node(void);
-
-#endif

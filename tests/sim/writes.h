@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The oracle of the writes of users: judges the reported result of each by the
  * committed transactions. */
-#ifndef SIM_WRITES_H
-#define SIM_WRITES_H
+#pragma once
 
 #include "oracle.h"
 #include "zk/zk.h"
@@ -34,5 +33,3 @@ void writes_told(struct write *w, int rc, const struct zkr_stat *stat);
 
 void writes_committed(int64_t version, const struct txn *txn);
 void writes_end(void);
-
-#endif

@@ -3,8 +3,7 @@
  * from a thread of its own, unless a test says otherwise. It knows one lock
  * node, of the lock "/lock". It serves tests that need a session but no server,
  * one session at a time. */
-#ifndef UNIT_CLIENT_H
-#define UNIT_CLIENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -65,5 +64,3 @@ enum { CLIENT_OTHERS = 2 };
 void client_shows(const char *const names[CLIENT_OTHERS], bool denied);
 /* The client shows a node that was created later. */
 void client_replaces_node(void);
-
-#endif

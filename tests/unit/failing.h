@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes the n-th call of the library that may fail do so. */
-#ifndef UNIT_FAILING_H
-#define UNIT_FAILING_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -19,5 +18,3 @@ const char *failing_last(void);
 long failing_blocks(void);
 /* Counts the descriptors of this process. */
 int failing_descriptors(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A directory of the test's own, and the file of a fence in it. */
-#ifndef UNIT_FENCE_DIR_H
-#define UNIT_FENCE_DIR_H
+#pragma once
 
 #include <zkrecipes/fence.h>
 
@@ -15,5 +14,3 @@ int remove_dir(void);
 const char *in_dir(const char *name);
 
 zkr_fence *open_fence(void);
-
-#endif

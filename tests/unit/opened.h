@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A session and a mutex on the fake client of the unit tests, and acquires of
  * it. An error fails the test. */
-#ifndef UNIT_OPENED_H
-#define UNIT_OPENED_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ struct outcome {
 
 void ask_for(zkr_mutex *m, struct outcome *o);
 zkr_grant *granted(struct outcome *o);
-
-#endif

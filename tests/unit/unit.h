@@ -2,8 +2,7 @@
 /* Common parts of all unit tests: tests that register themselves, waiting,
  * calls of the library that a test answers itself, and random numbers that are
  * the same in every run. */
-#ifndef UNIT_H
-#define UNIT_H
+#pragma once
 
 #include <time.h>
 
@@ -41,5 +40,3 @@ static inline uint64_t unit_random(uint64_t *state)
     *state ^= *state << 17;
     return *state;
 }
-
-#endif

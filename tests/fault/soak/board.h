@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The board: a page of memory that the test and its clients share while they
  * run. */
-#ifndef SOAK_BOARD_H
-#define SOAK_BOARD_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ struct board {
 /* Make the file, or open it; NULL with errno. */
 struct board *board_create(const char *dir);
 struct board *board_open(const char *dir);
-
-#endif

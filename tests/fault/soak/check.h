@@ -5,8 +5,7 @@
  *
  * All instants are ns of CLOCK_BOOTTIME, those of lives excepted; NEVER is one
  * that did not come. */
-#ifndef SOAK_CHECK_H
-#define SOAK_CHECK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -102,5 +101,3 @@ void evidence_add(struct evidence *e, int run, const struct note *notes,
 void evidence_add_excuse(struct evidence *e, struct excuse excuse);
 void evidence_add_fault(struct evidence *e, struct window window);
 void evidence_free(struct evidence *e);
-
-#endif

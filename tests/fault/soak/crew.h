@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The clients of a soak, as processes. */
-#ifndef SOAK_CREW_H
-#define SOAK_CREW_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -34,5 +33,3 @@ bool crew_replace(struct crew *c, int worker);
 /* Choose `count` different clients; with `holders`, those that hold a lock come
  * first. */
 void crew_pick(const struct crew *c, bool holders, int count, int *workers);
-
-#endif

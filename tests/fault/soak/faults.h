@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kinds of faults. */
-#ifndef SOAK_FAULTS_H
-#define SOAK_FAULTS_H
+#pragma once
 
 #include "nemesis.h"
 
@@ -15,5 +14,3 @@ struct fault {
 
 extern const struct fault faults[];
 extern const int fault_count; /* up to KINDS_MAX */
-
-#endif

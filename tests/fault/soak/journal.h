@@ -2,8 +2,7 @@
 /* The journal that a thread of a client writes, line by line: kind, instant in
  * ns of CLOCK_BOOTTIME, up to three numbers. Each line is one write, so that it
  * survives a SIGKILL. */
-#ifndef SOAK_JOURNAL_H
-#define SOAK_JOURNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ void journal_write(int journal, char kind, int64_t a, int64_t b, int64_t c);
  * journal. */
 struct note *journal_read(const char *dir, int worker, int generation,
                           int thread, size_t *ret_count);
-
-#endif

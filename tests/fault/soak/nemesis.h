@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The nemesis: injects faults one after the other, and measures how long the
  * locks take to recover. */
-#ifndef SOAK_NEMESIS_H
-#define SOAK_NEMESIS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,5 +70,3 @@ bool nemesis_wait_healthy(struct nemesis *n);
 
 /* Wait until each lock has been granted to somebody. */
 bool nemesis_wait_granted(struct nemesis *n);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The outcome: computes a verdict from journals and resources. */
-#ifndef SOAK_OUTCOME_H
-#define SOAK_OUTCOME_H
+#pragma once
 
 #include "crew.h"
 #include "report.h"
@@ -14,5 +13,3 @@ void outcome_find(const struct crew *crew, const struct truth *truth,
                   struct outcome *o);
 
 int64_t real_ms(void); /* CLOCK_REALTIME */
-
-#endif

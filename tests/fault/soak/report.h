@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report of a soak, for people. */
-#ifndef SOAK_REPORT_H
-#define SOAK_REPORT_H
+#pragma once
 
 #include "check.h"
 #include "nemesis.h"
@@ -24,5 +23,3 @@ void report(const struct outcome *o, const struct nemesis *n);
 
 /* Of sorted values, in ms. */
 int percentile(const int *values, size_t count, int percent);
-
-#endif

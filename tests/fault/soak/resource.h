@@ -7,8 +7,7 @@
  * store-N    every access that was accepted, in that order; each access is
  *            under fcntl(F_SETLKW).
  * fence-N    the fence of the store. */
-#ifndef SOAK_RESOURCE_H
-#define SOAK_RESOURCE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ bool resource_access(const struct resource *r, bool writes, int64_t token,
 
 /* Returns all accesses that were accepted so far, to be freed. */
 struct access *resource_accepted(const struct resource *r, size_t *ret_count);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A file system of the test's own, in memory, which nobody else sees. */
-#ifndef SOAK_SCRATCH_H
-#define SOAK_SCRATCH_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -26,5 +25,3 @@ void scratch_drain(const struct scratch *s, const char *name);
 
 /* Copy what is in it to the directory `to`. */
 void scratch_keep(const struct scratch *s, const char *to);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Constants of all parts of the soak: the locks, the clients, times. */
-#ifndef SOAK_H
-#define SOAK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ static const struct lock_spec lock_specs[LOCKS] = {
     { RECIPE_RWLOCK, "/soak/rw2", false },
     { RECIPE_MUTEX, "/soak/stays", true },
 };
-
-#endif

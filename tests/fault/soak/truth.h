@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The truth: merges the transaction logs of all servers, which show what really
  * happened to the nodes. */
-#ifndef SOAK_TRUTH_H
-#define SOAK_TRUTH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ struct truth {
 bool truth_read(struct server *const *servers, int count, int64_t near_ms,
                 struct truth *ret);
 void truth_free(struct truth *t);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * A preloaded library adds to CLOCK_REALTIME what a shared file says for its
  * process; no other clock, and no other process, sees anything. */
-#ifndef SOAK_WALL_CLOCK_H
-#define SOAK_WALL_CLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ void wall_clock_set(pid_t pid, int days);
 /* Returns the true time for an instant of the clock of some process, in ms:
  * without the added days. The true time is within half a day of `near_ms`. */
 int64_t wall_clock_true(int64_t time_ms, int64_t near_ms);
-
-#endif

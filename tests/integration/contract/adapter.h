@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Adapters: one interface to every exclusive recipe. */
-#ifndef CONTRACT_ADAPTER_H
-#define CONTRACT_ADAPTER_H
+#pragma once
 
 #include "fixture.h"
 
@@ -52,5 +51,3 @@ extern const size_t adapter_count;
 /* Makes a lock, with these flags and its own. */
 int adapter_make(const struct adapter *recipe, zkr_session *s, const char *path,
                  uint32_t flags, void **ret_lock);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contenders: threads that acquire and release on command. */
-#ifndef CONTRACT_CONTENDER_H
-#define CONTRACT_CONTENDER_H
+#pragma once
 
 #include "adapter.h"
 
@@ -42,5 +41,3 @@ int contender_rc(struct contender *c);
 /* Returns the number of claims on that path that have set their watch and wait
  * for its event. */
 size_t count_waiting(zkr_session *s, const char *path);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An election as a lock: to become the leader is to acquire it, to leave is to
  * release it. Each acquire is a participant of its own. */
-#ifndef CONTRACT_LEADERSHIP_H
-#define CONTRACT_LEADERSHIP_H
+#pragma once
 
 #include "fixture.h"
 
@@ -13,5 +12,3 @@ int leadership_acquire(void *lock, int64_t timeout_ms, zkr_grant **ret_grant);
 int leadership_cancel(void *lock);
 int leadership_release(void *lock, zkr_grant *grant);
 void leadership_forget(void *lock, zkr_grant *grant);
-
-#endif

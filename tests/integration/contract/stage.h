@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The stage of the contract: two sessions, each behind a proxy of its own, and
  * the contenders that a test puts there. */
-#ifndef CONTRACT_STAGE_H
-#define CONTRACT_STAGE_H
+#pragma once
 
 #include "contender.h"
 #include "proxy.h"
@@ -122,5 +121,3 @@ void has_nodes(size_t count);
 int create_of_the_node(void);
 /* Checks that the n-th node still has that name, and frees the name. */
 void keeps_place(char *place, size_t n);
-
-#endif

@@ -16,8 +16,7 @@
  * The calls are tests: ZKR_TEST_ONLY="mutex: release" walks this one, "*" walks
  * all, also of recipes that differ in names only. ZKR_FAULTS=1 prints the whole
  * table, as it is. */
-#ifndef FAULTS_TABLE_H
-#define FAULTS_TABLE_H
+#pragma once
 
 #include "contract/adapter.h"
 #include "test.h"
@@ -144,5 +143,3 @@ bool is_over(struct scene *s);
 void listen_to(struct scene *s, zkr_grant *grant);
 /* The number of nodes in a directory; 0 without it. */
 int nodes_in(struct scene *s, const char *dir);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads that do cycles together, and sleep between the batches. */
-#ifndef CROWD_H
-#define CROWD_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -22,5 +21,3 @@ void crowd_stop(void);
  * (longest time between two grants). */
 void crowd_granted(void);
 void crowd_releasing(void);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * "run 0" opens them, and waits for 2 T until what that has cost is over; the
  * next one closes them. A cycle is a session timeout, T, of one session. */
-#ifndef FLEET_H
-#define FLEET_H
+#pragma once
 
 enum { FLEET_MAX = 5000 };
 
@@ -16,5 +15,3 @@ struct fleet {
 
 void fleet_prepare(void);
 void fleet_run(long n, const struct fleet *fleet);
-
-#endif

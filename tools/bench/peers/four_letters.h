@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The four-letter words: a ZooKeeper server tells of itself. */
-#ifndef FOUR_LETTERS_H
-#define FOUR_LETTERS_H
+#pragma once
 
 /* How many ephemeral nodes the first server of `hosts` has. */
 long ephemeral_nodes(const char *hosts);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One connection to a MariaDB server, made again when it has broken. */
-#ifndef RIVAL_MARIADB_H
-#define RIVAL_MARIADB_H
+#pragma once
 
 #include "rival.h"
 
@@ -35,5 +34,3 @@ __attribute__((format(printf, 4, 5))) bool sql_ask(struct sql *db,
                                                    int64_t *ret_values,
                                                    unsigned count,
                                                    const char *format, ...);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A peer of the benchmark in C: benches, and a main() that obeys the
  * driver. ../peer.py says what the driver writes and expects. */
-#ifndef PEER_H
-#define PEER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ int64_t peer_cpu_ns(void);
 
 /* Sorts values; p in 0..1. */
 int64_t peer_quantile(int64_t *values, size_t count, double p);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the peers share that use the ZooKeeper client without any recipe. */
-#ifndef RAW_H
-#define RAW_H
+#pragma once
 
 #include <zookeeper/zookeeper.h>
 
@@ -27,5 +26,3 @@ void raw_make_dir(zhandle_t *zh);
 
 /* Creates a node with as much data as that of a lock. */
 void raw_create(zhandle_t *zh, string_stat_completion_t done, const void *user);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The benches of raw-peer that stand in files of their own. */
-#ifndef RAW_BENCHES_H
-#define RAW_BENCHES_H
+#pragma once
 
 /* raw_line.c */
 void line_prepare(void);
@@ -16,5 +15,3 @@ void turns_finish(void);
 
 /* raw_fleet.c */
 void fleet_of_raw_run(long n);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One connection to a Redis server, made again when it has broken. */
-#ifndef RIVAL_REDIS_H
-#define RIVAL_REDIS_H
+#pragma once
 
 #include "rival.h"
 
@@ -48,5 +47,3 @@ struct redis_unset {
 };
 void redis_unset_make(struct redis_unset *unset, const char *key,
                       const char *token);
-
-#endif

@@ -2,8 +2,7 @@
 /* The operations of a lock of the comparison. One adapter for each lock; a
  * program has those that share a client library.
  */
-#ifndef RIVAL_H
-#define RIVAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,5 +85,3 @@ uint32_t random_below(uint32_t limit);
 
 /* The next of "host:port,..."; returns the rest, NULL if there was none. */
 const char *next_server(const char *servers, char host[HOST_SIZE], int *port);
-
-#endif

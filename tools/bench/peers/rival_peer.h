@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parts that the benches and the trial of a lock share. */
-#ifndef RIVAL_PEER_H
-#define RIVAL_PEER_H
+#pragma once
 
 #include "peer.h"
 #include "rival.h"
@@ -14,5 +13,3 @@ void rival_check(const char *what, enum rival_result result);
 
 /* The bench "trial": obey the judge to the end, and end the process. */
 void rival_trial(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A thread that renews a lock at an interval while it is held. */
-#ifndef RIVAL_WATCHDOG_H
-#define RIVAL_WATCHDOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ void watchdog_start(struct watchdog *dog, int64_t period_ms,
                     bool (*renew)(void *user), void *user);
 void watchdog_hold(struct watchdog *dog, bool held);
 void watchdog_end(struct watchdog *dog);
-
-#endif

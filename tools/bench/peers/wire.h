@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A TCP connection on which requests and answers take turns, with a time limit
  * for each answer. */
-#ifndef RIVAL_WIRE_H
-#define RIVAL_WIRE_H
+#pragma once
 
 #include "rival.h"
 
@@ -28,5 +27,3 @@ bool wire_send(struct wire *wire, const char *data, size_t len,
 /* The next line, without its end; valid until the next call. */
 const char *wire_line(struct wire *wire, int64_t deadline_ms);
 bool wire_bytes(struct wire *wire, char *data, size_t len, int64_t deadline_ms);
-
-#endif

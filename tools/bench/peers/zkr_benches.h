@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The benches of zkr_peer.c: each has a file with its name. */
-#ifndef ZKR_BENCHES_H
-#define ZKR_BENCHES_H
+#pragma once
 
 /* One lock, nobody else there: recipe=mutex where=again|first ahead=25. */
 void uncontended_prepare(void);
@@ -62,5 +61,3 @@ void steps_finish(void);
 
 /* Sessions that do nothing; hold=1: that hold a lock each. See fleet.h. */
 void fleet_of_zkr_run(long n);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Locks of all recipes behind one interface, and what all benches of zkrecipes
  * share. */
-#ifndef ZKR_LOCKS_H
-#define ZKR_LOCKS_H
+#pragma once
 
 #include <zkrecipes/zkrecipes.h>
 
@@ -36,5 +35,3 @@ void lock_acquire(struct lock *lock);
 void lock_release(struct lock *lock);
 int lock_try_acquire(struct lock *lock);
 int lock_try_release(struct lock *lock);
-
-#endif

@@ -18,8 +18,7 @@
  * It is read here, not by libinih: that one ends a value after 200 bytes, and
  * at " ;", and takes a line that begins with blanks for the end of the value
  * before; and no fault of the file may go unseen. */
-#ifndef COMMON_CONTEXTS_H
-#define COMMON_CONTEXTS_H
+#pragma once
 
 #include <limits.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ void contexts_done(struct contexts *contexts);
 /* NULL after an error was said: there is no context of that name. */
 const struct context *contexts_find(const struct contexts *contexts,
                                     const char *name);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Escapes text that others wrote, so that a terminal can show it. */
-#ifndef COMMON_ESCAPE_H
-#define COMMON_ESCAPE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ const char *plain_text(const char *text, char *out, size_t size);
 const char *plain_copy(const char *text, char *out, size_t size);
 /* Text of others, escaped, for this terminal; cut at `size`. */
 const char *plain_escape(const char *text, char *out, size_t size);
-
-#endif

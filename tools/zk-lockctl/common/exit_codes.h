@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The exit codes: their sentences in help, and their names in JSON. */
-#ifndef COMMON_EXIT_CODES_H
-#define COMMON_EXIT_CODES_H
+#pragma once
 
 /* On stdout, one on each line. */
 void exit_codes_print(void);
 
 /* "unavailable"; "other" for a code that is not in the table. */
 const char *exit_code_name(int code);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arrays that grow by one item after the other. */
-#ifndef COMMON_GROW_H
-#define COMMON_GROW_H
+#pragma once
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -27,5 +26,3 @@ static inline void *grow_array(void *items, size_t *count, size_t size)
 /* The same for an array that is `items` and `count` of a struct. */
 #define GROW(list)                                                             \
     grow_array(&(list)->items, &(list)->count, sizeof(*(list)->items))
-
-#endif

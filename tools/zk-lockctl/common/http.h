@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Serves one page by HTTP. */
-#ifndef COMMON_HTTP_H
-#define COMMON_HTTP_H
+#pragma once
 
 #include <stdio.h>
 
@@ -17,5 +16,3 @@ int http_start(const char *at, http_page_fn *page, void *user,
                struct http **ret_http, char ret_at[HTTP_AT_MAX]);
 /* After it the page is not written any more. NULL is allowed. */
 void http_end(struct http *http);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What all verbs of zk-lockctl share: options, session, errors, remarks. */
-#ifndef COMMON_LOCKCTL_H
-#define COMMON_LOCKCTL_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -179,5 +178,3 @@ bool lockctl_is_connected(const struct lockctl *ctl);
 const char *lockctl_connection(const struct lockctl *ctl);
 /* The session will not come back. */
 bool lockctl_is_over(const struct lockctl *ctl);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Notes: facts that the user should know beside the answer. They are said on
  * stderr, and are part of JSON. */
-#ifndef COMMON_NOTES_H
-#define COMMON_NOTES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -18,5 +17,3 @@ void notes_add(struct notes *notes, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void notes_say(const struct notes *notes, const struct lockctl *ctl);
 void notes_done(struct notes *notes);
-
-#endif

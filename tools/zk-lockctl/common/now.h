@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The clocks, in milliseconds, and a sleep. */
-#ifndef COMMON_NOW_H
-#define COMMON_NOW_H
+#pragma once
 
 #include <stdint.h>
 
@@ -41,5 +40,3 @@ static inline void clock_sleep_ms(int64_t ms)
     if (ms > 0)
         (void)nanosleep(&left, NULL);
 }
-
-#endif

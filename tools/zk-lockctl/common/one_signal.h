@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Takes a signal, and obeys one: for stop, run and top. */
-#ifndef COMMON_ONE_SIGNAL_H
-#define COMMON_ONE_SIGNAL_H
+#pragma once
 
 #include <signal.h>
 
@@ -12,5 +11,3 @@ void signal_add(sigset_t *set, int sig);
 /* Does what the signal does by default, although it is blocked: the process
  * ends, or stops. It is unblocked afterwards. */
 void signal_obey(int sig);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options as tables: an option of a verb is one row. Parsing, --help and
  * completion come from it. */
-#ifndef COMMON_OPT_H
-#define COMMON_OPT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ const char *opt_nearest(const char *word, const char *const *names);
 
 /* Fails for a value: "--limit: '-1' is not WANT". */
 int opt_fail(const struct opt *opt, const char *value, const char *want);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a file that tells the tool what to do, or a secret: one that no other
  * user can have written, or read. */
-#ifndef COMMON_PRIVATE_FILE_H
-#define COMMON_PRIVATE_FILE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@ enum private_from {
  * or why it cannot be used; then `text` is wiped. */
 const char *private_file_read(const char *path, enum private_from from,
                               char *text, size_t size);
-
-#endif

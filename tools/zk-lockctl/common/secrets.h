@@ -2,8 +2,7 @@
 /* Secrets: credentials and passwords, in memory only while a session is
  * opened. They come from files, never from the command line or the environment,
  * where others could read them. */
-#ifndef COMMON_SECRETS_H
-#define COMMON_SECRETS_H
+#pragma once
 
 #include "common/lockctl.h"
 
@@ -21,5 +20,3 @@ int secrets_read(struct secrets *secrets, const struct lockctl *ctl,
                  struct zkr_session_opts *opts);
 /* Also after an error. */
 void secrets_wipe(struct secrets *secrets);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Settings: what the tool must know to reach an ensemble. Each is an option of
  * every verb, and a key of a context, of the same name. */
-#ifndef COMMON_SETTINGS_H
-#define COMMON_SETTINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ enum setting setting_find(const char *name, size_t len);
 bool setting_is_file(enum setting setting);
 /* What is wrong with that value, such as "is not a duration"; NULL: nothing. */
 const char *setting_fault(enum setting setting, const char *value);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ends a verb that runs until SIGINT or SIGTERM, also while it waits. */
-#ifndef COMMON_STOP_H
-#define COMMON_STOP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ int stop_flush(void);
 /* Until the connection is back, or the session over; false as soon as it is
  * time to end. Says that it waits unless `*said`, which it sets. */
 bool stop_wait_for_connection(const struct lockctl *ctl, bool *said);
-
-#endif

@@ -3,13 +3,10 @@
  * name beside it, which is then renamed. A file that is not regular, or that is
  * open as our own output ("/dev/stdout" of a redirection), is written in place.
  * Links are followed. */
-#ifndef COMMON_WHOLE_FILE_H
-#define COMMON_WHOLE_FILE_H
+#pragma once
 
 #include <stddef.h>
 
 /* Both: 0, or an errno. */
 int whole_file_check(const char *file);
 int whole_file_write(const char *file, const char *text, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes numbers and times as words for people and for machines. Pure. */
-#ifndef COMMON_WORDS_H
-#define COMMON_WORDS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ const char *word_token(int64_t token, char word[WORD_MAX]);
 
 /* A token, decimal, or hexadecimal with 0x, as ZooKeeper writes a zxid. */
 _Bool word_read_token(const char *text, int64_t *ret_token);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An errand: one function that runs on a thread of its own, because it waits
  * for servers and its caller must not. */
-#ifndef COMMON_WORKER_H
-#define COMMON_WORKER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ int errand_fd(const struct errand *errand);
  * Returns false when it has not: then the errand goes on, and the process must
  * not free what it uses. NULL is allowed. */
 bool errand_end(struct errand *errand, int64_t patience_ms);
-
-#endif

@@ -2,8 +2,7 @@
 /* Lists all locks below some paths, and finds what is wrong with them. It lists
  * some of them twice where something seems to be, as no list of many locks
  * shows them at one moment. */
-#ifndef MODEL_ACROSS_H
-#define MODEL_ACROSS_H
+#pragma once
 
 #include "common/lockctl.h"
 #include "model/deadlock.h"
@@ -51,5 +50,3 @@ struct across_opts {
 typedef int across_print(const struct lockctl *ctl, const struct across *a);
 int across_run(struct lockctl *ctl, int argc, char **argv,
                const struct across_opts *opts, across_print *print);
-
-#endif

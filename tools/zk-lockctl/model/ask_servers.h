@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Asks every server of --servers for its sessions and watches. */
-#ifndef MODEL_ASK_SERVERS_H
-#define MODEL_ASK_SERVERS_H
+#pragma once
 
 #include "common/lockctl.h"
 #include "common/notes.h"
@@ -14,5 +13,3 @@
  * answers are ANSWER_UNKNOWN. NULL: out of memory. */
 struct servers *servers_ask(const struct lockctl *ctl, unsigned words,
                             const char *lock, struct notes *notes);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is to be known of a break before it is made: which contender is meant,
  * and what happens then. */
-#ifndef MODEL_BREAKING_H
-#define MODEL_BREAKING_H
+#pragma once
 
 #include "common/lockctl.h"
 #include "common/notes.h"
@@ -19,5 +18,3 @@ const struct contender *breaking_choose(const struct lock *lock, int64_t token);
 void breaking_tell(const struct lockctl *ctl, const struct lock *lock,
                    const struct contender *c, const struct servers *servers,
                    struct notes *lines);
-
-#endif

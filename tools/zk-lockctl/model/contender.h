@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Describes a contender: its node, its owner, whether it waits. Pure. */
-#ifndef MODEL_CONTENDER_H
-#define MODEL_CONTENDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ const char *contender_who(const struct contender *c, char who[WHO_MAX]);
 enum { STOP_MAX = 700 };
 const char *contender_to_stop(const struct contender *c, const char *else_word,
                               char text[STOP_MAX]);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds deadlocks: cycles of owners who wait for each other across locks.
  * Pure. */
-#ifndef MODEL_DEADLOCK_H
-#define MODEL_DEADLOCK_H
+#pragma once
 
 #include "model/lock_state.h"
 
@@ -56,5 +55,3 @@ void deadlocks_done(struct deadlocks *deadlocks);
 
 /* The waiter is inside of the holder. */
 bool deadlock_is_nested(const struct deadlock_member *member);
-
-#endif

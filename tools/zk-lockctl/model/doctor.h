@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds out what is wrong with locks, as far as it can be seen from outside. */
-#ifndef MODEL_DOCTOR_H
-#define MODEL_DOCTOR_H
+#pragma once
 
 #include "model/deadlock.h"
 #include "model/findings.h"
@@ -28,5 +27,3 @@ void doctor_add_deadlocks(const struct deadlocks *deadlocks,
  * is ahead. 0: nothing proves it. */
 int64_t doctor_skew_ms(const struct scan *scan, const struct servers *servers,
                        const struct doctor_opts *opts);
-
-#endif

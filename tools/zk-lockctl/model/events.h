@@ -4,8 +4,7 @@
  * It knows the differences only: a contender that came and went in between was
  * not seen, and each instant lies somewhere between the looks. So all durations
  * are upper bounds. */
-#ifndef MODEL_EVENTS_H
-#define MODEL_EVENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -61,5 +60,3 @@ bool events_between(const struct view *before, struct view *after,
                     event_fn *tell, void *user);
 
 const char *event_name(enum event_kind kind);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of what is wrong with locks, and the sentences for it. Pure. */
-#ifndef MODEL_FINDINGS_H
-#define MODEL_FINDINGS_H
+#pragma once
 
 #include "model/lock_state.h"
 
@@ -39,5 +38,3 @@ const char *finding_name(const char *name, char text[FINDING_NAME_MAX]);
 char *cure_command(const char *verb, const struct lock *lock);
 char *cure_break(const char *first, const struct lock *lock,
                  const struct contender *c);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * The rule is that of roster.h, and only those are shown to it whose turn it
  * may be: a queue may be long, and may change often. */
-#ifndef MODEL_FRONT_H
-#define MODEL_FRONT_H
+#pragma once
 
 #include "model/past.h"
 
@@ -13,5 +12,3 @@ typedef void hold_fn(struct stay *stay, void *user);
 /* Calls `fn` for each that holds and has not held before. False: out of
  * memory. */
 bool front_settle(struct past *past, hold_fn *fn, void *user);
-
-#endif

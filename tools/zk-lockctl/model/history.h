@@ -7,8 +7,7 @@
  * them: a node that is deleted without having been created, or that is in a
  * snapshot. The second time tells the history. The memory that it takes is that
  * of the contenders that are there at one time. */
-#ifndef MODEL_HISTORY_H
-#define MODEL_HISTORY_H
+#pragma once
 
 #include "model/stay.h"
 #include "model/txnlogs.h"
@@ -48,5 +47,3 @@ bool history_knows(const struct history *history, int64_t ms);
 bool history_has_pool(const struct history *history);
 /* Transactions of types that are not known. */
 size_t history_strange(const struct history *history);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of a lock: its queue, who contends, who holds, who waits.
  * Pure. */
-#ifndef MODEL_LOCK_STATE_H
-#define MODEL_LOCK_STATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,5 +69,3 @@ const struct contender *lock_waiter(const struct lock *lock, int64_t token,
  * particular. */
 bool contender_wants_permit(const struct lock *lock, const struct contender *c);
 const char *lock_state_name(enum lock_state state);
-
-#endif

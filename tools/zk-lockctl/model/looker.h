@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Takes the state of all locks again and again. Nobody waits for the servers:
  * these are asked for what changes, and for nothing else: mirror.h. */
-#ifndef MODEL_LOOKER_H
-#define MODEL_LOOKER_H
+#pragma once
 
 #include "common/lockctl.h"
 #include "model/scan.h"
@@ -38,5 +37,3 @@ void looker_every(struct looker *looker, int64_t interval_ms);
 /* End it, and the session. False: servers have been silent for too long, and
  * what is left must end with the process. */
 bool looker_end(struct looker *looker, int64_t patience_ms);
-
-#endif

@@ -21,8 +21,7 @@
  *
  * Two lists in a row say how many nodes came and went between them: tally.h. So
  * nothing is missed without a word. */
-#ifndef MODEL_MIRROR_H
-#define MODEL_MIRROR_H
+#pragma once
 
 #include "model/scan.h"
 
@@ -110,5 +109,3 @@ int mirror_scan(struct mirror *mirror, struct scan *ret_scan);
 
 /* What cannot be seen, or not soon. */
 void mirror_note(struct mirror *mirror, struct notes *notes);
-
-#endif

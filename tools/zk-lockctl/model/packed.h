@@ -4,8 +4,7 @@
  * Its first bytes say whether it is. A small file can say that it is a huge
  * one: after the first 64 MiB no more is unpacked than 200 times its size,
  * which is far more than what the nodes of a server shrink by. */
-#ifndef MODEL_PACKED_H
-#define MODEL_PACKED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ bool packed_read(struct packed *packed, void *bytes, size_t size);
 
 /* The reason, for people. */
 const char *packed_reason(int error);
-
-#endif

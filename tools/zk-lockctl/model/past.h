@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The locks of a history, each with the contenders that are there at one time:
  * their stays. */
-#ifndef MODEL_PAST_H
-#define MODEL_PAST_H
+#pragma once
 
 #include "model/stay.h"
 #include "protocol/parts.h"
@@ -43,5 +42,3 @@ struct stay *past_any(const struct past *past);
 bool pasts_add(struct pasts *pasts, struct past *past, struct stay *stay);
 /* The caller has the stay then. */
 void pasts_remove(struct pasts *pasts, struct stay *stay);
-
-#endif

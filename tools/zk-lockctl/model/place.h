@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tells from the path of a node whether it contends, and for which lock. */
-#ifndef MODEL_PLACE_H
-#define MODEL_PLACE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -37,5 +36,3 @@ bool places_find(struct places *places, struct bytes path, bool ephemeral,
 /* Looks whether a node that is there is of a pool of kazoo. */
 void places_note_pool(struct places *places, struct bytes path, bool ephemeral);
 void places_done(struct places *places);
-
-#endif

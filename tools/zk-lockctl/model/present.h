@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The locks at one moment of a history: contenders come and go, and begin to
  * hold. */
-#ifndef MODEL_PRESENT_H
-#define MODEL_PRESENT_H
+#pragma once
 
 #include "model/past.h"
 #include "model/place.h"
@@ -79,5 +78,3 @@ void present_settle(struct present *present, struct past *past, bool before);
 /* Plays a transaction. All of it is one moment: who holds is told when it is
  * over. False: a part of it is not known. */
 bool present_apply(struct present *present, const struct txn *txn);
-
-#endif

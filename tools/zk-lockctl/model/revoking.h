@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The request to a holder to give its lock back, as it is written into its
  * node. */
-#ifndef MODEL_REVOKING_H
-#define MODEL_REVOKING_H
+#pragma once
 
 #include "common/lockctl.h"
 #include "model/lock_state.h"
@@ -25,5 +24,3 @@ bool revoking_is_read(const struct contender *c);
 
 /* 0, or an exit code after it was said why this is no reason; NULL is one. */
 int revoking_check_reason(const char *reason);
-
-#endif

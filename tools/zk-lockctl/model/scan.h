@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looks one time at all locks below some paths, or at one lock. */
-#ifndef MODEL_SCAN_H
-#define MODEL_SCAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -109,5 +108,3 @@ int lock_list(zkr_session *session, const char *path,
 
 /* The options for the library, so that it reads so many nodes of a lock. */
 struct zkr_participants_opts lock_opts(uint32_t reads);
-
-#endif

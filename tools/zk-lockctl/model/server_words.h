@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Understands what servers tell of sessions and watches, with four letter
  * words. Pure. */
-#ifndef MODEL_SERVER_WORDS_H
-#define MODEL_SERVER_WORDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,5 +67,3 @@ bool servers_watches(const struct servers *servers, int64_t session_id,
 bool servers_know_all(const struct servers *servers, unsigned words);
 /* Two names are of one server: both tell of the same connection. */
 bool servers_tell_twice(const struct servers *servers);
-
-#endif

@@ -4,8 +4,7 @@
  * A server writes it while it goes on: the file may lack what was deleted
  * meanwhile, and have what was created; the transactions after its number put
  * that right. */
-#ifndef MODEL_SNAPSHOT_H
-#define MODEL_SNAPSHOT_H
+#pragma once
 
 #include "model/packed.h"
 #include "model/wire.h"
@@ -25,5 +24,3 @@ typedef void snapshot_fn(const struct node *node, void *user);
 /* Calls `fn` for each node. 0, or an error of packed.h; then what `fn` was told
  * may be wrong. */
 int snapshot_read(const char *file, snapshot_fn *fn, void *user);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The stay of a contender in a lock: when its node came, when it began to hold,
  * when and how the node went; and the queue that it is in. */
-#ifndef MODEL_STAY_H
-#define MODEL_STAY_H
+#pragma once
 
 #include "model/lock_state.h"
 
@@ -85,5 +84,3 @@ size_t queue_end_of_equals(const struct queue *queue, size_t start);
 
 /* Takes a stay that is over, or the history is. */
 typedef void stay_fn(struct stay *stay, void *user);
-
-#endif

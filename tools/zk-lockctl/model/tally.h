@@ -7,8 +7,7 @@
  * told apart: of C creates and D deletes, C + D is the cversion, and C - D
  * children are left. So the creates from one list to the next are known, and
  * those of them that the second list does not show were deleted before it. */
-#ifndef MODEL_TALLY_H
-#define MODEL_TALLY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -39,5 +38,3 @@ static inline int tally_is_older(const struct zkr_stat *list,
 {
     return (int32_t)((uint32_t)list->cversion - (uint32_t)than->cversion) < 0;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /* What the servers have told of the contenders of one lock: where they are
  * connected from, whether their sessions live, and whether they will wake up.
  * Pure. */
-#ifndef MODEL_TOLD_H
-#define MODEL_TOLD_H
+#pragma once
 
 #include "model/lock_state.h"
 #include "model/server_words.h"
@@ -46,5 +45,3 @@ enum answer told_lives(const struct told *told, const struct contender *c);
 /* The queue and its watches are not read in one moment, so the answer is no
  * only when it was no two times running. */
 enum answer told_wakes(const struct told *told, const struct contender *c);
-
-#endif

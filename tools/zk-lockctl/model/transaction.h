@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parses one transaction of a ZooKeeper server: its header, and the nodes that
  * it creates, deletes or writes. Pure: the bytes may be anything. */
-#ifndef MODEL_TRANSACTION_H
-#define MODEL_TRANSACTION_H
+#pragma once
 
 #include "model/wire.h"
 
@@ -56,5 +55,3 @@ typedef void change_fn(const struct txn *txn, const struct change *change,
  * or a part of it, is not known, or the transaction is damaged; what was before
  * that was reported. */
 bool txn_changes(const struct txn *txn, change_fn *fn, void *user);
-
-#endif

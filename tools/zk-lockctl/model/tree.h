@@ -13,8 +13,7 @@
  * All functions need the mutex of the tree, unless they say otherwise. Watches
  * are only freed on the thread that runs their callbacks: freeing one waits for
  * its callback, which waits for the mutex. */
-#ifndef MODEL_TREE_H
-#define MODEL_TREE_H
+#pragma once
 
 #include <pthread.h>
 
@@ -174,5 +173,3 @@ bool tree_tick(struct tree *tree);
 /* After a change. Once it is unlocked, a picture that was taken one time may be
  * freed. */
 void tree_unlock_and_wake(struct tree *tree);
-
-#endif

@@ -6,8 +6,7 @@
  * A file is a header, records, and zeros, because servers allocate its space in
  * advance. A server whose disk was full leaves a torn record, and writes on
  * behind it. */
-#ifndef MODEL_TXNLOG_H
-#define MODEL_TXNLOG_H
+#pragma once
 
 #include "model/transaction.h"
 
@@ -29,5 +28,3 @@ void txnlog_close(struct txnlog *log);
 /* The next record, which stays until the next call. 1; 0: the end; or a
  * negative errno. */
 int txnlog_next(struct txnlog *log, struct txn *ret_txn);
-
-#endif

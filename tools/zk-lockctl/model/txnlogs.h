@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the files of transaction logs, and plays them in the order of their
  * transactions, each once, whichever servers wrote them. */
-#ifndef MODEL_TXNLOGS_H
-#define MODEL_TXNLOGS_H
+#pragma once
 
 #include "common/notes.h"
 #include "model/snapshot.h"
@@ -53,5 +52,3 @@ struct player {
 
 /* May be repeated. 0, or an exit code after an error was said. */
 int txnlogs_play(struct txnlogs *logs, const struct player *player);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The graph of who waits for whom, across locks. Pure. */
-#ifndef MODEL_WAIT_GRAPH_H
-#define MODEL_WAIT_GRAPH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ void wait_graph_done(struct wait_graph *graph);
  * begins at zero. */
 bool wait_graph_next(const struct wait_graph *graph, size_t from,
                      size_t *cursor, size_t *ret_to);
-
-#endif

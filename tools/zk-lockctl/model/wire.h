@@ -2,8 +2,7 @@
 /* Takes numbers and texts off the front of bytes that a ZooKeeper server has
  * written (jute). Nothing is read behind the end: what is missing is zero or
  * empty, and `failed` says so. Pure. */
-#ifndef MODEL_WIRE_H
-#define MODEL_WIRE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -94,5 +93,3 @@ static inline uint32_t wire_adler(uint32_t sum, const unsigned char *data,
     }
     return b << 16 | a;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * command, which is the parent of the command and of all that this leaves
  * behind, daemons too. It signals them for us, tells what becomes of them, and
  * kills them when we cannot. */
-#ifndef RUN_CHILD_H
-#define RUN_CHILD_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -94,5 +93,3 @@ _Noreturn void guard_run(struct guard *g, const struct guard_plan *plan, int fd,
 /* To the group of the command, and to children of the caller that are not in it
  * and have begun since that instant. Tells whether there was any. */
 bool guard_signal_all(struct guard *g, int64_t since_ms, int sig);
-
-#endif

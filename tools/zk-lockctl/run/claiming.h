@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Acquires the locks of a run, all or none, so that a descriptor tells of the
  * outcome. */
-#ifndef RUN_CLAIMING_H
-#define RUN_CLAIMING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -83,5 +82,3 @@ int claim_release(struct claim *claim, const struct grants *grants);
 
 /* Frees it, after its outcome: a leader leads no more then. NULL is allowed. */
 void claim_free(struct claim *claim);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps the descriptors that we were started with: the command gets no
  * others. */
-#ifndef RUN_FDS_H
-#define RUN_FDS_H
+#pragma once
 
 struct fds;
 
@@ -20,5 +19,3 @@ void fds_close(const struct fds *fds);
 /* All others from 3 up are closed by the next exec. For a child: only
  * async-signal-safe calls. -1 with errno on failure. */
 int fds_close_others_on_exec(const struct fds *fds);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Treats the command as a job of our shell, although we are between the two:
  * its stops, and the terminal. */
-#ifndef RUN_FOLLOW_H
-#define RUN_FOLLOW_H
+#pragma once
 
 #include "run/child.h"
 #include "run/tty.h"
@@ -43,5 +42,3 @@ void follow_continue(struct follow *f);
 void follow_share_terminal(struct follow *f, int sig);
 /* Takes the terminal back when the command has ended. */
 void follow_take_terminal_back(struct follow *f);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps locks for a shell, in a process of its own, until the shell ends or
  * gives them back. */
-#ifndef RUN_KEEP_H
-#define RUN_KEEP_H
+#pragma once
 
 #include "run/run.h"
 #include "run/script.h"
@@ -29,5 +28,3 @@ int front_fork(struct run *run, struct keep *keep, int fn(struct run *run));
 
 /* For the process in the background: the code is printed. */
 void front_go_on(int front_fd);
-
-#endif

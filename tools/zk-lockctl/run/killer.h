@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The killer: a process beside the one that keeps a lock for a shell. It tells
  * the shell when that cannot, because it was killed, stopped, or is stuck. */
-#ifndef RUN_KILLER_H
-#define RUN_KILLER_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -37,5 +36,3 @@ struct killer {
 struct killer *killer_start(const struct killer_way *way);
 /* Ends it. NULL is allowed. */
 void killer_dismiss(struct killer *k);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chooses the label that others are shown: the text of --why, the command, or
  * the name of its program. */
-#ifndef RUN_LABEL_H
-#define RUN_LABEL_H
+#pragma once
 
 #include "run/run.h"
 
@@ -31,5 +30,3 @@ void label_of_script(const struct lockctl *ctl, struct run_opts *opts,
 
 /* "deploy.sh (4711)", of the shell. */
 void script_name(const struct script *s, char name[ZKR_LABEL_MAX + 1]);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the runs around ours: in "zk-lockctl run A zk-lockctl run B COMMAND"
  * the inner run has the sessions of all outer ones in its environment. Pure. */
-#ifndef RUN_NESTED_H
-#define RUN_NESTED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ int64_t nested_innermost(const struct nested *n);
 const struct zkr_participant *
 nested_waits_for(const struct nested *n, const struct zkr_participants *list,
                  const struct wanted *wanted);
-
-#endif

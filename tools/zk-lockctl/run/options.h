@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the command lines of the verbs that hold a lock. */
-#ifndef RUN_OPTIONS_H
-#define RUN_OPTIONS_H
+#pragma once
 
 #include "run/run.h"
 
@@ -81,4 +80,3 @@ int run_parse_locks(struct run_opts *opts, int *argc, char ***argv);
 int run_parse(struct lockctl *ctl, const struct verb *verb,
               enum claim_kind kind, int argc, char **argv,
               struct run_opts *opts);
-#endif

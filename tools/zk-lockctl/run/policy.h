@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decides what happens to the command at which instant, so that it is dead
  * before anybody else can hold the lock. Pure. */
-#ifndef RUN_POLICY_H
-#define RUN_POLICY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,5 +54,3 @@ struct policy_plan policy_next(struct policy *policy,
  * TERM must not come while servers are just a little slow. */
 int64_t policy_longest_grace_ms(int64_t session_timeout_ms);
 int64_t policy_default_grace_ms(int64_t session_timeout_ms);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists our children, and the descendants of others, as /proc has them. */
-#ifndef RUN_PROC_H
-#define RUN_PROC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ bool proc_is_below(pid_t pid, pid_t root);
 
 /* The same for each that does now. */
 void proc_each_below(pid_t root, bool (*fn)(pid_t pid, void *arg), void *arg);
-
-#endif

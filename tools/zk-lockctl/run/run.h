@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The state of a run, and the functions that its parts share. */
-#ifndef RUN_RUN_H
-#define RUN_RUN_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -172,5 +171,3 @@ int run_status_write(const struct run *run, int exit_code);
  * memory. */
 char **run_env_new(const struct run *run);
 void run_env_free(char **env);
-
-#endif

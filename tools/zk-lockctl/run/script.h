@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The shell for which a lock is held: a process that ran before us, and that
  * the lock must not outlive. */
-#ifndef RUN_SCRIPT_H
-#define RUN_SCRIPT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,5 +59,3 @@ void script_let_go(void);
  * because there is no way to its stderr afterwards. */
 void script_speak(const struct script *s);
 void script_silence(void);
-
-#endif

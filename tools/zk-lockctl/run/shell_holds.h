@@ -3,8 +3,7 @@
  * in its environment. The process that keeps the lock has a desk: what it says
  * of the lock lies there, in memory that others of the same user map through
  * /proc. So nobody has to be asked. */
-#ifndef RUN_SHELL_HOLDS_H
-#define RUN_SHELL_HOLDS_H
+#pragma once
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -74,5 +73,3 @@ void desk_close(struct desk *desk);
  * "release". The newest hold comes first. The exit code; an error was said
  * unless it is 0. */
 int ask_holds(const struct lockctl *ctl, bool release, int argc, char **argv);
-
-#endif

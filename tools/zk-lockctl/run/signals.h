@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Receives signals as events: those that we pass on, and the end of a child. */
-#ifndef RUN_SIGNALS_H
-#define RUN_SIGNALS_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -29,5 +28,3 @@ void signals_collect(const struct signals *s, sigset_t *ret_arrived);
 
 /* Tells whether the signal ends a program that does not handle it. */
 bool signals_is_fatal(int sig);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gives the terminal to a process group, and takes it back (job control). */
-#ifndef RUN_TTY_H
-#define RUN_TTY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -33,5 +32,3 @@ void tty_tell_job(int sig);
  * of its stops; returns when somebody continues us. False, at once, where
  * nobody would. */
 bool tty_stop_with_job(void);
-
-#endif

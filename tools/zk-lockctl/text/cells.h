@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A lock, and a contender of its queue, as the cells of a table: the words that
  * ls, show, watch and top have in common. NULL is an empty cell. */
-#ifndef TEXT_CELLS_H
-#define TEXT_CELLS_H
+#pragma once
 
 #include "common/words.h"
 #include "model/told.h"
@@ -28,5 +27,3 @@ const char *cell_queue(const struct lock *lock, bool more,
 
 /* "exclusive"; NULL of one that does not contend. */
 const char *cell_mode(const struct contender *c);
-
-#endif

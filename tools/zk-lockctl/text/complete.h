@@ -4,8 +4,7 @@
  *
  * The options are those of the help texts, so there is no second list of
  * them. */
-#ifndef TEXT_COMPLETE_H
-#define TEXT_COMPLETE_H
+#pragma once
 
 #include "common/lockctl.h"
 
@@ -38,5 +37,3 @@ struct complete complete_find(const struct verb *const *verbs, int count,
 /* Tells whether no part of a name has a meaning to a shell, anywhere in a
  * word. */
 bool complete_is_plain(const char *name);
-
-#endif

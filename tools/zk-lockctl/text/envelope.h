@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the answer to stdout: the envelope of JSON, and whether there are
  * colors. */
-#ifndef TEXT_ENVELOPE_H
-#define TEXT_ENVELOPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ json_t *json_ms(int64_t ms);
 json_t *json_time(int64_t ms_since_1970);
 json_t *json_token(int64_t token);
 json_t *json_session(int64_t session_id);
-
-#endif

@@ -2,8 +2,7 @@
 /* The fields of a kind of row. Each is a column of a table, a member of JSON,
  * or both: tables, --columns, JSON, its lines and its schema come from one
  * array of these. */
-#ifndef TEXT_FIELDS_H
-#define TEXT_FIELDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -110,5 +109,3 @@ void fields_print_line(const struct lockctl *ctl, const struct field *fields,
                        const void *item);
 
 bool field_is_end(const struct field *field);
-
-#endif

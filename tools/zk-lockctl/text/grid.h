@@ -2,8 +2,7 @@
 /* A table of the fields of items, as wide as a screen: chooses columns, their
  * widths, and cuts texts. Texts are in the encoding of the locale, and
  * escaped. */
-#ifndef TEXT_GRID_H
-#define TEXT_GRID_H
+#pragma once
 
 #include <stdio.h>
 
@@ -50,5 +49,3 @@ int grid_width(const char *text);
 /* Cut to that width, with "..." at the end, or at the beginning. A character
  * that cannot be shown becomes '?'. */
 void grid_cut(const char *text, int width, bool tail, char out[GRID_CELL_MAX]);
-
-#endif

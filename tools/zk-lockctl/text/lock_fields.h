@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fields of a lock, and of a contender. */
-#ifndef TEXT_LOCK_FIELDS_H
-#define TEXT_LOCK_FIELDS_H
+#pragma once
 
 #include "text/cells.h"
 #include "text/fields.h"
@@ -32,5 +31,3 @@ const void *lock_node_of(const void *item);
 int locks_print(const struct lockctl *ctl, const struct lock *locks,
                 size_t count, int64_t at_ms, const struct notes *notes);
 json_t *describe_contender(const struct lock *lock, const struct contender *c);
-
-#endif

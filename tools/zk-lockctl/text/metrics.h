@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes locks as metrics, in the text format of Prometheus. Pure. */
-#ifndef TEXT_METRICS_H
-#define TEXT_METRICS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ struct metrics {
 
 /* Those that may not be read are left out. */
 void metrics_write(FILE *out, const struct metrics *metrics);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Says the state of the one lock that a verb is about in one line, or as one
  * row: for check, wait, revoke and break. */
-#ifndef TEXT_ONE_LOCK_H
-#define TEXT_ONE_LOCK_H
+#pragma once
 
 #include "common/lockctl.h"
 #include "model/lock_state.h"
@@ -17,5 +16,3 @@ int one_lock_print(const struct lockctl *ctl, const struct lock *lock);
 /* How many nodes of a lock must be read, where `reads` are enough for a line:
  * the formats for machines have the longest wait, too. */
 uint32_t one_lock_reads(const struct lockctl *ctl, uint32_t reads);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints the history of locks: a stay in a lock, or a gap of what is known, is
  * one row of a table, or an item of JSON. */
-#ifndef TEXT_STAYS_H
-#define TEXT_STAYS_H
+#pragma once
 
 #include "common/notes.h"
 #include "model/history.h"
@@ -31,5 +30,3 @@ bool stay_holds_at(const struct stay *stay, int64_t ms);
 /* Prints all, and then the notes. An exit code. */
 int stays_print(const struct lockctl *ctl, const struct past_rows *rows,
                 const struct notes *notes);
-
-#endif

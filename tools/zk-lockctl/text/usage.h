@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints how locks were used: the grants of each lock or owner, how long they
  * were waited for, and for how long they were held. */
-#ifndef TEXT_USAGE_H
-#define TEXT_USAGE_H
+#pragma once
 
 #include "text/stays.h"
 
@@ -18,5 +17,3 @@ extern const struct kind usage_kind;
 /* Of all stays that held; prints the notes, too. An exit code. */
 int usage_print(const struct lockctl *ctl, const struct past_rows *rows,
                 enum usage_by by, const struct notes *notes);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds out why there is no connection, while there is none. */
-#ifndef TOP_ABSENCE_H
-#define TOP_ABSENCE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@ struct absence {
 
 /* Takes what was found, and asks again, now and then. Never waits. */
 void absence_tick(struct absence *absence, bool is_connected);
-
-#endif

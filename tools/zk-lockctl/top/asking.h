@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Asks the servers with four letter words about the lock that is on the screen,
  * while it is there, now and then, and never waits for them. */
-#ifndef TOP_ASKING_H
-#define TOP_ASKING_H
+#pragma once
 
 #include "common/lockctl.h"
 #include "common/notes.h"
@@ -29,5 +28,3 @@ struct asking {
 void asking_tick(struct asking *asking, const struct lock *lock);
 /* After the end of the errand. */
 void asking_done(struct asking *asking);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hands the terminal of top to another verb, such as break, and takes it back
  * when that has ended. */
-#ifndef TOP_HAND_OVER_H
-#define TOP_HAND_OVER_H
+#pragma once
 
 #include <signal.h>
 
@@ -14,5 +13,3 @@
  * to end. */
 bool hand_over(const struct lockctl *ctl, const struct top_act *act,
                int signals, const sigset_t *mask);
-
-#endif

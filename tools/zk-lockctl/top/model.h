@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps what top knows of the locks, look after look, in the order that the
  * user wants. Pure. */
-#ifndef TOP_MODEL_H
-#define TOP_MODEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -114,5 +113,3 @@ void top_model_done(struct top_model *model);
 /* fields.c: the columns of a struct top_row, and of a struct top_owner. */
 extern const struct field top_fields[];
 extern const struct field top_owner_fields[];
-
-#endif

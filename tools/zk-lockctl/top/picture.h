@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Draws the screen of top as lines of text. Pure. */
-#ifndef TOP_PICTURE_H
-#define TOP_PICTURE_H
+#pragma once
 
 #include "model/told.h"
 #include "text/grid.h"
@@ -61,5 +60,3 @@ void top_picture_draw(struct top_picture *picture, const struct top_view *view,
                       const struct top_model *model,
                       const struct top_status *status);
 void top_picture_done(struct top_picture *picture);
-
-#endif

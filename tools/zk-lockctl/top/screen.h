@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Paints the picture of top on the terminal and reads keys, with ncurses. */
-#ifndef TOP_SCREEN_H
-#define TOP_SCREEN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ void top_screen_resize(void);
 void top_screen_stop(void);
 /* On SIGCONT: others have used the terminal meanwhile. */
 void top_screen_restore(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* top: shows the locks at and below a path on a screen. */
-#ifndef TOP_TOP_H
-#define TOP_TOP_H
+#pragma once
 
 #include "common/lockctl.h"
 #include "top/view.h"
@@ -19,5 +18,3 @@ struct top_opts {
 int top_live(struct top_opts *opts, const struct opening *opening);
 /* There is no screen: says what prints the same. The exit code. */
 int top_has_no_screen(void);
-
-#endif

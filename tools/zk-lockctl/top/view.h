@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps what the user of top looks at, and changes it when a key is pressed.
  * Pure. */
-#ifndef TOP_VIEW_H
-#define TOP_VIEW_H
+#pragma once
 
 #include "top/model.h"
 
@@ -86,5 +85,3 @@ const struct top_row *top_view_row(const struct top_view *view,
                                    const struct top_model *model);
 
 void top_view_done(struct top_view *view);
-
-#endif

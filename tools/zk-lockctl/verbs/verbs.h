@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All verbs. Each is in the file of its name, but for wait, which is in
  * check.c, and version, which is in help.c. */
-#ifndef VERBS_VERBS_H
-#define VERBS_VERBS_H
+#pragma once
 
 #include "common/lockctl.h"
 #include "text/fields.h"
@@ -14,5 +13,3 @@ extern const struct verb *const verbs[];
 const struct verb *verbs_find(const char *name);
 /* Fails for a name that is none. */
 int verbs_fail(const char *name);
-
-#endif
