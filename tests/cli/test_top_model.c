@@ -188,8 +188,8 @@ static char cursor(void)
     const char *path;
 
     draw();
-    assert_true(view.locks.at < model.shown_count);
-    path = model.shown[view.locks.at]->view.lock.path;
+    assert_true(view.cursors[TOP_MODE_LOCKS].at < model.shown_count);
+    path = model.shown[view.cursors[TOP_MODE_LOCKS].at]->view.lock.path;
     return path[strlen(path) - 1];
 }
 
@@ -561,14 +561,14 @@ TEST(in_a_queue_the_cursor_follows_its_contender)
     press("jj");
     look(2000, "/a", "b2H c3 d4", NULL);
     draw();
-    assert_int_equal(view.queue.at, 1);
+    assert_int_equal(view.cursors[TOP_MODE_QUEUE].at, 1);
     look(3000, "/a", "b2H d4", NULL); /* it has gone: the line is another's */
     draw();
-    assert_int_equal(view.queue.at, 1);
+    assert_int_equal(view.cursors[TOP_MODE_QUEUE].at, 1);
     press("k");
     look(4000, "/a", "e5H b2", NULL); /* the first line is the holder's */
     draw();
-    assert_int_equal(view.queue.at, 0);
+    assert_int_equal(view.cursors[TOP_MODE_QUEUE].at, 0);
 }
 
 TEST(an_old_picture_says_so)

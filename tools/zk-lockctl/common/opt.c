@@ -55,16 +55,6 @@ static int take_ms(const struct opt *o, int64_t *ret_ms, const char *value)
     return opt_fail(o, value, want);
 }
 
-static int take_ms32(const struct opt *o, uint32_t *at, const char *value)
-{
-    int64_t ms = 0;
-    int code = take_ms(o, &ms, value);
-
-    if (code == 0)
-        *at = ms > 0 ? (uint32_t)ms : 1;
-    return code;
-}
-
 static int take_count(const struct opt *o, uint32_t *at, const char *value)
 {
     int64_t max = o->max == 0 ? INT32_MAX : o->max;
@@ -100,8 +90,6 @@ int opt_take(const struct opt *o, void *to, const char *value)
         return take_word(o, at, value);
     case OPT_MS:
         return take_ms(o, at, value);
-    case OPT_MS32:
-        return take_ms32(o, at, value);
     case OPT_COUNT:
         return take_count(o, at, value);
     case OPT_CALL:

@@ -19,7 +19,6 @@ enum opt_type {
     OPT_TEXT,    /* const char *: its value, which lives as long as argv */
     OPT_WORD,    /* int: the index of its value in `words` */
     OPT_MS,      /* int64_t: a duration */
-    OPT_MS32,    /* uint32_t: a duration; 0 is as 1, as 0 means the default */
     OPT_COUNT,   /* uint32_t: a number from 1 on */
     OPT_CALL,    /* what `take` stores */
     OPT_SETTING, /* of lockctl.settings: `at` is where the options of a session
@@ -34,7 +33,7 @@ struct opt {
     const char *help;  /* a sentence; "\n" begins a line */
     enum opt_type type;
     size_t at;
-    int64_t min, max; /* of MS, MS32 and COUNT; max 0: no more than INT32_MAX */
+    int64_t min, max; /* of MS and COUNT; max 0: no more than INT32_MAX */
     const char *const *words; /* values, up to NULL: all of WORD, and some of
                                  others, to be completed */
     /* The exit code; an error was said unless it is 0. */

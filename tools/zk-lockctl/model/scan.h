@@ -33,12 +33,12 @@ struct scan {
 int scan_code(const struct scan *scan, int code);
 
 struct scan_opts {
-    bool empty;          /* directories without children, too */
-    bool barriers;       /* double barriers, too */
-    uint32_t depth;      /* levels of directories; 0: 32 */
-    uint32_t limit;      /* of locks; 0: all; scan_below() has 10000 then */
-    uint32_t reads;      /* as in scan_lock() */
-    uint32_t timeout_ms; /* for finding them */
+    bool empty;         /* directories without children, too */
+    bool barriers;      /* double barriers, too */
+    uint32_t depth;     /* levels of directories; 0: 32 */
+    uint32_t limit;     /* of locks; 0: all; scan_below() has 10000 then */
+    uint32_t reads;     /* as in scan_lock() */
+    int64_t timeout_ms; /* for finding them */
 };
 
 /* The options of the verbs that look for locks. */
@@ -50,7 +50,7 @@ struct scan_opts {
     { "limit", .value = "N", .type = OPT_COUNT, .at = (member),                \
       .help = "look at no more than N locks (10000)" }
 #define SCAN_WITHIN(member)                                                    \
-    { "within", .value = "DURATION", .type = OPT_MS32, .min = 1,               \
+    { "within", .value = "DURATION", .type = OPT_MS, .min = 1,                 \
       .at = (member),                                                          \
       .help = "search no longer than that (60s)" }
 /* clang-format on */

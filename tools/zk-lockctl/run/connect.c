@@ -73,8 +73,8 @@ static void say_session_timeout(const struct run *run)
     if (run->opts.timeout_asked_ms != 0 &&
         run->opts.timeout_asked_ms != granted_ms)
         lockctl_say(run->ctl,
-                    "--session-timeout: the servers grant %u ms, not %u ms",
-                    granted_ms, run->opts.timeout_asked_ms);
+                    "--session-timeout: the servers grant %u ms, not %lld ms",
+                    granted_ms, (long long)run->opts.timeout_asked_ms);
 }
 
 /* Their variables stay in the environment of a shell. */

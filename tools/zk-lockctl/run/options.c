@@ -23,18 +23,13 @@ const char *const on_loss_words[] = {
     [LOSS_TERM] = "term", [LOSS_KILL] = "kill", [LOSS_NOTHING] = "nothing", NULL
 };
 
-/* -n is a wait of nothing; the later option counts. */
-int run_take_wait(const struct opt *o, void *at, const char *value)
+/* A wait of nothing; of this and --wait the later counts. */
+int run_take_nonblock(const struct opt *o, void *at, const char *value)
 {
-    int64_t *wait_ms = at;
-
-    if (o->value == NULL) {
-        *wait_ms = 0;
-        return 0;
-    }
-    return lockctl_parse_duration(value, wait_ms)
-               ? 0
-               : opt_fail(o, value, "a duration");
+    (void)o;
+    (void)value;
+    *(int64_t *)at = 0;
+    return 0;
 }
 
 int run_take_code(const struct opt *o, void *at, const char *value)
@@ -56,16 +51,6 @@ int run_take_kill_after(const struct opt *o, void *at, const char *value)
         *kill_after_ms = -1;
     else if (!lockctl_parse_duration(value, kill_after_ms))
         return opt_fail(o, value, "a duration");
-    return 0;
-}
-
-int run_take_pid(const struct opt *o, void *at, const char *value)
-{
-    int64_t pid;
-
-    if (!lockctl_parse_count(value, &pid))
-        return opt_fail(o, value, "the number of a process");
-    *(pid_t *)at = (pid_t)pid;
     return 0;
 }
 
@@ -144,7 +129,7 @@ int run_parse_options(struct lockctl *ctl, const struct verb *verb,
     if (opts->text != NULL)
         take_shell_command(opts, opts->text);
     ctl->session_timeout_ms = opts->timeout_asked_ms != 0
-                                  ? opts->timeout_asked_ms
+                                  ? (uint32_t)opts->timeout_asked_ms
                                   : SESSION_TIMEOUT_MS;
     return 0;
 }

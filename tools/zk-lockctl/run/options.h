@@ -9,11 +9,10 @@
 extern const char *const on_suspend_words[];
 extern const char *const on_revoke_words[];
 extern const char *const on_loss_words[];
-int run_take_wait(const struct opt *opt, void *at, const char *value);
+int run_take_nonblock(const struct opt *opt, void *at, const char *value);
 int run_take_code(const struct opt *opt, void *at, const char *value);
 int run_take_kill_after(const struct opt *opt, void *at, const char *value);
 int run_take_lock(const struct opt *opt, void *at, const char *value);
-int run_take_pid(const struct opt *opt, void *at, const char *value);
 
 /* clang-format off */
 /* Which lock it is. */
@@ -29,9 +28,9 @@ int run_take_pid(const struct opt *opt, void *at, const char *value);
 
 /* Those that are about the wait. */
 #define WAIT_OPTIONS \
-    { "nonblock", 'n', .type = OPT_CALL, .take = run_take_wait, .at = RUN_AT(wait_ms), \
+    { "nonblock", 'n', .type = OPT_CALL, .take = run_take_nonblock, .at = RUN_AT(wait_ms), \
       .help = "do not wait" }, \
-    { "wait", 'w', "DURATION", .type = OPT_CALL, .take = run_take_wait, .at = RUN_AT(wait_ms), \
+    { "wait", 'w', "DURATION", .type = OPT_MS, .max = INT64_MAX, .at = RUN_AT(wait_ms), \
       .help = "wait so long (500ms, 10s, 2m, 1h)" }, \
     { "conflict-exit-code", 'E', "CODE", .type = OPT_CALL, .take = run_take_code, \
       .at = RUN_AT(not_acquired_code), .help = "when not acquired (75)" }
@@ -46,7 +45,7 @@ int run_take_pid(const struct opt *opt, void *at, const char *value);
       .help = "between TERM and KILL, or the end of the lease (the smaller of 5s and a tenth of the session timeout)" }, \
     { "on-revoke", .value = "WHAT", .type = OPT_WORD, .words = on_revoke_words, .at = RUN_AT(on_revoke), \
       .help = "when somebody asks for the lock: ignore or term (ignore)" }, \
-    { "session-timeout", .value = "DURATION", .type = OPT_MS32, .min = 1000, \
+    { "session-timeout", .value = "DURATION", .type = OPT_MS, .min = 1000, \
       .max = ZKR_SESSION_TIMEOUT_MAX_MS, .at = RUN_AT(timeout_asked_ms), \
       .help = "to ask of the servers (10s)" }
 

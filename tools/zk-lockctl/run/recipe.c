@@ -16,8 +16,9 @@
 #include "model/scan.h"
 #include "protocol/node_name.h"
 
-/* Of a directory with other children than ours so many are read. */
-enum { ANSWER_MS = 1000, READS = 16 };
+/* So many nodes of a lock are read. Readers, and those who have a lease, may be
+ * many around us; the holder of a mutex is first in its queue. */
+enum { ANSWER_MS = 1000, READS = 16, READERS = 1000 };
 
 /* -- without a request ---------------------------------------------------- */
 
@@ -122,48 +123,7 @@ static const char *name_use(const struct lock *lock)
                : uses[lock->kind];
 }
 
-/* The use by others that such a claim would not keep out; NULL: none. */
-static const char *use_in_list(struct lockctl *ctl, const char *path,
-                               enum claim_kind kind)
-{
-    struct zkr_participants_opts opts = lock_opts(SCAN_ALL);
-    const char *use = NULL;
-    struct lock lock;
-
-    opts.timeout_ms = ANSWER_MS;
-    opts.limit = READS;
-    if (lock_list(ctl->session, path, &opts, &lock) != ZKR_OK)
-        return NULL;
-    if (goes_together(&lock, kind))
-        warn_of_kazoo(ctl, &lock);
-    else
-        use = name_use(&lock);
-    lock_done(&lock);
-    return use;
-}
-
-/* -- the answer ----------------------------------------------------------- */
-
-/* Where the servers do not answer, or do not allow it, the claim will tell. */
-static const char *other_use(struct lockctl *ctl, const char *path,
-                             enum claim_kind kind)
-{
-    struct zkr_reply *children = NULL;
-    const char *counter;
-    bool known;
-
-    if (zkr_session_children(ctl->session, path, ANSWER_MS, &children) !=
-        ZKR_OK)
-        return NULL;
-    counter = use_by_data(children);
-    known = are_of_kind(children, kind);
-    zkr_reply_free(children);
-    if (counter != NULL)
-        return counter;
-    return known ? NULL : use_in_list(ctl, path, kind);
-}
-
-static int refuse(const char *lock, const char *use, enum claim_kind kind)
+static int refuse_use(const char *lock, const char *use, enum claim_kind kind)
 {
     char path[ZKR_PATH_MAX + 1];
 
@@ -176,40 +136,33 @@ static int refuse(const char *lock, const char *use, enum claim_kind kind)
 
 /* Somebody who has a permit, or wants one, by another limit would let in more
  * than we do, or fewer. */
-static bool has_other_limit(struct lockctl *ctl, const char *path,
-                            uint32_t slots, int *ret_code)
+static const struct contender *with_other_limit(const struct lock *lock,
+                                                uint32_t slots)
 {
-    struct zkr_participants_opts opts = lock_opts(READS);
-    const struct contender *other = NULL;
-    char name[ZKR_PATH_MAX + 1];
-    char who[WHO_MAX];
-    struct lock lock;
-
-    opts.timeout_ms = ANSWER_MS;
-    if (lock_list(ctl->session, path, &opts, &lock) != ZKR_OK)
-        return false;
-    for (size_t i = 0; other == NULL && i < lock.count; i++) {
-        int64_t limit = lock.items[i].owner.limit;
+    for (size_t i = 0; i < lock->count; i++) {
+        int64_t limit = lock->items[i].owner.limit;
 
         if (limit != 0 && limit != slots)
-            other = &lock.items[i];
+            return &lock->items[i];
     }
-    if (other != NULL)
-        *ret_code = lockctl_fail(
-            EX_DATAERR,
-            "%s is used as a semaphore of %lld by %s: with --slots %u the two "
-            "would not agree on who may hold it",
-            escape_string(path, name, sizeof(name)),
-            (long long)other->owner.limit, contender_who(other, who), slots);
-    lock_done(&lock);
-    return other != NULL;
+    return NULL;
+}
+
+static int refuse_limit(const struct lock *lock, const struct contender *c,
+                        uint32_t slots)
+{
+    char path[ZKR_PATH_MAX + 1];
+    char who[WHO_MAX];
+
+    return lockctl_fail(
+        EX_DATAERR,
+        "%s is used as a semaphore of %lld by %s: with --slots %u the two "
+        "would not agree on who may hold it",
+        escape_string(lock->path, path, sizeof(path)),
+        (long long)c->owner.limit, contender_who(c, who), slots);
 }
 
 /* -- itself -------------------------------------------------------------- */
-
-/* The holder of a mutex is first in its queue; readers, and those who have a
- * lease, may be many. */
-enum { HOLDERS = 4, READERS = 1000 };
 
 /* It was killed, and the servers keep its node for a while, so waiting is
  * useful. This may be wrong when two machines share a name, or in another pid
@@ -222,6 +175,17 @@ static bool is_dead(const struct zkr__known_owner *owner)
     return owner->is_record && owner->pid > 0 && owner->pid <= INT_MAX &&
            strcmp(owner->host, host) == 0 && kill((pid_t)owner->pid, 0) != 0 &&
            errno == ESRCH;
+}
+
+static const struct contender *held_around(const struct run *run,
+                                           const struct lock *lock)
+{
+    const struct zkr_participant *p =
+        nested_waits_for(&run->around, lock->list, &run->opts.wanted);
+    const struct contender *c =
+        p == NULL ? NULL : &lock->items[p - lock->list->items];
+
+    return c == NULL || is_dead(&c->owner) ? NULL : c;
 }
 
 static int refuse_self(const struct run *run, const struct lock *lock,
@@ -240,48 +204,68 @@ static int refuse_self(const struct run *run, const struct lock *lock,
         (unsigned long long)c->node->session_id, contender_who(c, who));
 }
 
-static bool would_wait(struct run *run, const char *path, int *ret_code)
-{
-    struct zkr_participants_opts opts =
-        lock_opts(run->opts.wanted.kind == CLAIM_MUTEX ? HOLDERS : READERS);
-    const struct contender *c = NULL;
-    const struct zkr_participant *p;
-    struct lock lock;
+/* -- all ------------------------------------------------------------------- */
 
-    opts.timeout_ms = ANSWER_MS;
-    if (lock_list(run->ctl->session, path, &opts, &lock) != ZKR_OK)
-        return false;
-    p = nested_waits_for(&run->around, lock.list, &run->opts.wanted);
-    if (p != NULL)
-        c = &lock.items[p - lock.list->items];
-    if (c != NULL && is_dead(&c->owner))
-        c = NULL;
+static bool is_refused_by_list(const struct run *run, const struct lock *lock,
+                               int *ret_code)
+{
+    const struct wanted *wanted = &run->opts.wanted;
+    const struct contender *c = held_around(run, lock);
+
+    if (c != NULL) {
+        *ret_code = refuse_self(run, lock, c);
+        return true;
+    }
+    if (!goes_together(lock, wanted->kind)) {
+        *ret_code = refuse_use(lock->path, name_use(lock), wanted->kind);
+        return true;
+    }
+    warn_of_kazoo(run->ctl, lock);
+    if (wanted->kind == CLAIM_SEMAPHORE)
+        c = with_other_limit(lock, wanted->slots);
     if (c != NULL)
-        *ret_code = refuse_self(run, &lock, c);
-    lock_done(&lock);
+        *ret_code = refuse_limit(lock, c, wanted->slots);
     return c != NULL;
 }
 
-/* -- all ------------------------------------------------------------------- */
+/* Where the servers do not answer, or do not allow it, the claim will tell.
+ * The names of the children alone are mostly enough. */
+static bool is_refused(const struct run *run, const char *path, int *ret_code)
+{
+    enum claim_kind kind = run->opts.wanted.kind;
+    bool around = run->around.count > 0;
+    struct zkr_participants_opts opts =
+        lock_opts(around && kind != CLAIM_MUTEX ? READERS : READS);
+    struct zkr_reply *children = NULL;
+    struct lock lock;
+    const char *counter;
+    bool known, refused;
 
-bool run_is_futile(struct run *run, int *ret_code)
+    if (zkr_session_children(run->ctl->session, path, ANSWER_MS, &children) !=
+        ZKR_OK)
+        return false;
+    counter = use_by_data(children);
+    known = are_of_kind(children, kind);
+    zkr_reply_free(children);
+    if (counter != NULL) {
+        *ret_code = refuse_use(path, counter, kind);
+        return true;
+    }
+    opts.timeout_ms = ANSWER_MS;
+    if ((known && !around && kind != CLAIM_SEMAPHORE) ||
+        lock_list(run->ctl->session, path, &opts, &lock) != ZKR_OK)
+        return false;
+    refused = is_refused_by_list(run, &lock, ret_code);
+    lock_done(&lock);
+    return refused;
+}
+
+bool run_is_futile(const struct run *run, int *ret_code)
 {
     const struct wanted *wanted = &run->opts.wanted;
 
-    for (size_t i = 0; run->around.count > 0 && i < wanted->count; i++) {
-        if (would_wait(run, wanted->paths[i], ret_code))
-            return true;
-    }
     for (size_t i = 0; i < wanted->count; i++) {
-        const char *path = wanted->paths[i];
-        const char *use = other_use(run->ctl, path, wanted->kind);
-
-        if (use != NULL) {
-            *ret_code = refuse(path, use, wanted->kind);
-            return true;
-        }
-        if (wanted->kind == CLAIM_SEMAPHORE &&
-            has_other_limit(run->ctl, path, wanted->slots, ret_code))
+        if (is_refused(run, wanted->paths[i], ret_code))
             return true;
     }
     return false;

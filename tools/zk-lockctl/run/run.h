@@ -51,10 +51,10 @@ struct run_opts {
     bool keep_daemons;
     bool restart;
     const char *status_file;
-    uint32_t timeout_asked_ms; /* of the session; 0: did not matter */
+    int64_t timeout_asked_ms; /* of the session; 0: did not matter */
     /* of hold */
     enum on_loss on_loss;
-    pid_t script_pid; /* 0: to be found */
+    uint32_t script_pid; /* 0: to be found */
     bool check;
 };
 
@@ -124,7 +124,7 @@ int run_pause(struct run *run, int64_t ms);
  * waits for this one; or another recipe is in use at the path, or a semaphore
  * of another number of slots. Then it has said so, and sets the exit code. It
  * costs a request for each lock, and some more for a semaphore. */
-bool run_is_futile(struct run *run, int *ret_code);
+bool run_is_futile(const struct run *run, int *ret_code);
 
 /* time_left.c: until when the locks are ours, with --max-hold as an earlier
  * end. */

@@ -101,6 +101,26 @@ void fields_print_line(const struct lockctl *ctl, const struct field *fields,
     (void)putchar('\n');
 }
 
+/* --- the order --- */
+
+static int64_t worth(const struct field *f, const void *item)
+{
+    const void *place = place_of(f, item);
+
+    return place == NULL ? INT64_MIN : number_at(f, place);
+}
+
+int field_compare(const struct field *f, const void *a, const void *b)
+{
+    int64_t x, y;
+
+    if (f->type <= FIELD_WORD)
+        return strcmp(text_at(f, a), text_at(f, b));
+    x = worth(f, a);
+    y = worth(f, b);
+    return (x < y) - (x > y);
+}
+
 /* --- JSON --- */
 
 static json_t *number_json(const struct field *f, int64_t number)

@@ -108,4 +108,7 @@ const char *field_text(const struct field *field, const void *item,
 void fields_print_line(const struct lockctl *ctl, const struct field *fields,
                        const void *item);
 
+/* For a sort by a column: texts as they are, the most of a number first. */
+int field_compare(const struct field *field, const void *a, const void *b);
+
 bool field_is_end(const struct field *field);

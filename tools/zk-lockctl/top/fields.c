@@ -12,6 +12,16 @@ static const char *held_text(const void *item, char room[FIELD_ROOM])
                                          : cell_at_most(row->held_ms, room);
 }
 
+static const char *state_word(const void *item)
+{
+    return lock_state_name(((const struct lock *)item)->state);
+}
+
+static const char *holder_word(const void *item)
+{
+    return ((const struct top_row *)item)->holder;
+}
+
 static const char *held_by_owner(const void *item, char room[FIELD_ROOM])
 {
     return cell_at_most(((const struct top_owner *)item)->held_ms, room);
@@ -24,10 +34,10 @@ static const char *held_by_owner(const void *item, char room[FIELD_ROOM])
 const struct field top_fields[] = {
     [TOP_LOCK] = { "LOCK", NULL, FIELD_PATH, .at = LOCK_AT(path), .rank = 0, .narrow = 20, .tail = true },
     [TOP_KIND] = { "KIND", NULL, FIELD_WORD, .word = lock_kind_word, .rank = 7 },
-    [TOP_STATE] = { "STATE", .text = lock_state_text, .rank = 5 },
-    [TOP_HOLDER] = { "HOLDER", .text = lock_holder_text, .rank = 2, .narrow = 20 },
-    [TOP_HELD] = { "HELD", .text = held_text, .rank = 4, .right = true },
-    [TOP_WAIT] = { "WAIT", .text = lock_waiters_text, .rank = 1, .right = true },
+    [TOP_STATE] = { "STATE", NULL, FIELD_WORD, .word = state_word, .rank = 5 },
+    [TOP_HOLDER] = { "HOLDER", NULL, FIELD_WORD, .word = holder_word, .rank = 2, .narrow = 20 },
+    [TOP_HELD] = { "HELD", NULL, FIELD_MS, .at = AT(held_ms), .text = held_text, .rank = 4, .right = true },
+    [TOP_WAIT] = { "WAIT", NULL, FIELD_COUNT, .at = LOCK_AT(waiters), .text = lock_waiters_text, .rank = 1, .right = true },
     [TOP_LONGEST] = { "LONGEST", NULL, FIELD_MS, .at = LOCK_AT(longest_wait_ms), .rank = 3, .right = true },
     [TOP_GRANTS] = { "GRANTS", NULL, FIELD_COUNT, .at = AT(grants), .rank = 6, .right = true },
     [TOP_TOKEN] = { "TOKEN", NULL, FIELD_TOKEN, .at = NODE_AT(token), .of = lock_node_of, .rank = 8 },

@@ -19,43 +19,32 @@
 
 enum { ARGS_MAX = SETTING_COUNT + 8, OPTION_ROOM = 4096 };
 
-struct command {
-    char *args[ARGS_MAX];
-    size_t count;
-    bool failed; /* out of memory */
-};
-
-static void add(struct command *c, const char *word)
+/* The command line of a verb; the ensemble is that of top, whichever way it was
+ * named. In static memory, as there is one at a time. */
+static char **arguments(const struct lockctl *ctl, const struct top_act *act)
 {
-    c->args[c->count] = strdup(word);
-    c->failed = c->failed || c->args[c->count] == NULL;
-    c->count += c->args[c->count] != NULL;
-}
+    static char settings[SETTING_COUNT][OPTION_ROOM];
+    static char token[WORD_MAX];
+    static const char *args[ARGS_MAX];
+    size_t n = 0;
 
-/* The ensemble is that of top, whichever way it was named. */
-static void add_settings(struct command *c, const struct lockctl *ctl)
-{
-    char option[OPTION_ROOM];
-
+    args[n++] = "zk-lockctl";
+    args[n++] = act->verb;
     for (enum setting i = 0; i < SETTING_COUNT; i++) {
         if (ctl->settings[i] == NULL)
             continue;
-        (void)snprintf(option, sizeof(option), "--%s=%s", setting_name(i),
+        (void)snprintf(settings[i], OPTION_ROOM, "--%s=%s", setting_name(i),
                        ctl->settings[i]);
-        add(c, option);
+        args[n++] = settings[i];
     }
-}
-
-static void add_act(struct command *c, const struct top_act *act)
-{
-    char token[WORD_MAX];
-
     if (act->token != 0) {
-        add(c, "--token");
-        add(c, word_token(act->token, token));
+        args[n++] = "--token";
+        args[n++] = word_token(act->token, token);
     }
-    add(c, "--");
-    add(c, act->path);
+    args[n++] = "--";
+    args[n++] = act->path;
+    args[n] = NULL;
+    return (char **)(uintptr_t)args;
 }
 
 /* As the user would type it; the path was chosen by others. */
@@ -111,7 +100,7 @@ static bool is_told_to_end(int signals)
     return told;
 }
 
-static void run(struct command *c, const sigset_t *mask)
+static void run(char **args, const sigset_t *mask)
 {
     posix_spawnattr_t attr;
     pid_t pid;
@@ -120,7 +109,7 @@ static void run(struct command *c, const sigset_t *mask)
     (void)posix_spawnattr_init(&attr);
     (void)posix_spawnattr_setsigmask(&attr, mask);
     (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
-    error = posix_spawn(&pid, "/proc/self/exe", NULL, &attr, c->args, environ);
+    error = posix_spawn(&pid, "/proc/self/exe", NULL, &attr, args, environ);
     (void)posix_spawnattr_destroy(&attr);
     if (error == 0)
         wait_for_end(pid);
@@ -131,26 +120,17 @@ static void run(struct command *c, const sigset_t *mask)
 bool hand_over(const struct lockctl *ctl, const struct top_act *act,
                int signals, const sigset_t *mask)
 {
-    struct command c = { .count = 0 };
+    char **args = arguments(ctl, act);
     bool told = false;
 
-    add(&c, "zk-lockctl");
-    add(&c, act->verb);
-    add_settings(&c, ctl);
-    add_act(&c, act);
     top_screen_end();
     show(act);
-    if (c.failed)
-        (void)printf("out of memory\n");
-    else if (wait_for_enter("Enter runs it, anything else does not: ",
-                            signals)) {
-        run(&c, mask);
+    if (wait_for_enter("Enter runs it, anything else does not: ", signals)) {
+        run(args, mask);
         told = is_told_to_end(signals);
         if (!told)
             (void)wait_for_enter("Enter goes back to top: ", signals);
     }
-    for (size_t i = 0; i < c.count; i++)
-        free(c.args[i]);
     top_screen_restore();
     return is_told_to_end(signals) || told;
 }

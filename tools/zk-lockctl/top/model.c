@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/escape.h"
+#include "common/grow.h"
 #include "text/cells.h"
 
 /* --- grants --- */
@@ -52,20 +53,18 @@ static int64_t larger(int64_t a, int64_t b)
 
 static struct top_owner *find_owner(struct top_owners *owners, const char *who)
 {
-    struct top_owner *more;
+    struct top_owner *added;
 
     for (size_t i = 0; i < owners->count; i++) {
         if (strcmp(owners->items[i].who, who) == 0)
             return &owners->items[i];
     }
-    more = realloc(owners->items, (owners->count + 1) * sizeof(*more));
-    if (more == NULL)
+    added = GROW(owners);
+    if (added == NULL)
         return NULL;
-    owners->items = more;
-    more += owners->count++;
-    *more = (struct top_owner){ .held_ms = -1, .longest_ms = -1 };
-    (void)strcpy(more->who, who);
-    return more;
+    added->held_ms = added->longest_ms = -1;
+    (void)strcpy(added->who, who);
+    return added;
 }
 
 /* An owner with several leases of a semaphore holds it once. */
@@ -124,15 +123,6 @@ static void row_done(struct top_row *row)
 {
     lock_done(&row->view.lock);
     free(row->view.known);
-    free(row->path);
-}
-
-static bool write_path(struct top_row *row)
-{
-    char path[ZKR_PATH_MAX * 16 + 1];
-
-    row->path = strdup(plain_escape(row->view.lock.path, path, sizeof(path)));
-    return row->path != NULL;
 }
 
 static void set_holder(struct top_row *row)
@@ -171,8 +161,7 @@ static bool make_row(const struct top_model *model, const struct top_row *old,
         row->used_ms = old->used_ms;
     history_move(&row->history, at_ms);
     if (!events_between(was_seen ? &last : NULL, &row->view, count_grant,
-                        &row->history) ||
-        !write_path(row))
+                        &row->history))
         return false;
     row->grants = history_sum(&row->history);
     set_holder(row);
@@ -297,63 +286,19 @@ void top_model_done(struct top_model *model)
 
 /* --- the order --- */
 
-static int by_number(int64_t a, int64_t b)
-{
-    return a < b ? 1 : a > b ? -1 : 0; /* the most first */
-}
-
-static int64_t token_of(const struct lock *lock)
-{
-    return lock->holders == 1 ? lock->holder->node->token : 0;
-}
-
-static int64_t wait_of(const struct lock *lock)
-{
-    return lock->waiters > 0 ? lock->longest_wait_ms : -1;
-}
-
-static int compare_by(enum top_key key, const struct top_row *a,
-                      const struct top_row *b)
-{
-    const struct lock *x = &a->view.lock;
-    const struct lock *y = &b->view.lock;
-
-    switch (key) {
-    case TOP_KIND:
-        return strcmp(zkr__lock_kind_name(x->kind),
-                      zkr__lock_kind_name(y->kind));
-    case TOP_STATE:
-        return strcmp(lock_state_name(y->state), lock_state_name(x->state));
-    case TOP_HOLDER:
-        return strcoll(a->holder, b->holder);
-    case TOP_HELD:
-        return by_number(a->held_ms, b->held_ms);
-    case TOP_WAIT:
-        return by_number((int64_t)x->waiters, (int64_t)y->waiters);
-    case TOP_LONGEST:
-        return by_number(wait_of(x), wait_of(y));
-    case TOP_GRANTS:
-        return by_number((int64_t)a->grants, (int64_t)b->grants);
-    case TOP_TOKEN:
-        return by_number(token_of(x), token_of(y));
-    case TOP_LOCK:
-    case TOP_KEYS:
-        break;
-    }
-    return strcmp(x->path, y->path);
-}
-
 static int compare(const void *a, const void *b, void *user)
 {
     const struct top_row *const *x = a;
     const struct top_row *const *y = b;
     const struct top_order *order = user;
-    int result = compare_by(order->key, *x, *y);
+    int result = field_compare(&top_fields[order->key], *x, *y);
 
+    if (order->key == TOP_STATE) /* the held before the free */
+        result = -result;
     if (result != 0)
         return order->reversed ? -result : result;
     /* A lock with a holder matters more than one without. */
-    result = by_number((*x)->held_ms, (*y)->held_ms);
+    result = field_compare(&top_fields[TOP_HELD], *x, *y);
     return result != 0 ? result
                        : strcmp((*x)->view.lock.path, (*y)->view.lock.path);
 }
@@ -377,7 +322,11 @@ static bool is_held_by(const struct lock *lock, const char *filter)
 
 static bool passes(const struct top_row *row, const char *filter)
 {
-    return filter[0] == '\0' || strcasestr(row->path, filter) != NULL ||
+    char path[TOP_PATH_MAX];
+
+    return filter[0] == '\0' ||
+           strcasestr(plain_escape(row->view.lock.path, path, sizeof(path)),
+                      filter) != NULL ||
            strcasestr(row->holder, filter) != NULL ||
            is_held_by(&row->view.lock, filter);
 }

@@ -47,9 +47,11 @@ struct top_row {
     int64_t used_ms;      /* when somebody was last seen there */
     size_t grants;        /* seen during the last minute */
     int64_t held_ms;      /* at most, by the first; -1: nobody holds */
-    char *path;           /* this and the next: escaped */
-    char holder[WHO_MAX]; /* "" when nobody holds, or nobody knows */
+    char holder[WHO_MAX]; /* escaped; "" when nobody holds, or nobody knows */
 };
+
+/* Room for the path of a lock, escaped for this terminal. */
+enum { TOP_PATH_MAX = ZKR_PATH_MAX * 16 + 1 };
 
 /* What a process holds, added up. */
 struct top_owner {

@@ -120,6 +120,7 @@ static void draw_lock(const struct drawing *d)
 {
     const struct top_row *row = top_view_row(d->view, d->model);
     char path[GRID_CELL_MAX];
+    char whole[TOP_PATH_MAX];
     char rest[300] = "";
     char queue[QUEUE_MAX];
     const struct lock *lock;
@@ -134,7 +135,8 @@ static void draw_lock(const struct drawing *d)
         rest, sizeof(rest), "%s (%s)  %s  %s", zkr__lock_kind_name(lock->kind),
         zkr__dialect_name(lock->dialect), lock_state_name(lock->state),
         cell_queue(lock, lock->cut, queue));
-    grid_cut(row->path, d->width - grid_width(rest) - 2, true, path);
+    grid_cut(plain_escape(lock->path, whole, sizeof(whole)),
+             d->width - grid_width(rest) - 2, true, path);
     write_line(&d->lines[1], TOP_BOLD, d->width, "%s  %s", path, rest);
 }
 
@@ -308,19 +310,19 @@ static struct list list_of(struct top_picture *p, const struct drawing *d)
     if (view->mode == TOP_MODE_QUEUE)
         return (struct list){ .grid = &p->queue,
                               .count = lock->listed,
-                              .cursor = &view->queue,
+                              .cursor = &view->cursors[TOP_MODE_QUEUE],
                               .mark = SIZE_MAX,
                               .lock = lock,
                               .told = d->status->told };
     if (view->mode == TOP_MODE_OWNERS)
         return (struct list){ .grid = &p->owners,
                               .count = d->model->owners.count,
-                              .cursor = &view->owners,
+                              .cursor = &view->cursors[TOP_MODE_OWNERS],
                               .mark = SIZE_MAX,
                               .owners = d->model->owners.items };
     return (struct list){ .grid = &p->locks,
                           .count = d->model->shown_count,
-                          .cursor = &view->locks,
+                          .cursor = &view->cursors[TOP_MODE_LOCKS],
                           .mark = view->sort,
                           .rows = d->model->shown };
 }

@@ -11,16 +11,14 @@
 /* --- the cursor --- */
 
 static size_t size_of_list(const struct top_view *view,
-                           const struct top_model *model)
+                           const struct top_model *model, enum top_mode mode)
 {
-    const struct top_row *row;
+    const struct top_row *row = top_view_row(view, model);
 
-    if (view->mode == TOP_MODE_OWNERS)
-        return model->owners.count;
-    if (view->mode != TOP_MODE_QUEUE)
-        return model->shown_count;
-    row = top_view_row(view, model);
-    return row == NULL ? 0 : row->view.lock.listed;
+    return mode == TOP_MODE_OWNERS  ? model->owners.count
+           : mode == TOP_MODE_LOCKS ? model->shown_count
+           : row == NULL            ? 0
+                                    : row->view.lock.listed;
 }
 
 static void move(struct top_cursor *c, uint32_t key, size_t page, size_t size)
@@ -71,55 +69,43 @@ static void scroll(struct top_cursor *c, size_t page, size_t size)
 
 /* The cursor stays on its lock wherever that goes. On the first line it stays
  * there, because that line matters most. */
-static void follow(struct top_view *view, const struct top_model *model)
+static void follow_lock(struct top_view *view, const struct top_model *model)
 {
-    size_t i;
+    size_t i = view->path == NULL ? 0 : top_model_find(model, view->path);
 
-    if (view->path == NULL) {
-        view->locks.at = 0;
-        return;
-    }
-    i = top_model_find(model, view->path);
-    if (i < model->shown_count)
-        view->locks.at = i;
-}
-
-static void take_hold(struct top_view *view, const struct top_model *model)
-{
-    const char *path = NULL;
-
-    if (view->locks.at > 0 && view->locks.at < model->shown_count)
-        path = model->shown[view->locks.at]->view.lock.path;
-    free(view->path);
-    view->path = path == NULL ? NULL : strdup(path);
+    if (i < model->shown_count || view->path == NULL)
+        view->cursors[TOP_MODE_LOCKS].at = i;
 }
 
 /* The same in the queue. */
-static void follow_contender(struct top_view *view, const struct lock *lock)
-{
-    for (size_t i = 0; view->token != 0 && i < lock->listed; i++) {
-        if (lock->items[i].node->token == view->token) {
-            view->queue.at = i;
-            return;
-        }
-    }
-}
-
-static void take_hold_of_contender(struct top_view *view,
-                                   const struct lock *lock)
-{
-    size_t at = view->queue.at;
-
-    view->token = at > 0 && at < lock->listed ? lock->items[at].node->token : 0;
-}
-
-static void settle_queue(struct top_view *view, const struct top_model *model)
+static void follow_contender(struct top_view *view,
+                             const struct top_model *model)
 {
     const struct top_row *row = top_view_row(view, model);
 
-    if (row != NULL)
-        follow_contender(view, &row->view.lock);
-    scroll(&view->queue, view->page, size_of_list(view, model));
+    for (size_t i = 0;
+         view->token != 0 && row != NULL && i < row->view.lock.listed; i++) {
+        if (row->view.lock.items[i].node->token == view->token)
+            view->cursors[TOP_MODE_QUEUE].at = i;
+    }
+}
+
+/* What the cursor is on now is what it follows. */
+static void take_hold(struct top_view *view, const struct top_model *model)
+{
+    const struct top_row *row = top_view_row(view, model);
+    size_t at = view->cursors[view->mode].at;
+
+    if (view->mode == TOP_MODE_LOCKS) {
+        free(view->path);
+        view->path = at > 0 && at < model->shown_count
+                         ? strdup(model->shown[at]->view.lock.path)
+                         : NULL;
+    } else if (view->mode == TOP_MODE_QUEUE && row != NULL) {
+        view->token = at > 0 && at < row->view.lock.listed
+                          ? row->view.lock.items[at].node->token
+                          : 0;
+    }
 }
 
 void top_view_settle(struct top_view *view, struct top_model *model,
@@ -130,11 +116,11 @@ void top_view_settle(struct top_view *view, struct top_model *model,
     view->page = page > 0 ? page : 1;
     if (!top_model_arrange(model, &order))
         return;
-    follow(view, model);
-    scroll(&view->locks, view->page, model->shown_count);
-    scroll(&view->owners, view->page, model->owners.count);
-    if (view->mode == TOP_MODE_QUEUE)
-        settle_queue(view, model);
+    follow_lock(view, model);
+    follow_contender(view, model);
+    for (enum top_mode mode = 0; mode < TOP_MODE_HELP; mode++)
+        scroll(&view->cursors[mode], view->page,
+               size_of_list(view, model, mode));
 }
 
 const struct top_row *top_view_row(const struct top_view *view,
@@ -241,10 +227,12 @@ static enum top_action back(struct top_view *view, uint32_t key)
 /* The locks of the owner: those that a filter of its name shows. */
 static void enter_owner(struct top_view *view, const struct top_model *model)
 {
-    if (view->owners.at >= model->owners.count)
+    size_t at = view->cursors[TOP_MODE_OWNERS].at;
+
+    if (at >= model->owners.count)
         return;
     (void)snprintf(view->filter, sizeof(view->filter), "%s",
-                   model->owners.items[view->owners.at].who);
+                   model->owners.items[at].who);
     view->mode = TOP_MODE_LOCKS;
 }
 
@@ -258,8 +246,9 @@ static void enter(struct top_view *view, const struct top_model *model)
         return;
     /* Here it stays with this lock, also with that of the first line. */
     free(view->path);
-    view->path = strdup(model->shown[view->locks.at]->view.lock.path);
-    view->queue = (struct top_cursor){ .at = 0 };
+    view->path =
+        strdup(model->shown[view->cursors[TOP_MODE_LOCKS].at]->view.lock.path);
+    view->cursors[TOP_MODE_QUEUE] = (struct top_cursor){ .at = 0 };
     view->token = 0;
     view->mode = TOP_MODE_QUEUE;
 }
@@ -269,16 +258,16 @@ static const struct lock *chosen(const struct top_view *view,
                                  const struct top_model *model,
                                  const struct contender **ret_contender)
 {
-    const struct top_row *row =
-        view->mode == TOP_MODE_QUEUE          ? top_view_row(view, model)
-        : view->locks.at < model->shown_count ? model->shown[view->locks.at]
-                                              : NULL;
+    size_t at = view->cursors[view->mode].at;
+    const struct top_row *row = view->mode == TOP_MODE_QUEUE
+                                    ? top_view_row(view, model)
+                                : at < model->shown_count ? model->shown[at]
+                                                          : NULL;
     const struct lock *lock = row == NULL ? NULL : &row->view.lock;
 
     *ret_contender = NULL;
-    if (lock != NULL && view->mode == TOP_MODE_QUEUE &&
-        view->queue.at < lock->listed)
-        *ret_contender = &lock->items[view->queue.at];
+    if (lock != NULL && view->mode == TOP_MODE_QUEUE && at < lock->listed)
+        *ret_contender = &lock->items[at];
     return lock;
 }
 
@@ -319,42 +308,40 @@ static enum top_action act_on_lock(struct top_view *view,
     return TOP_ACT;
 }
 
+/* Keys of the list of locks alone. False: it is none of them. */
+static bool act_on_locks(struct top_view *view, uint32_t key)
+{
+    switch (key) {
+    case '/':
+        view->typing = true;
+        return true;
+    case 's':
+    case '>':
+        sort_by(view, 1);
+        return true;
+    case '<':
+        sort_by(view, -1);
+        return true;
+    case 'o':
+        view->cursors[TOP_MODE_OWNERS] = (struct top_cursor){ .at = 0 };
+        view->mode = TOP_MODE_OWNERS;
+        return true;
+    case 'r':
+        view->reversed = !view->reversed;
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void act_on_list(struct top_view *view, struct top_model *model,
                         uint32_t key)
 {
-    struct top_cursor *cursor = view->mode == TOP_MODE_QUEUE    ? &view->queue
-                                : view->mode == TOP_MODE_OWNERS ? &view->owners
-                                                                : &view->locks;
-    const struct top_row *row = top_view_row(view, model);
-
-    if (view->mode == TOP_MODE_LOCKS) {
-        switch (key) {
-        case '/':
-            view->typing = true;
-            return;
-        case 's':
-        case '>':
-            sort_by(view, 1);
-            return;
-        case '<':
-            sort_by(view, -1);
-            return;
-        case 'o':
-            view->owners = (struct top_cursor){ .at = 0 };
-            view->mode = TOP_MODE_OWNERS;
-            return;
-        case 'r':
-            view->reversed = !view->reversed;
-            return;
-        default:
-            break;
-        }
-    }
-    move(cursor, key, view->page, size_of_list(view, model));
-    if (cursor == &view->locks)
-        take_hold(view, model);
-    else if (cursor == &view->queue && row != NULL)
-        take_hold_of_contender(view, &row->view.lock);
+    if (view->mode == TOP_MODE_LOCKS && act_on_locks(view, key))
+        return;
+    move(&view->cursors[view->mode], key, view->page,
+         size_of_list(view, model, view->mode));
+    take_hold(view, model);
 }
 
 static enum top_action act(struct top_view *view, struct top_model *model,

@@ -23,7 +23,7 @@ enum top_mode {
     TOP_MODE_LOCKS,
     TOP_MODE_QUEUE,
     TOP_MODE_OWNERS,
-    TOP_MODE_HELP,
+    TOP_MODE_HELP, /* no list */
 };
 
 /* A line of a list, and which part of the list is on the screen. */
@@ -48,9 +48,7 @@ struct top_view {
     char filter[128];
     char *path; /* the lock of the cursor, which it follows; NULL: the first
                    line, whichever that is */
-    struct top_cursor locks;
-    struct top_cursor queue;
-    struct top_cursor owners;
+    struct top_cursor cursors[TOP_MODE_HELP]; /* of each list */
     int64_t token; /* the contender of the cursor in the queue, which it follows
                       likewise; 0: whichever is on its line */
     size_t page;   /* lines that fit */

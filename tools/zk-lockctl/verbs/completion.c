@@ -187,7 +187,7 @@ static void offer_below(const struct lockctl *ctl, const char *root,
 
     if (left_ms <= 0)
         return;
-    opts.timeout_ms = (uint32_t)left_ms;
+    opts.timeout_ms = left_ms;
     if (locks_list(ctl, &root, 1, true, &opts, &found, detail) != ZKR_OK)
         return;
     for (size_t i = 0; i < found.count; i++) {

@@ -21,7 +21,7 @@ static const struct opt options[] = {
     HOLD_OPTIONS,
     { "on-loss", .value = "WHAT", .type = OPT_WORD, .words = on_loss_words, .at = RUN_AT(on_loss),
       .help = "to the shell and what it has started, when the lock is lost: term, kill (after the grace), nothing (term)" },
-    { "pid", .value = "PID", .type = OPT_CALL, .take = run_take_pid, .at = RUN_AT(script_pid),
+    { "pid", .value = "PID", .type = OPT_COUNT, .at = RUN_AT(script_pid),
       .help = "the process that holds it (the shell that reads the output)" },
     { "check", .type = OPT_ON, .at = RUN_AT(check), .help = "is it still held? 0, or 79" },
     { .name = NULL },
@@ -52,7 +52,7 @@ static int start(struct run *r, struct keep *k, int argc, char **argv)
     int code = take_locks(&r->opts, argc, argv);
 
     if (code == 0)
-        code = script_find(&k->script, r->opts.script_pid);
+        code = script_find(&k->script, (pid_t)r->opts.script_pid);
     if (code != 0)
         return code;
     label_of_script(r->ctl, &r->opts, &k->script);
