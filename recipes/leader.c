@@ -118,8 +118,8 @@ static void on_changed(struct zkr__observer *observer)
 
 static int campaign_locked(zkr_leader *l) ZKR__LOCKED
 {
-    int rc =
-        zkr__claim_new(l->face.lock, l->recipe, NULL, NULL, false, &l->claim);
+    int rc = zkr__claim_new(l->face.lock, l->recipe, &zkr__alone, ZKR__WAIT,
+                            NULL, &l->claim);
 
     if (rc != ZKR_OK)
         return rc;

@@ -10,17 +10,17 @@
  * A claim has its outcome in the middle of a step, of its own or of the line.
  * There the chain only notes the outcome. It goes on before the session lock is
  * released, when no step is under way: then it may end claims and begin them.
- * So for all others who have the lock, a chain that is not decided has a claim
- * that is not.
+ * So for all others who have the session lock, a chain that is not decided has
+ * a claim that is not.
  *
- * What is true when. Steps before `at` have begun; `pending` of them have a
- * claim without an outcome, the others a grant, or are gates that were given
- * back. `torn` is a step whose grant was lost after it was granted. A chain has
+ * What is true when. Parts before `at` have begun; `pending` of them have a
+ * claim without an outcome, the others one that is granted, or are gates that
+ * were given back. `torn` is a part that was granted, and is lost. A chain has
  * a reference of its own until it is decided, and is in the list of its object
  * as long.
  *
  * Who calls. A caller begins and waits, or cancels; claims tell it through the
- * observers of its steps, in the middle of theirs: there it only notes, and
+ * observers of its parts, in the middle of a step: there it only notes, and
  * puts itself into locks->chains, which is run when the session lock is about
  * to be released (base/mtx.c).
  *
@@ -38,6 +38,7 @@
 #include "base/path.h"
 #include "base/thread.h"
 #include "lock/claim.h"
+#include "lock/cohort.h"
 #include "lock/downgrade.h"
 #include "lock/holds.h"
 #include "lock/locks.h"
@@ -47,12 +48,12 @@
  * them lists the lock. */
 #define FLIGHT 256
 
-struct chain_step {
-    struct zkr__link link;
+/* A link, and what became of it. */
+struct chain_part {
+    const struct zkr__link *link;
     struct zkr_request *chain;
     struct zkr__observer observer; /* of its claim */
-    struct zkr__claim *claim;      /* has no outcome yet; NULL: none */
-    struct zkr_grant *grant; /* NULL: not granted yet, or a gate given back */
+    struct zkr__claim *claim; /* without an outcome, or granted; NULL: none */
 };
 
 /* A caller who waits. */
@@ -70,20 +71,21 @@ struct zkr_request { /* of its user; in here: a chain */
     struct waiter *waiter;  /* NULL: nobody waits, `told` is called */
 
     struct zkr__time_limit until;
-    struct zkr__claim *beside; /* at whose place to stand; NULL: see there */
+    struct zkr__claim *beside; /* at whose place to stand, or NULL: chain.h */
     struct zkr__told told;
     size_t count;
-    zkr_grant **kept; /* the array for the user: behind the steps */
-    size_t kept_count;
+    zkr_grant **grants; /* the array for the user: behind the parts */
+    size_t grant_count;
+    struct zkr__link *links; /* behind that */
 
     struct zkr__ref ref;
     /* under the session lock */
     struct zkr__list link; /* in lockable->chains, until decided */
     struct zkr__list due;  /* in locks->chains, when it is to go on */
     struct zkr__timer timeout;
-    size_t at;               /* the step that is next */
+    size_t at;               /* the part that is next */
     size_t pending;          /* how many before it have no outcome yet */
-    struct chain_step *torn; /* one that was granted, and is lost */
+    struct chain_part *torn; /* one that was granted, and is lost */
     bool had;  /* some grants were its thread's before: nobody tells it
                 * of those */
     bool lost; /* `rc` is the loss of a part */
@@ -91,7 +93,7 @@ struct zkr_request { /* of its user; in here: a chain */
     int rc;
     char *detail; /* the sentence of an error; NULL: out of memory */
     struct zkr__notice notice;
-    struct chain_step steps[];
+    struct chain_part parts[];
 };
 
 static void free_chain(struct zkr__ref *ref)
@@ -100,7 +102,7 @@ static void free_chain(struct zkr__ref *ref)
     struct zkr_session *s = chain->session;
 
     for (size_t i = 0; i < chain->count; i++)
-        zkr__lock_unref(chain->steps[i].link.lock);
+        zkr__lock_unref(chain->links[i].lock);
 
     free(chain->detail);
     free(chain);
@@ -125,21 +127,28 @@ static void run_told(struct zkr__notice *notice)
     zkr__session_unlock(chain->session);
     zkr__outcome_tell(chain->rc, chain->detail);
     if (told->one != NULL)
-        told->one(chain->rc, granted ? chain->kept[0] : NULL, told->user);
+        told->one(chain->rc, granted ? chain->grants[0] : NULL, told->user);
     else if (told->all != NULL)
-        told->all(chain->rc, granted ? chain->kept : NULL,
-                  granted ? chain->kept_count : 0, told->user);
+        told->all(chain->rc, granted ? chain->grants : NULL,
+                  granted ? chain->grant_count : 0, told->user);
     zkr__ref_drop(&chain->ref);
+}
+
+static bool is_granted(const struct chain_part *part)
+{
+    return part->claim != NULL && part->claim->outcome.decided;
 }
 
 /* Returns a claim that has no outcome, or NULL. */
 static struct zkr__claim *present(const struct zkr_request *chain)
 {
-    size_t i = chain->pending == 0 ? 0 : chain->at;
+    for (size_t i = chain->pending == 0 ? 0 : chain->at; i-- > 0;) {
+        struct zkr__claim *c = chain->parts[i].claim;
 
-    while (i > 0 && chain->steps[i - 1].claim == NULL)
-        i--;
-    return i == 0 ? NULL : chain->steps[i - 1].claim;
+        if (c != NULL && !c->outcome.decided)
+            return c;
+    }
+    return NULL;
 }
 
 /* The outcome of one claim ends the chain. */
@@ -162,51 +171,40 @@ static void fail_locked(struct zkr_request *chain, int rc, bool lost,
     chain->lost = lost;
 }
 
-static void look_away_locked(const struct chain_step *step) ZKR__LOCKED
+/* A grant that its thread had before may have another observer. */
+static void look_away_locked(const struct chain_part *part) ZKR__LOCKED
 {
-    struct zkr__claim *c = zkr__grant_claim(step->grant);
-
-    if (c->observer == &step->observer)
-        c->observer = NULL;
+    if (part->claim != NULL && part->claim->observer == &part->observer)
+        part->claim->observer = NULL;
 }
 
-static void drop_grant_locked(struct chain_step *step) ZKR__LOCKED
+static void drop_locked(struct chain_part *part) ZKR__LOCKED
 {
-    if (step->grant == NULL)
-        return;
-    look_away_locked(step);
-    zkr__grant_free_locked(step->grant);
-    step->grant = NULL;
-}
+    struct zkr__claim *c = part->claim;
 
-static void drop_claim_locked(struct chain_step *step) ZKR__LOCKED
-{
-    struct zkr__claim *c = step->claim;
-
-    if (c == NULL)
-        return;
-    step->claim = NULL;
-    step->chain->pending--;
-    c->observer = NULL;
-    zkr__claim_give_up_locked(c, ZKR_ECANCELED, "another of its chain failed");
-    zkr__claim_unref(c);
+    look_away_locked(part);
+    part->claim = NULL;
+    if (c != NULL && c->outcome.decided) {
+        zkr__grant_free_locked(&c->grant);
+    } else if (c != NULL) {
+        part->chain->pending--;
+        zkr__claim_give_up_locked(c, ZKR_ECANCELED,
+                                  "another of its chain failed");
+        zkr__claim_unref(c);
+    }
 }
 
 /* In reverse: the first one protects the rest. */
 static void drop_all_locked(struct zkr_request *chain)
 {
-    for (size_t i = chain->count; i-- > 0;) {
-        drop_claim_locked(&chain->steps[i]);
-        drop_grant_locked(&chain->steps[i]);
-    }
+    for (size_t i = chain->count; i-- > 0;)
+        drop_locked(&chain->parts[i]);
 }
 
 static void decide_locked(struct zkr_request *chain) ZKR__LOCKED
 {
-    for (size_t i = 0; i < chain->count; i++) {
-        if (chain->steps[i].grant != NULL)
-            look_away_locked(&chain->steps[i]);
-    }
+    for (size_t i = 0; i < chain->count; i++)
+        look_away_locked(&chain->parts[i]);
     chain->decided = true;
     zkr__list_remove(&chain->link);
     zkr__list_remove(&chain->due);
@@ -244,10 +242,10 @@ static void failed_locked(struct zkr_request *chain) ZKR__LOCKED
 static void find_torn_locked(struct zkr_request *chain) ZKR__LOCKED
 {
     for (size_t i = 0; i < chain->at && chain->torn == NULL; i++) {
-        const struct zkr_grant *g = chain->steps[i].grant;
+        struct chain_part *part = &chain->parts[i];
 
-        if (g != NULL && !zkr__grant_is_ours(g))
-            chain->torn = &chain->steps[i];
+        if (is_granted(part) && !zkr__grant_is_ours(&part->claim->grant))
+            chain->torn = part;
     }
 }
 
@@ -258,20 +256,20 @@ static bool is_whole_locked(struct zkr_request *chain) ZKR__LOCKED
     if (chain->had)
         find_torn_locked(chain);
     if (chain->torn != NULL && chain->rc == ZKR_OK) {
-        (void)zkr__grant_explain(chain->torn->grant, ZKR_ELOST);
+        (void)zkr__grant_explain(&chain->torn->claim->grant, ZKR_ELOST);
         fail_locked(chain, ZKR_ELOST, true, zkr_error_detail());
     }
     return chain->rc == ZKR_OK;
 }
 
 /* The user is told of all grants that the chain has in the end. */
-static void keep_all_locked(struct zkr_request *chain) ZKR__LOCKED
+static void list_grants_locked(struct zkr_request *chain) ZKR__LOCKED
 {
     size_t n = 0;
 
     for (size_t i = 0; i < chain->count; i++) {
-        if (chain->steps[i].grant != NULL)
-            chain->kept[n++] = chain->steps[i].grant;
+        if (chain->parts[i].claim != NULL)
+            chain->grants[n++] = &chain->parts[i].claim->grant;
     }
 }
 
@@ -279,32 +277,31 @@ static void keep_all_locked(struct zkr_request *chain) ZKR__LOCKED
  * with all its grants, has failed: holds.c. */
 static int hand_out_locked(struct zkr_request *chain)
 {
-    for (size_t i = 0; i < chain->kept_count && chain->rc == ZKR_OK; i++) {
-        const struct zkr__claim *c = zkr__grant_claim(chain->kept[i]);
+    for (size_t i = 0; i < chain->grant_count && chain->rc == ZKR_OK; i++) {
+        const struct zkr__claim *c = zkr__grant_claim(chain->grants[i]);
 
         if (c->outcome.rc != ZKR_OK)
             fail_locked(chain, c->outcome.rc, false, c->outcome.detail);
     }
     for (size_t i = 0; i < chain->count && chain->rc == ZKR_OK; i++) {
-        if (chain->steps[i].grant != NULL)
-            zkr__grant_claim(chain->steps[i].grant)->returning = false;
+        if (chain->parts[i].claim != NULL)
+            chain->parts[i].claim->returning = false;
     }
     if (chain->rc != ZKR_OK)
         drop_all_locked(chain);
     return chain->rc;
 }
 
-/* -- the steps ------------------------------------------------------------ */
+/* -- the parts ------------------------------------------------------------ */
 
 static void open_gates_locked(struct zkr_request *chain) ZKR__LOCKED
 {
     for (size_t i = 0; i < chain->at; i++) {
-        struct chain_step *step = &chain->steps[i];
+        struct chain_part *part = &chain->parts[i];
 
-        if (step->link.gate == 0 || step->grant == NULL ||
-            i + step->link.gate >= chain->at)
-            continue;
-        drop_grant_locked(step);
+        if (part->link->gate != 0 && is_granted(part) &&
+            i + part->link->gate < chain->at)
+            drop_locked(part);
     }
 }
 
@@ -313,16 +310,14 @@ static void put_off_locked(struct zkr_request *chain) ZKR__LOCKED;
 /* The claim keeps the reference that its maker has: it is that of the grant. */
 static void on_decided(struct zkr__observer *observer, struct zkr__claim *c)
 {
-    struct chain_step *step =
-        ZKR__CONTAINER(observer, struct chain_step, observer);
-    struct zkr_request *chain = step->chain;
+    struct chain_part *part =
+        ZKR__CONTAINER(observer, struct chain_part, observer);
+    struct zkr_request *chain = part->chain;
 
     zkr__session_assert_locked(c->session);
-    step->claim = NULL;
     chain->pending--;
-    if (c->outcome.rc == ZKR_OK) {
-        step->grant = &c->grant;
-    } else {
+    if (c->outcome.rc != ZKR_OK) {
+        part->claim = NULL;
         c->observer = NULL;
         if (chain->rc == ZKR_OK)
             fail_locked(chain, c->outcome.rc, c->outcome.rc == ZKR_ELOST,
@@ -332,16 +327,17 @@ static void on_decided(struct zkr__observer *observer, struct zkr__claim *c)
     put_off_locked(chain);
 }
 
+/* Of a claim that fails the outcome follows, and counts. */
 static void on_changed(struct zkr__observer *observer)
 {
-    struct chain_step *step =
-        ZKR__CONTAINER(observer, struct chain_step, observer);
+    struct chain_part *part =
+        ZKR__CONTAINER(observer, struct chain_part, observer);
 
-    zkr__session_assert_locked(step->chain->session);
-    if (step->grant == NULL || zkr__grant_is_ours(step->grant))
+    zkr__session_assert_locked(part->chain->session);
+    if (!is_granted(part) || zkr__grant_is_ours(&part->claim->grant))
         return;
-    step->chain->torn = step;
-    put_off_locked(step->chain);
+    part->chain->torn = part;
+    put_off_locked(part->chain);
 }
 
 /* Returns errors that are certain before the claim has sent anything. */
@@ -377,34 +373,51 @@ find_beside_locked(const struct zkr_request *chain,
                                             chain->owner);
 }
 
-/* A claim at the place of a grant waits for nobody, so for no longer than a
- * try. */
-static int start_claim_locked(struct zkr_request *chain,
-                              struct chain_step *step, bool more) ZKR__LOCKED
+static int new_claim_locked(const struct zkr_request *chain,
+                            const struct zkr__link *link,
+                            struct zkr__claim *beside,
+                            struct zkr__claim **ret_claim) ZKR__LOCKED
 {
-    const struct zkr__link *link = &step->link;
-    struct zkr__claim *beside = find_beside_locked(chain, link);
-    int64_t reply_by = zkr__session_deadline(chain->session, 0);
-    struct zkr__claim *c = NULL;
-    int rc =
-        zkr__claim_new(link->lock, link->recipe, beside,
-                       chain->waiter == NULL ? NULL : &chain->waiter->thread,
-                       chain->until.for_servers_only, &c);
+    const struct zkr__role *role =
+        beside != NULL ? &zkr__alone
+                       : zkr__cohort_role(link->lock, link->recipe);
+    enum zkr__intent intent = beside != NULL                  ? ZKR__BESIDE
+                              : chain->until.for_servers_only ? ZKR__TRY
+                                                              : ZKR__WAIT;
+    int rc = zkr__claim_new(
+        link->lock, link->recipe, role, intent,
+        chain->waiter == NULL ? NULL : &chain->waiter->thread, ret_claim);
 
     if (rc != ZKR_OK)
         return rc;
-    rc = refuse_locked(chain, c);
-    if (rc != ZKR_OK) {
-        zkr__claim_unref(c);
+    if (beside != NULL)
+        zkr__claim_ref(beside);
+    (*ret_claim)->beside = beside;
+    rc = refuse_locked(chain, *ret_claim);
+    if (rc != ZKR_OK)
+        zkr__claim_unref(*ret_claim);
+    return rc;
+}
+
+/* A claim at the place of a grant waits for nobody, so for no longer than a
+ * try. */
+static int start_claim_locked(struct zkr_request *chain,
+                              struct chain_part *part, bool more) ZKR__LOCKED
+{
+    struct zkr__claim *beside = find_beside_locked(chain, part->link);
+    int64_t reply_by = zkr__session_deadline(chain->session, 0);
+    struct zkr__claim *c = NULL;
+    int rc = new_claim_locked(chain, part->link, beside, &c);
+
+    if (rc != ZKR_OK)
         return rc;
-    }
     if (beside != NULL && chain->lockable->type->several == NULL &&
         reply_by < chain->until.deadline)
         chain->until.deadline = reply_by;
     c->owner = chain->owner;
-    c->observer = &step->observer;
+    c->observer = &part->observer;
     c->more = more;
-    step->claim = c;
+    part->claim = c;
     chain->pending++;
     zkr__claim_start_locked(c);
     return ZKR_OK;
@@ -412,24 +425,27 @@ static int start_claim_locked(struct zkr_request *chain,
 
 static int start_one_locked(struct zkr_request *chain, bool more) ZKR__LOCKED
 {
-    struct chain_step *step = &chain->steps[chain->at++];
-    const struct zkr__link *link = &step->link;
+    struct chain_part *part = &chain->parts[chain->at++];
+    zkr_grant *again;
     int rc = ZKR_ENOTHELD;
 
     if (chain->owner != 0)
-        rc = zkr__hold_again_locked(link->lock, link->recipe, chain->owner,
-                                    &step->grant);
-    chain->had = chain->had || rc == ZKR_OK;
-    return rc == ZKR_ENOTHELD ? start_claim_locked(chain, step, more) : rc;
+        rc = zkr__hold_again_locked(part->link->lock, part->link->recipe,
+                                    chain->owner, &again);
+    if (rc == ZKR_OK) {
+        chain->had = true;
+        part->claim = zkr__grant_claim(again);
+    }
+    return rc == ZKR_ENOTHELD ? start_claim_locked(chain, part, more) : rc;
 }
 
 /* The next of the same lock begins together with this one. */
 static bool has_more(const struct zkr_request *chain)
 {
-    const struct chain_step *step = &chain->steps[chain->at];
+    const struct zkr__link *link = &chain->links[chain->at];
 
     return chain->at + 1 < chain->count && chain->pending + 1 < FLIGHT &&
-           step[1].link.lock == step[0].link.lock;
+           link[1].lock == link[0].lock;
 }
 
 /* An error is certain before a claim has started. */
@@ -467,7 +483,7 @@ static void go_on_locked(struct zkr_request *chain) ZKR__LOCKED
             start_next_locked(chain);
         } else {
             open_gates_locked(chain);
-            keep_all_locked(chain);
+            list_grants_locked(chain);
             decide_locked(chain);
         }
     }
@@ -540,30 +556,35 @@ void zkr_request_free(zkr_request *request)
         zkr__ref_drop(&request->ref);
 }
 
-static void set_links(struct zkr_request *chain, const struct zkr__link *links)
+static void set_parts(struct zkr_request *chain)
 {
     for (size_t i = 0; i < chain->count; i++) {
-        struct chain_step *step = &chain->steps[i];
+        struct chain_part *part = &chain->parts[i];
 
-        zkr__lock_ref(links[i].lock);
-        step->link = links[i];
-        step->chain = chain;
-        step->observer = (struct zkr__observer){
+        part->link = &chain->links[i];
+        part->chain = chain;
+        part->observer = (struct zkr__observer){
             .changed = on_changed,
             .decided = on_decided,
             .begins_again = chain->lockable->type->several != NULL,
         };
-        chain->kept_count += links[i].gate == 0;
+        zkr__lock_ref(part->link->lock);
+        chain->grant_count += part->link->gate == 0;
     }
 }
 
-static struct zkr_request *make(zkr_lockable *l, const struct zkr__link *links,
-                                size_t count)
+/* One piece of memory has the chain, its parts, grants and links. */
+static struct zkr_request *new_chain(zkr_lockable *l,
+                                     const struct zkr_acquire_opts *how,
+                                     uint64_t owner,
+                                     const struct zkr__time_limit *until)
 {
     struct zkr_request *chain;
+    size_t count = zkr__lockable_links(l, how, NULL);
+    size_t of_each = sizeof(chain->parts[0]) + sizeof(chain->grants[0]) +
+                     sizeof(chain->links[0]);
 
-    chain = calloc(1, sizeof(*chain) + count * (sizeof(chain->steps[0]) +
-                                                sizeof(chain->kept[0])));
+    chain = calloc(1, sizeof(*chain) + count * of_each);
     if (chain == NULL) {
         (void)zkr__no_memory(l->type->noun, NULL);
         return NULL;
@@ -572,38 +593,16 @@ static struct zkr_request *make(zkr_lockable *l, const struct zkr__link *links,
     zkr__session_ref(l->session);
     chain->session = l->session;
     chain->lockable = l;
+    chain->owner = owner;
+    chain->until = *until;
     chain->count = count;
-    chain->kept = (zkr_grant **)(void *)&chain->steps[count];
+    chain->grants = (zkr_grant **)(void *)&chain->parts[count];
+    chain->links = (struct zkr__link *)(void *)&chain->grants[count];
+    (void)zkr__lockable_links(l, how, chain->links);
     zkr__list_init(&chain->link);
     zkr__list_init(&chain->due);
     zkr__notice_init(&chain->notice, run_told);
-    set_links(chain, links);
-    return chain;
-}
-
-static struct zkr_request *new_chain(zkr_lockable *l,
-                                     const struct zkr_acquire_opts *how,
-                                     uint64_t owner,
-                                     const struct zkr__time_limit *until)
-{
-    struct zkr_request *chain;
-    struct zkr__link one;
-    struct zkr__link *links = &one;
-    size_t count = zkr__lockable_links(l, how, NULL);
-
-    if (count != 1)
-        links = zkr__lockable_new_links(l, how, &count);
-    else
-        (void)zkr__lockable_links(l, how, &one);
-    if (links == NULL)
-        return NULL;
-    chain = make(l, links, count);
-    if (links != &one)
-        free(links);
-    if (chain != NULL) {
-        chain->owner = owner;
-        chain->until = *until;
-    }
+    set_parts(chain);
     return chain;
 }
 
@@ -657,8 +656,8 @@ static int run_unlocks(struct zkr_request *chain, struct waiter *waiter,
     if (rc != ZKR_OK)
         zkr__outcome_tell(rc, chain->detail);
     else
-        memcpy(ret_grants, chain->kept,
-               chain->kept_count * sizeof(*ret_grants));
+        memcpy(ret_grants, chain->grants,
+               chain->grant_count * sizeof(*ret_grants));
     return rc;
 }
 

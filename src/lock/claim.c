@@ -66,7 +66,7 @@ static void free_claim(struct zkr__ref *ref)
     free(c->wait.rival);
     if (c->cohort.delegate != NULL)
         zkr__claim_unref(c->cohort.delegate);
-    zkr__grant_watch_done(&c->grant);
+    free(c->grant.own);
     zkr__record_put(c->own_node.record, &c->lock->record);
     zkr__lock_unref(c->lock);
     free(c->own_node.request_path);
@@ -74,9 +74,9 @@ static void free_claim(struct zkr__ref *ref)
     free(c);
 }
 
-static const struct zkr__role alone = { .for_caller = true,
-                                        .has_node = true,
-                                        .waits = zkr__count_wait_locked };
+const struct zkr__role zkr__alone = { .for_caller = true,
+                                      .makes_node = true,
+                                      .waits = zkr__count_wait_locked };
 
 /* Makes a claim without its names and its record, which allocate() adds. */
 static struct zkr__claim *make(struct zkr__lock *lock,
@@ -109,14 +109,14 @@ static struct zkr__claim *make(struct zkr__lock *lock,
 }
 
 /* The members of a cohort write nothing. */
-static int new_claim(struct zkr__lock *lock, const struct zkr__recipe *recipe,
-                     const struct zkr__role *role, enum zkr__intent intent,
-                     const struct zkr__thread_id *thread,
-                     struct zkr__claim **ret_claim)
+int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
+                   const struct zkr__role *role, enum zkr__intent intent,
+                   const struct zkr__thread_id *thread,
+                   struct zkr__claim **ret_claim)
 {
     struct zkr__claim *c = make(lock, recipe, role);
 
-    if (c == NULL || (role->has_node && !allocate(c, thread))) {
+    if (c == NULL || (role->makes_node && !allocate(c, thread))) {
         if (c != NULL)
             zkr__claim_unref(c);
         return zkr__no_memory(recipe->noun, lock->path);
@@ -124,32 +124,6 @@ static int new_claim(struct zkr__lock *lock, const struct zkr__recipe *recipe,
     c->intent = intent;
     *ret_claim = c;
     return ZKR_OK;
-}
-
-int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
-                   struct zkr__claim *beside,
-                   const struct zkr__thread_id *thread, bool tries,
-                   struct zkr__claim **ret_claim)
-{
-    bool member = beside == NULL && zkr__cohort_takes(lock, recipe);
-    enum zkr__intent intent = tries ? ZKR__TRY : ZKR__WAIT;
-    int rc =
-        new_claim(lock, recipe, member ? &zkr__member : &alone,
-                  beside != NULL ? ZKR__BESIDE : intent, thread, ret_claim);
-
-    if (rc == ZKR_OK && beside != NULL) {
-        zkr__claim_ref(beside);
-        (*ret_claim)->beside = beside;
-    }
-    return rc;
-}
-
-int zkr__claim_new_delegate(struct zkr__lock *lock,
-                            const struct zkr__recipe *recipe,
-                            enum zkr__intent intent,
-                            struct zkr__claim **ret_claim)
-{
-    return new_claim(lock, recipe, &zkr__delegate, intent, NULL, ret_claim);
 }
 
 void zkr__claim_start_locked(struct zkr__claim *c)
@@ -162,7 +136,7 @@ void zkr__claim_start_locked(struct zkr__claim *c)
     zkr__list_append(&c->lock->line->claims, &c->of_line);
     zkr__list_append(&c->lock->claims, &c->of_lock);
     zkr__ref_take(&c->lock->line->ref);
-    zkr__line_sweep_locked(c->lock->line); /* it would wait for those */
+    zkr__line_unstick_locked(c->lock->line); /* it would wait for those */
     zkr__count_acquire_locked(c);
     c->epoch = s->epoch;
     if (c->beside != NULL)

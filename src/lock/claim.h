@@ -57,24 +57,26 @@ enum zkr__role_event {
     ZKR__ROLE_LISTED,  /* so many others are in its queue; or that error */
 };
 
-/* The part that a claim plays: it is of its caller alone, or a member of a
- * cohort, or the delegate of one. */
+/* The part that a claim plays: it is of its caller alone (claim.c), or a member
+ * of a cohort, or the delegate of one (cohort.h). */
 struct zkr__role {
     const struct zkr__way *way; /* NULL: that of its recipe */
     bool for_caller; /* a caller has made it: it goes into the counters */
-    bool has_node;   /* a node of its own, and not the delegate's */
+    bool makes_node; /* a node of its own, and not the delegate's */
     /* Called when it is WAITING; NULL: its caller may not have to wait. */
     void (*waits)(struct zkr__claim *c);
     void (*told)(struct zkr__claim *c, enum zkr__role_event event, int what);
-    /* Returns the claim that is on its way to the lock for it; NULL: itself. */
-    const struct zkr__claim *(*sent)(const struct zkr__claim *c);
+    /* Returns the claim that is in the queue for it; NULL: itself. */
+    const struct zkr__claim *(*queued)(const struct zkr__claim *c);
 };
+
+extern const struct zkr__role zkr__alone;
 
 /* The node of a claim in this epoch, as far as it is known. */
 struct zkr__node {
-    char *name;    /* in request_path, as sent in the create */
-    bool complete; /* the server appends no sequence number */
-    bool thorough; /* another node of ours may exist, or come: search again */
+    char *name;         /* in request_path, as sent in the create */
+    bool complete;      /* the server appends no sequence number */
+    bool may_be_more;   /* nodes of ours may exist, or come: search for them */
     size_t path_size;   /* of request_path, path and own.path, in one block */
     char *request_path; /* dir/name */
     char *path;         /* dir/name and sequence number, or "" */
@@ -102,7 +104,7 @@ struct zkr__claim {
     struct zkr__list leased;  /* in locks->leased while PROVING or HELD */
     struct zkr__list doubted; /* in locks->doubted, or in none */
     struct zkr__sm sm;
-    struct zkr__timer later; /* of this state: a move disarms it */
+    struct zkr__timer later; /* DUE; a move disarms it */
     uint64_t epoch;
     int64_t since;   /* when it was started; then, when it was granted */
     bool has_waited; /* count.h */
@@ -171,17 +173,11 @@ static inline struct zkr__claim *zkr__grant_claim(const struct zkr_grant *g)
     return ZKR__CONTAINER(g, struct zkr__claim, grant);
 }
 
-/* `beside` is NULL, or a grant at whose place to stand; `thread` is the one
- * that waits for it, or NULL. One that `tries` waits for the servers only. */
+/* `thread` is the one that waits for it, or NULL. */
 int zkr__claim_new(struct zkr__lock *lock, const struct zkr__recipe *recipe,
-                   struct zkr__claim *beside,
-                   const struct zkr__thread_id *thread, bool tries,
+                   const struct zkr__role *role, enum zkr__intent intent,
+                   const struct zkr__thread_id *thread,
                    struct zkr__claim **ret_claim);
-/* For all members of the cohort of the lock. */
-int zkr__claim_new_delegate(struct zkr__lock *lock,
-                            const struct zkr__recipe *recipe,
-                            enum zkr__intent intent,
-                            struct zkr__claim **ret_claim);
 /* The last reference of the session must not be dropped under its lock: there
  * the connector or the timer thread still has one. */
 static inline void zkr__claim_ref(struct zkr__claim *c)
@@ -216,10 +212,17 @@ static inline struct zkr__claim *zkr__claim_beside(const struct zkr__claim *c)
 }
 
 /* After the session has ended, answers mean nothing: the connector closes the
- * handle and then calls zkr__claim_epoch_over_locked(). */
+ * handle, and zkr__claims_flushed_locked() is called. */
 static inline bool zkr__claim_is_over(const struct zkr__claim *c)
 {
     return c->epoch != c->session->epoch || c->session->over != 0;
+}
+
+/* Tells whether it is in that state, and its session is not over. */
+static inline bool zkr__claim_acts_in(const struct zkr__claim *c,
+                                      enum zkr__claim_state state)
+{
+    return zkr__claim_in_state(c, state) && !zkr__claim_is_over(c);
 }
 
 /* event.c: tells the claim what has happened, and why: its way goes on. */
@@ -232,6 +235,11 @@ static inline void zkr__claim_event_locked(struct zkr__claim *c,
 {
     zkr__claim_news_locked(c, event, &(struct zkr__news){ .why = why });
 }
+
+/* event.c: DUE follows at that instant, unless the claim has another state
+ * then, or puts it off once more. */
+void zkr__claim_put_off_locked(struct zkr__claim *c,
+                               int64_t instant) ZKR__LOCKED;
 
 /* Its sentence, for this thread. `detail` is that of an error; NULL: there was
  * no memory for one. */
@@ -286,11 +294,6 @@ void zkr__claim_time_out_locked(struct zkr__claim *c) ZKR__LOCKED;
 void zkr__claim_hindrance_locked(const struct zkr__claim *c,
                                  char text[ZKR__HINDRANCE_MAX]) ZKR__LOCKED;
 
-/* Called when the session is over: decides every claim that is not decided. The
- * connector ends the claims when it has closed the handle. */
-void zkr__claims_fail_locked(struct zkr_session *s, int rc,
-                             const char *why) ZKR__LOCKED;
-
 /* release.c: the holder gives the lock back. */
 void zkr__claim_release_locked(struct zkr__claim *c) ZKR__LOCKED;
 
@@ -298,7 +301,12 @@ void zkr__claim_release_locked(struct zkr__claim *c) ZKR__LOCKED;
 void zkr__claim_lost_locked(struct zkr__claim *c,
                             enum zkr_loss loss) ZKR__LOCKED;
 
-/* expiry.c: the epoch is over; and, later, the handle through which the claim
- * acted is closed, if it was of a past epoch: nothing is under way any more. */
-void zkr__claim_expired_locked(struct zkr__claim *c) ZKR__LOCKED;
-void zkr__claim_epoch_over_locked(struct zkr__claim *c) ZKR__LOCKED;
+/* expiry.c: the epoch is over. */
+void zkr__claims_expired_locked(struct zkr_session *s) ZKR__LOCKED;
+/* The session is over: decides every claim that is not decided. The connector
+ * ends the claims when it has closed the handle. */
+void zkr__claims_fail_locked(struct zkr_session *s, int rc,
+                             const char *why) ZKR__LOCKED;
+/* The handle is closed, through which claims of a past epoch acted: nothing of
+ * theirs is under way any more. */
+void zkr__claims_flushed_locked(struct zkr_session *s) ZKR__LOCKED;

@@ -49,8 +49,7 @@ static struct zkr__claim *first(const struct zkr__cohort *h)
                                 cohort.link);
 }
 
-/* Tells whether the delegate has been granted the lock. */
-static bool has_node(const struct zkr__cohort *h)
+static bool delegate_holds(const struct zkr__cohort *h)
 {
     return h->delegate != NULL &&
            zkr__claim_in_state(h->delegate, ZKR__CLAIM_HELD);
@@ -62,8 +61,8 @@ static bool has_node(const struct zkr__cohort *h)
 static void send_delegate_locked(struct zkr__cohort *h) ZKR__LOCKED
 {
     struct zkr__claim *m = first(h);
-    int rc =
-        zkr__claim_new_delegate(h->lock, m->recipe, m->intent, &h->delegate);
+    int rc = zkr__claim_new(h->lock, m->recipe, &zkr__delegate, m->intent, NULL,
+                            &h->delegate);
 
     if (rc == ZKR_OK) {
         zkr__claim_start_locked(h->delegate);
@@ -73,17 +72,14 @@ static void send_delegate_locked(struct zkr__cohort *h) ZKR__LOCKED
         zkr__claim_give_up_locked(m, rc, "out of memory");
 }
 
+/* The cohort forgets it; its reference is the caller's. */
 static struct zkr__claim *
-drop_delegate_locked(struct zkr__cohort *h) ZKR__LOCKED
+take_delegate_locked(struct zkr__cohort *h) ZKR__LOCKED
 {
     struct zkr__claim *d = h->delegate;
 
     h->delegate = NULL;
-    h->give_back = false;
-    h->grants = 0;
-    h->passed = 0;
-    h->contended = false;
-    h->alone = false;
+    h->stay = (struct zkr__stay){ .give_back = false };
     return d;
 }
 
@@ -91,7 +87,7 @@ drop_delegate_locked(struct zkr__cohort *h) ZKR__LOCKED
 static void give_back_locked(struct zkr__cohort *h,
                              struct zkr__claim *leaver) ZKR__LOCKED
 {
-    struct zkr__claim *d = drop_delegate_locked(h);
+    struct zkr__claim *d = take_delegate_locked(h);
 
     d->cohort.leaver = leaver;
     zkr__claim_release_locked(d);
@@ -101,7 +97,7 @@ static void give_back_locked(struct zkr__cohort *h,
 /* Those that only tried do not speak for those that wait. */
 static void delegate_failed_locked(struct zkr__cohort *h) ZKR__LOCKED
 {
-    struct zkr__claim *d = drop_delegate_locked(h);
+    struct zkr__claim *d = take_delegate_locked(h);
     struct zkr__list *next;
 
     for (struct zkr__list *l = h->waiting.next; l != &h->waiting; l = next) {
@@ -120,27 +116,27 @@ static void delegate_failed_locked(struct zkr__cohort *h) ZKR__LOCKED
 /* The line of the delegate lists, and watches, if it does not yet. */
 static void look_locked(struct zkr__cohort *h) ZKR__LOCKED
 {
-    if (!h->contended && !zkr__line_is_asked_locked(h->delegate))
-        h->contended = !zkr__line_wait_locked(h->delegate, false);
+    if (!h->stay.contended && !zkr__line_is_asked_locked(h->delegate))
+        h->stay.contended = !zkr__line_wait_locked(h->delegate, false);
 }
 
 /* `what` is how many others the list shows, or its error. */
 static void listed_locked(struct zkr__cohort *h, int what) ZKR__LOCKED
 {
-    h->contended =
+    h->stay.contended =
         what > 0 || (what < 0 && zkr__error_outcome(what) == ZKR__DONE);
-    h->alone = false;
+    h->stay.alone = false;
     if (what != 0)
         return;
-    h->passed = 0;
-    h->contended = !zkr__line_wait_locked(h->delegate, true);
-    h->alone = h->lock->line->watched;
+    h->stay.passed = 0;
+    h->stay.contended = !zkr__line_wait_locked(h->delegate, true);
+    h->stay.alone = h->lock->line->watched;
 }
 
 /* When one comes, the watch of the line tells before its list does. */
 static bool is_alone(const struct zkr__cohort *h)
 {
-    return h->alone && h->lock->line->watched;
+    return h->stay.alone && h->lock->line->watched;
 }
 
 /* -- the rules: when a node stays ----------------------------------------- */
@@ -149,7 +145,7 @@ static bool is_alone(const struct zkr__cohort *h)
  * what is in doubt is proven anew, by a node of its own. */
 static bool may_stay(const struct zkr__cohort *h)
 {
-    return !h->give_back && !h->closed && h->delegate->writes == 0 &&
+    return !h->stay.give_back && !h->closed && h->delegate->writes == 0 &&
            h->delegate->grant.sm.state == ZKR_GRANT_HELD;
 }
 
@@ -157,14 +153,14 @@ static bool may_stay(const struct zkr__cohort *h)
  * nothing is decided when it is full. */
 static bool is_spent(const struct zkr__cohort *h)
 {
-    return h->passed >= h->max && !is_alone(h);
+    return h->stay.passed >= h->max && !is_alone(h);
 }
 
-static bool keeps_node(const struct zkr__cohort *h)
+static bool node_stays(const struct zkr__cohort *h)
 {
     if (!may_stay(h))
         return false;
-    if (!h->contended)
+    if (!h->stay.contended)
         return true;
     return first(h) != NULL && !is_spent(h);
 }
@@ -179,11 +175,11 @@ static void hand_on_locked(struct zkr__cohort *h) ZKR__LOCKED
     zkr__claim_ref(d);
     h->holder = m;
     m->cohort.delegate = d;
-    m->cohort.handoff = h->grants++;
+    m->cohort.handoff = h->stay.grants++;
     m->node = d->node; /* which lives as long as its reference */
     m->grant.revoke_requested = d->grant.revoke_requested;
     if (m->cohort.handoff > 0) {
-        h->passed += !is_alone(h);
+        h->stay.passed += !is_alone(h);
         look_locked(h);
     }
     zkr__claim_event_locked(m, ZKR__ON_PROVEN, "handed on");
@@ -220,10 +216,10 @@ static void review_at_locked(struct zkr__cohort *h, int64_t instant) ZKR__LOCKED
 
 static void keep_locked(struct zkr__cohort *h) ZKR__LOCKED
 {
-    int64_t until = h->unused_at + h->retain;
+    int64_t until = h->stay.unused_at + h->retain;
 
     look_locked(h);
-    if (!keeps_node(h) || zkr__clock_now() >= until)
+    if (!node_stays(h) || zkr__clock_now() >= until)
         give_back_locked(h, NULL);
     else
         review_at_locked(h, until);
@@ -233,9 +229,9 @@ static void keep_locked(struct zkr__cohort *h) ZKR__LOCKED
  * granted a moment ago; for the others the lease is looked at again. */
 static void use_node_locked(struct zkr__cohort *h) ZKR__LOCKED
 {
-    if (first(h) != NULL && h->grants == 0)
+    if (first(h) != NULL && h->stay.grants == 0)
         hand_on_locked(h);
-    else if (!keeps_node(h))
+    else if (!node_stays(h))
         give_back_locked(h, NULL);
     else if (first(h) == NULL)
         keep_locked(h);
@@ -251,7 +247,7 @@ static void use_node_locked(struct zkr__cohort *h) ZKR__LOCKED
  * delegate comes on the timer thread, because giving back allocates nothing. */
 static void go_on_locked(struct zkr__cohort *h)
 {
-    if (has_node(h) && h->delegate->outcome.decided && h->holder == NULL)
+    if (delegate_holds(h) && h->delegate->outcome.decided && h->holder == NULL)
         use_node_locked(h);
     if (h->delegate != NULL && !h->delegate->outcome.decided &&
         first(h) == NULL)
@@ -300,10 +296,10 @@ static void release(struct zkr__claim *c, const struct zkr__news *news)
 
     zkr__session_assert_locked(c->session);
     h->holder = NULL;
-    if (!keeps_node(h)) {
+    if (!node_stays(h)) {
         zkr__claim_event_locked(c, ZKR__ON_LEAVE, news->why);
     } else {
-        h->unused_at = zkr__clock_now();
+        h->stay.unused_at = zkr__clock_now();
         zkr__grant_left_locked(&c->grant, ZKR_OK);
         zkr__claim_event_locked(c, ZKR__ON_END, "the node stays");
     }
@@ -362,7 +358,7 @@ static void lost_locked(struct zkr__cohort *h, enum zkr_loss loss) ZKR__LOCKED
     h->holder = NULL;
     if (holder != NULL)
         zkr__claim_lost_locked(holder, loss);
-    zkr__claim_unref(drop_delegate_locked(h));
+    zkr__claim_unref(take_delegate_locked(h));
     go_on_locked(h);
 }
 
@@ -377,7 +373,7 @@ static void delegate_told(struct zkr__claim *d, enum zkr__role_event event,
         if (what != ZKR_OK)
             delegate_failed_locked(h);
         else
-            h->give_back = d->grant.revoke_requested; /* while it waited */
+            h->stay.give_back = d->grant.revoke_requested; /* while it waited */
         go_on_locked(h);
         break;
     case ZKR__ROLE_LOST:
@@ -411,22 +407,13 @@ static void member_told(struct zkr__claim *m, enum zkr__role_event event,
     struct zkr__cohort *h = m->lock->cohort;
 
     zkr__session_assert_locked(m->session);
-    switch (event) {
-    case ZKR__ROLE_DECIDED:
+    if (event == ZKR__ROLE_DECIDED) {
         zkr__list_remove(&m->cohort.link);
         go_on_locked(h);
-        break;
-    case ZKR__ROLE_LOST:
+    } else if (event == ZKR__ROLE_LOST) {
         zkr__claim_lost_locked(m->cohort.delegate, (enum zkr_loss)what);
-        break;
-    case ZKR__ROLE_SHARED:
+    } else if (event == ZKR__ROLE_SHARED) {
         zkr__cohort_yield_locked(h);
-        break;
-    case ZKR__ROLE_LEFT:
-    case ZKR__ROLE_DOUBTED:
-    case ZKR__ROLE_REVOKED:
-    case ZKR__ROLE_LISTED:
-        break;
     }
 }
 
@@ -451,14 +438,14 @@ static const struct zkr__claim *delegate_of(const struct zkr__claim *m)
 const struct zkr__role zkr__member = { .way = &zkr__in_a_cohort,
                                        .for_caller = true,
                                        .told = member_told,
-                                       .sent = delegate_of };
-const struct zkr__role zkr__delegate = { .has_node = true,
+                                       .queued = delegate_of };
+const struct zkr__role zkr__delegate = { .makes_node = true,
                                          .waits = delegate_waits,
                                          .told = delegate_told };
 
 void zkr__cohort_yield_locked(struct zkr__cohort *h)
 {
-    h->give_back = has_node(h);
+    h->stay.give_back = delegate_holds(h);
     go_on_locked(h);
 }
 
@@ -470,10 +457,11 @@ void zkr__cohort_close_locked(struct zkr__cohort *h)
 
 /* ------------------------------------------------------------------------- */
 
-bool zkr__cohort_takes(const struct zkr__lock *lock,
-                       const struct zkr__recipe *recipe)
+const struct zkr__role *zkr__cohort_role(const struct zkr__lock *lock,
+                                         const struct zkr__recipe *recipe)
 {
-    return lock->cohort != NULL && recipe->can_stay;
+    return lock->cohort != NULL && recipe->can_stay ? &zkr__member
+                                                    : &zkr__alone;
 }
 
 struct zkr__cohort *zkr__cohort_new(struct zkr__lock *lock, uint32_t retain_ms,

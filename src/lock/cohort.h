@@ -7,6 +7,17 @@
 #include "lock/claim.h"
 #include "session/locked.h"
 
+/* The time in which one delegate has its node, and members use it. */
+struct zkr__stay {
+    bool give_back;    /* as soon as no member has the lock */
+    uint64_t grants;   /* to members */
+    int64_t unused_at; /* since when nobody has it */
+    uint32_t passed;   /* grants to members while others may have waited */
+    bool contended;    /* a list has shown others, or there can be no list */
+    bool alone;        /* the last list has shown no others, and no event of
+                        * the line's watch has come since */
+};
+
 struct zkr__cohort { /* under the session lock, but for what is set once */
     struct zkr__lock *lock;      /* that has it */
     int64_t retain;              /* for how long a node stays unused */
@@ -16,22 +27,16 @@ struct zkr__cohort { /* under the session lock, but for what is set once */
     struct zkr__list waiting;    /* the members that wait, first come first */
     struct zkr__timer review;    /* of what is due */
     bool closed;                 /* the user has freed the lock */
-    /* Of this delegate: */
-    bool give_back;    /* as soon as no member has the lock */
-    uint64_t grants;   /* to members */
-    int64_t unused_at; /* since when nobody has it */
-    uint32_t passed;   /* grants while somebody else may have waited */
-    bool contended;    /* a list has shown others, or there can be none */
-    bool alone; /* the last list has shown nobody, and no event came since */
+    struct zkr__stay stay;       /* of this delegate */
 };
 
 /* Returns NULL when out of memory. The lock has it, and frees it. */
 struct zkr__cohort *zkr__cohort_new(struct zkr__lock *lock, uint32_t retain_ms,
                                     uint32_t max);
 
-/* Tells whether the claims of this recipe are members of a cohort. */
-bool zkr__cohort_takes(const struct zkr__lock *lock,
-                       const struct zkr__recipe *recipe);
+/* Returns the role of a caller's claim that stands beside no grant. */
+const struct zkr__role *zkr__cohort_role(const struct zkr__lock *lock,
+                                         const struct zkr__recipe *recipe);
 
 extern const struct zkr__way zkr__in_a_cohort; /* of the members */
 

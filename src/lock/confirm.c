@@ -24,8 +24,7 @@ static void on_seen(struct zkr__op *op, const struct zkr__zk_reply *reply)
 static bool is_wanted(struct zkr__claim *c)
 {
     return zkr__grant_is_ours(&c->grant) ||
-           (zkr__claim_in_state(c, ZKR__CLAIM_PROVING) &&
-            !zkr__claim_is_over(c));
+           zkr__claim_acts_in(c, ZKR__CLAIM_PROVING);
 }
 
 static void on_written(struct zkr__op *op, const struct zkr__zk_reply *reply)

@@ -10,11 +10,6 @@
         (c)->session->counters.member += (number);                             \
     } while (0)
 
-static bool is_of_caller(const struct zkr__claim *c)
-{
-    return c->role->for_caller;
-}
-
 /* Row i has the times from 2^i microseconds on. */
 static unsigned row_of(uint64_t us)
 {
@@ -31,7 +26,7 @@ static uint64_t us_since(int64_t instant)
 void zkr__count_acquire_locked(struct zkr__claim *c)
 {
     c->since = zkr__clock_now();
-    if (is_of_caller(c))
+    if (c->role->for_caller)
         COUNT(c, acquires, 1);
 }
 
@@ -60,7 +55,7 @@ static void granted_locked(struct zkr__claim *c) ZKR__LOCKED
 
 void zkr__count_outcome_locked(struct zkr__claim *c)
 {
-    if (!is_of_caller(c))
+    if (!c->role->for_caller)
         return;
     switch (c->outcome.rc) {
     case ZKR_OK:
@@ -93,7 +88,7 @@ static void ended_locked(struct zkr__claim *c) ZKR__LOCKED
 void zkr__count_grant_locked(struct zkr__claim *c,
                              enum zkr_grant_state_kind state)
 {
-    if (!is_of_caller(c))
+    if (!c->role->for_caller)
         return;
     COUNT(c, releases, state == ZKR_GRANT_RELEASED);
     COUNT(c, losses, state == ZKR_GRANT_LOST);

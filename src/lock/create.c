@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "session/retry.h"
-#include "session/timer_thread.h"
 
 static void on_create(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
@@ -20,7 +19,7 @@ static void on_create(struct zkr__op *op, const struct zkr__zk_reply *reply)
         c->create.rc = zkr__claim_adopt(c, reply->path, reply);
     if (c->create.rc == ZKR_EPROTO ||
         zkr__error_outcome(c->create.rc) == ZKR__UNKNOWN)
-        c->node->thorough = true;
+        c->node->may_be_more = true;
     if (c->create.rc != ZKR_OK)
         zkr__line_unask_locked(c);
     zkr__claim_event_locked(c, ZKR__ON_ANSWERED, "the create is answered");
@@ -38,14 +37,6 @@ void zkr__claim_create_locked(struct zkr__claim *c)
                          ZKR__RETRY_NEVER, on_create);
 }
 
-static void on_pause_over(struct zkr__timer *timer)
-{
-    struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, later);
-
-    zkr__session_assert_locked(c->session);
-    zkr__claim_event_locked(c, ZKR__ON_AGAIN, "next attempt");
-}
-
 /* Our node certainly does not exist, and another attempt may help. */
 void zkr__claim_pause(struct zkr__claim *c, const struct zkr__news *news)
 {
@@ -61,8 +52,7 @@ void zkr__claim_pause(struct zkr__claim *c, const struct zkr__news *news)
     }
     c->create.retries++;
     c->session->counters.retries++;
-    zkr__timer_thread_arm_locked(c->session, &c->later,
-                                 now + delay_ms * ZKR__MS, on_pause_over);
+    zkr__claim_put_off_locked(c, now + delay_ms * ZKR__MS);
 }
 
 static void on_parents(struct zkr__parents *parents, int rc)
@@ -109,7 +99,7 @@ void zkr__claim_call_off(struct zkr__claim *c, const struct zkr__news *news)
     (void)zkr__op_cancel_locked(&c->own.op);
     zkr__line_unask_locked(c);
     if (c->own.op.where == ZKR__OP_IDLE)
-        zkr__claim_go_locked(c, news->why);
+        zkr__claim_withdraw(c, news);
 }
 
 void zkr__claim_created(struct zkr__claim *c, const struct zkr__news *news)

@@ -83,7 +83,7 @@ void zkr__claim_name_locked(struct zkr__claim *c)
 {
     zkr__grant_watch_stop_locked(&c->grant);
     zkr__line_drop_locked(c);
-    if (!c->node->thorough)
+    if (!c->node->may_be_more)
         draw_name(c);
 }
 

@@ -60,6 +60,20 @@ void zkr__claim_news_locked(struct zkr__claim *c, enum zkr__event event,
     reaction->run(c, news);
 }
 
+static void on_later(struct zkr__timer *timer)
+{
+    struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, later);
+
+    zkr__session_assert_locked(c->session);
+    zkr__claim_event_locked(c, ZKR__ON_DUE, "what was put off");
+}
+
+void zkr__claim_put_off_locked(struct zkr__claim *c, int64_t instant)
+{
+    zkr__timer_thread_disarm_locked(c->session, &c->later);
+    zkr__timer_thread_arm_locked(c->session, &c->later, instant, on_later);
+}
+
 void zkr__claim_decide_locked(struct zkr__claim *c, int rc)
 {
     assert(!c->outcome.decided);

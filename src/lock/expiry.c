@@ -7,11 +7,14 @@
 #include "base/error.h"
 #include "lock/leftover.h"
 #include "lock/locks.h"
-#include "session/timer_thread.h"
 
 /* The promised lease of a past epoch still counts. */
-void zkr__claim_expired_locked(struct zkr__claim *c)
+static void expire(struct zkr__list *link, void *unused)
 {
+    struct zkr__claim *c = ZKR__CONTAINER(link, struct zkr__claim, link);
+
+    (void)unused;
+    zkr__session_assert_locked(c->session);
     if (c->sm.state == ZKR__CLAIM_HELD)
         zkr__leftover_add_locked(c, c->session->promised_until);
     zkr__claim_lost_locked(c, c->session->over == 0 ? ZKR_LOSS_EXPIRED
@@ -23,7 +26,7 @@ struct cause {
     const char *why;
 };
 
-static void fail_claim(struct zkr__list *link, void *arg)
+static void fail(struct zkr__list *link, void *arg)
 {
     struct zkr__claim *c = ZKR__CONTAINER(link, struct zkr__claim, link);
     const struct cause *failure = arg;
@@ -33,23 +36,19 @@ static void fail_claim(struct zkr__list *link, void *arg)
         zkr__claim_fail_locked(c, failure->rc, failure->why);
 }
 
-void zkr__claims_fail_locked(struct zkr_session *s, int rc, const char *why)
-{
-    struct cause failure = { rc, why };
-
-    zkr__list_each(&zkr__locks_of(s)->claims, fail_claim, &failure);
-}
-
 static bool fails_with_its_session(const struct zkr__claim *c)
 {
     return c->intent != ZKR__WAIT || c->lock->fail_on_session_loss ||
            (c->observer != NULL && c->observer->begins_again);
 }
 
-void zkr__claim_epoch_over_locked(struct zkr__claim *c)
+static void flush(struct zkr__list *link, void *unused)
 {
+    struct zkr__claim *c = ZKR__CONTAINER(link, struct zkr__claim, link);
     struct zkr_session *s = c->session;
 
+    (void)unused;
+    zkr__session_assert_locked(s);
     if (!zkr__claim_is_over(c))
         return;
     zkr__line_drop_locked(c);
@@ -65,6 +64,21 @@ void zkr__claim_epoch_over_locked(struct zkr__claim *c)
         return;
     }
     c->epoch = s->epoch;
-    c->node->thorough = false;
+    c->node->may_be_more = false;
     zkr__claim_event_locked(c, ZKR__ON_AGAIN, "new session");
+}
+
+void zkr__claims_expired_locked(struct zkr_session *s)
+{
+    zkr__list_each(&zkr__locks_of(s)->claims, expire, NULL);
+}
+
+void zkr__claims_fail_locked(struct zkr_session *s, int rc, const char *why)
+{
+    zkr__list_each(&zkr__locks_of(s)->claims, fail, &(struct cause){ rc, why });
+}
+
+void zkr__claims_flushed_locked(struct zkr_session *s)
+{
+    zkr__list_each(&zkr__locks_of(s)->claims, flush, NULL);
 }

@@ -79,16 +79,6 @@ struct zkr__ghosts {
     struct zkr__ghost *first; /* ghosts found since we have this node */
 };
 
-static struct zkr__ghosts *new_ghosts(struct zkr__claim *c)
-{
-    struct zkr__ghosts *g = calloc(1, sizeof(*g));
-
-    if (g == NULL)
-        return NULL;
-    g->claim = c;
-    return g;
-}
-
 void zkr__ghosts_forget(struct zkr__ghosts *g)
 {
     struct zkr__ghost *ghost;
@@ -124,8 +114,8 @@ static bool add(struct zkr__ghosts *g, const char *name)
 
 static bool is_waiting(const struct zkr__claim *c)
 {
-    return zkr__claim_in_state(c, ZKR__CLAIM_WAITING) &&
-           !zkr__claim_is_over(c) && c->ghosts->waited != NULL;
+    return zkr__claim_acts_in(c, ZKR__CLAIM_WAITING) &&
+           c->ghosts->waited != NULL;
 }
 
 static void on_due(struct zkr__timer *timer);
@@ -235,10 +225,11 @@ bool zkr__ghosts_suspect_locked(struct zkr__claim *c, const char *name)
     struct zkr__ghosts *g;
 
     if (c->ghosts == NULL)
-        c->ghosts = new_ghosts(c);
+        c->ghosts = calloc(1, sizeof(*c->ghosts));
     g = c->ghosts;
     if (g == NULL)
         return false;
+    g->claim = c;
     if (g->waited == NULL || strcmp(g->waited, name) != 0) {
         free(g->waited);
         g->waited = strdup(name);

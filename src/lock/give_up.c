@@ -84,7 +84,8 @@ void zkr__claim_hindrance_locked(const struct zkr__claim *c,
                                  char text[ZKR__HINDRANCE_MAX])
 {
     const struct zkr_session *s = c->session;
-    const struct zkr__claim *w = c->role->sent == NULL ? c : c->role->sent(c);
+    const struct zkr__claim *w =
+        c->role->queued == NULL ? c : c->role->queued(c);
     char silent[SILENCE_MAX];
 
     if (!zkr__session_connected(s))

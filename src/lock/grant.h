@@ -98,7 +98,6 @@ void zkr__grant_watch_set_later_locked(struct zkr_grant *g) ZKR__LOCKED;
 void zkr__grant_watch_stop_locked(struct zkr_grant *g) ZKR__LOCKED;
 /* All watches of the handle are freed. */
 void zkr__grant_watch_flushed_locked(struct zkr_grant *g) ZKR__LOCKED;
-void zkr__grant_watch_done(struct zkr_grant *g);
 /* Of a claim that may be granted the lock soon: starts watching, unless it does
  * already. Returns true when the answer is still to come. */
 bool zkr__grant_watch_ahead_locked(struct zkr_grant *g) ZKR__LOCKED;

@@ -8,9 +8,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "lock/claim.h"
+#include "lock/steps.h"
 #include "protocol/owner.h"
-#include "session/timer_thread.h"
 
 /* A lock that is held for a shorter time is not watched, because that would
  * cost a request for nothing. */
@@ -40,18 +39,12 @@ static struct zkr__own *own_of(struct zkr_grant *g)
     return g->own;
 }
 
-void zkr__grant_watch_done(struct zkr_grant *g)
-{
-    free(g->own);
-}
-
 /* A claim that is to be granted the lock soon watches its node, too. */
 static bool is_next(struct zkr_grant *g)
 {
     const struct zkr__claim *c = zkr__grant_claim(g);
 
-    return c->place.counts && zkr__claim_in_state(c, ZKR__CLAIM_WAITING) &&
-           !zkr__claim_is_over(c);
+    return c->place.counts && zkr__claim_acts_in(c, ZKR__CLAIM_WAITING);
 }
 
 static void gone_locked(struct zkr_grant *g) ZKR__LOCKED
@@ -142,19 +135,10 @@ static void on_answer(struct zkr__op *op, const struct zkr__zk_reply *reply)
     answered_locked(g, op->request.type, reply);
 }
 
-static void on_later(struct zkr__timer *timer)
+void zkr__grant_watch(struct zkr__claim *c, const struct zkr__news *news)
 {
-    struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, later);
-
-    zkr__session_assert_locked(c->session);
+    (void)news;
     zkr__grant_watch_set_locked(&c->grant, ZKR__ZK_GET);
-}
-
-static void watch_in_locked(struct zkr__claim *c, int64_t ms) ZKR__LOCKED
-{
-    zkr__timer_thread_disarm_locked(c->session, &c->later);
-    zkr__timer_thread_arm_locked(c->session, &c->later, zkr__clock_deadline(ms),
-                                 on_later);
 }
 
 /* Nothing else would tell the holder that its node has gone. A claim that waits
@@ -164,7 +148,7 @@ static void no_memory_locked(struct zkr__claim *c) ZKR__LOCKED
     zkr__log(ZKR_LOG_WARNING, "cannot watch our own node %s: no memory",
              c->node->path);
     if (zkr__claim_in_state(c, ZKR__CLAIM_HELD))
-        watch_in_locked(c, AGAIN_MS);
+        zkr__claim_put_off_locked(c, zkr__clock_deadline(AGAIN_MS));
 }
 
 static struct zkr__watch *watch_of_locked(struct zkr_grant *g) ZKR__LOCKED
@@ -232,7 +216,7 @@ void zkr__grant_watch_set_later_locked(struct zkr_grant *g)
 
     if (zkr__claim_with_node(c) != c)
         return; /* that has a grant, too, which watches */
-    watch_in_locked(c, WATCH_AFTER_MS);
+    zkr__claim_put_off_locked(c, zkr__clock_deadline(WATCH_AFTER_MS));
 }
 
 void zkr__grant_watch_flushed_locked(struct zkr_grant *g)

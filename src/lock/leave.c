@@ -10,40 +10,24 @@
 #include "lock/leftover.h"
 #include "session/timer_thread.h"
 
-static void again_locked(struct zkr__claim *c) ZKR__LOCKED
-{
-    if (zkr__claim_is_over(c) || c->own.op.where != ZKR__OP_IDLE)
-        return;
-    zkr__timer_thread_disarm_locked(c->session, &c->later);
-    zkr__sweep_again_locked(&c->own.sweep);
-}
-
-static void on_again(struct zkr__timer *timer)
-{
-    struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, later);
-
-    zkr__session_assert_locked(c->session);
-    again_locked(c);
-}
-
 void zkr__claim_leave_again(struct zkr__claim *c, const struct zkr__news *news)
 {
     (void)news;
-    again_locked(c);
+    if (c->own.op.where != ZKR__OP_IDLE)
+        return;
+    zkr__timer_thread_disarm_locked(c->session, &c->later);
+    zkr__sweep_again_locked(&c->own.sweep);
 }
 
 /* Other claims cannot take its node for theirs. Those of the line must wait for
  * it, as those of other sessions do, so they have to list. */
 static void try_later_locked(struct zkr__claim *c) ZKR__LOCKED
 {
-    struct zkr_session *s = c->session;
-
     if (!c->place.stuck)
         zkr__count_refusal_locked(c);
     zkr__line_stick_locked(c);
-    zkr__timer_thread_arm_locked(
-        s, &c->later, zkr__clock_now() + s->opts.session_timeout_ms * ZKR__MS,
-        on_again);
+    zkr__claim_put_off_locked(
+        c, zkr__clock_deadline(c->session->opts.session_timeout_ms));
     zkr__cond_wake(&c->changed);
 }
 
@@ -91,7 +75,7 @@ static void sweep_locked(struct zkr__claim *c) ZKR__LOCKED
     sweep->retry = c->way->has_own_path ? ZKR__RETRY_ALWAYS : ZKR__RETRY_NEVER;
     sweep->node = strcpy(c->own.path, c->node->path);
     sweep->node_size = c->node->path_size;
-    sweep->thorough = c->node->thorough;
+    sweep->may_be_more = c->node->may_be_more;
     zkr__sweep_start_locked(sweep, on_swept);
     /* (5) of the theorem of the line: a guarded write that is applied late must
      * not find our node when the next one has been granted the lock. */
@@ -107,16 +91,11 @@ void zkr__claim_leave(struct zkr__claim *c, const struct zkr__news *news)
         sweep_locked(c);
 }
 
-void zkr__claim_go_locked(struct zkr__claim *c, const char *why)
-{
-    bool any = c->node->path[0] != '\0' || c->node->thorough;
-
-    zkr__claim_event_locked(c, any ? ZKR__ON_LEAVE : ZKR__ON_END, why);
-}
-
 void zkr__claim_withdraw(struct zkr__claim *c, const struct zkr__news *news)
 {
-    zkr__claim_go_locked(c, news->why);
+    bool any = c->node->path[0] != '\0' || c->node->may_be_more;
+
+    zkr__claim_event_locked(c, any ? ZKR__ON_LEAVE : ZKR__ON_END, news->why);
 }
 
 /* It is in no list any more, and nothing of it is under way. */

@@ -147,13 +147,13 @@ static struct leftover *new_leftover(struct zkr__claim *c)
     l->sweep.retry = ZKR__RETRY_ALWAYS;
     l->sweep.node = l->node;
     l->sweep.node_size = c->node->path_size;
-    l->sweep.thorough = c->node->thorough;
+    l->sweep.may_be_more = c->node->may_be_more;
     return l;
 }
 
 static bool may_have_a_node(const struct zkr__claim *c)
 {
-    return c->node->path[0] != '\0' || c->node->thorough ||
+    return c->node->path[0] != '\0' || c->node->may_be_more ||
            c->sm.state == ZKR__CLAIM_ENROLLING ||
            c->sm.state == ZKR__CLAIM_RECOVERING;
 }
@@ -165,7 +165,7 @@ void zkr__leftover_add_locked(struct zkr__claim *c, int64_t not_before)
     int64_t now = zkr__clock_boot();
     struct leftover *l;
 
-    if (s->over != 0 || !c->role->has_node || !c->way->has_own_path ||
+    if (s->over != 0 || !c->role->makes_node || !c->way->has_own_path ||
         !may_have_a_node(c))
         return;
     l = new_leftover(c);

@@ -9,13 +9,13 @@
  * check them, here and in line_known.c, grant_watch.c, wait.c, prove.c and
  * leave.c, name them by their numbers.
  *
- * What is true when. A claim is in `members` from the answer to its create
+ * What is true when. A claim is in `counted` from the answer to its create
  * (beside a grant: from its start) until it is given back or gives up; the list
  * is in the order of the queue. Then it is in `gone` until its node is deleted,
  * because lists may show that node for a while; or in `stuck`, when the servers
  * refuse the delete: then it is a stranger's node to all, and the generation
- * ends. `place.behind` is true only while the claim is WAITING for a member; it
- * has no watch then, and nothing but this file wakes it.
+ * ends. `place.behind` is true only while the claim is WAITING for another of
+ * `counted`; it has no watch then, and nothing but this file wakes it.
  *
  * Who calls. The steps, when a claim joins, leaves, sticks or drops out;
  * grant_watch.c, when a node that a waiting claim watches has answered;
@@ -24,7 +24,7 @@
  * What one would doubt. Advancing grants the lock, and a grant advances: so no
  * advance begins inside of another one, or while a list is handed out. Who is
  * told of a grant in the middle of that step ends no claim there, so no claim
- * leaves the list inside of a walk. Walking over all members would be
+ * leaves the list inside of a walk. Walking over all of them would be
  * quadratic: only the first WATCHED behind an exclusive one can be next. */
 #include "lock/line.h"
 
@@ -71,9 +71,9 @@ static bool is_ahead(const struct zkr__claim *a, const struct zkr__claim *b)
 static void insert_locked(struct zkr__line *line,
                           struct zkr__claim *c) ZKR__LOCKED
 {
-    struct zkr__list *before = line->members.prev;
+    struct zkr__list *before = line->counted.prev;
 
-    while (before != &line->members && !is_ahead(of(before), c))
+    while (before != &line->counted && !is_ahead(of(before), c))
         before = before->prev;
     zkr__list_append(before->next, &c->place.link);
 }
@@ -94,7 +94,7 @@ void zkr__line_join_locked(struct zkr__claim *c)
  * reader alone that is behind somebody. */
 static bool count_out_locked(struct zkr__claim *c) ZKR__LOCKED
 {
-    bool first = c->lock->line->members.next == &c->place.link;
+    bool first = c->lock->line->counted.next == &c->place.link;
     bool matters =
         c->place.counts && (first || c->place.kind == ZKR__EXCLUSIVE);
 
@@ -121,12 +121,12 @@ void zkr__line_stick_locked(struct zkr__claim *c)
     zkr__line_forget_locked(c->lock->line);
 }
 
-void zkr__line_sweep_locked(struct zkr__line *line)
+void zkr__line_unstick_locked(struct zkr__line *line)
 {
     struct zkr__list *l = line->stuck.next;
 
     for (; l != &line->stuck; l = l->next)
-        zkr__claim_event_locked(of(l), ZKR__ON_RETRY, "another comes");
+        zkr__claim_event_locked(of(l), ZKR__ON_DUE, "another comes");
 }
 
 void zkr__line_drop_locked(struct zkr__claim *c)
@@ -141,9 +141,9 @@ void zkr__line_drop_locked(struct zkr__claim *c)
 
 struct zkr__claim *zkr__line_ahead_locked(const struct zkr__claim *c)
 {
-    const struct zkr__list *members = &c->lock->line->members;
+    const struct zkr__list *counted = &c->lock->line->counted;
 
-    for (struct zkr__list *l = c->place.link.prev; l != members; l = l->prev) {
+    for (struct zkr__list *l = c->place.link.prev; l != counted; l = l->prev) {
         struct zkr__nearest nearest = ZKR__NEAREST_INIT;
 
         zkr__nearest_pass(&nearest, 0, of(l)->place.kind);
@@ -160,11 +160,11 @@ struct zkr__claim *zkr__line_ahead_locked(const struct zkr__claim *c)
 const struct zkr__claim *
 zkr__line_beside_ahead_locked(const struct zkr__claim *c)
 {
-    const struct zkr__list *members = &c->lock->line->members;
+    const struct zkr__list *counted = &c->lock->line->counted;
 
     if (c->place.kind != ZKR__EXCLUSIVE)
         return NULL;
-    for (struct zkr__list *l = c->place.link.prev; l != members; l = l->prev) {
+    for (struct zkr__list *l = c->place.link.prev; l != counted; l = l->prev) {
         if (of(l)->beside != NULL)
             return of(l);
     }
@@ -194,14 +194,14 @@ static void walk_locked(struct zkr__line *line) ZKR__LOCKED
     size_t behind = 0;
     size_t i = 0;
 
-    for (struct zkr__list *l = line->members.next;
-         l != &line->members && behind < WATCHED; l = l->next) {
+    for (struct zkr__list *l = line->counted.next;
+         l != &line->counted && behind < WATCHED; l = l->next) {
         struct zkr__claim *c = of(l);
 
         behind += nearest.exclusive != ZKR__NOBODY;
         if (c->place.behind) {
             /* (2) of the theorem: none of ours is ahead; one with an unanswered
-             * guarded write is a member yet, which is (5): leave.c */
+             * guarded write counts yet, which is (5): leave.c */
             if (c->recipe->waits_for(&nearest) == ZKR__NOBODY)
                 is_first_locked(c);
             else

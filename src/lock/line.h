@@ -21,11 +21,11 @@ struct zkr__watch;
 
 /* The place of a claim in the line. */
 struct zkr__place {
-    struct zkr__list link; /* in line->members, line->gone or line->stuck, or in
+    struct zkr__list link; /* in line->counted, line->gone or line->stuck, or in
                             * none */
     struct zkr__list ask;  /* in line->served, line->next or line->idle, or in
                             * none */
-    bool counts;           /* it is a member */
+    bool counts;           /* it is in line->counted */
     bool stuck;            /* the servers have refused to delete its node */
     bool behind;           /* WAITING for one of ours, without a watch */
     bool only;             /* the node that it watches is the only one ahead */
@@ -47,8 +47,9 @@ struct zkr__line {
     uint32_t markers;
     struct zkr__ref ref;      /* of locks, claims, and requests under way */
     struct zkr__list claims;  /* all that are in locks->claims, too */
-    struct zkr__list members; /* claims that count, in the order of the queue */
-    struct zkr__list gone;    /* claims that have been given back */
+    struct zkr__list counted; /* claims that count, in the order of the queue */
+    struct zkr__list gone;    /* claims that were given back; lists may show
+                               * their nodes */
     struct zkr__list stuck;   /* claims whose nodes may not be deleted */
     bool advancing;           /* no other advance inside of one */
 
@@ -98,11 +99,11 @@ void zkr__line_join_locked(struct zkr__claim *c) ZKR__LOCKED;
 /* It has been given back, or has given up: it counts no more, but its node may
  * be seen for a while. */
 void zkr__line_leave_locked(struct zkr__claim *c) ZKR__LOCKED;
-/* The claim has left, and the servers refuse to delete its node: that counts as
- * one of another client. */
+/* The claim has left, and the servers refuse to delete its node: all wait for
+ * that as for a node of another client. */
 void zkr__line_stick_locked(struct zkr__claim *c) ZKR__LOCKED;
 /* Lets the stuck claims try to delete their nodes again. */
-void zkr__line_sweep_locked(struct zkr__line *line) ZKR__LOCKED;
+void zkr__line_unstick_locked(struct zkr__line *line) ZKR__LOCKED;
 /* It has ended, or will have another node. */
 void zkr__line_drop_locked(struct zkr__claim *c) ZKR__LOCKED;
 /* Returns the nearest of ours that it has to wait for, or NULL. */

@@ -144,7 +144,7 @@ void zkr__place_see_locked(struct zkr__claim *c, const struct zkr__queue *queue,
 static void refresh_locked(struct zkr__line *line,
                            const struct zkr__queue *queue) ZKR__LOCKED
 {
-    for (struct zkr__list *l = line->members.next; l != &line->members;
+    for (struct zkr__list *l = line->counted.next; l != &line->counted;
          l = l->next) {
         struct zkr__claim *c = of(l);
         size_t self;
@@ -168,7 +168,7 @@ void zkr__line_see_locked(struct zkr__line *line, int64_t directory,
         zkr__line_forget_locked(line);
         line->directory = directory;
     }
-    mark(queue, &line->members, false);
+    mark(queue, &line->counted, false);
     mark(queue, &line->gone, true);
     zkr__queue_link(queue);
     refresh_locked(line, queue);

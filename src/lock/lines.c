@@ -63,7 +63,7 @@ static struct zkr__line *make_locked(struct zkr_session *s, const char *dir,
     line->session = s;
     line->markers = markers;
     zkr__list_init(&line->claims);
-    zkr__list_init(&line->members);
+    zkr__list_init(&line->counted);
     zkr__list_init(&line->gone);
     zkr__list_init(&line->stuck);
     zkr__list_init(&line->served);

@@ -177,21 +177,6 @@ static int prepare(zkr_lockable *l, const struct zkr_acquire_opts *opts,
     return rc;
 }
 
-struct zkr__link *zkr__lockable_new_links(const zkr_lockable *l,
-                                          const struct zkr_acquire_opts *how,
-                                          size_t *ret_count)
-{
-    struct zkr__link *links;
-
-    *ret_count = zkr__lockable_links(l, how, NULL);
-    links = calloc(*ret_count + 1, sizeof(*links)); /* there may be none */
-    if (links == NULL)
-        (void)zkr__no_memory(l->type->noun, path_of(l));
-    else
-        (void)zkr__lockable_links(l, how, links);
-    return links;
-}
-
 /* -- an acquire ----------------------------------------------------------- */
 
 static int acquire(zkr_lockable *l, const struct zkr_acquire_opts *how,
@@ -350,9 +335,11 @@ int zkr_lockable_stats(zkr_lockable *l, struct zkr_counters *ret_counters)
         rc = zkr__lockable_check(l, NULL);
     if (rc != ZKR_OK)
         return rc;
-    links = zkr__lockable_new_links(l, &how, &count);
+    count = zkr__lockable_links(l, &how, NULL);
+    links = calloc(count + 1, sizeof(*links)); /* there may be none */
     if (links == NULL)
-        return ZKR_ENOMEM;
+        return zkr__no_memory(l->type->noun, path_of(l));
+    (void)zkr__lockable_links(l, &how, links);
     zkr__session_lock(l->session);
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || links[i].lock != links[i - 1].lock)

@@ -68,10 +68,6 @@ size_t zkr__lockable_grants(const zkr_lockable *l,
 size_t zkr__lockable_links(const zkr_lockable *l,
                            const struct zkr_acquire_opts *how,
                            struct zkr__link *links);
-/* Returns those, to be freed, or NULL when out of memory. */
-struct zkr__link *zkr__lockable_new_links(const zkr_lockable *l,
-                                          const struct zkr_acquire_opts *how,
-                                          size_t *ret_count);
 
 /* downgrade.c: acquires one lock at the place of a grant that the caller has of
  * it. */

@@ -24,19 +24,10 @@ static void on_resumed(struct zkr__session_observer *t)
     zkr__heartbeat_resume_locked(t->session);
 }
 
-static void expire_claim(struct zkr__list *link, void *unused)
-{
-    struct zkr__claim *c = ZKR__CONTAINER(link, struct zkr__claim, link);
-
-    (void)unused;
-    zkr__session_assert_locked(c->session);
-    zkr__claim_expired_locked(c);
-}
-
 static void on_lost(struct zkr__session_observer *t)
 {
     zkr__session_assert_locked(t->session);
-    zkr__list_each(&zkr__locks_of(t->session)->claims, expire_claim, NULL);
+    zkr__claims_expired_locked(t->session);
 }
 
 static void on_failed(struct zkr__session_observer *t, int code,
@@ -46,22 +37,13 @@ static void on_failed(struct zkr__session_observer *t, int code,
     zkr__claims_fail_locked(t->session, code, why);
 }
 
-static void flush_claim(struct zkr__list *link, void *unused)
-{
-    struct zkr__claim *c = ZKR__CONTAINER(link, struct zkr__claim, link);
-
-    (void)unused;
-    zkr__session_assert_locked(c->session);
-    zkr__claim_epoch_over_locked(c);
-}
-
 static void on_flushed(struct zkr__session_observer *t)
 {
     zkr__session_assert_locked(t->session);
     if (t->session->over != 0)
         zkr__leftovers_end_locked(t->session);
     zkr__lines_flushed_locked(t->session);
-    zkr__list_each(&zkr__locks_of(t->session)->claims, flush_claim, NULL);
+    zkr__claims_flushed_locked(t->session);
 }
 
 static void on_freed(struct zkr__session_observer *t)

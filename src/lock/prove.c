@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "lock/heartbeat.h"
-#include "session/timer_thread.h"
 
 /* Our node belongs to this session, whose epoch is still the same. */
 void zkr__claim_hold(struct zkr__claim *c, const struct zkr__news *news)
@@ -19,24 +18,10 @@ void zkr__claim_hold(struct zkr__claim *c, const struct zkr__news *news)
     zkr__line_granted_locked(c);
 }
 
-static void ask_locked(struct zkr__claim *c) ZKR__LOCKED;
-
-static void on_again(struct zkr__timer *timer)
-{
-    struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, later);
-
-    zkr__session_assert_locked(c->session);
-    if (!zkr__claim_is_over(c))
-        ask_locked(c);
-}
-
 static void ask_later_locked(struct zkr__claim *c) ZKR__LOCKED
 {
-    struct zkr_session *s = c->session;
-
-    zkr__timer_thread_disarm_locked(s, &c->later);
-    zkr__timer_thread_arm_locked(
-        s, &c->later, zkr__clock_now() + zkr__heartbeat_pace(s), on_again);
+    zkr__claim_put_off_locked(c, zkr__clock_now() +
+                                     zkr__heartbeat_pace(c->session));
 }
 
 /* Tells whether it is a fresh answer of the servers: one that has waited while
@@ -76,8 +61,9 @@ void zkr__claim_confirmed(struct zkr__claim *c, const struct zkr__news *news)
 /* A question of ours may still be under way: one that travelled with a list, or
  * where answers take longer than the pace. Then a write of the heartbeat goes
  * on with the proof. */
-static void ask_locked(struct zkr__claim *c) ZKR__LOCKED
+void zkr__claim_prove_on(struct zkr__claim *c, const struct zkr__news *news)
 {
+    (void)news;
     ask_later_locked(c);
     if (zkr__confirm_is_under_way(c))
         zkr__heartbeat_start_locked(c->session);
@@ -99,9 +85,8 @@ void zkr__claim_turn(struct zkr__claim *c, const struct zkr__news *news)
 
 void zkr__claim_prove(struct zkr__claim *c, const struct zkr__news *news)
 {
-    (void)news;
     c->prove.since = zkr__clock_now();
-    ask_locked(c);
+    zkr__claim_prove_on(c, news);
 }
 
 void zkr__claim_stop_proving(struct zkr__claim *c)

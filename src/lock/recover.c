@@ -7,12 +7,6 @@
 
 #include "base/error.h"
 
-static bool is_recovering(const struct zkr__claim *c)
-{
-    return zkr__claim_in_state(c, ZKR__CLAIM_RECOVERING) &&
-           !zkr__claim_is_over(c);
-}
-
 static void found_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     zkr__line_join_locked(c);
@@ -38,7 +32,7 @@ static void on_read(struct zkr__op *op, const struct zkr__zk_reply *reply)
     struct zkr__claim *c = ZKR__CONTAINER(op, struct zkr__claim, own.op);
 
     zkr__session_assert_locked(c->session);
-    if (is_recovering(c))
+    if (zkr__claim_acts_in(c, ZKR__CLAIM_RECOVERING))
         looked_at_locked(c, reply);
     else
         zkr__claim_event_locked(c, ZKR__ON_ANSWERED, "it is answered");
@@ -75,7 +69,7 @@ static void on_searched(struct zkr__search *search, int rc, const char *found)
         ZKR__CONTAINER(search, struct zkr__claim, own.search);
 
     zkr__session_assert_locked(c->session);
-    if (is_recovering(c))
+    if (zkr__claim_acts_in(c, ZKR__CLAIM_RECOVERING))
         searched_locked(c, rc, found);
     else
         zkr__claim_event_locked(c, ZKR__ON_ANSWERED, "it is answered");
@@ -86,7 +80,7 @@ static void on_searched(struct zkr__search *search, int rc, const char *found)
 void zkr__claim_recover(struct zkr__claim *c, const struct zkr__news *news)
 {
     (void)news;
-    c->node->thorough = true;
+    c->node->may_be_more = true;
     c->node->path[0] = '\0';
     zkr__search_init(&c->own.search, c->session, &c->ref);
     c->way->seek(c, &c->own.search);

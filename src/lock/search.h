@@ -32,8 +32,8 @@ struct zkr__search {
     size_t data_len;
     const struct zkr__line *line; /* of the claims that may know a node */
 
-    /* Under the lock. ZKR_OK, or the answer that ended the search. No node, or
-     * no directory, is an answer too: ZKR_OK, and `found` is NULL. */
+    /* Under the session lock. ZKR_OK, or the answer that ended the search. No
+     * node, or no directory, is an answer too: ZKR_OK, and `found` is NULL. */
     void (*done)(struct zkr__search *search, int rc, const char *found);
 };
 

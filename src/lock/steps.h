@@ -38,11 +38,13 @@ zkr__reaction_fn zkr__claim_watch_rival ZKR__LOCKED;
 zkr__reaction_fn zkr__claim_wait_for ZKR__LOCKED;
 zkr__reaction_fn zkr__claim_wait_behind ZKR__LOCKED;
 zkr__reaction_fn zkr__claim_uprooted ZKR__LOCKED;
+zkr__reaction_fn zkr__claim_relist ZKR__LOCKED;
 void zkr__claim_stop_waiting(struct zkr__claim *c) ZKR__LOCKED;
 
 /* prove.c */
 zkr__reaction_fn zkr__claim_turn ZKR__LOCKED;
 zkr__reaction_fn zkr__claim_prove ZKR__LOCKED;
+zkr__reaction_fn zkr__claim_prove_on ZKR__LOCKED;
 zkr__reaction_fn zkr__claim_confirmed ZKR__LOCKED;
 zkr__reaction_fn zkr__claim_hold ZKR__LOCKED;
 void zkr__claim_stop_proving(struct zkr__claim *c) ZKR__LOCKED;
@@ -50,11 +52,12 @@ void zkr__claim_stop_proving(struct zkr__claim *c) ZKR__LOCKED;
 /* grant.c: the answer to a confirm while HELD. */
 zkr__reaction_fn zkr__grant_confirmed ZKR__LOCKED;
 void zkr__claim_stop_holding(struct zkr__claim *c) ZKR__LOCKED;
+/* grant_watch.c: it has been HELD for a while. */
+zkr__reaction_fn zkr__grant_watch ZKR__LOCKED;
 
-/* leave.c: delete our node; try once more what was refused; given up; gone. */
+/* leave.c: delete our node; try once more what was refused; gone. */
 zkr__reaction_fn zkr__claim_leave ZKR__LOCKED;
 zkr__reaction_fn zkr__claim_leave_again ZKR__LOCKED;
-zkr__reaction_fn zkr__claim_withdraw ZKR__LOCKED;
 zkr__reaction_fn zkr__claim_end ZKR__LOCKED;
 
 /* -- what several steps do ------------------------------------------------ */
@@ -65,8 +68,8 @@ zkr__reaction_fn zkr__claim_end ZKR__LOCKED;
 void zkr__claim_name_locked(struct zkr__claim *c) ZKR__LOCKED;
 /* create.c: asks for c->node->request_path; ANSWERED follows. */
 void zkr__claim_create_locked(struct zkr__claim *c) ZKR__LOCKED;
-/* leave.c: LEAVE or END follows: its node is deleted, if there may be one. */
-void zkr__claim_go_locked(struct zkr__claim *c, const char *why) ZKR__LOCKED;
+/* leave.c: it was given up. LEAVE follows, or END if it can have no node. */
+zkr__reaction_fn zkr__claim_withdraw ZKR__LOCKED;
 /* confirm.c: starts one, unless one is under way. CONFIRMED follows. ZKR_OK:
  * the node is there. ZKR_ZNONODE: it is not, or another client uses the name.
  * Otherwise the error of the servers, or of the client. */

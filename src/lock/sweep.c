@@ -65,7 +65,7 @@ static void on_deleted(struct zkr__op *op, const struct zkr__zk_reply *reply)
         search_locked(sweep);
     else if (reply->rc != ZKR_OK && reply->rc != ZKR_ZNONODE)
         end_locked(sweep, reply->rc);
-    else if (sweep->thorough) {
+    else if (sweep->may_be_more) {
         sweep->search.gone = zkr__path_name(sweep->node);
         search_locked(sweep);
     } else {

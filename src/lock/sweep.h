@@ -13,19 +13,19 @@ struct zkr__sweep {
     enum zkr__op_retry retry; /* how to repeat the delete */
     char *node; /* the path, or ""; with room for dir and any name of ours */
     size_t node_size;
-    bool thorough; /* there may be more nodes of ours */
-    bool deleted;  /* one was there, and is deleted */
-    bool refused;  /* once; that is logged */
-    /* Under the lock. ZKR_OK: all gone. Else the answer that forbids it, or
-     * that the session is over. */
+    bool may_be_more; /* there may be more nodes of ours */
+    bool deleted;     /* one was there, and is deleted */
+    bool refused;     /* once; that is logged */
+    /* Under the session lock. ZKR_OK: all gone. Else the answer that forbids
+     * it, or that the session is over. */
     void (*done)(struct zkr__sweep *sweep, int rc);
 };
 
 void zkr__sweep_init(struct zkr__sweep *sweep, struct zkr_session *s,
                      struct zkr__ref *owner);
 
-/* Delete `node`; when it is empty or we are thorough, search for what is ours
- * and delete that. Needs no memory and knows no deadline. */
+/* Delete `node`; when it is empty, or there may be more, search for what is
+ * ours and delete that. Needs no memory and knows no deadline. */
 void zkr__sweep_start_locked(struct zkr__sweep *sweep,
                              void (*done)(struct zkr__sweep *,
                                           int rc)) ZKR__LOCKED;

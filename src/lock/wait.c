@@ -10,15 +10,9 @@
 #include "base/path.h"
 #include "lock/heartbeat.h"
 #include "lock/rival.h"
-#include "session/timer_thread.h"
 
 /* The interval between lists when the node before us cannot be read. */
 #define RELIST_MS 1000
-
-static bool is_waiting(const struct zkr__claim *c)
-{
-    return zkr__claim_in_state(c, ZKR__CLAIM_WAITING) && !zkr__claim_is_over(c);
-}
 
 /* Nobody else was ahead, nor can be, and our own node is still there: it is
  * watched, and events come in the order of transactions. After a long wait a
@@ -38,7 +32,7 @@ static void on_left_before_us(void *owner, bool deleted)
 
     zkr__session_assert_locked(c->session);
     c->wait.watch = NULL;
-    if (!is_waiting(c))
+    if (!zkr__claim_acts_in(c, ZKR__CLAIM_WAITING))
         return;
     if (deleted && is_next_locked(c)) {
         zkr__claim_event_locked(c, ZKR__ON_TURN,
@@ -62,28 +56,19 @@ void zkr__claim_uprooted(struct zkr__claim *c, const struct zkr__news *news)
 
 static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply);
 
-static void on_relist(struct zkr__timer *timer);
-
 static void relist_later_locked(struct zkr__claim *c) ZKR__LOCKED
 {
-    zkr__timer_thread_disarm_locked(c->session, &c->later);
-    zkr__timer_thread_arm_locked(c->session, &c->later,
-                                 zkr__clock_deadline(RELIST_MS), on_relist);
+    zkr__claim_put_off_locked(c, zkr__clock_deadline(RELIST_MS));
 }
 
-static void on_relist(struct zkr__timer *timer)
+void zkr__claim_relist(struct zkr__claim *c, const struct zkr__news *news)
 {
-    struct zkr__claim *c = ZKR__CONTAINER(timer, struct zkr__claim, later);
-
-    zkr__session_assert_locked(c->session);
-    if (!is_waiting(c))
-        return;
-    if (c->wait.get.where != ZKR__OP_IDLE) {
+    (void)news;
+    if (c->wait.get.where != ZKR__OP_IDLE)
         relist_later_locked(c);
-        return;
-    }
-    zkr__claim_event_locked(c, ZKR__ON_CHANGED,
-                            "the node before us cannot be read");
+    else
+        zkr__claim_event_locked(c, ZKR__ON_CHANGED,
+                                "the node before us cannot be read");
 }
 
 /* GET and not EXISTS: that would leave a watch behind on a node that has gone.
@@ -169,7 +154,7 @@ static void not_watched_locked(struct zkr__claim *c, enum zkr__zk_type type,
     struct zkr__watch *w = c->wait.watch;
 
     c->wait.watch = NULL;
-    if (!is_waiting(c))
+    if (!zkr__claim_acts_in(c, ZKR__CLAIM_WAITING))
         ;
     else if (rc == ZKR_ZNONODE)
         zkr__claim_event_locked(c, ZKR__ON_CHANGED,
@@ -187,8 +172,9 @@ static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply)
     enum zkr__zk_type type = op->request.type;
 
     zkr__session_assert_locked(c->session);
-    if (reply->rc == ZKR_ZNOAUTH && type == ZKR__ZK_EXISTS && is_waiting(c)) {
-        zkr__watch_refused_locked(c->wait.watch); /* on_relist() has to do */
+    if (reply->rc == ZKR_ZNOAUTH && type == ZKR__ZK_EXISTS &&
+        zkr__claim_acts_in(c, ZKR__CLAIM_WAITING)) {
+        zkr__watch_refused_locked(c->wait.watch); /* DUE has to do */
         met_locked(c, reply);
     } else if (reply->rc != ZKR_OK) {
         not_watched_locked(c, type, reply->rc);

@@ -31,7 +31,7 @@ enum zkr__claim_state {
  * count only. */
 /* clang-format off */
 #define ZKR__CLAIM_EVENTS(X)                                                   \
-    X(GIVE_UP) X(LISTED) X(CHANGED) X(UPROOTED) X(CONFIRMED) X(READ) X(RETRY)  \
+    X(GIVE_UP) X(LISTED) X(CHANGED) X(UPROOTED) X(CONFIRMED) X(READ) X(DUE)    \
     X(ACQUIRE) X(TRY) X(FREE) X(AGAIN) X(ANSWERED) X(CREATED) X(UNKNOWN)       \
     X(EXISTS) X(REFUSED) X(KNOWN) X(SHOWN) X(LIST) X(FOUND) X(GONE) X(ITSELF)  \
     X(AHEAD) X(BEHIND) X(TURN) X(PROVEN) X(UNPROVEN)                           \
@@ -65,7 +65,7 @@ struct zkr__reaction {
 
 struct zkr__way {
     /* Tells a search where to look for our node, and how to know it: by its
-     * name (zkr__seek_by_name), or by its data. Under the lock. */
+     * name (zkr__seek_by_name), or by its data. Under the session lock. */
     void (*seek)(const struct zkr__claim *c, struct zkr__search *search);
     /* Only this claim makes a node at its path, because the name has a UUID. So
      * a write that finds a node there has found ours, and may guard other
@@ -88,47 +88,50 @@ struct zkr__way {
 #define ZKR__CALLS(state, event, fn)                                           \
     [ZKR__CLAIM_##state][ZKR__ON_##event] = { ZKR__CLAIM_STATES, fn }
 
-/* The rows of PROVING, HELD and LEAVING, which all ways with a node have;
- * `again` makes a node. */
+/* The rows that all ways with a node have; `again` makes one. */
 /* clang-format off */
-#define ZKR__FROM_PROVING_ON(again)                                            \
-    ZKR__CALLS(PROVING, CONFIRMED, zkr__claim_confirmed),                      \
-    ZKR__MOVES(PROVING, PROVEN,    HELD,      zkr__claim_hold),                \
-    ZKR__MOVES(PROVING, AGAIN,     ENROLLING, again),                          \
-    ZKR__CALLS(PROVING, GIVE_UP,   zkr__claim_withdraw),                       \
-    ZKR__MOVES(PROVING, LEAVE,     LEAVING,   zkr__claim_leave),               \
-    ZKR__MOVES(PROVING, END,       IDLE,      zkr__claim_end),                 \
-    ZKR__CALLS(HELD,    CONFIRMED, zkr__grant_confirmed),                      \
-    ZKR__MOVES(HELD,    RELEASE,   LEAVING,   zkr__claim_leave),               \
-    ZKR__MOVES(HELD,    LOST,      LOST,      zkr__claim_end),                 \
-    ZKR__CALLS(LEAVING, RETRY,     zkr__claim_leave_again),                    \
-    ZKR__MOVES(LEAVING, END,       IDLE,      zkr__claim_end)
-
-/* The rows of the ways in which a claim makes a node with a name of its own,
- * beside those: what an answer to the create means, and how a claim goes on
- * when its turn has come, or when it is given up. */
-#define ZKR__WITH_ITS_OWN_NAME(again)                                          \
+#define ZKR__WITH_A_NODE(again)                                                \
     ZKR__CALLS(ENROLLING,  ANSWERED,  zkr__claim_created),                     \
-    ZKR__MOVES(ENROLLING,  UNKNOWN,   RECOVERING, zkr__claim_recover),         \
-    ZKR__MOVES(ENROLLING,  EXISTS,    RECOVERING, zkr__claim_recover),         \
     ZKR__CALLS(ENROLLING,  REFUSED,   zkr__claim_pause),                       \
+    ZKR__MOVES(ENROLLING,  DUE,       ENROLLING,  again),                      \
     ZKR__MOVES(ENROLLING,  AGAIN,     ENROLLING,  again),                      \
     ZKR__CALLS(ENROLLING,  GIVE_UP,   zkr__claim_call_off),                    \
     ZKR__MOVES(ENROLLING,  LEAVE,     LEAVING,    zkr__claim_leave),           \
     ZKR__MOVES(ENROLLING,  END,       IDLE,       zkr__claim_end),             \
+    ZKR__MOVES(WAITING,    UNPROVEN,  PROVING,    zkr__claim_prove),           \
+    ZKR__MOVES(WAITING,    AGAIN,     ENROLLING,  again),                      \
+    ZKR__CALLS(WAITING,    GIVE_UP,   zkr__claim_withdraw),                    \
+    ZKR__MOVES(WAITING,    LEAVE,     LEAVING,    zkr__claim_leave),           \
+    ZKR__MOVES(WAITING,    END,       IDLE,       zkr__claim_end),             \
+    ZKR__CALLS(PROVING,    CONFIRMED, zkr__claim_confirmed),                   \
+    ZKR__CALLS(PROVING,    DUE,       zkr__claim_prove_on),                    \
+    ZKR__MOVES(PROVING,    PROVEN,    HELD,       zkr__claim_hold),            \
+    ZKR__MOVES(PROVING,    AGAIN,     ENROLLING,  again),                      \
+    ZKR__CALLS(PROVING,    GIVE_UP,   zkr__claim_withdraw),                    \
+    ZKR__MOVES(PROVING,    LEAVE,     LEAVING,    zkr__claim_leave),           \
+    ZKR__MOVES(PROVING,    END,       IDLE,       zkr__claim_end),             \
+    ZKR__CALLS(HELD,       CONFIRMED, zkr__grant_confirmed),                   \
+    ZKR__CALLS(HELD,       DUE,       zkr__grant_watch),                       \
+    ZKR__MOVES(HELD,       RELEASE,   LEAVING,    zkr__claim_leave),           \
+    ZKR__MOVES(HELD,       LOST,      LOST,       zkr__claim_end),             \
+    ZKR__CALLS(LEAVING,    DUE,       zkr__claim_leave_again),                 \
+    ZKR__MOVES(LEAVING,    END,       IDLE,       zkr__claim_end)
+
+/* The rows of the ways in which its name is its own: what an unknown outcome of
+ * the create means, and how a claim goes on when its turn has come. */
+#define ZKR__WITH_ITS_OWN_NAME(again)                                          \
+    ZKR__WITH_A_NODE(again),                                                   \
+    ZKR__MOVES(ENROLLING,  UNKNOWN,   RECOVERING, zkr__claim_recover),         \
+    ZKR__MOVES(ENROLLING,  EXISTS,    RECOVERING, zkr__claim_recover),         \
     ZKR__MOVES(RECOVERING, GONE,      RECOVERING, zkr__claim_recover),         \
     ZKR__CALLS(RECOVERING, REFUSED,   zkr__claim_pause),                       \
+    ZKR__MOVES(RECOVERING, DUE,       ENROLLING,  again),                      \
     ZKR__MOVES(RECOVERING, AGAIN,     ENROLLING,  again),                      \
     ZKR__CALLS(RECOVERING, GIVE_UP,   zkr__claim_withdraw),                    \
     ZKR__MOVES(RECOVERING, LEAVE,     LEAVING,    zkr__claim_leave),           \
     ZKR__MOVES(RECOVERING, END,       IDLE,       zkr__claim_end),             \
     ZKR__CALLS(WAITING,    TURN,      zkr__claim_turn),                        \
     ZKR__MOVES(WAITING,    PROVEN,    HELD,       zkr__claim_hold),            \
-    ZKR__MOVES(WAITING,    UNPROVEN,  PROVING,    zkr__claim_prove),           \
-    ZKR__MOVES(WAITING,    AGAIN,     ENROLLING,  again),                      \
-    ZKR__CALLS(WAITING,    GIVE_UP,   zkr__claim_withdraw),                    \
-    ZKR__MOVES(WAITING,    LEAVE,     LEAVING,    zkr__claim_leave),           \
-    ZKR__MOVES(WAITING,    END,       IDLE,       zkr__claim_end),             \
     ZKR__CALLS(LEAVING,    ANSWERED,  zkr__claim_leave)
 /* clang-format on */
 

@@ -35,9 +35,9 @@ static const struct zkr__reaction reactions[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
 
     ZKR__MOVES(WAITING,    CHANGED,   SURVEYING,  zkr__claim_list),
     ZKR__CALLS(WAITING,    UPROOTED,  zkr__claim_uprooted),
+    ZKR__CALLS(WAITING,    DUE,       zkr__claim_relist),
 
     ZKR__WITH_ITS_OWN_NAME(zkr__claim_enroll),
-    ZKR__FROM_PROVING_ON(zkr__claim_enroll),
 
     ZKR__CALLS(HELD,       LISTED,    zkr__claim_survey_held),
 };

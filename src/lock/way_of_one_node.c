@@ -57,7 +57,7 @@ static bool is_ours_locked(const struct zkr__claim *c,
                            const struct zkr__zk_reply *node) ZKR__LOCKED
 {
     return has_data(node, c->node->record->data, c->node->record->len) ||
-           (c->node->thorough && !is_known_locked(c->lock->line, node));
+           (c->node->may_be_more && !is_known_locked(c->lock->line, node));
 }
 
 /* Somebody else has written to a node of our session that no claim knows. If it
@@ -102,7 +102,7 @@ static void seek(const struct zkr__claim *c, struct zkr__search *search)
 static void exists(struct zkr__claim *c, const struct zkr__news *news)
 {
     zkr__session_assert_locked(c->session);
-    if (c->intent != ZKR__WAIT && !c->node->thorough)
+    if (c->intent != ZKR__WAIT && !c->node->may_be_more)
         zkr__claim_give_up_locked(c, ZKR_EBUSY, "is held by '%s'",
                                   c->node->request_path);
     else
@@ -142,28 +142,18 @@ static const struct zkr__reaction reactions[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
     ZKR__MOVES(IDLE,      ACQUIRE,   ENROLLING, take),
     ZKR__MOVES(IDLE,      TRY,       ENROLLING, take),
 
-    ZKR__CALLS(ENROLLING, ANSWERED,  zkr__claim_created),
     ZKR__CALLS(ENROLLING, CREATED,   zkr__claim_turn),
     ZKR__MOVES(ENROLLING, PROVEN,    HELD,      zkr__claim_hold),
     ZKR__MOVES(ENROLLING, UNPROVEN,  PROVING,   zkr__claim_prove),
     ZKR__MOVES(ENROLLING, UNKNOWN,   WAITING,   zkr__claim_watch_rival),
     ZKR__CALLS(ENROLLING, EXISTS,    exists),
     ZKR__MOVES(ENROLLING, AHEAD,     WAITING,   zkr__claim_watch_rival),
-    ZKR__CALLS(ENROLLING, REFUSED,   zkr__claim_pause),
-    ZKR__MOVES(ENROLLING, AGAIN,     ENROLLING, take),
-    ZKR__CALLS(ENROLLING, GIVE_UP,   zkr__claim_call_off),
-    ZKR__MOVES(ENROLLING, LEAVE,     LEAVING,   zkr__claim_leave),
-    ZKR__MOVES(ENROLLING, END,       IDLE,      zkr__claim_end),
 
     ZKR__MOVES(WAITING,   CHANGED,   ENROLLING, take),
     ZKR__CALLS(WAITING,   READ,      read),
-    ZKR__MOVES(WAITING,   UNPROVEN,  PROVING,   zkr__claim_prove),
-    ZKR__MOVES(WAITING,   AGAIN,     ENROLLING, take),
-    ZKR__CALLS(WAITING,   GIVE_UP,   zkr__claim_withdraw),
-    ZKR__MOVES(WAITING,   LEAVE,     LEAVING,   zkr__claim_leave),
-    ZKR__MOVES(WAITING,   END,       IDLE,      zkr__claim_end),
+    ZKR__CALLS(WAITING,   DUE,       zkr__claim_relist),
 
-    ZKR__FROM_PROVING_ON(take),
+    ZKR__WITH_A_NODE(take),
 };
 /* clang-format on */
 

@@ -93,7 +93,6 @@ static const struct zkr__reaction reactions[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
     ZKR__CALLS(WAITING,    LISTED,    listed),
 
     ZKR__WITH_ITS_OWN_NAME(enter),
-    ZKR__FROM_PROVING_ON(enter),
 };
 /* clang-format on */
 

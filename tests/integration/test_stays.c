@@ -100,7 +100,7 @@ static bool has_seen_others(void *unused)
 
     (void)unused;
     zkr__session_lock(s);
-    seen = cohort()->contended;
+    seen = cohort()->stay.contended;
     zkr__session_unlock(s);
     return seen;
 }
@@ -111,7 +111,7 @@ static bool is_alone(void *unused)
 
     (void)unused;
     zkr__session_lock(s);
-    alone = cohort()->alone && cohort()->lock->line->watched;
+    alone = cohort()->stay.alone && cohort()->lock->line->watched;
     zkr__session_unlock(s);
     return alone;
 }
