@@ -281,16 +281,17 @@ static void read_history(void)
     size_t stays = 0;
     const struct history_fns fns = { take_stay, take_gap, &stays };
     struct txnlogs logs = { .notes = { NULL, 0 } };
-    struct history *history = history_new("", "/", &fns);
-    int code =
-        history == NULL ? EX_SOFTWARE : txnlogs_add(&logs, file_in("history"));
+    struct history history;
+    int code = history_init(&history, "", "/", &fns) ? 0 : EX_SOFTWARE;
 
     if (code == 0)
-        code = history_play(history, &logs);
+        code = txnlogs_add(&logs, file_in("history"));
+    if (code == 0)
+        code = history_play(&history, &logs);
     assert_true(code == 0 || faulty_has_failed());
     if (!faulty_has_failed())
         assert_int_equal(stays, 3);
-    history_free(history);
+    history_done(&history);
     txnlogs_done(&logs);
 }
 

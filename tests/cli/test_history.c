@@ -23,7 +23,7 @@ static struct stay *stays[64];
 static size_t stay_count;
 static struct gap gaps[8];
 static size_t gap_count;
-static struct history *history;
+static struct history history;
 static struct txnlogs logs;
 
 static const char *in_dir(const char *name)
@@ -38,7 +38,7 @@ static int setup(void)
     assert_non_null(mkdtemp(dir));
     logs = (struct txnlogs){ .notes = { NULL, 0 } };
     stay_count = gap_count = 0;
-    history = NULL;
+    history = (struct history){ .begun = false };
     file = log_begin(in_dir("log.1"));
     zxid = 1;
     return 0;
@@ -50,7 +50,7 @@ static int teardown(void)
 
     for (size_t i = 0; i < stay_count; i++)
         stay_free(stays[i]);
-    history_free(history);
+    history_done(&history);
     txnlogs_done(&logs);
     PRINT(command, "rm -r %s", dir);
     return system(command);
@@ -125,9 +125,8 @@ static void play_root(const char *chroot, const char *root)
     log_end(file);
     if (logs.logs.count == 0)
         assert_int_equal(txnlogs_add(&logs, dir), 0);
-    history = history_new(chroot, root, &fns);
-    assert_non_null(history);
-    assert_int_equal(history_play(history, &logs), 0);
+    assert_true(history_init(&history, chroot, root, &fns));
+    assert_int_equal(history_play(&history, &logs), 0);
 }
 
 static void play(void)
@@ -187,7 +186,7 @@ TEST(a_lock_goes_from_one_to_the_next)
     assert_true(stays[0]->sure);
     assert_int_equal(stay_held_for(stays[1], 0), 1000);
     assert_int_equal(stay_waited_for(stays[1], 0), 1000);
-    assert_false(history_lacks_begin(history));
+    assert_false(history_lacks_begin(&history));
 }
 
 TEST(a_delete_by_another_session_breaks_the_lock)
@@ -265,7 +264,7 @@ TEST(only_the_request_is_one)
     assert_string_equal(stay_at("lock-0000000000")->node.data, "__REVOKED_");
     assert_int_equal(stays[0]->asked_ms, time_of(4));
     assert_int_equal(stays[0]->asked_by, 6);
-    assert_int_equal(history_strange(history), 0);
+    assert_int_equal(history.strange, 0);
 }
 
 /* Servers since 3.6 list them, and a node has several entries in its ACL. */
@@ -294,7 +293,7 @@ TEST(each_node_that_a_session_leaves_is_read)
     assert_stay("lock-0000000009", 0, 1, 1, ENDING_EXPIRED);
     assert_stay("lock-0000000000", 2, 2, 0, ENDING_NONE);
     assert_int_equal(stay_at("lock-0000000000")->node.session_id, 2);
-    assert_int_equal(history_strange(history), 0);
+    assert_int_equal(history.strange, 0);
 }
 
 /* --- kinds of locks --- */
@@ -448,7 +447,7 @@ TEST(unknown_transactions_are_counted)
     out_number(&out, -101, 4);
     log_put(file, &out);
     play();
-    assert_int_equal(history_strange(history), 2);
+    assert_int_equal(history.strange, 2);
     assert_stay("lock-0000000000", 1, 1, 0, ENDING_NONE);
 }
 
@@ -465,7 +464,7 @@ TEST(a_waiter_behind_a_holder_from_before_does_not_hold)
     assert_true(stay_at("lock-0000000007")->held_before);
     assert_stay("lock-0000000008", 1, 2, 3, ENDING_RELEASED);
     assert_false(stay_at("lock-0000000008")->sure);
-    assert_true(history_lacks_begin(history));
+    assert_true(history_lacks_begin(&history));
 }
 
 /* Its session is not known, so the one that deletes the node may be its own. It
@@ -513,7 +512,7 @@ TEST(a_snapshot_tells_what_was_there_before)
     assert_int_equal(stay_at("lock-0000000007")->node.token, 0x11);
     assert_stay("lock-0000000008", 0x50, 0x51, 0, ENDING_NONE);
     assert_true(stay_at("lock-0000000008")->sure);
-    assert_false(history_lacks_begin(history));
+    assert_false(history_lacks_begin(&history));
 }
 
 TEST(a_later_snapshot_tells_what_was_there_before)
@@ -563,9 +562,9 @@ TEST(a_later_snapshot_does_not_tell_what_the_log_tells)
     play();
     assert_int_equal(stay_count, 2);
     assert_stay("lock-0000000003", 0x51, 0x51, 0, ENDING_NONE);
-    assert_int_equal(history_begin_ms(history), time_of(0x50));
-    assert_int_equal(history_end_ms(history), time_of(0x51));
-    assert_int_equal(history_contenders(history), 2);
+    assert_int_equal(history.begin_ms, time_of(0x50));
+    assert_int_equal(history.end_ms, time_of(0x51));
+    assert_int_equal(history.present.contenders, 2);
 }
 
 /* Only its checksum is wrong, so all of it was read. */
@@ -603,7 +602,7 @@ TEST(a_damaged_snapshot_is_not_believed)
     assert_int_equal(stay_count, 1);
     assert_stay("lock-0000000008", 0x50, 0x50, 0, ENDING_NONE);
     assert_int_equal(logs.notes.count, 1);
-    assert_true(history_lacks_begin(history));
+    assert_true(history_lacks_begin(&history));
 }
 
 /* --- files --- */
@@ -614,10 +613,10 @@ TEST(only_times_of_the_log_are_known)
     create(1, "/l/lock-0000000000");
     delete_node(1, "/l/lock-0000000000");
     play();
-    assert_false(history_knows(history, time_of(1) - 1));
-    assert_true(history_knows(history, time_of(1)));
-    assert_true(history_knows(history, time_of(2)));
-    assert_false(history_knows(history, time_of(2) + 1));
+    assert_false(segments_know(&history.present.segments, time_of(1) - 1));
+    assert_true(segments_know(&history.present.segments, time_of(1)));
+    assert_true(segments_know(&history.present.segments, time_of(2)));
+    assert_false(segments_know(&history.present.segments, time_of(2) + 1));
 }
 
 /* In a gap nothing is known. Nor is it behind one: who came in it may be
@@ -632,10 +631,10 @@ TEST(a_time_in_or_behind_a_gap_is_not_known)
     delete_node(7, "/l/member");
     play();
     assert_int_equal(gap_count, 1);
-    assert_true(history_knows(history, time_of(2)));
-    assert_false(history_knows(history, time_of(3)));
-    assert_false(history_knows(history, time_of(5)));
-    assert_false(history_knows(history, time_of(9)));
+    assert_true(segments_know(&history.present.segments, time_of(2)));
+    assert_false(segments_know(&history.present.segments, time_of(3)));
+    assert_false(segments_know(&history.present.segments, time_of(5)));
+    assert_false(segments_know(&history.present.segments, time_of(9)));
 }
 
 TEST(a_time_behind_a_gap_is_known_from_a_snapshot)
@@ -647,8 +646,8 @@ TEST(a_time_behind_a_gap_is_known_from_a_snapshot)
     zxid = 9;
     create(3, "/m/lock-0000000002");
     play();
-    assert_false(history_knows(history, time_of(8)));
-    assert_true(history_knows(history, time_of(9)));
+    assert_false(segments_know(&history.present.segments, time_of(8)));
+    assert_true(segments_know(&history.present.segments, time_of(9)));
 }
 
 /* Without a snapshot one from before may hold, who is not seen at all. */
@@ -657,8 +656,8 @@ TEST(a_log_that_lacks_its_beginning_is_not_known)
     create(1, "/l/lock-0000000007");
     delete_node(1, "/l/lock-0000000007");
     play();
-    assert_true(history_lacks_begin(history));
-    assert_false(history_knows(history, time_of(2)));
+    assert_true(history_lacks_begin(&history));
+    assert_false(segments_know(&history.present.segments, time_of(2)));
 }
 
 TEST(nothing_is_claimed_about_a_gap)

@@ -2,6 +2,7 @@
 /* Arrays that grow by one item after the other. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,3 +27,16 @@ static inline void *grow_array(void *items, size_t *count, size_t size)
 /* The same for an array that is `items` and `count` of a struct. */
 #define GROW(list)                                                             \
     grow_array(&(list)->items, &(list)->count, sizeof(*(list)->items))
+
+/* Makes a block of bytes that has `*room` of them no smaller than that. False:
+ * out of memory. */
+static inline bool grow_block(char **block, size_t *room, size_t size)
+{
+    char *grown = size <= *room ? *block : realloc(*block, size);
+
+    if (grown == NULL)
+        return false;
+    *block = grown;
+    *room = size > *room ? size : *room;
+    return true;
+}

@@ -4,7 +4,6 @@
 #include "common/moment.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -19,34 +18,22 @@ struct written {
     int offset_s; /* of the zone, east of Greenwich */
 };
 
-/* So many digits, and then `after` ('\0': anything). */
-static bool take_number(const char **text, int digits, char after, int *ret)
+/* Takes what strptime() reads, if it looks like `shape`, where each 0 is a
+ * digit. */
+static bool take(const char **text, const char *shape, const char *format,
+                 struct tm *tm)
 {
-    int value = 0;
+    size_t len = strlen(shape);
 
-    for (int i = 0; i < digits; i++) {
-        if (!isdigit((unsigned char)(*text)[i]))
+    for (size_t i = 0; i < len; i++) {
+        char c = (*text)[i];
+
+        if (shape[i] == '0' ? !isdigit((unsigned char)c) : c != shape[i])
             return false;
-        value = value * 10 + ((*text)[i] - '0');
     }
-    if (after != '\0' && (*text)[digits] != after)
+    if (strptime(*text, format, tm) != *text + len)
         return false;
-    *text += digits + (after != '\0');
-    *ret = value;
-    return true;
-}
-
-static bool take_date(const char **text, struct written *w)
-{
-    if (!take_number(text, 4, '-', &w->tm.tm_year) ||
-        !take_number(text, 2, '-', &w->tm.tm_mon) ||
-        !take_number(text, 2, '\0', &w->tm.tm_mday) || w->tm.tm_year < 1970 ||
-        w->tm.tm_mon < 1 || w->tm.tm_mon > 12 || w->tm.tm_mday < 1 ||
-        w->tm.tm_mday > 31)
-        return false;
-    w->tm.tm_year -= 1900;
-    w->tm.tm_mon -= 1;
-    w->has_date = true;
+    *text += len;
     return true;
 }
 
@@ -62,52 +49,32 @@ static void take_fraction(const char **text, struct written *w)
     }
 }
 
-static bool take_time(const char **text, struct written *w)
+static void take_zone(const char **text, struct written *w)
 {
-    if (!take_number(text, 2, ':', &w->tm.tm_hour) ||
-        !take_number(text, 2, '\0', &w->tm.tm_min))
-        return false;
-    if (**text == ':') {
-        ++*text;
-        if (!take_number(text, 2, '\0', &w->tm.tm_sec))
-            return false;
-        take_fraction(text, w);
-    }
-    return w->tm.tm_hour < 24 && w->tm.tm_min < 60 && w->tm.tm_sec < 61;
-}
+    struct tm tm = { 0 };
+    bool east = take(text, "+00:00", "+%H:%M", &tm);
 
-static bool take_zone(const char **text, struct written *w)
-{
-    bool west = **text == '-';
-    int hours;
-    int minutes;
-
-    if (**text == 'Z') {
-        ++*text;
-        w->has_zone = true;
-    } else if (**text == '+' || west) {
-        ++*text;
-        if (!take_number(text, 2, ':', &hours) ||
-            !take_number(text, 2, '\0', &minutes))
-            return false;
-        w->has_zone = true;
-        w->offset_s = (west ? -60 : 60) * (hours * 60 + minutes);
-    }
-    return true;
+    w->has_zone = east || take(text, "-00:00", "-%H:%M", &tm) ||
+                  take(text, "Z", "Z", &tm);
+    w->offset_s = (east ? 60 : -60) * (tm.tm_hour * 60 + tm.tm_min);
 }
 
 static bool read_written(const char *text, struct written *w)
 {
-    const char *time = text;
-
-    if (take_date(&time, w)) {
-        if (*time == '\0')
-            return true;
-        if (*time != 'T' && *time != ' ')
-            return false;
-        text = time + 1;
-    }
-    return take_time(&text, w) && take_zone(&text, w) && *text == '\0';
+    w->has_date = take(&text, "0000-00-00", "%Y-%m-%d", &w->tm);
+    if (w->has_date && w->tm.tm_year < 70)
+        return false;
+    if (w->has_date && *text == '\0')
+        return true;
+    if (w->has_date && *text != 'T' && *text != ' ')
+        return false;
+    text += w->has_date;
+    if (!take(&text, "00:00", "%H:%M", &w->tm))
+        return false;
+    if (take(&text, ":00", ":%S", &w->tm))
+        take_fraction(&text, w);
+    take_zone(&text, w);
+    return w->tm.tm_sec < 61 && *text == '\0';
 }
 
 static int64_t to_ms(const struct written *w)

@@ -12,94 +12,57 @@
 #define DEADLOCKS_MAX 1000
 
 struct search {
-    /* The strongly connected components (Tarjan 1972): */
-    size_t *component;
-    size_t *number; /* in which order they were reached, from 1 */
-    size_t *low;
-    size_t *cursor;
-    size_t *path;  /* from the root to where we are; later a cycle */
-    size_t *stack; /* those without a component yet */
-    size_t depth;
-    size_t height;
-    size_t reached;
-    size_t components;
-    /* The shortest cycle through a contender: */
-    size_t *queue;
+    size_t *ends;   /* so many edges end here: 0 is in no cycle */
+    size_t *queue;  /* what was reached */
     size_t *parent; /* on the way from the start */
     size_t *seen;   /* by which of the searches it was reached, from 1 */
+    size_t *path;   /* a cycle */
     bool *covered;  /* it is part of what was found */
     size_t searches;
 };
 
 static void search_done(struct search *s)
 {
-    free(s->component);
+    free(s->ends);
     free(s->covered);
 }
 
 /* One block has all numbers. */
 static bool search_new(struct search *s, size_t count)
 {
-    size_t **const arrays[] = { &s->component, &s->number, &s->low,
-                                &s->cursor,    &s->path,   &s->stack,
-                                &s->queue,     &s->parent, &s->seen };
-    size_t n = sizeof(arrays) / sizeof(arrays[0]);
-    size_t *room = calloc(count + 1, n * sizeof(*room));
-
-    *s = (struct search){ .covered = calloc(count + 1, sizeof(bool)) };
-    for (size_t i = 0; i < n && room != NULL; i++)
-        *arrays[i] = room + i * count;
-    return room != NULL && s->covered != NULL;
+    *s = (struct search){ .ends = calloc(count + 1, 5 * sizeof(size_t)),
+                          .covered = calloc(count + 1, sizeof(bool)) };
+    if (s->ends == NULL || s->covered == NULL)
+        return false;
+    s->queue = s->ends + count;
+    s->parent = s->queue + count;
+    s->seen = s->parent + count;
+    s->path = s->seen + count;
+    return true;
 }
 
-/* --- components, without recursion --- */
-
-static void enter(struct search *s, size_t v)
+/* Whom nobody waits for is in no cycle, and then who is waited for by none but
+ * such. What is left is in a cycle, or waited for by one. */
+static void count_ends(const struct wait_graph *g, struct search *s)
 {
-    s->number[v] = s->low[v] = ++s->reached;
-    s->cursor[v] = 0;
-    s->component[v] = 0;
-    s->path[s->depth++] = v;
-    s->stack[s->height++] = v;
-}
+    size_t tail = 0;
+    size_t cursor;
+    size_t to;
 
-static void leave(struct search *s, size_t v)
-{
-    s->depth--;
-    if (s->depth > 0 && s->low[v] < s->low[s->path[s->depth - 1]])
-        s->low[s->path[s->depth - 1]] = s->low[v];
-    if (s->low[v] != s->number[v])
-        return;
-    s->components++;
-    do
-        s->component[s->stack[--s->height]] = s->components;
-    while (s->stack[s->height] != v);
-}
-
-static void search_from(const struct wait_graph *g, struct search *s,
-                        size_t root)
-{
-    enter(s, root);
-    while (s->depth > 0) {
-        size_t v = s->path[s->depth - 1];
-        size_t to;
-
-        if (!wait_graph_next(g, v, &s->cursor[v], &to))
-            leave(s, v);
-        else if (s->number[to] == 0)
-            enter(s, to);
-        else if (s->component[to] == 0 && s->number[to] < s->low[v])
-            s->low[v] = s->number[to];
+    memset(s->ends, 0, g->count * sizeof(*s->ends));
+    for (size_t v = 0; v < g->count; v++) {
+        for (cursor = 0; wait_graph_next(g, v, &cursor, &to);)
+            s->ends[to]++;
     }
-}
-
-static void find_components(const struct wait_graph *g, struct search *s)
-{
-    memset(s->number, 0, g->count * sizeof(*s->number));
-    s->reached = s->components = 0;
-    for (size_t root = 0; root < g->count; root++) {
-        if (s->number[root] == 0)
-            search_from(g, s, root);
+    for (size_t v = 0; v < g->count; v++) {
+        if (s->ends[v] == 0)
+            s->queue[tail++] = v;
+    }
+    for (size_t head = 0; head < tail; head++) {
+        for (cursor = 0; wait_graph_next(g, s->queue[head], &cursor, &to);) {
+            if (--s->ends[to] == 0)
+                s->queue[tail++] = to;
+        }
     }
 }
 
@@ -129,8 +92,7 @@ static size_t find_way_back(const struct wait_graph *g, struct search *s,
                     s->path[i] = v;
                 return n;
             }
-            if (s->component[to] != s->component[start] ||
-                s->seen[to] == s->searches)
+            if (s->seen[to] == s->searches)
                 continue;
             s->seen[to] = s->searches;
             s->parent[to] = v;
@@ -294,11 +256,11 @@ static bool report(struct deadlocks *all, const struct wait_graph *g,
 static bool find_cycles(struct deadlocks *all, const struct wait_graph *g,
                         struct search *s)
 {
-    find_components(g, s);
+    count_ends(g, s);
     for (size_t i = 0; i < g->count; i++) {
         size_t length;
 
-        if (!g->vertices[i].waits || s->covered[i])
+        if (!g->vertices[i].waits || s->covered[i] || s->ends[i] == 0)
             continue;
         if (all->count == DEADLOCKS_MAX) {
             all->cut = true;

@@ -3,29 +3,12 @@
  * it ended. */
 #include "model/history.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "common/grow.h"
 #include "common/lockctl.h"
-#include "model/present.h"
-
-struct history {
-    char *chroot;
-    char *root;
-    struct history_fns fns;
-    struct present present;
-    bool begun;        /* the present segment has had a transaction */
-    int64_t last_zxid; /* that the first time has seen */
-    size_t strange;
-    int64_t begin_ms, end_ms;
-};
 
 /* --- transactions --- */
-
-static void settle_first(struct past *past, void *present)
-{
-    present_settle(present, past, true);
-}
 
 static void begin_segment(struct history *h, const struct txn *txn)
 {
@@ -37,7 +20,8 @@ static void begin_segment(struct history *h, const struct txn *txn)
         segment->zxid = txn->zxid;
     for (size_t i = 0; !p->learning && i < segment->count; i++)
         (void)present_arrive(p, &segment->items[i], true);
-    pasts_each(&p->pasts, settle_first, p);
+    for (struct past *past = p->pasts.first; past != NULL; past = past->next)
+        present_settle(p, past, true);
 }
 
 static void on_txn(const struct txn *txn, void *user)
@@ -63,36 +47,30 @@ static void on_txn(const struct txn *txn, void *user)
 
 /* --- gaps --- */
 
-struct losing {
-    struct present *present;
-    const struct gap *gap;
-};
-
-static void lose_all(struct past *past, void *user)
+static void lose_all(struct present *p, int64_t at_ms)
 {
-    const struct losing *losing = user;
     struct stay *stay;
 
-    while ((stay = past_any(past)) != NULL)
-        present_end_as(losing->present, stay, ENDING_UNKNOWN, 0,
-                       losing->gap->from_ms);
-    past->known = false;
+    for (struct past *past = p->pasts.first; past != NULL; past = past->next) {
+        while ((stay = past_any(past)) != NULL)
+            present_end_as(p, stay, ENDING_UNKNOWN, 0, at_ms);
+        past->known = false;
+    }
 }
 
 static void on_gap(const struct gap *gap, void *user)
 {
     struct history *h = user;
     struct present *p = &h->present;
-    struct losing losing = { p, gap };
 
     if (!p->learning && gap->zxid_after > h->last_zxid)
         return;
-    pasts_each(&p->pasts, lose_all, &losing);
+    lose_all(p, gap->from_ms);
     if (!p->learning)
-        h->fns.gap(gap, h->fns.user);
+        p->fns.gap(gap, p->fns.user);
     present_segment(p)->until_ms = gap->from_ms;
     h->begun = false;
-    if (p->segment + 1 == p->segments.count && !segments_add(&p->segments))
+    if (p->segment + 1 == p->segments.count && GROW(&p->segments) == NULL)
         p->failed = true;
     else
         p->segment++;
@@ -144,65 +122,53 @@ static void drop_seeds(struct present *p, size_t from)
 }
 
 /* One is enough for each segment. */
-static int on_snapshot(const char *file, int64_t zxid, void *user)
+static const char *on_snapshot(const char *file, int64_t zxid, void *user)
 {
     struct history *h = user;
     struct present *p = &h->present;
     struct loading l = { p, zxid };
     size_t before = present_segment(p)->count;
-    int rc;
+    const char *failure;
 
     if (present_segment(p)->whole)
-        return 0;
-    rc = snapshot_read(file, load, &l);
-    if (rc == 0)
+        return NULL;
+    failure = snapshot_read(file, load, &l);
+    if (failure == NULL)
         present_segment(p)->whole = true;
     else
         drop_seeds(p, before);
-    return rc;
+    return failure;
 }
 
 /* --- the whole --- */
 
-struct history *history_new(const char *chroot, const char *root,
-                            const struct history_fns *fns)
+bool history_init(struct history *h, const char *chroot, const char *root,
+                  const struct history_fns *fns)
 {
-    struct history *h = calloc(1, sizeof(*h));
+    struct places *places = &h->present.places;
 
-    if (h == NULL)
-        return NULL;
-    h->chroot = strdup(strcmp(chroot, "/") == 0 ? "" : chroot);
-    h->root = strdup(root);
-    h->fns = *fns;
-    h->present.places.chroot = h->chroot;
-    h->present.places.root = h->root;
-    h->present.stay = fns->stay;
-    h->present.user = fns->user;
-    if (h->chroot != NULL && h->root != NULL &&
-        segments_add(&h->present.segments))
-        return h;
-    history_free(h);
-    return NULL;
+    *h = (struct history){ .present.fns = *fns };
+    places->chroot = strdup(strcmp(chroot, "/") == 0 ? "" : chroot);
+    places->root = strdup(root);
+    return places->chroot != NULL && places->root != NULL &&
+           GROW(&h->present.segments) != NULL;
 }
 
-void history_free(struct history *h)
+void history_done(struct history *h)
 {
-    if (h == NULL)
-        return;
     pasts_done(&h->present.pasts);
     places_done(&h->present.places);
     segments_done(&h->present.segments);
-    free(h->chroot);
-    free(h->root);
-    free(h);
 }
 
-static void end_past(struct past *past, void *present)
+static void end_all(struct present *p)
 {
     struct stay *stay;
 
-    while ((stay = past_any(past)) != NULL)
-        present_end(present, stay);
+    for (struct past *past = p->pasts.first; past != NULL; past = past->next) {
+        while ((stay = past_any(past)) != NULL)
+            present_end(p, stay);
+    }
 }
 
 static int play(struct history *h, struct txnlogs *logs, bool learning)
@@ -222,7 +188,7 @@ static int play(struct history *h, struct txnlogs *logs, bool learning)
     h->begun = false;
     h->begin_ms = 0;
     code = txnlogs_play(logs, &player);
-    pasts_each(&p->pasts, end_past, p);
+    end_all(p);
     if (learning)
         pasts_done(&p->pasts);
     p->failed = p->failed || p->places.failed;
@@ -240,38 +206,8 @@ int history_play(struct history *h, struct txnlogs *logs)
     return code;
 }
 
-int64_t history_begin_ms(const struct history *h)
-{
-    return h->begin_ms;
-}
-
-int64_t history_end_ms(const struct history *h)
-{
-    return h->end_ms;
-}
-
-size_t history_contenders(const struct history *h)
-{
-    return h->present.contenders;
-}
-
 bool history_lacks_begin(const struct history *h)
 {
     return !h->present.segments.items[0].whole &&
            (h->present.unsure || h->present.contenders == 0);
-}
-
-bool history_knows(const struct history *h, int64_t ms)
-{
-    return segments_know(&h->present.segments, ms);
-}
-
-bool history_has_pool(const struct history *h)
-{
-    return h->present.places.pool;
-}
-
-size_t history_strange(const struct history *h)
-{
-    return h->strange;
 }

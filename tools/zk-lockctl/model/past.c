@@ -37,37 +37,18 @@ struct past *pasts_make(struct pasts *pasts, const char *path)
     if (past == NULL)
         return NULL;
     past->path = strdup(path);
-    if (past->path != NULL && tsearch(past, &pasts->tree, by_path) != NULL)
-        return past;
-    free(past->path);
-    free(past);
-    return NULL;
+    if (past->path == NULL || tsearch(past, &pasts->tree, by_path) == NULL) {
+        free(past->path);
+        free(past);
+        return NULL;
+    }
+    past->next = pasts->first;
+    pasts->first = past;
+    return past;
 }
 
-struct visit {
-    past_fn *fn;
-    void *user;
-};
-
-static void visit_one(const void *node, VISIT order, void *closure)
+static void free_past(struct past *past)
 {
-    const struct visit *v = closure;
-
-    if (order == preorder || order == leaf)
-        v->fn(*(struct past *const *)node, v->user);
-}
-
-void pasts_each(const struct pasts *pasts, past_fn *fn, void *user)
-{
-    struct visit v = { fn, user };
-
-    twalk_r(pasts->tree, visit_one, &v);
-}
-
-static void free_past(void *node)
-{
-    struct past *past = node;
-
     for (int i = 0; i < ZKR__PARTS; i++) {
         for (size_t k = 0; k < past->parts[i].count; k++)
             stay_free(past->parts[i].items[k]);
@@ -77,92 +58,73 @@ static void free_past(void *node)
     free(past);
 }
 
+static void forget(void *item)
+{
+    (void)item;
+}
+
 void pasts_done(struct pasts *pasts)
 {
-    tdestroy(pasts->tree, free_past);
-    tdestroy(pasts->sessions, free);
+    tdestroy(pasts->sessions, forget);
+    tdestroy(pasts->tree, forget);
+    for (struct past *past = pasts->first, *next; past != NULL; past = next) {
+        next = past->next;
+        free_past(past);
+    }
     *pasts = (struct pasts){ .tree = NULL };
 }
 
 /* --- sessions --- */
 
-struct session {
-    int64_t id;
-    struct stay *first;
-};
-
-static int by_id(const void *a, const void *b)
+static int by_session(const void *a, const void *b)
 {
-    const struct session *x = a;
-    const struct session *y = b;
+    int64_t x = ((const struct stay *)a)->node.session_id;
+    int64_t y = ((const struct stay *)b)->node.session_id;
 
-    return (x->id > y->id) - (x->id < y->id);
+    return (x > y) - (x < y);
 }
 
-static struct session *find_session(const struct pasts *pasts, int64_t id)
+/* Where the tree has the first stay of a session; NULL: it has none. */
+static struct stay **first_of(const struct pasts *pasts, int64_t session_id)
 {
-    const struct session key = { .id = id };
-    struct session *const *found = tfind(&key, &pasts->sessions, by_id);
+    const struct stay key = { .node.session_id = session_id };
 
-    return found == NULL ? NULL : *found;
-}
-
-static struct session *make_session(struct pasts *pasts, int64_t id)
-{
-    struct session *session = find_session(pasts, id);
-
-    if (session != NULL)
-        return session;
-    session = calloc(1, sizeof(*session));
-    if (session == NULL)
-        return NULL;
-    session->id = id;
-    if (tsearch(session, &pasts->sessions, by_id) != NULL)
-        return session;
-    free(session);
-    return NULL;
+    return tfind(&key, &pasts->sessions, by_session);
 }
 
 /* The stay of a node of no session is in no list. */
 static bool add_to_session(struct pasts *pasts, struct stay *stay)
 {
-    struct session *session;
+    struct stay **first;
 
     if (stay->node.session_id == 0)
         return true;
-    session = make_session(pasts, stay->node.session_id);
-    if (session == NULL)
-        return false;
-    stay->next = session->first;
-    if (stay->next != NULL)
-        stay->next->previous = stay;
-    session->first = stay;
+    first = tsearch(stay, &pasts->sessions, by_session);
+    if (first == NULL || *first == stay)
+        return first != NULL;
+    stay->next = *first;
+    stay->next->previous = stay;
+    *first = stay;
     return true;
 }
 
 static void leave_session(struct pasts *pasts, struct stay *stay)
 {
-    struct session *session;
-
     if (stay->next != NULL)
         stay->next->previous = stay->previous;
     if (stay->previous != NULL)
         stay->previous->next = stay->next;
-    if (stay->node.session_id == 0 || stay->previous != NULL)
-        return;
-    session = find_session(pasts, stay->node.session_id);
-    session->first = stay->next;
-    if (session->first != NULL)
-        return;
-    (void)tdelete(session, &pasts->sessions, by_id);
-    free(session);
+    else if (stay->next != NULL)
+        *first_of(pasts, stay->node.session_id) = stay->next;
+    else if (stay->node.session_id != 0)
+        (void)tdelete(stay, &pasts->sessions, by_session);
 }
 
 struct stay *pasts_of_session(const struct pasts *pasts, int64_t session_id)
 {
-    const struct session *session = find_session(pasts, session_id);
+    struct stay **first = first_of(pasts, session_id);
 
-    return session == NULL ? NULL : session->first;
+    return first == NULL ? NULL : *first;
 }
 
 /* --- contenders --- */

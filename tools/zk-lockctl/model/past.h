@@ -7,7 +7,8 @@
 #include "protocol/parts.h"
 
 struct past {
-    char *path; /* first: they are found by it */
+    char *path;
+    struct past *next; /* of all */
     struct queue parts[ZKR__PARTS];
     bool known; /* no node of it is from before the history */
     /* Those that a transaction has changed, for the user. */
@@ -16,8 +17,10 @@ struct past {
 };
 
 struct pasts {
-    void *tree;
-    void *sessions; /* a tree: the stays of each, as they end with it */
+    struct past *first; /* of all */
+    void *tree;         /* the same, by their paths */
+    void *sessions; /* a tree: the first stay of each, for the others end with
+                       it, too */
 };
 
 /* NULL: there is none. */
@@ -25,8 +28,6 @@ struct past *pasts_find(const struct pasts *pasts, const char *path);
 /* The same, which may be new. NULL: out of memory. */
 struct past *pasts_make(struct pasts *pasts, const char *path);
 
-typedef void past_fn(struct past *past, void *user);
-void pasts_each(const struct pasts *pasts, past_fn *fn, void *user);
 /* With the stays that are still there. */
 void pasts_done(struct pasts *pasts);
 

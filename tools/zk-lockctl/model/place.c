@@ -131,4 +131,6 @@ void places_note_pool(struct places *places, struct bytes path, bool ephemeral)
 void places_done(struct places *places)
 {
     tdestroy(places->semaphores, free);
+    free(places->chroot);
+    free(places->root);
 }

@@ -17,13 +17,13 @@ struct place {
 };
 
 struct places {
-    const char *chroot; /* "": none */
-    const char *root;   /* the locks at and below it are wanted */
-    bool learning;      /* which locks are semaphores: until all nodes were
-                           seen, their directories are locks of their own */
-    void *semaphores;   /* a tree of paths */
-    bool pool;          /* nodes of a pool of kazoo came directly in the root */
-    bool failed;        /* out of memory */
+    char *chroot;     /* "": none */
+    char *root;       /* the locks at and below it are wanted */
+    bool learning;    /* which locks are semaphores: until all nodes were
+                         seen, their directories are locks of their own */
+    void *semaphores; /* a tree of paths */
+    bool pool;        /* nodes of a pool of kazoo came directly in the root */
+    bool failed;      /* out of memory */
 };
 
 /* Tells whether a path is the root, or below it. */

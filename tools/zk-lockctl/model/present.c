@@ -13,11 +13,6 @@
 
 /* --- segments --- */
 
-bool segments_add(struct segments *segments)
-{
-    return GROW(segments) != NULL;
-}
-
 /* The last moment is known only as long as no gap begins there. */
 void segment_lengthen(struct segment *segment, int64_t now_ms)
 {
@@ -145,7 +140,7 @@ void present_end(struct present *p, struct stay *stay)
     if (p->learning)
         stay_free(stay);
     else
-        p->stay(stay, p->user);
+        p->fns.stay(stay, p->fns.user);
 }
 
 void present_end_as(struct present *p, struct stay *stay, enum ending ending,

@@ -5,8 +5,7 @@
 
 #include "model/past.h"
 #include "model/place.h"
-#include "model/snapshot.h"
-#include "model/transaction.h"
+#include "model/txnlogs.h"
 
 /* Transactions between two gaps. Of the moments in it, all contenders are
  * known, or not. */
@@ -26,8 +25,6 @@ struct segments {
     size_t count;
 };
 
-/* False: out of memory. */
-bool segments_add(struct segments *segments);
 /* A transaction was made then. */
 void segment_lengthen(struct segment *segment, int64_t now_ms);
 /* Keeps a copy of a node as a seed. False: out of memory. */
@@ -38,12 +35,17 @@ void segment_drop_last(struct segment *segment);
 bool segments_know(const struct segments *segments, int64_t ms);
 void segments_done(struct segments *segments);
 
+struct history_fns {
+    stay_fn *stay;
+    void (*gap)(const struct gap *gap, void *user);
+    void *user;
+};
+
 struct present {
     /* Nobody is told of a stay, nor who holds; what was there before is a
      * seed. */
     bool learning;
-    stay_fn *stay;
-    void *user;
+    struct history_fns fns;
     struct places places;
     struct pasts pasts;
     struct segments segments;

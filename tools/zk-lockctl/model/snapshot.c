@@ -3,43 +3,60 @@
 #include "model/snapshot.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
-enum {
-    PATH_MAX_BYTES = 1 << 20,
-    VERSION = 2,
-    STAT = 60,
-};
+#include "common/grow.h"
+
+enum { PATH_MAX_BYTES = 1 << 20, STAT = 60 };
 
 struct snapshot {
-    struct packed file;
-    uint32_t sum; /* of what was read */
-    bool failed;
+    gzFile file; /* zlib passes bytes through that are not packed */
+    uLong sum;   /* of what was read */
+    const char *failure;
     char *path;
     size_t room; /* for the path */
     char data[SNAPSHOT_DATA_MAX];
 };
 
+static void fail(struct snapshot *s, const char *failure)
+{
+    if (s->failure == NULL)
+        s->failure = failure;
+}
+
+static void expect(struct snapshot *s, bool is_right)
+{
+    if (!is_right)
+        fail(s, "damaged, or no snapshot");
+}
+
 /* --- the bytes of the file --- */
 
-/* `data` NULL: they are not kept. */
-static void take(struct snapshot *s, char *data, size_t size)
+/* Nothing after a failure. */
+static void take(struct snapshot *s, void *bytes, size_t size)
+{
+    int error = Z_OK;
+
+    if (s->failure != NULL || gzfread(bytes, 1, size, s->file) != size) {
+        (void)gzerror(s->file, &error);
+        if (error == Z_ERRNO || error == Z_MEM_ERROR)
+            fail(s, strerror(error == Z_ERRNO ? errno : ENOMEM));
+        expect(s, false);
+        return;
+    }
+    s->sum = adler32_z(s->sum, bytes, size);
+}
+
+static void skip(struct snapshot *s, int64_t size)
 {
     unsigned char block[4096];
+    size_t n;
 
-    while (size > 0 && !s->failed) {
-        size_t want = size < sizeof(block) ? size : sizeof(block);
-
-        if (!packed_read(&s->file, block, want)) {
-            s->failed = true;
-            return;
-        }
-        s->sum = wire_adler(s->sum, block, want);
-        if (data != NULL)
-            data = (char *)memcpy(data, block, want) + want;
-        size -= want;
+    for (; size > 0 && s->failure == NULL; size -= (int64_t)n) {
+        n = size < (int64_t)sizeof(block) ? (size_t)size : sizeof(block);
+        take(s, block, n);
     }
 }
 
@@ -48,93 +65,68 @@ static int64_t take_number(struct snapshot *s, size_t width)
     unsigned char bytes[8] = { 0 };
     struct wire w = { bytes, sizeof(bytes), false };
 
-    take(s, (char *)bytes, width);
-    return s->failed ? 0 : wire_number(&w, width);
-}
-
-static void skip_text(struct snapshot *s)
-{
-    int64_t length = take_number(s, 4);
-
-    if (length > 0)
-        take(s, NULL, (size_t)length);
+    take(s, bytes, width);
+    return s->failure != NULL ? 0 : wire_number(&w, width);
 }
 
 /* --- its parts --- */
 
-static void skip_header(struct snapshot *s)
+static void skip_lists_of_acls(struct snapshot *s)
 {
-    char magic[4] = "";
+    int64_t lists = take_number(s, 4);
 
-    take(s, magic, sizeof(magic));
-    s->failed = s->failed || memcmp(magic, "ZKSN", sizeof(magic)) != 0 ||
-                take_number(s, 4) != VERSION;
-    (void)take_number(s, 8); /* the database */
-}
-
-static void skip_sessions(struct snapshot *s)
-{
-    int64_t count = take_number(s, 4);
-
-    for (; count > 0 && !s->failed; count--)
-        take(s, NULL, 8 + 4); /* id, timeout */
-}
-
-static void skip_acls(struct snapshot *s)
-{
-    int64_t count = take_number(s, 4);
-
-    for (; count > 0 && !s->failed; count--) {
+    for (; lists > 0 && s->failure == NULL; lists--) {
         int64_t entries;
 
-        (void)take_number(s, 8); /* the number of the list */
-        for (entries = take_number(s, 4); entries > 0 && !s->failed;
+        skip(s, 8); /* the number of the list */
+        for (entries = take_number(s, 4); entries > 0 && s->failure == NULL;
              entries--) {
-            (void)take_number(s, 4); /* permissions */
-            skip_text(s);            /* scheme */
-            skip_text(s);            /* id */
+            skip(s, 4);                 /* permissions */
+            skip(s, take_number(s, 4)); /* scheme */
+            skip(s, take_number(s, 4)); /* id */
         }
     }
 }
 
-static bool make_room(struct snapshot *s, size_t size)
+static void skip_head(struct snapshot *s)
 {
-    char *grown;
+    char magic[8] = "";
 
-    if (size <= s->room)
-        return true;
-    grown = realloc(s->path, size);
-    if (grown == NULL)
-        return false;
-    s->path = grown;
-    s->room = size;
-    return true;
+    take(s, magic, sizeof(magic));
+    if (memcmp(magic, "\x82SNAPPY", 8) == 0)
+        fail(s, "compressed with snappy, which is not read; servers can write "
+                "gz (snapshot.compression.method)");
+    expect(s, memcmp(magic, "ZKSN\0\0\0\2", sizeof(magic)) == 0);
+    skip(s, 8);                           /* the database */
+    skip(s, take_number(s, 4) * (8 + 4)); /* sessions: id, timeout */
+    skip_lists_of_acls(s);
 }
 
 static void take_path(struct snapshot *s, struct node *node)
 {
     int64_t length = take_number(s, 4);
 
-    s->failed = s->failed || length < 0 || length > PATH_MAX_BYTES ||
-                !make_room(s, (size_t)length + 1);
-    if (s->failed)
+    expect(s, length >= 0 && length <= PATH_MAX_BYTES);
+    if (s->failure == NULL &&
+        !grow_block(&s->path, &s->room, (size_t)length + 1))
+        fail(s, strerror(ENOMEM));
+    if (s->failure != NULL)
         return;
     take(s, s->path, (size_t)length);
     node->path = (struct bytes){ s->path, (size_t)length };
-    s->failed = s->failed || memchr(s->path, '\0', (size_t)length) != NULL;
+    expect(s, memchr(s->path, '\0', (size_t)length) == NULL);
 }
 
 static void take_data(struct snapshot *s, struct node *node)
 {
     int64_t length = take_number(s, 4);
-    size_t kept;
+    int64_t kept = length < 0                   ? 0
+                   : length < SNAPSHOT_DATA_MAX ? length
+                                                : SNAPSHOT_DATA_MAX;
 
-    if (length < 0)
-        length = 0;
-    kept = length < SNAPSHOT_DATA_MAX ? (size_t)length : SNAPSHOT_DATA_MAX;
-    take(s, s->data, kept);
-    take(s, NULL, (size_t)length - kept);
-    node->data = (struct bytes){ s->data, kept };
+    take(s, s->data, (size_t)kept);
+    skip(s, length - kept);
+    node->data = (struct bytes){ s->data, (size_t)kept };
 }
 
 /* A session has no bit set in the highest byte but for its server's id; the
@@ -150,7 +142,7 @@ static void take_stat(struct snapshot *s, struct node *node)
     unsigned char bytes[STAT] = { 0 };
     struct wire w = { bytes, sizeof(bytes), false };
 
-    take(s, (char *)bytes, sizeof(bytes));
+    take(s, bytes, sizeof(bytes));
     node->czxid = wire_long(&w);
     (void)wire_long(&w); /* mzxid */
     node->ctime_ms = wire_long(&w);
@@ -164,37 +156,34 @@ static void take_stat(struct snapshot *s, struct node *node)
 /* They end with the path "/", and the checksum of all before it. */
 static void take_nodes(struct snapshot *s, snapshot_fn *fn, void *user)
 {
-    uint32_t sum;
+    uLong sum;
 
-    while (!s->failed) {
+    while (s->failure == NULL) {
         struct node node = { .czxid = 0 };
 
         take_path(s, &node);
-        if (s->failed || (node.path.size == 1 && node.path.at[0] == '/'))
+        if (s->failure == NULL && node.path.size == 1 && node.path.at[0] == '/')
             break;
         take_data(s, &node);
-        (void)take_number(s, 8); /* the number of its ACL */
+        skip(s, 8); /* the number of its list of ACLs */
         take_stat(s, &node);
-        if (!s->failed)
+        if (s->failure == NULL)
             fn(&node, user);
     }
     sum = s->sum;
-    s->failed = (uint64_t)take_number(s, 8) != sum || s->failed;
+    expect(s, (uint64_t)take_number(s, 8) == sum);
 }
 
-int snapshot_read(const char *file, snapshot_fn *fn, void *user)
+const char *snapshot_read(const char *file, snapshot_fn *fn, void *user)
 {
-    struct snapshot s = { .sum = 1 };
-    int rc;
+    struct snapshot s = { .file = gzopen(file, "re"),
+                          .sum = adler32(0, NULL, 0) };
 
-    if (!packed_open(&s.file, file))
-        return s.file.error;
-    skip_header(&s);
-    skip_sessions(&s);
-    skip_acls(&s);
+    if (s.file == NULL)
+        return strerror(errno != 0 ? errno : ENOMEM);
+    skip_head(&s);
     take_nodes(&s, fn, user);
-    rc = !s.failed ? 0 : s.file.error != 0 ? s.file.error : EBADMSG;
-    packed_close(&s.file);
+    (void)gzclose(s.file);
     free(s.path);
-    return rc;
+    return s.failure;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a snapshot of a server: all nodes, as they were around one moment.
+/* Reads a snapshot of a server, which may have packed it with gzip: all nodes,
+ * as they were around one moment.
  *
  * A server writes it while it goes on: the file may lack what was deleted
  * meanwhile, and have what was created; the transactions after its number put
  * that right. */
 #pragma once
 
-#include "model/packed.h"
 #include "model/wire.h"
 
 /* A node of a server. */
@@ -21,6 +21,6 @@ enum { SNAPSHOT_DATA_MAX = 1024 };
 
 typedef void snapshot_fn(const struct node *node, void *user);
 
-/* Calls `fn` for each node. 0, or an error of packed.h; then what `fn` was told
- * may be wrong. */
-int snapshot_read(const char *file, snapshot_fn *fn, void *user);
+/* Calls `fn` for each node. NULL, or for people why the file cannot be read;
+ * then what `fn` was told may be wrong. */
+const char *snapshot_read(const char *file, snapshot_fn *fn, void *user);

@@ -45,33 +45,39 @@ static void skip_acls(struct wire *w)
     }
 }
 
-/* A container, and a node with a time to live, belong to no session. */
-static bool read_create(const struct reading *r, int32_t type, struct wire *w)
+/* The records that change a node: the fields in their front, of path, data,
+ * ACLs, and whether it is ephemeral. A container, and a node with a time to
+ * live, belong to no session. */
+static const struct form {
+    int32_t type;
+    enum change_kind kind;
+    const char *fields;
+} forms[] = {
+    { TXN_CREATE, CHANGE_CREATE, "pdae" },
+    { TXN_CREATE2, CHANGE_CREATE, "pdae" },
+    { TXN_CREATE_CONTAINER, CHANGE_CREATE, "pda" },
+    { TXN_CREATE_TTL, CHANGE_CREATE, "pda" },
+    { TXN_DELETE, CHANGE_DELETE, "p" },
+    { TXN_DELETE_CONTAINER, CHANGE_DELETE, "p" },
+    { TXN_SET_DATA, CHANGE_WRITE, "pd" },
+    { TXN_RECONFIG, CHANGE_WRITE, "pd" },
+};
+
+static bool read_form(const struct reading *r, const struct form *form,
+                      struct wire *w)
 {
-    struct change c = { .kind = CHANGE_CREATE };
+    struct change c = { .kind = form->kind };
 
-    c.path = wire_bytes(w);
-    c.data = wire_bytes(w);
-    skip_acls(w);
-    if (type == TXN_CREATE || type == TXN_CREATE2)
-        c.ephemeral = wire_number(w, 1) != 0;
-    return !w->failed && tell(r, &c);
-}
-
-static bool read_write(const struct reading *r, struct wire *w)
-{
-    struct change c = { .kind = CHANGE_WRITE };
-
-    c.path = wire_bytes(w);
-    c.data = wire_bytes(w);
-    return !w->failed && tell(r, &c);
-}
-
-static bool read_delete(const struct reading *r, struct wire *w)
-{
-    struct change c = { .kind = CHANGE_DELETE };
-
-    c.path = wire_bytes(w);
+    for (const char *field = form->fields; *field != '\0'; field++) {
+        if (*field == 'p')
+            c.path = wire_bytes(w);
+        else if (*field == 'd')
+            c.data = wire_bytes(w);
+        else if (*field == 'a')
+            skip_acls(w);
+        else
+            c.ephemeral = wire_number(w, 1) != 0;
+    }
     return !w->failed && tell(r, &c);
 }
 
@@ -95,28 +101,14 @@ static bool read_close(const struct reading *r, struct wire *w)
 
 static bool read_one(const struct reading *r, int32_t type, struct wire *w)
 {
-    switch (type) {
-    case TXN_CREATE:
-    case TXN_CREATE2:
-    case TXN_CREATE_CONTAINER:
-    case TXN_CREATE_TTL:
-        return read_create(r, type, w);
-    case TXN_DELETE:
-    case TXN_DELETE_CONTAINER:
-        return read_delete(r, w);
-    case TXN_SET_DATA:
-    case TXN_RECONFIG:
-        return read_write(r, w);
-    case TXN_CLOSE_SESSION:
-        return read_close(r, w);
-    case TXN_CREATE_SESSION:
-    case TXN_SET_ACL:
-    case TXN_CHECK:
-    case TXN_ERROR:
-        return true;
-    default:
-        return false;
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        if (forms[i].type == type)
+            return read_form(r, &forms[i], w);
     }
+    if (type == TXN_CLOSE_SESSION)
+        return read_close(r, w);
+    return type == TXN_CREATE_SESSION || type == TXN_SET_ACL ||
+           type == TXN_CHECK || type == TXN_ERROR;
 }
 
 /* Each part is a type and a record. A multi that has failed has errors for

@@ -8,17 +8,17 @@
  * behind it. */
 #pragma once
 
+#include <stdio.h>
+
 #include "model/transaction.h"
 
 struct txnlog {
-    int fd;
-    unsigned char *data; /* bytes of the file, from `start` on */
+    FILE *file;
+    char *body; /* of the last record */
     size_t room;
-    size_t count;
-    uint64_t start;
-    uint64_t at;      /* of the next record in the file */
-    int64_t zxid;     /* of the last record; 0: none yet */
-    uint64_t torn_at; /* where the first damaged record is; 0: none */
+    int64_t at;      /* of the next record in the file */
+    int64_t zxid;    /* of the last record; 0: none yet */
+    int64_t torn_at; /* where the first damaged record is; 0: none */
 };
 
 /* 0, or an errno; EBADMSG: not a log that this reads. */

@@ -32,129 +32,93 @@ static int fail_errno(const char *path, int error)
 static int fail_strange(const char *path)
 {
     return fail(path,
-                "it is neither a transaction log nor a snapshot of a server",
+                "it is neither a transaction log nor a snapshot of a server "
+                "that has its own name, snapshot.NUMBER",
                 EX_NOINPUT);
 }
 
 /* --- finding the files --- */
 
-/* "log.1a", "snapshot.1a": the number behind the dot. Returns what is behind
- * the number; NULL: it is no such name. */
-static const char *read_number(const char *name, const char *kind,
-                               int64_t *ret_zxid)
+enum file_kind { KIND_OTHER, KIND_LOG, KIND_SNAPSHOT };
+
+/* "log.1a", "snapshot.1a", and, since a server may compress it, that with
+ * ".gz" or ".snappy" behind it. */
+static enum file_kind kind_of(const char *name, int64_t *ret_zxid)
 {
-    size_t len = strlen(kind);
-    const char *digits = name + len;
+    bool is_log = strncmp(name, "log.", strlen("log.")) == 0;
+    const char *digits = strchr(name, '.');
     size_t count;
 
-    if (strncmp(name, kind, len) != 0)
-        return NULL;
+    if (!is_log && strncmp(name, "snapshot.", strlen("snapshot.")) != 0)
+        return KIND_OTHER;
+    digits++;
     count = strspn(digits, "0123456789abcdefABCDEF");
     if (count == 0 || count > 16)
-        return NULL;
+        return KIND_OTHER;
     *ret_zxid = (int64_t)strtoull(digits, NULL, 16);
-    return digits + count;
+    digits += count;
+    if (digits[0] == '\0')
+        return is_log ? KIND_LOG : KIND_SNAPSHOT;
+    return !is_log && (strcmp(digits, ".gz") == 0 ||
+                       strcmp(digits, ".snappy") == 0)
+               ? KIND_SNAPSHOT
+               : KIND_OTHER;
 }
 
-static bool is_log_name(const char *name, int64_t *ret_zxid)
-{
-    const char *rest = read_number(name, "log.", ret_zxid);
-
-    return rest != NULL && rest[0] == '\0';
-}
-
-/* Since 3.6 a server may compress it. */
-static bool is_snapshot_name(const char *name, int64_t *ret_zxid)
-{
-    const char *rest = read_number(name, "snapshot.", ret_zxid);
-
-    return rest != NULL && (rest[0] == '\0' || strcmp(rest, ".gz") == 0 ||
-                            strcmp(rest, ".snappy") == 0);
-}
-
-static int append(struct txnlogs_list *list, const char *path, int64_t zxid)
+static int append(struct txnlogs *logs, enum file_kind kind, const char *path,
+                  int64_t zxid)
 {
     char *copy = strdup(path);
-    struct txnlogs_file *file = copy == NULL ? NULL : GROW(list);
+    struct txnlogs_file *file = copy == NULL       ? NULL
+                                : kind == KIND_LOG ? GROW(&logs->logs)
+                                                   : GROW(&logs->snapshots);
 
     if (file == NULL) {
         free(copy);
         return lockctl_fail_error(ZKR_ENOMEM, "");
     }
-    *file = (struct txnlogs_file){ .path = copy,
-                                   .zxid = zxid,
-                                   .log = { .fd = -1 } };
+    file->path = copy;
+    file->zxid = zxid;
     return 0;
 }
 
-static int add_snapshot(struct txnlogs *logs, const char *path,
-                        const char *name)
-{
-    int64_t zxid;
-
-    if (!is_snapshot_name(name, &zxid))
-        return fail(path, "a snapshot must have its own name, snapshot.NUMBER",
-                    EX_NOINPUT);
-    return append(&logs->snapshots, path, zxid);
-}
-
-static int add_packed(struct txnlogs *logs, const char *path, const char *name,
-                      enum packing packing)
-{
-    int64_t zxid;
-
-    if (packing == PACKING_SNAPPY)
-        return fail(path, packed_reason(PACKED_SNAPPY), EX_NOINPUT);
-    if (!is_snapshot_name(name, &zxid))
-        return fail(path,
-                    "it is compressed: of a server that may be a snapshot "
-                    "with its own name, snapshot.NUMBER.gz",
-                    EX_NOINPUT);
-    return append(&logs->snapshots, path, zxid);
-}
-
-/* What it is, its first bytes say. */
+/* A log may have any name; a snapshot is told by its own. */
 static int add_file(struct txnlogs *logs, const char *path)
 {
     const char *slash = strrchr(path, '/');
-    const char *name = slash == NULL ? path : slash + 1;
-    char magic[PACKING_BYTES] = "";
-    enum packing packing;
     int64_t zxid = INT64_MIN;
+    enum file_kind kind = kind_of(slash == NULL ? path : slash + 1, &zxid);
+    char magic[4] = "";
     FILE *file = fopen(path, "re");
 
     if (file == NULL)
         return fail_errno(path, errno);
-    packing = packing_of(magic, fread(magic, 1, sizeof(magic), file));
+    if (fread(magic, 1, sizeof(magic), file) == sizeof(magic) &&
+        memcmp(magic, "ZKLG", sizeof(magic)) == 0)
+        kind = KIND_LOG;
+    else if (kind == KIND_LOG)
+        kind = KIND_OTHER;
     (void)fclose(file);
-    if (packing != PACKING_NONE)
-        return add_packed(logs, path, name, packing);
-    if (memcmp(magic, "ZKSN", 4) == 0)
-        return add_snapshot(logs, path, name);
-    if (memcmp(magic, "ZKLG", 4) != 0)
-        return fail_strange(path);
-    (void)is_log_name(name, &zxid);
-    return append(&logs->logs, path, zxid);
+    return kind == KIND_OTHER ? fail_strange(path)
+                              : append(logs, kind, path, zxid);
 }
 
-/* A log of no bytes is one that a server has just begun. */
+/* A file of no bytes is one that a server has just begun. */
 static int add_entry(struct txnlogs *logs, const char *dir, const char *name)
 {
     char path[4096];
     int64_t zxid;
     struct stat st;
-    bool is_log = is_log_name(name, &zxid);
+    enum file_kind kind = kind_of(name, &zxid);
 
-    if (!is_log && !is_snapshot_name(name, &zxid))
+    if (kind == KIND_OTHER)
         return 0;
     if ((size_t)snprintf(path, sizeof(path), "%s/%s", dir, name) >=
         sizeof(path))
         return fail(dir, strerror(ENAMETOOLONG), EX_NOINPUT);
     if (stat(path, &st) != 0)
         return errno == ENOENT ? 0 : fail_errno(path, errno); /* purged */
-    if (st.st_size == 0)
-        return 0;
-    return append(is_log ? &logs->logs : &logs->snapshots, path, zxid);
+    return st.st_size == 0 ? 0 : append(logs, kind, path, zxid);
 }
 
 static int add_entries(struct txnlogs *logs, const char *path)
@@ -227,36 +191,30 @@ static void note(struct txnlogs *logs, const char *path, const char *what)
               what);
 }
 
-static const char *reason(int error)
+static void note_error(struct txnlogs *logs, const char *path, int error)
 {
-    return error == EBADMSG ? "not a transaction log that this tool can read"
-                            : strerror(error);
-}
-
-static void end_file(struct txnlogs *logs, struct txnlogs_file *f)
-{
-    char what[128];
-
-    if (f->log.torn_at != 0) {
-        (void)snprintf(what, sizeof(what),
-                       "there is a damaged record at byte %" PRIu64,
-                       f->log.torn_at);
-        note(logs, f->path, what);
-    }
-    txnlog_close(&f->log);
-    f->has_next = false;
-    f->ended = true;
+    note(logs, path,
+         error == EBADMSG ? "not a transaction log that this tool can read"
+                          : strerror(error));
 }
 
 static void advance(struct txnlogs *logs, struct txnlogs_file *f)
 {
     int rc = txnlog_next(&f->log, &f->next);
+    char what[128];
 
     f->has_next = rc == 1;
+    if (f->has_next)
+        return;
     if (rc < 0)
-        note(logs, f->path, reason(-rc));
-    if (rc != 1)
-        end_file(logs, f);
+        note_error(logs, f->path, -rc);
+    if (f->log.torn_at != 0) {
+        (void)snprintf(what, sizeof(what),
+                       "there is a damaged record at byte %" PRId64,
+                       f->log.torn_at);
+        note(logs, f->path, what);
+    }
+    txnlog_close(&f->log);
 }
 
 static void start(struct txnlogs *logs, struct txnlogs_file *f)
@@ -264,12 +222,10 @@ static void start(struct txnlogs *logs, struct txnlogs_file *f)
     int rc = txnlog_open(&f->log, f->path);
 
     f->opened = true;
-    if (rc == 0) {
+    if (rc == 0)
         advance(logs, f);
-        return;
-    }
-    note(logs, f->path, reason(rc));
-    f->ended = true;
+    else
+        note_error(logs, f->path, rc);
 }
 
 /* --- all files --- */
@@ -282,19 +238,13 @@ static int by_zxid(const void *a, const void *b)
     return (x->zxid > y->zxid) - (x->zxid < y->zxid);
 }
 
-static void rewind_all(struct txnlogs *logs)
+static void rewind_all(struct txnlogs_list *list)
 {
-    if (logs->logs.count > 0)
-        qsort(logs->logs.items, logs->logs.count, sizeof(struct txnlogs_file),
-              by_zxid);
-    if (logs->snapshots.count > 0)
-        qsort(logs->snapshots.items, logs->snapshots.count,
-              sizeof(struct txnlogs_file), by_zxid);
-    for (size_t i = 0; i < logs->logs.count; i++) {
-        struct txnlogs_file *f = &logs->logs.items[i];
-
-        txnlog_close(&f->log);
-        f->opened = f->ended = f->has_next = false;
+    if (list->count > 0)
+        qsort(list->items, list->count, sizeof(*list->items), by_zxid);
+    for (size_t i = 0; i < list->count; i++) {
+        txnlog_close(&list->items[i].log);
+        list->items[i].opened = list->items[i].has_next = false;
     }
 }
 
@@ -306,8 +256,6 @@ static struct txnlogs_file *first(struct txnlogs *logs)
     for (size_t i = 0; i < logs->logs.count; i++) {
         struct txnlogs_file *f = &logs->logs.items[i];
 
-        if (f->ended)
-            continue;
         if (!f->opened && min != NULL && min->next.zxid < f->zxid)
             break;
         if (!f->opened)
@@ -336,42 +284,33 @@ struct playing {
 
 static void offer(struct playing *p, const struct txnlogs_file *f)
 {
-    int rc = p->player->snapshot == NULL
-                 ? 0
-                 : p->player->snapshot(f->path, f->zxid, p->player->user);
+    const char *failure =
+        p->player->snapshot == NULL
+            ? NULL
+            : p->player->snapshot(f->path, f->zxid, p->player->user);
     char what[256];
 
-    if (rc == 0)
+    if (failure == NULL)
         return;
     (void)snprintf(what, sizeof(what), "the snapshot cannot be read: %s",
-                   packed_reason(rc));
+                   failure);
     note(p->logs, f->path, what);
 }
 
-/* Snapshots that were made after the last transaction, and right before the
- * next one. One of a time for which the transactions are missing says nothing
- * about those that are there. */
-static void offer_before(struct playing *p, int64_t next)
+/* The snapshots of the state before a transaction, or `after` it. Those of a
+ * time for which the transactions are missing say nothing. */
+static void offer_all(struct playing *p, int64_t zxid, bool after)
 {
     const struct txnlogs_list *list = &p->logs->snapshots;
 
-    for (; p->next_snapshot < list->count &&
-           list->items[p->next_snapshot].zxid < next;
-         p->next_snapshot++) {
-        if (follows(list->items[p->next_snapshot].zxid, next))
-            offer(p, &list->items[p->next_snapshot]);
+    for (; p->next_snapshot < list->count; p->next_snapshot++) {
+        const struct txnlogs_file *f = &list->items[p->next_snapshot];
+
+        if (f->zxid > zxid || (f->zxid == zxid && !after))
+            break;
+        if (after || follows(f->zxid, zxid))
+            offer(p, f);
     }
-}
-
-/* Those of the state that the last transaction has made. */
-static void offer_after(struct playing *p)
-{
-    const struct txnlogs_list *list = &p->logs->snapshots;
-
-    for (; p->next_snapshot < list->count &&
-           list->items[p->next_snapshot].zxid == p->zxid;
-         p->next_snapshot++)
-        offer(p, &list->items[p->next_snapshot]);
 }
 
 static void play_one(struct playing *p, const struct txn *txn)
@@ -382,11 +321,11 @@ static void play_one(struct playing *p, const struct txn *txn)
         return;
     if (p->zxid != 0 && !follows(p->zxid, txn->zxid))
         p->player->gap(&gap, p->player->user);
-    offer_before(p, txn->zxid);
+    offer_all(p, txn->zxid, false);
     p->player->txn(txn, p->player->user);
     p->zxid = txn->zxid;
     p->time_ms = txn->time_ms;
-    offer_after(p);
+    offer_all(p, txn->zxid, true);
 }
 
 int txnlogs_play(struct txnlogs *logs, const struct player *player)
@@ -394,7 +333,8 @@ int txnlogs_play(struct txnlogs *logs, const struct player *player)
     struct playing p = { .logs = logs, .player = player };
     struct txnlogs_file *f;
 
-    rewind_all(logs);
+    rewind_all(&logs->logs);
+    rewind_all(&logs->snapshots);
     while ((f = first(logs)) != NULL) {
         play_one(&p, &f->next);
         advance(logs, f);

@@ -12,7 +12,6 @@ struct txnlogs_file {
     int64_t zxid; /* by its name: the first of a log, the last of a snapshot;
                      INT64_MIN: the name does not say */
     bool opened;
-    bool ended;
     bool has_next;
     struct txnlog log;
     struct txn next;
@@ -43,10 +42,10 @@ struct gap {
 struct player {
     void (*txn)(const struct txn *txn, void *user);
     void (*gap)(const struct gap *gap, void *user);
-    /* The state after the last transaction, and before the next one. 0, or an
-     * error of packed.h: it cannot be read, try another. NULL: of no
-     * interest. */
-    int (*snapshot)(const char *file, int64_t zxid, void *user);
+    /* The state after the last transaction, and before the next one. NULL, or
+     * why it cannot be read; then another one is tried. No function: they are
+     * of no interest. */
+    const char *(*snapshot)(const char *file, int64_t zxid, void *user);
     void *user;
 };
 

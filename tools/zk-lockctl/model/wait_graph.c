@@ -90,30 +90,18 @@ static int compare(int64_t a, int64_t b)
     return a < b ? -1 : a > b;
 }
 
-static int by_owner(const void *a, const void *b, void *graph)
+/* Waits come before what is inside, those of one thread together. */
+static int by_session(const void *a, const void *b)
 {
-    const struct wait_graph *g = graph;
-    const struct contender *x = g->vertices[*(const size_t *)a].c;
-    const struct contender *y = g->vertices[*(const size_t *)b].c;
-    int order = compare(x->node->session_id, y->node->session_id);
+    const struct link *x = a;
+    const struct link *y = b;
+    int order = compare(x->session, y->session);
 
-    return order != 0 ? order
-                      : compare(contender_thread(x), contender_thread(y));
-}
-
-static void sort_waiters(struct wait_graph *g)
-{
-    for (size_t i = 0; i < g->count; i++) {
-        if (g->vertices[i].waits && g->vertices[i].c->node->session_id != 0)
-            g->waiters[g->waiter_count++] = i;
-    }
-    qsort_r(g->waiters, g->waiter_count, sizeof(*g->waiters), by_owner, g);
-    for (size_t i = 1; i < g->waiter_count; i++) {
-        if (by_owner(&g->waiters[i - 1], &g->waiters[i], g) != 0)
-            continue;
-        g->vertices[g->waiters[i - 1]].crowded = true;
-        g->vertices[g->waiters[i]].crowded = true;
-    }
+    if (order == 0)
+        order = compare(x->inside, y->inside);
+    if (order == 0)
+        order = compare(x->thread, y->thread);
+    return order != 0 ? order : compare((int64_t)x->to, (int64_t)y->to);
 }
 
 static int64_t session_of(const struct vertex *v)
@@ -121,74 +109,50 @@ static int64_t session_of(const struct vertex *v)
     return v->c->node->session_id;
 }
 
-static int64_t session_around(const struct vertex *v)
+static void add_link(struct wait_graph *g, int64_t session, bool inside,
+                     size_t to)
 {
-    return v->c->owner.within;
+    if (session != 0)
+        g->links[g->link_count++] =
+            (struct link){ session, inside, contender_thread(g->vertices[to].c),
+                           to };
 }
 
-static int by_session_around(const void *a, const void *b, void *graph)
-{
-    const struct wait_graph *g = graph;
-
-    return compare(session_around(&g->vertices[*(const size_t *)a]),
-                   session_around(&g->vertices[*(const size_t *)b]));
-}
-
-static void sort_nested(struct wait_graph *g)
+static void make_links(struct wait_graph *g)
 {
     for (size_t i = 0; i < g->count; i++) {
-        if (session_around(&g->vertices[i]) != 0)
-            g->nested[g->nested_count++] = i;
+        const struct vertex *v = &g->vertices[i];
+
+        add_link(g, v->waits ? session_of(v) : 0, false, i);
+        add_link(g, v->c->owner.within, true, i);
     }
-    qsort_r(g->nested, g->nested_count, sizeof(*g->nested), by_session_around,
-            g);
+    qsort(g->links, g->link_count, sizeof(*g->links), by_session);
+    for (size_t i = 1; i < g->link_count; i++) {
+        const struct link *a = &g->links[i - 1];
+        const struct link *b = &g->links[i];
+
+        if (b->inside || a->session != b->session || a->thread != b->thread)
+            continue;
+        g->vertices[a->to].crowded = true;
+        g->vertices[b->to].crowded = true;
+    }
 }
 
-typedef int64_t session_fn(const struct vertex *v);
-
-/* Of vertices sorted by a session, the first whose session is not below that
- * one, or, with `after`, is above it. */
-static size_t bound(const struct wait_graph *g, const size_t *sorted,
-                    size_t count, session_fn *session, int64_t session_id,
-                    bool after)
+/* The first link of a session; the end of all: it has none. */
+static size_t first_link(const struct wait_graph *g, int64_t session)
 {
     size_t low = 0;
-    size_t high = count;
+    size_t high = g->link_count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int64_t at = session(&g->vertices[sorted[middle]]);
 
-        if (at < session_id || (after && at == session_id))
+        if (g->links[middle].session < session)
             low = middle + 1;
         else
             high = middle;
     }
     return low;
-}
-
-static void find_of_session(const struct wait_graph *g, const size_t *sorted,
-                            size_t count, session_fn *session,
-                            int64_t session_id, size_t *ret_first,
-                            size_t *ret_count)
-{
-    *ret_first = bound(g, sorted, count, session, session_id, false);
-    *ret_count =
-        bound(g, sorted, count, session, session_id, true) - *ret_first;
-}
-
-static void find_own_waiters(struct wait_graph *g)
-{
-    for (size_t i = 0; i < g->count; i++) {
-        struct vertex *v = &g->vertices[i];
-
-        if (v->waits || session_of(v) == 0)
-            continue;
-        find_of_session(g, g->waiters, g->waiter_count, session_of,
-                        session_of(v), &v->first, &v->count);
-        find_of_session(g, g->nested, g->nested_count, session_around,
-                        session_of(v), &v->first_inside, &v->count_inside);
-    }
 }
 
 bool wait_graph_build(struct wait_graph *g, const struct lock *locks,
@@ -200,25 +164,25 @@ bool wait_graph_build(struct wait_graph *g, const struct lock *locks,
     for (size_t i = 0; i < count; i++)
         most += locks[i].count;
     g->vertices = calloc(most, sizeof(*g->vertices));
-    g->waiters = calloc(most, sizeof(*g->waiters));
-    g->nested = calloc(most, sizeof(*g->nested));
-    if (g->vertices == NULL || g->waiters == NULL || g->nested == NULL)
+    g->links = calloc(most, 2 * sizeof(*g->links));
+    if (g->vertices == NULL || g->links == NULL)
         return false;
     for (size_t i = 0; i < count; i++) {
         if (!add_lock(g, &locks[i], before, before_count))
             return false;
     }
-    sort_waiters(g);
-    sort_nested(g);
-    find_own_waiters(g);
+    make_links(g);
+    for (size_t i = 0; i < g->count; i++) {
+        if (!g->vertices[i].waits)
+            g->vertices[i].first = first_link(g, session_of(&g->vertices[i]));
+    }
     return true;
 }
 
 void wait_graph_done(struct wait_graph *g)
 {
     free(g->vertices);
-    free(g->waiters);
-    free(g->nested);
+    free(g->links);
     *g = (struct wait_graph){ .vertices = NULL };
 }
 
@@ -267,16 +231,15 @@ bool wait_graph_next(const struct wait_graph *g, size_t from, size_t *cursor,
         if (!is_beside(g, v, &g->vertices[*ret_to]))
             return true;
     }
-    if (v->waits)
-        return false;
-    while (*cursor < v->count) {
-        *ret_to = g->waiters[v->first + (*cursor)++];
-        if (is_owner_of_both(g, v, &g->vertices[*ret_to]))
-            return true;
-    }
-    while (*cursor < v->count + v->count_inside) {
-        *ret_to = g->nested[v->first_inside + (*cursor)++ - v->count];
-        if (is_inside(g, v, &g->vertices[*ret_to]))
+    while (!v->waits && v->first + *cursor < g->link_count) {
+        const struct link *link = &g->links[v->first + *cursor];
+        const struct vertex *to = &g->vertices[link->to];
+
+        if (link->session != session_of(v))
+            break;
+        ++*cursor;
+        *ret_to = link->to;
+        if (link->inside ? is_inside(g, v, to) : is_owner_of_both(g, v, to))
             return true;
     }
     return false;

@@ -15,29 +15,32 @@ struct vertex {
     const struct contender *c;
     bool waits;
     bool crowded; /* its thread waits in several places */
-    size_t first; /* of a waiter: the vertices ahead; of a holder: in
-                     graph.waiters */
-    size_t
-        count; /* of these; a holder's, in graph.waiters, are of its session */
-    size_t first_inside; /* of a holder: part of graph.nested */
-    size_t count_inside;
+    size_t first; /* of a waiter: the first vertex ahead, of `count`; of a
+                     holder: the first link of its session */
+    size_t count;
+};
+
+/* A session has something to do with a vertex: it waits there, or the contender
+ * is inside of it. */
+struct link {
+    int64_t session;
+    bool inside;
+    int64_t thread;
+    size_t to;
 };
 
 struct wait_graph {
     struct vertex *vertices;
     size_t count;
-    size_t *waiters; /* by session, then by thread */
-    size_t waiter_count;
-    size_t *nested; /* those inside of a session, by that one */
-    size_t nested_count;
+    struct link *links; /* in the order of their members */
+    size_t link_count;
     bool certain; /* without the edges that are only possible */
 };
 
 /* Of all contenders of these locks; with `before`, an earlier list of the same
  * locks, of those only that held, or waited, in both. Both lists are in the
  * order of their paths. False: out of memory, and the graph is to be freed,
- * too.
- */
+ * too. */
 bool wait_graph_build(struct wait_graph *graph, const struct lock *locks,
                       size_t count, const struct lock *before,
                       size_t before_count);

@@ -71,25 +71,3 @@ static inline struct bytes wire_bytes(struct wire *w)
     w->left -= (size_t)length;
     return bytes;
 }
-
-/* Adler-32 (RFC 1950) of some more bytes; the first `sum` is 1. */
-static inline uint32_t wire_adler(uint32_t sum, const unsigned char *data,
-                                  size_t size)
-{
-    enum { MOD = 65521, CHUNK = 5552 }; /* no overflow within a chunk */
-    uint32_t a = sum & 0xffff;
-    uint32_t b = sum >> 16;
-
-    while (size > 0) {
-        size_t n = size < CHUNK ? size : CHUNK;
-
-        size -= n;
-        for (; n > 0; n--) {
-            a += *data++;
-            b += a;
-        }
-        a %= MOD;
-        b %= MOD;
-    }
-    return b << 16 | a;
-}

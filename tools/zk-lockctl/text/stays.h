@@ -4,7 +4,8 @@
 #pragma once
 
 #include "common/notes.h"
-#include "model/history.h"
+#include "model/stay.h"
+#include "model/txnlogs.h"
 #include "text/fields.h"
 
 extern const struct kind stay_kind; /* of a stay, or of a gap */

@@ -24,7 +24,7 @@ struct log {
     bool waiters;
     int stats; /* enum usage_by */
     struct txnlogs logs;
-    struct history *history;
+    struct history history;
     struct past_rows rows;
     struct notes notes;
     bool failed; /* out of memory */
@@ -115,10 +115,9 @@ static int read_logs(struct log *log)
     const struct history_fns fns = { add_stay, take_gap, log };
     int code;
 
-    log->history = history_new(log->chroot, log->root, &fns);
-    if (log->history == NULL)
+    if (!history_init(&log->history, log->chroot, log->root, &fns))
         return lockctl_fail_error(ZKR_ENOMEM, "");
-    code = history_play(log->history, &log->logs);
+    code = history_play(&log->history, &log->logs);
     for (size_t i = 0; i < log->logs.notes.count; i++)
         notes_add(&log->notes, "%s", log->logs.notes.texts[i]);
     return code;
@@ -151,15 +150,16 @@ static bool has_gap(const struct log *log)
  * leases of kazoo's semaphore. */
 static bool is_known(const struct log *log)
 {
-    return !history_has_pool(log->history) &&
-           (log->at_ms == 0 || history_knows(log->history, log->at_ms));
+    return !log->history.present.places.pool &&
+           (log->at_ms == 0 ||
+            segments_know(&log->history.present.segments, log->at_ms));
 }
 
 /* --- notes --- */
 
 static void note_strange(struct log *log)
 {
-    size_t txns = history_strange(log->history);
+    size_t txns = log->history.strange;
 
     if (txns > 0)
         notes_add(&log->notes,
@@ -185,8 +185,8 @@ static void note_limits(struct log *log)
 {
     int64_t from = log->at_ms != 0 ? log->at_ms : log->since_ms;
     int64_t until = log->at_ms != 0 ? log->at_ms : log->until_ms;
-    int64_t begin_ms = history_begin_ms(log->history);
-    int64_t end_ms = history_end_ms(log->history);
+    int64_t begin_ms = log->history.begin_ms;
+    int64_t end_ms = log->history.end_ms;
     char word[WORD_MAX];
 
     if (begin_ms != 0 && from != 0 && from < begin_ms)
@@ -195,10 +195,10 @@ static void note_limits(struct log *log)
     if (end_ms != 0 && (until > end_ms || has_present(log)))
         notes_add(&log->notes, "the history ends at %s",
                   word_time(end_ms, word));
-    if (!is_known(log) && !history_has_pool(log->history) && has_gap(log))
+    if (!is_known(log) && !log->history.present.places.pool && has_gap(log))
         notes_add(&log->notes, "that moment is in a gap: who was there before "
                                "it may have gone");
-    if (history_lacks_begin(log->history))
+    if (history_lacks_begin(&log->history))
         notes_add(&log->notes,
                   "there is no snapshot of the time before the first "
                   "transaction, so a contender from before it may be missing; "
@@ -210,7 +210,7 @@ static void note_nobody(struct log *log)
     char root[512];
 
     (void)escape_string(log->root, root, sizeof(root));
-    if (history_has_pool(log->history))
+    if (log->history.present.places.pool)
         notes_add(&log->notes,
                   "%s has had nodes of a semaphore, a double barrier or a "
                   "party of kazoo, which this tool does not know",
@@ -219,10 +219,10 @@ static void note_nobody(struct log *log)
         notes_add(&log->notes, "it is not known who held %s then", root);
     if (log->rows.count > 0)
         return;
-    if (history_contenders(log->history) > 0 && is_known(log))
+    if (log->history.present.contenders > 0 && is_known(log))
         notes_add(&log->notes, "nobody held %s then", root);
-    else if (history_contenders(log->history) == 0 &&
-             !history_has_pool(log->history))
+    else if (log->history.present.contenders == 0 &&
+             !log->history.present.places.pool)
         notes_add(&log->notes, "there is no contender of %s%s%s", root,
                   log->chroot[0] == '\0' ? "" : " below the chroot ",
                   log->chroot);
@@ -244,7 +244,7 @@ static int answer(struct log *log)
 
     if (log->failed)
         return lockctl_fail_error(ZKR_ENOMEM, "");
-    log->rows.end_ms = history_end_ms(log->history);
+    log->rows.end_ms = log->history.end_ms;
     log->rows.at_ms = log->at_ms;
     log->rows.root = log->root;
     log->rows.states = log->waiters || log->at_ms != 0;
@@ -336,7 +336,7 @@ static void log_done(struct log *log)
     }
     free(log->rows.items);
     notes_done(&log->notes);
-    history_free(log->history);
+    history_done(&log->history);
     txnlogs_done(&log->logs);
     free(log->chroot);
 }
