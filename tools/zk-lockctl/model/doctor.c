@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "common/escape.h"
 #include "common/words.h"
 #include "model/told.h"
 
@@ -12,24 +13,20 @@
 
 /* --- nodes that spoil the queue --- */
 
-static void check_sessions(struct findings *f, const struct lock *lock)
+static void check_session(struct findings *f, const struct lock *lock,
+                          const struct contender *c)
 {
     char name[FINDING_NAME_MAX];
 
-    for (size_t i = 0; i < lock->count; i++) {
-        const struct contender *c = &lock->items[i];
-
-        if (c->node->error != ZKR_OK || c->node->session_id != 0)
-            continue;
-        findings_add(
-            f, "persistent-contender", lock, c,
-            finding_text(
-                "%s %s, but it belongs to no session: no server will ever "
-                "remove it",
-                finding_name(c->node->name, name),
-                c->node->holds ? "holds" : "stands in the queue"),
-            cure_break("see that nobody uses it, then remove it", lock, c));
-    }
+    if (c->node->error != ZKR_OK || c->node->session_id != 0)
+        return;
+    findings_add(
+        f, "persistent-contender", lock, c,
+        finding_text("%s %s, but it belongs to no session: no server "
+                     "will ever remove it",
+                     escape_string(c->node->name, name, sizeof(name)),
+                     c->node->holds ? "holds" : "stands in the queue"),
+        cure_break("see that nobody uses it, then remove it", lock, c));
 }
 
 static void check_kind(struct findings *f, const struct lock *lock)
@@ -63,23 +60,18 @@ static char *end_of_holder(const struct lock *lock, const struct contender *c)
 }
 
 static void check_age(struct findings *f, const struct lock *lock,
-                      int64_t older_ms)
+                      const struct contender *c, int64_t older_ms)
 {
     char who[WHO_MAX];
     char age[WORD_MAX];
 
-    for (size_t i = 0; i < lock->count; i++) {
-        const struct contender *c = &lock->items[i];
-
-        if (!c->node->holds || c->age_ms < older_ms)
-            continue;
-        findings_add(
-            f, "old-holder", lock, c,
-            finding_text("%s holds it; its node is %s old, %zu waiting",
-                         contender_who(c, who), word_age(c->age_ms, age),
-                         lock->waiters),
-            end_of_holder(lock, c));
-    }
+    if (!c->node->holds || older_ms == 0 || c->age_ms < older_ms)
+        return;
+    findings_add(f, "old-holder", lock, c,
+                 finding_text("%s holds it; its node is %s old, %zu waiting",
+                              contender_who(c, who), word_age(c->age_ms, age),
+                              lock->waiters),
+                 end_of_holder(lock, c));
 }
 
 /* The one who wants a permit and has no lease yet, or one that does not hold:
@@ -119,7 +111,7 @@ static void check_permits(struct findings *f, const struct lock *lock,
     char who[WHO_MAX], whose[WHO_MAX];
     char age[WORD_MAX], since[WORD_MAX];
 
-    if (waits == NULL || waits->age_ms < older_ms)
+    if (waits == NULL || older_ms == 0 || waits->age_ms < older_ms)
         return;
     findings_add(
         f, "no-permit", lock, waits,
@@ -142,58 +134,51 @@ static void check_permits(struct findings *f, const struct lock *lock,
 /* --- what the servers tell of clients --- */
 
 /* It has died, or cannot reach the servers. */
-static void check_clients(struct findings *f, const struct lock *lock,
-                          const struct servers *servers)
+static void check_client(struct findings *f, const struct lock *lock,
+                         const struct contender *c,
+                         const struct servers *servers)
 {
     char who[WHO_MAX];
     char stop[STOP_MAX];
     char first[STOP_MAX + 128];
 
-    for (size_t i = 0; i < lock->count; i++) {
-        const struct contender *c = &lock->items[i];
-
-        if (!c->node->holds || c->node->session_id == 0 ||
-            servers_client(servers, c->node->session_id) != NULL)
-            continue;
-        (void)snprintf(first, sizeof(first),
-                       "its node goes when its session has timed out; where "
-                       "that is too long, see that %s is dead, then",
-                       contender_to_stop(c, "the program", stop));
-        findings_add(
-            f, "absent-holder", lock, c,
-            finding_text(
-                "%s %s, and its client is connected to no server; %zu waiting",
-                contender_who(c, who),
-                zkr__is_lease(c->node) ? "has a permit" : "holds it",
-                lock->waiters),
-            cure_break(first, lock, c));
-    }
+    if (!c->node->holds || c->node->session_id == 0 ||
+        !servers_know_all(servers, SERVERS_CONS) ||
+        servers_client(servers, c->node->session_id) != NULL)
+        return;
+    (void)snprintf(first, sizeof(first),
+                   "its node goes when its session has timed out; where that "
+                   "is too long, see that %s is dead, then",
+                   contender_to_stop(c, "the program", stop));
+    findings_add(
+        f, "absent-holder", lock, c,
+        finding_text(
+            "%s %s, and its client is connected to no server; %zu waiting",
+            contender_who(c, who),
+            zkr__is_lease(c->node) ? "has a permit" : "holds it",
+            lock->waiters),
+        cure_break(first, lock, c));
 }
 
-/* --- who watches whom --- */
-
-static void check_watches(struct findings *f, const struct lock *lock,
-                          const struct servers *servers)
+static void check_watch(struct findings *f, const struct lock *lock,
+                        const struct contender *c,
+                        const struct servers *servers)
 {
     char who[WHO_MAX];
     char name[FINDING_NAME_MAX];
 
-    for (size_t i = 0; i < lock->count; i++) {
-        const struct contender *c = &lock->items[i];
-
-        if (c->node->holds || c->node->error != ZKR_OK ||
-            servers_wake(servers, lock, c) != ANSWER_NO)
-            continue;
-        findings_add(
-            f, "deaf-waiter", lock, c,
-            finding_text(
-                "%s at position %zu (%s) watches nobody before it: it will "
-                "not wake up, and block all behind it",
-                contender_who(c, who), i, finding_name(c->node->name, name)),
-            cure_break("restart that program, or remove its node (a live "
-                       "client enters the queue again)",
-                       lock, c));
-    }
+    if (c->node->holds || c->node->error != ZKR_OK ||
+        servers_wake(servers, lock, c) != ANSWER_NO)
+        return;
+    findings_add(f, "deaf-waiter", lock, c,
+                 finding_text("%s at position %zu (%s) watches nobody before "
+                              "it: it will not wake up, and block all behind "
+                              "it",
+                              contender_who(c, who), (size_t)(c - lock->items),
+                              escape_string(c->node->name, name, sizeof(name))),
+                 cure_break("restart that program, or remove its node (a live "
+                            "client enters the queue again)",
+                            lock, c));
 }
 
 /* --- all of it --- */
@@ -204,16 +189,18 @@ void doctor_examine(const struct scan *scan, const struct servers *servers,
     for (size_t i = 0; i < scan->count; i++) {
         const struct lock *lock = &scan->locks[i];
 
-        check_sessions(f, lock);
         check_kind(f, lock);
-        if (opts->older_ms > 0) {
-            check_age(f, lock, opts->older_ms);
-            check_permits(f, lock, opts->older_ms);
+        check_permits(f, lock, opts->older_ms);
+        for (size_t k = 0; k < lock->count; k++) {
+            const struct contender *c = &lock->items[k];
+
+            check_session(f, lock, c);
+            check_age(f, lock, c, opts->older_ms);
+            if (servers != NULL) {
+                check_client(f, lock, c, servers);
+                check_watch(f, lock, c, servers);
+            }
         }
-        if (servers != NULL && servers_know_all(servers, SERVERS_CONS))
-            check_clients(f, lock, servers);
-        if (servers != NULL && servers_know_all(servers, SERVERS_WCHP))
-            check_watches(f, lock, servers);
     }
 }
 

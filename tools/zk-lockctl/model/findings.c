@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/escape.h"
 #include "common/grow.h"
 #include "common/shell.h"
 #include "common/words.h"
@@ -32,18 +31,16 @@ void findings_add(struct findings *f, const char *check,
         .what = what,
         .cure = cure,
     };
+    bool whole = one.path != NULL && (c == NULL || one.node != NULL) &&
+                 what != NULL && cure != NULL;
+    struct finding *added = whole ? GROW(f) : NULL;
 
-    struct finding *added = NULL;
-
-    if (one.path != NULL && (c == NULL || one.node != NULL) && what != NULL &&
-        cure != NULL)
-        added = GROW(f);
     if (added != NULL) {
         *added = one;
-    } else {
-        free_finding(&one);
-        f->failed = true;
+        return;
     }
+    free_finding(&one);
+    f->failed = true;
 }
 
 void findings_done(struct findings *f)
@@ -107,12 +104,6 @@ char *finding_text(const char *format, ...)
         made = NULL;
     va_end(args);
     return made;
-}
-
-const char *finding_name(const char *name, char out[FINDING_NAME_MAX])
-{
-    (void)escape_string(name, out, FINDING_NAME_MAX);
-    return out;
 }
 
 char *cure_command(const char *verb, const struct lock *lock)

@@ -31,9 +31,7 @@ void findings_done(struct findings *findings);
 /* A text like that of printf(); NULL: out of memory. */
 char *finding_text(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
-/* The name of a node, escaped. */
-enum { FINDING_NAME_MAX = 300 };
-const char *finding_name(const char *name, char text[FINDING_NAME_MAX]);
+enum { FINDING_NAME_MAX = 300 }; /* of a node, escaped */
 /* "zk-lockctl VERB LOCK", and "FIRST: zk-lockctl break --token TOKEN LOCK". */
 char *cure_command(const char *verb, const struct lock *lock);
 char *cure_break(const char *first, const struct lock *lock,

@@ -91,21 +91,6 @@ int64_t stay_waited_for(const struct stay *stay, int64_t now_ms)
                : span(stay->queued_ms, end);
 }
 
-const char *ending_name(enum ending ending)
-{
-    static const char *const names[ENDING_COUNT] = {
-        [ENDING_NONE] = "present",
-        [ENDING_RELEASED] = "released",
-        [ENDING_DELETED] = "deleted",
-        [ENDING_CLOSED] = "session_closed",
-        [ENDING_EXPIRED] = "session_expired",
-        [ENDING_GONE] = "gone",
-        [ENDING_UNKNOWN] = "unknown",
-    };
-
-    return names[ending];
-}
-
 /* The request to give the lock back has not replaced what its owner said. */
 struct contender stay_contender(const struct stay *stay)
 {

@@ -59,9 +59,6 @@ int64_t stay_held_for(const struct stay *stay, int64_t now_ms);
 /* How long it was in the queue before it held, or left; -1: not known. */
 int64_t stay_waited_for(const struct stay *stay, int64_t now_ms);
 
-/* "released", "session_expired"; for people with blanks. */
-const char *ending_name(enum ending ending);
-
 /* As a contender, for its owner and dialect. */
 struct contender stay_contender(const struct stay *stay);
 

@@ -18,7 +18,7 @@ bool stay_holds_at(const struct stay *stay, int64_t ms)
 struct stay_row {
     const struct past_rows *rows;
     const struct stay *stay; /* NULL: it is a gap */
-    const struct gap *gap;
+    const struct gap *gap;   /* of no stay */
     struct contender contender;
     int64_t held_ms;
     int64_t waited_ms;
@@ -38,7 +38,9 @@ static const void *stay_of(const void *item)
 
 static const void *gap_of(const void *item)
 {
-    return ((const struct stay_row *)item)->gap;
+    const struct stay_row *e = item;
+
+    return e->stay == NULL ? e->gap : NULL;
 }
 
 static const void *entry_of(const void *item)
@@ -131,29 +133,18 @@ static const char *held_text(const void *item, char room[FIELD_ROOM])
     return room;
 }
 
-static const char *word_of_ending(const struct stay *s)
-{
-    bool held = s->held_ms != 0;
-
-    switch (s->ending) {
-    case ENDING_NONE:
-        return held ? "still held" : "still waits";
-    case ENDING_RELEASED:
-        return held ? "released" : "gave up";
-    case ENDING_DELETED:
-        return held ? "broken" : "deleted";
-    case ENDING_CLOSED:
-        return "session closed";
-    case ENDING_EXPIRED:
-        return "session expired";
-    case ENDING_GONE:
-        return "deleted";
-    case ENDING_UNKNOWN:
-    case ENDING_COUNT:
-        break;
-    }
-    return "not known";
-}
+/* The word for programs, and those for people: of one that held, and of one
+ * that did not. */
+static const char *const endings[ENDING_COUNT][3] = {
+    [ENDING_NONE] = { "present", "still held", "still waits" },
+    [ENDING_RELEASED] = { "released", "released", "gave up" },
+    [ENDING_DELETED] = { "deleted", "broken", "deleted" },
+    [ENDING_CLOSED] = { "session_closed", "session closed", "session closed" },
+    [ENDING_EXPIRED] = { "session_expired", "session expired",
+                         "session expired" },
+    [ENDING_GONE] = { "gone", "deleted", "deleted" },
+    [ENDING_UNKNOWN] = { "unknown", "not known", "not known" },
+};
 
 static const char *gap_text(const struct gap *gap, char room[FIELD_ROOM])
 {
@@ -175,7 +166,8 @@ static const char *ended_text(const void *item, char room[FIELD_ROOM])
 
     if (s == NULL)
         return gap_text(gap_of(item), room);
-    len = snprintf(room, FIELD_ROOM, "%s", word_of_ending(s));
+    len = snprintf(room, FIELD_ROOM, "%s",
+                   endings[s->ending][s->held_ms != 0 ? 1 : 2]);
     if (s->ended_by != 0)
         len += snprintf(room + len, WORD_MAX + 8, " by %s",
                         word_id(s->ended_by, by));
@@ -203,7 +195,7 @@ static const char *dialect_word(const void *item)
 
 static const char *ending_word(const void *item)
 {
-    return ending_name(stay_at(item)->ending);
+    return endings[stay_at(item)->ending][0];
 }
 
 static json_t *contender_json(const void *item)
@@ -275,7 +267,7 @@ static const void *entry_at(const void *of, size_t i)
     const struct stay *s = rows->items[i].stay;
 
     entry = (struct stay_row){
-        .rows = rows, .stay = s, .gap = rows->items[i].gap, .exact = true
+        .rows = rows, .stay = s, .gap = &rows->items[i].gap, .exact = true
     };
     if (s != NULL) {
         entry.contender = stay_contender(s);

@@ -10,10 +10,9 @@
 
 extern const struct kind stay_kind; /* of a stay, or of a gap */
 
-/* One of them is NULL. */
 struct past_row {
-    struct stay *stay;
-    struct gap *gap;
+    struct stay *stay; /* NULL: it is a gap */
+    struct gap gap;
 };
 
 struct past_rows {

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/escape.h"
 #include "common/grow.h"
@@ -17,17 +16,16 @@
 /* What is asked for, and what was found. */
 struct log {
     struct lockctl *ctl;
-    const char *root;
-    char *chroot;
+    struct zkr_hosts *hosts;    /* for the chroot */
     int64_t since_ms, until_ms; /* 0: not limited */
-    int64_t at_ms;              /* 0: not asked */
     bool waiters;
-    int stats; /* enum usage_by */
-    struct txnlogs logs;
+    int stats;           /* enum usage_by */
+    struct txnlogs logs; /* and all notes */
     struct history history;
-    struct past_rows rows;
-    struct notes notes;
-    bool failed; /* out of memory */
+    struct past_rows rows; /* with the lock and the moment that are asked for */
+    bool failed;           /* out of memory */
+    bool held, gap, present; /* a row is of one who held, of a gap, of one who
+                                is there at the end */
 };
 static struct log asked;
 
@@ -37,18 +35,21 @@ static bool add_row(struct log *log, struct past_row row)
 {
     struct past_row *added = GROW(&log->rows);
 
-    if (added != NULL)
-        *added = row;
     log->failed = log->failed || added == NULL;
-    return added != NULL;
+    if (added == NULL)
+        return false;
+    *added = row;
+    log->gap = log->gap || row.stay == NULL;
+    return true;
 }
 
 /* Some of it, from the beginning to the end, is in the time that is asked
  * for. */
 static bool overlaps(const struct log *log, int64_t begin_ms, int64_t end_ms)
 {
-    if (log->at_ms != 0)
-        return begin_ms <= log->at_ms && (end_ms == 0 || end_ms > log->at_ms);
+    if (log->rows.at_ms != 0)
+        return begin_ms <= log->rows.at_ms &&
+               (end_ms == 0 || end_ms > log->rows.at_ms);
     return (log->since_ms == 0 || end_ms == 0 || end_ms >= log->since_ms) &&
            (log->until_ms == 0 || begin_ms <= log->until_ms);
 }
@@ -56,38 +57,36 @@ static bool overlaps(const struct log *log, int64_t begin_ms, int64_t end_ms)
 static void add_stay(struct stay *stay, void *user)
 {
     struct log *log = user;
-    bool waiters = log->waiters || log->at_ms != 0;
-    int64_t begin_ms = log->at_ms != 0      ? stay->seen_ms
+    int64_t at_ms = log->rows.at_ms;
+    int64_t begin_ms = at_ms != 0           ? stay->seen_ms
                        : stay->held_ms == 0 ? stay->queued_ms
                                             : stay->held_ms;
 
-    if (stay->is_claim || (!waiters && stay->held_ms == 0) ||
+    if (stay->is_claim || (!log->rows.states && stay->held_ms == 0) ||
         !overlaps(log, begin_ms, stay->ended_ms) ||
-        !add_row(log, (struct past_row){ .stay = stay }))
+        !add_row(log, (struct past_row){ .stay = stay })) {
         stay_free(stay);
+        return;
+    }
+    log->present = log->present || stay->ending == ENDING_NONE;
+    log->held = log->held ||
+                (at_ms == 0 ? stay->held_ms != 0 : stay_holds_at(stay, at_ms));
 }
 
 static void take_gap(const struct gap *gap, void *user)
 {
     struct log *log = user;
-    struct gap *copy;
 
-    if (!overlaps(log, gap->from_ms, gap->until_ms))
-        return;
-    copy = malloc(sizeof(*copy));
-    if (copy != NULL)
-        *copy = *gap;
-    log->failed = log->failed || copy == NULL;
-    if (copy != NULL && !add_row(log, (struct past_row){ .gap = copy }))
-        free(copy);
+    if (overlaps(log, gap->from_ms, gap->until_ms))
+        (void)add_row(log, (struct past_row){ .gap = *gap });
 }
 
 /* --- the order of rows --- */
 
 static int64_t begin_of(const struct past_row *row)
 {
-    if (row->gap != NULL)
-        return row->gap->from_ms;
+    if (row->stay == NULL)
+        return row->gap.from_ms;
     return row->stay->held_ms != 0 ? row->stay->held_ms : row->stay->queued_ms;
 }
 
@@ -108,51 +107,15 @@ static int by_begin(const void *a, const void *b)
     return order;
 }
 
-/* --- reading --- */
-
-static int read_logs(struct log *log)
-{
-    const struct history_fns fns = { add_stay, take_gap, log };
-    int code;
-
-    if (!history_init(&log->history, log->chroot, log->root, &fns))
-        return lockctl_fail_error(ZKR_ENOMEM, "");
-    code = history_play(&log->history, &log->logs);
-    for (size_t i = 0; i < log->logs.notes.count; i++)
-        notes_add(&log->notes, "%s", log->logs.notes.texts[i]);
-    return code;
-}
-
 /* --- what is known --- */
-
-static bool is_held(const struct log *log)
-{
-    for (size_t i = 0; i < log->rows.count; i++) {
-        const struct stay *stay = log->rows.items[i].stay;
-
-        if (stay != NULL && (log->at_ms == 0 ? stay->held_ms != 0
-                                             : stay_holds_at(stay, log->at_ms)))
-            return true;
-    }
-    return false;
-}
-
-static bool has_gap(const struct log *log)
-{
-    for (size_t i = 0; i < log->rows.count; i++) {
-        if (log->rows.items[i].gap != NULL)
-            return true;
-    }
-    return false;
-}
 
 /* All who held at the moment that was asked for are known. Nothing tells the
  * leases of kazoo's semaphore. */
 static bool is_known(const struct log *log)
 {
     return !log->history.present.places.pool &&
-           (log->at_ms == 0 ||
-            segments_know(&log->history.present.segments, log->at_ms));
+           (log->rows.at_ms == 0 ||
+            segments_know(&log->history.present.segments, log->rows.at_ms));
 }
 
 /* --- notes --- */
@@ -162,44 +125,33 @@ static void note_strange(struct log *log)
     size_t txns = log->history.strange;
 
     if (txns > 0)
-        notes_add(&log->notes,
+        notes_add(&log->logs.notes,
                   "%zu transaction%s of a type that this tool "
                   "does not know, or damaged",
                   txns, word_plural(txns));
 }
 
-/* Whether something goes on after the end. */
-static bool has_present(const struct log *log)
-{
-    for (size_t i = 0; i < log->rows.count; i++) {
-        const struct stay *stay = log->rows.items[i].stay;
-
-        if (stay != NULL && stay->ending == ENDING_NONE)
-            return true;
-    }
-    return false;
-}
-
 /* Before the history and after it nothing is known. */
 static void note_limits(struct log *log)
 {
-    int64_t from = log->at_ms != 0 ? log->at_ms : log->since_ms;
-    int64_t until = log->at_ms != 0 ? log->at_ms : log->until_ms;
+    int64_t from = log->rows.at_ms != 0 ? log->rows.at_ms : log->since_ms;
+    int64_t until = log->rows.at_ms != 0 ? log->rows.at_ms : log->until_ms;
     int64_t begin_ms = log->history.begin_ms;
     int64_t end_ms = log->history.end_ms;
     char word[WORD_MAX];
 
     if (begin_ms != 0 && from != 0 && from < begin_ms)
-        notes_add(&log->notes, "the history begins at %s",
+        notes_add(&log->logs.notes, "the history begins at %s",
                   word_time(begin_ms, word));
-    if (end_ms != 0 && (until > end_ms || has_present(log)))
-        notes_add(&log->notes, "the history ends at %s",
+    if (end_ms != 0 && (until > end_ms || log->present))
+        notes_add(&log->logs.notes, "the history ends at %s",
                   word_time(end_ms, word));
-    if (!is_known(log) && !log->history.present.places.pool && has_gap(log))
-        notes_add(&log->notes, "that moment is in a gap: who was there before "
-                               "it may have gone");
+    if (!is_known(log) && !log->history.present.places.pool && log->gap)
+        notes_add(&log->logs.notes,
+                  "that moment is in a gap: who was there before "
+                  "it may have gone");
     if (history_lacks_begin(&log->history))
-        notes_add(&log->notes,
+        notes_add(&log->logs.notes,
                   "there is no snapshot of the time before the first "
                   "transaction, so a contender from before it may be missing; "
                   "times with '?' depend on that");
@@ -209,23 +161,23 @@ static void note_nobody(struct log *log)
 {
     char root[512];
 
-    (void)escape_string(log->root, root, sizeof(root));
+    (void)escape_string(log->rows.root, root, sizeof(root));
     if (log->history.present.places.pool)
-        notes_add(&log->notes,
+        notes_add(&log->logs.notes,
                   "%s has had nodes of a semaphore, a double barrier or a "
                   "party of kazoo, which this tool does not know",
                   root);
-    if (!is_known(log) && !is_held(log))
-        notes_add(&log->notes, "it is not known who held %s then", root);
+    if (!is_known(log) && !log->held)
+        notes_add(&log->logs.notes, "it is not known who held %s then", root);
     if (log->rows.count > 0)
         return;
     if (log->history.present.contenders > 0 && is_known(log))
-        notes_add(&log->notes, "nobody held %s then", root);
+        notes_add(&log->logs.notes, "nobody held %s then", root);
     else if (log->history.present.contenders == 0 &&
              !log->history.present.places.pool)
-        notes_add(&log->notes, "there is no contender of %s%s%s", root,
-                  log->chroot[0] == '\0' ? "" : " below the chroot ",
-                  log->chroot);
+        notes_add(&log->logs.notes, "there is no contender of %s%s%s", root,
+                  log->hosts->chroot[0] == '\0' ? "" : " below the chroot ",
+                  log->hosts->chroot);
 }
 
 /* --- the answer --- */
@@ -233,7 +185,7 @@ static void note_nobody(struct log *log)
 /* Part of the answer is one, too. */
 static int exit_status(const struct log *log)
 {
-    if (is_held(log))
+    if (log->held)
         return 0;
     return is_known(log) ? EX_NO : EX_NOINPUT;
 }
@@ -245,18 +197,16 @@ static int answer(struct log *log)
     if (log->failed)
         return lockctl_fail_error(ZKR_ENOMEM, "");
     log->rows.end_ms = log->history.end_ms;
-    log->rows.at_ms = log->at_ms;
-    log->rows.root = log->root;
-    log->rows.states = log->waiters || log->at_ms != 0;
     if (log->rows.count > 0)
         qsort(log->rows.items, log->rows.count, sizeof(*log->rows.items),
               by_begin);
     note_strange(log);
     note_limits(log);
     note_nobody(log);
-    code = log->stats == USAGE_NONE
-               ? stays_print(log->ctl, &log->rows, &log->notes)
-               : usage_print(log->ctl, &log->rows, log->stats, &log->notes);
+    code =
+        log->stats == USAGE_NONE
+            ? stays_print(log->ctl, &log->rows, &log->logs.notes)
+            : usage_print(log->ctl, &log->rows, log->stats, &log->logs.notes);
     return code != 0 ? code : exit_status(log);
 }
 
@@ -289,7 +239,7 @@ static const struct opt options[] = {
       .help = "what was later than that, and" },
     { "until", .value = "TIME", .type = OPT_CALL, .at = AT(until_ms), .take = take_moment,
       .help = "what was earlier; 1h, 02:55, 2026-11-23T02:55Z" },
-    { "at", .value = "TIME", .type = OPT_CALL, .at = AT(at_ms), .take = take_moment,
+    { "at", .value = "TIME", .type = OPT_CALL, .at = AT(rows.at_ms), .take = take_moment,
       .help = "who held then, and who waited" },
     { "stats", .value = "WHAT", .type = OPT_WORD, .words = stats_words, .at = AT(stats),
       .help = "the grants of each lock or owner, their waits and how long they were held: lock, owner" },
@@ -301,7 +251,7 @@ static const struct opt options[] = {
 
 static int check_options(const struct log *log)
 {
-    if (log->at_ms != 0 && (log->since_ms != 0 || log->until_ms != 0))
+    if (log->rows.at_ms != 0 && (log->since_ms != 0 || log->until_ms != 0))
         return lockctl_fail(EX_USAGE,
                             "log: --at is one moment, --since and --until are "
                             "others");
@@ -312,33 +262,30 @@ static int check_options(const struct log *log)
 }
 
 /* Paths in transaction logs begin with the chroot. */
-static int find_chroot(struct log *log)
+static int read_logs(struct log *log)
 {
-    struct zkr_hosts *hosts = NULL;
+    const struct history_fns fns = { add_stay, take_gap, log };
     int code = lockctl_settle(log->ctl);
     int rc;
 
     if (code != 0)
         return code;
-    rc = zkr_hosts_parse(log->ctl->settings[SETTING_SERVERS], &hosts);
+    rc = zkr_hosts_parse(log->ctl->settings[SETTING_SERVERS], &log->hosts);
     if (rc != ZKR_OK)
         return lockctl_fail_zkr(rc);
-    log->chroot = strdup(hosts->chroot);
-    zkr_hosts_free(hosts);
-    return log->chroot == NULL ? lockctl_fail_error(ZKR_ENOMEM, "") : 0;
+    if (!history_init(&log->history, log->hosts->chroot, log->rows.root, &fns))
+        return lockctl_fail_error(ZKR_ENOMEM, "");
+    return history_play(&log->history, &log->logs);
 }
 
 static void log_done(struct log *log)
 {
-    for (size_t i = 0; i < log->rows.count; i++) {
+    for (size_t i = 0; i < log->rows.count; i++)
         stay_free(log->rows.items[i].stay);
-        free(log->rows.items[i].gap);
-    }
     free(log->rows.items);
-    notes_done(&log->notes);
     history_done(&log->history);
     txnlogs_done(&log->logs);
-    free(log->chroot);
+    zkr_hosts_free(log->hosts);
 }
 
 static int run_log(struct lockctl *ctl, int argc, char **argv)
@@ -348,13 +295,12 @@ static int run_log(struct lockctl *ctl, int argc, char **argv)
 
     (void)argc;
     asked.ctl = ctl;
-    asked.root = argv[0];
-    if (code == 0)
-        code = find_chroot(&asked);
-    if (code == 0 && asked.at_ms != 0)
-        lockctl_say(ctl, "at %s", word_time(asked.at_ms, word));
+    asked.rows.root = argv[0];
+    asked.rows.states = asked.waiters || asked.rows.at_ms != 0;
     if (code == 0)
         code = read_logs(&asked);
+    if (code == 0 && asked.rows.at_ms != 0)
+        lockctl_say(ctl, "at %s", word_time(asked.rows.at_ms, word));
     if (code == 0)
         code = answer(&asked);
     log_done(&asked);
