@@ -130,24 +130,42 @@ const char *cli_said(const struct cli *c)
     return text;
 }
 
+int text_count(const char *in, const char *text)
+{
+    int count = 0;
+
+    while ((in = strstr(in, text)) != NULL) {
+        in += strlen(text);
+        count++;
+    }
+    return count;
+}
+
 struct saying {
     const struct cli *c;
     const char *text;
+    int times;
 };
 
 static bool has_said(void *arg)
 {
     struct saying *s = arg;
 
-    return strstr(cli_said(s->c), s->text) != NULL;
+    return text_count(cli_said(s->c), s->text) >= s->times;
+}
+
+void cli_wait_said_often(const struct cli *c, const char *text, int times)
+{
+    struct saying s = { c, text, times };
+
+    if (!wait_until(has_said, &s, SOON_MS))
+        fail_msg("it has not said '%s' %d times but: %s", text, times,
+                 cli_said(c));
 }
 
 void cli_wait_said(const struct cli *c, const char *text)
 {
-    struct saying s = { c, text };
-
-    if (!wait_until(has_said, &s, SOON_MS))
-        fail_msg("it has not said '%s' but: %s", text, cli_said(c));
+    cli_wait_said_often(c, text, 1);
 }
 
 pid_t cli_said_pid(const struct cli *c, const char *before)

@@ -41,6 +41,9 @@ int cli_end(struct cli *c);
 const char *cli_said(const struct cli *c);
 /* Waits until its output has this text. */
 void cli_wait_said(const struct cli *c, const char *text);
+void cli_wait_said_often(const struct cli *c, const char *text, int times);
+/* How often a text is in another. */
+int text_count(const char *in, const char *text);
 
 /* The number of a process that stands there behind this text, "" at the
  * beginning. */

@@ -204,6 +204,41 @@ static void replace(char *text, size_t size, const char *pattern,
     free(copy);
 }
 
+char look_root[64];
+
+void look_make_root(void)
+{
+    PRINT(look_root, "%s", new_path());
+    assert_ok(admin_create(admin, look_root, NULL));
+}
+
+int64_t look_make(struct admin *by, const char *path, const char *data,
+                  int flags)
+{
+    char full[2048];
+    struct Stat stat;
+
+    PRINT(full, "%s", path);
+    for (char *p = full + 1; (p = strchr(p, '/')) != NULL; p++) {
+        *p = '\0';
+        (void)admin_create(admin, full, NULL);
+        *p = '/';
+    }
+    assert_ok(admin_create_flags(by, full, data, flags, NULL, 0));
+    assert_ok(admin_exists(admin, full, &stat));
+    return stat.czxid;
+}
+
+const char *data_of_first(const char *path)
+{
+    static char data[2048];
+    char *name = nth_child(path, 0);
+
+    assert_ok(admin_get(admin, line("%s/%s", path, name), data, sizeof(data)));
+    free(name);
+    return data;
+}
+
 const char *look_golden(void)
 {
     static char text[sizeof(look_out)];
@@ -217,6 +252,8 @@ const char *look_golden(void)
     replace(text, sizeof(text), "[0-9]+\\.[0-9]s", "AGE");
     replace(text, sizeof(text), "127\\.0\\.0\\.1:[0-9]+", "PORT");
     replace(text, sizeof(text), " +", " ");
+    if (look_root[0] != '\0')
+        replace(text, sizeof(text), look_root, "ROOT");
     /* the last column of ls */
     replace(text, sizeof(text), "- [0-9]+\n", "- TOKEN\n");
     replace(text, sizeof(text), "AGE [0-9]+\n", "AGE TOKEN\n");

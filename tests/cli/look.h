@@ -30,8 +30,16 @@ void look_on(const char *hosts);
 
 /* The table of the last run with blanks squeezed, and ages, tokens at the end
  * of a line, sessions, ports and UUIDs made equal: "AGE", "TOKEN", "0xN",
- * "PORT", "UUID". */
+ * "PORT", "UUID"; the directory of a test is "ROOT", if it has one. */
 const char *look_golden(void);
+extern char look_root[64];
+/* Makes that directory. */
+void look_make_root(void);
+/* Makes a node, with what is missing above it. Its token. */
+int64_t look_make(struct admin *by, const char *path, const char *data,
+                  int flags);
+/* The data of the first child; the next call overwrites it. */
+const char *data_of_first(const char *path);
 
 /* Fail unless the output is JSON of that definition in
  * `zk-lockctl help json-schema`. Asks jq. */

@@ -55,19 +55,7 @@ TEST(the_table_is_read)
 
 static int64_t make(struct admin *who, const char *name, const char *data)
 {
-    const char *node = line("%s/%s", root, name);
-    char directory[200];
-    struct Stat stat;
-
-    PRINT(directory, "%s", node);
-    for (char *p = directory + 1; (p = strchr(p, '/')) != NULL; p++) {
-        *p = '\0';
-        (void)admin_create(admin, directory, NULL);
-        *p = '/';
-    }
-    assert_ok(admin_create_flags(who, node, data, ZOO_EPHEMERAL, NULL, 0));
-    assert_int_equal(admin_exists(admin, node, &stat), ZOK);
-    return stat.czxid;
+    return look_make(who, line("%s/%s", root, name), data, ZOO_EPHEMERAL);
 }
 
 #define RECORD(host, pid)                                                      \

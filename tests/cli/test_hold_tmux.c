@@ -5,34 +5,13 @@
 
 static const char *path;
 
-static void type_line(const char *line)
-{
-    tmux_type(line);
-    tmux_key("Enter");
-}
-
-/* The terminal shows what is typed, too; that must not count. */
-static void wait_code(int code)
-{
-    char text[64];
-
-    type_line("echo the co''de is $?.");
-    PRINT(text, "the code is %d.", code);
-    tmux_wait(text);
-    type_line("clear");
-    tmux_wait_gone(text);
-}
-
 /* With the tool in $L, and the lock in $P. */
 static int open_terminal(void)
 {
-    char line[512];
-
     path = new_path();
     tmux_open(200, 30);
-    PRINT(line, "export ZK_SERVERS=%s L='%s' P='%s'; clear",
-          server_hosts(the_server), LOCKCTL, path);
-    type_line(line);
+    tmux_line("export ZK_SERVERS=%s L='%s' P='%s'; clear",
+              server_hosts(the_server), LOCKCTL, path);
     return 0;
 }
 
@@ -46,32 +25,32 @@ FIXTURE(open_terminal, close_terminal)
 
 static void hold(void)
 {
-    type_line("eval \"$($L hold $P)\"");
-    wait_code(0);
+    tmux_line("eval \"$($L hold $P)\"");
+    tmux_wait_code(0);
     assert_int_equal(count_children(path), 1);
 }
 
 /* A key that comes before the command has the terminal is for nobody. */
 static void press_beside_a_command(const char *key)
 {
-    type_line("sh -c 'echo \"st\"arted; exec sleep 1000'");
+    tmux_line("sh -c 'echo \"st\"arted; exec sleep 1000'");
     tmux_wait("started");
     tmux_key(key);
 }
 
 static void assert_held(void)
 {
-    type_line("$L hold --check");
-    wait_code(0);
+    tmux_line("$L hold --check");
+    tmux_wait_code(0);
     assert_int_equal(count_children(path), 1);
 }
 
 TEST(without_eval_it_explains_itself)
 {
-    type_line("$L hold $P");
+    tmux_line("$L hold $P");
     tmux_wait("zk-lockctl: the output is for a shell, which holds the lock "
               "then: eval \"$(zk-lockctl hold LOCK || echo exit $?)\"");
-    wait_code(64);
+    tmux_wait_code(64);
     assert_int_equal(count_children(path), 0);
 }
 
@@ -80,21 +59,21 @@ TEST(keys_are_not_for_it)
 {
     hold();
     press_beside_a_command("C-c");
-    wait_code(130);
+    tmux_wait_code(130);
     assert_held();
     press_beside_a_command("C-z");
     tmux_wait("Stopped");
     assert_held();
-    type_line("kill -KILL %1; $L release");
-    wait_code(0);
+    tmux_line("kill -KILL %%1; $L release");
+    tmux_wait_code(0);
     assert_int_equal(count_children(path), 0);
 }
 
 TEST(a_shell_that_is_hung_up_holds_no_more)
 {
-    type_line("bash --norc");
+    tmux_line("bash --norc");
     hold();
-    type_line("kill -HUP $$"); /* as a terminal does that is closed */
+    tmux_line("kill -HUP $$"); /* as a terminal does that is closed */
     wait_children(path, 0);
 }
 
@@ -106,11 +85,11 @@ TEST(the_key_ends_the_wait)
     setenv("ZK_SERVERS", server_hosts(the_server), 1);
     cli_start(&holder, LOCKCTL, args);
     cli_wait_said(&holder, "ready\n");
-    type_line("eval \"$($L hold $P)\"");
+    tmux_line("eval \"$($L hold $P)\"");
     tmux_wait("waiting: ");
     tmux_key("C-c");
     wait_children(path, 1);
-    type_line("$L hold --check");
+    tmux_line("$L hold --check");
     tmux_wait("no lock is held for this shell");
     assert_int_equal(cli_end(&holder), 0);
 }
@@ -120,13 +99,13 @@ TEST(the_key_ends_the_wait)
 TEST(a_loss_is_said)
 {
     hold();
-    type_line("sh -c 'echo \"st\"arted; exec sleep 1000'");
+    tmux_line("sh -c 'echo \"st\"arted; exec sleep 1000'");
     tmux_wait("started");
     delete_nth_child(path, 0);
     tmux_wait("LOCK LOST: somebody has deleted its node, /");
     tmux_wait("Terminated");
-    type_line("$L release 2>/dev/null");
-    wait_code(79);
+    tmux_line("$L release 2>/dev/null");
+    tmux_wait_code(79);
 }
 
 int main(void)

@@ -85,26 +85,6 @@ static struct proxy *start_waiter(struct cli *waiter, const char *timeout,
     return proxy;
 }
 
-/* Waits until it has said the text that many times. */
-static void wait_said_again(const struct cli *c, const char *text, int times)
-{
-    for (int i = 0;; i++) {
-        const char *found = cli_said(c);
-        int count = 0;
-
-        while ((found = strstr(found, text)) != NULL) {
-            found += strlen(text);
-            count++;
-        }
-        if (count >= times)
-            return;
-        if (i * 10 > SOON_MS)
-            fail_msg("it has not said '%s' %d times but: %s", text, times,
-                     cli_said(c));
-        sleep_ms(10);
-    }
-}
-
 TEST(a_waiter_says_when_servers_go_and_come)
 {
     struct cli waiter;
@@ -112,9 +92,9 @@ TEST(a_waiter_says_when_servers_go_and_come)
 
     for (int i = 1; i <= 2; i++) {
         proxy_cut(proxy);
-        wait_said_again(&waiter, "the servers do not answer; waiting", i);
+        cli_wait_said_often(&waiter, "the servers do not answer; waiting", i);
         proxy_heal(proxy);
-        wait_said_again(&waiter, "the servers answer; still waiting", i);
+        cli_wait_said_often(&waiter, "the servers answer; still waiting", i);
     }
     assert_int_equal(cli_end(&cli), 0);
     assert_int_equal(cli_end(&waiter), 0);
@@ -172,12 +152,12 @@ TEST(a_waiter_says_that_its_session_was_ended)
 
     for (int i = 1; i <= 2; i++) {
         proxy_cut(proxy);
-        wait_said_again(&waiter, "the servers do not answer; waiting", i);
+        cli_wait_said_often(&waiter, "the servers do not answer; waiting", i);
         sleep_ms(2 * T_MS); /* the servers end the session meanwhile */
         proxy_heal(proxy);
-        wait_said_again(&waiter, "have ended the session; waiting at the end",
-                        i);
-        wait_said_again(&waiter, "the servers answer; still waiting", i);
+        cli_wait_said_often(&waiter,
+                            "have ended the session; waiting at the end", i);
+        cli_wait_said_often(&waiter, "the servers answer; still waiting", i);
     }
     assert_int_equal(cli_end(&cli), 0);
     assert_int_equal(cli_end(&waiter), 0);

@@ -7,40 +7,31 @@
 #include "tmux.h"
 
 /* Types a line for the shell: run, the lock, and the given words. */
-static void type_run(const char *command)
+static void type_run(const char *options, const char *command)
 {
-    char line[1024];
-
-    PRINT(line, "'%s' run '%s' %s", LOCKCTL, new_path(), command);
-    tmux_type(line);
-    tmux_key("Enter");
+    tmux_line("'%s' run %s '%s' %s", LOCKCTL, options, new_path(), command);
 }
 
-static void type_line(const char *line)
+/* The same without a shell: script(1) is its parent, in another session. */
+static void type_alone(const char *by, const char *command)
 {
-    tmux_type(line);
-    tmux_key("Enter");
+    tmux_line("clear; script -qec \"exec %s %s run %s %s\" /dev/null", by,
+              LOCKCTL, new_path(), command);
 }
 
-/* The terminal shows what is typed, too; that must not count. */
-static void wait_code(int code)
+/* script(1) throws away what is typed when it ends. */
+static void wait_code_alone(int code)
 {
-    char text[64];
-
-    type_line("echo the co''de is $?.");
-    PRINT(text, "the code is %d.", code);
-    tmux_wait(text);
+    tmux_wait(TMUX_PROMPT);
+    tmux_wait_code(code);
 }
 
 static int open_terminal(void)
 {
-    char line[256];
-
     tmux_open(200, 30); /* the paths are long, and must not wrap */
     /* top(1) wants a terminal that it knows. */
-    PRINT(line, "clear; export ZK_SERVERS=%s TERM=screen; cd '%s'",
-          server_hosts(the_server), cli_file("."));
-    type_line(line);
+    tmux_line("clear; export ZK_SERVERS=%s TERM=screen; cd '%s'",
+              server_hosts(the_server), cli_file("."));
     return 0;
 }
 
@@ -56,47 +47,47 @@ FIXTURE(open_terminal, close_terminal)
  * no key had an effect any more. */
 TEST(a_command_that_stops_itself_stops_as_a_job)
 {
-    type_run("bash -c 'kill -STOP $$; echo go''ing on'");
+    type_run("", "bash -c 'kill -STOP $$; echo go''ing on'");
     tmux_wait("Stopped");
-    type_line("fg");
+    tmux_line("fg");
     tmux_wait("going on");
-    wait_code(0);
+    tmux_wait_code(0);
 }
 
 TEST(a_job_that_is_stopped_can_be_ended)
 {
-    type_run("bash -c 'kill -STOP $$; echo go''ing on'");
+    type_run("", "bash -c 'kill -STOP $$; echo go''ing on'");
     tmux_wait("Stopped");
-    type_line("set -b; clear; kill %1");
+    tmux_line("set -b; clear; kill %%1");
     tmux_wait("Exit 143");
 }
 
 /* It can be stopped a second time, too. */
 TEST(a_job_may_stop_again_and_again)
 {
-    type_run("bash -c 'kill -STOP $$; echo se''cond; kill -STOP $$; "
-             "echo go''ing on'");
+    type_run("", "bash -c 'kill -STOP $$; echo se''cond; kill -STOP $$; "
+                 "echo go''ing on'");
     tmux_wait("Stopped");
-    type_line("clear; fg");
+    tmux_line("clear; fg");
     tmux_wait("second");
     tmux_wait("Stopped");
-    type_line("fg");
+    tmux_line("fg");
     tmux_wait("going on");
-    wait_code(0);
+    tmux_wait_code(0);
 }
 
 TEST(the_key_stops_it_and_the_other_key_ends_it)
 {
     /* The key is for it when it has the terminal, and runs, again. */
-    type_run("bash -c 'trap \"echo ba''ck\" CONT; echo rea''lly; "
-             "while :; do sleep .1; done'");
+    type_run("", "bash -c 'trap \"echo ba''ck\" CONT; echo rea''lly; "
+                 "while :; do sleep .1; done'");
     tmux_wait("really");
     tmux_key("C-z");
     tmux_wait("Stopped");
-    type_line("clear; fg");
+    tmux_line("clear; fg");
     tmux_wait("back");
     tmux_key("C-c");
-    wait_code(130);
+    tmux_wait_code(130);
 }
 
 /* top(1) asks for the terminal even when its output is a file. Regression: a
@@ -104,7 +95,7 @@ TEST(the_key_stops_it_and_the_other_key_ends_it)
  * TTOU, to clean up the screen, and stopped itself, for ever. */
 TEST(top_may_write_to_a_file)
 {
-    type_run("top -n 2 -d 1 >out; echo the e''nd");
+    type_run("", "top -n 2 -d 1 >out; echo the e''nd");
     tmux_wait("the end");
     assert_lacks(tmux_screen(), "failed");
     assert_lacks(tmux_screen(), "Stopped");
@@ -112,7 +103,7 @@ TEST(top_may_write_to_a_file)
 
 TEST(top_may_write_to_a_pipe)
 {
-    type_run("top -n 2 -d 1 | head -3 >out; echo the e''nd; wc -l out");
+    type_run("", "top -n 2 -d 1 | head -3 >out; echo the e''nd; wc -l out");
     tmux_wait("the end");
     tmux_wait("3 out");
     assert_lacks(tmux_screen(), "failed");
@@ -122,47 +113,44 @@ TEST(top_may_write_to_a_pipe)
 /* top(1) restores the screen first, and then stops itself with SIGSTOP. */
 TEST(top_can_be_stopped_by_the_key)
 {
-    type_run("top -d 1");
+    type_run("", "top -d 1");
     tmux_wait("load average");
     tmux_key("C-z");
     tmux_wait("Stopped");
-    type_line("clear; fg");
+    tmux_line("clear; fg");
     tmux_wait_gone("Stopped");
     tmux_wait("load average");
     tmux_type("q");
     tmux_wait(TMUX_PROMPT); /* it throws away what was typed before */
-    wait_code(0);
+    tmux_wait_code(0);
 }
 
 /* The command has the terminal at first, but does not read it. */
 TEST(a_pager_behind_it_gets_the_terminal)
 {
-    type_run("bash -c 'seq -f \"number %g\" 100; "
-             "until [ -e go ]; do sleep .05; done' | less");
+    type_run("", "bash -c 'seq -f \"number %g\" 100; "
+                 "until [ -e go ]; do sleep .05; done' | less");
     tmux_wait("number 10");
     tmux_key("Space");
     tmux_wait("number 50");
     tmux_type("q");
     assert_int_equal(close(creat(cli_file("go"), 0600)), 0);
-    wait_code(0);
+    tmux_wait_code(0);
 }
 
 /* Regression: a loop in a script went on with its next round. `input` is the
  * input of run; each round prints `word` and its number. */
 static void end_script(const char *word, const char *input)
 {
-    char line[512];
     char text[64];
 
-    PRINT(line,
-          "bash -c 'for i in 1 2 3; do %s run %s bash -c "
-          "\"echo %s=\\$0; exec sleep 1000\" $i %s; done'",
-          LOCKCTL, new_path(), word, input);
-    type_line(line);
+    tmux_line("bash -c 'for i in 1 2 3; do %s run %s bash -c "
+              "\"echo %s=\\$0; exec sleep 1000\" $i %s; done'",
+              LOCKCTL, new_path(), word, input);
     PRINT(text, "%s=1", word);
     tmux_wait(text);
     tmux_key("C-c");
-    wait_code(130);
+    tmux_wait_code(130);
     PRINT(text, "%s=2", word);
     assert_lacks(tmux_screen(), text);
 }
@@ -170,23 +158,20 @@ static void end_script(const char *word, const char *input)
 TEST(the_key_ends_a_script_too)
 {
     end_script("one", "");
-    type_line("clear");
+    tmux_line("clear");
     end_script("two", "</dev/null"); /* the terminal stays with the script */
 }
 
 TEST(the_key_ends_a_script_that_waits)
 {
     const char *path = new_path();
-    char line[512];
 
-    PRINT(line,
-          "clear; %s run %s bash -c 'for i in 1 2 3; do "
-          "ZKLOCK_SESSIONS= %s run %s true; done; echo the e''nd'",
-          LOCKCTL, path, LOCKCTL, path);
-    type_line(line);
+    tmux_line("clear; %s run %s bash -c 'for i in 1 2 3; do "
+              "ZKLOCK_SESSIONS= %s run %s true; done; echo the e''nd'",
+              LOCKCTL, path, LOCKCTL, path);
     tmux_wait("waiting: ");
     tmux_key("C-c");
-    wait_code(130);
+    tmux_wait_code(130);
     assert_lacks(tmux_screen(), "the end");
 }
 
@@ -194,42 +179,152 @@ TEST(the_key_ends_a_script_that_waits)
  * between two commands. */
 TEST(a_key_ends_a_command_that_would_be_restarted)
 {
-    char line[1024];
-
-    PRINT(line,
-          "'%s' lead --restart '%s' sh -c 'echo lea''ding; exec sleep "
-          "1000'",
-          LOCKCTL, new_path());
-    type_line(line);
+    tmux_line("'%s' lead --restart '%s' sh -c 'echo lea''ding; exec sleep "
+              "1000'",
+              LOCKCTL, new_path());
     tmux_wait("leading");
     tmux_key("C-c");
-    wait_code(130);
-    PRINT(line, "clear; '%s' lead --restart '%s' false", LOCKCTL, new_path());
-    type_line(line);
+    tmux_wait_code(130);
+    tmux_line("clear; '%s' lead --restart '%s' false", LOCKCTL, new_path());
     tmux_wait("once more in 4s"); /* time for the key */
     tmux_key("C-c");
-    wait_code(130);
-}
-
-int main(void)
-{
-    return tmux_run(test_run_all);
+    tmux_wait_code(130);
 }
 
 TEST(a_waiter_is_told_of_another_holder)
 {
     const char *path = new_path();
     struct cli second;
-    char line[512];
 
     START_READY(&cli, "--why", "the first", path);
     START(&second, "--why", "the second", path, COMMAND, "signals");
     wait_children(path, 2);
-    PRINT(line, "'%s' run -w 1m '%s' echo do''ne", LOCKCTL, path);
-    type_line(line);
+    tmux_line("'%s' run -w 1m '%s' echo do''ne", LOCKCTL, path);
     tmux_wait("\"the first\"");
     assert_int_equal(cli_end(&cli), 0);
     tmux_wait("\"the second\"");
     assert_int_equal(cli_end(&second), 0);
     tmux_wait("done");
+}
+
+/* --- reading the terminal --- */
+
+static void answer(void)
+{
+    tmux_line("Bob");
+    tmux_wait("hello Bob");
+    wait_code_alone(0);
+}
+
+TEST(the_command_can_read_the_terminal)
+{
+    type_alone("", COMMAND " ask");
+    tmux_wait("who?");
+    answer();
+    type_run("", COMMAND " ask");
+    tmux_wait("who?");
+    answer();
+}
+
+/* There the command gets the terminal only when it asks for it. */
+TEST(in_a_pipeline_the_command_can_read_the_terminal)
+{
+    type_run("", COMMAND " ask | cat");
+    tmux_wait("who?");
+    answer();
+}
+
+TEST(a_job_in_the_background_can_be_brought_to_the_front)
+{
+    tmux_line("set -b");
+    type_run("", COMMAND " ask &");
+    tmux_wait("Stopped");
+    tmux_line("fg");
+    answer();
+}
+
+/* A stopped tool cannot renew its lease. */
+TEST(a_job_that_was_stopped_for_too_long_is_dead)
+{
+    type_run("--session-timeout 4s", COMMAND " signals");
+    tmux_wait("ready\n");
+    tmux_key("C-z");
+    tmux_wait("Stopped");
+    sleep_ms(4500); /* the lease runs out */
+    tmux_line("fg");
+    tmux_wait("LOCK LOST");
+    tmux_wait_code(79);
+}
+
+/* --- without a shell --- */
+
+TEST(the_keys_for_signals_reach_the_command_once)
+{
+    type_alone("", COMMAND " signals");
+    tmux_wait("ready\n");
+    tmux_key("C-c");
+    tmux_wait("INT\n");
+    tmux_key("C-\\");
+    tmux_wait("QUIT\n");
+    tmux_key("C-d");
+    wait_code_alone(0);
+    assert_int_equal(text_count(tmux_screen(), "INT\n"), 1);
+    assert_int_equal(text_count(tmux_screen(), "QUIT\n"), 1);
+}
+
+/* Nobody would ever continue a stopped command. */
+static void press_the_key_for_stopping(const char *by)
+{
+    type_alone(by, COMMAND " signals");
+    tmux_wait("ready\n");
+    tmux_key("C-z");
+    tmux_wait("CONT\n");
+    tmux_key("C-d");
+    wait_code_alone(0);
+}
+
+TEST(without_a_shell_the_key_for_stopping_does_nothing)
+{
+    press_the_key_for_stopping("");
+}
+
+/* In a container the parent is in another namespace: its number is 0, which
+ * getsid() takes for the caller. Regression: the tool took that for a shell. */
+TEST(in_a_container_the_key_for_stopping_does_nothing)
+{
+    if (system("unshare --pid --fork --mount-proc true 2>/dev/null") != 0)
+        skip(); /* only root may */
+    press_the_key_for_stopping(
+        "unshare --pid --fork --mount-proc setsid --ctty");
+}
+
+static bool has_terminal(void *pid)
+{
+    char text[512] = "";
+    int group = 0;
+    FILE *f = fopen(line("/proc/%d/stat", *(pid_t *)pid), "re");
+
+    assert_non_null(f);
+    assert_non_null(fgets(text, sizeof(text), f));
+    (void)fclose(f);
+    (void)sscanf(strrchr(text, ')'), ") %*c %*d %*d %*d %*d %d", &group);
+    return group == *(pid_t *)pid;
+}
+
+/* Nobody would continue this one either, but the key can end it. */
+TEST(without_a_shell_a_stopped_command_ends_by_the_key)
+{
+    pid_t tool;
+
+    type_alone("", COMMAND " stop");
+    tool = wait_child_of(wait_child_of(tmux_shell(), "script"), "zk-lockctl");
+    wait_process_state(wait_child_of(tool, "cli-command"), 'T');
+    assert_true(wait_until(has_terminal, &tool, SOON_MS));
+    tmux_key("C-c");
+    wait_code_alone(128 + SIGINT);
+}
+
+int main(void)
+{
+    return tmux_run(test_run_all);
 }

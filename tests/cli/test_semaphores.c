@@ -11,16 +11,14 @@
 /* ESC ] 52 (the clipboard), CR, LF, what is not UTF-8, an override */
 #define EVIL "\033]52;c;aGk=\a\r\n\xff\xe2\x80\xae"
 
-static char root[64];
 /* Clients beside the one of the fixture. */
 static struct admin *b;
 static struct admin *c;
 
 static int setup(void)
 {
-    PRINT(root, "%s", new_path());
-    return admin_create(admin, root, NULL) != ZOK ||
-           admin_open(server_hosts(the_server), &b) != ZOK ||
+    look_make_root();
+    return admin_open(server_hosts(the_server), &b) != ZOK ||
            admin_open(server_hosts(the_server), &c) != ZOK;
 }
 
@@ -28,44 +26,19 @@ static int teardown(void)
 {
     admin_close(b);
     admin_close(c);
-    return admin_delete_tree(admin, root);
+    return admin_delete_tree(admin, look_root);
 }
 
 FIXTURE(setup, teardown)
 
 static const char *full(const char *name)
 {
-    static char text[4][512];
-    static size_t next;
-    char *buffer = text[next++ % 4];
-
-    (void)snprintf(buffer, sizeof(text[0]), "%s/%s", root, name);
-    return buffer;
-}
-
-/* The last result of a few is valid. */
-static const char *words(const char *before, const char *name)
-{
-    static char text[1024];
-
-    PRINT(text, "%s %s", before, full(name));
-    return text;
+    return line("%s/%s", look_root, name);
 }
 
 static int64_t make(struct admin *who, const char *name, const char *data)
 {
-    char path[512];
-    struct Stat stat;
-
-    PRINT(path, "%s", full(name));
-    for (char *p = path + strlen(root) + 1; (p = strchr(p, '/')) != NULL; p++) {
-        *p = '\0';
-        (void)admin_create(admin, path, NULL);
-        *p = '/';
-    }
-    assert_ok(admin_create_flags(who, path, data, ZOO_EPHEMERAL, NULL, 0));
-    assert_int_equal(admin_exists(admin, path, &stat), ZOK);
-    return stat.czxid;
+    return look_make(who, full(name), data, ZOO_EPHEMERAL);
 }
 
 static void make_directories(const char *name)
@@ -91,28 +64,12 @@ static void make_busy(void)
     make(c, "pool/" LEASE "3", "10.0.0.3");
 }
 
-/* The last output, in which "/tests/7" is "ROOT". */
-static const char *golden(void)
-{
-    static char text[1 << 16];
-    const char *from = look_golden();
-    char *to = text;
-
-    for (const char *p; (p = strstr(from, root)) != NULL;) {
-        to = mempcpy(to, from, (size_t)(p - from));
-        to = stpcpy(to, "ROOT");
-        from = p + strlen(root);
-    }
-    (void)strcpy(to, from);
-    return text;
-}
-
 static void assert_look(const char *what, const char *output)
 {
     if (look(what) != 0)
         fail_msg("%s", look_err);
-    if (strcmp(golden(), output) != 0)
-        fail_msg("%s", golden());
+    if (strcmp(look_golden(), output) != 0)
+        fail_msg("%s", look_golden());
 }
 
 /* --- ls and show --- */
@@ -120,14 +77,16 @@ static void assert_look(const char *what, const char *output)
 TEST(ls_has_one_line_for_a_semaphore)
 {
     make_busy();
-    assert_look(words("ls --columns LOCK,KIND,DIALECT,STATE,HOLDER,WAIT", ""),
+    assert_look(line("%s %s",
+                     "ls --columns LOCK,KIND,DIALECT,STATE,HOLDER,WAIT",
+                     full("")),
                 "LOCK KIND DIALECT STATE HOLDER WAIT\n"
                 "ROOT/pool semaphore curator shared 3 leases 2\n");
-    assert_look(words("ls --columns LOCK,KIND", "pool/locks"),
+    assert_look(line("%s %s", "ls --columns LOCK,KIND", full("pool/locks")),
                 "LOCK KIND\nROOT/pool semaphore\n");
-    assert_look(words("ls --columns LOCK,KIND", "pool/leases"),
+    assert_look(line("%s %s", "ls --columns LOCK,KIND", full("pool/leases")),
                 "LOCK KIND\nROOT/pool semaphore\n");
-    LOOK(0, "%s", words("ls -o json", ""));
+    LOOK(0, "ls -o json %s", full(""));
     look_assert_schema("answer");
 }
 
@@ -138,8 +97,9 @@ TEST(show_says_who_has_a_permit_and_who_waits)
     make_busy();
     for (size_t i = 0; i < 3; i++)
         assert_look(
-            words("show --no-4lw --columns POS,STATE,OWNER,BLOCKED-BY,MODE",
-                  paths[i]),
+            line("%s %s",
+                 "show --no-4lw --columns POS,STATE,OWNER,BLOCKED-BY,MODE",
+                 full(paths[i])),
             "ROOT/pool semaphore (curator) shared 3 leases, 2 waiting\n"
             "POS STATE OWNER BLOCKED-BY MODE\n"
             " 0 HELD 10.0.0.1 - shared\n"
@@ -148,20 +108,21 @@ TEST(show_says_who_has_a_permit_and_who_waits)
             " 3 wait 10.0.0.3 a permit shared\n"
             " 4 wait 10.0.0.3 a permit exclusive\n"
             " 5 wait 10.0.0.2 pos 4 exclusive\n");
-    LOOK(0, "%s", words("show -o json", "pool"));
+    LOOK(0, "show -o json %s", full("pool"));
     look_assert_schema("answer");
 }
 
 TEST(a_semaphore_without_a_lease_is_free)
 {
     make_directories("pool");
-    assert_look(words("ls --empty --columns LOCK,KIND,STATE", ""),
+    assert_look(line("%s %s", "ls --empty --columns LOCK,KIND,STATE", full("")),
                 "LOCK KIND STATE\nROOT/pool semaphore free\n");
-    assert_look(words("show --columns POS,STATE", "pool/locks"),
+    assert_look(line("%s %s", "show --columns POS,STATE", full("pool/locks")),
                 "ROOT/pool semaphore (-) free 0 leases, 0 waiting\n");
-    LOOK(0, "%s", words("check --free", "pool"));
+    LOOK(0, "check --free %s", full("pool"));
     make(admin, "pool/" QUEUE "0", "10.0.0.1");
-    assert_look(words("show --no-4lw --columns POS,STATE,BLOCKED-BY", "pool"),
+    assert_look(line("%s %s", "show --no-4lw --columns POS,STATE,BLOCKED-BY",
+                     full("pool")),
                 "ROOT/pool semaphore (curator) free 0 leases, 1 waiting\n"
                 "POS STATE BLOCKED-BY\n 0 wait a permit\n");
 }
@@ -175,7 +136,7 @@ TEST(other_directories_of_these_names_are_locks)
     make(admin, "b/leases/flat/lock-0000000001", "me");
     make(admin, "c/leases/lock-0000000001", "me");
     make(admin, "c/locks/lock-0000000001", "me");
-    assert_look(words("ls --columns LOCK,KIND", ""),
+    assert_look(line("%s %s", "ls --columns LOCK,KIND", full("")),
                 "LOCK KIND\n"
                 "ROOT/a/locks mutex\n"
                 "ROOT/b/leases/flat mutex\n"
@@ -183,7 +144,7 @@ TEST(other_directories_of_these_names_are_locks)
                 "ROOT/c/leases mutex\n"
                 "ROOT/c/locks mutex\n"
                 "ROOT/locks leader\n");
-    assert_look(words("show --no-4lw --columns STATE", "a/locks"),
+    assert_look(line("%s %s", "show --no-4lw --columns STATE", full("a/locks")),
                 "ROOT/a/locks mutex (other) held 1 in the queue\n"
                 "STATE\nHELD\n");
 }
@@ -192,9 +153,9 @@ TEST(a_mutex_on_the_path_of_a_semaphore_is_mixed)
 {
     make_busy();
     make(admin, "pool/lock-0000000007", "me");
-    assert_look(words("ls --columns LOCK,KIND,WAIT", ""),
+    assert_look(line("%s %s", "ls --columns LOCK,KIND,WAIT", full("")),
                 "LOCK KIND WAIT\nROOT/pool mixed 2\n");
-    LOOK(0, "%s", words("show --no-4lw", "pool"));
+    LOOK(0, "show --no-4lw %s", full("pool"));
     assert_has(look_err, "do not exclude each other");
 }
 
@@ -205,17 +166,19 @@ TEST(a_latch_has_a_leader_and_candidates)
     make(admin, "election/" LATCH "1", "node-1");
     make(b, "election/" LATCH "2", EVIL);
     make(c, "election/" LATCH "3", "");
-    assert_look(words("ls --columns KIND,DIALECT,STATE,HOLDER,WAIT", ""),
-                "KIND DIALECT STATE HOLDER WAIT\n"
-                "leader ? held node-1 2\n");
     assert_look(
-        words("show --no-4lw --columns POS,STATE,OWNER,BLOCKED-BY", "election"),
+        line("%s %s", "ls --columns KIND,DIALECT,STATE,HOLDER,WAIT", full("")),
+        "KIND DIALECT STATE HOLDER WAIT\n"
+        "leader ? held node-1 2\n");
+    assert_look(
+        line("%s %s", "show --no-4lw --columns POS,STATE,OWNER,BLOCKED-BY",
+             full("election")),
         "ROOT/election leader (?) held 3 in the queue\n"
         "POS STATE OWNER BLOCKED-BY\n"
         " 0 HELD node-1 -\n"
         " 1 wait \\x1B]52;c;aGk=\\x07\\x0D\\x0A\\xFF\\xE2\\x80\\xAE pos 0\n"
         " 2 wait session 0xN pos 1\n");
-    LOOK(1, "%s", words("check --free", "election"));
+    LOOK(1, "check --free %s", full("election"));
     assert_has(look_err, "is led by node-1 (?)");
 }
 
@@ -228,10 +191,10 @@ TEST(a_lease_is_broken_by_its_token)
 
     make_busy();
     token = make(b, "pool/" LEASE "7", "10.0.0.9");
-    LOOK(65, "%s", words("break --yes --token 1", "pool"));
+    LOOK(65, "break --yes --token 1 %s", full("pool"));
     assert_has(look_err, "is a semaphore: 5 leases, 2 waiting");
     PRINT(order, "break --yes --token %lld", (long long)token);
-    LOOK(0, "%s", words(order, "pool/leases"));
+    LOOK(0, "%s", line("%s %s", order, full("pool/leases")));
     assert_has(look_err, "a lease of");
     assert_has(look_err, "is held by 10.0.0.9");
     assert_has(look_err, "DANGER");
@@ -249,9 +212,9 @@ TEST(curator_does_not_hear_that_it_is_asked)
     make_directories("pool");
     make(admin, "pool/" LEASE "0", "10.0.0.1");
     make(admin, "election/" LATCH "1", "node-1");
-    LOOK(75, "%s", words("revoke -w 0", "pool"));
+    LOOK(75, "revoke -w 0 %s", full("pool"));
     assert_has(look_err, "10.0.0.1 is not asked: curator does not listen");
-    LOOK(75, "%s", words("revoke -w 0", "election"));
+    LOOK(75, "revoke -w 0 %s", full("election"));
     assert_has(look_err,
                "node-1 is not asked: its node does not tell whether its "
                "client listens");
@@ -269,8 +232,8 @@ static void wait_for_later(const char *name)
 
     assert_int_equal(admin_exists(admin, full(name), &made), ZOK);
     do {
-        assert_int_equal(admin_set(admin, root, ""), ZOK);
-        assert_int_equal(admin_exists(admin, root, &now), ZOK);
+        assert_int_equal(admin_set(admin, look_root, ""), ZOK);
+        assert_int_equal(admin_exists(admin, look_root, &now), ZOK);
     } while (now.mtime <= made.ctime + 20);
 }
 
@@ -287,16 +250,16 @@ TEST(permits_that_are_used_up_are_found)
     make(b, "pool/" QUEUE "4", "10.0.0.2");
     wait_for_later("pool/" QUEUE "4");
     make(c, "pool/" LEASE "3", "10.0.0.3");
-    LOOK(1, "%s", words("doctor --confirm 1ms --no-4lw --older 10ms", "pool"));
+    LOOK(1, "doctor --confirm 1ms --no-4lw --older 10ms %s", full("pool"));
     assert_has(look_out,
                "/pool: no-permit: 10.0.0.3 has waited for a permit for ");
     assert_has(look_out, ", 2 waiting; 3 leases are out, the oldest to "
                          "10.0.0.2, for <=");
     assert_has(look_out, "Cure: zk-lockctl show ");
-    LOOK(1, "%s",
-         words("doctor --confirm 1ms --no-4lw --older 10ms -o json", "pool"));
+    LOOK(1, "doctor --confirm 1ms --no-4lw --older 10ms -o json %s",
+         full("pool"));
     look_assert_schema("answer");
-    LOOK(0, "%s", words("doctor --confirm 1ms --no-4lw --older 1h", "pool"));
+    LOOK(0, "doctor --confirm 1ms --no-4lw --older 1h %s", full("pool"));
 }
 
 /* Any lease that goes lets a waiter in, not a certain one. */
@@ -308,9 +271,9 @@ TEST(a_circle_through_leases_is_no_deadlock)
     make(c, "b/" LEASE "0", "c");
     make(c, "a/" QUEUE "1", "c");
     make(b, "b/" QUEUE "1", "b");
-    LOOK(0, "%s", words("deadlocks --possible --confirm 1ms", ""));
+    LOOK(0, "deadlocks --possible --confirm 1ms %s", full(""));
     assert_string_equal(look_out, "");
-    LOOK(0, "%s", words("deadlocks -o dot --confirm 1ms", ""));
+    LOOK(0, "deadlocks -o dot --confirm 1ms %s", full(""));
     assert_has(look_out, "waits, position 1");
     assert_lacks(look_out, "red");
 }
@@ -319,14 +282,15 @@ TEST(metrics_have_leases_and_waiters)
 {
     make_busy();
     make(admin, "election/" LATCH "1", "node-1");
-    LOOK(0, "%s", words("metrics", ""));
-    assert_has(
-        look_out,
-        line("zklock_held{lock=\"%s/pool\",kind=\"semaphore\"} 3\n", root));
-    assert_has(
-        look_out,
-        line("zklock_held{lock=\"%s/election\",kind=\"leader\"} 1\n", root));
-    assert_has(look_out, line("zklock_waiters{lock=\"%s/pool\"} 2\n", root));
+    LOOK(0, "metrics %s", full(""));
+    assert_has(look_out,
+               line("zklock_held{lock=\"%s/pool\",kind=\"semaphore\"} 3\n",
+                    look_root));
+    assert_has(look_out,
+               line("zklock_held{lock=\"%s/election\",kind=\"leader\"} 1\n",
+                    look_root));
+    assert_has(look_out,
+               line("zklock_waiters{lock=\"%s/pool\"} 2\n", look_root));
 }
 
 TEST(watch_begins_with_the_semaphore_of_a_part)
@@ -349,23 +313,25 @@ TEST(a_double_barrier_has_members)
 {
     make(admin, "meeting/" MEMBER "1", "10.0.0.1");
     make(b, "meeting/" MEMBER "2", EVIL);
-    assert_look(words("ls --columns LOCK,KIND,STATE,HOLDER,WAIT", ""),
-                "LOCK KIND STATE HOLDER WAIT\n"
-                "ROOT/meeting barrier entering 2 members 0\n");
+    assert_look(
+        line("%s %s", "ls --columns LOCK,KIND,STATE,HOLDER,WAIT", full("")),
+        "LOCK KIND STATE HOLDER WAIT\n"
+        "ROOT/meeting barrier entering 2 members 0\n");
     assert_int_equal(admin_create(admin, full("meeting/ready"), NULL), ZOK);
-    assert_look(words("show --no-4lw --columns STATE,OWNER,NODE", "meeting"),
+    assert_look(line("%s %s", "show --no-4lw --columns STATE,OWNER,NODE",
+                     full("meeting")),
                 "ROOT/meeting barrier (-) ready 2 members, 1 foreign\n"
                 "STATE OWNER NODE\n"
                 "member 10.0.0.1 UUID\n"
                 "member \\x1B]52;c;aGk=\\x07\\x0D\\x0A\\xFF\\xE2\\x80\\xAE "
                 "UUID\n"
                 "foreign ? ready\n");
-    LOOK(0, "%s", words("show -o json", "meeting"));
+    LOOK(0, "show -o json %s", full("meeting"));
     look_assert_schema("answer");
-    LOOK(0, "%s", words("ls -o json", ""));
+    LOOK(0, "ls -o json %s", full(""));
     look_assert_schema("answer");
-    LOOK(65, "%s", words("check --free", "meeting"));
-    LOOK(0, "%s", words("metrics", ""));
+    LOOK(65, "check --free %s", full("meeting"));
+    LOOK(0, "metrics %s", full(""));
     assert_lacks(look_out, "meeting");
 }
 
@@ -374,8 +340,8 @@ TEST(a_directory_with_a_uuid_is_no_barrier)
 {
     assert_int_equal(admin_create(admin, full("dir"), NULL), ZOK);
     assert_int_equal(admin_create(admin, full("dir/" MEMBER "1"), NULL), ZOK);
-    assert_look(words("ls --columns LOCK,KIND", ""), "");
-    LOOK(65, "%s", words("show", "dir"));
+    assert_look(line("%s %s", "ls --columns LOCK,KIND", full("")), "");
+    LOOK(65, "show %s", full("dir"));
 }
 
 /* Such as locks that are named by a hash. */
@@ -384,7 +350,7 @@ TEST(a_directory_with_a_hash_is_of_no_pool)
     assert_int_equal(admin_create(admin, full("dir"), NULL), ZOK);
     assert_ok(admin_create(admin, full("dir/5a5bbc3873ea4b5a9f7396e8c4c6a436"),
                            NULL));
-    LOOK(65, "%s", words("show", "dir"));
+    LOOK(65, "show %s", full("dir"));
     assert_has(look_err, "of its 1 children none contends");
 }
 
@@ -397,15 +363,15 @@ TEST(show_says_what_an_empty_node_may_be)
     assert_ok(admin_create_bytes(admin, full("below"), below, 4, 0));
     assert_int_equal(admin_create(admin, full("gate"), "10.0.0.1"), ZOK);
     assert_int_equal(admin_create(admin, full("idle"), NULL), ZOK);
-    LOOK(0, "%s", words("show", "total"));
+    LOOK(0, "show %s", full("total"));
     assert_has(look_err, "(DistributedAtomicLong) its 8 bytes of data are 260");
-    LOOK(0, "%s", words("show", "below"));
+    LOOK(0, "show %s", full("below"));
     assert_has(look_err, "(SharedCount) its 4 bytes of data are -2");
-    LOOK(0, "%s", words("show", "gate"));
+    LOOK(0, "show %s", full("gate"));
     assert_has(look_err,
                "it has data (8 bytes), as locks have not: it may be a "
                "barrier");
-    LOOK(0, "%s", words("show", "idle"));
+    LOOK(0, "show %s", full("idle"));
     assert_string_equal(look_err, "");
 }
 

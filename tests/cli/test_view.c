@@ -13,17 +13,15 @@
 #define EVIL "\033]52;c;aGk=\a\r\n\xff\xe2\x80\xae"
 
 static zkr_session *s;
-static char root[64];
 static char path[80];
 static zkr_mutex *m;
 
 static int setup(void)
 {
     s = open_session();
-    PRINT(root, "%s", new_path());
-    PRINT(path, "%s/lock", root);
+    look_make_root();
+    PRINT(path, "%s/lock", look_root);
     m = new_mutex(s, path);
-    assert_int_equal(admin_create(admin, root, NULL), ZOK);
     return 0;
 }
 
@@ -32,7 +30,7 @@ static int teardown(void)
     look_on(NULL);
     zkr_mutex_free(m);
     (void)zkr_session_close(s);
-    (void)admin_delete_tree(admin, root);
+    (void)admin_delete_tree(admin, look_root);
     return 0;
 }
 
@@ -40,34 +38,7 @@ FIXTURE(setup, teardown)
 
 static void make(const char *name, const char *data)
 {
-    char full[1400];
-
-    PRINT(full, "%s", line("%s/%s", root, name));
-    for (char *p = full + strlen(root) + 1; (p = strchr(p, '/')) != NULL; p++) {
-        *p = '\0';
-        (void)admin_create(admin, full, NULL);
-        *p = '/';
-    }
-    assert_ok(admin_create_flags(admin, full, data, ZOO_EPHEMERAL, NULL, 0));
-}
-
-/* "/tests/7" is "ROOT". */
-static const char *golden(void)
-{
-    static char text[1 << 16];
-    const char *from = look_golden();
-    char *to = text;
-
-    for (const char *p; (p = strstr(from, root)) != NULL;) {
-        assert_true((size_t)(to - text) + (size_t)(p - from) + 64 <
-                    sizeof(text));
-        to = mempcpy(to, from, (size_t)(p - from));
-        to = stpcpy(to, "ROOT");
-        from = p + strlen(root);
-    }
-    assert_true(strlen(from) < 1 << 15);
-    (void)strcpy(to, from);
-    return text;
+    (void)look_make(admin, line("%s/%s", look_root, name), data, ZOO_EPHEMERAL);
 }
 
 /* Nothing that could move a cursor or turn the direction. */
@@ -105,16 +76,16 @@ static void make_some(void)
 TEST(locks_of_all_clients_are_listed)
 {
     make_some();
-    LOOK(0, "ls %s", root);
-    assert_ptr_equal(
-        strstr(golden(), "LOCK KIND DIALECT STATE HOLDER HELD WAIT TOKEN\n"),
-        golden());
+    LOOK(0, "ls %s", look_root);
+    assert_ptr_equal(strstr(look_golden(),
+                            "LOCK KIND DIALECT STATE HOLDER HELD WAIT TOKEN\n"),
+                     look_golden());
     LOOK(0,
          "ls %s --columns LOCK,KIND,DIALECT,STATE,"
          "HOLDER,HELD,WAIT,LONGEST,TOKEN",
-         root);
+         look_root);
     assert_string_equal(
-        golden(),
+        look_golden(),
         "LOCK KIND DIALECT STATE HOLDER HELD WAIT LONGEST TOKEN\n"
         "ROOT/cfg rw curator shared 2 holders <=AGE 1 AGE -\n"
         "ROOT/go mutex go held session 0xN <=AGE 0 - TOKEN\n"
@@ -133,7 +104,7 @@ TEST(our_holder_is_told_by_its_record)
     const json_t *owner;
 
     assert_int_equal(gethostname(host, sizeof(host)), 0);
-    LOOK(0, "ls %s -o json", root);
+    LOOK(0, "ls %s -o json", look_root);
     lock = json_array_get(look_items("LockList"), 0);
     assert_string_equal(text_of(lock, "path"), path);
     assert_string_equal(text_of(lock, "kind"), "mutex");
@@ -155,49 +126,51 @@ TEST(our_holder_is_told_by_its_record)
 
 TEST(nothing_found_is_an_empty_list)
 {
-    LOOK(0, "ls %s", root);
+    LOOK(0, "ls %s", look_root);
     assert_string_equal(look_out, "");
     assert_has(look_err, "no locks");
-    LOOK(0, "ls -q %s", root);
+    LOOK(0, "ls -q %s", look_root);
     assert_string_equal(look_err, "");
-    LOOK(0, "ls -o json %s", root);
+    LOOK(0, "ls -o json %s", look_root);
     assert_int_equal(json_array_size(look_items("LockList")), 0);
-    LOOK(0, "ls -o jsonl %s", root);
+    LOOK(0, "ls -o jsonl %s", look_root);
     assert_string_equal(look_out, "");
 }
 
 TEST(columns_are_chosen_and_added)
 {
     make("orders/" HEX "__lock__0000000004", "a \"b\", c");
-    LOOK(0, "ls --columns TOKEN,lock %s", root);
-    assert_has(golden(), "TOKEN LOCK\n");
-    assert_has(golden(), " ROOT/orders\n");
-    LOOK(0, "ls --columns +CHILDREN %s", root);
-    assert_has(golden(), "TOKEN CHILDREN\n");
-    LOOK(0, "ls --columns lock,HOLDER,WAIT %s", root);
-    assert_has(golden(), "ROOT/orders a \"b\", c");
-    LOOK(64, "ls --columns NONE %s", root);
+    LOOK(0, "ls --columns TOKEN,lock %s", look_root);
+    assert_has(look_golden(), "TOKEN LOCK\n");
+    assert_has(look_golden(), " ROOT/orders\n");
+    LOOK(0, "ls --columns +CHILDREN %s", look_root);
+    assert_has(look_golden(), "TOKEN CHILDREN\n");
+    LOOK(0, "ls --columns lock,HOLDER,WAIT %s", look_root);
+    assert_has(look_golden(), "ROOT/orders a \"b\", c");
+    LOOK(64, "ls --columns NONE %s", look_root);
     assert_has(look_err, "--columns: 'NONE' is none; choose from LOCK,");
-    LOOK(64, "ls --columns , %s", root);
+    LOOK(64, "ls --columns , %s", look_root);
 }
 
 TEST(filters_leave_out)
 {
     make_some();
     make("gone/deep/lock-0000000000", NULL);
-    assert_ok(admin_delete(admin, line("%s/gone/deep/lock-0000000000", root)));
-    LOOK(0, "ls --columns LOCK --waiting %s", root);
-    assert_string_equal(golden(), "LOCK\nROOT/cfg\nROOT/orders\nROOT/ruby\n");
-    LOOK(0, "ls --columns LOCK --dialect go %s", root);
-    assert_string_equal(golden(), "LOCK\nROOT/go\n");
-    LOOK(64, "ls --dialect nobody %s", root);
-    LOOK(0, "ls --columns LOCK --empty %s/gone", root);
-    assert_string_equal(golden(), "LOCK\nROOT/gone/deep\n");
-    LOOK(0, "ls --held --empty %s/gone", root);
+    assert_ok(
+        admin_delete(admin, line("%s/gone/deep/lock-0000000000", look_root)));
+    LOOK(0, "ls --columns LOCK --waiting %s", look_root);
+    assert_string_equal(look_golden(),
+                        "LOCK\nROOT/cfg\nROOT/orders\nROOT/ruby\n");
+    LOOK(0, "ls --columns LOCK --dialect go %s", look_root);
+    assert_string_equal(look_golden(), "LOCK\nROOT/go\n");
+    LOOK(64, "ls --dialect nobody %s", look_root);
+    LOOK(0, "ls --columns LOCK --empty %s/gone", look_root);
+    assert_string_equal(look_golden(), "LOCK\nROOT/gone/deep\n");
+    LOOK(0, "ls --held --empty %s/gone", look_root);
     assert_string_equal(look_out, "");
-    LOOK(0, "ls --limit 2 --columns LOCK %s", root);
+    LOOK(0, "ls --limit 2 --columns LOCK %s", look_root);
     assert_has(look_err, "there are more locks than 2");
-    LOOK(0, "ls --depth 1 -o json %s", root);
+    LOOK(0, "ls --depth 1 -o json %s", look_root);
     assert_int_equal(json_array_size(look_items("LockList")), 0);
     assert_has(look_out, "what lies deeper was not looked at");
 }
@@ -215,18 +188,18 @@ static void forbid(const char *full, int32_t perms)
 TEST(every_failure_has_its_exit_code)
 {
     make("notes/note", NULL);
-    LOOK(0, "ls --empty %s/", root);
+    LOOK(0, "ls --empty %s/", look_root);
     make("closed/lock-0000000000", NULL);
-    forbid(line("%s/closed", root), ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    LOOK(65, "show %s/nothing", root);
+    forbid(line("%s/closed", look_root), ZOO_PERM_ALL & ~ZOO_PERM_READ);
+    LOOK(65, "show %s/nothing", look_root);
     assert_has(look_err, "does not exist");
-    LOOK(65, "show %s/notes", root);
+    LOOK(65, "show %s/notes", look_root);
     assert_has(look_err, "is not a lock");
-    LOOK(65, "check --free %s/notes", root);
-    LOOK(65, "break %s/notes", root);
-    LOOK(65, "revoke %s/nothing", root);
-    LOOK(77, "ls %s/closed", root);
-    LOOK(77, "show %s/closed", root);
+    LOOK(65, "check --free %s/notes", look_root);
+    LOOK(65, "break %s/notes", look_root);
+    LOOK(65, "revoke %s/nothing", look_root);
+    LOOK(77, "ls %s/closed", look_root);
+    LOOK(77, "show %s/closed", look_root);
     LOOK(78, "ls --servers %s/no/such/chroot", server_hosts(the_server));
     LOOK(64, "ls a b");
     LOOK(64, "show");
@@ -248,7 +221,7 @@ TEST(every_failure_has_its_exit_code)
     server_pause(the_server);
     LOOK(69, "ls --timeout 1s");
     server_resume(the_server);
-    forbid(line("%s/closed", root), ZOO_PERM_ALL);
+    forbid(line("%s/closed", look_root), ZOO_PERM_ALL);
 }
 
 /* --- hostile names and data --- */
@@ -260,7 +233,7 @@ TEST(nothing_hostile_reaches_a_terminal)
                                          "show",        "show -o wide",
                                          "show -o json" };
 
-    PRINT(path, "%s", line("%s/\xe2\x80\xae%%s%%n\\", root));
+    PRINT(path, "%s", line("%s/\xe2\x80\xae%%s%%n\\", look_root));
     make("\xe2\x80\xae%s%n\\/lock-0000000000", EVIL);
     make("\xe2\x80\xae%s%n\\/\xe2\x80\xaelock-0000000001",
          "{\"library\":\"zkrecipes\",\"host\":\"\\u001b[2J\\u202e\",\"pid\":"
@@ -420,7 +393,7 @@ TEST(queues_of_other_recipes_are_shown_and_broken)
     char lock[128];
 
     for (size_t i = 0; i < COUNT(recipes); i++) {
-        PRINT(lock, "%s/recipe%zu", root, i);
+        PRINT(lock, "%s/recipe%zu", look_root, i);
         assert_recipe(&recipes[i], lock);
     }
 }
@@ -435,16 +408,16 @@ TEST(deadlocks_of_other_recipes_are_possible)
         char one[128];
         char two[128];
 
-        PRINT(one, "%s/%zu/one", root, i);
-        PRINT(two, "%s/%zu/two", root, i);
-        (void)admin_create(admin, line("%s/%zu", root, i), NULL);
+        PRINT(one, "%s/%zu/one", look_root, i);
+        PRINT(two, "%s/%zu/two", look_root, i);
+        (void)admin_create(admin, line("%s/%zu", look_root, i), NULL);
         enqueue(admin, one, recipes[i].holder);
         enqueue(other, two, recipes[i].holder);
         enqueue(admin, two, recipes[i].second);
         enqueue(other, one, recipes[i].second);
-        LOOK(0, "deadlocks --possible --confirm 0 %s/%zu", root, i);
+        LOOK(0, "deadlocks --possible --confirm 0 %s/%zu", look_root, i);
         assert_has(look_out, "DEADLOCK 1 (possible, 2 owners");
-        LOOK(0, "deadlocks --confirm 0 %s/%zu", root, i);
+        LOOK(0, "deadlocks --confirm 0 %s/%zu", look_root, i);
     }
     admin_close(other);
 }
@@ -467,7 +440,7 @@ TEST(a_queue_is_shown_with_who_blocks_whom)
          "show --columns POS,STATE,CLIENT,SESSION,BLOCKED-BY,WATCH "
          "%s",
          path);
-    assert_string_equal(golden(),
+    assert_string_equal(look_golden(),
                         "ROOT/lock mutex (zkrecipes) held 2 in the queue\n"
                         "POS STATE CLIENT SESSION BLOCKED-BY WATCH\n"
                         " 0 HELD PORT 0xN - -\n"
@@ -500,12 +473,12 @@ TEST(a_deaf_waiter_is_told)
     make("lock/" HEX "__lock__0000000005", "hostB:77");
     make("lock/notes", NULL);
     LOOK(0, "show %s --columns POS,STATE,OWNER,WATCH", path);
-    assert_string_equal(golden(), "ROOT/lock mutex (kazoo) held 2 in the "
-                                  "queue, 1 foreign\n"
-                                  "POS STATE OWNER WATCH\n"
-                                  " 0 HELD hostA:123 -\n"
-                                  " 1 wait hostB:77 MISSING\n"
-                                  " - foreign session 0xN -\n");
+    assert_string_equal(look_golden(), "ROOT/lock mutex (kazoo) held 2 in the "
+                                       "queue, 1 foreign\n"
+                                       "POS STATE OWNER WATCH\n"
+                                       " 0 HELD hostA:123 -\n"
+                                       " 1 wait hostB:77 MISSING\n"
+                                       " - foreign session 0xN -\n");
     assert_has(look_err, "pos 1 watches nobody ahead of it");
     LOOK(0, "show --no-4lw --columns WATCH %s", path);
     assert_lacks(look_out, "MISSING");
@@ -522,12 +495,12 @@ TEST(a_chroot_is_known_to_the_words)
     wait_children(path, 2);
     settle(other);
     LOOK(0, "show --servers %s%s --columns WATCH /lock",
-         server_hosts(the_server), root);
+         server_hosts(the_server), look_root);
     assert_has(look_out, "ok");
-    look_on(line("%s%s", server_hosts(the_server), root));
+    look_on(line("%s%s", server_hosts(the_server), look_root));
     LOOK(0, "show --columns WATCH /lock");
     assert_has(look_out, "ok");
-    look_on(line("zk://%s%s", server_hosts(the_server), root));
+    look_on(line("zk://%s%s", server_hosts(the_server), look_root));
     LOOK(0, "show --columns WATCH /lock");
     assert_has(look_out, "ok");
     release(g);
@@ -948,7 +921,7 @@ TEST(tokens_are_decimal_everywhere)
     PRINT(token, "%" PRId64, zkr_grant_token(g));
     PRINT(hex, "0x%" PRIx64, zkr_grant_token(g));
     for (size_t i = 0; i < COUNT(looks); i++) {
-        (void)look(line("%s %s", looks[i], i == 2 ? root : path));
+        (void)look(line("%s %s", looks[i], i == 2 ? look_root : path));
         if (strstr(look_out, token) == NULL && strstr(look_err, token) == NULL)
             fail_msg("%s: no %s: %.500s%.500s", looks[i], token, look_out,
                      look_err);
@@ -1081,7 +1054,7 @@ TEST(tables_are_as_wide_as_the_terminal)
     owner[strlen(owner) < 17 ? strlen(owner) : 17] = '\0';
     (void)setenv("ZK_SERVERS", server_hosts(the_server), 1);
     for (int width = 60; width <= 240; width += 20) {
-        said = on_a_terminal(width, "ls", root);
+        said = on_a_terminal(width, "ls", look_root);
         assert_no_line_is_longer(strstr(said, "LOCK "), (size_t)width);
         said = on_a_terminal(width, "show", path);
         assert_no_line_is_longer(strstr(said, "POS "), (size_t)width);
@@ -1101,10 +1074,10 @@ TEST(tables_are_as_wide_as_the_terminal)
 TEST(without_utf_8_only_ascii_is_written)
 {
     make("lock/" HEX "__lock__0000000004", "\xe4\xba\x9b");
-    LOOK(0, "ls --columns HOLDER %s", root);
+    LOOK(0, "ls --columns HOLDER %s", look_root);
     assert_string_equal(look_out, "HOLDER\n\xe4\xba\x9b\n");
     (void)setenv("LC_ALL", "C", 1);
-    LOOK(0, "ls --columns HOLDER %s", root);
+    LOOK(0, "ls --columns HOLDER %s", look_root);
     assert_string_equal(look_out, "HOLDER\n\\xE4\\xBA\\x9B\n");
     LOOK(1, "check --free %s", path);
     assert_has(look_err, "is held by \\xE4\\xBA\\x9B (kazoo)");

@@ -27,34 +27,6 @@ static int teardown(void)
 
 FIXTURE(setup, teardown)
 
-struct wanted {
-    const struct cli *c;
-    const char *text;
-    int times;
-};
-
-static bool was_said_often(void *arg)
-{
-    struct wanted *w = arg;
-    const char *at = cli_said(w->c);
-    int times = 0;
-
-    while ((at = strstr(at, w->text)) != NULL) {
-        at += strlen(w->text);
-        times++;
-    }
-    return times >= w->times;
-}
-
-static void wait_said_often(const struct cli *c, const char *text, int times)
-{
-    struct wanted w = { c, text, times };
-
-    if (!wait_until(was_said_often, &w, SOON_MS))
-        fail_msg("it has not said '%s' %d times but: %s", text, times,
-                 cli_said(c));
-}
-
 /* Expects these texts one after the other in its output. */
 static void assert_said_in_order(const struct cli *c, const char *const *texts)
 {
@@ -119,16 +91,16 @@ TEST(a_queue_is_told_in_its_order)
 
     watch(&c, path, "table");
     g = acquire(first);
-    wait_said_often(&c, " acquired ", 1);
+    cli_wait_said_often(&c, " acquired ", 1);
     PRINT(tokens[0], "token=%lld", (long long)zkr_grant_token(g));
     waiter_start(&w, second, SOON_MS);
-    wait_said_often(&c, " queued ", 2);
+    cli_wait_said_often(&c, " queued ", 2);
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     PRINT(tokens[1], "token=%lld", (long long)zkr_grant_token(w.grant));
-    wait_said_often(&c, " acquired ", 2);
+    cli_wait_said_often(&c, " acquired ", 2);
     release(w.grant);
-    wait_said_often(&c, " gone ", 3);
+    cli_wait_said_often(&c, " gone ", 3);
     end(&c, SIGTERM);
     assert_said_in_order(&c, order);
     zkr_mutex_free(first);
@@ -147,12 +119,12 @@ TEST(a_waiter_that_gives_up_has_left)
     watch(&c, path, "table");
     g = acquire(first);
     waiter_start(&w, second, 3000); /* time to be seen */
-    wait_said_often(&c, " queued ", 2);
+    cli_wait_said_often(&c, " queued ", 2);
     assert_int_equal(waiter_join(&w), ZKR_ETIMEDOUT);
     cli_wait_said(&c, " left ");
-    wait_said_often(&c, " gone ", 1); /* that of start() */
+    cli_wait_said_often(&c, " gone ", 1); /* that of start() */
     release(g);
-    wait_said_often(&c, " gone ", 2);
+    cli_wait_said_often(&c, " gone ", 2);
     end(&c, SIGINT);
     zkr_mutex_free(first);
     zkr_mutex_free(second);
@@ -205,7 +177,7 @@ TEST(a_request_is_told_and_its_holder_still_known)
     ok(zkr_participants_revoke(other, zkr_grant_node(g)));
     cli_wait_said(&c, "\"event\":\"revoked\"");
     release(g);
-    wait_said_often(&c, "\"event\":\"gone\"", 2);
+    cli_wait_said_often(&c, "\"event\":\"gone\"", 2);
     end(&c, SIGTERM);
 
     event = nth_event(&c, "acquired", 1);
@@ -246,7 +218,7 @@ TEST(a_holder_that_is_asked_is_known_in_text)
     cli_wait_said(&c, want);
     cli_wait_said(&c, " (asked to release) ");
     release(g);
-    wait_said_often(&c, " gone ", 1);
+    cli_wait_said_often(&c, " gone ", 1);
 
     PRINT(node, "%s/_c_x-lock-0000000009", path);
     assert_int_equal(admin_create(admin, node, "of a Curator"), ZOK);
@@ -275,15 +247,15 @@ TEST(without_a_lock_all_are_watched)
     m = new_mutex(session, path);
     PRINT(text, "\"path\":\"%s\"", path);
     g = acquire(m);
-    wait_said_often(&c, text, 2);
+    cli_wait_said_often(&c, text, 2);
     release(g);
-    wait_said_often(&c, text, 3);
+    cli_wait_said_often(&c, text, 3);
     /* This holds also when the directory has gone and is created again. */
     assert_int_equal(admin_delete_tree(admin, path), 0);
     g = acquire(m);
-    wait_said_often(&c, text, 5);
+    cli_wait_said_often(&c, text, 5);
     release(g);
-    wait_said_often(&c, text, 6);
+    cli_wait_said_often(&c, text, 6);
     end(&c, SIGTERM);
     zkr_mutex_free(m);
 }
@@ -421,13 +393,13 @@ TEST(nodes_that_come_and_go_meanwhile_are_counted)
         char name[64];
 
         proxy_cut(p);
-        wait_said_often(&c, "connection lost", 2 * round + 1);
+        cli_wait_said_often(&c, "connection lost", 2 * round + 1);
         PRINT(name, "cut-lock-400000000%d", round);
         made += make_changes(path, name, 50);
         proxy_heal(p);
         cli_wait_said(&c, name);
         proxy_cut(p);
-        wait_said_often(&c, "connection lost", 2 * round + 2);
+        cli_wait_said_often(&c, "connection lost", 2 * round + 2);
         PRINT(name, "new-lock-400000001%d", round);
         made += make_changes(path, name, 50);
         sleep_ms(2000); /* the session of 1 s ends */
@@ -436,7 +408,7 @@ TEST(nodes_that_come_and_go_meanwhile_are_counted)
     }
     assert_int_equal(sum(&c, path).queued + sum(&c, path).missed, made + 4);
     assert_int_equal(sum(&c, path).unknown, 0);
-    wait_said_often(&c, "\"event\":\"resync\"", 4);
+    cli_wait_said_often(&c, "\"event\":\"resync\"", 4);
     end(&c, SIGTERM);
     proxy_stop(p);
 }
@@ -568,7 +540,7 @@ TEST(hostile_text_reaches_no_terminal)
                                      ZOO_EPHEMERAL, NULL, 0));
         cli_wait_said(&c, "acquired");
         assert_int_equal(admin_delete(admin, node), 0);
-        wait_said_often(&c, "gone", 2);
+        cli_wait_said_often(&c, "gone", 2);
         end(&c, SIGTERM);
         assert_null(strpbrk(cli_said(&c), "\x1b\a\xff"));
         assert_lacks(cli_said(&c), "\xe2\x80\xae");
@@ -612,7 +584,7 @@ TEST(after_a_lost_connection_it_says_resync)
     proxy_heal(p);
     cli_wait_said(&c, " acquired ");
     release(g);
-    wait_said_often(&c, " gone ", 2);
+    cli_wait_said_often(&c, " gone ", 2);
     end(&c, SIGTERM);
     proxy_stop(p);
     assert_said_in_order(&c, order);
@@ -653,7 +625,7 @@ TEST(a_hold_while_cut_off_is_an_upper_bound)
     }
     g = acquire(first);
     waiter_start(&w, second, SOON_MS);
-    wait_said_often(&c, "\"event\":\"queued\"", 2);
+    cli_wait_said_often(&c, "\"event\":\"queued\"", 2);
     proxy_cut(p);
     cli_wait_said(&c, "connection lost");
     release(g);
@@ -662,10 +634,10 @@ TEST(a_hold_while_cut_off_is_an_upper_bound)
     sleep_ms(1000); /* it holds */
     proxy_heal(p);
     PRINT(text, "\"token\":\"%lld\"", (long long)zkr_grant_token(w.grant));
-    wait_said_often(&c, "\"event\":\"acquired\"", 2);
+    cli_wait_said_often(&c, "\"event\":\"acquired\"", 2);
     held_ms = now_ms() - from_ms;
     release(w.grant);
-    wait_said_often(&c, "\"event\":\"gone\"", 3);
+    cli_wait_said_often(&c, "\"event\":\"gone\"", 3);
     end(&c, SIGTERM);
     assert_has(cli_said(&c), text);
     assert_true(held_of(&c, 3) >= held_ms);
@@ -694,15 +666,15 @@ TEST(a_hold_in_a_pause_is_an_upper_bound)
     start(&c, args, path);
     g = acquire(first);
     waiter_start(&w, second, SOON_MS);
-    wait_said_often(&c, "\"event\":\"queued\"", 2);
+    cli_wait_said_often(&c, "\"event\":\"queued\"", 2);
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     from_ms = now_ms();
-    wait_said_often(&c, "\"event\":\"acquired\"", 2);
+    cli_wait_said_often(&c, "\"event\":\"acquired\"", 2);
     sleep_ms(1500); /* it holds, nearly until the next list */
     held_ms = now_ms() - from_ms;
     release(w.grant);
-    wait_said_often(&c, "\"event\":\"gone\"", 3);
+    cli_wait_said_often(&c, "\"event\":\"gone\"", 3);
     end(&c, SIGTERM);
     assert_true(held_of(&c, 3) >= held_ms);
     zkr_mutex_free(first);
@@ -731,20 +703,20 @@ TEST(after_a_time_without_read_it_watches_again)
     for (int i = 0; i < 2; i++) {
         PRINT(holder, "%s/a-lock-000000001%d", path, i);
         assert_int_equal(admin_create(admin, holder, "x"), ZOK);
-        wait_said_often(&c, "\"event\":\"acquired\"", 1 + 2 * i);
+        cli_wait_said_often(&c, "\"event\":\"acquired\"", 1 + 2 * i);
         may_be_read(path, false);
         PRINT(node, "%s/b-lock-0000000020", path);
         assert_int_equal(admin_create(admin, node, "x"), ZOK);
         assert_int_equal(admin_delete(admin, node), ZOK);
         may_be_read(path, true);
         assert_int_equal(admin_delete(admin, holder), ZOK);
-        wait_said_often(&c, "\"event\":\"gone\"", 2 + 2 * i);
+        cli_wait_said_often(&c, "\"event\":\"gone\"", 2 + 2 * i);
         assert_int_equal(sum(&c, path).missed, 1 + i);
         PRINT(node, "%s/c-lock-000000003%d", path, i);
         assert_int_equal(admin_create(admin, node, "x"), ZOK);
-        wait_said_often(&c, "\"event\":\"acquired\"", 2 + 2 * i);
+        cli_wait_said_often(&c, "\"event\":\"acquired\"", 2 + 2 * i);
         assert_int_equal(admin_delete(admin, node), ZOK);
-        wait_said_often(&c, "\"event\":\"gone\"", 3 + 2 * i);
+        cli_wait_said_often(&c, "\"event\":\"gone\"", 3 + 2 * i);
     }
     end(&c, SIGTERM);
 }
@@ -875,10 +847,9 @@ static void churn_start(struct churn *u)
 static void change_until_said(struct churn *u, const struct cli *c,
                               const char *text, int times)
 {
-    struct wanted w = { c, text, times };
     int64_t end_ms = now_ms() + SOON_MS;
 
-    while (!was_said_often(&w)) {
+    while (text_count(cli_said(c), text) < times) {
         if (now_ms() >= end_ms)
             fail_msg("after %d changes it has not said '%s' %d times: %s",
                      u->made, text, times, cli_said(c));

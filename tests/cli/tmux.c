@@ -118,8 +118,7 @@ void tmux_open(int width, int height)
     (void)TMUX("new-session", "-d", "-s", "test", "-x", x, "-y", y, "bash",
                "--norc", "--noprofile", "--noediting", "-i");
     /* In two parts, because the terminal shows the typed line, too. */
-    tmux_type("PS1='rea''dy> '");
-    tmux_key("Enter");
+    tmux_line("PS1='rea''dy> '");
     tmux_wait(TMUX_PROMPT);
 }
 
@@ -136,6 +135,28 @@ void tmux_type(const char *text)
 void tmux_key(const char *name)
 {
     (void)TMUX("send-keys", "-t", "test", name);
+}
+
+void tmux_line(const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    tmux_type(text);
+    tmux_key("Enter");
+}
+
+/* The terminal shows what is typed, too, and what was asked before; neither
+ * must count. */
+void tmux_wait_code(int code)
+{
+    static int number;
+
+    tmux_line("echo the co''de %d is $?.", ++number);
+    tmux_wait(line("the code %d is %d.", number, code));
 }
 
 void tmux_resize(int width, int height)

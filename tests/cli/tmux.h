@@ -17,6 +17,10 @@ void tmux_close(void);
 /* Text, as if typed; and a key by its name: "Enter", "Escape", "C-c". */
 void tmux_type(const char *text);
 void tmux_key(const char *name);
+/* A line for the shell. */
+void tmux_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Waits until the shell has this exit code of what was typed before. */
+void tmux_wait_code(int code);
 void tmux_resize(int width, int height);
 
 /* Returns the contents of the screen, in a buffer that the next call
