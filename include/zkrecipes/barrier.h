@@ -32,7 +32,6 @@
  * There is no form with a callback: a program that cannot wait has
  * zkr_session_watch() for the node of a barrier.
  *
- * Threads   A program with its own loop may call them in that thread.
  * Errors    ZKR_ETIMEDOUT, ZKR_EBUSY: others have not done their part.
  *           ZKR_ETIMEDOUT also when others have deleted the parents of the node
  *           again and again until the deadline.
@@ -44,8 +43,6 @@
  */
 #ifndef ZKRECIPES_BARRIER_H
 #define ZKRECIPES_BARRIER_H
-
-#include <stdint.h>
 
 #include <zkrecipes/lockable.h>
 #include <zkrecipes/session.h>
@@ -63,7 +60,7 @@ struct zkr_barrier_opts {
 
 /* -- the barrier ----------------------------------------------------------- */
 
-/** A barrier, which any number of threads may share. */
+/** A barrier. */
 typedef struct zkr_barrier zkr_barrier;
 
 /** Make a handle for the barrier at @p path. */
@@ -91,7 +88,8 @@ ZKR_API const char *zkr_barrier_path(const zkr_barrier *barrier);
 
 /* -- the double barrier ---------------------------------------------------- */
 
-/** A member of a double barrier: each member has its own. */
+/** A member of a double barrier: each member has its own, and makes one call
+ *  at a time. */
 typedef struct zkr_double_barrier zkr_double_barrier;
 
 /** Make a member of the double barrier at @p path, which opens when @p members
@@ -117,28 +115,22 @@ ZKR_API void zkr_double_barrier_free(zkr_double_barrier *member);
  *
  * The last one to leave deletes "ready". It stays when the last one dies
  * inside, is freed, or cannot delete it before the deadline of leave. The next
- * member that enters finds only younger nodes then. It deletes its own node and
- * "ready", so that nobody who leaves waits for it, and waits for enough others
- * with a node of another name. A Curator program takes such a "ready" for
- * permission, and enters alone.
+ * member that enters finds only younger nodes then, deletes "ready", and waits
+ * for enough others. A Curator program takes such a "ready" for permission, and
+ * enters alone.
  *
- * The number of programs at one path should not be higher than @p members. If
- * it is, one that comes when the others leave waits for the next time; and the
- * others may be enough to begin that while a slow one still leaves, which then
- * deletes their "ready". Only a member whose connection is lost in that moment
- * can miss it, and then waits until enough enter again, or its deadline passes.
+ * The number of programs at one path should not be higher than @p members: see
+ * docs/znodes.md, "Barriers".
  *
- * Beside Curator or kazoo a path is good for one round: one enter and one leave
- * of each member. Their members wait for those who have entered again, and take
- * a "ready" of the round before for permission (Curator alone sticks so, too).
- * For the next round take another path, a number behind it, say.
+ * Beside Curator or kazoo a path is good for one round, one enter and one leave
+ * of each member (docs/interop.md). For the next round take another path, a
+ * number behind it, say.
  *
  * A member whose session ends while it waits enters again in the next one. A
  * member that dies does not count from the end of its session on. A member that
  * has given up, and enters again, first deletes its old node if that is still
  * there, so it is not counted twice.
  *
- * Threads   One call at a time for each member.
  * On error  This member is outside. Its node is gone, or is being deleted in
  *           the background (in Curator it stays). If others have counted it
  *           right before, they may be inside without it.
@@ -152,7 +144,6 @@ ZKR_CALL int zkr_double_barrier_enter(zkr_double_barrier *member,
  * inside has left with the end of its session. A member that enters after this
  * call began is not waited for.
  *
- * Threads   One call at a time for each member.
  * On error  As for enter, except that with ZKR_EDEADLK, ZKR_EFORKED and
  *           ZKR_EINVAL the member is where it was.
  * Errors    ZKR_ELOST: all have left, but the session of this member ended

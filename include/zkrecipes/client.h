@@ -11,16 +11,13 @@
  * order of the calls, and the servers carry them out in that order. A read that
  * is sent again after a lost connection may come behind later ones, as may a
  * write that the servers have throttled (ZKR_ZTHROTTLEDOP). A program may post
- * any number. Only so many are under way at once that answers come soon: when
- * one takes 125 ms longer than the quickest did, or a 32nd of the session
- * timeout if that is less, there are fewer. So what the locks of the session
- * need overtakes what is posted: proofs of the lease and other checks, acquires
- * and watches. A release overtakes reads, but no write that was posted before
- * it, in whatever thread: who is granted the lock next comes after those
- * writes. Behind more writes than the servers make in reply_timeout_ms a
- * release returns ZKR_EPENDING, and others wait for the lock so long: give bulk
- * writes that no lock protects a session of their own. After a node of 1 MB was
- * read between many of 1 KB, answers may be late once.
+ * any number: only so many are under way at once that answers come soon, and
+ * what the locks of the session need overtakes what is posted: proofs of the
+ * lease and other checks, acquires and watches. A release overtakes reads, but
+ * no write that was posted before it, in whatever thread: who is granted the
+ * lock next comes after those writes. Behind more writes than the servers make
+ * in reply_timeout_ms a release returns ZKR_EPENDING, and others wait for the
+ * lock so long: give bulk writes that no lock protects a session of their own.
  *
  * Reads (get, exists, children) and a sync are sent again as the retry policy
  * of the session says, in the next session, too. A read shows what the server
@@ -57,9 +54,6 @@
  */
 #ifndef ZKRECIPES_CLIENT_H
 #define ZKRECIPES_CLIENT_H
-
-#include <stddef.h>
-#include <stdint.h>
 
 #include <zkrecipes/error.h>
 #include <zkrecipes/session.h>
@@ -219,36 +213,28 @@ ZKR_CALL int zkr_session_delete_async(zkr_session *session, const char *path,
 /* -- transactions ---------------------------------------------------------- */
 
 /**
- * Transactions: several writes and checks of versions, all or none.
- *
- *   1. Make a transaction on a session.
- *   2. Add its operations.
- *   3. Commit it, once: the servers carry out the operations in their order, as
- *      one; or none, when one of them fails. Each operation finds what those
- *      before it have made.
- *   4. Ask for its results, and free it.
+ * Transactions: several writes and checks of versions, all or none. The servers
+ * carry out the operations in their order, as one, and each finds what those
+ * before it have made; when one of them fails, none is carried out. A
+ * transaction is committed once. It is one request, and the servers take up to
+ * 1 MB; more is ZKR_ETOOLONG.
  *
  * With a guard the servers check first that its lock is still held: a guarded
  * write (grant.h, which has the errors that come with it).
  *
- * A commit is a write as any other, with the same three results: made, not
- * made, and unknown (ZKR_EUNKNOWN). It helps to put a check or a set with an
- * expected version into the transaction: if it is committed again in a new
- * transaction, and the first was made, the second fails with ZKR_ZBADVERSION.
- *
- * A transaction is one request, and the servers take up to 1 MB; more is
- * ZKR_ETOOLONG.
+ * A commit is a write as any other, and may have an unknown outcome. It helps
+ * to put a check or a set with an expected version into the transaction: if it
+ * is committed again in a new transaction, and the first was made, the second
+ * fails with ZKR_ZBADVERSION.
  *
  * Threads   One at a time per transaction. From zkr_txn_commit_async() to its
  *           callback no call but zkr_txn_free() is allowed.
- * On error  Nothing was written, except with ZKR_EUNKNOWN.
  * Errors    As above. The sentence says which operation was refused, and
  *           so does zkr_txn_failed().
  *           ZKR_ZUNIMPLEMENTED: a ZooKeeper client that is not known to be safe
  *           for transactions.
  *           ZKR_EINVAL: the transaction is empty, or has been committed before.
  * Source    ZooKeeper Programmer's Guide, multi.
- * Example   examples/client.c
  */
 
 /** A transaction, before its commit and after. */
@@ -305,12 +291,10 @@ ZKR_CALL int zkr_txn_commit_async(zkr_txn *txn, int64_t timeout_ms,
 /* Results of a commit. Operations are counted from 0, in the order in which
  * they were added. The strings and stats live as long as the transaction. */
 
-/** The operation that was refused; -1 when there is none, or it is not known.
- */
+/** The operation that was refused; -1: none, or it is not known. */
 ZKR_API int zkr_txn_failed(const zkr_txn *txn);
 
-/** The path that a create has made, without the chroot; NULL when it has not,
- * or the operation is no create. */
+/** The path that a create has made, without the chroot; else NULL. */
 ZKR_API const char *zkr_txn_path(const zkr_txn *txn, size_t operation);
 
 /** The stat after a set that was made; else NULL. */
@@ -326,21 +310,9 @@ ZKR_API const struct zkr_stat *zkr_txn_stat(const zkr_txn *txn,
  * A watch of ZooKeeper tells of one change, and ends with the session. A watch
  * here is a read that the library repeats whenever its result may have changed:
  * each read sets the watch for the next one, so no change after it is missed.
- * Changes in quick succession may be told as one: what is told last is how the
- * node was left. While a callback is late, newer results replace older ones.
- *
- * The callback is told:
- *
- *  - first, the present state (ZKR_WATCH_FIRST);
- *  - every other state that is seen later (ZKR_WATCH_CHANGED);
- *  - once in every new session, the state by then (ZKR_WATCH_GAP), even if
- *    nothing differs: what happened between the sessions was not watched. It
- *    is not older than the state told before, unless the servers have local
- *    sessions. A lost connection alone is no gap: when the session goes on, the
- *    servers tell what happened meanwhile.
- *
- * Two calls in a row may tell the same: then the node changed, and changed
- * back.
+ * Changes in quick succession may be told as one, also when a callback is late:
+ * what is told last is how the node was left. Two calls in a row may tell the
+ * same: then the node changed, and changed back.
  *
  * A node that is missing is ZKR_ZNONODE; the watch waits for its creation.
  * Other errors of the servers are told once, and the read is repeated every
@@ -358,8 +330,6 @@ ZKR_API const struct zkr_stat *zkr_txn_stat(const zkr_txn *txn,
  *
  * A watch costs one request when it is made, one or two for each change (with
  * ZKR_WATCH_EXISTS also for each write of the data), and one when it is freed.
- * Under many changes it reads again as soon as the read before was answered;
- * zkr_watch_set_pause() makes it slower.
  * After a reconnect the ZooKeeper client names all watched paths in one packet,
  * which servers refuse above 1 MB (jute.maxbuffer) by cutting the connection,
  * again and again: so a session should not watch more than some 5,000 nodes, or
@@ -393,15 +363,17 @@ ZKR__FLAGS(zkr_watch_what)
 
 /** Why a callback is called. */
 enum zkr_watch_why {
-    ZKR_WATCH_FIRST = 0,   /**< The first call. */
+    ZKR_WATCH_FIRST = 0,   /**< The first call: the present state. */
     ZKR_WATCH_CHANGED = 1, /**< The state is another one. */
-    ZKR_WATCH_GAP = 2,     /**< The session is a new one: it may have changed,
-                                several times. */
-    ZKR_WATCH_ENDED = 3,   /**< With ZKR_WATCH_UNTIL_DELETED: the node was
-                                deleted, and nothing else changed between the
-                                state told before and the deletion, unless the
-                                connection was lost meanwhile. The server says
-                                so, and nothing was read again. */
+    /** Once in every new session, the state by then, even if nothing differs:
+     *  what happened between the sessions was not watched. It is not older than
+     *  the state told before, unless the servers have local sessions. A lost
+     *  connection alone is no gap: the servers tell what happened meanwhile. */
+    ZKR_WATCH_GAP = 2,
+    /** With ZKR_WATCH_UNTIL_DELETED: the node was deleted, and nothing else
+     *  changed since the state told before, unless the connection was lost
+     *  meanwhile. The server says so, and nothing was read again. */
+    ZKR_WATCH_ENDED = 3,
 };
 
 /**
@@ -430,9 +402,8 @@ ZKR_CALL int zkr_session_watch(zkr_session *session, const char *path,
 
 /**
  * Let a read begin no earlier than @p pause_ms after the answer to the one
- * before; 0, the default: at once. A change is told the later for it, but a
- * change after a longer time of rest is told at once. Errors are repeated every
- * retry.cap_ms, as ever. A pause that has begun is not changed.
+ * before; 0, the default: at once. A change after a longer time of rest is told
+ * at once. A pause that has begun is not changed.
  */
 ZKR_CALL int zkr_watch_set_pause(zkr_watch *watch, int64_t pause_ms);
 

@@ -39,8 +39,7 @@
  * ZKR_EEXHAUSTED. Then let all programs stop, read the number, delete the node,
  * and set the number.
  *
- * Time      A timeout_ms is also that for the mutex.
- * Threads   A program with its own loop may call them in that thread.
+ * Time      A timeout_ms is also for the mutex.
  * On error  The number was not changed by this call, except with ZKR_EUNKNOWN.
  * Errors    ZKR_EUNKNOWN: see above.
  *           ZKR_EOVERFLOW: the number would not fit.
@@ -60,14 +59,12 @@
 #ifndef ZKRECIPES_COUNTER_H
 #define ZKRECIPES_COUNTER_H
 
-#include <stdint.h>
-
 #include <zkrecipes/client.h>
 #include <zkrecipes/session.h>
 
 ZKR__BEGIN_C
 
-/** A counter, which any number of threads may share. */
+/** A counter. */
 typedef struct zkr_counter zkr_counter;
 
 /** The flags of zkr_counter_opts. */
@@ -81,12 +78,12 @@ ZKR__FLAGS(zkr_counter_flags)
 struct zkr_counter_opts {
     size_t size;                  /**< Set by ZKR_COUNTER_OPTS_INIT. */
     enum zkr_counter_flags flags; /**< Any of them, with |. */
-    uint32_t promote_after;       /**< After so many rounds in vain a change
-                                       takes the mutex; default 10. Without
-                                       lock_path it means nothing. */
-    const char *lock_path; /**< Of that mutex; neither the path of the counter
-                                nor one below it (ZKR_EINVAL). Default: no
-                                mutex. Copied. */
+    /** After so many rounds in vain a change takes the mutex; default 10.
+     *  Without lock_path it means nothing. */
+    uint32_t promote_after;
+    /** Of that mutex; neither the path of the counter nor one below it
+     *  (ZKR_EINVAL). Default: no mutex. */
+    const char *lock_path;
 };
 
 #define ZKR_COUNTER_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_counter_opts)
@@ -104,9 +101,7 @@ ZKR_API void zkr_counter_free(zkr_counter *counter);
 
 /**
  * Read the number, and the version of its node (NULL is allowed), which is for
- * zkr_counter_set(). It is what the server of this session knows: others may
- * have changed it since. After zkr_session_sync() it is not older than that
- * call.
+ * zkr_counter_set(): a read, as of client.h.
  */
 ZKR_CALL int zkr_counter_get(zkr_counter *counter, int64_t timeout_ms,
                              int64_t *ret_value, int32_t *ret_version);

@@ -26,39 +26,27 @@
 
 /* -- marks and initial values, in C11 and in every C++ since C++11 --------- */
 
-/** Marks what the shared library exports. */
 #if defined(__GNUC__)
-#define ZKR_API __attribute__((visibility("default")))
+#define ZKR__ATTRIBUTE(what) __attribute__((what))
 #else
-#define ZKR_API
+#define ZKR__ATTRIBUTE(what)
 #endif
+
+/** Marks what the shared library exports. */
+#define ZKR_API ZKR__ATTRIBUTE(visibility("default"))
 
 /**
  * Marks a function whose result the caller must look at. All that return an
- * error are marked, and zkr_grant_is_held() and
- * zkr_leader_is_leader(): after an error the caller does not have what it goes
- * on with, such as a lock, an object, a write, or a callback to come. Functions
- * whose error leaves the caller nothing to do are not marked: those that end
+ * error are marked, and zkr_grant_is_held() and zkr_leader_is_leader(). Not
+ * marked are those whose error leaves the caller nothing to do: those that end
  * something (release, leave, close, cancel, give back), zkr_grant_listen(),
  * which is also how to stop listening, and zkr_session_dispatch(), which is
  * called again anyway.
  */
-#if defined(__GNUC__)
-#define ZKR_MUST_CHECK __attribute__((warn_unused_result))
-#else
-#define ZKR_MUST_CHECK
-#endif
+#define ZKR_MUST_CHECK ZKR__ATTRIBUTE(warn_unused_result)
 
-/** Marks both. */
+/** Marks what is exported, and whose result the caller must look at. */
 #define ZKR_CALL ZKR_API ZKR_MUST_CHECK
-
-#ifdef __cplusplus
-#define ZKR__BEGIN_C extern "C" { /* what follows is of C, in C++, too */
-#define ZKR__END_C   }
-#else
-#define ZKR__BEGIN_C
-#define ZKR__END_C
-#endif
 
 /** Marks a short form of another function: it is not in the shared library. */
 #define ZKR_SHORT static inline
@@ -71,8 +59,14 @@
  *
  * In C it is an initializer, also of an object of static storage. C++ has no
  * designated initializers before C++20: there it is a value.
+ *
+ * Flags are of an enum of their own, which is that of the member that takes
+ * them. They are combined with |, in C++, too.
  */
 #ifdef __cplusplus
+#define ZKR__BEGIN_C            extern "C" {
+#define ZKR__END_C              }
+#define ZKR__DEFAULT_OPTS(type) zkr__default_opts<type>()
 /* A template is no part of extern "C", in which a program may include this. */
 extern "C++" {
 template <class Opts> inline Opts zkr__default_opts()
@@ -83,18 +77,6 @@ template <class Opts> inline Opts zkr__default_opts()
     return opts;
 }
 }
-#define ZKR__DEFAULT_OPTS(type) zkr__default_opts<type>()
-#else
-/* clang-format off */
-#define ZKR__DEFAULT_OPTS(type) { .size = sizeof(type) }
-/* clang-format on */
-#endif
-
-/*
- * Flags are of an enum of their own, which is that of the member that takes
- * them. They are combined with |, in C++, too.
- */
-#ifdef __cplusplus
 #define ZKR__FLAGS(type)                                                       \
     extern "C++" {                                                             \
     constexpr type operator|(type a, type b)                                   \
@@ -108,6 +90,11 @@ template <class Opts> inline Opts zkr__default_opts()
     }                                                                          \
     }
 #else
+/* clang-format off */
+#define ZKR__DEFAULT_OPTS(type) { .size = sizeof(type) }
+/* clang-format on */
+#define ZKR__BEGIN_C
+#define ZKR__END_C
 #define ZKR__FLAGS(type)
 #endif
 

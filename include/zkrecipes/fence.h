@@ -8,22 +8,18 @@
  * token it has seen in a fence, one fence for each lock, and the highest count
  * seen with that token. A lower token belongs to an older holder, and so does
  * an equal token with a lower count: they are refused with ZKR_ESTALE. The same
- * token with the same count is the same holder, which may write many times.
- *
- * Only a lock that stays with its process (retain_ms, mutex.h) gives one token
- * to several holders, one after the other: the count tells these apart. With
- * every other lock it is always 0. A resource that gets the token alone passes
- * 0; then a late write of one such holder gets through beside another.
+ * token with the same count is the same holder, which may write many times. A
+ * resource that gets the token alone passes 0; then, with retain_ms, a late
+ * write of one holder gets through beside another of its process.
  *
  * A fence does not know who holds the lock now: it refuses an old holder only
  * after a newer holder has presented its token. So the new holder must present
  * its token before it reads what it will change: until then a late write of the
  * old holder gets through.
  *
- * Accepting a token and then writing is not enough. The process may stop
- * between the two while a newer holder is accepted and writes; then the old
- * write overwrites the new one. So accepting and writing must form one section
- * that excludes all others:
+ * Between accepting a token and writing the process may stop, while a newer
+ * holder is accepted and writes; then the old write overwrites the new one. So
+ * accepting and writing must form one section that excludes all others:
  *
  *  - zkr_fence_begin(), write, zkr_fence_end(): no other thread or process is
  *    in a section of the same fence meanwhile. A process that dies inside a
@@ -61,12 +57,11 @@
  *           the child, and free the old handle there. A child that keeps it,
  *           and does not exec, keeps others out when its parent dies inside a
  *           section.
- * Source    Kleppmann, "How to do distributed locking", 2016 (fencing tokens).
- *           Lamport, "Time, Clocks, and the Ordering of Events in a Distributed
- *           System", CACM 21(7), 1978: an order of events, not of clocks.
+ * Source    Burrows, "The Chubby lock service", OSDI 2006 (sequencers);
+ *           Kleppmann, "How to do distributed locking", 2016 (fencing tokens);
  *           Hochstein, "Locks, leases, fencing tokens, FizzBee!", 2025: that a
  *           write of the old holder gets through until the new one has been
- *           seen. Burrows, "The Chubby lock service", OSDI 2006 (sequencers).
+ *           seen.
  * Example   examples/fence.c
  */
 #ifndef ZKRECIPES_FENCE_H
@@ -84,10 +79,10 @@ typedef struct zkr_fence zkr_fence;
 
 /** Zero means default, for every member. */
 struct zkr_fence_opts {
-    size_t size;      /**< Set by ZKR_FENCE_OPTS_INIT. */
-    const char *file; /**< The file that it is in. Default: it is in memory, for
-                           a resource that lives no longer than this
-                           process. */
+    size_t size; /**< Set by ZKR_FENCE_OPTS_INIT. */
+    /** The file that it is in. Default: it is in memory, for a resource that
+     *  lives no longer than this process. */
+    const char *file;
 };
 
 #define ZKR_FENCE_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_fence_opts)
@@ -130,8 +125,7 @@ ZKR_CALL int zkr_fence_accept_shared(zkr_fence *fence, int64_t token);
  * Begin a section: accept @p token and @p handoff as zkr_fence_accept() does,
  * and let nobody else be accepted until zkr_fence_end().
  *
- * Time      @p timeout_ms: zkrecipes.h says what it means. The lock of a file
- *           is tried every few milliseconds.
+ * Time      The lock of a file is tried every few milliseconds.
  * Errors    ZKR_ETIMEDOUT: others are in a section (a try returns ZKR_EBUSY);
  *           and those of zkr_fence_accept(). The section has not begun then.
  */

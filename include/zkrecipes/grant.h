@@ -24,18 +24,15 @@
  * three writes in each session timeout (up to fifty where answers are slow),
  * and derives from them an instant before which the servers cannot have ended
  * the session: zkr_grant_valid_until(). There is always such an instant while
- * no answer takes longer than a sixth of the session timeout, also when a link
- * turns slow while the lock is held, and when each answer takes another time.
- * Where all have long taken about the same time, a fifth is enough. With longer
- * ones there is none, and the grant is UNSURE, for moments or for good. The
- * rule assumes
+ * no answer takes longer than a sixth of the session timeout; a fifth, where
+ * all have long taken about the same time. With longer ones there is none, and
+ * the grant is UNSURE, for moments or for good. The rule, which docs/design.md
+ * derives ("The lease"), assumes
  *
  *  - that clocks differ by less than 0.1 %;
  *  - that every server between ours and the leader is pinged as often as
  *    lease_ping_gap_ms of the session says, and that there are no more of these
- *    hops than lease_hops: usually the leader pings our server. An observer
- *    that is pinged by a follower (observerMasterPort) makes two, and needs
- *    lease_hops = 2;
+ *    hops than lease_hops (session.h);
  *  - that a leader which ends many sessions at once needs less than a twentieth
  *    of the session timeout, or 250 ms if that is more, for all of them, the
  *    time included in which it stands still meanwhile. This counts where a
@@ -48,14 +45,12 @@
  *
  * Session timeouts below half a second are too short for a lease.
  *
- * So that a lock begins with a lease, a session sends a sync now and then, in
- * place of the client's own pings. When nothing has been held or waited for in
- * the last session timeout it sends reads instead, and the next acquire takes
- * one round trip more. After a pause of the process or of a link, or on a slow
- * link, there may be no proof of a live session when our turn comes. Then the
- * lock is granted when there is one, up to two thirds of a session timeout, a
- * twentieth (or 250 ms) and four round trips later; it is not granted while
- * answers take longer than half a session timeout.
+ * When nothing has been held or waited for in the last session timeout, the
+ * next acquire takes one round trip more. After a pause of the process or of a
+ * link, or on a slow link, there may be no proof of a live session when our
+ * turn comes. Then the lock is granted when there is one, up to two thirds of a
+ * session timeout, a twentieth (or 250 ms) and four round trips later; it is
+ * not granted while answers take longer than half a session timeout.
  *
  * zkr_grant_valid_until() is a bound at the moment of the call: the next
  * instruction may run ten seconds later. It covers the session only: when an
@@ -68,10 +63,6 @@
  */
 #ifndef ZKRECIPES_GRANT_H
 #define ZKRECIPES_GRANT_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include <zkrecipes/client.h>
 #include <zkrecipes/error.h>
@@ -114,14 +105,10 @@ ZKR_CALL int zkr_grant_check(zkr_grant *grant);
 
 /**
  * Tell whether the lock is provably ours now: true when zkr_grant_check() would
- * return ZKR_OK, by the same clock. Sends no request. False does not tell why:
- * lost for good, unsure for a moment, or released. For NULL and after fork:
- * false.
- *
- * It only looks, while zkr_grant_check() acts, too: a check that is the first
- * to see that the lease has run out makes the grant UNSURE, and tells the
- * listener; after a look this comes some milliseconds later, from a thread of
- * the library.
+ * return ZKR_OK, by the same clock. Sends no request. It only looks, while a
+ * check that is the first to see that the lease has run out makes the grant
+ * UNSURE, and tells the listener; after a look this comes some milliseconds
+ * later, from a thread of the library.
  */
 ZKR_CALL bool zkr_grant_is_held(const zkr_grant *grant);
 
@@ -153,7 +140,7 @@ ZKR_API const char *zkr_grant_state_name(enum zkr_grant_state_kind state);
  * The fencing token: the czxid of the lock node, a positive number that is
  * higher for every later grant of the same lock (rwlock.h says what that means
  * for readers; zkr_grant_handoff(), for locks that stay). It never changes, and
- * is readable in every state. 0 for NULL.
+ * is readable in every state.
  *
  * Source    The transaction id of ZooKeeper; "sequencer" in the Chubby paper.
  *           The sequence number in the node's name is not a token: it starts
@@ -165,15 +152,10 @@ ZKR_API int64_t zkr_grant_token(zkr_grant *grant);
  * The number of grants that this lock node has had before: 0 for the first
  * holder, and always 0 without retain_ms (mutex.h). It never changes.
  *
- * Fencing: holders that took the lock from each other here have the same token.
- * All of them are in this process, and the lock orders them, so what one of
- * them has written before its release comes before the next. A resource that
- * must also refuse a late write of one of them to another (a request that a
- * thread has sent and not awaited before its release) compares the pair: token
- * first, and this count when the tokens are equal, as fence.h does. To all
- * others the token is
- * enough. A guarded write is guarded by the node: so a node with a
- * write that is not answered is not handed on.
+ * Holders that took the lock from each other here have the same token. A
+ * resource that must also refuse a late write of one of them to the next (a
+ * request that a thread has sent and not awaited before its release) compares
+ * this count when the tokens are equal, as fence.h does.
  */
 ZKR_API uint64_t zkr_grant_handoff(zkr_grant *grant);
 
@@ -185,15 +167,13 @@ ZKR_API uint64_t zkr_grant_handoff(zkr_grant *grant);
 ZKR_API uint32_t zkr_grant_depth(zkr_grant *grant);
 
 /** Return the path of the lock node, without the chroot:
- *  "/locks/orders/_c_...-lock-0000000007". Valid until the grant is freed. NULL
- *  for NULL. */
+ *  "/locks/orders/_c_...-lock-0000000007". */
 ZKR_API const char *zkr_grant_node(zkr_grant *grant);
 
 /** Return the data with which the lock node was created: the owner record, a
  *  line of JSON, or the id of a candidate. A request to give the lock back
  *  replaces it (ZKR_GRANT_REVOKE_REQUESTED): a program that keeps the lock may
- *  write it again, so that others see whose the lock is. Valid until the grant
- *  is freed. NULL for NULL. */
+ *  write it again, so that others see whose the lock is. */
 ZKR_API const char *zkr_grant_record(zkr_grant *grant);
 
 /** Why a grant is LOST. */
@@ -214,8 +194,7 @@ enum zkr_loss {
  * When the servers end a session, they delete its nodes first, and a client
  * that is connected may hear of that first: DELETED then becomes EXPIRED as
  * soon as the end is known, if the session was given no answer in between. It
- * is to be asked for before the next session ends, too. ZKR_LOSS_NONE for NULL
- * and after fork.
+ * is to be asked for before the next session ends, too.
  */
 ZKR_API enum zkr_loss zkr_grant_loss(zkr_grant *grant);
 
@@ -254,8 +233,6 @@ ZKR_API int zkr_grant_listen(zkr_grant *grant, zkr_grant_fn fn, void *user);
  * stays (retain_ms, mutex.h). A lock that is held several times loses one
  * count, and nothing is sent.
  *
- * Time      reply_timeout_ms of the session at most.
- * Threads   Any, except a callback of the session (ZKR_EDEADLK, still held).
  * Owns      The grant stays yours: free it.
  * On error  The grant is released here whatever is returned, except
  *           ZKR_EDEADLK, ZKR_ENOTOWNER (a reentrant lock of another thread),
@@ -265,13 +242,12 @@ ZKR_API int zkr_grant_listen(zkr_grant *grant, zkr_grant_fn fn, void *user);
  *           comes behind all writes that the program has posted before: see
  *           client.h.
  *           ZKR_ELOST: it was not ours any more. ZKR_ENOTHELD: released before.
- *           ZKR_ZNOAUTH: ACLs forbid the deletion, for now: others wait for the
- *           node. The deletion is tried again after each session timeout, and
- *           before the next acquire of this session on that path, until it is
- *           done or the session is over. The log says so when it was refused
- *           and when it was done, and zkr_counters.refusals counts such nodes:
- *           also of a lock that stays and is given back later, when there is
- *           nobody to be told.
+ *           ZKR_ZNOAUTH: ACLs forbid the deletion: others wait for the node.
+ *           It is tried again after each session timeout, and before the next
+ *           acquire of this session on that path, until it is done or the
+ *           session is over. The log tells of both, and zkr_counters.refusals
+ *           counts such nodes, also of a lock that stays and is given back
+ *           later, when there is no caller to be told.
  */
 ZKR_API int zkr_grant_release(zkr_grant *grant);
 
@@ -307,7 +283,6 @@ ZKR_CALL int zkr_grants_check(zkr_grant *const *grants, size_t count);
  * Release all of them, the last one first: the deletes are sent in one flight.
  * Each is tried, whatever becomes of the others.
  *
- * Time      reply_timeout_ms of the session at most.
  * Errors    The first error of zkr_grant_release().
  */
 ZKR_API int zkr_grants_release(zkr_grant *const *grants, size_t count);
@@ -359,7 +334,6 @@ ZKR_API void zkr_grants_free(zkr_grant **grants, size_t count);
  * The node of an unfair mutex has the same name for all its holders, so it
  * cannot guard anything (ZKR_EINVAL).
  *
- * On error  Nothing was written, except with ZKR_EUNKNOWN.
  * Errors    Those of a transaction, and
  *           ZKR_ELOST: the lock is not ours any more; the grant is LOST from
  *           then on. ZKR_ENOTHELD: it was released.

@@ -5,8 +5,7 @@
  *
  * A program campaigns, and goes on with its work. When its turn comes it leads,
  * for a term, until it leaves, dies or loses its session. After a loss it
- * campaigns again by itself, behind all others. There is no thread for it, and
- * nothing is held while it waits.
+ * campaigns again by itself, behind all others. There is no thread for it.
  *
  * Guarantees: terms on one path never overlap in the order of the servers'
  * transactions; the next one to lead is the one that has campaigned for longest
@@ -30,10 +29,9 @@
  *    anybody else can lead, as long as callbacks are not delayed. It is
  *    followed by GAINED, if the term goes on, or by LOST.
  *
- * zkr_participants_list() tells who leads, and who is next: it lists those that
- * campaign in their order, and the data of each is its id. The first is the
- * leader. With opts.reads = 1 it asks for no more than that. The list may be
- * out of date when it comes.
+ * zkr_participants_list() lists those that campaign in their order, and the
+ * data of each is its id. The first is the leader; opts.reads = 1 asks for no
+ * more than that.
  *
  * A program is one participant per object; two objects on one path compete with
  * each other.
@@ -44,10 +42,6 @@
  */
 #ifndef ZKRECIPES_LEADER_H
 #define ZKRECIPES_LEADER_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include <zkrecipes/lockable.h>
 
@@ -73,8 +67,7 @@ enum zkr_leader_event_kind {
 /** An event of an election. */
 struct zkr_leader_event {
     enum zkr_leader_event_kind kind; /**< The kind of event. */
-    int error;     /**< Of FAILED: one of those of zkr_mutex_acquire(), such as
-                        ZKR_ZNOAUTH, ZKR_EEXHAUSTED, ZKR_ECLOSED. */
+    int error;     /**< Of FAILED: one of those of zkr_lockable_acquire(). */
     int64_t token; /**< Of the term; 0 of FAILED. */
 };
 
@@ -83,9 +76,8 @@ struct zkr_leader_event {
  *
  * The events are told in order, as callbacks of the session (session.h), and
  * the last one that was told is how things are. An event that is out of date
- * when its turn comes is left out: a term that began and ended while another
- * callback was running is not told at all. So GAINED was true right before the
- * call.
+ * when its turn comes is left out, also a whole term. So GAINED was true right
+ * before the call.
  */
 typedef void (*zkr_leader_fn)(zkr_leader *leader,
                               const struct zkr_leader_event *event, void *user);
@@ -93,15 +85,14 @@ typedef void (*zkr_leader_fn)(zkr_leader *leader,
 /** Zero means default, for every member. */
 struct zkr_leader_opts {
     size_t size;       /**< Set by ZKR_LEADER_OPTS_INIT. */
-    const char *label; /**< As in struct zkr_lockable_opts; it is part of our
-                            record, and not used with an id. */
-    enum zkr_lockable_flags flags; /**< ZKR_PERSISTENT_PARENTS, and one of
-                                        ZKR_KAZOO_LAYOUT and
-                                        ZKR_SELECTOR_LAYOUT. */
-    uint32_t reserved;             /**< Zero. */
-    const void *id; /**< The data of our node, these bytes and no others: what
-                         Curator's getParticipants() shows as the id. Copied.
-                         NULL: our record, a line of JSON, as for locks. */
+    const char *label; /**< As in zkr_lockable_opts; not used with an id. */
+    /** ZKR_PERSISTENT_PARENTS, and one of ZKR_KAZOO_LAYOUT and
+     *  ZKR_SELECTOR_LAYOUT. */
+    enum zkr_lockable_flags flags;
+    uint32_t reserved; /**< Zero. */
+    /** The data of our node, these bytes and no others: what Curator's
+     *  getParticipants() shows as the id. NULL: our owner record. */
+    const void *id;
     size_t id_size; /**< Of the id, in bytes; at most ZKR_LEADER_ID_MAX. */
 };
 
@@ -128,7 +119,6 @@ ZKR_API void zkr_leader_free(zkr_leader *leader);
  * Then the caller may begin anew, when the cause is gone.
  *
  * On error  It does not campaign, and no FAILED is told.
- * Source    Curator LeaderLatch.start.
  */
 ZKR_CALL int zkr_leader_campaign(zkr_leader *leader);
 
@@ -137,13 +127,11 @@ ZKR_CALL int zkr_leader_campaign(zkr_leader *leader);
  * leader waits until its node is gone. It may campaign again later, behind all
  * others. A term that was told is told to be LOST.
  *
- * Time      reply_timeout_ms of the session at most.
  * Threads   Inside a callback of the session only if it does not lead
  *           (ZKR_EDEADLK, it still leads).
  * On error  It has left, except with ZKR_EDEADLK, ZKR_EINVAL and ZKR_EFORKED.
  *           ZKR_EPENDING, ZKR_ZNOAUTH: as for zkr_grant_release(); ZKR_ELOST:
  *           the term was over before.
- * Source    Curator LeaderLatch.close(NOTIFY_LEADER).
  */
 ZKR_API int zkr_leader_leave(zkr_leader *leader);
 
@@ -152,24 +140,19 @@ ZKR_API int zkr_leader_leave_async(zkr_leader *leader);
 
 /**
  * Tell whether it provably leads now: zkr_grant_is_held() of the grant of the
- * term; without a term, for NULL and after fork: false.
- *
- * Source    Curator LeaderLatch.hasLeadership, which knows no lease.
+ * term; false without a term.
  */
 ZKR_CALL bool zkr_leader_is_leader(const zkr_leader *leader);
 
 /**
- * Wait until it leads: until zkr_leader_is_leader() would say true. No callback
- * is needed for that, so a program with ZKR_SESSION_OWN_LOOP may wait in the
- * thread of its loop. Where no lease can be proven (grant.h: answers are too
- * slow, the session timeout is too short) it goes on waiting, also in its own
- * term.
+ * Wait until it leads: until zkr_leader_is_leader() would say true. Where no
+ * lease can be proven (grant.h: answers are too slow, the session timeout is
+ * too short) it goes on waiting, also in its own term.
  *
  * Time      The campaign goes on after the time has passed.
  * Errors    ZKR_ETIMEDOUT; with a timeout of 0 ZKR_EBUSY (others come first)
  *           and ZKR_ZOPERATIONTIMEOUT (no answer); ZKR_ECANCELED: it does not
  *           campaign, or has left; the error of FAILED.
- * Source    Curator LeaderLatch.await.
  */
 ZKR_CALL int zkr_leader_wait(zkr_leader *leader, int64_t timeout_ms);
 

@@ -10,13 +10,10 @@
  * that a recipe usually needs.
  *
  * An acquire gives a grant (grant.h), for zkr_grant_release() and
- * zkr_grant_free(). Any number of threads may share a lockable.
+ * zkr_grant_free().
  */
 #ifndef ZKRECIPES_LOCKABLE_H
 #define ZKRECIPES_LOCKABLE_H
-
-#include <stddef.h>
-#include <stdint.h>
 
 #include <zkrecipes/grant.h>
 #include <zkrecipes/session.h>
@@ -40,13 +37,12 @@ enum zkr_lockable_flags {
     ZKR_FAIL_ON_SESSION_LOSS = 1u << 0,
     /** Make missing parents persistent. By default they are containers, which
      *  the server removes when it finds them empty (it looks about once a
-     *  minute). No client can see that a node is one: its ephemeral_owner is 0,
-     *  as that of a persistent one. So keep no data there. */
+     *  minute), and which no client can tell from persistent nodes: so keep no
+     *  data there. */
     ZKR_PERSISTENT_PARENTS = 1u << 1,
     /** Name our nodes as kazoo's Lock, WriteLock, ReadLock and Election do, for
-     * a path that we share with unmodified kazoo. Curator would not see them.
-     * Missing parents are made persistent: kazoo cannot cope with containers.
-     */
+     *  a path that we share with unmodified kazoo. Curator would not see them.
+     *  Missing parents are persistent: kazoo cannot cope with containers. */
     ZKR_KAZOO_LAYOUT = 1u << 2,
     /** Each mode of a read/write lock is reentrant for the owner that holds
      *  it. */
@@ -62,22 +58,22 @@ ZKR__FLAGS(zkr_lockable_flags)
 
 /** Zero means default, for every member. */
 struct zkr_lockable_opts {
-    size_t size;       /**< Set by ZKR_LOCKABLE_OPTS_INIT. */
-    const char *label; /**< Why you want the lock: written into the node, shown
-                            by tools. UTF-8 without control characters, at most
-                            ZKR_LABEL_MAX bytes. Copied. */
+    size_t size; /**< Set by ZKR_LOCKABLE_OPTS_INIT. */
+    /** Why you want the lock: written into the node, shown by tools. UTF-8
+     *  without control characters, at most ZKR_LABEL_MAX bytes. */
+    const char *label;
     enum zkr_lockable_flags flags; /**< Any of them, with |. */
     uint32_t reserved;             /**< Zero. */
-    uint32_t retain_ms;  /**< For how long a lock that is given back stays with
-                              the process when nobody wants it (mutex.h); 0: it
-                              does not stay. Mutexes, reentrant ones too, and
-                              the write lock of read/write locks; all others
-                              refuse it. */
-    uint32_t retain_max; /**< The number of grants here after another contender
-                              was seen to wait (not: has queued); 0: 64. Without
-                              retain_ms it means nothing. */
-    const char *limit_path; /**< Of a semaphore: a node that has the limit, for
-                                 all programs (semaphore.h). Copied. */
+    /** For how long a lock that is given back stays with the process when
+     *  nobody wants it (mutex.h); 0: it does not stay. Mutexes, reentrant ones
+     *  too, and the write lock of read/write locks; all others refuse it. */
+    uint32_t retain_ms;
+    /** The number of grants here after another contender was seen to wait (not:
+     *  has queued); 0: 64. Without retain_ms it means nothing. */
+    uint32_t retain_max;
+    /** Of a semaphore: a node that has the limit, for all programs
+     *  (semaphore.h). */
+    const char *limit_path;
 };
 
 #define ZKR_LOCKABLE_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_lockable_opts)
@@ -90,7 +86,7 @@ struct zkr_lockable_opts {
  */
 ZKR_API void zkr_lockable_free(zkr_lockable *lockable);
 
-/** The path as it was given; NULL of a multi-lock, which has none. */
+/** The path; NULL of a multi-lock, which has none. */
 ZKR_API const char *zkr_lockable_path(const zkr_lockable *lockable);
 
 /* -- acquiring it ---------------------------------------------------------- */
@@ -107,13 +103,12 @@ struct zkr_acquire_opts {
     size_t size;        /**< Set by ZKR_ACQUIRE_OPTS_INIT. */
     enum zkr_mode mode; /**< Default: ZKR_EXCLUSIVE. */
     uint32_t permits;   /**< Of a semaphore: how many; 0: one. */
-    uint64_t owner;     /**< Whose acquire it is, for what counts by owner
-                             (reentrant_mutex.h, rwlock.h): the number of a task
-                             or a coroutine, say, that is not bound to a thread.
-                             At most ZKR_OWNER_MAX. 0: of the calling thread;
-                             without a waiting thread, of nobody. Whoever
-                             speaks for that owner gives the same number, on any
-                             thread, and may release the grant on any thread. */
+    /** Whose acquire it is, for what counts by owner (reentrant_mutex.h,
+     *  rwlock.h): the number of a task or a coroutine, say, that is not bound
+     *  to a thread; at most ZKR_OWNER_MAX. 0: of the calling thread; without a
+     *  waiting thread, of nobody. Whoever speaks for that owner gives the same
+     *  number, on any thread, and may release the grant on any thread. */
+    uint64_t owner;
 };
 
 #define ZKR_ACQUIRE_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_acquire_opts)
@@ -133,12 +128,11 @@ struct zkr_acquire_opts {
  *           background, whatever happens to the connection.
  * Errors    ZKR_ETIMEDOUT, ZKR_ECANCELED, ZKR_ELOST, ZKR_EEXHAUSTED,
  *           ZKR_EPROTO, ZKR_ENOCHROOT; of a try ZKR_EBUSY, ZKR_ZCONNECTIONLOSS
- *           (no connection now) and ZKR_ZOPERATIONTIMEOUT (no answer in
- *           reply_timeout_ms); ZKR_EOVERFLOW (reentrant);
- *           ZooKeeper's own code where retrying cannot help (ZKR_ZNOAUTH, ...)
- *           or the retry policy gave up (ZKR_ZCONNECTIONLOSS, ...). ZKR_EINVAL
- *           also for options that the recipe does not have, and for an acquire
- *           that gives several grants.
+ *           (no connection now) and ZKR_ZOPERATIONTIMEOUT (no answer in time);
+ *           ZKR_EOVERFLOW (reentrant); ZooKeeper's own code where retrying
+ *           cannot help (ZKR_ZNOAUTH, ...) or the retry policy gave up
+ *           (ZKR_ZCONNECTIONLOSS, ...). ZKR_EINVAL also for options that the
+ *           recipe does not have, and for an acquire that gives several grants.
  * Source    Curator InterProcessLock.acquire(time, unit); one round trip
  *           instead of two when nobody contends.
  */
@@ -147,8 +141,7 @@ ZKR_CALL int zkr_lockable_acquire(zkr_lockable *lockable,
                                   int64_t timeout_ms, zkr_grant **ret_grant);
 
 /** The number of grants that such an acquire gives: that of the permits, or of
- *  all grants of a multi-lock; otherwise 1. 0 for NULL, after fork, and for a
- *  multi-lock without locks. */
+ *  all grants of a multi-lock (0 without locks); otherwise 1. */
 ZKR_API size_t zkr_lockable_count(const zkr_lockable *lockable,
                                   const struct zkr_acquire_opts *opts);
 

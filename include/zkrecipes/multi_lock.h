@@ -14,8 +14,7 @@
  * the session, say, is no grant: then the multi-lock begins again, as the
  * recipes do, or fails as its options say.
  *
- * The result is a grant (grant.h) for each lock; each is checked, listened to
- * and released as any other, or all of them together.
+ * The result is a grant (grant.h) for each lock.
  *
  * Source    Curator InterProcessMultiLock, which acquires in the order of its
  *           list and gives each lock the whole time. The order of resources
@@ -45,7 +44,7 @@ ZKR_CALL int zkr_multi_lock_new(zkr_session *session,
  * mutex is acquired once more by an owner that has it already; release and free
  * the grant of it with the others.
  *
- * Threads   Any, as long as no other thread uses the multi-lock.
+ * Threads   One at a time: no other may use the multi-lock meanwhile.
  * Owns      The lock stays the caller's, who frees it after the multi-lock.
  * On error  It is not added.
  * Errors    ZKR_EINVAL (NULL; of another session; a lock with that path is in
@@ -66,8 +65,7 @@ ZKR_SHORT size_t zkr_multi_lock_count(const zkr_multi_lock *lock)
  *
  * Time      For all together. A try (0) tries each, and fails with ZKR_EBUSY at
  *           the first that is taken.
- * On error  None of them is held. Nodes are gone or are being deleted in the
- *           background.
+ * On error  None of them is held.
  * Errors    Those of the acquires of its locks; zkr_error_detail() names the
  *           lock. ZKR_EINVAL also when it has no locks.
  */

@@ -27,18 +27,14 @@
  * - The node goes back to the others when nobody has wanted it here for
  *   retain_ms; or, as soon as another contender is seen behind it, after at
  *   most retain_max more grants here, and at once when nobody here waits. It is
- *   seen when the event of the servers has come, which takes about a round trip
- *   from when it queued: grants of that time come first, hundreds if the lock
- *   is hardly held. So nobody else waits for longer than all these last.
+ *   seen about a round trip after it queued: grants of that time come first,
+ *   hundreds if the lock is hardly held.
  * - It also goes back with the next release after zkr_lockable_give_back(), a
- * request to give the lock back (ZKR_GRANT_REVOKE_REQUESTED), or
- * zkr_mutex_free(); and with the release of a grant that is not HELD, or whose
- * guarded writes are not all answered: a late write must not find the node of
- * the next holder. Unused, it goes back at once in these cases, and in doubt.
- * - Grants of one node have one token. zkr_grant_handoff() counts them: a
- *   resource that fences (fence.h) tells holders apart by token and count.
- * - A node that the servers refuse to delete when it is given back later is
- *   told by the log and by zkr_counters.refusals only: see zkr_grant_release().
+ *   request to give the lock back (ZKR_GRANT_REVOKE_REQUESTED), or
+ *   zkr_mutex_free(); and with the release of a grant that is not HELD, or
+ *   whose guarded writes are not all answered. Unused, it goes back at once in
+ *   these cases, and in doubt.
+ * - Grants of one node have one token; zkr_grant_handoff() tells them apart.
  * - When the node is lost, whoever holds the lock is told, and those who wait
  *   here queue again together, in their order.
  * - Meanwhile the session writes as for every held lock (grant.h). Other

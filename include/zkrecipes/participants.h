@@ -18,10 +18,6 @@
 #ifndef ZKRECIPES_PARTICIPANTS_H
 #define ZKRECIPES_PARTICIPANTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <zkrecipes/session.h>
 
 ZKR__BEGIN_C
@@ -41,19 +37,17 @@ enum zkr_participant_kind {
 /**
  * One child of a lock path.
  *
- * All contenders count as one queue, in the order of their numbers; of
- * contenders with the same number the exclusive ones are last. An exclusive
- * contender waits for the one right before it, a shared one for the nearest
- * exclusive one before it, and these are the nodes that the recipes of this
- * library watch. This holds for every recipe; but on a path on which a mutex
- * and a read/write lock are used together, which do not exclude each other,
- * there may be more holders than the list says.
+ * All contenders count as one queue, in the order of their numbers. An
+ * exclusive contender waits for the one right before it, a shared one for the
+ * nearest exclusive one before it, and these are the nodes that the recipes of
+ * this library watch. On a path on which a mutex and a read/write lock are used
+ * together, which do not exclude each other, there may be more holders than the
+ * list says. The node of an unfair mutex holds, and is outside of every queue.
  *
- * Contenders with the same number count as ahead of each other, so two may wait
- * for each other: nobody can tell their order. The exception is an exclusive
- * and a shared contender of one session, which is a lock that is being
- * downgraded: they stand side by side. The node of an unfair mutex holds, and
- * is outside of every queue.
+ * Of contenders with the same number the exclusive ones are last, and all count
+ * as ahead of each other, so two may wait for each other: nobody can tell their
+ * order. But an exclusive and a shared contender of one session are a lock that
+ * is being downgraded, and stand side by side.
  *
  * A semaphore (Curator's InterProcessSemaphoreV2) has two directories below its
  * path. The list of its path has the nodes of both: first the leases, each of
@@ -64,35 +58,33 @@ enum zkr_participant_kind {
  * it. How many permits there are is known to the clients alone.
  */
 struct zkr_participant {
-    const char *name;   /**< Of the node, without the path of the lock; in a
-                             semaphore "leases/..." or "locks/...". */
-    const char *marker; /**< "lock-", "__WRIT__", ...; "latch-" of a candidate
-                             for leader, "lease-" of one who has a permit of a
-                             semaphore; "holder" of an unfair mutex; "x-" of
-                           ZooKeeper's C recipe, "ex" and "sh" of zk-ruby, which
-                           no other client waits for; "" when foreign. */
+    /** Of the node, without the path of the lock; in a semaphore "leases/..."
+     *  or "locks/...". */
+    const char *name;
+    /** "lock-", "__WRIT__", ...; "latch-" of a candidate for leader, "lease-"
+     *  of one who has a permit of a semaphore; "holder" of an unfair mutex;
+     *  "x-" of ZooKeeper's C recipe, "ex" and "sh" of zk-ruby, which no other
+     *  client waits for; "" when foreign. */
+    const char *marker;
     enum zkr_participant_kind kind; /**< Its wish, by its name. */
-    bool holds;         /**< True if no contender that it must wait for is
-                             before it. */
-    size_t waits_for;   /**< Index of the contender that it waits for; SIZE_MAX
-                             if it waits for none. */
-    int64_t sequence;   /**< The number at the end of its name; not a token. */
-    int64_t token;      /**< czxid of the node: the token of its grant, but for
-                             a reader that stands beside its own writer, who
-                             has that of the writer. */
-    int64_t session_id; /**< The session that owns the node; 0 if none does (a
-                             persistent node). */
-    int64_t since_ms;   /**< When it was created, by the clock of the servers,
-                             in ms since 1970. */
-    const char *data;   /**< Data of the node, never NULL: up to
-                             ZKR_PARTICIPANT_DATA_MAX bytes, cut anywhere, and a
-                             NUL. Nodes of this library have a line of JSON. */
-    size_t data_size;   /**< How many bytes of it are here, */
-    size_t full_size;   /**< ... and on the server. */
-    int error; /**< ZKR_OK, or why the node could not be read (ZKR_ZNOAUTH):
-                    then all members from token on are zero, and data is "".
-                    With ZKR_OK they are zero, too, when the node was not read
-                    (opts.reads). */
+    /** True if no contender that it must wait for is before it. */
+    bool holds;
+    size_t waits_for; /**< Index of whom it waits for; SIZE_MAX if of none. */
+    int64_t sequence; /**< The number at the end of its name; not a token. */
+    /** czxid of the node: the token of its grant, but for a reader that stands
+     *  beside its own writer, who has that of the writer. */
+    int64_t token;
+    int64_t session_id; /**< The owner; 0 of a persistent node. */
+    int64_t since_ms;   /**< Its creation, by the leader's clock, since 1970. */
+    /** Data of the node, never NULL: up to ZKR_PARTICIPANT_DATA_MAX bytes, cut
+     *  anywhere, and a NUL. Nodes of this library have a line of JSON. */
+    const char *data;
+    size_t data_size; /**< How many bytes of it are here. */
+    size_t full_size; /**< How many bytes of it are on the server. */
+    /** ZKR_OK, or why the node could not be read (ZKR_ZNOAUTH): then all
+     *  members from token on are zero, and data is "". With ZKR_OK they are
+     *  zero, too, when the node was not read (opts.reads). */
+    int error;
 };
 
 /** Permissions of an ACL, as bits, numbered as on the wire. */
@@ -107,25 +99,26 @@ enum zkr_permission {
 /** A list, in the order of the queue, foreign nodes last. */
 struct zkr_participants {
     const struct zkr_participant *items; /**< As many as count. */
-    size_t count;                        /**< How many are listed, */
-    size_t total;    /**< ... and how many children the directory had at that
-                          time; of a semaphore, also its directories. */
-    uint32_t anyone; /**< Permissions of everybody on the directory (scheme
-                          world), enum zkr_permission. 0 if not asked for. */
-    int acl_error;   /**< ZKR_OK, or why they are not known: ZKR_ZNOAUTH. */
-    bool semaphore;  /**< The path has the directories of a semaphore, leases
-                          and locks: they are not listed, but what is in
-                          them. */
+    size_t count;                        /**< How many are listed. */
+    /** How many children the directory had at that time; of a semaphore, also
+     *  its directories. */
+    size_t total;
+    /** Permissions of everybody on the directory (scheme world), enum
+     *  zkr_permission. 0 if not asked for. */
+    uint32_t anyone;
+    int acl_error; /**< ZKR_OK, or why they are not known: ZKR_ZNOAUTH. */
+    /** The path has the directories of a semaphore, leases and locks: they are
+     *  not listed, but what is in them. */
+    bool semaphore;
 };
 
 /** The flags of zkr_participants_opts. */
 enum zkr_participants_flags {
     /** Read the ACL of the directory, too. */
     ZKR_PARTICIPANTS_ACL = 1u << 0,
-    /** Read all that hold, whatever opts.reads says, */
+    /** Read all that hold, whatever opts.reads says. */
     ZKR_PARTICIPANTS_HOLDERS = 1u << 1,
-    /** ... and the first that waits. Nobody has waited longer: servers number
-     *  the nodes in the order in which they make them. */
+    /** Read the first that waits, too. Nobody has waited longer. */
     ZKR_PARTICIPANTS_NEXT = 1u << 2,
 };
 ZKR__FLAGS(zkr_participants_flags)
@@ -136,8 +129,7 @@ struct zkr_participants_opts {
     int64_t timeout_ms; /**< As zkrecipes.h says. */
     uint32_t limit;     /**< List no more than so many; 0: 10000. */
     enum zkr_participants_flags flags; /**< Any of them, with |. */
-    uint32_t reads;    /**< Read no more than the first so many of the queue;
-                            0: all that are listed. */
+    uint32_t reads;    /**< Read only the first so many of the queue; 0: all. */
     uint32_t reserved; /**< Zero. */
 };
 
@@ -165,14 +157,13 @@ struct zkr_participants_opts {
  * hold, too: with ZKR_PARTICIPANTS_HOLDERS they are read. Of a semaphore the
  * call reads all leases and the first in the queue, whatever opts.reads says.
  *
- * Time      opts.timeout_ms at most, whatever the servers do. Within it this
- *           call and the next two repeat their requests as the retry policy
- *           says, and when a new session follows the present one.
+ * Time      opts.timeout_ms at most. Within their time this call and the next
+ *           two repeat their requests as the retry policy says, and when a new
+ *           session follows the present one.
  * Owns      The list does not need the session any more.
  * Errors    ZKR_ZNONODE (no such directory), ZKR_ZNOAUTH (it needs READ on the
  *           directory), ZKR_ZCONNECTIONLOSS (the retry policy gave up),
  *           ZKR_EUNREACHABLE (no answer before the deadline).
- * Source    Curator getParticipantNodes, with what the nodes say.
  */
 ZKR_CALL int zkr_participants_list(zkr_session *session, const char *path,
                                    const struct zkr_participants_opts *opts,
@@ -191,7 +182,6 @@ ZKR_API void zkr_participants_free(struct zkr_participants *list);
  * its owner. @p node is the full path of the node, as zkr_grant_node() gives
  * it, or the lock path, "/" and the name of a participant.
  *
- * Time      reply_timeout_ms of the session at most, whatever the servers do.
  * Errors    ZKR_ZNONODE (it has gone), ZKR_ZNOAUTH (it needs WRITE on the
  *           node), ZKR_EPATH (not a path, or not the name of a contender),
  *           ZKR_EUNREACHABLE (no answer before the deadline: it was not
@@ -210,19 +200,14 @@ ZKR_CALL int zkr_participants_revoke(zkr_session *session, const char *node);
  * not watch their own node, and go on as if they held the lock. Stop the
  * program first, or make sure that the resource which it uses checks tokens.
  *
- * @p token is the token that zkr_participants_list() gave for the node, or the
- * token of the grant. A name with a UUID is never used twice. A name without
- * one can be: the node of an unfair mutex is always "holder", and numbers begin
- * again when a directory is made anew. So the call first reads the czxid of the
- * node, and leaves another node of that name alone. There remains a window of
- * one round trip between that answer and the delete: when the node goes by
- * itself in this window, and a new one of the same name follows, the new one is
- * deleted.
- *
- * When the answer to the delete is lost, the call reads the node again before
- * it sends another delete.
- *
- * @p node is as for zkr_participants_revoke().
+ * @p node is as for zkr_participants_revoke(), and @p token is that of the list
+ * or of the grant. A name without a UUID can be used twice: the node of an
+ * unfair mutex is always "holder", and numbers begin again when a directory is
+ * made anew. So the call first reads the czxid of the node, and leaves another
+ * node of that name alone; and it reads again when the answer to the delete is
+ * lost. There remains a window of one round trip between that answer and the
+ * delete: when the node goes by itself in this window, and a new one of the
+ * same name follows, the new one is deleted.
  *
  * Errors    ZKR_ZNONODE (it has gone by itself), ZKR_ENOTHELD (another node has
  *           that name now), ZKR_ZNOAUTH (it needs DELETE on the lock directory,

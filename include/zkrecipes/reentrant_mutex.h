@@ -3,23 +3,19 @@
  * A fair distributed mutex that its owner may acquire again.
  * Curator: InterProcessMutex.
  *
- * A thread owns the mutex, or whom the acquire names: zkr_lockable_acquire()
- * with an owner of zkr_acquire_opts, and zkr_lockable_grant() with the same,
- * are for tasks and coroutines. The thread that acquired it may acquire it
- * again, without a request to the servers, and gives it back when it has
- * released it as often. Other threads, also those that share this object, and
- * other objects on the same path, also in the same thread, wait for it like
- * everybody else. On the servers it is a mutex (mutex.h): both exclude each
- * other, and Curator's InterProcessMutex.
+ * A thread owns the mutex; or, for tasks and coroutines, whom the acquire names
+ * (owner in zkr_acquire_opts). The owner may acquire it again, without a
+ * request to the servers, and gives it back when it has released it as often.
+ * Other threads, also those that share this object, and other objects on the
+ * same path, also in the same thread, wait for it like everybody else.
  *
- * Guarantees and their limits are those of mutex.h and grant.h. There is one
- * difference from Curator: when the lock has been lost, another acquire by its
- * owner fails with ZKR_ELOST (Curator reports success there) until the owner
- * has released as often as it acquired. Then it may start anew.
+ * On the servers it is a mutex: guarantees and limits are those of mutex.h.
+ * There is one difference from Curator: when the lock has been lost, another
+ * acquire by its owner fails with ZKR_ELOST (Curator reports success there)
+ * until the owner has released as often as it acquired.
  *
  * A thread that ends while it holds the lock leaves it held until the object is
- * freed or the session ends: no other thread can release it. The owner record
- * in the lock node has the thread's name and id.
+ * freed or the session ends: no other thread can release it.
  *
  * Source    Curator InterProcessMutex.
  * Example   examples/reentrant.c
@@ -57,7 +53,6 @@ ZKR_SHORT void zkr_reentrant_mutex_free(zkr_reentrant_mutex *mutex)
  * On error  The count has not changed.
  * Errors    Those of zkr_lockable_acquire(); ZKR_ELOST also when the lock that
  *           the thread held has been lost.
- * Source    Curator InterProcessMutex.acquire.
  */
 ZKR_SHORT ZKR_MUST_CHECK int
 zkr_reentrant_mutex_acquire(zkr_reentrant_mutex *mutex, int64_t timeout_ms)
@@ -92,9 +87,8 @@ ZKR_SHORT uint32_t zkr_reentrant_mutex_depth(zkr_reentrant_mutex *mutex)
 
 /**
  * Take back one acquire of that owner (NULL: of the calling thread); the last
- * one gives the lock back and waits until its node is gone, as
- * zkr_grant_release(). It is that call and zkr_grant_free(), of the grant of
- * zkr_lockable_grant().
+ * one gives the lock back. It is zkr_grant_release() and zkr_grant_free() of
+ * the grant of zkr_lockable_grant().
  *
  * On error  ZKR_ENOTHELD (nobody holds it through this object) and
  *           ZKR_ENOTOWNER (another owner does): nothing was sent.

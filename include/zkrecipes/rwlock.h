@@ -7,8 +7,7 @@
  * the node right before its own, so no reader overtakes a writer that waits.
  * Readers queued behind one writer are all woken by its release. Curator's
  * InterProcessReadWriteLock on the same path is excluded too. A mutex (mutex.h)
- * is not: use one recipe on a path. A claim that waits for long asks the leader
- * about the node before it, as in mutex.h.
+ * is not: use one recipe on a path.
  *
  * The owner of a grant is the thread that acquired it, or whom the acquire
  * names (owner in zkr_acquire_opts); other asynchronous claims have no owner.
@@ -22,9 +21,8 @@
  * - With ZKR_REENTRANT, another acquire of the mode that the owner holds
  *   sends no request: it returns the same grant again and counts it
  *   (zkr_grant_depth()). Match each acquire by one zkr_grant_release() and one
- *   zkr_grant_free(), by the same thread: others get ZKR_ENOTOWNER. After a
- *   loss, an acquire of that mode fails with ZKR_ELOST until the owner has
- *   released as often as it acquired.
+ *   zkr_grant_free(), by the same thread: others get ZKR_ENOTOWNER. A loss is
+ *   as in reentrant_mutex.h.
  * Without that flag each read acquire is a claim of its own: a thread that
  * reads twice waits for a writer that queued in between, and so for itself.
  *
@@ -35,10 +33,9 @@
  * accepts a write when its token is not lower than any it has seen, and a read
  * when its token is not lower than any write token it has seen.
  *
- * With retain_ms the write lock stays with this object when it is given back,
- * as mutex.h says. Read grants never stay, and a reader of this object is a
- * contender like any other. A write lock beside which a reader stands (see
- * above) goes back with its release.
+ * With retain_ms the write lock stays with this object (mutex.h). Read grants
+ * never stay, and a reader of this object is a contender like any other. A
+ * write lock beside which a reader stands goes back with its release.
  *
  * Otherwise guarantees, limits and sessions are those of mutex.h.
  *
@@ -70,13 +67,11 @@ ZKR_CALL int zkr_rwlock_new(zkr_session *session, const char *path,
  *
  * Time      A try (0) fails with ZKR_EBUSY when a writer holds the lock or
  *           waits for it. While the owner holds write the timeout does not
- *           matter: it takes one round trip, reply_timeout_ms of the session at
- *           most.
+ *           matter: it takes one round trip, reply_timeout_ms at most.
  * On error  Not held, and a write grant of the owner is as it was.
  * Errors    Those of zkr_lockable_acquire(); under a write grant also
  *           ZKR_ZCONNECTIONLOSS (no connection now) and ZKR_ELOST (the write
  *           lock has been lost).
- * Source    Curator InterProcessReadWriteLock.readLock().acquire(time, unit).
  */
 ZKR_SHORT ZKR_MUST_CHECK int zkr_rwlock_acquire_read(zkr_rwlock *lock,
                                                      int64_t timeout_ms,
@@ -94,8 +89,6 @@ ZKR_SHORT ZKR_MUST_CHECK int zkr_rwlock_acquire_read(zkr_rwlock *lock,
  * On error  Not held, and a read grant of the owner is as it was.
  * Errors    Those of zkr_lockable_acquire(); ZKR_EDEADLK also when the owner
  *           holds the lock for reading: nothing was sent.
- * Source    Curator InterProcessReadWriteLock.writeLock().acquire(time, unit),
- *           which waits for ever in an upgrade.
  */
 ZKR_SHORT ZKR_MUST_CHECK int zkr_rwlock_acquire_write(zkr_rwlock *lock,
                                                       int64_t timeout_ms,
@@ -106,8 +99,7 @@ ZKR_SHORT ZKR_MUST_CHECK int zkr_rwlock_acquire_write(zkr_rwlock *lock,
 
 /**
  * Claim the lock for reading without a waiting thread. The claim belongs to
- * nobody: it is a reader like any other, never beside a write grant, never
- * counted.
+ * nobody: it is never granted beside a write grant, and never counted.
  */
 ZKR_SHORT ZKR_MUST_CHECK int
 zkr_rwlock_acquire_read_async(zkr_rwlock *lock, int64_t timeout_ms,
@@ -121,8 +113,7 @@ zkr_rwlock_acquire_read_async(zkr_rwlock *lock, int64_t timeout_ms,
                                       ret_request);
 }
 
-/** Claim the lock for writing without a waiting thread. The claim belongs to
- *  nobody. */
+/** Claim the lock for writing, likewise. */
 ZKR_SHORT ZKR_MUST_CHECK int
 zkr_rwlock_acquire_write_async(zkr_rwlock *lock, int64_t timeout_ms,
                                zkr_acquire_fn fn, void *user,
@@ -141,11 +132,9 @@ ZKR_SHORT void zkr_rwlock_free(zkr_rwlock *lock)
 /**
  * Turn a write grant into a read grant. No writer gets in between, also none
  * that waits already, with any client of the protocol (also Curator 5.4.0,
- * whose own downgrade does let one in). Readers that wait are granted.
- *
- * First the call creates the node of a reader at the place of the writer. When
- * it has seen that node there together with the writer's, it releases the write
- * grant. Each step is safe on its own, so a failure between them loses nothing.
+ * whose own downgrade does let one in). Readers that wait are granted. It takes
+ * two steps, read beside write and the release of write, and a failure between
+ * them loses nothing.
  *
  * Time      reply_timeout_ms of the session at most, twice.
  * Threads   The read grant belongs to the calling thread; with ZKR_REENTRANT

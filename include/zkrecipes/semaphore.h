@@ -11,11 +11,10 @@
  * that wants many permits holds up those behind it, so it is not starved by
  * those that want one.
  *
- * A permit is a grant (grant.h): check it, listen to it, release it from any
- * thread, use its token and its guarded writes. Tokens of permits are different
- * from each other, and grow; but several are in use at once, so a resource that
- * refuses tokens lower than the highest it has seen shuts out permits that are
- * still held. Guarded writes are right for each permit.
+ * A permit is a grant (grant.h). Tokens of permits are different from each
+ * other, and grow; but several are in use at once, so a resource that refuses
+ * tokens lower than the highest it has seen shuts out permits that are still
+ * held. Guarded writes are right for each permit.
  *
  * An acquire of several permits gives as many grants, all or none. It waits for
  * its turn, and then for all permits together, whose nodes it makes in one
@@ -31,10 +30,8 @@
  *
  * Source    Curator InterProcessSemaphoreV2: a mutex in the child "locks" of
  *           the path keeps the order, and the nodes of the child "leases" are
- *           the permits. There a contender is let in when all nodes together
- *           are at most the limit; here, when fewer than the limit are ahead of
- *           its own. For the last one that is the same, and a contender behind
- *           it without its turn keeps nobody out.
+ *           the permits. Here a contender is let in when fewer than the limit
+ *           are ahead of it (docs/design.md, "What a recipe is").
  * Example   examples/semaphore.c
  */
 #ifndef ZKRECIPES_SEMAPHORE_H
@@ -66,7 +63,6 @@ typedef zkr_lockable zkr_semaphore;
  * A node that is deleted, or whose data is not 4 bytes, changes nothing. The
  * node must be neither at @p path nor below it (ZKR_EINVAL).
  *
- * Time      With limit_path, at most reply_timeout_ms of the session.
  * Errors    ZKR_EINVAL (a limit of 0 or above ZKR_SEMAPHORE_MAX, ...); with
  *           limit_path also ZKR_EDAMAGED (the node has other data), and those
  *           of zkr_session_get() and zkr_session_create().
@@ -76,7 +72,7 @@ ZKR_CALL int zkr_semaphore_new(zkr_session *session, const char *path,
                                const struct zkr_lockable_opts *opts,
                                zkr_semaphore **ret_semaphore);
 
-/** The limit as it is known now; 0 also for NULL and after fork. */
+/** The limit as it is known now. */
 ZKR_API uint32_t zkr_semaphore_limit(zkr_semaphore *semaphore);
 
 /**
@@ -85,7 +81,6 @@ ZKR_API uint32_t zkr_semaphore_limit(zkr_semaphore *semaphore);
  * Time      A try (0) takes its turn if it comes at once, and fails with
  *           ZKR_EBUSY when another contender has the turn at that moment, or no
  *           permit is free; it writes a node, and deletes it.
- * Source    Curator InterProcessSemaphoreV2.acquire(time, unit).
  */
 ZKR_SHORT ZKR_MUST_CHECK int zkr_semaphore_acquire(zkr_semaphore *semaphore,
                                                    int64_t timeout_ms,
@@ -101,7 +96,6 @@ ZKR_SHORT ZKR_MUST_CHECK int zkr_semaphore_acquire(zkr_semaphore *semaphore,
  * Errors    Also ZKR_EINVAL for 0 permits, for more than ZKR_SEMAPHORE_MAX,
  *           and, without limit_path, for more than the limit. With limit_path a
  *           try of more than the limit is now fails with ZKR_EBUSY.
- * Source    Curator InterProcessSemaphoreV2.acquire(qty, time, unit).
  */
 ZKR_SHORT ZKR_MUST_CHECK int
 zkr_semaphore_acquire_many(zkr_semaphore *semaphore, uint32_t permits,

@@ -24,18 +24,18 @@
  * zkr_session_dispatch() or closes the session. No callback runs inside the
  * call that registered it, nor before that call has written its outputs. When
  * the call that ends a registration returns, the callback is not running and
- * will not run again; called inside that callback, this is its last run. A
- * callback must return: no C++ exception may leave it. A listener that falls
- * more than 16 events behind misses older ones, never the latest. A slow
- * callback delays other callbacks, and the calls that wait for it: closing the
- * session, and ending the callback's own registration. No lock waits for it.
+ * will not run again; called inside that callback, this is its last run. No C++
+ * exception may leave a callback. A listener that falls more than 16 events
+ * behind misses older ones, never the latest. A slow callback delays other
+ * callbacks, and the calls that wait for it: closing the session, and ending
+ * the callback's own registration. No lock waits for it.
  *
  * fork(). In the child every call that can fail returns ZKR_EFORKED; no call
  * sends anything or ends anything; the session goes on in the parent. So it is
- * also in a new pid namespace, where the child may have the same process id,
- * and, from Linux 4.14 on, in a child that clone() has made without fork(). The
- * sockets of Debian's ZooKeeper client are not close-on-exec: a child that
- * calls exec should close the descriptors from 3 up.
+ * also in a child in a new pid namespace and, from Linux 4.14 on, in one that
+ * clone() has made. The sockets of Debian's ZooKeeper client are not
+ * close-on-exec: a child that calls exec should close the descriptors from 3
+ * up.
  *
  * pthread_cancel(). A thread that is cancelled inside a call goes on until the
  * call has returned its result, and so do callbacks and the log hook inside the
@@ -127,21 +127,16 @@ struct zkr_retry {
  * error that a function returns is logged at debug level only; warnings are for
  * what no return value reports, such as a node that cannot be deleted.
  *
- * The process has one level for the client's log: zoo_set_debug_level(). It is
- * the program's; no hook changes it. Level 3, INFO, is the client's default. At
- * level 4, DEBUG, the client reads freed memory when a handle is closed
- * (ZOOKEEPER-4809). Where the level is lower than INFO, the library must raise
- * it to see connections, and later restores the value that it found, unless you
- * have changed it meanwhile. It is raised
- *
- *  - until the first session of the process is connected;
- *  - while a guarded write (grant.h) or a transaction is handed to the client,
- *    which takes microseconds; and from the first one of a session with
- *    credentials on, until that session ends.
- *
- * While the level is raised, a ZooKeeper handle of your own that has no log
- * callback prints lines that you have not asked for. A level that you set
- * during those microseconds may be overwritten.
+ * The process has one level for the client's log, zoo_set_debug_level(), which
+ * is the program's. At level 4, DEBUG, the client reads freed memory when a
+ * handle is closed (ZOOKEEPER-4809). A level lower than 3, INFO, the client's
+ * default, is raised by the library to see connections: until the first session
+ * of the process is connected; while a guarded write (grant.h) or a transaction
+ * is handed to the client, which takes microseconds; and from the first one of
+ * a session with credentials on, until that session ends. Meanwhile a ZooKeeper
+ * handle of your own that has no log callback prints lines that you have not
+ * asked for. Then the library restores the level that it found, unless you have
+ * changed it; one that you set during those microseconds may be overwritten.
  */
 
 /** Severity, with the numbers of syslog (RFC 5424). */
@@ -185,8 +180,7 @@ ZKR_API void zkr_log_set(enum zkr_log_level level, zkr_log_fn fn, void *user);
  *
  * A host is a name or an address: "zk1", "10.0.0.1", "[2001:db8::1]", or
  * without the brackets "2001:db8::1". The port is what follows the last colon.
- * "zk://" in front changes nothing. Credentials have no place there ("zk://
- * user:password@..."): they are options of the session.
+ * Credentials have no place there: they are options of the session.
  */
 
 /** One server of the list. */
@@ -254,95 +248,83 @@ ZKR__FLAGS(zkr_session_flags)
 enum zkr_tls_verify {
     ZKR_TLS_VERIFY_DEFAULT = 0, /**< CHAIN. */
     ZKR_TLS_VERIFY_NONE = 1,    /**< Nothing: not supported. */
-    ZKR_TLS_VERIFY_CHAIN = 2, /**< An authority of tls_ca has signed it, and it
-                                   has not expired. */
-    ZKR_TLS_VERIFY_NAME = 3,  /**< Also that it is that of the host: not
-                                   supported. */
+    /** An authority of tls_ca has signed it, and it has not expired. */
+    ZKR_TLS_VERIFY_CHAIN = 2,
+    ZKR_TLS_VERIFY_NAME = 3, /**< Also its host name: not supported. */
 };
 
 /** Zero means default, for every member. */
 struct zkr_session_opts {
-    size_t size;                  /**< Set by ZKR_SESSION_OPTS_INIT. */
-    uint32_t session_timeout_ms;  /**< Asked of the server; default 10000. The
-                                       server may grant less or more. */
-    uint32_t connect_timeout_ms;  /**< How long an open tries; default 15000.
-                                       Each server gets its share of it, also
-                                       when a session has expired; it is a
-                                       second at least. */
-    uint32_t reply_timeout_ms;    /**< How long a call without a deadline of its
-                                       own (a try, a release) waits for answers;
-                                       default 5000. */
+    size_t size; /**< Set by ZKR_SESSION_OPTS_INIT. */
+    /** Asked of the server, which may grant less or more; default 10000. */
+    uint32_t session_timeout_ms;
+    /** How long an open tries; default 15000. Each server gets its share of it,
+     *  also when a session has expired; a share is a second at least. */
+    uint32_t connect_timeout_ms;
+    /** How long a call without a deadline of its own (a try, a release) waits
+     *  for answers; default 5000. */
+    uint32_t reply_timeout_ms;
     enum zkr_session_flags flags; /**< Any of them, with |. */
-    const char *chroot;           /**< Prefix of all paths, such as "/app". It
-                                       must exist. It may follow the hosts
-                                       instead. */
-    const char *auth_scheme;      /**< Such as "digest"; needs auth. */
-    const char *auth;             /**< Such as "user:password". Copied; sent in
-                                       clear text by the client. */
-    const char *acl;              /**< ACL of all nodes that we create:
-                                       "scheme:id:perms", comma-separated, perms
-                                       of the letters "cdrwa". Default: without
-                                       auth "world:anyone:cdrwa", with auth
-                                       "auth::cdrwa" (whoever has our auth). */
-    struct zkr_retry retry;       /**< Default: exponential, no end. */
-    uint32_t lease_ping_gap_ms;   /**< The lease assumes that the leader pings
-                                       its followers and observers at least that
-                                       often; it does so every half tick.
-                                       Default: three tenths of the session
-                                       timeout, right where nobody has lowered
-                                       minSessionTimeout. See lease_hops. */
-    uint32_t lease_margin_ms;     /**< Subtracted from the end of the lease, for
-                                       clocks and callbacks. Default 50. */
-    int64_t within; /**< The session of a program that waits for the end of
-                         ours, as zk-lockctl run waits for its command, which
-                         finds the session in ZKLOCK_SESSION. Written into our
-                         nodes, so that tools see who waits for whom. 0: none.
-                         The library uses it for nothing else. */
+    /** Prefix of all paths, such as "/app". It must exist. It may follow the
+     *  hosts instead. */
+    const char *chroot;
+    const char *auth_scheme; /**< Such as "digest"; needs auth. */
+    const char *auth; /**< Such as "user:password"; sent in clear text. */
+    /** ACL of all nodes that we create: "scheme:id:perms", comma-separated,
+     *  perms of the letters "cdrwa". Default: without auth
+     *  "world:anyone:cdrwa", with auth "auth::cdrwa" (whoever has our auth). */
+    const char *acl;
+    struct zkr_retry retry; /**< Default: exponential, no end. */
+    /** The lease (grant.h) assumes that the leader pings its followers and
+     *  observers at least that often; it does so every half tick. Default:
+     *  three tenths of the session timeout, right where nobody has lowered
+     *  minSessionTimeout. */
+    uint32_t lease_ping_gap_ms;
+    /** Subtracted from the end of the lease, for clocks and callbacks; default
+     *  50. */
+    uint32_t lease_margin_ms;
+    /** The session of a program that waits for the end of ours, as zk-lockctl
+     *  run waits for its command, which finds it in ZKLOCK_SESSION. Written
+     *  into our nodes, for tools that show who waits for whom. 0: none. */
+    int64_t within;
 
     /* TLS: with any of these, and then with the first three of them. The files
      * are PEM; they are read and checked by open, and read again for each
      * connection. No name contains a comma. */
-    const char *tls_ca;   /**< File: the certificates of the authorities
-                               that sign those of the servers. */
-    const char *tls_cert; /**< File: our certificate, and the chain below it.
-                               The client needs one even where servers do
-                               not ask for it. */
-    const char *tls_key;  /**< File: the private key of tls_cert. */
-    const char *tls_password; /**< Of tls_key; default: it has none. Copied. */
+    const char *tls_ca; /**< File: the authorities that sign for the servers. */
+    /** File: our certificate, and the chain below it. The client needs one even
+     *  where servers do not ask for it. */
+    const char *tls_cert;
+    const char *tls_key;            /**< File: the private key of tls_cert. */
+    const char *tls_password;       /**< Of tls_key; default: it has none. */
     enum zkr_tls_verify tls_verify; /**< The check. */
     uint32_t reserved;              /**< Zero. */
 
     /* SASL: with any of these, and then with sasl_mechanism. Not together with
      * TLS: the client cannot do both. */
-    const char *sasl_mechanism;     /**< Such as "DIGEST-MD5" or "GSSAPI". */
-    const char *sasl_service;       /**< Default "zookeeper". */
-    const char *sasl_host;          /**< The servers' name for themselves.
-                                         Default: "zk-sasl-md5" for DIGEST-MD5,
-                                         as ZooKeeper does; otherwise the
-                                         address of the server. */
-    const char *sasl_realm;         /**< Default: that of the server. */
-    const char *sasl_user;          /**< DIGEST-MD5 needs it. */
-    const char *sasl_password;      /**< DIGEST-MD5 needs it, or the file.
-                                         Copied. */
-    const char *sasl_password_file; /**< File: its first line is the password.
-                                         Read by open. */
+    const char *sasl_mechanism; /**< Such as "DIGEST-MD5" or "GSSAPI". */
+    const char *sasl_service;   /**< Default "zookeeper". */
+    /** The servers' name for themselves. Default: "zk-sasl-md5" for DIGEST-MD5,
+     *  as ZooKeeper does; otherwise the address of the server. */
+    const char *sasl_host;
+    const char *sasl_realm;    /**< Default: that of the server. */
+    const char *sasl_user;     /**< DIGEST-MD5 needs it. */
+    const char *sasl_password; /**< DIGEST-MD5 needs it, or the file. */
+    /** File: its first line is the password. Read by open. */
+    const char *sasl_password_file;
 
-    zkr_log_fn log; /**< The log hook of this session (see above), instead of
-                         that of the process. */
-    void *log_user; /**< Passed to it. Stays yours, and must outlive the
-                         session. */
-    uint32_t log_level;  /**< enum zkr_log_level: this and more severe ones;
-                              default ZKR_LOG_WARNING. */
-    uint32_t lease_hops; /**< How many hops of pings the lease assumes between
-                              a server and the leader, each with pings as often
-                              as lease_ping_gap_ms says: 1 (the default) or 2.
-                              Use 2 where a session may come to an observer
-                              whose pings come from a follower
-                              (observerMasterPort, ZooKeeper 3.6): with 1 the
-                              lease can outlive the session there. With 2 a
-                              lease needs three times as many writes, a sync
-                              in place of each read, and answers within a
-                              twentieth of the session timeout. */
+    zkr_log_fn log; /**< The log hook of this session (see above). */
+    void *log_user; /**< Passed to it. Must outlive the session. */
+    /** enum zkr_log_level: this and more severe ones; default
+     *  ZKR_LOG_WARNING. */
+    uint32_t log_level;
+    /** How many hops of pings the lease assumes between a server and the
+     *  leader: 1 (the default) or 2. Use 2 where a session may come to an
+     *  observer whose pings come from a follower (observerMasterPort, ZooKeeper
+     *  3.6): with 1 the lease can outlive the session there. With 2 a lease
+     *  needs three times as many writes, a sync in place of each read, and
+     *  answers within a twentieth of the session timeout. */
+    uint32_t lease_hops;
 };
 
 #define ZKR_SESSION_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_session_opts)
@@ -410,15 +392,11 @@ ZKR_CALL int zkr_session_open_async(const char *hosts,
  * End the session: all its locks are released, all waits end with ZKR_ECLOSED,
  * all callbacks that are due are called, and no more come.
  *
- * Locks, grants and listeners that still exist stay valid handles that answer
- * ZKR_ECLOSED or ZKR_ELOST; free them before or after.
- *
  * Time      Some milliseconds; at most 6 seconds, whatever servers and name
  *           servers do or fail to do; and as long as a callback of yours is
  *           running, or a function in zkr_session_with_handle(). A thread is
  *           left to wait for what the ZooKeeper client has not given back by
  *           then: see zkr_session_stuck_handles().
- * Threads   Any, except a callback of the session (ZKR_EDEADLK, not closed).
  * Owns      Takes the session, unless ZKR_EDEADLK or ZKR_EFORKED.
  * On error  ZKR_EPENDING: the session is closed here, but the server could not
  *           be told; it keeps our nodes until the session timeout has passed.
@@ -430,10 +408,8 @@ ZKR_API int zkr_session_close(zkr_session *session);
 /**
  * Tell the session that the ensemble has other servers now. The same session
  * goes on, with its locks; new sessions after an expiry use the new servers,
- * too. They must be of the same ensemble.
- *
- * @p hosts is as for zkr_session_open(). A chroot in it must be that of the
- * session; without one the chroot stays.
+ * too. A chroot in @p hosts must be that of the session; without one the chroot
+ * stays.
  *
  * A connection that stands is kept until it breaks, whether its server is in
  * the list or not. Without a connection the new servers are tried when the
@@ -450,12 +426,11 @@ ZKR_CALL int zkr_session_set_servers(zkr_session *session, const char *hosts);
 /**
  * Return how many handles of the ZooKeeper client are stuck in this process:
  * those that the library has closed, but the client has not given back. Each
- * costs up to three threads and four descriptors until the client gives it
- * back, when the server or the name server that it waits for has answered or
- * gone. No handle gets stuck where servers are honest and alive. While 16 are
- * stuck, the library makes no further one: zkr_session_open() returns
- * ZKR_ESYSTEM, and sessions that need a new handle wait for it. Each handle
- * that gets stuck is a warning in the log.
+ * costs up to three threads and four descriptors until the server or the name
+ * server that the client waits for has answered or gone. While 16 are stuck,
+ * the library makes no further one: zkr_session_open() returns ZKR_ESYSTEM, and
+ * sessions that need a new handle wait for it. Each handle that gets stuck is a
+ * warning in the log.
  *
  * Threads   Any; also after fork, where the number is that of the parent.
  */
@@ -498,7 +473,7 @@ ZKR_API void zkr_listener_free(zkr_listener *listener);
 
 /**
  * Return the descriptor of a session with ZKR_SESSION_OWN_LOOP. It is readable
- * when callbacks are due. Poll it, never read it. The library keeps it.
+ * when callbacks are due. Poll it; never read or close it.
  *
  * Errors    ZKR_EINVAL when the session has its own dispatcher thread.
  */
@@ -536,8 +511,6 @@ ZKR_API int zkr_session_dispatch(zkr_session *session);
  * microseconds, row i those from 2^i to less than 2^(i+1), and the last row all
  * that are longer (from 2^31: 36 minutes).
  *
- * Counting takes no lock of its own, and allocates nothing.
- *
  * Source    The rows are those of the histograms of BPF tools (bcc, bpftrace).
  */
 
@@ -551,38 +524,32 @@ struct zkr_counters {
     /* acquires = grants + busy + timeouts + cancels + failures + those that
      * have not ended yet */
     uint64_t acquires; /**< Acquires that were begun, tries among them. */
-    uint64_t waits;    /**< Of them: those that had to wait for others, of this
-                            process or not. */
+    uint64_t waits;    /**< Of them: those that had to wait for others. */
     uint64_t grants;   /**< Acquires that were granted the lock. */
     uint64_t handoffs; /**< Of the grants: those that took a lock that stays,
                             without a request (zkr_grant_handoff() > 0). */
     uint64_t busy;     /**< Tries that found the lock taken: ZKR_EBUSY. */
-    uint64_t timeouts; /**< ZKR_ETIMEDOUT, and ZKR_ZOPERATIONTIMEOUT of a
-                            try. */
+    uint64_t timeouts; /**< ZKR_ETIMEDOUT, ZKR_ZOPERATIONTIMEOUT of a try. */
     uint64_t cancels;  /**< ZKR_ECANCELED. */
     uint64_t failures; /**< All other errors. */
 
     /* grants = releases + losses + those that hold now */
     uint64_t releases; /**< Grants that their holder gave back. */
     uint64_t losses;   /**< Grants that were LOST. */
-    uint64_t unsures;  /**< How often a grant became UNSURE; one grant may do so
-                            more than once. */
+    uint64_t unsures;  /**< How often a grant became UNSURE, each time. */
 
-    uint64_t refusals; /**< Nodes that the servers refused to delete when their
-                            lock was given back, or the acquire was given up;
-                            see zkr_grant_release(). */
+    /** Nodes that the servers refused to delete when their lock was given back,
+     *  or the acquire was given up; see zkr_grant_release(). */
+    uint64_t refusals;
 
-    uint64_t wait_us; /**< Sum over the grants: from the acquire to the grant,
-                           in microseconds. */
-    uint64_t hold_us; /**< Sum over releases and losses: from the grant until
-                           then, in microseconds. */
+    uint64_t wait_us; /**< Sum of the grants' waits, in microseconds. */
+    uint64_t hold_us; /**< Sum of the holds that have ended, likewise. */
     uint64_t wait_us_log2[ZKR_STATS_ROWS]; /**< Histogram of the same. */
     uint64_t hold_us_log2[ZKR_STATS_ROWS]; /**< Histogram of the same. */
 
     /* Of a session; 0 of a lock object. */
     uint64_t retries;    /**< Requests that were sent again. */
-    uint64_t reconnects; /**< How often the connection was lost, and the same
-                              session has another one. */
+    uint64_t reconnects; /**< How often the same session was RECONNECTED. */
     uint64_t expiries;   /**< How often the session was LOST. */
 };
 

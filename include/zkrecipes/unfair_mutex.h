@@ -11,17 +11,7 @@
  * Use it for a lock that is almost never contended and taken often, such as a
  * guard against two instances of one job. Otherwise use mutex.h: it sends as
  * many requests when nobody contends, and its waiters cost one wake-up each.
- *
- * Measured under the load of "tools/bench.sh unfair" (one server, requests that
- * it received per grant, time per grant as a ratio to mutex.h, longest wait by
- * the mean one):
- *
- *   contenders   requests: fair  unfair   time   longest wait: fair  unfair
- *            1            2.0      2.0    0.61                    7       5
- *            2            4.2      3.9    0.84                    5       6
- *            8            5.3     12.1    1.55                    2       6
- *           32            5.2     31.1    2.55                    2       2
- *           64            5.1     50.9    3.57                    2       2
+ * docs/guide.md, "Choosing a recipe", has figures.
  *
  * No other client in the tables of docs/interop.md understands this layout.
  *

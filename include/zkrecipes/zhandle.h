@@ -53,12 +53,10 @@ typedef int (*zkr_zhandle_fn)(zhandle_t *zh, void *user);
  *
  * Time      That of @p fn. Until it returns, a session that has expired is not
  *           followed by the next, and zkr_session_close() waits: do not block.
- * Threads   Any, callbacks too; several at the same time. Inside @p fn calls of
- *           this library that would wait return ZKR_EDEADLK.
+ * Threads   Any. Inside @p fn calls that would wait return ZKR_EDEADLK.
  * On error  @p fn was not called.
- * Errors    ZKR_EUNREACHABLE: there is no connection now. ZKR_EINVAL,
- *           ZKR_ECLOSED, ZKR_EFORKED, ZKR_ZAUTHFAILED. Let @p fn return codes
- *           of ZooKeeper, or others that are told from these.
+ * Errors    ZKR_EUNREACHABLE: there is no connection now. Let @p fn return
+ *           codes of ZooKeeper, or others that are told from ours.
  */
 ZKR_CALL int zkr_session_with_handle(zkr_session *session, zkr_zhandle_fn fn,
                                      void *user);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * ZooKeeper lock recipes for C. This header includes all the others,
- * but for testing.h and zhandle.h. What follows holds for all calls, and is
- * said here only.
+ * but for testing.h and zhandle.h. docs/from-curator.md says which call stands
+ * for which method of Curator. What follows holds for all calls, and is said
+ * here only.
  *
  * Arguments. Paths, strings, data and options are copied. A path is absolute
  * ("/locks/orders"), below the chroot of the session and with it at most
@@ -21,16 +22,19 @@
  * The maker of an object frees it, when no other thread is about to call with
  * it: the handle, not what is on the servers. It may outlive its session, and
  * then answers ZKR_ECLOSED, or the error that ended the session. What it
- * returns a pointer to lives as long as itself; for NULL such a call returns
- * NULL. zkr_..._path() is the path as it was given.
+ * returns a pointer to lives as long as itself. A call that returns no code,
+ * but what it was asked for, returns 0, false or NULL for NULL, and also after
+ * fork, if it asks how things are at present. zkr_..._path() is the path as it
+ * was given.
  *
  * Callbacks. The arguments of a callback are valid during the call; but a grant
  * that an acquire gives it is the program's. An asynchronous call that returns
  * an error has begun nothing, and does not call; otherwise it calls once, with
  * the outcome, also when the session is closed.
  *
- * Threads. Any call may be made by any thread, unless its Threads line says
- * less; and inside a callback, if it does not wait. session.h says more.
+ * Threads. Any call may be made by any thread, that of an event loop of your
+ * own, too, unless its Threads line says less; and inside a callback, if it
+ * does not wait. session.h says more.
  *
  * Codes that each call may return, and does not name unless it says more:
  * ZKR_EINVAL (NULL where something is needed, a struct of an unknown size, an
@@ -48,10 +52,9 @@
  *                 ZKR_EBUSY (a try).
  *   less than 0   Without limit.
  *
- * A call that waits and has no timeout_ms says how long it takes. Other lengths
- * of time are members of options with names of their own, such as retain_ms or
- * session_timeout_ms: they are unsigned, and 0 means the default that is said
- * there, as for every member of options.
+ * A call that waits and has no timeout_ms takes at most reply_timeout_ms of the
+ * session, unless it says otherwise. Other lengths of time are members of
+ * options, such as retain_ms: they are unsigned, and 0 means their default.
  */
 #ifndef ZKRECIPES_ZKRECIPES_H
 #define ZKRECIPES_ZKRECIPES_H
