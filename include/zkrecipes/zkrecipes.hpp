@@ -25,24 +25,20 @@
  * of a loss: ask held().is_held() before it, or use acquire(), which returns the
  * grant itself.
  *
- * Ownership. Objects can be moved, not copied. A lock must end before its
- * session, and a grant before its lock's session. A grant that is destroyed is
- * given back in the background.
+ * Ownership. Objects can be moved, not copied; a moved-from object may only be
+ * destroyed or assigned to. A lock must end before its session, and a grant
+ * before its lock's session. A grant that is destroyed is given back in the
+ * background.
  *
- * Threads. As in C: any, several at a time. lock() and unlock() belong to the
- * thread, as with std::mutex: unlock() on a thread that has not locked does
- * nothing. A grant can be used and given back by any thread; acquire() returns
- * one, for a lock that is to be moved to another thread.
- * A moved-from object may only be destroyed or assigned to.
+ * Threads. As in C. lock() and unlock() belong to the thread, as with
+ * std::mutex: unlock() on a thread that has not locked does nothing. The grant
+ * of acquire() may move to another thread.
  */
 #ifndef ZKRECIPES_HPP
 #define ZKRECIPES_HPP
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <functional>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -53,6 +49,7 @@
 #include <vector>
 
 #if __cplusplus >= 202002L
+#include <future>
 #include <stop_token>
 #endif
 
@@ -129,11 +126,6 @@ std::int64_t until_ms(const std::chrono::time_point<Clock, Duration> &deadline)
     return to_ms(deadline - Clock::now());
 }
 
-inline bool is_not_granted(int code)
-{
-    return code == ZKR_ETIMEDOUT || code == ZKR_EBUSY;
-}
-
 template <class T, void (*free)(T *)> struct freer {
     void operator()(T *object) const noexcept { free(object); }
 };
@@ -186,17 +178,15 @@ public:
         check(code);
     }
 
-    /** As in session.h. */
+    /** As in session.h. @{ */
     zkr_session_state_kind state() const noexcept
     {
         return ::zkr_session_state(get());
     }
-    /** As in session.h. */
     std::int64_t id() const noexcept { return zkr_session_id(get()); }
-    /** As in session.h. */
     std::uint64_t epoch() const noexcept { return zkr_session_epoch(get()); }
-    /** As in session.h. */
     counters stats() const { return detail::stats(zkr_session_stats, get()); }
+    /** @} */
 
     /** For the functions of the C interface. */
     zkr_session *get() const noexcept { return session_.get(); }
@@ -225,23 +215,21 @@ public:
         zkr::check(zkr_grant_verify(grant_, detail::to_ms(timeout)));
     }
 
-    /** Higher than that of every earlier holder: for the resource. */
+    /** As in grant.h. @{ */
     std::int64_t token() const noexcept { return zkr_grant_token(grant_); }
-    /** As in grant.h. */
     std::uint64_t handoff() const noexcept { return zkr_grant_handoff(grant_); }
-    /** As in grant.h. */
     zkr_grant_state_kind state() const noexcept
     {
         return ::zkr_grant_state(grant_);
     }
-    /** Why it is lost, as far as is known now. */
     zkr_loss loss() const noexcept { return zkr_grant_loss(grant_); }
+    /** @} */
     /** The path of its node; "" without a grant. */
     std::string node() const
     {
         const char *path = zkr_grant_node(grant_);
 
-        return path == nullptr ? std::string() : std::string(path);
+        return path == nullptr ? "" : path;
     }
 
     /** For the functions of the C interface. */
@@ -333,46 +321,42 @@ private:
 };
 
 #if __cplusplus >= 202002L
-/** A claim that ends with the stop token: nobody else needs to wait for it. */
-class stoppable {
-public:
-    grant run(zkr_lockable *lock, std::stop_token stop)
-    {
-        zkr_request *request = nullptr;
-
-        zkr::check(zkr_lockable_acquire_async(lock, nullptr, no_limit, on_end,
-                                              this, &request));
-        const owned<zkr_request, zkr_request_free> keep(request);
-        const std::stop_callback canceller(
-            stop, [request] { (void)zkr_request_cancel(request); });
-        std::unique_lock<std::mutex> guard(mutex_);
-
-        ended_.wait(guard, [this] { return is_over_; });
-        if (error_ != ZKR_OK)
-            throw std::system_error(error_, category(), detail_);
-        return grant(grant_);
-    }
-
-private:
-    static void on_end(int error, zkr_grant *granted, void *user)
-    {
-        auto *self = static_cast<stoppable *>(user);
-        const std::lock_guard<std::mutex> guard(self->mutex_);
-
-        self->error_ = error;
-        self->grant_ = granted;
-        self->detail_ = error == ZKR_OK ? "" : zkr_error_detail();
-        self->is_over_ = true;
-        self->ended_.notify_all();
-    }
-
-    std::mutex mutex_;
-    std::condition_variable ended_;
-    bool is_over_ = false;
-    int error_ = ZKR_OK;
-    zkr_grant *grant_ = nullptr;
-    std::string detail_;
+/** How a claim has ended. */
+struct outcome {
+    int error;
+    grant granted;
+    std::string detail;
 };
+
+/** Tells `user`, a promise of the outcome, and frees it. */
+inline void on_end(int error, zkr_grant *granted, void *user)
+{
+    const std::unique_ptr<std::promise<outcome>> promise(
+        static_cast<std::promise<outcome> *>(user));
+
+    promise->set_value({ error, grant(granted),
+                         error == ZKR_OK ? "" : zkr_error_detail() });
+}
+
+/** A claim that ends with the stop token: nobody else needs to wait for it. */
+inline grant acquire(zkr_lockable *lock, std::stop_token stop)
+{
+    auto promise = std::make_unique<std::promise<outcome>>();
+    std::future<outcome> end = promise->get_future();
+    zkr_request *request = nullptr;
+
+    check(zkr_lockable_acquire_async(lock, nullptr, no_limit, on_end,
+                                     promise.get(), &request));
+    (void)promise.release(); /* on_end() has it */
+    const owned<zkr_request, zkr_request_free> keep(request);
+    const std::stop_callback canceller(
+        stop, [request] { (void)zkr_request_cancel(request); });
+    outcome ended = end.get();
+
+    if (ended.error != ZKR_OK)
+        throw std::system_error(ended.error, category(), ended.detail);
+    return std::move(ended.granted);
+}
 #endif
 
 } // namespace detail
@@ -410,7 +394,7 @@ public:
      *  ZKR_ECANCELED. Not in a callback of the session. */
     grant acquire(std::stop_token stop)
     {
-        return detail::stoppable().run(get(), std::move(stop));
+        return detail::acquire(get(), std::move(stop));
     }
 #endif
 
@@ -469,7 +453,7 @@ protected:
         const int code =
             zkr_lockable_acquire(get(), &how, timeout_ms, &granted);
 
-        if (detail::is_not_granted(code))
+        if (code == ZKR_ETIMEDOUT || code == ZKR_EBUSY)
             return std::nullopt;
         check(code);
         return grant(granted);
