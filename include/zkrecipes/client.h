@@ -242,11 +242,10 @@ typedef struct zkr_txn zkr_txn;
 
 /** Zero means default, for every member. */
 struct zkr_txn_opts {
-    size_t size;             /**< Set by ZKR_TXN_OPTS_INIT. */
-    struct zkr_grant *guard; /**< The grant of the lock that must be held when
-                                  the servers carry it out. The grant may be
-                                  freed before the transaction, which then
-                                  is refused. Default: none. */
+    size_t size; /**< Set by ZKR_TXN_OPTS_INIT. */
+    /** The grant of the lock that must be held when the servers carry it out.
+     *  It may be freed before the transaction, which then is refused. */
+    struct zkr_grant *guard;
 };
 
 #define ZKR_TXN_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_txn_opts)

@@ -27,9 +27,8 @@
  * A counter needs a path of its own, with no lock below it: where the servers
  * remove a container (ZKR_PERSISTENT_PARENTS, lockable.h), it is 0 again.
  *
- * There is no form with a callback: a change is several requests, and a caller
- * that cannot wait has those of client.h. To be told of changes, as by a
- * listener of SharedCount, see zkr_session_watch().
+ * There is no form with a callback: a caller that cannot wait has the requests
+ * of client.h. zkr_session_watch() tells of changes.
  *
  * The version of the node tells whether somebody has written. It is of one
  * node: when the node is deleted and created again between the read and the

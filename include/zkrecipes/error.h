@@ -13,11 +13,8 @@
  *
  * A code says what kind of thing went wrong; the sentence of
  * zkr_error_detail(), which object is concerned and why. zkrecipes.h says which
- * codes any call may return.
- *
- * The library resolves unknown results of writes for its own lock nodes, so the
- * caller never sees them. For the caller's own writes it returns ZKR_EUNKNOWN
- * (client.h).
+ * codes any call may return. Whether a write of the library's own was made, it
+ * finds out itself: only the caller's writes can be ZKR_EUNKNOWN (client.h).
  */
 #ifndef ZKRECIPES_ERROR_H
 #define ZKRECIPES_ERROR_H

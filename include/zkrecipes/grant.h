@@ -57,9 +57,6 @@
  * operator deletes the node, a watch reports it, within a round trip where
  * there is a connection. A hypervisor can stop all clocks of a guest: then only
  * the token helps.
- *
- * A grant is a value: any thread may check it, release it or pass it on. An
- * acquire returns it; check it as you work; release it; free it.
  */
 #ifndef ZKRECIPES_GRANT_H
 #define ZKRECIPES_GRANT_H
@@ -143,8 +140,6 @@ ZKR_API const char *zkr_grant_state_name(enum zkr_grant_state_kind state);
  * is readable in every state.
  *
  * Source    The transaction id of ZooKeeper; "sequencer" in the Chubby paper.
- *           The sequence number in the node's name is not a token: it starts
- *           again at 0 when the directory is re-created.
  */
 ZKR_API int64_t zkr_grant_token(zkr_grant *grant);
 

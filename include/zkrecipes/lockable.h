@@ -9,8 +9,8 @@
  * and its like are short forms of the calls of this header, for the arguments
  * that a recipe usually needs.
  *
- * An acquire gives a grant (grant.h), for zkr_grant_release() and
- * zkr_grant_free().
+ * An acquire gives a grant (grant.h), a value that any thread may use and pass
+ * on: check it as you work, zkr_grant_release() it, zkr_grant_free() it.
  */
 #ifndef ZKRECIPES_LOCKABLE_H
 #define ZKRECIPES_LOCKABLE_H

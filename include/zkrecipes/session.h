@@ -9,10 +9,9 @@
  * such life of the session is an epoch, counted from 1. The library also opens
  * a new session when the servers have served others for a session timeout, but
  * not this session, as they do for ever when they have been restored from an
- * older copy. To find this out, while SUSPENDED for longer than the session
- * timeout, the library opens and closes one other session in each session
- * timeout. If the process dies, the server keeps the session, and the locks
- * held through it, until its timeout has passed.
+ * older copy. To find this out it opens other sessions while SUSPENDED, one in
+ * each session timeout. If the process dies, the server keeps the session, and
+ * the locks held through it, until its timeout has passed.
  *
  * Threads. Per session the library runs a timer thread, a connector thread
  * (opening and closing connections, which may block) and, unless you bring your
@@ -429,8 +428,7 @@ ZKR_CALL int zkr_session_set_servers(zkr_session *session, const char *hosts);
  * costs up to three threads and four descriptors until the server or the name
  * server that the client waits for has answered or gone. While 16 are stuck,
  * the library makes no further one: zkr_session_open() returns ZKR_ESYSTEM, and
- * sessions that need a new handle wait for it. Each handle that gets stuck is a
- * warning in the log.
+ * sessions that need a new handle wait for it. The log warns of each.
  *
  * Threads   Any; also after fork, where the number is that of the parent.
  */

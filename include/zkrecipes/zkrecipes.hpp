@@ -11,8 +11,7 @@
  *             write(orders.held().token());
  *     }
  *
- * All is in this header; it calls the C interface, whose headers are the
- * manual: what a grant promises, what happens at a loss, which errors come.
+ * All is in this header; it calls the C interface, whose headers are the manual.
  *
  * Errors. A function that cannot do what it says throws zkr::error, a
  * std::system_error with a code of zkr::category() and, in what(), the sentence
