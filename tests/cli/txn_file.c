@@ -45,10 +45,12 @@ void out_create(struct wire_out *out, const char *path, const char *data,
 {
     out_text(out, path);
     out_text(out, data);
-    out_number(out, 1, 4); /* one ACL */
-    out_number(out, 31, 4);
-    out_text(out, "world");
-    out_text(out, "anyone");
+    out_number(out, 2, 4); /* entries of its ACL */
+    for (int i = 0; i < 2; i++) {
+        out_number(out, 31, 4);
+        out_text(out, "world");
+        out_text(out, "anyone");
+    }
     out_number(out, ephemeral, 1);
     out_number(out, 1, 4); /* cversion of the parent */
 }
