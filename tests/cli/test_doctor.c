@@ -304,75 +304,83 @@ TEST(a_busy_lock_is_well)
 
 /* --- what is not --- */
 
-TEST(a_waiter_that_watches_nobody_is_found)
+/* Servers refuse control characters in names, except those that turn the
+ * direction of writing. */
+#define TURN "\xe2\x80\xae"
+#define RECORD                                                                 \
+    "{\"host\":\"h\",\"pid\":1,\"thread\":\"t\",\"tid\":7,\"program\":\"p\","  \
+    "\"library\":\"zkrecipes 0.1.0\"}"
+
+/* Nodes of one lock, "FLAG NAME DATA", with '|' between; 'p': of no session. */
+/* clang-format off */
+static const struct row {
+    const char *name;
+    const char *nodes;
+    const char *words;
+    int code;
+    const char *has, *too; /* in the output; NULL: anything */
+    const char *lacks;
+} rows[] = {
+    { "a_waiter_that_watches_nobody",
+      "e lock-0000000000 |e lock-0000000001 hostB:77", "-v",
+      1, "/lock: deaf-waiter: hostB:77 at position 1",
+      "enters the queue again): zk-lockctl break --token ", "persistent" },
+    { "a_waiter_when_no_server_is_asked",
+      "e lock-0000000000 |e lock-0000000001 ", "--no-4lw",
+      0, NULL, NULL, "deaf" },
+    /* A copied tree has such nodes; or a client forgot the flag. */
+    { "a_contender_without_a_session", "p lock-0000000000 ", "-v",
+      1, "/lock: persistent-contender: lock-0000000000 holds, but it belongs",
+      NULL, "mixed" },
+    { "recipes_that_do_not_exclude_each_other",
+      "e lock-0000000000 |e _c_x-__READ__0000000001 ", "-v",
+      1, "mixed-recipes: the contenders", "Cure: use one recipe on a path",
+      "persistent" },
+    { "a_node_that_holds_for_long", "e lock-0000000000 hostC:5", "--older 10ms",
+      1, "old-holder: hostC:5 holds it", "break --token ", "deaf" },
+    { "a_node_that_holds_not_so_long", "e lock-0000000000 hostC:5", "--older 1h",
+      0, NULL, NULL, "old-holder" },
+    { "a_node_of_any_age", "e lock-0000000000 hostC:5", "--older 0",
+      0, NULL, NULL, "old-holder" },
+    { "no_such_age", "e lock-0000000000 ", "--older long",
+      64, NULL, NULL, "old-holder" },
+    /* One thread that holds and waits in the same lock. */
+    { "a_deadlock", "e lock-0000000000 " RECORD "|e lock-0000000001 " RECORD, "-v",
+      1, "deadlock: h:1/7 p", "Cure: zk-lockctl deadlocks", "mixed" },
+    { "text_of_others",
+      "p " TURN "lock-0000000000 |e lock-0000000001 \033]0;evil\a", "-v",
+      1, "\\x1B]0;evil\\x07",
+      "persistent-contender: \\xE2\\x80\\xAElock-0000000000 holds", "\033" },
+    { "text_of_others_in_a_table",
+      "p " TURN "lock-0000000000 |e lock-0000000001 \033]0;evil\a", "-o wide",
+      1, NULL, NULL, "\033" },
+    /* Other users choose the path of a lock, too. */
+    { "paths_of_others", "p " TURN " |p " TURN "/lock-0000000000 ", "-v",
+      1, "/\\xE2\\x80\\xAE: persistent-contender", NULL, "\033" },
+    { "paths_of_others_in_a_table", "p " TURN " |p " TURN "/lock-0000000000 ",
+      "-o wide", 1, NULL, NULL, "\033" },
+};
+/* clang-format on */
+
+TEST_ROWS(doctor_finds, rows, row)
 {
-    make("lock-0000000000", "", ZOO_EPHEMERAL);
-    make("lock-0000000001", "hostB:77", ZOO_EPHEMERAL);
-    assert_finds("deaf-waiter", "lock-0000000001", "hostB:77 at position 1",
-                 "restart that program");
-    assert_finds("deaf-waiter", "lock-0000000001", "hostB:77 at position 1",
-                 "enters the queue again): zk-lockctl break --token ");
-    assert_int_equal(DOCTOR("--no-4lw"), 0);
-}
+    char nodes[512];
+    char *rest = NULL;
 
-/* A copied tree has such nodes; or a client forgot the flag for ephemeral
- * ones. */
-TEST(a_contender_without_a_session_is_found)
-{
-    char cure[256];
+    PRINT(nodes, "%s", row->nodes);
+    for (char *n = strtok_r(nodes, "|", &rest); n != NULL;
+         n = strtok_r(NULL, "|", &rest)) {
+        char *data = strchr(n + 2, ' ');
 
-    make("lock-0000000000", "", 0);
-    PRINT(cure, " %s", lock_path());
-    assert_finds("persistent-contender", "lock-0000000000",
-                 "holds, but it belongs to no session", cure);
-}
-
-/* Regression: the cure was a command that broke holders only. */
-TEST(the_cure_removes_a_waiter_without_a_session)
-{
-    struct Stat stat;
-    char token[32];
-    char cure[256];
-
-    make("lock-0000000000", "", ZOO_EPHEMERAL);
-    make("lock-0000000001", "", 0);
-    make("lock-0000000002", "", ZOO_EPHEMERAL);
-    assert_ok(admin_exists(admin, node_path("lock-0000000001"), &stat));
-    PRINT(token, "%lld", (long long)stat.czxid);
-    PRINT(cure, "zk-lockctl break --token %s %s", token, lock_path());
-    assert_finds("persistent-contender", "lock-0000000001",
-                 "stands in the queue, but it belongs to no session", cure);
-    START_CLI(&cli, "break", "--yes", "--token", token, "--servers",
-              server_hosts(the_server), lock_path());
-    assert_int_equal(cli_end(&cli), 0);
-    assert_has(cli_said(&cli), "its node belongs to no session");
-    assert_has(cli_said(&cli), "removed: the waiter at position 1");
-    assert_lacks(cli_said(&cli), "its client");
-    assert_int_equal(count_children(lock_path()), 2);
-    assert_int_equal(admin_exists(admin, node_path("lock-0000000001"), NULL),
-                     ZNONODE);
-    assert_does_not_find("persistent-contender");
-}
-
-TEST(recipes_that_do_not_exclude_each_other_are_found)
-{
-    make("lock-0000000000", "", ZOO_EPHEMERAL);
-    assert_does_not_find("mixed-recipes");
-    make("_c_x-__READ__0000000001", "", ZOO_EPHEMERAL);
-    assert_finds("mixed-recipes", NULL, "do not exclude each other",
-                 "one recipe on a path");
-}
-
-TEST(a_node_that_holds_for_long_is_found_if_so_asked)
-{
-    make("lock-0000000000", "hostC:5", ZOO_EPHEMERAL);
-    sleep_ms(20); /* of its age */
-    assert_int_equal(DOCTOR("--older", "10ms"), 1);
-    assert_has(cli_said(&cli), "old-holder: hostC:5 holds it");
-    assert_has(cli_said(&cli), "break --token ");
-    assert_int_equal(DOCTOR("--older", "1h"), 0);
-    assert_int_equal(DOCTOR("--older", "0"), 0);
-    assert_int_equal(DOCTOR("--older", "long"), 64);
+        *data++ = '\0';
+        make(n + 2, data, *n == 'e' ? ZOO_EPHEMERAL : 0);
+    }
+    sleep_ms(20); /* of their age */
+    LOOK(row->code, "doctor --confirm 50ms %s %s", row->words, root);
+    assert_has(look_out, row->has == NULL ? "" : row->has);
+    assert_has(look_out, row->too == NULL ? "" : row->too);
+    assert_lacks(look_out, row->lacks);
+    assert_lacks(look_out, TURN);
 }
 
 /* Regression: an hour ahead, it took nodes for old, and advised to break them;
@@ -398,55 +406,6 @@ TEST(a_wrong_clock_is_said_and_no_age_is_judged)
         assert_lacks(cli_said(&cli), "old-holder");
         assert_has(cli_said(&cli), cases[i][1]);
     }
-}
-
-/* One thread that holds and waits in the same lock. */
-TEST(a_deadlock_is_found)
-{
-    static const char record[] =
-        "{\"host\":\"h\",\"pid\":1,\"thread\":\"t\",\"tid\":7,"
-        "\"program\":\"p\",\"library\":\"zkrecipes 0.1.0\"}";
-
-    make("lock-0000000000", record, ZOO_EPHEMERAL);
-    make("lock-0000000001", record, ZOO_EPHEMERAL);
-    assert_finds("deadlock", "lock-0000000001", "h:1/7 p",
-                 "zk-lockctl deadlocks");
-}
-
-/* Servers refuse control characters in names, except those that turn the
- * direction of writing. */
-#define TURN "\xe2\x80\xae"
-
-TEST(text_of_others_moves_no_cursor)
-{
-    make(TURN "lock-0000000000", "", 0);
-    make("lock-0000000001", "\033]0;evil\a", ZOO_EPHEMERAL);
-    assert_int_equal(DOCTOR("-v"), 1);
-    assert_null(strchr(cli_said(&cli), '\033'));
-    assert_lacks(cli_said(&cli), TURN);
-    assert_has(cli_said(&cli), "\\x1B]0;evil\\x07");
-    assert_has(cli_said(&cli),
-               "persistent-contender: \\xE2\\x80\\xAElock-0000000000 holds");
-    assert_int_equal(DOCTOR("-o", "wide"), 1);
-    assert_null(strchr(cli_said(&cli), '\033'));
-    assert_lacks(cli_said(&cli), TURN);
-}
-
-/* Other users choose the path of a lock, too. */
-TEST(paths_of_others_move_no_cursor)
-{
-    char lock[128];
-    char node[160];
-
-    PRINT(lock, "%s/" TURN, root);
-    PRINT(node, "%s/lock-0000000000", lock);
-    assert_int_equal(admin_create(admin, lock, NULL), ZOK);
-    assert_int_equal(admin_create(admin, node, NULL), ZOK); /* of no session */
-    assert_int_equal(DOCTOR("-v"), 1);
-    assert_has(cli_said(&cli), "/\\xE2\\x80\\xAE: persistent-contender");
-    assert_lacks(cli_said(&cli), TURN);
-    assert_int_equal(DOCTOR("-o", "wide"), 1);
-    assert_lacks(cli_said(&cli), TURN);
 }
 
 int main(void)
