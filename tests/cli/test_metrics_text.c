@@ -8,14 +8,14 @@
 
 static struct samples samples;
 
-static void write_and_read(const struct metrics *m)
+static void write_and_read(const struct scan *scan)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *f = open_memstream(&text, &size);
 
     assert_non_null(f);
-    metrics_write(f, m);
+    metrics_write(f, scan, 1234);
     assert_int_equal(fclose(f), 0);
     if (!prometheus_read(text, &samples))
         fail_msg("%s: %s", samples.error, text);
@@ -33,9 +33,7 @@ static void is(const char *name, const char *lock, double want)
 
 TEST(without_servers_there_is_one_sample)
 {
-    struct metrics m = { .is_up = false };
-
-    write_and_read(&m);
+    write_and_read(NULL);
     assert_int_equal(samples.count, 1);
     is("zklock_up", NULL, 0);
 }
@@ -60,11 +58,7 @@ TEST(a_lock_is_four_samples)
                               .kind = ZKR__KIND_RW,
                               .longest_wait_ms = 70000 },
                             { .path = "/locks/b", .longest_wait_ms = -1 } };
-    struct metrics m = { .is_up = true,
-                         .is_complete = true,
-                         .scan_ms = 1234,
-                         .locks = locks,
-                         .count = 2 };
+    struct scan m = { .locks = locks, .count = 2 };
     const struct sample *held;
 
     write_and_read(&m);
@@ -90,7 +84,7 @@ TEST(a_lock_is_four_samples)
 TEST(an_unreadable_lock_is_left_out)
 {
     struct lock lock = { .path = "/locks/a", .error = ZKR_ZNOAUTH };
-    struct metrics m = { .is_up = true, .locks = &lock, .count = 1 };
+    struct scan m = { .locks = &lock, .count = 1, .notes.count = 1 };
 
     write_and_read(&m);
     assert_int_equal(samples.count, 3);
@@ -113,7 +107,7 @@ TEST(hostile_paths_are_one_label)
 
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct lock lock = { .path = cases[i].path, .holders = 1 };
-        struct metrics m = { .is_up = true, .locks = &lock, .count = 1 };
+        struct scan m = { .locks = &lock, .count = 1 };
 
         write_and_read(&m);
         assert_int_equal(samples.count, 3 + 4);
@@ -127,7 +121,7 @@ TEST(the_longest_path_is_whole)
 {
     char paths[2][ZKR_PATH_MAX + 1];
     struct lock locks[] = { { .path = paths[0] }, { .path = paths[1] } };
-    struct metrics m = { .is_up = true, .locks = locks, .count = 2 };
+    struct scan m = { .locks = locks, .count = 2 };
 
     for (size_t i = 0; i < 2; i++) {
         memset(paths[i], '\x01', ZKR_PATH_MAX);

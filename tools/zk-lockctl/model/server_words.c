@@ -177,6 +177,12 @@ static int by_client(const void *a, const void *b)
                    ((const struct client *)b)->session_id);
 }
 
+static int by_session(const void *a, const void *b)
+{
+    return compare(((const struct watch *)a)->session_id,
+                   ((const struct watch *)b)->session_id);
+}
+
 static int by_watch(const void *a, const void *b)
 {
     const struct watch *x = a;
@@ -266,33 +272,14 @@ const char *servers_observer_master(const struct servers *s)
     return s->observer_master[0] == '\0' ? NULL : s->observer_master;
 }
 
-const char *servers_watched(const struct servers *s, int64_t session_id,
-                            size_t n)
-{
-    size_t low = 0;
-    size_t high = s->watch_count;
-
-    while (low < high) { /* the first of the session */
-        size_t middle = low + (high - low) / 2;
-
-        if (s->watches[middle].session_id < session_id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return n < s->watch_count - low &&
-                   s->watches[low + n].session_id == session_id
-               ? s->watches[low + n].path
-               : NULL;
-}
-
 bool servers_watches(const struct servers *s, int64_t session_id,
                      const char *path)
 {
     const struct watch key = { session_id, (char *)(uintptr_t)path };
 
-    return s->watch_count > 0 && bsearch(&key, s->watches, s->watch_count,
-                                         sizeof(key), by_watch) != NULL;
+    return s->watch_count > 0 &&
+           bsearch(&key, s->watches, s->watch_count, sizeof(key),
+                   path == NULL ? by_session : by_watch) != NULL;
 }
 
 void servers_lack(struct servers *s, unsigned asked)

@@ -54,11 +54,8 @@ enum answer servers_session_lives(const struct servers *servers,
  * (observerMasterPort), as far as the servers have answered SERVERS_MNTR; or
  * NULL. */
 const char *servers_observer_master(const struct servers *servers);
-/* The path, without the chroot, of the n-th node that the session watches; NULL
- * when there are no more. */
-const char *servers_watched(const struct servers *servers, int64_t session_id,
-                            size_t n);
-/* The session watches the node of that path. */
+/* The session watches the node of that path, which is without the chroot; NULL:
+ * any. */
 bool servers_watches(const struct servers *servers, int64_t session_id,
                      const char *path);
 /* Tells whether every server of the ensemble has answered that word, or, of

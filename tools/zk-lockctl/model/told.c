@@ -8,16 +8,6 @@
 
 /* --- who wakes up --- */
 
-/* The name in the directory of the lock; NULL: it is in another one. */
-static const char *name_in(const struct lock *lock, const char *path)
-{
-    size_t len = strlen(lock->path);
-
-    return strncmp(path, lock->path, len) == 0 && path[len] == '/'
-               ? path + len + 1
-               : NULL;
-}
-
 static bool watches(const struct servers *servers, const struct lock *lock,
                     int64_t session_id, size_t target)
 {
@@ -26,26 +16,6 @@ static bool watches(const struct servers *servers, const struct lock *lock,
     (void)snprintf(path, sizeof(path), "%s/%s", lock->path,
                    lock->items[target].node->name);
     return servers_watches(servers, session_id, path);
-}
-
-static bool watches_one_before(const struct servers *servers,
-                               const struct lock *lock,
-                               const struct contender *c)
-{
-    const char *path;
-
-    for (size_t i = 0;
-         (path = servers_watched(servers, c->node->session_id, i)) != NULL;
-         i++) {
-        const char *name = name_in(lock, path);
-
-        for (const struct contender *b = lock->items; name != NULL && b < c;
-             b++) {
-            if (strcmp(b->node->name, name) == 0)
-                return true;
-        }
-    }
-    return false;
 }
 
 static bool waits_alone(const struct lock *lock, int64_t session_id)
@@ -58,7 +28,8 @@ static bool waits_alone(const struct lock *lock, int64_t session_id)
     return n < 2;
 }
 
-/* Nearly all watch the one that they wait for. */
+/* Nearly all watch the one that they wait for; many of those who do not watch
+ * nothing that is known. */
 static bool is_woken(const struct servers *servers, const struct lock *lock,
                      const struct contender *c)
 {
@@ -67,10 +38,15 @@ static bool is_woken(const struct servers *servers, const struct lock *lock,
 
     if (behind_one && watches(servers, lock, p->session_id, p->waits_for))
         return true;
-    if (behind_one && p->kind != ZKR_PARTICIPANT_SHARED &&
-        !waits_alone(lock, p->session_id))
+    if ((behind_one && p->kind != ZKR_PARTICIPANT_SHARED &&
+         !waits_alone(lock, p->session_id)) ||
+        !servers_watches(servers, p->session_id, NULL))
         return false;
-    return watches_one_before(servers, lock, c);
+    for (size_t i = 0; i < (size_t)(c - lock->items); i++) {
+        if (watches(servers, lock, p->session_id, i))
+            return true;
+    }
+    return false;
 }
 
 enum answer servers_wake(const struct servers *servers, const struct lock *lock,

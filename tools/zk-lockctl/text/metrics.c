@@ -100,23 +100,23 @@ static void write_gauge(FILE *out, const struct gauge *g,
         (void)fprintf(out, " %" PRId64 "\n", g->value(lock));
 }
 
-void metrics_write(FILE *out, const struct metrics *m)
+void metrics_write(FILE *out, const struct scan *scan, int64_t took_ms)
 {
     write_head(out, "zklock_up", "Whether the locks could be listed.");
-    (void)fprintf(out, "zklock_up %d\n", (int)m->is_up);
-    if (!m->is_up)
+    (void)fprintf(out, "zklock_up %d\n", scan != NULL);
+    if (scan == NULL)
         return;
     write_head(out, "zklock_scan_seconds", "How long listing them took.");
     (void)fputs("zklock_scan_seconds", out);
-    write_seconds(out, m->scan_ms);
+    write_seconds(out, took_ms);
     write_head(out, "zklock_scan_complete",
                "0 when a limit or an ACL has kept locks out.");
-    (void)fprintf(out, "zklock_scan_complete %d\n", (int)m->is_complete);
+    (void)fprintf(out, "zklock_scan_complete %d\n", scan->notes.count == 0);
     for (size_t k = 0; k < sizeof(gauges) / sizeof(gauges[0]); k++) {
         write_head(out, gauges[k].name, gauges[k].help);
-        for (size_t i = 0; i < m->count; i++) {
-            if (m->locks[i].error == ZKR_OK)
-                write_gauge(out, &gauges[k], &m->locks[i]);
+        for (size_t i = 0; i < scan->count; i++) {
+            if (scan->locks[i].error == ZKR_OK)
+                write_gauge(out, &gauges[k], &scan->locks[i]);
         }
     }
 }

@@ -2,6 +2,7 @@
 /* metrics: writes the locks for Prometheus, once, or to all who ask. */
 #include "verbs/verbs.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,48 +41,29 @@ static const struct opt options[] = {
 #undef AT
 /* clang-format on */
 
-static int write_file(const char *file, const char *text, size_t size)
+/* A NULL scan says that nothing could be listed. */
+static int print(const char *file, const struct scan *scan, int64_t took_ms)
 {
-    int error = whole_file_write(file, text, size);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = file == NULL ? stdout : open_memstream(&text, &size);
+    int error;
 
+    if (f == NULL)
+        return lockctl_fail_error(ZKR_ENOMEM, "");
+    metrics_write(f, scan, took_ms);
+    if (file == NULL)
+        return 0; /* main() sees errors */
+    error = fclose(f) != 0 ? ENOMEM : whole_file_write(file, text, size);
+    free(text);
     return error == 0 ? 0
                       : lockctl_fail(EX_CANTCREAT, "--textfile '%s': %s", file,
                                      strerror(error));
 }
 
-static int print(const struct metrics_opts *q, const struct metrics *metrics)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-    int code = 0;
-
-    if (f == NULL)
-        return lockctl_fail_error(ZKR_ENOMEM, "");
-    metrics_write(f, metrics);
-    if (ferror(f) != 0 || fclose(f) != 0)
-        code = lockctl_fail_error(ZKR_ENOMEM, "");
-    else if (q->textfile != NULL)
-        code = write_file(q->textfile, text, size);
-    else
-        (void)fwrite(text, 1, size, stdout); /* main() sees errors */
-    free(text);
-    return code;
-}
-
-static struct metrics metrics_of(const struct scan *scan, int64_t took_ms)
-{
-    return (struct metrics){ .is_up = true,
-                             .is_complete = scan->notes.count == 0,
-                             .scan_ms = took_ms,
-                             .locks = scan->locks,
-                             .count = scan->count };
-}
-
 /* Metrics are printed even when nothing can be listed, and report that. */
 static int measure(struct lockctl *ctl, const struct metrics_opts *q)
 {
-    struct metrics metrics = { .is_up = false };
     struct scan scan = { .locks = NULL };
     const char *root = q->root;
     int64_t began = clock_now_ms();
@@ -90,10 +72,9 @@ static int measure(struct lockctl *ctl, const struct metrics_opts *q)
 
     if (code == 0)
         code = scan_below(ctl, &root, 1, &q->scan, &scan);
-    if (code == 0)
-        metrics = metrics_of(&scan, clock_now_ms() - began);
     notes_say(&scan.notes, ctl);
-    printed = print(q, &metrics);
+    printed =
+        print(q->textfile, code == 0 ? &scan : NULL, clock_now_ms() - began);
     scan_done(&scan);
     return code != 0 ? code : printed;
 }
@@ -113,12 +94,11 @@ struct board {
 static void write_board(FILE *page, void *user)
 {
     struct board *b = user;
-    struct metrics metrics = { .is_up = false };
+    bool up;
 
     (void)pthread_mutex_lock(&b->lock);
-    if (b->seen && lockctl_is_connected(b->ctl))
-        metrics = metrics_of(&b->look.scan, b->look.took_ms);
-    metrics_write(page, &metrics);
+    up = b->seen && lockctl_is_connected(b->ctl);
+    metrics_write(page, up ? &b->look.scan : NULL, b->look.took_ms);
     (void)pthread_mutex_unlock(&b->lock);
 }
 
