@@ -16,6 +16,8 @@ bool field_is_end(const struct field *f)
 
 static const void *place_of(const struct field *f, const void *item)
 {
+    if (f->in != 0)
+        return *(const void *const *)((const char *)item + f->in);
     return f->of == NULL ? item : f->of(item);
 }
 

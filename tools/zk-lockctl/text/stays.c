@@ -14,11 +14,14 @@ bool stay_holds_at(const struct stay *stay, int64_t ms)
     return stay->held_ms != 0 && stay->held_ms <= ms;
 }
 
-/* A row, and what is reckoned for it. */
+/* A row, and what is reckoned for it. Of a gap there is nothing else. */
 struct stay_row {
     const struct past_rows *rows;
-    const struct stay *stay; /* NULL: it is a gap */
-    const struct gap *gap;   /* of no stay */
+    const struct gap *gap; /* NULL: it is a stay */
+    const struct stay *stay;
+    const struct stay_row *entry; /* of a stay: this row */
+    const struct zkr_participant *node;
+    const struct zkr__known_owner *owner;
     struct contender contender;
     int64_t held_ms;
     int64_t waited_ms;
@@ -29,35 +32,6 @@ struct stay_row {
 static const struct stay *stay_at(const void *item)
 {
     return ((const struct stay_row *)item)->stay;
-}
-
-static const void *stay_of(const void *item)
-{
-    return stay_at(item);
-}
-
-static const void *gap_of(const void *item)
-{
-    const struct stay_row *e = item;
-
-    return e->stay == NULL ? e->gap : NULL;
-}
-
-static const void *entry_of(const void *item)
-{
-    return stay_at(item) == NULL ? NULL : item;
-}
-
-static const void *node_of(const void *item)
-{
-    return stay_at(item) == NULL ? NULL : &stay_at(item)->node;
-}
-
-static const void *owner_of(const void *item)
-{
-    return stay_at(item) == NULL
-               ? NULL
-               : &((const struct stay_row *)item)->contender.owner;
 }
 
 /* --- texts --- */
@@ -95,7 +69,7 @@ static const char *print_time(const char *before, int64_t ms,
 static const char *from_text(const void *item, char room[FIELD_ROOM])
 {
     const struct stay *s = stay_at(item);
-    const struct gap *gap = gap_of(item);
+    const struct gap *gap = ((const struct stay_row *)item)->gap;
 
     if (s == NULL)
         return print_time("", gap->from_ms, room);
@@ -109,7 +83,7 @@ static const char *from_text(const void *item, char room[FIELD_ROOM])
 static const char *until_text(const void *item, char room[FIELD_ROOM])
 {
     const struct stay *s = stay_at(item);
-    const struct gap *gap = gap_of(item);
+    const struct gap *gap = ((const struct stay_row *)item)->gap;
 
     if (s == NULL)
         return print_time("", gap->until_ms, room);
@@ -165,7 +139,7 @@ static const char *ended_text(const void *item, char room[FIELD_ROOM])
     int len;
 
     if (s == NULL)
-        return gap_text(gap_of(item), room);
+        return gap_text(((const struct stay_row *)item)->gap, room);
     len = snprintf(room, FIELD_ROOM, "%s",
                    endings[s->ending][s->held_ms != 0 ? 1 : 2]);
     if (s->ended_by != 0)
@@ -216,35 +190,35 @@ static json_t *contender_json(const void *item)
 enum { STATE, LOCK }; /* which a table need not have */
 static const struct field stay_fields[] = {
     [STATE] = { "STATE", "state", FIELD_WORD, .word = state_word, .text = state_text, .words = "held waited gap", .rank = 5 },
-    [LOCK] = { "LOCK", "lock", FIELD_PATH, .at = AT(lock), .of = stay_of, .rank = 2, .narrow = 14, .tail = true, .lacking = true },
+    [LOCK] = { "LOCK", "lock", FIELD_PATH, .at = AT(lock), .in = ENTRY_AT(stay), .rank = 2, .narrow = 14, .tail = true, .lacking = true },
     { "FROM", .text = from_text, .rank = 0 },
     { "UNTIL", .text = until_text, .rank = 7 },
-    { "HELD", "held_ms", FIELD_MS, .at = ENTRY_AT(held_ms), .of = entry_of, .text = held_text, .rank = 3, .right = true, .lacking = true },
-    { "OWNER", .of = entry_of, .text = owner_text, .rank = 1, .narrow = 16 },
+    { "HELD", "held_ms", FIELD_MS, .at = ENTRY_AT(held_ms), .in = ENTRY_AT(entry), .text = held_text, .rank = 3, .right = true, .lacking = true },
+    { "OWNER", .in = ENTRY_AT(entry), .text = owner_text, .rank = 1, .narrow = 16 },
     { "ENDED", .text = ended_text, .rank = 4, .narrow = 16 },
-    { "WAITED", "waited_ms", FIELD_MS, .at = ENTRY_AT(waited_ms), .of = entry_of, .rank = 6, .right = true, .lacking = true },
-    { "LABEL", NULL, FIELD_CHARS, .at = offsetof(struct zkr__known_owner, label), .of = owner_of, .rank = 8, .narrow = 12 },
-    { "SESSION", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .of = node_of, .rank = 9 },
-    { "TOKEN", NULL, FIELD_TOKEN, .at = NODE_AT(token), .of = node_of, .rank = 10 },
-    { "MODE", NULL, FIELD_WORD, .of = entry_of, .word = mode_word, .wide = true },
-    { "DIALECT", NULL, FIELD_WORD, .of = entry_of, .word = dialect_word, .wide = true },
-    { "QUEUED", "queued_at", FIELD_TIME, .at = AT(queued_ms), .of = stay_of, .wide = true, .lacking = true },
-    { "ASKED", "asked_at", FIELD_TIME, .at = AT(asked_ms), .of = stay_of, .wide = true, .lacking = true },
-    { "REASON", "reason", FIELD_TEXT, .at = AT(reason), .of = stay_of, .wide = true, .lacking = true },
-    { "NODE", NULL, FIELD_TEXT, .at = NODE_AT(name), .of = node_of, .wide = true },
-    { .key = "held_from", .type = FIELD_TIME, .at = AT(held_ms), .of = stay_of, .lacking = true },
-    { .key = "held_before", .type = FIELD_BOOL, .at = AT(held_before), .of = stay_of, .lacking = true },
-    { .key = "until", .type = FIELD_TIME, .at = AT(ended_ms), .of = stay_of, .lacking = true },
-    { .key = "ended", .type = FIELD_WORD, .of = stay_of, .word = ending_word, .words = "released deleted session_closed session_expired gone unknown present", .lacking = true },
-    { .key = "ended_by", .type = FIELD_SESSION, .at = AT(ended_by), .of = stay_of, .lacking = true },
-    { .key = "asked_by", .type = FIELD_SESSION, .at = AT(asked_by), .of = stay_of, .lacking = true },
-    { .key = "exact", .type = FIELD_BOOL, .at = ENTRY_AT(exact), .of = entry_of, .lacking = true },
-    { .key = "sure", .type = FIELD_BOOL, .at = AT(sure), .of = stay_of, .lacking = true },
-    { .key = "contender", .type = FIELD_OBJECT, .of = entry_of, .json = contender_json, .kind = &contender_kind, .lacking = true },
-    { .key = "from", .type = FIELD_TIME, .at = GAP_AT(from_ms), .of = gap_of, .lacking = true },
-    { .key = "until", .type = FIELD_TIME, .at = GAP_AT(until_ms), .of = gap_of, .lacking = true },
-    { .key = "zxid_before", .type = FIELD_TOKEN, .at = GAP_AT(zxid_before), .of = gap_of, .lacking = true },
-    { .key = "zxid_after", .type = FIELD_TOKEN, .at = GAP_AT(zxid_after), .of = gap_of, .lacking = true },
+    { "WAITED", "waited_ms", FIELD_MS, .at = ENTRY_AT(waited_ms), .in = ENTRY_AT(entry), .rank = 6, .right = true, .lacking = true },
+    { "LABEL", NULL, FIELD_CHARS, .at = offsetof(struct zkr__known_owner, label), .in = ENTRY_AT(owner), .rank = 8, .narrow = 12 },
+    { "SESSION", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .in = ENTRY_AT(node), .rank = 9 },
+    { "TOKEN", NULL, FIELD_TOKEN, .at = NODE_AT(token), .in = ENTRY_AT(node), .rank = 10 },
+    { "MODE", NULL, FIELD_WORD, .in = ENTRY_AT(entry), .word = mode_word, .wide = true },
+    { "DIALECT", NULL, FIELD_WORD, .in = ENTRY_AT(entry), .word = dialect_word, .wide = true },
+    { "QUEUED", "queued_at", FIELD_TIME, .at = AT(queued_ms), .in = ENTRY_AT(stay), .wide = true, .lacking = true },
+    { "ASKED", "asked_at", FIELD_TIME, .at = AT(asked_ms), .in = ENTRY_AT(stay), .wide = true, .lacking = true },
+    { "REASON", "reason", FIELD_TEXT, .at = AT(reason), .in = ENTRY_AT(stay), .wide = true, .lacking = true },
+    { "NODE", NULL, FIELD_TEXT, .at = NODE_AT(name), .in = ENTRY_AT(node), .wide = true },
+    { .key = "held_from", .type = FIELD_TIME, .at = AT(held_ms), .in = ENTRY_AT(stay), .lacking = true },
+    { .key = "held_before", .type = FIELD_BOOL, .at = AT(held_before), .in = ENTRY_AT(stay), .lacking = true },
+    { .key = "until", .type = FIELD_TIME, .at = AT(ended_ms), .in = ENTRY_AT(stay), .lacking = true },
+    { .key = "ended", .type = FIELD_WORD, .in = ENTRY_AT(stay), .word = ending_word, .words = "released deleted session_closed session_expired gone unknown present", .lacking = true },
+    { .key = "ended_by", .type = FIELD_SESSION, .at = AT(ended_by), .in = ENTRY_AT(stay), .lacking = true },
+    { .key = "asked_by", .type = FIELD_SESSION, .at = AT(asked_by), .in = ENTRY_AT(stay), .lacking = true },
+    { .key = "exact", .type = FIELD_BOOL, .at = ENTRY_AT(exact), .in = ENTRY_AT(entry), .lacking = true },
+    { .key = "sure", .type = FIELD_BOOL, .at = AT(sure), .in = ENTRY_AT(stay), .lacking = true },
+    { .key = "contender", .type = FIELD_OBJECT, .in = ENTRY_AT(entry), .json = contender_json, .kind = &contender_kind, .lacking = true },
+    { .key = "from", .type = FIELD_TIME, .at = GAP_AT(from_ms), .in = ENTRY_AT(gap), .lacking = true },
+    { .key = "until", .type = FIELD_TIME, .at = GAP_AT(until_ms), .in = ENTRY_AT(gap), .lacking = true },
+    { .key = "zxid_before", .type = FIELD_TOKEN, .at = GAP_AT(zxid_before), .in = ENTRY_AT(gap), .lacking = true },
+    { .key = "zxid_after", .type = FIELD_TOKEN, .at = GAP_AT(zxid_after), .in = ENTRY_AT(gap), .lacking = true },
     { .key = NULL },
 };
 /* clang-format on */
@@ -266,16 +240,20 @@ static const void *entry_at(const void *of, size_t i)
     const struct past_rows *rows = of;
     const struct stay *s = rows->items[i].stay;
 
-    entry = (struct stay_row){
-        .rows = rows, .stay = s, .gap = &rows->items[i].gap, .exact = true
-    };
-    if (s != NULL) {
-        entry.contender = stay_contender(s);
-        entry.held_ms = stay_held_for(s, rows->end_ms);
-        entry.waited_ms = stay_waited_for(s, rows->end_ms);
-        entry.holds =
-            rows->at_ms != 0 ? stay_holds_at(s, rows->at_ms) : s->held_ms != 0;
+    entry = (struct stay_row){ .rows = rows, .exact = true };
+    if (s == NULL) {
+        entry.gap = &rows->items[i].gap;
+        return &entry;
     }
+    entry.stay = s;
+    entry.entry = &entry;
+    entry.node = &s->node;
+    entry.contender = stay_contender(s);
+    entry.owner = &entry.contender.owner;
+    entry.held_ms = stay_held_for(s, rows->end_ms);
+    entry.waited_ms = stay_waited_for(s, rows->end_ms);
+    entry.holds =
+        rows->at_ms != 0 ? stay_holds_at(s, rows->at_ms) : s->held_ms != 0;
     return &entry;
 }
 

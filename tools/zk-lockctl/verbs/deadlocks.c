@@ -127,75 +127,6 @@ static void print_text(const struct across *a)
     }
 }
 
-/* --- as rows --- */
-
-/* A member of a deadlock, and a deadlock; that of a member has a number. */
-struct deadlock_row {
-    const struct deadlock *d;
-    const struct deadlock_member *m;
-    size_t number;
-    int64_t age_ms;
-};
-
-static const struct deadlock_member *member_at(const void *item)
-{
-    return ((const struct deadlock_row *)item)->m;
-}
-
-static const void *deadlock_of(const void *item)
-{
-    return ((const struct deadlock_row *)item)->d;
-}
-
-static const void *node_of(const void *item)
-{
-    return member_at(item)->waits->node;
-}
-
-static const void *held_lock_of(const void *item)
-{
-    return member_at(item)->held == NULL ? NULL : member_at(item)->held_lock;
-}
-
-static const void *held_node_of(const void *item)
-{
-    return member_at(item)->held == NULL ? NULL : member_at(item)->held->node;
-}
-
-static const void *its_lock(const void *item)
-{
-    return member_at(item)->waits_lock;
-}
-
-static const void *waits_of(const void *item)
-{
-    return member_at(item)->waits;
-}
-
-static const char *certainty_word(const void *item)
-{
-    return certainty(deadlock_of(item));
-}
-
-static const char *who_text(const void *item, char room[FIELD_ROOM])
-{
-    return contender_who(member_at(item)->waits, room);
-}
-
-static json_t *who_json(const void *item)
-{
-    char who[WHO_MAX];
-
-    return json_string(contender_who(member_at(item)->waits, who));
-}
-
-static json_t *shortest_json(const void *item)
-{
-    const struct deadlock_row *e = item;
-
-    return json_boolean(e->m == e->d->youngest);
-}
-
 /* --- a place in a queue --- */
 
 static const char *place_path(const void *item)
@@ -218,99 +149,137 @@ static const struct field place_fields[] = {
 };
 static const struct kind place_kind = { "place", NULL, place_fields };
 
-static json_t *holds_json(const void *item)
+/* --- a member of a deadlock --- */
+
+struct member_row {
+    size_t number; /* of the deadlock */
+    const struct deadlock *d;
+    const char *certainty;
+    char room[WHO_MAX];
+    const char *who;
+    const struct lock *lock, *held_lock;
+    const struct contender *waits;
+    const struct zkr_participant *node, *held_node;
+    struct place places[2];
+    const struct place *held_at, *waits_at; /* these; NULL: it holds nothing */
+    bool shortest;
+};
+
+static void fill_member(struct member_row *row, const struct deadlock *d,
+                        const struct deadlock_member *m, size_t number)
 {
-    const struct deadlock_member *m = member_at(item);
-    const struct place place = { m->held_lock, m->held, NULL };
-
-    return fields_json(place_fields, m->held == NULL ? NULL : &place);
-}
-
-static json_t *waits_json(const void *item)
-{
-    const struct deadlock_member *m = member_at(item);
-    const struct place place = { m->waits_lock, m->waits, NULL };
-
-    return fields_json(place_fields, &place);
+    *row = (struct member_row){
+        .number = number,
+        .d = d,
+        .certainty = certainty(d),
+        .lock = m->waits_lock,
+        .waits = m->waits,
+        .node = m->waits->node,
+        .places = { { m->waits_lock, m->waits, NULL },
+                    { m->held_lock, m->held, NULL } },
+        .waits_at = &row->places[0],
+        .shortest = m == d->youngest,
+    };
+    row->who = contender_who(m->waits, row->room);
+    if (m->held == NULL)
+        return;
+    row->held_lock = m->held_lock;
+    row->held_node = m->held->node;
+    row->held_at = &row->places[1];
 }
 
 /* clang-format off */
+#define AT(member) offsetof(struct member_row, member)
 #define NODE_AT(member) offsetof(struct zkr_participant, member)
 static const struct field member_fields[] = {
-    { "DEADLOCK", NULL, FIELD_COUNT, .at = offsetof(struct deadlock_row, number), .right = true },
-    { "CERTAINTY", NULL, FIELD_WORD, .word = certainty_word },
-    { "OWNER", "who", FIELD_WORD, .text = who_text, .json = who_json },
-    { "HOLDS", NULL, FIELD_PATH, .at = offsetof(struct lock, path), .of = held_lock_of },
-    { "WAITS_FOR", NULL, FIELD_PATH, .at = offsetof(struct lock, path), .of = its_lock },
-    { "WAIT", NULL, FIELD_MS, .at = offsetof(struct contender, age_ms), .of = waits_of, .right = true },
-    { "TOKEN", NULL, FIELD_TOKEN, .at = NODE_AT(token), .of = held_node_of },
-    { "SESSION", "session", FIELD_SESSION, .at = NODE_AT(session_id), .of = node_of },
-    { "NODE", NULL, FIELD_TEXT, .at = NODE_AT(name), .of = node_of, .wide = true },
-    { .key = "holds", .type = FIELD_OBJECT, .json = holds_json, .kind = &place_kind },
-    { .key = "waits_for", .type = FIELD_OBJECT, .json = waits_json, .kind = &place_kind },
-    { .key = "waits_shortest", .type = FIELD_BOOL, .json = shortest_json },
+    { "DEADLOCK", NULL, FIELD_COUNT, .at = AT(number), .right = true },
+    { "CERTAINTY", NULL, FIELD_WORD, .at = AT(certainty) },
+    { "OWNER", "who", FIELD_WORD, .at = AT(who) },
+    { "HOLDS", NULL, FIELD_PATH, .at = offsetof(struct lock, path), .in = AT(held_lock) },
+    { "WAITS_FOR", NULL, FIELD_PATH, .at = offsetof(struct lock, path), .in = AT(lock) },
+    { "WAIT", NULL, FIELD_MS, .at = offsetof(struct contender, age_ms), .in = AT(waits), .right = true },
+    { "TOKEN", NULL, FIELD_TOKEN, .at = NODE_AT(token), .in = AT(held_node) },
+    { "SESSION", "session", FIELD_SESSION, .at = NODE_AT(session_id), .in = AT(node) },
+    { "NODE", NULL, FIELD_TEXT, .at = NODE_AT(name), .in = AT(node), .wide = true },
+    { .key = "holds", .type = FIELD_OBJECT, .in = AT(held_at), .kind = &place_kind },
+    { .key = "waits_for", .type = FIELD_OBJECT, .in = AT(waits_at), .kind = &place_kind },
+    { .key = "waits_shortest", .type = FIELD_BOOL, .at = AT(shortest) },
     { .key = NULL },
 };
+#undef AT
 static const struct kind member_kind = { "member", NULL, member_fields };
+
+/* --- a deadlock --- */
+
+struct deadlock_row {
+    const struct member_row *members;
+    const struct deadlock *d;
+    int64_t age_ms;
+};
 
 static json_t *owners_json(const void *item)
 {
-    const struct deadlock *d = deadlock_of(item);
-    json_t *owners = json_array();
+    const struct deadlock_row *row = item;
 
-    for (size_t k = 0; k < d->count; k++) {
-        const struct deadlock_row entry = { .d = d, .m = &d->members[k] };
-
-        (void)json_array_append_new(owners, fields_json(member_fields, &entry));
-    }
-    return owners;
+    return fields_list(member_fields, row->members, row->d->count,
+                       sizeof(*row->members));
 }
 
+#define AT(member) offsetof(struct deadlock_row, member)
 static const struct field deadlock_fields[] = {
-    { .key = "confirmed", .type = FIELD_BOOL, .at = offsetof(struct deadlock, certain), .of = deadlock_of },
-    { .key = "age_ms", .type = FIELD_MS, .at = offsetof(struct deadlock_row, age_ms) },
-    { .key = "since", .type = FIELD_TIME, .at = offsetof(struct deadlock, since), .of = deadlock_of },
+    { .key = "confirmed", .type = FIELD_BOOL, .at = offsetof(struct deadlock, certain), .in = AT(d) },
+    { .key = "age_ms", .type = FIELD_MS, .at = AT(age_ms) },
+    { .key = "since", .type = FIELD_TIME, .at = offsetof(struct deadlock, since), .in = AT(d) },
     { .key = "owners", .type = FIELD_LIST, .json = owners_json, .kind = &member_kind },
     { .key = NULL },
 };
+#undef AT
 static const struct kind deadlock_kind = { "deadlock", "DeadlockList", deadlock_fields };
 /* clang-format on */
 
 static enum style style_of(const void *item)
 {
-    return ((const struct deadlock_row *)item)->d->certain ? STYLE_BAD
-                                                           : STYLE_PLAIN;
+    return ((const struct member_row *)item)->d->certain ? STYLE_BAD
+                                                         : STYLE_PLAIN;
 }
 
 /* A table has a row for each member, JSON an item for each deadlock. */
 static int print_rows(const struct lockctl *ctl, const struct across *a)
 {
-    bool json = output_is_json(ctl);
+    const struct deadlocks *all = &a->deadlocks;
     struct rows rows = { .kind = &deadlock_kind,
                          .columns = member_fields,
-                         .size = sizeof(struct deadlock_row),
+                         .size = sizeof(struct member_row),
                          .style = style_of,
                          .at_ms = a->scan.at_ms,
                          .notes = &a->scan.notes };
-    struct deadlock_row *entries;
+    struct deadlock_row *items = calloc(all->count + 1, sizeof(*items));
+    struct member_row *members;
     size_t most = 1;
     int code;
 
-    for (size_t i = 0; i < a->deadlocks.count; i++)
-        most += a->deadlocks.items[i].count;
-    entries = calloc(most, sizeof(*entries));
-    if (entries == NULL)
-        return lockctl_fail_error(ZKR_ENOMEM, "");
-    for (size_t i = 0; i < a->deadlocks.count; i++) {
-        const struct deadlock *d = &a->deadlocks.items[i];
+    for (size_t i = 0; i < all->count; i++)
+        most += all->items[i].count;
+    members = calloc(most, sizeof(*members));
+    for (size_t i = 0; items != NULL && members != NULL && i < all->count;
+         i++) {
+        const struct deadlock *d = &all->items[i];
 
-        for (size_t k = 0; k < (json ? 1 : d->count); k++)
-            entries[rows.count++] =
-                (struct deadlock_row){ d, &d->members[k], i + 1, age_of(a, d) };
+        items[i] =
+            (struct deadlock_row){ &members[rows.count], d, age_of(a, d) };
+        for (size_t k = 0; k < d->count; k++)
+            fill_member(&members[rows.count++], d, &d->members[k], i + 1);
     }
-    rows.of = entries;
-    code = rows_print(ctl, &rows);
-    free(entries);
+    rows.of = members;
+    if (output_is_json(ctl)) {
+        rows.of = items;
+        rows.size = sizeof(*items);
+        rows.count = all->count;
+    }
+    code = items == NULL || members == NULL ? lockctl_fail_error(ZKR_ENOMEM, "")
+                                            : rows_print(ctl, &rows);
+    free(members);
+    free(items);
     return code;
 }
 

@@ -45,58 +45,24 @@ static const struct opt options[] = {
 
 /* --- one event --- */
 
+/* An event, and what there is only of some kinds. */
 struct event_row {
     const struct event *e;
     const struct watch *w;
+    const struct event *event;
+    const struct lock *lock;
+    const struct event *change; /* of a contender, with its node and owner */
+    const struct zkr_participant *node;
+    const struct zkr__known_owner *owner;
+    const struct event *missed;
+    const struct event *resync;
+    const struct watch *begin; /* whoever reads joined output must know where a
+                                  run of watch begins */
 };
 
 static const struct event *event_at(const void *item)
 {
     return ((const struct event_row *)item)->e;
-}
-
-static const void *event_of(const void *item)
-{
-    return event_at(item);
-}
-
-static const void *its_lock(const void *item)
-{
-    return event_at(item)->lock;
-}
-
-/* Of events of a contender. */
-static const void *change_of(const void *item)
-{
-    return event_at(item)->of == NULL ? NULL : event_at(item);
-}
-
-static const void *node_of(const void *item)
-{
-    return event_at(item)->of == NULL ? NULL : event_at(item)->of->node;
-}
-
-static const void *owner_of(const void *item)
-{
-    return event_at(item)->of == NULL ? NULL : &event_at(item)->of->owner;
-}
-
-static const void *missed_of(const void *item)
-{
-    return event_at(item)->kind == EVENT_MISSED ? item : NULL;
-}
-
-static const void *resync_of(const void *item)
-{
-    return event_at(item)->kind == EVENT_RESYNC ? event_at(item) : NULL;
-}
-
-/* Of a run of watch: whoever reads joined output must know where one begins. */
-static const void *begin_of(const void *item)
-{
-    const struct event_row *entry = item;
-
-    return entry->e->kind == EVENT_BEGIN ? entry->w : NULL;
 }
 
 static const char *name_word(const void *item)
@@ -157,26 +123,28 @@ static json_t *paths_json(const void *item)
 /* clang-format off */
 #define AT(member) offsetof(struct event, member)
 #define NODE_AT(member) offsetof(struct zkr_participant, member)
+#define ROW_AT(member) offsetof(struct event_row, member)
 static const struct field event_fields[] = {
-    { "", "at", FIELD_TIME, .at = AT(at_ms), .of = event_of },
+    { "", "at", FIELD_TIME, .at = AT(at_ms), .in = ROW_AT(event) },
     { "", "event", FIELD_WORD, .word = name_word, .text = name_text, .words = "begin queued acquired revoked gone left holding waiting missed resync" },
-    { "", "path", FIELD_PATH, .at = offsetof(struct lock, path), .of = its_lock, .lacking = true },
-    { "", NULL, .of = change_of, .text = owner_text },
-    { "token=", NULL, FIELD_TOKEN, .at = NODE_AT(token), .of = node_of },
-    { "waited<=", "waited_ms_max", FIELD_MS, .at = AT(waited_ms), .of = change_of, .lacking = true },
-    { "held<=", "held_ms_max", FIELD_MS, .at = AT(held_ms), .of = change_of, .lacking = true },
-    { "session=", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .of = node_of, .wide = true },
-    { "node=", NULL, FIELD_TEXT, .at = NODE_AT(name), .of = node_of, .wide = true },
-    { "label=", NULL, FIELD_CHARS, .at = offsetof(struct zkr__known_owner, label), .of = owner_of },
-    { "", "missed", FIELD_COUNT, .of = missed_of, .text = missed_text, .json = missed_json, .lacking = true },
-    { "", "last_look", FIELD_TIME, .at = AT(since_ms), .of = resync_of, .text = resync_text, .lacking = true },
-    { .key = "contender", .type = FIELD_OBJECT, .of = change_of, .json = contender_json, .kind = &contender_kind, .lacking = true },
-    { .key = "paths", .type = FIELD_LIST, .of = begin_of, .json = paths_json, .lacking = true },
-    { .key = "initial", .type = FIELD_BOOL, .at = offsetof(struct watch, initial), .of = begin_of, .lacking = true },
+    { "", "path", FIELD_PATH, .at = offsetof(struct lock, path), .in = ROW_AT(lock), .lacking = true },
+    { "", NULL, .in = ROW_AT(change), .text = owner_text },
+    { "token=", NULL, FIELD_TOKEN, .at = NODE_AT(token), .in = ROW_AT(node) },
+    { "waited<=", "waited_ms_max", FIELD_MS, .at = AT(waited_ms), .in = ROW_AT(change), .lacking = true },
+    { "held<=", "held_ms_max", FIELD_MS, .at = AT(held_ms), .in = ROW_AT(change), .lacking = true },
+    { "session=", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .in = ROW_AT(node), .wide = true },
+    { "node=", NULL, FIELD_TEXT, .at = NODE_AT(name), .in = ROW_AT(node), .wide = true },
+    { "label=", NULL, FIELD_CHARS, .at = offsetof(struct zkr__known_owner, label), .in = ROW_AT(owner) },
+    { "", "missed", FIELD_COUNT, .in = ROW_AT(missed), .text = missed_text, .json = missed_json, .lacking = true },
+    { "", "last_look", FIELD_TIME, .at = AT(since_ms), .in = ROW_AT(resync), .text = resync_text, .lacking = true },
+    { .key = "contender", .type = FIELD_OBJECT, .in = ROW_AT(change), .json = contender_json, .kind = &contender_kind, .lacking = true },
+    { .key = "paths", .type = FIELD_LIST, .in = ROW_AT(begin), .json = paths_json, .lacking = true },
+    { .key = "initial", .type = FIELD_BOOL, .at = offsetof(struct watch, initial), .in = ROW_AT(begin), .lacking = true },
     { .key = NULL },
 };
 #undef AT
 #undef NODE_AT
+#undef ROW_AT
 /* clang-format on */
 static const struct kind event_kind = { "event", "", event_fields };
 
@@ -194,7 +162,18 @@ static void tell(const struct event *e, void *user)
 {
     struct watch *w = user;
     const struct lockctl *ctl = w->ctl;
-    const struct event_row entry = { e, w };
+    const struct event_row entry = {
+        .e = e,
+        .w = w,
+        .event = e,
+        .lock = e->lock,
+        .change = e->of == NULL ? NULL : e,
+        .node = e->of == NULL ? NULL : e->of->node,
+        .owner = e->of == NULL ? NULL : &e->of->owner,
+        .missed = e->kind == EVENT_MISSED ? e : NULL,
+        .resync = e->kind == EVENT_RESYNC ? e : NULL,
+        .begin = e->kind == EVENT_BEGIN ? w : NULL,
+    };
 
     if (e->kind == EVENT_BEGIN && ctl->format != FORMAT_JSONL)
         return;
