@@ -103,7 +103,8 @@ static struct zkr__claim *make(struct zkr__lock *lock,
     zkr__list_init(&c->of_lock);
     zkr__list_init(&c->leased);
     zkr__list_init(&c->doubted);
-    zkr__place_init(c);
+    zkr__list_init(&c->place.link);
+    zkr__list_init(&c->place.ask);
     init_steps(c);
     return c;
 }

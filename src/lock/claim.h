@@ -25,8 +25,9 @@
 #include "session/locked.h"
 #include "session/watch.h"
 
-/* An object that follows what becomes of a claim. It is told under the lock and
- * in the middle of a step, so it must neither end claims there nor begin them.
+/* An object that follows what becomes of a claim. It is told under the
+ * session lock and in the middle of a step, so it must neither end claims there
+ * nor begin them.
  * Either function may be NULL. */
 struct zkr__observer {
     /* The claim has changed its state, or has its outcome, or its grant has
@@ -142,9 +143,7 @@ struct zkr__claim {
     } wait;
     struct zkr__ghosts *ghosts; /* ghost.c; NULL: it has not waited */
     struct zkr__op confirm;     /* confirm.c */
-    struct {                    /* prove.c */
-        int64_t since;
-    } prove;
+    int64_t proving_since;      /* prove.c */
 
     struct { /* decided once */
         bool decided;

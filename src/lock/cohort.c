@@ -20,11 +20,11 @@
  * All of them end in go_on_locked(), which looks at the state as it
  * is and does the one thing that is due.
  *
- * What one would doubt. It is fair to all others: `passed` counts the grants
- * since others may have come, and is_spent() ends the stay. It allocates
- * nothing when it gives back, so a release cannot fail for memory: a new
- * delegate is made by the review, on the timer thread. Token and czxid are the
- * same for all grants of one node; zkr_grant_handoff() tells them apart. */
+ * What one would doubt. It is fair to all others: `passed` counts the grants to
+ * members while others may have waited, and is_spent() ends the stay. It
+ * allocates nothing when it gives back, so a release cannot fail for memory: a
+ * new delegate is made by the review, on the timer thread. Token and czxid are
+ * the same for all grants of one node; zkr_grant_handoff() tells them apart. */
 #include "lock/cohort.h"
 
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static bool delegate_holds(const struct zkr__cohort *h)
 
 /* -- the delegate: it comes, and goes ------------------------------------- */
 
-/* A try is one of the delegate, too: then nobody else waits here. */
+/* For a member that only tries the delegate only tries: nobody else waits. */
 static void send_delegate_locked(struct zkr__cohort *h) ZKR__LOCKED
 {
     struct zkr__claim *m = first(h);
@@ -94,7 +94,8 @@ static void give_back_locked(struct zkr__cohort *h,
     zkr__claim_unref(d);
 }
 
-/* Those that only tried do not speak for those that wait. */
+/* When a delegate that only tried has failed, members that wait have another
+ * one sent. */
 static void delegate_failed_locked(struct zkr__cohort *h) ZKR__LOCKED
 {
     struct zkr__claim *d = take_delegate_locked(h);

@@ -61,14 +61,6 @@ int zkr__lockable_acquire_beside(zkr_lockable *l, enum zkr_mode mode,
                         : rc;
 }
 
-/* A node at the place of another that we have: it counts only if the other was
- * still there when ours had been created, so that nobody was granted in
- * between. */
-bool zkr__downgrade_came_late(const struct zkr__claim *c, size_t beside)
-{
-    return c->beside != NULL && beside == ZKR__NOBODY;
-}
-
 size_t zkr__downgrade_leave_out(const struct zkr__claim *c,
                                 struct zkr__queue *queue, bool out)
 {

@@ -17,7 +17,5 @@ struct zkr__claim *zkr__downgrade_find_locked(const struct zkr__lock *lock,
  * ZKR__NOBODY. */
 size_t zkr__downgrade_leave_out(const struct zkr__claim *c,
                                 struct zkr__queue *queue, bool out);
-/* The node of the grant beside us has gone: our place counts for nothing. */
-bool zkr__downgrade_came_late(const struct zkr__claim *c, size_t beside);
 /* The claim came late: gives it up, and the grant beside it is LOST. */
 void zkr__downgrade_fail_locked(struct zkr__claim *c) ZKR__LOCKED;

@@ -112,9 +112,12 @@ static void not_watched_locked(struct zkr_grant *g, enum zkr__zk_type type,
                  zkr__grant_claim(g)->node->path, zkr_strerror(rc));
 }
 
-static void answered_locked(struct zkr_grant *g, enum zkr__zk_type type,
-                            const struct zkr__zk_reply *reply) ZKR__LOCKED
+static void on_answer(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
+    struct zkr_grant *g = ZKR__CONTAINER(op, struct zkr__own, get)->grant;
+    enum zkr__zk_type type = op->request.type;
+
+    zkr__session_assert_locked(op->session);
     if (reply->rc != ZKR_OK) {
         not_watched_locked(g, type, reply->rc);
     } else if (!zkr__grant_is_ours(g) && !is_next(g)) {
@@ -125,14 +128,6 @@ static void answered_locked(struct zkr_grant *g, enum zkr__zk_type type,
     }
     if (is_next(g))
         zkr__line_advance_locked(zkr__grant_claim(g)->lock->line);
-}
-
-static void on_answer(struct zkr__op *op, const struct zkr__zk_reply *reply)
-{
-    struct zkr_grant *g = ZKR__CONTAINER(op, struct zkr__own, get)->grant;
-
-    zkr__session_assert_locked(op->session);
-    answered_locked(g, op->request.type, reply);
 }
 
 void zkr__grant_watch(struct zkr__claim *c, const struct zkr__news *news)

@@ -54,22 +54,18 @@ static void on_swept(struct zkr__sweep *sweep, int rc)
         zkr__claim_event_locked(c, ZKR__ON_END, "left");
 }
 
-static void seek(struct zkr__sweep *sweep)
-{
-    const struct zkr__claim *c =
-        ZKR__CONTAINER(sweep, struct zkr__claim, own.sweep);
-
-    c->way->seek(c, &sweep->search);
-}
-
-static void sweep_locked(struct zkr__claim *c) ZKR__LOCKED
+/* A request of RECOVERING must be answered first: that calls this again. */
+void zkr__claim_leave(struct zkr__claim *c, const struct zkr__news *news)
 {
     struct zkr__sweep *sweep = &c->own.sweep;
 
+    (void)news;
+    if (c->own.op.where != ZKR__OP_IDLE)
+        return;
     if (c->grant.own != NULL)
         zkr__grant_watch_stop_locked(&c->grant);
     zkr__sweep_init(sweep, c->session, &c->ref);
-    sweep->seek = seek;
+    c->way->seek(c, &sweep->search);
     if (c->grant.sm.state == ZKR_GRANT_RELEASED && !c->unused)
         sweep->search.op.class = ZKR__OP_RELEASES;
     sweep->retry = c->way->has_own_path ? ZKR__RETRY_ALWAYS : ZKR__RETRY_NEVER;
@@ -81,14 +77,6 @@ static void sweep_locked(struct zkr__claim *c) ZKR__LOCKED
      * not find our node when the next one has been granted the lock. */
     if (c->writes == 0)
         zkr__line_leave_locked(c);
-}
-
-/* A request of RECOVERING must be answered first: that calls this again. */
-void zkr__claim_leave(struct zkr__claim *c, const struct zkr__news *news)
-{
-    (void)news;
-    if (c->own.op.where == ZKR__OP_IDLE)
-        sweep_locked(c);
 }
 
 void zkr__claim_withdraw(struct zkr__claim *c, const struct zkr__news *news)

@@ -43,12 +43,6 @@ static struct zkr__claim *of(struct zkr__list *link)
     return ZKR__CONTAINER(link, struct zkr__claim, place.link);
 }
 
-void zkr__place_init(struct zkr__claim *c)
-{
-    zkr__list_init(&c->place.link);
-    zkr__list_init(&c->place.ask);
-}
-
 /* -- in and out ----------------------------------------------------------- */
 
 static const char *node_name(const struct zkr__claim *c)

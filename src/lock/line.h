@@ -93,7 +93,6 @@ void zkr__lines_forget_locked(struct zkr_session *s) ZKR__LOCKED;
 void zkr__lines_flushed_locked(struct zkr_session *s) ZKR__LOCKED;
 
 /* line.c */
-void zkr__place_init(struct zkr__claim *c);
 /* Its node is known, or (beside a grant) its number: from now on it counts. */
 void zkr__line_join_locked(struct zkr__claim *c) ZKR__LOCKED;
 /* It has been given back, or has given up: it counts no more, but its node may

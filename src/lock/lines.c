@@ -19,15 +19,6 @@ static int compare(const void *a, const void *b)
                       : (x->markers > y->markers) - (x->markers < y->markers);
 }
 
-static struct zkr__line *find_locked(struct zkr_session *s, const char *dir,
-                                     uint32_t markers) ZKR__LOCKED
-{
-    const struct zkr__line like = { .dir = dir, .markers = markers };
-    struct zkr__line **place = tfind(&like, &zkr__locks_of(s)->lines, compare);
-
-    return place == NULL ? NULL : *place;
-}
-
 /* Without a connection the handle may be about to be closed, and its watches
  * freed. */
 static void look_away_locked(struct zkr__line *line) ZKR__LOCKED
@@ -84,12 +75,13 @@ static struct zkr__line *make_locked(struct zkr_session *s, const char *dir,
 struct zkr__line *zkr__line_use_locked(struct zkr_session *s, const char *dir,
                                        uint32_t markers)
 {
-    struct zkr__line *line = find_locked(s, dir, markers);
+    const struct zkr__line like = { .dir = dir, .markers = markers };
+    struct zkr__line **place = tfind(&like, &zkr__locks_of(s)->lines, compare);
 
-    if (line == NULL)
+    if (place == NULL)
         return make_locked(s, dir, markers);
-    zkr__ref_take(&line->ref);
-    return line;
+    zkr__ref_take(&(*place)->ref);
+    return *place;
 }
 
 static void each_locked(struct zkr_session *s,

@@ -56,7 +56,7 @@ int zkr__lock_set_data(struct zkr__lock *lock, const void *data, size_t size);
 /* Gives up every waiting claim, with ZKR_ECANCELED. */
 void zkr__lock_cancel_locked(struct zkr__lock *lock) ZKR__LOCKED;
 
-/* The same, and drops the caller's reference. `lock` may be NULL. */
+/* Cancels so, and drops the caller's reference. `lock` may be NULL. */
 void zkr__lock_free(struct zkr__lock *lock);
 
 void zkr__lock_ref(struct zkr__lock *lock);

@@ -11,44 +11,25 @@
 #include "lock/leftover.h"
 #include "lock/line.h"
 
-static void on_suspended(struct zkr__session_observer *t)
+static void on_suspended(struct zkr_session *s)
 {
-    zkr__session_assert_locked(t->session);
-    zkr__lines_forget_locked(t->session);
-    zkr__heartbeat_suspend_locked(t->session);
+    zkr__session_assert_locked(s);
+    zkr__lines_forget_locked(s);
+    zkr__heartbeat_suspend_locked(s);
 }
 
-static void on_resumed(struct zkr__session_observer *t)
+static void on_flushed(struct zkr_session *s)
 {
-    zkr__session_assert_locked(t->session);
-    zkr__heartbeat_resume_locked(t->session);
+    zkr__session_assert_locked(s);
+    if (s->over != 0)
+        zkr__leftovers_end_locked(s);
+    zkr__lines_flushed_locked(s);
+    zkr__claims_flushed_locked(s);
 }
 
-static void on_lost(struct zkr__session_observer *t)
+static void on_freed(struct zkr_session *s)
 {
-    zkr__session_assert_locked(t->session);
-    zkr__claims_expired_locked(t->session);
-}
-
-static void on_failed(struct zkr__session_observer *t, int code,
-                      const char *why)
-{
-    zkr__session_assert_locked(t->session);
-    zkr__claims_fail_locked(t->session, code, why);
-}
-
-static void on_flushed(struct zkr__session_observer *t)
-{
-    zkr__session_assert_locked(t->session);
-    if (t->session->over != 0)
-        zkr__leftovers_end_locked(t->session);
-    zkr__lines_flushed_locked(t->session);
-    zkr__claims_flushed_locked(t->session);
-}
-
-static void on_freed(struct zkr__session_observer *t)
-{
-    struct zkr__locks *locks = zkr__locks_of(t->session);
+    struct zkr__locks *locks = zkr__locks_of(s);
 
     assert(zkr__list_empty(&locks->claims));
     free(locks);
@@ -56,9 +37,9 @@ static void on_freed(struct zkr__session_observer *t)
 
 static const struct zkr__session_upcalls upcalls = {
     .suspended = on_suspended,
-    .resumed = on_resumed,
-    .lost = on_lost,
-    .failed = on_failed,
+    .resumed = zkr__heartbeat_resume_locked,
+    .lost = zkr__claims_expired_locked,
+    .failed = zkr__claims_fail_locked,
     .flushed = on_flushed,
     .freed = on_freed,
 };

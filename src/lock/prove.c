@@ -35,7 +35,7 @@ static bool is_fresh(const struct zkr__claim *c, int rc)
 
 static bool proof_is_overdue(const struct zkr__claim *c)
 {
-    return zkr__clock_now() - c->prove.since >=
+    return zkr__clock_now() - c->proving_since >=
            zkr__lease_proof_wait(&c->session->lease);
 }
 
@@ -85,7 +85,7 @@ void zkr__claim_turn(struct zkr__claim *c, const struct zkr__news *news)
 
 void zkr__claim_prove(struct zkr__claim *c, const struct zkr__news *news)
 {
-    c->prove.since = zkr__clock_now();
+    c->proving_since = zkr__clock_now();
     zkr__claim_prove_on(c, news);
 }
 

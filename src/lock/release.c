@@ -172,23 +172,6 @@ static void release_ours_locked(struct zkr__claim *c) ZKR__LOCKED
         zkr__claim_release_locked(c);
 }
 
-/* Lets go of the lock, for good. */
-static void free_releases(struct zkr_grant *g)
-    ZKR__RELEASES(zkr__any_session_lock)
-{
-    struct zkr__claim *c = zkr__grant_claim(g);
-    bool was_due;
-
-    end_hold_locked(c);
-    was_due = zkr__dispatch_withdraw_unlocks(c->session, &g->notice);
-    g->fn = NULL;
-    release_ours_locked(c);
-    zkr__grant_unlock(g);
-    if (was_due)
-        zkr__claim_unref(c);
-    zkr__claim_unref(c);
-}
-
 void zkr__grant_free_locked(struct zkr_grant *g)
 {
     struct zkr__claim *c = zkr__grant_claim(g);
@@ -203,13 +186,26 @@ void zkr__grant_free_locked(struct zkr_grant *g)
 
 void zkr_grant_free(zkr_grant *g)
 {
+    struct zkr__claim *c;
+    bool was_due = false;
+    bool last;
+
     if (g == NULL || zkr__grant_check_handle(g) != ZKR_OK)
         return;
     zkr__grant_lock(g);
-    if (drop_handle_locked(zkr__grant_claim(g)))
-        free_releases(g);
-    else
-        zkr__grant_unlock(g);
+    c = zkr__grant_claim(g);
+    last = drop_handle_locked(c);
+    if (last) {
+        end_hold_locked(c);
+        was_due = zkr__dispatch_withdraw_unlocks(c->session, &g->notice);
+        g->fn = NULL;
+        release_ours_locked(c);
+    }
+    zkr__grant_unlock(g);
+    if (was_due)
+        zkr__claim_unref(c);
+    if (last)
+        zkr__claim_unref(c);
 }
 
 /* -- several grants -------------------------------------------------------- */

@@ -30,6 +30,8 @@ zkr__reaction_fn zkr__claim_survey ZKR__LOCKED;
 zkr__reaction_fn zkr__claim_survey_early ZKR__LOCKED;
 zkr__reaction_fn zkr__claim_survey_known ZKR__LOCKED;
 zkr__reaction_fn zkr__claim_survey_held ZKR__LOCKED;
+void zkr__claim_judge_queue(struct zkr__claim *c,
+                            struct zkr__queue *queue) ZKR__LOCKED;
 void zkr__claim_stop_surveying(struct zkr__claim *c) ZKR__LOCKED;
 
 /* wait.c: for another contender; the same, which may be a ghost; for one of

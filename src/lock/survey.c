@@ -100,8 +100,10 @@ static void survey_locked(struct zkr__claim *c, struct zkr__queue *queue,
     }
 }
 
-static void look_at_locked(struct zkr__claim *c,
-                           struct zkr__queue *queue) ZKR__LOCKED
+/* A node at the place of another that we have counts only if the other was
+ * still there when ours had been created, so that nobody was granted in
+ * between. */
+void zkr__claim_judge_queue(struct zkr__claim *c, struct zkr__queue *queue)
 {
     size_t self = zkr__queue_find(queue, zkr__path_name(c->node->path));
     bool ghosts = zkr__ghosts_leave_out_locked(c, queue, true);
@@ -109,7 +111,7 @@ static void look_at_locked(struct zkr__claim *c,
 
     if (self == ZKR__NOBODY)
         zkr__claim_event_locked(c, ZKR__ON_AGAIN, "our node was deleted");
-    else if (zkr__downgrade_came_late(c, beside))
+    else if (c->beside != NULL && beside == ZKR__NOBODY)
         zkr__downgrade_fail_locked(c);
     else if (!zkr__claim_is_exhausted_locked(c))
         survey_locked(c, queue, self, ghosts);
@@ -122,7 +124,7 @@ void zkr__claim_survey(struct zkr__claim *c, const struct zkr__news *news)
     int rc = news->rc;
 
     if (rc == ZKR_OK)
-        look_at_locked(c, news->queue);
+        c->way->judge(c, news->queue);
     else if (rc == ZKR_ZNONODE)
         zkr__claim_event_locked(c, ZKR__ON_AGAIN, "directory gone");
     else

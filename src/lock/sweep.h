@@ -8,9 +8,7 @@
 
 struct zkr__sweep {
     struct zkr__search search; /* filled by zkr__way.seek() */
-    /* Has it filled, when there is a search; NULL: it is filled. */
-    void (*seek)(struct zkr__sweep *sweep);
-    enum zkr__op_retry retry; /* how to repeat the delete */
+    enum zkr__op_retry retry;  /* how to repeat the delete */
     char *node; /* the path, or ""; with room for dir and any name of ours */
     size_t node_size;
     bool may_be_more; /* there may be more nodes of ours */
@@ -30,5 +28,5 @@ void zkr__sweep_start_locked(struct zkr__sweep *sweep,
                              void (*done)(struct zkr__sweep *,
                                           int rc)) ZKR__LOCKED;
 
-/* The same once more, after the servers have refused it. */
+/* Sweeps once more, after the servers have refused a delete. */
 void zkr__sweep_again_locked(struct zkr__sweep *sweep) ZKR__LOCKED;

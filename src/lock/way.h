@@ -74,8 +74,11 @@ struct zkr__way {
      * has a number, and who found it there reads whose it is. */
     bool has_own_path;
     const struct zkr__reaction (*reactions)[ZKR__EVENTS];
+    /* Tells the claim what a list means for it that it has asked for. */
+    void (*judge)(struct zkr__claim *c, struct zkr__queue *queue);
     /* By state: stops what a claim has under way in it, and nowhere else.
-     * Called when it leaves the state; NULL: nothing is under way. */
+     * Called when it leaves the state, or begins it anew; NULL: nothing is
+     * under way. */
     void (*exits[ZKR__CLAIM_STATES])(struct zkr__claim *c);
     /* Writes what a claim that is WAITING waits for, as
      * zkr__claim_hindrance_locked(); NULL: for a node, or for one of ours. */

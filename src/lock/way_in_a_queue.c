@@ -47,6 +47,7 @@ const struct zkr__way zkr__in_a_queue = {
     .seek = zkr__seek_by_name,
     .has_own_path = true,
     .reactions = reactions,
+    .judge = zkr__claim_judge_queue,
     .exits = { [ZKR__CLAIM_PROBING] = zkr__line_unask_locked,
                [ZKR__CLAIM_ENROLLING] = zkr__line_unask_locked,
                [ZKR__CLAIM_RECOVERING] = zkr__claim_stop_recovering,

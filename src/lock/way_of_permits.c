@@ -47,7 +47,7 @@ static void busy_locked(struct zkr__claim *c, const struct zkr__queue *queue,
 
 /* Foreign children count as ahead: for Curator they take a permit, too. */
 static void count_locked(struct zkr__claim *c,
-                         const struct zkr__queue *queue) ZKR__LOCKED
+                         struct zkr__queue *queue) ZKR__LOCKED
 {
     size_t self = zkr__queue_find(queue, zkr__path_name(c->node->path));
     size_t ahead = self == ZKR__NOBODY ? 0 : zkr__queue_ahead(queue, self);
@@ -64,18 +64,6 @@ static void count_locked(struct zkr__claim *c,
         zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
 }
 
-/* Before it knows its node, the answer to the create asks again. */
-static void listed(struct zkr__claim *c, const struct zkr__news *news)
-{
-    zkr__session_assert_locked(c->session);
-    if (news->rc == ZKR_OK)
-        count_locked(c, news->queue);
-    else if (news->rc == ZKR_ZNONODE)
-        zkr__claim_event_locked(c, ZKR__ON_AGAIN, "directory gone");
-    else
-        zkr__claim_give_up_locked(c, news->rc, "cannot list the contenders");
-}
-
 static void hindrance(const struct zkr__claim *c, char *text)
 {
     (void)snprintf(text, ZKR__HINDRANCE_MAX,
@@ -90,7 +78,7 @@ static const struct zkr__reaction reactions[ZKR__CLAIM_STATES][ZKR__EVENTS] = {
 
     ZKR__MOVES(ENROLLING,  CREATED,   WAITING,    created),
     ZKR__MOVES(RECOVERING, FOUND,     WAITING,    wait),
-    ZKR__CALLS(WAITING,    LISTED,    listed),
+    ZKR__CALLS(WAITING,    LISTED,    zkr__claim_survey),
 
     ZKR__WITH_ITS_OWN_NAME(enter),
 };
@@ -100,6 +88,7 @@ const struct zkr__way zkr__among_a_few = {
     .seek = zkr__seek_by_name,
     .has_own_path = true,
     .reactions = reactions,
+    .judge = count_locked,
     .exits = { [ZKR__CLAIM_RECOVERING] = zkr__claim_stop_recovering,
                [ZKR__CLAIM_WAITING] = zkr__line_unask_locked,
                [ZKR__CLAIM_PROVING] = zkr__claim_stop_proving,

@@ -153,7 +153,7 @@ static void free_session(struct zkr__ref *ref)
     for (int class = 0; class < ZKR__OP_CLASSES; class ++)
         assert(zkr__list_empty(&s->queued[class]));
     if (s->observer != NULL)
-        s->observer->upcalls->freed(s->observer);
+        s->observer->upcalls->freed(s);
     zkr__dispatch_done(&s->dispatch);
     zkr__mtx_done(&s->lock);
     zkr__hosts_done(&s->hosts);

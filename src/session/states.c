@@ -81,7 +81,7 @@ static void connected_locked(struct zkr_session *s) ZKR__LOCKED
     zkr__scout_rest_locked(s);
     s->answered_at = zkr__clock_boot();
     if (s->observer != NULL)
-        s->observer->upcalls->resumed(s->observer);
+        s->observer->upcalls->resumed(s);
     zkr__op_pump_locked(s);
     zkr__keepalive_start_locked(s);
 }
@@ -93,7 +93,7 @@ static void disconnected_locked(struct zkr_session *s) ZKR__LOCKED
     move_locked(s, ZKR_SESSION_SUSPENDED, "connection lost");
     zkr__scout_wait_locked(s);
     if (s->observer != NULL)
-        s->observer->upcalls->suspended(s->observer);
+        s->observer->upcalls->suspended(s);
 }
 
 /* Every held lock is lost at once. Waiting claims enter the queue again when
@@ -110,7 +110,7 @@ static void lost_locked(struct zkr_session *s, const char *why) ZKR__LOCKED
     zkr__scout_rest_locked(s);
     move_locked(s, ZKR_SESSION_LOST, why);
     if (s->observer != NULL)
-        s->observer->upcalls->lost(s->observer);
+        s->observer->upcalls->lost(s);
 }
 
 static void handle_dead_locked(struct zkr_session *s) ZKR__LOCKED
@@ -134,8 +134,8 @@ void zkr__session_end_locked(struct zkr_session *s, int code,
     if (s->sm.state != (int)state) /* an open that failed is closed later */
         move_locked(s, state, why);
     if (s->observer != NULL) {
-        s->observer->upcalls->lost(s->observer);
-        s->observer->upcalls->failed(s->observer, code, why);
+        s->observer->upcalls->lost(s);
+        s->observer->upcalls->failed(s, code, why);
     }
     zkr__list_each(&s->waiters, tell_waiter, NULL);
     handle_dead_locked(s);
@@ -212,7 +212,7 @@ void zkr__session_flush_locked(struct zkr_session *s)
 
     zkr__op_flush_locked(s, rc);
     if (s->observer != NULL)
-        s->observer->upcalls->flushed(s->observer);
+        s->observer->upcalls->flushed(s);
     zkr__watch_flush_locked(s);
 }
 

@@ -15,20 +15,20 @@ struct zkr__session_observer;
 
 struct zkr__session_upcalls {
     /* The connection is lost. */
-    void (*suspended)(struct zkr__session_observer *t);
+    void (*suspended)(struct zkr_session *s);
     /* The connection is there, for the first time or again; the timeout, and
      * with it the lease, may have become shorter. */
-    void (*resumed)(struct zkr__session_observer *t);
+    void (*resumed)(struct zkr_session *s);
     /* The epoch is over, or the session for good: every held lock is lost.
      * Requests may still be under way. */
-    void (*lost)(struct zkr__session_observer *t);
+    void (*lost)(struct zkr_session *s);
     /* The session is over for good, after lost(): no wait can succeed any more.
      * `why` is for people. */
-    void (*failed)(struct zkr__session_observer *t, int code, const char *why);
+    void (*failed)(struct zkr_session *s, int code, const char *why);
     /* The handle of a past epoch is closed, and all its requests have ended. */
-    void (*flushed)(struct zkr__session_observer *t);
+    void (*flushed)(struct zkr_session *s);
     /* The last reference to the session is gone; not under the lock. */
-    void (*freed)(struct zkr__session_observer *t);
+    void (*freed)(struct zkr_session *s);
 };
 
 /* A member of the struct that the observer allocates. The session owns it as
