@@ -19,6 +19,7 @@ enum {
     CELLS_MAX = 20000,
     TICK_MS = 5,
     QUIET_MS = 60,   /* a call that has sent nothing for so long waits */
+    LONG_MS = 500,   /* the same, of a call whose requests are not counted */
     LATE_MS = 30,    /* an answer that is late */
     SLACK_MS = 4000, /* beside the lateness of the machine */
     T_MS = 10000,    /* no session ends by itself */
@@ -53,6 +54,7 @@ struct subject {
     char name[96];
     char told_grant[160];
     long sent[COUNT(requests)];
+    long waits_after; /* so many requests, before somebody helps it */
 };
 
 struct cell {
@@ -66,6 +68,7 @@ struct cell {
     char told_session[160];
     char told_grant[160];
     long sent[COUNT(requests)];
+    long waits_after;
     char wrong[400];
 };
 
@@ -207,7 +210,7 @@ static void on_session(zkr_session *session, const struct zkr_session_event *e,
  */
 struct disturbance {
     struct scene *scene;
-    const struct cell *cell;
+    struct cell *cell;
     int64_t session_id;
     atomic_bool over; /* the call has returned */
     bool met;
@@ -289,6 +292,19 @@ static bool happens_by_itself(const struct fault *f)
            f->deed != OVER_BEFORE && f->deed != CLOSED;
 }
 
+/* Does the call wait for somebody? A busy machine is silent, too, so it has to
+ * have sent what it sends without a fault. */
+static bool seems_to_wait(const struct disturbance *d, long sent,
+                          int64_t for_ms)
+{
+    long waits_after = d->cell->subject->waits_after;
+
+    if (waits_after == 0)
+        return for_ms >= LONG_MS;
+    return for_ms >= QUIET_MS &&
+           (d->met || sent >= waits_after || for_ms >= PATIENT_MS / 4);
+}
+
 static void *disturb(void *arg)
 {
     struct disturbance *d = arg;
@@ -308,7 +324,8 @@ static void *disturb(void *arg)
         if (proxy_requests(s->proxy, PROXY_ANY) != sent)
             since_ms = now_ms();
         sent = proxy_requests(s->proxy, PROXY_ANY);
-        if (!helped && now_ms() - since_ms >= QUIET_MS) {
+        if (!helped && seems_to_wait(d, sent, now_ms() - since_ms)) {
+            d->cell->waits_after = sent;
             s->call->meanwhile(s);
             helped = true;
         }
@@ -456,7 +473,7 @@ static bool is_done_by(const struct fault *f)
 }
 
 /* What the result says of the server. */
-static int change_of(const struct scene *s, const struct cell *c, int rc)
+static int change_of(struct scene *s, const struct cell *c, int rc)
 {
     bool done = rc == ZKR_EUNKNOWN ? is_done_by(c->fault)
                                    : rc == ZKR_OK || rc == ZKR_EPENDING;
@@ -465,6 +482,9 @@ static int change_of(const struct scene *s, const struct cell *c, int rc)
         return c->row.leaves - LEAVES(0);
     if (s->recipe != NULL && (s->recipe->traits & STAYS) == STAYS)
         return 0; /* see count() in locks.c */
+    if (s->recipe != NULL && s->call->change > 0 && s->grant != NULL &&
+        zkr_grant_state(s->grant) == ZKR_GRANT_LOST && is_over(s))
+        return 0; /* granted, and then the session has ended */
     return done || rc == c->subject->call->ends_with ? s->call->change : 0;
 }
 
@@ -802,6 +822,8 @@ static bool count_requests(void)
             if (i % DRY_RUNS == 0 || cells[i].sent[k] < s->sent[k])
                 s->sent[k] = cells[i].sent[k];
         }
+        if (i % DRY_RUNS == 0 || cells[i].waits_after < s->waits_after)
+            s->waits_after = cells[i].waits_after;
         (void)snprintf(s->told_grant, sizeof(s->told_grant), "%s",
                        cells[i].told_grant);
     }
