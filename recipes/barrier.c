@@ -17,11 +17,6 @@ struct zkr_barrier {
     struct zkr__site at;
 };
 
-static int check(const zkr_barrier *b)
-{
-    return zkr__site_check(b == NULL ? NULL : &b->at, noun);
-}
-
 int zkr_barrier_new(zkr_session *session, const char *path,
                     const struct zkr_barrier_opts *opts,
                     zkr_barrier **ret_barrier)
@@ -39,7 +34,7 @@ int zkr_barrier_new(zkr_session *session, const char *path,
 
 void zkr_barrier_free(zkr_barrier *b)
 {
-    if (b != NULL && check(b) == ZKR_OK)
+    if (b != NULL && zkr__site_check(b, noun) == ZKR_OK)
         zkr__site_free(&b->at);
 }
 
@@ -50,7 +45,7 @@ const char *zkr_barrier_path(const zkr_barrier *b)
 
 int zkr_barrier_set(zkr_barrier *b, int64_t timeout_ms)
 {
-    int rc = check(b);
+    int rc = zkr__site_check(b, noun);
 
     if (rc == ZKR_OK)
         rc = zkr__node_put(&b->at, b->at.path, ZKR_CREATE_PERSISTENT,
@@ -60,7 +55,7 @@ int zkr_barrier_set(zkr_barrier *b, int64_t timeout_ms)
 
 int zkr_barrier_remove(zkr_barrier *b, int64_t timeout_ms)
 {
-    int rc = check(b);
+    int rc = zkr__site_check(b, noun);
 
     if (rc == ZKR_OK)
         rc = zkr__node_remove(&b->at, b->at.path,
@@ -71,7 +66,7 @@ int zkr_barrier_remove(zkr_barrier *b, int64_t timeout_ms)
 int zkr_barrier_wait(zkr_barrier *b, int64_t timeout_ms)
 {
     struct zkr__time_limit until;
-    int rc = check(b);
+    int rc = zkr__site_check(b, noun);
 
     if (rc != ZKR_OK)
         return rc;

@@ -85,14 +85,9 @@ int zkr_counter_new(zkr_session *session, const char *path,
     return rc;
 }
 
-static int check(const zkr_counter *c)
-{
-    return zkr__site_check(c == NULL ? NULL : &c->at, noun);
-}
-
 void zkr_counter_free(zkr_counter *c)
 {
-    if (c == NULL || check(c) != ZKR_OK)
+    if (c == NULL || zkr__site_check(c, noun) != ZKR_OK)
         return;
     zkr_mutex_free(c->mutex);
     zkr__site_free(&c->at);
@@ -304,7 +299,7 @@ int zkr_counter_get(zkr_counter *c, int64_t timeout_ms, int64_t *ret_value,
 
     ZKR__OUTPUT_IF_ANY(ret_version);
     if (rc == ZKR_OK)
-        rc = check(c);
+        rc = zkr__site_check(c, noun);
     if (rc == ZKR_OK)
         rc = read_node(c, zkr__session_deadline(c->at.session, timeout_ms),
                        &value, ret_version == NULL ? NULL : &version);
@@ -320,7 +315,7 @@ int zkr_counter_add(zkr_counter *c, int64_t delta, int64_t timeout_ms,
                     int64_t *ret_after)
 {
     struct counter_change add = { .counter = c, .operand = delta };
-    int rc = check(c);
+    int rc = zkr__site_check(c, noun);
 
     ZKR__OUTPUT_IF_ANY(ret_after);
     if (rc == ZKR_OK)
@@ -332,7 +327,7 @@ int zkr_counter_add(zkr_counter *c, int64_t delta, int64_t timeout_ms,
 
 static int check_value(const zkr_counter *c, int64_t value)
 {
-    int rc = check(c);
+    int rc = zkr__site_check(c, noun);
 
     if (rc == ZKR_OK && !zkr__number_fits(value, c->size))
         rc = zkr__fail(ZKR_EOVERFLOW, "%s '%.300s': %lld in %zu bytes", noun,

@@ -32,25 +32,17 @@ struct zkr_double_barrier {
     char *ready;
     uint32_t members;
     /* of one thread at a time */
-    bool inside;
-    char name[ZKR__UUID_LEN + 1]; /* of the node of this time */
-    char *node;                   /* its path */
-    struct zkr__request *discard; /* of it */
-    char *leftover; /* the node of the time before, which is being deleted in
-                     * the background; NULL: none */
+    struct zkr__request *discard; /* of our node; NULL: we are not inside */
+    char *node; /* the path of our node, which is being deleted in the
+                 * background while we are not inside; NULL: none */
 };
 
 /* -- the handle ------------------------------------------------------------ */
 
-static int check(const zkr_double_barrier *m)
-{
-    return zkr__site_check(m == NULL ? NULL : &m->at, noun);
-}
-
 static void free_member(zkr_double_barrier *m)
 {
     free(m->ready);
-    free(m->leftover);
+    free(m->node);
     zkr__site_free(&m->at);
 }
 
@@ -81,13 +73,28 @@ int zkr_double_barrier_new(zkr_session *session, const char *path,
     return rc;
 }
 
+static const char *our_name(const zkr_double_barrier *m)
+{
+    return zkr__path_name(m->node);
+}
+
 const char *zkr_double_barrier_path(const zkr_double_barrier *m)
 {
     return m == NULL ? NULL : m->at.path;
 }
 
-/* A node of a new name, which is not created yet. On error nothing has
- * changed. */
+/* Our node was not created, or has gone. */
+static void forget_node(zkr_double_barrier *m)
+{
+    if (m->discard != NULL)
+        zkr__request_unref(m->discard);
+    m->discard = NULL;
+    free(m->node);
+    m->node = NULL;
+}
+
+/* A node of a new name, which is not created yet, in place of one that has
+ * gone. On error nothing has changed. */
 static int begin(zkr_double_barrier *m)
 {
     char name[ZKR__UUID_LEN + 1];
@@ -101,48 +108,33 @@ static int begin(zkr_double_barrier *m)
         free(node);
         return zkr__no_memory(noun, m->at.path);
     }
-    (void)strcpy(m->name, name);
+    forget_node(m);
     m->node = node;
     m->discard = discard;
     return ZKR_OK;
 }
 
-static void end_without_a_node(zkr_double_barrier *m)
-{
-    zkr__request_unref(m->discard);
-    free(m->node);
-    m->inside = false;
-}
-
-/* The node is deleted in the background. */
+/* Our node is deleted in the background. */
 static void end(zkr_double_barrier *m)
 {
     zkr__discard_run(m->discard);
-    m->leftover = m->node;
-    m->inside = false;
+    m->discard = NULL;
 }
 
 /* Sees to it that the node of the time before has gone, because it would be
  * counted beside that of this time. Its deletion in the background may be
  * delayed, and come after the next create. */
-static int clear(zkr_double_barrier *m, int64_t deadline)
+static int clear(const zkr_double_barrier *m, int64_t deadline)
 {
-    int rc = m->leftover == NULL
-                 ? ZKR_OK
-                 : zkr__node_remove(&m->at, m->leftover, deadline);
-
-    if (rc == ZKR_OK) {
-        free(m->leftover);
-        m->leftover = NULL;
-    }
-    return rc;
+    return m->node == NULL ? ZKR_OK
+                           : zkr__node_remove(&m->at, m->node, deadline);
 }
 
 void zkr_double_barrier_free(zkr_double_barrier *m)
 {
-    if (m == NULL || check(m) != ZKR_OK)
+    if (m == NULL || zkr__site_check(m, noun) != ZKR_OK)
         return;
-    if (m->inside)
+    if (m->discard != NULL)
         end(m);
     free_member(m);
 }
@@ -169,15 +161,20 @@ static const struct zkr__condition old_node_is_gone = {
     zkr__condition_absent, NULL
 };
 
-/* Sets *ret_stat, to zeros if there is no such node. */
-static int find_stat(const zkr_double_barrier *m, const char *path,
+/* Sets *ret_stat, to zeros if there is no node of that name. */
+static int find_stat(const zkr_double_barrier *m, const char *name,
                      int64_t deadline, struct zkr_stat *ret_stat)
 {
+    char *path = zkr__path_join(m->at.path, name);
     struct zkr_reply *reply;
-    int rc = zkr__session_ask(m->at.session, ZKR__EXISTS(path), NULL, deadline,
-                              &reply);
+    int rc;
 
     *ret_stat = (struct zkr_stat){ .czxid = 0 };
+    if (path == NULL)
+        return zkr__no_memory(noun, m->at.path);
+    rc = zkr__session_ask(m->at.session, ZKR__EXISTS(path), NULL, deadline,
+                          &reply);
+    free(path);
     if (rc != ZKR_OK)
         return rc == ZKR_ZNONODE ? ZKR_OK : rc;
     *ret_stat = reply->stat;
@@ -197,7 +194,7 @@ static int put_node(const zkr_double_barrier *m, int64_t deadline)
 
         if (rc != ZKR_ZNODEEXISTS)
             return rc;
-        rc = find_stat(m, m->node, deadline, &stat);
+        rc = find_stat(m, our_name(m), deadline, &stat);
         if (rc != ZKR_OK ||
             stat.ephemeral_owner == zkr_session_id(m->at.session))
             return rc;
@@ -217,24 +214,6 @@ static bool has_name(const struct zkr_reply *list, const char *name)
     return false;
 }
 
-/* Tells whether the node was created before "ready". */
-static int find_older(const zkr_double_barrier *m, const char *name,
-                      int64_t ready_czxid, int64_t deadline, bool *ret_is_older)
-{
-    char *path = zkr__path_join(m->at.path, name);
-    struct zkr_stat stat;
-    int rc;
-
-    *ret_is_older = false;
-    if (path == NULL)
-        return zkr__no_memory(noun, m->at.path);
-    rc = find_stat(m, path, deadline, &stat);
-    if (rc == ZKR_OK)
-        *ret_is_older = stat.czxid != 0 && stat.czxid < ready_czxid;
-    free(path);
-    return rc;
-}
-
 static int64_t first_ready(const struct entry *entry)
 {
     int64_t czxid;
@@ -250,7 +229,7 @@ static int judge_gone(const zkr_double_barrier *m, const struct entry *entry,
                       int64_t deadline)
 {
     struct zkr_stat own;
-    int rc = find_stat(m, m->node, deadline, &own);
+    int rc = find_stat(m, our_name(m), deadline, &own);
 
     if (rc != ZKR_OK)
         return rc;
@@ -265,16 +244,18 @@ static int judge_open(const zkr_double_barrier *m, const struct zkr_reply *list,
                       struct entry *entry, int64_t deadline)
 {
     struct zkr_stat ready;
+    struct zkr_stat one;
     bool is_older = false;
-    int rc = find_stat(m, m->ready, deadline, &ready);
+    int rc = find_stat(m, READY, deadline, &ready);
 
     if (rc == ZKR_OK && ready.czxid == 0)
         return judge_gone(m, entry, deadline);
     entry->stale = ready.czxid;
     for (size_t i = 0; rc == ZKR_OK && !is_older && i < list->count; i++) {
-        if (strcmp(list->names[i], READY) != 0)
-            rc =
-                find_older(m, list->names[i], ready.czxid, deadline, &is_older);
+        if (strcmp(list->names[i], READY) == 0)
+            continue;
+        rc = find_stat(m, list->names[i], deadline, &one);
+        is_older = one.czxid != 0 && one.czxid < ready.czxid;
     }
     return rc == ZKR_OK && !is_older ? START_OVER : rc;
 }
@@ -286,18 +267,13 @@ static int judge_open(const zkr_double_barrier *m, const struct zkr_reply *list,
  * without us. Those have been told of it when we delete it. */
 static int start_over(zkr_double_barrier *m, int64_t stale, int64_t deadline)
 {
-    struct zkr__request *discard = m->discard;
-    char *node = m->node;
     struct zkr_stat ready;
-    int rc = zkr__node_remove(&m->at, node, deadline);
+    int rc = zkr__node_remove(&m->at, m->node, deadline);
 
     if (rc == ZKR_OK)
         rc = begin(m);
-    if (rc != ZKR_OK)
-        return rc;
-    zkr__request_unref(discard);
-    free(node);
-    rc = find_stat(m, m->ready, deadline, &ready);
+    if (rc == ZKR_OK)
+        rc = find_stat(m, READY, deadline, &ready);
     if (rc == ZKR_OK && ready.czxid == stale && stale != 0)
         rc = zkr__node_remove(&m->at, m->ready, deadline);
     return rc;
@@ -379,7 +355,7 @@ static int join_those(const zkr_double_barrier *m, const struct zkr_reply *list,
                       struct zkr__request *ready, struct entry *entry,
                       int64_t deadline)
 {
-    if (!has_name(list, m->name))
+    if (!has_name(list, our_name(m)))
         return ENTER_AGAIN;
     if (has_name(list, READY))
         return judge_open(m, list, entry, deadline);
@@ -449,9 +425,9 @@ static int enter(zkr_double_barrier *m, const struct zkr__time_limit *until)
 int zkr_double_barrier_enter(zkr_double_barrier *m, int64_t timeout_ms)
 {
     struct zkr__time_limit limit;
-    int rc = check(m);
+    int rc = zkr__site_check(m, noun);
 
-    if (rc == ZKR_OK && m->inside)
+    if (rc == ZKR_OK && m->discard != NULL)
         rc = zkr__fail(ZKR_EINVAL, "%s '%.300s': it has entered already", noun,
                        m->at.path);
     if (rc != ZKR_OK)
@@ -463,11 +439,9 @@ int zkr_double_barrier_enter(zkr_double_barrier *m, int64_t timeout_ms)
     if (rc != ZKR_OK)
         return rc;
     rc = enter(m, &limit);
-    if (rc == ZKR_OK)
-        m->inside = true;
-    else if (rc == ZKR_EDEADLK)
-        end_without_a_node(m);
-    else
+    if (rc == ZKR_EDEADLK)
+        forget_node(m);
+    else if (rc != ZKR_OK)
         end(m);
     return rc;
 }
@@ -485,8 +459,8 @@ struct leaving {
     const zkr_double_barrier *member;
     struct zkr__time_limit until;
     struct zkr_reply *first; /* the list at the beginning: whom to wait for */
-    bool has_left;           /* our node has gone */
-    bool was_lost;           /* our node has gone, and not by our delete */
+    /* Our node is there; has gone by our delete; has gone before that. */
+    enum { INSIDE, LEFT, LOST } state;
 };
 
 struct others {
@@ -499,12 +473,13 @@ struct others {
 static struct others find_others(const struct leaving *l,
                                  const struct zkr_reply *list)
 {
-    struct others others = { .has_us = has_name(list, l->member->name) };
+    const char *own = our_name(l->member);
+    struct others others = { .has_us = has_name(list, own) };
 
     for (size_t i = 0; i < list->count; i++) {
         const char *name = list->names[i];
 
-        if (strcmp(name, READY) == 0 || strcmp(name, l->member->name) == 0 ||
+        if (strcmp(name, READY) == 0 || strcmp(name, own) == 0 ||
             !has_name(l->first, name))
             continue;
         if (others.lowest == NULL || strcmp(name, others.lowest) < 0)
@@ -532,17 +507,12 @@ static int go(struct leaving *l)
 {
     int rc = ZKR_OK;
 
-    if (!l->has_left)
+    if (l->state == INSIDE)
         rc = zkr__node_remove(&l->member->at, l->member->node,
                               l->until.deadline);
-    l->has_left = l->has_left || rc == ZKR_OK;
+    if (l->state == INSIDE && rc == ZKR_OK)
+        l->state = LEFT;
     return rc;
-}
-
-static void lose(struct leaving *l)
-{
-    l->was_lost = l->was_lost || !l->has_left;
-    l->has_left = true;
 }
 
 /* Returns ZKR_OK when one that was waited for has gone. */
@@ -551,11 +521,11 @@ static int step(struct leaving *l, const struct zkr_reply *list)
     struct others others = find_others(l, list);
     int rc;
 
-    if (!others.has_us)
-        lose(l);
+    if (!others.has_us && l->state == INSIDE)
+        l->state = LOST;
     if (others.lowest == NULL)
         return ALONE;
-    if (!l->has_left && strcmp(l->member->name, others.lowest) < 0)
+    if (l->state == INSIDE && strcmp(our_name(l->member), others.lowest) < 0)
         return wait_for(l, others.highest);
     rc = go(l);
     return rc == ZKR_OK ? wait_for(l, others.lowest) : rc;
@@ -569,7 +539,8 @@ static int look_and_step(struct leaving *l)
                               l->until.deadline, &list);
 
     if (rc == ZKR_ZNONODE) { /* all nodes have gone, and then this one */
-        lose(l);
+        if (l->state == INSIDE)
+            l->state = LOST;
         return ALONE;
     }
     if (rc != ZKR_OK)
@@ -595,7 +566,7 @@ static int leave(struct leaving *l)
         rc = go(l);
     if (rc == ZKR_OK)
         rc = zkr__node_remove(&m->at, m->ready, l->until.deadline);
-    if (rc == ZKR_OK && l->was_lost)
+    if (rc == ZKR_OK && l->state == LOST)
         rc = zkr__fail(ZKR_ELOST,
                        "%s '%.300s': our node had gone while we were inside",
                        noun, m->at.path);
@@ -605,9 +576,9 @@ static int leave(struct leaving *l)
 int zkr_double_barrier_leave(zkr_double_barrier *m, int64_t timeout_ms)
 {
     struct leaving l = { .member = m };
-    int rc = check(m);
+    int rc = zkr__site_check(m, noun);
 
-    if (rc == ZKR_OK && !m->inside)
+    if (rc == ZKR_OK && m->discard == NULL)
         rc = zkr__fail(ZKR_ENOTHELD, "%s '%.300s': it is not inside", noun,
                        m->at.path);
     if (rc != ZKR_OK)
@@ -617,8 +588,8 @@ int zkr_double_barrier_leave(zkr_double_barrier *m, int64_t timeout_ms)
     zkr_reply_free(l.first);
     if (rc == ZKR_EDEADLK)
         return rc;
-    if (l.has_left && !l.was_lost)
-        end_without_a_node(m);
+    if (l.state == LEFT)
+        forget_node(m);
     else
         end(m);
     return rc;

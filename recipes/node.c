@@ -42,8 +42,10 @@ int zkr__site_new(size_t size, const char *noun, zkr_session *s,
     return ZKR_OK;
 }
 
-int zkr__site_check(const struct zkr__site *site, const char *noun)
+int zkr__site_check(const void *handle, const char *noun)
 {
+    const struct zkr__site *site = handle;
+
     if (site == NULL)
         return zkr__fail(ZKR_EINVAL, "%s is NULL", noun);
     return zkr__session_check(site->session, noun);

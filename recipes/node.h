@@ -17,8 +17,9 @@ struct zkr__site {
 int zkr__site_new(size_t size, const char *noun, zkr_session *s,
                   const char *path, const struct zkr_barrier_opts *opts,
                   void **ret_handle);
-/* Every function begins with it: refuses NULL, and a forked child. */
-int zkr__site_check(const struct zkr__site *site, const char *noun);
+/* Every function begins with it: refuses a handle that is NULL, and a forked
+ * child. */
+int zkr__site_check(const void *handle, const char *noun);
 /* Frees the handle, which has passed that check. */
 void zkr__site_free(struct zkr__site *site);
 

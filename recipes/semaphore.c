@@ -14,7 +14,6 @@
 #include <zkrecipes/semaphore.h>
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
