@@ -51,8 +51,8 @@ static int run(const struct zkr__request_kind *kind, struct zkr_session *s,
                const char *node, int64_t token, int64_t timeout_ms,
                void (*start_locked)(struct zkr__request *r))
 {
-    struct deed *d = zkr__request_new(
-        kind, s, node, zkr__session_deadline(s, timeout_ms), ZKR_EUNREACHABLE);
+    struct deed *d =
+        zkr__request_new(kind, s, node, zkr__session_deadline(s, timeout_ms));
     int rc;
 
     if (d == NULL)

@@ -400,8 +400,7 @@ int zkr_participants_list(zkr_session *session, const char *path,
     if (rc != ZKR_OK)
         return rc;
     l = zkr__request_new(&kind, session, path,
-                         zkr__session_deadline(session, o.timeout_ms),
-                         ZKR_EUNREACHABLE);
+                         zkr__session_deadline(session, o.timeout_ms));
     if (l == NULL)
         return ZKR_ENOMEM;
     l->opts = o;

@@ -3,7 +3,6 @@
 #include <zkrecipes/client.h>
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -50,7 +49,8 @@ static void tell(struct zkr__request *r)
 {
     struct query *q = of(r);
 
-    q->fn(r->rc, q->reply, q->user);
+    if (q->fn != NULL)
+        q->fn(r->rc, q->reply, q->user);
 }
 
 static void clear(struct zkr__request *r)
@@ -65,18 +65,18 @@ static const struct zkr__request_kind query_kind = { "request",
                                                      sizeof(struct query), keep,
                                                      explain, clear };
 
-/* Without `fn` the caller waits. */
+/* The caller waits, or is told: `tell_it` is tell(). */
 static int submit(struct zkr_session *s, const struct zkr__zk_request *asked,
                   const struct zkr_create_opts *opts, int64_t deadline,
-                  zkr_reply_fn fn, void *user, struct zkr_reply **ret_reply)
+                  void (*tell_it)(struct zkr__request *r), zkr_reply_fn fn,
+                  void *user, struct zkr_reply **ret_reply)
 {
-    struct query *q =
-        zkr__request_new(&query_kind, s, NULL, deadline, ZKR_EUNREACHABLE);
+    struct query *q = zkr__request_new(&query_kind, s, NULL, deadline);
     int rc;
 
     if (q == NULL)
         return ZKR_ENOMEM;
-    q->request.tell = fn == NULL ? NULL : tell;
+    q->request.tell = tell_it;
     q->wants_reply = fn != NULL || ret_reply != NULL;
     q->fn = fn;
     q->user = user;
@@ -97,7 +97,7 @@ int zkr__session_ask(struct zkr_session *s, const struct zkr__zk_request *asked,
                      struct zkr_reply **ret_reply)
 {
     ZKR__OUTPUT_IF_ANY(ret_reply);
-    return submit(s, asked, opts, deadline, NULL, NULL, ret_reply);
+    return submit(s, asked, opts, deadline, NULL, NULL, NULL, ret_reply);
 }
 
 int zkr__session_catch_up(struct zkr_session *s, const char *noun,
@@ -131,7 +131,7 @@ struct zkr__request *zkr__discard_new(struct zkr_session *s, const char *path)
         .size = sizeof(struct zkr__request),
     };
 
-    return zkr__request_new(&kind, s, path, ZKR__NEVER, ZKR_OK);
+    return zkr__request_new(&kind, s, path, ZKR__NEVER);
 }
 
 static void on_deleted(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
@@ -166,13 +166,6 @@ static int ask(zkr_session *s, const struct zkr__zk_request *asked,
                         : rc;
 }
 
-static void tell_nobody(int error, const struct zkr_reply *reply, void *user)
-{
-    (void)error;
-    (void)reply;
-    (void)user;
-}
-
 static int ask_async(zkr_session *s, const struct zkr__zk_request *asked,
                      const struct zkr_create_opts *opts, int64_t timeout_ms,
                      zkr_reply_fn fn, void *user)
@@ -181,7 +174,7 @@ static int ask_async(zkr_session *s, const struct zkr__zk_request *asked,
 
     return rc == ZKR_OK
                ? submit(s, asked, opts, zkr__session_deadline(s, timeout_ms),
-                        fn == NULL ? tell_nobody : fn, user, NULL)
+                        tell, fn, user, NULL)
                : rc;
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A condition: a request of a caller who waits until a node, or the list of its
- * children, is as it should be. */
+/* A condition: a request of a caller who waits for a state of a node. */
 #include "request/condition.h"
 
 #include "base/error.h"
@@ -89,8 +88,7 @@ int zkr__condition_begin(const struct zkr__condition *condition,
                          const struct zkr__time_limit *limit,
                          struct zkr__request **ret_request)
 {
-    struct until *u =
-        zkr__request_new(&kind, s, path, limit->deadline, ZKR_EUNREACHABLE);
+    struct until *u = zkr__request_new(&kind, s, path, limit->deadline);
     int rc;
 
     if (u == NULL)

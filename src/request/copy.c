@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies for the program: of what it asks for in its own words, which is
- * checked first, and of what the seam answers. */
+/* Copies for the program: of what it asks for, and of what is answered. */
 #include "request/copy.h"
 
 #include <stdio.h>

@@ -204,14 +204,11 @@ int zkr_session_watch(zkr_session *s, const char *path,
 
 int zkr_watch_set_pause(zkr_watch *w, int64_t pause_ms)
 {
-    int rc;
+    int rc = w == NULL ? zkr__fail(ZKR_EINVAL, "watch pause: the watch is NULL")
+                       : zkr__session_check(w->session, "watch");
 
-    if (w == NULL)
-        return zkr__fail(ZKR_EINVAL, "watch pause: the watch is NULL");
-    rc = zkr__session_check(w->session, "watch");
-    if (rc != ZKR_OK)
-        return rc;
-    rc = check_pause(pause_ms);
+    if (rc == ZKR_OK)
+        rc = check_pause(pause_ms);
     if (rc != ZKR_OK)
         return rc;
     zkr__session_lock(w->session);

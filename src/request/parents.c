@@ -20,63 +20,54 @@ void zkr__parents_init(struct zkr__parents *parents, struct zkr_session *s,
     zkr__op_init(&parents->op, s, owner);
 }
 
+/* The create of the path as it is cut was answered with *rc. Tells whether
+ * there is another one, and cuts the path for it; if not, *rc is the outcome.
+ */
+static bool has_next(struct zkr__parents *p, int *rc)
+{
+    if (*rc == ZKR_ZUNIMPLEMENTED && p->mode == ZKR_CREATE_CONTAINER) {
+        p->mode = ZKR_CREATE_PERSISTENT; /* where containers are disabled */
+        return true;
+    }
+    if (*rc == ZKR_ZNONODE) { /* up */
+        p->cut = (size_t)(strrchr(p->path, '/') - p->path);
+        if (p->cut > p->chroot_len) {
+            p->path[p->cut] = '\0';
+            return true;
+        }
+        *rc = p->chroot_len > 0 ? ZKR_ENOCHROOT : ZKR_ZNONODE;
+        return false;
+    }
+    if (*rc != ZKR_OK && *rc != ZKR_ZNODEEXISTS)
+        return false;
+    *rc = ZKR_OK;
+    if (p->cut == p->len)
+        return false;
+    p->path[p->cut] = '/'; /* down */
+    p->cut += strlen(p->path + p->cut);
+    return true;
+}
+
 static void on_created(struct zkr__op *op, const struct zkr__zk_reply *reply);
 
 static void create_locked(struct zkr__parents *p) ZKR__LOCKED
 {
-    p->path[p->cut] = '\0';
     p->op.request.mode = p->mode;
     p->op.request.data = "";
     zkr__op_start_locked(&p->op, ZKR__ZK_CREATE, p->path, ZKR__RETRY_POLICY,
                          on_created);
 }
 
-static void up_locked(struct zkr__parents *p) ZKR__LOCKED
-{
-    while (p->cut > 0 && p->path[p->cut] != '/')
-        p->cut--;
-    if (p->cut <= p->chroot_len)
-        p->done(p, p->chroot_len > 0 ? ZKR_ENOCHROOT : ZKR_ZNONODE);
-    else
-        create_locked(p);
-}
-
-static void down_locked(struct zkr__parents *p) ZKR__LOCKED
-{
-    if (p->cut == p->len) {
-        p->done(p, ZKR_OK);
-        return;
-    }
-    p->path[p->cut] = '/';
-    p->cut += strlen(p->path + p->cut);
-    create_locked(p);
-}
-
 static void on_created(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr__parents *p = ZKR__CONTAINER(op, struct zkr__parents, op);
+    int rc = reply->rc;
 
     zkr__session_assert_locked(op->session);
-    switch (reply->rc) {
-    case ZKR_OK:
-    case ZKR_ZNODEEXISTS:
-        down_locked(p);
-        break;
-    case ZKR_ZNONODE:
-        p->cut--;
-        up_locked(p);
-        break;
-    case ZKR_ZUNIMPLEMENTED: /* where containers are disabled */
-        if (p->mode == ZKR_CREATE_CONTAINER) {
-            p->mode = ZKR_CREATE_PERSISTENT;
-            create_locked(p);
-            break;
-        }
-        p->done(p, reply->rc);
-        break;
-    default:
-        p->done(p, reply->rc);
-    }
+    if (has_next(p, &rc))
+        create_locked(p);
+    else
+        p->done(p, rc);
 }
 
 void zkr__parents_start_locked(struct zkr__parents *parents, char *path,
@@ -93,33 +84,22 @@ void zkr__parents_start_locked(struct zkr__parents *parents, char *path,
 
 /* -- for a caller who waits ------------------------------------------------ */
 
-/* `parent` is the path above that of the node, and is cut where we are. */
+/* `parent` is the path above that of the node. */
 static int make(struct zkr_session *s, char *parent, enum zkr_create_mode mode,
                 int64_t deadline)
 {
+    struct zkr__parents p = { .path = parent, .mode = mode }; /* without op */
     struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
-    const size_t len = strlen(parent);
-    size_t cut = len;
     int rc;
 
-    opts.mode = mode;
-    for (;;) {
-        parent[cut] = '\0';
+    p.len = p.cut = strlen(parent);
+    do {
+        opts.mode = p.mode;
         rc = zkr__session_ask(s, ZKR__CREATE(parent, "", 0), &opts, deadline,
                               NULL);
-        if (rc == ZKR_ZUNIMPLEMENTED && opts.mode == ZKR_CREATE_CONTAINER) {
-            opts.mode = ZKR_CREATE_PERSISTENT;
-        } else if (rc == ZKR_ZNONODE) {
-            cut = (size_t)(strrchr(parent, '/') - parent);
-            if (cut == 0)
-                return rc;
-        } else if ((rc == ZKR_OK || rc == ZKR_ZNODEEXISTS) && cut < len) {
-            parent[cut] = '/';
-            cut += strlen(parent + cut);
-        } else if (rc != ZKR_EUNKNOWN) { /* it may be made twice */
-            return rc == ZKR_ZNODEEXISTS ? ZKR_OK : rc;
-        }
-    }
+    } while (rc == ZKR_EUNKNOWN ||
+             has_next(&p, &rc)); /* it may be made twice */
+    return rc;
 }
 
 int zkr__parents_make(struct zkr_session *s, const char *path,

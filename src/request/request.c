@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A request: what somebody asks of the servers, with a deadline and one
- * outcome, which is told to the caller who waits, or to a callback. */
+/* A request: a deadline, and one outcome, for a caller or a callback. */
 #include "request/request.h"
 
 #include <stdlib.h>
@@ -84,7 +83,7 @@ static void on_over(struct zkr__waiter *w);
 
 void *zkr__request_new(const struct zkr__request_kind *kind,
                        struct zkr_session *s, const char *path,
-                       int64_t deadline, int late)
+                       int64_t deadline)
 {
     struct zkr__request *r = calloc(1, kind->size);
 
@@ -97,7 +96,7 @@ void *zkr__request_new(const struct zkr__request_kind *kind,
     r->kind = kind;
     r->session = s;
     r->deadline = deadline;
-    r->late = late;
+    r->late = ZKR_EUNREACHABLE;
     r->ended = true;
     zkr__ref_init(&r->ref, free_request);
     zkr__list_init(&r->waiter.link);

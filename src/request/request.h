@@ -19,8 +19,6 @@
  * caller may leave before they are answered. */
 #pragma once
 
-#include <pthread.h>
-
 #include "base/ref.h"
 #include "base/timer.h"
 #include "session/dispatch.h"
@@ -80,7 +78,8 @@ struct zkr__request {
         struct zkr__request *r);    /* the callback; NULL: a caller waits */
     const struct zkr__guard *guard; /* NULL without */
     struct zkr__ref *holder;
-    int late;             /* the outcome at the deadline, and its reason; */
+    int late;             /* the outcome at the deadline, ZKR_EUNREACHABLE
+                           * unless it is set, and its reason; */
     const char *late_why; /* NULL: what is missing then */
 
     struct zkr__ref ref; /* the owner, the notice, each ask under way */
@@ -98,10 +97,10 @@ struct zkr__request {
 
 /* Memory of kind->size, zeroed, that begins with the request, and with the
  * owner's reference; NULL when out of memory, which is an error of the call.
- * `path` may be NULL. At the deadline its outcome is `late`. */
+ * `path` may be NULL. */
 void *zkr__request_new(const struct zkr__request_kind *kind,
                        struct zkr_session *s, const char *path,
-                       int64_t deadline, int late);
+                       int64_t deadline);
 void zkr__request_unref(struct zkr__request *r);
 
 /* Opens it, and lets `start_locked` send the first asks. The caller must not

@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/opts.h"
 #include "request/copy.h"
 #include "session/session.h"
 
@@ -139,8 +138,7 @@ static const struct zkr__request_kind txn_kind = { "transaction",
 int zkr__txn_new(struct zkr_session *s, const struct zkr__txn_guard *guard,
                  zkr_txn **ret_txn)
 {
-    zkr_txn *txn =
-        zkr__request_new(&txn_kind, s, NULL, ZKR__NEVER, ZKR_EUNREACHABLE);
+    zkr_txn *txn = zkr__request_new(&txn_kind, s, NULL, ZKR__NEVER);
 
     if (txn == NULL)
         return ZKR_ENOMEM;
