@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clocks: one for waiting, one for the lease. No other file reads a
- * clock. */
+/* The clocks: one for waiting, one for the lease; nobody else reads any. */
 #include "base/clock.h"
 
 static int64_t read_clock(clockid_t clock)

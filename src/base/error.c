@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Error codes: whether a request that ended with one may have been carried out,
- * and the sentence that explains the last error of a thread. */
+/* Error codes, and the sentence that explains the last error of a thread. */
 #include "base/error.h"
 
 #include <stdarg.h>
@@ -95,12 +94,9 @@ bool zkr_error_is_unsure(int code)
 }
 
 /* A long sentence is cut, but never the code of ZooKeeper. */
-static void format_detail(char detail[ZKR__DETAIL_MAX], int code,
-                          const char *format, va_list args)
-    __attribute__((format(printf, 3, 0)));
-
-static void format_detail(char detail[ZKR__DETAIL_MAX], int code,
-                          const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void
+format_detail(char detail[ZKR__DETAIL_MAX], int code, const char *format,
+              va_list args)
 {
     char suffix[128] = "";
     size_t room;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks and joins ZooKeeper paths, and checks text that goes into nodes.
- * Pure. */
+/* Checks and joins ZooKeeper paths, and checks text for nodes. Pure. */
 #include "base/path.h"
 
 #include <stdint.h>

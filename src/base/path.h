@@ -4,7 +4,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* Returns why `path` is not a valid absolute path, or NULL when it is. The
  * client and the server check different things; this function checks both. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* State machines by table: which moves are legal, and the function that makes
- * them. */
+/* State machines by table: which moves are legal. Pure. */
 #include "base/sm.h"
 
 #include <stdlib.h>

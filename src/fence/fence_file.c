@@ -23,8 +23,8 @@
 #define POLL_MAX_MS 20
 
 struct zkr__fence_file {
-    char *path; /* for errors */
-    char *name; /* in `dir`, as the next two */
+    char *path;       /* for errors */
+    const char *name; /* at its end; in `dir`, as the next two */
     char *lock_name;
     char *new_name;
     int dir;
@@ -212,7 +212,6 @@ void zkr__fence_file_close(struct zkr__fence_file *f)
     if (f->dir >= 0)
         (void)close(f->dir);
     free(f->path);
-    free(f->name);
     free(f->lock_name);
     free(f->new_name);
     free(f);
@@ -229,18 +228,18 @@ static char *with_suffix(const char *name, const char *suffix)
 static int split(struct zkr__fence_file *f, const char *path)
 {
     const char *slash = strrchr(path, '/');
-    const char *name = slash == NULL ? path : slash + 1;
-    char *dir = strndup(path, slash == NULL ? 0 : (size_t)(slash + 1 - path));
+    size_t dir_len = slash == NULL ? 0 : (size_t)(slash + 1 - path);
+    char *dir = strndup(path, dir_len);
 
     f->path = strdup(path);
-    f->name = strdup(name);
-    f->lock_name = with_suffix(name, ".lock");
-    f->new_name = with_suffix(name, ".new");
-    if (dir == NULL || f->path == NULL || f->name == NULL ||
-        f->lock_name == NULL || f->new_name == NULL) {
+    f->lock_name = with_suffix(path + dir_len, ".lock");
+    f->new_name = with_suffix(path + dir_len, ".new");
+    if (dir == NULL || f->path == NULL || f->lock_name == NULL ||
+        f->new_name == NULL) {
         free(dir);
         return zkr__no_memory("fence", NULL);
     }
+    f->name = f->path + dir_len;
     f->dir =
         open(dir[0] == '\0' ? "." : dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     free(dir);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The record of a fence: the highest tokens, the rule that accepts a token, and
- * the text form. Pure. */
+/* The record of a fence: the rule that accepts a token, and its text. Pure. */
 #include "fence/fence_record.h"
 
 #include <inttypes.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tells which library made a node, by the name and the data of the node.
- * Pure. */
+/* Tells which library made a node, by its name and its data. Pure. */
 #include "protocol/dialect.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Node names: builds and parses the names of contenders, in every layout.
- * Pure. */
+/* Node names: builds and parses the names of contenders. Pure. */
 #include "protocol/node_name.h"
 
 #include <stdio.h>

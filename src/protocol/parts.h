@@ -15,8 +15,7 @@ enum zkr__part {
     ZKR__PART_QUEUE,  /* "locks/..." */
 };
 
-#define ZKR__PARTS        (ZKR__PART_QUEUE + 1)
-#define ZKR__PART_DIR_MAX 6
+#define ZKR__PARTS (ZKR__PART_QUEUE + 1)
 
 extern const char *const zkr__part_dirs[ZKR__PARTS]; /* "", "leases", "locks" */
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The roster: the children of a lock path in the order of the queue, and the
- * contender that each of them waits for. Pure, except for the list. */
+/* The roster: the children of a lock path in the order of the queue. */
 #include "protocol/roster.h"
 
 #include <stdlib.h>

@@ -3,7 +3,6 @@
  * also where one accepts connections and says nothing. */
 #pragma once
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "session/locked.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The connector: the session's thread that opens and closes handles, which may
- * block for as long as a name server does not answer. */
+/* The connector: the session's thread that opens and closes handles. */
 #include "session/connector.h"
 
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The dispatcher: runs the callbacks of the user, one at a time, without the
- * lock.
- */
+/* The dispatcher: runs the callbacks of the user, one at a time, unlocked. */
 #include "session/dispatch.h"
 
 #include <assert.h>

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first request: finds out whether a new session is served, or why not, and
- * tells it once. */
+/* The first request: finds out whether a new session is served. */
 #include "session/first_request.h"
 
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "session/connector.h"
 #include "session/session.h"
 #include "session/timer_thread.h"

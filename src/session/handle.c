@@ -2,7 +2,6 @@
 /* The client's own handle, lent to a function of the user. */
 #include <zkrecipes/zhandle.h>
 
-#include "base/error.h"
 #include "base/thread.h"
 #include "session/connector.h"
 #include "session/session.h"

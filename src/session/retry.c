@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Retries: computes from the policy when a request that failed is sent
- * again. */
+/* Retries: computes when a request that failed is sent again. Pure. */
 #include "session/retry.h"
 
 #include "base/error.h"

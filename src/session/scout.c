@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The scout: finds out whether the servers serve others, while they do not
- * serve this session.
- */
+/* The scout: finds out whether the servers serve others. */
 #include "session/scout.h"
 
 #include "base/clock.h"

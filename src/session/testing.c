@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of a session on the servers, made on purpose, by a test of a
- * program. */
+/* The end of a session on the servers, made on purpose by a test. */
 #include <zkrecipes/testing.h>
 
 #include "base/clock.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The timer thread: the session's thread for timers. It never blocks, so that
- * timers are in time whatever servers and name servers do. */
+/* The timer thread: the session's thread for timers, which never blocks. */
 #include "session/timer_thread.h"
 
 #include <assert.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The window: how many requests may be under way at once, so that an answer
- * comes soon. Pure. */
+/* The window: how many requests may be under way at once. Pure. */
 #include "session/window.h"
 
 #include "base/clock.h"

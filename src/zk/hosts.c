@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks and splits the list of servers, which session.h of the public headers
- * describes. Pure. */
+/* Checks and splits the list of servers. Pure. */
 #include "zk/hosts.h"
 
 #include <ctype.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The probe: finds out why no server answered, by one TCP connection per
- * server, for the error text. */
+/* The probe: finds out why no server answered, for the error text. */
 #include "zk/probe.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reaper closes handles: it runs a call that may never return on a thread
- * of its own, and waits for it no longer than the caller allows. */
+/* The reaper closes handles: it runs a call that may never return. */
 #include "zk/reaper.h"
 
 #include <stdatomic.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SASL by Cyrus, where the client has it: the answers that a mechanism asks
- * for, as the options of a session say. */
+/* SASL by Cyrus: the answers that a mechanism asks for. */
 #include "zk/sasl.h"
 
 #include <pthread.h>

@@ -4,9 +4,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
-
-#include <zkrecipes/error.h>
 
 struct zkr_session_opts;
 

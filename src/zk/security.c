@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The security of connections: checks what the options of a session say of TLS
- * and SASL, and the files that they name. */
+/* The security of connections: checks the options of TLS and SASL. */
 #include "zk/security.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TLS by OpenSSL, where the client has it: checks the files of a session, and
- * finds out why a server and the session do not get along. */
+/* TLS by OpenSSL: checks the files, and why a server does not get along. */
 #include "zk/tls.h"
 
 #include <poll.h>

@@ -7,8 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <zkrecipes/error.h>
-
 struct zkr_session_opts;
 
 #ifdef HAVE_OPENSSL_H
