@@ -50,7 +50,6 @@ struct zkr__known_owner {
     zkr_session *session;
     zkr_rwlock *first;
     zkr_rwlock *second;
-    acquire_call *first_call;
     pthread_barrier_t *barrier; /* all hold their first */
     pthread_t thread;
     bool joined;
@@ -70,7 +69,7 @@ static void *own(void *arg)
     zkr_grant *first = NULL;
     zkr_grant *second = NULL;
 
-    o->first_rc = o->first_call(o->first, SOON_MS, &first);
+    o->first_rc = zkr_rwlock_acquire_write(o->first, SOON_MS, &first);
     (void)pthread_barrier_wait(o->barrier);
     o->second_rc = zkr_rwlock_acquire_write(o->second, SOON_MS * 3, &second);
     zkr_grant_free(second);
@@ -98,7 +97,7 @@ static zkr_rwlock *new_lock(zkr_session *s, int i)
 
 /* Owner i holds lock i and waits for lock i + 1; the last one for lock 0, or
  * for one that none of them has. */
-static void start_ring(int count, acquire_call *call, bool closed)
+static void start_ring(int count, bool closed)
 {
     ring.count = count;
     assert_ok(pthread_barrier_init(&ring.barrier, NULL, (unsigned)count));
@@ -107,7 +106,6 @@ static void start_ring(int count, acquire_call *call, bool closed)
         int next = closed ? (i + 1) % count : i + 1;
 
         *o = (struct zkr__known_owner){ .session = open_session(),
-                                        .first_call = call,
                                         .barrier = &ring.barrier };
         o->first = new_lock(o->session, i);
         o->second = new_lock(o->session, next);
@@ -177,20 +175,13 @@ static void assert_ring_is_told(int count)
 
 TEST(two_locks_in_a_deadlock_are_told)
 {
-    start_ring(2, by_writing, true);
+    start_ring(2, true);
     assert_ring_is_told(2);
     assert_int_equal(RUN("deadlocks", "--confirm", "20ms"), 1);
     assert_has(cli_said(&cli), "DEADLOCK 1 (confirmed, 2 owners");
     assert_has(cli_said(&cli),
                "to resolve: zk-lockctl revoke $'/tests/lock-of-test-");
     assert_has(cli_said(&cli), "/lock\\040\\042");
-    end_ring();
-}
-
-TEST(three_locks_in_a_deadlock_are_told)
-{
-    start_ring(3, by_writing, true);
-    assert_ring_is_told(3);
     end_ring();
 }
 
@@ -207,17 +198,10 @@ TEST(a_semaphore_before_a_deadlock_hides_nothing)
         PRINT(path, "%s/a%s", root, nodes[i]);
         assert_ok(admin_create(admin, path, NULL));
     }
-    start_ring(2, by_writing, true);
+    start_ring(2, true);
     assert_ring_is_told(2);
     end_ring();
 #undef UUID
-}
-
-TEST(readers_that_want_to_write_elsewhere_are_told)
-{
-    start_ring(2, by_reading, true);
-    assert_ring_is_told(2);
-    end_ring();
 }
 
 TEST(a_chain_is_no_deadlock)
@@ -227,7 +211,7 @@ TEST(a_chain_is_no_deadlock)
     zkr_grant *g = NULL;
 
     ok(zkr_rwlock_acquire_write(last, SOON_MS, &g));
-    start_ring(3, by_writing, false);
+    start_ring(3, false);
     assert_int_equal(RUN("deadlocks", "--confirm", "20ms"), 0);
     assert_has(cli_said(&cli), "no deadlock among 4 locks");
     end_ring();
@@ -238,7 +222,7 @@ TEST(a_chain_is_no_deadlock)
 
 TEST(the_deadlock_is_over_when_one_gives_up)
 {
-    start_ring(3, by_writing, true);
+    start_ring(3, true);
     assert_int_equal(RUN("deadlocks", "--confirm", "0"), 1);
     ok(zkr_lockable_cancel(ring.owners[1].second));
     join(&ring.owners[1]);
@@ -335,7 +319,7 @@ static size_t said_often(const char *text)
 
 TEST(a_graph_has_every_owner_and_lock)
 {
-    start_ring(2, by_writing, true);
+    start_ring(2, true);
     make_node(admin, "z", "lock-0000000000", "");
     assert_int_equal(RUN("deadlocks", "--confirm", "20ms", "-qo", "dot"), 1);
     assert_int_equal(said_often("held by"), 3);
@@ -488,29 +472,8 @@ TEST(missing_paths_and_wrong_options_have_their_codes)
 
 /* --- runs inside of runs --- */
 
-/* Starts a run that takes the locks `first` and `beside`, and waits until the
- * other run has taken `second`; then it starts a run inside itself, for the
- * locks `second` and `beside` of another path. */
-static void start_nested_beside(struct cli *c, const char *first,
-                                const char *second, const char *beside)
-{
-    char outer[128];
-    char with[128];
-    char script[1024];
-
-    PRINT(outer, "%s/%s", root, first);
-    PRINT(with, "%s/%s", root, beside);
-    PRINT(script,
-          "touch '%s'; until [ -e '%s' ]; do sleep .02; done; "
-          "exec '%s' run --servers %s '%s/%s' --and '%s/%s-in' -- "
-          "true",
-          cli_file(first), cli_file(second), LOCKCTL, server_hosts(the_server),
-          root, second, root, beside);
-    START_CLI(c, "run", "--servers", server_hosts(the_server), outer, "--and",
-              with, "--", "/bin/sh", "-c", script);
-}
-
-/* The same without a lock beside. */
+/* Starts a run that takes the lock `first`, and waits until the other run has
+ * taken `second`; then it starts a run inside itself, for that one. */
 static void start_nested(struct cli *c, const char *first, const char *second)
 {
     char script[1024];
@@ -568,21 +531,4 @@ TEST(nested_runs_that_wait_for_each_other_are_found)
     assert_int_equal(cli_end(&runs[0]), 128 + SIGTERM);
     assert_int_equal(cli_end(&runs[1]), 0); /* it has both now */
     assert_int_equal(RUN("deadlocks", "--confirm", "100ms"), 0);
-}
-
-/* Each of them has one of its locks for nothing. */
-TEST(nested_runs_of_several_locks_too)
-{
-    struct cli runs[2];
-
-    start_nested_beside(&runs[0], "c", "d", "x");
-    start_nested_beside(&runs[1], "d", "c", "y");
-    wait_nested("c");
-    wait_nested("d");
-    assert_int_equal(RUN("deadlocks", "--confirm", "100ms"), 1);
-    assert_has(cli_said(&cli), "DEADLOCK 1 (confirmed, 2 owners, for ");
-    assert_has(cli_said(&cli), ", inside ");
-    (void)kill(runs[0].pid, SIGTERM);
-    assert_int_equal(cli_end(&runs[0]), 128 + SIGTERM);
-    assert_int_equal(cli_end(&runs[1]), 0);
 }

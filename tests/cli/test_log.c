@@ -139,48 +139,21 @@ TEST(log_tells_who_broke_a_lock)
     zkr_mutex_free(m);
 }
 
-TEST(log_tells_who_asked_for_a_lock)
+TEST(log_tells_who_asked_for_a_lock_and_why)
 {
     zkr_mutex *m = new_mutex(s, path);
     zkr_grant *g = acquire(m);
     json_t *item;
 
-    ok(zkr_participants_revoke(other, zkr_grant_node(g)));
+    LOOK(75, "revoke -q -w 0 --reason disk-swap %s", path);
     release(g);
     item = json_array_get(history(""), 0);
     assert_string_equal(text_of(item, "ended"), "released");
-    assert_string_equal(text_of(item, "asked_by"), session_of(other));
+    assert_has(text_of(item, "asked_by"), "0x");
+    assert_string_equal(text_of(item, "reason"), "disk-swap");
     assert_true(json_is_object(
         json_object_get(json_object_get(item, "contender"), "owner")));
     zkr_mutex_free(m);
-}
-
-TEST(log_tells_why_a_lock_was_asked_for)
-{
-    zkr_mutex *m = new_mutex(s, path);
-    zkr_grant *g = acquire(m);
-    char words[256];
-    json_t *item;
-
-    PRINT(words, "revoke -q -w 0 --reason disk-swap %s", path);
-    LOOK(75, "%s", words);
-    release(g);
-    item = json_array_get(history(""), 0);
-    assert_string_equal(text_of(item, "reason"), "disk-swap");
-    zkr_mutex_free(m);
-}
-
-TEST(a_session_that_is_closed_is_told)
-{
-    zkr_session *third = open_session();
-    zkr_mutex *m = new_mutex(third, path);
-    zkr_grant *g = acquire(m);
-
-    zkr_grant_free(g); /* without a release, the node goes with the session */
-    zkr_mutex_free(m);
-    close_session(third);
-    assert_string_equal(text_of(json_array_get(history(""), 0), "state"),
-                        "held");
 }
 
 /* --- processes --- */
@@ -214,28 +187,6 @@ TEST(a_killed_holder_has_an_expired_session)
     contender = json_object_get(json_array_get(items, 0), "contender");
     assert_string_equal(text_of(json_object_get(contender, "owner"), "label"),
                         "night");
-}
-
-/* --- kinds --- */
-
-TEST(a_semaphore_has_leases)
-{
-    zkr_semaphore *sem;
-    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
-    zkr_grant *a;
-    zkr_grant *b;
-    json_t *items;
-
-    ok(zkr_semaphore_new(s, path, 2, &opts, &sem));
-    ok(zkr_semaphore_acquire(sem, SOON_MS, &a));
-    ok(zkr_semaphore_acquire(sem, SOON_MS, &b));
-    release(a);
-    items = history("--waiters");
-    assert_int_equal(json_array_size(items), 2);
-    assert_item(items, 0, "held", "released");
-    assert_item(items, 1, "held", "present");
-    release(b);
-    zkr_semaphore_free(sem);
 }
 
 /* --- moments --- */
