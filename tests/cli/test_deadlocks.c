@@ -462,14 +462,6 @@ TEST(a_busy_system_gives_no_false_alarm)
         fail_msg("exit code %d: %s", code, cli_said(&cli));
 }
 
-TEST(missing_paths_and_wrong_options_have_their_codes)
-{
-    assert_int_equal(RUN("deadlocks", "/tests/nothing-here"), 0);
-    assert_int_equal(RUN("deadlocks", "--confirm", "soon"), 64);
-    assert_int_equal(RUN("deadlocks", "--limit", "0"), 64);
-    assert_int_equal(RUN("deadlocks", "--nonsense"), 64);
-}
-
 /* --- runs inside of runs --- */
 
 /* Starts a run that takes the lock `first`, and waits until the other run has

@@ -138,31 +138,6 @@ TEST(a_chroot_that_is_not_there_is_78)
           servers);
 }
 
-#ifndef __SANITIZE_THREAD__ /* its own threads would get no stack */
-/* The stack of each thread would need more memory than the machine has. */
-TEST(a_lack_of_the_machine_is_70)
-{
-    char command[512];
-
-    PRINT(command, "ulimit -s 100000000000 && exec %s ls --servers %s 2>&1",
-          LOCKCTL, server_hosts(the_server));
-    assert_int_equal(WEXITSTATUS(system(command)), 70);
-}
-#endif
-
-/* One descriptor is left for what run needs. */
-TEST(a_command_that_cannot_be_started_is_125)
-{
-    char command[512];
-
-    PRINT(command,
-          "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; "
-          "ulimit -n 4 && ASAN_OPTIONS=detect_leaks=0 exec %s run "
-          "--servers %s %s true",
-          LOCKCTL, server_hosts(the_server), below("lock"));
-    assert_int_equal(WEXITSTATUS(system(command)), 125);
-}
-
 /* --- locks --- */
 
 TEST(a_path_that_is_no_lock_is_65)

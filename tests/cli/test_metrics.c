@@ -190,19 +190,3 @@ TEST(a_file_that_cannot_be_made_leaves_nothing)
     assert_int_equal(measure_into(directory, server_hosts(the_server)), 73);
     assert_int_equal(count_files(cli_file("taken.prom*")), 1);
 }
-
-TEST(senseless_options_are_refused)
-{
-    static const char *const lines[][4] = {
-        { "metrics", "-o", "json" },     { "metrics", "/a", "/b" },
-        { "metrics", "--limit", "0" },   { "metrics", "--within", "x" },
-        { "metrics", "--columns", "A" },
-    };
-
-    for (size_t i = 0; i < COUNT(lines); i++) {
-        struct cli c;
-
-        cli_start(&c, LOCKCTL, lines[i]);
-        assert_int_equal(cli_end(&c), 64);
-    }
-}

@@ -175,55 +175,6 @@ TEST(filters_leave_out)
     assert_has(look_out, "what lies deeper was not looked at");
 }
 
-static void forbid(const char *full, int32_t perms)
-{
-    struct ACL acl = { perms, { "world", "anyone" } };
-    struct ACL_vector acls = { 1, &acl };
-
-    assert_int_equal(admin_set_acl(admin, full, &acls), ZOK);
-}
-
-/* --- errors --- */
-
-TEST(every_failure_has_its_exit_code)
-{
-    make("notes/note", NULL);
-    LOOK(0, "ls --empty %s/", look_root);
-    make("closed/lock-0000000000", NULL);
-    forbid(line("%s/closed", look_root), ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    LOOK(65, "show %s/nothing", look_root);
-    assert_has(look_err, "does not exist");
-    LOOK(65, "show %s/notes", look_root);
-    assert_has(look_err, "is not a lock");
-    LOOK(65, "check --free %s/notes", look_root);
-    LOOK(65, "break %s/notes", look_root);
-    LOOK(65, "revoke %s/nothing", look_root);
-    LOOK(77, "ls %s/closed", look_root);
-    LOOK(77, "show %s/closed", look_root);
-    LOOK(78, "ls --servers %s/no/such/chroot", server_hosts(the_server));
-    LOOK(64, "ls a b");
-    LOOK(64, "show");
-    LOOK(64, "check x");
-    LOOK(64, "check --free --held x");
-    LOOK(64, "break --yes x");
-    LOOK(64, "break --yes --token 0 x");
-    LOOK(64, "break --yes --token 12monkeys x");
-    LOOK(64, "ls /a/../b");
-    LOOK(64, "ls -o xml");
-    assert_has(look_err, "none of table, wide, json, jsonl, dot");
-    LOOK(64, "ls -o dot");
-    assert_string_equal(look_out, "");
-    LOOK(0, "--version");
-    assert_has(look_out, "zk-lockctl " ZKR_VERSION_STRING "\n");
-    look_on("127.0.0.1:1");
-    LOOK(69, "ls --timeout 2s");
-    look_on(NULL);
-    server_pause(the_server);
-    LOOK(69, "ls --timeout 1s");
-    server_resume(the_server);
-    forbid(line("%s/closed", look_root), ZOO_PERM_ALL);
-}
-
 /* --- hostile names and data --- */
 
 TEST(nothing_hostile_reaches_a_terminal)
