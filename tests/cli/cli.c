@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -117,17 +118,40 @@ int cli_end(struct cli *c)
                                  : WEXITSTATUS(e.status);
 }
 
-const char *cli_said(const struct cli *c)
+void cli_write(const char *file, const char *text, mode_t mode)
 {
-    static char text[65536];
-    FILE *f = fopen(c->output, "re");
+    int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    assert_int_equal(fchmod(fd, mode), 0);
+    (void)close(fd);
+}
+
+static const char *read_all(const char *file, char *text, size_t size)
+{
+    FILE *f = fopen(file, "re");
     size_t n;
 
     assert_non_null(f);
-    n = fread(text, 1, sizeof(text) - 1, f);
+    n = fread(text, 1, size - 1, f);
     text[n] = '\0';
     (void)fclose(f);
     return text;
+}
+
+const char *cli_read(const char *file)
+{
+    static char text[1 << 20];
+
+    return read_all(file, text, sizeof(text));
+}
+
+const char *cli_said(const struct cli *c)
+{
+    static char text[65536];
+
+    return read_all(c->output, text, sizeof(text));
 }
 
 int text_count(const char *in, const char *text)

@@ -18,6 +18,9 @@ int cli_run(const struct server_opts *opts, int (*run_group)(void));
 /* Returns the path of a file in that directory, in one of several static
  * buffers. */
 const char *cli_file(const char *name);
+/* Write a file; and read one, into a buffer that the next call overwrites. */
+void cli_write(const char *file, const char *text, mode_t mode);
+const char *cli_read(const char *file);
 
 struct cli {
     pid_t pid;

@@ -229,13 +229,34 @@ int64_t look_make(struct admin *by, const char *path, const char *data,
     return stat.czxid;
 }
 
+struct proxy *new_proxy(void)
+{
+    struct proxy *proxy;
+
+    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
+    return proxy;
+}
+
+void look_permit(const char *path, int32_t perms)
+{
+    struct ACL acl = { perms, ZOO_ANYONE_ID_UNSAFE };
+    struct ACL_vector acls = { 1, &acl };
+
+    assert_ok(admin_set_acl(admin, path, &acls));
+}
+
+const char *first_child(const char *path)
+{
+    AUTO(text) name = nth_child(path, 0);
+
+    return line("%s/%s", path, name);
+}
+
 const char *data_of_first(const char *path)
 {
     static char data[2048];
-    char *name = nth_child(path, 0);
 
-    assert_ok(admin_get(admin, line("%s/%s", path, name), data, sizeof(data)));
-    free(name);
+    assert_ok(admin_get(admin, first_child(path), data, sizeof(data)));
     return data;
 }
 

@@ -5,6 +5,10 @@
 #include <jansson.h>
 
 #include "cli.h"
+#include "proxy.h"
+#include "scope.h"
+
+SCOPED(struct proxy, proxy, proxy_stop)
 
 /* The output of the last run, each cut at its size; and all of it, in files. */
 extern char look_out[1 << 20];
@@ -38,7 +42,12 @@ void look_make_root(void);
 /* Makes a node, with what is missing above it. Its token. */
 int64_t look_make(struct admin *by, const char *path, const char *data,
                   int flags);
-/* The data of the first child; the next call overwrites it. */
+/* In front of the server of the fixture. */
+struct proxy *new_proxy(void);
+/* What anybody may do with a node. */
+void look_permit(const char *path, int32_t perms);
+/* The path of the first child, and its data, which the next call overwrites. */
+const char *first_child(const char *path);
 const char *data_of_first(const char *path);
 
 /* Fail unless the output is JSON of that definition in

@@ -3,8 +3,6 @@
 #pragma once
 
 #include "look.h"
-#include "proxy.h"
-#include "scope.h"
 
 /* Runs zk-lockctl run with these arguments. A session is as short as T_MS only
  * where a test waits for its end: elsewhere a busy machine must not end it. */
@@ -31,17 +29,6 @@
 static struct cli cli;
 
 #define RUN(...) (START(&cli, __VA_ARGS__), cli_end(&cli))
-
-SCOPED(struct proxy, proxy, proxy_stop)
-
-/* In front of the server of the fixture. */
-static inline struct proxy *new_proxy(void)
-{
-    struct proxy *proxy;
-
-    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
-    return proxy;
-}
 
 /* Programs are started with this library before all others, until
  * unsetenv("LD_PRELOAD"). */

@@ -2,7 +2,6 @@
 /* Tests of contexts: which ensemble is meant, what the file may say, and the
  * verb. */
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "look.h"
@@ -10,16 +9,6 @@
 static const char *config(void)
 {
     return cli_file("zk-lockctl/config");
-}
-
-static void write_file(const char *file, const char *text, mode_t mode)
-{
-    int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-    assert_int_equal(fchmod(fd, mode), 0);
-    (void)close(fd);
 }
 
 static int setup(void)
@@ -39,11 +28,8 @@ FIXTURE(setup, NULL)
  */
 static void assert_refused(int code, const char *text, const char *words)
 {
-    int got = look(words);
-
-    if (got != code || strstr(look_err, text) == NULL)
-        fail_msg("%s: %d, not %d with '%s': %s", words, got, code, text,
-                 look_err);
+    LOOK(code, "%s", words);
+    assert_has(look_err, text);
     assert_string_equal(strchr(look_err, '\n'), "\n");
 }
 
@@ -61,16 +47,12 @@ static const char pair[] = "current = one\n"
 /* The settings that count, with their sources: words, with one blank. */
 static const char *shown(const char *words)
 {
-    char line[256];
-
     static char all[1024];
     const json_t *item;
     json_t *items;
     size_t i;
 
-    PRINT(line, "%s context show -o json", words);
-    if (look(line) != 0)
-        fail_msg("%s: %s", line, look_err);
+    LOOK(0, "%s context show -o json", words);
     items = look_items("SettingList");
     all[0] = '\0';
     json_array_foreach(items, i, item)(void)
@@ -84,26 +66,24 @@ TEST(the_first_that_is_given_counts)
     static const char by_one[] = "servers,one:1/of-one,context\r\n"
                                  "timeout,1s,context\r\n";
     char two_file[256];
-    char expected[512];
 
     assert_string_equal(shown(""), "servers,127.0.0.1:2181,default\r\n");
-    write_file(config(), pair, 0600);
-    PRINT(expected, "context,one,file\r\n%s", by_one);
-    assert_string_equal(shown(""), expected);
+    cli_write(config(), pair, 0600);
+    assert_string_equal(shown(""), line("context,one,file\r\n%s", by_one));
 
     PRINT(two_file, "servers,two:2,context\r\nauth-file,%s,context\r\n",
           cli_file("./zk-lockctl/secrets/two"));
     (void)setenv("ZK_LOCKCTL_CONTEXT", "two", 1);
-    PRINT(expected, "context,two,environment\r\n%s", two_file);
-    assert_string_equal(shown(""), expected);
+    assert_string_equal(shown(""),
+                        line("context,two,environment\r\n%s", two_file));
 
     /* Credentials of a context do not go to other servers. */
     look_on("env:3");
     assert_string_equal(shown(""), "servers,env:3,environment\r\n");
     assert_string_equal(shown("--tls-ca /x"),
                         "servers,env:3,environment\r\ntls-ca,/x,option\r\n");
-    PRINT(expected, "context,one,option\r\n%s", by_one);
-    assert_string_equal(shown("--context one"), expected);
+    assert_string_equal(shown("--context one"),
+                        line("context,one,option\r\n%s", by_one));
     assert_string_equal(shown("--servers opt:4"), "servers,opt:4,option\r\n");
     assert_string_equal(shown("--servers=opt:4 --context one --timeout 2s"),
                         "context,one,option\r\nservers,opt:4,option\r\n"
@@ -114,8 +94,8 @@ TEST(the_file_is_where_the_environment_says)
 {
     char file[256];
 
-    write_file(strcpy(file, cli_file("elsewhere")), "[there]\nservers = a:1\n",
-               0644);
+    cli_write(strcpy(file, cli_file("elsewhere")), "[there]\nservers = a:1\n",
+              0644);
     LOOK(0, "context");
     assert_string_equal(look_out, "");
     (void)setenv("ZK_LOCKCTL_CONFIG", file, 1);
@@ -139,21 +119,20 @@ TEST(all_settings_of_a_context_are_used)
     struct ACL_vector acls = { 1, &acl };
     char path[64];
     char below[128];
-    char text[512];
 
     PRINT(path, "%s", new_path());
     PRINT(below, "%s/lock", path);
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     assert_int_equal(admin_create(admin, below, NULL), ZOK);
     assert_int_equal(admin_set_acl(admin, below, &acls), ZOK);
-    PRINT(text,
-          "[real]\nservers = %s%s\nauth-file = me.auth\n"
-          "[open]\nservers = %s%s\n",
-          server_hosts(the_server), path, server_hosts(the_server), path);
-    write_file(config(), text, 0644);
-    write_file(cli_file("zk-lockctl/me.auth"), "digest:me:secret\n", 0600);
-    if (look("run -v --context real /lock true") != 0)
-        fail_msg("%s", look_err);
+    cli_write(config(),
+              line("[real]\nservers = %s%s\nauth-file = me.auth\n"
+                   "[open]\nservers = %s%s\n",
+                   server_hosts(the_server), path, server_hosts(the_server),
+                   path),
+              0644);
+    cli_write(cli_file("zk-lockctl/me.auth"), "digest:me:secret\n", 0600);
+    LOOK(0, "run -v --context real /lock true");
     assert_has(look_err, "the ensemble is real (127.0.0.1:");
     LOOK(77, "run --context open /lock true");
     assert_int_equal(admin_delete(admin, below), ZOK);
@@ -192,14 +171,14 @@ TEST(a_fault_of_the_file_has_its_line)
     };
 
     for (size_t i = 0; i < COUNT(faults); i++) {
-        write_file(config(), faults[i].text, 0600);
+        cli_write(config(), faults[i].text, 0600);
         assert_refused(78, faults[i].said, "context");
         assert_refused(78, faults[i].said, "ls /");
     }
-    write_file(config(), "current = gone\n", 0600);
+    cli_write(config(), "current = gone\n", 0600);
     assert_refused(78, "there is no context 'gone' in ", "ls /");
     /* Nobody needs it here. */
-    write_file(config(), "nonsense\n", 0600);
+    cli_write(config(), "nonsense\n", 0600);
     assert_string_equal(shown("--servers a:1"), "servers,a:1,option\r\n");
 }
 
@@ -207,14 +186,14 @@ TEST(a_file_that_others_may_write_is_refused)
 {
     static char big[70000];
 
-    write_file(config(), pair, 0620);
+    cli_write(config(), pair, 0620);
     assert_refused(78, "others may write it; chmod go-w", "ls /");
-    write_file(config(), pair, 0602);
+    cli_write(config(), pair, 0602);
     assert_refused(78, "others may write it; chmod go-w", "context show");
-    write_file(config(), pair, 0644);
+    cli_write(config(), pair, 0644);
     LOOK(0, "context");
     (void)memset(big, '\n', sizeof(big) - 1);
-    write_file(config(), big, 0644);
+    cli_write(config(), big, 0644);
     assert_refused(78, "it is too long", "context");
     (void)unlink(config());
     assert_int_equal(mkdir(config(), 0700), 0);
@@ -228,7 +207,7 @@ TEST(contexts_are_listed)
 {
     json_t *items;
 
-    write_file(config(), pair, 0600);
+    cli_write(config(), pair, 0600);
     LOOK(0, "context");
     assert_string_equal(look_golden(), "CURRENT NAME SERVERS\n"
                                        "* one one:1/of-one\n"
@@ -261,7 +240,7 @@ TEST(names_of_contexts_are_completed)
     static const char *const at_verb[] = { "completion", "words", "--",
                                            "context",    "",      NULL };
 
-    write_file(config(), pair, 0600);
+    cli_write(config(), pair, 0600);
     assert_int_equal(look_at(at_option), 0);
     assert_string_equal(look_out, "one\ntwo\n");
     assert_int_equal(look_at(at_verb), 0);
@@ -270,19 +249,14 @@ TEST(names_of_contexts_are_completed)
 
 TEST(break_and_errors_name_the_ensemble)
 {
-    zkr_session *s = open_session();
-    zkr_mutex *m = new_mutex(s, "/locks/named");
-    zkr_grant *g = acquire(m);
-    char text[256];
-
-    PRINT(text, "[here]\nservers = %s\n[away]\nservers = 127.0.0.1:1\n",
-          server_hosts(the_server));
-    write_file(config(), text, 0600);
+    (void)look_make(admin, "/locks/named/lock-0000000000", "x", ZOO_EPHEMERAL);
+    cli_write(config(),
+              line("[here]\nservers = %s\n[away]\nservers = 127.0.0.1:1\n",
+                   server_hosts(the_server)),
+              0600);
     LOOK(64, "break --no-4lw --context here named");
     assert_has(look_err, "  ensemble: here (127.0.0.1:");
     assert_refused(69, "context 'away': every server of 127.0.0.1:1 refused",
                    "ls --context away /");
-    release(g);
-    zkr_mutex_free(m);
-    close_session(s);
+    assert_ok(admin_delete_tree(admin, "/locks/named"));
 }

@@ -28,10 +28,8 @@ static char queue[64];
 
 static void make(struct admin *by, const char *dir, int i)
 {
-    char node[128];
-
-    PRINT(node, "%s/lock-%010d", dir, i);
-    assert_ok(admin_create_flags(by, node, NULL, ZOO_EPHEMERAL, NULL, 0));
+    assert_ok(admin_create_flags(by, line("%s/lock-%010d", dir, i), NULL,
+                                 ZOO_EPHEMERAL, NULL, 0));
 }
 
 static void make_fleet(void)
@@ -178,10 +176,8 @@ TEST(top_counts_all_who_wait)
     tmux_open(100, 24);
     PRINT(words, "%s top --servers %s %s", LOCKCTL, server_hosts(the_server),
           queue);
-    tmux_type(words);
-    tmux_key("Enter");
-    PRINT(words, "1 lock, 1 held, %d waiting", queued - 1);
-    tmux_wait(words);
+    tmux_line("%s", words);
+    tmux_wait(line("1 lock, 1 held, %d waiting", queued - 1));
     tmux_close();
 }
 
@@ -189,14 +185,10 @@ TEST(top_counts_all_who_wait)
 TEST(a_limit_of_show_does_not_change_the_count)
 {
     json_t *lock;
-    char words[128];
 
-    PRINT(words, "show --no-4lw --limit 5 %s", queue);
-    LOOK(0, "%s", words);
-    PRINT(words, "%d in the queue, 5 shown\n", queued);
-    assert_has(look_out, words);
-    PRINT(words, "show --limit 5 -o json %s", queue);
-    LOOK(0, "%s", words);
+    LOOK(0, "show --no-4lw --limit 5 %s", queue);
+    assert_has(look_out, line("%d in the queue, 5 shown\n", queued));
+    LOOK(0, "show --limit 5 -o json %s", queue);
     lock = json_array_get(look_items("LockQueue"), 0);
     assert_int_equal(json_integer_value(json_object_get(lock, "waiters")),
                      queued - 1);
@@ -209,22 +201,19 @@ TEST(many_holders_are_all_read)
 {
     const char *readers = new_path();
     char node[128];
-    char words[256];
-    char record[128];
 
     assert_int_equal(admin_create(admin, readers, NULL), ZOK);
     for (int i = 0; i < 100; i++) {
         PRINT(node, "%s/_c_x-__READ__%010d", readers, i);
-        PRINT(record,
-              "{\"library\":\"zkrecipes\",\"host\":\"h%d\","
-              "\"pid\":7}",
-              i);
-        assert_int_equal(admin_create(admin, node, record), ZOK);
+        assert_int_equal(
+            admin_create(admin, node,
+                         line("{\"library\":\"zkrecipes\",\"host\":\"h%d\","
+                              "\"pid\":7}",
+                              i)),
+            ZOK);
     }
-    PRINT(words, "check --held-by h99:7 %s", readers);
-    LOOK(0, "%s", words);
-    PRINT(words, "check --held-by h100:7 %s", readers);
-    LOOK(1, "%s", words);
+    LOOK(0, "check --held-by h99:7 %s", readers);
+    LOOK(1, "check --held-by h100:7 %s", readers);
     assert_int_equal(admin_delete_tree(admin, readers), ZOK);
 }
 

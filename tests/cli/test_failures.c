@@ -10,31 +10,25 @@
 
 #include "look.h"
 
-static char root[64];
 static char file[] = "/tmp/zkrecipes-failures-XXXXXX";
 
 static int setup(void)
 {
-    PRINT(root, "%s", new_path());
-    return admin_create(admin, root, NULL);
+    look_make_root();
+    return 0;
 }
 
 static int teardown(void)
 {
     look_on(NULL);
-    return admin_delete_tree(admin, root);
+    return admin_delete_tree(admin, look_root);
 }
 
 FIXTURE(setup, teardown)
 
 static const char *below(const char *name)
 {
-    static char paths[4][128];
-    static size_t next;
-    char *path = paths[next++ % 4];
-
-    (void)snprintf(path, sizeof(paths[0]), "%s/%s", root, name);
-    return path;
+    return line("%s/%s", look_root, name);
 }
 
 /* Runs it, and expects that exit code and that text. */
@@ -65,13 +59,15 @@ static void assert_fails(int code, const char *text, const char *const *args)
 
 /* --- servers --- */
 
-TEST(without_a_server_it_is_69)
+TEST(without_a_server_it_is_69_or_78)
 {
     FAILS(69, "every server of 127.0.0.1:1 refused", "ls", "--servers",
           "127.0.0.1:1");
     FAILS(69, "no host name can be resolved", "show", "--servers",
           "nobody.invalid:2181", "x");
     FAILS(64, "has no port", "ls", "--servers", "somewhere");
+    FAILS(78, "the chroot '/no/such' does not exist", "ls", "--servers",
+          line("%s/no/such", server_hosts(the_server)));
     server_pause(the_server);
     FAILS(69, "does not answer as ZooKeeper", "check", "--held", "--timeout",
           "1s", "x");
@@ -129,15 +125,6 @@ TEST(a_silent_server_is_passed_over)
     (void)close(fd);
 }
 
-TEST(a_chroot_that_is_not_there_is_78)
-{
-    char servers[128];
-
-    PRINT(servers, "%s/no/such", server_hosts(the_server));
-    FAILS(78, "the chroot '/no/such' does not exist", "ls", "--servers",
-          servers);
-}
-
 /* --- locks --- */
 
 TEST(a_path_that_is_no_lock_is_65)
@@ -155,18 +142,10 @@ TEST(a_path_that_is_no_lock_is_65)
     FAILS(65, "/nothing does not exist", "show", path);
     FAILS(65, "/nothing does not exist", "break", path);
     FAILS(65, "/nothing does not exist", "revoke", path);
-    FAILS(65, "does: begin the path with its slash", "show", root + 1);
+    FAILS(65, "does: begin the path with its slash", "show", look_root + 1);
     FAILS(0, "no locks: the path does not exist", "ls", path);
     FAILS(0, "0 locks, 0 findings", "doctor", path);
     FAILS(1, "/nothing is free", "check", "--held", path);
-}
-
-static void permit(const char *path, int32_t perms)
-{
-    struct ACL acl = { perms, { "world", "anyone" } };
-    struct ACL_vector acls = { 1, &acl };
-
-    assert_int_equal(admin_set_acl(admin, path, &acls), ZOK);
 }
 
 TEST(a_forbidden_node_is_77)
@@ -181,21 +160,16 @@ TEST(a_forbidden_node_is_77)
     assert_ok(admin_create_flags(admin, node, "", ZOO_EPHEMERAL, NULL, 0));
     assert_int_equal(admin_exists(admin, node, &stat), ZOK);
     PRINT(token, "%lld", (long long)stat.czxid);
-    permit(node, ZOO_PERM_READ);
+    look_permit(node, ZOO_PERM_READ);
     FAILS(77, "not permitted", "revoke", "-q", lock);
-    permit(lock, ZOO_PERM_ALL & ~ZOO_PERM_DELETE);
+    look_permit(lock, ZOO_PERM_ALL & ~ZOO_PERM_DELETE);
     FAILS(77, "not permitted", "break", "-q", "--yes", "--token", token, lock);
-    permit(lock, ZOO_PERM_ALL & ~ZOO_PERM_CREATE);
+    look_permit(lock, ZOO_PERM_ALL & ~ZOO_PERM_CREATE);
     FAILS(77, "not permitted", "run", "-w", "1s", lock, "true");
-    permit(lock, ZOO_PERM_ALL & ~ZOO_PERM_READ);
+    look_permit(lock, ZOO_PERM_ALL & ~ZOO_PERM_READ);
     FAILS(77, "not permitted", "show", lock);
     FAILS(77, "not permitted", "run", "-n", lock, "true");
-    permit(lock, ZOO_PERM_ALL);
-}
-
-static void assert_err(const char *text)
-{
-    assert_has(look_err, text);
+    look_permit(lock, ZOO_PERM_ALL);
 }
 
 /* Regression: the tool said "1 nodes could not be looked at" and "no locks",
@@ -214,20 +188,21 @@ TEST(an_unreadable_tree_is_not_an_empty_one)
           closed);
     assert_int_equal(admin_create(admin, closed, NULL), ZOK);
     assert_ok(admin_create(admin, below("closed/lock-0000000000"), ""));
-    permit(closed, ZOO_PERM_ALL & ~ZOO_PERM_READ);
+    look_permit(closed, ZOO_PERM_ALL & ~ZOO_PERM_READ);
     for (size_t i = 0; i < COUNT(verbs); i++) {
-        assert_int_equal(look_at((const char *[]){ verbs[i], root, NULL }), 77);
-        assert_err(note);
-        assert_err("no locks seen, but some nodes may not be read\n");
+        assert_int_equal(look_at((const char *[]){ verbs[i], look_root, NULL }),
+                         77);
+        assert_has(look_err, note);
+        assert_has(look_err, "no locks seen, but some nodes may not be read\n");
     }
     assert_int_equal(admin_create(admin, below("other"), NULL), ZOK);
-    permit(below("other"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
+    look_permit(below("other"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
     assert_int_equal(admin_create(admin, below("open"), NULL), ZOK);
     assert_ok(admin_create(admin, below("open/lock-0000000000"), ""));
-    assert_int_equal(look_at((const char *[]){ "ls", root, NULL }), 0);
-    assert_err(", and 1 more node could not be looked at: ");
-    permit(closed, ZOO_PERM_ALL);
-    permit(below("other"), ZOO_PERM_ALL);
+    assert_int_equal(look_at((const char *[]){ "ls", look_root, NULL }), 0);
+    assert_has(look_err, ", and 1 more node could not be looked at: ");
+    look_permit(closed, ZOO_PERM_ALL);
+    look_permit(below("other"), ZOO_PERM_ALL);
 }
 
 TEST(a_node_that_cannot_be_made_is_73)
@@ -250,7 +225,7 @@ static void assert_json_error(const json_t *error, int code, const char *name,
     else
         assert_string_equal(json_string_value(given), cause);
     /* the same sentence */
-    assert_err(json_string_value(json_object_get(error, "message")));
+    assert_has(look_err, json_string_value(json_object_get(error, "message")));
 }
 
 /* Runs it with -o json and with -o jsonl, and expects one object on stdout. */
@@ -275,21 +250,17 @@ static void fails_in_json(int code, const char *name, const char *cause,
 /* Regression: there was nothing on stdout. */
 TEST(with_json_failures_are_json)
 {
-    char words[256];
-
-    PRINT(words, "show %s/nothing", root);
-    fails_in_json(65, "not_a_lock", NULL, words);
-    PRINT(words, "break --yes %s", root);
-    fails_in_json(64, "usage", NULL, words);
+    fails_in_json(65, "not_a_lock", NULL, line("show %s/nothing", look_root));
+    fails_in_json(64, "usage", NULL, line("break --yes %s", look_root));
     assert_int_equal(admin_create(admin, below("shut"), NULL), ZOK);
-    permit(below("shut"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    PRINT(words, "check --free %s/shut", root);
-    fails_in_json(77, "forbidden", "ZNOAUTH", words);
-    permit(below("shut"), ZOO_PERM_ALL);
+    look_permit(below("shut"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
+    fails_in_json(77, "forbidden", "ZNOAUTH",
+                  line("check --free %s/shut", look_root));
+    look_permit(below("shut"), ZOO_PERM_ALL);
     fails_in_json(69, "unavailable", "ZKR_EREFUSED",
                   "doctor --servers 127.0.0.1:1");
-    PRINT(words, "ls --servers %s/no/such", server_hosts(the_server));
-    fails_in_json(78, "configuration", "ZKR_ENOCHROOT", words);
+    fails_in_json(78, "configuration", "ZKR_ENOCHROOT",
+                  line("ls --servers %s/no/such", server_hosts(the_server)));
 }
 
 /* JSON of run itself would be taken for output of the command. */
@@ -301,16 +272,12 @@ TEST(run_writes_no_json)
 
 TEST(an_answer_is_not_followed_by_an_error)
 {
-    char words[256];
-
     assert_int_equal(admin_create(admin, below("shut"), NULL), ZOK);
-    permit(below("shut"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    PRINT(words, "ls %s -o json", root);
-    LOOK(77, "%s", words);
+    look_permit(below("shut"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
+    LOOK(77, "ls %s -o json", look_root);
     assert_int_equal(json_array_size(look_items("LockList")), 0);
-    permit(below("shut"), ZOO_PERM_ALL);
-    PRINT(words, "wait --held -w 0 %s/x -o json", root);
-    LOOK(75, "%s", words);
+    look_permit(below("shut"), ZOO_PERM_ALL);
+    LOOK(75, "wait --held -w 0 %s/x -o json", look_root);
     assert_int_equal(json_array_size(look_items("LockList")), 1);
 }
 
@@ -323,14 +290,9 @@ TEST(an_option_behind_the_lock_is_64)
 
 /* --- credentials --- */
 
-static void write_auth(const char *line, mode_t mode)
+static void write_auth(const char *text, mode_t mode)
 {
-    int fd = open(file, O_WRONLY | O_TRUNC);
-
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, line, strlen(line)), strlen(line));
-    assert_int_equal(fchmod(fd, mode), 0);
-    (void)close(fd);
+    cli_write(file, text, mode);
 }
 
 TEST(credentials_are_of_a_file_that_is_nobody_elses)
@@ -379,7 +341,6 @@ TEST(credentials_open_what_is_closed)
                        { "digest", "me:016djjlksVQS5RgX3M7biBGyYwY=" } };
     struct ACL_vector acls = { 1, &acl };
     const char *lock = below("lock");
-    char command[512];
 
     assert_int_equal(admin_create(admin, lock, NULL), ZOK);
     assert_int_equal(admin_set_acl(admin, lock, &acls), ZOK);
@@ -387,11 +348,12 @@ TEST(credentials_open_what_is_closed)
     FAILS(77, "not permitted", "run", lock, "true");
     assert_ok(look_at((const char *const[]){ "run", "--auth-file", file, lock,
                                              "true", NULL }));
-    PRINT(command,
-          "printf digest:me:secret | %s ls --servers %s --auth-file "
-          "/dev/fd/0 %s 2>&1",
-          LOCKCTL, server_hosts(the_server), lock);
-    assert_int_equal(WEXITSTATUS(system(command)), 0);
+    assert_int_equal(
+        WEXITSTATUS(system(
+            line("printf digest:me:secret | %s ls --servers %s --auth-file "
+                 "/dev/fd/0 %s 2>&1",
+                 LOCKCTL, server_hosts(the_server), lock))),
+        0);
     assert_int_equal(admin_delete(admin, lock), ZOK);
 }
 

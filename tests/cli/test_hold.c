@@ -505,10 +505,7 @@ TEST(its_time_may_be_limited)
 
 static void revoke_it(void)
 {
-    char words[256];
-
-    PRINT(words, "revoke -w 0s %s", path);
-    (void)look(words);
+    (void)look(line("revoke -w 0s %s", path));
 }
 
 TEST(it_may_be_asked_for)
@@ -624,7 +621,6 @@ TEST(inside_of_itself_it_is_refused)
 TEST(two_that_wait_for_each_other_are_found)
 {
     struct cli first;
-    char words[400];
 
     start_held(HOLD "echo held; read -r line; $L run $Q true");
     first = cli;
@@ -633,8 +629,7 @@ TEST(two_that_wait_for_each_other_are_found)
     assert_int_equal(write(cli.in, "\n", 1), 1);
     wait_children(path, 2);
     wait_children(other, 2);
-    PRINT(words, "deadlocks %s %s", path, other);
-    LOOK(1, "%s", words);
+    LOOK(1, "deadlocks %s %s", path, other);
     assert_int_equal(kill(first.pid, SIGKILL), 0);
     assert_int_equal(cli_end(&first), 128 + SIGKILL);
     assert_int_equal(cli_end(&cli), 0);
@@ -642,43 +637,35 @@ TEST(two_that_wait_for_each_other_are_found)
 
 /* --- what others see, and what it keeps open --- */
 
+/* Starts it, and expects `text` where others look. */
+static void assert_shown(const char *program, const char *const *args,
+                         const char *text)
+{
+    cli_start(&cli, program, args);
+    cli_wait_said(&cli, "held\n");
+    LOOK(0, "show -o wide %s", path);
+    assert_has(look_out, text);
+    (void)cli_end(&cli);
+}
+
 TEST(others_are_shown_the_script)
 {
-    static const char *const lines[] = {
-        "#!/bin/bash\n",
-        "w=$2; eval \"$($H $w $P)\"\n",
-        "echo held; read -r line\n",
-    };
     const char *file = cli_file("release.sh");
     const char *const args[] = { file, "production", NULL };
     const char *const secret[] = { file, "secret", "--why-name", NULL };
-    FILE *f = fopen(file, "we");
-    char words[256];
 
-    assert_non_null(f);
-    for (size_t i = 0; i < 3; i++)
-        assert_true(fputs(lines[i], f) >= 0);
-    assert_int_equal(fclose(f), 0);
-    assert_int_equal(chmod(file, 0700), 0);
-    PRINT(words, "show -o wide %s", path);
-    cli_start(&cli, "/bin/bash", args);
-    cli_wait_said(&cli, "held\n");
-    LOOK(0, "%s", words);
-    assert_has(look_out, "/release.sh production (");
-    (void)cli_end(&cli);
-    cli_start(&cli, file, args + 1); /* by its first line */
-    cli_wait_said(&cli, "held\n");
-    LOOK(0, "%s", words);
-    assert_has(look_out, "/release.sh production (");
-    (void)cli_end(&cli);
-    cli_start(&cli, "/bin/bash", secret);
-    cli_wait_said(&cli, "held\n");
-    LOOK(0, "%s", words);
-    assert_has(look_out, "release.sh (");
+    cli_write(file,
+              "#!/bin/bash\n"
+              "w=$2; eval \"$($H $w $P)\"\n"
+              "echo held; read -r line\n",
+              0700);
+    assert_shown("/bin/bash", args, "/release.sh production (");
+    /* by its first line */
+    assert_shown(file, args + 1, "/release.sh production (");
+    assert_shown("/bin/bash", secret, "release.sh (");
     assert_lacks(look_out, "secret");
-    (void)cli_end(&cli);
     start_held(HOLD_OR("--why 'night-shift'") "echo held; read -r line");
-    LOOK(0, "%s", words);
+    LOOK(0, "show -o wide %s", path);
     assert_has(look_out, "night-shift");
     (void)cli_end(&cli);
 }
@@ -686,19 +673,15 @@ TEST(others_are_shown_the_script)
 /* The text, with the process id of the shell in the middle. */
 static void assert_looked(const char *before, const char *after)
 {
-    char text[300];
+    const char *text = line("%s (%d)%s", before, (int)cli.pid, after);
 
-    PRINT(text, "%s (%d)%s", before, (int)cli.pid, after);
     if (strstr(look_out, text) == NULL && strstr(look_err, text) == NULL)
         fail_msg("no '%s' in: %s%s", text, look_out, look_err);
 }
 
 static int look_at_lock(const char *words)
 {
-    char all[256];
-
-    PRINT(all, "%s %s", words, other);
-    return look(all);
+    return look(line("%s %s", words, other));
 }
 
 /* Regression: with --why nothing led to the shell, and revoke advised to stop

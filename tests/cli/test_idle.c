@@ -22,8 +22,7 @@ static void make_locks(void)
     char path[64];
 
     for (int i = 0; i < LOCKS; i++) {
-        PRINT(path, "/many/l%d", i);
-        assert_int_equal(admin_create(admin, path, NULL), 0);
+        assert_int_equal(admin_create(admin, line("/many/l%d", i), NULL), 0);
         PRINT(path, "/many/l%d/lock-0000000000", i);
         if (i % 2 == 0)
             assert_int_equal(admin_create(admin, path, "x"), 0);
@@ -77,11 +76,10 @@ static void assert_idle(void)
 
 TEST(watch_of_a_quiet_cluster_asks_nothing)
 {
-    const char *args[] = { "watch", "--servers", proxy_hosts(proxy), NULL };
     struct cli c;
 
     proxy_reset_counts(proxy);
-    cli_start(&c, LOCKCTL, args);
+    START_CLI(&c, "watch", "--servers", proxy_hosts(proxy));
     assert_idle();
     assert_int_equal(kill(c.pid, SIGTERM), 0);
     assert_int_equal(cli_end(&c), 0);
@@ -90,14 +88,10 @@ TEST(watch_of_a_quiet_cluster_asks_nothing)
 
 TEST(the_screen_of_a_quiet_cluster_asks_nothing)
 {
-    char line[512];
-
     tmux_open(100, 24);
     proxy_reset_counts(proxy);
-    PRINT(line, "%s top --servers %s --interval 500ms", LOCKCTL,
-          proxy_hosts(proxy));
-    tmux_type(line);
-    tmux_key("Enter");
+    tmux_line("%s top --servers %s --interval 500ms", LOCKCTL,
+              proxy_hosts(proxy));
     tmux_wait("/many/l0");
     assert_idle();
     tmux_key("q");
@@ -109,12 +103,11 @@ TEST(the_screen_of_a_quiet_cluster_asks_nothing)
  * who holds. */
 TEST(wait_for_a_quiet_lock_asks_nothing)
 {
-    const char *args[] = { "wait",   "--servers", proxy_hosts(proxy),
-                           "--free", "/many/l0",  NULL };
     struct cli c;
 
     proxy_reset_counts(proxy);
-    cli_start(&c, LOCKCTL, args);
+    START_CLI(&c, "wait", "--servers", proxy_hosts(proxy), "--free",
+              "/many/l0");
     wait_asked(4);
     quiet_wait(proxy, IDLE_MS);
     assert_in_range(quiet_requests(proxy), 4, 9);
@@ -132,15 +125,6 @@ TEST(wait_for_a_quiet_lock_asks_nothing)
     assert_int_equal(cli_end(&c), 0);
 }
 
-static size_t count_lines(const char *text)
-{
-    size_t count = 0;
-
-    for (; *text != '\0'; text++)
-        count += *text == '\n';
-    return count;
-}
-
 /* The first look is shown once, and each change once. */
 TEST(a_lock_that_is_followed_asks_nothing)
 {
@@ -150,7 +134,7 @@ TEST(a_lock_that_is_followed_asks_nothing)
               proxy_hosts(proxy), "/many/l2");
     cli_wait_said(&c, "lock-0000000000");
     sleep_ms(IDLE_MS);
-    assert_int_equal(count_lines(cli_said(&c)), 1);
+    assert_int_equal(text_count(cli_said(&c), "\n"), 1);
     proxy_reset_counts(proxy);
     sleep_ms(IDLE_MS);
     assert_int_equal(quiet_requests(proxy), 0);
@@ -158,7 +142,7 @@ TEST(a_lock_that_is_followed_asks_nothing)
     cli_wait_said(&c, "lock-0000000001");
     quiet_wait(proxy, IDLE_MS);
     assert_in_range(quiet_requests(proxy), 1, 4);
-    assert_int_equal(count_lines(cli_said(&c)), 2);
+    assert_int_equal(text_count(cli_said(&c), "\n"), 2);
     assert_int_equal(admin_delete(admin, "/many/l2/lock-0000000001"), ZOK);
     assert_int_equal(kill(c.pid, SIGKILL), 0);
     assert_int_equal(cli_end(&c), 128 + SIGKILL);

@@ -24,16 +24,13 @@ FIXTURE(setup, NULL)
 
 TEST(a_command_runs_while_it_leads)
 {
-    char words[256];
-
     START(&cli, "--why", "night shift", path, "-c",
           "env; echo ready; read -r line; exit 7");
     cli_wait_said(&cli, "ready\n");
     assert_has(cli_said(&cli), "ZKLOCK_KIND=leader\n");
     assert_has(cli_said(&cli), "-latch-0000000000\n");
     assert_has(cli_said(&cli), "ZKLOCK_TOKEN=");
-    PRINT(words, "show --no-4lw -o wide %s", path);
-    LOOK(0, "%s", words);
+    LOOK(0, "show --no-4lw -o wide %s", path);
     assert_has(look_golden(), "leader (zkrecipes) held");
     assert_has(look_out, "night shift");
     assert_int_equal(write(cli.in, "\n", 1), 1);
@@ -55,10 +52,7 @@ TEST(a_wait_with_an_end_is_not_begun_again)
 
 static void wait_turns(int want)
 {
-    char text[64];
-
-    PRINT(text, "turn %d\n", want);
-    cli_wait_said(&cli, text);
+    cli_wait_said(&cli, line("turn %d\n", want));
 }
 
 /* Counts the turns in a file. */

@@ -143,11 +143,8 @@ TEST(a_textfile_is_replaced_as_a_whole)
     zkr_mutex *m = new_mutex(session, path);
     zkr_grant *g = acquire(m);
     struct stat before, after;
-    FILE *f = fopen(file, "we");
 
-    assert_non_null(f);
-    (void)fputs("old\n", f);
-    (void)fclose(f);
+    cli_write(file, "old\n", 0644);
     assert_int_equal(stat(file, &before), 0);
     assert_int_equal(measure_into(file, server_hosts(the_server)), 0);
     assert_int_equal(stat(file, &after), 0);

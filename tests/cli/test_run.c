@@ -7,6 +7,9 @@
 
 #include "start_run.h"
 
+/* The next one for the lock that `cli` has. */
+static struct cli next;
+
 TEST(the_status_is_that_of_the_command)
 {
     const char *path = new_path();
@@ -75,12 +78,6 @@ TEST(an_empty_name_of_servers_is_an_error)
     assert_said(&cli, "ZK_SERVERS is set, but empty");
 }
 
-TEST(without_a_server_it_is_69)
-{
-    START_AT(&cli, "127.0.0.1:1", "/a", "true");
-    assert_int_equal(cli_end(&cli), 69);
-}
-
 /* Nothing that only informs others stops a deployment. */
 TEST(any_reason_will_do)
 {
@@ -146,25 +143,20 @@ TEST(the_command_knows_its_lock)
 {
     const char *path = new_path();
     struct Stat stat;
-    char line[256];
-    char *node;
+    const char *node;
 
     START(&cli, path, "-c",
           "env; echo \"node=$ZKLOCK_NODE\"; echo ready; read -r line");
     cli_wait_said(&cli, "ready\n");
-    node = nth_child(path, 0);
-    PRINT(line, "%s/%s", path, node);
-    free(node);
-    assert_int_equal(admin_exists(admin, line, &stat), ZOK);
+    node = first_child(path);
+    assert_int_equal(admin_exists(admin, node, &stat), ZOK);
     assert_said(&cli, "ZKLOCK_KIND=mutex\n");
     assert_said(&cli, "ZKLOCK_WAIT_MS=");
     assert_said(&cli, path);
-    assert_said(&cli, line);
-    PRINT(line, "ZKLOCK_TOKEN=%lld\n", (long long)stat.czxid);
-    assert_said(&cli, line);
-    PRINT(line, "ZKLOCK_SESSION=0x%llx\n",
-          (unsigned long long)stat.ephemeralOwner);
-    assert_said(&cli, line);
+    assert_said(&cli, node);
+    assert_said(&cli, line("ZKLOCK_TOKEN=%lld\n", (long long)stat.czxid));
+    assert_said(&cli, line("ZKLOCK_SESSION=0x%llx\n",
+                           (unsigned long long)stat.ephemeralOwner));
     assert_int_equal(write(cli.in, "\n", 1), 1);
     assert_int_equal(cli_end(&cli), 0);
 }
@@ -266,13 +258,11 @@ TEST(a_signal_reaches_the_children_of_the_command)
 TEST(the_lock_outlives_all_that_the_command_has_started)
 {
     const char *path = new_path();
-    struct cli next;
-    char script[64];
 
     START(&cli, path, COMMAND, "leave");
     cli_wait_said(&cli, "\n");
-    PRINT(script, "kill -0 %d || exit 3", atoi(cli_said(&cli)));
-    START(&next, "-w", "20", path, "-c", script);
+    START(&next, "-w", "20", path, "-c",
+          line("kill -0 %d || exit 3", atoi(cli_said(&cli))));
     assert_int_equal(cli_end(&cli), 0);
     assert_int_equal(cli_end(&next), 3);
 }
@@ -282,23 +272,19 @@ TEST(a_run_that_does_not_wait_exits_with_75)
     const char *path = new_path();
 
     START_READY(&cli, "--why", "release 41", path);
-    {
-        struct cli second;
-
-        START(&second, "-n", path, "true");
-        assert_int_equal(cli_end(&second), 75);
-        assert_said(&second, "not acquired: ");
-        assert_said(&second, "\"release 41\"");
-        START(&second, "-q", "-n", "-E", "9", path, "true");
-        assert_int_equal(cli_end(&second), 9);
-        assert_string_equal(cli_said(&second), "");
-        /* Regression: 0 was taken for a grant, and the exit code was 125. */
-        START(&second, "-q", "-n", "-E", "0", path, "echo", "started");
-        assert_int_equal(cli_end(&second), 0);
-        assert_string_equal(cli_said(&second), "");
-        START(&second, "-w", "100ms", path, "true");
-        assert_int_equal(cli_end(&second), 75);
-    }
+    START(&next, "-n", path, "true");
+    assert_int_equal(cli_end(&next), 75);
+    assert_said(&next, "not acquired: ");
+    assert_said(&next, "\"release 41\"");
+    START(&next, "-q", "-n", "-E", "9", path, "true");
+    assert_int_equal(cli_end(&next), 9);
+    assert_string_equal(cli_said(&next), "");
+    /* Regression: 0 was taken for a grant, and the exit code was 125. */
+    START(&next, "-q", "-n", "-E", "0", path, "echo", "started");
+    assert_int_equal(cli_end(&next), 0);
+    assert_string_equal(cli_said(&next), "");
+    START(&next, "-w", "100ms", path, "true");
+    assert_int_equal(cli_end(&next), 75);
     assert_int_equal(count_children(path), 1);
     assert_int_equal(cli_end(&cli), 0);
 }
@@ -306,29 +292,24 @@ TEST(a_run_that_does_not_wait_exits_with_75)
 TEST(a_waiting_run_says_for_whom)
 {
     const char *path = new_path();
-    struct cli second;
-    char want[128];
 
     START_READY(&cli, "--why-name", path);
-    START(&second, path, "true");
-    PRINT(want, ":%d zk-lockctl, \"cli-command\", queued", (int)cli.pid);
-    cli_wait_said(&second, want);
+    START(&next, path, "true");
+    cli_wait_said(
+        &next, line(":%d zk-lockctl, \"cli-command\", queued", (int)cli.pid));
     assert_int_equal(cli_end(&cli), 0);
-    assert_int_equal(cli_end(&second), 0);
+    assert_int_equal(cli_end(&next), 0);
 }
 
 TEST(data_of_others_cannot_move_the_cursor)
 {
     const char *path = new_path();
-    char node[128];
 
-    PRINT(node, "%s/x-lock-0000000000", path);
-    assert_int_equal(admin_create(admin, path, NULL), ZOK);
-    assert_ok(admin_create_flags(admin, node, "\033[2Jgone\n", ZOO_EPHEMERAL,
-                                 NULL, 0));
+    (void)look_make(admin, line("%s/x-lock-0000000000", path), "\033[2Jgone\n",
+                    ZOO_EPHEMERAL);
     assert_int_equal(RUN("-n", path, "true"), 75);
     assert_said(&cli, "\\x1B[2Jgone\\x0A");
-    assert_int_equal(admin_delete(admin, node), ZOK);
+    delete_nth_child(path, 0);
 }
 
 /* --- what is so of each kind of lock --- */
@@ -371,7 +352,6 @@ static void wait_one_node(const __typeof__(kinds[0]) *kind, const char *path)
 TEST_ROWS(one_that_does_not_wait_exits_with_75, kinds, kind)
 {
     const char *path = new_path();
-    struct cli next;
 
     START_KIND(&cli, kind, "-n", path, "true");
     assert_int_equal(cli_end(&cli), 0);
@@ -393,7 +373,6 @@ TEST_ROWS(one_that_does_not_wait_exits_with_75, kinds, kind)
 TEST_ROWS(the_next_one_waits_for_its_turn, kinds, kind)
 {
     const char *path = new_path();
-    struct cli next;
 
     start_kind(kind, path, "signals");
     START_KIND(&next, kind, path, "echo", "started");
@@ -408,7 +387,6 @@ TEST_ROWS(the_next_one_waits_for_its_turn, kinds, kind)
 TEST_ROWS(a_signal_ends_the_waiting, kinds, kind)
 {
     const char *path = new_path();
-    struct cli next;
 
     start_kind(kind, path, "signals");
     START_KIND(&next, kind, path, "true");
@@ -448,14 +426,13 @@ TEST_ROWS(a_killed_one_takes_its_command_along, kinds, kind)
 TEST(readers_share_and_exclude_a_writer)
 {
     const char *path = new_path();
-    struct cli reader;
 
     START_READY(&cli, "-s", path);
-    START(&reader, "-n", "-s", path, "-c", "echo $ZKLOCK_KIND");
-    assert_int_equal(cli_end(&reader), 0);
-    assert_string_equal(cli_said(&reader), "read\n");
-    START(&reader, "-n", "-x", path, "true");
-    assert_int_equal(cli_end(&reader), 75);
+    START(&next, "-n", "-s", path, "-c", "echo $ZKLOCK_KIND");
+    assert_int_equal(cli_end(&next), 0);
+    assert_string_equal(cli_said(&next), "read\n");
+    START(&next, "-n", "-x", path, "true");
+    assert_int_equal(cli_end(&next), 75);
     assert_int_equal(cli_end(&cli), 0);
     assert_int_equal(RUN("-n", "-x", path, "-c", "echo $ZKLOCK_KIND"), 0);
     assert_string_equal(cli_said(&cli), "write\n");
@@ -466,20 +443,12 @@ TEST(readers_share_and_exclude_a_writer)
 TEST(the_status_file_has_no_character_of_a_name_as_it_is)
 {
     const char *file = cli_file("status");
-    char path[128];
-    char text[4096];
-    FILE *f;
-    size_t n;
 
-    PRINT(path, "%s/\xe2\x80\xa9", new_path());
-    assert_int_equal(RUN("--status-file", file, path, "true"), 0);
-    f = fopen(file, "re");
-    assert_non_null(f);
-    n = fread(text, 1, sizeof(text) - 1, f);
-    (void)fclose(f);
-    text[n] = '\0';
-    assert_has(text, "\\u2029");
-    assert_null(strchr(text, '\xe2'));
+    assert_int_equal(
+        RUN("--status-file", file, line("%s/\xe2\x80\xa9", new_path()), "true"),
+        0);
+    assert_has(cli_read(file), "\\u2029");
+    assert_null(strchr(cli_read(file), '\xe2'));
 }
 
 TEST(the_status_file_says_what_happened)
@@ -501,12 +470,8 @@ TEST(the_status_file_says_what_happened)
     assert_true(acquired && !lost && atoll(token) > 0);
     json_decref(json);
     START_READY(&cli, path);
-    {
-        struct cli second;
-
-        START(&second, "--status-file", file, "-n", path, "true");
-        assert_int_equal(cli_end(&second), 75);
-    }
+    START(&next, "--status-file", file, "-n", path, "true");
+    assert_int_equal(cli_end(&next), 75);
     json = read_status(file);
     assert_true(json_is_false(json_object_get(json, "acquired")));
     assert_true(json_is_null(json_object_get(json, "command")));
@@ -541,13 +506,9 @@ TEST(a_status_file_that_is_a_link_is_followed)
 /* The node of a holder. */
 static int64_t session_of(const char *path)
 {
-    char node[256];
     struct Stat stat;
-    char *name = nth_child(path, 0);
 
-    PRINT(node, "%s/%s", path, name);
-    free(name);
-    assert_int_equal(admin_exists(admin, node, &stat), ZOK);
+    assert_ok(admin_exists(admin, first_child(path), &stat));
     return stat.ephemeralOwner;
 }
 
@@ -581,14 +542,14 @@ static bool has_stamps(void *file)
 
 /* Start a holder that stamps, and another that waits for its lock. */
 static void start_rivals(const char *hosts, const char *path, const char *first,
-                         const char *second, struct cli *next)
+                         const char *second)
 {
     (void)unlink(first);
     (void)unlink(second);
     START_FOR(&cli, LEASE, hosts, path, COMMAND, "stamp", first, "0");
     if (!wait_until(has_stamps, (void *)first, SOON_MS))
         fail_msg("it does not start: %s", cli_said(&cli));
-    START(next, path, COMMAND, "stamp", second, "1");
+    START(&next, path, COMMAND, "stamp", second, "1");
     wait_children(path, 2);
 }
 
@@ -614,12 +575,11 @@ TEST(in_a_partition_the_command_is_dead_before_the_next)
     const char *second = cli_file("stamps-2");
     unsigned seed = (unsigned)now_ms();
     AUTO(proxy) proxy = new_proxy();
-    struct cli next;
 
     print_message("seed %u\n", seed);
     srand(seed);
     for (int i = 0; i < 6; i++) {
-        start_rivals(proxy_hosts(proxy), new_path(), first, second, &next);
+        start_rivals(proxy_hosts(proxy), new_path(), first, second);
         sleep_ms(rand() % LEASE_MS); /* any moment of the lease */
         proxy_freeze(proxy);
         assert_int_equal(cli_end(&next), 0);
@@ -636,11 +596,9 @@ TEST(a_stopped_tool_does_not_let_the_command_live_on)
 {
     const char *first = cli_file("stamps-1");
     const char *second = cli_file("stamps-2");
-    struct cli next;
 
     for (int i = 0; i < 2; i++) {
-        start_rivals(server_hosts(the_server), new_path(), first, second,
-                     &next);
+        start_rivals(server_hosts(the_server), new_path(), first, second);
         assert_int_equal(kill(cli.pid, SIGSTOP), 0);
         assert_int_equal(cli_end(&next), 0);
         assert_no_overlap(first, second);
@@ -772,16 +730,9 @@ TEST(at_the_first_doubt_the_command_gets_term_if_so_asked)
     assert_lacks(cli_said(&cli), "LOCK LOST");
 }
 
-static char node_data[1024];
-
 static void ask_for(const char *path)
 {
-    char node[256];
-    char *name = nth_child(path, 0);
-
-    PRINT(node, "%s/%s", path, name);
-    free(name);
-    assert_int_equal(admin_set(admin, node, "__REVOKE__"), ZOK);
+    assert_ok(admin_set(admin, first_child(path), "__REVOKE__"));
 }
 
 TEST(a_run_told_to_give_back_does_so_when_asked)
@@ -798,26 +749,22 @@ TEST(a_run_told_to_give_back_does_so_when_asked)
     START_READY(&cli, path);
     ask_for(path);
     cli_wait_said(&cli, "asks for the lock; ignored");
-    {
-        struct cli second;
-
-        /* it printed the request as what the owner says */
-        START(&second, "-n", path, "true");
-        assert_int_equal(cli_end(&second), 75);
-        assert_said(&second, " (asked to release), \"");
-    }
+    /* it printed the request as what the owner says */
+    START(&next, "-n", path, "true");
+    assert_int_equal(cli_end(&next), 75);
+    assert_said(&next, " (asked to release), \"");
     assert_int_equal(cli_end(&cli), 0);
 }
 
 static bool tells_owner(void *data)
 {
-    char node[256];
-    char *name = nth_child(data, 0);
+    return strcmp(data_of_first(data), "__REVOKE__") != 0;
+}
 
-    PRINT(node, "%s/%s", (char *)data, name);
-    free(name);
-    assert_int_equal(admin_get(admin, node, node_data, sizeof(node_data)), ZOK);
-    return strcmp(node_data, "__REVOKE__") != 0;
+static void wait_record(const char *path, const char *text)
+{
+    assert_true(wait_until(tells_owner, (void *)path, SOON_MS));
+    assert_has(data_of_first(path), text);
 }
 
 /* Regression: the request replaced owner and label for good, of a holder that
@@ -825,19 +772,17 @@ static bool tells_owner(void *data)
 TEST(a_request_that_is_ignored_leaves_the_owner)
 {
     const char *path = new_path();
-    struct cli second;
 
     START_READY(&cli, "--why", "release 42", path);
     for (int i = 0; i < 2; i++) {
         ask_for(path);
-        assert_true(wait_until(tells_owner, (void *)path, SOON_MS));
-        assert_has(node_data, "\"label\":\"release 42\"");
-        assert_has(node_data, "\"asked\":true}");
-        START(&second, "-n", path, "true");
-        assert_int_equal(cli_end(&second), 75);
-        assert_said(&second,
+        wait_record(path, "\"label\":\"release 42\"");
+        wait_record(path, "\"asked\":true}");
+        START(&next, "-n", path, "true");
+        assert_int_equal(cli_end(&next), 75);
+        assert_said(&next,
                     " zk-lockctl (asked to release), \"release 42\", queued");
-        assert_said(&second, " (asked to release), \"");
+        assert_said(&next, " (asked to release), \"");
     }
     assert_int_equal(cli_end(&cli), 0);
 }
@@ -848,18 +793,14 @@ TEST(a_holder_is_told_the_reason)
 {
     const char *path = new_path();
     long long token;
-    char words[256];
 
     START(&cli, path, "sh", "-c", "echo token $ZKLOCK_TOKEN .; sleep 1000");
     cli_wait_said(&cli, " .\n");
     token = atoll(strstr(cli_said(&cli), "token ") + strlen("token "));
-    PRINT(words, "revoke -w 0 --reason disk\"swap %s", path);
-    LOOK(75, "%s", words);
+    LOOK(75, "revoke -w 0 --reason disk\"swap %s", path);
     cli_wait_said(&cli, "asks for the lock, \"disk\"swap\"; ignored");
-    assert_true(wait_until(tells_owner, (void *)path, SOON_MS));
-    assert_has(node_data, "\"asked\":true,\"reason\":\"disk\\\"swap\"}");
-    PRINT(words, "break --yes --token %lld --reason moved %s", token, path);
-    LOOK(0, "%s", words);
+    wait_record(path, "\"asked\":true,\"reason\":\"disk\\\"swap\"}");
+    LOOK(0, "break --yes --token %lld --reason moved %s", token, path);
     assert_int_equal(cli_end(&cli), 79);
     assert_said(&cli, "asks for the lock, \"moved\"; ignored");
     assert_said(&cli, "LOCK LOST: somebody has deleted its node, /");
@@ -871,11 +812,9 @@ TEST(a_holder_is_told_the_reason)
 TEST(a_holder_without_a_session_is_called_so)
 {
     const char *path = new_path();
-    char node[256];
 
-    assert_int_equal(admin_create(admin, path, NULL), ZOK);
-    PRINT(node, "%s/\xe2\x80\xae-lock-0000000000", path);
-    assert_int_equal(admin_create(admin, node, "old"), ZOK);
+    (void)look_make(admin, line("%s/\xe2\x80\xae-lock-0000000000", path), "old",
+                    0);
     assert_int_equal(RUN("-n", path, "true"), 75);
     assert_said(&cli, "is held by the node \\xE2\\x80\\xAE-lock-0000000000, "
                       "\"old\" (a node without a session, which does not end "

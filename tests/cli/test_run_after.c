@@ -180,14 +180,11 @@ TEST(a_lock_found_lost_at_the_release_is_lost)
 /* The node stays until the session ends; the command has done its work. */
 TEST(a_refused_release_is_said)
 {
-    struct ACL read_only[] = { { ZOO_PERM_READ,
-                                 { (char *)"world", (char *)"anyone" } } };
-    const struct ACL_vector acl = { 1, read_only };
     const char *path = new_path();
 
     START(&cli, path, "-c", "echo ready; read -r line; exit 7");
     cli_wait_said(&cli, "ready\n");
-    assert_int_equal(admin_set_acl(admin, path, &acl), ZOK);
+    look_permit(path, ZOO_PERM_READ);
     assert_int_equal(cli_end(&cli), 7);
     assert_said(&cli, "zk-lockctl: ");
     assert_said(&cli, path);

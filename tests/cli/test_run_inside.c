@@ -59,13 +59,13 @@ TEST(readers_join_readers)
 TEST(a_chroot_does_not_hide_it)
 {
     char path[256];
-    char servers[256];
     const char *root = new_path();
 
     PRINT(path, "%s/a", root);
-    PRINT(servers, "%s%s", server_hosts(the_server), root);
-    assert_int_equal(
-        RUN(path, INSIDE, "--servers", servers, "/a", "echo", "started"), 64);
+    assert_int_equal(RUN(path, INSIDE, "--servers",
+                         line("%s%s", server_hosts(the_server), root), "/a",
+                         "echo", "started"),
+                     64);
     assert_said(&cli, "you hold /a already");
 }
 
@@ -110,14 +110,7 @@ TEST(a_run_around_that_was_killed_is_waited_for)
 
 static void assert_node_says(const char *path, const char *text)
 {
-    char node[256];
-    char data[1024];
-    char *name = nth_child(path, 0);
-
-    PRINT(node, "%s/%s", path, name);
-    free(name);
-    assert_int_equal(admin_get(admin, node, data, sizeof(data)), ZOK);
-    assert_has(data, text);
+    assert_has(data_of_first(path), text);
 }
 
 /* Two nested runs may wait for each other's outer lock. Each run has a session

@@ -142,16 +142,7 @@ TEST(not_when_it_was_ended_for_the_lock)
 
 static void assert_label(const char *path, const char *label)
 {
-    char node[256];
-    char want[256];
-    char data[1024];
-    char *name = nth_child(path, 0);
-
-    PRINT(node, "%s/%s", path, name);
-    free(name);
-    PRINT(want, "\"label\":\"%s\"", label);
-    assert_int_equal(admin_get(admin, node, data, sizeof(data)), ZOK);
-    assert_has(data, want);
+    assert_has(data_of_first(path), line("\"label\":\"%s\"", label));
 }
 
 static void end_with_label(const char *path, const char *label)

@@ -78,112 +78,85 @@ TEST(of_many_the_innermost_are_kept)
     assert_int_equal(around.sessions[0], -2 * NESTED_MAX - 1);
 }
 
-static struct zkr_participant node(const char *marker, int64_t session)
-{
-    bool shared =
-        strcmp(marker, "__READ__") == 0 || strcmp(marker, "__rlock__") == 0;
+#define AROUND 0x12
 
+/* A claim of that kind behind these nodes. A node is a marker and its session,
+ * one digit or @: AROUND. A lease with a ? behind it does not hold. */
+static const struct {
+    const char *name;
+    enum claim_kind kind;
+    bool waits;
+    const char *nodes;
+} claims[] = {
+    { "a mutex around", CLAIM_MUTEX, true, "lock-@ lock-7" },
+    { "a mutex second", CLAIM_MUTEX, true, "lock-7 lock-@" },
+    { "mutexes of others", CLAIM_MUTEX, false, "lock-7 __lock__8" },
+    { "a foreign node", CLAIM_MUTEX, false, "@" },
+    { "a node of another recipe", CLAIM_MUTEX, false, "x-@" },
+    { "nobody", CLAIM_MUTEX, false, "" },
+    /* as the recipes see each other */
+    { "a mutex, a writer around", CLAIM_MUTEX, false, "__WRIT__@" },
+    { "a mutex, a reader around", CLAIM_MUTEX, false, "__READ__@" },
+    { "a reader, a mutex around", CLAIM_READ, true, "lock-@" },
+    { "a writer, a mutex around", CLAIM_WRITE, true, "lock-@" },
+    { "a reader joins a reader", CLAIM_READ, false, "__READ__@" },
+    { "a reader joins readers", CLAIM_READ, false, "__READ__@ __READ__7" },
+    { "a reader, a writer around", CLAIM_READ, true, "__WRIT__@" },
+    { "a writer, a reader around", CLAIM_WRITE, true, "__READ__@" },
+    { "a writer, a writer around", CLAIM_WRITE, true, "__WRIT__@" },
+    /* the claim would wait for the one between, and that for the reader */
+    { "a writer between readers", CLAIM_READ, true, "__READ__@ __WRIT__7" },
+    { "a mutex between", CLAIM_READ, true, "__READ__@ __READ__7 __lock__8" },
+    { "a writer before readers", CLAIM_READ, false, "__WRIT__7 __READ__@" },
+    { "a foreign node between", CLAIM_READ, false, "__READ__@ 7" },
+    { "another recipe between", CLAIM_READ, false, "__READ__@ x-7" },
+    { "a leader around", CLAIM_LEADER, true, "latch-@" },
+    { "another leader", CLAIM_LEADER, false, "latch-7" },
+    { "a leader, a mutex around", CLAIM_LEADER, false, "lock-@" },
+    { "a mutex, a leader around", CLAIM_MUTEX, false, "latch-@" },
+    /* leases of others end by themselves */
+    { "all leases around", CLAIM_SEMAPHORE, true, "lease-@ lease-@" },
+    { "a lease of another", CLAIM_SEMAPHORE, false, "lease-@ lease-7" },
+    { "one that does not hold", CLAIM_SEMAPHORE, false, "lease-@ lease-@?" },
+    { "a lease is free", CLAIM_SEMAPHORE, false, "lease-@" },
+    { "a queue around", CLAIM_SEMAPHORE, false, "lock-@ lock-@" },
+    { "a mutex, a lease around", CLAIM_MUTEX, false, "lease-@" },
+};
+
+/* Reads "lock-@": its marker is written to `marker`. */
+static struct zkr_participant node(const char *text, char *marker)
+{
+    bool is_lease = strncmp(text, "lease-", 6) == 0;
+    size_t length = strcspn(text, "@78");
+
+    (void)strcpy(marker, text);
+    marker[length] = '\0';
     return (struct zkr_participant){
-        .name = "",
+        .name = is_lease ? "leases/lease-" : "",
         .marker = marker,
-        .session_id = session,
-        .kind = marker[0] == '\0' ? ZKR_PARTICIPANT_FOREIGN
-                : shared          ? ZKR_PARTICIPANT_SHARED
-                                  : ZKR_PARTICIPANT_EXCLUSIVE,
+        .session_id = text[length] == '@' ? AROUND : text[length] - '0',
+        .holds = is_lease && text[length + 1] != '?',
+        .kind = length == 0                       ? ZKR_PARTICIPANT_FOREIGN
+                : strcmp(marker, "__READ__") == 0 ? ZKR_PARTICIPANT_SHARED
+                                                  : ZKR_PARTICIPANT_EXCLUSIVE,
     };
 }
 
-#define AROUND 0x12
-
-/* Tells whether a claim of that kind behind these would wait for AROUND. */
-static bool waits(enum claim_kind kind, const struct zkr_participant *items,
-                  size_t count)
+TEST_ROWS(a_claim_waits_for_a_run_around, claims, claim)
 {
-    static struct wanted wanted = { .slots = 2 };
-    struct zkr_participants list = { .items = items, .count = count };
+    struct wanted wanted = { .kind = claim->kind, .slots = 2 };
+    struct zkr_participant items[3];
+    struct zkr_participants list = { .items = items };
     const struct zkr_participant *p;
+    char markers[3][16];
+    char text[3][16];
+    int count =
+        sscanf(claim->nodes, "%15s %15s %15s", text[0], text[1], text[2]);
 
-    wanted.kind = kind;
+    for (int i = 0; i < count; i++)
+        items[list.count++] = node(text[i], markers[i]);
     nested_read(&around, "0x11 0x12");
     p = nested_waits_for(&around, &list, &wanted);
+    assert_int_equal(p != NULL, claim->waits);
     assert_true(p == NULL || p->session_id == AROUND);
-    return p != NULL;
-}
-
-#define WAITS(kind, ...)                                                       \
-    waits(kind, (struct zkr_participant[]){ __VA_ARGS__ },                     \
-          COUNT(((struct zkr_participant[]){ __VA_ARGS__ })))
-
-TEST(a_mutex_that_is_held_around_is_waited_for)
-{
-    assert_true(WAITS(CLAIM_MUTEX, node("lock-", AROUND), node("lock-", 7)));
-    assert_true(WAITS(CLAIM_MUTEX, node("lock-", 7), node("lock-", AROUND)));
-    assert_false(WAITS(CLAIM_MUTEX, node("lock-", 7), node("__lock__", 8)));
-    assert_false(WAITS(CLAIM_MUTEX, node("", AROUND)));
-    assert_false(WAITS(CLAIM_MUTEX, node("x-", AROUND)));
-    assert_false(waits(CLAIM_MUTEX, NULL, 0));
-}
-
-/* As the recipes see each other. */
-TEST(a_mutex_and_a_read_write_lock)
-{
-    assert_false(WAITS(CLAIM_MUTEX, node("__WRIT__", AROUND)));
-    assert_false(WAITS(CLAIM_MUTEX, node("__READ__", AROUND)));
-    assert_true(WAITS(CLAIM_READ, node("lock-", AROUND)));
-    assert_true(WAITS(CLAIM_WRITE, node("lock-", AROUND)));
-}
-
-TEST(a_reader_joins_a_reader_around)
-{
-    assert_false(WAITS(CLAIM_READ, node("__READ__", AROUND)));
-    assert_false(
-        WAITS(CLAIM_READ, node("__READ__", AROUND), node("__READ__", 7)));
-    assert_true(WAITS(CLAIM_READ, node("__WRIT__", AROUND)));
-    assert_true(WAITS(CLAIM_WRITE, node("__READ__", AROUND)));
-    assert_true(WAITS(CLAIM_WRITE, node("__WRIT__", AROUND)));
-}
-
-/* The claim would wait for the writer, and the writer for the reader around
- * it. */
-TEST(a_writer_in_between_keeps_a_reader_out)
-{
-    assert_true(
-        WAITS(CLAIM_READ, node("__READ__", AROUND), node("__WRIT__", 7)));
-    assert_true(WAITS(CLAIM_READ, node("__READ__", AROUND), node("__READ__", 7),
-                      node("__lock__", 8)));
-    assert_false(
-        WAITS(CLAIM_READ, node("__WRIT__", 7), node("__READ__", AROUND)));
-    assert_false(WAITS(CLAIM_READ, node("__READ__", AROUND), node("", 7)));
-    assert_false(WAITS(CLAIM_READ, node("__READ__", AROUND), node("x-", 7)));
-}
-
-TEST(a_leader_around_is_waited_for)
-{
-    assert_true(WAITS(CLAIM_LEADER, node("latch-", AROUND)));
-    assert_false(WAITS(CLAIM_LEADER, node("latch-", 7)));
-    assert_false(WAITS(CLAIM_LEADER, node("lock-", AROUND)));
-    assert_false(WAITS(CLAIM_MUTEX, node("latch-", AROUND)));
-}
-
-static struct zkr_participant lease(int64_t session, bool holds)
-{
-    struct zkr_participant p = node("lease-", session);
-
-    p.name = "leases/lease-";
-    p.holds = holds;
-    return p;
-}
-
-/* Leases of others end by themselves. */
-TEST(a_semaphore_is_waited_for_when_all_leases_are_around)
-{
-    assert_true(
-        WAITS(CLAIM_SEMAPHORE, lease(AROUND, true), lease(AROUND, true)));
-    assert_false(WAITS(CLAIM_SEMAPHORE, lease(AROUND, true), lease(7, true)));
-    assert_false(
-        WAITS(CLAIM_SEMAPHORE, lease(AROUND, true), lease(AROUND, false)));
-    assert_false(WAITS(CLAIM_SEMAPHORE, lease(AROUND, true)));
-    assert_false(
-        WAITS(CLAIM_SEMAPHORE, node("lock-", AROUND), node("lock-", AROUND)));
-    assert_false(WAITS(CLAIM_MUTEX, lease(AROUND, true)));
 }

@@ -11,29 +11,20 @@
 static const char *path_with(const char *node)
 {
     const char *path = new_path();
-    char full[256];
 
-    assert_int_equal(admin_create(admin, path, NULL), ZOK);
-    PRINT(full, "%s/%s", path, node);
-    for (char *p = full + strlen(path) + 1; (p = strchr(p, '/')) != NULL; p++) {
-        *p = '\0';
-        assert_int_equal(admin_create(admin, full, NULL), ZOK);
-        *p = '/';
-    }
-    if (node[0] != '\0')
-        assert_ok(admin_create_flags(admin, full, "x", ZOO_EPHEMERAL, NULL, 0));
+    if (node[0] == '\0')
+        assert_ok(admin_create(admin, path, NULL));
+    else
+        (void)look_make(admin, line("%s/%s", path, node), "x", ZOO_EPHEMERAL);
     return path;
 }
 
 static void refuse(const char *option, const char *path, const char *used_for)
 {
-    char text[300];
-
     START(&cli, option, path, "echo", "started");
     if (cli_end(&cli) != 65)
         fail_msg("not refused: %s", used_for);
-    PRINT(text, "%s is used for %s", path, used_for);
-    assert_said(&cli, text);
+    assert_said(&cli, line("%s is used for %s", path, used_for));
     assert_lacks(cli_said(&cli), "started");
 }
 

@@ -51,18 +51,15 @@ TEST(two_that_name_them_in_another_order_take_turns)
 TEST(when_one_is_taken_none_is_kept)
 {
     struct cli second;
-    char want[256];
 
     START_READY(&cli, "--why", "books", b);
     START(&second, "-n", a, "--and", b, "echo", "started");
     assert_int_equal(cli_end(&second), 75);
-    PRINT(want, "not acquired: %s is held by ", b);
-    assert_said(&second, want);
+    assert_said(&second, line("not acquired: %s is held by ", b));
     assert_lacks(cli_said(&second), "started");
     wait_children(a, 0);
     START(&second, "-w", "6s", a, "--and", b, "true");
-    PRINT(want, "waiting: %s is held by ", b);
-    cli_wait_said(&second, want);
+    cli_wait_said(&second, line("waiting: %s is held by ", b));
     assert_int_equal(cli_end(&second), 75);
     wait_children(a, 0);
     assert_int_equal(children(b), 1);
@@ -72,15 +69,13 @@ TEST(when_one_is_taken_none_is_kept)
 TEST(the_loss_of_one_is_a_loss)
 {
     static char *const paths[] = { a, b };
-    char want[256];
 
     for (size_t i = 0; i < 2; i++) {
         START_READY(&cli, a, "--and", b);
         delete_nth_child(paths[i], 0);
         wait_process_state(cli.pid, 'Z');
         assert_int_equal(cli_end(&cli), 79);
-        PRINT(want, "deleted its node, %s/", paths[i]);
-        assert_said(&cli, want);
+        assert_said(&cli, line("deleted its node, %s/", paths[i]));
         wait_children(a, 0);
         wait_children(b, 0);
     }
@@ -131,20 +126,17 @@ TEST(names_that_begin_alike_are_told_apart)
 {
     char beside[160];
     char under[160];
-    char want[1024];
 
     PRINT(beside, "%s-y", a);
     PRINT(under, "%s/y", a);
     assert_int_equal(RUN(beside, "--and", a, "--and", under, "-c",
                          "echo \"$ZKLOCK_NODE\" | sed 's,/_c_.*,,'"),
                      0);
-    PRINT(want, "%s\n%s\n%s\n", beside, a, under);
-    assert_string_equal(cli_said(&cli), want);
+    assert_string_equal(cli_said(&cli), line("%s\n%s\n%s\n", beside, a, under));
     assert_int_equal(RUN("--slots", "1", beside, "--and", a, "-c",
                          "echo \"$ZKLOCK_NODE\" | sed 's,/leases/.*,,'"),
                      0);
-    PRINT(want, "%s\n%s\n", beside, a);
-    assert_string_equal(cli_said(&cli), want);
+    assert_string_equal(cli_said(&cli), line("%s\n%s\n", beside, a));
 }
 
 TEST(one_that_is_held_around_is_refused)

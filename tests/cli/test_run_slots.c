@@ -17,12 +17,7 @@ static const char *new_pool(void)
 
 static const char *below(const char *name)
 {
-    static char text[2][160];
-    static size_t next;
-    char *path = text[next++ % 2];
-
-    (void)snprintf(path, sizeof(text[0]), "%s/%s", pool, name);
-    return path;
+    return line("%s/%s", pool, name);
 }
 
 static void start_holder(struct cli *c, const char *slots)
@@ -34,22 +29,19 @@ static void start_holder(struct cli *c, const char *slots)
 TEST(so_many_run_at_once_and_no_more)
 {
     struct cli other;
+    struct cli third;
 
     (void)new_pool();
     start_holder(&cli, "2");
     start_holder(&other, "2");
-    {
-        struct cli third;
-
-        START(&third, "-n", "--slots", "2", pool, "true");
-        assert_int_equal(cli_end(&third), 75);
-        assert_said(&third, "zk-lockctl, \"cli-command\" and 1 more");
-        START(&third, "--slots", "2", pool, "echo", "started");
-        cli_wait_said(&third, "waiting: ");
-        assert_int_equal(cli_end(&other), 0);
-        assert_int_equal(cli_end(&third), 0);
-        assert_said(&third, "started\n");
-    }
+    START(&third, "-n", "--slots", "2", pool, "true");
+    assert_int_equal(cli_end(&third), 75);
+    assert_said(&third, "zk-lockctl, \"cli-command\" and 1 more");
+    START(&third, "--slots", "2", pool, "echo", "started");
+    cli_wait_said(&third, "waiting: ");
+    assert_int_equal(cli_end(&other), 0);
+    assert_int_equal(cli_end(&third), 0);
+    assert_said(&third, "started\n");
     assert_int_equal(cli_end(&cli), 0);
     assert_int_equal(count_children(below("leases")), 0);
     assert_int_equal(count_children(below("locks")), 0);
@@ -75,37 +67,23 @@ TEST(another_number_of_slots_is_refused)
 /* The name of the lease, and its data. */
 TEST(the_command_knows_its_lease)
 {
-    char want[256];
-    char data[1024];
-    char *name;
-
     START(&cli, "--slots", "3", "--why", "night", new_pool(), "-c",
           "env; echo ready; read -r line");
     cli_wait_said(&cli, "ready\n");
-    name = nth_child(below("leases"), 0);
-    PRINT(want, "ZKLOCK_NODE=%s/leases/%s\n", pool, name);
-    free(name);
-    assert_said(&cli, want);
+    assert_said(&cli, line("ZKLOCK_NODE=%s\n", first_child(below("leases"))));
     assert_said(&cli, "ZKLOCK_KIND=semaphore\n");
-    PRINT(want, "ZKLOCK_PATH=%s\n", pool);
-    assert_said(&cli, want);
+    assert_said(&cli, line("ZKLOCK_PATH=%s\n", pool));
     assert_said(&cli, "ZKLOCK_TOKEN=");
-    name = nth_child(below("leases"), 0);
-    PRINT(want, "%s/%s", below("leases"), name);
-    free(name);
-    assert_int_equal(admin_get(admin, want, data, sizeof(data)), ZOK);
-    assert_has(data, "\"label\":\"night\",\"limit\":3,");
+    assert_has(data_of_first(below("leases")),
+               "\"label\":\"night\",\"limit\":3,");
     assert_int_equal(write(cli.in, "\n", 1), 1);
     assert_int_equal(cli_end(&cli), 0);
 }
 
 TEST(a_lease_is_given_back_when_it_is_asked_for)
 {
-    char words[256];
-
     START_READY(&cli, "--on-revoke", "term", "--slots", "1", new_pool());
-    PRINT(words, "revoke -w 100ms %s", pool);
-    (void)look(words);
+    (void)look(line("revoke -w 100ms %s", pool));
     cli_wait_said(&cli, "TERM\n");
     assert_said(&cli, "somebody asks for the lock: TERM to the command");
     assert_int_equal(cli_end(&cli), 80);

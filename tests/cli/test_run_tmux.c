@@ -142,17 +142,13 @@ TEST(a_pager_behind_it_gets_the_terminal)
  * input of run; each round prints `word` and its number. */
 static void end_script(const char *word, const char *input)
 {
-    char text[64];
-
     tmux_line("bash -c 'for i in 1 2 3; do %s run %s bash -c "
               "\"echo %s=\\$0; exec sleep 1000\" $i %s; done'",
               LOCKCTL, new_path(), word, input);
-    PRINT(text, "%s=1", word);
-    tmux_wait(text);
+    tmux_wait(line("%s=1", word));
     tmux_key("C-c");
     tmux_wait_code(130);
-    PRINT(text, "%s=2", word);
-    assert_lacks(tmux_screen(), text);
+    assert_lacks(tmux_screen(), line("%s=2", word));
 }
 
 TEST(the_key_ends_a_script_too)

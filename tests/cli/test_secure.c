@@ -2,19 +2,7 @@
 /* Tests of the tool over TLS and with SASL, by options and by contexts, against
  * real servers. */
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include "look.h"
-
-static void write_file(const char *file, const char *text)
-{
-    int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-    (void)close(fd);
-}
 
 /* A file of contexts with one, "safe", and nothing in the environment. */
 static void set_context(const char *text)
@@ -23,7 +11,7 @@ static void set_context(const char *text)
 
     look_on("");
     (void)unsetenv("ZK_LOCKCTL_CONTEXT");
-    write_file(strcpy(file, cli_file("config")), text);
+    cli_write(strcpy(file, cli_file("config")), text, 0600);
     (void)setenv("ZK_LOCKCTL_CONFIG", file, 1);
 }
 
@@ -31,20 +19,15 @@ static void set_context(const char *text)
 static void assert_refused(int code, const char *text, const char *words)
 {
     for (int i = 0; i < 2; i++) {
-        int got = look(words);
-
-        if (got != code || strstr(look_err, text) == NULL)
-            fail_msg("%s: %d, not %d with '%s': %s", words, got, code, text,
-                     look_err);
+        LOOK(code, "%s", words);
+        assert_has(look_err, text);
     }
 }
 
 static void assert_works(const char *words)
 {
-    for (int i = 0; i < 2; i++) {
-        if (look(words) != 0)
-            fail_msg("%s: %s", words, look_err);
-    }
+    for (int i = 0; i < 2; i++)
+        LOOK(0, "%s", words);
 }
 
 /* --- TLS --- */
@@ -52,42 +35,35 @@ static void assert_works(const char *words)
 /* "[safe]" with the certificate and the key of a client in these files. */
 static void use_tls(const char *hosts, const char *ca, const char *key)
 {
-    char text[2048];
-
-    PRINT(text,
-          "current = safe\n[safe]\nservers = %s\ntls-ca = %s/%s.pem\n"
-          "tls-cert = %s/client.pem\ntls-key = %s/%s.key\n",
-          hosts, server_keys(), ca, server_keys(), server_keys(), key);
-    set_context(text);
+    set_context(
+        line("current = safe\n[safe]\nservers = %s\ntls-ca = %s/%s.pem\n"
+             "tls-cert = %s/client.pem\ntls-key = %s/%s.key\n",
+             hosts, server_keys(), ca, server_keys(), server_keys(), key));
 }
 
 TEST(locks_are_held_and_seen_over_tls)
 {
-    char line[1024];
-
     use_tls(server_secure_hosts(the_server), "ca", "client");
     assert_works("run over-tls true");
     assert_works("ls /");
     assert_works("context show");
     look_on(server_secure_hosts(the_server));
-    PRINT(line,
-          "run --tls-ca %s/ca.pem --tls-cert %s/client.pem "
-          "--tls-key=%s/client.key over-tls true",
-          server_keys(), server_keys(), server_keys());
-    assert_works(line);
+    assert_works(line("run --tls-ca %s/ca.pem --tls-cert %s/client.pem "
+                      "--tls-key=%s/client.key over-tls true",
+                      server_keys(), server_keys(), server_keys()));
     assert_refused(69, "wants TLS", "ls --timeout 2s /");
 }
 
 TEST(a_key_with_a_password_needs_its_file)
 {
-    char line[512];
+    const char *words =
+        line("ls --tls-password-file %s /", cli_file("password"));
 
     use_tls(server_secure_hosts(the_server), "ca", "locked");
-    write_file(cli_file("password"), "open sesame\n");
-    PRINT(line, "ls --tls-password-file %s /", cli_file("password"));
-    assert_works(line);
-    write_file(cli_file("password"), "open\n");
-    assert_refused(64, "tls_key", line);
+    cli_write(cli_file("password"), "open sesame\n", 0600);
+    assert_works(words);
+    cli_write(cli_file("password"), "open\n", 0600);
+    assert_refused(64, "tls_key", words);
 }
 
 TEST(errors_of_tls_are_explained)
@@ -127,20 +103,17 @@ TEST(a_user_of_sasl_is_known_by_the_password)
                                          NULL };
     static const struct server_opts opts = { .security = SERVER_SASL,
                                              .cfg_lines = lines };
-    char text[512];
     struct server *server;
 
     assert_int_equal(server_start(&opts, &server), SERVER_OK);
-    PRINT(text,
-          "current = safe\n[safe]\nservers = %s\n"
-          "sasl-mechanism = DIGEST-MD5\nsasl-user = %s\n"
-          "sasl-password-file = password\n",
-          server_hosts(server), SERVER_SASL_USER);
-    set_context(text);
-    write_file(cli_file("password"), SERVER_SASL_PASSWORD "\nnot this\n");
+    set_context(line("current = safe\n[safe]\nservers = %s\n"
+                     "sasl-mechanism = DIGEST-MD5\nsasl-user = %s\n"
+                     "sasl-password-file = password\n",
+                     server_hosts(server), SERVER_SASL_USER));
+    cli_write(cli_file("password"), SERVER_SASL_PASSWORD "\nnot this\n", 0600);
     assert_works("run with-sasl true");
     assert_works("ls /");
-    write_file(cli_file("password"), "wrong\n");
+    cli_write(cli_file("password"), "wrong\n", 0600);
     assert_refused(77, "context 'safe': ", "ls /");
     assert_refused(77, "context 'safe': ", "ls --sasl-user nobody /");
     look_on(server_hosts(server));

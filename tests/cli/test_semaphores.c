@@ -43,13 +43,11 @@ static int64_t make(struct admin *who, const char *name, const char *data)
 
 static void make_directories(const char *name)
 {
-    char dir[128];
-
     assert_int_equal(admin_create(admin, full(name), NULL), ZOK);
-    PRINT(dir, "%s/leases", full(name));
-    assert_int_equal(admin_create(admin, dir, NULL), ZOK);
-    PRINT(dir, "%s/locks", full(name));
-    assert_int_equal(admin_create(admin, dir, NULL), ZOK);
+    assert_int_equal(admin_create(admin, line("%s/leases", full(name)), NULL),
+                     ZOK);
+    assert_int_equal(admin_create(admin, line("%s/locks", full(name)), NULL),
+                     ZOK);
 }
 
 /* Three permits, a fourth who wants one, and a fifth behind it. */
@@ -186,15 +184,14 @@ TEST(a_latch_has_a_leader_and_candidates)
 
 TEST(a_lease_is_broken_by_its_token)
 {
-    char order[128];
     int64_t token;
 
     make_busy();
     token = make(b, "pool/" LEASE "7", "10.0.0.9");
     LOOK(65, "break --yes --token 1 %s", full("pool"));
     assert_has(look_err, "is a semaphore: 5 leases, 2 waiting");
-    PRINT(order, "break --yes --token %lld", (long long)token);
-    LOOK(0, "%s", line("%s %s", order, full("pool/leases")));
+    LOOK(0, "break --yes --token %lld %s", (long long)token,
+         full("pool/leases"));
     assert_has(look_err, "a lease of");
     assert_has(look_err, "is held by 10.0.0.9");
     assert_has(look_err, "DANGER");

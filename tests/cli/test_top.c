@@ -74,12 +74,8 @@ FIXTURE(setup_screen, teardown_screen)
 
 static void type_top(const char *before, const char *options)
 {
-    char line[512];
-
-    PRINT(line, "clear; %s %s top --servers %s --interval 100ms %s %s", before,
-          LOCKCTL, server_hosts(the_server), options, root);
-    tmux_type(line);
-    tmux_key("Enter");
+    tmux_line("clear; %s %s top --servers %s --interval 100ms %s %s", before,
+              LOCKCTL, server_hosts(the_server), options, root);
 }
 
 /* Sorted by path. */
@@ -101,8 +97,7 @@ static void assert_restored(void)
     tmux_wait(TMUX_PROMPT);
     assert_string_equal(tmux_say("#{alternate_on}"), "0");
     assert_string_equal(tmux_say("#{cursor_flag}"), "1");
-    tmux_type("echo code $?; stty -a | grep -o ' icanon' | sed s/^/is/");
-    tmux_key("Enter");
+    tmux_line("echo code $?; stty -a | grep -o ' icanon' | sed s/^/is/");
     tmux_wait("code 0\nis icanon");
     tmux_wait("stty -a");
 }
@@ -126,7 +121,6 @@ static void wait_order(bool ascending)
 
 TEST(locks_and_their_holders_are_shown)
 {
-    char token[64];
     char holder[300];
     char host[256];
 
@@ -137,8 +131,7 @@ TEST(locks_and_their_holders_are_shown)
     tmux_wait(paths[0]);
     tmux_wait(holder);
     tmux_resize(120, 40);
-    PRINT(token, "%lld", (long long)zkr_grant_token(grants[1]));
-    tmux_wait(token);
+    tmux_wait(line("%lld", (long long)zkr_grant_token(grants[1])));
 }
 
 TEST(changes_are_shown)
@@ -182,22 +175,18 @@ TEST(keys_sort_and_filter)
 TEST(the_cursor_moves_and_opens_a_queue)
 {
     struct waiter w;
-    char title[128];
 
     start();
     tmux_key("Down");
     tmux_key("Enter");
-    PRINT(title, "%s  mutex (zkrecipes)  held  1 in the queue", paths[1]);
-    tmux_wait(title);
+    tmux_wait(line("%s  mutex (zkrecipes)  held  1 in the queue", paths[1]));
     waiter_start(&w, mutexes[1], SOON_MS);
     tmux_wait("pos 0");
     tmux_wait("2 in the queue");
     tmux_type("q");
     tmux_wait("2 locks, 2 held, 1 waiting");
-    tmux_type("k");
-    tmux_key("Enter");
-    PRINT(title, "%s  mutex", paths[0]);
-    tmux_wait(title);
+    tmux_line("k");
+    tmux_wait(line("%s  mutex", paths[0]));
     tmux_key("Escape");
     tmux_wait("2 locks");
     tmux_key("End");
@@ -221,6 +210,7 @@ TEST(it_fits_every_size)
     tmux_wait_gone("HELD");
     tmux_resize(20, 3);
     tmux_wait_gone("LONGEST");
+    tmux_resize(1, 1);
     tmux_resize(80, 24);
     tmux_wait("GRANTS TOKEN\n");
     tmux_wait("? help  q quit");
@@ -274,15 +264,13 @@ TEST(it_can_be_stopped_and_continued)
     assert_string_equal(tmux_say("#{alternate_on}"), "0");
     release(grants[1]);
     grants[1] = NULL;
-    tmux_type("fg");
-    tmux_key("Enter");
+    tmux_line("fg");
     tmux_wait("2 locks, 1 held");
     assert_string_equal(tmux_say("#{alternate_on}"), "1");
     assert_int_equal(kill(pid, SIGSTOP), 0); /* top cannot catch that */
     tmux_wait("Stopped");
     assert_int_equal(kill(pid, SIGCONT), 0);
-    tmux_type("fg");
-    tmux_key("Enter");
+    tmux_line("fg");
     tmux_wait("2 locks, 1 held");
     tmux_type("q");
     assert_restored();
@@ -364,31 +352,14 @@ TEST(a_session_that_is_refused_ends_it)
     type_top("", servers);
     tmux_wait("the chroot '/nowhere' does not exist");
     tmux_wait(TMUX_PROMPT);
-    tmux_type("echo code $?");
-    tmux_key("Enter");
-    tmux_wait("code 78");
+    tmux_wait_code(78);
 }
 
 /* --- what reaches the terminal --- */
 
-static const char *file_contents(const char *name)
-{
-    static char bytes[1 << 20];
-    FILE *f = fopen(name, "re");
-    size_t n;
-
-    assert_non_null(f);
-    n = fread(bytes, 1, sizeof(bytes) - 1, f);
-    bytes[n] = '\0';
-    (void)fclose(f);
-    for (size_t i = 0; i < n; i++)
-        bytes[i] = bytes[i] == '\0' ? ' ' : bytes[i];
-    return bytes;
-}
-
 static bool has_left_the_screen(void *file)
 {
-    return strstr(file_contents(file), "\033[?1049l") != NULL;
+    return strstr(cli_read(file), "\033[?1049l") != NULL;
 }
 
 /* All that top has written there, when it has ended. It goes through a pipe,
@@ -396,7 +367,7 @@ static bool has_left_the_screen(void *file)
 static const char *read_file(const char *name)
 {
     assert_true(wait_until(has_left_the_screen, (void *)name, SOON_MS));
-    return file_contents(name);
+    return cli_read(name);
 }
 
 #define EVIL "\033]0;owned\a\033[2J\xff"
@@ -416,8 +387,7 @@ TEST(nothing_hostile_reaches_the_terminal)
     tmux_wait("3 locks, 3 held");
     tmux_wait("\\x1B]0;owned");
     tmux_wait("\\xE2\\x80\\xAE\u65e5e\u0301");
-    tmux_type("/xAE");
-    tmux_key("Enter");
+    tmux_line("/xAE");
     tmux_key("Enter");
     tmux_wait("1 in the queue");
     tmux_resize(200, 24);
@@ -492,9 +462,7 @@ TEST(a_terminal_that_cannot_do_it_is_refused)
     type_top("TERM=dumb", "");
     tmux_wait("needs a terminal that can show a screen");
     tmux_wait(TMUX_PROMPT);
-    tmux_type("echo code $?");
-    tmux_key("Enter");
-    tmux_wait("code 64");
+    tmux_wait_code(64);
 }
 
 #define TEN     "0123456789"

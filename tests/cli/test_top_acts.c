@@ -2,7 +2,11 @@
 /* Tests of what zk-lockctl top does to locks, of what the servers tell it about
  * a queue, and of locks that are no mutex: on a screen of tmux. */
 
+#include "look.h"
 #include "tmux.h"
+
+/* All but the last digit of a UUID */
+#define MEMBER "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a43"
 
 static zkr_session *session;
 static char root[64];
@@ -48,12 +52,8 @@ FIXTURE(setup, teardown)
 
 static void start_at(const char *hosts, const char *options)
 {
-    char line[512];
-
-    PRINT(line, "clear; %s top --servers %s --interval 100ms --sort lock %s %s",
-          LOCKCTL, hosts, options, root);
-    tmux_type(line);
-    tmux_key("Enter");
+    tmux_line("clear; %s top --servers %s --interval 100ms --sort lock %s %s",
+              LOCKCTL, hosts, options, root);
     tmux_wait("connected  every");
     tmux_wait(path);
 }
@@ -80,13 +80,11 @@ static const char *token_of(zkr_grant *g)
 /* A holder whose client looks at nothing but its turn. */
 static void make_kazoo(const char *name)
 {
-    char node[256];
-
-    PRINT(node, "%s/%s", root, name);
-    assert_int_equal(admin_create(admin, node, NULL), ZOK);
-    (void)strcat(node, "/0123456789abcdef0123456789abcdef__lock__0000000000");
-    assert_ok(
-        admin_create_flags(admin, node, "hostA:123", ZOO_EPHEMERAL, NULL, 0));
+    (void)look_make(admin,
+                    line("%s/%s/0123456789abcdef0123456789abcdef__lock__"
+                         "0000000000",
+                         root, name),
+                    "hostA:123", ZOO_EPHEMERAL);
 }
 
 /* Presses a key that hands the terminal to a verb. */
@@ -109,14 +107,21 @@ static void go_back(void)
     tmux_wait("connected  every");
 }
 
+/* Answers the question of break. */
+static void break_it(zkr_grant *g)
+{
+    tmux_wait("anything else not to:");
+    tmux_line("%lld", (long long)zkr_grant_token(g));
+    tmux_wait("broken: ");
+}
+
 /* --- asking --- */
 
 TEST(a_holder_is_asked_after_a_question)
 {
     start("");
     hand_over("R", "$ zk-lockctl revoke /a");
-    tmux_type("x");
-    tmux_key("Enter");
+    tmux_line("x");
     tmux_wait("connected  every");
     hand_over("R", "$ zk-lockctl revoke /a");
     run_it();
@@ -143,16 +148,12 @@ TEST(a_lock_is_broken_by_its_token)
     tmux_wait("it is connected from 127.0.0.1:");
     tmux_wait("0 waiting; the next is granted at once");
     tmux_wait("anything else not to:");
-    tmux_type("1");
-    tmux_key("Enter");
+    tmux_line("1");
     tmux_wait("not the token: nothing was done");
     go_back();
     hand_over("K", command);
     run_it();
-    tmux_wait("anything else not to:");
-    tmux_type(token_of(grant));
-    tmux_key("Enter");
-    tmux_wait("broken: ");
+    break_it(grant);
     wait_grant_state(grant, ZKR_GRANT_LOST);
     go_back();
     quit();
@@ -207,10 +208,8 @@ TEST(a_verb_is_stopped_and_continued_with_top)
     tmux_wait("anything else not to:");
     tmux_key("C-z");
     tmux_wait(TMUX_PROMPT);
-    tmux_type("fg");
-    tmux_key("Enter");
-    tmux_type(token_of(grant));
-    tmux_key("Enter");
+    tmux_line("fg");
+    tmux_line("%s", token_of(grant));
     tmux_wait("broken: ");
     go_back();
     quit();
@@ -236,10 +235,7 @@ TEST(one_of_several_is_chosen_in_the_queue)
     tmux_key("End");
     hand_over("K", "break --token ");
     run_it();
-    tmux_wait("anything else not to:");
-    tmux_type(token_of(readers[1]));
-    tmux_key("Enter");
-    tmux_wait("broken: ");
+    break_it(readers[1]);
     wait_grant_state(readers[1], ZKR_GRANT_LOST);
     wait_verified(readers[0]);
     go_back();
@@ -290,12 +286,8 @@ TEST(a_queue_has_clients_and_watches)
 /* A node that nobody watches for: its maker waits for ever. */
 TEST(a_deaf_waiter_is_marked)
 {
-    char node[256];
-
-    PRINT(node, "%s/_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-lock-0000009999",
-          path);
-    assert_ok(
-        admin_create_flags(admin, node, "10.0.0.9", ZOO_EPHEMERAL, NULL, 0));
+    (void)look_make(admin, line("%s/_c_" MEMBER "6-lock-0000009999", path),
+                    "10.0.0.9", ZOO_EPHEMERAL);
     start("--interval 1h"); /* it looks when it is told to */
     tmux_key("Enter");
     tmux_wait("pos 0      ?"); /* once proves nothing */
@@ -350,18 +342,14 @@ static void expire_others(void)
 /* Regression: it said that the lock is free. */
 TEST(an_unreadable_lock_is_not_free)
 {
-    struct ACL entry = { ZOO_PERM_ALL & ~ZOO_PERM_READ, ZOO_ANYONE_ID_UNSAFE };
-    struct ACL_vector acl = { 1, &entry };
-
     start("");
     tmux_wait("1 lock, 1 held");
-    assert_int_equal(admin_set_acl(admin, path, &acl), ZOK);
+    look_permit(path, ZOO_PERM_ALL & ~ZOO_PERM_READ);
     expire_others(); /* all is listed anew */
     tmux_wait("mutex ?");
     assert_lacks(tmux_screen(), "free");
     quit();
-    entry.perms = ZOO_PERM_ALL;
-    assert_int_equal(admin_set_acl(admin, path, &acl), ZOK);
+    look_permit(path, ZOO_PERM_ALL);
 }
 
 TEST(it_goes_on_with_a_new_session)
@@ -379,28 +367,11 @@ TEST(it_goes_on_with_a_new_session)
     quit();
 }
 
-TEST(it_fits_one_character)
-{
-    start("");
-    tmux_resize(1, 1);
-    tmux_resize(100, 30);
-    tmux_wait("1 lock, 1 held");
-    tmux_wait("sorted by LOCK");
-    quit();
-}
-
 /* --- what is not a mutex --- */
-
-#define MEMBER "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a43"
 
 static const char *full(const char *name)
 {
-    static char text[4][256];
-    static size_t next;
-    char *buffer = text[next++ % 4];
-
-    (void)snprintf(buffer, sizeof(text[0]), "%s/%s", root, name);
-    return buffer;
+    return line("%s/%s", root, name);
 }
 
 static void ignore(int rc, zkr_grant *g, void *user)
@@ -437,10 +408,7 @@ TEST_WITH(a_semaphore_has_leases_and_a_queue, setup_root, teardown)
     run_it();
     tmux_wait("a lease of ");
     tmux_wait("its permit is free at once, for the next of them");
-    tmux_wait("anything else not to:");
-    tmux_type(token_of(leases[1]));
-    tmux_key("Enter");
-    tmux_wait("broken: ");
+    break_it(leases[1]);
     wait_grant_state(leases[1], ZKR_GRANT_LOST);
     go_back();
     tmux_wait("2 of 2 leases, 0 waiting");
@@ -455,14 +423,12 @@ TEST_WITH(a_semaphore_has_leases_and_a_queue, setup_root, teardown)
 
 static void make_member(const char *name)
 {
-    assert_ok(admin_create_flags(admin, full(name), "10.0.0.1", ZOO_EPHEMERAL,
-                                 NULL, 0));
+    (void)look_make(admin, full(name), "10.0.0.1", ZOO_EPHEMERAL);
 }
 
 /* Nobody holds a barrier, so nothing is asked or broken. */
 TEST_WITH(a_double_barrier_has_members, setup_root, teardown)
 {
-    assert_int_equal(admin_create(admin, full("start"), NULL), ZOK);
     make_member("start/" MEMBER "1");
     make_member("start/" MEMBER "2");
     start("");

@@ -215,11 +215,9 @@ TEST(records_of_nonsense_are_data)
         "{\"library\":\"zkrecipes\",\"host\":\"a\\u0000b\"}",
     };
     const json_t *queue;
-    char name[64];
 
     for (size_t i = 0; i < COUNT(records); i++) {
-        PRINT(name, "lock/lock-%010zu", i);
-        make(name, records[i]);
+        make(line("lock/lock-%010zu", i), records[i]);
     }
     LOOK(0, "show -o json %s", path);
     queue =
@@ -251,11 +249,8 @@ TEST(huge_data_is_cut)
 
 TEST(a_long_queue_is_cut_with_a_note)
 {
-    char name[64];
-
     for (int i = 0; i < 20; i++) {
-        PRINT(name, "lock/lock-%010d", i);
-        make(name, NULL);
+        make(line("lock/lock-%010d", i), NULL);
     }
     LOOK(0, "show --limit 5 %s", path);
     assert_has(look_err, "only 5 of 20 children are listed");
@@ -266,12 +261,9 @@ TEST(a_long_queue_is_cut_with_a_note)
 /* The server adds the number, as it does for them. */
 static void enqueue(struct admin *a, const char *lock, const char *prefix)
 {
-    char node[256];
-
     (void)admin_create(admin, lock, NULL);
-    PRINT(node, "%s/%s", lock, prefix);
-    assert_ok(
-        admin_create_flags(a, node, "", ZOO_EPHEMERAL | ZOO_SEQUENCE, NULL, 0));
+    assert_ok(admin_create_flags(a, line("%s/%s", lock, prefix), "",
+                                 ZOO_EPHEMERAL | ZOO_SEQUENCE, NULL, 0));
 }
 
 static const struct recipe {
@@ -898,36 +890,44 @@ TEST(break_shows_the_label)
     zkr_mutex_free(labelled);
 }
 
-/* With a terminal of its own, on which `answer` is typed when it asks. */
-static int break_on_a_terminal(const char *answer)
+static char said[8192];
+
+/* On a terminal of that width. `answer`, unless NULL, is typed when it asks.
+ * Its output is in `said`, without carriage returns. */
+static int on_a_terminal(int width, const char *answer, const char *verb,
+                         const char *lock)
 {
-    char said[8192];
-    size_t size = 0;
+    struct winsize size = { .ws_row = 24, .ws_col = (unsigned short)width };
+    size_t used = 0;
     int status;
     int fd;
-    pid_t pid = forkpty(&fd, NULL, NULL, NULL);
+    pid_t pid = forkpty(&fd, NULL, NULL, &size);
 
     assert_true(pid >= 0);
     if (pid == 0) {
-        (void)execl(LOCKCTL, LOCKCTL, "break", path, (char *)NULL);
+        (void)execl(LOCKCTL, LOCKCTL, "--color", "never", verb, lock,
+                    (char *)NULL);
         _exit(127);
     }
-    for (;;) {
-        ssize_t n = read(fd, said + size, sizeof(said) - 1 - size);
-
-        if (n <= 0)
-            break;
-        size += (size_t)n;
-        said[size] = '\0';
+    while (read(fd, said + used, 1) == 1) {
+        if (said[used] != '\r' && used < sizeof(said) - 1)
+            used++;
+        said[used] = '\0';
         if (answer != NULL && strstr(said, "not to: ") != NULL) {
             assert_true(write(fd, answer, strlen(answer)) > 0);
             answer = NULL;
         }
     }
+    said[used] = '\0';
     (void)close(fd);
     assert_true(waitpid(pid, &status, 0) == pid);
     assert_null(answer); /* it has asked */
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int break_on_a_terminal(const char *answer)
+{
+    return on_a_terminal(80, answer, "break", path);
 }
 
 TEST(break_asks_for_the_token_on_the_terminal)
@@ -946,33 +946,6 @@ TEST(break_asks_for_the_token_on_the_terminal)
 }
 
 /* --- how it looks --- */
-
-/* Returns its output on a terminal of that width, without carriage returns. */
-static const char *on_a_terminal(int width, const char *verb, const char *lock)
-{
-    static char said[8192];
-    struct winsize size = { .ws_row = 24, .ws_col = (unsigned short)width };
-    size_t used = 0;
-    ssize_t n = 1;
-    int fd;
-    pid_t pid = forkpty(&fd, NULL, NULL, &size);
-
-    assert_true(pid >= 0);
-    if (pid == 0) {
-        (void)execl(LOCKCTL, LOCKCTL, "--color", "never", verb, lock,
-                    (char *)NULL);
-        _exit(127);
-    }
-    while (n > 0) {
-        n = read(fd, said + used, 1);
-        if (n > 0 && said[used] != '\r' && used < sizeof(said) - 1)
-            used++;
-    }
-    said[used] = '\0';
-    (void)close(fd);
-    assert_true(waitpid(pid, NULL, 0) == pid);
-    return said;
-}
 
 /* Checks the lines of the table; a note may be longer. */
 static void assert_no_line_is_longer(const char *text, size_t width)
@@ -993,7 +966,6 @@ TEST(tables_are_as_wide_as_the_terminal)
     struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     zkr_mutex *labelled = NULL;
     char owner[400];
-    const char *said;
     zkr_grant *g;
 
     opts.label = label;
@@ -1005,9 +977,9 @@ TEST(tables_are_as_wide_as_the_terminal)
     owner[strlen(owner) < 17 ? strlen(owner) : 17] = '\0';
     (void)setenv("ZK_SERVERS", server_hosts(the_server), 1);
     for (int width = 60; width <= 240; width += 20) {
-        said = on_a_terminal(width, "ls", look_root);
+        assert_ok(on_a_terminal(width, NULL, "ls", look_root));
         assert_no_line_is_longer(strstr(said, "LOCK "), (size_t)width);
-        said = on_a_terminal(width, "show", path);
+        assert_ok(on_a_terminal(width, NULL, "show", path));
         assert_no_line_is_longer(strstr(said, "POS "), (size_t)width);
         assert_has(said, owner);
         assert_int_equal(strstr(said, "note: no room for ") == NULL,
@@ -1015,7 +987,7 @@ TEST(tables_are_as_wide_as_the_terminal)
                              strstr(said, " SESSION ") != NULL);
     }
     assert_has(said, label);
-    said = on_a_terminal(80, "show", path);
+    assert_ok(on_a_terminal(80, NULL, "show", path));
     assert_has(said, "CLIENT, SESSION, TIMEOUT; -o wide has all columns\n");
     release(g);
     zkr_mutex_free(labelled);
