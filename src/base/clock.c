@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clocks: one for waiting, one for the lease; nobody else reads any. */
+/* The clocks: one for waiting, one for the lease. */
 #include "base/clock.h"
 
 static int64_t read_clock(clockid_t clock)

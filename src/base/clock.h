@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clocks: one for waiting, one for the lease. No other file reads a
- * clock. */
+/* The clocks: one for waiting, one for the lease. Besides, protocol/owner.c
+ * reads the time of day. */
 #pragma once
 
 #include <stdint.h>
