@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/escape.h"
+#include "common/grow.h"
 #include "common/now.h"
 
 enum {
@@ -20,6 +21,7 @@ enum {
     PATIENCE_MS = 2000, /* unless the user has said --timeout */
     PEER_MAX = 72,
     ANSWER_MAX = 64 << 20,
+    BLOCK = 1 << 15,
 };
 
 static const char *const words[SERVERS_WORDS] = { "cons", "dump", "wchp",
@@ -42,6 +44,8 @@ struct asking {
     struct answer_text {
         char *text; /* any bytes */
         size_t size;
+        size_t room;
+        bool whole; /* it is an answer, and no refusal */
     } answers[SERVERS_WORDS];
 };
 
@@ -105,39 +109,22 @@ static void write_peer(int fd, char peer[PEER_MAX])
         (void)snprintf(peer, PEER_MAX, "%s %s", host, port);
 }
 
-/* Reads until the server hangs up. Returns false when it does not, or sends too
- * much. */
-static bool receive(int fd, int64_t deadline, char **ret_text, size_t *ret_size)
+/* Reads until the server hangs up. False: it does not, or sends too much. */
+static bool receive(int fd, int64_t deadline, struct answer_text *answer)
 {
-    size_t size = 0;
-    size_t room = 1 << 16;
-    char *text = malloc(room);
+    ssize_t n = 0;
 
-    while (text != NULL && size < ANSWER_MAX) {
-        char *grown;
-        ssize_t n;
-
-        if (!wait_for(fd, POLLIN, deadline))
-            break;
-        n = recv(fd, text + size, room - size, 0);
-        if (n == 0) {
-            *ret_text = text;
-            *ret_size = size;
-            return true;
-        }
-        if (n < 0)
-            break;
-        size += (size_t)n;
-        if (size < room)
-            continue;
-        room *= 2;
-        grown = realloc(text, room);
-        if (grown == NULL)
-            break;
-        text = grown;
-    }
-    free(text);
-    return false;
+    do {
+        answer->size += (size_t)n;
+        if (answer->size > ANSWER_MAX ||
+            !grow_block(&answer->text, &answer->room,
+                        2 * answer->size + BLOCK) ||
+            !wait_for(fd, POLLIN, deadline))
+            return false;
+        n = recv(fd, answer->text + answer->size, answer->room - answer->size,
+                 0);
+    } while (n > 0);
+    return n == 0;
 }
 
 /* A name may have several addresses, and each connection may take another. */
@@ -156,7 +143,7 @@ static bool ask_word(struct asking *a, size_t i, int64_t deadline)
     int fd = connect_to(a->host, a->port, deadline);
     char peer[PEER_MAX] = "";
     bool done = fd >= 0 && send(fd, words[i], 4, MSG_NOSIGNAL) == 4 &&
-                receive(fd, deadline, &answer->text, &answer->size);
+                receive(fd, deadline, answer);
 
     if (fd >= 0) {
         write_peer(fd, peer);
@@ -164,11 +151,9 @@ static bool ask_word(struct asking *a, size_t i, int64_t deadline)
     }
     take_peer(a, peer);
     if (done && memmem(answer->text, answer->size < 256 ? answer->size : 256,
-                       refusal, strlen(refusal)) != NULL) {
-        free(answer->text);
-        answer->text = NULL;
+                       refusal, strlen(refusal)) != NULL)
         a->refused |= 1u << i;
-    }
+    answer->whole = done && (a->refused & 1u << i) == 0;
     return done;
 }
 
@@ -230,10 +215,9 @@ static bool take(struct servers *s, struct asking *a, struct notes *notes)
     for (size_t i = 0; i < SERVERS_WORDS; i++) {
         const struct answer_text *answer = &a->answers[i];
 
-        if (answer->text != NULL)
-            done =
-                servers_read(s, 1u << i, a->name, answer->text, answer->size) &&
-                done;
+        if (answer->whole &&
+            !servers_read(s, 1u << i, a->name, answer->text, answer->size))
+            done = false;
         free(answer->text);
     }
     if (!a->reached)

@@ -12,7 +12,6 @@
 enum { OTHERS_MAX = 3 };
 
 struct asking {
-    struct stay **stays;
     struct zkr_participant *nodes;
     size_t count;
 };
@@ -20,10 +19,9 @@ struct asking {
 static void show(struct asking *a, struct stay *stay)
 {
     for (size_t i = 0; i < a->count && i < OTHERS_MAX; i++) {
-        if (a->stays[i] == stay)
+        if (a->nodes[i].name == stay->name)
             return;
     }
-    a->stays[a->count] = stay;
     a->nodes[a->count++] = stay->node;
 }
 
@@ -81,24 +79,21 @@ static void take(const struct zkr_participant *nodes, size_t count, hold_fn *fn,
 static bool ask(const struct past *past, const struct queue *queue,
                 size_t start, size_t end, hold_fn *fn, void *user)
 {
-    size_t room = end - start + OTHERS_MAX;
-    struct asking a = { .stays = calloc(room, sizeof(*a.stays)),
-                        .nodes = calloc(room, sizeof(*a.nodes)) };
-    bool done = a.stays != NULL && a.nodes != NULL;
+    struct asking a = { .nodes = calloc(end - start + OTHERS_MAX,
+                                        sizeof(*a.nodes)) };
 
-    if (done) {
-        if (start > 0)
-            show(&a, queue->items[start - 1]);
-        show_deciders(&a, past, queue);
-        for (size_t i = start; i < end; i++)
-            show(&a, queue->items[i]);
-        a.count = zkr__roster_order(a.nodes, a.count);
-        zkr__roster_settle(a.nodes, a.count);
-        take(a.nodes, a.count, fn, user);
-    }
-    free(a.stays);
+    if (a.nodes == NULL)
+        return false;
+    if (start > 0)
+        show(&a, queue->items[start - 1]);
+    show_deciders(&a, past, queue);
+    for (size_t i = start; i < end; i++)
+        show(&a, queue->items[i]);
+    a.count = zkr__roster_order(a.nodes, a.count);
+    zkr__roster_settle(a.nodes, a.count);
+    take(a.nodes, a.count, fn, user);
     free(a.nodes);
-    return done;
+    return true;
 }
 
 /* --- the walk --- */

@@ -47,14 +47,13 @@ static void print_owner(const char *id, const struct contender *c, bool bad)
     print_look(bad);
 }
 
-static void print_lock(const char *id, const struct lock *lock, bool bad)
+static void print_lock(const char *id, const struct lock *lock)
 {
     char path[PATH_TEXT_MAX];
 
     (void)printf("  %s [shape=box, label=\"", id);
     print_text(cell_path(lock->path, path));
-    (void)putchar('"');
-    print_look(bad);
+    (void)puts("\"];");
 }
 
 static void print_edge(const char *from, const char *to, const char *text,
@@ -78,63 +77,40 @@ static const char *owner_id(const struct scan *scan, const struct lock *lock,
     return id;
 }
 
-/* --- what is red --- */
+/* --- the graph --- */
 
-/* A contender in its lock. */
-struct at {
-    const struct lock *lock;
-    const struct contender *c;
-};
-
-/* What a member of a deadlock has in common with what is red. */
-enum same { SAME_LOCK, SAME_OWNER, SAME_CONTENDER };
-
-static bool is_same(struct at a, struct at b, enum same same)
-{
-    if (same == SAME_LOCK)
-        return a.lock == b.lock;
-    return a.c == b.c || (same == SAME_OWNER && a.c->node->session_id != 0 &&
-                          a.c->node->session_id == b.c->node->session_id &&
-                          contender_thread(a.c) == contender_thread(b.c));
-}
-
-/* A member of a deadlock holds or waits at the same. */
-static bool is_bad(const struct deadlocks *all, struct at at, enum same same)
+/* A member of a deadlock holds or waits with it: it is red. */
+static bool is_bad(const struct deadlocks *all, const struct contender *c)
 {
     for (size_t i = 0; i < all->count; i++) {
         const struct deadlock *d = &all->items[i];
 
         for (size_t k = 0; k < d->count; k++) {
-            const struct deadlock_member *m = &d->members[k];
-
-            if (is_same((struct at){ m->waits_lock, m->waits }, at, same) ||
-                (m->held != NULL &&
-                 is_same((struct at){ m->held_lock, m->held }, at, same)))
+            if (d->members[k].waits == c || d->members[k].held == c)
                 return true;
         }
     }
     return false;
 }
 
-/* --- the graph --- */
-
-/* One owner and one lock: it holds it, or waits for it. */
-static void print_contender(const struct scan *scan,
-                            const struct deadlocks *all, struct at at,
-                            const char *lock_id)
+/* One owner and one lock: it holds it, or waits for it. A node of the graph
+ * that was red stays it when it is named again. */
+static void print_contender(const struct scan *scan, const struct lock *lock,
+                            const struct contender *c, const char *lock_id,
+                            bool bad)
 {
-    bool bad = is_bad(all, at, SAME_CONTENDER);
     char text[WORD_MAX];
     char id[ID_MAX];
 
-    print_owner(owner_id(scan, at.lock, at.c, id), at.c,
-                is_bad(all, at, SAME_OWNER));
-    if (at.c->node->holds) {
+    print_owner(owner_id(scan, lock, c, id), c, bad);
+    if (bad)
+        (void)printf("  %s [color=red, penwidth=2];\n", lock_id);
+    if (c->node->holds) {
         print_edge(lock_id, id, "held by", bad);
         return;
     }
     (void)snprintf(text, sizeof(text), "waits, position %zu",
-                   (size_t)(at.c - at.lock->items));
+                   (size_t)(c - lock->items));
     print_edge(id, lock_id, text, bad);
 }
 
@@ -161,15 +137,16 @@ void dot_print(const struct scan *scan, const struct deadlocks *all)
                "  node [fontname=\"sans-serif\"];\n"
                "  edge [fontname=\"sans-serif\", fontsize=10];");
     for (size_t i = 0; i < scan->count; i++) {
-        struct at at = { .lock = &scan->locks[i] };
+        const struct lock *lock = &scan->locks[i];
         char id[ID_MAX];
 
         (void)snprintf(id, sizeof(id), "lock_%zu", i);
-        print_lock(id, at.lock, is_bad(all, at, SAME_LOCK));
-        for (at.c = at.lock->items; at.c < at.lock->items + at.lock->count;
-             at.c++) {
-            if (!contender_is_promised(at.c))
-                print_contender(scan, all, at, id);
+        print_lock(id, lock);
+        for (size_t k = 0; k < lock->count; k++) {
+            const struct contender *c = &lock->items[k];
+
+            if (!contender_is_promised(c))
+                print_contender(scan, lock, c, id, is_bad(all, c));
         }
     }
     for (size_t i = 0; i < all->count; i++)
