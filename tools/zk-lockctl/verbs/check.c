@@ -54,19 +54,6 @@ static bool holds(const struct lock *lock, const struct question *q)
     return false;
 }
 
-/* There is one question; and a connection. */
-static int begin(struct lockctl *ctl, const char *verb, struct question *q)
-{
-    int questions = q->free + q->held + (q->holder != NULL);
-
-    if (questions != 1)
-        return lockctl_fail(EX_USAGE,
-                            questions > 1 ? "%s: only one question"
-                                          : "%s: --free, --held or --held-by?",
-                            verb);
-    return lockctl_connect(ctl);
-}
-
 static uint32_t reads(const struct lockctl *ctl, const struct question *q)
 {
     return one_lock_reads(ctl, q->holder != NULL ? SCAN_HOLDERS : 1);
@@ -78,26 +65,6 @@ static int look(struct lockctl *ctl, const struct question *q,
 {
     return scan_lock(ctl->session, q->path, reads(ctl, q), SCAN_MISSING,
                      ret_lock);
-}
-
-static int check(struct lockctl *ctl, int argc, char **argv)
-{
-    struct lock lock;
-    int code = begin(ctl, "check", &asked);
-
-    (void)argc;
-    asked.path = argv[0];
-    if (code == 0)
-        code = look(ctl, &asked, &lock);
-    if (code != 0)
-        return code;
-    code = one_lock_print(ctl, &lock);
-    if (code == 0 && !holds(&lock, &asked)) {
-        one_lock_say(ctl, &lock);
-        code = EX_NO;
-    }
-    lock_done(&lock);
-    return code;
 }
 
 /* Takes the lock. False: the answer is no, and there is time. */
@@ -153,18 +120,41 @@ static int wait_until(struct lockctl *ctl, const struct question *q,
     return code;
 }
 
-static int wait_verb(struct lockctl *ctl, int argc, char **argv)
+/* There is one question. */
+static int ask(struct lockctl *ctl, const char *verb, const char *path)
 {
+    int questions = asked.free + asked.held + (asked.holder != NULL);
     struct mirror *mirror = NULL;
-    int code = begin(ctl, "wait", &asked);
+    int code;
 
-    (void)argc;
-    asked.path = argv[0];
+    if (questions != 1)
+        return lockctl_fail(EX_USAGE,
+                            questions > 1 ? "%s: only one question"
+                                          : "%s: --free, --held or --held-by?",
+                            verb);
+    asked.path = path;
+    code = lockctl_connect(ctl);
     if (code == 0)
         code = wait_until(ctl, &asked, &mirror);
     lockctl_disconnect(ctl);
     mirror_end(mirror);
     return code;
+}
+
+static int check(struct lockctl *ctl, int argc, char **argv)
+{
+    int code;
+
+    (void)argc;
+    asked.wait_ms = 0;
+    code = ask(ctl, "check", argv[0]);
+    return code == EX_TEMPFAIL ? EX_NO : code;
+}
+
+static int wait_verb(struct lockctl *ctl, int argc, char **argv)
+{
+    (void)argc;
+    return ask(ctl, "wait", argv[0]);
 }
 
 const struct verb verb_check = {
