@@ -139,7 +139,7 @@ bool zkr__line_is_quiet_locked(const struct zkr__line *line) ZKR__LOCKED;
  * nobody came in between; then its place is known without a list. */
 bool zkr__line_follows_locked(struct zkr__claim *c) ZKR__LOCKED;
 /* Learn from a list: the line, and one claim that is in it at `self`. */
-void zkr__line_see_locked(struct zkr__line *line, int64_t directory,
+void zkr__line_see_locked(struct zkr__line *line, const struct zkr_stat *dir,
                           struct zkr__queue *queue) ZKR__LOCKED;
 void zkr__place_see_locked(struct zkr__claim *c, const struct zkr__queue *queue,
                            size_t self) ZKR__LOCKED;

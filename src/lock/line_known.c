@@ -3,8 +3,9 @@
  * gives out, and by which claims were granted the lock.
  *
  * The server counts every create in a directory, and no delete. So a node with
- * the number after that of our last one came right after it, if the directory
- * is still the same one, which a watch tells. */
+ * the number after that of our last one came right after it, if the server gave
+ * out that one, too, and the directory is still the same one, which a watch
+ * tells. */
 #include "base/error.h"
 #include "base/path.h"
 #include "lock/claim.h"
@@ -159,21 +160,32 @@ static void refresh_locked(struct zkr__line *line,
     }
 }
 
-void zkr__line_see_locked(struct zkr__line *line, int64_t directory,
+/* The server gives each create the number of those before it. A reader that was
+ * to be at the place of its writer may be in another directory by now, with the
+ * writer's number; so may one that a client has named. `cversion` is the number
+ * of creates and deletes, modulo 2^32. */
+static bool is_given_out(const struct zkr_stat *dir, int64_t seq)
+{
+    return (uint32_t)dir->cversion + (uint32_t)dir->children ==
+           2 * (uint32_t)(seq + 1);
+}
+
+void zkr__line_see_locked(struct zkr__line *line, const struct zkr_stat *dir,
                           struct zkr__queue *queue)
 {
     size_t last = queue->count - 1;
 
-    if (directory != line->directory) {
+    if (dir->czxid != line->directory) {
         zkr__line_forget_locked(line);
-        line->directory = directory;
+        line->directory = dir->czxid;
     }
     mark(queue, &line->counted, false);
     mark(queue, &line->gone, true);
     zkr__queue_link(queue);
     refresh_locked(line, queue);
     line->contention = zkr__queue_other(queue, ZKR__NOBODY) != ZKR__NOBODY;
-    if (queue->count == 0 || !is_watched(line))
+    if (queue->count == 0 || !is_watched(line) ||
+        !is_given_out(dir, queue->all[last].seq))
         return;
     line->tail.generation = line->generation;
     line->tail.seq = queue->all[last].seq;

@@ -161,7 +161,7 @@ static void on_list(struct zkr__op *op, const struct zkr__zk_reply *reply)
         rc = zkr__queue_parse(&queue, reply->names, reply->name_count,
                               line->markers);
     if (rc == ZKR_OK)
-        zkr__line_see_locked(line, reply->stat.czxid, &queue);
+        zkr__line_see_locked(line, &reply->stat, &queue);
     serve_locked(line, rc, &queue);
     zkr__queue_done(&queue);
     line->serving = false;

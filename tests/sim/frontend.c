@@ -137,6 +137,17 @@ static void watch_again(struct conn *c, struct request *r)
     }
 }
 
+/* Those that are in the log by that version: the last one has counted. */
+static int32_t creates_in(const struct node *parent, int64_t version)
+{
+    for (const struct node *n = parent->children; n != NULL;
+         n = n->next_sibling) {
+        if (n->created <= version && n->created < n->deleted)
+            return n->in_parent;
+    }
+    return 0;
+}
+
 static void list(struct request *r, const struct node *parent, int replica,
                  int64_t version)
 {
@@ -146,6 +157,7 @@ static void list(struct request *r, const struct node *parent, int replica,
     for (n = parent->children; n != NULL; n = n->next_sibling)
         i += tree_shows(n, replica, version);
     r->name_count = i;
+    r->creates = creates_in(parent, version);
     r->names = arena_new((i + 1) * sizeof(*r->names));
     for (n = parent->children; n != NULL; n = n->next_sibling) {
         if (tree_shows(n, replica, version))

@@ -67,8 +67,9 @@ struct request {
     const char **names;
     size_t name_count;
     const struct node_data *value;
-    int64_t mzxid; /* of a read: when the node was written last */
-    int64_t pzxid; /* of a read: when a child came or went */
+    int64_t mzxid;   /* of a read: when the node was written last */
+    int64_t pzxid;   /* of a read: when a child came or went */
+    int32_t creates; /* of a list: those in the directory so far */
     /* the client's */
     struct request *pending;
     uintptr_t id; /* 0: nobody waits for an answer */

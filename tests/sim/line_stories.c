@@ -1074,6 +1074,48 @@ STORY_HERE(a_reader_with_the_next_number_lists)
         pass_on(2);
 }
 
+static void *make_directory_anew(void *arg)
+{
+    fiber_sleep(10 * MS);
+    operator_deletes(zkr_grant_node(ours[0].grant));
+    operator_deletes(WORLD_PATH);
+    make(WORLD_PATH);
+    return NULL;
+}
+
+/* Others make the directory again while the create of a reader is under way: it
+ * has the number of its writer. Regression: that was taken for the last one
+ * that the directory had given out. */
+STORY_HERE(the_number_of_a_writer_is_not_given_out)
+{
+    zkr_grant *read = NULL;
+
+    for (int i = 0; i < 2; i++) {
+        make(WORLD_PATH STRANGER);
+        some_time();
+        operator_deletes(find_child(STRANGER)->path);
+    }
+    ask_write(0);
+    await_grant(0);
+    some_time();
+    far(200 * MS);
+    (void)fiber_start(TELLER, make_directory_anew, NULL);
+    if (downgrade(&read) != ZKR_ELOST)
+        world_fail("it is granted the read lock");
+    far(0);
+    zkr_grant_free(ours[0].grant);
+    some_time();
+    make(WORLD_PATH OTHER_WRITER);
+    make(WORLD_PATH OTHER_READER);
+    some_time();
+    ask_write(1);
+    fiber_sleep(world.timeout / 2);
+    still_waits(1);
+    operator_deletes(find_child(OTHER_WRITER)->path);
+    operator_deletes(find_child(OTHER_READER)->path);
+    take_and_pass_on(1);
+}
+
 /* The create of the reader fails, and the delete of the writer, too, for as
  * long as the next create takes. Regression: between its two creates the
  * reader was not in the line, and the next writer was granted the lock. The

@@ -529,8 +529,12 @@ static void reply(const struct zkr__zk *zk, const struct request *r, int rc)
         reply.data = r->value->bytes;
         reply.data_len = r->value->len;
     }
-    if (rc == ZKR_OK && r->value != NULL && r->type == ZKR__ZK_CHILDREN)
+    if (rc == ZKR_OK && r->value != NULL && r->type == ZKR__ZK_CHILDREN) {
         reply.stat.data_len = (int32_t)r->value->len;
+        reply.stat.children = (int32_t)r->name_count;
+        reply.stat.cversion =
+            (int32_t)(2 * (uint32_t)r->creates - (uint32_t)r->name_count);
+    }
     zk->tell->on_reply(zk->session, r->id, &reply);
 }
 
