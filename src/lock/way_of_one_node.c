@@ -3,8 +3,8 @@
  *
  * The name says nothing about the owner. A node is ours if our session made it
  * and its data has the number of our claim. After an unknown outcome it is also
- * ours if somebody else has replaced its data, and no claim of the session
- * knows the node. */
+ * ours if somebody else has replaced its data, or we may not read them, and no
+ * claim of the session knows the node. Who takes it first has it. */
 #include <string.h>
 
 #include "base/error.h"
@@ -30,34 +30,51 @@ static int64_t left_as(const struct zkr__claim *c)
                : 0;
 }
 
-static bool knows(const struct zkr__claim *c, const struct zkr__zk_reply *node)
+static bool has_made(const struct zkr__claim *c,
+                     const struct zkr__zk_reply *node)
 {
-    return (c->node->path[0] != '\0' && c->node->czxid == node->stat.czxid) ||
-           left_as(c) == node->stat.czxid ||
-           has_data(node, c->node->record->data, c->node->record->len);
+    return has_data(node, c->node->record->data, c->node->record->len);
 }
 
-/* Tells whether it belongs to a claim of this session, also to one that has
- * left and could not delete it. All that use its name are in one line. */
-static bool is_known_locked(const struct zkr__line *line,
-                            const struct zkr__zk_reply *node) ZKR__LOCKED
+/* Also if it has left and could not delete it. */
+static bool has_taken(const struct zkr__claim *c,
+                      const struct zkr__zk_reply *node)
+{
+    return (c->node->path[0] != '\0' && c->node->czxid == node->stat.czxid) ||
+           left_as(c) == node->stat.czxid;
+}
+
+/* Tells whether a claim of this session has. All that use its name are in one
+ * line. */
+static bool any_locked(const struct zkr__line *line,
+                       bool (*has)(const struct zkr__claim *,
+                                   const struct zkr__zk_reply *),
+                       const struct zkr__zk_reply *node) ZKR__LOCKED
 {
     const struct zkr__list *claims = &line->claims;
 
     for (struct zkr__list *l = claims->next; l != claims; l = l->next) {
-        if (knows(ZKR__CONTAINER(l, struct zkr__claim, of_line), node))
+        if (has(ZKR__CONTAINER(l, struct zkr__claim, of_line), node))
             return true;
     }
     return false;
 }
 
-/* After an unknown outcome it may be ours with data of somebody else, if no
- * claim of the session knows it. */
+/* Tells whether a claim may take it: one that has made it or, if it may have,
+ * one that finds a node which no claim of the session has made. */
+static bool may_take_locked(const struct zkr__line *line, bool made,
+                            bool perhaps,
+                            const struct zkr__zk_reply *node) ZKR__LOCKED
+{
+    return !any_locked(line, has_taken, node) &&
+           (made || (perhaps && !any_locked(line, has_made, node)));
+}
+
 static bool is_ours_locked(const struct zkr__claim *c,
                            const struct zkr__zk_reply *node) ZKR__LOCKED
 {
-    return has_data(node, c->node->record->data, c->node->record->len) ||
-           (c->node->may_be_more && !is_known_locked(c->lock->line, node));
+    return may_take_locked(c->lock->line, has_made(c, node),
+                           c->node->may_be_more, node);
 }
 
 /* Somebody else has written to a node of our session that no claim knows. If it
@@ -70,8 +87,9 @@ static bool matches(const struct zkr__search *search,
         return true;
     if (node->stat.ephemeral_owner != search->op.session->id)
         return false;
-    return has_data(node, search->data, search->data_len) ||
-           (search->czxid == 0 && !is_known_locked(search->line, node));
+    return may_take_locked(search->line,
+                           has_data(node, search->data, search->data_len),
+                           search->czxid == 0, node);
 }
 
 static const char *find_ours(struct zkr__search *search,

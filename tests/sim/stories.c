@@ -498,6 +498,54 @@ STORY(a_node_that_stays_is_not_the_next_claims, nothing)
 
 /* -- what may not be read ------------------------------------------------- */
 
+static void on_told(int rc, zkr_grant *grant, void *user)
+{
+    zkr_grant **told = user;
+
+    if (rc != ZKR_OK)
+        world_fail("it is told %s", zkr_strerror(rc));
+    *told = grant;
+}
+
+/* The answers to the creates of both are lost. The first one was refused, and
+ * takes the node of the second one for its own, because it may not read it.
+ * Regression: the second one took it, too, when it could read again. */
+STORY(a_node_that_may_not_be_read_is_taken_once, nothing)
+{
+    zkr_session *s = own_session();
+    zkr_grant *grants[2] = { NULL, NULL };
+    zkr_unfair_mutex *m;
+
+    if (zkr_unfair_mutex_new(s, WORLD_PATH, NULL, &m) != ZKR_OK)
+        world_fail("cannot begin: %s", zkr_error_detail());
+    operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, WORLD_PATH "/holder", "");
+    fiber_sleep(100 * MS);
+    cut_of(TELLER, WAY_DOWN,
+           world.timeout * 3 / 4); /* longer than a client waits */
+    for (int i = 0; i < 2; i++) {
+        if (zkr_unfair_mutex_acquire_async(m, -1, on_told, &grants[i], NULL) !=
+            ZKR_OK)
+            world_fail("cannot wait: %s", zkr_error_detail());
+        fiber_sleep(20 * MS);
+        if (i == 0)
+            operator_deletes(WORLD_PATH "/holder");
+        fiber_sleep(20 * MS);
+    }
+    acls_deny(ZKR_PERMISSION_READ, 3, TELLER, 2 * world.timeout);
+    fiber_sleep(5 * world.timeout);
+    if (grants[0] == NULL || grants[1] != NULL)
+        world_fail("one node is taken by %d claims",
+                   (grants[0] != NULL) + (grants[1] != NULL));
+    for (int i = 0; i < 2; i++) {
+        while (grants[i] == NULL)
+            fiber_sleep(100 * MS);
+        (void)zkr_grant_release(grants[i]);
+        zkr_grant_free(grants[i]);
+    }
+    zkr_unfair_mutex_free(m);
+    (void)zkr_session_close(s);
+}
+
 static void hide(bool from_exists, bool unfair)
 {
     start(&users[HOLDER]);
