@@ -28,6 +28,15 @@
 /* Each program that includes this has its own. */
 static struct cli cli;
 
+/* The lock of a test, for FIXTURE(take_path, NULL). */
+static const char *path __attribute__((unused));
+
+static inline int take_path(void)
+{
+    path = new_path();
+    return 0;
+}
+
 #define RUN(...) (START(&cli, __VA_ARGS__), cli_end(&cli))
 
 /* Programs are started with this library before all others, until

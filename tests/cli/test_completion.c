@@ -2,14 +2,12 @@
 /* Tests of the completion scripts, in the shells that are installed. */
 #include "look.h"
 
-#include "proxy.h"
-
 static zkr_session *session;
 
 static int setup(void)
 {
     session = open_session();
-    return 0;
+    return setenv("ZK_SERVERS", server_hosts(the_server), 1);
 }
 
 static int teardown(void)
@@ -35,7 +33,7 @@ static const char *said_by(const char *shell, const char *script)
 }
 
 /* The words that bash offers for a line, one on each line. */
-static const char *bash_offers(const char *line)
+static const char *bash_offers(const char *words)
 {
     char script[1024];
 
@@ -43,20 +41,20 @@ static const char *bash_offers(const char *line)
           "set -eu; eval \"$(\"$0\" completion bash)\"; "
           "COMP_LINE=\"$0 %s\"; COMP_POINT=${#COMP_LINE}; "
           "_zk_lockctl; printf '%%s\\n' \"${COMPREPLY[@]}\"",
-          line);
+          words);
     return said_by("/bin/bash", script);
 }
 
 /* The same for names of locks. On a busy machine the servers may answer too
  * late, and then nothing is offered; so this asks again, as a person presses
  * the key once more. */
-static const char *bash_offers_locks(const char *line)
+static const char *bash_offers_locks(const char *words)
 {
     int64_t deadline_ms = now_ms() + SOON_MS;
     const char *offered;
 
     do
-        offered = bash_offers(line);
+        offered = bash_offers(words);
     while (strcmp(offered, "\n") == 0 && now_ms() < deadline_ms);
     return offered;
 }
@@ -101,16 +99,13 @@ TEST(values_are_offered_behind_an_equals_sign)
 
 static void assert_takes_what_is_offered(const char *verb)
 {
-    char script[512];
-
-    PRINT(script,
-          "for option in $(\"$0\" completion words -- %s --); do "
-          "  said=$(\"$0\" %s $option= --help 2>&1); "
-          "  case $said in *nrecognized*) "
-          "    echo \"%s $option: $said\"; exit 1;; esac; "
-          "done",
-          verb, verb, verb);
-    (void)said_by("/bin/bash", script);
+    (void)said_by("/bin/bash",
+                  line("for option in $(\"$0\" completion words -- %s --); do "
+                       "  said=$(\"$0\" %s $option= --help 2>&1); "
+                       "  case $said in *nrecognized*) "
+                       "    echo \"%s $option: $said\"; exit 1;; esac; "
+                       "done",
+                       verb, verb, verb));
 }
 
 /* Options are offered as the help texts say them. */
@@ -141,15 +136,11 @@ static void assert_is_in(const char *manual, const char *option)
 
 TEST(the_manual_has_each_option)
 {
-    static char manual[256 * 1024];
-    FILE *file = fopen(MANUAL, "re");
+    const char *manual = cli_read(MANUAL);
     char options[8192];
     char *rest = options;
     char *option;
 
-    assert_non_null(file);
-    manual[fread(manual, 1, sizeof(manual) - 1, file)] = '\0';
-    (void)fclose(file);
     PRINT(options, "%s",
           said_by("/bin/bash",
                   "for v in $(\"$0\" completion words -- ''); do "
@@ -162,96 +153,75 @@ TEST(the_manual_has_each_option)
 TEST(bash_offers_the_names_of_locks)
 {
     static const char node[] = "/tests/it/b:1/lock-0000000001";
-    char line[256];
+    char servers[128];
 
-    assert_int_equal(admin_create(admin, "/tests/it", NULL), 0);
-    assert_int_equal(admin_create(admin, "/tests/it/b:1", NULL), 0);
-    assert_ok(admin_create_flags(admin, node, "", ZOO_EPHEMERAL, NULL, 0));
-    PRINT(line, "show --servers %s /tests/it", server_hosts(the_server));
-    assert_string_equal(bash_offers_locks(line), "/tests/it/b:1\n");
-    PRINT(line, "--servers=%s watch /tests/it/", server_hosts(the_server));
-    assert_string_equal(bash_offers_locks(line), "/tests/it/b:1\n");
+    PRINT(servers, "--servers=%s", server_hosts(the_server));
+    (void)unsetenv("ZK_SERVERS");
+    (void)look_make(admin, node, "", ZOO_EPHEMERAL);
+    assert_string_equal(bash_offers_locks(line("show --servers %s /tests/it",
+                                               server_hosts(the_server))),
+                        "/tests/it/b:1\n");
+    assert_string_equal(bash_offers_locks(line("%s watch /tests/it/", servers)),
+                        "/tests/it/b:1\n");
     /* To bash, a word begins behind a colon. */
-    PRINT(line, "--servers=%s watch /tests/it/b:", server_hosts(the_server));
-    assert_string_equal(bash_offers_locks(line), "1\n");
+    assert_string_equal(
+        bash_offers_locks(line("%s watch /tests/it/b:", servers)), "1\n");
     assert_int_equal(admin_delete(admin, node), 0);
 }
 
 TEST(a_lock_below_locks_is_offered_by_its_name)
 {
-    zkr_mutex *m = new_mutex(session, "/locks/short");
+    AUTO(mutex) m = new_mutex(session, "/locks/short");
     zkr_grant *g = acquire(m);
-    char line[256];
 
-    PRINT(line, "ls --servers %s sh", server_hosts(the_server));
-    assert_string_equal(bash_offers_locks(line), "short\n");
-    PRINT(line, "ls --servers %s /locks/sh", server_hosts(the_server));
-    assert_string_equal(bash_offers_locks(line), "/locks/short\n");
+    assert_string_equal(bash_offers_locks("ls sh"), "short\n");
+    assert_string_equal(bash_offers_locks("ls /locks/sh"), "/locks/short\n");
     release(g);
-    zkr_mutex_free(m);
 }
 
 /* Regression: the search spent its time at "/" and did not come to "/locks". */
 TEST(locks_are_looked_for_below_locks_first)
 {
     enum { CROWD = 1000 };
-    zkr_mutex *m = new_mutex(session, "/locks/short");
+    AUTO(mutex) m = new_mutex(session, "/locks/short");
     zkr_grant *g = acquire(m);
-    struct proxy *p;
-    char line[256];
-    char path[64];
+    AUTO(proxy) p = new_proxy();
 
-    for (int i = 0; i < CROWD; i++) {
-        PRINT(path, "/crowd-%d", i);
-        assert_int_equal(admin_create(admin, path, NULL), ZOK);
-    }
-    assert_int_equal(proxy_start(server_hosts(the_server), &p), 0);
+    for (int i = 0; i < CROWD; i++)
+        assert_ok(admin_create(admin, line("/crowd-%d", i), NULL));
     proxy_set_latency(p, 30);
-    PRINT(line, "show --servers %s ", proxy_hosts(p));
-    assert_has(bash_offers_locks(line), "short\n");
-    PRINT(line, "show --servers %s /", proxy_hosts(p));
-    assert_has(bash_offers_locks(line), "/locks/short\n");
-    proxy_stop(p);
-    for (int i = 0; i < CROWD; i++) {
-        PRINT(path, "/crowd-%d", i);
-        assert_int_equal(admin_delete(admin, path), ZOK);
-    }
+    (void)setenv("ZK_SERVERS", proxy_hosts(p), 1);
+    assert_has(bash_offers_locks("show "), "short\n");
+    assert_has(bash_offers_locks("show /"), "/locks/short\n");
+    for (int i = 0; i < CROWD; i++)
+        assert_ok(admin_delete(admin, line("/crowd-%d", i)));
     release(g);
-    zkr_mutex_free(m);
 }
 
 /* The shell puts an offered word on the command line as it is. */
 TEST(no_name_reaches_a_shell_as_a_command)
 {
-    zkr_mutex *m = new_mutex(session, "/locks/evil$(touch pwned);`x`");
-    zkr_mutex *good = new_mutex(session, "/locks/even");
+    AUTO(mutex) m = new_mutex(session, "/locks/evil$(touch pwned);`x`");
+    AUTO(mutex) good = new_mutex(session, "/locks/even");
     zkr_grant *g = acquire(m);
     zkr_grant *other = acquire(good);
-    char line[256];
 
-    PRINT(line, "ls --servers %s e", server_hosts(the_server));
-    assert_string_equal(bash_offers_locks(line), "even\n");
-    PRINT(line, "ls --servers %s /locks/e", server_hosts(the_server));
-    assert_string_equal(bash_offers_locks(line), "/locks/even\n");
+    assert_string_equal(bash_offers_locks("ls e"), "even\n");
+    assert_string_equal(bash_offers_locks("ls /locks/e"), "/locks/even\n");
     release(other);
     release(g);
-    zkr_mutex_free(good);
-    zkr_mutex_free(m);
 }
 
 TEST(nobody_waits_for_silent_servers)
 {
-    char line[256];
-    struct proxy *p;
+    AUTO(proxy) p = new_proxy();
     struct stopwatch *w;
 
-    assert_int_equal(proxy_start(server_hosts(the_server), &p), 0);
     proxy_freeze(p);
-    PRINT(line, "ls --servers %s /", proxy_hosts(p));
+    (void)setenv("ZK_SERVERS", proxy_hosts(p), 1);
     w = stopwatch_start();
-    assert_string_equal(bash_offers(line), "\n");
+    assert_string_equal(bash_offers("ls /"), "\n");
     assert_true(stopwatch_says(w, 300, 3000)); /* 300 ms, and a shell */
-    proxy_stop(p);
 }
 
 TEST(fish_offers_the_same)

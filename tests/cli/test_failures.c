@@ -114,14 +114,10 @@ TEST(a_silent_server_is_passed_over)
 
     PRINT(hosts, "127.0.0.1:%d,%s", silent_port(&fd), server_hosts(the_server));
     look_on(hosts);
-    for (int i = 0; i < 6; i++) {
-        if (look("ls --timeout 3s /") != 0)
-            fail_msg("%s", look_err);
-    }
-    for (int i = 0; i < 2; i++) {
-        if (look("run -n --session-timeout 1s /silent true") != 0)
-            fail_msg("%s", look_err);
-    }
+    for (int i = 0; i < 6; i++)
+        LOOK(0, "ls --timeout 3s /");
+    for (int i = 0; i < 2; i++)
+        LOOK(0, "run -n --session-timeout 1s /silent true");
     (void)close(fd);
 }
 

@@ -70,21 +70,14 @@ static const char *below(const char *name)
 static void make(int client, const char *name, const char *data)
 {
     char node[128];
-    char path[256];
     char time[64];
     struct Stat stat;
     time_t seconds;
 
     PRINT(node, "%s", name);
-    PRINT(path, "%s", below(node));
-    for (char *p = path + 1; (p = strchr(p, '/')) != NULL; p++) {
-        *p = '\0';
-        (void)admin_create(admin, path, NULL);
-        *p = '/';
-    }
-    assert_ok(admin_create_flags(clients[client < 0 ? 0 : client], path, data,
-                                 client < 0 ? 0 : ZOO_EPHEMERAL, NULL, 0));
-    assert_int_equal(admin_exists(admin, path, &stat), ZOK);
+    (void)look_make(clients[client < 0 ? 0 : client], below(node), data,
+                    client < 0 ? 0 : ZOO_EPHEMERAL);
+    assert_ok(admin_exists(admin, below(node), &stat));
     seconds = (time_t)(stat.ctime / 1000);
     (void)strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%S", gmtime(&seconds));
     assert_ok(json_object_set_new(
@@ -102,10 +95,9 @@ static void make_events(void)
     static const char zero[] = "ev/lock-0000000000";
     static const char *const nodes[] = { zero, "ev/lock-0000000001",
                                          "ev/lock-0000000002" };
-    struct proxy *proxy;
+    AUTO(proxy) proxy = new_proxy();
     struct cli c;
 
-    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
     START_CLI(&c, "watch", "--initial", "-qo", "jsonl", "--interval", "20ms",
               "--servers", proxy_hosts(proxy), below("ev"), below("rw"));
     cli_wait_said(&c, "WRIT__0000000003\"");
@@ -129,7 +121,6 @@ static void make_events(void)
     assert_int_equal(kill(c.pid, SIGTERM), 0);
     assert_int_equal(cli_end(&c), 0);
     assert_int_equal(rename(c.output, cli_file("events")), 0);
-    proxy_stop(proxy);
 }
 
 static int begin(void)
@@ -166,14 +157,13 @@ static void make_grants(void)
 
     for (int i = 1; i <= 100; i++) {
         int64_t at_ms = 1000000000000 + i * 1000;
-        char path[64];
+        const char *node = line("/l/lock-%010d", i);
 
-        PRINT(path, "/l/lock-%010d", i);
         out_txn(&record, 1, 1, 2 * i - 1, at_ms, 1);
-        out_create(&record, path, "me", true);
+        out_create(&record, node, "me", true);
         log_put(file, &record);
         out_txn(&record, 1, 1, 2 * i, at_ms + i, 2);
-        out_text(&record, path);
+        out_text(&record, node);
         log_put(file, &record);
     }
     log_end(file);

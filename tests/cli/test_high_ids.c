@@ -20,17 +20,19 @@ static void assert_high(const json_t *object, const char *key)
         fail_msg("\"%s\" is %s", key, text == NULL ? "missing" : text);
 }
 
+FIXTURE(take_path, NULL)
+
 /* Start it, and wait until it holds. */
-static void start_holder(struct cli *c, const char *path)
+static void start_holder(struct cli *c, const char *lock)
 {
-    START_FOR(c, "10s", hosts, path, COMMAND, "signals");
+    START_FOR(c, "10s", hosts, lock, COMMAND, "signals");
     cli_wait_said(c, "ready\n");
 }
 
-static const char *said_by(const char *verb, const char *path,
+static const char *said_by(const char *verb, const char *lock,
                            const char *option, int code)
 {
-    const char *const args[] = { verb,   "--servers", hosts, path,
+    const char *const args[] = { verb,   "--servers", hosts, lock,
                                  option, "json",      NULL };
     struct cli c;
 
@@ -65,9 +67,9 @@ TEST(the_command_and_the_status_file_have_it)
 }
 
 /* The output about the two contenders in the queue of the lock. */
-static json_t *queue_of(const char *path)
+static json_t *queue_of(const char *of)
 {
-    json_t *all = read_json(said_by("show", path, "-o", 0));
+    json_t *all = read_json(said_by("show", of, "-o", 0));
     json_t *lock = json_array_get(json_object_get(all, "items"), 0);
     json_t *queue = json_deep_copy(json_object_get(lock, "queue"));
 
@@ -85,7 +87,6 @@ static bool both_watch(void *unused)
 
 TEST(their_clients_and_watches_are_found)
 {
-    const char *path = new_path();
     struct cli next;
     json_t *queue;
 
@@ -110,7 +111,6 @@ TEST(their_clients_and_watches_are_found)
 /* The numbers of the sessions around it are in its environment. */
 TEST(a_run_inside_knows_those_around_it)
 {
-    const char *path = new_path();
     char script[512];
 
     PRINT(script, "%s run --servers %s %s true", LOCKCTL, hosts, path);

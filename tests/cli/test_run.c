@@ -10,10 +10,10 @@
 /* The next one for the lock that `cli` has. */
 static struct cli next;
 
+FIXTURE(take_path, NULL)
+
 TEST(the_status_is_that_of_the_command)
 {
-    const char *path = new_path();
-
     assert_int_equal(RUN(path, "true"), 0);
     assert_int_equal(RUN(path, "--", "sh", "-c", "exit 7"), 7);
     assert_int_equal(RUN(path, "sh", "-c", "kill -9 $$"), 128 + 9);
@@ -30,8 +30,6 @@ TEST(options_of_the_command_are_not_ours)
 
 TEST(a_command_that_cannot_be_executed_has_its_own_code)
 {
-    const char *path = new_path();
-
     assert_int_equal(RUN(path, "/etc/passwd"), 126);
     assert_int_equal(RUN(path, "no-such-command"), 127);
     assert_said(&cli, "no-such-command: No such file");
@@ -141,7 +139,6 @@ TEST(too_long_a_grace_is_refused_with_the_arithmetic)
 
 TEST(the_command_knows_its_lock)
 {
-    const char *path = new_path();
     struct Stat stat;
     const char *node;
 
@@ -257,8 +254,6 @@ TEST(a_signal_reaches_the_children_of_the_command)
  * back earlier. */
 TEST(the_lock_outlives_all_that_the_command_has_started)
 {
-    const char *path = new_path();
-
     START(&cli, path, COMMAND, "leave");
     cli_wait_said(&cli, "\n");
     START(&next, "-w", "20", path, "-c",
@@ -269,8 +264,6 @@ TEST(the_lock_outlives_all_that_the_command_has_started)
 
 TEST(a_run_that_does_not_wait_exits_with_75)
 {
-    const char *path = new_path();
-
     START_READY(&cli, "--why", "release 41", path);
     START(&next, "-n", path, "true");
     assert_int_equal(cli_end(&next), 75);
@@ -291,8 +284,6 @@ TEST(a_run_that_does_not_wait_exits_with_75)
 
 TEST(a_waiting_run_says_for_whom)
 {
-    const char *path = new_path();
-
     START_READY(&cli, "--why-name", path);
     START(&next, path, "true");
     cli_wait_said(
@@ -303,7 +294,6 @@ TEST(a_waiting_run_says_for_whom)
 
 TEST(data_of_others_cannot_move_the_cursor)
 {
-    const char *path = new_path();
 
     (void)look_make(admin, line("%s/x-lock-0000000000", path), "\033[2Jgone\n",
                     ZOO_EPHEMERAL);
@@ -334,15 +324,14 @@ static const struct {
                   "--session-timeout", "20s", "--kill-grace", "600ms",         \
                   (kind)->option, __VA_ARGS__, NULL })
 
-static void start_kind(const __typeof__(kinds[0]) *kind, const char *path,
-                       const char *what)
+static void start_kind(const __typeof__(kinds[0]) *kind, const char *what)
 {
     START_KIND(&cli, kind, path, COMMAND, what);
     cli_wait_said(&cli, "\n");
 }
 
 /* One holds, and nobody waits. */
-static void wait_one_node(const __typeof__(kinds[0]) *kind, const char *path)
+static void wait_one_node(const __typeof__(kinds[0]) *kind)
 {
     wait_children(line("%s%s", path, kind->holders), 1);
     if (kind->queue != NULL)
@@ -351,30 +340,26 @@ static void wait_one_node(const __typeof__(kinds[0]) *kind, const char *path)
 
 TEST_ROWS(one_that_does_not_wait_exits_with_75, kinds, kind)
 {
-    const char *path = new_path();
-
     START_KIND(&cli, kind, "-n", path, "true");
     assert_int_equal(cli_end(&cli), 0);
     START_KIND(&cli, kind, "-w", "1h", path, "true");
     assert_int_equal(cli_end(&cli), 0);
-    start_kind(kind, path, "signals");
+    start_kind(kind, "signals");
     START_KIND(&next, kind, "-n", path, "echo", "started");
     assert_int_equal(cli_end(&next), 75);
     assert_said(&next, "not acquired: /");
     assert_lacks(cli_said(&next), "started");
-    wait_one_node(kind, path);
+    wait_one_node(kind);
     START_KIND(&next, kind, "-w", "200ms", "-E", "9", path, "echo", "started");
     assert_int_equal(cli_end(&next), 9);
     assert_lacks(cli_said(&next), "started");
-    wait_one_node(kind, path);
+    wait_one_node(kind);
     assert_int_equal(cli_end(&cli), 0);
 }
 
 TEST_ROWS(the_next_one_waits_for_its_turn, kinds, kind)
 {
-    const char *path = new_path();
-
-    start_kind(kind, path, "signals");
+    start_kind(kind, "signals");
     START_KIND(&next, kind, path, "echo", "started");
     cli_wait_said(&next, "waiting: ");
     assert_lacks(cli_said(&next), "started");
@@ -386,23 +371,20 @@ TEST_ROWS(the_next_one_waits_for_its_turn, kinds, kind)
 
 TEST_ROWS(a_signal_ends_the_waiting, kinds, kind)
 {
-    const char *path = new_path();
-
-    start_kind(kind, path, "signals");
+    start_kind(kind, "signals");
     START_KIND(&next, kind, path, "true");
     cli_wait_said(&next, "waiting: ");
     assert_int_equal(kill(next.pid, SIGTERM), 0);
     assert_int_equal(cli_end(&next), 128 + SIGTERM);
-    wait_one_node(kind, path);
+    wait_one_node(kind);
     assert_int_equal(cli_end(&cli), 0);
 }
 
 TEST_ROWS(a_node_deleted_by_hand_ends_the_command, kinds, kind)
 {
-    const char *path = new_path();
     pid_t command;
 
-    start_kind(kind, path, "deaf");
+    start_kind(kind, "deaf");
     command = wait_child_of(cli.pid, "cli-command");
     delete_nth_child(line("%s%s", path, kind->holders), 0);
     wait_process_state(cli.pid, 'Z');
@@ -416,7 +398,7 @@ TEST_ROWS(a_killed_one_takes_its_command_along, kinds, kind)
 {
     pid_t command;
 
-    start_kind(kind, new_path(), "signals");
+    start_kind(kind, "signals");
     command = wait_child_of(cli.pid, "cli-command");
     assert_int_equal(kill(cli.pid, SIGKILL), 0);
     wait_process_gone(command);
@@ -425,8 +407,6 @@ TEST_ROWS(a_killed_one_takes_its_command_along, kinds, kind)
 
 TEST(readers_share_and_exclude_a_writer)
 {
-    const char *path = new_path();
-
     START_READY(&cli, "-s", path);
     START(&next, "-n", "-s", path, "-c", "echo $ZKLOCK_KIND");
     assert_int_equal(cli_end(&next), 0);
@@ -454,7 +434,6 @@ TEST(the_status_file_has_no_character_of_a_name_as_it_is)
 TEST(the_status_file_says_what_happened)
 {
     const char *file = cli_file("status");
-    const char *path = new_path();
     const char *token;
     json_t *json;
     int exit_code, command_code, acquired, lost;
@@ -504,7 +483,7 @@ TEST(a_status_file_that_is_a_link_is_followed)
 }
 
 /* The node of a holder. */
-static int64_t session_of(const char *path)
+static int64_t session_of_holder(void)
 {
     struct Stat stat;
 
@@ -515,13 +494,13 @@ static int64_t session_of(const char *path)
 TEST(a_session_that_ends_ends_the_command)
 {
     const char *file = cli_file("status");
-    const char *path = new_path();
     pid_t command;
     json_t *json;
 
     START_READY(&cli, "--status-file", file, path);
     command = wait_child_of(cli.pid, "cli-command");
-    assert_ok(session_kill_by_id(server_hosts(the_server), session_of(path)));
+    assert_ok(
+        session_kill_by_id(server_hosts(the_server), session_of_holder()));
     wait_process_state(cli.pid, 'Z');
     assert_int_equal(process_state(command), 0);
     assert_int_equal(cli_end(&cli), 79);
@@ -541,9 +520,10 @@ static bool has_stamps(void *file)
 #define LEASE_MS 4000
 
 /* Start a holder that stamps, and another that waits for its lock. */
-static void start_rivals(const char *hosts, const char *path, const char *first,
+static void start_rivals(const char *hosts, const char *first,
                          const char *second)
 {
+    (void)take_path(); /* another one each time */
     (void)unlink(first);
     (void)unlink(second);
     START_FOR(&cli, LEASE, hosts, path, COMMAND, "stamp", first, "0");
@@ -579,7 +559,7 @@ TEST(in_a_partition_the_command_is_dead_before_the_next)
     print_message("seed %u\n", seed);
     srand(seed);
     for (int i = 0; i < 6; i++) {
-        start_rivals(proxy_hosts(proxy), new_path(), first, second);
+        start_rivals(proxy_hosts(proxy), first, second);
         sleep_ms(rand() % LEASE_MS); /* any moment of the lease */
         proxy_freeze(proxy);
         assert_int_equal(cli_end(&next), 0);
@@ -598,7 +578,7 @@ TEST(a_stopped_tool_does_not_let_the_command_live_on)
     const char *second = cli_file("stamps-2");
 
     for (int i = 0; i < 2; i++) {
-        start_rivals(server_hosts(the_server), new_path(), first, second);
+        start_rivals(server_hosts(the_server), first, second);
         assert_int_equal(kill(cli.pid, SIGSTOP), 0);
         assert_int_equal(cli_end(&next), 0);
         assert_no_overlap(first, second);
@@ -609,7 +589,6 @@ TEST(a_stopped_tool_does_not_let_the_command_live_on)
 
 TEST(a_killed_tool_takes_the_command_and_its_children_along)
 {
-    const char *path = new_path();
     pid_t command;
     pid_t grandchild;
 
@@ -628,7 +607,6 @@ TEST(a_killed_tool_takes_the_command_and_its_children_along)
 /* When both are gone, the kernel still kills the command itself. */
 TEST(without_tool_and_guard_the_command_dies_too)
 {
-    const char *path = new_path();
     pid_t command;
 
     START_READY(&cli, path);
@@ -730,24 +708,22 @@ TEST(at_the_first_doubt_the_command_gets_term_if_so_asked)
     assert_lacks(cli_said(&cli), "LOCK LOST");
 }
 
-static void ask_for(const char *path)
+static void ask(void)
 {
     assert_ok(admin_set(admin, first_child(path), "__REVOKE__"));
 }
 
 TEST(a_run_told_to_give_back_does_so_when_asked)
 {
-    const char *path = new_path();
-
     START(&cli, "--on-revoke=term", path, "sleep", "1000");
     wait_children(path, 1);
     (void)wait_child_of(cli.pid, "sleep");
-    ask_for(path);
+    ask();
     wait_process_state(cli.pid, 'Z');
     assert_int_equal(cli_end(&cli), 80);
     assert_said(&cli, "asks for the lock: TERM");
     START_READY(&cli, path);
-    ask_for(path);
+    ask();
     cli_wait_said(&cli, "asks for the lock; ignored");
     /* it printed the request as what the owner says */
     START(&next, "-n", path, "true");
@@ -756,14 +732,15 @@ TEST(a_run_told_to_give_back_does_so_when_asked)
     assert_int_equal(cli_end(&cli), 0);
 }
 
-static bool tells_owner(void *data)
+static bool tells_owner(void *unused)
 {
-    return strcmp(data_of_first(data), "__REVOKE__") != 0;
+    (void)unused;
+    return strcmp(data_of_first(path), "__REVOKE__") != 0;
 }
 
-static void wait_record(const char *path, const char *text)
+static void wait_record(const char *text)
 {
-    assert_true(wait_until(tells_owner, (void *)path, SOON_MS));
+    assert_true(wait_until(tells_owner, NULL, SOON_MS));
     assert_has(data_of_first(path), text);
 }
 
@@ -771,13 +748,11 @@ static void wait_record(const char *path, const char *text)
  * ignored it. */
 TEST(a_request_that_is_ignored_leaves_the_owner)
 {
-    const char *path = new_path();
-
     START_READY(&cli, "--why", "release 42", path);
     for (int i = 0; i < 2; i++) {
-        ask_for(path);
-        wait_record(path, "\"label\":\"release 42\"");
-        wait_record(path, "\"asked\":true}");
+        ask();
+        wait_record("\"label\":\"release 42\"");
+        wait_record("\"asked\":true}");
         START(&next, "-n", path, "true");
         assert_int_equal(cli_end(&next), 75);
         assert_said(&next,
@@ -791,7 +766,6 @@ TEST(a_request_that_is_ignored_leaves_the_owner)
  * has it told before. */
 TEST(a_holder_is_told_the_reason)
 {
-    const char *path = new_path();
     long long token;
 
     START(&cli, path, "sh", "-c", "echo token $ZKLOCK_TOKEN .; sleep 1000");
@@ -799,7 +773,7 @@ TEST(a_holder_is_told_the_reason)
     token = atoll(strstr(cli_said(&cli), "token ") + strlen("token "));
     LOOK(75, "revoke -w 0 --reason disk\"swap %s", path);
     cli_wait_said(&cli, "asks for the lock, \"disk\"swap\"; ignored");
-    wait_record(path, "\"asked\":true,\"reason\":\"disk\\\"swap\"}");
+    wait_record("\"asked\":true,\"reason\":\"disk\\\"swap\"}");
     LOOK(0, "break --yes --token %lld --reason moved %s", token, path);
     assert_int_equal(cli_end(&cli), 79);
     assert_said(&cli, "asks for the lock, \"moved\"; ignored");
@@ -811,7 +785,6 @@ TEST(a_holder_is_told_the_reason)
 /* Regression: it was "held by session 0x0". */
 TEST(a_holder_without_a_session_is_called_so)
 {
-    const char *path = new_path();
 
     (void)look_make(admin, line("%s/\xe2\x80\xae-lock-0000000000", path), "old",
                     0);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl run after its command has ended, or when it cannot act
  * itself: processes left behind, the killer, and the release. */
-#include "start_run.h"
-#include "test.h"
-
 #include <sys/wait.h>
+
+#include "start_run.h"
+
+FIXTURE(take_path, NULL)
 
 /* -- what the command has left behind ------------------------------------- */
 
@@ -52,7 +53,7 @@ TEST(a_killed_group_takes_all_along)
 }
 
 /* A process that has left the group of the command, and has no parent there. */
-static pid_t start_daemon(const char *timeout, const char *path)
+static pid_t start_daemon(const char *timeout)
 {
     pid_t daemon;
 
@@ -68,7 +69,7 @@ static pid_t start_daemon(const char *timeout, const char *path)
  * the next holder. The lock is free when the session has timed out. */
 TEST(a_killed_tool_takes_daemons_along)
 {
-    pid_t daemon = start_daemon("20s", new_path());
+    pid_t daemon = start_daemon("20s");
 
     assert_int_equal(kill(cli.pid, SIGKILL), 0);
     assert_int_equal(cli_end(&cli), 128 + SIGKILL);
@@ -77,7 +78,7 @@ TEST(a_killed_tool_takes_daemons_along)
 
 TEST(a_stopped_tool_takes_daemons_along)
 {
-    pid_t daemon = start_daemon("4s", new_path());
+    pid_t daemon = start_daemon("4s");
 
     assert_int_equal(kill(cli.pid, SIGSTOP), 0);
     wait_process_gone(daemon);
@@ -88,8 +89,7 @@ TEST(a_stopped_tool_takes_daemons_along)
 /* Then the tool does its work. */
 TEST(a_killed_guard_takes_daemons_along)
 {
-    const char *path = new_path();
-    pid_t daemon = start_daemon("20s", path);
+    pid_t daemon = start_daemon("20s");
 
     assert_ok(kill(wait_child_of(cli.pid, "zk-lockctl guar"), SIGKILL));
     assert_int_equal(cli_end(&cli), 128 + SIGKILL);
@@ -115,10 +115,8 @@ TEST(a_stopped_guard_is_continued)
  * command that the servers do not answer the release. The node goes later. */
 TEST(a_release_without_an_answer_is_no_loss)
 {
-    const char *path = new_path();
-    struct proxy *proxy;
+    AUTO(proxy) proxy = new_proxy();
 
-    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
     START_FOR(&cli, "10s", proxy_hosts(proxy), "--timeout", "300ms", path, "-c",
               "echo ready; read -r line; exit 7");
     cli_wait_said(&cli, "ready\n");
@@ -126,7 +124,6 @@ TEST(a_release_without_an_answer_is_no_loss)
     assert_int_equal(cli_end(&cli), 7);
     assert_lacks(cli_said(&cli), "LOST");
     assert_said(&cli, "may stay taken for the session timeout, 10000 ms");
-    proxy_stop(proxy);
     wait_children(path, 0);
 }
 
@@ -180,8 +177,6 @@ TEST(a_lock_found_lost_at_the_release_is_lost)
 /* The node stays until the session ends; the command has done its work. */
 TEST(a_refused_release_is_said)
 {
-    const char *path = new_path();
-
     START(&cli, path, "-c", "echo ready; read -r line; exit 7");
     cli_wait_said(&cli, "ready\n");
     look_permit(path, ZOO_PERM_READ);

@@ -5,6 +5,8 @@
 
 #include "start_run.h"
 
+FIXTURE(take_path, NULL)
+
 /* The lease of such a long session is checked every ten seconds or so: a tool
  * that has missed the end of its command notices it then at the earliest. */
 #define LONG           "40s"
@@ -37,7 +39,7 @@ static void say_distribution(int64_t *took_ms, int count)
 }
 
 /* How long it took from TERM to the end of the tool. */
-static int64_t end_one(const char *path)
+static int64_t end_one(void)
 {
     struct stopwatch *w;
     struct lap lap;
@@ -55,11 +57,10 @@ static int64_t end_one(const char *path)
 static void end_many(int count)
 {
     int64_t *took_ms = calloc((size_t)count, sizeof(took_ms[0]));
-    const char *path = new_path();
 
     assert_non_null(took_ms);
     for (int i = 0; i < count; i++)
-        took_ms[i] = end_one(path);
+        took_ms[i] = end_one();
     say_distribution(took_ms, count);
     free(took_ms);
 }
@@ -76,7 +77,7 @@ TEST(a_command_that_term_ends_leaves_the_lock_at_once)
 static int make_kill_slow(void)
 {
     preload(SLOW_KILL);
-    return 0;
+    return take_path();
 }
 
 static int make_kill_normal(void)
@@ -91,7 +92,7 @@ TEST_WITH(an_end_amid_the_signals_is_seen, make_kill_slow, make_kill_normal)
     end_many(2);
 }
 
-static void start_stopped(const char *path)
+static void start_stopped(void)
 {
     START(&cli, path, "sh", "-c", "kill -STOP $$");
     wait_process_state(wait_child_of(cli.pid, "sh"), 'T');
@@ -102,10 +103,9 @@ static void start_stopped(const char *path)
 TEST(a_command_that_is_stopped_can_be_ended)
 {
     static const int signals[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT };
-    const char *path = new_path();
 
     for (size_t i = 0; i < COUNT(signals); i++) {
-        start_stopped(path);
+        start_stopped();
         assert_int_equal(kill(cli.pid, signals[i]), 0);
         assert_int_equal(cli_end(&cli), 128 + signals[i]);
     }
@@ -114,7 +114,7 @@ TEST(a_command_that_is_stopped_can_be_ended)
 
 TEST(a_command_that_is_stopped_can_be_continued)
 {
-    start_stopped(new_path());
+    start_stopped();
     assert_int_equal(kill(cli.pid, SIGCONT), 0);
     assert_int_equal(cli_end(&cli), 0);
 }

@@ -3,21 +3,20 @@
 
 #include "start_run.h"
 
+FIXTURE(take_path, NULL)
+
 #define INSIDE LOCKCTL, "run", "--servers", server_hosts(the_server)
 
-/* new_path() keeps only one path. */
-static const char *other_path(void)
+/* Of what it has said. */
+static const char *first_line(void)
 {
-    static char path[128];
+    const char *said = cli_said(&cli);
 
-    PRINT(path, "%s-inside", new_path());
-    return path;
+    return line("%.*s", (int)strcspn(said, "\n"), said);
 }
 
 TEST(it_would_wait_for_itself)
 {
-    const char *path = new_path();
-
     assert_int_equal(RUN(path, INSIDE, path, "echo", "started"), 64);
     assert_said(&cli, "you hold /");
     assert_said(&cli, "would wait for itself");
@@ -29,8 +28,7 @@ TEST(it_would_wait_for_itself)
 /* ZKLOCK_SESSION is that of the one in the middle. */
 TEST(with_another_lock_in_between_too)
 {
-    const char *other = other_path();
-    const char *path = new_path();
+    const char *other = line("%s-inside", path);
 
     assert_int_equal(RUN(path, INSIDE, other, INSIDE, path, "true"), 64);
     assert_said(&cli, "you hold /");
@@ -39,8 +37,6 @@ TEST(with_another_lock_in_between_too)
 
 TEST(a_run_that_does_not_wait_says_why)
 {
-    const char *path = new_path();
-
     assert_int_equal(RUN(path, INSIDE, "-n", path, "true"), 75);
     assert_said(&cli, "you hold /");
     assert_int_equal(RUN(path, INSIDE, "-n", "-E", "9", path, "true"), 9);
@@ -48,8 +44,6 @@ TEST(a_run_that_does_not_wait_says_why)
 
 TEST(readers_join_readers)
 {
-    const char *path = new_path();
-
     assert_int_equal(RUN("-s", path, INSIDE, "-s", path, "true"), 0);
     assert_int_equal(RUN("-s", path, INSIDE, "-x", path, "true"), 64);
     assert_int_equal(RUN("-x", path, INSIDE, "-s", path, "true"), 64);
@@ -58,12 +52,8 @@ TEST(readers_join_readers)
 /* The same lock by another name. */
 TEST(a_chroot_does_not_hide_it)
 {
-    char path[256];
-    const char *root = new_path();
-
-    PRINT(path, "%s/a", root);
-    assert_int_equal(RUN(path, INSIDE, "--servers",
-                         line("%s%s", server_hosts(the_server), root), "/a",
+    assert_int_equal(RUN(line("%s/a", path), INSIDE, "--servers",
+                         line("%s%s", server_hosts(the_server), path), "/a",
                          "echo", "started"),
                      64);
     assert_said(&cli, "you hold /a already");
@@ -73,12 +63,10 @@ TEST(a_chroot_does_not_hide_it)
  * for example, keeps these variables. */
 TEST(an_old_environment_means_nothing)
 {
-    const char *path = new_path();
-    char sessions[64] = "";
+    char sessions[64];
 
     assert_int_equal(RUN(path, "sh", "-c", "echo $ZKLOCK_SESSIONS"), 0);
-    PRINT(sessions, "%s", cli_said(&cli));
-    sessions[strcspn(sessions, "\n")] = '\0';
+    PRINT(sessions, "%s", first_line());
     assert_int_equal(strncmp(sessions, "0x", 2), 0);
     assert_int_equal(setenv("ZKLOCK_SESSIONS", sessions, 1), 0);
     assert_int_equal(RUN(path, "true"), 0);
@@ -91,14 +79,12 @@ TEST(an_old_environment_means_nothing)
  * sense. */
 TEST(a_run_around_that_was_killed_is_waited_for)
 {
-    const char *path = new_path();
     char sessions[64];
 
     START_FOR(&cli, "4s", server_hosts(the_server), path, "sh", "-c",
               "echo $ZKLOCK_SESSIONS; exec sleep 1000");
     cli_wait_said(&cli, "\n");
-    PRINT(sessions, "%s", cli_said(&cli));
-    sessions[strcspn(sessions, "\n")] = '\0';
+    PRINT(sessions, "%s", first_line());
     assert_int_equal(kill(cli.pid, SIGKILL), 0);
     assert_int_equal(cli_end(&cli), 128 + SIGKILL);
     assert_int_equal(count_children(path), 1);
@@ -108,27 +94,16 @@ TEST(a_run_around_that_was_killed_is_waited_for)
     assert_int_equal(unsetenv("ZKLOCK_SESSIONS"), 0);
 }
 
-static void assert_node_says(const char *path, const char *text)
-{
-    assert_has(data_of_first(path), text);
-}
-
 /* Two nested runs may wait for each other's outer lock. Each run has a session
  * of its own; only this record tells that the inner run belongs to the outer
  * one. */
 TEST(the_node_inside_names_the_session_around)
 {
-    const char *inner = other_path();
-    const char *path = new_path();
-    char within[64];
-    char session[32];
+    const char *inner = line("%s-inside", path);
 
     START(&cli, "--why-name", path, "sh", "-c", "echo $ZKLOCK_SESSION; \"$@\"",
           "sh", INSIDE, inner, COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
-    PRINT(session, "%s", cli_said(&cli));
-    session[strcspn(session, "\n")] = '\0';
-    PRINT(within, "\"within\":\"%s\"", session);
-    assert_node_says(inner, within);
+    assert_has(data_of_first(inner), line("\"within\":\"%s\"", first_line()));
     assert_int_equal(cli_end(&cli), 0);
 }

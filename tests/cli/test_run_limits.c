@@ -3,6 +3,8 @@
 
 #include "start_run.h"
 
+FIXTURE(take_path, NULL)
+
 static void assert_status(const char *file, bool overdue, bool lost)
 {
     json_t *json = read_status(file);
@@ -17,7 +19,6 @@ static void assert_status(const char *file, bool overdue, bool lost)
 TEST(a_command_is_told_to_end_in_time)
 {
     const char *file = cli_file("status");
-    const char *path = new_path();
 
     assert_int_equal(RUN("--status-file", file, "--max-hold", "1s", path, "-c",
                          "trap 'exit 3' TERM; while :; do sleep .01; done"),
@@ -31,7 +32,6 @@ TEST(a_command_is_told_to_end_in_time)
 TEST(one_that_does_not_end_is_killed_before_the_time)
 {
     const char *file = cli_file("stamps");
-    const char *path = new_path();
     long long first;
     long long last;
 
@@ -82,7 +82,6 @@ TEST(also_when_it_is_stopped_at_once)
 TEST(a_loss_before_is_a_loss)
 {
     const char *file = cli_file("status");
-    const char *path = new_path();
 
     START_READY(&cli, "--status-file", file, "--max-hold", "1h", path);
     delete_nth_child(path, 0);
@@ -93,8 +92,6 @@ TEST(a_loss_before_is_a_loss)
 
 TEST(a_command_that_ends_in_time_has_its_own_code)
 {
-    const char *path = new_path();
-
     assert_int_equal(RUN("--max-hold", "1h", path, "-c", "exit 7"), 7);
     assert_string_equal(cli_said(&cli), "");
     assert_int_equal(RUN("--max-hold", "0", path, "true"), 64);
@@ -107,7 +104,6 @@ TEST(a_command_that_ends_in_time_has_its_own_code)
 
 TEST(a_daemon_may_stay)
 {
-    const char *path = new_path();
     pid_t pid;
 
     assert_int_equal(RUN("--keep-daemons", path, COMMAND, "leave"), 0);
@@ -120,7 +116,6 @@ TEST(a_daemon_may_stay)
 /* Both ways to end: KILL at once, and TERM, to which the daemon is deaf. */
 TEST(not_when_it_was_ended_for_the_lock)
 {
-    const char *path = new_path();
     pid_t pid;
 
     START(&cli, "--keep-daemons", path, "-c",
@@ -140,15 +135,10 @@ TEST(not_when_it_was_ended_for_the_lock)
 
 /* --- the label --- */
 
-static void assert_label(const char *path, const char *label)
-{
-    assert_has(data_of_first(path), line("\"label\":\"%s\"", label));
-}
-
-static void end_with_label(const char *path, const char *label)
+static void end_with_label(const char *label)
 {
     cli_wait_said(&cli, "ready\n");
-    assert_label(path, label);
+    assert_has(data_of_first(path), line("\"label\":\"%s\"", label));
     assert_string_equal(cli_said(&cli), "ready\n");
     assert_int_equal(write(cli.in, "\n", 1), 1);
     assert_int_equal(cli_end(&cli), 0);
@@ -156,19 +146,16 @@ static void end_with_label(const char *path, const char *label)
 
 TEST(the_label_is_the_whole_command)
 {
-    const char *path = new_path();
-
     START(&cli, path, "/bin/sh", "-c", "echo $0; read -r line", "ready",
           "--now");
-    end_with_label(path, "/bin/sh -c echo $0; read -r line ready --now");
+    end_with_label("/bin/sh -c echo $0; read -r line ready --now");
     /* The shell of -c is ours, and a line end is nothing to warn of. */
     START(&cli, "-c", "echo ready;\nread -r line", path);
-    end_with_label(path, "echo ready; read -r line");
+    end_with_label("echo ready; read -r line");
 }
 
 TEST(a_long_command_is_cut)
 {
-    const char *path = new_path();
     char text[300];
 
     (void)memset(text, 'x', sizeof(text) - 1);
@@ -185,12 +172,10 @@ TEST(a_long_command_is_cut)
 
 TEST(the_label_may_be_another)
 {
-    const char *path = new_path();
-
     START(&cli, "--why-name", path, "/bin/sh", "-c", "echo ready; read -r line",
           "secret");
-    end_with_label(path, "sh");
+    end_with_label("sh");
     START(&cli, "--why-name", "--why", "release 42", path, "sh", "-c",
           "echo ready; read -r line", "secret");
-    end_with_label(path, "release 42");
+    end_with_label("release 42");
 }

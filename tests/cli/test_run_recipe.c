@@ -4,14 +4,15 @@
 
 #include "start_run.h"
 
+FIXTURE(take_path, NULL)
+
 #define UUID "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
 #define HEX  "5a5bbc3873ea4b5a9f7396e8c4c6a436"
 
 /* A path with such an ephemeral node below it. "": none. */
 static const char *path_with(const char *node)
 {
-    const char *path = new_path();
-
+    (void)take_path();
     if (node[0] == '\0')
         assert_ok(admin_create(admin, path, NULL));
     else
@@ -19,7 +20,7 @@ static const char *path_with(const char *node)
     return path;
 }
 
-static void refuse(const char *option, const char *path, const char *used_for)
+static void refuse(const char *option, const char *used_for)
 {
     START(&cli, option, path, "echo", "started");
     if (cli_end(&cli) != 65)
@@ -54,16 +55,16 @@ TEST(another_recipe_is_refused)
         { "--slots=2", LATCH, "a leader election" },
     };
 
-    for (size_t i = 0; i < COUNT(cases); i++)
-        refuse(cases[i].option, path_with(cases[i].node), cases[i].used_for);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        (void)path_with(cases[i].node);
+        refuse(cases[i].option, cases[i].used_for);
+    }
 }
 
 TEST(a_counter_is_refused)
 {
-    const char *path = new_path();
-
     assert_int_equal(admin_create(admin, path, "\1\2\3\4\5\6\7\x8"), ZOK);
-    refuse("-v", path, "a counter");
+    refuse("-v", "a counter");
     assert_int_equal(count_children(path), 0);
 }
 
@@ -78,12 +79,10 @@ TEST(a_mutex_is_no_election)
 /* Data and children of a program's own are no recipe. */
 TEST(other_nodes_are_in_nobodys_way)
 {
-    const char *path = path_with("config");
-
-    assert_int_equal(RUN(path, "true"), 0);
+    assert_int_equal(RUN(path_with("config"), "true"), 0);
     assert_int_equal(admin_set(admin, path, "12345678"), ZOK);
     assert_int_equal(RUN(path, "true"), 0);
-    path = new_path();
+    (void)take_path();
     assert_int_equal(admin_create(admin, path, "{\"size\":7}"), ZOK);
     assert_int_equal(RUN(path, "true"), 0);
     assert_int_equal(RUN(path_with(""), "true"), 0);
@@ -92,9 +91,7 @@ TEST(other_nodes_are_in_nobodys_way)
 /* kazoo waits for us only if it is told to; that cannot be seen. */
 TEST(kazoo_is_warned_of)
 {
-    const char *path = path_with(HEX "__lock__0000000001");
-
-    START(&cli, "-n", path, "true");
+    START(&cli, "-n", path_with(HEX "__lock__0000000001"), "true");
     assert_int_equal(cli_end(&cli), 75);
     assert_said(&cli, "does not wait for this run unless its lock has "
                       "extra_lock_patterns");

@@ -11,8 +11,7 @@ static char c[128];
 
 static int new_paths(void)
 {
-    const char *path = new_path();
-
+    (void)take_path();
     PRINT(a, "%s-a", path);
     PRINT(b, "%s-b", path);
     PRINT(c, "%s-c", path);
@@ -21,17 +20,14 @@ static int new_paths(void)
 
 FIXTURE(new_paths, NULL)
 
-static int children(const char *path)
-{
-    return count_children(path);
-}
-
 TEST(all_are_held_while_the_command_runs)
 {
     START_READY(&cli, a, "--and", b, "--and", c, "--");
-    assert_int_equal(children(a) + children(b) + children(c), 3);
+    assert_int_equal(count_children(a) + count_children(b) + count_children(c),
+                     3);
     assert_int_equal(cli_end(&cli), 0);
-    assert_int_equal(children(a) + children(b) + children(c), 0);
+    assert_int_equal(count_children(a) + count_children(b) + count_children(c),
+                     0);
     assert_int_equal(RUN("--and", a, b, "true"), 0);
     assert_int_equal(RUN("--and", a, b, "-c", "exit 9"), 9);
     assert_int_equal(RUN(b, "--and", a, "-c", "exit 9"), 9);
@@ -62,7 +58,7 @@ TEST(when_one_is_taken_none_is_kept)
     cli_wait_said(&second, line("waiting: %s is held by ", b));
     assert_int_equal(cli_end(&second), 75);
     wait_children(a, 0);
-    assert_int_equal(children(b), 1);
+    assert_int_equal(count_children(b), 1);
     assert_int_equal(cli_end(&cli), 0);
 }
 

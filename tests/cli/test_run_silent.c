@@ -4,6 +4,8 @@
 
 #include "start_run.h"
 
+FIXTURE(take_path, NULL)
+
 #define REFUSING "127.0.0.1:1,127.0.0.1:2"
 
 /* Starts run with its default time for connecting: it tries for 5 s and the
@@ -71,24 +73,22 @@ TEST(a_second_attempt_has_its_credentials)
     assert_said(&cli, "done\n");
 }
 
-/* Starts a holder, and a waiter behind it that connects through a proxy. */
-static struct proxy *start_waiter(struct cli *waiter, const char *timeout,
-                                  const char *wait)
-{
-    const char *path = new_path();
-    struct proxy *proxy;
+static struct cli waiter;
 
-    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
+/* Starts a holder, and a waiter behind it that connects through a proxy. */
+static struct proxy *start_waiter(const char *timeout, const char *wait)
+{
+    struct proxy *proxy = new_proxy();
+
     START_READY(&cli, path);
-    START_FOR(waiter, timeout, proxy_hosts(proxy), "-w", wait, path, "true");
+    START_FOR(&waiter, timeout, proxy_hosts(proxy), "-w", wait, path, "true");
     wait_children(path, 2);
     return proxy;
 }
 
 TEST(a_waiter_says_when_servers_go_and_come)
 {
-    struct cli waiter;
-    struct proxy *proxy = start_waiter(&waiter, "40s", "1h");
+    AUTO(proxy) proxy = start_waiter("40s", "1h");
 
     for (int i = 1; i <= 2; i++) {
         proxy_cut(proxy);
@@ -98,17 +98,15 @@ TEST(a_waiter_says_when_servers_go_and_come)
     }
     assert_int_equal(cli_end(&cli), 0);
     assert_int_equal(cli_end(&waiter), 0);
-    proxy_stop(proxy);
 }
 
 /* Regression: it said nothing when they went before it had begun to wait. */
 TEST(a_waiter_says_that_servers_have_gone_at_once)
 {
-    struct cli waiter;
-    struct proxy *proxy;
+    AUTO(proxy) proxy = NULL;
 
     preload(SLOW_TIMER);
-    proxy = start_waiter(&waiter, "40s", "1h");
+    proxy = start_waiter("40s", "1h");
     (void)unsetenv("LD_PRELOAD");
     proxy_cut(proxy);
     cli_wait_said(&waiter, "the servers do not answer; waiting");
@@ -116,39 +114,33 @@ TEST(a_waiter_says_that_servers_have_gone_at_once)
     cli_wait_said(&waiter, "the servers answer; still waiting");
     assert_int_equal(cli_end(&cli), 0);
     assert_int_equal(cli_end(&waiter), 0);
-    proxy_stop(proxy);
 }
 
 /* Regression: it said "not granted before the deadline". */
 TEST(a_deadline_without_servers_says_so)
 {
-    struct cli waiter;
-    struct proxy *proxy = start_waiter(&waiter, "40s", "4s");
+    AUTO(proxy) proxy = start_waiter("40s", "4s");
 
     proxy_freeze(proxy); /* which a client notices late */
     assert_int_equal(cli_end(&waiter), 75);
     assert_said(&waiter, "not acquired: the servers do not answer");
-    proxy_stop(proxy);
     assert_int_equal(cli_end(&cli), 0);
 }
 
 TEST(a_deadline_without_a_connection_says_so)
 {
-    struct cli waiter;
-    struct proxy *proxy = start_waiter(&waiter, "40s", "4s");
+    AUTO(proxy) proxy = start_waiter("40s", "4s");
 
     proxy_cut(proxy);
     assert_int_equal(cli_end(&waiter), 75);
     assert_said(&waiter, "the servers do not answer; waiting");
     assert_said(&waiter, "not acquired: the servers do not answer");
-    proxy_stop(proxy);
     assert_int_equal(cli_end(&cli), 0);
 }
 
 TEST(a_waiter_says_that_its_session_was_ended)
 {
-    struct cli waiter;
-    struct proxy *proxy = start_waiter(&waiter, "2s", "1h");
+    AUTO(proxy) proxy = start_waiter("2s", "1h");
 
     for (int i = 1; i <= 2; i++) {
         proxy_cut(proxy);
@@ -161,5 +153,4 @@ TEST(a_waiter_says_that_its_session_was_ended)
     }
     assert_int_equal(cli_end(&cli), 0);
     assert_int_equal(cli_end(&waiter), 0);
-    proxy_stop(proxy);
 }

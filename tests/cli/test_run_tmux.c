@@ -28,6 +28,7 @@ static void wait_code_alone(int code)
 
 static int open_terminal(void)
 {
+    (void)take_path();
     tmux_open(200, 30); /* the paths are long, and must not wrap */
     /* top(1) wants a terminal that it knows. */
     tmux_line("clear; export ZK_SERVERS=%s TERM=screen; cd '%s'",
@@ -160,8 +161,6 @@ TEST(the_key_ends_a_script_too)
 
 TEST(the_key_ends_a_script_that_waits)
 {
-    const char *path = new_path();
-
     tmux_line("clear; %s run %s bash -c 'for i in 1 2 3; do "
               "ZKLOCK_SESSIONS= %s run %s true; done; echo the e''nd'",
               LOCKCTL, path, LOCKCTL, path);
@@ -189,7 +188,6 @@ TEST(a_key_ends_a_command_that_would_be_restarted)
 
 TEST(a_waiter_is_told_of_another_holder)
 {
-    const char *path = new_path();
     struct cli second;
 
     START_READY(&cli, "--why", "the first", path);

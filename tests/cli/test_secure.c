@@ -56,11 +56,11 @@ TEST(locks_are_held_and_seen_over_tls)
 
 TEST(a_key_with_a_password_needs_its_file)
 {
-    const char *words =
-        line("ls --tls-password-file %s /", cli_file("password"));
+    char words[512];
 
     use_tls(server_secure_hosts(the_server), "ca", "locked");
     cli_write(cli_file("password"), "open sesame\n", 0600);
+    PRINT(words, "ls --tls-password-file %s /", cli_file("password"));
     assert_works(words);
     cli_write(cli_file("password"), "open\n", 0600);
     assert_refused(64, "tls_key", words);

@@ -64,8 +64,7 @@ static void make_busy(void)
 
 static void assert_look(const char *what, const char *output)
 {
-    if (look(what) != 0)
-        fail_msg("%s", look_err);
+    LOOK(0, "%s", what);
     if (strcmp(look_golden(), output) != 0)
         fail_msg("%s", look_golden());
 }

@@ -36,9 +36,10 @@ static int teardown(void)
 
 FIXTURE(setup, teardown)
 
-static void make(const char *name, const char *data)
+static int64_t make(const char *name, const char *data)
 {
-    (void)look_make(admin, line("%s/%s", look_root, name), data, ZOO_EPHEMERAL);
+    return look_make(admin, line("%s/%s", look_root, name), data,
+                     ZOO_EPHEMERAL);
 }
 
 /* Nothing that could move a cursor or turn the direction. */
@@ -295,15 +296,18 @@ static const struct recipe {
       " 2 wait zk-ruby shared pos 0\n" },
 };
 
+/* One of the list of that name of the first lock of the last run. */
+static const json_t *nth_of(const char *kind, const char *list, size_t n)
+{
+    const json_t *lock = json_array_get(look_items(kind), 0);
+
+    return json_array_get(json_object_get(lock, list), n);
+}
+
 static const char *token_of(const char *lock)
 {
     LOOK(0, "show -qo json %s", lock);
-    return text_of(
-        json_array_get(
-            json_object_get(json_array_get(look_items("LockQueue"), 0),
-                            "holders"),
-            0),
-        "token");
+    return text_of(nth_of("LockQueue", "holders", 0), "token");
 }
 
 static void assert_recipe(const struct recipe *r, const char *lock)
@@ -311,9 +315,7 @@ static void assert_recipe(const struct recipe *r, const char *lock)
     enqueue(admin, lock, r->holder);
     enqueue(admin, lock, r->second);
     enqueue(admin, lock, r->third);
-    if (look(line("show --columns POS,STATE,DIALECT,MODE,BLOCKED-BY %s",
-                  lock)) != 0)
-        fail_msg("%s", look_err);
+    LOOK(0, "show --columns POS,STATE,DIALECT,MODE,BLOCKED-BY %s", lock);
     assert_string_equal(strchr(look_golden(), '\n') + 1, r->queue);
     LOOK(0, "ls --columns DIALECT,STATE,WAIT %s", lock);
     assert_string_equal(look_golden(),
@@ -321,8 +323,7 @@ static void assert_recipe(const struct recipe *r, const char *lock)
     LOOK(0, "check --held %s", lock);
     LOOK(75, "revoke -w 0 %s", lock);
     assert_has(look_err, "does not listen");
-    if (look(line("break --yes --token %s %s", token_of(lock), lock)) != 0)
-        fail_msg("%s", look_err);
+    LOOK(0, "break --yes --token %s %s", token_of(lock), lock);
     assert_has(look_err, "does not look at its own node");
     LOOK(0, "check --held %s", lock);
     LOOK(0, "ls --columns WAIT %s", lock);
@@ -563,8 +564,7 @@ TEST(a_holder_that_listens_gives_back)
 
     atomic_store(&asked, 0);
     ok(zkr_grant_listen(g, give_back, &asked));
-    if (look(line("revoke %s", path)) != 0)
-        fail_msg("%s", look_err);
+    LOOK(0, "revoke %s", path);
     assert_has(look_err, "is free");
     assert_int_equal(atomic_load(&asked), 1);
     zkr_grant_free(g);
@@ -588,14 +588,13 @@ TEST(a_revoke_waits_as_long_as_told)
 TEST(the_next_of_that_name_is_not_asked)
 {
     const char *node = line("%s/lock-0000000000", path);
-    struct proxy *proxy;
+    AUTO(proxy) proxy = new_proxy();
     struct cli cli;
     char data[64];
 
     make("lock/lock-0000000000",
          "{\"host\":\"old\",\"pid\":1,\"thread\":\"t\",\"tid\":7,"
          "\"program\":\"p\",\"library\":\"zkrecipes 0.1.0\"}");
-    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
     proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_HOLD_REPLY);
     START_CLI(&cli, "revoke", "--timeout", "60s", "--servers",
               proxy_hosts(proxy), path);
@@ -607,7 +606,6 @@ TEST(the_next_of_that_name_is_not_asked)
     assert_has(cli_said(&cli), "has let go by itself");
     assert_int_equal(admin_get(admin, node, data, sizeof(data)), ZOK);
     assert_string_equal(data, "new");
-    proxy_stop(proxy);
 }
 
 TEST(a_holder_that_does_not_is_told)
@@ -645,17 +643,15 @@ TEST(a_holder_that_does_not_is_told)
 /* The holder has written into its node between the look and the request. */
 TEST(a_request_is_written_once_more_when_its_node_has_changed)
 {
-    struct proxy *proxy;
+    AUTO(proxy) proxy = new_proxy();
     char data[64] = "";
 
     make("lock/_c_" UUID "-lock-0000000000", "10.0.0.1");
-    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
     proxy_rule_error(proxy, ZOO_SETDATA_OP, 1, ZBADVERSION);
     look_on(proxy_hosts(proxy));
     LOOK(75, "revoke -w 0s %s", path);
     look_on(NULL);
     assert_true(proxy_rule_done(proxy));
-    proxy_stop(proxy);
     assert_ok(admin_get(admin, line("%s/_c_" UUID "-lock-0000000000", path),
                         data, sizeof(data)));
     assert_string_equal(data, "__REVOKE__");
@@ -665,9 +661,6 @@ TEST(a_request_is_written_once_more_when_its_node_has_changed)
  * no lock; then wait, revoke and break failed although the lock was free. */
 TEST(a_lock_with_a_foreign_child_becomes_free)
 {
-    const char *node = line("%s/lock-0000000000", path);
-    char token[32];
-    struct Stat stat;
     struct releasing r = { .grant = acquire(m) };
 
     make("lock/notes", "");
@@ -675,11 +668,8 @@ TEST(a_lock_with_a_foreign_child_becomes_free)
     LOOK(0, "wait --free -w 20s %s", path);
     assert_int_equal(pthread_join(r.thread, NULL), 0);
     zkr_grant_free(r.grant);
-    make("lock/lock-0000000000", "");
-    assert_int_equal(admin_exists(admin, node, &stat), ZOK);
-    PRINT(token, "%lld", (long long)stat.czxid);
-    if (look(line("break --yes --token %s %s", token, path)) != 0)
-        fail_msg("%s", look_err);
+    LOOK(0, "break --yes --token %" PRId64 " %s",
+         make("lock/lock-0000000000", ""), path);
     assert_has(look_err, "is free");
     LOOK(65, "check --free %s", path);
 }
@@ -708,13 +698,8 @@ TEST(break_takes_the_lock_away)
     assert_has(look_err, "1 waiting; the next is granted at once");
     assert_int_equal(waiter_join(&w), ZKR_OK);
     wait_grant_state(g, ZKR_GRANT_LOST);
-    assert_string_equal(
-        text_of(json_array_get(
-                    json_object_get(json_array_get(look_items("LockList"), 0),
-                                    "holders"),
-                    0),
-                "token"),
-        line("%" PRId64, zkr_grant_token(w.grant)));
+    assert_string_equal(text_of(nth_of("LockList", "holders", 0), "token"),
+                        line("%" PRId64, zkr_grant_token(w.grant)));
     zkr_grant_free(g);
     release(w.grant);
     zkr_mutex_free(second);
@@ -725,16 +710,13 @@ TEST(break_takes_the_lock_away)
  * session, and it answered that nobody holds with the token. */
 TEST(a_waiter_is_removed_by_its_token)
 {
-    struct Stat stat;
+    int64_t holder = make("lock/" HEX "__lock__0000000004", "hostA:123");
+    int64_t waiter = make("lock/" HEX "__lock__0000000005", "hostB:77");
 
-    make("lock/" HEX "__lock__0000000004", "hostA:123");
-    make("lock/" HEX "__lock__0000000005", "hostB:77");
     make("lock/" HEX "__lock__0000000006", "hostC:5");
-    assert_ok(
-        admin_exists(admin, line("%s/" HEX "__lock__0000000005", path), &stat));
-    LOOK(64, "break --token %" PRId64 " %s", stat.czxid, path);
+    LOOK(64, "break --token %" PRId64 " %s", waiter, path);
     assert_int_equal(count_children(path), 3);
-    LOOK(0, "break --yes --token %" PRId64 " %s", stat.czxid, path);
+    LOOK(0, "break --yes --token %" PRId64 " %s", waiter, path);
     assert_has(look_err,
                "it is a waiter that is removed, not a holder: hostB:77 at "
                "position 1 of the queue of ");
@@ -749,12 +731,10 @@ TEST(a_waiter_is_removed_by_its_token)
         admin_exists(admin, line("%s/" HEX "__lock__0000000005", path), NULL),
         ZNONODE);
     assert_int_equal(count_children(path), 2);
-    LOOK(65, "break --yes --token %" PRId64 " %s", stat.czxid, path);
+    LOOK(65, "break --yes --token %" PRId64 " %s", waiter, path);
     assert_has(look_err, "nobody holds it with the token");
     assert_int_equal(count_children(path), 2);
-    assert_ok(
-        admin_exists(admin, line("%s/" HEX "__lock__0000000004", path), &stat));
-    LOOK(0, "break --yes --token %" PRId64 " %s", stat.czxid, path);
+    LOOK(0, "break --yes --token %" PRId64 " %s", holder, path);
     assert_has(look_err, "DANGER: a holder in the dialect kazoo");
     assert_int_equal(count_children(path), 1);
 }
@@ -763,16 +743,12 @@ TEST(a_waiter_is_removed_by_its_token)
  * that would lose it, of which the tool has said nothing. */
 TEST(a_waiter_that_holds_by_now_is_left_alone)
 {
-    struct Stat stat;
-    struct proxy *proxy;
+    AUTO(proxy) proxy = new_proxy();
     struct cli cli;
     char token[32];
 
     make("lock/lock-0000000000", "hostA:123");
-    make("lock/lock-0000000001", "hostB:77");
-    assert_ok(admin_exists(admin, line("%s/lock-0000000001", path), &stat));
-    PRINT(token, "%" PRId64, stat.czxid);
-    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
+    PRINT(token, "%" PRId64, make("lock/lock-0000000001", "hostB:77"));
     /* the first look reads the holder, the second one both */
     proxy_rule(proxy, ZOO_GETDATA_OP, 3, PROXY_HOLD_REPLY);
     START_CLI(&cli, "break", "--yes", "--no-4lw", "--token", token, "--timeout",
@@ -783,20 +759,17 @@ TEST(a_waiter_that_holds_by_now_is_left_alone)
     assert_int_equal(cli_end(&cli), 65);
     assert_has(cli_said(&cli), "it holds by now");
     assert_int_equal(count_children(path), 1);
-    proxy_stop(proxy);
 }
 
 TEST(of_several_holders_one_must_be_named)
 {
-    struct Stat stat;
+    int64_t token;
 
     make("lock/_c_" UUID "-__READ__0000000000", "a");
-    make("lock/_c_" UUID "-__READ__0000000001", "b");
+    token = make("lock/_c_" UUID "-__READ__0000000001", "b");
     LOOK(65, "break %s", path);
     assert_has(look_err, "there are 2 holders");
-    assert_ok(admin_exists(
-        admin, line("%s/_c_" UUID "-__READ__0000000001", path), &stat));
-    LOOK(0, "break --yes --token %" PRId64 " %s", stat.czxid, path);
+    LOOK(0, "break --yes --token %" PRId64 " %s", token, path);
     assert_ok(admin_exists(
         admin, line("%s/_c_" UUID "-__READ__0000000000", path), NULL));
     assert_int_equal(count_children(path), 1);
@@ -877,17 +850,15 @@ TEST(tokens_are_decimal_everywhere)
 /* A user who is about to break a lock is shown the record of its owner. */
 TEST(break_shows_the_label)
 {
-    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
-    zkr_mutex *labelled = NULL;
+    AUTO(mutex) labelled = NULL;
     zkr_grant *g;
 
-    opts.label = "release 42";
-    ok(zkr_mutex_new(s, path, &opts, &labelled));
+    ok(zkr_mutex_new(s, path, OPTS(lockable, .label = "release 42"),
+                     &labelled));
     g = acquire(labelled);
     LOOK(64, "break --no-4lw %s", path);
     assert_has(look_err, "\nzk-lockctl:   label: release 42\n");
     release(g);
-    zkr_mutex_free(labelled);
 }
 
 static char said[8192];
@@ -963,13 +934,11 @@ static void assert_no_line_is_longer(const char *text, size_t width)
 TEST(tables_are_as_wide_as_the_terminal)
 {
     static const char label[] = "release 42 of the web site, by hand";
-    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
-    zkr_mutex *labelled = NULL;
+    AUTO(mutex) labelled = NULL;
     char owner[400];
     zkr_grant *g;
 
-    opts.label = label;
-    ok(zkr_mutex_new(s, path, &opts, &labelled));
+    ok(zkr_mutex_new(s, path, OPTS(lockable, .label = label), &labelled));
     g = acquire(labelled);
     (void)gethostname(owner, 256);
     (void)snprintf(owner + strlen(owner), 100, ":%d/%d ", (int)getpid(),
@@ -990,7 +959,6 @@ TEST(tables_are_as_wide_as_the_terminal)
     assert_ok(on_a_terminal(80, NULL, "show", path));
     assert_has(said, "CLIENT, SESSION, TIMEOUT; -o wide has all columns\n");
     release(g);
-    zkr_mutex_free(labelled);
 }
 
 /* A terminal with one byte per character would take 0x9b for a command. */
