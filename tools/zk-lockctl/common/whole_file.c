@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool write_all(int fd, const char *text, size_t size)
+bool write_all(int fd, const char *text, size_t size)
 {
     while (size > 0) {
         ssize_t n = write(fd, text, size);

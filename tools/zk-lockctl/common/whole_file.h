@@ -5,7 +5,11 @@
  * Links are followed. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
+
+/* Tells whether all of it is written; or sets errno. */
+bool write_all(int fd, const char *text, size_t size);
 
 /* Both: 0, or an errno. */
 int whole_file_check(const char *file);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/shell.h"
+#include "common/whole_file.h"
 #include "common/words.h"
 #include "run/label.h"
 #include "run/proc.h"
@@ -54,21 +55,6 @@ static bool write_exports(FILE *code, char *const *env)
         free(value);
     }
     (void)fputs(":;\n", code);
-    return true;
-}
-
-static bool write_all(int fd, const char *text, size_t size)
-{
-    while (size > 0) {
-        ssize_t n = write(fd, text, size);
-
-        if (n < 0 && errno != EINTR)
-            return false;
-        if (n > 0) {
-            text += n;
-            size -= (size_t)n;
-        }
-    }
     return true;
 }
 

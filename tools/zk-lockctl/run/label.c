@@ -6,10 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "common/escape.h"
+#include "run/proc.h"
 #include "run/script.h"
 
 /* -- what fits ------------------------------------------------------------ */
@@ -66,23 +64,6 @@ enum fit why_fit(const char *text, const char *end,
 
 enum { SCRIPT_END_MAX = 16 };
 
-static size_t read_file(pid_t pid, const char *what, char *text, size_t size)
-{
-    char name[48];
-    ssize_t n;
-    int fd;
-
-    text[0] = '\0';
-    (void)snprintf(name, sizeof(name), "/proc/%d/%s", (int)pid, what);
-    fd = open(name, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    n = read(fd, text, size - 1);
-    (void)close(fd);
-    text[n > 0 ? n : 0] = '\0';
-    return n > 0 ? (size_t)n : 0;
-}
-
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -134,8 +115,8 @@ static bool runs_shell(const struct words *w)
 
 static void read_words(const struct script *s, struct words *w)
 {
-    w->size = read_file(s->pid, "cmdline", w->text, sizeof(w->text));
-    (void)read_file(s->pid, "comm", w->program, sizeof(w->program));
+    w->size = proc_read(s->pid, "cmdline", w->text, sizeof(w->text));
+    (void)proc_read(s->pid, "comm", w->program, sizeof(w->program));
     w->program[strcspn(w->program, "\n")] = '\0';
     w->script = runs_shell(w) ? script_of_shell(w) : script_of_name(w);
 }

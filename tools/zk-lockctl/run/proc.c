@@ -19,6 +19,23 @@ struct proc_stat {
 
 enum { STAT_MAX = 1024 };
 
+size_t proc_read(pid_t pid, const char *what, char *text, size_t size)
+{
+    char name[48];
+    ssize_t n;
+    int fd;
+
+    text[0] = '\0';
+    (void)snprintf(name, sizeof(name), "/proc/%d/%s", (int)pid, what);
+    fd = open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    n = read(fd, text, size - 1);
+    (void)close(fd);
+    text[n > 0 ? n : 0] = '\0';
+    return n > 0 ? (size_t)n : 0;
+}
+
 /* "PID (NAME) STATE PPID ... START ..."; the name may have anything. The state
  * is the third field, the start the 22nd. */
 static bool read_stat(pid_t pid, struct proc_stat *ret)
@@ -28,17 +45,8 @@ static bool read_stat(pid_t pid, struct proc_stat *ret)
         "%*s %*s %*s %lld";
     char text[STAT_MAX];
     const char *end;
-    char name[32];
-    ssize_t n;
-    int fd;
 
-    (void)snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
-    fd = open(name, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    n = read(fd, text, STAT_MAX - 1);
-    (void)close(fd);
-    text[n < 0 ? 0 : n] = '\0';
+    (void)proc_read(pid, "stat", text, sizeof(text));
     end = strrchr(text, ')');
     return end != NULL &&
            sscanf(end, format, &ret->state, &ret->parent, &ret->start) == 3;
@@ -80,11 +88,10 @@ static void each(pid_t root, bool directly, bool (*fn)(pid_t pid, void *arg),
 
     while (dir != NULL && (entry = readdir(dir)) != NULL) {
         pid_t pid = process_of(entry->d_name);
-        pid_t above = pid > 0 ? proc_parent(pid) : 0;
 
-        while (!directly && above > 0 && above != root)
-            above = proc_parent(above);
-        if (pid > 0 && above == root && !fn(pid, arg))
+        if (pid > 0 &&
+            (directly ? proc_parent(pid) == root : proc_is_below(pid, root)) &&
+            !fn(pid, arg))
             break;
     }
     if (dir != NULL)

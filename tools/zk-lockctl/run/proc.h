@@ -3,9 +3,14 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <sys/types.h>
+
+/* Reads /proc/PID/WHAT, as far as it fits, with an end. Its size; 0 when it
+ * cannot be read. */
+size_t proc_read(pid_t pid, const char *what, char *text, size_t size);
 
 /* The parent of a process; 0 when there is no such process, or it cannot be
  * seen. */
