@@ -18,8 +18,9 @@
  * A wait reads the node with a watch until it is as it should be. So it goes on
  * over lost connections and in new sessions, and a wake-up by itself lets
  * nobody pass. The watch is removed when the wait ends. The state that a wait
- * has seen was there after the call began. A wait cannot be cancelled: it ends
- * at its deadline, or when the session is closed.
+ * has seen was there after the call began, unless our server is a leader that
+ * the others have left and that does not know it yet. A wait cannot be
+ * cancelled: it ends at its deadline, or when the session is closed.
  *
  * A request with an unknown outcome is made again: to set, to remove, to enter
  * and to leave may be done twice. Only when the deadline passes meanwhile, or

@@ -443,11 +443,11 @@ static void crowd(void)
 {
     int leader = ensemble_leader();
     int follower = (leader + 1 + (int)choose(2)) % REPLICAS;
+    int64_t duration = world.timeout + world.tick * (int64_t)choose(9) / 8;
 
     ensemble_crowd((1 + choose(249)) * MS);
-    if (leader != NO_REPLICA && choose(2) == 1)
-        ensemble_stall(follower, leader,
-                       world.timeout + world.tick * (int64_t)choose(9) / 8);
+    if (leader != NO_REPLICA && duration < left() && choose(2) == 1)
+        ensemble_stall(follower, leader, duration);
 }
 
 static const struct {

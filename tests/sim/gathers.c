@@ -115,11 +115,14 @@ static void add(struct process *p, int64_t timeout_ms)
         told_number(after);
 }
 
-/* A wait may end if there was no barrier at any time of the call. */
-static void judge_wait(const struct process *p, int64_t from)
+/* A wait may end if there was no barrier at any time of the call. A leader that
+ * the others have deserted gives old answers. */
+static void judge_wait(const struct process *p, int64_t from, int64_t began)
 {
     int64_t to = ensemble_committed();
 
+    if (ensemble_deserted(began))
+        return;
     for (int64_t version = from; version <= to; version++) {
         if (tree_find(BARRIER_PATH, version) == NULL)
             return;
@@ -131,6 +134,7 @@ static void judge_wait(const struct process *p, int64_t from)
 static void meet(struct process *p, int64_t timeout_ms)
 {
     int64_t from = ensemble_committed();
+    int64_t began = sim_now;
     uint32_t what = choose(4);
     zkr_barrier *b;
     int rc =
@@ -145,7 +149,7 @@ static void meet(struct process *p, int64_t timeout_ms)
     zkr_barrier_free(b);
     gathers_check(p, "a call of a barrier", rc);
     if (rc == ZKR_OK && what == 2)
-        judge_wait(p, from);
+        judge_wait(p, from, began);
     if (what == 3)
         enters_begin();
 }

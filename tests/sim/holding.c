@@ -6,6 +6,7 @@
 #include "client.h"
 #include "told.h"
 #include "users.h"
+#include "writes.h"
 
 /* Only its own thread gives a counted lock back. */
 static bool counts(const struct thread *t)
@@ -150,6 +151,7 @@ static void on_revoke(const struct listening *l, zkr_grant *grant)
         return;
     }
     world_trace("attempt %d is given back as asked for", a->number);
+    writes_race(a);
     oracle_over(a);
     (void)zkr_grant_release_async(grant, NULL, NULL);
 }

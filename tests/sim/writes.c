@@ -33,6 +33,7 @@ struct write *writes_asked(const struct attempt *a, enum zkr__zk_type type,
     w->number = ++write_count;
     w->attempt = a;
     w->late = a->over;
+    w->asked = sim_now;
     w->type = type;
     w->guarded = guarded;
     w->path = arena_copy(path, strlen(path));
@@ -41,6 +42,13 @@ struct write *writes_asked(const struct attempt *a, enum zkr__zk_type type,
     world_trace("process %d: write %d to %s, by attempt %d", a->process,
                 w->number, path, a->number);
     return w;
+}
+
+/* The call of a write that is asked for in this instant may not have begun. */
+void writes_race(const struct attempt *a)
+{
+    for (struct write *w = writes; w != NULL; w = w->next)
+        w->late = w->late || (w->attempt == a && w->asked == sim_now);
 }
 
 static bool is_certain(int rc)

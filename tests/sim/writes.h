@@ -15,7 +15,8 @@ struct write {
     enum zkr__zk_type type;
     const char *path; /* as the servers know it */
     const char
-        *data;     /* as the servers know it, unlike that of any other write */
+        *data; /* as the servers know it, unlike that of any other write */
+    int64_t asked;
     int64_t until; /* its deadline; 0 when nobody has said */
     bool sent;     /* the client was given it */
     int64_t made;  /* the version that has it; or 0 */
@@ -28,6 +29,8 @@ void writes_reset(void);
 /* To be called before the write. No two deletes have the same path. */
 struct write *writes_asked(const struct attempt *a, enum zkr__zk_type type,
                            const char *path, bool guarded);
+/* Another thread is about to give the lock back. */
+void writes_race(const struct attempt *a);
 void writes_sent(const struct request *r, int session);
 void writes_told(struct write *w, int rc, const struct zkr_stat *stat);
 
