@@ -125,7 +125,8 @@ void zkr__grant_end_locked(struct zkr_grant *g, enum zkr_grant_state_kind state)
 void zkr__claim_stop_holding(struct zkr__claim *c)
 {
     (void)zkr__op_cancel_locked(&c->confirm);
-    zkr__line_unask_locked(c);
+    if (!zkr__list_empty(&c->place.ask))
+        zkr__line_unask_locked(c);
     if (c->grant.own != NULL)
         zkr__grant_watch_stop_locked(&c->grant);
 }

@@ -83,13 +83,6 @@ void zkr__hold_begin_locked(struct zkr__claim *c)
     zkr__list_append(&c->lock->holds, &c->hold.link);
 }
 
-bool zkr__hold_is_mine_locked(const struct zkr__claim *c)
-{
-    return !c->lock->reentrant || c->owner == 0 ||
-           (c->owner & ZKR__OWNER_NAMED) != 0 ||
-           c->owner == zkr__thread_number();
-}
-
 /* The acquire fails, instead of giving out a grant that has been freed. */
 static void take_away_locked(struct zkr__claim *c) ZKR__LOCKED
 {

@@ -17,8 +17,8 @@
 /* Returns the owner that the user has named; the calling thread for 0. */
 uint64_t zkr__hold_owner(uint64_t named);
 
-/* Returns whose a grant at the place of this one is: its own owner's if he was
- * named, else the calling thread's. */
+/* Returns the owner of a new grant at the place of `c`: the owner of `c` if the
+ * user named it, else the calling thread. */
 uint64_t zkr__hold_heir(const struct zkr__claim *c);
 
 /* Returns a claim of that owner, or NULL. It returns a lost one only when
@@ -37,8 +37,8 @@ int zkr__hold_again_locked(const struct zkr__lock *lock,
 /* Called when the claim is granted: its owner holds the lock once. */
 void zkr__hold_begin_locked(struct zkr__claim *c) ZKR__LOCKED;
 
-/* Tells whether the calling thread may release it: if it owns it, or it is not
- * reentrant. What a named owner has, any thread may. */
+/* release.c: tells whether the calling thread may release the claim: if it owns
+ * it, or the lock is not reentrant. What a named owner has, any thread may. */
 bool zkr__hold_is_mine_locked(const struct zkr__claim *c) ZKR__LOCKED;
 
 /* release.c: takes back one acquire. Returns true when it was the last. */

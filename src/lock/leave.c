@@ -54,6 +54,14 @@ static void on_swept(struct zkr__sweep *sweep, int rc)
         zkr__claim_event_locked(c, ZKR__ON_END, "left");
 }
 
+static void seek(struct zkr__sweep *sweep)
+{
+    const struct zkr__claim *c =
+        ZKR__CONTAINER(sweep, struct zkr__claim, own.sweep);
+
+    c->way->seek(c, &sweep->search);
+}
+
 /* A request of RECOVERING must be answered first: that calls this again. */
 void zkr__claim_leave(struct zkr__claim *c, const struct zkr__news *news)
 {
@@ -65,7 +73,7 @@ void zkr__claim_leave(struct zkr__claim *c, const struct zkr__news *news)
     if (c->grant.own != NULL)
         zkr__grant_watch_stop_locked(&c->grant);
     zkr__sweep_init(sweep, c->session, &c->ref);
-    c->way->seek(c, &sweep->search);
+    sweep->seek = seek;
     if (c->grant.sm.state == ZKR_GRANT_RELEASED && !c->unused)
         sweep->search.op.class = ZKR__OP_RELEASES;
     sweep->retry = c->way->has_own_path ? ZKR__RETRY_ALWAYS : ZKR__RETRY_NEVER;

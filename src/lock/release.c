@@ -44,6 +44,13 @@ void zkr__grant_left_locked(struct zkr_grant *g, int rc)
     }
 }
 
+bool zkr__hold_is_mine_locked(const struct zkr__claim *c)
+{
+    return !c->lock->reentrant || c->owner == 0 ||
+           (c->owner & ZKR__OWNER_NAMED) != 0 ||
+           c->owner == zkr__thread_number();
+}
+
 bool zkr__hold_drop_locked(struct zkr__claim *c)
 {
     if (c->hold.depth > 0 && --c->hold.depth > 0)

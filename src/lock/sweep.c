@@ -36,6 +36,9 @@ static void on_found(struct zkr__search *search, int rc, const char *found);
 
 static void search_locked(struct zkr__sweep *sweep) ZKR__LOCKED
 {
+    if (sweep->seek != NULL)
+        sweep->seek(sweep);
+    sweep->seek = NULL;
     zkr__search_start_locked(&sweep->search, ZKR__RETRY_ALWAYS, on_found);
 }
 

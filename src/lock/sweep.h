@@ -7,8 +7,10 @@
 #include "session/locked.h"
 
 struct zkr__sweep {
-    struct zkr__search search; /* filled by zkr__way.seek() */
-    enum zkr__op_retry retry;  /* how to repeat the delete */
+    struct zkr__search search;
+    /* Fills `search` when there is one to be made; NULL: it is filled. */
+    void (*seek)(struct zkr__sweep *sweep);
+    enum zkr__op_retry retry; /* how to repeat the delete */
     char *node; /* the path, or ""; with room for dir and any name of ours */
     size_t node_size;
     bool may_be_more; /* there may be more nodes of ours */
