@@ -19,9 +19,10 @@
  *   the lock only when the leader has found our node once more, after that
  *   answer and the list. This holds for names without a UUID, too.
  * - A reader that replaces a writer creates its node under a complete name,
- * with the writer's number, so this name may come again. The reader is granted
- *   nothing without the writer's node, which we wait for before (queue.h). So
- *   when we ask about the reader's node, the ensemble has no writer's node.
+ *   with the writer's number, so this name may come again. The reader is
+ * granted nothing without the writer's node, which we wait for before
+ * (queue.h). So when we ask about the reader's node, the ensemble has no
+ * writer's node.
  *
  * Only that answer of the leader proves anything here: no list and no read
  * does.

@@ -84,8 +84,9 @@ void zkr__line_join_locked(struct zkr__claim *c)
     insert_locked(line, c);
 }
 
-/* Returns true when it may be the turn of another now. Nobody waits for a
- * reader alone that is behind somebody. */
+/* Returns true when it may be the turn of another claim now. A reader that is
+ * not the first keeps nobody waiting by itself: who waits for it waits for a
+ * node before it, too. */
 static bool count_out_locked(struct zkr__claim *c) ZKR__LOCKED
 {
     bool first = c->lock->line->counted.next == &c->place.link;

@@ -115,9 +115,9 @@ zkr__line_beside_ahead_locked(const struct zkr__claim *c) ZKR__LOCKED;
 /* Grants the lock to those whose turn has come. */
 void zkr__line_advance_locked(struct zkr__line *line) ZKR__LOCKED;
 
-/* line_list.c: LISTED follows, with a list that follows all requests
- * sent before. Or, if `c->more`, all that are sent before the next claim asks:
- * that one is about to. */
+/* line_list.c: the claim asks for a list, which comes after all requests sent
+ * before; LISTED follows. If `c->more`, nothing is sent yet: the next claim of
+ * the flight asks at once, and one list is for both. */
 void zkr__line_ask_locked(struct zkr__claim *c) ZKR__LOCKED;
 /* LISTED follows when the watch shows that a contender has come or gone. With
  * `listed` the claim has just had a list; without, one is asked for at once.

@@ -160,10 +160,11 @@ static void refresh_locked(struct zkr__line *line,
     }
 }
 
-/* The server gives each create the number of those before it. A reader that was
- * to be at the place of its writer may be in another directory by now, with the
- * writer's number; so may one that a client has named. `cversion` is the number
- * of creates and deletes, modulo 2^32. */
+/* Tells whether `seq` is the number of the last create. It may not be: a reader
+ * that was to be at its writer's place, or a node that a client has named, can
+ * have a number that the server has yet to give out. `cversion` counts creates
+ * and deletes, `children` is creates less deletes: their sum, modulo 2^32, is
+ * twice the number of creates. The last one got the number of those before. */
 static bool is_given_out(const struct zkr_stat *dir, int64_t seq)
 {
     return (uint32_t)dir->cversion + (uint32_t)dir->children ==

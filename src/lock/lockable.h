@@ -15,12 +15,14 @@ struct zkr__link {
     uint32_t gate;
 };
 
-/* What a recipe that acquires several locks does. */
+/* What a recipe that acquires several locks does. Each function is called
+ * without the session lock, by the thread of the acquire. */
 struct zkr__several {
     /* Refuses what cannot be had. */
     int (*check)(zkr_lockable *l, const struct zkr_acquire_opts *how);
-    /* The number of grants that the acquire gives, and its links; without an
-     * array it only counts them. */
+    /* The number of grants that the acquire gives, and its links, which may
+     * depend on `how`; without an array it only counts them. Statistics ask
+     * with the default options. */
     size_t (*grants)(const zkr_lockable *l, const struct zkr_acquire_opts *how);
     size_t (*links)(const zkr_lockable *l, const struct zkr_acquire_opts *how,
                     struct zkr__link *links);

@@ -6,9 +6,10 @@
 #include "session/session.h"
 #include "session/upcalls.h"
 
-/* Requests of the heartbeat that may be under way at once: at the quickest
- * beat, of T/50, two in three are signs, of two reads, for a round trip of T/5;
- * and one is a chain, for two. */
+/* So many requests of the heartbeat may be under way at once. At the quickest
+ * beat, T/50, each beat is a chain, which lasts two round trips, of T/5 at
+ * most: 20 beats. Between it and the next slower one two of three beats are
+ * signs, of two reads each, which last one: 20 as well. */
 #define ZKR__BEATS 24
 
 struct zkr__claim;

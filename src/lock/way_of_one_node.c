@@ -36,7 +36,8 @@ static bool has_made(const struct zkr__claim *c,
     return has_data(node, c->node->record->data, c->node->record->len);
 }
 
-/* Also if it has left and could not delete it. */
+/* Tells whether the claim has taken the node for its own. One that leaves, and
+ * could not delete it, has. */
 static bool has_taken(const struct zkr__claim *c,
                       const struct zkr__zk_reply *node)
 {
@@ -44,8 +45,8 @@ static bool has_taken(const struct zkr__claim *c,
            left_as(c) == node->stat.czxid;
 }
 
-/* Tells whether a claim of this session has. All that use its name are in one
- * line. */
+/* Tells whether `has` is true of any claim of this session. All claims that use
+ * this path are in one line. */
 static bool any_locked(const struct zkr__line *line,
                        bool (*has)(const struct zkr__claim *,
                                    const struct zkr__zk_reply *),

@@ -47,8 +47,9 @@ static void free_watch(struct zkr__ref *ref)
 
 /* -- what is told --------------------------------------------------------- */
 
-/* The dispatcher has taken the notice, so a result that comes before this has
- * the lock posts it again: this tells that result, and the next run nothing. */
+/* A result may come after the dispatcher took the notice and before this run
+ * has the lock. It posts the notice again; this run tells it, and the next run
+ * finds nothing to tell. */
 static void run_told(struct zkr__notice *notice)
 {
     struct zkr_watch *w = ZKR__CONTAINER(notice, struct zkr_watch, notice);

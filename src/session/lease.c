@@ -90,9 +90,10 @@ static int64_t answered(const struct zkr__lease *lease, int64_t sent)
     return 0;
 }
 
-/* Returns the best s_j for such an m, which is that of the newest sign: of the
- * first hop by all requests, of the second by the rounds, because the k of the
- * first hop is its j. */
+/* Returns the newest s_j that an m sent then proves: that of the newest sign
+ * that was answered G before. `signs` are all requests for the first hop, and
+ * the rounds for the second, because the k of the first hop is the j of the
+ * second. */
 static int64_t prove(const struct zkr__lease *lease,
                      const struct zkr__lease_signs *signs, int64_t m)
 {
@@ -130,9 +131,10 @@ static bool is_served(const struct zkr__lease *lease, int64_t sent)
     return sent - lease->served >= lease->timeout;
 }
 
-/* The leader had heard of the s_j of each round when that was answered, and had
- * not polled the session by then: either the lease ran, or a session that had
- * been polled would be closed by `sent`. */
+/* When a round was answered, the leader had heard of its `far`. That counts
+ * only if the leader had not polled the session: the lease ran when the round
+ * was answered, or the round was answered on this connection so long before
+ * `sent` that a polled session would be closed by now. */
 static void track(struct zkr__lease *lease, int64_t sent)
 {
     int64_t before = sent - pass(lease);

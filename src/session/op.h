@@ -52,8 +52,8 @@ struct zkr__op {
     uint32_t retries;
     uint64_t epoch;
     int64_t started;
-    int64_t sent; /* the last time, by the clock of the lease; 0 when it has
-                   * not been, or (RETRY_UNDONE) was not done for certain */
+    int64_t sent; /* when last, by the clock of the lease; 0: never, or the
+                   * servers have certainly not done it (RETRY_UNDONE) */
     struct zkr__timer timer;
 };
 
@@ -82,7 +82,7 @@ void zkr__op_again_locked(struct zkr__op *op) ZKR__LOCKED;
  * not be called. The caller has a reference to the owner. */
 bool zkr__op_cancel_locked(struct zkr__op *op) ZKR__LOCKED;
 
-/* Upcall of the seam. An answer to a id of no request in flight counts for
+/* Upcall of the seam. An answer to an id of no request in flight counts for
  * nothing: the client had refused it, or the library has ended it. */
 void zkr__op_on_reply(struct zkr_session *s, uintptr_t id,
                       const struct zkr__zk_reply *reply);
