@@ -13,7 +13,7 @@
 enum { SESSIONS_MAX = 1 << 20 };
 
 struct watch {
-    int64_t session_id;
+    int64_t session_id; /* first: by_session() */
     char *path;
 };
 
@@ -166,21 +166,10 @@ static int compare(int64_t a, int64_t b)
     return a < b ? -1 : a > b;
 }
 
-static int by_id(const void *a, const void *b)
-{
-    return compare(*(const int64_t *)a, *(const int64_t *)b);
-}
-
-static int by_client(const void *a, const void *b)
-{
-    return compare(((const struct client *)a)->session_id,
-                   ((const struct client *)b)->session_id);
-}
-
+/* Sessions, and clients and watches, which begin with theirs. */
 static int by_session(const void *a, const void *b)
 {
-    return compare(((const struct watch *)a)->session_id,
-                   ((const struct watch *)b)->session_id);
+    return compare(*(const int64_t *)a, *(const int64_t *)b);
 }
 
 static int by_watch(const void *a, const void *b)
@@ -195,9 +184,9 @@ static int by_watch(const void *a, const void *b)
 static void sort(struct servers *s)
 {
     if (s->client_count > 0)
-        qsort(s->clients, s->client_count, sizeof(*s->clients), by_client);
+        qsort(s->clients, s->client_count, sizeof(*s->clients), by_session);
     if (s->session_count > 0)
-        qsort(s->sessions, s->session_count, sizeof(*s->sessions), by_id);
+        qsort(s->sessions, s->session_count, sizeof(*s->sessions), by_session);
     if (s->watch_count > 0)
         qsort(s->watches, s->watch_count, sizeof(*s->watches), by_watch);
 }
@@ -255,14 +244,14 @@ const struct client *servers_client(const struct servers *s, int64_t session_id)
     return session_id == 0 || s->client_count == 0
                ? NULL
                : bsearch(&key, s->clients, s->client_count, sizeof(key),
-                         by_client);
+                         by_session);
 }
 
 enum answer servers_session_lives(const struct servers *s, int64_t session_id)
 {
     if (s->session_count > 0 &&
         bsearch(&session_id, s->sessions, s->session_count, sizeof(session_id),
-                by_id) != NULL)
+                by_session) != NULL)
         return ANSWER_YES;
     return s->any_dump ? ANSWER_NO : ANSWER_UNKNOWN;
 }

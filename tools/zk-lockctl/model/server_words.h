@@ -23,7 +23,7 @@ enum answer {
 };
 
 struct client {
-    int64_t session_id;
+    int64_t session_id; /* first: they are found by it */
     int64_t timeout_ms; /* of the session */
     int64_t since_ms;   /* when it connected, by the clock of the server; 0:
                            not told */

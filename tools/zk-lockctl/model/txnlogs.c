@@ -94,10 +94,12 @@ static int add_file(struct txnlogs *logs, const char *path)
     if (file == NULL)
         return fail_errno(path, errno);
     if (fread(magic, 1, sizeof(magic), file) == sizeof(magic) &&
-        memcmp(magic, "ZKLG", sizeof(magic)) == 0)
+        memcmp(magic, "ZKLG", sizeof(magic)) == 0) {
+        zxid = kind == KIND_LOG ? zxid : INT64_MIN;
         kind = KIND_LOG;
-    else if (kind == KIND_LOG)
+    } else if (kind == KIND_LOG) {
         kind = KIND_OTHER;
+    }
     (void)fclose(file);
     return kind == KIND_OTHER ? fail_strange(path)
                               : append(logs, kind, path, zxid);

@@ -33,37 +33,12 @@ static const struct opt options[] = {
 };
 /* clang-format on */
 
-/* No age can be judged then. */
-static void note_skew(struct across *look, int64_t behind_ms)
-{
-    char word[WORD_MAX];
-
-    notes_add(&look->scan.notes,
-              "the clock of this machine is %s %s those of the servers: how "
-              "old nodes are is not judged",
-              word_age(behind_ms < 0 ? -behind_ms : behind_ms, word),
-              behind_ms < 0 ? "ahead of" : "behind");
-    look->blind = true;
-}
-
-static void note_observers(struct notes *notes, const struct servers *servers)
-{
-    const char *master =
-        servers == NULL ? NULL : servers_observer_master(servers);
-
-    if (master != NULL)
-        notes_add(notes,
-                  "%s is an observer master (observerMasterPort): a session at "
-                  "one of its observers needs the option lease_hops = 2, or "
-                  "its lease may be longer than the session",
-                  master);
-}
-
 static bool ask(struct lockctl *ctl, struct across *look,
                 struct servers **ret_servers)
 {
     bool any = look->scan.count > 0;
     unsigned words = any ? SERVERS_CONS | SERVERS_WCHP : 0;
+    const char *master;
 
     *ret_servers =
         servers_ask(ctl, SERVERS_MNTR | words, "", &look->scan.notes);
@@ -72,7 +47,13 @@ static bool ask(struct lockctl *ctl, struct across *look,
     look->blind =
         look->blind || (any && (!servers_know_all(*ret_servers, SERVERS_CONS) ||
                                 !servers_know_all(*ret_servers, SERVERS_WCHP)));
-    note_observers(&look->scan.notes, *ret_servers);
+    master = servers_observer_master(*ret_servers);
+    if (master != NULL)
+        notes_add(&look->scan.notes,
+                  "%s is an observer master (observerMasterPort): a session at "
+                  "one of its observers needs the option lease_hops = 2, or "
+                  "its lease may be longer than the session",
+                  master);
     return true;
 }
 
@@ -82,10 +63,16 @@ static void check_clocks(const struct servers *servers, struct across *look)
     int64_t skew_ms = order.doctor.older_ms == 0
                           ? 0
                           : doctor_skew_ms(&look->scan, servers, &order.doctor);
+    char word[WORD_MAX];
 
     if (skew_ms == 0)
         return;
-    note_skew(look, skew_ms);
+    notes_add(&look->scan.notes,
+              "the clock of this machine is %s %s those of the servers: how "
+              "old nodes are is not judged",
+              word_age(skew_ms < 0 ? -skew_ms : skew_ms, word),
+              skew_ms < 0 ? "ahead of" : "behind");
+    look->blind = true;
     order.doctor.older_ms = 0;
 }
 
