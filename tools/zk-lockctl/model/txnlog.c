@@ -15,6 +15,7 @@ enum {
     FILE_HEADER = 16,   /* "ZKLG", version, id of the database */
     RECORD_HEADER = 12, /* checksum, length */
     TXN_HEADER = 32,
+    BUFFER = 1 << 16,
     /* Behind a torn record the next one is searched so far, and the records
      * that may be it have so many bytes together. */
     SEARCH_MAX = 1 << 20,
@@ -55,8 +56,9 @@ static int look(struct txnlog *log, int64_t at, int64_t *budget,
     uint64_t sum;
 
     *ret_found = FOUND_END;
-    if (fseeko(log->file, at, SEEK_SET) != 0)
+    if (at != log->here && fseeko(log->file, at, SEEK_SET) != 0)
         return errno;
+    log->here = -1;
     if (fread(head, 1, sizeof(head), log->file) < sizeof(head) &&
         ferror(log->file))
         return EIO;
@@ -67,7 +69,7 @@ static int look(struct txnlog *log, int64_t at, int64_t *budget,
     length = (size_t)wire_int(&w);
     at += RECORD_HEADER + (int64_t)length + 1;
     if (sum > UINT32_MAX || length < TXN_HEADER || length > INT32_MAX ||
-        (int64_t)length > *budget || !fits(log, at))
+        (int64_t)length > *budget || (length >= log->room && !fits(log, at)))
         return 0;
     *budget -= (int64_t)length;
     if (!grow_block(&log->body, &log->room, length + 1))
@@ -76,7 +78,7 @@ static int look(struct txnlog *log, int64_t at, int64_t *budget,
         return ferror(log->file) ? EIO : 0;
     if (!is_record(log, sum, length, ret_txn))
         return 0;
-    log->at = at;
+    log->at = log->here = at;
     log->zxid = ret_txn->zxid;
     *ret_found = FOUND_RECORD;
     return 0;
@@ -117,9 +119,12 @@ int txnlog_open(struct txnlog *log, const char *file)
     char head[FILE_HEADER];
     int rc;
 
-    *log = (struct txnlog){ .file = fopen(file, "re"), .at = FILE_HEADER };
+    *log = (struct txnlog){ .file = fopen(file, "re"),
+                            .here = FILE_HEADER,
+                            .at = FILE_HEADER };
     if (log->file == NULL)
         return errno;
+    (void)setvbuf(log->file, NULL, _IOFBF, BUFFER);
     if (fread(head, 1, sizeof(head), log->file) == sizeof(head) &&
         memcmp(head, "ZKLG\0\0\0\2", 8) == 0)
         return 0;

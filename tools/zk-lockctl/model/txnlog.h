@@ -16,6 +16,7 @@ struct txnlog {
     FILE *file;
     char *body; /* of the last record */
     size_t room;
+    int64_t here;    /* where the file goes on; -1: that is not known */
     int64_t at;      /* of the next record in the file */
     int64_t zxid;    /* of the last record; 0: none yet */
     int64_t torn_at; /* where the first damaged record is; 0: none */
