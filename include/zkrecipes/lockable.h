@@ -106,8 +106,8 @@ struct zkr_acquire_opts {
     /** Whose acquire it is, for what counts by owner (reentrant_mutex.h,
      *  rwlock.h): the number of a task or a coroutine, say, that is not bound
      *  to a thread; at most ZKR_OWNER_MAX. 0: of the calling thread; without a
-     *  waiting thread, of nobody. Whoever speaks for that owner gives the same
-     *  number, on any thread, and may release the grant on any thread. */
+     *  waiting thread, of nobody. A caller that acts for that owner gives the
+     *  same number, on any thread, and may release the grant on any thread. */
     uint64_t owner;
 };
 

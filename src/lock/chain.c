@@ -13,21 +13,21 @@
  * So for all others who have the session lock, a chain that is not decided has
  * a claim that is not.
  *
- * What is true when. Parts before `at` have begun; `pending` of them have a
- * claim without an outcome, the others one that is granted, or are gates that
- * were given back. `torn` is a part that was granted, and is lost. A chain has
- * a reference of its own until it is decided, and is in the list of its object
- * as long.
+ * Invariants. Parts before `at` have begun; `pending` of them have a claim
+ * without an outcome, the others a granted one, or are gates that were
+ * given back. `torn` is a part that was granted, and is lost. A chain has a
+ * reference of its own until it is decided, and is in the list of its object as
+ * long.
  *
- * Who calls. A caller begins and waits, or cancels; claims tell it through the
+ * Callers. A caller begins and waits, or cancels; claims tell it through the
  * observers of its parts, in the middle of a step: there it only notes, and
  * puts itself into locks->chains, which is run when the session lock is about
  * to be released (base/mtx.c).
  *
- * What one would doubt. Two chains that take the same locks could wait for each
- * other: the multi-lock takes them in the order of their paths, a semaphore its
- * turn first. And a chain that waits keeps what it has: once a part is lost it
- * drops all, because others may have that part, and wait for the rest. */
+ * Objections. Two chains that take the same locks could wait for each other:
+ * the multi-lock takes them in the order of their paths, a semaphore its turn
+ * first. And a chain that waits keeps what it has: once a part is lost it drops
+ * all, because others may have that part, and wait for the rest. */
 #include "lock/chain.h"
 
 #include <stdlib.h>

@@ -25,10 +25,9 @@
 #include "session/locked.h"
 #include "session/watch.h"
 
-/* An object that follows what becomes of a claim. It is told under the
- * session lock and in the middle of a step, so it must neither end claims there
- * nor begin them.
- * Either function may be NULL. */
+/* An object that follows what becomes of a claim. It is told under the session
+ * lock and in the middle of a step, so it must neither end claims there nor
+ * begin them. Either function may be NULL. */
 struct zkr__observer {
     /* The claim has changed its state, or has its outcome, or its grant has
      * changed its state. */

@@ -2,29 +2,29 @@
 /* A cohort: the claims of one lock that take it from each other, with one node
  * among them.
  *
- * What it is for. Threads of one process that take a lock in turns cost the
- * servers a create and a delete each. Here the first sends a delegate, a claim
- * that no caller has made; it goes through the queue as every claim does. With
- * its node one member after the other has the lock, without a request.
+ * Purpose. Threads of one process that take a lock in turns cost the servers a
+ * create and a delete each. Here the first sends a delegate, a claim that no
+ * caller has made; it goes through the queue as every claim does. With its node
+ * one member after the other has the lock, without a request.
  *
- * What is true when. There is one delegate at most, and while it is HELD there
- * is one holder at most; the holder's `node` is that of the delegate, of which
- * it has a reference. A member is in `waiting` while it is WAITING. A member is
- * HELD only while its delegate is, and both are LOST together: so the promises
- * of a grant are those of the delegate's node. Nobody holds a node that is in
- * doubt, that somebody has asked for, or that a guarded write may yet find: it
- * goes back, and the next delegate has another one (may_stay()).
+ * Invariants. There is one delegate at most, and while it is HELD there is one
+ * holder at most; the holder's `node` is that of the delegate, of which it has
+ * a reference. A member is in `waiting` while it is WAITING. A member is HELD
+ * only while its delegate is, and both are LOST together: so the promises of a
+ * grant are those of the delegate's node. Nobody holds a node that is in doubt,
+ * that somebody has asked for, or that a guarded write may yet find: it goes
+ * back, and the next delegate has another one (may_stay()).
  *
- * Who calls. Claims tell their roles, zkr__member and zkr__delegate, what
- * happens to them; the user yields or frees the lock; the timer thread reviews.
- * All of them end in go_on_locked(), which looks at the state as it
- * is and does the one thing that is due.
+ * Callers. Claims tell their roles, zkr__member and zkr__delegate, what happens
+ * to them; the user yields or frees the lock; the timer thread reviews. All of
+ * them end in go_on_locked(), which looks at the state as it is and does the
+ * one thing that is due.
  *
- * What one would doubt. It is fair to all others: `passed` counts the grants to
- * members while others may have waited, and is_spent() ends the stay. It
- * allocates nothing when it gives back, so a release cannot fail for memory: a
- * new delegate is made by the review, on the timer thread. Token and czxid are
- * the same for all grants of one node; zkr_grant_handoff() tells them apart. */
+ * Objections. It is fair to all others: `passed` counts the grants to members
+ * while others may have waited, and is_spent() ends the stay. It allocates
+ * nothing when it gives back, so a release cannot fail for memory: a new
+ * delegate is made by the review, on the timer thread. Token and czxid are the
+ * same for all grants of one node; zkr_grant_handoff() tells them apart. */
 #include "lock/cohort.h"
 
 #include <stdlib.h>

@@ -20,19 +20,19 @@
  *   answer and the list. This holds for names without a UUID, too.
  * - A reader that replaces a writer creates its node under a complete name,
  *   with the writer's number, so this name may come again. The reader is
- * granted nothing without the writer's node, which we wait for before
- * (queue.h). So when we ask about the reader's node, the ensemble has no
- * writer's node.
+ *   granted nothing without the writer's node, which we wait for before
+ *   (queue.h). So when we ask about the reader's node, the ensemble has no
+ *   writer's node.
  *
  * Only that answer of the leader proves anything here: no list and no read
  * does.
  *
- * What is true when. The timer is armed only while the claim is WAITING for a
- * node of another session (`waited`); leaving that state disarms it. A question
- * may be answered later: is_the_question() tells whether it is still that of
- * this wait, and of this node of ours. Ghosts are forgotten with our node.
+ * Invariants. The timer is armed only while the claim is WAITING for a node of
+ * another session (`waited`); leaving that state disarms it. A question may be
+ * answered later: is_the_question() tells whether it is still that of this
+ * wait, and of this node of ours. Ghosts are forgotten with our node.
  *
- * Who calls. wait.c, when a wait begins or ends; survey.c, which leaves ghosts
+ * Callers. wait.c, when a wait begins or ends; survey.c, which leaves ghosts
  * out of a list; adopt.c, when our node is another one. When the answer denies
  * the node, the claim is told CHANGED, and lists again. */
 #include "lock/ghost.h"

@@ -38,7 +38,8 @@ int zkr__hold_again_locked(const struct zkr__lock *lock,
 void zkr__hold_begin_locked(struct zkr__claim *c) ZKR__LOCKED;
 
 /* release.c: tells whether the calling thread may release the claim: if it owns
- * it, or the lock is not reentrant. What a named owner has, any thread may. */
+ * it, or the lock is not reentrant. Any thread may release what a named owner
+ * has. */
 bool zkr__hold_is_mine_locked(const struct zkr__claim *c) ZKR__LOCKED;
 
 /* release.c: takes back one acquire. Returns true when it was the last. */

@@ -2,27 +2,27 @@
 /* Leftovers: nodes of a session that was reported as over, which are deleted
  * through the next one.
  *
- * What it is for. A leader that the others have left ends sessions on its own,
- * and tells their clients. The ensemble may keep such a session for another
+ * Purpose. A leader that the others have left ends sessions on its own, and
+ * tells their clients. The ensemble may keep such a session for another
  * timeout, and its nodes would block everybody for as long. In the usual case
  * the delete finds nothing.
  *
- * What is true when. A leftover owns the names that it needs, because its claim
- * goes on, under another name, at once. It is in `leftovers` while it waits,
- * for the end of a promised lease or for its turn; or it is being swept, and
- * counted in `leftovers_swept`. Only one is swept at first: all nodes of a
- * session go together, so when that one is found to be gone, though it was
- * there when the epoch ended, those of its epoch and of earlier ones are
- * forgotten. When it is found alive, all are swept.
+ * Invariants. A leftover owns the names that it needs, because its claim goes
+ * on, under another name, at once. It is in `leftovers` while it waits, for the
+ * end of a promised lease or for its turn; or it is being swept, and counted in
+ * `leftovers_swept`. Only one is swept at first: all nodes of a session go
+ * together, so when that one is found to be gone, though it was there when the
+ * epoch ended, those of its epoch and of earlier ones are forgotten. When it is
+ * found alive, all are swept.
  *
- * Who calls. expiry.c, when the epoch of a claim is over; leave.c, when its
+ * Callers. expiry.c, when the epoch of a claim is over; leave.c, when its
  * delete ended with the session; locks.c, when the session closes.
  *
- * What one would doubt. A delete through another session could hit a node of
- * somebody else: not by a name with a UUID of ours. It could take a lock from a
- * holder who was promised it until an instant: the sweep waits for that
- * instant. And a leftover needs memory: where there is none, the servers delete
- * the node when they end the session. */
+ * Objections. A delete through another session could hit a node of somebody
+ * else: not by a name with a UUID of ours. It could take a lock from a holder
+ * who was promised it until an instant: the sweep waits for that instant. And a
+ * leftover needs memory: where there is none, the servers delete the node when
+ * they end the session. */
 #include "lock/leftover.h"
 
 #include <stdlib.h>

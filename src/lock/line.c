@@ -2,30 +2,30 @@
 /* The line: which claims of the session count in the queue of a lock, in what
  * order, and whose turn has come.
  *
- * What it is for. Claims of one session know of each other, so one that waits
- * behind another of the session need not ask the servers when that one is given
- * back: it is granted the lock without a request. The theorem in
- * docs/design.md, "The line", says when, by five conditions; the lines that
- * check them, here and in line_known.c, grant_watch.c, wait.c, prove.c and
- * leave.c, name them by their numbers.
+ * Purpose. Claims of one session know of each other, so one that waits behind
+ * another of the session need not ask the servers when that one is given back:
+ * it is granted the lock without a request. The theorem in docs/design.md, "The
+ * line", says when, by five conditions; the lines that check them, here and in
+ * line_known.c, grant_watch.c, wait.c, prove.c and leave.c, name them by their
+ * numbers.
  *
- * What is true when. A claim is in `counted` from the answer to its create
- * (beside a grant: from its start) until it is given back or gives up; the list
- * is in the order of the queue. Then it is in `gone` until its node is deleted,
- * because lists may show that node for a while; or in `stuck`, when the servers
- * refuse the delete: then it is a stranger's node to all, and the generation
- * ends. `place.behind` is true only while the claim is WAITING for another of
+ * Invariants. A claim is in `counted` from the answer to its create (beside a
+ * grant: from its start) until it is given back or gives up; the list is in the
+ * order of the queue. Then it is in `gone` until its node is deleted, because
+ * lists may show that node for a while; or in `stuck`, when the servers refuse
+ * the delete: then it is a stranger's node to all, and the generation ends.
+ * `place.behind` is true only while the claim is WAITING for another of
  * `counted`; it has no watch then, and nothing but this file wakes it.
  *
- * Who calls. The steps, when a claim joins, leaves, sticks or drops out;
+ * Callers. The steps, when a claim joins, leaves, sticks or drops out;
  * grant_watch.c, when a node that a waiting claim watches has answered;
  * line_list.c, after a list. Each of these may let others advance.
  *
- * What one would doubt. Advancing grants the lock, and a grant advances: so no
- * advance begins inside of another one, or while a list is handed out. Who is
- * told of a grant in the middle of that step ends no claim there, so no claim
- * leaves the list inside of a walk. Walking over all of them would be
- * quadratic: only the first WATCHED behind an exclusive one can be next. */
+ * Objections. Advancing grants the lock, and a grant advances: so no advance
+ * begins inside of another one, or while a list is handed out. Who is told of a
+ * grant in the middle of that step ends no claim there, so no claim leaves the
+ * list inside of a walk. Walking over all of them would be quadratic: only the
+ * first WATCHED behind an exclusive one can be next. */
 #include "lock/line.h"
 
 #include <assert.h>

@@ -15,8 +15,8 @@ struct zkr__link {
     uint32_t gate;
 };
 
-/* What a recipe that acquires several locks does. Each function is called
- * without the session lock, by the thread of the acquire. */
+/* The functions of a recipe that acquires several locks. They are called
+ * without the session lock, by the thread that makes the call. */
 struct zkr__several {
     /* Refuses what cannot be had. */
     int (*check)(zkr_lockable *l, const struct zkr_acquire_opts *how);

@@ -7,9 +7,9 @@
 #include "session/upcalls.h"
 
 /* So many requests of the heartbeat may be under way at once. At the quickest
- * beat, T/50, each beat is a chain, which lasts two round trips, of T/5 at
- * most: 20 beats. Between it and the next slower one two of three beats are
- * signs, of two reads each, which last one: 20 as well. */
+ * beat, T/50, each beat is a chain: one request at a time, for two round trips
+ * of T/5 at most, which makes 20. A little slower, two of three beats are
+ * signs, two reads for one round trip, and the third is a chain: 20, too. */
 #define ZKR__BEATS 24
 
 struct zkr__claim;

@@ -16,8 +16,9 @@ struct zkr__recipe {
     /* Index of the contender to wait for, or ZKR__NOBODY. Pure. The rule sees
      * the nearest ahead, and nothing behind: grants by knowledge rest on that
      * nobody with a higher number can get ahead. Names do not tell who holds.
-     * What needs more is a chain of locks, as the semaphore is. The core also
-     * calls it with indexes that only tell somebody from nobody. */
+     * A recipe that needs more is a chain of locks, as the semaphore is. The
+     * core also calls the rule with indexes that only tell somebody from
+     * nobody. */
     size_t (*waits_for)(const struct zkr__nearest *nearest);
     /* The recipe that the owner of a grant cannot acquire while it has it (it
      * would wait for itself), and the one that it acquires at once, beside that
