@@ -2,8 +2,7 @@
 /**
  * ZooKeeper lock recipes for C. This header includes all the others,
  * but for testing.h and zhandle.h. docs/from-curator.md says which call stands
- * for which method of Curator. The rules below hold for all calls; no other
- * header repeats them.
+ * for which method of Curator. The rules below hold for all calls.
  *
  * Arguments. Paths, strings, data and options are copied. A path is absolute
  * ("/locks/orders"), below the chroot of the session and with it at most
