@@ -355,15 +355,15 @@ static bool delete_nodes(struct nemesis *n)
     return done > 0;
 }
 
-/* New contenders come while nodes are deleted, so this may take many turns, and
- * on a busy machine many seconds. */
+/* New contenders come while nodes are deleted, and to a lock with many of them
+ * sooner than one can delete: so each turn takes another lock. */
 static bool delete_parent(struct nemesis *n)
 {
-    int lock = random_between(0, LOCKS - 1);
     int64_t end = boot_ns() + DELETE_MS * INT64_C(1000000);
     int rc = ZNOTEMPTY;
 
     while (rc != ZOK && boot_ns() < end) {
+        int lock = random_between(0, LOCKS - 1);
         int64_t begin = boot_ns();
 
         rc = admin_delete_tree(n->admin, lock_specs[lock].path);

@@ -4,6 +4,7 @@
 #include "scope.h"
 
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -79,6 +80,9 @@ void resource_write(const struct resource *r, int64_t value)
         die("counter");
 }
 
+/* A lock of fcntl belongs to the process: this one is between its threads. */
+static pthread_mutex_t threads = PTHREAD_MUTEX_INITIALIZER;
+
 static void lock_store(const struct resource *r, short type)
 {
     struct flock whole = { .l_type = type, .l_whence = SEEK_SET };
@@ -113,11 +117,13 @@ bool resource_access(const struct resource *r, bool writes, int64_t token,
 {
     bool accepted;
 
+    pthread_mutex_lock(&threads);
     lock_store(r, F_WRLCK);
     accepted = pass(r, writes, token, handoff);
     if (accepted)
         append(r, (struct access){ token, writes });
     lock_store(r, F_UNLCK);
+    pthread_mutex_unlock(&threads);
     return accepted;
 }
 

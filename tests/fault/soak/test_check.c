@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the judgement of a soak, with hand-made histories that each break a
  * rule. */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
+#include "resource.h"
+#include "spawn.h"
 #include "test.h"
 
 enum { MUTEX = 0, RW = 2, STAYS = 4, ALICE = 101, BOB = 102 };
@@ -384,4 +388,46 @@ TEST(a_grant_comes_too_late)
     add_grant(1, MUTEX, true, 20, 1102, 1250, LEASE_MS);
     assert_broken(&(struct verdict){ 0 });
     assert_int_equal(verdict.empty, 1);
+}
+
+/* The store itself */
+
+enum { ACCESSES = 2000 };
+
+static struct resource store;
+static atomic_long last_token;
+
+static void *access_often(void *arg)
+{
+    for (int i = 0; i < ACCESSES; i++)
+        (void)resource_access(&store, true,
+                              atomic_fetch_add(&last_token, 1) + 1, 0);
+    return NULL;
+}
+
+/* The two threads of a client passed the fence in one order and came to the
+ * store in the other: a lock of fcntl() is between processes only. */
+TEST(threads_access_a_store_in_the_order_of_the_fence)
+{
+    char dir[] = "/dev/shm/zkrecipes-store-XXXXXX";
+    struct guard guard;
+    struct access *all;
+    pthread_t other;
+    size_t count;
+
+    atomic_store(&last_token, 0);
+    assert_non_null(mkdtemp(dir));
+    assert_int_equal(guard_start(&guard, dir), 0);
+    assert_true(resource_create(dir, 0));
+    assert_true(resource_open(&store, dir, 0, true));
+    assert_int_equal(pthread_create(&other, NULL, access_often, NULL), 0);
+    access_often(NULL);
+    assert_int_equal(pthread_join(other, NULL), 0);
+    all = resource_accepted(&store, &count);
+    assert_true(count > 0);
+    for (size_t i = 1; i < count; i++)
+        assert_true(all[i - 1].token < all[i].token);
+    free(all);
+    resource_close(&store);
+    guard_finish(&guard);
 }
