@@ -3,30 +3,11 @@
 
 #include "look.h"
 
-static struct cli cli;
 static char root[64];
 
-/* Runs zk-lockctl VERB with these arguments below the root, and returns its
- * exit code. */
-#define RUN(verb, ...)                                                         \
-    (cli_start(&cli, LOCKCTL,                                                  \
-               (const char *const[]){ verb, "--servers",                       \
-                                      server_hosts(the_server), root,          \
-                                      __VA_ARGS__, NULL }),                    \
-     cli_end(&cli))
-
-/* The items of its output with -q -o json, to be freed. */
-static json_t *said_items(const char *kind)
-{
-    json_t *all = json_loads(cli_said(&cli), 0, NULL);
-    json_t *items = json_incref(json_object_get(all, "items"));
-
-    if (!json_is_array(items))
-        fail_msg("no JSON: %s", cli_said(&cli));
-    assert_word(all, "kind", kind);
-    json_decref(all);
-    return items;
-}
+/* Looks for deadlocks below the root, with these words more. */
+#define FIND(code, words)                                                      \
+    LOOK(code, "deadlocks --confirm 20ms %s %s", words, root)
 
 static int setup(void)
 {
@@ -46,7 +27,7 @@ FIXTURE(setup, teardown)
 enum { OWNERS_MAX = 3 };
 
 /* A thread that holds the first lock and then wants the second. */
-struct zkr__known_owner {
+struct owner {
     zkr_session *session;
     zkr_rwlock *first;
     zkr_rwlock *second;
@@ -58,14 +39,14 @@ struct zkr__known_owner {
 };
 
 static struct ring {
-    struct zkr__known_owner owners[OWNERS_MAX];
+    struct owner owners[OWNERS_MAX];
     pthread_barrier_t barrier;
     int count;
 } ring;
 
 static void *own(void *arg)
 {
-    struct zkr__known_owner *o = arg;
+    struct owner *o = arg;
     zkr_grant *first = NULL;
     zkr_grant *second = NULL;
 
@@ -102,11 +83,11 @@ static void start_ring(int count, bool closed)
     ring.count = count;
     assert_ok(pthread_barrier_init(&ring.barrier, NULL, (unsigned)count));
     for (int i = 0; i < count; i++) {
-        struct zkr__known_owner *o = &ring.owners[i];
+        struct owner *o = &ring.owners[i];
         int next = closed ? (i + 1) % count : i + 1;
 
-        *o = (struct zkr__known_owner){ .session = open_session(),
-                                        .barrier = &ring.barrier };
+        *o = (struct owner){ .session = open_session(),
+                             .barrier = &ring.barrier };
         o->first = new_lock(o->session, i);
         o->second = new_lock(o->session, next);
         assert_int_equal(pthread_create(&o->thread, NULL, own, o), 0);
@@ -115,7 +96,7 @@ static void start_ring(int count, bool closed)
         wait_children(lock_path(closed ? i : i + 1), 2);
 }
 
-static void join(struct zkr__known_owner *o)
+static void join(struct owner *o)
 {
     if (!o->joined)
         assert_int_equal(pthread_join(o->thread, NULL), 0);
@@ -127,7 +108,7 @@ static void end_ring(void)
     for (int i = 0; i < ring.count; i++)
         (void)zkr_lockable_cancel(ring.owners[i].second);
     for (int i = 0; i < ring.count; i++) {
-        struct zkr__known_owner *o = &ring.owners[i];
+        struct owner *o = &ring.owners[i];
 
         join(o);
         zkr_rwlock_free(o->first);
@@ -150,11 +131,11 @@ static void assert_member(json_t *owner, const char *key, const char *path)
 
 static void assert_ring_is_told(int count)
 {
-    json_t *items, *owners;
+    const json_t *items, *owners;
     char path[128];
 
-    assert_int_equal(RUN("deadlocks", "--confirm", "20ms", "-qo", "json"), 1);
-    items = said_items("DeadlockList");
+    FIND(1, "-qo json");
+    items = look_items("DeadlockList");
     assert_int_equal(json_array_size(items), 1);
     assert_true(
         json_is_true(json_object_get(json_array_get(items, 0), "confirmed")));
@@ -170,18 +151,17 @@ static void assert_ring_is_told(int count)
         assert_member(owner, "waits_for", path);
         assert_member(next, "holds", path);
     }
-    json_decref(items);
 }
 
 TEST(two_locks_in_a_deadlock_are_told)
 {
     start_ring(2, true);
     assert_ring_is_told(2);
-    assert_int_equal(RUN("deadlocks", "--confirm", "20ms"), 1);
-    assert_has(cli_said(&cli), "DEADLOCK 1 (confirmed, 2 owners");
-    assert_has(cli_said(&cli),
+    FIND(1, "");
+    assert_has(look_out, "DEADLOCK 1 (confirmed, 2 owners");
+    assert_has(look_out,
                "to resolve: zk-lockctl revoke $'/tests/lock-of-test-");
-    assert_has(cli_said(&cli), "/lock\\040\\042");
+    assert_has(look_out, "/lock\\040\\042");
     end_ring();
 }
 
@@ -212,8 +192,8 @@ TEST(a_chain_is_no_deadlock)
 
     ok(zkr_rwlock_acquire_write(last, SOON_MS, &g));
     start_ring(3, false);
-    assert_int_equal(RUN("deadlocks", "--confirm", "20ms"), 0);
-    assert_has(cli_said(&cli), "no deadlock among 4 locks");
+    FIND(0, "");
+    assert_has(look_err, "no deadlock among 4 locks");
     end_ring();
     release(g);
     zkr_rwlock_free(last);
@@ -223,11 +203,11 @@ TEST(a_chain_is_no_deadlock)
 TEST(the_deadlock_is_over_when_one_gives_up)
 {
     start_ring(3, true);
-    assert_int_equal(RUN("deadlocks", "--confirm", "0"), 1);
+    LOOK(1, "deadlocks --confirm 0 %s", root);
     ok(zkr_lockable_cancel(ring.owners[1].second));
     join(&ring.owners[1]);
     assert_int_equal(ring.owners[1].second_rc, ZKR_ECANCELED);
-    assert_int_equal(RUN("deadlocks", "--confirm", "0"), 0);
+    LOOK(0, "deadlocks --confirm 0 %s", root);
     end_ring();
 }
 
@@ -255,17 +235,16 @@ TEST(without_records_it_is_only_possible)
     make_node(b, "x", "lock-0000000001", "10.0.0.2");
     make_node(b, "y", "lock-0000000000", "\033[2Jevil\"\\n");
     make_node(a, "y", "lock-0000000001", "10.0.0.1");
-    assert_int_equal(RUN("deadlocks", "--confirm", "20ms", "--possible"), 0);
-    assert_has(cli_said(&cli), "DEADLOCK 1 (possible, 2 owners");
-    assert_has(cli_said(&cli), "other threads of the session");
-    assert_lacks(cli_said(&cli), "zk-lockctl break");
-    assert_int_equal(RUN("deadlocks", "--confirm", "20ms"), 0);
-    assert_lacks(cli_said(&cli), "DEADLOCK");
-    assert_has(cli_said(&cli), "1 possible deadlock, such as of ");
-    assert_int_equal(
-        RUN("deadlocks", "--confirm", "20ms", "--possible", "-o", "dot"), 0);
-    assert_has(cli_said(&cli), "color=red");
-    assert_null(strchr(cli_said(&cli), '\033'));
+    FIND(0, "--possible");
+    assert_has(look_out, "DEADLOCK 1 (possible, 2 owners");
+    assert_has(look_out, "other threads of the session");
+    assert_lacks(look_out, "zk-lockctl break");
+    FIND(0, "");
+    assert_lacks(look_err, "DEADLOCK");
+    assert_has(look_err, "1 possible deadlock, such as of ");
+    FIND(0, "--possible -o dot");
+    assert_has(look_out, "color=red");
+    assert_null(strchr(look_out, '\033'));
     admin_close(a);
     admin_close(b);
 }
@@ -292,10 +271,10 @@ TEST(acquires_of_an_event_loop_are_only_possible)
         ok(zkr_mutex_acquire_async(locks[i], -1, take_grant, &grants[i], NULL));
         wait_children(lock_path(i == 0 || i == 3), (size_t)i / 2 + 1);
     }
-    assert_int_equal(RUN("deadlocks", "--confirm", "20ms", "--possible"), 0);
-    assert_has(cli_said(&cli), "DEADLOCK 1 (possible, 2 owners");
-    assert_int_equal(RUN("deadlocks", "--confirm", "20ms"), 0);
-    assert_lacks(cli_said(&cli), "DEADLOCK");
+    FIND(0, "--possible");
+    assert_has(look_out, "DEADLOCK 1 (possible, 2 owners");
+    FIND(0, "");
+    assert_lacks(look_out, "DEADLOCK");
     for (int i = 0; i < 4; i++)
         ok(zkr_lockable_cancel(locks[i]));
     for (int i = 0; i < 4; i++) {
@@ -308,26 +287,17 @@ TEST(acquires_of_an_event_loop_are_only_possible)
 
 /* --- a graph --- */
 
-static size_t said_often(const char *text)
-{
-    size_t count = 0;
-
-    for (const char *at = cli_said(&cli); (at = strstr(at, text)) != NULL; at++)
-        count++;
-    return count;
-}
-
 TEST(a_graph_has_every_owner_and_lock)
 {
     start_ring(2, true);
     make_node(admin, "z", "lock-0000000000", "");
-    assert_int_equal(RUN("deadlocks", "--confirm", "20ms", "-qo", "dot"), 1);
-    assert_int_equal(said_often("held by"), 3);
-    assert_int_equal(said_often("waits, position"), 2);
-    assert_int_equal(said_often("held by\", color=red"), 2);
-    assert_int_equal(said_often("waits, position 1\", color=red"), 2);
+    FIND(1, "-qo dot");
+    assert_int_equal(text_count(look_out, "held by"), 3);
+    assert_int_equal(text_count(look_out, "waits, position"), 2);
+    assert_int_equal(text_count(look_out, "held by\", color=red"), 2);
+    assert_int_equal(text_count(look_out, "waits, position 1\", color=red"), 2);
     end_ring();
-    assert_int_equal(RUN("deadlocks", "--confirm", "20ms", "-o", "dot"), 0);
+    FIND(0, "-o dot");
 }
 
 /* A string ends at its quote and nowhere else, whatever others wrote. */
@@ -350,11 +320,11 @@ TEST(text_of_others_stays_within_its_string)
 {
     make_node(admin, "a\"];evil[x=\"\\", "lock-0000000000",
               "b\\\"];\n\033[2Jevil");
-    assert_int_equal(RUN("deadlocks", "-qo", "dot"), 0);
-    assert_strings_are_closed(cli_said(&cli));
-    assert_has(cli_said(&cli), "a\\\"];evil[x=\\\"\\\\\\\\\"");
-    assert_null(strchr(cli_said(&cli), '\033'));
-    assert_has(cli_said(&cli), "[label=\"held by\"];\n}\n");
+    LOOK(0, "deadlocks -qo dot %s", root);
+    assert_strings_are_closed(look_out);
+    assert_has(look_out, "a\\\"];evil[x=\\\"\\\\\\\\\"");
+    assert_null(strchr(look_out, '\033'));
+    assert_has(look_out, "[label=\"held by\"];\n}\n");
 }
 
 /* --- without a deadlock --- */
@@ -426,7 +396,8 @@ static void make_idle_locks(void)
     }
 }
 
-/* Without the second look, some of 150 runs gave one. */
+/* Without the second look, some of 150 runs gave a deadlock; and a waiter whose
+ * predecessor has just gone watches nobody for a moment. */
 TEST(a_busy_system_gives_no_false_alarm)
 {
     static struct busy busy[BUSY_THREADS];
@@ -446,7 +417,9 @@ TEST(a_busy_system_gives_no_false_alarm)
         assert_ok(pthread_create(&busy[i].thread, NULL, be_busy, &busy[i]));
     }
     for (int i = 0; i < runs() && code == 0; i++)
-        code = RUN("deadlocks", "--confirm", "5ms");
+        code = look(line("deadlocks --confirm 5ms %s", root));
+    for (int i = 0; i < 10 && code == 0; i++)
+        code = look(line("doctor --confirm 1s %s", root));
     atomic_store(&stop, true);
     for (int i = 0; i < BUSY_THREADS; i++)
         assert_int_equal(pthread_join(busy[i].thread, NULL), 0);
@@ -459,7 +432,7 @@ TEST(a_busy_system_gives_no_false_alarm)
     for (int i = 0; i < BUSY_SESSIONS; i++)
         close_session(sessions[i]);
     if (code != 0)
-        fail_msg("exit code %d: %s", code, cli_said(&cli));
+        fail_msg("exit code %d: %s", code, look_out);
 }
 
 /* --- runs inside of runs --- */
@@ -494,33 +467,31 @@ static void wait_nested(const char *name)
 TEST(nested_runs_that_wait_for_each_other_are_found)
 {
     struct cli runs[2];
-    const json_t *one;
-    json_t *items;
+    const json_t *items;
 
     start_nested(&runs[0], "a", "b");
     start_nested(&runs[1], "b", "a");
     wait_nested("a");
     wait_nested("b");
-    assert_int_equal(RUN("deadlocks", "--confirm", "100ms"), 1);
-    assert_has(cli_said(&cli), "DEADLOCK 1 (confirmed, 2 owners, for ");
-    assert_has(cli_said(&cli), " zk-lockctl  waits for ");
-    assert_has(cli_said(&cli), ", position 1), inside ");
-    assert_has(cli_said(&cli), " zk-lockctl, which holds ");
-    assert_has(cli_said(&cli), "  to resolve: end ");
-    assert_int_equal(RUN("deadlocks", "-q", "-o", "json"), 1);
-    items = said_items("DeadlockList");
+    LOOK(1, "deadlocks --confirm 100ms %s", root);
+    assert_has(look_out, "DEADLOCK 1 (confirmed, 2 owners, for ");
+    assert_has(look_out, " zk-lockctl  waits for ");
+    assert_has(look_out, ", position 1), inside ");
+    assert_has(look_out, " zk-lockctl, which holds ");
+    assert_has(look_out, "  to resolve: end ");
+    LOOK(1, "deadlocks -q -o json %s", root);
+    items = look_items("DeadlockList");
     assert_int_equal(json_array_size(items), 1);
-    one = json_array_get(items, 0);
-    assert_true(json_is_true(json_object_get(one, "confirmed")));
-    assert_int_equal(json_array_size(json_object_get(one, "owners")), 2);
-    json_decref(items);
-    assert_int_equal(RUN("deadlocks", "-o", "dot"), 1);
-    assert_has(cli_said(&cli), "label=\"runs\"");
-    assert_int_equal(RUN("doctor", "--confirm", "100ms"), 1);
-    assert_has(cli_said(&cli), ": deadlock: ");
-    assert_has(cli_said(&cli), " 2 locks, 1 finding\n");
+    items = json_array_get(items, 0);
+    assert_true(json_is_true(json_object_get(items, "confirmed")));
+    assert_int_equal(json_array_size(json_object_get(items, "owners")), 2);
+    LOOK(1, "deadlocks -o dot %s", root);
+    assert_has(look_out, "label=\"runs\"");
+    LOOK(1, "doctor --confirm 100ms %s", root);
+    assert_has(look_out, ": deadlock: ");
+    assert_has(look_err, " 2 locks, 1 finding\n");
     (void)kill(runs[0].pid, SIGTERM);
     assert_int_equal(cli_end(&runs[0]), 128 + SIGTERM);
     assert_int_equal(cli_end(&runs[1]), 0); /* it has both now */
-    assert_int_equal(RUN("deadlocks", "--confirm", "100ms"), 0);
+    LOOK(0, "deadlocks --confirm 100ms %s", root);
 }

@@ -5,17 +5,7 @@
 #include "look.h"
 #include "server_private.h"
 
-static struct cli cli;
 static char root[64];
-
-/* Runs zk-lockctl doctor with these arguments below the root, and returns its
- * exit code. */
-#define DOCTOR(...)                                                            \
-    (cli_start(&cli, LOCKCTL,                                                  \
-               (const char *const[]){ "doctor", "--servers",                   \
-                                      server_hosts(the_server), "--confirm",   \
-                                      "50ms", root, __VA_ARGS__, NULL }),      \
-     cli_end(&cli))
 
 static int setup(void)
 {
@@ -57,37 +47,30 @@ static void make(const char *name, const char *data, int flags)
 static void assert_finds(const char *check, const char *node, const char *what,
                          const char *cure)
 {
-    json_t *all, *items, *item = NULL, *found = NULL;
+    json_t *items, *item = NULL, *found = NULL;
     size_t i;
 
-    assert_int_equal(DOCTOR("-qo", "json"), 1);
-    all = json_loads(cli_said(&cli), 0, NULL);
-    assert_word(all, "kind", "FindingList");
-    items = json_object_get(all, "items");
+    LOOK(1, "doctor --confirm 50ms -qo json %s", root);
+    items = look_items("FindingList");
     json_array_foreach(items, i, item)
     {
-        if (strcmp(json_string_value(json_object_get(item, "check")), check) ==
-            0) {
+        if (strcmp(text_of(item, "check"), check) == 0) {
             assert_null(found);
             found = item;
         }
     }
     if (found == NULL)
-        fail_msg("no %s: %s", check, cli_said(&cli));
+        fail_msg("no %s: %s", check, look_out);
     assert_word(found, "lock", lock_path());
-    if (node == NULL)
-        assert_true(json_is_null(json_object_get(found, "node")));
-    else
-        assert_word(found, "node", node);
-    assert_has(json_string_value(json_object_get(found, "what")), what);
-    assert_has(json_string_value(json_object_get(found, "cure")), cure);
-    json_decref(all);
+    assert_word(found, "node", node);
+    assert_has(text_of(found, "what"), what);
+    assert_has(text_of(found, "cure"), cure);
 }
 
 static void assert_does_not_find(const char *check)
 {
-    (void)DOCTOR("-q");
-    assert_lacks(cli_said(&cli), check);
+    (void)look(line("doctor --confirm 50ms -q %s", root));
+    assert_lacks(look_out, check);
 }
 
 /* --- who is there --- */
@@ -142,12 +125,8 @@ static bool is_watched(void *server)
  * and returns its exit code. */
 static int doctor_on(const char *hosts, bool chrooted)
 {
-    char servers[256];
-
-    PRINT(servers, "%s%s", hosts, chrooted ? root : "");
-    START_CLI(&cli, "doctor", "--servers", servers, "--confirm", "50ms",
-              chrooted ? "/" : root);
-    return cli_end(&cli);
+    return look(line("doctor --servers %s%s --confirm 50ms %s", hosts,
+                     chrooted ? root : "", chrooted ? "/" : root));
 }
 
 static void start_on(struct cli *of, const struct server *server)
@@ -183,19 +162,19 @@ TEST(clients_of_servers_that_are_not_listed_are_not_gone)
     assert_true(wait_until(is_watched, ensemble_server(e, 2), SOON_MS));
 
     assert_int_equal(doctor_on(one, false), 82);
-    assert_has(cli_said(&cli), "the ensemble has 3 servers");
+    assert_has(look_err, "the ensemble has 3 servers");
     assert_int_equal(doctor_on(twice, false), 82);
     assert_int_equal(doctor_on(one, true), 82);
-    assert_has(cli_said(&cli), "the ensemble has 3 servers");
+    assert_has(look_err, "the ensemble has 3 servers");
     assert_int_equal(doctor_on(ensemble_hosts(e), false), 0);
-    assert_lacks(cli_said(&cli), "the ensemble has");
-    assert_lacks(cli_said(&cli), "observer master");
+    assert_lacks(look_err, "the ensemble has");
+    assert_lacks(look_err, "observer master");
     kill_it(&holder);
     assert_int_equal(doctor_on(ensemble_hosts(e), false), 1);
-    assert_has(cli_said(&cli), "absent-holder");
-    assert_lacks(cli_said(&cli), "deaf-waiter");
+    assert_has(look_out, "absent-holder");
+    assert_lacks(look_out, "deaf-waiter");
     assert_int_equal(doctor_on(ensemble_hosts(e), true), 1);
-    assert_has(cli_said(&cli), "absent-holder");
+    assert_has(look_out, "absent-holder");
     kill_it(&waiter);
     ensemble_stop(e);
 }
@@ -212,8 +191,8 @@ TEST(a_server_with_observers_of_its_own_is_told)
     lines[0] = line;
     assert_int_equal(ensemble_start(2, &opts, &e), SERVER_OK);
     assert_int_equal(doctor_on(ensemble_hosts(e), false), 0);
-    assert_has(cli_said(&cli), "is an observer master");
-    assert_has(cli_said(&cli), "lease_hops = 2");
+    assert_has(look_err, "is an observer master");
+    assert_has(look_err, "lease_hops = 2");
     ensemble_stop(e);
 }
 
@@ -237,8 +216,8 @@ TEST(a_queue_of_ours_is_well)
                         locks[i % 2], SOON_MS);
         wait_children(lock_path(), i + 2);
     }
-    assert_int_equal(DOCTOR("-v"), 0);
-    assert_has(cli_said(&cli), "1 lock, 0 findings");
+    LOOK(0, "doctor --confirm 50ms -v %s", root);
+    assert_has(look_err, "1 lock, 0 findings");
     release(g);
     for (size_t i = 0; i < WAITERS; i++) {
         assert_int_equal(waiter_join(&waiters[i]), ZKR_OK);
@@ -248,58 +227,6 @@ TEST(a_queue_of_ours_is_well)
         zkr_rwlock_free(locks[i]);
         close_session(sessions[i]);
     }
-}
-
-struct busy {
-    zkr_mutex *mutex;
-    atomic_bool *stop;
-    pthread_t thread;
-    long rounds;
-    int rc;
-};
-
-static void *be_busy(void *arg)
-{
-    struct busy *b = arg;
-
-    while (b->rc == ZKR_OK && !atomic_load(b->stop)) {
-        zkr_grant *g = NULL;
-
-        b->rc = zkr_mutex_acquire(b->mutex, SOON_MS, &g);
-        if (b->rc == ZKR_OK)
-            b->rc = zkr_grant_release(g);
-        zkr_grant_free(g);
-        b->rounds++;
-    }
-    return NULL;
-}
-
-/* A waiter whose predecessor has just gone watches nobody for a moment. */
-TEST(a_busy_lock_is_well)
-{
-    static struct busy busy[WAITERS];
-    zkr_session *s = open_session();
-    atomic_bool stop = false;
-    int code = 0;
-
-    for (size_t i = 0; i < WAITERS; i++) {
-        busy[i] =
-            (struct busy){ .mutex = new_mutex(s, lock_path()), .stop = &stop };
-        assert_ok(pthread_create(&busy[i].thread, NULL, be_busy, &busy[i]));
-    }
-    for (int i = 0; i < 10 && code == 0; i++)
-        code = DOCTOR("--confirm", "1s");
-    atomic_store(&stop, true);
-    for (size_t i = 0; i < WAITERS; i++)
-        assert_int_equal(pthread_join(busy[i].thread, NULL), 0);
-    for (size_t i = 0; i < WAITERS; i++) {
-        zkr_mutex_free(busy[i].mutex);
-        ok(busy[i].rc);
-        assert_true(busy[i].rounds > 1);
-    }
-    close_session(s);
-    if (code != 0)
-        fail_msg("exit code %d: %s", code, cli_said(&cli));
 }
 
 /* --- what is not --- */
@@ -393,6 +320,8 @@ TEST(a_wrong_clock_is_said_and_no_age_is_judged)
         { "OTHER_CLOCK_S=-3630",
           "the clock of this machine is 1h00m behind those of the servers" },
     };
+
+    struct cli cli;
 
     make("lock-0000000000", "hostC:5", ZOO_EPHEMERAL);
     for (size_t i = 0; i < 2; i++) {

@@ -2,7 +2,7 @@
 /* Tests of who begins to hold: of a few of a queue the same is told as of the
  * whole, whatever comes and goes. */
 
-#include "model/front.h"
+#include "model/past.h"
 #include "protocol/roster.h"
 #include "texts.h"
 #include "unit.h"
@@ -127,7 +127,7 @@ static void change(bool semaphore)
             else
                 go();
         }
-        assert_true(front_settle(past, take, &taken));
+        assert_true(past_settle(past, take, &taken));
         compare_with_the_whole(taken);
     }
 }
@@ -167,7 +167,7 @@ TEST(only_the_front_of_a_long_queue_is_asked)
     for (size_t i = 1; i <= LONG; i++) {
         struct stay *first = past->parts[ZKR__PART_PATH].items[0];
 
-        assert_true(front_settle(past, take, &taken));
+        assert_true(past_settle(past, take, &taken));
         assert_int_equal(taken, i);
         pasts_remove(&pasts, first);
         stay_free(first);

@@ -29,27 +29,6 @@ static void start_holder(struct cli *c, const char *lock)
     cli_wait_said(c, "ready\n");
 }
 
-static const char *said_by(const char *verb, const char *lock,
-                           const char *option, int code)
-{
-    const char *const args[] = { verb,   "--servers", hosts, lock,
-                                 option, "json",      NULL };
-    struct cli c;
-
-    cli_start(&c, LOCKCTL, args);
-    assert_int_equal(cli_end(&c), code);
-    return cli_said(&c);
-}
-
-static json_t *read_json(const char *text)
-{
-    json_t *json = json_loads(text, 0, NULL);
-
-    if (json == NULL)
-        fail_msg("not JSON: %s", text);
-    return json;
-}
-
 TEST(the_command_and_the_status_file_have_it)
 {
     const char *file = cli_file("status");
@@ -66,18 +45,6 @@ TEST(the_command_and_the_status_file_have_it)
     json_decref(status);
 }
 
-/* The output about the two contenders in the queue of the lock. */
-static json_t *queue_of(const char *of)
-{
-    json_t *all = read_json(said_by("show", of, "-o", 0));
-    json_t *lock = json_array_get(json_object_get(all, "items"), 0);
-    json_t *queue = json_deep_copy(json_object_get(lock, "queue"));
-
-    json_decref(all);
-    assert_int_equal(json_array_size(queue), 2);
-    return queue;
-}
-
 /* The waiter watches the node of the holder, and each its own node. */
 static bool both_watch(void *unused)
 {
@@ -88,12 +55,15 @@ static bool both_watch(void *unused)
 TEST(their_clients_and_watches_are_found)
 {
     struct cli next;
-    json_t *queue;
+    const json_t *queue;
 
     start_holder(&cli, path);
     START_FOR(&next, "10s", hosts, path, "true");
     assert_true(wait_until(both_watch, NULL, SOON_MS));
-    queue = queue_of(path);
+    LOOK(0, "show -o json %s", path);
+    queue =
+        json_object_get(json_array_get(look_items("LockQueue"), 0), "queue");
+    assert_int_equal(json_array_size(queue), 2);
     for (size_t i = 0; i < 2; i++) {
         const json_t *one = json_array_get(queue, i);
 
@@ -102,8 +72,7 @@ TEST(their_clients_and_watches_are_found)
         assert_true(json_is_true(json_object_get(one, "session_alive")));
         assert_int_equal(json_is_true(json_object_get(one, "watches")), i == 1);
     }
-    json_decref(queue);
-    (void)said_by("doctor", path, "-o", 0);
+    LOOK(0, "doctor -o json %s", path);
     assert_int_equal(cli_end(&cli), 0);
     assert_int_equal(cli_end(&next), 0);
 }

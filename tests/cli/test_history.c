@@ -266,8 +266,7 @@ static void say_known(void)
     say(" | %" PRId64 "-%" PRId64 " known", number_of(history.begin_ms),
         number_of(history.end_ms));
     for (int64_t half = 0; half <= last; half++) {
-        bool knows =
-            segments_know(&history.present.segments, time_of(0) + half * 500);
+        bool knows = history_knows(&history, time_of(0) + half * 500);
 
         if (knows && !before)
             say(" %" PRId64 "-", half / 2);

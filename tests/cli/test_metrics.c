@@ -33,20 +33,11 @@ static void read_page(const char *text)
         fail_msg("%s: %s", samples.error, text);
 }
 
-/* Its exit code; what it has printed is in `samples`. */
-static int measure(const char *root)
+/* What it prints is in `samples`. */
+static void measure(const char *root)
 {
-    const char *args[] = { "metrics",   "--quiet",
-                           "--servers", server_hosts(the_server),
-                           root,        NULL };
-    struct cli c;
-    int code;
-
-    cli_start(&c, LOCKCTL, args);
-    code = cli_end(&c);
-    if (code == 0)
-        read_page(cli_said(&c));
-    return code;
+    LOOK(0, "metrics --quiet %s", root);
+    read_page(look_out);
 }
 
 static double value(const char *name, const char *lock)
@@ -68,7 +59,7 @@ TEST(a_queue_is_measured)
 
     waiter_start(&w, second, SOON_MS);
     wait_children(path, 2);
-    assert_int_equal(measure(path), 0);
+    measure(path);
     assert_true(value("zklock_up", NULL) == 1);
     assert_true(value("zklock_scan_complete", NULL) == 1);
     assert_true(value("zklock_scan_seconds", NULL) > 0);
@@ -78,7 +69,7 @@ TEST(a_queue_is_measured)
                 value("zklock_longest_wait_seconds", path));
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
-    assert_int_equal(measure("/"), 0);
+    measure("/");
     assert_true(value("zklock_held", path) == 1);
     assert_true(value("zklock_waiters", path) == 0);
     release(w.grant);
@@ -98,33 +89,15 @@ TEST(labels_of_others_are_escaped)
           path);
     m = new_mutex(session, path);
     g = acquire(m);
-    assert_int_equal(measure("/tests"), 0);
+    measure("/tests");
     assert_true(value("zklock_held", label) == 1);
     release(g);
     zkr_mutex_free(m);
 }
 
-static void read_file(const char *file)
+static void measure_into(int code, const char *file, const char *words)
 {
-    char text[65536];
-    FILE *f = fopen(file, "re");
-    size_t n;
-
-    assert_non_null(f);
-    n = fread(text, 1, sizeof(text) - 1, f);
-    text[n] = '\0';
-    (void)fclose(f);
-    read_page(text);
-}
-
-static int measure_into(const char *file, const char *hosts)
-{
-    const char *args[] = { "metrics", "--servers", hosts, "--textfile",
-                           file,      "--timeout", "2s",  NULL };
-    struct cli c;
-
-    cli_start(&c, LOCKCTL, args);
-    return cli_end(&c);
+    LOOK(code, "metrics --textfile %s %s", file, words);
 }
 
 static size_t count_files(const char *pattern)
@@ -146,11 +119,11 @@ TEST(a_textfile_is_replaced_as_a_whole)
 
     cli_write(file, "old\n", 0644);
     assert_int_equal(stat(file, &before), 0);
-    assert_int_equal(measure_into(file, server_hosts(the_server)), 0);
+    measure_into(0, file, "");
     assert_int_equal(stat(file, &after), 0);
     assert_int_not_equal(before.st_ino, after.st_ino);
     assert_int_equal(after.st_mode & 0777, before.st_mode & 0777);
-    read_file(file);
+    read_page(cli_read(file));
     assert_true(value("zklock_held", path) == 1);
     assert_int_equal(count_files(cli_file("locks.prom*")), 1);
     release(g);
@@ -161,7 +134,7 @@ TEST(a_textfile_is_replaced_as_a_whole)
  * the exit code 65. */
 TEST(an_idle_application_is_no_failure)
 {
-    assert_int_equal(measure(new_path()), 0);
+    measure(new_path());
     assert_true(value("zklock_up", NULL) == 1);
     assert_true(value("zklock_scan_complete", NULL) == 1);
 }
@@ -170,8 +143,8 @@ TEST(without_servers_it_says_that_they_are_down)
 {
     const char *file = cli_file("down.prom");
 
-    assert_int_equal(measure_into(file, "127.0.0.1:1"), 69);
-    read_file(file);
+    measure_into(69, file, "--servers 127.0.0.1:1 --timeout 2s");
+    read_page(cli_read(file));
     assert_int_equal(samples.count, 1);
     assert_true(value("zklock_up", NULL) == 0);
 }
@@ -180,10 +153,8 @@ TEST(a_file_that_cannot_be_made_leaves_nothing)
 {
     const char *directory = cli_file("taken.prom");
 
-    assert_int_equal(
-        measure_into(cli_file("no/such/directory"), server_hosts(the_server)),
-        73);
+    measure_into(73, cli_file("no/such/directory"), "");
     assert_int_equal(mkdir(directory, 0700), 0);
-    assert_int_equal(measure_into(directory, server_hosts(the_server)), 73);
+    measure_into(73, directory, "");
     assert_int_equal(count_files(cli_file("taken.prom*")), 1);
 }

@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "model/doctor.h"
-#include "model/told.h"
+#include "model/server_words.h"
 #include "texts.h"
 #include "unit.h"
 

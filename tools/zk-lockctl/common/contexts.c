@@ -120,14 +120,14 @@ static int read_key(struct reader *r, const char *key, const char *value)
                     key);
     if (setting == SETTING_COUNT)
         return fail(r, "a context has no", key);
-    copy =
-        setting_is_file(setting) ? path_of(r->contexts, value) : strdup(value);
+    copy = strcmp(setting_options[setting].value, "FILE") == 0
+               ? path_of(r->contexts, value)
+               : strdup(value);
     fault = copy == NULL ? NULL : setting_fault(setting, copy);
     if (fault != NULL) {
         free(copy);
         return lockctl_fail(EX_CONFIG, "%s:%zu: the value of %s %s",
-                            r->contexts->file, r->line, setting_name(setting),
-                            fault);
+                            r->contexts->file, r->line, key, fault);
     }
     return set(r, key, copy, &r->context->settings[setting]);
 }

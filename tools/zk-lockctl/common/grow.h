@@ -40,3 +40,19 @@ static inline bool grow_block(char **block, size_t *room, size_t size)
     *room = size > *room ? size : *room;
     return true;
 }
+
+/* qsort() and bsearch() for an array that is NULL as long as it has no items.
+ */
+static inline void sort_array(void *items, size_t count, size_t size,
+                              int (*by)(const void *a, const void *b))
+{
+    if (count > 0)
+        qsort(items, count, size, by);
+}
+
+static inline void *find_in_array(const void *key, const void *items,
+                                  size_t count, size_t size,
+                                  int (*by)(const void *a, const void *b))
+{
+    return count == 0 ? NULL : bsearch(key, items, count, size, by);
+}

@@ -124,7 +124,7 @@ int lockctl_fail_error(int rc, const char *detail);
 int lockctl_run(struct lockctl *ctl, const struct verb *verb, int argc,
                 char **argv);
 
-/* values.c: "500ms", "10s", "2m", "1h", "1.5s"; a number alone is seconds. */
+/* opt.c: "500ms", "10s", "2m", "1h", "1.5s"; a number alone is seconds. */
 bool lockctl_parse_duration(const char *text, int64_t *ret_ms);
 
 /* A whole number from 1 to 2^31 - 1. */

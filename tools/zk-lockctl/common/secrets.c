@@ -22,9 +22,10 @@ static int read_line(const struct lockctl *ctl, enum setting setting,
     line[strcspn(line, "\r\n")] = '\0';
     if (fault == NULL && line[0] == '\0')
         fault = "its first line is empty";
-    return fault == NULL ? 0
-                         : lockctl_fail(EX_CONFIG, "%s '%s': %s",
-                                        setting_name(setting), path, fault);
+    return fault == NULL
+               ? 0
+               : lockctl_fail(EX_CONFIG, "%s '%s': %s",
+                              setting_options[setting].name, path, fault);
 }
 
 /* "scheme:credentials". */

@@ -37,11 +37,6 @@ const struct opt setting_options[SETTING_COUNT + 1] = {
 #undef INTO
 /* clang-format on */
 
-const char *setting_name(enum setting setting)
-{
-    return setting_options[setting].name;
-}
-
 enum setting setting_find(const char *name, size_t len)
 {
     enum setting i = 0;
@@ -51,11 +46,6 @@ enum setting setting_find(const char *name, size_t len)
             strncmp(setting_options[i].name, name, len) != 0))
         i++;
     return i;
-}
-
-bool setting_is_file(enum setting setting)
-{
-    return strcmp(setting_options[setting].value, "FILE") == 0;
 }
 
 const char *setting_fault(enum setting setting, const char *value)

@@ -24,11 +24,7 @@ enum setting {
     SETTING_COUNT,
 };
 
-/* "auth-file": its row of setting_options. */
-const char *setting_name(enum setting setting);
 /* The setting of that name; SETTING_COUNT: there is none. */
 enum setting setting_find(const char *name, size_t len);
-/* Tells whether its value names a file. */
-bool setting_is_file(enum setting setting);
 /* What is wrong with that value, such as "is not a duration"; NULL: nothing. */
 const char *setting_fault(enum setting setting, const char *value);

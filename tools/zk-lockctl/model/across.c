@@ -12,7 +12,7 @@
 #define PAUSE_SAID_MS 5000
 
 static int judge(struct lockctl *ctl, const struct across_opts *opts,
-                 const struct across *before, struct across *a)
+                 struct across *before, struct across *a)
 {
     bool done =
         deadlocks_find(a->scan.locks, a->scan.count,

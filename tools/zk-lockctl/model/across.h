@@ -5,9 +5,7 @@
 #pragma once
 
 #include "common/lockctl.h"
-#include "model/deadlock.h"
-#include "model/findings.h"
-#include "model/scan.h"
+#include "model/doctor.h"
 
 /* What one look has found. */
 struct across {
@@ -19,7 +17,7 @@ struct across {
 
 /* Finds more than deadlocks in a look. `before` is the one before, or NULL: a
  * state that is true at one look only is no finding. An exit code. */
-typedef int across_judge(struct lockctl *ctl, const struct across *before,
+typedef int across_judge(struct lockctl *ctl, struct across *before,
                          struct across *across);
 
 struct across_opts {

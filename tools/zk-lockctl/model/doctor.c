@@ -1,22 +1,150 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds out what is wrong with locks, as far as it can be seen from outside. */
+/* Finds out what is wrong with locks, as far as it can be seen from outside,
+ * and keeps the list of it, with sentences. */
 #include "model/doctor.h"
 
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "common/escape.h"
+#include "common/grow.h"
+#include "common/shell.h"
 #include "common/words.h"
-#include "model/told.h"
+
+enum { NAME_ROOM = 300 }; /* of a node, escaped */
 
 /* Clocks that are kept by NTP differ by less. */
 #define SKEW_MS 10000
+
+/* --- the list --- */
+
+static void free_finding(struct finding *one)
+{
+    free(one->path);
+    free(one->node);
+    free(one->what);
+    free(one->cure);
+}
+
+/* Adds one on a lock, or on a child of it (`c` is not NULL). The list takes the
+ * texts, which are NULL where there was no memory for them. */
+static void findings_add(struct findings *f, const char *check,
+                         const struct lock *lock, const struct contender *c,
+                         char *what, char *cure)
+{
+    struct finding one = {
+        .check = check,
+        .path = strdup(lock->path),
+        .node = c == NULL ? NULL : strdup(c->node->name),
+        .token = c == NULL ? 0 : c->node->token,
+        .what = what,
+        .cure = cure,
+    };
+    bool whole = one.path != NULL && (c == NULL || one.node != NULL) &&
+                 what != NULL && cure != NULL;
+    struct finding *added = whole ? GROW(f) : NULL;
+
+    if (added != NULL) {
+        *added = one;
+        return;
+    }
+    free_finding(&one);
+    f->failed = true;
+}
+
+void findings_done(struct findings *f)
+{
+    for (size_t i = 0; i < f->count; i++)
+        free_finding(&f->items[i]);
+    free(f->items);
+    *f = (struct findings){ .items = NULL };
+}
+
+static int by_subject(const void *a, const void *b)
+{
+    const struct finding *x = a;
+    const struct finding *y = b;
+    int order = strcmp(x->check, y->check);
+
+    if (order == 0)
+        order = strcmp(x->path, y->path);
+    if (order == 0 && x->token != y->token)
+        order = x->token < y->token ? -1 : 1;
+    if (order != 0 || x->node == NULL || y->node == NULL)
+        return order != 0 ? order : (x->node != NULL) - (y->node != NULL);
+    return strcmp(x->node, y->node);
+}
+
+void findings_keep(struct findings *f, struct findings *before)
+{
+    size_t n = 0;
+
+    sort_array(before->items, before->count, sizeof(*before->items),
+               by_subject);
+    for (size_t i = 0; i < f->count; i++) {
+        if (find_in_array(&f->items[i], before->items, before->count,
+                          sizeof(*before->items), by_subject) != NULL) {
+            struct finding kept = f->items[i];
+
+            f->items[i] = f->items[n];
+            f->items[n++] = kept;
+        }
+    }
+    while (f->count > n)
+        free_finding(&f->items[--f->count]);
+}
+
+/* --- sentences --- */
+
+/* A text like that of printf(); NULL: out of memory. */
+__attribute__((format(printf, 1, 2))) static char *
+finding_text(const char *format, ...)
+{
+    char *made = NULL;
+    va_list args;
+
+    va_start(args, format);
+    if (vasprintf(&made, format, args) < 0)
+        made = NULL;
+    va_end(args);
+    return made;
+}
+
+/* "zk-lockctl VERB LOCK", and "FIRST: zk-lockctl break --token TOKEN LOCK". */
+static char *cure_command(const char *verb, const struct lock *lock)
+{
+    char *word = shell_word(lock->path);
+    char *made =
+        word == NULL ? NULL : finding_text("zk-lockctl %s %s", verb, word);
+
+    free(word);
+    return made;
+}
+
+static char *cure_break(const char *first, const struct lock *lock,
+                        const struct contender *c)
+{
+    char verb[WORD_MAX + 32];
+    char token[WORD_MAX];
+    char *order;
+    char *made;
+
+    (void)snprintf(verb, sizeof(verb), "break --token %s",
+                   word_token(c->node->token, token));
+    order = cure_command(verb, lock);
+    made = order == NULL ? NULL : finding_text("%s: %s", first, order);
+    free(order);
+    return made;
+}
 
 /* --- nodes that spoil the queue --- */
 
 static void check_session(struct findings *f, const struct lock *lock,
                           const struct contender *c)
 {
-    char name[FINDING_NAME_MAX];
+    char name[NAME_ROOM];
 
     if (c->node->error != ZKR_OK || c->node->session_id != 0)
         return;
@@ -165,7 +293,7 @@ static void check_watch(struct findings *f, const struct lock *lock,
                         const struct servers *servers)
 {
     char who[WHO_MAX];
-    char name[FINDING_NAME_MAX];
+    char name[NAME_ROOM];
 
     if (c->node->holds || c->node->error != ZKR_OK ||
         servers_wake(servers, lock, c) != ANSWER_NO)

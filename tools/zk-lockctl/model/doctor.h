@@ -3,9 +3,27 @@
 #pragma once
 
 #include "model/deadlock.h"
-#include "model/findings.h"
 #include "model/scan.h"
 #include "model/server_words.h"
+
+struct finding {
+    const char *check; /* "deaf-waiter" */
+    char *path;        /* of the lock */
+    char *node;        /* name of the child that it is about, or NULL */
+    int64_t token;     /* of that child, or 0 */
+    char *what;        /* escaped, as the next */
+    char *cure;
+};
+
+struct findings {
+    struct finding *items;
+    size_t count;
+    bool failed; /* out of memory: it is not all */
+};
+
+/* Keeps only what was found before, too; those are sorted for it. */
+void findings_keep(struct findings *findings, struct findings *before);
+void findings_done(struct findings *findings);
 
 struct doctor_opts {
     int64_t older_ms;   /* holders; 0: any age is right */

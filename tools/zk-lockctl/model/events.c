@@ -18,48 +18,31 @@ const char *event_name(enum event_kind kind)
     return names[kind];
 }
 
-/* --- finding a node of one look in the other --- */
+/* --- the difference --- */
 
-/* The contenders of a look by their names. */
-struct index {
-    const struct contender **items;
-    size_t count;
+struct diff {
+    const struct view *before;
+    struct view *after;
+    const struct contender **old; /* those of before by their names */
+    const struct contender **new;
+    event_fn *tell;
+    void *user;
 };
 
-static bool index_make(struct index *index, const struct view *view)
-{
-    *index = (struct index){ .items = NULL };
-    if (view == NULL)
-        return true;
-    index->items = lock_names(&view->lock);
-    index->count = view->lock.count;
-    return index->items != NULL;
-}
-
-/* A name can come back with another node. A token is 0 when the node could not
- * be read. */
-static const struct contender *index_find(const struct index *index,
-                                          const struct contender *c)
+/* The same node in the other look. A name can come back with another node. A
+ * token is 0 when the node could not be read. */
+static const struct contender *find(const struct contender *const *names,
+                                    const struct view *in,
+                                    const struct contender *c)
 {
     const struct contender *found =
-        names_find(index->items, index->count, c->node->name);
+        in == NULL ? NULL : names_find(names, in->lock.count, c->node->name);
 
     return found == NULL || found->node->token == c->node->token ||
                    found->node->token == 0 || c->node->token == 0
                ? found
                : NULL;
 }
-
-/* --- the difference --- */
-
-struct diff {
-    const struct view *before;
-    struct view *after;
-    struct index old;
-    struct index new;
-    event_fn *tell;
-    void *user;
-};
 
 static int64_t span(int64_t from_ms, int64_t to_ms)
 {
@@ -135,7 +118,7 @@ static bool has_moved_on(const struct diff *d, const struct contender *c)
     bool moved = false;
 
     if (promised != NULL)
-        return index_find(&d->new, promised) != NULL;
+        return find(d->new, d->after, promised) != NULL;
     if (lock->kind != ZKR__KIND_SEMAPHORE && lock->kind != ZKR__KIND_MIXED)
         return false;
     for (size_t i = 0; i < lock->count && !moved; i++) {
@@ -143,7 +126,7 @@ static bool has_moved_on(const struct diff *d, const struct contender *c)
 
         if (!is_claim_of(c, &lock->items[i]))
             continue;
-        old = index_find(&d->old, &lock->items[i]);
+        old = find(d->old, d->before, &lock->items[i]);
         moved = old == NULL || !old->node->holds;
     }
     return moved;
@@ -188,7 +171,7 @@ static void tell_all_gone(const struct diff *d)
     for (size_t i = 0; i < d->before->lock.count; i++) {
         const struct contender *c = &d->before->lock.items[i];
 
-        if (index_find(&d->new, c) == NULL) {
+        if (find(d->new, d->after, c) == NULL) {
             tell_gone(d, i, &remaining);
             continue;
         }
@@ -228,7 +211,7 @@ static bool is_lease_gone(const struct diff *d, const struct contender *old)
         return false;
     promised = promised_to(d, old);
     return d->before->known[old - d->before->lock.items].lease_gone ||
-           (promised != NULL && index_find(&d->new, promised) == NULL);
+           (promised != NULL && find(d->new, d->after, promised) == NULL);
 }
 
 /* The request to give the lock back replaces the record of the owner in the
@@ -254,7 +237,7 @@ static void remember_owner(struct contender *c, const struct contender *old)
 static void tell_present(const struct diff *d, size_t i)
 {
     struct contender *c = &d->after->lock.items[i];
-    const struct contender *old = index_find(&d->old, c);
+    const struct contender *old = find(d->old, d->before, c);
     int64_t waited = span(queued_ms(c), d->after->lock.at_ms);
     int64_t from = c->node->holds ? held_from(d, c, old) : 0;
     bool is_lease = zkr__is_lease(c->node);
@@ -288,16 +271,19 @@ bool events_between(const struct view *before, struct view *after, event_fn *fn,
     struct diff d = {
         .before = before, .after = after, .tell = fn, .user = user
     };
-    bool made = index_make(&d.old, before) && index_make(&d.new, after);
+    bool made;
 
+    d.old = before == NULL ? NULL : lock_names(&before->lock);
+    d.new = lock_names(&after->lock);
     free(after->known);
     after->known = calloc(after->lock.count + 1, sizeof(*after->known));
-    made = made && after->known != NULL;
+    made = (before == NULL || d.old != NULL) && d.new != NULL &&
+           after->known != NULL;
     if (made && before != NULL)
         tell_all_gone(&d);
     for (size_t i = 0; made && i < after->lock.count; i++)
         tell_present(&d, i);
-    free(d.old.items);
-    free(d.new.items);
+    free(d.old);
+    free(d.new);
     return made;
 }

@@ -3,121 +3,438 @@
  * it ended. */
 #include "model/history.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/grow.h"
 #include "common/lockctl.h"
+#include "protocol/node_name.h"
+#include "protocol/owner.h"
+
+/* --- segments --- */
+
+/* Transactions between two gaps. Of the moments in it, all contenders are
+ * known, or not. */
+struct segment {
+    int64_t zxid;     /* of the first transaction; 0: none yet */
+    bool whole;       /* a snapshot has told what was there before */
+    int64_t begin_ms; /* 0: not played yet */
+    int64_t until_ms; /* from then on nothing is known */
+    size_t contenders;
+    bool unsure; /* another one may have held than those that are known */
+    struct node *items; /* seeds: contenders that were there before */
+    size_t count;
+};
+
+static struct segment *present(const struct history *h)
+{
+    return &h->segments.items[h->segment];
+}
+
+/* Keeps a copy of a node as a seed: one block has both texts. */
+static bool keep_seed(struct history *h, const struct node *node)
+{
+    char *text = malloc(node->path.size + node->data.size + 1);
+    struct node *copy = text == NULL ? NULL : GROW(present(h));
+
+    if (copy == NULL) {
+        free(text);
+        h->failed = true;
+        return false;
+    }
+    *copy = *node;
+    memcpy(text, node->path.at, node->path.size);
+    memcpy(text + node->path.size, node->data.at, node->data.size);
+    copy->path.at = text;
+    copy->data.at = text + node->path.size;
+    return true;
+}
+
+static void drop_last_seed(struct segment *segment)
+{
+    free((char *)(uintptr_t)segment->items[--segment->count].path.at);
+}
+
+/* Without a snapshot all is known only of locks that are from this segment. */
+static bool tells_all(const struct segment *segment)
+{
+    return segment->whole || (segment->contenders > 0 && !segment->unsure);
+}
+
+bool history_knows(const struct history *h, int64_t ms)
+{
+    for (size_t i = 0; i < h->segments.count; i++) {
+        const struct segment *segment = &h->segments.items[i];
+
+        if (segment->begin_ms != 0 && segment->begin_ms <= ms &&
+            ms < segment->until_ms && tells_all(segment))
+            return true;
+    }
+    return false;
+}
+
+/* --- coming --- */
+
+/* The lock and the contender that a path stands for. False: for none that is
+ * wanted; the stay is NULL: it is not there. */
+static bool find(struct history *h, struct bytes path, bool ephemeral,
+                 struct place *ret_place, struct stay **ret_stay)
+{
+    if (!places_find(&h->places, path, ephemeral, ret_place))
+        return false;
+    *ret_stay =
+        past_stay(pasts_find(&h->pasts, ret_place->lock), ret_place->name);
+    return true;
+}
+
+static struct stay *make_stay(struct history *h, const struct place *place,
+                              const struct node *node)
+{
+    struct past *past = pasts_make(&h->pasts, place->lock);
+    struct stay *stay = NULL;
+
+    if (past != NULL)
+        stay =
+            stay_new(past->path, place->name, node->data.at, node->data.size);
+    if (stay == NULL)
+        return NULL;
+    stay->sure = true;
+    stay->queued_ms = node->ctime_ms;
+    stay->seen_ms = h->now_ms;
+    stay->node.token = node->czxid;
+    stay->node.session_id = node->owner;
+    stay->node.since_ms = node->ctime_ms;
+    return pasts_add(&h->pasts, past, stay) ? stay : NULL;
+}
+
+/* A node is there now. NULL: it is no contender that is wanted, or is there
+ * already. */
+static struct stay *arrive(struct history *h, const struct node *node,
+                           bool ephemeral)
+{
+    struct place place;
+    struct stay *stay;
+
+    places_note_pool(&h->places, node->path, ephemeral);
+    if (!find(h, node->path, ephemeral, &place, &stay) || stay != NULL)
+        return NULL;
+    stay = make_stay(h, &place, node);
+    if (stay == NULL) {
+        h->failed = true;
+        return NULL;
+    }
+    h->contenders++;
+    if (!h->learning)
+        present(h)->contenders++;
+    return stay;
+}
+
+/* --- going --- */
+
+/* The stay ends with what it says of its end. */
+static void end_stay(struct history *h, struct stay *stay)
+{
+    pasts_remove(&h->pasts, stay);
+    if (h->learning)
+        stay_free(stay);
+    else
+        h->fns.stay(stay, h->fns.user);
+}
+
+static void end_as(struct history *h, struct stay *stay, enum ending ending,
+                   int64_t by, int64_t at_ms)
+{
+    stay->ending = ending;
+    stay->ended_by = by;
+    stay->ended_ms = at_ms;
+    end_stay(h, stay);
+}
+
+/* All that are there; ENDING_NONE: at the end of the history. */
+static void end_all(struct history *h, enum ending ending, int64_t at_ms)
+{
+    struct stay *stay;
+
+    for (struct past *past = h->pasts.first; past != NULL; past = past->next) {
+        while ((stay = past_any(past)) != NULL)
+            end_as(h, stay, ending, 0, at_ms);
+        past->known = false;
+    }
+}
+
+/* --- holding --- */
+
+/* Who holds when a segment begins may have held before. */
+static void begin_hold(struct stay *stay, void *user)
+{
+    struct history *h = user;
+    struct segment *segment = present(h);
+
+    stay_hold(stay, h->now_ms, !h->begun);
+    stay->sure = segment->whole || stay->past->known;
+    segment->unsure = segment->unsure || !stay->sure;
+    h->unsure = h->unsure || !stay->sure;
+}
+
+static void settle(struct history *h, struct past *past)
+{
+    if (!h->learning)
+        h->failed = !past_settle(past, begin_hold, h) || h->failed;
+}
+
+/* --- a node --- */
+
+static void mark(struct history *h, struct past *past)
+{
+    if (past->listed)
+        return;
+    past->listed = true;
+    past->next_listed = h->changed;
+    h->changed = past;
+}
+
+/* A contender that nothing has created was there before. */
+static void learn(struct history *h, struct bytes path, int64_t owner)
+{
+    const struct node node = { .path = path,
+                               .data = { "", 0 },
+                               .owner = owner };
+
+    if (h->learning)
+        (void)keep_seed(h, &node);
+}
+
+/* The first number that a directory gives: nobody was there before. */
+static bool is_first(const struct stay *stay)
+{
+    return zkr__part_of(stay->name) != ZKR__PART_QUEUE &&
+           zkr__node_name_is_numbered(stay->name) && stay->node.sequence == 0;
+}
+
+static void create_node(struct history *h, const struct txn *txn,
+                        const struct change *c)
+{
+    const struct node node = {
+        .path = c->path,
+        .data = c->data,
+        .czxid = txn->zxid,
+        .ctime_ms = txn->time_ms,
+        .owner = c->ephemeral ? txn->session : 0,
+    };
+    struct stay *stay = arrive(h, &node, c->ephemeral);
+
+    if (stay == NULL)
+        return;
+    if (is_first(stay))
+        stay->past->known = true;
+    mark(h, stay->past);
+}
+
+/* One who gets a permit of a semaphore leaves the queue: its wait was that of
+ * its lease. */
+static void pass_on(const struct history *h, struct stay *claim)
+{
+    struct stay *lease = NULL;
+
+    for (struct stay *s = pasts_of_session(&h->pasts, claim->node.session_id);
+         s != NULL; s = s->next) {
+        if (s->past == claim->past && zkr__is_lease(&s->node) &&
+            s->node.token > claim->node.token &&
+            (lease == NULL || s->node.token > lease->node.token))
+            lease = s;
+    }
+    if (lease == NULL || lease->held_ms != 0)
+        return;
+    lease->queued_ms = claim->queued_ms;
+    claim->is_claim = true;
+}
+
+/* Where the owner is not known, the session that deletes the node may be it. */
+static void delete_node(struct history *h, const struct txn *txn,
+                        const struct change *c)
+{
+    struct place place;
+    struct stay *stay;
+    int64_t owner;
+
+    if (!find(h, c->path, true, &place, &stay))
+        return;
+    if (stay == NULL) {
+        learn(h, c->path, 0);
+        return;
+    }
+    owner = stay->node.session_id;
+    mark(h, stay->past);
+    if (owner == txn->session && owner != 0 &&
+        zkr__part_of(place.name) == ZKR__PART_QUEUE)
+        pass_on(h, stay);
+    if (owner == 0)
+        end_as(h, stay, ENDING_GONE, txn->session, txn->time_ms);
+    else if (owner == txn->session)
+        end_as(h, stay, ENDING_RELEASED, 0, txn->time_ms);
+    else
+        end_as(h, stay, ENDING_DELETED, txn->session, txn->time_ms);
+}
+
+static void write_data(struct history *h, const struct txn *txn,
+                       const struct change *c)
+{
+    size_t request = strlen(ZKR__REVOKE_BECAUSE);
+    struct place place;
+    struct stay *stay;
+
+    if (!find(h, c->path, true, &place, &stay) || stay == NULL)
+        return;
+    if (!zkr__owner_is_asked(c->data.at, c->data.size)) {
+        h->failed = !stay_write(stay, c->data.at, c->data.size) || h->failed;
+    } else if (stay->asked_ms == 0) {
+        stay->asked_ms = txn->time_ms;
+        stay->asked_by = txn->session;
+        if (c->data.size > request)
+            stay->reason =
+                strndup(c->data.at + request, c->data.size - request);
+    }
+}
+
+/* The number of a request by the client is not 0; the servers close a session
+ * without a request when it has expired. With a path it is one of its nodes. */
+static void close_session(struct history *h, const struct txn *txn,
+                          const struct change *c)
+{
+    enum ending ending = txn->cxid == 0 ? ENDING_EXPIRED : ENDING_CLOSED;
+    struct place place;
+    struct stay *stay;
+
+    if (c->path.size != 0) {
+        if (h->learning && find(h, c->path, true, &place, &stay) &&
+            stay == NULL)
+            learn(h, c->path, txn->session);
+        return;
+    }
+    while ((stay = pasts_of_session(&h->pasts, txn->session)) != NULL) {
+        mark(h, stay->past);
+        end_as(h, stay, ending, 0, txn->time_ms);
+    }
+}
 
 /* --- transactions --- */
 
+static void on_change(const struct txn *txn, const struct change *c, void *user)
+{
+    static void (*const fns[])(struct history *, const struct txn *,
+                               const struct change *) = {
+        [CHANGE_CREATE] = create_node,
+        [CHANGE_DELETE] = delete_node,
+        [CHANGE_WRITE] = write_data,
+        [CHANGE_CLOSE] = close_session,
+    };
+
+    fns[c->kind](user, txn, c);
+}
+
+/* All of a transaction is one moment: who holds is told when it is over. */
+static void apply(struct history *h, const struct txn *txn)
+{
+    h->changed = NULL;
+    if (!txn_changes(txn, on_change, h) && !h->learning)
+        h->strange++;
+    for (struct past *past = h->changed; past != NULL;
+         past = past->next_listed) {
+        past->listed = false;
+        settle(h, past);
+    }
+}
+
 static void begin_segment(struct history *h, const struct txn *txn)
 {
-    struct present *p = &h->present;
-    struct segment *segment = present_segment(p);
+    struct segment *segment = present(h);
 
-    h->begun = true;
-    if (p->learning && segment->zxid == 0)
+    if (h->learning && segment->zxid == 0)
         segment->zxid = txn->zxid;
-    for (size_t i = 0; !p->learning && i < segment->count; i++)
-        (void)present_arrive(p, &segment->items[i], true);
-    for (struct past *past = p->pasts.first; past != NULL; past = past->next)
-        present_settle(p, past, true);
+    for (size_t i = 0; !h->learning && i < segment->count; i++)
+        (void)arrive(h, &segment->items[i], true);
+    for (struct past *past = h->pasts.first; past != NULL; past = past->next)
+        settle(h, past);
+    h->begun = true;
+}
+
+/* The last moment is known only as long as no gap begins there. */
+static void lengthen(struct segment *segment, int64_t now_ms)
+{
+    if (segment->begin_ms == 0)
+        segment->begin_ms = now_ms;
+    segment->until_ms = now_ms + 1;
 }
 
 static void on_txn(const struct txn *txn, void *user)
 {
     struct history *h = user;
-    struct present *p = &h->present;
 
-    if (p->learning)
+    if (h->learning)
         h->last_zxid = txn->zxid;
     if (txn->zxid > h->last_zxid) /* a server has written it meanwhile */
         return;
-    p->now_ms = txn->time_ms;
+    h->now_ms = txn->time_ms;
     if (!h->begun)
         begin_segment(h, txn);
     if (h->begin_ms == 0)
         h->begin_ms = txn->time_ms;
     h->end_ms = txn->time_ms;
-    if (!p->learning)
-        segment_lengthen(present_segment(p), p->now_ms);
-    if (!present_apply(p, txn) && !p->learning)
-        h->strange++;
-}
-
-/* --- gaps --- */
-
-static void lose_all(struct present *p, int64_t at_ms)
-{
-    struct stay *stay;
-
-    for (struct past *past = p->pasts.first; past != NULL; past = past->next) {
-        while ((stay = past_any(past)) != NULL)
-            present_end_as(p, stay, ENDING_UNKNOWN, 0, at_ms);
-        past->known = false;
-    }
+    if (!h->learning)
+        lengthen(present(h), h->now_ms);
+    apply(h, txn);
 }
 
 static void on_gap(const struct gap *gap, void *user)
 {
     struct history *h = user;
-    struct present *p = &h->present;
 
-    if (!p->learning && gap->zxid_after > h->last_zxid)
+    if (!h->learning && gap->zxid_after > h->last_zxid)
         return;
-    lose_all(p, gap->from_ms);
-    if (!p->learning)
-        p->fns.gap(gap, p->fns.user);
-    present_segment(p)->until_ms = gap->from_ms;
+    end_all(h, ENDING_UNKNOWN, gap->from_ms);
+    if (!h->learning)
+        h->fns.gap(gap, h->fns.user);
+    present(h)->until_ms = gap->from_ms;
     h->begun = false;
-    if (p->segment + 1 == p->segments.count && GROW(&p->segments) == NULL)
-        p->failed = true;
+    if (h->segment + 1 == h->segments.count && GROW(&h->segments) == NULL)
+        h->failed = true;
     else
-        p->segment++;
+        h->segment++;
 }
 
 /* --- snapshots --- */
 
-struct loading {
-    struct present *present;
-    int64_t zxid;
-};
-
 /* What a later transaction has created may be in it, too. */
 static void load(const struct node *node, void *user)
 {
-    const struct loading *l = user;
-    struct present *p = l->present;
-    struct segment *segment = present_segment(p);
+    struct history *h = user;
+    const struct segment *segment = present(h);
     struct place place;
     struct stay *stay;
 
-    places_note_pool(&p->places, node->path, node->owner != 0);
-    if (node->czxid > l->zxid ||
+    places_note_pool(&h->places, node->path, node->owner != 0);
+    if (node->czxid > h->snapshot ||
         (segment->zxid != 0 && node->czxid >= segment->zxid) ||
-        !present_find(p, node->path, node->owner != 0, &place, &stay) ||
-        stay != NULL)
+        !find(h, node->path, node->owner != 0, &place, &stay) || stay != NULL)
         return;
-    if (segment_keep(segment, node))
-        (void)present_arrive(p, node, true);
-    else
-        p->failed = true;
+    if (keep_seed(h, node))
+        (void)arrive(h, node, true);
 }
 
 /* What a snapshot that cannot be read has told is not believed. */
-static void drop_seeds(struct present *p, size_t from)
+static void drop_seeds(struct history *h, size_t from)
 {
-    struct segment *segment = present_segment(p);
+    struct segment *segment = present(h);
 
     while (segment->count > from) {
         struct place place;
         struct stay *stay;
 
-        if (present_find(p, segment->items[segment->count - 1].path, true,
-                         &place, &stay) &&
+        if (find(h, segment->items[segment->count - 1].path, true, &place,
+                 &stay) &&
             stay != NULL)
-            present_end(p, stay);
-        segment_drop_last(segment);
+            end_stay(h, stay);
+        drop_last_seed(segment);
     }
 }
 
@@ -125,18 +442,17 @@ static void drop_seeds(struct present *p, size_t from)
 static const char *on_snapshot(const char *file, int64_t zxid, void *user)
 {
     struct history *h = user;
-    struct present *p = &h->present;
-    struct loading l = { p, zxid };
-    size_t before = present_segment(p)->count;
+    size_t before = present(h)->count;
     const char *failure;
 
-    if (present_segment(p)->whole)
+    if (present(h)->whole)
         return NULL;
-    failure = snapshot_read(file, load, &l);
+    h->snapshot = zxid;
+    failure = snapshot_read(file, load, h);
     if (failure == NULL)
-        present_segment(p)->whole = true;
+        present(h)->whole = true;
     else
-        drop_seeds(p, before);
+        drop_seeds(h, before);
     return failure;
 }
 
@@ -145,30 +461,23 @@ static const char *on_snapshot(const char *file, int64_t zxid, void *user)
 bool history_init(struct history *h, const char *chroot, const char *root,
                   const struct history_fns *fns)
 {
-    struct places *places = &h->present.places;
-
-    *h = (struct history){ .present.fns = *fns };
-    places->chroot = strdup(strcmp(chroot, "/") == 0 ? "" : chroot);
-    places->root = strdup(root);
-    return places->chroot != NULL && places->root != NULL &&
-           GROW(&h->present.segments) != NULL;
+    *h = (struct history){ .fns = *fns };
+    h->places.chroot = strdup(strcmp(chroot, "/") == 0 ? "" : chroot);
+    h->places.root = strdup(root);
+    return h->places.chroot != NULL && h->places.root != NULL &&
+           GROW(&h->segments) != NULL;
 }
 
 void history_done(struct history *h)
 {
-    pasts_done(&h->present.pasts);
-    places_done(&h->present.places);
-    segments_done(&h->present.segments);
-}
-
-static void end_all(struct present *p)
-{
-    struct stay *stay;
-
-    for (struct past *past = p->pasts.first; past != NULL; past = past->next) {
-        while ((stay = past_any(past)) != NULL)
-            present_end(p, stay);
+    pasts_done(&h->pasts);
+    places_done(&h->places);
+    for (size_t i = 0; i < h->segments.count; i++) {
+        while (h->segments.items[i].count > 0)
+            drop_last_seed(&h->segments.items[i]);
+        free(h->segments.items[i].items);
     }
+    free(h->segments.items);
 }
 
 static int play(struct history *h, struct txnlogs *logs, bool learning)
@@ -179,19 +488,18 @@ static int play(struct history *h, struct txnlogs *logs, bool learning)
         .snapshot = learning ? on_snapshot : NULL,
         .user = h,
     };
-    struct present *p = &h->present;
     int code;
 
-    p->learning = p->places.learning = learning;
-    p->segment = 0;
-    p->contenders = 0;
+    h->learning = h->places.learning = learning;
+    h->segment = 0;
+    h->contenders = 0;
     h->begun = false;
     h->begin_ms = 0;
     code = txnlogs_play(logs, &player);
-    end_all(p);
+    end_all(h, ENDING_NONE, 0);
     if (learning)
-        pasts_done(&p->pasts);
-    p->failed = p->failed || p->places.failed;
+        pasts_done(&h->pasts);
+    h->failed = h->failed || h->places.failed;
     return code;
 }
 
@@ -201,13 +509,12 @@ int history_play(struct history *h, struct txnlogs *logs)
 
     if (code == 0)
         code = play(h, logs, false);
-    if (code == 0 && h->present.failed)
+    if (code == 0 && h->failed)
         code = lockctl_fail_error(ZKR_ENOMEM, "");
     return code;
 }
 
 bool history_lacks_begin(const struct history *h)
 {
-    return !h->present.segments.items[0].whole &&
-           (h->present.unsure || h->present.contenders == 0);
+    return !h->segments.items[0].whole && (h->unsure || h->contenders == 0);
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/grow.h"
+
 /* Everybody else who waits, waits for a contender. The one who was promised a
  * lease waits for what its lease waits for. */
 bool contender_wants_permit(const struct lock *lock, const struct contender *c)
@@ -14,6 +16,7 @@ bool contender_wants_permit(const struct lock *lock, const struct contender *c)
     return contender_waits(c) &&
            (i >= lock->listed || zkr__is_lease(lock->items[i].node));
 }
+
 const char *lock_state_name(enum lock_state state)
 {
     static const char *const names[] = {
@@ -163,8 +166,7 @@ const struct contender *names_find(const struct contender *const *names,
     const struct contender key = { .node = &node };
     const struct contender *wanted = &key;
     const struct contender *const *found =
-        count == 0 ? NULL
-                   : bsearch(&wanted, names, count, sizeof(*names), by_name);
+        find_in_array(&wanted, names, count, sizeof(*names), by_name);
 
     return found == NULL ? NULL : *found;
 }

@@ -2,9 +2,6 @@
 /* Takes the state of all locks again and again. */
 #include "model/looker.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "common/escape.h"
 #include "common/now.h"
 #include "common/worker.h"
@@ -14,15 +11,6 @@ enum {
     RETRY_MS = 20,  /* to see whether all locks are known */
     PAUSE_MS = 100, /* between two lists of a lock */
     READ_MAX = 1000 /* of the nodes of a lock; the others are counted */
-};
-
-struct looker {
-    struct lockctl *ctl;
-    const char *root;
-    struct mirror *mirror; /* NULL: the session was not connected yet */
-    int64_t interval_ms;
-    int64_t due_ms;   /* of the next look */
-    int64_t began_ms; /* of the look that waits for the servers; 0: none does */
 };
 
 /* Directories of locks come and go with them. */
@@ -42,11 +30,6 @@ int64_t looker_wait_ms(const struct looker *l)
     int64_t left = l->due_ms - clock_now_ms();
 
     return left > RETRY_MS ? left : RETRY_MS;
-}
-
-void looker_soon(struct looker *l)
-{
-    l->due_ms = clock_now_ms();
 }
 
 void looker_now(struct looker *l)
@@ -105,21 +88,7 @@ bool looker_take(struct looker *l, struct look_result *ret)
     return true;
 }
 
-/* --- beginning and end --- */
-
-bool looker_start(struct lockctl *ctl, const char *root, int64_t interval_ms,
-                  struct looker **ret_looker)
-{
-    struct looker *l = calloc(1, sizeof(*l));
-
-    if (l == NULL)
-        return false;
-    l->ctl = ctl;
-    l->root = root;
-    l->interval_ms = interval_ms;
-    *ret_looker = l;
-    return true;
-}
+/* --- the end --- */
 
 static void disconnect(void *ctl)
 {
@@ -135,6 +104,5 @@ bool looker_end(struct looker *l, int64_t patience_ms)
         !errand_end(errand, patience_ms))
         return false;
     mirror_end(l->mirror);
-    free(l);
     return true;
 }

@@ -6,7 +6,19 @@
 #include "common/lockctl.h"
 #include "model/scan.h"
 
-struct looker;
+struct mirror;
+
+/* Of zeros, but for the first three; these outlive it, and it takes the session
+ * of `ctl`. */
+struct looker {
+    struct lockctl *ctl;
+    const char *root;
+    int64_t interval_ms;
+    struct mirror *mirror; /* NULL: the session was not connected yet */
+    int64_t due_ms;        /* of the next look, by clock_now_ms() */
+    int64_t began_ms;      /* of the look that waits for the servers; 0: none
+                              does */
+};
 
 /* One look. */
 struct look_result {
@@ -16,24 +28,18 @@ struct look_result {
     int64_t took_ms;
 };
 
-/* Takes the session of `ctl`; that and `root` must live as long as it. False:
- * out of memory. */
-bool looker_start(struct lockctl *ctl, const char *root, int64_t interval_ms,
-                  struct looker **ret_looker);
-
 /* How long there is no need to look for the next one. */
 int64_t looker_wait_ms(const struct looker *looker);
 /* Looks, if it is time and all locks are known; the caller owns the look from
  * then on. Returns false when there is none yet. */
 bool looker_take(struct looker *looker, struct look_result *ret);
 
-/* The next look need not wait for its time. */
-void looker_soon(struct looker *looker);
-/* The same, and it has all that has happened before: the mirror lists what has
- * changed a moment after it has. What is not watched is asked for now. */
+/* The next look need not wait for its time, and has all that has happened
+ * before: the mirror lists what has changed a moment after it has. What is not
+ * watched is asked for now. */
 void looker_now(struct looker *looker);
 void looker_every(struct looker *looker, int64_t interval_ms);
 
-/* End it, and the session. False: servers have been silent for too long, and
+/* Ends it, and the session. False: servers have been silent for too long, and
  * what is left must end with the process. */
 bool looker_end(struct looker *looker, int64_t patience_ms);

@@ -16,13 +16,6 @@
 #include "protocol/parts.h"
 #include "protocol/roster.h"
 
-struct mirror {
-    struct tree tree;
-    zkr_listener *listener;
-    int64_t lost_ms;  /* since when there is no connection; 0: there is one */
-    int64_t since_ms; /* of a break that was not taken; 0: none */
-};
-
 /* --- the connection --- */
 
 static void take_state(struct mirror *m, enum zkr_session_state_kind state)
@@ -30,7 +23,7 @@ static void take_state(struct mirror *m, enum zkr_session_state_kind state)
     switch (state) {
     case ZKR_SESSION_SUSPENDED:
     case ZKR_SESSION_LOST:
-        m->tree.breaks++;
+        m->breaks++;
         if (m->lost_ms == 0)
             m->lost_ms = clock_wall_ms();
         break;
@@ -53,20 +46,20 @@ static void on_state(zkr_session *session,
     struct mirror *m = user;
 
     (void)session;
-    (void)pthread_mutex_lock(&m->tree.mutex);
+    (void)pthread_mutex_lock(&m->mutex);
     take_state(m, event->state);
-    tree_unlock_and_wake(&m->tree);
+    tree_unlock_and_wake(m);
 }
 
 bool mirror_take_break(struct mirror *m, int64_t *ret_since_ms)
 {
     bool any;
 
-    (void)pthread_mutex_lock(&m->tree.mutex);
+    (void)pthread_mutex_lock(&m->mutex);
     any = m->since_ms != 0;
     *ret_since_ms = m->since_ms;
     m->since_ms = 0;
-    (void)pthread_mutex_unlock(&m->tree.mutex);
+    (void)pthread_mutex_unlock(&m->mutex);
     return any;
 }
 
@@ -74,7 +67,7 @@ bool mirror_take_break(struct mirror *m, int64_t *ret_since_ms)
 
 static int begin(struct mirror *m)
 {
-    const struct mirror_opts *o = &m->tree.opts;
+    const struct mirror_opts *o = &m->opts;
 
     if (o->once)
         return zkr_session_sync(o->session, o->look.timeout_ms);
@@ -83,7 +76,7 @@ static int begin(struct mirror *m)
 
 const char *mirror_path(const struct mirror *m, size_t n)
 {
-    return n < m->tree.root_count ? m->tree.roots[n]->path : NULL;
+    return n < m->root_count ? m->roots[n]->path : NULL;
 }
 
 static bool has_root(const struct mirror *m, const char *path)
@@ -97,17 +90,16 @@ static bool has_root(const struct mirror *m, const char *path)
 
 static bool add_roots(struct mirror *m)
 {
-    struct tree *t = &m->tree;
-    bool added = t->roots != NULL;
+    bool added = m->roots != NULL;
 
-    for (size_t i = 0; added && i < t->opts.path_count; i++) {
+    for (size_t i = 0; added && i < m->opts.path_count; i++) {
         char room[ZKR_PATH_MAX + 1];
-        const char *path = scan_whole(t->opts.session, t->opts.paths[i], room);
+        const char *path = scan_whole(m->opts.session, m->opts.paths[i], room);
 
-        (void)pthread_mutex_lock(&t->mutex);
-        added = has_root(m, path) || tree_add_root(t, path);
-        tree_ask(t);
-        (void)pthread_mutex_unlock(&t->mutex);
+        (void)pthread_mutex_lock(&m->mutex);
+        added = has_root(m, path) || tree_add_root(m, path);
+        tree_ask(m);
+        (void)pthread_mutex_unlock(&m->mutex);
     }
     return added;
 }
@@ -115,24 +107,23 @@ static bool add_roots(struct mirror *m)
 int mirror_start(const struct mirror_opts *opts, struct mirror **ret_mirror)
 {
     struct mirror *m = calloc(1, sizeof(*m));
-    struct tree *t = &m->tree;
     pthread_condattr_t attr;
     int rc;
 
     if (m == NULL)
         return ZKR_ENOMEM;
-    t->opts = *opts;
-    t->reads.end = &t->reads.first;
-    t->lists.end = &t->lists.first;
-    t->news.end = &t->news.first;
-    t->heard_ms = clock_now_ms();
-    t->end_ms = t->heard_ms + opts->look.timeout_ms;
-    (void)pthread_mutex_init(&t->mutex, NULL);
+    m->opts = *opts;
+    m->reads.end = &m->reads.first;
+    m->lists.end = &m->lists.first;
+    m->news.end = &m->news.first;
+    m->heard_ms = clock_now_ms();
+    m->end_ms = m->heard_ms + opts->look.timeout_ms;
+    (void)pthread_mutex_init(&m->mutex, NULL);
     (void)pthread_condattr_init(&attr);
     (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&t->changed, &attr);
+    (void)pthread_cond_init(&m->changed, &attr);
     (void)pthread_condattr_destroy(&attr);
-    t->roots = calloc(opts->path_count + 1, sizeof(struct znode *));
+    m->roots = calloc(opts->path_count + 1, sizeof(struct znode *));
     *ret_mirror = m;
     rc = begin(m);
     if (rc != ZKR_OK)
@@ -156,7 +147,7 @@ int mirror_follow(const struct lockctl *ctl, const char *path, uint32_t reads,
 }
 
 /* What is under way still uses the mirror. */
-static bool is_under_way(const struct tree *t)
+static bool is_under_way(const struct mirror *t)
 {
     return t->asking > 0 ||
            (t->unsettled > 0 && !t->late && t->error == ZKR_OK);
@@ -164,7 +155,7 @@ static bool is_under_way(const struct tree *t)
 
 /* The error of the first of the paths that has one, which is not that it is
  * missing. */
-static int check(const struct tree *t, char detail[SCAN_DETAIL_MAX])
+static int check(const struct mirror *t, char detail[SCAN_DETAIL_MAX])
 {
     for (size_t i = 0; i < t->root_count; i++) {
         int error = znode_refusal(t->roots[i]);
@@ -181,17 +172,16 @@ static int check(const struct tree *t, char detail[SCAN_DETAIL_MAX])
 /* A path given that is no directory has no locks to show. */
 int mirror_wait(struct mirror *m, char detail[SCAN_DETAIL_MAX])
 {
-    struct tree *t = &m->tree;
     int rc;
 
-    (void)pthread_mutex_lock(&t->mutex);
-    while (is_under_way(t))
-        (void)pthread_cond_wait(&t->changed, &t->mutex);
-    rc = t->error;
-    (void)snprintf(detail, SCAN_DETAIL_MAX, "%s", t->detail);
-    if (rc == ZKR_OK && t->opts.below)
-        rc = check(t, detail);
-    (void)pthread_mutex_unlock(&t->mutex);
+    (void)pthread_mutex_lock(&m->mutex);
+    while (is_under_way(m))
+        (void)pthread_cond_wait(&m->changed, &m->mutex);
+    rc = m->error;
+    (void)snprintf(detail, SCAN_DETAIL_MAX, "%s", m->detail);
+    if (rc == ZKR_OK && m->opts.below)
+        rc = check(m, detail);
+    (void)pthread_mutex_unlock(&m->mutex);
     return rc;
 }
 
@@ -200,9 +190,9 @@ void mirror_end(struct mirror *m)
     if (m == NULL)
         return;
     zkr_listener_free(m->listener);
-    tree_done(&m->tree);
-    (void)pthread_cond_destroy(&m->tree.changed);
-    (void)pthread_mutex_destroy(&m->tree.mutex);
+    tree_done(m);
+    (void)pthread_cond_destroy(&m->changed);
+    (void)pthread_mutex_destroy(&m->mutex);
     free(m);
 }
 
@@ -211,23 +201,23 @@ void mirror_end(struct mirror *m)
 bool mirror_is_ready(struct mirror *m, int64_t patience_ms, int *ret_error,
                      char detail[SCAN_DETAIL_MAX])
 {
-    struct tree *t = &m->tree;
     bool settled;
 
     detail[0] = '\0';
-    (void)pthread_mutex_lock(&t->mutex);
-    settled = t->unsettled == 0;
-    t->started = t->started || settled;
-    *ret_error = settled                                      ? check(t, detail)
-                 : clock_now_ms() - t->heard_ms > patience_ms ? ZKR_EUNREACHABLE
+    (void)pthread_mutex_lock(&m->mutex);
+    settled = m->unsettled == 0;
+    if (settled && !m->started && !tree_start(m))
+        m->error = ZKR_ENOMEM;
+    *ret_error = settled                                      ? check(m, detail)
+                 : clock_now_ms() - m->heard_ms > patience_ms ? ZKR_EUNREACHABLE
                                                               : ZKR_OK;
-    (void)pthread_mutex_unlock(&t->mutex);
+    (void)pthread_mutex_unlock(&m->mutex);
     if (!settled && *ret_error != ZKR_OK)
         (void)strcpy(detail, "the servers do not answer in time");
     return settled || *ret_error != ZKR_OK;
 }
 
-static bool is_missing(const struct tree *t)
+static bool is_missing(const struct mirror *t)
 {
     bool missing = true;
 
@@ -240,17 +230,17 @@ bool mirror_tick(struct mirror *m)
 {
     bool is_time;
 
-    (void)pthread_mutex_lock(&m->tree.mutex);
-    is_time = tree_tick(&m->tree);
-    (void)pthread_mutex_unlock(&m->tree.mutex);
+    (void)pthread_mutex_lock(&m->mutex);
+    is_time = tree_tick(m);
+    (void)pthread_mutex_unlock(&m->mutex);
     return is_time;
 }
 
 void mirror_poll_now(struct mirror *m)
 {
-    (void)pthread_mutex_lock(&m->tree.mutex);
-    m->tree.poll_now = true;
-    (void)pthread_mutex_unlock(&m->tree.mutex);
+    (void)pthread_mutex_lock(&m->mutex);
+    m->poll_now = true;
+    (void)pthread_mutex_unlock(&m->mutex);
 }
 
 /* --- a lock --- */
@@ -396,7 +386,7 @@ static int take(struct znode *z, struct news *ret_news)
     return rc;
 }
 
-static void wait_until(struct tree *t, int64_t end_ms)
+static void wait_until(struct mirror *t, int64_t end_ms)
 {
     const struct timespec end = { .tv_sec = (time_t)(end_ms / 1000),
                                   .tv_nsec = (long)(end_ms % 1000) * 1000000 };
@@ -407,24 +397,23 @@ static void wait_until(struct tree *t, int64_t end_ms)
 static bool await(struct mirror *m, int64_t end_ms, struct news *ret_news,
                   int *ret_error)
 {
-    struct tree *t = &m->tree;
     struct znode *z;
 
-    (void)pthread_mutex_lock(&t->mutex);
+    (void)pthread_mutex_lock(&m->mutex);
     for (;;) {
         int64_t now_ms = clock_now_ms();
 
-        *ret_error = t->error;
-        z = *ret_error == ZKR_OK ? tree_next_news(t) : NULL;
+        *ret_error = m->error;
+        z = *ret_error == ZKR_OK ? tree_next_news(m) : NULL;
         if (z != NULL || *ret_error != ZKR_OK || now_ms >= end_ms ||
             m->lost_ms != 0)
             break;
-        (void)tree_tick(t);
-        wait_until(t, end_ms - now_ms < TICK_MS ? end_ms : now_ms + TICK_MS);
+        (void)tree_tick(m);
+        wait_until(m, end_ms - now_ms < TICK_MS ? end_ms : now_ms + TICK_MS);
     }
     if (z != NULL)
         *ret_error = take(z, ret_news);
-    (void)pthread_mutex_unlock(&t->mutex);
+    (void)pthread_mutex_unlock(&m->mutex);
     return z != NULL && *ret_error == ZKR_OK;
 }
 
@@ -441,7 +430,7 @@ bool mirror_next(struct mirror *m, int64_t end_ms, struct lock *ret_lock,
 
     while (await(m, end_ms, &news, ret_error)) {
         *ret_lock = news.lock;
-        if (strcmp(news.lock.path, m->tree.roots[0]->path) == 0)
+        if (strcmp(news.lock.path, m->roots[0]->path) == 0)
             return true;
         lock_done(ret_lock);
     }
@@ -511,7 +500,7 @@ static void count_dir(struct census *c, struct znode *z, bool locks)
     }
 }
 
-static void note_cuts(const struct tree *t, struct notes *notes)
+static void note_cuts(const struct mirror *t, struct notes *notes)
 {
     if ((t->cut & TREE_CUT_DEPTH) != 0 && t->opts.once)
         notes_add(notes, "what lies deeper was not looked at");
@@ -532,7 +521,7 @@ static void note(const struct mirror *m, const struct census *c,
     char more[64] = "";
     char path[256];
 
-    note_cuts(&m->tree, notes);
+    note_cuts(m, notes);
     if (c->denied == NULL)
         return;
     (void)escape_string(c->denied->path, path, sizeof(path));
@@ -546,8 +535,8 @@ static void note(const struct mirror *m, const struct census *c,
 
 static void count_all_locked(struct mirror *m, struct census *c, bool locks)
 {
-    for (size_t i = 0; c->rc == ZKR_OK && i < m->tree.root_count; i++)
-        count_dir(c, m->tree.roots[i], locks);
+    for (size_t i = 0; c->rc == ZKR_OK && i < m->root_count; i++)
+        count_dir(c, m->roots[i], locks);
 }
 
 void mirror_note(struct mirror *m, struct notes *notes)
@@ -555,13 +544,13 @@ void mirror_note(struct mirror *m, struct notes *notes)
     struct scan scan = { .locks = NULL };
     struct census c = { .scan = &scan };
 
-    (void)pthread_mutex_lock(&m->tree.mutex);
+    (void)pthread_mutex_lock(&m->mutex);
     count_all_locked(m, &c, false);
     note(m, &c, notes);
-    (void)pthread_mutex_unlock(&m->tree.mutex);
+    (void)pthread_mutex_unlock(&m->mutex);
 }
 
-static void take_all_news(struct tree *t)
+static void take_all_news(struct mirror *t)
 {
     while (t->news.first != NULL) {
         struct znode *z = t->news.first;
@@ -578,21 +567,19 @@ static void sort(struct scan *scan)
 {
     size_t n = 0;
 
-    if (scan->count == 0)
-        return;
-    qsort(scan->locks, scan->count, sizeof(*scan->locks), lock_by_path);
-    for (size_t i = 1; i < scan->count; i++) {
-        if (lock_by_path(&scan->locks[n], &scan->locks[i]) == 0)
+    sort_array(scan->locks, scan->count, sizeof(*scan->locks), lock_by_path);
+    for (size_t i = 0; i < scan->count; i++) {
+        if (n > 0 && lock_by_path(&scan->locks[n - 1], &scan->locks[i]) == 0)
             lock_done(&scan->locks[i]);
         else
-            scan->locks[++n] = scan->locks[i];
+            scan->locks[n++] = scan->locks[i];
     }
-    scan->count = n + 1;
+    scan->count = n;
 }
 
 static void limit(struct mirror *m, struct scan *scan)
 {
-    size_t most = m->tree.opts.look.limit;
+    size_t most = m->opts.look.limit;
 
     if (most == 0 || scan->count <= most)
         return;
@@ -607,14 +594,14 @@ int mirror_scan(struct mirror *m, struct scan *ret_scan)
     struct scan scan = { .at_ms = clock_wall_ms() };
     struct census c = { .scan = &scan };
 
-    (void)pthread_mutex_lock(&m->tree.mutex);
-    take_all_news(&m->tree);
-    c.rc = m->tree.error;
+    (void)pthread_mutex_lock(&m->mutex);
+    take_all_news(m);
+    c.rc = m->error;
     count_all_locked(m, &c, true);
     note(m, &c, &scan.notes);
-    scan.cut = m->tree.cut != 0 || m->tree.late;
-    scan.missing = is_missing(&m->tree);
-    (void)pthread_mutex_unlock(&m->tree.mutex);
+    scan.cut = m->cut != 0 || m->late;
+    scan.missing = is_missing(m);
+    (void)pthread_mutex_unlock(&m->mutex);
     if (c.rc != ZKR_OK) {
         scan_done(&scan);
         return c.rc;

@@ -1,13 +1,203 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The locks of a history, each with the contenders that are there at one time:
- * their stays. */
+/* The locks of a history, each with the contenders that are there at one time,
+ * their stays, and which of these begin to hold when others come or go. */
 #include "model/past.h"
 
 #include <search.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/grow.h"
 #include "protocol/roster.h"
+
+/* --- a stay --- */
+
+bool stay_write(struct stay *stay, const char *data, size_t size)
+{
+    size_t kept =
+        size < ZKR_PARTICIPANT_DATA_MAX ? size : ZKR_PARTICIPANT_DATA_MAX;
+    char *copy = malloc(kept + 1);
+
+    if (copy == NULL)
+        return false;
+    memcpy(copy, data, kept);
+    copy[kept] = '\0';
+    free(stay->data);
+    stay->data = copy;
+    stay->node.data = copy;
+    stay->node.data_size = kept;
+    stay->node.full_size = size;
+    return true;
+}
+
+struct stay *stay_new(const char *lock, const char *name, const char *data,
+                      size_t size)
+{
+    size_t len = strlen(name);
+    struct stay *stay = calloc(1, sizeof(*stay) + len + 1);
+
+    if (stay == NULL)
+        return NULL;
+    memcpy(stay->name, name, len + 1);
+    stay->lock = lock;
+    stay->node.name = stay->name;
+    if (stay_write(stay, data, size))
+        return stay;
+    free(stay);
+    return NULL;
+}
+
+void stay_free(struct stay *stay)
+{
+    if (stay == NULL)
+        return;
+    free(stay->data);
+    free(stay->reason);
+    free(stay);
+}
+
+void stay_hold(struct stay *stay, int64_t held_ms, bool before)
+{
+    if (stay->held_ms != 0)
+        return;
+    stay->held_ms = held_ms;
+    stay->held_before = before;
+    stay->node.holds = true;
+}
+
+/* The stay that has this name, the very same text: that of its node. */
+static struct stay *stay_of_name(const char *name)
+{
+    return (struct stay *)(uintptr_t)(name - offsetof(struct stay, name));
+}
+
+static int64_t span(int64_t from_ms, int64_t to_ms)
+{
+    return to_ms > from_ms ? to_ms - from_ms : 0;
+}
+
+int64_t stay_held_for(const struct stay *stay, int64_t now_ms)
+{
+    if (stay->held_ms == 0)
+        return -1;
+    return span(stay->held_ms, stay->ended_ms != 0 ? stay->ended_ms : now_ms);
+}
+
+int64_t stay_waited_for(const struct stay *stay, int64_t now_ms)
+{
+    int64_t end = stay->held_ms != 0    ? stay->held_ms
+                  : stay->ended_ms != 0 ? stay->ended_ms
+                                        : now_ms;
+
+    return stay->queued_ms == 0 || stay->held_before
+               ? -1
+               : span(stay->queued_ms, end);
+}
+
+/* The request to give the lock back has not replaced what its owner said. */
+struct contender stay_contender(const struct stay *stay)
+{
+    struct contender c = { .node = &stay->node, .age_ms = -1 };
+
+    zkr__owner_read(&c.owner, stay->node.data, stay->node.data_size);
+    c.dialect = zkr__dialect_of(c.node, &c.owner);
+    return c;
+}
+
+/* --- a queue --- */
+
+/* One that is outside of the queue has no number, and is before all. */
+static int64_t number_of(const struct zkr_participant *node)
+{
+    return zkr__is_unfair(node) ? INT64_MIN : node->sequence;
+}
+
+static int compare(const struct stay *a, const struct zkr_participant *b)
+{
+    int64_t x = number_of(&a->node);
+    int64_t y = number_of(b);
+
+    return x != y ? (x > y) - (x < y) : strcmp(a->name, b->name);
+}
+
+/* How many are before it. Most come last. */
+static size_t place_of(const struct queue *queue,
+                       const struct zkr_participant *node)
+{
+    size_t low = 0;
+    size_t high = queue->count;
+
+    if (high > 0 && compare(queue->items[high - 1], node) < 0)
+        return high;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (compare(queue->items[middle], node) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* NULL: there is none of that name. */
+static struct stay *queue_find(const struct queue *queue, const char *name)
+{
+    struct zkr_participant node = { .name = name };
+    size_t i;
+
+    zkr__roster_read(&node);
+    i = place_of(queue, &node);
+    return i < queue->count && strcmp(queue->items[i]->name, name) == 0
+               ? queue->items[i]
+               : NULL;
+}
+
+/* Those with its number are settled again, together with it. */
+static void unsettle(struct queue *queue, size_t i)
+{
+    while (i > 0 && number_of(&queue->items[i - 1]->node) ==
+                        number_of(&queue->items[i]->node))
+        i--;
+    if (i < queue->settled)
+        queue->settled = i;
+}
+
+static bool queue_add(struct queue *queue, struct stay *stay)
+{
+    size_t i = place_of(queue, &stay->node);
+
+    if (GROW(queue) == NULL)
+        return false;
+    memmove(queue->items + i + 1, queue->items + i,
+            (queue->count - 1 - i) * sizeof(*queue->items));
+    queue->items[i] = stay;
+    unsettle(queue, i);
+    return true;
+}
+
+static void queue_remove(struct queue *queue, const struct stay *stay)
+{
+    size_t i = place_of(queue, &stay->node);
+
+    queue->count--;
+    memmove(queue->items + i, queue->items + i + 1,
+            (queue->count - i) * sizeof(*queue->items));
+    if (i < queue->settled)
+        queue->settled--;
+}
+
+/* Where those end that have the number of the one at `start`. */
+static size_t queue_end_of_equals(const struct queue *queue, size_t start)
+{
+    size_t end = start + 1;
+
+    while (end < queue->count && number_of(&queue->items[end]->node) ==
+                                     number_of(&queue->items[start]->node))
+        end++;
+    return end;
+}
 
 /* --- locks --- */
 
@@ -166,4 +356,137 @@ void pasts_remove(struct pasts *pasts, struct stay *stay)
 {
     leave_session(pasts, stay);
     queue_remove(&stay->past->parts[zkr__part_of(stay->name)], stay);
+}
+
+/* --- who begins to hold --- */
+
+/* Who may be asked for together with some of a queue: the one before
+ * them, and those who decide over the newest lease of a semaphore. */
+enum { OTHERS_MAX = 3 };
+
+struct asking {
+    struct zkr_participant *nodes;
+    size_t count;
+};
+
+static void show(struct asking *a, struct stay *stay)
+{
+    for (size_t i = 0; i < a->count && i < OTHERS_MAX; i++) {
+        if (a->nodes[i].name == stay->name)
+            return;
+    }
+    a->nodes[a->count++] = stay->node;
+}
+
+/* --- who decides over others --- */
+
+/* Who shares lets others hold, as does one outside of the queue. */
+static bool lets_others_hold(const struct stay *stay)
+{
+    return stay->node.kind == ZKR_PARTICIPANT_SHARED ||
+           zkr__is_unfair(&stay->node);
+}
+
+static struct stay *newest_of(const struct queue *queue)
+{
+    struct stay *newest = queue->items[0];
+
+    for (size_t i = 1; i < queue->count; i++) {
+        if (queue->items[i]->node.token > newest->node.token)
+            newest = queue->items[i];
+    }
+    return newest;
+}
+
+/* The newest lease waits as long as its owner is the first in the queue. */
+static void show_deciders(struct asking *a, const struct past *past,
+                          const struct queue *queue)
+{
+    const struct queue *claims = &past->parts[ZKR__PART_QUEUE];
+
+    if (queue != &past->parts[ZKR__PART_LEASES] || claims->count == 0)
+        return;
+    show(a, newest_of(queue));
+    show(a, claims->items[0]);
+}
+
+/* --- asking --- */
+
+/* The nodes are in another order than the stays now, and with the same names.
+ */
+static void take(const struct zkr_participant *nodes, size_t count, hold_fn *fn,
+                 void *user)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct stay *stay = stay_of_name(nodes[i].name);
+
+        if (!nodes[i].holds || stay->node.holds)
+            continue;
+        stay->node.holds = true;
+        fn(stay, user);
+    }
+}
+
+/* Of those that share, the one right before them tells as much as all that are
+ * before them. */
+static bool ask(const struct past *past, const struct queue *queue,
+                size_t start, size_t end, hold_fn *fn, void *user)
+{
+    struct asking a = { .nodes = calloc(end - start + OTHERS_MAX,
+                                        sizeof(*a.nodes)) };
+
+    if (a.nodes == NULL)
+        return false;
+    if (start > 0)
+        show(&a, queue->items[start - 1]);
+    show_deciders(&a, past, queue);
+    for (size_t i = start; i < end; i++)
+        show(&a, queue->items[i]);
+    a.count = zkr__roster_order(a.nodes, a.count);
+    zkr__roster_settle(a.nodes, a.count);
+    take(a.nodes, a.count, fn, user);
+    free(a.nodes);
+    return true;
+}
+
+/* --- the walk --- */
+
+/* Behind these others may hold; and, `ret_hold`, all these do. */
+static bool lets_pass(const struct queue *queue, size_t start, size_t end,
+                      bool *ret_hold)
+{
+    *ret_hold = true;
+    for (size_t i = start; i < end; i++) {
+        if (!lets_others_hold(queue->items[i]))
+            return false;
+        *ret_hold = *ret_hold && queue->items[i]->node.holds;
+    }
+    return true;
+}
+
+/* From those that are not known to hold up to the first that lets nobody behind
+ * it hold. Whether one holds, those with lower numbers and with its own one
+ * decide. */
+static bool settle(const struct past *past, struct queue *queue, hold_fn *fn,
+                   void *user)
+{
+    bool hold = true;
+    size_t end;
+
+    for (size_t i = queue->settled; i < queue->count; i = end) {
+        end = queue_end_of_equals(queue, i);
+        if (!ask(past, queue, i, end, fn, user))
+            return false;
+        if (!lets_pass(queue, i, end, &hold))
+            break;
+        if (hold && i == queue->settled)
+            queue->settled = end;
+    }
+    return true;
+}
+
+bool past_settle(struct past *past, hold_fn *fn, void *user)
+{
+    return settle(past, &past->parts[ZKR__PART_PATH], fn, user) &&
+           settle(past, &past->parts[ZKR__PART_LEASES], fn, user);
 }

@@ -99,10 +99,13 @@ void scan_done(struct scan *scan)
 #define READ_MAX  10000
 #define NAMED_MAX 100000
 
-struct zkr_participants_opts lock_opts(uint32_t reads)
+/* The options for the library, so that it reads so many nodes of a lock. */
+static struct zkr_participants_opts lock_opts(uint32_t reads,
+                                              int64_t timeout_ms)
 {
     struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
 
+    opts.timeout_ms = timeout_ms;
     opts.limit = reads == SCAN_ALL ? READ_MAX : NAMED_MAX;
     opts.reads = reads;
     if (reads == SCAN_HOLDERS || reads == SCAN_NEXT) {
@@ -114,36 +117,27 @@ struct zkr_participants_opts lock_opts(uint32_t reads)
     return opts;
 }
 
-int lock_list(zkr_session *session, const char *path,
-              const struct zkr_participants_opts *opts, struct lock *ret_lock)
+int lock_list(zkr_session *session, const char *path, uint32_t reads,
+              int64_t timeout_ms, struct lock *ret_lock)
 {
+    struct zkr_participants_opts opts = lock_opts(reads, timeout_ms);
     struct zkr_participants *list = NULL;
-    int rc = zkr_participants_list(session, path, opts, &list);
+    int rc = zkr_participants_list(session, path, &opts, &list);
 
     if (rc == ZKR_OK)
         rc = lock_of(path, list, clock_wall_ms(), ret_lock);
     if (rc == ZKR_OK)
-        ret_lock->cut = ret_lock->total > opts->limit;
+        ret_lock->cut = ret_lock->total > opts.limit;
     return rc;
-}
-
-static int list_reading(zkr_session *session, const char *path, uint32_t reads,
-                        struct lock *ret_lock)
-{
-    struct zkr_participants_opts opts = lock_opts(reads);
-
-    return lock_list(session, path, &opts, ret_lock);
 }
 
 static bool is_semaphore(zkr_session *session, const char *path)
 {
-    struct zkr_participants_opts opts = lock_opts(1);
-    struct zkr_participants *list = NULL;
+    struct lock lock = { .list = NULL };
     bool is_one =
-        zkr_participants_list(session, path, &opts, &list) == ZKR_OK &&
-        list->semaphore;
+        lock_list(session, path, 1, 0, &lock) == ZKR_OK && lock.list->semaphore;
 
-    zkr_participants_free(list);
+    lock_done(&lock);
     return is_one;
 }
 
@@ -168,7 +162,7 @@ static int fail_missing(zkr_session *session, const char *path)
 
     (void)escape_string(path, text, sizeof(text));
     if (strncmp(path, "/locks/", strlen("/locks/")) != 0 ||
-        list_reading(session, meant, 1, &lock) != ZKR_OK)
+        lock_list(session, meant, 1, 0, &lock) != ZKR_OK)
         return lockctl_fail(EX_DATAERR, "%s does not exist", text);
     lock_done(&lock);
     return lockctl_fail(EX_DATAERR,
@@ -219,7 +213,7 @@ int scan_lock(zkr_session *session, const char *path, uint32_t reads,
     int rc;
 
     path = scan_whole(session, path, room);
-    rc = list_reading(session, path, reads, &lock);
+    rc = lock_list(session, path, reads, 0, &lock);
     if (rc == ZKR_ZNONODE)
         return (allowed & (SCAN_MISSING | SCAN_ANY)) != 0
                    ? missing_lock(path, ret_lock)

@@ -102,9 +102,6 @@ const char *scan_whole(zkr_session *session, const char *path,
                        char room[ZKR_PATH_MAX + 1]);
 
 /* This says nothing, and returns an error of the library. Every path is a lock
- * for it. The options are those of lock_opts(). */
-int lock_list(zkr_session *session, const char *path,
-              const struct zkr_participants_opts *opts, struct lock *ret_lock);
-
-/* The options for the library, so that it reads so many nodes of a lock. */
-struct zkr_participants_opts lock_opts(uint32_t reads);
+ * for it. A time of 0 is that of the session. */
+int lock_list(zkr_session *session, const char *path, uint32_t reads,
+              int64_t timeout_ms, struct lock *ret_lock);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/grow.h"
 #include "common/now.h"
 #include "model/tally.h"
 #include "protocol/node_name.h"
@@ -37,7 +38,7 @@ static void watch_dir(struct znode *z);
 static void ask(struct znode *z);
 static void drop(struct znode *z);
 
-static void out_of_memory(struct tree *t)
+static void out_of_memory(struct mirror *t)
 {
     t->error = ZKR_ENOMEM;
 }
@@ -114,7 +115,7 @@ static bool is_of_the_node(int error)
 }
 
 /* A picture that is taken one time, and late, is what was seen by then. */
-static void give_up(struct tree *t, int error)
+static void give_up(struct mirror *t, int error)
 {
     if (t->error != ZKR_OK)
         return;
@@ -126,13 +127,13 @@ static void give_up(struct tree *t, int error)
     (void)snprintf(t->detail, sizeof(t->detail), "%s", zkr_error_detail());
 }
 
-static bool has_given_up(const struct tree *t)
+static bool has_given_up(const struct mirror *t)
 {
     return t->opts.once && (t->late || t->error != ZKR_OK);
 }
 
 /* For a request: until the end of the one time, or for ever. */
-static int64_t left_ms(const struct tree *t)
+static int64_t left_ms(const struct mirror *t)
 {
     int64_t left = t->end_ms - clock_now_ms();
 
@@ -142,7 +143,7 @@ static int64_t left_ms(const struct tree *t)
 /* --- znodes --- */
 
 /* Its path is freed with it. */
-static struct znode *new_znode(struct tree *t, struct znode *in, char *path)
+static struct znode *new_znode(struct mirror *t, struct znode *in, char *path)
 {
     struct znode *z = path == NULL ? NULL : calloc(1, sizeof(*z));
 
@@ -214,7 +215,7 @@ bool znode_is_directory(const struct znode *z)
 /* --- what is asked --- */
 
 /* So many znodes in turn need longer than POLL_MS. */
-static int64_t next_poll_ms(const struct tree *t)
+static int64_t next_poll_ms(const struct mirror *t)
 {
     int64_t round_ms = (int64_t)(t->polled / ASKED_PER_TICK) * TICK_MS;
 
@@ -228,7 +229,7 @@ static void start_polling(struct znode *z)
 }
 
 /* The servers get paths with the chroot. */
-static bool may_watch(const struct tree *t, const char *path)
+static bool may_watch(const struct mirror *t, const char *path)
 {
     return t->watches < WATCHED_MAX &&
            t->watched_bytes + t->opts.chroot_len + strlen(path) <
@@ -237,7 +238,7 @@ static bool may_watch(const struct tree *t, const char *path)
 
 static void unwatch(struct znode *z)
 {
-    struct tree *t = z->tree;
+    struct mirror *t = z->tree;
 
     z->seamless = false;
     if (z->watch == NULL)
@@ -254,7 +255,7 @@ static void on_change(int error, const struct zkr_reply *reply,
 /* A watch reads what it watches, too. */
 static int watch(struct znode *z)
 {
-    struct tree *t = z->tree;
+    struct mirror *t = z->tree;
     unsigned what = !z->is_dir ? ZKR_WATCH_DATA | ZKR_WATCH_UNTIL_DELETED
                     : z->error == ZKR_ZNONODE
                         ? ZKR_WATCH_EXISTS
@@ -271,7 +272,7 @@ static int watch(struct znode *z)
 
 /* The nodes before the next directories: little time is between a list and the
  * reads of its nodes. */
-void tree_ask(struct tree *t)
+void tree_ask(struct mirror *t)
 {
     while (t->asking < REQUESTS && !has_given_up(t)) {
         struct znode_queue *queue =
@@ -293,7 +294,7 @@ void tree_ask(struct tree *t)
 
 static void ask_in_turn(struct znode *z)
 {
-    struct tree *t = z->tree;
+    struct mirror *t = z->tree;
 
     if (z->request != REQUEST_NONE)
         return;
@@ -466,9 +467,8 @@ static struct znode *dir_kid(const struct znode *z, const char *name)
 {
     struct znode key = { .name = name };
     const struct znode *wanted = &key;
-    struct znode **found = z->count == 0 ? NULL
-                                         : bsearch(&wanted, z->kids, z->count,
-                                                   sizeof(*z->kids), by_name);
+    struct znode **found =
+        find_in_array(&wanted, z->kids, z->count, sizeof(*z->kids), by_name);
 
     return found == NULL ? NULL : *found;
 }
@@ -525,7 +525,7 @@ static size_t merge(struct znode *z, const char **names, size_t count)
  * changes were not seen. */
 static void drop(struct znode *z)
 {
-    struct tree *t = z->tree;
+    struct mirror *t = z->tree;
 
     end_wait(z);
     unwatch(z);
@@ -589,7 +589,7 @@ static void settle_kid(struct znode *z, bool reads)
 
 /* How many of the first are read, beside those that hold. Among nodes of one
  * number the sessions decide who holds: all of them are read, or none. */
-static size_t count_reads(const struct tree *t,
+static size_t count_reads(const struct mirror *t,
                           const struct zkr_participant *items, size_t count)
 {
     size_t n = t->opts.look.reads == SCAN_ALL    ? READ_MAX
@@ -606,19 +606,11 @@ static size_t count_reads(const struct tree *t,
     return n;
 }
 
-/* A lock was found: no more directories when there are enough. */
-static void count_lock(struct znode *z)
-{
-    if (z->counted || dir_part(z) != ZKR__PART_PATH)
-        return;
-    z->counted = true;
-    z->tree->locks++;
-}
-
 static void settle_kids(struct znode *z)
 {
     size_t count = 0;
     struct zkr_participant *items = order_names(z, &count);
+    bool counts = !z->settled && dir_part(z) == ZKR__PART_PATH;
     size_t most;
 
     if (items == NULL) {
@@ -633,8 +625,10 @@ static void settle_kids(struct znode *z)
             continue;
         kid->contends = items[i].kind != ZKR_PARTICIPANT_FOREIGN;
         kid->holds = items[i].holds;
-        if (kid->contends && zkr__node_name_is_numbered(kid->name))
-            count_lock(z);
+        if (counts && kid->contends && zkr__node_name_is_numbered(kid->name)) {
+            z->tree->locks++; /* there may be enough of them */
+            counts = false;
+        }
         settle_kid(kid, i < most);
     }
     free(items);
@@ -659,8 +653,7 @@ static void take_list(struct znode *z, const struct zkr_reply *reply)
     }
     for (size_t i = 0; i < reply->count; i++)
         names[i] = reply->names[i];
-    if (reply->count > 0)
-        qsort(names, reply->count, sizeof(*names), by_text);
+    sort_array(names, reply->count, sizeof(*names), by_text);
     if (z->listed && !was) { /* another directory of that name */
         z->unseen.lost = true;
         z->fresh = true;
@@ -790,7 +783,7 @@ static void take_answer(struct znode *z, int error,
 
 static void watch_dir(struct znode *z)
 {
-    struct tree *t = z->tree;
+    struct mirror *t = z->tree;
     int rc;
 
     if (t->opts.once) {
@@ -818,7 +811,7 @@ static void watch_dir(struct znode *z)
 /* Its first answer is waited for. */
 static void begin_dir(struct znode *z)
 {
-    struct tree *t = z->tree;
+    struct mirror *t = z->tree;
 
     z->is_dir = true;
     z->depth = z->in == NULL ? 1 : z->in->depth + 1;
@@ -835,7 +828,7 @@ static void begin_dir(struct znode *z)
 /* The members of a barrier count for no depth: they make it one. */
 static enum tree_cut cut_of(const struct znode *z)
 {
-    const struct tree *t = z->tree;
+    const struct mirror *t = z->tree;
 
     if (t->opts.look.limit > 0 && t->locks > t->opts.look.limit)
         return TREE_CUT_LIMIT;
@@ -859,7 +852,7 @@ static void enter(struct znode *z)
         begin_dir(z);
 }
 
-bool tree_add_root(struct tree *t, const char *path)
+bool tree_add_root(struct mirror *t, const char *path)
 {
     struct znode *z = new_znode(t, NULL, strdup(path));
 
@@ -872,7 +865,7 @@ bool tree_add_root(struct tree *t, const char *path)
 
 /* --- answers --- */
 
-void tree_unlock_and_wake(struct tree *t)
+void tree_unlock_and_wake(struct mirror *t)
 {
     void (*wake)(void *user) = t->opts.wake;
     void *user = t->opts.user;
@@ -908,7 +901,7 @@ static void on_change(int error, const struct zkr_reply *reply,
                       enum zkr_watch_why why, void *user)
 {
     struct znode *z = user;
-    struct tree *t = z->tree;
+    struct mirror *t = z->tree;
 
     (void)pthread_mutex_lock(&t->mutex);
     if (!z->is_dir) {
@@ -955,7 +948,7 @@ static void take_listed(struct znode *z, int error,
 static void on_answer(int error, const struct zkr_reply *reply, void *user)
 {
     struct znode *z = user;
-    struct tree *t = z->tree;
+    struct mirror *t = z->tree;
     bool is_list;
 
     (void)pthread_mutex_lock(&t->mutex);
@@ -976,7 +969,7 @@ static void on_answer(int error, const struct zkr_reply *reply, void *user)
 
 static void ask(struct znode *z)
 {
-    struct tree *t = z->tree;
+    struct mirror *t = z->tree;
     int rc = z->is_dir ? zkr_session_children_async(t->opts.session, z->path,
                                                     left_ms(t), on_answer, z)
                        : zkr_session_get_async(t->opts.session, z->path,
@@ -1013,7 +1006,39 @@ static bool is_ready(const struct znode *z)
            is_idle(dir_of_part(z, ZKR__PART_QUEUE));
 }
 
-struct znode *tree_next_news(struct tree *t)
+static int by_path(const void *a, const void *b)
+{
+    const struct znode *const *x = a;
+    const struct znode *const *y = b;
+
+    return strcmp((*x)->path, (*y)->path);
+}
+
+bool tree_start(struct mirror *t)
+{
+    struct {
+        struct znode **items;
+        size_t count;
+    } all = { .items = NULL };
+    bool done = true;
+
+    t->started = true;
+    for (struct znode *z = t->news.first; done && z != NULL; z = z->next) {
+        done = GROW(&all) != NULL;
+        if (done)
+            all.items[all.count - 1] = z;
+    }
+    if (done) {
+        sort_array(all.items, all.count, sizeof(*all.items), by_path);
+        t->news.end = &t->news.first;
+        for (size_t i = 0; i < all.count; i++)
+            enqueue(&t->news, &all.items[i]->next, all.items[i]);
+    }
+    free(all.items);
+    return done;
+}
+
+struct znode *tree_next_news(struct mirror *t)
 {
     for (struct znode **at = &t->news.first; *at != NULL; at = &(*at)->next) {
         struct znode *z = *at;
@@ -1075,7 +1100,7 @@ static void empty(struct znode_queue *queue)
     }
 }
 
-void tree_done(struct tree *t)
+void tree_done(struct mirror *t)
 {
     empty(&t->reads);
     empty(&t->lists);
@@ -1135,7 +1160,7 @@ static void tick_znode(struct znode *z, struct tick *w)
         tick_znode(z->kids[i], w);
 }
 
-bool tree_tick(struct tree *t)
+bool tree_tick(struct mirror *t)
 {
     struct tick w = { .now_ms = clock_now_ms(), .left = ASKED_PER_TICK };
 

@@ -37,7 +37,7 @@ enum znode_wait {
 enum { NO_ANSWER = 1 }; /* beside the errors of the library */
 
 struct znode {
-    struct tree *tree;
+    struct mirror *tree;
     struct znode *in; /* the directory that has it; NULL: it is a path given, or
                         was dropped */
     char *path;
@@ -70,7 +70,6 @@ struct znode {
     bool listed;    /* the kids and the stat are those of a list */
     bool settled;   /* the directory was listed at least once */
     bool semaphore; /* the news before were those of a semaphore */
-    bool counted;   /* the locks of the tree have it */
     struct zkr_stat stat;
 
     /* the time of what is known of a directory */
@@ -102,7 +101,7 @@ struct znode_queue {
     struct znode *first, **end;
 };
 
-struct tree {
+struct mirror {
     struct mirror_opts opts;
     pthread_mutex_t mutex;
     pthread_cond_t changed; /* after each answer */
@@ -130,18 +129,24 @@ struct tree {
     int64_t heard_ms;
     uint64_t breaks;
     bool started; /* the first look has been taken */
+    zkr_listener *listener;
+    int64_t lost_ms;  /* since when there is no connection; 0: there is one */
+    int64_t since_ms; /* of a break that was not taken; 0: none */
 };
 
 /* Begins to watch the path, or will list it. False: out of memory. */
-bool tree_add_root(struct tree *tree, const char *path);
+bool tree_add_root(struct mirror *tree, const char *path);
 /* Without a request under way. */
-void tree_done(struct tree *tree);
+void tree_done(struct mirror *tree);
 
 /* Asks for what is queued. */
-void tree_ask(struct tree *tree);
+void tree_ask(struct mirror *tree);
 
+/* What was there before now was there at the start; its news are put into the
+ * order of the paths. False: out of memory. */
+bool tree_start(struct mirror *tree);
 /* Takes the first news off the list that are ready; NULL. */
-struct znode *tree_next_news(struct tree *tree);
+struct znode *tree_next_news(struct mirror *tree);
 /* Its children are taken; those that were deleted unread are missed later. */
 void tree_take_kids(struct znode *dir);
 /* Its news are taken; it is freed after its last. */
@@ -169,7 +174,7 @@ bool znode_is_read(const struct znode *znode);
 /* Asks for what is due. Returns false when it is not time yet: it did TICK_MS
  * ago or less. */
 enum { TICK_MS = 400 };
-bool tree_tick(struct tree *tree);
+bool tree_tick(struct mirror *tree);
 /* After a change. Once it is unlocked, a picture that was taken one time may be
  * freed. */
-void tree_unlock_and_wake(struct tree *tree);
+void tree_unlock_and_wake(struct mirror *tree);

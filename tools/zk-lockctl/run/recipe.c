@@ -234,8 +234,7 @@ static bool is_refused(const struct run *run, const char *path, int *ret_code)
 {
     enum claim_kind kind = run->opts.wanted.kind;
     bool around = run->around.count > 0;
-    struct zkr_participants_opts opts =
-        lock_opts(around && kind != CLAIM_MUTEX ? READERS : READS);
+    uint32_t reads = around && kind != CLAIM_MUTEX ? READERS : READS;
     struct zkr_reply *children = NULL;
     struct lock lock;
     const char *counter;
@@ -251,9 +250,8 @@ static bool is_refused(const struct run *run, const char *path, int *ret_code)
         *ret_code = refuse_use(path, counter, kind);
         return true;
     }
-    opts.timeout_ms = ANSWER_MS;
     if ((known && !around && kind != CLAIM_SEMAPHORE) ||
-        lock_list(run->ctl->session, path, &opts, &lock) != ZKR_OK)
+        lock_list(run->ctl->session, path, reads, ANSWER_MS, &lock) != ZKR_OK)
         return false;
     refused = is_refused_by_list(run, &lock, ret_code);
     lock_done(&lock);

@@ -121,14 +121,11 @@ static enum run_holder say_holder_of(struct lockctl *ctl, const char *path,
                                      enum claim_kind kind, const char *what,
                                      int64_t *said)
 {
-    struct zkr_participants_opts opts = lock_opts(READS);
     const struct contender *first = NULL;
     struct lock lock;
     size_t holders;
-    int rc;
+    int rc = lock_list(ctl->session, path, READS, ANSWER_MS, &lock);
 
-    opts.timeout_ms = ANSWER_MS;
-    rc = lock_list(ctl->session, path, &opts, &lock);
     if (rc != ZKR_OK)
         return zkr_error_is_transient(rc) ? HOLDER_SILENT : HOLDER_NONE;
     holders = holders_of(ctl, &lock, kind, &first);

@@ -7,7 +7,7 @@
 
 #include "common/escape.h"
 #include "common/words.h"
-#include "text/cells.h"
+#include "text/lock_fields.h"
 
 /* Ids are of bytes that are safe in DOT; what has the same is one node. */
 enum { ID_MAX = 64 };

@@ -3,6 +3,7 @@
  * means. */
 #include "text/lock_fields.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,8 +13,104 @@
 #define LOCK_AT(member)  offsetof(struct lock, member)
 #define NODE_AT(member)  offsetof(struct zkr_participant, member)
 #define OWNER_AT(member) offsetof(struct zkr__known_owner, member)
+#define ROW_AT(member)   offsetof(struct contender_row, member)
 
 #define DIALECTS "zkrecipes curator kazoo go c-recipe zk-ruby other ? mixed -"
+
+/* --- cells --- */
+
+const char *cell_at_most(int64_t ms, char word[WORD_MAX])
+{
+    char age[WORD_MAX];
+
+    if (ms < 0)
+        return "?";
+    (void)snprintf(word, WORD_MAX, "<=%.30s", word_age(ms, age));
+    return word;
+}
+
+const char *cell_count(size_t count, bool more, char word[WORD_MAX])
+{
+    (void)snprintf(word, WORD_MAX, "%zu%s", count, more ? "+" : "");
+    return word;
+}
+
+const char *cell_path(const char *path, char text[PATH_TEXT_MAX])
+{
+    return escape_string(path, text, PATH_TEXT_MAX);
+}
+
+static const char *write_members(const struct lock *lock, char *text,
+                                 size_t size)
+{
+    (void)snprintf(text, size, "%zu member%s", lock->members,
+                   word_plural(lock->members));
+    return text;
+}
+
+/* How many may hold it at once, by the records of those who do; 0: they do not
+ * say, or not the same. */
+static int64_t limit_of(const struct lock *lock)
+{
+    int64_t limit = 0;
+
+    for (size_t i = 0; i < lock->count; i++) {
+        const struct zkr__known_owner *o = &lock->items[i].owner;
+
+        if (!lock->items[i].node->holds || o->limit == 0)
+            continue;
+        if (limit != 0 && limit != o->limit)
+            return 0;
+        limit = o->limit;
+    }
+    return limit;
+}
+
+/* "2 of 3 leases". */
+static const char *write_leases(const struct lock *lock, char *text,
+                                size_t size)
+{
+    int64_t limit = limit_of(lock);
+    char of[WORD_MAX] = "";
+
+    if (limit > 0)
+        (void)snprintf(of, sizeof(of), " of %" PRId64, limit);
+    (void)snprintf(text, size, "%zu%s lease%s", lock->holders, of,
+                   limit > 0 ? word_plural((size_t)limit)
+                             : word_plural(lock->holders));
+    return text;
+}
+
+const char *cell_holder(const struct lock *lock, char who[WHO_MAX])
+{
+    if (lock->kind == ZKR__KIND_BARRIER)
+        return write_members(lock, who, WHO_MAX);
+    if (lock->holder == NULL)
+        return "";
+    if (lock->holders == 1)
+        return contender_who(lock->holder, who);
+    if (lock->kind == ZKR__KIND_SEMAPHORE)
+        return write_leases(lock, who, WHO_MAX);
+    (void)snprintf(who, WHO_MAX, "%zu holders", lock->holders);
+    return who;
+}
+
+const char *cell_queue(const struct lock *lock, bool more, char word[QUEUE_MAX])
+{
+    const char *plus = more ? "+" : "";
+    char leases[WORD_MAX * 2];
+
+    if (lock->kind == ZKR__KIND_BARRIER)
+        return write_members(lock, word, QUEUE_MAX);
+    if (lock->kind == ZKR__KIND_SEMAPHORE)
+        (void)snprintf(word, QUEUE_MAX, "%s, %zu%s waiting",
+                       write_leases(lock, leases, sizeof(leases)),
+                       lock->waiters, plus);
+    else
+        (void)snprintf(word, QUEUE_MAX, "%zu%s in the queue", lock->count,
+                       plus);
+    return word;
+}
 
 /* --- the record of an owner --- */
 
@@ -41,86 +138,78 @@ const struct kind owner_kind = { "owner", NULL, owner_fields };
 
 /* --- a contender --- */
 
-static const struct contender *contender_at(const void *item)
-{
-    return ((const struct place *)item)->c;
-}
-
-static const void *contender_of(const void *item)
-{
-    return contender_at(item);
-}
-
-static const void *node_of(const void *item)
-{
-    return contender_at(item)->node;
-}
-
-static const void *owner_of(const void *item)
-{
-    return &contender_at(item)->owner;
-}
-
-static const void *error_of(const void *item)
-{
-    return contender_at(item)->node->error == ZKR_OK ? NULL : item;
-}
-
-static const void *told_of(const void *item)
-{
-    return ((const struct place *)item)->told;
-}
-
 /* Of those whom the servers know; where they were asked there is one. */
-static const void *client_of(const void *item)
+static const struct client *client_of(const struct contender *c,
+                                      const struct told *told)
 {
     static const struct client unknown = { .timeout_ms = -1 };
-    const struct place *p = item;
-    const struct client *c =
-        p->told == NULL ? NULL : told_client(p->told, p->c);
+    const struct client *known = told == NULL ? NULL : told_client(told, c);
 
-    return p->told == NULL ? NULL : c == NULL ? &unknown : c;
+    return told == NULL ? NULL : known == NULL ? &unknown : known;
+}
+
+static const char *state_of(const struct lock *lock, const struct contender *c)
+{
+    if (lock->kind == ZKR__KIND_BARRIER && zkr__is_member(c->node))
+        return "member";
+    if (c->node->kind == ZKR_PARTICIPANT_FOREIGN)
+        return "foreign";
+    return c->node->holds ? "HELD" : "wait";
+}
+
+struct contender_row contender_row(const struct lock *lock,
+                                   const struct contender *c,
+                                   const struct told *told)
+{
+    static const char *const modes[] = {
+        [ZKR_PARTICIPANT_FOREIGN] = "foreign",
+        [ZKR_PARTICIPANT_EXCLUSIVE] = "exclusive",
+        [ZKR_PARTICIPANT_SHARED] = "shared",
+    };
+
+    return (struct contender_row){
+        .lock = lock,
+        .c = c,
+        .told = told,
+        .node = c->node,
+        .unread = c->node->error == ZKR_OK ? NULL : c->node,
+        .owner = &c->owner,
+        .record = c->owner.is_record ? &c->owner : NULL,
+        .client = client_of(c, told),
+        .state = state_of(lock, c),
+        .mode = modes[c->node->kind],
+        .dialect = zkr__dialect_name(c->dialect),
+    };
 }
 
 static const char *position_text(const void *item, char room[FIELD_ROOM])
 {
-    const struct place *p = item;
+    const struct contender_row *r = item;
 
-    return p->c->node->kind == ZKR_PARTICIPANT_FOREIGN
+    return r->node->kind == ZKR_PARTICIPANT_FOREIGN
                ? NULL
-               : cell_count((size_t)(p->c - p->lock->items), false, room);
+               : cell_count((size_t)(r->c - r->lock->items), false, room);
 }
 
-static const char *state_of(const void *item)
+const char *contender_owner_text(const void *item, char room[FIELD_ROOM])
 {
-    const struct place *p = item;
-
-    if (p->lock->kind == ZKR__KIND_BARRIER && zkr__is_member(p->c->node))
-        return "member";
-    if (p->c->node->kind == ZKR_PARTICIPANT_FOREIGN)
-        return "foreign";
-    return p->c->node->holds ? "HELD" : "wait";
-}
-
-static const char *owner_text(const void *item, char room[FIELD_ROOM])
-{
-    return contender_who(contender_at(item), room);
+    return contender_who(((const struct contender_row *)item)->c, room);
 }
 
 static const char *client_text(const void *item, char room[FIELD_ROOM])
 {
-    const struct zkr_participant *p = node_of(item);
-    const struct client *c = client_of(item);
+    const struct contender_row *r = item;
 
-    if (p->token != 0 && p->session_id == 0)
+    if (r->node->token != 0 && r->node->session_id == 0)
         return "(no session)";
-    return c->address[0] == '\0' ? "?"
-                                 : escape_string(c->address, room, FIELD_ROOM);
+    return r->client->address[0] == '\0'
+               ? "?"
+               : escape_string(r->client->address, room, FIELD_ROOM);
 }
 
 static const char *timeout_text(const void *item, char room[FIELD_ROOM])
 {
-    const struct client *c = client_of(item);
+    const struct client *c = ((const struct contender_row *)item)->client;
 
     if (c->timeout_ms < 0)
         return "?";
@@ -130,7 +219,7 @@ static const char *timeout_text(const void *item, char room[FIELD_ROOM])
 
 static const char *since_text(const void *item, char room[FIELD_ROOM])
 {
-    const struct contender *c = contender_at(item);
+    const struct contender *c = ((const struct contender_row *)item)->c;
 
     return c->node->holds || c->age_ms < 0 ? cell_at_most(c->age_ms, room)
                                            : word_age(c->age_ms, room);
@@ -138,25 +227,24 @@ static const char *since_text(const void *item, char room[FIELD_ROOM])
 
 static const char *blocker_text(const void *item, char room[FIELD_ROOM])
 {
-    const struct place *p = item;
+    const struct contender_row *r = item;
 
-    if (contender_wants_permit(p->lock, p->c))
+    if (contender_wants_permit(r->lock, r->c))
         return "a permit";
-    if (!contender_waits(p->c) || p->c->node->waits_for >= p->lock->listed)
+    if (!contender_waits(r->c) || r->node->waits_for >= r->lock->listed)
         return NULL;
-    (void)snprintf(room, WORD_MAX, "pos %zu", p->c->node->waits_for);
+    (void)snprintf(room, WORD_MAX, "pos %zu", r->node->waits_for);
     return room;
 }
 
 static json_t *blocker_json(const void *item)
 {
-    const struct lock *lock = ((const struct place *)item)->lock;
-    size_t i = contender_at(item)->node->waits_for;
+    const struct contender_row *r = item;
     const char *name;
 
-    if (i >= lock->listed)
+    if (r->node->waits_for >= r->lock->listed)
         return json_null();
-    name = lock->items[i].node->name;
+    name = r->lock->items[r->node->waits_for].node->name;
     return json_text(name, strlen(name));
 }
 
@@ -168,7 +256,9 @@ static json_t *json_answer(enum answer answer)
 
 static json_t *alive_json(const void *item)
 {
-    return json_answer(told_lives(told_of(item), contender_at(item)));
+    const struct contender_row *r = item;
+
+    return json_answer(told_lives(r->told, r->c));
 }
 
 static const char *watch_text(const void *item, char room[FIELD_ROOM])
@@ -178,105 +268,83 @@ static const char *watch_text(const void *item, char room[FIELD_ROOM])
         [ANSWER_NO] = "MISSING",
         [ANSWER_YES] = "ok",
     };
-    const struct place *p = item;
+    const struct contender_row *r = item;
 
     return blocker_text(item, room) == NULL ? NULL
-                                            : words[told_wakes(p->told, p->c)];
+                                            : words[told_wakes(r->told, r->c)];
 }
 
 static json_t *watch_json(const void *item)
 {
-    const struct place *p = item;
+    const struct contender_row *r = item;
 
-    return contender_waits(p->c) ? json_answer(told_wakes(p->told, p->c))
+    return contender_waits(r->c) ? json_answer(told_wakes(r->told, r->c))
                                  : json_null();
 }
 
 static const char *mode_text(const void *item, char room[FIELD_ROOM])
 {
+    const struct contender_row *r = item;
+
     (void)room;
-    return cell_mode(contender_at(item));
-}
-
-static const char *mode_word(const void *item)
-{
-    const char *mode = cell_mode(contender_at(item));
-
-    return mode == NULL ? "foreign" : mode;
-}
-
-static const char *dialect_word(const void *item)
-{
-    return zkr__dialect_name(contender_at(item)->dialect);
+    return r->node->kind == ZKR_PARTICIPANT_FOREIGN ? NULL : r->mode;
 }
 
 static const char *queued_text(const void *item, char room[FIELD_ROOM])
 {
-    const struct zkr_participant *p = node_of(item);
+    const struct zkr_participant *p =
+        ((const struct contender_row *)item)->node;
 
     return p->error == ZKR_OK ? word_time(p->since_ms, room) : "?";
 }
 
-static const void *record_of(const void *item)
-{
-    return contender_at(item)->owner.is_record ? owner_of(item) : NULL;
-}
-
 static json_t *data_json(const void *item)
 {
-    const struct zkr_participant *p = node_of(item);
+    const struct contender_row *r = item;
 
-    return contender_at(item)->owner.is_record
-               ? json_null()
-               : json_text(p->data, p->data_size);
+    return r->record != NULL ? json_null()
+                             : json_text(r->node->data, r->node->data_size);
 }
 
 static const char *error_word(const void *item)
 {
-    return zkr_strerror(contender_at(item)->node->error);
+    return zkr_strerror(((const struct contender_row *)item)->node->error);
 }
 
 /* clang-format off */
 const struct field contender_fields[] = {
-    { .key = "node", .type = FIELD_TEXT, .at = NODE_AT(name), .of = node_of },
+    { .key = "node", .type = FIELD_TEXT, .at = NODE_AT(name), .in = ROW_AT(node) },
     { "POS", .text = position_text, .rank = 0, .right = true },
-    { "STATE", NULL, FIELD_WORD, .word = state_of, .rank = 1 },
-    { "OWNER", .text = owner_text, .rank = 2, .narrow = 20 },
-    { "LABEL", NULL, FIELD_CHARS, .at = OWNER_AT(label), .of = owner_of, .rank = 6, .narrow = 12 },
-    { "CLIENT", "client", FIELD_CHARS, .at = offsetof(struct client, address), .of = client_of, .text = client_text, .rank = 8, .lacking = true },
-    { "SESSION", "session", FIELD_SESSION, .at = NODE_AT(session_id), .of = node_of, .rank = 9 },
-    { "TIMEOUT", "session_timeout_ms", FIELD_MS, .at = offsetof(struct client, timeout_ms), .of = client_of, .text = timeout_text, .rank = 10, .right = true, .lacking = true },
+    { "STATE", NULL, FIELD_WORD, .at = ROW_AT(state), .rank = 1 },
+    { "OWNER", .text = contender_owner_text, .rank = 2, .narrow = 20 },
+    { "LABEL", NULL, FIELD_CHARS, .at = OWNER_AT(label), .in = ROW_AT(owner), .rank = 6, .narrow = 12 },
+    { "CLIENT", "client", FIELD_CHARS, .at = offsetof(struct client, address), .in = ROW_AT(client), .text = client_text, .rank = 8, .lacking = true },
+    { "SESSION", "session", FIELD_SESSION, .at = NODE_AT(session_id), .in = ROW_AT(node), .rank = 9 },
+    { "TIMEOUT", "session_timeout_ms", FIELD_MS, .at = offsetof(struct client, timeout_ms), .in = ROW_AT(client), .text = timeout_text, .rank = 10, .right = true, .lacking = true },
     { "SINCE", .text = since_text, .rank = 3, .right = true },
     { "BLOCKED-BY", "waits_for", FIELD_TEXT, .text = blocker_text, .json = blocker_json, .rank = 4 },
-    { "WATCH", "watches", FIELD_BOOL, .of = told_of, .text = watch_text, .json = watch_json, .rank = 5, .lacking = true },
-    { "TOKEN", "token", FIELD_TOKEN, .at = NODE_AT(token), .of = node_of, .rank = 7 },
-    { "MODE", "mode", FIELD_WORD, .word = mode_word, .text = mode_text, .words = "exclusive shared foreign", .wide = true },
-    { "DIALECT", "dialect", FIELD_WORD, .word = dialect_word, .words = DIALECTS, .wide = true },
-    { "THREAD", NULL, FIELD_CHARS, .at = OWNER_AT(thread), .of = owner_of, .wide = true },
-    { "QUEUED", "queued_at", FIELD_TIME, .at = NODE_AT(since_ms), .of = node_of, .text = queued_text, .wide = true },
-    { "NODE", NULL, FIELD_TEXT, .at = NODE_AT(name), .of = node_of, .wide = true },
-    { .key = "holds", .type = FIELD_BOOL, .at = NODE_AT(holds), .of = node_of },
-    { .key = "sequence", .type = FIELD_NUMBER, .at = NODE_AT(sequence), .of = node_of },
-    { .key = "age_ms", .type = FIELD_MS, .at = offsetof(struct contender, age_ms), .of = contender_of },
-    { .key = "owner", .type = FIELD_OBJECT, .of = record_of, .kind = &owner_kind },
+    { "WATCH", "watches", FIELD_BOOL, .in = ROW_AT(told), .text = watch_text, .json = watch_json, .rank = 5, .lacking = true },
+    { "TOKEN", "token", FIELD_TOKEN, .at = NODE_AT(token), .in = ROW_AT(node), .rank = 7 },
+    { "MODE", "mode", FIELD_WORD, .at = ROW_AT(mode), .text = mode_text, .words = "exclusive shared foreign", .wide = true },
+    { "DIALECT", "dialect", FIELD_WORD, .at = ROW_AT(dialect), .words = DIALECTS, .wide = true },
+    { "THREAD", NULL, FIELD_CHARS, .at = OWNER_AT(thread), .in = ROW_AT(owner), .wide = true },
+    { "QUEUED", "queued_at", FIELD_TIME, .at = NODE_AT(since_ms), .in = ROW_AT(node), .text = queued_text, .wide = true },
+    { "NODE", NULL, FIELD_TEXT, .at = NODE_AT(name), .in = ROW_AT(node), .wide = true },
+    { .key = "holds", .type = FIELD_BOOL, .at = NODE_AT(holds), .in = ROW_AT(node) },
+    { .key = "sequence", .type = FIELD_NUMBER, .at = NODE_AT(sequence), .in = ROW_AT(node) },
+    { .key = "age_ms", .type = FIELD_MS, .at = offsetof(struct contender, age_ms), .in = ROW_AT(c) },
+    { .key = "owner", .type = FIELD_OBJECT, .in = ROW_AT(record), .kind = &owner_kind },
     { .key = "data", .type = FIELD_TEXT, .json = data_json },
-    { .key = "data_size", .type = FIELD_COUNT, .at = NODE_AT(full_size), .of = node_of },
-    { .key = "revoke_asked", .type = FIELD_BOOL, .at = OWNER_AT(is_asked), .of = owner_of },
-    { .key = "revoke_reason", .type = FIELD_CHARS, .at = OWNER_AT(reason), .of = owner_of },
-    { .key = "server", .type = FIELD_CHARS, .at = offsetof(struct client, server), .of = client_of, .lacking = true },
-    { .key = "session_alive", .type = FIELD_BOOL, .of = told_of, .json = alive_json, .lacking = true },
-    { .key = "error", .type = FIELD_WORD, .of = error_of, .word = error_word, .lacking = true },
+    { .key = "data_size", .type = FIELD_COUNT, .at = NODE_AT(full_size), .in = ROW_AT(node) },
+    { .key = "revoke_asked", .type = FIELD_BOOL, .at = OWNER_AT(is_asked), .in = ROW_AT(owner) },
+    { .key = "revoke_reason", .type = FIELD_CHARS, .at = OWNER_AT(reason), .in = ROW_AT(owner) },
+    { .key = "server", .type = FIELD_CHARS, .at = offsetof(struct client, server), .in = ROW_AT(client), .lacking = true },
+    { .key = "session_alive", .type = FIELD_BOOL, .in = ROW_AT(told), .json = alive_json, .lacking = true },
+    { .key = "error", .type = FIELD_WORD, .in = ROW_AT(unread), .word = error_word, .lacking = true },
     { .key = NULL },
 };
 /* clang-format on */
 const struct kind contender_kind = { "contender", NULL, contender_fields };
-
-json_t *describe_contender(const struct lock *lock, const struct contender *c)
-{
-    const struct place place = { lock, c, NULL };
-
-    return fields_json(contender_fields, &place);
-}
 
 /* --- a lock --- */
 
@@ -290,7 +358,7 @@ const char *lock_dialect_word(const void *item)
     return zkr__dialect_name(((const struct lock *)item)->dialect);
 }
 
-const char *lock_state_text(const void *item, char room[FIELD_ROOM])
+static const char *lock_state_text(const void *item, char room[FIELD_ROOM])
 {
     (void)room;
     return lock_state_name(((const struct lock *)item)->state);
@@ -305,7 +373,7 @@ static const char *state_word(const void *item)
                : "unknown";
 }
 
-const char *lock_holder_text(const void *item, char room[FIELD_ROOM])
+static const char *lock_holder_text(const void *item, char room[FIELD_ROOM])
 {
     return cell_holder(item, room);
 }
@@ -316,9 +384,12 @@ static json_t *holders_json(const void *item)
     json_t *holders = json_array();
 
     for (size_t i = 0; i < lock->count; i++) {
-        if (lock->items[i].node->holds)
-            (void)json_array_append_new(
-                holders, describe_contender(lock, &lock->items[i]));
+        const struct contender_row row =
+            contender_row(lock, &lock->items[i], NULL);
+
+        if (row.node->holds)
+            (void)json_array_append_new(holders,
+                                        fields_json(contender_fields, &row));
     }
     return holders;
 }

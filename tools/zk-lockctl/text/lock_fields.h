@@ -2,27 +2,63 @@
 /* The fields of a lock, and of a contender. */
 #pragma once
 
-#include "text/cells.h"
+#include "common/words.h"
+#include "model/server_words.h"
 #include "text/fields.h"
 
-/* A contender in its lock. */
-struct place {
+/* --- cells: the words that ls, show, watch and top have in common --- */
+
+/* "<=4m12s"; "?" for a time below zero, which is not known. */
+const char *cell_at_most(int64_t ms, char word[WORD_MAX]);
+/* "12", or "12+" when there are more. */
+const char *cell_count(size_t count, bool more, char word[WORD_MAX]);
+
+/* A path, escaped: it is shown whole, whatever it is made of. */
+enum { PATH_TEXT_MAX = ZKR_PATH_MAX * 4 + 1 };
+const char *cell_path(const char *path, char text[PATH_TEXT_MAX]);
+
+/* The holder of the lock, or how many there are, or how many members of a
+ * barrier; "" without one. Escaped. */
+const char *cell_holder(const struct lock *lock, char who[WHO_MAX]);
+
+/* "2 in the queue"; "3 of 5 leases, 1 waiting" of a semaphore, "4 members" of a
+ * barrier. */
+enum { QUEUE_MAX = 160 };
+const char *cell_queue(const struct lock *lock, bool more,
+                       char word[QUEUE_MAX]);
+
+/* --- fields --- */
+
+/* A contender in its lock, and what its columns are of. */
+struct contender_row {
     const struct lock *lock;
     const struct contender *c;
     const struct told *told; /* by the servers; NULL: they were not asked */
+    const struct zkr_participant *node;
+    const struct zkr_participant *unread; /* the node; NULL: it was read */
+    const struct zkr__known_owner *owner;
+    const struct zkr__known_owner *record; /* NULL: it has none */
+    const struct client *client;           /* NULL: they were not asked */
+    const char *state, *mode, *dialect;
 };
 
+/* Likewise; `told` may be NULL. What points to it lives as long. */
+struct contender_row contender_row(const struct lock *lock,
+                                   const struct contender *c,
+                                   const struct told *told);
+
 extern const struct field owner_fields[];     /* of a struct zkr__known_owner */
-extern const struct field contender_fields[]; /* of a struct place */
+extern const struct field contender_fields[]; /* of a contender_row */
 extern const struct field lock_fields[];      /* of a struct lock */
 extern const struct kind owner_kind, contender_kind, lock_kind;
+
+/* Of what begins with a contender_row: its owner. */
+const char *contender_owner_text(const void *item, char room[FIELD_ROOM]);
 
 /* Of a struct lock, and of what begins with one: words and texts of its cells;
  * its only holder, NULL where there are several. */
 const char *lock_kind_word(const void *item);
 const char *lock_dialect_word(const void *item);
-const char *lock_state_text(const void *item, char room[FIELD_ROOM]);
-const char *lock_holder_text(const void *item, char room[FIELD_ROOM]);
 const char *lock_waiters_text(const void *item, char room[FIELD_ROOM]);
 const void *lock_owner_of(const void *item);
 const void *lock_node_of(const void *item);
@@ -30,4 +66,3 @@ const void *lock_node_of(const void *item);
 /* Locks as ls prints them. An exit code. */
 int locks_print(const struct lockctl *ctl, const struct lock *locks,
                 size_t count, int64_t at_ms, const struct notes *notes);
-json_t *describe_contender(const struct lock *lock, const struct contender *c);

@@ -16,12 +16,11 @@ bool stay_holds_at(const struct stay *stay, int64_t ms)
 
 /* A row, and what is reckoned for it. Of a gap there is nothing else. */
 struct stay_row {
+    struct contender_row row; /* of a stay */
     const struct past_rows *rows;
     const struct gap *gap; /* NULL: it is a stay */
     const struct stay *stay;
     const struct stay_row *entry; /* of a stay: this row */
-    const struct zkr_participant *node;
-    const struct zkr__known_owner *owner;
     struct contender contender;
     int64_t held_ms;
     int64_t waited_ms;
@@ -151,33 +150,9 @@ static const char *ended_text(const void *item, char room[FIELD_ROOM])
     return room;
 }
 
-static const char *owner_text(const void *item, char room[FIELD_ROOM])
-{
-    return contender_who(&((const struct stay_row *)item)->contender, room);
-}
-
-static const char *mode_word(const void *item)
-{
-    return cell_mode(&((const struct stay_row *)item)->contender);
-}
-
-static const char *dialect_word(const void *item)
-{
-    return zkr__dialect_name(
-        ((const struct stay_row *)item)->contender.dialect);
-}
-
 static const char *ending_word(const void *item)
 {
     return endings[stay_at(item)->ending][0];
-}
-
-static json_t *contender_json(const void *item)
-{
-    static const struct lock none;
-
-    return describe_contender(&none,
-                              &((const struct stay_row *)item)->contender);
 }
 
 /* --- the fields --- */
@@ -194,18 +169,18 @@ static const struct field stay_fields[] = {
     { "FROM", .text = from_text, .rank = 0 },
     { "UNTIL", .text = until_text, .rank = 7 },
     { "HELD", "held_ms", FIELD_MS, .at = ENTRY_AT(held_ms), .in = ENTRY_AT(entry), .text = held_text, .rank = 3, .right = true, .lacking = true },
-    { "OWNER", .in = ENTRY_AT(entry), .text = owner_text, .rank = 1, .narrow = 16 },
+    { "OWNER", .in = ENTRY_AT(entry), .text = contender_owner_text, .rank = 1, .narrow = 16 },
     { "ENDED", .text = ended_text, .rank = 4, .narrow = 16 },
     { "WAITED", "waited_ms", FIELD_MS, .at = ENTRY_AT(waited_ms), .in = ENTRY_AT(entry), .rank = 6, .right = true, .lacking = true },
-    { "LABEL", NULL, FIELD_CHARS, .at = offsetof(struct zkr__known_owner, label), .in = ENTRY_AT(owner), .rank = 8, .narrow = 12 },
-    { "SESSION", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .in = ENTRY_AT(node), .rank = 9 },
-    { "TOKEN", NULL, FIELD_TOKEN, .at = NODE_AT(token), .in = ENTRY_AT(node), .rank = 10 },
-    { "MODE", NULL, FIELD_WORD, .in = ENTRY_AT(entry), .word = mode_word, .wide = true },
-    { "DIALECT", NULL, FIELD_WORD, .in = ENTRY_AT(entry), .word = dialect_word, .wide = true },
+    { "LABEL", NULL, FIELD_CHARS, .at = offsetof(struct zkr__known_owner, label), .in = ENTRY_AT(row.owner), .rank = 8, .narrow = 12 },
+    { "SESSION", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .in = ENTRY_AT(row.node), .rank = 9 },
+    { "TOKEN", NULL, FIELD_TOKEN, .at = NODE_AT(token), .in = ENTRY_AT(row.node), .rank = 10 },
+    { "MODE", NULL, FIELD_WORD, .at = ENTRY_AT(row.mode), .wide = true },
+    { "DIALECT", NULL, FIELD_WORD, .at = ENTRY_AT(row.dialect), .wide = true },
     { "QUEUED", "queued_at", FIELD_TIME, .at = AT(queued_ms), .in = ENTRY_AT(stay), .wide = true, .lacking = true },
     { "ASKED", "asked_at", FIELD_TIME, .at = AT(asked_ms), .in = ENTRY_AT(stay), .wide = true, .lacking = true },
     { "REASON", "reason", FIELD_TEXT, .at = AT(reason), .in = ENTRY_AT(stay), .wide = true, .lacking = true },
-    { "NODE", NULL, FIELD_TEXT, .at = NODE_AT(name), .in = ENTRY_AT(node), .wide = true },
+    { "NODE", NULL, FIELD_TEXT, .at = NODE_AT(name), .in = ENTRY_AT(row.node), .wide = true },
     { .key = "held_from", .type = FIELD_TIME, .at = AT(held_ms), .in = ENTRY_AT(stay), .lacking = true },
     { .key = "held_before", .type = FIELD_BOOL, .at = AT(held_before), .in = ENTRY_AT(stay), .lacking = true },
     { .key = "until", .type = FIELD_TIME, .at = AT(ended_ms), .in = ENTRY_AT(stay), .lacking = true },
@@ -214,7 +189,7 @@ static const struct field stay_fields[] = {
     { .key = "asked_by", .type = FIELD_SESSION, .at = AT(asked_by), .in = ENTRY_AT(stay), .lacking = true },
     { .key = "exact", .type = FIELD_BOOL, .at = ENTRY_AT(exact), .in = ENTRY_AT(entry), .lacking = true },
     { .key = "sure", .type = FIELD_BOOL, .at = AT(sure), .in = ENTRY_AT(stay), .lacking = true },
-    { .key = "contender", .type = FIELD_OBJECT, .in = ENTRY_AT(entry), .json = contender_json, .kind = &contender_kind, .lacking = true },
+    { .key = "contender", .type = FIELD_OBJECT, .in = ENTRY_AT(entry), .kind = &contender_kind, .lacking = true },
     { .key = "from", .type = FIELD_TIME, .at = GAP_AT(from_ms), .in = ENTRY_AT(gap), .lacking = true },
     { .key = "until", .type = FIELD_TIME, .at = GAP_AT(until_ms), .in = ENTRY_AT(gap), .lacking = true },
     { .key = "zxid_before", .type = FIELD_TOKEN, .at = GAP_AT(zxid_before), .in = ENTRY_AT(gap), .lacking = true },
@@ -236,6 +211,7 @@ static enum style style_of(const void *item)
 /* One at a time is printed. */
 static const void *entry_at(const void *of, size_t i)
 {
+    static const struct lock none;
     static struct stay_row entry;
     const struct past_rows *rows = of;
     const struct stay *s = rows->items[i].stay;
@@ -247,9 +223,8 @@ static const void *entry_at(const void *of, size_t i)
     }
     entry.stay = s;
     entry.entry = &entry;
-    entry.node = &s->node;
     entry.contender = stay_contender(s);
-    entry.owner = &entry.contender.owner;
+    entry.row = contender_row(&none, &entry.contender, NULL);
     entry.held_ms = stay_held_for(s, rows->end_ms);
     entry.waited_ms = stay_waited_for(s, rows->end_ms);
     entry.holds =

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "common/notes.h"
-#include "model/stay.h"
+#include "model/past.h"
 #include "model/txnlogs.h"
 #include "text/fields.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/now.h"
-#include "text/cells.h"
+#include "text/lock_fields.h"
 
 /* One grant. */
 struct sample {

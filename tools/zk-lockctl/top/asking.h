@@ -5,7 +5,7 @@
 
 #include "common/lockctl.h"
 #include "common/notes.h"
-#include "model/told.h"
+#include "model/server_words.h"
 
 struct errand;
 

@@ -33,8 +33,8 @@ static char **arguments(const struct lockctl *ctl, const struct top_act *act)
     for (enum setting i = 0; i < SETTING_COUNT; i++) {
         if (ctl->settings[i] == NULL)
             continue;
-        (void)snprintf(settings[i], OPTION_ROOM, "--%s=%s", setting_name(i),
-                       ctl->settings[i]);
+        (void)snprintf(settings[i], OPTION_ROOM, "--%s=%s",
+                       setting_options[i].name, ctl->settings[i]);
         args[n++] = settings[i];
     }
     if (act->token != 0) {

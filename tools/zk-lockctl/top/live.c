@@ -28,7 +28,7 @@ struct live {
     struct top_view *view;
     struct top_model model;
     struct top_picture picture;
-    struct looker *looker;
+    struct looker looker;
     const struct opening *opening;
     struct absence absence;
     struct asking asking;
@@ -73,7 +73,7 @@ static void on_look(struct live *l)
 {
     struct look_result result;
 
-    if (!looker_take(l->looker, &result))
+    if (!looker_take(&l->looker, &result))
         return;
     l->error[0] = '\0';
     if (result.error == ZKR_OK) {
@@ -96,7 +96,7 @@ static void on_connection(struct live *l)
     l->connected = lockctl_is_connected(l->ctl);
     absence_tick(&l->absence, l->connected);
     if (l->connected && !was_connected)
-        looker_soon(l->looker);
+        l->looker.due_ms = clock_now_ms();
     if (atomic_load(&l->opening->failed))
         l->quit = true;
 }
@@ -115,7 +115,7 @@ static void on_answers(struct live *l)
 static void act(struct live *l)
 {
     l->quit = hand_over(l->ctl, &l->view->act, l->signals, &l->before);
-    looker_now(l->looker);
+    looker_now(&l->looker);
 }
 
 static void on_keys(struct live *l)
@@ -128,10 +128,10 @@ static void on_keys(struct live *l)
             l->quit = true;
             break;
         case TOP_LOOK_NOW:
-            looker_now(l->looker);
+            looker_now(&l->looker);
             break;
         case TOP_NEW_INTERVAL:
-            looker_every(l->looker, l->view->interval_ms);
+            looker_every(&l->looker, l->view->interval_ms);
             break;
         case TOP_ACT:
             act(l);
@@ -173,7 +173,7 @@ static bool wait(const struct live *l)
         { .fd = errand_fd(l->absence.errand), .events = POLLIN },
         { .fd = errand_fd(l->asking.errand), .events = POLLIN },
     };
-    int64_t look_ms = looker_wait_ms(l->looker);
+    int64_t look_ms = looker_wait_ms(&l->looker);
     int n = poll(fds, sizeof(fds) / sizeof(fds[0]),
                  look_ms < TICK_MS ? (int)look_ms : TICK_MS);
 
@@ -243,7 +243,7 @@ static bool end_threads(struct live *l)
 
     return errand_end(l->absence.errand, left_ms(end_ms)) &&
            errand_end(l->asking.errand, left_ms(end_ms)) &&
-           looker_end(l->looker, left_ms(end_ms));
+           looker_end(&l->looker, left_ms(end_ms));
 }
 
 static void done(struct live *l)
@@ -270,6 +270,9 @@ int top_live(struct top_opts *opts, const struct opening *opening)
         .ctl = opts->ctl,
         .view = &opts->view,
         .opening = opening,
+        .looker = { .ctl = opts->ctl,
+                    .root = opts->root,
+                    .interval_ms = opts->view.interval_ms },
         .absence = { .servers = opts->ctl->settings[SETTING_SERVERS],
                      .why = "" },
         .asking = { .ctl = opts->ctl, .off = !opts->ask_servers },
@@ -284,11 +287,6 @@ int top_live(struct top_opts *opts, const struct opening *opening)
     }
     (void)plain_copy(lockctl_ensemble(l.ctl, ensemble), l.ensemble,
                      sizeof(l.ensemble));
-    if (!looker_start(l.ctl, opts->root, l.view->interval_ms, &l.looker)) {
-        top_screen_end();
-        give_signals_back(&l);
-        return lockctl_fail_error(ZKR_ENOMEM, "");
-    }
     go_on(&l);
     top_screen_end();
     explain(&l);

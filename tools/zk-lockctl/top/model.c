@@ -8,7 +8,7 @@
 
 #include "common/escape.h"
 #include "common/grow.h"
-#include "text/cells.h"
+#include "text/lock_fields.h"
 
 /* --- grants --- */
 

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "common/escape.h"
-#include "text/cells.h"
 #include "text/lock_fields.h"
 
 #define COUNT(items) ((int)(sizeof(items) / sizeof((items)[0])))
@@ -240,14 +239,14 @@ struct list {
 /* One at a time. */
 static const void *item_at(const struct list *list, size_t i)
 {
-    static struct place place;
+    static struct contender_row row;
 
     if (list->owners != NULL)
         return &list->owners[i];
     if (list->lock == NULL)
         return list->rows[i];
-    place = (struct place){ list->lock, &list->lock->items[i], list->told };
-    return &place;
+    row = contender_row(list->lock, &list->lock->items[i], list->told);
+    return &row;
 }
 
 static enum top_style style_of(const struct list *list, size_t i)

@@ -2,7 +2,7 @@
 /* Draws the screen of top as lines of text. Pure. */
 #pragma once
 
-#include "model/told.h"
+#include "model/server_words.h"
 #include "text/grid.h"
 #include "top/view.h"
 

@@ -103,11 +103,10 @@ static void leave_a_trace(const struct lockctl *ctl, const struct lock *lock,
 static int refuse_by_now(const struct lockctl *ctl, const char *path,
                          const struct contender *c)
 {
-    struct zkr_participants_opts opts = lock_opts(SCAN_HOLDERS);
     char who[WHO_MAX];
     struct lock lock;
     bool holds;
-    int rc = lock_list(ctl->session, path, &opts, &lock);
+    int rc = lock_list(ctl->session, path, SCAN_HOLDERS, 0, &lock);
 
     if (rc == ZKR_ZNONODE)
         return 0;

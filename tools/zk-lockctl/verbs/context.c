@@ -129,7 +129,7 @@ static size_t collect(const struct lockctl *ctl, struct row *rows)
                                   lockctl_context_source(ctl) };
     for (enum setting s = 0; s < SETTING_COUNT; s++) {
         if (ctl->settings[s] != NULL)
-            rows[n++] = (struct row){ setting_name(s), ctl->settings[s],
+            rows[n++] = (struct row){ setting_options[s].name, ctl->settings[s],
                                       lockctl_setting_source(ctl, s) };
     }
     return n;

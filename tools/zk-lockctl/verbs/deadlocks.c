@@ -131,14 +131,14 @@ static void print_text(const struct across *a)
 
 static const char *place_path(const void *item)
 {
-    return ((const struct place *)item)->lock->path;
+    return ((const struct contender_row *)item)->lock->path;
 }
 
 static json_t *position_json(const void *item)
 {
-    const struct place *p = item;
+    const struct contender_row *r = item;
 
-    return json_integer(p->c - p->lock->items);
+    return json_integer(r->c - r->lock->items);
 }
 
 static const struct field place_fields[] = {
@@ -160,8 +160,9 @@ struct member_row {
     const struct lock *lock, *held_lock;
     const struct contender *waits;
     const struct zkr_participant *node, *held_node;
-    struct place places[2];
-    const struct place *held_at, *waits_at; /* these; NULL: it holds nothing */
+    struct contender_row places[2];
+    const struct contender_row *held_at, *waits_at; /* these; NULL: it holds
+                                                       nothing */
     bool shortest;
 };
 
@@ -175,8 +176,7 @@ static void fill_member(struct member_row *row, const struct deadlock *d,
         .lock = m->waits_lock,
         .waits = m->waits,
         .node = m->waits->node,
-        .places = { { m->waits_lock, m->waits, NULL },
-                    { m->held_lock, m->held, NULL } },
+        .places[0] = contender_row(m->waits_lock, m->waits, NULL),
         .waits_at = &row->places[0],
         .shortest = m == d->youngest,
     };
@@ -185,6 +185,7 @@ static void fill_member(struct member_row *row, const struct deadlock *d,
         return;
     row->held_lock = m->held_lock;
     row->held_node = m->held->node;
+    row->places[1] = contender_row(m->held_lock, m->held, NULL);
     row->held_at = &row->places[1];
 }
 

@@ -9,8 +9,8 @@
 #include "model/across.h"
 #include "model/ask_servers.h"
 #include "model/doctor.h"
-#include "text/cells.h"
 #include "text/fields.h"
+#include "text/lock_fields.h"
 
 struct order {
     struct across_opts across; /* first, for ACROSS_OPTIONS */
@@ -76,7 +76,7 @@ static void check_clocks(const struct servers *servers, struct across *look)
     order.doctor.older_ms = 0;
 }
 
-static int examine(struct lockctl *ctl, const struct across *before,
+static int examine(struct lockctl *ctl, struct across *before,
                    struct across *look)
 {
     struct servers *servers = NULL;

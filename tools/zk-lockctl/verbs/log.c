@@ -113,9 +113,9 @@ static int by_begin(const void *a, const void *b)
  * leases of kazoo's semaphore. */
 static bool is_known(const struct log *log)
 {
-    return !log->history.present.places.pool &&
+    return !log->history.places.pool &&
            (log->rows.at_ms == 0 ||
-            segments_know(&log->history.present.segments, log->rows.at_ms));
+            history_knows(&log->history, log->rows.at_ms));
 }
 
 /* --- notes --- */
@@ -146,7 +146,7 @@ static void note_limits(struct log *log)
     if (end_ms != 0 && (until > end_ms || log->present))
         notes_add(&log->logs.notes, "the history ends at %s",
                   word_time(end_ms, word));
-    if (!is_known(log) && !log->history.present.places.pool && log->gap)
+    if (!is_known(log) && !log->history.places.pool && log->gap)
         notes_add(&log->logs.notes,
                   "that moment is in a gap: who was there before "
                   "it may have gone");
@@ -162,7 +162,7 @@ static void note_nobody(struct log *log)
     char root[512];
 
     (void)escape_string(log->rows.root, root, sizeof(root));
-    if (log->history.present.places.pool)
+    if (log->history.places.pool)
         notes_add(&log->logs.notes,
                   "%s has had nodes of a semaphore, a double barrier or a "
                   "party of kazoo, which this tool does not know",
@@ -171,10 +171,9 @@ static void note_nobody(struct log *log)
         notes_add(&log->logs.notes, "it is not known who held %s then", root);
     if (log->rows.count > 0)
         return;
-    if (log->history.present.contenders > 0 && is_known(log))
+    if (log->history.contenders > 0 && is_known(log))
         notes_add(&log->logs.notes, "nobody held %s then", root);
-    else if (log->history.present.contenders == 0 &&
-             !log->history.present.places.pool)
+    else if (log->history.contenders == 0 && !log->history.places.pool)
         notes_add(&log->logs.notes, "there is no contender of %s%s%s", root,
                   log->hosts->chroot[0] == '\0' ? "" : " below the chroot ",
                   log->hosts->chroot);
@@ -197,9 +196,8 @@ static int answer(struct log *log)
     if (log->failed)
         return lockctl_fail_error(ZKR_ENOMEM, "");
     log->rows.end_ms = log->history.end_ms;
-    if (log->rows.count > 0)
-        qsort(log->rows.items, log->rows.count, sizeof(*log->rows.items),
-              by_begin);
+    sort_array(log->rows.items, log->rows.count, sizeof(*log->rows.items),
+               by_begin);
     note_strange(log);
     note_limits(log);
     note_nobody(log);

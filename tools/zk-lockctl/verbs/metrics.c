@@ -145,15 +145,14 @@ static int take_looks(struct board *b, const struct metrics_opts *q,
 static int serve(struct lockctl *ctl, const struct metrics_opts *q)
 {
     struct board board = { .ctl = ctl, .lock = PTHREAD_MUTEX_INITIALIZER };
+    struct looker looker = { .ctl = ctl,
+                             .root = q->root,
+                             .interval_ms = LOOK_MS };
     struct http *http = NULL;
-    struct looker *looker;
-    int code;
+    int code = take_looks(&board, q, &looker, &http);
 
-    if (!looker_start(ctl, q->root, LOOK_MS, &looker))
-        return lockctl_fail_error(ZKR_ENOMEM, "");
-    code = take_looks(&board, q, looker, &http);
     http_end(http); /* it reads the state of the session */
-    if (!looker_end(looker, PATIENCE_MS))
+    if (!looker_end(&looker, PATIENCE_MS))
         _exit(code); /* it uses the session still */
     scan_done(&board.look.scan);
     return code;

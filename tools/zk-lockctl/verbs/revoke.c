@@ -39,34 +39,18 @@ static const struct opt options[] = {
 #undef AT
 /* clang-format on */
 
-/* The holders that were asked, by their tokens: names of nodes may come back,
- * tokens do not. The request has replaced what their nodes said of them. */
+/* A lock as it was before its holders were asked: the request replaces what
+ * their nodes say of them. They are known by their tokens: names of nodes may
+ * come back. */
 struct asked {
-    struct {
-        int64_t token;
-        int64_t session_id;
-        char who[WHO_MAX];
-        char stop[STOP_MAX];
-    } * items;
-    size_t count;
-    uint32_t reads; /* in the queue they are among the first so many */
-    bool deaf;      /* somebody holds who was not asked */
+    const struct lock *before;
+    bool *items; /* of its contenders: it was asked */
+    bool deaf;   /* somebody holds who was not asked */
 };
-
-static void note_asked(struct asked *asked, const struct contender *c)
-{
-    char stop[STOP_MAX];
-
-    asked->items[asked->count].token = c->node->token;
-    asked->items[asked->count].session_id = c->node->session_id;
-    (void)contender_who(c, asked->items[asked->count].who);
-    (void)snprintf(asked->items[asked->count++].stop, STOP_MAX, "%s",
-                   contender_to_stop(c, "it", stop));
-}
 
 /* A reason reaches also those who have been asked before, and read it. */
 static int ask_one(struct lockctl *ctl, const struct lock *lock,
-                   const struct contender *c, struct asked *asked)
+                   const struct contender *c)
 {
     const char *told = revoking_is_read(c) ? order.reason : NULL;
     char node[NODE_PATH_MAX];
@@ -90,7 +74,6 @@ static int ask_one(struct lockctl *ctl, const struct lock *lock,
         lockctl_say(
             ctl, "asked %s%s", who,
             told == order.reason ? "" : "; its client does not read reasons");
-    note_asked(asked, c);
     return 0;
 }
 
@@ -109,9 +92,9 @@ static bool is_heard(const struct lockctl *ctl, const struct contender *c)
     return false;
 }
 
-static int ask(struct lockctl *ctl, const struct lock *lock,
-               struct asked *asked)
+static int ask(struct lockctl *ctl, struct asked *asked)
 {
+    const struct lock *lock = asked->before;
     int code = 0;
 
     for (size_t i = 0; i < lock->count && code == 0; i++) {
@@ -120,21 +103,26 @@ static int ask(struct lockctl *ctl, const struct lock *lock,
         if (!c->node->holds ||
             (order.holder != NULL && !contender_is_by(c, order.holder)))
             continue;
-        if (is_heard(ctl, c))
-            code = ask_one(ctl, lock, c, asked);
-        else
-            asked->deaf = true;
+        asked->items[i] = is_heard(ctl, c);
+        asked->deaf = asked->deaf || !asked->items[i];
+        if (asked->items[i])
+            code = ask_one(ctl, lock, c);
     }
     return code;
 }
 
-static bool still_holds(const struct lock *lock, const struct asked *asked)
+/* The next of them, after so many contenders, that still holds; NULL. */
+static const struct contender *next_holder(const struct asked *asked,
+                                           const struct lock *now, size_t *i)
 {
-    for (size_t i = 0; i < asked->count; i++) {
-        if (lock_holder(lock, asked->items[i].token, NULL) != NULL)
-            return true;
+    while (*i < asked->before->count) {
+        const struct contender *c = &asked->before->items[*i];
+
+        if (asked->items[(*i)++] &&
+            lock_holder(now, c->node->token, NULL) != NULL)
+            return c;
     }
-    return false;
+    return NULL;
 }
 
 enum { FROM_MAX = 250 };
@@ -155,24 +143,26 @@ static const char *word_from(const struct servers *servers, int64_t session_id,
     return text;
 }
 
-static void say_next_step(const struct lockctl *ctl, const struct lock *lock,
+static void say_next_step(const struct lockctl *ctl, const struct lock *now,
                           const struct asked *asked,
                           const struct servers *servers)
 {
-    char *path = shell_word(lock->path);
+    char *path = shell_word(now->path);
+    const struct contender *c;
+    char who[WHO_MAX];
+    char stop[STOP_MAX];
     char token[WORD_MAX];
     char from[FROM_MAX];
 
-    for (size_t i = 0; path != NULL && i < asked->count; i++) {
-        if (lock_holder(lock, asked->items[i].token, NULL) != NULL)
-            lockctl_say(ctl,
-                        "%s has not given it back%s; stop %s, or: zk-lockctl "
-                        "break --token %s %s",
-                        asked->items[i].who,
-                        word_from(servers, asked->items[i].session_id, from),
-                        asked->items[i].stop,
-                        word_token(asked->items[i].token, token), path);
-    }
+    for (size_t i = 0;
+         path != NULL && (c = next_holder(asked, now, &i)) != NULL;)
+        lockctl_say(ctl,
+                    "%s has not given it back%s; stop %s, or: zk-lockctl "
+                    "break --token %s %s",
+                    contender_who(c, who),
+                    word_from(servers, c->node->session_id, from),
+                    contender_to_stop(c, "it", stop),
+                    word_token(c->node->token, token), path);
     free(path);
 }
 
@@ -191,69 +181,68 @@ static void tell_next_step(const struct lockctl *ctl, const struct lock *lock,
     servers_free(servers);
 }
 
-/* Until none of them holds. The lock is as it was when it was last seen. */
-static int await(struct lockctl *ctl, const char *path,
-                 const struct asked *asked, int64_t deadline_ms,
-                 struct lock *lock)
+/* Until none of them holds, as it is then. */
+static int await(struct lockctl *ctl, const struct asked *asked,
+                 int64_t deadline_ms, struct lock *ret_now)
 {
+    uint32_t reads = one_lock_reads(ctl, (uint32_t)asked->before->holders + 1);
+
     for (;;) {
         int64_t left = deadline_ms - clock_now_ms();
-        struct lock next;
-        int code =
-            scan_lock(ctl->session, path, one_lock_reads(ctl, asked->reads),
-                      SCAN_ANY, &next);
+        size_t first = 0;
+        int code = scan_lock(ctl->session, asked->before->path, reads, SCAN_ANY,
+                             ret_now);
 
-        if (code != 0)
+        if (code != 0 || next_holder(asked, ret_now, &first) == NULL)
             return code;
-        lock_done(lock);
-        *lock = next;
-        if (!still_holds(lock, asked))
-            return 0;
         if (left <= 0)
             return EX_TEMPFAIL;
+        lock_done(ret_now);
         clock_sleep_ms(left < 100 ? left : 100);
     }
 }
 
 /* Until its holders have given it back. */
 static int see_to_end(struct lockctl *ctl, const struct asked *asked,
-                      int64_t deadline_ms, struct lock *lock)
+                      int64_t deadline_ms)
 {
-    char path[ZKR_PATH_MAX + 1];
+    struct lock now = { .path = NULL };
+    int code = await(ctl, asked, deadline_ms, &now);
     int printed;
-    int code;
 
-    (void)snprintf(path, sizeof(path), "%s", lock->path);
-    code = await(ctl, path, asked, deadline_ms, lock);
+    if (now.path == NULL)
+        return code;
     if (code == EX_TEMPFAIL)
-        tell_next_step(ctl, lock, asked);
+        tell_next_step(ctl, &now, asked);
     if (code == 0 && asked->deaf)
         code = EX_TEMPFAIL;
     if (code == 0 || code == EX_TEMPFAIL) {
-        one_lock_say(ctl, lock);
-        printed = one_lock_print(ctl, lock);
+        one_lock_say(ctl, &now);
+        printed = one_lock_print(ctl, &now);
         code = code == 0 ? printed : code;
     }
+    lock_done(&now);
     return code;
 }
 
 /* All are asked before it waits for the first. The code is that of the first
  * that failed. */
-static int revoke_locks(struct lockctl *ctl, struct lock *locks, size_t count)
+static int revoke_locks(struct lockctl *ctl, const struct lock *locks,
+                        size_t count)
 {
     struct asked *asked = calloc(count + 1, sizeof(*asked));
     int64_t deadline_ms;
     int code = asked == NULL ? lockctl_fail_error(ZKR_ENOMEM, "") : 0;
 
     for (size_t i = 0; code == 0 && i < count; i++) {
-        asked[i].reads = (uint32_t)locks[i].holders + 1;
-        asked[i].items = calloc(locks[i].holders + 1, sizeof(*asked[i].items));
+        asked[i].before = &locks[i];
+        asked[i].items = calloc(locks[i].count + 1, sizeof(*asked[i].items));
         code = asked[i].items == NULL ? lockctl_fail_error(ZKR_ENOMEM, "")
-                                      : ask(ctl, &locks[i], &asked[i]);
+                                      : ask(ctl, &asked[i]);
     }
     deadline_ms = clock_now_ms() + order.wait_ms;
     for (size_t i = 0; i < count && (code == 0 || code == EX_TEMPFAIL); i++) {
-        int one = see_to_end(ctl, &asked[i], deadline_ms, &locks[i]);
+        int one = see_to_end(ctl, &asked[i], deadline_ms);
 
         code = code == 0 || one != 0 ? one : code;
     }

@@ -11,7 +11,7 @@
 #include "common/now.h"
 #include "model/ask_servers.h"
 #include "model/mirror.h"
-#include "model/told.h"
+#include "model/server_words.h"
 #include "protocol/number.h"
 #include "text/envelope.h"
 #include "text/lock_fields.h"
@@ -39,10 +39,10 @@ static const struct opt options[] = {
 
 /* All that is shown: a lock, and the answers of the servers. */
 struct view {
-    struct lock lock;     /* first, for queue_fields */
-    struct place *places; /* of all that are shown */
-    size_t shown;         /* children, the first of the lock */
-    size_t queue;         /* contenders among those */
+    struct lock lock;             /* first, for queue_fields */
+    struct contender_row *places; /* of all that are shown */
+    size_t shown;                 /* children, the first of the lock */
+    size_t queue;                 /* contenders among those */
     struct told told;
     struct notes notes;
 };
@@ -51,7 +51,7 @@ struct view {
 
 static enum style style_of(const void *item)
 {
-    const struct place *p = item;
+    const struct contender_row *p = item;
 
     return p->c->node->kind == ZKR_PARTICIPANT_FOREIGN ? STYLE_DIM
            : p->c->node->holds                         ? STYLE_GOOD
@@ -127,7 +127,7 @@ static int print_queue(const struct lockctl *ctl, struct view *v)
     if (v->places == NULL)
         return lockctl_fail_error(ZKR_ENOMEM, "");
     for (size_t i = 0; i < v->shown; i++)
-        v->places[i] = (struct place){ &v->lock, &v->lock.items[i], &v->told };
+        v->places[i] = contender_row(&v->lock, &v->lock.items[i], &v->told);
     if (!output_is_json(ctl)) {
         rows.count = v->shown;
         rows.item = place_at;
@@ -253,15 +253,6 @@ static int look_at(struct lockctl *ctl, struct view *v)
                : lockctl_fail_error(ZKR_ENOMEM, "");
 }
 
-/* Reads the queue as it is now. 0, or an exit code. */
-static int look(struct lockctl *ctl, const char *path, struct view *v)
-{
-    int code =
-        scan_lock(ctl->session, path, order.limit, SCAN_BARRIER, &v->lock);
-
-    return code != 0 ? code : look_at(ctl, v);
-}
-
 static void forget(struct view *v)
 {
     free(v->places);
@@ -270,43 +261,36 @@ static void forget(struct view *v)
     notes_done(&v->notes);
 }
 
-/* Waiters that seem to be deaf are looked at again. The view ends. */
-static int show_view(struct lockctl *ctl, const char *path, int code,
-                     struct view *v)
-{
-    if (code == 0 && v->told.deaf > 0) {
-        forget(v);
-        clock_sleep_ms(200);
-        code = look(ctl, path, v);
-    }
-    if (code == 0)
-        code = print(ctl, v);
-    forget(v);
-    told_done(&v->told);
-    return code;
-}
-
-static int show_lock(struct lockctl *ctl, const char *path)
+/* Looks at what has changed, or reads the queue as it is now: then the answer
+ * also says why it is no lock. Waiters that seem to be deaf are looked at
+ * again. */
+static int show_lock(struct lockctl *ctl, const char *path, struct lock *news)
 {
     struct view v = { .shown = 0 };
-    int code = look(ctl, path, &v);
+    bool again = false;
+    int code = 0;
 
-    return show_view(ctl, path, code, &v);
-}
-
-/* Shows what has changed; what is no lock is asked for, and the answer says
- * why. */
-static int show_news(struct lockctl *ctl, const char *path, struct lock *lock)
-{
-    struct view v = { .lock = *lock };
-    int code;
-
-    if (lock->error != ZKR_OK || lock->count == 0) {
-        lock_done(lock);
-        return show_lock(ctl, path);
-    }
-    code = look_at(ctl, &v);
-    return show_view(ctl, path, code, &v);
+    if (news != NULL && news->error == ZKR_OK && news->count > 0)
+        v.lock = *news;
+    else if (news != NULL)
+        lock_done(news);
+    do {
+        if (again) {
+            forget(&v);
+            clock_sleep_ms(200);
+        }
+        if (v.lock.path == NULL)
+            code = scan_lock(ctl->session, path, order.limit, SCAN_BARRIER,
+                             &v.lock);
+        if (code == 0)
+            code = look_at(ctl, &v);
+        again = !again && code == 0 && v.told.deaf > 0;
+    } while (again);
+    if (code == 0)
+        code = print(ctl, &v);
+    forget(&v);
+    told_done(&v.told);
+    return code;
 }
 
 /* A lock that nobody uses may go, and come again. */
@@ -319,9 +303,9 @@ static int follow(struct lockctl *ctl, const char *path)
 
     while (code == 0) {
         if (mirror_next(mirror, INT64_MAX, &lock, &rc))
-            code = show_news(ctl, path, &lock);
+            code = show_lock(ctl, path, &lock);
         else
-            code = rc == ZKR_OK ? show_lock(ctl, path)
+            code = rc == ZKR_OK ? show_lock(ctl, path, NULL)
                                 : lockctl_fail_error(rc, "");
         if (code == EX_DATAERR ||
             (code == EX_UNAVAILABLE && !lockctl_is_over(ctl)))
@@ -342,7 +326,8 @@ static int show(struct lockctl *ctl, int argc, char **argv)
                                       "jsonl");
     code = lockctl_connect(ctl);
     if (code == 0)
-        code = order.follow ? follow(ctl, argv[0]) : show_lock(ctl, argv[0]);
+        code =
+            order.follow ? follow(ctl, argv[0]) : show_lock(ctl, argv[0], NULL);
     return code;
 }
 

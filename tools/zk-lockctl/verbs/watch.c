@@ -47,13 +47,12 @@ static const struct opt options[] = {
 
 /* An event, and what there is only of some kinds. */
 struct event_row {
+    struct contender_row row; /* of a change */
     const struct event *e;
     const struct watch *w;
     const struct event *event;
     const struct lock *lock;
-    const struct event *change; /* of a contender, with its node and owner */
-    const struct zkr_participant *node;
-    const struct zkr__known_owner *owner;
+    const struct event *change; /* of a contender */
     const struct event *missed;
     const struct event *resync;
     const struct watch *begin; /* whoever reads joined output must know where a
@@ -76,14 +75,9 @@ static const char *name_text(const void *item, char room[FIELD_ROOM])
     return room;
 }
 
-static const char *owner_text(const void *item, char room[FIELD_ROOM])
+static const void *contender_of(const void *item)
 {
-    return contender_who(event_at(item)->of, room);
-}
-
-static json_t *contender_json(const void *item)
-{
-    return describe_contender(event_at(item)->lock, event_at(item)->of);
+    return event_at(item)->of == NULL ? NULL : item;
 }
 
 static const char *missed_text(const void *item, char room[FIELD_ROOM])
@@ -128,16 +122,16 @@ static const struct field event_fields[] = {
     { "", "at", FIELD_TIME, .at = AT(at_ms), .in = ROW_AT(event) },
     { "", "event", FIELD_WORD, .word = name_word, .text = name_text, .words = "begin queued acquired revoked gone left holding waiting missed resync" },
     { "", "path", FIELD_PATH, .at = offsetof(struct lock, path), .in = ROW_AT(lock), .lacking = true },
-    { "", NULL, .in = ROW_AT(change), .text = owner_text },
-    { "token=", NULL, FIELD_TOKEN, .at = NODE_AT(token), .in = ROW_AT(node) },
+    { "", NULL, .in = ROW_AT(change), .text = contender_owner_text },
+    { "token=", NULL, FIELD_TOKEN, .at = NODE_AT(token), .in = ROW_AT(row.node) },
     { "waited<=", "waited_ms_max", FIELD_MS, .at = AT(waited_ms), .in = ROW_AT(change), .lacking = true },
     { "held<=", "held_ms_max", FIELD_MS, .at = AT(held_ms), .in = ROW_AT(change), .lacking = true },
-    { "session=", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .in = ROW_AT(node), .wide = true },
-    { "node=", NULL, FIELD_TEXT, .at = NODE_AT(name), .in = ROW_AT(node), .wide = true },
-    { "label=", NULL, FIELD_CHARS, .at = offsetof(struct zkr__known_owner, label), .in = ROW_AT(owner) },
+    { "session=", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .in = ROW_AT(row.node), .wide = true },
+    { "node=", NULL, FIELD_TEXT, .at = NODE_AT(name), .in = ROW_AT(row.node), .wide = true },
+    { "label=", NULL, FIELD_CHARS, .at = offsetof(struct zkr__known_owner, label), .in = ROW_AT(row.owner) },
     { "", "missed", FIELD_COUNT, .in = ROW_AT(missed), .text = missed_text, .json = missed_json, .lacking = true },
     { "", "last_look", FIELD_TIME, .at = AT(since_ms), .in = ROW_AT(resync), .text = resync_text, .lacking = true },
-    { .key = "contender", .type = FIELD_OBJECT, .in = ROW_AT(change), .json = contender_json, .kind = &contender_kind, .lacking = true },
+    { .key = "contender", .type = FIELD_OBJECT, .of = contender_of, .kind = &contender_kind, .lacking = true },
     { .key = "paths", .type = FIELD_LIST, .in = ROW_AT(begin), .json = paths_json, .lacking = true },
     { .key = "initial", .type = FIELD_BOOL, .at = offsetof(struct watch, initial), .in = ROW_AT(begin), .lacking = true },
     { .key = NULL },
@@ -162,14 +156,12 @@ static void tell(const struct event *e, void *user)
 {
     struct watch *w = user;
     const struct lockctl *ctl = w->ctl;
-    const struct event_row entry = {
+    struct event_row entry = {
         .e = e,
         .w = w,
         .event = e,
         .lock = e->lock,
         .change = e->of == NULL ? NULL : e,
-        .node = e->of == NULL ? NULL : e->of->node,
-        .owner = e->of == NULL ? NULL : &e->of->owner,
         .missed = e->kind == EVENT_MISSED ? e : NULL,
         .resync = e->kind == EVENT_RESYNC ? e : NULL,
         .begin = e->kind == EVENT_BEGIN ? w : NULL,
@@ -177,6 +169,8 @@ static void tell(const struct event *e, void *user)
 
     if (e->kind == EVENT_BEGIN && ctl->format != FORMAT_JSONL)
         return;
+    if (e->of != NULL)
+        entry.row = contender_row(e->lock, e->of, NULL);
     stop_printing(true);
     if (ctl->format != FORMAT_JSONL)
         fields_print_line(ctl, event_fields, &entry);
@@ -282,71 +276,20 @@ static bool take_news(struct watch *w, struct news *news, bool first)
     return false;
 }
 
-/* --- the first look --- */
-
-static int news_by_path(const void *a, const void *b)
-{
-    const struct news *x = a;
-    const struct news *y = b;
-
-    return strcmp(x->lock.path, y->lock.path);
-}
-
-/* Takes what is told as a first look. Ends before a lock that has changed since
- * its own: *ret_next, if *ret_more. Returns an error of the library. */
-static int take_first(struct watch *w, struct news **ret_news,
-                      size_t *ret_count, struct news *ret_next, bool *ret_more)
-{
-    struct news *added;
-    int rc;
-
-    while ((*ret_more = mirror_take(w->mirror, ret_next, &rc)) &&
-           ret_next->first) {
-        added = grow_array(ret_news, ret_count, sizeof(*added));
-        if (added == NULL) {
-            lock_done(&ret_next->lock);
-            *ret_more = false;
-            return ZKR_ENOMEM;
-        }
-        *added = *ret_next;
-    }
-    return rc;
-}
-
-/* The events of the first look are in the order of the paths. */
-static int begin(struct watch *w)
-{
-    struct news *news = NULL;
-    struct news next;
-    size_t count = 0;
-    bool more;
-    int rc = take_first(w, &news, &count, &next, &more);
-
-    if (rc == ZKR_OK)
-        tell_other(
-            w, (struct event){ .kind = EVENT_BEGIN, .at_ms = clock_wall_ms() });
-    if (count > 0)
-        qsort(news, count, sizeof(*news), news_by_path);
-    for (size_t i = 0; i < count; i++) {
-        if (!take_news(w, &news[i], true))
-            rc = ZKR_ENOMEM;
-    }
-    free(news);
-    if (more && !take_news(w, &next, false))
-        rc = ZKR_ENOMEM;
-    w->begun = true;
-    return rc == ZKR_OK ? 0 : lockctl_fail_error(rc, "");
-}
-
 /* --- look after look --- */
 
-/* A directory that was busy during the first look has its own, later. */
+/* The first look is told as one, in the order of the paths. A directory that
+ * was busy then has its own, later. */
 static int take_all_news(struct watch *w)
 {
     struct news news;
     int64_t since_ms;
     int rc;
 
+    if (!w->begun)
+        tell_other(
+            w, (struct event){ .kind = EVENT_BEGIN, .at_ms = clock_wall_ms() });
+    w->begun = true;
     if (mirror_take_break(w->mirror, &since_ms))
         tell_other(w, (struct event){ .kind = EVENT_RESYNC,
                                       .at_ms = clock_wall_ms(),
@@ -381,17 +324,14 @@ static void say_notes(struct watch *w)
 static int next_news(struct watch *w)
 {
     char detail[SCAN_DETAIL_MAX];
-    int code = 0;
-    int rc;
+    int code;
+    int rc = ZKR_OK;
 
     if (!w->begun &&
         (!lockctl_is_connected(w->ctl) ||
          !mirror_is_ready(w->mirror, w->ctl->timeout_ms, &rc, detail)))
         return 0;
-    if (!w->begun)
-        code = rc == ZKR_OK ? begin(w) : lockctl_fail_error(rc, detail);
-    if (code == 0)
-        code = take_all_news(w);
+    code = rc == ZKR_OK ? take_all_news(w) : lockctl_fail_error(rc, detail);
     if (mirror_tick(w->mirror) && code == 0)
         say_notes(w);
     return code;
