@@ -281,6 +281,77 @@ const char *look_golden(void)
     return text;
 }
 
+/* --- scenes --- */
+
+static void make_nodes(const char *nodes, struct admin *const clients[3])
+{
+    char copy[1024];
+    char *rest = NULL;
+
+    PRINT(copy, "%s", nodes);
+    for (char *n = strtok_r(copy, "|", &rest); n != NULL;
+         n = strtok_r(NULL, "|", &rest)) {
+        char *data = strchr(n + 2, ' ');
+
+        if (data != NULL)
+            *data++ = '\0';
+        (void)look_make(*n == 'p' ? admin : clients[*n - 'a'],
+                        line("%s/%s", look_root, n + 2), data,
+                        *n == 'p' ? 0 : ZOO_EPHEMERAL);
+    }
+}
+
+static const char *expand(const char *words)
+{
+    static char text[1024];
+    size_t n = 0;
+
+    for (const char *c = words; *c != '\0'; c++) {
+        bool is_root =
+            *c == 'R' && c > words && c[-1] == ' ' && strchr("/ ", c[1]);
+
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "%.*s",
+                              is_root ? (int)strlen(look_root) : 1,
+                              is_root ? look_root : c);
+    }
+    return text;
+}
+
+static void play(const struct scene *s)
+{
+    const char *out;
+
+    LOOK(s->code, "%s", expand(s->words));
+    if (strstr(s->words, "-o json ") != NULL)
+        look_assert_schema("document");
+    out = look_golden();
+    if (s->out != NULL && strcmp(out, s->out) != 0)
+        fail_msg("%s: %s", s->words, out);
+    for (size_t i = 0; i < COUNT(s->has) && s->has[i] != NULL; i++) {
+        if (strstr(out, s->has[i]) == NULL &&
+            strstr(look_err, s->has[i]) == NULL)
+            fail_msg("%s: no '%s': %s%s", s->words, s->has[i], out, look_err);
+    }
+    if (s->lacks != NULL) {
+        assert_lacks(out, s->lacks);
+        assert_lacks(look_err, s->lacks);
+    }
+    assert_null(strpbrk(look_out, "\033\a\r\xff"));
+    assert_lacks(look_out, "\xe2\x80\xae");
+    assert_null(strpbrk(look_err, "\033\a\r\xff"));
+}
+
+void look_play(const struct scene *scenes, struct admin *b, struct admin *c)
+{
+    struct admin *const clients[] = { admin, b, c };
+
+    for (; scenes->words != NULL; scenes++) {
+        if (scenes->make != NULL)
+            make_nodes(scenes->make, clients);
+        play(scenes);
+    }
+}
+
 json_t *look_items(const char *kind)
 {
     static json_t *last;

@@ -42,6 +42,22 @@ void look_make_root(void);
 /* Makes a node, with what is missing above it. Its token. */
 int64_t look_make(struct admin *by, const char *path, const char *data,
                   int flags);
+/* One look of a scene, after the nodes of it are made: "a NAME DATA|...", below
+ * the directory of the test; a, b and c are clients, whose nodes end with them,
+ * p is a node that stays. */
+struct scene {
+    const char *make;  /* NULL: nothing */
+    const char *words; /* for LOOK(); "R" begins that directory */
+    int code;
+    const char *out;    /* all of look_golden(); NULL: anything */
+    const char *has[3]; /* in look_golden(), or on stderr */
+    const char *lacks;  /* neither; nor does any look have a byte of EVIL */
+};
+/* ESC ] 52 (the clipboard), CR, LF, what is not UTF-8, an override */
+#define EVIL "\033]52;c;aGk=\a\r\n\xff\xe2\x80\xae"
+/* Plays all scenes up to one without words. JSON must be that of the schema. */
+void look_play(const struct scene *scenes, struct admin *b, struct admin *c);
+
 /* In front of the server of the fixture. */
 struct proxy *new_proxy(void);
 /* What anybody may do with a node. */

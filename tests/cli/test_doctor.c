@@ -5,17 +5,15 @@
 #include "look.h"
 #include "server_private.h"
 
-static char root[64];
-
 static int setup(void)
 {
-    PRINT(root, "%s", new_path());
-    return admin_create(admin, root, NULL);
+    look_make_root();
+    return 0;
 }
 
 static int teardown(void)
 {
-    return admin_delete_tree(admin, root);
+    return admin_delete_tree(admin, look_root);
 }
 
 FIXTURE(setup, teardown)
@@ -24,7 +22,7 @@ static const char *lock_path(void)
 {
     static char path[128];
 
-    PRINT(path, "%s/lock", root);
+    PRINT(path, "%s/lock", look_root);
     return path;
 }
 
@@ -50,7 +48,7 @@ static void assert_finds(const char *check, const char *node, const char *what,
     json_t *items, *item = NULL, *found = NULL;
     size_t i;
 
-    LOOK(1, "doctor --confirm 50ms -qo json %s", root);
+    LOOK(1, "doctor --confirm 50ms -qo json %s", look_root);
     items = look_items("FindingList");
     json_array_foreach(items, i, item)
     {
@@ -69,7 +67,7 @@ static void assert_finds(const char *check, const char *node, const char *what,
 
 static void assert_does_not_find(const char *check)
 {
-    (void)look(line("doctor --confirm 50ms -q %s", root));
+    (void)look(line("doctor --confirm 50ms -q %s", look_root));
     assert_lacks(look_out, check);
 }
 
@@ -121,12 +119,12 @@ static bool is_watched(void *server)
     return found;
 }
 
-/* Runs zk-lockctl doctor at the root, or in it as a chroot, with these servers,
- * and returns its exit code. */
+/* Runs zk-lockctl doctor at the look_root, or in it as a chroot, with these
+ * servers, and returns its exit code. */
 static int doctor_on(const char *hosts, bool chrooted)
 {
     return look(line("doctor --servers %s%s --confirm 50ms %s", hosts,
-                     chrooted ? root : "", chrooted ? "/" : root));
+                     chrooted ? look_root : "", chrooted ? "/" : look_root));
 }
 
 static void start_on(struct cli *of, const struct server *server)
@@ -216,7 +214,7 @@ TEST(a_queue_of_ours_is_well)
                         locks[i % 2], SOON_MS);
         wait_children(lock_path(), i + 2);
     }
-    LOOK(0, "doctor --confirm 50ms -v %s", root);
+    LOOK(0, "doctor --confirm 50ms -v %s", look_root);
     assert_has(look_err, "1 lock, 0 findings");
     release(g);
     for (size_t i = 0; i < WAITERS; i++) {
@@ -238,7 +236,7 @@ TEST(a_queue_of_ours_is_well)
     "{\"host\":\"h\",\"pid\":1,\"thread\":\"t\",\"tid\":7,\"program\":\"p\","  \
     "\"library\":\"zkrecipes 0.1.0\"}"
 
-/* Nodes of one lock, "FLAG NAME DATA", with '|' between; 'p': of no session. */
+/* As a scene. */
 /* clang-format off */
 static const struct row {
     const char *name;
@@ -249,65 +247,58 @@ static const struct row {
     const char *lacks;
 } rows[] = {
     { "a_waiter_that_watches_nobody",
-      "e lock-0000000000 |e lock-0000000001 hostB:77", "-v",
+      "a lock/lock-0000000000 |a lock/lock-0000000001 hostB:77", "-v",
       1, "/lock: deaf-waiter: hostB:77 at position 1",
       "enters the queue again): zk-lockctl break --token ", "persistent" },
     { "a_waiter_when_no_server_is_asked",
-      "e lock-0000000000 |e lock-0000000001 ", "--no-4lw",
+      "a lock/lock-0000000000 |a lock/lock-0000000001 ", "--no-4lw",
       0, NULL, NULL, "deaf" },
     /* A copied tree has such nodes; or a client forgot the flag. */
-    { "a_contender_without_a_session", "p lock-0000000000 ", "-v",
+    { "a_contender_without_a_session", "p lock/lock-0000000000 ", "-v",
       1, "/lock: persistent-contender: lock-0000000000 holds, but it belongs",
       NULL, "mixed" },
     { "recipes_that_do_not_exclude_each_other",
-      "e lock-0000000000 |e _c_x-__READ__0000000001 ", "-v",
+      "a lock/lock-0000000000 |a lock/_c_x-__READ__0000000001 ", "-v",
       1, "mixed-recipes: the contenders", "Cure: use one recipe on a path",
       "persistent" },
-    { "a_node_that_holds_for_long", "e lock-0000000000 hostC:5", "--older 10ms",
+    { "a_node_that_holds_for_long", "a lock/lock-0000000000 hostC:5", "--older 1ms",
       1, "old-holder: hostC:5 holds it", "break --token ", "deaf" },
-    { "a_node_that_holds_not_so_long", "e lock-0000000000 hostC:5", "--older 1h",
+    { "a_node_that_holds_not_so_long", "a lock/lock-0000000000 hostC:5", "--older 1h",
       0, NULL, NULL, "old-holder" },
-    { "a_node_of_any_age", "e lock-0000000000 hostC:5", "--older 0",
+    { "a_node_of_any_age", "a lock/lock-0000000000 hostC:5", "--older 0",
       0, NULL, NULL, "old-holder" },
-    { "no_such_age", "e lock-0000000000 ", "--older long",
+    { "no_such_age", "a lock/lock-0000000000 ", "--older long",
       64, NULL, NULL, "old-holder" },
     /* One thread that holds and waits in the same lock. */
-    { "a_deadlock", "e lock-0000000000 " RECORD "|e lock-0000000001 " RECORD, "-v",
+    { "a_deadlock", "a lock/lock-0000000000 " RECORD "|a lock/lock-0000000001 " RECORD, "-v",
       1, "deadlock: h:1/7 p", "Cure: zk-lockctl deadlocks", "mixed" },
     { "text_of_others",
-      "p " TURN "lock-0000000000 |e lock-0000000001 \033]0;evil\a", "-v",
+      "p lock/" TURN "lock-0000000000 |a lock/lock-0000000001 \033]0;evil\a", "-v",
       1, "\\x1B]0;evil\\x07",
       "persistent-contender: \\xE2\\x80\\xAElock-0000000000 holds", "\033" },
     { "text_of_others_in_a_table",
-      "p " TURN "lock-0000000000 |e lock-0000000001 \033]0;evil\a", "-o wide",
+      "p lock/" TURN "lock-0000000000 |a lock/lock-0000000001 \033]0;evil\a", "-o wide",
       1, NULL, NULL, "\033" },
     /* Other users choose the path of a lock, too. */
-    { "paths_of_others", "p " TURN " |p " TURN "/lock-0000000000 ", "-v",
+    { "paths_of_others", "p lock/" TURN "/lock-0000000000 ", "-v",
       1, "/\\xE2\\x80\\xAE: persistent-contender", NULL, "\033" },
-    { "paths_of_others_in_a_table", "p " TURN " |p " TURN "/lock-0000000000 ",
+    { "paths_of_others_in_a_table", "p lock/" TURN "/lock-0000000000 ",
       "-o wide", 1, NULL, NULL, "\033" },
 };
 /* clang-format on */
 
 TEST_ROWS(doctor_finds, rows, row)
 {
-    char nodes[512];
-    char *rest = NULL;
+    const struct scene scenes[] = {
+        { .make = row->nodes,
+          .words = line("doctor --confirm 50ms %s R", row->words),
+          .code = row->code,
+          .has = { row->has, row->too },
+          .lacks = row->lacks },
+        { .words = NULL },
+    };
 
-    PRINT(nodes, "%s", row->nodes);
-    for (char *n = strtok_r(nodes, "|", &rest); n != NULL;
-         n = strtok_r(NULL, "|", &rest)) {
-        char *data = strchr(n + 2, ' ');
-
-        *data++ = '\0';
-        make(n + 2, data, *n == 'e' ? ZOO_EPHEMERAL : 0);
-    }
-    sleep_ms(20); /* of their age */
-    LOOK(row->code, "doctor --confirm 50ms %s %s", row->words, root);
-    assert_has(look_out, row->has == NULL ? "" : row->has);
-    assert_has(look_out, row->too == NULL ? "" : row->too);
-    assert_lacks(look_out, row->lacks);
-    assert_lacks(look_out, TURN);
+    look_play(scenes, NULL, NULL);
 }
 
 /* Regression: an hour ahead, it took nodes for old, and advised to break them;
@@ -330,7 +321,7 @@ TEST(a_wrong_clock_is_said_and_no_age_is_judged)
                       cases[i][0], "ASAN_OPTIONS=verify_asan_link_order=0",
                       "LD_PRELOAD=" OTHER_CLOCK, LOCKCTL, "doctor", "--servers",
                       server_hosts(the_server), "--confirm", "50ms", "--older",
-                      "10m", root, NULL });
+                      "10m", look_root, NULL });
         assert_int_equal(cli_end(&cli), 82);
         assert_lacks(cli_said(&cli), "old-holder");
         assert_has(cli_said(&cli), cases[i][1]);

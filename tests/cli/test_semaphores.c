@@ -4,12 +4,17 @@
 
 #include "look.h"
 
-#define UUID  "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
-#define LATCH "_c_" UUID "-latch-000000000"
-#define LEASE "leases/_c_" UUID "-lease-000000000"
-#define QUEUE "locks/_c_" UUID "-lock-000000000"
-/* ESC ] 52 (the clipboard), CR, LF, what is not UTF-8, an override */
-#define EVIL "\033]52;c;aGk=\a\r\n\xff\xe2\x80\xae"
+#define UUID   "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
+#define LATCH  "_c_" UUID "-latch-000000000"
+#define LEASE  "leases/_c_" UUID "-lease-000000000"
+#define QUEUE  "locks/_c_" UUID "-lock-000000000"
+#define MEMBER "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a43"
+#define POOL   "p pool|p pool/leases|p pool/locks|"
+/* Three permits, a fourth who wants one, and a fifth behind it. */
+#define BUSY                                                                   \
+    POOL "a pool/" LEASE "0 10.0.0.1|a pool/" LEASE "1 10.0.0.1|b pool/" LEASE \
+         "2 10.0.0.2|c pool/" QUEUE "3 10.0.0.3|b pool/" QUEUE                 \
+         "4 10.0.0.2|c pool/" LEASE "3 10.0.0.3"
 
 /* Clients beside the one of the fixture. */
 static struct admin *b;
@@ -41,142 +46,182 @@ static int64_t make(struct admin *who, const char *name, const char *data)
     return look_make(who, full(name), data, ZOO_EPHEMERAL);
 }
 
-static void make_directories(const char *name)
+static void make_pool(void)
 {
-    assert_int_equal(admin_create(admin, full(name), NULL), ZOK);
-    assert_int_equal(admin_create(admin, line("%s/leases", full(name)), NULL),
-                     ZOK);
-    assert_int_equal(admin_create(admin, line("%s/locks", full(name)), NULL),
-                     ZOK);
+    const struct scene pool[] = { { .make = POOL, .words = "ls R" }, { 0 } };
+
+    look_play(pool, b, c);
 }
 
-/* Three permits, a fourth who wants one, and a fifth behind it. */
 static void make_busy(void)
 {
-    make_directories("pool");
-    make(admin, "pool/" LEASE "0", "10.0.0.1");
-    make(admin, "pool/" LEASE "1", "10.0.0.1");
-    make(b, "pool/" LEASE "2", "10.0.0.2");
-    make(c, "pool/" QUEUE "3", "10.0.0.3");
-    make(b, "pool/" QUEUE "4", "10.0.0.2");
-    make(c, "pool/" LEASE "3", "10.0.0.3");
+    const struct scene busy[] = { { .make = BUSY, .words = "ls R" }, { 0 } };
+
+    look_play(busy, b, c);
 }
 
-static void assert_look(const char *what, const char *output)
+/* --- what is shown --- */
+
+#define SHOWN_POOL                                                             \
+    "ROOT/pool semaphore (curator) shared 3 leases, 2 waiting\n"               \
+    "POS STATE OWNER BLOCKED-BY MODE\n"                                        \
+    " 0 HELD 10.0.0.1 - shared\n"                                              \
+    " 1 HELD 10.0.0.1 - shared\n"                                              \
+    " 2 HELD 10.0.0.2 - shared\n"                                              \
+    " 3 wait 10.0.0.3 a permit shared\n"                                       \
+    " 4 wait 10.0.0.3 a permit exclusive\n"                                    \
+    " 5 wait 10.0.0.2 pos 4 exclusive\n"
+#define SHOW_POOL "show --no-4lw --columns POS,STATE,OWNER,BLOCKED-BY,MODE "
+#define ESCAPED   "\\x1B]52;c;aGk=\\x07\\x0D\\x0A\\xFF\\xE2\\x80\\xAE"
+
+static const struct row {
+    const char *name;
+    struct scene scenes[9];
+} rows[] = {
+    { "ls_has_one_line_for_a_semaphore",
+      { { .make = BUSY,
+          .words = "ls --columns LOCK,KIND,DIALECT,STATE,HOLDER,WAIT R",
+          .out = "LOCK KIND DIALECT STATE HOLDER WAIT\n"
+                 "ROOT/pool semaphore curator shared 3 leases 2\n" },
+        { .words = "ls --columns LOCK,KIND R/pool/locks",
+          .out = "LOCK KIND\nROOT/pool semaphore\n" },
+        { .words = "ls --columns LOCK,KIND R/pool/leases",
+          .out = "LOCK KIND\nROOT/pool semaphore\n" },
+        { .words = "ls -o json R" } } },
+    { "show_says_who_has_a_permit_and_who_waits",
+      { { .make = BUSY, .words = SHOW_POOL "R/pool", .out = SHOWN_POOL },
+        { .words = SHOW_POOL "R/pool/leases", .out = SHOWN_POOL },
+        { .words = SHOW_POOL "R/pool/locks", .out = SHOWN_POOL },
+        { .words = "show -o json R/pool" } } },
+    { "a_semaphore_without_a_lease_is_free",
+      { { .make = POOL,
+          .words = "ls --empty --columns LOCK,KIND,STATE R",
+          .out = "LOCK KIND STATE\nROOT/pool semaphore free\n" },
+        { .words = "show --columns POS,STATE R/pool/locks",
+          .out = "ROOT/pool semaphore (-) free 0 leases, 0 waiting\n" },
+        { .words = "check --free R/pool" },
+        { .make = "a pool/" QUEUE "0 10.0.0.1",
+          .words = "show --no-4lw --columns POS,STATE,BLOCKED-BY R/pool",
+          .out = "ROOT/pool semaphore (curator) free 0 leases, 1 waiting\n"
+                 "POS STATE BLOCKED-BY\n 0 wait a permit\n" } } },
+    /* The directory looked like a semaphore, and is none. */
+    { "other_directories_of_these_names_are_locks",
+      { { .make = "a locks/" LATCH "1 me|a a/locks/lock-0000000001 me|"
+                  "a b/locks/orders/lock-0000000001 me|"
+                  "a b/leases/flat/lock-0000000001 me|"
+                  "a c/leases/lock-0000000001 me|a c/locks/lock-0000000001 me",
+          .words = "ls --columns LOCK,KIND R",
+          .out = "LOCK KIND\n"
+                 "ROOT/a/locks mutex\n"
+                 "ROOT/b/leases/flat mutex\n"
+                 "ROOT/b/locks/orders mutex\n"
+                 "ROOT/c/leases mutex\n"
+                 "ROOT/c/locks mutex\n"
+                 "ROOT/locks leader\n" },
+        { .words = "show --no-4lw --columns STATE R/a/locks",
+          .out = "ROOT/a/locks mutex (other) held 1 in the "
+                 "queue\nSTATE\nHELD\n" } } },
+    { "a_mutex_on_the_path_of_a_semaphore_is_mixed",
+      { { .make = BUSY "|a pool/lock-0000000007 me",
+          .words = "ls --columns LOCK,KIND,WAIT R",
+          .out = "LOCK KIND WAIT\nROOT/pool mixed 2\n" },
+        { .words = "show --no-4lw R/pool",
+          .has = { "do not exclude each other" } } } },
+    { "a_latch_has_a_leader_and_candidates",
+      { { .make = "a election/" LATCH "1 node-1|b election/" LATCH "2 " EVIL
+                  "|c election/" LATCH "3 ",
+          .words = "ls --columns KIND,DIALECT,STATE,HOLDER,WAIT R",
+          .out = "KIND DIALECT STATE HOLDER WAIT\nleader ? held node-1 2\n" },
+        { .words =
+              "show --no-4lw --columns POS,STATE,OWNER,BLOCKED-BY R/election",
+          .out = "ROOT/election leader (?) held 3 in the queue\n"
+                 "POS STATE OWNER BLOCKED-BY\n"
+                 " 0 HELD node-1 -\n"
+                 " 1 wait " ESCAPED " pos 0\n"
+                 " 2 wait session 0xN pos 1\n" },
+        { .words = "check --free R/election",
+          .code = 1,
+          .has = { "is led by node-1 (?)" } } } },
+    /* Neither leases nor latches of Curator can be made revocable. */
+    { "curator_does_not_hear_that_it_is_asked",
+      { { .make =
+              POOL "a pool/" LEASE "0 10.0.0.1|a election/" LATCH "1 node-1",
+          .words = "revoke -w 0 R/pool",
+          .code = 75,
+          .has = { "10.0.0.1 is not asked: curator does not listen" } },
+        { .words = "revoke -w 0 R/election",
+          .code = 75,
+          .has = { "node-1 is not asked: its node does not tell whether its "
+                   "client listens" } },
+        { .words = "ls --columns HOLDER R/pool",
+          .out = "HOLDER\n10.0.0.1\n" } } },
+    /* Any lease that goes lets a waiter in, not a certain one. */
+    { "a_circle_through_leases_is_no_deadlock",
+      { { .make = "p a|p a/leases|p a/locks|p b|p b/leases|p b/locks|b a/" LEASE
+                  "0 b|c b/" LEASE "0 c|c a/" QUEUE "1 c|b b/" QUEUE "1 b",
+          .words = "deadlocks --possible --confirm 1ms R",
+          .out = "" },
+        { .words = "deadlocks -o dot --confirm 1ms R",
+          .has = { "waits, position 1" },
+          .lacks = "red" } } },
+    { "metrics_have_leases_and_waiters",
+      { { .make = BUSY "|a election/" LATCH "1 node-1",
+          .words = "metrics R",
+          .has = { "zklock_held{lock=\"ROOT/pool\",kind=\"semaphore\"} 3\n",
+                   "zklock_held{lock=\"ROOT/election\",kind=\"leader\"} 1\n",
+                   "zklock_waiters{lock=\"ROOT/pool\"} 2\n" } } } },
+    { "a_double_barrier_has_members",
+      { { .make = "a meeting/" MEMBER "1 10.0.0.1|b meeting/" MEMBER "2 " EVIL,
+          .words = "ls --columns LOCK,KIND,STATE,HOLDER,WAIT R",
+          .out = "LOCK KIND STATE HOLDER WAIT\n"
+                 "ROOT/meeting barrier entering 2 members 0\n" },
+        { .make = "p meeting/ready",
+          .words = "show --no-4lw --columns STATE,OWNER,NODE R/meeting",
+          .out = "ROOT/meeting barrier (-) ready 2 members, 1 foreign\n"
+                 "STATE OWNER NODE\n"
+                 "member 10.0.0.1 UUID\n"
+                 "member " ESCAPED " UUID\n"
+                 "foreign ? ready\n" },
+        { .words = "show -o json R/meeting" },
+        { .words = "ls -o json R" },
+        { .words = "check --free R/meeting", .code = 65 },
+        { .words = "metrics R", .lacks = "meeting" } } },
+    /* Names alone do not make a barrier. */
+    { "a_directory_with_a_uuid_is_no_barrier",
+      { { .make = "p dir/" MEMBER "1",
+          .words = "ls --columns LOCK,KIND R",
+          .out = "" },
+        { .words = "show R/dir", .code = 65 } } },
+    /* Such as locks that are named by a hash. */
+    { "a_directory_with_a_hash_is_of_no_pool",
+      { { .make = "p dir/5a5bbc3873ea4b5a9f7396e8c4c6a436",
+          .words = "show R/dir",
+          .code = 65,
+          .has = { "of its 1 children none contends" } } } },
+    { "show_says_what_an_empty_node_may_be",
+      { { .make = "p gate 10.0.0.1|p idle",
+          .words = "show R/gate",
+          .has = { "it has data (8 bytes), as locks have not: it may be a "
+                   "barrier" } },
+        { .words = "show R/idle", .lacks = "zk-lockctl" } } },
+};
+
+TEST_ROWS(shown, rows, row)
 {
-    LOOK(0, "%s", what);
-    if (strcmp(look_golden(), output) != 0)
-        fail_msg("%s", look_golden());
+    look_play(row->scenes, b, c);
 }
 
-/* --- ls and show --- */
-
-TEST(ls_has_one_line_for_a_semaphore)
+TEST(show_says_which_counter_an_empty_node_may_be)
 {
-    make_busy();
-    assert_look(line("%s %s",
-                     "ls --columns LOCK,KIND,DIALECT,STATE,HOLDER,WAIT",
-                     full("")),
-                "LOCK KIND DIALECT STATE HOLDER WAIT\n"
-                "ROOT/pool semaphore curator shared 3 leases 2\n");
-    assert_look(line("%s %s", "ls --columns LOCK,KIND", full("pool/locks")),
-                "LOCK KIND\nROOT/pool semaphore\n");
-    assert_look(line("%s %s", "ls --columns LOCK,KIND", full("pool/leases")),
-                "LOCK KIND\nROOT/pool semaphore\n");
-    LOOK(0, "ls -o json %s", full(""));
-    look_assert_schema("answer");
-}
+    static const char total[] = { 0, 0, 0, 0, 0, 0, 1, 4 };
+    static const char below[] = { -1, -1, -1, -2 };
 
-TEST(show_says_who_has_a_permit_and_who_waits)
-{
-    static const char *const paths[] = { "pool", "pool/leases", "pool/locks" };
-
-    make_busy();
-    for (size_t i = 0; i < 3; i++)
-        assert_look(
-            line("%s %s",
-                 "show --no-4lw --columns POS,STATE,OWNER,BLOCKED-BY,MODE",
-                 full(paths[i])),
-            "ROOT/pool semaphore (curator) shared 3 leases, 2 waiting\n"
-            "POS STATE OWNER BLOCKED-BY MODE\n"
-            " 0 HELD 10.0.0.1 - shared\n"
-            " 1 HELD 10.0.0.1 - shared\n"
-            " 2 HELD 10.0.0.2 - shared\n"
-            " 3 wait 10.0.0.3 a permit shared\n"
-            " 4 wait 10.0.0.3 a permit exclusive\n"
-            " 5 wait 10.0.0.2 pos 4 exclusive\n");
-    LOOK(0, "show -o json %s", full("pool"));
-    look_assert_schema("answer");
-}
-
-TEST(a_semaphore_without_a_lease_is_free)
-{
-    make_directories("pool");
-    assert_look(line("%s %s", "ls --empty --columns LOCK,KIND,STATE", full("")),
-                "LOCK KIND STATE\nROOT/pool semaphore free\n");
-    assert_look(line("%s %s", "show --columns POS,STATE", full("pool/locks")),
-                "ROOT/pool semaphore (-) free 0 leases, 0 waiting\n");
-    LOOK(0, "check --free %s", full("pool"));
-    make(admin, "pool/" QUEUE "0", "10.0.0.1");
-    assert_look(line("%s %s", "show --no-4lw --columns POS,STATE,BLOCKED-BY",
-                     full("pool")),
-                "ROOT/pool semaphore (curator) free 0 leases, 1 waiting\n"
-                "POS STATE BLOCKED-BY\n 0 wait a permit\n");
-}
-
-/* The directory looked like a semaphore, and is none. */
-TEST(other_directories_of_these_names_are_locks)
-{
-    make(admin, "locks/" LATCH "1", "me");
-    make(admin, "a/locks/lock-0000000001", "me");
-    make(admin, "b/locks/orders/lock-0000000001", "me");
-    make(admin, "b/leases/flat/lock-0000000001", "me");
-    make(admin, "c/leases/lock-0000000001", "me");
-    make(admin, "c/locks/lock-0000000001", "me");
-    assert_look(line("%s %s", "ls --columns LOCK,KIND", full("")),
-                "LOCK KIND\n"
-                "ROOT/a/locks mutex\n"
-                "ROOT/b/leases/flat mutex\n"
-                "ROOT/b/locks/orders mutex\n"
-                "ROOT/c/leases mutex\n"
-                "ROOT/c/locks mutex\n"
-                "ROOT/locks leader\n");
-    assert_look(line("%s %s", "show --no-4lw --columns STATE", full("a/locks")),
-                "ROOT/a/locks mutex (other) held 1 in the queue\n"
-                "STATE\nHELD\n");
-}
-
-TEST(a_mutex_on_the_path_of_a_semaphore_is_mixed)
-{
-    make_busy();
-    make(admin, "pool/lock-0000000007", "me");
-    assert_look(line("%s %s", "ls --columns LOCK,KIND,WAIT", full("")),
-                "LOCK KIND WAIT\nROOT/pool mixed 2\n");
-    LOOK(0, "show --no-4lw %s", full("pool"));
-    assert_has(look_err, "do not exclude each other");
-}
-
-/* --- leaders --- */
-
-TEST(a_latch_has_a_leader_and_candidates)
-{
-    make(admin, "election/" LATCH "1", "node-1");
-    make(b, "election/" LATCH "2", EVIL);
-    make(c, "election/" LATCH "3", "");
-    assert_look(
-        line("%s %s", "ls --columns KIND,DIALECT,STATE,HOLDER,WAIT", full("")),
-        "KIND DIALECT STATE HOLDER WAIT\n"
-        "leader ? held node-1 2\n");
-    assert_look(
-        line("%s %s", "show --no-4lw --columns POS,STATE,OWNER,BLOCKED-BY",
-             full("election")),
-        "ROOT/election leader (?) held 3 in the queue\n"
-        "POS STATE OWNER BLOCKED-BY\n"
-        " 0 HELD node-1 -\n"
-        " 1 wait \\x1B]52;c;aGk=\\x07\\x0D\\x0A\\xFF\\xE2\\x80\\xAE pos 0\n"
-        " 2 wait session 0xN pos 1\n");
-    LOOK(1, "check --free %s", full("election"));
-    assert_has(look_err, "is led by node-1 (?)");
+    assert_ok(admin_create_bytes(admin, full("total"), total, 8, 0));
+    assert_ok(admin_create_bytes(admin, full("below"), below, 4, 0));
+    LOOK(0, "show %s", full("total"));
+    assert_has(look_err, "(DistributedAtomicLong) its 8 bytes of data are 260");
+    LOOK(0, "show %s", full("below"));
+    assert_has(look_err, "(SharedCount) its 4 bytes of data are -2");
 }
 
 /* --- asking and breaking --- */
@@ -200,24 +245,6 @@ TEST(a_lease_is_broken_by_its_token)
                      ZNONODE);
 }
 
-/* Neither leases nor latches of Curator can be made revocable. */
-TEST(curator_does_not_hear_that_it_is_asked)
-{
-    char data[64];
-
-    make_directories("pool");
-    make(admin, "pool/" LEASE "0", "10.0.0.1");
-    make(admin, "election/" LATCH "1", "node-1");
-    LOOK(75, "revoke -w 0 %s", full("pool"));
-    assert_has(look_err, "10.0.0.1 is not asked: curator does not listen");
-    LOOK(75, "revoke -w 0 %s", full("election"));
-    assert_has(look_err,
-               "node-1 is not asked: its node does not tell whether its "
-               "client listens");
-    assert_ok(admin_get(admin, full("pool/" LEASE "0"), data, sizeof(data)));
-    assert_string_equal(data, "10.0.0.1");
-}
-
 /* --- doctor, deadlocks, metrics --- */
 
 /* Until the clock of the server has gone on since this node was made. */
@@ -236,7 +263,7 @@ static void wait_for_later(const char *name)
 /* The oldest lease is neither the first in the list nor the last. */
 TEST(permits_that_are_used_up_are_found)
 {
-    make_directories("pool");
+    make_pool();
     make(b, "pool/" LEASE "1", "10.0.0.2");
     wait_for_later("pool/" LEASE "1");
     make(admin, "pool/" LEASE "0", "10.0.0.1");
@@ -258,37 +285,6 @@ TEST(permits_that_are_used_up_are_found)
     LOOK(0, "doctor --confirm 1ms --no-4lw --older 1h %s", full("pool"));
 }
 
-/* Any lease that goes lets a waiter in, not a certain one. */
-TEST(a_circle_through_leases_is_no_deadlock)
-{
-    make_directories("a");
-    make_directories("b");
-    make(b, "a/" LEASE "0", "b");
-    make(c, "b/" LEASE "0", "c");
-    make(c, "a/" QUEUE "1", "c");
-    make(b, "b/" QUEUE "1", "b");
-    LOOK(0, "deadlocks --possible --confirm 1ms %s", full(""));
-    assert_string_equal(look_out, "");
-    LOOK(0, "deadlocks -o dot --confirm 1ms %s", full(""));
-    assert_has(look_out, "waits, position 1");
-    assert_lacks(look_out, "red");
-}
-
-TEST(metrics_have_leases_and_waiters)
-{
-    make_busy();
-    make(admin, "election/" LATCH "1", "node-1");
-    LOOK(0, "metrics %s", full(""));
-    assert_has(look_out,
-               line("zklock_held{lock=\"%s/pool\",kind=\"semaphore\"} 3\n",
-                    look_root));
-    assert_has(look_out,
-               line("zklock_held{lock=\"%s/election\",kind=\"leader\"} 1\n",
-                    look_root));
-    assert_has(look_out,
-               line("zklock_waiters{lock=\"%s/pool\"} 2\n", look_root));
-}
-
 TEST(watch_begins_with_the_semaphore_of_a_part)
 {
     make_busy();
@@ -299,76 +295,6 @@ TEST(watch_begins_with_the_semaphore_of_a_part)
     assert_lacks(look_out, "/pool/");
     assert_has(look_out, "holding ");
     assert_has(look_out, "waiting ");
-}
-
-/* --- what is no lock --- */
-
-#define MEMBER "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a43"
-
-TEST(a_double_barrier_has_members)
-{
-    make(admin, "meeting/" MEMBER "1", "10.0.0.1");
-    make(b, "meeting/" MEMBER "2", EVIL);
-    assert_look(
-        line("%s %s", "ls --columns LOCK,KIND,STATE,HOLDER,WAIT", full("")),
-        "LOCK KIND STATE HOLDER WAIT\n"
-        "ROOT/meeting barrier entering 2 members 0\n");
-    assert_int_equal(admin_create(admin, full("meeting/ready"), NULL), ZOK);
-    assert_look(line("%s %s", "show --no-4lw --columns STATE,OWNER,NODE",
-                     full("meeting")),
-                "ROOT/meeting barrier (-) ready 2 members, 1 foreign\n"
-                "STATE OWNER NODE\n"
-                "member 10.0.0.1 UUID\n"
-                "member \\x1B]52;c;aGk=\\x07\\x0D\\x0A\\xFF\\xE2\\x80\\xAE "
-                "UUID\n"
-                "foreign ? ready\n");
-    LOOK(0, "show -o json %s", full("meeting"));
-    look_assert_schema("answer");
-    LOOK(0, "ls -o json %s", full(""));
-    look_assert_schema("answer");
-    LOOK(65, "check --free %s", full("meeting"));
-    LOOK(0, "metrics %s", full(""));
-    assert_lacks(look_out, "meeting");
-}
-
-/* Names alone do not make a barrier. */
-TEST(a_directory_with_a_uuid_is_no_barrier)
-{
-    assert_int_equal(admin_create(admin, full("dir"), NULL), ZOK);
-    assert_int_equal(admin_create(admin, full("dir/" MEMBER "1"), NULL), ZOK);
-    assert_look(line("%s %s", "ls --columns LOCK,KIND", full("")), "");
-    LOOK(65, "show %s", full("dir"));
-}
-
-/* Such as locks that are named by a hash. */
-TEST(a_directory_with_a_hash_is_of_no_pool)
-{
-    assert_int_equal(admin_create(admin, full("dir"), NULL), ZOK);
-    assert_ok(admin_create(admin, full("dir/5a5bbc3873ea4b5a9f7396e8c4c6a436"),
-                           NULL));
-    LOOK(65, "show %s", full("dir"));
-    assert_has(look_err, "of its 1 children none contends");
-}
-
-TEST(show_says_what_an_empty_node_may_be)
-{
-    static const char total[] = { 0, 0, 0, 0, 0, 0, 1, 4 };
-    static const char below[] = { -1, -1, -1, -2 };
-
-    assert_ok(admin_create_bytes(admin, full("total"), total, 8, 0));
-    assert_ok(admin_create_bytes(admin, full("below"), below, 4, 0));
-    assert_int_equal(admin_create(admin, full("gate"), "10.0.0.1"), ZOK);
-    assert_int_equal(admin_create(admin, full("idle"), NULL), ZOK);
-    LOOK(0, "show %s", full("total"));
-    assert_has(look_err, "(DistributedAtomicLong) its 8 bytes of data are 260");
-    LOOK(0, "show %s", full("below"));
-    assert_has(look_err, "(SharedCount) its 4 bytes of data are -2");
-    LOOK(0, "show %s", full("gate"));
-    assert_has(look_err,
-               "it has data (8 bytes), as locks have not: it may be a "
-               "barrier");
-    LOOK(0, "show %s", full("idle"));
-    assert_string_equal(look_err, "");
 }
 
 int main(void)

@@ -370,7 +370,7 @@ static const char *read_file(const char *name)
     return cli_read(name);
 }
 
-#define EVIL "\033]0;owned\a\033[2J\xff"
+#define TITLE "\033]0;owned\a\033[2J\xff"
 
 TEST(nothing_hostile_reaches_the_terminal)
 {
@@ -381,7 +381,7 @@ TEST(nothing_hostile_reaches_the_terminal)
     PRINT(node, "%s/\u202e\u65e5e\u0301", root);
     assert_int_equal(admin_create(admin, node, NULL), 0);
     (void)strcat(node, "/\u202elock-0000000000");
-    assert_int_equal(admin_create(admin, node, EVIL), 0);
+    assert_int_equal(admin_create(admin, node, TITLE), 0);
     tmux_record(file);
     type_top("", "");
     tmux_wait("3 locks, 3 held");

@@ -9,8 +9,6 @@
 
 #define UUID "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
 #define HEX  "5a5bbc3873ea4b5a9f7396e8c4c6a436"
-/* ESC ] 52 (the clipboard), CR, LF, what is not UTF-8, an override */
-#define EVIL "\033]52;c;aGk=\a\r\n\xff\xe2\x80\xae"
 
 static zkr_session *s;
 static char path[80];
@@ -58,44 +56,7 @@ static json_int_t number_of(const json_t *object, const char *key)
     return json_integer_value(value);
 }
 
-static void make_some(void)
-{
-    make("cfg/_c_" UUID "-__READ__0000000000", "10.0.0.1");
-    make("cfg/_c_" UUID "-__READ__0000000001", "10.0.0.2");
-    make("cfg/_c_" UUID "-__WRIT__0000000002", "10.0.0.3");
-    make("go/_c_" HEX "-lock-0000000000", NULL);
-    make("orders/" HEX "__lock__0000000004", "hostA:123");
-    make("orders/" HEX "__lock__0000000005", "hostB:77");
-    make("recipe/x-100000be8790000-0000000000", "");
-    make("ruby/ex0000000000", "me");
-    make("ruby/sh0000000001", "you");
-    make("unfair/holder", "somebody");
-}
-
 /* --- ls --- */
-
-TEST(locks_of_all_clients_are_listed)
-{
-    make_some();
-    LOOK(0, "ls %s", look_root);
-    assert_ptr_equal(strstr(look_golden(),
-                            "LOCK KIND DIALECT STATE HOLDER HELD WAIT TOKEN\n"),
-                     look_golden());
-    LOOK(0,
-         "ls %s --columns LOCK,KIND,DIALECT,STATE,"
-         "HOLDER,HELD,WAIT,LONGEST,TOKEN",
-         look_root);
-    assert_string_equal(
-        look_golden(),
-        "LOCK KIND DIALECT STATE HOLDER HELD WAIT LONGEST TOKEN\n"
-        "ROOT/cfg rw curator shared 2 holders <=AGE 1 AGE -\n"
-        "ROOT/go mutex go held session 0xN <=AGE 0 - TOKEN\n"
-        "ROOT/orders mutex kazoo held hostA:123 <=AGE 1 AGE TOKEN\n"
-        "ROOT/recipe mutex c-recipe held session 0xN <=AGE 0 - TOKEN\n"
-        "ROOT/ruby rw zk-ruby held me <=AGE 1 AGE TOKEN\n"
-        "ROOT/unfair unfair other held somebody <=AGE 0 - TOKEN\n");
-    assert_string_equal(look_err, "");
-}
 
 TEST(our_holder_is_told_by_its_record)
 {
@@ -125,55 +86,90 @@ TEST(our_holder_is_told_by_its_record)
     release(g);
 }
 
-TEST(nothing_found_is_an_empty_list)
-{
-    LOOK(0, "ls %s", look_root);
-    assert_string_equal(look_out, "");
-    assert_has(look_err, "no locks");
-    LOOK(0, "ls -q %s", look_root);
-    assert_string_equal(look_err, "");
-    LOOK(0, "ls -o json %s", look_root);
-    assert_int_equal(json_array_size(look_items("LockList")), 0);
-    LOOK(0, "ls -o jsonl %s", look_root);
-    assert_string_equal(look_out, "");
-}
+/* --- nodes that are made by hand --- */
 
-TEST(columns_are_chosen_and_added)
-{
-    make("orders/" HEX "__lock__0000000004", "a \"b\", c");
-    LOOK(0, "ls --columns TOKEN,lock %s", look_root);
-    assert_has(look_golden(), "TOKEN LOCK\n");
-    assert_has(look_golden(), " ROOT/orders\n");
-    LOOK(0, "ls --columns +CHILDREN %s", look_root);
-    assert_has(look_golden(), "TOKEN CHILDREN\n");
-    LOOK(0, "ls --columns lock,HOLDER,WAIT %s", look_root);
-    assert_has(look_golden(), "ROOT/orders a \"b\", c");
-    LOOK(64, "ls --columns NONE %s", look_root);
-    assert_has(look_err, "--columns: 'NONE' is none; choose from LOCK,");
-    LOOK(64, "ls --columns , %s", look_root);
-}
+#define SOME                                                                   \
+    "a cfg/_c_" UUID "-__READ__0000000000 10.0.0.1|a cfg/_c_" UUID             \
+    "-__READ__0000000001 10.0.0.2|a cfg/_c_" UUID                              \
+    "-__WRIT__0000000002 10.0.0.3|a go/_c_" HEX                                \
+    "-lock-0000000000|a orders/" HEX                                           \
+    "__lock__0000000004 hostA:123|a orders/" HEX                               \
+    "__lock__0000000005 hostB:77|a recipe/x-100000be8790000-0000000000|"       \
+    "a ruby/ex0000000000 me|a ruby/sh0000000001 you|a unfair/holder somebody"
 
-TEST(filters_leave_out)
+static const struct row {
+    const char *name;
+    struct scene scenes[10];
+} rows[] = {
+    { "locks_of_all_clients_are_listed",
+      { { .make = SOME,
+          .words = "ls R",
+          .has = { "LOCK KIND DIALECT STATE HOLDER HELD WAIT TOKEN\n" },
+          .lacks = "zk-lockctl:" },
+        { .words = "ls R --columns LOCK,KIND,DIALECT,STATE,HOLDER,HELD,WAIT,"
+                   "LONGEST,TOKEN",
+          .out = "LOCK KIND DIALECT STATE HOLDER HELD WAIT LONGEST TOKEN\n"
+                 "ROOT/cfg rw curator shared 2 holders <=AGE 1 AGE -\n"
+                 "ROOT/go mutex go held session 0xN <=AGE 0 - TOKEN\n"
+                 "ROOT/orders mutex kazoo held hostA:123 <=AGE 1 AGE TOKEN\n"
+                 "ROOT/recipe mutex c-recipe held session 0xN <=AGE 0 - TOKEN\n"
+                 "ROOT/ruby rw zk-ruby held me <=AGE 1 AGE TOKEN\n"
+                 "ROOT/unfair unfair other held somebody <=AGE 0 - TOKEN\n",
+          .lacks = "zk-lockctl:" } } },
+    { "nothing_found_is_an_empty_list",
+      { { .words = "ls R", .out = "", .has = { "no locks" } },
+        { .words = "ls -q R", .out = "", .lacks = "zk-lockctl:" },
+        { .words = "ls -o json R", .has = { "\"items\": []" } },
+        { .words = "ls -o jsonl R", .out = "" } } },
+    { "columns_are_chosen_and_added",
+      { { .make = "a orders/" HEX "__lock__0000000004 a \"b\", c",
+          .words = "ls --columns TOKEN,lock R",
+          .has = { "TOKEN LOCK\n", " ROOT/orders\n" } },
+        { .words = "ls --columns +CHILDREN R", .has = { "TOKEN CHILDREN\n" } },
+        { .words = "ls --columns lock,HOLDER,WAIT R",
+          .has = { "ROOT/orders a \"b\", c" } },
+        { .words = "ls --columns NONE R",
+          .code = 64,
+          .has = { "--columns: 'NONE' is none; choose from LOCK," } },
+        { .words = "ls --columns , R", .code = 64 } } },
+    { "filters_leave_out",
+      { { .make = SOME "|p gone/deep",
+          .words = "ls --columns LOCK --waiting R",
+          .out = "LOCK\nROOT/cfg\nROOT/orders\nROOT/ruby\n" },
+        { .words = "ls --columns LOCK --dialect go R",
+          .out = "LOCK\nROOT/go\n" },
+        { .words = "ls --dialect nobody R", .code = 64 },
+        { .words = "ls --columns LOCK --empty R/gone",
+          .out = "LOCK\nROOT/gone/deep\n" },
+        { .words = "ls --held --empty R/gone", .out = "" },
+        { .words = "ls --limit 2 --columns LOCK R",
+          .has = { "there are more locks than 2" } },
+        { .words = "ls --depth 1 -o json R",
+          .has = { "\"items\": []",
+                   "what lies deeper was not looked at" } } } },
+    { "a_long_queue_is_cut_with_a_note",
+      { { .make = "a lock/lock-0000000000|a lock/lock-0000000001|"
+                  "a lock/lock-0000000002|a lock/lock-0000000003",
+          .words = "show --limit 2 R/lock",
+          .has = { "only 2 of 4 children are listed" } } } },
+    /* No client waits with these nodes: the test made them. */
+    { "a_deaf_waiter_is_told",
+      { { .make = "a lock/" HEX "__lock__0000000004 hostA:123|a lock/" HEX
+                  "__lock__0000000005 hostB:77|a lock/notes",
+          .words = "show R/lock --columns POS,STATE,OWNER,WATCH",
+          .out = "ROOT/lock mutex (kazoo) held 2 in the queue, 1 foreign\n"
+                 "POS STATE OWNER WATCH\n"
+                 " 0 HELD hostA:123 -\n"
+                 " 1 wait hostB:77 MISSING\n"
+                 " - foreign session 0xN -\n",
+          .has = { "pos 1 watches nobody ahead of it" } },
+        { .words = "show --no-4lw --columns WATCH R/lock",
+          .lacks = "MISSING" } } },
+};
+
+TEST_ROWS(shown, rows, row)
 {
-    make_some();
-    make("gone/deep/lock-0000000000", NULL);
-    assert_ok(
-        admin_delete(admin, line("%s/gone/deep/lock-0000000000", look_root)));
-    LOOK(0, "ls --columns LOCK --waiting %s", look_root);
-    assert_string_equal(look_golden(),
-                        "LOCK\nROOT/cfg\nROOT/orders\nROOT/ruby\n");
-    LOOK(0, "ls --columns LOCK --dialect go %s", look_root);
-    assert_string_equal(look_golden(), "LOCK\nROOT/go\n");
-    LOOK(64, "ls --dialect nobody %s", look_root);
-    LOOK(0, "ls --columns LOCK --empty %s/gone", look_root);
-    assert_string_equal(look_golden(), "LOCK\nROOT/gone/deep\n");
-    LOOK(0, "ls --held --empty %s/gone", look_root);
-    assert_string_equal(look_out, "");
-    LOOK(0, "ls --limit 2 --columns LOCK %s", look_root);
-    assert_has(look_err, "there are more locks than 2");
-    LOOK(0, "ls --depth 1 -o json %s", look_root);
-    assert_int_equal(json_array_size(look_items("LockList")), 0);
-    assert_has(look_out, "what lies deeper was not looked at");
+    look_play(row->scenes, NULL, NULL);
 }
 
 /* --- hostile names and data --- */
@@ -246,15 +242,6 @@ TEST(huge_data_is_cut)
     LOOK(0, "ls %s", path);
     assert_true(strlen(look_out) < 1024);
     assert_has(look_out, "xxx...");
-}
-
-TEST(a_long_queue_is_cut_with_a_note)
-{
-    for (int i = 0; i < 20; i++) {
-        make(line("lock/lock-%010d", i), NULL);
-    }
-    LOOK(0, "show --limit 5 %s", path);
-    assert_has(look_err, "only 5 of 20 children are listed");
 }
 
 /* --- recipes of which there is no package --- */
@@ -408,24 +395,6 @@ TEST(a_queue_is_shown_with_who_blocks_whom)
     release(w.grant);
     zkr_mutex_free(second);
     close_session(other);
-}
-
-/* No client waits with these nodes: the test made them. */
-TEST(a_deaf_waiter_is_told)
-{
-    make("lock/" HEX "__lock__0000000004", "hostA:123");
-    make("lock/" HEX "__lock__0000000005", "hostB:77");
-    make("lock/notes", NULL);
-    LOOK(0, "show %s --columns POS,STATE,OWNER,WATCH", path);
-    assert_string_equal(look_golden(), "ROOT/lock mutex (kazoo) held 2 in the "
-                                       "queue, 1 foreign\n"
-                                       "POS STATE OWNER WATCH\n"
-                                       " 0 HELD hostA:123 -\n"
-                                       " 1 wait hostB:77 MISSING\n"
-                                       " - foreign session 0xN -\n");
-    assert_has(look_err, "pos 1 watches nobody ahead of it");
-    LOOK(0, "show --no-4lw --columns WATCH %s", path);
-    assert_lacks(look_out, "MISSING");
 }
 
 TEST(a_chroot_is_known_to_the_words)
