@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A ZooKeeper C client with TLS and SASL, built from Debian's source package.
-# Debian's own binary has neither.
+# A ZooKeeper C client with TLS and SASL, built from Debian's source package, and
+# with the cures of tools/client/. Debian's own binary has neither.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/debian.sh
 . tools/packages.sh
-readonly PATCH=$PWD/tools/client-tls.patch
+readonly CURES=$PWD/tools/client
 
 readonly KEYS=/usr/share/keyrings/debian-archive-keyring.gpg
-packages=(dpkg-dev patch gcc make cmake libssl-dev libsasl2-dev libsasl2-modules
+packages=(binutils dpkg-dev patch gcc make cmake libssl-dev libsasl2-dev libsasl2-modules
     default-jre-headless libzookeeper-java)
 
 usage() {
@@ -17,16 +17,19 @@ usage() {
 usage: tools/build-client.sh PREFIX [--debian 12 | 13 | sid]
 
 Builds the ZooKeeper C client with TLS and SASL from Debian's source package,
-by default that of this machine's Debian, with two faults of its TLS mended
-(tools/client-tls.patch), and puts it into PREFIX:
+by default that of this machine's Debian, with a patch for each fault that is
+mended (tools/client/), and puts it into PREFIX:
 
   PREFIX/include/zookeeper/*.h
   PREFIX/lib/libzookeeper_mt.so   with the name and the functions of Debian's
+  PREFIX/lib/libzookeeper_mt.a    to be linked into a library that hides it:
+                                  position-independent, nothing but these
+                                  functions is global, and they are hidden
 
 Then:  meson setup build -Dzookeeper_prefix=PREFIX
 
-Installs what it needs when it runs as root; otherwise it says what is missing.
-The lists of packages of this machine stay as they are.
+CFLAGS are more options for the compiler. Installs what it needs when it runs as
+root; otherwise it says what is missing. The lists of packages of this machine stay as they are.
 TEXT
 }
 
@@ -106,28 +109,39 @@ generate() {
 
 # FIPS_mode: 3.8.0 calls it, and OpenSSL 3 has none. The type "None" keeps the
 # assertions of the client, as Debian does.
-compile() {
-    loud cmake cmake -S . -B build -DCMAKE_BUILD_TYPE=None \
-        -DCMAKE_C_FLAGS='-O2 -g -DFIPS_mode\(\)=0' -DWANT_CPPUNIT=OFF \
-        -DWITH_OPENSSL=ON -DWITH_CYRUS_SASL=ON
-    loud make make -C build -j"$(nproc)" zookeeper
+compile() { # directory, options of the compiler
+    loud cmake cmake -S . -B "$1" -DCMAKE_BUILD_TYPE=None \
+        -DCMAKE_C_FLAGS="-O2 -g -DFIPS_mode\\(\\)=0 ${CFLAGS-} ${2-}" \
+        -DWANT_CPPUNIT=OFF -DWITH_OPENSSL=ON -DWITH_CYRUS_SASL=ON
+    loud make make -C "$1" -j"$(nproc)" zookeeper
 }
 
-# The build makes archives only. Debian's library has this name and exports
-# these functions.
-link() {
-    echo '{ global: zoo_*; zookeeper_*; zerror; is_unrecoverable; logLevel;
-        log_message; format_log_message; allocate_*; deallocate_*; Z*;
-        local: *; };' >build/map
-    mkdir -p "$prefix/lib"
+# What Debian's library exports.
+functions=('zoo_*' 'zookeeper_*' zerror is_unrecoverable logLevel log_message
+    format_log_message 'allocate_*' 'deallocate_*' 'Z*')
+
+# The build makes archives only. Debian's library has this name.
+link_shared() {
+    { echo '{ global:'; printf '%s;\n' "${functions[@]}"; echo 'local: *; };'; } \
+        >build/map
     loud 'the linker' gcc -shared -o "$prefix/lib/libzookeeper_mt.so.2" \
         -Wl,-soname,libzookeeper_mt.so.2 -Wl,--version-script=build/map \
         -Wl,--whole-archive build/libzookeeper.a build/libhashtable.a \
-        -Wl,--no-whole-archive -lssl -lcrypto -lsasl2 -lm -pthread
+        -Wl,--no-whole-archive ${CFLAGS-} -lssl -lcrypto -lsasl2 -lm -pthread
     ln -sf libzookeeper_mt.so.2 "$prefix/lib/libzookeeper_mt.so"
     nm -D --defined-only "$prefix/lib/libzookeeper_mt.so.2" >"$log"
     grep -q ' zookeeper_init_ssl$' "$log" && grep -q ' zookeeper_init_sasl$' \
         "$log" || die 70 'the library has come out without TLS or SASL'
+}
+
+# One object: what its parts have for each other is global in none.
+link_static() {
+    loud 'the linker' ld -r -o static/zookeeper_mt.o --whole-archive \
+        static/libzookeeper.a static/libhashtable.a
+    loud objcopy objcopy --wildcard \
+        "${functions[@]/#/--keep-global-symbol=}" static/zookeeper_mt.o
+    rm -f "$prefix/lib/libzookeeper_mt.a"
+    loud ar ar rcs "$prefix/lib/libzookeeper_mt.a" static/zookeeper_mt.o
 }
 
 install_headers() {
@@ -142,9 +156,14 @@ fetch
 source=$(echo "$work"/zookeeper-[0-9]*/)
 source=${source%/}
 cd "$source/zookeeper-client/zookeeper-client-c"
-loud patch patch -p1 -i "$PATCH"
+for patch in "$CURES"/*.patch; do
+    loud "${patch##*/}" patch -p1 -i "$patch"
+done
 generate
-compile
-link
+compile build
+compile static -fvisibility=hidden
+mkdir -p "$prefix/lib"
+link_shared
+link_static
 install_headers
 echo "ZooKeeper client ${source##*-} with TLS and SASL: $prefix"

@@ -66,7 +66,8 @@ clang_of_this_debian() {
 }
 
 build_client() {
-    [ -e build-client/lib/libzookeeper_mt.so ] ||
+    [ -z "$(find tools/client tools/build-client.sh \
+        -newer build-client/lib/libzookeeper_mt.so 2>&1)" ] ||
         tools/build-client.sh "$PWD/build-client"
 }
 

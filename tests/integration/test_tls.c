@@ -147,7 +147,7 @@ TEST(an_authority_that_has_not_signed_is_told)
 }
 
 /* Regression: the client believes all authorities of the machine as well, and
- * checks no names (tools/client-tls.patch). */
+ * checks no names (tools/client/). */
 TEST(only_the_named_authorities_are_believed)
 {
     char ca[512];
@@ -284,7 +284,7 @@ TEST(a_port_that_says_nothing_delays_no_deadline)
     AWAIT(zkr_session_stuck_handles() == 0);
 }
 
-/* Regression: the client stayed with it (tools/client-tls.patch). */
+/* Regression: the client stayed with it (tools/client/). */
 TEST(a_server_that_says_nothing_is_left_for_the_next)
 {
     struct zkr_session_opts opts = tls_opts("ca", "client");
