@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of TLS in the ZooKeeper client that tools/build-client.sh builds, where
+ * a patch of tools/client/ has changed it: by the client's own calls. */
+#include "fixture.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <unistd.h>
+
+#include <zookeeper/zookeeper.h>
+
+#include "secured.h"
+
+/* -- handles --------------------------------------------------------------- */
+
+static char log_text[65536]; /* under log_lock: of the handle under test */
+static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void on_log(const char *line)
+{
+    size_t used;
+
+    (void)pthread_mutex_lock(&log_lock);
+    used = strlen(log_text);
+    (void)snprintf(log_text + used, sizeof(log_text) - used, "%s\n", line);
+    (void)pthread_mutex_unlock(&log_lock);
+}
+
+static bool log_has(const char *word)
+{
+    bool has;
+
+    (void)pthread_mutex_lock(&log_lock);
+    has = strstr(log_text, word) != NULL;
+    (void)pthread_mutex_unlock(&log_lock);
+    return has;
+}
+
+static zhandle_t *open_handle(const char *hosts, int flags,
+                              zoo_sasl_params_t *sasl)
+{
+    const char *dir = server_keys();
+    char files[2048];
+    zhandle_t *zh;
+
+    (void)pthread_mutex_lock(&log_lock);
+    log_text[0] = '\0';
+    (void)pthread_mutex_unlock(&log_lock);
+    (void)snprintf(files, sizeof(files),
+                   "%s/ca.pem,%s/client.pem,%s/client.key,none", dir, dir, dir);
+    zh = zookeeper_init_secure(hosts, files, NULL, SESSION_MS, NULL, NULL,
+                               flags | ZOO_NO_LOG_CLIENTENV, on_log, sasl);
+    assert_non_null(zh);
+    return zh;
+}
+
+static void close_handle(zhandle_t *zh)
+{
+    (void)zookeeper_close(zh);
+}
+
+static void await_connection(zhandle_t *zh)
+{
+    AWAIT(zoo_state(zh) == ZOO_CONNECTED_STATE);
+}
+
+/* -- the log --------------------------------------------------------------- */
+
+/* Regression: a session over TLS could print a line of the client to stderr. */
+TEST(nothing_is_printed)
+{
+    char name[512];
+    int before = dup(STDERR_FILENO);
+    zhandle_t *zh;
+    int fd;
+
+    (void)snprintf(name, sizeof(name), "%s/printed", server_keys());
+    fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(fd >= 0 && before >= 0);
+    (void)dup2(fd, STDERR_FILENO);
+    zh = open_handle(server_secure_hosts(the_server), 0, NULL);
+    while (zoo_state(zh) != ZOO_CONNECTED_STATE)
+        sleep_ms(2);
+    close_handle(zh);
+    (void)dup2(before, STDERR_FILENO);
+    (void)close(before);
+    assert_int_equal(lseek(fd, 0, SEEK_END), 0);
+    (void)close(fd);
+    assert_true(log_has("Initiating client connection"));
+}
+
+TEST(files_that_are_not_all_there_make_no_handle)
+{
+    assert_null(zookeeper_init_secure("127.0.0.1:1", "ca,cert", NULL,
+                                      SESSION_MS, NULL, NULL, 0, on_log, NULL));
+}
+
+/* -- SASL ------------------------------------------------------------------ */
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *file = fopen(name, "we");
+
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* A server with TLS that knows the password of bob. */
+static struct server *start_server_with_logins(void)
+{
+    static const char *const lines[] = {
+        "authProvider.sasl=org.apache.zookeeper.server.auth."
+        "SASLAuthenticationProvider",
+        NULL
+    };
+    static char option[600];
+    static const char *const options[] = { option, NULL };
+    const struct server_opts opts = { .security = SERVER_TLS,
+                                      .java_opts = options,
+                                      .cfg_lines = lines };
+    struct server *s = NULL;
+    char name[512];
+
+    (void)snprintf(name, sizeof(name), "%s/jaas.conf", server_keys());
+    (void)snprintf(option, sizeof(option),
+                   "-Djava.security.auth.login.config=%s", name);
+    write_file(name, "Server { org.apache.zookeeper.server.auth."
+                     "DigestLoginModule required user_" SERVER_SASL_USER
+                     "=\"" SERVER_SASL_PASSWORD "\"; };\n");
+    assert_int_equal(server_start(&opts, &s), SERVER_OK);
+    return s;
+}
+
+static zhandle_t *log_in(const struct server *s, const char *password,
+                         sasl_callback_t **ret_callbacks)
+{
+    zoo_sasl_params_t params = { .service = "zookeeper",
+                                 .host = "zk-sasl-md5",
+                                 .mechlist = "DIGEST-MD5" };
+    char name[512];
+
+    (void)snprintf(name, sizeof(name), "%s/password", server_keys());
+    write_file(name, password);
+    *ret_callbacks =
+        zoo_sasl_make_basic_callbacks(SERVER_SASL_USER, NULL, name);
+    assert_non_null(*ret_callbacks);
+    params.callbacks = *ret_callbacks;
+    return open_handle(server_secure_hosts(s), 0, &params);
+}
+
+TEST(a_login_over_tls)
+{
+    struct ACL bob = { ZOO_PERM_ALL, { "sasl", SERVER_SASL_USER } };
+    struct ACL_vector acl = { 1, &bob };
+    struct server *s = start_server_with_logins();
+    sasl_callback_t *callbacks;
+    zhandle_t *zh = log_in(s, SERVER_SASL_PASSWORD, &callbacks);
+    char data[8];
+    int size = sizeof(data);
+
+    await_connection(zh);
+    assert_int_equal(zoo_create(zh, "/bobs", "x", 1, &acl, 0, NULL, 0), ZOK);
+    assert_int_equal(zoo_get(zh, "/bobs", 0, data, &size, NULL), ZOK);
+    close_handle(zh);
+    free(callbacks);
+    zh = log_in(s, "wrong", &callbacks);
+    AWAIT(zoo_state(zh) == ZOO_AUTH_FAILED_STATE);
+    close_handle(zh);
+    free(callbacks);
+    server_stop(s);
+}
+
+/* -- all of them ----------------------------------------------------------- */
+
+static int run_group(void)
+{
+    int failed = 1;
+
+    if (sasl_client_init(NULL) == SASL_OK)
+        failed = test_run_all();
+    return failed;
+}
+
+int main(void)
+{
+    const struct server_opts opts = { .security = SERVER_TLS };
+
+    return run_with_server(&opts, run_group);
+}
