@@ -14,6 +14,10 @@
 
 #include "secured.h"
 
+/* Servers with TLS and another certificate: see keys.sh. `the_server` has the
+ * usual one. */
+static struct server *elsewhere, *named;
+
 /* -- handles --------------------------------------------------------------- */
 
 static char log_text[65536]; /* under log_lock: of the handle under test */
@@ -98,6 +102,86 @@ TEST(files_that_are_not_all_there_make_no_handle)
                                       SESSION_MS, NULL, NULL, 0, on_log, NULL));
 }
 
+/* -- the names of servers -------------------------------------------------- */
+
+static const struct name_row {
+    const char *name;
+    struct server **server;
+    const char *hosts; /* '#': the port */
+    int flags;
+    const char *fault; /* NULL: it connects */
+} name_rows[] = {
+    { "an address", &the_server, "127.0.0.1:#", 0, NULL },
+    { "a name", &the_server, "localhost:#", 0, NULL },
+    { "another address", &named, "127.0.0.1:#", 0, "IP address mismatch" },
+    { "the name alone", &named, "localhost:#", 0, NULL },
+    { "a name goes before an address", &named, "127.0.0.1:#,localhost:#", 0,
+      NULL },
+    { "a name of another port is none", &named, "127.0.0.1:#,localhost:1", 0,
+      "IP address mismatch" },
+    { "not of this address", &elsewhere, "127.0.0.1:#", 0,
+      "IP address mismatch" },
+    { "not of this name", &elsewhere, "localhost:#", 0, "hostname mismatch" },
+    { "any name is asked for", &elsewhere, "localhost:#", ZOO_TLS_ANY_NAME,
+      NULL },
+    { "any address is asked for", &elsewhere, "127.0.0.1:#", ZOO_TLS_ANY_NAME,
+      NULL },
+};
+
+static const char *port_of(const struct server *s)
+{
+    return strrchr(server_secure_hosts(s), ':') + 1;
+}
+
+static void fill_in(char *hosts, size_t size, const char *pattern,
+                    const char *port)
+{
+    size_t used = 0;
+
+    for (; *pattern != '\0'; pattern++)
+        used += (size_t)snprintf(hosts + used, size - used, "%.*s",
+                                 *pattern == '#' ? 8 : 1,
+                                 *pattern == '#' ? port : pattern);
+}
+
+/* Regression: whoever had a certificate of the authority could take the place
+ * of a server. */
+TEST_ROWS(a_certificate_is_for_a_name, name_rows, row)
+{
+    char hosts[256];
+    zhandle_t *zh;
+
+    fill_in(hosts, sizeof(hosts), row->hosts, port_of(*row->server));
+    zh = open_handle(hosts, row->flags, NULL);
+    if (row->fault == NULL)
+        await_connection(zh);
+    else
+        AWAIT(log_has(row->fault));
+    assert_int_equal(zoo_state(zh) == ZOO_CONNECTED_STATE, row->fault == NULL);
+    close_handle(zh);
+}
+
+/* Each server is compared with its own name, at each connection. The client
+ * takes every second address of its list, so their number is odd. */
+TEST(each_server_of_a_list_has_its_name)
+{
+    char hosts[256];
+    zhandle_t *zh;
+
+    (void)snprintf(hosts, sizeof(hosts),
+                   "127.0.0.1:%s,127.0.0.1:%s,localhost:%s", port_of(elsewhere),
+                   port_of(elsewhere), port_of(named));
+    zh = open_handle(hosts, 0, NULL);
+    for (int i = 0; i < 2; i++) {
+        await_connection(zh);
+        server_kill9(named);
+        AWAIT(log_has("IP address mismatch"));
+        assert_int_equal(server_restart(named), SERVER_OK);
+    }
+    await_connection(zh);
+    close_handle(zh);
+}
+
 /* -- SASL ------------------------------------------------------------------ */
 
 static void write_file(const char *name, const char *text)
@@ -176,12 +260,29 @@ TEST(a_login_over_tls)
 
 /* -- all of them ----------------------------------------------------------- */
 
+static struct server *start_server_as(const char *store)
+{
+    char line[600];
+    const char *const lines[] = { line, NULL };
+    const struct server_opts opts = { .security = SERVER_TLS,
+                                      .cfg_lines = lines };
+    struct server *s = NULL;
+
+    (void)snprintf(line, sizeof(line), "ssl.keyStore.location=%s/%s.p12",
+                   server_keys(), store);
+    return server_start(&opts, &s) == SERVER_OK ? s : NULL;
+}
+
 static int run_group(void)
 {
     int failed = 1;
 
-    if (sasl_client_init(NULL) == SASL_OK)
+    elsewhere = start_server_as("elsewhere");
+    named = start_server_as("named");
+    if (elsewhere != NULL && named != NULL && sasl_client_init(NULL) == SASL_OK)
         failed = test_run_all();
+    server_stop(named);
+    server_stop(elsewhere);
     return failed;
 }
 
