@@ -172,7 +172,7 @@ if [ -n "$secured" ]; then
     packages+=(openssl)
     export ZKR_TEST_SECURITY=$secured
     if $smoke; then
-        which+=(tls sasl security session servers holds 'lockctl secure'
+        which+=(tls sasl client_tls security session servers holds 'lockctl secure'
             'linking with a client')
     elif [ ${#which[@]} -eq 0 ]; then
         which+=(--suite integration)
