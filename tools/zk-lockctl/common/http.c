@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <netdb.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,24 +119,15 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection,
 
 /* --- the server --- */
 
-/* Signals are for the thread that calls this, not for that of the server. */
 static struct MHD_Daemon *start_server(struct http *http,
                                        const struct addrinfo *a)
 {
-    unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD |
-                     (a->ai_family == AF_INET6 ? MHD_USE_IPv6 : 0);
-    struct MHD_Daemon *server;
-    sigset_t all, before;
-
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     errno = 0;
-    server = MHD_start_daemon(
-        flags, 0, NULL, NULL, answer, http, MHD_OPTION_SOCK_ADDR, a->ai_addr,
+    return MHD_start_daemon(
+        a->ai_family == AF_INET6 ? MHD_USE_IPv6 : MHD_NO_FLAG, 0, NULL, NULL,
+        answer, http, MHD_OPTION_SOCK_ADDR, a->ai_addr,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)CLIENTS_MAX,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S, MHD_OPTION_END);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return server;
 }
 
 /* At the first address of these that it may have. */
@@ -177,6 +167,11 @@ int http_start(const char *at, http_page_fn *page, void *user,
     write_address(http, ret_at);
     *ret_http = http;
     return 0;
+}
+
+void http_run(struct http *http, int timeout_ms)
+{
+    (void)MHD_run_wait(http->server, timeout_ms);
 }
 
 void http_end(struct http *http)

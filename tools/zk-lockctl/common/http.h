@@ -6,7 +6,7 @@
 
 struct http;
 
-/* Writes the page. On a thread of the server. */
+/* Writes the page, in http_run(). */
 typedef void http_page_fn(FILE *page, void *user);
 
 /* Listens at "HOST:PORT", "PORT" of all addresses, or port 0: any that is free.
@@ -14,5 +14,7 @@ typedef void http_page_fn(FILE *page, void *user);
 enum { HTTP_AT_MAX = 100 };
 int http_start(const char *at, http_page_fn *page, void *user,
                struct http **ret_http, char ret_at[HTTP_AT_MAX]);
-/* After it the page is not written any more. NULL is allowed. */
+/* Answers who asks, for so long at most, or until a signal. */
+void http_run(struct http *http, int timeout_ms);
+/* NULL is allowed. */
 void http_end(struct http *http);

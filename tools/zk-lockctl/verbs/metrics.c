@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include "common/http.h"
@@ -86,34 +85,25 @@ enum { LOOK_MS = 1000, TICK_MS = 100, PATIENCE_MS = 1000 };
 /* The last look, for all who ask. */
 struct board {
     struct lockctl *ctl;
-    pthread_mutex_t lock;
     bool seen; /* there is a look, which did not fail */
     struct look_result look;
 };
 
 static void write_board(FILE *page, void *user)
 {
-    struct board *b = user;
-    bool up;
+    const struct board *b = user;
+    bool up = b->seen && lockctl_is_connected(b->ctl);
 
-    (void)pthread_mutex_lock(&b->lock);
-    up = b->seen && lockctl_is_connected(b->ctl);
     metrics_write(page, up ? &b->look.scan : NULL, b->look.took_ms);
-    (void)pthread_mutex_unlock(&b->lock);
 }
 
-static void post(struct board *b, struct look_result *look)
+/* Waits for a moment, and answers who asks. False: it is time to end. */
+static bool attend(struct http *http)
 {
-    struct scan old;
-
-    (void)pthread_mutex_lock(&b->lock);
-    old = b->look.scan;
-    b->seen = look->error == ZKR_OK;
-    b->look = *look;
-    if (!b->seen)
-        b->look.scan = (struct scan){ .locks = NULL };
-    (void)pthread_mutex_unlock(&b->lock);
-    scan_done(&old);
+    if (http == NULL)
+        return stop_wait(TICK_MS);
+    http_run(http, TICK_MS);
+    return stop_wait(0);
 }
 
 /* Until it is time to end. It is served from the first look on. */
@@ -125,13 +115,18 @@ static int take_looks(struct board *b, const struct metrics_opts *q,
     bool said = false;
     int code = 0;
 
-    while (code == 0 && stop_wait(TICK_MS) &&
-           stop_wait_for_connection(b->ctl, &said)) {
+    while (code == 0 && attend(*http)) {
         if (lockctl_is_over(b->ctl))
             return lockctl_fail_error(ZKR_ECLOSED, "");
+        if (!said && !lockctl_is_connected(b->ctl)) {
+            lockctl_say(b->ctl, "connection lost, waiting for it");
+            said = true;
+        }
         if (!looker_take(looker, &look))
             continue;
-        post(b, &look);
+        scan_done(&b->look.scan);
+        b->look = look;
+        b->seen = look.error == ZKR_OK;
         if (*http != NULL)
             continue;
         code = http_start(q->listen, write_board, b, http, at);
@@ -144,14 +139,14 @@ static int take_looks(struct board *b, const struct metrics_opts *q,
 /* The servers are asked for what changes, and not by those who ask us. */
 static int serve(struct lockctl *ctl, const struct metrics_opts *q)
 {
-    struct board board = { .ctl = ctl, .lock = PTHREAD_MUTEX_INITIALIZER };
+    struct board board = { .ctl = ctl };
     struct looker looker = { .ctl = ctl,
                              .root = q->root,
                              .interval_ms = LOOK_MS };
     struct http *http = NULL;
     int code = take_looks(&board, q, &looker, &http);
 
-    http_end(http); /* it reads the state of the session */
+    http_end(http);
     if (!looker_end(&looker, PATIENCE_MS))
         _exit(code); /* it uses the session still */
     scan_done(&board.look.scan);
