@@ -4,10 +4,34 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/escape.h"
 #include "common/words.h"
+
+bool node_is_read(const struct zkr_participant *node)
+{
+    return node->token != 0 || node->error != ZKR_OK;
+}
+
+bool node_set_data(struct zkr_participant *node, const char *data, size_t size)
+{
+    size_t kept =
+        size < ZKR_PARTICIPANT_DATA_MAX ? size : ZKR_PARTICIPANT_DATA_MAX;
+    char *copy = malloc(kept + 1);
+
+    if (copy == NULL)
+        return false;
+    if (kept > 0)
+        memcpy(copy, data, kept);
+    copy[kept] = '\0';
+    free((void *)(uintptr_t)node->data);
+    node->data = copy;
+    node->data_size = kept;
+    node->full_size = size;
+    return true;
+}
 
 void owner_word(const struct zkr__known_owner *owner, const char *data,
                 size_t size, char *word, size_t word_size)
@@ -76,11 +100,6 @@ bool contender_waits(const struct contender *c)
 bool contender_is_promised(const struct contender *c)
 {
     return zkr__is_lease(c->node) && !c->node->holds;
-}
-
-bool contender_is_read(const struct contender *c)
-{
-    return c->node->token != 0 || c->node->error != ZKR_OK;
 }
 
 int64_t contender_thread(const struct contender *c)

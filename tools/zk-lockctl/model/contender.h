@@ -10,6 +10,12 @@
 #include "protocol/dialect.h"
 #include "protocol/owner.h"
 
+/* There is more to know of a node than its name, or why not. */
+bool node_is_read(const struct zkr_participant *node);
+/* Copies the data, as much as the library keeps, in place of that before; the
+ * node owns it. False: out of memory. */
+bool node_set_data(struct zkr_participant *node, const char *data, size_t size);
+
 /* One child of a lock; those that contend come first, in order. */
 struct contender {
     const struct zkr_participant *node;
@@ -34,8 +40,6 @@ bool contender_waits(const struct contender *c);
 /* A lease without a permit: its owner waits with another node, which is the
  * first in the queue. */
 bool contender_is_promised(const struct contender *c);
-/* More than its name is known of it, or why not. */
-bool contender_is_read(const struct contender *c);
 /* Returns the thread of its session that its record names, or 0. */
 int64_t contender_thread(const struct contender *c);
 

@@ -286,7 +286,8 @@ static void write_data(struct history *h, const struct txn *txn,
     if (!find(h, c->path, true, &place, &stay) || stay == NULL)
         return;
     if (!zkr__owner_is_asked(c->data.at, c->data.size)) {
-        h->failed = !stay_write(stay, c->data.at, c->data.size) || h->failed;
+        h->failed =
+            !node_set_data(&stay->node, c->data.at, c->data.size) || h->failed;
     } else if (stay->asked_ms == 0) {
         stay->asked_ms = txn->time_ms;
         stay->asked_by = txn->session;

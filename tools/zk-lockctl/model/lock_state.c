@@ -43,7 +43,7 @@ static void understand_one(struct contender *c, const struct zkr_participant *p,
  * which only the name was read counts if that tells the client. */
 static void count_dialect(struct lock *lock, const struct contender *c)
 {
-    if (!contender_is_read(c) && c->dialect == ZKR__DIALECT_UNKNOWN)
+    if (!node_is_read(c->node) && c->dialect == ZKR__DIALECT_UNKNOWN)
         return;
     if (lock->dialect == ZKR__DIALECT_NONE)
         lock->dialect = c->dialect;
@@ -102,7 +102,7 @@ static int understand(struct lock *lock, struct zkr_participants *list)
         return ZKR_ENOMEM;
     for (size_t i = 0; i < list->count; i++) {
         understand_one(&lock->items[i], &list->items[i], lock->at_ms);
-        lock->read += contender_is_read(&lock->items[i]);
+        lock->read += node_is_read(&list->items[i]);
         lock->pool += zkr__is_of_pool(&list->items[i]);
         if (list->items[i].kind != ZKR_PARTICIPANT_FOREIGN)
             count_one(lock, &lock->items[i]);

@@ -248,8 +248,9 @@ void mirror_poll_now(struct mirror *m)
 /* A directory that is named like a contender is none. */
 static bool is_node(const struct znode *z)
 {
-    return !z->contends || (!znode_is_directory(z) &&
-                            (znode_is_read(z) || z->error != ZKR_ZNONODE));
+    return !z->contends ||
+           (!znode_is_directory(z) &&
+            (node_is_read(&z->node) || z->error != ZKR_ZNONODE));
 }
 
 /* The parts of a semaphore are added with what is in them. */

@@ -13,24 +13,6 @@
 
 /* --- a stay --- */
 
-bool stay_write(struct stay *stay, const char *data, size_t size)
-{
-    size_t kept =
-        size < ZKR_PARTICIPANT_DATA_MAX ? size : ZKR_PARTICIPANT_DATA_MAX;
-    char *copy = malloc(kept + 1);
-
-    if (copy == NULL)
-        return false;
-    memcpy(copy, data, kept);
-    copy[kept] = '\0';
-    free(stay->data);
-    stay->data = copy;
-    stay->node.data = copy;
-    stay->node.data_size = kept;
-    stay->node.full_size = size;
-    return true;
-}
-
 struct stay *stay_new(const char *lock, const char *name, const char *data,
                       size_t size)
 {
@@ -42,7 +24,7 @@ struct stay *stay_new(const char *lock, const char *name, const char *data,
     memcpy(stay->name, name, len + 1);
     stay->lock = lock;
     stay->node.name = stay->name;
-    if (stay_write(stay, data, size))
+    if (node_set_data(&stay->node, data, size))
         return stay;
     free(stay);
     return NULL;
@@ -52,7 +34,7 @@ void stay_free(struct stay *stay)
 {
     if (stay == NULL)
         return;
-    free(stay->data);
+    free((void *)(uintptr_t)stay->node.data);
     free(stay->reason);
     free(stay);
 }

@@ -40,7 +40,6 @@ struct stay {
     struct past *past; /* the lock that it is in */
     struct stay *next; /* the others of its session */
     struct stay *previous;
-    char *data;
     char name[];
 };
 
@@ -48,8 +47,6 @@ struct stay {
 struct stay *stay_new(const char *lock, const char *name, const char *data,
                       size_t size);
 void stay_free(struct stay *stay);
-/* Replaces the data. False: out of memory. */
-bool stay_write(struct stay *stay, const char *data, size_t size);
 /* It holds, unless it did already. */
 void stay_hold(struct stay *stay, int64_t held_ms, bool before);
 

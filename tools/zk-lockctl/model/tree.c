@@ -195,11 +195,6 @@ static int64_t pause_of(const struct znode *z)
     return z->tree->opts.pause_ms + (int64_t)(z->count / NAMES_PER_MS);
 }
 
-bool znode_is_read(const struct znode *z)
-{
-    return z->node.token != 0 || z->node.error != ZKR_OK;
-}
-
 int znode_refusal(const struct znode *z)
 {
     return z->error == NO_ANSWER || z->error == ZKR_ZNONODE ? ZKR_OK : z->error;
@@ -332,27 +327,6 @@ static void catch_up(struct znode *z)
 
 /* --- a contender --- */
 
-static void take_data(struct znode *z, const struct zkr_reply *reply)
-{
-    size_t size = reply->len < ZKR_PARTICIPANT_DATA_MAX
-                      ? reply->len
-                      : ZKR_PARTICIPANT_DATA_MAX;
-    char *data = malloc(size + 1);
-
-    if (data == NULL) {
-        out_of_memory(z->tree);
-        size = 0;
-    } else {
-        if (size > 0)
-            (void)memcpy(data, reply->data, size);
-        data[size] = '\0';
-    }
-    free((void *)(uintptr_t)z->node.data);
-    z->node.data = data;
-    z->node.data_size = size;
-    z->node.full_size = reply->len;
-}
-
 static void take_stat(struct znode *z, const struct zkr_stat *stat)
 {
     z->node.token = stat->czxid;
@@ -436,7 +410,8 @@ static void take_read(struct znode *z, int error, const struct zkr_reply *reply)
     z->error = z->node.error = error;
     if (error == ZKR_OK) {
         take_stat(z, &reply->stat);
-        take_data(z, reply);
+        if (!node_set_data(&z->node, reply->data, reply->len))
+            out_of_memory(z->tree);
     }
     end_wait(z);
     z->due_ms = next_poll_ms(z->tree);
@@ -1060,7 +1035,7 @@ void tree_take_kids(struct znode *z)
 {
     for (size_t i = 0; i < z->count; i++)
         z->kids[i]->shown =
-            z->kids[i]->error != ZKR_ZNONODE || znode_is_read(z->kids[i]);
+            z->kids[i]->error != ZKR_ZNONODE || node_is_read(&z->kids[i]->node);
 }
 
 void tree_take_news(struct znode *z)

@@ -168,8 +168,6 @@ bool znode_is_directory(const struct znode *znode);
 /* Why it cannot be looked at; ZKR_OK: it can, or does not exist, or nobody has
  * answered yet. */
 int znode_refusal(const struct znode *znode);
-/* There is more to know of a contender than its name, or why not. */
-bool znode_is_read(const struct znode *znode);
 
 /* Asks for what is due. Returns false when it is not time yet: it did TICK_MS
  * ago or less. */

@@ -92,7 +92,7 @@ static void write_waiting(const struct lockctl *ctl, const struct lock *lock,
         if (!is_in_way(c->node, kind))
             continue;
         met = c->node->session_id == session;
-        unread = unread || !contender_is_read(c);
+        unread = unread || !node_is_read(c->node);
         waiting += !met && !c->node->holds && !zkr__is_lease(c->node);
     }
     (void)snprintf(text, size, "%zu waiting%s", waiting,
