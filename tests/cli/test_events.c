@@ -50,7 +50,8 @@ static struct seen *look(int64_t at_ms, const char *text)
     size_t n = 0;
 
     assert_non_null(s);
-    for (; *text != '\0'; text += strcspn(text, " "), text += *text == ' ') {
+    for (text += strspn(text, " "); *text != '\0';
+         text += strcspn(text, " "), text += strspn(text, " ")) {
         assert_true(n < ITEMS_MAX);
         s->names[n][0] = text[0];
         s->nodes[n].name = s->names[n];
@@ -94,6 +95,15 @@ static void tell(const struct event *e, void *user)
                        (int)e->held_ms);
 }
 
+static char *trim(char *text)
+{
+    char *end = text + strlen(text);
+
+    while (end > text && end[-1] == ' ')
+        *--end = '\0';
+    return text + strspn(text, " ");
+}
+
 static void compare(struct seen *before, struct seen *after, const char *want)
 {
     told[0] = '\0';
@@ -102,44 +112,124 @@ static void compare(struct seen *before, struct seen *after, const char *want)
     assert_string_equal(told, want);
 }
 
-/* Looks at T0 + 100, and 100 ms later. */
-static void between(const char *before, const char *after, const char *want)
+/* Plays "LOOK | LOOK: EVENTS | ...", 100 ms apart: the events since the look
+ * before, or, of the first, of what is there. */
+static void play(const char *looks)
 {
-    struct seen *first = look(T0 + 100, before);
-    struct seen *second = look(T0 + 200, after);
+    bool is_behind = *looks == '<';
+    int64_t at_ms = T0 + (is_behind ? -5000 : 100);
+    struct seen *before = NULL;
+    char copy[512];
+    char *rest = copy;
+    char *part;
 
-    assert_true(events_between(NULL, &first->view, NULL, NULL));
-    compare(first, second, want);
-    done(first);
-    done(second);
+    PRINT(copy, "%s", looks + is_behind);
+    while ((part = strsep(&rest, "|")) != NULL) {
+        char *want = strchr(part, ':');
+        struct seen *after;
+
+        if (want != NULL)
+            *want++ = '\0';
+        after = look(at_ms, part);
+        if (want == NULL)
+            assert_true(events_between(before == NULL ? NULL : &before->view,
+                                       &after->view, NULL, NULL));
+        else
+            compare(before, after, trim(want));
+        if (before != NULL)
+            done(before);
+        before = after;
+        at_ms += 100;
+    }
+    done(before);
 }
 
-TEST(the_first_look_tells_the_state)
-{
-    struct seen *s = look(T0 + 100, "a1H b2");
+/* clang-format off */
+static const struct row {
+    const char *name;
+    const char *looks[7]; /* "<": our clock is behind */
+} rows[] = {
+    { "the_first_look_tells_the_state",
+      { "a1H b2: holding a held 100, waiting b waited 90" } },
+    { "nothing_new_is_nothing_told", { " | :", "a1H b2 c3 | a1H b2 c3:" } },
+    { "a_new_node_is_queued",
+      { "a1H | a1H b2: queued b", " | a1H: queued a, acquired a waited 200" } },
+    { "a_new_holder_has_acquired",
+      { "a1H b2 | b2H: gone a held 200, acquired b waited 190",
+        "a1H b2S c3S | b2SH c3SH: gone a held 200, acquired b waited 190, "
+        "acquired c waited 180" } },
 
-    compare(NULL, s, "holding a held 100, waiting b waited 90");
-    done(s);
-}
+    /* --- semaphores --- */
 
-TEST(nothing_new_is_nothing_told)
-{
-    between("", "", "");
-    between("a1H b2 c3", "a1H b2 c3", "");
-}
+    /* Its own lease was there before it had the permit; or it waited at most
+     * since the last look. */
+    { "a_claim_for_a_permit_becomes_a_lease",
+      { "a1LXH b2Y | a1LXH c3LYH: acquired c waited 190",
+        "a1LXH b2Y d4X | b2Y d4X c3LYH: gone a held 200, acquired c waited 190",
+        "a1LXH c3LY b2Y | a1LXH c3LYH: acquired c waited 190",
+        "a1LXH | a1LXH c3LYH: acquired c waited 100",
+        "b2Y | c3LYH: acquired c waited 190" } },
+    /* A lease that is of another session, is older, or does not hold, and a
+     * node that is none. */
+    { "another_node_is_not_the_lease_of_a_claim",
+      { "a1LXH b2Y d4X | a1LXH d4X c3LXH: gone b, acquired c waited 100",
+        "a1LXH b5Y | a1LXH c3LYH: gone b, acquired c waited 100",
+        "a1LXH b3Y | a1LXH c3LYH: gone b, acquired c waited 100",
+        "a1LXH b2Y | a1LXH c3LY: gone b",
+        "a1LXH c3LY | a1LXH d4LYH: acquired d waited 100",
+        "a1LXH b2Y | a1LXH e5YH: gone b, queued e, acquired e waited 160" } },
+    { "a_lease_that_does_not_hold_is_no_event",
+      { "a1LXH c3LY b2Y: holding a held 100, waiting b waited 90",
+        "a1LXH b2Y | a1LXH c3LY b2Y:", "a1LXH | a1LXH c3LY b2Y: queued b" } },
+    /* Regression: the lease of a claim came and went while the claim was still
+     * listed. When the claim was gone, a later lease of its session was taken
+     * for that one, and nothing told of the first. */
+    { "a_lease_that_came_and_went_is_told",
+      { "c3LY b2Y a1LXH | b2Y a1LXH: | b2Y a1LXH: | a1LXH d4LYH: "
+        "gone b, acquired d waited 390" } },
+    /* The first of the queue may have had a permit meanwhile. */
+    { "a_waiter_that_gives_up_has_left_the_queue",
+      { "a1LXH c3LY b2Y d4X | a1LXH d4X: gone b",
+        "a1LXH b2Y d4X | a1LXH b2Y: left d waited 170" } },
 
-TEST(a_new_node_is_queued)
-{
-    between("a1H", "a1H b2", "queued b");
-    between("", "a1H", "queued a, acquired a waited 200");
-}
+    /* --- who goes --- */
 
-TEST(a_new_holder_has_acquired)
+    /* Also when not the one before it remains, but another. */
+    { "a_waiter_whose_blocker_remains_has_left",
+      { "a1H b2 c3 | a1H c3: left b waited 190",
+        "a1H b2 c3 d4 | a1H: left b waited 190, left c waited 180, "
+        "left d waited 170",
+        "a1SH b2SH c3 | a1SH: gone b held 190, left c waited 180",
+        "a1H b2S c3S | a1H c3S: left b waited 190" } },
+    /* It may have held the lock between the looks; a reader waits for no
+     * reader. */
+    { "a_waiter_whose_blocker_has_gone_too_is_gone",
+      { "a1H b2 c3 | c3H: gone a held 200, gone b, acquired c waited 180",
+        "a1SH b2 c3S | a1SH: left b waited 190, gone c" } },
+    /* "holder" of an unfair mutex is always the same name, and numbers begin
+     * anew with the directory. A token of zero could not be read, in this look
+     * or in the one before. */
+    { "the_same_name_may_be_another_node",
+      { "a1H | a2H: gone a held 200, queued a, acquired a waited 200",
+        "a1H | a0H:", "a0H | a1H:" } },
+    { "a_request_to_a_holder_is_told_once",
+      { "a1H | a1HA: revoked a", "a1HA | a1HA:",
+        " | a1HA: queued a, acquired a waited 200, revoked a" } },
+    { "a_hold_is_counted_from_the_look_before_it",
+      { "a1H b2: holding a held 100, waiting b waited 90 | b2H: "
+        "gone a held 200, acquired b waited 190 | b2H: | : gone b held 300" } },
+    /* Since when it is in the queue is not known. */
+    { "who_may_not_be_read_holds_since_the_look_before",
+      { "a1H | b2EH: gone a held 200, queued b, acquired b | : gone b held 200" } },
+    { "clocks_that_differ_make_no_negative_time",
+      { "<: | a1H: queued a, acquired a waited 0 | : gone a held 200" } },
+};
+/* clang-format on */
+
+TEST_ROWS(events_are, rows, row)
 {
-    between("a1H b2", "b2H", "gone a held 200, acquired b waited 190");
-    between("a1H b2S c3S", "b2SH c3SH",
-            "gone a held 200, acquired b waited 190, "
-            "acquired c waited 180");
+    for (size_t i = 0; i < COUNT(row->looks) && row->looks[i] != NULL; i++)
+        play(row->looks[i]);
 }
 
 /* --- what no list shows --- */
@@ -166,108 +256,6 @@ TEST(creates_that_no_list_shows_are_missed)
     assert_true(tally_is_older(&before, &after));
     assert_true(tally_is_older(&first, &wrapped));
     assert_false(tally_is_older(&after, &after));
-}
-
-/* --- semaphores --- */
-
-TEST(a_claim_for_a_permit_becomes_a_lease)
-{
-    between("a1LXH b2Y", "a1LXH c3LYH", "acquired c waited 190");
-    between("a1LXH b2Y d4X", "b2Y d4X c3LYH",
-            "gone a held 200, acquired c waited 190");
-    /* its own lease was there before it had the permit */
-    between("a1LXH c3LY b2Y", "a1LXH c3LYH", "acquired c waited 190");
-    /* at most since the last look */
-    between("a1LXH", "a1LXH c3LYH", "acquired c waited 100");
-    between("b2Y", "c3LYH", "acquired c waited 190");
-}
-
-/* A lease that is of another session, is older, or does not hold, and a node
- * that is none. */
-TEST(another_node_is_not_the_lease_of_a_claim)
-{
-    between("a1LXH b2Y d4X", "a1LXH d4X c3LXH",
-            "gone b, acquired c waited 100");
-    between("a1LXH b5Y", "a1LXH c3LYH", "gone b, acquired c waited 100");
-    between("a1LXH b3Y", "a1LXH c3LYH", "gone b, acquired c waited 100");
-    between("a1LXH b2Y", "a1LXH c3LY", "gone b");
-    between("a1LXH c3LY", "a1LXH d4LYH", "acquired d waited 100");
-    between("a1LXH b2Y", "a1LXH e5YH",
-            "gone b, queued e, acquired e waited 160");
-}
-
-TEST(a_lease_that_does_not_hold_is_no_event)
-{
-    struct seen *s = look(T0 + 100, "a1LXH c3LY b2Y");
-
-    compare(NULL, s, "holding a held 100, waiting b waited 90");
-    done(s);
-    between("a1LXH b2Y", "a1LXH c3LY b2Y", "");
-    between("a1LXH", "a1LXH c3LY b2Y", "queued b");
-}
-
-/* Regression: the lease of a claim came and went while the claim was still
- * listed. When the claim was gone, a later lease of its session was taken for
- * that one, and nothing told of the first. */
-TEST(a_lease_that_came_and_went_is_told)
-{
-    struct seen *first = look(T0 + 100, "c3LY b2Y a1LXH");
-    struct seen *second = look(T0 + 200, "b2Y a1LXH");
-    struct seen *third = look(T0 + 300, "b2Y a1LXH");
-    struct seen *last = look(T0 + 400, "a1LXH d4LYH");
-
-    assert_true(events_between(NULL, &first->view, NULL, NULL));
-    compare(first, second, "");
-    compare(second, third, "");
-    compare(third, last, "gone b, acquired d waited 390");
-    done(first);
-    done(second);
-    done(third);
-    done(last);
-}
-
-TEST(a_waiter_that_gives_up_has_left_the_queue)
-{
-    /* the first of the queue may have had a permit meanwhile */
-    between("a1LXH c3LY b2Y d4X", "a1LXH d4X", "gone b");
-    between("a1LXH b2Y d4X", "a1LXH b2Y", "left d waited 170");
-}
-
-TEST(a_waiter_whose_blocker_remains_has_left)
-{
-    between("a1H b2 c3", "a1H c3", "left b waited 190");
-    between("a1H b2 c3 d4", "a1H",
-            "left b waited 190, left c waited 180, "
-            "left d waited 170");
-    /* not the one before it, but another */
-    between("a1SH b2SH c3", "a1SH", "gone b held 190, left c waited 180");
-    between("a1H b2S c3S", "a1H c3S", "left b waited 190");
-}
-
-/* A waiter may have held the lock between the looks. */
-TEST(a_waiter_whose_blocker_has_gone_too_is_gone)
-{
-    between("a1H b2 c3", "c3H",
-            "gone a held 200, gone b, acquired c waited 180");
-    /* A reader waits for no reader. */
-    between("a1SH b2 c3S", "a1SH", "left b waited 190, gone c");
-}
-
-/* "holder" of an unfair mutex is always the same
- * name, and numbers begin anew with the directory. */
-TEST(the_same_name_may_be_another_node)
-{
-    between("a1H", "a2H", "gone a held 200, queued a, acquired a waited 200");
-    /* A token of zero could not be read, in this look or in the one before. */
-    between("a1H", "a0H", "");
-    between("a0H", "a1H", "");
-}
-
-TEST(a_request_to_a_holder_is_told_once)
-{
-    between("a1H", "a1HA", "revoked a");
-    between("a1HA", "a1HA", "");
-    between("", "a1HA", "queued a, acquired a waited 200, revoked a");
 }
 
 TEST(a_holder_that_was_asked_is_still_known)
@@ -304,48 +292,6 @@ TEST(data_that_a_request_has_replaced_is_still_known)
                         "me (asked to release)");
     done(first);
     done(second);
-}
-
-TEST(a_hold_is_counted_from_the_look_before_it)
-{
-    struct seen *looks[] = { look(T0 + 100, "a1H b2"), look(T0 + 200, "b2H"),
-                             look(T0 + 300, "b2H"), look(T0 + 400, "") };
-
-    compare(NULL, looks[0], "holding a held 100, waiting b waited 90");
-    compare(looks[0], looks[1], "gone a held 200, acquired b waited 190");
-    compare(looks[1], looks[2], "");
-    compare(looks[2], looks[3], "gone b held 300");
-    for (size_t i = 0; i < COUNT(looks); i++)
-        done(looks[i]);
-}
-
-/* Since when it is in the queue is not known. */
-TEST(who_may_not_be_read_holds_since_the_look_before)
-{
-    struct seen *first = look(T0 + 100, "a1H");
-    struct seen *second = look(T0 + 200, "b2EH");
-    struct seen *third = look(T0 + 300, "");
-
-    assert_true(events_between(NULL, &first->view, NULL, NULL));
-    compare(first, second, "gone a held 200, queued b, acquired b");
-    compare(second, third, "gone b held 200");
-    done(first);
-    done(second);
-    done(third);
-}
-
-TEST(clocks_that_differ_make_no_negative_time)
-{
-    struct seen *first = look(T0 - 5000, "");
-    struct seen *second = look(T0 - 4900, "a1H");
-    struct seen *third = look(T0 - 4800, "");
-
-    compare(NULL, first, "");
-    compare(first, second, "queued a, acquired a waited 0");
-    compare(second, third, "gone a held 200");
-    done(first);
-    done(second);
-    done(third);
 }
 
 /* The reported events, applied in order, lead from one look to the next. */
