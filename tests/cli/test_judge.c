@@ -49,7 +49,8 @@ enum { NOW = 1000000000, NODES_MAX = 16 };
 struct row {
     const char *name;
     const char *nodes;
-    int64_t ask; /* doctor: --older, in ms; break: the token */
+    int64_t ask; /* doctor: --older, in ms; break: the token; of a lock the
+                    longest hold, in ms */
     const char *cons, *dump, *wchp; /* of all servers; NULL: not told */
     const char *said;
 };
@@ -330,6 +331,12 @@ static const struct row lock_rows[] = {
                        "__READ__0000000001 2 6 1 two\n" CURATOR
                        "__WRIT__0000000002 3 7 9 three\n",
       .said = "rw curator shared 2 held, 1 wait 9" },
+    { .name = "held for long",
+      .nodes = CURATOR "__READ__0000000000 1 5 2 one\n" CURATOR
+                       "__READ__0000000001 2 6 9 two\n" CURATOR
+                       "__WRIT__0000000002 3 7 90 three\n",
+      .ask = 9,
+      .said = "rw curator shared 2 held, 1 wait 90" },
     { .name = "written",
       .nodes = CURATOR "__WRIT__0000000000 1 5 1 one\n" CURATOR
                        "__READ__0000000001 2 6 1 two\n",
@@ -398,6 +405,8 @@ TEST_ROWS(lock_is, lock_rows, row)
         add(" %zu of a pool", lock.pool);
     assert_string_equal(said, row->said);
     assert_true(lock.holder == NULL || lock.holder == &lock.items[0]);
+    if (row->ask > 0)
+        assert_int_equal(lock.longest_hold_ms, row->ask);
 }
 
 /* Of a long queue not all are listed. */

@@ -40,22 +40,11 @@ TEST(without_servers_there_is_one_sample)
 
 TEST(a_lock_is_four_samples)
 {
-    struct zkr_participant nodes[] = {
-        { .kind = ZKR_PARTICIPANT_SHARED, .holds = true },
-        { .kind = ZKR_PARTICIPANT_SHARED, .holds = true },
-        { .kind = ZKR_PARTICIPANT_SHARED, .holds = true },
-        { .kind = ZKR_PARTICIPANT_EXCLUSIVE },
-    };
-    struct contender items[] = { { .node = &nodes[0], .age_ms = 2500 },
-                                 { .node = &nodes[1], .age_ms = 9001 },
-                                 { .node = &nodes[2], .age_ms = 100 },
-                                 { .node = &nodes[3], .age_ms = 70000 } };
     struct lock locks[] = { { .path = "/locks/a",
-                              .items = items,
-                              .count = 4,
                               .holders = 3,
                               .waiters = 1,
                               .kind = ZKR__KIND_RW,
+                              .longest_hold_ms = 9001,
                               .longest_wait_ms = 70000 },
                             { .path = "/locks/b", .longest_wait_ms = -1 } };
     struct scan m = { .locks = locks, .count = 2 };

@@ -60,8 +60,12 @@ static void count_one(struct lock *lock, const struct contender *c)
     count_dialect(lock, c);
     if (c->node->holds) {
         lock->holders++;
-        if (lock->holder == NULL)
+        if (lock->holder == NULL) {
             lock->holder = c;
+            lock->held_ms = c->age_ms;
+        }
+        if (c->age_ms > lock->longest_hold_ms)
+            lock->longest_hold_ms = c->age_ms;
         if (lock->state != LOCK_HELD)
             lock->state = c->node->kind == ZKR_PARTICIPANT_SHARED ? LOCK_SHARED
                                                                   : LOCK_HELD;
@@ -119,6 +123,7 @@ int lock_of(const char *path, struct zkr_participants *list, int64_t at_ms,
             struct lock *ret_lock)
 {
     struct lock lock = { .path = strdup(path),
+                         .held_ms = -1,
                          .longest_wait_ms = -1,
                          .at_ms = at_ms };
     int rc = understand(&lock, list);

@@ -39,8 +39,10 @@ struct lock {
     enum zkr__dialect dialect;
     enum lock_state state;
     const struct contender *holder; /* the first; NULL when it is free */
-    int64_t longest_wait_ms;        /* -1 without waiters */
-    int64_t at_ms;                  /* when it was listed, since 1970 */
+    int64_t held_ms;         /* the age of that node; -1: unknown, or none */
+    int64_t longest_hold_ms; /* 0 without holders */
+    int64_t longest_wait_ms; /* -1 without waiters */
+    int64_t at_ms;           /* when it was listed, since 1970 */
 };
 
 /* Understands a list of its participants, which is the lock's from then on, or

@@ -191,6 +191,7 @@ static int fail_no_lock(const struct lock *lock)
 static int missing_lock(const char *path, struct lock *ret_lock)
 {
     *ret_lock = (struct lock){ .path = strdup(path),
+                               .held_ms = -1,
                                .longest_wait_ms = -1,
                                .at_ms = clock_wall_ms() };
     return ret_lock->path == NULL ? lockctl_fail_zkr(ZKR_ENOMEM) : 0;

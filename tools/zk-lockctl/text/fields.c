@@ -105,7 +105,7 @@ void fields_print_line(const struct lockctl *ctl, const struct field *fields,
 
 /* --- the order --- */
 
-static int64_t worth(const struct field *f, const void *item)
+int64_t field_number(const struct field *f, const void *item)
 {
     const void *place = place_of(f, item);
 
@@ -118,8 +118,8 @@ int field_compare(const struct field *f, const void *a, const void *b)
 
     if (f->type <= FIELD_WORD)
         return strcmp(text_at(f, a), text_at(f, b));
-    x = worth(f, a);
-    y = worth(f, b);
+    x = field_number(f, a);
+    y = field_number(f, b);
     return (x < y) - (x > y);
 }
 

@@ -110,6 +110,9 @@ const char *field_text(const struct field *field, const void *item,
 void fields_print_line(const struct lockctl *ctl, const struct field *fields,
                        const void *item);
 
+/* What a field of a number is for an item; INT64_MIN: nothing. */
+int64_t field_number(const struct field *field, const void *item);
+
 /* For a sort by a column: texts as they are, the most of a number first. */
 int field_compare(const struct field *field, const void *a, const void *b);
 

@@ -396,9 +396,9 @@ static json_t *holders_json(const void *item)
 
 static const char *held_text(const void *item, char room[FIELD_ROOM])
 {
-    const struct contender *h = ((const struct lock *)item)->holder;
+    const struct lock *lock = item;
 
-    return h == NULL ? NULL : cell_at_most(h->age_ms, room);
+    return lock->holder == NULL ? NULL : cell_at_most(lock->held_ms, room);
 }
 
 const char *lock_waiters_text(const void *item, char room[FIELD_ROOM])

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "common/escape.h"
+#include "text/fields.h"
 
 /* Text of others is escaped as everywhere: then it is valid UTF-8 on one line.
  * Of that, the format wants a quote and a backslash escaped again. */
@@ -31,55 +32,26 @@ static void write_seconds(FILE *out, int64_t ms)
     (void)fprintf(out, " %" PRId64 ".%03d\n", ms / 1000, (int)(ms % 1000));
 }
 
-static int64_t holders(const struct lock *lock)
-{
-    return (int64_t)lock->holders;
-}
-
-static int64_t waiters(const struct lock *lock)
-{
-    return (int64_t)lock->waiters;
-}
-
-static int64_t longest_wait_ms(const struct lock *lock)
-{
-    return lock->longest_wait_ms;
-}
-
-static int64_t longest_hold_ms(const struct lock *lock)
-{
-    int64_t longest = 0;
-
-    for (size_t i = 0; i < lock->count; i++) {
-        const struct contender *c = &lock->items[i];
-
-        if (c->node->holds && c->age_ms > longest)
-            longest = c->age_ms;
-    }
-    return longest;
-}
-
 /* What is told of each lock. */
+/* clang-format off */
+#define AT(member) offsetof(struct lock, member)
 static const struct gauge {
     const char *name;
     const char *help;
-    int64_t (*value)(const struct lock *lock);
-    bool is_ms;
+    struct field value;
     bool kind; /* there is a label for it */
 } gauges[] = {
-    { "zklock_held",
-      "Holders of the lock: several, if they are readers or leases.",
-      .value = holders, .kind = true },
-    { .name = "zklock_waiters",
-      .help = "Waiters for the lock.",
-      .value = waiters },
-    { "zklock_longest_wait_seconds",
-      "The longest wait of a present waiter; 0 without one.", longest_wait_ms,
-      .is_ms = true },
-    { "zklock_hold_seconds_max",
-      "Upper bound of the longest hold: the wait is included.", longest_hold_ms,
-      .is_ms = true },
+    { "zklock_held", "Holders of the lock: several, if they are readers or leases.",
+      { .type = FIELD_COUNT, .at = AT(holders) }, true },
+    { "zklock_waiters", "Waiters for the lock.",
+      { .type = FIELD_COUNT, .at = AT(waiters) }, false },
+    { "zklock_longest_wait_seconds", "The longest wait of a present waiter; 0 without one.",
+      { .type = FIELD_MS, .at = AT(longest_wait_ms) }, false },
+    { "zklock_hold_seconds_max", "Upper bound of the longest hold: the wait is included.",
+      { .type = FIELD_MS, .at = AT(longest_hold_ms) }, false },
 };
+#undef AT
+/* clang-format on */
 
 static void write_gauge(FILE *out, const struct gauge *g,
                         const struct lock *lock)
@@ -94,10 +66,10 @@ static void write_gauge(FILE *out, const struct gauge *g,
                         : zkr__lock_kind_name(lock->kind));
     }
     (void)fputc('}', out);
-    if (g->is_ms)
-        write_seconds(out, g->value(lock));
+    if (g->value.type == FIELD_MS)
+        write_seconds(out, field_number(&g->value, lock));
     else
-        (void)fprintf(out, " %" PRId64 "\n", g->value(lock));
+        (void)fprintf(out, " %" PRId64 "\n", field_number(&g->value, lock));
 }
 
 void metrics_write(FILE *out, const struct scan *scan, int64_t took_ms)

@@ -33,6 +33,16 @@ static const char *const dialects[] = { "zkrecipes", "curator",  "kazoo",
 enum { SORT_PATH, SORT_HELD, SORT_WAITERS, SORT_LONGEST };
 static const char *const sorts[] = { "path", "held", "waiters", "longest",
                                      NULL };
+/* clang-format off */
+#define AT(member) offsetof(struct lock, member)
+static const struct field sorted_by[] = {
+    [SORT_PATH] = { .type = FIELD_PATH, .at = AT(path) },
+    [SORT_HELD] = { .type = FIELD_MS, .at = AT(held_ms) },
+    [SORT_WAITERS] = { .type = FIELD_COUNT, .at = AT(waiters) },
+    [SORT_LONGEST] = { .type = FIELD_MS, .at = AT(longest_wait_ms) },
+};
+#undef AT
+/* clang-format on */
 
 /* clang-format off */
 #define AT(member) offsetof(struct order, member)
@@ -84,23 +94,11 @@ static bool passes(const struct lock *lock, const struct filter *filter)
                    zkr__dialect_name(lock->dialect)) == 0);
 }
 
-static int64_t worth(const struct lock *lock, int sort)
+static int by_column(const void *a, const void *b, void *sort)
 {
-    return sort == SORT_WAITERS   ? (int64_t)lock->waiters
-           : sort == SORT_LONGEST ? lock->longest_wait_ms
-           : lock->holder == NULL ? -1
-                                  : lock->holder->age_ms;
-}
+    int first = field_compare(&sorted_by[*(int *)sort], a, b);
 
-static int by_worth(const void *a, const void *b, void *sort)
-{
-    const struct lock *x = a;
-    const struct lock *y = b;
-    int64_t of_x = worth(x, *(int *)sort);
-    int64_t of_y = worth(y, *(int *)sort);
-
-    return of_x != of_y ? (of_x < of_y) - (of_x > of_y)
-                        : strcmp(x->path, y->path);
+    return first != 0 ? first : field_compare(&sorted_by[SORT_PATH], a, b);
 }
 
 static void apply(struct scan *scan, const struct filter *filter, int sort)
@@ -114,8 +112,8 @@ static void apply(struct scan *scan, const struct filter *filter, int sort)
             lock_done(&scan->locks[i]);
     }
     scan->count = n;
-    if (sort != SORT_PATH)
-        qsort_r(scan->locks, n, sizeof(*scan->locks), by_worth, &sort);
+    if (n > 0)
+        qsort_r(scan->locks, n, sizeof(*scan->locks), by_column, &sort);
 }
 
 /* Only a table for people is whole without the waits. */
