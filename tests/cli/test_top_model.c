@@ -72,6 +72,8 @@ static struct lock make_lock(const char *path, const char *text, int64_t at_ms)
     for (; *text != '\0'; text += strcspn(text, " "), text += *text == ' ')
         add_contender(&lock, text);
     lock.state = lock.holders > 0 ? LOCK_HELD : LOCK_FREE;
+    lock.node = lock.holders == 1 ? lock.holder->node : NULL;
+    lock.owner = lock.holders == 1 ? &lock.holder->owner : NULL;
     if (lock.waiters > 0)
         lock.longest_wait_ms = at_ms - T0;
     return lock;

@@ -111,6 +111,10 @@ static int understand(struct lock *lock, struct zkr_participants *list)
         if (list->items[i].kind != ZKR_PARTICIPANT_FOREIGN)
             count_one(lock, &lock->items[i]);
     }
+    if (lock->holders == 1) {
+        lock->node = lock->holder->node;
+        lock->owner = &lock->holder->owner;
+    }
     lock->kind = zkr__lock_kind_of(list->items, lock->count);
     if (list->semaphore && lock->kind == ZKR__KIND_NONE)
         lock->kind = ZKR__KIND_SEMAPHORE;

@@ -38,8 +38,11 @@ struct lock {
     enum zkr__lock_kind kind;
     enum zkr__dialect dialect;
     enum lock_state state;
-    const struct contender *holder; /* the first; NULL when it is free */
-    int64_t held_ms;         /* the age of that node; -1: unknown, or none */
+    const struct contender *holder;       /* the first; NULL when it is free */
+    const struct zkr_participant *node;   /* of the only holder; NULL: none, */
+    const struct zkr__known_owner *owner; /* or several, as of its owner */
+    int64_t
+        held_ms; /* the age of the first holder's node; -1: unknown, or none */
     int64_t longest_hold_ms; /* 0 without holders */
     int64_t longest_wait_ms; /* -1 without waiters */
     int64_t at_ms;           /* when it was listed, since 1970 */

@@ -16,9 +16,8 @@ bool field_is_end(const struct field *f)
 
 static const void *place_of(const struct field *f, const void *item)
 {
-    if (f->in != 0)
-        return *(const void *const *)((const char *)item + f->in);
-    return f->of == NULL ? item : f->of(item);
+    return f->in == 0 ? item
+                      : *(const void *const *)((const char *)item + f->in);
 }
 
 static const char *text_at(const struct field *f, const void *item)
@@ -163,7 +162,8 @@ static bool add_fields(json_t *all, const struct field *fields,
     for (const struct field *f = fields; !field_is_end(f); f++) {
         const void *place = place_of(f, item);
 
-        if ((place == NULL && f->lacking) ||
+        if ((f->lacking &&
+             (place == NULL || (f->word != NULL && f->word(item) == NULL))) ||
             (f->key == NULL && f->kind == NULL))
             continue;
         if (f->key == NULL ? !add_fields(all, f->kind->fields, place)

@@ -41,11 +41,10 @@ struct field {
     const char *key;    /* "held_ms"; NULL: of tables only */
     enum field_type type;
     size_t at; /* a member of the item, or of what it points to: */
-    /* A pointer in the item, which is not its first member (0: none), or what
-     * `of` gives for the item. NULL for an item that has no such thing: its
-     * cell is empty, and null; or JSON leaves the member out, if `lacking`. */
+    /* A pointer in the item, which is not its first member (0: none). NULL for
+     * an item that has no such thing: its cell is empty, and null; or JSON
+     * leaves the member out, if `lacking`, as without a `word`. */
     size_t in;
-    const void *(*of)(const void *item);
     /* In place of the member: the word of FIELD_WORD, the text of the cell
      * (escaped; NULL: none), the value in JSON. They are given the item. */
     const char *(*word)(const void *item);

@@ -172,7 +172,6 @@ struct contender_row contender_row(const struct lock *lock,
         .c = c,
         .told = told,
         .node = c->node,
-        .unread = c->node->error == ZKR_OK ? NULL : c->node,
         .owner = &c->owner,
         .record = c->owner.is_record ? &c->owner : NULL,
         .client = client_of(c, told),
@@ -308,7 +307,9 @@ static json_t *data_json(const void *item)
 
 static const char *error_word(const void *item)
 {
-    return zkr_strerror(((const struct contender_row *)item)->node->error);
+    int error = ((const struct contender_row *)item)->node->error;
+
+    return error == ZKR_OK ? NULL : zkr_strerror(error);
 }
 
 /* clang-format off */
@@ -340,7 +341,7 @@ const struct field contender_fields[] = {
     { .key = "revoke_reason", .type = FIELD_CHARS, .at = OWNER_AT(reason), .in = ROW_AT(owner) },
     { .key = "server", .type = FIELD_CHARS, .at = offsetof(struct client, server), .in = ROW_AT(client), .lacking = true },
     { .key = "session_alive", .type = FIELD_BOOL, .in = ROW_AT(told), .json = alive_json, .lacking = true },
-    { .key = "error", .type = FIELD_WORD, .in = ROW_AT(unread), .word = error_word, .lacking = true },
+    { .key = "error", .type = FIELD_WORD, .word = error_word, .lacking = true },
     { .key = NULL },
 };
 /* clang-format on */
@@ -410,22 +411,6 @@ const char *lock_waiters_text(const void *item, char room[FIELD_ROOM])
                : "?";
 }
 
-/* The one that holds; NULL where several do. */
-const void *lock_owner_of(const void *item)
-{
-    const struct lock *lock = item;
-
-    return lock->holder == NULL || lock->holders > 1 ? NULL
-                                                     : &lock->holder->owner;
-}
-
-const void *lock_node_of(const void *item)
-{
-    return lock_owner_of(item) == NULL
-               ? NULL
-               : ((const struct lock *)item)->holder->node;
-}
-
 static json_t *foreign_json(const void *item)
 {
     const struct lock *lock = item;
@@ -433,14 +418,11 @@ static json_t *foreign_json(const void *item)
     return json_integer((json_int_t)(lock->listed - lock->count));
 }
 
-static const void *error_of_lock(const void *item)
-{
-    return ((const struct lock *)item)->error == ZKR_OK ? NULL : item;
-}
-
 static const char *error_word_of_lock(const void *item)
 {
-    return zkr_strerror(((const struct lock *)item)->error);
+    int error = ((const struct lock *)item)->error;
+
+    return error == ZKR_OK ? NULL : zkr_strerror(error);
 }
 
 /* clang-format off */
@@ -453,14 +435,14 @@ const struct field lock_fields[] = {
     { "HELD", .text = held_text, .rank = 4, .right = true },
     { "WAIT", "waiters", FIELD_COUNT, .at = LOCK_AT(waiters), .text = lock_waiters_text, .rank = 3, .right = true },
     { "LONGEST", "longest_wait_ms", FIELD_MS, .at = LOCK_AT(longest_wait_ms), .wide = true, .right = true },
-    { "TOKEN", NULL, FIELD_TOKEN, .at = NODE_AT(token), .of = lock_node_of, .rank = 7 },
-    { "LABEL", NULL, FIELD_CHARS, .at = OWNER_AT(label), .of = lock_owner_of, .wide = true },
-    { "SESSION", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .of = lock_node_of, .wide = true },
-    { "SINCE", NULL, FIELD_TIME, .at = NODE_AT(since_ms), .of = lock_node_of, .wide = true },
+    { "TOKEN", NULL, FIELD_TOKEN, .at = NODE_AT(token), .in = LOCK_AT(node), .rank = 7 },
+    { "LABEL", NULL, FIELD_CHARS, .at = OWNER_AT(label), .in = LOCK_AT(owner), .wide = true },
+    { "SESSION", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .in = LOCK_AT(node), .wide = true },
+    { "SINCE", NULL, FIELD_TIME, .at = NODE_AT(since_ms), .in = LOCK_AT(node), .wide = true },
     { "CHILDREN", "children", FIELD_COUNT, .at = LOCK_AT(total), .wide = true, .right = true },
     { .key = "foreign", .type = FIELD_COUNT, .json = foreign_json },
     { .key = "cut", .type = FIELD_BOOL, .at = LOCK_AT(cut) },
-    { .key = "error", .type = FIELD_WORD, .of = error_of_lock, .word = error_word_of_lock, .lacking = true },
+    { .key = "error", .type = FIELD_WORD, .word = error_word_of_lock, .lacking = true },
     { .key = NULL },
 };
 /* clang-format on */

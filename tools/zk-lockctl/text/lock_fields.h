@@ -35,7 +35,6 @@ struct contender_row {
     const struct contender *c;
     const struct told *told; /* by the servers; NULL: they were not asked */
     const struct zkr_participant *node;
-    const struct zkr_participant *unread; /* the node; NULL: it was read */
     const struct zkr__known_owner *owner;
     const struct zkr__known_owner *record; /* NULL: it has none */
     const struct client *client;           /* NULL: they were not asked */
@@ -60,8 +59,6 @@ const char *contender_owner_text(const void *item, char room[FIELD_ROOM]);
 const char *lock_kind_word(const void *item);
 const char *lock_dialect_word(const void *item);
 const char *lock_waiters_text(const void *item, char room[FIELD_ROOM]);
-const void *lock_owner_of(const void *item);
-const void *lock_node_of(const void *item);
 
 /* Locks as ls prints them. An exit code. */
 int locks_print(const struct lockctl *ctl, const struct lock *locks,

@@ -40,10 +40,10 @@ const struct field top_fields[] = {
     [TOP_WAIT] = { "WAIT", NULL, FIELD_COUNT, .at = LOCK_AT(waiters), .text = lock_waiters_text, .rank = 1, .right = true },
     [TOP_LONGEST] = { "LONGEST", NULL, FIELD_MS, .at = LOCK_AT(longest_wait_ms), .rank = 3, .right = true },
     [TOP_GRANTS] = { "GRANTS", NULL, FIELD_COUNT, .at = AT(grants), .rank = 6, .right = true },
-    [TOP_TOKEN] = { "TOKEN", NULL, FIELD_TOKEN, .at = NODE_AT(token), .of = lock_node_of, .rank = 8 },
-    { "LABEL", NULL, FIELD_CHARS, .at = offsetof(struct zkr__known_owner, label), .of = lock_owner_of, .wide = true, .narrow = 12 },
+    [TOP_TOKEN] = { "TOKEN", NULL, FIELD_TOKEN, .at = NODE_AT(token), .in = LOCK_AT(node), .rank = 8 },
+    { "LABEL", NULL, FIELD_CHARS, .at = offsetof(struct zkr__known_owner, label), .in = LOCK_AT(owner), .wide = true, .narrow = 12 },
     { "DIALECT", NULL, FIELD_WORD, .word = lock_dialect_word, .wide = true, .rank = 1 },
-    { "SESSION", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .of = lock_node_of, .wide = true, .rank = 2 },
+    { "SESSION", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .in = LOCK_AT(node), .wide = true, .rank = 2 },
     { .key = NULL },
 };
 #undef AT

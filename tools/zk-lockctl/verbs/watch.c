@@ -52,7 +52,8 @@ struct event_row {
     const struct watch *w;
     const struct event *event;
     const struct lock *lock;
-    const struct event *change; /* of a contender */
+    const struct event *change;            /* of a contender, */
+    const struct contender_row *contender; /* which is the row */
     const struct event *missed;
     const struct event *resync;
     const struct watch *begin; /* whoever reads joined output must know where a
@@ -73,11 +74,6 @@ static const char *name_text(const void *item, char room[FIELD_ROOM])
 {
     (void)snprintf(room, WORD_MAX, "%-8s", name_word(item));
     return room;
-}
-
-static const void *contender_of(const void *item)
-{
-    return event_at(item)->of == NULL ? NULL : item;
 }
 
 static const char *missed_text(const void *item, char room[FIELD_ROOM])
@@ -131,7 +127,7 @@ static const struct field event_fields[] = {
     { "label=", NULL, FIELD_CHARS, .at = offsetof(struct zkr__known_owner, label), .in = ROW_AT(row.owner) },
     { "", "missed", FIELD_COUNT, .in = ROW_AT(missed), .text = missed_text, .json = missed_json, .lacking = true },
     { "", "last_look", FIELD_TIME, .at = AT(since_ms), .in = ROW_AT(resync), .text = resync_text, .lacking = true },
-    { .key = "contender", .type = FIELD_OBJECT, .of = contender_of, .kind = &contender_kind, .lacking = true },
+    { .key = "contender", .type = FIELD_OBJECT, .in = ROW_AT(contender), .kind = &contender_kind, .lacking = true },
     { .key = "paths", .type = FIELD_LIST, .in = ROW_AT(begin), .json = paths_json, .lacking = true },
     { .key = "initial", .type = FIELD_BOOL, .at = offsetof(struct watch, initial), .in = ROW_AT(begin), .lacking = true },
     { .key = NULL },
@@ -169,8 +165,10 @@ static void tell(const struct event *e, void *user)
 
     if (e->kind == EVENT_BEGIN && ctl->format != FORMAT_JSONL)
         return;
-    if (e->of != NULL)
+    if (e->of != NULL) {
         entry.row = contender_row(e->lock, e->of, NULL);
+        entry.contender = &entry.row;
+    }
     stop_printing(true);
     if (ctl->format != FORMAT_JSONL)
         fields_print_line(ctl, event_fields, &entry);
