@@ -248,7 +248,7 @@ void mirror_poll_now(struct mirror *m)
 /* A directory that is named like a contender is none. */
 static bool is_node(const struct znode *z)
 {
-    return !z->contends ||
+    return !znode_contends(z) ||
            (!znode_is_directory(z) &&
             (node_is_read(&z->node) || z->error != ZKR_ZNONODE));
 }

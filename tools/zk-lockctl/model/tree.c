@@ -200,6 +200,11 @@ int znode_refusal(const struct znode *z)
     return z->error == NO_ANSWER || z->error == ZKR_ZNONODE ? ZKR_OK : z->error;
 }
 
+bool znode_contends(const struct znode *z)
+{
+    return z->node.kind != ZKR_PARTICIPANT_FOREIGN;
+}
+
 bool znode_is_directory(const struct znode *z)
 {
     return z->is_dir || (z->tree->opts.below && z->error == ZKR_OK &&
@@ -217,9 +222,19 @@ static int64_t next_poll_ms(const struct mirror *t)
     return clock_now_ms() + (round_ms > POLL_MS ? round_ms : POLL_MS);
 }
 
+/* A directory without a watch, unless it is missing; a holder beyond what can
+ * be watched, too. */
+static bool is_polled(const struct znode *z)
+{
+    if (z->watch != NULL)
+        return false;
+    return z->is_dir ? z->due_ms != NEVER_DUE
+                     : z->node.holds && z->error != NO_ANSWER &&
+                           z->error != ZKR_ZNONODE;
+}
+
 static void start_polling(struct znode *z)
 {
-    z->polled = true;
     z->due_ms = next_poll_ms(z->tree);
 }
 
@@ -350,7 +365,7 @@ static void settle_kids(struct znode *z);
 static void read_others(struct znode *z)
 {
     for (size_t i = 0; i < z->count; i++) {
-        if (z->kids[i]->contends && z->kids[i]->error != ZKR_ZNONODE) {
+        if (znode_contends(z->kids[i]) && z->kids[i]->error != ZKR_ZNONODE) {
             settle_kids(z);
             return;
         }
@@ -388,7 +403,7 @@ static void follow(struct znode *z)
         (z->error != NO_ANSWER && z->error != ZKR_OK))
         return;
     begin_wait(z, z->tree->opts.once || !z->in->settled);
-    if (z->holds && !z->tree->opts.once && may_watch(z->tree, z->path) &&
+    if (z->node.holds && !z->tree->opts.once && may_watch(z->tree, z->path) &&
         watch(z) == ZKR_OK)
         return;
     if (z->error == NO_ANSWER) {
@@ -552,10 +567,11 @@ static void settle_kid(struct znode *z, bool reads)
 
     if (z->is_dir)
         return;
-    if (z->contends && (reads || z->holds ||
-                        (o->below && !zkr__node_name_is_numbered(z->name))))
+    if (znode_contends(z) &&
+        (reads || z->node.holds ||
+         (o->below && !zkr__node_name_is_numbered(z->name))))
         follow(z);
-    else if (!z->contends && z->error == NO_ANSWER &&
+    else if (!znode_contends(z) && z->error == NO_ANSWER &&
              is_directory_here(z->in, z))
         enter(z);
     else if (reads && o->foreign)
@@ -598,9 +614,10 @@ static void settle_kids(struct znode *z)
 
         if (kid == NULL)
             continue;
-        kid->contends = items[i].kind != ZKR_PARTICIPANT_FOREIGN;
-        kid->holds = items[i].holds;
-        if (counts && kid->contends && zkr__node_name_is_numbered(kid->name)) {
+        kid->node.kind = items[i].kind;
+        kid->node.holds = items[i].holds;
+        if (counts && znode_contends(kid) &&
+            zkr__node_name_is_numbered(kid->name)) {
             z->tree->locks++; /* there may be enough of them */
             counts = false;
         }
@@ -776,7 +793,6 @@ static void watch_dir(struct znode *z)
     rc = watch(z);
     if (rc == ZKR_OK) {
         set_pause(z);
-        z->polled = false;
     } else { /* a path that the library refuses, or the session is over */
         end_wait(z);
         z->error = rc;
@@ -912,7 +928,7 @@ static void take_listed(struct znode *z, int error,
     z->checking = false;
     if (silent)
         unwatch(z); /* the answer makes another */
-    if (error == ZKR_OK || z->polled || silent || z->tree->opts.once)
+    if (error == ZKR_OK || is_polled(z) || silent || z->tree->opts.once)
         take_answer(z, error, reply, false);
     else if (error != ZKR_ECLOSED)
         change_dir(z); /* its watch tells why */
@@ -1099,14 +1115,6 @@ struct tick {
     size_t polled;
     int left;
 };
-
-/* A holder beyond what can be watched is polled, too. */
-static bool is_polled(const struct znode *z)
-{
-    return z->is_dir ? z->polled
-                     : z->holds && z->watch == NULL && z->error != NO_ANSWER &&
-                           z->error != ZKR_ZNONODE;
-}
 
 static void ask_by_tick(struct znode *z, struct tick *w)
 {

@@ -50,16 +50,15 @@ struct znode {
     zkr_watch *watch; /* on its children, or its data; or NULL */
     enum znode_request request;
     enum znode_wait wait;
-    bool polled;    /* the directory cannot be watched */
     bool checking;  /* the request tells whether the watch is silent */
     int64_t due_ms; /* the next request */
     struct znode *next_queued;
 
     /* what is known */
     int error; /* of the last answer; NO_ANSWER: there was none */
-    struct zkr_participant node; /* a child; the znode owns its data */
-    bool contends;               /* the names beside it tell so */
-    bool holds;                  /* likewise */
+    struct zkr_participant node; /* a child; the znode owns its data. What kind
+                                    it is, and whether it holds, the names
+                                    beside it tell */
     bool shown;                  /* news of its directory have had it */
 
     /* a directory */
@@ -162,6 +161,7 @@ int64_t tree_before_ms(const struct znode *dir, int64_t now_ms);
 enum zkr__part dir_part(const struct znode *dir);
 /* The directory with the leases, or with the queue, of a semaphore; NULL. */
 struct znode *dir_of_part(const struct znode *dir, enum zkr__part part);
+bool znode_contends(const struct znode *znode);
 /* It is none that contends, whatever its name: no server has numbered it, and
  * it ends with no session. */
 bool znode_is_directory(const struct znode *znode);
