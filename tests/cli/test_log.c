@@ -191,19 +191,11 @@ TEST(a_killed_holder_has_an_expired_session)
 
 /* --- moments --- */
 
-static const char *held_from(size_t i)
+static const char *moment_of(size_t i, const char *field)
 {
     static char text[64];
 
-    PRINT(text, "%s", text_of(json_array_get(history(""), i), "held_from"));
-    return text;
-}
-
-static const char *until_of(size_t i)
-{
-    static char text[64];
-
-    PRINT(text, "%s", text_of(json_array_get(history(""), i), "until"));
+    PRINT(text, "%s", text_of(json_array_get(history(""), i), field));
     return text;
 }
 
@@ -224,11 +216,11 @@ TEST(log_tells_who_held_at_a_moment)
     assert_item(items, 1, "waited", "present");
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
-    items = history(line("--at %s", held_from(1)));
+    items = history(line("--at %s", moment_of(1, "held_from")));
     assert_int_equal(json_array_size(items), 1);
     assert_item(items, 0, "held", "present");
     release(w.grant);
-    assert_int_equal(log_of(line("--at %s", until_of(1))), 1);
+    assert_int_equal(log_of(line("--at %s", moment_of(1, "until"))), 1);
     assert_int_equal(json_array_size(look_items("History")), 0);
     assert_has(look_err, "nobody held");
     zkr_mutex_free(n);
@@ -407,19 +399,6 @@ static void put_txn(int64_t zxid, int32_t type, const char *node,
     log_put(made, &record);
 }
 
-/* Nodes 1, 2, ..., each held for a second, with a second between them. */
-static void make_holds(int count)
-{
-    make_log();
-    for (int i = 1; i <= count; i++) {
-        const char *node = line("/l/lock-000000000%d", i);
-
-        put_txn(2 * i - 1, TXN_CREATE, node, "me");
-        put_txn(2 * i, TXN_DELETE, node, NULL);
-    }
-    log_end(made);
-}
-
 TEST(a_gap_is_a_row_of_its_own)
 {
     const char *file = cli_file("log.1");
@@ -444,66 +423,62 @@ TEST(a_gap_is_a_row_of_its_own)
     assert_has(look_err, "that moment is in a gap");
 }
 
-/* Who held at the first moment was once said to have held ever since. */
-TEST(before_the_history_nobody_is_known)
+#define MINUTE "2001-09-09T01:46"
+
+/* What is told of nodes 1, 2, and 3, each held for a second, with a second
+ * between them: the tokens, and a note about the history. */
+static const struct {
+    const char *options;
+    const char *tokens;
+    const char *note;
+} chosen[] = {
+    /* A hold that ended at that very time was in it. */
+    { "--since " MINUTE ":44Z", "35", NULL },
+    { "--since " MINUTE ":44.001Z", "5", NULL },
+    { "--since " MINUTE ":43.999Z", "35", NULL },
+    { "--until " MINUTE ":43Z", "13", NULL },
+    { "--until " MINUTE ":43.001Z", "13", NULL },
+    { "--until " MINUTE ":42.999Z", "1", NULL },
+    { "--since " MINUTE ":42.001Z --until " MINUTE ":44.999Z", "3", NULL },
+    /* A time beyond the history is told. */
+    { "--since " MINUTE ":41Z", "135", NULL },
+    { "--since " MINUTE ":40Z", "135",
+      "the history begins at " MINUTE ":41.000Z" },
+    { "--until " MINUTE ":46Z", "135", NULL },
+    { "--until " MINUTE ":47Z", "135",
+      "the history ends at " MINUTE ":46.000Z" },
+    /* Who held at the first moment was once said to have held ever since. */
+    { "--at " MINUTE "Z", "", "it is not known who held /l then" },
+};
+
+TEST(times_choose_holds)
 {
-    make_holds(1);
-    LOOK(66, "log --from %s --at 2001-09-09T01:46Z /l", cli_file("log.1"));
-    assert_lacks(look_out, "HELD  ");
-    assert_has(look_err, "it is not known who held /l then");
-    assert_lacks(look_err, "nobody held");
-}
+    make_log();
+    for (int i = 1; i <= 3; i++) {
+        const char *node = line("/l/lock-000000000%d", i);
 
-static void assert_tokens(const char *options, const char *tokens)
-{
-    char got[64] = "";
-    const json_t *item;
-    json_t *items;
-    size_t i;
+        put_txn(2 * i - 1, TXN_CREATE, node, "me");
+        put_txn(2 * i, TXN_DELETE, node, NULL);
+    }
+    log_end(made);
+    for (size_t i = 0; i < COUNT(chosen); i++) {
+        char got[64] = "";
+        const json_t *item;
+        json_t *items;
+        size_t k;
 
-    LOOK(0, "log --from %s %s -o json /l", cli_file("log.1"), options);
-    items = look_items("History");
-    json_array_foreach(items, i, item)(void)
-        strcat(got, text_of(json_object_get(item, "contender"), "token"));
-    assert_string_equal(got, tokens);
-}
-
-/* A hold that ended at that very time was in it. */
-TEST(both_ends_of_a_time_count)
-{
-    make_holds(3);
-    assert_tokens("--since 2001-09-09T01:46:44Z", "35");
-    assert_tokens("--since 2001-09-09T01:46:44.001Z", "5");
-    assert_tokens("--since 2001-09-09T01:46:43.999Z", "35");
-    assert_tokens("--until 2001-09-09T01:46:43Z", "13");
-    assert_tokens("--until 2001-09-09T01:46:43.001Z", "13");
-    assert_tokens("--until 2001-09-09T01:46:42.999Z", "1");
-    assert_tokens("--since 2001-09-09T01:46:42.001Z "
-                  "--until 2001-09-09T01:46:44.999Z",
-                  "3");
-}
-
-TEST(a_time_beyond_the_history_is_told)
-{
-    static const struct {
-        const char *options;
-        const char *note;
-    } rows[] = {
-        { "--since 2001-09-09T01:46:41Z", NULL },
-        { "--since 2001-09-09T01:46:40Z",
-          "the history begins at 2001-09-09T01:46:41.000Z" },
-        { "--until 2001-09-09T01:46:46Z", NULL },
-        { "--until 2001-09-09T01:46:47Z",
-          "the history ends at 2001-09-09T01:46:46.000Z" },
-    };
-
-    make_holds(3);
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        LOOK(0, "log --from %s %s /l", cli_file("log.1"), rows[i].options);
-        if (rows[i].note != NULL)
-            assert_has(look_err, rows[i].note);
+        LOOK(chosen[i].tokens[0] != '\0' ? 0 : 66,
+             "log --from %s %s -o json /l", cli_file("log.1"),
+             chosen[i].options);
+        items = look_items("History");
+        json_array_foreach(items, k, item)(void)
+            strcat(got, text_of(json_object_get(item, "contender"), "token"));
+        assert_string_equal(got, chosen[i].tokens);
+        if (chosen[i].note != NULL)
+            assert_has(look_err, chosen[i].note);
         else
             assert_lacks(look_err, "the history");
+        assert_lacks(look_err, "nobody held");
     }
 }
 
