@@ -53,3 +53,11 @@ zkr_fence *open_fence(void)
         fail_msg("%s", zkr_error_detail());
     return f;
 }
+
+int64_t highest(zkr_fence *f)
+{
+    int64_t token = -1;
+
+    ok(zkr_fence_highest(f, &token));
+    return token;
+}

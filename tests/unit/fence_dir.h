@@ -14,3 +14,4 @@ int remove_dir(void);
 const char *in_dir(const char *name);
 
 zkr_fence *open_fence(void);
+int64_t highest(zkr_fence *f);

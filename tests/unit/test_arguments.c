@@ -274,7 +274,17 @@ TEST(arguments_of_one_recipe_only)
     zkr_semaphore *sem = NULL;
     zkr_barrier *barrier = NULL;
     zkr_double_barrier *member = NULL;
+    const struct zkr_lockable_opts *of_its_locks[] = {
+        OPTS(lockable, .label = "x"),
+        OPTS(lockable, .retain_ms = 1),
+        OPTS(lockable, .retain_max = 1),
+        OPTS(lockable, .limit_path = "/n"),
+        OPTS(lockable, .flags = ZKR_REENTRANT),
+        OPTS(lockable, .reserved = 1),
+    };
 
+    for (size_t i = 0; i < COUNT(of_its_locks); i++)
+        REFUSED(ZKR_EINVAL, zkr_multi_lock_new(s, of_its_locks[i], &none));
     REFUSED(ZKR_EINVAL,
             zkr_unfair_mutex_new(
                 s, "/a", OPTS(lockable, .flags = ZKR_KAZOO_LAYOUT), &none));

@@ -3,6 +3,7 @@
  * disk, a damaged file. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -22,25 +23,7 @@
 #include "scope.h"
 #include "unit.h"
 
-static int setup(void)
-{
-    return make_dir();
-}
-
-static int teardown(void)
-{
-    return remove_dir();
-}
-
-FIXTURE(setup, teardown)
-
-static int64_t highest(zkr_fence *f)
-{
-    int64_t token = -1;
-
-    ok(zkr_fence_highest(f, &token));
-    return token;
-}
+FIXTURE(make_dir, remove_dir)
 
 static size_t read_file(const char *path, char *text, size_t size)
 {
@@ -294,7 +277,7 @@ TEST(a_thread_that_is_cancelled_in_a_call_ends_it_first)
     };
     zkr_fence *f = open_fence();
 
-    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+    for (size_t i = 0; i < COUNT(calls); i++) {
         struct cancelled c = { f, calls[i], 1 };
         pthread_t thread;
         void *end = NULL;
@@ -551,6 +534,57 @@ TEST(kill_9_in_the_middle_loses_nothing)
     }
     assert_true(accepted >= 45); /* the child that was waited for has accepted
                                     one */
+}
+
+static int told[2]; /* a pipe: the child need not hold it any longer */
+static volatile sig_atomic_t signals;
+
+static void count_signal(int sig)
+{
+    if (++signals == 10)
+        (void)!write(told[1], "t", 1);
+}
+
+static int hold_and_send_signals(int out)
+{
+    static zkr_fence *f;
+    struct pollfd poller = { .fd = told[0], .events = POLLIN };
+
+    if (zkr_fence_new(OPTS(fence, .file = file), &f) != ZKR_OK ||
+        zkr_fence_begin(f, 5, 0, 0) != ZKR_OK || write(out, "b", 1) != 1)
+        return 1;
+    while (poll(&poller, 1, 1) == 0)
+        (void)kill(getppid(), SIGUSR1);
+    zkr_fence_end(f);
+    return 0;
+}
+
+/* The signals of the program, with SA_RESTART or without. */
+TEST(a_signal_ends_no_wait_for_another_process)
+{
+    struct sigaction action = { .sa_handler = count_signal };
+    zkr_fence *f = open_fence();
+    int pipes[2];
+    char byte;
+    pid_t pid;
+
+    assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
+    assert_int_equal(pipe(pipes), 0);
+    assert_int_equal(pipe(told), 0);
+    pid = start(hold_and_send_signals, pipes[1]);
+    while (read(pipes[0], &byte, 1) != 1)
+        continue;
+    ok(zkr_fence_begin(f, 6, 0, -1));
+    zkr_fence_end(f);
+    zkr_fence_free(f);
+    assert_true(signals >= 10);
+    while (waitpid(pid, NULL, 0) != pid)
+        continue;
+    (void)signal(SIGUSR1, SIG_DFL);
+    for (int i = 0; i < 2; i++) {
+        (void)close(pipes[i]);
+        (void)close(told[i]);
+    }
 }
 
 /* -- disks and damage ----------------------------------------------------- */

@@ -76,20 +76,7 @@ static int setup(void)
     return make_dir();
 }
 
-static int teardown(void)
-{
-    return remove_dir();
-}
-
-FIXTURE(setup, teardown)
-
-static int64_t highest(zkr_fence *f)
-{
-    int64_t token = -1;
-
-    ok(zkr_fence_highest(f, &token));
-    return token;
-}
+FIXTURE(setup, remove_dir)
 
 static void write_text(const char *path, const char *text)
 {

@@ -91,7 +91,7 @@ TEST(a_written_text_is_read)
         { INT64_MAX, INT64_MAX, UINT64_MAX }
     };
 
-    for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
+    for (size_t i = 0; i < COUNT(records); i++) {
         char text[ZKR__FENCE_TEXT_MAX];
         struct zkr__fence_record r = { -1, -1, 1 };
         size_t len = zkr__fence_record_format(&records[i], text);
@@ -118,7 +118,7 @@ TEST(anything_else_is_refused)
     char text[2 * ZKR__FENCE_TEXT_MAX] = "";
     size_t len = zkr__fence_record_format(&good, text);
 
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+    for (size_t i = 0; i < COUNT(others); i++)
         assert_false(zkr__fence_record_parse(others[i], strlen(others[i]), &r));
     for (size_t i = 0; i < len; i++) {
         assert_false(zkr__fence_record_parse(text, i, &r)); /* cut */

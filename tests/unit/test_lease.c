@@ -411,7 +411,7 @@ TEST(a_link_that_turns_slow_is_not_without_a_proof)
         { 16, 30, 0 }, { 17, 30, 0 }, { 20, 30, 15 },
     };
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         for (int behind = 0; behind < 2; behind++) {
             int share =
                 worst_share(T * rows[i].part / 120, rows[i].jitter, behind);

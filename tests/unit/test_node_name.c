@@ -506,7 +506,7 @@ TEST(markers_of_contenders_are_told)
         { C("03") "__READ__-5", "__READ__" },
     };
 
-    for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) {
+    for (size_t i = 0; i < COUNT(vectors); i++) {
         assert_string_equal(marker_of(vectors[i].name, ZKR__ALL_MARKERS),
                             vectors[i].marker);
     }

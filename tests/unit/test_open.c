@@ -149,17 +149,47 @@ TEST(each_server_has_its_share_of_an_open)
     }
 }
 
+static unsigned attempts(struct zkr_session *s)
+{
+    unsigned number;
+
+    zkr__session_lock(s);
+    number = s->attempt.number;
+    zkr__session_unlock(s);
+    return number;
+}
+
+/* They begin with the short ones again, not with those of the open. */
 TEST(each_server_has_its_share_after_an_expiry)
 {
     AUTO(session) s = NULL;
     struct told opened;
 
-    s = begin(SERVERS, 4000, 0, &opened);
-    await(&opened);
     client_connects(false);
     client_serves_at("127.0.0.2:1");
+    s = begin(SERVERS, 4000, 0, &opened);
+    await(&opened);
+    assert_in_range(attempts(s), 1, 3);
     client_says(ZKR__ZK_EXPIRED);
+    AWAIT(zkr_session_state(s) == ZKR_SESSION_LOST);
+    AWAIT(attempts(s) == 0 || zkr_session_state(s) == ZKR_SESSION_RECONNECTED);
+    assert_int_equal(attempts(s), 0);
     AWAIT(zkr_session_state(s) == ZKR_SESSION_RECONNECTED);
+}
+
+/* Those that were replaced while the connector closed a handle. */
+TEST(no_attempt_is_at_servers_that_were_replaced)
+{
+    AUTO(session) s = NULL;
+    struct told opened;
+
+    s = begin(SERVERS, FOREVER_MS, 0, &opened);
+    await(&opened);
+    zkr__session_lock(s);
+    s->attempt.servers = strdup("127.0.0.9:1,127.0.0.1:1");
+    zkr__session_unlock(s);
+    ok(zkr_session_set_servers(s, "127.0.0.2:1,127.0.0.3:1"));
+    assert_null(s->attempt.servers);
 }
 
 /* Nothing would be won, and its only attempt might be about to succeed. */

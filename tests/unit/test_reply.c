@@ -53,7 +53,7 @@ TEST(a_path_outside_of_the_chroot_is_none)
         const char *path, *without;
     } rows[] = { { "/a", NULL }, { "/app", "/" }, { "/app/x", "/x" } };
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         const struct zkr__zk_reply from = { .path = rows[i].path };
         struct zkr_reply *to = zkr__reply_copy(&from, strlen("/app"));
 

@@ -16,6 +16,7 @@
 #include "client.h"
 #include "lock/heartbeat.h"
 #include "opened.h"
+#include "request/client.h"
 #include "session/session.h"
 
 /* -- a thread that is cancelled ------------------------------------------- */
@@ -191,6 +192,22 @@ TEST(a_chroot_that_may_not_be_read_is_there)
     client_answers(ZKR__ZK_EXISTS, ZKR_ZNOAUTH);
     ok(zkr_session_close(open_session(0)));
     client_answers(ZKR__ZK_EXISTS, ZKR_OK);
+}
+
+static void *pause_for_ever(void *s)
+{
+    zkr__session_pause(s, ZKR__NEVER);
+    return NULL;
+}
+
+/* As of a counter that lets others go first. */
+TEST(a_pause_ends_with_its_session)
+{
+    AUTO(session) s = open_session(0);
+    pthread_t thread = thread_start(pause_for_ever, s);
+
+    client_says(ZKR__ZK_AUTH_FAILED);
+    thread_join(thread);
 }
 
 /* -- the forecast of the lease -------------------------------------------- */

@@ -158,7 +158,7 @@ TEST(answers_come_soon_on_any_link)
     };
     const int count = 20000;
 
-    for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
+    for (size_t i = 0; i < COUNT(links); i++) {
         int64_t took, all;
 
         zkr__window_begin(&window, T);

@@ -37,7 +37,8 @@ static struct {
     log_callback_fn log;
     ZooLogLevel level; /* of the log, as something was asked for */
     atomic_int state;  /* read by the thread that closes a handle */
-    sigset_t blocked;  /* when its threads were made */
+    sigset_t blocked;  /* when its threads were made, */
+    bool in_order;     /* and whether the servers were not shuffled */
     int rc;
     int no_handle; /* it makes none, with that errno */
     strings_stat_completion_t list;
@@ -91,6 +92,14 @@ static struct {
 } told;
 
 /* -- the client's calls: --wrap ------------------------------------------- */
+
+static bool in_order; /* in all handles of the process */
+
+WRAP(void, zoo_deterministic_conn_order, (int yes))
+{
+    in_order = yes != 0;
+}
+
 WRAP(zhandle_t *, zookeeper_init2,
      (const char *host, watcher_fn fn, int timeout, const clientid_t *id,
       void *context, int flags, log_callback_fn log))
@@ -100,6 +109,7 @@ WRAP(zhandle_t *, zookeeper_init2,
     client.watcher = fn;
     client.context = context;
     (void)pthread_sigmask(SIG_SETMASK, NULL, &client.blocked);
+    client.in_order = in_order;
     errno = client.no_handle;
     if (errno != 0)
         log("...:ZOO_ERROR@adaptor_init@242: Can't make a pipe");
@@ -246,7 +256,8 @@ static int open_again(const char *scheme)
                                            .timeout_ms = 10000,
                                            .auth_scheme = scheme,
                                            .auth = scheme,
-                                           .acl = &acl };
+                                           .acl = &acl,
+                                           .in_order = scheme != NULL };
 
     return zkr__zk_open(&config, &upcalls, NULL, &zk);
 }
@@ -444,6 +455,17 @@ TEST(the_threads_of_the_client_get_no_signals)
     assert_int_equal(sigismember(&client.blocked, SIGINT), 1);
     (void)pthread_sigmask(SIG_SETMASK, NULL, &ours);
     assert_int_equal(sigismember(&ours, SIGTERM), 0);
+}
+
+/* Once the servers of one were not shuffled, all later handles of the process
+ * would begin at the same one. */
+TEST_WITH(the_order_of_the_servers_is_that_of_one_handle,
+          setup_with_credentials, teardown)
+{
+    assert_true(client.in_order);
+    (void)zkr__zk_close(zk, ZKR__NEVER);
+    open_with(NULL);
+    assert_false(client.in_order);
 }
 
 /* The client has one code for both. */
