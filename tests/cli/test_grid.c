@@ -19,6 +19,7 @@ static const struct field fields[] = {
     { "MORE", AT(more), .rank = 2 },
     { "N", AT(n), .rank = 1, .right = true },
     { "LAST", AT(last), .wide = true },
+    { "ALSO", AT(last), .wide = true }, /* of the same rank */
     { .key = "member", AT(last) },
     { .key = NULL },
 };
@@ -82,7 +83,8 @@ TEST(columns_are_given_up_by_rank)
     struct grid grid;
 
     grid_start(&grid, fields, true);
-    fit(&grid, 18, &item, "abcdef xyz  7 z");
+    fit(&grid, 23, &item, "abcdef xyz  7 z    z");
+    fit(&grid, 22, &item, "abcdef xyz  7 z");
     fit(&grid, 17, &item, "abcdef xyz  7");
     grid_start(&grid, fields, false);
     fit(&grid, 13, &item, "abcdef xyz  7");

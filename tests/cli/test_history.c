@@ -411,6 +411,10 @@ static const struct row {
       "@80;2+/l/#8;*80 /l:16:0 /l/#7:17:1 /l/#8:80:2;3+/l/#9",
       "3:/l/#9 81 0 0 there; 2:/l/#8 80 0 0 there; "
       "1:/l/#7 17 80 0 there seen 80 \"him\" before | 80-81 known 80-81" },
+    { "a_node_with_a_time_to_live_is_of_no_session",
+      "@80;*79 /l/#7:17:-72057594037926936;2+/l/#8",
+      "2:/l/#8 80 0 0 there; "
+      "0:/l/#7 17 80 0 there seen 80 \"him\" before | 80-80 known 80-80" },
     /* Servers write a snapshot while they go on. */
     { "what_is_later_than_a_snapshot_was_not_there_before",
       "@80;*79 /l/#3:82:2;1+/m/#0;1+/m/#1;2+/l/#3;*82 /l/#3:82:2",
@@ -452,6 +456,10 @@ static const struct row {
       "1+/l/#0;@12884901889;2+/l/#1",
       "2:/l/#1 12884901889 0 0 there; "
       "1:/l/#0 1 1 0 there | 1-12884901889 known 1-" },
+    { "a_new_term_whose_first_is_missing_is_a_gap",
+      "1+/l/#0;@12884901890;2+/l/#1",
+      "1:/l/#0 1 1 1 unknown; gap 1-12884901890; "
+      "2:/l/#1 12884901890 12884901890 0 there unsure | 1-12884901890 known lacks" },
 };
 /* clang-format on */
 
@@ -490,18 +498,19 @@ TEST(only_what_is_below_the_root_counts)
 
 /* --- transactions --- */
 
+/* Also behind one that is not known. */
 TEST(all_parts_of_a_multi_are_one_moment)
 {
-    static const char *const nodes[] = { "/a/lock-0000000000",
+    static const char *const nodes[] = { "/new", "/a/lock-0000000000",
                                          "/b/lock-0000000000" };
 
     txn(4, 1, TXN_MULTI);
-    out_number(&out, 2, 4);
-    for (int i = 0; i < 2; i++) {
+    out_number(&out, COUNT(nodes), 4);
+    for (size_t i = 0; i < COUNT(nodes); i++) {
         struct wire_out part = { .size = 0 };
 
         out_create(&part, nodes[i], "me", true);
-        out_number(&out, TXN_CREATE2, 4);
+        out_number(&out, i == 0 ? 99 : TXN_CREATE2, 4);
         out_number(&out, (int64_t)part.size, 4);
         out_bytes(&out, part.data, part.size);
     }
@@ -509,6 +518,7 @@ TEST(all_parts_of_a_multi_are_one_moment)
     play();
     assert_has(said, "4:/a/#0 1 1 0 there");
     assert_has(said, "4:/b/#0 1 1 0 there");
+    assert_int_equal(history.strange, 1);
 }
 
 TEST(unknown_transactions_are_counted)

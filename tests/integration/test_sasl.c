@@ -92,7 +92,7 @@ TEST(the_password_may_be_in_a_file)
     (void)snprintf(name, sizeof(name), "%s/password", server_dir(the_server));
     file = fopen(name, "we");
     assert_non_null(file);
-    (void)fprintf(file, "%s\nnot this\n", SERVER_SASL_PASSWORD);
+    (void)fprintf(file, "%s\r\nnot this\n", SERVER_SASL_PASSWORD);
     (void)fclose(file);
     opts.sasl_password = NULL;
     opts.sasl_password_file = name;
