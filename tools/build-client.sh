@@ -104,6 +104,7 @@ generate() {
     loud 'Rcc' java -cp /usr/share/java/zookeeper-jute.jar \
         org.apache.jute.compiler.generated.Rcc -l c \
         "$source/zookeeper-jute/src/main/resources/zookeeper.jute"
+    sed -i -f "$CURES/jute.sed" zookeeper.jute.c
     cd ..
 }
 

@@ -27,7 +27,8 @@ tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--long]
   --long           tests of chance go on for long: 1000 runs of deadlocks on a
                    busy system, 5 minutes of hostile names and data, 500 times
                    TERM, 2000 turns of each fleet of C, Java and Python,
-                   each allocation of the client instead of one in five,
+                   each allocation of the client instead of one in five, 500
+                   scripts of hostile answers instead of 48 (with --tls),
                    all of the table of faults, not a third, or, under a
                    sanitizer, a sixth
   --clang          build with clang instead of gcc
@@ -129,6 +130,7 @@ while [ $# -gt 0 ]; do
     --long)
         export ZKR_DEADLOCK_RUNS=1000 ZKR_FUZZ_MS=300000 ZKR_ALLOC_STEP=1
         export ZKR_FUZZ_CHILDREN=30000 ZKR_TERMS=500 INTEROP_CYCLES=2000
+        export ZKR_HOSTILE_SCRIPTS=500
         faults_step=1
         run+=(--timeout-multiplier 10)
         ;;
@@ -172,8 +174,8 @@ if [ -n "$secured" ]; then
     packages+=(openssl)
     export ZKR_TEST_SECURITY=$secured
     if $smoke; then
-        which+=(tls sasl client_tls security session servers holds 'lockctl secure'
-            'linking with a client')
+        which+=(tls sasl client_tls hostile_answers security session servers
+            holds 'lockctl secure' 'linking with a client')
     elif [ ${#which[@]} -eq 0 ]; then
         which+=(--suite integration)
     fi
