@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include <zkrecipes/testing.h>
+#include <zookeeper/zookeeper.h>
 
 /* -- allocations that fail ------------------------------------------------ */
 
@@ -34,6 +35,7 @@ static atomic_long allocations;
 static atomic_bool has_failed;
 static void *failed_in;
 static bool grows; /* realloc() does not fail; see commit() */
+static _Thread_local long fails_here; /* counted down; 0: none on this thread */
 
 static const int crashes[] = { SIGSEGV, SIGBUS, SIGABRT };
 
@@ -51,6 +53,10 @@ static void let_crashes_be_caught(void)
 static bool fails(void *caller)
 {
     let_crashes_be_caught();
+    if (fails_here > 0 && --fails_here == 0) {
+        errno = ENOMEM;
+        return true;
+    }
     if (atomic_load(&fails_at) == 0 ||
         atomic_fetch_add(&allocations, 1) + 1 != atomic_load(&fails_at))
         return false;
@@ -720,6 +726,217 @@ TEST_ROWS(each_allocation_of_the_client_may_fail, operations, o)
                   "%d, and loses an event with %d\n",
                   o->name, first - 1, step, died, deaf);
 }
+
+/* -- requests that are refused --------------------------------------------- */
+
+#if CLIENT_SURVIVES /* that of tools/build-client.sh */
+
+/* How often a request of the client was answered. */
+static atomic_int answers_of_client;
+
+static void on_void(int rc, const void *data)
+{
+    (void)rc;
+    (void)data;
+    atomic_fetch_add(&answers_of_client, 1);
+}
+
+static void on_stat(int rc, const struct Stat *stat, const void *data)
+{
+    (void)stat;
+    on_void(rc, data);
+}
+
+static void on_data(int rc, const char *value, int size,
+                    const struct Stat *stat, const void *data)
+{
+    (void)value;
+    (void)size;
+    on_stat(rc, stat, data);
+}
+
+static void on_names(int rc, const struct String_vector *names,
+                     const struct Stat *stat, const void *data)
+{
+    (void)names;
+    on_stat(rc, stat, data);
+}
+
+static void on_acl(int rc, struct ACL_vector *acl, struct Stat *stat,
+                   const void *data)
+{
+    (void)acl;
+    on_stat(rc, stat, data);
+}
+
+static void on_path(int rc, const char *path, const void *data)
+{
+    (void)path;
+    on_void(rc, data);
+}
+
+static void on_node(int rc, const char *path, const struct Stat *stat,
+                    const void *data)
+{
+    (void)path;
+    on_stat(rc, stat, data);
+}
+
+static void on_client_event(zhandle_t *zh, int type, int state,
+                            const char *path, void *context)
+{
+    (void)zh;
+    (void)type;
+    (void)state;
+    (void)path;
+    (void)context;
+}
+
+#define WATCHING on_client_event, (void *)1
+
+static int client_get(zhandle_t *zh)
+{
+    return zoo_awget(zh, "/starved", WATCHING, on_data, NULL);
+}
+
+static int client_exists(zhandle_t *zh)
+{
+    return zoo_awexists(zh, "/starved/none", WATCHING, on_stat, NULL);
+}
+
+static int client_children(zhandle_t *zh)
+{
+    return zoo_awget_children2(zh, "/starved", WATCHING, on_names, NULL);
+}
+
+static int client_acl(zhandle_t *zh)
+{
+    return zoo_aget_acl(zh, "/starved", on_acl, NULL);
+}
+
+static int client_sync(zhandle_t *zh)
+{
+    return zoo_async(zh, "/starved", on_path, NULL);
+}
+
+static int client_set(zhandle_t *zh)
+{
+    char data[200] = ""; /* more than a frame begins with */
+
+    return zoo_aset(zh, "/starved", data, sizeof(data), -1, on_stat, NULL);
+}
+
+static int client_create(zhandle_t *zh)
+{
+    return zoo_acreate2(zh, "/starved/c-", "", 0, &ZOO_OPEN_ACL_UNSAFE,
+                        ZOO_EPHEMERAL_SEQUENTIAL, on_node, NULL);
+}
+
+static int client_delete(zhandle_t *zh)
+{
+    return zoo_adelete(zh, "/starved/none", -1, on_void, NULL);
+}
+
+static int client_log_in(zhandle_t *zh)
+{
+    return zoo_add_auth(zh, "digest", "user:password", 13, on_void, NULL);
+}
+
+static zoo_op_t ops[4];
+static zoo_op_result_t results[4];
+static struct Stat result_stat;
+
+static int client_commit(zhandle_t *zh)
+{
+    static const char data[200];
+
+    zoo_check_op_init(&ops[0], "/starved", -1);
+    zoo_create_op_init(&ops[1], "/starved/m", data, sizeof(data),
+                       &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL, NULL, 0);
+    zoo_set_op_init(&ops[2], "/starved/m", "y", 1, -1, &result_stat);
+    zoo_delete_op_init(&ops[3], "/starved/m", -1);
+    return zoo_amulti(zh, 4, ops, results, on_void, NULL);
+}
+
+static const struct client_call {
+    const char *name;
+    int (*run)(zhandle_t *zh);
+} client_calls[] = {
+    { "get", client_get },           { "exists", client_exists },
+    { "children", client_children }, { "acl", client_acl },
+    { "sync", client_sync },         { "set", client_set },
+    { "create", client_create },     { "delete", client_delete },
+    { "log in", client_log_in },     { "commit", client_commit },
+};
+
+/* Returns whether the allocation of that number was reached. The next request
+ * is answered, and by then the first would have been, too. */
+static bool is_refused_or_answered(const struct client_call *c, zhandle_t *zh,
+                                   long number)
+{
+    bool reached;
+    int rc;
+
+    atomic_store(&answers_of_client, 0);
+    fails_here = number;
+    rc = c->run(zh);
+    reached = fails_here == 0;
+    fails_here = 0;
+    assert_true(reached || rc == ZOK);
+    assert_int_equal(zoo_exists(zh, "/", 0, NULL), ZOK);
+    sleep_ms(5); /* another thread calls completions */
+    if (rc == ZOK)
+        AWAIT(atomic_load(&answers_of_client) > 0);
+    if (atomic_load(&answers_of_client) != (rc == ZOK))
+        fail_msg("%s, allocation %ld: %d, and %d answers", c->name, number, rc,
+                 atomic_load(&answers_of_client));
+    return reached;
+}
+
+/* Regression: it stayed in the list, and took the answer to the next one. */
+static void a_request_is_refused_or_answered(const char *chroot,
+                                             const struct client_call *c)
+{
+    char list[128];
+    zhandle_t *zh;
+
+    (void)snprintf(list, sizeof(list), "%s%s", hosts, chroot);
+    zh = zookeeper_init2(list, on_client_event, SESSION_MS, NULL, NULL,
+                         ZOO_NO_LOG_CLIENTENV, NULL);
+    assert_non_null(zh);
+    AWAIT(zoo_state(zh) == ZOO_CONNECTED_STATE);
+    for (long n = 1; is_refused_or_answered(c, zh, n); n++)
+        assert_true(n < 1000);
+    (void)zookeeper_close(zh);
+}
+
+TEST_ROWS(a_request_that_is_refused_has_no_answer, client_calls, c)
+{
+    zoo_set_debug_level(0);
+    a_request_is_refused_or_answered("", c);
+    a_request_is_refused_or_answered("/starved", c);
+}
+
+/* Regression: it freed what was on its stack. */
+TEST(a_transaction_of_a_bad_path_is_refused)
+{
+    zhandle_t *zh = zookeeper_init2(hosts, on_client_event, SESSION_MS, NULL,
+                                    NULL, ZOO_NO_LOG_CLIENTENV, NULL);
+
+    assert_non_null(zh);
+    AWAIT(zoo_state(zh) == ZOO_CONNECTED_STATE);
+    for (int i = 0; i < 4; i++) {
+        zoo_delete_op_init(&ops[0], "/starved", -1);
+        zoo_delete_op_init(&ops[1], "/starved", -1);
+        zoo_delete_op_init(&ops[2], "/starved", -1);
+        zoo_delete_op_init(&ops[3], "/starved", -1);
+        ops[i].delete_op.path = "no path";
+        assert_int_not_equal(zoo_amulti(zh, 4, ops, results, on_void, NULL),
+                             ZOK);
+    }
+    (void)zookeeper_close(zh);
+}
+#endif
 
 static int run_group(void)
 {
