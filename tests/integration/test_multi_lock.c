@@ -208,6 +208,14 @@ TEST(the_order_of_adding_does_not_matter)
 
 /* -- any recipe ------------------------------------------------------------ */
 
+static uint64_t acquires(zkr_lockable *l)
+{
+    struct zkr_counters all = ZKR_COUNTERS_INIT;
+
+    ok(zkr_lockable_stats(l, &all));
+    return all.acquires;
+}
+
 TEST(locks_of_all_recipes_are_members)
 {
     zkr_multi_lock *ml = new_multi(NULL);
@@ -241,6 +249,9 @@ TEST(locks_of_all_recipes_are_members)
         assert_int_equal(zkr_reentrant_mutex_depth(rm), 1);
         is_free(0);
     }
+    assert_int_equal(acquires(ml), acquires(mutexes[0]) + acquires(rm) +
+                                       acquires(um) + acquires(sem) +
+                                       acquires(rw[0]) + acquires(rw[1]));
     ok(zkr_reentrant_mutex_release(rm));
     release(reader);
     zkr_multi_lock_free(ml);
