@@ -734,6 +734,29 @@ TEST(a_run_told_to_give_back_does_so_when_asked)
     assert_int_equal(cli_end(&cli), 0);
 }
 
+/* Regression: the tool waited for a reader of what it says while its session
+ * went on to prove the lease, so it ended with 137 and without a reason. */
+TEST(a_command_that_the_guard_has_killed_is_reported)
+{
+    char script[512];
+    pid_t command;
+
+    PRINT(script,
+          "exec 3>&1 4<&0; { head -c 65536 /dev/zero; %s run --session-timeout "
+          "4s --servers %s %s sh -c 'echo command $$ . >&3; exec sleep 1000' "
+          "2>&1; echo code $? >&3; } | { read -r line <&4; tr -d '\\0'; }",
+          LOCKCTL, server_hosts(the_server), path);
+    cli_start(&cli, "sh", (const char *const[]){ "-c", script, NULL });
+    cli_wait_said(&cli, " .\n");
+    command = cli_said_pid(&cli, "command ");
+    ask();
+    wait_process_gone(command);
+    assert_int_equal(write(cli.in, "\n", 1), 1);
+    cli_wait_said(&cli, "code 79\n");
+    assert_ok(cli_end(&cli));
+    assert_said(&cli, "zk-lockctl did not run until the lease was over");
+}
+
 static bool tells_owner(void *unused)
 {
     (void)unused;

@@ -2,7 +2,7 @@
 /* Tests of the meaning of a stop of the command. */
 #include <signal.h>
 
-#include "run/follow.h"
+#include "run/job.h"
 #include "texts.h"
 #include "unit.h"
 

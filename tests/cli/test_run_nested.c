@@ -1,82 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of runs inside runs: whose they are, and who would wait for itself. */
+/* Tests of runs inside runs: who would wait for itself. */
 
-#include "run/nested.h"
+#include "run/run.h"
 #include "texts.h"
 #include "unit.h"
-
-static struct nested around;
-
-TEST(a_list_of_sessions_is_read)
-{
-    nested_read(&around, "0x10000a1b2c30001 0xffffffffffffffff");
-    assert_int_equal(around.count, 2);
-    assert_int_equal(around.sessions[0], 0x10000a1b2c30001);
-    assert_int_equal(nested_innermost(&around), -1);
-}
-
-TEST(a_malformed_list_is_none)
-{
-    static const char *const texts[] = {
-        "",         " ",    "0x",        "0x1,0x2", "x",
-        "0x1 0x1g", "0x0",  "0x1  0x2",  "17",      "0x10000000000000000",
-        "0x1\n0x2", "-0x1", "0x1 0x2 y", "0X1",
-    };
-
-    for (size_t i = 0; i < COUNT(texts); i++) {
-        nested_read(&around, texts[i]);
-        if (around.count != 0)
-            fail_msg("'%s' was read", texts[i]);
-        assert_int_equal(nested_innermost(&around), 0);
-    }
-    nested_read(&around, NULL);
-    assert_int_equal(around.count, 0);
-}
-
-TEST(a_written_text_is_read)
-{
-    char text[NESTED_TEXT_MAX];
-
-    nested_read(&around, NULL);
-    nested_write(&around, 0x12, text);
-    assert_string_equal(text, "0x12");
-    nested_read(&around, text);
-    nested_write(&around, INT64_MIN, text);
-    assert_string_equal(text, "0x12 0x8000000000000000");
-    nested_read(&around, text);
-    assert_int_equal(around.count, 2);
-    assert_int_equal(nested_innermost(&around), INT64_MIN);
-}
-
-/* A shell keeps the variables of a lock that it has released. */
-TEST(one_that_is_over_is_removed)
-{
-    nested_read(&around, "0x1 0x2 0x1 0x3");
-    nested_remove(&around, 1);
-    assert_int_equal(around.count, 2);
-    assert_int_equal(around.sessions[0], 2);
-    assert_int_equal(around.sessions[1], 3);
-    nested_remove(&around, 1);
-    assert_int_equal(nested_innermost(&around), 3);
-    nested_remove(&around, 3);
-    assert_int_equal(around.count, 1);
-    assert_int_equal(nested_innermost(&around), 2);
-}
-
-/* A run that nests deeper forgets the outermost run, and no other. */
-TEST(of_many_the_innermost_are_kept)
-{
-    char text[NESTED_TEXT_MAX] = "";
-
-    for (int i = 1; i <= 3 * NESTED_MAX; i++) {
-        nested_read(&around, text);
-        nested_write(&around, -i, text);
-    }
-    nested_read(&around, text);
-    assert_int_equal(around.count, NESTED_MAX);
-    assert_int_equal(nested_innermost(&around), -3 * NESTED_MAX);
-    assert_int_equal(around.sessions[0], -2 * NESTED_MAX - 1);
-}
 
 #define AROUND 0x12
 
@@ -147,6 +74,7 @@ TEST_ROWS(a_claim_waits_for_a_run_around, claims, claim)
     struct wanted wanted = { .kind = claim->kind, .slots = 2 };
     struct zkr_participant items[3];
     struct zkr_participants list = { .items = items };
+    struct ids around;
     const struct zkr_participant *p;
     char markers[3][16];
     char text[3][16];
@@ -155,8 +83,8 @@ TEST_ROWS(a_claim_waits_for_a_run_around, claims, claim)
 
     for (int i = 0; i < count; i++)
         items[list.count++] = node(text[i], markers[i]);
-    nested_read(&around, "0x11 0x12");
-    p = nested_waits_for(&around, &list, &wanted);
+    ids_read(&around, "0x11 0x12", id_is_session);
+    p = run_waits_for(&around, &list, &wanted);
     assert_int_equal(p != NULL, claim->waits);
     assert_true(p == NULL || p->session_id == AROUND);
 }

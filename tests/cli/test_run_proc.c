@@ -13,8 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run/child.h"
-#include "run/killer.h"
+#include "run/keep.h"
 #include "run/proc.h"
 #include "texts.h"
 #include "unit.h"
@@ -60,8 +59,6 @@ void *__wrap_mmap64(void *at, size_t size, int prot, int flags, int fd,
                     off_t offset);
 void *__real_realloc(void *p, size_t size);
 void *__wrap_realloc(void *p, size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__wrap_calloc(size_t n, size_t size);
 
 int __wrap_open64(const char *path, int flags, ...)
 {
@@ -106,11 +103,6 @@ void *__wrap_mmap64(void *at, size_t size, int prot, int flags, int fd,
 void *__wrap_realloc(void *p, size_t size)
 {
     return is_refused("realloc") ? NULL : __real_realloc(p, size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return is_refused("calloc") ? NULL : __real_calloc(n, size);
 }
 
 static int count_fds(void)
@@ -193,7 +185,7 @@ static bool nobody_is_left(void)
 {
     pid_t found = 0;
 
-    proc_each_child_of(getpid(), note, &found);
+    proc_each(PROC_CHILDREN, getpid(), note, &found);
     return found == 0;
 }
 
@@ -202,13 +194,13 @@ TEST(all_children_are_found)
     pid_t pid = start_sleeper("sleeper");
     pid_t found = 0;
 
-    proc_each_child_of(getpid(), note, &found);
+    proc_each(PROC_CHILDREN, getpid(), note, &found);
     assert_int_equal(found, pid);
     /* The child has ended, and nobody has waited for it. */
     assert_int_equal(kill(pid, SIGKILL), 0);
     assert_int_equal(waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOWAIT), 0);
     found = 0;
-    proc_each_child_of(getpid(), note, &found);
+    proc_each(PROC_CHILDREN, getpid(), note, &found);
     assert_int_equal(found, pid);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     assert_true(nobody_is_left());
@@ -234,64 +226,54 @@ TEST(a_gone_or_hidden_process_counts_for_nothing)
 
 TEST(descriptors_that_cannot_be_noted_are_an_error)
 {
-    static const char *const calls[] = { "opendir", "calloc", "realloc" };
+    static const char *const calls[] = { "opendir", "realloc" };
+    struct inherited in = { .fds = NULL };
     int extra = open("/dev/null", O_RDONLY);
-    struct fds *fds;
 
     assert_true(extra > 2);
     for (size_t i = 0; i < COUNT(calls); i++) {
         refuse(calls[i], 0, ENOMEM);
-        assert_null(fds_note());
+        assert_int_equal(inherited_note(&in), -1);
     }
     refused = NULL;
-    fds = fds_note();
-    assert_non_null(fds);
-    fds_free(fds);
+    assert_ok(inherited_note(&in));
+    assert_true(in.count > 0);
+    inherited_done(&in);
     (void)close(extra);
-}
-
-static void begin(void)
-{
-}
-
-static void end(void *arg, bool late)
-{
-    (void)arg;
-    (void)late;
 }
 
 TEST(a_killer_that_cannot_start_leaves_nothing)
 {
     static const char *const calls[] = { "mmap", "pipe2", "fork" };
-    static const struct killer_way way = { begin, end, NULL, STDIN_FILENO };
+    static const struct keep keep = { .script.fd = STDIN_FILENO };
+    static const struct run run = { .keep = &keep };
 
     for (size_t i = 0; i < COUNT(calls); i++) {
         refuse(calls[i], 0, EAGAIN);
-        assert_null(killer_start(&way));
+        assert_null(killer_start(&run));
         assert_int_equal(errno, EAGAIN);
     }
     refused = NULL;
     assert_true(nobody_is_left());
 }
 
-static struct signals quiet; /* what a command gets: nothing is blocked */
-static int start(char *program, const char **ret_step)
+static struct inherited quiet; /* what a command gets: nothing is blocked */
+
+static int start(char *program)
 {
     char *argv[] = { program, NULL };
     char *env[] = { NULL };
-    struct tty none = { .fd = -1 };
-    struct fds *fds = fds_note();
+    struct job_control none = { .tty = -1 };
     struct guard_plan plan = {
-        .argv = argv, .env = env, .fds = fds, .signals = &quiet, .tty = &none
+        .argv = argv, .env = env, .inherited = &quiet, .job = &none
     };
-    struct child c = { .pid = 0 };
+    struct child c;
     int error;
 
-    assert_non_null(fds);
-    error = child_start(&c, &plan, 0, ret_step);
-    fds_free(fds);
-    assert_int_not_equal(error, 0);
-    assert_int_equal(c.pid, 0);
+    assert_ok(inherited_note(&quiet));
+    error = child_start(&c, &plan, 0);
+    inherited_done(&quiet);
+    assert_null(c.guard);
     return error;
 }
 
@@ -307,21 +289,15 @@ TEST(a_command_that_cannot_start_leaves_nothing)
                    { "fork", 1 } /* in the guard */ };
     char none[] = "/nowhere/at/all";
     char passwd[] = "/etc/passwd";
-    const char *step;
 
-    (void)sigemptyset(&quiet.mask_before);
-    quiet.pipe_before.sa_handler = SIG_DFL;
-    quiet.child_before.sa_handler = SIG_DFL;
+    (void)sigemptyset(&quiet.mask);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(start(none, &step), ENOENT);
-        assert_string_equal(step, "exec");
-        assert_int_equal(start(passwd, &step), EACCES);
-        assert_string_equal(step, "exec");
+        assert_int_equal(start(none), ENOENT);
+        assert_int_equal(start(passwd), EACCES);
     }
     for (size_t i = 0; i < COUNT(faults); i++) {
         refuse(faults[i].call, faults[i].after, EAGAIN);
-        assert_int_equal(start(none, &step), EAGAIN);
-        assert_string_equal(step, "fork");
+        assert_int_equal(start(none), -EAGAIN);
         refused = NULL;
         assert_true(nobody_is_left());
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looks after a lock that is kept for the shell that has started us. Its
  * environment names all holds, and also those that have ended. */
-#include "run/shell_holds.h"
+#include "run/desk.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static int check(const struct lockctl *ctl, const struct desk *d)
 {
     int code = atomic_load(&d->check);
 
-    if (code == 0 && (proc_is_stopped((pid_t)d->id.pid) ||
+    if (code == 0 && (proc_is_stopped(d->keeper) ||
                       clock_boot_ms() >= atomic_load(&d->valid_until_ms)))
         return is_silent();
     return tell(ctl, code, d->text, "the lock is held");
@@ -62,7 +62,7 @@ static int check(const struct lockctl *ctl, const struct desk *d)
  * finds nobody. */
 static int release(const struct lockctl *ctl, const struct desk *d)
 {
-    int pidfd = (int)syscall(SYS_pidfd_open, (pid_t)d->id.pid, 0);
+    int pidfd = (int)syscall(SYS_pidfd_open, d->keeper, 0);
     struct pollfd ended = { .fd = pidfd, .events = POLLIN };
     int code;
 
@@ -85,8 +85,8 @@ static void note_release(struct desk *const *desks, size_t released)
 {
     for (size_t i = 0; i < released; i++) {
         if (desks[i] != NULL &&
-            !holds_have(&desks[i]->released, &desks[released]->id))
-            holds_add(&desks[i]->released, &desks[released]->id);
+            !ids_have(&desks[i]->released, desks[released]->id))
+            ids_add(&desks[i]->released, desks[released]->id);
     }
 }
 
@@ -101,7 +101,7 @@ static bool is_ours(const struct desk *d, const char *path)
 
 /* Returns the index of the hold that is meant; -1: none. Without a path it is
  * the newest, if all that are newer have been released. */
-static int find(const struct holds *holds, struct desk *const *desks,
+static int find(const struct ids *holds, struct desk *const *desks,
                 const char *path)
 {
     int i = (int)holds->count - 1;
@@ -112,7 +112,7 @@ static int find(const struct holds *holds, struct desk *const *desks,
     if (path[0] != '\0' || i < 0)
         return i;
     for (size_t newer = (size_t)i + 1; newer < holds->count; newer++) {
-        if (!holds_have(&desks[i]->released, &holds->items[newer]))
+        if (!ids_have(&desks[i]->released, holds->items[newer]))
             return -1;
     }
     return i;
@@ -120,15 +120,15 @@ static int find(const struct holds *holds, struct desk *const *desks,
 
 static int ask(const struct lockctl *ctl, bool releases, const char *path)
 {
-    struct desk *desks[HOLDS_MAX];
-    struct holds holds;
+    struct desk *desks[IDS_MAX];
+    struct ids holds;
     bool all_have_a_desk = path[0] != '\0';
     int code;
     int i;
 
-    holds_read(&holds, getenv(HOLDS_VARIABLE));
+    ids_read(&holds, getenv(HOLDS_VARIABLE), id_is_hold);
     for (size_t k = 0; k < holds.count; k++) {
-        desks[k] = desk_open(&holds.items[k]);
+        desks[k] = desk_open(holds.items[k]);
         all_have_a_desk = all_have_a_desk && desks[k] != NULL;
     }
     i = find(&holds, desks, path);

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -17,7 +16,12 @@
 #include "common/now.h"
 #include "run/proc.h"
 
-enum { STARTING_MS = 100, KILL_AGAIN_MS = 10 };
+enum { STARTING_MS = 100 };
+
+pid_t child_pid(const struct child *c)
+{
+    return atomic_load(&c->guard->command);
+}
 
 /* Its child, the command, may have stopped it. */
 static void wake_guard(const struct child *c)
@@ -52,7 +56,7 @@ static int fork_guard(struct child *c, const struct guard_plan *plan,
                       const int ends[2], const int errors[2])
 {
     int error = 0;
-    pid_t pid = fork();
+    pid_t pid = guard_fork();
 
     if (pid == 0)
         guard_run(c->guard, plan, ends[1], errors[1]);
@@ -68,7 +72,6 @@ static int fork_guard(struct child *c, const struct guard_plan *plan,
     return error;
 }
 
-/* A negative number: what failed was no exec. */
 static int start(struct child *c, const struct guard_plan *plan)
 {
     int ends[2];
@@ -85,37 +88,25 @@ static int start(struct child *c, const struct guard_plan *plan)
     return error;
 }
 
-int child_start(struct child *c, struct guard_plan *plan, int64_t deadline_ms,
-                const char **ret_step)
+int child_start(struct child *c, struct guard_plan *plan, int64_t deadline_ms)
 {
-    struct guard *g = mmap(NULL, sizeof(*g), PROT_READ | PROT_WRITE,
-                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    int error = g == MAP_FAILED ? -errno : 0;
+    int error;
 
     *c = (struct child){ .guard_fd = -1,
-                         .since_ms = clock_boot_ms() - PROC_START_MS };
-    if (error == 0) {
-        c->guard = g;
-        c->left = true;
-        atomic_store(&g->status, GUARD_RUNS);
-        atomic_store(&g->deadline_ms, deadline_ms);
-        plan->lend = plan->tty->give && tty_is_ours(plan->tty);
-        error = start(c, plan);
-        c->pid = atomic_load(&g->command);
-    }
-    *ret_step = error > 0 ? "exec" : "fork";
-    if (error != 0 && c->pid > 0)
-        tty_take_back(plan->tty, c->pid);
-    if (error != 0) {
-        child_done(c);
-        c->pid = 0;
-    }
-    return error < 0 ? -error : error;
-}
-
-void child_set_deadline(const struct child *c, int64_t deadline_ms)
-{
-    atomic_store(&c->guard->deadline_ms, deadline_ms);
+                         .since_ms = clock_boot_ms() - PROC_START_MS,
+                         .guard = guard_share(sizeof(*c->guard)) };
+    if (c->guard == NULL)
+        return -errno;
+    atomic_store(&c->guard->status, GUARD_RUNS);
+    atomic_store(&c->guard->deadline.at_ms, deadline_ms);
+    plan->lend = job_lends(plan->job);
+    error = start(c, plan);
+    if (error == 0)
+        return 0;
+    if (child_pid(c) > 0)
+        job_take_back(plan->job, child_pid(c));
+    child_done(c);
+    return error;
 }
 
 static void note_end(struct child *c, int status)
@@ -134,7 +125,7 @@ static void reap_ours(struct child *c)
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         if (pid == c->guard_pid)
             c->guard_pid = 0;
-        else if (pid == c->pid)
+        else if (pid == child_pid(c))
             note_end(c, status);
     }
 }
@@ -143,7 +134,7 @@ static void reap_ours(struct child *c)
  * are ours. */
 static void replace_guard(struct child *c)
 {
-    struct timespec pause = { .tv_nsec = KILL_AGAIN_MS * 1000000L };
+    struct timespec pause = { .tv_nsec = GUARD_AGAIN_MS * 1000000L };
 
     while (guard_signal_all(c->guard, c->since_ms, SIGKILL)) {
         (void)nanosleep(&pause, NULL);
@@ -152,10 +143,10 @@ static void replace_guard(struct child *c)
     if (!c->ended)
         note_end(c, SIGKILL);
     c->guard_killed = true;
-    c->left = false;
+    atomic_store(&c->guard->empty, true);
 }
 
-void child_reap(struct child *c)
+bool child_reap(struct child *c)
 {
     struct guard *g = c->guard;
     char byte;
@@ -171,20 +162,18 @@ void child_reap(struct child *c)
     status = atomic_load(&g->status);
     if (!c->ended && status != GUARD_RUNS)
         note_end(c, status);
-    c->left = !atomic_load(&g->empty);
-    c->refused = atomic_load(&g->refused);
-    if (c->left && c->guard_pid == 0)
+    if (!atomic_load(&g->empty) && c->guard_pid == 0)
         replace_guard(c);
+    return !atomic_load(&g->empty);
 }
 
 void child_done(struct child *c)
 {
-    if (c->guard == NULL)
-        return;
     child_signal(c, 0, false);
     if (c->guard_pid > 0)
         (void)waitpid(c->guard_pid, NULL, 0);
-    (void)close(c->guard_fd);
+    if (c->guard_fd >= 0)
+        (void)close(c->guard_fd);
     (void)munmap(c->guard, sizeof(*c->guard));
     c->guard = NULL;
 }

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 struct claim {
-    struct wanted wanted;
+    const struct wanted *wanted;
     zkr_lockable *locks[GRANTS_MAX];
     zkr_leader *leader; /* instead of locks */
     zkr_multi_lock *all;
@@ -21,7 +21,7 @@ struct claim {
 
     /* Written by a callback, read when `done`. */
     int error;
-    struct grants grants;
+    struct grants *grants;
     char detail[512];
     atomic_bool done;
 };
@@ -58,13 +58,13 @@ static bool is_of(const struct wanted *wanted, size_t i, const char *node)
 /* A multi-lock has an order of its own. */
 static void take_grants(struct claim *c, zkr_grant *const *grants)
 {
-    for (size_t i = 0; i < c->wanted.count; i++) {
-        for (size_t j = 0; j < c->wanted.count; j++) {
-            if (is_of(&c->wanted, i, zkr_grant_node(grants[j])))
-                c->grants.items[i] = grants[j];
+    for (size_t i = 0; i < c->wanted->count; i++) {
+        for (size_t j = 0; j < c->wanted->count; j++) {
+            if (is_of(c->wanted, i, zkr_grant_node(grants[j])))
+                c->grants->items[i] = grants[j];
         }
     }
-    c->grants.count = c->wanted.count;
+    c->grants->count = c->wanted->count;
 }
 
 /* Set the outcome: `grants` has what was granted, and the detail of the library
@@ -98,7 +98,7 @@ static int new_lock(const struct claim *c, zkr_session *session, size_t i,
                     zkr_lockable **ret_lock)
 {
     struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
-    const struct wanted *wanted = &c->wanted;
+    const struct wanted *wanted = c->wanted;
 
     opts.label = wanted->label;
     if (wanted->kind == CLAIM_SEMAPHORE)
@@ -115,8 +115,8 @@ static int start_all(struct claim *c, zkr_session *session, int64_t timeout_ms)
     struct zkr_acquire_opts how = ZKR_ACQUIRE_OPTS_INIT;
     int rc = zkr_multi_lock_new(session, &opts, &c->all);
 
-    how.mode = claim_kinds[c->wanted.kind].mode;
-    for (size_t i = 0; rc == ZKR_OK && i < c->wanted.count; i++) {
+    how.mode = claim_kinds[c->wanted->kind].mode;
+    for (size_t i = 0; rc == ZKR_OK && i < c->wanted->count; i++) {
         rc = new_lock(c, session, i, &c->locks[i]);
         if (rc == ZKR_OK)
             rc = zkr_multi_lock_add(c->all, c->locks[i], &how);
@@ -143,10 +143,16 @@ static void on_event(zkr_leader *leader, const struct zkr_leader_event *event,
     if (event->kind == ZKR_LEADER_FAILED) {
         decide(c, event->error);
     } else if (event->kind == ZKR_LEADER_GAINED &&
-               zkr_leader_grant(leader, &c->grants.items[0]) == ZKR_OK) {
-        c->grants.count = 1;
+               zkr_leader_grant(leader, &c->grants->items[0]) == ZKR_OK) {
+        c->grants->count = 1;
         decide(c, ZKR_OK);
     }
+}
+
+static void free_grants(struct claim *c)
+{
+    zkr_grants_free(c->grants->items, c->grants->count);
+    c->grants->count = 0;
 }
 
 /* When it has returned, there is no event any more. */
@@ -154,7 +160,7 @@ static void cancel_campaign(struct claim *c, int error)
 {
     zkr_leader_free(c->leader);
     c->leader = NULL;
-    grants_free(&c->grants);
+    free_grants(c);
     if (atomic_load(&c->done))
         c->error = error;
     else
@@ -180,9 +186,9 @@ static int start_campaign(struct claim *c, zkr_session *session,
     zkr_leader **leader = &c->leader;
     int rc;
 
-    opts.label = c->wanted.label;
-    rc =
-        zkr_leader_new(session, c->wanted.paths[0], &opts, on_event, c, leader);
+    opts.label = c->wanted->label;
+    rc = zkr_leader_new(session, c->wanted->paths[0], &opts, on_event, c,
+                        leader);
     if (rc == ZKR_OK)
         rc = zkr_leader_campaign(*leader);
     return rc == ZKR_OK && timeout_ms == 0 ? try_once(c) : rc;
@@ -191,14 +197,16 @@ static int start_campaign(struct claim *c, zkr_session *session,
 /* -- the interface -------------------------------------------------------- */
 
 int claim_start(zkr_session *session, const struct wanted *wanted,
-                int64_t timeout_ms, int event_fd, struct claim **ret_claim)
+                int64_t timeout_ms, int event_fd, struct grants *ret_grants,
+                struct claim **ret_claim)
 {
     struct claim *c = calloc(1, sizeof(*c));
     int rc;
 
     if (c == NULL)
         return ZKR_ENOMEM;
-    c->wanted = *wanted;
+    c->wanted = wanted;
+    c->grants = ret_grants;
     c->event_fd = event_fd;
     rc = wanted->kind == CLAIM_LEADER ? start_campaign(c, session, timeout_ms)
                                       : start_all(c, session, timeout_ms);
@@ -209,12 +217,11 @@ int claim_start(zkr_session *session, const struct wanted *wanted,
     return rc;
 }
 
-bool claim_outcome(struct claim *c, int *ret_error, struct grants *ret_grants)
+bool claim_outcome(const struct claim *c, int *ret_error)
 {
     if (!atomic_load(&c->done))
         return false;
     *ret_error = c->error;
-    *ret_grants = c->grants;
     return true;
 }
 
@@ -226,28 +233,29 @@ const char *claim_detail(const struct claim *c)
 /* The library says the error of the multi-lock. */
 void claim_cancel(struct claim *c, int error)
 {
-    if (c->wanted.kind == CLAIM_LEADER)
+    if (c->wanted->kind == CLAIM_LEADER)
         cancel_campaign(c, error);
     else
         (void)zkr_request_cancel(c->request);
 }
 
-int claim_release(struct claim *c, const struct grants *grants)
+int claim_release(struct claim *c)
 {
-    return c->wanted.kind == CLAIM_LEADER
+    return c->wanted->kind == CLAIM_LEADER
                ? zkr_leader_leave(c->leader)
-               : zkr_grants_release(grants->items, grants->count);
+               : zkr_grants_release(c->grants->items, c->grants->count);
 }
 
 void claim_free(struct claim *c)
 {
     if (c == NULL)
         return;
+    free_grants(c);
     if (c->leader != NULL) /* or the sentence of an error were that of this */
         zkr_leader_free(c->leader);
     zkr_request_free(c->request);
     zkr_multi_lock_free(c->all);
-    for (size_t i = 0; i < c->wanted.count; i++)
+    for (size_t i = 0; i < c->wanted->count; i++)
         zkr_lockable_free(c->locks[i]);
     free(c);
 }
@@ -294,10 +302,4 @@ void grants_listen(const struct grants *g, zkr_grant_fn fn, void *user)
 {
     for (size_t i = 0; i < g->count; i++)
         (void)zkr_grant_listen(g->items[i], fn, user);
-}
-
-void grants_free(struct grants *g)
-{
-    zkr_grants_free(g->items, g->count);
-    g->count = 0;
 }

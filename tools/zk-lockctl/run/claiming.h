@@ -57,19 +57,19 @@ zkr_grant *grants_lost(const struct grants *g);
 
 /* For each of them, as zkr_grant_listen() and so on. */
 void grants_listen(const struct grants *g, zkr_grant_fn fn, void *user);
-void grants_free(struct grants *g);
 
 struct claim;
 
-/* Begin. `event_fd`, an eventfd, is written when it has ended. ZKR_OK, or an
- * error of the library. */
+/* Begin. `event_fd`, an eventfd, is written when it has ended; until
+ * claim_free() `wanted` and `ret_grants` are its own. ZKR_OK, or an error of
+ * the library. */
 int claim_start(zkr_session *session, const struct wanted *wanted,
-                int64_t timeout_ms, int event_fd, struct claim **ret_claim);
+                int64_t timeout_ms, int event_fd, struct grants *ret_grants,
+                struct claim **ret_claim);
 
-/* Tells whether it has ended, with the error and the grants, in the order of
- * what is wanted, which become the caller's. */
-bool claim_outcome(struct claim *claim, int *ret_error,
-                   struct grants *ret_grants);
+/* Tells whether it has ended, with the error. After ZKR_OK the grants are
+ * there, in the order of what is wanted. */
+bool claim_outcome(const struct claim *claim, int *ret_error);
 
 /* Returns the sentence of the error. */
 const char *claim_detail(const struct claim *claim);
@@ -78,7 +78,8 @@ const char *claim_detail(const struct claim *claim);
 void claim_cancel(struct claim *claim, int error);
 
 /* Gives back what was granted, as zkr_grant_release(). */
-int claim_release(struct claim *claim, const struct grants *grants);
+int claim_release(struct claim *claim);
 
-/* Frees it, after its outcome: a leader leads no more then. NULL is allowed. */
+/* Frees it, after its outcome, with the grants: a leader leads no more then.
+ * NULL is allowed. */
 void claim_free(struct claim *claim);

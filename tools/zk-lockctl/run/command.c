@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs the command under the lock: signals, the lease, and its end. */
-#include "run/follow.h"
 #include "run/run.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <sys/wait.h>
@@ -15,48 +15,35 @@ enum { KILL_AGAIN_MS = 50 };
 /* The command while it runs. */
 struct running {
     struct run *run;
-    struct follow follow;
     enum zkr_grant_state_kind state; /* of the lock, as last said */
-    bool killed;          /* KILL was sent because of the lease, or overdue */
-    bool refused;         /* it was said that a signal was not allowed */
-    bool forced;          /* KILL was sent as TERM was not enough */
-    int64_t kill_ms;      /* when the command is killed for that; 0: it was not
-                             told to end */
-    int64_t kill_rest_ms; /* when what the command has left behind is killed;
-                             0: not asked to end yet */
+    bool killed;    /* KILL was sent because of the lease, or overdue */
+    bool refused;   /* it was said that a signal was not allowed */
+    bool forced;    /* KILL was sent as TERM was not enough */
+    bool ends_rest; /* what the ended command has left behind was told to end */
+    int64_t kill_ms; /* when who was told to end is killed; 0: nobody was */
 };
 
 /* -- its beginning -------------------------------------------------------- */
 
-static int start_failed(const struct run *run, const char *step, int error)
-{
-    const char *name = run->opts.argv[0];
-
-    if (strcmp(step, "exec") != 0)
-        return lockctl_fail(EX_RUN, "the command cannot be started: %s",
-                            strerror(error));
-    return lockctl_fail(error == ENOENT ? EX_NOT_FOUND : EX_NOT_EXECUTABLE,
-                        "%s: %s", name, strerror(error));
-}
-
 static int start_command(struct run *run)
 {
-    const char *step = "fork";
     char **env = run_env_new(run);
     struct guard_plan plan = { .argv = run->opts.argv,
                                .env = env,
-                               .fds = run->inherited,
-                               .signals = &run->signals,
-                               .tty = &run->tty };
+                               .inherited = &run->inherited,
+                               .job = &run->job };
     int64_t deadline_ms = run_view_now(run).valid_until_ms;
-    int error = env != NULL
-                    ? child_start(&run->turn.child, &plan, deadline_ms, &step)
-                    : ENOMEM;
+    int error = env != NULL ? child_start(&run->turn.child, &plan, deadline_ms)
+                            : -ENOMEM;
 
-    run_env_free(env);
-    if (error != 0)
-        return start_failed(run, step, error);
-    return 0;
+    free(env);
+    if (error == 0)
+        return 0;
+    if (error < 0)
+        return lockctl_fail(EX_RUN, "the command cannot be started: %s",
+                            strerror(-error));
+    return lockctl_fail(error == ENOENT ? EX_NOT_FOUND : EX_NOT_EXECUTABLE,
+                        "%s: %s", run->opts.argv[0], strerror(error));
 }
 
 /* -- its end -------------------------------------------------------------- */
@@ -69,7 +56,7 @@ static void signal_all(struct running *c, int sig)
 
 static void say_refused(struct running *c)
 {
-    if (!c->run->turn.child.refused || c->refused)
+    if (c->refused || !atomic_load(&c->run->turn.child.guard->refused))
         return;
     (void)lockctl_fail(EX_NOPERM,
                        "a process of the command belongs to another user: it "
@@ -85,52 +72,39 @@ static void note_told(struct running *c)
         c->kill_ms = clock_boot_ms() + c->run->opts.kill_after_ms;
 }
 
-/* The command has not ended though it was told to. */
-static int64_t end_command(struct running *c)
-{
-    int64_t now_ms = clock_boot_ms();
-
-    if (c->kill_ms == 0)
-        return INT64_MAX;
-    if (now_ms < c->kill_ms)
-        return c->kill_ms;
-    signal_all(c, SIGKILL);
-    if (!c->forced)
-        lockctl_say(c->run->ctl,
-                    "the command did not end within %lld ms of TERM: "
-                    "KILL",
-                    (long long)c->run->opts.kill_after_ms);
-    c->forced = true;
-    c->kill_ms = now_ms + KILL_AGAIN_MS;
-    return c->kill_ms;
-}
-
 /* The command has ended, but processes that it has started have not. */
-static int64_t end_rest(struct running *c)
+static void tell_rest(struct running *c)
 {
-    int64_t now_ms = clock_boot_ms();
-
-    if (c->kill_rest_ms == 0) {
-        if (c->run->ctl->verbose > 0)
-            lockctl_say(c->run->ctl, "the command has left processes behind: "
-                                     "TERM to them");
-        signal_all(c, SIGTERM);
-        signal_all(c, SIGCONT);
-        c->kill_rest_ms = now_ms + c->run->policy.grace_ms;
-    } else if (now_ms >= c->kill_rest_ms) {
-        signal_all(c, SIGKILL);
-        c->kill_rest_ms = now_ms + KILL_AGAIN_MS;
-    }
-    return c->kill_rest_ms;
+    if (c->run->ctl->verbose > 0)
+        lockctl_say(c->run->ctl, "the command has left processes behind: "
+                                 "TERM to them");
+    signal_all(c, SIGTERM);
+    signal_all(c, SIGCONT);
+    c->kill_ms = clock_boot_ms() + c->run->opts.policy.grace_ms;
+    c->ends_rest = true;
 }
 
 /* Sends KILL where TERM is not enough; returns when to look again. The lease
  * kills again and again by itself. */
 static int64_t see_to_end(struct running *c)
 {
-    return c->killed                  ? INT64_MAX
-           : c->run->turn.child.ended ? end_rest(c)
-                                      : end_command(c);
+    if (c->killed)
+        return INT64_MAX;
+    if (c->run->turn.child.ended && !c->ends_rest)
+        tell_rest(c);
+    if (c->kill_ms == 0)
+        return INT64_MAX;
+    if (clock_boot_ms() < c->kill_ms)
+        return c->kill_ms;
+    signal_all(c, SIGKILL);
+    if (!c->ends_rest && !c->forced)
+        lockctl_say(c->run->ctl,
+                    "the command did not end within %lld ms of TERM: "
+                    "KILL",
+                    (long long)c->run->opts.kill_after_ms);
+    c->forced = true;
+    c->kill_ms = clock_boot_ms() + KILL_AGAIN_MS;
+    return c->kill_ms;
 }
 
 /* -- the lease ------------------------------------------------------------ */
@@ -151,12 +125,15 @@ static void say_state(struct running *c, const struct policy_view *view)
     c->state = view->state;
 }
 
-static void say_lost(const struct run *run)
+/* The lease of one that the guard has killed may have been proven since. */
+static void say_lost(const struct run *run, const struct policy_view *view)
 {
     char why[WHY_LOST_MAX];
 
     (void)lockctl_fail(EX_LOST, "LOCK LOST: %s; the command is killed",
-                       run_why_lost(run, why));
+                       policy_is_ours(view)
+                           ? "zk-lockctl did not run until the lease was over"
+                           : run_why_lost(run, why));
 }
 
 static void say_end(const struct run *run, enum policy_action action,
@@ -175,7 +152,7 @@ static void say_end(const struct run *run, enum policy_action action,
         (void)lockctl_fail(EX_OVERDUE,
                            "--max-hold is over; the command is killed");
     else
-        say_lost(run);
+        say_lost(run, view);
 }
 
 /* Notes why the command is ended, and says so once. */
@@ -198,10 +175,11 @@ static void note_ending(struct running *c, enum policy_action action,
 static int64_t obey_policy(struct running *c, const struct policy_view *view)
 {
     struct run *run = c->run;
-    struct policy_plan plan = policy_next(&run->policy, view);
+    struct policy_plan plan = policy_next(&run->opts.policy, view);
 
     if (view->valid_until_ms != 0)
-        child_set_deadline(&run->turn.child, view->valid_until_ms);
+        atomic_store(&run->turn.child.guard->deadline.at_ms,
+                     view->valid_until_ms);
     if (plan.action != POLICY_NOTHING)
         signal_all(c, plan.action == POLICY_SEND_KILL ? SIGKILL : SIGTERM);
     if (plan.action == POLICY_SEND_TERM)
@@ -213,42 +191,40 @@ static int64_t obey_policy(struct running *c, const struct policy_view *view)
                                            : plan.wake_ms;
 }
 
-/* Nothing is left of the command. If its time has run out, it was the guard
- * that killed it while we could not. */
+/* Nothing is left of the command. The guard has killed it if we could not in
+ * time. */
 static void note_end(struct running *c)
 {
-    struct run *run = c->run;
-    struct policy_view view = run_view_now(run);
+    struct child *child = &c->run->turn.child;
+    struct policy_view view = run_view_now(c->run);
 
-    run->turn.ended_in_time =
-        view.now_ms < grants_valid_until(&run->turn.grants);
-    if (view.now_ms >= view.valid_until_ms && !c->killed &&
-        WIFSIGNALED(run->turn.child.status) &&
-        WTERMSIG(run->turn.child.status) == SIGKILL)
+    if (atomic_load(&child->guard->deadline.missed) && !c->killed &&
+        WIFSIGNALED(child->status) && WTERMSIG(child->status) == SIGKILL)
         note_ending(c, POLICY_SEND_KILL, &view);
 }
 
 static void pass_on(struct running *c, int sig)
 {
     struct run *run = c->run;
+    struct child *child = &run->turn.child;
 
     if (sig == SIGCONT) {
-        follow_continue(&c->follow);
+        job_continue(&run->job, child);
         return;
     }
     if (sig == SIGTTIN || sig == SIGTTOU) {
-        follow_share_terminal(&c->follow, sig);
+        job_share_terminal(&run->job, child, sig);
         return;
     }
     if (sig == SIGTSTP)
-        c->follow.told_to_stop = true;
+        run->job.told_to_stop = true;
     if (sig == SIGTERM || sig == SIGINT || sig == SIGQUIT)
         run->turn.told_to_end = true;
-    child_signal(&run->turn.child, sig, false);
+    child_signal(child, sig, false);
     if (sig == SIGTERM)
         note_told(c);
     else if (signals_is_fatal(sig))
-        child_signal(&run->turn.child, SIGCONT, false); /* or it could not */
+        child_signal(child, SIGCONT, false); /* or it could not */
 }
 
 static void pass_all_on(struct running *c, const sigset_t *arrived)
@@ -287,25 +263,27 @@ static bool may_stay(const struct run *run)
 static void watch_command(struct running *c)
 {
     struct run *run = c->run;
+    struct child *child = &run->turn.child;
 
     for (;;) {
         struct policy_view view;
         sigset_t arrived;
         int64_t wake_ms;
         int64_t end_ms;
+        bool left;
 
         /* Read before the command is looked at: what the guard tells later
          * makes a descriptor readable again, so we do not sleep. */
-        signals_collect(&run->signals, &arrived);
+        signals_collect(&run->inherited, &arrived);
         /* We may be stopped at any moment. After the signals: a CONT that is
          * passed on came before this look at the lease. Before the look: a
          * command that ends while we are stopped is not killed. */
         view = run_view_now(run);
-        child_reap(&run->turn.child);
+        left = child_reap(child);
         say_refused(c);
-        if (run->turn.child.ended) {
-            follow_take_terminal_back(&c->follow);
-            if (may_stay(run) || !run->turn.child.left) {
+        if (child->ended) {
+            job_end(&run->job, child);
+            if (may_stay(run) || !left) {
                 note_end(c);
                 return;
             }
@@ -313,20 +291,17 @@ static void watch_command(struct running *c)
         wake_ms = obey_policy(c, &view);
         pass_all_on(c, &arrived);
         obey_revoke(c);
-        if (!run->turn.child.ended)
-            follow_stop(&c->follow, c->kill_ms != 0);
+        if (!child->ended)
+            job_stop(&run->job, child, c->kill_ms != 0);
         end_ms = see_to_end(c);
         (void)run_sleep(run, end_ms < wake_ms ? end_ms : wake_ms,
-                        run->signals.fd, run->turn.child.guard_fd);
+                        run->inherited.signal_fd, child->guard_fd);
     }
 }
 
 int run_command(struct run *run)
 {
-    struct running c = { .run = run,
-                         .follow = { .tty = &run->tty,
-                                     .child = &run->turn.child },
-                         .state = ZKR_GRANT_HELD };
+    struct running c = { .run = run, .state = ZKR_GRANT_HELD };
     int code = run_check_lease(run);
 
     if (code == 0)
@@ -334,6 +309,7 @@ int run_command(struct run *run)
     if (code == 0)
         code = start_command(run);
     if (code == 0) {
+        run->job.told_to_stop = false;
         watch_command(&c);
         if (run->turn.child.guard_killed)
             (void)lockctl_fail(EX_SIGNALED + SIGKILL,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/shell_holds.h"
+#include "run/desk.h"
 
 /* Until the user is told why there is no connection yet; and how long the
  * library takes to find out. */
@@ -15,7 +15,7 @@ enum { PATIENCE_MS = 1000, WHY_MS = 500 };
 /* The command has some time before TERM. */
 static int check_max_hold(const struct run *run)
 {
-    int64_t least_ms = run->policy.grace_ms + POLICY_LEAD_MS;
+    int64_t least_ms = run->opts.policy.grace_ms + POLICY_LEAD_MS;
 
     if (run->opts.max_hold_ms == 0 || run->opts.max_hold_ms > least_ms)
         return 0;
@@ -30,7 +30,7 @@ static int set_policy(struct run *run)
 {
     int64_t timeout_ms = zkr_session_timeout_ms(run->ctl->session);
     int64_t longest_ms = policy_longest_grace_ms(timeout_ms);
-    int64_t grace_ms = run->opts.grace_ms;
+    int64_t grace_ms = run->opts.policy.grace_ms;
 
     if (grace_ms > longest_ms)
         return lockctl_fail(
@@ -41,9 +41,8 @@ static int set_policy(struct run *run)
             "grant it",
             (long long)grace_ms, (long long)timeout_ms, (long long)longest_ms,
             (long long)grace_ms * 6);
-    run->policy.on_suspend = run->opts.on_suspend;
-    run->policy.grace_ms =
-        grace_ms >= 0 ? grace_ms : policy_default_grace_ms(timeout_ms);
+    if (grace_ms < 0)
+        run->opts.policy.grace_ms = policy_default_grace_ms(timeout_ms);
     return check_max_hold(run);
 }
 
@@ -81,14 +80,16 @@ static void say_session_timeout(const struct run *run)
 static void forget_ended_holds(struct run *run)
 {
     for (size_t i = run->holds.count; i > 0; i--) {
-        struct desk *desk = desk_open(&run->holds.items[i - 1]);
+        const char *id = run->holds.items[i - 1];
+        int64_t session = id_session(id);
+        struct desk *desk = desk_open(id);
         bool ended = desk == NULL || atomic_load(&desk->release) != DESK_KEPT;
 
         desk_close(desk);
         if (!ended)
             continue;
-        nested_remove(&run->around, (int64_t)run->holds.items[i - 1].session);
-        holds_remove(&run->holds, i - 1);
+        ids_remove(&run->around, session);
+        ids_remove(&run->holds, session);
     }
 }
 
@@ -100,11 +101,11 @@ int run_connect(struct run *run)
     if (code != 0)
         return code;
     set_connecting(run);
-    nested_read(&run->around, getenv(NESTED_VARIABLE));
-    holds_read(&run->holds, getenv(HOLDS_VARIABLE));
+    ids_read(&run->around, getenv(SESSIONS_VARIABLE), id_is_session);
+    ids_read(&run->holds, getenv(HOLDS_VARIABLE), id_is_hold);
     forget_ended_holds(run);
     run->ctl->proves_leases = true;
-    run->ctl->within = nested_innermost(&run->around);
+    run->ctl->within = ids_last_session(&run->around);
     code = lockctl_connect(run->ctl);
     if (code == 0 && run->opts.wait_ms > 0) {
         run->opts.wait_ms -= clock_boot_ms() - since_ms;
@@ -116,7 +117,7 @@ int run_connect(struct run *run)
     if (code == 0)
         code = set_policy(run);
     /* Until now a signal may simply end us, because nothing is held. */
-    if (code == 0 && signals_take(&run->signals) != 0)
+    if (code == 0 && inherited_take_signals(&run->inherited) != 0)
         code = lockctl_fail(EX_RUN, "cannot take signals: %s", strerror(errno));
     return code;
 }

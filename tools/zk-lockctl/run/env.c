@@ -3,31 +3,30 @@
  * value has a line for each, in their order on the command line. */
 #include "run/run.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/words.h"
 
-enum { ADDED = 8, LINES_MAX = GRANTS_MAX * (ZKR_PATH_MAX + 96) };
+enum { ADDED_MAX = 8, LINES_MAX = GRANTS_MAX * (ZKR_PATH_MAX + 96) };
 
-struct env {
-    char *added[ADDED];
-    size_t count;
-    char *all[]; /* the result: those, what we have ourselves, NULL */
-};
+/* "NAME=VALUE" of those that are ours, of one environment at a time. */
+static char added[ADDED_MAX][LINES_MAX + 32];
 
-static void add(struct env *env, const char *name, const char *value)
+static void add(char **env, const char *name, const char *value)
 {
-    if (asprintf(&env->added[env->count], "%s=%s", name, value) < 0)
-        env->added[env->count] = NULL;
-    env->count++;
+    size_t n = 0;
+
+    while (env[n] != NULL)
+        n++;
+    (void)snprintf(added[n], sizeof(added[n]), "%s=%s", name, value);
+    env[n] = added[n];
 }
 
 /* A line for each lock; no path has a line feed: ZooKeeper refuses control
  * characters. */
-static void add_locks(struct env *env, const struct run *run)
+static void add_locks(char **env, const struct run *run)
 {
     static char paths[LINES_MAX], nodes[LINES_MAX], tokens[LINES_MAX];
     const struct grants *grants = &run->turn.grants;
@@ -48,20 +47,21 @@ static void add_locks(struct env *env, const struct run *run)
     add(env, "ZKLOCK_TOKEN", tokens);
 }
 
-static void fill(struct env *env, const struct run *run)
+static void add_all(char **env, const struct run *run)
 {
-    char sessions[NESTED_TEXT_MAX];
-    char holds[HOLDS_TEXT_MAX];
+    struct ids around = run->around;
+    char ids[IDS_TEXT_MAX];
     char word[WORD_MAX];
 
     add_locks(env, run);
     add(env, "ZKLOCK_KIND", claim_kinds[run->opts.wanted.kind].name);
     add(env, "ZKLOCK_SESSION", word_id(run->turn.session_id, word));
-    nested_write(&run->around, run->turn.session_id, sessions);
-    add(env, NESTED_VARIABLE, sessions);
-    holds_write(&run->holds, holds);
+    ids_add(&around, word);
+    ids_write(&around, ids);
+    add(env, SESSIONS_VARIABLE, ids);
+    ids_write(&run->holds, ids);
     if (run->holds.count > 0)
-        add(env, HOLDS_VARIABLE, holds);
+        add(env, HOLDS_VARIABLE, ids);
     (void)snprintf(word, sizeof(word), "%lld", (long long)run->turn.wait_ms);
     add(env, "ZKLOCK_WAIT_MS", word);
 }
@@ -74,38 +74,21 @@ static bool is_of_a_lock(const char *variable)
 
 char **run_env_new(const struct run *run)
 {
-    struct env *env;
     size_t count = 0;
     size_t n = 0;
+    char **env;
 
     while (environ[count] != NULL)
         count++;
-    env = calloc(1, sizeof(*env) + (ADDED + count + 1) * sizeof(char *));
+    env = calloc(ADDED_MAX + count + 1, sizeof(env[0]));
     if (env == NULL)
         return NULL;
-    fill(env, run);
-    for (n = 0; n < env->count; n++) {
-        env->all[n] = env->added[n];
-        if (env->all[n] == NULL) {
-            run_env_free(env->all);
-            return NULL;
-        }
-    }
+    add_all(env, run);
+    while (env[n] != NULL)
+        n++;
     for (size_t i = 0; i < count; i++) {
         if (!is_of_a_lock(environ[i]))
-            env->all[n++] = environ[i];
+            env[n++] = environ[i];
     }
-    return env->all;
-}
-
-void run_env_free(char **all)
-{
-    struct env *env;
-
-    if (all == NULL)
-        return;
-    env = (struct env *)((char *)all - offsetof(struct env, all));
-    for (size_t i = 0; i < env->count; i++)
-        free(env->added[i]);
-    free(env);
+    return env;
 }

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "model/contender.h"
-#include "run/shell_holds.h"
+#include "run/desk.h"
 
 /* -- in the background ---------------------------------------------------- */
 

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -17,10 +18,44 @@
 #include "common/now.h"
 #include "run/proc.h"
 
-enum { LONGEST_SLEEP_MS = 1000, KILL_AGAIN_MS = 10 };
-
 /* Its descriptors. */
 enum { OWNER, CHILDREN };
+
+/* -- of both kinds -------------------------------------------------------- */
+
+int deadline_left_ms(const struct deadline *d)
+{
+    int64_t at_ms = atomic_load(&d->at_ms);
+    int64_t left = at_ms - clock_boot_ms();
+
+    return at_ms == 0 || left > GUARD_SLEEP_MS ? GUARD_SLEEP_MS
+           : left < 0                          ? 0
+                                               : (int)left;
+}
+
+void *guard_share(size_t size)
+{
+    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    return at == MAP_FAILED ? NULL : at;
+}
+
+pid_t guard_fork(void)
+{
+    pid_t pid = fork();
+    sigset_t all;
+
+    if (pid > 0)
+        (void)setpgid(pid, pid); /* it may not have begun */
+    if (pid != 0)
+        return pid;
+    (void)setpgid(0, 0);
+    (void)sigfillset(&all);
+    (void)sigprocmask(SIG_SETMASK, &all, NULL);
+    (void)prctl(PR_SET_NAME, "zk-lockctl guard");
+    return 0;
+}
 
 /* -- signals -------------------------------------------------------------- */
 
@@ -55,7 +90,7 @@ bool guard_signal_all(struct guard *g, int64_t since_ms, int sig)
     struct sending s = { g, since_ms, sig, false };
 
     note(&s, kill(-atomic_load(&g->command), sig));
-    proc_each_child_of(getpid(), send_to, &s);
+    proc_each(PROC_CHILDREN, getpid(), send_to, &s);
     return s.sent;
 }
 
@@ -103,16 +138,6 @@ static bool obey(struct guard *g)
     return true;
 }
 
-static int left_ms(const struct guard *g)
-{
-    int64_t deadline_ms = atomic_load(&g->deadline_ms);
-    int64_t left = deadline_ms - clock_boot_ms();
-
-    return deadline_ms == 0 || left > LONGEST_SLEEP_MS ? LONGEST_SLEEP_MS
-           : left < 0                                  ? 0
-                                                       : (int)left;
-}
-
 /* It kills again and again: more may be forked meanwhile. Without an owner it
  * leaves alone whom it may not kill. */
 static void watch(struct guard *g)
@@ -123,13 +148,15 @@ static void watch(struct guard *g)
     bool owned = true;
 
     while (reap(g)) {
-        int sleep_ms = left_ms(g);
+        int sleep_ms = deadline_left_ms(&g->deadline);
         bool kills = !owned || sleep_ms == 0;
 
+        if (sleep_ms == 0)
+            atomic_store(&g->deadline.missed, true);
         if (kills && !guard_signal_all(g, 0, SIGKILL) && !owned &&
             atomic_load(&g->refused))
             return;
-        if (poll(fds, 2, kills ? KILL_AGAIN_MS : sleep_ms) <= 0)
+        if (poll(fds, 2, kills ? GUARD_AGAIN_MS : sleep_ms) <= 0)
             continue;
         (void)!read(CHILDREN, &info, sizeof(info));
         if (fds[OWNER].revents != 0 && !obey(g)) {
@@ -154,11 +181,9 @@ static _Noreturn void become_command(struct guard *g,
     (void)setpgid(0, 0);
     atomic_store(&g->command, getpid()); /* our parent may be stopped now */
     if (plan->lend)
-        tty_hand_over(plan->tty, getpid());
-    if (fds_close_others_on_exec(plan->fds) == 0) {
-        signals_restore(plan->signals);
+        job_hand_over(plan->job, getpid());
+    if (inherited_restore(plan->inherited) == 0)
         (void)execvpe(plan->argv[0], plan->argv, plan->env);
-    }
     error = errno;
     (void)!write(error_fd, &error, sizeof(error));
     _exit(127);
@@ -172,9 +197,6 @@ static _Noreturn void cannot_fork(int error_fd)
     _exit(0);
 }
 
-/* It is in a process group of its own, so that a signal to ours does not hit
- * it; but in our session, because the kernel does not let a command stop by a
- * key when its parent is in another one. */
 void guard_run(struct guard *g, const struct guard_plan *plan, int fd,
                int error_fd)
 {
@@ -182,10 +204,6 @@ void guard_run(struct guard *g, const struct guard_plan *plan, int fd,
     sigset_t set;
     pid_t pid;
 
-    (void)setpgid(0, 0);
-    (void)sigfillset(&set);
-    (void)sigprocmask(SIG_SETMASK, &set, NULL);
-    (void)prctl(PR_SET_NAME, "zk-lockctl guard");
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     pid = fork();
     if (pid == 0)

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +17,9 @@
 #include "common/shell.h"
 #include "common/whole_file.h"
 #include "common/words.h"
+#include "run/desk.h"
 #include "run/label.h"
 #include "run/proc.h"
-#include "run/shell_holds.h"
 
 enum { KILL_AGAIN_MS = 50 };
 
@@ -30,7 +31,6 @@ struct keeper {
     struct desk *desk;            /* NULL: in the guard */
     int release_fd;               /* for DESK_RELEASE */
     bool given_back;
-    bool unsure;   /* it was given back, but the servers have not said so */
     bool is_guard; /* of a keeper that lives */
     bool done;
     char why[WHY_LOST_MAX + 64]; /* the sentence of its end */
@@ -68,7 +68,7 @@ static int print_code(const struct run *run)
     bool written = code != NULL && env != NULL && write_exports(code, env);
     int result = 0;
 
-    run_env_free(env);
+    free(env);
     if (code != NULL && fclose(code) != 0)
         written = false;
     if (!written)
@@ -89,7 +89,7 @@ static int take_release(struct keeper *k)
     k->desk = desk_new(k->run->turn.session_id, &k->run->opts.wanted);
     if (k->release_fd < 0 || k->desk == NULL)
         return lockctl_fail(EX_RUN, "no memory to share: %s", strerror(errno));
-    holds_add(&k->run->holds, &k->desk->id);
+    ids_add(&k->run->holds, k->desk->id);
     return 0;
 }
 
@@ -105,7 +105,7 @@ static int hand_over(struct keeper *k)
     if (code != 0)
         return code;
     script_let_go();
-    fds_close(k->run->inherited);
+    inherited_close(&k->run->inherited);
     atomic_store(&k->run->killer->watches, true);
     front_go_on(k->run->keep->front_fd);
     return 0;
@@ -113,49 +113,54 @@ static int hand_over(struct keeper *k)
 
 /* -- the end of a hold ---------------------------------------------------- */
 
-static void note_loss(struct keeper *k, const char *now, const char *later)
+/* The sentence of an end, as it is said now, and as the desk tells it later. */
+static void __attribute__((format(printf, 3, 5), format(printf, 4, 5)))
+note_end(struct keeper *k, bool lost, const char *now, const char *later, ...)
 {
+    char text[WHY_LOST_MAX];
     char at[WORD_MAX];
+    va_list args;
 
-    (void)snprintf(k->why, sizeof(k->why), "LOCK LOST: %s", now);
-    (void)snprintf(k->desk->text, sizeof(k->desk->text), "LOCK LOST at %s: %s",
-                   word_time(clock_wall_ms(), at), later);
+    va_start(args, later);
+    (void)vsnprintf(text, sizeof(text), now, args);
+    va_end(args);
+    (void)snprintf(k->why, sizeof(k->why), "%s%s", lost ? "LOCK LOST: " : "",
+                   text);
+    va_start(args, later);
+    (void)vsnprintf(text, sizeof(text), later, args);
+    va_end(args);
+    (void)word_time(clock_wall_ms(), at);
+    (void)snprintf(k->desk->text, sizeof(k->desk->text), "%s at %s%s%s",
+                   lost ? "LOCK LOST" : text, at, lost ? ": " : "",
+                   lost ? text : "");
+    if (!lost)
+        return;
+    k->run->turn.lost = true;
     atomic_store(&k->desk->check, EX_LOST);
 }
 
-/* An end that is no loss. */
-static void note_end(struct keeper *k, const char *now, const char *later)
+static void note_loss(struct keeper *k, const char *why)
 {
-    char at[WORD_MAX];
-
-    (void)snprintf(k->why, sizeof(k->why), "%s", now);
-    (void)snprintf(k->desk->text, sizeof(k->desk->text), "%s at %s", later,
-                   word_time(clock_wall_ms(), at));
+    note_end(k, true, "%s", "%s", why);
 }
 
-/* A confirmed release proves nothing, see give_back() of a command: the lease
- * does. */
-static void give_back(struct keeper *k)
+/* Tells whether the servers have said that it is given back. */
+static bool give_back(struct keeper *k)
 {
-    static const char why[] =
-        "it was not provably ours any more when it was given back";
     struct run *run = k->run;
-    bool in_time = clock_boot_ms() < grants_valid_until(&run->turn.grants);
+    bool proven;
     int rc;
 
-    if (k->given_back)
-        return;
     k->given_back = true;
     if (!run->turn.lost)
         atomic_store(&k->desk->check, EX_OVERDUE);
-    atomic_store(&run->killer->deadline_ms, 0);
-    rc = claim_release(run->turn.claim, &run->turn.grants);
+    atomic_store(&run->killer->deadline.at_ms, 0);
+    rc = run_release(run, &proven);
     atomic_store(&run->killer->watches, false);
-    k->unsure = rc != ZKR_OK && rc != ZKR_ELOST;
-    if (run->turn.lost || (in_time && rc != ZKR_ELOST))
-        return;
-    run->turn.lost = true;
-    note_loss(k, why, why);
+    if (!run->turn.lost && !proven)
+        note_loss(k, "it was not provably ours any more when it was given "
+                     "back");
+    return rc == ZKR_OK || rc == ZKR_ELOST;
 }
 
 /* An orphan of the shell goes where we went as an orphan of `hold`. */
@@ -183,35 +188,21 @@ static void tell_script(struct keeper *k, int code, int sig)
         signal_all(k, sig);
 }
 
-static void note_silence(struct keeper *k, int64_t left_ms)
-{
-    char now[WHY_LOST_MAX];
-    char later[WHY_LOST_MAX];
-
-    (void)snprintf(now, sizeof(now),
-                   "the servers do not answer, and the lease ends in %lld ms",
-                   (long long)left_ms);
-    (void)snprintf(later, sizeof(later),
-                   "the servers did not answer, and the lease was to end %lld "
-                   "ms later",
-                   (long long)left_ms);
-    note_loss(k, now, later);
-}
-
 static void note_why(struct keeper *k, bool overdue, enum policy_action action,
                      const struct policy_view *view)
 {
     char buffer[WHY_LOST_MAX];
-    const char *why;
 
-    if (overdue) {
-        note_end(k, "--max-hold is over", "--max-hold was over");
-    } else if (action == POLICY_SEND_TERM) {
-        note_silence(k, view->valid_until_ms - view->now_ms);
-    } else {
-        why = run_why_lost(k->run, buffer);
-        note_loss(k, why, why);
-    }
+    if (overdue)
+        note_end(k, false, "--max-hold is over", "--max-hold was over");
+    else if (action == POLICY_SEND_TERM)
+        note_end(k, true,
+                 "the servers do not answer, and the lease ends in %lld ms",
+                 "the servers did not answer, and the lease was to end %lld ms "
+                 "later",
+                 (long long)(view->valid_until_ms - view->now_ms));
+    else
+        note_loss(k, run_why_lost(k->run, buffer));
 }
 
 /* KILL takes effect when the machine gets to it. */
@@ -227,19 +218,18 @@ static void end_hold(struct keeper *k, enum policy_action action,
 {
     struct run *run = k->run;
     bool overdue = run_is_overdue(run, view);
-    bool *ended = overdue ? &run->turn.overdue : &run->turn.lost;
     bool kill = action == POLICY_SEND_KILL && run->opts.on_loss == LOSS_KILL;
     int sig = run->opts.on_loss == LOSS_NOTHING ? 0 : kill ? SIGKILL : SIGTERM;
 
-    if (!*ended) {
-        *ended = true;
+    if (overdue ? !run->turn.overdue : !run->turn.lost) {
+        run->turn.overdue = run->turn.overdue || overdue;
         note_why(k, overdue, action, view);
         tell_script(k, overdue ? EX_OVERDUE : EX_LOST, sig);
     } else if (kill) {
         signal_all(k, SIGKILL);
     }
     if (overdue && action == POLICY_SEND_KILL && !(kill && is_anybody_left(k)))
-        give_back(k);
+        (void)give_back(k);
 }
 
 static const char not_running[] =
@@ -252,11 +242,9 @@ static void obey_guard(struct keeper *k)
     struct run *run = k->run;
     int64_t until_ms = grants_valid_until(&run->turn.grants);
 
-    if (!run->turn.lost && atomic_load(&run->killer->late)) {
-        run->turn.lost = true;
-        note_loss(k, not_running, not_running);
-    }
-    atomic_store(&run->killer->deadline_ms,
+    if (!run->turn.lost && atomic_load(&run->killer->deadline.missed))
+        note_loss(k, not_running);
+    atomic_store(&run->killer->deadline.at_ms,
                  run->turn.lost && run->opts.on_loss != LOSS_KILL ? 0
                                                                   : until_ms);
     atomic_store(&k->desk->valid_until_ms, until_ms);
@@ -273,7 +261,7 @@ static int64_t obey_lease(struct keeper *k)
     if (k->given_back)
         return INT64_MAX;
     obey_guard(k);
-    plan = policy_next(&run->policy, &view);
+    plan = policy_next(&run->opts.policy, &view);
     if (plan.action == POLICY_NOTHING)
         return plan.wake_ms;
     end_hold(k, plan.action, &view);
@@ -286,41 +274,33 @@ static int64_t obey_lease(struct keeper *k)
 
 static void obey_revoke(struct keeper *k)
 {
-    char now[WHY_LOST_MAX];
-    char later[WHY_LOST_MAX];
+    struct run *run = k->run;
 
-    if (k->given_back || !run_is_asked(k->run))
+    if (k->given_back || !run_is_asked(run))
         return;
-    if (k->run->opts.on_revoke == REVOKE_IGNORE) {
+    if (run->opts.on_revoke == REVOKE_IGNORE) {
         script_speak(k->script);
-        lockctl_say(k->run->ctl, "somebody asks for the lock%s; ignored",
-                    k->run->turn.reason);
+        lockctl_say(run->ctl, "somebody asks for the lock%s; ignored",
+                    run->turn.reason);
         script_silence();
         return;
     }
-    k->run->turn.revoked = true;
-    (void)snprintf(now, sizeof(now), "somebody asks for the lock%s",
-                   k->run->turn.reason);
-    (void)snprintf(later, sizeof(later), "somebody asked for the lock%s",
-                   k->run->turn.reason);
-    note_end(k, now, later);
+    run->turn.revoked = true;
+    note_end(k, false, "somebody asks for the lock%s",
+             "somebody asked for the lock%s", run->turn.reason);
     tell_script(k, EX_REVOKED, SIGTERM);
 }
 
 /* -- when we cannot ------------------------------------------------------- */
 
-/* In the guard, when we were killed, or are stopped. The servers keep the lock
- * for us until the session times out, but nobody would tell the shell when that
- * is over. */
-static void end_orphan(void *arg, bool late)
+/* The servers keep the lock for us until the session times out, but nobody
+ * would tell the shell when that is over. */
+void keep_end_orphan(const struct run *run, bool late)
 {
     static const int signals[] = {
         [LOSS_TERM] = SIGTERM, [LOSS_KILL] = SIGKILL, [LOSS_NOTHING] = 0
     };
-    struct run *run = arg;
-    struct keeper k = { .run = run,
-                        .script = &run->keep->script,
-                        .is_guard = late };
+    struct keeper k = { .script = &run->keep->script, .is_guard = late };
 
     if (script_has_ended(k.script))
         return;
@@ -331,25 +311,18 @@ static void end_orphan(void *arg, bool late)
     started_free(&k.started);
 }
 
-struct killer *run_keep_guard(struct run *run)
-{
-    struct killer_way way = { script_let_go, end_orphan, run,
-                              run->keep->script.fd };
-
-    return killer_start(&way);
-}
-
 /* -- a release ------------------------------------------------------------ */
 
 /* Who has asked for it waits for our end. */
 static void release(struct keeper *k)
 {
+    bool sure;
     int code;
 
     (void)obey_lease(k); /* as of now */
-    give_back(k);
+    sure = k->given_back || give_back(k);
     k->done = true;
-    code = run_code(k->run, k->unsure ? EX_TEMPFAIL : 0);
+    code = run_code(k->run, sure ? 0 : EX_TEMPFAIL);
     if (code == EX_TEMPFAIL)
         (void)snprintf(k->desk->text, sizeof(k->desk->text),
                        "the servers do not say that the lock is given back; it "
@@ -397,8 +370,8 @@ static int keep(struct keeper *k)
         sleep_until(k, wake_ms);
     }
     grants_listen(&k->run->turn.grants, NULL, NULL);
-    if (k->desk != NULL)
-        give_back(k);
+    if (k->desk != NULL && !k->given_back)
+        (void)give_back(k);
     started_free(&k->started);
     return code;
 }
@@ -410,7 +383,7 @@ int run_keep(struct run *run)
 
     script_name(k.script, k.name);
     if (run->opts.on_loss == LOSS_NOTHING)
-        run->policy.grace_ms = 0;
+        run->opts.policy.grace_ms = 0;
     code = run_wait(run);
     if (run->turn.grants.count == 0)
         return code;

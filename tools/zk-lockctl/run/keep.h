@@ -11,8 +11,9 @@ struct keep {
     int front_fd; /* a pipe to the process in the foreground, see below */
 };
 
-/* The guard that ends the shell when we are killed, see run/killer.h. */
-struct killer *run_keep_guard(struct run *run);
+/* In the killer: ends the shell when we were killed; or, `late`, when we did
+ * not run until the end of the lease. */
+void keep_end_orphan(const struct run *run, bool late);
 
 /* For run_all(), of a run with `keep`: wait, print the code for the shell, and
  * keep the locks. The exit code. */

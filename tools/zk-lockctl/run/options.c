@@ -121,7 +121,7 @@ int run_parse_options(struct lockctl *ctl, const struct verb *verb,
                                .wait_ms = -1,
                                .not_acquired_code = EX_TEMPFAIL,
                                .lost_code = EX_LOST,
-                               .grace_ms = -1,
+                               .policy = { .grace_ms = -1 },
                                .kill_after_ms = KILL_AFTER_MS };
     code = lockctl_parse(ctl, verb, argc, argv, opts);
     if (code != 0)

@@ -41,7 +41,7 @@ int run_take_lock(const struct opt *opt, void *at, const char *value);
       .help = "others are shown the name of the program only" }, \
     { "max-hold", .value = "DURATION", .type = OPT_MS, .min = 1, .at = RUN_AT(max_hold_ms), \
       .max = RUN_MS_MAX, .help = "it must have been given back so long after the grant" }, \
-    { "kill-grace", .value = "DURATION", .type = OPT_MS, .max = RUN_MS_MAX, .at = RUN_AT(grace_ms), \
+    { "kill-grace", .value = "DURATION", .type = OPT_MS, .max = RUN_MS_MAX, .at = RUN_AT(policy.grace_ms), \
       .help = "between TERM and KILL, or the end of the lease (the smaller of 5s and a tenth of the session timeout)" }, \
     { "on-revoke", .value = "WHAT", .type = OPT_WORD, .words = on_revoke_words, .at = RUN_AT(on_revoke), \
       .help = "when somebody asks for the lock: ignore or term (ignore)" }, \
@@ -60,7 +60,7 @@ int run_take_lock(const struct opt *opt, void *at, const char *value);
     { "kill-after", .value = "DURATION|never", .type = OPT_CALL, .take = run_take_kill_after, \
       .at = RUN_AT(kill_after_ms), \
       .help = "KILL when TERM was passed on and the command has not ended since (30s)" }, \
-    { "on-suspend", .value = "WHAT", .type = OPT_WORD, .words = on_suspend_words, .at = RUN_AT(on_suspend), \
+    { "on-suspend", .value = "WHAT", .type = OPT_WORD, .words = on_suspend_words, .at = RUN_AT(policy.on_suspend), \
       .help = "when the servers do not answer: continue or term (continue)" }, \
     { "lost-exit-code", .value = "CODE", .type = OPT_CALL, .take = run_take_code, \
       .at = RUN_AT(lost_code), .help = "when the lock was lost (79)" }, \

@@ -15,10 +15,11 @@ static int64_t max(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-static bool is_ours(const struct policy_view *v)
+bool policy_is_ours(const struct policy_view *v)
 {
     return (v->state == ZKR_GRANT_HELD || v->state == ZKR_GRANT_SUSPENDED) &&
-           v->valid_until_ms != 0;
+           v->valid_until_ms != 0 &&
+           v->now_ms < v->valid_until_ms - POLICY_LEAD_MS;
 }
 
 struct policy_plan policy_next(struct policy *p, const struct policy_view *v)
@@ -27,7 +28,7 @@ struct policy_plan policy_next(struct policy *p, const struct policy_view *v)
     int64_t term_ms = kill_ms - p->grace_ms;
     struct policy_plan plan = { POLICY_NOTHING, 0 };
 
-    if (!is_ours(v) || v->now_ms >= kill_ms) {
+    if (!policy_is_ours(v)) {
         plan.action = POLICY_SEND_KILL;
         return plan;
     }

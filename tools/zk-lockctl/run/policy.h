@@ -43,6 +43,9 @@ struct policy_plan {
     int64_t wake_ms;           /* look again then; 0 after KILL: all is done */
 };
 
+/* Tells whether a command may run. */
+bool policy_is_ours(const struct policy_view *view);
+
 /* The next step. After TERM, which sets `terminated`, the caller asks again for
  * what follows. */
 struct policy_plan policy_next(struct policy *policy,

@@ -2,7 +2,6 @@
 /* Lists our children, and the descendants of others, as /proc has them. */
 #include "run/proc.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,45 +73,29 @@ int64_t proc_start_ms(pid_t pid)
                                  : -1;
 }
 
-static pid_t process_of(const char *name)
-{
-    return isdigit((unsigned char)name[0]) ? (pid_t)atoi(name) : 0;
-}
-
-/* Calls `fn` for each process whose parent, or its parent..., is `root`. */
-static void each(pid_t root, bool directly, bool (*fn)(pid_t pid, void *arg),
-                 void *arg)
-{
-    DIR *dir = opendir("/proc");
-    struct dirent *entry;
-
-    while (dir != NULL && (entry = readdir(dir)) != NULL) {
-        pid_t pid = process_of(entry->d_name);
-
-        if (pid > 0 &&
-            (directly ? proc_parent(pid) == root : proc_is_below(pid, root)) &&
-            !fn(pid, arg))
-            break;
-    }
-    if (dir != NULL)
-        (void)closedir(dir);
-}
-
-void proc_each_child_of(pid_t parent, bool (*fn)(pid_t pid, void *arg),
-                        void *arg)
-{
-    each(parent, true, fn, arg);
-}
-
-void proc_each_below(pid_t root, bool (*fn)(pid_t pid, void *arg), void *arg)
-{
-    each(root, false, fn, arg);
-}
-
 bool proc_is_below(pid_t pid, pid_t root)
 {
     do
         pid = proc_parent(pid);
     while (pid > 0 && pid != root);
     return pid == root;
+}
+
+void proc_each(enum proc_which which, pid_t root,
+               bool (*fn)(pid_t pid, void *arg), void *arg)
+{
+    DIR *dir = opendir("/proc");
+    struct dirent *entry;
+
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        pid_t pid = (pid_t)atoi(entry->d_name); /* 0: no process */
+
+        if (pid > 0 &&
+            (which == PROC_CHILDREN ? proc_parent(pid) == root
+                                    : proc_is_below(pid, root)) &&
+            !fn(pid, arg))
+            break;
+    }
+    if (dir != NULL)
+        (void)closedir(dir);
 }

@@ -23,14 +23,12 @@ bool proc_is_stopped(pid_t pid);
 enum { PROC_START_MS = 10 };
 int64_t proc_start_ms(pid_t pid);
 
-/* Calls `fn` for each child of a process, until it answers false. One whose
- * parent has just ended may be missed, and all when there is no descriptor to
- * look with. */
-void proc_each_child_of(pid_t parent, bool (*fn)(pid_t pid, void *arg),
-                        void *arg);
-
 /* Tells whether a process descends from another one. */
 bool proc_is_below(pid_t pid, pid_t root);
 
-/* The same for each that does now. */
-void proc_each_below(pid_t root, bool (*fn)(pid_t pid, void *arg), void *arg);
+enum proc_which { PROC_CHILDREN, PROC_BELOW };
+/* Calls `fn` for each child of a process, or each process that descends from
+ * it, until it answers false. One whose parent has just ended may be missed,
+ * and all when there is no descriptor to look with. */
+void proc_each(enum proc_which which, pid_t root,
+               bool (*fn)(pid_t pid, void *arg), void *arg);

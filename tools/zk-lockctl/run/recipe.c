@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/escape.h"
+#include "common/words.h"
 #include "model/scan.h"
 #include "protocol/node_name.h"
 
@@ -164,6 +165,65 @@ static int refuse_limit(const struct lock *lock, const struct contender *c,
 
 /* -- itself -------------------------------------------------------------- */
 
+static bool is_around(const struct ids *around, const struct zkr_participant *p)
+{
+    char session[WORD_MAX];
+
+    return ids_have(around, word_id(p->session_id, session));
+}
+
+/* A reader joins readers, unless a writer stands between them. */
+static bool joins(const struct zkr_participants *list, size_t from)
+{
+    for (size_t i = from; i < list->count; i++) {
+        if (list->items[i].kind == ZKR_PARTICIPANT_EXCLUSIVE &&
+            zkr__is_seen(&list->items[i], ZKR__KIND_RW))
+            return false;
+    }
+    return true;
+}
+
+static const struct zkr_participant *
+waits_for_leases(const struct ids *around, const struct zkr_participants *list,
+                 uint32_t slots)
+{
+    const struct zkr_participant *first = NULL;
+    uint32_t held = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        const struct zkr_participant *p = &list->items[i];
+
+        if (!zkr__is_lease(p) || !p->holds || !is_around(around, p))
+            continue;
+        if (held++ == 0)
+            first = p;
+    }
+    return held >= slots ? first : NULL;
+}
+
+static const struct zkr_participant *
+waits_in_queue(const struct ids *around, const struct zkr_participants *list,
+               enum claim_kind kind)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct zkr_participant *p = &list->items[i];
+
+        if (zkr__is_seen(p, claim_kinds[kind].lock) && is_around(around, p) &&
+            (kind != CLAIM_READ || !joins(list, i)))
+            return p;
+    }
+    return NULL;
+}
+
+const struct zkr_participant *run_waits_for(const struct ids *around,
+                                            const struct zkr_participants *list,
+                                            const struct wanted *wanted)
+{
+    return wanted->kind == CLAIM_SEMAPHORE
+               ? waits_for_leases(around, list, wanted->slots)
+               : waits_in_queue(around, list, wanted->kind);
+}
+
 /* It was killed, and the servers keep its node for a while, so waiting is
  * useful. This may be wrong when two machines share a name, or in another pid
  * namespace; then we wait as if we had not checked. */
@@ -181,7 +241,7 @@ static const struct contender *held_around(const struct run *run,
                                            const struct lock *lock)
 {
     const struct zkr_participant *p =
-        nested_waits_for(&run->around, lock->list, &run->opts.wanted);
+        run_waits_for(&run->around, lock->list, &run->opts.wanted);
     const struct contender *c =
         p == NULL ? NULL : &lock->items[p - lock->list->items];
 

@@ -10,12 +10,9 @@
 #include "common/now.h"
 #include "run/child.h"
 #include "run/claiming.h"
+#include "run/ids.h"
 #include "run/killer.h"
-#include "run/nested.h"
 #include "run/policy.h"
-#include "run/shell_holds.h"
-#include "run/signals.h"
-#include "run/tty.h"
 
 enum {
     EX_RUN = 125, /* before the command was started */
@@ -43,9 +40,8 @@ struct run_opts {
     int lost_code;         /* --lost-exit-code */
     char **argv;           /* the command; NULL: of a shell that holds */
     const char *text;      /* the command of -c; NULL: without */
-    int64_t grace_ms;      /* -1: default */
+    struct policy policy;  /* its grace is -1 until the default is known */
     int64_t kill_after_ms; /* from TERM to KILL; -1: never */
-    enum on_suspend on_suspend;
     enum on_revoke on_revoke;
     int64_t max_hold_ms; /* 0: no limit */
     bool keep_daemons;
@@ -76,26 +72,23 @@ struct turn {
 
     atomic_bool revoke_asked;
     char reason[REASON_SHOWN_MAX]; /* of that: ", "TEXT"", escaped; "": none */
-    bool ended_in_time; /* it was provably ours when the last process ended */
-    bool revoked;       /* TERM was sent because of that */
-    bool lost;          /* TERM or KILL was sent because of the lease, or
-                           it was lost before we saw it */
-    bool overdue;       /* TERM or KILL was sent because of --max-hold */
-    bool interrupted;   /* SIGINT ended the waiting */
-    bool told_to_end;   /* TERM, INT or QUIT came to us */
+    bool revoked;                  /* TERM was sent because of that */
+    bool lost;        /* TERM or KILL was sent because of the lease, or it was
+                         lost before we saw it */
+    bool overdue;     /* TERM or KILL was sent because of --max-hold */
+    bool interrupted; /* SIGINT ended the waiting */
+    bool told_to_end; /* TERM, INT or QUIT came to us */
 };
 
 struct run {
     struct lockctl *ctl;
     struct run_opts opts;
-    struct killer *killer; /* of hold; NULL: a command runs under the lock */
-    struct signals signals;
-    struct tty tty;
-    struct fds *inherited;
-    struct policy policy;
-    struct nested around;
-    struct holds holds;      /* of the shell that has started us */
+    struct killer *killer;   /* of hold; NULL: a command runs under the lock */
     const struct keep *keep; /* likewise */
+    struct inherited inherited;
+    struct job_control job;
+    struct ids around; /* the sessions of runs around ours */
+    struct ids holds;  /* of the shell that has started us */
     int event_fd; /* the claim, the session or a grant has something to tell */
     int timer_fd;
     struct turn turn; /* the present one */
@@ -109,6 +102,10 @@ int run_connect(struct run *run);
 int run_all(struct run *run, int turns(struct run *run));
 /* The claim, the command, the release; the exit code. */
 int run_turn(struct run *run);
+/* Gives the locks back, as zkr_grant_release(), and tells whether they were
+ * provably ours until then. A confirmed release proves nothing: the library
+ * reports the same for a session that is over. The lease is a proof. */
+int run_release(struct run *run, bool *ret_proven);
 /* The exit code for why the turn has ended, or another one. */
 int run_code(const struct run *run, int otherwise);
 /* Before another turn: as before the first. */
@@ -125,6 +122,12 @@ int run_pause(struct run *run, int64_t ms);
  * of another number of slots. Then it has said so, and sets the exit code. It
  * costs a request for each lock, and some more for a semaphore. */
 bool run_is_futile(const struct run *run, int *ret_code);
+/* The node of a run around us that such a claim would wait for now, although
+ * that run waits for our end. Of a semaphore: when runs around us have as many
+ * leases as there are slots. NULL: none. Pure. */
+const struct zkr_participant *run_waits_for(const struct ids *around,
+                                            const struct zkr_participants *list,
+                                            const struct wanted *wanted);
 
 /* time_left.c: until when the locks are ours, with --max-hold as an earlier
  * end. */
@@ -167,7 +170,6 @@ enum run_holder run_say_holder(struct lockctl *ctl, const struct wanted *wanted,
 int run_status_check(const char *file);
 int run_status_write(const struct run *run, int exit_code);
 
-/* env.c: our environment and ZKLOCK_PATH and so on; NULL when out of
- * memory. */
+/* env.c: our environment and ZKLOCK_PATH and so on, which are overwritten by
+ * the next call; to be freed. NULL when out of memory. */
 char **run_env_new(const struct run *run);
-void run_env_free(char **env);

@@ -218,7 +218,7 @@ static void add_below(struct started *started, pid_t pid, int fd)
     size_t before = started->count;
 
     if (!has_ended(fd))
-        proc_each_below(pid, add, started);
+        proc_each(PROC_BELOW, pid, add, started);
     while (has_ended(fd) && started->count > before)
         forget(started, started->count - 1);
 }
@@ -262,7 +262,7 @@ static void add_all(const struct script *s, struct started *started,
     add_below(started, s->pid, s->fd);
     for (size_t i = 0, known = started->count; i < known; i++)
         add_below(started, started->items[i].pid, started->items[i].fd);
-    proc_each_child_of(reaper, add_orphan, started);
+    proc_each(PROC_CHILDREN, reaper, add_orphan, started);
 }
 
 /* A stopped process cannot act on TERM. */

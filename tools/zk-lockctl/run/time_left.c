@@ -116,7 +116,7 @@ struct policy_view run_view_now(const struct run *run)
 bool run_is_overdue(const struct run *run, const struct policy_view *view)
 {
     int64_t term_ms =
-        run->turn.limit_ms - POLICY_LEAD_MS - run->policy.grace_ms;
+        run->turn.limit_ms - POLICY_LEAD_MS - run->opts.policy.grace_ms;
 
     return view->valid_until_ms == run->turn.limit_ms &&
            view->now_ms >= term_ms;
@@ -175,7 +175,7 @@ bool run_sleep(const struct run *run, int64_t wake_ms, int fd, int other_fd)
 int run_check_lease(const struct run *run)
 {
     struct policy_view view = run_view_now(run);
-    struct policy policy = run->policy;
+    struct policy policy = run->opts.policy;
 
     if (policy_next(&policy, &view).action == POLICY_NOTHING)
         return 0;

@@ -15,29 +15,22 @@
 #include <unistd.h>
 
 #include "common/one_signal.h"
-#include "run/keep.h"
-
 static bool prepare_for_command(struct run *run)
 {
-    tty_open(&run->tty);
+    job_open(&run->job);
     return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0; /* see child_reap() */
-}
-
-static bool prepare_to_keep(struct run *run)
-{
-    run->killer = run_keep_guard(run);
-    return run->killer != NULL;
 }
 
 /* Does what must be done before there are other threads. */
 static int prepare(struct run *run)
 {
-    fds_fill_standard();
-    run->inherited = fds_note();
+    inherited_fill_standard();
     run->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     run->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (run->inherited == NULL || run->event_fd < 0 || run->timer_fd < 0 ||
-        !(run->keep == NULL ? prepare_for_command(run) : prepare_to_keep(run)))
+    if (inherited_note(&run->inherited) != 0 || run->event_fd < 0 ||
+        run->timer_fd < 0 ||
+        !(run->keep == NULL ? prepare_for_command(run)
+                            : (run->killer = killer_start(run)) != NULL))
         return lockctl_fail(EX_RUN, "cannot prepare: %s", strerror(errno));
     return run_status_check(run->opts.status_file);
 }
@@ -48,18 +41,22 @@ static int command_code(const struct child *c)
                                   : WEXITSTATUS(c->status);
 }
 
-/* A confirmed release proves nothing: the library reports the same for a
- * session that is over. The lease at the end of the command is a proof. */
+int run_release(struct run *run, bool *ret_proven)
+{
+    bool in_time = clock_boot_ms() < grants_valid_until(&run->turn.grants);
+    int rc = claim_release(run->turn.claim);
+
+    *ret_proven = in_time && rc != ZKR_ELOST;
+    return rc;
+}
+
 static void give_back(struct run *run)
 {
-    int rc = run->turn.lost ? ZKR_OK
-                            : claim_release(run->turn.claim, &run->turn.grants);
+    bool proven = true;
+    int rc = run->turn.lost ? ZKR_OK : run_release(run, &proven);
 
     run->turn.held_ms = clock_boot_ms() - run->turn.granted_ms;
-    if (run->turn.lost)
-        return;
-    if (run->turn.child.ended &&
-        (rc == ZKR_ELOST || !run->turn.ended_in_time)) {
+    if (run->turn.child.ended && !proven) {
         run->turn.lost = true;
         (void)lockctl_fail(EX_LOST, "LOCK LOST: it was not provably ours any "
                                     "more when the command ended");
@@ -95,24 +92,18 @@ int run_turn(struct run *run)
     return run_code(run, command_code(&run->turn.child));
 }
 
-static void forget(struct run *run)
-{
-    grants_free(&run->turn.grants);
-    claim_free(run->turn.claim);
-}
-
 void run_begin_again(struct run *run)
 {
-    forget(run);
+    claim_free(run->turn.claim);
     run->turn = (struct turn){ .claim = NULL };
-    run->policy.terminated = false;
+    run->opts.policy.terminated = false;
 }
 
 static void clean_up(struct run *run)
 {
-    forget(run);
+    claim_free(run->turn.claim);
     killer_dismiss(run->killer);
-    fds_free(run->inherited);
+    inherited_done(&run->inherited);
 }
 
 int run_all(struct run *run, int turns(struct run *run))

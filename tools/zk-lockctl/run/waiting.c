@@ -26,13 +26,13 @@ static int fatal_signal(const struct run *run)
 {
     int sig;
 
-    while ((sig = signals_next(&run->signals)) != 0) {
+    while ((sig = signals_next(&run->inherited)) != 0) {
         if (signals_is_fatal(sig))
             return sig;
         /* Of the last two: somebody of our job wants the terminal, which our
          * job has not. */
         if (sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU)
-            (void)tty_stop_with_job();
+            (void)job_stop_us();
     }
     return 0;
 }
@@ -108,12 +108,11 @@ static int await(struct waiting *w, int64_t end_ms)
     struct run *run = w->run;
     int64_t say_ms = clock_boot_ms() + PATIENCE_MS;
     int ended_by = 0;
-    struct grants grants;
     int error;
 
-    while (!claim_outcome(run->turn.claim, &error, &grants)) {
+    while (!claim_outcome(run->turn.claim, &error)) {
         bool told = run_sleep(run, say_ms < end_ms ? say_ms : end_ms,
-                              run->signals.fd, -1);
+                              run->inherited.signal_fd, -1);
 
         if (told && ended_by == 0) {
             ended_by = fatal_signal(run);
@@ -204,14 +203,14 @@ int run_wait(struct run *run)
     error = listen_to_session(&w, &listener);
     if (error == ZKR_OK)
         error = claim_start(run->ctl->session, &opts->wanted, opts->wait_ms,
-                            run->event_fd, &run->turn.claim);
+                            run->event_fd, &run->turn.grants, &run->turn.claim);
     if (error != ZKR_OK) {
         zkr_listener_free(listener);
         return lockctl_fail_zkr(error);
     }
     ended_by = await(&w, campaign_end(opts, since_ms));
     zkr_listener_free(listener);
-    (void)claim_outcome(run->turn.claim, &error, &run->turn.grants);
+    (void)claim_outcome(run->turn.claim, &error);
     if (error == ZKR_OK)
         note_grants(run, since_ms);
     else
@@ -230,7 +229,7 @@ int run_pause(struct run *run, int64_t ms)
     int ended_by = 0;
 
     while (ended_by == 0 && clock_boot_ms() < end_ms) {
-        if (run_sleep(run, end_ms, run->signals.fd, -1))
+        if (run_sleep(run, end_ms, run->inherited.signal_fd, -1))
             ended_by = fatal_signal(run);
     }
     run->turn.interrupted = ended_by == SIGINT;

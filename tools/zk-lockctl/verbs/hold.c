@@ -7,10 +7,10 @@
 
 #include <unistd.h>
 
+#include "run/desk.h"
 #include "run/keep.h"
 #include "run/label.h"
 #include "run/options.h"
-#include "run/shell_holds.h"
 
 /* clang-format off */
 static const struct opt options[] = {
@@ -68,7 +68,7 @@ static int print_code(struct run *r, int argc, char **argv)
     struct keep k;
     int code;
 
-    fds_fill_standard();
+    inherited_fill_standard();
     (void)!write(STDOUT_FILENO, first, strlen(first));
     code = start(r, &k, argc, argv);
     if (code != 0 && r->keep == NULL)

@@ -2,7 +2,7 @@
 /* release: gives back a lock that hold keeps for the shell. */
 #include "verbs/verbs.h"
 
-#include "run/shell_holds.h"
+#include "run/desk.h"
 
 static int release(struct lockctl *ctl, int argc, char **argv)
 {

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The holds of a shell: "eval "$(zk-lockctl hold LOCK)"" leaves the id of each
+ * in its environment. The process that keeps the lock has a desk: what it says
+ * of the lock lies there, in memory that others of the same user map through
+ * /proc. So nobody has to be asked. */
+#pragma once
+
+#include <signal.h>
+#include <stdatomic.h>
+
+#include "common/lockctl.h"
+#include "run/claiming.h"
+#include "run/ids.h"
+
+/* It tells the keeper to give the lock back, and to end. */
+#define DESK_RELEASE SIGRTMIN
+
+struct desk {
+    char id[ID_MAX];
+    pid_t keeper;
+    size_t count; /* the locks that are held: */
+    char paths[GRANTS_MAX][ZKR_PATH_MAX + 1];
+    _Atomic int64_t valid_until_ms; /* of CLOCK_BOOTTIME: what lies there is
+                                       true until then, unless the keeper writes
+                                       a later instant before */
+    atomic_int check;    /* the exit code of "hold --check": 0, it is held */
+    atomic_int release;  /* that of "release"; DESK_KEPT: not given back */
+    char text[4096];     /* the sentence with a code that is not 0 */
+    struct ids released; /* newer ones of the same shell, as they tell */
+};
+
+enum { DESK_KEPT = -1 };
+
+/* A desk of the caller for a lock that it keeps through that session. NULL,
+ * with errno, on failure. */
+struct desk *desk_new(int64_t session, const struct wanted *wanted);
+/* That of another process; NULL: the keeper has ended, or is another user's. */
+struct desk *desk_open(const char *id);
+void desk_close(struct desk *desk);
+
+/* ask_holds.c: [LOCK], without options for servers: "hold --check", or
+ * "release". The newest hold comes first. The exit code; an error was said
+ * unless it is 0. */
+int ask_holds(const struct lockctl *ctl, bool release, int argc, char **argv);

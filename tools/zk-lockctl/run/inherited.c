@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps what we were started with for the command. The sockets of the ZooKeeper
+ * client are not close-on-exec, nor can we make them so: it opens new ones
+ * whenever it likes. */
+#include "run/inherited.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "common/one_signal.h"
+
+/* -- descriptors ---------------------------------------------------------- */
+
+void inherited_fill_standard(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)open("/dev/null", O_RDWR | O_CLOEXEC);
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    unsigned x = *(const unsigned *)a;
+    unsigned y = *(const unsigned *)b;
+
+    return (x > y) - (x < y);
+}
+
+static bool add(struct inherited *in, int fd)
+{
+    unsigned *more = realloc(in->fds, (in->count + 1) * sizeof(in->fds[0]));
+
+    if (more == NULL)
+        return false;
+    in->fds = more;
+    in->fds[in->count++] = (unsigned)fd;
+    return true;
+}
+
+int inherited_note(struct inherited *in)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    bool ok = dir != NULL;
+    struct dirent *entry;
+
+    while (ok && (entry = readdir(dir)) != NULL) {
+        int fd = atoi(entry->d_name);
+        int flags = fd > 2 && fd != dirfd(dir) ? fcntl(fd, F_GETFD) : -1;
+
+        if (flags != -1 && (flags & FD_CLOEXEC) == 0)
+            ok = add(in, fd);
+    }
+    if (dir != NULL)
+        (void)closedir(dir);
+    if (in->count > 0)
+        qsort(in->fds, in->count, sizeof(in->fds[0]), compare);
+    return ok ? 0 : -1;
+}
+
+void inherited_done(struct inherited *in)
+{
+    free(in->fds);
+    in->fds = NULL;
+    in->count = 0;
+}
+
+void inherited_close(const struct inherited *in)
+{
+    for (size_t i = 0; i < in->count; i++)
+        (void)close((int)in->fds[i]);
+}
+
+static int close_others_on_exec(const struct inherited *in)
+{
+    unsigned from = 3;
+
+    for (size_t i = 0; i < in->count; i++) {
+        unsigned fd = in->fds[i];
+
+        if (fd > from && close_range(from, fd - 1, CLOSE_RANGE_CLOEXEC) != 0)
+            return -1;
+        from = fd + 1;
+    }
+    return close_range(from, ~0U, CLOSE_RANGE_CLOEXEC);
+}
+
+/* -- signals -------------------------------------------------------------- */
+
+static const int passed_on[] = { SIGINT,  SIGTERM, SIGHUP,   SIGQUIT,
+                                 SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP,
+                                 SIGCONT, SIGTTIN, SIGTTOU };
+
+int inherited_take_signals(struct inherited *in)
+{
+    struct sigaction ignore = { .sa_handler = SIG_IGN };
+    struct sigaction normal = { .sa_handler = SIG_DFL };
+    sigset_t wanted;
+    sigset_t blocked;
+
+    (void)sigemptyset(&wanted);
+    (void)sigaddset(&wanted, SIGCHLD);
+    for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
+        signal_add(&wanted, passed_on[i]);
+    /* Handing over a terminal that is not ours must not stop us. */
+    blocked = wanted;
+    (void)sigaddset(&blocked, SIGTTOU);
+    if (sigprocmask(SIG_BLOCK, &blocked, &in->mask) != 0)
+        return -1;
+    /* A closed stderr must not end us; ignored children leave no status. */
+    (void)sigaction(SIGPIPE, &ignore, &in->pipe);
+    (void)sigaction(SIGCHLD, &normal, &in->child);
+    in->signal_fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+    return in->signal_fd < 0 ? -1 : 0;
+}
+
+int inherited_restore(const struct inherited *in)
+{
+    if (close_others_on_exec(in) != 0)
+        return -1;
+    (void)sigaction(SIGPIPE, &in->pipe, NULL);
+    (void)sigaction(SIGCHLD, &in->child, NULL);
+    return sigprocmask(SIG_SETMASK, &in->mask, NULL);
+}
+
+int signals_next(const struct inherited *in)
+{
+    struct signalfd_siginfo info;
+
+    return read(in->signal_fd, &info, sizeof(info)) == sizeof(info)
+               ? (int)info.ssi_signo
+               : 0;
+}
+
+void signals_collect(const struct inherited *in, sigset_t *ret_arrived)
+{
+    int sig;
+
+    (void)sigemptyset(ret_arrived);
+    while ((sig = signals_next(in)) != 0)
+        (void)sigaddset(ret_arrived, sig);
+}
+
+bool signals_is_fatal(int sig)
+{
+    return sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT ||
+           sig == SIGUSR1 || sig == SIGUSR2;
+}

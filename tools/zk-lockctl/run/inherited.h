@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What we were started with, and the command is to find again: descriptors and
+ * signals. Ours meanwhile: no other descriptors are for the command, and
+ * signals come as events. */
+#pragma once
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct inherited {
+    unsigned *fds; /* that were open, from 3 up, sorted */
+    size_t count;
+    int signal_fd; /* a signalfd: those that we pass on, and CHLD */
+    sigset_t mask;
+    struct sigaction pipe;
+    struct sigaction child;
+};
+
+/* A socket must not become our stdin, stdout or stderr. The command finds them
+ * closed as we did. */
+void inherited_fill_standard(void);
+
+/* Notes the descriptors. -1, with errno, on failure. */
+int inherited_note(struct inherited *in);
+void inherited_done(struct inherited *in);
+/* Closes those that are noted. */
+void inherited_close(const struct inherited *in);
+
+/* From now on signals come through the descriptor: INT, TERM, HUP, QUIT, USR1,
+ * USR2, WINCH, TSTP, CONT, TTIN, TTOU, unless we were started with them
+ * ignored, and CHLD. -1 with errno on failure. */
+int inherited_take_signals(struct inherited *in);
+
+/* For a child, before it executes the command: signals are as they were, and
+ * the exec closes all other descriptors. Async-signal-safe. -1 with errno on
+ * failure. */
+int inherited_restore(const struct inherited *in);
+
+/* Returns the next signal that has come, or 0. */
+int signals_next(const struct inherited *in);
+/* All that have come. */
+void signals_collect(const struct inherited *in, sigset_t *ret_arrived);
+/* Tells whether the signal ends a program that does not handle it. */
+bool signals_is_fatal(int sig);
