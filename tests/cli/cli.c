@@ -118,6 +118,19 @@ int cli_end(struct cli *c)
                                  : WEXITSTATUS(e.status);
 }
 
+void cli_end_with(struct cli *c, int code, const char *const *texts,
+                  const char *file, int line)
+{
+    int ended = cli_end(c);
+
+    if (ended != code) {
+        print_error("it ends with %d, not %d: %s\n", ended, code, cli_said(c));
+        _fail(file, line);
+    }
+    for (; *texts != NULL; texts++)
+        text_has(cli_said(c), *texts, 1, file, line);
+}
+
 void cli_write(const char *file, const char *text, mode_t mode)
 {
     int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

@@ -40,6 +40,13 @@ void cli_start(struct cli *c, const char *program, const char *const *args);
  * it does not come soon. */
 int cli_end(struct cli *c);
 
+/* The same; it must be that code, and the output must have these texts. */
+#define assert_end(c, code, ...)                                               \
+    cli_end_with(c, code, (const char *const[]){ __VA_ARGS__, NULL },          \
+                 __FILE__, __LINE__)
+void cli_end_with(struct cli *c, int code, const char *const *texts,
+                  const char *file, int line);
+
 /* Returns its output so far, in a buffer that the next call overwrites. */
 const char *cli_said(const struct cli *c);
 /* Waits until its output has this text. */

@@ -38,6 +38,9 @@ static inline int take_path(void)
 }
 
 #define RUN(...) (START(&cli, __VA_ARGS__), cli_end(&cli))
+/* It ends with that code, and says that. */
+#define assert_run(code, text, ...)                                            \
+    (START(&cli, __VA_ARGS__), assert_end(&cli, code, text))
 
 /* Programs are started with this library before all others, until
  * unsetenv("LD_PRELOAD"). */

@@ -84,8 +84,7 @@ TEST(a_run_inside_knows_those_around_it)
 
     PRINT(script, "%s run --servers %s %s true", LOCKCTL, hosts, path);
     START_FOR(&cli, "10s", hosts, path, "-c", script);
-    assert_int_equal(cli_end(&cli), 64);
-    assert_said(&cli, "wait for itself");
+    assert_end(&cli, 64, "wait for itself");
     assert_said(&cli, "(session " FIRST);
 }
 

@@ -59,6 +59,9 @@ static int run(const char *script)
     return cli_end(&cli);
 }
 
+#define assert_run(code, text, script)                                         \
+    (start(script), assert_end(&cli, code, text))
+
 /* For each shell that is installed. */
 static void in_each_shell(void test(const char *shell))
 {
@@ -182,10 +185,9 @@ TEST(a_shell_that_does_not_read_holds_nothing)
 
 TEST(a_hold_without_a_shell_gets_nothing)
 {
-    assert_int_equal(run("$H $P sleep 1"), 64);
-    assert_has(cli_said(&cli), "hold takes no command; zk-lockctl run does");
-    assert_int_equal(run("$H --pid 4194304 $P"), 64);
-    assert_has(cli_said(&cli), "there is no process 4194304");
+    assert_run(64, "hold takes no command; zk-lockctl run does",
+               "$H $P sleep 1");
+    assert_run(64, "there is no process 4194304", "$H --pid 4194304 $P");
     assert_int_equal(run("$H"), 64);
     assert_int_equal(run("$H --on-loss=pray $P"), 64);
     assert_int_equal(run("set -e; eval \"$($H -E 0 $P)\""), 64);
@@ -200,8 +202,7 @@ TEST(a_hold_without_a_shell_gets_nothing)
 static void not_acquired(const char *shell)
 {
     start_in(shell, "set -e; eval \"$($H -n $P)\"; echo started");
-    assert_int_equal(cli_end(&cli), 75);
-    assert_has(cli_said(&cli), "not acquired: /");
+    assert_end(&cli, 75, "not acquired: /");
     assert_lacks(cli_said(&cli), "started");
     start_in(shell, HOLD_OR("-w 100ms -E 9") "echo started");
     assert_int_equal(cli_end(&cli), 9);
@@ -255,9 +256,7 @@ TEST(a_lock_that_was_printed_is_kept)
           "$L release; echo release $?");
     cli_wait_said(&cli, "check ");
     assert_int_equal(count_children(path), 1);
-    assert_int_equal(cli_end(&cli), 0);
-    assert_has(cli_said(&cli), "check 0\n");
-    assert_has(cli_said(&cli), "release 0\n");
+    assert_end(&cli, 0, "check 0\n", "release 0\n");
     assert_int_equal(count_children(path), 0);
     start("exec 3>/dev/full; eval \"$($H --pid $$ $P >&3)\"; echo $?; "
           "read -r line");
@@ -349,9 +348,8 @@ static void lose(const char *shell)
     start_in(shell, HOLD "echo held; sleep 1000; echo went on");
     cli_wait_said(&cli, "held\n");
     delete_nth_child(path, 0);
-    assert_int_equal(cli_end(&cli), 128 + SIGTERM);
-    assert_has(cli_said(&cli), "LOCK LOST: somebody has deleted its node, /");
-    assert_has(cli_said(&cli), "; TERM to ");
+    assert_end(&cli, 128 + SIGTERM,
+               "LOCK LOST: somebody has deleted its node, /", "; TERM to ");
     assert_lacks(cli_said(&cli), "went on");
 }
 
@@ -397,9 +395,7 @@ TEST(a_trap_may_clean_up)
         "trap '$L hold --check; echo check $?; $L release; echo release $?; "
         "exit 5' TERM; " HOLD "echo held; while :; do sleep 0.1; done");
     delete_nth_child(path, 0);
-    assert_int_equal(cli_end(&cli), 5);
-    assert_has(cli_said(&cli), "check 79\n");
-    assert_has(cli_said(&cli), "release 79\n");
+    assert_end(&cli, 5, "check 79\n", "release 79\n");
 }
 
 /* Regression: what a trap had started got TERM while all was looked at
@@ -411,9 +407,7 @@ TEST(what_a_trap_starts_gets_no_TERM)
         "echo cleaned up $?; exit 5' TERM; " HOLD_FORKING(
             "TRAPPED=$F") "echo held; while :; do sleep 0.1; done");
     delete_nth_child(path, 0);
-    assert_int_equal(cli_end(&cli), 5);
-    assert_has(cli_said(&cli), "check 79\n");
-    assert_has(cli_said(&cli), "cleaned up 0\n");
+    assert_end(&cli, 5, "check 79\n", "cleaned up 0\n");
 }
 
 TEST(a_shell_that_does_not_end_may_be_killed)
@@ -422,8 +416,7 @@ TEST(a_shell_that_does_not_end_may_be_killed)
         "--on-loss=kill") "echo held; "
                           "while :; do sleep 0.1; done");
     delete_nth_child(path, 0);
-    assert_int_equal(cli_end(&cli), 128 + SIGKILL);
-    assert_has(cli_said(&cli), "; KILL to ");
+    assert_end(&cli, 128 + SIGKILL, "; KILL to ");
 }
 
 /* Regression: when the shell had ended by TERM, children that ignored TERM
@@ -437,8 +430,7 @@ TEST(children_of_an_ended_shell_are_killed)
           "sleep 0.1; " HOLD_OR("--on-loss=kill --max-hold=3s") "wait");
     cli_wait_said(&cli, "deaf ");
     child = cli_said_pid(&cli, "deaf ");
-    assert_int_equal(cli_end(&cli), 128 + SIGTERM);
-    assert_has(cli_said(&cli), "--max-hold is over; TERM to ");
+    assert_end(&cli, 128 + SIGTERM, "--max-hold is over; TERM to ");
     wait_children(path, 0);
     assert_true(process_state(child) == 0 || process_state(child) == 'Z');
 }
@@ -450,9 +442,7 @@ TEST(a_script_may_look_for_itself)
                              "while $L hold --check; do sleep 0.1; done; "
                              "$L release; echo release $?");
     delete_nth_child(path, 0);
-    assert_int_equal(cli_end(&cli), 0);
-    assert_has(cli_said(&cli), "release 79\n");
-    assert_has(cli_said(&cli), "LOCK LOST: ");
+    assert_end(&cli, 0, "release 79\n", "LOCK LOST: ");
 }
 
 /* The shell is told while the lease still runs. */
@@ -476,11 +466,9 @@ TEST(a_loss_is_told_later_as_past)
     server_pause(the_server);
     cli_wait_said(&cli, "LOCK LOST: the servers do not answer, and the lease ");
     server_resume(the_server);
-    assert_int_equal(cli_end(&cli), 0);
-    assert_has(cli_said(&cli), "LOCK LOST at 20");
-    assert_has(cli_said(&cli),
-               "Z: the servers did not answer, and the lease was to end ");
-    assert_has(cli_said(&cli), "release 79\n");
+    assert_end(&cli, 0, "LOCK LOST at 20",
+               "Z: the servers did not answer, and the lease was to end ",
+               "release 79\n");
     wait_children(path, 0);
 }
 
@@ -494,13 +482,10 @@ TEST(its_time_may_be_limited)
                                            "release $?");
     cli_wait_said(&cli, "over\n");
     wait_children(path, 0);
-    assert_int_equal(cli_end(&cli), 0);
-    assert_has(cli_said(&cli), "--max-hold is over");
-    assert_has(cli_said(&cli), "zk-lockctl: --max-hold was over at 20");
-    assert_has(cli_said(&cli), "release 81\n");
+    assert_end(&cli, 0, "--max-hold is over",
+               "zk-lockctl: --max-hold was over at 20", "release 81\n");
     start(HOLD_OR("--max-hold=1s") "sleep 1000");
-    assert_int_equal(cli_end(&cli), 128 + SIGTERM);
-    assert_has(cli_said(&cli), "--max-hold is over; TERM to ");
+    assert_end(&cli, 128 + SIGTERM, "--max-hold is over; TERM to ");
 }
 
 static void revoke_it(void)
@@ -513,10 +498,8 @@ TEST(it_may_be_asked_for)
     start_held("trap '$L release; echo release $?; exit 5' TERM; " HOLD_OR(
         "--on-revoke=term") "echo held; while :; do sleep 0.1; done");
     revoke_it();
-    assert_int_equal(cli_end(&cli), 5);
-    assert_has(cli_said(&cli), "somebody asks for the lock; TERM to ");
-    assert_has(cli_said(&cli), "zk-lockctl: somebody asked for the lock at 20");
-    assert_has(cli_said(&cli), "release 80\n");
+    assert_end(&cli, 5, "somebody asks for the lock; TERM to ",
+               "zk-lockctl: somebody asked for the lock at 20", "release 80\n");
     start_held(HOLD "echo held; read -r line; $L release");
     revoke_it();
     cli_wait_said(&cli, "somebody asks for the lock; ignored\n");
@@ -536,8 +519,7 @@ TEST(locks_are_released_by_name_or_the_newest_first)
     cli_wait_said(&cli, "check 0\n");
     assert_int_equal(count_children(path), 0);
     assert_int_equal(count_children(other), 1);
-    assert_int_equal(cli_end(&cli), 0);
-    assert_has(cli_said(&cli), "release 0\n");
+    assert_end(&cli, 0, "release 0\n");
     assert_int_equal(count_children(other), 0);
     start("eval \"$($H $P --and $Q)\"; echo \"$ZKLOCK_PATH\"; read -r line; "
           "$L release $P");
@@ -568,21 +550,18 @@ TEST(one_lock_does_not_answer_for_another)
                   "kill -CONT $pid; $L release"));
     assert_has(cli_said(&cli), "does not answer");
     assert_has(cli_said(&cli), "check 79\n");
-    assert_int_equal(run(HOLD "$L release --tls-ca /other $P"), 64);
-    assert_has(cli_said(&cli), "no server is asked");
+    assert_run(64, "no server is asked", HOLD "$L release --tls-ca /other $P");
 }
 
 TEST(a_lock_that_is_not_held_is_not_released)
 {
-    assert_int_equal(run("$L release"), 1);
-    assert_has(cli_said(&cli), "no lock is held for this shell");
+    assert_run(1, "no lock is held for this shell", "$L release");
     assert_int_equal(run("$L hold --check"), 1);
     assert_int_equal(run("ZKLOCK_HOLDS=none $L release"), 1);
-    assert_int_equal(run(HOLD "$L release $Q"), 1);
-    assert_has(cli_said(&cli), "-other is not held for this shell");
-    assert_int_equal(run(HOLD "$L release; $L release"), 79);
-    assert_has(cli_said(&cli),
-               "the lock is not held any more: it was given back before, or ");
+    assert_run(1, "-other is not held for this shell", HOLD "$L release $Q");
+    assert_run(79,
+               "the lock is not held any more: it was given back before, or ",
+               HOLD "$L release; $L release");
 }
 
 /* Its variables stay in the shell. */
@@ -604,13 +583,10 @@ TEST(a_released_lock_is_not_around_the_next)
 
 TEST(inside_of_itself_it_is_refused)
 {
-    assert_int_equal(run(HOLD "$L run $P true"), 64);
-    assert_has(cli_said(&cli), "you hold /");
+    assert_run(64, "you hold /", HOLD "$L run $P true");
     assert_int_equal(run(HOLD "$L run -n $P true"), 75);
-    assert_int_equal(run(HOLD "eval \"$($H $P)\""), 64);
-    assert_has(cli_said(&cli), "you hold /");
-    assert_int_equal(run("$L run $P sh -c 'eval \"$($H $P)\"'"), 64);
-    assert_has(cli_said(&cli), "you hold /");
+    assert_run(64, "you hold /", HOLD "eval \"$($H $P)\"");
+    assert_run(64, "you hold /", "$L run $P sh -c 'eval \"$($H $P)\"'");
     assert_int_equal(run(HOLD "$L run $Q sh -c '$L release $P'"), 0);
     wait_children(path, 0);
     assert_int_equal(run("$L run $P sh -c 'eval \"$($H $Q)\"; exit 3'"), 3);
@@ -722,10 +698,11 @@ TEST(a_long_text_leaves_room_for_the_number)
 /* A reader of these would wait for the end of the shell. */
 TEST(no_pipe_of_the_script_stays_open)
 {
-    assert_ok(run("exec 3>&1 4>&2; { exec 8>&1; " HOLD KEEPER_OF(
-        "$P") "for fd in 0 1 2 8; do readlink /proc/$pid/fd/$fd >&3; done; "
-              "readlink /proc/$pid/cwd >&3; } 2>&1 | cat; exit 0"));
-    assert_has(cli_said(&cli), "/dev/null\n/dev/null\n/dev/null\n/");
+    assert_run(
+        0, "/dev/null\n/dev/null\n/dev/null\n/",
+        "exec 3>&1 4>&2; { exec 8>&1; " HOLD KEEPER_OF(
+            "$P") "for fd in 0 1 2 8; do readlink /proc/$pid/fd/$fd >&3; done; "
+                  "readlink /proc/$pid/cwd >&3; } 2>&1 | cat; exit 0");
     /* Regression: its sockets took the places of closed ones, which it then let
      * go. */
     assert_int_equal(run("eval \"$($H $P <&- 2>&-)\"; $L release"), 0);
@@ -783,8 +760,7 @@ TEST(the_shell_is_told_that_its_process_was_killed)
     start(HOLD_OTHER("--on-loss=nothing") "kill -KILL $pid; read -r line; "
                                           "$L hold --check");
     cli_wait_said(&cli, "LOCK LOST: the process that kept it was killed\n");
-    assert_int_equal(cli_end(&cli), 79);
-    assert_has(cli_said(&cli), "is not held any more");
+    assert_end(&cli, 79, "is not held any more");
     delete_nth_child(other, 0);
     /* nothing of it is left behind */
     start("eval \"$($H $Q)\"; " KEEPER "echo \"keeper $pid .\"; read -r line; "

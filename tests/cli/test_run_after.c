@@ -5,6 +5,9 @@
 
 #include "start_run.h"
 
+/* The kernel keeps 15 bytes of a name. */
+#define GUARD_NAME "zk-lockctl guar"
+
 FIXTURE(take_path, NULL)
 
 /* -- what the command has left behind ------------------------------------- */
@@ -36,66 +39,63 @@ TEST(leftover_processes_may_clean_up)
 
 /* -- the guard ------------------------------------------------------------ */
 
-/* A signal to the process group of the tool does not reach its guard: else a
- * grandchild would live on without the lock. */
-TEST(a_killed_group_takes_all_along)
+/* A process that the command has started, in the group of the command or in
+ * none of it, and without a parent there. */
+static const char child[] = "sleep 1000 & echo pid $! .; wait";
+static const char daemon_[] =
+    "(setsid sleep 1000 & echo pid $! .); exec sleep 1000";
+
+/* Who gets which signal; the timeout of the session where it must end. */
+static const struct {
+    const char *name;
+    const char *starts;
+    enum { TOOL, GROUP, GUARD } whom;
+    int sig;
+    const char *timeout;
+    int code;
+    const char *said;
+    int nodes; /* the lock is free when the session has timed out */
+} ends[] = {
+    { "a killed tool", child, TOOL, SIGKILL, "20s", 128 + SIGKILL, "", 1 },
+    /* regression: a guard in the group of the tool died with it */
+    { "a killed group", child, GROUP, SIGKILL, "20s", 128 + SIGKILL, "", 1 },
+    /* regression: the guard killed the group only, and the daemon worked on
+     * beside the next holder */
+    { "a killed tool, a daemon", daemon_, TOOL, SIGKILL, "20s", 128 + SIGKILL,
+      "", 1 },
+    { "a stopped tool, a daemon", daemon_, TOOL, SIGSTOP, "4s", 79, "LOST", 0 },
+    /* then the tool does its work */
+    { "a killed guard, a daemon", daemon_, GUARD, SIGKILL, "20s", 128 + SIGKILL,
+      "the guard of the command was killed", 0 },
+};
+
+TEST_ROWS(all_that_the_command_has_started_ends, ends, end)
 {
-    pid_t grandchild;
+    pid_t started;
+    pid_t command;
 
-    START(&cli, new_path(), "-c", "sleep 1000 & echo pid $!; wait");
-    cli_wait_said(&cli, "\n");
-    grandchild = cli_said_pid(&cli, "pid ");
-    wait_process_state(grandchild, 'S');
-    assert_int_equal(getpgid(cli.pid), cli.pid);
-    assert_int_equal(kill(-cli.pid, SIGKILL), 0);
-    assert_int_equal(cli_end(&cli), 128 + SIGKILL);
-    wait_process_gone(grandchild);
-}
-
-/* A process that has left the group of the command, and has no parent there. */
-static pid_t start_daemon(const char *timeout)
-{
-    pid_t daemon;
-
-    START_FOR(&cli, timeout, server_hosts(the_server), path, "-c",
-              "(setsid sleep 1000 & echo pid $! .); exec sleep 1000");
+    START_FOR(&cli, end->timeout, server_hosts(the_server), path, "-c",
+              end->starts);
     cli_wait_said(&cli, " .\n");
-    daemon = cli_said_pid(&cli, "pid ");
-    wait_process_state(daemon, 'S');
-    return daemon;
-}
-
-/* Regression: the guard killed the group only, and the daemon worked on beside
- * the next holder. The lock is free when the session has timed out. */
-TEST(a_killed_tool_takes_daemons_along)
-{
-    pid_t daemon = start_daemon("20s");
-
-    assert_int_equal(kill(cli.pid, SIGKILL), 0);
-    assert_int_equal(cli_end(&cli), 128 + SIGKILL);
-    wait_process_gone(daemon);
-}
-
-TEST(a_stopped_tool_takes_daemons_along)
-{
-    pid_t daemon = start_daemon("4s");
-
-    assert_int_equal(kill(cli.pid, SIGSTOP), 0);
-    wait_process_gone(daemon);
-    assert_int_equal(kill(cli.pid, SIGCONT), 0);
-    assert_int_equal(cli_end(&cli), 79);
-}
-
-/* Then the tool does its work. */
-TEST(a_killed_guard_takes_daemons_along)
-{
-    pid_t daemon = start_daemon("20s");
-
-    assert_ok(kill(wait_child_of(cli.pid, "zk-lockctl guar"), SIGKILL));
-    assert_int_equal(cli_end(&cli), 128 + SIGKILL);
-    assert_said(&cli, "the guard of the command was killed");
-    assert_int_equal(process_state(daemon), 0);
-    assert_int_equal(count_children(path), 0);
+    started = cli_said_pid(&cli, "pid ");
+    wait_process_state(started, 'S');
+    command = wait_child_of(cli.pid, end->starts == child ? "sh" : "sleep");
+    assert_int_equal(getpgid(cli.pid), cli.pid);
+    assert_ok(kill(end->whom == GROUP   ? -cli.pid
+                   : end->whom == GUARD ? wait_child_of(cli.pid, GUARD_NAME)
+                                        : cli.pid,
+                   end->sig));
+    if (end->sig == SIGSTOP) {
+        wait_process_gone(started);
+        assert_ok(kill(cli.pid, SIGCONT));
+    }
+    assert_end(&cli, end->code, end->said);
+    if (end->whom == GUARD)
+        assert_int_equal(process_state(started), 0);
+    wait_process_gone(started);
+    wait_process_gone(command);
+    if (end->sig == SIGKILL) /* the other session may have ended */
+        assert_int_equal(count_children(path), end->nodes);
 }
 
 /* The guard is the parent of the command. */
@@ -138,7 +138,7 @@ static void end_without_a_lease(const char *hosts, struct proxy *proxy)
 
     START_READY_FOR(&cli, "4s", hosts, "--timeout", "300ms", new_path());
     command = wait_child_of(cli.pid, "cli-command");
-    guard = wait_child_of(cli.pid, "zk-lockctl guar");
+    guard = wait_child_of(cli.pid, GUARD_NAME);
     assert_int_equal(kill(cli.pid, SIGSTOP), 0);
     wait_process_state(cli.pid, 'T');
     assert_int_equal(kill(guard, SIGSTOP), 0);
@@ -151,8 +151,7 @@ static void end_without_a_lease(const char *hosts, struct proxy *proxy)
     assert_int_equal(kill(guard, SIGCONT), 0);
     wait_process_state(guard, 'Z'); /* it has told the end of the command */
     assert_int_equal(kill(cli.pid, SIGCONT), 0);
-    assert_int_equal(cli_end(&cli), 79);
-    assert_said(&cli, "LOCK LOST: it was not provably ours");
+    assert_end(&cli, 79, "LOCK LOST: it was not provably ours");
 }
 
 /* Regression: the exit code was 0 when the release was confirmed. */
@@ -170,8 +169,7 @@ TEST(a_lock_found_lost_at_the_release_is_lost)
     preload(LOST_RELEASE);
     START(&cli, new_path(), "true");
     (void)unsetenv("LD_PRELOAD");
-    assert_int_equal(cli_end(&cli), 79);
-    assert_said(&cli, "LOCK LOST: it was not provably ours");
+    assert_end(&cli, 79, "LOCK LOST: it was not provably ours");
 }
 
 /* The node stays until the session ends; the command has done its work. */
@@ -180,8 +178,6 @@ TEST(a_refused_release_is_said)
     START(&cli, path, "-c", "echo ready; read -r line; exit 7");
     cli_wait_said(&cli, "ready\n");
     look_permit(path, ZOO_PERM_READ);
-    assert_int_equal(cli_end(&cli), 7);
-    assert_said(&cli, "zk-lockctl: ");
-    assert_said(&cli, path);
+    assert_end(&cli, 7, "zk-lockctl: ", path);
     assert_lacks(cli_said(&cli), "LOST");
 }

@@ -145,8 +145,7 @@ TEST(term_because_of_a_doubt_has_a_kill_behind_it_too)
     proxy_cut(proxy);
     cli_wait_said(&cli, "the lock is in danger: TERM");
     proxy_heal(proxy);
-    assert_int_equal(cli_end(&cli), 79);
-    assert_said(&cli, "did not end within 2000 ms of TERM: KILL");
+    assert_end(&cli, 79, "did not end within 2000 ms of TERM: KILL");
 }
 
 TEST(a_stopped_and_deaf_command_is_killed)

@@ -30,15 +30,13 @@ TEST(with_another_lock_in_between_too)
 {
     const char *other = line("%s-inside", path);
 
-    assert_int_equal(RUN(path, INSIDE, other, INSIDE, path, "true"), 64);
-    assert_said(&cli, "you hold /");
+    assert_run(64, "you hold /", path, INSIDE, other, INSIDE, path, "true");
     assert_int_equal(RUN(path, INSIDE, other, "true"), 0);
 }
 
 TEST(a_run_that_does_not_wait_says_why)
 {
-    assert_int_equal(RUN(path, INSIDE, "-n", path, "true"), 75);
-    assert_said(&cli, "you hold /");
+    assert_run(75, "you hold /", path, INSIDE, "-n", path, "true");
     assert_int_equal(RUN(path, INSIDE, "-n", "-E", "9", path, "true"), 9);
 }
 
@@ -52,11 +50,9 @@ TEST(readers_join_readers)
 /* The same lock by another name. */
 TEST(a_chroot_does_not_hide_it)
 {
-    assert_int_equal(RUN(line("%s/a", path), INSIDE, "--servers",
-                         line("%s%s", server_hosts(the_server), path), "/a",
-                         "echo", "started"),
-                     64);
-    assert_said(&cli, "you hold /a already");
+    assert_run(64, "you hold /a already", line("%s/a", path), INSIDE,
+               "--servers", line("%s%s", server_hosts(the_server), path), "/a",
+               "echo", "started");
 }
 
 /* A terminal multiplexer that was started by a command that once had the lock,
@@ -89,8 +85,7 @@ TEST(a_run_around_that_was_killed_is_waited_for)
     assert_int_equal(cli_end(&cli), 128 + SIGKILL);
     assert_int_equal(count_children(path), 1);
     assert_int_equal(setenv("ZKLOCK_SESSIONS", sessions, 1), 0);
-    assert_int_equal(RUN(path, "echo", "started"), 0);
-    assert_said(&cli, "started\n");
+    assert_run(0, "started\n", path, "echo", "started");
     assert_int_equal(unsetenv("ZKLOCK_SESSIONS"), 0);
 }
 

@@ -8,58 +8,39 @@
 
 static const int all[] = { SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU };
 
-#define NEXT(...) job_next(&(struct job_view){ __VA_ARGS__ })
+/* clang-format off */
+static const struct {
+    const char *name;
+    enum job_step step;
+    struct job_view view;
+} stops[] = {
+    /* any process may have sent the stop: that one will continue the command */
+    { "without a terminal", JOB_LEAVE, { .signal = SIGSTOP } },
+    { "without a terminal, a key", JOB_LEAVE, { .signal = SIGTSTP } },
+    { "without a terminal, as told", JOB_LEAVE, { .signal = SIGTSTP, .told = true } },
+    { "it asks to read, and we have it", JOB_LEND, { .signal = SIGTTIN, .ours = true } },
+    { "it asks to write", JOB_LEND, { .signal = SIGTTOU, .ours = true } },
+    { "it asks again to read", JOB_LEND, { .signal = SIGTTIN, .ours = true, .lent = true } },
+    { "it asks again to write", JOB_LEND, { .signal = SIGTTOU, .ours = true, .lent = true } },
+    { "in the background it asks to read", JOB_STOP, { .signal = SIGTTIN } },
+    { "in the background it asks to write", JOB_STOP, { .signal = SIGTTOU, .lent = true } },
+    /* the key ^Z or the command itself: the shell wants its terminal back */
+    { "it stops with the terminal", JOB_STOP, { .signal = SIGSTOP, .has = true } },
+    { "by the key", JOB_STOP, { .signal = SIGTSTP, .has = true } },
+    { "with a terminal that was lent", JOB_STOP, { .signal = SIGSTOP, .has = true, .lent = true } },
+    { "the key in a pipeline", JOB_STOP, { .signal = SIGTSTP, .ours = true } },
+    { "the key was passed on", JOB_STOP, { .signal = SIGTSTP, .ours = true, .told = true } },
+    { "it stops itself for the key", JOB_STOP, { .signal = SIGSTOP, .ours = true, .told = true } },
+    /* top(1) in a pipeline catches TTOU and stops itself by SIGSTOP */
+    { "a stop that asks for the terminal", JOB_LEND, { .signal = SIGSTOP, .ours = true } },
+    { "it had the terminal already", JOB_STOP, { .signal = SIGSTOP, .ours = true, .lent = true } },
+    { "it asks while it should end", JOB_LEND, { .signal = SIGTTOU, .ours = true, .ending = true } },
+};
+/* clang-format on */
 
-/* Without a terminal any process may have sent the stop: that one will continue
- * the command. */
-TEST(without_a_terminal_nothing_follows)
+TEST_ROWS(what_follows_a_stop, stops, stop)
 {
-    assert_int_equal(NEXT(.signal = SIGSTOP), JOB_LEAVE);
-    assert_int_equal(NEXT(.signal = SIGTSTP), JOB_LEAVE);
-    assert_int_equal(NEXT(.signal = SIGTSTP, .told = true), JOB_LEAVE);
-}
-
-TEST(a_command_that_asks_gets_our_terminal)
-{
-    for (int lent = 0; lent <= 1; lent++) {
-        assert_int_equal(NEXT(.signal = SIGTTIN, .ours = true, .lent = lent),
-                         JOB_LEND);
-        assert_int_equal(NEXT(.signal = SIGTTOU, .ours = true, .lent = lent),
-                         JOB_LEND);
-    }
-}
-
-TEST(a_command_that_asks_in_the_background_is_a_stopped_job)
-{
-    assert_int_equal(NEXT(.signal = SIGTTIN), JOB_STOP);
-    assert_int_equal(NEXT(.signal = SIGTTOU, .lent = true), JOB_STOP);
-}
-
-/* The key ^Z or the command itself stops it: the shell wants its terminal
- * back. */
-TEST(a_command_that_stops_with_the_terminal_is_a_stopped_job)
-{
-    assert_int_equal(NEXT(.signal = SIGSTOP, .has = true), JOB_STOP);
-    assert_int_equal(NEXT(.signal = SIGTSTP, .has = true), JOB_STOP);
-    assert_int_equal(NEXT(.signal = SIGSTOP, .has = true, .lent = true),
-                     JOB_STOP);
-}
-
-TEST(the_key_for_stopping_is_passed_on_in_a_pipeline)
-{
-    assert_int_equal(NEXT(.signal = SIGTSTP, .ours = true), JOB_STOP);
-    assert_int_equal(NEXT(.signal = SIGTSTP, .ours = true, .told = true),
-                     JOB_STOP);
-    assert_int_equal(NEXT(.signal = SIGSTOP, .ours = true, .told = true),
-                     JOB_STOP);
-}
-
-/* top(1) in a pipeline catches TTOU and stops itself by SIGSTOP. */
-TEST(a_stop_may_ask_for_the_terminal)
-{
-    assert_int_equal(NEXT(.signal = SIGSTOP, .ours = true), JOB_LEND);
-    assert_int_equal(NEXT(.signal = SIGSTOP, .ours = true, .lent = true),
-                     JOB_STOP); /* it had the terminal already */
+    assert_int_equal(job_next(&stop->view), stop->step);
 }
 
 /* The tool may have to send KILL, so it must not stop. */
@@ -77,6 +58,4 @@ TEST(while_it_should_end_no_job_stops)
             assert_int_not_equal(job_next(&view), JOB_STOP);
         }
     }
-    assert_int_equal(NEXT(.signal = SIGTTOU, .ours = true, .ending = true),
-                     JOB_LEND);
 }

@@ -20,10 +20,9 @@ TEST(a_command_is_told_to_end_in_time)
 {
     const char *file = cli_file("status");
 
-    assert_int_equal(RUN("--status-file", file, "--max-hold", "1s", path, "-c",
-                         "trap 'exit 3' TERM; while :; do sleep .01; done"),
-                     81);
-    assert_said(&cli, "--max-hold is over: TERM to the command, KILL in ");
+    assert_run(81, "--max-hold is over: TERM to the command, KILL in ",
+               "--status-file", file, "--max-hold", "1s", path, "-c",
+               "trap 'exit 3' TERM; while :; do sleep .01; done");
     assert_lacks(cli_said(&cli), "LOST");
     assert_status(file, true, false);
     assert_int_equal(count_children(path), 0);
@@ -36,9 +35,8 @@ TEST(one_that_does_not_end_is_killed_before_the_time)
     long long last;
 
     (void)unlink(file);
-    assert_int_equal(RUN("--max-hold", "1s", path, COMMAND, "stamp", file, "0"),
-                     81);
-    assert_said(&cli, "--max-hold is over; the command is killed");
+    assert_run(81, "--max-hold is over; the command is killed", "--max-hold",
+               "1s", path, COMMAND, "stamp", file, "0");
     read_stamps(file, &first, &last);
     assert_in_range((last - first) / 1000000, 1, 1000);
     assert_int_equal(count_children(path), 0);
@@ -96,8 +94,8 @@ TEST(a_command_that_ends_in_time_has_its_own_code)
     assert_string_equal(cli_said(&cli), "");
     assert_int_equal(RUN("--max-hold", "0", path, "true"), 64);
     assert_int_equal(RUN("--max-hold", "soon", path, "true"), 64);
-    assert_int_equal(RUN("--max-hold", "600ms", path, "true"), 64);
-    assert_said(&cli, "the last 650 ms are for the command to end");
+    assert_run(64, "the last 650 ms are for the command to end", "--max-hold",
+               "600ms", path, "true");
 }
 
 /* --- --keep-daemons --- */

@@ -72,8 +72,7 @@ TEST(a_mutex_is_no_election)
 {
     START_CLI(&cli, "lead", "--servers", server_hosts(the_server),
               path_with(MUTEX), "true");
-    assert_int_equal(cli_end(&cli), 65);
-    assert_said(&cli, "is used for a mutex");
+    assert_end(&cli, 65, "is used for a mutex");
 }
 
 /* Data and children of a program's own are no recipe. */
@@ -92,7 +91,7 @@ TEST(other_nodes_are_in_nobodys_way)
 TEST(kazoo_is_warned_of)
 {
     START(&cli, "-n", path_with(HEX "__lock__0000000001"), "true");
-    assert_int_equal(cli_end(&cli), 75);
-    assert_said(&cli, "does not wait for this run unless its lock has "
-                      "extra_lock_patterns");
+    assert_end(&cli, 75,
+               "does not wait for this run unless its lock has "
+               "extra_lock_patterns");
 }

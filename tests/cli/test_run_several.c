@@ -50,8 +50,7 @@ TEST(when_one_is_taken_none_is_kept)
 
     START_READY(&cli, "--why", "books", b);
     START(&second, "-n", a, "--and", b, "echo", "started");
-    assert_int_equal(cli_end(&second), 75);
-    assert_said(&second, line("not acquired: %s is held by ", b));
+    assert_end(&second, 75, line("not acquired: %s is held by ", b));
     assert_lacks(cli_said(&second), "started");
     wait_children(a, 0);
     START(&second, "-w", "6s", a, "--and", b, "true");
@@ -70,8 +69,7 @@ TEST(the_loss_of_one_is_a_loss)
         START_READY(&cli, a, "--and", b);
         delete_nth_child(paths[i], 0);
         wait_process_state(cli.pid, 'Z');
-        assert_int_equal(cli_end(&cli), 79);
-        assert_said(&cli, line("deleted its node, %s/", paths[i]));
+        assert_end(&cli, 79, line("deleted its node, %s/", paths[i]));
         wait_children(a, 0);
         wait_children(b, 0);
     }
@@ -140,10 +138,8 @@ TEST(one_that_is_held_around_is_refused)
     char want[256];
 
     PRINT(want, "you hold %s already", b);
-    assert_int_equal(RUN(b, INSIDE, a, "--and", b, "echo", "started"), 64);
-    assert_said(&cli, want);
-    assert_int_equal(RUN(b, "--and", c, INSIDE, b, "echo", "started"), 64);
-    assert_said(&cli, want);
+    assert_run(64, want, b, INSIDE, a, "--and", b, "echo", "started");
+    assert_run(64, want, b, "--and", c, INSIDE, b, "echo", "started");
     assert_lacks(cli_said(&cli), "started");
     assert_int_equal(RUN(b, "--and", c, INSIDE, a, "true"), 0);
 }
@@ -152,8 +148,7 @@ TEST(wrong_usage_is_64)
 {
     const char *args[20] = { "run" };
 
-    assert_int_equal(RUN(a, "--and", a, "true"), 64);
-    assert_said(&cli, "is in it already");
+    assert_run(64, "is in it already", a, "--and", a, "true");
     assert_int_equal(RUN(a, "--and"), 64);
     assert_int_equal(RUN(a, "--and", b), 64);
     assert_int_equal(RUN(a, "--and", "", "true"), 64);
@@ -161,15 +156,13 @@ TEST(wrong_usage_is_64)
         args[i] = "--and=/b";
     args[17] = "/a";
     cli_start(&cli, LOCKCTL, args);
-    assert_int_equal(cli_end(&cli), 64);
-    assert_said(&cli, "more than 16 locks");
+    assert_end(&cli, 64, "more than 16 locks");
 }
 
 /* --and is ours only right behind a lock. */
 TEST(the_command_has_its_own_options)
 {
-    assert_int_equal(RUN(a, "echo", "--and", b), 0);
-    assert_said(&cli, "--and ");
+    assert_run(0, "--and ", a, "echo", "--and", b);
     assert_int_equal(RUN(a, "--", "echo", "--and"), 0);
     assert_string_equal(cli_said(&cli), "--and\n");
 }

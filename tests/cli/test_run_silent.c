@@ -16,8 +16,7 @@ FIXTURE(take_path, NULL)
 TEST(a_run_without_a_wait_gives_up_when_all_refuse)
 {
     START_SILENT("-n", "/a", "true");
-    assert_int_equal(cli_end(&cli), 69);
-    assert_said(&cli, "refused the connection");
+    assert_end(&cli, 69, "refused the connection");
 }
 
 /* The library does not find out whether names of hosts refuse; the tool
@@ -69,8 +68,7 @@ TEST(a_second_attempt_has_its_credentials)
     cli_start(&cli, "sh", (const char *const[]){ "-c", script, NULL });
     cli_wait_said(&cli, "trying for another");
     proxy_heal(proxy);
-    assert_int_equal(cli_end(&cli), 0);
-    assert_said(&cli, "done\n");
+    assert_end(&cli, 0, "done\n");
 }
 
 static struct cli waiter;
@@ -122,8 +120,7 @@ TEST(a_deadline_without_servers_says_so)
     AUTO(proxy) proxy = start_waiter("40s", "4s");
 
     proxy_freeze(proxy); /* which a client notices late */
-    assert_int_equal(cli_end(&waiter), 75);
-    assert_said(&waiter, "not acquired: the servers do not answer");
+    assert_end(&waiter, 75, "not acquired: the servers do not answer");
     assert_int_equal(cli_end(&cli), 0);
 }
 
@@ -132,9 +129,8 @@ TEST(a_deadline_without_a_connection_says_so)
     AUTO(proxy) proxy = start_waiter("40s", "4s");
 
     proxy_cut(proxy);
-    assert_int_equal(cli_end(&waiter), 75);
-    assert_said(&waiter, "the servers do not answer; waiting");
-    assert_said(&waiter, "not acquired: the servers do not answer");
+    assert_end(&waiter, 75, "the servers do not answer; waiting",
+               "not acquired: the servers do not answer");
     assert_int_equal(cli_end(&cli), 0);
 }
 

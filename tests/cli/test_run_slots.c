@@ -35,13 +35,11 @@ TEST(so_many_run_at_once_and_no_more)
     start_holder(&cli, "2");
     start_holder(&other, "2");
     START(&third, "-n", "--slots", "2", pool, "true");
-    assert_int_equal(cli_end(&third), 75);
-    assert_said(&third, "zk-lockctl, \"cli-command\" and 1 more");
+    assert_end(&third, 75, "zk-lockctl, \"cli-command\" and 1 more");
     START(&third, "--slots", "2", pool, "echo", "started");
     cli_wait_said(&third, "waiting: ");
     assert_int_equal(cli_end(&other), 0);
-    assert_int_equal(cli_end(&third), 0);
-    assert_said(&third, "started\n");
+    assert_end(&third, 0, "started\n");
     assert_int_equal(cli_end(&cli), 0);
     assert_int_equal(count_children(below("leases")), 0);
     assert_int_equal(count_children(below("locks")), 0);
@@ -56,8 +54,7 @@ TEST(another_number_of_slots_is_refused)
     (void)new_pool();
     start_holder(&cli, "1");
     START(&other, "--slots", "3", pool, "true");
-    assert_int_equal(cli_end(&other), 65);
-    assert_said(&other, "is used as a semaphore of 1 by ");
+    assert_end(&other, 65, "is used as a semaphore of 1 by ");
     START(&other, "-n", "--slots", "1", pool, "true");
     assert_int_equal(cli_end(&other), 75);
     assert_int_equal(cli_end(&cli), 0);
@@ -94,15 +91,11 @@ TEST(inside_it_takes_the_slots_that_are_left)
     (void)new_pool();
     assert_int_equal(
         RUN("--slots", "2", pool, INSIDE, "--slots", "2", pool, "true"), 0);
-    assert_int_equal(RUN("--slots", "2", pool, INSIDE, "--slots", "2", pool,
-                         INSIDE, "--slots", "2", pool, "echo", "started"),
-                     64);
-    assert_said(&cli, "you hold /");
+    assert_run(64, "you hold /", "--slots", "2", pool, INSIDE, "--slots", "2",
+               pool, INSIDE, "--slots", "2", pool, "echo", "started");
     assert_lacks(cli_said(&cli), "started");
-    assert_int_equal(
-        RUN("--slots", "1", pool, INSIDE, "-n", "--slots", "1", pool, "true"),
-        75);
-    assert_said(&cli, "you hold /");
+    assert_run(75, "you hold /", "--slots", "1", pool, INSIDE, "-n", "--slots",
+               "1", pool, "true");
 }
 
 TEST(impossible_arguments_are_refused)
@@ -111,7 +104,7 @@ TEST(impossible_arguments_are_refused)
 
     for (size_t i = 0; i < COUNT(numbers); i++)
         assert_int_equal(RUN("--slots", numbers[i], "/a", "true"), 64);
-    assert_int_equal(RUN("--slots", "2", "-s", "/a", "true"), 64);
-    assert_said(&cli, "--slots is for a semaphore");
+    assert_run(64, "--slots is for a semaphore", "--slots", "2", "-s", "/a",
+               "true");
     assert_int_equal(RUN("-x", "--slots", "2", "/a", "true"), 64);
 }

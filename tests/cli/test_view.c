@@ -571,8 +571,7 @@ TEST(the_next_of_that_name_is_not_asked)
     assert_int_equal(admin_delete_tree(admin, path), ZOK);
     make("lock/lock-0000000000", "new");
     proxy_release(proxy);
-    assert_int_equal(cli_end(&cli), 0);
-    assert_has(cli_said(&cli), "has let go by itself");
+    assert_end(&cli, 0, "has let go by itself");
     assert_int_equal(admin_get(admin, node, data, sizeof(data)), ZOK);
     assert_string_equal(data, "new");
 }
@@ -725,8 +724,7 @@ TEST(a_waiter_that_holds_by_now_is_left_alone)
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     assert_ok(admin_delete(admin, line("%s/lock-0000000000", path)));
     proxy_release(proxy);
-    assert_int_equal(cli_end(&cli), 65);
-    assert_has(cli_said(&cli), "it holds by now");
+    assert_end(&cli, 65, "it holds by now");
     assert_int_equal(count_children(path), 1);
 }
 
