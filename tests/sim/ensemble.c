@@ -229,6 +229,8 @@ void ensemble_submit(int replica, struct request *r)
     struct replica *me = &ensemble.replicas[replica];
 
     r->replica = replica;
+    if (r->session >= 0)
+        ensemble.sessions[r->session].used = sim_now;
     if (me->role == LEADING && replica != ensemble.leader)
         at_deserted_leader(me, r);
     else if (replica == ensemble.leader)

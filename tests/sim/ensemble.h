@@ -44,11 +44,12 @@ struct session {
     int64_t opened; /* versions; 0: not yet */
     int64_t closed;
     enum cause cause;
-    int owner; /* the replica through which its client talks */
+    int owner;    /* the replica through which its client talks */
+    int64_t used; /* when its client sent what the leader must hear of */
     /* of the leader: */
     int64_t expires;
     int64_t looked_at; /* when the leader will look whether it has expired */
-    bool polled;       /* it will be closed, whatever it does until then */
+    int64_t polled; /* when; it will be closed, whatever it does until then */
     bool closing;
 };
 

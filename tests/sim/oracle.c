@@ -37,6 +37,18 @@ void oracle_reset(void)
     enters_reset();
 }
 
+/* The leader has heard of the process from its server only, for a timeout. */
+static bool is_idle(int process)
+{
+    for (int i = 0; i < ensemble_sessions(); i++) {
+        const struct session *s = ensemble_session(i);
+
+        if (s->process == process && sim_now - s->used <= world.timeout)
+            return false;
+    }
+    return true;
+}
+
 struct attempt *oracle_asked(int process, bool shared, int64_t timeout_ms)
 {
     struct attempt *a = arena_new(sizeof(*a));
@@ -47,6 +59,7 @@ struct attempt *oracle_asked(int process, bool shared, int64_t timeout_ms)
     a->process = process;
     a->shared = shared;
     a->asked = sim_now;
+    a->idle = is_idle(process);
     a->stopped = process_stopped_for(process);
     a->deadline = timeout_ms < 0 ? INT64_MAX : sim_now + timeout_ms * MS;
     world_trace("process %d: attempt %d, %s, %lld ms", process, a->number,
@@ -410,11 +423,23 @@ static bool is_expired(const struct node *n)
     return !there(n) && n->cause == BY_EXPIRY;
 }
 
-/* The leader has not pinged in time, so the lease promises nothing. */
+/* A lease assumes at the first lock of an idle session that the link from its
+ * server to the leader has not stalled. It has: the leader had polled the
+ * session when the lock was granted. */
+static bool rests_on_a_stalled_link(const struct attempt *a)
+{
+    const struct session *s = ensemble_session(a->node->session);
+
+    return a->idle && a->granted - a->asked <= world.timeout &&
+           s->polled != 0 && s->polled <= a->granted;
+}
+
+/* What the lease assumes did not hold, so it promises nothing. */
 static bool is_exempt(const struct attempt *a)
 {
     return world.processes[a->process].no_lease ||
-           !ensemble_pinged(a->asked - world.timeout);
+           !ensemble_pinged(a->asked - world.timeout) ||
+           rests_on_a_stalled_link(a);
 }
 
 /* The lease was good a moment ago, unless the process has been stopped since.

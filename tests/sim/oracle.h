@@ -14,6 +14,7 @@ struct attempt {
     bool shared;
     bool only_mutexes; /* it waits for no reader, and for no writer */
     int64_t asked;
+    bool idle;        /* its session, when it was asked */
     int64_t stopped;  /* of the process, when it was asked */
     int64_t deadline; /* INT64_MAX without */
     int told;         /* how often */

@@ -307,7 +307,7 @@ static void on_close(void *arg, uint64_t joins)
 /* In between it is touched, and writes, as if it lived on. */
 static void poll_session(struct session *s, uint64_t joins)
 {
-    s->polled = true;
+    s->polled = sim_now;
     if (ensemble.pass == 0)
         on_close(s, joins);
     else
@@ -370,7 +370,7 @@ void sessions_begin(void)
         if (s->closed > ensemble.log_len)
             s->closed = 0;
         s->closing = s->closed != 0;
-        s->polled = false;
+        s->polled = 0;
         s->expires = 0;
         s->looked_at = 0;
         s->owner = NO_REPLICA;
