@@ -212,7 +212,7 @@ perhaps_late() {
                   (.result == "FAIL" and .returncode > 0 and
                    .returncode < 100)) |
            select([.stdout // "", .stderr // ""] | join("") |
-                  if test("\\[  FAILED  \\]") then
+                  if test("\\[  (FAILED|ERROR )  \\]") then
                       gsub("LeakSanitizer: detected memory leaks|" +
                            "SUMMARY: AddressSanitizer: [0-9]+ byte"; "")
                   else . end |

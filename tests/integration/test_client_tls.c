@@ -23,6 +23,9 @@ static struct server *elsewhere, *named;
 
 /* -- handles --------------------------------------------------------------- */
 
+/* The session outlives the restart of its server, on a busy machine, too. */
+#define LONG_SESSION_MS 30000
+
 static char log_text[65536]; /* under log_lock: of the handle under test */
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -58,7 +61,7 @@ static zhandle_t *open_handle(const char *hosts, int flags,
     (void)pthread_mutex_unlock(&log_lock);
     (void)snprintf(files, sizeof(files),
                    "%s/ca.pem,%s/client.pem,%s/client.key,none", dir, dir, dir);
-    zh = zookeeper_init_secure(hosts, files, NULL, SESSION_MS, NULL, NULL,
+    zh = zookeeper_init_secure(hosts, files, NULL, LONG_SESSION_MS, NULL, NULL,
                                flags | ZOO_NO_LOG_CLIENTENV, on_log, sasl);
     assert_non_null(zh);
     return zh;
@@ -175,12 +178,10 @@ TEST(each_server_of_a_list_has_its_name)
                    "127.0.0.1:%s,127.0.0.1:%s,localhost:%s", port_of(elsewhere),
                    port_of(elsewhere), port_of(named));
     zh = open_handle(hosts, 0, NULL);
-    for (int i = 0; i < 2; i++) {
-        await_connection(zh);
-        server_kill9(named);
-        AWAIT(log_has("IP address mismatch"));
-        assert_int_equal(server_restart(named), SERVER_OK);
-    }
+    await_connection(zh);
+    server_kill9(named);
+    AWAIT(log_has("IP address mismatch"));
+    assert_int_equal(server_restart(named), SERVER_OK);
     await_connection(zh);
     close_handle(zh);
 }
