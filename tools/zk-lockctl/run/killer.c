@@ -62,19 +62,21 @@ static _Noreturn void become_killer(const struct run *run, struct killer *k,
     _exit(0);
 }
 
-/* 0, or -1 with errno. */
+/* 0, or -1 with errno. Both processes see `k`: only ours notes the other. */
 static int start_process(const struct run *run, struct killer *k)
 {
     int ends[2];
+    pid_t pid;
 
     if (pipe2(ends, O_CLOEXEC) != 0)
         return -1;
-    k->pid = guard_fork();
-    if (k->pid == 0)
+    pid = guard_fork();
+    if (pid == 0)
         become_killer(run, k, ends[0]);
     (void)close(ends[0]);
+    k->pid = pid;
     k->fd = ends[1];
-    if (k->pid > 0)
+    if (pid > 0)
         return 0;
     (void)close(ends[1]);
     return -1;
