@@ -434,7 +434,7 @@ static bool rests_on_a_stalled_link(const struct attempt *a)
            s->polled != 0 && s->polled <= a->granted;
 }
 
-/* What the lease assumes did not hold, so it promises nothing. */
+/* Something that the lease assumes was not so: then it promises nothing. */
 static bool is_exempt(const struct attempt *a)
 {
     return world.processes[a->process].no_lease ||

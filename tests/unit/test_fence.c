@@ -561,7 +561,7 @@ static int hold_and_send_signals(int out)
     return 0;
 }
 
-/* The signals of the program, with SA_RESTART or without. */
+/* The handler of the program does not restart system calls. */
 TEST(a_signal_ends_no_wait_for_another_process)
 {
     struct sigaction action = { .sa_handler = count_signal };
