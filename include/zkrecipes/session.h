@@ -242,8 +242,8 @@ enum zkr_session_flags {
 ZKR__FLAGS(zkr_session_flags)
 
 /** The check of a server's certificate. A ZooKeeper client checks its chain,
- * and that of tools/build-client.sh always the name of the server, too. The
- * library does not know which client it has, so it refuses the other values
+ *  and that of tools/build-client.sh always the name of the server, too. The
+ *  library does not know which client it has, so it refuses the other values
  *  (ZKR_ENOTSUP), and never checks less than a value says. */
 enum zkr_tls_verify {
     ZKR_TLS_VERIFY_DEFAULT = 0, /**< CHAIN. */
