@@ -11,7 +11,8 @@
  *             write(orders.held().token());
  *     }
  *
- * All is in this header; it calls the C interface, whose headers are the manual.
+ * All is in this header; it calls the C interface, whose headers are the
+ * manual.
  *
  * Errors. A function that cannot do what it says throws zkr::error, a
  * std::system_error with a code of zkr::category() and, in what(), the sentence
@@ -20,23 +21,26 @@
  *
  * A distributed lock is not a std::mutex: it can be lost while it is held. So
  * check the grant before each step that others must not do at the same time,
- * and give its token to the resource. unlock() cannot throw, and does not tell
- * of a loss: ask held().is_held() before it, or use acquire(), which returns the
- * grant itself.
+ * and give its token to the resource. unlock() does not tell of a loss: ask
+ * held().is_held() before it, or use acquire(), which returns the grant itself.
  *
  * Ownership. Objects can be moved, not copied; a moved-from object may only be
  * destroyed or assigned to. A lock must end before its session, and a grant
  * before its lock's session. A grant that is destroyed is given back in the
  * background.
  *
- * Threads. As in C. lock() and unlock() belong to the thread, as with
- * std::mutex: unlock() on a thread that has not locked does nothing. The grant
- * of acquire() may move to another thread.
+ * Threads. As in C. A lock object has one exclusive holder at a time, and any
+ * thread may unlock it, so a std::unique_lock may be moved to another thread.
+ * Other threads that lock the same object queue like everybody else. When the
+ * lock was lost, the next of them that is granted it waits here until the old
+ * holder has unlocked: two are never inside in one process, and no unlock() can
+ * hit the lock of another.
  */
 #ifndef ZKRECIPES_HPP
 #define ZKRECIPES_HPP
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -56,7 +60,9 @@
 
 namespace zkr {
 
-/** The codes of enum zkr_error, ZooKeeper's among them. */
+/** The codes of enum zkr_error, ZooKeeper's among them. Those that mean the
+ *  same as one of std::errc are equal to it: a code of ZKR_ETIMEDOUT to
+ *  std::errc::timed_out. */
 inline const std::error_category &category() noexcept
 {
     class codes final : public std::error_category {
@@ -65,6 +71,48 @@ inline const std::error_category &category() noexcept
         std::string message(int code) const override
         {
             return zkr_strerror(code);
+        }
+        std::error_condition
+        default_error_condition(int code) const noexcept override
+        {
+            static constexpr struct {
+                int ours;
+                std::errc same;
+            } rows[] = {
+                { ZKR_EINVAL, std::errc::invalid_argument },
+                { ZKR_EPATH, std::errc::invalid_argument },
+                { ZKR_ZBADARGUMENTS, std::errc::invalid_argument },
+                { ZKR_ENOMEM, std::errc::not_enough_memory },
+                { ZKR_ETIMEDOUT, std::errc::timed_out },
+                { ZKR_EUNREACHABLE, std::errc::timed_out },
+                { ZKR_ZOPERATIONTIMEOUT, std::errc::timed_out },
+                { ZKR_EBUSY, std::errc::device_or_resource_busy },
+                { ZKR_ECANCELED, std::errc::operation_canceled },
+                { ZKR_ECLOSED, std::errc::not_connected },
+                { ZKR_EDEADLK, std::errc::resource_deadlock_would_occur },
+                { ZKR_ENOTHELD, std::errc::operation_not_permitted },
+                { ZKR_ENOTOWNER, std::errc::operation_not_permitted },
+                { ZKR_ELOST, std::errc::owner_dead },
+                { ZKR_EPENDING, std::errc::operation_in_progress },
+                { ZKR_EREFUSED, std::errc::connection_refused },
+                { ZKR_EPROTO, std::errc::protocol_error },
+                { ZKR_ENOTZK, std::errc::protocol_error },
+                { ZKR_EOVERFLOW, std::errc::value_too_large },
+                { ZKR_EDAMAGED, std::errc::bad_message },
+                { ZKR_ENOTSUP, std::errc::not_supported },
+                { ZKR_ZUNIMPLEMENTED, std::errc::not_supported },
+                { ZKR_ZCONNECTIONLOSS, std::errc::connection_reset },
+                { ZKR_ZNOAUTH, std::errc::permission_denied },
+                { ZKR_ZAUTHFAILED, std::errc::permission_denied },
+                { ZKR_ZNONODE, std::errc::no_such_file_or_directory },
+                { ZKR_ZNODEEXISTS, std::errc::file_exists },
+                { ZKR_ZNOTEMPTY, std::errc::directory_not_empty },
+            };
+
+            for (const auto &row : rows)
+                if (row.ours == code)
+                    return row.same;
+            return { code, *this };
         }
     };
     static const codes the_codes;
@@ -110,7 +158,7 @@ std::int64_t to_ms(const std::chrono::duration<Rep, Period> &timeout)
 {
     using ms = std::chrono::duration<double, std::milli>;
     const double count = ms(timeout).count();
-    constexpr double most = 1e15;
+    constexpr double most = 1e12; /* 31 years */
 
     if (!(count > 0))
         return 0;
@@ -125,17 +173,15 @@ std::int64_t until_ms(const std::chrono::time_point<Clock, Duration> &deadline)
     return to_ms(deadline - Clock::now());
 }
 
-template <class T, void (*free)(T *)> struct freer {
+template <class T, void (*free)(T *)>
+struct freer {
     void operator()(T *object) const noexcept { free(object); }
 };
 
 template <class T, void (*free)(T *)>
 using owned = std::unique_ptr<T, freer<T, free>>;
 
-inline void close(zkr_session *session)
-{
-    (void)zkr_session_close(session);
-}
+inline void close(zkr_session *session) { (void)zkr_session_close(session); }
 
 template <class T>
 counters stats(int (*read)(T *, zkr_counters *), T *of)
@@ -152,10 +198,7 @@ counters stats(int (*read)(T *, zkr_counters *), T *of)
 class session {
 public:
     /** Options as zkr_session_opts says; zero means default. */
-    static zkr_session_opts options() noexcept
-    {
-        return ZKR_SESSION_OPTS_INIT;
-    }
+    static zkr_session_opts options() noexcept { return ZKR_SESSION_OPTS_INIT; }
 
     /** Opens it, and waits until it is connected. */
     explicit session(const std::string &hosts,
@@ -266,44 +309,68 @@ public:
 
 namespace detail {
 
-/** The grants of lock() and lock_shared(), each of the thread that has it. */
+/** Who holds an object in one mode: for lock(), one at most, for lock_shared(),
+ *  any number. With each grant the thread that locked, which is a hint. */
 class holders {
 public:
-    void put(grant &&held)
-    {
-        const std::lock_guard<std::mutex> guard(mutex_);
+    using deadline = std::optional<std::chrono::steady_clock::time_point>;
 
+    /** Waits for the unlock() of an exclusive holder whose grant was lost, and
+     *  returns false when it has not come in time. Taking part again in the
+     *  same grant (reentrant) waits for nobody. */
+    bool put(grant &&held, bool alone, const deadline &until)
+    {
+        std::unique_lock<std::mutex> guard(mutex_);
+        const auto free = [&] {
+            return !alone || all_.empty() ||
+                   all_.back().second.get() == held.get();
+        };
+
+        if (!until)
+            unlocked_.wait(guard, free);
+        else if (!unlocked_.wait_until(guard, *until, free))
+            return false;
         all_.emplace_back(std::this_thread::get_id(), std::move(held));
+        return true;
     }
 
-    /** The latest of this thread; an empty one when it has none. */
-    grant take() noexcept
+    /** The latest of this thread, or else the oldest. Throws ZKR_ENOTHELD when
+     *  there is none. */
+    grant take()
     {
         const std::lock_guard<std::mutex> guard(mutex_);
-        const auto found = find();
-        grant taken;
 
-        if (found == all_.rend())
-            return taken;
-        taken = std::move(found->second);
-        all_.erase(std::next(found).base());
+        if (all_.empty())
+            not_held();
+        const auto mine = find();
+        const auto from =
+            mine == all_.rend() ? all_.begin() : std::next(mine).base();
+        grant taken = std::move(from->second);
+
+        all_.erase(from);
+        unlocked_.notify_all();
         return taken;
     }
 
-    /** Valid until this thread unlocks. Throws ZKR_ENOTHELD. */
-    zkr_grant *of_this_thread()
+    /** That of the one holder, or of this thread. Throws ZKR_ENOTHELD. */
+    zkr_grant *get(bool alone)
     {
         const std::lock_guard<std::mutex> guard(mutex_);
-        const auto found = find();
+        const auto found = alone ? all_.rbegin() : find();
 
         if (found == all_.rend())
-            throw std::system_error(ZKR_ENOTHELD, category(),
-                                    "this thread does not hold the lock");
+            not_held();
         return found->second.get();
     }
 
 private:
     using entry = std::pair<std::thread::id, grant>;
+
+    [[noreturn]] static void not_held()
+    {
+        throw std::system_error(ZKR_ENOTHELD, category(),
+                                "nobody has locked this object");
+    }
 
     std::vector<entry>::reverse_iterator find() noexcept
     {
@@ -316,6 +383,7 @@ private:
     }
 
     std::mutex mutex_;
+    std::condition_variable unlocked_;
     std::vector<entry> all_;
 };
 
@@ -333,8 +401,8 @@ inline void on_end(int error, zkr_grant *granted, void *user)
     const std::unique_ptr<std::promise<outcome>> promise(
         static_cast<std::promise<outcome> *>(user));
 
-    promise->set_value({ error, grant(granted),
-                         error == ZKR_OK ? "" : zkr_error_detail() });
+    promise->set_value(
+        { error, grant(granted), error == ZKR_OK ? "" : zkr_error_detail() });
 }
 
 /** A claim that ends with the stop token: nobody else needs to wait for it. */
@@ -414,10 +482,12 @@ public:
     {
         return keep(ZKR_EXCLUSIVE, detail::until_ms(deadline));
     }
-    /** Gives back what this thread has locked last. */
-    void unlock() noexcept { give_back(ZKR_EXCLUSIVE); }
-    /** The grant of the lock() of this thread, until its unlock(). Throws
-     *  ZKR_ENOTHELD when this thread does not hold it. */
+    /** Gives it back, on any thread. Throws when it is called without need:
+     *  ZKR_ENOTHELD, nobody has locked this object; ZKR_ENOTOWNER, another
+     *  thread has, and ZKR_REENTRANT binds it to that thread. */
+    void unlock() { give_back(ZKR_EXCLUSIVE); }
+    /** The grant of the holder, which calls it, until its unlock(). Throws
+     *  ZKR_ENOTHELD when nobody has locked this object. */
     view held() const { return view_of(ZKR_EXCLUSIVE); }
 
     /** As in session.h. */
@@ -458,29 +528,37 @@ protected:
         return grant(granted);
     }
 
-    /** False when it was not granted in time; else this thread has it. */
+    /** False when it was not granted in time; else the object is held. */
     bool keep(zkr_mode mode, std::int64_t timeout_ms)
     {
+        detail::holders::deadline until;
+
+        if (timeout_ms >= 0)
+            until = std::chrono::steady_clock::now() +
+                    std::chrono::milliseconds(timeout_ms);
         std::optional<grant> granted = claim(mode, timeout_ms);
 
-        if (granted)
-            holders_[mode].put(std::move(*granted));
-        return granted.has_value();
+        return granted && holders_[mode].put(std::move(*granted),
+                                             mode == ZKR_EXCLUSIVE, until);
     }
 
     /** Waits for the answer, so that the next lock() is not behind us. */
-    void give_back(zkr_mode mode) noexcept
+    void give_back(zkr_mode mode)
     {
-        const grant held = holders_[mode].take();
+        grant held = holders_[mode].take();
+        const int code = zkr_grant_release(held.get());
 
-        if (held)
-            (void)zkr_grant_release(held.get());
+        if (code != ZKR_ENOTOWNER)
+            return;
+        error refused(code);
+        (void)holders_[mode].put(std::move(held), false, std::nullopt);
+        throw refused;
     }
 
-    /** Of the grant that this thread has. */
+    /** Of the grant of the holder. */
     view view_of(zkr_mode mode) const
     {
-        return view(holders_[mode].of_this_thread());
+        return view(holders_[mode].get(mode == ZKR_EXCLUSIVE));
     }
 
 private:
@@ -533,9 +611,14 @@ public:
     {
         return keep(ZKR_SHARED, detail::until_ms(deadline));
     }
-    void unlock_shared() noexcept { give_back(ZKR_SHARED); }
-    view held_shared() const { return view_of(ZKR_SHARED); }
     /** @} */
+    /** Gives back what this thread has locked last; or else, for a
+     *  std::shared_lock that was moved here, what was locked first. */
+    void unlock_shared() { give_back(ZKR_SHARED); }
+    /** The grant of the lock_shared() of this thread, until its unlock: readers
+     *  of one object have a grant each. Throws ZKR_ENOTHELD when this thread
+     *  has none, as after such a move: there, use acquire_shared(). */
+    view held_shared() const { return view_of(ZKR_SHARED); }
 };
 
 } // namespace zkr

@@ -12,6 +12,7 @@
 #include <thread>
 #include <type_traits>
 
+#include <zkrecipes/testing.h>
 #include <zkrecipes/zkrecipes.hpp>
 
 using namespace std::chrono_literals;
@@ -20,7 +21,7 @@ using namespace std::chrono_literals;
 #define REQUIRE(condition)                                                     \
     do {                                                                       \
         if (!(condition)) {                                                    \
-            std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__,           \
+            std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__,            \
                          #condition);                                          \
             std::exit(1);                                                      \
         }                                                                      \
@@ -31,7 +32,8 @@ static_assert(!std::is_copy_constructible_v<zkr::grant>);
 static_assert(std::is_nothrow_move_constructible_v<zkr::grant>);
 static_assert(std::is_nothrow_move_constructible_v<zkr::mutex>);
 
-template <class Function> static int code_of(Function function)
+template <class Function>
+static int code_of(Function function)
 {
     try {
         function();
@@ -51,7 +53,16 @@ static void errors_say_what_and_why(const zkr::session &session)
         REQUIRE(e.code().value() == ZKR_EPATH);
         REQUIRE(std::string(e.what()).find("no/slash") != std::string::npos);
         REQUIRE(!e.is_transient());
+        REQUIRE(e.code() == std::errc::invalid_argument);
     }
+    const auto is = [](int code, std::errc what) {
+        return std::error_code(code, zkr::category()) == what;
+    };
+
+    // Programs that know only std's codes found none: the category had none.
+    REQUIRE(is(ZKR_ETIMEDOUT, std::errc::timed_out));
+    REQUIRE(is(ZKR_ZNONODE, std::errc::no_such_file_or_directory));
+    REQUIRE(!is(ZKR_EUNSURE, std::errc::timed_out));
 }
 
 static void a_grant_is_given_back_with_its_scope(zkr::mutex &mutex,
@@ -92,6 +103,51 @@ static void standard_locks_take_a_mutex(zkr::mutex &mutex, zkr::mutex &other)
     const std::lock_guard guard(mutex);
 }
 
+// A thread that reads must not try to write: it would wait for itself.
+template <class Function>
+static bool in_another_thread(Function function)
+{
+    bool result = false;
+
+    std::thread([&] { result = function(); }).join();
+    return result;
+}
+
+// unlock() on another thread did nothing, said nothing, and the lock was kept
+// until the session ended.
+static void any_thread_unlocks(zkr::mutex &mutex, zkr::mutex &other)
+{
+    std::unique_lock lock(mutex);
+
+    REQUIRE(in_another_thread([&] {
+        return mutex.held().is_held() && !mutex.try_lock() && !other.try_lock();
+    }));
+    std::thread([moved = std::move(lock)]() mutable { moved.unlock(); }).join();
+    REQUIRE(other.try_lock());
+    other.unlock();
+    REQUIRE(code_of([&] { mutex.unlock(); }) == ZKR_ENOTHELD);
+}
+
+// A lock that was lost stays with its holder until the unlock: else that would
+// give back the lock of the next one.
+static void
+the_next_waits_for_the_unlock_of_a_lost_lock(const zkr::session &session,
+                                             zkr::mutex &mutex)
+{
+    mutex.lock();
+    zkr::check(zkr_test_expire_session(session.get()));
+    REQUIRE(!mutex.held().is_held());
+    const auto lost = mutex.held().token();
+
+    REQUIRE(in_another_thread([&] { return !mutex.try_lock_for(1s); }));
+    std::thread next([&] { mutex.lock(); });
+    REQUIRE(mutex.held().token() == lost);
+    mutex.unlock();
+    next.join();
+    REQUIRE(mutex.held().token() > lost && mutex.held().is_held());
+    mutex.unlock();
+}
+
 static void threads_share_a_mutex(zkr::mutex &mutex)
 {
     constexpr int threads = 4;
@@ -112,15 +168,6 @@ static void threads_share_a_mutex(zkr::mutex &mutex)
     REQUIRE(count == threads * rounds);
 }
 
-// A thread that reads must not try to write: it would wait for itself.
-template <class Function> static bool in_another_thread(Function function)
-{
-    bool result = false;
-
-    std::thread([&] { result = function(); }).join();
-    return result;
-}
-
 static void readers_share(const zkr::session &session, const std::string &path)
 {
     zkr::shared_mutex lock(session, path + "-shared");
@@ -134,11 +181,34 @@ static void readers_share(const zkr::session &session, const std::string &path)
         REQUIRE(!in_another_thread([&] { return other.try_lock_for(5ms); }));
         REQUIRE(code_of([&] { lock.lock(); }) == ZKR_EDEADLK);
     }
+    std::shared_lock reader(lock);
+    std::thread([&lock, moved = std::move(reader)]() mutable {
+        REQUIRE(code_of([&] { (void)lock.held_shared(); }) == ZKR_ENOTHELD);
+        moved.unlock();
+    }).join();
+    REQUIRE(code_of([&] { lock.unlock_shared(); }) == ZKR_ENOTHELD);
     const std::unique_lock writer(lock);
 
     REQUIRE(lock.held().token() > 0);
     REQUIRE(!in_another_thread([&] { return other.try_lock_shared(); }));
     REQUIRE(!in_another_thread([&] { return other.try_lock_shared_for(5ms); }));
+}
+
+static void a_reentrant_lock_is_its_threads(const zkr::session &session,
+                                            const std::string &path)
+{
+    zkr_lockable_opts opts = zkr::shared_mutex::options();
+
+    opts.flags = ZKR_REENTRANT;
+    zkr::shared_mutex lock(session, path + "-reentrant", opts);
+    lock.lock();
+    lock.lock();
+    REQUIRE(in_another_thread(
+        [&] { return code_of([&] { lock.unlock(); }) == ZKR_ENOTOWNER; }));
+    lock.unlock();
+    REQUIRE(lock.held().is_held());
+    lock.unlock();
+    REQUIRE(code_of([&] { lock.unlock(); }) == ZKR_ENOTHELD);
 }
 
 static void a_lock_can_be_moved(const zkr::session &session,
@@ -208,6 +278,9 @@ int main(int argc, char **argv)
         a_grant_is_given_back_with_its_scope(mutex, other);
         standard_locks_take_a_mutex(mutex, other);
         threads_share_a_mutex(mutex);
+        any_thread_unlocks(mutex, other);
+        the_next_waits_for_the_unlock_of_a_lost_lock(session, mutex);
+        a_reentrant_lock_is_its_threads(session, path);
         readers_share(session, path);
         a_lock_can_be_moved(session, path);
         locks_and_sessions_count(session, path);
