@@ -130,8 +130,7 @@ both "$words/names" "$words/tool_names" |
 rm -r "$words"
 
 # Material that is not part of the project. The brackets keep this file out.
-sources | while IFS= read -r file; do
-    grep -nE '(/work|\.\.)/[s]hared' "$file" /dev/null || :
-done | refuse 'a file mentions what is not part of the project'
+sources | tr '\n' '\0' | xargs -0 grep -nE '(/work|\.\.)/[s]hared' /dev/null |
+    refuse 'a file mentions what is not part of the project'
 
 [ $failed -eq 0 ] && [ ! -s "$refused" ]

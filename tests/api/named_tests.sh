@@ -14,9 +14,6 @@ tests=$(find "$root" -name '*.c' -exec grep -hoE \
 # Names of tests have four words at least, and stand outside of backticks.
 named=$(sed 's/`[^`]*`//g' "$@" |
     grep -Eo '[a-z0-9]+(_[a-z0-9]+){3,}' | sort -u)
-status=0
-for name in $named; do
-    echo "$tests" | grep -qx "$name" ||
-        { echo "no such test: $name" >&2 && status=1; }
-done
-[ -n "$named" ] && exit $status
+missing=$(echo "$named" | grep -vxF "$tests" || :)
+[ -z "$missing" ] || printf 'no such test: %s\n' $missing >&2
+[ -n "$named" ] && [ -z "$missing" ]
