@@ -20,7 +20,7 @@ if [ "$language" = c ]; then
     standards=c11
     warnings="$warnings -Wstrict-prototypes -Wmissing-prototypes"
 else
-    standards='c++11 c++14 c++17 c++20'
+    standards='c++11 c++20' # the first and the last
     warnings="$warnings -Wold-style-cast"
 fi
 

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the documents: is each source file that one names in the tree, does each
+link lead to a file and to a heading in it, is each page there that a source names,
+and are the times of the guide those of the benchmarks?
+
+    documents.py SOURCE_ROOT
+"""
+import os
+import re
+import sys
+from pathlib import Path
+
+
+def anchors(page):
+    """As forges make them from headings."""
+    for title in re.findall(r"^#+ +(.*)", page.read_text(), re.M):
+        yield re.sub(r"[^a-z0-9 _-]", "", title.lower()).replace(" ", "-")
+
+
+def link_fault(page, link):
+    to, _, heading = link.partition("#")
+    to = page.parent / to if to else page
+    if not to.exists():
+        return f"links to {link}, which is not there"
+    if heading and heading not in anchors(to):
+        return f"links to {link}: no such heading"
+    return None
+
+
+def faults():
+    places = "src recipes include tests tools examples debian docs/man .ci".split()
+    sources = [Path(top, f) for p in places for top, _, files in os.walk(p) for f in files]
+    ends = {"/".join(f.parts[i:]) for f in sources for i in range(len(f.parts))}
+    for page in [*Path().glob("*.md"), *Path("docs").glob("*.md")]:
+        text = page.read_text()
+        for name in set(re.findall(r"`([a-z_/]+\.[ch])`", text)) - ends:
+            yield f"{page} names {name}, which is not there"
+        for link in set(re.findall(r"\]\(([^) ]+)", text)):
+            fault = not link.startswith("http") and link_fault(page, link)
+            if fault:
+                yield f"{page} {fault}"
+    for source in sources:
+        for name in re.findall(r"(?:^|[^/a-zA-Z\\-])((?:docs/)?[a-zA-Z][a-zA-Z-]*\.md)\b",
+                               source.read_text(errors="replace"), re.M):
+            if not (Path(name).exists() or Path("docs", name).exists()):
+                yield f"{source} names {name}, which is not there"
+    # "| 160 µs | 176 |" ends a row of the guide, and [0.172 µs] is a link.
+    measured = Path("docs/benchmarks.md").read_text()
+    for row in re.findall(r"[0-9.]+ µs(?: \| [0-9.]+ \|$)?", Path("docs/guide.md").read_text(), re.M):
+        for figure in re.findall(r"[0-9]+(?:\.[0-9]+)?", row):
+            if not re.search(rf"(^|[| ]){figure}( µs| \|)", measured, re.M):
+                yield f"docs/guide.md has {figure}, which docs/benchmarks.md has not"
+
+
+os.chdir(sys.argv[1])
+found = sorted(faults())
+print(*found, sep="\n")
+sys.exit(bool(found))
