@@ -20,7 +20,7 @@
 #include "worker.h"
 
 enum {
-    CYCLES = 90,
+    CYCLES = 45,
     WRITERS_PERCENT = 10,
     SHORT_SESSION_MS = 4000, /* when processes are killed */
     LONG_SESSION_MS = 15000,

@@ -16,10 +16,14 @@ TEXT
 }
 
 faults=()
+optimize=-O2 # two faults are a long search
 sizes=()
 while [ $# -gt 0 ]; do
     case $1 in
-    --faults) faults=("-DFAULTS=$2") ;;
+    --faults)
+        faults=("-DFAULTS=$2")
+        [ "$2" -gt 1 ] || optimize=-O0 # the compiler would take longer than the search
+        ;;
     --clients) sizes+=("-DCLIENTS=$2") ;;
     -h | --help)
         usage
@@ -45,7 +49,7 @@ explore() { # options of the compiler, options of pan, options of spin...
 
     spin "$@" -a "$here/lock.pml" >spin.log || { cat spin.log; exit 1; }
     # shellcheck disable=SC2086 # words
-    ${CC:-gcc} -O2 -w -DCOLLAPSE -DMEMLIM=8000 $cc -o pan pan.c
+    ${CC:-gcc} $optimize -w -DCOLLAPSE -DMEMLIM=8000 $cc -o pan pan.c
     # shellcheck disable=SC2086
     ./pan $pan -m10000 >pan.log
 }
