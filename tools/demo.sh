@@ -620,8 +620,8 @@ show_tool() {
     why=''
     make_trouble || die 1 "cannot make a queue: $why"
     # Waits until all four are waiting.
-    until (($("$lockctl" deadlocks -q --servers "$servers" -o dot "$base" |
-        grep -c 'waits, position') >= 4)); do
+    until (($("$lockctl" ls -q --servers "$servers" --columns WAIT "$base" |
+        awk '{ sum += $1 } END { print sum }') >= 4)); do
         ((SECONDS < deadline)) || die 1 'the queues are not there after 10 s'
     done
     printf '\nWhat an operator sees of a queue, and of two who wait for each %s' \

@@ -28,7 +28,7 @@ expect() { # shell, what it says, what it should say
 # shellcheck disable=SC2016
 said=$(bash --norc -c '
     source "$1/zk-lockctl"
-    COMP_LINE="zk-lockctl wat"; COMP_POINT=${#COMP_LINE}
+    COMP_WORDS=(zk-lockctl wat) COMP_CWORD=1
     [[ $(complete -p zk-lockctl) =~ -F\ ([^ ]+) ]] && "${BASH_REMATCH[1]}"
     echo "${COMPREPLY[@]}"' bash "$bash_dir")
 expect bash "$said" watch
@@ -49,7 +49,7 @@ if command -v fish >/dev/null; then
     said=$(fish --no-config -c "
         set fish_complete_path '$fish_dir'
         complete -C 'zk-lockctl wat'")
-    expect fish "$said" watch
+    expect fish "${said%%$'\t'*}" watch
 else
     result=77
 fi

@@ -233,20 +233,6 @@ TEST(contexts_are_listed)
     assert_refused(64, "context: nothing, or show?", "context use x");
 }
 
-TEST(names_of_contexts_are_completed)
-{
-    static const char *const at_option[] = { "completion", "words", "--",
-                                             "--context",  "",      NULL };
-    static const char *const at_verb[] = { "completion", "words", "--",
-                                           "context",    "",      NULL };
-
-    cli_write(config(), pair, 0600);
-    assert_int_equal(look_at(at_option), 0);
-    assert_string_equal(look_out, "one\ntwo\n");
-    assert_int_equal(look_at(at_verb), 0);
-    assert_string_equal(look_out, "show\n");
-}
-
 TEST(break_and_errors_name_the_ensemble)
 {
     (void)look_make(admin, "/locks/named/lock-0000000000", "x", ZOO_EPHEMERAL);

@@ -242,9 +242,6 @@ TEST(without_records_it_is_only_possible)
     FIND(0, "");
     assert_lacks(look_err, "DEADLOCK");
     assert_has(look_err, "1 possible deadlock, such as of ");
-    FIND(0, "--possible -o dot");
-    assert_has(look_out, "color=red");
-    assert_null(strchr(look_out, '\033'));
     admin_close(a);
     admin_close(b);
 }
@@ -283,48 +280,6 @@ TEST(acquires_of_an_event_loop_are_only_possible)
     }
     close_session(sessions[0]);
     close_session(sessions[1]);
-}
-
-/* --- a graph --- */
-
-TEST(a_graph_has_every_owner_and_lock)
-{
-    start_ring(2, true);
-    make_node(admin, "z", "lock-0000000000", "");
-    FIND(1, "-qo dot");
-    assert_int_equal(text_count(look_out, "held by"), 3);
-    assert_int_equal(text_count(look_out, "waits, position"), 2);
-    assert_int_equal(text_count(look_out, "held by\", color=red"), 2);
-    assert_int_equal(text_count(look_out, "waits, position 1\", color=red"), 2);
-    end_ring();
-    FIND(0, "-o dot");
-}
-
-/* A string ends at its quote and nowhere else, whatever others wrote. */
-static void assert_strings_are_closed(const char *dot)
-{
-    bool inside = false;
-
-    for (; *dot != '\0'; dot++) {
-        if (inside && *dot == '\\')
-            dot++;
-        else if (*dot == '"')
-            inside = !inside;
-        else if (*dot == '\n' && inside)
-            fail_msg("a string of DOT is open at the end of its line");
-    }
-    assert_false(inside);
-}
-
-TEST(text_of_others_stays_within_its_string)
-{
-    make_node(admin, "a\"];evil[x=\"\\", "lock-0000000000",
-              "b\\\"];\n\033[2Jevil");
-    LOOK(0, "deadlocks -qo dot %s", root);
-    assert_strings_are_closed(look_out);
-    assert_has(look_out, "a\\\"];evil[x=\\\"\\\\\\\\\"");
-    assert_null(strchr(look_out, '\033'));
-    assert_has(look_out, "[label=\"held by\"];\n}\n");
 }
 
 /* --- without a deadlock --- */
@@ -485,8 +440,6 @@ TEST(nested_runs_that_wait_for_each_other_are_found)
     items = json_array_get(items, 0);
     assert_true(json_is_true(json_object_get(items, "confirmed")));
     assert_int_equal(json_array_size(json_object_get(items, "owners")), 2);
-    LOOK(1, "deadlocks -o dot %s", root);
-    assert_has(look_out, "label=\"runs\"");
     LOOK(1, "doctor --confirm 100ms %s", root);
     assert_has(look_out, ": deadlock: ");
     assert_has(look_err, " 2 locks, 1 finding\n");

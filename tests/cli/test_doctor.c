@@ -110,15 +110,6 @@ TEST(a_holder_whose_client_is_gone_is_found)
     }
 }
 
-static bool is_watched(void *server)
-{
-    char *wchp = server_4lw(server, "wchp");
-    bool found = wchp != NULL && strstr(wchp, lock_path()) != NULL;
-
-    free(wchp);
-    return found;
-}
-
 /* Runs zk-lockctl doctor at the look_root, or in it as a chroot, with these
  * servers, and returns its exit code. */
 static int doctor_on(const char *hosts, bool chrooted)
@@ -141,13 +132,13 @@ static void kill_it(struct cli *it)
 
 /* Regression: a list of one server counted as the whole ensemble. So a holder
  * that was connected to another one was absent, with a command to break its
- * lock, and a waiter that watched there was deaf. */
+ * lock. */
 TEST(clients_of_servers_that_are_not_listed_are_not_gone)
 {
     static const char *const lines[] = { "maxSessionTimeout=60000", NULL };
     const struct server_opts opts = { .cfg_lines = lines };
     struct ensemble *e;
-    struct cli holder, waiter;
+    struct cli holder;
     const char *one;
     char twice[128];
 
@@ -156,8 +147,6 @@ TEST(clients_of_servers_that_are_not_listed_are_not_gone)
     PRINT(twice, "%s,%s", one, one);
     start_on(&holder, ensemble_server(e, 1));
     cli_wait_said(&holder, "ready\n");
-    start_on(&waiter, ensemble_server(e, 2));
-    assert_true(wait_until(is_watched, ensemble_server(e, 2), SOON_MS));
 
     assert_int_equal(doctor_on(one, false), 82);
     assert_has(look_err, "the ensemble has 3 servers");
@@ -166,31 +155,11 @@ TEST(clients_of_servers_that_are_not_listed_are_not_gone)
     assert_has(look_err, "the ensemble has 3 servers");
     assert_int_equal(doctor_on(ensemble_hosts(e), false), 0);
     assert_lacks(look_err, "the ensemble has");
-    assert_lacks(look_err, "observer master");
     kill_it(&holder);
     assert_int_equal(doctor_on(ensemble_hosts(e), false), 1);
     assert_has(look_out, "absent-holder");
-    assert_lacks(look_out, "deaf-waiter");
     assert_int_equal(doctor_on(ensemble_hosts(e), true), 1);
     assert_has(look_out, "absent-holder");
-    kill_it(&waiter);
-    ensemble_stop(e);
-}
-
-/* Only a follower is one: here one of the two servers. */
-TEST(a_server_with_observers_of_its_own_is_told)
-{
-    const char *lines[2] = { NULL, NULL };
-    const struct server_opts opts = { .cfg_lines = lines };
-    char line[64];
-    struct ensemble *e;
-
-    PRINT(line, "observerMasterPort=%d", server_find_ports(1));
-    lines[0] = line;
-    assert_int_equal(ensemble_start(2, &opts, &e), SERVER_OK);
-    assert_int_equal(doctor_on(ensemble_hosts(e), false), 0);
-    assert_has(look_err, "is an observer master");
-    assert_has(look_err, "lease_hops = 2");
     ensemble_stop(e);
 }
 
@@ -246,13 +215,6 @@ static const struct row {
     const char *has, *too; /* in the output; NULL: anything */
     const char *lacks;
 } rows[] = {
-    { "a_waiter_that_watches_nobody",
-      "a lock/lock-0000000000 |a lock/lock-0000000001 hostB:77", "-v",
-      1, "/lock: deaf-waiter: hostB:77 at position 1",
-      "enters the queue again): zk-lockctl break --token ", "persistent" },
-    { "a_waiter_when_no_server_is_asked",
-      "a lock/lock-0000000000 |a lock/lock-0000000001 ", "--no-4lw",
-      0, NULL, NULL, "deaf" },
     /* A copied tree has such nodes; or a client forgot the flag. */
     { "a_contender_without_a_session", "p lock/lock-0000000000 ", "-v",
       1, "/lock: persistent-contender: lock-0000000000 holds, but it belongs",
@@ -262,7 +224,7 @@ static const struct row {
       1, "mixed-recipes: the contenders", "Cure: use one recipe on a path",
       "persistent" },
     { "a_node_that_holds_for_long", "a lock/lock-0000000000 hostC:5", "--older 1ms",
-      1, "old-holder: hostC:5 holds it", "break --token ", "deaf" },
+      1, "old-holder: hostC:5 holds it", "break --token ", "persistent" },
     { "a_node_that_holds_not_so_long", "a lock/lock-0000000000 hostC:5", "--older 1h",
       0, NULL, NULL, "old-holder" },
     { "a_node_of_any_age", "a lock/lock-0000000000 hostC:5", "--older 0",
@@ -273,8 +235,8 @@ static const struct row {
     { "a_deadlock", "a lock/lock-0000000000 " RECORD "|a lock/lock-0000000001 " RECORD, "-v",
       1, "deadlock: h:1/7 p", "Cure: zk-lockctl deadlocks", "mixed" },
     { "text_of_others",
-      "p lock/" TURN "lock-0000000000 |a lock/lock-0000000001 \033]0;evil\a", "-v",
-      1, "\\x1B]0;evil\\x07",
+      "p lock/" TURN "lock-0000000000 \033]0;evil\a", "--older 1ms -v",
+      1, "old-holder: \\x1B]0;evil\\x07 holds it",
       "persistent-contender: \\xE2\\x80\\xAElock-0000000000 holds", "\033" },
     { "text_of_others_in_a_table",
       "p lock/" TURN "lock-0000000000 |a lock/lock-0000000001 \033]0;evil\a", "-o wide",

@@ -39,7 +39,7 @@ static struct scan look(struct scan_opts o)
 
 static struct scan look_at_all(void)
 {
-    return look((struct scan_opts){ .depth = 0 });
+    return look((struct scan_opts){ .limit = 0 });
 }
 
 static void assert_found(const struct scan *scan, size_t i, const char *name,
@@ -84,19 +84,8 @@ static const struct search searches[] = {
     { .name = "a directory with a number, and only holders are read", .opts.reads = SCAN_HOLDERS,
       .nodes = { "my-lock-1/lock-0000000000", "my-lock-2/lock-0000000000" }, .found = { "my-lock-1 1", "my-lock-2 1" } },
     { .name = "a holder is one when it is ephemeral", .nodes = { "@unfair/holder", "settings/holder" }, .found = { "unfair 1" } },
-    { .name = "a holder is one when it is ephemeral, by depth", .opts.depth = 2, .note = "what lies deeper",
-      .nodes = { "@unfair/holder", "settings/holder" }, .found = { "unfair 1" } },
-
     { .name = "no empty directories", .nodes = { "app/idle" } },
-    { .name = "empty directories", .opts.empty = true,
-      .nodes = { "app/idle", "#app/idle-container", "app/setting=value", "@app/service" },
-      .found = { "app/idle 0", "app/idle-container 0" } },
     { .name = "no empty semaphore", .nodes = { "a/locks", "a/leases", "b/leases" } },
-    { .name = "an empty semaphore", .opts.empty = true, .nodes = { "a/locks", "a/leases", "b/leases" },
-      .found = { "a 0", "b/leases 0" } },
-
-    { .name = "a limit of depth", .opts.depth = 2, .note = "what lies deeper",
-      .nodes = { "a/lock-0000000000", "b/lock-0000000000", "b/c/lock-0000000000" }, .found = { "a 1", "b 1" } },
     { .name = "a limit of locks", .opts.limit = 2, .note = "more locks than 2",
       .nodes = { "a/lock-0000000000", "b/lock-0000000000", "b/c/lock-0000000000" }, .found = { "a 1", "b 1" } },
     { .name = "as many locks as the limit", .opts.limit = 3,
@@ -179,7 +168,7 @@ TEST(a_missing_root_has_no_locks)
 {
     struct scan scan;
 
-    ok(look_by(s, in_dir("nothing"), (struct scan_opts){ .depth = 0 }, &scan));
+    ok(look_by(s, in_dir("nothing"), (struct scan_opts){ .limit = 0 }, &scan));
     assert_true(scan.missing);
     assert_int_equal(scan.count, 0);
     scan_done(&scan);
@@ -199,7 +188,7 @@ TEST(unreadable_nodes_are_counted)
     assert_notes(&scan, in_dir("closed"));
     scan_done(&scan);
     assert_int_equal(
-        look_by(s, in_dir("closed"), (struct scan_opts){ .depth = 0 }, &scan),
+        look_by(s, in_dir("closed"), (struct scan_opts){ .limit = 0 }, &scan),
         ZNOAUTH);
     assert_non_null(strstr(detail, in_dir("closed")));
     forbid(in_dir("closed"), ZOO_PERM_ALL);
@@ -243,21 +232,6 @@ TEST(paths_are_those_below_the_chroot)
     assert_int_equal(scan.count, 2); /* it outlives the session */
     assert_string_equal(scan.locks[0].path, "/");
     assert_string_equal(scan.locks[1].path, "/zookeeper");
-    scan_done(&scan);
-}
-
-/* /zookeeper/config, /zookeeper/quota would be empty directories. */
-TEST(the_nodes_of_the_server_are_left_out)
-{
-    struct scan scan;
-    bool own = false;
-
-    ok(look_by(s, "/", (struct scan_opts){ .empty = true }, &scan));
-    for (size_t i = 0; i < scan.count; i++) {
-        assert_null(strstr(scan.locks[i].path, "/zookeeper"));
-        own = own || strcmp(scan.locks[i].path, path) == 0;
-    }
-    assert_true(own);
     scan_done(&scan);
 }
 

@@ -347,7 +347,7 @@ struct look {
 static const struct look looks[] = {
     { "ls /", NULL },
     { "ls -o wide /", NULL },
-    { "ls -o json --empty /", "document" },
+    { "ls -o json /", "document" },
     { "ls -o jsonl /", "line" },
     { "show", NULL },
     { "show -o wide", NULL },
@@ -360,7 +360,6 @@ static const struct look looks[] = {
     { "wait --held -w 0", NULL },
     { "deadlocks --confirm 0 /", NULL },
     { "deadlocks --possible --confirm 0 -o wide /", NULL },
-    { "deadlocks --possible --confirm 0 -o dot /", NULL },
     { "deadlocks --possible --confirm 0 -o json /", "document" },
     { "deadlocks --possible --confirm 0 -o jsonl /", "line" },
     { "doctor --confirm 0 --older 1ms /", NULL },

@@ -65,10 +65,9 @@ static void wait_in_queue(struct worker *w, const char *mode, size_t place)
 
 static bool says(void *text)
 {
-    return strcmp(show("POS,STATE,DIALECT,MODE,BLOCKED-BY,WATCH"), text) == 0;
+    return strcmp(show("POS,STATE,DIALECT,MODE,BLOCKED-BY"), text) == 0;
 }
 
-/* A waiter watches a moment after it has queued. */
 static void wait_for_view(const char *text)
 {
     if (!wait_until(says, (void *)(uintptr_t)text, SOON_MS))
@@ -83,17 +82,17 @@ TEST(a_mixed_queue_is_shown_right)
     worker_acquire(&curator, "write");
     wait_in_queue(&kazoo, "write", 1);
     wait_in_queue(&ours, "write", 2);
-    wait_for_view("POS STATE DIALECT MODE BLOCKED-BY WATCH\n"
-                  " 0 HELD curator exclusive - -\n"
-                  " 1 wait kazoo exclusive pos 0 ok\n"
-                  " 2 wait zkrecipes exclusive pos 1 ok\n");
+    wait_for_view("POS STATE DIALECT MODE BLOCKED-BY\n"
+                  " 0 HELD curator exclusive -\n"
+                  " 1 wait kazoo exclusive pos 0\n"
+                  " 2 wait zkrecipes exclusive pos 1\n");
     assert_ok(look_at((const char *const[]){ "check", "--held", path, NULL }));
     assert_has(show("OWNER"), "kazoo1");
     worker_do(&curator, "released", "release write");
     worker_expect_held(&kazoo);
-    wait_for_view("POS STATE DIALECT MODE BLOCKED-BY WATCH\n"
-                  " 0 HELD kazoo exclusive - -\n"
-                  " 1 wait zkrecipes exclusive pos 0 ok\n");
+    wait_for_view("POS STATE DIALECT MODE BLOCKED-BY\n"
+                  " 0 HELD kazoo exclusive -\n"
+                  " 1 wait zkrecipes exclusive pos 0\n");
     worker_do(&kazoo, "released", "release write");
     worker_expect_held(&ours);
     worker_do(&ours, "released", "release write");
@@ -106,9 +105,9 @@ TEST(readers_and_writers_of_curator_are_shown_right)
     worker_do(&curator, "lock", "lock rw curator %s", path);
     worker_acquire(&ours, "write");
     wait_in_queue(&curator, "read", 1);
-    wait_for_view("POS STATE DIALECT MODE BLOCKED-BY WATCH\n"
-                  " 0 HELD zkrecipes exclusive - -\n"
-                  " 1 wait curator shared pos 0 ok\n");
+    wait_for_view("POS STATE DIALECT MODE BLOCKED-BY\n"
+                  " 0 HELD zkrecipes exclusive -\n"
+                  " 1 wait curator shared pos 0\n");
     worker_do(&ours, "released", "release write");
     worker_expect_held(&curator);
     assert_ok(look_at((const char *const[]){ "ls", path, "--columns",
@@ -130,24 +129,24 @@ TEST(a_request_reaches_curator)
 }
 
 /* Curator and this library wait with a lease that does not hold yet, and watch
- * for children, of which servers do not tell. */
+ * for children. */
 TEST(a_semaphore_of_both_is_shown_right)
 {
     worker_do(&curator, "lock", "lock semaphore:1 curator %s", path);
     worker_do(&ours, "lock", "lock semaphore:1 curator %s", path);
     worker_acquire(&curator, "1");
     worker_tell(&ours, "acquire 1 %d", SOON_MS);
-    wait_for_view("POS STATE DIALECT MODE BLOCKED-BY WATCH\n"
-                  " 0 HELD curator shared - -\n"
-                  " 1 wait zkrecipes shared a permit ?\n"
-                  " 2 wait zkrecipes exclusive a permit ?\n");
+    wait_for_view("POS STATE DIALECT MODE BLOCKED-BY\n"
+                  " 0 HELD curator shared -\n"
+                  " 1 wait zkrecipes shared a permit\n"
+                  " 2 wait zkrecipes exclusive a permit\n");
     worker_do(&curator, "released", "release 1");
     worker_expect_held(&ours);
     worker_tell(&curator, "acquire 1 %d", SOON_MS);
-    wait_for_view("POS STATE DIALECT MODE BLOCKED-BY WATCH\n"
-                  " 0 HELD zkrecipes shared - -\n"
-                  " 1 wait curator shared a permit ?\n"
-                  " 2 wait curator exclusive a permit ?\n");
+    wait_for_view("POS STATE DIALECT MODE BLOCKED-BY\n"
+                  " 0 HELD zkrecipes shared -\n"
+                  " 1 wait curator shared a permit\n"
+                  " 2 wait curator exclusive a permit\n");
     assert_ok(look_at((const char *const[]){
         "ls", path, "--columns", "KIND,DIALECT,STATE,WAIT", NULL }));
     assert_string_equal(look_golden(), "KIND DIALECT STATE WAIT\n"
@@ -164,9 +163,9 @@ TEST(a_latch_of_both_is_shown_right)
     worker_do(&ours, "lock", "lock latch curator %s", path);
     worker_acquire(&curator, "write");
     wait_in_queue(&ours, "write", 1);
-    wait_for_view("POS STATE DIALECT MODE BLOCKED-BY WATCH\n"
-                  " 0 HELD ? exclusive - -\n"
-                  " 1 wait ? exclusive pos 0 ok\n");
+    wait_for_view("POS STATE DIALECT MODE BLOCKED-BY\n"
+                  " 0 HELD ? exclusive -\n"
+                  " 1 wait ? exclusive pos 0\n");
     assert_int_equal(
         look_at((const char *const[]){ "check", "--free", path, NULL }), 1);
     assert_has(look_err, "is led by curator1");
@@ -179,12 +178,6 @@ static int look_verb(const char *verb, const char *option, const char *value)
 {
     return look_at((const char *const[]){ verb, "--confirm", "50ms", path,
                                           option, value, NULL });
-}
-
-static bool waiter_watches(void *unused)
-{
-    (void)unused;
-    return strstr(show("WATCH"), "ok") != NULL;
 }
 
 /* Ends what it waits for. */
@@ -208,7 +201,7 @@ static void assert_own_node_is_found(struct worker *w, const char *layout,
     if (again)
         worker_do(w, "lock", "%s", lock);
     wait_in_queue(w, "write", 1);
-    assert_true(wait_until(waiter_watches, NULL, SOON_MS));
+    wait_children(path, 2);
     assert_int_equal(look_verb("deadlocks", "--possible", NULL), certain);
     assert_has(look_out, certain ? "DEADLOCK 1 (confirmed, 1 owner,"
                                  : "DEADLOCK 1 (possible, 1 owner,");

@@ -125,7 +125,6 @@ static void assert_held(const json_t *item, const char *ended)
 
     assert_string_equal(text_of(item, "state"), "held");
     assert_string_equal(text_of(item, "ended"), ended);
-    assert_true(json_is_true(json_object_get(item, "exact")));
     assert_true(json_is_true(json_object_get(item, "sure")));
     assert_false(json_is_true(json_object_get(item, "held_before")));
     assert_true(from_ms < until_ms);

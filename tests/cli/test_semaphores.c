@@ -46,13 +46,6 @@ static int64_t make(struct admin *who, const char *name, const char *data)
     return look_make(who, full(name), data, ZOO_EPHEMERAL);
 }
 
-static void make_pool(void)
-{
-    const struct scene pool[] = { { .make = POOL, .words = "ls R" }, { 0 } };
-
-    look_play(pool, b, c);
-}
-
 static void make_busy(void)
 {
     const struct scene busy[] = { { .make = BUSY, .words = "ls R" }, { 0 } };
@@ -94,9 +87,7 @@ static const struct row {
         { .words = SHOW_POOL "R/pool/locks", .out = SHOWN_POOL },
         { .words = "show -o json R/pool" } } },
     { "a_semaphore_without_a_lease_is_free",
-      { { .make = POOL,
-          .words = "ls --empty --columns LOCK,KIND,STATE R",
-          .out = "LOCK KIND STATE\nROOT/pool semaphore free\n" },
+      { { .make = POOL, .words = "ls --columns LOCK,KIND,STATE R", .out = "" },
         { .words = "show --columns POS,STATE R/pool/locks",
           .out = "ROOT/pool semaphore (-) free 0 leases, 0 waiting\n" },
         { .words = "check --free R/pool" },
@@ -160,10 +151,7 @@ static const struct row {
       { { .make = "p a|p a/leases|p a/locks|p b|p b/leases|p b/locks|b a/" LEASE
                   "0 b|c b/" LEASE "0 c|c a/" QUEUE "1 c|b b/" QUEUE "1 b",
           .words = "deadlocks --possible --confirm 1ms R",
-          .out = "" },
-        { .words = "deadlocks -o dot --confirm 1ms R",
-          .has = { "waits, position 1" },
-          .lacks = "red" } } },
+          .out = "" } } },
     { "metrics_have_leases_and_waiters",
       { { .make = BUSY "|a election/" LATCH "1 node-1",
           .words = "metrics R",
@@ -198,33 +186,12 @@ static const struct row {
           .words = "show R/dir",
           .code = 65,
           .has = { "of its 1 children none contends" } } } },
-    { "show_says_what_an_empty_node_may_be",
-      { { .make = "p gate 10.0.0.1|p idle",
-          .words = "show R/gate",
-          .has = { "it has data (8 bytes), as locks have not: it may be a "
-                   "barrier" } },
-        { .words = "show R/idle", .lacks = "zk-lockctl" } } },
 };
 
 TEST_ROWS(shown, rows, row)
 {
     look_play(row->scenes, b, c);
 }
-
-TEST(show_says_which_counter_an_empty_node_may_be)
-{
-    static const char total[] = { 0, 0, 0, 0, 0, 0, 1, 4 };
-    static const char below[] = { -1, -1, -1, -2 };
-
-    assert_ok(admin_create_bytes(admin, full("total"), total, 8, 0));
-    assert_ok(admin_create_bytes(admin, full("below"), below, 4, 0));
-    LOOK(0, "show %s", full("total"));
-    assert_has(look_err, "(DistributedAtomicLong) its 8 bytes of data are 260");
-    LOOK(0, "show %s", full("below"));
-    assert_has(look_err, "(SharedCount) its 4 bytes of data are -2");
-}
-
-/* --- asking and breaking --- */
 
 TEST(a_lease_is_broken_by_its_token)
 {
@@ -246,44 +213,6 @@ TEST(a_lease_is_broken_by_its_token)
 }
 
 /* --- doctor, deadlocks, metrics --- */
-
-/* Until the clock of the server has gone on since this node was made. */
-static void wait_for_later(const char *name)
-{
-    struct Stat made;
-    struct Stat now;
-
-    assert_int_equal(admin_exists(admin, full(name), &made), ZOK);
-    do {
-        assert_int_equal(admin_set(admin, look_root, ""), ZOK);
-        assert_int_equal(admin_exists(admin, look_root, &now), ZOK);
-    } while (now.mtime <= made.ctime + 20);
-}
-
-/* The oldest lease is neither the first in the list nor the last. */
-TEST(permits_that_are_used_up_are_found)
-{
-    make_pool();
-    make(b, "pool/" LEASE "1", "10.0.0.2");
-    wait_for_later("pool/" LEASE "1");
-    make(admin, "pool/" LEASE "0", "10.0.0.1");
-    make(admin, "pool/" LEASE "2", "10.0.0.1");
-    make(c, "pool/" QUEUE "3", "10.0.0.3");
-    wait_for_later("pool/" QUEUE "3");
-    make(b, "pool/" QUEUE "4", "10.0.0.2");
-    wait_for_later("pool/" QUEUE "4");
-    make(c, "pool/" LEASE "3", "10.0.0.3");
-    LOOK(1, "doctor --confirm 1ms --no-4lw --older 10ms %s", full("pool"));
-    assert_has(look_out,
-               "/pool: no-permit: 10.0.0.3 has waited for a permit for ");
-    assert_has(look_out, ", 2 waiting; 3 leases are out, the oldest to "
-                         "10.0.0.2, for <=");
-    assert_has(look_out, "Cure: zk-lockctl show ");
-    LOOK(1, "doctor --confirm 1ms --no-4lw --older 10ms -o json %s",
-         full("pool"));
-    look_assert_schema("answer");
-    LOOK(0, "doctor --confirm 1ms --no-4lw --older 1h %s", full("pool"));
-}
 
 TEST(watch_begins_with_the_semaphore_of_a_part)
 {

@@ -13,9 +13,6 @@ enum { WHY_MAX = 1024 };
 
 enum { SESSION_MIN_MS = 1000, SESSION_MAX_MS = 10000 };
 
-/* For an open that the user ends. */
-enum { FOR_EVER_MS = INT32_MAX };
-
 /* The client waits for two thirds of the session timeout for a server that
  * accepts and is silent, before it tries the next. */
 static uint32_t short_session_ms(int64_t timeout_ms)
@@ -102,70 +99,25 @@ static void set_options(const struct lockctl *ctl,
     set_security(ctl, opts);
 }
 
-/* On a thread of the session. */
-static void on_open(int rc, void *user)
-{
-    struct opening *opening = user;
-
-    if (rc == ZKR_OK || rc == ZKR_ECLOSED)
-        return;
-    opening->rc = rc;
-    (void)snprintf(opening->why, sizeof(opening->why), "%s",
-                   zkr_error_detail());
-    atomic_store(&opening->failed, true);
-}
-
-static int open_later(struct lockctl *ctl, struct zkr_session_opts *opts,
-                      struct opening *opening, char why[WHY_MAX])
-{
-    int rc;
-
-    opts->connect_timeout_ms = FOR_EVER_MS;
-    rc = zkr_session_open_async(ctl->settings[SETTING_SERVERS], opts, on_open,
-                                opening, &ctl->session);
-    (void)snprintf(why, WHY_MAX, "%s", rc == ZKR_OK ? "" : zkr_error_detail());
-    return rc;
-}
-
-/* With what was settled; in the background when there is an `opening`. */
-static int connect_to(struct lockctl *ctl, struct opening *opening)
+int lockctl_connect(struct lockctl *ctl)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct secrets secrets = { .auth = "" };
-    char why[WHY_MAX];
-    int code;
-    int rc = ZKR_OK;
-
-    set_options(ctl, &opts);
-    code = secrets_read(&secrets, ctl, &opts);
-    if (code == 0)
-        rc = opening != NULL ? open_later(ctl, &opts, opening, why)
-                             : open_patiently(ctl, &opts, why);
-    secrets_wipe(&secrets);
-    return rc == ZKR_OK ? code : fail_connect(ctl, rc, why);
-}
-
-int lockctl_connect_later(struct lockctl *ctl, struct opening *opening)
-{
     char ensemble[ENSEMBLE_MAX];
+    char why[WHY_MAX];
     int code = lockctl_settle(ctl);
+    int rc = ZKR_OK;
 
     if (code != 0)
         return code;
     if (ctl->verbose > 0)
         lockctl_say(ctl, "the ensemble is %s", lockctl_ensemble(ctl, ensemble));
-    return connect_to(ctl, opening);
-}
-
-int lockctl_connect(struct lockctl *ctl)
-{
-    return lockctl_connect_later(ctl, NULL);
-}
-
-int lockctl_fail_opening(const struct lockctl *ctl,
-                         const struct opening *opening)
-{
-    return fail_connect(ctl, opening->rc, opening->why);
+    set_options(ctl, &opts);
+    code = secrets_read(&secrets, ctl, &opts);
+    if (code == 0)
+        rc = open_patiently(ctl, &opts, why);
+    secrets_wipe(&secrets);
+    return rc == ZKR_OK ? code : fail_connect(ctl, rc, why);
 }
 
 void lockctl_disconnect(struct lockctl *ctl)
@@ -205,4 +157,13 @@ bool lockctl_is_over(const struct lockctl *ctl)
     enum zkr_session_state_kind state = zkr_session_state(ctl->session);
 
     return state == ZKR_SESSION_AUTH_FAILED || state == ZKR_SESSION_CLOSED;
+}
+
+int lockctl_fail_over(const struct lockctl *ctl)
+{
+    return lockctl_fail_error(zkr_session_state(ctl->session) ==
+                                      ZKR_SESSION_AUTH_FAILED
+                                  ? ZKR_ZAUTHFAILED
+                                  : ZKR_ECLOSED,
+                              "");
 }

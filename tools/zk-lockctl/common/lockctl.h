@@ -2,7 +2,6 @@
 /* What all verbs of zk-lockctl share: options, session, errors, remarks. */
 #pragma once
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sysexits.h>
@@ -30,7 +29,6 @@ enum format {
     FORMAT_WIDE,
     FORMAT_JSON,
     FORMAT_JSONL,
-    FORMAT_DOT, /* of deadlocks only */
 };
 
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
@@ -161,20 +159,11 @@ const char *lockctl_env(const char *name);
 /* connect.c: settle, and open the session. 0, or an exit code after an error
  * was said. */
 int lockctl_connect(struct lockctl *ctl);
-/* The same in the background: it returns at once, and the session connects when
- * the servers come. `opening` outlives the session. */
-struct opening {
-    atomic_bool failed; /* the session is over before it has begun: */
-    int rc;             /* an error of the library */
-    char why[1024];     /* the sentence of that error, not escaped */
-};
-int lockctl_connect_later(struct lockctl *ctl, struct opening *opening);
-/* Says why it has failed, and returns the exit code. */
-int lockctl_fail_opening(const struct lockctl *ctl,
-                         const struct opening *opening);
 void lockctl_disconnect(struct lockctl *ctl);
 bool lockctl_is_connected(const struct lockctl *ctl);
 /* "connected", "connection lost": the state of the session for people. */
 const char *lockctl_connection(const struct lockctl *ctl);
 /* The session will not come back. */
 bool lockctl_is_over(const struct lockctl *ctl);
+/* Says why, and returns the exit code. */
+int lockctl_fail_over(const struct lockctl *ctl);

@@ -239,31 +239,6 @@ void opt_print(const struct opt *first, const struct opt *second)
 
 /* --- names --- */
 
-static const struct opt *find_in(const struct opt *options, const char *word,
-                                 size_t len)
-{
-    for (; options != NULL && options->name != NULL; options++) {
-        if (len == 2 && word[1] == options->letter && word[1] != '-')
-            return options;
-        if (len > 2 && word[1] == '-' && strlen(options->name) == len - 2 &&
-            strncmp(options->name, word + 2, len - 2) == 0)
-            return options;
-    }
-    return NULL;
-}
-
-const struct opt *opt_find(const struct verb *verb, const char *word,
-                           size_t len)
-{
-    const struct opt *const tables[] = { verb == NULL ? NULL : verb->options,
-                                         common_options, setting_options };
-    const struct opt *found = NULL;
-
-    for (size_t i = 0; found == NULL && i < 3; i++)
-        found = find_in(tables[i], word, len);
-    return found;
-}
-
 static size_t least(size_t a, size_t b, size_t c)
 {
     a = a < b ? a : b;

@@ -59,9 +59,6 @@ void lockctl_print_common(void);
 /* The tables of it; the second may be NULL. */
 void opt_print(const struct opt *first, const struct opt *second);
 
-/* The option of that name, "--limit" or "-q", up to `len` bytes; NULL. */
-const struct opt *opt_find(const struct verb *verb, const char *word,
-                           size_t len);
 /* The name in `names`, up to NULL, that the user may have meant; NULL. */
 const char *opt_nearest(const char *word, const char *const *names);
 

@@ -12,8 +12,11 @@
 enum { OPTIONS_MAX = 64, LONG_FIRST = 256 };
 
 static const char *const formats[] = {
-    [FORMAT_TABLE] = "table", [FORMAT_WIDE] = "wide", [FORMAT_JSON] = "json",
-    [FORMAT_JSONL] = "jsonl", [FORMAT_DOT] = "dot",   NULL,
+    [FORMAT_TABLE] = "table",
+    [FORMAT_WIDE] = "wide",
+    [FORMAT_JSON] = "json",
+    [FORMAT_JSONL] = "jsonl",
+    NULL,
 };
 
 static const char *const colors[] = {
@@ -29,7 +32,7 @@ const struct opt common_options[] = {
     { "context", .value = "NAME", .type = OPT_TEXT, .at = AT(context),
       .help = "the ensemble of that name: zk-lockctl context" },
     { "output", 'o', "FORMAT", .type = OPT_WORD, .at = AT(format), .words = formats,
-      .help = "table, wide, json, jsonl, dot" },
+      .help = "table, wide, json, jsonl" },
     { "columns", .value = "A,B", .type = OPT_TEXT, .at = AT(columns),
       .help = "these columns; +A,B: these too" },
     { "color", .value = "WHEN", .type = OPT_WORD, .at = AT(color), .words = colors,

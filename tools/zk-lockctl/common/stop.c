@@ -55,21 +55,33 @@ static void take(int sig, const struct sigaction *action)
         (void)sigaction(sig, &before, NULL);
 }
 
-bool stop_start(void)
+static void take_all(const int *signals, size_t count)
 {
-    static const int signals[] = { SIGALRM, SIGINT, SIGTERM };
     const struct sigaction action = { .sa_handler = on_signal,
                                       .sa_flags = SA_RESTART };
     sigset_t set;
 
-    stop.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     (void)sigemptyset(&set);
-    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+    for (size_t i = 0; i < count; i++) {
         take(signals[i], &action);
         (void)sigaddset(&set, signals[i]);
     }
     (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static const int signals[] = { SIGALRM, SIGINT, SIGTERM };
+
+bool stop_start(void)
+{
+    stop.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    take_all(signals, sizeof(signals) / sizeof(signals[0]));
     return stop.wake >= 0;
+}
+
+void stop_soon(void)
+{
+    take_all(signals, 1);
+    (void)alarm(PATIENCE_S);
 }
 
 void stop_end(void)

@@ -13,6 +13,8 @@ struct lockctl;
  * and (false), when nobody takes the output. False: no memory. */
 bool stop_start(void);
 void stop_end(void);
+/* The process ends so after one second, without a signal. */
+void stop_soon(void);
 
 /* Sleep; false as soon as it is time to end. */
 bool stop_wait(int64_t duration_ms);

@@ -36,7 +36,6 @@ struct across_opts {
       .at = ACROSS_AT(confirm_ms),                                             \
       .help = "look twice, so far apart; only what was there both times "      \
               "counts (1s)" },                                                 \
-    SCAN_DEPTH(ACROSS_AT(scan.depth)),                                         \
     SCAN_LIMIT(ACROSS_AT(scan.limit)),                                         \
     SCAN_WITHIN(ACROSS_AT(scan.timeout_ms))
 #define ACROSS_OPTS_INIT { .scan.timeout_ms = 60000, .confirm_ms = 1000 }

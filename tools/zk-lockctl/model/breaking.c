@@ -65,11 +65,7 @@ const struct contender *breaking_choose(const struct lock *lock, int64_t token)
 static void tell_liveness(struct notes *lines, const struct contender *c,
                           const struct servers *servers)
 {
-    const struct client *client =
-        servers == NULL ? NULL : servers_client(servers, c->node->session_id);
-    enum answer alive =
-        servers == NULL ? ANSWER_UNKNOWN
-                        : servers_session_lives(servers, c->node->session_id);
+    const struct client *client = servers_client(servers, c->node->session_id);
     char address[200];
 
     if (c->node->session_id == 0) {
@@ -84,19 +80,15 @@ static void tell_liveness(struct notes *lines, const struct contender *c,
         return;
     }
     notes_add(lines, "  its session %s",
-              alive == ANSWER_YES && servers_know_all(servers, SERVERS_CONS)
-                  ? "lives; it is not connected to any server"
-              : alive == ANSWER_YES
-                  ? "lives; it is not connected to any server "
-                    "that answers"
-              : alive == ANSWER_NO
-                  ? "is over: the servers are about to remove its node"
+              servers != NULL && servers->whole
+                  ? "lives or is about to end; it is not connected to any "
+                    "server"
                   : "may live; the servers do not tell");
 }
 
 static bool is_away(const struct contender *c, const struct servers *servers)
 {
-    return servers != NULL && servers_know_all(servers, SERVERS_CONS) &&
+    return servers != NULL && servers->whole &&
            servers_client(servers, c->node->session_id) == NULL;
 }
 

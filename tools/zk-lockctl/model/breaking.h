@@ -5,8 +5,8 @@
 
 #include "common/lockctl.h"
 #include "common/notes.h"
+#include "model/cons.h"
 #include "model/lock_state.h"
-#include "model/server_words.h"
 
 /* The holder that is meant, by its token; 0: the only one. Without a holder of
  * that token it is the waiter. NULL after it was said why there is none. */

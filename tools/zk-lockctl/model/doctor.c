@@ -202,63 +202,6 @@ static void check_age(struct findings *f, const struct lock *lock,
                  end_of_holder(lock, c));
 }
 
-/* The one who wants a permit and has no lease yet, or one that does not hold:
- * the first in the queue. */
-static const struct contender *first_for_permit(const struct lock *lock)
-{
-    for (size_t i = 0; i < lock->count; i++) {
-        const struct contender *c = &lock->items[i];
-
-        if (contender_wants_permit(lock, c) && !contender_is_promised(c))
-            return c;
-    }
-    return NULL;
-}
-
-static const struct contender *oldest_lease(const struct lock *lock)
-{
-    const struct contender *oldest = NULL;
-
-    for (size_t i = 0; i < lock->count; i++) {
-        const struct contender *c = &lock->items[i];
-
-        if (zkr__is_lease(c->node) && c->node->holds &&
-            (oldest == NULL || c->age_ms > oldest->age_ms))
-            oldest = c;
-    }
-    return oldest;
-}
-
-/* How many permits there are is not on the servers. But when somebody has
- * waited for one for long, they are used up. */
-static void check_permits(struct findings *f, const struct lock *lock,
-                          int64_t older_ms)
-{
-    const struct contender *waits = first_for_permit(lock);
-    const struct contender *lease = oldest_lease(lock);
-    char who[WHO_MAX], whose[WHO_MAX];
-    char age[WORD_MAX], since[WORD_MAX];
-
-    if (waits == NULL || older_ms == 0 || waits->age_ms < older_ms)
-        return;
-    findings_add(
-        f, "no-permit", lock, waits,
-        lease == NULL
-            ? finding_text(
-                  "%s has waited for a permit for %s, and nobody has one",
-                  contender_who(waits, who), word_age(waits->age_ms, age))
-            : finding_text(
-                  "%s has waited for a permit for %s, %zu waiting; %zu lease%s "
-                  "out, the oldest to %s, for <=%s",
-                  contender_who(waits, who), word_age(waits->age_ms, age),
-                  lock->waiters, lock->holders,
-                  lock->holders == 1 ? " is" : "s are",
-                  contender_who(lease, whose), word_age(lease->age_ms, since)),
-        lease == NULL
-            ? finding_text("restart that program: it may wait for nothing")
-            : cure_command("show", lock));
-}
-
 /* --- what the servers tell of clients --- */
 
 /* It has died, or cannot reach the servers. */
@@ -270,9 +213,8 @@ static void check_client(struct findings *f, const struct lock *lock,
     char stop[STOP_MAX];
     char first[STOP_MAX + 128];
 
-    if (!c->node->holds || c->node->session_id == 0 ||
-        !servers_know_all(servers, SERVERS_CONS) ||
-        servers_client(servers, c->node->session_id) != NULL)
+    if (!c->node->holds || c->node->session_id == 0 || servers == NULL ||
+        !servers->whole || servers_client(servers, c->node->session_id) != NULL)
         return;
     (void)snprintf(first, sizeof(first),
                    "its node goes when its session has timed out; where that "
@@ -288,27 +230,6 @@ static void check_client(struct findings *f, const struct lock *lock,
         cure_break(first, lock, c));
 }
 
-static void check_watch(struct findings *f, const struct lock *lock,
-                        const struct contender *c,
-                        const struct servers *servers)
-{
-    char who[WHO_MAX];
-    char name[NAME_ROOM];
-
-    if (c->node->holds || c->node->error != ZKR_OK ||
-        servers_wake(servers, lock, c) != ANSWER_NO)
-        return;
-    findings_add(f, "deaf-waiter", lock, c,
-                 finding_text("%s at position %zu (%s) watches nobody before "
-                              "it: it will not wake up, and block all behind "
-                              "it",
-                              contender_who(c, who), (size_t)(c - lock->items),
-                              escape_string(c->node->name, name, sizeof(name))),
-                 cure_break("restart that program, or remove its node (a live "
-                            "client enters the queue again)",
-                            lock, c));
-}
-
 /* --- all of it --- */
 
 void doctor_examine(const struct scan *scan, const struct servers *servers,
@@ -318,16 +239,12 @@ void doctor_examine(const struct scan *scan, const struct servers *servers,
         const struct lock *lock = &scan->locks[i];
 
         check_kind(f, lock);
-        check_permits(f, lock, opts->older_ms);
         for (size_t k = 0; k < lock->count; k++) {
             const struct contender *c = &lock->items[k];
 
             check_session(f, lock, c);
             check_age(f, lock, c, opts->older_ms);
-            if (servers != NULL) {
-                check_client(f, lock, c, servers);
-                check_watch(f, lock, c, servers);
-            }
+            check_client(f, lock, c, servers);
         }
     }
 }
@@ -386,8 +303,7 @@ static int64_t later_by(int64_t ms, int64_t than_ms)
 int64_t doctor_skew_ms(const struct scan *scan, const struct servers *servers,
                        const struct doctor_opts *opts)
 {
-    const struct client *me =
-        servers == NULL ? NULL : servers_client(servers, opts->session_id);
+    const struct client *me = servers_client(servers, opts->session_id);
     int64_t behind = 0;
 
     for (size_t i = 0; i < scan->count; i++) {

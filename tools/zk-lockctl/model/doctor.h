@@ -2,12 +2,12 @@
 /* Finds out what is wrong with locks, as far as it can be seen from outside. */
 #pragma once
 
+#include "model/cons.h"
 #include "model/deadlock.h"
 #include "model/scan.h"
-#include "model/server_words.h"
 
 struct finding {
-    const char *check; /* "deaf-waiter" */
+    const char *check; /* "old-holder" */
     char *path;        /* of the lock */
     char *node;        /* name of the child that it is about, or NULL */
     int64_t token;     /* of that child, or 0 */
@@ -31,8 +31,7 @@ struct doctor_opts {
     int64_t opened_ms;  /* when that session was opened, by our clock */
 };
 
-/* All findings in a scan; `servers` were asked for all clients and the
- * watches on all nodes; NULL: they were not. */
+/* All findings in a scan; NULL: the servers were not asked. */
 void doctor_examine(const struct scan *scan, const struct servers *servers,
                     const struct doctor_opts *opts, struct findings *findings);
 /* The deadlocks among them: those that are certain, and sessions that have

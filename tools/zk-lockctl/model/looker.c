@@ -4,7 +4,6 @@
 
 #include "common/escape.h"
 #include "common/now.h"
-#include "common/worker.h"
 #include "model/mirror.h"
 
 enum {
@@ -37,12 +36,6 @@ void looker_now(struct looker *l)
     if (l->mirror != NULL)
         mirror_poll_now(l->mirror);
     l->due_ms = clock_now_ms() + 2 * PAUSE_MS;
-}
-
-void looker_every(struct looker *l, int64_t interval_ms)
-{
-    l->due_ms += interval_ms - l->interval_ms;
-    l->interval_ms = interval_ms;
 }
 
 /* --- one look --- */
@@ -85,24 +78,5 @@ bool looker_take(struct looker *l, struct look_result *ret)
     ret->took_ms = now_ms - l->began_ms;
     l->began_ms = 0;
     l->due_ms = now_ms + l->interval_ms;
-    return true;
-}
-
-/* --- the end --- */
-
-static void disconnect(void *ctl)
-{
-    lockctl_disconnect(ctl);
-}
-
-/* Closing a session waits for its server. */
-bool looker_end(struct looker *l, int64_t patience_ms)
-{
-    struct errand *errand;
-
-    if (!errand_start(disconnect, l->ctl, &errand) ||
-        !errand_end(errand, patience_ms))
-        return false;
-    mirror_end(l->mirror);
     return true;
 }

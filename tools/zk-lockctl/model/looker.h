@@ -8,8 +8,8 @@
 
 struct mirror;
 
-/* Of zeros, but for the first three; these outlive it, and it takes the session
- * of `ctl`. */
+/* Of zeros, but for the first three; these outlive it. After the session was
+ * closed, the user ends its mirror. */
 struct looker {
     struct lockctl *ctl;
     const char *root;
@@ -38,8 +38,3 @@ bool looker_take(struct looker *looker, struct look_result *ret);
  * before: the mirror lists what has changed a moment after it has. What is not
  * watched is asked for now. */
 void looker_now(struct looker *looker);
-void looker_every(struct looker *looker, int64_t interval_ms);
-
-/* Ends it, and the session. False: servers have been silent for too long, and
- * what is left must end with the process. */
-bool looker_end(struct looker *looker, int64_t patience_ms);

@@ -447,14 +447,6 @@ struct census {
     int rc;
 };
 
-/* A directory without children may be a lock that nobody wants at present. */
-static bool is_empty_lock(const struct znode *z, const struct lock *lock)
-{
-    return !is_in_semaphore(z) && z->listed &&
-           (lock->kind == ZKR__KIND_SEMAPHORE ||
-            (z->stat.children == 0 && z->stat.data_len <= 0));
-}
-
 static bool is_wanted(const struct znode *z, const struct lock *lock)
 {
     const struct mirror_opts *o = &z->tree->opts;
@@ -463,7 +455,7 @@ static bool is_wanted(const struct znode *z, const struct lock *lock)
         return o->look.barriers;
     if (!o->below)
         return z->in == NULL;
-    return lock->count > 0 || (o->look.empty && is_empty_lock(z, lock));
+    return lock->count > 0;
 }
 
 static void count_lock(struct census *c, struct znode *z)

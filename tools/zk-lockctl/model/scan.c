@@ -28,7 +28,6 @@ int locks_list(const struct lockctl *ctl, const char *const *paths,
         .once = true,
         .look = *opts,
     };
-    int64_t began_ms = clock_wall_ms();
     struct mirror *m = NULL;
     int rc;
 
@@ -41,8 +40,6 @@ int locks_list(const struct lockctl *ctl, const char *const *paths,
         (void)snprintf(detail, SCAN_DETAIL_MAX, "%s", zkr_error_detail());
     if (rc == ZKR_OK)
         rc = mirror_scan(m, ret_scan);
-    if (rc == ZKR_OK)
-        ret_scan->began_ms = began_ms;
     mirror_end(m);
     return rc;
 }

@@ -20,10 +20,9 @@ struct scan {
     struct lock *locks; /* in the order of their paths */
     size_t count;
     int64_t at_ms;
-    int64_t began_ms; /* of a search: no list is older; 0: all are of at_ms */
-    bool missing;     /* the path does not exist */
-    bool cut;         /* there may be more */
-    size_t denied;    /* nodes that could not be looked at */
+    bool missing;  /* the path does not exist */
+    bool cut;      /* there may be more */
+    size_t denied; /* nodes that could not be looked at */
     struct notes notes;
 };
 
@@ -33,9 +32,7 @@ struct scan {
 int scan_code(const struct scan *scan, int code);
 
 struct scan_opts {
-    bool empty;         /* directories without children, too */
     bool barriers;      /* double barriers, too */
-    uint32_t depth;     /* levels of directories; 0: 32 */
     uint32_t limit;     /* of locks; 0: all; scan_below() has 10000 then */
     uint32_t reads;     /* as in scan_lock() */
     int64_t timeout_ms; /* for finding them */
@@ -43,9 +40,6 @@ struct scan_opts {
 
 /* The options of the verbs that look for locks. */
 /* clang-format off */
-#define SCAN_DEPTH(member)                                                     \
-    { "depth", .value = "N", .type = OPT_COUNT, .at = (member),                \
-      .help = "look into N levels of directories (32)" }
 #define SCAN_LIMIT(member)                                                     \
     { "limit", .value = "N", .type = OPT_COUNT, .at = (member),                \
       .help = "look at no more than N locks (10000)" }

@@ -823,9 +823,8 @@ static enum tree_cut cut_of(const struct znode *z)
 
     if (t->opts.look.limit > 0 && t->locks > t->opts.look.limit)
         return TREE_CUT_LIMIT;
-    if (z->in->depth >=
-            (t->opts.look.depth == 0 ? DEPTH_MAX : t->opts.look.depth) &&
-        t->opts.below && !zkr__node_name_is_uuid(z->name))
+    if (z->in->depth >= DEPTH_MAX && t->opts.below &&
+        !zkr__node_name_is_uuid(z->name))
         return TREE_CUT_DEPTH;
     return (t->opts.once ? t->made : t->dirs) >= DIRS_MAX ? TREE_CUT_VISITS
                                                           : TREE_CUT_NONE;

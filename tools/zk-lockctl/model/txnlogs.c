@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the files of transaction logs, and plays them in the order of their
- * transactions, each once, whichever servers wrote them. A file may be damaged,
- * and may be written to while it is read. */
+/* Finds the files of transaction logs, and plays them one after the other: in
+ * each, what is behind those before it. A file may be damaged, and may be
+ * written to while it is read. */
 #include "model/txnlogs.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,21 +22,15 @@ enum {
     RECORD_HEADER = 12, /* checksum, length */
     TXN_HEADER = 32,
     BUFFER = 1 << 16,
-    /* Behind a torn record the next one is searched so far, and the records
-     * that may be it have so many bytes together. */
-    SEARCH_MAX = 1 << 20,
-    SEARCH_BYTES = 64 << 20,
 };
 
-/* What begins at a place of the file: */
-enum found { FOUND_RECORD, FOUND_END, FOUND_DAMAGE };
-
 /* No more is read than the file has, whatever a damaged length says. */
-static bool fits(const struct txnlog *log, int64_t end)
+static bool fits(const struct txnlog *log, size_t size)
 {
     struct stat st;
 
-    return fstat(fileno(log->file), &st) == 0 && end <= st.st_size;
+    return fstat(fileno(log->file), &st) == 0 &&
+           (int64_t)size <= st.st_size - ftello(log->file);
 }
 
 /* The bytes have a 'B' behind them. */
@@ -47,14 +40,16 @@ static bool is_record(const struct txnlog *log, uint64_t sum, size_t size,
     return log->body[size] == 'B' &&
            adler32_z(adler32(0, NULL, 0), (const Bytef *)log->body, size) ==
                sum &&
-           txn_read(ret_txn, (struct bytes){ log->body, size }) &&
-           (log->zxid == 0 || ret_txn->zxid > log->zxid);
+           txn_read(ret_txn, (struct bytes){ log->body, size });
 }
 
-/* What begins there; a record takes its length off the budget. 0, or an
- * errno. */
-static int look(struct txnlog *log, int64_t at, int64_t *budget,
-                struct txn *ret_txn, enum found *ret_found)
+static int end_damaged(struct txnlog *log)
+{
+    log->damaged = true;
+    return ferror(log->file) ? -EIO : 0;
+}
+
+int txnlog_next(struct txnlog *log, struct txn *ret_txn)
 {
     static const char zeros[RECORD_HEADER];
     char head[RECORD_HEADER] = "";
@@ -62,63 +57,22 @@ static int look(struct txnlog *log, int64_t at, int64_t *budget,
     size_t length;
     uint64_t sum;
 
-    *ret_found = FOUND_END;
-    if (at != log->here && fseeko(log->file, at, SEEK_SET) != 0)
-        return errno;
-    log->here = -1;
     if (fread(head, 1, sizeof(head), log->file) < sizeof(head) &&
         ferror(log->file))
-        return EIO;
+        return -EIO;
     if (memcmp(head, zeros, sizeof(head)) == 0)
         return 0;
-    *ret_found = FOUND_DAMAGE;
     sum = (uint64_t)wire_long(&w);
     length = (size_t)wire_int(&w);
-    at += RECORD_HEADER + (int64_t)length + 1;
     if (sum > UINT32_MAX || length < TXN_HEADER || length > INT32_MAX ||
-        (int64_t)length > *budget || (length >= log->room && !fits(log, at)))
-        return 0;
-    *budget -= (int64_t)length;
+        (length >= log->room && !fits(log, length + 1)))
+        return end_damaged(log);
     if (!grow_block(&log->body, &log->room, length + 1))
-        return ENOMEM;
-    if (fread(log->body, 1, length + 1, log->file) != length + 1)
-        return ferror(log->file) ? EIO : 0;
-    if (!is_record(log, sum, length, ret_txn))
-        return 0;
-    log->at = log->here = at;
-    log->zxid = ret_txn->zxid;
-    *ret_found = FOUND_RECORD;
-    return 0;
-}
-
-/* The first whole record behind a torn one. */
-static int search(struct txnlog *log, struct txn *ret_txn,
-                  enum found *ret_found)
-{
-    int64_t torn = log->at;
-    int64_t budget = SEARCH_BYTES;
-    int rc = 0;
-
-    for (int64_t i = 1; rc == 0 && *ret_found != FOUND_RECORD; i++) {
-        if (i > SEARCH_MAX || !fits(log, torn + i + RECORD_HEADER))
-            break;
-        rc = look(log, torn + i, &budget, ret_txn, ret_found);
-    }
-    return rc;
-}
-
-int txnlog_next(struct txnlog *log, struct txn *ret_txn)
-{
-    int64_t budget = INT64_MAX;
-    enum found found;
-    int rc = look(log, log->at, &budget, ret_txn, &found);
-
-    if (rc == 0 && found == FOUND_DAMAGE) {
-        if (log->torn_at == 0)
-            log->torn_at = log->at;
-        rc = search(log, ret_txn, &found);
-    }
-    return rc != 0 ? -rc : found == FOUND_RECORD;
+        return -ENOMEM;
+    if (fread(log->body, 1, length + 1, log->file) != length + 1 ||
+        !is_record(log, sum, length, ret_txn))
+        return end_damaged(log);
+    return 1;
 }
 
 void txnlog_close(struct txnlog *log)
@@ -134,9 +88,7 @@ int txnlog_open(struct txnlog *log, const char *file)
     char head[FILE_HEADER];
     int rc;
 
-    *log = (struct txnlog){ .file = fopen(file, "re"),
-                            .here = FILE_HEADER,
-                            .at = FILE_HEADER };
+    *log = (struct txnlog){ .file = fopen(file, "re") };
     if (log->file == NULL)
         return errno;
     (void)setvbuf(log->file, NULL, _IOFBF, BUFFER);
@@ -217,27 +169,26 @@ static int append(struct txnlogs *logs, enum file_kind kind, const char *path,
     return 0;
 }
 
-/* A log may have any name; a snapshot is told by its own. */
+/* A log may have any name; its first transaction tells its place. A snapshot is
+ * told by its own name. */
 static int add_file(struct txnlogs *logs, const char *path)
 {
     const char *slash = strrchr(path, '/');
-    int64_t zxid = INT64_MIN;
+    struct txnlog log;
+    struct txn txn = { .zxid = 0 };
+    int64_t zxid;
     enum file_kind kind = kind_of(slash == NULL ? path : slash + 1, &zxid);
-    char magic[4] = "";
-    FILE *file = fopen(path, "re");
+    int error = txnlog_open(&log, path);
 
-    if (file == NULL)
-        return fail_errno(path, errno);
-    if (fread(magic, 1, sizeof(magic), file) == sizeof(magic) &&
-        memcmp(magic, "ZKLG", sizeof(magic)) == 0) {
-        zxid = kind == KIND_LOG ? zxid : INT64_MIN;
-        kind = KIND_LOG;
-    } else if (kind == KIND_LOG) {
-        kind = KIND_OTHER;
-    }
-    (void)fclose(file);
-    return kind == KIND_OTHER ? fail_strange(path)
-                              : append(logs, kind, path, zxid);
+    if (error != 0 && error != EBADMSG)
+        return fail_errno(path, error);
+    if (error == 0)
+        (void)txnlog_next(&log, &txn);
+    txnlog_close(&log);
+    if (error != 0 && kind != KIND_SNAPSHOT)
+        return fail_strange(path);
+    return append(logs, error == 0 ? KIND_LOG : KIND_SNAPSHOT, path,
+                  error == 0 ? txn.zxid : zxid);
 }
 
 /* A file of no bytes is one that a server has just begun. */
@@ -305,7 +256,6 @@ int txnlogs_add(struct txnlogs *logs, const char *path)
 static void list_done(struct txnlogs_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
-        txnlog_close(&list->items[i].log);
         free(list->items[i].path);
     }
     free(list->items);
@@ -318,7 +268,7 @@ void txnlogs_done(struct txnlogs *logs)
     notes_done(&logs->notes);
 }
 
-/* --- the next of a file --- */
+/* --- all files --- */
 
 static void note(struct txnlogs *logs, const char *path, const char *what)
 {
@@ -328,78 +278,12 @@ static void note(struct txnlogs *logs, const char *path, const char *what)
               what);
 }
 
-static void note_error(struct txnlogs *logs, const char *path, int error)
-{
-    note(logs, path,
-         error == EBADMSG ? "not a transaction log that this tool can read"
-                          : strerror(error));
-}
-
-static void advance(struct txnlogs *logs, struct txnlogs_file *f)
-{
-    int rc = txnlog_next(&f->log, &f->next);
-    char what[128];
-
-    f->has_next = rc == 1;
-    if (f->has_next)
-        return;
-    if (rc < 0)
-        note_error(logs, f->path, -rc);
-    if (f->log.torn_at != 0) {
-        (void)snprintf(what, sizeof(what),
-                       "there is a damaged record at byte %" PRId64,
-                       f->log.torn_at);
-        note(logs, f->path, what);
-    }
-    txnlog_close(&f->log);
-}
-
-static void start(struct txnlogs *logs, struct txnlogs_file *f)
-{
-    int rc = txnlog_open(&f->log, f->path);
-
-    f->opened = true;
-    if (rc == 0)
-        advance(logs, f);
-    else
-        note_error(logs, f->path, rc);
-}
-
-/* --- all files --- */
-
 static int by_zxid(const void *a, const void *b)
 {
     const struct txnlogs_file *x = a;
     const struct txnlogs_file *y = b;
 
     return (x->zxid > y->zxid) - (x->zxid < y->zxid);
-}
-
-static void rewind_all(struct txnlogs_list *list)
-{
-    sort_array(list->items, list->count, sizeof(*list->items), by_zxid);
-    for (size_t i = 0; i < list->count; i++) {
-        txnlog_close(&list->items[i].log);
-        list->items[i].opened = list->items[i].has_next = false;
-    }
-}
-
-/* The file with the next transaction. A file is not opened before its turn. */
-static struct txnlogs_file *first(struct txnlogs *logs)
-{
-    struct txnlogs_file *min = NULL;
-
-    for (size_t i = 0; i < logs->logs.count; i++) {
-        struct txnlogs_file *f = &logs->logs.items[i];
-
-        if (!f->opened && min != NULL && min->next.zxid < f->zxid)
-            break;
-        if (!f->opened)
-            start(logs, f);
-        if (f->has_next && (min == NULL || f->next.zxid < min->next.zxid))
-            min = f;
-    }
-    return min;
 }
 
 /* A zxid is the number of a leader's term, and of a transaction in it: the next
@@ -464,17 +348,36 @@ static void play_one(struct playing *p, const struct txn *txn)
     offer_all(p, txn->zxid, true);
 }
 
+/* What the file has behind the last transaction that was played. */
+static void play_file(struct playing *p, const char *path)
+{
+    struct txnlog log;
+    struct txn txn;
+    int rc = -txnlog_open(&log, path);
+
+    while (rc == 0 && (rc = txnlog_next(&log, &txn)) == 1) {
+        play_one(p, &txn);
+        rc = 0;
+    }
+    if (rc < 0)
+        note(p->logs, path,
+             rc == -EBADMSG ? "not a transaction log that this tool can read"
+                            : strerror(-rc));
+    if (log.damaged)
+        note(p->logs, path, "it ends with a damaged record");
+    txnlog_close(&log);
+}
+
 int txnlogs_play(struct txnlogs *logs, const struct player *player)
 {
     struct playing p = { .logs = logs, .player = player };
-    struct txnlogs_file *f;
 
-    rewind_all(&logs->logs);
-    rewind_all(&logs->snapshots);
-    while ((f = first(logs)) != NULL) {
-        play_one(&p, &f->next);
-        advance(logs, f);
-    }
+    sort_array(logs->logs.items, logs->logs.count, sizeof(*logs->logs.items),
+               by_zxid);
+    sort_array(logs->snapshots.items, logs->snapshots.count,
+               sizeof(*logs->snapshots.items), by_zxid);
+    for (size_t i = 0; i < logs->logs.count; i++)
+        play_file(&p, logs->logs.items[i].path);
     if (p.zxid != 0 || logs->logs.count == 0)
         return 0;
     return lockctl_fail(EX_NOINPUT, "there is no transaction in the logs");

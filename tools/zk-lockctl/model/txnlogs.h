@@ -3,6 +3,7 @@
  * transactions, each once, whichever servers wrote them. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "common/notes.h"
@@ -10,16 +11,13 @@
 #include "model/transaction.h"
 
 /* A file is a header, records, and zeros, because servers allocate its space in
- * advance. A server whose disk was full leaves a torn record, and writes on
- * behind it. The memory that it takes is that of the largest record. */
+ * advance. It ends at its first damaged record. The memory that it takes is
+ * that of the largest record. */
 struct txnlog {
     FILE *file;
     char *body; /* of the last record */
     size_t room;
-    int64_t here;    /* where the file goes on; -1: that is not known */
-    int64_t at;      /* of the next record in the file */
-    int64_t zxid;    /* of the last record; 0: none yet */
-    int64_t torn_at; /* where the first damaged record is; 0: none */
+    bool damaged;
 };
 
 /* 0, or an errno; EBADMSG: not a log that this reads. */
@@ -31,12 +29,7 @@ int txnlog_next(struct txnlog *log, struct txn *ret_txn);
 
 struct txnlogs_file {
     char *path;
-    int64_t zxid; /* by its name: the first of a log, the last of a snapshot;
-                     INT64_MIN: the name does not say */
-    bool opened;
-    bool has_next;
-    struct txnlog log;
-    struct txn next;
+    int64_t zxid; /* the first of a log; by its name the last of a snapshot */
 };
 
 struct txnlogs_list {

@@ -29,7 +29,7 @@ const char *cell_at_most(int64_t ms, char word[WORD_MAX])
     return word;
 }
 
-const char *cell_count(size_t count, bool more, char word[WORD_MAX])
+static const char *cell_count(size_t count, bool more, char word[WORD_MAX])
 {
     (void)snprintf(word, WORD_MAX, "%zu%s", count, more ? "+" : "");
     return word;
@@ -140,12 +140,12 @@ const struct kind owner_kind = { "owner", NULL, owner_fields };
 
 /* Of those whom the servers know; where they were asked there is one. */
 static const struct client *client_of(const struct contender *c,
-                                      const struct told *told)
+                                      const struct servers *servers)
 {
     static const struct client unknown = { .timeout_ms = -1 };
-    const struct client *known = told == NULL ? NULL : told_client(told, c);
+    const struct client *known = servers_client(servers, c->node->session_id);
 
-    return told == NULL ? NULL : known == NULL ? &unknown : known;
+    return servers == NULL ? NULL : known == NULL ? &unknown : known;
 }
 
 static const char *state_of(const struct lock *lock, const struct contender *c)
@@ -159,7 +159,7 @@ static const char *state_of(const struct lock *lock, const struct contender *c)
 
 struct contender_row contender_row(const struct lock *lock,
                                    const struct contender *c,
-                                   const struct told *told)
+                                   const struct servers *servers)
 {
     static const char *const modes[] = {
         [ZKR_PARTICIPANT_FOREIGN] = "foreign",
@@ -170,11 +170,10 @@ struct contender_row contender_row(const struct lock *lock,
     return (struct contender_row){
         .lock = lock,
         .c = c,
-        .told = told,
         .node = c->node,
         .owner = &c->owner,
         .record = c->owner.is_record ? &c->owner : NULL,
-        .client = client_of(c, told),
+        .client = client_of(c, servers),
         .state = state_of(lock, c),
         .mode = modes[c->node->kind],
         .dialect = zkr__dialect_name(c->dialect),
@@ -247,40 +246,6 @@ static json_t *blocker_json(const void *item)
     return json_text(name, strlen(name));
 }
 
-static json_t *json_answer(enum answer answer)
-{
-    return answer == ANSWER_UNKNOWN ? json_null()
-                                    : json_boolean(answer == ANSWER_YES);
-}
-
-static json_t *alive_json(const void *item)
-{
-    const struct contender_row *r = item;
-
-    return json_answer(told_lives(r->told, r->c));
-}
-
-static const char *watch_text(const void *item, char room[FIELD_ROOM])
-{
-    static const char *const words[] = {
-        [ANSWER_UNKNOWN] = "?",
-        [ANSWER_NO] = "MISSING",
-        [ANSWER_YES] = "ok",
-    };
-    const struct contender_row *r = item;
-
-    return blocker_text(item, room) == NULL ? NULL
-                                            : words[told_wakes(r->told, r->c)];
-}
-
-static json_t *watch_json(const void *item)
-{
-    const struct contender_row *r = item;
-
-    return contender_waits(r->c) ? json_answer(told_wakes(r->told, r->c))
-                                 : json_null();
-}
-
 static const char *mode_text(const void *item, char room[FIELD_ROOM])
 {
     const struct contender_row *r = item;
@@ -318,14 +283,13 @@ const struct field contender_fields[] = {
     { "POS", .text = position_text, .rank = 0, .right = true },
     { "STATE", NULL, FIELD_WORD, .at = ROW_AT(state), .rank = 1 },
     { "OWNER", .text = contender_owner_text, .rank = 2, .narrow = 20 },
-    { "LABEL", NULL, FIELD_CHARS, .at = OWNER_AT(label), .in = ROW_AT(owner), .rank = 6, .narrow = 12 },
-    { "CLIENT", "client", FIELD_CHARS, .at = offsetof(struct client, address), .in = ROW_AT(client), .text = client_text, .rank = 8, .lacking = true },
-    { "SESSION", "session", FIELD_SESSION, .at = NODE_AT(session_id), .in = ROW_AT(node), .rank = 9 },
-    { "TIMEOUT", "session_timeout_ms", FIELD_MS, .at = offsetof(struct client, timeout_ms), .in = ROW_AT(client), .text = timeout_text, .rank = 10, .right = true, .lacking = true },
+    { "LABEL", NULL, FIELD_CHARS, .at = OWNER_AT(label), .in = ROW_AT(owner), .rank = 5, .narrow = 12 },
+    { "CLIENT", "client", FIELD_CHARS, .at = offsetof(struct client, address), .in = ROW_AT(client), .text = client_text, .rank = 7, .lacking = true },
+    { "SESSION", "session", FIELD_SESSION, .at = NODE_AT(session_id), .in = ROW_AT(node), .rank = 8 },
+    { "TIMEOUT", "session_timeout_ms", FIELD_MS, .at = offsetof(struct client, timeout_ms), .in = ROW_AT(client), .text = timeout_text, .rank = 9, .right = true, .lacking = true },
     { "SINCE", .text = since_text, .rank = 3, .right = true },
     { "BLOCKED-BY", "waits_for", FIELD_TEXT, .text = blocker_text, .json = blocker_json, .rank = 4 },
-    { "WATCH", "watches", FIELD_BOOL, .in = ROW_AT(told), .text = watch_text, .json = watch_json, .rank = 5, .lacking = true },
-    { "TOKEN", "token", FIELD_TOKEN, .at = NODE_AT(token), .in = ROW_AT(node), .rank = 7 },
+    { "TOKEN", "token", FIELD_TOKEN, .at = NODE_AT(token), .in = ROW_AT(node), .rank = 6 },
     { "MODE", "mode", FIELD_WORD, .at = ROW_AT(mode), .text = mode_text, .words = "exclusive shared foreign", .wide = true },
     { "DIALECT", "dialect", FIELD_WORD, .at = ROW_AT(dialect), .words = DIALECTS, .wide = true },
     { "THREAD", NULL, FIELD_CHARS, .at = OWNER_AT(thread), .in = ROW_AT(owner), .wide = true },
@@ -340,7 +304,6 @@ const struct field contender_fields[] = {
     { .key = "revoke_asked", .type = FIELD_BOOL, .at = OWNER_AT(is_asked), .in = ROW_AT(owner) },
     { .key = "revoke_reason", .type = FIELD_CHARS, .at = OWNER_AT(reason), .in = ROW_AT(owner) },
     { .key = "server", .type = FIELD_CHARS, .at = offsetof(struct client, server), .in = ROW_AT(client), .lacking = true },
-    { .key = "session_alive", .type = FIELD_BOOL, .in = ROW_AT(told), .json = alive_json, .lacking = true },
     { .key = "error", .type = FIELD_WORD, .word = error_word, .lacking = true },
     { .key = NULL },
 };
@@ -349,12 +312,12 @@ const struct kind contender_kind = { "contender", NULL, contender_fields };
 
 /* --- a lock --- */
 
-const char *lock_kind_word(const void *item)
+static const char *lock_kind_word(const void *item)
 {
     return zkr__lock_kind_name(((const struct lock *)item)->kind);
 }
 
-const char *lock_dialect_word(const void *item)
+static const char *lock_dialect_word(const void *item)
 {
     return zkr__dialect_name(((const struct lock *)item)->dialect);
 }
@@ -402,7 +365,7 @@ static const char *held_text(const void *item, char room[FIELD_ROOM])
     return lock->holder == NULL ? NULL : cell_at_most(lock->held_ms, room);
 }
 
-const char *lock_waiters_text(const void *item, char room[FIELD_ROOM])
+static const char *lock_waiters_text(const void *item, char room[FIELD_ROOM])
 {
     const struct lock *lock = item;
 
@@ -432,9 +395,9 @@ const struct field lock_fields[] = {
     { "DIALECT", "dialect", FIELD_WORD, .word = lock_dialect_word, .words = DIALECTS, .rank = 8 },
     { "STATE", "state", FIELD_WORD, .word = state_word, .text = lock_state_text, .words = "free held shared entering ready unknown", .rank = 1 },
     { "HOLDER", "holders", FIELD_LIST, .text = lock_holder_text, .json = holders_json, .kind = &contender_kind, .rank = 2, .narrow = 20 },
-    { "HELD", .text = held_text, .rank = 4, .right = true },
+    { "HELD", NULL, FIELD_MS, .at = LOCK_AT(held_ms), .text = held_text, .rank = 4, .right = true },
     { "WAIT", "waiters", FIELD_COUNT, .at = LOCK_AT(waiters), .text = lock_waiters_text, .rank = 3, .right = true },
-    { "LONGEST", "longest_wait_ms", FIELD_MS, .at = LOCK_AT(longest_wait_ms), .wide = true, .right = true },
+    { "LONGEST", "longest_wait_ms", FIELD_MS, .at = LOCK_AT(longest_wait_ms), .rank = 5, .wide = true, .right = true },
     { "TOKEN", NULL, FIELD_TOKEN, .at = NODE_AT(token), .in = LOCK_AT(node), .rank = 7 },
     { "LABEL", NULL, FIELD_CHARS, .at = OWNER_AT(label), .in = LOCK_AT(owner), .wide = true },
     { "SESSION", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .in = LOCK_AT(node), .wide = true },

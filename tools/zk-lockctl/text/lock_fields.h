@@ -3,16 +3,14 @@
 #pragma once
 
 #include "common/words.h"
-#include "model/server_words.h"
+#include "model/cons.h"
+#include "model/lock_state.h"
 #include "text/fields.h"
 
 /* --- cells: the words that ls, show, watch and top have in common --- */
 
 /* "<=4m12s"; "?" for a time below zero, which is not known. */
 const char *cell_at_most(int64_t ms, char word[WORD_MAX]);
-/* "12", or "12+" when there are more. */
-const char *cell_count(size_t count, bool more, char word[WORD_MAX]);
-
 /* A path, escaped: it is shown whole, whatever it is made of. */
 enum { PATH_TEXT_MAX = ZKR_PATH_MAX * 4 + 1 };
 const char *cell_path(const char *path, char text[PATH_TEXT_MAX]);
@@ -33,18 +31,17 @@ const char *cell_queue(const struct lock *lock, bool more,
 struct contender_row {
     const struct lock *lock;
     const struct contender *c;
-    const struct told *told; /* by the servers; NULL: they were not asked */
     const struct zkr_participant *node;
     const struct zkr__known_owner *owner;
     const struct zkr__known_owner *record; /* NULL: it has none */
-    const struct client *client;           /* NULL: they were not asked */
+    const struct client *client; /* NULL: the servers were not asked */
     const char *state, *mode, *dialect;
 };
 
-/* Likewise; `told` may be NULL. What points to it lives as long. */
+/* Likewise; `servers` may be NULL. What points to it lives as long. */
 struct contender_row contender_row(const struct lock *lock,
                                    const struct contender *c,
-                                   const struct told *told);
+                                   const struct servers *servers);
 
 extern const struct field owner_fields[];     /* of a struct zkr__known_owner */
 extern const struct field contender_fields[]; /* of a contender_row */
@@ -53,12 +50,6 @@ extern const struct kind owner_kind, contender_kind, lock_kind;
 
 /* Of what begins with a contender_row: its owner. */
 const char *contender_owner_text(const void *item, char room[FIELD_ROOM]);
-
-/* Of a struct lock, and of what begins with one: words and texts of its cells;
- * its only holder, NULL where there are several. */
-const char *lock_kind_word(const void *item);
-const char *lock_dialect_word(const void *item);
-const char *lock_waiters_text(const void *item, char room[FIELD_ROOM]);
 
 /* Locks as ls prints them. An exit code. */
 int locks_print(const struct lockctl *ctl, const struct lock *locks,

@@ -128,11 +128,8 @@ static void print_line(const struct lockctl *ctl, const struct grid *grid,
 static int print_table(const struct lockctl *ctl, const struct rows *rows)
 {
     struct grid grid;
-    int code = ctl->format == FORMAT_DOT
-                   ? lockctl_fail(EX_USAGE, "-o dot is for deadlocks")
-                   : choose(ctl, &grid,
-                            rows->columns != NULL ? rows->columns
-                                                  : rows->kind->fields);
+    int code = choose(
+        ctl, &grid, rows->columns != NULL ? rows->columns : rows->kind->fields);
     bool done;
 
     if (code != 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the history of locks: a stay in a lock, or a gap of what is known, is
- * one row of a table, or an item of JSON. */
+/* Prints the history of locks: a stay in a lock is one row of a table, or an
+ * item of JSON. */
 #include "text/stays.h"
 
 #include <stdio.h>
@@ -14,18 +14,16 @@ bool stay_holds_at(const struct stay *stay, int64_t ms)
     return stay->held_ms != 0 && stay->held_ms <= ms;
 }
 
-/* A row, and what is reckoned for it. Of a gap there is nothing else. */
+/* A row, and what is reckoned for it. */
 struct stay_row {
-    struct contender_row row; /* of a stay */
+    struct contender_row row; /* first: of its owner */
+    const struct contender_row *contender_row;
     const struct past_rows *rows;
-    const struct gap *gap; /* NULL: it is a stay */
     const struct stay *stay;
-    const struct stay_row *entry; /* of a stay: this row */
     struct contender contender;
     int64_t held_ms;
     int64_t waited_ms;
     bool holds;
-    bool exact;
 };
 
 static const struct stay *stay_at(const void *item)
@@ -37,9 +35,7 @@ static const struct stay *stay_at(const void *item)
 
 static const char *state_word(const void *item)
 {
-    const struct stay_row *e = item;
-
-    return e->stay == NULL ? "gap" : e->holds ? "held" : "waited";
+    return ((const struct stay_row *)item)->holds ? "held" : "waited";
 }
 
 static const char *state_text(const void *item, char room[FIELD_ROOM])
@@ -47,7 +43,7 @@ static const char *state_text(const void *item, char room[FIELD_ROOM])
     const struct stay_row *e = item;
 
     (void)room;
-    if (e->stay == NULL || e->rows->at_ms == 0)
+    if (e->rows->at_ms == 0)
         return state_word(item);
     return e->holds ? "HELD" : "wait";
 }
@@ -68,10 +64,7 @@ static const char *print_time(const char *before, int64_t ms,
 static const char *from_text(const void *item, char room[FIELD_ROOM])
 {
     const struct stay *s = stay_at(item);
-    const struct gap *gap = ((const struct stay_row *)item)->gap;
 
-    if (s == NULL)
-        return print_time("", gap->from_ms, room);
     return print_time(!s->sure         ? "?"
                       : s->held_before ? "<="
                                        : "",
@@ -82,10 +75,7 @@ static const char *from_text(const void *item, char room[FIELD_ROOM])
 static const char *until_text(const void *item, char room[FIELD_ROOM])
 {
     const struct stay *s = stay_at(item);
-    const struct gap *gap = ((const struct stay_row *)item)->gap;
 
-    if (s == NULL)
-        return print_time("", gap->until_ms, room);
     return print_time(s->ending == ENDING_UNKNOWN ? ">=" : "", s->ended_ms,
                       room);
 }
@@ -119,17 +109,6 @@ static const char *const endings[ENDING_COUNT][3] = {
     [ENDING_UNKNOWN] = { "unknown", "not known", "not known" },
 };
 
-static const char *gap_text(const struct gap *gap, char room[FIELD_ROOM])
-{
-    char before[WORD_MAX];
-    char after[WORD_MAX];
-
-    (void)snprintf(room, FIELD_ROOM, "GAP: nothing is known between %s and %s",
-                   word_id(gap->zxid_before, before),
-                   word_id(gap->zxid_after, after));
-    return room;
-}
-
 /* "broken by 0x1, asked by 0x2". */
 static const char *ended_text(const void *item, char room[FIELD_ROOM])
 {
@@ -137,8 +116,6 @@ static const char *ended_text(const void *item, char room[FIELD_ROOM])
     char by[WORD_MAX];
     int len;
 
-    if (s == NULL)
-        return gap_text(((const struct stay_row *)item)->gap, room);
     len = snprintf(room, FIELD_ROOM, "%s",
                    endings[s->ending][s->held_ms != 0 ? 1 : 2]);
     if (s->ended_by != 0)
@@ -159,41 +136,35 @@ static const char *ending_word(const void *item)
 
 /* clang-format off */
 #define AT(member) offsetof(struct stay, member)
-#define GAP_AT(member) offsetof(struct gap, member)
 #define ENTRY_AT(member) offsetof(struct stay_row, member)
 #define NODE_AT(member) offsetof(struct zkr_participant, member)
 enum { STATE, LOCK }; /* which a table need not have */
 static const struct field stay_fields[] = {
-    [STATE] = { "STATE", "state", FIELD_WORD, .word = state_word, .text = state_text, .words = "held waited gap", .rank = 5 },
-    [LOCK] = { "LOCK", "lock", FIELD_PATH, .at = AT(lock), .in = ENTRY_AT(stay), .rank = 2, .narrow = 14, .tail = true, .lacking = true },
+    [STATE] = { "STATE", "state", FIELD_WORD, .word = state_word, .text = state_text, .words = "held waited", .rank = 5 },
+    [LOCK] = { "LOCK", "lock", FIELD_PATH, .at = AT(lock), .in = ENTRY_AT(stay), .rank = 2, .narrow = 14, .tail = true },
     { "FROM", .text = from_text, .rank = 0 },
     { "UNTIL", .text = until_text, .rank = 7 },
-    { "HELD", "held_ms", FIELD_MS, .at = ENTRY_AT(held_ms), .in = ENTRY_AT(entry), .text = held_text, .rank = 3, .right = true, .lacking = true },
-    { "OWNER", .in = ENTRY_AT(entry), .text = contender_owner_text, .rank = 1, .narrow = 16 },
+    { "HELD", "held_ms", FIELD_MS, .at = ENTRY_AT(held_ms), .text = held_text, .rank = 3, .right = true },
+    { "OWNER", .text = contender_owner_text, .rank = 1, .narrow = 16 },
     { "ENDED", .text = ended_text, .rank = 4, .narrow = 16 },
-    { "WAITED", "waited_ms", FIELD_MS, .at = ENTRY_AT(waited_ms), .in = ENTRY_AT(entry), .rank = 6, .right = true, .lacking = true },
+    { "WAITED", "waited_ms", FIELD_MS, .at = ENTRY_AT(waited_ms), .rank = 6, .right = true },
     { "LABEL", NULL, FIELD_CHARS, .at = offsetof(struct zkr__known_owner, label), .in = ENTRY_AT(row.owner), .rank = 8, .narrow = 12 },
     { "SESSION", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .in = ENTRY_AT(row.node), .rank = 9 },
     { "TOKEN", NULL, FIELD_TOKEN, .at = NODE_AT(token), .in = ENTRY_AT(row.node), .rank = 10 },
     { "MODE", NULL, FIELD_WORD, .at = ENTRY_AT(row.mode), .wide = true },
     { "DIALECT", NULL, FIELD_WORD, .at = ENTRY_AT(row.dialect), .wide = true },
-    { "QUEUED", "queued_at", FIELD_TIME, .at = AT(queued_ms), .in = ENTRY_AT(stay), .wide = true, .lacking = true },
-    { "ASKED", "asked_at", FIELD_TIME, .at = AT(asked_ms), .in = ENTRY_AT(stay), .wide = true, .lacking = true },
-    { "REASON", "reason", FIELD_TEXT, .at = AT(reason), .in = ENTRY_AT(stay), .wide = true, .lacking = true },
+    { "QUEUED", "queued_at", FIELD_TIME, .at = AT(queued_ms), .in = ENTRY_AT(stay), .wide = true },
+    { "ASKED", "asked_at", FIELD_TIME, .at = AT(asked_ms), .in = ENTRY_AT(stay), .wide = true },
+    { "REASON", "reason", FIELD_TEXT, .at = AT(reason), .in = ENTRY_AT(stay), .wide = true },
     { "NODE", NULL, FIELD_TEXT, .at = NODE_AT(name), .in = ENTRY_AT(row.node), .wide = true },
-    { .key = "held_from", .type = FIELD_TIME, .at = AT(held_ms), .in = ENTRY_AT(stay), .lacking = true },
-    { .key = "held_before", .type = FIELD_BOOL, .at = AT(held_before), .in = ENTRY_AT(stay), .lacking = true },
-    { .key = "until", .type = FIELD_TIME, .at = AT(ended_ms), .in = ENTRY_AT(stay), .lacking = true },
-    { .key = "ended", .type = FIELD_WORD, .in = ENTRY_AT(stay), .word = ending_word, .words = "released deleted session_closed session_expired gone unknown present", .lacking = true },
-    { .key = "ended_by", .type = FIELD_SESSION, .at = AT(ended_by), .in = ENTRY_AT(stay), .lacking = true },
-    { .key = "asked_by", .type = FIELD_SESSION, .at = AT(asked_by), .in = ENTRY_AT(stay), .lacking = true },
-    { .key = "exact", .type = FIELD_BOOL, .at = ENTRY_AT(exact), .in = ENTRY_AT(entry), .lacking = true },
-    { .key = "sure", .type = FIELD_BOOL, .at = AT(sure), .in = ENTRY_AT(stay), .lacking = true },
-    { .key = "contender", .type = FIELD_OBJECT, .in = ENTRY_AT(entry), .kind = &contender_kind, .lacking = true },
-    { .key = "from", .type = FIELD_TIME, .at = GAP_AT(from_ms), .in = ENTRY_AT(gap), .lacking = true },
-    { .key = "until", .type = FIELD_TIME, .at = GAP_AT(until_ms), .in = ENTRY_AT(gap), .lacking = true },
-    { .key = "zxid_before", .type = FIELD_TOKEN, .at = GAP_AT(zxid_before), .in = ENTRY_AT(gap), .lacking = true },
-    { .key = "zxid_after", .type = FIELD_TOKEN, .at = GAP_AT(zxid_after), .in = ENTRY_AT(gap), .lacking = true },
+    { .key = "held_from", .type = FIELD_TIME, .at = AT(held_ms), .in = ENTRY_AT(stay) },
+    { .key = "held_before", .type = FIELD_BOOL, .at = AT(held_before), .in = ENTRY_AT(stay) },
+    { .key = "until", .type = FIELD_TIME, .at = AT(ended_ms), .in = ENTRY_AT(stay) },
+    { .key = "ended", .type = FIELD_WORD, .in = ENTRY_AT(stay), .word = ending_word, .words = "released deleted session_closed session_expired gone unknown present" },
+    { .key = "ended_by", .type = FIELD_SESSION, .at = AT(ended_by), .in = ENTRY_AT(stay) },
+    { .key = "asked_by", .type = FIELD_SESSION, .at = AT(asked_by), .in = ENTRY_AT(stay) },
+    { .key = "sure", .type = FIELD_BOOL, .at = AT(sure), .in = ENTRY_AT(stay) },
+    { .key = "contender", .type = FIELD_OBJECT, .in = ENTRY_AT(contender_row), .kind = &contender_kind },
     { .key = NULL },
 };
 /* clang-format on */
@@ -203,7 +174,7 @@ static enum style style_of(const void *item)
 {
     const struct stay *s = stay_at(item);
 
-    if (s == NULL || s->ending == ENDING_DELETED || s->ending == ENDING_EXPIRED)
+    if (s->ending == ENDING_DELETED || s->ending == ENDING_EXPIRED)
         return STYLE_BAD;
     return s->held_ms == 0 ? STYLE_DIM : STYLE_PLAIN;
 }
@@ -214,17 +185,12 @@ static const void *entry_at(const void *of, size_t i)
     static const struct lock none;
     static struct stay_row entry;
     const struct past_rows *rows = of;
-    const struct stay *s = rows->items[i].stay;
+    const struct stay *s = rows->items[i];
 
-    entry = (struct stay_row){ .rows = rows, .exact = true };
-    if (s == NULL) {
-        entry.gap = &rows->items[i].gap;
-        return &entry;
-    }
-    entry.stay = s;
-    entry.entry = &entry;
+    entry = (struct stay_row){ .rows = rows, .stay = s };
     entry.contender = stay_contender(s);
     entry.row = contender_row(&none, &entry.contender, NULL);
+    entry.contender_row = &entry.row;
     entry.held_ms = stay_held_for(s, rows->end_ms);
     entry.waited_ms = stay_waited_for(s, rows->end_ms);
     entry.holds =
@@ -236,9 +202,7 @@ static const void *entry_at(const void *of, size_t i)
 static bool is_one_lock(const struct past_rows *rows)
 {
     for (size_t i = 0; i < rows->count; i++) {
-        const struct stay *stay = rows->items[i].stay;
-
-        if (stay != NULL && strcmp(stay->lock, rows->root) != 0)
+        if (strcmp(rows->items[i]->lock, rows->root) != 0)
             return false;
     }
     return true;

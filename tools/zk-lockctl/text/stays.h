@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the history of locks: a stay in a lock, or a gap of what is known, is
- * one row of a table, or an item of JSON. */
+/* Prints the history of locks: a stay in a lock is one row of a table, or an
+ * item of JSON. */
 #pragma once
 
 #include "common/notes.h"
 #include "model/past.h"
-#include "model/txnlogs.h"
 #include "text/fields.h"
 
-extern const struct kind stay_kind; /* of a stay, or of a gap */
-
-struct past_row {
-    struct stay *stay; /* NULL: it is a gap */
-    struct gap gap;
-};
+extern const struct kind stay_kind; /* of a stay */
 
 struct past_rows {
-    struct past_row *items;
+    struct stay **items;
     size_t count;
     int64_t end_ms;   /* of the history */
     int64_t at_ms;    /* the moment that was asked for; 0: none */

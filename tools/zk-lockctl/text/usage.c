@@ -101,12 +101,12 @@ static size_t collect(const struct past_rows *rows, enum usage_by by,
     size_t count = 0;
 
     for (size_t i = 0; i < rows->count; i++) {
-        const struct stay *s = rows->items[i].stay;
+        const struct stay *s = rows->items[i];
         struct sample *sample = &samples[count];
         char who[PATH_TEXT_MAX];
         struct contender c;
 
-        if (s == NULL || s->held_ms == 0)
+        if (s->held_ms == 0)
             continue;
         c = stay_contender(s);
         (void)snprintf(sample->name, sizeof(sample->name), "%.500s",

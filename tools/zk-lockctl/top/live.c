@@ -9,19 +9,15 @@
 #include "common/escape.h"
 #include "common/now.h"
 #include "common/one_signal.h"
-#include "common/worker.h"
+#include "common/stop.h"
 #include "model/looker.h"
+#include "model/mirror.h"
 #include "text/envelope.h"
-#include "top/absence.h"
-#include "top/asking.h"
 #include "top/hand_over.h"
 #include "top/screen.h"
 #include "top/top.h"
 
-enum {
-    PATIENCE_MS = 1000, /* with servers, at the end */
-    TICK_MS = 500,      /* to see what the session does */
-};
+enum { TICK_MS = 500 }; /* to see what the session does */
 
 struct live {
     struct lockctl *ctl;
@@ -29,9 +25,6 @@ struct live {
     struct top_model model;
     struct top_picture picture;
     struct looker looker;
-    const struct opening *opening;
-    struct absence absence;
-    struct asking asking;
     bool connected;
     int signals; /* a descriptor */
     sigset_t before;
@@ -49,12 +42,10 @@ static void draw(struct live *l)
         .ensemble = l->ensemble,
         .state = lockctl_connection(l->ctl),
         .is_connected = l->connected,
-        .absence = l->absence.why,
         .error = l->error,
         .now_ms = clock_wall_ms(),
         .took_ms = l->took_ms,
-        .told = &l->asking.told,
-        .told_note = l->asking.notes.count > 0 ? l->asking.notes.texts[0] : "",
+        .interval_ms = l->looker.interval_ms,
     };
 
     if ((size.width != l->picture.size.width ||
@@ -94,23 +85,12 @@ static void on_connection(struct live *l)
     bool was_connected = l->connected;
 
     l->connected = lockctl_is_connected(l->ctl);
-    absence_tick(&l->absence, l->connected);
     if (l->connected && !was_connected)
         l->looker.due_ms = clock_now_ms();
-    if (atomic_load(&l->opening->failed))
-        l->quit = true;
+    l->quit = l->quit || lockctl_is_over(l->ctl);
 }
 
 /* --- what the user wants done --- */
-
-static void on_answers(struct live *l)
-{
-    const struct top_row *row = l->view->mode == TOP_MODE_QUEUE
-                                    ? top_view_row(l->view, &l->model)
-                                    : NULL;
-
-    asking_tick(&l->asking, row == NULL ? NULL : &row->view.lock);
-}
 
 static void act(struct live *l)
 {
@@ -129,9 +109,6 @@ static void on_keys(struct live *l)
             break;
         case TOP_LOOK_NOW:
             looker_now(&l->looker);
-            break;
-        case TOP_NEW_INTERVAL:
-            looker_every(&l->looker, l->view->interval_ms);
             break;
         case TOP_ACT:
             act(l);
@@ -170,8 +147,6 @@ static bool wait(const struct live *l)
     struct pollfd fds[] = {
         { .fd = STDIN_FILENO, .events = POLLIN },
         { .fd = l->signals, .events = POLLIN },
-        { .fd = errand_fd(l->absence.errand), .events = POLLIN },
-        { .fd = errand_fd(l->asking.errand), .events = POLLIN },
     };
     int64_t look_ms = looker_wait_ms(&l->looker);
     int n = poll(fds, sizeof(fds) / sizeof(fds[0]),
@@ -189,7 +164,6 @@ static void go_on(struct live *l)
         on_look(l);
         on_connection(l);
         on_keys(l);
-        on_answers(l);
         if (!l->quit)
             draw(l);
     } while (!l->quit && wait(l));
@@ -224,33 +198,17 @@ static void explain(struct live *l)
 {
     if (l->code != 0)
         (void)lockctl_fail_error(ZKR_ENOMEM, "");
-    else if (atomic_load(&l->opening->failed))
-        l->code = lockctl_fail_opening(l->ctl, l->opening);
+    else if (lockctl_is_over(l->ctl))
+        l->code = lockctl_fail_over(l->ctl);
 }
 
-static int64_t left_ms(int64_t end_ms)
-{
-    int64_t left = end_ms - clock_now_ms();
-
-    return left > 0 ? left : 0;
-}
-
-/* Ends all threads; false when one waits for a server and uses all of this
- * still. The looker ends the session, which others use. */
-static bool end_threads(struct live *l)
-{
-    int64_t end_ms = clock_now_ms() + PATIENCE_MS;
-
-    return errand_end(l->absence.errand, left_ms(end_ms)) &&
-           errand_end(l->asking.errand, left_ms(end_ms)) &&
-           looker_end(&l->looker, left_ms(end_ms));
-}
-
+/* Closing the session waits for its server, and the user does not. */
 static void done(struct live *l)
 {
-    if (!end_threads(l))
-        _exit(l->code);
-    asking_done(&l->asking);
+    stop_soon();
+    lockctl_disconnect(l->ctl);
+    stop_end();
+    mirror_end(l->looker.mirror);
     top_picture_done(&l->picture);
     top_model_done(&l->model);
     top_view_done(l->view);
@@ -264,18 +222,14 @@ int top_has_no_screen(void)
                         "ls prints the locks, and watch what changes");
 }
 
-int top_live(struct top_opts *opts, const struct opening *opening)
+int top_live(struct top_opts *opts)
 {
     struct live l = {
         .ctl = opts->ctl,
         .view = &opts->view,
-        .opening = opening,
         .looker = { .ctl = opts->ctl,
                     .root = opts->root,
-                    .interval_ms = opts->view.interval_ms },
-        .absence = { .servers = opts->ctl->settings[SETTING_SERVERS],
-                     .why = "" },
-        .asking = { .ctl = opts->ctl, .off = !opts->ask_servers },
+                    .interval_ms = opts->interval_ms },
         .took_ms = -1,
         .signals = -1,
     };

@@ -79,12 +79,12 @@ static void draw_title(const struct drawing *d)
     char interval[WORD_MAX];
     char clock[WORD_MAX] = "";
 
-    if (d->model->at_ms != 0)
-        (void)word_clock(d->model->at_ms, clock);
+    if (d->model->scan.at_ms != 0)
+        (void)word_clock(d->model->scan.at_ms, clock);
     (void)snprintf(left, sizeof(left), "zk-lockctl top  %.1000s",
                    d->status->ensemble);
     (void)snprintf(right, sizeof(right), "%s  every %s  %s", d->status->state,
-                   word_duration(d->view->interval_ms, interval), clock);
+                   word_duration(d->status->interval_ms, interval), clock);
     write_both(&d->lines[0], TOP_BOLD, d->width, left, right);
 }
 
@@ -97,17 +97,17 @@ static void draw_totals(const struct drawing *d)
     char right[100];
     char word[WORD_MAX] = "";
 
-    if (d->model->at_ms == 0) {
+    if (d->model->scan.at_ms == 0) {
         write_line(&d->lines[1], TOP_PLAIN, d->width, "looking...");
         return;
     }
     if (waits)
         (void)word_age(t->longest_wait_ms, word);
-    (void)snprintf(left, sizeof(left),
-                   "%zu lock%s, %zu held, %zu%s waiting%s%s", d->model->count,
-                   word_plural(d->model->count), t->held, t->waiters,
-                   t->more ? "+" : "", waits ? ", longest " : "", word);
-    (void)snprintf(right, sizeof(right), "%zu grants/min  look %s", t->grants,
+    (void)snprintf(
+        left, sizeof(left), "%zu lock%s, %zu held, %zu%s waiting%s%s",
+        d->model->scan.count, word_plural(d->model->scan.count), t->held,
+        t->waiters, t->more ? "+" : "", waits ? ", longest " : "", word);
+    (void)snprintf(right, sizeof(right), "look %s",
                    word_duration(d->status->took_ms, word));
     if (grid_width(left) + 2 + grid_width(right) > d->width)
         right[0] = '\0';
@@ -117,19 +117,17 @@ static void draw_totals(const struct drawing *d)
 /* Above its queue. */
 static void draw_lock(const struct drawing *d)
 {
-    const struct top_row *row = top_view_row(d->view, d->model);
+    const struct lock *lock = top_view_lock(d->view, d->model);
     char path[GRID_CELL_MAX];
     char whole[TOP_PATH_MAX];
     char rest[300] = "";
     char queue[QUEUE_MAX];
-    const struct lock *lock;
 
-    if (row == NULL) {
+    if (lock == NULL) {
         write_line(&d->lines[1], TOP_PLAIN, d->width,
-                   "nobody has used this lock for a minute");
+                   "nobody uses this lock now");
         return;
     }
-    lock = &row->view.lock;
     (void)snprintf(
         rest, sizeof(rest), "%s (%s)  %s  %s", zkr__lock_kind_name(lock->kind),
         zkr__dialect_name(lock->dialect), lock_state_name(lock->state),
@@ -144,40 +142,37 @@ static bool is_late(const struct drawing *d)
 {
     enum { LATE_MS = 2000 };
     int64_t took_ms = d->status->took_ms;
-    int64_t pause =
-        d->view->interval_ms > 2 * took_ms ? d->view->interval_ms : 2 * took_ms;
+    int64_t pause = d->status->interval_ms > 2 * took_ms
+                        ? d->status->interval_ms
+                        : 2 * took_ms;
 
-    return d->model->at_ms != 0 &&
-           d->status->now_ms - d->model->at_ms > pause + took_ms + LATE_MS;
+    return d->model->scan.at_ms != 0 &&
+           d->status->now_ms - d->model->scan.at_ms > pause + took_ms + LATE_MS;
 }
 
 /* Returns why the picture is old, or NULL when it is not. */
-static const char *trouble(const struct drawing *d, char room[GRID_CELL_MAX])
+static const char *trouble(const struct drawing *d)
 {
     const struct top_status *status = d->status;
 
-    if (!status->is_connected) {
-        (void)snprintf(room, GRID_CELL_MAX, "%s%s%s", status->state,
-                       status->absence[0] == '\0' ? "" : ": ", status->absence);
-        return room;
-    }
+    if (!status->is_connected)
+        return status->state;
     if (status->error[0] != '\0')
         return status->error;
     return is_late(d) ? "no answer yet" : NULL;
 }
 
-/* At the beginning "connecting" alone is no trouble. */
 static void draw_trouble(const struct drawing *d, const char *why)
 {
-    bool begins = d->status->error[0] == '\0' && d->status->absence[0] == '\0';
     char age[WORD_MAX];
 
-    if (d->model->at_ms == 0)
-        write_line(&d->lines[2], begins ? TOP_PLAIN : TOP_BAD, d->width,
-                   "NOTHING SEEN YET: %s", why);
+    if (d->model->scan.at_ms == 0)
+        write_line(&d->lines[2], TOP_BAD, d->width, "NOTHING SEEN YET: %s",
+                   why);
     else
         write_line(&d->lines[2], TOP_BAD, d->width, "STALE, %s old: %s",
-                   word_age(d->status->now_ms - d->model->at_ms, age), why);
+                   word_age(d->status->now_ms - d->model->scan.at_ms, age),
+                   why);
 }
 
 /* Describes how the list was made. */
@@ -192,15 +187,12 @@ static void draw_order(const struct drawing *d)
         (void)snprintf(filter, sizeof(filter), ", %zu with \"%s\"",
                        d->model->shown_count,
                        plain_escape(view->filter, typed, sizeof(typed)));
-    if (view->mode == TOP_MODE_QUEUE && d->status->told_note[0] != '\0')
+    if (d->model->scan.notes.count > 0)
         (void)snprintf(note, sizeof(note), "  note: %.1000s",
-                       d->status->told_note);
-    else if (d->model->notes.count > 0)
-        (void)snprintf(note, sizeof(note), "  note: %.1000s",
-                       d->model->notes.texts[0]);
+                       d->model->scan.notes.texts[0]);
     if (view->mode == TOP_MODE_LOCKS)
         write_line(&d->lines[2], TOP_PLAIN, d->width, "sorted by %s%s%s%s",
-                   top_fields[view->sort].column,
+                   lock_fields[view->sort].column,
                    view->reversed ? " reversed" : "", filter, note);
     else
         write_line(&d->lines[2], TOP_PLAIN, d->width, "%s",
@@ -209,8 +201,7 @@ static void draw_order(const struct drawing *d)
 
 static void draw_head(const struct drawing *d)
 {
-    char room[GRID_CELL_MAX];
-    const char *why = trouble(d, room);
+    const char *why = trouble(d);
 
     if (d->view->mode == TOP_MODE_QUEUE)
         draw_lock(d);
@@ -230,9 +221,8 @@ struct list {
     size_t count;
     const struct top_cursor *cursor;
     size_t mark; /* the column that it is sorted by; SIZE_MAX: none */
-    const struct top_row *const *rows;
+    const struct lock *const *locks;
     const struct lock *lock;
-    const struct told *told;
     const struct top_owner *owners;
 };
 
@@ -244,8 +234,8 @@ static const void *item_at(const struct list *list, size_t i)
     if (list->owners != NULL)
         return &list->owners[i];
     if (list->lock == NULL)
-        return list->rows[i];
-    row = contender_row(list->lock, &list->lock->items[i], list->told);
+        return list->locks[i];
+    row = contender_row(list->lock, &list->lock->items[i], NULL);
     return &row;
 }
 
@@ -262,11 +252,9 @@ static enum top_style style_of(const struct list *list, size_t i)
 
         return p->kind == ZKR_PARTICIPANT_FOREIGN ? TOP_DIM
                : p->holds                         ? TOP_GOOD
-               : told_wakes(list->told, &list->lock->items[i]) == ANSWER_NO
-                   ? TOP_BAD
-                   : TOP_PLAIN;
+                                                  : TOP_PLAIN;
     }
-    lock = &list->rows[i]->view.lock;
+    lock = list->locks[i];
     return lock->state == LOCK_UNKNOWN ? TOP_BAD
            : lock->waiters > 0         ? TOP_BOLD
            : lock->holders == 0        ? TOP_DIM
@@ -303,16 +291,14 @@ static struct list list_of(struct top_picture *p, const struct drawing *d)
 {
     static const struct lock none = { .path = NULL };
     const struct top_view *view = d->view;
-    const struct top_row *row = top_view_row(view, d->model);
-    const struct lock *lock = row == NULL ? &none : &row->view.lock;
+    const struct lock *lock = top_view_lock(view, d->model);
 
     if (view->mode == TOP_MODE_QUEUE)
         return (struct list){ .grid = &p->queue,
-                              .count = lock->listed,
+                              .count = lock == NULL ? 0 : lock->listed,
                               .cursor = &view->cursors[TOP_MODE_QUEUE],
                               .mark = SIZE_MAX,
-                              .lock = lock,
-                              .told = d->status->told };
+                              .lock = lock == NULL ? &none : lock };
     if (view->mode == TOP_MODE_OWNERS)
         return (struct list){ .grid = &p->owners,
                               .count = d->model->owners.count,
@@ -323,7 +309,7 @@ static struct list list_of(struct top_picture *p, const struct drawing *d)
                           .count = d->model->shown_count,
                           .cursor = &view->cursors[TOP_MODE_LOCKS],
                           .mark = view->sort,
-                          .rows = d->model->shown };
+                          .locks = d->model->shown };
 }
 
 /* --- help and keys --- */
@@ -343,15 +329,10 @@ static void draw_help(const struct drawing *d, int count)
         "R            ask the holder to give the lock back: zk-lockctl revoke",
         "K            break the lock, the last resort: zk-lockctl break",
         "Space        look now",
-        "+ -          look less often, more often",
         "h ?          this help",
-        "HELD         at most: since the node was made, or first seen to hold",
+        "HELD         at most: since the node was made",
         "LONGEST      how long the one that waits longest has waited",
-        "GRANTS       of the last minute, as far as looks have seen them:",
-        "             between two of them there may be more",
         "TOKEN        fencing token of the holder, for break --token",
-        "CLIENT WATCH as the servers tell; MISSING: it will not wake up",
-        "A lock that nobody uses any more is shown as free for a minute.",
     };
 
     for (int i = 0; i < count && i < COUNT(text); i++)
@@ -367,7 +348,6 @@ static const struct field lock_hints[] = {
     { "K break ", .rank = 6 },
     { "Space now ", .rank = 7 },
     { "r reverse ", .rank = 8 },
-    { "+- interval ", .rank = 9 },
     { "? help ", .rank = 1 },
     { "q quit", .rank = 0 },
     { .key = NULL },
@@ -377,7 +357,6 @@ static const struct field other_hints[] = {
     { "R ask ", .rank = 2 },
     { "K break ", .rank = 3 },
     { "Space now ", .rank = 4 },
-    { "+- interval ", .rank = 5 },
     { "? help ", .rank = 1 },
     { "q back", .rank = 0 },
     { .key = NULL },
@@ -410,6 +389,20 @@ static void draw_filter(const struct drawing *d, struct top_line *line)
     write_both(line, TOP_BAR, d->width, text, "Enter keep  Esc clear");
 }
 
+/* The servers are not asked for them. */
+static void drop_clients(struct grid *grid)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < grid->count; i++) {
+        if (grid->columns[i]->in == offsetof(struct contender_row, client))
+            continue;
+        grid->wanted[n] = grid->wanted[i];
+        grid->columns[n++] = grid->columns[i];
+    }
+    grid->count = n;
+}
+
 bool top_picture_resize(struct top_picture *p, struct top_size size)
 {
     top_picture_done(p);
@@ -420,8 +413,9 @@ bool top_picture_resize(struct top_picture *p, struct top_size size)
     p->size = size;
     p->lines = calloc((size_t)size.height, sizeof(*p->lines));
     grid_start(&p->owners, top_owner_fields, true);
-    grid_start(&p->locks, top_fields, true);
+    grid_start(&p->locks, top_fields(), true);
     grid_start(&p->queue, contender_fields, true);
+    drop_clients(&p->queue);
     return p->lines != NULL;
 }
 

@@ -2,7 +2,6 @@
 /* Draws the screen of top as lines of text. Pure. */
 #pragma once
 
-#include "model/server_words.h"
 #include "text/grid.h"
 #include "top/view.h"
 
@@ -30,12 +29,10 @@ struct top_status {
     const char *ensemble; /* escaped */
     const char *state;    /* of the session */
     bool is_connected;
-    const char *absence;     /* why it is not; "": not known yet */
-    const char *error;       /* why the last look failed, escaped; "" */
-    int64_t now_ms;          /* since 1970 */
-    int64_t took_ms;         /* the last look; -1: there was none yet */
-    const struct told *told; /* of the lock whose queue is shown */
-    const char *told_note;   /* why they tell less, escaped; "" */
+    const char *error;   /* why the last look failed, escaped; "" */
+    int64_t now_ms;      /* since 1970 */
+    int64_t took_ms;     /* the last look; -1: there was none yet */
+    int64_t interval_ms; /* between looks */
 };
 
 struct top_size {

@@ -9,12 +9,11 @@ struct top_opts {
     struct lockctl *ctl; /* its session ends with the verb */
     const char *root;
     struct top_view view; /* as it is at the beginning */
-    bool ask_servers;     /* with four letter words */
+    int64_t interval_ms;  /* between looks */
 };
 
-/* Until the user quits, or a signal ends it. The session may still be
- * connecting; when it is refused, that is the end. The exit code; an error was
- * said unless it is 0. */
-int top_live(struct top_opts *opts, const struct opening *opening);
+/* Until the user quits, a signal ends it, or the session is over. The exit
+ * code; an error was said unless it is 0. */
+int top_live(struct top_opts *opts);
 /* There is no screen: says what prints the same. The exit code. */
 int top_has_no_screen(void);

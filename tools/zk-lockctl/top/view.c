@@ -13,12 +13,12 @@
 static size_t size_of_list(const struct top_view *view,
                            const struct top_model *model, enum top_mode mode)
 {
-    const struct top_row *row = top_view_row(view, model);
+    const struct lock *lock = top_view_lock(view, model);
 
     return mode == TOP_MODE_OWNERS  ? model->owners.count
            : mode == TOP_MODE_LOCKS ? model->shown_count
-           : row == NULL            ? 0
-                                    : row->view.lock.listed;
+           : lock == NULL           ? 0
+                                    : lock->listed;
 }
 
 static void move(struct top_cursor *c, uint32_t key, size_t page, size_t size)
@@ -81,11 +81,11 @@ static void follow_lock(struct top_view *view, const struct top_model *model)
 static void follow_contender(struct top_view *view,
                              const struct top_model *model)
 {
-    const struct top_row *row = top_view_row(view, model);
+    const struct lock *lock = top_view_lock(view, model);
 
-    for (size_t i = 0;
-         view->token != 0 && row != NULL && i < row->view.lock.listed; i++) {
-        if (row->view.lock.items[i].node->token == view->token)
+    for (size_t i = 0; view->token != 0 && lock != NULL && i < lock->listed;
+         i++) {
+        if (lock->items[i].node->token == view->token)
             view->cursors[TOP_MODE_QUEUE].at = i;
     }
 }
@@ -93,18 +93,17 @@ static void follow_contender(struct top_view *view,
 /* What the cursor is on now is what it follows. */
 static void take_hold(struct top_view *view, const struct top_model *model)
 {
-    const struct top_row *row = top_view_row(view, model);
+    const struct lock *lock = top_view_lock(view, model);
     size_t at = view->cursors[view->mode].at;
 
     if (view->mode == TOP_MODE_LOCKS) {
         free(view->path);
         view->path = at > 0 && at < model->shown_count
-                         ? strdup(model->shown[at]->view.lock.path)
+                         ? strdup(model->shown[at]->path)
                          : NULL;
-    } else if (view->mode == TOP_MODE_QUEUE && row != NULL) {
-        view->token = at > 0 && at < row->view.lock.listed
-                          ? row->view.lock.items[at].node->token
-                          : 0;
+    } else if (view->mode == TOP_MODE_QUEUE && lock != NULL) {
+        view->token =
+            at > 0 && at < lock->listed ? lock->items[at].node->token : 0;
     }
 }
 
@@ -123,11 +122,11 @@ void top_view_settle(struct top_view *view, struct top_model *model,
                size_of_list(view, model, mode));
 }
 
-const struct top_row *top_view_row(const struct top_view *view,
-                                   const struct top_model *model)
+const struct lock *top_view_lock(const struct top_view *view,
+                                 const struct top_model *model)
 {
     if (view->path != NULL)
-        return top_model_row(model, view->path);
+        return top_model_lock(model, view->path);
     return model->shown_count > 0 ? model->shown[0] : NULL;
 }
 
@@ -188,23 +187,6 @@ static void type(struct top_view *view, uint32_t key)
     }
 }
 
-/* Moves to the next of these steps. */
-static void change_interval(struct top_view *view, bool longer)
-{
-    static const int64_t steps[] = { 100,  250,   500,   1000,  2000,  3000,
-                                     5000, 10000, 30000, 60000, 300000 };
-    enum { COUNT = sizeof(steps) / sizeof(steps[0]) };
-    size_t above = 0;
-
-    while (above < COUNT && (longer ? steps[above] <= view->interval_ms
-                                    : steps[above] < view->interval_ms))
-        above++;
-    if (longer && above < COUNT)
-        view->interval_ms = steps[above];
-    if (!longer && above > 0)
-        view->interval_ms = steps[above - 1];
-}
-
 static void sort_by(struct top_view *view, int step)
 {
     view->sort = (enum top_key)(((int)view->sort + TOP_KEYS + step) % TOP_KEYS);
@@ -246,8 +228,7 @@ static void enter(struct top_view *view, const struct top_model *model)
         return;
     /* Here it stays with this lock, also with that of the first line. */
     free(view->path);
-    view->path =
-        strdup(model->shown[view->cursors[TOP_MODE_LOCKS].at]->view.lock.path);
+    view->path = strdup(model->shown[view->cursors[TOP_MODE_LOCKS].at]->path);
     view->cursors[TOP_MODE_QUEUE] = (struct top_cursor){ .at = 0 };
     view->token = 0;
     view->mode = TOP_MODE_QUEUE;
@@ -259,11 +240,10 @@ static const struct lock *chosen(const struct top_view *view,
                                  const struct contender **ret_contender)
 {
     size_t at = view->cursors[view->mode].at;
-    const struct top_row *row = view->mode == TOP_MODE_QUEUE
-                                    ? top_view_row(view, model)
-                                : at < model->shown_count ? model->shown[at]
-                                                          : NULL;
-    const struct lock *lock = row == NULL ? NULL : &row->view.lock;
+    const struct lock *lock = view->mode == TOP_MODE_QUEUE
+                                  ? top_view_lock(view, model)
+                              : at < model->shown_count ? model->shown[at]
+                                                        : NULL;
 
     *ret_contender = NULL;
     if (lock != NULL && view->mode == TOP_MODE_QUEUE && at < lock->listed)
@@ -359,10 +339,6 @@ static enum top_action act(struct top_view *view, struct top_model *model,
         return TOP_GO_ON;
     case ' ':
         return TOP_LOOK_NOW;
-    case '+':
-    case '-':
-        change_interval(view, key == '+');
-        return TOP_NEW_INTERVAL;
     case KEY_IS_ENTER:
         enter(view, model);
         return TOP_GO_ON;

@@ -52,7 +52,6 @@ struct top_view {
     int64_t token; /* the contender of the cursor in the queue, which it follows
                       likewise; 0: whichever is on its line */
     size_t page;   /* lines that fit */
-    int64_t interval_ms;
     bool read_only;     /* it neither asks nor breaks */
     const char *said;   /* why not, until the next key; NULL: nothing */
     struct top_act act; /* of TOP_ACT */
@@ -61,12 +60,9 @@ struct top_view {
 enum top_action {
     TOP_GO_ON,
     TOP_LOOK_NOW,
-    TOP_NEW_INTERVAL,
     TOP_ACT, /* see top_view.act */
     TOP_QUIT,
 };
-
-enum { TOP_INTERVAL_MIN_MS = 100, TOP_INTERVAL_MAX_MS = 3600000 };
 
 /* Handles a key; returns what it asks for beyond the view. The model is
  * arranged anew. */
@@ -78,8 +74,8 @@ enum top_action top_view_key(struct top_view *view, struct top_model *model,
 void top_view_settle(struct top_view *view, struct top_model *model,
                      size_t page);
 
-/* The row that the cursor is on, or whose queue is shown; NULL. */
-const struct top_row *top_view_row(const struct top_view *view,
-                                   const struct top_model *model);
+/* The lock that the cursor is on, or whose queue is shown; NULL. */
+const struct lock *top_view_lock(const struct top_view *view,
+                                 const struct top_model *model);
 
 void top_view_done(struct top_view *view);

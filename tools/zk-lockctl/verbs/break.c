@@ -11,8 +11,8 @@
 #include "common/escape.h"
 #include "common/now.h"
 #include "common/words.h"
-#include "model/ask_servers.h"
 #include "model/breaking.h"
+#include "model/cons.h"
 #include "model/revoking.h"
 #include "model/scan.h"
 #include "text/one_lock.h"
@@ -195,8 +195,7 @@ static void tell_before(const struct lockctl *ctl, const struct lock *lock,
 
     loud.quiet = ctl->quiet && order.yes;
     if (order.ask_servers)
-        servers =
-            servers_ask(ctl, SERVERS_CONS | SERVERS_DUMP, lock->path, &notes);
+        servers = servers_ask(ctl, &notes);
     breaking_tell(ctl, lock, c, servers, &lines);
     for (size_t i = 0; i < lines.count; i++)
         lockctl_say(&loud, "%s", lines.texts[i]);

@@ -10,7 +10,6 @@
 #include "common/shell.h"
 #include "common/words.h"
 #include "model/across.h"
-#include "text/dot.h"
 #include "text/envelope.h"
 #include "text/lock_fields.h"
 
@@ -149,32 +148,27 @@ static const struct field place_fields[] = {
 };
 static const struct kind place_kind = { "place", NULL, place_fields };
 
-/* --- a member of a deadlock --- */
+/* --- a deadlock, and its members --- */
 
 struct member_row {
-    size_t number; /* of the deadlock */
-    const struct deadlock *d;
-    const char *certainty;
     char room[WHO_MAX];
     const char *who;
-    const struct lock *lock, *held_lock;
-    const struct contender *waits;
-    const struct zkr_participant *node, *held_node;
+    const struct zkr_participant *node;
     struct contender_row places[2];
     const struct contender_row *held_at, *waits_at; /* these; NULL: it holds
                                                        nothing */
     bool shortest;
 };
 
+struct deadlock_row {
+    int64_t age_ms;
+    const struct deadlock *d;
+};
+
 static void fill_member(struct member_row *row, const struct deadlock *d,
-                        const struct deadlock_member *m, size_t number)
+                        const struct deadlock_member *m)
 {
     *row = (struct member_row){
-        .number = number,
-        .d = d,
-        .certainty = certainty(d),
-        .lock = m->waits_lock,
-        .waits = m->waits,
         .node = m->waits->node,
         .places[0] = contender_row(m->waits_lock, m->waits, NULL),
         .waits_at = &row->places[0],
@@ -183,49 +177,38 @@ static void fill_member(struct member_row *row, const struct deadlock *d,
     row->who = contender_who(m->waits, row->room);
     if (m->held == NULL)
         return;
-    row->held_lock = m->held_lock;
-    row->held_node = m->held->node;
     row->places[1] = contender_row(m->held_lock, m->held, NULL);
     row->held_at = &row->places[1];
 }
 
 /* clang-format off */
 #define AT(member) offsetof(struct member_row, member)
-#define NODE_AT(member) offsetof(struct zkr_participant, member)
 static const struct field member_fields[] = {
-    { "DEADLOCK", NULL, FIELD_COUNT, .at = AT(number), .right = true },
-    { "CERTAINTY", NULL, FIELD_WORD, .at = AT(certainty) },
-    { "OWNER", "who", FIELD_WORD, .at = AT(who) },
-    { "HOLDS", NULL, FIELD_PATH, .at = offsetof(struct lock, path), .in = AT(held_lock) },
-    { "WAITS_FOR", NULL, FIELD_PATH, .at = offsetof(struct lock, path), .in = AT(lock) },
-    { "WAIT", NULL, FIELD_MS, .at = offsetof(struct contender, age_ms), .in = AT(waits), .right = true },
-    { "TOKEN", NULL, FIELD_TOKEN, .at = NODE_AT(token), .in = AT(held_node) },
-    { "SESSION", "session", FIELD_SESSION, .at = NODE_AT(session_id), .in = AT(node) },
-    { "NODE", NULL, FIELD_TEXT, .at = NODE_AT(name), .in = AT(node), .wide = true },
+    { .key = "who", .type = FIELD_WORD, .at = AT(who) },
+    { .key = "session", .type = FIELD_SESSION, .at = offsetof(struct zkr_participant, session_id), .in = AT(node) },
     { .key = "holds", .type = FIELD_OBJECT, .in = AT(held_at), .kind = &place_kind },
     { .key = "waits_for", .type = FIELD_OBJECT, .in = AT(waits_at), .kind = &place_kind },
     { .key = "waits_shortest", .type = FIELD_BOOL, .at = AT(shortest) },
     { .key = NULL },
 };
 #undef AT
+/* clang-format on */
 static const struct kind member_kind = { "member", NULL, member_fields };
-
-/* --- a deadlock --- */
-
-struct deadlock_row {
-    const struct member_row *members;
-    const struct deadlock *d;
-    int64_t age_ms;
-};
 
 static json_t *owners_json(const void *item)
 {
-    const struct deadlock_row *row = item;
+    const struct deadlock *d = ((const struct deadlock_row *)item)->d;
+    json_t *all = json_array();
+    struct member_row row;
 
-    return fields_list(member_fields, row->members, row->d->count,
-                       sizeof(*row->members));
+    for (size_t i = 0; i < d->count; i++) {
+        fill_member(&row, d, &d->members[i]);
+        (void)json_array_append_new(all, fields_json(member_fields, &row));
+    }
+    return all;
 }
 
+/* clang-format off */
 #define AT(member) offsetof(struct deadlock_row, member)
 static const struct field deadlock_fields[] = {
     { .key = "confirmed", .type = FIELD_BOOL, .at = offsetof(struct deadlock, certain), .in = AT(d) },
@@ -235,67 +218,35 @@ static const struct field deadlock_fields[] = {
     { .key = NULL },
 };
 #undef AT
-static const struct kind deadlock_kind = { "deadlock", "DeadlockList", deadlock_fields };
 /* clang-format on */
+static const struct kind deadlock_kind = { "deadlock", "DeadlockList",
+                                           deadlock_fields };
 
-static enum style style_of(const void *item)
+/* One at a time. */
+static const void *deadlock_at(const void *of, size_t i)
 {
-    return ((const struct member_row *)item)->d->certain ? STYLE_BAD
-                                                         : STYLE_PLAIN;
-}
+    static struct deadlock_row row;
+    const struct across *a = of;
 
-/* A table has a row for each member, JSON an item for each deadlock. */
-static int print_rows(const struct lockctl *ctl, const struct across *a)
-{
-    const struct deadlocks *all = &a->deadlocks;
-    struct rows rows = { .kind = &deadlock_kind,
-                         .columns = member_fields,
-                         .size = sizeof(struct member_row),
-                         .style = style_of,
-                         .at_ms = a->scan.at_ms,
-                         .notes = &a->scan.notes };
-    struct deadlock_row *items = calloc(all->count + 1, sizeof(*items));
-    struct member_row *members;
-    size_t most = 1;
-    int code;
-
-    for (size_t i = 0; i < all->count; i++)
-        most += all->items[i].count;
-    members = calloc(most, sizeof(*members));
-    for (size_t i = 0; items != NULL && members != NULL && i < all->count;
-         i++) {
-        const struct deadlock *d = &all->items[i];
-
-        items[i] =
-            (struct deadlock_row){ &members[rows.count], d, age_of(a, d) };
-        for (size_t k = 0; k < d->count; k++)
-            fill_member(&members[rows.count++], d, &d->members[k], i + 1);
-    }
-    rows.of = members;
-    if (output_is_json(ctl)) {
-        rows.of = items;
-        rows.size = sizeof(*items);
-        rows.count = all->count;
-    }
-    code = items == NULL || members == NULL ? lockctl_fail_error(ZKR_ENOMEM, "")
-                                            : rows_print(ctl, &rows);
-    free(members);
-    free(items);
-    return code;
+    row.d = &a->deadlocks.items[i];
+    row.age_ms = age_of(a, row.d);
+    return &row;
 }
 
 static int print(const struct lockctl *ctl, const struct across *a)
 {
+    const struct rows rows = { .kind = &deadlock_kind,
+                               .of = a,
+                               .item = deadlock_at,
+                               .count = a->deadlocks.count,
+                               .at_ms = a->scan.at_ms,
+                               .notes = &a->scan.notes };
     int code = 0;
 
-    if (ctl->format != FORMAT_DOT &&
-        (ctl->format != FORMAT_TABLE || ctl->columns != NULL)) {
-        code = print_rows(ctl, a);
+    if (output_is_json(ctl)) {
+        code = rows_print(ctl, &rows);
     } else {
-        if (ctl->format == FORMAT_DOT)
-            dot_print(&a->scan, &a->deadlocks);
-        else
-            print_text(a);
+        print_text(a);
         notes_say(&a->scan.notes, ctl);
     }
     if (a->deadlocks.count == 0 && (a->scan.count > 0 || a->scan.denied == 0))
@@ -317,6 +268,8 @@ static struct across_opts opts = ACROSS_OPTS_INIT;
 
 static int deadlocks(struct lockctl *ctl, int argc, char **argv)
 {
+    if (ctl->columns != NULL)
+        return lockctl_fail(EX_USAGE, "deadlocks: it has no columns");
     return across_run(ctl, argc, argv, &opts, print);
 }
 
@@ -341,8 +294,6 @@ const struct verb verb_deadlocks = {
         "do not confirm at once where clients or servers are slow.\n"
         "\n"
         "All locks at and below the paths, or all there are. A waiter for an\n"
-        "unfair mutex has no node, and is not seen. -o dot: all who hold and\n"
-        "wait, with deadlocks in red: deadlocks -o dot | dot -Tsvg "
-        ">locks.svg\n",
+        "unfair mutex has no node, and is not seen.\n",
     .run = deadlocks,
 };

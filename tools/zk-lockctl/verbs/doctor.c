@@ -7,7 +7,7 @@
 #include "common/now.h"
 #include "common/words.h"
 #include "model/across.h"
-#include "model/ask_servers.h"
+#include "model/cons.h"
 #include "model/doctor.h"
 #include "text/fields.h"
 #include "text/lock_fields.h"
@@ -15,7 +15,7 @@
 struct order {
     struct across_opts across; /* first, for ACROSS_OPTIONS */
     struct doctor_opts doctor;
-    bool ask; /* the servers who watches what */
+    bool ask; /* the servers who is connected */
 };
 static struct order order = { .across = ACROSS_OPTS_INIT,
                               .doctor.older_ms = INT64_C(24) * 3600 * 1000,
@@ -25,37 +25,13 @@ static struct order order = { .across = ACROSS_OPTS_INIT,
 static const struct opt options[] = {
     { "older", .value = "DURATION", .type = OPT_MS, .at = offsetof(struct order, doctor.older_ms),
       .max = INT64_MAX,
-      .help = "a node that holds, wants a permit, or waits behind its own session, and is older, is a finding; 0: none is (24h)" },
+      .help = "a node that holds, or waits behind its own session, and is older, is a finding; 0: none is (24h)" },
     { "no-4lw", .type = OPT_OFF, .at = offsetof(struct order, ask),
-      .help = "do not ask the servers who is there, and who watches what" },
+      .help = "do not ask the servers who is connected" },
     ACROSS_OPTIONS,
     { .name = NULL },
 };
 /* clang-format on */
-
-static bool ask(struct lockctl *ctl, struct across *look,
-                struct servers **ret_servers)
-{
-    bool any = look->scan.count > 0;
-    unsigned words = any ? SERVERS_CONS | SERVERS_WCHP : 0;
-    const char *master;
-
-    *ret_servers =
-        servers_ask(ctl, SERVERS_MNTR | words, "", &look->scan.notes);
-    if (*ret_servers == NULL)
-        return false;
-    look->blind =
-        look->blind || (any && (!servers_know_all(*ret_servers, SERVERS_CONS) ||
-                                !servers_know_all(*ret_servers, SERVERS_WCHP)));
-    master = servers_observer_master(*ret_servers);
-    if (master != NULL)
-        notes_add(&look->scan.notes,
-                  "%s is an observer master (observerMasterPort): a session at "
-                  "one of its observers needs the option lease_hops = 2, or "
-                  "its lease may be longer than the session",
-                  master);
-    return true;
-}
 
 /* No age is judged by clocks that differ. */
 static void check_clocks(const struct servers *servers, struct across *look)
@@ -83,8 +59,12 @@ static int examine(struct lockctl *ctl, struct across *before,
 
     order.doctor.session_id = zkr_session_id(ctl->session);
     look->blind = look->blind || (before == NULL && look->scan.notes.count > 0);
-    if (order.ask && !ask(ctl, look, &servers))
-        return lockctl_fail_error(ZKR_ENOMEM, "");
+    if (order.ask && look->scan.count > 0) {
+        servers = servers_ask(ctl, &look->scan.notes);
+        if (servers == NULL)
+            return lockctl_fail_error(ZKR_ENOMEM, "");
+        look->blind = look->blind || !servers->whole;
+    }
     check_clocks(servers, look);
     doctor_examine(&look->scan, servers, &order.doctor, &look->findings);
     servers_free(servers);
@@ -101,7 +81,7 @@ static int examine(struct lockctl *ctl, struct across *before,
 #define AT(member) offsetof(struct finding, member)
 static const struct field finding_fields[] = {
     { "LOCK", "lock", FIELD_PATH, .at = AT(path) },
-    { "CHECK", "check", FIELD_WORD, .at = AT(check), .words = "absent-holder deaf-waiter persistent-contender mixed-recipes old-holder no-permit deadlock own-node" },
+    { "CHECK", "check", FIELD_WORD, .at = AT(check), .words = "absent-holder persistent-contender mixed-recipes old-holder deadlock own-node" },
     { "FINDING", "what", FIELD_WORD, .at = AT(what) },
     { "CURE", "cure", FIELD_WORD, .at = AT(cure) },
     { .key = "node", .type = FIELD_TEXT, .at = AT(node) },
@@ -164,10 +144,9 @@ const struct verb verb_doctor = {
     .kinds = (const struct kind *const[]){ &finding_kind, NULL },
     .into = &order,
     .takes = TAKES_PATHS,
-    .help = "One line for each finding: absent-holder, deaf-waiter,\n"
-            "persistent-contender, mixed-recipes, old-holder, no-permit,\n"
-            "deadlock, own-node.\n"
+    .help = "One line for each finding: absent-holder, persistent-contender,\n"
+            "mixed-recipes, old-holder, deadlock, own-node.\n"
             "Exit code 82: no finding, but something could not be looked at,\n"
-            "such as the words of --no-4lw.\n",
+            "such as who is connected (--no-4lw).\n",
     .run = doctor,
 };

@@ -31,18 +31,6 @@ static struct log asked;
 
 /* --- what is found --- */
 
-static bool add_row(struct log *log, struct past_row row)
-{
-    struct past_row *added = GROW(&log->rows);
-
-    log->failed = log->failed || added == NULL;
-    if (added == NULL)
-        return false;
-    *added = row;
-    log->gap = log->gap || row.stay == NULL;
-    return true;
-}
-
 /* Some of it, from the beginning to the end, is in the time that is asked
  * for. */
 static bool overlaps(const struct log *log, int64_t begin_ms, int64_t end_ms)
@@ -62,12 +50,18 @@ static void add_stay(struct stay *stay, void *user)
                        : stay->held_ms == 0 ? stay->queued_ms
                                             : stay->held_ms;
 
-    if (stay->is_claim || (!log->rows.states && stay->held_ms == 0) ||
-        !overlaps(log, begin_ms, stay->ended_ms) ||
-        !add_row(log, (struct past_row){ .stay = stay })) {
+    struct stay **added = NULL;
+
+    if (!stay->is_claim && (log->rows.states || stay->held_ms != 0) &&
+        overlaps(log, begin_ms, stay->ended_ms)) {
+        added = GROW(&log->rows);
+        log->failed = log->failed || added == NULL;
+    }
+    if (added == NULL) {
         stay_free(stay);
         return;
     }
+    *added = stay;
     log->present = log->present || stay->ending == ENDING_NONE;
     log->held = log->held ||
                 (at_ms == 0 ? stay->held_ms != 0 : stay_holds_at(stay, at_ms));
@@ -76,18 +70,24 @@ static void add_stay(struct stay *stay, void *user)
 static void take_gap(const struct gap *gap, void *user)
 {
     struct log *log = user;
+    char from[WORD_MAX], until[WORD_MAX];
+    char before[WORD_MAX], after[WORD_MAX];
 
-    if (overlaps(log, gap->from_ms, gap->until_ms))
-        (void)add_row(log, (struct past_row){ .gap = *gap });
+    if (!overlaps(log, gap->from_ms, gap->until_ms))
+        return;
+    log->gap = true;
+    notes_add(&log->logs.notes,
+              "nothing is known between %s (%s) and %s (%s): transactions are "
+              "missing",
+              word_time(gap->from_ms, from), word_id(gap->zxid_before, before),
+              word_time(gap->until_ms, until), word_id(gap->zxid_after, after));
 }
 
 /* --- the order of rows --- */
 
-static int64_t begin_of(const struct past_row *row)
+static int64_t begin_of(const struct stay *stay)
 {
-    if (row->stay == NULL)
-        return row->gap.from_ms;
-    return row->stay->held_ms != 0 ? row->stay->held_ms : row->stay->queued_ms;
+    return stay->held_ms != 0 ? stay->held_ms : stay->queued_ms;
 }
 
 static int compare(int64_t a, int64_t b)
@@ -98,13 +98,11 @@ static int compare(int64_t a, int64_t b)
 /* What begins earlier is first; at one time, what has the lower token. */
 static int by_begin(const void *a, const void *b)
 {
-    const struct past_row *x = a;
-    const struct past_row *y = b;
+    const struct stay *x = *(struct stay *const *)a;
+    const struct stay *y = *(struct stay *const *)b;
     int order = compare(begin_of(x), begin_of(y));
 
-    if (order == 0 && x->stay != NULL && y->stay != NULL)
-        order = compare(x->stay->node.token, y->stay->node.token);
-    return order;
+    return order != 0 ? order : compare(x->node.token, y->node.token);
 }
 
 /* --- what is known --- */
@@ -279,7 +277,7 @@ static int read_logs(struct log *log)
 static void log_done(struct log *log)
 {
     for (size_t i = 0; i < log->rows.count; i++)
-        stay_free(log->rows.items[i].stay);
+        stay_free(log->rows.items[i]);
     free(log->rows.items);
     history_done(&log->history);
     txnlogs_done(&log->logs);

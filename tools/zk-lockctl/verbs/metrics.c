@@ -7,13 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <unistd.h>
-
 #include "common/http.h"
 #include "common/now.h"
 #include "common/stop.h"
 #include "common/whole_file.h"
 #include "model/looker.h"
+#include "model/mirror.h"
 #include "text/metrics.h"
 
 struct metrics_opts {
@@ -80,7 +79,7 @@ static int measure(struct lockctl *ctl, const struct metrics_opts *q)
 
 /* --- resident --- */
 
-enum { LOOK_MS = 1000, TICK_MS = 100, PATIENCE_MS = 1000 };
+enum { LOOK_MS = 1000, TICK_MS = 100 };
 
 /* The last look, for all who ask. */
 struct board {
@@ -147,8 +146,8 @@ static int serve(struct lockctl *ctl, const struct metrics_opts *q)
     int code = take_looks(&board, q, &looker, &http);
 
     http_end(http);
-    if (!looker_end(&looker, PATIENCE_MS))
-        _exit(code); /* it uses the session still */
+    lockctl_disconnect(ctl);
+    mirror_end(looker.mirror);
     scan_done(&board.look.scan);
     return code;
 }
@@ -162,7 +161,6 @@ static int serve_until_signal(struct lockctl *ctl, const struct metrics_opts *q)
     if (!stop_start())
         return lockctl_fail_error(ZKR_ENOMEM, "");
     code = serve(ctl, q);
-    lockctl_disconnect(ctl);
     stop_end();
     return code;
 }

@@ -10,18 +10,16 @@
 #include "common/now.h"
 #include "common/shell.h"
 #include "common/words.h"
-#include "model/ask_servers.h"
 #include "model/revoking.h"
 #include "model/scan.h"
 #include "text/one_lock.h"
 
 struct order {
     int64_t wait_ms;
-    bool ask_servers;   /* for the addresses of those who do not give it back */
     const char *reason; /* NULL: none is told */
     const char *holder; /* HOST[:PID]: all that it holds; NULL: one lock */
 };
-static struct order order = { .wait_ms = 10000, .ask_servers = true };
+static struct order order = { .wait_ms = 10000 };
 
 /* clang-format off */
 #define AT(member) offsetof(struct order, member)
@@ -32,8 +30,6 @@ static const struct opt options[] = {
       .help = "why, for a holder that uses zkrecipes, and for log" },
     { "holder", .value = "HOST[:PID]", .type = OPT_TEXT, .at = AT(holder),
       .help = "ask that process, or all of a host, for whatever they hold at and below LOCK (/)" },
-    { "no-4lw", .type = OPT_OFF, .at = AT(ask_servers),
-      .help = "do not ask the servers where the client of such a holder is" },
     { .name = NULL },
 };
 #undef AT
@@ -125,60 +121,23 @@ static const struct contender *next_holder(const struct asked *asked,
     return NULL;
 }
 
-enum { FROM_MAX = 250 };
-
-/* " (it is connected from ADDRESS)", or "" where that is not known. */
-static const char *word_from(const struct servers *servers, int64_t session_id,
-                             char text[FROM_MAX])
-{
-    const struct client *client = servers == NULL || session_id == 0
-                                      ? NULL
-                                      : servers_client(servers, session_id);
-    char address[200];
-
-    if (client == NULL)
-        return "";
-    (void)escape_string(client->address, address, sizeof(address));
-    (void)snprintf(text, FROM_MAX, " (it is connected from %s)", address);
-    return text;
-}
-
 static void say_next_step(const struct lockctl *ctl, const struct lock *now,
-                          const struct asked *asked,
-                          const struct servers *servers)
+                          const struct asked *asked)
 {
     char *path = shell_word(now->path);
     const struct contender *c;
     char who[WHO_MAX];
     char stop[STOP_MAX];
     char token[WORD_MAX];
-    char from[FROM_MAX];
 
     for (size_t i = 0;
          path != NULL && (c = next_holder(asked, now, &i)) != NULL;)
         lockctl_say(ctl,
-                    "%s has not given it back%s; stop %s, or: zk-lockctl "
+                    "%s has not given it back; stop %s, or: zk-lockctl "
                     "break --token %s %s",
-                    contender_who(c, who),
-                    word_from(servers, c->node->session_id, from),
-                    contender_to_stop(c, "it", stop),
+                    contender_who(c, who), contender_to_stop(c, "it", stop),
                     word_token(c->node->token, token), path);
     free(path);
-}
-
-/* An address that no server tells is left out, without a note. */
-static void tell_next_step(const struct lockctl *ctl, const struct lock *lock,
-                           const struct asked *asked)
-{
-    struct notes notes = { .count = 0 };
-    struct servers *servers =
-        order.ask_servers && !ctl->quiet
-            ? servers_ask(ctl, SERVERS_CONS, lock->path, &notes)
-            : NULL;
-
-    say_next_step(ctl, lock, asked, servers);
-    notes_done(&notes);
-    servers_free(servers);
 }
 
 /* Until none of them holds, as it is then. */
@@ -213,7 +172,7 @@ static int see_to_end(struct lockctl *ctl, const struct asked *asked,
     if (now.path == NULL)
         return code;
     if (code == EX_TEMPFAIL)
-        tell_next_step(ctl, &now, asked);
+        say_next_step(ctl, &now, asked);
     if (code == 0 && asked->deaf)
         code = EX_TEMPFAIL;
     if (code == 0 || code == EX_TEMPFAIL) {

@@ -2,17 +2,14 @@
 /* show: prints one queue in its order, and why each contender waits. */
 #include "verbs/verbs.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/escape.h"
 #include "common/now.h"
-#include "model/ask_servers.h"
+#include "model/cons.h"
 #include "model/mirror.h"
-#include "model/server_words.h"
-#include "protocol/number.h"
 #include "text/envelope.h"
 #include "text/lock_fields.h"
 
@@ -32,7 +29,7 @@ static const struct opt options[] = {
     { "follow", .type = OPT_ON, .at = offsetof(struct order, follow),
       .help = "again after each change, until SIGINT" },
     { "no-4lw", .type = OPT_OFF, .at = offsetof(struct order, ask),
-      .help = "do not ask the servers for cons, dump and wchp" },
+      .help = "do not ask the servers who is connected" },
     { .name = NULL },
 };
 /* clang-format on */
@@ -43,7 +40,7 @@ struct view {
     struct contender_row *places; /* of all that are shown */
     size_t shown;                 /* children, the first of the lock */
     size_t queue;                 /* contenders among those */
-    struct told told;
+    struct servers *servers;      /* NULL: not asked */
     struct notes notes;
 };
 
@@ -55,7 +52,6 @@ static enum style style_of(const void *item)
 
     return p->c->node->kind == ZKR_PARTICIPANT_FOREIGN ? STYLE_DIM
            : p->c->node->holds                         ? STYLE_GOOD
-           : told_wakes(p->told, p->c) == ANSWER_NO    ? STYLE_BAD
                                                        : STYLE_PLAIN;
 }
 
@@ -127,7 +123,7 @@ static int print_queue(const struct lockctl *ctl, struct view *v)
     if (v->places == NULL)
         return lockctl_fail_error(ZKR_ENOMEM, "");
     for (size_t i = 0; i < v->shown; i++)
-        v->places[i] = contender_row(&v->lock, &v->lock.items[i], &v->told);
+        v->places[i] = contender_row(&v->lock, &v->lock.items[i], v->servers);
     if (!output_is_json(ctl)) {
         rows.count = v->shown;
         rows.item = place_at;
@@ -138,20 +134,6 @@ static int print_queue(const struct lockctl *ctl, struct view *v)
 }
 
 /* --- what is worth a word --- */
-
-static void note_deaf(struct view *v)
-{
-    for (size_t i = 0; i < v->queue; i++) {
-        const struct contender *c = &v->lock.items[i];
-
-        if (contender_waits(c) && told_wakes(&v->told, c) == ANSWER_NO)
-            notes_add(
-                &v->notes,
-                "pos %zu watches nobody ahead of it: it will not wake up, "
-                "unless it was just about to look again",
-                i);
-    }
-}
 
 static void note_lock(struct view *v)
 {
@@ -175,121 +157,34 @@ static void note_lock(struct view *v)
                   lock->total);
 }
 
-static int print(const struct lockctl *ctl, struct view *v)
-{
-    note_lock(v);
-    note_deaf(v);
-    return print_queue(ctl, v);
-}
-
-/* An address as text has 8 bytes, too: "10.0.0.1". */
-static bool may_be_counter(const struct zkr_reply *reply)
-{
-    bool text = true;
-
-    for (size_t i = 0; i < reply->len; i++)
-        text = text && reply->data[i] >= ' ' && reply->data[i] <= '~';
-    return (reply->len == 8 || reply->len == 4) && !text;
-}
-
-/* A number as kazoo writes it. */
-static bool is_decimal(const char *data, size_t len)
-{
-    size_t sign = len > 0 && data[0] == '-';
-
-    for (size_t i = sign; i < len; i++) {
-        if (data[i] < '0' || data[i] > '9')
-            return false;
-    }
-    return len > sign && len <= 20;
-}
-
-/* A node without children need not be a lock that nobody wants. */
-static void note_data(const struct lockctl *ctl, struct view *v)
-{
-    struct zkr_reply *reply = NULL;
-    int64_t number;
-
-    if (zkr_session_get(ctl->session, v->lock.path, ctl->timeout_ms, &reply) !=
-        ZKR_OK)
-        return;
-    if (may_be_counter(reply) &&
-        zkr__number_parse(reply->data, reply->len, reply->len, &number))
-        notes_add(&v->notes,
-                  "nobody contends; as a counter (%s) its %zu bytes of data "
-                  "are %" PRId64,
-                  reply->len == 8 ? "DistributedAtomicLong" : "SharedCount",
-                  reply->len, number);
-    else if (is_decimal(reply->data, reply->len))
-        notes_add(&v->notes,
-                  "nobody contends; its data is the number %.*s, as that of a "
-                  "counter of kazoo, or of its semaphore without leases",
-                  (int)reply->len, reply->data);
-    else if (reply->len > 0)
-        notes_add(&v->notes,
-                  "nobody contends, and it has data (%zu bytes), as locks have "
-                  "not: it may be a barrier (DistributedBarrier) that is set",
-                  reply->len);
-    zkr_reply_free(reply);
-}
-
-/* Asks what the servers tell of the queue. 0, or an exit code. */
-static int look_at(struct lockctl *ctl, struct view *v)
-{
-    struct lock *lock = &v->lock;
-    struct servers *servers;
-
-    v->shown = lock->listed < order.limit ? lock->listed : order.limit;
-    v->queue = lock->count < v->shown ? lock->count : v->shown;
-    lock->cut = v->shown < lock->listed || lock->cut;
-    if (lock->total == 0 && lock->kind == ZKR__KIND_NONE)
-        note_data(ctl, v);
-    if (!order.ask)
-        return 0;
-    servers = servers_ask(ctl, SERVERS_CONS | SERVERS_DUMP | SERVERS_WCHP,
-                          lock->path, &v->notes);
-    return servers != NULL && told_take(&v->told, lock, servers)
-               ? 0
-               : lockctl_fail_error(ZKR_ENOMEM, "");
-}
-
-static void forget(struct view *v)
-{
-    free(v->places);
-    v->places = NULL;
-    lock_done(&v->lock);
-    notes_done(&v->notes);
-}
-
 /* Looks at what has changed, or reads the queue as it is now: then the answer
- * also says why it is no lock. Waiters that seem to be deaf are looked at
- * again. */
+ * also says why it is no lock. */
 static int show_lock(struct lockctl *ctl, const char *path, struct lock *news)
 {
     struct view v = { .shown = 0 };
-    bool again = false;
+    struct lock *lock = &v.lock;
     int code = 0;
 
     if (news != NULL && news->error == ZKR_OK && news->count > 0)
         v.lock = *news;
     else if (news != NULL)
         lock_done(news);
-    do {
-        if (again) {
-            forget(&v);
-            clock_sleep_ms(200);
-        }
-        if (v.lock.path == NULL)
-            code = scan_lock(ctl->session, path, order.limit, SCAN_BARRIER,
-                             &v.lock);
-        if (code == 0)
-            code = look_at(ctl, &v);
-        again = !again && code == 0 && v.told.deaf > 0;
-    } while (again);
-    if (code == 0)
-        code = print(ctl, &v);
-    forget(&v);
-    told_done(&v.told);
+    if (lock->path == NULL)
+        code = scan_lock(ctl->session, path, order.limit, SCAN_BARRIER, lock);
+    if (code != 0)
+        return code;
+    v.shown = lock->listed < order.limit ? lock->listed : order.limit;
+    v.queue = lock->count < v.shown ? lock->count : v.shown;
+    lock->cut = v.shown < lock->listed || lock->cut;
+    if (order.ask)
+        v.servers = servers_ask(ctl, &v.notes);
+    note_lock(&v);
+    code = order.ask && v.servers == NULL ? lockctl_fail_error(ZKR_ENOMEM, "")
+                                          : print_queue(ctl, &v);
+    free(v.places);
+    lock_done(lock);
+    notes_done(&v.notes);
+    servers_free(v.servers);
     return code;
 }
 

@@ -353,14 +353,6 @@ static void wake(void *user)
     stop_wake();
 }
 
-static int fail_over(const struct watch *w)
-{
-    bool refused =
-        zkr_session_state(w->ctl->session) == ZKR_SESSION_AUTH_FAILED;
-
-    return lockctl_fail_error(refused ? ZKR_ZAUTHFAILED : ZKR_ECLOSED, "");
-}
-
 static int follow(struct watch *w)
 {
     const struct mirror_opts opts = {
@@ -392,7 +384,7 @@ static int go_on(struct watch *w)
             !stop_wait_for_connection(w->ctl, &said))
             break;
         if (lockctl_is_over(w->ctl))
-            code = fail_over(w);
+            code = lockctl_fail_over(w->ctl);
     }
     return code;
 }
@@ -415,7 +407,7 @@ static int start(struct watch *w)
 
 static int check_format(const struct lockctl *ctl)
 {
-    if (ctl->format == FORMAT_JSON || ctl->format == FORMAT_DOT)
+    if (ctl->format == FORMAT_JSON)
         return lockctl_fail(EX_USAGE,
                             "watch: events have no end; choose -o jsonl, table "
                             "or wide");

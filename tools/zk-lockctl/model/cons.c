@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks every server of --servers for its sessions and watches. */
-#include "model/ask_servers.h"
+/* Asks every server of --servers who is connected to it. */
+#include "model/cons.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -22,34 +22,114 @@ enum {
     PEER_MAX = 72,
     ANSWER_MAX = 64 << 20,
     BLOCK = 1 << 15,
+    CLIENTS_MAX = 1 << 20,
 };
-
-static const char *const words[SERVERS_WORDS] = { "cons", "dump", "wchp",
-                                                  "mntr" };
 
 /* One server, on a thread of its own. */
 struct asking {
     const char *host;
     const char *port;
     char name[72]; /* for people */
-    unsigned words;
     int64_t timeout_ms;
     pthread_t thread;
     bool started;
     /* results */
     bool reached;
-    bool mixed; /* the name has led to several servers, one after another */
+    bool refused;        /* the word is not in the white list */
     char peer[PEER_MAX]; /* its address and port */
-    unsigned refused;    /* words that are not in the white list */
-    struct answer_text {
-        char *text; /* any bytes */
-        size_t size;
-        size_t room;
-        bool whole; /* it is an answer, and no refusal */
-    } answers[SERVERS_WORDS];
+    char *text;          /* the answer, any bytes */
+    size_t size;
+    size_t room;
 };
 
-/* --- one word to one server, over a connection of its own --- */
+/* --- an answer --- */
+
+static int by_session(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a;
+    int64_t y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* " /127.0.0.1:49160[1](queued=0,...,sid=0x1,...,to=10000,...)". False: out of
+ * memory. */
+static bool read_line(struct servers *s, const char *server, char *line)
+{
+    char *slash = strchr(line, '/');
+    char *bracket =
+        slash == NULL ? NULL : strchr(slash + 2 * (slash[1] == '['), '[');
+    const char *sid = strstr(line, ",sid=0x");
+    const char *to = strstr(line, ",to=");
+    const char *est = strstr(line, ",est=");
+    struct client *client;
+    int64_t id;
+
+    if (bracket == NULL || sid == NULL || to == NULL ||
+        strspn(sid + 7, "0123456789abcdef") == 0)
+        return true;
+    errno = 0;
+    id = (int64_t)strtoull(sid + 7, NULL, 16);
+    if (errno != 0 || s->count == CLIENTS_MAX)
+        return true;
+    client = GROW(s);
+    if (client == NULL)
+        return false;
+    *bracket = '\0';
+    client->session_id = id;
+    client->timeout_ms = strtol(to + 4, NULL, 10);
+    client->since_ms = est == NULL ? 0 : strtoll(est + 5, NULL, 10);
+    (void)snprintf(client->address, sizeof(client->address), "%s", slash + 1);
+    (void)snprintf(client->server, sizeof(client->server), "%s", server);
+    return true;
+}
+
+bool servers_read(struct servers *s, const char *server, const char *text,
+                  size_t size)
+{
+    char *copy = strndup(text, size);
+    char *rest = copy;
+    char *line;
+    bool done = copy != NULL;
+
+    while (done && (line = strsep(&rest, "\r\n")) != NULL)
+        done = read_line(s, server, line);
+    free(copy);
+    sort_array(s->items, s->count, sizeof(*s->items), by_session);
+    return done;
+}
+
+void servers_free(struct servers *s)
+{
+    if (s != NULL)
+        free(s->items);
+    free(s);
+}
+
+const struct client *servers_client(const struct servers *s, int64_t session_id)
+{
+    const struct client key = { .session_id = session_id };
+
+    return s == NULL || session_id == 0
+               ? NULL
+               : find_in_array(&key, s->items, s->count, sizeof(key),
+                               by_session);
+}
+
+/* A session is connected to one server at a time. */
+bool servers_tell_twice(const struct servers *s)
+{
+    for (size_t i = 1; i < s->count; i++) {
+        const struct client *c = &s->items[i];
+
+        if (c->session_id == c[-1].session_id &&
+            strcmp(c->server, c[-1].server) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* --- one server --- */
 
 static bool wait_for(int fd, short events, int64_t deadline)
 {
@@ -110,71 +190,43 @@ static void write_peer(int fd, char peer[PEER_MAX])
 }
 
 /* Reads until the server hangs up. False: it does not, or sends too much. */
-static bool receive(int fd, int64_t deadline, struct answer_text *answer)
+static bool receive(struct asking *a, int fd, int64_t deadline)
 {
     ssize_t n = 0;
 
     do {
-        answer->size += (size_t)n;
-        if (answer->size > ANSWER_MAX ||
-            !grow_block(&answer->text, &answer->room,
-                        2 * answer->size + BLOCK) ||
+        a->size += (size_t)n;
+        if (a->size > ANSWER_MAX ||
+            !grow_block(&a->text, &a->room, 2 * a->size + BLOCK) ||
             !wait_for(fd, POLLIN, deadline))
             return false;
-        n = recv(fd, answer->text + answer->size, answer->room - answer->size,
-                 0);
+        n = recv(fd, a->text + a->size, a->room - a->size, 0);
     } while (n > 0);
     return n == 0;
 }
 
-/* A name may have several addresses, and each connection may take another. */
-static void take_peer(struct asking *a, const char *peer)
-{
-    if (a->peer[0] == '\0')
-        (void)strcpy(a->peer, peer);
-    a->mixed = a->mixed || peer[0] == '\0' || strcmp(a->peer, peer) != 0;
-}
-
-/* False: the server does not answer, or not until then. */
-static bool ask_word(struct asking *a, size_t i, int64_t deadline)
-{
-    static const char refusal[] = "not in the whitelist";
-    struct answer_text *answer = &a->answers[i];
-    int fd = connect_to(a->host, a->port, deadline);
-    char peer[PEER_MAX] = "";
-    bool done = fd >= 0 && send(fd, words[i], 4, MSG_NOSIGNAL) == 4 &&
-                receive(fd, deadline, answer);
-
-    if (fd >= 0) {
-        write_peer(fd, peer);
-        (void)close(fd);
-    }
-    take_peer(a, peer);
-    if (done && memmem(answer->text, answer->size < 256 ? answer->size : 256,
-                       refusal, strlen(refusal)) != NULL)
-        a->refused |= 1u << i;
-    answer->whole = done && (a->refused & 1u << i) == 0;
-    return done;
-}
-
 static void *ask_one(void *arg)
 {
+    static const char refusal[] = "not in the whitelist";
     struct asking *a = arg;
     int64_t deadline = clock_now_ms() + a->timeout_ms;
+    int fd = connect_to(a->host, a->port, deadline);
 
-    a->reached = true;
-    for (size_t i = 0; i < SERVERS_WORDS && a->reached; i++) {
-        if ((a->words & 1u << i) != 0)
-            a->reached = ask_word(a, i, deadline);
+    a->reached = fd >= 0 && send(fd, "cons", 4, MSG_NOSIGNAL) == 4 &&
+                 receive(a, fd, deadline);
+    if (fd >= 0) {
+        write_peer(fd, a->peer);
+        (void)close(fd);
     }
+    a->refused = a->reached && memmem(a->text, a->size < 256 ? a->size : 256,
+                                      refusal, strlen(refusal)) != NULL;
     return NULL;
 }
 
 /* --- all servers --- */
 
 /* The strings stay those of `hosts`. */
-static size_t address(const struct lockctl *ctl, unsigned asked,
-                      const struct zkr_hosts *hosts,
+static size_t address(const struct lockctl *ctl, const struct zkr_hosts *hosts,
                       struct asking all[SERVERS_MAX])
 {
     size_t n = hosts->count < SERVERS_MAX ? hosts->count : SERVERS_MAX;
@@ -185,7 +237,6 @@ static size_t address(const struct lockctl *ctl, unsigned asked,
         all[i].host = server->host;
         all[i].port = server->port;
         (void)escape_string(server->name, all[i].name, sizeof(all[i].name));
-        all[i].words = asked;
         all[i].timeout_ms = ctl->timeout_given || ctl->timeout_ms < PATIENCE_MS
                                 ? ctl->timeout_ms
                                 : PATIENCE_MS;
@@ -193,39 +244,21 @@ static size_t address(const struct lockctl *ctl, unsigned asked,
     return n;
 }
 
-static void note_refused(struct notes *notes, const struct asking *a)
-{
-    char list[64] = "";
-
-    for (size_t i = 0; i < SERVERS_WORDS; i++) {
-        if ((a->refused & 1u << i) != 0)
-            (void)snprintf(list + strlen(list), sizeof(list) - strlen(list),
-                           "%s%s", list[0] == '\0' ? "" : ", ", words[i]);
-    }
-    notes_add(notes,
-              "%s does not answer %s; what it would tell is shown as '?'. Add "
-              "to its zoo.cfg: 4lw.commands.whitelist=srvr,mntr,cons,dump,wchp",
-              a->name, list);
-}
-
 static bool take(struct servers *s, struct asking *a, struct notes *notes)
 {
-    bool done = true;
+    bool done =
+        !a->reached || a->refused || servers_read(s, a->name, a->text, a->size);
 
-    for (size_t i = 0; i < SERVERS_WORDS; i++) {
-        const struct answer_text *answer = &a->answers[i];
-
-        if (answer->whole &&
-            !servers_read(s, 1u << i, a->name, answer->text, answer->size))
-            done = false;
-        free(answer->text);
-    }
+    free(a->text);
     if (!a->reached)
         notes_add(notes, "%s does not answer; what it would tell is missing",
                   a->name);
-    if (a->refused != 0)
-        note_refused(notes, a);
-    servers_lack(s, a->reached ? a->refused : ~0u);
+    if (a->refused)
+        notes_add(notes,
+                  "%s does not answer cons; what it would tell is shown as "
+                  "'?'. Add to its zoo.cfg: 4lw.commands.whitelist=srvr,cons",
+                  a->name);
+    s->whole = s->whole && a->reached && !a->refused;
     return done;
 }
 
@@ -256,7 +289,7 @@ static size_t count_asked(const struct asking *all, size_t n)
     size_t count = 0;
 
     for (size_t i = 0; i < n; i++) {
-        bool counts = all[i].reached && !all[i].mixed;
+        bool counts = all[i].reached && all[i].peer[0] != '\0';
 
         for (size_t k = 0; k < i && counts; k++)
             counts = strcmp(all[k].peer, all[i].peer) != 0;
@@ -327,7 +360,7 @@ static size_t ensemble_size(const struct lockctl *ctl,
     return count;
 }
 
-/* A client may be connected, and may watch, where nobody has asked. */
+/* A client may be connected where nobody has asked. */
 static void doubt(struct servers *s, const struct lockctl *ctl,
                   const struct zkr_hosts *hosts, const struct asking *all,
                   size_t n, struct notes *notes)
@@ -335,12 +368,12 @@ static void doubt(struct servers *s, const struct lockctl *ctl,
     size_t asked = servers_tell_twice(s) ? 0 : count_asked(all, n);
     size_t members;
 
-    if (!servers_know_all(s, ~0u))
+    if (!s->whole)
         return;
     members = ensemble_size(ctl, hosts);
     if (members > 0 && asked >= members)
         return;
-    servers_lack(s, ~0u);
+    s->whole = false;
     if (members == 0)
         notes_add(notes, "the ensemble does not tell its servers "
                          "(" ENSEMBLE_CONFIG "), so more of them may have "
@@ -360,42 +393,40 @@ static bool refuse_tls(const struct lockctl *ctl, struct notes *notes)
 {
     if (ctl->settings[SETTING_TLS_CA] == NULL)
         return false;
-    notes_add(notes, "with TLS the servers are not asked for four letter "
-                     "words; what they would tell is shown as '?'");
+    notes_add(notes, "with TLS the servers are not asked who is "
+                     "connected; what they would tell is shown as '?'");
     return true;
 }
 
-static struct servers *ask_hosts(const struct lockctl *ctl, unsigned asked,
-                                 const struct zkr_hosts *hosts,
-                                 const char *lock, struct notes *notes)
+static bool ask_hosts(const struct lockctl *ctl, const struct zkr_hosts *hosts,
+                      struct servers *s, struct notes *notes)
 {
     struct asking *all = calloc(SERVERS_MAX, sizeof(*all));
-    struct servers *s = servers_new(lockctl_chroot(hosts), lock);
-    bool done = all != NULL && s != NULL;
-    size_t n =
-        done && !refuse_tls(ctl, notes) ? address(ctl, asked, hosts, all) : 0;
+    size_t n;
+    bool done = all != NULL;
 
-    done = done && ask_all(s, all, n, notes);
-    if (done) {
-        servers_lack(s, n == 0 ? ~0u : ~asked);
+    if (done && !refuse_tls(ctl, notes)) {
+        n = address(ctl, hosts, all);
+        s->whole = true;
+        done = ask_all(s, all, n, notes);
         doubt(s, ctl, hosts, all, n, notes);
     }
     free(all);
-    if (done)
-        return s;
-    servers_free(s);
-    return NULL;
+    return done;
 }
 
 /* The session has been opened with this list: only memory can be wanting. */
-struct servers *servers_ask(const struct lockctl *ctl, unsigned asked,
-                            const char *lock, struct notes *notes)
+struct servers *servers_ask(const struct lockctl *ctl, struct notes *notes)
 {
-    struct zkr_hosts *hosts;
-    struct servers *s = NULL;
+    struct servers *s = calloc(1, sizeof(*s));
+    struct zkr_hosts *hosts = NULL;
 
-    if (zkr_hosts_parse(ctl->settings[SETTING_SERVERS], &hosts) == ZKR_OK)
-        s = ask_hosts(ctl, asked, hosts, lock, notes);
+    if (s == NULL ||
+        zkr_hosts_parse(ctl->settings[SETTING_SERVERS], &hosts) != ZKR_OK ||
+        !ask_hosts(ctl, hosts, s, notes)) {
+        servers_free(s);
+        s = NULL;
+    }
     zkr_hosts_free(hosts);
     return s;
 }
