@@ -10,9 +10,9 @@
 
 using namespace std::chrono_literals;
 
-// Does the work that the lock protects. Before each step it checks that the lock
-// is still held, and it gives the token to the resource, which refuses a late
-// write.
+// Does the work that the lock protects. Before each step it checks that the
+// lock is still held, and it gives the token to the resource, which refuses a
+// late write.
 static void work(const zkr::mutex &orders)
 {
     for (int step = 1; step <= 3; step++) {
@@ -26,7 +26,7 @@ int main(int argc, char **argv)
 {
     try {
         zkr::session session(argc > 1 ? argv[1] : "127.0.0.1:2181");
-        zkr_lockable_opts opts = zkr::mutex::options();
+        zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
 
         opts.label = "the example"; // shown to those who wait for us
         zkr::mutex orders(session, argc > 2 ? argv[2] : "/locks/orders", opts);

@@ -11,3 +11,4 @@ using namespace std::chrono_literals;
 
 /* The work of the reader's program. */
 void write(std::int64_t token);
+void stop_working();

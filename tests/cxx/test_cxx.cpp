@@ -6,11 +6,15 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <future>
 #include <mutex>
 #include <shared_mutex>
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <vector>
+
+#include <poll.h>
 
 #include <zkrecipes/testing.h>
 #include <zkrecipes/zkrecipes.hpp>
@@ -54,6 +58,7 @@ static void errors_say_what_and_why(const zkr::session &session)
         REQUIRE(std::string(e.what()).find("no/slash") != std::string::npos);
         REQUIRE(!e.is_transient());
         REQUIRE(e.code() == std::errc::invalid_argument);
+        REQUIRE(e.code() == ZKR_EPATH);
     }
     const auto is = [](int code, std::errc what) {
         return std::error_code(code, zkr::category()) == what;
@@ -197,7 +202,7 @@ static void readers_share(const zkr::session &session, const std::string &path)
 static void a_reentrant_lock_is_its_threads(const zkr::session &session,
                                             const std::string &path)
 {
-    zkr_lockable_opts opts = zkr::shared_mutex::options();
+    zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
 
     opts.flags = ZKR_REENTRANT;
     zkr::shared_mutex lock(session, path + "-reentrant", opts);
@@ -239,10 +244,320 @@ static void locks_and_sessions_count(const zkr::session &session,
 
 static void a_wait_of_nothing_tries_once(zkr::mutex &mutex)
 {
-    REQUIRE(zkr::detail::to_ms(-5s) == 0);
-    REQUIRE(zkr::detail::to_ms(1us) == 1);
-    REQUIRE(zkr::detail::to_ms(std::chrono::hours::max()) > 0);
+    REQUIRE(zkr::timeout(-5s).ms() == 0);
+    REQUIRE(zkr::timeout(1us).ms() == 1);
+    REQUIRE(zkr::timeout(std::chrono::hours::max()).ms() > 0);
+    REQUIRE(zkr::timeout().ms() == -1);
     REQUIRE(mutex.acquire_for(-1s).has_value());
+}
+
+// A callable that cannot be copied, as one that has a promise.
+template <class Function>
+static auto movable(Function function)
+{
+    return [f = std::make_unique<Function>(std::move(function))](
+               auto &&...args) mutable {
+        (*f)(std::forward<decltype(args)>(args)...);
+    };
+}
+
+static void a_program_reads_and_writes(const zkr::session &session,
+                                       const std::string &path)
+{
+    const std::string node = path + "-node";
+    zkr_create_opts counted = ZKR_CREATE_OPTS_INIT;
+
+    counted.mode = ZKR_CREATE_PERSISTENT_SEQUENTIAL;
+    REQUIRE(!session.exists(node, 9s));
+    REQUIRE(code_of([&] { session.get(node, 9s); }) == ZKR_ZNONODE);
+    REQUIRE(session.create(node, "", 9s) == node);
+    REQUIRE(session.get(node, 9s).data().empty());
+    REQUIRE(session.set(node, "one", 0, 9s).version == 1);
+    REQUIRE(code_of([&] { session.set(node, "x", 0, 9s); }) == ZKR_ZBADVERSION);
+    session.sync(9s);
+    REQUIRE(session.get(node, 9s).data() == "one");
+    REQUIRE(session.exists(node, 9s)->version == 1);
+
+    const std::string child = session.create(node + "/c-", "", 9s, counted);
+
+    REQUIRE(session.children(node, 9s).names().size() == 1);
+    REQUIRE(child == node + "/" + session.children(node, 9s).names()[0]);
+    session.remove(child, ZKR_ANY_VERSION, 9s);
+
+    std::promise<std::string> promise;
+    auto future = promise.get_future();
+
+    session.post(
+        zkr_session_set_async, [](std::error_code, auto) {}, node,
+        std::string_view("two"), 1, zkr::timeout(9s));
+    session.post(
+        zkr_session_get_async,
+        movable([promise = std::move(promise)](std::error_code code,
+                                               const zkr_reply *reply) mutable {
+            promise.set_value(code ? "" : reply->data);
+        }),
+        node, zkr::timeout(9s));
+    REQUIRE(future.get() == "two");
+    // A call that is refused frees the callable, and calls it not.
+    REQUIRE(code_of([&] {
+                session.post(
+                    zkr_session_get_async,
+                    movable([](std::error_code, auto) { std::abort(); }),
+                    std::string("no/slash"), zkr::timeout(9s));
+            }) == ZKR_EPATH);
+}
+
+static void writes_are_guarded(const zkr::session &session,
+                               const std::string &path, zkr::mutex &mutex)
+{
+    const std::string node = path + "-guarded";
+    zkr::grant grant = mutex.acquire();
+
+    grant.guarded_create(node, "0", 9s);
+    REQUIRE(grant.guarded_set(node, "1", 0, 9s) == 1);
+
+    zkr::transaction both(grant);
+
+    both.check(node, 1).set(node, "2", 1).create(node + "/child", "");
+    both.commit(9s);
+    REQUIRE(both.failed() == -1 && both.stat(1)->version == 2);
+    REQUIRE(both.path(2) == node + "/child" && both.path(0) == nullptr);
+
+    zkr::transaction stale(session);
+    std::promise<std::error_code> promise;
+
+    stale.remove(node + "/child", ZKR_ANY_VERSION).check(node, 7);
+    stale.commit_async(9s, movable([&promise](std::error_code code, zkr_txn *) {
+                           promise.set_value(code);
+                       }));
+    REQUIRE(promise.get_future().get() == ZKR_ZBADVERSION);
+    REQUIRE(stale.failed() == 1);
+    grant.guarded_remove(node + "/child", ZKR_ANY_VERSION, 9s);
+    grant.release();
+    REQUIRE(code_of([&] { grant.guarded_set(node, "late", -1, 9s); }) ==
+            ZKR_ENOTHELD);
+    REQUIRE(session.get(node, 9s).data() == "2");
+}
+
+static void a_watch_lasts(const zkr::session &session, const std::string &path)
+{
+    const std::string node = path + "-watched";
+    std::promise<void> seen;
+    std::optional<zkr::watch> once;
+
+    session.create(node, "", 9s);
+    zkr::watch watch(
+        session, node, ZKR_WATCH_DATA,
+        movable([&](int error, const zkr_reply *reply, zkr_watch_why) {
+            if (error == ZKR_OK && reply->stat.version == 2)
+                seen.set_value();
+        }));
+
+    watch.set_pause(1ms);
+    session.set(node, "1", 0, 9s);
+    session.set(node, "2", 1, 9s);
+    seen.get_future().get();
+
+    // The callback may end its own watch: it lives until it has returned.
+    std::promise<std::string> ended;
+    std::promise<void> made;
+
+    once.emplace(session, node, ZKR_WATCH_EXISTS,
+                 [&, go = made.get_future(), text = std::string(99, 'x')](
+                     int, const zkr_reply *, zkr_watch_why) mutable {
+                     go.get();
+                     once.reset();
+                     ended.set_value(text);
+                 });
+    made.set_value();
+    REQUIRE(ended.get_future().get().size() == 99);
+}
+
+static void listeners_are_told(const zkr::session &session, zkr::mutex &mutex)
+{
+    std::promise<zkr_session_state_kind> state;
+    std::promise<void> released;
+    zkr::grant grant = mutex.acquire();
+    {
+        const zkr::listener listener(
+            session, movable([&](zkr_session *, const zkr_session_event *e) {
+                state.set_value(e->state);
+            }));
+        const zkr::grant_listener of_grant(
+            grant, movable([&](zkr_grant *, const zkr_grant_event *e) {
+                if (e->state == ZKR_GRANT_RELEASED)
+                    released.set_value();
+            }));
+
+        REQUIRE(state.get_future().get() == ZKR_SESSION_CONNECTED ||
+                session.epoch() > 1);
+        grant.release();
+        released.get_future().get();
+    }
+    std::promise<std::error_code> gone;
+
+    mutex.acquire().release_async(
+        movable([&](std::error_code code) { gone.set_value(code); }));
+    REQUIRE(!gone.get_future().get());
+}
+
+static void a_leader_writes_in_its_term(const zkr::session &session,
+                                        const std::string &path)
+{
+    std::promise<std::int64_t> gained;
+    std::promise<std::int64_t> lost;
+    zkr::leader leader(
+        session, path + "-leader",
+        movable([&](zkr_leader *, const zkr_leader_event *event) {
+            (event->kind == ZKR_LEADER_GAINED ? gained : lost)
+                .set_value(event->token);
+        }));
+
+    REQUIRE(!leader.is_leader());
+    REQUIRE(code_of([&] { (void)leader.term(); }) == ZKR_ENOTHELD);
+    leader.campaign();
+    REQUIRE(leader.wait_for(60s) && leader.is_leader());
+    REQUIRE(leader.term().token() == gained.get_future().get());
+    leader.term().guarded_create(path + "-led", "", 9s);
+    zkr::leader moved = std::move(leader);
+    moved.leave();
+    REQUIRE(lost.get_future().get() > 0 && moved.stats().grants == 1);
+}
+
+static void permits_and_several_locks(const zkr::session &session,
+                                      const std::string &path)
+{
+    zkr::semaphore semaphore(session, path + "-semaphore", 3);
+    zkr::grants two = semaphore.acquire_all(zkr::semaphore::permits(2));
+    zkr::grant third = semaphore.acquire();
+
+    two.ensure();
+    REQUIRE(two.size() == 2 && semaphore.limit() == 3);
+    REQUIRE(!semaphore.acquire_for(0s));
+    REQUIRE(!semaphore.acquire_all_for(5ms, zkr::semaphore::permits(2)));
+    two.release();
+    REQUIRE(code_of([&] {
+                semaphore.acquire_all(zkr::semaphore::permits(0));
+            }) == ZKR_EINVAL);
+
+    zkr::mutex one(session, path + "-one");
+    zkr::shared_mutex other(session, path + "-other");
+    zkr::multi_lock both(session);
+    std::promise<zkr::grants> promise;
+
+    both.add(one).add(other, zkr::shared_mutex::shared());
+    REQUIRE(both.acquire_all().size() == 2);
+    both.acquire_all_async(60s, movable([&](std::error_code, zkr::grants all) {
+                               promise.set_value(std::move(all));
+                           }));
+    const zkr::grants held = promise.get_future().get();
+    const zkr::grant reader = other.acquire_shared();
+    const zkr::participants queue(session, one.path());
+
+    REQUIRE(held.size() == 2 && !one.try_lock() && reader.is_held());
+    REQUIRE(queue.size() == 1 && queue.begin()->holds);
+}
+
+static void claims_need_no_thread(zkr::mutex &mutex, zkr::mutex &other)
+{
+    zkr::grant first = mutex.acquire();
+    std::promise<std::error_code> cancelled;
+    std::promise<std::int64_t> granted;
+    zkr::request request =
+        other.acquire_async({}, movable([&](std::error_code code, zkr::grant) {
+                                cancelled.set_value(code);
+                            }));
+
+    other.acquire_async({}, movable([&](std::error_code, zkr::grant grant) {
+                            granted.set_value(grant.token());
+                        }));
+    request.cancel();
+    REQUIRE(cancelled.get_future().get() == std::errc::operation_canceled);
+    first.release();
+    REQUIRE(granted.get_future().get() > first.token());
+}
+
+static void a_recursive_mutex_is_its_threads(const zkr::session &session,
+                                             const std::string &path)
+{
+    zkr::recursive_mutex mutex(session, path + "-recursive");
+    const std::unique_lock outer(mutex, 60s);
+    {
+        const std::lock_guard inner(mutex);
+
+        REQUIRE(mutex.depth() == 2 && mutex.held().is_held());
+    }
+    REQUIRE(in_another_thread([&] {
+        return !mutex.try_lock() && mutex.depth() == 0 &&
+               code_of([&] { mutex.unlock(); }) == ZKR_ENOTOWNER;
+    }));
+    REQUIRE(mutex.depth() == 1);
+}
+
+static void counters_barriers_and_fences(const zkr::session &session,
+                                         const std::string &path,
+                                         zkr::mutex &mutex)
+{
+    zkr::counter counter(session, path + "-counter");
+
+    REQUIRE(counter.add(5, 9s) == 5);
+    REQUIRE(counter.compare_and_set(5, 7, 9s) == 5);
+    counter.set(9, counter.read(9s).second, 9s);
+    REQUIRE(counter.read(9s).first == 9);
+
+    zkr::barrier barrier(session, path + "-barrier");
+
+    barrier.set(9s);
+    REQUIRE(!barrier.wait_for(zkr::at_once()));
+    barrier.remove(9s);
+    REQUIRE(barrier.wait_for({}));
+
+    zkr::double_barrier member(session, path + "-double", 2);
+    zkr::double_barrier other(session, path + "-double", 2);
+
+    std::thread second(
+        [&] { REQUIRE(other.enter_for({}) && other.leave_for({})); });
+    REQUIRE(member.enter_for(60s) && member.leave_for(60s));
+    second.join();
+
+    zkr::fence fence;
+    zkr::unfair_mutex unfair(session, path + "-unfair");
+
+    unfair.lock();
+    unfair.unlock();
+    mutex.lock();
+    {
+        const zkr::fence_section section(fence, mutex.held().token(), 0);
+    }
+    REQUIRE(fence.highest() == mutex.held().token());
+    REQUIRE(code_of([&] { fence.accept(fence.highest() - 1); }) == ZKR_ESTALE);
+    mutex.unlock();
+}
+
+static void a_loop_of_its_own_runs_callbacks(const char *hosts,
+                                             const std::string &path)
+{
+    zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    bool opened = false;
+    std::int64_t token = 0;
+
+    opts.flags = ZKR_SESSION_OWN_LOOP;
+    zkr::session session(hosts, opts, [&](std::error_code code) {
+        REQUIRE(!code);
+        opened = true; // on this thread: no lock is needed
+    });
+    zkr::mutex mutex(session, path + "-loop");
+
+    mutex.acquire_async(
+        60s, [&](std::error_code, zkr::grant grant) { token = grant.token(); });
+    while (token == 0) {
+        pollfd due = { session.fd(), POLLIN, 0 };
+
+        REQUIRE(::poll(&due, 1, 60000) == 1);
+        session.dispatch();
+    }
+    REQUIRE(opened);
+    session.close();
 }
 
 #if __cplusplus >= 202002L
@@ -264,12 +579,54 @@ static void a_stop_ends_a_wait(zkr::mutex &mutex, zkr::mutex &other)
 }
 #endif
 
+#if defined(__cpp_impl_coroutine)
+struct task {
+    struct promise_type {
+        task get_return_object() { return {}; }
+        std::suspend_never initial_suspend() noexcept { return {}; }
+        std::suspend_never final_suspend() noexcept { return {}; }
+        void return_void() {}
+        void unhandled_exception() { std::abort(); }
+    };
+};
+
+static task take_turns(zkr::mutex &mutex, std::promise<std::string> end)
+{
+    zkr::grant held = co_await mutex.when_granted(60s);
+    std::string told = held.is_held() ? "held" : "";
+
+    if (!co_await mutex.when_granted(5ms))
+        told += ", not granted";
+    held = zkr::grant();
+    try {
+        zkr_acquire_opts how = ZKR_ACQUIRE_OPTS_INIT;
+
+        how.permits = 2;
+        held = co_await mutex.when_granted(60s, how);
+    } catch (const zkr::error &e) {
+        if (e.code() == std::errc::invalid_argument)
+            told += ", thrown";
+    }
+    end.set_value(told);
+}
+
+static void a_coroutine_waits(zkr::mutex &mutex)
+{
+    std::promise<std::string> end;
+    auto told = end.get_future();
+
+    take_turns(mutex, std::move(end));
+    REQUIRE(told.get() == "held, not granted, thrown");
+}
+#endif
+
 int main(int argc, char **argv)
 {
     REQUIRE(argc == 3);
     try {
         zkr::session session(argv[1]);
-        const std::string path = argv[2];
+        const std::string path =
+            argv[2] + std::to_string(session.id()); // it runs twice
         zkr::mutex mutex(session, path);
         zkr::mutex other(session, path);
 
@@ -285,8 +642,21 @@ int main(int argc, char **argv)
         a_lock_can_be_moved(session, path);
         locks_and_sessions_count(session, path);
         a_wait_of_nothing_tries_once(mutex);
+        a_program_reads_and_writes(session, path);
+        writes_are_guarded(session, path, mutex);
+        a_watch_lasts(session, path);
+        listeners_are_told(session, mutex);
+        a_leader_writes_in_its_term(session, path);
+        permits_and_several_locks(session, path);
+        claims_need_no_thread(mutex, other);
+        a_recursive_mutex_is_its_threads(session, path);
+        counters_barriers_and_fences(session, path, mutex);
+        a_loop_of_its_own_runs_callbacks(argv[1], path);
 #if __cplusplus >= 202002L
         a_stop_ends_a_wait(mutex, other);
+#endif
+#if defined(__cpp_impl_coroutine)
+        a_coroutine_waits(mutex);
 #endif
     } catch (const std::exception &e) {
         std::fprintf(stderr, "%s\n", e.what());
