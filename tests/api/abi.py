@@ -5,9 +5,15 @@ exported functions, and the layout of the types in the public headers. Each
 difference must be on purpose, also an addition; then the file is written anew.
 
     abi.py [--write] LIBRARY DUMP.gz
+
+Or prints, for who writes a binding, the size of each public structure, and the
+offset and type of each member, in bytes:
+
+    abi.py --list LIBRARY
 """
 import gzip
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -69,7 +75,42 @@ def dump(library, path):
     document = tree.parse(path)
     trim(document.getroot())
     document.write(path)
-    return {f.get('name') for f in document.iter('function-decl')}
+    return document
+
+
+def layouts(corpus):
+    """The lines of the listing, by structure."""
+    types = {element.get('id'): element for element in corpus.iter()
+             if element.get('id')}
+
+    def name(identifier):
+        element = types[identifier]
+        below = element.get('type-id')
+        if element.tag == 'pointer-type-def':
+            return name(below) + ' *'
+        if element.tag == 'qualified-type-def':
+            return 'const ' + name(below)
+        if element.tag == 'array-type-def':
+            return f"{name(below)} [{element.find('subrange').get('length')}]"
+        if element.tag == 'function-type':
+            return 'function'
+        return element.get('name')
+
+    return {struct.get('name'):
+            [f"{struct.get('name')}: {int(struct.get('size-in-bits')) // 8}"] +
+            [f"    {int(member.get('layout-offset-in-bits')) // 8:4}  "
+             f"{member.find('var-decl').get('name')}: "
+             f"{name(member.find('var-decl').get('type-id'))}"
+             for member in struct.iter('data-member')]
+            for struct in corpus.iter('class-decl') if struct.get('size-in-bits')}
+
+
+def forgotten(corpus):
+    """The structures of the headers that the listing does not have."""
+    root = pathlib.Path(__file__).resolve().parents[2]
+    text = ''.join(path.read_text()
+                   for path in (root / 'include' / 'zkrecipes').glob('*.h'))
+    return set(re.findall(r'^struct (zkr_\w+) \{', text, re.M)) - set(layouts(corpus))
 
 
 def can_compare(library):
@@ -81,15 +122,19 @@ def can_compare(library):
     return 'ELF64' in facts and '.debug_info' in facts
 
 
-def main(library, stored, write):
+def main(library, stored=None, write=False):
     if not can_compare(library):
         return 77
     with tempfile.TemporaryDirectory() as directory:
         old, new = (str(pathlib.Path(directory) / name) for name in ('old', 'new'))
-        names = dump(library, new)
-        if 'zkr_version' not in names:
-            print('no functions found')
+        corpus = dump(library, new)
+        if forgotten(corpus):
+            print('not found:', *sorted(forgotten(corpus)))
             return 1
+        if stored is None:
+            for _, lines in sorted(layouts(corpus).items()):
+                print(*lines, sep='\n')
+            return 0
         if write:
             pathlib.Path(stored).write_bytes(
                 gzip.compress(pathlib.Path(new).read_bytes(), mtime=0))
@@ -105,5 +150,7 @@ def main(library, stored, write):
 
 
 if __name__ == '__main__':
-    arguments = [a for a in sys.argv[1:] if a != '--write']
-    sys.exit(main(*arguments, '--write' in sys.argv))
+    arguments = [a for a in sys.argv[1:] if not a.startswith('--')]
+    if len(arguments) != (1 if '--list' in sys.argv else 2):
+        sys.exit(__doc__)
+    sys.exit(main(*arguments, write='--write' in sys.argv))

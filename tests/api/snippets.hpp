@@ -11,4 +11,4 @@ using namespace std::chrono_literals;
 
 /* The work of the reader's program. */
 void write(std::int64_t token);
-void stop_working();
+void on_term(zkr_leader *leader, const zkr_leader_event *event);
