@@ -450,11 +450,56 @@ ZKR_API uint64_t zkr_session_epoch(zkr_session *session);
 /** "CONNECTED", "SUSPENDED"... Never NULL. */
 ZKR_API const char *zkr_session_state_name(enum zkr_session_state_kind state);
 
+/* -- reasons --------------------------------------------------------------- */
+
+/** Why there is no connection. */
+enum zkr_cause {
+    ZKR_CAUSE_NONE = 0,
+    ZKR_CAUSE_REFUSED = 1,     /**< A server refuses the connection. */
+    ZKR_CAUSE_SILENT = 2,      /**< A server does not answer. */
+    ZKR_CAUSE_HUNG_UP = 3,     /**< The connection is broken. */
+    ZKR_CAUSE_UNREACHABLE = 4, /**< There is no way to a server. */
+    ZKR_CAUSE_NAME = 5,        /**< No host name can be resolved. */
+    ZKR_CAUSE_TLS = 6,         /**< The handshake failed: text says why, if the
+                                    client does. */
+    ZKR_CAUSE_CERTIFICATE_EXPIRED = 7, /**< That of a server. */
+    ZKR_CAUSE_CERTIFICATE_HOST = 8,    /**< It is for another host. */
+    ZKR_CAUSE_CREDENTIALS = 9,         /**< A server refuses ours. */
+    ZKR_CAUSE_READ_ONLY = 10,          /**< A server is read-only. */
+    ZKR_CAUSE_EXPIRED = 11,            /**< The servers ended the session. */
+    ZKR_CAUSE_RESTORED = 12, /**< They serve others, and not this session. */
+};
+
+/** What stood in the way of a connection last. */
+struct zkr_session_error {
+    size_t size;          /**< Set by ZKR_SESSION_ERROR_INIT. */
+    enum zkr_cause cause; /**< NONE: nothing has, and all else is zero. */
+    char server[64];      /**< "10.0.0.1:2181"; "" when it is of no one. */
+    int64_t age_ms;       /**< How long ago it was. */
+    char text[192];       /**< The same as a sentence, without the age. */
+};
+
+#define ZKR_SESSION_ERROR_INIT ZKR__DEFAULT_OPTS(struct zkr_session_error)
+
+/**
+ * Copy to @p ret_error what stood last in the way of a connection, also when
+ * there is one now. The sentence is also in zkr_error_detail() of each call
+ * that ends for want of a connection, and in the log: with SUSPENDED, and while
+ * there is no connection, once for each cause.
+ *
+ * The library has it from the log of the ZooKeeper client, whatever hook there
+ * is. So nothing is known of connections when the program has lowered the level
+ * of that log to none (zoo_set_debug_level()).
+ */
+ZKR_CALL int zkr_session_last_error(zkr_session *session,
+                                    struct zkr_session_error *ret_error);
+
 /** A change of state, as it was when it happened. */
 struct zkr_session_event {
     enum zkr_session_state_kind state; /**< The new state. */
     uint64_t epoch;                    /**< As zkr_session_epoch(). */
     int64_t session_id;                /**< 0 if none. */
+    enum zkr_cause cause; /**< Of SUSPENDED, LOST, AUTH_FAILED; else NONE. */
 };
 
 /** The listener of a session. */

@@ -142,6 +142,13 @@ void zkr__error_set_detail(const char *detail)
     (void)snprintf(last_detail, sizeof(last_detail), "%s", detail);
 }
 
+void zkr__error_append(const char *text)
+{
+    size_t len = strlen(last_detail);
+
+    (void)snprintf(last_detail + len, sizeof(last_detail) - len, "%s", text);
+}
+
 const char *zkr_error_detail(void)
 {
     return last_detail;

@@ -33,6 +33,9 @@ int zkr__no_memory(const char *noun, const char *path);
  * later. */
 void zkr__error_set_detail(const char *detail);
 
+/* Adds to the end of the sentence of this thread. */
+void zkr__error_append(const char *text);
+
 void zkr__error_format(char detail[ZKR__DETAIL_MAX], int code,
                        const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -6,7 +6,9 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/clock.h"
 #include "base/process.h"
 #include "base/thread.h"
 
@@ -30,6 +32,15 @@ struct call {
 static struct call *calls;        /* those under way; under the lock */
 static _Thread_local bool inside; /* a hook runs on this thread */
 static _Thread_local const struct zkr__log_hook *own;
+
+/* The lines that were told last, under the lock. */
+#define TOLD_MAX  32
+#define SILENT_NS (60 * 1000 * ZKR__MS)
+static struct {
+    uint64_t hash;
+    int64_t until; /* it is not told again before */
+    unsigned times;
+} told[TOLD_MAX];
 
 void zkr__log_use(const struct zkr__log_hook *hook)
 {
@@ -75,6 +86,7 @@ void zkr_log_set(enum zkr_log_level level, zkr_log_fn fn, void *user)
     hook_fn = fn;
     hook_user = user;
     time = ++times_set;
+    memset(told, 0, sizeof(told)); /* the next hook has seen none */
     atomic_store(&hook_level, fn == NULL ? LOG_NOTHING : (int)level);
     while (!inside && any_before(time))
         (void)pthread_cond_wait(&ended, &lock);
@@ -126,6 +138,52 @@ static void run(zkr_log_fn fn, void *user, enum zkr_log_level level,
     if (fn != NULL)
         fn(level, line, user);
     inside = was_inside;
+}
+
+/* FNV-1a. */
+static uint64_t hash_of(const char *text)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+
+    while (*text != '\0') {
+        size_t digits = strspn(text, "0123456789");
+
+        text += strncmp(text + digits, "ms", 2) == 0 ? digits : 0;
+        hash = (hash ^ (unsigned char)*text++) * UINT64_C(1099511628211);
+    }
+    return hash;
+}
+
+unsigned zkr__log_times(enum zkr_log_level level, const char *text)
+{
+    uint64_t hash;
+    int64_t now;
+    size_t i;
+    size_t oldest = 0;
+    unsigned times = 0;
+
+    if (text == NULL || level == ZKR_LOG_DEBUG ||
+        !zkr__process_is(atomic_load(&process)))
+        return 1;
+    hash = hash_of(text);
+    now = zkr__clock_now();
+    (void)pthread_mutex_lock(&lock);
+    for (i = 0; i < TOLD_MAX && told[i].hash != hash; i++)
+        oldest = told[i].until < told[oldest].until ? i : oldest;
+    if (i == TOLD_MAX) {
+        i = oldest;
+        told[i].hash = hash;
+        told[i].until = now;
+        told[i].times = 0;
+    }
+    told[i].times++;
+    if (now >= told[i].until) {
+        times = told[i].times;
+        told[i].until = now + SILENT_NS;
+        told[i].times = 0;
+    }
+    (void)pthread_mutex_unlock(&lock);
+    return times;
 }
 
 void zkr__log_line(enum zkr_log_level level, const char *line)

@@ -22,6 +22,12 @@ void zkr__log_hook_end(struct zkr__log_hook *hook);
 
 bool zkr__log_wanted(enum zkr_log_level level);
 
+/* For a line that may come again and again, `text` being what is the same each
+ * time but for numbers of milliseconds; NULL, as a line of level DEBUG: it is
+ * told. Returns 0 when the line is not to be told: the same line was told less
+ * than a minute ago. Else for how many it stands, itself included. */
+unsigned zkr__log_times(enum zkr_log_level level, const char *text);
+
 void zkr__log_line(enum zkr_log_level level, const char *line);
 
 void zkr__log(enum zkr_log_level level, const char *format, ...)

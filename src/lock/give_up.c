@@ -83,14 +83,15 @@ static void wait_locked(const struct zkr__claim *w,
 void zkr__claim_hindrance_locked(const struct zkr__claim *c,
                                  char text[ZKR__HINDRANCE_MAX])
 {
-    const struct zkr_session *s = c->session;
+    struct zkr_session *s = c->session;
     const struct zkr__claim *w =
         c->role->queued == NULL ? c : c->role->queued(c);
     char silent[SILENCE_MAX];
+    char reason[ZKR__WHY_MAX];
 
     if (!zkr__session_connected(s))
-        (void)snprintf(text, ZKR__HINDRANCE_MAX, " without a connection; %s",
-                       silence(s, silent));
+        (void)snprintf(text, ZKR__HINDRANCE_MAX, " without a connection; %s%s",
+                       silence(s, silent), zkr__reason_text_locked(s, reason));
     else if (w->sm.state == ZKR__CLAIM_HELD)
         (void)strcpy(text, ", waiting for another thread");
     else if (zkr__claim_in_state(w, ZKR__CLAIM_WAITING) &&

@@ -41,11 +41,18 @@ void zkr__request_unref(struct zkr__request *r)
     zkr__ref_drop(&r->ref);
 }
 
-static int explain(const struct zkr__request *r)
+static int explain_locked(const struct zkr__request *r) ZKR__LOCKED
 {
+    char why[ZKR__WHY_MAX];
+
     if (r->kind->explain != NULL)
-        return r->kind->explain(r);
-    return zkr__fail(r->rc, "%s '%.300s': %s", r->kind->noun, r->path, r->why);
+        (void)r->kind->explain(r);
+    else
+        (void)zkr__fail(r->rc, "%s '%.300s': %s", r->kind->noun, r->path,
+                        r->why);
+    if (r->rc == ZKR_ETIMEDOUT || r->rc == ZKR_EUNREACHABLE)
+        zkr__error_append(zkr__reason_text_locked(r->session, why));
+    return r->rc;
 }
 
 static void run_notice(struct zkr__notice *notice)
@@ -53,10 +60,11 @@ static void run_notice(struct zkr__notice *notice)
     struct zkr__request *r =
         ZKR__CONTAINER(notice, struct zkr__request, notice);
 
-    if (r->rc == ZKR_OK)
-        zkr__error_set_detail("");
-    else
-        (void)explain(r);
+    zkr__error_set_detail("");
+    zkr__session_lock(r->session);
+    if (r->rc != ZKR_OK)
+        (void)explain_locked(r);
+    zkr__session_unlock(r->session);
     r->tell(r);
     zkr__request_unref(r);
 }
@@ -193,11 +201,12 @@ static void on_over(struct zkr__waiter *w)
 
 /* -- the way there --------------------------------------------------------- */
 
-static int fail(struct zkr__request *r, int rc, const char *why)
+static int fail_locked(struct zkr__request *r, int rc,
+                       const char *why) ZKR__LOCKED
 {
     r->rc = rc;
     r->why = why;
-    return explain(r);
+    return explain_locked(r);
 }
 
 static int check_locked(struct zkr__request *r) ZKR__LOCKED
@@ -205,12 +214,12 @@ static int check_locked(struct zkr__request *r) ZKR__LOCKED
     const struct zkr_session *s = r->session;
 
     if (zkr__clock_now() >= r->deadline)
-        return fail(r, r->late, "the deadline has passed");
+        return fail_locked(r, r->late, "the deadline has passed");
     if (r->tell == NULL && zkr__dispatch_inside_locked(s))
-        return fail(r, ZKR_EDEADLK, "a callback cannot wait");
+        return fail_locked(r, ZKR_EDEADLK, "a callback cannot wait");
     if (r->guard != NULL)
         return r->guard->begin(r->holder);
-    return s->over == 0 ? ZKR_OK : fail(r, s->over, how_it_is_over(s));
+    return s->over == 0 ? ZKR_OK : fail_locked(r, s->over, how_it_is_over(s));
 }
 
 static int
@@ -252,7 +261,7 @@ int zkr__request_wait(struct zkr__request *r)
     zkr__session_lock(r->session);
     while (!r->ended)
         (void)zkr__cond_wait(&r->changed, &r->session->lock, ZKR__NEVER);
-    rc = r->rc == ZKR_OK ? ZKR_OK : explain(r);
+    rc = r->rc == ZKR_OK ? ZKR_OK : explain_locked(r);
     zkr__session_unlock(r->session);
     return rc;
 }

@@ -21,7 +21,9 @@
 /* The time that the client may take to close a handle: 3 s until it has sent
  * the request, and 1.5 s for the answer. Then the handle is left behind. */
 #define CLOSE_MS 4750
-/* How often a handle without a connection is asked whether it is refused. */
+/* How often a handle without a connection is asked why, and whether it is
+ * refused: often where a server may refuse what it is shown. */
+#define WHY_MS     1000
 #define REFUSED_MS 100
 
 static const struct zkr__zk_upcalls upcalls = {
@@ -135,12 +137,20 @@ static const struct {
     { zkr__scout_due, zkr__scout_send_unlocks },
 };
 
-/* Tells whether the handle is to be asked now and then whether it is refused.
- */
-static bool may_be_refused(const struct zkr_session *s)
+static int64_t ask_why_locked(struct zkr_session *s) ZKR__LOCKED
 {
-    return s->zk != NULL && s->opts.sasl_mechanism != NULL &&
-           !zkr__session_connected(s);
+    bool is_secure = s->opts.tls_ca != NULL || s->opts.sasl_mechanism != NULL;
+    enum zkr_cause cause;
+
+    if (s->zk == NULL || s->over != 0 || zkr__session_connected(s))
+        return ZKR__NEVER;
+    cause = zkr__reason_look_locked(s);
+    if (cause == ZKR_CAUSE_TLS || cause == ZKR_CAUSE_CERTIFICATE_EXPIRED ||
+        cause == ZKR_CAUSE_CERTIFICATE_HOST)
+        zkr__first_request_hurry_locked(s);
+    if (zkr__zk_refused(s->zk))
+        zkr__session_lost_locked(s, ZKR_ZAUTHFAILED);
+    return zkr__clock_deadline(is_secure ? REFUSED_MS : WHY_MS);
 }
 
 /* Without memory it is tried again in a moment. */
@@ -163,14 +173,9 @@ static void run_unlocks(struct zkr_session *s,
 
 static void turn_unlocks(struct zkr_session *s) ZKR__UNLOCKS
 {
+    int64_t next = ask_why_locked(s);
     int64_t now = zkr__clock_now();
-    int64_t next = ZKR__NEVER;
 
-    if (may_be_refused(s)) {
-        next = now + REFUSED_MS * ZKR__MS;
-        if (s->over == 0 && zkr__zk_refused(s->zk))
-            zkr__session_lost_locked(s, ZKR_ZAUTHFAILED);
-    }
     for (size_t i = 0; i < sizeof(duties) / sizeof(duties[0]); i++) {
         int64_t due = duties[i].due(s);
 

@@ -17,6 +17,9 @@
 /* With ZKR_SESSION_ONE_ROUND: how long the client has for its first attempts
  * before they are examined. Servers that are there are not disturbed so. */
 #define ROUND_MS 100
+/* How long to wait with the next probe, when a server has refused a handshake
+ * again; twice as long each time. */
+#define PAUSE_MS 1000
 
 static int probe_ms(const struct zkr_session *s)
 {
@@ -75,13 +78,15 @@ void zkr__first_request_end_locked(struct zkr_session *s, int rc)
 
 static void greet_locked(struct zkr_session *s) ZKR__LOCKED;
 
-static int judge(const struct zkr_session *s, int rc)
+static int judge_locked(struct zkr_session *s, int rc) ZKR__LOCKED
 {
     const char *servers = s->hosts.servers;
+    char why[ZKR__WHY_MAX];
 
     if (s->over != 0)
-        return zkr__fail(s->over, "session to %s: %s", servers,
-                         s->over == ZKR_ECLOSED ? "closed" : "refused");
+        return zkr__fail(s->over, "session to %s: %s%s", servers,
+                         s->over == ZKR_ECLOSED ? "closed" : "refused",
+                         zkr__reason_text_locked(s, why));
     if (rc == ZKR_ZNONODE)
         return zkr__fail(ZKR_ENOCHROOT,
                          "session to %s: the chroot '%s' does not exist "
@@ -104,7 +109,7 @@ static void on_answer(struct zkr__op *op, const struct zkr__zk_reply *reply)
     if (s->over == 0 && reply->rc == ZKR_ZSESSIONEXPIRED)
         greet_locked(s);
     else
-        zkr__first_request_end_locked(s, judge(s, reply->rc));
+        zkr__first_request_end_locked(s, judge_locked(s, reply->rc));
 }
 
 /* The answer tells whether the server serves, and whether the chroot exists. */
@@ -121,12 +126,15 @@ static void on_limit(struct zkr__timer *timer)
     struct zkr_session *s =
         ZKR__CONTAINER(timer, struct zkr_session, first_request.limit);
 
+    char why[ZKR__WHY_MAX];
+
     zkr__session_assert_locked(s);
     zkr__first_request_end_locked(
-        s, zkr__fail(s->over != 0 ? s->over : ZKR_EUNREACHABLE,
-                     "session to %s: %sno answer in %u ms", s->hosts.servers,
-                     zkr__session_connected(s) ? "connected, but " : "",
-                     s->opts.connect_timeout_ms));
+        s,
+        zkr__fail(s->over != 0 ? s->over : ZKR_EUNREACHABLE,
+                  "session to %s: %sno answer in %u ms%s", s->hosts.servers,
+                  zkr__session_connected(s) ? "connected, but " : "",
+                  s->opts.connect_timeout_ms, zkr__reason_text_locked(s, why)));
 }
 
 void zkr__first_request_begin_locked(struct zkr_session *s, zkr_open_fn fn,
@@ -150,21 +158,37 @@ void zkr__first_request_begin_locked(struct zkr_session *s, zkr_open_fn fn,
     greet_locked(s);
 }
 
+void zkr__first_request_hurry_locked(struct zkr_session *s)
+{
+    struct zkr__first_request *g = &s->first_request;
+
+    if (!g->done && g->probe_again < g->probe_at)
+        g->probe_at = g->probe_again;
+}
+
 /* Before the deadline only a refusal by all is an end, and only without a
- * connection: a server may just have started. */
+ * connection. One of the connection is so for one round only: a server may just
+ * be starting. */
 void zkr__first_request_probe_unlocks(struct zkr_session *s,
                                       const char *servers)
 {
     struct zkr__first_request *g = &s->first_request;
     int64_t deadline = g->limit.instant - limit_ms(s) * ZKR__MS;
-    bool last = zkr__clock_now() >= deadline;
+    int64_t now = zkr__clock_now();
+    bool last = now >= deadline;
+    enum zkr__verdict verdict;
+    enum zkr__verdict enough = (s->opts.flags & ZKR_SESSION_ONE_ROUND) != 0
+                                   ? ZKR__ALL_REFUSE
+                                   : ZKR__ALL_REFUSE_TLS;
     int rc;
 
+    g->pause_ms = g->pause_ms == 0 ? PAUSE_MS : 2 * g->pause_ms;
+    g->probe_again = now + g->pause_ms * ZKR__MS;
     g->probe_at = last ? ZKR__NEVER : deadline;
     zkr__session_unlock(s);
-    rc = zkr__probe(servers, &s->opts, probe_ms(s));
+    rc = zkr__probe(servers, &s->opts, probe_ms(s), &verdict);
     zkr__session_lock(s);
-    if (last || (rc == ZKR_EREFUSED && !zkr__session_connected(s)))
+    if (last || (verdict >= enough && !zkr__session_connected(s)))
         zkr__first_request_end_locked(s, rc);
 }
 

@@ -18,7 +18,9 @@
 struct zkr__first_request {
     struct zkr__op hello; /* the first request, which waits for a connection */
     struct zkr__timer limit;
-    int64_t probe_at; /* when the connector asks why nobody has answered */
+    int64_t probe_at;    /* when the connector asks why nobody has answered */
+    int64_t probe_again; /* when it may, if there is another reason to */
+    int64_t pause_ms;    /* until then */
     bool done;
     int rc;
     char detail[ZKR__DETAIL_MAX];
@@ -39,6 +41,9 @@ void zkr__first_request_begin_locked(struct zkr_session *s, zkr_open_fn fn,
 /* Ends it, unless it has ended. After an error, whose sentence is that of this
  * thread, the session is over. */
 void zkr__first_request_end_locked(struct zkr_session *s, int rc) ZKR__LOCKED;
+
+/* A server has refused a handshake: the others are to be asked. */
+void zkr__first_request_hurry_locked(struct zkr_session *s) ZKR__LOCKED;
 
 /* For the connector, at `probe_at`: asks the servers why none has answered. */
 void zkr__first_request_probe_unlocks(struct zkr_session *s,

@@ -26,6 +26,7 @@ static void tell_locked(struct zkr_listener *l) ZKR__LOCKED
         .state = (enum zkr_session_state_kind)s->sm.state,
         .epoch = s->epoch,
         .session_id = s->id,
+        .cause = zkr__reason_of_state_locked(s),
     };
     zkr__dispatch_post_locked(s, &l->notice);
 }

@@ -97,7 +97,5 @@ void zkr__scout_send_unlocks(struct zkr_session *s, const char *servers)
     else if (s->scout.served_since == 0)
         s->scout.served_since = now;
     else if (now - s->scout.served_since >= timeout(s))
-        zkr__session_give_up_locked(
-            s, "the servers serve others, and not this session; they may have "
-               "been restored from an older copy");
+        zkr__session_give_up_locked(s, ZKR_CAUSE_RESTORED, "");
 }

@@ -20,6 +20,7 @@
 #include "session/lease.h"
 #include "session/locked.h"
 #include "session/op.h"
+#include "session/reason.h"
 #include "session/window.h"
 #include "zk/acl.h"
 #include "zk/hosts.h"
@@ -48,6 +49,7 @@ struct zkr_session {
     uint32_t timeout_ms;
     int over; /* why calls fail; 0 when they do not */
     struct zkr_counters counters;
+    struct zkr__reason reason;
 
     /* operations waiting for the connection, and for room in the window */
     struct zkr__list queued[ZKR__OP_CLASSES];
@@ -155,8 +157,7 @@ bool zkr__session_connected(const struct zkr_session *s);
 /* ZKR_OK, or the error of a call in a session that is over, or whose handle
  * cannot be used now. */
 int zkr__session_check_open_locked(const struct zkr_session *s) ZKR__LOCKED;
-int zkr__session_check_connected_locked(const struct zkr_session *s)
-    ZKR__LOCKED;
+int zkr__session_check_connected_locked(struct zkr_session *s) ZKR__LOCKED;
 
 /* Returns false with ZKR_SESSION_NO_LEASE. */
 bool zkr__session_has_lease(const struct zkr_session *s);
@@ -189,8 +190,8 @@ void zkr__session_end_locked(struct zkr_session *s, int code,
 void zkr__session_lost_locked(struct zkr_session *s, int code) ZKR__LOCKED;
 
 /* Called when the session may live, but not through this handle. */
-void zkr__session_give_up_locked(struct zkr_session *s,
-                                 const char *why) ZKR__LOCKED;
+void zkr__session_give_up_locked(struct zkr_session *s, enum zkr_cause cause,
+                                 const char *text) ZKR__LOCKED;
 
 /* Upcall of the seam. */
 void zkr__session_on_event(struct zkr_session *s, enum zkr__zk_event event);

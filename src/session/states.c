@@ -27,14 +27,22 @@ static const struct zkr__sm_state table[] = {
 };
 /* clang-format on */
 
+/* `why` is for debugging; people are told the reason. */
 static void move_locked(struct zkr_session *s,
                         enum zkr_session_state_kind state,
                         const char *why) ZKR__LOCKED
 {
+    bool is_quiet =
+        state == ZKR_SESSION_CONNECTED || state == ZKR_SESSION_CLOSED;
+
     s->counters.reconnects += s->sm.state == ZKR_SESSION_SUSPENDED &&
                               state == ZKR_SESSION_RECONNECTED;
     s->counters.expiries += state == ZKR_SESSION_LOST;
     zkr__sm_move(&s->sm, (int)state, why);
+    if (zkr__reason_of_state_locked(s) != ZKR_CAUSE_NONE)
+        why = s->reason.last.text;
+    zkr__log(is_quiet ? ZKR_LOG_INFO : ZKR_LOG_WARNING, "session to %s: %s: %s",
+             s->hosts.servers, zkr_session_state_name(state), why);
     zkr__listeners_tell_locked(s);
     zkr__cond_wake(&s->changed);
 }
@@ -78,6 +86,8 @@ static void connected_locked(struct zkr_session *s) ZKR__LOCKED
                 s->sm.state == ZKR_SESSION_CONNECTING ? ZKR_SESSION_CONNECTED
                                                       : ZKR_SESSION_RECONNECTED,
                 "established");
+    (void)zkr__reason_look_locked(s); /* that is past now */
+    s->reason.told = 0;
     zkr__scout_rest_locked(s);
     s->answered_at = zkr__clock_boot();
     if (s->observer != NULL)
@@ -90,6 +100,9 @@ static void disconnected_locked(struct zkr_session *s) ZKR__LOCKED
 {
     if (!zkr__session_connected(s))
         return;
+    if (!zkr__reason_take_locked(s))
+        zkr__reason_set_locked(s, ZKR_CAUSE_HUNG_UP, "", "");
+    s->reason.told |= ZKR__BIT(s->reason.last.cause);
     move_locked(s, ZKR_SESSION_SUSPENDED, "connection lost");
     zkr__scout_wait_locked(s);
     if (s->observer != NULL)
@@ -146,19 +159,23 @@ void zkr__session_lost_locked(struct zkr_session *s, int code)
     if (s->handle_dead || s->over != 0 || s->zk == NULL)
         return;
     if (code == ZKR_ZAUTHFAILED) {
+        if (zkr__reason_look_locked(s) != ZKR_CAUSE_CREDENTIALS)
+            zkr__reason_set_locked(s, ZKR_CAUSE_CREDENTIALS,
+                                   s->reason.last.server, "");
         zkr__session_end_locked(s, code, ZKR_SESSION_AUTH_FAILED,
                                 "authentication failed");
         return;
     }
+    zkr__reason_set_locked(s, ZKR_CAUSE_EXPIRED, "", "");
     lost_locked(s, "expired");
     handle_dead_locked(s);
 }
 
-void zkr__session_give_up_locked(struct zkr_session *s, const char *why)
+void zkr__session_give_up_locked(struct zkr_session *s, enum zkr_cause cause,
+                                 const char *text)
 {
-    zkr__log(ZKR_LOG_WARNING, "session to %s: given up: %s", s->hosts.servers,
-             why);
-    lost_locked(s, why);
+    zkr__reason_set_locked(s, cause, "", text);
+    lost_locked(s, "given up");
     handle_dead_locked(s);
 }
 
@@ -166,7 +183,7 @@ void zkr__session_give_up_locked(struct zkr_session *s, const char *why)
 static void read_only_locked(struct zkr_session *s) ZKR__LOCKED
 {
     s->open_at = zkr__clock_deadline(s->opts.retry.cap_ms);
-    zkr__session_give_up_locked(s, "a server says that it is read-only");
+    zkr__session_give_up_locked(s, ZKR_CAUSE_READ_ONLY, "");
 }
 
 void zkr__session_handle_locked(struct zkr_session *s, enum zkr__zk_event event)

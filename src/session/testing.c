@@ -25,7 +25,7 @@ static int expire_unlocks(struct zkr_session *s) ZKR__UNLOCKS
 
     if (rc != ZKR_OK)
         return rc;
-    zkr__session_give_up_locked(s, "ended for a test");
+    zkr__session_give_up_locked(s, ZKR_CAUSE_EXPIRED, "for a test");
     while (s->handle_dead || s->closing) {
         if (!zkr__cond_wait(&s->changed, &s->lock, deadline))
             return zkr__fail(ZKR_ETIMEDOUT,

@@ -27,14 +27,16 @@ struct probe_target {
     int fd;         /* connecting; -1 when the result is known: */
     int error;      /* errno; 0 is connected */
     int tls_rc;     /* an error: there is no TLS with it; */
-    char tls[256];  /* why */
+    char tls[256];  /* why; */
+    bool hangs_up;  /* and that is all */
 };
 
 struct targets {
     struct probe_target target[TARGETS_MAX];
     size_t count;
     size_t accepted; /* so many of them accept connections, */
-    size_t refused;  /* or refuse them */
+    size_t refused;  /* or refuse them, */
+    size_t insecure; /* or the handshake */
 };
 
 /* Returns a descriptor, or the negative errno. */
@@ -62,6 +64,7 @@ static void add_target(struct targets *all, const char *name, int fd)
     t->fd = fd < 0 ? -1 : fd;
     t->error = fd < 0 ? -fd : ETIMEDOUT;
     t->tls_rc = ZKR_OK;
+    t->hangs_up = false;
 }
 
 int zkr__probe_descriptor(void)
@@ -100,7 +103,8 @@ static void await(struct probe_target *t, const struct zkr_session_opts *opts,
         getsockopt(t->fd, SOL_SOCKET, SO_ERROR, &t->error, &len) != 0)
         t->error = errno;
     if (ZKR__HAS_TLS && t->error == 0 && opts->tls_ca != NULL)
-        t->tls_rc = zkr__tls_try(opts, t->fd, deadline, t->tls, sizeof(t->tls));
+        t->tls_rc = zkr__tls_try(opts, t->fd, deadline, t->tls, sizeof(t->tls),
+                                 &t->hangs_up);
     (void)close(t->fd);
 }
 
@@ -123,7 +127,7 @@ static const char *tried(const struct targets *all, char text[TRIED_MAX])
 }
 
 int zkr__probe(const char *servers, const struct zkr_session_opts *opts,
-               int timeout_ms)
+               int timeout_ms, enum zkr__verdict *ret_verdict)
 {
     struct targets all = { .count = 0 };
     char text[TRIED_MAX];
@@ -140,10 +144,14 @@ int zkr__probe(const char *servers, const struct zkr_session_opts *opts,
         if (t->tls_rc != ZKR_OK && secretive == NULL)
             secretive = t;
         all.refused += t->error == ECONNREFUSED;
+        all.insecure += t->tls_rc == ZKR_ZSSLCONNECTIONERROR && !t->hangs_up;
         all.accepted += has_accepted(t);
         if (has_accepted(t) && mute == NULL)
             mute = t->name;
     }
+    *ret_verdict = all.insecure == all.count ? ZKR__ALL_REFUSE_TLS
+                   : all.refused + all.insecure == all.count ? ZKR__ALL_REFUSE
+                                                             : ZKR__NO_VERDICT;
     if (secretive != NULL)
         return zkr__fail(secretive->tls_rc,
                          "no TLS connection to server %s: %s%s",

@@ -122,23 +122,26 @@ static bool await(SSL *ssl, int rc, int64_t deadline, int *ret_error)
 }
 
 /* The result of a certificate counts first: OpenSSL says only that there was
- * one. */
-static void describe(SSL *ssl, int error, char *reason, size_t size)
+ * one. Tells whether the server does no more than hang up. */
+static bool describe(SSL *ssl, int error, char *reason, size_t size)
 {
     long verified = SSL_get_verify_result(ssl);
     unsigned long code = ERR_peek_error();
+    bool hangs_up = error == SSL_ERROR_SYSCALL ||
+                    error == SSL_ERROR_ZERO_RETURN ||
+                    ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
 
     if (verified != X509_V_OK)
         (void)snprintf(reason, size, "its certificate is refused: %s",
                        X509_verify_cert_error_string(verified));
-    else if (error == SSL_ERROR_SYSCALL || error == SSL_ERROR_ZERO_RETURN ||
-             ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING)
+    else if (hangs_up)
         (void)snprintf(reason, size,
                        "it hangs up: a port without TLS, or "
                        "one that takes no more clients");
     else
         (void)snprintf(reason, size, "%s", openssl_reason());
     ERR_clear_error();
+    return hangs_up && verified == X509_V_OK;
 }
 
 /* With TLS 1.3 the server looks at the certificate of the client when the
@@ -180,7 +183,7 @@ static bool shake_without_signal(SSL *ssl, int64_t deadline, int *ret_error)
 }
 
 int zkr__tls_try(const struct zkr_session_opts *o, int fd, int64_t deadline,
-                 char *reason, size_t size)
+                 char *reason, size_t size, bool *ret_hangs_up)
 {
     SSL_CTX *ctx = NULL;
     SSL *ssl = NULL;
@@ -195,7 +198,7 @@ int zkr__tls_try(const struct zkr_session_opts *o, int fd, int64_t deadline,
     if (ssl != NULL && SSL_set_fd(ssl, fd) == 1 &&
         !shake_without_signal(ssl, deadline, &error) &&
         error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) {
-        describe(ssl, error, reason, size);
+        *ret_hangs_up = describe(ssl, error, reason, size);
         rc = ZKR_ZSSLCONNECTIONERROR;
     }
     SSL_free(ssl);

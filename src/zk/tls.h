@@ -23,6 +23,7 @@ int zkr__tls_check(const struct zkr_session_opts *opts);
  * listens for a moment to what the server has against it. Returns
  * ZKR_ZSSLCONNECTIONERROR with the reason when they do not get along,
  * ZKR_ESYSTEM with the reason when this process gets no descriptor; ZKR_OK also
- * when the server has not answered at the deadline. */
+ * when the server has not answered at the deadline. `ret_hangs_up`: that is all
+ * that it does. */
 int zkr__tls_try(const struct zkr_session_opts *opts, int fd, int64_t deadline,
-                 char *reason, size_t size);
+                 char *reason, size_t size, bool *ret_hangs_up);

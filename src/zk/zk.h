@@ -21,6 +21,8 @@
 struct zkr__watch;
 struct zkr_session;
 
+#define ZKR__ZK_SERVER_MAX 64
+
 /* One client handle: one session with the server, through all reconnects. */
 struct zkr__zk;
 
@@ -157,6 +159,17 @@ bool zkr__zk_log_in(struct zkr__zk *zk);
  * It is useless then. To be asked now and then while it is not connected. */
 bool zkr__zk_refused(struct zkr__zk *zk);
 
+/* What the client has had against a server, or the server against us. */
+struct zkr__zk_fault {
+    enum zkr_cause cause;            /* NONE: nothing */
+    char server[ZKR__ZK_SERVER_MAX]; /* "": it is not known */
+    char text[96];                   /* more of it; may be "" */
+};
+
+/* Returns the first fault of the handle that has not been returned yet, and
+ * then the last. Its cause is NONE when there is none. */
+void zkr__zk_take_fault(struct zkr__zk *zk, struct zkr__zk_fault *ret_fault);
+
 /* Gives the handle other servers. It keeps a connection that it has, and tries
  * the others when it has none: see zk_move.h. Never blocks. Errors:
  * ZKR_ENOMEM. */
@@ -169,7 +182,6 @@ int64_t zkr__zk_session_id(struct zkr__zk *zk);
 uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk);
 
 /* Names the server that the handle is connected to, for people. */
-#define ZKR__ZK_SERVER_MAX 64
 void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX]);
 
 /* Sends a request. Never blocks. The client keeps the id, a number, and

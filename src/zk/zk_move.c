@@ -18,14 +18,19 @@
 
 static atomic_uint names;
 static atomic_uint count; /* of those that wait; it may be read at any time */
-static struct zkr__list waiting = { &waiting, &waiting };
+static struct zkr__list all = { &all, &all }; /* with the latch shut */
+static _Thread_local struct zkr__move *mine;
+
+#define NAME_PREFIX "zkr-zk-"
 
 void zkr__move_name_threads(struct zkr__move *move,
                             char before[ZKR__THREAD_NAME_MAX])
 {
-    zkr__list_init(&move->link);
-    (void)snprintf(move->name, sizeof(move->name), "zkr-zk-%x",
+    (void)snprintf(move->name, sizeof(move->name), NAME_PREFIX "%x",
                    atomic_fetch_add(&names, 1));
+    zkr__latch_shut();
+    zkr__list_append(&all, &move->link);
+    zkr__latch_open();
     if (pthread_getname_np(pthread_self(), before, ZKR__THREAD_NAME_MAX) != 0)
         before[0] = '\0';
     (void)pthread_setname_np(pthread_self(), move->name);
@@ -34,6 +39,7 @@ void zkr__move_name_threads(struct zkr__move *move,
 void zkr__move_restore_name(const char before[ZKR__THREAD_NAME_MAX])
 {
     (void)pthread_setname_np(pthread_self(), before);
+    mine = NULL;
 }
 
 /* With the latch shut. */
@@ -43,7 +49,6 @@ static char *take(struct zkr__move *move)
 
     move->servers = NULL;
     if (servers != NULL) {
-        zkr__list_remove(&move->link);
         (void)atomic_fetch_sub(&count, 1);
         zkr__latch_let_level_go();
     }
@@ -60,7 +65,6 @@ int zkr__move_to(struct zkr__move *move, zhandle_t *zh, const char *servers)
     free(take(move));
     move->zh = zh;
     move->servers = copy;
-    zkr__list_append(&waiting, &move->link);
     (void)atomic_fetch_add(&count, 1);
     zkr__latch_hold_level();
     zkr__latch_open();
@@ -71,6 +75,8 @@ void zkr__move_forget(struct zkr__move *move)
 {
     zkr__latch_shut();
     free(take(move));
+    if (move->link.next != NULL) /* it was named */
+        zkr__list_remove(&move->link);
     zkr__latch_open();
 }
 
@@ -92,7 +98,7 @@ static bool is_connected(zhandle_t *zh)
 /* With the latch shut. */
 static struct zkr__move *find(const char *name)
 {
-    for (struct zkr__list *l = waiting.next; l != &waiting; l = l->next) {
+    for (struct zkr__list *l = all.next; l != &all; l = l->next) {
         struct zkr__move *move = ZKR__CONTAINER(l, struct zkr__move, link);
 
         if (strcmp(move->name, name) == 0)
@@ -101,16 +107,28 @@ static struct zkr__move *find(const char *name)
     return NULL;
 }
 
-/* The handle lives as long as its io thread. */
-static void move_mine(const char *name)
+/* The handle lives as long as its threads. */
+struct zkr__move *zkr__move_of_thread(void)
 {
-    struct zkr__move *move;
+    char name[ZKR__THREAD_NAME_MAX];
+
+    if (mine != NULL ||
+        pthread_getname_np(pthread_self(), name, sizeof(name)) != 0 ||
+        strncmp(name, NAME_PREFIX, strlen(NAME_PREFIX)) != 0)
+        return mine;
+    zkr__latch_shut();
+    mine = find(name);
+    zkr__latch_open();
+    return mine;
+}
+
+static void move_mine(struct zkr__move *move)
+{
     zhandle_t *zh = NULL;
     char *servers = NULL;
 
     zkr__latch_shut();
-    move = find(name);
-    if (move != NULL && !is_connected(move->zh)) {
+    if (move->servers != NULL && !is_connected(move->zh)) {
         zh = move->zh;
         servers = take(move);
     }
@@ -124,10 +142,11 @@ static void move_mine(const char *name)
 
 void zkr__move_on_log(const char *line)
 {
-    char name[ZKR__THREAD_NAME_MAX];
+    struct zkr__move *move;
 
-    if (atomic_load(&count) == 0 || !has_failed(line) ||
-        pthread_getname_np(pthread_self(), name, sizeof(name)) != 0)
+    if (atomic_load(&count) == 0 || !has_failed(line))
         return;
-    move_mine(name);
+    move = zkr__move_of_thread();
+    if (move != NULL)
+        move_mine(move);
 }

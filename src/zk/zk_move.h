@@ -13,7 +13,8 @@
  * and after two thirds of the session timeout where one is silent.
  *
  * The log callback tells neither the handle nor the thread. But threads inherit
- * their name, so the client's threads are made under a name of their own. */
+ * their name, so the client's threads are made under a name of their own: by
+ * that name a line is known to be of a handle. */
 #pragma once
 
 #include <zookeeper/zookeeper.h>
@@ -28,7 +29,7 @@ struct zkr__move {
     char name[ZKR__THREAD_NAME_MAX]; /* of the client's threads; set once */
     zhandle_t *zh;
     char *servers;         /* the list that waits; NULL: none */
-    struct zkr__list link; /* in the list of those that wait */
+    struct zkr__list link; /* in the list of all */
 };
 
 /* Before and after the handle is made: its threads are named in between. */
@@ -42,6 +43,9 @@ int zkr__move_to(struct zkr__move *move, zhandle_t *zh, const char *servers);
 
 /* When the handle has been closed. */
 void zkr__move_forget(struct zkr__move *move);
+
+/* Returns that of the handle whose thread this is; NULL on other threads. */
+struct zkr__move *zkr__move_of_thread(void);
 
 /* Receives each line that the client logs, on any thread, last of all: the
  * text is not valid afterwards. */

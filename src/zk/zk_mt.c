@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "base/log.h"
+#include "zk/fault.h"
 #include "zk/probe.h"
 #include "zk/reaper.h"
 #include "zk/sasl.h"
@@ -48,8 +49,11 @@ struct zkr__zk {
                                more */
     pthread_mutex_t lock;   /* a leaf: */
     struct zkr__list transactions; /* under way */
-    const char *auth_scheme;       /* NULL when the client has them */
-    const char *auth;              /* NULL without credentials */
+    /* Not taken yet: the first one, and the last. */
+    struct zkr__zk_fault first;
+    struct zkr__zk_fault last;
+    const char *auth_scheme; /* NULL when the client has them */
+    const char *auth;        /* NULL without credentials */
     const struct zkr__acl *acl;
     struct zkr__sasl *sasl; /* NULL without */
     struct zkr__move move;
@@ -118,20 +122,65 @@ static enum zkr_log_level level_of(const char *line)
     return ZKR_LOG_DEBUG;
 }
 
-/* Some lines end with a newline, which is not part of the message. The client
- * logs an error before it returns it in errno. */
+/* The lock is a leaf: the client may hold locks here. */
+static void note_fault(const char *line)
+{
+    struct zkr__move *move = zkr__move_of_thread();
+    struct zkr__zk *zk;
+    struct zkr__zk_fault fault;
+
+    if (move == NULL)
+        return;
+    zk = ZKR__CONTAINER(move, struct zkr__zk, move);
+    (void)pthread_mutex_lock(&zk->lock);
+    fault = zk->last;
+    if (!zkr__fault_read(line, &fault))
+        (void)memcpy(zk->last.server, fault.server, sizeof(fault.server));
+    else if (zk->first.cause == ZKR_CAUSE_NONE)
+        zk->first = fault;
+    else
+        zk->last = fault;
+    (void)pthread_mutex_unlock(&zk->lock);
+}
+
+void zkr__zk_take_fault(struct zkr__zk *zk, struct zkr__zk_fault *ret_fault)
+{
+    (void)pthread_mutex_lock(&zk->lock);
+    *ret_fault = zk->first;
+    zk->first = zk->last;
+    zk->last.cause = ZKR_CAUSE_NONE;
+    (void)pthread_mutex_unlock(&zk->lock);
+}
+
+/* Some lines end with a newline, which is not part of the message. */
+static void tell(enum zkr_log_level level, const char *text)
+{
+    char line[LINE_MAX_BYTES];
+    unsigned times = zkr__log_times(level, strstr(text, ":ZOO_"));
+    size_t len = strcspn(text, "\n");
+
+    if (times == 1)
+        (void)snprintf(line, sizeof(line), "%.*s", (int)len, text);
+    else if (times > 1)
+        (void)snprintf(
+            line, sizeof(line), "%.*s (%u times since it was told)",
+            (int)(len < LINE_MAX_BYTES - 64 ? len : LINE_MAX_BYTES - 64), text,
+            times);
+    if (times > 0)
+        zkr__log_line(level, line);
+}
+
+/* The client logs an error before it returns it in errno. */
 static void on_log(const char *text)
 {
     enum zkr_log_level level = level_of(text);
-    char line[LINE_MAX_BYTES];
     int saved = errno;
 
     zkr__latch_on_log(text);
-    if (zkr__log_wanted(level)) {
-        (void)snprintf(line, sizeof(line), "%.*s", (int)strcspn(text, "\n"),
-                       text);
-        zkr__log_line(level, line);
-    }
+    if (level != ZKR_LOG_DEBUG)
+        note_fault(text);
+    if (zkr__log_wanted(level))
+        tell(level, text);
     zkr__move_on_log(text);
     errno = saved;
 }

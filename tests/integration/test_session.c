@@ -902,6 +902,73 @@ TEST(the_hook_of_a_session_gets_its_lines)
     zkr_log_set(ZKR_LOG_DEBUG, NULL, NULL);
 }
 
+static atomic_int cause_of_suspended;
+
+static void note_cause(zkr_session *s, const struct zkr_session_event *event,
+                       void *user)
+{
+    (void)s;
+    (void)user;
+    if (event->state == ZKR_SESSION_SUSPENDED)
+        atomic_store(&cause_of_suspended, (int)event->cause);
+    else
+        assert_int_equal(event->cause, ZKR_CAUSE_NONE);
+}
+
+static void record_line(enum zkr_log_level level, const char *line, void *user)
+{
+    recorder_add(user,
+                 strstr(line, ": SUSPENDED: ") != NULL     ? 1
+                 : strstr(line, ": RECONNECTED: ") != NULL ? 2
+                 : strstr(line, "refuses the connection")  ? 3
+                                                           : 4,
+                 (int)level);
+}
+
+/* Regression: one dead server was told of in 122 lines in ten seconds, none of
+ * them to the hook of the session, and by no call. */
+TEST(why_there_is_no_connection_is_told)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    struct zkr_session_error error = ZKR_SESSION_ERROR_INIT;
+    AUTO(recorder) lines = recorder_new();
+    AUTO(recorder) flood = recorder_new();
+    AUTO(session) s = NULL;
+    AUTO(mutex) m = NULL;
+    AUTO(listener) l = NULL;
+    zkr_grant *none = NULL;
+    int code;
+
+    opts.log = record_line;
+    opts.log_user = lines;
+    s = open_session_with(&opts);
+    m = new_mutex(s, new_path());
+    ok(zkr_session_listen(s, note_cause, NULL, &l));
+    ok(zkr_session_last_error(s, &error));
+    assert_int_equal(error.cause, ZKR_CAUSE_NONE);
+    zkr_log_set(ZKR_LOG_WARNING, count_line, flood);
+    server_kill9(the_server);
+    wait_session_state(s, ZKR_SESSION_SUSPENDED);
+    assert_true(recorder_wait(lines, 2, SOON_MS));
+    assert_int_equal(zkr_mutex_acquire(m, 1000, &none), ZKR_ETIMEDOUT);
+    assert_non_null(strstr(zkr_error_detail(), "refuses the connection"));
+    assert_int_equal(zkr_session_sync(s, 10), ZKR_EUNREACHABLE);
+    assert_non_null(strstr(zkr_error_detail(), "refuses the connection"));
+    ok(zkr_session_last_error(s, &error));
+    assert_int_equal(error.cause, ZKR_CAUSE_REFUSED);
+    assert_string_equal(error.server, server_hosts(the_server));
+    restart_server();
+    wait_session_state(s, ZKR_SESSION_RECONNECTED);
+    zkr_log_set(ZKR_LOG_WARNING, NULL, NULL);
+    assert_int_equal(atomic_load(&cause_of_suspended), ZKR_CAUSE_HUNG_UP);
+    assert_true(recorder_count(flood) < 12);
+    assert_int_equal(recorder_count(lines), 3);
+    for (int i = 0; i < 3; i++) {
+        assert_true(recorder_get(lines, (size_t)i, &code, NULL));
+        assert_int_equal(code, i == 0 ? 1 : i == 1 ? 3 : 2);
+    }
+}
+
 /* Regression: a program may free log_user when it has closed the session; a
  * question to a grant that it still had called the hook. */
 TEST(the_hook_of_a_closed_session_is_not_called)

@@ -3,6 +3,7 @@
  * each thing that can be wrong. */
 #include "fixture.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,6 +185,29 @@ TEST(a_certificate_that_is_no_good_is_told)
     }
 }
 
+/* Regression: it was tried again, five times a second, until
+ * connect_timeout_ms; and the sentence had the code twice. */
+TEST(an_open_ends_when_each_server_was_refused)
+{
+    struct zkr_session_opts opts = tls_opts("other", "client");
+
+    for (int i = 0; i < 2; i++) {
+        struct stopwatch *w = stopwatch_start();
+        zkr_session *s = NULL;
+        const char *code;
+
+        opts.flags = i == 0 ? 0 : ZKR_SESSION_ONE_ROUND;
+        assert_int_equal(
+            zkr_session_open(server_secure_hosts(the_server), &opts, &s),
+            ZKR_ZSSLCONNECTIONERROR);
+        assert_true(stopwatch_says(w, 0, PROBE_MS + LATE_MS));
+        says("its certificate is refused");
+        code = strstr(zkr_error_detail(), "ZSSLCONNECTIONERROR");
+        assert_non_null(code);
+        assert_null(strstr(code + 1, "ZSSLCONNECTIONERROR"));
+    }
+}
+
 /* With TLS 1.3 the server says so after the handshake. */
 TEST(a_certificate_that_the_server_refuses_is_told)
 {
@@ -306,16 +330,45 @@ TEST(a_server_that_says_nothing_is_left_for_the_next)
     assert_int_equal(zkr_session_stuck_handles(), 0);
 }
 
-/* While the server cannot be believed, calls end at their deadlines; when it
- * can, the session goes on. */
+static void expect_expired(zkr_session *s)
+{
+    struct zkr_session_error error = ZKR_SESSION_ERROR_INIT;
+    const char *host = strrchr(server_secure_hosts(the_server), '/');
+
+    says("shows a certificate that has expired");
+    ok(zkr_session_last_error(s, &error));
+    assert_int_equal(error.cause, ZKR_CAUSE_CERTIFICATE_EXPIRED);
+    assert_string_equal(error.server, host == NULL
+                                          ? server_secure_hosts(the_server)
+                                          : host + 1);
+    assert_true(error.age_ms >= 0 && error.age_ms < SOON_MS);
+}
+
+static void note_expired(enum zkr_log_level level, const char *line,
+                         void *expired)
+{
+    (void)level;
+    if (strstr(line, "shows a certificate that has expired") != NULL)
+        (void)atomic_fetch_add((atomic_int *)expired, 1);
+}
+
+/* Regression: "expired" stood nowhere. While the server cannot be believed,
+ * calls end at their deadlines and say why; when it can, the session goes
+ * on. */
 TEST(a_certificate_that_expires_suspends_the_session)
 {
     char good[600];
     char used[600];
     char stale[600];
-    AUTO(session) s = open_tls();
-    AUTO(mutex) m = new_mutex(s, new_path());
+    atomic_int expired = 0; /* lines that say so */
+    struct zkr_session_opts opts = tls_opts("ca", "client");
+    AUTO(session) s = NULL;
+    AUTO(mutex) m = NULL;
 
+    opts.log = note_expired;
+    opts.log_user = &expired;
+    ok(zkr_session_open(server_secure_hosts(the_server), &opts, &s));
+    m = new_mutex(s, new_path());
     (void)snprintf(good, sizeof(good), "%s/good.p12", server_keys());
     (void)snprintf(used, sizeof(used), "%s/server.p12", server_keys());
     (void)snprintf(stale, sizeof(stale), "%s/expired.p12", server_keys());
@@ -331,6 +384,10 @@ TEST(a_certificate_that_expires_suspends_the_session)
         w = stopwatch_start();
         assert_int_equal(zkr_mutex_acquire(m, 1000, &g), ZKR_ETIMEDOUT);
         assert_true(stopwatch_says(w, 0, 1000 + LATE_MS));
+        expect_expired(s);
+        assert_int_equal(zkr_session_sync(s, 100), ZKR_EUNREACHABLE);
+        expect_expired(s);
+        assert_int_equal(atomic_load(&expired), i + 1);
         assert_int_equal(unlink(used), 0);
         assert_int_equal(link(good, used), 0);
         restart_server();

@@ -10,6 +10,11 @@ bool zkr__zk_refused(struct zkr__zk *zk)
     return false;
 }
 
+void zkr__zk_take_fault(struct zkr__zk *zk, struct zkr__zk_fault *ret_fault)
+{
+    *ret_fault = (struct zkr__zk_fault){ 0 };
+}
+
 int zkr__zk_move(struct zkr__zk *zk, const char *servers)
 {
     return ZKR_OK;

@@ -749,7 +749,8 @@ char *zkr__servers_rotated(const char *servers, unsigned number,
 }
 
 int zkr__probe(const char *servers, const struct zkr_session_opts *opts,
-               int timeout_ms)
+               int timeout_ms, enum zkr__verdict *ret_verdict)
 {
+    *ret_verdict = ZKR__NO_VERDICT;
     return zkr__fail(ZKR_EUNREACHABLE, "no server of %s answers", servers);
 }

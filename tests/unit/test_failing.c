@@ -259,7 +259,9 @@ TEST(an_owner_is_written_or_there_is_no_memory)
 static void probe(void)
 {
     static const struct zkr_session_opts plain;
-    int rc = zkr__probe("127.0.0.1:1,localhost:1,:,[::1]:1", &plain, 50);
+    enum zkr__verdict verdict;
+    int rc =
+        zkr__probe("127.0.0.1:1,localhost:1,:,[::1]:1", &plain, 50, &verdict);
 
     assert_true(rc == ZKR_EREFUSED || rc == ZKR_EUNREACHABLE);
 }

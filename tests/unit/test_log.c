@@ -8,6 +8,7 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include <sys/wait.h>
@@ -136,4 +137,25 @@ TEST(a_child_of_a_process_with_a_thread_in_the_hook_goes_on)
     assert_int_equal(status, 0);
     (void)sem_post(&may_return);
     thread_join(writer);
+}
+
+/* Regression: one dead server made twelve lines a second. */
+TEST(a_line_that_comes_again_is_told_once)
+{
+    const char *const line = ":ZOO_ERROR@f@1: late by 7ms";
+    char other[32];
+
+    zkr_log_set(ZKR_LOG_DEBUG, count, NULL);
+    assert_int_equal(zkr__log_times(ZKR_LOG_ERROR, line), 1);
+    assert_int_equal(zkr__log_times(ZKR_LOG_ERROR, line), 0);
+    assert_int_equal(
+        zkr__log_times(ZKR_LOG_ERROR, ":ZOO_ERROR@f@1: late by 1234ms"), 0);
+    assert_int_equal(zkr__log_times(ZKR_LOG_DEBUG, line), 1);
+    for (int i = 0; i < 100; i++) { /* more than are kept */
+        (void)snprintf(other, sizeof(other), ":ZOO_ERROR@f@1: %d", i);
+        assert_int_equal(zkr__log_times(ZKR_LOG_ERROR, other), 1);
+    }
+    assert_int_equal(zkr__log_times(ZKR_LOG_ERROR, line), 1);
+    zkr_log_set(ZKR_LOG_DEBUG, count, NULL); /* it has been told of none */
+    assert_int_equal(zkr__log_times(ZKR_LOG_ERROR, line), 1);
 }

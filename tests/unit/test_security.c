@@ -123,6 +123,7 @@ TEST(want_of_descriptors_is_no_fault_of_a_file)
     struct rlimit before;
     struct rlimit none;
     char reason[256];
+    bool hangs_up;
     int fd = mkstemp(name);
     int rc;
 
@@ -133,7 +134,9 @@ TEST(want_of_descriptors_is_no_fault_of_a_file)
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     none = (struct rlimit){ 0, before.rlim_max };
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-    rc = ZKR__HAS_TLS ? zkr__tls_try(&opts, fd, 0, reason, sizeof(reason)) : 0;
+    rc = ZKR__HAS_TLS
+             ? zkr__tls_try(&opts, fd, 0, reason, sizeof(reason), &hangs_up)
+             : 0;
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     (void)close(fd);
     (void)unlink(name);

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The reason: why the session has no connection, or had none last. */
+#include "session/reason.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/opts.h"
+#include "session/session.h"
+
+/* Behind the server, if it is one server's. */
+static const struct {
+    bool of_server;
+    const char *words;
+} causes[] = {
+    [ZKR_CAUSE_NONE] = { false, "no reason is known" },
+    [ZKR_CAUSE_REFUSED] = { true, "refuses the connection" },
+    [ZKR_CAUSE_SILENT] = { true, "does not answer" },
+    [ZKR_CAUSE_HUNG_UP] = { true, "has broken the connection" },
+    [ZKR_CAUSE_UNREACHABLE] = { true, "cannot be reached" },
+    [ZKR_CAUSE_NAME] = { false, "no host name can be resolved" },
+    [ZKR_CAUSE_TLS] = { true, "and we do not agree: the TLS handshake failed" },
+    [ZKR_CAUSE_CERTIFICATE_EXPIRED] = { true, "shows a certificate that has "
+                                              "expired" },
+    [ZKR_CAUSE_CERTIFICATE_HOST] = { true,
+                                     "shows a certificate for another host" },
+    [ZKR_CAUSE_CREDENTIALS] = { true, "refuses our credentials" },
+    [ZKR_CAUSE_READ_ONLY] = { true, "is read-only" },
+    [ZKR_CAUSE_EXPIRED] = { false, "the servers have ended the session" },
+    [ZKR_CAUSE_RESTORED] = { false,
+                             "the servers serve others, and not this session; "
+                             "they may have been restored from an older copy" },
+};
+
+void zkr__reason_set_locked(struct zkr_session *s, enum zkr_cause cause,
+                            const char *server, const char *text)
+{
+    struct zkr_session_error *e = &s->reason.last;
+    bool named = causes[cause].of_server && server[0] != '\0';
+
+    e->cause = cause;
+    (void)snprintf(e->server, sizeof(e->server), "%s", named ? server : "");
+    (void)snprintf(e->text, sizeof(e->text), "%s%s%s%s%s%s",
+                   !causes[cause].of_server ? ""
+                   : named                  ? "server "
+                                            : "a server",
+                   e->server, causes[cause].of_server ? " " : "",
+                   causes[cause].words, text[0] != '\0' ? ": " : "", text);
+    s->reason.at = zkr__clock_boot();
+}
+
+bool zkr__reason_take_locked(struct zkr_session *s)
+{
+    struct zkr__zk_fault fault = { .cause = ZKR_CAUSE_NONE };
+
+    if (s->zk != NULL)
+        zkr__zk_take_fault(s->zk, &fault);
+    if (fault.cause == ZKR_CAUSE_NONE)
+        return false;
+    zkr__reason_set_locked(s, fault.cause, fault.server, fault.text);
+    if (!zkr__session_connected(s) &&
+        (s->reason.told & ZKR__BIT(fault.cause)) == 0) {
+        s->reason.told |= ZKR__BIT(fault.cause);
+        zkr__log(ZKR_LOG_WARNING, "session to %s: no connection: %s",
+                 s->hosts.servers, s->reason.last.text);
+    }
+    return true;
+}
+
+enum zkr_cause zkr__reason_look_locked(struct zkr_session *s)
+{
+    enum zkr_cause cause = ZKR_CAUSE_NONE;
+
+    while (zkr__reason_take_locked(s))
+        cause = s->reason.last.cause;
+    return cause;
+}
+
+const char *zkr__reason_text_locked(struct zkr_session *s,
+                                    char text[ZKR__WHY_MAX])
+{
+    text[0] = '\0';
+    if (zkr__session_connected(s))
+        return text;
+    (void)zkr__reason_look_locked(s);
+    if (s->reason.last.cause != ZKR_CAUSE_NONE)
+        (void)snprintf(
+            text, ZKR__WHY_MAX, "; %s, %lld ms ago", s->reason.last.text,
+            (long long)((zkr__clock_boot() - s->reason.at) / ZKR__MS));
+    return text;
+}
+
+enum zkr_cause zkr__reason_of_state_locked(const struct zkr_session *s)
+{
+    return s->sm.state == ZKR_SESSION_SUSPENDED ||
+                   s->sm.state == ZKR_SESSION_LOST ||
+                   s->sm.state == ZKR_SESSION_AUTH_FAILED
+               ? s->reason.last.cause
+               : ZKR_CAUSE_NONE;
+}
+
+int zkr_session_last_error(zkr_session *s, struct zkr_session_error *ret_error)
+{
+    int rc = zkr__answer_begin(ret_error, sizeof(*ret_error), "session");
+
+    if (rc == ZKR_OK)
+        rc = zkr__session_check(s, "session");
+    if (rc != ZKR_OK)
+        return rc;
+    zkr__session_lock(s);
+    (void)zkr__reason_look_locked(s);
+    s->reason.last.age_ms = (zkr__clock_boot() - s->reason.at) / ZKR__MS;
+    if (s->reason.last.cause != ZKR_CAUSE_NONE)
+        zkr__answer_fill(ret_error, &s->reason.last, sizeof(s->reason.last));
+    zkr__session_unlock(s);
+    return ZKR_OK;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The reason: why the session has no connection, or had none last. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <zkrecipes/session.h>
+
+#include "session/locked.h"
+
+/* Under the session lock. */
+struct zkr__reason {
+    struct zkr_session_error last; /* but for its age: */
+    int64_t at;                    /* by the lease's clock */
+    unsigned told;                 /* causes that the log has been told since
+                                      there was a connection */
+};
+
+/* The one place that sets it. `server` and `text` may be "". */
+void zkr__reason_set_locked(struct zkr_session *s, enum zkr_cause cause,
+                            const char *server, const char *text) ZKR__LOCKED;
+
+/* Takes one fault of the handle, and tells whether there was one. Without a
+ * connection the log is told of each cause, once. */
+bool zkr__reason_take_locked(struct zkr_session *s) ZKR__LOCKED;
+
+/* Takes them all. Returns the cause of the last one, or NONE. */
+enum zkr_cause zkr__reason_look_locked(struct zkr_session *s) ZKR__LOCKED;
+
+/* Returns "; server 10.0.0.1:2181 refuses the connection, 12 ms ago", or ""
+ * when there is a connection. */
+#define ZKR__WHY_MAX 256
+const char *zkr__reason_text_locked(struct zkr_session *s,
+                                    char text[ZKR__WHY_MAX]) ZKR__LOCKED;
+
+/* Returns why the session is in its present state. */
+enum zkr_cause
+zkr__reason_of_state_locked(const struct zkr_session *s) ZKR__LOCKED;
