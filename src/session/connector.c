@@ -140,13 +140,10 @@ static const struct {
 static int64_t ask_why_locked(struct zkr_session *s) ZKR__LOCKED
 {
     bool is_secure = s->opts.tls_ca != NULL || s->opts.sasl_mechanism != NULL;
-    enum zkr_cause cause;
 
     if (s->zk == NULL || s->over != 0 || zkr__session_connected(s))
         return ZKR__NEVER;
-    cause = zkr__reason_look_locked(s);
-    if (cause == ZKR_CAUSE_TLS || cause == ZKR_CAUSE_CERTIFICATE_EXPIRED ||
-        cause == ZKR_CAUSE_CERTIFICATE_HOST)
+    if (zkr__reason_is_tls(zkr__reason_look_locked(s)))
         zkr__first_request_hurry_locked(s);
     if (zkr__zk_refused(s->zk))
         zkr__session_lost_locked(s, ZKR_ZAUTHFAILED);

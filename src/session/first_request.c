@@ -188,6 +188,9 @@ void zkr__first_request_probe_unlocks(struct zkr_session *s,
     zkr__session_unlock(s);
     rc = zkr__probe(servers, &s->opts, probe_ms(s), &verdict);
     zkr__session_lock(s);
+    if (rc == ZKR_ENOTZK && zkr__reason_is_tls(s->reason.last.cause))
+        rc = zkr__fail(ZKR_ZSSLCONNECTIONERROR, "no TLS connection: %s",
+                       s->reason.last.text); /* the probe checks less */
     if (last || (verdict >= enough && !zkr__session_connected(s)))
         zkr__first_request_end_locked(s, rc);
 }

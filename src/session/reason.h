@@ -28,6 +28,13 @@ bool zkr__reason_take_locked(struct zkr_session *s) ZKR__LOCKED;
 /* Takes them all. Returns the cause of the last one, or NONE. */
 enum zkr_cause zkr__reason_look_locked(struct zkr_session *s) ZKR__LOCKED;
 
+/* Tells whether a handshake failed. */
+static inline bool zkr__reason_is_tls(enum zkr_cause cause)
+{
+    return cause == ZKR_CAUSE_TLS || cause == ZKR_CAUSE_CERTIFICATE_EXPIRED ||
+           cause == ZKR_CAUSE_CERTIFICATE_HOST;
+}
+
 /* Returns "; server 10.0.0.1:2181 refuses the connection, 12 ms ago", or ""
  * when there is a connection. */
 #define ZKR__WHY_MAX 256

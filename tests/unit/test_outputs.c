@@ -69,6 +69,7 @@ struct given {
 /* Calls of another thread are given what that thread has. */
 static _Thread_local struct given given;
 static struct zkr_counters counters = ZKR_COUNTERS_INIT;
+static struct zkr_session_error last = ZKR_SESSION_ERROR_INIT;
 
 static zkr_lockable *asked(zkr_lockable *l)
 {
@@ -95,6 +96,7 @@ static const struct zkr_lockable_opts short_multi_lock_opts = { .size = 1 };
     ROW(zkr_session_fd, DESCRIPTOR, "NF", given.session, out) \
     CALL(zkr_session_dispatch, "NF", given.session) \
     CALL(zkr_session_stats, "NF", given.session, &counters) \
+    CALL(zkr_session_last_error, "NF", given.session, &last) \
     CALL(zkr_test_expire_session, "NFACD", given.session) \
     CALL(zkr_session_with_handle, "NFAC", given.session, given.borrow, NULL) \
     ROW(zkr_session_watch, POINTER, "NFACPL", given.session, given.made_at, ZKR_WATCH_DATA, NULL, given.watch, NULL, out) \
