@@ -2,9 +2,6 @@
 /* Tests of zk-lockctl metrics: real locks, and files that others read. */
 #include "look.h"
 
-#include <glob.h>
-#include <sys/stat.h>
-
 #include "prometheus.h"
 
 static zkr_session *session;
@@ -95,41 +92,6 @@ TEST(labels_of_others_are_escaped)
     zkr_mutex_free(m);
 }
 
-static void measure_into(int code, const char *file, const char *words)
-{
-    LOOK(code, "metrics --textfile %s %s", file, words);
-}
-
-static size_t count_files(const char *pattern)
-{
-    glob_t found;
-    size_t n = glob(pattern, 0, NULL, &found) == 0 ? found.gl_pathc : 0;
-
-    globfree(&found);
-    return n;
-}
-
-TEST(a_textfile_is_replaced_as_a_whole)
-{
-    const char *file = cli_file("locks.prom");
-    const char *path = new_path();
-    zkr_mutex *m = new_mutex(session, path);
-    zkr_grant *g = acquire(m);
-    struct stat before, after;
-
-    cli_write(file, "old\n", 0644);
-    assert_int_equal(stat(file, &before), 0);
-    measure_into(0, file, "");
-    assert_int_equal(stat(file, &after), 0);
-    assert_int_not_equal(before.st_ino, after.st_ino);
-    assert_int_equal(after.st_mode & 0777, before.st_mode & 0777);
-    read_page(cli_read(file));
-    assert_true(value("zklock_held", path) == 1);
-    assert_int_equal(count_files(cli_file("locks.prom*")), 1);
-    release(g);
-    zkr_mutex_free(m);
-}
-
 /* Servers remove a container that nobody uses. Regression: zklock_up was 0, and
  * the exit code 65. */
 TEST(an_idle_application_is_no_failure)
@@ -141,20 +103,8 @@ TEST(an_idle_application_is_no_failure)
 
 TEST(without_servers_it_says_that_they_are_down)
 {
-    const char *file = cli_file("down.prom");
-
-    measure_into(69, file, "--servers 127.0.0.1:1 --timeout 2s");
-    read_page(cli_read(file));
+    LOOK(69, "metrics --servers 127.0.0.1:1 --timeout 2s");
+    read_page(look_out);
     assert_int_equal(samples.count, 1);
     assert_true(value("zklock_up", NULL) == 0);
-}
-
-TEST(a_file_that_cannot_be_made_leaves_nothing)
-{
-    const char *directory = cli_file("taken.prom");
-
-    measure_into(73, cli_file("no/such/directory"), "");
-    assert_int_equal(mkdir(directory, 0700), 0);
-    measure_into(73, directory, "");
-    assert_int_equal(count_files(cli_file("taken.prom*")), 1);
 }

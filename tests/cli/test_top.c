@@ -440,9 +440,6 @@ TEST(a_terminal_that_cannot_do_it_is_refused)
     tmux_wait_code(64);
 }
 
-#define TEN     "0123456789"
-#define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
-
 TEST_WITH(senseless_options_are_refused, setup, teardown)
 {
     static const struct {
@@ -456,7 +453,6 @@ TEST_WITH(senseless_options_are_refused, setup, teardown)
         { { "top", "--sort", "colour" }, "is none of lock, kind, dialect" },
         { { "top", "a", "b" }, "one path" },
         { { "top", "--nonsense" }, "--nonsense" },
-        { { "top", "--match", HUNDRED HUNDRED HUNDRED }, "the text is too" },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {

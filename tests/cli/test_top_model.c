@@ -246,7 +246,6 @@ TEST(keys_change_the_order)
     line_is(2, "sorted by TOKEN");
     press(">");
     line_is(2, "sorted by LOCK");
-    assert_int_equal(picture.lines[3].mark_x, 0);
     assert_int_equal(picture.lines[3].style, TOP_BAR);
 }
 

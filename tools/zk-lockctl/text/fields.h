@@ -116,3 +116,7 @@ int64_t field_number(const struct field *field, const void *item);
 int field_compare(const struct field *field, const void *a, const void *b);
 
 bool field_is_end(const struct field *field);
+
+/* schema.c: prints the JSON Schema of all that -o json writes. Of all kinds
+ * that these verbs name; up to NULL. An exit code. */
+int schema_print(const struct verb *const *verbs);

@@ -227,18 +227,6 @@ void grid_spread(struct grid *g)
     memcpy(g->widths, g->wanted, sizeof(g->widths));
 }
 
-bool grid_place(const struct grid *g, size_t column, int *ret_x)
-{
-    int x = 0;
-
-    if (column >= g->count || g->widths[column] == 0)
-        return false;
-    for (size_t i = 0; i < column; i++)
-        x += g->widths[i] == 0 ? 0 : g->widths[i] + 1;
-    *ret_x = x;
-    return true;
-}
-
 /* --- writing --- */
 
 static void write_cell(const struct grid *g, size_t i, const char *text,

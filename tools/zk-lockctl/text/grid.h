@@ -39,8 +39,6 @@ void grid_forget(struct grid *grid);
 void grid_fit(struct grid *grid, int width);
 /* Or each is as wide as its texts. */
 void grid_spread(struct grid *grid);
-/* Where on the screen a column begins; false when it has no room. */
-bool grid_place(const struct grid *grid, size_t column, int *ret_x);
 /* One row, without an end of line. */
 void grid_write(const struct grid *grid, size_t row, FILE *out);
 

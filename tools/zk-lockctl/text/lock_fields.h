@@ -54,3 +54,16 @@ const char *contender_owner_text(const void *item, char room[FIELD_ROOM]);
 /* Locks as ls prints them. An exit code. */
 int locks_print(const struct lockctl *ctl, const struct lock *locks,
                 size_t count, int64_t at_ms, const struct notes *notes);
+
+/* --- the one lock that check, wait, revoke or break is about --- */
+
+/* "held by hostA:123 (kazoo), token 0x5, for <=4m12s, 2 wait" on stderr. */
+void one_lock_say(const struct lockctl *ctl, const struct lock *lock);
+
+/* Print the lock as ls does, in a format for machines; nothing in a table. An
+ * exit code. */
+int one_lock_print(const struct lockctl *ctl, const struct lock *lock);
+
+/* How many nodes of a lock must be read, where `reads` are enough for a line:
+ * the formats for machines have the longest wait, too. */
+uint32_t one_lock_reads(const struct lockctl *ctl, uint32_t reads);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints the JSON Schema of all that -o json writes, out of the fields. */
-#include "text/schema.h"
+#include "text/fields.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -24,3 +24,18 @@ bool stay_holds_at(const struct stay *stay, int64_t ms);
 /* Prints all, and then the notes. An exit code. */
 int stays_print(const struct lockctl *ctl, const struct past_rows *rows,
                 const struct notes *notes);
+
+/* --- usage.c: how locks were used --- */
+
+/* What the grants are counted by. */
+enum usage_by {
+    USAGE_NONE,
+    USAGE_BY_LOCK,
+    USAGE_BY_OWNER,
+};
+
+extern const struct kind usage_kind;
+
+/* Of all stays that held; prints the notes, too. An exit code. */
+int usage_print(const struct lockctl *ctl, const struct past_rows *rows,
+                enum usage_by by, const struct notes *notes);

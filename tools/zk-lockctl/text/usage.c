@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints how locks were used: the grants of each lock or owner, how long they
  * were waited for, and for how long they were held. */
-#include "text/usage.h"
+#include "text/stays.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -220,7 +220,6 @@ struct list {
     struct grid *grid;
     size_t count;
     const struct top_cursor *cursor;
-    size_t mark; /* the column that it is sorted by; SIZE_MAX: none */
     const struct lock *const *locks;
     const struct lock *lock;
     const struct top_owner *owners;
@@ -282,8 +281,6 @@ static void draw_list(const struct drawing *d, struct list shown, size_t page)
     if (done)
         write_row(names, list->grid, 0);
     names->style = TOP_BAR;
-    if (grid_place(list->grid, list->mark, &names->mark_x))
-        names->mark_width = list->grid->widths[list->mark];
     grid_forget(list->grid);
 }
 
@@ -297,18 +294,15 @@ static struct list list_of(struct top_picture *p, const struct drawing *d)
         return (struct list){ .grid = &p->queue,
                               .count = lock == NULL ? 0 : lock->listed,
                               .cursor = &view->cursors[TOP_MODE_QUEUE],
-                              .mark = SIZE_MAX,
                               .lock = lock == NULL ? &none : lock };
     if (view->mode == TOP_MODE_OWNERS)
         return (struct list){ .grid = &p->owners,
                               .count = d->model->owners.count,
                               .cursor = &view->cursors[TOP_MODE_OWNERS],
-                              .mark = SIZE_MAX,
                               .owners = d->model->owners.items };
     return (struct list){ .grid = &p->locks,
                           .count = d->model->shown_count,
                           .cursor = &view->cursors[TOP_MODE_LOCKS],
-                          .mark = view->sort,
                           .locks = d->model->shown };
 }
 

@@ -11,8 +11,7 @@ enum top_style {
     TOP_BOLD,
     TOP_GOOD,
     TOP_BAD,
-    TOP_BAR,    /* heads of columns, keys */
-    TOP_MARKED, /* in a bar */
+    TOP_BAR, /* heads of columns, keys */
     TOP_CURSOR,
 };
 
@@ -20,8 +19,6 @@ enum top_style {
 struct top_line {
     char text[GRID_CELL_MAX]; /* not wider than the screen */
     enum top_style style;
-    int mark_x; /* a part of it is TOP_MARKED, */
-    int mark_width;
 };
 
 /* Facts that are shown and do not come from the locks. */

@@ -74,7 +74,6 @@ static attr_t attributes_of(enum top_style style)
         [TOP_GOOD] = { A_BOLD, GREEN, A_NORMAL },
         [TOP_BAD] = { A_BOLD, RED, A_BOLD },
         [TOP_BAR] = { A_REVERSE, 0, A_REVERSE },
-        [TOP_MARKED] = { A_BOLD | A_UNDERLINE, CYAN, A_NORMAL },
         [TOP_CURSOR] = { A_REVERSE | A_BOLD, CYAN, A_NORMAL },
     };
 
@@ -96,10 +95,6 @@ static void paint_line(int y, const struct top_line *line)
     (void)attrset(A_NORMAL);
     if (!whole)
         (void)clrtoeol();
-    if (line->mark_width > 0)
-        (void)mvchgat(y, line->mark_x, line->mark_width,
-                      attributes_of(TOP_MARKED),
-                      PAIR_NUMBER(attributes_of(TOP_MARKED)), NULL);
 }
 
 void top_screen_paint(const struct top_picture *picture)

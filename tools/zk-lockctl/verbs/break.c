@@ -15,7 +15,7 @@
 #include "model/cons.h"
 #include "model/revoking.h"
 #include "model/scan.h"
-#include "text/one_lock.h"
+#include "text/lock_fields.h"
 
 enum { READ_MS = 200 };
 

@@ -8,7 +8,7 @@
 
 #include "common/now.h"
 #include "model/mirror.h"
-#include "text/one_lock.h"
+#include "text/lock_fields.h"
 
 struct question {
     bool free;

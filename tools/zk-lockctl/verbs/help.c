@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/exit_codes.h"
-#include "text/schema.h"
 
 static void list_verbs(void)
 {

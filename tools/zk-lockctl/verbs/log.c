@@ -11,7 +11,7 @@
 #include "common/now.h"
 #include "common/words.h"
 #include "model/history.h"
-#include "text/usage.h"
+#include "text/stays.h"
 
 /* What is asked for, and what was found. */
 struct log {

@@ -2,22 +2,17 @@
 /* metrics: writes the locks for Prometheus, once, or to all who ask. */
 #include "verbs/verbs.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/http.h"
 #include "common/now.h"
 #include "common/stop.h"
-#include "common/whole_file.h"
 #include "model/looker.h"
 #include "model/mirror.h"
 #include "text/metrics.h"
 
 struct metrics_opts {
     const char *root;
-    const char *textfile;
     const char *listen; /* an address; NULL: once */
     struct scan_opts scan;
 };
@@ -28,8 +23,6 @@ static struct metrics_opts asked = {
 /* clang-format off */
 #define AT(member) offsetof(struct metrics_opts, member)
 static const struct opt options[] = {
-    { "textfile", .value = "FILE", .type = OPT_TEXT, .at = AT(textfile),
-      .help = "into this file, as a whole, for the textfile collector of the node exporter" },
     { "listen", .value = "ADDR", .type = OPT_TEXT, .at = AT(listen),
       .help = "serve them at HOST:PORT or PORT, until SIGINT or SIGTERM" },
     SCAN_LIMIT(AT(scan.limit)),
@@ -39,26 +32,6 @@ static const struct opt options[] = {
 #undef AT
 /* clang-format on */
 
-/* A NULL scan says that nothing could be listed. */
-static int print(const char *file, const struct scan *scan, int64_t took_ms)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = file == NULL ? stdout : open_memstream(&text, &size);
-    int error;
-
-    if (f == NULL)
-        return lockctl_fail_error(ZKR_ENOMEM, "");
-    metrics_write(f, scan, took_ms);
-    if (file == NULL)
-        return 0; /* main() sees errors */
-    error = fclose(f) != 0 ? ENOMEM : whole_file_write(file, text, size);
-    free(text);
-    return error == 0 ? 0
-                      : lockctl_fail(EX_CANTCREAT, "--textfile '%s': %s", file,
-                                     strerror(error));
-}
-
 /* Metrics are printed even when nothing can be listed, and report that. */
 static int measure(struct lockctl *ctl, const struct metrics_opts *q)
 {
@@ -66,15 +39,13 @@ static int measure(struct lockctl *ctl, const struct metrics_opts *q)
     const char *root = q->root;
     int64_t began = clock_now_ms();
     int code = lockctl_connect(ctl);
-    int printed;
 
     if (code == 0)
         code = scan_below(ctl, &root, 1, &q->scan, &scan);
     notes_say(&scan.notes, ctl);
-    printed =
-        print(q->textfile, code == 0 ? &scan : NULL, clock_now_ms() - began);
+    metrics_write(stdout, code == 0 ? &scan : NULL, clock_now_ms() - began);
     scan_done(&scan);
-    return code != 0 ? code : printed;
+    return code;
 }
 
 /* --- resident --- */
@@ -171,8 +142,6 @@ static int metrics(struct lockctl *ctl, int argc, char **argv)
     asked.root = argv[0];
     if (ctl->format != FORMAT_TABLE || ctl->columns != NULL)
         return lockctl_fail(EX_USAGE, "metrics has one format, Prometheus");
-    if (asked.listen != NULL && asked.textfile != NULL)
-        return lockctl_fail(EX_USAGE, "metrics: --listen, or --textfile?");
     return asked.listen != NULL ? serve_until_signal(ctl, &asked)
                                 : measure(ctl, &asked);
 }

@@ -12,7 +12,7 @@
 #include "common/words.h"
 #include "model/revoking.h"
 #include "model/scan.h"
-#include "text/one_lock.h"
+#include "text/lock_fields.h"
 
 struct order {
     int64_t wait_ms;

@@ -2,7 +2,6 @@
 /* top: shows the locks as they are now, on a screen. */
 #include "verbs/verbs.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #include "top/top.h"
@@ -17,17 +16,6 @@ static const char *const sorts[] = { "lock",   "kind", "dialect", "state",
                                      "holder", "held", "wait",    "longest",
                                      "token",  NULL };
 
-static int take_match(const struct opt *o, void *at, const char *value)
-{
-    size_t room = sizeof(((struct top_view *)NULL)->filter);
-
-    (void)o;
-    if (strlen(value) >= room)
-        return lockctl_fail(EX_USAGE, "--match: the text is too long");
-    (void)strcpy(at, value);
-    return 0;
-}
-
 /* clang-format off */
 #define AT(member) offsetof(struct top_opts, member)
 static const struct opt options[] = {
@@ -36,8 +24,6 @@ static const struct opt options[] = {
     { "sort", .value = "COLUMN", .type = OPT_WORD, .at = AT(view.sort), .words = sorts,
       .help = "lock, kind, dialect, state, holder, held, wait, longest, token (longest)" },
     { "reverse", .type = OPT_ON, .at = AT(view.reversed), .help = "the other way round" },
-    { "match", .value = "TEXT", .type = OPT_CALL, .at = AT(view.filter), .take = take_match,
-      .help = "locks and holders with this text" },
     { "read-only", .type = OPT_ON, .at = AT(view.read_only),
       .help = "no keys that ask holders or break locks" },
     { .name = NULL },
