@@ -238,6 +238,10 @@ enum zkr_session_flags {
      *  once. Without this flag it tries again until connect_timeout_ms, so that
      *  it reaches servers that are just starting. */
     ZKR_SESSION_ONE_ROUND = 1u << 2,
+    /** For lease_beacon: no server of the list leads while clients are
+     *  connected to it. Right where all have leaderServes=no, or all in the
+     *  list are observers. */
+    ZKR_SESSION_NOT_ON_LEADER = 1u << 3,
 };
 ZKR__FLAGS(zkr_session_flags)
 
@@ -325,6 +329,20 @@ struct zkr_session_opts {
      *  needs three times as many writes, a sync in place of each read, and
      *  answers within a twentieth of the session timeout. */
     uint32_t lease_hops;
+    /** Path of a node that all sessions of a fleet share, to keep their leases
+     *  by each other's writes: the beacon. Default: none, each writes for
+     *  itself. For hundreds of holders and more; docs/fleet.md has the figures.
+     *  The node must exist, and all may read and write it; the program must not
+     *  use its data. Whatever others do to it, the lease is right; where it
+     *  does not help (it is missing, it may not be read, the server leads or
+     *  answers slowly), sessions write for themselves.
+     *
+     *  Without ZKR_SESSION_NOT_ON_LEADER the session asks its server for its
+     *  role with the command srvr, over a second connection, which must come to
+     *  the same server: so no address of the list may be that of a balancer. A
+     *  server that does not answer it, as with TLS, is taken for one that
+     *  leads. */
+    const char *lease_beacon;
 };
 
 #define ZKR_SESSION_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_session_opts)

@@ -4,6 +4,7 @@
 #include "lock/heartbeat.h"
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "lock/claim.h"
 #include "lock/locks.h"
 #include "session/timer_thread.h"
@@ -115,15 +116,13 @@ static void on_written(struct zkr__op *op, const struct zkr__zk_reply *reply)
 
 /* The second half of a chain: a write that finds the node of a claim. The next
  * one takes another node, because an ACL may refuse us this one. */
-static void on_synced(struct zkr__op *op, const struct zkr__zk_reply *reply)
+static void prove_locked(struct zkr__op *op) ZKR__LOCKED
 {
     struct zkr__beat *beat = ZKR__CONTAINER(op, struct zkr__beat, op);
     struct zkr__locks *locks = zkr__locks_of(op->session);
-    struct zkr__claim *c;
+    struct zkr__claim *c = first_locked(locks);
 
-    zkr__session_assert_locked(op->session);
-    c = first_locked(locks);
-    if (reply->rc != ZKR_OK || c == NULL)
+    if (c == NULL)
         return;
     beat->claim = c;
     op->owner = &c->ref;
@@ -133,8 +132,58 @@ static void on_synced(struct zkr__op *op, const struct zkr__zk_reply *reply)
     zkr__list_append(&locks->leased, &c->leased);
 }
 
+static void on_synced(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    zkr__session_assert_locked(op->session);
+    if (reply->rc == ZKR_OK)
+        prove_locked(op);
+}
+
+/* -- shared evidence ------------------------------------------------------- */
+
+static void on_seen(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    zkr__session_assert_locked(op->session);
+    zkr__lease_shown(&op->session->lease, op->sent,
+                     reply->rc == ZKR_OK ? reply->stat.mzxid : 0);
+}
+
+/* Who finds that the beacon stands still writes it, by chance. So that few of a
+ * fleet of any size do, the chance doubles when nobody has written it since the
+ * last look, and halves when several have. */
+static bool has_to_write(struct zkr__locks *locks, const struct zkr_stat *stat)
+{
+    uint32_t *rarely = &locks->look.rarely;
+    bool still = stat->mzxid == locks->look.mzxid;
+    int64_t writes = (int64_t)stat->version - locks->look.version;
+
+    locks->look.mzxid = stat->mzxid;
+    locks->look.version = stat->version;
+    if (still && *rarely > 0)
+        --*rarely;
+    else if (!still && writes > 1 && *rarely < ZKR__BEACON_RARELY_MOST)
+        ++*rarely;
+    return still && (zkr__random() & ((UINT64_C(1) << *rarely) - 1)) == 0;
+}
+
+/* In need the write is our own; that of the beacon is, too, and the fleet's. */
+static void on_looked(struct zkr__op *op, const struct zkr__zk_reply *reply)
+{
+    struct zkr_session *s = op->session;
+    struct zkr__locks *locks = zkr__locks_of(s);
+    bool writes = reply->rc == ZKR_OK && has_to_write(locks, &reply->stat);
+
+    on_seen(op, reply);
+    if (zkr__lease_needs(&s->lease, zkr__clock_boot()))
+        prove_locked(op);
+    else if (writes && first_locked(locks) != NULL)
+        zkr__op_start_locked(op, ZKR__ZK_SET, locks->beacon, ZKR__RETRY_NEVER,
+                             NULL); /* the lease is told */
+}
+
 /* Without `done` only the lease is told of the answer. */
 static void send_locked(struct zkr_session *s, enum zkr__zk_type type,
+                        const char *path,
                         void (*done)(struct zkr__op *,
                                      const struct zkr__zk_reply *)) ZKR__LOCKED
 {
@@ -145,16 +194,31 @@ static void send_locked(struct zkr_session *s, enum zkr__zk_type type,
         i++;
     if (i == ZKR__BEATS || !zkr__session_connected(s))
         return;
-    beats[i].chain = done == NULL ? 0 : zkr__clock_boot();
+    beats[i].chain = done == on_synced ? zkr__clock_boot() : 0;
     beats[i].op.owner = NULL;
-    zkr__op_start_locked(&beats[i].op, type, zkr__session_root(s),
-                         ZKR__RETRY_NEVER, done);
+    zkr__op_start_locked(&beats[i].op, type, path, ZKR__RETRY_NEVER, done);
 }
 
 static void sign_locked(struct zkr_session *s) ZKR__LOCKED
 {
-    send_locked(s, s->lease.hops > 1 ? ZKR__ZK_SYNC : ZKR__ZK_EXISTS, NULL);
-    send_locked(s, ZKR__ZK_EXISTS, NULL);
+    const char *root = zkr__session_root(s);
+
+    send_locked(s, s->lease.hops > 1 ? ZKR__ZK_SYNC : ZKR__ZK_EXISTS, root,
+                NULL);
+    send_locked(s, ZKR__ZK_EXISTS, root, NULL);
+}
+
+/* The beacon is read behind each sync, so that a chain is where shared evidence
+ * begins; not at the quickest beat, which needs all the room. */
+static void sync_locked(struct zkr_session *s, bool shares) ZKR__LOCKED
+{
+    const char *beacon = zkr__locks_of(s)->beacon;
+
+    send_locked(s, ZKR__ZK_SYNC, zkr__session_root(s),
+                shares ? NULL : on_synced);
+    if (beacon != NULL && s->lease.follows != 0 &&
+        (shares || zkr__lease_chain(&s->lease) > 1))
+        send_locked(s, ZKR__ZK_EXISTS, beacon, shares ? on_looked : on_seen);
 }
 
 /* With slow answers a gap in the beat would be a gap in the lease of a lock
@@ -195,6 +259,7 @@ static void on_beat(struct zkr__timer *timer)
 {
     struct zkr__locks *locks = ZKR__CONTAINER(timer, struct zkr__locks, beat);
     struct zkr_session *s = locks->observer.session;
+    bool shares;
     bool held;
 
     zkr__session_assert_locked(s);
@@ -202,10 +267,15 @@ static void on_beat(struct zkr__timer *timer)
     if (!held && !goes_on(locks))
         return;
     s->beat_at = zkr__clock_boot();
+    /* A doubt ends with a write that finds the node. */
+    shares = zkr__list_empty(&locks->doubted) &&
+             zkr__lease_shares(&s->lease, s->beat_at, oldest(s, false));
     if (held)
         locks->held_at = s->beat_at;
-    if (locks->beat_number++ % zkr__lease_chain(&s->lease) == 0)
-        send_locked(s, ZKR__ZK_SYNC, on_synced);
+    if (shares)
+        locks->beat_number = 0; /* if that ends, a chain comes first */
+    if (shares || locks->beat_number++ % zkr__lease_chain(&s->lease) == 0)
+        sync_locked(s, shares);
     else
         sign_locked(s);
     arm_locked(s);

@@ -32,6 +32,7 @@ static void on_freed(struct zkr_session *s)
     struct zkr__locks *locks = zkr__locks_of(s);
 
     assert(zkr__list_empty(&locks->claims));
+    free(locks->beacon);
     free(locks);
 }
 
@@ -50,6 +51,13 @@ static struct zkr__locks *new_locks(struct zkr_session *s)
 
     if (locks == NULL)
         return NULL;
+    if (s->opts.lease_beacon != NULL &&
+        (locks->beacon = zkr__session_full_path(s, s->opts.lease_beacon)) ==
+            NULL) {
+        free(locks);
+        return NULL;
+    }
+    locks->look.rarely = ZKR__BEACON_RARELY;
     locks->observer = (struct zkr__session_observer){ &upcalls, s };
     zkr__owner_start(locks->start);
     zkr__list_init(&locks->claims);

@@ -12,6 +12,10 @@
  * signs, two reads for one round trip, and the third is a chain: 20, too. */
 #define ZKR__BEATS 24
 
+/* At first one in 2^10 who find that the beacon stands still writes it. */
+#define ZKR__BEACON_RARELY      10
+#define ZKR__BEACON_RARELY_MOST 20
+
 struct zkr__claim;
 
 struct zkr__beat {
@@ -36,7 +40,13 @@ struct zkr__locks {
     struct zkr__timer beat;
     struct zkr__beat beats[ZKR__BEATS];
     uint32_t beat_number; /* of the next, from the first of a hold on */
-    int64_t held_at;      /* the last beat with anything held */
+    char *beacon;         /* its path with the chroot; NULL: none */
+    struct {
+        int64_t mzxid;
+        int32_t version;
+        uint32_t rarely; /* one in 2 to the power of that writes it */
+    } look;              /* what the last look at the beacon has shown */
+    int64_t held_at;     /* the last beat with anything held */
     struct zkr__timer watchdog;
     int64_t good_until; /* how long the last forecast of a good lease counts */
     char start[ZKR__START_MAX]; /* of this process; set once */

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "session/rank.h"
 #include "session/scout.h"
 #include "session/timer_thread.h"
 #include "session/watch.h"
@@ -135,6 +136,7 @@ static const struct {
     { probe_due, zkr__first_request_probe_unlocks },
     { zkr__attempt_due, zkr__attempt_next_unlocks },
     { zkr__scout_due, zkr__scout_send_unlocks },
+    { zkr__rank_due, zkr__rank_ask_unlocks },
 };
 
 static int64_t ask_why_locked(struct zkr_session *s) ZKR__LOCKED

@@ -42,6 +42,10 @@ void zkr__lease_connected(struct zkr__lease *lease, int64_t now,
     lease->heard = now;
     lease->revalidated = last(&lease->requests);
     lease->tracked = lease->alive;
+    lease->follows = 0;
+    lease->firm = 0;
+    lease->shown.mzxid = 0;
+    lease->shown.firm = 0;
     if (lease->timeout == 0 || timeout < lease->timeout)
         lease->timeout = timeout;
     lease->took = min(lease->took, lease->timeout);
@@ -151,6 +155,24 @@ static void track(struct zkr__lease *lease, int64_t sent)
     }
 }
 
+/* An own write has been committed that was sent then. If the session had been
+ * polled when a round was answered that long before, it would be closed. */
+static void confirm(struct zkr__lease *lease, int64_t sent)
+{
+    int64_t before = sent - pass(lease);
+
+    for (unsigned i = lease->rounds.count; i-- > 0;) {
+        const struct zkr__lease_sign *x = at(&lease->rounds, i);
+
+        if (x->acked < lease->connected)
+            return;
+        if (x->acked <= before) {
+            lease->firm = max(lease->firm, x->far);
+            return;
+        }
+    }
+}
+
 static int64_t slowest(const struct zkr__lease_signs *signs, int64_t since)
 {
     int64_t took = 0;
@@ -193,6 +215,8 @@ void zkr__lease_synced(struct zkr__lease *lease, int64_t sent, int64_t acked)
     track(lease, sent);
     if (runs(lease, acked) || is_served(lease, sent))
         lease->tracked = max(lease->tracked, x.far);
+    if (acked < end(lease, lease->firm))
+        lease->firm = max(lease->firm, x.far);
     lease->last_round = max(lease->last_round, sent);
     if (remember(&lease->rounds, apart(lease), x))
         measure(lease);
@@ -204,8 +228,30 @@ void zkr__lease_committed(struct zkr__lease *lease, int64_t sent, int64_t acked)
 
     lease->took = max(took, (lease->took + took) / 2);
     zkr__lease_synced(lease, sent, acked);
+    confirm(lease, sent);
     lease->alive = max(lease->alive, lease->tracked);
     lease->last_committed = max(lease->last_committed, sent);
+}
+
+void zkr__lease_follows(struct zkr__lease *lease, int64_t since)
+{
+    lease->follows = since;
+}
+
+/* Each read that proves begins the next proof, too. */
+void zkr__lease_shown(struct zkr__lease *lease, int64_t sent, int64_t mzxid)
+{
+    if (lease->follows == 0 || sent < lease->follows)
+        return;
+    if (lease->shown.firm != 0 && mzxid > lease->shown.mzxid) {
+        lease->alive = max(lease->alive, lease->shown.firm);
+        lease->last_committed = max(lease->last_committed, lease->shown.sent);
+    }
+    if (mzxid < lease->shown.mzxid)
+        lease->firm = 0;
+    lease->shown.firm = lease->firm;
+    lease->shown.mzxid = mzxid;
+    lease->shown.sent = sent;
 }
 
 int64_t zkr__lease_until(const struct zkr__lease *lease)
@@ -255,11 +301,37 @@ static int64_t longest(const struct zkr__lease *lease)
     return min(max(chain, lease->timeout * 3 / 10), lease->timeout / 2) / CHAIN;
 }
 
+/* The beacon can be read, answers are quick, and the session is firm. */
+static bool can_share(const struct zkr__lease *lease)
+{
+    return lease->hops == 1 && lease->shown.firm != 0 &&
+           lease->slowest <= lease->timeout / 20 &&
+           lease->heard < end(lease, lease->firm);
+}
+
+bool zkr__lease_shares(const struct zkr__lease *lease, int64_t now,
+                       int64_t oldest)
+{
+    return can_share(lease) &&
+           (oldest == 0 || now < oldest + lease->slowest + quickest(lease));
+}
+
+bool zkr__lease_needs(const struct zkr__lease *lease, int64_t now)
+{
+    int64_t enough =
+        now + zkr__lease_beat(lease) + 2 * lease->slowest + quickest(lease);
+
+    return zkr__lease_until(lease) <= enough ||
+           zkr__lease_late(lease) <= enough;
+}
+
 int64_t zkr__lease_beat(const struct zkr__lease *lease)
 {
     int64_t beats = CHAIN + 2 * lease->hops - 1;
     int64_t rest = left(lease, slow(lease));
 
+    if (can_share(lease))
+        return gap(lease) / 3 + lease->timeout / 100;
     rest -= min(rest / 2, lease->timeout / 5); /* the reserve */
     if (left(lease, lease->took) <= 0)
         return longest(lease);
@@ -268,7 +340,8 @@ int64_t zkr__lease_beat(const struct zkr__lease *lease)
 
 uint32_t zkr__lease_chain(const struct zkr__lease *lease)
 {
-    return zkr__lease_beat(lease) > quickest(lease) ? CHAIN : 1;
+    return zkr__lease_beat(lease) > quickest(lease) && !can_share(lease) ? CHAIN
+                                                                         : 1;
 }
 
 static int64_t quicker(const struct zkr__lease *lease)

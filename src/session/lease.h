@@ -52,7 +52,23 @@
  * prove nothing, as a leader that the others have left answers them, too; but
  * there is always a j and an m, and the first write of a grant is the k. One
  * that is idle sends reads, which cost the leader nothing; there the first
- * write is the m, and a second one the k. */
+ * write is the m, and a second one the k.
+ *
+ * The k may be the write of another session, so a fleet can share it. Say that
+ * all write a node now and then, the beacon, and that our server follows, or
+ * observes:
+ *
+ *   j, G, m1, m2, a read of the beacon behind m2, a later read that shows
+ *   another mzxid.
+ *
+ * The leader has heard of j when m2 comes to it (m1 is the m, and m2 stands
+ * where k stood). When m2 was answered our server showed all that had been
+ * proposed before, so what it shows later was proposed after m2, and all later
+ * leaders were elected after j. This is not so on a leader, where a sync waits
+ * for no proposal of others, and one from before j may be committed late. Nor
+ * does a foreign write tell that our session was not polled. So `firm` is a
+ * `tracked` in which only the first two rules count, the second one with a
+ * write of our own, on this connection; it goes on by syncs while it runs. */
 #pragma once
 
 #include <stdbool.h>
@@ -95,6 +111,13 @@ struct zkr__lease {
     int64_t tracked;        /* s_j: the leader of this connection knows */
     int64_t alive;          /* s_j: every leader knows that we were alive */
     int64_t longest;        /* its end, before the timeout became shorter */
+    int64_t follows; /* since then our server does not lead; 0: who knows? */
+    int64_t firm;    /* s_j: the leader knows, whatever may have stalled */
+    struct {
+        int64_t mzxid; /* of the beacon, as it was shown last; */
+        int64_t sent;  /* when that read was sent; */
+        int64_t firm;  /* and what was firm then; 0: nothing */
+    } shown;
 };
 
 /* A new session. `ping_gap` 0: three tenths of the timeout. */
@@ -118,6 +141,24 @@ void zkr__lease_synced(struct zkr__lease *lease, int64_t sent, int64_t acked);
 /* The server has committed a write: sent not before `sent`. */
 void zkr__lease_committed(struct zkr__lease *lease, int64_t sent,
                           int64_t acked);
+
+/* Requests that are sent from `since` on are answered on this connection by a
+ * server that does not lead, if they are answered. */
+void zkr__lease_follows(struct zkr__lease *lease, int64_t since);
+
+/* The server has answered a read of the beacon: sent not before `sent`. An
+ * `mzxid` of 0: it cannot be read. To be told in the order of the answers. */
+void zkr__lease_shown(struct zkr__lease *lease, int64_t sent, int64_t mzxid);
+
+/* Tells whether the evidence of others will do for the next beat: each is a
+ * sync and a read of the beacon then, and there is no write but in need. The
+ * oldest request under way was sent at `oldest`, see zkr__lease_next(). */
+bool zkr__lease_shares(const struct zkr__lease *lease, int64_t now,
+                       int64_t oldest);
+
+/* Tells whether an own write is needed now, as the next beat may be too late
+ * for one. */
+bool zkr__lease_needs(const struct zkr__lease *lease, int64_t now);
 
 /* Returns the instant before which a held lock is ours; 0 without a proof. */
 int64_t zkr__lease_until(const struct zkr__lease *lease);
@@ -144,6 +185,10 @@ int64_t zkr__lease_promised(const struct zkr__lease *lease);
  * the sync of one chain is the j of the next, and three writes in T will do.
  * Where R leaves nothing no beat helps, and it is the longest: slow answers may
  * come from servers that have too much to do.
+ *
+ * With shared evidence the beat is a third of G, and T/100, while R is up to
+ * T/20. A proof is up to G + 2 b + R old when it comes, and a sign is always G
+ * before a sync. So the beacon may stand still for three beats.
  *
  * When a link turns slow, a sign that is not answered tells, see below. */
 int64_t zkr__lease_beat(const struct zkr__lease *lease);
@@ -176,7 +221,8 @@ bool zkr__lease_lasts(const struct zkr__lease *lease, int64_t now,
  * that lasts. */
 bool zkr__lease_is_slow(const struct zkr__lease *lease);
 
-/* Returns when a proof is late: no write has been committed for T/2. */
+/* Returns when a proof is late: no write that we know of has been committed for
+ * T/2. */
 int64_t zkr__lease_late(const struct zkr__lease *lease);
 
 /* Returns in what time the end of the oldest chain under way, or of one that is

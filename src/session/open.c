@@ -38,6 +38,7 @@ static const size_t strings[] = {
     STRING(tls_key),      STRING(tls_password),  STRING(sasl_mechanism),
     STRING(sasl_service), STRING(sasl_host),     STRING(sasl_realm),
     STRING(sasl_user),    STRING(sasl_password), STRING(sasl_password_file),
+    STRING(lease_beacon),
 };
 
 static char **string_of(struct zkr_session_opts *o, size_t i)
@@ -85,8 +86,8 @@ static void set_default_strings(struct zkr_session_opts *o)
 static int load_opts(struct zkr_session_opts *o,
                      const struct zkr_session_opts *opts)
 {
-    const uint32_t flags =
-        ZKR_SESSION_OWN_LOOP | ZKR_SESSION_NO_LEASE | ZKR_SESSION_ONE_ROUND;
+    const uint32_t flags = ZKR_SESSION_OWN_LOOP | ZKR_SESSION_NO_LEASE |
+                           ZKR_SESSION_ONE_ROUND | ZKR_SESSION_NOT_ON_LEADER;
     int rc = zkr__opts_load(o, sizeof(*o), sizeof(*o), opts, "session options");
 
     if (rc != ZKR_OK)
@@ -192,6 +193,9 @@ static int new_session(const char *hosts, const struct zkr_session_opts *opts,
         rc = zkr__hosts_parse(&s->hosts, hosts, s->opts.chroot);
     if (rc == ZKR_OK)
         rc = zkr__acl_parse(&s->acl, s->opts.acl);
+    if (rc == ZKR_OK && s->opts.lease_beacon != NULL)
+        rc = zkr__session_check_path(s, "session options", "lease_beacon",
+                                     s->opts.lease_beacon, ZKR_PATH_MAX);
     if (rc == ZKR_OK)
         rc = zkr__security_load(&s->opts);
     if (rc != ZKR_OK) {

@@ -92,6 +92,7 @@ struct zkr_session {
     bool connector_done;
     pthread_t connector;
 
+    int64_t rank_due; /* when the server is asked for its role; see rank.h */
     struct {
         int64_t due;          /* when the next one is sent; see scout.h */
         int64_t served_since; /* all since were served; 0: the last was not */

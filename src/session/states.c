@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "session/connector.h"
+#include "session/rank.h"
 #include "session/scout.h"
 #include "session/upcalls.h"
 #include "session/watch.h"
@@ -58,6 +59,7 @@ void zkr__session_init_states(struct zkr_session *s)
 {
     s->epoch = 1;
     s->scout.due = ZKR__NEVER;
+    s->rank_due = ZKR__NEVER;
     reset_lease(s);
     s->sm = (struct zkr__sm){ ZKR_SESSION_CONNECTING, table, "session", "-" };
 }
@@ -81,6 +83,7 @@ static void connected_locked(struct zkr_session *s) ZKR__LOCKED
     s->id = zkr__zk_session_id(s->zk);
     s->timeout_ms = granted_timeout_ms(s); /* may differ every time */
     zkr__lease_connected(&s->lease, zkr__clock_boot(), s->timeout_ms * ZKR__MS);
+    zkr__rank_ask_locked(s);
     zkr__window_begin(&s->window, s->timeout_ms * ZKR__MS);
     move_locked(s,
                 s->sm.state == ZKR_SESSION_CONNECTING ? ZKR_SESSION_CONNECTED

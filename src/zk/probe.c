@@ -90,16 +90,22 @@ static void start_server(void *arg, const char *name,
         add_target(all, name, start_connect(info));
 }
 
+static bool wait_for(int fd, short events, int64_t deadline)
+{
+    struct pollfd poller = { .fd = fd, .events = events };
+    int64_t left = (deadline - zkr__clock_now()) / ZKR__MS;
+
+    return poll(&poller, 1, left > 0 ? (int)left : 0) == 1;
+}
+
 static void await(struct probe_target *t, const struct zkr_session_opts *opts,
                   int64_t deadline)
 {
-    struct pollfd poller = { .fd = t->fd, .events = POLLOUT };
-    int64_t left = (deadline - zkr__clock_now()) / ZKR__MS;
     socklen_t len = sizeof(t->error);
 
     if (t->fd < 0)
         return;
-    if (poll(&poller, 1, left > 0 ? (int)left : 0) == 1 &&
+    if (wait_for(t->fd, POLLOUT, deadline) &&
         getsockopt(t->fd, SOL_SOCKET, SO_ERROR, &t->error, &len) != 0)
         t->error = errno;
     if (ZKR__HAS_TLS && t->error == 0 && opts->tls_ca != NULL)
@@ -173,4 +179,55 @@ int zkr__probe(const char *servers, const struct zkr_session_opts *opts,
                          strerror(all.target[0].error));
     return zkr__fail(ZKR_EUNREACHABLE, "no server of %s could be reached: %s%s",
                      servers, strerror(all.target[0].error), tried(&all, text));
+}
+
+/* -- the role -------------------------------------------------------------- */
+
+/* Longer than an answer to "srvr". */
+#define ANSWER_MAX 2048
+
+static void start_one(void *arg, const char *name, const struct addrinfo *info)
+{
+    int *fd = arg;
+
+    (void)name;
+    if (info != NULL)
+        *fd = start_connect(info);
+}
+
+/* The whole answer: the server hangs up behind it. */
+static bool ask(int fd, const char *word, char answer[ANSWER_MAX],
+                int64_t deadline)
+{
+    size_t size = 0;
+    ssize_t n = 1;
+
+    if (!wait_for(fd, POLLOUT, deadline) ||
+        send(fd, word, strlen(word), MSG_NOSIGNAL) != (ssize_t)strlen(word))
+        return false;
+    while (n > 0 && size < ANSWER_MAX - 1) {
+        if (!wait_for(fd, POLLIN, deadline))
+            return false;
+        n = recv(fd, answer + size, ANSWER_MAX - 1 - size, 0);
+        size += n > 0 ? (size_t)n : 0;
+    }
+    answer[size] = '\0';
+    return n == 0;
+}
+
+bool zkr__probe_follows(const char *server, int timeout_ms)
+{
+    int64_t deadline = zkr__clock_deadline(timeout_ms);
+    char answer[ANSWER_MAX];
+    bool follows = false;
+    int fd = -1;
+
+    zkr__servers_each(server, start_one, &fd);
+    if (fd < 0)
+        return false;
+    if (ask(fd, "srvr", answer, deadline))
+        follows = strstr(answer, "\nMode: follower\n") != NULL ||
+                  strstr(answer, "\nMode: observer\n") != NULL;
+    (void)close(fd);
+    return follows;
 }

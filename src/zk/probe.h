@@ -3,6 +3,8 @@
  * server, for the error text. */
 #pragma once
 
+#include <stdbool.h>
+
 struct zkr_session_opts;
 
 /* Sets the detail and returns ZKR_EREFUSED, ZKR_ENOTZK, ZKR_EUNREACHABLE,
@@ -15,6 +17,10 @@ enum zkr__verdict {
 };
 int zkr__probe(const char *servers, const struct zkr_session_opts *opts,
                int timeout_ms, enum zkr__verdict *ret_verdict);
+
+/* Tells whether the server, an address and a port, says that it follows, or
+ * observes. */
+bool zkr__probe_follows(const char *server, int timeout_ms);
 
 /* Returns 0, or the errno when this process gets no descriptor now. A resolver
  * that got none says that there is no such name. */

@@ -14,6 +14,7 @@
 #include "oracle.h"
 #include "world.h"
 
+static bool observed;
 struct ensemble ensemble;
 struct txn ensemble_log[LOG_MAX];
 
@@ -22,14 +23,15 @@ static void on_message(void *owner, const struct message *m);
 void ensemble_reset(int64_t tick, int64_t sync_limit, int64_t gap)
 {
     memset(&ensemble, 0, sizeof(ensemble));
+    observed = false;
     ensemble_log[0] = (struct txn){ .kind = TXN_ERROR };
     ensemble.tick = tick;
     ensemble.sync_limit = sync_limit;
     ensemble.gap = gap;
     ensemble.leader = NO_REPLICA;
-    for (int a = 0; a < REPLICAS; a++) {
-        ensemble.replicas[a].role = LOOKING;
-        for (int b = 0; b < REPLICAS; b++) {
+    for (int a = 0; a < PLACES; a++) {
+        ensemble.replicas[a].role = a == OBSERVER ? DOWN : LOOKING;
+        for (int b = 0; b < PLACES; b++) {
             struct link *link = &ensemble.links[a][b];
 
             link->from = a;
@@ -38,6 +40,18 @@ void ensemble_reset(int64_t tick, int64_t sync_limit, int64_t gap)
         }
     }
     members_elect();
+}
+
+void ensemble_observe(void)
+{
+    observed = true;
+    ensemble.replicas[OBSERVER].role = LOOKING;
+    members_elect();
+}
+
+int ensemble_places(void)
+{
+    return observed ? PLACES : REPLICAS;
 }
 
 void ensemble_assume(int64_t gap)
@@ -65,11 +79,16 @@ int ensemble_leader(void)
     return ensemble.leader;
 }
 
+bool ensemble_leads(int replica)
+{
+    return ensemble.replicas[replica].role == LEADING;
+}
+
 bool ensemble_serves(int replica)
 {
     enum role role = ensemble.replicas[replica].role;
 
-    return role == LEADING || role == FOLLOWING;
+    return role == LEADING || role == FOLLOWING || role == OBSERVING;
 }
 
 int64_t ensemble_applied(int replica)
@@ -117,10 +136,19 @@ void replica_apply(int number, int64_t version)
     }
 }
 
+/* The leader's connection to it stands. */
+static bool is_attached(int replica)
+{
+    const struct replica *r = &ensemble.replicas[replica];
+
+    return r->role == FOLLOWING ||
+           (r->role == OBSERVING && r->leader == ensemble.leader);
+}
+
 void leader_send(int kind, int64_t number, void *body)
 {
-    for (int f = 0; f < REPLICAS; f++) {
-        if (f != ensemble.leader && ensemble.replicas[f].role == FOLLOWING)
+    for (int f = 0; f < (kind == PROPOSAL ? REPLICAS : PLACES); f++) {
+        if (f != ensemble.leader && is_attached(f))
             pipe_send(&ensemble.links[ensemble.leader][f].pipe, kind, number,
                       body);
     }
@@ -134,7 +162,7 @@ static void answer_syncs(void)
         ensemble.syncs = s->next;
         if (s->request->replica == ensemble.leader)
             server_agreed(s->request);
-        else if (ensemble.replicas[s->request->replica].role == FOLLOWING)
+        else if (is_attached(s->request->replica))
             pipe_send(
                 &ensemble.links[ensemble.leader][s->request->replica].pipe,
                 SYNCED, 0, s->request);
@@ -164,16 +192,26 @@ void leader_commit(void)
     answer_syncs();
 }
 
-static void sync_at_leader(struct request *r)
+static void append(struct sync **end, struct request *r, int64_t version)
 {
     struct sync *s = arena_new(sizeof(*s));
-    struct sync **end = &ensemble.syncs;
 
     s->request = r;
-    s->version = ensemble.log_len;
+    s->version = version;
     while (*end != NULL)
         end = &(*end)->next;
     *end = s;
+}
+
+/* That of a client of the leader waits for what its own session has asked
+ * before, and for nothing else. */
+static void sync_at_leader(struct request *r)
+{
+    if (r->replica == ensemble.leader) {
+        server_agreed(r);
+        return;
+    }
+    append(&ensemble.syncs, r, ensemble.log_len);
     answer_syncs();
 }
 
@@ -206,8 +244,10 @@ static void at_leader(struct request *r)
 
 /* A leader that the others have left does not know it yet: it answers requests
  * that need no majority. */
-static void at_deserted_leader(struct replica *me, struct request *r)
+static void at_deserted_leader(int number, struct request *r)
 {
+    struct replica *me = &ensemble.replicas[number];
+    bool far = r->replica != number;
     const struct session *s =
         r->session < 0 ? NULL : &ensemble.sessions[r->session];
 
@@ -216,12 +256,45 @@ static void at_deserted_leader(struct replica *me, struct request *r)
                      (s->closed == 0 || s->closed > me->applied);
 
         r->rc = known ? ZKR_OK : ZKR_ZSESSIONEXPIRED;
+        if (far)
+            pipe_send(&ensemble.links[number][r->replica].pipe, REVALIDATED, 0,
+                      r);
+        else
+            server_agreed(r);
+    } else if (r->type == ZKR__ZK_SYNC && !far) {
         server_agreed(r);
-    } else if (r->type == ZKR__ZK_SYNC && !me->proposes) {
-        server_agreed(r);
+    } else if (r->type == ZKR__ZK_SYNC) {
+        if (!me->proposes && me->late != 0)
+            append(&ensemble.late_syncs, r, me->late);
+        else if (!me->proposes)
+            pipe_send(&ensemble.links[number][r->replica].pipe, SYNCED, 0, r);
     } else {
         me->proposes = true;
     }
+}
+
+static bool observes(int leader)
+{
+    const struct replica *o = &ensemble.replicas[OBSERVER];
+
+    return o->role == OBSERVING && o->leader == leader;
+}
+
+void deserted_commit(int number)
+{
+    struct replica *me = &ensemble.replicas[number];
+    struct pipe *down = &ensemble.links[number][OBSERVER].pipe;
+
+    world_trace("replica %d: hears late of %lld", number, (long long)me->late);
+    for (int64_t v = me->applied + 1; v <= me->late && observes(number); v++)
+        pipe_send(down, COMMIT, v, NULL);
+    replica_apply(number, me->late);
+    me->late = 0;
+    for (struct sync *s = ensemble.late_syncs; s != NULL; s = s->next) {
+        if (observes(number))
+            pipe_send(down, SYNCED, 0, s->request);
+    }
+    ensemble.late_syncs = NULL;
 }
 
 void ensemble_submit(int replica, struct request *r)
@@ -232,9 +305,11 @@ void ensemble_submit(int replica, struct request *r)
     if (r->session >= 0)
         ensemble.sessions[r->session].used = sim_now;
     if (me->role == LEADING && replica != ensemble.leader)
-        at_deserted_leader(me, r);
+        at_deserted_leader(replica, r);
     else if (replica == ensemble.leader)
         at_leader(r);
+    else if (me->role == OBSERVING)
+        pipe_send(&ensemble.links[replica][me->leader].pipe, FORWARD, 0, r);
     else if (me->role == FOLLOWING)
         pipe_send(&ensemble.links[replica][ensemble.leader].pipe, FORWARD, 0,
                   r);
@@ -291,7 +366,8 @@ static void leader_on_message(int from, const struct message *m)
 static void follower_on_message(int to, const struct message *m)
 {
     struct replica *r = &ensemble.replicas[to];
-    struct pipe *back = &ensemble.links[to][ensemble.leader].pipe;
+    struct pipe *back =
+        &ensemble.links[to][to == OBSERVER ? r->leader : ensemble.leader].pipe;
 
     switch (m->kind) {
     case PROPOSAL:
@@ -319,6 +395,12 @@ static void on_message(void *owner, const struct message *m)
 
     if (link->to == ensemble.leader)
         leader_on_message(link->from, m);
+    else if (link->from == OBSERVER &&
+             ensemble.replicas[link->to].role == LEADING) {
+        if (m->kind == FORWARD)
+            at_deserted_leader(link->to, m->body);
+    } else if (link->to == OBSERVER && observes(link->from))
+        follower_on_message(link->to, m);
     else if (link->from == ensemble.leader &&
              ensemble.replicas[link->to].role == FOLLOWING)
         follower_on_message(link->to, m);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ensemble: three replicas of one log, a leader, and its sessions.
+/* The ensemble: three replicas of one log, a leader, and its sessions; and an
+ * observer, maybe, which has no vote, and may stay with a leader that the
+ * others have left.
  *
  * After ZooKeeper 3.8: a write goes from its replica to the leader, becomes a
  * transaction, is committed when a majority has it, and is answered when its
@@ -12,7 +14,9 @@
 
 #include "tree.h"
 
-#define REPLICAS     3
+#define REPLICAS     3 /* that vote */
+#define OBSERVER     REPLICAS
+#define PLACES       (REPLICAS + 1)
 #define SESSIONS_MAX 256
 #define NO_REPLICA   (-1)
 
@@ -56,6 +60,9 @@ struct session {
 void ensemble_reset(int64_t tick, int64_t sync_limit, int64_t gap);
 /* The interval at which leases assume that the leader pings. */
 void ensemble_assume(int64_t gap);
+/* There is an observer, too. */
+void ensemble_observe(void);
+int ensemble_places(void);
 int ensemble_new_session(int process, int64_t timeout);
 struct session *ensemble_session(int session);
 int ensemble_sessions(void);
@@ -64,7 +71,8 @@ int ensemble_sessions(void);
 void ensemble_bounds(int replica, int64_t least, int64_t most);
 int64_t ensemble_grants(int replica, int64_t timeout);
 
-int ensemble_leader(void); /* or NO_REPLICA */
+int ensemble_leader(void);        /* or NO_REPLICA */
+bool ensemble_leads(int replica); /* it, or one that others have left */
 bool ensemble_serves(int replica);
 int64_t ensemble_applied(int replica); /* the version that it shows */
 int64_t ensemble_committed(void);

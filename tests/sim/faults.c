@@ -35,7 +35,7 @@ static int some_process(void)
 
 static int some_replica(void)
 {
-    return (int)choose(REPLICAS);
+    return (int)choose((uint32_t)ensemble_places());
 }
 
 static void break_connections(void)
@@ -60,7 +60,7 @@ static void cut_all(void)
     int directions = (int)choose(3) + 1;
     int64_t duration = some_time();
 
-    for (int r = 0; r < REPLICAS; r++)
+    for (int r = 0; r < PLACES; r++)
         server_cut(process, r, directions, duration);
 }
 
@@ -73,7 +73,7 @@ static void stop_process(void)
 
 static void stall_link(void)
 {
-    int from = some_replica();
+    int from = (int)choose(REPLICAS);
     int to = (from + 1 + (int)choose(2)) % REPLICAS;
     int64_t duration = some_time();
 
@@ -450,6 +450,52 @@ static void crowd(void)
         ensemble_stall(follower, leader, duration);
 }
 
+/* Of the link between the observer and its leader, or a voter. */
+static void stall_observer(void)
+{
+    int other = choose(2) == 0 ? ensemble_leader() : (int)choose(REPLICAS);
+
+    if (ensemble_places() == REPLICAS || other == NO_REPLICA)
+        return;
+    if (choose(2) == 0)
+        ensemble_stall(OBSERVER, other, some_time());
+    else
+        ensemble_stall(other, OBSERVER, some_time());
+}
+
+static void on_beacon(void *arg, uint64_t every)
+{
+    operate(ZKR__ZK_SET, WORLD_BEACON, "!");
+    if (left() > 0)
+        events_at(sim_now + (int64_t)every, on_beacon, arg, every);
+}
+
+/* Others write the beacon: a fleet, or a hostile client. */
+static void write_beacon(int64_t every)
+{
+    events_at(sim_now + every, on_beacon, NULL, (uint64_t)every);
+}
+
+static void disturb_beacon(void)
+{
+    if (!world.beacon)
+        return;
+    switch (choose(4)) {
+    case 0:
+        operate(ZKR__ZK_DELETE, WORLD_BEACON, "");
+        break;
+    case 1:
+        operate(ZKR__ZK_DELETE, WORLD_BEACON, "");
+        create_in(WORLD_BEACON, ZKR_CREATE_PERSISTENT);
+        break;
+    case 2:
+        acls_deny(1u << choose(2), 1, -1, some_time());
+        break;
+    default:
+        write_beacon((5 + choose(50)) * MS);
+    }
+}
+
 static const struct {
     char letter;
     void (*fn)(void);
@@ -481,6 +527,8 @@ static const struct {
     { 'M', starve },
     { 'F', go_far },
     { 'T', crowd },
+    { 'O', stall_observer },
+    { 'B', disturb_beacon },
 };
 
 #define FAULTS (sizeof(faults) / sizeof(faults[0]))
@@ -530,6 +578,8 @@ void faults_start(void)
     kinds = choose(2) == 0 ? UINT32_MAX : choose(UINT32_C(1) << FAULTS);
     world.calm = sim_now + window * MS;
     pipe_slow_until = world.calm;
+    if (world.beacon && choose(3) > 0)
+        write_beacon(world.timeout * (int64_t)(1 + choose(4)) / 20);
     for (uint32_t i = 0; i < count; i++) {
         at = next_after(at, window);
         events_at(sim_now + at * MS, on_fault, NULL, 0);

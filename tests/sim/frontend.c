@@ -15,8 +15,8 @@
 #include "world.h"
 
 static struct conn *conns;
-static int cut_up[PROCESSES_MAX][REPLICAS];
-static int cut_down[PROCESSES_MAX][REPLICAS];
+static int cut_up[PROCESSES_MAX][PLACES];
+static int cut_down[PROCESSES_MAX][PLACES];
 static int64_t far;
 
 struct nerves nerves;

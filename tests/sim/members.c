@@ -32,7 +32,7 @@ static void look_soon(int64_t delay)
 
 static void clear_links(int number)
 {
-    for (int other = 0; other < REPLICAS; other++) {
+    for (int other = 0; other < PLACES; other++) {
         pipe_clear(pipe_of(number, other));
         pipe_clear(pipe_of(other, number));
     }
@@ -42,13 +42,17 @@ static void clear_links(int number)
 static void lose_leader(int number, enum role role)
 {
     struct replica *r = &ensemble.replicas[number];
+    const struct replica *o = &ensemble.replicas[OBSERVER];
 
+    if (o->role == OBSERVING && o->leader == number)
+        lose_leader(OBSERVER, LOOKING);
     world_trace("replica %d: %s", number, role == DOWN ? "down" : "looking");
     if (r->role == LEADING && number != ensemble.leader)
         ensemble.deserted = sim_now;
     r->role = role;
     memset(r->touched, 0, sizeof(r->touched));
     r->proposes = false;
+    r->late = 0;
     clear_links(number);
     server_drop_all(number);
     look_soon((1 + choose(200)) * MS);
@@ -81,7 +85,8 @@ static void follow(int number)
 
     world_trace("replica %d: follows %d", number, ensemble.leader);
     clear_links(number);
-    r->role = FOLLOWING;
+    r->role = number == OBSERVER ? OBSERVING : FOLLOWING;
+    r->leader = ensemble.leader;
     r->joins++;
     r->logged = ensemble.log_len;
     r->acked = ensemble.log_len;
@@ -90,11 +95,26 @@ static void follow(int number)
     leader_commit();
 }
 
-/* Its proposals keep waiting for a majority. */
-static void desert(struct replica *old)
+static void on_late_ack(void *arg, uint64_t joins)
 {
-    if (old->role == LEADING)
-        old->proposes = old->logged > old->applied;
+    struct replica *r = arg;
+
+    if (r->role == LEADING && r->joins == joins && r->late != 0)
+        deserted_commit((int)(r - ensemble.replicas));
+}
+
+/* Its proposals keep waiting for a majority; or the next leader, which has
+ * them, had sent it so, and the message is still on its way. */
+static void desert(struct replica *old, int64_t len)
+{
+    if (old->role != LEADING)
+        return;
+    old->proposes = old->logged > old->applied;
+    if (old->applied == len || !old->proposes || choose(2) == 0)
+        return;
+    old->proposes = old->logged > len;
+    old->late = old->logged > len ? len : old->logged;
+    events_at(sim_now + (1 + choose(4000)) * MS, on_late_ack, old, old->joins);
 }
 
 /* A replica that was absent has a log of an older epoch, which loses every
@@ -117,11 +137,12 @@ static void lead(int number)
     world_assert(r->logged >= ensemble.committed,
                  "a leader without all that is committed");
     if (ensemble.leader != NO_REPLICA)
-        desert(&ensemble.replicas[ensemble.leader]);
+        desert(&ensemble.replicas[ensemble.leader], r->logged);
     ensemble.leader = number;
     ensemble.epoch++;
     ensemble.counter = 0;
     ensemble.syncs = NULL;
+    ensemble.late_syncs = NULL;
     ensemble.log_len = r->logged;
     cut_logs(ensemble.log_len);
     tree_truncate(ensemble.log_len);
@@ -181,7 +202,7 @@ void members_elect(void)
         best = best_candidate();
     if (best != NO_REPLICA)
         lead(best);
-    for (int f = 0; f < REPLICAS && ensemble.leader != NO_REPLICA; f++) {
+    for (int f = 0; f < PLACES && ensemble.leader != NO_REPLICA; f++) {
         if (ensemble.replicas[f].role == LOOKING &&
             ensemble.replicas[ensemble.leader].role == LEADING &&
             reach(f, ensemble.leader))
@@ -208,7 +229,8 @@ static void on_silence(void *arg, uint64_t joins)
 
     if (r->joins != joins)
         return;
-    if (r->role == FOLLOWING && !reach(number, ensemble.leader))
+    if ((r->role == FOLLOWING && !reach(number, ensemble.leader)) ||
+        (r->role == OBSERVING && !reach(number, r->leader)))
         lose_leader(number, LOOKING);
     else if (r->role == LEADING &&
              (number != ensemble.leader || leader_is_alone()))
@@ -302,7 +324,7 @@ void ensemble_pause(int replica, int64_t duration)
         sessions_close_polled();
     ensemble.replicas[replica].paused++;
     server_pause(replica, true);
-    for (int other = 0; other < REPLICAS; other++) {
+    for (int other = 0; other < PLACES; other++) {
         if (other != replica)
             stall(other, replica, duration);
         if (other != replica)

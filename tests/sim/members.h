@@ -12,6 +12,7 @@ enum role {
     LOOKING, /* it looks for a leader, and serves nobody */
     LEADING,
     FOLLOWING,
+    OBSERVING,
     DOWN,
 };
 
@@ -25,7 +26,10 @@ struct replica {
     int paused;
     int64_t least; /* timeouts of sessions that it grants; 0: any */
     int64_t most;
-    bool proposes; /* deserted: something waits for a majority */
+    bool proposes; /* deserted: something waits for a majority, for ever */
+    int64_t late;  /* deserted: a majority has this version, and it will hear of
+                    * it later */
+    int leader;    /* of the observer */
 };
 
 enum { /* messages between replicas */
@@ -63,9 +67,10 @@ struct ensemble {
     uint32_t counter; /* of the epoch's transactions */
     int64_t log_len;
     int64_t committed;
-    struct replica replicas[REPLICAS];
-    struct link links[REPLICAS][REPLICAS];
+    struct replica replicas[PLACES];
+    struct link links[PLACES][PLACES];
     struct sync *syncs;
+    struct sync *late_syncs; /* of the observer, at a deserted leader */
     struct session sessions[SESSIONS_MAX];
     int session_count;
     int64_t pass; /* of the leader through the sessions that have run out */
@@ -74,6 +79,8 @@ struct ensemble {
 extern struct ensemble ensemble;
 extern struct txn ensemble_log[LOG_MAX]; /* from 1 */
 
+/* A leader that was deserted hears that a majority had it by then. */
+void deserted_commit(int number);
 void replica_apply(int number, int64_t version);
 void leader_send(int kind, int64_t number, void *body);
 void leader_commit(void);

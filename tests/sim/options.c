@@ -52,6 +52,8 @@ void options_draw(struct process *p)
     p->opts.session_timeout_ms = (uint32_t)(p->timeout / MS);
     p->opts.reply_timeout_ms = reply_timeouts[0];
     p->prefix = "";
+    if (world.beacon)
+        p->opts.lease_beacon = WORLD_BEACON;
     if (choose(3) > 0)
         return;
     draw_retry(p);

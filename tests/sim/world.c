@@ -262,6 +262,11 @@ static void begin(void)
     choose_ensemble();
     make_directory();
     acls_be_strict(choose(2) == 1);
+    if (one_in(3))
+        ensemble_observe();
+    world.beacon = one_in(3);
+    if (world.beacon)
+        (void)tree_create(tree_root(), WORLD_BEACON, 0, 0);
 }
 
 static int64_t after_calm(void)

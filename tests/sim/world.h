@@ -64,6 +64,7 @@ struct world {
     bool scarce;        /* somebody was refused memory */
     bool closing;       /* sessions may be closed */
     bool crowded;       /* few processes, of many threads */
+    bool beacon;        /* sessions share the evidence of their leases */
     bool preempt;       /* threads are interrupted */
     bool fibers_first;  /* fibers go before completions */
 };
@@ -77,7 +78,8 @@ extern struct world_limits {
     const char *faults; /* letters of those that happen; NULL: all */
 } world_limits;
 
-#define WORLD_PATH "/locks/orders"
+#define WORLD_PATH   "/locks/orders"
+#define WORLD_BEACON "/beacon"
 /* Of several locks; one is WORLD_PATH. In their order. */
 #define WORLD_PATHS 3
 extern const char *const world_paths[WORLD_PATHS];

@@ -205,7 +205,7 @@ static void connect_next(struct zkr__zk *zk)
 {
     zk->conn = server_connect(zk->process, zk->server, zk, zk->id, zk->timeout,
                               zk->last_seen);
-    zk->server = (zk->server + 1) % REPLICAS;
+    zk->server = (zk->server + 1) % ensemble_places();
     zk->last_received = sim_now;
     turn_at(zk, sim_now + zk->timeout * 2 / 3);
 }
@@ -213,7 +213,8 @@ static void connect_next(struct zkr__zk *zk)
 /* It has tried all of them: a little pause. */
 static void connect_later(struct zkr__zk *zk)
 {
-    int64_t pause = ++zk->failures % REPLICAS == 0 ? zk->timeout / 60 : 0;
+    int64_t pause =
+        ++zk->failures % ensemble_places() == 0 ? zk->timeout / 60 : 0;
 
     turn_at(zk, sim_now + pause + MS);
 }
@@ -591,7 +592,7 @@ int zkr__zk_open(const struct zkr__zk_config *config,
     zk->session = session;
     zk->timeout = config->timeout_ms * MS;
     zk->id = NO_SESSION;
-    zk->server = (int)choose(REPLICAS);
+    zk->server = (int)choose((uint32_t)ensemble_places());
     zk->has_auth = config->auth != NULL;
     zk->state = CONNECTING;
     handles[handle_count++] = zk;
@@ -753,4 +754,9 @@ int zkr__probe(const char *servers, const struct zkr_session_opts *opts,
 {
     *ret_verdict = ZKR__NO_VERDICT;
     return zkr__fail(ZKR_EUNREACHABLE, "no server of %s answers", servers);
+}
+
+bool zkr__probe_follows(const char *server, int timeout_ms)
+{
+    return server[0] != '?' && !ensemble_leads(server[0] - 'a');
 }

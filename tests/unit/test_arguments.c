@@ -100,6 +100,7 @@ TEST(arguments_of_an_open)
                                              ZKR_SESSION_TIMEOUT_MAX_MS + 1)));
     /* no server is that far from the leader */
     REFUSED(ZKR_EINVAL, open_it(HOSTS, OPTS(session, .lease_hops = 3)));
+    REFUSED(ZKR_EPATH, open_it(HOSTS, OPTS(session, .lease_beacon = "beacon")));
     REFUSED(ZKR_EINVAL,
             open_it(HOSTS, OPTS(session, .log_level = ZKR_LOG_DEBUG + 1)));
     REFUSED(ZKR_EINVAL,

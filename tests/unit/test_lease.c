@@ -227,21 +227,23 @@ TEST(steady_writes_prove_half_a_timeout_ahead)
 #define QUICK    (T / 2000)
 #define TURN     (5 * T) /* from then on answers are slow */
 
-enum kind { SIGN, ROUND, CHAIN, WRITE };
+enum kind { SIGN, ROUND, CHAIN, WRITE, LOOK };
 
 static struct link {
-    int64_t turn; /* after TURN */
-    int64_t took; /* from there on */
-    int jitter;   /* percent: more or less than that */
-    bool erratic; /* each answer takes anything up to that */
-    bool behind;  /* the slow link is that to the leader: reads are quick */
-    int hops;     /* 0: one */
+    int64_t turn;  /* after TURN */
+    int64_t took;  /* from there on */
+    int jitter;    /* percent: more or less than that */
+    bool erratic;  /* each answer takes anything up to that */
+    bool behind;   /* the slow link is that to the leader: reads are quick */
+    int hops;      /* 0: one */
+    int64_t moves; /* a beacon is written that often; 0: there is none */
     uint32_t random;
     struct {
         enum kind kind;
         int64_t sent;
         int64_t acked; /* when the answer comes: none overtakes another */
         int64_t chain; /* when its chain was begun, or 0 */
+        bool alone;    /* a look: nobody has sent a chain with it */
     } requests[REQUESTS];
     int count;
     int answers;
@@ -305,6 +307,21 @@ static void written(int64_t now)
         on.unsure = false;
 }
 
+static void shown_at(int64_t sent, int64_t mzxid)
+{
+    zkr__lease_shown(&lease, 1000 * S + sent, mzxid);
+}
+
+static void looked(int i, int64_t now)
+{
+    int64_t sent = on.requests[i].sent;
+
+    read_at(sent, on.requests[i].acked);
+    shown_at(sent, (sent + on.requests[i].acked) / 2 / on.moves + 1);
+    if (on.requests[i].alone && zkr__lease_needs(&lease, 1000 * S + now))
+        send(WRITE, now, 0);
+}
+
 static void take_answers(int64_t now)
 {
     while (on.answers < on.count && on.requests[on.answers].acked <= now) {
@@ -312,7 +329,9 @@ static void take_answers(int64_t now)
         int64_t sent = on.requests[i].sent;
         int64_t acked = on.requests[i].acked;
 
-        if (on.requests[i].kind == SIGN)
+        if (on.requests[i].kind == LOOK)
+            looked(i, now);
+        else if (on.requests[i].kind == SIGN)
             read_at(sent, acked);
         else if (on.requests[i].kind == WRITE)
             write_at(sent, acked);
@@ -340,16 +359,28 @@ static void look(int64_t now)
 
 static void beat(int64_t now)
 {
+    bool shares;
+
     if (1000 * S + now <
         zkr__lease_next(&lease, 1000 * S + on.beat_at, oldest(false)))
         return;
+    shares = zkr__lease_shares(&lease, 1000 * S + now, oldest(false));
     on.beat_at = now;
-    if (on.beat_number++ % zkr__lease_chain(&lease) == 0) {
+    if (shares)
+        on.beat_number = 0;
+    if (shares) {
+        send(ROUND, now, 0);
+    } else if (on.beat_number++ % zkr__lease_chain(&lease) == 0) {
         send(CHAIN, now, now == 0 ? 1 : now);
+    } else {
+        send(lease.hops > 1 ? ROUND : SIGN, now, 0);
+        send(SIGN, now, 0);
         return;
     }
-    send(lease.hops > 1 ? ROUND : SIGN, now, 0);
-    send(SIGN, now, 0);
+    if (on.moves != 0) {
+        send(LOOK, now, 0);
+        on.requests[on.count - 1].alone = shares;
+    }
 }
 
 static void hold(int64_t from, int64_t end)
@@ -367,6 +398,8 @@ static void hold_until(int64_t end)
     zkr__lease_reset(&lease, 0, on.hops > 1 ? on.hops : 1, T / 80);
     zkr__lease_connected(&lease, 900 * S, T);
     zkr__lease_begin(&lease, 1000 * S);
+    if (on.moves != 0)
+        zkr__lease_follows(&lease, 900 * S);
     on.count = on.answers = on.without = 0;
     on.beat_at = -T;
     on.beat_number = 0;
@@ -693,6 +726,179 @@ TEST(a_session_is_idle_when_it_has_written_nothing_for_a_timeout)
     zkr__lease_reset(&lease, 0, 2, 0);
     zkr__lease_connected(&lease, 900 * S, T);
     assert_false(zkr__lease_is_idle(&lease, 1000 * S));
+}
+
+/* -- shared evidence ------------------------------------------------------- */
+
+/* A lease that writes of our own keep, with j at 0, and a read at 6.5 s. Then
+ * a sync at 10.3 s is an m1 for that, and one at 10.5 s an m2. */
+static void write_first(int64_t pass)
+{
+    zkr__lease_follows(&lease, 1000 * S);
+    begin_at(-S);
+    read_at(0, S / 10);
+    write_at(4 * S, 41 * S / 10);
+    write_at(5 * S, 51 * S / 10);
+    write_at(51 * S / 10 + pass, 6 * S); /* 5 s is no time of the poll's */
+    assert_int_equal(until(), T_LOW);
+    read_at(65 * S / 10, 66 * S / 10);
+}
+
+static void sync_twice(void)
+{
+    sync_at(103 * S / 10, 104 * S / 10);
+    sync_at(105 * S / 10, 106 * S / 10);
+}
+
+TEST(a_write_of_others_behind_the_second_sync_is_a_proof)
+{
+    write_first(T / 20);
+    sync_twice();
+    shown_at(106 * S / 10, 7);
+    assert_int_equal(until(), T_LOW);
+    shown_at(11 * S, 7); /* nobody has written it */
+    assert_int_equal(until(), T_LOW);
+    shown_at(111 * S / 10, 8);
+    assert_int_equal(until(), 65 * S / 10 + T_LOW);
+    assert_int_equal(zkr__lease_late(&lease), 1011 * S + T / 2);
+}
+
+/* The ping is before the answer to m1 only: the follower's answer to it may
+ * come to the leader after m1, and so never. */
+TEST(the_first_sync_is_not_the_second)
+{
+    write_first(T / 20);
+    sync_at(103 * S / 10, 104 * S / 10);
+    shown_at(104 * S / 10, 7);
+    shown_at(11 * S, 8);
+    assert_int_equal(until(), T_LOW);
+}
+
+/* What it has not shown then may have been proposed before. */
+TEST(a_read_before_the_sync_begins_nothing)
+{
+    write_first(T / 20);
+    sync_at(103 * S / 10, 104 * S / 10);
+    shown_at(104 * S / 10, 7);
+    sync_at(105 * S / 10, 106 * S / 10);
+    shown_at(11 * S, 8);
+    assert_int_equal(until(), T_LOW);
+    shown_at(112 * S / 10, 9);
+    assert_int_equal(until(), 65 * S / 10 + T_LOW);
+}
+
+TEST(a_proof_by_others_is_of_one_connection)
+{
+    write_first(T / 20);
+    sync_twice();
+    shown_at(106 * S / 10, 7);
+    zkr__lease_connected(&lease, 1011 * S, T);
+    zkr__lease_follows(&lease, 1011 * S);
+    shown_at(111 * S / 10, 8);
+    assert_int_equal(until(), T_LOW);
+    /* Its leader may be another, which has polled the session. */
+    sync_at(112 * S / 10, 113 * S / 10);
+    sync_at(114 * S / 10, 115 * S / 10);
+    shown_at(115 * S / 10, 9);
+    shown_at(116 * S / 10, 10);
+    assert_int_equal(until(), T_LOW);
+}
+
+TEST(after_the_end_of_the_lease_others_prove_nothing)
+{
+    write_first(T / 20);
+    sync_at(103 * S / 10, 104 * S / 10);
+    sync_at(105 * S / 10, T_LOW);
+    shown_at(106 * S / 10, 7);
+    shown_at(13 * S, 8);
+    assert_int_equal(until(), T_LOW);
+}
+
+/* There a sync waits for no proposal. */
+TEST(on_a_leader_others_prove_nothing)
+{
+    static const int64_t since[] = { 0, 1000 * S + 107 * S / 10 };
+
+    for (size_t i = 0; i < COUNT(since); i++) {
+        (void)setup();
+        write_first(T / 20);
+        sync_twice();
+        zkr__lease_follows(&lease, since[i]);
+        shown_at(106 * S / 10, 7);
+        shown_at(108 * S / 10, 8);
+        assert_int_equal(until(), T_LOW);
+    }
+}
+
+/* A session that was polled is closed within P; what others write then says
+ * nothing of it. */
+TEST(others_prove_nothing_before_a_later_write_of_our_own)
+{
+    write_first(T / 20 - 1);
+    sync_twice();
+    shown_at(106 * S / 10, 7);
+    shown_at(11 * S, 8);
+    assert_int_equal(until(), T_LOW);
+}
+
+TEST(a_beacon_that_cannot_be_read_begins_nothing)
+{
+    write_first(T / 20);
+    sync_twice();
+    shown_at(106 * S / 10, 7);
+    assert_true(zkr__lease_shares(&lease, 1011 * S, 0));
+    shown_at(11 * S, 0);
+    assert_false(zkr__lease_shares(&lease, 1011 * S, 0));
+    shown_at(111 * S / 10, 8);
+    assert_int_equal(until(), T_LOW);
+}
+
+/* Which a restored copy might do. */
+TEST(a_beacon_that_goes_back_begins_anew)
+{
+    write_first(T / 20);
+    sync_twice();
+    shown_at(106 * S / 10, 7);
+    shown_at(11 * S, 6);
+    shown_at(111 * S / 10, 7);
+    assert_int_equal(until(), T_LOW);
+}
+
+/* With a beat of 0.11 T it may stand still for three of them. */
+TEST(the_writes_of_others_save_our_own)
+{
+    for (int percent = 1; percent <= 30; percent++) {
+        on = (struct link){ .took = QUICK, .moves = T * percent / 100 };
+        hold_for_long();
+        assert_int_equal(on.without, 0);
+        assert_int_equal(writes_in(2 * T, TURN + 10 * T), 0);
+    }
+}
+
+TEST(where_nobody_writes_we_write_less_than_alone)
+{
+    on = (struct link){ .took = QUICK, .moves = 1000 * T };
+    hold_for_long();
+    assert_int_equal(on.without, 0);
+    assert_in_range(writes_in(TURN, TURN + 10 * T), 15, 32);
+}
+
+/* Beyond T/20 it is as if there was no beacon. */
+TEST(a_link_that_turns_slow_ends_shared_evidence)
+{
+    for (int part = 1; part <= 20; part++) {
+        for (int run = 0; run < 20; run++) {
+            on = (struct link){ .turn = T / 3 * run / 20,
+                                .took = T * part / 120,
+                                .moves = T / 9,
+                                .random = run };
+            hold_until(TURN + 6 * T);
+            if (part <= 6)
+                assert_int_equal(on.without, 0);
+            assert_true(on.without < 6 * T / STEP / 10);
+            assert_true(part <= 7 || writes_in(TURN + T, TURN + 6 * T) >= 14);
+        }
+    }
 }
 
 /* -- an observer below a follower ----------------------------------------- */

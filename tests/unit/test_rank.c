@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of the question whether a server leads: only a clear answer counts. */
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "unit.h"
+#include "zk/probe.h"
+
+/* A server that answers one connection, maybe without an end. */
+static struct answer {
+    const char *text;
+    bool stays;
+    size_t more; /* so many bytes before it */
+} answer;
+static int listener;
+
+static void *serve(void *unused)
+{
+    int fd = accept(listener, NULL, NULL);
+    char word[8] = "";
+
+    (void)unused;
+    assert_int_equal(recv(fd, word, sizeof(word), 0), 4);
+    assert_string_equal(word, "srvr");
+    for (size_t i = 0; i < answer.more; i++)
+        (void)send(fd, "x", 1, MSG_NOSIGNAL);
+    (void)send(fd, answer.text, strlen(answer.text), MSG_NOSIGNAL);
+    if (answer.stays)
+        (void)recv(fd, word, sizeof(word), 0); /* until the other end closes */
+    (void)close(fd);
+    return NULL;
+}
+
+static bool follows(struct answer a)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET,
+                              .sin_addr = { htonl(INADDR_LOOPBACK) } };
+    socklen_t size = sizeof(at);
+    char name[32];
+    pthread_t thread;
+    bool said;
+
+    answer = a;
+    listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&at, size), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &size), 0);
+    (void)snprintf(name, sizeof(name), "127.0.0.1:%d", ntohs(at.sin_port));
+    assert_int_equal(pthread_create(&thread, NULL, serve, NULL), 0);
+    said = zkr__probe_follows(name, a.stays ? 100 : 5000);
+    (void)pthread_join(thread, NULL);
+    (void)close(listener);
+    return said;
+}
+
+TEST(a_server_that_says_so_follows)
+{
+    assert_true(
+        follows((struct answer){ .text = "Zxid: 0x1\nMode: follower\nNo\n" }));
+    assert_true(
+        follows((struct answer){ .text = "Zxid: 0x1\nMode: observer\nNo\n" }));
+}
+
+TEST(all_others_may_lead)
+{
+    static const struct answer answers[] = {
+        { .text = "Zxid: 0x1\nMode: leader\nNo\n" },
+        { .text = "Zxid: 0x1\nMode: standalone\nNo\n" },
+        { .text = "Zxid: 0x1\nMode: read-only\nNo\n" },
+        { .text = "Zxid: 0x1\nMode: follower" },
+        { .text =
+              "srvr is not executed because it is not in the whitelist.\n" },
+        { .text =
+              "This ZooKeeper instance is not currently serving requests\n" },
+        { .text = "" },
+        { .text = "Zxid: 0x1\nMode: follower\n", .stays = true },
+        { .text = "\nMode: follower\n", .more = 4096 },
+    };
+
+    for (size_t i = 0; i < COUNT(answers); i++) {
+        if (follows(answers[i]))
+            fail_msg("'%s' is taken for a follower's", answers[i].text);
+    }
+}
+
+TEST(who_cannot_be_reached_may_lead)
+{
+    assert_false(zkr__probe_follows("127.0.0.1:1", 1000));
+    assert_false(zkr__probe_follows("(unknown)", 1000));
+}
