@@ -908,3 +908,146 @@ STORY_THEN(a_quick_link_carries_six_writes_in_a_timeout, acquire_nearby)
         world_fail("%d writes in 10 T on a quick link",
                    submits(ZKR__ZK_CHECK) - before);
 }
+
+/* -- shared evidence ------------------------------------------------------- */
+
+static void acquire_at_a_follower(void)
+{
+    start(&users[WAITER]);
+    connect_waiter_to((ensemble_leader() + 1) % REPLICAS);
+    ask(&users[WAITER]);
+    await_told(&users[WAITER]);
+}
+
+static void write_beacon(int64_t every, int64_t duration)
+{
+    for (int64_t end = sim_now + duration; sim_now < end; fiber_sleep(every))
+        operate(ZKR__ZK_SET, ZKR_CREATE_PERSISTENT, WORLD_BEACON, "");
+}
+
+static void stays_sure(void)
+{
+    if (zkr_grant_check(users[WAITER].grant) != ZKR_OK)
+        world_fail("it is in doubt");
+}
+
+/* Returns how many writes of its own it has made in 4 T. */
+static int own_writes(int64_t every)
+{
+    int before;
+
+    write_beacon(every, 2 * world.timeout);
+    before = submits(ZKR__ZK_CHECK) + submits(ZKR__ZK_SET);
+    for (int i = 0; i < 40; i++) {
+        write_beacon(every, world.timeout / 10);
+        stays_sure();
+    }
+    return submits(ZKR__ZK_CHECK) + submits(ZKR__ZK_SET) - before;
+}
+
+STORY_THEN(the_writes_of_others_will_do, acquire_at_a_follower, .beacon = true)
+{
+    static const int parts[] = { 9, 60 }; /* a fleet; a hostile client */
+    int writes = own_writes(world.timeout / parts[story.time]);
+
+    if (writes > 1)
+        world_fail("%d writes of its own in 4 T", writes);
+}
+
+/* There nothing is a proof but its own writes. */
+STORY_THEN(on_a_leader_a_session_writes_for_itself, acquire_at_a_follower,
+           .beacon = true)
+{
+    int writes;
+
+    connect_waiter_to(ensemble_leader());
+    fiber_sleep(world.timeout);
+    writes = own_writes(world.timeout / 9);
+    if (writes < 11)
+        world_fail("%d writes of its own in 4 T", writes);
+}
+
+static void is_sure_without_it(const char *what)
+{
+    int before = submits(ZKR__ZK_CHECK);
+
+    for (int i = 0; i < 400; i++) {
+        stays_sure();
+        fiber_sleep(world.timeout / 100);
+    }
+    before = submits(ZKR__ZK_CHECK) - before;
+    if (before < 6 || before > 14)
+        world_fail("%s: %d writes of its own in 4 T", what, before);
+}
+
+STORY_THEN(a_beacon_that_is_deleted_costs_own_writes, acquire_at_a_follower,
+           .beacon = true)
+{
+    (void)own_writes(world.timeout / 9);
+    operator_deletes(WORLD_BEACON);
+    is_sure_without_it("deleted");
+    operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, WORLD_BEACON, "");
+    if (own_writes(world.timeout / 9) > 1)
+        world_fail("it is not used when it is there again");
+}
+
+STORY_THEN(a_beacon_that_is_forbidden_costs_own_writes, acquire_at_a_follower,
+           .beacon = true)
+{
+    static const uint32_t permissions[] = { ZKR_PERMISSION_READ,
+                                            ZKR_PERMISSION_WRITE };
+
+    acls_be_strict(true); /* EXISTS is a read */
+    (void)own_writes(world.timeout / 9);
+    acls_deny(permissions[story.time], 1, WAITER, 5 * world.timeout);
+    is_sure_without_it("forbidden");
+    fiber_sleep(2 * world.timeout);
+}
+
+/* Who writes it goes away; another does then. */
+STORY_THEN(alone_a_session_writes_the_beacon, acquire_at_a_follower,
+           .beacon = true)
+{
+    int before;
+
+    (void)own_writes(world.timeout / 9);
+    for (int i = 0; i < 200; i++) {
+        stays_sure();
+        fiber_sleep(world.timeout / 100);
+    }
+    before = submits(ZKR__ZK_SET);
+    for (int i = 0; i < 400; i++) {
+        stays_sure();
+        fiber_sleep(world.timeout / 100);
+    }
+    before = submits(ZKR__ZK_SET) - before;
+    if (before < 10 || before > 25)
+        world_fail("%d writes of the beacon in 4 T", before);
+}
+
+/* The observer stays with the old leader, which answers its syncs; the next
+ * leader ends the session. Meanwhile a write from before the desertion comes
+ * late. */
+STORY_THEN(a_deserted_observer_is_not_believed, acquire_at_a_follower,
+           .beacon = true, .anew = true)
+{
+    zkr_grant *grant = users[WAITER].grant;
+    int old = ensemble_leader();
+    int64_t end;
+
+    if (zkr_grant_check(grant) != ZKR_OK)
+        return;
+    connect_waiter_to(OBSERVER);
+    (void)own_writes(world.timeout / 9);
+    ensemble_isolate(old, 10 * MS, 3 * world.timeout);
+    while (ensemble_leader() == old)
+        fiber_sleep(MS);
+    end = sim_now + 3 * world.timeout;
+    while (sim_now < end && session_of_waiter()->closed == 0) {
+        operate(ZKR__ZK_SET, ZKR_CREATE_PERSISTENT, WORLD_BEACON, "");
+        fiber_sleep(world.timeout / 50);
+    }
+    if (session_of_waiter()->closed != 0 && zkr_grant_check(grant) == ZKR_OK)
+        world_fail("it is held, and its session has been closed");
+    fiber_sleep(3 * world.timeout);
+}

@@ -75,6 +75,7 @@ static void open_session(struct user *u)
     opts.session_timeout_ms = (uint32_t)(world.timeout / MS);
     opts.retry = story.retry;
     opts.flags = story.no_lease ? ZKR_SESSION_NO_LEASE : 0;
+    opts.lease_beacon = story.beacon ? WORLD_BEACON : NULL;
     p->no_lease = story.no_lease;
     p->number = process_of(u);
     if (zkr_session_open("a:1,b:2,c:3", &opts, &u->session) != ZKR_OK ||
@@ -253,6 +254,10 @@ void apps_start(void)
 {
     memset(users, 0, sizeof(users));
     story.time = 0;
+    if (story.beacon) {
+        (void)tree_create(tree_root(), WORLD_BEACON, 0, 0);
+        ensemble_observe();
+    }
     world.process_count = 3;
     world.busy++;
     (void)fiber_start(TELLER, tell_main, NULL);

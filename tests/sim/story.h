@@ -38,6 +38,7 @@ extern struct story {
     bool anew;        /* the second time with other sessions */
     bool unfair;
     bool no_lease;   /* the sessions have none */
+    bool beacon;     /* they share evidence, beside an observer */
     bool both;       /* the waiter holds the unfair one beside */
     int64_t instant; /* of what is tried at many */
     int time;        /* 0: the first */
