@@ -354,12 +354,13 @@ protected:
         check(invoke(call, args..., &out));
         return out;
     }
-    template <class Call> counters read_counters(Call call) const
+    /** Returns what a call fills in, whose size is set before. */
+    template <class Out, class Call> Out filled(Call call) const
     {
-        counters all = ZKR_COUNTERS_INIT;
+        Out out = zkr__default_opts<Out>();
 
-        run(call, &all);
-        return all;
+        run(call, &out);
+        return out;
     }
 
     /** The object, until it is freed. */
@@ -425,7 +426,11 @@ public:
     std::int64_t id() const noexcept { return zkr_session_id(get()); }
     std::uint64_t epoch() const noexcept { return zkr_session_epoch(get()); }
     auto timeout_ms() const noexcept { return zkr_session_timeout_ms(get()); }
-    counters stats() const { return read_counters(zkr_session_stats); }
+    counters stats() const { return filled<counters>(zkr_session_stats); }
+    auto last_error() const
+    {
+        return filled<zkr_session_error>(zkr_session_last_error);
+    }
     void set_servers(const std::string &hosts)
     {
         run(zkr_session_set_servers, hosts);
@@ -880,7 +885,7 @@ public:
     const char *path() const noexcept { return zkr_lockable_path(get()); }
     void cancel() { run(zkr_lockable_cancel); }
     void give_back() { run(zkr_lockable_give_back); }
-    counters stats() const { return read_counters(zkr_lockable_stats); }
+    counters stats() const { return filled<counters>(zkr_lockable_stats); }
     /** @} */
 };
 
@@ -1265,7 +1270,7 @@ public:
     void leave() { run(zkr_leader_leave); }
     void leave_async() { run(zkr_leader_leave_async); }
     bool is_leader() const noexcept { return zkr_leader_is_leader(get()); }
-    counters stats() const { return read_counters(zkr_leader_stats); }
+    counters stats() const { return filled<counters>(zkr_leader_stats); }
     /** @} */
     /** Waits until it leads; false when that does not come in time. */
     bool wait_for(timeout limit) { return in_time(zkr_leader_wait, limit); }

@@ -631,6 +631,7 @@ int main(int argc, char **argv)
         zkr::mutex other(session, path);
 
         REQUIRE(session.state() == ZKR_SESSION_CONNECTED);
+        REQUIRE(session.last_error().cause == ZKR_CAUSE_NONE);
         errors_say_what_and_why(session);
         a_grant_is_given_back_with_its_scope(mutex, other);
         standard_locks_take_a_mutex(mutex, other);
