@@ -562,6 +562,28 @@ TEST(a_damaged_snapshot_is_not_believed)
     }
 }
 
+/* Such snapshots were once said to be none of the server. */
+TEST(a_compressed_snapshot_is_named_with_the_cause)
+{
+    static const char *const heads[][2] = {
+        { "snapshot.4f.snappy", "\x82SNAPPY and more" },
+        { "snapshot.4f.gz", "\x1f\x8b\x08\x08 and more" },
+    };
+
+    for (size_t i = 0; i < COUNT(heads); i++) {
+        FILE *packed = fopen(in_dir(heads[i][0]), "we");
+
+        assert_non_null(packed);
+        assert_true(fputs(heads[i][1], packed) > 0);
+        assert_ok(fclose(packed));
+    }
+    write_log("@80;1+/l/#8");
+    play();
+    assert_has(said, " lacks notes 2");
+    assert_has(logs.notes.texts[0], "it is compressed");
+    assert_has(logs.notes.texts[1], "it is compressed");
+}
+
 /* The log of another server has what is missing here. */
 TEST(logs_of_several_servers_are_one)
 {

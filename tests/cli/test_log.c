@@ -270,7 +270,7 @@ TEST(the_table_has_a_row_for_each_hold)
 /* --- a log that begins late --- */
 
 /* Links the last file of that kind into a directory: the one with the highest
- * number, "log.1a", "snapshot.1a.gz". */
+ * number, "log.1a", "snapshot.1a". */
 static void link_last(const char *dir, const char *kind)
 {
     unsigned long long last = 0;
@@ -294,12 +294,14 @@ static void link_last(const char *dir, const char *kind)
 
 /* The server has begun a new log, and a snapshot tells who was there. Without
  * it, who comes later seems to hold. */
-static void hold_from_before_the_log(const char *dir)
+TEST(a_snapshot_tells_who_held_before)
 {
+    char dir[256];
     zkr_mutex *m = new_mutex(s, path);
     zkr_grant *g = acquire(m);
     json_t *items;
 
+    PRINT(dir, "%s", cli_file("late"));
     restart_server();
     wait_verified(g);
     hold_and_release_elsewhere();
@@ -317,32 +319,6 @@ static void hold_from_before_the_log(const char *dir)
         json_is_true(json_object_get(json_array_get(items, 0), "held_before")));
     release(g);
     zkr_mutex_free(m);
-}
-
-TEST(a_snapshot_tells_who_held_before)
-{
-    hold_from_before_the_log(cli_file("late"));
-}
-
-static int plain_again(void)
-{
-    server_set_java_opts(the_server, NULL);
-    return teardown();
-}
-
-/* Compressed snapshots were not read. */
-TEST_WITH(a_compressed_snapshot_tells_who_held_before, setup, plain_again)
-{
-    static const char *const options[] = {
-        "-Dzookeeper.snapshot.compression.method=gz", NULL
-    };
-
-    if (!server_is_since(the_server, 3, 6))
-        return;
-    server_set_java_opts(the_server, options);
-    hold_from_before_the_log(cli_file("packed"));
-    assert_ok(
-        system(line("ls %s/snapshot.*.gz >/dev/null", cli_file("packed"))));
 }
 
 /* --- wrong usage --- */

@@ -3,6 +3,7 @@
 #include "model/snapshot.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -12,8 +13,8 @@
 enum { PATH_MAX_BYTES = 1 << 20, STAT = 60 };
 
 struct snapshot {
-    gzFile file; /* zlib passes bytes through that are not packed */
-    uLong sum;   /* of what was read */
+    FILE *file;
+    uLong sum; /* of what was read */
     const char *failure;
     char *path;
     size_t room; /* for the path */
@@ -37,12 +38,9 @@ static void expect(struct snapshot *s, bool is_right)
 /* Nothing after a failure. */
 static void take(struct snapshot *s, void *bytes, size_t size)
 {
-    int error = Z_OK;
-
-    if (s->failure != NULL || gzfread(bytes, 1, size, s->file) != size) {
-        (void)gzerror(s->file, &error);
-        if (error == Z_ERRNO || error == Z_MEM_ERROR)
-            fail(s, strerror(error == Z_ERRNO ? errno : ENOMEM));
+    if (s->failure != NULL || fread(bytes, 1, size, s->file) != size) {
+        if (s->failure == NULL && ferror(s->file))
+            fail(s, strerror(EIO));
         expect(s, false);
         return;
     }
@@ -93,9 +91,9 @@ static void skip_head(struct snapshot *s)
     char magic[8] = "";
 
     take(s, magic, sizeof(magic));
-    if (memcmp(magic, "\x82SNAPPY", 8) == 0)
-        fail(s, "compressed with snappy, which is not read; servers can write "
-                "gz (snapshot.compression.method)");
+    if (memcmp(magic, "\x82SNAPPY", 7) == 0 ||
+        memcmp(magic, "\x1f\x8b", 2) == 0)
+        fail(s, "it is compressed, which is not read; gunzip a copy");
     expect(s, memcmp(magic, "ZKSN\0\0\0\2", sizeof(magic)) == 0);
     skip(s, 8);                           /* the database */
     skip(s, take_number(s, 4) * (8 + 4)); /* sessions: id, timeout */
@@ -176,14 +174,14 @@ static void take_nodes(struct snapshot *s, snapshot_fn *fn, void *user)
 
 const char *snapshot_read(const char *file, snapshot_fn *fn, void *user)
 {
-    struct snapshot s = { .file = gzopen(file, "re"),
+    struct snapshot s = { .file = fopen(file, "re"),
                           .sum = adler32(0, NULL, 0) };
 
     if (s.file == NULL)
-        return strerror(errno != 0 ? errno : ENOMEM);
+        return strerror(errno);
     skip_head(&s);
     take_nodes(&s, fn, user);
-    (void)gzclose(s.file);
+    (void)fclose(s.file);
     free(s.path);
     return s.failure;
 }

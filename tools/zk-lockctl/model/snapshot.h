@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a snapshot of a server, which may have packed it with gzip: all nodes,
- * as they were around one moment.
+/* Reads a snapshot of a server, unless that has compressed it: all nodes, as
+ * they were around one moment.
  *
  * A server writes it while it goes on: the file may lack what was deleted
  * meanwhile, and have what was created; the transactions after its number put
