@@ -30,6 +30,7 @@ int holder_open(struct holder *h, const char *hosts, uint32_t timeout_ms,
 
     opts.session_timeout_ms = timeout_ms;
     opts.lease_hops = h->hops;
+    opts.lease_beacon = h->beacon;
     rc = zkr_session_open(hosts, &opts, &h->session);
     if (rc == ZKR_OK)
         rc = zkr_mutex_new(h->session, path, NULL, &h->mutex);

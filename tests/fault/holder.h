@@ -21,7 +21,8 @@ struct holder {
     zkr_session *session;
     zkr_mutex *mutex;
     zkr_grant *_Atomic grant; /* NULL before */
-    uint32_t hops;            /* lease_hops, before it is opened */
+    uint32_t hops;            /* lease_hops, and lease_beacon: before it is */
+    const char *beacon;       /* opened */
     int64_t session_id;
     uint64_t epoch;
     struct belief belief;

@@ -29,6 +29,7 @@
 #define AFTERWARDS   1000
 #define HEALTHY_MS   90000
 #define DIRECTORY    "/trials"
+#define BEACON       "/beacon"
 #define PATH_SIZE    64
 #define PATH(buf, i) (void)snprintf(buf, PATH_SIZE, DIRECTORY "/%d", i)
 
@@ -45,6 +46,8 @@ struct kind {
     bool on_leader; /* where the holders are connected */
     bool acquires;  /* the locks, while it strikes */
     bool far;       /* the holders are behind `far` */
+    bool beacon;    /* they share evidence */
+    bool writer;    /* so does a session on the side of the majority */
     uint32_t hops;  /* the holders are at an observer below a follower, and
                        assume so many hops of pings; 0: they are not */
 };
@@ -65,6 +68,7 @@ static const struct server *witness; /* on the side of the majority */
 static struct admin *watcher;        /* and who is connected to it */
 static struct proxy *far;            /* of the follower; NULL: none */
 static struct holder holders[HOLDERS];
+static struct holder writer; /* of the beacon, beside them */
 static struct sample *samples;
 static int sample_count;
 static int survivors; /* holders whose session did not end */
@@ -241,6 +245,20 @@ static const struct kind kinds[] = {
       .acquires = true },
     { .name = "slow, then cut off", .strike = turn_slow_then_cut, .far = true },
     { .name = "leader of many stopped", .strike = pause_leader_of_many },
+    { .name = "shared, cut off",
+      .strike = cut_follower,
+      .beacon = true,
+      .writer = true },
+    { .name = "shared, writers cut off",
+      .strike = cut_follower,
+      .beacon = true },
+    { .name = "shared, stalled, cut",
+      .strike = stall_then_cut,
+      .beacon = true,
+      .writer = true },
+    { .name = "shared, writers late",
+      .strike = stall_release_then_cut,
+      .beacon = true },
     { .name = "observer's master",
       .strike = silence_then_stop_master,
       .hops = 2 },
@@ -276,7 +294,7 @@ static const struct server *server_of_holders(const struct cast *cast,
                           kind->on_leader ? cast->leader : cast->follower);
 }
 
-static void open_holders(const struct server *server, uint32_t hops)
+static void open_holders(const struct server *server, const struct kind *kind)
 {
     static int number;
 
@@ -285,7 +303,8 @@ static void open_holders(const struct server *server, uint32_t hops)
         int rc;
 
         PATH(path, ++number);
-        holders[i].hops = hops;
+        holders[i].hops = kind->hops;
+        holders[i].beacon = kind->beacon ? BEACON : NULL;
         rc = holder_open(&holders[i],
                          far != NULL ? proxy_hosts(far) : server_hosts(server),
                          TIMEOUT_MS, path);
@@ -294,6 +313,16 @@ static void open_holders(const struct server *server, uint32_t hops)
         assert_int_equal(zkr_session_timeout_ms(holders[i].session),
                          TIMEOUT_MS);
     }
+}
+
+/* It holds a lock of its own, and writes the beacon in its turn. */
+static void open_writer(void)
+{
+    writer.beacon = BEACON;
+    ok(holder_open(&writer, server_hosts(witness), TIMEOUT_MS,
+                   DIRECTORY "/writer"));
+    holder_acquire(&writer);
+    assert_true(wait_until(holder_has_grant, &writer, HEALTHY_MS));
 }
 
 static void acquire_all(void)
@@ -394,9 +423,13 @@ static void run_trial(int number, int kind)
     if (kinds[kind].far)
         ok(proxy_start(server_hosts(cluster_server(cluster, cast.follower)),
                        &far));
-    open_holders(server_of_holders(&cast, &kinds[kind]), kinds[kind].hops);
+    open_holders(server_of_holders(&cast, &kinds[kind]), &kinds[kind]);
     if (!kinds[kind].acquires)
         acquire_all();
+    if (kinds[kind].writer)
+        open_writer();
+    if (kinds[kind].beacon)
+        sleep_ms(2 * TIMEOUT_MS); /* until they share */
     asking = asking_start(holders, HOLDERS);
     sleep_ms(random_ms(0, drand48() < 0.5 ? TIMEOUT_MS / 4 : TIMEOUT_MS));
     false_alarms += asking_unsure(asking);
@@ -412,6 +445,8 @@ static void run_trial(int number, int kind)
     heal(&cast);
     for (int i = 0; i < HOLDERS; i++)
         holder_close(&holders[i]);
+    if (kinds[kind].writer)
+        holder_close(&writer);
     proxy_stop(far);
     far = NULL;
     admin_close(watcher);
@@ -540,6 +575,7 @@ TEST(no_lease_outlives_its_session)
 static int setup(void)
 {
     set_seed();
+    ok(cluster_create(cluster, BEACON));
     return cluster_create(cluster, DIRECTORY);
 }
 
