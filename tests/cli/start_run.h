@@ -57,16 +57,6 @@ static inline void preload(const char *library)
     (void)setenv("LD_PRELOAD", library, 1);
 }
 
-/* The status file of a run. */
-static inline json_t *read_status(const char *file)
-{
-    json_t *json = json_load_file(file, 0, NULL);
-
-    if (json == NULL)
-        fail_msg("no JSON in %s", file);
-    return json;
-}
-
 /* The first and the last line of a file of stamps. */
 static inline void read_stamps(const char *file, long long *ret_first,
                                long long *ret_last)

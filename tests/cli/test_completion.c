@@ -47,7 +47,7 @@ TEST(bash_offers_verbs_options_and_values)
     assert_string_equal(bash_offers("ls --dia"), "--dialect\n");
     assert_string_equal(bash_offers("ls --dialect k"), "kazoo\n");
     assert_string_equal(bash_offers("ls --dialect = k"), "kazoo\n");
-    assert_string_equal(bash_offers("run --on-suspend ="), "continue\nterm\n");
+    assert_string_equal(bash_offers("run --on-revoke ="), "ignore\nterm\n");
     assert_string_equal(bash_offers("ls --dialect=k"), "--dialect=kazoo\n");
     assert_string_equal(bash_offers("ls -o jsonl -o w"), "wide\n");
     assert_string_equal(bash_offers("--color = ne"), "never\n");
@@ -55,7 +55,7 @@ TEST(bash_offers_verbs_options_and_values)
     assert_string_equal(bash_offers("help exit"), "exit-codes\n");
     assert_string_equal(bash_offers("help wat"), "watch\n");
     assert_string_equal(bash_offers("--col"), "--columns\n--color\n");
-    assert_string_equal(bash_offers("run --status-file ''"), "\n"); /* a file */
+    assert_string_equal(bash_offers("run --why ''"), "\n"); /* a file */
 }
 
 /* Options stand in the manual as "\\-\\-no\\-4lw". */

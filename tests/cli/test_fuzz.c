@@ -371,7 +371,6 @@ static const struct look looks[] = {
     { "watch --initial -o jsonl *", "line" },
     { "revoke -w 0", NULL },
     { "revoke -w 0 -o json", "document" },
-    { "run -q -n --status-file /dev/stdout", "status" },
     { "run -n --why \xe2\x80\xae ", NULL },
 };
 

@@ -102,7 +102,7 @@ TEST(each_turn_has_its_own_time)
     const char *file = cli_file("turns");
 
     (void)unlink(file);
-    START(&cli, "--restart", "--max-hold", "800ms", path, "sh", "-c",
+    START(&cli, "--restart", "--max-hold", "2s", path, "sh", "-c",
           TURN "exec sleep 1000", file);
     wait_turns(2);
     cli_wait_said(&cli, "exit status 81; once more in 2s");

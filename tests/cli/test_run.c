@@ -41,7 +41,7 @@ TEST(wrong_usage_is_64)
     assert_int_equal(RUN("-c", "true", "/a", "true"), 64);
     assert_int_equal(RUN("-w", "5 parsecs", "/a", "true"), 64);
     assert_int_equal(RUN("-E", "256", "/a", "true"), 64);
-    assert_int_equal(RUN("--on-suspend", "panic", "/a", "true"), 64);
+    assert_int_equal(RUN("--on-revoke", "panic", "/a", "true"), 64);
 }
 
 /* Regression: it said "lock is NULL". */
@@ -269,10 +269,9 @@ TEST(a_run_that_does_not_wait_exits_with_75)
 
 TEST(a_waiting_run_says_for_whom)
 {
-    START_READY(&cli, "--why-name", path);
+    START_READY(&cli, "--why", "it", path);
     START(&next, path, "true");
-    cli_wait_said(
-        &next, line(":%d zk-lockctl, \"cli-command\", queued", (int)cli.pid));
+    cli_wait_said(&next, line(":%d zk-lockctl, \"it\", queued", (int)cli.pid));
     assert_int_equal(cli_end(&cli), 0);
     assert_int_equal(cli_end(&next), 0);
 }
@@ -295,10 +294,10 @@ static const struct {
     const char *holders; /* below the path, */
     const char *queue;   /* likewise; NULL: the same */
 } kinds[] = {
-    { "a mutex", "run", "--why-name", "", NULL },
+    { "a mutex", "run", "--why=it", "", NULL },
     { "to write", "run", "-x", "", NULL },
     { "a semaphore", "run", "--slots=1", "/leases", "/locks" },
-    { "an election", "lead", "--why-name", "", NULL },
+    { "an election", "lead", "--why=it", "", NULL },
 };
 
 #define START_KIND(c, kind, ...)                                               \
@@ -399,70 +398,6 @@ TEST(readers_share_and_exclude_a_writer)
     assert_string_equal(cli_said(&cli), "write\n");
 }
 
-/* Regression, found by the fuzzer: a paragraph separator in a name was written
- * as it is. */
-TEST(the_status_file_has_no_character_of_a_name_as_it_is)
-{
-    const char *file = cli_file("status");
-
-    assert_int_equal(
-        RUN("--status-file", file, line("%s/\xe2\x80\xa9", new_path()), "true"),
-        0);
-    assert_has(cli_read(file), "\\u2029");
-    assert_null(strchr(cli_read(file), '\xe2'));
-}
-
-TEST(the_status_file_says_what_happened)
-{
-    const char *file = cli_file("status");
-    const char *token;
-    json_t *json;
-    int exit_code, command_code, acquired, lost;
-
-    assert_int_equal(RUN("--status-file", file, path, "sh", "-c", "exit 7"), 7);
-    json = read_status(file);
-    assert_ok(json_unpack(json, "{s:i, s:b, s:b, s:{s:i}, s:{s:s}}",
-                          "exit_code", &exit_code, "acquired", &acquired,
-                          "lost", &lost, "command", "exit_code", &command_code,
-                          "grant", "token", &token));
-    assert_int_equal(exit_code, 7);
-    assert_int_equal(command_code, 7);
-    assert_true(acquired && !lost && atoll(token) > 0);
-    json_decref(json);
-    START_READY(&cli, path);
-    START(&next, "--status-file", file, "-n", path, "true");
-    assert_int_equal(cli_end(&next), 75);
-    json = read_status(file);
-    assert_true(json_is_false(json_object_get(json, "acquired")));
-    assert_true(json_is_null(json_object_get(json, "command")));
-    json_decref(json);
-    assert_int_equal(cli_end(&cli), 0);
-    assert_int_equal(RUN("--status-file", "/nowhere/x", path, "true"), 73);
-}
-
-/* Regression: when standard output was a file, the tool replaced the link
- * /dev/stdout itself by a file, for everybody on the machine. */
-TEST(a_status_file_that_is_a_link_is_followed)
-{
-    const char *link = cli_file("link");
-    const char *file = cli_file("behind the link");
-    struct stat st;
-
-    assert_int_equal(symlink("/proc/self/fd/1", link), 0);
-    assert_run(0, "done\n{\"path\":", "--status-file", link, new_path(), "echo",
-               "done");
-    assert_int_equal(lstat(link, &st), 0);
-    assert_true(S_ISLNK(st.st_mode));
-    assert_int_equal(unlink(link), 0);
-    assert_int_equal(symlink(file, link), 0);
-    assert_int_equal(RUN("--status-file", link, new_path(), "true"), 73);
-    assert_int_equal(close(creat(file, 0600)), 0);
-    assert_int_equal(RUN("--status-file", link, new_path(), "true"), 0);
-    json_decref(read_status(file));
-    assert_int_equal(lstat(link, &st), 0);
-    assert_true(S_ISLNK(st.st_mode));
-}
-
 /* The node of a holder. */
 static int64_t session_of_holder(void)
 {
@@ -474,20 +409,15 @@ static int64_t session_of_holder(void)
 
 TEST(a_session_that_ends_ends_the_command)
 {
-    const char *file = cli_file("status");
     pid_t command;
-    json_t *json;
 
-    START_READY(&cli, "--status-file", file, path);
+    START_READY(&cli, path);
     command = wait_child_of(cli.pid, "cli-command");
     assert_ok(
         session_kill_by_id(server_hosts(the_server), session_of_holder()));
     wait_process_state(cli.pid, 'Z');
     assert_int_equal(process_state(command), 0);
     assert_end(&cli, 79, "LOCK LOST: the servers have ended the session");
-    json = read_status(file);
-    assert_true(json_is_true(json_object_get(json, "lost")));
-    json_decref(json);
 }
 
 static bool has_stamps(void *file)
@@ -657,19 +587,6 @@ TEST(a_short_break_is_survived)
     assert_lacks(cli_said(&cli), "TERM");
 }
 
-TEST(at_the_first_doubt_the_command_gets_term_if_so_asked)
-{
-    AUTO(proxy) proxy = new_proxy();
-
-    START_FOR(&cli, "20s", proxy_hosts(proxy), "--timeout", "300ms",
-              "--on-suspend=term", new_path(), "sleep", "1000");
-    (void)wait_child_of(cli.pid, "sleep");
-    proxy_cut(proxy);
-    wait_process_state(cli.pid, 'Z');
-    assert_end(&cli, 79, "TERM to the command");
-    assert_lacks(cli_said(&cli), "LOCK LOST");
-}
-
 static void ask(void)
 {
     assert_ok(admin_set(admin, first_child(path), "__REVOKE__"));
@@ -682,7 +599,7 @@ TEST(a_run_told_to_give_back_does_so_when_asked)
     (void)wait_child_of(cli.pid, "sleep");
     ask();
     wait_process_state(cli.pid, 'Z');
-    assert_end(&cli, 80, "asks for the lock: TERM");
+    assert_end(&cli, 80, "asks for the lock; TERM");
     START_READY(&cli, path);
     ask();
     cli_wait_said(&cli, "asks for the lock; ignored");
@@ -760,7 +677,7 @@ TEST(a_holder_is_told_the_reason)
     LOOK(0, "break --yes --token %lld --reason moved %s", token, path);
     assert_end(&cli, 79, "asks for the lock, \"moved\"; ignored",
                "LOCK LOST: somebody has deleted its node, /",
-               ", \"moved\"; the command is killed");
+               ", \"moved\"; KILL to the command");
     LOOK(64, "revoke --reason= %s", path);
 }
 

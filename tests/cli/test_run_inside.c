@@ -96,7 +96,7 @@ TEST(the_node_inside_names_the_session_around)
 {
     const char *inner = line("%s-inside", path);
 
-    START(&cli, "--why-name", path, "sh", "-c", "echo $ZKLOCK_SESSION; \"$@\"",
+    START(&cli, "--why=it", path, "sh", "-c", "echo $ZKLOCK_SESSION; \"$@\"",
           "sh", INSIDE, inner, COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
     assert_has(data_of_first(inner), line("\"within\":\"%s\"", first_line()));

@@ -5,26 +5,14 @@
 
 FIXTURE(take_path, NULL)
 
-static void assert_status(const char *file, bool overdue, bool lost)
-{
-    json_t *json = read_status(file);
-
-    assert_int_equal(json_is_true(json_object_get(json, "overdue")), overdue);
-    assert_int_equal(json_is_true(json_object_get(json, "lost")), lost);
-    json_decref(json);
-}
-
 /* --- --max-hold --- */
 
 TEST(a_command_is_told_to_end_in_time)
 {
-    const char *file = cli_file("status");
-
-    assert_run(81, "--max-hold is over: TERM to the command, KILL in ",
-               "--status-file", file, "--max-hold", "1s", path, "-c",
+    assert_run(81, "--max-hold is over; TERM to the command", "--max-hold",
+               "1s", path, "-c",
                "trap 'exit 3' TERM; while :; do sleep .01; done");
     assert_lacks(cli_said(&cli), "LOST");
-    assert_status(file, true, false);
     assert_int_equal(count_children(path), 0);
 }
 
@@ -35,7 +23,7 @@ TEST(one_that_does_not_end_is_killed_before_the_time)
     long long last;
 
     (void)unlink(file);
-    assert_run(81, "--max-hold is over; the command is killed", "--max-hold",
+    assert_run(81, "--max-hold is over; KILL to the command", "--max-hold",
                "1s", path, COMMAND, "stamp", file, "0");
     read_stamps(file, &first, &last);
     assert_in_range((last - first) / 1000000, 1, 1000);
@@ -45,19 +33,16 @@ TEST(one_that_does_not_end_is_killed_before_the_time)
 /* The guard does it. The lease still runs: it is not the cause. */
 TEST(also_while_run_is_stopped)
 {
-    const char *file = cli_file("status");
     pid_t command;
 
     START_FOR(&cli, "60s", server_hosts(the_server), "--kill-grace", "100ms",
-              "--status-file", file, "--max-hold", "1s", new_path(), COMMAND,
-              "deaf");
+              "--max-hold", "1s", new_path(), COMMAND, "deaf");
     cli_wait_said(&cli, "\n");
     command = wait_child_of(cli.pid, "cli-command");
     assert_int_equal(kill(cli.pid, SIGSTOP), 0);
     wait_process_gone(command);
     assert_int_equal(kill(cli.pid, SIGCONT), 0);
     assert_int_equal(cli_end(&cli), 81);
-    assert_status(file, true, false);
 }
 
 /* Who was stopped right after the start had not yet said until when the command
@@ -79,13 +64,10 @@ TEST(also_when_it_is_stopped_at_once)
 
 TEST(a_loss_before_is_a_loss)
 {
-    const char *file = cli_file("status");
-
-    START_READY(&cli, "--status-file", file, "--max-hold", "1h", path);
+    START_READY(&cli, "--max-hold", "1h", path);
     delete_nth_child(path, 0);
     wait_process_state(cli.pid, 'Z');
     assert_int_equal(cli_end(&cli), 79);
-    assert_status(file, false, true);
 }
 
 TEST(a_command_that_ends_in_time_has_its_own_code)
@@ -166,14 +148,4 @@ TEST(a_long_command_is_cut)
     assert_string_equal(cli_said(&cli), "");
     assert_int_equal(RUN("--why", "x", path, "true", text), 0);
     assert_string_equal(cli_said(&cli), "");
-}
-
-TEST(the_label_may_be_another)
-{
-    START(&cli, "--why-name", path, "/bin/sh", "-c", "echo ready; read -r line",
-          "secret");
-    end_with_label("sh");
-    START(&cli, "--why-name", "--why", "release 42", path, "sh", "-c",
-          "echo ready; read -r line", "secret");
-    end_with_label("release 42");
 }

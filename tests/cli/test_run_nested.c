@@ -74,7 +74,7 @@ TEST_ROWS(a_claim_waits_for_a_run_around, claims, claim)
     struct wanted wanted = { .kind = claim->kind, .slots = 2 };
     struct zkr_participant items[3];
     struct zkr_participants list = { .items = items };
-    struct ids around;
+    struct around around;
     const struct zkr_participant *p;
     char markers[3][16];
     char text[3][16];
@@ -83,7 +83,7 @@ TEST_ROWS(a_claim_waits_for_a_run_around, claims, claim)
 
     for (int i = 0; i < count; i++)
         items[list.count++] = node(text[i], markers[i]);
-    ids_read(&around, "0x11 0x12", id_is_session);
+    around_read(&around, "0x11 0x12-7-5");
     p = run_waits_for(&around, &list, &wanted);
     assert_int_equal(p != NULL, claim->waits);
     assert_true(p == NULL || p->session_id == AROUND);

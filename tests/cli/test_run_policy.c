@@ -100,16 +100,6 @@ TEST(a_lease_that_grows_withdraws_term)
     assert_false(policy.terminated);
 }
 
-TEST(the_command_may_be_ended_at_the_first_doubt)
-{
-    policy.on_suspend = SUSPEND_TERM;
-    assert_int_equal(at(1, ZKR_GRANT_HELD).action, POLICY_NOTHING);
-    assert_int_equal(at(1, ZKR_GRANT_SUSPENDED).action, POLICY_SEND_TERM);
-    assert_int_equal(at(2, ZKR_GRANT_SUSPENDED).action, POLICY_NOTHING);
-    assert_int_equal(at(UNTIL - LEAD, ZKR_GRANT_SUSPENDED).action,
-                     POLICY_SEND_KILL);
-}
-
 TEST(it_never_looks_again_too_late_nor_in_the_past)
 {
     static const enum zkr_grant_state_kind states[] = { ZKR_GRANT_HELD,
@@ -121,7 +111,6 @@ TEST(it_never_looks_again_too_late_nor_in_the_past)
         struct policy_plan plan;
 
         policy.grace_ms = (int64_t)(unit_random(&random) % 3000);
-        policy.on_suspend = (enum on_suspend)(unit_random(&random) % 2);
         policy.terminated = unit_random(&random) % 2 == 0;
         plan = at(now, states[unit_random(&random) % 2]);
         if (plan.action == POLICY_SEND_KILL) {

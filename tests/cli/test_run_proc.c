@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run/keep.h"
+#include "run/child.h"
 #include "run/proc.h"
 #include "texts.h"
 #include "unit.h"
@@ -177,7 +177,8 @@ TEST(a_name_may_look_like_anything)
 
 static bool note(pid_t pid, void *arg)
 {
-    *(pid_t *)arg = pid;
+    if (proc_parent(pid) == getpid())
+        *(pid_t *)arg = pid;
     return true;
 }
 
@@ -185,7 +186,7 @@ static bool nobody_is_left(void)
 {
     pid_t found = 0;
 
-    proc_each(PROC_CHILDREN, getpid(), note, &found);
+    proc_each(note, &found);
     return found == 0;
 }
 
@@ -194,13 +195,13 @@ TEST(all_children_are_found)
     pid_t pid = start_sleeper("sleeper");
     pid_t found = 0;
 
-    proc_each(PROC_CHILDREN, getpid(), note, &found);
+    proc_each(note, &found);
     assert_int_equal(found, pid);
     /* The child has ended, and nobody has waited for it. */
     assert_int_equal(kill(pid, SIGKILL), 0);
     assert_int_equal(waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOWAIT), 0);
     found = 0;
-    proc_each(PROC_CHILDREN, getpid(), note, &found);
+    proc_each(note, &found);
     assert_int_equal(found, pid);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     assert_true(nobody_is_left());
@@ -242,31 +243,21 @@ TEST(descriptors_that_cannot_be_noted_are_an_error)
     (void)close(extra);
 }
 
-TEST(a_killer_that_cannot_start_leaves_nothing)
-{
-    static const char *const calls[] = { "mmap", "pipe2", "fork" };
-    static const struct keep keep = { .script.fd = STDIN_FILENO };
-    static const struct run run = { .keep = &keep };
-
-    for (size_t i = 0; i < COUNT(calls); i++) {
-        refuse(calls[i], 0, EAGAIN);
-        assert_null(killer_start(&run));
-        assert_int_equal(errno, EAGAIN);
-    }
-    refused = NULL;
-    assert_true(nobody_is_left());
-}
-
 static struct inherited quiet; /* what a command gets: nothing is blocked */
 
+static struct shell shell; /* ours */
+
+/* NULL: the guard of the shell. */
 static int start(char *program)
 {
     char *argv[] = { program, NULL };
     char *env[] = { NULL };
     struct job_control none = { .tty = -1 };
-    struct guard_plan plan = {
-        .argv = argv, .env = env, .inherited = &quiet, .job = &none
-    };
+    struct guard_plan plan = { .shell = program == NULL ? &shell : NULL,
+                               .argv = argv,
+                               .env = env,
+                               .inherited = &quiet,
+                               .job = &none };
     struct child c;
     int error;
 
@@ -298,6 +289,8 @@ TEST(a_command_that_cannot_start_leaves_nothing)
     for (size_t i = 0; i < COUNT(faults); i++) {
         refuse(faults[i].call, faults[i].after, EAGAIN);
         assert_int_equal(start(none), -EAGAIN);
+        refuse(faults[i].call, 0, EAGAIN);
+        assert_int_equal(start(NULL), -EAGAIN);
         refused = NULL;
         assert_true(nobody_is_left());
     }

@@ -22,7 +22,7 @@ static const char *below(const char *name)
 
 static void start_holder(struct cli *c, const char *slots)
 {
-    START(c, "--why-name", "--slots", slots, pool, COMMAND, "signals");
+    START(c, "--why=it", "--slots", slots, pool, COMMAND, "signals");
     cli_wait_said(c, "ready\n");
 }
 
@@ -35,7 +35,7 @@ TEST(so_many_run_at_once_and_no_more)
     start_holder(&cli, "2");
     start_holder(&other, "2");
     START(&third, "-n", "--slots", "2", pool, "true");
-    assert_end(&third, 75, "zk-lockctl, \"cli-command\" and 1 more");
+    assert_end(&third, 75, "zk-lockctl, \"it\" and 1 more");
     START(&third, "--slots", "2", pool, "echo", "started");
     cli_wait_said(&third, "waiting: ");
     assert_int_equal(cli_end(&other), 0);
@@ -82,7 +82,7 @@ TEST(a_lease_is_given_back_when_it_is_asked_for)
     START_READY(&cli, "--on-revoke", "term", "--slots", "1", new_pool());
     (void)look(line("revoke -w 100ms %s", pool));
     cli_wait_said(&cli, "TERM\n");
-    assert_said(&cli, "somebody asks for the lock: TERM to the command");
+    assert_said(&cli, "somebody asks for the lock; TERM to the command");
     assert_int_equal(cli_end(&cli), 80);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starts the command as a process group below its guard, and has that signal it
- * and tell what becomes of it. */
+/* Starts the guard of a command, or of a shell, and has that signal it and tell
+ * what becomes of it. */
 #include "run/child.h"
 
 #include <errno.h>
@@ -37,7 +37,11 @@ void child_signal(struct child *c, int sig, bool all)
     if (sig == SIGCONT)
         c->stopped_by = 0;
     wake_guard(c);
-    (void)send(c->guard_fd, &wish, sizeof(wish), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (c->shell != NULL && c->guard_pid == 0)
+        (void)guard_signal_all(c->guard, c->shell, 0, sig);
+    else
+        (void)send(c->guard_fd, &wish, sizeof(wish),
+                   MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 /* 0 when the command is executed and nobody has the other end any more. */
@@ -64,6 +68,7 @@ static int fork_guard(struct child *c, const struct guard_plan *plan,
         error = -errno;
     c->guard_pid = pid < 0 ? 0 : pid;
     c->guard_fd = ends[0];
+    c->news_fd = c->shell == NULL ? ends[0] : c->shell->process.fd;
     (void)close(ends[1]);
     (void)close(errors[1]);
     if (error == 0)
@@ -88,18 +93,29 @@ static int start(struct child *c, const struct guard_plan *plan)
     return error;
 }
 
+static struct guard *share(void)
+{
+    void *at = mmap(NULL, sizeof(struct guard), PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    return at == MAP_FAILED ? NULL : at;
+}
+
 int child_start(struct child *c, struct guard_plan *plan, int64_t deadline_ms)
 {
     int error;
 
     *c = (struct child){ .guard_fd = -1,
+                         .news_fd = -1,
                          .since_ms = clock_boot_ms() - PROC_START_MS,
-                         .guard = guard_share(sizeof(*c->guard)) };
+                         .shell = plan->shell,
+                         .guard = share() };
     if (c->guard == NULL)
         return -errno;
     atomic_store(&c->guard->status, GUARD_RUNS);
-    atomic_store(&c->guard->deadline.at_ms, deadline_ms);
-    plan->lend = job_lends(plan->job);
+    atomic_store(&c->guard->told, plan->shell == NULL);
+    atomic_store(&c->guard->deadline_ms, deadline_ms);
+    plan->lend = plan->shell == NULL && job_lends(plan->job);
     error = start(c, plan);
     if (error == 0)
         return 0;
@@ -136,7 +152,7 @@ static void replace_guard(struct child *c)
 {
     struct timespec pause = { .tv_nsec = GUARD_AGAIN_MS * 1000000L };
 
-    while (guard_signal_all(c->guard, c->since_ms, SIGKILL)) {
+    while (guard_signal_all(c->guard, NULL, c->since_ms, SIGKILL)) {
         (void)nanosleep(&pause, NULL);
         reap_ours(c);
     }
@@ -144,6 +160,16 @@ static void replace_guard(struct child *c)
         note_end(c, SIGKILL);
     c->guard_killed = true;
     atomic_store(&c->guard->empty, true);
+}
+
+/* When its guard was killed, we see by ourselves whether anything is left. */
+static bool reap_shell(struct child *c)
+{
+    c->ended = shell_has_ended(c->shell);
+    if (c->ended)
+        c->news_fd = -1;
+    return !c->ended || (c->guard_pid == 0 ? shell_has_left(c->shell)
+                                           : !atomic_load(&c->guard->empty));
 }
 
 bool child_reap(struct child *c)
@@ -154,6 +180,8 @@ bool child_reap(struct child *c)
     int sig;
 
     reap_ours(c);
+    if (c->shell != NULL)
+        return reap_shell(c);
     while (recv(c->guard_fd, &byte, 1, MSG_DONTWAIT) == 1)
         continue;
     sig = atomic_exchange(&g->stopped_by, 0);

@@ -79,17 +79,14 @@ static void say_session_timeout(const struct run *run)
 /* Their variables stay in the environment of a shell. */
 static void forget_ended_holds(struct run *run)
 {
-    for (size_t i = run->holds.count; i > 0; i--) {
-        const char *id = run->holds.items[i - 1];
-        int64_t session = id_session(id);
-        struct desk *desk = desk_open(id);
+    for (size_t i = run->around.count; i > 0; i--) {
+        const struct around_item *item = &run->around.items[i - 1];
+        struct desk *desk = item->pid == 0 ? NULL : desk_open(item);
         bool ended = desk == NULL || atomic_load(&desk->release) != DESK_KEPT;
 
         desk_close(desk);
-        if (!ended)
-            continue;
-        ids_remove(&run->around, session);
-        ids_remove(&run->holds, session);
+        if (item->pid != 0 && ended)
+            around_remove(&run->around, i - 1);
     }
 }
 
@@ -101,11 +98,11 @@ int run_connect(struct run *run)
     if (code != 0)
         return code;
     set_connecting(run);
-    ids_read(&run->around, getenv(SESSIONS_VARIABLE), id_is_session);
-    ids_read(&run->holds, getenv(HOLDS_VARIABLE), id_is_hold);
+    around_read(&run->around, getenv(AROUND_VARIABLE));
     forget_ended_holds(run);
     run->ctl->proves_leases = true;
-    run->ctl->within = ids_last_session(&run->around);
+    if (run->around.count > 0)
+        run->ctl->within = run->around.items[run->around.count - 1].session;
     code = lockctl_connect(run->ctl);
     if (code == 0 && run->opts.wait_ms > 0) {
         run->opts.wait_ms -= clock_boot_ms() - since_ms;
@@ -117,7 +114,9 @@ int run_connect(struct run *run)
     if (code == 0)
         code = set_policy(run);
     /* Until now a signal may simply end us, because nothing is held. */
-    if (code == 0 && inherited_take_signals(&run->inherited) != 0)
+    if (code == 0 &&
+        inherited_take_signals(&run->inherited,
+                               run->hold != NULL ? DESK_RELEASE : 0) != 0)
         code = lockctl_fail(EX_RUN, "cannot take signals: %s", strerror(errno));
     return code;
 }

@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shares the desk of a hold: memory without a file that would be left behind.
- * The kernel opens the descriptors of a process for its user only. */
+/* Shares the desk of a hold, memory without a file that would be left behind,
+ * and reads it for the shell. The kernel opens the descriptors of a process for
+ * its user only. */
 #include "run/desk.h"
 
+#include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "common/escape.h"
+#include "common/now.h"
+
+/* A release may wait for servers. */
+enum { RELEASE_MS = 60000 };
 
 static struct desk *map(int fd)
 {
@@ -20,35 +29,22 @@ static struct desk *map(int fd)
     return at == MAP_FAILED ? NULL : at;
 }
 
-static bool fill(struct desk *b, int fd, int64_t session,
-                 const struct wanted *wanted)
-{
-    struct hold hold = { session, (uint32_t)getpid(), (uint32_t)fd, 0 };
-
-    if (getrandom(&hold.number, sizeof(hold.number), 0) != sizeof(hold.number))
-        return false;
-    hold_write(&hold, b->id);
-    b->keeper = getpid();
-    b->count = wanted->count;
-    (void)memcpy(b->paths, wanted->paths, sizeof(b->paths));
-    atomic_store(&b->valid_until_ms, INT64_MAX);
-    atomic_store(&b->release, DESK_KEPT);
-    return true;
-}
-
 struct desk *desk_new(int64_t session, const struct wanted *wanted)
 {
     int fd = memfd_create("zk-lockctl hold", MFD_CLOEXEC);
-    struct desk *b = NULL;
+    struct desk *d = NULL;
 
-    if (fd >= 0 && ftruncate(fd, sizeof(*b)) == 0)
-        b = map(fd);
-    if (b != NULL && fill(b, fd, session, wanted))
-        return b;
-    desk_close(b);
-    if (fd >= 0)
+    if (fd >= 0 && ftruncate(fd, sizeof(*d)) == 0)
+        d = map(fd);
+    if (d == NULL) {
         (void)close(fd);
-    return NULL;
+        return NULL;
+    }
+    d->self = (struct around_item){ session, (uint32_t)getpid(), (uint32_t)fd };
+    d->wanted = *wanted;
+    atomic_store(&d->valid_until_ms, INT64_MAX);
+    atomic_store(&d->release, DESK_KEPT);
+    return d;
 }
 
 /* Another version of the tool has a desk of another size. */
@@ -59,25 +55,22 @@ static bool is_desk(int fd)
     return fstat(fd, &st) == 0 && st.st_size == sizeof(struct desk);
 }
 
-struct desk *desk_open(const char *id)
+struct desk *desk_open(const struct around_item *hold)
 {
-    struct desk *b = NULL;
-    struct hold hold;
+    struct desk *d = NULL;
     char name[48];
     int fd;
 
-    if (!hold_read(&hold, id))
-        return NULL;
-    (void)snprintf(name, sizeof(name), "/proc/%u/fd/%u", hold.pid, hold.fd);
+    (void)snprintf(name, sizeof(name), "/proc/%u/fd/%u", hold->pid, hold->fd);
     fd = open(name, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return NULL;
     if (is_desk(fd))
-        b = map(fd);
+        d = map(fd);
     (void)close(fd);
-    if (b == NULL || strcmp(b->id, id) == 0)
-        return b;
-    desk_close(b);
+    if (d == NULL || memcmp(&d->self, hold, sizeof(*hold)) == 0)
+        return d;
+    desk_close(d);
     return NULL;
 }
 
@@ -85,4 +78,130 @@ void desk_close(struct desk *desk)
 {
     if (desk != NULL)
         (void)munmap(desk, sizeof(*desk));
+}
+
+/* -- questions ------------------------------------------------------------ */
+
+static int is_over(void)
+{
+    return lockctl_fail(EX_LOST,
+                        "the lock is not held any more: it was given back "
+                        "before, or the process that kept it was killed");
+}
+
+static int is_silent(void)
+{
+    return lockctl_fail(EX_LOST,
+                        "the process that keeps the lock does not answer");
+}
+
+static int tell(const struct lockctl *ctl, int code, const char *text,
+                const char *well)
+{
+    if (code == 0 && ctl->verbose > 0)
+        lockctl_say(ctl, "%s", well);
+    return code == 0 ? 0 : lockctl_fail(code, "%s", text);
+}
+
+static int check(const struct lockctl *ctl, const struct desk *d)
+{
+    int code = atomic_load(&d->check);
+
+    if (code == 0 && clock_boot_ms() >= atomic_load(&d->valid_until_ms))
+        return is_silent();
+    return tell(ctl, code, d->text, "the lock is held");
+}
+
+/* The lock is given back, and its process has ended: what is started after this
+ * finds nobody. */
+static int release(const struct lockctl *ctl, const struct desk *d)
+{
+    int pidfd = (int)syscall(SYS_pidfd_open, d->self.pid, 0);
+    struct pollfd ended = { .fd = pidfd, .events = POLLIN };
+    int code;
+
+    if (pidfd >= 0) {
+        (void)syscall(SYS_pidfd_send_signal, pidfd, DESK_RELEASE, NULL, 0);
+        (void)poll(&ended, 1, RELEASE_MS);
+        (void)close(pidfd);
+    }
+    code = atomic_load(&d->release);
+    if (code == DESK_KEPT)
+        return pidfd >= 0 && ended.revents == 0 ? is_silent() : is_over();
+    return tell(ctl, code, d->text, "the lock is given back");
+}
+
+static bool is_of(const struct desk *d, const char *path)
+{
+    for (size_t i = 0; i < d->wanted.count; i++) {
+        if (strcmp(d->wanted.paths[i], path) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The newest of a lock; NULL: none. `ret_ended` counts holds that are over: the
+ * environment names these, too, and not their locks. Without a path any will
+ * do. */
+static struct desk *find(const struct around *around, const char *path,
+                         size_t *ret_holds, size_t *ret_ended)
+{
+    struct desk *found = NULL;
+
+    for (size_t i = around->count; i > 0; i--) {
+        const struct around_item *hold = &around->items[i - 1];
+        struct desk *d = hold->pid == 0 ? NULL : desk_open(hold);
+
+        *ret_holds += hold->pid != 0;
+        *ret_ended += hold->pid != 0 && d == NULL;
+        if (d != NULL && found == NULL && (path[0] == '\0' || is_of(d, path)))
+            found = d;
+        else
+            desk_close(d);
+    }
+    return found;
+}
+
+static int ask(const struct lockctl *ctl, bool releases, const char *path)
+{
+    char shown[ZKR_PATH_MAX + 1];
+    struct around around;
+    size_t holds = 0;
+    size_t ended = 0;
+    struct desk *d;
+    int code;
+
+    around_read(&around, getenv(AROUND_VARIABLE));
+    d = find(&around, path, &holds, &ended);
+    if (holds == 0)
+        code = lockctl_fail(EX_NO, "no lock is held for this shell: "
+                                   "$" AROUND_VARIABLE " names none");
+    else if (holds > 1 && path[0] == '\0')
+        code = lockctl_fail(EX_USAGE, "this shell has held several locks: "
+                                      "name the one that is meant");
+    else if (d != NULL)
+        code = releases ? release(ctl, d) : check(ctl, d);
+    else if (ended > 0)
+        code = is_over();
+    else
+        code = lockctl_fail(EX_NO, "%s is not held for this shell",
+                            escape_string(path, shown, sizeof(shown)));
+    desk_close(d);
+    return code;
+}
+
+int desk_ask(const struct lockctl *ctl, bool release, int argc, char **argv)
+{
+    char path[ZKR_PATH_MAX + 1] = "";
+
+    if (argc > 1)
+        return lockctl_fail(EX_USAGE, "more than one lock; see --help");
+    for (size_t i = 0; i < SETTING_COUNT; i++) {
+        if (ctl->settings[i] != NULL || ctl->context != NULL)
+            return lockctl_fail(EX_USAGE, "no server is asked: options that "
+                                          "name an ensemble mean nothing here");
+    }
+    return argc == 0 || lockctl_parse_path(argv[0], path, sizeof(path))
+               ? ask(ctl, release, path)
+               : EX_USAGE;
 }

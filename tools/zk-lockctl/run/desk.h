@@ -9,24 +9,21 @@
 #include <stdatomic.h>
 
 #include "common/lockctl.h"
+#include "run/around.h"
 #include "run/claiming.h"
-#include "run/ids.h"
 
 /* It tells the keeper to give the lock back, and to end. */
 #define DESK_RELEASE SIGRTMIN
 
 struct desk {
-    char id[ID_MAX];
-    pid_t keeper;
-    size_t count; /* the locks that are held: */
-    char paths[GRANTS_MAX][ZKR_PATH_MAX + 1];
+    struct around_item self;        /* the keeper, and its descriptor of this */
+    struct wanted wanted;           /* the locks that are held */
     _Atomic int64_t valid_until_ms; /* of CLOCK_BOOTTIME: what lies there is
                                        true until then, unless the keeper writes
                                        a later instant before */
-    atomic_int check;    /* the exit code of "hold --check": 0, it is held */
-    atomic_int release;  /* that of "release"; DESK_KEPT: not given back */
-    char text[4096];     /* the sentence with a code that is not 0 */
-    struct ids released; /* newer ones of the same shell, as they tell */
+    atomic_int check;   /* the exit code of "hold --check": 0, it is held */
+    atomic_int release; /* that of "release"; DESK_KEPT: not given back */
+    char text[4096];    /* the sentence with a code that is not 0 */
 };
 
 enum { DESK_KEPT = -1 };
@@ -34,11 +31,11 @@ enum { DESK_KEPT = -1 };
 /* A desk of the caller for a lock that it keeps through that session. NULL,
  * with errno, on failure. */
 struct desk *desk_new(int64_t session, const struct wanted *wanted);
-/* That of another process; NULL: the keeper has ended, or is another user's. */
-struct desk *desk_open(const char *id);
+/* That of a hold; NULL: its keeper has ended, or is another user's, or it is no
+ * hold. */
+struct desk *desk_open(const struct around_item *hold);
 void desk_close(struct desk *desk);
 
-/* ask_holds.c: [LOCK], without options for servers: "hold --check", or
- * "release". The newest hold comes first. The exit code; an error was said
- * unless it is 0. */
-int ask_holds(const struct lockctl *ctl, bool release, int argc, char **argv);
+/* [LOCK], without options for servers: "hold --check", or "release". The exit
+ * code; an error was said unless it is 0. */
+int desk_ask(const struct lockctl *ctl, bool release, int argc, char **argv);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tells the command about its locks in its environment: of several locks a
  * value has a line for each, in their order on the command line. */
-#include "run/run.h"
+#include "run/hold.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,19 +49,19 @@ static void add_locks(char **env, const struct run *run)
 
 static void add_all(char **env, const struct run *run)
 {
-    struct ids around = run->around;
-    char ids[IDS_TEXT_MAX];
+    struct around around = run->around;
+    char ids[AROUND_TEXT_MAX];
     char word[WORD_MAX];
 
     add_locks(env, run);
     add(env, "ZKLOCK_KIND", claim_kinds[run->opts.wanted.kind].name);
     add(env, "ZKLOCK_SESSION", word_id(run->turn.session_id, word));
-    ids_add(&around, word);
-    ids_write(&around, ids);
-    add(env, SESSIONS_VARIABLE, ids);
-    ids_write(&run->holds, ids);
-    if (run->holds.count > 0)
-        add(env, HOLDS_VARIABLE, ids);
+    around_add(&around,
+               run->hold != NULL
+                   ? run->hold->desk->self
+                   : (struct around_item){ .session = run->turn.session_id });
+    around_write(&around, ids);
+    add(env, AROUND_VARIABLE, ids);
     (void)snprintf(word, sizeof(word), "%lld", (long long)run->turn.wait_ms);
     add(env, "ZKLOCK_WAIT_MS", word);
 }

@@ -1,45 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The guard: a process between us and the command. Orphans below it become its
- * children, so it finds all that the command has started, also when we were
- * killed, are stopped, or are stuck. */
+/* The guard. Orphans below that of a command become its children, so it finds
+ * all that the command has started. */
 #include "run/child.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/lockctl.h"
 #include "common/now.h"
 #include "run/proc.h"
 
-/* Its descriptors. */
-enum { OWNER, CHILDREN };
+/* Its descriptors: a socket to its owner; and what tells of children, or of the
+ * end of the shell. */
+enum { OWNER, NEWS };
 
-/* -- of both kinds -------------------------------------------------------- */
-
-int deadline_left_ms(const struct deadline *d)
-{
-    int64_t at_ms = atomic_load(&d->at_ms);
-    int64_t left = at_ms - clock_boot_ms();
-
-    return at_ms == 0 || left > GUARD_SLEEP_MS ? GUARD_SLEEP_MS
-           : left < 0                          ? 0
-                                               : (int)left;
-}
-
-void *guard_share(size_t size)
-{
-    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-    return at == MAP_FAILED ? NULL : at;
-}
+enum { SLEEP_MS = 1000 };
 
 pid_t guard_fork(void)
 {
@@ -79,18 +61,24 @@ static bool send_to(pid_t pid, void *arg)
 {
     struct sending *s = arg;
 
-    if (getpgid(pid) != atomic_load(&s->guard->command) &&
+    if (proc_parent(pid) == getpid() &&
+        getpgid(pid) != atomic_load(&s->guard->command) &&
         (s->since_ms == 0 || proc_start_ms(pid) >= s->since_ms))
         note(s, kill(pid, s->sig));
     return true;
 }
 
-bool guard_signal_all(struct guard *g, int64_t since_ms, int sig)
+bool guard_signal_all(struct guard *g, struct shell *shell, int64_t since_ms,
+                      int sig)
 {
     struct sending s = { g, since_ms, sig, false };
 
+    if (shell != NULL) {
+        shell_signal(shell, sig);
+        return !shell_has_ended(shell) || shell_has_left(shell);
+    }
     note(&s, kill(-atomic_load(&g->command), sig));
-    proc_each(PROC_CHILDREN, getpid(), send_to, &s);
+    proc_each(send_to, &s);
     return s.sent;
 }
 
@@ -122,8 +110,21 @@ static bool reap(struct guard *g)
     return pid == 0;
 }
 
+/* Tells whether there is anybody to be guarded. The owner of a shell sees its
+ * end, too, and ends the guard of one. */
+static bool is_needed(struct guard *g, struct shell *shell, bool owned)
+{
+    bool ended;
+
+    if (shell == NULL)
+        return reap(g);
+    ended = shell_has_ended(shell) && !shell_has_left(shell);
+    atomic_store(&g->empty, ended);
+    return owned || !ended;
+}
+
 /* False when the owner is dead. */
-static bool obey(struct guard *g)
+static bool obey(struct guard *g, struct shell *shell)
 {
     struct guard_wish wish;
 
@@ -132,36 +133,81 @@ static bool obey(struct guard *g)
     if (wish.sig == 0)
         _exit(0);
     if (wish.all)
-        (void)guard_signal_all(g, 0, wish.sig);
+        (void)guard_signal_all(g, shell, 0, wish.sig);
     else
         (void)kill(-atomic_load(&g->command), wish.sig);
     return true;
 }
 
+/* An owner that was killed keeps the lock until its session times out, but
+ * nobody would tell the shell when that is over. */
+static void tell_shell(const struct guard_plan *plan, bool owned)
+{
+    shell_speak(plan->shell);
+    (void)lockctl_fail(EX_LOST, "LOCK LOST: %s%s",
+                       owned ? "the process that kept it did not run until the "
+                               "lease was over"
+                             : "the process that kept it was killed",
+                       shell_whom(plan->last));
+    shell_silence();
+}
+
+/* The owner cannot end the work. Tells whether there is anybody else whom the
+ * last signal may end. */
+static bool end_work(struct guard *g, const struct guard_plan *plan, bool owned)
+{
+    bool told = atomic_exchange(&g->told, true);
+
+    if (!told)
+        tell_shell(plan, owned);
+    if (told && plan->last != SIGKILL)
+        return false;
+    return guard_signal_all(g, plan->shell, 0, plan->last) &&
+           plan->last == SIGKILL;
+}
+
+/* 0: the deadline has passed; SLEEP_MS at most. */
+static int left_ms(const struct guard *g)
+{
+    int64_t at_ms = atomic_load(&g->deadline_ms);
+    int64_t left = at_ms - clock_boot_ms();
+
+    return at_ms == 0 || left > SLEEP_MS ? SLEEP_MS : left < 0 ? 0 : (int)left;
+}
+
 /* It kills again and again: more may be forked meanwhile. Without an owner it
  * leaves alone whom it may not kill. */
-static void watch(struct guard *g)
+static void watch(struct guard *g, const struct guard_plan *plan)
 {
     struct pollfd fds[] = { { .fd = OWNER, .events = POLLIN },
-                            { .fd = CHILDREN, .events = POLLIN } };
+                            { .fd = NEWS, .events = POLLIN } };
     struct signalfd_siginfo info;
     bool owned = true;
+    bool again = false;
 
-    while (reap(g)) {
-        int sleep_ms = deadline_left_ms(&g->deadline);
-        bool kills = !owned || sleep_ms == 0;
+    while (is_needed(g, plan->shell, owned)) {
+        int sleep_ms = left_ms(g);
 
         if (sleep_ms == 0)
-            atomic_store(&g->deadline.missed, true);
-        if (kills && !guard_signal_all(g, 0, SIGKILL) && !owned &&
-            atomic_load(&g->refused))
+            atomic_store(&g->missed, true);
+        if (!owned || sleep_ms == 0) {
+            again = end_work(g, plan, owned);
+            sleep_ms = again || plan->shell == NULL ? GUARD_AGAIN_MS : SLEEP_MS;
+        }
+        if (!owned && !again &&
+            (plan->shell != NULL || atomic_load(&g->refused)))
             return;
-        if (poll(fds, 2, kills ? GUARD_AGAIN_MS : sleep_ms) <= 0)
+        if (plan->shell != NULL && shell_has_ended(plan->shell))
+            fds[NEWS].fd = -1;
+        if (poll(fds, 2, sleep_ms) <= 0)
             continue;
-        (void)!read(CHILDREN, &info, sizeof(info));
-        if (fds[OWNER].revents != 0 && !obey(g)) {
+        if (plan->shell == NULL)
+            (void)!read(NEWS, &info, sizeof(info));
+        if (fds[OWNER].revents != 0 && !obey(g, plan->shell)) {
             owned = false;
             fds[OWNER].fd = -1;
+            if (plan->shell != NULL && atomic_load(&g->deadline_ms) == 0)
+                return;
         }
     }
 }
@@ -189,34 +235,52 @@ static _Noreturn void become_command(struct guard *g,
     _exit(127);
 }
 
-static _Noreturn void cannot_fork(int error_fd)
-{
-    int error = -errno;
-
-    (void)!write(error_fd, &error, sizeof(error));
-    _exit(0);
-}
-
-void guard_run(struct guard *g, const struct guard_plan *plan, int fd,
-               int error_fd)
+static void start_command(struct guard *g, const struct guard_plan *plan,
+                          int error_fd)
 {
     pid_t self = getpid();
-    sigset_t set;
     pid_t pid;
+    int error;
 
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     pid = fork();
     if (pid == 0)
         become_command(g, plan, self, error_fd);
-    if (pid < 0)
-        cannot_fork(error_fd);
+    if (pid < 0) {
+        error = -errno;
+        (void)!write(error_fd, &error, sizeof(error));
+        _exit(0);
+    }
     (void)setpgid(pid, pid);
     atomic_store(&g->command, pid);
+}
+
+/* No pipe of the command or the shell stays open with us. */
+static void take_descriptors(const struct guard_plan *plan, int fd)
+{
+    sigset_t set;
+
     (void)dup2(fd, OWNER);
+    if (plan->shell != NULL) {
+        (void)dup2(plan->shell->process.fd, NEWS);
+        plan->shell->process.fd = NEWS;
+        shell_silence();
+        (void)close_range(STDERR_FILENO + 1, ~0U, 0);
+        return;
+    }
     (void)close_range(OWNER + 1, ~0U, 0);
     (void)sigemptyset(&set);
     (void)sigaddset(&set, SIGCHLD);
     (void)signalfd(-1, &set, SFD_NONBLOCK); /* it is the next free one */
-    watch(g);
+}
+
+void guard_run(struct guard *g, const struct guard_plan *plan, int fd,
+               int error_fd)
+{
+    if (plan->shell == NULL)
+        start_command(g, plan, error_fd);
+    take_descriptors(plan, fd);
+    if (plan->shell == NULL || chdir("/") == 0)
+        watch(g, plan);
     _exit(0);
 }

@@ -96,7 +96,7 @@ static const int passed_on[] = { SIGINT,  SIGTERM, SIGHUP,   SIGQUIT,
                                  SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP,
                                  SIGCONT, SIGTTIN, SIGTTOU };
 
-int inherited_take_signals(struct inherited *in)
+int inherited_take_signals(struct inherited *in, int also)
 {
     struct sigaction ignore = { .sa_handler = SIG_IGN };
     struct sigaction normal = { .sa_handler = SIG_DFL };
@@ -105,6 +105,7 @@ int inherited_take_signals(struct inherited *in)
 
     (void)sigemptyset(&wanted);
     (void)sigaddset(&wanted, SIGCHLD);
+    (void)sigaddset(&wanted, also);
     for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
         signal_add(&wanted, passed_on[i]);
     /* Handing over a terminal that is not ours must not stop us. */

@@ -29,8 +29,8 @@ void inherited_close(const struct inherited *in);
 
 /* From now on signals come through the descriptor: INT, TERM, HUP, QUIT, USR1,
  * USR2, WINCH, TSTP, CONT, TTIN, TTOU, unless we were started with them
- * ignored, and CHLD. -1 with errno on failure. */
-int inherited_take_signals(struct inherited *in);
+ * ignored, CHLD, and one more (0: none). -1 with errno on failure. */
+int inherited_take_signals(struct inherited *in, int also);
 
 /* For a child, before it executes the command: signals are as they were, and
  * the exec closes all other descriptors. Async-signal-safe. -1 with errno on

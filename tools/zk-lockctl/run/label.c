@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chooses the label that others are shown: the text of --why, the command, or
- * the name of its program. */
+/* Chooses the label that others are shown: the text of --why, or the command.
+ */
 #include "run/label.h"
 
 #include <stdio.h>
@@ -8,9 +8,6 @@
 
 #include "common/escape.h"
 #include "run/proc.h"
-#include "run/script.h"
-
-/* -- what fits ------------------------------------------------------------ */
 
 static bool is_control(uint32_t c)
 {
@@ -60,117 +57,36 @@ enum fit why_fit(const char *text, const char *end,
     return fit;
 }
 
-/* -- the name of a script ------------------------------------------------- */
-
-enum { SCRIPT_END_MAX = 16 };
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
-
-static bool is_shell(const char *name)
-{
-    size_t len = strlen(name);
-
-    return len >= 2 && strcmp(name + len - 2, "sh") == 0;
-}
-
-struct words {
-    char program[64]; /* the name of the process */
-    char text[512];   /* its arguments, each with its end */
-    size_t size;
-    size_t script; /* where a script begins; 0: not known */
-};
-
-/* In "bash deploy.sh" it is the first argument. Of "bash -c TEXT" only the name
- * of the shell is shown. */
-static size_t script_of_shell(const struct words *w)
-{
-    size_t first = strlen(w->text) + 1;
-
-    return first < w->size && w->text[first] != '-' && w->text[first] != '\0'
-               ? first
-               : 0;
-}
-
-/* A script with "#!" gives the process its name, which the kernel cuts. */
-static size_t script_of_name(const struct words *w)
-{
-    size_t len = strlen(w->program);
-    size_t at = 0;
-
-    while (at < w->size &&
-           strncmp(base_name(w->text + at), w->program, len) != 0)
-        at += strlen(w->text + at) + 1;
-    return at < w->size ? at : 0;
-}
-
-static bool runs_shell(const struct words *w)
-{
-    return is_shell(w->program) && strcmp(base_name(w->text), w->program) == 0;
-}
-
-static void read_words(const struct script *s, struct words *w)
-{
-    w->size = proc_read(s->pid, "cmdline", w->text, sizeof(w->text));
-    (void)proc_read(s->pid, "comm", w->program, sizeof(w->program));
-    w->program[strcspn(w->program, "\n")] = '\0';
-    w->script = runs_shell(w) ? script_of_shell(w) : script_of_name(w);
-}
-
-/* The end of its name, which leads to the shell also where its user has another
- * text for it. */
-static void write_end(const struct script *s, char end[SCRIPT_END_MAX])
-{
-    (void)snprintf(end, SCRIPT_END_MAX, " (%d)", (int)s->pid);
-}
-
-void script_name(const struct script *s, char name[ZKR_LABEL_MAX + 1])
-{
-    char end[SCRIPT_END_MAX];
-    struct words w;
-
-    read_words(s, &w);
-    write_end(s, end);
-    (void)why_fit(w.script != 0 ? base_name(w.text + w.script) : w.program, end,
-                  name);
-}
-
-/* The script with its arguments, "./deploy.sh prod"; or the name of a shell
- * that runs none. */
-static void write_command(const struct script *s, char *text, size_t size)
-{
-    size_t used = 0;
-    struct words w;
-
-    read_words(s, &w);
-    if (w.size == 0 || (w.script == 0 && runs_shell(&w))) {
-        (void)snprintf(text, size, "%s", w.program);
-        return;
-    }
-    for (size_t at = w.script; at < w.size && used < size;
-         at += strlen(w.text + at) + 1)
-        used += (size_t)snprintf(text + used, size - used, "%s%s",
-                                 used == 0 ? "" : " ", w.text + at);
-}
-
-/* -- the choice ----------------------------------------------------------- */
-
 /* More than fits into a label need not be there to see that it is cut. */
 enum { COMMAND_MAX = 2 * ZKR_LABEL_MAX };
 
-/* That the lines of a command become one is nothing that its user must know. */
-static void take(const struct lockctl *ctl, struct run_opts *opts,
-                 const char *text, const char *end)
+/* The words become one text, with blanks between; each has an end. */
+static void join(char *text, size_t size)
 {
-    bool why = text == opts->why;
-    enum fit fit = why_fit(text, end, opts->label);
-    char shown[4 * ZKR_LABEL_MAX + 1];
+    for (size_t i = 0; i + 1 < size; i++) {
+        if (text[i] == '\0')
+            text[i] = ' ';
+    }
+}
 
-    if (fit == FIT_WHOLE || (fit == FIT_CHANGED && !why))
+static void read_command(char *const *argv, char text[COMMAND_MAX])
+{
+    size_t used = 0;
+
+    for (; *argv != NULL && used < COMMAND_MAX; argv++)
+        used += (size_t)snprintf(text + used, COMMAND_MAX - used, "%s%s",
+                                 used == 0 ? "" : " ", *argv);
+}
+
+/* That the lines of a command become one is nothing that its user must know. */
+static void say_fit(const struct lockctl *ctl, const struct run_opts *opts,
+                    enum fit fit)
+{
+    char shown[4 * ZKR_LABEL_MAX + 1];
+    bool why = opts->why != NULL;
+
+    if (fit == FIT_WHOLE ||
+        (!why && (fit == FIT_CHANGED || opts->argv == NULL)))
         return;
     (void)escape_string(opts->label, shown, sizeof(shown));
     lockctl_say(ctl, "%s %d bytes: \"%s\"%s",
@@ -180,45 +96,20 @@ static void take(const struct lockctl *ctl, struct run_opts *opts,
                 why ? "" : "; --why shows them another text");
 }
 
-static const char *join(char **words, char text[COMMAND_MAX])
+void label_choose(const struct lockctl *ctl, struct run_opts *opts, pid_t shell)
 {
-    size_t used = 0;
+    char command[COMMAND_MAX] = "";
+    const char *text = opts->why != NULL ? opts->why : command;
+    char end[16] = "";
 
-    text[0] = '\0';
-    for (; *words != NULL && used < COMMAND_MAX; words++)
-        used += (size_t)snprintf(text + used, COMMAND_MAX - used, "%s%s",
-                                 used == 0 ? "" : " ", *words);
-    return text;
-}
-
-void label_of_command(const struct lockctl *ctl, struct run_opts *opts)
-{
-    char command[COMMAND_MAX];
-
-    if (opts->why != NULL)
-        take(ctl, opts, opts->why, "");
-    else if (opts->why_name)
-        (void)why_fit(base_name(opts->argv[0]), "", opts->label);
-    else
-        take(ctl, opts,
-             opts->text != NULL ? opts->text : join(opts->argv, command), "");
-    opts->wanted.label = opts->label[0] == '\0' ? NULL : opts->label;
-}
-
-void label_of_script(const struct lockctl *ctl, struct run_opts *opts,
-                     const struct script *script)
-{
-    char command[COMMAND_MAX];
-    char end[SCRIPT_END_MAX];
-
-    write_end(script, end);
-    if (opts->why != NULL && opts->why[0] != '\0') {
-        take(ctl, opts, opts->why, end);
-    } else if (opts->why_name) {
-        script_name(script, opts->label);
+    if (shell != 0) {
+        join(command, proc_read(shell, "cmdline", command, sizeof(command)));
+        (void)snprintf(end, sizeof(end), " (%d)", (int)shell);
+    } else if (opts->text != NULL) {
+        (void)snprintf(command, sizeof(command), "%s", opts->text);
     } else {
-        write_command(script, command, sizeof(command));
-        take(ctl, opts, command, end);
+        read_command(opts->argv, command);
     }
-    opts->wanted.label = opts->label;
+    say_fit(ctl, opts, why_fit(text, end, opts->label));
+    opts->wanted.label = opts->label[0] == '\0' ? NULL : opts->label;
 }

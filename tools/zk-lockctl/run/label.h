@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chooses the label that others are shown: the text of --why, the command, or
- * the name of its program. */
+/* Chooses the label that others are shown: the text of --why, or the command,
+ * that of a shell with its process id. */
 #pragma once
 
 #include "run/run.h"
-
-struct script;
 
 enum fit {
     FIT_WHOLE,   /* the label is the text */
@@ -22,11 +20,7 @@ enum fit why_fit(const char *text, const char *end,
                  char label[ZKR_LABEL_MAX + 1]);
 
 /* Says once where the label is less than the text. A failure of something that
- * only informs does not keep a command from running. */
-void label_of_command(const struct lockctl *ctl, struct run_opts *opts);
-/* The process id of the shell stands behind it, whatever the text is. */
-void label_of_script(const struct lockctl *ctl, struct run_opts *opts,
-                     const struct script *script);
-
-/* "deploy.sh (4711)", of the shell. */
-void script_name(const struct script *s, char name[ZKR_LABEL_MAX + 1]);
+ * only informs does not keep a command from running. `shell` is the process for
+ * which a lock is held; 0: it is for the command of the options. */
+void label_choose(const struct lockctl *ctl, struct run_opts *opts,
+                  pid_t shell);

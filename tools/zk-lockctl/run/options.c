@@ -2,6 +2,7 @@
 /* Reads the command lines of the verbs that hold a lock. */
 #include "run/options.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,14 +14,8 @@ enum { KILL_AFTER_MS = 30000 };
 
 enum { SESSION_TIMEOUT_MS = 10000 };
 
-const char *const on_suspend_words[] = {
-    [SUSPEND_CONTINUE] = "continue", [SUSPEND_TERM] = "term", NULL
-};
 const char *const on_revoke_words[] = {
     [REVOKE_IGNORE] = "ignore", [REVOKE_TERM] = "term", NULL
-};
-const char *const on_loss_words[] = {
-    [LOSS_TERM] = "term", [LOSS_KILL] = "kill", [LOSS_NOTHING] = "nothing", NULL
 };
 
 /* A wait of nothing; of this and --wait the later counts. */
@@ -40,17 +35,6 @@ int run_take_code(const struct opt *o, void *at, const char *value)
     if (end == value || *end != '\0' || code < 0 || code > 255)
         return opt_fail(o, value, "an exit code, 0 to 255");
     *(int *)at = (int)code;
-    return 0;
-}
-
-int run_take_kill_after(const struct opt *o, void *at, const char *value)
-{
-    int64_t *kill_after_ms = at;
-
-    if (strcmp(value, "never") == 0)
-        *kill_after_ms = -1;
-    else if (!lockctl_parse_duration(value, kill_after_ms))
-        return opt_fail(o, value, "a duration");
     return 0;
 }
 
@@ -121,6 +105,7 @@ int run_parse_options(struct lockctl *ctl, const struct verb *verb,
                                .wait_ms = -1,
                                .not_acquired_code = EX_TEMPFAIL,
                                .lost_code = EX_LOST,
+                               .last = SIGKILL,
                                .policy = { .grace_ms = -1 },
                                .kill_after_ms = KILL_AFTER_MS };
     code = lockctl_parse(ctl, verb, argc, argv, opts);
@@ -168,6 +153,6 @@ int run_parse(struct lockctl *ctl, const struct verb *verb,
         code = take_command(opts, argc, argv);
     if (code != 0)
         return code;
-    label_of_command(ctl, opts);
+    label_choose(ctl, opts, 0);
     return 0;
 }

@@ -6,12 +6,9 @@
 
 #define RUN_AT(member) offsetof(struct run_opts, member)
 
-extern const char *const on_suspend_words[];
 extern const char *const on_revoke_words[];
-extern const char *const on_loss_words[];
 int run_take_nonblock(const struct opt *opt, void *at, const char *value);
 int run_take_code(const struct opt *opt, void *at, const char *value);
-int run_take_kill_after(const struct opt *opt, void *at, const char *value);
 int run_take_lock(const struct opt *opt, void *at, const char *value);
 
 /* clang-format off */
@@ -37,8 +34,6 @@ int run_take_lock(const struct opt *opt, void *at, const char *value);
 
 /* Those that run, lead and hold have. */
 #define HOLD_OPTIONS \
-    { "why-name", .type = OPT_ON, .at = RUN_AT(why_name), \
-      .help = "others are shown the name of the program only" }, \
     { "max-hold", .value = "DURATION", .type = OPT_MS, .min = 1, .at = RUN_AT(max_hold_ms), \
       .max = RUN_MS_MAX, .help = "it must have been given back so long after the grant" }, \
     { "kill-grace", .value = "DURATION", .type = OPT_MS, .max = RUN_MS_MAX, .at = RUN_AT(policy.grace_ms), \
@@ -57,15 +52,10 @@ int run_take_lock(const struct opt *opt, void *at, const char *value);
     HOLD_OPTIONS, \
     { "keep-daemons", .type = OPT_ON, .at = RUN_AT(keep_daemons), \
       .help = "leave processes alone that COMMAND leaves behind" }, \
-    { "kill-after", .value = "DURATION|never", .type = OPT_CALL, .take = run_take_kill_after, \
-      .at = RUN_AT(kill_after_ms), \
+    { "kill-after", .value = "DURATION", .type = OPT_MS, .max = RUN_MS_MAX, .at = RUN_AT(kill_after_ms), \
       .help = "KILL when TERM was passed on and the command has not ended since (30s)" }, \
-    { "on-suspend", .value = "WHAT", .type = OPT_WORD, .words = on_suspend_words, .at = RUN_AT(policy.on_suspend), \
-      .help = "when the servers do not answer: continue or term (continue)" }, \
     { "lost-exit-code", .value = "CODE", .type = OPT_CALL, .take = run_take_code, \
-      .at = RUN_AT(lost_code), .help = "when the lock was lost (79)" }, \
-    { "status-file", .value = "FILE", .type = OPT_TEXT, .at = RUN_AT(status_file), \
-      .help = "what happened, as JSON" }
+      .at = RUN_AT(lost_code), .help = "when the lock was lost (79)" }
 /* clang-format on */
 enum { RUN_MS_MAX = INT32_MAX };
 

@@ -32,9 +32,7 @@ struct policy_plan policy_next(struct policy *p, const struct policy_view *v)
         plan.action = POLICY_SEND_KILL;
         return plan;
     }
-    if (!p->terminated &&
-        (v->now_ms >= term_ms ||
-         (p->on_suspend == SUSPEND_TERM && v->state == ZKR_GRANT_SUSPENDED))) {
+    if (!p->terminated && v->now_ms >= term_ms) {
         plan.action = POLICY_SEND_TERM;
         p->terminated = true;
     }

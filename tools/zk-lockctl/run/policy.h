@@ -8,13 +8,6 @@
 
 #include <zkrecipes/grant.h>
 
-/* The choice of the user for the time in which nobody knows whether the servers
- * still keep our session. */
-enum on_suspend {
-    SUSPEND_CONTINUE, /* go on, as long as the lease runs */
-    SUSPEND_TERM,     /* end the command at once */
-};
-
 enum policy_action {
     POLICY_NOTHING,
     POLICY_SEND_TERM,
@@ -26,7 +19,6 @@ enum policy_action {
 #define POLICY_LEAD_MS 50
 
 struct policy {
-    enum on_suspend on_suspend;
     int64_t grace_ms; /* between TERM and KILL */
     bool terminated;  /* TERM has been sent */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists our children, and the descendants of others, as /proc has them. */
+/* Processes, as /proc has them. */
 #include "run/proc.h"
 
 #include <dirent.h>
@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 struct proc_stat {
-    char state;
     long parent;
     long long start; /* in ticks since the boot */
 };
@@ -35,20 +34,19 @@ size_t proc_read(pid_t pid, const char *what, char *text, size_t size)
     return n > 0 ? (size_t)n : 0;
 }
 
-/* "PID (NAME) STATE PPID ... START ..."; the name may have anything. The state
- * is the third field, the start the 22nd. */
+/* "PID (NAME) STATE PPID ... START ..."; the name may have anything. The parent
+ * is the fourth field, the start the 22nd. */
 static bool read_stat(pid_t pid, struct proc_stat *ret)
 {
     static const char format[] =
-        ") %c %ld %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+        ") %*c %ld %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
         "%*s %*s %*s %lld";
     char text[STAT_MAX];
     const char *end;
 
     (void)proc_read(pid, "stat", text, sizeof(text));
     end = strrchr(text, ')');
-    return end != NULL &&
-           sscanf(end, format, &ret->state, &ret->parent, &ret->start) == 3;
+    return end != NULL && sscanf(end, format, &ret->parent, &ret->start) == 2;
 }
 
 pid_t proc_parent(pid_t pid)
@@ -56,13 +54,6 @@ pid_t proc_parent(pid_t pid)
     struct proc_stat stat;
 
     return read_stat(pid, &stat) ? (pid_t)stat.parent : 0;
-}
-
-bool proc_is_stopped(pid_t pid)
-{
-    struct proc_stat stat;
-
-    return read_stat(pid, &stat) && stat.state == 'T';
 }
 
 int64_t proc_start_ms(pid_t pid)
@@ -81,8 +72,7 @@ bool proc_is_below(pid_t pid, pid_t root)
     return pid == root;
 }
 
-void proc_each(enum proc_which which, pid_t root,
-               bool (*fn)(pid_t pid, void *arg), void *arg)
+void proc_each(bool (*fn)(pid_t pid, void *arg), void *arg)
 {
     DIR *dir = opendir("/proc");
     struct dirent *entry;
@@ -90,10 +80,7 @@ void proc_each(enum proc_which which, pid_t root,
     while (dir != NULL && (entry = readdir(dir)) != NULL) {
         pid_t pid = (pid_t)atoi(entry->d_name); /* 0: no process */
 
-        if (pid > 0 &&
-            (which == PROC_CHILDREN ? proc_parent(pid) == root
-                                    : proc_is_below(pid, root)) &&
-            !fn(pid, arg))
+        if (pid > 0 && !fn(pid, arg))
             break;
     }
     if (dir != NULL)

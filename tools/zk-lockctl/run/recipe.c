@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "common/escape.h"
-#include "common/words.h"
 #include "model/scan.h"
 #include "protocol/node_name.h"
 
@@ -165,13 +164,6 @@ static int refuse_limit(const struct lock *lock, const struct contender *c,
 
 /* -- itself -------------------------------------------------------------- */
 
-static bool is_around(const struct ids *around, const struct zkr_participant *p)
-{
-    char session[WORD_MAX];
-
-    return ids_have(around, word_id(p->session_id, session));
-}
-
 /* A reader joins readers, unless a writer stands between them. */
 static bool joins(const struct zkr_participants *list, size_t from)
 {
@@ -184,8 +176,8 @@ static bool joins(const struct zkr_participants *list, size_t from)
 }
 
 static const struct zkr_participant *
-waits_for_leases(const struct ids *around, const struct zkr_participants *list,
-                 uint32_t slots)
+waits_for_leases(const struct around *around,
+                 const struct zkr_participants *list, uint32_t slots)
 {
     const struct zkr_participant *first = NULL;
     uint32_t held = 0;
@@ -193,7 +185,8 @@ waits_for_leases(const struct ids *around, const struct zkr_participants *list,
     for (size_t i = 0; i < list->count; i++) {
         const struct zkr_participant *p = &list->items[i];
 
-        if (!zkr__is_lease(p) || !p->holds || !is_around(around, p))
+        if (!zkr__is_lease(p) || !p->holds ||
+            !around_has(around, p->session_id))
             continue;
         if (held++ == 0)
             first = p;
@@ -202,20 +195,21 @@ waits_for_leases(const struct ids *around, const struct zkr_participants *list,
 }
 
 static const struct zkr_participant *
-waits_in_queue(const struct ids *around, const struct zkr_participants *list,
+waits_in_queue(const struct around *around, const struct zkr_participants *list,
                enum claim_kind kind)
 {
     for (size_t i = 0; i < list->count; i++) {
         const struct zkr_participant *p = &list->items[i];
 
-        if (zkr__is_seen(p, claim_kinds[kind].lock) && is_around(around, p) &&
+        if (zkr__is_seen(p, claim_kinds[kind].lock) &&
+            around_has(around, p->session_id) &&
             (kind != CLAIM_READ || !joins(list, i)))
             return p;
     }
     return NULL;
 }
 
-const struct zkr_participant *run_waits_for(const struct ids *around,
+const struct zkr_participant *run_waits_for(const struct around *around,
                                             const struct zkr_participants *list,
                                             const struct wanted *wanted)
 {

@@ -8,10 +8,9 @@
 
 #include "common/lockctl.h"
 #include "common/now.h"
+#include "run/around.h"
 #include "run/child.h"
 #include "run/claiming.h"
-#include "run/ids.h"
-#include "run/killer.h"
 #include "run/policy.h"
 
 enum {
@@ -23,41 +22,30 @@ enum {
 
 enum on_revoke { REVOKE_IGNORE, REVOKE_TERM };
 
-/* What happens to the shell that holds a lock when that is lost. */
-enum on_loss {
-    LOSS_TERM,    /* TERM to it and all that it has started */
-    LOSS_KILL,    /* and KILL at the end of the lease */
-    LOSS_NOTHING, /* it has to ask */
-};
-
 struct run_opts {
     struct wanted wanted; /* its label: NULL, or here: */
     char label[ZKR_LABEL_MAX + 1];
     const char *why;       /* as given; NULL: not */
-    bool why_name;         /* the label is the name of the program only */
     int64_t wait_ms;       /* 0: try once; -1: no limit */
     int not_acquired_code; /* -E */
     int lost_code;         /* --lost-exit-code */
     char **argv;           /* the command; NULL: of a shell that holds */
     const char *text;      /* the command of -c; NULL: without */
     struct policy policy;  /* its grace is -1 until the default is known */
-    int64_t kill_after_ms; /* from TERM to KILL; -1: never */
+    int64_t kill_after_ms; /* from TERM to KILL */
     enum on_revoke on_revoke;
     int64_t max_hold_ms; /* 0: no limit */
     bool keep_daemons;
     bool restart;
-    const char *status_file;
     int64_t timeout_asked_ms; /* of the session; 0: did not matter */
     /* of hold */
-    enum on_loss on_loss;
-    uint32_t script_pid; /* 0: to be found */
+    int on_loss; /* what happens to the shell when the lock is lost */
+    int last;    /* the signal at the end of the lease; 0: it has to ask */
     bool check;
 };
 
 /* A reason is at most 128 bytes, each of which may become four. */
 enum { REASON_SHOWN_MAX = 4 * 128 + 8 };
-
-struct keep;
 
 /* From the wait for the locks to their release. */
 struct turn {
@@ -72,6 +60,7 @@ struct turn {
 
     atomic_bool revoke_asked;
     char reason[REASON_SHOWN_MAX]; /* of that: ", "TEXT"", escaped; "": none */
+    bool worked;                   /* the command, or a shell, has begun */
     bool revoked;                  /* TERM was sent because of that */
     bool lost;        /* TERM or KILL was sent because of the lease, or it was
                          lost before we saw it */
@@ -80,15 +69,15 @@ struct turn {
     bool told_to_end; /* TERM, INT or QUIT came to us */
 };
 
+struct hold;
+
 struct run {
     struct lockctl *ctl;
     struct run_opts opts;
-    struct killer *killer;   /* of hold; NULL: a command runs under the lock */
-    const struct keep *keep; /* likewise */
+    struct hold *hold; /* NULL: a command works under the lock */
     struct inherited inherited;
     struct job_control job;
-    struct ids around; /* the sessions of runs around ours */
-    struct ids holds;  /* of the shell that has started us */
+    struct around around; /* the runs and holds around ours */
     int event_fd; /* the claim, the session or a grant has something to tell */
     int timer_fd;
     struct turn turn; /* the present one */
@@ -102,12 +91,6 @@ int run_connect(struct run *run);
 int run_all(struct run *run, int turns(struct run *run));
 /* The claim, the command, the release; the exit code. */
 int run_turn(struct run *run);
-/* Gives the locks back, as zkr_grant_release(), and tells whether they were
- * provably ours until then. A confirmed release proves nothing: the library
- * reports the same for a session that is over. The lease is a proof. */
-int run_release(struct run *run, bool *ret_proven);
-/* The exit code for why the turn has ended, or another one. */
-int run_code(const struct run *run, int otherwise);
 /* Before another turn: as before the first. */
 void run_begin_again(struct run *run);
 
@@ -125,7 +108,7 @@ bool run_is_futile(const struct run *run, int *ret_code);
 /* The node of a run around us that such a claim would wait for now, although
  * that run waits for our end. Of a semaphore: when runs around us have as many
  * leases as there are slots. NULL: none. Pure. */
-const struct zkr_participant *run_waits_for(const struct ids *around,
+const struct zkr_participant *run_waits_for(const struct around *around,
                                             const struct zkr_participants *list,
                                             const struct wanted *wanted);
 
@@ -144,13 +127,17 @@ void run_listen(struct run *run);
 /* Why a lock is lost, as a part of a sentence, escaped. */
 enum { WHY_LOST_MAX = ZKR_PATH_MAX + 64 + REASON_SHOWN_MAX };
 const char *run_why_lost(const struct run *run, char why[WHY_LOST_MAX]);
-/* Until then, or until there is an event, or one of these descriptors (-1:
- * none) is readable. Tells whether that is the first of them. */
-bool run_sleep(const struct run *run, int64_t wake_ms, int fd, int other_fd);
+/* Until then, or until there is a signal, an event, or that descriptor (-1:
+ * none) is readable. */
+void run_sleep(const struct run *run, int64_t wake_ms, int fd);
 
-/* command.c: from the start of the command until nothing of it is left. 0, or
- * an exit code when it could not be started. */
-int run_command(struct run *run);
+/* work.c: from the start of the command until nothing of it is left; or until
+ * the shell gives the locks back. 0, or an exit code when it did not begin. */
+int run_work(struct run *run);
+/* Says an error, or with the code 0 a remark, where the user of the locks reads
+ * it. Returns the code. */
+int run_tell(const struct run *run, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 enum run_holder {
     HOLDER_SAID,
@@ -165,10 +152,6 @@ enum { SAID_NOBODY = -1 }; /* no token */
  * becomes that of the holder. */
 enum run_holder run_say_holder(struct lockctl *ctl, const struct wanted *wanted,
                                const char *what, int64_t *said);
-
-/* status.c: 0, or an exit code after an error was said. */
-int run_status_check(const char *file);
-int run_status_write(const struct run *run, int exit_code);
 
 /* env.c: our environment and ZKLOCK_PATH and so on, which are overwritten by
  * the next call; to be freed. NULL when out of memory. */

@@ -151,25 +151,24 @@ const char *run_why_lost(const struct run *run, char why[WHY_LOST_MAX])
     return why;
 }
 
-bool run_sleep(const struct run *run, int64_t wake_ms, int fd, int other_fd)
+void run_sleep(const struct run *run, int64_t wake_ms, int fd)
 {
     struct pollfd fds[] = { { .fd = run->event_fd, .events = POLLIN },
                             { .fd = run->timer_fd, .events = POLLIN },
-                            { .fd = fd, .events = POLLIN },
-                            { .fd = other_fd, .events = POLLIN } };
+                            { .fd = run->inherited.signal_fd,
+                              .events = POLLIN },
+                            { .fd = fd, .events = POLLIN } };
     struct itimerspec when = { .it_value = { .tv_sec = wake_ms / 1000,
                                              .tv_nsec =
                                                  wake_ms % 1000 * 1000000 } };
     uint64_t count;
 
     (void)timerfd_settime(run->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
-    if (poll(fds, 4, -1) <= 0)
-        return false;
+    (void)poll(fds, 4, -1);
     for (int i = 0; i < 2; i++) {
         if (fds[i].revents != 0)
             (void)!read(fds[i].fd, &count, sizeof(count));
     }
-    return fds[2].revents != 0;
 }
 
 int run_check_lease(const struct run *run)

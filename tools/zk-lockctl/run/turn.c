@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A turn: from the wait for the lock to its release, and what is before and
  * after all turns. */
-#include "run/run.h"
+#include "run/hold.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -15,24 +15,19 @@
 #include <unistd.h>
 
 #include "common/one_signal.h"
-static bool prepare_for_command(struct run *run)
-{
-    job_open(&run->job);
-    return prctl(PR_SET_CHILD_SUBREAPER, 1) == 0; /* see child_reap() */
-}
 
 /* Does what must be done before there are other threads. */
 static int prepare(struct run *run)
 {
     inherited_fill_standard();
+    job_open(&run->job);
     run->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     run->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
     if (inherited_note(&run->inherited) != 0 || run->event_fd < 0 ||
         run->timer_fd < 0 ||
-        !(run->keep == NULL ? prepare_for_command(run)
-                            : (run->killer = killer_start(run)) != NULL))
+        prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) /* see child_reap() */
         return lockctl_fail(EX_RUN, "cannot prepare: %s", strerror(errno));
-    return run_status_check(run->opts.status_file);
+    return 0;
 }
 
 static int command_code(const struct child *c)
@@ -41,36 +36,37 @@ static int command_code(const struct child *c)
                                   : WEXITSTATUS(c->status);
 }
 
-int run_release(struct run *run, bool *ret_proven)
+/* Of a command that has lost its locks the end of the session gives them back.
+ * Tells whether the servers have said that they are given back. A confirmed
+ * release proves no more: the library reports the same for a session that is
+ * over. The lease is a proof that they were ours until then. */
+static bool give_back(struct run *run)
 {
-    bool in_time = clock_boot_ms() < grants_valid_until(&run->turn.grants);
-    int rc = claim_release(run->turn.claim);
+    struct turn *turn = &run->turn;
+    bool in_time = clock_boot_ms() < grants_valid_until(&turn->grants);
+    int rc =
+        turn->lost && run->hold == NULL ? ZKR_OK : claim_release(turn->claim);
 
-    *ret_proven = in_time && rc != ZKR_ELOST;
-    return rc;
-}
-
-static void give_back(struct run *run)
-{
-    bool proven = true;
-    int rc = run->turn.lost ? ZKR_OK : run_release(run, &proven);
-
-    run->turn.held_ms = clock_boot_ms() - run->turn.granted_ms;
-    if (run->turn.child.ended && !proven) {
-        run->turn.lost = true;
-        (void)lockctl_fail(EX_LOST, "LOCK LOST: it was not provably ours any "
-                                    "more when the command ended");
+    turn->held_ms = clock_boot_ms() - turn->granted_ms;
+    if (turn->worked && !turn->lost && (!in_time || rc == ZKR_ELOST)) {
+        turn->lost = true;
+        (void)run_tell(run, EX_LOST,
+                       "LOCK LOST: it was not provably ours any more when %s",
+                       run->hold != NULL ? "it was given back"
+                                         : "the command ended");
     } else if (rc == ZKR_EPENDING) {
-        lockctl_say(run->ctl,
-                    "the servers do not say that the lock is given back; it "
-                    "may stay taken for the session timeout, %u ms",
-                    zkr_session_timeout_ms(run->ctl->session));
+        (void)run_tell(run, run->hold != NULL ? EX_TEMPFAIL : 0,
+                       "the servers do not say that the lock is given back; it "
+                       "may stay taken for the session timeout, %u ms",
+                       zkr_session_timeout_ms(run->ctl->session));
     } else if (rc != ZKR_OK && rc != ZKR_ELOST) {
         (void)lockctl_fail_zkr(rc);
     }
+    return rc == ZKR_OK || rc == ZKR_ELOST;
 }
 
-int run_code(const struct run *run, int otherwise)
+/* The exit code for why the turn has ended, or another one. */
+static int turn_code(const struct run *run, int otherwise)
 {
     return run->turn.lost      ? run->opts.lost_code
            : run->turn.overdue ? EX_OVERDUE
@@ -81,15 +77,20 @@ int run_code(const struct run *run, int otherwise)
 int run_turn(struct run *run)
 {
     int code = run_wait(run); /* 0 also by -E 0 */
+    bool given_back;
 
-    if (run->turn.grants.count > 0) {
-        if (code == 0)
-            code = run_command(run);
-        give_back(run);
-    }
-    if (!run->turn.child.ended)
+    if (run->turn.grants.count == 0)
         return code;
-    return run_code(run, command_code(&run->turn.child));
+    if (code == 0)
+        code = run_work(run);
+    given_back = give_back(run);
+    if (!run->turn.worked)
+        return code;
+    if (run->hold == NULL)
+        return turn_code(run, command_code(&run->turn.child));
+    code = turn_code(run, given_back ? 0 : EX_TEMPFAIL);
+    atomic_store(&run->hold->desk->release, code);
+    return code;
 }
 
 void run_begin_again(struct run *run)
@@ -102,7 +103,6 @@ void run_begin_again(struct run *run)
 static void clean_up(struct run *run)
 {
     claim_free(run->turn.claim);
-    killer_dismiss(run->killer);
     inherited_done(&run->inherited);
 }
 
@@ -114,8 +114,6 @@ int run_all(struct run *run, int turns(struct run *run))
         code = run_connect(run);
         if (code == 0)
             code = turns(run);
-        if (run_status_write(run, code) != 0 && code == 0)
-            code = EX_CANTCREAT;
     }
     clean_up(run);
     /* This must not be mistaken for a command that has exited with this

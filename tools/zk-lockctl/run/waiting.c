@@ -111,10 +111,8 @@ static int await(struct waiting *w, int64_t end_ms)
     int error;
 
     while (!claim_outcome(run->turn.claim, &error)) {
-        bool told = run_sleep(run, say_ms < end_ms ? say_ms : end_ms,
-                              run->inherited.signal_fd, -1);
-
-        if (told && ended_by == 0) {
+        run_sleep(run, say_ms < end_ms ? say_ms : end_ms, -1);
+        if (ended_by == 0) {
             ended_by = fatal_signal(run);
             if (ended_by != 0)
                 claim_cancel(run->turn.claim, ZKR_ECANCELED);
@@ -229,8 +227,8 @@ int run_pause(struct run *run, int64_t ms)
     int ended_by = 0;
 
     while (ended_by == 0 && clock_boot_ms() < end_ms) {
-        if (run_sleep(run, end_ms, run->inherited.signal_fd, -1))
-            ended_by = fatal_signal(run);
+        run_sleep(run, end_ms, -1);
+        ended_by = fatal_signal(run);
     }
     run->turn.interrupted = ended_by == SIGINT;
     return ended_by == 0 ? 0 : EX_SIGNALED + ended_by;

@@ -7,7 +7,7 @@
 
 #include "text/envelope.h"
 
-/* What is no item: the envelope, the types, and the status file of run. */
+/* What is no item: the envelope, and the types. */
 /* clang-format off */
 #define JSON(...) #__VA_ARGS__
 static const char fixed[] = JSON({
@@ -38,21 +38,7 @@ static const char fixed[] = JSON({
   "count": {"type": "integer", "minimum": 0},
   "count_or_null": {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/count"}]},
   "token": {"type": ["string", "null"], "pattern": "^-?[0-9]+$"},
-  "session": {"type": ["string", "null"], "pattern": "^0x[0-9a-f]+$"},
-  "grant": {"type": ["object", "null"], "required": ["node", "token", "session"], "properties": {
-    "node": {"$ref": "#/$defs/path"}, "token": {"$ref": "#/$defs/token"}, "session": {"$ref": "#/$defs/session"}}},
-  "status": {"type": "object",
-    "required": ["path", "kind", "acquired", "grant", "locks", "wait_ms", "held_ms", "lost", "revoked", "overdue", "command", "exit_code"],
-    "properties": {
-      "path": {"$ref": "#/$defs/path"}, "kind": {"enum": ["mutex", "read", "write", "semaphore", "leader"]},
-      "acquired": {"type": "boolean"}, "grant": {"$ref": "#/$defs/grant"},
-      "locks": {"type": "array", "items": {"type": "object", "required": ["path", "grant"],
-        "properties": {"path": {"$ref": "#/$defs/path"}, "grant": {"$ref": "#/$defs/grant"}}}},
-      "wait_ms": {"$ref": "#/$defs/count"}, "held_ms": {"$ref": "#/$defs/count"},
-      "lost": {"type": "boolean"}, "revoked": {"type": "boolean"}, "overdue": {"type": "boolean"},
-      "command": {"type": ["object", "null"], "required": ["exit_code", "signal"],
-        "properties": {"exit_code": {"$ref": "#/$defs/count_or_null"}, "signal": {"$ref": "#/$defs/count_or_null"}}},
-      "exit_code": {"$ref": "#/$defs/count"}}}
+  "session": {"type": ["string", "null"], "pattern": "^0x[0-9a-f]+$"}
 });
 /* clang-format on */
 

@@ -2,15 +2,18 @@
 /* hold: keeps locks for the shell that evaluates what it prints. */
 #include "verbs/verbs.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <unistd.h>
 
-#include "run/desk.h"
-#include "run/keep.h"
+#include "run/hold.h"
 #include "run/label.h"
 #include "run/options.h"
+
+static const char *const on_loss_words[] = { "term", "kill", "nothing", NULL };
+static const int last_signals[] = { SIGTERM, SIGKILL, 0 };
 
 /* clang-format off */
 static const struct opt options[] = {
@@ -21,8 +24,6 @@ static const struct opt options[] = {
     HOLD_OPTIONS,
     { "on-loss", .value = "WHAT", .type = OPT_WORD, .words = on_loss_words, .at = RUN_AT(on_loss),
       .help = "to the shell and what it has started, when the lock is lost: term, kill (after the grace), nothing (term)" },
-    { "pid", .value = "PID", .type = OPT_COUNT, .at = RUN_AT(script_pid),
-      .help = "the process that holds it (the shell that reads the output)" },
     { "check", .type = OPT_ON, .at = RUN_AT(check), .help = "is it still held? 0, or 79" },
     { .name = NULL },
 };
@@ -44,19 +45,22 @@ static int take_locks(struct run_opts *opts, int argc, char **argv)
 
 static int keep(struct run *r)
 {
-    return run_all(r, run_keep);
+    return run_all(r, run_turn);
 }
 
-static int start(struct run *r, struct keep *k, int argc, char **argv)
+static int start(struct run *r, struct hold *h, int argc, char **argv)
 {
     int code = take_locks(&r->opts, argc, argv);
 
     if (code == 0)
-        code = script_find(&k->script, (pid_t)r->opts.script_pid);
+        code = shell_find(&h->shell);
     if (code != 0)
         return code;
-    label_of_script(r->ctl, &r->opts, &k->script);
-    return front_fork(r, k, keep);
+    r->opts.last = last_signals[r->opts.on_loss];
+    if (r->opts.last == 0)
+        r->opts.policy.grace_ms = 0;
+    label_choose(r->ctl, &r->opts, h->shell.process.pid);
+    return hold_fork(r, h, keep);
 }
 
 /* The first words fail, until the rest is printed: so the shell does not go on
@@ -65,13 +69,13 @@ static int start(struct run *r, struct keep *k, int argc, char **argv)
 static int print_code(struct run *r, int argc, char **argv)
 {
     static const char first[] = "false && :;\n";
-    struct keep k;
+    struct hold h = { .front_fd = -1 };
     int code;
 
     inherited_fill_standard();
     (void)!write(STDOUT_FILENO, first, strlen(first));
-    code = start(r, &k, argc, argv);
-    if (code != 0 && r->keep == NULL)
+    code = start(r, &h, argc, argv);
+    if (code != 0 && r->hold == NULL)
         (void)printf("(exit %d);\n", code);
     return code;
 }
@@ -83,7 +87,7 @@ static int hold(struct lockctl *ctl, int argc, char **argv)
                                  &argv, &r.opts);
 
     if (code == 0 && r.opts.check)
-        return ask_holds(ctl, false, argc, argv);
+        return desk_ask(ctl, false, argc, argv);
     if (isatty(STDOUT_FILENO))
         return code != 0
                    ? code

@@ -6,7 +6,7 @@
 
 static int release(struct lockctl *ctl, int argc, char **argv)
 {
-    return ask_holds(ctl, true, argc, argv);
+    return desk_ask(ctl, true, argc, argv);
 }
 
 const struct verb verb_release = {
@@ -14,8 +14,10 @@ const struct verb verb_release = {
     .usage = "[LOCK]",
     .summary = "Give back a lock that hold keeps for the shell",
     .takes = TAKES_FIRST,
-    .help = "Without LOCK: the one that was acquired last. It answers when the "
-            "node of the\n"
-            "lock is gone: 0; 79 when the lock had been lost before.\n",
+    .help =
+        "LOCK may be left out where the shell has held one only. It answers "
+        "when the\n"
+        "node of the lock is gone: 0; 79 when the lock had been lost "
+        "before.\n",
     .run = release,
 };

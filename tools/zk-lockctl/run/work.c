@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The work under the lock, of a command or of a shell: signals, the lease, and
+ * its end. */
+#include "run/hold.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sys/wait.h>
+
+#include "common/words.h"
+
+enum { KILL_AGAIN_MS = 50 };
+
+/* The work while it goes on. */
+struct work {
+    struct run *run;
+    struct child *child;
+    struct hold *hold;               /* NULL: a command works */
+    enum zkr_grant_state_kind state; /* of the lock, as last said */
+    bool killed;    /* KILL was sent because of the lease, or overdue */
+    bool refused;   /* it was said that a signal was not allowed */
+    bool forced;    /* KILL was sent as TERM was not enough */
+    bool ends_rest; /* what the ended command has left behind was told to end */
+    bool given_back; /* the shell has asked for that, or its time is over */
+    int64_t kill_ms; /* when who was told to end is killed; 0: nobody was */
+};
+
+/* -- what is said --------------------------------------------------------- */
+
+/* The desk tells it later, so it has the time. */
+static void note_on_desk(struct desk *desk, const char *text)
+{
+    char at[WORD_MAX];
+
+    (void)snprintf(desk->text, sizeof(desk->text), "at %s: %s",
+                   word_time(clock_wall_ms(), at), text);
+}
+
+int run_tell(const struct run *run, int code, const char *format, ...)
+{
+    bool told = run->hold != NULL && run->turn.worked;
+    char text[WHY_LOST_MAX + 128];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    if (told)
+        shell_speak(&run->hold->shell);
+    if (code == 0)
+        lockctl_say(run->ctl, "%s", text);
+    else
+        (void)lockctl_fail(code, "%s", text);
+    if (told)
+        shell_silence();
+    if (told && code != 0)
+        note_on_desk(run->hold->desk, text);
+    return code;
+}
+
+/* Who is sent a signal, as the end of a sentence. */
+static const char *whom(const struct work *w, int sig)
+{
+    return w->hold != NULL  ? shell_whom(sig)
+           : sig == SIGKILL ? "; KILL to the command"
+                            : "; TERM to the command";
+}
+
+static void say_refused(struct work *w)
+{
+    if (w->refused || !atomic_load(&w->child->guard->refused))
+        return;
+    w->refused = true;
+    (void)run_tell(w->run, EX_NOPERM,
+                   "a process of the command belongs to another user: it "
+                   "cannot be sent signals, and may outlive the lock");
+}
+
+/* A shell is told of losses only. */
+static void say_state(struct work *w, const struct policy_view *view)
+{
+    if (view->state == w->state || w->hold != NULL)
+        return;
+    if (view->state == ZKR_GRANT_SUSPENDED)
+        (void)run_tell(w->run, 0,
+                       "no answer from the servers; the lock is ours for "
+                       "another %lld ms",
+                       (long long)(view->valid_until_ms - view->now_ms));
+    if (view->state == ZKR_GRANT_HELD)
+        (void)run_tell(w->run, 0, "the servers answer; the lock is still ours");
+    w->state = view->state;
+}
+
+/* The lease of one that the guard has killed may have been proven since. */
+static void say_end(const struct work *w, bool overdue, int sig,
+                    enum policy_action action, const struct policy_view *view)
+{
+    char why[WHY_LOST_MAX];
+
+    if (overdue)
+        (void)run_tell(w->run, EX_OVERDUE, "--max-hold is over%s",
+                       whom(w, sig));
+    else if (action == POLICY_SEND_TERM)
+        (void)run_tell(w->run, EX_LOST,
+                       "%sno answer from the servers, and the lease ends in "
+                       "%lld ms%s",
+                       w->hold != NULL ? "LOCK LOST: " : "",
+                       (long long)(view->valid_until_ms - view->now_ms),
+                       whom(w, sig));
+    else
+        (void)run_tell(w->run, EX_LOST, "LOCK LOST: %s%s",
+                       policy_is_ours(view) ? "zk-lockctl did not run until "
+                                              "the lease was over"
+                                            : run_why_lost(w->run, why),
+                       whom(w, sig));
+}
+
+/* -- its end -------------------------------------------------------------- */
+
+/* TERM to all, and what follows. A stopped command could not act on it. */
+static void tell_all(struct work *w)
+{
+    child_signal(w->child, SIGTERM, true);
+    if (w->hold != NULL)
+        return;
+    child_signal(w->child, SIGCONT, true);
+    if (w->kill_ms == 0)
+        w->kill_ms = clock_boot_ms() + w->run->opts.kill_after_ms;
+}
+
+/* The command has ended, but processes that it has started have not. */
+static void tell_rest(struct work *w)
+{
+    if (w->run->ctl->verbose > 0)
+        (void)run_tell(w->run, 0,
+                       "the command has left processes behind: TERM to them");
+    tell_all(w);
+    w->kill_ms = clock_boot_ms() + w->run->opts.policy.grace_ms;
+    w->ends_rest = true;
+}
+
+/* Sends KILL where TERM is not enough; returns when to look again. The lease
+ * kills again and again by itself. */
+static int64_t see_to_end(struct work *w)
+{
+    if (w->hold != NULL)
+        return w->child->ended ? clock_boot_ms() + KILL_AGAIN_MS : INT64_MAX;
+    if (w->killed)
+        return INT64_MAX;
+    if (w->child->ended && !w->ends_rest)
+        tell_rest(w);
+    if (w->kill_ms == 0)
+        return INT64_MAX;
+    if (clock_boot_ms() < w->kill_ms)
+        return w->kill_ms;
+    child_signal(w->child, SIGKILL, true);
+    if (!w->ends_rest && !w->forced)
+        (void)run_tell(w->run, 0,
+                       "the command did not end within %lld ms of TERM: KILL",
+                       (long long)w->run->opts.kill_after_ms);
+    w->forced = true;
+    w->kill_ms = clock_boot_ms() + KILL_AGAIN_MS;
+    return w->kill_ms;
+}
+
+/* -- the lease ------------------------------------------------------------ */
+
+/* Notes why the work is ended, and says so: of a command before TERM and before
+ * KILL, to a shell once. */
+static void note_ending(struct work *w, enum policy_action action, int sig,
+                        const struct policy_view *view)
+{
+    struct turn *turn = &w->run->turn;
+    bool overdue = run_is_overdue(w->run, view);
+    bool said =
+        w->hold != NULL ? atomic_load(&w->child->guard->told) : w->killed;
+
+    if (overdue)
+        turn->overdue = true;
+    else
+        turn->lost = true;
+    if (!said)
+        say_end(w, overdue, sig, action, view);
+    w->killed = w->killed || action == POLICY_SEND_KILL;
+    if (w->hold == NULL)
+        return;
+    if (turn->lost)
+        atomic_store(&w->hold->desk->check, EX_LOST);
+    atomic_store(&w->child->guard->told, true);
+}
+
+/* The guard acts when we do not run at the end of the lease; it has told a
+ * shell. */
+static void obey_guard(struct work *w, const struct policy_view *view)
+{
+    struct guard *g = w->child->guard;
+
+    if (view->valid_until_ms != 0)
+        atomic_store(&g->deadline_ms, view->valid_until_ms);
+    if (w->hold == NULL)
+        return;
+    atomic_store(&w->hold->desk->valid_until_ms, view->valid_until_ms);
+    if (!atomic_load(&g->missed) || w->run->turn.lost)
+        return;
+    w->run->turn.lost = true;
+    note_on_desk(w->hold->desk, "LOCK LOST: the process that kept it did not "
+                                "run until the lease was over");
+    atomic_store(&w->hold->desk->check, EX_LOST);
+}
+
+/* A shell is told before it gets a signal: it may have no stderr then. A
+ * command gets the signal first: a reader of our stderr may be slow. */
+static void end_work(struct work *w, enum policy_action action,
+                     const struct policy_view *view)
+{
+    int last = w->run->opts.last;
+    int sig = action == POLICY_SEND_TERM && last != 0 ? SIGTERM : last;
+    bool told = atomic_load(&w->child->guard->told);
+
+    if (w->hold != NULL)
+        note_ending(w, action, sig, view);
+    if (sig == SIGKILL)
+        child_signal(w->child, SIGKILL, true);
+    else if (sig != 0 && (w->hold == NULL || !told))
+        tell_all(w);
+    if (w->hold != NULL)
+        return;
+    say_state(w, view);
+    note_ending(w, action, sig, view);
+}
+
+/* Does what the lease demands, and returns when to look again. What may still
+ * be ours is kept while the shell lives, also after a loss. */
+static int64_t obey_policy(struct work *w, const struct policy_view *view)
+{
+    struct run *run = w->run;
+    struct policy_plan plan = policy_next(&run->opts.policy, view);
+
+    obey_guard(w, view);
+    if (plan.action == POLICY_NOTHING) {
+        say_state(w, view);
+        return plan.wake_ms;
+    }
+    end_work(w, plan.action, view);
+    if (plan.action == POLICY_SEND_TERM)
+        return plan.wake_ms;
+    if (w->hold != NULL && run->opts.last != SIGKILL) {
+        w->given_back = w->given_back || run_is_overdue(run, view);
+        return INT64_MAX;
+    }
+    return view->now_ms + KILL_AGAIN_MS;
+}
+
+static void obey_revoke(struct work *w)
+{
+    struct run *run = w->run;
+
+    if (!run_is_asked(run))
+        return;
+    if (run->opts.on_revoke == REVOKE_IGNORE) {
+        (void)run_tell(run, 0, "somebody asks for the lock%s; ignored",
+                       run->turn.reason);
+        return;
+    }
+    run->turn.revoked = true;
+    (void)run_tell(run, EX_REVOKED, "somebody asks for the lock%s%s",
+                   run->turn.reason, whom(w, SIGTERM));
+    tell_all(w);
+}
+
+/* -- signals to us -------------------------------------------------------- */
+
+static void pass_on(struct work *w, int sig)
+{
+    struct run *run = w->run;
+
+    if (sig == SIGCONT) {
+        job_continue(&run->job, w->child);
+        return;
+    }
+    if (sig == SIGTTIN || sig == SIGTTOU) {
+        job_share_terminal(&run->job, w->child, sig);
+        return;
+    }
+    if (sig == SIGTSTP)
+        run->job.told_to_stop = true;
+    if (sig == SIGTERM || sig == SIGINT || sig == SIGQUIT)
+        run->turn.told_to_end = true;
+    child_signal(w->child, sig, false);
+    if (signals_is_fatal(sig))
+        child_signal(w->child, SIGCONT, false); /* or it could not */
+    if (sig == SIGTERM && w->kill_ms == 0)
+        w->kill_ms = clock_boot_ms() + run->opts.kill_after_ms;
+}
+
+/* Those of a shell are not for it: it would not know. */
+static void obey_signals(struct work *w, const sigset_t *arrived)
+{
+    if (w->hold != NULL) {
+        w->given_back =
+            w->given_back || sigismember(arrived, DESK_RELEASE) == 1;
+        return;
+    }
+    for (int sig = 1; sig < SIGRTMIN; sig++) {
+        if (sig != SIGCHLD && sigismember(arrived, sig) == 1)
+            pass_on(w, sig);
+    }
+}
+
+/* -- all ------------------------------------------------------------------ */
+
+/* Tells whether processes that the command has left behind may work on. */
+static bool may_stay(const struct run *run)
+{
+    return run->opts.keep_daemons && !run->turn.lost && !run->turn.overdue &&
+           !run->turn.revoked;
+}
+
+/* Notes the end of a command that the guard has killed, if we could not in
+ * time. */
+static void note_end(struct work *w)
+{
+    struct policy_view view = run_view_now(w->run);
+
+    if (atomic_load(&w->child->guard->missed) && !w->killed &&
+        WIFSIGNALED(w->child->status) && WTERMSIG(w->child->status) == SIGKILL)
+        note_ending(w, POLICY_SEND_KILL, SIGKILL, &view);
+}
+
+/* What an ended shell has started is to be killed yet, with --on-loss=kill. */
+static bool is_over(struct work *w, bool left)
+{
+    struct run *run = w->run;
+
+    if (w->hold != NULL) {
+        bool kills =
+            run->opts.last == SIGKILL && (run->turn.lost || run->turn.overdue);
+
+        return w->given_back || (w->child->ended && !(kills && left));
+    }
+    if (!w->child->ended)
+        return false;
+    job_end(&run->job, w->child);
+    return may_stay(run) || !left;
+}
+
+static void watch(struct work *w)
+{
+    struct run *run = w->run;
+
+    for (;;) {
+        struct policy_view view;
+        sigset_t arrived;
+        int64_t wake_ms;
+        int64_t end_ms;
+        bool left;
+
+        /* Read before the command is looked at: what the guard tells later
+         * makes a descriptor readable again, so we do not sleep. */
+        signals_collect(&run->inherited, &arrived);
+        /* We may be stopped at any moment. After the signals: a CONT that is
+         * passed on came before this look at the lease. Before the look: a
+         * command that ends while we are stopped is not killed. */
+        view = run_view_now(run);
+        left = child_reap(w->child);
+        say_refused(w);
+        if (is_over(w, left))
+            return;
+        wake_ms = obey_policy(w, &view);
+        obey_signals(w, &arrived);
+        obey_revoke(w);
+        if (w->hold == NULL && !w->child->ended)
+            job_stop(&run->job, w->child, w->kill_ms != 0);
+        end_ms = see_to_end(w);
+        if (!w->given_back)
+            run_sleep(run, end_ms < wake_ms ? end_ms : wake_ms,
+                      w->child->news_fd);
+    }
+}
+
+static int start_command(struct run *run)
+{
+    char **env = run_env_new(run);
+    struct guard_plan plan = { .argv = run->opts.argv,
+                               .env = env,
+                               .inherited = &run->inherited,
+                               .job = &run->job,
+                               .last = SIGKILL };
+    int64_t deadline_ms = run_view_now(run).valid_until_ms;
+    int error = env != NULL ? child_start(&run->turn.child, &plan, deadline_ms)
+                            : -ENOMEM;
+
+    free(env);
+    if (error == 0)
+        return 0;
+    if (error < 0)
+        return lockctl_fail(EX_RUN, "the command cannot be started: %s",
+                            strerror(-error));
+    return lockctl_fail(error == ENOENT ? EX_NOT_FOUND : EX_NOT_EXECUTABLE,
+                        "%s: %s", run->opts.argv[0], strerror(error));
+}
+
+int run_work(struct run *run)
+{
+    struct work w = { .run = run,
+                      .child = &run->turn.child,
+                      .hold = run->hold,
+                      .state = ZKR_GRANT_HELD };
+    int code = run_check_lease(run);
+
+    if (code == 0)
+        run_listen(run);
+    if (code == 0)
+        code = run->hold != NULL ? hold_begin(run) : start_command(run);
+    if (code == 0) {
+        run->turn.worked = true;
+        run->job.told_to_stop = false;
+        watch(&w);
+        if (run->hold == NULL)
+            note_end(&w);
+        if (w.child->guard_killed)
+            (void)lockctl_fail(EX_SIGNALED + SIGKILL,
+                               "the guard of the command was killed, and the "
+                               "command with it");
+    }
+    if (w.child->guard != NULL)
+        child_done(w.child);
+    grants_listen(&run->turn.grants, NULL, NULL);
+    return code;
+}
