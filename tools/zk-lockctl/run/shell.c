@@ -210,7 +210,7 @@ void shell_signal(struct shell *s, int sig)
         size_t before = s->count;
 
         proc_each(add, &look);
-        if (sig != SIGKILL || s->count == before)
+        if (s->count == before)
             break;
     }
     told_ms = clock_boot_ms();
