@@ -81,7 +81,7 @@ TEST(the_manual_has_each_option)
     PRINT(options, "%s",
           said_by("/bin/bash", "\"$0\" completion bash | "
                                "grep -oE -e '--[a-z0-9-]+' | sort -u"));
-    assert_has(options, "--status-file");
+    assert_has(options, "--lost-exit-code");
     while ((option = strsep(&rest, "\n")) != NULL && *option != '\0')
         assert_is_in(manual, option);
 }
