@@ -21,12 +21,10 @@ by default that of this machine's Debian, with a patch for each fault that is
 mended (tools/client/), and puts it into PREFIX:
 
   PREFIX/include/zookeeper/*.h
-  PREFIX/lib/libzookeeper_mt.so   with the name and the functions of Debian's
-  PREFIX/lib/libzookeeper_mt.a    to be linked into a library that hides it:
-                                  position-independent, nothing but these
-                                  functions is global, and they are hidden
+  PREFIX/lib/libzookeeper_mt.a    position-independent, its functions hidden
 
 Then:  meson setup build -Dzookeeper_prefix=PREFIX
+makes it a part of the library.
 
 CFLAGS are more options for the compiler. Installs what it needs when it runs as
 root; otherwise it says what is missing. The lists of packages of this machine stay as they are.
@@ -110,39 +108,28 @@ generate() {
 
 # FIPS_mode: 3.8.0 calls it, and OpenSSL 3 has none. The type "None" keeps the
 # assertions of the client, as Debian does.
-compile() { # directory, options of the compiler
-    loud cmake cmake -S . -B "$1" -DCMAKE_BUILD_TYPE=None \
-        -DCMAKE_C_FLAGS="-O2 -g -DFIPS_mode\\(\\)=0 ${CFLAGS-} ${2-}" \
+compile() {
+    loud cmake cmake -S . -B build -DCMAKE_BUILD_TYPE=None \
+        -DCMAKE_C_FLAGS="-O2 -g -fvisibility=hidden -DFIPS_mode\\(\\)=0 ${CFLAGS-}" \
         -DWANT_CPPUNIT=OFF -DWITH_OPENSSL=ON -DWITH_CYRUS_SASL=ON
-    loud make make -C "$1" -j"$(nproc)" zookeeper
+    loud make make -C build -j"$(nproc)" zookeeper
 }
 
-# What Debian's library exports.
+# What Debian's library exports. No other name is left, and these are hidden.
 functions=('zoo_*' 'zookeeper_*' zerror is_unrecoverable logLevel log_message
     format_log_message 'allocate_*' 'deallocate_*' 'Z*')
 
-# The build makes archives only. Debian's library has this name.
-link_shared() {
-    { echo '{ global:'; printf '%s;\n' "${functions[@]}"; echo 'local: *; };'; } \
-        >build/map
-    loud 'the linker' gcc -shared -o "$prefix/lib/libzookeeper_mt.so.2" \
-        -Wl,-soname,libzookeeper_mt.so.2 -Wl,--version-script=build/map \
-        -Wl,--whole-archive build/libzookeeper.a build/libhashtable.a \
-        -Wl,--no-whole-archive ${CFLAGS-} -lssl -lcrypto -lsasl2 -lm -pthread
-    ln -sf libzookeeper_mt.so.2 "$prefix/lib/libzookeeper_mt.so"
-    nm -D --defined-only "$prefix/lib/libzookeeper_mt.so.2" >"$log"
-    grep -q ' zookeeper_init_ssl$' "$log" && grep -q ' zookeeper_init_sasl$' \
-        "$log" || die 70 'the library has come out without TLS or SASL'
-}
-
 # One object: what its parts have for each other is global in none.
-link_static() {
-    loud 'the linker' ld -r -o static/zookeeper_mt.o --whole-archive \
-        static/libzookeeper.a static/libhashtable.a
+link() {
+    loud 'the linker' ld -r -o build/zookeeper_mt.o --whole-archive \
+        build/libzookeeper.a build/libhashtable.a
     loud objcopy objcopy --wildcard \
-        "${functions[@]/#/--keep-global-symbol=}" static/zookeeper_mt.o
+        "${functions[@]/#/--keep-global-symbol=}" build/zookeeper_mt.o
+    nm build/zookeeper_mt.o >"$log"
+    grep -q ' T zookeeper_init_secure$' "$log" ||
+        die 70 'the library has come out without TLS or SASL'
     rm -f "$prefix/lib/libzookeeper_mt.a"
-    loud ar ar rcs "$prefix/lib/libzookeeper_mt.a" static/zookeeper_mt.o
+    loud ar ar rcs "$prefix/lib/libzookeeper_mt.a" build/zookeeper_mt.o
 }
 
 install_headers() {
@@ -161,10 +148,8 @@ for patch in "$CURES"/*.patch; do
     loud "${patch##*/}" patch -p1 -i "$patch"
 done
 generate
-compile build
-compile static -fvisibility=hidden
+compile
 mkdir -p "$prefix/lib"
-link_shared
-link_static
+link
 install_headers
 echo "ZooKeeper client ${source##*-} with TLS and SASL: $prefix"

@@ -68,7 +68,7 @@ clang_of_this_debian() {
 
 build_client() {
     [ -z "$(find tools/client tools/build-client.sh \
-        -newer build-client/lib/libzookeeper_mt.so 2>&1)" ] ||
+        -newer build-client/lib/libzookeeper_mt.a 2>&1)" ] ||
         tools/build-client.sh "$PWD/build-client"
 }
 

@@ -245,16 +245,14 @@ enum zkr_session_flags {
 };
 ZKR__FLAGS(zkr_session_flags)
 
-/** The check of a server's certificate. A ZooKeeper client checks its chain,
- *  and that of tools/build-client.sh always the name of the server, too. The
- *  library does not know which client it has, so it refuses the other values
- *  (ZKR_ENOTSUP), and never checks less than a value says. */
+/** What a server's certificate must be: signed by an authority of tls_ca, not
+ *  expired, for a server, and: */
 enum zkr_tls_verify {
-    ZKR_TLS_VERIFY_DEFAULT = 0, /**< CHAIN. */
-    ZKR_TLS_VERIFY_NONE = 1,    /**< Nothing: not supported. */
-    /** An authority of tls_ca has signed it, and it has not expired. */
-    ZKR_TLS_VERIFY_CHAIN = 2,
-    ZKR_TLS_VERIFY_NAME = 3, /**< Also its host name: not supported. */
+    /** For the name of this server in the list of servers, or for its address
+     *  when the list has no name of it. */
+    ZKR_TLS_VERIFY_NAME = 0,
+    /** For any host. */
+    ZKR_TLS_VERIFY_CHAIN = 1,
 };
 
 /** Zero means default, for every member. */
@@ -304,8 +302,8 @@ struct zkr_session_opts {
     enum zkr_tls_verify tls_verify; /**< The check. */
     uint32_t reserved;              /**< Zero. */
 
-    /* SASL: with any of these, and then with sasl_mechanism. Not together with
-     * TLS: the client cannot do both. */
+    /* SASL: with any of these, and then with sasl_mechanism. It encrypts
+     * nothing: use it together with TLS. */
     const char *sasl_mechanism; /**< Such as "DIGEST-MD5" or "GSSAPI". */
     const char *sasl_service;   /**< Default "zookeeper". */
     /** The servers' name for themselves. Default: "zk-sasl-md5" for DIGEST-MD5,

@@ -30,6 +30,9 @@
  * A completion may run although its call has returned an error: the client
  * keeps some of the requests that it has no memory to send.
  *
+ * A library that was built with a client inside (docs/install.md) lends no
+ * handle: another client of the program could not use it.
+ *
  * A handle is that of one epoch: watches and requests end with it, and
  * zkr_session_epoch() tells another. Nothing is repeated.
  */
@@ -55,8 +58,9 @@ typedef int (*zkr_zhandle_fn)(zhandle_t *zh, void *user);
  *           followed by the next, and zkr_session_close() waits: do not block.
  * Threads   Any. Inside @p fn calls that would wait return ZKR_EDEADLK.
  * On error  @p fn was not called.
- * Errors    ZKR_EUNREACHABLE: there is no connection now. Let @p fn return
- *           codes of ZooKeeper, or others that are told from ours.
+ * Errors    ZKR_EUNREACHABLE: there is no connection now. ZKR_ENOTSUP: the
+ *           client is inside the library. Let @p fn return codes of
+ *           ZooKeeper, or others that are told from ours.
  */
 ZKR_CALL int zkr_session_with_handle(zkr_session *session, zkr_zhandle_fn fn,
                                      void *user);

@@ -2,6 +2,7 @@
 /* The client's own handle, lent to a function of the user. */
 #include <zkrecipes/zhandle.h>
 
+#include "base/error.h"
 #include "base/thread.h"
 #include "session/connector.h"
 #include "session/session.h"
@@ -17,6 +18,10 @@ static int lend(struct zkr_session *s, zkr_zhandle_fn fn, void *user)
 
     zkr__session_lock(s);
     rc = zkr__session_check_connected_locked(s);
+    if (rc == ZKR_OK && ZKR__CLIENT_INSIDE)
+        rc = zkr__fail(ZKR_ENOTSUP, "session: its ZooKeeper client is inside "
+                                    "the library, where no program can call "
+                                    "it");
     s->borrowers += rc == ZKR_OK;
     zk = s->zk;
     zkr__session_unlock(s);

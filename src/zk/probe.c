@@ -108,9 +108,9 @@ static void await(struct probe_target *t, const struct zkr_session_opts *opts,
     if (wait_for(t->fd, POLLOUT, deadline) &&
         getsockopt(t->fd, SOL_SOCKET, SO_ERROR, &t->error, &len) != 0)
         t->error = errno;
-    if (ZKR__HAS_TLS && t->error == 0 && opts->tls_ca != NULL)
-        t->tls_rc = zkr__tls_try(opts, t->fd, deadline, t->tls, sizeof(t->tls),
-                                 &t->hangs_up);
+    if (ZKR__CLIENT_INSIDE && t->error == 0 && opts->tls_ca != NULL)
+        t->tls_rc = zkr__tls_try(opts, t->name, t->fd, deadline, t->tls,
+                                 sizeof(t->tls), &t->hangs_up);
     (void)close(t->fd);
 }
 

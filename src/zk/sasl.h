@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SASL by Cyrus, where the client has it: the answers that a mechanism asks
+/* SASL by Cyrus, where the client is inside: the answers that a mechanism asks
  * for, as the options of a session say. */
 #pragma once
-
-#include <stdbool.h>
 
 struct zkr_session_opts;
 
 /* The answers for one handle. */
 struct zkr__sasl;
-
-#ifdef HAVE_CYRUS_SASL_H
-#define ZKR__HAS_SASL true
-#else /* then nothing of this file is called */
-#define ZKR__HAS_SASL false
-#endif
 
 /* Prepares Cyrus SASL in this process, and tells whether it has the mechanism.
  * Errors: ZKR_EINVAL, ZKR_ENOMEM, ZKR_ESYSTEM. */

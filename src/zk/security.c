@@ -43,21 +43,6 @@ static int check_name(const char *option, const char *value)
     return ZKR_OK;
 }
 
-static int check_verify(uint32_t verify)
-{
-    if (verify == ZKR_TLS_VERIFY_DEFAULT || verify == ZKR_TLS_VERIFY_CHAIN)
-        return ZKR_OK;
-    if (verify == ZKR_TLS_VERIFY_NONE || verify == ZKR_TLS_VERIFY_NAME)
-        return zkr__fail(ZKR_ENOTSUP,
-                         "session options: tls_verify: the ZooKeeper client "
-                         "checks the chain of a server's certificate, never "
-                         "%s",
-                         verify == ZKR_TLS_VERIFY_NAME ? "its name"
-                                                       : "less than that");
-    return zkr__fail(ZKR_EINVAL, "session options: unknown tls_verify %u",
-                     verify);
-}
-
 /* That this process gets no descriptor is no fault of the option. */
 int zkr__security_fail_to_open(const char *option, const char *name, int error)
 {
@@ -78,21 +63,24 @@ static int check_tls(const struct zkr_session_opts *o)
         { "tls_cert", o->tls_cert },
         { "tls_key", o->tls_key },
     };
-    int rc = check_verify(o->tls_verify);
+    int rc = ZKR_OK;
 
+    if (o->tls_verify > ZKR_TLS_VERIFY_CHAIN)
+        return zkr__fail(ZKR_EINVAL, "session options: unknown tls_verify %d",
+                         (int)o->tls_verify);
     for (size_t i = 0; i < 3 && rc == ZKR_OK; i++)
         rc = check_name(files[i].option, files[i].name);
     if (rc == ZKR_OK && o->tls_password != NULL)
         rc = check_name("tls_password", o->tls_password);
     if (rc == ZKR_OK)
-        rc = ZKR__HAS_TLS ? zkr__tls_check(o) : lacks("TLS");
+        rc = ZKR__CLIENT_INSIDE ? zkr__tls_check(o) : lacks("TLS");
     return rc;
 }
 
 static int load_tls(const struct zkr_session_opts *o)
 {
     if (o->tls_ca == NULL && o->tls_cert == NULL && o->tls_key == NULL &&
-        o->tls_password == NULL && o->tls_verify == ZKR_TLS_VERIFY_DEFAULT)
+        o->tls_password == NULL && o->tls_verify == ZKR_TLS_VERIFY_NAME)
         return ZKR_OK;
     return check_tls(o);
 }
@@ -143,13 +131,7 @@ static int check_sasl(const struct zkr_session_opts *o)
         return zkr__fail(ZKR_EINVAL,
                          "session options: DIGEST-MD5 needs sasl_user, and "
                          "sasl_password or sasl_password_file");
-    if (!ZKR__HAS_SASL)
-        return lacks("SASL");
-    if (o->tls_ca != NULL)
-        return zkr__fail(ZKR_ENOTSUP,
-                         "session options: the ZooKeeper client has TLS and "
-                         "SASL, but not both on one connection");
-    return ZKR_OK;
+    return ZKR__CLIENT_INSIDE ? ZKR_OK : lacks("SASL");
 }
 
 static int load_sasl(struct zkr_session_opts *o)
@@ -163,7 +145,7 @@ static int load_sasl(struct zkr_session_opts *o)
     rc = check_sasl(o);
     if (rc == ZKR_OK && o->sasl_password_file != NULL)
         rc = read_password(o);
-    return ZKR__HAS_SASL && rc == ZKR_OK ? zkr__sasl_check(o) : rc;
+    return ZKR__CLIENT_INSIDE && rc == ZKR_OK ? zkr__sasl_check(o) : rc;
 }
 
 int zkr__security_load(struct zkr_session_opts *opts)

@@ -7,9 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <arpa/inet.h>
+#include <netdb.h>
+
 #include <openssl/err.h>
 #include <openssl/ssl.h>
-#include <openssl/x509.h>
+#include <openssl/x509v3.h>
 
 #include <zkrecipes/session.h>
 
@@ -182,8 +185,26 @@ static bool shake_without_signal(SSL *ssl, int64_t deadline, int *ret_error)
     return shaken;
 }
 
-int zkr__tls_try(const struct zkr_session_opts *o, int fd, int64_t deadline,
-                 char *reason, size_t size, bool *ret_hangs_up)
+/* As the client expects it (tools/client/05-names.patch), but for one name. */
+static void expect_name(SSL *ssl, const struct zkr_session_opts *o,
+                        const char *server)
+{
+    size_t length = strlen(server) - strlen(strrchr(server, ':'));
+    char host[NI_MAXHOST];
+    struct in6_addr address;
+
+    (void)snprintf(host, sizeof(host), "%.*s", (int)length, server);
+    SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    if (inet_pton(AF_INET, host, &address) != 1 &&
+        inet_pton(AF_INET6, host, &address) != 1)
+        (void)SSL_set_tlsext_host_name(ssl, host);
+    if (o->tls_verify == ZKR_TLS_VERIFY_NAME)
+        (void)SSL_set1_host(ssl, host);
+}
+
+int zkr__tls_try(const struct zkr_session_opts *o, const char *server, int fd,
+                 int64_t deadline, char *reason, size_t size,
+                 bool *ret_hangs_up)
 {
     SSL_CTX *ctx = NULL;
     SSL *ssl = NULL;
@@ -195,6 +216,8 @@ int zkr__tls_try(const struct zkr_session_opts *o, int fd, int64_t deadline,
         return rc == ZKR_ESYSTEM ? rc : ZKR_ZSSLCONNECTIONERROR;
     }
     ssl = SSL_new(ctx);
+    if (ssl != NULL)
+        expect_name(ssl, o, server);
     if (ssl != NULL && SSL_set_fd(ssl, fd) == 1 &&
         !shake_without_signal(ssl, deadline, &error) &&
         error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes handles of libzookeeper_mt, plain, with TLS or with SASL. */
+/* Makes handles of libzookeeper_mt, plain, with TLS, with SASL or both. */
 #include "zk/zk_init.h"
 
 #include <errno.h>
@@ -12,46 +12,7 @@
 #include "zk/sasl.h"
 #include "zk/zk.h"
 
-#ifdef HAVE_OPENSSL_H
-
-/* From <zookeeper/zookeeper_log.h>, which cannot be included as installed. */
-extern ZOOAPI FILE *zoo_get_log_stream(void);
-
-/* The longest line of the client, and its end. */
-#define LINE_MAX_BYTES 4097
-
-/* One at a time, because the client takes the list of files apart with
- * strtok(), and because the client has one log stream. */
-static pthread_mutex_t tls_lock = PTHREAD_MUTEX_INITIALIZER;
-static FILE *tls_log; /* under tls_lock, as all below; never closed */
-static log_callback_fn log_of_handles;
-
-static ssize_t write_log(void *cookie, const char *text, size_t size)
-{
-    char line[LINE_MAX_BYTES];
-
-    (void)cookie;
-    (void)snprintf(line, sizeof(line), "%.*s", (int)size, text);
-    log_of_handles(line);
-    return (ssize_t)size;
-}
-
-/* zookeeper_init_ssl() takes no log callback. Until the handle can be given
- * one, its lines go to the client's log stream, which is this one meanwhile.
- * Lines of other handles of the program that have no callback either come here,
- * too. */
-static FILE *divert_log(log_callback_fn log)
-{
-    const cookie_io_functions_t functions = { .write = write_log };
-    FILE *before = zoo_get_log_stream();
-
-    log_of_handles = log;
-    if (tls_log == NULL)
-        tls_log = fopencookie(NULL, "w", functions);
-    if (tls_log != NULL)
-        zoo_set_log_stream(tls_log);
-    return before;
-}
+#if ZKR__CLIENT_INSIDE
 
 static char *list_files(const struct zkr_session_opts *o)
 {
@@ -65,60 +26,43 @@ static char *list_files(const struct zkr_session_opts *o)
     return files;
 }
 
-/* The client keeps copies, one of which it never frees (ZOOKEEPER-4020). */
-static int init_tls(const struct zkr__zk_init *i, zhandle_t **ret_zh)
-{
-    char *files = list_files(i->config->opts);
-    FILE *before;
-    int error;
-
-    if (files == NULL)
-        return ENOMEM;
-    (void)pthread_mutex_lock(&tls_lock);
-    before = divert_log(i->log);
-    *ret_zh = zookeeper_init_ssl(i->config->servers, files, i->watcher,
-                                 i->config->timeout_ms, NULL, i->context,
-                                 ZOO_NO_LOG_CLIENTENV);
-    error = errno;
-    if (*ret_zh != NULL)
-        zoo_set_log_callback(*ret_zh, i->log);
-    zoo_set_log_stream(before);
-    (void)pthread_mutex_unlock(&tls_lock);
-    explicit_bzero(files, strlen(files));
-    free(files);
-    return *ret_zh != NULL ? 0 : error;
-}
-
-#endif
-
-#ifdef HAVE_CYRUS_SASL_H
-
-static zhandle_t *init_sasl(const struct zkr__zk_init *i)
+static zhandle_t *init_secure(const struct zkr__zk_init *i)
 {
     const struct zkr_session_opts *o = i->config->opts;
-    zoo_sasl_params_t params = {
+    bool any_name = o->tls_verify == ZKR_TLS_VERIFY_CHAIN;
+    int flags = ZOO_NO_LOG_CLIENTENV | (any_name ? ZOO_TLS_ANY_NAME : 0);
+    zoo_sasl_params_t sasl = {
         .service = o->sasl_service,
         .host = o->sasl_host,
         .mechlist = o->sasl_mechanism,
-        .callbacks = zkr__sasl_callbacks(i->sasl),
+        .callbacks = i->sasl != NULL ? zkr__sasl_callbacks(i->sasl) : NULL,
     };
+    char *files = o->tls_ca != NULL ? list_files(o) : NULL;
+    zhandle_t *zh;
+    int error;
 
-    return zookeeper_init_sasl(i->config->servers, i->watcher,
-                               i->config->timeout_ms, NULL, i->context,
-                               ZOO_NO_LOG_CLIENTENV, i->log, &params);
+    if (o->tls_ca != NULL && files == NULL)
+        return NULL;
+    zh = zookeeper_init_secure(i->config->servers, files, i->watcher,
+                               i->config->timeout_ms, NULL, i->context, flags,
+                               i->log, i->sasl != NULL ? &sasl : NULL);
+    error = errno;
+    if (files != NULL)
+        explicit_bzero(files, strlen(files));
+    free(files);
+    errno = error;
+    return zh;
 }
 
 #endif
 
 static int init(const struct zkr__zk_init *i, zhandle_t **ret_zh)
 {
-#ifdef HAVE_OPENSSL_H
-    if (i->config->opts != NULL && i->config->opts->tls_ca != NULL)
-        return init_tls(i, ret_zh);
-#endif
-#ifdef HAVE_CYRUS_SASL_H
-    if (i->sasl != NULL)
-        *ret_zh = init_sasl(i);
+#if ZKR__CLIENT_INSIDE
+    const struct zkr_session_opts *o = i->config->opts;
+
+    if (o != NULL && (o->tls_ca != NULL || i->sasl != NULL))
+        *ret_zh = init_secure(i);
     else
 #endif
         *ret_zh = zookeeper_init2(i->config->servers, i->watcher,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes handles of libzookeeper_mt, plain, with TLS or with SASL. */
+/* Makes handles of libzookeeper_mt, plain, with TLS, with SASL or both. */
 #pragma once
 
 #include <zookeeper/zookeeper.h>

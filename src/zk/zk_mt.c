@@ -291,7 +291,7 @@ static void free_zk(struct zkr__zk *zk)
     end_hold(&zk->learning);
     end_hold(&zk->counting);
     zkr__move_forget(&zk->move);
-    if (ZKR__HAS_SASL)
+    if (ZKR__CLIENT_INSIDE)
         zkr__sasl_free(zk->sasl);
     while ((link = zkr__list_pop(&zk->transactions)) != NULL)
         free_transaction(ZKR__CONTAINER(link, struct transaction, link));
@@ -320,7 +320,7 @@ static int init_handle(struct zkr__zk *zk, const struct zkr__zk_config *config)
     char name[ZKR__THREAD_NAME_MAX];
     int error;
 
-    if (ZKR__HAS_SASL && opts != NULL && opts->sasl_mechanism != NULL) {
+    if (ZKR__CLIENT_INSIDE && opts != NULL && opts->sasl_mechanism != NULL) {
         init.sasl = zk->sasl = zkr__sasl_new(opts);
         if (zk->sasl == NULL)
             return no_handle(ENOMEM);

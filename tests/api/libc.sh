@@ -63,7 +63,7 @@ for source in "$root"/src/*/*.c "$root"/recipes/*.c; do
     src/zk/tls.c | src/zk/sasl.c) continue ;;
     esac
     musl-gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -D_GNU_SOURCE \
-        -DTHREADED -I"$root/include" -I"$root/src" -I"$tmp/include" -c "$source" \
+        -DTHREADED -DZKR__CLIENT_INSIDE=0 -I"$root/include" -I"$root/src" -I"$tmp/include" -c "$source" \
         -o "$tmp/objects/$(echo "$name" | tr / _).o" ||
         complain "$name does not compile with musl"
 done

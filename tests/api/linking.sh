@@ -3,16 +3,17 @@
 # Checks each way to link with the installed library that docs/install.md names,
 # in C and in C++, outside of the tree.
 #
-#   linking.sh SOURCE_ROOT [MESON_OPTION...]
+#   linking.sh SOURCE_ROOT [ZOOKEEPER_PREFIX]
 #
-# With a client of its own below -Dzookeeper_prefix, TLS works in each of them,
-# and in the installed tool.
+# With that client inside, each program makes a session over TLS when nothing is
+# left of the client's own directory, and so does the installed tool, and a program
+# that uses Debian's client as well.
 set -eu
 
 root=$1
-shift
+client=${2-}
 tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+trap '[ ! -e "$tmp/zk" ] || "$root/tools/zk-dev" down --dir "$tmp/zk"; rm -rf "$tmp"' EXIT
 prefix=$tmp/prefix
 failed=0
 
@@ -35,38 +36,64 @@ step() {
 # The program runs without a server.
 runs() {
     # shellcheck disable=SC2086 # one name or none
-    step "$1" env LD_LIBRARY_PATH="$prefix/lib" "$2" $pem || :
+    step "$1" env LD_LIBRARY_PATH="$prefix/lib" "$2" $hosts || :
 }
 
-pem=
-tools=disabled
-case "$*" in
-*-Dzookeeper_prefix=*)
-    pem=$tmp/key.pem
-    tools=enabled
-    openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=test \
-        -keyout "$pem" -out "$tmp/cert.pem" 2>"$tmp/log"
-    cat "$tmp/cert.pem" >>"$pem"
-    ;;
-esac
+# Its port takes connections with TLS, and without.
+start_server() {
+    jars=/usr/share/java
+    factory=org.apache.zookeeper.server.NettyServerCnxnFactory
+    mkdir "$tmp/keys"
+    "$root/tests/lib/keys.sh" "$tmp/keys"
+    ZKR_SERVER_CLASS_PATH=$jars/zookeeper.jar:$jars/slf4j-simple.jar$(printf ':%s' $jars/netty-*.jar) \
+        ZK_DEV_JAVA_OPTS="-Dzookeeper.serverCnxnFactory=$factory \
+        -Dzookeeper.client.portUnification=true \
+        -Dzookeeper.authProvider.x509=org.apache.zookeeper.server.auth.X509AuthenticationProvider \
+        -Dzookeeper.ssl.keyStore.location=$tmp/keys/server.p12 \
+        -Dzookeeper.ssl.keyStore.password=secret \
+        -Dzookeeper.ssl.trustStore.location=$tmp/keys/trust.p12 \
+        -Dzookeeper.ssl.trustStore.password=secret" \
+        "$root/tools/zk-dev" up --dir "$tmp/zk"
+}
+
+hosts=
+options=-Dtools=disabled
+if [ -n "$client" ]; then
+    hosts=$(start_server | sed -n 's/^ZK_SERVERS=//p')
+    [ -n "$hosts" ] || exit 1
+    cp -R "$client" "$tmp/client"
+    options=-Dzookeeper_prefix=$tmp/client
+fi
 
 cat >"$tmp/main.c" <<'END'
 #include <stdio.h>
 #include <zkrecipes/zkrecipes.h>
 
-/* The client makes a handle with TLS: a program that has found another client
- * ends here. */
-static int uses_tls(char *pem)
+#ifdef BOTH
+#include <zookeeper/zookeeper.h>
+
+static int uses_another(const char *hosts)
+{
+    zhandle_t *zh = zookeeper_init(hosts, NULL, 10000, NULL, NULL, 0);
+
+    while (zoo_state(zh) != ZOO_CONNECTED_STATE)
+        continue;
+    return zookeeper_close(zh);
+}
+#else
+#define uses_another(hosts) 0
+#endif
+
+static int uses_tls(const char *hosts)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *s = NULL;
 
-    opts.tls_ca = pem;
-    opts.tls_cert = pem;
-    opts.tls_key = pem;
-    opts.flags = ZKR_SESSION_ONE_ROUND;
-    if (zkr_session_open("127.0.0.1:1", &opts, &s) == ZKR_EREFUSED)
-        return 0;
+    opts.tls_ca = "keys/ca.pem";
+    opts.tls_cert = "keys/client.pem";
+    opts.tls_key = "keys/client.key";
+    if (zkr_session_open(hosts, &opts, &s) == ZKR_OK && uses_another(hosts) == 0)
+        return zkr_session_close(s);
     (void)puts(zkr_error_detail());
     return 1;
 }
@@ -98,20 +125,32 @@ int main()
 END
 
 step install meson setup "$tmp/build" "$root" --prefix="$prefix" --libdir=lib --buildtype=plain \
-    -Dtools=$tools -Dexamples=disabled -Ddocs=disabled "$@"
+    -Dexamples=disabled -Ddocs=disabled "$options"
 step install meson install -C "$tmp/build"
 [ -e "$prefix/share/doc/zkrecipes/LICENSE" ] || complain 'no LICENSE'
 
-if [ -n "$pem" ]; then
-    code=0
-    LD_LIBRARY_PATH=$prefix/lib "$prefix/bin/zk-lockctl" --servers 127.0.0.1:1 --tls-ca "$pem" \
-        --tls-cert "$pem" --tls-key "$pem" ls >"$tmp/log" 2>&1 || code=$?
-    grep -q 'refused the connection' "$tmp/log" ||
-        { cat "$tmp/log"; complain "the installed tool has ended with $code"; }
+rm -rf "$tmp/client"
+cd "$tmp"
+
+# What others have installed is none of ours, and no package is needed.
+export PKG_CONFIG_LIBDIR="$prefix/lib/pkgconfig"
+if nm -D --defined-only "$prefix/lib/libzkrecipes.so" |
+    grep -v ' zkr_[a-z_0-9]*@\| ZKRECIPES_'; then
+    complain '... of the shared library could meet other names'
+fi
+if nm --extern-only --defined-only "$prefix/lib/libzkrecipes.a" | grep ' [^ ]*$' |
+    grep -v ' zkr_[a-z][a-z_0-9]*$\|\.o:$'; then
+    complain '... of the static library could meet other names'
+fi
+if readelf -d "$prefix/lib/libzkrecipes.so" | grep -i 'runpath\|rpath'; then
+    complain '... is where the shared library looks for others'
+fi
+if [ -n "$client" ]; then
+    step 'the installed tool' env LD_LIBRARY_PATH="$prefix/lib" "$prefix/bin/zk-lockctl" \
+        --servers "$hosts" --tls-ca keys/ca.pem --tls-cert keys/client.pem \
+        --tls-key keys/client.key ls / || :
 fi
 
-export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
-cd "$tmp"
 if ! grep -qi '^Name: *zkrecipes' "$prefix/lib/pkgconfig/zkrecipes.pc" ||
     grep -qi '^URL:.*apache' "$prefix/lib/pkgconfig/zkrecipes.pc"; then
     complain 'zkrecipes.pc names another project'
@@ -136,6 +175,21 @@ if step 'plain cc, static' cc main.c -o static -I"$prefix/include" \
     $(pkg-config --static --libs zkrecipes |
         sed 's/-lzkrecipes//g') -pthread; then
     runs 'plain cc, static' ./static
+fi
+
+# shellcheck disable=SC2043
+both() { # what, libraries
+    if step "$1" cc -DBOTH main.c -o both -I"$prefix/include" -L"$prefix/lib" $2; then
+        runs "$1" ./both
+    fi
+}
+if [ -n "$client" ]; then
+    static="$prefix/lib/libzkrecipes.a $(pkg-config --static --libs zkrecipes |
+        sed 's/-lzkrecipes//g')"
+    both 'beside another client' '-lzkrecipes -lzookeeper_mt'
+    both 'behind another client' '-lzookeeper_mt -lzkrecipes'
+    both 'static, beside another client' "$static -lzookeeper_mt"
+    both 'both static' "$static $(cc -print-file-name=libzookeeper_mt.a)"
 fi
 
 cat >CMakeLists.txt <<'END'

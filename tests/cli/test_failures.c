@@ -316,12 +316,12 @@ TEST(needs_of_tls_and_sasl_are_checked_first)
           file);
     write_auth("secret\n", 0600);
     FAILS(64, "sasl_mechanism is missing", "ls", "--sasl-password-file", file);
-    if (!CLIENT_HAS_SASL)
+    if (!ZKR__CLIENT_INSIDE)
         FAILS(78, "has no SASL; tools/build-client.sh makes one", "ls",
               "--sasl-mechanism", "DIGEST-MD5", "--sasl-user", "me",
               "--sasl-password-file", file);
     FAILS(64, "tls_key is missing", "ls", "--tls-ca", file, "--tls-cert", file);
-    if (CLIENT_HAS_TLS)
+    if (ZKR__CLIENT_INSIDE)
         FAILS(64, "tls_ca '/nowhere/ca'", "ls", "--tls-ca", "/nowhere/ca",
               "--tls-cert", file, "--tls-key", file);
     else

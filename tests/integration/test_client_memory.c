@@ -729,7 +729,7 @@ TEST_ROWS(each_allocation_of_the_client_may_fail, operations, o)
 
 /* -- requests that are refused --------------------------------------------- */
 
-#if CLIENT_SURVIVES /* that of tools/build-client.sh */
+#if ZKR__CLIENT_INSIDE /* that of tools/build-client.sh */
 
 /* How often a request of the client was answered. */
 static atomic_int answers_of_client;

@@ -27,6 +27,32 @@ enum {
 
 static struct tls_files files;
 
+/* Servers with another certificate: see keys.sh. `the_server` has the usual
+ * one. */
+static struct server *elsewhere, *named;
+
+static struct server *start_with(const char *const *java_opts,
+                                 const char *const *cfg_lines)
+{
+    const struct server_opts opts = { .security = SERVER_TLS,
+                                      .java_opts = java_opts,
+                                      .cfg_lines = cfg_lines };
+    struct server *s = NULL;
+
+    assert_int_equal(server_start(&opts, &s), SERVER_OK);
+    return s;
+}
+
+static struct server *start_server_as(const char *store)
+{
+    char line[600];
+    const char *const lines[] = { line, NULL };
+
+    (void)snprintf(line, sizeof(line), "ssl.keyStore.location=%s/%s.p12",
+                   server_keys(), store);
+    return start_with(NULL, lines);
+}
+
 static struct zkr_session_opts tls_opts(const char *ca, const char *client)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
@@ -147,8 +173,7 @@ TEST(an_authority_that_has_not_signed_is_told)
                ZKR_ZSSLCONNECTIONERROR, "its certificate is refused");
 }
 
-/* Regression: the client believes all authorities of the machine as well, and
- * checks no names (tools/client/). */
+/* Regression: the client believed all authorities of the machine as well. */
 TEST(only_the_named_authorities_are_believed)
 {
     char ca[512];
@@ -170,15 +195,13 @@ TEST(a_certificate_that_is_no_good_is_told)
                 { "client", "certificate purpose" } };
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        char line[600];
-        const char *const lines[] = { line, NULL };
-        struct server_opts server_opts = { .security = SERVER_TLS,
-                                           .cfg_lines = lines };
-        struct server *server;
+        struct server *server = start_server_as(bad[i].store);
+        struct zkr_session_opts opts = tls_opts("ca", "client");
+        zkr_session *s = NULL;
 
-        (void)snprintf(line, sizeof(line), "ssl.keyStore.location=%s/%s.p12",
-                       server_keys(), bad[i].store);
-        assert_int_equal(server_start(&server_opts, &server), SERVER_OK);
+        /* It takes its time for the first handshake. */
+        assert_true(zkr_session_open(server_secure_hosts(server), &opts, &s) !=
+                    ZKR_OK);
         open_fails(server_secure_hosts(server), tls_opts("ca", "client"),
                    ZKR_ZSSLCONNECTIONERROR, bad[i].word);
         server_stop(server);
@@ -271,12 +294,125 @@ TEST(a_file_that_is_no_good_is_told)
     open_fails(hosts, opts, ZKR_EINVAL, "with this tls_password");
 }
 
-TEST(tls_and_sasl_exclude_each_other)
+/* -- the names of servers -------------------------------------------------- */
+
+static const struct name_row {
+    const char *name;
+    struct server **server;
+    const char *hosts; /* '#': the port */
+    enum zkr_tls_verify verify;
+    const char *fault; /* NULL: it connects */
+} name_rows[] = {
+    { "an address", &the_server, "127.0.0.1:#", 0, NULL },
+    { "a name", &the_server, "localhost:#", 0, NULL },
+    { "another address", &named, "127.0.0.1:#", 0, "IP address mismatch" },
+    { "the name alone", &named, "localhost:#", 0, NULL },
+    { "a name goes before an address", &named, "127.0.0.1:#,localhost:#", 0,
+      NULL },
+    { "a name of another port is none", &named, "127.0.0.1:#,localhost:1", 0,
+      "IP address mismatch" },
+    { "not of this address", &elsewhere, "127.0.0.1:#", 0,
+      "IP address mismatch" },
+    { "not of this name", &elsewhere, "localhost:#", 0, "hostname mismatch" },
+    { "any name is asked for", &elsewhere, "localhost:#", ZKR_TLS_VERIFY_CHAIN,
+      NULL },
+    { "any address is asked for", &elsewhere, "127.0.0.1:#",
+      ZKR_TLS_VERIFY_CHAIN, NULL },
+};
+
+static const char *port_of(const struct server *s)
+{
+    return strrchr(server_secure_hosts(s), ':') + 1;
+}
+
+static void fill_in(char *hosts, size_t size, const char *pattern,
+                    const char *port)
+{
+    size_t used = 0;
+
+    for (; *pattern != '\0'; pattern++)
+        used += (size_t)snprintf(hosts + used, size - used, "%.*s",
+                                 *pattern == '#' ? 8 : 1,
+                                 *pattern == '#' ? port : pattern);
+}
+
+/* Regression: whoever had a certificate of the authority could take the place
+ * of a server. */
+TEST_ROWS(a_certificate_is_for_a_name, name_rows, row)
 {
     struct zkr_session_opts opts = tls_opts("ca", "client");
+    char hosts[256];
+    AUTO(session) s = NULL;
+
+    opts.tls_verify = row->verify;
+    fill_in(hosts, sizeof(hosts), row->hosts, port_of(*row->server));
+    if (row->fault == NULL)
+        ok(zkr_session_open(hosts, &opts, &s));
+    else
+        open_fails(hosts, opts, ZKR_ZSSLCONNECTIONERROR, row->fault);
+}
+
+/* Each server is compared with its own name, at each connection. */
+TEST(each_server_of_a_list_has_its_name)
+{
+    struct zkr_session_opts opts = tls_opts("ca", "client");
+    char hosts[256];
+    AUTO(session) s = NULL;
+
+    (void)snprintf(hosts, sizeof(hosts), "127.0.0.1:%s,localhost:%s",
+                   port_of(elsewhere), port_of(named));
+    ok(zkr_session_open(hosts, &opts, &s));
+    for (int i = 0; i < 2; i++) {
+        server_kill9(named);
+        wait_session_state(s, ZKR_SESSION_SUSPENDED);
+        assert_int_equal(server_restart(named), SERVER_OK);
+        wait_session_state(s, ZKR_SESSION_RECONNECTED);
+    }
+}
+
+/* -- SASL ------------------------------------------------------------------ */
+
+/* A server with TLS that knows the password of the user. */
+static struct server *start_with_logins(void)
+{
+    static const char *const lines[] = {
+        "authProvider.sasl=org.apache.zookeeper.server.auth."
+        "SASLAuthenticationProvider",
+        NULL
+    };
+    char option[600];
+    const char *const options[] = { option, NULL };
+    char name[512];
+    FILE *file;
+
+    (void)snprintf(name, sizeof(name), "%s/jaas.conf", server_keys());
+    file = fopen(name, "we");
+    assert_non_null(file);
+    (void)fputs("Server { org.apache.zookeeper.server.auth."
+                "DigestLoginModule required user_" SERVER_SASL_USER
+                "=\"" SERVER_SASL_PASSWORD "\"; };\n",
+                file);
+    assert_int_equal(fclose(file), 0);
+    (void)snprintf(option, sizeof(option),
+                   "-Djava.security.auth.login.config=%s", name);
+    return start_with(options, lines);
+}
+
+TEST(a_login_over_tls)
+{
+    struct zkr_session_opts opts = tls_opts("ca", "client");
+    struct server *server = start_with_logins();
+    zkr_session *s = NULL;
 
     with_sasl(&opts);
-    open_fails(server_secure_hosts(the_server), opts, ZKR_ENOTSUP, "not both");
+    opts.acl = "sasl:" SERVER_SASL_USER ":cdrwa";
+    ok(zkr_session_open(server_secure_hosts(server), &opts, &s));
+    ok(zkr_session_create(s, "/ours", "x", 1, NULL, SOON_MS, NULL));
+    ok(zkr_session_get(s, "/ours", SOON_MS, NULL));
+    close_session(s);
+    opts.sasl_password = "wrong";
+    open_fails(server_secure_hosts(server), opts, ZKR_ZAUTHFAILED, "");
+    server_stop(server);
 }
 
 /* -- what must not hang --------------------------------------------------- */
@@ -421,9 +557,21 @@ TEST(a_close_does_not_wait_for_a_server_that_falls_silent)
     }
 }
 
+static int run_group(void)
+{
+    int failed = 1;
+
+    elsewhere = start_server_as("elsewhere");
+    named = start_server_as("named");
+    failed = test_run_all();
+    server_stop(named);
+    server_stop(elsewhere);
+    return failed;
+}
+
 int main(void)
 {
     const struct server_opts opts = { .security = SERVER_TLS };
 
-    return run_with_server(&opts, test_run_all);
+    return run_with_server(&opts, run_group);
 }
