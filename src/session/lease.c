@@ -301,11 +301,13 @@ static int64_t longest(const struct zkr__lease *lease)
     return min(max(chain, lease->timeout * 3 / 10), lease->timeout / 2) / CHAIN;
 }
 
-/* The beacon can be read, answers are quick, and the session is firm. */
+/* The beacon can be read, answers are quick, the session is firm, and G leaves
+ * room for the beat. */
 static bool can_share(const struct zkr__lease *lease)
 {
     return lease->hops == 1 && lease->shown.firm != 0 &&
            lease->slowest <= lease->timeout / 20 &&
+           gap(lease) <= lease->timeout / 3 &&
            lease->heard < end(lease, lease->firm);
 }
 

@@ -187,8 +187,9 @@ int64_t zkr__lease_promised(const struct zkr__lease *lease);
  * come from servers that have too much to do.
  *
  * With shared evidence the beat is a third of G, and T/100, while R is up to
- * T/20. A proof is up to G + 2 b + R old when it comes, and a sign is always G
- * before a sync. So the beacon may stand still for three beats.
+ * T/20, and G up to T/3. A proof is up to G + 2 b + R old when it comes, and a
+ * sign is always G before a sync. So the beacon may stand still for three
+ * beats.
  *
  * When a link turns slow, a sign that is not answered tells, see below. */
 int64_t zkr__lease_beat(const struct zkr__lease *lease);

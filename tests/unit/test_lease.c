@@ -853,6 +853,21 @@ TEST(a_beacon_that_cannot_be_read_begins_nothing)
     assert_int_equal(until(), T_LOW);
 }
 
+/* Regression: with a G of 2T/3 the beat of shared evidence was too slow for any
+ * lease to last, and claims waited in vain for a proof (simulator, once in
+ * 40,000 schedules). */
+TEST(where_the_gap_leaves_no_room_nothing_is_shared)
+{
+    zkr__lease_reset(&lease, T * 2 / 5, 1, 0);
+    zkr__lease_connected(&lease, 900 * S, T);
+    write_first(T / 20);
+    write_at(67 * S / 10, 68 * S / 10);
+    sync_at(12 * S - S / 2, 12 * S - S / 3);
+    sync_at(12 * S - S / 4, 12 * S - S / 5);
+    shown_at(12 * S - S / 5, 7);
+    assert_false(zkr__lease_shares(&lease, 1012 * S - S / 5, 0));
+}
+
 /* Which a restored copy might do. */
 TEST(a_beacon_that_goes_back_begins_anew)
 {
