@@ -38,7 +38,7 @@ _Static_assert(sizeof(struct zkr_lockable_opts) ==
                "zkr_lockable_opts has padding");
 _Static_assert(sizeof(struct zkr_session_opts) ==
                    sizeof(size_t) + 10 * sizeof(uint32_t) +
-                       16 * sizeof(char *) + sizeof(zkr_log_fn) +
+                       17 * sizeof(char *) + sizeof(zkr_log_fn) +
                        sizeof(struct zkr_retry) + sizeof(int64_t),
                "zkr_session_opts has padding");
 _Static_assert(sizeof(struct zkr_retry) ==
