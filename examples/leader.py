@@ -38,7 +38,7 @@ class Reply(ctypes.Structure):
 LeaderFn = ctypes.CFUNCTYPE(None, c_void_p, POINTER(LeaderEvent), c_void_p)
 WatchFn = ctypes.CFUNCTYPE(None, c_int, POINTER(Reply), c_int, c_void_p)
 
-lib = ctypes.CDLL(os.environ.get("ZKRECIPES_LIBRARY", "libzkrecipes.so.0"))
+lib = ctypes.CDLL(os.environ.get("ZKRECIPES_LIBRARY", "libzkrecipes.so.0.1"))
 # Pointers and sizes are more than an int, which ctypes takes for granted.
 for name, *arguments in (
     ("session_open", c_char_p, c_void_p, c_void_p),

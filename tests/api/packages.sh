@@ -34,7 +34,7 @@ cd "$tmp"
 lintian --allow-root --fail-on error,warning zkrecipes_*.changes ||
     complain 'lintian has found something'
 
-for package in libzkrecipes0 libzkrecipes-dev zk-lockctl; do
+for package in libzkrecipes0.1 libzkrecipes-dev zk-lockctl; do
     dpkg -x "$package"_[0-9]*.deb root
 done
 triplet=$(cc -print-multiarch)
