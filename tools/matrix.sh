@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The versions that docs/interop.md names: servers, Curator, kazoo, the client
-# and the compiler. The last line is "N passed, N failed".
+# To be run each night: the versions that docs/interop.md names (servers, Curator,
+# kazoo, the client and the compiler), other machines, the tarball. The last line is "N passed, N failed".
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
@@ -32,6 +32,11 @@ done
 run tools/test.sh --servers 12 --peers sid --suite interop
 run tools/test.sh --servers sid --peers 12 --suite interop
 run tools/on-debian.sh 13
+# Other machines, and the tarball of a release on new ones.
+run tools/on-debian.sh 13 tools/cross.sh arm64
+run tools/on-debian.sh 13 tools/cross.sh i386
+run tools/on-debian.sh 12 tools/release.sh
+run tools/on-debian.sh 13 tools/release.sh
 # A client with TLS and SASL.
 run tools/test.sh --tls
 run tools/test.sh --sasl

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tools/test.sh on another Debian, in a root of its own: compilers and client,
-# too.
+# tools/test.sh, or another script, on another Debian, in a root of its own:
+# compilers and client, too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/debian.sh
@@ -9,10 +9,13 @@ cd "$(dirname "$0")/.."
 
 usage() {
     cat <<'TEXT'
-usage: tools/on-debian.sh 12 | 13 | sid [ARGUMENT OF tools/test.sh]...
+usage: tools/on-debian.sh 12 | 13 | sid [SCRIPT] [ARGUMENT]...
 
-  tools/on-debian.sh 13                     all suites
+  tools/on-debian.sh 13                     tools/test.sh: all suites
   tools/on-debian.sh 13 --clang --suite unit
+  tools/on-debian.sh 13 tools/cross.sh arm64
+  tools/on-debian.sh 13 tools/release.sh    the tarball of "meson dist" instead
+                                            of this tree, in a new root
 
 Makes that Debian with debootstrap in ~/.cache/zkrecipes/ (XDG_CACHE_HOME), if
 it is not there yet, copies this tree into it, and runs the tests there, with
@@ -37,6 +40,15 @@ suite=$(suite_of "${1-}")
 roots=${XDG_CACHE_HOME:-$HOME/.cache}/zkrecipes
 root=$roots/debian-$1
 shift
+command=tools/test.sh
+if [[ ${1-} == tools/* ]]; then
+    command=$1
+    shift
+fi
+if [ "$command" = tools/release.sh ]; then
+    root=${root/debian/release}
+    rm -rf "$root"
+fi
 
 mkdir -p "$roots"
 exec 9>"$root.lock"
@@ -53,8 +65,14 @@ fi
 
 mkdir -p "$root/src"
 find "$root/src" -mindepth 1 -maxdepth 1 ! -name 'build*' -exec rm -r {} +
-git ls-files -z --cached --others --exclude-standard |
-    tar -c --null --ignore-failed-read -T - | tar -x -C "$root/src"
+if [ "$command" != tools/release.sh ]; then
+    git ls-files -z --cached --others --exclude-standard |
+        tar -c --null --ignore-failed-read -T - | tar -x -C "$root/src"
+else # it has what is committed
+    [ -e build-dist ] || meson setup build-dist -Dtools=disabled >/dev/null
+    meson dist -C build-dist --no-tests --allow-dirty >/dev/null
+    tar -xf build-dist/meson-dist/*.tar.xz -C "$root/src" --strip-components 1
+fi
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 
 # Mounts and processes there end with this process. The root is a mount of its
@@ -69,5 +87,5 @@ unshare --mount --pid --fork --kill-child bash -euc '
     mount --rbind /dev "$1/dev"
     mount -t tmpfs tmpfs "$1/run"
     mount -t tmpfs tmpfs "$1/tmp"
-    exec chroot "$@"' bash "$root" /src/tools/test.sh "$@" || status=$?
+    exec chroot "$@"' bash "$root" "/src/$command" "$@" || status=$?
 exit $status
