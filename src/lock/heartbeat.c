@@ -167,7 +167,8 @@ static bool has_to_write(struct zkr__locks *locks, const struct zkr_stat *stat)
 }
 
 /* In need the write is our own; that of the beacon is, too, and the fleet's. */
-static void on_looked(struct zkr__op *op, const struct zkr__zk_reply *reply)
+static void on_looked(struct zkr__op *op,
+                      const struct zkr__zk_reply *reply) ZKR__LOCKED
 {
     struct zkr_session *s = op->session;
     struct zkr__locks *locks = zkr__locks_of(s);
