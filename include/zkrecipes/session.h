@@ -175,10 +175,11 @@ ZKR_API void zkr_log_set(enum zkr_log_level level, zkr_log_fn fn, void *user);
 /**
  * Lists of servers. Wherever the library is given servers, they are written
  *
- *     [zk://]host:port[,host:port...][/chroot]
+ *     [zk://]host[:port][,host[:port]...][/chroot]
  *
  * A host is a name or an address: "zk1", "10.0.0.1", "[2001:db8::1]", or
- * without the brackets "2001:db8::1". The port is what follows the last colon.
+ * without the brackets "2001:db8::1", if it has a port. The port is what
+ * follows the last colon; without one it is 2181.
  * Credentials have no place there: they are options of the session.
  */
 
@@ -186,7 +187,7 @@ ZKR_API void zkr_log_set(enum zkr_log_level level, zkr_log_fn fn, void *user);
 struct zkr_server {
     const char *host; /**< A name, or an address without brackets. */
     const char *port; /**< A number in 1 to 65535. */
-    const char *name; /**< "[::1]:2181", as it was written. */
+    const char *name; /**< "[::1]:2181", with the port. */
 };
 
 /** A list of servers, in its parts. */
@@ -312,7 +313,8 @@ struct zkr_session_opts {
     const char *sasl_realm;    /**< Default: that of the server. */
     const char *sasl_user;     /**< DIGEST-MD5 needs it. */
     const char *sasl_password; /**< DIGEST-MD5 needs it, or the file. */
-    /** File: its first line is the password. Read by open. */
+    /** File: its first line is the password. Read by open, and again for each
+     *  connection: one that cannot be read then is as it was. */
     const char *sasl_password_file;
 
     zkr_log_fn log; /**< The log hook of this session (see above). */

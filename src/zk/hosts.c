@@ -48,9 +48,7 @@ static const char *server_fault(const char *server, size_t len)
 
     while (colon > 0 && server[colon - 1] != ':')
         colon--;
-    if (colon == 0 || (brackets && server[len - 1] == ']'))
-        return "has no port";
-    if (colon == 1)
+    if (colon <= 1)
         return "has no host";
     if (brackets && !is_bracketed_address(server, colon - 1))
         return "has brackets, but no IPv6 address in them";
@@ -117,8 +115,38 @@ static int refuse_url(const char *text)
         return ZKR_OK;
     return zkr__fail(ZKR_EINVAL,
                      "hosts '%s': '%.*s' does not belong there: they are "
-                     "[zk://]host:port[,host:port...][/chroot]",
+                     "[zk://]host[:port][,host[:port]...][/chroot]",
                      text, (int)(mark - text + 3), text);
+}
+
+#define DEFAULT_PORT ":2181"
+
+static bool has_port(const char *server, size_t len)
+{
+    return len == 0 ||
+           (server[len - 1] != ']' && memchr(server, ':', len) != NULL);
+}
+
+static char *with_ports(const char *text, size_t len)
+{
+    char *servers = malloc(len * sizeof(DEFAULT_PORT) + 1);
+    char *to = servers;
+    size_t i = 0;
+
+    if (servers == NULL)
+        return NULL;
+    for (;;) {
+        size_t n = 0;
+
+        while (i + n < len && text[i + n] != ',')
+            n++;
+        to = mempcpy(to, text + i, n);
+        to = stpcpy(to, has_port(text + i, n) ? "" : DEFAULT_PORT);
+        i += n;
+        if (i == len)
+            return servers;
+        *to++ = text[i++];
+    }
 }
 
 static char *without_brackets(const char *servers)
@@ -156,7 +184,7 @@ static int split(struct zkr__hosts *hosts, const char *text, const char *chroot)
     if (chroot == NULL)
         chroot = slash == NULL ? "/" : slash;
     none = strcmp(chroot, "/") == 0;
-    hosts->servers = strndup(text, len);
+    hosts->servers = with_ports(text, len);
     hosts->chroot = strdup(none ? "" : chroot);
     if (hosts->servers != NULL)
         hosts->plain = without_brackets(hosts->servers);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 struct zkr__hosts {
-    char *servers; /* "host:port,[::1]:port", for people */
+    char *servers; /* "host:port,[::1]:port", for people; each has a port */
     char *plain;   /* "host:port,::1:port", as the client wants them */
     char *chroot;  /* "" or "/app" */
 };

@@ -11,6 +11,7 @@
 #include <zkrecipes/session.h>
 
 #include "base/error.h"
+#include "zk/security.h"
 
 /* -- the library of the process ------------------------------------------- */
 
@@ -63,9 +64,9 @@ static void prepare(void)
 struct zkr__sasl {
     char *user;
     char *realm;
-    char *password;
-    size_t password_len;
-    sasl_secret_t *secret; /* Cyrus wipes it after use: it is filled in again */
+    char *password;        /* the last one that was good for a file */
+    char *file;            /* it is read for each login; NULL without */
+    sasl_secret_t *secret; /* of the last login; Cyrus wipes it after use */
     sasl_callback_t callbacks[5];
 };
 
@@ -92,15 +93,35 @@ static int give_realm(void *context, int id, const char **realms,
     return SASL_OK;
 }
 
+static void wipe(char *password)
+{
+    if (password != NULL)
+        explicit_bzero(password, strlen(password));
+    free(password);
+}
+
+/* A file that cannot be read now is as it was. */
 static int give_password(sasl_conn_t *conn, void *context, int id,
                          sasl_secret_t **ret_secret)
 {
     struct zkr__sasl *sasl = context;
+    char *password = NULL;
+    size_t len;
 
     (void)conn;
     (void)id;
-    sasl->secret->len = sasl->password_len;
-    memcpy(sasl->secret->data, sasl->password, sasl->password_len + 1);
+    if (sasl->file != NULL &&
+        zkr__security_read_password(sasl->file, &password) == ZKR_OK) {
+        wipe(sasl->password);
+        sasl->password = password;
+    }
+    len = strlen(sasl->password);
+    free(sasl->secret);
+    sasl->secret = calloc(1, sizeof(*sasl->secret) + len);
+    if (sasl->secret == NULL)
+        return SASL_NOMEM;
+    sasl->secret->len = len;
+    memcpy(sasl->secret->data, sasl->password, len);
     *ret_secret = sasl->secret;
     return SASL_OK;
 }
@@ -139,15 +160,13 @@ static bool copy(char **to, const char *from)
 struct zkr__sasl *zkr__sasl_new(const struct zkr_session_opts *opts)
 {
     struct zkr__sasl *sasl = calloc(1, sizeof(*sasl));
-    const char *password = opts->sasl_password;
 
     if (sasl == NULL)
         return NULL;
-    sasl->password_len = password != NULL ? strlen(password) : 0;
-    sasl->secret = calloc(1, sizeof(*sasl->secret) + sasl->password_len);
-    if (sasl->secret == NULL || !copy(&sasl->user, opts->sasl_user) ||
+    if (!copy(&sasl->user, opts->sasl_user) ||
         !copy(&sasl->realm, opts->sasl_realm) ||
-        !copy(&sasl->password, password)) {
+        !copy(&sasl->password, opts->sasl_password) ||
+        !copy(&sasl->file, opts->sasl_password_file)) {
         zkr__sasl_free(sasl);
         return NULL;
     }
@@ -159,13 +178,12 @@ void zkr__sasl_free(struct zkr__sasl *sasl)
 {
     if (sasl == NULL)
         return;
-    if (sasl->password != NULL)
-        explicit_bzero(sasl->password, sasl->password_len);
     if (sasl->secret != NULL)
-        explicit_bzero(sasl->secret->data, sasl->password_len);
+        explicit_bzero(sasl->secret->data, sasl->secret->len);
+    wipe(sasl->password);
     free(sasl->user);
     free(sasl->realm);
-    free(sasl->password);
+    free(sasl->file);
     free(sasl->secret);
     free(sasl);
 }

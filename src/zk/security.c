@@ -85,10 +85,8 @@ static int load_tls(const struct zkr_session_opts *o)
     return check_tls(o);
 }
 
-/* Reads the first line. */
-static int read_password(struct zkr_session_opts *o)
+int zkr__security_read_password(const char *name, char **ret_password)
 {
-    const char *name = o->sasl_password_file;
     char line[PASSWORD_MAX_BYTES] = "";
     FILE *file = fopen(name, "re");
     int rc;
@@ -108,9 +106,8 @@ static int read_password(struct zkr_session_opts *o)
                        name);
     else {
         line[strcspn(line, "\r\n")] = '\0';
-        o->sasl_password = strdup(line);
-        rc =
-            o->sasl_password != NULL ? ZKR_OK : zkr__no_memory("session", NULL);
+        *ret_password = strdup(line);
+        rc = *ret_password != NULL ? ZKR_OK : zkr__no_memory("session", NULL);
     }
     (void)fclose(file);
     explicit_bzero(line, sizeof(line));
@@ -136,6 +133,7 @@ static int check_sasl(const struct zkr_session_opts *o)
 
 static int load_sasl(struct zkr_session_opts *o)
 {
+    char *password = NULL;
     int rc;
 
     if (o->sasl_mechanism == NULL && o->sasl_service == NULL &&
@@ -143,8 +141,10 @@ static int load_sasl(struct zkr_session_opts *o)
         o->sasl_password == NULL && o->sasl_password_file == NULL)
         return ZKR_OK;
     rc = check_sasl(o);
-    if (rc == ZKR_OK && o->sasl_password_file != NULL)
-        rc = read_password(o);
+    if (rc == ZKR_OK && o->sasl_password_file != NULL) {
+        rc = zkr__security_read_password(o->sasl_password_file, &password);
+        o->sasl_password = password;
+    }
     return ZKR__CLIENT_INSIDE && rc == ZKR_OK ? zkr__sasl_check(o) : rc;
 }
 

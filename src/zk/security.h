@@ -11,6 +11,10 @@ struct zkr_session_opts;
  * ZKR_ESYSTEM. */
 int zkr__security_load(struct zkr_session_opts *opts);
 
+/* Reads the first line of a file with a password, to be freed. The same errors.
+ */
+int zkr__security_read_password(const char *name, char **ret_password);
+
 /* The error of an option whose file cannot be opened, with errno `error`:
  * ZKR_ESYSTEM when this process gets no descriptor, else ZKR_EINVAL. */
 int zkr__security_fail_to_open(const char *option, const char *name, int error);

@@ -65,7 +65,7 @@ TEST(without_a_server_it_is_69_or_78)
           "127.0.0.1:1");
     FAILS(69, "no host name can be resolved", "show", "--servers",
           "nobody.invalid:2181", "x");
-    FAILS(64, "has no port", "ls", "--servers", "somewhere");
+    FAILS(64, "has a port that", "ls", "--servers", "somewhere:x");
     FAILS(78, "the chroot '/no/such' does not exist", "ls", "--servers",
           line("%s/no/such", server_hosts(the_server)));
     server_pause(the_server);

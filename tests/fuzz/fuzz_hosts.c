@@ -45,9 +45,29 @@ static bool is_good_server(const char *server)
            strtoul(colon + 1, NULL, 10) <= 65535;
 }
 
-static bool are_good_servers(const char *text, size_t len)
+/* The list, with the default port where a server has none. */
+static char *with_ports(const char *text, size_t len)
 {
+    char *whole = calloc(1, len * sizeof(":2181") + 1);
     char *copy = strndup(text, len);
+    char *rest = copy;
+
+    CHECK(whole != NULL && copy != NULL);
+    for (char *server; (server = strsep(&rest, ",")) != NULL;) {
+        size_t n = strlen(server);
+
+        (void)strcat(whole, server);
+        if (n > 0 && (strchr(server, ':') == NULL || server[n - 1] == ']'))
+            (void)strcat(whole, ":2181");
+        (void)strcat(whole, rest != NULL ? "," : "");
+    }
+    free(copy);
+    return whole;
+}
+
+static bool are_good_servers(const char *servers)
+{
+    char *copy = strdup(servers);
     char *rest = copy;
     bool good = true;
 
@@ -64,24 +84,25 @@ static void check(const char *text, const char *apart)
     size_t len = strcspn(text += strncmp(text, "zk://", 5) == 0 ? 5 : 0, "/");
     const char *behind = text[len] == '\0' ? NULL : text + len;
     const char *chroot = behind != NULL ? behind : apart != NULL ? apart : "/";
-    bool good =
-        (behind == NULL || apart == NULL) && are_good_servers(text, len) &&
-        zkr__path_fault(chroot) == NULL && strlen(chroot) <= ZKR_PATH_MAX / 2;
+    char *servers = with_ports(text, len);
+    bool good = (behind == NULL || apart == NULL) &&
+                are_good_servers(servers) && zkr__path_fault(chroot) == NULL &&
+                strlen(chroot) <= ZKR_PATH_MAX / 2;
     struct zkr__hosts hosts;
 
     zkr__error_set_detail("");
     CHECK((zkr__hosts_parse(&hosts, whole, apart) == ZKR_OK) == good);
     if (good) {
-        CHECK(strncmp(hosts.servers, text, len) == 0);
-        CHECK(strlen(hosts.servers) == len);
+        CHECK(strcmp(hosts.servers, servers) == 0);
         CHECK(strpbrk(hosts.plain, "[]") == NULL);
-        CHECK(strlen(hosts.plain) <= len);
+        CHECK(strlen(hosts.plain) <= strlen(servers));
         CHECK(strcmp(hosts.chroot, chroot[1] == '\0' ? "" : chroot) == 0);
     } else {
         CHECK(hosts.servers == NULL && hosts.chroot == NULL);
         CHECK(zkr_error_detail()[0] != '\0');
     }
     zkr__hosts_done(&hosts);
+    free(servers);
 }
 
 /* Programs get what the session would take. */

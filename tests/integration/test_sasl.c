@@ -82,18 +82,23 @@ TEST(a_user_has_what_only_that_user_may)
     close_session(anybody);
 }
 
+static void write_password(const char *name, const char *password)
+{
+    FILE *file = fopen(name, "we");
+
+    assert_non_null(file);
+    (void)fprintf(file, "%s\r\nnot this\n", password);
+    (void)fclose(file);
+}
+
 TEST(the_password_may_be_in_a_file)
 {
     struct zkr_session_opts opts = sasl_opts();
     char name[512];
-    FILE *file;
     AUTO(session) s = NULL;
 
     (void)snprintf(name, sizeof(name), "%s/password", server_dir(the_server));
-    file = fopen(name, "we");
-    assert_non_null(file);
-    (void)fprintf(file, "%s\r\nnot this\n", SERVER_SASL_PASSWORD);
-    (void)fclose(file);
+    write_password(name, SERVER_SASL_PASSWORD);
     opts.sasl_password = NULL;
     opts.sasl_password_file = name;
     s = open_session_with(&opts);
@@ -213,6 +218,33 @@ static void set_password(const char *password)
                   "DigestLoginModule required user_%s=\"%s\"; };\n",
                   SERVER_SASL_USER, password);
     assert_int_equal(fclose(file), 0);
+}
+
+/* Regression: the file was read by open only, so a password that was changed
+ * ended the session. */
+TEST(a_password_that_changes_in_its_file_is_used)
+{
+    struct zkr_session_opts opts = sasl_opts();
+    char name[512];
+    AUTO(session) s = NULL;
+
+    (void)snprintf(name, sizeof(name), "%s/password", server_dir(the_server));
+    opts.sasl_password = NULL;
+    opts.sasl_password_file = name;
+    write_password(name, SERVER_SASL_PASSWORD);
+    s = open_session_with(&opts);
+    for (int i = 0; i < 2; i++) {
+        const char *password =
+            i == 0 ? "a longer one than before" : SERVER_SASL_PASSWORD;
+
+        server_kill9(the_server);
+        wait_session_state(s, ZKR_SESSION_SUSPENDED);
+        write_password(name, password);
+        set_password(password);
+        restart_server();
+        lock_once(s);
+        assert_int_equal(zkr_session_epoch(s), 1);
+    }
 }
 
 /* The client reports that by no event: the session would stay suspended. */

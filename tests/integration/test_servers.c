@@ -133,7 +133,7 @@ TEST(another_ensemble_is_refused)
 
     assert_int_equal(zkr_session_set_servers(s, NULL), ZKR_EINVAL);
     assert_int_equal(zkr_session_set_servers(NULL, member(1)), ZKR_EINVAL);
-    assert_int_equal(zkr_session_set_servers(s, "127.0.0.1"), ZKR_EINVAL);
+    assert_int_equal(zkr_session_set_servers(s, "127.0.0.1:"), ZKR_EINVAL);
     (void)snprintf(hosts, sizeof(hosts), "%s/app", member(1));
     assert_int_equal(zkr_session_set_servers(s, hosts), ZKR_EINVAL);
     assert_non_null(strstr(zkr_error_detail(), "chroot"));

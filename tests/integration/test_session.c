@@ -47,7 +47,7 @@ TEST(bad_hosts_are_refused_by_name)
 {
     expect_refusal(NULL, ZKR_EINVAL, "hosts");
     expect_refusal("", ZKR_EINVAL, "hosts");
-    expect_refusal("127.0.0.1", ZKR_EINVAL, "127.0.0.1");
+    expect_refusal("127.0.0.1:", ZKR_EINVAL, "127.0.0.1:");
     expect_refusal("127.0.0.1:99999", ZKR_EINVAL, "127.0.0.1:99999");
     expect_refusal("127.0.0.1:1/a//b", ZKR_EPATH, "/a//b");
     expect_refusal("127.0.0.1:1/a/", ZKR_EPATH, "/a/");
