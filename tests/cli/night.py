@@ -500,7 +500,7 @@ def a_script_holds():
     script.expect("held")
     waiter = queue("pipeline")
     shown = op("zk-lockctl show pipeline", says=["HELD"])
-    shell = found(r"HELD .*bash \((\d+)\)", shown)
+    shell = found(r"HELD .* \((\d+)\)", shown)
     following = found(r" wait +([^ ]*:\d+)", shown)
     os.kill(int(shell), signal.SIGTERM)  # it is in the label
     op("zk-lockctl wait --held-by %s -w 1m pipeline" % following)
