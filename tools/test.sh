@@ -93,8 +93,6 @@ one_at_a_time() { # directory, function, argument...
 # The client asks for as much memory as a server says, and minds a refusal.
 may_fail=allocator_may_return_null=1
 export ASAN_OPTIONS=$may_fail
-# 250 programs are linked: in half the time, where binutils still has it.
-! command -v ld.gold >/dev/null || export LDFLAGS=${LDFLAGS:--fuse-ld=gold}
 faults_step=3 # one cell of the table of faults in so many, by chance
 few_runs=50 # chance shows without a sanitizer, in more of them
 build=build-test
