@@ -488,7 +488,7 @@ enum zkr_cause {
     ZKR_CAUSE_RESTORED = 12, /**< They serve others, and not this session. */
 };
 
-/** What stood in the way of a connection last. */
+/** The last fault that stood in the way of a connection. */
 struct zkr_session_error {
     size_t size;          /**< Set by ZKR_SESSION_ERROR_INIT. */
     enum zkr_cause cause; /**< NONE: nothing has, and all else is zero. */

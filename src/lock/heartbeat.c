@@ -148,8 +148,8 @@ static void on_seen(struct zkr__op *op, const struct zkr__zk_reply *reply)
                      reply->rc == ZKR_OK ? reply->stat.mzxid : 0);
 }
 
-/* Who finds that the beacon stands still writes it, by chance. So that few of a
- * fleet of any size do, the chance doubles when nobody has written it since the
+/* A session that finds the beacon standing still writes it, by chance. So that
+ * few of a fleet do, the chance doubles when nobody has written it since the
  * last look, and halves when several have. */
 static bool has_to_write(struct zkr__locks *locks, const struct zkr_stat *stat)
 {

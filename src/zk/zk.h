@@ -159,7 +159,7 @@ bool zkr__zk_log_in(struct zkr__zk *zk);
  * It is useless then. To be asked now and then while it is not connected. */
 bool zkr__zk_refused(struct zkr__zk *zk);
 
-/* What the client has had against a server, or the server against us. */
+/* A fault that the client found with a server, or the server with us. */
 struct zkr__zk_fault {
     enum zkr_cause cause;            /* NONE: nothing */
     char server[ZKR__ZK_SERVER_MAX]; /* "": it is not known */

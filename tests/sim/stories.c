@@ -1004,7 +1004,8 @@ STORY_THEN(a_beacon_that_is_forbidden_costs_own_writes, acquire_at_a_follower,
     fiber_sleep(2 * world.timeout);
 }
 
-/* Who writes it goes away; another does then. */
+/* The session that writes the beacon goes away; another session writes it then.
+ */
 STORY_THEN(alone_a_session_writes_the_beacon, acquire_at_a_follower,
            .beacon = true)
 {

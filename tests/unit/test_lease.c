@@ -774,7 +774,8 @@ TEST(the_first_sync_is_not_the_second)
     assert_int_equal(until(), T_LOW);
 }
 
-/* What it has not shown then may have been proposed before. */
+/* A write that a read before the sync has not shown may have been proposed
+ * before the sync. */
 TEST(a_read_before_the_sync_begins_nothing)
 {
     write_first(T / 20);

@@ -43,7 +43,7 @@ enum {
     SETTLE_MS = 2000,
 };
 
-/* What makes stale accesses. */
+/* The kind of fault that makes stale accesses. */
 #define STOPPED "clients stopped, > T"
 
 static struct scratch scratch;

@@ -348,7 +348,7 @@ static void play_one(struct playing *p, const struct txn *txn)
     offer_all(p, txn->zxid, true);
 }
 
-/* What the file has behind the last transaction that was played. */
+/* Plays the transactions of the file that come after the last one played. */
 static void play_file(struct playing *p, const char *path)
 {
     struct txnlog log;
