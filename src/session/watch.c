@@ -100,9 +100,11 @@ void zkr__watch_not_set_locked(struct zkr__watch *w, enum zkr__zk_type type,
                                int rc)
 {
     /* The client registers an EXISTS of a missing node, too, and the watch of
-     * an answer that it could not read to its end. It is not known what it has
-     * registered for a session that is over. */
+     * an answer that it could not read to its end, which the client inside
+     * calls ZRUNTIMEINCONSISTENCY. It is not known what it has registered for a
+     * session that is over. */
     if (zkr__error_outcome(rc) == ZKR__OVER || rc == ZKR_ZMARSHALLINGERROR ||
+        rc == ZKR_ZRUNTIMEINCONSISTENCY ||
         (type == ZKR__ZK_EXISTS && rc == ZKR_ZNONODE))
         zkr__watch_forget_locked(w);
     else

@@ -18,6 +18,7 @@
 #include "opened.h"
 #include "request/client.h"
 #include "session/session.h"
+#include "session/watch.h"
 
 /* -- a thread that is cancelled ------------------------------------------- */
 
@@ -258,4 +259,35 @@ TEST_ROWS(a_forecast_is_believed_for_a_moment, forecasts, f)
     f->happens(s);
     assert_int_equal(zkr__heartbeat_is_good(s), f->good);
     zkr__session_unlock(s);
+}
+
+/* The client sets the watch of an answer that it could not read to its end. The
+ * client inside calls that -2: the watch was freed, and its event used it. */
+static const struct cut_answer {
+    const char *name;
+    int rc;
+} cut_answers[] = {
+    { "the client of a system", ZKR_ZMARSHALLINGERROR },
+    { "the client inside", ZKR_ZRUNTIMEINCONSISTENCY },
+};
+
+TEST_ROWS(the_watch_of_an_answer_cut_short_is_kept_for_its_event, cut_answers,
+          a)
+{
+    AUTO(session) s = open_session(0);
+    struct zkr__watch *w;
+    bool kept;
+
+    zkr__session_lock(s);
+    w = zkr__watch_new_locked(s, "/node", false, s, NULL);
+    assert_non_null(w);
+    zkr__watch_not_set_locked(w, ZKR__ZK_GET, a->rc);
+    kept = !zkr__list_empty(&s->watches);
+    zkr__session_unlock(s);
+    assert_true(kept);
+    zkr__watch_on_event(w, false);
+    zkr__session_lock(s);
+    kept = !zkr__list_empty(&s->watches);
+    zkr__session_unlock(s);
+    assert_false(kept);
 }
