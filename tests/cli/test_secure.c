@@ -87,7 +87,7 @@ TEST(over_tls_no_words_are_sent)
     use_tls(server_secure_hosts(the_server), "ca", "client");
     assert_works("show -o wide over-tls");
     assert_has(look_err, "note: with TLS the servers are not "
-                         "asked for four letter words");
+                         "asked who is connected");
     release(g);
     zkr_mutex_free(m);
     close_session(s);

@@ -57,17 +57,12 @@ static zkr_rwlock *new_rwlock(zkr_session *s, const char *path)
     return lock;
 }
 
-static const char *address_of_odd(void)
-{
-    return server_security(odd) == SERVER_TLS ? server_secure_hosts(odd)
-                                              : server_hosts(odd);
-}
-
 /* Warnings about ghosts that name the server. */
 static void record_warning(enum zkr_log_level level, const char *line,
                            void *recorder)
 {
-    if (level == ZKR_LOG_WARNING && strstr(line, address_of_odd()) != NULL &&
+    if (level == ZKR_LOG_WARNING &&
+        strstr(line, server_session_hosts(odd)) != NULL &&
         strstr(line, "that the ensemble has not") != NULL)
         recorder_add(recorder, 0, 0);
 }

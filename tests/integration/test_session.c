@@ -957,7 +957,7 @@ TEST(why_there_is_no_connection_is_told)
     assert_non_null(strstr(zkr_error_detail(), "refuses the connection"));
     ok(zkr_session_last_error(s, &error));
     assert_int_equal(error.cause, ZKR_CAUSE_REFUSED);
-    assert_string_equal(error.server, server_hosts(the_server));
+    assert_string_equal(error.server, server_session_hosts(the_server));
     restart_server();
     wait_session_state(s, ZKR_SESSION_RECONNECTED);
     zkr_log_set(ZKR_LOG_WARNING, NULL, NULL);

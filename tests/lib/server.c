@@ -638,6 +638,11 @@ const char *server_secure_hosts(const struct server *s)
     return s->secure_hosts;
 }
 
+const char *server_session_hosts(const struct server *s)
+{
+    return s->security == SERVER_TLS ? s->secure_hosts : s->hosts;
+}
+
 static const struct server *find(const char *hosts, size_t length)
 {
     for (const struct server *s = all; s != NULL; s = s->next) {

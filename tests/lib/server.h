@@ -59,6 +59,8 @@ const char *server_hosts(const struct server *s); /* "127.0.0.1:port" */
 int server_port(const struct server *s);
 enum server_security server_security(const struct server *s);
 const char *server_secure_hosts(const struct server *s);
+/* Those of the two where a session of these tests is. */
+const char *server_session_hosts(const struct server *s);
 /* Writes `hosts` with the secure ports of the servers: "host:port[,...]".
  * Returns false when one of them is not a server with TLS of this process. */
 bool server_find_secure(const char *hosts, char *secure, size_t size);
