@@ -495,8 +495,6 @@ static void count_dir(struct census *c, struct znode *z, bool locks)
 
 static void note_cuts(const struct mirror *t, struct notes *notes)
 {
-    if ((t->cut & TREE_CUT_DEPTH) != 0 && t->opts.once)
-        notes_add(notes, "what lies deeper was not looked at");
     if ((t->cut & TREE_CUT_VISITS) != 0 && t->opts.once)
         notes_add(notes, "only the first %zu nodes were looked at", t->visited);
     if (t->late)

@@ -21,7 +21,6 @@ enum {
     WATCHED_MAX = 4500,
     WATCHED_BYTES_MAX = 400000,
     DIRS_MAX = 100000,
-    DEPTH_MAX = 32,
     REQUESTS = 128,    /* under way at once */
     READ_MAX = 10000,  /* of one directory */
     POLL_MS = 10000,   /* for what has no watch */
@@ -805,7 +804,6 @@ static void begin_dir(struct znode *z)
     struct mirror *t = z->tree;
 
     z->is_dir = true;
-    z->depth = z->in == NULL ? 1 : z->in->depth + 1;
     z->fresh = t->started;
     z->list_ms = z->seen_ms = clock_wall_ms();
     z->error = NO_ANSWER;
@@ -816,23 +814,17 @@ static void begin_dir(struct znode *z)
     watch_dir(z);
 }
 
-/* The members of a barrier count for no depth: they make it one. */
-static enum tree_cut cut_of(const struct znode *z)
+static enum tree_cut cut_of(const struct mirror *t)
 {
-    const struct mirror *t = z->tree;
-
     if (t->opts.look.limit > 0 && t->locks > t->opts.look.limit)
         return TREE_CUT_LIMIT;
-    if (z->in->depth >= DEPTH_MAX && t->opts.below &&
-        !zkr__node_name_is_uuid(z->name))
-        return TREE_CUT_DEPTH;
     return (t->opts.once ? t->made : t->dirs) >= DIRS_MAX ? TREE_CUT_VISITS
                                                           : TREE_CUT_NONE;
 }
 
 static void enter(struct znode *z)
 {
-    enum tree_cut cut = cut_of(z);
+    enum tree_cut cut = cut_of(z->tree);
 
     z->tree->cut |= cut;
     if (z->request != REQUEST_NONE)

@@ -64,7 +64,6 @@ struct znode {
     /* a directory */
     struct znode **kids; /* by name */
     size_t count;
-    size_t depth;   /* 1: a path given */
     size_t waits;   /* kids that the news wait for */
     bool listed;    /* the kids and the stat are those of a list */
     bool settled;   /* the directory was listed at least once */
@@ -90,10 +89,9 @@ struct znode {
 /* Reasons why some directories are not seen, or not soon. */
 enum tree_cut {
     TREE_CUT_NONE = 0,
-    TREE_CUT_DEPTH = 1,
-    TREE_CUT_LIMIT = 2,
-    TREE_CUT_VISITS = 4,
-    TREE_CUT_WATCHES = 8,
+    TREE_CUT_LIMIT = 1,
+    TREE_CUT_VISITS = 2,
+    TREE_CUT_WATCHES = 4,
 };
 
 struct znode_queue {
