@@ -425,10 +425,15 @@ TEST(children_of_an_ended_shell_are_killed)
 
     start("sh -c 'trap \"\" TERM; echo deaf $$; for i in $(seq 300); do sleep "
           "0.1; done' & "
-          "sleep 0.1; " HOLD_OR("--on-loss=kill --max-hold=3s") "wait");
+          "sleep 0.1; " HOLD_OR("--session-timeout=6s --kill-grace=1s "
+                                "--on-loss=kill") "echo held; wait");
     cli_wait_said(&cli, "deaf ");
     child = cli_said_pid(&cli, "deaf ");
-    assert_end(&cli, 128 + SIGTERM, "--max-hold is over; TERM to ");
+    cli_wait_said(&cli, "held\n");
+    server_pause(the_server);
+    cli_wait_said(&cli, "LOCK LOST: no answer from the servers");
+    assert_int_equal(cli_end(&cli), 128 + SIGTERM);
+    server_resume(the_server);
     wait_children(path, 0);
     assert_true(process_state(child) == 0 || process_state(child) == 'Z');
 }
@@ -469,21 +474,6 @@ TEST(a_loss_is_told_later_as_past)
                "Z: LOCK LOST: no answer from the servers, and the lease ends ",
                "release 79\n");
     wait_children(path, 0);
-}
-
-TEST(its_time_may_be_limited)
-{
-    start(HOLD_OR(
-        "--max-hold=1s --on-loss=nothing") "echo held; "
-                                           "while $L hold --check; do sleep "
-                                           "0.1; done; echo over; "
-                                           "read -r line; $L release; echo "
-                                           "release $?");
-    cli_wait_said(&cli, "over\n");
-    wait_children(path, 0);
-    assert_end(&cli, 0, "--max-hold is over", "release 79\n");
-    start(HOLD_OR("--max-hold=1s") "sleep 1000");
-    assert_end(&cli, 128 + SIGTERM, "--max-hold is over; TERM to ");
 }
 
 static void revoke_it(void)

@@ -96,21 +96,6 @@ TEST(also_after_the_end_of_the_command)
     assert_int_equal(cli_end(&cli), 128 + SIGTERM);
 }
 
-/* The guard had the end of the first turn's time. */
-TEST(each_turn_has_its_own_time)
-{
-    const char *file = cli_file("turns");
-
-    (void)unlink(file);
-    START(&cli, "--restart", "--max-hold", "2s", path, "sh", "-c",
-          TURN "exec sleep 1000", file);
-    wait_turns(2);
-    cli_wait_said(&cli, "exit status 81; once more in 2s");
-    wait_turns(3);
-    assert_int_equal(kill(cli.pid, SIGTERM), 0);
-    assert_int_equal(cli_end(&cli), 128 + SIGTERM);
-}
-
 TEST(a_command_that_cannot_start_is_not_tried_again)
 {
     assert_int_equal(LEAD("--restart", path, "/etc/passwd"), 126);

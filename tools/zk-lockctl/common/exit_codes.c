@@ -31,8 +31,6 @@ static const struct {
       "the lock was lost while the command ran, or while a shell held it" },
     { EX_REVOKED, NULL,
       "the lock was given back because somebody asked for it" },
-    { EX_OVERDUE, NULL,
-      "the command, or a hold, was ended because of --max-hold" },
     { EX_UNSEEN, NULL,
       "doctor has found nothing, but could not look everywhere" },
     { 125, NULL,

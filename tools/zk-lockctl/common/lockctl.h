@@ -20,7 +20,6 @@ enum {
     EX_NO = 1,       /* the answer of a verb that tests */
     EX_LOST = 79,    /* the lock, while the command ran */
     EX_REVOKED = 80, /* somebody asked for it */
-    EX_OVERDUE = 81, /* it was held for as long as it may be */
     EX_UNSEEN = 82,  /* nothing was found where one could look */
 };
 

@@ -12,19 +12,6 @@
  * library takes to find out. */
 enum { PATIENCE_MS = 1000, WHY_MS = 500 };
 
-/* The command has some time before TERM. */
-static int check_max_hold(const struct run *run)
-{
-    int64_t least_ms = run->opts.policy.grace_ms + POLICY_LEAD_MS;
-
-    if (run->opts.max_hold_ms == 0 || run->opts.max_hold_ms > least_ms)
-        return 0;
-    return lockctl_fail(EX_USAGE,
-                        "--max-hold %lld ms is too short: the last %lld ms are "
-                        "for the command to end (--kill-grace)",
-                        (long long)run->opts.max_hold_ms, (long long)least_ms);
-}
-
 /* The grace must fit into what is left of the lease when TERM is due. */
 static int set_policy(struct run *run)
 {
@@ -43,7 +30,7 @@ static int set_policy(struct run *run)
             (long long)grace_ms * 6);
     if (grace_ms < 0)
         run->opts.policy.grace_ms = policy_default_grace_ms(timeout_ms);
-    return check_max_hold(run);
+    return 0;
 }
 
 /* It takes no longer than the user waits; but a user who waits 100 ms for the

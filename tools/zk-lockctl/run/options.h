@@ -34,8 +34,6 @@ int run_take_lock(const struct opt *opt, void *at, const char *value);
 
 /* Those that run, lead and hold have. */
 #define HOLD_OPTIONS \
-    { "max-hold", .value = "DURATION", .type = OPT_MS, .min = 1, .at = RUN_AT(max_hold_ms), \
-      .max = RUN_MS_MAX, .help = "it must have been given back so long after the grant" }, \
     { "kill-grace", .value = "DURATION", .type = OPT_MS, .max = RUN_MS_MAX, .at = RUN_AT(policy.grace_ms), \
       .help = "between TERM and KILL, or the end of the lease (the smaller of 5s and a tenth of the session timeout)" }, \
     { "on-revoke", .value = "WHAT", .type = OPT_WORD, .words = on_revoke_words, .at = RUN_AT(on_revoke), \

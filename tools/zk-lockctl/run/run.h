@@ -34,7 +34,6 @@ struct run_opts {
     struct policy policy;  /* its grace is -1 until the default is known */
     int64_t kill_after_ms; /* from TERM to KILL */
     enum on_revoke on_revoke;
-    int64_t max_hold_ms; /* 0: no limit */
     bool keep_daemons;
     bool restart;
     int64_t timeout_asked_ms; /* of the session; 0: did not matter */
@@ -54,7 +53,6 @@ struct turn {
     struct grants grants;
     int64_t session_id; /* through which they are held */
     int64_t granted_ms; /* BOOTTIME; 0: never */
-    int64_t limit_ms;   /* the end by --max-hold; INT64_MAX: none */
     int64_t wait_ms;    /* for the grants */
     int64_t held_ms;
 
@@ -64,7 +62,6 @@ struct turn {
     bool revoked;                  /* TERM was sent because of that */
     bool lost;        /* TERM or KILL was sent because of the lease, or it was
                          lost before we saw it */
-    bool overdue;     /* TERM or KILL was sent because of --max-hold */
     bool interrupted; /* SIGINT ended the waiting */
     bool told_to_end; /* TERM, INT or QUIT came to us */
 };
@@ -112,11 +109,8 @@ const struct zkr_participant *run_waits_for(const struct around *around,
                                             const struct zkr_participants *list,
                                             const struct wanted *wanted);
 
-/* time_left.c: until when the locks are ours, with --max-hold as an earlier
- * end. */
+/* time_left.c: until when the locks are ours. */
 struct policy_view run_view_now(const struct run *run);
-/* Tells whether the time of --max-hold is over, while the lease runs. */
-bool run_is_overdue(const struct run *run, const struct policy_view *view);
 /* 0, or an exit code after it was said that the lease is too short to begin. */
 int run_check_lease(const struct run *run);
 /* Tells whether somebody has asked for the lock since; run->reason says why.

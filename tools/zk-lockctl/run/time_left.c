@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lease of the locks of a run, with --max-hold: until when they are ours,
- * and why they are ours no more. */
+/* The lease of the locks of a run: until when they are ours, and why they are
+ * ours no more. */
 #include "run/run.h"
 
 #include <poll.h>
@@ -100,26 +100,14 @@ void run_listen(struct run *run)
     grants_listen(&run->turn.grants, on_grant, run);
 }
 
-/* --max-hold is an earlier end of the lease. */
 struct policy_view run_view_now(const struct run *run)
 {
     struct policy_view view;
 
     view.valid_until_ms = grants_valid_until(&run->turn.grants);
-    if (view.valid_until_ms > run->turn.limit_ms)
-        view.valid_until_ms = run->turn.limit_ms;
     view.state = grants_state(&run->turn.grants);
     view.now_ms = clock_boot_ms();
     return view;
-}
-
-bool run_is_overdue(const struct run *run, const struct policy_view *view)
-{
-    int64_t term_ms =
-        run->turn.limit_ms - POLICY_LEAD_MS - run->opts.policy.grace_ms;
-
-    return view->valid_until_ms == run->turn.limit_ms &&
-           view->now_ms >= term_ms;
 }
 
 static bool is_deleted(zkr_grant *grant)

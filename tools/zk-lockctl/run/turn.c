@@ -69,7 +69,6 @@ static bool give_back(struct run *run)
 static int turn_code(const struct run *run, int otherwise)
 {
     return run->turn.lost      ? run->opts.lost_code
-           : run->turn.overdue ? EX_OVERDUE
            : run->turn.revoked ? EX_REVOKED
                                : otherwise;
 }

@@ -149,9 +149,6 @@ static int not_acquired(struct waiting *w, int error, const char *detail)
 static void note_grants(struct run *run, int64_t since_ms)
 {
     run->turn.granted_ms = clock_boot_ms();
-    run->turn.limit_ms = run->opts.max_hold_ms == 0
-                             ? INT64_MAX
-                             : run->turn.granted_ms + run->opts.max_hold_ms;
     run->turn.wait_ms = run->turn.granted_ms - since_ms;
     run->turn.session_id = zkr_session_id(run->ctl->session);
     if (run->ctl->verbose > 0)

@@ -22,11 +22,11 @@ struct work {
     struct child *child;
     struct hold *hold;               /* NULL: a command works */
     enum zkr_grant_state_kind state; /* of the lock, as last said */
-    bool killed;    /* KILL was sent because of the lease, or overdue */
+    bool killed;                     /* KILL was sent because of the lease */
     bool refused;   /* it was said that a signal was not allowed */
     bool forced;    /* KILL was sent as TERM was not enough */
     bool ends_rest; /* what the ended command has left behind was told to end */
-    bool given_back; /* the shell has asked for that, or its time is over */
+    bool given_back; /* the shell has asked for that */
     int64_t kill_ms; /* when who was told to end is killed; 0: nobody was */
 };
 
@@ -97,15 +97,12 @@ static void say_state(struct work *w, const struct policy_view *view)
 }
 
 /* The lease of one that the guard has killed may have been proven since. */
-static void say_end(const struct work *w, bool overdue, int sig,
-                    enum policy_action action, const struct policy_view *view)
+static void say_end(const struct work *w, int sig, enum policy_action action,
+                    const struct policy_view *view)
 {
     char why[WHY_LOST_MAX];
 
-    if (overdue)
-        (void)run_tell(w->run, EX_OVERDUE, "--max-hold is over%s",
-                       whom(w, sig));
-    else if (action == POLICY_SEND_TERM)
+    if (action == POLICY_SEND_TERM)
         (void)run_tell(w->run, EX_LOST,
                        "%sno answer from the servers, and the lease ends in "
                        "%lld ms%s",
@@ -175,22 +172,16 @@ static int64_t see_to_end(struct work *w)
 static void note_ending(struct work *w, enum policy_action action, int sig,
                         const struct policy_view *view)
 {
-    struct turn *turn = &w->run->turn;
-    bool overdue = run_is_overdue(w->run, view);
     bool said =
         w->hold != NULL ? atomic_load(&w->child->guard->told) : w->killed;
 
-    if (overdue)
-        turn->overdue = true;
-    else
-        turn->lost = true;
+    w->run->turn.lost = true;
     if (!said)
-        say_end(w, overdue, sig, action, view);
+        say_end(w, sig, action, view);
     w->killed = w->killed || action == POLICY_SEND_KILL;
     if (w->hold == NULL)
         return;
-    if (turn->lost)
-        atomic_store(&w->hold->desk->check, EX_LOST);
+    atomic_store(&w->hold->desk->check, EX_LOST);
     atomic_store(&w->child->guard->told, true);
 }
 
@@ -249,11 +240,9 @@ static int64_t obey_policy(struct work *w, const struct policy_view *view)
     end_work(w, plan.action, view);
     if (plan.action == POLICY_SEND_TERM)
         return plan.wake_ms;
-    if (w->hold != NULL && run->opts.last != SIGKILL) {
-        w->given_back = w->given_back || run_is_overdue(run, view);
-        return INT64_MAX;
-    }
-    return view->now_ms + KILL_AGAIN_MS;
+    return w->hold != NULL && run->opts.last != SIGKILL
+               ? INT64_MAX
+               : view->now_ms + KILL_AGAIN_MS;
 }
 
 static void obey_revoke(struct work *w)
@@ -317,8 +306,7 @@ static void obey_signals(struct work *w, const sigset_t *arrived)
 /* Tells whether processes that the command has left behind may work on. */
 static bool may_stay(const struct run *run)
 {
-    return run->opts.keep_daemons && !run->turn.lost && !run->turn.overdue &&
-           !run->turn.revoked;
+    return run->opts.keep_daemons && !run->turn.lost && !run->turn.revoked;
 }
 
 /* Notes the end of a command that the guard has killed, if we could not in
@@ -338,8 +326,7 @@ static bool is_over(struct work *w, bool left)
     struct run *run = w->run;
 
     if (w->hold != NULL) {
-        bool kills =
-            run->opts.last == SIGKILL && (run->turn.lost || run->turn.overdue);
+        bool kills = run->opts.last == SIGKILL && run->turn.lost;
 
         return w->given_back || (w->child->ended && !(kills && left));
     }
