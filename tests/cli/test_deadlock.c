@@ -199,6 +199,7 @@ static const struct row {
     const char *cycles; /* as written() has them */
 } rows[] = {
     { "no_lock_is_no_deadlock", "", "" },
+    { "a_chain_is_no_deadlock", "1.1x 2.1x | 2.1x 3.1x | 3.1x", "" },
     { "waiting_alone_is_no_deadlock",
       "1.1x 2.1x 3.1x | 3.2x 1.2x | | 4.1s 5.1s 1.3x", "" },
     { "two_who_wait_for_each_other_are_found", "1.1x 2.1x | 2.1x 1.1x",

@@ -184,33 +184,6 @@ TEST(a_semaphore_before_a_deadlock_hides_nothing)
 #undef UUID
 }
 
-TEST(a_chain_is_no_deadlock)
-{
-    zkr_session *s = open_session();
-    zkr_rwlock *last = new_lock(s, 3);
-    zkr_grant *g = NULL;
-
-    ok(zkr_rwlock_acquire_write(last, SOON_MS, &g));
-    start_ring(3, false);
-    FIND(0, "");
-    assert_has(look_err, "no deadlock among 4 locks");
-    end_ring();
-    release(g);
-    zkr_rwlock_free(last);
-    close_session(s);
-}
-
-TEST(the_deadlock_is_over_when_one_gives_up)
-{
-    start_ring(3, true);
-    LOOK(1, "deadlocks --confirm 0 %s", root);
-    ok(zkr_lockable_cancel(ring.owners[1].second));
-    join(&ring.owners[1]);
-    assert_int_equal(ring.owners[1].second_rc, ZKR_ECANCELED);
-    LOOK(0, "deadlocks --confirm 0 %s", root);
-    end_ring();
-}
-
 /* --- nodes of others --- */
 
 /* Contenders of Curator, made by a session. */

@@ -201,14 +201,6 @@ TEST(an_unreadable_tree_is_not_an_empty_one)
     look_permit(below("other"), ZOO_PERM_ALL);
 }
 
-TEST(a_node_that_cannot_be_made_is_73)
-{
-    const char *path = below("ephemeral");
-
-    assert_ok(admin_create_flags(admin, path, "", ZOO_EPHEMERAL, NULL, 0));
-    FAILS(73, "an ephemeral node cannot have children", "run", path, "true");
-}
-
 static void assert_json_error(const json_t *error, int code, const char *name,
                               const char *cause)
 {

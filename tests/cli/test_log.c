@@ -101,26 +101,6 @@ TEST(holders_and_their_tokens_are_told)
     zkr_mutex_free(m);
 }
 
-TEST(waiters_are_told_on_request)
-{
-    zkr_mutex *m = new_mutex(s, path);
-    zkr_mutex *n = new_mutex(other, path);
-    zkr_grant *g = acquire(m);
-    zkr_grant *none;
-    json_t *items;
-
-    assert_int_equal(zkr_mutex_acquire(n, 100, &none), ZKR_ETIMEDOUT);
-    wait_children(path, 1);
-    assert_int_equal(json_array_size(history("")), 1);
-    items = history("--waiters");
-    assert_int_equal(json_array_size(items), 2);
-    assert_item(items, 0, "held", "present");
-    assert_item(items, 1, "waited", "released");
-    release(g);
-    zkr_mutex_free(n);
-    zkr_mutex_free(m);
-}
-
 TEST(log_tells_who_broke_a_lock)
 {
     zkr_mutex *m = new_mutex(s, path);

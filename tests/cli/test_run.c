@@ -22,18 +22,6 @@ TEST(the_status_is_that_of_the_command)
     assert_int_equal(count_children(path), 0);
 }
 
-TEST(options_of_the_command_are_not_ours)
-{
-    assert_run(0, "-s --help", new_path(), "echo", "-n", "-s", "--help");
-}
-
-TEST(a_command_that_cannot_be_executed_has_its_own_code)
-{
-    assert_int_equal(RUN(path, "/etc/passwd"), 126);
-    assert_run(127, "no-such-command: No such file", path, "no-such-command");
-    assert_int_equal(count_children(path), 0);
-}
-
 TEST(wrong_usage_is_64)
 {
     assert_int_equal(RUN("/a"), 64);
@@ -265,15 +253,6 @@ TEST(a_run_that_does_not_wait_exits_with_75)
     assert_int_equal(cli_end(&next), 75);
     assert_int_equal(count_children(path), 1);
     assert_int_equal(cli_end(&cli), 0);
-}
-
-TEST(a_waiting_run_says_for_whom)
-{
-    START_READY(&cli, "--why", "it", path);
-    START(&next, path, "true");
-    cli_wait_said(&next, line(":%d zk-lockctl, \"it\", queued", (int)cli.pid));
-    assert_int_equal(cli_end(&cli), 0);
-    assert_int_equal(cli_end(&next), 0);
 }
 
 TEST(data_of_others_cannot_move_the_cursor)

@@ -77,15 +77,6 @@ TEST(the_command_knows_its_lease)
     assert_int_equal(cli_end(&cli), 0);
 }
 
-TEST(a_lease_is_given_back_when_it_is_asked_for)
-{
-    START_READY(&cli, "--on-revoke", "term", "--slots", "1", new_pool());
-    (void)look(line("revoke -w 100ms %s", pool));
-    cli_wait_said(&cli, "TERM\n");
-    assert_said(&cli, "somebody asks for the lock; TERM to the command");
-    assert_int_equal(cli_end(&cli), 80);
-}
-
 TEST(inside_it_takes_the_slots_that_are_left)
 {
     (void)new_pool();

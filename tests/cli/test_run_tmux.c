@@ -63,20 +63,6 @@ TEST(a_job_that_is_stopped_can_be_ended)
     tmux_wait("Exit 143");
 }
 
-/* It can be stopped a second time, too. */
-TEST(a_job_may_stop_again_and_again)
-{
-    type_run("", "bash -c 'kill -STOP $$; echo se''cond; kill -STOP $$; "
-                 "echo go''ing on'");
-    tmux_wait("Stopped");
-    tmux_line("clear; fg");
-    tmux_wait("second");
-    tmux_wait("Stopped");
-    tmux_line("fg");
-    tmux_wait("going on");
-    tmux_wait_code(0);
-}
-
 TEST(the_key_stops_it_and_the_other_key_ends_it)
 {
     /* The key is for it when it has the terminal, and runs, again. */
@@ -89,17 +75,6 @@ TEST(the_key_stops_it_and_the_other_key_ends_it)
     tmux_wait("back");
     tmux_key("C-c");
     tmux_wait_code(130);
-}
-
-/* top(1) asks for the terminal even when its output is a file. Regression: a
- * command with its output in a file did not get the terminal; top then caught
- * TTOU, to clean up the screen, and stopped itself, for ever. */
-TEST(top_may_write_to_a_file)
-{
-    type_run("", "top -n 2 -d 1 >out; echo the e''nd");
-    tmux_wait("the end");
-    assert_lacks(tmux_screen(), "failed");
-    assert_lacks(tmux_screen(), "Stopped");
 }
 
 TEST(top_may_write_to_a_pipe)

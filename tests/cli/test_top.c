@@ -102,23 +102,6 @@ static void assert_restored(void)
     tmux_wait("stty -a");
 }
 
-/* "alpha" stands above "beta", or below. */
-static bool in_order(void *ascending)
-{
-    const char *screen = tmux_screen();
-    const char *alpha = strstr(screen, paths[0]);
-    const char *beta = strstr(screen, paths[1]);
-
-    return alpha != NULL && beta != NULL &&
-           (alpha < beta) == *(bool *)ascending;
-}
-
-static void wait_order(bool ascending)
-{
-    if (!wait_until(in_order, &ascending, SOON_MS))
-        fail_msg("the order is wrong:\n%s", tmux_screen());
-}
-
 TEST(locks_and_their_holders_are_shown)
 {
     char holder[300];
@@ -147,27 +130,6 @@ TEST(changes_are_shown)
     tmux_wait("0 waiting");
     release(w.grant);
     tmux_wait("1 lock, 1 held");
-}
-
-TEST(keys_sort_and_filter)
-{
-    start();
-    wait_order(true);
-    tmux_type("r");
-    tmux_wait("sorted by LOCK reversed");
-    wait_order(false);
-    tmux_type(">");
-    tmux_wait("sorted by KIND");
-    wait_order(true);
-    tmux_type("/BET");
-    tmux_wait("/BET_");
-    tmux_wait_gone(paths[0]);
-    tmux_key("BSpace");
-    tmux_wait("/BE_");
-    tmux_key("Enter");
-    tmux_wait("1 with \"BE\"");
-    tmux_key("Escape");
-    tmux_wait(paths[0]);
 }
 
 TEST(the_cursor_moves_and_opens_a_queue)

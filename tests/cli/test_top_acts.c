@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of what zk-lockctl top does to locks, of what the servers tell it about
- * a queue, and of locks that are no mutex: on a screen of tmux. */
+ * a queue: on a screen of tmux. */
 
 #include "look.h"
 #include "tmux.h"
-
-/* All but the last digit of a UUID */
-#define MEMBER "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a43"
 
 static zkr_session *session;
 static char root[64];
@@ -14,27 +11,17 @@ static char path[80];
 static zkr_mutex *mutex;
 static zkr_grant *grant;
 
-static int setup_root(void)
+/* Makes a lock that is held: "alpha", below a directory. */
+static int setup(void)
 {
     static int number; /* short paths: they are to be read on a screen */
 
     session = open_session();
     PRINT(root, "/a%d", ++number);
-    PRINT(path, "%s", root);
-    assert_int_equal(admin_create(admin, root, NULL), ZOK);
-    mutex = NULL;
-    grant = NULL;
-    tmux_open(100, 30);
-    return 0;
-}
-
-/* Makes a lock that is held: "alpha", below a directory. */
-static int setup(void)
-{
-    (void)setup_root();
     PRINT(path, "%s/alpha", root);
     mutex = new_mutex(session, path);
     grant = acquire(mutex);
+    tmux_open(100, 30);
     return 0;
 }
 
@@ -160,27 +147,6 @@ TEST(a_lock_is_broken_by_its_token)
     tmux_wait("broken: "); /* it stays on the terminal */
 }
 
-/* The user means the holder who was shown, and not the next. */
-TEST(the_next_holder_is_not_broken)
-{
-    struct waiter w;
-
-    waiter_start(&w, mutex, SOON_MS);
-    start("");
-    tmux_wait("1 waiting");
-    hand_over("K", "break --token ");
-    run_it();
-    tmux_wait("anything else not to:");
-    tmux_type(token_of(grant));
-    release(grant);
-    assert_int_equal(waiter_join(&w), ZKR_OK);
-    tmux_key("Enter");
-    go_back();
-    grant = w.grant;
-    wait_verified(grant);
-    quit();
-}
-
 /* INT is for the verb; top goes on. */
 TEST(danger_is_shown_before)
 {
@@ -302,104 +268,6 @@ TEST(it_goes_on_with_a_new_session)
     grant = NULL;
     tmux_wait("0 locks, 0 held");
     quit();
-}
-
-/* --- what is not a mutex --- */
-
-static const char *full(const char *name)
-{
-    return line("%s/%s", root, name);
-}
-
-static void ignore(int rc, zkr_grant *g, void *user)
-{
-    zkr_grant **ret = user;
-
-    if (rc == ZKR_OK)
-        *ret = g;
-}
-
-/* A lease that is broken makes room for the next in the queue, and the others
- * stay. */
-TEST_WITH(a_semaphore_has_leases_and_a_queue, setup_root, teardown)
-{
-    zkr_semaphore *pool;
-    zkr_grant *leases[3] = { NULL };
-    zkr_request *request;
-
-    ok(zkr_semaphore_new(session, full("pool"), 2, NULL, &pool));
-    for (size_t i = 0; i < 2; i++)
-        ok(zkr_semaphore_acquire(pool, SOON_MS, &leases[i]));
-    ok(zkr_semaphore_acquire_async(pool, SOON_MS, ignore, &leases[2],
-                                   &request));
-    start("");
-    tmux_wait("semaphore zkrecipes shared 2 of 2 leases");
-    tmux_wait("1 lock, 1 held, 1 waiting");
-    tmux_type("K");
-    tmux_wait("there are several holders: choose one in the queue");
-    tmux_key("Enter");
-    tmux_wait("semaphore (zkrecipes)  shared  2 of 2 leases, 1 waiting");
-    tmux_wait("a permit");
-    tmux_key("Down");
-    hand_over("K", "break --token");
-    run_it();
-    tmux_wait("a lease of ");
-    tmux_wait("its permit is free at once, for the next of them");
-    break_it(leases[1]);
-    wait_grant_state(leases[1], ZKR_GRANT_LOST);
-    go_back();
-    tmux_wait("2 of 2 leases, 0 waiting");
-    wait_verified(leases[0]);
-    zkr_request_free(request);
-    tmux_type("q");
-    quit();
-    for (size_t i = 0; i < 3; i++)
-        zkr_grant_free(leases[i]);
-    zkr_semaphore_free(pool);
-}
-
-static void make_member(const char *name)
-{
-    (void)look_make(admin, full(name), "10.0.0.1", ZOO_EPHEMERAL);
-}
-
-/* Nobody holds a barrier, so nothing is asked or broken. */
-TEST_WITH(a_double_barrier_has_members, setup_root, teardown)
-{
-    make_member("start/" MEMBER "1");
-    make_member("start/" MEMBER "2");
-    start("");
-    tmux_wait("entering 2 members");
-    tmux_type("K");
-    tmux_wait("nobody holds it");
-    tmux_key("Enter");
-    tmux_wait("barrier (-)  entering  2 members");
-    tmux_wait("member");
-    assert_int_equal(admin_create(admin, full("start/ready"), NULL), ZOK);
-    tmux_wait("ready  2 members");
-    tmux_type("R");
-    tmux_wait("nobody holds it");
-    tmux_type("q");
-    quit();
-}
-
-/* A counter is no lock. The mutex that takes turns for it is one. */
-TEST_WITH(of_a_counter_the_mutex_is_shown, setup_root, teardown)
-{
-    struct zkr_counter_opts opts = ZKR_COUNTER_OPTS_INIT;
-    zkr_counter *counter;
-
-    opts.lock_path = full("turns");
-    ok(zkr_counter_new(session, full("total"), &opts, &counter));
-    ok(zkr_counter_add(counter, 260, SOON_MS, NULL));
-    mutex = new_mutex(session, full("turns"));
-    grant = acquire(mutex);
-    start("");
-    tmux_wait("1 lock, 1 held");
-    tmux_wait(full("turns"));
-    tmux_wait_gone(full("total"));
-    quit();
-    zkr_counter_free(counter);
 }
 
 int main(void)

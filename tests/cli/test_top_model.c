@@ -503,6 +503,15 @@ TEST(data_of_others_is_escaped)
     assert_has(picture.lines[4].text, "\\x1B[2J");
 }
 
+TEST(where_nobody_holds_nobody_is_asked)
+{
+    look(1000, "/a", "a1", NULL);
+    press("K");
+    line_is(23, "nobody holds it");
+    press("jR");
+    line_is(23, "nobody holds it");
+}
+
 TEST(nobody_is_a_list_too)
 {
     look(1000, NULL);

@@ -155,60 +155,6 @@ TEST_ROWS(shown, rows, row)
 
 /* --- hostile names and data --- */
 
-TEST(nothing_hostile_reaches_a_terminal)
-{
-    static const char *const verbs[] = { "ls",          "ls -o wide",
-                                         "ls -o json",  "ls -o jsonl",
-                                         "show",        "show -o wide",
-                                         "show -o json" };
-
-    PRINT(path, "%s", line("%s/\xe2\x80\xae%%s%%n\\", look_root));
-    make("\xe2\x80\xae%s%n\\/lock-0000000000", EVIL);
-    make("\xe2\x80\xae%s%n\\/\xe2\x80\xaelock-0000000001",
-         "{\"library\":\"zkrecipes\",\"host\":\"\\u001b[2J\\u202e\",\"pid\":"
-         "\"x\",\"label\":\"\\u0007\\r\\n\",\"thread\":[]}");
-    make("\xe2\x80\xae%s%n\\/\xe2\x80\xaa"
-         "foreign",
-         EVIL);
-    for (size_t i = 0; i < COUNT(verbs); i++) {
-        LOOK(0, "%s %s", verbs[i], path);
-        assert_true(look_out[0] != '\0');
-        assert_clean(look_out);
-        assert_clean(look_err);
-    }
-    LOOK(0, "show -o json %s", path);
-    assert_string_equal(
-        text_of(json_array_get(look_items("LockQueue"), 0), "path"), path);
-}
-
-TEST(records_of_nonsense_are_data)
-{
-    static const char *const records[] = {
-        "{",
-        "{}",
-        "[]",
-        "{\"library\":7}",
-        "{\"library\":\"other 1\",\"host\":\"h\"}",
-        "{\"library\":\"zkrecipes\",\"library\":\"zkrecipes\"}",
-        "{\"library\":\"zkrecipes\",\"host\":\"a\\u0000b\"}",
-    };
-    const json_t *queue;
-
-    for (size_t i = 0; i < COUNT(records); i++) {
-        make(line("lock/lock-%010zu", i), records[i]);
-    }
-    LOOK(0, "show -o json %s", path);
-    queue =
-        json_object_get(json_array_get(look_items("LockQueue"), 0), "queue");
-    for (size_t i = 0; i < COUNT(records); i++) {
-        const json_t *c = json_array_get(queue, i);
-
-        assert_true(json_is_null(json_object_get(c, "owner")));
-        assert_string_equal(text_of(c, "data"), records[i]);
-        assert_string_equal(text_of(c, "dialect"), "other");
-    }
-}
-
 TEST(huge_data_is_cut)
 {
     char *huge = calloc(1, 200001);
@@ -308,30 +254,6 @@ TEST(queues_of_other_recipes_are_shown_and_broken)
         PRINT(lock, "%s/recipe%zu", look_root, i);
         assert_recipe(&recipes[i], lock);
     }
-}
-
-/* The records of these clients name no thread. */
-TEST(deadlocks_of_other_recipes_are_possible)
-{
-    struct admin *other;
-
-    assert_int_equal(admin_open(server_hosts(the_server), &other), ZOK);
-    for (size_t i = 0; i < COUNT(recipes); i++) {
-        char one[128];
-        char two[128];
-
-        PRINT(one, "%s/%zu/one", look_root, i);
-        PRINT(two, "%s/%zu/two", look_root, i);
-        (void)admin_create(admin, line("%s/%zu", look_root, i), NULL);
-        enqueue(admin, one, recipes[i].holder);
-        enqueue(other, two, recipes[i].holder);
-        enqueue(admin, two, recipes[i].second);
-        enqueue(other, one, recipes[i].second);
-        LOOK(0, "deadlocks --possible --confirm 0 %s/%zu", look_root, i);
-        assert_has(look_out, "DEADLOCK 1 (possible, 2 owners");
-        LOOK(0, "deadlocks --confirm 0 %s/%zu", look_root, i);
-    }
-    admin_close(other);
 }
 
 /* --- show --- */
@@ -672,67 +594,6 @@ TEST(a_waiter_that_holds_by_now_is_left_alone)
     assert_int_equal(count_children(path), 1);
 }
 
-TEST(of_several_holders_one_must_be_named)
-{
-    int64_t token;
-
-    make("lock/_c_" UUID "-__READ__0000000000", "a");
-    token = make("lock/_c_" UUID "-__READ__0000000001", "b");
-    LOOK(65, "break %s", path);
-    assert_has(look_err, "there are 2 holders");
-    LOOK(0, "break --yes --token %" PRId64 " %s", token, path);
-    assert_ok(admin_exists(
-        admin, line("%s/_c_" UUID "-__READ__0000000000", path), NULL));
-    assert_int_equal(count_children(path), 1);
-}
-
-static void ignore_log(const char *text)
-{
-    (void)text;
-}
-
-/* Makes two nodes in one transaction. */
-static void make_twins(const char *first, const char *second)
-{
-    zhandle_t *zh = zookeeper_init2(server_hosts(the_server), NULL, 10000, NULL,
-                                    NULL, ZOO_NO_LOG_CLIENTENV, ignore_log);
-    zoo_op_result_t results[2];
-    zoo_op_t ops[2];
-
-    assert_non_null(zh);
-    zoo_create_op_init(&ops[0], first, "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0);
-    zoo_create_op_init(&ops[1], second, "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL,
-                       0);
-    assert_int_equal(zoo_multi(zh, 2, ops, results), ZOK);
-    (void)zookeeper_close(zh);
-}
-
-/* One transaction makes both, so they have one token. */
-static void assert_twins_stay(const char *marker, int number, const char *said)
-{
-    char first[256];
-    char second[256];
-    struct Stat stat;
-    int count = count_children(path);
-
-    PRINT(first, "%s/_c_" UUID "-%s%010d", path, marker, number);
-    PRINT(second, "%s/_c_" UUID "-%s%010d", path, marker, number + 1);
-    make_twins(first, second);
-    assert_int_equal(admin_exists(admin, first, &stat), ZOK);
-    LOOK(65, "break --yes --token %" PRId64 " %s", stat.czxid, path);
-    assert_has(look_err, said);
-    assert_int_equal(count_children(path), count + 2);
-}
-
-/* A token is the number of a transaction, and one transaction can make two
- * nodes. */
-TEST(twins_are_not_told_apart_by_the_token)
-{
-    assert_int_equal(admin_create(admin, path, NULL), ZOK);
-    assert_twins_stay("__READ__", 0, "several hold it with the token");
-    assert_twins_stay("__WRIT__", 2, "several wait with the token");
-}
-
 /* Regression: they were hexadecimal in tables, and decimal for scripts. */
 TEST(tokens_are_decimal_everywhere)
 {
@@ -755,20 +616,6 @@ TEST(tokens_are_decimal_everywhere)
         if (strstr(look_out, hex) != NULL || strstr(look_err, hex) != NULL)
             fail_msg("%s: %s: %.500s%.500s", looks[i], hex, look_out, look_err);
     }
-    release(g);
-}
-
-/* A user who is about to break a lock is shown the record of its owner. */
-TEST(break_shows_the_label)
-{
-    AUTO(mutex) labelled = NULL;
-    zkr_grant *g;
-
-    ok(zkr_mutex_new(s, path, OPTS(lockable, .label = "release 42"),
-                     &labelled));
-    g = acquire(labelled);
-    LOOK(64, "break --no-4lw %s", path);
-    assert_has(look_err, "\nzk-lockctl:   label: release 42\n");
     release(g);
 }
 
