@@ -115,11 +115,6 @@ ssize_t faulty_read(int fd, void *data, size_t size)
     return fails(EIO) ? -1 : read(fd, data, size);
 }
 
-ssize_t faulty_write(int fd, const void *data, size_t size)
-{
-    return fails(ENOSPC) ? -1 : write(fd, data, size > 5 ? 5 : size);
-}
-
 int faulty_stat(const char *path, struct stat *st)
 {
     return fails(EACCES) ? -1 : stat(path, st);
@@ -128,31 +123,6 @@ int faulty_stat(const char *path, struct stat *st)
 int faulty_fstat(int fd, struct stat *st)
 {
     return fails(EIO) ? -1 : fstat(fd, st);
-}
-
-int faulty_lstat(const char *path, struct stat *st)
-{
-    return fails(EACCES) ? -1 : lstat(path, st);
-}
-
-int faulty_mkostemp(char *path, int flags)
-{
-    return fails(EACCES) ? -1 : mkostemp(path, flags);
-}
-
-int faulty_fchmod(int fd, mode_t mode)
-{
-    return fails(EPERM) ? -1 : fchmod(fd, mode);
-}
-
-int faulty_fsync(int fd)
-{
-    return fails(EIO) ? -1 : fsync(fd);
-}
-
-int faulty_rename(const char *from, const char *to)
-{
-    return fails(EACCES) ? -1 : rename(from, to);
 }
 
 int faulty_socket(int family, int type, int protocol)

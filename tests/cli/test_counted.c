@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of every error path where the tool reads and writes files, answers of
- * servers, and data of others. Each call fails once, on correct contents and on
+/* Tests of every error path where the tool reads files, answers of servers, and
+ * data of others. Each call fails once, on correct contents and on
  * hostile ones: memory and descriptors are given back, and the tool uses no
  * data that it has not read. For /proc see test_run_proc.c. */
 #include <stdbool.h>
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <pthread.h>
@@ -14,7 +13,6 @@
 #include <unistd.h>
 
 #include "common/lockctl.h"
-#include "common/whole_file.h"
 #include "faulty_calls.h"
 #include "model/cons.h"
 #include "model/history.h"
@@ -58,70 +56,7 @@ static void write_file(const char *file, const char *text, size_t size)
     assert_int_equal(close(fd), 0);
 }
 
-/* -- files ---------------------------------------------------------------- */
-
-static const char before[] = "{\"old\":1}\n";
-static const char after[] = "{\"new\":\"and longer\"}\n";
-static const char *target; /* of links, too */
-
-static void assert_whole(bool is_new)
-{
-    char text[256] = "";
-    int fd = open(target, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-
-    if (fd >= 0)
-        (void)close(fd);
-    assert_true(n >= 0);
-    if (is_new || strcmp(text, before) != 0)
-        assert_string_equal(text, after);
-}
-
-static void assert_alone(void)
-{
-    DIR *files = opendir(file_in("status"));
-    struct dirent *entry;
-
-    assert_non_null(files);
-    while ((entry = readdir(files)) != NULL) {
-        if (entry->d_name[0] != '.' && strcmp(entry->d_name, "file") != 0 &&
-            strcmp(entry->d_name, "link") != 0)
-            fail_msg("%s is left", entry->d_name);
-    }
-    (void)closedir(files);
-}
-
-static const char *written;
-
-static void write_status(void)
-{
-    write_file(target, before, strlen(before));
-    if (whole_file_check(written) == 0) {
-        int error = whole_file_write(written, after, strlen(after));
-
-        assert_true(error == 0 || faulty_has_failed());
-        assert_whole(error == 0);
-    } else {
-        assert_true(faulty_has_failed());
-        assert_whole(false);
-    }
-    assert_alone();
-}
-
-TEST(a_file_is_whole_or_not_written)
-{
-    char file[256];
-    char link[256];
-
-    assert_int_equal(mkdir(file_in("status"), 0700), 0);
-    target = strcpy(file, file_in("status/file"));
-    write_file(file, before, strlen(before));
-    assert_int_equal(symlink("file", strcpy(link, file_in("status/link"))), 0);
-    written = file;
-    assert_true(faulty_each(write_status) > 8);
-    written = link;
-    assert_true(faulty_each(write_status) > 8);
-}
+/* -- credentials ---------------------------------------------------------- */
 
 static struct lockctl ctl;
 static const char *expected; /* by the session; NULL: it is not opened */

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "common/shell.h"
-#include "common/whole_file.h"
 #include "model/contender.h"
 
 /* -- in the background ---------------------------------------------------- */
@@ -63,6 +62,21 @@ static bool write_exports(FILE *code, char *const *env)
         free(value);
     }
     (void)fputs(":;\n", code);
+    return true;
+}
+
+static bool write_all(int fd, const char *text, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = write(fd, text, size);
+
+        if (n < 0 && errno != EINTR)
+            return false;
+        if (n > 0) {
+            text += n;
+            size -= (size_t)n;
+        }
+    }
     return true;
 }
 

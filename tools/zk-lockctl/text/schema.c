@@ -146,6 +146,6 @@ int schema_print(const struct verb *const *verbs)
         "{s:s, s:s, s:s, s:o}", "$schema",
         "https://json-schema.org/draft/2020-12/schema", "title",
         "What zk-lockctl writes with -o json. A line of -o jsonl is one of "
-        "line; the status file of run is status",
+        "line",
         "$ref", "#/$defs/document", "$defs", defs));
 }
