@@ -44,31 +44,16 @@ static const struct contender *find(const struct contender *const *names,
                : NULL;
 }
 
-static int64_t span(int64_t from_ms, int64_t to_ms)
-{
-    if (from_ms <= 0)
-        return -1;
-    return to_ms > from_ms ? to_ms - from_ms : 0;
-}
-
 static void tell(const struct diff *d, enum event_kind kind,
-                 const struct view *view, size_t i, int64_t waited_ms,
-                 int64_t held_ms)
+                 const struct view *view, size_t i)
 {
     struct event event = { .kind = kind,
                            .at_ms = d->after->lock.at_ms,
                            .lock = &view->lock,
-                           .of = &view->lock.items[i],
-                           .waited_ms = waited_ms,
-                           .held_ms = held_ms };
+                           .of = &view->lock.items[i] };
 
     if (d->tell != NULL)
         d->tell(&event, d->user);
-}
-
-static int64_t queued_ms(const struct contender *c)
-{
-    return c->node->error == ZKR_OK ? c->node->since_ms : 0;
 }
 
 /* Counts the contenders before it in the queue that are still there. */
@@ -132,36 +117,17 @@ static bool has_moved_on(const struct diff *d, const struct contender *c)
     return moved;
 }
 
-/* How long the owner of a new lease stood in the queue. */
-static int64_t waited_for_permit(const struct diff *d,
-                                 const struct contender *lease)
-{
-    const struct lock *lock = &d->before->lock;
-    int64_t now = d->after->lock.at_ms;
-
-    for (size_t i = 0; i < lock->count; i++) {
-        if (is_claim_of(&lock->items[i], lease))
-            return span(queued_ms(&lock->items[i]), now);
-    }
-    return span(lock->at_ms, now);
-}
-
 /* --- what has gone --- */
 
 static void tell_gone(const struct diff *d, size_t i,
                       const struct remaining *remaining)
 {
     const struct contender *c = &d->before->lock.items[i];
-    int64_t now = d->after->lock.at_ms;
 
     if (contender_is_promised(c) ||
         (has_moved_on(d, c) && !d->before->known[i].lease_gone))
         return;
-    if (was_blocked(c, remaining))
-        tell(d, EVENT_LEFT, d->before, i, span(queued_ms(c), now), -1);
-    else
-        tell(d, EVENT_GONE, d->before, i, -1,
-             c->node->holds ? span(d->before->known[i].held_from_ms, now) : -1);
+    tell(d, was_blocked(c, remaining) ? EVENT_LEFT : EVENT_GONE, d->before, i);
 }
 
 static void tell_all_gone(const struct diff *d)
@@ -181,23 +147,6 @@ static void tell_all_gone(const struct diff *d)
         if (c->node->kind == ZKR_PARTICIPANT_EXCLUSIVE)
             remaining.exclusive = true;
     }
-}
-
-/* Returns since when it holds: not before its node existed, and not before the
- * last look that saw it wait, or did not see it. */
-static int64_t held_from(const struct diff *d, const struct contender *c,
-                         const struct contender *old)
-{
-    int64_t from = queued_ms(c);
-
-    if (d->before == NULL)
-        return from;
-    if (old != NULL && old->node->holds)
-        return d->before->known[old - d->before->lock.items].held_from_ms;
-    /* The clocks of the servers and ours may differ: the earlier counts. */
-    if (old == NULL && from > 0 && from < d->before->lock.at_ms)
-        return from;
-    return d->before->lock.at_ms;
 }
 
 /* The queue and the leases of a semaphore are listed one after the other, so a
@@ -238,31 +187,21 @@ static void tell_present(const struct diff *d, size_t i)
 {
     struct contender *c = &d->after->lock.items[i];
     const struct contender *old = find(d->old, d->before, c);
-    int64_t waited = span(queued_ms(c), d->after->lock.at_ms);
-    int64_t from = c->node->holds ? held_from(d, c, old) : 0;
-    bool is_lease = zkr__is_lease(c->node);
 
-    d->after->known[i].held_from_ms = from;
     d->after->known[i].lease_gone = is_lease_gone(d, old);
     remember_owner(c, old);
     if (contender_is_promised(c))
         return;
-    if (d->before == NULL && c->node->holds) {
-        tell(d, EVENT_HOLDING, d->after, i, -1,
-             span(from, d->after->lock.at_ms));
-        return;
-    }
     if (d->before == NULL) {
-        tell(d, EVENT_WAITING, d->after, i, waited, -1);
+        tell(d, c->node->holds ? EVENT_HOLDING : EVENT_WAITING, d->after, i);
         return;
     }
-    if (old == NULL && !is_lease)
-        tell(d, EVENT_QUEUED, d->after, i, -1, -1);
+    if (old == NULL && !zkr__is_lease(c->node))
+        tell(d, EVENT_QUEUED, d->after, i);
     if (c->node->holds && (old == NULL || !old->node->holds))
-        tell(d, EVENT_ACQUIRED, d->after, i,
-             is_lease ? waited_for_permit(d, c) : waited, -1);
+        tell(d, EVENT_ACQUIRED, d->after, i);
     if (c->owner.is_asked && (old == NULL || !old->owner.is_asked))
-        tell(d, EVENT_REVOKED, d->after, i, -1, -1);
+        tell(d, EVENT_REVOKED, d->after, i);
 }
 
 bool events_between(const struct view *before, struct view *after, event_fn *fn,

@@ -2,8 +2,8 @@
 /* Tells what has happened to a lock between two looks at it. Pure.
  *
  * It knows the differences only: a contender that came and went in between was
- * not seen, and each instant lies somewhere between the looks. So all durations
- * are upper bounds. */
+ * not seen, and each instant lies somewhere between the looks. So it tells no
+ * durations: log does. */
 #pragma once
 
 #include <stdbool.h>
@@ -30,8 +30,6 @@ struct event {
     const struct lock *lock;    /* NULL for BEGIN and RESYNC */
     const struct contender *of; /* one of the lock; NULL for BEGIN, RESYNC and
                                    MISSED */
-    int64_t waited_ms;          /* at most; -1: does not apply */
-    int64_t held_ms;            /* at most; -1: does not apply, or unknown */
     int64_t since_ms;           /* RESYNC: since when there was none */
     int64_t missed;             /* MISSED: how many; -1: nobody knows */
 };
@@ -40,9 +38,8 @@ typedef void event_fn(const struct event *event, void *user);
 
 /* A contender as earlier looks have shown it. */
 struct known {
-    int64_t held_from_ms; /* a holder: not before that; else 0 */
-    bool lease_gone;      /* a claim in the queue of a semaphore: its lease came
-                             and went */
+    bool lease_gone; /* a claim in the queue of a semaphore: its lease came and
+                        went */
 };
 
 /* One look at a lock. */

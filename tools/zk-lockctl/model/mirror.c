@@ -349,15 +349,11 @@ static int make_lock(struct znode *z, int64_t at_ms, struct lock *ret_lock)
 
 /* --- news --- */
 
-/* Adds what was not seen of one part to what was not seen of its semaphore; the
- * earliest time counts. */
+/* Adds what was not seen of one part to what was not seen of its semaphore. */
 static void take_unseen(struct znode *z, struct unseen *all)
 {
     const struct unseen *u = &z->unseen;
 
-    if (u->before_ms != 0 &&
-        (all->before_ms == 0 || u->before_ms < all->before_ms))
-        all->before_ms = u->before_ms;
     all->missed += u->missed;
     all->lost = all->lost || u->lost;
     z->unseen = (struct unseen){ .missed = 0 };
@@ -379,8 +375,6 @@ static int take(struct znode *z, struct news *ret_news)
         if (z->semaphore && kid != NULL)
             take_unseen(kid, &ret_news->unseen);
     }
-    if (ret_news->unseen.before_ms == 0)
-        ret_news->unseen.before_ms = tree_before_ms(z, at_ms);
     if (rc == ZKR_OK && was != z->semaphore)
         tree_change_parts(z);
     tree_take_news(z);

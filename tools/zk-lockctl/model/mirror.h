@@ -77,9 +77,8 @@ const char *mirror_path(const struct mirror *mirror, size_t n);
 
 /* The changes of a directory that nobody has seen since its news were taken. */
 struct unseen {
-    int64_t before_ms; /* until then it was as it was taken before */
-    uint64_t missed;   /* so many children came and went */
-    bool lost;         /* it was deleted, and nobody knows how many before */
+    uint64_t missed; /* so many children came and went */
+    bool lost;       /* it was deleted, and nobody knows how many before */
 };
 
 /* A lock has changed, or a directory that has none of its own. */

@@ -249,7 +249,6 @@ static void unwatch(struct znode *z)
 {
     struct mirror *t = z->tree;
 
-    z->seamless = false;
     if (z->watch == NULL)
         return;
     zkr_watch_free(z->watch);
@@ -692,26 +691,6 @@ static void set_pause(struct znode *z)
         z->tree->error = ZKR_EFORKED; /* it fails for nothing else */
 }
 
-/* A server tells of a change to what is watched in time, and it is listed after
- * the pause. Of what was not watched all the time, nothing is known since the
- * last list. */
-int64_t tree_before_ms(const struct znode *z, int64_t now_ms)
-{
-    bool seamless = z->seamless && z->breaks == z->tree->breaks;
-    int64_t ms = now_ms - pause_of(z);
-
-    return (seamless && ms > z->list_ms ? ms : z->list_ms) - LATE_MS;
-}
-
-/* What was listed last ends with this answer. */
-static void end_list(struct znode *z)
-{
-    if (z->unseen.before_ms == 0)
-        z->unseen.before_ms = tree_before_ms(z, z->seen_ms);
-    z->list_ms = z->seen_ms;
-    z->breaks = z->tree->breaks;
-}
-
 static void take_children(struct znode *z, const struct zkr_reply *reply)
 {
     bool first = !z->listed;
@@ -723,7 +702,7 @@ static void take_children(struct znode *z, const struct zkr_reply *reply)
     if (z->listed && z->stat.czxid == reply->stat.czxid &&
         tally_is_older(&reply->stat, &z->stat))
         return;
-    end_list(z);
+    z->breaks = z->tree->breaks;
     z->due_ms = clock_now_ms() + CHECK_MS;
     take_list(z, reply);
     if (z->watch == NULL)
@@ -738,7 +717,7 @@ static void take_deletion(struct znode *z, bool nothing_before)
 {
     if (z->listed ? !nothing_before || z->breaks != z->tree->breaks : z->fresh)
         z->unseen.lost = true;
-    end_list(z);
+    z->breaks = z->tree->breaks;
     (void)merge(z, NULL, 0);
     z->listed = false;
     z->fresh = true;
@@ -805,7 +784,7 @@ static void begin_dir(struct znode *z)
 
     z->is_dir = true;
     z->fresh = t->started;
-    z->list_ms = z->seen_ms = clock_wall_ms();
+    z->seen_ms = clock_wall_ms();
     z->error = NO_ANSWER;
     z->due_ms = NEVER_DUE;
     t->dirs++;
@@ -858,13 +837,11 @@ void tree_unlock_and_wake(struct mirror *t)
         wake(user);
 }
 
-/* How long the state before lasted, this list would have told. */
 static void pass_over(struct znode *z)
 {
     z->tree->heard_ms = clock_now_ms();
     z->due_ms = DUE_NOW;
     z->checking = false;
-    z->seamless = false;
 }
 
 /* A path given that was missing, and exists now. */
@@ -894,7 +871,6 @@ static void on_change(int error, const struct zkr_reply *reply,
         pass_over(z);
     } else {
         take_answer(z, error, reply, why == ZKR_WATCH_ENDED);
-        z->seamless = z->watch != NULL;
     }
     tree_unlock_and_wake(t);
 }

@@ -71,12 +71,9 @@ struct znode {
     struct zkr_stat stat;
 
     /* the time of what is known of a directory */
-    bool fresh;    /* the directory was made later than the mirror */
-    bool seamless; /* the watch has told of all changes since the last list, if
-                      the connection was not lost either */
+    bool fresh;      /* the directory was made later than the mirror */
     uint64_t breaks; /* those of the connection before the last list */
     int64_t seen_ms; /* the last answer, since 1970 */
-    int64_t list_ms; /* the last answer that told of its children */
 
     /* news of a directory */
     int64_t changed_ms;   /* when its news came; 0: it has none */
@@ -151,9 +148,6 @@ void tree_take_news(struct znode *dir);
 
 /* Both parts of it are a lock of their own now, or not any more. */
 void tree_change_parts(struct znode *dir);
-
-/* Until when it was as its last list has it, if a change is seen now. */
-int64_t tree_before_ms(const struct znode *dir, int64_t now_ms);
 
 /* The part of a semaphore that it may be, by its name; the root is no lock. */
 enum zkr__part dir_part(const struct znode *dir);

@@ -120,8 +120,6 @@ static const struct field event_fields[] = {
     { "", "path", FIELD_PATH, .at = offsetof(struct lock, path), .in = ROW_AT(lock), .lacking = true },
     { "", NULL, .in = ROW_AT(change), .text = contender_owner_text },
     { "token=", NULL, FIELD_TOKEN, .at = NODE_AT(token), .in = ROW_AT(row.node) },
-    { "waited<=", "waited_ms_max", FIELD_MS, .at = AT(waited_ms), .in = ROW_AT(change), .lacking = true },
-    { "held<=", "held_ms_max", FIELD_MS, .at = AT(held_ms), .in = ROW_AT(change), .lacking = true },
     { "session=", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .in = ROW_AT(row.node), .wide = true },
     { "node=", NULL, FIELD_TEXT, .at = NODE_AT(name), .in = ROW_AT(row.node), .wide = true },
     { "label=", NULL, FIELD_CHARS, .at = offsetof(struct zkr__known_owner, label), .in = ROW_AT(row.owner) },
@@ -221,30 +219,23 @@ static bool keep_view(struct watch *w, struct view *view)
 
 /* --- one change --- */
 
-/* Events that are no change of a contender. */
-static void tell_other(struct watch *w, struct event event)
-{
-    event.waited_ms = event.held_ms = -1;
-    tell(&event, w);
-}
-
 static void tell_missed(struct watch *w, const struct news *news)
 {
     if (news->unseen.lost || news->unseen.missed > 0)
-        tell_other(
-            w, (struct event){ .kind = EVENT_MISSED,
-                               .at_ms = news->lock.at_ms,
-                               .lock = &news->lock,
-                               .missed = news->unseen.lost
-                                             ? -1
-                                             : (int64_t)news->unseen.missed });
+        tell(&(struct event){ .kind = EVENT_MISSED,
+                              .at_ms = news->lock.at_ms,
+                              .lock = &news->lock,
+                              .missed = news->unseen.lost
+                                            ? -1
+                                            : (int64_t)news->unseen.missed },
+             w);
 }
 
 /* Takes over the lock. A lock that was not kept was free before; with `first`
  * nothing is known of before. Returns false when out of memory. */
 static bool take_news(struct watch *w, struct news *news, bool first)
 {
-    struct view none = { .lock = { .at_ms = news->unseen.before_ms } };
+    static const struct view none;
     struct view *after = calloc(1, sizeof(*after));
     struct view *before;
     bool told;
@@ -259,8 +250,6 @@ static bool take_news(struct watch *w, struct news *news, bool first)
         free_view(after); /* it may still be as it was */
         return true;
     }
-    if (before != NULL)
-        before->lock.at_ms = news->unseen.before_ms;
     if (!first)
         tell_missed(w, news);
     told = events_between(first            ? NULL
@@ -285,13 +274,14 @@ static int take_all_news(struct watch *w)
     int rc;
 
     if (!w->begun)
-        tell_other(
-            w, (struct event){ .kind = EVENT_BEGIN, .at_ms = clock_wall_ms() });
+        tell(&(struct event){ .kind = EVENT_BEGIN, .at_ms = clock_wall_ms() },
+             w);
     w->begun = true;
     if (mirror_take_break(w->mirror, &since_ms))
-        tell_other(w, (struct event){ .kind = EVENT_RESYNC,
-                                      .at_ms = clock_wall_ms(),
-                                      .since_ms = since_ms });
+        tell(&(struct event){ .kind = EVENT_RESYNC,
+                              .at_ms = clock_wall_ms(),
+                              .since_ms = since_ms },
+             w);
     while (mirror_take(w->mirror, &news, &rc)) {
         if (!take_news(w, &news, news.first)) {
             rc = ZKR_ENOMEM;
@@ -457,7 +447,7 @@ const struct verb verb_watch = {
         "The servers tell of each change, and then the lock is listed: while\n"
         "nothing changes, nothing is asked. What comes and goes before the\n"
         "list is counted. The events of one list are in the order of the\n"
-        "queue, those who have gone first. Times are those of the lists,\n"
-        "durations are upper bounds.\n",
+        "queue, those who have gone first. Times are those of the lists; how\n"
+        "long somebody held, log tells.\n",
     .run = watch,
 };
