@@ -74,6 +74,16 @@ TEST(without_a_server_it_is_69_or_78)
     server_resume(the_server);
 }
 
+/* Regression: it took the whole --timeout. */
+TEST(servers_that_refuse_are_not_waited_for)
+{
+    struct stopwatch *w = stopwatch_start();
+
+    FAILS(69, "refused", "ls", "--timeout", "30s", "--servers",
+          "127.0.0.1:1,127.0.0.1:2");
+    assert_true(stopwatch_says(w, 0, 10000));
+}
+
 /* Two of three are gone: the third serves nobody. */
 TEST(without_a_quorum_it_is_69)
 {

@@ -40,7 +40,7 @@ static void tell_failure(const struct lockctl *ctl, const struct verb *verb,
 
 int main(int argc, char **argv)
 {
-    struct lockctl ctl = { .timeout_ms = 5000 };
+    struct lockctl ctl = { .timeout_ms = 5000, .connect_once = true };
     const struct verb *verb = NULL;
     int code;
 

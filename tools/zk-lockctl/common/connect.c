@@ -96,6 +96,8 @@ static void set_options(const struct lockctl *ctl,
     opts->reply_timeout_ms = (uint32_t)ctl->timeout_ms;
     if (!ctl->proves_leases)
         opts->flags |= ZKR_SESSION_NO_LEASE;
+    if (ctl->connect_once)
+        opts->flags |= ZKR_SESSION_ONE_ROUND;
     set_security(ctl, opts);
 }
 

@@ -50,7 +50,7 @@ struct lockctl {
     int64_t connect_timeout_ms;  /* 0: timeout_ms */
     int64_t patience_ms;         /* then it is said why there is no connection
                                     yet; 0: not before the end */
-    bool connect_once;           /* no longer when all servers refuse */
+    bool connect_once;           /* not again when all servers refuse */
     bool proves_leases;          /* it may hold a lock: pings are not enough */
     int64_t within;              /* the session around ours; 0: none */
 
