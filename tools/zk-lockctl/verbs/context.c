@@ -24,28 +24,12 @@ static const char *current_text(const void *item, char room[FIELD_ROOM])
 
 /* clang-format off */
 #define AT(member) offsetof(struct context_row, member)
-#define SETTING(column, key, setting)                                          \
-    { column, key, FIELD_TEXT, .at = AT(context.settings[setting]), .wide = true, \
-      .rank = 2 + (setting), .narrow = 20 }
 static const struct field context_fields[] = {
     { "CURRENT", "current", FIELD_BOOL, .at = AT(current), .text = current_text, .rank = 2 },
     { "NAME", "name", FIELD_TEXT, .at = AT(context.name), .rank = 0 },
     { "SERVERS", "servers", FIELD_TEXT, .at = AT(context.settings[SETTING_SERVERS]), .rank = 1, .narrow = 20 },
-    SETTING("AUTH-FILE", "auth_file", SETTING_AUTH_FILE),
-    SETTING("TIMEOUT", "timeout", SETTING_TIMEOUT),
-    SETTING("TLS-CA", "tls_ca", SETTING_TLS_CA),
-    SETTING("TLS-CERT", "tls_cert", SETTING_TLS_CERT),
-    SETTING("TLS-KEY", "tls_key", SETTING_TLS_KEY),
-    SETTING("TLS-PASSWORD-FILE", "tls_password_file", SETTING_TLS_PASSWORD_FILE),
-    SETTING("SASL-MECHANISM", "sasl_mechanism", SETTING_SASL_MECHANISM),
-    SETTING("SASL-USER", "sasl_user", SETTING_SASL_USER),
-    SETTING("SASL-PASSWORD-FILE", "sasl_password_file", SETTING_SASL_PASSWORD_FILE),
-    SETTING("SASL-REALM", "sasl_realm", SETTING_SASL_REALM),
-    SETTING("SASL-SERVICE", "sasl_service", SETTING_SASL_SERVICE),
-    SETTING("SASL-HOST", "sasl_host", SETTING_SASL_HOST),
     { .key = NULL },
 };
-#undef SETTING
 #undef AT
 /* clang-format on */
 static const struct kind context_kind = { "context", "ContextList",
