@@ -219,42 +219,6 @@ TEST(without_records_it_is_only_possible)
     admin_close(b);
 }
 
-/* --- event loops --- */
-
-static void take_grant(int error, zkr_grant *grant, void *user)
-{
-    (void)error;
-    atomic_store((_Atomic(zkr_grant *) *)user, grant);
-}
-
-/* Two programs that start all their acquires from one thread, which waits for
- * none of them: only the program knows whether a holder waits. Regression: the
- * records named that thread, and a confirmed deadlock was reported. */
-TEST(acquires_of_an_event_loop_are_only_possible)
-{
-    zkr_session *sessions[2] = { open_session(), open_session() };
-    _Atomic(zkr_grant *) grants[4] = { NULL };
-    zkr_mutex *locks[4];
-
-    for (int i = 0; i < 4; i++) { /* 0: a, 1: b; then 0: b, 1: a */
-        locks[i] = new_mutex(sessions[i % 2], lock_path(i == 0 || i == 3));
-        ok(zkr_mutex_acquire_async(locks[i], -1, take_grant, &grants[i], NULL));
-        wait_children(lock_path(i == 0 || i == 3), (size_t)i / 2 + 1);
-    }
-    FIND(0, "--possible");
-    assert_has(look_out, "DEADLOCK 1 (possible, 2 owners");
-    FIND(0, "");
-    assert_lacks(look_out, "DEADLOCK");
-    for (int i = 0; i < 4; i++)
-        ok(zkr_lockable_cancel(locks[i]));
-    for (int i = 0; i < 4; i++) {
-        zkr_mutex_free(locks[i]);
-        zkr_grant_free(atomic_load(&grants[i]));
-    }
-    close_session(sessions[0]);
-    close_session(sessions[1]);
-}
-
 /* --- without a deadlock --- */
 
 enum { BUSY_THREADS = 6, BUSY_SESSIONS = 3, BUSY_LOCKS = 3 };

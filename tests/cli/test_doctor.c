@@ -163,39 +163,6 @@ TEST(clients_of_servers_that_are_not_listed_are_not_gone)
     ensemble_stop(e);
 }
 
-/* --- what is well --- */
-
-/* Threads that wait, some of them in one session. */
-enum { WAITERS = 5 };
-
-TEST(a_queue_of_ours_is_well)
-{
-    zkr_session *sessions[2] = { open_session(), open_session() };
-    zkr_rwlock *locks[2];
-    struct waiter waiters[WAITERS];
-    zkr_grant *g = NULL;
-
-    for (int i = 0; i < 2; i++)
-        ok(zkr_rwlock_new(sessions[i], lock_path(), NULL, &locks[i]));
-    ok(zkr_rwlock_acquire_write(locks[0], SOON_MS, &g));
-    for (size_t i = 0; i < WAITERS; i++) {
-        waiter_start_by(&waiters[i], i % 3 == 2 ? by_reading : by_writing,
-                        locks[i % 2], SOON_MS);
-        wait_children(lock_path(), i + 2);
-    }
-    LOOK(0, "doctor --confirm 50ms -v %s", look_root);
-    assert_has(look_err, "1 lock, 0 findings");
-    release(g);
-    for (size_t i = 0; i < WAITERS; i++) {
-        assert_int_equal(waiter_join(&waiters[i]), ZKR_OK);
-        release(waiters[i].grant);
-    }
-    for (int i = 0; i < 2; i++) {
-        zkr_rwlock_free(locks[i]);
-        close_session(sessions[i]);
-    }
-}
-
 /* --- what is not --- */
 
 /* Servers refuse control characters in names, except those that turn the

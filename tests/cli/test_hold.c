@@ -580,24 +580,6 @@ TEST(inside_of_itself_it_is_refused)
     assert_int_equal(count_children(path) + count_children(other), 0);
 }
 
-/* Each has one lock in a shell, and wants that of the other for a command. */
-TEST(two_that_wait_for_each_other_are_found)
-{
-    struct cli first;
-
-    start_held(HOLD "echo held; read -r line; $L run $Q true");
-    first = cli;
-    start_held("eval \"$($H $Q)\"; echo held; read -r line; $L run $P true");
-    assert_int_equal(write(first.in, "\n", 1), 1);
-    assert_int_equal(write(cli.in, "\n", 1), 1);
-    wait_children(path, 2);
-    wait_children(other, 2);
-    LOOK(1, "deadlocks %s %s", path, other);
-    assert_int_equal(kill(first.pid, SIGKILL), 0);
-    assert_int_equal(cli_end(&first), 128 + SIGKILL);
-    assert_int_equal(cli_end(&cli), 0);
-}
-
 /* --- what others see, and what it keeps open --- */
 
 /* Starts it, and expects `text` where others look. */
@@ -664,17 +646,6 @@ TEST(others_find_the_way_to_the_shell)
         continue;
     assert_looked("see that the shell that it holds the lock for, nightly",
                   " is dead, then: zk-lockctl break ");
-    (void)cli_end(&cli);
-}
-
-TEST(a_long_text_leaves_room_for_the_number)
-{
-    start_held("w=$(printf '%0200d' 7); eval \"$($H --why \"$w\" $Q)\"; "
-               "echo held; read -r line");
-    assert_has(cli_said(&cli),
-               "--why: others are shown one line of at most 128 bytes: \"00");
-    assert_int_equal(look_at_lock("show -o wide"), 0);
-    assert_looked("00000...", " ");
     (void)cli_end(&cli);
 }
 

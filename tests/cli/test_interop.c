@@ -225,32 +225,6 @@ TEST(a_session_behind_its_own_node_is_found)
     assert_own_node_is_found(&kazoo, "kazoo", false, false);
 }
 
-/* Each leads one election and stands in the other. Regression: a deadlock, with
- * a command that breaks it. */
-TEST(candidates_are_in_no_deadlock)
-{
-    struct worker *workers[2] = { &curator, &kazoo };
-    char elections[2][128];
-
-    assert_int_equal(admin_create(admin, path, NULL), ZOK);
-    for (int i = 0; i < 2; i++) {
-        PRINT(elections[i], "%s/%d", path, i);
-        worker_do(workers[i], "lock", "lock latch curator %s", elections[i]);
-        worker_acquire(workers[i], "write");
-    }
-    for (int i = 0; i < 2; i++) {
-        worker_do(workers[i], "lock", "lock latch curator %s",
-                  elections[1 - i]);
-        worker_tell(workers[i], "acquire write %d", SOON_MS);
-        wait_children(elections[1 - i], 2);
-    }
-    assert_int_equal(look_verb("deadlocks", NULL, NULL), 0);
-    assert_int_equal(look_verb("deadlocks", "--possible", NULL), 0);
-    assert_string_equal(look_out, "");
-    for (int i = 0; i < 2; i++)
-        start_anew(workers[i]);
-}
-
 static int run_group(void)
 {
 

@@ -58,22 +58,6 @@ TEST(an_empty_name_of_servers_is_an_error)
     assert_end(&cli, 64, "ZK_SERVERS is set, but empty");
 }
 
-/* Nothing that only informs others stops a deployment. */
-TEST(any_reason_will_do)
-{
-    char text[300];
-
-    assert_run(0, "\"release 42  * all new\"", "--why",
-               "release 42\n\n* all new", new_path(), "true");
-    (void)memset(text, 'x', sizeof(text) - 1);
-    text[sizeof(text) - 1] = '\0';
-    assert_run(0, "at most 128 bytes: \"xxxx", "--why", text, new_path(),
-               "true");
-    assert_int_equal(RUN("--why", "caf\xe9", new_path(), "true"), 0);
-    assert_int_equal(RUN("--why", "", new_path(), "true"), 0);
-    assert_string_equal(cli_said(&cli), "");
-}
-
 TEST(another_session_timeout_than_asked_for_is_said)
 {
     START_FOR(&cli, "1h", server_hosts(the_server), new_path(), "true");
@@ -81,26 +65,6 @@ TEST(another_session_timeout_than_asked_for_is_said)
     START_FOR(&cli, "60s", server_hosts(the_server), new_path(), "true");
     assert_int_equal(cli_end(&cli), 0);
     assert_string_equal(cli_said(&cli), "");
-}
-
-TEST(help_is_asked_for_in_three_ways)
-{
-    static const char *const words[] = { "-h", "--help" };
-
-    for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(RUN(words[i]), 0);
-        assert_said(&cli, "usage: zk-lockctl run");
-        assert_said(&cli, "--kill-after");
-        assert_said(&cli, "--servers");
-        START_CLI(&cli, words[i]);
-        assert_end(&cli, 0, "Verbs:");
-        START_CLI(&cli, "ls", words[i]);
-        assert_end(&cli, 0, "usage: zk-lockctl ls");
-    }
-    START_CLI(&cli, "help");
-    assert_end(&cli, 0, "Verbs:");
-    START_CLI(&cli, "--what");
-    assert_end(&cli, 64, "see zk-lockctl --help");
 }
 
 TEST(too_long_a_grace_is_refused_with_the_arithmetic)
@@ -353,17 +317,6 @@ TEST_ROWS(a_node_deleted_by_hand_ends_the_command, kinds, kind)
     wait_children(line("%s%s", path, kind->holders), 0);
 }
 
-TEST_ROWS(a_killed_one_takes_its_command_along, kinds, kind)
-{
-    pid_t command;
-
-    start_kind(kind, "signals");
-    command = wait_child_of(cli.pid, "cli-command");
-    assert_int_equal(kill(cli.pid, SIGKILL), 0);
-    wait_process_gone(command);
-    assert_int_equal(cli_end(&cli), 128 + SIGKILL);
-}
-
 TEST(readers_share_and_exclude_a_writer)
 {
     START_READY(&cli, "-s", path);
@@ -375,28 +328,6 @@ TEST(readers_share_and_exclude_a_writer)
     assert_int_equal(cli_end(&cli), 0);
     assert_int_equal(RUN("-n", "-x", path, "-c", "echo $ZKLOCK_KIND"), 0);
     assert_string_equal(cli_said(&cli), "write\n");
-}
-
-/* The node of a holder. */
-static int64_t session_of_holder(void)
-{
-    struct Stat stat;
-
-    assert_ok(admin_exists(admin, first_child(path), &stat));
-    return stat.ephemeralOwner;
-}
-
-TEST(a_session_that_ends_ends_the_command)
-{
-    pid_t command;
-
-    START_READY(&cli, path);
-    command = wait_child_of(cli.pid, "cli-command");
-    assert_ok(
-        session_kill_by_id(server_hosts(the_server), session_of_holder()));
-    wait_process_state(cli.pid, 'Z');
-    assert_int_equal(process_state(command), 0);
-    assert_end(&cli, 79, "LOCK LOST: the servers have ended the session");
 }
 
 static bool has_stamps(void *file)

@@ -40,13 +40,6 @@ TEST(a_run_that_does_not_wait_says_why)
     assert_int_equal(RUN(path, INSIDE, "-n", "-E", "9", path, "true"), 9);
 }
 
-TEST(readers_join_readers)
-{
-    assert_int_equal(RUN("-s", path, INSIDE, "-s", path, "true"), 0);
-    assert_int_equal(RUN("-s", path, INSIDE, "-x", path, "true"), 64);
-    assert_int_equal(RUN("-x", path, INSIDE, "-s", path, "true"), 64);
-}
-
 /* The same lock by another name. */
 TEST(a_chroot_does_not_hide_it)
 {

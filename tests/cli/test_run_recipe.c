@@ -68,13 +68,6 @@ TEST(a_counter_is_refused)
     assert_int_equal(count_children(path), 0);
 }
 
-TEST(a_mutex_is_no_election)
-{
-    START_CLI(&cli, "lead", "--servers", server_hosts(the_server),
-              path_with(MUTEX), "true");
-    assert_end(&cli, 65, "is used for a mutex");
-}
-
 /* Data and children of a program's own are no recipe. */
 TEST(other_nodes_are_in_nobodys_way)
 {

@@ -124,16 +124,6 @@ TEST(a_deadline_without_servers_says_so)
     assert_int_equal(cli_end(&cli), 0);
 }
 
-TEST(a_deadline_without_a_connection_says_so)
-{
-    AUTO(proxy) proxy = start_waiter("40s", "4s");
-
-    proxy_cut(proxy);
-    assert_end(&waiter, 75, "the servers do not answer; waiting",
-               "not acquired: the servers do not answer");
-    assert_int_equal(cli_end(&cli), 0);
-}
-
 TEST(a_waiter_says_that_its_session_was_ended)
 {
     AUTO(proxy) proxy = start_waiter("2s", "1h");

@@ -594,31 +594,6 @@ TEST(a_waiter_that_holds_by_now_is_left_alone)
     assert_int_equal(count_children(path), 1);
 }
 
-/* Regression: they were hexadecimal in tables, and decimal for scripts. */
-TEST(tokens_are_decimal_everywhere)
-{
-    static const char *const looks[] = {
-        "ls",           "show --no-4lw", "ls --columns TOKEN",
-        "check --free", "ls -o wide",    "ls -o jsonl",
-        "break"
-    };
-    zkr_grant *g = acquire(m);
-    char token[32];
-    char hex[32];
-
-    PRINT(token, "%" PRId64, zkr_grant_token(g));
-    PRINT(hex, "0x%" PRIx64, zkr_grant_token(g));
-    for (size_t i = 0; i < COUNT(looks); i++) {
-        (void)look(line("%s %s", looks[i], i == 2 ? look_root : path));
-        if (strstr(look_out, token) == NULL && strstr(look_err, token) == NULL)
-            fail_msg("%s: no %s: %.500s%.500s", looks[i], token, look_out,
-                     look_err);
-        if (strstr(look_out, hex) != NULL || strstr(look_err, hex) != NULL)
-            fail_msg("%s: %s: %.500s%.500s", looks[i], hex, look_out, look_err);
-    }
-    release(g);
-}
-
 static char said[8192];
 
 /* On a terminal of that width. `answer`, unless NULL, is typed when it asks.

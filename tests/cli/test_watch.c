@@ -457,36 +457,6 @@ TEST(an_empty_directory_goes_and_nothing_is_missed)
     end(SIGTERM);
 }
 
-/* --- what others write --- */
-
-/* Servers take no control characters in names, but all others, and any data. */
-TEST(hostile_text_reaches_no_terminal)
-{
-    static const char *const formats[] = { "wide", "jsonl" };
-    char lock[128];
-    char node[256];
-
-    PRINT(lock, "%s\xe2\x80\xae\"\\", path);
-    PRINT(node, "%s/\xe2\x80\xae\"\\,\xe2\x80\xa8lock-0000000007", lock);
-    for (size_t i = 0; i < 2; i++) {
-        AUTO(mutex) m = new_mutex(session, lock);
-
-        WATCH(m, server_hosts(the_server), "--interval", "20ms", "-o",
-              formats[i], lock);
-        assert_ok(admin_create_flags(admin, node, "\x1b]0;x\a\x1b[2J\xff\r\nx",
-                                     ZOO_EPHEMERAL, NULL, 0));
-        cli_wait_said(&c, "acquired");
-        assert_int_equal(admin_delete(admin, node), 0);
-        cli_wait_said_often(&c, "gone", 2);
-        end(SIGTERM);
-        assert_null(strpbrk(cli_said(&c), "\x1b\a\xff"));
-        assert_lacks(cli_said(&c), "\xe2\x80\xae");
-        assert_lacks(cli_said(&c), "\xe2\x80\xa8");
-        if (i == 1)
-            json_decref(nth_event("acquired", 1));
-    }
-}
-
 /* --- faults --- */
 
 /* Wait until it has noticed that no server answers, between two looks or in the
@@ -666,15 +636,6 @@ TEST(events_come_while_changes_never_end)
     /* each list has some that came and went before it */
     change_until_said(&u, "\"event\":\"missed\"", 4);
     assert_int_equal(sum().unknown, 0);
-    end(SIGTERM);
-}
-
-/* Regression: below a chroot "/zookeeper" is a directory like others. */
-TEST(below_a_chroot_all_is_watched)
-{
-    make_below(path, "zookeeper/x-lock-0000000000");
-    START_WATCH(line("%s%s", server_hosts(the_server), path), NULL);
-    cli_wait_said(&c, " /zookeeper ");
     end(SIGTERM);
 }
 
