@@ -172,7 +172,7 @@ TEST(it_fits_every_size)
     tmux_resize(1, 1);
     tmux_resize(80, 24);
     tmux_wait("WAIT LONGEST");
-    tmux_wait("? help  q quit");
+    tmux_wait("q quit  ? help");
 }
 
 TEST(the_space_key_looks_now)

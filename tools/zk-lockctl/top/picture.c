@@ -333,43 +333,14 @@ static void draw_help(const struct drawing *d, int count)
         write_line(&d->lines[2 + i], TOP_PLAIN, d->width, "%s", text[i]);
 }
 
-/* clang-format off */
-static const struct field lock_hints[] = {
-    { "Enter queue ", .rank = 2 },
-    { "/ filter ", .rank = 3 },
-    { "s sort ", .rank = 4 },
-    { "R ask ", .rank = 5 },
-    { "K break ", .rank = 6 },
-    { "Space now ", .rank = 7 },
-    { "r reverse ", .rank = 8 },
-    { "? help ", .rank = 1 },
-    { "q quit", .rank = 0 },
-    { .key = NULL },
-};
-
-static const struct field other_hints[] = {
-    { "R ask ", .rank = 2 },
-    { "K break ", .rank = 3 },
-    { "Space now ", .rank = 4 },
-    { "? help ", .rank = 1 },
-    { "q back", .rank = 0 },
-    { .key = NULL },
-};
-/* clang-format on */
-
+/* What matters most is first: a narrow screen cuts the rest. */
 static void draw_hints(const struct drawing *d, struct top_line *line)
 {
-    struct grid grid;
-
-    grid_start(&grid,
-               d->view->mode == TOP_MODE_LOCKS ? lock_hints : other_hints,
-               false);
-    if (grid_take(&grid, NULL)) {
-        grid_fit(&grid, d->width);
-        write_row(line, &grid, 0);
-    }
-    line->style = TOP_BAR;
-    grid_forget(&grid);
+    write_line(line, TOP_BAR, d->width, "%s",
+               d->view->mode == TOP_MODE_LOCKS
+                   ? "q quit  ? help  Enter queue  / filter  s sort  R ask  "
+                     "K break  Space now"
+                   : "q back  ? help  R ask  K break  Space now");
 }
 
 /* Draws the filter while it is being typed. */
