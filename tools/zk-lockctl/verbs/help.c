@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* help, version: print the help texts and the version. */
+/* help: prints the help texts. */
 #include "verbs/verbs.h"
 
 #include <stdio.h>
@@ -54,20 +54,4 @@ const struct verb verb_help = {
     .ends_at_argument = true,
     .run = help,
     .overview = list_verbs,
-};
-
-static int version(struct lockctl *ctl, int argc, char **argv)
-{
-    (void)ctl;
-    (void)argc;
-    (void)argv;
-    (void)printf("zk-lockctl %s\n", zkr_version());
-    return 0;
-}
-
-const struct verb verb_version = {
-    .name = "version",
-    .usage = "",
-    .summary = "Print the version",
-    .run = version,
 };

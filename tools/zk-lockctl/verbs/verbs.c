@@ -10,7 +10,7 @@
     DO(run) DO(lead) DO(hold) DO(release)                                      \
     DO(ls) DO(show) DO(check) DO(wait) DO(watch) DO(log) DO(top) DO(metrics)   \
     DO(revoke) DO(break) DO(deadlocks) DO(doctor)                              \
-    DO(context) DO(completion) DO(help) DO(version)
+    DO(context) DO(completion) DO(help)
 #define DECLARE(name) extern const struct verb verb_##name;
 #define ADDRESS(name) &verb_##name,
 VERBS(DECLARE)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All verbs. Each is in the file of its name, but for wait, which is in
- * check.c, and version, which is in help.c. */
+ * check.c. */
 #pragma once
 
 #include "common/lockctl.h"
