@@ -205,14 +205,9 @@ static const struct row {
       "p lock/" TURN "lock-0000000000 \033]0;evil\a", "--older 1ms -v",
       1, "old-holder: \\x1B]0;evil\\x07 holds it",
       "persistent-contender: \\xE2\\x80\\xAElock-0000000000 holds", "\033" },
-    { "text_of_others_in_a_table",
-      "p lock/" TURN "lock-0000000000 |a lock/lock-0000000001 \033]0;evil\a", "-o wide",
-      1, NULL, NULL, "\033" },
     /* Other users choose the path of a lock, too. */
     { "paths_of_others", "p lock/" TURN "/lock-0000000000 ", "-v",
       1, "/\\xE2\\x80\\xAE: persistent-contender", NULL, "\033" },
-    { "paths_of_others_in_a_table", "p lock/" TURN "/lock-0000000000 ",
-      "-o wide", 1, NULL, NULL, "\033" },
 };
 /* clang-format on */
 

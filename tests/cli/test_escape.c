@@ -33,27 +33,6 @@ TEST(control_characters_become_numbers)
     IS("\xc2\x9b", "\\xC2\\x9B"); /* CSI as one character of C1 */
 }
 
-TEST(direction_cannot_be_turned)
-{
-    IS("a\xe2\x80\xae"
-       "b",
-       "a\\xE2\\x80\\xAEb");               /* U+202E */
-    IS("\xe2\x80\xaa", "\\xE2\\x80\\xAA"); /* U+202A */
-    IS("\xe2\x81\xa6", "\\xE2\\x81\\xA6"); /* U+2066 */
-    IS("\xe2\x81\xa9", "\\xE2\\x81\\xA9"); /* U+2069 */
-    IS("\xe2\x80\xa8", "\\xE2\\x80\\xA8"); /* U+2028: a new line */
-}
-
-/* Escaped, because two names would look the same otherwise. */
-TEST(characters_without_width_are_shown)
-{
-    IS("a\xe2\x80\x8b", "a\\xE2\\x80\\x8B");              /* U+200B */
-    IS("\xe2\x81\xa0", "\\xE2\\x81\\xA0");                /* U+2060 */
-    IS("\xef\xbb\xbf", "\\xEF\\xBB\\xBF");                /* U+FEFF */
-    IS("\xc2\xad", "\\xC2\\xAD");                         /* U+00AD */
-    IS("\xe2\x81\xb0 \xc2\xae", "\xe2\x81\xb0 \xc2\xae"); /* past them */
-}
-
 static size_t encode(uint32_t code, char text[5])
 {
     static const unsigned char lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
