@@ -223,7 +223,8 @@ enum zkr_session_state_kind {
                                       the same session, after LOST a new one. */
     ZKR_SESSION_LOST = 4,        /**< The server has ended the session, or
                                       serves others and not this one. */
-    ZKR_SESSION_AUTH_FAILED = 5, /**< Final: the credentials were refused. */
+    ZKR_SESSION_AUTH_FAILED = 5, /**< Final: the scheme of auth was refused;
+                                      at open, SASL by every server. */
     ZKR_SESSION_CLOSED = 6,      /**< Final: zkr_session_close(), or an open
                                       that failed. */
 };
@@ -304,7 +305,10 @@ struct zkr_session_opts {
     uint32_t reserved;              /**< Zero. */
 
     /* SASL: with any of these, and then with sasl_mechanism. It encrypts
-     * nothing: use it together with TLS. */
+     * nothing: use it together with TLS. A server that refuses the login is
+     * left for the next one. When an open has been refused by all, it fails; a
+     * session is SUSPENDED while they refuse it, and LOST when it has been for
+     * a session timeout. It goes on trying, with a new session. */
     const char *sasl_mechanism; /**< Such as "DIGEST-MD5" or "GSSAPI". */
     const char *sasl_service;   /**< Default "zookeeper". */
     /** The servers' name for themselves. Default: "zk-sasl-md5" for DIGEST-MD5,

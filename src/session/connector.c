@@ -139,6 +139,22 @@ static const struct {
     { zkr__rank_due, zkr__rank_ask_unlocks },
 };
 
+/* Whether a new session has no hope: each server has refused it in turn, some
+ * of them the login. */
+static bool is_refused_locked(struct zkr_session *s) ZKR__LOCKED
+{
+    unsigned round = s->first_request.done ? 0 : zkr__zk_round(s->zk);
+    unsigned enough = ZKR__BIT(ZKR_CAUSE_CREDENTIALS) |
+                      ZKR__BIT(ZKR_CAUSE_TLS) |
+                      ZKR__BIT(ZKR_CAUSE_CERTIFICATE_EXPIRED) |
+                      ZKR__BIT(ZKR_CAUSE_CERTIFICATE_HOST);
+
+    if ((s->opts.flags & ZKR_SESSION_ONE_ROUND) != 0)
+        enough |= ZKR__BIT(ZKR_CAUSE_REFUSED);
+    return (round & ZKR__BIT(ZKR_CAUSE_CREDENTIALS)) != 0 &&
+           (round & ~enough) == 0;
+}
+
 static int64_t ask_why_locked(struct zkr_session *s) ZKR__LOCKED
 {
     bool is_secure = s->opts.tls_ca != NULL || s->opts.sasl_mechanism != NULL;
@@ -147,7 +163,7 @@ static int64_t ask_why_locked(struct zkr_session *s) ZKR__LOCKED
         return ZKR__NEVER;
     if (zkr__reason_is_tls(zkr__reason_look_locked(s)))
         zkr__first_request_hurry_locked(s);
-    if (zkr__zk_refused(s->zk))
+    if (is_refused_locked(s))
         zkr__session_lost_locked(s, ZKR_ZAUTHFAILED);
     return zkr__clock_deadline(is_secure ? REFUSED_MS : WHY_MS);
 }

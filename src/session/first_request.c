@@ -166,6 +166,19 @@ void zkr__first_request_hurry_locked(struct zkr_session *s)
         g->probe_at = g->probe_again;
 }
 
+/* The error when servers accept connections, and none serves the session. */
+static int refused_locked(struct zkr_session *s) ZKR__LOCKED
+{
+    if (zkr__reason_is_tls(s->reason.last.cause))
+        return zkr__fail(ZKR_ZSSLCONNECTIONERROR, "no TLS connection: %s",
+                         s->reason.last.text);
+    if ((s->reason.told & ZKR__BIT(ZKR_CAUSE_CREDENTIALS)) != 0)
+        return zkr__fail(ZKR_ZAUTHFAILED,
+                         "session to %s: a server refuses our credentials; %s",
+                         s->hosts.servers, zkr_error_detail());
+    return ZKR_ENOTZK;
+}
+
 /* Before the deadline only a refusal by all is an end, and only without a
  * connection. One of the connection is so for one round only: a server may just
  * be starting. */
@@ -188,9 +201,8 @@ void zkr__first_request_probe_unlocks(struct zkr_session *s,
     zkr__session_unlock(s);
     rc = zkr__probe(servers, &s->opts, probe_ms(s), &verdict);
     zkr__session_lock(s);
-    if (rc == ZKR_ENOTZK && zkr__reason_is_tls(s->reason.last.cause))
-        rc = zkr__fail(ZKR_ZSSLCONNECTIONERROR, "no TLS connection: %s",
-                       s->reason.last.text); /* the probe checks less */
+    if (rc == ZKR_ENOTZK) /* the probe checks less */
+        rc = refused_locked(s);
     if (last || (verdict >= enough && !zkr__session_connected(s)))
         zkr__first_request_end_locked(s, rc);
 }

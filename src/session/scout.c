@@ -84,6 +84,10 @@ void zkr__scout_send_unlocks(struct zkr_session *s, const char *servers)
     unsigned lost = s->scout.lost;
     int64_t now;
 
+    if ((s->reason.told & ZKR__BIT(ZKR_CAUSE_CREDENTIALS)) != 0) {
+        zkr__session_give_up_locked(s, ZKR_CAUSE_CREDENTIALS, "");
+        return;
+    }
     s->scout.served = false;
     send_unlocks(s, servers, lost);
     if (!is_needed(s, lost))

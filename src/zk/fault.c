@@ -20,6 +20,7 @@ static const struct {
     { HANDSHAKE " (after", ZKR_CAUSE_SILENT },
     { HANDSHAKE, ZKR_CAUSE_TLS },
     { "SASL authentication failed", ZKR_CAUSE_CREDENTIALS },
+    { "the login is refused", ZKR_CAUSE_CREDENTIALS },
     { " failed. Connection closed", ZKR_CAUSE_CREDENTIALS },
     { "getaddrinfo: ", ZKR_CAUSE_NAME },
     { "could not resolve ", ZKR_CAUSE_NAME },

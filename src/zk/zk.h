@@ -155,10 +155,6 @@ bool zkr__zk_close(struct zkr__zk *zk, int64_t deadline);
  * any request is submitted. Returns false when it is not connected any more. */
 bool zkr__zk_log_in(struct zkr__zk *zk);
 
-/* Tells whether the servers have refused the handle without an event to say so.
- * It is useless then. To be asked now and then while it is not connected. */
-bool zkr__zk_refused(struct zkr__zk *zk);
-
 /* A fault that the client found with a server, or the server with us. */
 struct zkr__zk_fault {
     enum zkr_cause cause;            /* NONE: nothing */
@@ -169,6 +165,10 @@ struct zkr__zk_fault {
 /* Returns the first fault of the handle that has not been returned yet, and
  * then the last. Its cause is NONE when there is none. */
 void zkr__zk_take_fault(struct zkr__zk *zk, struct zkr__zk_fault *ret_fault);
+
+/* Returns the causes, as bits, for which the handle could connect to no server
+ * when it last tried them all; 0 before. */
+unsigned zkr__zk_round(struct zkr__zk *zk);
 
 /* Gives the handle other servers. It keeps a connection that it has, and tries
  * the others when it has none: see zk_move.h. Never blocks. Errors:

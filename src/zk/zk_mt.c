@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/list.h"
 #include "base/log.h"
+#include "base/sm.h"
 #include "zk/fault.h"
 #include "zk/probe.h"
 #include "zk/reaper.h"
@@ -52,6 +53,8 @@ struct zkr__zk {
     /* Not taken yet: the first one, and the last. */
     struct zkr__zk_fault first;
     struct zkr__zk_fault last;
+    unsigned causes; /* of all faults in this round of the servers, as bits; */
+    unsigned round;  /* and in the last one */
     const char *auth_scheme; /* NULL when the client has them */
     const char *auth;        /* NULL without credentials */
     const struct zkr__acl *acl;
@@ -140,6 +143,11 @@ static void note_fault(const char *line)
         zk->first = fault;
     else
         zk->last = fault;
+    zk->causes |= ZKR__BIT(fault.cause);
+    if (strstr(line, "Delaying connection after") != NULL) {
+        zk->round = zk->causes & ~ZKR__BIT(ZKR_CAUSE_NONE);
+        zk->causes = 0;
+    }
     (void)pthread_mutex_unlock(&zk->lock);
 }
 
@@ -150,6 +158,16 @@ void zkr__zk_take_fault(struct zkr__zk *zk, struct zkr__zk_fault *ret_fault)
     zk->first = zk->last;
     zk->last.cause = ZKR_CAUSE_NONE;
     (void)pthread_mutex_unlock(&zk->lock);
+}
+
+unsigned zkr__zk_round(struct zkr__zk *zk)
+{
+    unsigned round;
+
+    (void)pthread_mutex_lock(&zk->lock);
+    round = zk->round;
+    (void)pthread_mutex_unlock(&zk->lock);
+    return round;
 }
 
 /* Some lines end with a newline, which is not part of the message. */
@@ -393,12 +411,6 @@ bool zkr__zk_close(struct zkr__zk *zk, int64_t deadline)
     zk->muted = true;
     (void)pthread_mutex_unlock(&zk->upcall);
     return zkr__reaper_run(close_handle, zk, deadline);
-}
-
-/* When SASL fails the client ends its io thread, and queues no event. */
-bool zkr__zk_refused(struct zkr__zk *zk)
-{
-    return zk->sasl != NULL && zoo_state(zk->zh) == ZOO_AUTH_FAILED_STATE;
 }
 
 int zkr__zk_move(struct zkr__zk *zk, const char *servers)

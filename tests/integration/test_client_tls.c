@@ -98,6 +98,45 @@ TEST(files_that_are_not_all_there_make_no_handle)
                                       SESSION_MS, NULL, NULL, 0, on_log, NULL));
 }
 
+/* -- the servers of a list ---------------------------------------------------
+ */
+
+static int count_lines(const char *word)
+{
+    int count = 0;
+
+    (void)pthread_mutex_lock(&log_lock);
+    for (const char *at = log_text; (at = strstr(at, word)) != NULL; at++)
+        count++;
+    (void)pthread_mutex_unlock(&log_lock);
+    return count;
+}
+
+/* Regression: with two, one of them was tried for ever, without a pause, and
+ * the other one never again (ZOOKEEPER-2466). */
+TEST(each_server_has_its_turn)
+{
+    for (int i = 0; i < 2; i++) {
+        const char *secure = server_secure_hosts(the_server);
+        char hosts[160];
+        zhandle_t *zh;
+
+        (void)snprintf(hosts, sizeof(hosts), "%s%s%s",
+                       i == 0 ? "127.0.0.1:1," : "", secure,
+                       i == 0 ? "" : ",127.0.0.1:1");
+        zoo_deterministic_conn_order(1);
+        zh = open_handle(hosts);
+        zoo_deterministic_conn_order(0);
+        AWAIT(zoo_state(zh) == ZOO_CONNECTED_STATE);
+        server_kill9(the_server);
+        AWAIT(count_lines("Socket 127.0.0.1:1 ") > 1 && log_has("Delaying"));
+        assert_true(count_lines(" zk retcode=") < 12);
+        restart_server();
+        AWAIT(zoo_state(zh) == ZOO_CONNECTED_STATE);
+        close_handle(zh);
+    }
+}
+
 /* -- what a handshake begins with ------------------------------------------ */
 
 /* The ClientHello that has come, from its version on. */

@@ -44,6 +44,8 @@ static const struct row {
       "10.0.0.1:2181", "", ZKR_CAUSE_TLS },
     { "a password", HEAD "SASL authentication failed. rc=-115", "before:1", "",
       ZKR_CAUSE_CREDENTIALS },
+    { "a login", AT "13(Permission denied): the login is refused (-115)",
+      "10.0.0.1:2181", "", ZKR_CAUSE_CREDENTIALS },
     { "an attempt", HEAD "Initiated connection to server 10.0.0.2:2181",
       "10.0.0.2:2181", "", ZKR_CAUSE_NONE },
     { "none", HEAD "session establishment complete", "before:1", "",
