@@ -8,7 +8,6 @@ cd "$(dirname "$0")/.."
 . tools/packages.sh
 readonly CURES=$PWD/tools/client
 
-readonly KEYS=/usr/share/keyrings/debian-archive-keyring.gpg
 packages=(binutils dpkg-dev patch gcc make cmake libssl-dev libsasl2-dev libsasl2-modules
     default-jre-headless libzookeeper-java)
 
@@ -77,22 +76,10 @@ loud() { # what it does, command: shows what the command said when it fails
     "$@" >"$log" 2>&1 || { tail -n 40 "$log" >&2; die 70 "$what failed"; }
 }
 
-# With sources, lists and a status of its own: nothing of it is the machine's.
-apt() {
-    apt-get -qq -o Dir::Etc::sourcelist="$work/sources" \
-        -o Dir::Etc::sourceparts=- -o Dir::State::lists="$work/lists" \
-        -o Dir::State::status=/dev/null -o Dir::Cache="$work/cache" \
-        -o APT::Sandbox::User= "$@"
-}
-
 fetch() {
-    local uri
-    uri=$(mirror)
-    mkdir -p "$work/lists/partial" "$work/cache/archives/partial"
-    echo "deb-src [signed-by=$KEYS] $uri $suite main" >"$work/sources"
-    loud "the list of the sources of $suite" apt update
+    loud "the list of the sources of $suite" use_suite "$work" deb-src "$suite"
     cd "$work"
-    loud "the source package of ZooKeeper in $suite" apt source zookeeper
+    loud "the source package of ZooKeeper in $suite" apt_in "$work" source zookeeper
 }
 
 # The sources of the package lack what its build generates.

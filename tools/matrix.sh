@@ -35,6 +35,7 @@ run tools/on-debian.sh 13
 # Other machines, and the tarball of a release on new ones.
 run tools/on-debian.sh 13 tools/cross.sh arm64
 run tools/on-debian.sh 13 tools/cross.sh i386
+run tools/on-debian.sh 12 tools/cross.sh musl
 run tools/on-debian.sh 12 tools/release.sh
 run tools/on-debian.sh 13 tools/release.sh
 # A client with TLS and SASL.

@@ -12,7 +12,7 @@ packages=(build-essential cmake meson ninja-build pkg-config libzookeeper-mt-dev
     jq tmux less procps patch)
 # What single tests need: CI has it, elsewhere such a test is skipped, by name.
 extra=(abigail-tools bpftrace debhelper doxygen fish libevent-dev libuv1-dev
-    lintian man-db mandoc musl-tools spin systemtap-sdt-dev zsh)
+    lintian man-db mandoc spin systemtap-sdt-dev zsh)
 [ -z "${CI-}" ] || packages+=("${extra[@]}")
 
 usage() {

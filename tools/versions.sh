@@ -7,7 +7,6 @@ cd "$(dirname "$0")/.."
 
 readonly PACKAGES=(libzookeeper-java zookeeper libcurator-client-java
     libcurator-framework-java libcurator-recipes-java python3-kazoo)
-readonly KEYS=/usr/share/keyrings/debian-archive-keyring.gpg
 
 usage() {
     cat <<'TEXT'
@@ -51,23 +50,13 @@ home=$PWD/build-versions/$2
 root=$home/root
 jars=$root/usr/share/java
 
-# With sources, lists and a status of its own: nothing of it is the machine's.
-apt() {
-    apt-get -qq -o Dir::Etc::sourcelist="$home/sources" \
-        -o Dir::Etc::sourceparts=- -o Dir::State::lists="$home/lists" \
-        -o Dir::State::status=/dev/null -o Dir::Cache="$home/cache" \
-        -o APT::Sandbox::User= "$@" >&2
-}
-
 fetch() {
-    local uri deb
-    uri=$(mirror)
+    local deb
     rm -rf "$home"
-    mkdir -p "$home/lists/partial" "$home/cache/archives/partial" "$home/debs"
-    echo "deb [signed-by=$KEYS] $uri $suite main" >"$home/sources"
-    apt update || die 69 "$uri: no list of the packages of $suite"
-    (cd "$home/debs" && apt download "${PACKAGES[@]}") ||
-        die 69 "$uri: cannot fetch the packages of $suite"
+    mkdir -p "$home/debs"
+    use_suite "$home" deb "$suite" || die 69 "no list of the packages of $suite"
+    (cd "$home/debs" && apt_in "$home" download "${PACKAGES[@]}") ||
+        die 69 "cannot fetch the packages of $suite"
     for deb in "$home"/debs/*.deb; do
         dpkg -x "$deb" "$root"
     done

@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,7 +24,7 @@ static _Noreturn void become(char *const argv[], int in, int out)
     dup2(in, STDIN_FILENO);
     dup2(out, STDOUT_FILENO);
     dup2(out, STDERR_FILENO);
-    close_range(3, ~0U, 0);
+    syscall(SYS_close_range, 3, ~0U, 0); /* musl has no close_range() */
     execvp(argv[0], argv);
     _exit(127);
 }

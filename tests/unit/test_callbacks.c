@@ -188,7 +188,11 @@ static const struct row {
 
 TEST_ROWS(nobody_is_told, rows, row)
 {
-    assert_int_equal(row->call(), ZKR_OK);
+    int rc = row->call();
+
+    if (ZKR__CLIENT_INSIDE && rc == ZKR_ENOTSUP)
+        skip(); /* it takes no handle of another client */
+    assert_int_equal(rc, ZKR_OK);
 }
 
 static const struct acquire {

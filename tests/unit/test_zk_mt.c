@@ -587,8 +587,8 @@ TEST(no_handle_says_why)
     zkr_log_set(ZKR_LOG_ERROR, log_badly, NULL);
     expect_no_handle(ENOENT, ZKR_EHOSTS, "no host name can be resolved");
     expect_no_handle(EINVAL, ZKR_EHOSTS, "no host name can be resolved");
-    expect_no_handle(EMFILE, ZKR_ESYSTEM, "Too many open files");
-    expect_no_handle(ENFILE, ZKR_ESYSTEM, "Too many open files in system");
+    expect_no_handle(EMFILE, ZKR_ESYSTEM, strerror(EMFILE));
+    expect_no_handle(ENFILE, ZKR_ESYSTEM, strerror(ENFILE));
     expect_no_handle(ENOMEM, ZKR_ENOMEM, "out of memory");
     client.no_handle = 0;
     zkr_log_set(ZKR_LOG_ERROR, NULL, NULL);
@@ -810,6 +810,15 @@ static void be_refused_often(int times)
         be_refused();
 }
 
+static size_t allocated(void)
+{
+#ifdef __GLIBC__
+    return mallinfo2().uordblks;
+#else
+    return 0; /* musl does not say */
+#endif
+}
+
 /* The client may keep it, and writes to its memory then, until it has answered
  * a later one. */
 TEST(a_request_that_the_client_refuses_goes_with_the_next)
@@ -818,7 +827,7 @@ TEST(a_request_that_the_client_refuses_goes_with_the_next)
     size_t before;
 
     connect_anew();
-    before = mallinfo2().uordblks;
+    before = allocated();
     be_refused_often(1000);
     results = client.results;
     client.rc = ZOK;
@@ -826,7 +835,7 @@ TEST(a_request_that_the_client_refuses_goes_with_the_next)
     results->err = ZCLOSING;
     client.multi(ZOK, client.multi_data);
     assert_int_equal(told.replies, 1);
-    assert_true(mallinfo2().uordblks < before + 10000);
+    assert_true(allocated() < before + 10000);
 }
 
 /* The client has two of them then, and answers both. */
