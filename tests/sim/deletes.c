@@ -38,6 +38,15 @@ void deletes_break(int process, const char *path, int64_t token)
     breaks = b;
 }
 
+bool deletes_may_break(int process, const char *path)
+{
+    const struct breaking *b = breaks;
+
+    while (b != NULL && (b->process != process || strcmp(b->path, path) != 0))
+        b = b->next;
+    return b != NULL;
+}
+
 struct taken_away {
     int process;
     bool any;

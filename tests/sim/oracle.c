@@ -507,9 +507,9 @@ void oracle_over_with(const zkr_grant *grant)
     }
 }
 
-void oracle_each_grant(void (*fn)(const struct attempt *a))
+void oracle_each_grant(void (*fn)(struct attempt *a))
 {
-    for (const struct attempt *a = attempts; a != NULL; a = a->next) {
+    for (struct attempt *a = attempts; a != NULL; a = a->next) {
         if (a->grant != NULL)
             fn(a);
     }

@@ -27,6 +27,7 @@ struct attempt {
     int64_t granted;  /* when it was told so; or 0 */
     int64_t gone_at;  /* its node; or 0 */
     int64_t promised; /* the latest zkr_grant_valid_until() that was seen */
+    int64_t sure_at;  /* when it was last seen to be HELD */
     struct attempt *beside;
     bool over;    /* given back */
     bool upgrade; /* grants for which its thread may have to wait for itself */
@@ -73,7 +74,7 @@ void oracle_committed(int64_t version, const struct txn *txn);
 /* To be called after every event. */
 void oracle_step(void);
 /* Acquires whose grant has not been given back. */
-void oracle_each_grant(void (*fn)(const struct attempt *a));
+void oracle_each_grant(void (*fn)(struct attempt *a));
 
 /* Returns the lock nodes that exist; there must be none at the end. */
 int oracle_nodes_left(bool print);
@@ -88,6 +89,7 @@ void oracle_in_time(const char *what, int process, int64_t began,
 void deletes_reset(void);
 /* From now on a process may break that node: its path, and its token. */
 void deletes_break(int process, const char *path, int64_t token);
+bool deletes_may_break(int process, const char *path);
 void deletes_committed(const struct attempt *attempts, const struct txn *txn);
 
 /* -- states.c: what sessions and grants report while nothing is under way -- */

@@ -927,7 +927,7 @@ static void write_beacon(int64_t every, int64_t duration)
 
 static void stays_sure(void)
 {
-    if (zkr_grant_check(users[WAITER].grant) != ZKR_OK)
+    if (zkr_grant_state(users[WAITER].grant) != ZKR_GRANT_HELD)
         world_fail("it is in doubt");
 }
 
@@ -1051,4 +1051,87 @@ STORY_THEN(a_deserted_observer_is_not_believed, acquire_at_a_follower,
     if (session_of_waiter()->closed != 0 && zkr_grant_check(grant) == ZKR_OK)
         world_fail("it is held, and its session has been closed");
     fiber_sleep(3 * world.timeout);
+}
+
+/* The leader hears of the waiter just before a tick, when it also writes for
+ * itself, and then of nothing that the waiter does: its session runs out at the
+ * tick that is returned. The leader's ping was held back for that. */
+static int64_t hear_before_a_tick(void)
+{
+    int64_t tick;
+
+    (void)own_writes(world.timeout / 9);
+    polled = session_of_waiter();
+    tick = (sim_now / world.tick + 3) * world.tick;
+    write_beacon(world.timeout / 50, tick - 30 * MS - world.tick / 2 - sim_now);
+    ensemble_stall(ensemble_leader(), replica_of_waiter(),
+                   tick - 20 * MS - sim_now);
+    fiber_sleep(tick - 18 * MS - sim_now);
+    if (zkr_grant_verify(users[WAITER].grant, 1000) != ZKR_OK ||
+        polled->expires != tick + world.timeout)
+        world_fail("the session runs out at another time");
+    return polled->expires;
+}
+
+static void read_with_syncs_from(int64_t syncs, int64_t end)
+{
+    refuse(ZKR__ZK_SYNC, NULL, 10000);
+    read_until(syncs);
+    refuse(ZKR__ZK_SYNC, NULL, 0);
+    write_beacon(MS, end - sim_now);
+}
+
+static void is_closed_when_it_ends(void)
+{
+    while (!polled->closing)
+        fiber_sleep(MS); /* the oracle judges the lease */
+    fiber_sleep(3 * world.timeout);
+}
+
+/* What the leader sends is late, and from one instant on it does not hear of
+ * the follower, which answers its ping then. Syncs from before, and what others
+ * have written between them, come to the waiter together. So when they had
+ * been answered the leader had not heard of a read from before, though that was
+ * a gap before the first of them. */
+STORY_THEN(syncs_in_one_flight_are_no_two_rounds, acquire_at_a_follower,
+           .beacon = true, .short_ticks = true, .anew = true)
+{
+    int leader = ensemble_leader();
+    int follower = replica_of_waiter();
+    int64_t tick;
+
+    if (zkr_grant_check(users[WAITER].grant) != ZKR_OK)
+        return;
+    tick = hear_before_a_tick() - world.timeout;
+    ensemble_stall(leader, follower, tick + 2100 * MS - sim_now);
+    read_with_syncs_from(tick + 1450 * MS, tick + 2095 * MS);
+    ensemble_stall(follower, leader, world.timeout);
+    if (zkr_grant_check(users[WAITER].grant) != ZKR_OK)
+        world_fail("it is in doubt too soon");
+    is_closed_when_it_ends();
+}
+
+/* The leader hears of the waiter again when it has polled its session: rounds,
+ * a write of the waiter, and those of others succeed until it closes it. */
+STORY_THEN(others_do_not_keep_a_polled_session, acquire_at_a_follower,
+           .beacon = true, .hurried = true, .anew = true)
+{
+    int follower = replica_of_waiter();
+    int64_t polls;
+
+    if (zkr_grant_check(users[WAITER].grant) != ZKR_OK)
+        return;
+    polls = hear_before_a_tick();
+    ensemble_crowd(249 * MS);
+    ensemble_stall(follower, ensemble_leader(), polls + 5 * MS - sim_now);
+    refuse(ZKR__ZK_SYNC, NULL, 10000);
+    cut(WAY_UP | WAY_DOWN, 9 * world.timeout / 20);
+    fiber_sleep(world.timeout / 2);
+    read_with_syncs_from(polls - 30 * MS, polls + 10 * MS);
+    if (!polled->polled || polled->closing ||
+        zkr_session_sync(users[WAITER].session, 1000) != ZKR_OK)
+        world_fail("it is not back in time");
+    write_beacon(MS, 230 * MS);
+    is_closed_when_it_ends();
+    ensemble_crowd(0);
 }

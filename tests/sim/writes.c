@@ -108,14 +108,16 @@ static bool is_of(const struct write *w, const struct request *r)
 
 /* The node of the lock is deleted on the same connection, so the write comes
  * when others may have been granted the lock. A write whose deadline has passed
- * is not sent any more. */
+ * is not sent any more. A break waits for no write. */
 static bool is_overtaken(const struct write *w, const char *deleted,
                          int session)
 {
     const struct node *n = w->attempt->node;
 
     return !w->sent && !w->late && w->told == 0 && w->until > sim_now &&
-           n != NULL && n->session == session && strcmp(n->path, deleted) == 0;
+           n != NULL && n->session == session &&
+           strcmp(n->path, deleted) == 0 &&
+           !deletes_may_break(w->attempt->process, deleted);
 }
 
 void writes_sent(const struct request *r, int session)
