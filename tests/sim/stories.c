@@ -135,7 +135,7 @@ static void has_no_memory(void)
 {
     struct user *u = &users[WAITER];
 
-    if (still_to_refuse() != 0)
+    if (still_to_refuse(ZKR__ZK_CHECK) != 0)
         world_fail("no search has begun");
     if (u->rc != ZKR_ENOMEM)
         world_fail("it is told %s", zkr_strerror(u->rc));
@@ -1073,11 +1073,18 @@ static int64_t hear_before_a_tick(void)
     return polled->expires;
 }
 
-static void read_with_syncs_from(int64_t syncs, int64_t end)
+/* One sync is sent, that of the first beat from `when` on. */
+static void read_and_sync_at(int64_t when, int64_t end)
 {
+    int before;
+
     refuse(ZKR__ZK_SYNC, NULL, 10000);
-    read_until(syncs);
+    read_until(when);
+    before = submits(ZKR__ZK_SYNC);
     refuse(ZKR__ZK_SYNC, NULL, 0);
+    while (submits(ZKR__ZK_SYNC) == before)
+        fiber_sleep(MS);
+    refuse(ZKR__ZK_SYNC, NULL, 10000);
     write_beacon(MS, end - sim_now);
 }
 
@@ -1104,34 +1111,12 @@ STORY_THEN(syncs_in_one_flight_are_no_two_rounds, acquire_at_a_follower,
         return;
     tick = hear_before_a_tick() - world.timeout;
     ensemble_stall(leader, follower, tick + 2100 * MS - sim_now);
-    read_with_syncs_from(tick + 1450 * MS, tick + 2095 * MS);
+    read_and_sync_at(tick + 1450 * MS, tick + 2095 * MS);
     ensemble_stall(follower, leader, world.timeout);
+    refuse(ZKR__ZK_CHECK, NULL, 10000);
     if (zkr_grant_check(users[WAITER].grant) != ZKR_OK)
         world_fail("it is in doubt too soon");
     is_closed_when_it_ends();
-}
-
-/* The leader hears of the waiter again when it has polled its session: rounds,
- * a write of the waiter, and those of others succeed until it closes it. */
-STORY_THEN(others_do_not_keep_a_polled_session, acquire_at_a_follower,
-           .beacon = true, .hurried = true, .anew = true)
-{
-    int follower = replica_of_waiter();
-    int64_t polls;
-
-    if (zkr_grant_check(users[WAITER].grant) != ZKR_OK)
-        return;
-    polls = hear_before_a_tick();
-    ensemble_crowd(249 * MS);
-    ensemble_stall(follower, ensemble_leader(), polls + 5 * MS - sim_now);
-    refuse(ZKR__ZK_SYNC, NULL, 10000);
-    cut(WAY_UP | WAY_DOWN, 9 * world.timeout / 20);
-    fiber_sleep(world.timeout / 2);
-    read_with_syncs_from(polls - 30 * MS, polls + 10 * MS);
-    if (!polled->polled || polled->closing ||
-        zkr_session_sync(users[WAITER].session, 1000) != ZKR_OK)
-        world_fail("it is not back in time");
-    write_beacon(MS, 230 * MS);
-    is_closed_when_it_ends();
-    ensemble_crowd(0);
+    refuse(ZKR__ZK_SYNC, NULL, 0);
+    refuse(ZKR__ZK_CHECK, NULL, 0);
 }

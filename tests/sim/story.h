@@ -35,7 +35,6 @@ extern struct story {
     zkr_grant_fn on_event; /* the listener of its grants, or NULL */
     struct zkr_retry retry;
     bool short_ticks; /* one second, not two */
-    bool hurried;     /* T is one second, not four */
     bool anew;        /* the second time with other sessions */
     bool unfair;
     bool no_lease;   /* the sessions have none */
@@ -82,7 +81,7 @@ void give_back(struct user *u);
  * or NULL: for all. */
 void refuse(enum zkr__zk_type type, const char *path, int count);
 /* How many of them have not been refused yet. */
-int still_to_refuse(void);
+int still_to_refuse(enum zkr__zk_type type);
 
 /* How many requests of that type all libraries have submitted. */
 int submits(enum zkr__zk_type type);
