@@ -77,6 +77,27 @@ TEST(errors_of_tls_are_explained)
     assert_refused(64, "nobodys.key': No such file", "ls /");
 }
 
+/* Regression: with the tool nobody could ask for less than the name. */
+TEST(a_certificate_for_another_host_may_be_asked_for)
+{
+    char store[600];
+    const char *const lines[] = { store, NULL };
+    const struct server_opts opts = { .security = SERVER_TLS,
+                                      .cfg_lines = lines };
+    struct server *server;
+
+    (void)snprintf(store, sizeof(store),
+                   "ssl.keyStore.location=%s/elsewhere.p12", server_keys());
+    assert_int_equal(server_start(&opts, &server), SERVER_OK);
+    use_tls(server_secure_hosts(server), "ca", "client");
+    assert_refused(69, "IP address mismatch", "ls --timeout 2s /");
+    assert_works("ls --tls-verify chain /");
+    assert_refused(69, "IP address mismatch",
+                   "ls --timeout 2s --tls-verify name /");
+    assert_refused(64, "'none' is not name or chain", "ls --tls-verify none /");
+    server_stop(server);
+}
+
 /* A port with TLS would not answer them. */
 TEST(over_tls_no_words_are_sent)
 {

@@ -81,6 +81,9 @@ static void set_security(const struct lockctl *ctl,
         if (at != 0)
             *(const char **)((char *)opts + at) = ctl->settings[s];
     }
+    if (ctl->settings[SETTING_TLS_VERIFY] != NULL &&
+        strcmp(ctl->settings[SETTING_TLS_VERIFY], "chain") == 0)
+        opts->tls_verify = ZKR_TLS_VERIFY_CHAIN;
 }
 
 static void set_options(const struct lockctl *ctl,

@@ -6,6 +6,7 @@
 
 #include "common/lockctl.h"
 
+static const char *const verifies[] = { "name", "chain", NULL };
 static const char *const mechanisms[] = { "DIGEST-MD5", "GSSAPI", NULL };
 
 /* clang-format off */
@@ -23,6 +24,8 @@ const struct opt setting_options[SETTING_COUNT + 1] = {
     [SETTING_TLS_KEY] = { "tls-key", .value = "FILE", INTO(tls_key), .help = "its private key" },
     [SETTING_TLS_PASSWORD_FILE] = { "tls-password-file", .value = "FILE", .type = OPT_SETTING,
       .help = "a line: the password of the key" },
+    [SETTING_TLS_VERIFY] = { "tls-verify", .value = "WHAT", .type = OPT_SETTING, .words = verifies,
+      .help = "a server's certificate is for its name, or any of the authority: chain (name)" },
     [SETTING_SASL_MECHANISM] = { "sasl-mechanism", .value = "NAME", INTO(sasl_mechanism), .words = mechanisms,
       .help = "such as DIGEST-MD5" },
     [SETTING_SASL_USER] = { "sasl-user", .value = "NAME", INTO(sasl_user), .help = "who we are" },
@@ -57,5 +60,8 @@ const char *setting_fault(enum setting setting, const char *value)
     if (setting == SETTING_TIMEOUT &&
         (!lockctl_parse_duration(value, &ms) || ms <= 0 || ms > INT32_MAX))
         return "is not a duration";
+    if (setting == SETTING_TLS_VERIFY && strcmp(value, verifies[0]) != 0 &&
+        strcmp(value, verifies[1]) != 0)
+        return "is not name or chain";
     return NULL;
 }
