@@ -43,6 +43,7 @@ pkgconfig = 'pkg-config'
 exe_wrapper = '$wrapper'
 [properties]
 pkg_config_libdir = '$2'
+needs_exe_wrapper = true
 [host_machine]
 system = 'linux'
 cpu_family = '$cpu'
@@ -96,7 +97,7 @@ libraries_of_musl() {
 }
 
 if [ "$arch" = musl ]; then
-    install_packages "$log" "${packages[@]}" musl-tools gcc make cmake dpkg-dev
+    install_packages "$log" "${packages[@]}" musl-tools automake libtool gcc make cmake dpkg-dev
     [ -e "$build.libs/complete" ] || libraries_of_musl
     write_cross_file "$build.cross" "$build.libs/lib/pkgconfig"
     setup+=(-Dtools=disabled -Dzookeeper_prefix="$build.libs")
@@ -107,7 +108,8 @@ else
     install_packages "$log" "${packages[@]}"
     write_cross_file "$build.cross" "/usr/lib/${tool/i686/i386}/pkgconfig:/usr/share/pkgconfig"
 fi
-[ -e "$build/build.ninja" ] || loud meson setup "$build" --cross-file "$build.cross" "${setup[@]}"
+rm -rf "$build"
+loud meson setup "$build" --cross-file "$build.cross" "${setup[@]}"
 [ "$arch" = musl ] || loud ninja -C "$build"
 # What other tests need is made by programs of this machine.
 meson introspect "$build" --tests | jq -r --arg build "$build/" '.[] |
