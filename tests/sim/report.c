@@ -22,18 +22,24 @@ struct report *report_new(void)
     return r;
 }
 
+static _Noreturn void fail(const char *text)
+{
+    (void)snprintf(report->text, sizeof(report->text), "%s", text);
+    if (report->loud)
+        (void)dprintf(STDERR_FILENO, "%s\n", text);
+    _exit(1);
+}
+
 void report_failure(const char *text)
 {
     (void)fflush(NULL);
-    (void)snprintf(report->text, sizeof(report->text), "%s", text);
-    _exit(1);
+    fail(text);
 }
 
 static void on_signal(int number)
 {
-    (void)snprintf(report->text, sizeof(report->text), "the library ends by %s",
-                   number == SIGABRT ? "abort" : "a bad access");
-    _exit(1);
+    fail(number == SIGABRT ? "the library ends by abort"
+                           : "the library ends by a bad access");
 }
 
 void report_begin(struct report *r)

@@ -15,6 +15,7 @@ struct report {
     uint64_t seed;         /* at work on */
     uint64_t done;         /* schedules without a fault */
     uint64_t ways[WAYS];   /* how often each was taken */
+    bool loud;             /* what is wrong is written to stderr, too */
     char text[REPORT_MAX]; /* what is wrong; "" if nothing is */
     struct choices choices;
 };

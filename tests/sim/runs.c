@@ -26,22 +26,40 @@ static bool await(struct report *r, pid_t child)
     return true;
 }
 
-/* In the child: the choices come from the script, or from the seed alone. */
+static bool together;
+
+void runs_together(void)
+{
+    together = true;
+}
+
+/* The choices come from the script, or from the seed alone. */
+static void run_here(struct report *r, const uint32_t *script, size_t count,
+                     uint64_t seed)
+{
+    report_begin(r);
+    r->loud = together;
+    if (script == NULL)
+        choices_begin(&r->choices, seed);
+    else
+        choices_replay(&r->choices, script, count, seed);
+    world_run();
+}
+
 static bool run(struct report *r, const uint32_t *script, size_t count,
                 uint64_t seed)
 {
     pid_t child;
 
-    (void)fflush(NULL);
     r->text[0] = '\0';
+    if (together) {
+        run_here(r, script, count, seed);
+        return true;
+    }
+    (void)fflush(NULL);
     child = fork();
     if (child == 0) {
-        report_begin(r);
-        if (script == NULL)
-            choices_begin(&r->choices, seed);
-        else
-            choices_replay(&r->choices, script, count, seed);
-        world_run();
+        run_here(r, script, count, seed);
         (void)fflush(NULL);
         _exit(0);
     }

@@ -305,6 +305,7 @@ const struct report *succeeds(void (*tell)(void), void (*granted)(void))
     story.granted = granted;
     if (r == NULL)
         r = report_new();
+    runs_together();
     if (getenv("SIM_VERBOSE") != NULL)
         talk();
     world_limits.recipe = MUTEX;
