@@ -38,6 +38,9 @@ run tools/on-debian.sh 13 tools/cross.sh i386
 run tools/on-debian.sh 12 tools/cross.sh musl
 run tools/on-debian.sh 12 tools/release.sh
 run tools/on-debian.sh 13 tools/release.sh
+# All that CI divides between the sanitizers.
+run tools/test.sh --asan
+run tools/test.sh --tsan
 # A client with TLS and SASL.
 run tools/test.sh --tls
 run tools/test.sh --sasl
