@@ -170,25 +170,25 @@ static void forget(struct scene *s, int rc)
 /* clang-format off */
 const struct call lock_calls[] = {
     { .name = "first acquire", .run = acquire_it, .change = 1, .count = count,
-      .make = make, .undo = give_back, .end = end, .not_its = "get *" },
+      .make = make, .undo = give_back, .end = end, .not_its = LATER },
     { .name = "acquire", .run = acquire_it, .change = 1, .count = count,
       .make = make, .ready = others_came_before, .undo = give_back, .end = end,
-      .not_its = "get *" },
+      .not_its = LATER },
     { .name = "wait", .run = acquire_it, .change = 1, .count = count,
       .make = make, .ready = others_hold_it, .meanwhile = others_give_it_back,
-      .undo = we_and_others_give_back, .end = end, .not_its = "get [2-9]" },
+      .undo = we_and_others_give_back, .end = end, .not_its = "@(get [2-9]|sync *)" },
     { .name = "give up", .run = give_up, .ends_with = ZKR_ETIMEDOUT, .count = count,
       .make = make, .ready = others_hold_it,
-      .undo = we_and_others_give_back, .end = end, .not_its = "get [2-9]" },
+      .undo = we_and_others_give_back, .end = end, .not_its = "@(get [2-9]|sync *)" },
     { .name = "try", .run = try, .change = 1, .count = count,
       .make = make, .ready = others_came_before, .undo = give_back, .end = end,
-      .not_its = "get *" },
+      .not_its = LATER },
     { .name = "try in vain", .run = try, .ends_with = ZKR_EBUSY, .count = count,
       .make = make, .ready = others_hold_it,
-      .undo = we_and_others_give_back, .end = end, .not_its = "get *" },
+      .undo = we_and_others_give_back, .end = end, .not_its = LATER },
     { .name = "release", .run = release_it, .change = -1, .count = count,
       .make = make, .ready = hold, .undo = forget, .end = end,
-      .not_for = STAYS }, /* it sends nothing */
+      .not_its = LATER, .not_for = STAYS }, /* it sends nothing */
 };
 /* clang-format on */
 

@@ -56,6 +56,10 @@ struct scene {
     char wrong[400]; /* the first thing that should not be */
 };
 
+/* A session in use sends a sync now and then, and a grant that is held for long
+ * a get: on a slow machine in each dry run. */
+#define LATER "@(get|sync) *"
+
 struct call {
     const char *name;
     int (*run)(struct scene *s); /* the call; returns its result, */
@@ -69,8 +73,8 @@ struct call {
     void (*end)(struct scene *s); /* frees the objects; the session is there */
     uint32_t session_ms;          /* its timeout; 0: no session ends */
     const char *named;            /* as errors say it; NULL: by its path */
-    const char *not_its; /* requests that come later, from a slow machine */
-    unsigned not_for;    /* recipes with all these traits */
+    const char *not_its;          /* requests of the session: LATER */
+    unsigned not_for;             /* recipes with all these traits */
 };
 
 enum deed {
