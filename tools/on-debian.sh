@@ -45,10 +45,15 @@ if [[ ${1-} == tools/* ]]; then
     command=$1
     shift
 fi
-if [ "$command" = tools/release.sh ]; then
+case $command in
+tools/release.sh)
     root=${root/debian/release}
     rm -rf "$root"
-fi
+    ;;
+tools/cross.sh) # libraries of another machine displace those of this one
+    root=${root/debian/cross}
+    ;;
+esac
 
 mkdir -p "$roots"
 exec 9>"$root.lock"
