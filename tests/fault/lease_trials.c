@@ -334,6 +334,25 @@ static void acquire_all(void)
     }
 }
 
+static bool is_beaten(void *version)
+{
+    struct Stat stat;
+
+    return admin_exists(watcher, BEACON, &stat) == ZOK &&
+           stat.version >= *(const int32_t *)version;
+}
+
+/* The beacon is written for a session timeout, nine times. */
+static void await_shared(void)
+{
+    struct Stat stat;
+    int32_t version;
+
+    ok(admin_exists(watcher, BEACON, &stat));
+    version = stat.version + 9;
+    assert_true(wait_until(is_beaten, &version, HEALTHY_MS));
+}
+
 /* The watcher's server cannot be asked while it elects. */
 static bool is_deleted(void *holder)
 {
@@ -429,7 +448,7 @@ static void run_trial(int number, int kind)
     if (kinds[kind].writer)
         open_writer();
     if (kinds[kind].beacon)
-        sleep_ms(2 * TIMEOUT_MS); /* until they share */
+        await_shared();
     asking = asking_start(holders, HOLDERS);
     sleep_ms(random_ms(0, drand48() < 0.5 ? TIMEOUT_MS / 4 : TIMEOUT_MS));
     false_alarms += asking_unsure(asking);
