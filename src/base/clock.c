@@ -41,9 +41,11 @@ int64_t zkr__clock_left_ms(int64_t deadline)
 
 struct timespec zkr__clock_timespec(int64_t instant)
 {
-    struct timespec ts = {
-        .tv_sec = (time_t)(instant / (1000 * ZKR__MS)),
-        .tv_nsec = (long)(instant % (1000 * ZKR__MS)),
-    };
+    int64_t sec = instant / (1000 * ZKR__MS);
+    struct timespec ts = { .tv_nsec = (long)(instant % (1000 * ZKR__MS)) };
+
+    if (sizeof(ts.tv_sec) < sizeof(sec) && sec > INT32_MAX)
+        sec = INT32_MAX;
+    ts.tv_sec = (time_t)sec;
     return ts;
 }
