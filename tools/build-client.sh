@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 . tools/packages.sh
 readonly CURES=$PWD/tools/client
 
-packages=(binutils dpkg-dev patch gcc make cmake libssl-dev libsasl2-dev libsasl2-modules
+packages=(binutils dpkg-dev patch gcc g++ make cmake libssl-dev libsasl2-dev libsasl2-modules
     default-jre-headless libzookeeper-java)
 
 usage() {
