@@ -35,7 +35,7 @@ write_cross_file() { # name, directory of the files of pkg-config
     cat >"$1" <<TEXT
 [binaries]
 c = '$tool-gcc'
-cpp = '$tool-g++'
+cpp = '${prefix}g++'
 ar = '${prefix}ar'
 objcopy = '${prefix}objcopy'
 strip = '${prefix}strip'
