@@ -78,7 +78,7 @@ else # it has what is committed
     meson dist -C build-dist --no-tests --allow-dirty >/dev/null
     tar -xf build-dist/meson-dist/*.tar.xz -C "$root/src" --strip-components 1
 fi
-cp /etc/resolv.conf "$root/etc/resolv.conf"
+cp /etc/resolv.conf /etc/hosts "$root/etc/" # musl knows no localhost by itself
 
 # Mounts and processes there end with this process. The root is a mount of its
 # own: tests with mounts of their own begin with that of "/".
