@@ -40,7 +40,7 @@ tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--long]
                    --tls or --sasl a handful, of both
   --suite NAME     only this suite: unit, api, cli, fuzz, integration,
                    interop, fault, model, sim, mutants, examples,
-                   harness, linking; once: those of others that CI runs
+                   harness, linking; once: those of cli that CI runs
                    without a sanitizer only; even, odd: two halves of the others that
                    need servers
   --no-suite NAME  all but this

@@ -1095,11 +1095,11 @@ static void is_closed_when_it_ends(void)
     fiber_sleep(3 * world.timeout);
 }
 
-/* What the leader sends is late, and from one instant on it does not hear of
- * the follower, which answers its ping then. Syncs from before, and what others
- * have written between them, come to the waiter together. So when they had
- * been answered the leader had not heard of a read from before, though that was
- * a gap before the first of them. */
+/* The leader's messages are late, and from one instant on the leader does not
+ * hear of the follower, which answers its ping then. Syncs from before that
+ * instant, and what others have written between them, come to the waiter
+ * together. So the leader had answered them before it heard of a read, though
+ * the waiter had sent that a gap before the first of them. */
 STORY_THEN(syncs_in_one_flight_are_no_two_rounds, acquire_at_a_follower,
            .beacon = true, .short_ticks = true, .anew = true)
 {

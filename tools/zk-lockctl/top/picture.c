@@ -333,7 +333,7 @@ static void draw_help(const struct drawing *d, int count)
         write_line(&d->lines[2 + i], TOP_PLAIN, d->width, "%s", text[i]);
 }
 
-/* What matters most is first: a narrow screen cuts the rest. */
+/* The most important keys are first: a narrow screen cuts the rest. */
 static void draw_hints(const struct drawing *d, struct top_line *line)
 {
     write_line(line, TOP_BAR, d->width, "%s",
