@@ -77,6 +77,7 @@ TEST(a_late_create_through_the_old_server_is_refused)
     struct recorder *r = recorder_new();
     const char *path = new_path();
     struct proxy *proxy;
+    struct proxy *before; /* this one can hang up while that one holds */
     char hosts[128];
     zkr_session *s;
     zkr_mutex *m;
@@ -85,7 +86,8 @@ TEST(a_late_create_through_the_old_server_is_refused)
     (void)snprintf(hosts, sizeof(hosts), "%s,%s", server_hosts(old->server),
                    server_hosts(present->server));
     ok(proxy_start(hosts, &proxy));
-    s = open_at(proxy_hosts(proxy), SESSION_MS);
+    ok(proxy_start(proxy_hosts(proxy), &before));
+    s = open_at(proxy_hosts(before), SESSION_MS);
     m = new_mutex(s, path);
     release(acquire(m));
     old->session_id = present->session_id = zkr_session_id(s);
@@ -93,6 +95,9 @@ TEST(a_late_create_through_the_old_server_is_refused)
 
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REQUEST);
     ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, NULL));
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    proxy_cut(before);
+    proxy_heal(before);
     assert_true(recorder_wait(r, 1, SOON_MS)); /* through the other server */
     assert_true(recorder_get(r, 0, &code, NULL));
     assert_int_equal(code, ZKR_OK);
@@ -110,6 +115,7 @@ TEST(a_late_create_through_the_old_server_is_refused)
     recorder_free(r);
     zkr_mutex_free(m);
     close_session(s);
+    proxy_stop(before);
     proxy_stop(proxy);
 }
 
