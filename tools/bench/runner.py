@@ -108,7 +108,8 @@ class Runner:
 
     def start(self, spec, nodes):
         program = table.PROGRAMS[spec.program]
-        target = self.servers.get(program.system, nodes).target
+        system = self.servers.get(program.system, nodes)
+        target = getattr(system, program.at)
         words = [word.format(**self.places()) for word in program.command]
         words += [target, spec.bench]
         settings = dict(spec.options)

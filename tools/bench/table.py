@@ -13,6 +13,7 @@ class Program:
 
     system: str  # of servers.py: what it talks to
     command: list
+    at: str = "target"  # which of the system's addresses
 
 
 @dataclass
@@ -80,6 +81,9 @@ CLASSES = "{build}/tools/bench/peers:" + JARS
 
 PROGRAMS = {
     "zkrecipes": Program("zookeeper", ["{build}/tools/bench/peers/zkr-peer"]),
+    "zkrecipes at followers": Program(
+        "zookeeper", ["{build}/tools/bench/peers/zkr-peer"], "followers"
+    ),
     "raw": Program("zookeeper", ["{build}/tools/bench/peers/raw-peer"]),
     "stages": Program("zookeeper", ["{build}/tools/bench/peers/stages-peer"]),
     "local": Program("none", ["{build}/tools/bench/peers/local-peer"]),
@@ -857,6 +861,8 @@ def fleet(sessions, others=()):
             of("raw", "raw"),
             of("zkrecipes", "zkrecipes"),
             of("zkrecipes, each holds a lock", "zkrecipes", hold=1),
+            of("zkrecipes, each holds a lock, one beacon",
+               "zkrecipes at followers", hold=1, beacon="/bench-beacon"),
         ]
         + [of(name, "curator", **options) for name, options in others],
         [
@@ -866,6 +872,9 @@ def fleet(sessions, others=()):
                   "requests", "zkrecipes", "raw", "<= 1.7"),
             Ratio("%s, idle, bytes between servers / raw" % ours,
                   "quorum_bytes", "zkrecipes", "raw", "<= 1.2"),
+            Ratio("%s, one beacon, committed writes in T of each" % ours,
+                  "writes", "zkrecipes, each holds a lock, one beacon",
+                  must="<= %.3g" % (12 / sessions)),
         ],
         columns=(
             "writes",

@@ -145,6 +145,12 @@ class ZooKeeper:
     def servers(self):
         return self.target.split(",")
 
+    @property
+    def followers(self):
+        servers = self.servers()
+        del servers[self.leader() - 1]
+        return ",".join(servers)
+
     def leader(self):
         for number, server in enumerate(self.servers(), 1):
             if "Mode: leader" in self.ask(server, "srvr"):

@@ -31,8 +31,25 @@ int zoo_async(zhandle_t *zh, const char *path, string_completion_t completion,
     return real(zh, path, completion, data);
 }
 
+/* A lock leaves its directory. */
+static void make_beacon(const char *path)
+{
+    zkr_session *session = open_session();
+    struct lock lock;
+
+    lock_new(&lock, session, "mutex", path);
+    lock_acquire(&lock);
+    lock_release(&lock);
+    lock_free(&lock);
+    (void)zkr_session_close(session);
+}
+
 static void enter(long number)
 {
+    const char *beacon = peer_option("beacon", NULL);
+
+    if (number == 0 && beacon != NULL)
+        make_beacon(beacon);
     sessions[number] = open_session();
     if (peer_number("hold", 0) == 0)
         return;

@@ -32,6 +32,9 @@ zkr_session *open_session(void)
     zkr_session *session;
 
     opts.session_timeout_ms = (uint32_t)peer_number("timeout_ms", 10000);
+    opts.lease_beacon = peer_option("beacon", NULL);
+    if (opts.lease_beacon != NULL)
+        opts.flags |= ZKR_SESSION_NOT_ON_LEADER;
     check("open", zkr_session_open(peer_target(), &opts, &session));
     return session;
 }

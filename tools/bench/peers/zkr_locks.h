@@ -14,7 +14,8 @@ struct lock {
 /* Ends the process with the library's sentence if rc is an error. */
 void check(const char *what, int rc);
 
-/* A session with the option timeout_ms=10000. */
+/* A session with the option timeout_ms=10000. beacon=PATH: they share evidence,
+ * and the servers are followers. */
 zkr_session *open_session(void);
 
 /* A path of this process; several calls with one name and number return one
