@@ -1095,6 +1095,35 @@ static void is_closed_when_it_ends(void)
     fiber_sleep(3 * world.timeout);
 }
 
+/* The leader hears of the waiter again when it has polled its session. Until it
+ * closes that, rounds, a write of the waiter, and those of others succeed. The
+ * waiter's lease has run out, and its server was silent for a while. */
+STORY_THEN(others_do_not_keep_a_polled_session, acquire_at_a_follower,
+           .beacon = true, .hurried = true, .anew = true)
+{
+    int64_t polls;
+
+    if (zkr_grant_check(users[WAITER].grant) != ZKR_OK)
+        return;
+    polls = hear_before_a_tick();
+    ensemble_crowd(249 * MS);
+    ensemble_stall(replica_of_waiter(), ensemble_leader(),
+                   polls + 5 * MS - sim_now);
+    refuse(ZKR__ZK_SYNC, NULL, 10000);
+    refuse(ZKR__ZK_CHECK, NULL, 10000);
+    cut(WAY_UP | WAY_DOWN, 9 * world.timeout / 20);
+    fiber_sleep(world.timeout / 2);
+    read_until(polls - 100 * MS);
+    refuse(ZKR__ZK_SYNC, NULL, 0);
+    refuse(ZKR__ZK_CHECK, NULL, 0);
+    fiber_sleep(polls + 10 * MS - sim_now);
+    if (!polled->polled || polled->closing)
+        world_fail("it is not back in time");
+    write_beacon(MS, 230 * MS);
+    is_closed_when_it_ends();
+    ensemble_crowd(0);
+}
+
 /* The leader's messages are late, and from one instant on the leader does not
  * hear of the follower, which answers its ping then. Syncs from before that
  * instant, and what others have written between them, come to the waiter

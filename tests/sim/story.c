@@ -281,14 +281,17 @@ static void talk(void)
     zkr_log_set(ZKR_LOG_DEBUG, on_log, NULL);
 }
 
-/* Nothing is drawn but the ticks of a timeout of four seconds, and whether
- * threads go before completions. */
+/* Nothing is drawn but the ticks of a timeout of four seconds, or of one, and
+ * whether threads go before completions. */
 static bool is_told_well(struct report *r)
 {
     bool good = true;
 
     for (uint32_t order = 0; order < 2 && good; order++) {
-        const uint32_t tame[] = { 0, order, 0, story.short_ticks ? 0 : 2,
+        const uint32_t tame[] = { 0, order, 0,
+                                  story.hurried       ? 1
+                                  : story.short_ticks ? 0
+                                                      : 2,
                                   story.short_ticks ? 2 : 0 };
 
         good = run_script(r, tame, 5, 1);

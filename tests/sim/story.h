@@ -35,6 +35,7 @@ extern struct story {
     zkr_grant_fn on_event; /* the listener of its grants, or NULL */
     struct zkr_retry retry;
     bool short_ticks; /* one second, not two */
+    bool hurried;     /* half a second, and T is one */
     bool anew;        /* the second time with other sessions */
     bool unfair;
     bool no_lease;   /* the sessions have none */
