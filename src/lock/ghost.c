@@ -64,7 +64,6 @@ struct zkr__ghost {
 struct ghost_question {
     struct zkr__op op;
     struct zkr__ghosts *ghosts;
-    int64_t asker; /* the czxid of our node when it was sent */
     char path[];
 };
 
@@ -142,13 +141,13 @@ static void longer(struct zkr__ghosts *g)
     put_off(g);
 }
 
-/* The claim has not moved on since it asked. */
+/* The claim has not moved on since it asked. Our node is the one of then: the
+ * answers of a session come in order, and no question outlives its session. */
 static bool is_the_question(const struct zkr__ghosts *g)
 {
     const struct zkr__claim *c = g->claim;
 
-    return !zkr__claim_is_over(c) && g->question->asker == c->node->czxid &&
-           g->waited != NULL &&
+    return !zkr__claim_is_over(c) && g->waited != NULL &&
            strcmp(g->waited, zkr__path_name(g->question->path)) == 0;
 }
 
@@ -190,7 +189,6 @@ static struct ghost_question *new_question(struct zkr__ghosts *g)
         return NULL;
     zkr__op_init(&q->op, c->session, &c->ref);
     q->ghosts = g;
-    q->asker = c->node->czxid;
     (void)snprintf(q->path, size, "%s/%s", c->lock->dir, g->waited);
     return q;
 }
