@@ -77,7 +77,6 @@ struct zkr__line {
     struct {
         struct zkr__op op;
         struct zkr__watch *watch;
-        bool refused;
     } look; /* at the directory */
 
     char text[]; /* dir */

@@ -6,7 +6,6 @@
  * the number after that of our last one came right after it, if the server gave
  * out that one, too, and the directory is still the same one, which a watch
  * tells. */
-#include "base/error.h"
 #include "base/path.h"
 #include "lock/claim.h"
 #include "lock/line.h"
@@ -41,8 +40,6 @@ static void on_look(struct zkr__op *op, const struct zkr__zk_reply *reply)
     if (reply->rc != ZKR_OK) {
         zkr__watch_not_set_locked(line->look.watch, ZKR__ZK_EXISTS, reply->rc);
         line->look.watch = NULL;
-        line->look.refused = zkr__error_outcome(reply->rc) == ZKR__DONE &&
-                             reply->rc != ZKR_ZNONODE;
     }
 }
 
@@ -59,8 +56,7 @@ void zkr__line_watch_dir_locked(struct zkr__line *line)
 
     line->entered = true;
     if (!again || !zkr__session_connected(line->session) ||
-        line->look.watch != NULL || line->look.refused ||
-        line->look.op.where != ZKR__OP_IDLE)
+        line->look.watch != NULL || line->look.op.where != ZKR__OP_IDLE)
         return;
     line->look.watch = zkr__watch_new_locked(line->session, line->dir, false,
                                              line, on_directory_changed);

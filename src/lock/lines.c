@@ -105,7 +105,6 @@ static void flushed(struct zkr__line *line)
     line->watched = false;
     line->list.request.watch = NULL; /* of a list that waits for the next one */
     line->look.watch = NULL;
-    line->look.refused = false;
     line->entered = false;
     zkr__line_forget_locked(line);
 }
