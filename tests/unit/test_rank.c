@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the question whether a server leads: only a clear answer counts. */
+/* Tests of the probe: why there is no connection; and whether a server leads,
+ * where only a clear answer counts. */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include <zkrecipes/error.h>
+#include <zkrecipes/session.h>
 
 #include "unit.h"
 #include "zk/probe.h"
@@ -35,21 +40,27 @@ static void *serve(void *unused)
     return NULL;
 }
 
-static bool follows(struct answer a)
+static void start_listener(char name[32])
 {
     struct sockaddr_in at = { .sin_family = AF_INET,
                               .sin_addr = { htonl(INADDR_LOOPBACK) } };
     socklen_t size = sizeof(at);
+
+    listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&at, size), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &size), 0);
+    (void)snprintf(name, 32, "127.0.0.1:%d", ntohs(at.sin_port));
+}
+
+static bool follows(struct answer a)
+{
     char name[32];
     pthread_t thread;
     bool said;
 
     answer = a;
-    listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(listener, (struct sockaddr *)&at, size), 0);
-    assert_int_equal(listen(listener, 1), 0);
-    assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &size), 0);
-    (void)snprintf(name, sizeof(name), "127.0.0.1:%d", ntohs(at.sin_port));
+    start_listener(name);
     assert_int_equal(pthread_create(&thread, NULL, serve, NULL), 0);
     said = zkr__probe_follows(name, a.stays ? 100 : 5000);
     (void)pthread_join(thread, NULL);
@@ -91,4 +102,46 @@ TEST(who_cannot_be_reached_may_lead)
 {
     assert_false(zkr__probe_follows("127.0.0.1:1", 1000));
     assert_false(zkr__probe_follows("(unknown)", 1000));
+}
+
+/* How a connection has ended before the probe looks; 0: it has not. */
+static int ended;
+
+int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *len);
+
+int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
+{
+    (void)fd;
+    (void)level;
+    assert_int_equal(name, SO_ERROR);
+    assert_int_equal(*len, sizeof(ended));
+    memcpy(value, &ended, sizeof(ended));
+    return 0;
+}
+
+static const struct {
+    const char *name;
+    int ended, rc;
+    enum zkr__verdict verdict;
+} ends[] = {
+    { "it stays", 0, ZKR_ENOTZK, ZKR__NO_VERDICT },
+    /* as a server does that has too many clients: it is there */
+    { "it is reset", ECONNRESET, ZKR_ENOTZK, ZKR__NO_VERDICT },
+    { "it is broken", EPIPE, ZKR_ENOTZK, ZKR__NO_VERDICT },
+    { "it is refused", ECONNREFUSED, ZKR_EREFUSED, ZKR__ALL_REFUSE },
+    { "there is no way", EHOSTUNREACH, ZKR_EUNREACHABLE, ZKR__NO_VERDICT },
+};
+
+TEST_ROWS(a_connection_that_ends_tells_of_its_server, ends, end)
+{
+    static const struct zkr_session_opts plain;
+    enum zkr__verdict verdict;
+    char name[32];
+
+    start_listener(name);
+    ended = end->ended;
+    assert_int_equal(zkr__probe(name, &plain, 5000, &verdict), end->rc);
+    assert_non_null(strstr(zkr_error_detail(), name));
+    assert_int_equal(verdict, end->verdict);
+    (void)close(listener);
 }
