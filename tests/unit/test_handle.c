@@ -446,6 +446,32 @@ TEST(a_ghost_is_not_watched_any_more)
     assert_int_equal(o.rc, ZKR_ECANCELED);
 }
 
+/* The leader denies the node while the claim begins a second read of it; there
+ * would be two at a time. */
+TEST(a_ghost_that_is_being_read_is_left_out_later)
+{
+    static const char *const names[] = { "one-lock-0000000001",
+                                         "ghost-lock-0000000002" };
+    AUTO(session) s = NULL;
+    AUTO(mutex) m = NULL;
+    struct outcome o = { .rc = 0 };
+
+    client_grants_timeout(50);
+    client_shows(names, true);
+    client_answers_times(ZKR__ZK_GET, ZKR_ZNOAUTH, 1);
+    client_stops_at(ZKR__ZK_GET);
+    s = open_session(ZKR_SESSION_NO_LEASE);
+    m = new_mutex(s);
+    ask_for(m, &o);
+    AWAIT(client_requests(ZKR__ZK_CHECK) == 1);
+    client_goes_on();
+    AWAIT(client_requests(ZKR__ZK_GET) >= 2); /* it waits for the other one */
+    assert_true(client_requests(ZKR__ZK_CHECK) >= 2);
+    ok(zkr_lockable_cancel(m));
+    AWAIT(atomic_load(&o.told));
+    assert_int_equal(o.rc, ZKR_ECANCELED);
+}
+
 /* A name without a UUID may come back when the directory has been made anew;
  * but then our own node has gone, too. */
 TEST(a_ghost_is_one_for_one_node_of_ours)
