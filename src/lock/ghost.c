@@ -30,7 +30,9 @@
  * Invariants. The timer is armed only while the claim is WAITING for a node of
  * another session (`waited`); leaving that state disarms it. A question may be
  * answered later: is_the_question() tells whether it is still that of this
- * wait, and of this node of ours. Ghosts are forgotten with our node.
+ * wait. Then it is that of this node of ours, too: the answers of a session
+ * come in order, and no question outlives its session. Ghosts are forgotten
+ * with our node.
  *
  * Callers. wait.c, when a wait begins or ends; survey.c, which leaves ghosts
  * out of a list; adopt.c, when our node is another one. When the answer denies
@@ -141,8 +143,7 @@ static void longer(struct zkr__ghosts *g)
     put_off(g);
 }
 
-/* The claim has not moved on since it asked. Our node is the one of then: the
- * answers of a session come in order, and no question outlives its session. */
+/* The claim has not moved on since it asked. */
 static bool is_the_question(const struct zkr__ghosts *g)
 {
     const struct zkr__claim *c = g->claim;
@@ -240,7 +241,7 @@ bool zkr__ghosts_suspect_locked(struct zkr__claim *c, const char *name)
     return g->waited != NULL;
 }
 
-/* A question that was not sent is asked as soon as the claim waits again. */
+/* A question that was not sent is dropped: the next is due anyway. */
 void zkr__ghosts_rest_locked(struct zkr__claim *c)
 {
     struct zkr__ghosts *g = c->ghosts;
@@ -248,8 +249,8 @@ void zkr__ghosts_rest_locked(struct zkr__claim *c)
     if (g == NULL)
         return;
     zkr__timer_thread_disarm_locked(c->session, &g->timer);
-    if (g->question != NULL && zkr__op_cancel_locked(&g->question->op))
-        g->due = zkr__clock_now();
+    if (g->question != NULL)
+        (void)zkr__op_cancel_locked(&g->question->op);
 }
 
 static void tell(struct zkr__claim *c, struct zkr__ghost *ghost)
