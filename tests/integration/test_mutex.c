@@ -58,6 +58,8 @@ static void give_up_on_it(zkr_mutex *m)
     } while (strstr(zkr_error_detail(), " (session 0x") == NULL);
 }
 
+#define FORTY "the forty bytes of the longest such word"
+
 /* The answer to the watch has told what the others say of themselves. */
 TEST(the_holder_is_named_where_it_is_known)
 {
@@ -82,13 +84,10 @@ TEST(the_holder_is_named_where_it_is_known)
     (void)snprintf(holder, sizeof(holder), ", pid '%d', label '%s')",
                    (int)getpid(), opts.label);
     assert_non_null(strstr(zkr_error_detail(), holder));
-    assert_int_equal(admin_set(admin, zkr_grant_node(g), "hostA:123"), ZOK);
+    assert_int_equal(admin_set(admin, zkr_grant_node(g), FORTY), ZOK);
     give_up_on_it(m);
-    assert_non_null(strstr(zkr_error_detail(), ", who says 'hostA:123')"));
-    assert_int_equal(admin_set(admin, zkr_grant_node(g),
-                               "more than the forty bytes of such a word"
-                               ", of which none is shown"),
-                     ZOK);
+    assert_non_null(strstr(zkr_error_detail(), ", who says '" FORTY "')"));
+    assert_int_equal(admin_set(admin, zkr_grant_node(g), FORTY "+"), ZOK);
     give_up_on_it(m);
     assert_null(strstr(zkr_error_detail(), "who says"));
     assert_int_equal(admin_set(admin, zkr_grant_node(g), "\033[2J"), ZOK);

@@ -339,6 +339,24 @@ TEST(arguments_of_an_acquire)
     assert_null(g);
 }
 
+/* The limit itself was refused, and no test noticed. */
+TEST(what_is_at_a_limit_is_taken)
+{
+    AUTO(reentrant_mutex) own = NULL;
+    zkr_grant *g = NULL;
+
+    ok(zkr_session_create(s, "/x", much, ZKR_DATA_MAX, NULL, -1, NULL));
+    ok(zkr_session_create(
+        s, "/x", "", 0,
+        OPTS(create, .mode = ZKR_CREATE_TTL, .ttl_ms = ZKR_TTL_MAX_MS), -1,
+        NULL));
+    ok(zkr_reentrant_mutex_new(s, "/lock", NULL, &own));
+    ok(zkr_lockable_acquire(own, OPTS(acquire, .owner = ZKR_OWNER_MAX), -1,
+                            &g));
+    give_back(g);
+    sent = count_sent();
+}
+
 static int lead(const struct zkr_leader_opts *opts)
 {
     zkr_leader *made = NULL;

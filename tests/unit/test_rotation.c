@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <netdb.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,4 +88,20 @@ TEST(one_name_with_one_address_is_one_list)
 
     assert_lists(lists[0], lists, COUNT(lists));
     assert_int_equal(zkr__servers_count(lists[0]), 1);
+}
+
+/* Nobody has so many; but a list is a text of the user, and the fronts are an
+ * array. */
+TEST(the_first_64_are_in_front)
+{
+    char servers[70 * sizeof("one:70")] = "";
+    size_t count = 0;
+    char *list;
+
+    for (int i = 1; i <= 70; i++)
+        (void)sprintf(strchr(servers, '\0'), "%sone:%d", i == 1 ? "" : ",", i);
+    list = zkr__servers_rotated(servers, 64, &count);
+    assert_int_equal(count, 64);
+    assert_string_equal(list, servers);
+    free(list);
 }

@@ -195,6 +195,21 @@ TEST(a_chroot_that_may_not_be_read_is_there)
     client_answers(ZKR__ZK_EXISTS, ZKR_OK);
 }
 
+/* Of a node at the top it is "/", which a chroot may lack, and not "". */
+TEST(a_parent_that_is_missing_is_named)
+{
+    AUTO(session) s = open_session(0);
+
+    client_answers(ZKR__ZK_CREATE, ZKR_ZNONODE);
+    assert_int_equal(zkr_session_create(s, "/x", "", 0, NULL, -1, NULL),
+                     ZKR_ZNONODE);
+    assert_non_null(strstr(zkr_error_detail(), "its parent '/' does not"));
+    assert_int_equal(zkr_session_create(s, "/a/b/x", "", 0, NULL, -1, NULL),
+                     ZKR_ZNONODE);
+    assert_non_null(strstr(zkr_error_detail(), "its parent '/a/b' does not"));
+    client_answers(ZKR__ZK_CREATE, ZKR_OK);
+}
+
 static void *pause_for_ever(void *s)
 {
     zkr__session_pause(s, ZKR__NEVER);
