@@ -132,10 +132,12 @@ struct zkr_retry {
  * default, is raised by the library to see connections: until the first session
  * of the process is connected; while a guarded write (grant.h) or a transaction
  * is handed to the client, which takes microseconds; and from the first one of
- * a session with credentials on, until that session ends. Meanwhile a ZooKeeper
- * handle of your own that has no log callback prints lines that you have not
- * asked for. Then the library restores the level that it found, unless you have
- * changed it; one that you set during those microseconds may be overwritten.
+ * a session with credentials on, until that session ends; and from other
+ * servers or credentials of a session on, until it has used them. Meanwhile a
+ * ZooKeeper handle of your own that has no log callback prints lines that you
+ * have not asked for. Then the library restores the level that it found, unless
+ * you have changed it; one that you set during those microseconds may be
+ * overwritten.
  */
 
 /** Severity, with the numbers of syslog (RFC 5424). */
@@ -444,6 +446,28 @@ ZKR_API int zkr_session_close(zkr_session *session);
  * On error  The session keeps the servers that it has.
  */
 ZKR_CALL int zkr_session_set_servers(zkr_session *session, const char *hosts);
+
+/**
+ * Give a running session other credentials: auth and auth_scheme, sasl_user and
+ * sasl_password of @p opts, which may be the options of the open. Those that
+ * are NULL stay as they are, and no other option is looked at.
+ *
+ * A connection that stands is kept. From the next one on SASL uses the new
+ * ones, also a session that servers refuse now. auth is used then, too, but the
+ * ZooKeeper client goes on sending those of before with it, until the session
+ * ends: nodes of both may be used, and a scheme that refuses the old ones makes
+ * the session AUTH_FAILED.
+ *
+ * Time      Nothing is waited for.
+ * Threads   Any.
+ * Owns      Copies are made, which are wiped after their last use.
+ * On error  The session keeps the credentials that it has.
+ * Errors    ZKR_EINVAL: there are none, auth or auth_scheme is missing, or the
+ *           session was opened without what is given (a password that is in a
+ *           file is replaced there).
+ */
+ZKR_CALL int zkr_session_set_credentials(zkr_session *session,
+                                         const struct zkr_session_opts *opts);
 
 /**
  * Return how many handles of the ZooKeeper client are stuck in this process:

@@ -435,6 +435,10 @@ public:
     {
         run(zkr_session_set_servers, hosts);
     }
+    void set_credentials(const zkr_session_opts &opts)
+    {
+        run(zkr_session_set_credentials, &opts);
+    }
     /** @} */
     /** With ZKR_SESSION_OWN_LOOP: readable when callbacks are due. Poll it, and
      *  dispatch() then, which runs them; never read or close it. @{ */

@@ -54,8 +54,7 @@ static void open_handle_unlocks(struct zkr_session *s,
         .in_order = rotated != NULL,
         .timeout_ms = (int)s->opts.session_timeout_ms,
         .opts = &s->opts,
-        .auth_scheme = s->opts.auth_scheme,
-        .auth = s->opts.auth,
+        .credentials = zkr__credentials_ref(s->credentials),
         .acl = &s->acl,
     };
     struct zkr__zk *zk = NULL;
@@ -67,6 +66,9 @@ static void open_handle_unlocks(struct zkr_session *s,
     rc = zkr__zk_open(&config, &upcalls, s, &zk);
     zkr__session_lock(s);
     s->zk = zk;
+    if (rc == ZKR_OK && config.credentials != s->credentials)
+        zkr__zk_renew(zk, s->credentials);
+    zkr__credentials_unref(config.credentials);
     if (rc == ZKR_OK && strcmp(servers, s->hosts.plain) != 0)
         (void)zkr__zk_move(zk, s->hosts.plain);
     free(rotated);

@@ -61,13 +61,8 @@ static int copy_strings(struct zkr_session_opts *o)
 
 static void wipe_strings(struct zkr_session_opts *o)
 {
-    for (size_t i = 0; i < sizeof(strings) / sizeof(strings[0]); i++) {
-        char *string = *string_of(o, i);
-
-        if (string != NULL)
-            explicit_bzero(string, strlen(string));
-        free(string);
-    }
+    for (size_t i = 0; i < sizeof(strings) / sizeof(strings[0]); i++)
+        zkr__credentials_wipe(*string_of(o, i));
 }
 
 /* ZooKeeper's servers call themselves zookeeper/zk-sasl-md5 to DIGEST-MD5. */
@@ -160,6 +155,7 @@ static void free_session(struct zkr__ref *ref)
     zkr__hosts_done(&s->hosts);
     free(s->attempt.servers);
     zkr__acl_done(&s->acl);
+    zkr__credentials_unref(s->credentials);
     wipe_strings(&s->opts);
     free(s);
 }
@@ -198,6 +194,9 @@ static int new_session(const char *hosts, const struct zkr_session_opts *opts,
                                      s->opts.lease_beacon, ZKR_PATH_MAX);
     if (rc == ZKR_OK)
         rc = zkr__security_load(&s->opts);
+    if (rc == ZKR_OK &&
+        (s->credentials = zkr__credentials_new(&s->opts)) == NULL)
+        rc = zkr__no_memory("session", NULL);
     if (rc != ZKR_OK) {
         zkr__session_unref(s);
         return rc;

@@ -61,6 +61,7 @@ static void send_unlocks(struct zkr_session *s, const char *servers,
         .servers = servers,
         .timeout_ms = (int)s->opts.session_timeout_ms,
         .opts = &s->opts,
+        .credentials = zkr__credentials_ref(s->credentials),
     };
     int64_t deadline = zkr__clock_now() + timeout(s);
     struct zkr__zk *zk = NULL;
@@ -69,6 +70,7 @@ static void send_unlocks(struct zkr_session *s, const char *servers,
     zkr__session_unlock(s);
     rc = zkr__zk_open(&config, &upcalls, s, &zk);
     zkr__session_lock(s);
+    zkr__credentials_unref(config.credentials);
     if (rc != ZKR_OK)
         return;
     while (!s->scout.served && is_needed(s, lost) &&

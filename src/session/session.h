@@ -23,6 +23,7 @@
 #include "session/reason.h"
 #include "session/window.h"
 #include "zk/acl.h"
+#include "zk/credentials.h"
 #include "zk/hosts.h"
 #include "zk/zk.h"
 
@@ -50,6 +51,7 @@ struct zkr_session {
     int over; /* why calls fail; 0 when they do not */
     struct zkr_counters counters;
     struct zkr__reason reason;
+    struct zkr__credentials *credentials; /* in place of those of opts */
 
     /* operations waiting for the connection, and for room in the window */
     struct zkr__list queued[ZKR__OP_CLASSES];

@@ -11,6 +11,7 @@
 #include <zkrecipes/session.h>
 
 #include "base/error.h"
+#include "zk/credentials.h"
 #include "zk/security.h"
 
 /* -- the library of the process ------------------------------------------- */
@@ -62,23 +63,40 @@ static void prepare(void)
 /* -- the answers ---------------------------------------------------------- */
 
 struct zkr__sasl {
-    char *user;
+    pthread_mutex_t lock;          /* of the next member */
+    struct zkr__credentials *next; /* for the next login; NULL: the same */
+    struct zkr__credentials *credentials; /* of the last login */
     char *realm;
-    char *password;        /* the last one that was good for a file */
+    char *password;        /* the last one of the file; NULL without */
     char *file;            /* it is read for each login; NULL without */
     sasl_secret_t *secret; /* of the last login; Cyrus wipes it after use */
     sasl_callback_t callbacks[5];
 };
 
+static void take_next(struct zkr__sasl *sasl)
+{
+    struct zkr__credentials *before = sasl->credentials;
+
+    (void)pthread_mutex_lock(&sasl->lock);
+    if (sasl->next != NULL) {
+        sasl->credentials = sasl->next;
+        sasl->next = NULL;
+        zkr__credentials_unref(before);
+    }
+    (void)pthread_mutex_unlock(&sasl->lock);
+}
+
+/* A mechanism with a password asks for the name of its owner first. */
 static int give_user(void *context, int id, const char **ret_user,
                      unsigned *ret_len)
 {
-    const struct zkr__sasl *sasl = context;
+    struct zkr__sasl *sasl = context;
 
-    (void)id;
-    *ret_user = sasl->user;
+    if (id == SASL_CB_AUTHNAME)
+        take_next(sasl);
+    *ret_user = sasl->credentials->user;
     if (ret_len != NULL)
-        *ret_len = (unsigned)strlen(sasl->user);
+        *ret_len = (unsigned)strlen(*ret_user);
     return SASL_OK;
 }
 
@@ -93,35 +111,31 @@ static int give_realm(void *context, int id, const char **realms,
     return SASL_OK;
 }
 
-static void wipe(char *password)
-{
-    if (password != NULL)
-        explicit_bzero(password, strlen(password));
-    free(password);
-}
-
 /* A file that cannot be read now is as it was. */
 static int give_password(sasl_conn_t *conn, void *context, int id,
                          sasl_secret_t **ret_secret)
 {
     struct zkr__sasl *sasl = context;
-    char *password = NULL;
+    char *read = NULL;
+    const char *password;
     size_t len;
 
     (void)conn;
     (void)id;
     if (sasl->file != NULL &&
-        zkr__security_read_password(sasl->file, &password) == ZKR_OK) {
-        wipe(sasl->password);
-        sasl->password = password;
+        zkr__security_read_password(sasl->file, &read) == ZKR_OK) {
+        zkr__credentials_wipe(sasl->password);
+        sasl->password = read;
     }
-    len = strlen(sasl->password);
+    password =
+        sasl->password != NULL ? sasl->password : sasl->credentials->password;
+    len = strlen(password);
     free(sasl->secret);
     sasl->secret = calloc(1, sizeof(*sasl->secret) + len);
     if (sasl->secret == NULL)
         return SASL_NOMEM;
     sasl->secret->len = len;
-    memcpy(sasl->secret->data, sasl->password, len);
+    memcpy(sasl->secret->data, password, len);
     *ret_secret = sasl->secret;
     return SASL_OK;
 }
@@ -139,13 +153,13 @@ static void list_callbacks(struct zkr__sasl *sasl)
 {
     sasl_callback_t *next = sasl->callbacks;
 
-    if (sasl->user != NULL) {
+    if (sasl->credentials->user != NULL) {
         *next++ = ANSWER(SASL_CB_USER, give_user);
         *next++ = ANSWER(SASL_CB_AUTHNAME, give_user);
     }
     if (sasl->realm != NULL)
         *next++ = ANSWER(SASL_CB_GETREALM, give_realm);
-    if (sasl->password != NULL)
+    if (sasl->credentials->password != NULL)
         *next++ = ANSWER(SASL_CB_PASS, give_password);
     *next = (sasl_callback_t){ SASL_CB_LIST_END, NULL, NULL };
 }
@@ -157,15 +171,16 @@ static bool copy(char **to, const char *from)
     return from == NULL || *to != NULL;
 }
 
-struct zkr__sasl *zkr__sasl_new(const struct zkr_session_opts *opts)
+struct zkr__sasl *zkr__sasl_new(const struct zkr_session_opts *opts,
+                                struct zkr__credentials *credentials)
 {
     struct zkr__sasl *sasl = calloc(1, sizeof(*sasl));
 
     if (sasl == NULL)
         return NULL;
-    if (!copy(&sasl->user, opts->sasl_user) ||
-        !copy(&sasl->realm, opts->sasl_realm) ||
-        !copy(&sasl->password, opts->sasl_password) ||
+    (void)pthread_mutex_init(&sasl->lock, NULL);
+    sasl->credentials = zkr__credentials_ref(credentials);
+    if (!copy(&sasl->realm, opts->sasl_realm) ||
         !copy(&sasl->file, opts->sasl_password_file)) {
         zkr__sasl_free(sasl);
         return NULL;
@@ -180,12 +195,23 @@ void zkr__sasl_free(struct zkr__sasl *sasl)
         return;
     if (sasl->secret != NULL)
         explicit_bzero(sasl->secret->data, sasl->secret->len);
-    wipe(sasl->password);
-    free(sasl->user);
+    zkr__credentials_unref(sasl->next);
+    zkr__credentials_unref(sasl->credentials);
+    zkr__credentials_wipe(sasl->password);
+    (void)pthread_mutex_destroy(&sasl->lock);
     free(sasl->realm);
     free(sasl->file);
     free(sasl->secret);
     free(sasl);
+}
+
+void zkr__sasl_renew(struct zkr__sasl *sasl,
+                     struct zkr__credentials *credentials)
+{
+    (void)pthread_mutex_lock(&sasl->lock);
+    zkr__credentials_unref(sasl->next);
+    sasl->next = zkr__credentials_ref(credentials);
+    (void)pthread_mutex_unlock(&sasl->lock);
 }
 
 const void *zkr__sasl_callbacks(const struct zkr__sasl *sasl)
@@ -217,14 +243,18 @@ static int start(const struct zkr_session_opts *opts,
 /* Others than SASL_NOMECH depend on the server, or on what it asks for. */
 int zkr__sasl_check(const struct zkr_session_opts *opts)
 {
-    struct zkr__sasl *sasl;
+    struct zkr__credentials *credentials;
+    struct zkr__sasl *sasl = NULL;
     int rc;
 
     (void)pthread_once(&once, prepare);
     if (prepared != SASL_OK)
         return zkr__fail(ZKR_ESYSTEM, "session: Cyrus SASL: %s",
                          sasl_errstring(prepared, NULL, NULL));
-    sasl = zkr__sasl_new(opts);
+    credentials = zkr__credentials_new(opts);
+    if (credentials != NULL)
+        sasl = zkr__sasl_new(opts, credentials);
+    zkr__credentials_unref(credentials);
     if (sasl == NULL)
         return zkr__no_memory("session", NULL);
     rc = start(opts, sasl);

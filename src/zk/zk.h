@@ -118,11 +118,10 @@ struct zkr__zk_config {
     const char *servers;
     bool in_order; /* tries them so; else in any order */
     int timeout_ms;
-    const struct zkr_session_opts *opts; /* for TLS and SASL; NULL without */
-    /* From here on: they live as long as the handle. */
-    const char *auth_scheme; /* NULL without */
-    const char *auth;
-    const struct zkr__acl *acl; /* of the nodes that it creates */
+    const struct zkr_session_opts *opts;  /* for TLS and SASL; NULL without */
+    struct zkr__credentials *credentials; /* NULL without; needed for SASL */
+    /* Of the nodes that it creates; lives as long as the handle. */
+    const struct zkr__acl *acl;
 };
 
 /* The upcalls of a handle. None of them comes from inside a call down. */
@@ -154,6 +153,10 @@ bool zkr__zk_close(struct zkr__zk *zk, int64_t deadline);
 /* Sends the credentials. To be called whenever the handle is connected, before
  * any request is submitted. Returns false when it is not connected any more. */
 bool zkr__zk_log_in(struct zkr__zk *zk);
+
+/* Gives the handle other credentials, from the next connection on; those of
+ * before are sent, too, but for SASL. */
+void zkr__zk_renew(struct zkr__zk *zk, struct zkr__credentials *credentials);
 
 /* A fault that the client found with a server, or the server with us. */
 struct zkr__zk_fault {

@@ -22,6 +22,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/sm.h"
+#include "zk/credentials.h"
 #include "zk/fault.h"
 #include "zk/probe.h"
 #include "zk/reaper.h"
@@ -55,12 +56,13 @@ struct zkr__zk {
     struct zkr__zk_fault last;
     unsigned causes; /* of all faults in this round of the servers, as bits; */
     unsigned round;  /* and in the last one */
-    const char *auth_scheme; /* NULL when the client has them */
-    const char *auth;        /* NULL without credentials */
+    bool logged_in;  /* the client has auth, and sends it */
     const struct zkr__acl *acl;
     struct zkr__sasl *sasl; /* NULL without */
     struct zkr__move move;
     bool learning; /* under the latch, as all below: it holds the log level */
+    bool renewed;  /* the client has not got auth of: ; holds the log level */
+    struct zkr__credentials *credentials; /* NULL without */
     /* Used only with credentials, and from the first guarded write on: */
     bool counting; /* every connection is counted; holds the log level */
     struct zkr__latch latch;
@@ -188,6 +190,32 @@ static void tell(enum zkr_log_level level, const char *text)
         zkr__log_line(level, line);
 }
 
+/* The io thread has sent the handshake. Later the client might put the
+ * credentials into the middle of a request: ahead of all that it has to send.
+ */
+static void renew_auth(const char *line)
+{
+    struct zkr__move *move;
+    struct zkr__zk *zk;
+    struct zkr__credentials *c = NULL;
+
+    if (strstr(line, "nitiated connection to server") == NULL ||
+        (move = zkr__move_of_thread()) == NULL)
+        return;
+    zk = ZKR__CONTAINER(move, struct zkr__zk, move);
+    zkr__latch_shut();
+    if (zk->renewed) {
+        zk->renewed = false;
+        zkr__latch_let_level_go();
+        c = zkr__credentials_ref(zk->credentials);
+    }
+    zkr__latch_open();
+    if (c != NULL)
+        (void)zoo_add_auth(zk->zh, c->auth_scheme, c->auth,
+                           (int)strlen(c->auth), NULL, NULL);
+    zkr__credentials_unref(c);
+}
+
 /* The client logs an error before it returns it in errno. */
 static void on_log(const char *text)
 {
@@ -199,6 +227,7 @@ static void on_log(const char *text)
         note_fault(text);
     if (zkr__log_wanted(level))
         tell(level, text);
+    renew_auth(text);
     zkr__move_on_log(text);
     errno = saved;
 }
@@ -308,6 +337,8 @@ static void free_zk(struct zkr__zk *zk)
 
     end_hold(&zk->learning);
     end_hold(&zk->counting);
+    end_hold(&zk->renewed);
+    zkr__credentials_unref(zk->credentials);
     zkr__move_forget(&zk->move);
     if (ZKR__CLIENT_INSIDE)
         zkr__sasl_free(zk->sasl);
@@ -339,7 +370,7 @@ static int init_handle(struct zkr__zk *zk, const struct zkr__zk_config *config)
     int error;
 
     if (ZKR__CLIENT_INSIDE && opts != NULL && opts->sasl_mechanism != NULL) {
-        init.sasl = zk->sasl = zkr__sasl_new(opts);
+        init.sasl = zk->sasl = zkr__sasl_new(opts, zk->credentials);
         if (zk->sasl == NULL)
             return no_handle(ENOMEM);
     }
@@ -363,17 +394,21 @@ int zkr__zk_open(const struct zkr__zk_config *config,
     if (zk == NULL)
         return no_handle(ENOMEM);
     begin_learning(zk);
+    zk->credentials = zkr__credentials_ref(config->credentials);
     rc = init_handle(zk, config);
     if (rc != ZKR_OK) {
         free_zk(zk);
         return rc;
     }
     (void)zoo_set_servers_resolution_delay(zk->zh, RESOLUTION_DELAY_MS);
-    zk->auth_scheme = config->auth_scheme;
-    zk->auth = config->auth;
     zk->acl = config->acl;
     *ret_zk = zk;
     return ZKR_OK;
+}
+
+static bool has_auth(const struct zkr__zk *zk)
+{
+    return zk->credentials != NULL && zk->credentials->auth != NULL;
 }
 
 /* Credentials cannot be given earlier: when an attempt to connect has just
@@ -381,13 +416,29 @@ int zkr__zk_open(const struct zkr__zk_config *config,
  * every reconnect. */
 bool zkr__zk_log_in(struct zkr__zk *zk)
 {
-    if (zk->auth_scheme == NULL)
+    const struct zkr__credentials *c = zk->credentials;
+
+    if (!has_auth(zk) || zk->logged_in)
         return true;
-    if (zoo_add_auth(zk->zh, zk->auth_scheme, zk->auth, (int)strlen(zk->auth),
-                     on_auth, zk) != ZOK)
-        return false;
-    zk->auth_scheme = NULL;
-    return true;
+    zk->logged_in = zoo_add_auth(zk->zh, c->auth_scheme, c->auth,
+                                 (int)strlen(c->auth), on_auth, zk) == ZOK;
+    return zk->logged_in;
+}
+
+void zkr__zk_renew(struct zkr__zk *zk, struct zkr__credentials *credentials)
+{
+    struct zkr__credentials *before = zk->credentials;
+
+    if (ZKR__CLIENT_INSIDE && zk->sasl != NULL)
+        zkr__sasl_renew(zk->sasl, credentials);
+    zkr__latch_shut();
+    zk->credentials = zkr__credentials_ref(credentials);
+    if (zk->logged_in && !zk->renewed) {
+        zk->renewed = true;
+        zkr__latch_hold_level();
+    }
+    zkr__latch_open();
+    zkr__credentials_unref(before);
 }
 
 /* Until zookeeper_close() returns the client may use the handle and the
@@ -798,7 +849,7 @@ static void on_probed(int rc, const struct Stat *stat, const void *data)
  * are accepted for certain. */
 static bool is_accepted(struct zkr__zk *zk)
 {
-    if (zk->auth == NULL)
+    if (!has_auth(zk))
         return true;
     if (!zk->counting) {
         zk->counting = true;

@@ -267,6 +267,32 @@ static bool is_refused(void *s)
            zkr_session_state(s) == ZKR_SESSION_SUSPENDED;
 }
 
+/* While the old one is refused, and before. */
+TEST(a_password_that_is_set_is_used_at_the_next_login)
+{
+    struct zkr_session_opts opts = sasl_opts();
+    AUTO(session) s = NULL;
+
+    opts.session_timeout_ms = LONG_SESSION_MS;
+    s = open_session_with(&opts);
+    set_password("changed");
+    restart_server();
+    assert_true(wait_until(is_refused, s, SOON_MS));
+    opts.sasl_password = "changed";
+    ok(zkr_session_set_credentials(s, &opts));
+    wait_session_state(s, ZKR_SESSION_RECONNECTED);
+    lock_once(s);
+    set_password(SERVER_SASL_PASSWORD);
+    opts.sasl_password = SERVER_SASL_PASSWORD;
+    ok(zkr_session_set_credentials(s, &opts));
+    restart_server();
+    wait_session_state(s, ZKR_SESSION_RECONNECTED);
+    lock_once(s);
+    assert_int_equal(zkr_session_epoch(s), 1);
+    expire_and_wait(s);
+    lock_once(s);
+}
+
 /* Regression: it ended the session, for good. */
 TEST(a_password_that_is_mended_in_time_keeps_the_session)
 {

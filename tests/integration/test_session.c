@@ -253,6 +253,11 @@ TEST(an_acl_that_forbids_is_named)
     assert_int_equal(count_children("/forbidden"), 0);
 }
 
+static int write_to(zkr_session *s, const char *path)
+{
+    return zkr_session_set(s, path, "x", 1, ZKR_ANY_VERSION, SOON_MS, NULL);
+}
+
 TEST(with_credentials_only_their_owner_gets_at_the_nodes)
 {
     AUTO(session) stranger = NULL;
@@ -275,6 +280,33 @@ TEST(with_credentials_only_their_owner_gets_at_the_nodes)
     assert_int_equal(zkr_mutex_acquire(foreign, -1, &none), ZNOAUTH);
     assert_int_equal(zkr_mutex_acquire(foreign, 0, &none), ZNOAUTH);
     release(g);
+}
+
+/* From the next connection on, together with those of before; the next session
+ * has them alone. */
+TEST(credentials_that_are_set_are_used_from_the_next_connection_on)
+{
+    static const char *const old = "/smiths-old";
+    static const char *const new = "/smiths-new";
+    struct zkr_session_opts other =
+        *OPTS(session, .auth_scheme = "digest", .auth = "smith:new");
+    AUTO(session) owner = open_session_with(&other);
+    AUTO(session)
+    s = open_session_with(
+        OPTS(session, .auth_scheme = "digest", .auth = "smith:old"));
+
+    ok(zkr_session_create(owner, new, "", 0, NULL, SOON_MS, NULL));
+    ok(zkr_session_create(s, old, "", 0, NULL, SOON_MS, NULL));
+    ok(zkr_session_set_credentials(s, &other));
+    assert_int_equal(write_to(s, new), ZNOAUTH);
+    restart_server();
+    wait_session_state(s, ZKR_SESSION_RECONNECTED);
+    ok(write_to(s, new));
+    ok(write_to(s, old));
+    assert_int_equal(zkr_session_epoch(s), 1);
+    expire_and_wait(s);
+    ok(write_to(s, new));
+    assert_int_equal(write_to(s, old), ZNOAUTH);
 }
 
 /* Regression: the client refuses credentials when an attempt to connect has

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The seam on the simulated ensemble, which behaves as libzookeeper_mt 3.8.0
  * does. This file takes the place of zk_mt.c. */
+#include "zk/credentials.h"
 #include "zk/probe.h"
 #include "zk/rotation.h"
 #include "zk/zk.h"
@@ -593,7 +594,8 @@ int zkr__zk_open(const struct zkr__zk_config *config,
     zk->timeout = config->timeout_ms * MS;
     zk->id = NO_SESSION;
     zk->server = (int)choose((uint32_t)ensemble_places());
-    zk->has_auth = config->auth != NULL;
+    zk->has_auth =
+        config->credentials != NULL && config->credentials->auth != NULL;
     zk->state = CONNECTING;
     handles[handle_count++] = zk;
     turn_at(zk, sim_now);
@@ -608,6 +610,13 @@ bool zkr__zk_log_in(struct zkr__zk *zk)
         return true;
     zk->logged_in = zk->state == CONNECTED;
     return zk->logged_in;
+}
+
+/* Nobody calls it here. */
+void zkr__zk_renew(struct zkr__zk *zk, struct zkr__credentials *credentials)
+{
+    (void)zk;
+    (void)credentials;
 }
 
 /* Once the close has begun there are no upcalls any more, and no io thread that

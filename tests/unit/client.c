@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/path.h"
+#include "zk/credentials.h"
 
 enum { ROOM = 256, TYPES = ZKR__ZK_TYPES, WATCHES = 64 };
 
@@ -49,6 +50,7 @@ static struct {
     bool silent;
     const char *serves_at; /* all the same; NULL: nowhere */
     int failing_logins;
+    const char *auth;
     int served_scouts;
     int scouts;
     int64_t opened;
@@ -139,6 +141,16 @@ void client_refuses_login(int count)
     enter();
     it.failing_logins = count;
     leave();
+}
+
+const char *client_auth(void)
+{
+    const char *auth;
+
+    enter();
+    auth = it.auth;
+    leave();
+    return auth;
 }
 
 void client_serves_scouts(int count)
@@ -505,6 +517,7 @@ int zkr__zk_open(const struct zkr__zk_config *config,
         return open_scout(zk, ret_zk);
     enter();
     it.handles++;
+    it.auth = config->credentials->auth;
     it.opened = zkr__clock_boot();
     zk->id = ++sessions;
     if (!it.silent ||
@@ -567,6 +580,13 @@ bool zkr__zk_log_in(struct zkr__zk *zk)
     it.failing_logins -= !succeeds;
     leave();
     return succeeds;
+}
+
+void zkr__zk_renew(struct zkr__zk *zk, struct zkr__credentials *credentials)
+{
+    enter();
+    it.auth = credentials->auth;
+    leave();
 }
 
 int64_t zkr__zk_session_id(struct zkr__zk *zk)

@@ -23,6 +23,8 @@ void client_connects(bool it_does);
 void client_serves_at(const char *server);
 /* The next so many connections break while credentials are given. */
 void client_refuses_login(int count);
+/* Those that the last handle was given last. */
+const char *client_auth(void);
 /* How many of the next handles that are scouts are served; how many there
  * were. */
 void client_serves_scouts(int count);

@@ -192,6 +192,46 @@ TEST(no_attempt_is_at_servers_that_were_replaced)
     assert_null(s->attempt.servers);
 }
 
+static const struct {
+    struct zkr_session_opts opts;
+    const char *word;
+} no_credentials[] = {
+    { { 0 }, "none is given" },
+    { { .auth = "user:new" }, "auth_scheme" },
+    { { .auth_scheme = "digest" }, "none is given" },
+    { { .sasl_user = "user" }, "without sasl_user" },
+    { { .auth_scheme = "digest", .auth = "user:new", .sasl_password = "new" },
+      "without sasl_password" },
+};
+
+/* And the next handle gets those that the present one has got. */
+TEST(credentials_take_the_place_of_those_of_the_open)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    AUTO(session)
+    s = open_session_with(
+        OPTS(session, .auth_scheme = "digest", .auth = "user:old"));
+
+    for (size_t i = 0; i < COUNT(no_credentials); i++) {
+        opts = no_credentials[i].opts;
+        opts.size = sizeof(opts);
+        assert_int_equal(zkr_session_set_credentials(s, &opts), ZKR_EINVAL);
+        assert_non_null(strstr(zkr_error_detail(), no_credentials[i].word));
+    }
+    assert_int_equal(zkr_session_set_credentials(s, NULL), ZKR_EINVAL);
+    assert_string_equal(client_auth(), "user:old");
+    opts = no_credentials[1].opts;
+    opts.size = sizeof(opts);
+    opts.auth_scheme = "digest";
+    ok(zkr_session_set_credentials(s, &opts));
+    assert_int_equal(client_handles(), 1);
+    assert_string_equal(client_auth(), "user:new");
+    client_says(ZKR__ZK_EXPIRED);
+    await_state(s, ZKR_SESSION_RECONNECTED);
+    assert_int_equal(client_handles(), 2);
+    assert_string_equal(client_auth(), "user:new");
+}
+
 /* Nothing would be won, and its only attempt might be about to succeed. */
 TEST(one_server_has_all_the_time)
 {

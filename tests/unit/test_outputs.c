@@ -71,6 +71,10 @@ static _Thread_local struct given given;
 static struct zkr_counters counters = ZKR_COUNTERS_INIT;
 static struct zkr_session_error last = ZKR_SESSION_ERROR_INIT;
 
+static const struct zkr_session_opts others = { .size = sizeof(others),
+                                                .auth_scheme = "digest",
+                                                .auth = "user:other" };
+
 static zkr_lockable *asked(zkr_lockable *l)
 {
     return given.asks ? l : NULL;
@@ -92,6 +96,7 @@ static const struct zkr_lockable_opts short_multi_lock_opts = { .size = 1 };
     ROW(zkr_session_open, POINTER, "NPL", given.hosts, NULL, out) \
     ROW(zkr_session_open_async, POINTER, "NPL", given.hosts, NULL, given.opened, NULL, out) \
     CALL(zkr_session_set_servers, "NFACPL", given.session, given.hosts) \
+    CALL(zkr_session_set_credentials, "NFAC", given.session, &others) \
     ROW(zkr_session_listen, POINTER, "NF", given.no_session, NULL, NULL, out) \
     ROW(zkr_session_fd, DESCRIPTOR, "NF", given.session, out) \
     CALL(zkr_session_dispatch, "NF", given.session) \
@@ -275,7 +280,8 @@ static int setup_with(uint32_t reply_timeout_ms)
     zkr_session *s;
 
     client_reset();
-    s = open_session_with(OPTS(session, .reply_timeout_ms = reply_timeout_ms));
+    s = open_session_with(OPTS(session, .reply_timeout_ms = reply_timeout_ms,
+                               .auth_scheme = "digest", .auth = "user:one"));
     given = (struct given){ .session = s,
                             .path = "/lock",
                             .made_at = "",

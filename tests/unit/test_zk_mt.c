@@ -18,8 +18,10 @@
 
 #include "base/clock.h"
 #include "session/watch.h"
+#include "zk/credentials.h"
 #include "zk/zk.h"
 #include "zk/zk_latch.h"
+#include "zk/zk_move.h"
 
 /* From <zookeeper/zookeeper_log.h>, which cannot be included as installed. */
 extern ZOOAPI ZooLogLevel logLevel;
@@ -60,6 +62,9 @@ static struct {
     zoo_op_result_t *results;
     void_completion_t multi;
     const void *multi_data;
+    int auths;
+    char cert[32];
+    char thread[ZKR__THREAD_NAME_MAX]; /* the name of those of the client */
 } client;
 
 /* Whether calls that close a handle hang. */
@@ -106,6 +111,8 @@ WRAP(zhandle_t *, zookeeper_init2,
 {
     client.log = log;
     client.level = logLevel;
+    (void)pthread_getname_np(pthread_self(), client.thread,
+                             sizeof(client.thread));
     client.watcher = fn;
     client.context = context;
     (void)pthread_sigmask(SIG_SETMASK, NULL, &client.blocked);
@@ -141,6 +148,8 @@ WRAP(int, zoo_add_auth,
 {
     client.auth = done;
     client.auth_data = data;
+    client.auths++;
+    (void)snprintf(client.cert, sizeof(client.cert), "%s", cert);
     return ZOK;
 }
 
@@ -252,14 +261,18 @@ static int open_again(const char *scheme)
 {
     static struct zkr__acl_entry entry = { .perms = 31 };
     static const struct zkr__acl acl = { .entries = &entry, .count = 1 };
+    struct zkr_session_opts opts = { .auth_scheme = scheme, .auth = scheme };
     const struct zkr__zk_config config = { .servers = "127.0.0.1:2181",
                                            .timeout_ms = 10000,
-                                           .auth_scheme = scheme,
-                                           .auth = scheme,
+                                           .credentials =
+                                               zkr__credentials_new(&opts),
                                            .acl = &acl,
                                            .in_order = scheme != NULL };
 
-    return zkr__zk_open(&config, &upcalls, NULL, &zk);
+    int rc = zkr__zk_open(&config, &upcalls, NULL, &zk);
+
+    zkr__credentials_unref(config.credentials);
+    return rc;
 }
 
 static void open_with(const char *scheme)
@@ -435,6 +448,49 @@ TEST_WITH(with_credentials_the_level_is_kept, setup_with_credentials, teardown)
     assert_int_equal(client.level, ZOO_LOG_LEVEL_INFO);
     (void)zkr__zk_close(zk, ZKR__NEVER);
     assert_int_equal(logLevel, ZOO_LOG_LEVEL_WARN);
+    open_with(NULL);
+}
+
+static void renew(const char *auth)
+{
+    struct zkr_session_opts opts = { .auth_scheme = "digest", .auth = auth };
+    struct zkr__credentials *c = zkr__credentials_new(&opts);
+
+    assert_non_null(c);
+    zkr__zk_renew(zk, c);
+    zkr__credentials_unref(c);
+}
+
+/* On a connection that is used the client would put them into the middle of a
+ * request; the level is raised to see the next one. Others than the last are
+ * not given. */
+TEST_WITH(new_credentials_are_given_at_the_next_handshake,
+          setup_with_credentials, teardown)
+{
+    char name[ZKR__THREAD_NAME_MAX];
+
+    zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
+    renew("before the login");
+    assert_true(zkr__zk_log_in(zk));
+    assert_string_equal(client.cert, "before the login");
+    renew("one");
+    renew("two");
+    assert_true(zkr__zk_log_in(zk));
+    assert_int_equal(client.auths, 1);
+    assert_int_equal(logLevel, ZOO_LOG_LEVEL_INFO);
+    (void)pthread_getname_np(pthread_self(), name, sizeof(name));
+    (void)pthread_setname_np(pthread_self(), client.thread);
+    for (int i = 0; i < 2; i++)
+        client.log("...:ZOO_INFO@check_events@1: initiated connection to "
+                   "server 127.0.0.1:2181");
+    zkr__move_restore_name(name);
+    assert_int_equal(client.auths, 2);
+    assert_string_equal(client.cert, "two");
+    assert_null(client.auth); /* the refusal of another might come first */
+    assert_int_equal(logLevel, ZOO_LOG_LEVEL_ERROR);
+    renew("three"); /* the handle is closed before it connects again */
+    (void)zkr__zk_close(zk, ZKR__NEVER);
+    assert_int_equal(logLevel, ZOO_LOG_LEVEL_ERROR);
     open_with(NULL);
 }
 
