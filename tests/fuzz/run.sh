@@ -33,7 +33,6 @@ done
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-# One seed in each line, as printf(1) writes it.
 write_seeds() { # name
     local line n=0
 
@@ -41,7 +40,7 @@ write_seeds() { # name
     while IFS= read -r line; do
         n=$((n + 1))
         printf "${line//%/%%}" >"$dir/$1/$(printf %03d "$n")"
-    done <"$here/seeds/$1"
+    done < <(sed -n "s/^$1://p" "$here/seeds")
 }
 
 runs_of() {
