@@ -42,9 +42,9 @@ static inline int take_path(void)
 #define assert_run(code, text, ...)                                            \
     (START(&cli, __VA_ARGS__), assert_end(&cli, code, text))
 
-/* Programs are started with this library before all others, until
+/* Programs are started with preloads.c, which does this, until
  * unsetenv("LD_PRELOAD"). */
-static inline void preload(const char *library)
+static inline void preload(const char *what)
 {
     static const char order[] = "verify_asan_link_order=0";
     const char *before = getenv("ASAN_OPTIONS");
@@ -54,7 +54,8 @@ static inline void preload(const char *library)
                    before != NULL ? before : "", order);
     if (before == NULL || strstr(before, order) == NULL)
         (void)setenv("ASAN_OPTIONS", options, 1);
-    (void)setenv("LD_PRELOAD", library, 1);
+    (void)setenv("PRELOAD", what, 1);
+    (void)setenv("LD_PRELOAD", PRELOADS, 1);
 }
 
 /* The first and the last line of a file of stamps. */

@@ -243,7 +243,7 @@ TEST(a_wrong_clock_is_said_and_no_age_is_judged)
         cli_start(&cli, "/usr/bin/env",
                   (const char *const[]){
                       cases[i][0], "ASAN_OPTIONS=verify_asan_link_order=0",
-                      "LD_PRELOAD=" OTHER_CLOCK, LOCKCTL, "doctor", "--servers",
+                      "LD_PRELOAD=" PRELOADS, LOCKCTL, "doctor", "--servers",
                       server_hosts(the_server), "--confirm", "50ms", "--older",
                       "10m", look_root, NULL });
         assert_int_equal(cli_end(&cli), 82);

@@ -72,10 +72,10 @@ static void in_each_shell(void test(const char *shell))
 }
 
 #define HOLD "eval \"$($H $P)\"; "
-/* HOLD with what late_fork.c is told. */
+/* HOLD with what preloads.c is told. */
 #define HOLD_FORKING(c)                                                        \
     "rm -f \"$F\"; eval \"$(ASAN_OPTIONS=$ASAN_OPTIONS:"                       \
-    "verify_asan_link_order=0 LD_PRELOAD=" LATE_FORK " " c " $H $P)\"; "
+    "verify_asan_link_order=0 LD_PRELOAD=" PRELOADS " " c " $H $P)\"; "
 /* The process that keeps the lock is $pid. */
 #define KEEPER_OF(lock)                                                        \
     "pid=$($L show --columns OWNER " lock                                      \
@@ -249,8 +249,9 @@ TEST(the_end_of_the_wait_is_the_end_of_the_claim)
  * and went on. */
 TEST(a_lock_that_was_printed_is_kept)
 {
-    start("eval \"$(KILL_FRONT=1 ASAN_OPTIONS=$ASAN_OPTIONS:"
-          "verify_asan_link_order=0 LD_PRELOAD=" KILLED_FRONT " $H $P)\"; "
+    start("eval \"$(PRELOAD=killed-front KILL_FRONT=1 "
+          "ASAN_OPTIONS=$ASAN_OPTIONS:"
+          "verify_asan_link_order=0 LD_PRELOAD=" PRELOADS " $H $P)\"; "
           "$L hold --check; echo check $?; read -r line; "
           "$L release; echo release $?");
     cli_wait_said(&cli, "check ");
@@ -264,7 +265,7 @@ TEST(a_lock_that_was_printed_is_kept)
 }
 
 /* All by which hold does not come to hold. $N is a directory with a library
- * that cannot be loaded; $K loads killed_front.c. */
+ * that cannot be loaded; $K loads preloads.c. */
 static const struct {
     const char *hold;
     int code;
@@ -319,7 +320,7 @@ TEST(no_script_goes_on_without_the_lock)
     assert_int_equal(setenv("N", broken, 1), 0);
     assert_ok(setenv("K",
                      "ASAN_OPTIONS=verify_asan_link_order=0 "
-                     "LD_PRELOAD=" KILLED_FRONT,
+                     "PRELOAD=killed-front LD_PRELOAD=" PRELOADS,
                      1));
     hold_it();
     in_each_shell(fail_in_all_ways);

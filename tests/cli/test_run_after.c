@@ -166,7 +166,7 @@ TEST(a_lock_not_proven_at_the_end_is_lost)
 /* The lease was proven, but somebody has deleted the node. */
 TEST(a_lock_found_lost_at_the_release_is_lost)
 {
-    preload(LOST_RELEASE);
+    preload("lost-release");
     START(&cli, new_path(), "true");
     (void)unsetenv("LD_PRELOAD");
     assert_end(&cli, 79, "LOCK LOST: it was not provably ours");

@@ -76,7 +76,7 @@ TEST(a_command_that_term_ends_leaves_the_lock_at_once)
 
 static int make_kill_slow(void)
 {
-    preload(SLOW_KILL);
+    preload("slow-kill");
     return take_path();
 }
 

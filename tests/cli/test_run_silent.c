@@ -103,7 +103,7 @@ TEST(a_waiter_says_that_servers_have_gone_at_once)
 {
     AUTO(proxy) proxy = NULL;
 
-    preload(SLOW_TIMER);
+    preload("slow-timer");
     proxy = start_waiter("40s", "1h");
     (void)unsetenv("LD_PRELOAD");
     proxy_cut(proxy);

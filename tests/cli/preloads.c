@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A preloaded library for zk-lockctl. Functions of the C library, and of ours,
+ * do what $PRELOAD says, or what others say in their comments. */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <zkrecipes/zkrecipes.h>
+
+typedef long syscall_fn(long number, ...);
+typedef int closedir_fn(DIR *dir);
+typedef int release_fn(zkr_grant *const *grants, size_t count);
+
+/* The kernel tells the beginning of a process to 10 ms. */
+enum { LONG_BEFORE_MS = 20, SLOW_KILL_MS = 200, SLOW_TIMER_MS = 2000 };
+
+static bool is_told(const char *what)
+{
+    const char *told = getenv("PRELOAD");
+
+    return told != NULL && strcmp(told, what) == 0;
+}
+
+static void pause_ms(long ms)
+{
+    const struct timespec pause = { .tv_sec = ms / 1000,
+                                    .tv_nsec = ms % 1000 * 1000000 };
+
+    (void)nanosleep(&pause, NULL);
+}
+
+static bool is_there(const char *name)
+{
+    return name != NULL && access(name, F_OK) == 0;
+}
+
+/* "slow-timer": things happen between the request for the lock and the wait for
+ * it. */
+int timerfd_settime(int fd, int flags, const struct itimerspec *value,
+                    struct itimerspec *old)
+{
+    if (is_told("slow-timer"))
+        pause_ms(SLOW_TIMER_MS);
+    return (int)syscall(SYS_timerfd_settime, fd, flags, value, old);
+}
+
+/* "slow-kill": the effects of the signal happen while the tool is still sending
+ * it. */
+int kill(pid_t pid, int sig)
+{
+    int rc = (int)syscall(SYS_kill, pid, sig);
+
+    if (rc == 0 && is_told("slow-kill"))
+        pause_ms(SLOW_KILL_MS);
+    return rc;
+}
+
+/* The wall clock is off by as many seconds as $OTHER_CLOCK_S says. */
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+    const char *off = getenv("OTHER_CLOCK_S");
+    int rc = (int)syscall(SYS_clock_gettime, clock, time);
+
+    if (clock == CLOCK_REALTIME && off != NULL)
+        time->tv_sec += strtol(off, NULL, 10);
+    return rc;
+}
+
+/* "lost-release": each lock is found lost at its release, as after a deletion
+ * in the instant before. */
+int zkr_grants_release(zkr_grant *const *grants, size_t count)
+{
+    release_fn *real = NULL;
+    int rc = ZKR_ELOST;
+
+    *(void **)&real = dlsym(RTLD_NEXT, "zkr_grants_release");
+    if (real != NULL)
+        rc = real(grants, count);
+    return is_told("lost-release") ? ZKR_ELOST : rc;
+}
+
+/* An orphan has another parent when all descriptors of the front are closed. */
+static void kill_one(void)
+{
+    pid_t front = getppid();
+
+    if (getenv("KILL_FRONT") == NULL)
+        (void)raise(SIGKILL);
+    (void)kill(front, SIGKILL);
+    while (getppid() == front)
+        (void)usleep(1000);
+}
+
+/* "killed-front": the process of zk-lockctl hold that speaks to the shell is
+ * killed after so many writes ($KILL_AFTER), or when all of the code has just
+ * been printed; with $KILL_FRONT then its parent, the front. */
+ssize_t write(int fd, const void *buf, size_t n)
+{
+    const char *after = getenv("KILL_AFTER");
+    bool kills = fd == STDOUT_FILENO && is_told("killed-front");
+    static int writes;
+    ssize_t written;
+
+    if (kills && after != NULL && writes++ == atoi(after))
+        (void)raise(SIGKILL);
+    written = (ssize_t)syscall(SYS_write, fd, buf, n);
+    if (kills && after == NULL && written > 4 &&
+        memcmp((const char *)buf + written - 4, "\n:;\n", 4) == 0)
+        kill_one();
+    return written;
+}
+
+/* When zk-lockctl hold has looked at all processes once, and the file $LATE is
+ * there, the shell $SHELL_PID gets USR1, and has to remove the file. */
+int closedir(DIR *dir)
+{
+    const char *late = getenv("LATE");
+    closedir_fn *real = NULL;
+
+    *(void **)&real = dlsym(RTLD_NEXT, "closedir");
+    if (is_there(late)) {
+        (void)kill((pid_t)atoi(getenv("SHELL_PID")), SIGUSR1);
+        while (is_there(late))
+            pause_ms(1);
+        pause_ms(LONG_BEFORE_MS);
+    }
+    return real(dir);
+}
+
+/* After the first TERM of zk-lockctl hold all waits until the shell has made
+ * the file $TRAPPED. */
+long syscall(long number, ...)
+{
+    static int terms;
+    const char *trapped = getenv("TRAPPED");
+    syscall_fn *real = NULL;
+    long a[6];
+    va_list args;
+    long rc;
+
+    *(void **)&real = dlsym(RTLD_NEXT, "syscall");
+    va_start(args, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(args, long);
+    va_end(args);
+    rc = real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    if (number == SYS_pidfd_send_signal && (int)a[1] == SIGTERM && terms++ == 0)
+        while (trapped != NULL && !is_there(trapped))
+            pause_ms(1);
+    return rc;
+}
