@@ -293,6 +293,36 @@ TEST(a_password_that_is_set_is_used_at_the_next_login)
     lock_once(s);
 }
 
+enum { LOGINS = 6, LOGINS_MS = 2500 };
+
+static bool has_logged_in_often(void *proxy)
+{
+    return proxy_requests(proxy, PROXY_CONNECT) >= LOGINS;
+}
+
+/* A sixtieth of the session timeout after the first, and longer each time: here
+ * more than 4 s, and 1 s without growth. */
+TEST(refused_logins_are_tried_again_ever_more_rarely)
+{
+    struct zkr_session_opts opts = sasl_opts();
+    struct proxy *proxy = NULL;
+    struct stopwatch *w;
+    zkr_session *s;
+
+    opts.session_timeout_ms = LONG_SESSION_MS;
+    s = open_through(&proxy, &opts);
+    set_password("changed");
+    restart_server();
+    assert_true(wait_until(is_refused, s, SOON_MS));
+    proxy_reset_counts(proxy);
+    w = stopwatch_start();
+    assert_true(wait_until(has_logged_in_often, proxy, SOON_MS));
+    assert_true(stopwatch_says(w, LOGINS_MS, SOON_MS));
+    close_through(s, proxy);
+    set_password(SERVER_SASL_PASSWORD);
+    restart_server();
+}
+
 /* Regression: it ended the session, for good. */
 TEST(a_password_that_is_mended_in_time_keeps_the_session)
 {
