@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the documents: is each source file that one names in the tree, does each
 link lead to a file and to a heading in it, is each page there that a source names,
-and are the times of the guide those of the benchmarks?
+and each test that a page names, and are the times of the guide those of the
+benchmarks?
 
     documents.py SOURCE_ROOT
 """
@@ -28,7 +29,23 @@ def link_fault(page, link):
     return None
 
 
+def tests_that_are_not_there():
+    """Names of tests have four words at least, and stand outside of backticks."""
+    tests = set()
+    for source in Path("tests").rglob("*.c"):
+        # TEST(name), STORY(name), a function, or a row { "name", ...
+        tests.update(re.findall(
+            r'^(?:(?:(?:TEST|STORY)(?:_[A-Z]+)?\(|static void )?([a-z0-9_]+)[(,)]'
+            r'| +\{ "([a-z0-9_]+)")', source.read_text(), re.M))
+    tests = {name for names in tests for name in names}
+    for page in (Path("docs/faults.md"), Path("docs/tests.md")):
+        text = re.sub("`[^`\n]*`", "", page.read_text())
+        for name in set(re.findall(r"[a-z0-9]+(?:_[a-z0-9]+){3,}", text)) - tests:
+            yield f"{page} names the test {name}, which is not there"
+
+
 def faults():
+    yield from tests_that_are_not_there()
     places = "src recipes include tests tools examples debian docs/man .ci".split()
     sources = [Path(top, f) for p in places for top, _, files in os.walk(p) for f in files]
     ends = {"/".join(f.parts[i:]) for f in sources for i in range(len(f.parts))}
