@@ -15,25 +15,23 @@ static bool is_plain(char c)
 
 static bool is_word(const char *text)
 {
-    const char *p = text;
-
-    while (is_plain(*p))
-        p++;
-    return *p == '\0' && p > text && text[0] != '-';
+    while (is_plain(*text))
+        text++;
+    return *text == '\0';
 }
 
-char *shell_word(const char *text)
+char *shell_path(const char *path)
 {
-    size_t size = strlen(text) * 4 + 4;
+    size_t size = strlen(path) * 4 + 4;
     char *word = malloc(size);
     size_t n;
 
     if (word == NULL)
         return NULL;
-    if (is_word(text))
-        return strcpy(word, text);
+    if (is_word(path))
+        return strcpy(word, path);
     n = (size_t)snprintf(word, size, "$'");
-    for (const char *p = text; *p != '\0'; p++)
+    for (const char *p = path; *p != '\0'; p++)
         n +=
             (size_t)snprintf(word + n, size - n, is_plain(*p) ? "%c" : "\\%03o",
                              (unsigned char)*p);

@@ -2,9 +2,9 @@
 /* Quotes text as one word of a shell command. */
 #pragma once
 
-/* Leaves harmless text as it is, and writes other text as $'...', in ASCII, as
+/* Leaves a harmless path as it is, and writes another as $'...', in ASCII, as
  * bash, zsh and ksh read it. To be freed; NULL: out of memory. */
-char *shell_word(const char *text);
+char *shell_path(const char *path);
 
 /* Writes any text as '...', as each shell reads it. To be freed; NULL: out of
  * memory. */

@@ -115,7 +115,7 @@ finding_text(const char *format, ...)
 /* "zk-lockctl VERB LOCK", and "FIRST: zk-lockctl break --token TOKEN LOCK". */
 static char *cure_command(const char *verb, const struct lock *lock)
 {
-    char *word = shell_word(lock->path);
+    char *word = shell_path(lock->path);
     char *made =
         word == NULL ? NULL : finding_text("zk-lockctl %s %s", verb, word);
 

@@ -50,7 +50,7 @@ static char **arguments(const struct lockctl *ctl, const struct top_act *act)
 /* As the user would type it; the path was chosen by others. */
 static void show(const struct top_act *act)
 {
-    char *word = shell_word(act->path);
+    char *word = shell_path(act->path);
     char plain[ZKR_PATH_MAX * 16 + 1];
     char token[WORD_MAX];
 

@@ -58,9 +58,9 @@ static void print_member(const struct deadlock_member *m, int width)
 }
 
 /* The user may paste it into a shell, and others chose these bytes. */
-static void print_shell_word(const char *text)
+static void print_shell_path(const char *path)
 {
-    char *word = shell_word(text);
+    char *word = shell_path(path);
 
     (void)fputs(word == NULL ? "?" : word, stdout);
     free(word);
@@ -85,7 +85,7 @@ static void print_cure(const struct deadlock *d)
     (void)printf("zk-lockctl %s", listens ? "revoke " : "break ");
     if (!listens)
         (void)printf("--token %s ", word_token(c->node->token, token));
-    print_shell_word(lock->path);
+    print_shell_path(lock->path);
     if (!listens)
         (void)printf("   (stop %s first: it may not notice)",
                      contender_to_stop(c, "that program", stop));

@@ -124,7 +124,7 @@ static const struct contender *next_holder(const struct asked *asked,
 static void say_next_step(const struct lockctl *ctl, const struct lock *now,
                           const struct asked *asked)
 {
-    char *path = shell_word(now->path);
+    char *path = shell_path(now->path);
     const struct contender *c;
     char who[WHO_MAX];
     char stop[STOP_MAX];
