@@ -149,13 +149,13 @@ static void make_log(void)
     log_end(file);
 }
 
-/* 100 grants, which are held for 1 to 100 ms. */
+/* 101 grants, which are held for 1 to 101 ms. */
 static void make_grants(void)
 {
     static struct wire_out record;
     FILE *file = log_begin(cli_file("log.2"));
 
-    for (int i = 1; i <= 100; i++) {
+    for (int i = 1; i <= 101; i++) {
         int64_t at_ms = 1000000000000 + i * 1000;
         const char *node = line("/l/lock-%010d", i);
 

@@ -8,7 +8,7 @@
 
 static const struct {
     int code;
-    const char *name; /* NULL: of run, or no failure */
+    const char *name; /* NULL: of run and metrics, or no failure */
     const char *meaning;
 } codes[] = {
     { 0, NULL, "done" },
@@ -20,8 +20,7 @@ static const struct {
       "a file cannot be read, is not what it should be, or does not tell" },
     { EX_UNAVAILABLE, "unavailable", "no server can be reached" },
     { EX_SOFTWARE, "internal", "internal error" },
-    { EX_CANTCREAT, "not_created",
-      "the lock node, or a file, cannot be created" },
+    { EX_CANTCREAT, NULL, "the lock node, or a file, cannot be created" },
     { EX_IOERR, "not_written", "the output cannot be written" },
     { EX_TEMPFAIL, "not_acquired",
       "the lock was not acquired (run -E CODE: that code)" },

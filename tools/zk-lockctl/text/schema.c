@@ -16,8 +16,8 @@ static const char fixed[] = JSON({
     "apiVersion": {"const": "zkrecipes/v1"}, "kind": {"const": "Error"},
     "at": {"$ref": "#/$defs/time"}, "error": {"$ref": "#/$defs/error"}}},
   "error": {"type": "object", "required": ["code", "name", "cause", "message"], "properties": {
-    "code": {"type": "integer", "minimum": 64},
-    "name": {"enum": ["usage", "not_a_lock", "not_readable", "unavailable", "internal", "not_created", "not_acquired", "forbidden", "configuration", "lost", "other"]},
+    "code": {"type": "integer", "minimum": 1},
+    "name": {"enum": ["usage", "not_a_lock", "not_readable", "unavailable", "internal", "not_acquired", "forbidden", "configuration", "lost", "other"]},
     "cause": {"$ref": "#/$defs/text_or_null"}, "message": {"type": "string", "pattern": "."}}},
   "answer": {"type": "object", "required": ["apiVersion", "kind", "at", "items", "warnings"], "properties": {
     "apiVersion": {"const": "zkrecipes/v1"}, "kind": {"type": "string"}, "at": {"$ref": "#/$defs/time"},
