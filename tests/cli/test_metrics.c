@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl metrics: real locks, and no servers. */
+#include <signal.h>
+
 #include "look.h"
+#include "proxy.h"
 
 TEST(a_queue_is_measured)
 {
@@ -44,4 +47,63 @@ TEST(without_servers_it_says_that_they_are_down)
     LOOK(69, "metrics --servers 127.0.0.1:1 --timeout 2s");
     assert_has(look_out, "zklock_up 0\n");
     assert_lacks(look_out, "zklock_scan");
+}
+
+static struct cli served;
+static double took_s; /* the last look that was served */
+
+static bool page_has(void *text)
+{
+    struct cli page;
+    const char *took;
+    const char *get =
+        line("exec 5<>/dev/tcp/127.0.0.1/%d; echo 'GET /metrics HTTP/1.0\r\n"
+             "\r' >&5; cat <&5",
+             (int)cli_said_pid(&served, "serving http://127.0.0.1:"));
+
+    cli_start(&page, "/bin/bash", (const char *const[]){ "-c", get, NULL });
+    assert_int_equal(cli_end(&page), 0);
+    took = strstr(cli_said(&page), "\nzklock_scan_seconds ");
+    if (took != NULL)
+        (void)sscanf(took, "\nzklock_scan_seconds %lf", &took_s);
+    return strstr(cli_said(&page), text) != NULL;
+}
+
+static void wait_page(const char *text)
+{
+    char words[256];
+
+    PRINT(words, "%s", text);
+    assert_true(wait_until(page_has, words, SOON_MS));
+}
+
+/* The page told for ever what the last look had seen; or that each look had
+ * taken the time since the first. */
+TEST(without_a_connection_it_serves_that_they_are_down)
+{
+    const char *path = new_path();
+    AUTO(session) session = open_session();
+    AUTO(mutex) m = new_mutex(session, path);
+    struct proxy *proxy;
+    int64_t began_ms;
+    zkr_grant *g;
+
+    assert_ok(proxy_start(server_hosts(the_server), &proxy));
+    START_CLI(&served, "metrics", "--listen", "127.0.0.1:0", "--servers",
+              proxy_hosts(proxy), "/");
+    cli_wait_said(&served, "/metrics");
+    began_ms = now_ms();
+    for (int round = 0; round < 2; round++) {
+        wait_page("\nzklock_up 1\n");
+        proxy_cut(proxy);
+        wait_page("\nzklock_up 0\n");
+        proxy_heal(proxy);
+    }
+    g = acquire(m);
+    wait_page(line("{lock=\"%s\",kind=\"mutex\"} 1\n", path));
+    assert_true(took_s * 1000 < (double)(now_ms() - began_ms) / 2);
+    release(g);
+    assert_ok(kill(served.pid, SIGTERM));
+    assert_int_equal(cli_end(&served), 0);
+    proxy_stop(proxy);
 }
