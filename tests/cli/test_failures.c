@@ -302,6 +302,8 @@ TEST(credentials_are_of_a_file_that_is_nobody_elses)
     FAILS(78, "others may read it; chmod 600", "ls", "--auth-file", file);
     write_auth("digest\n", 0600);
     FAILS(78, "not scheme:credentials", "ls", "--auth-file", file);
+    write_auth(":me:secret\n", 0600);
+    FAILS(78, "not scheme:credentials", "ls", "--auth-file", file);
     write_auth("", 0600);
     FAILS(78, "its first line is empty", "ls", "--auth-file", file);
     write_auth("nonsense:me\n", 0600);
@@ -370,6 +372,8 @@ TEST(a_wrong_option_is_named_with_its_verb)
           "--c", "x");
     FAILS(64, "zk-lockctl ls: --timeout: '0' is not a duration", "ls",
           "--timeout", "0");
+    FAILS(64, "--timeout: '2147484s' is not a duration", "ls", /* not an int */
+          "--timeout", "2147484s");
     FAILS(64, "zk-lockctl run: --wait: 'x' is not a duration", "run", "-w",
           "x");
     FAILS(64, "zk-lockctl: --bogus is no option; see zk-lockctl --help",

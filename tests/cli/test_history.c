@@ -529,29 +529,39 @@ TEST(unknown_transactions_are_counted)
     txn(1, 1, TXN_DELETE);
     out_number(&out, 1000, 4); /* the path is longer than the record */
     log_put(file, &out);
+    txn(1, 1, TXN_DELETE);
+    out_number(&out, sizeof("/l/lock-0000000000"), 4); /* with its NUL */
+    out_bytes(&out, "/l/lock-0000000000", sizeof("/l/lock-0000000000"));
+    log_put(file, &out);
     txn(1, 1, TXN_ERROR);
     out_number(&out, -101, 4);
     log_put(file, &out);
     play();
-    assert_string_equal(said, "1:/l/#0 1 1 0 there | 1-4 known 1-4 strange 2");
+    assert_string_equal(said, "1:/l/#0 1 1 0 there | 1-5 known 1-5 strange 3");
 }
 
 /* --- files --- */
 
-/* Only its checksum is wrong, so all of it was read; or it is cut. */
+/* Only its checksum is wrong, so all of it was read; or it is cut; or the
+ * length of a path is below zero. */
 TEST(a_damaged_snapshot_is_not_believed)
 {
     static char script[] = "@80;*79 /l/#6:17:1 /l/#7:18:1;2+/l/#8";
 
-    for (int cut = 0; cut < 2; cut++) {
+    for (int way = 0; way < 3; way++) {
         FILE *snapshot;
 
         write_log(script);
+        if (way == 2) {
+            snap_begin(&out);
+            snap_node(&out, NULL, "him", 1, 1, 1);
+            snap_end(&out, in_dir("snapshot.4f"));
+        }
         snapshot = fopen(in_dir("snapshot.4f"), "r+e");
         assert_non_null(snapshot);
         assert_ok(fseek(snapshot, -6, SEEK_END));
         assert_int_equal(fputc(0x55, snapshot), 0x55);
-        if (cut == 1)
+        if (way == 1)
             assert_ok(ftruncate(fileno(snapshot), 100));
         assert_ok(fclose(snapshot));
         play();

@@ -375,6 +375,10 @@ static const struct row break_rows[] = {
       .nodes = "",
       .ask = 5,
       .said = "65: nobody holds it\n" },
+    { .name = "nobody yet",
+      .nodes = "leases 0 1 0\nlocks 0 1 0\n"
+               "locks/lock-0000000001 2 6 1 two\n",
+      .said = "65: nobody holds it\n" },
     { .name = "which of two",
       .nodes = CURATOR "__READ__0000000000 1 5 1 one\n" CURATOR
                        "__READ__0000000001 2 6 1 two\n",

@@ -50,6 +50,7 @@ TEST(so_many_run_at_once_and_no_more)
 TEST(another_number_of_slots_is_refused)
 {
     struct cli other;
+    struct cli third;
 
     (void)new_pool();
     start_holder(&cli, "1");
@@ -57,7 +58,13 @@ TEST(another_number_of_slots_is_refused)
     assert_end(&other, 65, "is used as a semaphore of 1 by ");
     START(&other, "-n", "--slots", "1", pool, "true");
     assert_int_equal(cli_end(&other), 75);
+    START(&other, "--slots", "1", pool, "true");
+    cli_wait_said(&other, "; 0 waiting before us"); /* it has made its lease */
+    START(&third, "--slots", "1", pool, "true");
+    cli_wait_said(&third, "; 1 waiting before us");
     assert_int_equal(cli_end(&cli), 0);
+    assert_int_equal(cli_end(&other), 0);
+    assert_int_equal(cli_end(&third), 0);
     assert_int_equal(RUN("--slots", "3", pool, "true"), 0);
 }
 

@@ -362,6 +362,7 @@ TEST(colors_are_there_unless_they_are_not_wanted)
         bool colored;
     } lines[] = {
         { "", "", true },
+        { "NO_COLOR=", "", true },
         { "NO_COLOR=1", "", false },
         { "NO_COLOR=1", "--color always", true },
         { "", "--color never", false },

@@ -270,13 +270,13 @@ TEST(the_filter_is_part_of_a_lock_or_holder)
 }
 
 /* A lock of several holders is among those of each, and counts once for one
- * that has several leases of it. */
+ * that has several leases of it, or waits before them. */
 TEST(owners_are_listed_by_their_locks)
 {
-    look(1000, "/a", "a1H b2", "/b", "c3H c4H d5H e6 f7", "/c", "a8H", NULL);
+    look(1000, "/a", "a1H b2", "/b", "c3H c4H d5H e6 f7", "/c", "a8 a9H", NULL);
     press("o");
     line_is(3, "OWNER LOCKS HELD WAIT LONGEST");
-    line_is(4, "host-a:40 job 2 <=1.0s 1 1.0s");
+    line_is(4, "host-a:40 job 2 <=1.0s 2 1.0s");
     line_is(5, "host-c:42 job 1 <=1.0s 2 1.0s");
     line_is(6, "host-d:43 job 1 <=1.0s 2 1.0s");
     line_is(7, "");
