@@ -516,6 +516,9 @@ enum zkr_cause {
     ZKR_CAUSE_RESTORED = 12, /**< They serve others, and not this session. */
 };
 
+/** One more than the last cause. */
+#define ZKR_CAUSES 13
+
 /** The last fault that stood in the way of a connection. */
 struct zkr_session_error {
     size_t size;          /**< Set by ZKR_SESSION_ERROR_INIT. */
@@ -641,6 +644,9 @@ struct zkr_counters {
     uint64_t retries;    /**< Requests that were sent again. */
     uint64_t reconnects; /**< How often the same session was RECONNECTED. */
     uint64_t expiries;   /**< How often the session was LOST. */
+    /** How often each enum zkr_cause stood in the way of a connection, or ended
+     *  one; of those that come together the first and the last. */
+    uint64_t causes[ZKR_CAUSES];
 };
 
 #define ZKR_COUNTERS_INIT ZKR__DEFAULT_OPTS(struct zkr_counters)

@@ -39,6 +39,7 @@ void zkr__reason_set_locked(struct zkr_session *s, enum zkr_cause cause,
     struct zkr_session_error *e = &s->reason.last;
     bool named = causes[cause].of_server && server[0] != '\0';
 
+    s->counters.causes[cause]++;
     e->cause = cause;
     (void)snprintf(e->server, sizeof(e->server), "%s", named ? server : "");
     (void)snprintf(e->text, sizeof(e->text), "%s%s%s%s%s%s",

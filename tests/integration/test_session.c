@@ -966,6 +966,7 @@ TEST(why_there_is_no_connection_is_told)
     struct zkr_session_error error = ZKR_SESSION_ERROR_INIT;
     AUTO(recorder) lines = recorder_new();
     AUTO(recorder) flood = recorder_new();
+    struct zkr_counters n = ZKR_COUNTERS_INIT;
     AUTO(session) s = NULL;
     AUTO(mutex) m = NULL;
     AUTO(listener) l = NULL;
@@ -990,6 +991,9 @@ TEST(why_there_is_no_connection_is_told)
     ok(zkr_session_last_error(s, &error));
     assert_int_equal(error.cause, ZKR_CAUSE_REFUSED);
     assert_string_equal(error.server, server_session_hosts(the_server));
+    ok(zkr_session_stats(s, &n));
+    assert_true(n.causes[ZKR_CAUSE_REFUSED] > 1);
+    assert_int_equal(n.causes[ZKR_CAUSE_CREDENTIALS], 0);
     restart_server();
     wait_session_state(s, ZKR_SESSION_RECONNECTED);
     zkr_log_set(ZKR_LOG_WARNING, NULL, NULL);
