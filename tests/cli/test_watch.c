@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl watch: real locks, a real server, and its faults. */
 #include "look.h"
+#include "quiet.h"
 
 #include <zookeeper/proto.h>
 
@@ -710,17 +711,33 @@ TEST(an_unwatchable_lock_is_asked_for_slowly)
     assert_int_equal(admin_delete_tree(admin, path), 0);
 }
 
-/* Regression: paths that were given did not count. The servers cut a connection
- * that watches too many nodes, again and again. */
-TEST(locks_that_are_given_are_watched_as_far_as_it_goes)
+/* Regressions: paths that were given did not count, so that the servers cut the
+ * connection again and again; and beyond 4,500 nodes it asked every 10 s. The
+ * last path is of the third session. */
+TEST(sessions_share_what_one_cannot_watch)
 {
+    AUTO(proxy) p = new_proxy();
     const char *command =
-        line("exec %s watch --servers %s $(seq -f /given/%%g 4600)", LOCKCTL,
-             server_hosts(the_server));
+        line("exec %s watch --initial --servers %s $(seq -f %s/%%g 4600)",
+             LOCKCTL, proxy_hosts(p), path);
 
+    make_below(path, "4600/x-lock-0000000000");
     cli_start(&c, "/bin/sh", (const char *const[]){ "-c", command, NULL });
-    cli_wait_said(&c, "more directories than can be watched");
+    cli_wait_said(&c, " holding ");
+    assert_int_equal(proxy_requests(p, PROXY_CONNECT), 3);
+    quiet_wait(p, 500);
+    proxy_reset_counts(p);
+    make_below(path, "4600/x-lock-0000000001");
+    cli_wait_said(&c, " queued ");
+    assert_in_range(quiet_requests(p), 1, 2);
+    proxy_rule(p, ZOO_GETCHILDREN2_OP, 1, PROXY_DROP_REPLY);
+    make_below(path, "4600/x-lock-0000000002");
+    cli_wait_said_often(&c, " queued ", 2);
+    cli_wait_said(&c, " resync ");
+    assert_int_equal(proxy_requests(p, PROXY_CONNECT), 1);
+    assert_lacks(cli_said(&c), "more directories than");
     end(SIGTERM);
+    assert_ok(admin_delete_tree(admin, path));
 }
 
 TEST(it_outlives_the_server)

@@ -3,6 +3,7 @@
  * user. */
 #include "common/lockctl.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -125,22 +126,84 @@ int lockctl_connect(struct lockctl *ctl)
     return rc == ZKR_OK ? code : fail_connect(ctl, rc, why);
 }
 
+/* --- further sessions --- */
+
+/* A callback of one of them may open the next, while the main thread looks. */
+static struct {
+    zkr_session *sessions[SESSIONS_MAX - 1];
+    atomic_size_t count;
+    atomic_bool failed;
+} further;
+
+static void on_open(int error, void *user)
+{
+    char why[WHY_MAX];
+
+    if (error != ZKR_OK && error != ZKR_ECLOSED)
+        lockctl_say(user, "cannot open a further session: %s",
+                    escape_string(zkr_error_detail(), why, sizeof(why)));
+}
+
+int lockctl_connect_further(const struct lockctl *ctl,
+                            zkr_session **ret_session)
+{
+    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    struct secrets secrets = { .auth = "" };
+    int rc = ZKR_ESYSTEM;
+
+    set_options(ctl, &opts);
+    if (!further.failed && secrets_read(&secrets, ctl, &opts) == 0)
+        rc = zkr_session_open_async(ctl->settings[SETTING_SERVERS], &opts,
+                                    on_open, (void *)(uintptr_t)ctl,
+                                    ret_session);
+    secrets_wipe(&secrets);
+    if (rc == ZKR_OK)
+        further.sessions[further.count++] = *ret_session;
+    else
+        further.failed = true;
+    return rc;
+}
+
 void lockctl_disconnect(struct lockctl *ctl)
 {
     (void)zkr_session_close(ctl->session);
     ctl->session = NULL;
+    for (size_t i = 0; i < further.count; i++)
+        (void)zkr_session_close(further.sessions[i]);
+    further.count = 0;
+}
+
+/* --- their state --- */
+
+static bool is_connected(enum zkr_session_state_kind state)
+{
+    return state == ZKR_SESSION_CONNECTED || state == ZKR_SESSION_RECONNECTED;
+}
+
+/* That of the first session which is not connected. A further one that is still
+ * being opened is no trouble. */
+static enum zkr_session_state_kind state_of(const struct lockctl *ctl)
+{
+    enum zkr_session_state_kind state = zkr_session_state(ctl->session);
+
+    for (size_t i = 0; i < further.count && is_connected(state); i++) {
+        enum zkr_session_state_kind other =
+            zkr_session_state(further.sessions[i]);
+
+        if (other != ZKR_SESSION_CONNECTING)
+            state = other;
+    }
+    return further.failed ? ZKR_SESSION_CLOSED : state;
 }
 
 bool lockctl_is_connected(const struct lockctl *ctl)
 {
-    enum zkr_session_state_kind state = zkr_session_state(ctl->session);
-
-    return state == ZKR_SESSION_CONNECTED || state == ZKR_SESSION_RECONNECTED;
+    return is_connected(state_of(ctl));
 }
 
 const char *lockctl_connection(const struct lockctl *ctl)
 {
-    switch (zkr_session_state(ctl->session)) {
+    switch (state_of(ctl)) {
     case ZKR_SESSION_CONNECTING:
     case ZKR_SESSION_LOST:
         return "connecting";
@@ -159,15 +222,14 @@ const char *lockctl_connection(const struct lockctl *ctl)
 
 bool lockctl_is_over(const struct lockctl *ctl)
 {
-    enum zkr_session_state_kind state = zkr_session_state(ctl->session);
+    enum zkr_session_state_kind state = state_of(ctl);
 
     return state == ZKR_SESSION_AUTH_FAILED || state == ZKR_SESSION_CLOSED;
 }
 
 int lockctl_fail_over(const struct lockctl *ctl)
 {
-    return lockctl_fail_error(zkr_session_state(ctl->session) ==
-                                      ZKR_SESSION_AUTH_FAILED
+    return lockctl_fail_error(state_of(ctl) == ZKR_SESSION_AUTH_FAILED
                                   ? ZKR_ZAUTHFAILED
                                   : ZKR_ECLOSED,
                               "");

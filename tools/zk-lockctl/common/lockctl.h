@@ -158,11 +158,18 @@ const char *lockctl_env(const char *name);
 /* connect.c: settle, and open the session. 0, or an exit code after an error
  * was said. */
 int lockctl_connect(struct lockctl *ctl);
+/* A further session, as one cannot watch everything: returns at once, with
+ * ZKR_OK or an error of the library. If it cannot be opened, all are over. */
+enum { SESSIONS_MAX = 16 };
+int lockctl_connect_further(const struct lockctl *ctl,
+                            zkr_session **ret_session);
+/* Closes all. */
 void lockctl_disconnect(struct lockctl *ctl);
+/* All are. */
 bool lockctl_is_connected(const struct lockctl *ctl);
 /* "connected", "connection lost": the state of the session for people. */
 const char *lockctl_connection(const struct lockctl *ctl);
-/* The session will not come back. */
+/* A session will not come back. */
 bool lockctl_is_over(const struct lockctl *ctl);
 /* Says why, and returns the exit code. */
 int lockctl_fail_over(const struct lockctl *ctl);

@@ -33,8 +33,6 @@ int64_t looker_wait_ms(const struct looker *l)
 
 void looker_now(struct looker *l)
 {
-    if (l->mirror != NULL)
-        mirror_poll_now(l->mirror);
     l->due_ms = clock_now_ms() + 2 * PAUSE_MS;
 }
 
@@ -42,14 +40,13 @@ void looker_now(struct looker *l)
 
 static int start_mirror(struct looker *l)
 {
-    struct mirror_opts opts = { .session = l->ctl->session,
+    struct mirror_opts opts = { .ctl = l->ctl,
                                 .paths = &l->root,
                                 .path_count = 1,
                                 .below = true,
                                 .look.barriers = true,
                                 .look.reads = READ_MAX,
-                                .pause_ms = PAUSE_MS,
-                                .chroot_len = lockctl_chroot_len(l->ctl) };
+                                .pause_ms = PAUSE_MS };
 
     return mirror_start(&opts, &l->mirror);
 }

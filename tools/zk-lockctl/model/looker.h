@@ -8,8 +8,8 @@
 
 struct mirror;
 
-/* Of zeros, but for the first three; these outlive it. After the session was
- * closed, the user ends its mirror. */
+/* Of zeros, but for the first three; these outlive it. The user closes its
+ * mirror. */
 struct looker {
     struct lockctl *ctl;
     const char *root;
@@ -35,6 +35,5 @@ int64_t looker_wait_ms(const struct looker *looker);
 bool looker_take(struct looker *looker, struct look_result *ret);
 
 /* The next look need not wait for its time, and has all that has happened
- * before: the mirror lists what has changed a moment after it has. What is not
- * watched is asked for now. */
+ * before: the mirror lists what has changed a moment after it has. */
 void looker_now(struct looker *looker);

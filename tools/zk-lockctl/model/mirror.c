@@ -18,39 +18,6 @@
 
 /* --- the connection --- */
 
-static void take_state(struct mirror *m, enum zkr_session_state_kind state)
-{
-    switch (state) {
-    case ZKR_SESSION_SUSPENDED:
-    case ZKR_SESSION_LOST:
-        m->breaks++;
-        if (m->lost_ms == 0)
-            m->lost_ms = clock_wall_ms();
-        break;
-    case ZKR_SESSION_CONNECTED:
-    case ZKR_SESSION_RECONNECTED:
-        if (m->lost_ms != 0 && m->since_ms == 0)
-            m->since_ms = m->lost_ms;
-        m->lost_ms = 0;
-        break;
-    case ZKR_SESSION_CONNECTING:
-    case ZKR_SESSION_AUTH_FAILED:
-    case ZKR_SESSION_CLOSED:
-        break;
-    }
-}
-
-static void on_state(zkr_session *session,
-                     const struct zkr_session_event *event, void *user)
-{
-    struct mirror *m = user;
-
-    (void)session;
-    (void)pthread_mutex_lock(&m->mutex);
-    take_state(m, event->state);
-    tree_unlock_and_wake(m);
-}
-
 bool mirror_take_break(struct mirror *m, int64_t *ret_since_ms)
 {
     bool any;
@@ -68,10 +35,11 @@ bool mirror_take_break(struct mirror *m, int64_t *ret_since_ms)
 static int begin(struct mirror *m)
 {
     const struct mirror_opts *o = &m->opts;
+    int rc = sessions_add(m, o->ctl->session);
 
-    if (o->once)
-        return zkr_session_sync(o->session, o->look.timeout_ms);
-    return zkr_session_listen(o->session, on_state, m, &m->listener);
+    return rc == ZKR_OK && o->once
+               ? zkr_session_sync(o->ctl->session, o->look.timeout_ms)
+               : rc;
 }
 
 const char *mirror_path(const struct mirror *m, size_t n)
@@ -94,7 +62,8 @@ static bool add_roots(struct mirror *m)
 
     for (size_t i = 0; added && i < m->opts.path_count; i++) {
         char room[ZKR_PATH_MAX + 1];
-        const char *path = scan_whole(m->opts.session, m->opts.paths[i], room);
+        const char *path =
+            scan_whole(m->opts.ctl->session, m->opts.paths[i], room);
 
         (void)pthread_mutex_lock(&m->mutex);
         added = has_root(m, path) || tree_add_root(m, path);
@@ -113,6 +82,7 @@ int mirror_start(const struct mirror_opts *opts, struct mirror **ret_mirror)
     if (m == NULL)
         return ZKR_ENOMEM;
     m->opts = *opts;
+    m->chroot_len = lockctl_chroot_len(opts->ctl);
     m->reads.end = &m->reads.first;
     m->lists.end = &m->lists.first;
     m->news.end = &m->news.first;
@@ -134,10 +104,9 @@ int mirror_start(const struct mirror_opts *opts, struct mirror **ret_mirror)
 int mirror_follow(const struct lockctl *ctl, const char *path, uint32_t reads,
                   struct mirror **ret_mirror)
 {
-    const struct mirror_opts opts = { .session = ctl->session,
+    const struct mirror_opts opts = { .ctl = ctl,
                                       .paths = &path,
                                       .path_count = 1,
-                                      .chroot_len = lockctl_chroot_len(ctl),
                                       .foreign = reads < SCAN_NEXT,
                                       .look.reads = reads,
                                       .pause_ms = 100 };
@@ -189,11 +158,22 @@ void mirror_end(struct mirror *m)
 {
     if (m == NULL)
         return;
-    zkr_listener_free(m->listener);
     tree_done(m);
     (void)pthread_cond_destroy(&m->changed);
     (void)pthread_mutex_destroy(&m->mutex);
     free(m);
+}
+
+/* The callbacks of a session may ask another one, until none does. */
+void mirror_close(struct lockctl *ctl, struct mirror *m)
+{
+    if (m != NULL) {
+        (void)pthread_mutex_lock(&m->mutex);
+        m->over = true;
+        (void)pthread_mutex_unlock(&m->mutex);
+    }
+    lockctl_disconnect(ctl);
+    mirror_end(m);
 }
 
 /* --- its state --- */
@@ -234,13 +214,6 @@ bool mirror_tick(struct mirror *m)
     is_time = tree_tick(m);
     (void)pthread_mutex_unlock(&m->mutex);
     return is_time;
-}
-
-void mirror_poll_now(struct mirror *m)
-{
-    (void)pthread_mutex_lock(&m->mutex);
-    m->poll_now = true;
-    (void)pthread_mutex_unlock(&m->mutex);
 }
 
 /* --- a lock --- */
@@ -401,7 +374,7 @@ static bool await(struct mirror *m, int64_t end_ms, struct news *ret_news,
         *ret_error = m->error;
         z = *ret_error == ZKR_OK ? tree_next_news(m) : NULL;
         if (z != NULL || *ret_error != ZKR_OK || now_ms >= end_ms ||
-            m->lost_ms != 0)
+            m->lost > 0)
             break;
         (void)tree_tick(m);
         wait_until(m, end_ms - now_ms < TICK_MS ? end_ms : now_ms + TICK_MS);

@@ -7,8 +7,9 @@
  * change the directory is listed, and the nodes that are new are read. Waiters
  * are read once: a request to one of them is seen when it holds.
  *
- * A directory that may not be listed, and what is beyond WATCHED_MAX, is looked
- * at again every POLL_MS instead, or later: ASKED_PER_TICK.
+ * A directory that may not be listed is looked at again every POLL_MS instead,
+ * or later: ASKED_PER_TICK; and so is what is beyond the room of all sessions:
+ * sessions.h.
  *
  * The watch of a directory that could not be read for a while may be used up
  * without a word: client.h of the library. So each directory is also listed
@@ -29,16 +30,16 @@ struct lockctl;
 struct mirror;
 
 struct mirror_opts {
-    zkr_session *session;
+    const struct lockctl *ctl; /* connected */
     const char *const *paths; /* one of a part of a semaphore is of the whole */
     size_t path_count;
-    size_t chroot_len;     /* of the session; 0: it has none */
     bool below;            /* the directories below the paths, too */
     bool foreign;          /* children that do not contend are read, too */
     bool once;             /* no watches: all is listed and read one time */
     struct scan_opts look; /* which of the locks; how long, of `once` */
     int64_t pause_ms; /* the least time between two lists of a directory; large
                          directories have more */
+    size_t watches;   /* of one session, 0: as many as servers take */
     /* Called when there may be news, on a thread of the session. */
     void (*wake)(void *user);
     void *user;
@@ -55,9 +56,10 @@ int mirror_follow(const struct lockctl *ctl, const char *path, uint32_t reads,
  * library with its sentence, not escaped. When the time was over, that is a
  * note of mirror_scan(). */
 int mirror_wait(struct mirror *mirror, char detail[SCAN_DETAIL_MAX]);
-/* Only after the session was closed, or after mirror_wait(). NULL is allowed.
- */
+/* Of one that looks one time, after mirror_wait(). NULL is allowed. */
 void mirror_end(struct mirror *mirror);
+/* Of any other, or NULL: closes all sessions before. */
+void mirror_close(struct lockctl *ctl, struct mirror *mirror);
 
 /* Everything that is there was read once; or it cannot be, and *ret_error says
  * why, with its sentence, not escaped: a path may not be listed, or no server
@@ -68,8 +70,6 @@ bool mirror_is_ready(struct mirror *mirror, int64_t patience_ms, int *ret_error,
 /* To be called now and then, for what cannot be watched. False: it was called
  * TICK_MS ago or less, and has done nothing. */
 bool mirror_tick(struct mirror *mirror);
-/* Parts without a watch are due at the next tick. */
-void mirror_poll_now(struct mirror *mirror);
 
 /* The n-th of its paths: each once, and the whole of a part; NULL: there are no
  * more. */

@@ -20,10 +20,9 @@ int locks_list(const struct lockctl *ctl, const char *const *paths,
                struct scan *ret_scan, char detail[SCAN_DETAIL_MAX])
 {
     struct mirror_opts o = {
-        .session = ctl->session,
+        .ctl = ctl,
         .paths = paths,
         .path_count = count,
-        .chroot_len = lockctl_chroot_len(ctl),
         .below = below,
         .once = true,
         .look = *opts,

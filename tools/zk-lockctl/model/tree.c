@@ -16,10 +16,6 @@
 #include "protocol/roster.h"
 
 enum {
-    /* What the servers take from one session after a reconnect: client.h of the
-     * library. */
-    WATCHED_MAX = 4500,
-    WATCHED_BYTES_MAX = 400000,
     DIRS_MAX = 100000,
     REQUESTS = 128,    /* under way at once */
     READ_MAX = 10000,  /* of one directory */
@@ -153,6 +149,7 @@ static struct znode *new_znode(struct mirror *t, struct znode *in, char *path)
     }
     z->tree = t;
     z->in = in;
+    z->session = in == NULL ? &t->sessions[0] : in->session;
     z->path = path;
     z->name = strrchr(path, '/') + 1;
     z->node.name = z->name;
@@ -174,9 +171,9 @@ static struct znode *new_kid(struct znode *in, const char *name)
 
 static void free_znode(struct znode *z)
 {
+    session_unwatch(z);
     for (size_t i = 0; i < z->count; i++)
         free_znode(z->kids[i]);
-    zkr_watch_free(z->watch);
     free(z->kids);
     free((void *)(uintptr_t)z->node.data);
     free(z->path);
@@ -221,8 +218,8 @@ static int64_t next_poll_ms(const struct mirror *t)
     return clock_now_ms() + (round_ms > POLL_MS ? round_ms : POLL_MS);
 }
 
-/* A directory without a watch, unless it is missing; a holder beyond what can
- * be watched, too. */
+/* A directory without a watch, unless it is missing; a holder without one,
+ * too. */
 static bool is_polled(const struct znode *z)
 {
     if (z->watch != NULL)
@@ -237,45 +234,17 @@ static void start_polling(struct znode *z)
     z->due_ms = next_poll_ms(z->tree);
 }
 
-/* The servers get paths with the chroot. */
-static bool may_watch(const struct mirror *t, const char *path)
-{
-    return t->watches < WATCHED_MAX &&
-           t->watched_bytes + t->opts.chroot_len + strlen(path) <
-               WATCHED_BYTES_MAX;
-}
-
-static void unwatch(struct znode *z)
-{
-    struct mirror *t = z->tree;
-
-    if (z->watch == NULL)
-        return;
-    zkr_watch_free(z->watch);
-    z->watch = NULL;
-    t->watches--;
-    t->watched_bytes -= t->opts.chroot_len + strlen(z->path);
-}
-
 static void on_change(int error, const struct zkr_reply *reply,
                       enum zkr_watch_why why, void *user);
 
-/* A watch reads what it watches, too. */
 static int watch(struct znode *z)
 {
-    struct mirror *t = z->tree;
     unsigned what = !z->is_dir ? ZKR_WATCH_DATA | ZKR_WATCH_UNTIL_DELETED
                     : z->error == ZKR_ZNONODE
                         ? ZKR_WATCH_EXISTS
                         : ZKR_WATCH_CHILDREN | ZKR_WATCH_UNTIL_DELETED;
-    int rc = zkr_session_watch(t->opts.session, z->path, what, NULL, on_change,
-                               z, &z->watch);
 
-    if (rc == ZKR_OK) {
-        t->watches++;
-        t->watched_bytes += t->opts.chroot_len + strlen(z->path);
-    }
-    return rc;
+    return session_watch(z, what, on_change);
 }
 
 /* The nodes before the next directories: little time is between a list and the
@@ -321,10 +290,12 @@ static bool is_held_back(const struct znode *z)
 
 static void list_now(struct znode *z)
 {
-    if (is_held_back(z))
+    if (is_held_back(z)) {
         z->due_ms = DUE_NOW;
-    else if (z->request == REQUEST_NONE)
+    } else if (z->request == REQUEST_NONE) {
+        session_sync(z->session);
         ask(z);
+    }
 }
 
 /* A list that was passed over. When it cannot be asked for, the next tick tries
@@ -380,7 +351,7 @@ static void read_others(struct znode *z)
 static void take_deleted(struct znode *z)
 {
     z->error = ZKR_ZNONODE;
-    unwatch(z);
+    session_unwatch(z);
     if (z->wait != WAIT_NONE)
         change_dir(z->in);
     end_wait(z);
@@ -401,8 +372,7 @@ static void follow(struct znode *z)
         (z->error != NO_ANSWER && z->error != ZKR_OK))
         return;
     begin_wait(z, z->tree->opts.once || !z->in->settled);
-    if (z->node.holds && !z->tree->opts.once && may_watch(z->tree, z->path) &&
-        watch(z) == ZKR_OK)
+    if (z->node.holds && !z->tree->opts.once && watch(z) == ZKR_OK)
         return;
     if (z->error == NO_ANSWER) {
         ask_in_turn(z);
@@ -419,7 +389,7 @@ static void take_read(struct znode *z, int error, const struct zkr_reply *reply)
         return;
     }
     if (error != ZKR_OK)
-        unwatch(z); /* it would be repeated */
+        session_unwatch(z); /* it would be repeated */
     z->error = z->node.error = error;
     if (error == ZKR_OK) {
         take_stat(z, &reply->stat);
@@ -516,7 +486,7 @@ static void drop(struct znode *z)
     struct mirror *t = z->tree;
 
     end_wait(z);
-    unwatch(z);
+    session_unwatch(z);
     z->in->unseen.missed += t->started && !z->shown;
     if (z->is_dir) {
         z->unseen.lost = z->unseen.lost || z->listed;
@@ -554,7 +524,7 @@ static bool is_directory_here(const struct znode *z, const struct znode *kid)
     if (!z->tree->opts.below)
         return z->in == NULL && is_part(kid->name);
     return strcmp(z->path, "/") != 0 || strcmp(kid->name, "zookeeper") != 0 ||
-           z->tree->opts.chroot_len > 0;
+           z->tree->chroot_len > 0;
 }
 
 /* Reads a contender that is new, or enters a directory. One with a name that no
@@ -665,7 +635,7 @@ static void take_list(struct znode *z, const struct zkr_reply *reply)
 /* A node that ends with a session has no children: it is no directory. */
 static void take_leaf(struct znode *z, const struct zkr_stat *stat)
 {
-    unwatch(z);
+    session_unwatch(z);
     take_stat(z, stat);
     z->is_dir = false;
     z->tree->dirs--;
@@ -687,7 +657,7 @@ static void list_leases_too(struct znode *z)
 
 static void set_pause(struct znode *z)
 {
-    if (zkr_watch_set_pause(z->watch, pause_of(z)) != ZKR_OK)
+    if (zkr_watch_set_pause(z->watch->watch, pause_of(z)) != ZKR_OK)
         z->tree->error = ZKR_EFORKED; /* it fails for nothing else */
 }
 
@@ -722,7 +692,7 @@ static void take_deletion(struct znode *z, bool nothing_before)
     z->listed = false;
     z->fresh = true;
     z->due_ms = NEVER_DUE;
-    unwatch(z);
+    session_unwatch(z);
     if (z->in == NULL)
         watch_dir(z);
     else if (!z->tree->opts.once)
@@ -746,7 +716,7 @@ static void take_answer(struct znode *z, int error,
         if (!was_missing)
             take_deletion(z, nothing_before);
     } else { /* the watch would repeat it too often */
-        unwatch(z);
+        session_unwatch(z);
         start_polling(z);
     }
 }
@@ -761,15 +731,13 @@ static void watch_dir(struct znode *z)
             ask_in_turn(z);
         return;
     }
-    if (!may_watch(t, z->path)) {
+    rc = watch(z);
+    if (rc == NO_ROOM) {
         t->cut |= TREE_CUT_WATCHES;
         start_polling(z);
         if (z->error == NO_ANSWER)
             list_now(z);
-        return;
-    }
-    rc = watch(z);
-    if (rc == ZKR_OK) {
+    } else if (rc == ZKR_OK) {
         set_pause(z);
     } else { /* a path that the library refuses, or the session is over */
         end_wait(z);
@@ -783,6 +751,7 @@ static void begin_dir(struct znode *z)
     struct mirror *t = z->tree;
 
     z->is_dir = true;
+    z->session = session_for_dir(z);
     z->fresh = t->started;
     z->seen_ms = clock_wall_ms();
     z->error = NO_ANSWER;
@@ -808,7 +777,7 @@ static void enter(struct znode *z)
     z->tree->cut |= cut;
     if (z->request != REQUEST_NONE)
         return;
-    unwatch(z);
+    session_unwatch(z);
     if (cut == TREE_CUT_NONE)
         begin_dir(z);
 }
@@ -826,17 +795,6 @@ bool tree_add_root(struct mirror *t, const char *path)
 
 /* --- answers --- */
 
-void tree_unlock_and_wake(struct mirror *t)
-{
-    void (*wake)(void *user) = t->opts.wake;
-    void *user = t->opts.user;
-
-    (void)pthread_cond_broadcast(&t->changed);
-    (void)pthread_mutex_unlock(&t->mutex);
-    if (wake != NULL)
-        wake(user);
-}
-
 static void pass_over(struct znode *z)
 {
     z->tree->heard_ms = clock_now_ms();
@@ -850,7 +808,7 @@ static void take_existence(struct znode *z, int error)
     z->tree->heard_ms = clock_now_ms();
     if (error != ZKR_OK)
         return;
-    unwatch(z);
+    session_unwatch(z);
     z->error = ZKR_OK;
     watch_dir(z);
 }
@@ -859,11 +817,14 @@ static void take_existence(struct znode *z, int error)
 static void on_change(int error, const struct zkr_reply *reply,
                       enum zkr_watch_why why, void *user)
 {
-    struct znode *z = user;
-    struct mirror *t = z->tree;
+    struct tree_watch *w = user;
+    struct znode *z;
 
-    (void)pthread_mutex_lock(&t->mutex);
-    if (!z->is_dir) {
+    session_lock(w->session);
+    z = w->z;
+    if (z == NULL) {
+        /* another session has seen why before */
+    } else if (!z->is_dir) {
         take_read(z, error, reply);
     } else if (z->error == ZKR_ZNONODE) {
         take_existence(z, error);
@@ -872,7 +833,7 @@ static void on_change(int error, const struct zkr_reply *reply,
     } else {
         take_answer(z, error, reply, why == ZKR_WATCH_ENDED);
     }
-    tree_unlock_and_wake(t);
+    session_unlock(w->session->tree);
 }
 
 /* A watch that works would have told this long ago. */
@@ -894,7 +855,7 @@ static void take_listed(struct znode *z, int error,
 
     z->checking = false;
     if (silent)
-        unwatch(z); /* the answer makes another */
+        session_unwatch(z); /* the answer makes another */
     if (error == ZKR_OK || is_polled(z) || silent || z->tree->opts.once)
         take_answer(z, error, reply, false);
     else if (error != ZKR_ECLOSED)
@@ -909,7 +870,7 @@ static void on_answer(int error, const struct zkr_reply *reply, void *user)
     struct mirror *t = z->tree;
     bool is_list;
 
-    (void)pthread_mutex_lock(&t->mutex);
+    session_lock(z->session);
     is_list = z->request == REQUEST_LIST;
     t->asking--;
     z->request = REQUEST_NONE;
@@ -922,16 +883,18 @@ static void on_answer(int error, const struct zkr_reply *reply, void *user)
     else if (!is_list && error != ZKR_ECLOSED)
         take_read(z, error, reply);
     tree_ask(t);
-    tree_unlock_and_wake(t);
+    session_unlock(t);
 }
 
 static void ask(struct znode *z)
 {
     struct mirror *t = z->tree;
-    int rc = z->is_dir ? zkr_session_children_async(t->opts.session, z->path,
-                                                    left_ms(t), on_answer, z)
-                       : zkr_session_get_async(t->opts.session, z->path,
-                                               left_ms(t), on_answer, z);
+    zkr_session *s = z->session->session;
+    int rc =
+        t->over ? ZKR_ECLOSED
+        : z->is_dir
+            ? zkr_session_children_async(s, z->path, left_ms(t), on_answer, z)
+            : zkr_session_get_async(s, z->path, left_ms(t), on_answer, z);
 
     if (rc == ZKR_OK) {
         z->request = z->is_dir ? REQUEST_LIST : REQUEST_READ;
@@ -1072,6 +1035,7 @@ void tree_done(struct mirror *t)
     for (size_t i = 0; i < t->root_count; i++)
         free_znode(t->roots[i]);
     free(t->roots);
+    sessions_done(t);
 }
 
 /* --- what is due --- */
@@ -1101,8 +1065,6 @@ static void tick_znode(struct znode *z, struct tick *w)
     bool polled = is_polled(z);
 
     w->polled += polled;
-    if (polled && z->tree->poll_now && z->due_ms > w->now_ms)
-        z->due_ms = w->now_ms;
     if ((z->is_dir || polled) && z->due_ms <= w->now_ms && w->left > 0 &&
         z->request == REQUEST_NONE && !is_held_back(z))
         ask_by_tick(z, w);
@@ -1120,7 +1082,6 @@ bool tree_tick(struct mirror *t)
     for (size_t i = 0; i < t->root_count; i++)
         tick_znode(t->roots[i], &w);
     t->polled = w.polled;
-    t->poll_now = false;
     tree_ask(t);
     return true;
 }

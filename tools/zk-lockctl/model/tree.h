@@ -10,14 +10,13 @@
  * (CHECK_MS) or should have told of a change by now (LATE_MS), or a list of it
  * was passed over (DUE_NOW).
  *
- * All functions need the mutex of the tree, unless they say otherwise. Watches
- * are only freed on the thread that runs their callbacks: freeing one waits for
- * its callback, which waits for the mutex. */
+ * All functions need the mutex of the tree, unless they say otherwise. */
 #pragma once
 
 #include <pthread.h>
 
 #include "model/mirror.h"
+#include "model/sessions.h"
 #include "protocol/parts.h"
 
 enum znode_request {
@@ -47,7 +46,8 @@ struct znode {
                      and its last news */
 
     /* what is asked */
-    zkr_watch *watch; /* on its children, or its data; or NULL */
+    struct tree_session *session; /* that asks for it */
+    struct tree_watch *watch;     /* on its children, or its data; or NULL */
     enum znode_request request;
     enum znode_wait wait;
     bool checking;  /* the request tells whether the watch is silent */
@@ -105,15 +105,18 @@ struct mirror {
     size_t made;    /* directories ever */
     size_t visited; /* directories that have answered */
     size_t locks;   /* directories with contenders */
-    size_t watches;
-    size_t watched_bytes;     /* of paths */
+    struct tree_session sessions[SESSIONS_MAX];
+    size_t session_count;
+    struct tree_session *running; /* its callback has the mutex; or NULL */
+    uint64_t answers;             /* of all sessions */
+    bool over;                    /* nothing is asked any more */
+    size_t chroot_len;
     size_t unsettled;         /* znodes with WAIT_START */
     size_t asking;            /* requests under way */
     struct znode_queue reads; /* of data, before the lists */
     struct znode_queue lists;
     struct znode_queue news;
     size_t polled;   /* znodes without a watch, at the last tick */
-    bool poll_now;   /* at the next tick */
     int64_t tick_ms; /* the last */
     unsigned cut;    /* enum tree_cut */
     int64_t end_ms;  /* one time */
@@ -122,15 +125,15 @@ struct mirror {
     char detail[SCAN_DETAIL_MAX]; /* the sentence of that error */
     int64_t heard_ms;
     uint64_t breaks;
-    bool started; /* the first look has been taken */
-    zkr_listener *listener;
-    int64_t lost_ms;  /* since when there is no connection; 0: there is one */
+    bool started;     /* the first look has been taken */
+    size_t lost;      /* sessions without a connection */
+    int64_t lost_ms;  /* since when */
     int64_t since_ms; /* of a break that was not taken; 0: none */
 };
 
 /* Begins to watch the path, or will list it. False: out of memory. */
 bool tree_add_root(struct mirror *tree, const char *path);
-/* Without a request under way. */
+/* Without a request under way; the sessions were closed. */
 void tree_done(struct mirror *tree);
 
 /* Asks for what is queued. */
@@ -165,6 +168,3 @@ int znode_refusal(const struct znode *znode);
  * ago or less. */
 enum { TICK_MS = 400 };
 bool tree_tick(struct mirror *tree);
-/* After a change. Once it is unlocked, a picture that was taken one time may be
- * freed. */
-void tree_unlock_and_wake(struct mirror *tree);

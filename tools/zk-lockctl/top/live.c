@@ -206,9 +206,8 @@ static void explain(struct live *l)
 static void done(struct live *l)
 {
     stop_soon();
-    lockctl_disconnect(l->ctl);
+    mirror_close(l->ctl, l->looker.mirror);
     stop_end();
-    mirror_end(l->looker.mirror);
     top_picture_done(&l->picture);
     top_model_done(&l->model);
     top_view_done(l->view);

@@ -136,8 +136,7 @@ static int ask(struct lockctl *ctl, const char *verb, const char *path)
     code = lockctl_connect(ctl);
     if (code == 0)
         code = wait_until(ctl, &asked, &mirror);
-    lockctl_disconnect(ctl);
-    mirror_end(mirror);
+    mirror_close(ctl, mirror);
     return code;
 }
 

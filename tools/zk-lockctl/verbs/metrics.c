@@ -117,8 +117,7 @@ static int serve(struct lockctl *ctl, const struct metrics_opts *q)
     int code = take_looks(&board, q, &looker, &http);
 
     http_end(http);
-    lockctl_disconnect(ctl);
-    mirror_end(looker.mirror);
+    mirror_close(ctl, looker.mirror);
     scan_done(&board.look.scan);
     return code;
 }

@@ -206,8 +206,7 @@ static int follow(struct lockctl *ctl, const char *path)
             (code == EX_UNAVAILABLE && !lockctl_is_over(ctl)))
             code = 0; /* that was said */
     }
-    lockctl_disconnect(ctl);
-    mirror_end(mirror);
+    mirror_close(ctl, mirror);
     return code;
 }
 

@@ -346,13 +346,12 @@ static void wake(void *user)
 static int follow(struct watch *w)
 {
     const struct mirror_opts opts = {
-        .session = w->ctl->session,
+        .ctl = w->ctl,
         .paths = w->paths,
         .path_count = w->path_count,
         .below = w->all,
         .look.reads = SCAN_ALL,
         .pause_ms = w->pause_ms,
-        .chroot_len = lockctl_chroot_len(w->ctl),
         .wake = wake,
     };
     int rc = mirror_start(&opts, &w->mirror);
@@ -388,7 +387,7 @@ static int start(struct watch *w)
     if (!stop_start())
         return lockctl_fail_error(ZKR_ENOMEM, "");
     code = go_on(w);
-    lockctl_disconnect(w->ctl);
+    mirror_close(w->ctl, w->mirror);
     stop_end();
     return code;
 }
@@ -419,7 +418,6 @@ static int watch(struct lockctl *ctl, int argc, char **argv)
         code = start(&asked);
     while (asked.views != NULL)
         forget_view(&asked, *(struct view **)asked.views);
-    mirror_end(asked.mirror);
     notes_done(&asked.notes);
     return code;
 }
