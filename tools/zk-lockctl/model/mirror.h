@@ -39,7 +39,6 @@ struct mirror_opts {
     struct scan_opts look; /* which of the locks; how long, of `once` */
     int64_t pause_ms; /* the least time between two lists of a directory; large
                          directories have more */
-    size_t watches;   /* of one session, 0: as many as servers take */
     /* Called when there may be news, on a thread of the session. */
     void (*wake)(void *user);
     void *user;

@@ -127,9 +127,7 @@ static size_t watched_bytes(const struct znode *z)
 static bool has_room(const struct tree_session *s, const struct znode *z,
                      size_t parts)
 {
-    size_t most = s->tree->opts.watches;
-
-    return s->watches < (most == 0 ? WATCHED_MAX : most) / parts &&
+    return s->watches < WATCHED_MAX / parts &&
            s->watched_bytes + watched_bytes(z) < WATCHED_BYTES_MAX / parts;
 }
 
