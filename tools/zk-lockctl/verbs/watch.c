@@ -387,6 +387,8 @@ static int start(struct watch *w)
     if (!stop_start())
         return lockctl_fail_error(ZKR_ENOMEM, "");
     code = go_on(w);
+    while (w->views != NULL) /* their paths are the mirror's */
+        forget_view(w, *(struct view **)w->views);
     mirror_close(w->ctl, w->mirror);
     stop_end();
     return code;
@@ -416,8 +418,6 @@ static int watch(struct lockctl *ctl, int argc, char **argv)
     asked.path_count = asked.all ? 1 : (size_t)argc;
     if (code == 0)
         code = start(&asked);
-    while (asked.views != NULL)
-        forget_view(&asked, *(struct view **)asked.views);
     notes_done(&asked.notes);
     return code;
 }
