@@ -167,14 +167,14 @@ int session_watch(struct znode *z, enum zkr_watch_what what, zkr_watch_fn fn)
         free(w);
         return w == NULL ? ZKR_ENOMEM : ZKR_ECLOSED;
     }
+    w->session = s; /* the callback may run at once, and waits for the mutex */
+    w->z = z;
     session_sync(s);
     rc = zkr_session_watch(s->session, z->path, what, NULL, fn, w, &w->watch);
     if (rc != ZKR_OK) {
         free(w);
         return rc;
     }
-    w->session = s;
-    w->z = z;
     z->watch = w;
     s->watches++;
     s->watched_bytes += watched_bytes(z);
