@@ -660,7 +660,7 @@ static int when(const char *name)
 TEST(the_first_pause_is_kept)
 {
     make_below(path, "x-lock-0000000000");
-    START_WATCH(server_hosts(the_server), "--interval", "3s", "-o", "jsonl",
+    START_WATCH(server_hosts(the_server), "--interval", "8s", "-o", "jsonl",
                 path);
     cli_wait_said(&c, "\"event\":\"holding\"");
     make_below(path, "y-lock-0000000001");
