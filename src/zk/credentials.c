@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The credentials of a session. */
+/* Credentials that a session and its handles share. */
 #include "zk/credentials.h"
 
 #include <stdbool.h>

@@ -61,7 +61,8 @@ struct zkr__zk {
     struct zkr__sasl *sasl; /* NULL without */
     struct zkr__move move;
     bool learning; /* under the latch, as all below: it holds the log level */
-    bool renewed;  /* the client has not got auth of: ; holds the log level */
+    bool renewed;  /* the client has not got the auth of `credentials` yet; the
+                      log level is held for it */
     struct zkr__credentials *credentials; /* NULL without */
     /* Used only with credentials, and from the first guarded write on: */
     bool counting; /* every connection is counted; holds the log level */

@@ -425,17 +425,18 @@ TEST(a_break_that_was_put_off_has_broken_nothing)
 
 /* -- ghosts --------------------------------------------------------------- */
 
+static const char *const one_and_a_ghost[] = { "one-lock-0000000001",
+                                               "ghost-lock-0000000002" };
+
 /* Its server may find out later, when the claim does not exist any more. */
 TEST(a_ghost_is_not_watched_any_more)
 {
-    static const char *const names[] = { "one-lock-0000000001",
-                                         "ghost-lock-0000000002" };
     AUTO(session) s = NULL;
     AUTO(mutex) m = NULL;
     struct outcome o = { .rc = 0 };
 
     client_grants_timeout(50);
-    client_shows(names, true);
+    client_shows(one_and_a_ghost, true);
     s = open_session(ZKR_SESSION_NO_LEASE);
     m = new_mutex(s);
     ask_for(m, &o);
@@ -450,14 +451,12 @@ TEST(a_ghost_is_not_watched_any_more)
  * would be two at a time. */
 TEST(a_ghost_that_is_being_read_is_left_out_later)
 {
-    static const char *const names[] = { "one-lock-0000000001",
-                                         "ghost-lock-0000000002" };
     AUTO(session) s = NULL;
     AUTO(mutex) m = NULL;
     struct outcome o = { .rc = 0 };
 
     client_grants_timeout(50);
-    client_shows(names, true);
+    client_shows(one_and_a_ghost, true);
     client_answers_times(ZKR__ZK_GET, ZKR_ZNOAUTH, 1);
     client_stops_at(ZKR__ZK_GET);
     s = open_session(ZKR_SESSION_NO_LEASE);

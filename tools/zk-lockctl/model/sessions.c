@@ -10,8 +10,8 @@
 #include "model/tree.h"
 
 enum {
-    /* What the servers take from one session after a reconnect: client.h of the
-     * library. */
+    /* The servers take so much from one session after a reconnect: client.h of
+     * the library. */
     WATCHED_MAX = 4500,
     WATCHED_BYTES_MAX = 400000,
 };

@@ -52,7 +52,8 @@ void sessions_done(struct mirror *tree);
 void session_lock(struct tree_session *session);
 void session_unlock(struct mirror *tree);
 
-/* What the callback was told is there for what this session asks next. */
+/* The server of this session is to show what the callback was told, before it
+ * answers what is asked next. */
 void session_sync(struct tree_session *session);
 
 /* The session for a new directory: one that has room, or a further one. */
