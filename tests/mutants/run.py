@@ -49,6 +49,8 @@ cheapest on; the survivors are printed as the table has them. --list only writes
 them all.
 """
 
+# What is left out of a line "~" for the old text, and for the new one.
+BOTH_TEXTS = r"\{\+.*?\+\}|\[-|-\]", r"\[-.*?-\]|\{\+|\+\}"
 # What is tried with a mutant that names no test, by the beginning of its file.
 DEFAULTS = {
     "tools/": "cli-* test-lockctl-*",
@@ -91,6 +93,8 @@ def read_table(path):
                 changes[-1][1] += text + "\n"
             elif kind == "+" and changes:
                 changes[-1][2] += text + "\n"
+            elif kind == "~" and mutants and file:
+                changes.append([file, *(re.sub(pattern, "", text) for pattern in BOTH_TEXTS)])
             elif kind == "!" and mutants and text:
                 mutants[-1].trials += [(*t.split(None, 1), "")[:2] for t in text.split(";")]
             elif kind not in ("", "#"):
