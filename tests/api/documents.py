@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the documents: is each source file that one names in the tree, does each
 link lead to a file and to a heading in it, is each page there that a source names,
-and each test that a page names, and are the times of the guide those of the
-benchmarks?
+and each test that a page names, are the times of the guide those of the benchmarks,
+and the packages of the install page those that scripts install?
 
     documents.py SOURCE_ROOT
 """
@@ -44,8 +44,34 @@ def tests_that_are_not_there():
             yield f"{page} names the test {name}, which is not there"
 
 
+def packages_of(file, pattern):
+    """Without versions."""
+    text = re.search(pattern, Path(file).read_text(), re.S).group(1)
+    return set(re.findall(r"[a-z][a-z0-9+-]+", re.sub(r"\(.*?\)", "", text)))
+
+
+def packages():
+    """What each way needs, in the table of the install page."""
+    page = Path("docs/install.md").read_text()
+    for way, file, pattern in (
+            ("Debian packages", "debian/control", r"Build-Depends: debhelper-compat[^,]*,(.*?)\nStandards"),
+            ("the client inside", "tools/build-client.sh", r"\npackages=\((.*?)\)"),
+            ("the demo", "tools/demo.sh", r"needed < <\(missing (.*?)\)"),
+            ("its check 8", "tools/demo.sh", r"absent < <\(missing (.*?)\)"),
+            ("the tests", "tools/test.sh", r"\npackages=\((.*?)\)"),
+            ("tests that", "tools/test.sh", r"\nextra=\((.*?)\)")):
+        row = re.search(rf"^\| {way}.*?\| `(.*)` \|$", page, re.M)
+        named = set(row.group(1).split()) if row else set()
+        ours = packages_of(file, pattern)
+        if way == "Debian packages":
+            ours |= {"debhelper", "build-essential"} # which each build of a package has
+        for name in named ^ ours:
+            yield f"docs/install.md and {file} differ in {name} ({way})"
+
+
 def faults():
     yield from tests_that_are_not_there()
+    yield from packages()
     places = "src recipes include tests tools examples debian docs/man .ci".split()
     sources = [Path(top, f) for p in places for top, _, files in os.walk(p) for f in files]
     ends = {"/".join(f.parts[i:]) for f in sources for i in range(len(f.parts))}
