@@ -145,22 +145,6 @@ TEST(the_key_ends_a_script_that_waits)
     assert_lacks(tmux_screen(), "the end");
 }
 
-/* The key goes to the command, which has the terminal; and to us in the pause
- * between two commands. */
-TEST(a_key_ends_a_command_that_would_be_restarted)
-{
-    tmux_line("'%s' lead --restart '%s' sh -c 'echo lea''ding; exec sleep "
-              "1000'",
-              LOCKCTL, new_path());
-    tmux_wait("leading");
-    tmux_key("C-c");
-    tmux_wait_code(130);
-    tmux_line("clear; '%s' lead --restart '%s' false", LOCKCTL, new_path());
-    tmux_wait("once more in 4s"); /* time for the key */
-    tmux_key("C-c");
-    tmux_wait_code(130);
-}
-
 TEST(a_waiter_is_told_of_another_holder)
 {
     struct cli second;

@@ -35,7 +35,6 @@ struct run_opts {
     int64_t kill_after_ms; /* from TERM to KILL */
     enum on_revoke on_revoke;
     bool keep_daemons;
-    bool restart;
     int64_t timeout_asked_ms; /* of the session; 0: did not matter */
     /* of hold */
     int on_loss; /* what happens to the shell when the lock is lost */
@@ -52,9 +51,7 @@ struct turn {
     struct claim *claim; /* of which they are: */
     struct grants grants;
     int64_t session_id; /* through which they are held */
-    int64_t granted_ms; /* BOOTTIME; 0: never */
     int64_t wait_ms;    /* for the grants */
-    int64_t held_ms;
 
     atomic_bool revoke_asked;
     char reason[REASON_SHOWN_MAX]; /* of that: ", "TEXT"", escaped; "": none */
@@ -63,7 +60,6 @@ struct turn {
     bool lost;        /* TERM or KILL was sent because of the lease, or it was
                          lost before we saw it */
     bool interrupted; /* SIGINT ended the waiting */
-    bool told_to_end; /* TERM, INT or QUIT came to us */
 };
 
 struct hold;
@@ -83,19 +79,12 @@ struct run {
 /* connect.c: 0, or an exit code after it was said why not. */
 int run_connect(struct run *run);
 
-/* turn.c: `turns` takes one turn or more, between what must be done before and
- * after; the exit code. */
-int run_all(struct run *run, int turns(struct run *run));
-/* The claim, the command, the release; the exit code. */
-int run_turn(struct run *run);
-/* Before another turn: as before the first. */
-void run_begin_again(struct run *run);
+/* turn.c: the claim, the command, the release; the exit code. */
+int run_all(struct run *run);
 
 /* waiting.c: 0 when the lock is ours, or an exit code after it was said why it
  * is not. */
 int run_wait(struct run *run);
-/* Waits so long: 0, or the exit code when a signal has ended that. */
-int run_pause(struct run *run, int64_t ms);
 
 /* recipe.c: tells whether the claim would wait for a run around this one, which
  * waits for this one; or another recipe is in use at the path, or a semaphore

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A turn: from the wait for the lock to its release, and what is before and
- * after all turns. */
+ * after it. */
 #include "run/hold.h"
 
 #include <errno.h>
@@ -47,7 +47,6 @@ static bool give_back(struct run *run)
     int rc =
         turn->lost && run->hold == NULL ? ZKR_OK : claim_release(turn->claim);
 
-    turn->held_ms = clock_boot_ms() - turn->granted_ms;
     if (turn->worked && !turn->lost && (!in_time || rc == ZKR_ELOST)) {
         turn->lost = true;
         (void)run_tell(run, EX_LOST,
@@ -73,7 +72,7 @@ static int turn_code(const struct run *run, int otherwise)
                                : otherwise;
 }
 
-int run_turn(struct run *run)
+static int take_turn(struct run *run)
 {
     int code = run_wait(run); /* 0 also by -E 0 */
     bool given_back;
@@ -92,27 +91,20 @@ int run_turn(struct run *run)
     return code;
 }
 
-void run_begin_again(struct run *run)
-{
-    claim_free(run->turn.claim);
-    run->turn = (struct turn){ .claim = NULL };
-    run->opts.policy.terminated = false;
-}
-
 static void clean_up(struct run *run)
 {
     claim_free(run->turn.claim);
     inherited_done(&run->inherited);
 }
 
-int run_all(struct run *run, int turns(struct run *run))
+int run_all(struct run *run)
 {
     int code = prepare(run);
 
     if (code == 0) {
         code = run_connect(run);
         if (code == 0)
-            code = turns(run);
+            code = take_turn(run);
     }
     clean_up(run);
     /* This must not be mistaken for a command that has exited with this

@@ -148,8 +148,7 @@ static int not_acquired(struct waiting *w, int error, const char *detail)
 
 static void note_grants(struct run *run, int64_t since_ms)
 {
-    run->turn.granted_ms = clock_boot_ms();
-    run->turn.wait_ms = run->turn.granted_ms - since_ms;
+    run->turn.wait_ms = clock_boot_ms() - since_ms;
     run->turn.session_id = zkr_session_id(run->ctl->session);
     if (run->ctl->verbose > 0)
         lockctl_say(run->ctl, "acquired after %lld ms, token %lld",
@@ -216,17 +215,4 @@ int run_wait(struct run *run)
     else if (error != ZKR_OK)
         code = not_acquired(&w, error, claim_detail(run->turn.claim));
     return code;
-}
-
-int run_pause(struct run *run, int64_t ms)
-{
-    int64_t end_ms = clock_boot_ms() + ms;
-    int ended_by = 0;
-
-    while (ended_by == 0 && clock_boot_ms() < end_ms) {
-        run_sleep(run, end_ms, -1);
-        ended_by = fatal_signal(run);
-    }
-    run->turn.interrupted = ended_by == SIGINT;
-    return ended_by == 0 ? 0 : EX_SIGNALED + ended_by;
 }

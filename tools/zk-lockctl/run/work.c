@@ -278,8 +278,6 @@ static void pass_on(struct work *w, int sig)
     }
     if (sig == SIGTSTP)
         run->job.told_to_stop = true;
-    if (sig == SIGTERM || sig == SIGINT || sig == SIGQUIT)
-        run->turn.told_to_end = true;
     child_signal(w->child, sig, false);
     if (signals_is_fatal(sig))
         child_signal(w->child, SIGCONT, false); /* or it could not */

@@ -43,11 +43,6 @@ static int take_locks(struct run_opts *opts, int argc, char **argv)
     return code;
 }
 
-static int keep(struct run *r)
-{
-    return run_all(r, run_turn);
-}
-
 static int start(struct run *r, struct hold *h, int argc, char **argv)
 {
     int code = take_locks(&r->opts, argc, argv);
@@ -60,7 +55,7 @@ static int start(struct run *r, struct hold *h, int argc, char **argv)
     if (r->opts.last == 0)
         r->opts.policy.grace_ms = 0;
     label_choose(r->ctl, &r->opts, h->shell.process.pid);
-    return hold_fork(r, h, keep);
+    return hold_fork(r, h, run_all);
 }
 
 /* The first words fail, until the rest is printed: so the shell does not go on

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run: holds locks while a command runs. */
+/* run, lead: hold locks, or lead an election, while a command runs. */
 #include "verbs/verbs.h"
 
 #include "run/options.h"
@@ -7,6 +7,11 @@
 /* clang-format off */
 static const struct opt options[] = {
     LOCK_OPTIONS,
+    WAIT_OPTIONS,
+    RUN_OPTIONS,
+    { .name = NULL },
+};
+static const struct opt lead_options[] = {
     WAIT_OPTIONS,
     RUN_OPTIONS,
     { .name = NULL },
@@ -19,7 +24,16 @@ static int run(struct lockctl *ctl, int argc, char **argv)
     int code =
         run_parse(ctl, verbs_find("run"), CLAIM_MUTEX, argc, argv, &r.opts);
 
-    return code == 0 ? run_all(&r, run_turn) : code;
+    return code == 0 ? run_all(&r) : code;
+}
+
+static int lead(struct lockctl *ctl, int argc, char **argv)
+{
+    struct run r = { .ctl = ctl };
+    int code =
+        run_parse(ctl, verbs_find("lead"), CLAIM_LEADER, argc, argv, &r.opts);
+
+    return code == 0 ? run_all(&r) : code;
 }
 
 const struct verb verb_run = {
@@ -36,4 +50,19 @@ const struct verb verb_run = {
         "hold the lock: they get TERM and KILL before the lease ends. See "
         "zk-lockctl(1).\n",
     .run = run,
+};
+
+const struct verb verb_lead = {
+    .name = "lead",
+    .usage = "[OPTION]... LOCK [--] COMMAND [ARGUMENT]...",
+    .summary = "Run a command while this program leads",
+    .options = lead_options,
+    .takes = TAKES_FIRST,
+    .ends_at_argument = true,
+    .lends_stdout = true,
+    .help =
+        "LOCK is the path of an election. The command is dead before anybody "
+        "else can\n"
+        "lead. See zk-lockctl(1).\n",
+    .run = lead,
 };
