@@ -252,12 +252,10 @@ static int start(char *program)
 {
     char *argv[] = { program, NULL };
     char *env[] = { NULL };
-    struct job_control none = { .tty = -1 };
     struct guard_plan plan = { .shell = program == NULL ? &shell : NULL,
                                .argv = argv,
                                .env = env,
-                               .inherited = &quiet,
-                               .job = &none };
+                               .inherited = &quiet };
     struct child c;
     int error;
 

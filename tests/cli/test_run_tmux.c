@@ -46,18 +46,24 @@ FIXTURE(open_terminal, close_terminal)
 
 /* Regression: when the command stopped itself, its group kept the terminal, and
  * no key had an effect any more. */
-TEST(a_command_that_stops_itself_stops_as_a_job)
+TEST(a_command_that_stops_itself_leaves_the_keys_to_the_job)
 {
-    type_run("", "bash -c 'kill -STOP $$; echo go''ing on'");
+    pid_t tool;
+
+    type_run("", COMMAND " stop");
+    tool = wait_child_of(tmux_shell(), "zk-lockctl");
+    wait_process_state(wait_child_of(tool, "cli-command"), 'T');
+    tmux_key("C-z");
     tmux_wait("Stopped");
     tmux_line("fg");
-    tmux_wait("going on");
     tmux_wait_code(0);
 }
 
 TEST(a_job_that_is_stopped_can_be_ended)
 {
-    type_run("", "bash -c 'kill -STOP $$; echo go''ing on'");
+    type_run("", "bash -c 'echo rea''lly; exec sleep 1000'");
+    tmux_wait("really");
+    tmux_key("C-z");
     tmux_wait("Stopped");
     tmux_line("set -b; clear; kill %%1");
     tmux_wait("Exit 143");
@@ -101,7 +107,6 @@ TEST(top_can_be_stopped_by_the_key)
     tmux_wait_code(0);
 }
 
-/* The command has the terminal at first, but does not read it. */
 TEST(a_pager_behind_it_gets_the_terminal)
 {
     type_run("", "bash -c 'seq -f \"number %g\" 100; "
@@ -179,7 +184,6 @@ TEST(the_command_can_read_the_terminal)
     answer();
 }
 
-/* There the command gets the terminal only when it asks for it. */
 TEST(in_a_pipeline_the_command_can_read_the_terminal)
 {
     type_run("", COMMAND " ask | cat");

@@ -18,11 +18,6 @@
 
 enum { STARTING_MS = 100 };
 
-pid_t child_pid(const struct child *c)
-{
-    return atomic_load(&c->guard->command);
-}
-
 /* Its child, the command, may have stopped it. */
 static void wake_guard(const struct child *c)
 {
@@ -34,8 +29,6 @@ void child_signal(struct child *c, int sig, bool all)
 {
     struct guard_wish wish = { sig, all };
 
-    if (sig == SIGCONT)
-        c->stopped_by = 0;
     wake_guard(c);
     if (c->shell != NULL && c->guard_pid == 0)
         (void)guard_signal_all(c->guard, c->shell, 0, sig);
@@ -101,7 +94,8 @@ static struct guard *share(void)
     return at == MAP_FAILED ? NULL : at;
 }
 
-int child_start(struct child *c, struct guard_plan *plan, int64_t deadline_ms)
+int child_start(struct child *c, const struct guard_plan *plan,
+                int64_t deadline_ms)
 {
     int error;
 
@@ -115,13 +109,10 @@ int child_start(struct child *c, struct guard_plan *plan, int64_t deadline_ms)
     atomic_store(&c->guard->status, GUARD_RUNS);
     atomic_store(&c->guard->told, plan->shell == NULL);
     atomic_store(&c->guard->deadline_ms, deadline_ms);
-    plan->lend = plan->shell == NULL && job_lends(plan->job);
+    c->guard->joined = plan->group != 0;
     error = start(c, plan);
-    if (error == 0)
-        return 0;
-    if (child_pid(c) > 0)
-        job_take_back(plan->job, child_pid(c));
-    child_done(c);
+    if (error != 0)
+        child_done(c);
     return error;
 }
 
@@ -129,6 +120,7 @@ static void note_end(struct child *c, int status)
 {
     c->ended = true;
     c->status = status;
+    atomic_store(&c->guard->status, status);
 }
 
 /* Also strangers that are ours, as those that a shell had before it became
@@ -141,7 +133,7 @@ static void reap_ours(struct child *c)
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         if (pid == c->guard_pid)
             c->guard_pid = 0;
-        else if (pid == child_pid(c))
+        else if (pid == atomic_load(&c->guard->command))
             note_end(c, status);
     }
 }
@@ -177,16 +169,12 @@ bool child_reap(struct child *c)
     struct guard *g = c->guard;
     char byte;
     int status;
-    int sig;
 
     reap_ours(c);
     if (c->shell != NULL)
         return reap_shell(c);
     while (recv(c->guard_fd, &byte, 1, MSG_DONTWAIT) == 1)
         continue;
-    sig = atomic_exchange(&g->stopped_by, 0);
-    if (sig != 0)
-        c->stopped_by = sig;
     status = atomic_load(&g->status);
     if (!c->ended && status != GUARD_RUNS)
         note_end(c, status);

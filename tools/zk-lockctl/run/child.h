@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who works under the lock: a command that we start as a process group, or a
- * shell; and its guard, a process of ours. That signals them for us, and ends
+/* Who works under the lock: a command that we start, or a shell; and its guard,
+ * a process of ours. That signals them for us, and ends
  * them when we cannot, because we were killed, are stopped, or are stuck. The
  * guard of a command is between us and the command: the parent of it and of all
  * that it leaves behind, daemons too. */
@@ -9,7 +9,6 @@
 #include <stdatomic.h>
 
 #include "run/inherited.h"
-#include "run/job.h"
 #include "run/shell.h"
 
 /* Both of us see this. */
@@ -19,8 +18,8 @@ struct guard {
                                     one is given before; 0: none does */
     atomic_bool missed;          /* it has passed, and the guard has acted */
     atomic_bool told;            /* whoever works knows that the lock is lost */
-    atomic_int command;          /* its process, and its group */
-    atomic_int stopped_by;       /* the signal that has stopped it since */
+    atomic_int command;          /* its process */
+    bool joined;                 /* it is in our group, not in one of its own */
     atomic_int status;           /* of the command, or GUARD_RUNS; */
     atomic_bool empty;           /* nothing is left; set before the status */
     atomic_bool refused;         /* a process of the command belongs to somebody
@@ -33,7 +32,7 @@ enum { GUARD_RUNS = -1, GUARD_AGAIN_MS = 10 };
  * back when it has changed something. */
 struct guard_wish {
     int sig;  /* 0: that it ends, and leaves what is left alone */
-    bool all; /* or to the group only */
+    bool all; /* or to the command, with its group if it has one */
 };
 
 /* Who works, and how it ends when the lease does. */
@@ -42,8 +41,7 @@ struct guard_plan {
     char *const *argv;
     char *const *env;
     const struct inherited *inherited;
-    const struct job_control *job;
-    bool lend; /* the command gets the terminal */
+    pid_t group; /* that it joins; 0: it gets one of its own */
     int last; /* the signal at the end of the lease; 0: none. KILL is sent until
                  nothing is left */
 };
@@ -51,7 +49,6 @@ struct guard_plan {
 struct child {
     bool ended;        /* the command itself has ended, or the shell */
     int status;        /* as of waitpid(), then */
-    int stopped_by;    /* the signal that stopped it, until a CONT */
     bool guard_killed; /* the guard ended before the command */
     pid_t guard_pid;   /* 0: the guard has ended */
     int guard_fd;      /* our end of the socket */
@@ -65,16 +62,14 @@ struct child {
 /* 0 once the command is executed, or the guard of the shell is there; or the
  * errno value that says why it is not, negative when what failed was no exec.
  * It must not outlive the deadline. */
-int child_start(struct child *c, struct guard_plan *plan, int64_t deadline_ms);
+int child_start(struct child *c, const struct guard_plan *plan,
+                int64_t deadline_ms);
 
-/* Its process, which is its group, too. */
-pid_t child_pid(const struct child *c);
-
-/* To the process group; or to all that the command or the shell has started.
- * Who gets a CONT is no longer stopped. */
+/* To the command, with its group if it has one; or to all that the command or
+ * the shell has started. */
 void child_signal(struct child *c, int sig, bool all);
 
-/* Notes what has ended or stopped. Tells whether the command, the shell, or a
+/* Notes what has ended. Tells whether the command, the shell, or a
  * process that it has started and that was told to end, is left. */
 bool child_reap(struct child *c);
 
@@ -95,8 +90,8 @@ pid_t guard_fork(void);
 _Noreturn void guard_run(struct guard *g, const struct guard_plan *plan, int fd,
                          int error_fd);
 
-/* To all of a shell; or to the group of the command, and to children of the
- * caller that are not in it and have begun since that instant. Tells whether
- * there was any. */
+/* To all of a shell; or to the command, with its group, and to processes below
+ * the caller that are not in it and have begun since that instant. Tells
+ * whether there was any. */
 bool guard_signal_all(struct guard *g, struct shell *shell, int64_t since_ms,
                       int sig);

@@ -56,13 +56,32 @@ static void note(struct sending *s, int rc)
         atomic_store(&s->guard->refused, true);
 }
 
-/* The number of a child cannot be another's, as nobody else waits for it. */
+/* The number of a command that has joined us may be another's after its end; a
+ * group is gone with its last process. */
+static int send_to_command(const struct guard *g, int sig)
+{
+    pid_t pid = atomic_load(&g->command);
+
+    if (!g->joined)
+        return kill(-pid, sig);
+    return atomic_load(&g->status) == GUARD_RUNS ? kill(pid, sig) : -1;
+}
+
+/* Those whom that does not reach: children, whose numbers cannot be others', as
+ * nobody else waits for them; and what is below a command without a group. */
+static bool is_other(const struct guard *g, pid_t pid)
+{
+    pid_t command = atomic_load(&g->command);
+
+    return g->joined ? pid != command && proc_is_below(pid, getpid())
+                     : proc_parent(pid) == getpid() && getpgid(pid) != command;
+}
+
 static bool send_to(pid_t pid, void *arg)
 {
     struct sending *s = arg;
 
-    if (proc_parent(pid) == getpid() &&
-        getpgid(pid) != atomic_load(&s->guard->command) &&
+    if (is_other(s->guard, pid) &&
         (s->since_ms == 0 || proc_start_ms(pid) >= s->since_ms))
         note(s, kill(pid, s->sig));
     return true;
@@ -77,7 +96,7 @@ bool guard_signal_all(struct guard *g, struct shell *shell, int64_t since_ms,
         shell_signal(shell, sig);
         return !shell_has_ended(shell) || shell_has_left(shell);
     }
-    note(&s, kill(-atomic_load(&g->command), sig));
+    note(&s, send_to_command(g, sig));
     proc_each(send_to, &s);
     return s.sent;
 }
@@ -88,24 +107,18 @@ bool guard_signal_all(struct guard *g, struct shell *shell, int64_t since_ms,
 static bool reap(struct guard *g)
 {
     int ended = GUARD_RUNS;
-    bool news = false;
     int status;
     pid_t pid;
 
-    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
-        if (pid != atomic_load(&g->command))
-            continue;
-        news = true;
-        if (WIFSTOPPED(status))
-            atomic_store(&g->stopped_by, WSTOPSIG(status));
-        else
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid == atomic_load(&g->command))
             ended = status;
     }
     if (pid < 0)
         atomic_store(&g->empty, true);
     if (ended != GUARD_RUNS)
         atomic_store(&g->status, ended);
-    if (news || pid < 0)
+    if (ended != GUARD_RUNS || pid < 0)
         (void)send(OWNER, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     return pid == 0;
 }
@@ -135,7 +148,7 @@ static bool obey(struct guard *g, struct shell *shell)
     if (wish.all)
         (void)guard_signal_all(g, shell, 0, wish.sig);
     else
-        (void)kill(-atomic_load(&g->command), wish.sig);
+        (void)send_to_command(g, wish.sig);
     return true;
 }
 
@@ -224,10 +237,8 @@ static _Noreturn void become_command(struct guard *g,
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) /* it died before the line above took effect */
         _exit(127);
-    (void)setpgid(0, 0);
+    (void)setpgid(0, plan->group);
     atomic_store(&g->command, getpid()); /* our parent may be stopped now */
-    if (plan->lend)
-        job_hand_over(plan->job, getpid());
     if (inherited_restore(plan->inherited) == 0)
         (void)execvpe(plan->argv[0], plan->argv, plan->env);
     error = errno;
@@ -251,7 +262,7 @@ static void start_command(struct guard *g, const struct guard_plan *plan,
         (void)!write(error_fd, &error, sizeof(error));
         _exit(0);
     }
-    (void)setpgid(pid, pid);
+    (void)setpgid(pid, plan->group);
     atomic_store(&g->command, pid);
 }
 

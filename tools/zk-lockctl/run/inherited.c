@@ -101,17 +101,13 @@ int inherited_take_signals(struct inherited *in, int also)
     struct sigaction ignore = { .sa_handler = SIG_IGN };
     struct sigaction normal = { .sa_handler = SIG_DFL };
     sigset_t wanted;
-    sigset_t blocked;
 
     (void)sigemptyset(&wanted);
     (void)sigaddset(&wanted, SIGCHLD);
     (void)sigaddset(&wanted, also);
     for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
         signal_add(&wanted, passed_on[i]);
-    /* Handing over a terminal that is not ours must not stop us. */
-    blocked = wanted;
-    (void)sigaddset(&blocked, SIGTTOU);
-    if (sigprocmask(SIG_BLOCK, &blocked, &in->mask) != 0)
+    if (sigprocmask(SIG_BLOCK, &wanted, &in->mask) != 0)
         return -1;
     /* A closed stderr must not end us; ignored children leave no status. */
     (void)sigaction(SIGPIPE, &ignore, &in->pipe);
@@ -129,22 +125,41 @@ int inherited_restore(const struct inherited *in)
     return sigprocmask(SIG_SETMASK, &in->mask, NULL);
 }
 
-int signals_next(const struct inherited *in)
+int signals_next(const struct inherited *in, bool *ret_by_terminal)
 {
     struct signalfd_siginfo info;
 
-    return read(in->signal_fd, &info, sizeof(info)) == sizeof(info)
-               ? (int)info.ssi_signo
-               : 0;
+    if (read(in->signal_fd, &info, sizeof(info)) != sizeof(info))
+        return 0;
+    *ret_by_terminal = info.ssi_code == SI_KERNEL;
+    return (int)info.ssi_signo;
 }
 
-void signals_collect(const struct inherited *in, sigset_t *ret_arrived)
+void signals_collect(const struct inherited *in, sigset_t *ret_arrived,
+                     sigset_t *ret_by_terminal)
 {
+    bool by_terminal;
     int sig;
 
     (void)sigemptyset(ret_arrived);
-    while ((sig = signals_next(in)) != 0)
+    (void)sigemptyset(ret_by_terminal);
+    while ((sig = signals_next(in, &by_terminal)) != 0) {
         (void)sigaddset(ret_arrived, sig);
+        if (by_terminal)
+            (void)sigaddset(ret_by_terminal, sig);
+    }
+}
+
+/* Without a parent in our session our group is orphaned, but for the command,
+ * whose parent is the guard. 0 is a parent outside of our container. */
+bool signals_stop_us(void)
+{
+    pid_t parent = getppid();
+
+    if (parent == 0 || getsid(parent) != getsid(0))
+        return false;
+    (void)kill(getpid(), SIGSTOP);
+    return true;
 }
 
 bool signals_is_fatal(int sig)

@@ -37,9 +37,14 @@ int inherited_take_signals(struct inherited *in, int also);
  * failure. */
 int inherited_restore(const struct inherited *in);
 
-/* Returns the next signal that has come, or 0. */
-int signals_next(const struct inherited *in);
-/* All that have come. */
-void signals_collect(const struct inherited *in, sigset_t *ret_arrived);
+/* Returns the next signal that has come, or 0; by a terminal, or else. */
+int signals_next(const struct inherited *in, bool *ret_by_terminal);
+/* All that have come; those by a terminal, which sends them to all of our
+ * process group. */
+void signals_collect(const struct inherited *in, sigset_t *ret_arrived,
+                     sigset_t *ret_by_terminal);
+/* Stops us, as the shell expects when a job of its stops; returns when somebody
+ * continues us. False, at once, where nobody would. */
+bool signals_stop_us(void);
 /* Tells whether the signal ends a program that does not handle it. */
 bool signals_is_fatal(int sig);

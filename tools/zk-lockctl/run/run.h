@@ -69,7 +69,7 @@ struct run {
     struct run_opts opts;
     struct hold *hold; /* NULL: a command works under the lock */
     struct inherited inherited;
-    struct job_control job;
+    bool joins; /* the command is in our process group: there is a terminal */
     struct around around; /* the runs and holds around ours */
     int event_fd; /* the claim, the session or a grant has something to tell */
     int timer_fd;

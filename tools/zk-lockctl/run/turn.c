@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/timerfd.h>
@@ -16,11 +17,19 @@
 
 #include "common/one_signal.h"
 
+/* Keys and the shell then see one job, of us and the command. */
+static bool has_terminal(void)
+{
+    int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+
+    return fd >= 0 && close(fd) == 0;
+}
+
 /* Does what must be done before there are other threads. */
 static int prepare(struct run *run)
 {
     inherited_fill_standard();
-    job_open(&run->job);
+    run->joins = has_terminal();
     run->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     run->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
     if (inherited_note(&run->inherited) != 0 || run->event_fd < 0 ||

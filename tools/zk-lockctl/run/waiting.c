@@ -24,15 +24,16 @@ struct waiting {
  * with which a terminal stops us. */
 static int fatal_signal(const struct run *run)
 {
+    bool by_terminal;
     int sig;
 
-    while ((sig = signals_next(&run->inherited)) != 0) {
+    while ((sig = signals_next(&run->inherited, &by_terminal)) != 0) {
         if (signals_is_fatal(sig))
             return sig;
         /* Of the last two: somebody of our job wants the terminal, which our
          * job has not. */
         if (sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU)
-            (void)job_stop_us();
+            (void)signals_stop_us();
     }
     return 0;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "common/words.h"
 
@@ -264,29 +265,31 @@ static void obey_revoke(struct work *w)
 
 /* -- signals to us -------------------------------------------------------- */
 
-static void pass_on(struct work *w, int sig)
+/* All of a job stop, when a key says so, or when one of them wants the terminal
+ * and the shell has it. Where nobody would continue us, nobody stops. */
+static void stop_with_job(struct work *w, int sig)
+{
+    if (!signals_stop_us() && sig == SIGTSTP)
+        child_signal(w->child, SIGCONT, false);
+}
+
+static void pass_on(struct work *w, int sig, bool by_terminal)
 {
     struct run *run = w->run;
 
-    if (sig == SIGCONT) {
-        job_continue(&run->job, w->child);
-        return;
-    }
-    if (sig == SIGTTIN || sig == SIGTTOU) {
-        job_share_terminal(&run->job, w->child, sig);
-        return;
-    }
-    if (sig == SIGTSTP)
-        run->job.told_to_stop = true;
-    child_signal(w->child, sig, false);
+    if (!run->joins || !by_terminal)
+        child_signal(w->child, sig, false);
     if (signals_is_fatal(sig))
         child_signal(w->child, SIGCONT, false); /* or it could not */
     if (sig == SIGTERM && w->kill_ms == 0)
         w->kill_ms = clock_boot_ms() + run->opts.kill_after_ms;
+    if (run->joins && (sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU))
+        stop_with_job(w, sig);
 }
 
 /* Those of a shell are not for it: it would not know. */
-static void obey_signals(struct work *w, const sigset_t *arrived)
+static void obey_signals(struct work *w, const sigset_t *arrived,
+                         const sigset_t *by_terminal)
 {
     if (w->hold != NULL) {
         w->given_back =
@@ -295,7 +298,7 @@ static void obey_signals(struct work *w, const sigset_t *arrived)
     }
     for (int sig = 1; sig < SIGRTMIN; sig++) {
         if (sig != SIGCHLD && sigismember(arrived, sig) == 1)
-            pass_on(w, sig);
+            pass_on(w, sig, sigismember(by_terminal, sig) == 1);
     }
 }
 
@@ -328,10 +331,7 @@ static bool is_over(struct work *w, bool left)
 
         return w->given_back || (w->child->ended && !(kills && left));
     }
-    if (!w->child->ended)
-        return false;
-    job_end(&run->job, w->child);
-    return may_stay(run) || !left;
+    return w->child->ended && (may_stay(run) || !left);
 }
 
 static void watch(struct work *w)
@@ -340,14 +340,14 @@ static void watch(struct work *w)
 
     for (;;) {
         struct policy_view view;
-        sigset_t arrived;
+        sigset_t arrived, by_terminal;
         int64_t wake_ms;
         int64_t end_ms;
         bool left;
 
         /* Read before the command is looked at: what the guard tells later
          * makes a descriptor readable again, so we do not sleep. */
-        signals_collect(&run->inherited, &arrived);
+        signals_collect(&run->inherited, &arrived, &by_terminal);
         /* We may be stopped at any moment. After the signals: a CONT that is
          * passed on came before this look at the lease. Before the look: a
          * command that ends while we are stopped is not killed. */
@@ -357,10 +357,8 @@ static void watch(struct work *w)
         if (is_over(w, left))
             return;
         wake_ms = obey_policy(w, &view);
-        obey_signals(w, &arrived);
+        obey_signals(w, &arrived, &by_terminal);
         obey_revoke(w);
-        if (w->hold == NULL && !w->child->ended)
-            job_stop(&run->job, w->child, w->kill_ms != 0);
         end_ms = see_to_end(w);
         if (!w->given_back)
             run_sleep(run, end_ms < wake_ms ? end_ms : wake_ms,
@@ -374,7 +372,7 @@ static int start_command(struct run *run)
     struct guard_plan plan = { .argv = run->opts.argv,
                                .env = env,
                                .inherited = &run->inherited,
-                               .job = &run->job,
+                               .group = run->joins ? getpgrp() : 0,
                                .last = SIGKILL };
     int64_t deadline_ms = run_view_now(run).valid_until_ms;
     int error = env != NULL ? child_start(&run->turn.child, &plan, deadline_ms)
@@ -404,7 +402,6 @@ int run_work(struct run *run)
         code = run->hold != NULL ? hold_begin(run) : start_command(run);
     if (code == 0) {
         run->turn.worked = true;
-        run->job.told_to_stop = false;
         watch(&w);
         if (run->hold == NULL)
             note_end(&w);
