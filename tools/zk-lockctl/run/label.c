@@ -21,13 +21,12 @@ static bool is_refused(uint32_t c)
     return (c >= 0xe000 && c <= 0xf8ff) || (c >= 0xfff0 && c <= 0xffff);
 }
 
-enum fit why_fit(const char *text, const char *end,
-                 char label[ZKR_LABEL_MAX + 1])
+void why_fit(const char *text, const char *end, char label[ZKR_LABEL_MAX + 1])
 {
     size_t room = ZKR_LABEL_MAX - strlen(end);
     size_t room_before_mark = room - strlen(WHY_MARK);
     size_t left = strlen(text);
-    enum fit fit = FIT_WHOLE;
+    bool cut = false;
     size_t used = 0;
     size_t before_mark = 0; /* what stays when it is cut */
 
@@ -39,22 +38,18 @@ enum fit why_fit(const char *text, const char *end,
                                                         : NULL;
         size_t size = instead != NULL ? 1 : len;
 
-        if (used + size > room) {
-            fit = FIT_CUT;
+        cut = used + size > room;
+        if (cut)
             break;
-        }
         (void)memcpy(label + used, instead != NULL ? instead : text, size);
         used += size;
         if (used <= room_before_mark)
             before_mark = used;
-        if (instead != NULL)
-            fit = FIT_CHANGED;
         text += len == 0 ? 1 : len;
         left -= len == 0 ? 1 : len;
     }
-    (void)sprintf(label + (fit == FIT_CUT ? before_mark : used), "%s%s",
-                  fit == FIT_CUT ? WHY_MARK : "", end);
-    return fit;
+    (void)sprintf(label + (cut ? before_mark : used), "%s%s",
+                  cut ? WHY_MARK : "", end);
 }
 
 /* More than fits into a label need not be there to see that it is cut. */
@@ -78,25 +73,7 @@ static void read_command(char *const *argv, char text[COMMAND_MAX])
                                  used == 0 ? "" : " ", *argv);
 }
 
-/* That the lines of a command become one is nothing that its user must know. */
-static void say_fit(const struct lockctl *ctl, const struct run_opts *opts,
-                    enum fit fit)
-{
-    char shown[4 * ZKR_LABEL_MAX + 1];
-    bool why = opts->why != NULL;
-
-    if (fit == FIT_WHOLE ||
-        (!why && (fit == FIT_CHANGED || opts->argv == NULL)))
-        return;
-    (void)escape_string(opts->label, shown, sizeof(shown));
-    lockctl_say(ctl, "%s %d bytes: \"%s\"%s",
-                why ? "--why: others are shown one line of at most"
-                    : "others are shown the command, cut to",
-                ZKR_LABEL_MAX, shown,
-                why ? "" : "; --why shows them another text");
-}
-
-void label_choose(const struct lockctl *ctl, struct run_opts *opts, pid_t shell)
+void label_choose(struct run_opts *opts, pid_t shell)
 {
     char command[COMMAND_MAX] = "";
     const char *text = opts->why != NULL ? opts->why : command;
@@ -110,6 +87,6 @@ void label_choose(const struct lockctl *ctl, struct run_opts *opts, pid_t shell)
     } else {
         read_command(opts->argv, command);
     }
-    say_fit(ctl, opts, why_fit(text, end, opts->label));
+    why_fit(text, end, opts->label);
     opts->wanted.label = opts->label[0] == '\0' ? NULL : opts->label;
 }

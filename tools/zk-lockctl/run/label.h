@@ -5,22 +5,14 @@
 
 #include "run/run.h"
 
-enum fit {
-    FIT_WHOLE,   /* the label is the text */
-    FIT_CHANGED, /* but for characters that no line has */
-    FIT_CUT,     /* it ends with WHY_MARK */
-};
-
+/* What is less than the text ends with it. */
 #define WHY_MARK "..."
 
 /* As much of a text as a label may have: at most ZKR_LABEL_MAX bytes, whole
  * characters; a blank for control characters, '?' for what is no text. A short
  * end is always there, whole. */
-enum fit why_fit(const char *text, const char *end,
-                 char label[ZKR_LABEL_MAX + 1]);
+void why_fit(const char *text, const char *end, char label[ZKR_LABEL_MAX + 1]);
 
-/* Says once where the label is less than the text. A failure of something that
- * only informs does not keep a command from running. `shell` is the process for
- * which a lock is held; 0: it is for the command of the options. */
-void label_choose(const struct lockctl *ctl, struct run_opts *opts,
-                  pid_t shell);
+/* `shell` is the process for which a lock is held; 0: it is for the command of
+ * the options. */
+void label_choose(struct run_opts *opts, pid_t shell);

@@ -153,6 +153,6 @@ int run_parse(struct lockctl *ctl, const struct verb *verb,
         code = take_command(opts, argc, argv);
     if (code != 0)
         return code;
-    label_choose(ctl, opts, 0);
+    label_choose(opts, 0);
     return 0;
 }

@@ -54,7 +54,7 @@ static int start(struct run *r, struct hold *h, int argc, char **argv)
     r->opts.last = last_signals[r->opts.on_loss];
     if (r->opts.last == 0)
         r->opts.policy.grace_ms = 0;
-    label_choose(r->ctl, &r->opts, h->shell.process.pid);
+    label_choose(&r->opts, h->shell.process.pid);
     return hold_fork(r, h, run_all);
 }
 
