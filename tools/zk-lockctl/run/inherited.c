@@ -24,22 +24,14 @@ void inherited_fill_standard(void)
     }
 }
 
-static int compare(const void *a, const void *b)
-{
-    unsigned x = *(const unsigned *)a;
-    unsigned y = *(const unsigned *)b;
-
-    return (x > y) - (x < y);
-}
-
 static bool add(struct inherited *in, int fd)
 {
-    unsigned *more = realloc(in->fds, (in->count + 1) * sizeof(in->fds[0]));
+    int *more = realloc(in->fds, (in->count + 1) * sizeof(in->fds[0]));
 
     if (more == NULL)
         return false;
     in->fds = more;
-    in->fds[in->count++] = (unsigned)fd;
+    in->fds[in->count++] = fd;
     return true;
 }
 
@@ -58,8 +50,6 @@ int inherited_note(struct inherited *in)
     }
     if (dir != NULL)
         (void)closedir(dir);
-    if (in->count > 0)
-        qsort(in->fds, in->count, sizeof(in->fds[0]), compare);
     return ok ? 0 : -1;
 }
 
@@ -73,21 +63,16 @@ void inherited_done(struct inherited *in)
 void inherited_close(const struct inherited *in)
 {
     for (size_t i = 0; i < in->count; i++)
-        (void)close((int)in->fds[i]);
+        (void)close(in->fds[i]);
 }
 
 static int close_others_on_exec(const struct inherited *in)
 {
-    unsigned from = 3;
+    int rc = close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
 
-    for (size_t i = 0; i < in->count; i++) {
-        unsigned fd = in->fds[i];
-
-        if (fd > from && close_range(from, fd - 1, CLOSE_RANGE_CLOEXEC) != 0)
-            return -1;
-        from = fd + 1;
-    }
-    return close_range(from, ~0U, CLOSE_RANGE_CLOEXEC);
+    for (size_t i = 0; rc == 0 && i < in->count; i++)
+        rc = fcntl(in->fds[i], F_SETFD, 0);
+    return rc;
 }
 
 /* -- signals -------------------------------------------------------------- */

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 struct inherited {
-    unsigned *fds; /* that were open, from 3 up, sorted */
+    int *fds; /* that were open, from 3 up */
     size_t count;
     int signal_fd; /* a signalfd: those that we pass on, and CHLD */
     sigset_t mask;
