@@ -2,10 +2,13 @@
 /* zk-lockctl: inspect and operate ZooKeeper locks. This file finds the verb. */
 #include "common/lockctl.h"
 
+#include <langinfo.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "common/escape.h"
 #include "text/envelope.h"
 #include "verbs/verbs.h"
 
@@ -45,6 +48,7 @@ int main(int argc, char **argv)
     int code;
 
     (void)setlocale(LC_CTYPE, "");
+    escape_keep_utf8(strcmp(nl_langinfo(CODESET), "UTF-8") == 0);
     code = run(&ctl, argc, argv, &verb);
     tell_failure(&ctl, verb, code);
     lockctl_disconnect(&ctl);

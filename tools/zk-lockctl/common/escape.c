@@ -2,10 +2,6 @@
 /* Escapes text that others wrote, so that a terminal can show it. */
 #include "common/escape.h"
 
-#include <langinfo.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 static const char dots[] = "...";
@@ -40,6 +36,13 @@ size_t escape_decode(const unsigned char *bytes, size_t len, uint32_t *ret_code)
     return n;
 }
 
+static bool keeps_utf8 = true;
+
+void escape_keep_utf8(bool keep)
+{
+    keeps_utf8 = keep;
+}
+
 static bool is_harmless(uint32_t code)
 {
     static const struct {
@@ -59,7 +62,7 @@ static bool is_harmless(uint32_t code)
         if (code >= harmful[i].first && code <= harmful[i].last)
             return false;
     }
-    return true;
+    return keeps_utf8 || code < 0x80;
 }
 
 /* The next character; how many bytes it was. */
@@ -126,38 +129,4 @@ const char *escape_string(const char *text, char *out, size_t size)
 {
     (void)escape_text(text, strlen(text), out, size);
     return out;
-}
-
-/* --- for a terminal that does not know UTF-8 --- */
-
-const char *plain_text(const char *text, char *out, size_t size)
-{
-    size_t used = 0;
-
-    if (strcmp(nl_langinfo(CODESET), "UTF-8") == 0)
-        return text;
-    for (; *text != '\0' && used + 5 <= size; text++) {
-        unsigned char byte = (unsigned char)*text;
-
-        if (byte < 0x80)
-            out[used++] = *text;
-        else
-            used += (size_t)snprintf(out + used, size - used, "\\x%02X", byte);
-    }
-    out[used] = '\0';
-    return out;
-}
-
-const char *plain_copy(const char *text, char *out, size_t size)
-{
-    if (plain_text(text, out, size) == text)
-        (void)snprintf(out, size, "%s", text);
-    return out;
-}
-
-const char *plain_escape(const char *text, char *out, size_t size)
-{
-    char escaped[4 * 1024 + 1];
-
-    return plain_copy(escape_string(text, escaped, sizeof(escaped)), out, size);
 }

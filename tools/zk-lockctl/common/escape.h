@@ -2,6 +2,7 @@
 /* Escapes text that others wrote, so that a terminal can show it. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,11 +22,6 @@ const char *escape_string(const char *text, char *out, size_t size);
 size_t escape_decode(const unsigned char *bytes, size_t len,
                      uint32_t *ret_code);
 
-/* `text` itself where the locale has UTF-8; else a copy in `out`, in which each
- * byte above ASCII is \xNN: a terminal of one byte a character would take some
- * for commands. Cut at `size`. */
-const char *plain_text(const char *text, char *out, size_t size);
-/* The same, always into `out`. */
-const char *plain_copy(const char *text, char *out, size_t size);
-/* Text of others, escaped, for this terminal; cut at `size`. */
-const char *plain_escape(const char *text, char *out, size_t size);
+/* False: from now on each byte above ASCII becomes \xNN. A terminal of one byte
+ * a character would take some of them for commands. */
+void escape_keep_utf8(bool keep);

@@ -24,11 +24,8 @@ void lockctl_speak_for(const char *verb)
 
 static void say(const char *text)
 {
-    char plain[4096];
-
     (void)fprintf(stderr, "zk-lockctl%s%s: %s\n", speaker == NULL ? "" : " ",
-                  speaker == NULL ? "" : speaker,
-                  plain_text(text, plain, sizeof(plain)));
+                  speaker == NULL ? "" : speaker, text);
 }
 
 int lockctl_fail(int exit_code, const char *format, ...)

@@ -88,7 +88,6 @@ void fields_print_line(const struct lockctl *ctl, const struct field *fields,
                        const void *item)
 {
     char room[FIELD_ROOM];
-    char plain[ZKR_PATH_MAX * 16 + 1];
 
     for (const struct field *f = fields; !field_is_end(f); f++) {
         const char *text = "";
@@ -96,8 +95,7 @@ void fields_print_line(const struct lockctl *ctl, const struct field *fields,
         if (f->column != NULL && (!f->wide || ctl->format == FORMAT_WIDE))
             text = field_text(f, item, room);
         if (text[0] != '\0')
-            (void)printf("%s%s%s", f == fields ? "" : " ", f->column,
-                         plain_text(text, plain, sizeof(plain)));
+            (void)printf("%s%s%s", f == fields ? "" : " ", f->column, text);
     }
     (void)putchar('\n');
 }

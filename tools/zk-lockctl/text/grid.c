@@ -7,13 +7,9 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "common/escape.h"
 #include "common/grow.h"
 
-enum {
-    DOTS = 3,
-    CELL_MAX = 4 * FIELD_ROOM, /* a text, made plain */
-};
+enum { DOTS = 3 };
 
 /* --- texts --- */
 
@@ -140,16 +136,13 @@ static bool keep_cell(struct grid *g, size_t i, const char *text)
 bool grid_take(struct grid *g, const void *item)
 {
     char room[FIELD_ROOM];
-    char plain[CELL_MAX];
     bool done = true;
 
     for (size_t i = 0; done && i < g->count; i++) {
         const char *text = item == NULL ? g->columns[i]->column
                                         : field_text(g->columns[i], item, room);
 
-        done = keep_cell(
-            g, i,
-            text[0] == '\0' ? "-" : plain_text(text, plain, sizeof(plain)));
+        done = keep_cell(g, i, text[0] == '\0' ? "-" : text);
     }
     return done;
 }

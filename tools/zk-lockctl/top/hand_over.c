@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/escape.h"
 #include "common/shell.h"
 #include "common/words.h"
 #include "top/screen.h"
@@ -51,14 +50,12 @@ static char **arguments(const struct lockctl *ctl, const struct top_act *act)
 static void show(const struct top_act *act)
 {
     char *word = shell_path(act->path);
-    char plain[ZKR_PATH_MAX * 16 + 1];
     char token[WORD_MAX];
 
     (void)printf("\n$ zk-lockctl %s", act->verb);
     if (act->token != 0)
         (void)printf(" --token %s", word_token(act->token, token));
-    (void)printf(" %s\n",
-                 word == NULL ? "?" : plain_text(word, plain, sizeof(plain)));
+    (void)printf(" %s\n", word == NULL ? "?" : word);
     free(word);
 }
 

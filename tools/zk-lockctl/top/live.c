@@ -29,7 +29,7 @@ struct live {
     int signals; /* a descriptor */
     sigset_t before;
     int64_t took_ms;
-    char ensemble[1024];
+    char ensemble[ENSEMBLE_MAX];
     char error[1024];
     bool quit;
     int code;
@@ -74,9 +74,10 @@ static void on_look(struct live *l)
         scan_done(&result.scan);
     }
     if (result.error != ZKR_OK)
-        (void)plain_escape(result.detail[0] == '\0' ? zkr_strerror(result.error)
-                                                    : result.detail,
-                           l->error, sizeof(l->error));
+        (void)escape_string(result.detail[0] == '\0'
+                                ? zkr_strerror(result.error)
+                                : result.detail,
+                            l->error, sizeof(l->error));
 }
 
 /* A look that has failed meanwhile is no reason to wait with the next. */
@@ -232,14 +233,12 @@ int top_live(struct top_opts *opts)
         .took_ms = -1,
         .signals = -1,
     };
-    char ensemble[ENSEMBLE_MAX];
 
     if (!take_signals(&l) || !top_screen_start(output_wants_color(l.ctl))) {
         give_signals_back(&l);
         return top_has_no_screen();
     }
-    (void)plain_copy(lockctl_ensemble(l.ctl, ensemble), l.ensemble,
-                     sizeof(l.ensemble));
+    (void)lockctl_ensemble(l.ctl, l.ensemble);
     go_on(&l);
     top_screen_end();
     explain(&l);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/escape.h"
 #include "common/grow.h"
 #include "text/grid.h"
 #include "text/lock_fields.h"
@@ -84,14 +83,12 @@ static bool add_holders(struct top_owners *owners, const struct lock *lock)
 {
     for (size_t i = 0; i < lock->listed; i++) {
         const struct contender *c = &lock->items[i];
-        char plain[WHO_MAX];
         char who[WHO_MAX];
         struct top_owner *o;
 
         if (!c->node->holds || was_met(lock, c))
             continue;
-        o = find_owner(owners,
-                       plain_copy(contender_who(c, who), plain, WHO_MAX));
+        o = find_owner(owners, contender_who(c, who));
         if (o == NULL)
             return false;
         o->locks++;
@@ -190,15 +187,12 @@ static int compare(const void *a, const void *b, void *user)
 /* A row of several holders names none of them. */
 static bool is_held_by(const struct lock *lock, const char *filter)
 {
-    char plain[WHO_MAX];
     char who[WHO_MAX];
 
     for (size_t i = 0; i < lock->listed; i++) {
         const struct contender *c = &lock->items[i];
 
-        if (c->node->holds &&
-            strcasestr(plain_copy(contender_who(c, who), plain, WHO_MAX),
-                       filter) != NULL)
+        if (c->node->holds && strcasestr(contender_who(c, who), filter) != NULL)
             return true;
     }
     return false;
@@ -206,15 +200,12 @@ static bool is_held_by(const struct lock *lock, const char *filter)
 
 static bool passes(const struct lock *lock, const char *filter)
 {
-    char path[TOP_PATH_MAX];
-    char plain[WHO_MAX];
+    char path[PATH_TEXT_MAX];
     char who[WHO_MAX];
 
     return filter[0] == '\0' ||
-           strcasestr(plain_escape(lock->path, path, sizeof(path)), filter) !=
-               NULL ||
-           strcasestr(plain_copy(cell_holder(lock, who), plain, WHO_MAX),
-                      filter) != NULL ||
+           strcasestr(cell_path(lock->path, path), filter) != NULL ||
+           strcasestr(cell_holder(lock, who), filter) != NULL ||
            is_held_by(lock, filter);
 }
 

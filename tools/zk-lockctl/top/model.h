@@ -22,9 +22,6 @@ enum top_key {
 /* The columns of a list of locks: those of ls, and always the longest wait. */
 const struct field *top_fields(void);
 
-/* Room for the path of a lock, escaped for this terminal. */
-enum { TOP_PATH_MAX = ZKR_PATH_MAX * 16 + 1 };
-
 /* What a process holds, added up. */
 struct top_owner {
     char who[WHO_MAX];  /* fit for a terminal */

@@ -119,7 +119,7 @@ static void draw_lock(const struct drawing *d)
 {
     const struct lock *lock = top_view_lock(d->view, d->model);
     char path[GRID_CELL_MAX];
-    char whole[TOP_PATH_MAX];
+    char whole[PATH_TEXT_MAX];
     char rest[300] = "";
     char queue[QUEUE_MAX];
 
@@ -132,8 +132,8 @@ static void draw_lock(const struct drawing *d)
         rest, sizeof(rest), "%s (%s)  %s  %s", zkr__lock_kind_name(lock->kind),
         zkr__dialect_name(lock->dialect), lock_state_name(lock->state),
         cell_queue(lock, lock->cut, queue));
-    grid_cut(plain_escape(lock->path, whole, sizeof(whole)),
-             d->width - grid_width(rest) - 2, true, path);
+    grid_cut(cell_path(lock->path, whole), d->width - grid_width(rest) - 2,
+             true, path);
     write_line(&d->lines[1], TOP_BOLD, d->width, "%s  %s", path, rest);
 }
 
@@ -179,14 +179,14 @@ static void draw_trouble(const struct drawing *d, const char *why)
 static void draw_order(const struct drawing *d)
 {
     const struct top_view *view = d->view;
-    char typed[sizeof(view->filter) * 16];
+    char typed[sizeof(view->filter) * 4];
     char filter[sizeof(typed) + 40] = "";
     char note[GRID_CELL_MAX] = "";
 
     if (view->filter[0] != '\0')
         (void)snprintf(filter, sizeof(filter), ", %zu with \"%s\"",
                        d->model->shown_count,
-                       plain_escape(view->filter, typed, sizeof(typed)));
+                       escape_string(view->filter, typed, sizeof(typed)));
     if (d->model->scan.notes.count > 0)
         (void)snprintf(note, sizeof(note), "  note: %.1000s",
                        d->model->scan.notes.texts[0]);
@@ -346,11 +346,11 @@ static void draw_hints(const struct drawing *d, struct top_line *line)
 /* Draws the filter while it is being typed. */
 static void draw_filter(const struct drawing *d, struct top_line *line)
 {
-    char filter[sizeof(d->view->filter) * 16];
+    char filter[sizeof(d->view->filter) * 4];
     char text[sizeof(filter) + 16];
 
     (void)snprintf(text, sizeof(text), "/%s_",
-                   plain_escape(d->view->filter, filter, sizeof(filter)));
+                   escape_string(d->view->filter, filter, sizeof(filter)));
     write_both(line, TOP_BAR, d->width, text, "Enter keep  Esc clear");
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "common/escape.h"
 #include "common/http.h"
 #include "common/now.h"
 #include "common/stop.h"
@@ -138,6 +139,7 @@ static int serve_until_signal(struct lockctl *ctl, const struct metrics_opts *q)
 static int metrics(struct lockctl *ctl, int argc, char **argv)
 {
     (void)argc;
+    escape_keep_utf8(true); /* it is for no terminal */
     asked.root = argv[0];
     if (ctl->format != FORMAT_TABLE || ctl->columns != NULL)
         return lockctl_fail(EX_USAGE, "metrics has one format, Prometheus");

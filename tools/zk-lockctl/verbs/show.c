@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/escape.h"
 #include "common/now.h"
 #include "model/cons.h"
 #include "model/mirror.h"
@@ -60,12 +59,10 @@ static void print_title(const void *of)
     const struct view *v = of;
     const struct lock *lock = &v->lock;
     char path[PATH_TEXT_MAX];
-    char plain[ZKR_PATH_MAX * 16 + 1];
     char queue[QUEUE_MAX];
     size_t foreign = lock->listed - lock->count - lock->members;
 
-    (void)printf("%s  %s (%s)  %s  %s",
-                 plain_text(cell_path(lock->path, path), plain, sizeof(plain)),
+    (void)printf("%s  %s (%s)  %s  %s", cell_path(lock->path, path),
                  zkr__lock_kind_name(lock->kind),
                  zkr__dialect_name(lock->dialect), lock_state_name(lock->state),
                  cell_queue(lock, false, queue));
