@@ -38,6 +38,8 @@ run tools/on-debian.sh 13 tools/cross.sh i386
 run tools/on-debian.sh 12 tools/cross.sh musl
 run tools/on-debian.sh 12 tools/release.sh
 run tools/on-debian.sh 13 tools/release.sh
+# What CI leaves out, or has in small (docs/tests.md).
+run env CI=true tools/test.sh --no-suite even --no-suite odd
 # All that CI divides between the sanitizers.
 run tools/test.sh --asan
 run tools/test.sh --tsan

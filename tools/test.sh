@@ -42,7 +42,7 @@ tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--long]
                    interop, fault, model, sim, mutants, examples,
                    harness, linking; once: those of cli that CI runs
                    without a sanitizer only; even, odd: two halves of the others that
-                   need servers
+                   need servers; night: what CI leaves to tools/matrix.sh
   --no-suite NAME  all but this
   --build          build what these tests need, and run none; without a suite,
                    everything

@@ -327,21 +327,25 @@ struct story {
     bool by_proxy;   /* the server restarts */
     bool brief;      /* sessions, as processes are killed */
     bool at_length;  /* only when INTEROP_CYCLES is given: the fault, and the
-                      * recipe with another fault, are in other rows */
+                      * recipe with another fault or none, are in other rows */
 };
 
 /* clang-format off */
 static const struct story stories[] = {
-    { "three_languages_take_turns", "mutex", "curator", .writers = 100 },
+    { "three_languages_take_turns", "mutex", "curator", .writers = 100,
+      .at_length = true },
     { "mutex_outlives_killed_clients_of_each_kind", "mutex", "curator",
       .writers = 100, .fault = kill_some_of_each_kind, .brief = true },
     { "mutex_outlives_restarts_of_the_server", "mutex", "curator",
-      .writers = 100, .fault = restart_under_each_kind, .by_proxy = true },
+      .writers = 100, .fault = restart_under_each_kind, .by_proxy = true,
+      .at_length = true },
     { "mutex_outlives_expired_sessions_of_each_kind", "mutex", "curator",
-      .writers = 100, .fault = expire_some_of_each_kind, .refusals = KINDS },
+      .writers = 100, .fault = expire_some_of_each_kind, .refusals = KINDS,
+      .at_length = true },
 
     { "readers_share_and_writers_are_alone", "rw", "curator",
-      .writers = WRITERS_PERCENT },
+      .writers = WRITERS_PERCENT,
+      .at_length = true },
     { "rwlock_outlives_killed_clients_of_each_kind", "rw", "curator",
       .writers = WRITERS_PERCENT, .fault = kill_some_of_each_kind,
       .brief = true,
@@ -357,7 +361,8 @@ static const struct story stories[] = {
     /* At no moment two lead. */
     { "three_languages_lead_in_turn", "latch", "curator", .writers = 100 },
     { "leadership_outlives_killed_clients_of_each_kind", "latch", "curator",
-      .writers = 100, .fault = kill_some_of_each_kind, .brief = true },
+      .writers = 100, .fault = kill_some_of_each_kind, .brief = true,
+      .at_length = true },
     { "leadership_outlives_restarts_of_the_server", "latch", "curator",
       .writers = 100, .fault = restart_under_each_kind, .by_proxy = true,
       .at_length = true },
@@ -365,7 +370,8 @@ static const struct story stories[] = {
       .writers = 100, .fault = expire_some_of_each_kind, .refusals = KINDS,
       .at_length = true },
 
-    { "c_and_kazoo_as_it_is_lead_in_turn", "latch", "kazoo", .writers = 100 },
+    { "c_and_kazoo_as_it_is_lead_in_turn", "latch", "kazoo", .writers = 100,
+      .at_length = true },
     { "c_and_kazoo_as_it_is_take_turns", "mutex", "kazoo", .writers = 100 },
     { "readers_of_ours_share_with_writers_of_kazoo", "rw", "kazoo",
       .writers = WRITERS_PERCENT },
@@ -376,7 +382,8 @@ static const struct story stories[] = {
     { "never_more_leases_than_the_limit", NULL, "curator",
       .writers = TWO_PERMITS_PERCENT },
     { "leases_outlive_killed_clients_of_each_kind", NULL, "curator",
-      .fault = kill_lessees_of_each_kind, .brief = true },
+      .fault = kill_lessees_of_each_kind, .brief = true,
+      .at_length = true },
     { "leases_outlive_restarts_of_the_server", NULL, "curator",
       .fault = restart_under_lessees_of_each_kind, .by_proxy = true },
     { "leases_outlive_expired_sessions_of_each_kind", NULL, "curator",
