@@ -122,6 +122,8 @@ struct zkr_acquire_opts {
  * Time      A try (0) lists the contenders first, and writes nothing when the
  *           lock is taken (ZKR_EBUSY). It takes a lock that has stayed here at
  *           once, unless another thread has it or waits for it (ZKR_EBUSY).
+ *           A timeout below 100 ms limits the wait for others only: the servers
+ *           have 100 ms for their answers, so a free lock is had in any time.
  * Owns      On success the caller owns the grant and frees it; that of a
  *           reentrant mutex is the library's.
  * On error  The lock is not held. Our node is gone or is being deleted in the

@@ -48,6 +48,10 @@
  * them lists the lock. */
 #define FLIGHT 256
 
+/* So long the servers have for their answers to an acquire, whatever its
+ * timeout: who gives a millisecond wants the lock if it is free. */
+#define ANSWER_MS 100
+
 /* A link, and what became of it. */
 struct chain_part {
     const struct zkr__link *link;
@@ -71,6 +75,7 @@ struct zkr_request { /* of its user; in here: a chain */
     struct waiter *waiter;  /* NULL: nobody waits, `told` is called */
 
     struct zkr__time_limit until;
+    int64_t answer_by;         /* no claim that asks is given up before */
     struct zkr__claim *beside; /* at whose place to stand, or NULL: chain.h */
     struct zkr__told told;
     size_t count;
@@ -88,6 +93,7 @@ struct zkr_request { /* of its user; in here: a chain */
     struct chain_part *torn; /* one that was granted, and is lost */
     bool had;  /* some grants were its thread's before: nobody tells it
                 * of those */
+    bool late; /* its time is up, and only the servers' answer is waited for */
     bool lost; /* `rc` is the loss of a part */
     bool decided;
     int rc;
@@ -158,6 +164,20 @@ static void cancel_locked(struct zkr_request *chain) ZKR__LOCKED
 
     if (c != NULL)
         zkr__claim_give_up_locked(c, ZKR_ECANCELED, "cancelled");
+}
+
+/* The time is up: the outcome is that of the claim, or the answer is still due.
+ */
+static void time_out_locked(struct zkr_request *chain) ZKR__LOCKED
+{
+    struct zkr__claim *c = present(chain);
+
+    chain->late =
+        zkr__clock_now() < chain->answer_by && zkr__claim_asks_locked(c);
+    if (chain->late)
+        chain->until.deadline = chain->answer_by;
+    else
+        zkr__claim_time_out_locked(c);
 }
 
 /* -- the outcome ---------------------------------------------------------- */
@@ -334,10 +354,10 @@ static void on_changed(struct zkr__observer *observer)
         ZKR__CONTAINER(observer, struct chain_part, observer);
 
     zkr__session_assert_locked(part->chain->session);
-    if (!is_granted(part) || zkr__grant_is_ours(&part->claim->grant))
-        return;
-    part->chain->torn = part;
-    put_off_locked(part->chain);
+    if (is_granted(part) && !zkr__grant_is_ours(&part->claim->grant))
+        part->chain->torn = part;
+    if (part->chain->torn == part || part->chain->late)
+        put_off_locked(part->chain);
 }
 
 /* Returns errors that are certain before the claim has sent anything. */
@@ -477,7 +497,10 @@ static void go_on_locked(struct zkr_request *chain) ZKR__LOCKED
         if (!is_whole_locked(chain)) {
             failed_locked(chain);
         } else if (chain->pending > 0) {
-            break;
+            if (chain->late)
+                time_out_locked(chain);
+            if (chain->late || chain->rc == ZKR_OK)
+                break;
         } else if (chain->at < chain->count) {
             open_gates_locked(chain);
             start_next_locked(chain);
@@ -516,7 +539,10 @@ static void on_timeout(struct zkr__timer *timer)
         ZKR__CONTAINER(timer, struct zkr_request, timeout);
 
     zkr__session_assert_locked(chain->session);
-    zkr__claim_time_out_locked(present(chain));
+    time_out_locked(chain);
+    if (chain->late)
+        zkr__timer_thread_arm_locked(chain->session, timer, chain->answer_by,
+                                     on_timeout);
 }
 
 void zkr__chains_cancel(zkr_lockable *l)
@@ -595,6 +621,7 @@ static struct zkr_request *new_chain(zkr_lockable *l,
     chain->lockable = l;
     chain->owner = owner;
     chain->until = *until;
+    chain->answer_by = zkr__clock_deadline(ANSWER_MS);
     chain->count = count;
     chain->grants = (zkr_grant **)(void *)&chain->parts[count];
     chain->links = (struct zkr__link *)(void *)&chain->grants[count];
@@ -645,11 +672,11 @@ static int run_unlocks(struct zkr_request *chain, struct waiter *waiter,
     rc = begin_locked(chain);
     if (rc != ZKR_OK)
         return rc;
-    while (!chain->decided &&
-           zkr__cond_wait(&waiter->changed, &s->lock, chain->until.deadline))
-        ;
-    if (!chain->decided) {
-        zkr__claim_time_out_locked(present(chain));
+    while (!chain->decided) {
+        if (zkr__cond_wait(&waiter->changed, &s->lock, chain->until.deadline))
+            continue;
+        if (!chain->decided)
+            time_out_locked(chain);
         go_on_locked(chain);
     }
     rc = hand_out_locked(chain);

@@ -286,6 +286,10 @@ void zkr__claim_fail_locked(struct zkr__claim *c, int rc,
  * waits for. */
 void zkr__claim_time_out_locked(struct zkr__claim *c) ZKR__LOCKED;
 
+/* Tells whether it waits for the servers only: not for others, nor for a
+ * connection. */
+bool zkr__claim_asks_locked(const struct zkr__claim *c) ZKR__LOCKED;
+
 /* Writes what the claim waits for, to follow on "deadline passed": ", waiting
  * for 'NODE' (session 0x1, host 'a')", or " while ENROLLING". */
 #define ZKR__HINDRANCE_MAX 384

@@ -424,9 +424,13 @@ static void delegate_waits(struct zkr__claim *d)
     struct zkr__list *members = &d->lock->cohort->waiting;
 
     zkr__session_assert_locked(d->session);
-    for (struct zkr__list *l = members->next; l != members; l = l->next)
-        zkr__count_wait_locked(
-            ZKR__CONTAINER(l, struct zkr__claim, cohort.link));
+    for (struct zkr__list *l = members->next; l != members; l = l->next) {
+        struct zkr__claim *m =
+            ZKR__CONTAINER(l, struct zkr__claim, cohort.link);
+
+        zkr__count_wait_locked(m);
+        zkr__claim_tell_observer_locked(m);
+    }
 }
 
 static const struct zkr__claim *delegate_of(const struct zkr__claim *m)

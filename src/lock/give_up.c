@@ -80,12 +80,27 @@ static void wait_locked(const struct zkr__claim *w,
                    zkr__path_name(w->wait.watch->path), rival);
 }
 
+/* Returns the claim that has the place of `c` in the queue. */
+static const struct zkr__claim *in_queue(const struct zkr__claim *c)
+{
+    return c->role->queued == NULL ? c : c->role->queued(c);
+}
+
+bool zkr__claim_asks_locked(const struct zkr__claim *c)
+{
+    const struct zkr__claim *w = in_queue(c);
+
+    return zkr__session_connected(c->session) &&
+           !zkr__claim_in_state(w, ZKR__CLAIM_HELD) &&
+           !zkr__claim_in_state(w, ZKR__CLAIM_WAITING) &&
+           (!w->place.behind || zkr__line_ahead_locked(w) == NULL);
+}
+
 void zkr__claim_hindrance_locked(const struct zkr__claim *c,
                                  char text[ZKR__HINDRANCE_MAX])
 {
     struct zkr_session *s = c->session;
-    const struct zkr__claim *w =
-        c->role->queued == NULL ? c : c->role->queued(c);
+    const struct zkr__claim *w = in_queue(c);
     char silent[SILENCE_MAX];
     char reason[ZKR__WHY_MAX];
 

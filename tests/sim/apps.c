@@ -30,6 +30,9 @@ void user_pauses(uint32_t most)
     fiber_sleep(times[choose(most)] * MS);
 }
 
+/* So long servers have for their answers to an acquire of a shorter timeout. */
+#define ANSWER_MS 100
+
 int64_t user_timeout(void)
 {
     static const int64_t timeouts[] = { -1, -1, -1, 0, 1, 50, 1000, 8000 };
@@ -44,7 +47,9 @@ int64_t user_reply_timeout(const struct thread *t)
 
 static int64_t deadline_of(const struct thread *t, int64_t timeout_ms)
 {
-    return timeout_ms == 0 ? user_reply_timeout(t) : timeout_ms; /* a try */
+    if (timeout_ms == 0) /* a try */
+        return user_reply_timeout(t);
+    return timeout_ms > 0 && timeout_ms < ANSWER_MS ? ANSWER_MS : timeout_ms;
 }
 
 struct attempt *user_asks(const struct thread *t, bool shared,

@@ -1299,3 +1299,72 @@ STORY_HERE(a_connection_goes_before_a_member_asks)
     }
     pass_on(2);
 }
+
+/* -- short timeouts -------------------------------------------------------- */
+
+enum { ANSWER = 60, PATIENCE = 100 }; /* ms */
+
+/* Asks for a millisecond, of the oracle's knowledge; the answers come after so
+ * many. Returns after how many the call has ended. */
+static int64_t acquire_briefly(zkr_mutex *m, int answer_ms, int expected)
+{
+    struct attempt *a = oracle_asked(TELLER, false, PATIENCE);
+    int64_t began = sim_now;
+    int rc;
+
+    cut_of(TELLER, WAY_DOWN, answer_ms * MS);
+    rc = zkr_mutex_acquire(m, 1, &ours[0].grant);
+    ours[0].attempt = a;
+    oracle_told(a, rc, ours[0].grant);
+    if (rc != expected)
+        world_fail("it ends with %d, not %d: %s", rc, expected,
+                   zkr_error_detail());
+    return (sim_now - began) / MS;
+}
+
+static void ends_between(int64_t took_ms, int least, int most)
+{
+    if (took_ms < least || took_ms > most)
+        world_fail("it took %lld ms", (long long)took_ms);
+}
+
+/* Regression: a free lock was not had with a timeout that is shorter than the
+ * way to the servers and back; a try, which has no time at all, had it. */
+STORY_HERE(a_short_timeout_is_enough_for_the_answer)
+{
+    zkr_mutex *m[] = { mutex, NULL };
+
+    let_it_stay();
+    m[1] = staying;
+    for (int i = 0; i < 2; i++) {
+        ends_between(acquire_briefly(m[i], ANSWER, ZKR_OK), ANSWER - 20,
+                     PATIENCE);
+        pass_on(0);
+        zkr_mutex_free(i == 0 ? NULL : staying);
+        some_time();
+    }
+    staying = NULL;
+}
+
+/* And no longer than that: others have the lock, or the servers are silent. */
+STORY_HERE(a_short_timeout_ends_with_the_answer)
+{
+    zkr_mutex *m[] = { mutex, NULL };
+
+    start(&users[HOLDER]);
+    ask(&users[HOLDER]);
+    await_told(&users[HOLDER]);
+    let_it_stay();
+    m[1] = staying;
+    for (int i = 0; i < 2; i++) {
+        ends_between(acquire_briefly(m[i], ANSWER, ZKR_ETIMEDOUT), ANSWER - 20,
+                     PATIENCE - 10);
+        some_time();
+        ends_between(acquire_briefly(m[i], 2 * PATIENCE, ZKR_ETIMEDOUT),
+                     PATIENCE, PATIENCE + 1);
+        some_time();
+        ends_between(acquire_briefly(m[i], 0, ZKR_ETIMEDOUT), 1, 20);
+        some_time();
+    }
+    give_back(&users[HOLDER]);
+}
