@@ -50,8 +50,8 @@ static int show_all(zkr_session *session)
     show("reconnects", n.reconnects);
     show("expiries", n.expiries);
     for (int i = ZKR_CAUSE_NONE + 1; i < ZKR_CAUSES; i++)
-        (void)printf("app_locks_causes_total{cause=\"%d\"} %" PRIu64 "\n", i,
-                     n.causes[i]);
+        (void)printf("app_locks_causes_total{cause=\"%s\"} %" PRIu64 "\n",
+                     zkr_cause_name((enum zkr_cause)i), n.causes[i]);
     (void)printf("app_locks_held %" PRIu64 "\n",
                  n.grants - n.releases - n.losses);
     show_times("wait_seconds", n.wait_us_log2, n.wait_us);

@@ -519,6 +519,9 @@ enum zkr_cause {
 /** One more than the last cause. */
 #define ZKR_CAUSES 13
 
+/** "REFUSED", "CERTIFICATE_EXPIRED"... Never NULL. */
+ZKR_API const char *zkr_cause_name(enum zkr_cause cause);
+
 /** The last fault that stood in the way of a connection. */
 struct zkr_session_error {
     size_t size;          /**< Set by ZKR_SESSION_ERROR_INIT. */

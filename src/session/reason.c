@@ -9,26 +9,31 @@
 #include "base/opts.h"
 #include "session/session.h"
 
-/* Behind the server, if it is one server's. */
+/* The words stand behind the server, if it is one server's. */
 static const struct {
+    const char *name;
     bool of_server;
     const char *words;
 } causes[] = {
-    [ZKR_CAUSE_NONE] = { false, "no reason is known" },
-    [ZKR_CAUSE_REFUSED] = { true, "refuses the connection" },
-    [ZKR_CAUSE_SILENT] = { true, "does not answer" },
-    [ZKR_CAUSE_HUNG_UP] = { true, "has broken the connection" },
-    [ZKR_CAUSE_UNREACHABLE] = { true, "cannot be reached" },
-    [ZKR_CAUSE_NAME] = { false, "no host name can be resolved" },
-    [ZKR_CAUSE_TLS] = { true, "and we do not agree: the TLS handshake failed" },
-    [ZKR_CAUSE_CERTIFICATE_EXPIRED] = { true, "shows a certificate that has "
-                                              "expired" },
-    [ZKR_CAUSE_CERTIFICATE_HOST] = { true,
+    [ZKR_CAUSE_NONE] = { "NONE", false, "no reason is known" },
+    [ZKR_CAUSE_REFUSED] = { "REFUSED", true, "refuses the connection" },
+    [ZKR_CAUSE_SILENT] = { "SILENT", true, "does not answer" },
+    [ZKR_CAUSE_HUNG_UP] = { "HUNG_UP", true, "has broken the connection" },
+    [ZKR_CAUSE_UNREACHABLE] = { "UNREACHABLE", true, "cannot be reached" },
+    [ZKR_CAUSE_NAME] = { "NAME", false, "no host name can be resolved" },
+    [ZKR_CAUSE_TLS] = { "TLS", true,
+                        "and we do not agree: the TLS handshake failed" },
+    [ZKR_CAUSE_CERTIFICATE_EXPIRED] = { "CERTIFICATE_EXPIRED", true,
+                                        "shows a certificate that has "
+                                        "expired" },
+    [ZKR_CAUSE_CERTIFICATE_HOST] = { "CERTIFICATE_HOST", true,
                                      "shows a certificate for another host" },
-    [ZKR_CAUSE_CREDENTIALS] = { true, "refuses our credentials" },
-    [ZKR_CAUSE_READ_ONLY] = { true, "is read-only" },
-    [ZKR_CAUSE_EXPIRED] = { false, "the servers have ended the session" },
-    [ZKR_CAUSE_RESTORED] = { false,
+    [ZKR_CAUSE_CREDENTIALS] = { "CREDENTIALS", true,
+                                "refuses our credentials" },
+    [ZKR_CAUSE_READ_ONLY] = { "READ_ONLY", true, "is read-only" },
+    [ZKR_CAUSE_EXPIRED] = { "EXPIRED", false,
+                            "the servers have ended the session" },
+    [ZKR_CAUSE_RESTORED] = { "RESTORED", false,
                              "the servers serve others, and not this session; "
                              "they may have been restored from an older copy" },
 };
@@ -116,4 +121,9 @@ int zkr_session_last_error(zkr_session *s, struct zkr_session_error *ret_error)
         zkr__answer_fill(ret_error, &s->reason.last, sizeof(s->reason.last));
     zkr__session_unlock(s);
     return ZKR_OK;
+}
+
+const char *zkr_cause_name(enum zkr_cause cause)
+{
+    return (unsigned)cause < ZKR_CAUSES ? causes[cause].name : "UNKNOWN";
 }

@@ -97,6 +97,7 @@ TEST(without_a_connection_it_serves_that_they_are_down)
         wait_page("\nzklock_up 1\n");
         proxy_cut(proxy);
         wait_page("\nzklock_up 0\n");
+        wait_page(line("{cause=\"HUNG_UP\"} %d\n", round + 1));
         proxy_heal(proxy);
     }
     g = acquire(m);

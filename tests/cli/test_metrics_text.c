@@ -15,7 +15,8 @@ static int teardown(void)
 
 FIXTURE(NULL, teardown)
 
-static void write_page(const struct scan *scan)
+static void write_page_of(const struct scan *scan,
+                          const struct zkr_counters *session)
 {
     size_t size = 0;
     FILE *f;
@@ -23,8 +24,13 @@ static void write_page(const struct scan *scan)
     free(page);
     f = open_memstream(&page, &size);
     assert_non_null(f);
-    metrics_write(f, scan, 1234);
+    metrics_write(f, scan, 1234, session);
     assert_int_equal(fclose(f), 0);
+}
+
+static void write_page(const struct scan *scan)
+{
+    write_page_of(scan, NULL);
 }
 
 /* clang-format off */
@@ -61,6 +67,25 @@ TEST(without_servers_there_is_one_sample)
 {
     write_page(NULL);
     assert_string_equal(page, UP "zklock_up 0\n");
+}
+
+/* Each cause is there from the beginning, so that a growth can be seen. */
+TEST(faults_of_the_connection_are_counters)
+{
+    struct zkr_counters session = {
+        .causes = { [ZKR_CAUSE_NONE] = 9,
+                    [ZKR_CAUSE_REFUSED] = 1,
+                    [ZKR_CAUSE_RESTORED] = UINT64_MAX },
+    };
+
+    write_page_of(NULL, &session);
+    assert_has(page, UP "zklock_up 0\n");
+    assert_has(page, "# TYPE zklock_connection_faults_total counter\n"
+                     "zklock_connection_faults_total{cause=\"REFUSED\"} 1\n"
+                     "zklock_connection_faults_total{cause=\"SILENT\"} 0\n");
+    assert_has(page, "{cause=\"RESTORED\"} 18446744073709551615\n");
+    assert_lacks(page, "NONE");
+    assert_string_equal(zkr_cause_name(ZKR_CAUSES), "UNKNOWN");
 }
 
 TEST(a_lock_is_four_samples)

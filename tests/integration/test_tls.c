@@ -22,6 +22,7 @@ enum {
     PROBE_MS = 2500,
     CLOSE_MS = 6000,
     LATE_MS = 1500,
+    LONG_SESSION_MS = 10000,
     BACKLOG = 64
 };
 
@@ -498,14 +499,27 @@ static void note_expired(enum zkr_log_level level, const char *line,
         (void)atomic_fetch_add((atomic_int *)expired, 1);
 }
 
+/* The server is restarted with that certificate (keys.sh). */
+static void show_certificate(const char *store)
+{
+    char good[600];
+    char used[600];
+    char next[600];
+
+    (void)snprintf(good, sizeof(good), "%s/good.p12", server_keys());
+    (void)snprintf(used, sizeof(used), "%s/server.p12", server_keys());
+    (void)snprintf(next, sizeof(next), "%s/%s.p12", server_keys(), store);
+    assert_true(access(good, F_OK) == 0 || link(used, good) == 0);
+    assert_int_equal(unlink(used), 0);
+    assert_int_equal(link(next, used), 0);
+    restart_server();
+}
+
 /* Regression: "expired" stood nowhere. While the server cannot be believed,
  * calls end at their deadlines and say why; when it can, the session goes
  * on. */
 TEST(a_certificate_that_expires_suspends_the_session)
 {
-    char good[600];
-    char used[600];
-    char stale[600];
     atomic_int expired = 0; /* lines that say so */
     struct zkr_session_opts opts = tls_opts("ca", "client");
     AUTO(session) s = NULL;
@@ -515,17 +529,11 @@ TEST(a_certificate_that_expires_suspends_the_session)
     opts.log_user = &expired;
     ok(zkr_session_open(server_secure_hosts(the_server), &opts, &s));
     m = new_mutex(s, new_path());
-    (void)snprintf(good, sizeof(good), "%s/good.p12", server_keys());
-    (void)snprintf(used, sizeof(used), "%s/server.p12", server_keys());
-    (void)snprintf(stale, sizeof(stale), "%s/expired.p12", server_keys());
-    assert_int_equal(link(used, good), 0);
     for (int i = 0; i < 2; i++) {
         zkr_grant *g = NULL;
         struct stopwatch *w;
 
-        assert_int_equal(unlink(used), 0);
-        assert_int_equal(link(stale, used), 0);
-        restart_server();
+        show_certificate("expired");
         assert_true(wait_until(is_expired, s, SOON_MS));
         w = stopwatch_start();
         assert_int_equal(zkr_mutex_acquire(m, 1000, &g), ZKR_ETIMEDOUT);
@@ -534,11 +542,35 @@ TEST(a_certificate_that_expires_suspends_the_session)
         assert_int_equal(zkr_session_sync(s, 100), ZKR_EUNREACHABLE);
         expect_expired(s);
         assert_int_equal(atomic_load(&expired), i + 1);
-        assert_int_equal(unlink(used), 0);
-        assert_int_equal(link(good, used), 0);
-        restart_server();
+        show_certificate("good");
         release(acquire(m));
     }
+}
+
+enum { HANDSHAKES = 6, HANDSHAKES_MS = 2500 };
+
+static bool was_refused_often(void *s)
+{
+    struct zkr_counters n = ZKR_COUNTERS_INIT;
+
+    ok(zkr_session_stats(s, &n));
+    return n.causes[ZKR_CAUSE_CERTIFICATE_EXPIRED] >= HANDSHAKES;
+}
+
+/* A sixtieth of the session timeout after the first, and longer each time: here
+ * more than 3 s, and less than 1 s without growth. */
+TEST(refused_handshakes_are_tried_again_ever_more_rarely)
+{
+    AUTO(session) s = open_tls_for(LONG_SESSION_MS);
+    struct stopwatch *w;
+
+    show_certificate("expired");
+    assert_true(wait_until(is_expired, s, SOON_MS));
+    w = stopwatch_start();
+    assert_true(wait_until(was_refused_often, s, SOON_MS));
+    assert_true(stopwatch_says(w, HANDSHAKES_MS, SOON_MS));
+    show_certificate("good");
+    ok(zkr_session_sync(s, SOON_MS));
 }
 
 TEST(a_close_does_not_wait_for_a_server_that_falls_silent)

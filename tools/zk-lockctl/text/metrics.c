@@ -20,9 +20,15 @@ static void write_label(FILE *out, const char *name, const char *value)
     (void)fputc('"', out);
 }
 
+static void write_type(FILE *out, const char *name, const char *help,
+                       const char *type)
+{
+    (void)fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
 static void write_head(FILE *out, const char *name, const char *help)
 {
-    (void)fprintf(out, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
+    write_type(out, name, help, "gauge");
 }
 
 static void write_seconds(FILE *out, int64_t ms)
@@ -72,12 +78,19 @@ static void write_gauge(FILE *out, const struct gauge *g,
         (void)fprintf(out, " %" PRId64 "\n", field_number(&g->value, lock));
 }
 
-void metrics_write(FILE *out, const struct scan *scan, int64_t took_ms)
+static void write_causes(FILE *out, const struct zkr_counters *session)
 {
-    write_head(out, "zklock_up", "Whether the locks could be listed.");
-    (void)fprintf(out, "zklock_up %d\n", scan != NULL);
-    if (scan == NULL)
-        return;
+    static const char name[] = "zklock_connection_faults_total";
+
+    write_type(out, name, "What stood in the way of a connection, how often.",
+               "counter");
+    for (int i = ZKR_CAUSE_NONE + 1; i < ZKR_CAUSES; i++)
+        (void)fprintf(out, "%s{cause=\"%s\"} %" PRIu64 "\n", name,
+                      zkr_cause_name((enum zkr_cause)i), session->causes[i]);
+}
+
+static void write_locks(FILE *out, const struct scan *scan, int64_t took_ms)
+{
     write_head(out, "zklock_scan_seconds", "How long listing them took.");
     (void)fputs("zklock_scan_seconds", out);
     write_seconds(out, took_ms);
@@ -91,4 +104,15 @@ void metrics_write(FILE *out, const struct scan *scan, int64_t took_ms)
                 write_gauge(out, &gauges[k], &scan->locks[i]);
         }
     }
+}
+
+void metrics_write(FILE *out, const struct scan *scan, int64_t took_ms,
+                   const struct zkr_counters *session)
+{
+    write_head(out, "zklock_up", "Whether the locks could be listed.");
+    (void)fprintf(out, "zklock_up %d\n", scan != NULL);
+    if (scan != NULL)
+        write_locks(out, scan, took_ms);
+    if (session != NULL)
+        write_causes(out, session);
 }

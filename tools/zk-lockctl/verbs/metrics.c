@@ -33,6 +33,16 @@ static const struct opt options[] = {
 #undef AT
 /* clang-format on */
 
+static void write_all(FILE *out, const struct lockctl *ctl,
+                      const struct scan *scan, int64_t took_ms)
+{
+    struct zkr_counters session = ZKR_COUNTERS_INIT;
+    bool counted = ctl->session != NULL &&
+                   zkr_session_stats(ctl->session, &session) == ZKR_OK;
+
+    metrics_write(out, scan, took_ms, counted ? &session : NULL);
+}
+
 /* Metrics are printed even when nothing can be listed, and report that. */
 static int measure(struct lockctl *ctl, const struct metrics_opts *q)
 {
@@ -44,7 +54,7 @@ static int measure(struct lockctl *ctl, const struct metrics_opts *q)
     if (code == 0)
         code = scan_below(ctl, &root, 1, &q->scan, &scan);
     notes_say(&scan.notes, ctl);
-    metrics_write(stdout, code == 0 ? &scan : NULL, clock_now_ms() - began);
+    write_all(stdout, ctl, code == 0 ? &scan : NULL, clock_now_ms() - began);
     scan_done(&scan);
     return code;
 }
@@ -65,7 +75,7 @@ static void write_board(FILE *page, void *user)
     const struct board *b = user;
     bool up = b->seen && lockctl_is_connected(b->ctl);
 
-    metrics_write(page, up ? &b->look.scan : NULL, b->look.took_ms);
+    write_all(page, b->ctl, up ? &b->look.scan : NULL, b->look.took_ms);
 }
 
 /* Waits for a moment, and answers who asks. False: it is time to end. */
