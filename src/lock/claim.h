@@ -291,7 +291,7 @@ void zkr__claim_time_out_locked(struct zkr__claim *c) ZKR__LOCKED;
 bool zkr__claim_asks_locked(const struct zkr__claim *c) ZKR__LOCKED;
 
 /* Writes what the claim waits for, to follow on "deadline passed": ", waiting
- * for 'NODE' (session 0x1, host 'a')", or " while ENROLLING". */
+ * for 'NODE' (session 0x1, host 'a')", or ", waiting for the servers". */
 #define ZKR__HINDRANCE_MAX 384
 void zkr__claim_hindrance_locked(const struct zkr__claim *c,
                                  char text[ZKR__HINDRANCE_MAX]) ZKR__LOCKED;

@@ -58,7 +58,7 @@ void zkr__claim_give_up_locked(struct zkr__claim *c, int rc, const char *format,
     zkr__claim_event_locked(c, ZKR__ON_GIVE_UP, "given up");
 }
 
-/* Says for how long the servers have been silent. */
+/* Says for how long there has been no answer. */
 static const char *silence(const struct zkr_session *s, char text[SILENCE_MAX])
 {
     int64_t ms = (zkr__clock_boot() - s->answered_at) / ZKR__MS;
@@ -120,8 +120,8 @@ void zkr__claim_hindrance_locked(const struct zkr__claim *c,
                        ", waiting for '%.80s' of this session",
                        zkr__path_name(zkr__line_ahead_locked(w)->node->path));
     else
-        (void)snprintf(text, ZKR__HINDRANCE_MAX, " while %s; %s",
-                       zkr__sm_name(&w->sm), silence(s, silent));
+        (void)snprintf(text, ZKR__HINDRANCE_MAX, ", waiting for the servers%s",
+                       zkr__reason_text_locked(s, reason));
 }
 
 void zkr__claim_time_out_locked(struct zkr__claim *c)

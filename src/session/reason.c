@@ -65,6 +65,7 @@ bool zkr__reason_take_locked(struct zkr_session *s)
     if (fault.cause == ZKR_CAUSE_NONE)
         return false;
     zkr__reason_set_locked(s, fault.cause, fault.server, fault.text);
+    s->reason.at = fault.at;
     if (!zkr__session_connected(s) &&
         (s->reason.told & ZKR__BIT(fault.cause)) == 0) {
         s->reason.told |= ZKR__BIT(fault.cause);
@@ -86,14 +87,22 @@ enum zkr_cause zkr__reason_look_locked(struct zkr_session *s)
 const char *zkr__reason_text_locked(struct zkr_session *s,
                                     char text[ZKR__WHY_MAX])
 {
+    bool connected = zkr__session_connected(s);
+    char server[ZKR__ZK_SERVER_MAX];
+    int64_t at = s->answered_at;
+
     text[0] = '\0';
-    if (zkr__session_connected(s))
-        return text;
-    (void)zkr__reason_look_locked(s);
-    if (s->reason.last.cause != ZKR_CAUSE_NONE)
-        (void)snprintf(
-            text, ZKR__WHY_MAX, "; %s, %lld ms ago", s->reason.last.text,
-            (long long)((zkr__clock_boot() - s->reason.at) / ZKR__MS));
+    if (connected) {
+        zkr__zk_server(s->zk, server);
+    } else {
+        (void)zkr__reason_look_locked(s);
+        at = s->reason.at;
+    }
+    if (connected || s->reason.last.cause != ZKR_CAUSE_NONE)
+        (void)snprintf(text, ZKR__WHY_MAX, "; %s%s, %lld ms ago",
+                       connected ? "the last answer was of server " : "",
+                       connected ? server : s->reason.last.text,
+                       (long long)((zkr__clock_boot() - at) / ZKR__MS));
     return text;
 }
 

@@ -35,8 +35,8 @@ static inline bool zkr__reason_is_tls(enum zkr_cause cause)
            cause == ZKR_CAUSE_CERTIFICATE_HOST;
 }
 
-/* Returns "; server 10.0.0.1:2181 refuses the connection, 12 ms ago", or ""
- * when there is a connection. */
+/* Returns "; server 10.0.0.1:2181 refuses the connection, 12 ms ago", or, with
+ * a connection, "; the last answer was of server 10.0.0.1:2181, 12 ms ago". */
 #define ZKR__WHY_MAX 256
 const char *zkr__reason_text_locked(struct zkr_session *s,
                                     char text[ZKR__WHY_MAX]) ZKR__LOCKED;

@@ -161,6 +161,7 @@ void zkr__zk_renew(struct zkr__zk *zk, struct zkr__credentials *credentials);
 /* A fault that the client found with a server, or the server with us. */
 struct zkr__zk_fault {
     enum zkr_cause cause;            /* NONE: nothing */
+    int64_t at;                      /* by the lease's clock */
     char server[ZKR__ZK_SERVER_MAX]; /* "": it is not known */
     char text[96];                   /* more of it; may be "" */
 };

@@ -140,6 +140,7 @@ static void note_fault(const char *line)
     zk = ZKR__CONTAINER(move, struct zkr__zk, move);
     (void)pthread_mutex_lock(&zk->lock);
     fault = zk->last;
+    fault.at = zkr__clock_boot();
     if (!zkr__fault_read(line, &fault))
         (void)memcpy(zk->last.server, fault.server, sizeof(fault.server));
     else if (zk->first.cause == ZKR_CAUSE_NONE)
