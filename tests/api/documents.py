@@ -3,7 +3,8 @@
 """Checks the documents: is each source file that one names in the tree, does each
 link lead to a file and to a heading in it, is each page there that a source names,
 and each test that a page names, are the times of the guide those of the benchmarks,
-and the packages of the install page those that scripts install?
+the packages of the install page those that scripts install, and does an installed
+page link to installed ones only?
 
     documents.py SOURCE_ROOT
 """
@@ -69,7 +70,19 @@ def packages():
             yield f"docs/install.md and {file} differ in {name} ({way})"
 
 
+def not_installed():
+    """Whoever has no source tree can follow each link of a page that is installed."""
+    there = {os.path.normpath(f"docs/{name}") for name in
+             re.findall(r"'([./A-Za-z-]+)'", Path("docs/meson.build").read_text())}
+    for page in (Path(name) for name in there if name.endswith(".md")):
+        for link in set(re.findall(r"\]\((?!http)([^#) ]+)", page.read_text())):
+            to = os.path.normpath(page.parent / link)
+            if not any(to == name or to.startswith(f"{name}/") for name in there):
+                yield f"{page} is installed, and links to {link}, which is not"
+
+
 def faults():
+    yield from not_installed()
     yield from tests_that_are_not_there()
     yield from packages()
     places = "src recipes include tests tools examples debian docs/man .ci".split()
