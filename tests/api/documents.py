@@ -3,8 +3,8 @@
 """Checks the documents: is each source file that one names in the tree, does each
 link lead to a file and to a heading in it, is each page there that a source names,
 and each test that a page names, are the times of the guide those of the benchmarks,
-the packages of the install page those that scripts install, and does an installed
-page link to installed ones only?
+the packages of the install page those that scripts install, does an installed page
+link to installed ones only, and has the guide each class of C++?
 
     documents.py SOURCE_ROOT
 """
@@ -81,7 +81,21 @@ def not_installed():
                 yield f"{page} is installed, and links to {link}, which is not"
 
 
+def not_in_the_table_of_classes():
+    """The guide has each header, and each class of C++, in one table."""
+    text = Path("include/zkrecipes/zkrecipes.hpp").read_text()
+    text = re.sub(r"^namespace detail .*?^} // namespace detail", "", text, flags=re.M | re.S)
+    classes = set(re.findall(r"^class (\w+)", text, re.M))
+    table = re.search(r"^\| C \| C\+\+.*?\n\n", Path("docs/guide.md").read_text(), re.M | re.S)
+    rows = dict(re.findall(r"^\| (`.*?`) \| (.*) \|$", table.group(), re.M))
+    named = set(re.findall(r"`(\w+)`", " ".join(rows.values())))
+    headers = {file.name for file in Path("include/zkrecipes").glob("*.h")} - {"zkrecipes.h"}
+    for name in classes ^ named | headers ^ set(re.findall(r"`(.*?)`", " ".join(rows))):
+        yield f"docs/guide.md: the table of C++ differs from the headers in {name}"
+
+
 def faults():
+    yield from not_in_the_table_of_classes()
     yield from not_installed()
     yield from tests_that_are_not_there()
     yield from packages()
