@@ -2,8 +2,6 @@
 /* Each call of the library that waits, with the set-up that it needs. */
 #include "calls.h"
 
-#include <string.h>
-
 #include "fixture.h"
 
 zkr_session *calls_session(const char *hosts)

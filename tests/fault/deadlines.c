@@ -6,10 +6,6 @@
  * ZKR_OUTAGES is the number of outages of each kind. */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "calls.h"
 #include "cluster.h"
 #include "oracle.h"

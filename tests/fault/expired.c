@@ -6,9 +6,6 @@
  * ZKR_EXPIRED is the number of holders, and of waiters. */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "oracle.h"
 
 enum { SMOKE = 24, MARGIN_MS = 700 };

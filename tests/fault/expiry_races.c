@@ -6,9 +6,6 @@
  */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "oracle.h"
 
 #define MS 1000000LL

@@ -5,14 +5,10 @@
  * ZKR_CLAIMS is the number of claims, ZKR_QUEUES that of queues. */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include <malloc.h>
 #include <time.h>
 
 #include "oracle.h"
-#include "proxy.h"
 
 enum {
     SMOKE_CLAIMS = 1000,

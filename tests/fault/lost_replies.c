@@ -5,11 +5,7 @@
  * ZKR_REPLIES is the number of creates, and of deletes. */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "oracle.h"
-#include "proxy.h"
 
 enum { SMOKE = 40 };
 
@@ -137,8 +133,8 @@ static void the_caller_has_left(void)
 
 static void the_claim_is_cancelled(void)
 {
-    struct recorder *r = recorder_new();
-    zkr_request *request = NULL;
+    AUTO(recorder) r = recorder_new();
+    AUTO(request) request = NULL;
 
     swallow(ZOO_CREATE2_OP);
     ok(zkr_mutex_acquire_async(mutex, SOON_MS, record_acquire, r, &request));
@@ -151,8 +147,6 @@ static void the_claim_is_cancelled(void)
         given_up++;
     }
     wait_children(path, 0);
-    zkr_request_free(request);
-    recorder_free(r);
 }
 
 /* -- deletes -------------------------------------------------------------- */

@@ -3,12 +3,6 @@
  * last one. */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "proxy.h"
-
 enum { SERVERS = 3, TIMEOUT_MS = 2000, HEALTHY_MS = 60000 };
 
 static struct ensemble *ensemble;

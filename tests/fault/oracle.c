@@ -3,9 +3,6 @@
  * judge. */
 #include "oracle.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -2,11 +2,8 @@
 /* Outages: the ways in which one server or another is not available. */
 #include "outages.h"
 
-#include <stdio.h>
-
 #include "calls.h"
 #include "fixture.h"
-#include "proxy.h"
 
 enum {
     FLOODERS = 4,

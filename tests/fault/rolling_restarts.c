@@ -6,9 +6,6 @@
  * ZKR_RESTARTS is the number of rounds, of three restarts each. */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "oracle.h"
 
 enum {

@@ -3,10 +3,6 @@
  * threads. */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum {
     REPLY_MS = 5000, /* the default of the sessions */
     CLOCKS_MS = 10,  /* of two that both count whole milliseconds */
@@ -222,6 +218,12 @@ bool waiter_is_done(void *w)
     return waiting == NULL || atomic_load(&waiting->done);
 }
 
+zkr_grant *waiter_grant(struct waiter *w)
+{
+    ok(waiter_join(w));
+    return w->grant;
+}
+
 int waiter_join(struct waiter *w)
 {
     struct waiting *waiting = w->waiting;
@@ -335,6 +337,18 @@ void wait_session_state(zkr_session *s, enum zkr_session_state_kind state)
         fail_msg("session is %s, not %s",
                  zkr_session_state_name(zkr_session_state(s)),
                  zkr_session_state_name(state));
+}
+
+void disconnect(struct proxy *proxy, zkr_session *s)
+{
+    proxy_cut(proxy);
+    wait_session_state(s, ZKR_SESSION_SUSPENDED);
+}
+
+void connect_again(struct proxy *proxy, zkr_session *s)
+{
+    proxy_heal(proxy);
+    wait_session_state(s, ZKR_SESSION_RECONNECTED);
 }
 
 static bool grant_is(void *arg)

@@ -5,6 +5,9 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <zkrecipes/zkrecipes.h>
 
@@ -97,6 +100,8 @@ void waiter_start_by(struct waiter *w, acquire_call *call, void *lock,
 /* Returns its rc, and fails when the thread does not end soon. */
 int waiter_join(struct waiter *w);
 bool waiter_is_done(void *w);
+/* Fails when it has none. */
+zkr_grant *waiter_grant(struct waiter *w);
 
 /* On a thread of its own, whose end it waits for. */
 void on_thread(void *(*run)(void *), void *arg);
@@ -114,6 +119,10 @@ size_t count_children(const char *path);
 void delete_nth_child(const char *path, size_t n);
 
 void wait_session_state(zkr_session *s, enum zkr_session_state_kind state);
+/* Break the connection through the proxy; let it be made again: until the
+ * session knows of it. */
+void disconnect(struct proxy *proxy, zkr_session *s);
+void connect_again(struct proxy *proxy, zkr_session *s);
 void wait_grant_state(zkr_grant *g, enum zkr_grant_state_kind state);
 
 /* After server_kill9(). A server forgets clients that connect while it starts,

@@ -2,9 +2,6 @@
 /* The onlooker: common parts of the tests of participants, find and break. */
 #include "onlooker.h"
 
-#include <stdio.h>
-#include <string.h>
-
 zkr_session *s;
 zkr_mutex *m;
 char path[64];

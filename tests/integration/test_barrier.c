@@ -4,15 +4,10 @@
  * restart, and what is left on the servers. */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <zookeeper/proto.h>
-
-#include "proxy.h"
 
 /* Each fault strikes so often. */
 #define TWICE 2
@@ -177,10 +172,8 @@ TEST(a_wake_up_lets_nobody_pass)
     start(&waiting, call_wait, barrier);
     for (int time = 0; time < TWICE; time++) {
         wait_watches(1);
-        proxy_cut(proxy);
-        wait_session_state(s, ZKR_SESSION_SUSPENDED);
-        proxy_heal(proxy);
-        wait_session_state(s, ZKR_SESSION_RECONNECTED);
+        disconnect(proxy, s);
+        connect_again(proxy, s);
         wait_watches(1);
         assert_int_equal(admin_set(admin, path, "changed"), ZOK);
         settle(s);
@@ -202,8 +195,7 @@ TEST(a_removal_in_between_is_seen)
         ok(zkr_barrier_set(barrier, SOON_MS));
         start(&waiting, call_wait, barrier);
         wait_watches(1);
-        proxy_cut(proxy);
-        wait_session_state(s, ZKR_SESSION_SUSPENDED);
+        disconnect(proxy, s);
         assert_int_equal(admin_delete(admin, path), ZOK);
         if (time == 1)
             expire(s);
@@ -401,10 +393,8 @@ TEST(a_wake_up_lets_nobody_enter_or_leave)
         start(&caller, phase == 0 ? call_enter : call_leave, m);
         for (int time = 0; time < TWICE; time++) {
             wait_watches(1);
-            proxy_cut(proxy);
-            wait_session_state(s, ZKR_SESSION_SUSPENDED);
-            proxy_heal(proxy);
-            wait_session_state(s, ZKR_SESSION_RECONNECTED);
+            disconnect(proxy, s);
+            connect_again(proxy, s);
             settle(s);
             assert_false(is_done(&caller));
         }
@@ -452,8 +442,7 @@ TEST(a_member_without_a_node_does_not_enter)
     start(&callers[0], call_enter, m);
     start(&callers[1], call_enter, second);
     wait_watches(2);
-    proxy_cut(proxy);
-    wait_session_state(s, ZKR_SESSION_SUSPENDED);
+    disconnect(proxy, s);
     expire(s);
     assert_int_equal(count_children(path), 1);
     assert_int_equal(admin_create(admin, ready, ""), ZOK);
@@ -798,10 +787,10 @@ static char *node_beside(const char *one)
  * this time overtook it: then one member was counted as two. */
 TEST(a_member_that_enters_again_counts_once)
 {
-    zkr_double_barrier *other = new_member_of(s, 3);
-    zkr_double_barrier *m;
+    AUTO(session) slow = NULL;
+    AUTO(double_barrier) other = new_member_of(s, 3);
+    AUTO(double_barrier) m = NULL;
     struct caller callers[2];
-    zkr_session *slow;
 
     ok(zkr_session_open(proxy_hosts(proxy),
                         OPTS(session, .session_timeout_ms = SESSION_MS,
@@ -838,9 +827,6 @@ TEST(a_member_that_enters_again_counts_once)
     assert_int_equal(result(&callers[1]), ZKR_OK);
     assert_int_equal(result(&callers[0]), ZKR_OK);
     both(call_leave, other, m);
-    zkr_double_barrier_free(other);
-    zkr_double_barrier_free(m);
-    close_session(slow);
 }
 
 /* The server of the one that leaves may not know yet of one that has entered
@@ -962,8 +948,8 @@ TEST(a_callback_cannot_wait)
 TEST(a_program_with_its_own_loop_waits)
 {
     zkr_double_barrier *m;
-    zkr_barrier *b;
-    zkr_session *own;
+    AUTO(session) own = NULL;
+    AUTO(barrier) b = NULL;
     struct caller waiting;
 
     own = open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
@@ -979,8 +965,6 @@ TEST(a_program_with_its_own_loop_waits)
     assert_int_equal(zkr_double_barrier_enter(m, 0), ZKR_OK);
     zkr_double_barrier_free(m);
     wait_nodes(1);
-    zkr_barrier_free(b);
-    close_session(own);
 }
 
 int main(void)

@@ -2,10 +2,6 @@
 /* Tests of a break: it deletes exactly the given node, never a newer one. */
 #include "onlooker.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static int64_t czxid(const char *node)
 {
     struct Stat stat;

@@ -3,9 +3,6 @@
  * servers refuse, lost answers, deadlines, expiries, callbacks and the end. */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -109,7 +106,7 @@ TEST(a_node_is_made_read_changed_and_deleted)
 
 TEST(the_children_of_a_node_are_its_names)
 {
-    struct zkr_reply *reply = NULL;
+    AUTO(reply) reply = NULL;
 
     ok(zkr_session_children(s, dir, SOON_MS, &reply));
     assert_int_equal(reply->count, 0);
@@ -122,7 +119,6 @@ TEST(the_children_of_a_node_are_its_names)
     assert_int_equal(reply->count, 2);
     assert_int_equal(reply->names[0][0] + reply->names[1][0], 'a' + 'b');
     assert_int_equal(reply->stat.children, 2);
-    zkr_reply_free(reply);
 }
 
 static void refuses(int rc, int expected)
@@ -294,8 +290,7 @@ TEST(an_expiry_between_is_no_error)
         struct answer got = { .recorder = r };
         int64_t before = zkr_session_id(s);
 
-        proxy_cut(proxy);
-        wait_session_state(s, ZKR_SESSION_SUSPENDED);
+        disconnect(proxy, s);
         ok(zkr_session_create_async(s, in_dir(time == 0 ? "one" : "two"), "", 0,
                                     &opts, -1, on_answer, &made));
         ok(zkr_session_get_async(s, dir, -1, on_answer, &got));
@@ -435,8 +430,7 @@ TEST(a_close_ends_what_is_under_way)
                              &a));
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     ok(zkr_session_get_async(s, dir, -1, on_answer, &a));
-    proxy_cut(proxy);
-    wait_session_state(s, ZKR_SESSION_SUSPENDED);
+    disconnect(proxy, s);
     ok(zkr_session_delete_async(s, dir, 0, -1, on_answer, &a));
     (void)zkr_session_close(s);
     assert_int_equal(recorder_count(a.recorder), 3);

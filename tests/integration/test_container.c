@@ -3,9 +3,6 @@
  * are empty, at any moment, also between our list and our create. */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { THREADS = 10, ROUNDS = 20 };
 
 struct user_of_lock {

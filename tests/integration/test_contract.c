@@ -7,10 +7,6 @@
  */
 #include "contract/stage.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const struct subject *const subjects[] = {
     &taking_turns,       &waits_that_end, &releases, &lost_requests,
     &broken_connections, &losses,         &claims,

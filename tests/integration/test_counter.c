@@ -4,9 +4,6 @@
  * lost unsaid, whatever the network does. */
 #include "usual.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -230,8 +227,8 @@ TEST(missing_parents_are_containers)
 
 TEST(a_counter_is_below_the_chroot)
 {
-    zkr_counter *inner_counter;
-    zkr_session *inner;
+    AUTO(session) inner = NULL;
+    AUTO(counter) inner_counter = NULL;
 
     make_parent();
     *strrchr(path, '/') = '\0';
@@ -245,8 +242,6 @@ TEST(a_counter_is_below_the_chroot)
     assert_int_equal(admin_delete(admin, path), ZOK);
     assert_int_equal(zkr_counter_add(inner_counter, 3, SOON_MS, NULL),
                      ZKR_ENOCHROOT);
-    zkr_counter_free(inner_counter);
-    close_session(inner);
 }
 
 TEST(a_number_that_does_not_fit_is_not_written)
@@ -505,14 +500,12 @@ TEST(under_faults_the_sum_is_right_but_for_the_unknown)
 
 TEST(a_program_with_its_own_loop_counts)
 {
-    zkr_counter *c;
-    zkr_session *own;
+    AUTO(session) own = NULL;
+    AUTO(counter) c = NULL;
 
     own = open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
     ok(zkr_counter_new(own, path, NULL, &c));
     assert_int_equal(add(c, 1), 1);
-    zkr_counter_free(c);
-    close_session(own);
 }
 
 int main(void)

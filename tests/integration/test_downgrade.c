@@ -4,11 +4,6 @@
  * operator. */
 #include "rw_fixture.h"
 
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static zkr_grant *downgrade(zkr_rwlock *l, zkr_grant *writing)
 {
     zkr_grant *reading = NULL;

@@ -3,9 +3,6 @@
  * of the edges. */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static char longest[ZKR_DATA_MAX];
 
 struct edge {
@@ -104,8 +101,8 @@ TEST_ROWS(the_limit_of_a_semaphore, edges, e)
 {
     struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     char limit[80];
-    zkr_semaphore *before = NULL;
-    zkr_semaphore *sem = NULL;
+    AUTO(semaphore) before = NULL;
+    AUTO(semaphore) sem = NULL;
     struct limited l = { NULL, e->number < 0 ? 0 : (uint32_t)e->number };
 
     (void)snprintf(limit, sizeof(limit), "%s-limit", path);
@@ -123,8 +120,6 @@ TEST_ROWS(the_limit_of_a_semaphore, edges, e)
         assert_int_equal(zkr_semaphore_new(s, path, 5, &opts, &sem),
                          ZKR_EDAMAGED);
     }
-    zkr_semaphore_free(sem);
-    zkr_semaphore_free(before);
 }
 
 /* -- nodes of locks -------------------------------------------------------- */

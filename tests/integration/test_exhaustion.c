@@ -4,9 +4,6 @@
  * lock. */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "seed.h"
 
 #define DIRECTORY "/tests/exhausted"
@@ -36,9 +33,9 @@ static void count_warnings(enum zkr_log_level level, const char *line,
 
 TEST(no_lock_is_granted_when_the_counter_sticks)
 {
+    AUTO(session) s = NULL;
     AUTO(recorder) warnings = recorder_new();
     zkr_grant *g = NULL;
-    AUTO(session) s = NULL;
     AUTO(mutex) m = NULL;
     int granted = 0;
     int rc;

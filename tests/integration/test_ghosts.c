@@ -5,10 +5,6 @@
  * it has missed. */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "seed.h"
 #include "txn_log.h"
 
@@ -94,37 +90,28 @@ static void hand_over(zkr_grant *first, acquire_call *call, void *rival)
     assert_int_equal(call(rival, 0, &g), ZKR_EBUSY);
     waiter_start_by(&w, call, rival, SOON_MS);
     release(first);
-    ok(waiter_join(&w));
-    release(w.grant);
+    release(waiter_grant(&w));
 }
 
 static void mutex_leaves_out(int ghosts, const char *path)
 {
-    zkr_session *s = open_at(odd, 0);
-    zkr_session *healthy = open_at(the_server, 0);
-    zkr_mutex *m = new_mutex(s, path);
-    zkr_mutex *rival = new_mutex(healthy, path);
+    AUTO(session) s = open_at(odd, 0);
+    AUTO(session) healthy = open_at(the_server, 0);
+    AUTO(mutex) m = new_mutex(s, path);
+    AUTO(mutex) rival = new_mutex(healthy, path);
 
     hand_over(acquire_behind(ghosts, by_mutex, m), by_mutex, rival);
-    zkr_mutex_free(m);
-    zkr_mutex_free(rival);
-    close_session(s);
-    close_session(healthy);
 }
 
 static void rwlock_leaves_out(int ghosts, const char *path, acquire_call *call,
                               acquire_call *by_rival)
 {
-    zkr_session *s = open_at(odd, 0);
-    zkr_session *healthy = open_at(the_server, 0);
-    zkr_rwlock *lock = new_rwlock(s, path);
-    zkr_rwlock *rival = new_rwlock(healthy, path);
+    AUTO(session) s = open_at(odd, 0);
+    AUTO(session) healthy = open_at(the_server, 0);
+    AUTO(rwlock) lock = new_rwlock(s, path);
+    AUTO(rwlock) rival = new_rwlock(healthy, path);
 
     hand_over(acquire_behind(ghosts, call, lock), by_rival, rival);
-    zkr_rwlock_free(lock);
-    zkr_rwlock_free(rival);
-    close_session(s);
-    close_session(healthy);
 }
 
 TEST(a_ghost_is_waited_for_and_then_left_out)
@@ -172,10 +159,10 @@ static bool note_time(void *times_ms, const struct txn *t)
 /* The holder has no lease, so it writes nothing. */
 TEST(a_real_holder_is_asked_about_and_waited_for)
 {
-    zkr_session *s = open_at(odd, 0);
-    zkr_session *healthy = open_at(the_server, ZKR_SESSION_NO_LEASE);
-    zkr_mutex *m = new_mutex(s, HELD);
-    zkr_mutex *rival = new_mutex(healthy, HELD);
+    AUTO(session) s = open_at(odd, 0);
+    AUTO(session) healthy = open_at(the_server, ZKR_SESSION_NO_LEASE);
+    AUTO(mutex) m = new_mutex(s, HELD);
+    AUTO(mutex) rival = new_mutex(healthy, HELD);
     zkr_grant *g = acquire(rival);
     struct waiter w;
     int64_t began = now_ms();
@@ -192,12 +179,7 @@ TEST(a_real_holder_is_asked_about_and_waited_for)
     assert_false(waiter_is_done(&w));
     ok(zkr_grant_check(g));
     release(g);
-    ok(waiter_join(&w));
-    release(w.grant);
-    zkr_mutex_free(m);
-    zkr_mutex_free(rival);
-    close_session(s);
-    close_session(healthy);
+    release(waiter_grant(&w));
 }
 
 static int put_nodes(struct admin *client)

@@ -3,8 +3,6 @@
  * recipes with owners build on them. */
 #include "fixture.h"
 
-#include <stdio.h>
-
 static zkr_session *s;
 static zkr_rwlock *lock;
 static char path[64];

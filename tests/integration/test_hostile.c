@@ -5,9 +5,6 @@
  */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/clock.h"
 #include "request/client.h"
 

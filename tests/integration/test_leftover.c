@@ -6,7 +6,6 @@
  * drops the client's request to close the session. */
 #include "fixture.h"
 
-#include <stdio.h>
 #include <time.h>
 
 #include <zookeeper/proto.h>
@@ -93,8 +92,7 @@ TEST(a_waiter_leaves_nothing_that_blocks)
         wait_children(path, 2); /* the rival, and the waiter anew */
     }
     release(g);
-    assert_int_equal(waiter_join(&w), ZKR_OK);
-    release(w.grant);
+    release(waiter_grant(&w));
 }
 
 /* The delete gets the same answer, so the session after that deletes the
@@ -115,8 +113,7 @@ TEST(two_sessions_in_a_row_leave_nothing)
     await_deletes(3);
     wait_children(path, 2);
     release(g);
-    assert_int_equal(waiter_join(&w), ZKR_OK);
-    release(w.grant);
+    release(waiter_grant(&w));
 }
 
 /* The first that is found tells that the session lives: the others go as well.
@@ -206,8 +203,7 @@ TEST(a_node_that_was_never_seen_goes_as_well)
           zkr_session_state(s) == ZKR_SESSION_RECONNECTED);
     wait_children(path, 2);
     release(g);
-    assert_int_equal(waiter_join(&w), ZKR_OK);
-    release(w.grant);
+    release(waiter_grant(&w));
     assert_int_equal(count_children(path), 0);
 }
 

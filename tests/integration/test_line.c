@@ -3,10 +3,6 @@
  * each other, counted in requests, and that it never lets two of them in. */
 #include "usual.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <zookeeper/proto.h>
 
 static struct recorder *told;
@@ -127,8 +123,7 @@ TEST(somebody_who_came_meanwhile_is_seen)
     settle(s);
     assert_false(waiter_is_done(&w));
     release(g);
-    ok(waiter_join(&w));
-    release(w.grant);
+    release(waiter_grant(&w));
 }
 
 /* The first of its session that waits: its number follows, but others are
@@ -194,8 +189,7 @@ TEST(another_directory_is_noticed)
     assert_false(waiter_is_done(&w));
     stranger(last, name);
     assert_int_equal(admin_delete(admin, name), ZOK);
-    ok(waiter_join(&w));
-    release(w.grant);
+    release(waiter_grant(&w));
 }
 
 /* -- neighbours ------------------------------------------------------------ */
@@ -323,10 +317,8 @@ TEST(a_new_connection_lists)
     waiter_start(&w, m, -1);
     wait_children(path, 2);
     wait_watched(1);
-    proxy_cut(proxy);
-    wait_session_state(s, ZKR_SESSION_SUSPENDED);
-    proxy_heal(proxy);
-    wait_session_state(s, ZKR_SESSION_RECONNECTED);
+    disconnect(proxy, s);
+    connect_again(proxy, s);
     proxy_reset_counts(proxy);
     release(g);
     ok(waiter_join(&w));
@@ -420,6 +412,5 @@ TEST(readers_follow_a_writer_without_a_list)
         assert_false(waiter_is_done(&writer));
         release(readers[i].grant);
     }
-    ok(waiter_join(&writer));
-    release(writer.grant);
+    release(waiter_grant(&writer));
 }

@@ -3,9 +3,6 @@
  * answer soon: what overtakes them, and what does not. */
 #include "usual.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include <zookeeper/proto.h>
 
 /* More than are ever under way at once. */
@@ -164,8 +161,7 @@ TEST(after_a_cut_the_lock_is_held_before_a_read_is_answered)
 {
     zkr_grant *g = acquire(m);
 
-    proxy_cut(proxy);
-    wait_session_state(s, ZKR_SESSION_SUSPENDED);
+    disconnect(proxy, s);
     post_reads();
     proxy_rule(proxy, ZOO_EXISTS_OP, 1, PROXY_HOLD_REQUEST);
     proxy_heal(proxy);
@@ -205,8 +201,7 @@ TEST(reads_and_writes_go_in_the_order_of_the_calls)
 {
     static int32_t versions[MANY / 4];
 
-    proxy_cut(proxy);
-    wait_session_state(s, ZKR_SESSION_SUSPENDED);
+    disconnect(proxy, s);
     for (int i = 0; i < MANY / 4; i++) {
         versions[i] = i + 1;
         ok(zkr_session_set_async(s, data, "new", 3, i, -1, on_answer,

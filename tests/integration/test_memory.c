@@ -4,7 +4,6 @@
 #include "fixture.h"
 
 #include <malloc.h>
-#include <string.h>
 
 #include "lock/claim.h"
 #include "lock/locks.h"

@@ -3,9 +3,6 @@
  * nodes are made by hand, as Curator makes them. */
 #include "onlooker.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "protocol/roster.h"
 
 #define NOBODY SIZE_MAX
@@ -128,7 +125,7 @@ TEST(leases_hold_and_the_queue_waits)
  * than permits. */
 TEST(the_lease_of_the_first_waiter_does_not_hold)
 {
-    struct zkr_participants *list;
+    AUTO(participants) list = NULL;
 
     make_semaphore();
     make_by(admin, LEASE "1");
@@ -149,13 +146,12 @@ TEST(the_lease_of_the_first_waiter_does_not_hold)
     assert_place(list, 0, LEASE "0", true, NOBODY);
     assert_place(list, 1, LEASE "1", true, NOBODY);
     assert_place(list, 2, QUEUED "6", false, NOBODY);
-    zkr_participants_free(list);
 }
 
 /* Only sessions say who has been promised a lease. */
 TEST(leases_and_the_first_waiter_are_read)
 {
-    struct zkr_participants *list;
+    AUTO(participants) list = NULL;
 
     make_semaphore();
     make_by(admin, LEASE "1");
@@ -172,7 +168,6 @@ TEST(leases_and_the_first_waiter_are_read)
     list = list_reading(path, 0, 2);
     assert_int_equal(list->count, 2);
     assert_int_equal(list->total, 4);
-    zkr_participants_free(list);
 }
 
 /* Curator counts every child of "leases"; in a queue, what is no lock of its is
@@ -213,7 +208,7 @@ TEST(a_lock_beside_a_semaphore_has_its_own_queue)
 
 TEST(the_nodes_of_a_semaphore_can_be_asked_and_broken)
 {
-    struct zkr_participants *list;
+    AUTO(participants) list = NULL;
     char data[64];
 
     make_semaphore();
@@ -229,7 +224,6 @@ TEST(the_nodes_of_a_semaphore_can_be_asked_and_broken)
     list = list_all();
     assert_int_equal(list->count, 0);
     assert_true(list->semaphore);
-    zkr_participants_free(list);
 }
 
 /* --- what is none --- */

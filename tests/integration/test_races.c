@@ -5,10 +5,6 @@
  * least so long. */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static bool goes_on(int64_t start, size_t done, size_t least)
 {
     const char *seconds = getenv("ZKR_RACE_SECONDS");

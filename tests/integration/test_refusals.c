@@ -5,8 +5,6 @@
 #include "fixture.h"
 
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 
 #include <zookeeper/proto.h>
 

@@ -4,10 +4,6 @@
  * a client that has seen more: for ever, if it does not give its session up. */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <sys/wait.h>
 
 #include "spawn.h"
@@ -69,11 +65,11 @@ static zkr_session *open_at_server(void)
  * restarted. */
 TEST(a_session_that_outlives_a_restore_comes_back)
 {
-    zkr_session *holding = open_at_server();
-    zkr_session *waiting = open_at_server();
+    AUTO(session) holding = open_at_server();
+    AUTO(session) waiting = open_at_server();
     const char *path = new_path();
-    zkr_mutex *m = new_mutex(holding, path);
-    zkr_mutex *n = new_mutex(waiting, path);
+    AUTO(mutex) m = new_mutex(holding, path);
+    AUTO(mutex) n = new_mutex(waiting, path);
 
     copy_data();
     for (int i = 0; i < 2; i++) {
@@ -98,10 +94,6 @@ TEST(a_session_that_outlives_a_restore_comes_back)
         release(w.grant);
         release(acquire(m));
     }
-    zkr_mutex_free(m);
-    zkr_mutex_free(n);
-    close_session(holding);
-    close_session(waiting);
 }
 
 static int setup(void)

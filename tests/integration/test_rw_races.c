@@ -3,9 +3,6 @@
  * cancelled claims at the same time; then with sessions that end under them. */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { SESSIONS = 3, THREADS = 12, ROUNDS = 60 };
 
 static zkr_session *sessions[SESSIONS];

@@ -3,9 +3,6 @@
  * wrong. */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "secured.h"
@@ -64,11 +61,11 @@ static void lock_once(zkr_session *s)
 TEST(a_user_has_what_only_that_user_may)
 {
     struct zkr_session_opts opts = sasl_opts();
-    zkr_session *anybody = open_session();
-    zkr_session *s;
-    zkr_mutex *m;
+    AUTO(session) s = NULL;
+    AUTO(session) anybody = open_session();
+    AUTO(mutex) m = NULL;
     zkr_grant *g;
-    zkr_mutex *theirs;
+    AUTO(mutex) theirs = NULL;
     const char *path = new_path();
 
     opts.acl = "sasl:" SERVER_SASL_USER ":cdrwa";
@@ -82,10 +79,6 @@ TEST(a_user_has_what_only_that_user_may)
         assert_int_equal(zkr_mutex_acquire(theirs, 0, &none), ZKR_ZNOAUTH);
     }
     release(g);
-    zkr_mutex_free(theirs);
-    zkr_mutex_free(m);
-    close_session(s);
-    close_session(anybody);
 }
 
 static void write_password(const char *name, const char *password)

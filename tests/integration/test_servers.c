@@ -2,10 +2,6 @@
 /* Tests of a session that gets other servers, on an ensemble of three. */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { OPENS = 12 };
 
 static struct ensemble *ensemble;

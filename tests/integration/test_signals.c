@@ -3,10 +3,6 @@
  * threads only, and neither a signal nor a cancelled thread disturbs a call. */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <dirent.h>
 #include <signal.h>
 #include <time.h>
@@ -72,8 +68,8 @@ TEST(threads_of_a_session_block_all_signals)
     long before[THREADS_MAX];
     long now[THREADS_MAX];
     int count = list_threads(before);
-    zkr_session *s = open_session();
-    zkr_mutex *m = new_mutex(s, new_path());
+    AUTO(session) s = open_session();
+    AUTO(mutex) m = new_mutex(s, new_path());
     int others = 0;
     int all;
 
@@ -87,8 +83,6 @@ TEST(threads_of_a_session_block_all_signals)
             fail_msg("thread %ld lets signals in", now[i]);
     }
     assert_int_equal(others, 5);
-    zkr_mutex_free(m);
-    close_session(s);
 }
 
 static atomic_int signals;

@@ -5,8 +5,6 @@
 
 #include <dlfcn.h>
 #include <netdb.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "session/session.h"
 
@@ -69,8 +67,8 @@ int getaddrinfo(const char *node, const char *service,
 TEST(deadlines_do_not_wait_for_a_name_server)
 {
     AUTO(recorder) r = recorder_new();
-    zkr_session *s = open_session();
-    zkr_session *other = open_session();
+    AUTO(session) s = open_session();
+    AUTO(session) other = open_session();
     const char *path = new_path();
     zkr_mutex *m = new_mutex(s, path);
     zkr_mutex *rival = new_mutex(other, path);
@@ -88,8 +86,6 @@ TEST(deadlines_do_not_wait_for_a_name_server)
     zkr_mutex_free(m);
     zkr_mutex_free(rival);
     wait_session_state(s, ZKR_SESSION_RECONNECTED); /* the server is told */
-    close_session(s);
-    close_session(other);
 }
 
 /* The thread that was left behind ends when the name server has answered. */

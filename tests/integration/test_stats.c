@@ -2,8 +2,6 @@
 /* Tests of the counters: exact counts of what sessions and locks have done. */
 #include "usual.h"
 
-#include <string.h>
-
 #include <zookeeper/proto.h>
 
 FIXTURE(usual_setup_two, usual_teardown)
@@ -114,8 +112,7 @@ TEST(a_wait_is_counted_with_its_time)
     waiter_start(&w, m, -1);
     AWAIT(of_mutex(m).waits > 0);
     release(held);
-    ok(waiter_join(&w));
-    release(w.grant);
+    release(waiter_grant(&w));
     n = of_mutex(m);
     assert_int_equal(n.waits, 1);
     assert_int_equal(n.grants, 1);
@@ -170,10 +167,8 @@ TEST(a_broken_connection_is_a_reconnect)
     struct zkr_counters n = ZKR_COUNTERS_INIT;
 
     for (int i = 0; i < 2; i++) {
-        proxy_cut(proxy);
-        wait_session_state(s, ZKR_SESSION_SUSPENDED);
-        proxy_heal(proxy);
-        wait_session_state(s, ZKR_SESSION_RECONNECTED);
+        disconnect(proxy, s);
+        connect_again(proxy, s);
         settle(s);
     }
     ok(zkr_session_stats(s, &n));
@@ -273,8 +268,7 @@ TEST(an_unfair_mutex_counts_too)
         ok(zkr_lockable_stats(unfair, &n));
     while (n.waits == 0);
     release(g);
-    ok(waiter_join(&w));
-    release(w.grant);
+    release(waiter_grant(&w));
     ok(zkr_lockable_stats(unfair, &n));
     assert_int_equal(n.acquires, 2);
     assert_int_equal(n.waits, 1);
@@ -309,8 +303,7 @@ TEST(of_a_lock_that_stays_the_callers_are_counted)
     waiter_start(&w, stays, -1);
     AWAIT(of_mutex(stays).waits > 0);
     release(g);
-    ok(waiter_join(&w));
-    release(w.grant);
+    release(waiter_grant(&w));
     n = of_mutex(stays);
     assert_int_equal(n.acquires, 7);
     assert_int_equal(n.waits, 1);
@@ -331,8 +324,7 @@ TEST(a_wait_for_the_fleet_is_counted)
     waiter_start(&w, stays, -1);
     AWAIT(of_mutex(stays).waits > 0);
     release(held);
-    ok(waiter_join(&w));
-    release(w.grant);
+    release(waiter_grant(&w));
     n = of_mutex(stays);
     assert_int_equal(n.acquires, 1);
     assert_int_equal(n.waits, 1);

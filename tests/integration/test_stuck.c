@@ -4,9 +4,6 @@
  * close nor an open may wait for it. */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>

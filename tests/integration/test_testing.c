@@ -2,8 +2,6 @@
 /* Tests of what programs have for their own tests: a session that ends. */
 #include "fixture.h"
 
-#include <string.h>
-
 #include <zkrecipes/testing.h>
 
 static struct proxy *proxy;
@@ -65,16 +63,13 @@ TEST(a_claim_that_waits_is_granted_in_the_next_session)
     ok(zkr_test_expire_session(s));
     wait_children(path, 2);
     release(held);
-    ok(waiter_join(&w));
-    release(w.grant);
+    release(waiter_grant(&w));
 }
 
 TEST(a_session_without_a_connection_is_not_ended)
 {
-    proxy_cut(proxy);
-    wait_session_state(s, ZKR_SESSION_SUSPENDED);
+    disconnect(proxy, s);
     assert_int_equal(zkr_test_expire_session(s), ZKR_EUNREACHABLE);
-    proxy_heal(proxy);
-    wait_session_state(s, ZKR_SESSION_RECONNECTED);
+    connect_again(proxy, s);
     assert_true(zkr_session_epoch(s) == 1);
 }

@@ -4,10 +4,6 @@
  * one; here a second client in the same session makes the twin. */
 #include "usual.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <zookeeper/proto.h>
 
 enum { DIGITS = 10 };
@@ -121,8 +117,7 @@ TEST(it_does_not_wait_for_itself)
     zkr_grant *before = acquire(rival);
 
     begin_with_a_twin(SOON_MS, r, 1);
-    proxy_heal(proxy);
-    wait_session_state(s, ZKR_SESSION_RECONNECTED);
+    connect_again(proxy, s);
     settle(s);
     assert_int_equal(recorder_count(r), 0);
     release(before);
@@ -167,8 +162,7 @@ static void waits_for_an_imitation(const char *fill)
     wait_children(path, 2);
     make_imitation(1, fill, node);
     proxy_cut(proxy); /* on a new connection the claim lists */
-    proxy_heal(proxy);
-    wait_session_state(s, ZKR_SESSION_RECONNECTED);
+    connect_again(proxy, s);
     release(before);
     settle(s);
     settle(s); /* the event, then the list */
@@ -177,8 +171,7 @@ static void waits_for_an_imitation(const char *fill)
     assert_false(waiter_is_done(&w));
     assert_int_equal(proxy_requests(proxy, ZOO_GETCHILDREN2_OP), searches);
     assert_int_equal(admin_delete(admin, node), ZOK);
-    assert_int_equal(waiter_join(&w), ZKR_OK);
-    release(w.grant);
+    release(waiter_grant(&w));
 }
 
 /* A client that knows our name could make us search for ever, or give up. */

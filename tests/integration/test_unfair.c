@@ -3,10 +3,6 @@
  * name, so that only the contents of the node settle an unknown outcome. */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "lock/claim.h"
 #include "lock/locks.h"
 #include "session/session.h"
@@ -100,7 +96,7 @@ TEST(all_who_wait_watch_the_one_node)
     size_t watchers = N + 1; /* the holder too */
     zkr_session *sessions[N];
     zkr_unfair_mutex *mutexes[N];
-    struct recorder *r = recorder_new();
+    AUTO(recorder) r = recorder_new();
     zkr_grant *g = take(other);
 
     for (size_t i = 0; i < N; i++) {
@@ -122,7 +118,6 @@ TEST(all_who_wait_watch_the_one_node)
         zkr_unfair_mutex_free(mutexes[i]);
         close_session(sessions[i]);
     }
-    recorder_free(r);
 }
 
 /* The owner of the node does not tell two claims of one session apart. */
@@ -271,9 +266,9 @@ TEST(a_node_that_two_may_have_made_is_deleted_once)
  * and the process aborted. */
 TEST(a_node_that_may_not_be_read_is_waited_for_again)
 {
-    struct recorder *r = recorder_new();
-    zkr_unfair_mutex *closed;
-    zkr_session *theirs;
+    AUTO(session) theirs = NULL;
+    AUTO(recorder) r = recorder_new();
+    AUTO(unfair_mutex) closed = NULL;
     int32_t exists = ZOO_EXISTS_OP;
     zkr_grant *g;
 
@@ -295,9 +290,6 @@ TEST(a_node_that_may_not_be_read_is_waited_for_again)
     release(g);
     assert_true(recorder_wait(r, 1, SOON_MS));
     release(recorded_grant(r, 0));
-    recorder_free(r);
-    zkr_unfair_mutex_free(closed);
-    close_session(theirs);
 }
 
 /* The same name is used again, so its presence proves nothing. */

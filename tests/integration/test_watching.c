@@ -2,10 +2,6 @@
 /* Tests of watches that last, on a real server. */
 #include "usual.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <zookeeper/proto.h>
 
 #define REMOVE_WATCHES 18 /* proto.h has no name for it */
@@ -117,6 +113,8 @@ static void end(struct log *log)
     (void)pthread_mutex_destroy(&log->lock);
     free(log);
 }
+
+SCOPED(struct log, log, end)
 
 static size_t count_of(struct log *log)
 {
@@ -261,7 +259,7 @@ FIXTURE(setup, usual_teardown)
 
 TEST(data_is_told_whenever_it_changes)
 {
-    struct log *log = watch(ZKR_WATCH_DATA);
+    AUTO(log) log = watch(ZKR_WATCH_DATA);
 
     expect(log, 0, ZKR_WATCH_FIRST, ZNONODE, "");
     create(path, "a");
@@ -277,12 +275,11 @@ TEST(data_is_told_whenever_it_changes)
     expect(log, 4, ZKR_WATCH_CHANGED, ZNONODE, "");
     create(path, "c");
     expect(log, 5, ZKR_WATCH_CHANGED, ZOK, "c");
-    end(log);
 }
 
 TEST(existence_is_told_and_nothing_else)
 {
-    struct log *log = watch(ZKR_WATCH_EXISTS);
+    AUTO(log) log = watch(ZKR_WATCH_EXISTS);
 
     expect(log, 0, ZKR_WATCH_FIRST, ZNONODE, "");
     create(path, "a");
@@ -298,7 +295,6 @@ TEST(existence_is_told_and_nothing_else)
     create(path, "a");
     expect(log, 3, ZKR_WATCH_CHANGED, ZOK, "");
     assert_true(log->calls[3].czxid > log->calls[1].czxid);
-    end(log);
 }
 
 /* The server tells of the deletion, so nothing is read, and nothing is left to
@@ -333,18 +329,17 @@ TEST(a_watch_until_the_deletion_ends_with_it)
 
 TEST(a_watch_of_a_missing_node_until_its_deletion_has_ended)
 {
-    struct log *log = watch(ZKR_WATCH_CHILDREN | ZKR_WATCH_UNTIL_DELETED);
+    AUTO(log) log = watch(ZKR_WATCH_CHILDREN | ZKR_WATCH_UNTIL_DELETED);
 
     expect(log, 0, ZKR_WATCH_FIRST, ZNONODE, "");
     create(path, "a");
     expect_no_more(log, 1);
-    end(log);
 }
 
 /* Changes before the deletion that were not told make it no ZKR_WATCH_ENDED. */
 TEST(a_deletion_after_other_changes_is_told_as_a_change)
 {
-    struct log *log;
+    AUTO(log) log = NULL;
 
     create(path, "a");
     log = watch(ZKR_WATCH_CHILDREN | ZKR_WATCH_UNTIL_DELETED);
@@ -356,13 +351,12 @@ TEST(a_deletion_after_other_changes_is_told_as_a_change)
     erase(path);
     expect(log, 2, ZKR_WATCH_CHANGED, ZNONODE, "");
     expect_no_more(log, 3);
-    end(log);
 }
 
 /* The same when it has been read, and the callback is not done yet. */
 TEST(a_deletion_after_an_untold_change_is_told_as_a_change)
 {
-    struct log *log;
+    AUTO(log) log = NULL;
 
     create(path, "a");
     log = watch_held(ZKR_WATCH_DATA | ZKR_WATCH_UNTIL_DELETED);
@@ -375,14 +369,13 @@ TEST(a_deletion_after_an_untold_change_is_told_as_a_change)
     atomic_store(&log->held, false);
     expect(log, 1, ZKR_WATCH_CHANGED, ZNONODE, "");
     expect_no_more(log, 2);
-    end(log);
 }
 
 /* Twice: the pause begins anew with each answer. */
 TEST(a_pause_makes_one_read_of_many_changes)
 {
     enum { PAUSE_MS = 400, CHANGES = 50 };
-    struct log *log = watch_new("0");
+    AUTO(log) log = watch_new("0");
 
     ok(zkr_watch_set_pause(log->watch, PAUSE_MS));
     for (int round = 0; round < 2; round++) {
@@ -401,12 +394,11 @@ TEST(a_pause_makes_one_read_of_many_changes)
         assert_true(count_of(log) - before <=
                     2 + (size_t)(lap.took_ns / 1000000 / PAUSE_MS));
     }
-    end(log);
 }
 
 TEST(children_are_told_by_name)
 {
-    struct log *log = watch(ZKR_WATCH_CHILDREN);
+    AUTO(log) log = watch(ZKR_WATCH_CHILDREN);
 
     expect(log, 0, ZKR_WATCH_FIRST, ZNONODE, "");
     create(path, NULL);
@@ -428,15 +420,13 @@ TEST(children_are_told_by_name)
     expect(log, 7, ZKR_WATCH_CHANGED, ZOK, "");
     create(child("c"), NULL);
     expect(log, 8, ZKR_WATCH_CHANGED, ZOK, "c ");
-    end(log);
 }
 
 TEST(a_node_that_is_there_is_told_first)
 {
-    struct log *log = watch_new("a");
+    AUTO(log) log = watch_new("a");
 
     expect_no_more(log, 1);
-    end(log);
 }
 
 /* The node is created between the read that misses it and the one that waits
@@ -462,8 +452,8 @@ TEST(a_creation_in_between_is_not_missed)
 TEST(paths_have_the_chroot)
 {
     AUTO(session) below = NULL;
-    struct log *root;
-    struct log *node;
+    AUTO(log) root = NULL;
+    AUTO(log) node = NULL;
 
     create(path, "root");
     below = open_session_with(OPTS(session, .chroot = path));
@@ -474,8 +464,6 @@ TEST(paths_have_the_chroot)
     create(child("x"), "a");
     expect(root, 1, ZKR_WATCH_CHANGED, ZOK, "x ");
     expect(node, 1, ZKR_WATCH_CHANGED, ZOK, "a");
-    end(root);
-    end(node);
 }
 
 /* Servers from 3.8.4 and 3.9.2 on refuse `exists` as well (ZOOKEEPER-2590). */
@@ -484,9 +472,9 @@ TEST(an_unreadable_node_is_told_when_it_is_readable)
     struct ACL writers = { ZOO_PERM_WRITE | ZOO_PERM_DELETE | ZOO_PERM_ADMIN,
                            { "world", "anyone" } };
     struct ACL_vector closed = { 1, &writers };
-    struct log *data;
-    struct log *children;
-    struct log *exists;
+    AUTO(log) data = NULL;
+    AUTO(log) children = NULL;
+    AUTO(log) exists = NULL;
     int refused;
 
     create(path, "a");
@@ -511,30 +499,15 @@ TEST(an_unreadable_node_is_told_when_it_is_readable)
         assert_int_equal(admin_set_acl(admin, path, &closed), ZOK);
         expire_and_wait(s);
     }
-    end(data);
-    end(children);
-    end(exists);
 }
 
 /* -- connections and sessions --------------------------------------------- */
 
-static void lose_connection(void)
-{
-    proxy_cut(proxy);
-    wait_session_state(s, ZKR_SESSION_SUSPENDED);
-}
-
-static void connect_again(void)
-{
-    proxy_heal(proxy);
-    wait_session_state(s, ZKR_SESSION_RECONNECTED);
-}
-
 TEST(changes_without_a_connection_are_told_later)
 {
-    struct log *data;
-    struct log *exists;
-    struct log *children;
+    AUTO(log) data = NULL;
+    AUTO(log) exists = NULL;
+    AUTO(log) children = NULL;
 
     create(path, "0");
     data = watch(ZKR_WATCH_DATA);
@@ -543,27 +516,24 @@ TEST(changes_without_a_connection_are_told_later)
     expect(data, 0, ZKR_WATCH_FIRST, ZOK, "0");
     expect(exists, 0, ZKR_WATCH_FIRST, ZOK, "");
     expect(children, 0, ZKR_WATCH_FIRST, ZOK, "");
-    lose_connection();
-    connect_again();
+    disconnect(proxy, s);
+    connect_again(proxy, s);
     expect_no_more(data, 1); /* a connection alone is no news */
     expect_no_more(exists, 1);
     expect_no_more(children, 1);
-    lose_connection();
+    disconnect(proxy, s);
     set(path, "1");
     create(child("x"), NULL);
-    connect_again();
+    connect_again(proxy, s);
     expect(data, 1, ZKR_WATCH_CHANGED, ZOK, "1");
     expect(children, 1, ZKR_WATCH_CHANGED, ZOK, "x ");
-    lose_connection();
+    disconnect(proxy, s);
     set(path, "2");
     erase(child("x"));
-    connect_again();
+    connect_again(proxy, s);
     expect(data, 2, ZKR_WATCH_CHANGED, ZOK, "2");
     expect(children, 2, ZKR_WATCH_CHANGED, ZOK, "");
     expect_no_more(exists, 1);
-    end(data);
-    end(exists);
-    end(children);
 }
 
 TEST(a_node_that_comes_and_goes_meanwhile_is_told)
@@ -575,22 +545,22 @@ TEST(a_node_that_comes_and_goes_meanwhile_is_told)
 
     for (int i = 0; i < 3; i++)
         expect(logs[i], 0, ZKR_WATCH_FIRST, ZNONODE, "");
-    lose_connection();
+    disconnect(proxy, s);
     create(path, "");
-    connect_again();
+    connect_again(proxy, s);
     for (int i = 0; i < 3; i++)
         expect(logs[i], 1, ZKR_WATCH_CHANGED, ZOK, "");
-    lose_connection();
+    disconnect(proxy, s);
     erase(path);
     create(path, "");
-    connect_again(); /* it is another one */
+    connect_again(proxy, s); /* it is another one */
     for (int i = 0; i < 3; i++) {
         expect(logs[i], 2, ZKR_WATCH_CHANGED, ZOK, "");
         assert_true(logs[i]->calls[2].czxid > logs[i]->calls[1].czxid);
     }
-    lose_connection();
+    disconnect(proxy, s);
     erase(path);
-    connect_again();
+    connect_again(proxy, s);
     for (int i = 0; i < 3; i++) {
         expect(logs[i], 3, ZKR_WATCH_CHANGED, ZNONODE, "");
         end(logs[i]);
@@ -599,9 +569,9 @@ TEST(a_node_that_comes_and_goes_meanwhile_is_told)
 
 TEST(a_new_session_is_a_gap)
 {
-    struct log *data;
-    struct log *exists;
-    struct log *children;
+    AUTO(log) data = NULL;
+    AUTO(log) exists = NULL;
+    AUTO(log) children = NULL;
 
     create(path, "0");
     create(child("x"), NULL);
@@ -632,47 +602,42 @@ TEST(a_new_session_is_a_gap)
     expire_and_wait(s);
     expect(data, 5, ZKR_WATCH_GAP, ZNONODE, "");
     expect(exists, 4, ZKR_WATCH_GAP, ZNONODE, "");
-    end(data);
-    end(exists);
-    end(children);
 }
 
 TEST(a_change_between_two_sessions_is_told)
 {
-    struct log *log = watch_new("0");
+    AUTO(log) log = watch_new("0");
 
     for (size_t i = 1; i < 3; i++) {
         char data[8];
 
         (void)snprintf(data, sizeof(data), "%zu", i);
-        lose_connection();
+        disconnect(proxy, s);
         expire(s);
         set(path, data);
         proxy_heal(proxy);
         expect(log, i, ZKR_WATCH_GAP, ZOK, data);
     }
-    end(log);
 }
 
 TEST(a_watch_without_a_connection_waits_for_one)
 {
-    struct log *log;
+    AUTO(log) log = NULL;
     struct log *freed;
 
     create(path, "a");
-    lose_connection();
+    disconnect(proxy, s);
     log = watch(ZKR_WATCH_DATA);
     freed = watch(ZKR_WATCH_DATA);
     end(freed);
     assert_int_equal(count_of(log), 0);
-    connect_again();
+    connect_again(proxy, s);
     expect(log, 0, ZKR_WATCH_FIRST, ZOK, "a");
-    end(log);
 }
 
 TEST(reads_that_fail_are_repeated)
 {
-    struct log *log;
+    AUTO(log) log = NULL;
 
     create(path, "0");
     proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_DROP_REPLY);
@@ -692,13 +657,12 @@ TEST(reads_that_fail_are_repeated)
     create(path, "2");
     expect(log, 3, ZKR_WATCH_CHANGED, ZOK, "2");
     assert_true(proxy_rule_done(proxy));
-    end(log);
 }
 
 /* The session ends while a read is under way. */
 TEST(a_session_that_ends_under_a_read_is_a_gap)
 {
-    struct log *log = watch_new("0");
+    AUTO(log) log = watch_new("0");
 
     for (size_t i = 1; i < 3; i++) {
         char data[8];
@@ -708,19 +672,18 @@ TEST(a_session_that_ends_under_a_read_is_a_gap)
         set(path, data);
         assert_true(proxy_wait_rule(proxy, SOON_MS));
         expire(s);
-        lose_connection();
+        disconnect(proxy, s);
         proxy_heal(proxy);
         expect(log, i, ZKR_WATCH_GAP, ZOK, data);
     }
     set(path, "x");
     expect(log, 3, ZKR_WATCH_CHANGED, ZOK, "x");
-    end(log);
 }
 
 TEST(a_server_that_restarts_ends_no_watch)
 {
-    struct log *data;
-    struct log *children;
+    AUTO(log) data = NULL;
+    AUTO(log) children = NULL;
 
     create(path, "0");
     data = watch(ZKR_WATCH_DATA);
@@ -740,15 +703,13 @@ TEST(a_server_that_restarts_ends_no_watch)
         await_told(data, ZOK, text);
         await_told(children, ZOK, names);
     }
-    end(data);
-    end(children);
 }
 
 /* -- callbacks ------------------------------------------------------------ */
 
 TEST(the_last_of_many_changes_is_told)
 {
-    struct log *log;
+    AUTO(log) log = NULL;
     char data[16];
 
     create(path, "0");
@@ -762,12 +723,11 @@ TEST(the_last_of_many_changes_is_told)
     atomic_store(&log->held, false);
     expect(log, 1, ZKR_WATCH_CHANGED, ZOK, "20");
     expect_no_more(log, 2);
-    end(log);
 }
 
 TEST(a_gap_stays_a_gap)
 {
-    struct log *log;
+    AUTO(log) log = NULL;
 
     create(path, "0");
     log = watch_held(ZKR_WATCH_DATA);
@@ -779,12 +739,11 @@ TEST(a_gap_stays_a_gap)
     atomic_store(&log->held, false);
     expect(log, 1, ZKR_WATCH_GAP, ZOK, "1");
     expect_no_more(log, 2);
-    end(log);
 }
 
 TEST(a_callback_can_free_its_watch)
 {
-    struct log *log = new_log();
+    AUTO(log) log = new_log();
 
     create(path, "a");
     log->ends_itself = true;
@@ -794,7 +753,6 @@ TEST(a_callback_can_free_its_watch)
     set(path, "b");
     expect_no_more(log, 1);
     log->watch = NULL;
-    end(log);
 }
 
 static void *free_it(void *arg)
@@ -810,7 +768,7 @@ static void *free_it(void *arg)
 
 TEST(a_free_waits_for_the_callback)
 {
-    struct log *log;
+    AUTO(log) log = NULL;
     pthread_t thread;
     size_t told;
 
@@ -828,15 +786,14 @@ TEST(a_free_waits_for_the_callback)
     assert_in_range(told, 1, 2);
     set(path, "c");
     expect_no_more(log, told);
-    end(log);
 }
 
 TEST(a_close_ends_watches)
 {
     zkr_session *mine = open_session();
-    struct log *data;
+    AUTO(log) data = NULL;
     struct log *freed;
-    struct log *missing;
+    AUTO(log) missing = NULL;
 
     create(path, "a");
     data = watch_by(mine, path, ZKR_WATCH_DATA);
@@ -850,8 +807,6 @@ TEST(a_close_ends_watches)
     close_session(mine);
     assert_in_range(count_of(data), 1, 2);
     assert_int_equal(count_of(missing), 1);
-    end(data);
-    end(missing);
 }
 
 struct tree {
@@ -896,7 +851,7 @@ TEST(a_callback_can_watch_more)
 TEST(the_event_loop_of_the_program_tells)
 {
     AUTO(session) mine = NULL;
-    struct log *log;
+    AUTO(log) log = NULL;
 
     mine = open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
     create(path, "0");
@@ -911,7 +866,6 @@ TEST(the_event_loop_of_the_program_tells)
         (void)snprintf(data, sizeof(data), "%zu", i + 1);
         set(path, data);
     }
-    end(log);
 }
 
 /* -- ends ----------------------------------------------------------------- */
@@ -988,8 +942,8 @@ TEST(others_go_on_watching_the_node)
  * freed must not end that. */
 TEST(a_waiting_claim_goes_on_watching)
 {
-    zkr_session *other = open_session();
-    zkr_mutex *second = new_mutex(other, path);
+    AUTO(session) other = open_session();
+    AUTO(mutex) second = new_mutex(other, path);
     zkr_grant *g = acquire(second);
     struct waiter w;
     struct log *log;
@@ -1002,10 +956,7 @@ TEST(a_waiting_claim_goes_on_watching)
     end(log);
     settle(s);
     release(g);
-    assert_int_equal(waiter_join(&w), ZKR_OK);
-    release(w.grant);
-    zkr_mutex_free(second);
-    close_session(other);
+    release(waiter_grant(&w));
 }
 
 TEST(a_watch_freed_under_its_read_leaves_nothing)
@@ -1182,9 +1133,9 @@ TEST(a_thousand_watches_on_one_session)
     wait_watches(before + MANY);
     set_all(2);
     wait_value(2);
-    lose_connection();
+    disconnect(proxy, s);
     set_all(3);
-    connect_again();
+    connect_again(proxy, s);
     wait_value(3);
     expire(s);
     set_all(4);
@@ -1215,8 +1166,8 @@ static void assert_forward(struct log *log)
 TEST(the_last_told_is_the_last_written)
 {
     enum { WRITES = 2000 };
-    struct log *data;
-    struct log *children;
+    AUTO(log) data = NULL;
+    AUTO(log) children = NULL;
     char last[16] = "0";
     bool is_there = false;
 
@@ -1249,8 +1200,4 @@ TEST(the_last_told_is_the_last_written)
     zkr_watch_free(data->watch);
     data->watch = NULL;
     assert_forward(data);
-    end(data);
-    end(children);
 }
-
-/* ------------------------------------------------------------------------- */

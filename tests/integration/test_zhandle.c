@@ -3,7 +3,6 @@
 #include "fixture.h"
 
 #include <signal.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -3,8 +3,6 @@
  */
 #include "usual.h"
 
-#include <stdio.h>
-
 struct proxy *proxy;
 zkr_session *s;
 zkr_session *theirs;

@@ -4,7 +4,6 @@
 
 #include <zookeeper/zookeeper.h>
 
-#include "expire.h"
 #include "fixture.h"
 
 _Atomic int64_t victim_id;

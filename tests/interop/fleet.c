@@ -2,10 +2,6 @@
 /* A fleet: three workers of each kind, busy with one lock, or one semaphore. */
 #include "fleet.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

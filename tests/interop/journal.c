@@ -3,8 +3,6 @@
 #include "journal.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <fcntl.h>
 #include <limits.h>

@@ -3,9 +3,6 @@
 #include "clients.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { PER_KIND = 2, WORKER_SESSION_MS = 10000 };
 

@@ -3,13 +3,9 @@
  * docs/interop.md has the table. */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include <zookeeper/proto.h>
 
 #include "pair.h"
-#include "proxy.h"
 #include "worker.h"
 
 enum { ADDS = 150, ADDERS = 4 };

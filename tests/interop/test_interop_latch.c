@@ -3,9 +3,6 @@
  * and kazoo's Election. docs/interop.md has the table. */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "clients.h"
 #include "worker.h"
 

@@ -9,14 +9,10 @@
 #include "fixture.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "fleet.h"
 #include "history.h"
 #include "journal.h"
-#include "proxy.h"
 #include "worker.h"
 
 enum {

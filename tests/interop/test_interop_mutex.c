@@ -4,10 +4,6 @@
  * table. */
 #include "fixture.h"
 
-#include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "clients.h"
 #include "worker.h"
 

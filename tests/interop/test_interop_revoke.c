@@ -3,8 +3,6 @@
  * ours. */
 #include "fixture.h"
 
-#include <stdio.h>
-
 #include "pair.h"
 #include "worker.h"
 

@@ -4,8 +4,6 @@
  * and the bugs of other clients that docs/interop.md warns of. */
 #include "fixture.h"
 
-#include <stdlib.h>
-
 #include "clients.h"
 #include "worker.h"
 
@@ -185,7 +183,7 @@ static struct {
 
 static void stand_in_a_row(const struct side *writer, const struct side *reader)
 {
-    char *node;
+    AUTO(text) node = NULL;
 
     row.path = pair_on_new_path("rw", writer, reader, &row.writer, &row.reader);
     row.behind = worker_of(KIND_C, 1);
@@ -197,7 +195,6 @@ static void stand_in_a_row(const struct side *writer, const struct side *reader)
     free(node);
     node = nth_child(row.path, 2);
     (void)snprintf(row.behinds_node, sizeof(row.behinds_node), "%s", node);
-    free(node);
 }
 
 static void reader_goes_before_the_writer_behind_it(void)

@@ -3,9 +3,6 @@
  * InterProcessSemaphoreMutex. docs/interop.md has the table. */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include <zkrecipes/client.h>
 
 #include "pair.h"

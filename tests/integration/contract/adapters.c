@@ -2,9 +2,6 @@
 /* The recipes that the contract is for: one adapter each. */
 #include "adapter.h"
 
-#include <pthread.h>
-#include <stdlib.h>
-
 #include "leadership.h"
 
 /* -- how each is made ----------------------------------------------------- */

@@ -2,14 +2,11 @@
 /* The contract when connections break and servers are silent. */
 #include "stage.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <zookeeper/proto.h>
 
 static void cut_off(void)
 {
-    proxy_cut(proxy);
-    wait_session_state(ours, ZKR_SESSION_SUSPENDED);
+    disconnect(proxy, ours);
 }
 
 static void is_left_pending_in_time(struct contender *c)

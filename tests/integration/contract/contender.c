@@ -2,9 +2,6 @@
 /* Contenders: threads that acquire and release on command. */
 #include "contender.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "lock/claim.h"

@@ -2,9 +2,6 @@
 /* An election as a lock: each acquire is a participant of its own. */
 #include "leadership.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 struct election {
     zkr_session *session;
     uint32_t flags;

@@ -3,10 +3,6 @@
  * the contenders that a test puts there. */
 #include "stage.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "lock/locks.h"
 #include "session/session.h"
 
@@ -262,11 +258,10 @@ void acquire_until_rule(struct contender *c)
 
 void keeps_place(char *place, size_t n)
 {
-    char *same_place = nth_child(dir, n);
+    AUTO(text) same_place = nth_child(dir, n);
 
     assert_string_equal(place, same_place);
     free(place);
-    free(same_place);
 }
 
 static size_t waiting(void)

@@ -3,8 +3,6 @@
 #include "stage.h"
 
 #include <sched.h>
-#include <stdio.h>
-#include <string.h>
 
 struct crowd {
     pthread_t thread;

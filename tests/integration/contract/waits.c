@@ -3,8 +3,6 @@
 #include "stage.h"
 
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A session watches the directory of a queue that it uses again, for as long as
  * that is there: this is no watch of a wait. */

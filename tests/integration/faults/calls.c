@@ -2,10 +2,6 @@
 /* The calls that are of no lock, or of one only. */
 #include "faults/table.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <zookeeper/proto.h>
 
 /* -- nodes ------------------------------------------------------------------

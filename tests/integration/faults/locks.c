@@ -2,9 +2,6 @@
 /* The calls of all recipes that give a grant. */
 #include "faults/table.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include <zookeeper/proto.h>
 
 /* The same lock in its plain form, which belongs to no thread and does not
