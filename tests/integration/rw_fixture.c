@@ -2,10 +2,6 @@
 /* The fixture of the tests of the read/write lock. */
 #include "rw_fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct proxy *proxy;
 zkr_session *s;
 zkr_session *other;
@@ -17,7 +13,6 @@ acquire_call *const modes[2] = { by_reading, by_writing };
 char path[64];
 char dir[128];
 const char *root = "";
-uint32_t reply_ms;
 
 int rw_setup(void)
 {
@@ -26,7 +21,6 @@ int rw_setup(void)
     if (proxy_start(server_hosts(the_server), &proxy) != 0)
         return -1;
     opts.session_timeout_ms = SESSION_MS;
-    opts.reply_timeout_ms = reply_ms;
     opts.chroot = root[0] == '\0' ? NULL : root;
     if (opts.chroot != NULL && admin_exists(admin, root, NULL) == ZNONODE)
         assert_int_equal(admin_create(admin, root, NULL), ZOK);

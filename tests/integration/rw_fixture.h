@@ -16,7 +16,6 @@ extern zkr_rwlock *nested;  /* of s, reentrant */
 extern char path[64];       /* as the locks know it */
 extern char dir[128];       /* as the admin does */
 extern const char *root;    /* the chroot of both sessions, or "" */
-extern uint32_t reply_ms;   /* the reply timeout of s, 0 for the default */
 
 extern acquire_call *const modes[2]; /* by_reading, by_writing */
 

@@ -4,9 +4,6 @@
  * when nobody can tell. */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <zookeeper/proto.h>
@@ -91,16 +88,24 @@ static int set(zkr_grant *g, const char *text)
                                  NULL);
 }
 
-static int set_async(zkr_grant *g, const char *node, const char *text,
-                     int32_t version, int64_t timeout_ms, zkr_txn_fn fn,
-                     void *user)
+/* In one transaction. */
+static int set_often(int times, zkr_grant *g, const char *node,
+                     const char *text, int32_t version, int64_t timeout_ms,
+                     zkr_txn_fn fn, void *user)
 {
     AUTO(txn) t = NULL;
     int rc = zkr_txn_new_guarded(g, &t);
 
-    if (rc == ZKR_OK)
+    while (rc == ZKR_OK && times-- > 0)
         rc = zkr_txn_set(t, node, text, strlen(text), version);
     return rc == ZKR_OK ? zkr_txn_commit_async(t, timeout_ms, fn, user) : rc;
+}
+
+static int set_async(zkr_grant *g, const char *node, const char *text,
+                     int32_t version, int64_t timeout_ms, zkr_txn_fn fn,
+                     void *user)
+{
+    return set_often(1, g, node, text, version, timeout_ms, fn, user);
 }
 
 static void data_is(const char *text)
@@ -224,18 +229,22 @@ TEST(a_write_that_cannot_be_is_refused_at_once)
 static bool the_servers_refuse(void)
 {
     zkr_grant *g = acquire(m);
+    AUTO(txn) t = NULL;
     bool asked;
 
+    ok(zkr_txn_new_guarded(g, &t));
+    ok(zkr_txn_set(t, data, "late", 4, ZKR_ANY_VERSION));
+    ok(zkr_txn_create(t, child("x"), "", 0, NULL));
     proxy_reset_counts(proxy);
     assert_int_equal(admin_delete(admin, zkr_grant_node(g)), ZOK);
-    assert_int_equal(set(g, "late"), ZKR_ELOST);
+    assert_int_equal(zkr_txn_commit(t, SOON_MS), ZKR_ELOST);
+    assert_int_equal(zkr_txn_failed(t), -1);
     assert_non_null(strstr(zkr_error_detail(), "its node was deleted"));
     asked = proxy_requests(proxy, ZOO_MULTI_OP) > 0;
     data_is("old");
     assert_int_equal(zkr_grant_state(g), ZKR_GRANT_LOST);
     assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
-    assert_int_equal(zkr_grant_guarded_create(g, child("x"), "", 0, SOON_MS),
-                     ZKR_ELOST);
+    assert_int_equal(set(g, "late"), ZKR_ELOST);
     assert_int_equal(admin_exists(admin, child("x"), NULL), ZNONODE);
     zkr_grant_free(g);
     return asked;
@@ -771,8 +780,8 @@ static long write_on(struct storm *storm, zkr_grant *g)
 
     while (rc != ZKR_ELOST && !atomic_load(&storm->stop)) {
         for (int i = 0; i < STORM_BURST; i++)
-            started += set_async(g, storm->node, token, -1, -1, on_storm,
-                                 storm) == ZKR_OK;
+            started += set_often(i % 2 == 0 ? 1 : 20, g, storm->node, token, -1,
+                                 -1, on_storm, storm) == ZKR_OK;
         rc = zkr_grant_guarded_set(g, storm->node, token, (size_t)len, -1, -1,
                                    NULL);
     }

@@ -5,9 +5,6 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -347,22 +344,6 @@ TEST(a_leader_whose_session_ends_queues_again)
     wait_children(path, 2);
 }
 
-/* One that waits loses its session, and must not lead by the node of the old
- * one (CURATOR-696). */
-TEST(one_that_waits_queues_again_in_the_next_session)
-{
-    leads(&b);
-    queues(&a, 2);
-    for (int twice = 0; twice < 2; twice++) {
-        expire_and_wait(s);
-        wait_children(path, 2);
-        assert_false(is_leader(&a));
-    }
-    ok(zkr_leader_leave(b.leader));
-    ok(zkr_leader_wait(a.leader, SOON_MS));
-    assert_int_equal(count_children(path), 1);
-}
-
 /* TestLeaderLatch.testSessionInterruptionDoNotCauseBrainSplit,
  * testErrorPolicies: the connection is gone, and its session ends. */
 TEST(one_that_is_cut_off_knows_before_another_leads)
@@ -404,24 +385,6 @@ TEST(a_connection_that_breaks_suspends_the_leader)
         assert_int_equal(told(&a, ZKR_LEADER_GAINED), token);
     }
     ok(zkr_leader_wait(a.leader, SOON_MS));
-}
-
-/* TestLeaderLatch.testWatchedNodeDeletedOnReconnect */
-TEST(the_one_before_leaves_while_there_is_no_connection)
-{
-    leads(&b);
-    queues(&a, 2);
-    for (int twice = 0; twice < 2; twice++) {
-        proxy_cut(proxy);
-        wait_session_state(s, ZKR_SESSION_SUSPENDED);
-        ok(zkr_leader_leave(b.leader));
-        assert_false(is_leader(&a));
-        proxy_heal(proxy);
-        ok(zkr_leader_wait(a.leader, SOON_MS));
-        ok(zkr_leader_leave(a.leader));
-        leads(&b);
-        queues(&a, 2);
-    }
 }
 
 /* TestLeaderLatch.testGetChildrenHitsNoNode, CURATOR-724: the directory goes
@@ -471,22 +434,6 @@ TEST(a_node_that_goes_before_its_create_is_answered_is_made_again)
     }
 }
 
-/* The server is killed, and comes back. */
-TEST(a_server_that_restarts_has_one_leader)
-{
-    leads(&a);
-    (void)told(&a, ZKR_LEADER_GAINED);
-    queues(&b, 2);
-    server_kill9(the_server);
-    (void)told(&a, ZKR_LEADER_SUSPENDED);
-    restart_server();
-    while (!is_leader(&a) && !is_leader(&b))
-        sleep_ms(1);
-    wait_children(path, 2);
-    ok(zkr_leader_leave_async(a.leader)); /* the server may be slow yet */
-    ok(zkr_leader_wait(b.leader, SOON_MS));
-}
-
 /* -- the end of a campaign ------------------------------------------------ */
 
 /* TestLeaderLatch.testResetRace: whatever is under way when it leaves. */
@@ -520,38 +467,6 @@ TEST(one_that_leaves_before_its_create_is_answered_has_no_node)
         assert_false(is_leader(&a));
         ok(zkr_leader_leave(b.leader));
     }
-}
-
-TEST(one_is_freed_while_it_leads_and_while_it_waits)
-{
-    leads(&a);
-    queues(&b, 2);
-    end(&b);
-    wait_children(path, 1);
-    begin(&b, theirs, "b");
-    queues(&b, 2);
-    end(&a);
-    ok(zkr_leader_wait(b.leader, SOON_MS));
-    begin(&a, s, "a");
-}
-
-static void *wait_for_it(void *leader)
-{
-    return (void *)(intptr_t)zkr_leader_wait(leader, SOON_MS);
-}
-
-TEST(a_wait_ends_when_another_thread_leaves)
-{
-    pthread_t thread;
-    void *rc;
-
-    leads(&a);
-    queues(&b, 2);
-    assert_int_equal(pthread_create(&thread, NULL, wait_for_it, b.leader), 0);
-    sleep_ms(20); /* it may also come later */
-    ok(zkr_leader_leave(b.leader));
-    assert_int_equal(pthread_join(thread, &rc), 0);
-    assert_int_equal((intptr_t)rc, ZKR_ECANCELED);
 }
 
 TEST(a_session_that_is_closed_ends_terms_and_campaigns)

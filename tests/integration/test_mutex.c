@@ -4,9 +4,6 @@
 #include "fixture.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <jansson.h>
@@ -143,7 +140,7 @@ TEST(each_waiter_watches_only_the_node_before_it)
     zkr_session *sessions[N];
     zkr_mutex *mutexes[N];
     struct waiter waiters[N];
-    zkr_mutex *m = new_mutex(s, path);
+    AUTO(mutex) m = new_mutex(s, path);
     zkr_grant *g = acquire(m);
     size_t expected = N + 1; /* the holder's node and its own among them */
     char *wchp;
@@ -173,12 +170,10 @@ TEST(each_waiter_watches_only_the_node_before_it)
     free(wchp);
     release(g);
     for (size_t i = 0; i < N; i++) {
-        assert_int_equal(waiter_join(&waiters[i]), ZKR_OK);
-        release(waiters[i].grant);
+        release(waiter_grant(&waiters[i]));
         zkr_mutex_free(mutexes[i]);
         close_session(sessions[i]);
     }
-    zkr_mutex_free(m);
 }
 
 /* Other clients of the same protocol: Curator, go-zookeeper, unprotected,
@@ -265,16 +260,4 @@ TEST(thousands_of_claims_wait_without_a_thread)
         ok(zkr_grant_release_async(g, NULL, NULL));
     }
     wait_children(path, 0);
-}
-
-TEST(a_release_without_waiting_is_confirmed_later)
-{
-    AUTO(recorder) r = recorder_new();
-    AUTO(mutex) m = new_mutex(s, path);
-    zkr_grant *g = acquire(m);
-
-    ok(zkr_grant_release_async(g, record_release, r));
-    zkr_grant_free(g);
-    assert_int_equal(recorded(r, 0), ZKR_OK);
-    assert_int_equal(count_children(path), 0);
 }

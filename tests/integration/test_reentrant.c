@@ -3,9 +3,6 @@
 #include "fixture.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "lock/claim.h"
@@ -73,6 +70,7 @@ TEST(only_the_owner_releases)
     assert_int_equal(a.depth, 0);
     assert_int_equal(zkr_grant_check(zkr_reentrant_mutex_grant(m)), ZKR_OK);
     ok(zkr_reentrant_mutex_release(m));
+    assert_int_equal(zkr_reentrant_mutex_depth(m), 0);
     assert_int_equal(zkr_reentrant_mutex_release(m), ZKR_ENOTHELD);
     assert_null(zkr_reentrant_mutex_grant(m));
 }
@@ -252,7 +250,7 @@ TEST(an_owner_with_a_number_is_at_home_on_any_thread)
 TEST(an_owner_with_a_number_acquires_again_by_a_callback)
 {
     struct task task = task_of(7);
-    struct recorder *r = recorder_new();
+    AUTO(recorder) r = recorder_new();
     zkr_grant *grant = NULL;
 
     acquire_main(&task);
@@ -265,5 +263,4 @@ TEST(an_owner_with_a_number_acquires_again_by_a_callback)
     ok(task.released);
     release_main(&task);
     ok(task.released);
-    recorder_free(r);
 }

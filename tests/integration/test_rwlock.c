@@ -4,10 +4,6 @@
  * chroot. */
 #include "rw_fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* -- sharing -------------------------------------------------------------- */
 
 FIXTURE(rw_setup, rw_teardown)
@@ -786,17 +782,6 @@ TEST(tokens_tell_old_writers_and_readers_apart)
     }
 }
 
-TEST(a_token_is_what_created_the_node)
-{
-    zkr_grant *reading = read_lock(lock);
-    struct Stat stat;
-
-    assert_int_equal(admin_exists(admin, node_of(reading), &stat), ZOK);
-    assert_true(stat.czxid == zkr_grant_token(reading));
-    assert_true(stat.ephemeralOwner == zkr_session_id(s));
-    release(reading);
-}
-
 /* A node of somebody else, with the number that our next one will get. */
 static void create_with_next_number(const char *name, char *node, size_t size)
 {
@@ -876,71 +861,6 @@ TEST(contenders_of_other_clients_are_waited_for)
         else
             is_refused(by_reading);
         assert_int_equal(admin_delete(admin, created), ZOK);
-    }
-}
-
-TEST(foreign_children_are_ignored)
-{
-    static const char *const foreign[] = {
-        "0",
-        "-x",
-        "__WRIT__",
-        "__READ__",
-        "zzz",
-        "latch-0000000000",
-        "x__WRIT__0000000000x",
-    };
-    zkr_grant *g = NULL;
-
-    release(read_lock(lock));
-    for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
-        char child[256];
-
-        (void)snprintf(child, sizeof(child), "%s/%s", dir, foreign[i]);
-        assert_int_equal(admin_create(admin, child, NULL), ZOK);
-    }
-    ok(zkr_rwlock_acquire_read(lock, 0, &g));
-    release(g);
-    ok(zkr_rwlock_acquire_write(lock, 0, &g));
-    release(g);
-    assert_int_equal(admin_delete_tree(admin, dir), ZOK);
-}
-
-static bool are_hex(const char *text, size_t count)
-{
-    return strspn(text, "0123456789abcdef") >= count;
-}
-
-TEST(nodes_are_named_as_the_layout_says)
-{
-    static const struct {
-        uint32_t flags;
-        const char *markers[2];
-    } layouts[] = {
-        { 0, { "-__READ__", "-__WRIT__" } },
-        { ZKR_KAZOO_LAYOUT, { "__rlock__", "__lock__" } },
-    };
-
-    for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
-        AUTO(rwlock) l = new_rwlock(s, layouts[i].flags);
-        bool kazoo = (layouts[i].flags & ZKR_KAZOO_LAYOUT) != 0;
-
-        for (int k = 0; k < 2; k++) {
-            zkr_grant *g = NULL;
-            const char *name;
-            char ending[32];
-
-            ok(modes[k](l, SOON_MS, &g));
-            name = strrchr(zkr_grant_node(g), '/') + 1;
-            if (!kazoo)
-                assert_memory_equal(name, "_c_", 3);
-            assert_true(are_hex(kazoo ? name : name + 3, kazoo ? 32 : 8));
-            (void)snprintf(ending, sizeof(ending), "%s%010d",
-                           layouts[i].markers[k], k);
-            assert_string_equal(name + (kazoo ? 32 : 39), ending);
-            release(g);
-        }
-        assert_int_equal(admin_delete(admin, dir), ZOK);
     }
 }
 

@@ -3,10 +3,6 @@
  * what is left on the server. */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { MANY = 8 };
 
 static struct proxy *proxy;
@@ -131,29 +127,6 @@ TEST(the_next_has_its_turn_when_a_lease_is_granted)
     assert_true(zkr_grant_token(h) > zkr_grant_token(g));
     release(g);
     release(h);
-}
-
-TEST(leases_are_granted_in_order)
-{
-    zkr_semaphore *sems[2] = { new_semaphore(ours, 1),
-                               new_semaphore(theirs, 1) };
-    struct waiter waiters[MANY];
-    zkr_grant *g = take(sems[0]);
-
-    for (size_t i = 0; i < MANY; i++) {
-        start(&waiters[i], sems[i % 2]);
-        wait_children(locks, i + 1);
-    }
-    for (size_t i = 0; i < MANY; i++) {
-        release(g);
-        g = granted(&waiters[i]);
-        for (size_t k = i + 1; k < MANY; k++)
-            assert_false(waiter_is_done(&waiters[k]));
-    }
-    release(g);
-    is_empty();
-    zkr_semaphore_free(sems[0]);
-    zkr_semaphore_free(sems[1]);
 }
 
 TEST(several_are_granted_together_or_not_at_all)
@@ -397,34 +370,6 @@ TEST(those_behind_do_not_count)
     is_empty();
 }
 
-TEST(waits_given_up_leave_nothing)
-{
-    zkr_semaphore *sem = new_semaphore(ours, 1);
-    AUTO(semaphore) other = new_semaphore(theirs, 1);
-    zkr_grant *g = take(other);
-    struct waiter first;
-    struct waiter second;
-
-    for (int i = 0; i < 3; i++) {
-        start(&first, sem);
-        wait_children(leases, 2);
-        start(&second, sem);
-        wait_children(locks, 2);
-        ok(zkr_lockable_cancel(sem));
-        assert_int_equal(waiter_join(&first), ZKR_ECANCELED);
-        assert_int_equal(waiter_join(&second), ZKR_ECANCELED);
-        wait_children(leases, 1);
-        wait_children(locks, 0);
-    }
-    start(&first, sem);
-    wait_children(leases, 2);
-    zkr_semaphore_free(sem);
-    assert_int_equal(waiter_join(&first), ZKR_ECANCELED);
-    wait_children(leases, 1);
-    wait_children(locks, 0);
-    release(g);
-}
-
 /* -- without a thread ------------------------------------------------------ */
 
 TEST(nobody_has_to_wait)
@@ -452,30 +397,6 @@ TEST(nobody_has_to_wait)
     g = recorded_grant(r, 2);
     ok(zkr_grant_check(g));
     release(g);
-    is_empty();
-}
-
-TEST(a_close_ends_what_is_under_way)
-{
-    zkr_semaphore *sem = new_semaphore(ours, 1);
-    struct recorder *r = recorder_new();
-    zkr_grant *g = take(sem);
-    struct waiter w;
-    int code;
-
-    start(&w, sem);
-    wait_children(leases, 2);
-    ok(zkr_semaphore_acquire_async(sem, -1, record_acquire, r, NULL));
-    wait_children(locks, 2);
-    close_session(ours);
-    ours = NULL;
-    assert_int_equal(waiter_join(&w), ZKR_ECLOSED);
-    assert_true(recorder_get(r, 0, &code, NULL));
-    assert_int_equal(code, ZKR_ECLOSED);
-    zkr_grant_free(g);
-    assert_int_equal(zkr_semaphore_acquire(sem, -1, &g), ZKR_ECLOSED);
-    zkr_semaphore_free(sem);
-    recorder_free(r);
     is_empty();
 }
 
@@ -545,8 +466,8 @@ TEST(no_wake_up_is_lost_with_a_list)
     static const enum proxy_action actions[] = { PROXY_DROP_REPLY,
                                                  PROXY_DROP_REQUEST,
                                                  PROXY_HOLD_REQUEST };
-    zkr_semaphore *sem = new_semaphore(ours, 1);
-    zkr_semaphore *other = new_semaphore(theirs, 1);
+    AUTO(semaphore) sem = new_semaphore(ours, 1);
+    AUTO(semaphore) other = new_semaphore(theirs, 1);
 
     release(take(sem));
     for (int i = 0; i < 9; i++) { /* of the turn, without a watch, with one */
@@ -563,8 +484,6 @@ TEST(no_wake_up_is_lost_with_a_list)
         release(granted(&w));
         is_empty();
     }
-    zkr_semaphore_free(sem);
-    zkr_semaphore_free(other);
 }
 
 /* Each permit was created and listed alone: 200 of them cost 500 requests, and
@@ -701,8 +620,8 @@ TEST(a_flight_that_is_given_up_leaves_nothing)
 
 TEST(one_that_waits_queues_again_in_the_next_session)
 {
-    zkr_semaphore *sem = new_semaphore(ours, 1);
-    zkr_semaphore *other = new_semaphore(theirs, 1);
+    AUTO(semaphore) sem = new_semaphore(ours, 1);
+    AUTO(semaphore) other = new_semaphore(theirs, 1);
     zkr_grant *g = take(other);
     struct waiter waiters[2];
 
@@ -727,46 +646,6 @@ TEST(one_that_waits_queues_again_in_the_next_session)
         break;
     }
     is_empty();
-    zkr_semaphore_free(sem);
-    zkr_semaphore_free(other);
-}
-
-TEST(with_the_flag_it_fails_with_its_session)
-{
-    AUTO(semaphore) other = new_semaphore(theirs, 1);
-    zkr_grant *g = take(other);
-    AUTO(semaphore) sem = NULL;
-    struct waiter waiters[2];
-
-    sem = new_semaphore_with(ours, 1,
-                             OPTS(lockable, .flags = ZKR_FAIL_ON_SESSION_LOSS));
-    for (int i = 0; i < 2; i++) {
-        start(&waiters[0], sem);
-        wait_children(leases, 2);
-        start(&waiters[1], sem);
-        wait_children(locks, 2);
-        expire_and_wait(ours);
-        assert_int_equal(waiter_join(&waiters[0]), ZKR_ELOST);
-        assert_int_equal(waiter_join(&waiters[1]), ZKR_ELOST);
-        wait_children(leases, 1);
-        wait_children(locks, 0);
-    }
-    release(g);
-}
-
-TEST(a_lost_lease_frees_a_permit)
-{
-    AUTO(semaphore) sem = new_semaphore(ours, 1);
-    AUTO(semaphore) other = new_semaphore(theirs, 1);
-
-    for (int i = 0; i < 2; i++) {
-        AUTO(grant) g = take(sem);
-
-        expire_and_wait(ours);
-        assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
-        release(take(other));
-        assert_int_equal(zkr_grant_release(g), ZKR_ELOST);
-    }
 }
 
 /* -- a limit that all share ------------------------------------------------ */

@@ -7,9 +7,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -209,8 +206,8 @@ TEST(limits_are_reached)
                                          ZKR_SESSION_TIMEOUT_MAX_MS };
     char label[ZKR_LABEL_MAX + 1] = "";
     AUTO(text) text = calloc(1, ZKR_PATH_MAX + 1);
-    zkr_session *s = open_session();
-    zkr_mutex *m = NULL;
+    AUTO(session) s = open_session();
+    AUTO(mutex) m = NULL;
 
     memset(text, 'a', ZKR_PATH_MAX);
     text[0] = '/';
@@ -231,8 +228,6 @@ TEST(limits_are_reached)
     assert_int_equal(zkr_mutex_new(s, text, NULL, &m), ZKR_ETOOLONG);
     text[ZKR_PATH_MAX - strlen("/tests")] = '\0';
     ok(zkr_mutex_new(s, text, NULL, &m));
-    zkr_mutex_free(m);
-    close_session(s);
 }
 
 /* -- access --------------------------------------------------------------- */
@@ -338,8 +333,8 @@ TEST(credentials_survive_servers_that_refuse_the_connection)
  * is refused, too (since 3.8.4 and 3.9.2), it lists from time to time. */
 TEST(a_predecessor_that_cannot_be_read_is_waited_for_all_the_same)
 {
-    AUTO(session) s = open_session();
     AUTO(session) secretive = NULL;
+    AUTO(session) s = open_session();
     const char *path = new_path();
     struct waiter w;
     AUTO(mutex) m = NULL;
@@ -359,8 +354,7 @@ TEST(a_predecessor_that_cannot_be_read_is_waited_for_all_the_same)
     waiter_start(&w, m, -1);
     wait_children(path, 2);
     release(g);
-    assert_int_equal(waiter_join(&w), ZKR_OK);
-    release(w.grant);
+    release(waiter_grant(&w));
 }
 
 TEST(a_chroot_is_a_prefix_that_nobody_sees)
@@ -799,38 +793,6 @@ TEST(nothing_is_left_after_an_open_that_failed)
     expect_baseline(&before);
 }
 
-/* Each wait that times out would leave a watch on the holder's node, if it were
- * not taken back. */
-TEST(given_up_waits_leave_no_watch_on_the_server)
-{
-    AUTO(session) s = open_session_with(NULL); /* a long one */
-    zkr_session *other = open_session();
-    const char *path = new_path();
-    zkr_mutex *holder = new_mutex(s, path);
-    zkr_mutex *m = new_mutex(other, path);
-    zkr_grant *g = acquire(holder);
-    struct recorder *r = recorder_new(); /* on a busy machine it may be told */
-    struct baseline before;
-    zkr_grant *none;
-
-    ok(zkr_grant_listen(g, record_grant, r));
-    AWAIT(server_watch_count(the_server) >= 1); /* the holder's own */
-    before = measure();
-    /* The holder's own node, and the directory once for each session: on a
-     * busy machine these come late, since an attempt may end before its list.
-     */
-    before.watches = 3;
-    for (int i = 0; i < 50; i++)
-        assert_int_equal(zkr_mutex_acquire(m, 5, &none), ZKR_ETIMEDOUT);
-    expect_baseline(&before);
-    ok(zkr_grant_listen(g, NULL, NULL));
-    release(g);
-    recorder_free(r);
-    zkr_mutex_free(m);
-    zkr_mutex_free(holder);
-    close_session(other);
-}
-
 /* -- the log -------------------------------------------------------------- */
 
 static void count_line(enum zkr_log_level level, const char *message,
@@ -967,10 +929,10 @@ TEST(why_there_is_no_connection_is_told)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct zkr_session_error error = ZKR_SESSION_ERROR_INIT;
+    AUTO(session) s = NULL;
     AUTO(recorder) lines = recorder_new();
     AUTO(recorder) flood = recorder_new();
     struct zkr_counters n = ZKR_COUNTERS_INIT;
-    AUTO(session) s = NULL;
     AUTO(mutex) m = NULL;
     AUTO(listener) l = NULL;
     zkr_grant *none = NULL;

@@ -3,10 +3,6 @@
  * kept for a while, and given back when others wait. */
 #include "fixture.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <zookeeper/proto.h>
 
 #include "lock/cohort.h"
@@ -603,23 +599,6 @@ TEST(a_lock_that_is_freed_keeps_nothing)
     wait_children(path, 0);
 }
 
-TEST(closing_the_session_ends_all)
-{
-    zkr_grant *g = acquire(m);
-
-    wait_here(2);
-    ok(zkr_session_close(s));
-    next_fails(ZKR_ECLOSED);
-    next_fails(ZKR_ECLOSED);
-    assert_int_equal(zkr_grant_state(g), ZKR_GRANT_LOST);
-    zkr_grant_free(g);
-    zkr_mutex_free(m);
-    wait_children(path, 0);
-    ok(zkr_session_open(proxy_hosts(proxy), NULL, &s));
-    m = staying(FOR_EVER_MS);
-    keep_it();
-}
-
 /* -- other recipes -------------------------------------------------------- */
 
 TEST(a_write_lock_with_a_reader_beside_it_goes_back)
@@ -645,8 +624,7 @@ TEST(a_write_lock_with_a_reader_beside_it_goes_back)
     wait_children(path, 2); /* of the reader, and of the writer that waits */
     assert_false(waiter_is_done(&w));
     release(read);
-    assert_int_equal(waiter_join(&w), ZKR_OK);
-    release(w.grant);
+    release(waiter_grant(&w));
     ok(zkr_lockable_give_back(lock));
     wait_children(path, 0);
 }

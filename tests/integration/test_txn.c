@@ -3,10 +3,6 @@
  * operation, and the lock in front of them. */
 #include "usual.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <zookeeper/proto.h>
 
 #include "victim.h"
@@ -202,8 +198,6 @@ TEST(a_large_transaction_is_taken)
     assert_int_equal(admin_delete_tree(admin, dir), ZOK);
 }
 
-/* -- nobody can tell ------------------------------------------------------- */
-
 /* -- under a lock ---------------------------------------------------------- */
 
 TEST(a_holder_commits)
@@ -232,43 +226,6 @@ TEST(a_holder_commits)
     zkr_txn_free(t);
     release(g);
     both_are_made("new", "a");
-}
-
-/* The watch may be faster; then the servers are not asked. */
-static bool the_servers_refuse(void)
-{
-    zkr_grant *g = acquire(m);
-    zkr_txn *t = add_two(new_guarded(g), "late", "late");
-    bool asked;
-
-    proxy_reset_counts(proxy);
-    assert_int_equal(admin_delete(admin, zkr_grant_node(g)), ZOK);
-    assert_int_equal(zkr_txn_commit(t, SOON_MS), ZKR_ELOST);
-    asked = proxy_requests(proxy, ZOO_MULTI_OP) > 0;
-    assert_int_equal(zkr_txn_failed(t), -1);
-    neither_is_made("late");
-    assert_int_equal(zkr_grant_state(g), ZKR_GRANT_LOST);
-    zkr_txn_free(t);
-    zkr_grant_free(g);
-    return asked;
-}
-
-TEST(a_commit_after_the_node_was_deleted_changes_nothing)
-{
-    int tries = 1;
-
-    while (!the_servers_refuse())
-        assert_true(++tries < 20);
-}
-
-TEST(a_commit_after_the_release_changes_nothing)
-{
-    AUTO(grant) g = acquire(m);
-    AUTO(txn) t = add_two(new_guarded(g), "late", "late");
-
-    ok(zkr_grant_release(g));
-    assert_int_equal(zkr_txn_commit(t, 0), ZKR_ENOTHELD);
-    neither_is_made("late");
 }
 
 /* A guarded commit is of its session, also when it was never sent. */
@@ -304,8 +261,7 @@ TEST(a_commit_that_was_not_sent_goes_on)
     for (int time = 0; time < TWICE; time++) {
         AUTO(txn) t = two_writes("new", time == 0 ? "a" : "b");
 
-        proxy_cut(proxy);
-        wait_session_state(s, ZKR_SESSION_SUSPENDED);
+        disconnect(proxy, s);
         ok(zkr_txn_commit_async(t, -1, on_never, told));
         assert_int_equal(
             session_kill_by_id(server_hosts(the_server), zkr_session_id(s)), 0);
@@ -341,55 +297,6 @@ TEST(a_session_that_ends_at_the_worst_moment_does_no_harm)
         settle(s);
         data_is("old");
     }
-}
-
-#define EXPIRIES 60
-#define BURST    30
-
-struct storm {
-    atomic_bool stop;
-    atomic_long answered;
-    atomic_long made;
-    long started;
-};
-
-static void on_storm(int error, zkr_txn *t, void *user)
-{
-    struct storm *storm = user;
-
-    (void)t;
-    (void)atomic_fetch_add(&storm->made, error == ZKR_OK);
-    (void)atomic_fetch_add(&storm->answered, 1);
-}
-
-static bool all_are_answered(void *arg)
-{
-    struct storm *storm = arg;
-
-    return atomic_load(&storm->answered) >= storm->started;
-}
-
-/* The same at random, and often. */
-TEST(sessions_end_in_the_middle_of_commits)
-{
-    struct storm storm = { .started = 0 };
-
-    for (int i = 0; i < EXPIRIES; i++) {
-        for (int n = 0; n < BURST; n++) {
-            zkr_txn *t = many_writes();
-
-            ok(zkr_txn_commit_async(t, -1, on_storm, &storm));
-            zkr_txn_free(t);
-            storm.started++;
-        }
-        (void)session_kill_by_id(server_hosts(the_server), zkr_session_id(s));
-    }
-    assert_true(wait_until(all_are_answered, &storm, 3 * SOON_MS));
-    settle(s);
-    assert_int_equal(atomic_load(&storm.answered), storm.started);
-    print_message("%ld of %ld transactions made\n", atomic_load(&storm.made),
-                  storm.started);
-    assert_true(atomic_load(&storm.made) > 0);
 }
 
 int main(void)

@@ -159,11 +159,14 @@ static void a_waiter_may_ask_to_fail_when_its_session_ends(void)
     struct contender *holder = one_of(theirs);
     struct contender *c =
         contender_of(new_lock_with(ours, ZKR_FAIL_ON_SESSION_LOSS));
+    struct contender *same = contender_of(c->lock);
 
     hold(holder);
     let_wait(c);
+    let_wait(same);
     expire(ours);
     assert_int_equal(contender_rc(c), ZKR_ELOST);
+    assert_int_equal(contender_rc(same), ZKR_ELOST);
     assert_int_equal(count_children(dir), 1);
     wait_session_state(ours, ZKR_SESSION_RECONNECTED);
     give_back(holder);
