@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of node names: Curator's own vectors, the grammar, every dialect. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -26,12 +25,6 @@ static const uint32_t rw_markers =
     ZKR__MARKER_BIT(ZKR__CURATOR_LOCK) | ZKR__MARKER_BIT(ZKR__KAZOO_LOCK) |
     ZKR__MARKER_BIT(ZKR__CURATOR_WRITE) | ZKR__MARKER_BIT(ZKR__CURATOR_READ) |
     ZKR__MARKER_BIT(ZKR__KAZOO_READ);
-/* Written once more, for the slow parser. */
-static const char *const none[] = { NULL };
-static const char *const mutex_exclusive[] = { "lock-", "__lock__", NULL };
-static const char *const rw_exclusive[] = { "__WRIT__", "__lock__", "lock-",
-                                            NULL };
-static const char *const rw_shared[] = { "__READ__", "__rlock__", NULL };
 
 struct vector {
     const char *name;
@@ -174,40 +167,6 @@ static char *long_name(const char *head, char c, size_t len, const char *tail)
     memset(name + head_len, c, len);
     memcpy(name + head_len + len, tail, strlen(tail) + 1);
     return name;
-}
-
-/* The same grammar, read from the left: a marker anywhere, then an optional
- * sign, digits and the end. */
-static bool is_number_to_the_end(const char *text, int64_t *ret_value)
-{
-    const char *digits = text + (*text == '-');
-
-    if (*digits == '\0' || strspn(digits, "0123456789") != strlen(digits))
-        return false;
-    errno = 0;
-    *ret_value = strtoll(text, NULL, 10);
-    return errno == 0;
-}
-
-static bool has_marker(const char *name, const char *const *markers,
-                       int64_t *ret_seq)
-{
-    for (; *markers != NULL; markers++) {
-        for (const char *p = strstr(name, *markers); p != NULL;
-             p = strstr(p + 1, *markers)) {
-            if (is_number_to_the_end(p + strlen(*markers), ret_seq))
-                return true;
-        }
-    }
-    return false;
-}
-
-static enum zkr__kind slow_parse(const char *name, const char *const *exclusive,
-                                 const char *const *shared, int64_t *ret_seq)
-{
-    if (has_marker(name, exclusive, ret_seq))
-        return ZKR__EXCLUSIVE;
-    return has_marker(name, shared, ret_seq) ? ZKR__SHARED : ZKR__FOREIGN;
 }
 
 /* Builds a name of up to seven pieces that comes near to the grammar. */
@@ -602,30 +561,4 @@ TEST(servers_number_with_ten_digits)
     assert_false(zkr__node_name_is_numbered("lock-00000000001"));
     assert_false(zkr__node_name_is_numbered("lock-0000000001x"));
     assert_false(zkr__node_name_is_numbered(""));
-}
-
-/* The parser is total, and is the grammar: compared with a slow reading of the
- * same grammar. */
-TEST(a_million_random_names_agree_with_the_grammar)
-{
-    uint64_t random = UINT64_C(0x5eed);
-    size_t seen[3] = { 0 };
-
-    for (size_t i = 0; i < 1000000; i++) {
-        char name[256];
-        int64_t seq = UNTOUCHED;
-        enum zkr__kind kind;
-
-        random_name(name, &random);
-        kind = i % 2 == 0 ? slow_parse(name, mutex_exclusive, none, &seq)
-                          : slow_parse(name, rw_exclusive, rw_shared, &seq);
-        if (kind == ZKR__FOREIGN)
-            seq = UNTOUCHED;
-        assert_parses(name, i % 2 == 0 ? mutex_markers : rw_markers, kind, seq);
-        seen[kind]++;
-    }
-    /* Every answer has occurred often. */
-    assert_true(seen[ZKR__FOREIGN] > 10000);
-    assert_true(seen[ZKR__EXCLUSIVE] > 10000);
-    assert_true(seen[ZKR__SHARED] > 1000);
 }

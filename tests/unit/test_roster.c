@@ -186,67 +186,6 @@ TEST(nobody_is_an_empty_list)
     assert_int_equal(count, 0);
 }
 
-/* A direct implementation of the rules. */
-static bool waits(const struct zkr_participant *p,
-                  const struct zkr_participant *ahead)
-{
-    bool shared = p->kind == ZKR_PARTICIPANT_SHARED;
-    bool ahead_shared = ahead->kind == ZKR_PARTICIPANT_SHARED;
-
-    if (p->kind == ZKR_PARTICIPANT_FOREIGN || ahead == p ||
-        ahead->kind == ZKR_PARTICIPANT_FOREIGN ||
-        strcmp(p->name, "holder") == 0 || strcmp(ahead->name, "holder") == 0)
-        return false;
-    if (ahead->sequence == p->sequence && ahead->session_id == p->session_id &&
-        p->session_id != 0 && shared != ahead_shared)
-        return false;
-    return ahead->sequence <= p->sequence && !(shared && ahead_shared);
-}
-
-static void assert_by_the_rules(void)
-{
-    for (size_t i = 0; i < count; i++) {
-        size_t expected = NOBODY;
-
-        for (size_t k = 0; k < count; k++) {
-            if (waits(&items[i], &items[k]))
-                expected = k;
-        }
-        assert_int_equal(items[i].waits_for, expected);
-        assert_int_equal(items[i].holds,
-                         items[i].kind != ZKR_PARTICIPANT_FOREIGN &&
-                             expected == NOBODY);
-    }
-}
-
-TEST(random_queues_follow_the_rules)
-{
-    static const char *const markers[] = { "lock-",     "__lock__", "__WRIT__",
-                                           "__rlock__", "__READ__", "__READ__",
-                                           "gate-" };
-    uint64_t seed = 0x5eed;
-    char names[16][32];
-    const char *pointers[COUNT(names)];
-
-    for (int round = 0; round < 20000; round++) {
-        size_t n = unit_random(&seed) % (COUNT(names) + 1);
-
-        for (size_t i = 0; i < n; i++) {
-            (void)snprintf(names[i], sizeof(names[i]), "%x-%s%d", (unsigned)i,
-                           markers[unit_random(&seed) % COUNT(markers)],
-                           (int)(unit_random(&seed) % 8) - 2);
-            pointers[i] = names[i];
-        }
-        if (n > 0 && unit_random(&seed) % 8 == 0)
-            pointers[0] = "holder";
-        list(pointers, n, SIZE_MAX);
-        for (size_t i = 0; i < n; i++)
-            items[i].session_id = (int64_t)(unit_random(&seed) % 3);
-        zkr__roster_settle(items, count);
-        assert_by_the_rules();
-    }
-}
-
 /* --- against the recipes --- */
 
 /* Returns the partner in a downgrade, or NULL. With a partner the recipe is not
