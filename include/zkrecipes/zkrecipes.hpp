@@ -73,6 +73,7 @@
 #include <coroutine>
 #endif
 
+#include <zkrecipes/testing.h>
 #include <zkrecipes/zkrecipes.h>
 
 namespace zkr {
@@ -164,12 +165,41 @@ public:
     {
     }
 
-    /** True if the same call may succeed later. */
+    /** The same call may succeed later; what was held is gone for good; it is
+     *  not known whether the lock is held. @{ */
     bool is_transient() const noexcept
     {
-        return zkr_error_is_transient(code().value());
+        return zkr_error_is_transient(value());
     }
+    bool is_session_over() const noexcept
+    {
+        return zkr_error_is_session_over(value());
+    }
+    bool is_unsure() const noexcept { return zkr_error_is_unsure(value()); }
+    /** @} */
+
+private:
+    int value() const noexcept { return code().value(); }
 };
+
+/** What states, losses and causes are called. @{ */
+inline const char *name_of(zkr_session_state_kind state) noexcept
+{
+    return zkr_session_state_name(state);
+}
+inline const char *name_of(zkr_grant_state_kind state) noexcept
+{
+    return zkr_grant_state_name(state);
+}
+inline const char *name_of(zkr_loss loss) noexcept
+{
+    return zkr_loss_text(loss);
+}
+inline const char *name_of(zkr_cause cause) noexcept
+{
+    return zkr_cause_name(cause);
+}
+/** @} */
 
 /** Throws unless `code` is ZKR_OK. */
 inline void check(int code)
@@ -293,6 +323,13 @@ void post(F f, Call call, const Rest &...rest)
     (void)kept.release(); /* it has been called, or will be */
 }
 
+/** A callable for what calls back again and again. */
+template <class F> auto keep(F f)
+{
+    return std::make_shared<std::shared_ptr<F>>(
+        std::make_shared<F>(std::move(f)));
+}
+
 /** Frees an object, and then its callable. */
 template <auto Free> struct freer {
     std::shared_ptr<void> callable;
@@ -325,8 +362,7 @@ protected:
     template <class... Args, class F, class Make, class... Rest>
     void listen(F f, Make call, const Rest &...rest)
     {
-        auto kept = std::make_shared<std::shared_ptr<F>>(
-            std::make_shared<F>(std::move(f)));
+        auto kept = keep(std::move(f));
 
         object_ = std::unique_ptr<T, freer<Free>>(
             ask<T *>(call, rest..., &called<F, Args...>::often,
@@ -368,6 +404,53 @@ protected:
 };
 
 } // namespace detail
+
+/* -- lines of log, lists of servers ---------------------------------------- */
+
+namespace detail {
+
+/** Frees the callable that is replaced, which does not run any more. That of
+ *  the last hook stays, since threads of the library may log to the end. */
+inline void log_to(zkr_log_level level, zkr_log_fn fn,
+                   std::shared_ptr<void> callable)
+{
+    static std::mutex mutex;
+    static auto &kept = *new std::shared_ptr<void>;
+    const std::lock_guard<std::mutex> guard(mutex);
+
+    zkr_log_set(level, fn, callable.get());
+    kept = std::move(callable);
+}
+
+} // namespace detail
+
+/** Sends the lines of the process to f(zkr_log_level, const char *), on several
+ *  threads at once; see session.h. Not to be called in f. @{ */
+template <class F> void log_to(zkr_log_level level, F f)
+{
+    detail::log_to(level,
+                   detail::called<F, zkr_log_level, const char *>::often,
+                   detail::keep(std::move(f)));
+}
+inline void log_to(std::nullptr_t)
+{
+    detail::log_to(ZKR_LOG_ERROR, nullptr, nullptr);
+}
+/** @} */
+
+/** A list of servers, in its parts; see session.h. */
+class hosts : public detail::handle<zkr_hosts, zkr_hosts_free> {
+public:
+    /** Takes it apart. */
+    explicit hosts(const std::string &text) { make(zkr_hosts_parse, text); }
+
+    /** Each server; how many there are; "/app", or "". @{ */
+    const zkr_server *begin() const noexcept { return get()->servers; }
+    const zkr_server *end() const noexcept { return begin() + size(); }
+    std::size_t size() const noexcept { return get()->count; }
+    const char *chroot() const noexcept { return get()->chroot; }
+    /** @} */
+};
 
 /* -- the session, and its program's own reads and writes ------------------- */
 
@@ -445,6 +528,24 @@ public:
     int fd() const { return ask<int>(zkr_session_fd, get()); }
     void dispatch() { run(zkr_session_dispatch); }
     /** @} */
+    /** Returns f(zhandle_t *), or why it was not called: see zhandle.h, which
+     *  the program includes. */
+    template <class F> int with_handle(F f) const
+    {
+        return zkr_session_with_handle(
+            get(),
+            [](auto *zh, void *user) {
+                const auto call = [=]() noexcept -> int {
+                    return (*static_cast<F *>(user))(zh);
+                };
+                return call();
+            },
+            &f);
+    }
+    /** For tests of a program: ends it on the servers; see testing.h. */
+    void test_expire() const { run(zkr_test_expire_session); }
+    /** How many handles of the process cannot be closed. */
+    static auto stuck_handles() noexcept { return zkr_session_stuck_handles(); }
 
     using handle::get;
     /** Reads and writes that wait for the answer. A node that is missing throws
@@ -663,20 +764,19 @@ inline grant detail::cooked(zkr_grant *granted) noexcept
 class grants : public std::vector<grant> {
 public:
     /** Throws unless all of them are provably ours. */
-    void ensure() const
-    {
-        for (const view &each : *this)
-            each.ensure();
-    }
+    void ensure() const { run(zkr_grants_check); }
     /** Gives all of them back, in one flight, and waits; throws the first
      *  error. */
-    void release()
+    void release() { run(zkr_grants_release); }
+
+private:
+    template <class Call> void run(Call call) const
     {
         std::vector<zkr_grant *> all;
 
         for (const view &each : *this)
             all.push_back(each.get());
-        check(zkr_grants_release(all.data(), all.size()));
+        check(call(all.data(), all.size()));
     }
 };
 
@@ -861,18 +961,18 @@ private:
 };
 
 /** How an acquire has ended, as a callback was told. */
-struct outcome {
+template <class T> struct outcome {
     int code = ZKR_OK;
-    grant granted;
+    T granted;
     std::string sentence;
 
     outcome() = default;
-    outcome(std::error_code end, grant &&with)
+    outcome(std::error_code end, T &&with)
         : code(end.value()), granted(std::move(with)),
           sentence(end ? zkr_error_detail() : "")
     {
     }
-    grant get()
+    T get()
     {
         if (code != ZKR_OK)
             throw error(code, sentence);
@@ -894,7 +994,7 @@ public:
 };
 
 #if defined(__cpp_impl_coroutine)
-class acquiring;
+template <class T> class acquiring;
 #endif
 
 /** What can be acquired, as a grant that any thread may use. `how` has the mode
@@ -970,7 +1070,7 @@ public:
      *  ZKR_ECANCELED. Not in a callback of the session. */
     grant acquire(std::stop_token stop, const terms &how = ZKR_ACQUIRE_OPTS_INIT)
     {
-        std::promise<detail::outcome> promise;
+        std::promise<detail::outcome<grant>> promise;
         auto future = promise.get_future();
         const request claim = acquire_async(
             timeout(),
@@ -990,8 +1090,12 @@ public:
      *  and an empty one when it was not granted in time. The coroutine goes on
      *  in a callback of the session, where nothing may wait (session.h). It must
      *  not be destroyed meanwhile, and the lock must not: cancel() first. */
-    acquiring when_granted(timeout limit = timeout(),
-                           const terms &how = ZKR_ACQUIRE_OPTS_INIT);
+    acquiring<grant> when_granted(timeout limit = timeout(),
+                                  const terms &how = ZKR_ACQUIRE_OPTS_INIT);
+    /** The same of an acquire that gives several grants. */
+    acquiring<grants>
+    when_all_granted(timeout limit = timeout(),
+                     const terms &how = ZKR_ACQUIRE_OPTS_INIT);
 #endif
 
 private:
@@ -1010,7 +1114,7 @@ private:
 
 #if defined(__cpp_impl_coroutine)
 /** What co_await takes, of acquirable::when_granted(). */
-class acquiring {
+template <class T> class acquiring {
 public:
     /** Nothing begins yet. */
     acquiring(acquirable &lock, timeout limit, const zkr_acquire_opts &how)
@@ -1021,18 +1125,20 @@ public:
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<> waiting)
     {
-        (void)lock_.acquire_async(
-            limit_,
-            [this, waiting](std::error_code code, grant granted) {
-                end_ = detail::outcome(code, std::move(granted));
-                waiting.resume();
-            },
-            how_);
+        auto told = [this, waiting](std::error_code code, T granted) {
+            end_ = detail::outcome<T>(code, std::move(granted));
+            waiting.resume();
+        };
+
+        if constexpr (std::is_same_v<T, grant>)
+            (void)lock_.acquire_async(limit_, told, how_);
+        else
+            (void)lock_.acquire_all_async(limit_, told, how_);
     }
-    grant await_resume()
+    T await_resume()
     {
         if (end_.code == ZKR_ETIMEDOUT || end_.code == ZKR_EBUSY)
-            return grant();
+            return T();
         return end_.get();
     }
     /** @} */
@@ -1041,12 +1147,18 @@ private:
     acquirable &lock_;
     timeout limit_;
     zkr_acquire_opts how_;
-    detail::outcome end_;
+    detail::outcome<T> end_;
 };
 
-inline acquiring acquirable::when_granted(timeout limit, const terms &how)
+inline acquiring<grant> acquirable::when_granted(timeout limit,
+                                                 const terms &how)
 {
-    return acquiring(*this, limit, how);
+    return { *this, limit, how };
+}
+inline acquiring<grants> acquirable::when_all_granted(timeout limit,
+                                                      const terms &how)
+{
+    return { *this, limit, how };
 }
 #endif
 
@@ -1274,6 +1386,7 @@ public:
     void leave() { run(zkr_leader_leave); }
     void leave_async() { run(zkr_leader_leave_async); }
     bool is_leader() const noexcept { return zkr_leader_is_leader(get()); }
+    const char *path() const noexcept { return zkr_leader_path(get()); }
     counters stats() const { return filled<counters>(zkr_leader_stats); }
     /** @} */
     /** Waits until it leads; false when that does not come in time. */
@@ -1317,6 +1430,7 @@ public:
     {
         run(zkr_counter_set, value, version, limit);
     }
+    const char *path() const noexcept { return zkr_counter_path(get()); }
     /** @} */
 };
 
@@ -1330,6 +1444,7 @@ public:
     void set(timeout limit) { run(zkr_barrier_set, limit); }
     void remove(timeout limit) { run(zkr_barrier_remove, limit); }
     bool wait_for(timeout limit) { return in_time(zkr_barrier_wait, limit); }
+    const char *path() const noexcept { return zkr_barrier_path(get()); }
     /** @} */
 };
 
@@ -1348,6 +1463,7 @@ public:
     /** As in barrier.h; false when not all have come, or left, in time. @{ */
     bool enter_for(timeout t) { return in_time(zkr_double_barrier_enter, t); }
     bool leave_for(timeout t) { return in_time(zkr_double_barrier_leave, t); }
+    const char *path() const noexcept { return zkr_double_barrier_path(get()); }
     /** @} */
 };
 
@@ -1398,6 +1514,20 @@ public:
     const zkr_participant *begin() const noexcept { return get()->items; }
     const zkr_participant *end() const noexcept { return begin() + size(); }
     std::size_t size() const noexcept { return get()->count; }
+    /** @} */
+
+    /** Asks the owner of a node to give the lock back; or, as the last resort,
+     *  deletes the node, and the old holder is not stopped. @{ */
+    static void revoke(const session &of, const std::string &node)
+    {
+        check(zkr_participants_revoke(of.get(), node.c_str()));
+    }
+    static void break_lock(const session &of, const std::string &node,
+                           std::int64_t token, timeout limit)
+    {
+        check(zkr_participants_break(of.get(), node.c_str(), token,
+                                     limit.ms()));
+    }
     /** @} */
 };
 

@@ -16,8 +16,9 @@
 
 #include <poll.h>
 
-#include <zkrecipes/testing.h>
 #include <zkrecipes/zkrecipes.hpp>
+
+#include <zkrecipes/zhandle.h> // after it, as it may come
 
 using namespace std::chrono_literals;
 
@@ -55,6 +56,7 @@ static void errors_say_what_and_why(const zkr::session &session)
         REQUIRE(false);
     } catch (const zkr::error &e) {
         REQUIRE(e.code().value() == ZKR_EPATH);
+        REQUIRE(!e.is_session_over() && !e.is_unsure());
         REQUIRE(std::string(e.what()).find("no/slash") != std::string::npos);
         REQUIRE(!e.is_transient());
         REQUIRE(e.code() == std::errc::invalid_argument);
@@ -140,7 +142,7 @@ the_next_waits_for_the_unlock_of_a_lost_lock(const zkr::session &session,
                                              zkr::mutex &mutex)
 {
     mutex.lock();
-    zkr::check(zkr_test_expire_session(session.get()));
+    session.test_expire();
     REQUIRE(!mutex.held().is_held());
     const auto lost = mutex.held().token();
 
@@ -458,6 +460,71 @@ static void permits_and_several_locks(const zkr::session &session,
     REQUIRE(queue.size() == 1 && queue.begin()->holds);
 }
 
+static void participants_are_asked_and_broken(const zkr::session &session,
+                                              const std::string &path)
+{
+    zkr::mutex mutex(session, path + "-broken");
+    const zkr::grant grant = mutex.acquire();
+    std::promise<void> asked;
+    const zkr::grant_listener listener(
+        grant, movable([&](zkr_grant *, const zkr_grant_event *e) {
+            if (e->kind == ZKR_GRANT_REVOKE_REQUESTED)
+                asked.set_value();
+        }));
+    const auto breaks = [&](std::int64_t token) {
+        return code_of([&] {
+            zkr::participants::break_lock(session, grant.node(), token, 60s);
+        });
+    };
+
+    zkr::participants::revoke(session, grant.node());
+    asked.get_future().get();
+    REQUIRE(breaks(grant.token() - 1) == ZKR_ENOTHELD);
+    REQUIRE(breaks(grant.token()) == ZKR_OK);
+    REQUIRE(breaks(grant.token()) == ZKR_ZNONODE);
+}
+
+static void all_has_a_name_and_a_path(const zkr::session &session,
+                                      const std::string &path)
+{
+    const zkr::hosts hosts("zk1,[::1]:2182/app");
+    const std::string at = path + "-named";
+
+    REQUIRE(hosts.size() == 2 && hosts.chroot() == std::string("/app"));
+    REQUIRE(hosts.begin()[1].name == std::string("[::1]:2182"));
+    REQUIRE(code_of([] { zkr::hosts(":1"); }) == ZKR_EINVAL);
+    REQUIRE(zkr::name_of(ZKR_SESSION_CLOSED) == std::string("CLOSED"));
+    REQUIRE(zkr::name_of(ZKR_GRANT_LOST) == std::string("LOST"));
+    REQUIRE(zkr::name_of(ZKR_LOSS_NONE) == std::string(zkr_loss_text({})));
+    REQUIRE(zkr::name_of(ZKR_CAUSE_NONE) == std::string(zkr_cause_name({})));
+    REQUIRE(zkr::leader(session, at, [](auto...) {}).path() == at);
+    REQUIRE(zkr::counter(session, at).path() == at);
+    REQUIRE(zkr::barrier(session, at).path() == at);
+    REQUIRE(zkr::double_barrier(session, at, 2).path() == at);
+}
+
+static void lines_are_logged(const zkr::session &session, const char *hosts)
+{
+    auto lines = std::make_shared<std::atomic<int>>(0);
+    const std::weak_ptr<std::atomic<int>> alive = lines;
+
+    zkr::log_to(ZKR_LOG_DEBUG, movable([lines = std::move(lines)](
+                                   zkr_log_level, const char *line) {
+                    *lines += *line != '\0';
+                }));
+    zkr::session(hosts).close();
+    REQUIRE(*alive.lock() > 0);
+    zkr::log_to(nullptr);
+    REQUIRE(alive.expired());
+
+    REQUIRE(session.stuck_handles() == 0);
+    const int code =
+        session.with_handle([](zhandle_t *zh) { return zh != nullptr; });
+
+    // A client inside the library is lent to nobody.
+    REQUIRE(code == 1 || code == ZKR_ENOTSUP);
+}
+
 static void claims_need_no_thread(zkr::mutex &mutex, zkr::mutex &other)
 {
     zkr::grant first = mutex.acquire();
@@ -590,7 +657,8 @@ struct task {
     };
 };
 
-static task take_turns(zkr::mutex &mutex, std::promise<std::string> end)
+static task take_turns(zkr::mutex &mutex, zkr::multi_lock &both,
+                       std::promise<std::string> end)
 {
     zkr::grant held = co_await mutex.when_granted(60s);
     std::string told = held.is_held() ? "held" : "";
@@ -607,16 +675,27 @@ static task take_turns(zkr::mutex &mutex, std::promise<std::string> end)
         if (e.code() == std::errc::invalid_argument)
             told += ", thrown";
     }
+    const zkr::grants all = co_await both.when_all_granted(60s);
+
+    told += ", " + std::to_string(all.size());
+    if ((co_await both.when_all_granted(5ms)).empty())
+        told += ", not all";
+    all.ensure();
     end.set_value(told);
 }
 
-static void a_coroutine_waits(zkr::mutex &mutex)
+static void a_coroutine_waits(const zkr::session &session, zkr::mutex &mutex,
+                              const std::string &path)
 {
+    zkr::mutex one(session, path + "-await");
+    zkr::semaphore semaphore(session, path + "-permits", 2);
+    zkr::multi_lock both(session);
     std::promise<std::string> end;
     auto told = end.get_future();
 
-    take_turns(mutex, std::move(end));
-    REQUIRE(told.get() == "held, not granted, thrown");
+    both.add(one).add(semaphore, zkr::semaphore::permits(2));
+    take_turns(mutex, both, std::move(end));
+    REQUIRE(told.get() == "held, not granted, thrown, 3, not all");
 }
 #endif
 
@@ -649,6 +728,9 @@ int main(int argc, char **argv)
         listeners_are_told(session, mutex);
         a_leader_writes_in_its_term(session, path);
         permits_and_several_locks(session, path);
+        participants_are_asked_and_broken(session, path);
+        all_has_a_name_and_a_path(session, path);
+        lines_are_logged(session, argv[1]);
         claims_need_no_thread(mutex, other);
         a_recursive_mutex_is_its_threads(session, path);
         counters_barriers_and_fences(session, path, mutex);
@@ -657,7 +739,7 @@ int main(int argc, char **argv)
         a_stop_ends_a_wait(mutex, other);
 #endif
 #if defined(__cpp_impl_coroutine)
-        a_coroutine_waits(mutex);
+        a_coroutine_waits(session, mutex, path);
 #endif
     } catch (const std::exception &e) {
         std::fprintf(stderr, "%s\n", e.what());
