@@ -5,7 +5,8 @@ writes it as long as the term lasts.
 
     ./leader.py 127.0.0.1:2181 /services/mail
 
-`tests/api/abi.py --list LIBRARY` prints offsets and sizes for more structures.
+What it repeats of the headers it compares with layout.txt of the installation,
+which has more structures.
 """
 
 import ctypes
@@ -32,9 +33,22 @@ class LeaderEvent(ctypes.Structure):
 class Reply(ctypes.Structure):
     """struct zkr_reply, as far as we read it: the library makes it."""
 
-    _fields_ = [("data", c_void_p), ("size", c_size_t)]
+    _fields_ = [("data", c_void_p), ("len", c_size_t)]
 
 
+def check_layout(path=os.environ.get("ZKRECIPES_LAYOUT", "/usr/share/zkrecipes/layout.txt")):
+    if not os.path.exists(path):
+        return print(f"not compared: no {path}", file=sys.stderr)
+    with open(path, encoding="ascii") as listing:
+        facts = {name: int(number) for name, number, *_ in map(str.split, listing)}
+    assert ZNONODE == facts["ZKR_ZNONODE"] and WATCH_DATA == facts["ZKR_WATCH_DATA"]
+    assert GAINED == facts["ZKR_LEADER_GAINED"] and ctypes.sizeof(TxnOpts) == facts["zkr_txn_opts"]
+    for name, struct in ("txn_opts", TxnOpts), ("leader_event", LeaderEvent), ("reply", Reply):
+        for member, _ in struct._fields_:
+            assert getattr(struct, member).offset == facts[f"zkr_{name}.{member}"], member
+
+
+check_layout()
 LeaderFn = ctypes.CFUNCTYPE(None, c_void_p, POINTER(LeaderEvent), c_void_p)
 WatchFn = ctypes.CFUNCTYPE(None, c_int, POINTER(Reply), c_int, c_void_p)
 
@@ -116,7 +130,7 @@ def main(hosts="127.0.0.1:2181", path="/services/mail"):
     @WatchFn
     def seen(error, reply, _why, _user):
         if error == 0 and reply[0].data:
-            states.put(ctypes.string_at(reply[0].data, reply[0].size))
+            states.put(ctypes.string_at(reply[0].data, reply[0].len))
 
     with made(
         lib.zkr_session_close, lib.zkr_session_open, hosts.encode(), None

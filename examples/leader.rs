@@ -4,8 +4,8 @@
 //!
 //!     rustc leader.rs -l dylib=zkrecipes && ./leader 127.0.0.1:2181 /services/mail
 //!
-//! `tests/api/abi.py --list LIBRARY` prints offsets and sizes for more
-//! structures. What C calls an enum is a number here: a later library may tell
+//! What it repeats of the headers it compares with layout.txt of the
+//! installation, which has more structures. What C calls an enum is a number here: a later library may tell
 //! others than today's names. Each call that fails leaves its sentence with the
 //! thread: so it is read at once.
 use std::ffi::{c_char, c_int, c_void, CStr, CString};
@@ -39,8 +39,28 @@ struct Reply {
     len: usize,
 }
 
-const _: () = assert!(size_of::<TxnOpts>() == 16 && offset_of!(TxnOpts, guard) == 8);
-const _: () = assert!(size_of::<LeaderEvent>() == 16 && offset_of!(LeaderEvent, token) == 8);
+fn check_layout() {
+    let path = std::env::var("ZKRECIPES_LAYOUT").unwrap_or("/usr/share/zkrecipes/layout.txt".into());
+    let Ok(listing) = std::fs::read_to_string(&path) else {
+        return eprintln!("not compared: no {path}");
+    };
+    for (name, number) in [
+        ("ZKR_ZNONODE", ZNONODE as isize),
+        ("ZKR_WATCH_DATA", WATCH_DATA as isize),
+        ("ZKR_LEADER_GAINED", GAINED as isize),
+        ("zkr_txn_opts", size_of::<TxnOpts>() as isize),
+        ("zkr_txn_opts.size", offset_of!(TxnOpts, size) as isize),
+        ("zkr_txn_opts.guard", offset_of!(TxnOpts, guard) as isize),
+        ("zkr_leader_event.kind", offset_of!(LeaderEvent, kind) as isize),
+        ("zkr_leader_event.error", offset_of!(LeaderEvent, error) as isize),
+        ("zkr_leader_event.token", offset_of!(LeaderEvent, token) as isize),
+        ("zkr_reply.data", offset_of!(Reply, data) as isize),
+        ("zkr_reply.len", offset_of!(Reply, len) as isize),
+    ] {
+        let fact = [name, &number.to_string()];
+        assert!(listing.lines().any(|line| line.split(' ').take(2).eq(fact)), "{fact:?}");
+    }
+}
 
 type LeaderFn = extern "C" fn(*mut c_void, *const LeaderEvent, *mut c_void);
 type WatchFn = extern "C" fn(c_int, *const Reply, c_int, *mut c_void);
@@ -179,5 +199,6 @@ fn main() -> Result<(), Error> {
     let words: Vec<String> = std::env::args().collect();
     let word = |i: usize, other| words.get(i).map_or(other, String::as_str);
 
+    check_layout();
     run(word(1, "127.0.0.1:2181"), word(2, "/services/mail"))
 }

@@ -3,17 +3,12 @@
 """Compares the binary interface of the shared library with the stored one: the
 exported functions, and the layout of the types in the public headers. Each
 difference must be on purpose, also an addition; then the file is written anew.
+The installed listing for bindings (src/layout.py) must say the same.
 
-    abi.py [--write] LIBRARY DUMP.gz
-
-Or prints, for who writes a binding, the size of each public structure, and the
-offset and type of each member, in bytes:
-
-    abi.py --list LIBRARY
+    abi.py [--write] LIBRARY DUMP.gz [LAYOUT]
 """
 import gzip
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
@@ -79,62 +74,50 @@ def dump(library, path):
 
 
 def layouts(corpus):
-    """The lines of the listing, by structure."""
-    types = {element.get('id'): element for element in corpus.iter()
-             if element.get('id')}
-
-    def name(identifier):
-        element = types[identifier]
-        below = element.get('type-id')
-        if element.tag == 'pointer-type-def':
-            return name(below) + ' *'
-        if element.tag == 'qualified-type-def':
-            return 'const ' + name(below)
-        if element.tag == 'array-type-def':
-            return f"{name(below)} [{element.find('subrange').get('length')}]"
-        if element.tag == 'function-type':
-            return 'function'
-        return element.get('name')
-
-    return {struct.get('name'):
-            [f"{struct.get('name')}: {int(struct.get('size-in-bits')) // 8}"] +
-            [f"    {int(member.get('layout-offset-in-bits')) // 8:4}  "
-             f"{member.find('var-decl').get('name')}: "
-             f"{name(member.find('var-decl').get('type-id'))}"
-             for member in struct.iter('data-member')]
-            for struct in corpus.iter('class-decl') if struct.get('size-in-bits')}
+    """The facts of the listing, without their types."""
+    for element in corpus.iter():
+        name = element.get('name')
+        if element.tag == 'enumerator':
+            yield f"{name} {element.get('value')}"
+        elif element.tag == 'class-decl' and element.get('size-in-bits'):
+            yield f"{name} {int(element.get('size-in-bits')) // 8}"
+            for member in element.iter('data-member'):
+                yield (f"{name}.{member.find('var-decl').get('name')} "
+                       f"{int(member.get('layout-offset-in-bits')) // 8}")
 
 
-def forgotten(corpus):
-    """The structures of the headers that the listing does not have."""
-    root = pathlib.Path(__file__).resolve().parents[2]
-    text = ''.join(path.read_text()
-                   for path in (root / 'include' / 'zkrecipes').glob('*.h'))
-    return set(re.findall(r'^struct (zkr_\w+) \{', text, re.M)) - set(layouts(corpus))
+def is_listed(corpus, layout):
+    """No fact is other, and no member or constant is in one of them only, but
+    constants that no function leads to."""
+    known = set(layouts(corpus))
+    listed = {' '.join(line.split()[:2])
+              for line in pathlib.Path(layout).read_text().splitlines()}
+    wrong = (known - listed) | {fact for fact in listed - known if '.' in fact}
+    for fact in sorted(wrong):
+        print(f'not the same in {layout}: {fact}')
+    return not wrong
 
 
-def can_compare(library):
-    """Sizes are those of 64 bits; without debug information there are none."""
+def obstacle(library):
+    """Why nothing can be compared; or None."""
     if not all(map(shutil.which, ('abidw', 'abidiff', 'readelf'))):
-        return False
+        return 'no abidw and abidiff (abigail-tools), or no readelf'
     facts = subprocess.run(['readelf', '-hSW', library], check=True, text=True,
                            capture_output=True).stdout
-    return 'ELF64' in facts and '.debug_info' in facts
+    if 'ELF64' not in facts:
+        return 'the stored sizes are those of 64 bits'
+    return None if '.debug_info' in facts else 'no debug information'
 
 
-def main(library, stored=None, write=False):
-    if not can_compare(library):
+def main(library, stored, layout=None, write=False):
+    if obstacle(library):
+        print('skipped:', obstacle(library))
         return 77
     with tempfile.TemporaryDirectory() as directory:
         old, new = (str(pathlib.Path(directory) / name) for name in ('old', 'new'))
         corpus = dump(library, new)
-        if forgotten(corpus):
-            print('not found:', *sorted(forgotten(corpus)))
+        if layout and not is_listed(corpus, layout):
             return 1
-        if stored is None:
-            for _, lines in sorted(layouts(corpus).items()):
-                print(*lines, sep='\n')
-            return 0
         if write:
             pathlib.Path(stored).write_bytes(
                 gzip.compress(pathlib.Path(new).read_bytes(), mtime=0))
@@ -151,6 +134,6 @@ def main(library, stored=None, write=False):
 
 if __name__ == '__main__':
     arguments = [a for a in sys.argv[1:] if not a.startswith('--')]
-    if len(arguments) != (1 if '--list' in sys.argv else 2):
+    if len(arguments) not in (2, 3):
         sys.exit(__doc__)
     sys.exit(main(*arguments, write='--write' in sys.argv))
