@@ -13,7 +13,8 @@ set -eu
 root=$1
 client=${2-}
 tmp=$(mktemp -d)
-trap '[ ! -e "$tmp/zk" ] || "$root/tools/zk-dev" down --dir "$tmp/zk"; rm -rf "$tmp"' EXIT
+. "$root/tests/lib/tls_server.sh"
+trap 'stop_server; rm -rf "$tmp"' EXIT
 prefix=$tmp/prefix
 failed=0
 
@@ -39,28 +40,10 @@ runs() {
     step "$1" env LD_LIBRARY_PATH="$prefix/lib" "$2" $hosts || :
 }
 
-# Its port takes connections with TLS, and without.
-start_server() {
-    jars=/usr/share/java
-    factory=org.apache.zookeeper.server.NettyServerCnxnFactory
-    mkdir "$tmp/keys"
-    "$root/tests/lib/keys.sh" "$tmp/keys"
-    ZKR_SERVER_CLASS_PATH=$jars/zookeeper.jar:$jars/slf4j-simple.jar$(printf ':%s' $jars/netty-*.jar) \
-        ZK_DEV_JAVA_OPTS="-Dzookeeper.serverCnxnFactory=$factory \
-        -Dzookeeper.client.portUnification=true \
-        -Dzookeeper.authProvider.x509=org.apache.zookeeper.server.auth.X509AuthenticationProvider \
-        -Dzookeeper.ssl.keyStore.location=$tmp/keys/server.p12 \
-        -Dzookeeper.ssl.keyStore.password=secret \
-        -Dzookeeper.ssl.trustStore.location=$tmp/keys/trust.p12 \
-        -Dzookeeper.ssl.trustStore.password=secret" \
-        "$root/tools/zk-dev" up --dir "$tmp/zk"
-}
-
 hosts=
 options=-Dtools=disabled
 if [ -n "$client" ]; then
-    hosts=$(start_server | sed -n 's/^ZK_SERVERS=//p')
-    [ -n "$hosts" ] || exit 1
+    start_server
     cp -R "$client" "$tmp/client"
     options=-Dzookeeper_prefix=$tmp/client
 fi
@@ -128,6 +111,8 @@ step install meson setup "$tmp/build" "$root" --prefix="$prefix" --libdir=lib --
     -Dexamples=disabled -Ddocs=disabled "$options"
 step install meson install -C "$tmp/build"
 [ -e "$prefix/share/doc/zkrecipes/LICENSE" ] || complain 'no LICENSE'
+grep -q '^zkr_txn_opts.guard [48] ' "$prefix/share/zkrecipes/layout.txt" ||
+    complain 'no listing for bindings'
 
 rm -rf "$tmp/client"
 cd "$tmp"
@@ -146,9 +131,8 @@ if readelf -d "$prefix/lib/libzkrecipes.so" | grep -i 'runpath\|rpath'; then
     complain '... is where the shared library looks for others'
 fi
 if [ -n "$client" ]; then
-    step 'the installed tool' env LD_LIBRARY_PATH="$prefix/lib" "$prefix/bin/zk-lockctl" \
-        --servers "$hosts" --tls-ca keys/ca.pem --tls-cert keys/client.pem \
-        --tls-key keys/client.key ls / || :
+    step 'the installed tool' uses_tls env LD_LIBRARY_PATH="$prefix/lib" \
+        "$prefix/bin/zk-lockctl" || :
 fi
 
 if ! grep -qi '^Name: *zkrecipes' "$prefix/lib/pkgconfig/zkrecipes.pc" ||

@@ -3,15 +3,20 @@
 # Builds the Debian packages, has lintian look at them, and uses what is in them:
 # a program is compiled and linked, and zk-lockctl runs.
 #
-#   packages.sh SOURCE_ROOT
+#   packages.sh SOURCE_ROOT [ZOOKEEPER_PREFIX]
+#
+# With that client inside, for tools/release.sh: the tool makes a session over TLS,
+# no other client is needed, and the packages are left in build-packages/.
 set -eu
 
 root=$1
+client=${2-}
 for tool in dpkg-buildpackage dh lintian; do
     command -v "$tool" >/dev/null || exit 77
 done
 tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+. "$root/tests/lib/tls_server.sh"
+trap 'stop_server; rm -rf "$tmp"' EXIT
 failed=0
 
 complain() {
@@ -23,6 +28,7 @@ complain() {
 mkdir "$tmp/source" "$tmp/root"
 (cd "$root" && find . \( -name .git -o -name 'build*' -type d \) -prune -o \
     \( -type f -o -type l \) -print | tar cf - -T -) | tar xf - -C "$tmp/source"
+[ -z "$client" ] || cp -R "$client" "$tmp/source/build-client"
 
 cd "$tmp/source"
 export DEB_BUILD_OPTIONS=noautodbgsym # they take a while, and nobody reads them
@@ -53,5 +59,17 @@ grep -q '^open: ' error || complain "the program says: $(cat error)"
 LD_LIBRARY_PATH=$lib root/usr/bin/zk-lockctl --version >/dev/null ||
     complain 'zk-lockctl does not run'
 root/usr/bin/zk-dev --help >/dev/null || complain 'zk-dev does not run'
+
+if [ -n "$client" ]; then
+    if readelf -d "$lib/libzkrecipes.so.0.1" | grep NEEDED |
+        grep -v '\[lib\(ssl\|crypto\|sasl2\|jansson\|c\|m\)\.so'; then
+        complain '... is needed by the library'
+    fi
+    start_server
+    uses_tls env LD_LIBRARY_PATH="$lib" root/usr/bin/zk-lockctl ||
+        complain 'zk-lockctl does not use TLS'
+    mkdir -p "$root/build-packages"
+    cp ./*.deb "$root/build-packages"
+fi
 
 exit "$failed"
