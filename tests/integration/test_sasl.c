@@ -162,12 +162,18 @@ TEST(many_log_in_at_once)
 
 /* -- what is wrong, and is told ------------------------------------------- */
 
+/* Regression: the sentence had lost the server, and then said "server refuses".
+ */
 TEST(a_wrong_password_is_told)
 {
     struct zkr_session_opts opts = sasl_opts();
+    char sentence[128];
 
     opts.sasl_password = "wrong";
-    open_fails(the_server, opts, ZKR_ZAUTHFAILED, "refused");
+    (void)snprintf(sentence, sizeof(sentence),
+                   "server %s refuses our credentials",
+                   server_hosts(the_server));
+    open_fails(the_server, opts, ZKR_ZAUTHFAILED, sentence);
 }
 
 /* Not with the password of bob: servers compare that of an unknown user with
