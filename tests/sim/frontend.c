@@ -36,10 +36,25 @@ static void answer(struct conn *c, struct request *r);
 
 /* Answers go out in order; a request of this session that is not agreed on
  * delays those after it. */
+/* A server keeps the requests of a session in order, also those of its earlier
+ * connections (CommitProcessor, pendingRequests). */
+static bool earlier_ones_wait(const struct conn *c)
+{
+    for (const struct conn *o = c->next; o != NULL; o = o->next) {
+        if (o->session != c->session || o->replica != c->replica)
+            continue;
+        for (const struct request *r = o->first; r != NULL; r = r->next) {
+            if (!r->agreed)
+                return true;
+        }
+    }
+    return false;
+}
+
 static void advance(struct conn *c)
 {
     while (c->server_open && c->welcome && c->first != NULL &&
-           c->first->agreed) {
+           c->first->agreed && !earlier_ones_wait(c)) {
         struct request *r = c->first;
 
         c->first = r->next;
@@ -325,7 +340,13 @@ static void on_welcome(struct conn *c, const struct request *hello)
 void server_agreed(struct request *r)
 {
     r->agreed = true;
-    if (r->conn == NULL || !r->conn->server_open)
+    if (r->conn == NULL)
+        return;
+    for (struct conn *c = conns; c != r->conn; c = c->next) {
+        if (c->session == r->conn->session && c->replica == r->conn->replica)
+            advance(c);
+    }
+    if (!r->conn->server_open)
         return;
     if (r->type == REQUEST_OPEN || r->type == REQUEST_REVALIDATE)
         on_welcome(r->conn, r);
@@ -483,8 +504,10 @@ void server_applied(int replica, int64_t version, const struct txn *txn)
 void server_drop_all(int replica)
 {
     for (struct conn *c = conns; c != NULL; c = c->next) {
-        if (c->replica == replica)
-            reset_conn(c);
+        if (c->replica != replica)
+            continue;
+        reset_conn(c);
+        c->first = c->last = NULL;
     }
 }
 
