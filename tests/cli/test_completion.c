@@ -50,11 +50,11 @@ TEST(bash_offers_verbs_options_and_values)
     assert_string_equal(bash_offers("run --on-revoke ="), "ignore\nterm\n");
     assert_string_equal(bash_offers("ls --dialect=k"), "--dialect=kazoo\n");
     assert_string_equal(bash_offers("ls -o jsonl -o w"), "wide\n");
-    assert_string_equal(bash_offers("--color = ne"), "never\n");
+    assert_string_equal(bash_offers("--output = jsonl"), "jsonl\n");
     assert_string_equal(bash_offers("top --sort lon"), "longest\n");
     assert_string_equal(bash_offers("help exit"), "exit-codes\n");
     assert_string_equal(bash_offers("help wat"), "watch\n");
-    assert_string_equal(bash_offers("--col"), "--columns\n--color\n");
+    assert_string_equal(bash_offers("--ver"), "--verbose\n--version\n");
     assert_string_equal(bash_offers("run --why ''"), "\n"); /* a file */
 }
 

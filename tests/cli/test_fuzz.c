@@ -351,7 +351,7 @@ static const struct look looks[] = {
     { "ls -o jsonl /", "line" },
     { "show", NULL },
     { "show -o wide", NULL },
-    { "show --color=never --columns NODE,OWNER,STATE", NULL },
+    { "show --columns NODE,OWNER,STATE", NULL },
     { "show -o json", "document" },
     { "show -o jsonl --limit 3", "line" },
     { "check --held", NULL },

@@ -239,11 +239,11 @@ TEST(a_time_without_holders_is_answered_with_no)
 TEST(the_table_has_a_row_for_each_hold)
 {
     hold_and_release(s);
-    LOOK(0, "log --from %s %s --color never", server_log_dir(the_server), path);
+    LOOK(0, "log --from %s %s", server_log_dir(the_server), path);
     assert_has(look_out, "FROM");
     assert_has(look_out, "released");
-    LOOK(0, "log --from %s %s --columns LOCK,ENDED --color never",
-         server_log_dir(the_server), path);
+    LOOK(0, "log --from %s %s --columns LOCK,ENDED", server_log_dir(the_server),
+         path);
     assert_has(look_out, line("%s released", path));
 }
 

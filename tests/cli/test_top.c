@@ -364,8 +364,6 @@ TEST(colors_are_there_unless_they_are_not_wanted)
         { "", "", true },
         { "NO_COLOR=", "", true },
         { "NO_COLOR=1", "", false },
-        { "NO_COLOR=1", "--color always", true },
-        { "", "--color never", false },
     };
 
     for (size_t i = 0; i < COUNT(lines); i++) {

@@ -609,8 +609,7 @@ static int on_a_terminal(int width, const char *answer, const char *verb,
 
     assert_true(pid >= 0);
     if (pid == 0) {
-        (void)execl(LOCKCTL, LOCKCTL, "--color", "never", verb, lock,
-                    (char *)NULL);
+        (void)execl(LOCKCTL, LOCKCTL, verb, lock, (char *)NULL);
         _exit(127);
     }
     while (read(fd, said + used, 1) == 1) {
@@ -707,15 +706,4 @@ TEST(without_utf_8_only_ascii_is_written)
     assert_has(look_err, "is held by \\xE4\\xBA\\x9B (kazoo)");
     assert_clean(look_err);
     (void)setenv("LC_ALL", "C.UTF-8", 1);
-}
-
-TEST(colors_are_for_those_who_ask)
-{
-    zkr_grant *g = acquire(m);
-
-    LOOK(0, "show %s", path);
-    assert_null(strchr(look_out, '\033'));
-    LOOK(0, "show --color always %s", path);
-    assert_has(look_out, "\033[");
-    release(g);
 }

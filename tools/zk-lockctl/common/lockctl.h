@@ -30,8 +30,6 @@ enum format {
     FORMAT_JSONL,
 };
 
-enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
-
 /* The options that every verb has, and the session. */
 struct lockctl {
     const char *settings[SETTING_COUNT]; /* NULL: not given */
@@ -41,7 +39,6 @@ struct lockctl {
     bool is_settled;            /* by lockctl_settle() */
     int format;                 /* enum format */
     const char *columns;        /* --columns A,B or +A,B; NULL: the default */
-    int color;                  /* enum color */
     int64_t timeout_ms; /* --timeout: for connecting and for each answer */
     bool timeout_given; /* by an option, or by a context */
     bool quiet;

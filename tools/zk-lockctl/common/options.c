@@ -19,13 +19,6 @@ static const char *const formats[] = {
     NULL,
 };
 
-static const char *const colors[] = {
-    [COLOR_AUTO] = "auto",
-    [COLOR_ALWAYS] = "always",
-    [COLOR_NEVER] = "never",
-    NULL,
-};
-
 /* clang-format off */
 #define AT(member) offsetof(struct lockctl, member)
 const struct opt common_options[] = {
@@ -35,8 +28,6 @@ const struct opt common_options[] = {
       .help = "table, wide, json, jsonl" },
     { "columns", .value = "A,B", .type = OPT_TEXT, .at = AT(columns),
       .help = "these columns; +A,B: these too" },
-    { "color", .value = "WHEN", .type = OPT_WORD, .at = AT(color), .words = colors,
-      .help = "auto, always, never" },
     { "quiet", 'q', .type = OPT_ON, .at = AT(quiet), .help = "nothing on stderr but errors" },
     { "verbose", 'v', .type = OPT_COMMON, .help = "more on stderr" },
     { "help", 'h', .type = OPT_COMMON, .help = "the options of a verb" },

@@ -1,29 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the answer to stdout: the envelope of JSON, and whether there are
- * colors. */
+/* Writes the answer to stdout: the envelope of JSON. */
 #include "text/envelope.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/escape.h"
 #include "common/exit_codes.h"
 #include "common/now.h"
 #include "common/words.h"
-
-bool output_wants_color(const struct lockctl *ctl)
-{
-    const char *no_color = getenv("NO_COLOR");
-    const char *term = getenv("TERM");
-
-    if (ctl->color != COLOR_AUTO)
-        return ctl->color == COLOR_ALWAYS;
-    return isatty(STDOUT_FILENO) == 1 &&
-           (no_color == NULL || no_color[0] == '\0') && term != NULL &&
-           strcmp(term, "dumb") != 0;
-}
 
 bool output_is_json(const struct lockctl *ctl)
 {

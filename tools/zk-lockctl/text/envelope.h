@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the answer to stdout: the envelope of JSON, and whether there are
- * colors. */
+/* Writes the answer to stdout: the envelope of JSON. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,7 +10,6 @@
 #include "common/lockctl.h"
 #include "common/notes.h"
 
-bool output_wants_color(const struct lockctl *ctl);
 bool output_is_json(const struct lockctl *ctl);
 
 /* The envelope; takes the items. With jsonl each item is a line. An exit

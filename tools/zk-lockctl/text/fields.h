@@ -70,13 +70,6 @@ struct kind {
     const struct field *fields; /* an array */
 };
 
-enum style {
-    STYLE_PLAIN,
-    STYLE_DIM,
-    STYLE_GOOD,
-    STYLE_BAD,
-};
-
 /* All that a verb prints. */
 struct rows {
     const struct kind *kind;
@@ -86,9 +79,8 @@ struct rows {
     size_t size;
     const void *(*item)(const void *of, size_t i);
     size_t count;
-    enum style (*style)(const void *item); /* NULL: plain */
-    void (*head)(const void *of);          /* prints what is above a table */
-    int64_t at_ms;                         /* of the look */
+    void (*head)(const void *of); /* prints what is above a table */
+    int64_t at_ms;                /* of the look */
     const struct notes *notes;
 };
 

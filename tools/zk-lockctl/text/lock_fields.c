@@ -412,12 +412,6 @@ const struct field lock_fields[] = {
 /* clang-format on */
 const struct kind lock_kind = { "lock", "LockList", lock_fields };
 
-static enum style style_of(const void *item)
-{
-    return ((const struct lock *)item)->state == LOCK_FREE ? STYLE_DIM
-                                                           : STYLE_PLAIN;
-}
-
 int locks_print(const struct lockctl *ctl, const struct lock *locks,
                 size_t count, int64_t at_ms, const struct notes *notes)
 {
@@ -425,7 +419,6 @@ int locks_print(const struct lockctl *ctl, const struct lock *locks,
                                .of = locks,
                                .size = sizeof(*locks),
                                .count = count,
-                               .style = style_of,
                                .at_ms = at_ms,
                                .notes = notes };
 

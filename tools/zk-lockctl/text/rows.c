@@ -109,22 +109,6 @@ static const void *item_at(const struct rows *rows, size_t i)
                               : (const char *)rows->of + i * rows->size;
 }
 
-static void print_line(const struct lockctl *ctl, const struct grid *grid,
-                       size_t row, enum style style)
-{
-    static const char *const colors[] = {
-        [STYLE_PLAIN] = "",
-        [STYLE_DIM] = "\033[2m",
-        [STYLE_GOOD] = "\033[32m",
-        [STYLE_BAD] = "\033[31m",
-    };
-    bool colored = style != STYLE_PLAIN && output_wants_color(ctl);
-
-    (void)fputs(colored ? colors[style] : "", stdout);
-    grid_write(grid, row, stdout);
-    (void)puts(colored ? "\033[0m" : "");
-}
-
 static int print_table(const struct lockctl *ctl, const struct rows *rows)
 {
     struct grid grid;
@@ -143,11 +127,10 @@ static int print_table(const struct lockctl *ctl, const struct rows *rows)
         grid_fit(&grid, terminal_width());
     else
         grid_spread(&grid);
-    for (size_t i = 0; done && rows->count > 0 && i <= rows->count; i++)
-        print_line(ctl, &grid, i,
-                   i == 0 || rows->style == NULL
-                       ? STYLE_PLAIN
-                       : rows->style(item_at(rows, i - 1)));
+    for (size_t i = 0; done && rows->count > 0 && i <= rows->count; i++) {
+        grid_write(&grid, i, stdout);
+        (void)putchar('\n');
+    }
     if (done && fflush(stdout) == 0)
         say_hidden(ctl, &grid);
     grid_forget(&grid);

@@ -170,15 +170,6 @@ static const struct field stay_fields[] = {
 /* clang-format on */
 const struct kind stay_kind = { "stay", "History", stay_fields };
 
-static enum style style_of(const void *item)
-{
-    const struct stay *s = stay_at(item);
-
-    if (s->ending == ENDING_DELETED || s->ending == ENDING_EXPIRED)
-        return STYLE_BAD;
-    return s->held_ms == 0 ? STYLE_DIM : STYLE_PLAIN;
-}
-
 /* One at a time is printed. */
 static const void *entry_at(const void *of, size_t i)
 {
@@ -217,7 +208,6 @@ int stays_print(const struct lockctl *ctl, const struct past_rows *rows,
                               .of = rows,
                               .item = entry_at,
                               .count = rows->count,
-                              .style = style_of,
                               .at_ms = clock_wall_ms(),
                               .notes = notes };
 

@@ -12,7 +12,6 @@
 #include "common/stop.h"
 #include "model/looker.h"
 #include "model/mirror.h"
-#include "text/envelope.h"
 #include "top/hand_over.h"
 #include "top/screen.h"
 #include "top/top.h"
@@ -234,7 +233,8 @@ int top_live(struct top_opts *opts)
         .signals = -1,
     };
 
-    if (!take_signals(&l) || !top_screen_start(output_wants_color(l.ctl))) {
+    if (!take_signals(&l) ||
+        !top_screen_start(lockctl_env("NO_COLOR") == NULL)) {
         give_signals_back(&l);
         return top_has_no_screen();
     }

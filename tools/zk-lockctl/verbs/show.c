@@ -45,15 +45,6 @@ struct view {
 
 /* --- the table --- */
 
-static enum style style_of(const void *item)
-{
-    const struct contender_row *p = item;
-
-    return p->c->node->kind == ZKR_PARTICIPANT_FOREIGN ? STYLE_DIM
-           : p->c->node->holds                         ? STYLE_GOOD
-                                                       : STYLE_PLAIN;
-}
-
 static void print_title(const void *of)
 {
     const struct view *v = of;
@@ -124,7 +115,6 @@ static int print_queue(const struct lockctl *ctl, struct view *v)
     if (!output_is_json(ctl)) {
         rows.count = v->shown;
         rows.item = place_at;
-        rows.style = style_of;
         rows.head = print_title;
     }
     return rows_print(ctl, &rows);
