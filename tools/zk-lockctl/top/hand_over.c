@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hands the terminal of top to another verb, such as break, and takes it back
  * when that has ended. */
-#include "top/hand_over.h"
+#include "top/top.h"
 
 #include <poll.h>
 #include <spawn.h>

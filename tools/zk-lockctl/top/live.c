@@ -10,20 +10,28 @@
 #include "common/now.h"
 #include "common/one_signal.h"
 #include "common/stop.h"
-#include "model/looker.h"
 #include "model/mirror.h"
-#include "top/hand_over.h"
 #include "top/screen.h"
 #include "top/top.h"
 
-enum { TICK_MS = 500 }; /* to see what the session does */
+enum {
+    SESSION_MS = 500, /* to see what the session does */
+    RETRY_MS = 20,    /* to see whether all locks are known */
+    PAUSE_MS = 100,   /* between two lists of a lock */
+    READ_MAX = 1000   /* of the nodes of a lock; the others are counted */
+};
 
 struct live {
     struct lockctl *ctl;
     struct top_view *view;
     struct top_model model;
     struct top_picture picture;
-    struct looker looker;
+    const char *root;
+    struct mirror *mirror; /* NULL: the session was not connected yet */
+    int64_t interval_ms;   /* between looks */
+    int64_t due_ms;        /* of the next look, by clock_now_ms() */
+    int64_t began_ms;      /* of the look that waits for the servers; 0: none
+                              does */
     bool connected;
     int signals; /* a descriptor */
     sigset_t before;
@@ -44,7 +52,7 @@ static void draw(struct live *l)
         .error = l->error,
         .now_ms = clock_wall_ms(),
         .took_ms = l->took_ms,
-        .interval_ms = l->looker.interval_ms,
+        .interval_ms = l->interval_ms,
     };
 
     if ((size.width != l->picture.size.width ||
@@ -59,23 +67,70 @@ static void draw(struct live *l)
     top_screen_paint(&l->picture);
 }
 
+/* --- looks: nobody waits for the servers --- */
+
+static int start_mirror(struct live *l)
+{
+    const struct mirror_opts opts = { .ctl = l->ctl,
+                                      .paths = &l->root,
+                                      .path_count = 1,
+                                      .below = true,
+                                      .look.barriers = true,
+                                      .look.reads = READ_MAX,
+                                      .pause_ms = PAUSE_MS };
+
+    return mirror_start(&opts, &l->mirror);
+}
+
+/* The next look need not wait for its time, and has all that has happened
+ * before: the mirror lists what has changed a moment after it has. */
+static void look_now(struct live *l)
+{
+    l->due_ms = clock_now_ms() + 2 * PAUSE_MS;
+}
+
+/* Directories of locks come and go with them. */
+static void note_missing(const char *root, struct scan *scan)
+{
+    char path[256];
+
+    if (scan->missing)
+        notes_add(&scan->notes, "%s does not exist",
+                  escape_string(root, path, sizeof(path)));
+}
+
+/* If it is time, and all locks are known. */
 static void on_look(struct live *l)
 {
-    struct look_result result;
+    char detail[SCAN_DETAIL_MAX] = "";
+    struct scan scan = { .locks = NULL };
+    int64_t now_ms = clock_now_ms();
+    int rc = ZKR_OK;
 
-    if (!looker_take(&l->looker, &result))
+    if (now_ms < l->due_ms || !lockctl_is_connected(l->ctl))
         return;
+    if (l->began_ms == 0)
+        l->began_ms = now_ms;
+    if (l->mirror == NULL)
+        rc = start_mirror(l);
+    if (rc == ZKR_OK &&
+        !mirror_is_ready(l->mirror, l->ctl->timeout_ms, &rc, detail))
+        return;
+    if (l->mirror != NULL)
+        (void)mirror_tick(l->mirror);
+    if (rc == ZKR_OK)
+        rc = mirror_scan(l->mirror, &scan);
     l->error[0] = '\0';
-    if (result.error == ZKR_OK) {
-        l->took_ms = result.took_ms;
-        if (!top_model_take(&l->model, &result.scan))
-            result.error = ZKR_ENOMEM;
-        scan_done(&result.scan);
+    if (rc == ZKR_OK) {
+        note_missing(l->root, &scan);
+        l->took_ms = clock_now_ms() - l->began_ms;
+        rc = top_model_take(&l->model, &scan) ? ZKR_OK : ZKR_ENOMEM;
+        scan_done(&scan);
     }
-    if (result.error != ZKR_OK)
-        (void)escape_string(result.detail[0] == '\0'
-                                ? zkr_strerror(result.error)
-                                : result.detail,
+    l->began_ms = 0;
+    l->due_ms = clock_now_ms() + l->interval_ms;
+    if (rc != ZKR_OK)
+        (void)escape_string(detail[0] == '\0' ? zkr_strerror(rc) : detail,
                             l->error, sizeof(l->error));
 }
 
@@ -86,7 +141,7 @@ static void on_connection(struct live *l)
 
     l->connected = lockctl_is_connected(l->ctl);
     if (l->connected && !was_connected)
-        l->looker.due_ms = clock_now_ms();
+        l->due_ms = clock_now_ms();
     l->quit = l->quit || lockctl_is_over(l->ctl);
 }
 
@@ -95,7 +150,7 @@ static void on_connection(struct live *l)
 static void act(struct live *l)
 {
     l->quit = hand_over(l->ctl, &l->view->act, l->signals, &l->before);
-    looker_now(&l->looker);
+    look_now(l);
 }
 
 static void on_keys(struct live *l)
@@ -108,7 +163,7 @@ static void on_keys(struct live *l)
             l->quit = true;
             break;
         case TOP_LOOK_NOW:
-            looker_now(&l->looker);
+            look_now(l);
             break;
         case TOP_ACT:
             act(l);
@@ -148,9 +203,11 @@ static bool wait(const struct live *l)
         { .fd = STDIN_FILENO, .events = POLLIN },
         { .fd = l->signals, .events = POLLIN },
     };
-    int64_t look_ms = looker_wait_ms(&l->looker);
+    int64_t look_ms = l->due_ms - clock_now_ms();
     int n = poll(fds, sizeof(fds) / sizeof(fds[0]),
-                 look_ms < TICK_MS ? (int)look_ms : TICK_MS);
+                 look_ms < RETRY_MS     ? RETRY_MS
+                 : look_ms < SESSION_MS ? (int)look_ms
+                                        : SESSION_MS);
 
     if (n < 0)
         return errno == EINTR;
@@ -206,7 +263,7 @@ static void explain(struct live *l)
 static void done(struct live *l)
 {
     stop_soon();
-    mirror_close(l->ctl, l->looker.mirror);
+    mirror_close(l->ctl, l->mirror);
     stop_end();
     top_picture_done(&l->picture);
     top_model_done(&l->model);
@@ -226,9 +283,8 @@ int top_live(struct top_opts *opts)
     struct live l = {
         .ctl = opts->ctl,
         .view = &opts->view,
-        .looker = { .ctl = opts->ctl,
-                    .root = opts->root,
-                    .interval_ms = opts->interval_ms },
+        .root = opts->root,
+        .interval_ms = opts->interval_ms,
         .took_ms = -1,
         .signals = -1,
     };

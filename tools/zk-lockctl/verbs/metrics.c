@@ -8,7 +8,6 @@
 #include "common/http.h"
 #include "common/now.h"
 #include "common/stop.h"
-#include "model/looker.h"
 #include "model/mirror.h"
 #include "text/metrics.h"
 
@@ -61,21 +60,29 @@ static int measure(struct lockctl *ctl, const struct metrics_opts *q)
 
 /* --- resident --- */
 
-enum { LOOK_MS = 1000, TICK_MS = 100 };
+enum { TICK_MS = 100 };
 
-/* The last look, for all who ask. */
 struct board {
     struct lockctl *ctl;
-    bool seen; /* there is a look, which did not fail */
-    struct look_result look;
+    struct mirror *mirror;
 };
 
+/* What is known now: the servers are asked for what changes, and not by those
+ * who ask us. */
 static void write_board(FILE *page, void *user)
 {
     const struct board *b = user;
-    bool up = b->seen && lockctl_is_connected(b->ctl);
+    struct scan scan = { .locks = NULL };
+    char detail[SCAN_DETAIL_MAX];
+    int64_t began = clock_now_ms();
+    bool up;
+    int rc;
 
-    write_all(page, b->ctl, up ? &b->look.scan : NULL, b->look.took_ms);
+    (void)mirror_is_ready(b->mirror, b->ctl->timeout_ms, &rc, detail);
+    up = rc == ZKR_OK && lockctl_is_connected(b->ctl) &&
+         mirror_scan(b->mirror, &scan) == ZKR_OK;
+    write_all(page, b->ctl, up ? &scan : NULL, clock_now_ms() - began);
+    scan_done(&scan);
 }
 
 /* Waits for a moment, and answers who asks. False: it is time to end. */
@@ -87,49 +94,49 @@ static bool attend(struct http *http)
     return stop_wait(0);
 }
 
-/* Until it is time to end. It is served from the first look on. */
-static int take_looks(struct board *b, const struct metrics_opts *q,
-                      struct looker *looker, struct http **http)
+/* Until it is time to end. It is served once all locks are known. */
+static int attend_all(struct board *b, struct http **http)
 {
-    struct look_result look;
+    char detail[SCAN_DETAIL_MAX];
     char at[HTTP_AT_MAX];
     bool said = false;
     int code = 0;
+    int rc;
 
     while (code == 0 && attend(*http)) {
+        (void)mirror_tick(b->mirror);
         if (lockctl_is_over(b->ctl))
             return lockctl_fail_error(ZKR_ECLOSED, "");
         if (!said && !lockctl_is_connected(b->ctl)) {
             lockctl_say(b->ctl, "connection lost, waiting for it");
             said = true;
         }
-        if (!looker_take(looker, &look))
+        if (*http != NULL ||
+            !mirror_is_ready(b->mirror, b->ctl->timeout_ms, &rc, detail))
             continue;
-        scan_done(&b->look.scan);
-        b->look = look;
-        b->seen = look.error == ZKR_OK;
-        if (*http != NULL)
-            continue;
-        code = http_start(q->listen, write_board, b, http, at);
+        code = http_start(asked.listen, write_board, b, http, at);
         if (code == 0)
             lockctl_say(b->ctl, "serving http://%s/metrics", at);
     }
     return code;
 }
 
-/* The servers are asked for what changes, and not by those who ask us. */
 static int serve(struct lockctl *ctl, const struct metrics_opts *q)
 {
+    const struct mirror_opts opts = { .ctl = ctl,
+                                      .paths = &q->root,
+                                      .path_count = 1,
+                                      .below = true,
+                                      .look = q->scan,
+                                      .pause_ms = TICK_MS };
     struct board board = { .ctl = ctl };
-    struct looker looker = { .ctl = ctl,
-                             .root = q->root,
-                             .interval_ms = LOOK_MS };
     struct http *http = NULL;
-    int code = take_looks(&board, q, &looker, &http);
+    int rc = mirror_start(&opts, &board.mirror);
+    int code = rc == ZKR_OK ? attend_all(&board, &http)
+                            : lockctl_fail_error(rc, zkr_error_detail());
 
     http_end(http);
-    mirror_close(ctl, looker.mirror);
-    scan_done(&board.look.scan);
+    mirror_close(ctl, board.mirror);
     return code;
 }
 
