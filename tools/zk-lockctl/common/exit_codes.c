@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The exit codes: their sentences in help, and their names in JSON. */
-#include "common/exit_codes.h"
+#include "common/lockctl.h"
 
 #include <stdio.h>
-
-#include "common/lockctl.h"
 
 static const struct {
     int code;

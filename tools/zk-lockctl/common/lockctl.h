@@ -113,6 +113,11 @@ int lockctl_fail_zkr(int rc);
 /* The same with a sentence that was kept. */
 int lockctl_fail_error(int rc, const char *detail);
 
+/* exit_codes.c: all of them with a sentence, one on each line of stdout. */
+void exit_codes_print(void);
+/* "unavailable"; "other" for a code that is not in the table. */
+const char *exit_code_name(int code);
+
 /* options.c: runs a verb: its options, its arguments, run(). The first word of
  * argv is its name. The exit code. */
 int lockctl_run(struct lockctl *ctl, const struct verb *verb, int argc,

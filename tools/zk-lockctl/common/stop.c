@@ -13,10 +13,7 @@
 #include "common/lockctl.h"
 #include "common/now.h"
 
-enum {
-    PATIENCE_S = 1,
-    RETRY_MS = 100, /* to see whether the connection is back */
-};
+enum { PATIENCE_S = 1 };
 
 static struct {
     int wake; /* an eventfd: what is written there ends a wait */
@@ -114,16 +111,4 @@ int stop_flush(void)
 
     stop_printing(false);
     return flushed ? 0 : EX_IOERR;
-}
-
-bool stop_wait_for_connection(const struct lockctl *ctl, bool *said)
-{
-    while (!lockctl_is_connected(ctl) && !lockctl_is_over(ctl)) {
-        if (!*said)
-            lockctl_say(ctl, "connection lost, waiting for it");
-        *said = true;
-        if (!stop_wait(RETRY_MS))
-            return false;
-    }
-    return true;
 }

@@ -5,8 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct lockctl;
-
 /* From here on the two signals end no wait but stop_wait(); what is ignored
  * stays so. One second after a signal the process ends as it is, unless
  * stop_end() was called: with 0, or with EX_IOERR between stop_printing(true)
@@ -26,7 +24,3 @@ void stop_printing(bool printing);
 /* Write what was printed, after stop_printing(true); 0, or EX_IOERR, which
  * main() explains. */
 int stop_flush(void);
-
-/* Until the connection is back, or the session over; false as soon as it is
- * time to end. Says that it waits unless `*said`, which it sets. */
-bool stop_wait_for_connection(const struct lockctl *ctl, bool *said);

@@ -11,7 +11,7 @@
 #include "protocol/parts.h"
 #include "protocol/roster.h"
 
-bool place_is_below(const char *path, const char *root)
+static bool is_below(const char *path, const char *root)
 {
     size_t len = strlen(root);
 
@@ -114,9 +114,8 @@ static bool split(const struct places *places, struct bytes path,
 bool places_find(struct places *places, struct bytes path, bool ephemeral,
                  struct place *p)
 {
-    return split(places, path, p) && place_is_below(p->lock, places->root) &&
-           settle(places, p, ephemeral) &&
-           place_is_below(p->lock, places->root);
+    return split(places, path, p) && is_below(p->lock, places->root) &&
+           settle(places, p, ephemeral) && is_below(p->lock, places->root);
 }
 
 void places_note_pool(struct places *places, struct bytes path, bool ephemeral)

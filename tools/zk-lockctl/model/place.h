@@ -26,9 +26,6 @@ struct places {
     bool failed;      /* out of memory */
 };
 
-/* Tells whether a path is the root, or below it. */
-bool place_is_below(const char *path, const char *root);
-
 /* A node that is not ephemeral needs a number of a server at its end. False: it
  * does not contend for a lock that is wanted. */
 bool places_find(struct places *places, struct bytes path, bool ephemeral,

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "common/escape.h"
-#include "common/exit_codes.h"
 #include "common/now.h"
 #include "common/words.h"
 

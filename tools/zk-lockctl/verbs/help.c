@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/exit_codes.h"
-
 static void list_verbs(void)
 {
     int width = 0;

@@ -15,7 +15,7 @@
 #include "text/envelope.h"
 #include "text/lock_fields.h"
 
-enum { INTERVAL_MIN_MS = 10, WAKE_MS = 500, NOTES_MAX = 100 };
+enum { INTERVAL_MIN_MS = 10, WAKE_MS = 500, RETRY_MS = 100, NOTES_MAX = 100 };
 
 struct watch {
     struct lockctl *ctl;
@@ -359,6 +359,22 @@ static int follow(struct watch *w)
     return rc == ZKR_OK ? 0 : lockctl_fail_zkr(rc);
 }
 
+/* Until the connection is back, or the session over; false as soon as it is
+ * time to end. */
+static bool wait_for_connection(const struct lockctl *ctl)
+{
+    bool said = false;
+
+    while (!lockctl_is_connected(ctl) && !lockctl_is_over(ctl)) {
+        if (!said)
+            lockctl_say(ctl, "connection lost, waiting for it");
+        said = true;
+        if (!stop_wait(RETRY_MS))
+            return false;
+    }
+    return true;
+}
+
 /* Events are told as they come. In between it wakes up for what cannot be
  * watched. */
 static int go_on(struct watch *w)
@@ -366,11 +382,8 @@ static int go_on(struct watch *w)
     int code = follow(w);
 
     while (code == 0) {
-        bool said = false;
-
         code = look(w);
-        if (code != 0 || !stop_wait(WAKE_MS) ||
-            !stop_wait_for_connection(w->ctl, &said))
+        if (code != 0 || !stop_wait(WAKE_MS) || !wait_for_connection(w->ctl))
             break;
         if (lockctl_is_over(w->ctl))
             code = lockctl_fail_over(w->ctl);
