@@ -13,11 +13,7 @@
  * Keys are the names of settings; `servers` must be there. A value is the rest
  * of the line, without the blanks around it: there are no quotes and no
  * escapes. Names of files are relative to the directory of this one. Secrets
- * are in files of their own, because this one is shown, and shared.
- *
- * It is read here, not by libinih: that one ends a value after 200 bytes, and
- * at " ;", and takes a line that begins with blanks for the end of the value
- * before; and no fault of the file may go unseen. */
+ * are in files of their own, because this one is shown, and shared. */
 #pragma once
 
 #include <limits.h>
