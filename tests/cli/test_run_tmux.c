@@ -30,7 +30,6 @@ static int open_terminal(void)
 {
     (void)take_path();
     tmux_open(200, 30); /* the paths are long, and must not wrap */
-    /* top(1) wants a terminal that it knows. */
     tmux_line("clear; export ZK_SERVERS=%s TERM=screen; cd '%s'",
               server_hosts(the_server), cli_file("."));
     return 0;
@@ -81,30 +80,6 @@ TEST(the_key_stops_it_and_the_other_key_ends_it)
     tmux_wait("back");
     tmux_key("C-c");
     tmux_wait_code(130);
-}
-
-TEST(top_may_write_to_a_pipe)
-{
-    type_run("", "top -n 2 -d 1 | head -3 >out; echo the e''nd; wc -l out");
-    tmux_wait("the end");
-    tmux_wait("3 out");
-    assert_lacks(tmux_screen(), "failed");
-    assert_lacks(tmux_screen(), "Stopped");
-}
-
-/* top(1) restores the screen first, and then stops itself with SIGSTOP. */
-TEST(top_can_be_stopped_by_the_key)
-{
-    type_run("", "top -d 1");
-    tmux_wait("load average");
-    tmux_key("C-z");
-    tmux_wait("Stopped");
-    tmux_line("clear; fg");
-    tmux_wait_gone("Stopped");
-    tmux_wait("load average");
-    tmux_type("q");
-    tmux_wait(TMUX_PROMPT); /* it throws away what was typed before */
-    tmux_wait_code(0);
 }
 
 TEST(a_pager_behind_it_gets_the_terminal)
