@@ -11,6 +11,7 @@
 
 #include <unistd.h>
 
+#include "common/escape.h"
 #include "common/grow.h"
 #include "common/lockctl.h"
 #include "common/private_file.h"
@@ -29,18 +30,14 @@ struct reader {
     size_t begun;            /* the line of its name */
 };
 
-/* Text of the file is shown only where it is fit for a terminal. */
 static int fail(const struct reader *r, const char *what, const char *word)
 {
-    bool is_plain = word[0] != '\0';
-    char shown[WORD_ROOM] = "";
+    const char *quote = word[0] == '\0' ? "" : "'";
+    char shown[WORD_ROOM];
 
-    for (const char *c = word; *c != '\0'; c++)
-        is_plain = is_plain && isgraph((unsigned char)*c) != 0;
-    if (is_plain)
-        (void)snprintf(shown, sizeof(shown), " '%s'", word);
-    return lockctl_fail(EX_CONFIG, "%s:%zu: %s%s", r->contexts->file, r->line,
-                        what, shown);
+    return lockctl_fail(EX_CONFIG, "%s:%zu: %s%s%s%s%s", r->contexts->file,
+                        r->line, what, word[0] == '\0' ? "" : " ", quote,
+                        escape_string(word, shown, sizeof(shown)), quote);
 }
 
 static int fail_memory(void)

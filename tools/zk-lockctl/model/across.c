@@ -9,8 +9,6 @@
 #include "common/now.h"
 #include "common/words.h"
 
-#define PAUSE_SAID_MS 5000
-
 static int judge(struct lockctl *ctl, const struct across_opts *opts,
                  struct across *before, struct across *a)
 {
@@ -52,15 +50,6 @@ static void note_possible(const struct deadlocks *all, struct notes *notes)
               "--possible",
               all->count - first, word_plural(all->count - first),
               contender_who(m->waits, who), path);
-}
-
-static void rest(const struct lockctl *ctl, int64_t ms)
-{
-    char word[WORD_MAX];
-
-    if (ms > PAUSE_SAID_MS)
-        lockctl_say(ctl, "looking again in %s", word_age(ms, word));
-    clock_sleep_ms(ms);
 }
 
 /* Exchanges the wanted locks with those of `again`. */
@@ -117,7 +106,7 @@ static int look_again(struct lockctl *ctl, const struct across_opts *opts,
 
     *ret = (struct across){ .scan = first->scan, .blind = first->blind };
     first->scan = (struct scan){ .count = 0 };
-    rest(ctl, opts->confirm_ms);
+    clock_sleep_ms(opts->confirm_ms);
     code = wanted == NULL
                ? lockctl_fail_error(ZKR_ENOMEM, "")
                : scan_some(ctl, &ret->scan, wanted, &opts->scan, &first->scan);
