@@ -98,6 +98,26 @@ static void create(int64_t session, const char *node)
     log_put(file, &out);
 }
 
+/* "79 /l:16:0 /l/#7:17:1": a snapshot with that number, and its nodes, each
+ * with the number of the transaction that has made it, and its session. */
+static void write_snapshot(char *words)
+{
+    char *rest = NULL;
+    char node[64];
+    long long number = strtoll(strtok_r(words, " ", &rest), NULL, 10);
+
+    snap_begin(&out);
+    for (char *w; (w = strtok_r(NULL, " ", &rest)) != NULL;) {
+        long long czxid, session;
+
+        assert_int_equal(sscanf(w, "%63[^:]:%lld:%lld", node, &czxid, &session),
+                         3);
+        snap_node(&out, node, "him", czxid, time_of(czxid), session);
+    }
+    PRINT(node, "snapshot.%llx", (unsigned long long)number);
+    snap_end(&out, in_dir(node));
+}
+
 /* The list of servers since 3.6; without a node, of an older one. */
 static void close_session(int64_t session, int32_t cxid, char *nodes)
 {
@@ -123,14 +143,15 @@ static void close_session(int64_t session, int32_t cxid, char *nodes)
  *   1=PATH:DATA  it writes into one
  *   1!PATH,PATH  its client closes it; the server lists its nodes, or not
  *   1?PATH,PATH  it expires
- *   @9           the next transaction has that number */
+ *   @9           the next transaction has that number
+ *   *79 ...      write_snapshot() */
 static void play_word(char *word)
 {
     char *end = word + 1;
     int64_t session = 0;
     char *data;
 
-    if (*word != '@')
+    if (*word != '*' && *word != '@')
         session = strtoll(word, &end, 10);
     else
         end--;
@@ -138,6 +159,9 @@ static void play_word(char *word)
     switch (*end) {
     case '@':
         zxid = strtoll(word, NULL, 10);
+        return;
+    case '*':
+        write_snapshot(word);
         return;
     case '+':
         create(session, word);
@@ -257,7 +281,7 @@ static void play_root(const char *chroot, const char *root)
     static const struct history_fns fns = { say_stay, say_gap, NULL };
 
     log_end(file);
-    if (logs.count == 0)
+    if (logs.logs.count == 0)
         assert_int_equal(txnlogs_add(&logs, dir), 0);
     assert_true(history_init(&history, chroot, root, &fns));
     assert_int_equal(history_play(&history, &logs), 0);
@@ -378,6 +402,27 @@ static const struct row {
       "2+/l/#8;1?/l/#7",
       "1:/l/#7 0 1 2 expired seen 1 \"\" before unsure; "
       "2:/l/#8 1 2 0 there unsure | 1-2 known lacks" },
+    /* The last node was made while the snapshot was written. */
+    { "a_snapshot_tells_what_was_there_before",
+      "@80;*79 /l:16:0 /l/#7:17:1 /l/#8:80:2;2+/l/#8;1!/l/#7",
+      "1:/l/#7 17 80 81 closed seen 80 \"him\" before; "
+      "2:/l/#8 80 81 0 there | 80-81 known 80-81" },
+    { "a_later_snapshot_tells_what_was_there_before",
+      "@80;2+/l/#8;*80 /l:16:0 /l/#7:17:1 /l/#8:80:2;3+/l/#9",
+      "3:/l/#9 81 0 0 there; 2:/l/#8 80 0 0 there; "
+      "1:/l/#7 17 80 0 there seen 80 \"him\" before | 80-81 known 80-81" },
+    { "a_node_with_a_time_to_live_is_of_no_session",
+      "@80;*79 /l/#7:17:-72057594037926936;2+/l/#8",
+      "2:/l/#8 80 0 0 there; "
+      "0:/l/#7 17 80 0 there seen 80 \"him\" before | 80-80 known 80-80" },
+    /* Servers write a snapshot while they go on. */
+    { "what_is_later_than_a_snapshot_was_not_there_before",
+      "@80;*79 /l/#3:82:2;1+/m/#0;1+/m/#1;2+/l/#3;*82 /l/#3:82:2",
+      "2:/l/#3 82 82 0 there; 1:/m/#1 81 0 0 there; "
+      "1:/m/#0 80 80 0 there | 80-82 known 80-82" },
+    { "a_later_snapshot_does_not_tell_what_the_log_tells",
+      "@80;1+/m/#0;2+/l/#3;*81 /l/#3:81:2",
+      "2:/l/#3 81 81 0 there; 1:/m/#0 80 80 0 there | 80-81 known 80-81" },
 
     /* --- gaps --- */
 
@@ -389,7 +434,10 @@ static const struct row {
     { "a_time_in_or_behind_a_gap_is_not_known",
       "1+/l/#0;1-/l/#0;1+/l/#1;@9;7-/l/member;7-/l/member",
       "1:/l/#0 1 1 2 released; 1:/l/#1 3 3 3 unknown; gap 3-9 | 1-10 known 1-2+" },
-    /* One from before may hold, who is not seen at all. */
+    { "a_time_behind_a_gap_is_known_from_a_snapshot",
+      "1+/l/#0;*8 /l:1:0;@9;3+/m/#2",
+      "1:/l/#0 1 1 1 unknown; gap 1-9; 3:/m/#2 9 9 0 there | 1-9 known 9-9" },
+    /* Without a snapshot one from before may hold, who is not seen at all. */
     { "a_log_that_lacks_its_beginning_is_not_known",
       "1+/l/#7;1-/l/#7",
       "1:/l/#7 1 1 2 released unsure | 1-2 known lacks" },
@@ -397,6 +445,13 @@ static const struct row {
       "1+/l/#0;@9;2+/l/#4",
       "1:/l/#0 1 1 1 unknown; gap 1-9; "
       "2:/l/#4 9 9 0 there unsure | 1-9 known lacks" },
+    /* Regression: a node that a snapshot behind the gap tells of had been there in
+     * and before the gap, beside its own stay before that. */
+    { "transactions_behind_a_gap_are_seen_from_its_end_on",
+      "1+/l/#0;2+/l/#1;*8 /l/#1:2:2;@9;3+/l/#2",
+      "2:/l/#1 2 0 2 unknown; 1:/l/#0 1 1 2 unknown; gap 2-9; "
+      "3:/l/#2 9 0 0 there; "
+      "2:/l/#1 2 9 0 there seen 9 \"him\" before | 1-9 known 1-1+ 9-9" },
     { "a_new_term_is_no_gap",
       "1+/l/#0;@12884901889;2+/l/#1",
       "2:/l/#1 12884901889 0 0 there; "
@@ -428,6 +483,8 @@ TEST(who_holds_does_not_begin_again)
     assert_false(s->held_before);
     assert_int_equal(stay_held_for(s, 105), 5);
     assert_int_equal(stay_waited_for(s, 105), 10);
+    s->held_before = true;
+    assert_int_equal(stay_waited_for(s, 105), -1);
     stay_free(s);
 }
 
@@ -484,6 +541,58 @@ TEST(unknown_transactions_are_counted)
 }
 
 /* --- files --- */
+
+/* Only its checksum is wrong, so all of it was read; or it is cut; or the
+ * length of a path is below zero. */
+TEST(a_damaged_snapshot_is_not_believed)
+{
+    static char script[] = "@80;*79 /l/#6:17:1 /l/#7:18:1;2+/l/#8";
+
+    for (int way = 0; way < 3; way++) {
+        FILE *snapshot;
+
+        write_log(script);
+        if (way == 2) {
+            snap_begin(&out);
+            snap_node(&out, NULL, "him", 1, 1, 1);
+            snap_end(&out, in_dir("snapshot.4f"));
+        }
+        snapshot = fopen(in_dir("snapshot.4f"), "r+e");
+        assert_non_null(snapshot);
+        assert_ok(fseek(snapshot, -6, SEEK_END));
+        assert_int_equal(fputc(0x55, snapshot), 0x55);
+        if (way == 1)
+            assert_ok(ftruncate(fileno(snapshot), 100));
+        assert_ok(fclose(snapshot));
+        play();
+        assert_string_equal(
+            said, "2:/l/#8 80 80 0 there unsure | 80-80 known lacks notes 1");
+        assert_ok(teardown());
+        assert_ok(setup());
+    }
+}
+
+/* Such snapshots were once said to be none of the server. */
+TEST(a_compressed_snapshot_is_named_with_the_cause)
+{
+    static const char *const heads[][2] = {
+        { "snapshot.4f.snappy", "\x82SNAPPY and more" },
+        { "snapshot.4f.gz", "\x1f\x8b\x08\x08 and more" },
+    };
+
+    for (size_t i = 0; i < COUNT(heads); i++) {
+        FILE *packed = fopen(in_dir(heads[i][0]), "we");
+
+        assert_non_null(packed);
+        assert_true(fputs(heads[i][1], packed) > 0);
+        assert_ok(fclose(packed));
+    }
+    write_log("@80;1+/l/#8");
+    play();
+    assert_has(said, " lacks notes 2");
+    assert_has(logs.notes.texts[0], "it is compressed");
+    assert_has(logs.notes.texts[1], "it is compressed");
+}
 
 /* The log of another server has what is missing here. */
 TEST(logs_of_several_servers_are_one)

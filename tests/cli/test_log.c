@@ -249,16 +249,16 @@ TEST(the_table_has_a_row_for_each_hold)
 
 /* --- a log that begins late --- */
 
-/* Links the last log into a directory: the one with the highest number,
- * "log.1a". */
-static void link_last_log(const char *dir)
+/* Links the last file of that kind into a directory: the one with the highest
+ * number, "log.1a", "snapshot.1a". */
+static void link_last(const char *dir, const char *kind)
 {
     unsigned long long last = 0;
     const char *from = NULL;
     glob_t files;
 
-    assert_ok(glob(line("%s/version-2/log.*", server_log_dir(the_server)), 0,
-                   NULL, &files));
+    assert_ok(glob(line("%s/version-2/%s.*", server_log_dir(the_server), kind),
+                   0, NULL, &files));
     for (size_t i = 0; i < files.gl_pathc; i++) {
         const char *dot = strchr(strrchr(files.gl_pathv[i], '/'), '.');
         unsigned long long number = strtoull(dot + 1, NULL, 16);
@@ -272,21 +272,31 @@ static void link_last_log(const char *dir)
     globfree(&files);
 }
 
-/* The server has begun a new log: who comes later seems to hold. */
-TEST(a_log_that_begins_late_says_so)
+/* The server has begun a new log, and a snapshot tells who was there. Without
+ * it, who comes later seems to hold. */
+TEST(a_snapshot_tells_who_held_before)
 {
     char dir[256];
     zkr_mutex *m = new_mutex(s, path);
     zkr_grant *g = acquire(m);
+    json_t *items;
 
     PRINT(dir, "%s", cli_file("late"));
     restart_server();
     wait_verified(g);
     hold_and_release_elsewhere();
     assert_int_equal(mkdir(dir, 0700), 0);
-    link_last_log(dir);
+    link_last(dir, "log");
     LOOK(1, "log --from %s %s", dir, path);
-    assert_has(look_err, "what was there before the first transaction is not");
+    assert_has(look_err, "there is no snapshot");
+    link_last(dir, "snapshot");
+    LOOK(0, "log --from %s -o json %s", dir, path);
+    look_assert_schema("document");
+    items = look_items("History");
+    assert_int_equal(json_array_size(items), 1);
+    assert_item(items, 0, "held", "present");
+    assert_true(
+        json_is_true(json_object_get(json_array_get(items, 0), "held_before")));
     release(g);
     zkr_mutex_free(m);
 }
@@ -314,9 +324,10 @@ TEST(wrong_usage_is_refused)
     assert_refused(66, "nor has its version-2",
                    line("log --from %s x", cli_file("")));
     assert_refused(66, "No such file", "log --from /no/such x");
-    assert_refused(66, "it is not a transaction log",
+    assert_refused(66, "neither a transaction log nor",
                    "log --from /proc/version x");
-    assert_refused(66, "it is not a transaction log", "log --from /dev/zero x");
+    assert_refused(66, "neither a transaction log nor",
+                   "log --from /dev/zero x");
 }
 
 /* --- a log that is made by hand: transaction N is N seconds after 01:46:40 ---

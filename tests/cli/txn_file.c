@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes transaction logs as servers do, for tests. */
+/* Writes transaction logs and snapshots as servers do, for tests. */
 #include "txn_file.h"
 
 #include <string.h>
@@ -98,5 +98,51 @@ void log_end(FILE *file)
     static const char zeros[8192];
 
     write_all(file, zeros, sizeof(zeros));
+    assert_int_equal(fclose(file), 0);
+}
+
+void snap_begin(struct wire_out *out)
+{
+    out->size = 0;
+    out_bytes(out, "ZKSN\0\0\0\2", 8);
+    out_number(out, -1, 8); /* the database */
+    out_number(out, 1, 4);  /* sessions */
+    out_number(out, 77, 8);
+    out_number(out, 30000, 4);
+    out_number(out, 1, 4); /* lists of ACLs */
+    out_number(out, 1, 8);
+    out_number(out, 1, 4);
+    out_number(out, 31, 4);
+    out_text(out, "world");
+    out_text(out, "anyone");
+    snap_node(out, "", "", 0, 0, 0);
+}
+
+void snap_node(struct wire_out *out, const char *path, const char *data,
+               int64_t czxid, int64_t ctime_ms, int64_t owner)
+{
+    out_text(out, path);
+    out_text(out, data);
+    out_number(out, 1, 8);
+    out_number(out, czxid, 8);
+    out_number(out, czxid, 8);
+    out_number(out, ctime_ms, 8);
+    out_number(out, ctime_ms, 8);
+    out_number(out, 0, 4);
+    out_number(out, 0, 4);
+    out_number(out, 0, 4);
+    out_number(out, owner, 8);
+    out_number(out, czxid, 8);
+}
+
+void snap_end(struct wire_out *out, const char *path)
+{
+    FILE *file = fopen(path, "we");
+
+    assert_non_null(file);
+    out_text(out, "/");
+    out_number(out, checksum(out->data, out->size), 8);
+    out_text(out, "/");
+    write_all(file, out->data, out->size);
     assert_int_equal(fclose(file), 0);
 }

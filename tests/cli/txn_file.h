@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes transaction logs as servers do, for tests. */
+/* Writes transaction logs and snapshots as servers do, for tests. */
 #pragma once
 
 #include <stdbool.h>
@@ -31,3 +31,9 @@ FILE *log_begin(const char *path);
 void log_put(FILE *file, const struct wire_out *record);
 /* Zeros, as of a file whose space was allocated. */
 void log_end(FILE *file);
+
+/* A snapshot: its header with no sessions and one ACL; nodes; the end. */
+void snap_begin(struct wire_out *out);
+void snap_node(struct wire_out *out, const char *path, const char *data,
+               int64_t czxid, int64_t ctime_ms, int64_t owner);
+void snap_end(struct wire_out *out, const char *path);

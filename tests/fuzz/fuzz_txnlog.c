@@ -133,13 +133,29 @@ static void read_log(struct fuzz_input in)
     txnlog_close(&log);
 }
 
+static void take_node(const struct node *node, void *user)
+{
+    (void)user;
+    CHECK(node->data.size <= SNAPSHOT_DATA_MAX);
+    CHECK(node->path.size == 0 ||
+          memchr(node->path.at, '\0', node->path.size) == NULL);
+}
+
+static void read_snapshot(struct fuzz_input in)
+{
+    write_file("ZKSN\0\0\0\2\0\0\0\0\0\0\0\0", 16);
+    write_file(in.data, in.size);
+    (void)snapshot_read(path, take_node, NULL);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static void (*const ways[])(struct fuzz_input in) = { play_log, read_log };
+    static void (*const ways[])(struct fuzz_input in) = { play_log, read_log,
+                                                          read_snapshot };
     struct fuzz_input in = { data, size };
     uint64_t way = fuzz_number(&in, 1);
 
     renew_file();
-    ways[way % 2](in);
+    ways[way % 3](in);
     return 0;
 }

@@ -13,18 +13,11 @@
 
 /* --- segments --- */
 
-/* A node of a server. */
-struct node {
-    struct bytes path;
-    struct bytes data;
-    int64_t czxid;
-    int64_t ctime_ms;
-    int64_t owner; /* its session; 0: none, or not known */
-};
-
 /* Transactions between two gaps. Of the moments in it, all contenders are
  * known, or not. */
 struct segment {
+    int64_t zxid;     /* of the first transaction; 0: none yet */
+    bool whole;       /* a snapshot has told what was there before */
     int64_t begin_ms; /* 0: not played yet */
     int64_t until_ms; /* from then on nothing is known */
     size_t contenders;
@@ -38,10 +31,34 @@ static struct segment *present(const struct history *h)
     return &h->segments.items[h->segment];
 }
 
-/* All is known only of locks that are from this segment. */
+/* Keeps a copy of a node as a seed: one block has both texts. */
+static bool keep_seed(struct history *h, const struct node *node)
+{
+    char *text = malloc(node->path.size + node->data.size + 1);
+    struct node *copy = text == NULL ? NULL : GROW(present(h));
+
+    if (copy == NULL) {
+        free(text);
+        h->failed = true;
+        return false;
+    }
+    *copy = *node;
+    memcpy(text, node->path.at, node->path.size);
+    memcpy(text + node->path.size, node->data.at, node->data.size);
+    copy->path.at = text;
+    copy->data.at = text + node->path.size;
+    return true;
+}
+
+static void drop_last_seed(struct segment *segment)
+{
+    free((char *)(uintptr_t)segment->items[--segment->count].path.at);
+}
+
+/* Without a snapshot all is known only of locks that are from this segment. */
 static bool tells_all(const struct segment *segment)
 {
-    return segment->contenders > 0 && !segment->unsure;
+    return segment->whole || (segment->contenders > 0 && !segment->unsure);
 }
 
 bool history_knows(const struct history *h, int64_t ms)
@@ -154,7 +171,7 @@ static void begin_hold(struct stay *stay, void *user)
     struct segment *segment = present(h);
 
     stay_hold(stay, h->now_ms, !h->begun);
-    stay->sure = stay->past->known;
+    stay->sure = segment->whole || stay->past->known;
     segment->unsure = segment->unsure || !stay->sure;
     h->unsure = h->unsure || !stay->sure;
 }
@@ -179,16 +196,12 @@ static void mark(struct history *h, struct past *past)
 /* A contender that nothing has created was there before. */
 static void learn(struct history *h, struct bytes path, int64_t owner)
 {
-    char *text = h->learning ? strndup(path.at, path.size) : NULL;
-    struct node *seed = text == NULL ? NULL : GROW(present(h));
+    const struct node node = { .path = path,
+                               .data = { "", 0 },
+                               .owner = owner };
 
-    if (seed == NULL) {
-        free(text);
-        h->failed = h->failed || h->learning;
-        return;
-    }
-    seed->path = (struct bytes){ text, path.size };
-    seed->owner = owner;
+    if (h->learning)
+        (void)keep_seed(h, &node);
 }
 
 /* The first number that a directory gives: nobody was there before. */
@@ -333,10 +346,12 @@ static void apply(struct history *h, const struct txn *txn)
     }
 }
 
-static void begin_segment(struct history *h)
+static void begin_segment(struct history *h, const struct txn *txn)
 {
-    const struct segment *segment = present(h);
+    struct segment *segment = present(h);
 
+    if (h->learning && segment->zxid == 0)
+        segment->zxid = txn->zxid;
     for (size_t i = 0; !h->learning && i < segment->count; i++)
         (void)arrive(h, &segment->items[i], true);
     for (struct past *past = h->pasts.first; past != NULL; past = past->next)
@@ -362,7 +377,7 @@ static void on_txn(const struct txn *txn, void *user)
         return;
     h->now_ms = txn->time_ms;
     if (!h->begun)
-        begin_segment(h);
+        begin_segment(h, txn);
     if (h->begin_ms == 0)
         h->begin_ms = txn->time_ms;
     h->end_ms = txn->time_ms;
@@ -388,6 +403,60 @@ static void on_gap(const struct gap *gap, void *user)
         h->segment++;
 }
 
+/* --- snapshots --- */
+
+/* What a later transaction has created may be in it, too. */
+static void load(const struct node *node, void *user)
+{
+    struct history *h = user;
+    const struct segment *segment = present(h);
+    struct place place;
+    struct stay *stay;
+
+    places_note_pool(&h->places, node->path, node->owner != 0);
+    if (node->czxid > h->snapshot ||
+        (segment->zxid != 0 && node->czxid >= segment->zxid) ||
+        !find(h, node->path, node->owner != 0, &place, &stay) || stay != NULL)
+        return;
+    if (keep_seed(h, node))
+        (void)arrive(h, node, true);
+}
+
+/* What a snapshot that cannot be read has told is not believed. */
+static void drop_seeds(struct history *h, size_t from)
+{
+    struct segment *segment = present(h);
+
+    while (segment->count > from) {
+        struct place place;
+        struct stay *stay;
+
+        if (find(h, segment->items[segment->count - 1].path, true, &place,
+                 &stay) &&
+            stay != NULL)
+            end_stay(h, stay);
+        drop_last_seed(segment);
+    }
+}
+
+/* One is enough for each segment. */
+static const char *on_snapshot(const char *file, int64_t zxid, void *user)
+{
+    struct history *h = user;
+    size_t before = present(h)->count;
+    const char *failure;
+
+    if (present(h)->whole)
+        return NULL;
+    h->snapshot = zxid;
+    failure = snapshot_read(file, load, h);
+    if (failure == NULL)
+        present(h)->whole = true;
+    else
+        drop_seeds(h, before);
+    return failure;
+}
+
 /* --- the whole --- */
 
 bool history_init(struct history *h, const char *chroot, const char *root,
@@ -405,18 +474,21 @@ void history_done(struct history *h)
     pasts_done(&h->pasts);
     places_done(&h->places);
     for (size_t i = 0; i < h->segments.count; i++) {
-        const struct segment *segment = &h->segments.items[i];
-
-        for (size_t k = 0; k < segment->count; k++)
-            free((char *)(uintptr_t)segment->items[k].path.at);
-        free(segment->items);
+        while (h->segments.items[i].count > 0)
+            drop_last_seed(&h->segments.items[i]);
+        free(h->segments.items[i].items);
     }
     free(h->segments.items);
 }
 
 static int play(struct history *h, struct txnlogs *logs, bool learning)
 {
-    const struct player player = { .txn = on_txn, .gap = on_gap, .user = h };
+    const struct player player = {
+        .txn = on_txn,
+        .gap = on_gap,
+        .snapshot = learning ? on_snapshot : NULL,
+        .user = h,
+    };
     int code;
 
     h->learning = h->places.learning = learning;
@@ -445,5 +517,5 @@ int history_play(struct history *h, struct txnlogs *logs)
 
 bool history_lacks_begin(const struct history *h)
 {
-    return h->unsure || h->contenders == 0;
+    return !h->segments.items[0].whole && (h->unsure || h->contenders == 0);
 }

@@ -4,9 +4,9 @@
  * roster.h tells who of them holds.
  *
  * The transactions are played twice. The first time tells what was there before
- * them: a node that is deleted without having been created. The second time
- * tells the history. The memory that it takes is that of the contenders that
- * are there at one time. */
+ * them: a node that is deleted without having been created, or that is in a
+ * snapshot. The second time tells the history. The memory that it takes is that
+ * of the contenders that are there at one time. */
 #pragma once
 
 #include "model/past.h"
@@ -39,10 +39,11 @@ struct history {
     struct {
         struct segment *items;
         size_t count;
-    } segments;     /* between the gaps */
-    size_t segment; /* the present one */
-    bool unsure;    /* of one segment at least */
-    bool failed;    /* out of memory */
+    } segments;       /* between the gaps */
+    size_t segment;   /* the present one */
+    int64_t snapshot; /* the number of the snapshot that is read */
+    bool unsure;      /* of one segment at least */
+    bool failed;      /* out of memory */
 };
 
 /* Of the locks at and below `root`, a path below `chroot` ("": none). The locks
@@ -58,5 +59,6 @@ int history_play(struct history *history, struct txnlogs *logs);
 
 /* All contenders of that moment are known. */
 bool history_knows(const struct history *history, int64_t ms);
-/* Something was there before the first transaction, and nothing tells what. */
+/* Something was there before the first transaction, and no snapshot tells
+ * what. */
 bool history_lacks_begin(const struct history *history);

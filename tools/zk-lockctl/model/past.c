@@ -72,7 +72,9 @@ int64_t stay_waited_for(const struct stay *stay, int64_t now_ms)
                   : stay->ended_ms != 0 ? stay->ended_ms
                                         : now_ms;
 
-    return stay->queued_ms == 0 ? -1 : span(stay->queued_ms, end);
+    return stay->queued_ms == 0 || stay->held_before
+               ? -1
+               : span(stay->queued_ms, end);
 }
 
 /* The request to give the lock back has not replaced what its owner said. */

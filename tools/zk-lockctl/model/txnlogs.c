@@ -118,28 +118,47 @@ static int fail_errno(const char *path, int error)
 
 static int fail_strange(const char *path)
 {
-    return fail(path, "it is not a transaction log of a server", EX_NOINPUT);
+    return fail(path,
+                "it is neither a transaction log nor a snapshot of a server "
+                "that has its own name, snapshot.NUMBER",
+                EX_NOINPUT);
 }
 
 /* --- finding the files --- */
 
-/* "log.1a". */
-static bool is_log(const char *name, int64_t *ret_zxid)
+enum file_kind { KIND_OTHER, KIND_LOG, KIND_SNAPSHOT };
+
+/* "log.1a", "snapshot.1a", and, since a server may compress it, that with
+ * ".gz" or ".snappy" behind it. */
+static enum file_kind kind_of(const char *name, int64_t *ret_zxid)
 {
-    const char *digits = name + strlen("log.");
+    bool is_log = strncmp(name, "log.", strlen("log.")) == 0;
+    const char *digits = strchr(name, '.');
     size_t count;
 
-    if (strncmp(name, "log.", strlen("log.")) != 0)
-        return false;
+    if (!is_log && strncmp(name, "snapshot.", strlen("snapshot.")) != 0)
+        return KIND_OTHER;
+    digits++;
     count = strspn(digits, "0123456789abcdefABCDEF");
+    if (count == 0 || count > 16)
+        return KIND_OTHER;
     *ret_zxid = (int64_t)strtoull(digits, NULL, 16);
-    return count > 0 && count <= 16 && digits[count] == '\0';
+    digits += count;
+    if (digits[0] == '\0')
+        return is_log ? KIND_LOG : KIND_SNAPSHOT;
+    return !is_log && (strcmp(digits, ".gz") == 0 ||
+                       strcmp(digits, ".snappy") == 0)
+               ? KIND_SNAPSHOT
+               : KIND_OTHER;
 }
 
-static int append(struct txnlogs *logs, const char *path, int64_t zxid)
+static int append(struct txnlogs *logs, enum file_kind kind, const char *path,
+                  int64_t zxid)
 {
     char *copy = strdup(path);
-    struct txnlogs_file *file = copy == NULL ? NULL : GROW(logs);
+    struct txnlogs_file *file = copy == NULL       ? NULL
+                                : kind == KIND_LOG ? GROW(&logs->logs)
+                                                   : GROW(&logs->snapshots);
 
     if (file == NULL) {
         free(copy);
@@ -150,18 +169,26 @@ static int append(struct txnlogs *logs, const char *path, int64_t zxid)
     return 0;
 }
 
-/* It may have any name; its first transaction tells its place. */
+/* A log may have any name; its first transaction tells its place. A snapshot is
+ * told by its own name. */
 static int add_file(struct txnlogs *logs, const char *path)
 {
+    const char *slash = strrchr(path, '/');
     struct txnlog log;
     struct txn txn = { .zxid = 0 };
+    int64_t zxid;
+    enum file_kind kind = kind_of(slash == NULL ? path : slash + 1, &zxid);
     int error = txnlog_open(&log, path);
 
-    if (error != 0)
-        return error == EBADMSG ? fail_strange(path) : fail_errno(path, error);
-    (void)txnlog_next(&log, &txn);
+    if (error != 0 && error != EBADMSG)
+        return fail_errno(path, error);
+    if (error == 0)
+        (void)txnlog_next(&log, &txn);
     txnlog_close(&log);
-    return append(logs, path, txn.zxid);
+    if (error != 0 && kind != KIND_SNAPSHOT)
+        return fail_strange(path);
+    return append(logs, error == 0 ? KIND_LOG : KIND_SNAPSHOT, path,
+                  error == 0 ? txn.zxid : zxid);
 }
 
 /* A file of no bytes is one that a server has just begun. */
@@ -170,15 +197,16 @@ static int add_entry(struct txnlogs *logs, const char *dir, const char *name)
     char path[4096];
     int64_t zxid;
     struct stat st;
+    enum file_kind kind = kind_of(name, &zxid);
 
-    if (!is_log(name, &zxid))
+    if (kind == KIND_OTHER)
         return 0;
     if ((size_t)snprintf(path, sizeof(path), "%s/%s", dir, name) >=
         sizeof(path))
         return fail(dir, strerror(ENAMETOOLONG), EX_NOINPUT);
     if (stat(path, &st) != 0)
         return errno == ENOENT ? 0 : fail_errno(path, errno); /* purged */
-    return st.st_size == 0 ? 0 : append(logs, path, zxid);
+    return st.st_size == 0 ? 0 : append(logs, kind, path, zxid);
 }
 
 static int add_entries(struct txnlogs *logs, const char *path)
@@ -197,7 +225,7 @@ static int add_entries(struct txnlogs *logs, const char *path)
 
 static int add_directory(struct txnlogs *logs, const char *path)
 {
-    size_t before = logs->count;
+    size_t before = logs->logs.count + logs->snapshots.count;
     char below[4096];
     struct stat st;
     int code;
@@ -206,7 +234,7 @@ static int add_directory(struct txnlogs *logs, const char *path)
     if (stat(below, &st) != 0 || !S_ISDIR(st.st_mode))
         (void)snprintf(below, sizeof(below), "%s", path);
     code = add_entries(logs, below);
-    if (code == 0 && logs->count == before)
+    if (code == 0 && logs->logs.count + logs->snapshots.count == before)
         return fail(path,
                     "has no log.NUMBER, nor has its version-2 (--from takes "
                     "the dataLogDir or dataDir of zoo.cfg)",
@@ -225,11 +253,18 @@ int txnlogs_add(struct txnlogs *logs, const char *path)
     return S_ISREG(st.st_mode) ? add_file(logs, path) : fail_strange(path);
 }
 
+static void list_done(struct txnlogs_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        free(list->items[i].path);
+    }
+    free(list->items);
+}
+
 void txnlogs_done(struct txnlogs *logs)
 {
-    for (size_t i = 0; i < logs->count; i++)
-        free(logs->items[i].path);
-    free(logs->items);
+    list_done(&logs->logs);
+    list_done(&logs->snapshots);
     notes_done(&logs->notes);
 }
 
@@ -262,9 +297,41 @@ static bool follows(int64_t before, int64_t after)
 struct playing {
     struct txnlogs *logs;
     const struct player *player;
+    size_t next_snapshot;
     int64_t zxid; /* of the last transaction; 0: none yet */
     int64_t time_ms;
 };
+
+static void offer(struct playing *p, const struct txnlogs_file *f)
+{
+    const char *failure =
+        p->player->snapshot == NULL
+            ? NULL
+            : p->player->snapshot(f->path, f->zxid, p->player->user);
+    char what[256];
+
+    if (failure == NULL)
+        return;
+    (void)snprintf(what, sizeof(what), "the snapshot cannot be read: %s",
+                   failure);
+    note(p->logs, f->path, what);
+}
+
+/* The snapshots of the state before a transaction, or `after` it. Those of a
+ * time for which the transactions are missing say nothing. */
+static void offer_all(struct playing *p, int64_t zxid, bool after)
+{
+    const struct txnlogs_list *list = &p->logs->snapshots;
+
+    for (; p->next_snapshot < list->count; p->next_snapshot++) {
+        const struct txnlogs_file *f = &list->items[p->next_snapshot];
+
+        if (f->zxid > zxid || (f->zxid == zxid && !after))
+            break;
+        if (after || follows(f->zxid, zxid))
+            offer(p, f);
+    }
+}
 
 static void play_one(struct playing *p, const struct txn *txn)
 {
@@ -274,9 +341,11 @@ static void play_one(struct playing *p, const struct txn *txn)
         return;
     if (p->zxid != 0 && !follows(p->zxid, txn->zxid))
         p->player->gap(&gap, p->player->user);
+    offer_all(p, txn->zxid, false);
     p->player->txn(txn, p->player->user);
     p->zxid = txn->zxid;
     p->time_ms = txn->time_ms;
+    offer_all(p, txn->zxid, true);
 }
 
 /* Plays the transactions of the file that come after the last one played. */
@@ -303,10 +372,13 @@ int txnlogs_play(struct txnlogs *logs, const struct player *player)
 {
     struct playing p = { .logs = logs, .player = player };
 
-    sort_array(logs->items, logs->count, sizeof(*logs->items), by_zxid);
-    for (size_t i = 0; i < logs->count; i++)
-        play_file(&p, logs->items[i].path);
-    if (p.zxid != 0)
+    sort_array(logs->logs.items, logs->logs.count, sizeof(*logs->logs.items),
+               by_zxid);
+    sort_array(logs->snapshots.items, logs->snapshots.count,
+               sizeof(*logs->snapshots.items), by_zxid);
+    for (size_t i = 0; i < logs->logs.count; i++)
+        play_file(&p, logs->logs.items[i].path);
+    if (p.zxid != 0 || logs->logs.count == 0)
         return 0;
     return lockctl_fail(EX_NOINPUT, "there is no transaction in the logs");
 }

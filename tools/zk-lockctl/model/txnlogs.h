@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "common/notes.h"
+#include "model/snapshot.h"
 #include "model/transaction.h"
 
 /* A file is a header, records, and zeros, because servers allocate its space in
@@ -28,12 +29,17 @@ int txnlog_next(struct txnlog *log, struct txn *ret_txn);
 
 struct txnlogs_file {
     char *path;
-    int64_t zxid; /* its first */
+    int64_t zxid; /* the first of a log; by its name the last of a snapshot */
+};
+
+struct txnlogs_list {
+    struct txnlogs_file *items;
+    size_t count;
 };
 
 struct txnlogs {
-    struct txnlogs_file *items;
-    size_t count;
+    struct txnlogs_list logs;
+    struct txnlogs_list snapshots;
     struct notes notes; /* on files that cannot be read whole */
 };
 
@@ -51,6 +57,10 @@ struct gap {
 struct player {
     void (*txn)(const struct txn *txn, void *user);
     void (*gap)(const struct gap *gap, void *user);
+    /* The state after the last transaction, and before the next one. NULL, or
+     * why it cannot be read; then another one is tried. No function: they are
+     * of no interest. */
+    const char *(*snapshot)(const char *file, int64_t zxid, void *user);
     void *user;
 };
 

@@ -150,9 +150,9 @@ static void note_limits(struct log *log)
                   "it may have gone");
     if (history_lacks_begin(&log->history))
         notes_add(&log->logs.notes,
-                  "what was there before the first transaction is not known, "
-                  "so a contender from before it may be missing; times with "
-                  "'?' depend on that");
+                  "there is no snapshot of the time before the first "
+                  "transaction, so a contender from before it may be missing; "
+                  "times with '?' depend on that");
 }
 
 static void note_nobody(struct log *log)
@@ -251,7 +251,7 @@ static int check_options(const struct log *log)
         return lockctl_fail(EX_USAGE,
                             "log: --at is one moment, --since and --until are "
                             "others");
-    if (log->logs.count == 0)
+    if (log->logs.logs.count + log->logs.snapshots.count == 0)
         return lockctl_fail(EX_USAGE, "log: --from a transaction log, or a "
                                       "directory of them");
     return 0;
