@@ -181,8 +181,9 @@ def show(mutants):
 class Trees:
     """Copies of the tree with a build each; `base` stays without a mutant."""
 
-    def __init__(self, schedules, budget, go_on):
+    def __init__(self, schedules, budget, go_on, build=None):
         self.schedules, self.budget, self.go_on = schedules, budget, go_on
+        self.finished = build and os.path.dirname(build) == ROOT and build
         self.work = tempfile.mkdtemp(prefix="mutants-")
         os.chmod(self.work, 0o711)  # one test is another user, who runs the tool
         self.base = os.path.join(self.work, "base")
@@ -203,9 +204,16 @@ class Trees:
     def make_base(self):
         shutil.copytree(ROOT, self.base, symlinks=True, ignore=lambda folder, names: [
             n for n in names if folder == ROOT and re.match(r"\.git$|build", n)])
-        self.command(self.base, "meson", "setup", "build", "-Dtests=enabled", "-Dtools=auto",
-                     "-Dexamples=disabled", "-Ddocs=disabled", "-Ddebug=false",
-                     "-Doptimization=1", "-Dwerror=false")
+        if self.finished:  # but for its programs, which are large
+            build = os.path.join(self.base, "build")
+            shutil.copytree(self.finished, build, symlinks=True, ignore=lambda _, names: [
+                n for n in names if re.match(r"(test|cli|unit)-[\w-]+$|meson-logs$", n)])
+            self.command(build, "sed", "-i", f"s|{self.finished}|{build}|g; s|{ROOT}/|{self.base}/|g",
+                         "build.ninja", *(os.path.join("meson-info", f) for f in os.listdir(build + "/meson-info")))
+        else:
+            self.command(self.base, "meson", "setup", "build", "-Dtests=enabled", "-Dtools=auto",
+                         "-Dexamples=disabled", "-Ddocs=disabled", "-Ddebug=false",
+                         "-Doptimization=1", "-Dwerror=false")
         targets, tests = (json.loads(self.command(self.base, "meson", "introspect", "build", what))
                           for what in ("--targets", "--tests"))
         files = {t["id"]: [os.path.relpath(f, self.base + "/build") for f in t["filename"]]
@@ -449,6 +457,8 @@ def main():
                         help="of the simulator (50000; --table: 5000; --smoke: 1000)")
     parser.add_argument("--budget", type=float, metavar="S",
                         help="seconds for one mutant (7200; --table: 600)")
+    parser.add_argument("--build", metavar="DIR",
+                        help="copy this finished build, in the root of the tree, instead of making one")
     parser.add_argument("--all", action="store_true", help="go on after the first that notices")
     parser.add_argument("--smoke", action="store_true", help="only those with [smoke]")
     parser.add_argument("--list", action="store_true", help="print the table for readers")
@@ -470,7 +480,7 @@ def main():
         return show(mutants) if o.list else check(mutants)
     schedules = "1000" if o.smoke else "50000" if o.table == TABLE else "5000"
     budget = 7200 if o.table == TABLE else 600
-    return run(mutants, Trees(o.schedules or schedules, o.budget or budget, o.all), o.jobs)
+    return run(mutants, Trees(o.schedules or schedules, o.budget or budget, o.all, o.build), o.jobs)
 
 
 if __name__ == "__main__":
