@@ -17,7 +17,7 @@ extra=(abigail-tools bpftrace debhelper doxygen fish libevent-dev libuv1-dev
 
 usage() {
     cat <<'TEXT'
-tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--long]
+tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--no-debug] [--long]
               [--servers DEBIAN] [--peers DEBIAN] [--tls | --sasl] [--smoke]
               [--suite NAME]... [--no-suite NAME]... [--build]
 
@@ -32,6 +32,7 @@ tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--long]
                    all of the table of faults, not a third, or, under a
                    sanitizer, a sixth
   --clang          build with clang instead of gcc
+  --no-debug       a build without debugging information
   --servers NAME   with the servers of that Debian: 12, 13, sid
   --peers NAME     with its Curator and kazoo (tools/versions.sh)
   --tls, --sasl    the integration tests over TLS, or with SASL, with a client
@@ -140,6 +141,10 @@ while [ $# -gt 0 ]; do
         export CC=clang CXX=clang++
         # Here for what it warns of; gcc's builds are optimized in full.
         setup+=(-Db_lundef=false -Doptimization=0 -Ddebug=false)
+        ;;
+    --no-debug)
+        build+=-no-debug
+        setup+=(-Ddebug=false)
         ;;
     --servers | --peers)
         [ $# -ge 2 ] || die 64 "$1 needs a name: 12, 13 or sid"
