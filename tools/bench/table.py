@@ -837,7 +837,7 @@ REQUESTS = Bench(
 )
 
 
-def fleet(sessions, others=()):
+def fleet_of(sessions, **more):
     """The driver counts for 3 T; a cycle is a T of one session."""
 
     def of(name, program, **options):
@@ -850,9 +850,33 @@ def fleet(sessions, others=()):
             dict(sessions=20, timeout_ms=2000),
             "both",
             sessions=sessions,
+            **more,
             **options,
         )
 
+    return of
+
+
+def holders(of):
+    return [
+        of("zkrecipes, each holds a lock", "zkrecipes", hold=1),
+        of("zkrecipes, each holds a lock, one beacon",
+           "zkrecipes at followers", hold=1, beacon="/bench-beacon"),
+    ]
+
+
+FLEET_COLUMNS = (
+    "writes",
+    "syncs",
+    "requests",
+    "quorum_bytes",
+    "server_cpu_ns",
+    "cpu_ns",
+)
+
+
+def fleet(sessions, others=()):
+    of = fleet_of(sessions)
     ours = "%s sessions" % format(sessions, ",")
     return Variant(
         ours,
@@ -860,10 +884,8 @@ def fleet(sessions, others=()):
             of("nobody", "raw", nobody=1),
             of("raw", "raw"),
             of("zkrecipes", "zkrecipes"),
-            of("zkrecipes, each holds a lock", "zkrecipes", hold=1),
-            of("zkrecipes, each holds a lock, one beacon",
-               "zkrecipes at followers", hold=1, beacon="/bench-beacon"),
         ]
+        + holders(of)
         + [of(name, "curator", **options) for name, options in others],
         [
             Ratio("%s, each holds a lock, committed writes in T" % ours,
@@ -876,14 +898,19 @@ def fleet(sessions, others=()):
                   "writes", "zkrecipes, each holds a lock, one beacon",
                   must="<= %.3g" % (12 / sessions)),
         ],
-        columns=(
-            "writes",
-            "syncs",
-            "requests",
-            "quorum_bytes",
-            "server_cpu_ns",
-            "cpu_ns",
-        ),
+        columns=FLEET_COLUMNS,
+        nodes=(3,),
+        rounds_of_several=1,
+    )
+
+
+def large_fleet(sessions, timeout_ms):
+    """T is as long as servers grant it, so that one machine bears them."""
+    of = fleet_of(sessions, timeout_ms=timeout_ms)
+    return Variant(
+        "%s sessions" % format(sessions, ","),
+        [of("nobody", "raw", nobody=1)] + holders(of),
+        columns=FLEET_COLUMNS,
         nodes=(3,),
         rounds_of_several=1,
     )
@@ -898,6 +925,7 @@ FLEET = Bench(
             [("curator", {}), ("curator, each holds a lock", {"hold": 1})],
         ),
         fleet(1000),
+        large_fleet(5000, 40000),
     ],
 )
 
