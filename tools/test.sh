@@ -195,7 +195,7 @@ export LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp:print_suppressions=0"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 mkdir -p "$build"
-one_at_a_time tools install_packages "$log" "${packages[@]}"
+install_packages "$log" "${packages[@]}"
 [ -z "$secured" ] || one_at_a_time tools build_client
 one_at_a_time "$build" build_tests
 ! $only_build || exit 0
