@@ -162,6 +162,8 @@ static int finish(struct part *p)
 
     if (!nemesis_wait_healthy(&p->nemesis))
         p->nemesis.broken = true;
+    if (p->nemesis.broken)
+        printf("soak: a server or a client did not come back\n");
     sleep_ms(SETTLE_MS); /* for the last transactions to be everywhere */
     admin_close(p->nemesis.admin);
     (void)close(p->nemesis.journal);
