@@ -109,7 +109,7 @@ static const struct harm {
 /* The lock is held all the time, on a quick link. */
 TEST_ROWS(a_beacon_that_fails_costs_own_writes, harms, h)
 {
-    AUTO(grant) g = acquire(m);
+    zkr_grant *g = acquire(m);
 
     for (int round = 0; round < 2; round++) {
         long before;
@@ -127,7 +127,7 @@ TEST_ROWS(a_beacon_that_fails_costs_own_writes, harms, h)
 
 TEST(a_beacon_that_others_write_in_a_loop_is_a_beacon)
 {
-    AUTO(grant) g = acquire(m);
+    zkr_grant *g = acquire(m);
 
     shares(writes_it_in_a_loop);
     others_leave_it_alone();
