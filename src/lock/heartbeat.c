@@ -99,6 +99,10 @@ bool zkr__heartbeat_wants_write(const struct zkr_session *s)
 
 /* -- the requests of a beat ------------------------------------------------ */
 
+static void prove_locked(struct zkr__op *op) ZKR__LOCKED;
+
+/* A write that finds no node is no proof. The next node is tried at once: the
+ * next chain would be too late for the locks that are still held. */
 static void on_written(struct zkr__op *op, const struct zkr__zk_reply *reply)
 {
     struct zkr__beat *beat = ZKR__CONTAINER(op, struct zkr__beat, op);
@@ -112,11 +116,13 @@ static void on_written(struct zkr__op *op, const struct zkr__zk_reply *reply)
         zkr__heartbeat_good_locked(c->session);
     else
         zkr__grant_found_locked(&c->grant, reply->rc);
+    if (reply->rc == ZKR_ZNONODE && zkr__list_empty(&c->leased))
+        prove_locked(op);
 }
 
 /* The second half of a chain: a write that finds the node of a claim. The next
  * one takes another node, because an ACL may refuse us this one. */
-static void prove_locked(struct zkr__op *op) ZKR__LOCKED
+static void prove_locked(struct zkr__op *op)
 {
     struct zkr__beat *beat = ZKR__CONTAINER(op, struct zkr__beat, op);
     struct zkr__locks *locks = zkr__locks_of(op->session);

@@ -655,6 +655,35 @@ STORY_THEN(a_proof_refused_for_one_is_given_by_another, acquire_at_once,
     refuse(ZKR__ZK_CHECK, NULL, 0);
 }
 
+/* Regression: the write of a beat found no node, because somebody had just
+ * deleted it; the next write came after more than T/2, and the other lock of
+ * the session was in doubt. */
+STORY_THEN(a_node_that_goes_puts_no_other_lock_in_doubt, acquire_at_once,
+           .both = true, .hurried = true, .anew = true)
+{
+    const struct user *u = &users[WAITER];
+    const struct zkr__claim *next;
+    zkr_grant *kept;
+    int before;
+
+    if (zkr_grant_state(u->grant) == ZKR_GRANT_LOST ||
+        zkr_grant_state(u->other) == ZKR_GRANT_LOST)
+        return; /* once for each session */
+    fiber_sleep(2 * world.timeout);
+    before = submits(ZKR__ZK_SYNC);
+    while (submits(ZKR__ZK_SYNC) == before)
+        fiber_sleep(MS / 10);
+    next = ZKR__CONTAINER(zkr__locks_of(u->session)->leased.next,
+                          struct zkr__claim, leased);
+    kept = &next->grant == u->grant ? u->other : u->grant;
+    operator_deletes(next->node->path);
+    for (int i = 0; i < 2000; i++) {
+        if (zkr_grant_state(kept) != ZKR_GRANT_HELD)
+            world_fail("it is in doubt");
+        fiber_sleep(world.timeout / 1000);
+    }
+}
+
 /* -- a shorter timeout ---------------------------------------------------- */
 
 /* The connection is lost, and made again to servers that grant a tick less;
