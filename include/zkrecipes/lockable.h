@@ -123,7 +123,7 @@ struct zkr_acquire_opts {
  *           lock is taken (ZKR_EBUSY). It takes a lock that has stayed here at
  *           once, unless another thread has it or waits for it (ZKR_EBUSY).
  *           A timeout below 100 ms limits the wait for others only: the servers
- *           have 100 ms for their answers, so a free lock is had in any time.
+ *           have 100 ms for their answers, and grant a free lock in that time.
  * Owns      On success the caller owns the grant and frees it; that of a
  *           reentrant mutex is the library's.
  * On error  The lock is not held. Our node is gone or is being deleted in the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who works under the lock: a command that we start, or a shell; and its guard,
- * a process of ours. That signals them for us, and ends
- * them when we cannot, because we were killed, are stopped, or are stuck. The
+/* The worker is a command that we start, or a shell: it works under the lock.
+ * Its guard is a process of ours. The guard signals the worker for us, and ends
+ * it when we cannot, because we were killed, are stopped, or are stuck. The
  * guard of a command is between us and the command: the parent of it and of all
  * that it leaves behind, daemons too. */
 #pragma once

@@ -5,7 +5,7 @@
 
 #include "run/run.h"
 
-/* What is less than the text ends with it. */
+/* A label that has been cut ends with this mark. */
 #define WHY_MARK "..."
 
 /* As much of a text as a label may have: at most ZKR_LABEL_MAX bytes, whole

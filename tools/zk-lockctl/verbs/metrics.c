@@ -67,8 +67,8 @@ struct board {
     struct mirror *mirror;
 };
 
-/* What is known now: the servers are asked for what changes, and not by those
- * who ask us. */
+/* Writes what the picture has. A page asks the servers for nothing: they tell
+ * the picture what changes. */
 static void write_board(FILE *page, void *user)
 {
     const struct board *b = user;
