@@ -46,10 +46,7 @@ void zkr__reason_set_locked(struct zkr_session *s, enum zkr_cause cause,
 
     s->counters.causes[cause]++;
     e->cause = cause;
-    if (server != e->server)
-        (void)snprintf(e->server, sizeof(e->server), "%s", server);
-    if (!named)
-        e->server[0] = '\0';
+    (void)snprintf(e->server, sizeof(e->server), "%s", named ? server : "");
     (void)snprintf(e->text, sizeof(e->text), "%s%s%s%s%s%s",
                    !causes[cause].of_server ? ""
                    : named                  ? "server "

@@ -17,8 +17,8 @@ struct zkr__reason {
                                       there was a connection */
 };
 
-/* The one place that sets it. `server` and `text` may be ""; `server` may be
- * that of the last reason. */
+/* The one place that sets it. `server` and `text` may be "", and are not of the
+ * last reason. */
 void zkr__reason_set_locked(struct zkr_session *s, enum zkr_cause cause,
                             const char *server, const char *text) ZKR__LOCKED;
 

@@ -162,9 +162,11 @@ void zkr__session_lost_locked(struct zkr_session *s, int code)
     if (s->handle_dead || s->over != 0 || s->zk == NULL)
         return;
     if (code == ZKR_ZAUTHFAILED) {
-        if (zkr__reason_look_locked(s) != ZKR_CAUSE_CREDENTIALS)
-            zkr__reason_set_locked(s, ZKR_CAUSE_CREDENTIALS,
-                                   s->reason.last.server, "");
+        if (zkr__reason_look_locked(s) != ZKR_CAUSE_CREDENTIALS) {
+            struct zkr_session_error last = s->reason.last;
+
+            zkr__reason_set_locked(s, ZKR_CAUSE_CREDENTIALS, last.server, "");
+        }
         zkr__session_end_locked(s, code, ZKR_SESSION_AUTH_FAILED,
                                 "authentication failed");
         return;
