@@ -310,15 +310,6 @@ static void wait_for_the_last(struct waiter *w, zkr_multi_lock *ml)
     wait_children(paths[2], 2);
 }
 
-static bool is_watched(void *node)
-{
-    char *wchp = server_4lw(the_server, "wchp");
-    bool found = wchp != NULL && strstr(wchp, node) != NULL;
-
-    free(wchp);
-    return found;
-}
-
 /* The holder of the first node watches it after a moment, and then hears of its
  * end. */
 static void delete_watched(const char *path)
@@ -328,7 +319,7 @@ static void delete_watched(const char *path)
 
     (void)snprintf(node, sizeof(node), "%s/%s", path, name);
     free(name);
-    assert_true(wait_until(is_watched, node, SOON_MS));
+    AWAIT(server_watches(the_server, node) > 0);
     assert_int_equal(admin_delete(admin, node), ZOK);
 }
 

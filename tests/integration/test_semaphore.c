@@ -267,15 +267,6 @@ TEST(an_orphan_makes_a_new_lease)
     release(take(sem));
 }
 
-static bool is_watched(void *node)
-{
-    char *wchp = server_4lw(the_server, "wchp");
-    bool found = wchp != NULL && strstr(wchp, node) != NULL;
-
-    free(wchp);
-    return found;
-}
-
 /* Two acquires whose turns were deleted had a part of the permits each, and
  * waited for the other. */
 TEST(one_without_its_turn_queues_again)
@@ -297,7 +288,7 @@ TEST(one_without_its_turn_queues_again)
         before = nth_child(leases, 1);
         name = nth_child(locks, 0);
         (void)snprintf(turn, sizeof(turn), "%s/%s", locks, name);
-        assert_true(wait_until(is_watched, turn, SOON_MS));
+        AWAIT(server_watches(the_server, turn) > 0);
         assert_int_equal(admin_delete(admin, turn), ZOK);
         wait_children(locks, 1);
         wait_children(leases, 3);

@@ -77,23 +77,9 @@ TEST(one_request_takes_it_and_one_gives_it_back)
     assert_int_equal(count_children(path), 0);
 }
 
-static bool is_watched_by_all(void *arg)
-{
-    char *wchp = server_4lw(the_server, "wchp");
-    char *entry = wchp == NULL ? NULL : strstr(wchp, node);
-    size_t watchers = 0;
-
-    for (char *line = entry == NULL ? NULL : strchr(entry, '\n');
-         line != NULL && line[1] == '\t'; line = strchr(line + 1, '\n'))
-        watchers++;
-    free(wchp);
-    return watchers == *(size_t *)arg;
-}
-
 TEST(all_who_wait_watch_the_one_node)
 {
     enum { N = 4 };
-    size_t watchers = N + 1; /* the holder too */
     zkr_session *sessions[N];
     zkr_unfair_mutex *mutexes[N];
     AUTO(recorder) r = recorder_new();
@@ -105,7 +91,7 @@ TEST(all_who_wait_watch_the_one_node)
         ok(zkr_unfair_mutex_acquire_async(mutexes[i], SOON_MS, record_acquire,
                                           r, NULL));
     }
-    assert_true(wait_until(is_watched_by_all, &watchers, SOON_MS));
+    AWAIT(server_watches(the_server, node) == N + 1); /* the holder too */
     assert_int_equal(count_children(path), 1);
     release(g);
     for (size_t i = 0; i < N; i++) { /* in whatever order, one by one */

@@ -334,6 +334,28 @@ int server_watch_count(const struct server *s)
     return (int)server_metric(s, "zk_watch_count");
 }
 
+long server_watches(const struct server *s, const char *node)
+{
+    char *answer = server_4lw(s, "wchp"); /* "node\n\tsession\n\tsession\n" */
+    size_t len = strlen(node);
+    long count = 0;
+    bool here = false;
+    char *rest = NULL;
+
+    if (answer == NULL)
+        return -1;
+    for (char *line = strtok_r(answer, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+        if (line[0] == '\t')
+            count += here;
+        else
+            here = strncmp(line, node, len) == 0 &&
+                   (line[len] == '\0' || line[len] == '/');
+    }
+    free(answer);
+    return count;
+}
+
 int server_ephemerals_count(const struct server *s)
 {
     return (int)server_metric(s, "zk_ephemerals_count");
