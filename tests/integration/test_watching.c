@@ -870,34 +870,18 @@ TEST(the_event_loop_of_the_program_tells)
 
 /* -- ends ----------------------------------------------------------------- */
 
-struct watched {
-    int count;
-};
-
-static bool server_watches(void *arg)
-{
-    struct watched *w = arg;
-
-    return server_watch_count(the_server) == w->count;
-}
-
+/* Those of the test before go when the server has closed its connection. */
 static void wait_watches(int count)
 {
-    struct watched w = { count };
-
-    if (!wait_until(server_watches, &w, SOON_MS))
-        fail_msg("the server has %d watches, not %d",
-                 server_watch_count(the_server), count);
+    AWAIT(server_watch_count(the_server) == count);
 }
 
 /* A watch on the children stayed on the server until a child came. */
 TEST(a_free_takes_the_watch_off_the_server)
 {
     struct log *logs[6];
-    int before;
 
-    settle(s);
-    before = server_watch_count(the_server);
+    wait_watches(0);
     create(path, "a");
     for (int i = 0; i < 6; i++) {
         logs[i] = watch_by(s, i < 3 ? path : "/tests/missing",
@@ -905,10 +889,10 @@ TEST(a_free_takes_the_watch_off_the_server)
         expect(logs[i], 0, ZKR_WATCH_FIRST, i < 3 ? ZOK : ZNONODE,
                i == 0 ? "a" : "");
     }
-    wait_watches(before + 3); /* data and children of one, data of the other */
+    wait_watches(3); /* data and children of one, data of the other */
     for (int i = 0; i < 6; i++)
         end(logs[i]);
-    wait_watches(before);
+    wait_watches(0);
 }
 
 TEST(others_go_on_watching_the_node)
@@ -961,10 +945,7 @@ TEST(a_waiting_claim_goes_on_watching)
 
 TEST(a_watch_freed_under_its_read_leaves_nothing)
 {
-    int before;
-
-    settle(s);
-    before = server_watch_count(the_server);
+    wait_watches(0);
     create(path, "a");
     for (int i = ZKR_WATCH_DATA; i <= ZKR_WATCH_CHILDREN; i++) {
         struct log *log;
@@ -972,11 +953,11 @@ TEST(a_watch_freed_under_its_read_leaves_nothing)
         proxy_rule(proxy, PROXY_ANY, 1, PROXY_HOLD_REPLY);
         log = watch((enum zkr_watch_what)i);
         assert_true(proxy_wait_rule(proxy, SOON_MS));
-        wait_watches(before + 1);
+        wait_watches(1);
         zkr_watch_free(log->watch);
         log->watch = NULL;
         proxy_release(proxy);
-        wait_watches(before);
+        wait_watches(0);
         assert_int_equal(count_of(log), 0);
         end(log);
     }
@@ -1118,11 +1099,9 @@ static void wait_value(int value)
 
 TEST(a_thousand_watches_on_one_session)
 {
-    int before;
     int64_t began_ms;
 
-    settle(s);
-    before = server_watch_count(the_server);
+    wait_watches(0);
     create(path, NULL);
     for (int i = 0; i < MANY; i++) {
         create(node_name(i), "1");
@@ -1130,7 +1109,7 @@ TEST(a_thousand_watches_on_one_session)
                              record_value, &nodes[i], &nodes[i].watch));
     }
     wait_value(1);
-    wait_watches(before + MANY);
+    wait_watches(MANY);
     set_all(2);
     wait_value(2);
     disconnect(proxy, s);
@@ -1140,13 +1119,13 @@ TEST(a_thousand_watches_on_one_session)
     expire(s);
     set_all(4);
     wait_value(4);
-    wait_watches(before + MANY);
+    wait_watches(MANY);
     began_ms = now_ms();
     for (int i = 0; i < MANY; i++)
         zkr_watch_free(nodes[i].watch);
     (void)fprintf(stderr, "%d watches freed in %lld ms\n", MANY,
                   (long long)(now_ms() - began_ms));
-    wait_watches(before);
+    wait_watches(0);
 }
 
 /* It never goes back, in a new session neither. Regression: a callback came a
@@ -1189,12 +1168,11 @@ TEST(the_last_told_is_the_last_written)
         if (i % 200 == 90)
             proxy_heal(proxy);
         if (i % 250 == 50) { /* it may be between two sessions */
-            int64_t id = zkr_session_id(s);
-
-            (void)session_kill_by_id(server_hosts(the_server), id);
+            AWAIT((int)zkr_session_epoch(s) > i / 500);
+            (void)session_kill_by_id(server_hosts(the_server),
+                                     zkr_session_id(s));
         }
     }
-    assert_true(zkr_session_epoch(s) > 2);
     await_told(data, ZOK, last);
     await_told(children, ZOK, is_there ? "x " : "");
     zkr_watch_free(data->watch);
