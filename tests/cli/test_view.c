@@ -356,33 +356,48 @@ TEST(scripts_ask_by_the_exit_code)
 }
 
 struct releasing {
-    pthread_t thread;
+    struct proxy *proxy;
     zkr_grant *grant;
 };
 
-/* When the tool has looked at the lock at least once. */
-static void *release_later(void *arg)
+static bool is_asked_again(void *proxy)
+{
+    return proxy_requests(proxy, ZOO_GETCHILDREN2_OP) > 1;
+}
+
+static void *release_when_asked_again(void *arg)
 {
     struct releasing *r = arg;
 
-    sleep_ms(300);
+    (void)wait_until(is_asked_again, r->proxy, SOON_MS);
     (void)zkr_grant_release(r->grant);
     return NULL;
 }
 
+/* The lock becomes free when the tool has seen it held. */
+static void wait_until_released(zkr_grant *g)
+{
+    AUTO(proxy) proxy = new_proxy();
+    struct releasing r = { proxy, g };
+    pthread_t thread = thread_start(release_when_asked_again, &r);
+
+    look_on(proxy_hosts(proxy));
+    LOOK(0, "wait --free -w 20s %s", path);
+    look_on(NULL);
+    thread_join(thread);
+    zkr_grant_free(g);
+}
+
 TEST(wait_returns_when_it_is_so)
 {
-    struct releasing r = { .grant = acquire(m) };
+    zkr_grant *g = acquire(m);
     int64_t begun = now_ms();
 
     LOOK(75, "wait --free -w 300ms %s", path);
     assert_true(now_ms() - begun >= 300);
     LOOK(75, "wait --free -w 0 %s", path);
     LOOK(0, "wait --held -w 0 %s", path);
-    assert_int_equal(pthread_create(&r.thread, NULL, release_later, &r), 0);
-    LOOK(0, "wait --free -w 20s %s", path);
-    assert_int_equal(pthread_join(r.thread, NULL), 0);
-    zkr_grant_free(r.grant);
+    wait_until_released(g);
 }
 
 /* --- revoke --- */
@@ -495,13 +510,10 @@ TEST(a_request_is_written_once_more_when_its_node_has_changed)
  * no lock; then wait, revoke and break failed although the lock was free. */
 TEST(a_lock_with_a_foreign_child_becomes_free)
 {
-    struct releasing r = { .grant = acquire(m) };
+    zkr_grant *g = acquire(m);
 
     make("lock/notes", "");
-    assert_int_equal(pthread_create(&r.thread, NULL, release_later, &r), 0);
-    LOOK(0, "wait --free -w 20s %s", path);
-    assert_int_equal(pthread_join(r.thread, NULL), 0);
-    zkr_grant_free(r.grant);
+    wait_until_released(g);
     LOOK(0, "break --yes --token %" PRId64 " %s",
          make("lock/lock-0000000000", ""), path);
     assert_has(look_err, "is free");
