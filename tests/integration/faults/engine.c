@@ -149,23 +149,11 @@ int nodes_in(struct scene *s, const char *dir)
     return (int)count;
 }
 
-/* Before the servers say that a session is over, a connection may come back for
- * a moment, and a proof be answered on it: that is left out. */
-static void forget_moment(const struct scene *s, char *told)
-{
-    if (s->fault != NULL &&
-        (s->fault->deed == OVER_AFTER || s->fault->deed == OVER_BEFORE) &&
-        (strcmp(told, "SUSPENDED RECONNECTED") == 0 ||
-         strcmp(told, "SUSPENDED HELD") == 0))
-        told[strlen("SUSPENDED")] = '\0';
-}
-
 static void tell(struct scene *s, char *told, size_t size, const char *word)
 {
     size_t len;
 
     (void)pthread_mutex_lock(&s->lock);
-    forget_moment(s, told);
     len = strlen(told);
     if (strcmp(told, word) != 0)
         (void)snprintf(told + len, size - len, "%s%s", len > 0 ? " " : "",
@@ -243,14 +231,13 @@ static void set_rules(struct proxy *p, const struct cell *c)
 static void end_session(const struct disturbance *d)
 {
     struct scene *s = d->scene;
-    int rc = session_kill_by_id(server_hosts(the_server), d->session_id);
+    int rc;
 
+    proxy_cut(s->proxy); /* it must not come back before it has ended */
+    rc = session_kill_by_id(server_hosts(the_server), d->session_id);
     if (rc != 0 && rc != -ESRCH) /* it has ended by itself */
         wrong(s, "the session cannot be ended: %d", rc);
-    if (d->cell->fault->deed == OVER_AFTER) { /* the answer is lost, too */
-        proxy_cut(s->proxy);
-        proxy_heal(s->proxy);
-    }
+    proxy_heal(s->proxy);
     proxy_release(s->proxy);
 }
 
