@@ -221,8 +221,10 @@ static int go_round_caught_up(struct counter_change *ch)
 
 static int give_up(const zkr_counter *c)
 {
-    return zkr__fail(ZKR_ETIMEDOUT, "%s '%.300s': others were faster", noun,
-                     c->at.path);
+    return zkr__reason_explain(c->at.session,
+                               zkr__fail(ZKR_ETIMEDOUT,
+                                         "%s '%.300s': others were faster",
+                                         noun, c->at.path));
 }
 
 /* Others change the number, too. Each waits for a time of chance, up to two

@@ -413,10 +413,11 @@ static int enter(zkr_double_barrier *m, const struct zkr__time_limit *until)
 
     do {
         if (zkr__clock_now() >= until->deadline)
-            return zkr__fail(ZKR_ETIMEDOUT,
-                             "%s '%.300s': its nodes changed until the "
-                             "deadline",
-                             noun, m->at.path);
+            return zkr__reason_explain(
+                m->at.session,
+                zkr__fail(ZKR_ETIMEDOUT,
+                          "%s '%.300s': its nodes changed until the deadline",
+                          noun, m->at.path));
         rc = enter_once(m, until);
     } while (rc == ENTER_AGAIN);
     return rc;

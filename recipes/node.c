@@ -72,10 +72,11 @@ int zkr__node_create(zkr_session *s, const char *path, const void *data,
                                   deadline, NULL);
     } while (rc == ZKR_ZNONODE && zkr__clock_now() < deadline);
     if (rc == ZKR_ZNONODE)
-        return zkr__fail(ZKR_ETIMEDOUT,
+        return zkr__reason_explain(
+            s, zkr__fail(ZKR_ETIMEDOUT,
                          "'%.300s': its parents were deleted again until the "
                          "deadline",
-                         path);
+                         path));
     return rc;
 }
 

@@ -366,7 +366,6 @@ static int refuse_locked(const struct zkr_request *chain,
 {
     const struct zkr__lock *lock = c->lock;
     struct zkr_session *s = lock->session;
-    char why[ZKR__WHY_MAX];
 
     if (s->over != 0)
         return zkr__fail(s->over, "%s '%s': the session is %s", lock->noun,
@@ -375,11 +374,10 @@ static int refuse_locked(const struct zkr_request *chain,
         return zkr__fail(ZKR_ELOST, "%s '%s': '%s' has gone", lock->noun,
                          lock->path, zkr__path_name(c->beside->node->path));
     if (c->intent != ZKR__WAIT && !zkr__session_connected(s))
-        return zkr__fail(ZKR_ZCONNECTIONLOSS,
-                         "%s '%s': a try needs a connection; the session is "
-                         "%s%s",
-                         lock->noun, lock->path, zkr__sm_name(&s->sm),
-                         zkr__reason_text_locked(s, why));
+        return zkr__reason_explain_locked(
+            s, zkr__fail(ZKR_ZCONNECTIONLOSS,
+                         "%s '%s': a try needs a connection; the session is %s",
+                         lock->noun, lock->path, zkr__sm_name(&s->sm)));
     if (chain->waiter != NULL && chain->waiter->in_callback)
         return zkr__fail(ZKR_EDEADLK, "%s '%s': a callback cannot wait",
                          lock->noun, lock->path);

@@ -299,7 +299,6 @@ static int verify_unlocks(struct zkr_grant *g, int64_t deadline) ZKR__UNLOCKS
 {
     struct zkr__claim *c = zkr__grant_claim(g);
     uint64_t first = g->confirms + zkr__confirm_is_under_way(c);
-    char why[ZKR__WHY_MAX];
 
     for (;;) {
         if (!zkr__grant_is_ours(g))
@@ -310,11 +309,9 @@ static int verify_unlocks(struct zkr_grant *g, int64_t deadline) ZKR__UNLOCKS
             zkr__error_outcome(g->confirmed) == ZKR__DONE)
             return zkr__grant_explain(g, g->confirmed);
         zkr__confirm_start_locked(c, ZKR__RETRY_ALWAYS);
-        if (!zkr__cond_wait(&c->changed, &c->session->lock, deadline)) {
-            (void)zkr__grant_explain(g, ZKR_EUNSURE);
-            zkr__error_append(zkr__reason_text_locked(c->session, why));
-            return ZKR_EUNSURE;
-        }
+        if (!zkr__cond_wait(&c->changed, &c->session->lock, deadline))
+            return zkr__reason_explain_locked(
+                c->session, zkr__grant_explain(g, ZKR_EUNSURE));
     }
 }
 

@@ -85,14 +85,13 @@ static int await_release_unlocks(struct zkr_grant *g,
     struct zkr__claim *c = zkr__grant_claim(g);
     struct zkr_session *s = c->session;
     int64_t deadline = since + s->opts.reply_timeout_ms * ZKR__MS;
-    char why[ZKR__WHY_MAX];
 
     while (!g->left && zkr__cond_wait(&c->changed, &s->lock, deadline))
         ;
     if (!g->left)
-        return zkr__fail(ZKR_EPENDING, "%s '%s': no answer to the delete yet%s",
-                         c->recipe->noun, c->lock->path,
-                         zkr__reason_text_locked(s, why));
+        return zkr__reason_explain_locked(
+            s, zkr__fail(ZKR_EPENDING, "%s '%s': no answer to the delete yet",
+                         c->recipe->noun, c->lock->path));
     return explain_release(g, c);
 }
 

@@ -43,16 +43,14 @@ void zkr__request_unref(struct zkr__request *r)
 
 static int explain_locked(const struct zkr__request *r) ZKR__LOCKED
 {
-    char why[ZKR__WHY_MAX];
-
     if (r->kind->explain != NULL)
         (void)r->kind->explain(r);
     else
         (void)zkr__fail(r->rc, "%s '%.300s': %s", r->kind->noun, r->path,
                         r->why);
-    if (r->rc == ZKR_ETIMEDOUT || r->rc == ZKR_EUNREACHABLE)
-        zkr__error_append(zkr__reason_text_locked(r->session, why));
-    return r->rc;
+    return r->rc == ZKR_ETIMEDOUT || r->rc == ZKR_EUNREACHABLE
+               ? zkr__reason_explain_locked(r->session, r->rc)
+               : r->rc;
 }
 
 static void run_notice(struct zkr__notice *notice)

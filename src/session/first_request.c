@@ -81,12 +81,11 @@ static void greet_locked(struct zkr_session *s) ZKR__LOCKED;
 static int judge_locked(struct zkr_session *s, int rc) ZKR__LOCKED
 {
     const char *servers = s->hosts.servers;
-    char why[ZKR__WHY_MAX];
 
     if (s->over != 0)
-        return zkr__fail(s->over, "session to %s: %s%s", servers,
-                         s->over == ZKR_ECLOSED ? "closed" : "refused",
-                         zkr__reason_text_locked(s, why));
+        return zkr__reason_explain_locked(
+            s, zkr__fail(s->over, "session to %s: %s", servers,
+                         s->over == ZKR_ECLOSED ? "closed" : "refused"));
     if (rc == ZKR_ZNONODE)
         return zkr__fail(ZKR_ENOCHROOT,
                          "session to %s: the chroot '%s' does not exist "
@@ -125,16 +124,14 @@ static void on_limit(struct zkr__timer *timer)
 {
     struct zkr_session *s =
         ZKR__CONTAINER(timer, struct zkr_session, first_request.limit);
-
-    char why[ZKR__WHY_MAX];
+    int rc;
 
     zkr__session_assert_locked(s);
-    zkr__first_request_end_locked(
-        s,
-        zkr__fail(s->over != 0 ? s->over : ZKR_EUNREACHABLE,
-                  "session to %s: %sno answer in %u ms%s", s->hosts.servers,
-                  zkr__session_connected(s) ? "connected, but " : "",
-                  s->opts.connect_timeout_ms, zkr__reason_text_locked(s, why)));
+    rc = zkr__fail(s->over != 0 ? s->over : ZKR_EUNREACHABLE,
+                   "session to %s: %sno answer in %u ms", s->hosts.servers,
+                   zkr__session_connected(s) ? "connected, but " : "",
+                   s->opts.connect_timeout_ms);
+    zkr__first_request_end_locked(s, zkr__reason_explain_locked(s, rc));
 }
 
 void zkr__first_request_begin_locked(struct zkr_session *s, zkr_open_fn fn,

@@ -106,6 +106,22 @@ const char *zkr__reason_text_locked(struct zkr_session *s,
     return text;
 }
 
+int zkr__reason_explain_locked(struct zkr_session *s, int rc)
+{
+    char text[ZKR__WHY_MAX];
+
+    zkr__error_append(zkr__reason_text_locked(s, text));
+    return rc;
+}
+
+int zkr__reason_explain(struct zkr_session *s, int rc)
+{
+    zkr__session_lock(s);
+    (void)zkr__reason_explain_locked(s, rc);
+    zkr__session_unlock(s);
+    return rc;
+}
+
 enum zkr_cause zkr__reason_of_state_locked(const struct zkr_session *s)
 {
     return s->sm.state == ZKR_SESSION_SUSPENDED ||

@@ -42,6 +42,11 @@ static inline bool zkr__reason_is_tls(enum zkr_cause cause)
 const char *zkr__reason_text_locked(struct zkr_session *s,
                                     char text[ZKR__WHY_MAX]) ZKR__LOCKED;
 
+/* Append it to the sentence of the error `rc`, the thread's last one, and
+ * return `rc`. */
+int zkr__reason_explain_locked(struct zkr_session *s, int rc) ZKR__LOCKED;
+int zkr__reason_explain(struct zkr_session *s, int rc);
+
 /* Returns why the session is in its present state. */
 enum zkr_cause
 zkr__reason_of_state_locked(const struct zkr_session *s) ZKR__LOCKED;

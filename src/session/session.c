@@ -49,11 +49,11 @@ int zkr__session_check_open_locked(const struct zkr_session *s)
 int zkr__session_check_connected_locked(struct zkr_session *s)
 {
     int rc = zkr__session_check_open_locked(s);
-    char text[ZKR__WHY_MAX];
 
     if (rc == ZKR_OK && (!zkr__session_connected(s) || s->handle_dead))
-        rc = zkr__fail(ZKR_EUNREACHABLE, "session to %s: no connection%s",
-                       s->hosts.servers, zkr__reason_text_locked(s, text));
+        rc = zkr__reason_explain_locked(
+            s, zkr__fail(ZKR_EUNREACHABLE, "session to %s: no connection",
+                         s->hosts.servers));
     return rc;
 }
 

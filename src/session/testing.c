@@ -28,15 +28,17 @@ static int expire_unlocks(struct zkr_session *s) ZKR__UNLOCKS
     zkr__session_give_up_locked(s, ZKR_CAUSE_EXPIRED, "for a test");
     while (s->handle_dead || s->closing) {
         if (!zkr__cond_wait(&s->changed, &s->lock, deadline))
-            return zkr__fail(ZKR_ETIMEDOUT,
+            return zkr__reason_explain_locked(
+                s, zkr__fail(ZKR_ETIMEDOUT,
                              "session to %s: given up, but the client has not "
                              "closed it yet",
-                             s->hosts.servers);
+                             s->hosts.servers));
     }
     if (!s->told_server)
-        return zkr__fail(ZKR_EUNREACHABLE,
+        return zkr__reason_explain_locked(
+            s, zkr__fail(ZKR_EUNREACHABLE,
                          "session to %s: given up, but the server was not told",
-                         s->hosts.servers);
+                         s->hosts.servers));
     return zkr__session_check_open_locked(s);
 }
 

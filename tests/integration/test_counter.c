@@ -417,6 +417,29 @@ static void in_vain(void)
     proxy_rule_error(proxy, ZOO_SETDATA_OP, 2, ZBADVERSION);
 }
 
+static bool others_are_faster(zkr_counter *c)
+{
+    int rc;
+
+    for (int i = 1; i <= 16; i++)
+        proxy_rule_error(proxy, ZOO_SETDATA_OP, i, ZBADVERSION);
+    rc = zkr_counter_add(c, 1, 10, NULL);
+    proxy_forget_rules(proxy);
+    return rc == ZKR_ETIMEDOUT &&
+           strstr(zkr_error_detail(), "others were faster") != NULL;
+}
+
+/* The deadline may also come in the middle of a write. */
+TEST(a_change_that_is_in_vain_names_the_last_server)
+{
+    AUTO(counter) c = new_counter(s, (enum zkr_counter_flags)0);
+
+    (void)add(c, 1);
+    AWAIT(others_are_faster(c));
+    assert_non_null(
+        strstr(zkr_error_detail(), "the last answer was of server "));
+}
+
 TEST(a_mutex_that_others_have_is_waited_for_until_the_deadline)
 {
     AUTO(session) others = open_session();
