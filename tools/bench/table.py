@@ -875,7 +875,10 @@ FLEET_COLUMNS = (
 )
 
 
-def fleet(sessions, others=()):
+CURATOR_HOLDS = ("curator, each holds a lock", {"hold": 1})
+
+
+def fleet(sessions, others):
     of = fleet_of(sessions)
     ours = "%s sessions" % format(sessions, ",")
     return Variant(
@@ -920,11 +923,8 @@ FLEET = Bench(
     "fleet",
     "what sessions cost the servers, for each session and session timeout",
     [
-        fleet(
-            200,
-            [("curator", {}), ("curator, each holds a lock", {"hold": 1})],
-        ),
-        fleet(1000),
+        fleet(200, [("curator", {}), CURATOR_HOLDS]),
+        fleet(1000, [CURATOR_HOLDS]),
     ],
 )
 
