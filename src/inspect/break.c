@@ -146,25 +146,32 @@ static void on_exists(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
                         on_delete);
 }
 
-/* A sync of a missing node succeeds on some servers, and fails on others. */
-static void on_sync(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
+/* A sync of a missing node succeeds on some servers, and fails on others. A
+ * write that is refused has come to the leader, too. */
+static void on_caught_up(struct zkr__ask *ask,
+                         const struct zkr__zk_reply *reply)
 {
     struct zkr__request *r = ask->request;
 
     zkr__session_assert_locked(r->session);
-    if (reply->rc == ZKR_OK || reply->rc == ZKR_ZNONODE)
+    if (reply->rc == ZKR_OK || reply->rc == ZKR_ZNONODE ||
+        reply->rc == ZKR_ZNOAUTH)
         zkr__ask_locked(ask, ZKR__ZK_EXISTS, r->full_path, ZKR__RETRY_POLICY,
                         on_exists);
     else
         end_locked(r, reply->rc, "cannot catch up");
 }
 
-/* The server catches up with the leader first. */
+/* The server catches up with the leader first. After a delete that may be under
+ * way that takes a write: a leader may answer a sync before a write that the
+ * session has sent through another server. */
 static void look_locked(struct zkr__request *r)
 {
+    const struct deed *d = ZKR__CONTAINER(r, struct deed, request);
+
     zkr__session_assert_locked(r->session);
-    zkr__ask_locked(&r->ask, ZKR__ZK_SYNC, r->full_path, ZKR__RETRY_POLICY,
-                    on_sync);
+    zkr__ask_locked(&r->ask, d->sent ? ZKR__ZK_CHECK : ZKR__ZK_SYNC,
+                    r->full_path, ZKR__RETRY_POLICY, on_caught_up);
 }
 
 int zkr_participants_break(zkr_session *session, const char *node,

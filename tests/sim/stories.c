@@ -10,6 +10,7 @@
 #include "acls.h"
 #include "arena.h"
 #include "base/error.h"
+#include "client.h"
 #include "heap.h"
 #include "lock/locks.h"
 #include "session/session.h"
@@ -494,6 +495,55 @@ STORY(a_node_that_stays_is_not_the_next_claims, nothing)
     zkr_grant_free(granted_to);
     zkr_unfair_mutex_free(m);
     (void)zkr_session_close(s);
+}
+
+/* -- breaking -------------------------------------------------------------- */
+
+static void *break_main(void *over)
+{
+    int64_t token =
+        tree_find(WORLD_PATH "/holder", ensemble_committed())->czxid;
+    int rc = zkr_participants_break(users[HOLDER].session, WORLD_PATH "/holder",
+                                    token, -1);
+
+    if (rc != ZKR_OK)
+        world_fail("it is told %s", zkr_strerror(rc));
+    *(bool *)over = true;
+    return NULL;
+}
+
+/* The leader has the delete, and does not know for a while that a majority has
+ * it. The session comes to the leader then, whose answer to a sync does not
+ * wait for what came through another server: a real one does so with
+ * forward_learner_requests_to_commit_processor_disabled, since 3.7. Regression:
+ * the node was there, as before, and the second delete met the next one of that
+ * name. */
+STORY(a_break_knows_of_its_own_delete, nothing)
+{
+    int leader = ensemble_leader();
+    int before = submits(ZKR__ZK_DELETE);
+    bool over = false;
+
+    start(&users[HOLDER]);
+    operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, WORLD_PATH "/holder", "");
+    do {
+        fiber_sleep(100 * MS);
+        server_reset_connections(HOLDER);
+        fiber_sleep(100 * MS);
+    } while (client_replica(HOLDER) != (leader + 2) % REPLICAS);
+    (void)fiber_start(HOLDER, break_main, &over);
+    while (submits(ZKR__ZK_DELETE) == before)
+        fiber_sleep(MS / 10);
+    ensemble_stall((leader + 1) % REPLICAS, leader, world.timeout / 2);
+    ensemble_stall(leader, (leader + 2) % REPLICAS, world.timeout / 2);
+    fiber_sleep(10 * MS);
+    operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, WORLD_PATH "/holder", "");
+    server_reset_connections(HOLDER);
+    while (!over)
+        fiber_sleep(MS);
+    if (tree_find(WORLD_PATH "/holder", ensemble_committed()) == NULL)
+        world_fail("it has deleted the next one, too");
+    operator_deletes(WORLD_PATH "/holder");
 }
 
 /* -- what may not be read ------------------------------------------------- */
