@@ -851,6 +851,37 @@ STORY(a_polled_session_is_not_believed, still_held_when_it_is_closed,
     ensemble_crowd(0);
 }
 
+/* Syncs that a deserted leader has answered: the next leader has not heard of
+ * them, and polls the session. The waiter comes to it then, with a write of its
+ * own. */
+STORY(syncs_of_an_earlier_connection_prove_nothing,
+      still_held_when_it_is_closed, .short_ticks = true, .anew = true)
+{
+    int old = ensemble_leader();
+
+    start(&users[WAITER]);
+    connect_waiter_to(old);
+    fiber_sleep(2 * world.timeout);
+    polled = session_of_waiter();
+    ensemble_crowd(249 * MS);
+    ensemble_isolate(old, 10 * MS, 2 * world.timeout);
+    while (!polled->polled) {
+        if (zkr_session_sync(users[WAITER].session, 1000) != ZKR_OK)
+            world_fail("the old leader does not answer");
+        fiber_sleep(10 * MS);
+    }
+    while (replica_of_waiter() == old) {
+        server_reset_connections(WAITER);
+        fiber_sleep(10 * MS);
+    }
+    if (polled->closing)
+        world_fail("it is not back in time");
+    acls_deny(ZKR_PERMISSION_READ, 3, WAITER, world.timeout);
+    ask(&users[WAITER]);
+    await_told(&users[WAITER]);
+    ensemble_crowd(0);
+}
+
 /* -- a link that is slow -------------------------------------------------- */
 
 static void on_any_doubt(zkr_grant *grant, const struct zkr_grant_event *event,
@@ -1127,6 +1158,39 @@ STORY_THEN(a_deserted_observer_is_not_believed, acquire_at_a_follower,
         operate(ZKR__ZK_SET, ZKR_CREATE_PERSISTENT, WORLD_BEACON, "");
         fiber_sleep(world.timeout / 50);
     }
+    if (session_of_waiter()->closed != 0 && zkr_grant_check(grant) == ZKR_OK)
+        world_fail("it is held, and its session has been closed");
+    fiber_sleep(3 * world.timeout);
+}
+
+/* The same, and somebody restores older copies at the observer, and newer ones
+ * again: the beacon moves, and nobody has written it. */
+STORY_THEN(a_beacon_that_goes_back_is_not_believed, acquire_at_a_follower,
+           .beacon = true, .short_ticks = true, .anew = true)
+{
+    zkr_grant *grant = users[WAITER].grant;
+    int old = ensemble_leader();
+    struct node *beacon = tree_find(WORLD_BEACON, ensemble_committed());
+    struct node_data *newest;
+    int64_t end;
+
+    if (zkr_grant_check(grant) != ZKR_OK)
+        return;
+    connect_waiter_to(OBSERVER);
+    (void)own_writes(world.timeout / 9);
+    fiber_sleep(10 * MS);
+    refuse(ZKR__ZK_CHECK, NULL, 10000);
+    refuse(ZKR__ZK_SET, NULL, 10000);
+    ensemble_isolate(old, 10 * MS, 3 * world.timeout);
+    newest = beacon->data;
+    end = sim_now + 3 * world.timeout;
+    while (sim_now < end && session_of_waiter()->closed == 0) {
+        beacon->data = beacon->data == newest ? newest->older : newest;
+        fiber_sleep(world.timeout / 50);
+    }
+    beacon->data = newest;
+    refuse(ZKR__ZK_CHECK, NULL, 0);
+    refuse(ZKR__ZK_SET, NULL, 0);
     if (session_of_waiter()->closed != 0 && zkr_grant_check(grant) == ZKR_OK)
         world_fail("it is held, and its session has been closed");
     fiber_sleep(3 * world.timeout);
