@@ -1007,6 +1007,25 @@ STORY_THEN(a_late_answer_is_a_sign_before_it_comes, acquire_nearby)
                    submits(ZKR__ZK_EXISTS) - before);
 }
 
+/* The answers to reads were slow, and no write was under way then. */
+STORY_THEN(slow_answers_are_remembered, acquire_nearby)
+{
+    int before;
+
+    fiber_sleep(2 * world.timeout);
+    before = submits(ZKR__ZK_CHECK);
+    while (submits(ZKR__ZK_CHECK) == before)
+        fiber_sleep(MS);
+    fiber_sleep(world.timeout / 50);
+    cut(WAY_DOWN, world.timeout / 4);
+    fiber_sleep(world.timeout / 4 + world.timeout / 50);
+    before = submits(ZKR__ZK_CHECK);
+    fiber_sleep(world.timeout / 5);
+    if (submits(ZKR__ZK_CHECK) - before < 5)
+        world_fail("%d writes in T/5 after slow answers",
+                   submits(ZKR__ZK_CHECK) - before);
+}
+
 STORY_THEN(a_quick_link_carries_six_writes_in_a_timeout, acquire_nearby)
 {
     int before;
