@@ -27,9 +27,11 @@ enum { CLIENT_PORT = 2181, QUORUM_PORT = 2888, ELECTION_PORT = 3888 };
 /* Where followers serve observers. */
 #define MASTER_PORT "observerMasterPort=2191"
 
+#define HOSTS_MOST (LEADERS_OBSERVER + 1)
+
 struct cluster {
-    struct server *servers[OBSERVER + 1]; /* the first is none */
-    int spaces[OBSERVER + 1];
+    struct server *servers[HOSTS_MOST]; /* the first is none */
+    int spaces[HOSTS_MOST];
     int hosts;
 };
 
@@ -219,10 +221,10 @@ static int spawn_server(struct cluster *c, int host, const char *peers,
 {
     int tick_ms = o->tick_ms > 0 ? o->tick_ms : 2000;
     char sync_limit[32];
-    const char *lines[] = { "initLimit=10", sync_limit,
-                            o->observer ? MASTER_PORT : NULL,
-                            host == OBSERVER ? "peerType=observer" : NULL,
-                            NULL };
+    const char *lines[] = {
+        "initLimit=10", sync_limit, host >= HOSTS ? "peerType=observer" : "",
+        o->observers > 0 && host != LEADERS_OBSERVER ? MASTER_PORT : "", NULL
+    };
     /* By default a server that has missed an election asks again after a
      * minute. */
     static const char *const java[] = {
@@ -246,7 +248,7 @@ static int spawn_server(struct cluster *c, int host, const char *peers,
 
 static int spawn_servers(struct cluster *c, const struct cluster_opts *opts)
 {
-    char peers[OBSERVER * 64] = "";
+    char peers[HOSTS_MOST * 64] = "";
     size_t used = 0;
     int rc = SERVER_OK;
 
@@ -254,7 +256,7 @@ static int spawn_servers(struct cluster *c, const struct cluster_opts *opts)
         used += (size_t)snprintf(peers + used, sizeof(peers) - used,
                                  "server.%d=" ADDRESS ":%d:%d%s\n", host,
                                  100 + host, QUORUM_PORT, ELECTION_PORT,
-                                 host == OBSERVER ? ":observer" : "");
+                                 host >= HOSTS ? ":observer" : "");
     for (int host = 1; host < c->hosts && rc == SERVER_OK; host++)
         rc = spawn_server(c, host, peers, opts);
     return rc;
@@ -285,25 +287,33 @@ int cluster_await_leader(struct cluster *c, int timeout_ms)
     return wait_until(has_leader, c, timeout_ms) ? cluster_leader(c) : 0;
 }
 
-static int master_of(const struct cluster *c)
-{
-    for (int host = 1; host < HOSTS; host++) {
-        if (server_has_mode(c->servers[host], "follower") &&
-            server_metric(c->servers[host], "zk_synced_observers") > 0)
-            return host;
-    }
-    return 0;
-}
+struct master {
+    const struct cluster *cluster;
+    const char *mode;
+    int host;
+};
 
-static bool has_master(void *c)
+static bool has_master(void *arg)
 {
+    struct master *m = arg;
+
     sleep_ms(50);
-    return master_of(c) != 0;
+    for (int host = 1; host < HOSTS && m->host == 0; host++) {
+        struct server *s = m->cluster->servers[host];
+
+        if (server_has_mode(s, m->mode) &&
+            server_metric(s, "zk_synced_observers") > 0)
+            m->host = host;
+    }
+    return m->host != 0;
 }
 
-int cluster_await_master(struct cluster *c, int timeout_ms)
+int cluster_await_master(struct cluster *c, const char *mode, int timeout_ms)
 {
-    return wait_until(has_master, c, timeout_ms) ? master_of(c) : 0;
+    struct master m = { .cluster = c, .mode = mode };
+
+    (void)wait_until(has_master, &m, timeout_ms);
+    return m.host;
 }
 
 int cluster_start(const struct cluster_opts *opts, struct cluster **ret_cluster)
@@ -319,7 +329,7 @@ int cluster_start(const struct cluster_opts *opts, struct cluster **ret_cluster)
         return SERVER_FAILED;
     if (opts == NULL)
         opts = &defaults;
-    c->hosts = opts->observer ? OBSERVER + 1 : HOSTS;
+    c->hosts = HOSTS + opts->observers;
     make_hub(c);
     for (int host = 1; host < c->hosts; host++)
         make_host(c, host);

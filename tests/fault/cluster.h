@@ -15,7 +15,8 @@ enum {
     HERE = 0, /* this process; the servers are the hosts from 1 to SERVERS */
     SERVERS = 3,
     HOSTS = SERVERS + 1,
-    OBSERVER = HOSTS, /* one more, which does not vote */
+    OBSERVER = HOSTS, /* one more, which does not vote; a follower pings it */
+    LEADERS_OBSERVER, /* the next one, which the leader pings */
 };
 
 /* Options of the servers; zero is the default of Debian. */
@@ -23,7 +24,7 @@ struct cluster_opts {
     int tick_ms;    /* 2000; the least session timeout is two of them */
     int sync_limit; /* 5; a follower is on its own for that many ticks at
                        most */
-    bool observer;  /* there is one, whose pings come from a follower */
+    int observers;  /* 0 to 2 */
     const char *logs[HOSTS]; /* where the transactions of each server go */
 };
 
@@ -49,9 +50,10 @@ int cluster_leader(const struct cluster *c);
 /* Wait until there is one; 0 when time is up. */
 int cluster_await_leader(struct cluster *c, int timeout_ms);
 
-/* Wait until the observer follows a follower, and return which; 0 when time is
- * up, as with servers before 3.6. */
-int cluster_await_master(struct cluster *c, int timeout_ms);
+/* Wait until an observer is served by a server of that mode, "leader" or
+ * "follower", and return which; 0 when time is up, as with followers before
+ * 3.6. */
+int cluster_await_master(struct cluster *c, const char *mode, int timeout_ms);
 
 /* Lose what `from` sends to `to`. */
 void cluster_block(const struct cluster *c, int from, int to);

@@ -48,6 +48,7 @@ struct kind {
     bool far;       /* the holders are behind `far` */
     bool beacon;    /* they share evidence */
     bool writer;    /* so does a session on the side of the majority */
+    bool observer;  /* the holders are at an observer that the leader pings */
     uint32_t hops;  /* the holders are at an observer below a follower, and
                        assume so many hops of pings; 0: they are not */
 };
@@ -107,13 +108,42 @@ static void stall_release_then_cut(const struct cast *cast)
     cut(cast->follower, cast->leader);
 }
 
-/* The followers notice at once, and elect; the leader does not. */
+/* The followers notice at once, and elect; the leader does not, nor does an
+ * observer. */
 static void isolate_leader(const struct cast *cast)
 {
-    cut(cast->leader, cast->follower);
-    cut(cast->leader, cast->other);
-    cluster_break(cluster, cast->follower, cast->leader);
-    cluster_break(cluster, cast->other, cast->leader);
+    for (int host = 1; host < HOSTS; host++) {
+        if (host == cast->leader)
+            continue;
+        cut(cast->leader, host);
+        cluster_break(cluster, host, cast->leader);
+    }
+}
+
+static void hear_followers(const struct cast *cast, bool hear)
+{
+    for (int host = 1; host < HOSTS; host++) {
+        if (host != cast->leader)
+            (hear ? cluster_unblock : cluster_block)(cluster, host,
+                                                     cast->leader);
+    }
+}
+
+/* The acknowledgements of what the holders have written wait at the leader,
+ * which is stopped. When it goes on and reads them, the followers have a new
+ * leader. */
+static void isolate_leader_with_acks(const struct cast *cast)
+{
+    struct server *leader = cluster_server(cluster, cast->leader);
+
+    hear_followers(cast, false);
+    sleep_ms(random_ms(600, 1000));
+    server_pause(leader);
+    hear_followers(cast, true);
+    sleep_ms(random_ms(500, 800)); /* for the followers to send again */
+    isolate_leader(cast);
+    sleep_ms(random_ms(100, 700));
+    server_resume(leader);
 }
 
 /* The leader is like a paused machine: packets sent to it meanwhile are lost,
@@ -265,11 +295,34 @@ static const struct kind kinds[] = {
     { .name = "the same, 1 hop assumed",
       .strike = silence_then_stop_master,
       .hops = 1 },
+    { .name = "observer cut off", .strike = cut_follower, .observer = true },
+    { .name = "observer stalled, cut",
+      .strike = stall_then_cut,
+      .observer = true },
+    { .name = "observer deserted", .strike = isolate_leader, .observer = true },
+    { .name = "late acks, leader",
+      .strike = isolate_leader_with_acks,
+      .on_leader = true },
+    { .name = "late acks, observer",
+      .strike = isolate_leader_with_acks,
+      .observer = true },
+    { .name = "shared, late acks",
+      .strike = isolate_leader_with_acks,
+      .observer = true,
+      .beacon = true,
+      .writer = true },
 };
 
 #define KINDS ((int)(sizeof(kinds) / sizeof(kinds[0])))
 
 /* -- one trial ------------------------------------------------------------ */
+
+static int place_of_holders(const struct cast *cast, const struct kind *kind)
+{
+    if (kind->hops != 0)
+        return OBSERVER;
+    return kind->on_leader ? cast->leader : cast->follower;
+}
 
 static struct cast new_cast(const struct kind *kind)
 {
@@ -277,21 +330,17 @@ static struct cast new_cast(const struct kind *kind)
 
     cast.leader = cluster_await_leader(cluster, HEALTHY_MS);
     assert_int_not_equal(cast.leader, 0);
-    cast.follower = kind->hops != 0
-                        ? cluster_await_master(cluster, HEALTHY_MS)
-                        : (cast.leader + random_ms(0, 2)) % SERVERS + 1;
+    cast.follower = (cast.leader + random_ms(0, 2)) % SERVERS + 1;
+    if (kind->hops != 0)
+        cast.follower = cluster_await_master(cluster, "follower", HEALTHY_MS);
     assert_int_not_equal(cast.follower, 0);
     cast.other = 1 + 2 + 3 - cast.leader - cast.follower;
+    if (kind->observer) {
+        assert_int_equal(cluster_await_master(cluster, "leader", HEALTHY_MS),
+                         cast.leader);
+        cast.follower = LEADERS_OBSERVER;
+    }
     return cast;
-}
-
-static const struct server *server_of_holders(const struct cast *cast,
-                                              const struct kind *kind)
-{
-    if (kind->hops != 0)
-        return cluster_server(cluster, OBSERVER);
-    return cluster_server(cluster,
-                          kind->on_leader ? cast->leader : cast->follower);
 }
 
 static void open_holders(const struct server *server, const struct kind *kind)
@@ -406,16 +455,22 @@ static void take_sample(int kind, const struct holder *h, int64_t seen)
                          .connected = end - b->connected };
 }
 
+/* Otherwise it would wait for a retransmission, for seconds. */
+static void connect_again(const struct cast *cast, int host)
+{
+    cluster_break(cluster, host, cast->leader);
+    cluster_break(cluster, cast->leader, host);
+}
+
 static void heal(const struct cast *cast)
 {
     cluster_heal(cluster);
     for (int host = 1; host < HOSTS; host++) {
-        if (host != cast->leader) {
-            /* or it would wait for a retransmission, for seconds */
-            cluster_break(cluster, host, cast->leader);
-            cluster_break(cluster, cast->leader, host);
-        }
+        if (host != cast->leader)
+            connect_again(cast, host);
     }
+    if (cast->follower == LEADERS_OBSERVER)
+        connect_again(cast, LEADERS_OBSERVER);
 }
 
 static void print_sample(int number, const struct sample *s)
@@ -442,7 +497,8 @@ static void run_trial(int number, int kind)
     if (kinds[kind].far)
         ok(proxy_start(server_hosts(cluster_server(cluster, cast.follower)),
                        &far));
-    open_holders(server_of_holders(&cast, &kinds[kind]), &kinds[kind]);
+    open_holders(cluster_server(cluster, place_of_holders(&cast, &kinds[kind])),
+                 &kinds[kind]);
     if (!kinds[kind].acquires)
         acquire_all();
     if (kinds[kind].writer)
@@ -603,9 +659,11 @@ static int setup(void)
 int main(void)
 {
     int only = number_from("ZKR_FAULT", -1);
-    /* One server more only for those who need it. */
+    /* More servers only for those who need them. */
     const struct cluster_opts opts = {
-        .observer = only < 0 || kinds[only % KINDS].hops != 0
+        .observers = only < 0 || kinds[only % KINDS].observer ? 2
+                     : kinds[only % KINDS].hops != 0          ? 1
+                                                              : 0
     };
     int rc = run_with_cluster(&opts, &cluster, setup, NULL);
 
