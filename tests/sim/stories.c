@@ -1038,6 +1038,44 @@ STORY_THEN(a_quick_link_carries_six_writes_in_a_timeout, acquire_nearby)
                    submits(ZKR__ZK_CHECK) - before);
 }
 
+/* -- what a quiet session sends -------------------------------------------- */
+
+static int submits_in(enum zkr__zk_type type, int64_t duration)
+{
+    int before = submits(type);
+
+    fiber_sleep(duration);
+    return submits(type) - before;
+}
+
+/* Syncs while it is in use, and while it waits; else reads, which cost the
+ * leader nothing. */
+STORY(a_quiet_session_sends_what_it_needs, nothing, .anew = true)
+{
+    int syncs;
+    int reads;
+
+    start(&users[WAITER]);
+    (void)replica_of_waiter();
+    syncs = submits_in(ZKR__ZK_SYNC, world.timeout * 3 / 4);
+    if (syncs < 3)
+        world_fail("in use it sends %d syncs in 3T/4", syncs);
+    fiber_sleep(2 * world.timeout);
+    syncs = submits(ZKR__ZK_SYNC);
+    reads = submits_in(ZKR__ZK_EXISTS, 4 * world.timeout);
+    syncs = submits(ZKR__ZK_SYNC) - syncs;
+    if (syncs > 0 || reads < 10)
+        world_fail("idle it sends %d syncs and %d reads in 4 T", syncs, reads);
+    operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT,
+            WORLD_PATH "/lock-0000000000", "");
+    ask(&users[WAITER]);
+    fiber_sleep(2 * world.timeout);
+    syncs = submits_in(ZKR__ZK_SYNC, 4 * world.timeout);
+    if (users[WAITER].told || syncs < 15)
+        world_fail("waiting it sends %d syncs in 4 T", syncs);
+    operator_deletes(WORLD_PATH "/lock-0000000000");
+}
+
 /* -- shared evidence ------------------------------------------------------- */
 
 static void acquire_at_a_follower(void)
