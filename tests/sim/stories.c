@@ -851,6 +851,35 @@ STORY(a_polled_session_is_not_believed, still_held_when_it_is_closed,
     ensemble_crowd(0);
 }
 
+/* The answer to the first request is late, and the leader does not hear of the
+ * waiter after that request: its session runs out at the tick to which the
+ * leader's ping was held back. */
+STORY(a_first_lease_begins_with_the_open, still_held_when_it_is_closed,
+      .short_ticks = true, .anew = true)
+{
+    int64_t tick;
+    int leader;
+
+    if (ensemble_leader() == 0)
+        ensemble_crash(0, 10 * MS); /* the waiter comes to it first */
+    while ((leader = ensemble_leader()) == 0 || !ensemble_serves(0))
+        fiber_sleep(MS);
+    tick = (sim_now / world.tick + 3) * world.tick;
+    fiber_sleep(tick - world.tick / 2 - 60 * MS - sim_now);
+    server_cut(WAITER, 0, WAY_DOWN, world.timeout * 3 / 10);
+    start(&users[WAITER]);
+    fiber_sleep(5 * MS);
+    ensemble_stall(leader, 0, tick - 20 * MS - sim_now);
+    while (replica_of_waiter() != 0)
+        fiber_sleep(MS);
+    polled = session_of_waiter();
+    if (polled->expires != tick + world.timeout)
+        world_fail("the session runs out at another time");
+    ask(&users[WAITER]);
+    await_told(&users[WAITER]);
+    ensemble_stall(0, leader, 2 * world.timeout);
+}
+
 /* Syncs that a deserted leader has answered: the next leader has not heard of
  * them, and polls the session. The waiter comes to it then, with a write of its
  * own. */
