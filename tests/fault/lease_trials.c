@@ -113,10 +113,12 @@ static void stall_release_then_cut(const struct cast *cast)
 static void isolate_leader(const struct cast *cast)
 {
     for (int host = 1; host < HOSTS; host++) {
-        if (host == cast->leader)
-            continue;
-        cut(cast->leader, host);
-        cluster_break(cluster, host, cast->leader);
+        if (host != cast->leader)
+            cut(cast->leader, host);
+    }
+    for (int host = 1; host < HOSTS; host++) {
+        if (host != cast->leader)
+            cluster_break(cluster, host, cast->leader);
     }
 }
 
