@@ -166,9 +166,11 @@ void zkr__first_request_hurry_locked(struct zkr_session *s)
 /* The error when servers accept connections, and none serves the session. */
 static int refused_locked(struct zkr_session *s) ZKR__LOCKED
 {
+    char why[ZKR__WHY_MAX];
+
     if (zkr__reason_is_tls(s->reason.last.cause))
         return zkr__fail(ZKR_ZSSLCONNECTIONERROR, "no TLS connection: %s",
-                         s->reason.last.text);
+                         zkr__reason_all_locked(s, why));
     if ((s->reason.told & ZKR__BIT(ZKR_CAUSE_CREDENTIALS)) != 0)
         return zkr__fail(ZKR_ZAUTHFAILED,
                          "session to %s: a server refuses our credentials; %s",

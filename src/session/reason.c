@@ -3,6 +3,7 @@
 #include "session/reason.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -38,6 +39,21 @@ static const struct {
                              "they may have been restored from an older copy" },
 };
 
+/* What the same server did before counts no more. */
+static void keep(struct zkr__reason *r)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->count; i++) {
+        if (strcmp(r->each[i].server, r->last.server) != 0)
+            r->each[n++] = r->each[i];
+    }
+    if (n == ZKR__REASONS)
+        memmove(r->each, r->each + 1, --n * sizeof(r->each[0]));
+    r->each[n] = r->last;
+    r->count = n + 1;
+}
+
 void zkr__reason_set_locked(struct zkr_session *s, enum zkr_cause cause,
                             const char *server, const char *text)
 {
@@ -54,6 +70,7 @@ void zkr__reason_set_locked(struct zkr_session *s, enum zkr_cause cause,
                    e->server, causes[cause].of_server ? " " : "",
                    causes[cause].words, text[0] != '\0' ? ": " : "", text);
     s->reason.at = zkr__clock_boot();
+    keep(&s->reason);
 }
 
 bool zkr__reason_take_locked(struct zkr_session *s)
@@ -84,11 +101,24 @@ enum zkr_cause zkr__reason_look_locked(struct zkr_session *s)
     return cause;
 }
 
+const char *zkr__reason_all_locked(const struct zkr_session *s,
+                                   char text[ZKR__WHY_MAX])
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < s->reason.count && used < ZKR__WHY_MAX; i++)
+        used += (size_t)snprintf(text + used, ZKR__WHY_MAX - used, "%s%s",
+                                 i == 0 ? "" : "; ", s->reason.each[i].text);
+    return text;
+}
+
 const char *zkr__reason_text_locked(struct zkr_session *s,
                                     char text[ZKR__WHY_MAX])
 {
     bool connected = zkr__session_connected(s);
     char server[ZKR__ZK_SERVER_MAX];
+    char all[ZKR__WHY_MAX];
     int64_t at = s->answered_at;
 
     text[0] = '\0';
@@ -98,10 +128,10 @@ const char *zkr__reason_text_locked(struct zkr_session *s,
         (void)zkr__reason_look_locked(s);
         at = s->reason.at;
     }
-    if (connected || s->reason.last.cause != ZKR_CAUSE_NONE)
+    if (connected || s->reason.count > 0)
         (void)snprintf(text, ZKR__WHY_MAX, "; %s%s, %lld ms ago",
                        connected ? "the last answer was of server " : "",
-                       connected ? server : s->reason.last.text,
+                       connected ? server : zkr__reason_all_locked(s, all),
                        (long long)((zkr__clock_boot() - at) / ZKR__MS));
     return text;
 }

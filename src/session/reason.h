@@ -9,12 +9,18 @@
 
 #include "session/locked.h"
 
+enum { ZKR__REASONS = 8 };
+
 /* Under the session lock. */
 struct zkr__reason {
     struct zkr_session_error last; /* but for its age: */
     int64_t at;                    /* by the lease's clock */
     unsigned told;                 /* causes that the log has been told since
                                       there was a connection */
+    /* Since then: the last of each server, and the last of no one; the very
+     * last is at the end. */
+    struct zkr_session_error each[ZKR__REASONS];
+    size_t count;
 };
 
 /* The one place that sets it. `server` and `text` may be "", and are not of the
@@ -36,9 +42,15 @@ static inline bool zkr__reason_is_tls(enum zkr_cause cause)
            cause == ZKR_CAUSE_CERTIFICATE_HOST;
 }
 
+#define ZKR__WHY_MAX 512
+/* Writes what each server did: "server 10.0.0.1:2181 does not answer; server
+ * 10.0.0.2:2181 refuses the connection". */
+const char *zkr__reason_all_locked(const struct zkr_session *s,
+                                   char text[ZKR__WHY_MAX]) ZKR__LOCKED;
+
 /* Returns "; server 10.0.0.1:2181 refuses the connection, 12 ms ago", or, with
- * a connection, "; the last answer was of server 10.0.0.1:2181, 12 ms ago". */
-#define ZKR__WHY_MAX 256
+ * a connection, "; the last answer was of server 10.0.0.1:2181, 12 ms ago". Of
+ * several servers the time is that of the last. */
 const char *zkr__reason_text_locked(struct zkr_session *s,
                                     char text[ZKR__WHY_MAX]) ZKR__LOCKED;
 

@@ -91,6 +91,7 @@ static void connected_locked(struct zkr_session *s) ZKR__LOCKED
                 "established");
     (void)zkr__reason_look_locked(s); /* that is past now */
     s->reason.told = 0;
+    s->reason.count = 0;
     zkr__scout_rest_locked(s);
     s->answered_at = zkr__clock_boot();
     if (s->observer != NULL)

@@ -20,7 +20,7 @@
 #include "zk/tls.h"
 
 #define TARGETS_MAX 16
-#define TRIED_MAX   80
+#define TRIED_MAX   400
 
 struct probe_target {
     char name[128]; /* "host:port" */
@@ -121,14 +121,32 @@ static bool has_accepted(const struct probe_target *t)
     return t->error == 0 || t->error == ECONNRESET || t->error == EPIPE;
 }
 
-/* Says what several servers did, so that nobody looks at the first one only. */
+static const char *deed_of(const struct probe_target *t)
+{
+    return t->tls_rc != ZKR_OK        ? t->tls
+           : has_accepted(t)          ? "accepted"
+           : t->error == ECONNREFUSED ? "refused"
+                                      : strerror(t->error);
+}
+
+/* Says what several servers did, each where they did not do the same, so that
+ * nobody looks at the first one only. */
 static const char *tried(const struct targets *all, char text[TRIED_MAX])
 {
+    bool alike = all->refused == all->count;
+    size_t used;
+
     text[0] = '\0';
-    if (all->count > 1)
-        (void)snprintf(text, TRIED_MAX,
-                       " (tried %zu servers: %zu accepted, %zu refused)",
-                       all->count, all->accepted, all->refused);
+    if (all->count < 2)
+        return text;
+    used = (size_t)snprintf(text, TRIED_MAX,
+                            " (tried %zu servers: %zu accepted, %zu refused",
+                            all->count, all->accepted, all->refused);
+    for (size_t i = 0; !alike && i < all->count && used < TRIED_MAX; i++)
+        used += (size_t)snprintf(text + used, TRIED_MAX - used, "; %s: %s",
+                                 all->target[i].name, deed_of(&all->target[i]));
+    if (used < TRIED_MAX - 1)
+        (void)strcpy(text + used, ")");
     return text;
 }
 
