@@ -70,29 +70,34 @@ static void *counted(void *p)
 
 void *faulty_malloc(size_t size)
 {
-    return fails(ENOMEM) ? NULL : counted(malloc(size));
+    return counted(malloc(size));
+}
+
+void *failing_malloc(size_t size)
+{
+    return fails(ENOMEM) ? NULL : faulty_malloc(size);
 }
 
 void *faulty_calloc(size_t count, size_t size)
 {
-    return fails(ENOMEM) ? NULL : counted(calloc(count, size));
+    return counted(calloc(count, size));
 }
 
 void *faulty_realloc(void *p, size_t size)
 {
-    void *grown = fails(ENOMEM) ? NULL : realloc(p, size);
+    void *grown = realloc(p, size);
 
     return p == NULL ? counted(grown) : grown;
 }
 
 char *faulty_strdup(const char *text)
 {
-    return fails(ENOMEM) ? NULL : counted(strdup(text));
+    return counted(strdup(text));
 }
 
 char *faulty_strndup(const char *text, size_t len)
 {
-    return fails(ENOMEM) ? NULL : counted(strndup(text, len));
+    return counted(strndup(text, len));
 }
 
 void faulty_free(void *p)
@@ -170,7 +175,7 @@ void faulty_bzero(void *data, size_t size)
 }
 
 int faulty_session_open(const char *hosts, const struct zkr_session_opts *opts,
-                        zkr_session **ret_session)
+                        zkr_open_fn fn, void *user, zkr_session **ret_session)
 {
     (void)hosts;
     if (fails(ENOMEM))
@@ -180,5 +185,6 @@ int faulty_session_open(const char *hosts, const struct zkr_session_opts *opts,
                    opts->auth == NULL ? "" : opts->auth);
     faulty_auth_at = opts->auth_scheme;
     *ret_session = NULL;
+    fn(ZKR_OK, user);
     return ZKR_OK;
 }

@@ -29,6 +29,8 @@ extern char faulty_auth[2048];
 extern const void *faulty_auth_at;
 
 void *faulty_malloc(size_t size);
+/* Where the caller goes on without. */
+void *failing_malloc(size_t size);
 void *faulty_calloc(size_t count, size_t size);
 void *faulty_realloc(void *p, size_t size);
 char *faulty_strdup(const char *text);
@@ -49,4 +51,4 @@ int faulty_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
                           void *(*start)(void *), void *arg);
 void faulty_bzero(void *data, size_t size);
 int faulty_session_open(const char *hosts, const struct zkr_session_opts *opts,
-                        zkr_session **ret_session);
+                        zkr_open_fn fn, void *user, zkr_session **ret_session);

@@ -2,8 +2,8 @@
 /* Tests of what a command and a shell know of the locks around them: the list
  * of runs and holds, and values in quotes. */
 
-#include "common/shell.h"
-#include "run/around.h"
+#include "common/escape.h"
+#include "run/desk.h"
 #include "texts.h"
 #include "unit.h"
 

@@ -47,6 +47,22 @@ TEST(without_servers_it_says_that_they_are_down)
     LOOK(69, "metrics --servers 127.0.0.1:1 --timeout 2s");
     assert_has(look_out, "zklock_up 0\n");
     assert_lacks(look_out, "zklock_scan");
+    assert_has(look_out, "{cause=\"REFUSED\"} ");
+    assert_lacks(look_out, "{cause=\"REFUSED\"} 0\n");
+}
+
+/* Regression: it named one of them. */
+TEST(each_faulty_server_is_named_with_its_cause)
+{
+    AUTO(proxy) proxy = new_proxy();
+
+    proxy_freeze(proxy);
+    LOOK(69, "metrics --servers 127.0.0.1:1,%s --timeout 6s",
+         proxy_hosts(proxy));
+    assert_has(look_err, "; 127.0.0.1:1: refused");
+    assert_has(look_err, line("; %s: accepted", proxy_hosts(proxy)));
+    assert_lacks(look_out, "{cause=\"REFUSED\"} 0\n");
+    assert_lacks(look_out, "{cause=\"SILENT\"} 0\n");
 }
 
 static struct cli served;

@@ -2,7 +2,7 @@
 /* Tests of the moments that people write. */
 #include <time.h>
 
-#include "common/moment.h"
+#include "common/words.h"
 #include "texts.h"
 #include "unit.h"
 

@@ -490,7 +490,8 @@ TEST(a_short_break_is_survived)
 
     START_READY_FOR(&cli, "20s", proxy_hosts(proxy), new_path());
     proxy_cut(proxy);
-    cli_wait_said(&cli, "no answer from the servers");
+    cli_wait_said(&cli, "no answer from the servers; the lock is ours for ");
+    cli_wait_said(&cli, " ms: server ");
     proxy_heal(proxy);
     cli_wait_said(&cli, "still ours");
     assert_int_equal(cli_end(&cli), 0);

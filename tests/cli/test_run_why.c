@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the label that is shown to others: the library always accepts it. */
 
-#include "run/label.h"
+#include "run/options.h"
 #include "texts.h"
 #include "unit.h"
 

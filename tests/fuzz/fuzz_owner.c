@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzzes the data of a node, which anybody may have written, as the tool reads
  * it. */
-#include "model/contender.h"
+#include "model/lock_state.h"
 #include "safe.h"
 
 static bool is_field(const json_t *record, const char *key, const char *text,

@@ -3,12 +3,12 @@
  * user. */
 #include "common/lockctl.h"
 
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/escape.h"
-#include "common/secrets.h"
 
 enum { WHY_MAX = 1024 };
 
@@ -30,16 +30,41 @@ static bool is_no_answer(int rc)
     return rc == ZKR_EREFUSED || rc == ZKR_EUNREACHABLE || rc == ZKR_ENOTZK;
 }
 
-/* 0, or the error and the sentence behind it. */
+struct opening {
+    sem_t done;
+    int rc;
+    char *why; /* WHY_MAX bytes */
+};
+
+static void on_first(int error, void *user)
+{
+    struct opening *o = user;
+
+    o->rc = error;
+    (void)snprintf(o->why, WHY_MAX, "%s", zkr_error_detail());
+    (void)sem_post(&o->done);
+}
+
+/* 0, or the error and the sentence behind it. A session that does not open is
+ * kept, as it knows what stood in its way. */
 static int open_for(struct lockctl *ctl, struct zkr_session_opts *opts,
                     int64_t timeout_ms, char why[WHY_MAX])
 {
+    struct opening o = { .why = why };
     int rc;
 
+    (void)sem_init(&o.done, 0, 0);
+    lockctl_disconnect(ctl);
     opts->connect_timeout_ms = (uint32_t)timeout_ms;
-    rc = zkr_session_open(ctl->settings[SETTING_SERVERS], opts, &ctl->session);
-    (void)snprintf(why, WHY_MAX, "%s", rc == ZKR_OK ? "" : zkr_error_detail());
-    return rc;
+    rc = zkr_session_open_async(ctl->settings[SETTING_SERVERS], opts, on_first,
+                                &o, &ctl->session);
+    if (rc != ZKR_OK) {
+        (void)snprintf(why, WHY_MAX, "%s", zkr_error_detail());
+        return rc;
+    }
+    while (sem_wait(&o.done) != 0)
+        continue;
+    return o.rc;
 }
 
 /* A short attempt first, after which the user learns why nothing happens. */
@@ -72,6 +97,80 @@ static int fail_connect(const struct lockctl *ctl, int rc, const char *why)
                    why);
     return lockctl_fail_error(rc, text);
 }
+
+/* --- secrets --- */
+
+/* Credentials and passwords, in memory only while a session is opened. They
+ * come from files, never from the command line or the environment, where others
+ * could read them. */
+enum { SECRET_MAX = 1024 };
+
+struct secrets {
+    char auth[SECRET_MAX]; /* the scheme, and behind its end the credentials */
+    char tls_password[SECRET_MAX];
+    char sasl_password[SECRET_MAX];
+};
+
+/* The first line of the file, which must not be empty. Without such a file 0,
+ * and "". */
+static int read_line(const struct lockctl *ctl, enum setting setting,
+                     char line[SECRET_MAX])
+{
+    const char *path = ctl->settings[setting];
+    const char *fault;
+
+    line[0] = '\0';
+    if (path == NULL)
+        return 0;
+    fault = private_file_read(path, PRIVATE_READ, line, SECRET_MAX);
+    line[strcspn(line, "\r\n")] = '\0';
+    if (fault == NULL && line[0] == '\0')
+        fault = "its first line is empty";
+    return fault == NULL
+               ? 0
+               : lockctl_fail(EX_CONFIG, "%s '%s': %s",
+                              setting_options[setting].name, path, fault);
+}
+
+/* "scheme:credentials". */
+static int split_auth(struct secrets *secrets, const struct lockctl *ctl,
+                      struct zkr_session_opts *opts)
+{
+    char *colon = strchr(secrets->auth, ':');
+
+    if (ctl->settings[SETTING_AUTH_FILE] == NULL)
+        return 0;
+    if (colon == NULL || colon == secrets->auth)
+        return lockctl_fail(EX_CONFIG, "auth-file '%s': not scheme:credentials",
+                            ctl->settings[SETTING_AUTH_FILE]);
+    *colon = '\0';
+    opts->auth_scheme = secrets->auth;
+    opts->auth = colon + 1;
+    return 0;
+}
+
+/* Reads the files that the settings name, and lets the options of the session
+ * refer to what is in them. 0, or an exit code after an error was said. */
+static int read_secrets(struct secrets *secrets, const struct lockctl *ctl,
+                        struct zkr_session_opts *opts)
+{
+    int code = read_line(ctl, SETTING_AUTH_FILE, secrets->auth);
+
+    if (code == 0)
+        code = split_auth(secrets, ctl, opts);
+    if (code == 0)
+        code = read_line(ctl, SETTING_TLS_PASSWORD_FILE, secrets->tls_password);
+    if (code == 0)
+        code =
+            read_line(ctl, SETTING_SASL_PASSWORD_FILE, secrets->sasl_password);
+    if (secrets->tls_password[0] != '\0')
+        opts->tls_password = secrets->tls_password;
+    if (secrets->sasl_password[0] != '\0')
+        opts->sasl_password = secrets->sasl_password;
+    return code;
+}
+
+/* --- the session --- */
 
 static void set_security(const struct lockctl *ctl,
                          struct zkr_session_opts *opts)
@@ -119,10 +218,10 @@ int lockctl_connect(struct lockctl *ctl)
     if (ctl->verbose > 0)
         lockctl_say(ctl, "the ensemble is %s", lockctl_ensemble(ctl, ensemble));
     set_options(ctl, &opts);
-    code = secrets_read(&secrets, ctl, &opts);
+    code = read_secrets(&secrets, ctl, &opts);
     if (code == 0)
         rc = open_patiently(ctl, &opts, why);
-    secrets_wipe(&secrets);
+    explicit_bzero(&secrets, sizeof(secrets));
     return rc == ZKR_OK ? code : fail_connect(ctl, rc, why);
 }
 
@@ -152,11 +251,11 @@ int lockctl_connect_further(const struct lockctl *ctl,
     int rc = ZKR_ESYSTEM;
 
     set_options(ctl, &opts);
-    if (!further.failed && secrets_read(&secrets, ctl, &opts) == 0)
+    if (!further.failed && read_secrets(&secrets, ctl, &opts) == 0)
         rc = zkr_session_open_async(ctl->settings[SETTING_SERVERS], &opts,
                                     on_open, (void *)(uintptr_t)ctl,
                                     ret_session);
-    secrets_wipe(&secrets);
+    explicit_bzero(&secrets, sizeof(secrets));
     if (rc == ZKR_OK)
         further.sessions[further.count++] = *ret_session;
     else
@@ -218,6 +317,19 @@ const char *lockctl_connection(const struct lockctl *ctl)
         break;
     }
     return "closed";
+}
+
+const char *lockctl_why(const struct lockctl *ctl, char why[LOCKCTL_WHY_MAX])
+{
+    struct zkr_session_error error = ZKR_SESSION_ERROR_INIT;
+    size_t used = strlen(": ");
+
+    (void)strcpy(why, ": ");
+    if (zkr_session_last_error(ctl->session, &error) != ZKR_OK ||
+        error.cause == ZKR_CAUSE_NONE)
+        return "";
+    (void)escape_string(error.text, why + used, LOCKCTL_WHY_MAX - used);
+    return why;
 }
 
 bool lockctl_is_over(const struct lockctl *ctl)

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contexts: ensembles by name, with the settings for each, in a file of the
- * user. */
 #include "common/contexts.h"
 
 #include <ctype.h>
@@ -9,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/escape.h"
 #include "common/grow.h"
 #include "common/lockctl.h"
-#include "common/private_file.h"
 
 enum { TEXT_MAX = 64 * 1024, WORD_ROOM = 200 };
 
@@ -38,11 +37,6 @@ static int fail(const struct reader *r, const char *what, const char *word)
     return lockctl_fail(EX_CONFIG, "%s:%zu: %s%s%s%s%s", r->contexts->file,
                         r->line, what, word[0] == '\0' ? "" : " ", quote,
                         escape_string(word, shown, sizeof(shown)), quote);
-}
-
-static int fail_memory(void)
-{
-    return lockctl_fail_error(ZKR_ENOMEM, "");
 }
 
 /* A context ends: has it all that it must have? */
@@ -70,11 +64,9 @@ static int begin_context(struct reader *r, const char *name)
             return fail(r, "a second context", name);
     }
     r->context = GROW(all);
-    if (r->context == NULL)
-        return fail_memory();
-    r->context->name = strdup(name);
+    r->context->name = enough(strdup(name));
     r->begun = r->line;
-    return r->context->name == NULL ? fail_memory() : 0;
+    return 0;
 }
 
 /* Beside the file of contexts, unless it is absolute. */
@@ -83,17 +75,14 @@ static char *path_of(const struct contexts *all, const char *value)
     const char *slash = strrchr(all->file, '/');
     size_t dir =
         value[0] == '/' || slash == NULL ? 0 : (size_t)(slash + 1 - all->file);
-    char *path = malloc(dir + strlen(value) + 1);
+    char *path = enough(malloc(dir + strlen(value) + 1));
 
-    if (path != NULL)
-        (void)strcpy((char *)mempcpy(path, all->file, dir), value);
+    (void)strcpy((char *)mempcpy(path, all->file, dir), value);
     return path;
 }
 
 static int set(struct reader *r, const char *key, char *value, char **to)
 {
-    if (value == NULL)
-        return fail_memory();
     if (*to != NULL) {
         free(value);
         return fail(r, "a second", key);
@@ -111,7 +100,7 @@ static int read_key(struct reader *r, const char *key, const char *value)
     if (value[0] == '\0')
         return fail(r, "no value of", key);
     if (r->context == NULL && strcmp(key, "current") == 0)
-        return set(r, key, strdup(value), &r->contexts->current);
+        return set(r, key, enough(strdup(value)), &r->contexts->current);
     if (r->context == NULL)
         return fail(r, "before the first [CONTEXT] there is only 'current', no",
                     key);
@@ -119,8 +108,8 @@ static int read_key(struct reader *r, const char *key, const char *value)
         return fail(r, "a context has no", key);
     copy = strcmp(setting_options[setting].value, "FILE") == 0
                ? path_of(r->contexts, value)
-               : strdup(value);
-    fault = copy == NULL ? NULL : setting_fault(setting, copy);
+               : enough(strdup(value));
+    fault = setting_fault(setting, copy);
     if (fault != NULL) {
         free(copy);
         return lockctl_fail(EX_CONFIG, "%s:%zu: the value of %s %s",
@@ -224,8 +213,8 @@ int contexts_read(struct contexts *contexts)
     *contexts = (struct contexts){ .count = 0 };
     if (!find_file(contexts->file))
         return 0;
-    text = malloc(TEXT_MAX);
-    code = text == NULL ? fail_memory() : read_file(contexts, text);
+    text = enough(malloc(TEXT_MAX));
+    code = read_file(contexts, text);
     free(text);
     if (code != 0)
         contexts_done(contexts);
@@ -257,4 +246,118 @@ const struct context *contexts_find(const struct contexts *contexts,
                        contexts->file[0] == '\0' ? ": HOME is not set" : " in ",
                        contexts->file);
     return NULL;
+}
+
+static const char *const verifies[] = { "name", "chain", NULL };
+static const char *const mechanisms[] = { "DIGEST-MD5", "GSSAPI", NULL };
+
+/* clang-format off */
+#define INTO(member) .type = OPT_SETTING, .at = offsetof(struct zkr_session_opts, member)
+const struct opt setting_options[SETTING_COUNT + 1] = {
+    [SETTING_SERVERS] = { "servers", .value = "HOST:PORT,...", .type = OPT_SETTING,
+      .help = "the ensemble (default $ZK_SERVERS, or that of the current context, or 127.0.0.1:2181); with /PATH behind it, all paths are below that" },
+    [SETTING_AUTH_FILE] = { "auth-file", .value = "FILE", .type = OPT_SETTING,
+      .help = "a line \"scheme:credentials\"" },
+    [SETTING_TIMEOUT] = { "timeout", .value = "DURATION", .type = OPT_SETTING,
+      .help = "for connecting and for each answer (5s)" },
+    [SETTING_TLS_CA] = { "tls-ca", .value = "FILE", INTO(tls_ca),
+      .help = "with the next two: TLS. PEM: whom to trust" },
+    [SETTING_TLS_CERT] = { "tls-cert", .value = "FILE", INTO(tls_cert), .help = "our certificate" },
+    [SETTING_TLS_KEY] = { "tls-key", .value = "FILE", INTO(tls_key), .help = "its private key" },
+    [SETTING_TLS_PASSWORD_FILE] = { "tls-password-file", .value = "FILE", .type = OPT_SETTING,
+      .help = "a line: the password of the key" },
+    [SETTING_TLS_VERIFY] = { "tls-verify", .value = "WHAT", .type = OPT_SETTING, .words = verifies,
+      .help = "a server's certificate is for its name, or any of the authority: chain (name)" },
+    [SETTING_SASL_MECHANISM] = { "sasl-mechanism", .value = "NAME", INTO(sasl_mechanism), .words = mechanisms,
+      .help = "such as DIGEST-MD5" },
+    [SETTING_SASL_USER] = { "sasl-user", .value = "NAME", INTO(sasl_user), .help = "who we are" },
+    [SETTING_SASL_PASSWORD_FILE] = { "sasl-password-file", .value = "FILE", .type = OPT_SETTING,
+      .help = "a line: the password" },
+    [SETTING_SASL_REALM] = { "sasl-realm", .value = "NAME", INTO(sasl_realm), .help = "where we are known" },
+    [SETTING_SASL_SERVICE] = { "sasl-service", .value = "NAME", INTO(sasl_service),
+      .help = "the service of the servers (zookeeper)" },
+    [SETTING_SASL_HOST] = { "sasl-host", .value = "NAME", INTO(sasl_host),
+      .help = "what the servers call themselves" },
+};
+#undef INTO
+/* clang-format on */
+
+enum setting setting_find(const char *name, size_t len)
+{
+    enum setting i = 0;
+
+    while (i < SETTING_COUNT &&
+           (strlen(setting_options[i].name) != len ||
+            strncmp(setting_options[i].name, name, len) != 0))
+        i++;
+    return i;
+}
+
+const char *setting_fault(enum setting setting, const char *value)
+{
+    int64_t ms;
+
+    if (setting == SETTING_SERVERS && value[0] == '\0')
+        return "is empty";
+    if (setting == SETTING_TIMEOUT &&
+        (!lockctl_parse_duration(value, &ms) || ms <= 0 || ms > INT32_MAX))
+        return "is not a duration";
+    if (setting == SETTING_TLS_VERIFY && strcmp(value, verifies[0]) != 0 &&
+        strcmp(value, verifies[1]) != 0)
+        return "is not name or chain";
+    return NULL;
+}
+
+/* --- private files --- */
+
+/* NULL, or what is wrong with it. The owner could change the mode. */
+static const char *find_fault(int fd, enum private_from from)
+{
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) != 0)
+        return strerror(errno);
+    if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
+        return "neither a file nor a pipe";
+    if (S_ISFIFO(st.st_mode) && from == PRIVATE_READ)
+        return NULL;
+    if (from == PRIVATE_READ && (st.st_mode & 077) != 0)
+        return "others may read it; chmod 600";
+    if ((st.st_mode & 022) != 0)
+        return "others may write it; chmod go-w";
+    if (st.st_uid != geteuid() && st.st_uid != 0)
+        return "it belongs to somebody else";
+    return NULL;
+}
+
+static const char *read_all(int fd, char *text, size_t size)
+{
+    size_t used = 0;
+    ssize_t n = 1;
+
+    while (n > 0 && used < size) {
+        n = read(fd, text + used, size - used);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    if (n < 0)
+        return strerror(errno);
+    if (used == size)
+        return "it is too long";
+    text[used] = '\0';
+    return strlen(text) == used ? NULL : "it has a byte 0";
+}
+
+const char *private_file_read(const char *path, enum private_from from,
+                              char *text, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    const char *fault = find_fault(fd, from);
+
+    if (fault == NULL)
+        fault = read_all(fd, text, size);
+    if (fd >= 0)
+        (void)close(fd);
+    if (fault != NULL)
+        explicit_bzero(text, size);
+    return fault;
 }

@@ -17,9 +17,34 @@
 #pragma once
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#include "common/settings.h"
+/* Settings: what the tool must know to reach an ensemble. Each is an option of
+ * every verb, and a key of a context, of the same name. */
+enum setting {
+    SETTING_SERVERS,
+    SETTING_AUTH_FILE,
+    SETTING_TIMEOUT,
+    SETTING_TLS_CA,
+    SETTING_TLS_CERT,
+    SETTING_TLS_KEY,
+    SETTING_TLS_PASSWORD_FILE,
+    SETTING_TLS_VERIFY,
+    SETTING_SASL_MECHANISM,
+    SETTING_SASL_USER,
+    SETTING_SASL_PASSWORD_FILE,
+    SETTING_SASL_REALM,
+    SETTING_SASL_SERVICE,
+    SETTING_SASL_HOST,
+    SETTING_COUNT,
+};
+
+/* The setting of that name; SETTING_COUNT: there is none. */
+enum setting setting_find(const char *name, size_t len);
+/* What is wrong with that value, such as "is not a duration"; NULL: nothing. */
+const char *setting_fault(enum setting setting, const char *value);
 
 struct context {
     char *name;
@@ -41,3 +66,15 @@ void contexts_done(struct contexts *contexts);
 /* NULL after an error was said: there is no context of that name. */
 const struct context *contexts_find(const struct contexts *contexts,
                                     const char *name);
+
+/* --- files that tell the tool what to do, or a secret --- */
+
+enum private_from {
+    PRIVATE_WRITE, /* no other user may write it */
+    PRIVATE_READ,  /* no other user may write or read it */
+};
+
+/* The whole file as a string in `text`; or a pipe, such as "/dev/fd/3". NULL,
+ * or why it cannot be used; then `text` is wiped. */
+const char *private_file_read(const char *path, enum private_from from,
+                              char *text, size_t size);

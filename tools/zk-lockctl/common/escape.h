@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Escapes text that others wrote, so that a terminal can show it. */
+/* Escapes text that others wrote, so that a terminal can show it, and quotes it
+ * as one word of a shell command. */
 #pragma once
 
 #include <stdbool.h>
@@ -25,3 +26,10 @@ size_t escape_decode(const unsigned char *bytes, size_t len,
 /* False: from now on each byte above ASCII becomes \xNN. A terminal of one byte
  * a character would take some of them for commands. */
 void escape_keep_utf8(bool keep);
+
+/* Leaves a harmless path as it is, and writes another as $'...', in ASCII, as
+ * bash, zsh and ksh read it. To be freed. */
+char *shell_path(const char *path);
+
+/* Writes any text as '...', as each shell reads it. To be freed. */
+char *shell_quote(const char *text);

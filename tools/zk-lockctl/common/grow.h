@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrays that grow by one item after the other. */
+/* Memory, of which there is enough; and arrays that grow by one item after the
+ * other. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* grow.c: returns the block. When it is NULL, the tool says that it is out of
+ * memory, and ends with EX_SOFTWARE: nothing is to be done about that. Not
+ * where a lock is held, which would stay until the session times out. */
+void *enough(void *block) __attribute__((returns_nonnull));
+
 /* The room of an array doubles when its count is 0, 1, 2, 4, ...; so there is
- * no other room than this. Returns the new item, of zeros, or NULL: out of
- * memory. `items` is the address of the pointer to the first item. */
+ * no other room than this. Returns the new item, of zeros. `items` is the
+ * address of the pointer to the first item. */
 static inline void *grow_array(void *items, size_t *count, size_t size)
 {
     char *all;
 
     memcpy(&all, items, sizeof(all));
     if ((*count & (*count - 1)) == 0) {
-        all = realloc(all, (*count == 0 ? 1 : *count * 2) * size);
-        if (all == NULL)
-            return NULL;
+        all = enough(realloc(all, (*count == 0 ? 1 : *count * 2) * size));
         memcpy(items, &all, sizeof(all));
     }
     return memset(all + (*count)++ * size, 0, size);
@@ -28,17 +31,13 @@ static inline void *grow_array(void *items, size_t *count, size_t size)
 #define GROW(list)                                                             \
     grow_array(&(list)->items, &(list)->count, sizeof(*(list)->items))
 
-/* Makes a block of bytes that has `*room` of them no smaller than that. False:
- * out of memory. */
-static inline bool grow_block(char **block, size_t *room, size_t size)
+/* Makes a block of bytes that has `*room` of them no smaller than that. */
+static inline void grow_block(char **block, size_t *room, size_t size)
 {
-    char *grown = size <= *room ? *block : realloc(*block, size);
-
-    if (grown == NULL)
-        return false;
-    *block = grown;
-    *room = size > *room ? size : *room;
-    return true;
+    if (size <= *room)
+        return;
+    *block = enough(realloc(*block, size));
+    *room = size;
 }
 
 /* qsort() and bsearch() for an array that is NULL as long as it has no items.

@@ -10,7 +10,6 @@
 
 #include "common/contexts.h"
 #include "common/opt.h"
-#include "common/settings.h"
 
 /* Exit codes: those of sysexits.h where one fits (EX_USAGE 64, EX_DATAERR 65
  * not a lock, EX_NOINPUT 66 a file, or what it does not tell, EX_UNAVAILABLE 69
@@ -113,7 +112,7 @@ int lockctl_fail_zkr(int rc);
 /* The same with a sentence that was kept. */
 int lockctl_fail_error(int rc, const char *detail);
 
-/* exit_codes.c: all of them with a sentence, one on each line of stdout. */
+/* All of them with a sentence, one on each line of stdout. */
 void exit_codes_print(void);
 /* "unavailable"; "other" for a code that is not in the table. */
 const char *exit_code_name(int code);
@@ -171,6 +170,10 @@ void lockctl_disconnect(struct lockctl *ctl);
 bool lockctl_is_connected(const struct lockctl *ctl);
 /* "connected", "connection lost": the state of the session for people. */
 const char *lockctl_connection(const struct lockctl *ctl);
+/* ": server zk1:2181 does not answer": what stood last in the way of a
+ * connection, escaped; "": nothing is known. */
+enum { LOCKCTL_WHY_MAX = 1024 };
+const char *lockctl_why(const struct lockctl *ctl, char why[LOCKCTL_WHY_MAX]);
 /* A session will not come back. */
 bool lockctl_is_over(const struct lockctl *ctl);
 /* Says why, and returns the exit code. */

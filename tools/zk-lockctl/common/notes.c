@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notes: facts that the user should know beside the answer. */
 #include "common/notes.h"
 
 #include <stdarg.h>
@@ -22,23 +21,14 @@ static bool has(const struct notes *notes, const char *text)
 void notes_add(struct notes *notes, const char *format, ...)
 {
     char text[2048];
-    char **added;
-    char *copy;
     va_list args;
 
     va_start(args, format);
     (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    if (has(notes, text))
-        return;
-    copy = strdup(text);
-    added = copy == NULL
-                ? NULL
-                : grow_array(&notes->texts, &notes->count, sizeof(*added));
-    if (added != NULL)
-        *added = copy;
-    else
-        free(copy);
+    if (!has(notes, text))
+        *(char **)grow_array(&notes->texts, &notes->count, sizeof(char *)) =
+            enough(strdup(text));
 }
 
 void notes_say(const struct notes *notes, const struct lockctl *ctl)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options as tables: their values, and what --help prints of them. */
 #include "common/opt.h"
 
 #include <math.h>

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/grow.h"
+
 /* A long option that was given is this and its index; a short one its letter.
  */
 enum { OPTIONS_MAX = 64, LONG_FIRST = 256 };
@@ -259,9 +261,8 @@ static int take_paths(struct lockctl *ctl, int argc, char ***argv)
     size_t count = argc == 0 ? 1 : (size_t)argc;
     char *room;
 
-    ctl->paths = malloc(count * (sizeof(*ctl->paths) + ZKR_PATH_MAX + 1));
-    if (ctl->paths == NULL)
-        return lockctl_fail_error(ZKR_ENOMEM, "");
+    ctl->paths =
+        enough(malloc(count * (sizeof(*ctl->paths) + ZKR_PATH_MAX + 1)));
     room = (char *)(ctl->paths + count);
     for (size_t i = 0; i < count; i++, room += ZKR_PATH_MAX + 1) {
         if (!lockctl_parse_path(argc == 0 ? "/" : (*argv)[i], room,

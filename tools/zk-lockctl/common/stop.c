@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends a verb that runs until SIGINT or SIGTERM, also while it waits. */
 #include "common/stop.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -68,11 +70,12 @@ static void take_all(const int *signals, size_t count)
 
 static const int signals[] = { SIGALRM, SIGINT, SIGTERM };
 
-bool stop_start(void)
+void stop_start(void)
 {
     stop.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (stop.wake < 0)
+        exit(lockctl_fail(EX_SOFTWARE, "no eventfd: %s", strerror(errno)));
     take_all(signals, sizeof(signals) / sizeof(signals[0]));
-    return stop.wake >= 0;
 }
 
 void stop_soon(void)
@@ -111,4 +114,23 @@ int stop_flush(void)
 
     stop_printing(false);
     return flushed ? 0 : EX_IOERR;
+}
+
+void signal_add(sigset_t *set, int sig)
+{
+    struct sigaction now;
+
+    if (sigaction(sig, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+        (void)sigaddset(set, sig);
+}
+
+void signal_obey(int sig)
+{
+    sigset_t set;
+
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, sig);
+    (void)signal(sig, SIG_DFL);
+    (void)raise(sig);
+    (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* it arrives here */
 }

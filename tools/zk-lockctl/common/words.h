@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes numbers and times as words for people and for machines. Pure. */
+/* Writes numbers and times as words for people and for machines, and reads the
+ * moments that they write. Pure, except for the time zone of the process. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,4 +32,9 @@ const char *word_id(int64_t id, char word[WORD_MAX]);
 const char *word_token(int64_t token, char word[WORD_MAX]);
 
 /* A token, decimal, or hexadecimal with 0x, as ZooKeeper writes a zxid. */
-_Bool word_read_token(const char *text, int64_t *ret_token);
+bool word_read_token(const char *text, int64_t *ret_token);
+
+/* "1h": so long ago; "02:55" or "02:55:10": the last time that it was so late;
+ * "2026-11-23", "2026-11-23 02:55", "2026-11-23T02:55:10.5": local time, or
+ * with "Z" or "+01:00" behind it that of the zone. False: none of these. */
+bool moment_read(const char *text, int64_t now_ms, int64_t *ret_ms);

@@ -1,27 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists all locks below some paths, and finds what is wrong with them. */
 #include "model/across.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/escape.h"
+#include "common/grow.h"
 #include "common/now.h"
 #include "common/words.h"
 
 static int judge(struct lockctl *ctl, const struct across_opts *opts,
                  struct across *before, struct across *a)
 {
-    bool done =
-        deadlocks_find(a->scan.locks, a->scan.count,
-                       before == NULL ? NULL : before->scan.locks,
-                       before == NULL ? 0 : before->scan.count, &a->deadlocks);
-    int code = 0;
-
-    if (done && opts->judge != NULL)
-        code = opts->judge(ctl, before, a);
-    return done && !a->findings.failed ? code
-                                       : lockctl_fail_error(ZKR_ENOMEM, "");
+    a->deadlocks = deadlocks_find(a->scan.locks, a->scan.count,
+                                  before == NULL ? NULL : before->scan.locks,
+                                  before == NULL ? 0 : before->scan.count);
+    return opts->judge == NULL ? 0 : opts->judge(ctl, before, a);
 }
 
 static void across_done(struct across *a)
@@ -77,15 +71,15 @@ static void exchange(struct scan *scan, const bool *wanted, struct scan *again)
 }
 
 /* The locks that have findings, and, with deadlocks, those that somebody waits
- * for: every lock of a deadlock is one. NULL: out of memory. */
+ * for: every lock of a deadlock is one. */
 static bool *suspects(const struct across *a)
 {
     const struct scan *scan = &a->scan;
-    bool *all = calloc(scan->count + 1, sizeof(*all));
+    bool *all = enough(calloc(scan->count + 1, sizeof(*all)));
 
-    for (size_t i = 0; all != NULL && i < scan->count; i++)
+    for (size_t i = 0; i < scan->count; i++)
         all[i] = a->deadlocks.count > 0 && scan->locks[i].waiters > 0;
-    for (size_t i = 0; all != NULL && i < a->findings.count; i++) {
+    for (size_t i = 0; i < a->findings.count; i++) {
         const struct lock key = { .path = a->findings.items[i].path };
         const struct lock *lock =
             bsearch(&key, scan->locks, scan->count, sizeof(key), lock_by_path);
@@ -107,9 +101,7 @@ static int look_again(struct lockctl *ctl, const struct across_opts *opts,
     *ret = (struct across){ .scan = first->scan, .blind = first->blind };
     first->scan = (struct scan){ .count = 0 };
     clock_sleep_ms(opts->confirm_ms);
-    code = wanted == NULL
-               ? lockctl_fail_error(ZKR_ENOMEM, "")
-               : scan_some(ctl, &ret->scan, wanted, &opts->scan, &first->scan);
+    code = scan_some(ctl, &ret->scan, wanted, &opts->scan, &first->scan);
     if (code == 0) {
         exchange(&ret->scan, wanted, &first->scan);
         code = judge(ctl, opts, first, ret);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks every server of --servers who is connected to it. */
 #include "model/cons.h"
 
 #include <errno.h>
@@ -52,9 +51,8 @@ static int by_session(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* " /127.0.0.1:49160[1](queued=0,...,sid=0x1,...,to=10000,...)". False: out of
- * memory. */
-static bool read_line(struct servers *s, const char *server, char *line)
+/* " /127.0.0.1:49160[1](queued=0,...,sid=0x1,...,to=10000,...)". */
+static void read_line(struct servers *s, const char *server, char *line)
 {
     char *slash = strchr(line, '/');
     char *bracket =
@@ -67,36 +65,31 @@ static bool read_line(struct servers *s, const char *server, char *line)
 
     if (bracket == NULL || sid == NULL || to == NULL ||
         strspn(sid + 7, "0123456789abcdef") == 0)
-        return true;
+        return;
     errno = 0;
     id = (int64_t)strtoull(sid + 7, NULL, 16);
     if (errno != 0 || s->count == CLIENTS_MAX)
-        return true;
+        return;
     client = GROW(s);
-    if (client == NULL)
-        return false;
     *bracket = '\0';
     client->session_id = id;
     client->timeout_ms = strtol(to + 4, NULL, 10);
     client->since_ms = est == NULL ? 0 : strtoll(est + 5, NULL, 10);
     (void)snprintf(client->address, sizeof(client->address), "%s", slash + 1);
     (void)snprintf(client->server, sizeof(client->server), "%s", server);
-    return true;
 }
 
-bool servers_read(struct servers *s, const char *server, const char *text,
+void servers_read(struct servers *s, const char *server, const char *text,
                   size_t size)
 {
-    char *copy = strndup(text, size);
+    char *copy = enough(strndup(text, size));
     char *rest = copy;
     char *line;
-    bool done = copy != NULL;
 
-    while (done && (line = strsep(&rest, "\r\n")) != NULL)
-        done = read_line(s, server, line);
+    while ((line = strsep(&rest, "\r\n")) != NULL)
+        read_line(s, server, line);
     free(copy);
     sort_array(s->items, s->count, sizeof(*s->items), by_session);
-    return done;
 }
 
 void servers_free(struct servers *s)
@@ -196,10 +189,9 @@ static bool receive(struct asking *a, int fd, int64_t deadline)
 
     do {
         a->size += (size_t)n;
-        if (a->size > ANSWER_MAX ||
-            !grow_block(&a->text, &a->room, 2 * a->size + BLOCK) ||
-            !wait_for(fd, POLLIN, deadline))
+        if (a->size > ANSWER_MAX || !wait_for(fd, POLLIN, deadline))
             return false;
+        grow_block(&a->text, &a->room, 2 * a->size + BLOCK);
         n = recv(fd, a->text + a->size, a->room - a->size, 0);
     } while (n > 0);
     return n == 0;
@@ -244,11 +236,10 @@ static size_t address(const struct lockctl *ctl, const struct zkr_hosts *hosts,
     return n;
 }
 
-static bool take(struct servers *s, struct asking *a, struct notes *notes)
+static void take(struct servers *s, struct asking *a, struct notes *notes)
 {
-    bool done =
-        !a->reached || a->refused || servers_read(s, a->name, a->text, a->size);
-
+    if (a->reached && !a->refused)
+        servers_read(s, a->name, a->text, a->size);
     free(a->text);
     if (!a->reached)
         notes_add(notes, "%s does not answer; what it would tell is missing",
@@ -259,14 +250,11 @@ static bool take(struct servers *s, struct asking *a, struct notes *notes)
                   "'?'. Add to its zoo.cfg: 4lw.commands.whitelist=srvr,cons",
                   a->name);
     s->whole = s->whole && a->reached && !a->refused;
-    return done;
 }
 
-static bool ask_all(struct servers *s, struct asking *all, size_t n,
+static void ask_all(struct servers *s, struct asking *all, size_t n,
                     struct notes *notes)
 {
-    bool done = true;
-
     for (size_t i = 0; i < n; i++) {
         all[i].started =
             pthread_create(&all[i].thread, NULL, ask_one, &all[i]) == 0;
@@ -276,9 +264,8 @@ static bool ask_all(struct servers *s, struct asking *all, size_t n,
     for (size_t i = 0; i < n; i++) {
         if (all[i].started)
             (void)pthread_join(all[i].thread, NULL);
-        done = take(s, &all[i], notes) && done;
+        take(s, &all[i], notes);
     }
-    return done;
 }
 
 /* --- is that the whole ensemble? --- */
@@ -324,15 +311,13 @@ static int get_config(const struct lockctl *ctl, const struct zkr_hosts *hosts,
                       struct zkr_reply **ret_reply)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    char *servers = strdup(ctl->settings[SETTING_SERVERS]);
+    char *servers = enough(strdup(ctl->settings[SETTING_SERVERS]));
     zkr_session *session = NULL;
-    int rc = ZKR_ENOMEM;
+    int rc;
 
     opts.connect_timeout_ms = (uint32_t)ctl->timeout_ms;
-    if (servers != NULL) {
-        servers[strlen(servers) - strlen(hosts->chroot)] = '\0';
-        rc = zkr_session_open(servers, &opts, &session);
-    }
+    servers[strlen(servers) - strlen(hosts->chroot)] = '\0';
+    rc = zkr_session_open(servers, &opts, &session);
     if (rc == ZKR_OK)
         rc = zkr_session_get(session, ENSEMBLE_CONFIG, ctl->timeout_ms,
                              ret_reply);
@@ -398,35 +383,22 @@ static bool refuse_tls(const struct lockctl *ctl, struct notes *notes)
     return true;
 }
 
-static bool ask_hosts(const struct lockctl *ctl, const struct zkr_hosts *hosts,
-                      struct servers *s, struct notes *notes)
-{
-    struct asking *all = calloc(SERVERS_MAX, sizeof(*all));
-    size_t n;
-    bool done = all != NULL;
-
-    if (done && !refuse_tls(ctl, notes)) {
-        n = address(ctl, hosts, all);
-        s->whole = true;
-        done = ask_all(s, all, n, notes);
-        doubt(s, ctl, hosts, all, n, notes);
-    }
-    free(all);
-    return done;
-}
-
-/* The session has been opened with this list: only memory can be wanting. */
+/* The session has been opened with this list of servers. */
 struct servers *servers_ask(const struct lockctl *ctl, struct notes *notes)
 {
-    struct servers *s = calloc(1, sizeof(*s));
+    struct asking *all = enough(calloc(SERVERS_MAX, sizeof(*all)));
+    struct servers *s = enough(calloc(1, sizeof(*s)));
     struct zkr_hosts *hosts = NULL;
+    size_t n;
 
-    if (s == NULL ||
-        zkr_hosts_parse(ctl->settings[SETTING_SERVERS], &hosts) != ZKR_OK ||
-        !ask_hosts(ctl, hosts, s, notes)) {
-        servers_free(s);
-        s = NULL;
+    if (!refuse_tls(ctl, notes) &&
+        zkr_hosts_parse(ctl->settings[SETTING_SERVERS], &hosts) == ZKR_OK) {
+        n = address(ctl, hosts, all);
+        s->whole = true;
+        ask_all(s, all, n, notes);
+        doubt(s, ctl, hosts, all, n, notes);
     }
     zkr_hosts_free(hosts);
+    free(all);
     return s;
 }

@@ -24,13 +24,12 @@ struct servers {
 
 /* Asks all at once, each for two seconds, or for as long as --timeout. Where a
  * server does not tell, or the ensemble has servers that are not in that list,
- * there is a note. NULL: out of memory. */
+ * there is a note. */
 struct servers *servers_ask(const struct lockctl *ctl, struct notes *notes);
 void servers_free(struct servers *servers);
 
-/* Takes the answer of one server: any bytes, a NUL ends it. False: out of
- * memory. */
-bool servers_read(struct servers *servers, const char *server, const char *text,
+/* Takes the answer of one server: any bytes, a NUL ends it. */
+void servers_read(struct servers *servers, const char *server, const char *text,
                   size_t size);
 /* Two names are of one server: both tell of the same connection. */
 bool servers_tell_twice(const struct servers *servers);

@@ -94,7 +94,7 @@ static void look_ahead(struct wait_graph *g, size_t start)
     }
 }
 
-static bool add_lock(struct wait_graph *g, const struct lock *lock,
+static void add_lock(struct wait_graph *g, const struct lock *lock,
                      const struct lock *before, size_t before_count)
 {
     const struct lock *then = NULL;
@@ -105,10 +105,8 @@ static bool add_lock(struct wait_graph *g, const struct lock *lock,
         then =
             bsearch(lock, before, before_count, sizeof(*before), lock_by_path);
         if (then == NULL)
-            return true;
+            return;
         names = lock_names(then);
-        if (names == NULL)
-            return false;
     }
     for (size_t i = 0; i < lock->count; i++) {
         if (then == NULL || is_still(names, then->count, &lock->items[i]))
@@ -116,7 +114,6 @@ static bool add_lock(struct wait_graph *g, const struct lock *lock,
     }
     free(names);
     look_ahead(g, start);
-    return true;
 }
 
 static int compare(int64_t a, int64_t b)
@@ -191,9 +188,8 @@ static size_t first_link(const struct wait_graph *g, int64_t session)
 
 /* Of all contenders of these locks; with `before`, an earlier list of the same
  * locks, of those only that held, or waited, in both. Both lists are in the
- * order of their paths. False: out of memory, and the graph is to be freed,
- * too. */
-static bool wait_graph_build(struct wait_graph *g, const struct lock *locks,
+ * order of their paths. */
+static void wait_graph_build(struct wait_graph *g, const struct lock *locks,
                              size_t count, const struct lock *before,
                              size_t before_count)
 {
@@ -201,27 +197,15 @@ static bool wait_graph_build(struct wait_graph *g, const struct lock *locks,
 
     for (size_t i = 0; i < count; i++)
         most += locks[i].count;
-    g->vertices = calloc(most, sizeof(*g->vertices));
-    g->links = calloc(most, 2 * sizeof(*g->links));
-    if (g->vertices == NULL || g->links == NULL)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        if (!add_lock(g, &locks[i], before, before_count))
-            return false;
-    }
+    g->vertices = enough(calloc(most, sizeof(*g->vertices)));
+    g->links = enough(calloc(most, 2 * sizeof(*g->links)));
+    for (size_t i = 0; i < count; i++)
+        add_lock(g, &locks[i], before, before_count);
     make_links(g);
     for (size_t i = 0; i < g->count; i++) {
         if (!g->vertices[i].waits)
             g->vertices[i].first = first_link(g, session_of(&g->vertices[i]));
     }
-    return true;
-}
-
-static void wait_graph_done(struct wait_graph *g)
-{
-    free(g->vertices);
-    free(g->links);
-    *g = (struct wait_graph){ .vertices = NULL };
 }
 
 /* --- edges --- */
@@ -300,24 +284,18 @@ struct search {
     size_t searches;
 };
 
-static void search_done(struct search *s)
-{
-    free(s->ends);
-    free(s->covered);
-}
-
 /* One block has all numbers. */
-static bool search_new(struct search *s, size_t count)
+static struct search search_new(size_t count)
 {
-    *s = (struct search){ .ends = calloc(count + 1, 5 * sizeof(size_t)),
-                          .covered = calloc(count + 1, sizeof(bool)) };
-    if (s->ends == NULL || s->covered == NULL)
-        return false;
-    s->queue = s->ends + count;
-    s->parent = s->queue + count;
-    s->seen = s->parent + count;
-    s->path = s->seen + count;
-    return true;
+    size_t *ends = enough(calloc(count + 1, 5 * sizeof(size_t)));
+
+    return (struct search){ .ends = ends,
+                            .queue = ends + count,
+                            .parent = ends + 2 * count,
+                            .seen = ends + 3 * count,
+                            .path = ends + 4 * count,
+                            .covered =
+                                enough(calloc(count + 1, sizeof(bool))) };
 }
 
 /* Whom nobody waits for is in no cycle, and then who is waited for by none but
@@ -509,30 +487,22 @@ static void cover(struct search *s, const struct wait_graph *g, size_t length,
     }
 }
 
-static bool report(struct deadlocks *all, const struct wait_graph *g,
+static void report(struct deadlocks *all, const struct wait_graph *g,
                    struct search *s, size_t length)
 {
     struct deadlock d = { .certain = g->certain };
-    struct deadlock *added = NULL;
 
-    d.members = calloc(length, sizeof(*d.members));
-    if (d.members == NULL)
-        return false;
+    d.members = enough(calloc(length, sizeof(*d.members)));
     add_members(&d, g, s, length);
     find_youngest(&d);
     cover(s, g, length, &d);
-    if (!is_known(all, &d) && (added = GROW(all)) == NULL) {
+    if (is_known(all, &d))
         free(d.members);
-        return false;
-    }
-    if (added != NULL)
-        *added = d;
     else
-        free(d.members);
-    return true;
+        *(struct deadlock *)GROW(all) = d;
 }
 
-static bool find_cycles(struct deadlocks *all, const struct wait_graph *g,
+static void find_cycles(struct deadlocks *all, const struct wait_graph *g,
                         struct search *s)
 {
     count_ends(g, s);
@@ -543,34 +513,31 @@ static bool find_cycles(struct deadlocks *all, const struct wait_graph *g,
             continue;
         if (all->count == DEADLOCKS_MAX) {
             all->cut = true;
-            return true;
+            return;
         }
         length = find_way_back(g, s, i);
-        if (length > 0 && !report(all, g, s, length))
-            return false;
+        if (length > 0)
+            report(all, g, s, length);
     }
-    return true;
 }
 
-bool deadlocks_find(const struct lock *locks, size_t count,
-                    const struct lock *before, size_t before_count,
-                    struct deadlocks *ret_deadlocks)
+struct deadlocks deadlocks_find(const struct lock *locks, size_t count,
+                                const struct lock *before, size_t before_count)
 {
     struct deadlocks all = { .count = 0 };
     struct wait_graph g = { .certain = true };
-    struct search s = { .searches = 0 };
-    bool done = wait_graph_build(&g, locks, count, before, before_count) &&
-                search_new(&s, g.count) && find_cycles(&all, &g, &s);
+    struct search s;
 
+    wait_graph_build(&g, locks, count, before, before_count);
+    s = search_new(g.count);
+    find_cycles(&all, &g, &s);
     g.certain = false;
-    done = done && find_cycles(&all, &g, &s);
-    search_done(&s);
-    wait_graph_done(&g);
-    if (done)
-        *ret_deadlocks = all;
-    else
-        deadlocks_done(&all);
-    return done;
+    find_cycles(&all, &g, &s);
+    free(s.ends);
+    free(s.covered);
+    free(g.vertices);
+    free(g.links);
+    return all;
 }
 
 bool deadlock_is_nested(const struct deadlock_member *member)

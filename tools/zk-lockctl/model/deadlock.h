@@ -36,7 +36,6 @@ struct deadlocks {
  * list of the same locks, only nodes count that held, or waited, in both: then
  * the whole cycle existed at one moment between the two lists. Both are in the
  * order of the paths, without duplicates. The locks must outlive the result.
- * Returns false when out of memory.
  *
  * Contenders with the same session and, by their records, the same thread are
  * one owner, unless that waits in two places at once, as a thread cannot.
@@ -48,9 +47,8 @@ struct deadlocks {
  * this session holds from being given back. Anybody who may write into a lock
  * can claim this for any session; it is certain only where both records name
  * the same host. */
-bool deadlocks_find(const struct lock *locks, size_t count,
-                    const struct lock *before, size_t before_count,
-                    struct deadlocks *ret_deadlocks);
+struct deadlocks deadlocks_find(const struct lock *locks, size_t count,
+                                const struct lock *before, size_t before_count);
 void deadlocks_done(struct deadlocks *deadlocks);
 
 /* The waiter is inside of the holder. */

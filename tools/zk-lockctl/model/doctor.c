@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds out what is wrong with locks, as far as it can be seen from outside,
- * and keeps the list of it, with sentences. */
 #include "model/doctor.h"
 
 #include <stdarg.h>
@@ -10,7 +8,6 @@
 
 #include "common/escape.h"
 #include "common/grow.h"
-#include "common/shell.h"
 #include "common/words.h"
 
 enum { NAME_ROOM = 300 }; /* of a node, escaped */
@@ -29,29 +26,19 @@ static void free_finding(struct finding *one)
 }
 
 /* Adds one on a lock, or on a child of it (`c` is not NULL). The list takes the
- * texts, which are NULL where there was no memory for them. */
+ * texts. */
 static void findings_add(struct findings *f, const char *check,
                          const struct lock *lock, const struct contender *c,
                          char *what, char *cure)
 {
-    struct finding one = {
+    *(struct finding *)GROW(f) = (struct finding){
         .check = check,
-        .path = strdup(lock->path),
-        .node = c == NULL ? NULL : strdup(c->node->name),
+        .path = enough(strdup(lock->path)),
+        .node = c == NULL ? NULL : enough(strdup(c->node->name)),
         .token = c == NULL ? 0 : c->node->token,
         .what = what,
         .cure = cure,
     };
-    bool whole = one.path != NULL && (c == NULL || one.node != NULL) &&
-                 what != NULL && cure != NULL;
-    struct finding *added = whole ? GROW(f) : NULL;
-
-    if (added != NULL) {
-        *added = one;
-        return;
-    }
-    free_finding(&one);
-    f->failed = true;
 }
 
 void findings_done(struct findings *f)
@@ -98,7 +85,7 @@ void findings_keep(struct findings *f, struct findings *before)
 
 /* --- sentences --- */
 
-/* A text like that of printf(); NULL: out of memory. */
+/* A text like that of printf(). */
 __attribute__((format(printf, 1, 2))) static char *
 finding_text(const char *format, ...)
 {
@@ -109,15 +96,14 @@ finding_text(const char *format, ...)
     if (vasprintf(&made, format, args) < 0)
         made = NULL;
     va_end(args);
-    return made;
+    return enough(made);
 }
 
 /* "zk-lockctl VERB LOCK", and "FIRST: zk-lockctl break --token TOKEN LOCK". */
 static char *cure_command(const char *verb, const struct lock *lock)
 {
     char *word = shell_path(lock->path);
-    char *made =
-        word == NULL ? NULL : finding_text("zk-lockctl %s %s", verb, word);
+    char *made = finding_text("zk-lockctl %s %s", verb, word);
 
     free(word);
     return made;
@@ -134,7 +120,7 @@ static char *cure_break(const char *first, const struct lock *lock,
     (void)snprintf(verb, sizeof(verb), "break --token %s",
                    word_token(c->node->token, token));
     order = cure_command(verb, lock);
-    made = order == NULL ? NULL : finding_text("%s: %s", first, order);
+    made = finding_text("%s: %s", first, order);
     free(order);
     return made;
 }

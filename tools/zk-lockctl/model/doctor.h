@@ -18,7 +18,6 @@ struct finding {
 struct findings {
     struct finding *items;
     size_t count;
-    bool failed; /* out of memory: it is not all */
 };
 
 /* Keeps only what was found before, too; those are sorted for it. */

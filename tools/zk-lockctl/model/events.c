@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tells what has happened to a lock between two looks at it. Pure. */
 #include "model/events.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "common/grow.h"
 
 const char *event_name(enum event_kind kind)
 {
@@ -204,25 +205,21 @@ static void tell_present(const struct diff *d, size_t i)
         tell(d, EVENT_REVOKED, d->after, i);
 }
 
-bool events_between(const struct view *before, struct view *after, event_fn *fn,
+void events_between(const struct view *before, struct view *after, event_fn *fn,
                     void *user)
 {
     struct diff d = {
         .before = before, .after = after, .tell = fn, .user = user
     };
-    bool made;
 
     d.old = before == NULL ? NULL : lock_names(&before->lock);
     d.new = lock_names(&after->lock);
     free(after->known);
-    after->known = calloc(after->lock.count + 1, sizeof(*after->known));
-    made = (before == NULL || d.old != NULL) && d.new != NULL &&
-           after->known != NULL;
-    if (made && before != NULL)
+    after->known = enough(calloc(after->lock.count + 1, sizeof(*after->known)));
+    if (before != NULL)
         tell_all_gone(&d);
-    for (size_t i = 0; made && i < after->lock.count; i++)
+    for (size_t i = 0; i < after->lock.count; i++)
         tell_present(&d, i);
     free(d.old);
     free(d.new);
-    return made;
 }

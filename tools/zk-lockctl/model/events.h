@@ -52,8 +52,8 @@ struct view {
 /* Reports the changes between two looks: first contenders that have gone, then
  * those that exist, each in the order of the queue. `before` is NULL for the
  * first look; then the present state is reported. With `tell` NULL nothing is
- * reported. Returns false when out of memory. */
-bool events_between(const struct view *before, struct view *after,
+ * reported. */
+void events_between(const struct view *before, struct view *after,
                     event_fn *tell, void *user);
 
 const char *event_name(enum event_kind kind);

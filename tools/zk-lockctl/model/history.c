@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The history of locks, out of transactions: who held each, who waited, and how
- * it ended. */
 #include "model/history.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/grow.h"
-#include "common/lockctl.h"
 #include "protocol/node_name.h"
 #include "protocol/owner.h"
 
@@ -32,22 +29,16 @@ static struct segment *present(const struct history *h)
 }
 
 /* Keeps a copy of a node as a seed: one block has both texts. */
-static bool keep_seed(struct history *h, const struct node *node)
+static void keep_seed(struct history *h, const struct node *node)
 {
-    char *text = malloc(node->path.size + node->data.size + 1);
-    struct node *copy = text == NULL ? NULL : GROW(present(h));
+    char *text = enough(malloc(node->path.size + node->data.size + 1));
+    struct node *copy = GROW(present(h));
 
-    if (copy == NULL) {
-        free(text);
-        h->failed = true;
-        return false;
-    }
     *copy = *node;
     memcpy(text, node->path.at, node->path.size);
     memcpy(text + node->path.size, node->data.at, node->data.size);
     copy->path.at = text;
     copy->data.at = text + node->path.size;
-    return true;
 }
 
 static void drop_last_seed(struct segment *segment)
@@ -91,20 +82,17 @@ static struct stay *make_stay(struct history *h, const struct place *place,
                               const struct node *node)
 {
     struct past *past = pasts_make(&h->pasts, place->lock);
-    struct stay *stay = NULL;
+    struct stay *stay =
+        stay_new(past->path, place->name, node->data.at, node->data.size);
 
-    if (past != NULL)
-        stay =
-            stay_new(past->path, place->name, node->data.at, node->data.size);
-    if (stay == NULL)
-        return NULL;
     stay->sure = true;
     stay->queued_ms = node->ctime_ms;
     stay->seen_ms = h->now_ms;
     stay->node.token = node->czxid;
     stay->node.session_id = node->owner;
     stay->node.since_ms = node->ctime_ms;
-    return pasts_add(&h->pasts, past, stay) ? stay : NULL;
+    pasts_add(&h->pasts, past, stay);
+    return stay;
 }
 
 /* A node is there now. NULL: it is no contender that is wanted, or is there
@@ -118,15 +106,10 @@ static struct stay *arrive(struct history *h, const struct node *node,
     places_note_pool(&h->places, node->path, ephemeral);
     if (!find(h, node->path, ephemeral, &place, &stay) || stay != NULL)
         return NULL;
-    stay = make_stay(h, &place, node);
-    if (stay == NULL) {
-        h->failed = true;
-        return NULL;
-    }
     h->contenders++;
     if (!h->learning)
         present(h)->contenders++;
-    return stay;
+    return make_stay(h, &place, node);
 }
 
 /* --- going --- */
@@ -179,7 +162,7 @@ static void begin_hold(struct stay *stay, void *user)
 static void settle(struct history *h, struct past *past)
 {
     if (!h->learning)
-        h->failed = !past_settle(past, begin_hold, h) || h->failed;
+        past_settle(past, begin_hold, h);
 }
 
 /* --- a node --- */
@@ -201,7 +184,7 @@ static void learn(struct history *h, struct bytes path, int64_t owner)
                                .owner = owner };
 
     if (h->learning)
-        (void)keep_seed(h, &node);
+        keep_seed(h, &node);
 }
 
 /* The first number that a directory gives: nobody was there before. */
@@ -286,8 +269,7 @@ static void write_data(struct history *h, const struct txn *txn,
     if (!find(h, c->path, true, &place, &stay) || stay == NULL)
         return;
     if (!zkr__owner_is_asked(c->data.at, c->data.size)) {
-        h->failed =
-            !node_set_data(&stay->node, c->data.at, c->data.size) || h->failed;
+        node_set_data(&stay->node, c->data.at, c->data.size);
     } else if (stay->asked_ms == 0) {
         stay->asked_ms = txn->time_ms;
         stay->asked_by = txn->session;
@@ -397,10 +379,8 @@ static void on_gap(const struct gap *gap, void *user)
         h->fns.gap(gap, h->fns.user);
     present(h)->until_ms = gap->from_ms;
     h->begun = false;
-    if (h->segment + 1 == h->segments.count && GROW(&h->segments) == NULL)
-        h->failed = true;
-    else
-        h->segment++;
+    if (++h->segment == h->segments.count)
+        (void)GROW(&h->segments);
 }
 
 /* --- snapshots --- */
@@ -418,8 +398,8 @@ static void load(const struct node *node, void *user)
         (segment->zxid != 0 && node->czxid >= segment->zxid) ||
         !find(h, node->path, node->owner != 0, &place, &stay) || stay != NULL)
         return;
-    if (keep_seed(h, node))
-        (void)arrive(h, node, true);
+    keep_seed(h, node);
+    (void)arrive(h, node, true);
 }
 
 /* What a snapshot that cannot be read has told is not believed. */
@@ -459,14 +439,13 @@ static const char *on_snapshot(const char *file, int64_t zxid, void *user)
 
 /* --- the whole --- */
 
-bool history_init(struct history *h, const char *chroot, const char *root,
+void history_init(struct history *h, const char *chroot, const char *root,
                   const struct history_fns *fns)
 {
     *h = (struct history){ .fns = *fns };
-    h->places.chroot = strdup(strcmp(chroot, "/") == 0 ? "" : chroot);
-    h->places.root = strdup(root);
-    return h->places.chroot != NULL && h->places.root != NULL &&
-           GROW(&h->segments) != NULL;
+    h->places.chroot = enough(strdup(strcmp(chroot, "/") == 0 ? "" : chroot));
+    h->places.root = enough(strdup(root));
+    (void)GROW(&h->segments);
 }
 
 void history_done(struct history *h)
@@ -500,7 +479,6 @@ static int play(struct history *h, struct txnlogs *logs, bool learning)
     end_all(h, ENDING_NONE, 0);
     if (learning)
         pasts_done(&h->pasts);
-    h->failed = h->failed || h->places.failed;
     return code;
 }
 
@@ -508,11 +486,7 @@ int history_play(struct history *h, struct txnlogs *logs)
 {
     int code = play(h, logs, true);
 
-    if (code == 0)
-        code = play(h, logs, false);
-    if (code == 0 && h->failed)
-        code = lockctl_fail_error(ZKR_ENOMEM, "");
-    return code;
+    return code == 0 ? play(h, logs, false) : code;
 }
 
 bool history_lacks_begin(const struct history *h)

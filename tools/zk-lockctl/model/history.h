@@ -43,13 +43,11 @@ struct history {
     size_t segment;   /* the present one */
     int64_t snapshot; /* the number of the snapshot that is read */
     bool unsure;      /* of one segment at least */
-    bool failed;      /* out of memory */
 };
 
 /* Of the locks at and below `root`, a path below `chroot` ("": none). The locks
- * of stays live as long as the history. False: out of memory; it is to be freed
- * nevertheless. */
-bool history_init(struct history *history, const char *chroot, const char *root,
+ * of stays live as long as the history. */
+void history_init(struct history *history, const char *chroot, const char *root,
                   const struct history_fns *fns);
 void history_done(struct history *history);
 

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Understands the list of the children of a lock. */
 #include "model/lock_state.h"
+#include "common/escape.h"
+#include "common/words.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,15 +99,11 @@ static void look_for_members(struct lock *lock)
     lock->state = ready ? LOCK_READY : LOCK_ENTERING;
 }
 
-/* The list is the lock's from here on. */
-static int understand(struct lock *lock, struct zkr_participants *list)
+static void understand(struct lock *lock, const struct zkr_participants *list)
 {
-    lock->list = list;
     lock->total = list->total;
     lock->listed = list->count;
-    lock->items = calloc(list->count + 1, sizeof(*lock->items));
-    if (lock->items == NULL)
-        return ZKR_ENOMEM;
+    lock->items = enough(calloc(list->count + 1, sizeof(*lock->items)));
     for (size_t i = 0; i < list->count; i++) {
         understand_one(&lock->items[i], &list->items[i], lock->at_ms);
         lock->read += node_is_read(&list->items[i]);
@@ -120,25 +120,20 @@ static int understand(struct lock *lock, struct zkr_participants *list)
         lock->kind = ZKR__KIND_SEMAPHORE;
     if (lock->kind == ZKR__KIND_NONE)
         look_for_members(lock);
-    return ZKR_OK;
 }
 
-int lock_of(const char *path, struct zkr_participants *list, int64_t at_ms,
-            struct lock *ret_lock)
+struct lock lock_of(const char *path, struct zkr_participants *list,
+                    int64_t at_ms)
 {
-    struct lock lock = { .path = strdup(path),
+    struct lock lock = { .path = enough(strdup(path)),
+                         .list = list,
                          .held_ms = -1,
                          .longest_wait_ms = -1,
                          .at_ms = at_ms };
-    int rc = understand(&lock, list);
 
-    if (rc == ZKR_OK && lock.path == NULL)
-        rc = ZKR_ENOMEM;
-    if (rc != ZKR_OK)
-        lock_done(&lock);
-    else
-        *ret_lock = lock;
-    return rc;
+    if (list != NULL)
+        understand(&lock, list);
+    return lock;
 }
 
 void lock_done(struct lock *lock)
@@ -159,12 +154,12 @@ static int by_name(const void *a, const void *b)
 
 const struct contender **lock_names(const struct lock *lock)
 {
-    const struct contender **names = calloc(lock->count + 1, sizeof(*names));
+    const struct contender **names =
+        enough(calloc(lock->count + 1, sizeof(*names)));
 
-    for (size_t i = 0; names != NULL && i < lock->count; i++)
+    for (size_t i = 0; i < lock->count; i++)
         names[i] = &lock->items[i];
-    if (names != NULL)
-        qsort(names, lock->count, sizeof(*names), by_name);
+    qsort(names, lock->count, sizeof(*names), by_name);
     return names;
 }
 
@@ -210,4 +205,98 @@ const struct contender *lock_waiter(const struct lock *lock, int64_t token,
                                     const struct contender *last)
 {
     return find_token(lock, token, false, last);
+}
+
+bool node_is_read(const struct zkr_participant *node)
+{
+    return node->token != 0 || node->error != ZKR_OK;
+}
+
+void node_set_data(struct zkr_participant *node, const char *data, size_t size)
+{
+    size_t kept =
+        size < ZKR_PARTICIPANT_DATA_MAX ? size : ZKR_PARTICIPANT_DATA_MAX;
+    char *copy = enough(malloc(kept + 1));
+
+    if (kept > 0)
+        memcpy(copy, data, kept);
+    copy[kept] = '\0';
+    free((void *)(uintptr_t)node->data);
+    node->data = copy;
+    node->data_size = kept;
+    node->full_size = size;
+}
+
+void owner_word(const struct zkr__known_owner *owner, const char *data,
+                size_t size, char *word, size_t word_size)
+{
+    char text[512];
+    char thread[32] = "";
+
+    if (!owner->is_record) {
+        (void)escape_text(owner->is_asked ? owner->said : data,
+                          owner->is_asked ? owner->said_size : size, word,
+                          word_size);
+        return;
+    }
+    if (owner->tid != 0)
+        (void)snprintf(thread, sizeof(thread), "/%" PRId64, owner->tid);
+    (void)snprintf(text, sizeof(text), "%s:%" PRId64 "%s%s%s", owner->host,
+                   owner->pid, thread, owner->program[0] == '\0' ? "" : " ",
+                   owner->program);
+    (void)escape_string(text, word, word_size);
+}
+
+const char *contender_who(const struct contender *c, char who[WHO_MAX])
+{
+    static const char asked[] = " (asked to release)";
+    char id[WORD_MAX];
+    size_t size = WHO_MAX - (c->owner.is_asked ? strlen(asked) : 0);
+
+    owner_word(&c->owner, c->node->data, c->node->data_size, who, size);
+    if (who[0] == '\0' && c->node->session_id != 0)
+        (void)snprintf(who, WHO_MAX, "session %s",
+                       word_id(c->node->session_id, id));
+    else if (who[0] == '\0')
+        (void)snprintf(who, WHO_MAX, "?");
+    return c->owner.is_asked ? strcat(who, asked) : who;
+}
+
+const char *contender_to_stop(const struct contender *c, const char *else_word,
+                              char text[STOP_MAX])
+{
+    static const char the_shell[] = "the shell that it holds the lock for, ";
+    const struct zkr__known_owner *owner = &c->owner;
+
+    if (!owner->is_record || strcmp(owner->program, OWNER_HOLD) != 0)
+        return else_word;
+    (void)strcpy(text, the_shell);
+    (void)escape_string(owner->label, text + strlen(the_shell),
+                        STOP_MAX - strlen(the_shell));
+    return text;
+}
+
+bool contender_is_by(const struct contender *c, const char *process)
+{
+    const struct zkr__known_owner *o = &c->owner;
+    char all[300];
+
+    (void)snprintf(all, sizeof(all), "%s:%" PRId64, o->host, o->pid);
+    return o->is_record &&
+           (strcmp(o->host, process) == 0 || strcmp(all, process) == 0);
+}
+
+bool contender_waits(const struct contender *c)
+{
+    return c->node->kind != ZKR_PARTICIPANT_FOREIGN && !c->node->holds;
+}
+
+bool contender_is_promised(const struct contender *c)
+{
+    return zkr__is_lease(c->node) && !c->node->holds;
+}
+
+int64_t contender_thread(const struct contender *c)
+{
+    return c->owner.is_record ? c->owner.tid : 0;
 }

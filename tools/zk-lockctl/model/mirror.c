@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A copy of the locks at and below some paths, which watches keep up to date.
- */
 #include "model/mirror.h"
 
 #include <stdio.h>
@@ -56,31 +54,27 @@ static bool has_root(const struct mirror *m, const char *path)
     return root != NULL;
 }
 
-static bool add_roots(struct mirror *m)
+static void add_roots(struct mirror *m)
 {
-    bool added = m->roots != NULL;
-
-    for (size_t i = 0; added && i < m->opts.path_count; i++) {
+    for (size_t i = 0; i < m->opts.path_count; i++) {
         char room[ZKR_PATH_MAX + 1];
         const char *path =
             scan_whole(m->opts.ctl->session, m->opts.paths[i], room);
 
         (void)pthread_mutex_lock(&m->mutex);
-        added = has_root(m, path) || tree_add_root(m, path);
+        if (!has_root(m, path))
+            tree_add_root(m, path);
         tree_ask(m);
         (void)pthread_mutex_unlock(&m->mutex);
     }
-    return added;
 }
 
 int mirror_start(const struct mirror_opts *opts, struct mirror **ret_mirror)
 {
-    struct mirror *m = calloc(1, sizeof(*m));
+    struct mirror *m = enough(calloc(1, sizeof(*m)));
     pthread_condattr_t attr;
     int rc;
 
-    if (m == NULL)
-        return ZKR_ENOMEM;
     m->opts = *opts;
     m->chroot_len = lockctl_chroot_len(opts->ctl);
     m->reads.end = &m->reads.first;
@@ -93,12 +87,12 @@ int mirror_start(const struct mirror_opts *opts, struct mirror **ret_mirror)
     (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&m->changed, &attr);
     (void)pthread_condattr_destroy(&attr);
-    m->roots = calloc(opts->path_count + 1, sizeof(struct znode *));
+    m->roots = enough(calloc(opts->path_count + 1, sizeof(struct znode *)));
     *ret_mirror = m;
     rc = begin(m);
-    if (rc != ZKR_OK)
-        return rc;
-    return add_roots(m) ? ZKR_OK : ZKR_ENOMEM;
+    if (rc == ZKR_OK)
+        add_roots(m);
+    return rc;
 }
 
 int mirror_follow(const struct lockctl *ctl, const char *path, uint32_t reads,
@@ -186,8 +180,8 @@ bool mirror_is_ready(struct mirror *m, int64_t patience_ms, int *ret_error,
     detail[0] = '\0';
     (void)pthread_mutex_lock(&m->mutex);
     settled = m->unsettled == 0;
-    if (settled && !m->started && !tree_start(m))
-        m->error = ZKR_ENOMEM;
+    if (settled && !m->started)
+        tree_start(m);
     *ret_error = settled                                      ? check(m, detail)
                  : clock_now_ms() - m->heard_ms > patience_ms ? ZKR_EUNREACHABLE
                                                               : ZKR_OK;
@@ -238,7 +232,7 @@ static bool may_be_part(const struct znode *z)
 }
 
 /* The nodes of a lock, for the roster. Their names, "leases/NAME" in a part of
- * a semaphore, are the ends of their paths. NULL: out of memory. */
+ * a semaphore, are the ends of their paths. */
 static struct zkr_participant *collect(const struct znode *z, size_t *ret_count)
 {
     const struct znode *dirs[] = { z, dir_of_part(z, ZKR__PART_LEASES),
@@ -250,8 +244,8 @@ static struct zkr_participant *collect(const struct znode *z, size_t *ret_count)
 
     for (size_t i = 0; i < 3; i++)
         room += dirs[i] == NULL ? 0 : dirs[i]->count + 1;
-    items = calloc(room, sizeof(*items));
-    for (size_t i = 0; items != NULL && i < 3; i++) {
+    items = enough(calloc(room, sizeof(*items)));
+    for (size_t i = 0; i < 3; i++) {
         if (i > 0 && !may_be_part(dirs[i]))
             continue;
         if (i > 0)
@@ -297,27 +291,20 @@ static bool is_in_semaphore(const struct znode *z)
     return dir_part(z) != ZKR__PART_PATH && z->in->semaphore;
 }
 
-/* ZKR_OK or ZKR_ENOMEM. */
-static int make_lock(struct znode *z, int64_t at_ms, struct lock *ret_lock)
+static struct lock make_lock(struct znode *z, int64_t at_ms)
 {
     size_t count = 0;
     struct zkr_participant *nodes = collect(z, &count);
-    struct zkr_participants *list = NULL;
-    int rc;
+    struct zkr_participants *list =
+        enough(zkr__roster_make(nodes, is_in_semaphore(z) ? 0 : count));
+    struct lock lock = lock_of(z->path, list, at_ms);
 
-    if (nodes != NULL)
-        list = zkr__roster_make(nodes, is_in_semaphore(z) ? 0 : count);
     free(nodes);
-    if (list == NULL)
-        return ZKR_ENOMEM;
     z->semaphore = list->semaphore;
-    rc = lock_of(z->path, list, at_ms, ret_lock);
-    if (rc != ZKR_OK)
-        return rc;
-    ret_lock->error = error_of(z);
-    if (ret_lock->error != ZKR_OK)
-        ret_lock->state = LOCK_UNKNOWN;
-    return ZKR_OK;
+    lock.error = error_of(z);
+    if (lock.error != ZKR_OK)
+        lock.state = LOCK_UNKNOWN;
+    return lock;
 }
 
 /* --- news --- */
@@ -333,14 +320,12 @@ static void take_unseen(struct znode *z, struct unseen *all)
     tree_take_kids(z);
 }
 
-static int take(struct znode *z, struct news *ret_news)
+static void take(struct znode *z, struct news *ret_news)
 {
-    int64_t at_ms = seen_ms(z);
     bool was = z->semaphore;
-    int rc;
 
-    *ret_news = (struct news){ .first = !z->taken && !z->fresh };
-    rc = make_lock(z, at_ms, &ret_news->lock);
+    *ret_news = (struct news){ .first = !z->taken && !z->fresh,
+                               .lock = make_lock(z, seen_ms(z)) };
     take_unseen(z, &ret_news->unseen);
     for (enum zkr__part part = ZKR__PART_QUEUE; part > ZKR__PART_PATH; part--) {
         struct znode *kid = dir_of_part(z, part);
@@ -348,10 +333,9 @@ static int take(struct znode *z, struct news *ret_news)
         if (z->semaphore && kid != NULL)
             take_unseen(kid, &ret_news->unseen);
     }
-    if (rc == ZKR_OK && was != z->semaphore)
+    if (was != z->semaphore)
         tree_change_parts(z);
     tree_take_news(z);
-    return rc;
 }
 
 static void wait_until(struct mirror *t, int64_t end_ms)
@@ -362,8 +346,7 @@ static void wait_until(struct mirror *t, int64_t end_ms)
     (void)pthread_cond_timedwait(&t->changed, &t->mutex, &end);
 }
 
-static bool await(struct mirror *m, int64_t end_ms, struct news *ret_news,
-                  int *ret_error)
+static bool await(struct mirror *m, int64_t end_ms, struct news *ret_news)
 {
     struct znode *z;
 
@@ -371,32 +354,29 @@ static bool await(struct mirror *m, int64_t end_ms, struct news *ret_news,
     for (;;) {
         int64_t now_ms = clock_now_ms();
 
-        *ret_error = m->error;
-        z = *ret_error == ZKR_OK ? tree_next_news(m) : NULL;
-        if (z != NULL || *ret_error != ZKR_OK || now_ms >= end_ms ||
-            m->lost > 0)
+        z = tree_next_news(m);
+        if (z != NULL || now_ms >= end_ms || m->lost > 0)
             break;
         (void)tree_tick(m);
         wait_until(m, end_ms - now_ms < TICK_MS ? end_ms : now_ms + TICK_MS);
     }
     if (z != NULL)
-        *ret_error = take(z, ret_news);
+        take(z, ret_news);
     (void)pthread_mutex_unlock(&m->mutex);
-    return z != NULL && *ret_error == ZKR_OK;
+    return z != NULL;
 }
 
-bool mirror_take(struct mirror *m, struct news *ret_news, int *ret_error)
+bool mirror_take(struct mirror *m, struct news *ret_news)
 {
-    return await(m, 0, ret_news, ret_error);
+    return await(m, 0, ret_news);
 }
 
 /* The directories of a semaphore have news of their own. */
-bool mirror_next(struct mirror *m, int64_t end_ms, struct lock *ret_lock,
-                 int *ret_error)
+bool mirror_next(struct mirror *m, int64_t end_ms, struct lock *ret_lock)
 {
     struct news news;
 
-    while (await(m, end_ms, &news, ret_error)) {
+    while (await(m, end_ms, &news)) {
         *ret_lock = news.lock;
         if (strcmp(news.lock.path, m->roots[0]->path) == 0)
             return true;
@@ -411,7 +391,6 @@ bool mirror_next(struct mirror *m, int64_t end_ms, struct lock *ret_lock,
 struct census {
     struct scan *scan;
     const struct znode *denied; /* the first */
-    int rc;
 };
 
 static bool is_wanted(const struct znode *z, const struct lock *lock)
@@ -425,20 +404,13 @@ static bool is_wanted(const struct znode *z, const struct lock *lock)
     return lock->count > 0;
 }
 
-static void count_lock(struct census *c, struct znode *z)
+static void count_lock(struct scan *scan, struct znode *z)
 {
-    struct lock *added = NULL;
-    struct lock lock;
+    struct lock lock = make_lock(z, scan->at_ms);
 
-    c->rc = make_lock(z, c->scan->at_ms, &lock);
-    if (c->rc != ZKR_OK)
-        return;
-    if (is_wanted(z, &lock)) {
-        added = grow_array(&c->scan->locks, &c->scan->count, sizeof(lock));
-        c->rc = added == NULL ? ZKR_ENOMEM : ZKR_OK;
-    }
-    if (added != NULL)
-        *added = lock;
+    if (is_wanted(z, &lock))
+        *(struct lock *)grow_array(&scan->locks, &scan->count, sizeof(lock)) =
+            lock;
     else
         lock_done(&lock);
 }
@@ -453,8 +425,8 @@ static void count_dir(struct census *c, struct znode *z, bool locks)
         c->scan->denied++;
     }
     if (locks && (z->listed || (denied && !z->tree->opts.below)))
-        count_lock(c, z);
-    for (size_t i = 0; c->rc == ZKR_OK && i < z->count; i++) {
+        count_lock(c->scan, z);
+    for (size_t i = 0; i < z->count; i++) {
         if (z->kids[i]->is_dir)
             count_dir(c, z->kids[i], locks);
     }
@@ -493,7 +465,7 @@ static void note(const struct mirror *m, const struct census *c,
 
 static void count_all_locked(struct mirror *m, struct census *c, bool locks)
 {
-    for (size_t i = 0; c->rc == ZKR_OK && i < m->root_count; i++)
+    for (size_t i = 0; i < m->root_count; i++)
         count_dir(c, m->roots[i], locks);
 }
 
@@ -547,25 +519,19 @@ static void limit(struct mirror *m, struct scan *scan)
         lock_done(&scan->locks[--scan->count]);
 }
 
-int mirror_scan(struct mirror *m, struct scan *ret_scan)
+struct scan mirror_scan(struct mirror *m)
 {
     struct scan scan = { .at_ms = clock_wall_ms() };
     struct census c = { .scan = &scan };
 
     (void)pthread_mutex_lock(&m->mutex);
     take_all_news(m);
-    c.rc = m->error;
     count_all_locked(m, &c, true);
     note(m, &c, &scan.notes);
     scan.cut = m->cut != 0 || m->late;
     scan.missing = is_missing(m);
     (void)pthread_mutex_unlock(&m->mutex);
-    if (c.rc != ZKR_OK) {
-        scan_done(&scan);
-        return c.rc;
-    }
     sort(&scan);
     limit(m, &scan);
-    *ret_scan = scan;
-    return ZKR_OK;
+    return scan;
 }

@@ -88,22 +88,21 @@ struct news {
     struct unseen unseen;
 };
 
-/* Takes the next news. Returns false when there is none, or sets *ret_error. */
-bool mirror_take(struct mirror *mirror, struct news *ret_news, int *ret_error);
+/* Takes the next news; false: there is none. */
+bool mirror_take(struct mirror *mirror, struct news *ret_news);
 
 /* Of one that follows a lock: waits for its present state, and then for each
- * change, until that time, by clock_now_ms(), or until there is no connection.
- * As mirror_take(). */
-bool mirror_next(struct mirror *mirror, int64_t end_ms, struct lock *ret_lock,
-                 int *ret_error);
+ * change, until that time, by clock_now_ms(), or until there is no connection:
+ * false. */
+bool mirror_next(struct mirror *mirror, int64_t end_ms, struct lock *ret_lock);
 
 /* There was no connection, and there is one again: changes since *ret_since_ms
  * are told late. */
 bool mirror_take_break(struct mirror *mirror, int64_t *ret_since_ms);
 
 /* All locks as they are now, in the order of their paths; `missing`: no path
- * exists. ZKR_OK or ZKR_ENOMEM. This takes all news. */
-int mirror_scan(struct mirror *mirror, struct scan *ret_scan);
+ * exists. This takes all news. */
+struct scan mirror_scan(struct mirror *mirror);
 
 /* What cannot be seen, or not soon. */
 void mirror_note(struct mirror *mirror, struct notes *notes);

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The locks of a history, each with the contenders that are there at one time,
- * their stays, and which of these begin to hold when others come or go. */
 #include "model/past.h"
 
 #include <search.h>
@@ -17,17 +15,13 @@ struct stay *stay_new(const char *lock, const char *name, const char *data,
                       size_t size)
 {
     size_t len = strlen(name);
-    struct stay *stay = calloc(1, sizeof(*stay) + len + 1);
+    struct stay *stay = enough(calloc(1, sizeof(*stay) + len + 1));
 
-    if (stay == NULL)
-        return NULL;
     memcpy(stay->name, name, len + 1);
     stay->lock = lock;
     stay->node.name = stay->name;
-    if (node_set_data(&stay->node, data, size))
-        return stay;
-    free(stay);
-    return NULL;
+    node_set_data(&stay->node, data, size);
+    return stay;
 }
 
 void stay_free(struct stay *stay)
@@ -146,17 +140,15 @@ static void unsettle(struct queue *queue, size_t i)
         queue->settled = i;
 }
 
-static bool queue_add(struct queue *queue, struct stay *stay)
+static void queue_add(struct queue *queue, struct stay *stay)
 {
     size_t i = place_of(queue, &stay->node);
 
-    if (GROW(queue) == NULL)
-        return false;
+    (void)GROW(queue);
     memmove(queue->items + i + 1, queue->items + i,
             (queue->count - 1 - i) * sizeof(*queue->items));
     queue->items[i] = stay;
     unsettle(queue, i);
-    return true;
 }
 
 static void queue_remove(struct queue *queue, const struct stay *stay)
@@ -205,15 +197,9 @@ struct past *pasts_make(struct pasts *pasts, const char *path)
 
     if (past != NULL)
         return past;
-    past = calloc(1, sizeof(*past));
-    if (past == NULL)
-        return NULL;
-    past->path = strdup(path);
-    if (past->path == NULL || tsearch(past, &pasts->tree, by_path) == NULL) {
-        free(past->path);
-        free(past);
-        return NULL;
-    }
+    past = enough(calloc(1, sizeof(*past)));
+    past->path = enough(strdup(path));
+    (void)enough(tsearch(past, &pasts->tree, by_path));
     past->next = pasts->first;
     pasts->first = past;
     return past;
@@ -265,19 +251,18 @@ static struct stay **first_of(const struct pasts *pasts, int64_t session_id)
 }
 
 /* The stay of a node of no session is in no list. */
-static bool add_to_session(struct pasts *pasts, struct stay *stay)
+static void add_to_session(struct pasts *pasts, struct stay *stay)
 {
     struct stay **first;
 
     if (stay->node.session_id == 0)
-        return true;
-    first = tsearch(stay, &pasts->sessions, by_session);
-    if (first == NULL || *first == stay)
-        return first != NULL;
+        return;
+    first = enough(tsearch(stay, &pasts->sessions, by_session));
+    if (*first == stay)
+        return;
     stay->next = *first;
     stay->next->previous = stay;
     *first = stay;
-    return true;
 }
 
 static void leave_session(struct pasts *pasts, struct stay *stay)
@@ -318,20 +303,13 @@ struct stay *past_any(const struct past *past)
     return NULL;
 }
 
-bool pasts_add(struct pasts *pasts, struct past *past, struct stay *stay)
+void pasts_add(struct pasts *pasts, struct past *past, struct stay *stay)
 {
-    struct queue *queue = &past->parts[zkr__part_of(stay->name)];
-
     stay->past = past;
     zkr__roster_read(&stay->node);
     stay->node.holds = false;
-    if (add_to_session(pasts, stay)) {
-        if (queue_add(queue, stay))
-            return true;
-        leave_session(pasts, stay);
-    }
-    stay_free(stay);
-    return false;
+    add_to_session(pasts, stay);
+    queue_add(&past->parts[zkr__part_of(stay->name)], stay);
 }
 
 void pasts_remove(struct pasts *pasts, struct stay *stay)
@@ -411,14 +389,12 @@ static void take(const struct zkr_participant *nodes, size_t count, hold_fn *fn,
 
 /* Of those that share, the one right before them tells as much as all that are
  * before them. */
-static bool ask(const struct past *past, const struct queue *queue,
+static void ask(const struct past *past, const struct queue *queue,
                 size_t start, size_t end, hold_fn *fn, void *user)
 {
-    struct asking a = { .nodes = calloc(end - start + OTHERS_MAX,
-                                        sizeof(*a.nodes)) };
+    struct asking a = { .nodes = enough(calloc(end - start + OTHERS_MAX,
+                                               sizeof(*a.nodes))) };
 
-    if (a.nodes == NULL)
-        return false;
     if (start > 0)
         show(&a, queue->items[start - 1]);
     show_deciders(&a, past, queue);
@@ -428,7 +404,6 @@ static bool ask(const struct past *past, const struct queue *queue,
     zkr__roster_settle(a.nodes, a.count);
     take(a.nodes, a.count, fn, user);
     free(a.nodes);
-    return true;
 }
 
 /* --- the walk --- */
@@ -449,7 +424,7 @@ static bool lets_pass(const struct queue *queue, size_t start, size_t end,
 /* From those that are not known to hold up to the first that lets nobody behind
  * it hold. Whether one holds, those with lower numbers and with its own one
  * decide. */
-static bool settle(const struct past *past, struct queue *queue, hold_fn *fn,
+static void settle(const struct past *past, struct queue *queue, hold_fn *fn,
                    void *user)
 {
     bool hold = true;
@@ -457,18 +432,16 @@ static bool settle(const struct past *past, struct queue *queue, hold_fn *fn,
 
     for (size_t i = queue->settled; i < queue->count; i = end) {
         end = queue_end_of_equals(queue, i);
-        if (!ask(past, queue, i, end, fn, user))
-            return false;
+        ask(past, queue, i, end, fn, user);
         if (!lets_pass(queue, i, end, &hold))
             break;
         if (hold && i == queue->settled)
             queue->settled = end;
     }
-    return true;
 }
 
-bool past_settle(struct past *past, hold_fn *fn, void *user)
+void past_settle(struct past *past, hold_fn *fn, void *user)
 {
-    return settle(past, &past->parts[ZKR__PART_PATH], fn, user) &&
-           settle(past, &past->parts[ZKR__PART_LEASES], fn, user);
+    settle(past, &past->parts[ZKR__PART_PATH], fn, user);
+    settle(past, &past->parts[ZKR__PART_LEASES], fn, user);
 }

@@ -43,7 +43,7 @@ struct stay {
     char name[];
 };
 
-/* With a copy of name and data; NULL: out of memory. */
+/* With a copy of name and data. */
 struct stay *stay_new(const char *lock, const char *name, const char *data,
                       size_t size);
 void stay_free(struct stay *stay);
@@ -87,7 +87,7 @@ struct pasts {
 
 /* NULL: there is none. */
 struct past *pasts_find(const struct pasts *pasts, const char *path);
-/* The same, which may be new. NULL: out of memory. */
+/* The same, which may be new. */
 struct past *pasts_make(struct pasts *pasts, const char *path);
 
 /* With the stays that are still there. */
@@ -100,14 +100,13 @@ struct stay *past_stay(const struct past *past, const char *name);
 struct stay *pasts_of_session(const struct pasts *pasts, int64_t session_id);
 /* Any contender; NULL: there is none. */
 struct stay *past_any(const struct past *past);
-/* Takes the stay, whose node has its session. False: out of memory, and it is
- * freed. */
-bool pasts_add(struct pasts *pasts, struct past *past, struct stay *stay);
+/* Takes the stay, whose node has its session. */
+void pasts_add(struct pasts *pasts, struct past *past, struct stay *stay);
 /* The caller has the stay then. */
 void pasts_remove(struct pasts *pasts, struct stay *stay);
 
 typedef void hold_fn(struct stay *stay, void *user);
 /* Calls `fn` for each that holds and has not held before. The rule is that of
  * roster.h, and only those are shown to it whose turn it may be: a queue may be
- * long, and may change often. False: out of memory. */
-bool past_settle(struct past *past, hold_fn *fn, void *user);
+ * long, and may change often. */
+void past_settle(struct past *past, hold_fn *fn, void *user);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tells from the path of a node whether it contends, and for which lock. */
 #include "model/place.h"
 
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/grow.h"
 #include "protocol/dialect.h"
 #include "protocol/node_name.h"
 #include "protocol/parts.h"
@@ -45,15 +45,9 @@ static bool is_semaphore(const struct places *places, const char *path)
 
 static void add_semaphore(struct places *places, const char *path)
 {
-    char *copy;
-
-    if (is_semaphore(places, path))
-        return;
-    copy = strdup(path);
-    if (copy == NULL || tsearch(copy, &places->semaphores, by_text) == NULL) {
-        free(copy);
-        places->failed = true;
-    }
+    if (!is_semaphore(places, path))
+        (void)enough(
+            tsearch(enough(strdup(path)), &places->semaphores, by_text));
 }
 
 /* Turns ".../pool/leases" and "lease-1" into ".../pool" and "leases/lease-1".

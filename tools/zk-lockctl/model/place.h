@@ -23,7 +23,6 @@ struct places {
                          seen, their directories are locks of their own */
     void *semaphores; /* a tree of paths */
     bool pool;        /* nodes of a pool of kazoo came directly in the root */
-    bool failed;      /* out of memory */
 };
 
 /* A node that is not ephemeral needs a number of a server at its end. False: it

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks one time at all locks below some paths, by a mirror without watches, or
- * at one lock. */
 #include "model/scan.h"
 
 #include <stdio.h>
@@ -8,6 +6,7 @@
 #include <string.h>
 
 #include "common/escape.h"
+#include "common/grow.h"
 #include "common/lockctl.h"
 #include "common/now.h"
 #include "model/mirror.h"
@@ -38,7 +37,7 @@ int locks_list(const struct lockctl *ctl, const char *const *paths,
     else
         (void)snprintf(detail, SCAN_DETAIL_MAX, "%s", zkr_error_detail());
     if (rc == ZKR_OK)
-        rc = mirror_scan(m, ret_scan);
+        *ret_scan = mirror_scan(m);
     mirror_end(m);
     return rc;
 }
@@ -57,17 +56,16 @@ int scan_some(const struct lockctl *ctl, const struct scan *of,
               const bool *wanted, const struct scan_opts *opts,
               struct scan *ret_scan)
 {
-    const char **paths = calloc(of->count + 1, sizeof(*paths));
-    char detail[SCAN_DETAIL_MAX] = "";
+    const char **paths = enough(calloc(of->count + 1, sizeof(*paths)));
+    char detail[SCAN_DETAIL_MAX];
     size_t n = 0;
-    int rc = ZKR_ENOMEM;
+    int rc;
 
-    for (size_t i = 0; paths != NULL && i < of->count; i++) {
+    for (size_t i = 0; i < of->count; i++) {
         if (wanted[i])
             paths[n++] = of->locks[i].path;
     }
-    if (paths != NULL)
-        rc = locks_list(ctl, paths, n, false, opts, ret_scan, detail);
+    rc = locks_list(ctl, paths, n, false, opts, ret_scan, detail);
     free(paths);
     return rc == ZKR_OK ? 0 : lockctl_fail_error(rc, detail);
 }
@@ -120,11 +118,11 @@ int lock_list(zkr_session *session, const char *path, uint32_t reads,
     struct zkr_participants *list = NULL;
     int rc = zkr_participants_list(session, path, &opts, &list);
 
-    if (rc == ZKR_OK)
-        rc = lock_of(path, list, clock_wall_ms(), ret_lock);
-    if (rc == ZKR_OK)
-        ret_lock->cut = ret_lock->total > opts.limit;
-    return rc;
+    if (rc != ZKR_OK)
+        return rc;
+    *ret_lock = lock_of(path, list, clock_wall_ms());
+    ret_lock->cut = ret_lock->total > opts.limit;
+    return ZKR_OK;
 }
 
 static bool is_semaphore(zkr_session *session, const char *path)
@@ -184,15 +182,6 @@ static int fail_no_lock(const struct lock *lock)
                         text, lock->listed, text);
 }
 
-static int missing_lock(const char *path, struct lock *ret_lock)
-{
-    *ret_lock = (struct lock){ .path = strdup(path),
-                               .held_ms = -1,
-                               .longest_wait_ms = -1,
-                               .at_ms = clock_wall_ms() };
-    return ret_lock->path == NULL ? lockctl_fail_zkr(ZKR_ENOMEM) : 0;
-}
-
 /* What counts is not `total`: a node that has gone since then may have been a
  * contender. */
 static bool is_lock(const struct lock *lock, unsigned allowed)
@@ -211,12 +200,13 @@ int scan_lock(zkr_session *session, const char *path, uint32_t reads,
 
     path = scan_whole(session, path, room);
     rc = lock_list(session, path, reads, 0, &lock);
-    if (rc == ZKR_ZNONODE)
-        return (allowed & (SCAN_MISSING | SCAN_ANY)) != 0
-                   ? missing_lock(path, ret_lock)
-                   : fail_missing(session, path);
+    if (rc == ZKR_ZNONODE && (allowed & (SCAN_MISSING | SCAN_ANY)) != 0) {
+        *ret_lock = lock_of(path, NULL, clock_wall_ms());
+        return 0;
+    }
     if (rc != ZKR_OK)
-        return lockctl_fail_zkr(rc);
+        return rc == ZKR_ZNONODE ? fail_missing(session, path)
+                                 : lockctl_fail_zkr(rc);
     if (is_lock(&lock, allowed)) {
         *ret_lock = lock;
         return 0;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sessions of a picture: which of them watches what, what becomes of their
- * connections, and whose callback has the picture. */
 #include "model/sessions.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/grow.h"
 #include "common/now.h"
 #include "model/tree.h"
 
@@ -162,11 +161,9 @@ int session_watch(struct znode *z, enum zkr_watch_what what, zkr_watch_fn fn)
 
     if (!has_room(s, z, 1))
         return NO_ROOM;
-    w = calloc(1, sizeof(*w));
-    if (w == NULL || s->tree->over) {
-        free(w);
-        return w == NULL ? ZKR_ENOMEM : ZKR_ECLOSED;
-    }
+    if (s->tree->over)
+        return ZKR_ECLOSED;
+    w = enough(calloc(1, sizeof(*w)));
     w->session = s; /* the callback may run at once, and waits for the mutex */
     w->z = z;
     session_sync(s);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a snapshot of a server: all nodes, as they were around one moment. */
 #include "model/snapshot.h"
 
 #include <errno.h>
@@ -105,11 +104,9 @@ static void take_path(struct snapshot *s, struct node *node)
     int64_t length = take_number(s, 4);
 
     expect(s, length >= 0 && length <= PATH_MAX_BYTES);
-    if (s->failure == NULL &&
-        !grow_block(&s->path, &s->room, (size_t)length + 1))
-        fail(s, strerror(ENOMEM));
     if (s->failure != NULL)
         return;
+    grow_block(&s->path, &s->room, (size_t)length + 1);
     take(s, s->path, (size_t)length);
     node->path = (struct bytes){ s->path, (size_t)length };
     expect(s, memchr(s->path, '\0', (size_t)length) == NULL);

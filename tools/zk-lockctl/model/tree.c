@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The znodes of the picture that a mirror keeps, and what it asks the servers
- * to keep them up to date. */
 #include "model/tree.h"
 
 #include <stdio.h>
@@ -32,11 +30,6 @@ static const int64_t DUE_NOW = 0, NEVER_DUE = INT64_MAX;
 static void watch_dir(struct znode *z);
 static void ask(struct znode *z);
 static void drop(struct znode *z);
-
-static void out_of_memory(struct mirror *t)
-{
-    t->error = ZKR_ENOMEM;
-}
 
 /* --- news --- */
 
@@ -140,13 +133,8 @@ static int64_t left_ms(const struct mirror *t)
 /* Its path is freed with it. */
 static struct znode *new_znode(struct mirror *t, struct znode *in, char *path)
 {
-    struct znode *z = path == NULL ? NULL : calloc(1, sizeof(*z));
+    struct znode *z = enough(calloc(1, sizeof(*z)));
 
-    if (z == NULL) {
-        free(path);
-        out_of_memory(t);
-        return NULL;
-    }
     z->tree = t;
     z->in = in;
     z->session = in == NULL ? &t->sessions[0] : in->session;
@@ -161,11 +149,10 @@ static struct znode *new_znode(struct mirror *t, struct znode *in, char *path)
 static struct znode *new_kid(struct znode *in, const char *name)
 {
     size_t size = strlen(in->path) + strlen(name) + 2;
-    char *path = malloc(size);
+    char *path = enough(malloc(size));
 
-    if (path != NULL)
-        (void)snprintf(path, size, "%s/%s",
-                       strcmp(in->path, "/") == 0 ? "" : in->path, name);
+    (void)snprintf(path, size, "%s/%s",
+                   strcmp(in->path, "/") == 0 ? "" : in->path, name);
     return new_znode(in->tree, in, path);
 }
 
@@ -393,8 +380,7 @@ static void take_read(struct znode *z, int error, const struct zkr_reply *reply)
     z->error = z->node.error = error;
     if (error == ZKR_OK) {
         take_stat(z, &reply->stat);
-        if (!node_set_data(&z->node, reply->data, reply->len))
-            out_of_memory(z->tree);
+        node_set_data(&z->node, reply->data, reply->len);
     }
     end_wait(z);
     z->due_ms = next_poll_ms(z->tree);
@@ -443,15 +429,10 @@ struct znode *dir_of_part(const struct znode *z, enum zkr__part part)
  * has told that it is deleted is another one. */
 static size_t merge(struct znode *z, const char **names, size_t count)
 {
-    struct znode **kids = calloc(count + 1, sizeof(struct znode *));
+    struct znode **kids = enough(calloc(count + 1, sizeof(struct znode *)));
     size_t seen = 0;
-    size_t n = 0;
     size_t i = 0;
 
-    if (kids == NULL) {
-        out_of_memory(z->tree);
-        return 0;
-    }
     for (size_t k = 0; k < count; k++) {
         struct znode *kid = NULL;
 
@@ -467,14 +448,13 @@ static size_t merge(struct znode *z, const char **names, size_t count)
             kid = new_kid(z, names[k]);
             seen++;
         }
-        if (kid != NULL)
-            kids[n++] = kid;
+        kids[k] = kid;
     }
     while (i < z->count)
         drop(z->kids[i++]);
     free(z->kids);
     z->kids = kids;
-    z->count = n;
+    z->count = count;
     return seen;
 }
 
@@ -505,11 +485,10 @@ static void drop(struct znode *z)
 static struct zkr_participant *order_names(const struct znode *z,
                                            size_t *ret_count)
 {
-    struct zkr_participant *items = calloc(z->count + 1, sizeof(*items));
+    struct zkr_participant *items =
+        enough(calloc(z->count + 1, sizeof(*items)));
     size_t n = 0;
 
-    if (items == NULL)
-        return NULL;
     for (size_t i = 0; i < z->count; i++) {
         if (!is_part(z->kids[i]->name) && z->kids[i]->error != ZKR_ZNONODE)
             items[n++].name = z->kids[i]->name;
@@ -570,13 +549,8 @@ static void settle_kids(struct znode *z)
     size_t count = 0;
     struct zkr_participant *items = order_names(z, &count);
     bool counts = !z->settled && dir_part(z) == ZKR__PART_PATH;
-    size_t most;
+    size_t most = count_reads(z->tree, items, count);
 
-    if (items == NULL) {
-        out_of_memory(z->tree);
-        return;
-    }
-    most = count_reads(z->tree, items, count);
     for (size_t i = 0; i < count; i++) {
         struct znode *kid = dir_kid(z, items[i].name);
 
@@ -603,14 +577,10 @@ static void settle_kids(struct znode *z)
 
 static void take_list(struct znode *z, const struct zkr_reply *reply)
 {
-    const char **names = malloc((reply->count + 1) * sizeof(*names));
+    const char **names = enough(malloc((reply->count + 1) * sizeof(*names)));
     bool was = z->listed && z->stat.czxid == reply->stat.czxid;
     size_t seen;
 
-    if (names == NULL) {
-        out_of_memory(z->tree);
-        return;
-    }
     for (size_t i = 0; i < reply->count; i++)
         names[i] = reply->names[i];
     sort_array(names, reply->count, sizeof(*names), by_text);
@@ -655,10 +625,10 @@ static void list_leases_too(struct znode *z)
         ask(leases);
 }
 
+/* It fails after a fork only. */
 static void set_pause(struct znode *z)
 {
-    if (zkr_watch_set_pause(z->watch->watch, pause_of(z)) != ZKR_OK)
-        z->tree->error = ZKR_EFORKED; /* it fails for nothing else */
+    (void)!zkr_watch_set_pause(z->watch->watch, pause_of(z));
 }
 
 static void take_children(struct znode *z, const struct zkr_reply *reply)
@@ -782,15 +752,12 @@ static void enter(struct znode *z)
         begin_dir(z);
 }
 
-bool tree_add_root(struct mirror *t, const char *path)
+void tree_add_root(struct mirror *t, const char *path)
 {
-    struct znode *z = new_znode(t, NULL, strdup(path));
+    struct znode *z = new_znode(t, NULL, enough(strdup(path)));
 
-    if (z == NULL)
-        return false;
     t->roots[t->root_count++] = z;
     begin_dir(z);
-    return true;
 }
 
 /* --- answers --- */
@@ -935,28 +902,21 @@ static int by_path(const void *a, const void *b)
     return strcmp((*x)->path, (*y)->path);
 }
 
-bool tree_start(struct mirror *t)
+void tree_start(struct mirror *t)
 {
     struct {
         struct znode **items;
         size_t count;
     } all = { .items = NULL };
-    bool done = true;
 
     t->started = true;
-    for (struct znode *z = t->news.first; done && z != NULL; z = z->next) {
-        done = GROW(&all) != NULL;
-        if (done)
-            all.items[all.count - 1] = z;
-    }
-    if (done) {
-        sort_array(all.items, all.count, sizeof(*all.items), by_path);
-        t->news.end = &t->news.first;
-        for (size_t i = 0; i < all.count; i++)
-            enqueue(&t->news, &all.items[i]->next, all.items[i]);
-    }
+    for (struct znode *z = t->news.first; z != NULL; z = z->next)
+        *(struct znode **)GROW(&all) = z;
+    sort_array(all.items, all.count, sizeof(*all.items), by_path);
+    t->news.end = &t->news.first;
+    for (size_t i = 0; i < all.count; i++)
+        enqueue(&t->news, &all.items[i]->next, all.items[i]);
     free(all.items);
-    return done;
 }
 
 struct znode *tree_next_news(struct mirror *t)

@@ -116,12 +116,12 @@ struct mirror {
     struct znode_queue reads; /* of data, before the lists */
     struct znode_queue lists;
     struct znode_queue news;
-    size_t polled;   /* znodes without a watch, at the last tick */
-    int64_t tick_ms; /* the last */
-    unsigned cut;    /* enum tree_cut */
-    int64_t end_ms;  /* one time */
-    bool late;       /* the time was over */
-    int error;       /* ZKR_ENOMEM; one time also that of a request */
+    size_t polled;                /* znodes without a watch, at the last tick */
+    int64_t tick_ms;              /* the last */
+    unsigned cut;                 /* enum tree_cut */
+    int64_t end_ms;               /* one time */
+    bool late;                    /* the time was over */
+    int error;                    /* of a request, one time */
     char detail[SCAN_DETAIL_MAX]; /* the sentence of that error */
     int64_t heard_ms;
     uint64_t breaks;
@@ -131,8 +131,8 @@ struct mirror {
     int64_t since_ms; /* of a break that was not taken; 0: none */
 };
 
-/* Begins to watch the path, or will list it. False: out of memory. */
-bool tree_add_root(struct mirror *tree, const char *path);
+/* Begins to watch the path, or will list it. */
+void tree_add_root(struct mirror *tree, const char *path);
 /* Without a request under way; the sessions were closed. */
 void tree_done(struct mirror *tree);
 
@@ -140,8 +140,8 @@ void tree_done(struct mirror *tree);
 void tree_ask(struct mirror *tree);
 
 /* What was there before now was there at the start; its news are put into the
- * order of the paths. False: out of memory. */
-bool tree_start(struct mirror *tree);
+ * order of the paths. */
+void tree_start(struct mirror *tree);
 /* Takes the first news off the list that are ready; NULL. */
 struct znode *tree_next_news(struct mirror *tree);
 /* Its children are taken; those that were deleted unread are missed later. */

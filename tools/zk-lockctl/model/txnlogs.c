@@ -67,8 +67,7 @@ int txnlog_next(struct txnlog *log, struct txn *ret_txn)
     if (sum > UINT32_MAX || length < TXN_HEADER || length > INT32_MAX ||
         (length >= log->room && !fits(log, length + 1)))
         return end_damaged(log);
-    if (!grow_block(&log->body, &log->room, length + 1))
-        return -ENOMEM;
+    grow_block(&log->body, &log->room, length + 1);
     if (fread(log->body, 1, length + 1, log->file) != length + 1 ||
         !is_record(log, sum, length, ret_txn))
         return end_damaged(log);
@@ -152,20 +151,10 @@ static enum file_kind kind_of(const char *name, int64_t *ret_zxid)
                : KIND_OTHER;
 }
 
-static int append(struct txnlogs *logs, enum file_kind kind, const char *path,
-                  int64_t zxid)
+static int append(struct txnlogs_list *list, const char *path, int64_t zxid)
 {
-    char *copy = strdup(path);
-    struct txnlogs_file *file = copy == NULL       ? NULL
-                                : kind == KIND_LOG ? GROW(&logs->logs)
-                                                   : GROW(&logs->snapshots);
-
-    if (file == NULL) {
-        free(copy);
-        return lockctl_fail_error(ZKR_ENOMEM, "");
-    }
-    file->path = copy;
-    file->zxid = zxid;
+    *(struct txnlogs_file *)GROW(list) =
+        (struct txnlogs_file){ enough(strdup(path)), zxid };
     return 0;
 }
 
@@ -187,8 +176,8 @@ static int add_file(struct txnlogs *logs, const char *path)
     txnlog_close(&log);
     if (error != 0 && kind != KIND_SNAPSHOT)
         return fail_strange(path);
-    return append(logs, error == 0 ? KIND_LOG : KIND_SNAPSHOT, path,
-                  error == 0 ? txn.zxid : zxid);
+    return error == 0 ? append(&logs->logs, path, txn.zxid)
+                      : append(&logs->snapshots, path, zxid);
 }
 
 /* A file of no bytes is one that a server has just begun. */
@@ -206,7 +195,10 @@ static int add_entry(struct txnlogs *logs, const char *dir, const char *name)
         return fail(dir, strerror(ENAMETOOLONG), EX_NOINPUT);
     if (stat(path, &st) != 0)
         return errno == ENOENT ? 0 : fail_errno(path, errno); /* purged */
-    return st.st_size == 0 ? 0 : append(logs, kind, path, zxid);
+    return st.st_size == 0
+               ? 0
+               : append(kind == KIND_LOG ? &logs->logs : &logs->snapshots, path,
+                        zxid);
 }
 
 static int add_entries(struct txnlogs *logs, const char *path)
@@ -255,9 +247,8 @@ int txnlogs_add(struct txnlogs *logs, const char *path)
 
 static void list_done(struct txnlogs_list *list)
 {
-    for (size_t i = 0; i < list->count; i++) {
+    for (size_t i = 0; i < list->count; i++)
         free(list->items[i].path);
-    }
     free(list->items);
 }
 
@@ -381,4 +372,137 @@ int txnlogs_play(struct txnlogs *logs, const struct player *player)
     if (p.zxid != 0 || logs->logs.count == 0)
         return 0;
     return lockctl_fail(EX_NOINPUT, "there is no transaction in the logs");
+}
+
+bool txn_read(struct txn *txn, struct bytes bytes)
+{
+    struct wire w = wire_of(bytes);
+
+    txn->session = wire_long(&w);
+    txn->cxid = wire_int(&w);
+    txn->zxid = wire_long(&w);
+    txn->time_ms = wire_long(&w);
+    txn->type = wire_int(&w);
+    txn->body = (struct bytes){ (const char *)w.at, w.left };
+    return !w.failed;
+}
+
+struct reading {
+    const struct txn *txn;
+    change_fn *fn;
+    void *user;
+};
+
+/* False: no server has a node of that path. */
+static bool tell(const struct reading *r, const struct change *change)
+{
+    if (change->path.size == 0 || change->path.at[0] != '/' ||
+        memchr(change->path.at, '\0', change->path.size) != NULL)
+        return false;
+    r->fn(r->txn, change, r->user);
+    return true;
+}
+
+static void skip_acls(struct wire *w)
+{
+    int32_t count = wire_int(w);
+
+    for (int32_t i = 0; i < count && !w->failed; i++) {
+        (void)wire_int(w);
+        (void)wire_bytes(w);
+        (void)wire_bytes(w);
+    }
+}
+
+/* The records that change a node: the fields in their front, of path, data,
+ * ACLs, and whether it is ephemeral. A container, and a node with a time to
+ * live, belong to no session. */
+static const struct form {
+    int32_t type;
+    enum change_kind kind;
+    const char *fields;
+} forms[] = {
+    { TXN_CREATE, CHANGE_CREATE, "pdae" },
+    { TXN_CREATE2, CHANGE_CREATE, "pdae" },
+    { TXN_CREATE_CONTAINER, CHANGE_CREATE, "pda" },
+    { TXN_CREATE_TTL, CHANGE_CREATE, "pda" },
+    { TXN_DELETE, CHANGE_DELETE, "p" },
+    { TXN_DELETE_CONTAINER, CHANGE_DELETE, "p" },
+    { TXN_SET_DATA, CHANGE_WRITE, "pd" },
+    { TXN_RECONFIG, CHANGE_WRITE, "pd" },
+};
+
+static bool read_form(const struct reading *r, const struct form *form,
+                      struct wire *w)
+{
+    struct change c = { .kind = form->kind };
+
+    for (const char *field = form->fields; *field != '\0'; field++) {
+        if (*field == 'p')
+            c.path = wire_bytes(w);
+        else if (*field == 'd')
+            c.data = wire_bytes(w);
+        else if (*field == 'a')
+            skip_acls(w);
+        else
+            c.ephemeral = wire_number(w, 1) != 0;
+    }
+    return !w->failed && tell(r, &c);
+}
+
+/* Servers before 3.6 do not list the nodes; then what follows may be
+ * anything. */
+static bool read_close(const struct reading *r, struct wire *w)
+{
+    struct change c = { .kind = CHANGE_CLOSE };
+    struct wire list = *w;
+    int32_t count = wire_int(&list);
+
+    for (int32_t i = 0; i < count && !list.failed; i++) {
+        c.path = wire_bytes(&list);
+        if (!list.failed)
+            (void)tell(r, &c);
+    }
+    c.path = (struct bytes){ "", 0 };
+    r->fn(r->txn, &c, r->user);
+    return true;
+}
+
+static bool read_one(const struct reading *r, int32_t type, struct wire *w)
+{
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        if (forms[i].type == type)
+            return read_form(r, &forms[i], w);
+    }
+    if (type == TXN_CLOSE_SESSION)
+        return read_close(r, w);
+    return type == TXN_CREATE_SESSION || type == TXN_SET_ACL ||
+           type == TXN_CHECK || type == TXN_ERROR;
+}
+
+/* Each part is a type and a record. A multi that has failed has errors for
+ * parts. */
+static bool read_multi(const struct reading *r, struct wire *w)
+{
+    int32_t count = wire_int(w);
+    bool known = count >= 0;
+
+    for (int32_t i = 0; i < count && !w->failed; i++) {
+        int32_t type = wire_int(w);
+        struct bytes body = wire_bytes(w);
+        struct wire part = wire_of(body);
+
+        if (!w->failed)
+            known = read_one(r, type, &part) && known;
+    }
+    return known && !w->failed;
+}
+
+bool txn_changes(const struct txn *txn, change_fn *fn, void *user)
+{
+    const struct reading r = { txn, fn, user };
+    struct wire w = wire_of(txn->body);
+
+    return txn->type == TXN_MULTI ? read_multi(&r, &w)
+                                  : read_one(&r, txn->type, &w);
 }

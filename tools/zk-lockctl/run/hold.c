@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/shell.h"
-#include "model/contender.h"
+#include "common/escape.h"
+#include "model/lock_state.h"
 
 /* -- in the background ---------------------------------------------------- */
 
@@ -47,7 +47,7 @@ static int go_to_background(pid_t front)
 
 /* export NAME='VALUE'; for each variable that tells of a lock. A newline alone
  * would not end a command when the quotes around "$(...)" are missing. */
-static bool write_exports(FILE *code, char *const *env)
+static void write_exports(FILE *code, char *const *env)
 {
     for (; *env != NULL; env++) {
         size_t len = strcspn(*env, "=");
@@ -56,13 +56,10 @@ static bool write_exports(FILE *code, char *const *env)
         if (strncmp(*env, "ZKLOCK_", strlen("ZKLOCK_")) != 0)
             continue;
         value = shell_quote(*env + len + 1);
-        if (value == NULL)
-            return false;
         (void)fprintf(code, "export %.*s=%s;\n", (int)len, *env, value);
         free(value);
     }
     (void)fputs(":;\n", code);
-    return true;
 }
 
 static bool write_all(int fd, const char *text, size_t size)
@@ -87,9 +84,11 @@ static int print_code(const struct run *run)
     size_t size = 0;
     FILE *code = open_memstream(&text, &size);
     char **env = run_env_new(run);
-    bool written = code != NULL && env != NULL && write_exports(code, env);
+    bool written = code != NULL && env != NULL;
     int result = 0;
 
+    if (written)
+        write_exports(code, env);
     free(env);
     if (code != NULL && fclose(code) != 0)
         written = false;

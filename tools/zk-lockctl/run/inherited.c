@@ -12,7 +12,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "common/one_signal.h"
+#include "common/stop.h"
 
 /* -- descriptors ---------------------------------------------------------- */
 

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decides what happens to the command at which instant, so that it is dead
- * before anybody else can hold the lock. Pure. */
 #include "run/policy.h"
 
 enum { SHORTEST_SLEEP_MS = 10, GRACE_ENOUGH_MS = 5000 };

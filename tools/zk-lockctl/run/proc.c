@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes, as /proc has them. */
 #include "run/proc.h"
 
 #include <dirent.h>

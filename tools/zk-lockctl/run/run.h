@@ -8,9 +8,9 @@
 
 #include "common/lockctl.h"
 #include "common/now.h"
-#include "run/around.h"
 #include "run/child.h"
 #include "run/claiming.h"
+#include "run/desk.h"
 #include "run/policy.h"
 
 enum {
@@ -76,9 +76,6 @@ struct run {
     struct turn turn; /* the present one */
 };
 
-/* connect.c: 0, or an exit code after it was said why not. */
-int run_connect(struct run *run);
-
 /* turn.c: the claim, the command, the release; the exit code. */
 int run_all(struct run *run);
 
@@ -121,20 +118,6 @@ int run_work(struct run *run);
  * it. Returns the code. */
 int run_tell(const struct run *run, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-enum run_holder {
-    HOLDER_SAID,
-    HOLDER_NONE,   /* nobody has it, or nothing can be said of it */
-    HOLDER_SILENT, /* the servers do not answer */
-};
-
-enum { SAID_NOBODY = -1 }; /* no token */
-
-/* say_holder.c: who holds the lock that we wait for, and how many wait before
- * us, on stderr, after `what`; unless that holder has the token `said`, which
- * becomes that of the holder. */
-enum run_holder run_say_holder(struct lockctl *ctl, const struct wanted *wanted,
-                               const char *what, int64_t *said);
 
 /* env.c: our environment and ZKLOCK_PATH and so on, which are overwritten by
  * the next call; to be freed. NULL when out of memory. */

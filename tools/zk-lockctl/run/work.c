@@ -45,7 +45,7 @@ static void note_on_desk(struct desk *desk, const char *text)
 int run_tell(const struct run *run, int code, const char *format, ...)
 {
     bool told = run->hold != NULL && run->turn.worked;
-    char text[WHY_LOST_MAX + 128];
+    char text[WHY_LOST_MAX + LOCKCTL_WHY_MAX];
     va_list args;
 
     va_start(args, format);
@@ -85,13 +85,16 @@ static void say_refused(struct work *w)
 /* A shell is told of losses only. */
 static void say_state(struct work *w, const struct policy_view *view)
 {
+    char why[LOCKCTL_WHY_MAX];
+
     if (view->state == w->state || w->hold != NULL)
         return;
     if (view->state == ZKR_GRANT_SUSPENDED)
         (void)run_tell(w->run, 0,
                        "no answer from the servers; the lock is ours for "
-                       "another %lld ms",
-                       (long long)(view->valid_until_ms - view->now_ms));
+                       "another %lld ms%s",
+                       (long long)(view->valid_until_ms - view->now_ms),
+                       lockctl_why(w->run->ctl, why));
     if (view->state == ZKR_GRANT_HELD)
         (void)run_tell(w->run, 0, "the servers answer; the lock is still ours");
     w->state = view->state;
@@ -102,14 +105,15 @@ static void say_end(const struct work *w, int sig, enum policy_action action,
                     const struct policy_view *view)
 {
     char why[WHY_LOST_MAX];
+    char cause[LOCKCTL_WHY_MAX];
 
     if (action == POLICY_SEND_TERM)
         (void)run_tell(w->run, EX_LOST,
                        "%sno answer from the servers, and the lease ends in "
-                       "%lld ms%s",
+                       "%lld ms%s%s",
                        w->hold != NULL ? "LOCK LOST: " : "",
                        (long long)(view->valid_until_ms - view->now_ms),
-                       whom(w, sig));
+                       lockctl_why(w->run->ctl, cause), whom(w, sig));
     else
         (void)run_tell(w->run, EX_LOST, "LOCK LOST: %s%s",
                        policy_is_ours(view) ? "zk-lockctl did not run until "

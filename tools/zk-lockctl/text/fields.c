@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the fields of an item: as text, and as JSON. */
 #include "text/fields.h"
 
 #include <stdio.h>
@@ -154,34 +153,29 @@ static json_t *value_of(const struct field *f, const void *item,
     return text[0] == '\0' ? json_null() : json_text(text, strlen(text));
 }
 
-static bool add_fields(json_t *all, const struct field *fields,
+static void add_fields(json_t *all, const struct field *fields,
                        const void *item)
 {
     for (const struct field *f = fields; !field_is_end(f); f++) {
         const void *place = place_of(f, item);
 
-        if ((f->lacking &&
-             (place == NULL || (f->word != NULL && f->word(item) == NULL))) ||
-            (f->key == NULL && f->kind == NULL))
+        if (f->lacking &&
+            (place == NULL || (f->word != NULL && f->word(item) == NULL)))
             continue;
-        if (f->key == NULL ? !add_fields(all, f->kind->fields, place)
-                           : json_object_set_new(all, f->key,
-                                                 value_of(f, item, place)) != 0)
-            return false;
+        if (f->key != NULL)
+            (void)json_object_set_new(all, f->key, value_of(f, item, place));
+        else if (f->kind != NULL)
+            add_fields(all, f->kind->fields, place);
     }
-    return true;
 }
 
 json_t *fields_json(const struct field *fields, const void *item)
 {
-    json_t *all = item == NULL ? NULL : json_object();
+    json_t *all = item == NULL ? json_null() : json_object();
 
-    if (item == NULL)
-        return json_null();
-    if (all != NULL && add_fields(all, fields, item))
-        return all;
-    json_decref(all);
-    return NULL;
+    if (item != NULL)
+        add_fields(all, fields, item);
+    return all;
 }
 
 json_t *fields_list(const struct field *fields, const void *items, size_t count,
@@ -189,13 +183,8 @@ json_t *fields_list(const struct field *fields, const void *items, size_t count,
 {
     json_t *list = json_array();
 
-    for (size_t i = 0; i < count; i++) {
-        if (json_array_append_new(
-                list, fields_json(fields, (const char *)items + i * size)) !=
-            0) {
-            json_decref(list);
-            return NULL;
-        }
-    }
+    for (size_t i = 0; i < count; i++)
+        (void)json_array_append_new(
+            list, fields_json(fields, (const char *)items + i * size));
     return list;
 }

@@ -89,7 +89,7 @@ struct rows {
  * of the terminal; which columns are missing for that is said. */
 int rows_print(const struct lockctl *ctl, const struct rows *rows);
 
-/* One item as JSON; NULL: out of memory. An item of NULL is null. */
+/* One item as JSON. An item of NULL is null. */
 json_t *fields_json(const struct field *fields, const void *item);
 /* So many items, an array, of that size. */
 json_t *fields_list(const struct field *fields, const void *items, size_t count,

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table of the fields of items, as wide as a screen: chooses columns, their
- * widths, and cuts texts. */
 #include "text/grid.h"
 
 #include <stdlib.h>
@@ -117,34 +115,19 @@ void grid_start(struct grid *g, const struct field *fields, bool wide)
 
 /* --- rows --- */
 
-static bool keep_cell(struct grid *g, size_t i, const char *text)
-{
-    char *copy = strdup(text);
-    char **cell = copy == NULL ? NULL : GROW(&g->cells);
-    int width = grid_width(text);
-
-    if (cell == NULL) {
-        free(copy);
-        return false;
-    }
-    *cell = copy;
-    if (width > g->wanted[i])
-        g->wanted[i] = width;
-    return true;
-}
-
-bool grid_take(struct grid *g, const void *item)
+void grid_take(struct grid *g, const void *item)
 {
     char room[FIELD_ROOM];
-    bool done = true;
 
-    for (size_t i = 0; done && i < g->count; i++) {
+    for (size_t i = 0; i < g->count; i++) {
         const char *text = item == NULL ? g->columns[i]->column
                                         : field_text(g->columns[i], item, room);
+        char *cell = enough(strdup(text[0] == '\0' ? "-" : text));
 
-        done = keep_cell(g, i, text[0] == '\0' ? "-" : text);
+        *(char **)GROW(&g->cells) = cell;
+        if (grid_width(cell) > g->wanted[i])
+            g->wanted[i] = grid_width(cell);
     }
-    return done;
 }
 
 void grid_forget(struct grid *g)

@@ -29,8 +29,8 @@ void grid_start(struct grid *grid, const struct field *fields, bool wide);
 /* One more column; false: there are too many. */
 bool grid_add(struct grid *grid, const struct field *column);
 
-/* The next row; NULL: the names of the columns. False: out of memory. */
-bool grid_take(struct grid *grid, const void *item);
+/* The next row; NULL: the names of the columns. */
+void grid_take(struct grid *grid, const void *item);
 /* Forgets the rows, and keeps how wide they were: so columns do not jump. */
 void grid_forget(struct grid *grid);
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes locks as metrics, in the text format of Prometheus. Pure. */
 #include "text/metrics.h"
 
 #include <inttypes.h>

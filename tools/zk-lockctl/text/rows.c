@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "common/grow.h"
 #include "text/envelope.h"
 #include "text/fields.h"
 #include "text/grid.h"
@@ -114,44 +115,44 @@ static int print_table(const struct lockctl *ctl, const struct rows *rows)
     struct grid grid;
     int code = choose(
         ctl, &grid, rows->columns != NULL ? rows->columns : rows->kind->fields);
-    bool done;
 
     if (code != 0)
         return code;
-    done = grid_take(&grid, NULL);
-    for (size_t i = 0; done && i < rows->count; i++)
-        done = grid_take(&grid, item_at(rows, i));
-    if (done && rows->head != NULL)
+    grid_take(&grid, NULL);
+    for (size_t i = 0; i < rows->count; i++)
+        grid_take(&grid, item_at(rows, i));
+    if (rows->head != NULL)
         rows->head(rows->of);
     if (fits_terminal(ctl))
         grid_fit(&grid, terminal_width());
     else
         grid_spread(&grid);
-    for (size_t i = 0; done && rows->count > 0 && i <= rows->count; i++) {
+    for (size_t i = 0; rows->count > 0 && i <= rows->count; i++) {
         grid_write(&grid, i, stdout);
         (void)putchar('\n');
     }
-    if (done && fflush(stdout) == 0)
+    if (fflush(stdout) == 0)
         say_hidden(ctl, &grid);
     grid_forget(&grid);
-    if (!done)
-        return lockctl_fail_error(ZKR_ENOMEM, "");
     return ferror(stdout) == 0
                ? 0
                : lockctl_fail(EX_IOERR, "cannot write the output");
 }
 
+static void *json_memory(size_t size)
+{
+    return enough(malloc(size));
+}
+
 static int print_json(const struct lockctl *ctl, const struct rows *rows)
 {
-    json_t *items = json_array();
+    json_t *items;
 
-    for (size_t i = 0; i < rows->count; i++) {
-        if (json_array_append_new(items, fields_json(rows->kind->fields,
-                                                     item_at(rows, i))) != 0) {
-            json_decref(items);
-            return lockctl_fail_error(ZKR_ENOMEM, "");
-        }
-    }
+    json_set_alloc_funcs(json_memory, free);
+    items = json_array();
+    for (size_t i = 0; i < rows->count; i++)
+        (void)json_array_append_new(
+            items, fields_json(rows->kind->fields, item_at(rows, i)));
     return output_json(ctl, rows->kind->list, rows->at_ms, items, rows->notes);
 }
 

@@ -25,7 +25,7 @@ bool stay_holds_at(const struct stay *stay, int64_t ms);
 int stays_print(const struct lockctl *ctl, const struct past_rows *rows,
                 const struct notes *notes);
 
-/* --- usage.c: how locks were used --- */
+/* --- how locks were used --- */
 
 /* What the grants are counted by. */
 enum usage_by {

@@ -3,13 +3,18 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/signalfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/escape.h"
 #include "common/now.h"
-#include "common/one_signal.h"
 #include "common/stop.h"
+#include "common/words.h"
 #include "model/mirror.h"
 #include "top/screen.h"
 #include "top/top.h"
@@ -39,7 +44,6 @@ struct live {
     char ensemble[ENSEMBLE_MAX];
     char error[1024];
     bool quit;
-    int code;
 };
 
 static void draw(struct live *l)
@@ -55,13 +59,9 @@ static void draw(struct live *l)
         .interval_ms = l->interval_ms,
     };
 
-    if ((size.width != l->picture.size.width ||
-         size.height != l->picture.size.height) &&
-        !top_picture_resize(&l->picture, size)) {
-        l->quit = true;
-        l->code = EX_SOFTWARE;
-        return;
-    }
+    if (size.width != l->picture.size.width ||
+        size.height != l->picture.size.height)
+        top_picture_resize(&l->picture, size);
     top_view_settle(l->view, &l->model, top_picture_page(&l->picture));
     top_picture_draw(&l->picture, l->view, &l->model, &status);
     top_screen_paint(&l->picture);
@@ -103,7 +103,7 @@ static void note_missing(const char *root, struct scan *scan)
 static void on_look(struct live *l)
 {
     char detail[SCAN_DETAIL_MAX] = "";
-    struct scan scan = { .locks = NULL };
+    struct scan scan;
     int64_t now_ms = clock_now_ms();
     int rc = ZKR_OK;
 
@@ -118,14 +118,12 @@ static void on_look(struct live *l)
         return;
     if (l->mirror != NULL)
         (void)mirror_tick(l->mirror);
-    if (rc == ZKR_OK)
-        rc = mirror_scan(l->mirror, &scan);
     l->error[0] = '\0';
     if (rc == ZKR_OK) {
+        scan = mirror_scan(l->mirror);
         note_missing(l->root, &scan);
         l->took_ms = clock_now_ms() - l->began_ms;
-        rc = top_model_take(&l->model, &scan) ? ZKR_OK : ZKR_ENOMEM;
-        scan_done(&scan);
+        top_model_take(&l->model, &scan);
     }
     l->began_ms = 0;
     l->due_ms = clock_now_ms() + l->interval_ms;
@@ -145,7 +143,125 @@ static void on_connection(struct live *l)
     l->quit = l->quit || lockctl_is_over(l->ctl);
 }
 
-/* --- what the user wants done --- */
+/* --- what the user wants done: another verb has the terminal meanwhile --- */
+
+enum { ARGS_MAX = SETTING_COUNT + 8, OPTION_ROOM = 4096 };
+
+/* The command line of a verb; the ensemble is that of top, whichever way it was
+ * named. In static memory, as there is one at a time. */
+static char **arguments(const struct lockctl *ctl, const struct top_act *act)
+{
+    static char settings[SETTING_COUNT][OPTION_ROOM];
+    static char token[WORD_MAX];
+    static const char *args[ARGS_MAX];
+    size_t n = 0;
+
+    args[n++] = "zk-lockctl";
+    args[n++] = act->verb;
+    for (enum setting i = 0; i < SETTING_COUNT; i++) {
+        if (ctl->settings[i] == NULL)
+            continue;
+        (void)snprintf(settings[i], OPTION_ROOM, "--%s=%s",
+                       setting_options[i].name, ctl->settings[i]);
+        args[n++] = settings[i];
+    }
+    if (act->token != 0) {
+        args[n++] = "--token";
+        args[n++] = word_token(act->token, token);
+    }
+    args[n++] = "--";
+    args[n++] = act->path;
+    args[n] = NULL;
+    return (char **)(uintptr_t)args;
+}
+
+/* As the user would type it; the path was chosen by others. */
+static void show(const struct top_act *act)
+{
+    char *word = shell_path(act->path);
+    char token[WORD_MAX];
+
+    (void)printf("\n$ zk-lockctl %s", act->verb);
+    if (act->token != 0)
+        (void)printf(" --token %s", word_token(act->token, token));
+    (void)printf(" %s\n", word);
+    free(word);
+}
+
+/* True when the user has pressed Enter and nothing else. */
+static bool wait_for_enter(const char *question, int signals)
+{
+    struct pollfd fds[] = {
+        { .fd = STDIN_FILENO, .events = POLLIN },
+        { .fd = signals, .events = POLLIN },
+    };
+    char line[256];
+
+    (void)printf("%s", question);
+    (void)fflush(stdout);
+    while (poll(fds, 2, -1) < 0)
+        continue;
+    return fds[1].revents == 0 && read(STDIN_FILENO, line, sizeof(line)) == 1 &&
+           line[0] == '\n';
+}
+
+/* A user who stops the command stops us with it, and continues both. */
+static void wait_for_end(pid_t pid)
+{
+    int status;
+
+    while (waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status))
+        (void)raise(SIGSTOP);
+}
+
+/* Those that came meanwhile were for the command, but for TERM and HUP: true.
+ */
+static bool is_told_to_end(int signals)
+{
+    struct signalfd_siginfo info;
+    bool told = false;
+
+    while (read(signals, &info, sizeof(info)) == (ssize_t)sizeof(info))
+        told = told || info.ssi_signo == SIGTERM || info.ssi_signo == SIGHUP;
+    return told;
+}
+
+static void run_verb(char **args, const sigset_t *mask)
+{
+    posix_spawnattr_t attr;
+    pid_t pid;
+    int error;
+
+    (void)posix_spawnattr_init(&attr);
+    (void)posix_spawnattr_setsigmask(&attr, mask);
+    (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+    error = posix_spawn(&pid, "/proc/self/exe", NULL, &attr, args, environ);
+    (void)posix_spawnattr_destroy(&attr);
+    if (error == 0)
+        wait_for_end(pid);
+    else
+        (void)printf("it cannot be started: %s\n", strerror(error));
+}
+
+/* Leaves the screen, shows the command, and runs it when the user presses
+ * Enter. True: top is to end. */
+static bool hand_over(const struct lockctl *ctl, const struct top_act *act,
+                      int signals, const sigset_t *mask)
+{
+    char **args = arguments(ctl, act);
+    bool told = false;
+
+    top_screen_end();
+    show(act);
+    if (wait_for_enter("Enter runs it, anything else does not: ", signals)) {
+        run_verb(args, mask);
+        told = is_told_to_end(signals);
+        if (!told)
+            (void)wait_for_enter("Enter goes back to top: ", signals);
+    }
+    top_screen_restore();
+    return is_told_to_end(signals) || told;
+}
 
 static void act(struct live *l)
 {
@@ -197,7 +313,7 @@ static void on_signals(struct live *l)
 }
 
 /* Returns false when the terminal has gone. */
-static bool wait(const struct live *l)
+static bool await(const struct live *l)
 {
     struct pollfd fds[] = {
         { .fd = STDIN_FILENO, .events = POLLIN },
@@ -223,7 +339,7 @@ static void go_on(struct live *l)
         on_keys(l);
         if (!l->quit)
             draw(l);
-    } while (!l->quit && wait(l));
+    } while (!l->quit && await(l));
 }
 
 /* --- beginning and end --- */
@@ -248,15 +364,6 @@ static void give_signals_back(struct live *l)
     if (l->signals >= 0)
         (void)close(l->signals);
     (void)pthread_sigmask(SIG_SETMASK, &l->before, NULL);
-}
-
-/* Says why it ends without the user's wish. */
-static void explain(struct live *l)
-{
-    if (l->code != 0)
-        (void)lockctl_fail_error(ZKR_ENOMEM, "");
-    else if (lockctl_is_over(l->ctl))
-        l->code = lockctl_fail_over(l->ctl);
 }
 
 /* Closing the session waits for its server, and the user does not. */
@@ -288,6 +395,7 @@ int top_live(struct top_opts *opts)
         .took_ms = -1,
         .signals = -1,
     };
+    int code;
 
     if (!take_signals(&l) ||
         !top_screen_start(lockctl_env("NO_COLOR") == NULL)) {
@@ -297,7 +405,7 @@ int top_live(struct top_opts *opts)
     (void)lockctl_ensemble(l.ctl, l.ensemble);
     go_on(&l);
     top_screen_end();
-    explain(&l);
+    code = lockctl_is_over(l.ctl) ? lockctl_fail_over(l.ctl) : 0;
     done(&l);
-    return l.code;
+    return code;
 }

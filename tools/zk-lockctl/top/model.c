@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps what top knows of the locks, in the order that the user wants. */
 #include "top/model.h"
 
 #include <stdlib.h>
@@ -57,8 +56,6 @@ static struct top_owner *find_owner(struct top_owners *owners, const char *who)
             return &owners->items[i];
     }
     added = GROW(owners);
-    if (added == NULL)
-        return NULL;
     added->held_ms = added->longest_ms = -1;
     (void)strcpy(added->who, who);
     return added;
@@ -78,8 +75,8 @@ static bool was_met(const struct lock *lock, const struct contender *c)
     return false;
 }
 
-/* Adds the holders of a lock. False: out of memory. */
-static bool add_holders(struct top_owners *owners, const struct lock *lock)
+/* Adds the holders of a lock. */
+static void add_holders(struct top_owners *owners, const struct lock *lock)
 {
     for (size_t i = 0; i < lock->listed; i++) {
         const struct contender *c = &lock->items[i];
@@ -89,15 +86,12 @@ static bool add_holders(struct top_owners *owners, const struct lock *lock)
         if (!c->node->holds || was_met(lock, c))
             continue;
         o = find_owner(owners, contender_who(c, who));
-        if (o == NULL)
-            return false;
         o->locks++;
         o->waiters += lock->waiters;
         o->held_ms = larger(o->held_ms, c->age_ms);
         if (lock->waiters > 0)
             o->longest_ms = larger(o->longest_ms, lock->longest_wait_ms);
     }
-    return true;
 }
 
 static int compare_owners(const void *a, const void *b)
@@ -131,20 +125,18 @@ static struct top_totals add_up(const struct scan *scan)
     return t;
 }
 
-bool top_model_take(struct top_model *model, struct scan *scan)
+void top_model_take(struct top_model *model, struct scan *scan)
 {
     struct top_owners *owners = &model->owners;
-    bool done = true;
 
     top_model_done(model);
     model->scan = *scan;
     *scan = (struct scan){ .locks = NULL };
-    for (size_t i = 0; done && i < model->scan.count; i++)
-        done = add_holders(owners, &model->scan.locks[i]);
+    for (size_t i = 0; i < model->scan.count; i++)
+        add_holders(owners, &model->scan.locks[i]);
     sort_array(owners->items, owners->count, sizeof(*owners->items),
                compare_owners);
     model->totals = add_up(&model->scan);
-    return done;
 }
 
 void top_model_done(struct top_model *model)
@@ -209,23 +201,20 @@ static bool passes(const struct lock *lock, const char *filter)
            is_held_by(lock, filter);
 }
 
-bool top_model_arrange(struct top_model *model, const struct top_order *order)
+void top_model_arrange(struct top_model *model, const struct top_order *order)
 {
     const struct scan *scan = &model->scan;
     struct top_order by = *order;
 
     free(model->shown);
     model->shown_count = 0;
-    model->shown = calloc(scan->count + 1, sizeof(*model->shown));
-    if (model->shown == NULL)
-        return false;
+    model->shown = enough(calloc(scan->count + 1, sizeof(*model->shown)));
     for (size_t i = 0; i < scan->count; i++) {
         if (passes(&scan->locks[i], order->filter))
             model->shown[model->shown_count++] = &scan->locks[i];
     }
     qsort_r(model->shown, model->shown_count, sizeof(*model->shown), compare,
             &by);
-    return true;
 }
 
 size_t top_model_find(const struct top_model *model, const char *path)

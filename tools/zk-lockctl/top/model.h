@@ -58,12 +58,11 @@ struct top_model {
     struct top_totals totals;
 };
 
-/* Takes the next look, with the contents of the scan. Returns false when out of
- * memory. */
-bool top_model_take(struct top_model *model, struct scan *scan);
+/* Takes the next look, with the contents of the scan. */
+void top_model_take(struct top_model *model, struct scan *scan);
 
-/* Sets `shown`. False: out of memory. */
-bool top_model_arrange(struct top_model *model, const struct top_order *order);
+/* Sets `shown`. */
+void top_model_arrange(struct top_model *model, const struct top_order *order);
 
 /* Returns the index of a lock in `shown`, or shown_count when it is not
  * there. */

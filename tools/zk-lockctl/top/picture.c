@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/escape.h"
+#include "common/grow.h"
 #include "text/lock_fields.h"
 
 #define COUNT(items) ((int)(sizeof(items) / sizeof((items)[0])))
@@ -267,19 +268,18 @@ static void draw_list(const struct drawing *d, struct list shown, size_t page)
     size_t first = list->cursor->first;
     size_t end = first + page < list->count ? first + page : list->count;
     struct top_line *names = &d->lines[HEADS];
-    bool done = grid_take(list->grid, NULL);
 
-    for (size_t i = first; done && i < end; i++)
-        done = grid_take(list->grid, item_at(list, i));
+    grid_take(list->grid, NULL);
+    for (size_t i = first; i < end; i++)
+        grid_take(list->grid, item_at(list, i));
     grid_fit(list->grid, d->width);
-    for (size_t i = first; done && i < end; i++) {
+    for (size_t i = first; i < end; i++) {
         struct top_line *line = &d->lines[HEAD_LINES + i - first];
 
         write_row(line, list->grid, i - first + 1);
         line->style = style_of(list, i);
     }
-    if (done)
-        write_row(names, list->grid, 0);
+    write_row(names, list->grid, 0);
     names->style = TOP_BAR;
     grid_forget(list->grid);
 }
@@ -368,7 +368,7 @@ static void drop_clients(struct grid *grid)
     grid->count = n;
 }
 
-bool top_picture_resize(struct top_picture *p, struct top_size size)
+void top_picture_resize(struct top_picture *p, struct top_size size)
 {
     top_picture_done(p);
     if (size.height < HEAD_LINES + FOOT_LINES + 1)
@@ -376,12 +376,11 @@ bool top_picture_resize(struct top_picture *p, struct top_size size)
     if (size.width < 1)
         size.width = 1;
     p->size = size;
-    p->lines = calloc((size_t)size.height, sizeof(*p->lines));
+    p->lines = enough(calloc((size_t)size.height, sizeof(*p->lines)));
     grid_start(&p->owners, top_owner_fields, true);
     grid_start(&p->locks, top_fields(), true);
     grid_start(&p->queue, contender_fields, true);
     drop_clients(&p->queue);
-    return p->lines != NULL;
 }
 
 size_t top_picture_page(const struct top_picture *p)

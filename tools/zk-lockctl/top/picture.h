@@ -46,8 +46,7 @@ struct top_picture {
     struct top_line *lines; /* `height` of them */
 };
 
-/* False: out of memory. */
-bool top_picture_resize(struct top_picture *picture, struct top_size size);
+void top_picture_resize(struct top_picture *picture, struct top_size size);
 /* How many lines of a list fit. */
 size_t top_picture_page(const struct top_picture *picture);
 void top_picture_draw(struct top_picture *picture, const struct top_view *view,

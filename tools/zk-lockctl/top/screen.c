@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paints the picture of top on the terminal and reads keys, with ncurses. */
 #include "top/screen.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
  * KEY_*. */
 #include <curses.h>
 
-#include "common/one_signal.h"
+#include "common/stop.h"
 
 enum { GREEN = 1, RED, CYAN };
 
@@ -34,6 +34,7 @@ bool top_screen_start(bool colored)
         (void)endwin();
         return false;
     }
+    (void)atexit(top_screen_end);
     (void)cbreak();
     (void)noecho();
     (void)nonl();
@@ -51,9 +52,11 @@ bool top_screen_start(bool colored)
     return true;
 }
 
+/* Leaving it twice would put the cursor where it was long ago. */
 void top_screen_end(void)
 {
-    (void)endwin();
+    if (!isendwin())
+        (void)endwin();
 }
 
 struct top_size top_screen_size(void)
@@ -155,11 +158,9 @@ void top_screen_resize(void)
     (void)clearok(stdscr, TRUE);
 }
 
-/* Leaving it twice would put the cursor where it was long ago. */
 void top_screen_restore(void)
 {
-    if (!isendwin())
-        (void)endwin();
+    top_screen_end();
     (void)refresh();
     top_screen_resize();
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps what the user of top looks at, and changes it when a key is pressed. */
 #include "top/view.h"
 
 #include <stdio.h>
@@ -7,6 +6,8 @@
 #include <string.h>
 #include <wchar.h>
 #include <wctype.h>
+
+#include "common/grow.h"
 
 /* --- the cursor --- */
 
@@ -99,7 +100,7 @@ static void take_hold(struct top_view *view, const struct top_model *model)
     if (view->mode == TOP_MODE_LOCKS) {
         free(view->path);
         view->path = at > 0 && at < model->shown_count
-                         ? strdup(model->shown[at]->path)
+                         ? enough(strdup(model->shown[at]->path))
                          : NULL;
     } else if (view->mode == TOP_MODE_QUEUE && lock != NULL) {
         view->token =
@@ -113,8 +114,7 @@ void top_view_settle(struct top_view *view, struct top_model *model,
     const struct top_order order = { view->sort, view->reversed, view->filter };
 
     view->page = page > 0 ? page : 1;
-    if (!top_model_arrange(model, &order))
-        return;
+    top_model_arrange(model, &order);
     follow_lock(view, model);
     follow_contender(view, model);
     for (enum top_mode mode = 0; mode < TOP_MODE_HELP; mode++)
@@ -228,7 +228,8 @@ static void enter(struct top_view *view, const struct top_model *model)
         return;
     /* Here it stays with this lock, also with that of the first line. */
     free(view->path);
-    view->path = strdup(model->shown[view->cursors[TOP_MODE_LOCKS].at]->path);
+    view->path =
+        enough(strdup(model->shown[view->cursors[TOP_MODE_LOCKS].at]->path));
     view->cursors[TOP_MODE_QUEUE] = (struct top_cursor){ .at = 0 };
     view->token = 0;
     view->mode = TOP_MODE_QUEUE;

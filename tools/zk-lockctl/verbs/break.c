@@ -13,7 +13,6 @@
 #include "common/words.h"
 #include "model/breaking.h"
 #include "model/cons.h"
-#include "model/revoking.h"
 #include "model/scan.h"
 #include "text/lock_fields.h"
 

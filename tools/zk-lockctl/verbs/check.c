@@ -90,10 +90,9 @@ static int look_again(struct lockctl *ctl, const struct question *q,
 {
     int rc;
 
-    if (!mirror_next(mirror, end_ms, ret_lock, &rc))
-        return rc == ZKR_OK ? scan_lock(ctl->session, q->path, reads(ctl, q),
-                                        SCAN_ANY, ret_lock)
-                            : lockctl_fail_error(rc, "");
+    if (!mirror_next(mirror, end_ms, ret_lock))
+        return scan_lock(ctl->session, q->path, reads(ctl, q), SCAN_ANY,
+                         ret_lock);
     rc = ret_lock->error;
     if (rc == ZKR_OK)
         return 0;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/grow.h"
 #include "common/now.h"
 #include "text/fields.h"
 
@@ -40,7 +41,8 @@ static int print_contexts(const struct lockctl *ctl,
                           const struct notes *notes)
 {
     const char *current = lockctl_name_context(ctl, contexts);
-    struct context_row *entries = calloc(contexts->count + 1, sizeof(*entries));
+    struct context_row *entries =
+        enough(calloc(contexts->count + 1, sizeof(*entries)));
     const struct rows rows = { .kind = &context_kind,
                                .of = entries,
                                .size = sizeof(*entries),
@@ -49,8 +51,6 @@ static int print_contexts(const struct lockctl *ctl,
                                .notes = notes };
     int code;
 
-    if (entries == NULL)
-        return lockctl_fail_error(ZKR_ENOMEM, "");
     for (size_t i = 0; i < contexts->count; i++) {
         const struct context *c = &contexts->items[i];
 

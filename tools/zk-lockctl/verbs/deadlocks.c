@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/shell.h"
+#include "common/escape.h"
 #include "common/words.h"
 #include "model/across.h"
 #include "text/envelope.h"
@@ -57,21 +57,13 @@ static void print_member(const struct deadlock_member *m, int width)
     (void)putchar('\n');
 }
 
-/* The user may paste it into a shell, and others chose these bytes. */
-static void print_shell_path(const char *path)
-{
-    char *word = shell_path(path);
-
-    (void)fputs(word == NULL ? "?" : word, stdout);
-    free(word);
-}
-
 /* The owner that has waited shortest loses least. */
 static void print_cure(const struct deadlock *d)
 {
     const struct deadlock_member *m = d->youngest;
     const struct contender *c = m->held == NULL ? m->waits : m->held;
     const struct lock *lock = m->held == NULL ? m->waits_lock : m->held_lock;
+    char *path = shell_path(lock->path); /* others chose these bytes */
     char who[WHO_MAX];
     char token[WORD_MAX];
     char stop[STOP_MAX];
@@ -85,7 +77,8 @@ static void print_cure(const struct deadlock *d)
     (void)printf("zk-lockctl %s", listens ? "revoke " : "break ");
     if (!listens)
         (void)printf("--token %s ", word_token(c->node->token, token));
-    print_shell_path(lock->path);
+    (void)fputs(path, stdout);
+    free(path);
     if (!listens)
         (void)printf("   (stop %s first: it may not notice)",
                      contender_to_stop(c, "that program", stop));

@@ -61,8 +61,6 @@ static int examine(struct lockctl *ctl, struct across *before,
     look->blind = look->blind || (before == NULL && look->scan.notes.count > 0);
     if (order.ask && look->scan.count > 0) {
         servers = servers_ask(ctl, &look->scan.notes);
-        if (servers == NULL)
-            return lockctl_fail_error(ZKR_ENOMEM, "");
         look->blind = look->blind || !servers->whole;
     }
     check_clocks(servers, look);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hold: keeps locks for the shell that evaluates what it prints. */
+/* hold, release: keep locks for the shell that evaluates what hold prints. */
 #include "verbs/verbs.h"
 
 #include <signal.h>
@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "run/hold.h"
-#include "run/label.h"
 #include "run/options.h"
 
 static const char *const on_loss_words[] = { "term", "kill", "nothing", NULL };
@@ -108,4 +107,22 @@ const struct verb verb_hold = {
             "ends. See\n"
             "zk-lockctl(1).\n",
     .run = hold,
+};
+
+static int release(struct lockctl *ctl, int argc, char **argv)
+{
+    return desk_ask(ctl, true, argc, argv);
+}
+
+const struct verb verb_release = {
+    .name = "release",
+    .usage = "[LOCK]",
+    .summary = "Give back a lock that hold keeps for the shell",
+    .takes = TAKES_FIRST,
+    .help =
+        "LOCK may be left out where the shell has held one only. It answers "
+        "when the\n"
+        "node of the lock is gone: 0; 79 when the lock had been lost "
+        "before.\n",
+    .run = release,
 };

@@ -7,7 +7,6 @@
 
 #include "common/escape.h"
 #include "common/grow.h"
-#include "common/moment.h"
 #include "common/now.h"
 #include "common/words.h"
 #include "model/history.h"
@@ -23,7 +22,6 @@ struct log {
     struct txnlogs logs; /* and all notes */
     struct history history;
     struct past_rows rows; /* with the lock and the moment that are asked for */
-    bool failed;           /* out of memory */
     bool held, gap, present; /* a row is of one who held, of a gap, of one who
                                 is there at the end */
 };
@@ -50,18 +48,12 @@ static void add_stay(struct stay *stay, void *user)
                        : stay->held_ms == 0 ? stay->queued_ms
                                             : stay->held_ms;
 
-    struct stay **added = NULL;
-
-    if (!stay->is_claim && (log->rows.states || stay->held_ms != 0) &&
-        overlaps(log, begin_ms, stay->ended_ms)) {
-        added = GROW(&log->rows);
-        log->failed = log->failed || added == NULL;
-    }
-    if (added == NULL) {
+    if (stay->is_claim || (!log->rows.states && stay->held_ms == 0) ||
+        !overlaps(log, begin_ms, stay->ended_ms)) {
         stay_free(stay);
         return;
     }
-    *added = stay;
+    *(struct stay **)GROW(&log->rows) = stay;
     log->present = log->present || stay->ending == ENDING_NONE;
     log->held = log->held ||
                 (at_ms == 0 ? stay->held_ms != 0 : stay_holds_at(stay, at_ms));
@@ -191,8 +183,6 @@ static int answer(struct log *log)
 {
     int code;
 
-    if (log->failed)
-        return lockctl_fail_error(ZKR_ENOMEM, "");
     log->rows.end_ms = log->history.end_ms;
     sort_array(log->rows.items, log->rows.count, sizeof(*log->rows.items),
                by_begin);
@@ -269,8 +259,7 @@ static int read_logs(struct log *log)
     rc = zkr_hosts_parse(log->ctl->settings[SETTING_SERVERS], &log->hosts);
     if (rc != ZKR_OK)
         return lockctl_fail_zkr(rc);
-    if (!history_init(&log->history, log->hosts->chroot, log->rows.root, &fns))
-        return lockctl_fail_error(ZKR_ENOMEM, "");
+    history_init(&log->history, log->hosts->chroot, log->rows.root, &fns);
     return history_play(&log->history, &log->logs);
 }
 

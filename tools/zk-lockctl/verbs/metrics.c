@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* metrics: writes the locks for Prometheus, once, or to all who ask. */
+#include "common/lockctl.h"
 #include "verbs/verbs.h"
 
+#include <errno.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
 
 #include "common/escape.h"
-#include "common/http.h"
 #include "common/now.h"
 #include "common/stop.h"
 #include "model/mirror.h"
@@ -60,18 +67,24 @@ static int measure(struct lockctl *ctl, const struct metrics_opts *q)
 
 /* --- resident --- */
 
-enum { TICK_MS = 100 };
+enum {
+    TICK_MS = 100,
+    CLIENTS_MAX = 32,
+    IDLE_S = 10,
+    HOST_MAX = 256,
+    AT_MAX = 100
+};
 
 struct board {
     struct lockctl *ctl;
     struct mirror *mirror;
+    struct MHD_Daemon *server; /* NULL: not all locks are known yet */
 };
 
 /* Writes what the picture has. A page asks the servers for nothing: they tell
  * the picture what changes. */
-static void write_board(FILE *page, void *user)
+static void write_board(const struct board *b, FILE *page)
 {
-    const struct board *b = user;
     struct scan scan = { .locks = NULL };
     char detail[SCAN_DETAIL_MAX];
     int64_t began = clock_now_ms();
@@ -79,31 +92,159 @@ static void write_board(FILE *page, void *user)
     int rc;
 
     (void)mirror_is_ready(b->mirror, b->ctl->timeout_ms, &rc, detail);
-    up = rc == ZKR_OK && lockctl_is_connected(b->ctl) &&
-         mirror_scan(b->mirror, &scan) == ZKR_OK;
+    up = rc == ZKR_OK && lockctl_is_connected(b->ctl);
+    if (up)
+        scan = mirror_scan(b->mirror);
     write_all(page, b->ctl, up ? &scan : NULL, clock_now_ms() - began);
     scan_done(&scan);
 }
 
-/* Waits for a moment, and answers who asks. False: it is time to end. */
-static bool attend(struct http *http)
+/* --- by HTTP --- */
+
+static struct MHD_Response *new_page(const struct board *b)
 {
-    if (http == NULL)
+    struct MHD_Response *response;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *page = open_memstream(&text, &size);
+
+    if (page == NULL)
+        return NULL;
+    write_board(b, page);
+    if (fclose(page) != 0)
+        return NULL;
+    response =
+        MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE);
+    if (response != NULL)
+        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+                                      "text/plain; version=0.0.4");
+    return response;
+}
+
+static struct MHD_Response *new_refusal(void)
+{
+    static char text[] = "GET /metrics\n";
+
+    return MHD_create_response_from_buffer(strlen(text), text,
+                                           MHD_RESPMEM_PERSISTENT);
+}
+
+static enum MHD_Result answer(void *user, struct MHD_Connection *connection,
+                              const char *path, const char *method,
+                              const char *version, const char *data,
+                              size_t *data_size, void **of_connection)
+{
+    bool found = strcmp(path, "/metrics") == 0 || strcmp(path, "/") == 0;
+    bool reads = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+    struct MHD_Response *response =
+        found && reads ? new_page(user) : new_refusal();
+    enum MHD_Result queued;
+
+    (void)version;
+    (void)data;
+    (void)data_size;
+    (void)of_connection;
+    if (response == NULL)
+        return MHD_NO;
+    queued = MHD_queue_response(connection,
+                                !reads   ? MHD_HTTP_METHOD_NOT_ALLOWED
+                                : !found ? MHD_HTTP_NOT_FOUND
+                                         : MHD_HTTP_OK,
+                                response);
+    MHD_destroy_response(response);
+    return queued;
+}
+
+static struct MHD_Daemon *start_server(struct board *b,
+                                       const struct addrinfo *a)
+{
+    errno = 0;
+    return MHD_start_daemon(
+        a->ai_family == AF_INET6 ? MHD_USE_IPv6 : MHD_NO_FLAG, 0, NULL, NULL,
+        answer, b, MHD_OPTION_SOCK_ADDR, a->ai_addr,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CLIENTS_MAX,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S, MHD_OPTION_END);
+}
+
+/* "HOST:PORT", "[::1]:PORT" or "PORT". */
+static int look_up(const char *at, struct addrinfo **ret_all)
+{
+    const struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
+                                    .ai_flags = AI_PASSIVE };
+    const char *colon = strrchr(at, ':');
+    char host[HOST_MAX];
+    size_t len = colon == NULL ? 0 : (size_t)(colon - at);
+
+    if (len >= sizeof(host))
+        return EAI_NONAME;
+    memcpy(host, at, len);
+    host[len] = '\0';
+    if (len > 1 && host[0] == '[' && host[len - 1] == ']') {
+        host[len - 1] = '\0';
+        memmove(host, host + 1, len - 1);
+    }
+    return getaddrinfo(host[0] == '\0' ? NULL : host,
+                       colon == NULL ? at : colon + 1, &hints, ret_all);
+}
+
+/* At the first address of these that it may have. */
+static int listen_at(struct board *b, const char *at)
+{
+    struct addrinfo *all = NULL;
+    int error = look_up(at, &all);
+
+    if (error != 0)
+        return lockctl_fail(EX_USAGE, "--listen '%s': %s", at,
+                            gai_strerror(error));
+    for (const struct addrinfo *a = all; a != NULL && b->server == NULL;
+         a = a->ai_next)
+        b->server = start_server(b, a);
+    error = errno;
+    freeaddrinfo(all);
+    return b->server != NULL
+               ? 0
+               : lockctl_fail(EX_CANTCREAT, "--listen '%s': %s", at,
+                              error == 0 ? "no HTTP server" : strerror(error));
+}
+
+static void write_address(const struct board *b, char at[AT_MAX])
+{
+    const union MHD_DaemonInfo *info =
+        MHD_get_daemon_info(b->server, MHD_DAEMON_INFO_LISTEN_FD);
+    struct sockaddr_storage address;
+    socklen_t size = sizeof(address);
+    char host[AT_MAX - 20] = "?";
+    char port[10] = "?";
+
+    if (info != NULL &&
+        getsockname(info->listen_fd, (struct sockaddr *)&address, &size) == 0)
+        (void)getnameinfo((struct sockaddr *)&address, size, host, sizeof(host),
+                          port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV);
+    (void)snprintf(at, AT_MAX, strchr(host, ':') == NULL ? "%s:%s" : "[%s]:%s",
+                   host, port);
+}
+
+/* --- until a signal --- */
+
+/* Waits for a moment, and answers who asks. False: it is time to end. */
+static bool attend(const struct board *b)
+{
+    if (b->server == NULL)
         return stop_wait(TICK_MS);
-    http_run(http, TICK_MS);
+    (void)MHD_run_wait(b->server, TICK_MS);
     return stop_wait(0);
 }
 
 /* Until it is time to end. It is served once all locks are known. */
-static int attend_all(struct board *b, struct http **http)
+static int attend_all(struct board *b)
 {
     char detail[SCAN_DETAIL_MAX];
-    char at[HTTP_AT_MAX];
+    char at[AT_MAX];
     bool said = false;
     int code = 0;
     int rc;
 
-    while (code == 0 && attend(*http)) {
+    while (code == 0 && attend(b)) {
         (void)mirror_tick(b->mirror);
         if (lockctl_is_over(b->ctl))
             return lockctl_fail_error(ZKR_ECLOSED, "");
@@ -111,12 +252,14 @@ static int attend_all(struct board *b, struct http **http)
             lockctl_say(b->ctl, "connection lost, waiting for it");
             said = true;
         }
-        if (*http != NULL ||
+        if (b->server != NULL ||
             !mirror_is_ready(b->mirror, b->ctl->timeout_ms, &rc, detail))
             continue;
-        code = http_start(asked.listen, write_board, b, http, at);
-        if (code == 0)
+        code = listen_at(b, asked.listen);
+        if (code == 0) {
+            write_address(b, at);
             lockctl_say(b->ctl, "serving http://%s/metrics", at);
+        }
     }
     return code;
 }
@@ -130,12 +273,12 @@ static int serve(struct lockctl *ctl, const struct metrics_opts *q)
                                       .look = q->scan,
                                       .pause_ms = TICK_MS };
     struct board board = { .ctl = ctl };
-    struct http *http = NULL;
     int rc = mirror_start(&opts, &board.mirror);
-    int code = rc == ZKR_OK ? attend_all(&board, &http)
+    int code = rc == ZKR_OK ? attend_all(&board)
                             : lockctl_fail_error(rc, zkr_error_detail());
 
-    http_end(http);
+    if (board.server != NULL)
+        MHD_stop_daemon(board.server);
     mirror_close(ctl, board.mirror);
     return code;
 }
@@ -146,8 +289,7 @@ static int serve_until_signal(struct lockctl *ctl, const struct metrics_opts *q)
 
     if (code != 0)
         return code;
-    if (!stop_start())
-        return lockctl_fail_error(ZKR_ENOMEM, "");
+    stop_start();
     code = serve(ctl, q);
     stop_end();
     return code;

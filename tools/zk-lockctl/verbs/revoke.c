@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "common/escape.h"
+#include "common/grow.h"
 #include "common/now.h"
-#include "common/shell.h"
 #include "common/words.h"
-#include "model/revoking.h"
+#include "model/breaking.h"
 #include "model/scan.h"
 #include "text/lock_fields.h"
 
@@ -130,8 +130,7 @@ static void say_next_step(const struct lockctl *ctl, const struct lock *now,
     char stop[STOP_MAX];
     char token[WORD_MAX];
 
-    for (size_t i = 0;
-         path != NULL && (c = next_holder(asked, now, &i)) != NULL;)
+    for (size_t i = 0; (c = next_holder(asked, now, &i)) != NULL;)
         lockctl_say(ctl,
                     "%s has not given it back; stop %s, or: zk-lockctl "
                     "break --token %s %s",
@@ -189,15 +188,14 @@ static int see_to_end(struct lockctl *ctl, const struct asked *asked,
 static int revoke_locks(struct lockctl *ctl, const struct lock *locks,
                         size_t count)
 {
-    struct asked *asked = calloc(count + 1, sizeof(*asked));
+    struct asked *asked = enough(calloc(count + 1, sizeof(*asked)));
     int64_t deadline_ms;
-    int code = asked == NULL ? lockctl_fail_error(ZKR_ENOMEM, "") : 0;
+    int code = 0;
 
     for (size_t i = 0; code == 0 && i < count; i++) {
         asked[i].before = &locks[i];
-        asked[i].items = calloc(locks[i].count + 1, sizeof(*asked[i].items));
-        code = asked[i].items == NULL ? lockctl_fail_error(ZKR_ENOMEM, "")
-                                      : ask(ctl, &asked[i]);
+        asked[i].items = enough(calloc(locks[i].count + 1, sizeof(bool)));
+        code = ask(ctl, &asked[i]);
     }
     deadline_ms = clock_now_ms() + order.wait_ms;
     for (size_t i = 0; i < count && (code == 0 || code == EX_TEMPFAIL); i++) {
@@ -205,7 +203,7 @@ static int revoke_locks(struct lockctl *ctl, const struct lock *locks,
 
         code = code == 0 || one != 0 ? one : code;
     }
-    for (size_t i = 0; asked != NULL && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         free(asked[i].items);
     free(asked);
     return code;

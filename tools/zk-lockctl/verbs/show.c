@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/grow.h"
 #include "common/now.h"
 #include "model/cons.h"
 #include "model/mirror.h"
@@ -107,9 +108,7 @@ static int print_queue(const struct lockctl *ctl, struct view *v)
                          .at_ms = v->lock.at_ms,
                          .notes = &v->notes };
 
-    v->places = calloc(v->shown + 1, sizeof(*v->places));
-    if (v->places == NULL)
-        return lockctl_fail_error(ZKR_ENOMEM, "");
+    v->places = enough(calloc(v->shown + 1, sizeof(*v->places)));
     for (size_t i = 0; i < v->shown; i++)
         v->places[i] = contender_row(&v->lock, &v->lock.items[i], v->servers);
     if (!output_is_json(ctl)) {
@@ -166,8 +165,7 @@ static int show_lock(struct lockctl *ctl, const char *path, struct lock *news)
     if (order.ask)
         v.servers = servers_ask(ctl, &v.notes);
     note_lock(&v);
-    code = order.ask && v.servers == NULL ? lockctl_fail_error(ZKR_ENOMEM, "")
-                                          : print_queue(ctl, &v);
+    code = print_queue(ctl, &v);
     free(v.places);
     lock_done(lock);
     notes_done(&v.notes);
@@ -180,15 +178,12 @@ static int follow(struct lockctl *ctl, const char *path)
 {
     struct mirror *mirror = NULL;
     struct lock lock;
-    int rc = ZKR_OK;
     int code = mirror_follow(ctl, path, order.limit, &mirror);
 
     while (code == 0) {
-        if (mirror_next(mirror, INT64_MAX, &lock, &rc))
-            code = show_lock(ctl, path, &lock);
-        else
-            code = rc == ZKR_OK ? show_lock(ctl, path, NULL)
-                                : lockctl_fail_error(rc, "");
+        bool changed = mirror_next(mirror, INT64_MAX, &lock);
+
+        code = show_lock(ctl, path, changed ? &lock : NULL);
         if (code == EX_DATAERR ||
             (code == EX_UNAVAILABLE && !lockctl_is_over(ctl)))
             code = 0; /* that was said */

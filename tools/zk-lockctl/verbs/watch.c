@@ -208,13 +208,12 @@ static void forget_view(struct watch *w, struct view *view)
 
 /* A lock without contenders need not be kept: it is like one that was never
  * seen. */
-static bool keep_view(struct watch *w, struct view *view)
+static void keep_view(struct watch *w, struct view *view)
 {
-    if (view->lock.count == 0) {
+    if (view->lock.count == 0)
         free_view(view);
-        return true;
-    }
-    return tsearch(view, &w->views, by_path) != NULL;
+    else
+        (void)enough(tsearch(view, &w->views, by_path));
 }
 
 /* --- one change --- */
@@ -232,46 +231,37 @@ static void tell_missed(struct watch *w, const struct news *news)
 }
 
 /* Takes over the lock. A lock that was not kept was free before; with `first`
- * nothing is known of before. Returns false when out of memory. */
-static bool take_news(struct watch *w, struct news *news, bool first)
+ * nothing is known of before. */
+static void take_news(struct watch *w, struct news *news, bool first)
 {
     static const struct view none;
-    struct view *after = calloc(1, sizeof(*after));
+    struct view *after = enough(calloc(1, sizeof(*after)));
     struct view *before;
-    bool told;
 
-    if (after == NULL) {
-        lock_done(&news->lock);
-        return false;
-    }
     after->lock = news->lock;
     before = first ? NULL : find_view(w, after);
     if (before != NULL && news->lock.error != ZKR_OK) {
         free_view(after); /* it may still be as it was */
-        return true;
+        return;
     }
     if (!first)
         tell_missed(w, news);
-    told = events_between(first            ? NULL
-                          : before == NULL ? &none
-                                           : before,
-                          after, first && !w->initial ? NULL : tell, w);
+    events_between(first            ? NULL
+                   : before == NULL ? &none
+                                    : before,
+                   after, first && !w->initial ? NULL : tell, w);
     forget_view(w, before);
-    if (told)
-        return keep_view(w, after);
-    free_view(after);
-    return false;
+    keep_view(w, after);
 }
 
 /* --- look after look --- */
 
 /* The first look is told as one, in the order of the paths. A directory that
  * was busy then has its own, later. */
-static int take_all_news(struct watch *w)
+static void take_all_news(struct watch *w)
 {
     struct news news;
     int64_t since_ms;
-    int rc;
 
     if (!w->begun)
         tell(&(struct event){ .kind = EVENT_BEGIN, .at_ms = clock_wall_ms() },
@@ -282,13 +272,8 @@ static int take_all_news(struct watch *w)
                               .at_ms = clock_wall_ms(),
                               .since_ms = since_ms },
              w);
-    while (mirror_take(w->mirror, &news, &rc)) {
-        if (!take_news(w, &news, news.first)) {
-            rc = ZKR_ENOMEM;
-            break; /* the next call would set it anew */
-        }
-    }
-    return rc == ZKR_OK ? 0 : lockctl_fail_error(rc, "");
+    while (mirror_take(w->mirror, &news))
+        take_news(w, &news, news.first);
 }
 
 /* Each once. */
@@ -312,17 +297,18 @@ static void say_notes(struct watch *w)
 static int next_news(struct watch *w)
 {
     char detail[SCAN_DETAIL_MAX];
-    int code;
     int rc = ZKR_OK;
 
     if (!w->begun &&
         (!lockctl_is_connected(w->ctl) ||
          !mirror_is_ready(w->mirror, w->ctl->timeout_ms, &rc, detail)))
         return 0;
-    code = rc == ZKR_OK ? take_all_news(w) : lockctl_fail_error(rc, detail);
-    if (mirror_tick(w->mirror) && code == 0)
+    if (rc != ZKR_OK)
+        return lockctl_fail_error(rc, detail);
+    take_all_news(w);
+    if (mirror_tick(w->mirror))
         say_notes(w);
-    return code;
+    return 0;
 }
 
 static int look(struct watch *w)
@@ -397,8 +383,7 @@ static int start(struct watch *w)
 
     if (code != 0)
         return code;
-    if (!stop_start())
-        return lockctl_fail_error(ZKR_ENOMEM, "");
+    stop_start();
     code = go_on(w);
     while (w->views != NULL) /* their paths are the mirror's */
         forget_view(w, *(struct view **)w->views);
