@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Checks that programs can use the public headers, as C11, and as C++11 and
-# later, without a warning: each header alone, twice in a row, and inside
-# extern "C"; each option struct with its initializer; each retry policy.
+# later, without a warning: each header alone and twice in a row (by GCC), all of
+# them, and inside extern "C"; each option struct with its initializer; each retry
+# policy.
 #
 #   headers.sh DIR c|c++ COMPILER
 set -eu
@@ -42,8 +43,12 @@ includes_of() {
     done
 }
 
-# All in one call of the compiler: most of its time is its start.
+# By GCC: what a header lacks is the same for all compilers, and clang takes five
+# times as long to start. All are in one call.
 each_header_alone() {
+    case $compiler in
+    clang*) return ;;
+    esac
     for header in "$dir"/*.h; do
         name=${header##*/}
         printf '#include <zkrecipes/%s>\n' "$name" "$name" >"$tmp/$name.source"

@@ -3,11 +3,15 @@
 # Checks that the library can be a subproject, as docs/install.md says, on a
 # machine with no more than what the library needs: shared or static.
 #
-#   subproject.sh SOURCE_ROOT shared|static
+#   subproject.sh SOURCE_ROOT shared|static [plan]
+#
+# With "plan" nothing is built: it is configured, and what it would link and install
+# is read from that.
 set -eu
 
 root=$1
 kind=$2
+plan=${3-}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 failed=0
@@ -36,38 +40,41 @@ int main(void)
 }
 END
 
-# try KIND LINE: the line is that of docs/install.md
-try() {
-    build=$tmp/build-$1
+configure() { # LINE: the line is that of docs/install.md
     printf "project('parent', 'c')\nexecutable('main', 'main.c',\n  %s)\n" \
-        "dependencies: $2, install: true" >"$tmp/meson.build"
-    if ! (PKG_CONFIG_LIBDIR=$tmp/packages meson setup "$build" "$tmp" \
-        --buildtype=plain --prefix=/usr && ninja -C "$build" &&
-        DESTDIR=$tmp/installed-$1 meson install -C "$build") \
-        >"$tmp/log" 2>&1; then
-        cat "$tmp/log"
-        complain "$1: it is not built"
-        return
-    fi
-    "$build/main" >/dev/null || complain "$1: the program does not run"
-    others=$(find "$tmp/installed-$1" -type f \
-        ! -name '*.h' ! -name '*.hpp' ! -name main ! -name 'libzkrecipes.*' \
-        ! -name zkrecipes.pc)
-    [ -z "$others" ] || complain "$1: it installs $others"
+        "dependencies: $1, install: true" >"$tmp/meson.build"
+    PKG_CONFIG_LIBDIR=$tmp/packages meson setup "$build" "$tmp" \
+        --buildtype=plain --prefix=/usr
 }
 
+# What `main` needs, and what is installed.
+plan() {
+    ninja -C "$build" -t commands main | tail -n 1 | grep -o 'libzkrecipes[^ ]*' >"$tmp/needed"
+    jq -r '.[]' "$build/meson-info/intro-installed.json" >"$tmp/installed"
+}
+
+build() {
+    ninja -C "$build" && DESTDIR=$tmp/root meson install -C "$build" &&
+        "$build/main" && ldd "$build/main" >"$tmp/needed" &&
+        find "$tmp/root" -type f >"$tmp/installed"
+}
+
+build=$tmp/build
 case $kind in
-shared)
-    try shared "dependency('zkrecipes', fallback: 'zkrecipes')"
-    ldd "$tmp/build-shared/main" | grep -q libzkrecipes ||
-        complain 'shared: the library is not'
-    ;;
-static)
-    try static "dependency('zkrecipes', fallback: 'zkrecipes', static: true)"
-    if ldd "$tmp/build-static/main" | grep libzkrecipes; then
-        complain 'static: the library is not'
-    fi
-    ;;
+shared) line="dependency('zkrecipes', fallback: 'zkrecipes')" ;;
+static) line="dependency('zkrecipes', fallback: 'zkrecipes', static: true)" ;;
+esac
+if ! { configure "$line" && "${plan:-build}"; } >"$tmp/log" 2>&1; then
+    cat "$tmp/log"
+    complain "$kind: it is not built, or does not run"
+    exit 1
+fi
+[ -s "$tmp/installed" ] || complain 'nothing is installed'
+others=$(grep -v '\.h$\|\.hpp$\|/main$\|/libzkrecipes\.[^/]*$\|/zkrecipes\.pc$' "$tmp/installed" || :)
+[ -z "$others" ] || complain "it installs $others"
+case $kind in
+shared) grep -q 'libzkrecipes\.so' "$tmp/needed" || complain 'the library is not shared' ;;
+static) ! grep 'libzkrecipes\.so' "$tmp/needed" || complain 'the library is not static' ;;
 esac
 
 exit $failed

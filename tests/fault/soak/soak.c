@@ -2,7 +2,7 @@
 /* Three servers, sixteen clients, five locks, and everything that can go wrong
  * with them; then a negative control, in which it must.
  *
- * ZKR_SOAK_SECONDS  how long, at least each fault once (default: half of them)
+ * ZKR_SOAK_SECONDS  how long, at least each fault once (default: a third)
  * ZKR_SEED          the order of the faults, and their times
  * ZKR_FAULT         the name of a kind: this one only
  * ZKR_SOAK_KEEP     a directory for journals and logs, when a rule was broken
@@ -41,6 +41,7 @@ enum {
     CONTROL_FAULTS = 8,
     CALM_MS = 2000, /* at most, between faults of a longer run */
     SETTLE_MS = 2000,
+    SHORT = 3, /* one kind of fault in so many */
 };
 
 /* The kind of fault that makes stale accesses. */
@@ -185,7 +186,7 @@ static void strike_all(struct part *p, long seconds)
     do {
         count = nemesis_round(seconds <= 0, kinds);
         if (seconds < 0) {
-            count /= 2;
+            count /= SHORT;
             kinds[0] = nemesis_find(STOPPED);
         }
         for (int i = 0; i < count; i++) {
@@ -225,7 +226,7 @@ static bool is_enough(const struct outcome *o, const struct nemesis *n)
     if (getenv("ZKR_FAULT") != NULL)
         return true;
     if (o->seconds < LONG_RUN_S)
-        return kinds >= nemesis_kinds() / 2 - 1 && o->verdict.handed_on > 0;
+        return kinds >= nemesis_kinds() / SHORT - 1 && o->verdict.handed_on > 0;
     return o->verdict.grants >= GOAL_GRANTS && faults >= GOAL_FAULTS &&
            kinds >= GOAL_KINDS && o->refused >= GOAL_REFUSED;
 }
