@@ -152,10 +152,11 @@ static void on_caught_up(struct zkr__ask *ask,
                          const struct zkr__zk_reply *reply)
 {
     struct zkr__request *r = ask->request;
+    const struct deed *d = ZKR__CONTAINER(r, struct deed, request);
 
     zkr__session_assert_locked(r->session);
     if (reply->rc == ZKR_OK || reply->rc == ZKR_ZNONODE ||
-        reply->rc == ZKR_ZNOAUTH)
+        (reply->rc == ZKR_ZNOAUTH && d->sent))
         zkr__ask_locked(ask, ZKR__ZK_EXISTS, r->full_path, ZKR__RETRY_POLICY,
                         on_exists);
     else
