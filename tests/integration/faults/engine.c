@@ -233,11 +233,16 @@ static void end_session(const struct disturbance *d)
     struct scene *s = d->scene;
     int rc;
 
-    proxy_cut(s->proxy); /* it must not come back before it has ended */
+    /* It must not come back before it has ended. */
+    proxy_rule(s->proxy, PROXY_CONNECT, 1, PROXY_HOLD_REQUEST);
     rc = session_kill_by_id(server_hosts(the_server), d->session_id);
     if (rc != 0 && rc != -ESRCH) /* it has ended by itself */
         wrong(s, "the session cannot be ended: %d", rc);
-    proxy_heal(s->proxy);
+    proxy_forget_rules(s->proxy);
+    if (d->cell->fault->deed == OVER_AFTER) { /* the answer is lost, too */
+        proxy_cut(s->proxy);
+        proxy_heal(s->proxy);
+    }
     proxy_release(s->proxy);
 }
 
