@@ -936,6 +936,7 @@ TEST(why_there_is_no_connection_is_told)
     AUTO(mutex) m = NULL;
     AUTO(listener) l = NULL;
     zkr_grant *none = NULL;
+    int told[5] = { 0 };
     int code;
 
     opts.log = record_line;
@@ -964,11 +965,14 @@ TEST(why_there_is_no_connection_is_told)
     zkr_log_set(ZKR_LOG_WARNING, NULL, NULL);
     assert_int_equal(atomic_load(&cause_of_suspended), ZKR_CAUSE_HUNG_UP);
     assert_true(recorder_count(flood) < 12);
-    assert_int_equal(recorder_count(lines), 3);
-    for (int i = 0; i < 3; i++) {
-        assert_true(recorder_get(lines, (size_t)i, &code, NULL));
-        assert_int_equal(code, i == 0 ? 1 : i == 1 ? 3 : 2);
+    for (size_t i = 0; i < recorder_count(lines); i++) {
+        assert_true(recorder_get(lines, i, &code, NULL));
+        told[code]++;
+        assert_true((code == 1) == (i == 0));
+        assert_true((code == 2) == (i == recorder_count(lines) - 1));
     }
+    assert_int_equal(told[3], 1); /* of each cause one line */
+    assert_true(told[4] <= 1);    /* a server that starts may be slow */
 }
 
 /* Regression: a program may free log_user when it has closed the session; a
