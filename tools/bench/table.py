@@ -912,7 +912,7 @@ def large_fleet(sessions, timeout_ms):
     of = fleet_of(sessions, timeout_ms=timeout_ms)
     return Variant(
         "%s sessions" % format(sessions, ","),
-        [of("nobody", "raw", nobody=1)] + holders(of),
+        holders(of),
         columns=FLEET_COLUMNS,
         nodes=(3,),
         rounds_of_several=1,
@@ -931,7 +931,7 @@ FLEET = Bench(
 LARGE_FLEET = Bench(
     "large-fleet",
     "the same of as many as one machine bears",
-    [large_fleet(5000, 40000)],
+    [large_fleet(3000, 40000)],
 )
 
 
