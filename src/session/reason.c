@@ -39,7 +39,7 @@ static const struct {
                              "they may have been restored from an older copy" },
 };
 
-/* What the same server did before counts no more. */
+/* Keeps the last fault, in place of an earlier one of the same server. */
 static void keep(struct zkr__reason *r)
 {
     size_t n = 0;

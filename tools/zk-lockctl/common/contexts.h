@@ -43,7 +43,7 @@ enum setting {
 
 /* The setting of that name; SETTING_COUNT: there is none. */
 enum setting setting_find(const char *name, size_t len);
-/* What is wrong with that value, such as "is not a duration"; NULL: nothing. */
+/* Returns what is wrong with that value, such as "is not a duration", or NULL. */
 const char *setting_fault(enum setting setting, const char *value);
 
 struct context {

@@ -90,7 +90,8 @@ static size_t holders_of(const struct lockctl *ctl, const struct lock *lock,
 
 /* "2 waiting before us", before the first of our session. Of those who were not
  * read nobody knows whether it is us; without a node of ours all are before.
- * Who waits for a lease may have made it already: it is counted by its turn. */
+ * A contender of a semaphore may have made its lease already: its turn counts.
+ */
 static void write_waiting(const struct lockctl *ctl, const struct lock *lock,
                           enum claim_kind kind, char *text, size_t size)
 {
