@@ -625,7 +625,8 @@ static void list_leases_too(struct znode *z)
         ask(leases);
 }
 
-/* It fails after a fork only. */
+/* The library refuses a pause only in the child of a fork, and nothing forks
+ * while there is a mirror. */
 static void set_pause(struct znode *z)
 {
     (void)!zkr_watch_set_pause(z->watch->watch, pause_of(z));
