@@ -43,7 +43,7 @@ enum setting {
 
 /* The setting of that name; SETTING_COUNT: there is none. */
 enum setting setting_find(const char *name, size_t len);
-/* Returns what is wrong with the value, such as "is not a duration", or NULL. */
+/* Returns what is wrong with the value ("is not a duration"), or NULL. */
 const char *setting_fault(enum setting setting, const char *value);
 
 struct context {
