@@ -99,7 +99,7 @@ static void not_watched_locked(struct zkr_grant *g, enum zkr__zk_type type,
     struct zkr__watch *w = g->own->watch;
 
     g->own->watch = NULL;
-    zkr__watch_not_set_locked(w, type, rc);
+    zkr__watch_drop_locked(w);
     g->own->refused = rc != ZKR_ZNONODE;
     if (rc == ZKR_ZNONODE)
         gone_locked(g);
@@ -229,7 +229,7 @@ void zkr__grant_watch_stop_locked(struct zkr_grant *g)
     if (g->own->watch == NULL)
         return;
     if (zkr__op_cancel_locked(&g->own->get))
-        zkr__watch_free_locked(g->own->watch);
+        zkr__watch_drop_locked(g->own->watch);
     else if (g->own->get.where == ZKR__OP_IDLE)
         zkr__watch_forget_locked(g->own->watch);
     else

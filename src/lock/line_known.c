@@ -38,7 +38,7 @@ static void on_look(struct zkr__op *op, const struct zkr__zk_reply *reply)
 
     zkr__session_assert_locked(op->session);
     if (reply->rc != ZKR_OK) {
-        zkr__watch_not_set_locked(line->look.watch, ZKR__ZK_EXISTS, reply->rc);
+        zkr__watch_drop_locked(line->look.watch);
         line->look.watch = NULL;
     }
 }

@@ -49,7 +49,7 @@ static void look_away_locked(struct zkr__line *line) ZKR__LOCKED
     if (line->watched)
         zkr__watch_forget_locked(line->watch);
     else
-        zkr__watch_free_locked(line->watch);
+        zkr__watch_drop_locked(line->watch);
     line->watch = NULL;
     line->watched = false;
 }
@@ -124,7 +124,7 @@ static void watched_locked(struct zkr__line *line, int rc) ZKR__LOCKED
     if (line->watched)
         return;
     line->watch = NULL;
-    zkr__watch_not_set_locked(watch, ZKR__ZK_CHILDREN, rc);
+    zkr__watch_drop_locked(watch);
 }
 
 /* ------------------------------------------------------------------------- */

@@ -148,8 +148,7 @@ static void met_locked(struct zkr__claim *c,
         &(struct zkr__news){ .why = "it was read", .node = reply });
 }
 
-static void not_watched_locked(struct zkr__claim *c, enum zkr__zk_type type,
-                               int rc) ZKR__LOCKED
+static void not_watched_locked(struct zkr__claim *c, int rc) ZKR__LOCKED
 {
     struct zkr__watch *w = c->wait.watch;
 
@@ -163,7 +162,7 @@ static void not_watched_locked(struct zkr__claim *c, enum zkr__zk_type type,
         watch_locked(c, ZKR__ZK_EXISTS, w->path);
     else
         zkr__claim_give_up_locked(c, rc, "cannot watch '%s'", w->path);
-    zkr__watch_not_set_locked(w, type, rc);
+    zkr__watch_drop_locked(w);
 }
 
 static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply)
@@ -177,7 +176,7 @@ static void on_get(struct zkr__op *op, const struct zkr__zk_reply *reply)
         zkr__watch_refused_locked(c->wait.watch); /* DUE has to do */
         met_locked(c, reply);
     } else if (reply->rc != ZKR_OK) {
-        not_watched_locked(c, type, reply->rc);
+        not_watched_locked(c, reply->rc);
     } else if (!zkr__claim_in_state(c, ZKR__CLAIM_WAITING)) {
         zkr__watch_remove_locked(c->wait.watch); /* given up in the meantime */
         c->wait.watch = NULL;
@@ -197,7 +196,7 @@ void zkr__claim_stop_waiting(struct zkr__claim *c)
     if (c->wait.watch == NULL)
         return;
     if (zkr__op_cancel_locked(&c->wait.get))
-        zkr__watch_free_locked(c->wait.watch);
+        zkr__watch_drop_locked(c->wait.watch);
     else if (c->wait.get.where == ZKR__OP_IDLE)
         zkr__watch_remove_locked(c->wait.watch);
     else

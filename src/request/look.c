@@ -160,7 +160,7 @@ static void on_read(struct zkr__op *op, const struct zkr__zk_reply *reply)
     if (!is_set || l->stopped)
         l->watch = NULL;
     if (!is_set)
-        zkr__watch_not_set_locked(watch, type, reply->rc);
+        zkr__watch_drop_locked(watch);
     else if (l->stopped)
         zkr__watch_remove_locked(watch);
     if (l->stopped)
@@ -200,7 +200,7 @@ void zkr__look_stop_locked(struct zkr__look *l)
     l->op.retry = ZKR__RETRY_NEVER;
     zkr__timer_thread_disarm_locked(session_of(l), &l->again);
     if (zkr__op_cancel_locked(&l->op))
-        zkr__watch_free_locked(l->watch);
+        zkr__watch_drop_locked(l->watch);
     else if (l->op.where == ZKR__OP_IDLE && l->watch != NULL)
         zkr__watch_remove_locked(l->watch);
 }

@@ -12,6 +12,7 @@
 #include "session/retry.h"
 #include "session/session.h"
 #include "session/timer_thread.h"
+#include "session/watch.h"
 
 void zkr__op_init(struct zkr__op *op, struct zkr_session *s,
                   struct zkr__ref *owner)
@@ -268,6 +269,7 @@ static void finish_locked(struct zkr__op *op,
     struct zkr_session *s = op->session;
     struct zkr__ref *owner = op->owner; /* `done` may begin another operation */
     enum zkr__outcome outcome = outcome_of(reply->rc);
+    bool again = false;
 
     tell_lease_locked(op, reply->rc);
     if (outcome == ZKR__OVER && op->epoch == s->epoch)
@@ -275,8 +277,12 @@ static void finish_locked(struct zkr__op *op,
     /* An answer from the session before this one proves nothing any more. */
     if (op->epoch != s->epoch)
         reply = &too_late;
-    else if ((outcome == ZKR__UNKNOWN || outcome == ZKR__NOT_DONE) &&
-             retry_locked(op, reply->rc))
+    else if (outcome == ZKR__UNKNOWN || outcome == ZKR__NOT_DONE)
+        again = retry_locked(op, reply->rc);
+    if (op->request.watch != NULL)
+        zkr__watch_answered_locked(op->request.watch, op->request.type,
+                                   reply->rc, again);
+    if (again)
         return;
     move_locked(op, ZKR__OP_IDLE);
     if (op->done != NULL)

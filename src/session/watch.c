@@ -88,7 +88,7 @@ zkr__watch_new_locked(struct zkr_session *s, const char *path, bool children,
     return w;
 }
 
-void zkr__watch_free_locked(struct zkr__watch *w)
+static void free_locked(struct zkr__watch *w) ZKR__LOCKED
 {
     zkr__list_remove(&w->link);
     zkr__watch_forget_locked(w);
@@ -96,34 +96,44 @@ void zkr__watch_free_locked(struct zkr__watch *w)
     free(w);
 }
 
-void zkr__watch_not_set_locked(struct zkr__watch *w, enum zkr__zk_type type,
-                               int rc)
+/* The client registers an EXISTS of a missing node, too, and the watch of an
+ * answer that it could not read to its end, which the client inside calls
+ * ZRUNTIMEINCONSISTENCY. It is not known what it has registered for a session
+ * that is over. */
+static bool may_be_set(enum zkr__zk_type type, int rc)
 {
-    /* The client registers an EXISTS of a missing node, too, and the watch of
-     * an answer that it could not read to its end, which the client inside
-     * calls ZRUNTIMEINCONSISTENCY. It is not known what it has registered for a
-     * session that is over. */
-    if (zkr__error_outcome(rc) == ZKR__OVER || rc == ZKR_ZMARSHALLINGERROR ||
-        rc == ZKR_ZRUNTIMEINCONSISTENCY ||
-        (type == ZKR__ZK_EXISTS && rc == ZKR_ZNONODE))
+    return rc == ZKR_OK || rc == ZKR_ZMARSHALLINGERROR ||
+           rc == ZKR_ZRUNTIMEINCONSISTENCY ||
+           (type == ZKR__ZK_EXISTS && rc == ZKR_ZNONODE) ||
+           zkr__error_outcome(rc) == ZKR__OVER;
+}
+
+void zkr__watch_answered_locked(struct zkr__watch *w, enum zkr__zk_type type,
+                                int rc, bool again)
+{
+    w->set |= may_be_set(type, rc);
+    w->again = again;
+}
+
+void zkr__watch_drop_locked(struct zkr__watch *w)
+{
+    w->again = false;
+    if (w->set)
         zkr__watch_forget_locked(w);
     else
-        zkr__watch_free_locked(w);
+        free_locked(w);
 }
 
 void zkr__watch_refused_locked(struct zkr__watch *w)
 {
-    w->spent = true;
+    w->spent = !w->set;
     count_locked(w);
 }
 
-void zkr__watch_on_event(struct zkr__watch *w, bool deleted)
+static void fire_locked(struct zkr__watch *w, bool deleted) ZKR__LOCKED
 {
-    struct zkr_session *s = w->session;
-    void *owner;
+    void *owner = w->owner;
 
-    zkr__session_lock(s);
-    owner = w->owner;
     w->spent = true;
     zkr__watch_forget_locked(w);
     if (owner != NULL)
@@ -131,7 +141,18 @@ void zkr__watch_on_event(struct zkr__watch *w, bool deleted)
     /* Frees it, unless a removal is under way: then the answer to that frees
      * it. */
     if (w->unwatch.where == ZKR__OP_IDLE || zkr__op_cancel_locked(&w->unwatch))
-        zkr__watch_free_locked(w);
+        free_locked(w);
+}
+
+void zkr__watch_on_event(struct zkr__watch *w, bool deleted)
+{
+    struct zkr_session *s = w->session;
+
+    zkr__session_lock(s);
+    if (w->again)
+        w->set = false;
+    else
+        fire_locked(w, deleted);
     zkr__op_pump_locked(s);
     zkr__session_unlock(s);
 }
@@ -144,14 +165,14 @@ static void on_unwatched(struct zkr__op *op, const struct zkr__zk_reply *reply)
 
     zkr__session_assert_locked(op->session);
     if (reply->rc == ZKR_OK || w->spent)
-        zkr__watch_free_locked(w);
+        free_locked(w);
 }
 
 void zkr__watch_remove_locked(struct zkr__watch *w)
 {
     zkr__watch_forget_locked(w);
     if (w->spent) {
-        zkr__watch_free_locked(w);
+        free_locked(w);
         return;
     }
     if (w->session->over != 0 || w->session->handle_dead)
@@ -176,7 +197,7 @@ void zkr__watch_flush_locked(struct zkr_session *s)
         void (*lost)(void *owner) = w->lost;
         void *owner = w->owner;
 
-        zkr__watch_free_locked(w);
+        free_locked(w);
         if (owner != NULL && lost != NULL)
             lost(owner);
     }

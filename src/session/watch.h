@@ -21,6 +21,8 @@ struct zkr__watch {
     void (*fired)(void *owner, bool deleted);
     void (*lost)(void *owner); /* may be NULL; see the flush */
     bool children;             /* it is on the children, else a data watch */
+    bool set;                  /* the client has it, or may have it */
+    bool again;  /* the read that sets it is sent again: that one tells more */
     bool spent;  /* it has fired or was refused: no event comes any more */
     bool wanted; /* it counts in node->wanted */
     struct zkr__op unwatch;
@@ -34,13 +36,15 @@ zkr__watch_new_locked(struct zkr_session *s, const char *path, bool children,
                       void *owner,
                       void (*fired)(void *owner, bool deleted)) ZKR__LOCKED;
 
-/* Called when the request that would have set it was never sent. */
-void zkr__watch_free_locked(struct zkr__watch *w) ZKR__LOCKED;
+/* The read that sets the watch was answered with `rc`. `again`: it will be sent
+ * again, with the same watch. Until then the watch does not fire, because the
+ * next answer shows what has changed. */
+void zkr__watch_answered_locked(struct zkr__watch *w, enum zkr__zk_type type,
+                                int rc, bool again) ZKR__LOCKED;
 
-/* The request that would have set the watch was answered with `rc`, which is
- * not ZKR_OK. */
-void zkr__watch_not_set_locked(struct zkr__watch *w, enum zkr__zk_type type,
-                               int rc) ZKR__LOCKED;
+/* Forgets a watch whose read was not sent, or has failed, and frees it, unless
+ * the client may have it. */
+void zkr__watch_drop_locked(struct zkr__watch *w) ZKR__LOCKED;
 
 /* The request that would have set the watch was answered with ZNOAUTH. The
  * watch is kept, because it names the node, and never fires. */

@@ -308,12 +308,23 @@ static bool is_unwatch(int type)
     return type == ZKR__ZK_UNWATCH || type == ZKR__ZK_UNWATCH_CHILDREN;
 }
 
+static bool is_watched(const struct zkr__zk *zk, const char *path,
+                       const struct zkr__watch *only)
+{
+    for (const struct local_watch *l = zk->watches; l != NULL; l = l->next) {
+        if (strcmp(l->path, path) == 0 && (only == NULL || l->watch == only))
+            return true;
+    }
+    return false;
+}
+
 static void add_watch(struct zkr__zk *zk, const struct request *r, int rc)
 {
     struct local_watch **end = &zk->watches;
     struct local_watch *l;
 
     if (r->watch == NULL || is_unwatch(r->type) ||
+        is_watched(zk, r->path, r->watch) ||
         (rc != ZKR_OK && (r->type != ZKR__ZK_EXISTS || rc != ZKR_ZNONODE)))
         return;
     l = arena_new(sizeof(*l));
@@ -346,6 +357,16 @@ static void drop_watches(struct zkr__zk *zk, const char *path,
     }
 }
 
+/* A client without memory for the answer to a read sets its watch. */
+static bool is_readable(const struct request *r)
+{
+    bool is_read = r->type == ZKR__ZK_GET || r->type == ZKR__ZK_EXISTS ||
+                   r->type == ZKR__ZK_CHILDREN;
+
+    return r->rc != ZKR_OK || !is_read || nerves.refuse == 0 ||
+           !one_in(nerves.refuse);
+}
+
 static void on_reply(struct zkr__zk *zk, struct request *r)
 {
     if (r->type == REQUEST_WATCHES)
@@ -365,7 +386,7 @@ static void on_reply(struct zkr__zk *zk, struct request *r)
                      r->type == ZKR__ZK_UNWATCH ? NODE_CHANGED
                                                 : NODE_HAS_OTHERS,
                      r->watch);
-    tell_reply(zk, r, r->rc);
+    tell_reply(zk, r, is_readable(r) ? r->rc : ZKR_ZMARSHALLINGERROR);
 }
 
 static void on_watched(struct zkr__zk *zk, const char *path,
@@ -654,16 +675,6 @@ int64_t zkr__zk_session_id(struct zkr__zk *zk)
 uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk)
 {
     return (uint32_t)(zk->timeout / MS);
-}
-
-static bool is_watched(const struct zkr__zk *zk, const char *path,
-                       const struct zkr__watch *only)
-{
-    for (const struct local_watch *l = zk->watches; l != NULL; l = l->next) {
-        if (strcmp(l->path, path) == 0 && (only == NULL || l->watch == only))
-            return true;
-    }
-    return false;
 }
 
 static enum fate fate_of_next(const struct zkr__zk *zk)

@@ -400,7 +400,7 @@ static void answer(struct zkr__zk *zk, const struct item *item)
     if (r->type == ZKR__ZK_UNWATCH)
         unset_watches(r->watch);
     else if (r->watch != NULL &&
-             (reply.rc == ZKR_OK ||
+             (reply.rc == ZKR_OK || reply.rc == ZKR_ZRUNTIMEINCONSISTENCY ||
               (r->type == ZKR__ZK_EXISTS && reply.rc == ZKR_ZNONODE)))
         set_watch(r->watch);
     leave();

@@ -188,6 +188,21 @@ TEST_WITH(a_lost_look_is_repeated, setup_free, teardown)
     await_state(ZKR_GRANT_LOST);
 }
 
+/* Regression: the client sets the watch of an answer that it cannot read. Its
+ * event freed the watch, and the look that was repeated sent its freed path. */
+TEST_WITH(a_watch_set_by_a_look_to_be_repeated_waits, setup_free, teardown)
+{
+    client_answers(ZKR__ZK_GET, ZKR_ZRUNTIMEINCONSISTENCY);
+    ok(hold());
+    await_requests(ZKR__ZK_GET, 1);
+    client_changes_node("a word of somebody else");
+    client_await_rest();
+    client_answers(ZKR__ZK_GET, ZKR_OK);
+    await_requests(ZKR__ZK_GET, 2);
+    client_changes_node(NULL);
+    await_state(ZKR_GRANT_LOST);
+}
+
 /* Regression: it was tried twice only. */
 TEST_WITH(without_memory_it_is_watched_later, setup_free, teardown)
 {

@@ -296,7 +296,8 @@ TEST_ROWS(the_watch_of_an_answer_cut_short_is_kept_for_its_event, cut_answers,
     zkr__session_lock(s);
     w = zkr__watch_new_locked(s, "/node", false, s, NULL);
     assert_non_null(w);
-    zkr__watch_not_set_locked(w, ZKR__ZK_GET, a->rc);
+    zkr__watch_answered_locked(w, ZKR__ZK_GET, a->rc, false);
+    zkr__watch_drop_locked(w);
     kept = !zkr__list_empty(&s->watches);
     zkr__session_unlock(s);
     assert_true(kept);
