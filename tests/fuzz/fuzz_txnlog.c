@@ -128,7 +128,7 @@ static void read_log(struct fuzz_input in)
     write_file("ZKLG\0\0\0\2\0\0\0\0\0\0\0\0", 16);
     write_file(in.data, in.size);
     CHECK(txnlog_open(&log, path) == 0);
-    while (txnlog_next(&log, &txn) == 1)
+    while (txnlog_next(&log, &txn))
         CHECK(txn.body.size <= in.size);
     txnlog_close(&log);
 }

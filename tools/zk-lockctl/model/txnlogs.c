@@ -6,97 +6,176 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "common/escape.h"
 #include "common/grow.h"
 #include "common/lockctl.h"
 
-/* --- one file --- */
+/* --- the bytes of a file --- */
 
-enum {
-    FILE_HEADER = 16,   /* "ZKLG", version, id of the database */
-    RECORD_HEADER = 12, /* checksum, length */
-    TXN_HEADER = 32,
-    BUFFER = 1 << 16,
-};
-
-/* No more is read than the file has, whatever a damaged length says. */
-static bool fits(const struct txnlog *log, size_t size)
+/* A snapshot may be as large as the memory of its server: no copy is made of
+ * it. The file may grow meanwhile, and may be removed. Only if its server cuts
+ * it, as it may when it follows a new leader, SIGBUS ends us. 0, or an errno.
+ */
+static int map_file(const char *file, struct bytes *ret_all)
 {
+    int fd = open(file, O_RDONLY | O_CLOEXEC);
     struct stat st;
+    int error = fd < 0 || fstat(fd, &st) != 0 ? errno : 0;
 
-    return fstat(fileno(log->file), &st) == 0 &&
-           (int64_t)size <= st.st_size - ftello(log->file);
+    *ret_all = (struct bytes){ "", 0 };
+    if (error == 0 && st.st_size > 0) {
+        void *at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+
+        if (at == MAP_FAILED)
+            error = errno;
+        else
+            *ret_all = (struct bytes){ at, (size_t)st.st_size };
+    }
+    if (fd >= 0)
+        (void)close(fd);
+    return error;
 }
 
-/* The bytes have a 'B' behind them. */
-static bool is_record(const struct txnlog *log, uint64_t sum, size_t size,
-                      struct txn *ret_txn)
+static void unmap(struct bytes all)
 {
-    return log->body[size] == 'B' &&
-           adler32_z(adler32(0, NULL, 0), (const Bytef *)log->body, size) ==
-               sum &&
-           txn_read(ret_txn, (struct bytes){ log->body, size });
+    if (all.size > 0)
+        (void)munmap((void *)(uintptr_t)all.at, all.size);
 }
 
-static int end_damaged(struct txnlog *log)
+static bool begins(struct bytes all, const char *bytes, size_t size)
 {
-    log->damaged = true;
-    return ferror(log->file) ? -EIO : 0;
+    return all.size >= size && memcmp(all.at, bytes, size) == 0;
 }
 
-int txnlog_next(struct txnlog *log, struct txn *ret_txn)
+static uint64_t sum_of(const void *bytes, size_t size)
 {
-    static const char zeros[RECORD_HEADER];
-    char head[RECORD_HEADER] = "";
-    struct wire w = wire_of((struct bytes){ head, sizeof(head) });
-    size_t length;
-    uint64_t sum;
+    return adler32_z(adler32(0, NULL, 0), bytes, size);
+}
 
-    if (fread(head, 1, sizeof(head), log->file) < sizeof(head) &&
-        ferror(log->file))
-        return -EIO;
-    if (memcmp(head, zeros, sizeof(head)) == 0)
-        return 0;
-    sum = (uint64_t)wire_long(&w);
-    length = (size_t)wire_int(&w);
-    if (sum > UINT32_MAX || length < TXN_HEADER || length > INT32_MAX ||
-        (length >= log->room && !fits(log, length + 1)))
-        return end_damaged(log);
-    grow_block(&log->body, &log->room, length + 1);
-    if (fread(log->body, 1, length + 1, log->file) != length + 1 ||
-        !is_record(log, sum, length, ret_txn))
-        return end_damaged(log);
-    return 1;
+/* --- a transaction log --- */
+
+enum { FILE_HEADER = 16 }; /* "ZKLG", version, id of the database */
+
+int txnlog_open(struct txnlog *log, const char *file)
+{
+    int error;
+
+    *log = (struct txnlog){ .damaged = false };
+    error = map_file(file, &log->all);
+    log->left = wire_of(log->all);
+    wire_skip(&log->left, FILE_HEADER);
+    return error == 0 && !begins(log->all, "ZKLG\0\0\0\2", 8) ? EBADMSG : error;
 }
 
 void txnlog_close(struct txnlog *log)
 {
-    if (log->file != NULL)
-        (void)fclose(log->file);
-    free(log->body);
-    *log = (struct txnlog){ .file = NULL };
+    unmap(log->all);
+    log->all.size = 0;
 }
 
-int txnlog_open(struct txnlog *log, const char *file)
+/* Servers allocate the space of a file in advance: it ends with zeros. */
+static bool is_at_end(const struct wire *w)
 {
-    char head[FILE_HEADER];
-    int rc;
+    static const char zeros[8 + 4]; /* checksum, length */
 
-    *log = (struct txnlog){ .file = fopen(file, "re") };
-    if (log->file == NULL)
-        return errno;
-    (void)setvbuf(log->file, NULL, _IOFBF, BUFFER);
-    if (fread(head, 1, sizeof(head), log->file) == sizeof(head) &&
-        memcmp(head, "ZKLG\0\0\0\2", 8) == 0)
-        return 0;
-    rc = ferror(log->file) ? EIO : EBADMSG;
-    txnlog_close(log);
-    return rc;
+    return memcmp(w->at, zeros,
+                  w->left < sizeof(zeros) ? w->left : sizeof(zeros)) == 0;
+}
+
+/* A checksum, a length, and so many bytes that have a 'B' behind them. */
+bool txnlog_next(struct txnlog *log, struct txn *ret_txn)
+{
+    struct wire *w = &log->left;
+    struct bytes bytes;
+    uint64_t sum;
+
+    if (is_at_end(w))
+        return false;
+    sum = (uint64_t)wire_long(w);
+    bytes = wire_bytes(w);
+    log->damaged = wire_number(w, 1) != 'B' ||
+                   sum_of(bytes.at, bytes.size) != sum ||
+                   !txn_read(ret_txn, bytes);
+    return !log->damaged;
+}
+
+/* --- a snapshot --- */
+
+static void skip_head(struct wire *w)
+{
+    wire_skip(w, 8 + 8);                          /* magic, the database */
+    wire_skip(w, (int64_t)wire_int(w) * (8 + 4)); /* sessions: id, timeout */
+    for (int32_t lists = wire_int(w); lists > 0 && !w->failed; lists--) {
+        wire_skip(w, 8); /* the number of the list */
+        wire_skip_acls(w);
+    }
+}
+
+/* A session has no bit set in the highest byte but for its server's id; the
+ * owner of a container is INT64_MIN, and 0xff is the highest byte of a time to
+ * live. */
+static int64_t session_of(int64_t owner)
+{
+    return owner == INT64_MIN || (uint64_t)owner >> 56 == 0xff ? 0 : owner;
+}
+
+/* False: it is the path "/", with which all nodes end, or no node. */
+static bool read_node(struct wire *w, struct node *node)
+{
+    node->path = wire_bytes(w);
+    if (w->failed || (node->path.size == 1 && node->path.at[0] == '/'))
+        return false;
+    w->failed = memchr(node->path.at, '\0', node->path.size) != NULL;
+    node->data = wire_bytes(w);
+    if (node->data.size > SNAPSHOT_DATA_MAX)
+        node->data.size = SNAPSHOT_DATA_MAX;
+    wire_skip(w, 8); /* the number of its list of ACLs */
+    node->czxid = wire_long(w);
+    wire_skip(w, 8); /* mzxid */
+    node->ctime_ms = wire_long(w);
+    wire_skip(w, 8 + 4 + 4 + 4); /* mtime; version, cversion, aversion */
+    node->owner = session_of(wire_long(w));
+    wire_skip(w, 8); /* pzxid */
+    return !w->failed;
+}
+
+/* The checksum of all before it is the last. */
+static const char *read_all(struct bytes all, snapshot_fn *fn, void *user)
+{
+    struct wire w = wire_of(all);
+    struct node node;
+    uint64_t sum;
+
+    if (begins(all, "\x82SNAPPY", 7) || begins(all, "\x1f\x8b", 2))
+        return "it is compressed, which is not read; gunzip a copy";
+    w.failed = !begins(all, "ZKSN\0\0\0\2", 8);
+    skip_head(&w);
+    while (read_node(&w, &node))
+        fn(&node, user);
+    sum = sum_of(all.at, all.size - w.left);
+    return w.failed || (uint64_t)wire_long(&w) != sum
+               ? "damaged, or no snapshot"
+               : NULL;
+}
+
+const char *snapshot_read(const char *file, snapshot_fn *fn, void *user)
+{
+    struct bytes all;
+    int error = map_file(file, &all);
+    const char *failure =
+        error != 0 ? strerror(error) : read_all(all, fn, user);
+
+    unmap(all);
+    return failure;
 }
 
 /* --- what cannot be read --- */
@@ -344,16 +423,14 @@ static void play_file(struct playing *p, const char *path)
 {
     struct txnlog log;
     struct txn txn;
-    int rc = -txnlog_open(&log, path);
+    int error = txnlog_open(&log, path);
 
-    while (rc == 0 && (rc = txnlog_next(&log, &txn)) == 1) {
+    while (error == 0 && txnlog_next(&log, &txn))
         play_one(p, &txn);
-        rc = 0;
-    }
-    if (rc < 0)
+    if (error != 0)
         note(p->logs, path,
-             rc == -EBADMSG ? "not a transaction log that this tool can read"
-                            : strerror(-rc));
+             error == EBADMSG ? "not a transaction log that this tool can read"
+                              : strerror(error));
     if (log.damaged)
         note(p->logs, path, "it ends with a damaged record");
     txnlog_close(&log);
@@ -403,17 +480,6 @@ static bool tell(const struct reading *r, const struct change *change)
     return true;
 }
 
-static void skip_acls(struct wire *w)
-{
-    int32_t count = wire_int(w);
-
-    for (int32_t i = 0; i < count && !w->failed; i++) {
-        (void)wire_int(w);
-        (void)wire_bytes(w);
-        (void)wire_bytes(w);
-    }
-}
-
 /* The records that change a node: the fields in their front, of path, data,
  * ACLs, and whether it is ephemeral. A container, and a node with a time to
  * live, belong to no session. */
@@ -443,7 +509,7 @@ static bool read_form(const struct reading *r, const struct form *form,
         else if (*field == 'd')
             c.data = wire_bytes(w);
         else if (*field == 'a')
-            skip_acls(w);
+            wire_skip_acls(w);
         else
             c.ephemeral = wire_number(w, 1) != 0;
     }

@@ -3,11 +3,8 @@
  * transactions, each once, whichever servers wrote them. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdio.h>
-
 #include "common/notes.h"
-#include "model/snapshot.h"
+#include "model/wire.h"
 
 /* --- one transaction: its header, and the nodes that it creates, deletes or
  * writes. Its bytes may be anything --- */
@@ -65,22 +62,40 @@ bool txn_changes(const struct txn *txn, change_fn *fn, void *user);
 
 /* --- files --- */
 
-/* A file is a header, records, and zeros, because servers allocate its space in
- * advance. It ends at its first damaged record. The memory that it takes is
- * that of the largest record. */
+/* The transactions of a log up to its first damaged record. */
 struct txnlog {
-    FILE *file;
-    char *body; /* of the last record */
-    size_t room;
+    struct bytes all;
+    struct wire left;
     bool damaged;
 };
 
-/* 0, or an errno; EBADMSG: not a log that this reads. */
+/* 0, or an errno; EBADMSG: not a log that this reads. To be closed then,
+ * too. */
 int txnlog_open(struct txnlog *log, const char *file);
+/* What the transactions point to goes. */
 void txnlog_close(struct txnlog *log);
-/* The next record, which stays until the next call. 1; 0: the end; or a
- * negative errno. */
-int txnlog_next(struct txnlog *log, struct txn *ret_txn);
+/* False: there is no further one. */
+bool txnlog_next(struct txnlog *log, struct txn *ret_txn);
+
+/* A node of a server. */
+struct node {
+    struct bytes path; /* "" is the root */
+    struct bytes data; /* cut at SNAPSHOT_DATA_MAX */
+    int64_t czxid;
+    int64_t ctime_ms;
+    int64_t owner; /* its session; 0: none, or a node of another kind */
+};
+enum { SNAPSHOT_DATA_MAX = 1024 };
+
+/* A snapshot of a server, unless that has compressed it: all nodes, as they
+ * were around one moment. A server writes it while it goes on: the file may
+ * lack what was deleted meanwhile, and have what was created; the transactions
+ * after its number put that right.
+ *
+ * Calls `fn` for each node. NULL, or for people why the file cannot be read;
+ * then what `fn` was told may be wrong. */
+typedef void snapshot_fn(const struct node *node, void *user);
+const char *snapshot_read(const char *file, snapshot_fn *fn, void *user);
 
 struct txnlogs_file {
     char *path;

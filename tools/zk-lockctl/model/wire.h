@@ -42,6 +42,17 @@ static inline int64_t wire_number(struct wire *w, size_t width)
     return (int64_t)value;
 }
 
+/* A size below zero fails. */
+static inline void wire_skip(struct wire *w, int64_t size)
+{
+    if ((uint64_t)size > w->left) {
+        w->failed = true;
+        return;
+    }
+    w->at += size;
+    w->left -= (size_t)size;
+}
+
 static inline int32_t wire_int(struct wire *w)
 {
     return (int32_t)wire_number(w, 4);
@@ -58,16 +69,20 @@ static inline struct bytes wire_bytes(struct wire *w)
     int32_t length = wire_int(w);
     struct bytes bytes = { (const char *)w->at, 0 };
 
-    if (length <= 0 || w->failed) {
-        w->failed = w->failed || length < -1;
+    if (w->failed || length == -1)
         return bytes;
-    }
-    if ((size_t)length > w->left) {
-        w->failed = true;
-        return bytes;
-    }
-    bytes.size = (size_t)length;
-    w->at += length;
-    w->left -= (size_t)length;
+    wire_skip(w, length);
+    if (!w->failed)
+        bytes.size = (size_t)length;
     return bytes;
+}
+
+/* Permissions, scheme and id, again and again. */
+static inline void wire_skip_acls(struct wire *w)
+{
+    for (int32_t n = wire_int(w); n > 0 && !w->failed; n--) {
+        (void)wire_int(w);
+        (void)wire_bytes(w);
+        (void)wire_bytes(w);
+    }
 }
