@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "common/grow.h"
+#include "protocol/dialect.h"
 #include "protocol/node_name.h"
 #include "protocol/owner.h"
+#include "protocol/roster.h"
 
 /* --- segments --- */
 
@@ -64,6 +66,109 @@ bool history_knows(const struct history *h, int64_t ms)
     return false;
 }
 
+/* --- where a node is --- */
+
+enum { NODE_MAX = 4 * ZKR_PATH_MAX };
+
+/* The path of a lock, and the name of a node in it. */
+struct place {
+    char lock[NODE_MAX];
+    char name[NODE_MAX + 8]; /* also "leases/" before it */
+};
+
+static bool is_below(const char *path, const char *root)
+{
+    size_t len = strlen(root);
+
+    if (len <= 1)
+        return true;
+    return strncmp(path, root, len) == 0 &&
+           (path[len] == '\0' || path[len] == '/');
+}
+
+static bool contends(const char *name, bool ephemeral)
+{
+    struct zkr_participant p = { .name = name };
+
+    return (ephemeral || zkr__node_name_is_numbered(name)) &&
+           zkr__roster_order(&p, 1) == 1 && p.kind != ZKR_PARTICIPANT_FOREIGN;
+}
+
+/* Turns ".../pool/leases" and "lease-1" into ".../pool" and "leases/lease-1".
+ */
+static void join_part(struct place *p, enum zkr__part part)
+{
+    const char *dir = zkr__part_dirs[part];
+    char *slash = strrchr(p->lock, '/');
+    size_t len = strlen(dir);
+
+    memmove(p->name + len + 1, p->name, strlen(p->name) + 1);
+    memcpy(p->name, dir, len);
+    p->name[len] = '/';
+    slash[slash == p->lock] = '\0';
+}
+
+/* Whether it contends. A lease tells that the directory above is a semaphore;
+ * until all nodes were seen, its directories are locks of their own. */
+static bool settle_place(struct history *h, struct place *p, bool ephemeral)
+{
+    enum zkr__part part = zkr__part_of_dir(strrchr(p->lock, '/') + 1);
+    const struct past *past;
+    struct place whole;
+
+    if (part == ZKR__PART_PATH)
+        return contends(p->name, ephemeral);
+    whole = *p;
+    join_part(&whole, part);
+    if (part == ZKR__PART_LEASES && contends(whole.name, ephemeral)) {
+        pasts_make(&h->pasts, whole.lock)->semaphore = true;
+        if (!h->learning)
+            *p = whole;
+        return true;
+    }
+    past = pasts_find(&h->pasts, whole.lock);
+    if (!h->learning && past != NULL && past->semaphore)
+        *p = whole;
+    return contends(p->name, ephemeral);
+}
+
+/* The directory and the name of a path below the chroot. */
+static bool split(const struct history *h, struct bytes path, struct place *p)
+{
+    size_t skip = strlen(h->chroot);
+    const char *slash;
+    size_t len;
+
+    if (path.size <= skip || path.size - skip >= NODE_MAX ||
+        memcmp(path.at, h->chroot, skip) != 0 || path.at[skip] != '/')
+        return false;
+    len = path.size - skip;
+    memcpy(p->lock, path.at + skip, len);
+    p->lock[len] = '\0';
+    slash = strrchr(p->lock, '/');
+    (void)strcpy(p->name, slash + 1);
+    p->lock[slash == p->lock ? 1 : slash - p->lock] = '\0';
+    return p->name[0] != '\0';
+}
+
+/* A node that is not ephemeral needs a number of a server at its end. False: it
+ * does not contend for a lock that is wanted. */
+static bool find_place(struct history *h, struct bytes path, bool ephemeral,
+                       struct place *p)
+{
+    return split(h, path, p) && is_below(p->lock, h->root) &&
+           settle_place(h, p, ephemeral) && is_below(p->lock, h->root);
+}
+
+/* Looks whether a node that is there is of a pool of kazoo. */
+static void note_pool(struct history *h, struct bytes path, bool ephemeral)
+{
+    struct place p;
+
+    if (ephemeral && !h->pool && split(h, path, &p))
+        h->pool = strcmp(p.lock, h->root) == 0 && zkr__name_is_of_pool(p.name);
+}
+
 /* --- coming --- */
 
 /* The lock and the contender that a path stands for. False: for none that is
@@ -71,7 +176,7 @@ bool history_knows(const struct history *h, int64_t ms)
 static bool find(struct history *h, struct bytes path, bool ephemeral,
                  struct place *ret_place, struct stay **ret_stay)
 {
-    if (!places_find(&h->places, path, ephemeral, ret_place))
+    if (!find_place(h, path, ephemeral, ret_place))
         return false;
     *ret_stay =
         past_stay(pasts_find(&h->pasts, ret_place->lock), ret_place->name);
@@ -103,7 +208,7 @@ static struct stay *arrive(struct history *h, const struct node *node,
     struct place place;
     struct stay *stay;
 
-    places_note_pool(&h->places, node->path, ephemeral);
+    note_pool(h, node->path, ephemeral);
     if (!find(h, node->path, ephemeral, &place, &stay) || stay != NULL)
         return NULL;
     h->contenders++;
@@ -393,7 +498,7 @@ static void load(const struct node *node, void *user)
     struct place place;
     struct stay *stay;
 
-    places_note_pool(&h->places, node->path, node->owner != 0);
+    note_pool(h, node->path, node->owner != 0);
     if (node->czxid > h->snapshot ||
         (segment->zxid != 0 && node->czxid >= segment->zxid) ||
         !find(h, node->path, node->owner != 0, &place, &stay) || stay != NULL)
@@ -443,15 +548,14 @@ void history_init(struct history *h, const char *chroot, const char *root,
                   const struct history_fns *fns)
 {
     *h = (struct history){ .fns = *fns };
-    h->places.chroot = enough(strdup(strcmp(chroot, "/") == 0 ? "" : chroot));
-    h->places.root = enough(strdup(root));
+    h->chroot = strcmp(chroot, "/") == 0 ? "" : chroot;
+    h->root = root;
     (void)GROW(&h->segments);
 }
 
 void history_done(struct history *h)
 {
     pasts_done(&h->pasts);
-    places_done(&h->places);
     for (size_t i = 0; i < h->segments.count; i++) {
         while (h->segments.items[i].count > 0)
             drop_last_seed(&h->segments.items[i]);
@@ -470,15 +574,13 @@ static int play(struct history *h, struct txnlogs *logs, bool learning)
     };
     int code;
 
-    h->learning = h->places.learning = learning;
+    h->learning = learning;
     h->segment = 0;
     h->contenders = 0;
     h->begun = false;
     h->begin_ms = 0;
     code = txnlogs_play(logs, &player);
     end_all(h, ENDING_NONE, 0);
-    if (learning)
-        pasts_done(&h->pasts);
     return code;
 }
 

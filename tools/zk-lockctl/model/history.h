@@ -10,7 +10,6 @@
 #pragma once
 
 #include "model/past.h"
-#include "model/place.h"
 #include "model/txnlogs.h"
 
 struct history_fns {
@@ -22,11 +21,13 @@ struct history_fns {
 
 struct history {
     struct history_fns fns;
-    struct places places;
-    size_t strange;    /* transactions of types that are not known */
-    int64_t begin_ms;  /* of the first transaction; 0: there was none */
-    int64_t end_ms;    /* of the last one */
-    size_t contenders; /* that were there */
+    const char *chroot; /* "": none */
+    const char *root;   /* the locks at and below it are wanted */
+    bool pool;          /* nodes of a pool of kazoo came directly in the root */
+    size_t strange;     /* transactions of types that are not known */
+    int64_t begin_ms;   /* of the first transaction; 0: there was none */
+    int64_t end_ms;     /* of the last one */
+    size_t contenders;  /* that were there */
 
     /* of the play */
     bool learning;        /* it is the first: nobody is told of a stay, nor who
@@ -45,8 +46,8 @@ struct history {
     bool unsure;      /* of one segment at least */
 };
 
-/* Of the locks at and below `root`, a path below `chroot` ("": none). The locks
- * of stays live as long as the history. */
+/* Of the locks at and below `root`, a path below `chroot` ("": none): both
+ * outlive it. The locks of stays live as long as it does. */
 void history_init(struct history *history, const char *chroot, const char *root,
                   const struct history_fns *fns);
 void history_done(struct history *history);

@@ -72,7 +72,8 @@ struct past {
     char *path;
     struct past *next; /* of all */
     struct queue parts[ZKR__PARTS];
-    bool known; /* no node of it is from before the history */
+    bool known;     /* no node of it is from before the history */
+    bool semaphore; /* it has had a lease */
     /* Those that a transaction has changed, for the user. */
     bool listed;
     struct past *next_listed;

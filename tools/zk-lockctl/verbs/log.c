@@ -103,7 +103,7 @@ static int by_begin(const void *a, const void *b)
  * leases of kazoo's semaphore. */
 static bool is_known(const struct log *log)
 {
-    return !log->history.places.pool &&
+    return !log->history.pool &&
            (log->rows.at_ms == 0 ||
             history_knows(&log->history, log->rows.at_ms));
 }
@@ -136,7 +136,7 @@ static void note_limits(struct log *log)
     if (end_ms != 0 && (until > end_ms || log->present))
         notes_add(&log->logs.notes, "the history ends at %s",
                   word_time(end_ms, word));
-    if (!is_known(log) && !log->history.places.pool && log->gap)
+    if (!is_known(log) && !log->history.pool && log->gap)
         notes_add(&log->logs.notes,
                   "that moment is in a gap: who was there before "
                   "it may have gone");
@@ -152,7 +152,7 @@ static void note_nobody(struct log *log)
     char root[512];
 
     (void)escape_string(log->rows.root, root, sizeof(root));
-    if (log->history.places.pool)
+    if (log->history.pool)
         notes_add(&log->logs.notes,
                   "%s has had nodes of a semaphore, a double barrier or a "
                   "party of kazoo, which this tool does not know",
@@ -163,7 +163,7 @@ static void note_nobody(struct log *log)
         return;
     if (log->history.contenders > 0 && is_known(log))
         notes_add(&log->logs.notes, "nobody held %s then", root);
-    else if (log->history.contenders == 0 && !log->history.places.pool)
+    else if (log->history.contenders == 0 && !log->history.pool)
         notes_add(&log->logs.notes, "there is no contender of %s%s%s", root,
                   log->hosts->chroot[0] == '\0' ? "" : " below the chroot ",
                   log->hosts->chroot);
