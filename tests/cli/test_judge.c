@@ -252,7 +252,8 @@ TEST_ROWS(doctor_says, doctor_rows, row)
         const struct finding *f = &all.items[i];
 
         add("%s %s %" PRId64 ": %s -> %s\n", f->check,
-            f->node == NULL ? "-" : f->node, f->token, f->what, f->cure);
+            f->node == NULL ? "-" : f->node->name,
+            f->node == NULL ? 0 : f->node->token, f->what, f->cure);
     }
     findings_done(&all);
     assert_string_equal(said, row->said);

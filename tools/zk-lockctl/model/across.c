@@ -9,13 +9,17 @@
 #include "common/now.h"
 #include "common/words.h"
 
-static int judge(struct lockctl *ctl, const struct across_opts *opts,
-                 struct across *before, struct across *a)
+static void judge(struct lockctl *ctl, const struct across_opts *opts,
+                  const struct scan *look, struct across *a)
 {
-    a->deadlocks = deadlocks_find(a->scan.locks, a->scan.count,
-                                  before == NULL ? NULL : before->scan.locks,
-                                  before == NULL ? 0 : before->scan.count);
-    return opts->judge == NULL ? 0 : opts->judge(ctl, before, a);
+    bool first = look == &a->scan;
+
+    deadlocks_done(&a->deadlocks);
+    a->deadlocks =
+        deadlocks_find(look->locks, look->count, first ? NULL : a->scan.locks,
+                       first ? 0 : a->scan.count);
+    if (opts->judge != NULL)
+        opts->judge(ctl, look, a);
 }
 
 static void across_done(struct across *a)
@@ -23,6 +27,7 @@ static void across_done(struct across *a)
     deadlocks_done(&a->deadlocks);
     findings_done(&a->findings);
     scan_done(&a->scan);
+    scan_done(&a->again);
 }
 
 static void note_possible(const struct deadlocks *all, struct notes *notes)
@@ -46,30 +51,6 @@ static void note_possible(const struct deadlocks *all, struct notes *notes)
               contender_who(m->waits, who), path);
 }
 
-/* Exchanges the wanted locks with those of `again`. */
-static void exchange(struct scan *scan, const bool *wanted, struct scan *again)
-{
-    size_t next = 0;
-    size_t n = 0;
-
-    for (size_t i = 0; i < scan->count; i++) {
-        struct lock lock = scan->locks[i];
-
-        if (wanted[i] && (next == again->count ||
-                          strcmp(again->locks[next].path, lock.path) != 0)) {
-            lock_done(&lock);
-            continue;
-        }
-        if (wanted[i]) {
-            lock = again->locks[next];
-            again->locks[next++] = scan->locks[i];
-        }
-        scan->locks[n++] = lock;
-    }
-    scan->count = n;
-    scan->at_ms = again->at_ms;
-}
-
 /* The locks that have findings, and, with deadlocks, those that somebody waits
  * for: every lock of a deadlock is one. */
 static bool *suspects(const struct across *a)
@@ -79,34 +60,25 @@ static bool *suspects(const struct across *a)
 
     for (size_t i = 0; i < scan->count; i++)
         all[i] = a->deadlocks.count > 0 && scan->locks[i].waiters > 0;
-    for (size_t i = 0; i < a->findings.count; i++) {
-        const struct lock key = { .path = a->findings.items[i].path };
-        const struct lock *lock =
-            bsearch(&key, scan->locks, scan->count, sizeof(key), lock_by_path);
-
-        if (lock != NULL)
-            all[lock - scan->locks] = true;
-    }
+    for (size_t i = 0; i < a->findings.count; i++)
+        all[a->findings.items[i].lock - scan->locks] = true;
     return all;
 }
 
-/* Only at the suspects of the first look, which keeps them as they were. Those
- * that have gone are in neither. */
+/* Only at the suspects of the first look. */
 static int look_again(struct lockctl *ctl, const struct across_opts *opts,
-                      struct across *first, struct across *ret)
+                      struct across *a)
 {
-    bool *wanted = suspects(first);
+    bool *wanted = suspects(a);
     int code;
 
-    *ret = (struct across){ .scan = first->scan, .blind = first->blind };
-    first->scan = (struct scan){ .count = 0 };
     clock_sleep_ms(opts->confirm_ms);
-    code = scan_some(ctl, &ret->scan, wanted, &opts->scan, &first->scan);
-    if (code == 0) {
-        exchange(&ret->scan, wanted, &first->scan);
-        code = judge(ctl, opts, first, ret);
-    }
+    code = scan_some(ctl, &a->scan, wanted, &opts->scan, &a->again);
     free(wanted);
+    if (code == 0) {
+        a->scan.at_ms = a->again.at_ms;
+        judge(ctl, opts, &a->again, a);
+    }
     return code;
 }
 
@@ -121,19 +93,15 @@ static void drop_possible(struct deadlocks *all)
 static int look(struct lockctl *ctl, int argc, char **argv,
                 const struct across_opts *opts, struct across *a)
 {
-    struct across first;
     int code = lockctl_connect(ctl);
 
     if (code == 0)
         code = scan_below(ctl, (const char *const *)argv,
                           argc == 0 ? 1 : (size_t)argc, &opts->scan, &a->scan);
     if (code == 0)
-        code = judge(ctl, opts, NULL, a);
-    if (code == 0 && a->deadlocks.count + a->findings.count > 0) {
-        first = *a;
-        code = look_again(ctl, opts, &first, a);
-        across_done(&first);
-    }
+        judge(ctl, opts, &a->scan, a);
+    if (a->deadlocks.count + a->findings.count > 0)
+        code = look_again(ctl, opts, a);
     if (code != 0)
         return code;
     if (!opts->possible) {

@@ -7,18 +7,19 @@
 #include "common/lockctl.h"
 #include "model/doctor.h"
 
-/* What one look has found. */
+/* What was found. */
 struct across {
-    struct scan scan;
+    struct scan scan;  /* the first look, at all locks */
+    struct scan again; /* the second one, at some of them */
     struct deadlocks deadlocks;
     struct findings findings; /* of `judge` */
     bool blind;               /* there may be findings where it did not see */
 };
 
-/* Finds more than deadlocks in a look. `before` is the one before, or NULL: a
- * state that is true at one look only is no finding. An exit code. */
-typedef int across_judge(struct lockctl *ctl, struct across *before,
-                         struct across *across);
+/* Finds more than deadlocks in a look of `across`. What is true at the first
+ * look only is no finding. */
+typedef void across_judge(struct lockctl *ctl, const struct scan *look,
+                          struct across *across);
 
 struct across_opts {
     struct scan_opts scan;

@@ -19,8 +19,6 @@ enum { NAME_ROOM = 300 }; /* of a node, escaped */
 
 static void free_finding(struct finding *one)
 {
-    free(one->path);
-    free(one->node);
     free(one->what);
     free(one->cure);
 }
@@ -31,14 +29,8 @@ static void findings_add(struct findings *f, const char *check,
                          const struct lock *lock, const struct contender *c,
                          char *what, char *cure)
 {
-    *(struct finding *)GROW(f) = (struct finding){
-        .check = check,
-        .path = enough(strdup(lock->path)),
-        .node = c == NULL ? NULL : enough(strdup(c->node->name)),
-        .token = c == NULL ? 0 : c->node->token,
-        .what = what,
-        .cure = cure,
-    };
+    *(struct finding *)GROW(f) =
+        (struct finding){ check, lock, c == NULL ? NULL : c->node, what, cure };
 }
 
 void findings_done(struct findings *f)
@@ -56,12 +48,13 @@ static int by_subject(const void *a, const void *b)
     int order = strcmp(x->check, y->check);
 
     if (order == 0)
-        order = strcmp(x->path, y->path);
-    if (order == 0 && x->token != y->token)
-        order = x->token < y->token ? -1 : 1;
+        order = strcmp(x->lock->path, y->lock->path);
     if (order != 0 || x->node == NULL || y->node == NULL)
-        return order != 0 ? order : (x->node != NULL) - (y->node != NULL);
-    return strcmp(x->node, y->node);
+        return order;
+    order = strcmp(x->node->name, y->node->name);
+    return order != 0 ? order
+                      : (x->node->token > y->node->token) -
+                            (x->node->token < y->node->token);
 }
 
 void findings_keep(struct findings *f, struct findings *before)

@@ -8,10 +8,9 @@
 
 struct finding {
     const char *check; /* "old-holder" */
-    char *path;        /* of the lock */
-    char *node;        /* name of the child that it is about, or NULL */
-    int64_t token;     /* of that child, or 0 */
-    char *what;        /* escaped, as the next */
+    const struct lock *lock;
+    const struct zkr_participant *node; /* that it is about, or NULL */
+    char *what;                         /* escaped, as the next */
     char *cure;
 };
 
@@ -30,7 +29,8 @@ struct doctor_opts {
     int64_t opened_ms;  /* when that session was opened, by our clock */
 };
 
-/* All findings in a scan; NULL: the servers were not asked. */
+/* All findings in a scan, which outlives them; NULL: the servers were not
+ * asked. */
 void doctor_examine(const struct scan *scan, const struct servers *servers,
                     const struct doctor_opts *opts, struct findings *findings);
 /* The deadlocks among them: those that are certain, and sessions that have

@@ -34,43 +34,47 @@ static const struct opt options[] = {
 /* clang-format on */
 
 /* No age is judged by clocks that differ. */
-static void check_clocks(const struct servers *servers, struct across *look)
+static void check_clocks(const struct servers *servers, const struct scan *look,
+                         struct across *a)
 {
     int64_t skew_ms = order.doctor.older_ms == 0
                           ? 0
-                          : doctor_skew_ms(&look->scan, servers, &order.doctor);
+                          : doctor_skew_ms(look, servers, &order.doctor);
     char word[WORD_MAX];
 
     if (skew_ms == 0)
         return;
-    notes_add(&look->scan.notes,
+    notes_add(&a->scan.notes,
               "the clock of this machine is %s %s those of the servers: how "
               "old nodes are is not judged",
               word_age(skew_ms < 0 ? -skew_ms : skew_ms, word),
               skew_ms < 0 ? "ahead of" : "behind");
-    look->blind = true;
+    a->blind = true;
     order.doctor.older_ms = 0;
 }
 
-static int examine(struct lockctl *ctl, struct across *before,
-                   struct across *look)
+static void examine(struct lockctl *ctl, const struct scan *look,
+                    struct across *a)
 {
+    struct findings before = a->findings;
     struct servers *servers = NULL;
+    bool first = look == &a->scan;
 
     order.doctor.session_id = zkr_session_id(ctl->session);
-    look->blind = look->blind || (before == NULL && look->scan.notes.count > 0);
-    if (order.ask && look->scan.count > 0) {
-        servers = servers_ask(ctl, &look->scan.notes);
-        look->blind = look->blind || !servers->whole;
+    a->blind = a->blind || (first && look->notes.count > 0);
+    if (order.ask && look->count > 0) {
+        servers = servers_ask(ctl, &a->scan.notes);
+        a->blind = a->blind || !servers->whole;
     }
-    check_clocks(servers, look);
-    doctor_examine(&look->scan, servers, &order.doctor, &look->findings);
+    check_clocks(servers, look, a);
+    a->findings = (struct findings){ .count = 0 };
+    doctor_examine(look, servers, &order.doctor, &a->findings);
     servers_free(servers);
-    if (before == NULL)
-        return 0;
-    findings_keep(&look->findings, &before->findings);
-    doctor_add_deadlocks(&look->deadlocks, &order.doctor, &look->findings);
-    return 0;
+    if (first)
+        return;
+    findings_keep(&a->findings, &before);
+    findings_done(&before);
+    doctor_add_deadlocks(&a->deadlocks, &order.doctor, &a->findings);
 }
 
 /* --- output --- */
@@ -78,12 +82,12 @@ static int examine(struct lockctl *ctl, struct across *before,
 /* clang-format off */
 #define AT(member) offsetof(struct finding, member)
 static const struct field finding_fields[] = {
-    { "LOCK", "lock", FIELD_PATH, .at = AT(path) },
+    { "LOCK", "lock", FIELD_PATH, .at = offsetof(struct lock, path), .in = AT(lock) },
     { "CHECK", "check", FIELD_WORD, .at = AT(check), .words = "absent-holder persistent-contender mixed-recipes old-holder deadlock own-node" },
     { "FINDING", "what", FIELD_WORD, .at = AT(what) },
     { "CURE", "cure", FIELD_WORD, .at = AT(cure) },
-    { .key = "node", .type = FIELD_TEXT, .at = AT(node) },
-    { .key = "token", .type = FIELD_TOKEN, .at = AT(token) },
+    { .key = "node", .type = FIELD_TEXT, .at = offsetof(struct zkr_participant, name), .in = AT(node) },
+    { .key = "token", .type = FIELD_TOKEN, .at = offsetof(struct zkr_participant, token), .in = AT(node) },
     { .key = NULL },
 };
 #undef AT
@@ -98,7 +102,7 @@ static void print_lines(const struct findings *all)
     for (size_t i = 0; i < all->count; i++) {
         const struct finding *f = &all->items[i];
 
-        (void)printf("%s: %s: %s. Cure: %s\n", cell_path(f->path, path),
+        (void)printf("%s: %s: %s. Cure: %s\n", cell_path(f->lock->path, path),
                      f->check, f->what, f->cure);
     }
 }
