@@ -114,6 +114,13 @@ static int dump_lines(json_t *items, const struct notes *notes)
     return code;
 }
 
+static json_t *time_at(int64_t ms)
+{
+    char word[WORD_MAX];
+
+    return json_string(word_time(ms, word));
+}
+
 int output_json(const struct lockctl *ctl, const char *kind, int64_t at_ms,
                 json_t *items, const struct notes *notes)
 {
@@ -121,7 +128,7 @@ int output_json(const struct lockctl *ctl, const char *kind, int64_t at_ms,
         return dump_lines(items, notes);
     answered = true;
     return dump(json_pack("{s:s, s:s, s:o, s:o, s:o}", "apiVersion",
-                          "zkrecipes/v1", "kind", kind, "at", json_time(at_ms),
+                          "zkrecipes/v1", "kind", kind, "at", time_at(at_ms),
                           "items", items, "warnings", texts_of(notes)),
                 JSON_INDENT(2));
 }
@@ -156,7 +163,7 @@ void output_failure(const struct lockctl *ctl, int exit_code, int cause,
     else
         (void)dump(json_pack("{s:s, s:s, s:o, s:o}", "apiVersion",
                              "zkrecipes/v1", "kind", "Error", "at",
-                             json_time(clock_wall_ms()), "error", error),
+                             time_at(clock_wall_ms()), "error", error),
                    JSON_INDENT(2));
 }
 
@@ -174,34 +181,4 @@ json_t *json_text(const char *bytes, size_t size)
     value = json_string(text);
     free(text);
     return value;
-}
-
-json_t *json_ms(int64_t ms)
-{
-    return ms < 0 ? json_null() : json_integer(ms);
-}
-
-json_t *json_time(int64_t ms)
-{
-    char word[WORD_MAX];
-
-    return ms <= 0 || word_time(ms, word)[0] == '\0' ? json_null()
-                                                     : json_string(word);
-}
-
-json_t *json_token(int64_t token)
-{
-    char word[WORD_MAX];
-
-    if (token == 0)
-        return json_null();
-    return json_string(word_token(token, word));
-}
-
-json_t *json_session(int64_t session_id)
-{
-    char word[WORD_MAX];
-
-    return session_id == 0 ? json_null()
-                           : json_string(word_id(session_id, word));
 }

@@ -28,8 +28,3 @@ void output_failure(const struct lockctl *ctl, int exit_code, int cause,
 /* Text of others. Bytes that are not UTF-8 are escaped as escape_text() does
  * it. */
 json_t *json_text(const char *bytes, size_t size);
-/* A duration, a time, an id of 64 bits; json_null() where there is none. */
-json_t *json_ms(int64_t ms);
-json_t *json_time(int64_t ms_since_1970);
-json_t *json_token(int64_t token);
-json_t *json_session(int64_t session_id);

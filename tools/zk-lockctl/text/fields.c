@@ -123,17 +123,17 @@ int field_compare(const struct field *f, const void *a, const void *b)
 
 static json_t *number_json(const struct field *f, int64_t number)
 {
+    char room[WORD_MAX];
+    const char *text;
+
     if (f->type == FIELD_BOOL)
         return json_boolean(number != 0);
-    if (f->type == FIELD_MS)
-        return json_ms(number);
-    if (f->type == FIELD_TIME)
-        return json_time(number);
-    if (f->type == FIELD_TOKEN)
-        return json_token(number);
-    if (f->type == FIELD_SESSION)
-        return json_session(number);
-    return json_integer((json_int_t)number);
+    if (f->type == FIELD_MS && number < 0)
+        return json_null();
+    if (f->type < FIELD_TIME)
+        return json_integer((json_int_t)number);
+    text = number_text(f, number, room);
+    return text[0] == '\0' ? json_null() : json_string(text);
 }
 
 static json_t *value_of(const struct field *f, const void *item,

@@ -23,7 +23,7 @@ enum field_type {
     FIELD_BOOL,    /* bool */
     FIELD_COUNT,   /* size_t */
     FIELD_NUMBER,  /* int64_t */
-    FIELD_MS,      /* int64_t: a duration */
+    FIELD_MS,      /* int64_t: a duration, or a number that JSON alone shows */
     FIELD_TIME,    /* int64_t: since 1970 */
     FIELD_TOKEN,   /* int64_t */
     FIELD_SESSION, /* int64_t */

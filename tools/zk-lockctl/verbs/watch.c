@@ -85,11 +85,6 @@ static const char *missed_text(const void *item, char room[FIELD_ROOM])
                       : room;
 }
 
-static json_t *missed_json(const void *item)
-{
-    return json_ms(event_at(item)->missed);
-}
-
 static const char *resync_text(const void *item, char room[FIELD_ROOM])
 {
     char time[WORD_MAX];
@@ -123,7 +118,7 @@ static const struct field event_fields[] = {
     { "session=", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .in = ROW_AT(row.node), .wide = true },
     { "node=", NULL, FIELD_TEXT, .at = NODE_AT(name), .in = ROW_AT(row.node), .wide = true },
     { "label=", NULL, FIELD_CHARS, .at = offsetof(struct zkr__known_owner, label), .in = ROW_AT(row.owner) },
-    { "", "missed", FIELD_COUNT, .in = ROW_AT(missed), .text = missed_text, .json = missed_json, .lacking = true },
+    { "", "missed", FIELD_MS, .at = AT(missed), .in = ROW_AT(missed), .text = missed_text, .lacking = true },
     { "", "last_look", FIELD_TIME, .at = AT(since_ms), .in = ROW_AT(resync), .text = resync_text, .lacking = true },
     { .key = "contender", .type = FIELD_OBJECT, .in = ROW_AT(contender), .kind = &contender_kind, .lacking = true },
     { .key = "paths", .type = FIELD_LIST, .in = ROW_AT(begin), .json = paths_json, .lacking = true },
