@@ -20,6 +20,11 @@ struct vertex {
     size_t first; /* of a waiter: the first vertex ahead, of `count`; of a
                      holder: the first link of its session */
     size_t count;
+    /* the search */
+    size_t ends;   /* so many edges end here: 0 is in no cycle */
+    size_t parent; /* on the way from the start */
+    size_t seen;   /* by which of the searches it was reached, from 1 */
+    bool covered;  /* it is part of what was found */
 };
 
 /* A session has something to do with a vertex: it waits there, or the contender
@@ -36,7 +41,9 @@ struct wait_graph {
     size_t count;
     struct link *links; /* in the order of their members */
     size_t link_count;
-    bool certain; /* without the edges that are only possible */
+    bool certain;  /* without the edges that are only possible */
+    size_t *queue; /* what was reached; or a cycle that was found */
+    size_t searches;
 };
 
 /* --- what was there before, too --- */
@@ -199,6 +206,7 @@ static void wait_graph_build(struct wait_graph *g, const struct lock *locks,
         most += locks[i].count;
     g->vertices = enough(calloc(most, sizeof(*g->vertices)));
     g->links = enough(calloc(most, 2 * sizeof(*g->links)));
+    g->queue = enough(calloc(most, sizeof(*g->queue)));
     for (size_t i = 0; i < count; i++)
         add_lock(g, &locks[i], before, before_count);
     make_links(g);
@@ -274,86 +282,59 @@ static bool wait_graph_next(const struct wait_graph *g, size_t from,
 /* No more of them are reported. */
 #define DEADLOCKS_MAX 1000
 
-struct search {
-    size_t *ends;   /* so many edges end here: 0 is in no cycle */
-    size_t *queue;  /* what was reached */
-    size_t *parent; /* on the way from the start */
-    size_t *seen;   /* by which of the searches it was reached, from 1 */
-    size_t *path;   /* a cycle */
-    bool *covered;  /* it is part of what was found */
-    size_t searches;
-};
-
-/* One block has all numbers. */
-static struct search search_new(size_t count)
-{
-    size_t *ends = enough(calloc(count + 1, 5 * sizeof(size_t)));
-
-    return (struct search){ .ends = ends,
-                            .queue = ends + count,
-                            .parent = ends + 2 * count,
-                            .seen = ends + 3 * count,
-                            .path = ends + 4 * count,
-                            .covered =
-                                enough(calloc(count + 1, sizeof(bool))) };
-}
-
 /* Whom nobody waits for is in no cycle, and then who is waited for by none but
  * such. What is left is in a cycle, or waited for by one. */
-static void count_ends(const struct wait_graph *g, struct search *s)
+static void count_ends(struct wait_graph *g)
 {
     size_t tail = 0;
     size_t cursor;
     size_t to;
 
-    memset(s->ends, 0, g->count * sizeof(*s->ends));
+    for (size_t v = 0; v < g->count; v++)
+        g->vertices[v].ends = 0;
     for (size_t v = 0; v < g->count; v++) {
         for (cursor = 0; wait_graph_next(g, v, &cursor, &to);)
-            s->ends[to]++;
+            g->vertices[to].ends++;
     }
     for (size_t v = 0; v < g->count; v++) {
-        if (s->ends[v] == 0)
-            s->queue[tail++] = v;
+        if (g->vertices[v].ends == 0)
+            g->queue[tail++] = v;
     }
     for (size_t head = 0; head < tail; head++) {
-        for (cursor = 0; wait_graph_next(g, s->queue[head], &cursor, &to);) {
-            if (--s->ends[to] == 0)
-                s->queue[tail++] = to;
+        for (cursor = 0; wait_graph_next(g, g->queue[head], &cursor, &to);) {
+            if (--g->vertices[to].ends == 0)
+                g->queue[tail++] = to;
         }
     }
 }
 
-/* --- the shortest cycle through a contender --- */
-
-/* The shortest way from a vertex back to itself, in s->path from s->path[0] on;
- * its length, 0 without one. */
-static size_t find_way_back(const struct wait_graph *g, struct search *s,
-                            size_t start)
+/* The shortest way from a vertex back to itself, in g->queue from the vertex
+ * on; its length, 0 without one. */
+static size_t find_way_back(struct wait_graph *g, size_t start)
 {
     size_t head = 0;
     size_t tail = 0;
-    size_t *queue = s->queue;
 
-    s->searches++;
-    for (queue[tail++] = start; head < tail; head++) {
-        size_t v = queue[head];
+    g->searches++;
+    for (g->queue[tail++] = start; head < tail; head++) {
+        size_t v = g->queue[head];
         size_t cursor = 0;
         size_t n = 1;
         size_t to;
 
         while (wait_graph_next(g, v, &cursor, &to)) {
             if (to == start) {
-                for (size_t u = v; u != start; u = s->parent[u])
+                for (size_t u = v; u != start; u = g->vertices[u].parent)
                     n++;
-                for (size_t i = n; i-- > 0; v = s->parent[v])
-                    s->path[i] = v;
+                for (size_t i = n; i-- > 0; v = g->vertices[v].parent)
+                    g->queue[i] = v;
                 return n;
             }
-            if (s->seen[to] == s->searches)
+            if (g->vertices[to].seen == g->searches)
                 continue;
-            s->seen[to] = s->searches;
-            s->parent[to] = v;
-            queue[tail++] = to;
+            g->vertices[to].seen = g->searches;
+            g->vertices[to].parent = v;
+            g->queue[tail++] = to;
         }
     }
     return 0;
@@ -382,36 +363,36 @@ static void add_member(struct deadlock *d, const struct vertex *held,
 }
 
 /* The vertex at that place of a cycle. */
-static const struct vertex *at(const struct wait_graph *g,
-                               const struct search *s, size_t length, size_t i)
+static const struct vertex *at(const struct wait_graph *g, size_t length,
+                               size_t i)
 {
-    return &g->vertices[s->path[i % length]];
+    return &g->vertices[g->queue[i % length]];
 }
 
 /* Contenders that only stand in the queue between two that exclude each other
  * are not members, nor are runs in the middle, which hold something else. The
  * first member of a cycle waits. */
 static void add_members(struct deadlock *d, const struct wait_graph *g,
-                        const struct search *s, size_t length)
+                        size_t length)
 {
     size_t start = 0;
     size_t i;
 
-    while (at(g, s, length, start)->waits)
+    while (at(g, length, start)->waits)
         start++;
     for (i = start; i < start + length;) {
-        const struct vertex *held = at(g, s, length, i);
+        const struct vertex *held = at(g, length, i);
         const struct vertex *waits = held->waits ? held : NULL;
         size_t next = i + 1;
 
         while (waits == NULL || !waits->waits)
-            waits = at(g, s, length, next++);
+            waits = at(g, length, next++);
         for (size_t k = next; k <= start + length; k++) {
-            if (at(g, s, length, k)->lock != waits->lock)
+            if (at(g, length, k)->lock != waits->lock)
                 break;
-            if (excludes(waits, at(g, s, length, k)))
+            if (excludes(waits, at(g, length, k)))
                 next = k;
-            if (!at(g, s, length, k)->waits)
+            if (!at(g, length, k)->waits)
                 break;
         }
         add_member(d, held, waits);
@@ -433,36 +414,30 @@ static void find_youngest(struct deadlock *d)
 
 /* --- all deadlocks --- */
 
-static bool has_session(const struct deadlock *d, int64_t session_id)
-{
-    for (size_t i = 0; i < d->count; i++) {
-        if (d->members[i].waits->node->session_id == session_id)
-            return true;
-    }
-    return false;
-}
-
 static bool has_sessions_of(const struct deadlock *d, const struct deadlock *of)
 {
     for (size_t i = 0; i < of->count; i++) {
-        if (!has_session(d, of->members[i].waits->node->session_id))
+        int64_t wanted = of->members[i].waits->node->session_id;
+        size_t k = 0;
+
+        while (k < d->count && d->members[k].waits->node->session_id != wanted)
+            k++;
+        if (k == d->count)
             return false;
     }
     return true;
 }
 
-/* Of the same sessions; but a session alone waits for itself in each lock. */
-static bool is_same(const struct deadlock *a, const struct deadlock *b)
-{
-    return has_sessions_of(a, b) && has_sessions_of(b, a) &&
-           (a->count > 1 || b->count > 1 ||
-            a->members[0].waits_lock == b->members[0].waits_lock);
-}
-
+/* One of the same sessions; but a session alone waits for itself in each
+ * lock. */
 static bool is_known(const struct deadlocks *all, const struct deadlock *d)
 {
     for (size_t i = 0; i < all->count; i++) {
-        if (is_same(&all->items[i], d))
+        const struct deadlock *b = &all->items[i];
+
+        if (has_sessions_of(d, b) && has_sessions_of(b, d) &&
+            (d->count > 1 || b->count > 1 ||
+             d->members[0].waits_lock == b->members[0].waits_lock))
             return true;
     }
     return false;
@@ -470,54 +445,52 @@ static bool is_known(const struct deadlocks *all, const struct deadlock *d)
 
 /* Of a session that waits for itself, no other wait in that lock is looked at:
  * a program may have thousands of threads there. */
-static void cover(struct search *s, const struct wait_graph *g, size_t length,
-                  const struct deadlock *d)
+static void cover(struct wait_graph *g, size_t length, const struct deadlock *d)
 {
     const struct deadlock_member *m = &d->members[0];
 
     for (size_t i = 0; i < length; i++)
-        s->covered[s->path[i]] = true;
-    for (size_t i = s->path[0]; d->count == 1 && i < g->count; i++) {
-        const struct vertex *v = &g->vertices[i];
+        g->vertices[g->queue[i]].covered = true;
+    for (size_t i = g->queue[0]; d->count == 1 && i < g->count; i++) {
+        struct vertex *v = &g->vertices[i];
 
         if (v->lock != m->waits_lock)
             break;
-        if (v->c->node->session_id == m->waits->node->session_id)
-            s->covered[i] = true;
+        if (session_of(v) == m->waits->node->session_id)
+            v->covered = true;
     }
 }
 
-static void report(struct deadlocks *all, const struct wait_graph *g,
-                   struct search *s, size_t length)
+static void report(struct deadlocks *all, struct wait_graph *g, size_t length)
 {
     struct deadlock d = { .certain = g->certain };
 
     d.members = enough(calloc(length, sizeof(*d.members)));
-    add_members(&d, g, s, length);
+    add_members(&d, g, length);
     find_youngest(&d);
-    cover(s, g, length, &d);
+    cover(g, length, &d);
     if (is_known(all, &d))
         free(d.members);
     else
         *(struct deadlock *)GROW(all) = d;
 }
 
-static void find_cycles(struct deadlocks *all, const struct wait_graph *g,
-                        struct search *s)
+static void find_cycles(struct deadlocks *all, struct wait_graph *g)
 {
-    count_ends(g, s);
+    count_ends(g);
     for (size_t i = 0; i < g->count; i++) {
+        const struct vertex *v = &g->vertices[i];
         size_t length;
 
-        if (!g->vertices[i].waits || s->covered[i] || s->ends[i] == 0)
+        if (!v->waits || v->covered || v->ends == 0)
             continue;
         if (all->count == DEADLOCKS_MAX) {
             all->cut = true;
             return;
         }
-        length = find_way_back(g, s, i);
+        length = find_way_back(g, i);
         if (length > 0)
-            report(all, g, s, length);
+            report(all, g, length);
     }
 }
 
@@ -526,15 +499,12 @@ struct deadlocks deadlocks_find(const struct lock *locks, size_t count,
 {
     struct deadlocks all = { .count = 0 };
     struct wait_graph g = { .certain = true };
-    struct search s;
 
     wait_graph_build(&g, locks, count, before, before_count);
-    s = search_new(g.count);
-    find_cycles(&all, &g, &s);
+    find_cycles(&all, &g);
     g.certain = false;
-    find_cycles(&all, &g, &s);
-    free(s.ends);
-    free(s.covered);
+    find_cycles(&all, &g);
+    free(g.queue);
     free(g.vertices);
     free(g.links);
     return all;
