@@ -457,7 +457,7 @@ TEST(an_old_picture_says_so)
     status.is_connected = false;
     status.state = "connection lost";
     line_is(2, "STALE, 5.0s old: connection lost");
-    status.error = "deadline passed"; /* because of that */
+    (void)strcpy(status.error, "deadline passed"); /* because of that */
     line_is(2, "STALE, 5.0s old: connection lost");
     status.is_connected = true;
     line_is(2, "STALE, 5.0s old: deadline passed");

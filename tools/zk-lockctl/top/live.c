@@ -28,42 +28,31 @@ enum {
 
 struct live {
     struct lockctl *ctl;
+    struct top_opts *opts;
     struct top_view *view;
     struct top_model model;
     struct top_picture picture;
-    const char *root;
+    struct top_status status;
     struct mirror *mirror; /* NULL: the session was not connected yet */
-    int64_t interval_ms;   /* between looks */
     int64_t due_ms;        /* of the next look, by clock_now_ms() */
     int64_t began_ms;      /* of the look that waits for the servers; 0: none
                               does */
-    bool connected;
-    int signals; /* a descriptor */
+    int signals;           /* a descriptor */
     sigset_t before;
-    int64_t took_ms;
-    char ensemble[ENSEMBLE_MAX];
-    char error[1024];
     bool quit;
 };
 
 static void draw(struct live *l)
 {
     struct top_size size = top_screen_size();
-    const struct top_status status = {
-        .ensemble = l->ensemble,
-        .state = lockctl_connection(l->ctl),
-        .is_connected = l->connected,
-        .error = l->error,
-        .now_ms = clock_wall_ms(),
-        .took_ms = l->took_ms,
-        .interval_ms = l->interval_ms,
-    };
 
+    l->status.state = lockctl_connection(l->ctl);
+    l->status.now_ms = clock_wall_ms();
     if (size.width != l->picture.size.width ||
         size.height != l->picture.size.height)
         top_picture_resize(&l->picture, size);
     top_view_settle(l->view, &l->model, top_picture_page(&l->picture));
-    top_picture_draw(&l->picture, l->view, &l->model, &status);
+    top_picture_draw(&l->picture, l->view, &l->model, &l->status);
     top_screen_paint(&l->picture);
 }
 
@@ -72,7 +61,7 @@ static void draw(struct live *l)
 static int start_mirror(struct live *l)
 {
     const struct mirror_opts opts = { .ctl = l->ctl,
-                                      .paths = &l->root,
+                                      .paths = &l->opts->root,
                                       .path_count = 1,
                                       .below = true,
                                       .look.barriers = true,
@@ -118,27 +107,27 @@ static void on_look(struct live *l)
         return;
     if (l->mirror != NULL)
         (void)mirror_tick(l->mirror);
-    l->error[0] = '\0';
+    l->status.error[0] = '\0';
     if (rc == ZKR_OK) {
         scan = mirror_scan(l->mirror);
-        note_missing(l->root, &scan);
-        l->took_ms = clock_now_ms() - l->began_ms;
+        note_missing(l->opts->root, &scan);
+        l->status.took_ms = clock_now_ms() - l->began_ms;
         top_model_take(&l->model, &scan);
     }
     l->began_ms = 0;
-    l->due_ms = clock_now_ms() + l->interval_ms;
+    l->due_ms = clock_now_ms() + l->opts->interval_ms;
     if (rc != ZKR_OK)
         (void)escape_string(detail[0] == '\0' ? zkr_strerror(rc) : detail,
-                            l->error, sizeof(l->error));
+                            l->status.error, sizeof(l->status.error));
 }
 
 /* A look that has failed meanwhile is no reason to wait with the next. */
 static void on_connection(struct live *l)
 {
-    bool was_connected = l->connected;
+    bool was_connected = l->status.is_connected;
 
-    l->connected = lockctl_is_connected(l->ctl);
-    if (l->connected && !was_connected)
+    l->status.is_connected = lockctl_is_connected(l->ctl);
+    if (l->status.is_connected && !was_connected)
         l->due_ms = clock_now_ms();
     l->quit = l->quit || lockctl_is_over(l->ctl);
 }
@@ -389,10 +378,9 @@ int top_live(struct top_opts *opts)
 {
     struct live l = {
         .ctl = opts->ctl,
+        .opts = opts,
         .view = &opts->view,
-        .root = opts->root,
-        .interval_ms = opts->interval_ms,
-        .took_ms = -1,
+        .status = { .took_ms = -1, .interval_ms = opts->interval_ms },
         .signals = -1,
     };
     int code;
@@ -402,7 +390,7 @@ int top_live(struct top_opts *opts)
         give_signals_back(&l);
         return top_has_no_screen();
     }
-    (void)lockctl_ensemble(l.ctl, l.ensemble);
+    (void)lockctl_ensemble(l.ctl, l.status.ensemble);
     go_on(&l);
     top_screen_end();
     code = lockctl_is_over(l.ctl) ? lockctl_fail_over(l.ctl) : 0;

@@ -216,45 +216,35 @@ static void draw_head(const struct drawing *d)
 
 /* --- the list --- */
 
-/* A list of locks, the queue of one, or the owners: what is not NULL. */
-struct list {
-    struct grid *grid;
-    size_t count;
-    const struct top_cursor *cursor;
-    const struct lock *const *locks;
-    const struct lock *lock;
-    const struct top_owner *owners;
-};
-
 /* One at a time. */
-static const void *item_at(const struct list *list, size_t i)
+static const void *item_at(const struct drawing *d, size_t i)
 {
     static struct contender_row row;
+    const struct lock *lock = top_view_lock(d->view, d->model);
 
-    if (list->owners != NULL)
-        return &list->owners[i];
-    if (list->lock == NULL)
-        return list->locks[i];
-    row = contender_row(list->lock, &list->lock->items[i], NULL);
+    if (d->view->mode == TOP_MODE_OWNERS)
+        return &d->model->owners.items[i];
+    if (d->view->mode == TOP_MODE_LOCKS)
+        return d->model->shown[i];
+    row = contender_row(lock, &lock->items[i], NULL);
     return &row;
 }
 
-static enum top_style style_of(const struct list *list, size_t i)
+static enum top_style style_of(enum top_mode mode, const void *item)
 {
-    const struct lock *lock;
+    const struct lock *lock = item;
 
-    if (i == list->cursor->at)
-        return TOP_CURSOR;
-    if (list->owners != NULL)
-        return list->owners[i].waiters > 0 ? TOP_BOLD : TOP_PLAIN;
-    if (list->lock != NULL) {
-        const struct zkr_participant *p = list->lock->items[i].node;
+    if (mode == TOP_MODE_OWNERS)
+        return ((const struct top_owner *)item)->waiters > 0 ? TOP_BOLD
+                                                             : TOP_PLAIN;
+    if (mode == TOP_MODE_QUEUE) {
+        const struct zkr_participant *p =
+            ((const struct contender_row *)item)->node;
 
         return p->kind == ZKR_PARTICIPANT_FOREIGN ? TOP_DIM
                : p->holds                         ? TOP_GOOD
                                                   : TOP_PLAIN;
     }
-    lock = list->locks[i];
     return lock->state == LOCK_UNKNOWN ? TOP_BAD
            : lock->waiters > 0         ? TOP_BOLD
            : lock->holders == 0        ? TOP_DIM
@@ -262,48 +252,25 @@ static enum top_style style_of(const struct list *list, size_t i)
 }
 
 /* Draws the part of a list that fits on the page. */
-static void draw_list(const struct drawing *d, struct list shown, size_t page)
+static void draw_list(const struct drawing *d, struct grid *grid, size_t page)
 {
-    const struct list *list = &shown;
-    size_t first = list->cursor->first;
-    size_t end = first + page < list->count ? first + page : list->count;
-    struct top_line *names = &d->lines[HEADS];
+    enum top_mode mode = d->view->mode;
+    const struct top_cursor *cursor = &d->view->cursors[mode];
+    size_t count = top_view_count(d->view, d->model, mode);
+    size_t end = cursor->first + page < count ? cursor->first + page : count;
+    struct top_line *line = &d->lines[HEADS];
 
-    grid_take(list->grid, NULL);
-    for (size_t i = first; i < end; i++)
-        grid_take(list->grid, item_at(list, i));
-    grid_fit(list->grid, d->width);
-    for (size_t i = first; i < end; i++) {
-        struct top_line *line = &d->lines[HEAD_LINES + i - first];
-
-        write_row(line, list->grid, i - first + 1);
-        line->style = style_of(list, i);
+    grid_take(grid, NULL);
+    for (size_t i = cursor->first; i < end; i++) {
+        grid_take(grid, item_at(d, i));
+        line[1 + i - cursor->first].style =
+            i == cursor->at ? TOP_CURSOR : style_of(mode, item_at(d, i));
     }
-    write_row(names, list->grid, 0);
-    names->style = TOP_BAR;
-    grid_forget(list->grid);
-}
-
-static struct list list_of(struct top_picture *p, const struct drawing *d)
-{
-    static const struct lock none = { .path = NULL };
-    const struct top_view *view = d->view;
-    const struct lock *lock = top_view_lock(view, d->model);
-
-    if (view->mode == TOP_MODE_QUEUE)
-        return (struct list){ .grid = &p->queue,
-                              .count = lock == NULL ? 0 : lock->listed,
-                              .cursor = &view->cursors[TOP_MODE_QUEUE],
-                              .lock = lock == NULL ? &none : lock };
-    if (view->mode == TOP_MODE_OWNERS)
-        return (struct list){ .grid = &p->owners,
-                              .count = d->model->owners.count,
-                              .cursor = &view->cursors[TOP_MODE_OWNERS],
-                              .owners = d->model->owners.items };
-    return (struct list){ .grid = &p->locks,
-                          .count = d->model->shown_count,
-                          .cursor = &view->cursors[TOP_MODE_LOCKS],
-                          .locks = d->model->shown };
+    grid_fit(grid, d->width);
+    line->style = TOP_BAR;
+    for (size_t i = cursor->first; i <= end; i++)
+        write_row(line++, grid, i - cursor->first);
+    grid_forget(grid);
 }
 
 /* --- help and keys --- */
@@ -377,10 +344,10 @@ void top_picture_resize(struct top_picture *p, struct top_size size)
         size.width = 1;
     p->size = size;
     p->lines = enough(calloc((size_t)size.height, sizeof(*p->lines)));
-    grid_start(&p->owners, top_owner_fields, true);
-    grid_start(&p->locks, top_fields(), true);
-    grid_start(&p->queue, contender_fields, true);
-    drop_clients(&p->queue);
+    grid_start(&p->grids[TOP_MODE_OWNERS], top_owner_fields, true);
+    grid_start(&p->grids[TOP_MODE_LOCKS], top_fields(), true);
+    grid_start(&p->grids[TOP_MODE_QUEUE], contender_fields, true);
+    drop_clients(&p->grids[TOP_MODE_QUEUE]);
 }
 
 size_t top_picture_page(const struct top_picture *p)
@@ -401,7 +368,7 @@ void top_picture_draw(struct top_picture *p, const struct top_view *view,
         draw_help(&d, p->size.height - 2 - FOOT_LINES);
     } else {
         draw_head(&d);
-        draw_list(&d, list_of(p, &d), top_picture_page(p));
+        draw_list(&d, &p->grids[view->mode], top_picture_page(p));
     }
     if (view->typing)
         draw_filter(&d, last);

@@ -23,10 +23,10 @@ struct top_line {
 
 /* Facts that are shown and do not come from the locks. */
 struct top_status {
-    const char *ensemble; /* escaped */
-    const char *state;    /* of the session */
+    char ensemble[ENSEMBLE_MAX]; /* escaped */
+    const char *state;           /* of the session */
     bool is_connected;
-    const char *error;   /* why the last look failed, escaped; "" */
+    char error[1024];    /* why the last look failed, escaped; "" */
     int64_t now_ms;      /* since 1970 */
     int64_t took_ms;     /* the last look; -1: there was none yet */
     int64_t interval_ms; /* between looks */
@@ -40,10 +40,8 @@ struct top_size {
 /* The widths are kept from picture to picture, so that columns do not jump. */
 struct top_picture {
     struct top_size size;
-    struct grid locks;
-    struct grid queue;
-    struct grid owners;
-    struct top_line *lines; /* `height` of them */
+    struct grid grids[TOP_MODE_HELP]; /* of each list */
+    struct top_line *lines;           /* `height` of them */
 };
 
 void top_picture_resize(struct top_picture *picture, struct top_size size);

@@ -11,8 +11,8 @@
 
 /* --- the cursor --- */
 
-static size_t size_of_list(const struct top_view *view,
-                           const struct top_model *model, enum top_mode mode)
+size_t top_view_count(const struct top_view *view,
+                      const struct top_model *model, enum top_mode mode)
 {
     const struct lock *lock = top_view_lock(view, model);
 
@@ -119,7 +119,7 @@ void top_view_settle(struct top_view *view, struct top_model *model,
     follow_contender(view, model);
     for (enum top_mode mode = 0; mode < TOP_MODE_HELP; mode++)
         scroll(&view->cursors[mode], view->page,
-               size_of_list(view, model, mode));
+               top_view_count(view, model, mode));
 }
 
 const struct lock *top_view_lock(const struct top_view *view,
@@ -321,7 +321,7 @@ static void act_on_list(struct top_view *view, struct top_model *model,
     if (view->mode == TOP_MODE_LOCKS && act_on_locks(view, key))
         return;
     move(&view->cursors[view->mode], key, view->page,
-         size_of_list(view, model, view->mode));
+         top_view_count(view, model, view->mode));
     take_hold(view, model);
 }
 

@@ -74,6 +74,10 @@ enum top_action top_view_key(struct top_view *view, struct top_model *model,
 void top_view_settle(struct top_view *view, struct top_model *model,
                      size_t page);
 
+/* The lines of that list. */
+size_t top_view_count(const struct top_view *view,
+                      const struct top_model *model, enum top_mode mode);
+
 /* The lock that the cursor is on, or whose queue is shown; NULL. */
 const struct lock *top_view_lock(const struct top_view *view,
                                  const struct top_model *model);
