@@ -72,7 +72,7 @@ static struct seen *look(int64_t at_ms, const char *text)
 
 static void done(struct seen *s)
 {
-    free(s->view.known);
+    free(s->view.lease_gone);
     free(s);
 }
 

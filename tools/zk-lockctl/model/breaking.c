@@ -11,22 +11,14 @@
 
 /* --- which one --- */
 
-/* Those that are in the same state as `last`, after it. */
-static const struct contender *next_of(const struct lock *lock, int64_t token,
-                                       const struct contender *last)
-{
-    return last->node->holds ? lock_holder(lock, token, last)
-                             : lock_waiter(lock, token, last);
-}
-
 static const struct contender *find(const struct lock *lock, int64_t token)
 {
     const struct contender *c;
 
     if (token == 0)
         return lock->holders == 1 ? lock->holder : NULL;
-    c = lock_holder(lock, token, NULL);
-    return c != NULL ? c : lock_waiter(lock, token, NULL);
+    c = lock_find(lock, token, true, NULL);
+    return c != NULL ? c : lock_find(lock, token, false, NULL);
 }
 
 /* The token selects one of several contenders, unless two have the same token.
@@ -53,7 +45,7 @@ const struct contender *breaking_choose(const struct lock *lock, int64_t token)
         (void)lockctl_fail(EX_NOPERM,
                            "the node of the holder may not be read, so it "
                            "cannot be known again");
-    else if (next_of(lock, c->node->token, c) != NULL)
+    else if (lock_find(lock, c->node->token, c->node->holds, c) != NULL)
         (void)lockctl_fail(EX_DATAERR,
                            "several %s the token %s: they cannot be told apart",
                            c->node->holds ? "hold it with" : "wait with",

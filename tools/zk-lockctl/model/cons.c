@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <netdb.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,32 +123,23 @@ bool servers_tell_twice(const struct servers *s)
 
 /* --- one server --- */
 
-static bool wait_for(int fd, short events, int64_t deadline)
+/* For what is asked of the socket next. False: it is too late. */
+static bool set_deadline(int fd, int64_t deadline)
 {
-    struct pollfd p = { .fd = fd, .events = events };
-    int64_t left;
-    int n;
+    int64_t left = deadline - clock_now_ms();
+    struct timeval t = { .tv_sec = left / 1000, .tv_usec = left % 1000 * 1000 };
 
-    do {
-        left = deadline - clock_now_ms();
-        n = left <= 0 ? 0 : poll(&p, 1, (int)left);
-    } while (n < 0 && errno == EINTR);
-    return n == 1;
+    return left > 0 &&
+           setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof(t)) == 0 &&
+           setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t)) == 0;
 }
 
 static int connect_one(const struct addrinfo *a, int64_t deadline)
 {
-    int fd =
-        socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int error = 0;
-    socklen_t size = sizeof(error);
+    int fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, 0);
 
-    if (fd < 0)
-        return -1;
-    if (connect(fd, a->ai_addr, a->ai_addrlen) == 0)
-        return fd;
-    if (errno == EINPROGRESS && wait_for(fd, POLLOUT, deadline) &&
-        getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0)
+    if (fd < 0 || (set_deadline(fd, deadline) &&
+                   connect(fd, a->ai_addr, a->ai_addrlen) == 0))
         return fd;
     (void)close(fd);
     return -1;
@@ -189,7 +179,7 @@ static bool receive(struct asking *a, int fd, int64_t deadline)
 
     do {
         a->size += (size_t)n;
-        if (a->size > ANSWER_MAX || !wait_for(fd, POLLIN, deadline))
+        if (a->size > ANSWER_MAX || !set_deadline(fd, deadline))
             return false;
         grow_block(&a->text, &a->room, 2 * a->size + BLOCK);
         n = recv(fd, a->text + a->size, a->room - a->size, 0);

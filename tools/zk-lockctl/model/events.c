@@ -126,7 +126,7 @@ static void tell_gone(const struct diff *d, size_t i,
     const struct contender *c = &d->before->lock.items[i];
 
     if (contender_is_promised(c) ||
-        (has_moved_on(d, c) && !d->before->known[i].lease_gone))
+        (has_moved_on(d, c) && !d->before->lease_gone[i]))
         return;
     tell(d, was_blocked(c, remaining) ? EVENT_LEFT : EVENT_GONE, d->before, i);
 }
@@ -160,7 +160,7 @@ static bool is_lease_gone(const struct diff *d, const struct contender *old)
     if (old == NULL)
         return false;
     promised = promised_to(d, old);
-    return d->before->known[old - d->before->lock.items].lease_gone ||
+    return d->before->lease_gone[old - d->before->lock.items] ||
            (promised != NULL && find(d->new, d->after, promised) == NULL);
 }
 
@@ -189,7 +189,7 @@ static void tell_present(const struct diff *d, size_t i)
     struct contender *c = &d->after->lock.items[i];
     const struct contender *old = find(d->old, d->before, c);
 
-    d->after->known[i].lease_gone = is_lease_gone(d, old);
+    d->after->lease_gone[i] = is_lease_gone(d, old);
     remember_owner(c, old);
     if (contender_is_promised(c))
         return;
@@ -214,8 +214,8 @@ void events_between(const struct view *before, struct view *after, event_fn *fn,
 
     d.old = before == NULL ? NULL : lock_names(&before->lock);
     d.new = lock_names(&after->lock);
-    free(after->known);
-    after->known = enough(calloc(after->lock.count + 1, sizeof(*after->known)));
+    free(after->lease_gone);
+    after->lease_gone = enough(calloc(after->lock.count + 1, sizeof(bool)));
     if (before != NULL)
         tell_all_gone(&d);
     for (size_t i = 0; i < after->lock.count; i++)

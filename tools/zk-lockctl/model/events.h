@@ -36,17 +36,12 @@ struct event {
 
 typedef void event_fn(const struct event *event, void *user);
 
-/* A contender as earlier looks have shown it. */
-struct known {
-    bool lease_gone; /* a claim in the queue of a semaphore: its lease came and
-                        went */
-};
-
 /* One look at a lock. */
 struct view {
     struct lock lock;
-    struct known *known; /* of each contender; made by events_between(), for
-                            the caller to free */
+    bool *lease_gone; /* of each contender: it is a claim in the queue of a
+                         semaphore whose lease came and went; made by
+                         events_between(), for the caller to free */
 };
 
 /* Reports the changes between two looks: first contenders that have gone, then

@@ -181,9 +181,8 @@ int lock_by_path(const void *a, const void *b)
                   ((const struct lock *)b)->path);
 }
 
-static const struct contender *find_token(const struct lock *lock,
-                                          int64_t token, bool holds,
-                                          const struct contender *last)
+const struct contender *lock_find(const struct lock *lock, int64_t token,
+                                  bool holds, const struct contender *last)
 {
     size_t i = last == NULL ? 0 : (size_t)(last - lock->items) + 1;
 
@@ -193,18 +192,6 @@ static const struct contender *find_token(const struct lock *lock,
             return &lock->items[i];
     }
     return NULL;
-}
-
-const struct contender *lock_holder(const struct lock *lock, int64_t token,
-                                    const struct contender *last)
-{
-    return find_token(lock, token, true, last);
-}
-
-const struct contender *lock_waiter(const struct lock *lock, int64_t token,
-                                    const struct contender *last)
-{
-    return find_token(lock, token, false, last);
 }
 
 bool node_is_read(const struct zkr_participant *node)

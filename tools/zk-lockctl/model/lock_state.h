@@ -106,13 +106,10 @@ const struct contender *names_find(const struct contender *const *names,
 /* For qsort() and bsearch() of locks. */
 int lock_by_path(const void *a, const void *b);
 
-/* The next that holds with that token, after `last` (NULL: the first); NULL.
- * Nodes that were made in one transaction have the same. */
-const struct contender *lock_holder(const struct lock *lock, int64_t token,
-                                    const struct contender *last);
-/* The same of those that are in the queue and do not hold. */
-const struct contender *lock_waiter(const struct lock *lock, int64_t token,
-                                    const struct contender *last);
+/* The next that holds, or does not, with that token, after `last` (NULL: the
+ * first); NULL. Nodes that were made in one transaction have the same. */
+const struct contender *lock_find(const struct lock *lock, int64_t token,
+                                  bool holds, const struct contender *last);
 /* The contender waits for any permit of a semaphore, and for nobody's in
  * particular. */
 bool contender_wants_permit(const struct lock *lock, const struct contender *c);

@@ -480,18 +480,6 @@ void mirror_note(struct mirror *m, struct notes *notes)
     (void)pthread_mutex_unlock(&m->mutex);
 }
 
-static void take_all_news(struct mirror *t)
-{
-    while (t->news.first != NULL) {
-        struct znode *z = t->news.first;
-
-        t->news.first = z->next;
-        if (t->news.first == NULL)
-            t->news.end = &t->news.first;
-        tree_take_news(z);
-    }
-}
-
 /* One path may be below another. */
 static void sort(struct scan *scan)
 {
@@ -525,7 +513,7 @@ struct scan mirror_scan(struct mirror *m)
     struct census c = { .scan = &scan };
 
     (void)pthread_mutex_lock(&m->mutex);
-    take_all_news(m);
+    tree_take_all_news(m);
     count_all_locked(m, &c, true);
     note(m, &c, &scan.notes);
     scan.cut = m->cut != 0 || m->late;

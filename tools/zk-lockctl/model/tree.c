@@ -962,6 +962,18 @@ void tree_take_news(struct znode *z)
     }
 }
 
+void tree_take_all_news(struct mirror *t)
+{
+    while (t->news.first != NULL) {
+        struct znode *z = t->news.first;
+
+        t->news.first = z->next;
+        if (t->news.first == NULL)
+            t->news.end = &t->news.first;
+        tree_take_news(z);
+    }
+}
+
 void tree_change_parts(struct znode *z)
 {
     for (size_t i = 0; i < z->count; i++) {
@@ -986,13 +998,8 @@ void tree_done(struct mirror *t)
 {
     empty(&t->reads);
     empty(&t->lists);
-    while (t->news.first != NULL) {
-        struct znode *z = t->news.first;
-
-        t->news.first = z->next;
-        z->changed_ms = 0;
-        free_if_over(z);
-    }
+    t->over = true;
+    tree_take_all_news(t);
     for (size_t i = 0; i < t->root_count; i++)
         free_znode(t->roots[i]);
     free(t->roots);

@@ -148,6 +148,7 @@ struct znode *tree_next_news(struct mirror *tree);
 void tree_take_kids(struct znode *dir);
 /* Its news are taken; it is freed after its last. */
 void tree_take_news(struct znode *dir);
+void tree_take_all_news(struct mirror *tree);
 
 /* Both parts of it are a lock of their own now, or not any more. */
 void tree_change_parts(struct znode *dir);

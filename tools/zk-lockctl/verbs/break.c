@@ -111,7 +111,7 @@ static int refuse_by_now(const struct lockctl *ctl, const char *path,
         return 0;
     if (rc != ZKR_OK)
         return lockctl_fail_zkr(rc);
-    holds = lock_holder(&lock, c->node->token, NULL) != NULL;
+    holds = lock_find(&lock, c->node->token, true, NULL) != NULL;
     lock_done(&lock);
     return !holds ? 0
                   : lockctl_fail(EX_DATAERR,
@@ -223,7 +223,7 @@ static int look(const struct lockctl *ctl, const char *path, struct lock *lock)
     int code = scan_lock(ctl->session, path, SCAN_HOLDERS, 0, lock);
 
     if (code != 0 || order.token == 0 || lock->read == lock->count ||
-        lock_holder(lock, order.token, NULL) != NULL)
+        lock_find(lock, order.token, true, NULL) != NULL)
         return code;
     lock_done(lock);
     return scan_lock(ctl->session, path, SCAN_ALL, 0, lock);

@@ -115,7 +115,7 @@ static const struct contender *next_holder(const struct asked *asked,
         const struct contender *c = &asked->before->items[*i];
 
         if (asked->items[(*i)++] &&
-            lock_holder(now, c->node->token, NULL) != NULL)
+            lock_find(now, c->node->token, true, NULL) != NULL)
             return c;
     }
     return NULL;

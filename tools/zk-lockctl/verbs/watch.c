@@ -182,7 +182,7 @@ static int by_path(const void *a, const void *b)
 static void free_view(struct view *view)
 {
     lock_done(&view->lock);
-    free(view->known);
+    free(view->lease_gone);
     free(view);
 }
 
