@@ -43,11 +43,6 @@ static void keep_seed(struct history *h, const struct node *node)
     copy->data.at = text + node->path.size;
 }
 
-static void drop_last_seed(struct segment *segment)
-{
-    free((char *)(uintptr_t)segment->items[--segment->count].path.at);
-}
-
 /* Without a snapshot all is known only of locks that are from this segment. */
 static bool tells_all(const struct segment *segment)
 {
@@ -507,38 +502,17 @@ static void load(const struct node *node, void *user)
     (void)arrive(h, node, true);
 }
 
-/* What a snapshot that cannot be read has told is not believed. */
-static void drop_seeds(struct history *h, size_t from)
-{
-    struct segment *segment = present(h);
-
-    while (segment->count > from) {
-        struct place place;
-        struct stay *stay;
-
-        if (find(h, segment->items[segment->count - 1].path, true, &place,
-                 &stay) &&
-            stay != NULL)
-            end_stay(h, stay);
-        drop_last_seed(segment);
-    }
-}
-
 /* One is enough for each segment. */
 static const char *on_snapshot(const char *file, int64_t zxid, void *user)
 {
     struct history *h = user;
-    size_t before = present(h)->count;
     const char *failure;
 
     if (present(h)->whole)
         return NULL;
     h->snapshot = zxid;
     failure = snapshot_read(file, load, h);
-    if (failure == NULL)
-        present(h)->whole = true;
-    else
-        drop_seeds(h, before);
+    present(h)->whole = failure == NULL;
     return failure;
 }
 
@@ -557,9 +531,11 @@ void history_done(struct history *h)
 {
     pasts_done(&h->pasts);
     for (size_t i = 0; i < h->segments.count; i++) {
-        while (h->segments.items[i].count > 0)
-            drop_last_seed(&h->segments.items[i]);
-        free(h->segments.items[i].items);
+        struct segment *segment = &h->segments.items[i];
+
+        while (segment->count > 0)
+            free((char *)(uintptr_t)segment->items[--segment->count].path.at);
+        free(segment->items);
     }
     free(h->segments.items);
 }

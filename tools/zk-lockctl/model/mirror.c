@@ -334,7 +334,7 @@ static void take(struct znode *z, struct news *ret_news)
             take_unseen(kid, &ret_news->unseen);
     }
     if (was != z->semaphore)
-        tree_change_parts(z);
+        dir_each_part(z, tree_put_news);
     tree_take_news(z);
 }
 
@@ -434,12 +434,12 @@ static void count_dir(struct census *c, struct znode *z, bool locks)
 
 static void note_cuts(const struct mirror *t, struct notes *notes)
 {
-    if ((t->cut & TREE_CUT_VISITS) != 0 && t->opts.once)
+    if (t->cut && t->opts.once && t->made >= DIRS_MAX)
         notes_add(notes, "only the first %zu nodes were looked at", t->visited);
     if (t->late)
         notes_add(notes, "the search took too long; it ended after %zu nodes",
                   t->visited);
-    if (t->cut != 0 && !t->opts.once)
+    if (t->cut && !t->opts.once)
         notes_add(notes,
                   "there are more directories than can be watched: some are "
                   "looked at only every 10s, or not at all");
@@ -516,7 +516,7 @@ struct scan mirror_scan(struct mirror *m)
     tree_take_all_news(m);
     count_all_locked(m, &c, true);
     note(m, &c, &scan.notes);
-    scan.cut = m->cut != 0 || m->late;
+    scan.cut = m->cut || m->late;
     scan.missing = is_missing(m);
     (void)pthread_mutex_unlock(&m->mutex);
     sort(&scan);

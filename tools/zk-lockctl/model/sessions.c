@@ -17,47 +17,27 @@ enum {
 
 /* --- connections --- */
 
-static void on_loss(struct tree_session *s)
-{
-    struct mirror *t = s->tree;
-
-    t->breaks++;
-    if (!s->lost && t->lost++ == 0)
-        t->lost_ms = clock_wall_ms();
-    s->lost = true;
-}
-
-static void on_connection(struct tree_session *s)
-{
-    struct mirror *t = s->tree;
-
-    if (s->lost && --t->lost == 0 && t->since_ms == 0)
-        t->since_ms = t->lost_ms;
-    s->lost = false;
-}
-
 static void on_state(zkr_session *session,
                      const struct zkr_session_event *event, void *user)
 {
     struct tree_session *s = user;
+    struct mirror *t = s->tree;
+    enum zkr_session_state_kind state = event->state;
 
     (void)session;
     session_lock(s);
-    switch (event->state) {
-    case ZKR_SESSION_SUSPENDED:
-    case ZKR_SESSION_LOST:
-        on_loss(s);
-        break;
-    case ZKR_SESSION_CONNECTED:
-    case ZKR_SESSION_RECONNECTED:
-        on_connection(s);
-        break;
-    case ZKR_SESSION_CONNECTING:
-    case ZKR_SESSION_AUTH_FAILED:
-    case ZKR_SESSION_CLOSED:
-        break;
+    if (state == ZKR_SESSION_SUSPENDED || state == ZKR_SESSION_LOST) {
+        t->breaks++;
+        if (!s->lost && t->lost++ == 0)
+            t->lost_ms = clock_wall_ms();
+        s->lost = true;
+    } else if (state == ZKR_SESSION_CONNECTED ||
+               state == ZKR_SESSION_RECONNECTED) {
+        if (s->lost && --t->lost == 0 && t->since_ms == 0)
+            t->since_ms = t->lost_ms;
+        s->lost = false;
     }
-    session_unlock(s->tree);
+    session_unlock(t);
 }
 
 int sessions_add(struct mirror *t, zkr_session *session)

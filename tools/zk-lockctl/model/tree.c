@@ -14,7 +14,6 @@
 #include "protocol/roster.h"
 
 enum {
-    DIRS_MAX = 100000,
     REQUESTS = 128,    /* under way at once */
     READ_MAX = 10000,  /* of one directory */
     POLL_MS = 10000,   /* for what has no watch */
@@ -54,7 +53,7 @@ static void enqueue(struct znode_queue *queue, struct znode **next,
     queue->end = next;
 }
 
-static void put_news(struct znode *z)
+void tree_put_news(struct znode *z)
 {
     if (z->changed_ms != 0)
         return;
@@ -67,8 +66,8 @@ static void put_news(struct znode *z)
 static void change_dir(struct znode *z)
 {
     if (dir_part(z) != ZKR__PART_PATH)
-        put_news(z->in);
-    put_news(z);
+        tree_put_news(z->in);
+    tree_put_news(z);
 }
 
 /* --- waiting for a first answer --- */
@@ -425,6 +424,16 @@ struct znode *dir_of_part(const struct znode *z, enum zkr__part part)
     return kid != NULL && kid->is_dir ? kid : NULL;
 }
 
+void dir_each_part(const struct znode *z, void (*fn)(struct znode *part))
+{
+    for (enum zkr__part part = ZKR__PART_QUEUE; part > ZKR__PART_PATH; part--) {
+        struct znode *kid = dir_of_part(z, part);
+
+        if (kid != NULL)
+            fn(kid);
+    }
+}
+
 /* Returns how many nodes the list has that are new. A node of which the server
  * has told that it is deleted is another one. */
 static size_t merge(struct znode *z, const char **names, size_t count)
@@ -474,7 +483,7 @@ static void drop(struct znode *z)
         z->listed = false;
         z->seen_ms = clock_wall_ms();
         t->dirs--;
-        put_news(z);
+        tree_put_news(z);
     }
     z->in = NULL;
     z->dropped = true;
@@ -704,7 +713,7 @@ static void watch_dir(struct znode *z)
     }
     rc = watch(z);
     if (rc == NO_ROOM) {
-        t->cut |= TREE_CUT_WATCHES;
+        t->cut = true;
         start_polling(z);
         if (z->error == NO_ANSWER)
             list_now(z);
@@ -733,23 +742,21 @@ static void begin_dir(struct znode *z)
     watch_dir(z);
 }
 
-static enum tree_cut cut_of(const struct mirror *t)
+static bool is_full(const struct mirror *t)
 {
-    if (t->opts.look.limit > 0 && t->locks > t->opts.look.limit)
-        return TREE_CUT_LIMIT;
-    return (t->opts.once ? t->made : t->dirs) >= DIRS_MAX ? TREE_CUT_VISITS
-                                                          : TREE_CUT_NONE;
+    return (t->opts.look.limit > 0 && t->locks > t->opts.look.limit) ||
+           (t->opts.once ? t->made : t->dirs) >= DIRS_MAX;
 }
 
 static void enter(struct znode *z)
 {
-    enum tree_cut cut = cut_of(z->tree);
+    bool full = is_full(z->tree);
 
-    z->tree->cut |= cut;
+    z->tree->cut = z->tree->cut || full;
     if (z->request != REQUEST_NONE)
         return;
     session_unwatch(z);
-    if (cut == TREE_CUT_NONE)
+    if (!full)
         begin_dir(z);
 }
 
@@ -956,10 +963,7 @@ void tree_take_news(struct znode *z)
         return;
     }
     catch_up(z);
-    for (size_t i = 0; i < z->count; i++) {
-        if (is_part(z->kids[i]->name) && z->kids[i]->is_dir)
-            catch_up(z->kids[i]);
-    }
+    dir_each_part(z, catch_up);
 }
 
 void tree_take_all_news(struct mirror *t)
@@ -971,14 +975,6 @@ void tree_take_all_news(struct mirror *t)
         if (t->news.first == NULL)
             t->news.end = &t->news.first;
         tree_take_news(z);
-    }
-}
-
-void tree_change_parts(struct znode *z)
-{
-    for (size_t i = 0; i < z->count; i++) {
-        if (is_part(z->kids[i]->name) && z->kids[i]->is_dir)
-            put_news(z->kids[i]);
     }
 }
 

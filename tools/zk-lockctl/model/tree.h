@@ -83,13 +83,7 @@ struct znode {
     bool held_back;       /* no list is taken until its news are */
 };
 
-/* Reasons why some directories are not seen, or not soon. */
-enum tree_cut {
-    TREE_CUT_NONE = 0,
-    TREE_CUT_LIMIT = 1,
-    TREE_CUT_VISITS = 2,
-    TREE_CUT_WATCHES = 4,
-};
+enum { DIRS_MAX = 100000 };
 
 struct znode_queue {
     struct znode *first, **end;
@@ -116,12 +110,12 @@ struct mirror {
     struct znode_queue reads; /* of data, before the lists */
     struct znode_queue lists;
     struct znode_queue news;
-    size_t polled;                /* znodes without a watch, at the last tick */
-    int64_t tick_ms;              /* the last */
-    unsigned cut;                 /* enum tree_cut */
-    int64_t end_ms;               /* one time */
-    bool late;                    /* the time was over */
-    int error;                    /* of a request, one time */
+    size_t polled;   /* znodes without a watch, at the last tick */
+    int64_t tick_ms; /* the last */
+    bool cut;        /* some directories are not seen, or not soon */
+    int64_t end_ms;  /* one time */
+    bool late;       /* the time was over */
+    int error;       /* of a request, one time */
     char detail[SCAN_DETAIL_MAX]; /* the sentence of that error */
     int64_t heard_ms;
     uint64_t breaks;
@@ -150,8 +144,10 @@ void tree_take_kids(struct znode *dir);
 void tree_take_news(struct znode *dir);
 void tree_take_all_news(struct mirror *tree);
 
-/* Both parts of it are a lock of their own now, or not any more. */
-void tree_change_parts(struct znode *dir);
+/* Calls it for those directories of a semaphore that are there; when they are a
+ * lock of their own now, or not any more, there are news of them. */
+void dir_each_part(const struct znode *dir, void (*fn)(struct znode *part));
+void tree_put_news(struct znode *dir);
 
 /* The part of a semaphore that it may be, by its name; the root is no lock. */
 enum zkr__part dir_part(const struct znode *dir);

@@ -93,7 +93,7 @@ enum { SNAPSHOT_DATA_MAX = 1024 };
  * after its number put that right.
  *
  * Calls `fn` for each node. NULL, or for people why the file cannot be read;
- * then what `fn` was told may be wrong. */
+ * then `fn` was not called. */
 typedef void snapshot_fn(const struct node *node, void *user);
 const char *snapshot_read(const char *file, snapshot_fn *fn, void *user);
 
