@@ -3,21 +3,19 @@
 
 #include "look.h"
 
-static char root[64];
-
 /* Looks for deadlocks below the root, with these words more. */
 #define FIND(code, words)                                                      \
-    LOOK(code, "deadlocks --confirm 20ms %s %s", words, root)
+    LOOK(code, "deadlocks --confirm 20ms %s %s", words, look_root)
 
 static int setup(void)
 {
-    PRINT(root, "%s", new_path());
-    return admin_create(admin, root, NULL);
+    look_make_root();
+    return 0;
 }
 
 static int teardown(void)
 {
-    return admin_delete_tree(admin, root);
+    return admin_delete_tree(admin, look_root);
 }
 
 FIXTURE(setup, teardown)
@@ -62,7 +60,7 @@ static const char *lock_path(int i)
 {
     static char path[128];
 
-    PRINT(path, "%s/lock \"%d\"", root, i);
+    PRINT(path, "%s/lock \"%d\"", look_root, i);
     return path;
 }
 
@@ -169,15 +167,12 @@ TEST(two_locks_in_a_deadlock_are_told)
 TEST(a_semaphore_before_a_deadlock_hides_nothing)
 {
 #define UUID "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
-    static const char *const nodes[] = { "", "/leases", "/locks",
-                                         "/leases/_c_" UUID "-lease-0000000000",
-                                         "/locks/_c_" UUID "-lock-0000000001" };
-    char path[256];
-
-    for (size_t i = 0; i < COUNT(nodes); i++) {
-        PRINT(path, "%s/a%s", root, nodes[i]);
-        assert_ok(admin_create(admin, path, NULL));
-    }
+    (void)look_make(admin,
+                    line("%s/a/leases/_c_" UUID "-lease-0000000000", look_root),
+                    "", 0);
+    (void)look_make(admin,
+                    line("%s/a/locks/_c_" UUID "-lock-0000000001", look_root),
+                    "", 0);
     start_ring(2, true);
     assert_ring_is_told(2);
     end_ring();
@@ -186,36 +181,24 @@ TEST(a_semaphore_before_a_deadlock_hides_nothing)
 
 /* --- nodes of others --- */
 
-/* Contenders of Curator, made by a session. */
-static void make_node(struct admin *a, const char *lock, const char *name,
-                      const char *data)
-{
-    char path[256];
-
-    PRINT(path, "%s/%s", root, lock);
-    (void)admin_create(admin, path, NULL);
-    PRINT(path, "%s/%s/%s", root, lock, name);
-    assert_ok(admin_create_flags(a, path, data, ZOO_EPHEMERAL, NULL, 0));
-}
-
 TEST(without_records_it_is_only_possible)
 {
-    struct admin *a, *b;
+    static const struct scene scenes[] = {
+        { .make = "a x/lock-0000000000 10.0.0.1|b x/lock-0000000001 10.0.0.2|"
+                  "b y/lock-0000000000 " EVIL "|a y/lock-0000000001 10.0.0.1",
+          .words = "deadlocks --confirm 20ms --possible R",
+          .has = { "DEADLOCK 1 (possible, 2 owners",
+                   "other threads of the session" },
+          .lacks = "zk-lockctl break" },
+        { .words = "deadlocks --confirm 20ms R",
+          .has = { "1 possible deadlock, such as of " },
+          .lacks = "DEADLOCK" },
+        { .words = NULL },
+    };
+    struct admin *b;
 
-    assert_int_equal(admin_open(server_hosts(the_server), &a), ZOK);
     assert_int_equal(admin_open(server_hosts(the_server), &b), ZOK);
-    make_node(a, "x", "lock-0000000000", "10.0.0.1");
-    make_node(b, "x", "lock-0000000001", "10.0.0.2");
-    make_node(b, "y", "lock-0000000000", "\033[2Jevil\"\\n");
-    make_node(a, "y", "lock-0000000001", "10.0.0.1");
-    FIND(0, "--possible");
-    assert_has(look_out, "DEADLOCK 1 (possible, 2 owners");
-    assert_has(look_out, "other threads of the session");
-    assert_lacks(look_out, "zk-lockctl break");
-    FIND(0, "");
-    assert_lacks(look_err, "DEADLOCK");
-    assert_has(look_err, "1 possible deadlock, such as of ");
-    admin_close(a);
+    look_play(scenes, b, NULL);
     admin_close(b);
 }
 
@@ -278,13 +261,12 @@ static int runs(void)
  * time, in which those change. */
 static void make_idle_locks(void)
 {
-    char name[32];
-
     for (int i = 0; i < BUSY_LOCKS; i++) {
-        for (int k = 0; k < 40; k++) {
-            PRINT(name, "lock \"%d\" %d", i, k);
-            make_node(admin, name, "lock-0000000000", "");
-        }
+        for (int k = 0; k < 40; k++)
+            (void)look_make(
+                admin,
+                line("%s/lock \"%d\" %d/lock-0000000000", look_root, i, k), "",
+                ZOO_EPHEMERAL);
     }
 }
 
@@ -309,9 +291,9 @@ TEST(a_busy_system_gives_no_false_alarm)
         assert_ok(pthread_create(&busy[i].thread, NULL, be_busy, &busy[i]));
     }
     for (int i = 0; i < runs() && code == 0; i++)
-        code = look(line("deadlocks --confirm 5ms %s", root));
+        code = look(line("deadlocks --confirm 5ms %s", look_root));
     for (int i = 0; i < 10 && code == 0; i++)
-        code = look(line("doctor --confirm 1s %s", root));
+        code = look(line("doctor --confirm 1s %s", look_root));
     atomic_store(&stop, true);
     for (int i = 0; i < BUSY_THREADS; i++)
         assert_int_equal(pthread_join(busy[i].thread, NULL), 0);
@@ -336,12 +318,12 @@ static void start_nested(struct cli *c, const char *first, const char *second)
     char script[1024];
     char outer[128];
 
-    PRINT(outer, "%s/%s", root, first);
+    PRINT(outer, "%s/%s", look_root, first);
     PRINT(script,
           "touch '%s'; until [ -e '%s' ]; do sleep .02; done; "
           "exec '%s' run --servers %s '%s/%s' -- true",
           cli_file(first), cli_file(second), LOCKCTL, server_hosts(the_server),
-          root, second);
+          look_root, second);
     START_CLI(c, "run", "--servers", server_hosts(the_server), outer, "--",
               "/bin/sh", "-c", script);
 }
@@ -350,7 +332,7 @@ static void wait_nested(const char *name)
 {
     char path[128];
 
-    PRINT(path, "%s/%s", root, name);
+    PRINT(path, "%s/%s", look_root, name);
     wait_children(path, 2);
 }
 
@@ -365,23 +347,23 @@ TEST(nested_runs_that_wait_for_each_other_are_found)
     start_nested(&runs[1], "b", "a");
     wait_nested("a");
     wait_nested("b");
-    LOOK(1, "deadlocks --confirm 100ms %s", root);
+    LOOK(1, "deadlocks --confirm 100ms %s", look_root);
     assert_has(look_out, "DEADLOCK 1 (confirmed, 2 owners, for ");
     assert_has(look_out, " zk-lockctl  waits for ");
     assert_has(look_out, ", position 1), inside ");
     assert_has(look_out, " zk-lockctl, which holds ");
     assert_has(look_out, "  to resolve: end ");
-    LOOK(1, "deadlocks -q -o json %s", root);
+    LOOK(1, "deadlocks -q -o json %s", look_root);
     items = look_items("DeadlockList");
     assert_int_equal(json_array_size(items), 1);
     items = json_array_get(items, 0);
     assert_true(json_is_true(json_object_get(items, "confirmed")));
     assert_int_equal(json_array_size(json_object_get(items, "owners")), 2);
-    LOOK(1, "doctor --confirm 100ms %s", root);
+    LOOK(1, "doctor --confirm 100ms %s", look_root);
     assert_has(look_out, ": deadlock: ");
     assert_has(look_err, " 2 locks, 1 finding\n");
     (void)kill(runs[0].pid, SIGTERM);
     assert_int_equal(cli_end(&runs[0]), 128 + SIGTERM);
     assert_int_equal(cli_end(&runs[1]), 0); /* it has both now */
-    LOOK(0, "deadlocks --confirm 100ms %s", root);
+    LOOK(0, "deadlocks --confirm 100ms %s", look_root);
 }

@@ -10,6 +10,7 @@
 
 static zkr_session *s;
 static zkr_session *other;
+static zkr_mutex *m; /* of s, at that path */
 static char path[80];
 
 static int setup(void)
@@ -17,11 +18,13 @@ static int setup(void)
     s = open_session();
     other = open_session();
     PRINT(path, "%s", new_path());
+    m = new_mutex(s, path);
     return 0;
 }
 
 static int teardown(void)
 {
+    zkr_mutex_free(m);
     (void)zkr_session_close(other);
     (void)zkr_session_close(s);
     return 0;
@@ -62,31 +65,21 @@ static const char *session_of(zkr_session *session)
 
 /* --- mutexes --- */
 
-static void hold_and_release(zkr_session *session)
+static void hold_and_release(zkr_session *session, const char *lock)
 {
-    zkr_mutex *m = new_mutex(session, path);
+    zkr_mutex *mutex = new_mutex(session, lock);
 
-    release(acquire(m));
-    zkr_mutex_free(m);
-}
-
-/* So that the log has a transaction. */
-static void hold_and_release_elsewhere(void)
-{
-    zkr_mutex *m = new_mutex(s, new_path());
-
-    release(acquire(m));
-    zkr_mutex_free(m);
+    release(acquire(mutex));
+    zkr_mutex_free(mutex);
 }
 
 TEST(holders_and_their_tokens_are_told)
 {
-    zkr_mutex *m = new_mutex(s, path);
     zkr_grant *g;
     json_t *items;
     json_t *contender;
 
-    hold_and_release(other);
+    hold_and_release(other, path);
     g = acquire(m);
     items = history("");
     assert_int_equal(json_array_size(items), 2);
@@ -98,12 +91,10 @@ TEST(holders_and_their_tokens_are_told)
     assert_string_equal(text_of(contender, "session"), session_of(s));
     assert_true(json_is_object(json_object_get(contender, "owner")));
     release(g);
-    zkr_mutex_free(m);
 }
 
 TEST(log_tells_who_broke_a_lock)
 {
-    zkr_mutex *m = new_mutex(s, path);
     zkr_grant *g = acquire(m);
     json_t *items;
 
@@ -115,12 +106,10 @@ TEST(log_tells_who_broke_a_lock)
     assert_string_equal(text_of(json_array_get(items, 0), "ended_by"),
                         session_of(other));
     zkr_grant_free(g);
-    zkr_mutex_free(m);
 }
 
 TEST(log_tells_who_asked_for_a_lock_and_why)
 {
-    zkr_mutex *m = new_mutex(s, path);
     zkr_grant *g = acquire(m);
     json_t *item;
 
@@ -132,7 +121,6 @@ TEST(log_tells_who_asked_for_a_lock_and_why)
     assert_string_equal(text_of(item, "reason"), "disk-swap");
     assert_true(json_is_object(
         json_object_get(json_object_get(item, "contender"), "owner")));
-    zkr_mutex_free(m);
 }
 
 /* --- processes --- */
@@ -180,7 +168,6 @@ static const char *moment_of(size_t i, const char *field)
 
 TEST(log_tells_who_held_at_a_moment)
 {
-    zkr_mutex *m = new_mutex(s, path);
     zkr_mutex *n = new_mutex(other, path);
     zkr_grant *g = acquire(m);
     struct waiter w;
@@ -203,7 +190,6 @@ TEST(log_tells_who_held_at_a_moment)
     assert_int_equal(json_array_size(look_items("History")), 0);
     assert_has(look_err, "nobody held");
     zkr_mutex_free(n);
-    zkr_mutex_free(m);
 }
 
 /* Of these times it was said that nobody held, with the exit status for
@@ -212,7 +198,7 @@ TEST(a_time_outside_of_the_log_is_not_known)
 {
     static const char *const times[] = { "2020-01-01", "1ms", "2199-01-01" };
 
-    hold_and_release(s);
+    release(acquire(m));
     sleep_ms(20);
     for (size_t i = 0; i < COUNT(times); i++) {
         assert_int_equal(log_of(line("--at %s", times[i])), 66);
@@ -225,7 +211,7 @@ TEST(a_time_outside_of_the_log_is_not_known)
 
 TEST(a_time_without_holders_is_answered_with_no)
 {
-    hold_and_release(s);
+    release(acquire(m));
     assert_int_equal(log_of("--until 2020-01-01"), 1);
     assert_has(look_err, "nobody held");
     assert_int_equal(log_of("--since 1h"), 0);
@@ -238,7 +224,7 @@ TEST(a_time_without_holders_is_answered_with_no)
 
 TEST(the_table_has_a_row_for_each_hold)
 {
-    hold_and_release(s);
+    release(acquire(m));
     LOOK(0, "log --from %s %s", server_log_dir(the_server), path);
     assert_has(look_out, "FROM");
     assert_has(look_out, "released");
@@ -277,14 +263,13 @@ static void link_last(const char *dir, const char *kind)
 TEST(a_snapshot_tells_who_held_before)
 {
     char dir[256];
-    zkr_mutex *m = new_mutex(s, path);
     zkr_grant *g = acquire(m);
     json_t *items;
 
     PRINT(dir, "%s", cli_file("late"));
     restart_server();
     wait_verified(g);
-    hold_and_release_elsewhere();
+    hold_and_release(s, new_path()); /* so that the log has a transaction */
     assert_int_equal(mkdir(dir, 0700), 0);
     link_last(dir, "log");
     LOOK(1, "log --from %s %s", dir, path);
@@ -298,7 +283,6 @@ TEST(a_snapshot_tells_who_held_before)
     assert_true(
         json_is_true(json_object_get(json_array_get(items, 0), "held_before")));
     release(g);
-    zkr_mutex_free(m);
 }
 
 /* --- wrong usage --- */

@@ -10,7 +10,7 @@
 
 #include "common/lockctl.h"
 
-enum { T0 = 1000000, NODES_MAX = 256 };
+enum { T0 = 1000000, NODES_MAX = 256, IN_PART = 10 /* a look of that time */ };
 
 static struct zkr_participant nodes[NODES_MAX];
 static char names[NODES_MAX][2];
@@ -81,38 +81,23 @@ static struct lock make_lock(const char *path, const char *text, int64_t at_ms)
 
 /* Makes a look so long after T0: paths in their order, each with its
  * contenders, and NULL at the end. */
-static void look_cut(bool cut, int64_t after_ms, va_list args)
+static void look(int64_t after_ms, ...)
 {
     struct scan scan = { .locks = calloc(16, sizeof(struct lock)),
                          .at_ms = T0 + after_ms,
-                         .cut = cut };
+                         .cut = after_ms == IN_PART };
     const char *path;
+    va_list args;
 
     assert_non_null(scan.locks);
+    va_start(args, after_ms);
     while ((path = va_arg(args, const char *)) != NULL)
         scan.locks[scan.count++] =
             make_lock(path, va_arg(args, const char *), scan.at_ms);
+    va_end(args);
     top_model_take(&model, &scan);
     scan_done(&scan);
     status.now_ms = T0 + after_ms;
-}
-
-static void look(int64_t after_ms, ...)
-{
-    va_list args;
-
-    va_start(args, after_ms);
-    look_cut(false, after_ms, args);
-    va_end(args);
-}
-
-static void look_in_part(int64_t after_ms, ...)
-{
-    va_list args;
-
-    va_start(args, after_ms);
-    look_cut(true, after_ms, args);
-    va_end(args);
 }
 
 static void resize(int width, int height)
@@ -374,7 +359,7 @@ TEST(the_picture_fits_80_columns)
 /* Regression: the sum over queues that were seen in part had no '+'. */
 TEST(an_incomplete_count_has_a_plus)
 {
-    look_in_part(0, "/a", "a1H b2 c3", NULL);
+    look(IN_PART, "/a", "a1H b2 c3", NULL);
     line_is(1, "1 lock, 1 held, 2+ waiting");
     look(1000, "/a", "a1H b2 c3", NULL);
     line_is(1, "1 lock, 1 held, 2 waiting");
