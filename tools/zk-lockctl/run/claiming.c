@@ -4,27 +4,10 @@
  * campaigned. */
 #include "run/claiming.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <unistd.h>
-
-struct claim {
-    const struct wanted *wanted;
-    zkr_lockable *locks[GRANTS_MAX];
-    zkr_leader *leader; /* instead of locks */
-    zkr_multi_lock *all;
-    zkr_request *request;
-    int event_fd;
-
-    /* Written by a callback, read when `done`. */
-    int error;
-    struct grants *grants;
-    char detail[512];
-    atomic_bool done;
-};
 
 const struct claim_kind_row claim_kinds[] = {
     [CLAIM_MUTEX] = { "mutex", "mutex", ZKR__PART_PATH, ZKR__CURATOR_LOCK,
@@ -61,14 +44,14 @@ static void take_grants(struct claim *c, zkr_grant *const *grants)
     for (size_t i = 0; i < c->wanted->count; i++) {
         for (size_t j = 0; j < c->wanted->count; j++) {
             if (is_of(c->wanted, i, zkr_grant_node(grants[j])))
-                c->grants->items[i] = grants[j];
+                c->grants[i] = grants[j];
         }
     }
-    c->grants->count = c->wanted->count;
+    c->count = c->wanted->count;
 }
 
-/* Set the outcome: `grants` has what was granted, and the detail of the library
- * is that of the error. Once. */
+/* Set the outcome: what was granted is there, and the detail of the library is
+ * that of the error. Once. */
 static void decide(struct claim *c, int error)
 {
     int event_fd = c->event_fd;
@@ -143,16 +126,16 @@ static void on_event(zkr_leader *leader, const struct zkr_leader_event *event,
     if (event->kind == ZKR_LEADER_FAILED) {
         decide(c, event->error);
     } else if (event->kind == ZKR_LEADER_GAINED &&
-               zkr_leader_grant(leader, &c->grants->items[0]) == ZKR_OK) {
-        c->grants->count = 1;
+               zkr_leader_grant(leader, &c->grants[0]) == ZKR_OK) {
+        c->count = 1;
         decide(c, ZKR_OK);
     }
 }
 
 static void free_grants(struct claim *c)
 {
-    zkr_grants_free(c->grants->items, c->grants->count);
-    c->grants->count = 0;
+    zkr_grants_free(c->grants, c->count);
+    c->count = 0;
 }
 
 /* When it has returned, there is no event any more. */
@@ -196,38 +179,11 @@ static int start_campaign(struct claim *c, zkr_session *session,
 
 /* -- the interface -------------------------------------------------------- */
 
-int claim_start(zkr_session *session, const struct wanted *wanted,
-                int64_t timeout_ms, int event_fd, struct grants *ret_grants,
-                struct claim **ret_claim)
+int claim_start(struct claim *c, zkr_session *session, int64_t timeout_ms)
 {
-    struct claim *c = calloc(1, sizeof(*c));
-    int rc;
-
-    if (c == NULL)
-        return ZKR_ENOMEM;
-    c->wanted = wanted;
-    c->grants = ret_grants;
-    c->event_fd = event_fd;
-    rc = wanted->kind == CLAIM_LEADER ? start_campaign(c, session, timeout_ms)
-                                      : start_all(c, session, timeout_ms);
-    if (rc == ZKR_OK)
-        *ret_claim = c;
-    else
-        claim_free(c);
-    return rc;
-}
-
-bool claim_outcome(const struct claim *c, int *ret_error)
-{
-    if (!atomic_load(&c->done))
-        return false;
-    *ret_error = c->error;
-    return true;
-}
-
-const char *claim_detail(const struct claim *c)
-{
-    return c->detail;
+    return c->wanted->kind == CLAIM_LEADER
+               ? start_campaign(c, session, timeout_ms)
+               : start_all(c, session, timeout_ms);
 }
 
 /* The library says the error of the multi-lock. */
@@ -243,31 +199,28 @@ int claim_release(struct claim *c)
 {
     return c->wanted->kind == CLAIM_LEADER
                ? zkr_leader_leave(c->leader)
-               : zkr_grants_release(c->grants->items, c->grants->count);
+               : zkr_grants_release(c->grants, c->count);
 }
 
-void claim_free(struct claim *c)
+void claim_done(struct claim *c)
 {
-    if (c == NULL)
-        return;
     free_grants(c);
     if (c->leader != NULL) /* or the sentence of an error were that of this */
         zkr_leader_free(c->leader);
     zkr_request_free(c->request);
     zkr_multi_lock_free(c->all);
-    for (size_t i = 0; i < c->wanted->count; i++)
+    for (size_t i = 0; i < GRANTS_MAX; i++)
         zkr_lockable_free(c->locks[i]);
-    free(c);
 }
 
 /* -- what was granted ----------------------------------------------------- */
 
-int64_t grants_valid_until(const struct grants *g)
+int64_t claim_valid_until(const struct claim *c)
 {
-    int64_t earliest_ms = g->count == 0 ? 0 : INT64_MAX;
+    int64_t earliest_ms = c->count == 0 ? 0 : INT64_MAX;
 
-    for (size_t i = 0; i < g->count; i++) {
-        int64_t ms = zkr_grant_valid_until(g->items[i]);
+    for (size_t i = 0; i < c->count; i++) {
+        int64_t ms = zkr_grant_valid_until(c->grants[i]);
 
         if (ms < earliest_ms)
             earliest_ms = ms;
@@ -276,12 +229,12 @@ int64_t grants_valid_until(const struct grants *g)
 }
 
 /* The states are in the order in which they get worse. */
-enum zkr_grant_state_kind grants_state(const struct grants *g)
+enum zkr_grant_state_kind claim_state(const struct claim *c)
 {
     enum zkr_grant_state_kind worst = ZKR_GRANT_HELD;
 
-    for (size_t i = 0; i < g->count; i++) {
-        enum zkr_grant_state_kind state = zkr_grant_state(g->items[i]);
+    for (size_t i = 0; i < c->count; i++) {
+        enum zkr_grant_state_kind state = zkr_grant_state(c->grants[i]);
 
         if (state > worst)
             worst = state;
@@ -289,17 +242,17 @@ enum zkr_grant_state_kind grants_state(const struct grants *g)
     return worst;
 }
 
-zkr_grant *grants_lost(const struct grants *g)
+zkr_grant *claim_lost(const struct claim *c)
 {
-    for (size_t i = 0; i < g->count; i++) {
-        if (zkr_grant_state(g->items[i]) == ZKR_GRANT_LOST)
-            return g->items[i];
+    for (size_t i = 0; i < c->count; i++) {
+        if (zkr_grant_state(c->grants[i]) == ZKR_GRANT_LOST)
+            return c->grants[i];
     }
     return NULL;
 }
 
-void grants_listen(const struct grants *g, zkr_grant_fn fn, void *user)
+void claim_listen(const struct claim *c, zkr_grant_fn fn, void *user)
 {
-    for (size_t i = 0; i < g->count; i++)
-        (void)zkr_grant_listen(g->items[i], fn, user);
+    for (size_t i = 0; i < c->count; i++)
+        (void)zkr_grant_listen(c->grants[i], fn, user);
 }

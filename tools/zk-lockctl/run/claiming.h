@@ -3,6 +3,7 @@
  * outcome. */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -41,38 +42,26 @@ struct wanted {
     char paths[GRANTS_MAX][ZKR_PATH_MAX + 1];
 };
 
-/* The grants of all locks of a run, as one grant: it is held as long as each of
- * them is. */
-struct grants {
-    zkr_grant *items[GRANTS_MAX];
-    size_t count; /* 0: nothing was granted */
+/* From the request for all of these locks to their release. What was granted is
+ * as one grant: it is held as long as each of them is. */
+struct claim {
+    const struct wanted *wanted;
+    zkr_grant *grants[GRANTS_MAX]; /* in the order of what is wanted */
+    size_t count;                  /* 0: nothing was granted */
+    int event_fd;                  /* an eventfd, written with the outcome: */
+    atomic_bool done;
+    int error;        /* of the library, */
+    char detail[512]; /* and its sentence */
+
+    zkr_lockable *locks[GRANTS_MAX];
+    zkr_multi_lock *all; /* these */
+    zkr_request *request;
+    zkr_leader *leader; /* instead of locks */
 };
 
-/* Until when all of them are provably held; 0: one is not. */
-int64_t grants_valid_until(const struct grants *g);
-/* That of the one which is worst off. */
-enum zkr_grant_state_kind grants_state(const struct grants *g);
-/* The first that is lost; NULL: none. */
-zkr_grant *grants_lost(const struct grants *g);
-
-/* For each of them, as zkr_grant_listen() and so on. */
-void grants_listen(const struct grants *g, zkr_grant_fn fn, void *user);
-
-struct claim;
-
-/* Begin. `event_fd`, an eventfd, is written when it has ended; until
- * claim_free() `wanted` and `ret_grants` are its own. ZKR_OK, or an error of
- * the library. */
-int claim_start(zkr_session *session, const struct wanted *wanted,
-                int64_t timeout_ms, int event_fd, struct grants *ret_grants,
-                struct claim **ret_claim);
-
-/* Tells whether it has ended, with the error. After ZKR_OK the grants are
- * there, in the order of what is wanted. */
-bool claim_outcome(const struct claim *claim, int *ret_error);
-
-/* Returns the sentence of the error. */
-const char *claim_detail(const struct claim *claim);
+/* Begin, with `wanted` and `event_fd` set and zeros else. ZKR_OK, or an error
+ * of the library. */
+int claim_start(struct claim *claim, zkr_session *session, int64_t timeout_ms);
 
 /* Ends it with that error, unless it has its outcome. */
 void claim_cancel(struct claim *claim, int error);
@@ -80,6 +69,15 @@ void claim_cancel(struct claim *claim, int error);
 /* Gives back what was granted, as zkr_grant_release(). */
 int claim_release(struct claim *claim);
 
-/* Frees it, after its outcome, with the grants: a leader leads no more then.
- * NULL is allowed. */
-void claim_free(struct claim *claim);
+/* Frees what it has, after its outcome: a leader leads no more then. Also of
+ * one that was not started. */
+void claim_done(struct claim *claim);
+
+/* Until when all that is granted is provably held; 0: one is not. */
+int64_t claim_valid_until(const struct claim *claim);
+/* The state of the grant which is worst off. */
+enum zkr_grant_state_kind claim_state(const struct claim *claim);
+/* The first that is lost; NULL: none. */
+zkr_grant *claim_lost(const struct claim *claim);
+/* For each of them, as zkr_grant_listen(). */
+void claim_listen(const struct claim *claim, zkr_grant_fn fn, void *user);

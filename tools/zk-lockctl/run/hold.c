@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Puts a run for a shell into the background, and prints the code for the
  * shell, which waits for a process in the foreground. */
-#include "run/hold.h"
+#include "run/run.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -62,21 +62,6 @@ static void write_exports(FILE *code, char *const *env)
     (void)fputs(":;\n", code);
 }
 
-static bool write_all(int fd, const char *text, size_t size)
-{
-    while (size > 0) {
-        ssize_t n = write(fd, text, size);
-
-        if (n < 0 && errno != EINTR)
-            return false;
-        if (n > 0) {
-            text += n;
-            size -= (size_t)n;
-        }
-    }
-    return true;
-}
-
 /* What is not whole is not printed. */
 static int print_code(const struct run *run)
 {
@@ -94,7 +79,7 @@ static int print_code(const struct run *run)
         written = false;
     if (!written)
         result = lockctl_fail(EX_RUN, "out of memory");
-    else if (!write_all(STDOUT_FILENO, text, size))
+    else if (write(STDOUT_FILENO, text, size) != (ssize_t)size)
         result = lockctl_fail(EX_IOERR, "cannot write the output");
     free(text);
     return result;
@@ -102,14 +87,13 @@ static int print_code(const struct run *run)
 
 static int start_guard(struct run *run)
 {
-    struct hold *h = run->hold;
-    struct guard_plan plan = { .shell = &h->shell, .last = run->opts.last };
-    int error = 0;
+    struct guard_plan plan = { .shell = &run->shell, .last = run->opts.last };
+    int error;
 
-    h->desk = desk_new(run->turn.session_id, &run->opts.wanted);
-    if (h->desk == NULL)
+    run->desk = desk_new(run->session_id, &run->opts.wanted);
+    if (run->desk == NULL)
         return lockctl_fail(EX_RUN, "no memory to share: %s", strerror(errno));
-    error = child_start(&run->turn.child, &plan, 0);
+    error = child_start(&run->child, &plan, 0);
     return error == 0 ? 0
                       : lockctl_fail(EX_RUN, "cannot start the guard: %s",
                                      strerror(-error));
@@ -118,7 +102,7 @@ static int start_guard(struct run *run)
 /* The shell goes on when the front has ended, which waits for the byte. */
 int hold_begin(struct run *run)
 {
-    int code = shell_check(&run->hold->shell);
+    int code = shell_check(&run->shell);
 
     if (code == 0)
         code = start_guard(run);
@@ -126,11 +110,11 @@ int hold_begin(struct run *run)
         code = print_code(run);
     if (code != 0)
         return code;
-    atomic_store(&run->turn.child.guard->deadline_ms,
+    atomic_store(&run->child.guard->deadline_ms,
                  run_view_now(run).valid_until_ms);
     shell_let_go();
     inherited_close(&run->inherited);
-    (void)!write(run->hold->front_fd, "", 1);
+    (void)!write(run->front_fd, "", 1);
     return 0;
 }
 
@@ -164,7 +148,7 @@ static int wait_in_front(int fd, const struct shell *shell, pid_t pid)
     return read(fd, &byte, 1) == 1 ? 0 : code_of(pid);
 }
 
-int hold_fork(struct run *run, struct hold *hold, int fn(struct run *run))
+int hold_fork(struct run *run, int fn(struct run *run))
 {
     pid_t front = getpid();
     int ends[2];
@@ -178,10 +162,10 @@ int hold_fork(struct run *run, struct hold *hold, int fn(struct run *run))
     if (pid < 0) {
         code = lockctl_fail(EX_RUN, "cannot fork: %s", strerror(errno));
     } else if (pid > 0) {
-        code = wait_in_front(ends[0], &hold->shell, pid);
+        code = wait_in_front(ends[0], &run->shell, pid);
     } else {
-        hold->front_fd = ends[1];
-        run->hold = hold;
+        run->front_fd = ends[1];
+        run->holds = true;
         code = go_to_background(front);
         if (code == 0)
             code = fn(run);

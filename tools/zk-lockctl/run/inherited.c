@@ -9,9 +9,9 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "common/grow.h"
 #include "common/stop.h"
 
 /* -- descriptors ---------------------------------------------------------- */
@@ -24,33 +24,22 @@ void inherited_fill_standard(void)
     }
 }
 
-static bool add(struct inherited *in, int fd)
-{
-    int *more = realloc(in->fds, (in->count + 1) * sizeof(in->fds[0]));
-
-    if (more == NULL)
-        return false;
-    in->fds = more;
-    in->fds[in->count++] = fd;
-    return true;
-}
-
 int inherited_note(struct inherited *in)
 {
     DIR *dir = opendir("/proc/self/fd");
-    bool ok = dir != NULL;
     struct dirent *entry;
 
-    while (ok && (entry = readdir(dir)) != NULL) {
+    if (dir == NULL)
+        return -1;
+    while ((entry = readdir(dir)) != NULL) {
         int fd = atoi(entry->d_name);
         int flags = fd > 2 && fd != dirfd(dir) ? fcntl(fd, F_GETFD) : -1;
 
         if (flags != -1 && (flags & FD_CLOEXEC) == 0)
-            ok = add(in, fd);
+            *(int *)grow_array(&in->fds, &in->count, sizeof(fd)) = fd;
     }
-    if (dir != NULL)
-        (void)closedir(dir);
-    return ok ? 0 : -1;
+    (void)closedir(dir);
+    return 0;
 }
 
 void inherited_done(struct inherited *in)
@@ -110,29 +99,12 @@ int inherited_restore(const struct inherited *in)
     return sigprocmask(SIG_SETMASK, &in->mask, NULL);
 }
 
-int signals_next(const struct inherited *in, bool *ret_by_terminal)
+size_t signals_read(const struct inherited *in,
+                    struct signalfd_siginfo came[SIGNALS_MAX])
 {
-    struct signalfd_siginfo info;
+    ssize_t n = read(in->signal_fd, came, SIGNALS_MAX * sizeof(came[0]));
 
-    if (read(in->signal_fd, &info, sizeof(info)) != sizeof(info))
-        return 0;
-    *ret_by_terminal = info.ssi_code == SI_KERNEL;
-    return (int)info.ssi_signo;
-}
-
-void signals_collect(const struct inherited *in, sigset_t *ret_arrived,
-                     sigset_t *ret_by_terminal)
-{
-    bool by_terminal;
-    int sig;
-
-    (void)sigemptyset(ret_arrived);
-    (void)sigemptyset(ret_by_terminal);
-    while ((sig = signals_next(in, &by_terminal)) != 0) {
-        (void)sigaddset(ret_arrived, sig);
-        if (by_terminal)
-            (void)sigaddset(ret_by_terminal, sig);
-    }
+    return n < 0 ? 0 : (size_t)n / sizeof(came[0]);
 }
 
 /* Without a parent in our session our group is orphaned, but for the command,

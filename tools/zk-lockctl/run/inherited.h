@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <sys/signalfd.h>
+
 struct inherited {
     int *fds; /* that were open, from 3 up */
     size_t count;
@@ -37,12 +39,11 @@ int inherited_take_signals(struct inherited *in, int also);
  * failure. */
 int inherited_restore(const struct inherited *in);
 
-/* Returns the next signal that has come, or 0; by a terminal, or else. */
-int signals_next(const struct inherited *in, bool *ret_by_terminal);
-/* All that have come; those by a terminal, which sends them to all of our
- * process group. */
-void signals_collect(const struct inherited *in, sigset_t *ret_arrived,
-                     sigset_t *ret_by_terminal);
+/* Reads signals that have come; how many. A terminal, which sends its own to
+ * all of our process group, has the code SI_KERNEL. */
+enum { SIGNALS_MAX = 16 };
+size_t signals_read(const struct inherited *in,
+                    struct signalfd_siginfo came[SIGNALS_MAX]);
 /* Stops us, as the shell expects when a job of its stops; returns when somebody
  * continues us. False, at once, where nobody would. */
 bool signals_stop_us(void);

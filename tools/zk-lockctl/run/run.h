@@ -45,14 +45,26 @@ struct run_opts {
 /* A reason is at most 128 bytes, each of which may become four. */
 enum { REASON_SHOWN_MAX = 4 * 128 + 8 };
 
-/* From the wait for the locks to their release. */
-struct turn {
+struct run {
+    struct lockctl *ctl;
+    struct run_opts opts;
+    bool joins; /* the command is in our process group: there is a terminal */
+    struct inherited inherited;
+    struct around around; /* the runs and holds around ours */
+    int event_fd; /* the claim, the session or a grant has something to tell */
+    int timer_fd;
+
+    /* Of hold, which keeps the locks for a shell, in a process of its own,
+     * until the shell ends or gives them back. */
+    bool holds;
+    struct shell shell;
+    int front_fd;      /* a pipe to the process in the foreground */
+    struct desk *desk; /* NULL: the locks are not acquired */
+
+    struct claim claim;
     struct child child;
-    struct claim *claim; /* of which they are: */
-    struct grants grants;
     int64_t session_id; /* through which they are held */
     int64_t wait_ms;    /* for the grants */
-
     atomic_bool revoke_asked;
     char reason[REASON_SHOWN_MAX]; /* of that: ", "TEXT"", escaped; "": none */
     bool worked;                   /* the command, or a shell, has begun */
@@ -60,20 +72,6 @@ struct turn {
     bool lost;        /* TERM or KILL was sent because of the lease, or it was
                          lost before we saw it */
     bool interrupted; /* SIGINT ended the waiting */
-};
-
-struct hold;
-
-struct run {
-    struct lockctl *ctl;
-    struct run_opts opts;
-    struct hold *hold; /* NULL: a command works under the lock */
-    struct inherited inherited;
-    bool joins; /* the command is in our process group: there is a terminal */
-    struct around around; /* the runs and holds around ours */
-    int event_fd; /* the claim, the session or a grant has something to tell */
-    int timer_fd;
-    struct turn turn; /* the present one */
 };
 
 /* turn.c: the claim, the command, the release; the exit code. */
@@ -122,3 +120,12 @@ int run_tell(const struct run *run, int code, const char *format, ...)
 /* env.c: our environment and ZKLOCK_PATH and so on, which are overwritten by
  * the next call; to be freed. NULL when out of memory. */
 char **run_env_new(const struct run *run);
+
+/* hold.c: the process in the foreground waits with the user until another one
+ * keeps the locks, and has printed the code for the shell. Calls `fn` in a
+ * process in the background, where `run` holds; it ends when this one does
+ * before the locks are acquired. Returns in both, with the exit code. */
+int hold_fork(struct run *run, int fn(struct run *run));
+/* The locks are acquired: starts the guard of the shell, and prints the code.
+ * 0, or an exit code after an error was said. */
+int hold_begin(struct run *run);

@@ -68,17 +68,16 @@ bool run_is_asked(struct run *run)
     struct zkr__known_owner owner;
     char shown[REASON_SHOWN_MAX - 4];
 
-    if (!atomic_exchange(&run->turn.revoke_asked, false))
+    if (!atomic_exchange(&run->revoke_asked, false))
         return false;
-    for (size_t i = 0; i < run->turn.grants.count; i++) {
-        if (!read_request(run, run->turn.grants.items[i], &owner))
+    for (size_t i = 0; i < run->claim.count; i++) {
+        if (!read_request(run, run->claim.grants[i], &owner))
             continue;
         if (owner.reason[0] != '\0')
-            (void)snprintf(run->turn.reason, sizeof(run->turn.reason),
-                           ", \"%s\"",
+            (void)snprintf(run->reason, sizeof(run->reason), ", \"%s\"",
                            escape_string(owner.reason, shown, sizeof(shown)));
         if (ignored)
-            write_record(run, run->turn.grants.items[i], owner.reason);
+            write_record(run, run->claim.grants[i], owner.reason);
     }
     return true;
 }
@@ -91,21 +90,21 @@ static void on_grant(zkr_grant *grant, const struct zkr_grant_event *event,
 
     (void)grant;
     if (event->kind == ZKR_GRANT_REVOKE_REQUESTED)
-        atomic_store(&run->turn.revoke_asked, true);
+        atomic_store(&run->revoke_asked, true);
     (void)!write(run->event_fd, &one, sizeof(one));
 }
 
 void run_listen(struct run *run)
 {
-    grants_listen(&run->turn.grants, on_grant, run);
+    claim_listen(&run->claim, on_grant, run);
 }
 
 struct policy_view run_view_now(const struct run *run)
 {
     struct policy_view view;
 
-    view.valid_until_ms = grants_valid_until(&run->turn.grants);
-    view.state = grants_state(&run->turn.grants);
+    view.valid_until_ms = claim_valid_until(&run->claim);
+    view.state = claim_state(&run->claim);
     view.now_ms = clock_boot_ms();
     return view;
 }
@@ -119,7 +118,7 @@ static bool is_deleted(zkr_grant *grant)
 
 const char *run_why_lost(const struct run *run, char why[WHY_LOST_MAX])
 {
-    zkr_grant *grant = grants_lost(&run->turn.grants);
+    zkr_grant *grant = claim_lost(&run->claim);
     char node[ZKR_PATH_MAX + 1] = "";
     bool lives;
 
@@ -135,7 +134,7 @@ const char *run_why_lost(const struct run *run, char why[WHY_LOST_MAX])
     (void)snprintf(why, WHY_LOST_MAX, "%s, %s%s",
                    lives ? "somebody has deleted its node"
                          : "its node has gone",
-                   node, run->turn.reason);
+                   node, run->reason);
     return why;
 }
 

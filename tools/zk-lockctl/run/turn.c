@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A turn: from the wait for the lock to its release, and what is before and
  * after it. */
-#include "run/hold.h"
+#include "run/run.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -135,9 +135,8 @@ static int connect_run(struct run *run)
     if (code == 0)
         code = set_policy(run);
     /* Until now a signal may simply end us, because nothing is held. */
-    if (code == 0 &&
-        inherited_take_signals(&run->inherited,
-                               run->hold != NULL ? DESK_RELEASE : 0) != 0)
+    if (code == 0 && inherited_take_signals(&run->inherited,
+                                            run->holds ? DESK_RELEASE : 0) != 0)
         code = lockctl_fail(EX_RUN, "cannot take signals: %s", strerror(errno));
     return code;
 }
@@ -156,19 +155,16 @@ static int command_code(const struct child *c)
  * over. The lease is a proof that they were ours until then. */
 static bool give_back(struct run *run)
 {
-    struct turn *turn = &run->turn;
-    bool in_time = clock_boot_ms() < grants_valid_until(&turn->grants);
-    int rc =
-        turn->lost && run->hold == NULL ? ZKR_OK : claim_release(turn->claim);
+    bool in_time = clock_boot_ms() < claim_valid_until(&run->claim);
+    int rc = run->lost && !run->holds ? ZKR_OK : claim_release(&run->claim);
 
-    if (turn->worked && !turn->lost && (!in_time || rc == ZKR_ELOST)) {
-        turn->lost = true;
+    if (run->worked && !run->lost && (!in_time || rc == ZKR_ELOST)) {
+        run->lost = true;
         (void)run_tell(run, EX_LOST,
                        "LOCK LOST: it was not provably ours any more when %s",
-                       run->hold != NULL ? "it was given back"
-                                         : "the command ended");
+                       run->holds ? "it was given back" : "the command ended");
     } else if (rc == ZKR_EPENDING) {
-        (void)run_tell(run, run->hold != NULL ? EX_TEMPFAIL : 0,
+        (void)run_tell(run, run->holds ? EX_TEMPFAIL : 0,
                        "the servers do not say that the lock is given back; it "
                        "may stay taken for the session timeout, %u ms",
                        zkr_session_timeout_ms(run->ctl->session));
@@ -181,9 +177,9 @@ static bool give_back(struct run *run)
 /* The exit code for why the turn has ended, or another one. */
 static int turn_code(const struct run *run, int otherwise)
 {
-    return run->turn.lost      ? run->opts.lost_code
-           : run->turn.revoked ? EX_REVOKED
-                               : otherwise;
+    return run->lost      ? run->opts.lost_code
+           : run->revoked ? EX_REVOKED
+                          : otherwise;
 }
 
 static int take_turn(struct run *run)
@@ -191,23 +187,23 @@ static int take_turn(struct run *run)
     int code = run_wait(run); /* 0 also by -E 0 */
     bool given_back;
 
-    if (run->turn.grants.count == 0)
+    if (run->claim.count == 0)
         return code;
     if (code == 0)
         code = run_work(run);
     given_back = give_back(run);
-    if (!run->turn.worked)
+    if (!run->worked)
         return code;
-    if (run->hold == NULL)
-        return turn_code(run, command_code(&run->turn.child));
+    if (!run->holds)
+        return turn_code(run, command_code(&run->child));
     code = turn_code(run, given_back ? 0 : EX_TEMPFAIL);
-    atomic_store(&run->hold->desk->release, code);
+    atomic_store(&run->desk->release, code);
     return code;
 }
 
 static void clean_up(struct run *run)
 {
-    claim_free(run->turn.claim);
+    claim_done(&run->claim);
     inherited_done(&run->inherited);
 }
 
@@ -224,7 +220,7 @@ int run_all(struct run *run)
     /* This must not be mistaken for a command that has exited with this
      * number. */
     if (code == EX_SIGNALED + SIGINT &&
-        (run->turn.interrupted || WIFSIGNALED(run->turn.child.status))) {
+        (run->interrupted || WIFSIGNALED(run->child.status))) {
         lockctl_disconnect(run->ctl);
         signal_obey(SIGINT); /* a shell that runs a script would go on to its
                                 next line after an exit status */

@@ -186,10 +186,12 @@ struct waiting {
  * with which a terminal stops us. */
 static int fatal_signal(const struct run *run)
 {
-    bool by_terminal;
-    int sig;
+    struct signalfd_siginfo came[SIGNALS_MAX];
+    size_t count = signals_read(&run->inherited, came);
 
-    while ((sig = signals_next(&run->inherited, &by_terminal)) != 0) {
+    for (size_t i = 0; i < count; i++) {
+        int sig = (int)came[i].ssi_signo;
+
         if (signals_is_fatal(sig))
             return sig;
         /* Of the last two: somebody of our job wants the terminal, which our
@@ -275,17 +277,16 @@ static int await(struct waiting *w, int64_t end_ms)
     struct run *run = w->run;
     int64_t say_ms = clock_boot_ms() + PATIENCE_MS;
     int ended_by = 0;
-    int error;
 
-    while (!claim_outcome(run->turn.claim, &error)) {
+    while (!atomic_load(&run->claim.done)) {
         run_sleep(run, say_ms < end_ms ? say_ms : end_ms, -1);
         if (ended_by == 0) {
             ended_by = fatal_signal(run);
             if (ended_by != 0)
-                claim_cancel(run->turn.claim, ZKR_ECANCELED);
+                claim_cancel(&run->claim, ZKR_ECANCELED);
         }
         if (clock_boot_ms() >= end_ms) {
-            claim_cancel(run->turn.claim, ZKR_ETIMEDOUT);
+            claim_cancel(&run->claim, ZKR_ETIMEDOUT);
             end_ms = INT64_MAX; /* once: its outcome may take a while */
         }
         if (clock_boot_ms() >= say_ms)
@@ -295,15 +296,16 @@ static int await(struct waiting *w, int64_t end_ms)
     return ended_by;
 }
 
-static int not_acquired(struct waiting *w, int error, const char *detail)
+static int not_acquired(struct waiting *w)
 {
     struct run *run = w->run;
+    int error = run->claim.error;
     enum run_holder holder = HOLDER_SILENT;
     int64_t said = SAID_NOBODY;
     char why[LOCKCTL_WHY_MAX];
 
     if (error != ZKR_EBUSY && error != ZKR_ETIMEDOUT)
-        return lockctl_fail_error(error, detail);
+        return lockctl_fail_error(error, run->claim.detail);
     if (servers_answer(w))
         holder = say_holder(run->ctl, &run->opts.wanted, "not acquired", &said);
     if (holder == HOLDER_SILENT)
@@ -314,14 +316,13 @@ static int not_acquired(struct waiting *w, int error, const char *detail)
     return run->opts.not_acquired_code;
 }
 
-static void note_grants(struct run *run, int64_t since_ms)
+static void note_grants(struct run *run)
 {
-    run->turn.wait_ms = clock_boot_ms() - since_ms;
-    run->turn.session_id = zkr_session_id(run->ctl->session);
+    run->session_id = zkr_session_id(run->ctl->session);
     if (run->ctl->verbose > 0)
         lockctl_say(run->ctl, "acquired after %lld ms, token %lld",
-                    (long long)run->turn.wait_ms,
-                    (long long)zkr_grant_token(run->turn.grants.items[0]));
+                    (long long)run->wait_ms,
+                    (long long)zkr_grant_token(run->claim.grants[0]));
 }
 
 /* Other claims have a limit of their own. */
@@ -363,24 +364,23 @@ int run_wait(struct run *run)
     if (run_is_futile(run, &code))
         return code;
     error = listen_to_session(&w, &listener);
+    run->claim.wanted = &opts->wanted;
+    run->claim.event_fd = run->event_fd;
     if (error == ZKR_OK)
-        error = claim_start(run->ctl->session, &opts->wanted, opts->wait_ms,
-                            run->event_fd, &run->turn.grants, &run->turn.claim);
+        error = claim_start(&run->claim, run->ctl->session, opts->wait_ms);
     if (error != ZKR_OK) {
         zkr_listener_free(listener);
         return lockctl_fail_zkr(error);
     }
     ended_by = await(&w, campaign_end(opts, since_ms));
     zkr_listener_free(listener);
-    (void)claim_outcome(run->turn.claim, &error);
-    if (error == ZKR_OK)
-        note_grants(run, since_ms);
-    else
-        run->turn.wait_ms = clock_boot_ms() - since_ms;
-    run->turn.interrupted = ended_by == SIGINT;
+    run->wait_ms = clock_boot_ms() - since_ms;
+    if (run->claim.error == ZKR_OK)
+        note_grants(run);
+    run->interrupted = ended_by == SIGINT;
     if (ended_by != 0)
         code = EX_SIGNALED + ended_by;
-    else if (error != ZKR_OK)
-        code = not_acquired(&w, error, claim_detail(run->turn.claim));
+    else if (run->claim.error != ZKR_OK)
+        code = not_acquired(&w);
     return code;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The work under the lock, of a command or of a shell: signals, the lease, and
  * its end. */
-#include "run/hold.h"
+#include "run/run.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -21,7 +21,6 @@ enum { KILL_AGAIN_MS = 50 };
 struct work {
     struct run *run;
     struct child *child;
-    struct hold *hold;               /* NULL: a command works */
     enum zkr_grant_state_kind state; /* of the lock, as last said */
     bool killed;                     /* KILL was sent because of the lease */
     bool refused;   /* it was said that a signal was not allowed */
@@ -44,7 +43,7 @@ static void note_on_desk(struct desk *desk, const char *text)
 
 int run_tell(const struct run *run, int code, const char *format, ...)
 {
-    bool told = run->hold != NULL && run->turn.worked;
+    bool told = run->holds && run->worked;
     char text[WHY_LOST_MAX + LOCKCTL_WHY_MAX];
     va_list args;
 
@@ -52,7 +51,7 @@ int run_tell(const struct run *run, int code, const char *format, ...)
     (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     if (told)
-        shell_speak(&run->hold->shell);
+        shell_speak(&run->shell);
     if (code == 0)
         lockctl_say(run->ctl, "%s", text);
     else
@@ -60,14 +59,14 @@ int run_tell(const struct run *run, int code, const char *format, ...)
     if (told)
         shell_silence();
     if (told && code != 0)
-        note_on_desk(run->hold->desk, text);
+        note_on_desk(run->desk, text);
     return code;
 }
 
 /* Who is sent a signal, as the end of a sentence. */
 static const char *whom(const struct work *w, int sig)
 {
-    return w->hold != NULL  ? shell_whom(sig)
+    return w->run->holds    ? shell_whom(sig)
            : sig == SIGKILL ? "; KILL to the command"
                             : "; TERM to the command";
 }
@@ -87,7 +86,7 @@ static void say_state(struct work *w, const struct policy_view *view)
 {
     char why[LOCKCTL_WHY_MAX];
 
-    if (view->state == w->state || w->hold != NULL)
+    if (view->state == w->state || w->run->holds)
         return;
     if (view->state == ZKR_GRANT_SUSPENDED)
         (void)run_tell(w->run, 0,
@@ -111,7 +110,7 @@ static void say_end(const struct work *w, int sig, enum policy_action action,
         (void)run_tell(w->run, EX_LOST,
                        "%sno answer from the servers, and the lease ends in "
                        "%lld ms%s%s",
-                       w->hold != NULL ? "LOCK LOST: " : "",
+                       w->run->holds ? "LOCK LOST: " : "",
                        (long long)(view->valid_until_ms - view->now_ms),
                        lockctl_why(w->run->ctl, cause), whom(w, sig));
     else
@@ -128,7 +127,7 @@ static void say_end(const struct work *w, int sig, enum policy_action action,
 static void tell_all(struct work *w)
 {
     child_signal(w->child, SIGTERM, true);
-    if (w->hold != NULL)
+    if (w->run->holds)
         return;
     child_signal(w->child, SIGCONT, true);
     if (w->kill_ms == 0)
@@ -150,7 +149,7 @@ static void tell_rest(struct work *w)
  * kills again and again by itself. */
 static int64_t see_to_end(struct work *w)
 {
-    if (w->hold != NULL)
+    if (w->run->holds)
         return w->child->ended ? clock_boot_ms() + KILL_AGAIN_MS : INT64_MAX;
     if (w->killed)
         return INT64_MAX;
@@ -177,16 +176,15 @@ static int64_t see_to_end(struct work *w)
 static void note_ending(struct work *w, enum policy_action action, int sig,
                         const struct policy_view *view)
 {
-    bool said =
-        w->hold != NULL ? atomic_load(&w->child->guard->told) : w->killed;
+    bool said = w->run->holds ? atomic_load(&w->child->guard->told) : w->killed;
 
-    w->run->turn.lost = true;
+    w->run->lost = true;
     if (!said)
         say_end(w, sig, action, view);
     w->killed = w->killed || action == POLICY_SEND_KILL;
-    if (w->hold == NULL)
+    if (!w->run->holds)
         return;
-    atomic_store(&w->hold->desk->check, EX_LOST);
+    atomic_store(&w->run->desk->check, EX_LOST);
     atomic_store(&w->child->guard->told, true);
 }
 
@@ -198,15 +196,15 @@ static void obey_guard(struct work *w, const struct policy_view *view)
 
     if (view->valid_until_ms != 0)
         atomic_store(&g->deadline_ms, view->valid_until_ms);
-    if (w->hold == NULL)
+    if (!w->run->holds)
         return;
-    atomic_store(&w->hold->desk->valid_until_ms, view->valid_until_ms);
-    if (!atomic_load(&g->missed) || w->run->turn.lost)
+    atomic_store(&w->run->desk->valid_until_ms, view->valid_until_ms);
+    if (!atomic_load(&g->missed) || w->run->lost)
         return;
-    w->run->turn.lost = true;
-    note_on_desk(w->hold->desk, "LOCK LOST: the process that kept it did not "
-                                "run until the lease was over");
-    atomic_store(&w->hold->desk->check, EX_LOST);
+    w->run->lost = true;
+    note_on_desk(w->run->desk, "LOCK LOST: the process that kept it did not "
+                               "run until the lease was over");
+    atomic_store(&w->run->desk->check, EX_LOST);
 }
 
 /* A shell is told before it gets a signal: it may have no stderr then. A
@@ -218,13 +216,13 @@ static void end_work(struct work *w, enum policy_action action,
     int sig = action == POLICY_SEND_TERM && last != 0 ? SIGTERM : last;
     bool told = atomic_load(&w->child->guard->told);
 
-    if (w->hold != NULL)
+    if (w->run->holds)
         note_ending(w, action, sig, view);
     if (sig == SIGKILL)
         child_signal(w->child, SIGKILL, true);
-    else if (sig != 0 && (w->hold == NULL || !told))
+    else if (sig != 0 && (!w->run->holds || !told))
         tell_all(w);
-    if (w->hold != NULL)
+    if (w->run->holds)
         return;
     say_state(w, view);
     note_ending(w, action, sig, view);
@@ -245,7 +243,7 @@ static int64_t obey_policy(struct work *w, const struct policy_view *view)
     end_work(w, plan.action, view);
     if (plan.action == POLICY_SEND_TERM)
         return plan.wake_ms;
-    return w->hold != NULL && run->opts.last != SIGKILL
+    return w->run->holds && run->opts.last != SIGKILL
                ? INT64_MAX
                : view->now_ms + KILL_AGAIN_MS;
 }
@@ -258,12 +256,12 @@ static void obey_revoke(struct work *w)
         return;
     if (run->opts.on_revoke == REVOKE_IGNORE) {
         (void)run_tell(run, 0, "somebody asks for the lock%s; ignored",
-                       run->turn.reason);
+                       run->reason);
         return;
     }
-    run->turn.revoked = true;
+    run->revoked = true;
     (void)run_tell(run, EX_REVOKED, "somebody asks for the lock%s%s",
-                   run->turn.reason, whom(w, SIGTERM));
+                   run->reason, whom(w, SIGTERM));
     tell_all(w);
 }
 
@@ -292,17 +290,16 @@ static void pass_on(struct work *w, int sig, bool by_terminal)
 }
 
 /* Those of a shell are not for it: it would not know. */
-static void obey_signals(struct work *w, const sigset_t *arrived,
-                         const sigset_t *by_terminal)
+static void obey_signals(struct work *w, const struct signalfd_siginfo *came,
+                         size_t count)
 {
-    if (w->hold != NULL) {
-        w->given_back =
-            w->given_back || sigismember(arrived, DESK_RELEASE) == 1;
-        return;
-    }
-    for (int sig = 1; sig < SIGRTMIN; sig++) {
-        if (sig != SIGCHLD && sigismember(arrived, sig) == 1)
-            pass_on(w, sig, sigismember(by_terminal, sig) == 1);
+    for (size_t i = 0; i < count; i++) {
+        int sig = (int)came[i].ssi_signo;
+
+        if (w->run->holds)
+            w->given_back = w->given_back || sig == DESK_RELEASE;
+        else if (sig != SIGCHLD)
+            pass_on(w, sig, came[i].ssi_code == SI_KERNEL);
     }
 }
 
@@ -311,7 +308,7 @@ static void obey_signals(struct work *w, const sigset_t *arrived,
 /* Tells whether processes that the command has left behind may work on. */
 static bool may_stay(const struct run *run)
 {
-    return run->opts.keep_daemons && !run->turn.lost && !run->turn.revoked;
+    return run->opts.keep_daemons && !run->lost && !run->revoked;
 }
 
 /* Notes the end of a command that the guard has killed, if we could not in
@@ -330,8 +327,8 @@ static bool is_over(struct work *w, bool left)
 {
     struct run *run = w->run;
 
-    if (w->hold != NULL) {
-        bool kills = run->opts.last == SIGKILL && run->turn.lost;
+    if (w->run->holds) {
+        bool kills = run->opts.last == SIGKILL && run->lost;
 
         return w->given_back || (w->child->ended && !(kills && left));
     }
@@ -344,14 +341,15 @@ static void watch(struct work *w)
 
     for (;;) {
         struct policy_view view;
-        sigset_t arrived, by_terminal;
+        struct signalfd_siginfo came[SIGNALS_MAX];
+        size_t count;
         int64_t wake_ms;
         int64_t end_ms;
         bool left;
 
         /* Read before the command is looked at: what the guard tells later
          * makes a descriptor readable again, so we do not sleep. */
-        signals_collect(&run->inherited, &arrived, &by_terminal);
+        count = signals_read(&run->inherited, came);
         /* We may be stopped at any moment. After the signals: a CONT that is
          * passed on came before this look at the lease. Before the look: a
          * command that ends while we are stopped is not killed. */
@@ -361,7 +359,7 @@ static void watch(struct work *w)
         if (is_over(w, left))
             return;
         wake_ms = obey_policy(w, &view);
-        obey_signals(w, &arrived, &by_terminal);
+        obey_signals(w, came, count);
         obey_revoke(w);
         end_ms = see_to_end(w);
         if (!w->given_back)
@@ -379,8 +377,8 @@ static int start_command(struct run *run)
                                .group = run->joins ? getpgrp() : 0,
                                .last = SIGKILL };
     int64_t deadline_ms = run_view_now(run).valid_until_ms;
-    int error = env != NULL ? child_start(&run->turn.child, &plan, deadline_ms)
-                            : -ENOMEM;
+    int error =
+        env != NULL ? child_start(&run->child, &plan, deadline_ms) : -ENOMEM;
 
     free(env);
     if (error == 0)
@@ -395,19 +393,18 @@ static int start_command(struct run *run)
 int run_work(struct run *run)
 {
     struct work w = { .run = run,
-                      .child = &run->turn.child,
-                      .hold = run->hold,
+                      .child = &run->child,
                       .state = ZKR_GRANT_HELD };
     int code = run_check_lease(run);
 
     if (code == 0)
         run_listen(run);
     if (code == 0)
-        code = run->hold != NULL ? hold_begin(run) : start_command(run);
+        code = run->holds ? hold_begin(run) : start_command(run);
     if (code == 0) {
-        run->turn.worked = true;
+        run->worked = true;
         watch(&w);
-        if (run->hold == NULL)
+        if (!run->holds)
             note_end(&w);
         if (w.child->guard_killed)
             (void)lockctl_fail(EX_SIGNALED + SIGKILL,
@@ -416,6 +413,6 @@ int run_work(struct run *run)
     }
     if (w.child->guard != NULL)
         child_done(w.child);
-    grants_listen(&run->turn.grants, NULL, NULL);
+    claim_listen(&run->claim, NULL, NULL);
     return code;
 }

@@ -8,7 +8,6 @@
 
 #include <unistd.h>
 
-#include "run/hold.h"
 #include "run/options.h"
 
 static const char *const on_loss_words[] = { "term", "kill", "nothing", NULL };
@@ -42,19 +41,19 @@ static int take_locks(struct run_opts *opts, int argc, char **argv)
     return code;
 }
 
-static int start(struct run *r, struct hold *h, int argc, char **argv)
+static int start(struct run *r, int argc, char **argv)
 {
     int code = take_locks(&r->opts, argc, argv);
 
     if (code == 0)
-        code = shell_find(&h->shell);
+        code = shell_find(&r->shell);
     if (code != 0)
         return code;
     r->opts.last = last_signals[r->opts.on_loss];
     if (r->opts.last == 0)
         r->opts.policy.grace_ms = 0;
-    label_choose(&r->opts, h->shell.process.pid);
-    return hold_fork(r, h, run_all);
+    label_choose(&r->opts, r->shell.process.pid);
+    return hold_fork(r, run_all);
 }
 
 /* The first words fail, until the rest is printed: so the shell does not go on
@@ -63,13 +62,12 @@ static int start(struct run *r, struct hold *h, int argc, char **argv)
 static int print_code(struct run *r, int argc, char **argv)
 {
     static const char first[] = "false && :;\n";
-    struct hold h = { .front_fd = -1 };
     int code;
 
     inherited_fill_standard();
     (void)!write(STDOUT_FILENO, first, strlen(first));
-    code = start(r, &h, argc, argv);
-    if (code != 0 && r->hold == NULL)
+    code = start(r, argc, argv);
+    if (code != 0 && !r->holds)
         (void)printf("(exit %d);\n", code);
     return code;
 }
