@@ -93,7 +93,7 @@ static int set(struct reader *r, const char *key, char *value, char **to)
 
 static int read_key(struct reader *r, const char *key, const char *value)
 {
-    enum setting setting = setting_find(key, strlen(key));
+    enum setting setting = 0;
     char *copy;
     const char *fault;
 
@@ -104,6 +104,9 @@ static int read_key(struct reader *r, const char *key, const char *value)
     if (r->context == NULL)
         return fail(r, "before the first [CONTEXT] there is only 'current', no",
                     key);
+    while (setting < SETTING_COUNT &&
+           strcmp(setting_options[setting].name, key) != 0)
+        setting++;
     if (setting == SETTING_COUNT)
         return fail(r, "a context has no", key);
     copy = strcmp(setting_options[setting].value, "FILE") == 0
@@ -281,17 +284,6 @@ const struct opt setting_options[SETTING_COUNT + 1] = {
 };
 #undef INTO
 /* clang-format on */
-
-enum setting setting_find(const char *name, size_t len)
-{
-    enum setting i = 0;
-
-    while (i < SETTING_COUNT &&
-           (strlen(setting_options[i].name) != len ||
-            strncmp(setting_options[i].name, name, len) != 0))
-        i++;
-    return i;
-}
 
 const char *setting_fault(enum setting setting, const char *value)
 {

@@ -41,14 +41,13 @@ enum setting {
     SETTING_COUNT,
 };
 
-/* The setting of that name; SETTING_COUNT: there is none. */
-enum setting setting_find(const char *name, size_t len);
 /* Returns what is wrong with the value ("is not a duration"), or NULL. */
 const char *setting_fault(enum setting setting, const char *value);
 
 struct context {
     char *name;
     char *settings[SETTING_COUNT]; /* NULL: not there; files with their path */
+    bool current;                  /* for who lists them */
 };
 
 struct contexts {

@@ -71,7 +71,6 @@ static bool is_harmless(uint32_t code)
 /* The next character; how many bytes it was. */
 static size_t take(const unsigned char *bytes, size_t len, struct piece *piece)
 {
-    static const char digits[] = "0123456789ABCDEF";
     uint32_t code = 0;
     size_t n = escape_decode(bytes, len, &code);
 
@@ -85,12 +84,9 @@ static size_t take(const unsigned char *bytes, size_t len, struct piece *piece)
     }
     if (n == 0)
         n = 1;
-    for (size_t i = 0; i < n; i++) {
-        piece->text[piece->len++] = '\\';
-        piece->text[piece->len++] = 'x';
-        piece->text[piece->len++] = digits[bytes[i] >> 4];
-        piece->text[piece->len++] = digits[bytes[i] & 0xfu];
-    }
+    for (size_t i = 0; i < n; i++)
+        piece->len +=
+            (size_t)sprintf(piece->text + piece->len, "\\x%02X", bytes[i]);
     return n;
 }
 

@@ -95,22 +95,18 @@ const char *word_token(int64_t token, char word[WORD_MAX])
 bool word_read_token(const char *text, int64_t *ret_token)
 {
     bool hex = strncmp(text, "0x", 2) == 0;
-    bool negative = text[0] == '-';
-    const char *digits = hex ? text + 2 : text + negative;
-    char *end;
-    unsigned long long value;
+    const char *digits = text + (hex ? 2 : text[0] == '-');
+    int64_t token;
 
     if (digits[0] == '\0' ||
         digits[strspn(digits, hex ? "0123456789abcdefABCDEF" : "0123456789")] !=
             '\0')
         return false;
     errno = 0;
-    value = strtoull(digits, &end, hex ? 16 : 10);
+    token = hex ? (int64_t)strtoull(digits, NULL, 16) : strtoll(text, NULL, 10);
     if (errno != 0)
         return false;
-    if (!hex && value > (uint64_t)INT64_MAX + negative)
-        return false;
-    *ret_token = (int64_t)(negative ? 0 - value : value);
+    *ret_token = token;
     return true;
 }
 

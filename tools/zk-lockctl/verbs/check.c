@@ -59,14 +59,6 @@ static uint32_t reads(const struct lockctl *ctl, const struct question *q)
     return one_lock_reads(ctl, q->holder != NULL ? SCAN_HOLDERS : 1);
 }
 
-/* A missing lock is free: the server removes the directories of unused ones. */
-static int look(struct lockctl *ctl, const struct question *q,
-                struct lock *ret_lock)
-{
-    return scan_lock(ctl->session, q->path, reads(ctl, q), SCAN_MISSING,
-                     ret_lock);
-}
-
 /* Takes the lock. False: the answer is no, and there is time. */
 static bool is_answered(const struct lockctl *ctl, const struct question *q,
                         bool late, struct lock *lock, int *ret_code)
@@ -101,13 +93,15 @@ static int look_again(struct lockctl *ctl, const struct question *q,
 }
 
 /* There is no watch before the first look: often the answer is yes. The mirror
- * begins with the present state, so no change before it is missed. */
+ * begins with the present state, so no change before it is missed. A missing
+ * lock is free: the server removes the directories of unused ones. */
 static int wait_until(struct lockctl *ctl, const struct question *q,
                       struct mirror **mirror)
 {
     int64_t end_ms = q->wait_ms < 0 ? INT64_MAX : clock_now_ms() + q->wait_ms;
     struct lock lock;
-    int code = look(ctl, q, &lock);
+    int code =
+        scan_lock(ctl->session, q->path, reads(ctl, q), SCAN_MISSING, &lock);
 
     while (code == 0 &&
            !is_answered(ctl, q, clock_now_ms() >= end_ms, &lock, &code)) {

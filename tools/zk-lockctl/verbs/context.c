@@ -12,56 +12,24 @@
 
 /* --- the list --- */
 
-struct context_row {
-    struct context context;
-    bool current;
-};
-
 static const char *current_text(const void *item, char room[FIELD_ROOM])
 {
     (void)room;
-    return ((const struct context_row *)item)->current ? "*" : NULL;
+    return ((const struct context *)item)->current ? "*" : NULL;
 }
 
 /* clang-format off */
-#define AT(member) offsetof(struct context_row, member)
+#define AT(member) offsetof(struct context, member)
 static const struct field context_fields[] = {
     { "CURRENT", "current", FIELD_BOOL, .at = AT(current), .text = current_text, .rank = 2 },
-    { "NAME", "name", FIELD_TEXT, .at = AT(context.name), .rank = 0 },
-    { "SERVERS", "servers", FIELD_TEXT, .at = AT(context.settings[SETTING_SERVERS]), .rank = 1, .narrow = 20 },
+    { "NAME", "name", FIELD_TEXT, .at = AT(name), .rank = 0 },
+    { "SERVERS", "servers", FIELD_TEXT, .at = AT(settings[SETTING_SERVERS]), .rank = 1, .narrow = 20 },
     { .key = NULL },
 };
 #undef AT
 /* clang-format on */
 static const struct kind context_kind = { "context", "ContextList",
                                           context_fields };
-
-static int print_contexts(const struct lockctl *ctl,
-                          const struct contexts *contexts,
-                          const struct notes *notes)
-{
-    const char *current = lockctl_name_context(ctl, contexts);
-    struct context_row *entries =
-        enough(calloc(contexts->count + 1, sizeof(*entries)));
-    const struct rows rows = { .kind = &context_kind,
-                               .of = entries,
-                               .size = sizeof(*entries),
-                               .count = contexts->count,
-                               .at_ms = clock_wall_ms(),
-                               .notes = notes };
-    int code;
-
-    for (size_t i = 0; i < contexts->count; i++) {
-        const struct context *c = &contexts->items[i];
-
-        entries[i] =
-            (struct context_row){ *c, current != NULL &&
-                                          strcmp(current, c->name) == 0 };
-    }
-    code = rows_print(ctl, &rows);
-    free(entries);
-    return code;
-}
 
 static void note_what_goes_before(struct notes *notes)
 {
@@ -74,12 +42,23 @@ static int list_contexts(const struct lockctl *ctl)
 {
     struct notes notes = { .count = 0 };
     struct contexts contexts;
+    struct rows rows = { .kind = &context_kind,
+                         .size = sizeof(struct context),
+                         .at_ms = clock_wall_ms(),
+                         .notes = &notes };
     int code = contexts_read(&contexts);
+    const char *current;
 
     if (code != 0)
         return code;
+    current = lockctl_name_context(ctl, &contexts);
+    for (size_t i = 0; current != NULL && i < contexts.count; i++)
+        contexts.items[i].current =
+            strcmp(current, contexts.items[i].name) == 0;
     note_what_goes_before(&notes);
-    code = print_contexts(ctl, &contexts, &notes);
+    rows.of = contexts.items;
+    rows.count = contexts.count;
+    code = rows_print(ctl, &rows);
     notes_done(&notes);
     contexts_done(&contexts);
     return code;

@@ -273,24 +273,17 @@ static int serve(struct lockctl *ctl, const struct metrics_opts *q)
                                       .look = q->scan,
                                       .pause_ms = TICK_MS };
     struct board board = { .ctl = ctl };
-    int rc = mirror_start(&opts, &board.mirror);
-    int code = rc == ZKR_OK ? attend_all(&board)
-                            : lockctl_fail_error(rc, zkr_error_detail());
-
-    if (board.server != NULL)
-        MHD_stop_daemon(board.server);
-    mirror_close(ctl, board.mirror);
-    return code;
-}
-
-static int serve_until_signal(struct lockctl *ctl, const struct metrics_opts *q)
-{
     int code = lockctl_connect(ctl);
+    int rc;
 
     if (code != 0)
         return code;
     stop_start();
-    code = serve(ctl, q);
+    rc = mirror_start(&opts, &board.mirror);
+    code = rc == ZKR_OK ? attend_all(&board) : lockctl_fail_zkr(rc);
+    if (board.server != NULL)
+        MHD_stop_daemon(board.server);
+    mirror_close(ctl, board.mirror);
     stop_end();
     return code;
 }
@@ -302,8 +295,7 @@ static int metrics(struct lockctl *ctl, int argc, char **argv)
     asked.root = argv[0];
     if (ctl->format != FORMAT_TABLE || ctl->columns != NULL)
         return lockctl_fail(EX_USAGE, "metrics has one format, Prometheus");
-    return asked.listen != NULL ? serve_until_signal(ctl, &asked)
-                                : measure(ctl, &asked);
+    return asked.listen != NULL ? serve(ctl, &asked) : measure(ctl, &asked);
 }
 
 const struct verb verb_metrics = {

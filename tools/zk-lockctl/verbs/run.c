@@ -4,6 +4,8 @@
 
 #include "run/options.h"
 
+extern const struct verb verb_lead;
+
 /* clang-format off */
 static const struct opt options[] = {
     LOCK_OPTIONS,
@@ -18,20 +20,14 @@ static const struct opt lead_options[] = {
 };
 /* clang-format on */
 
+/* argv begins with the verb. */
 static int run(struct lockctl *ctl, int argc, char **argv)
 {
+    const struct verb *verb = verbs_find(argv[0]);
     struct run r = { .ctl = ctl };
     int code =
-        run_parse(ctl, verbs_find("run"), CLAIM_MUTEX, argc, argv, &r.opts);
-
-    return code == 0 ? run_all(&r) : code;
-}
-
-static int lead(struct lockctl *ctl, int argc, char **argv)
-{
-    struct run r = { .ctl = ctl };
-    int code =
-        run_parse(ctl, verbs_find("lead"), CLAIM_LEADER, argc, argv, &r.opts);
+        run_parse(ctl, verb, verb == &verb_lead ? CLAIM_LEADER : CLAIM_MUTEX,
+                  argc, argv, &r.opts);
 
     return code == 0 ? run_all(&r) : code;
 }
@@ -64,5 +60,5 @@ const struct verb verb_lead = {
         "LOCK is the path of an election. The command is dead before anybody "
         "else can\n"
         "lead. See zk-lockctl(1).\n",
-    .run = lead,
+    .run = run,
 };

@@ -179,36 +179,13 @@ static int by_path(const void *a, const void *b)
     return strcmp(x->lock.path, y->lock.path);
 }
 
-static void free_view(struct view *view)
+static void free_view(void *at)
 {
+    struct view *view = at;
+
     lock_done(&view->lock);
     free(view->lease_gone);
     free(view);
-}
-
-static struct view *find_view(const struct watch *w, const struct view *like)
-{
-    struct view *const *found = tfind(like, &w->views, by_path);
-
-    return found == NULL ? NULL : *found;
-}
-
-static void forget_view(struct watch *w, struct view *view)
-{
-    if (view == NULL)
-        return;
-    (void)tdelete(view, &w->views, by_path);
-    free_view(view);
-}
-
-/* A lock without contenders need not be kept: it is like one that was never
- * seen. */
-static void keep_view(struct watch *w, struct view *view)
-{
-    if (view->lock.count == 0)
-        free_view(view);
-    else
-        (void)enough(tsearch(view, &w->views, by_path));
 }
 
 /* --- one change --- */
@@ -225,28 +202,35 @@ static void tell_missed(struct watch *w, const struct news *news)
              w);
 }
 
-/* Takes over the lock. A lock that was not kept was free before; with `first`
- * nothing is known of before. */
-static void take_news(struct watch *w, struct news *news, bool first)
+/* Takes over the lock. One without contenders is not kept, and one that was not
+ * kept was free before; with `first` nothing is known of before. */
+static void take_news(struct watch *w, const struct news *news)
 {
     static const struct view none;
     struct view *after = enough(calloc(1, sizeof(*after)));
+    struct view **kept;
     struct view *before;
 
     after->lock = news->lock;
-    before = first ? NULL : find_view(w, after);
-    if (before != NULL && news->lock.error != ZKR_OK) {
+    kept = enough(tsearch(after, &w->views, by_path));
+    before = *kept; /* `after` when none was kept */
+    if (before != after && news->lock.error != ZKR_OK) {
         free_view(after); /* it may still be as it was */
         return;
     }
-    if (!first)
+    if (!news->first)
         tell_missed(w, news);
-    events_between(first            ? NULL
-                   : before == NULL ? &none
-                                    : before,
-                   after, first && !w->initial ? NULL : tell, w);
-    forget_view(w, before);
-    keep_view(w, after);
+    events_between(news->first       ? NULL
+                   : before == after ? &none
+                                     : before,
+                   after, news->first && !w->initial ? NULL : tell, w);
+    *kept = after;
+    if (before != after)
+        free_view(before);
+    if (after->lock.count > 0)
+        return;
+    (void)tdelete(after, &w->views, by_path);
+    free_view(after);
 }
 
 /* --- look after look --- */
@@ -268,7 +252,7 @@ static void take_all_news(struct watch *w)
                               .since_ms = since_ms },
              w);
     while (mirror_take(w->mirror, &news))
-        take_news(w, &news, news.first);
+        take_news(w, &news);
 }
 
 /* Each once. */
@@ -324,22 +308,6 @@ static void wake(void *user)
     stop_wake();
 }
 
-static int follow(struct watch *w)
-{
-    const struct mirror_opts opts = {
-        .ctl = w->ctl,
-        .paths = w->paths,
-        .path_count = w->path_count,
-        .below = w->all,
-        .look.reads = SCAN_ALL,
-        .pause_ms = w->pause_ms,
-        .wake = wake,
-    };
-    int rc = mirror_start(&opts, &w->mirror);
-
-    return rc == ZKR_OK ? 0 : lockctl_fail_zkr(rc);
-}
-
 /* Until the connection is back, or the session over; false as soon as it is
  * time to end. */
 static bool wait_for_connection(const struct lockctl *ctl)
@@ -360,28 +328,36 @@ static bool wait_for_connection(const struct lockctl *ctl)
  * watched. */
 static int go_on(struct watch *w)
 {
-    int code = follow(w);
+    int code;
 
-    while (code == 0) {
+    do {
         code = look(w);
         if (code != 0 || !stop_wait(WAKE_MS) || !wait_for_connection(w->ctl))
-            break;
-        if (lockctl_is_over(w->ctl))
-            code = lockctl_fail_over(w->ctl);
-    }
-    return code;
+            return code;
+    } while (!lockctl_is_over(w->ctl));
+    return lockctl_fail_over(w->ctl);
 }
 
 static int start(struct watch *w)
 {
+    const struct mirror_opts opts = {
+        .ctl = w->ctl,
+        .paths = w->paths,
+        .path_count = w->path_count,
+        .below = w->all,
+        .look.reads = SCAN_ALL,
+        .pause_ms = w->pause_ms,
+        .wake = wake,
+    };
     int code = lockctl_connect(w->ctl);
+    int rc;
 
     if (code != 0)
         return code;
     stop_start();
-    code = go_on(w);
-    while (w->views != NULL) /* their paths are the mirror's */
-        forget_view(w, *(struct view **)w->views);
+    rc = mirror_start(&opts, &w->mirror);
+    code = rc == ZKR_OK ? go_on(w) : lockctl_fail_zkr(rc);
+    tdestroy(w->views, free_view); /* their paths are the mirror's */
     mirror_close(w->ctl, w->mirror);
     stop_end();
     return code;
