@@ -77,6 +77,10 @@ struct run {
 /* turn.c: the claim, the command, the release; the exit code. */
 int run_all(struct run *run);
 
+/* Until then, or until there is a signal, an event, or that descriptor (-1:
+ * none) is readable. */
+void run_sleep(const struct run *run, int64_t wake_ms, int fd);
+
 /* waiting.c: 0 when the lock is ours, or an exit code after it was said why it
  * is not. */
 int run_wait(struct run *run);
@@ -93,25 +97,11 @@ const struct zkr_participant *run_waits_for(const struct around *around,
                                             const struct zkr_participants *list,
                                             const struct wanted *wanted);
 
-/* time_left.c: until when the locks are ours. */
-struct policy_view run_view_now(const struct run *run);
-/* 0, or an exit code after it was said that the lease is too short to begin. */
-int run_check_lease(const struct run *run);
-/* Tells whether somebody has asked for the lock since; run->reason says why.
- * Where the request is to be ignored, the record comes back to its node. */
-bool run_is_asked(struct run *run);
-/* The grants wake us through the event from now on. */
-void run_listen(struct run *run);
-/* Why a lock is lost, as a part of a sentence, escaped. */
-enum { WHY_LOST_MAX = ZKR_PATH_MAX + 64 + REASON_SHOWN_MAX };
-const char *run_why_lost(const struct run *run, char why[WHY_LOST_MAX]);
-/* Until then, or until there is a signal, an event, or that descriptor (-1:
- * none) is readable. */
-void run_sleep(const struct run *run, int64_t wake_ms, int fd);
-
 /* work.c: from the start of the command until nothing of it is left; or until
  * the shell gives the locks back. 0, or an exit code when it did not begin. */
 int run_work(struct run *run);
+/* Until when the locks are ours. */
+struct policy_view run_view_now(const struct run *run);
 /* Says an error, or with the code 0 a remark, where the user of the locks reads
  * it. Returns the code. */
 int run_tell(const struct run *run, int code, const char *format, ...)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/timerfd.h>
@@ -38,6 +39,26 @@ static int prepare(struct run *run)
         prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) /* see child_reap() */
         return lockctl_fail(EX_RUN, "cannot prepare: %s", strerror(errno));
     return 0;
+}
+
+void run_sleep(const struct run *run, int64_t wake_ms, int fd)
+{
+    struct pollfd fds[] = { { .fd = run->event_fd, .events = POLLIN },
+                            { .fd = run->timer_fd, .events = POLLIN },
+                            { .fd = run->inherited.signal_fd,
+                              .events = POLLIN },
+                            { .fd = fd, .events = POLLIN } };
+    struct itimerspec when = { .it_value = { .tv_sec = wake_ms / 1000,
+                                             .tv_nsec =
+                                                 wake_ms % 1000 * 1000000 } };
+    uint64_t count;
+
+    (void)timerfd_settime(run->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
+    (void)poll(fds, 4, -1);
+    for (int i = 0; i < 2; i++) {
+        if (fds[i].revents != 0)
+            (void)!read(fds[i].fd, &count, sizeof(count));
+    }
 }
 
 /* --- connecting: no longer than the user waits, and not in silence --- */

@@ -175,11 +175,10 @@ enum { PATIENCE_MS = 1000, AGAIN_MS = 30000, LOOK_MS = 5000 };
 /* A wait, with what was said meanwhile. */
 struct waiting {
     struct run *run;
-    atomic_int session_state; /* enum zkr_session_state_kind */
-    atomic_bool lost;         /* the session was; that is not said yet */
-    int said_state;           /* of the session */
-    int64_t said_token;       /* of the holder */
-    int64_t said_ms;          /* when that was said, whichever it is */
+    atomic_bool lost; /* the session was; that is not said yet */
+    enum zkr_session_state_kind said_state;
+    int64_t said_token; /* of the holder */
+    int64_t said_ms;    /* when that was said, whichever it is */
 };
 
 /* Returns a signal that ends us, or 0. Others have no meaning yet, except those
@@ -211,15 +210,7 @@ static void on_session(zkr_session *session,
     (void)session;
     if (event->state == ZKR_SESSION_LOST)
         atomic_store(&w->lost, true);
-    atomic_store(&w->session_state, event->state);
     (void)!write(w->run->event_fd, &one, sizeof(one));
-}
-
-static bool servers_answer(struct waiting *w)
-{
-    int state = atomic_load(&w->session_state);
-
-    return state == ZKR_SESSION_CONNECTED || state == ZKR_SESSION_RECONNECTED;
 }
 
 /* Once for each change. The next session may be there before we have said that
@@ -227,7 +218,7 @@ static bool servers_answer(struct waiting *w)
 static void say_session(struct waiting *w)
 {
     struct run *run = w->run;
-    int state = atomic_load(&w->session_state);
+    enum zkr_session_state_kind state = zkr_session_state(run->ctl->session);
     char why[LOCKCTL_WHY_MAX];
 
     if (atomic_exchange(&w->lost, false)) {
@@ -261,7 +252,7 @@ static int say_waiting(struct waiting *w)
         w->said_token = SAID_NOBODY;
         w->said_ms = now_ms;
     }
-    if (servers_answer(w) &&
+    if (lockctl_is_connected(run->ctl) &&
         say_holder(run->ctl, &run->opts.wanted, "waiting", &w->said_token) ==
             HOLDER_SILENT &&
         is_due)
@@ -306,7 +297,7 @@ static int not_acquired(struct waiting *w)
 
     if (error != ZKR_EBUSY && error != ZKR_ETIMEDOUT)
         return lockctl_fail_error(error, run->claim.detail);
-    if (servers_answer(w))
+    if (lockctl_is_connected(run->ctl))
         holder = say_holder(run->ctl, &run->opts.wanted, "not acquired", &said);
     if (holder == HOLDER_SILENT)
         lockctl_say(run->ctl, "not acquired: the servers do not answer%s",
@@ -333,27 +324,12 @@ static int64_t campaign_end(const struct run_opts *opts, int64_t since_ms)
                : INT64_MAX;
 }
 
-/* A change before the listener is there is not told to it. */
-static int listen_to_session(struct waiting *w, zkr_listener **ret_listener)
-{
-    zkr_session *session = w->run->ctl->session;
-    int before = w->said_state;
-    int rc;
-
-    atomic_store(&w->session_state, before);
-    rc = zkr_session_listen(session, on_session, w, ret_listener);
-    (void)atomic_compare_exchange_strong(&w->session_state, &before,
-                                         (int)zkr_session_state(session));
-    return rc;
-}
-
 int run_wait(struct run *run)
 {
     const struct run_opts *opts = &run->opts;
     int64_t since_ms = clock_boot_ms();
     struct waiting w = { .run = run,
-                         .said_state =
-                             (int)zkr_session_state(run->ctl->session),
+                         .said_state = zkr_session_state(run->ctl->session),
                          .said_token = SAID_NOBODY,
                          .said_ms = -AGAIN_MS };
     zkr_listener *listener = NULL;
@@ -363,7 +339,7 @@ int run_wait(struct run *run)
 
     if (run_is_futile(run, &code))
         return code;
-    error = listen_to_session(&w, &listener);
+    error = zkr_session_listen(run->ctl->session, on_session, &w, &listener);
     run->claim.wanted = &opts->wanted;
     run->claim.event_fd = run->event_fd;
     if (error == ZKR_OK)

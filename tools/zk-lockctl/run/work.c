@@ -10,12 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <jansson.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/escape.h"
 #include "common/words.h"
+#include "protocol/owner.h"
 
-enum { KILL_AGAIN_MS = 50 };
+/* LIVES_MS: so long may take what is asked to say more of a loss, or of a
+ * request. */
+enum { KILL_AGAIN_MS = 50, LIVES_MS = 300 };
+
+enum { WHY_LOST_MAX = ZKR_PATH_MAX + 64 + REASON_SHOWN_MAX };
 
 /* The work while it goes on. */
 struct work {
@@ -29,6 +36,48 @@ struct work {
     bool given_back; /* the shell has asked for that */
     int64_t kill_ms; /* when who was told to end is killed; 0: nobody was */
 };
+
+/* -- until when they are ours, and why no more ---------------------------- */
+
+struct policy_view run_view_now(const struct run *run)
+{
+    struct policy_view view;
+
+    view.valid_until_ms = claim_valid_until(&run->claim);
+    view.state = claim_state(&run->claim);
+    view.now_ms = clock_boot_ms();
+    return view;
+}
+
+static bool is_deleted(zkr_grant *grant)
+{
+    enum zkr_loss loss = zkr_grant_loss(grant);
+
+    return loss == ZKR_LOSS_DELETED || loss == ZKR_LOSS_REVOKED;
+}
+
+/* Why a lock is lost, as a part of a sentence, escaped. */
+static const char *why_lost(const struct run *run, char why[WHY_LOST_MAX])
+{
+    zkr_grant *grant = claim_lost(&run->claim);
+    char node[ZKR_PATH_MAX + 1] = "";
+    bool lives;
+
+    if (grant == NULL)
+        return "the lease ran out without an answer from the servers";
+    /* The node of a session that has ended goes first; an answer of the leader
+     * shows that it has not ended. */
+    lives = is_deleted(grant) &&
+            zkr_session_sync(run->ctl->session, LIVES_MS) == ZKR_OK;
+    if (!is_deleted(grant))
+        return "the servers have ended the session";
+    (void)escape_string(zkr_grant_node(grant), node, sizeof(node));
+    (void)snprintf(why, WHY_LOST_MAX, "%s, %s%s",
+                   lives ? "somebody has deleted its node"
+                         : "its node has gone",
+                   node, run->reason);
+    return why;
+}
 
 /* -- what is said --------------------------------------------------------- */
 
@@ -117,7 +166,7 @@ static void say_end(const struct work *w, int sig, enum policy_action action,
         (void)run_tell(w->run, EX_LOST, "LOCK LOST: %s%s",
                        policy_is_ours(view) ? "zk-lockctl did not run until "
                                               "the lease was over"
-                                            : run_why_lost(w->run, why),
+                                            : why_lost(w->run, why),
                        whom(w, sig));
 }
 
@@ -248,11 +297,79 @@ static int64_t obey_policy(struct work *w, const struct policy_view *view)
                : view->now_ms + KILL_AGAIN_MS;
 }
 
+/* -- a request for them --------------------------------------------------- */
+
+static void on_written(int error, const struct zkr_reply *reply, void *user)
+{
+    (void)error;
+    (void)reply;
+    (void)user;
+}
+
+/* The request has replaced the record, by which others know whose the lock is:
+ * it is written again, with a mark and the reason. When that fails they know
+ * less. */
+static void write_record(const struct run *run, zkr_grant *grant,
+                         const char *reason)
+{
+    const char *record = zkr_grant_record(grant);
+    json_t *json = json_loads(record, 0, NULL);
+    char *text = NULL;
+
+    (void)json_object_set_new(json, "asked", json_true());
+    if (reason[0] != '\0')
+        (void)json_object_set_new(json, "reason", json_string(reason));
+    if (json != NULL)
+        text = json_dumps(json, JSON_COMPACT);
+    if (text != NULL)
+        (void)!zkr_session_set_async(run->ctl->session, zkr_grant_node(grant),
+                                     text, strlen(text), -1,
+                                     run->ctl->timeout_ms, on_written, NULL);
+    free(text);
+    json_decref(json);
+}
+
+/* Reads the request in one of the nodes; false: there is none. */
+static bool read_request(const struct run *run, zkr_grant *grant,
+                         struct zkr__known_owner *owner)
+{
+    struct zkr_reply *reply = NULL;
+    int rc = zkr_session_get(run->ctl->session, zkr_grant_node(grant), LIVES_MS,
+                             &reply);
+
+    if (rc == ZKR_OK)
+        zkr__owner_read(owner, reply->data, reply->len);
+    zkr_reply_free(reply);
+    return rc == ZKR_OK && owner->is_asked && !owner->is_record;
+}
+
+/* Tells whether somebody has asked for the lock since; run->reason says why.
+ * Where the request is to be ignored, the record comes back to its node. */
+static bool is_asked(struct run *run)
+{
+    bool ignored = run->opts.on_revoke == REVOKE_IGNORE;
+    struct zkr__known_owner owner;
+    char shown[REASON_SHOWN_MAX - 4];
+
+    if (!atomic_exchange(&run->revoke_asked, false))
+        return false;
+    for (size_t i = 0; i < run->claim.count; i++) {
+        if (!read_request(run, run->claim.grants[i], &owner))
+            continue;
+        if (owner.reason[0] != '\0')
+            (void)snprintf(run->reason, sizeof(run->reason), ", \"%s\"",
+                           escape_string(owner.reason, shown, sizeof(shown)));
+        if (ignored)
+            write_record(run, run->claim.grants[i], owner.reason);
+    }
+    return true;
+}
+
 static void obey_revoke(struct work *w)
 {
     struct run *run = w->run;
 
-    if (!run_is_asked(run))
+    if (!is_asked(run))
         return;
     if (run->opts.on_revoke == REVOKE_IGNORE) {
         (void)run_tell(run, 0, "somebody asks for the lock%s; ignored",
@@ -390,15 +507,39 @@ static int start_command(struct run *run)
                         "%s: %s", run->opts.argv[0], strerror(error));
 }
 
+static void on_grant(zkr_grant *grant, const struct zkr_grant_event *event,
+                     void *user)
+{
+    struct run *run = user;
+    uint64_t one = 1;
+
+    (void)grant;
+    if (event->kind == ZKR_GRANT_REVOKE_REQUESTED)
+        atomic_store(&run->revoke_asked, true);
+    (void)!write(run->event_fd, &one, sizeof(one));
+}
+
+/* 0, or an exit code after it was said that the lease is too short to begin. */
+static int check_lease(const struct run *run)
+{
+    struct policy_view view = run_view_now(run);
+    struct policy policy = run->opts.policy;
+
+    if (policy_next(&policy, &view).action == POLICY_NOTHING)
+        return 0;
+    return lockctl_fail(EX_RUN, "the lock was granted, but its lease is too "
+                                "short to begin");
+}
+
 int run_work(struct run *run)
 {
     struct work w = { .run = run,
                       .child = &run->child,
                       .state = ZKR_GRANT_HELD };
-    int code = run_check_lease(run);
+    int code = check_lease(run);
 
     if (code == 0)
-        run_listen(run);
+        claim_listen(&run->claim, on_grant, run);
     if (code == 0)
         code = run->holds ? hold_begin(run) : start_command(run);
     if (code == 0) {
