@@ -153,9 +153,9 @@ int look(const char *words)
 
 const char *line(const char *format, ...)
 {
-    static char text[4][2048];
+    static char text[16][2048];
     static size_t next;
-    char *buffer = text[next++ % 4];
+    char *buffer = text[next++ % COUNT(text)];
     va_list args;
 
     va_start(args, format);

@@ -32,45 +32,38 @@ static const char *below(const char *name)
 }
 
 /* Runs it, and expects that exit code and that text. */
-static void assert_ends(int code, const char *text, const char *const *args)
+static void assert_ends(int code, const char *text, const char *words)
 {
-    int got = look_at(args);
-
-    if (got != code)
-        fail_msg("%s: exit code %d, not %d: %s", args[0], got, code, look_err);
+    LOOK(code, "%s", words);
     assert_has(look_err, text);
     assert_int_equal(strncmp(look_err, "zk-lockctl", 10), 0);
     assert_string_equal(look_out, "");
 }
 
 /* Expects the text in one line, too. */
-static void assert_fails(int code, const char *text, const char *const *args)
+static void assert_fails(int code, const char *text, const char *words)
 {
-    assert_ends(code, text, args);
+    assert_ends(code, text, words);
     if (strchr(look_err, '\n') != look_err + strlen(look_err) - 1)
         fail_msg("not one line: %s", look_err);
 }
 
-#define ENDS(code, text, ...)                                                  \
-    assert_ends(code, text, (const char *const[]){ __VA_ARGS__, NULL })
-
-#define FAILS(code, text, ...)                                                 \
-    assert_fails(code, text, (const char *const[]){ __VA_ARGS__, NULL })
+#define ENDS(code, text, ...)  assert_ends(code, text, line(__VA_ARGS__))
+#define FAILS(code, text, ...) assert_fails(code, text, line(__VA_ARGS__))
 
 /* --- servers --- */
 
 TEST(without_a_server_it_is_69_or_78)
 {
-    FAILS(69, "every server of 127.0.0.1:1 refused", "ls", "--servers",
-          "127.0.0.1:1");
-    FAILS(69, "no host name can be resolved", "show", "--servers",
-          "nobody.invalid:2181", "x");
-    FAILS(64, "has a port that", "ls", "--servers", "somewhere:x");
-    FAILS(78, "the chroot '/no/such' does not exist", "ls", "--servers",
-          line("%s/no/such", server_hosts(the_server)));
+    FAILS(69, "every server of 127.0.0.1:1 refused",
+          "ls --servers 127.0.0.1:1");
+    FAILS(69, "no host name can be resolved",
+          "show --servers nobody.invalid:2181 x");
+    FAILS(64, "has a port that", "ls --servers somewhere:x");
+    FAILS(78, "the chroot '/no/such' does not exist", "ls --servers %s/no/such",
+          server_hosts(the_server));
     server_pause(the_server);
-    FAILS(69, "does not answer as ZooKeeper", "check", "--held", "--timeout",
-          "1s", "x");
+    FAILS(69, "does not answer as ZooKeeper", "check --held --timeout 1s x");
     server_resume(the_server);
 }
 
@@ -79,8 +72,7 @@ TEST(servers_that_refuse_are_not_waited_for)
 {
     struct stopwatch *w = stopwatch_start();
 
-    FAILS(69, "refused", "ls", "--timeout", "30s", "--servers",
-          "127.0.0.1:1,127.0.0.1:2");
+    FAILS(69, "refused", "ls --timeout 30s --servers 127.0.0.1:1,127.0.0.1:2");
     assert_true(stopwatch_says(w, 0, 10000));
 }
 
@@ -94,9 +86,9 @@ TEST(without_a_quorum_it_is_69)
     LOOK(0, "ls /");
     server_kill9(ensemble_server(e, 0));
     server_kill9(ensemble_server(e, 1));
-    FAILS(69, "without a quorum", "ls", "--timeout", "2s");
+    FAILS(69, "without a quorum", "ls --timeout 2s");
     /* It reports that after a second, and again at the end. */
-    ENDS(69, "without a quorum", "run", "--timeout", "2s", "-n", "x", "true");
+    ENDS(69, "without a quorum", "run --timeout 2s -n x true");
     ensemble_stop(e);
 }
 
@@ -139,19 +131,19 @@ TEST(a_path_that_is_no_lock_is_65)
 
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     assert_int_equal(admin_create(admin, below("notes/a"), NULL), ZOK);
-    FAILS(65, "/notes is not a lock: of its 1 children none", "show", path);
-    FAILS(65, "/notes is not a lock", "check", "--free", path);
-    FAILS(65, "/notes is not a lock", "wait", "--free", path);
-    FAILS(65, "/notes is not a lock", "revoke", path);
-    FAILS(65, "/notes is not a lock", "break", path);
+    FAILS(65, "/notes is not a lock: of its 1 children none", "show %s", path);
+    FAILS(65, "/notes is not a lock", "check --free %s", path);
+    FAILS(65, "/notes is not a lock", "wait --free %s", path);
+    FAILS(65, "/notes is not a lock", "revoke %s", path);
+    FAILS(65, "/notes is not a lock", "break %s", path);
     path = below("nothing");
-    FAILS(65, "/nothing does not exist", "show", path);
-    FAILS(65, "/nothing does not exist", "break", path);
-    FAILS(65, "/nothing does not exist", "revoke", path);
-    FAILS(65, "does: begin the path with its slash", "show", look_root + 1);
-    FAILS(0, "no locks: the path does not exist", "ls", path);
-    FAILS(0, "0 locks, 0 findings", "doctor", path);
-    FAILS(1, "/nothing is free", "check", "--held", path);
+    FAILS(65, "/nothing does not exist", "show %s", path);
+    FAILS(65, "/nothing does not exist", "break %s", path);
+    FAILS(65, "/nothing does not exist", "revoke %s", path);
+    FAILS(65, "does: begin the path with its slash", "show %s", look_root + 1);
+    FAILS(0, "no locks: the path does not exist", "ls %s", path);
+    FAILS(0, "0 locks, 0 findings", "doctor %s", path);
+    FAILS(1, "/nothing is free", "check --held %s", path);
 }
 
 TEST(a_forbidden_node_is_77)
@@ -167,14 +159,14 @@ TEST(a_forbidden_node_is_77)
     assert_int_equal(admin_exists(admin, node, &stat), ZOK);
     PRINT(token, "%lld", (long long)stat.czxid);
     look_permit(node, ZOO_PERM_READ);
-    FAILS(77, "not permitted", "revoke", "-q", lock);
+    FAILS(77, "not permitted", "revoke -q %s", lock);
     look_permit(lock, ZOO_PERM_ALL & ~ZOO_PERM_DELETE);
-    FAILS(77, "not permitted", "break", "-q", "--yes", "--token", token, lock);
+    FAILS(77, "not permitted", "break -q --yes --token %s %s", token, lock);
     look_permit(lock, ZOO_PERM_ALL & ~ZOO_PERM_CREATE);
-    FAILS(77, "not permitted", "run", "-w", "1s", lock, "true");
+    FAILS(77, "not permitted", "run -w 1s %s true", lock);
     look_permit(lock, ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    FAILS(77, "not permitted", "show", lock);
-    FAILS(77, "not permitted", "run", "-n", lock, "true");
+    FAILS(77, "not permitted", "show %s", lock);
+    FAILS(77, "not permitted", "run -n %s true", lock);
     look_permit(lock, ZOO_PERM_ALL);
 }
 
@@ -196,8 +188,7 @@ TEST(an_unreadable_tree_is_not_an_empty_one)
     assert_ok(admin_create(admin, below("closed/lock-0000000000"), ""));
     look_permit(closed, ZOO_PERM_ALL & ~ZOO_PERM_READ);
     for (size_t i = 0; i < COUNT(verbs); i++) {
-        assert_int_equal(look_at((const char *[]){ verbs[i], look_root, NULL }),
-                         77);
+        LOOK(77, "%s %s", verbs[i], look_root);
         assert_has(look_err, note);
         assert_has(look_err, "no locks seen, but some nodes may not be read\n");
     }
@@ -205,7 +196,7 @@ TEST(an_unreadable_tree_is_not_an_empty_one)
     look_permit(below("other"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
     assert_int_equal(admin_create(admin, below("open"), NULL), ZOK);
     assert_ok(admin_create(admin, below("open/lock-0000000000"), ""));
-    assert_int_equal(look_at((const char *[]){ "ls", look_root, NULL }), 0);
+    LOOK(0, "ls %s", look_root);
     assert_has(look_err, ", and 1 more node could not be looked at: ");
     look_permit(closed, ZOO_PERM_ALL);
     look_permit(below("other"), ZOO_PERM_ALL);
@@ -281,57 +272,52 @@ TEST(an_answer_is_not_followed_by_an_error)
 
 TEST(an_option_behind_the_lock_is_64)
 {
-    FAILS(64, "--why: options stand before the lock", "run", below("lock"),
-          "--why", "me", "true");
-    FAILS(127, "-x: No such file", "run", below("lock"), "--", "-x");
+    FAILS(64, "--why: options stand before the lock",
+          "run %s/lock --why me true", look_root);
+    FAILS(127, "-x: No such file", "run %s/lock -- -x", look_root);
 }
 
 /* --- credentials --- */
 
-static void write_auth(const char *text, mode_t mode)
-{
-    cli_write(file, text, mode);
-}
-
 TEST(credentials_are_of_a_file_that_is_nobody_elses)
 {
-    FAILS(78, "No such file", "ls", "--auth-file", "/nowhere/x");
-    FAILS(78, "neither a file nor a pipe", "ls", "--auth-file", "/tmp");
-    FAILS(78, "neither a file nor a pipe", "ls", "--auth-file", "/dev/null");
-    write_auth("digest:me:secret\n", 0640);
-    FAILS(78, "others may read it; chmod 600", "ls", "--auth-file", file);
-    write_auth("digest\n", 0600);
-    FAILS(78, "not scheme:credentials", "ls", "--auth-file", file);
-    write_auth(":me:secret\n", 0600);
-    FAILS(78, "not scheme:credentials", "ls", "--auth-file", file);
-    write_auth("", 0600);
-    FAILS(78, "its first line is empty", "ls", "--auth-file", file);
-    write_auth("nonsense:me\n", 0600);
-    assert_int_equal(
-        look_at((const char *const[]){ "ls", "--auth-file", file, NULL }), 77);
+    FAILS(78, "No such file", "ls --auth-file /nowhere/x");
+    FAILS(78, "neither a file nor a pipe", "ls --auth-file /tmp");
+    FAILS(78, "neither a file nor a pipe", "ls --auth-file /dev/null");
+    cli_write(file, "digest:me:secret\n", 0640);
+    FAILS(78, "others may read it; chmod 600", "ls --auth-file %s", file);
+    cli_write(file, "digest\n", 0600);
+    FAILS(78, "not scheme:credentials", "ls --auth-file %s", file);
+    cli_write(file, ":me:secret\n", 0600);
+    FAILS(78, "not scheme:credentials", "ls --auth-file %s", file);
+    cli_write(file, "", 0600);
+    FAILS(78, "its first line is empty", "ls --auth-file %s", file);
+    cli_write(file, "nonsense:me\n", 0600);
+    LOOK(77, "ls --auth-file %s", file);
 }
 
 TEST(needs_of_tls_and_sasl_are_checked_first)
 {
-    write_auth("\n", 0600);
-    FAILS(78, "tls-password-file '", "ls", "--tls-password-file", file);
-    write_auth("secret\n", 0644);
-    FAILS(78, "others may read it; chmod 600", "ls", "--sasl-password-file",
+    cli_write(file, "\n", 0600);
+    FAILS(78, "tls-password-file '", "ls --tls-password-file %s", file);
+    cli_write(file, "secret\n", 0644);
+    FAILS(78, "others may read it; chmod 600", "ls --sasl-password-file %s",
           file);
-    write_auth("secret\n", 0600);
-    FAILS(64, "sasl_mechanism is missing", "ls", "--sasl-password-file", file);
+    cli_write(file, "secret\n", 0600);
+    FAILS(64, "sasl_mechanism is missing", "ls --sasl-password-file %s", file);
     if (!ZKR__CLIENT_INSIDE)
-        FAILS(78, "has no SASL; tools/build-client.sh makes one", "ls",
-              "--sasl-mechanism", "DIGEST-MD5", "--sasl-user", "me",
-              "--sasl-password-file", file);
-    FAILS(64, "tls_key is missing", "ls", "--tls-ca", file, "--tls-cert", file);
+        FAILS(78, "has no SASL; tools/build-client.sh makes one",
+              "ls --sasl-mechanism DIGEST-MD5 --sasl-user me "
+              "--sasl-password-file %s",
+              file);
+    FAILS(64, "tls_key is missing", "ls --tls-ca %s --tls-cert %s", file, file);
     if (ZKR__CLIENT_INSIDE)
-        FAILS(64, "tls_ca '/nowhere/ca'", "ls", "--tls-ca", "/nowhere/ca",
-              "--tls-cert", file, "--tls-key", file);
+        FAILS(64, "tls_ca '/nowhere/ca'",
+              "ls --tls-ca /nowhere/ca --tls-cert %s --tls-key %s", file, file);
     else
-        FAILS(78, "has no TLS; tools/build-client.sh makes one", "run",
-              "--tls-ca", file, "--tls-cert", file, "--tls-key", file, "x",
-              "true");
+        FAILS(78, "has no TLS; tools/build-client.sh makes one",
+              "run --tls-ca %s --tls-cert %s --tls-key %s x true", file, file,
+              file);
 }
 
 /* The digest of me:secret, as ZooKeeper's DigestAuthenticationProvider. */
@@ -344,10 +330,9 @@ TEST(credentials_open_what_is_closed)
 
     assert_int_equal(admin_create(admin, lock, NULL), ZOK);
     assert_int_equal(admin_set_acl(admin, lock, &acls), ZOK);
-    write_auth("digest:me:secret\n", 0600);
-    FAILS(77, "not permitted", "run", lock, "true");
-    assert_ok(look_at((const char *const[]){ "run", "--auth-file", file, lock,
-                                             "true", NULL }));
+    cli_write(file, "digest:me:secret\n", 0600);
+    FAILS(77, "not permitted", "run %s true", lock);
+    LOOK(0, "run --auth-file %s %s true", file, lock);
     assert_int_equal(
         WEXITSTATUS(system(
             line("printf digest:me:secret | %s ls --servers %s --auth-file "
@@ -362,22 +347,20 @@ TEST(credentials_open_what_is_closed)
 TEST(a_wrong_option_is_named_with_its_verb)
 {
     FAILS(64, "zk-lockctl ls: --bogus is no option; see zk-lockctl ls --help",
-          "ls", "--bogus=1");
-    FAILS(64, "zk-lockctl ls: -z is no option", "ls", "-qz");
-    FAILS(64, "zk-lockctl run: -w needs an argument", "run", "-nw");
-    FAILS(64, "zk-lockctl show: --tls-ca needs an argument", "show", "x",
-          "--tls-ca");
-    FAILS(64, "zk-lockctl ls: --quiet takes no argument", "ls", "--quiet=3");
-    FAILS(64, "zk-lockctl ls: --c is the beginning of several options", "ls",
-          "--c", "x");
-    FAILS(64, "zk-lockctl ls: --timeout: '0' is not a duration", "ls",
-          "--timeout", "0");
-    FAILS(64, "--timeout: '2147484s' is not a duration", "ls", /* not an int */
-          "--timeout", "2147484s");
-    FAILS(64, "zk-lockctl run: --wait: 'x' is not a duration", "run", "-w",
-          "x");
+          "ls --bogus=1");
+    FAILS(64, "zk-lockctl ls: -z is no option", "ls -qz");
+    FAILS(64, "zk-lockctl run: -w needs an argument", "run -nw");
+    FAILS(64, "zk-lockctl show: --tls-ca needs an argument", "show x --tls-ca");
+    FAILS(64, "zk-lockctl ls: --quiet takes no argument", "ls --quiet=3");
+    FAILS(64, "zk-lockctl ls: --c is the beginning of several options",
+          "ls --c x");
+    FAILS(64, "zk-lockctl ls: --timeout: '0' is not a duration",
+          "ls --timeout 0");
+    FAILS(64, "--timeout: '2147484s' is not a duration",
+          "ls --timeout 2147484s"); /* not an int */
+    FAILS(64, "zk-lockctl run: --wait: 'x' is not a duration", "run -w x");
     FAILS(64, "zk-lockctl: --bogus is no option; see zk-lockctl --help",
-          "--bogus", "ls");
+          "--bogus ls");
     LOOK(64, "ls --bogus -o json");
     look_assert_schema("failure");
     assert_has(look_out, "--bogus is no option");

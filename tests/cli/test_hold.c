@@ -183,19 +183,6 @@ TEST(a_shell_that_does_not_read_holds_nothing)
     assert_has(cli_said(&cli), "(exit 64);\n");
 }
 
-TEST(a_hold_without_a_shell_gets_nothing)
-{
-    assert_run(64, "hold takes no command; zk-lockctl run does",
-               "$H $P sleep 1");
-    assert_int_equal(run("$H"), 64);
-    assert_int_equal(run("$H --on-loss=pray $P"), 64);
-    assert_int_equal(run("set -e; eval \"$($H -E 0 $P)\""), 64);
-    assert_int_equal(run("$H --check /a /b"), 64);
-    assert_int_equal(run("$L release /a /b"), 64);
-    assert_int_equal(run("$L release --now"), 64);
-    assert_int_equal(count_children(path), 0);
-}
-
 /* --- not acquired --- */
 
 static void not_acquired(const char *shell)
@@ -548,17 +535,6 @@ TEST(a_stopped_process_does_not_answer)
     assert_has(cli_said(&cli), "does not answer");
     assert_has(cli_said(&cli), "check 79\n");
     assert_has(cli_said(&cli), "release 79\n");
-}
-
-TEST(a_lock_that_is_not_held_is_not_released)
-{
-    assert_run(1, "no lock is held for this shell", "$L release");
-    assert_int_equal(run("$L hold --check"), 1);
-    assert_int_equal(run("ZKLOCK_SESSIONS=none $L release"), 1);
-    assert_run(1, "-other is not held for this shell", HOLD "$L release $Q");
-    assert_run(79,
-               "the lock is not held any more: it was given back before, or ",
-               HOLD "$L release; $L release");
 }
 
 /* Its variables stay in the shell. */

@@ -12,68 +12,6 @@ static struct cli next;
 
 FIXTURE(take_path, NULL)
 
-TEST(the_status_is_that_of_the_command)
-{
-    assert_int_equal(RUN(path, "true"), 0);
-    assert_int_equal(RUN(path, "--", "sh", "-c", "exit 7"), 7);
-    assert_int_equal(RUN(path, "sh", "-c", "kill -9 $$"), 128 + 9);
-    assert_int_equal(RUN("-c", "exit 8", path), 8);
-    assert_int_equal(RUN(path, "-c", "exit 9"), 9);
-    assert_int_equal(count_children(path), 0);
-}
-
-TEST(wrong_usage_is_64)
-{
-    assert_int_equal(RUN("/a"), 64);
-    assert_int_equal(RUN("--no-such-option", "/a", "true"), 64);
-    assert_int_equal(RUN("-c", "true", "/a", "true"), 64);
-    assert_int_equal(RUN("-w", "5 parsecs", "/a", "true"), 64);
-    assert_int_equal(RUN("-E", "256", "/a", "true"), 64);
-    assert_int_equal(RUN("--on-revoke", "panic", "/a", "true"), 64);
-}
-
-/* Regression: it said "lock is NULL". */
-TEST(a_path_that_is_wrong_is_named)
-{
-    static const char *const options[] = { "-x", "--slots=2", "-n" };
-
-    for (size_t i = 0; i < COUNT(options); i++) {
-        assert_run(64, "'/a//b'", options[i], "/a//b", "true");
-        assert_run(64, "'/a//b'", options[i], new_path(), "--and", "/a//b",
-                   "true");
-    }
-}
-
-/* Regression: it was the server of this machine then, although others were
- * meant. */
-TEST(an_empty_name_of_servers_is_an_error)
-{
-    cli_start(&cli, "env",
-              (const char *const[]){ "ZK_SERVERS=127.0.0.1:1", LOCKCTL, "run",
-                                     "--servers", "", "/a", "true", NULL });
-    assert_end(&cli, 64, "zk-lockctl run: --servers: '' is empty");
-    cli_start(&cli, "env",
-              (const char *const[]){ "ZK_SERVERS=", LOCKCTL, "run", "/a",
-                                     "true", NULL });
-    assert_end(&cli, 64, "ZK_SERVERS is set, but empty");
-}
-
-TEST(another_session_timeout_than_asked_for_is_said)
-{
-    START_FOR(&cli, "1h", server_hosts(the_server), new_path(), "true");
-    assert_end(&cli, 0, "the servers grant 60000 ms, not 3600000 ms");
-    START_FOR(&cli, "60s", server_hosts(the_server), new_path(), "true");
-    assert_int_equal(cli_end(&cli), 0);
-    assert_string_equal(cli_said(&cli), "");
-}
-
-TEST(too_long_a_grace_is_refused_with_the_arithmetic)
-{
-    START_AT(&cli, server_hosts(the_server), "--kill-grace", "1s", new_path(),
-             "true");
-    assert_end(&cli, 64, "2000 ms", "333 ms", "--session-timeout 6000ms");
-}
-
 TEST(the_command_knows_its_lock)
 {
     struct Stat stat;
@@ -93,14 +31,6 @@ TEST(the_command_knows_its_lock)
                            (unsigned long long)stat.ephemeralOwner));
     assert_int_equal(write(cli.in, "\n", 1), 1);
     assert_int_equal(cli_end(&cli), 0);
-}
-
-TEST(stdin_is_that_of_the_command)
-{
-    START(&cli, new_path(), "cat");
-    assert_int_equal(write(cli.in, "some text\n", 10), 10);
-    assert_int_equal(cli_end(&cli), 0);
-    assert_string_equal(cli_said(&cli), "some text\n");
 }
 
 /* The sockets of the ZooKeeper client are not close-on-exec. */

@@ -151,7 +151,6 @@ TEST(other_signals_kill_nobody)
     assert_int_equal(kill(cli.pid, SIGINT), 0);
     cli_wait_said(&cli, "INT\n");
     assert_int_equal(cli_end(&cli), 0);
-    assert_int_equal(RUN("--kill-after", "never", new_path(), "true"), 64);
 }
 
 /* Processes that a command leaves behind have the grace to end by

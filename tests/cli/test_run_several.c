@@ -3,8 +3,6 @@
 
 #include "start_run.h"
 
-#define INSIDE LOCKCTL, "run", "--servers", server_hosts(the_server)
-
 static char a[128];
 static char b[128];
 static char c[128];
@@ -105,57 +103,4 @@ TEST(they_are_all_for_reading_or_writing_or_slots)
     assert_int_equal(RUN("-n", "--slots", "2", a, "--and", b, "-c",
                          "[ $(echo \"$ZKLOCK_NODE\" | grep -c /leases/) = 2 ]"),
                      0);
-}
-
-/* Neighbours in the order of bytes: "/x" and "/x-y", whose nodes are in "/x/"
- * and "/x-y/"; and one below the other. */
-TEST(names_that_begin_alike_are_told_apart)
-{
-    char beside[160];
-    char under[160];
-
-    PRINT(beside, "%s-y", a);
-    PRINT(under, "%s/y", a);
-    assert_int_equal(RUN(beside, "--and", a, "--and", under, "-c",
-                         "echo \"$ZKLOCK_NODE\" | sed 's,/_c_.*,,'"),
-                     0);
-    assert_string_equal(cli_said(&cli), line("%s\n%s\n%s\n", beside, a, under));
-    assert_int_equal(RUN("--slots", "1", beside, "--and", a, "-c",
-                         "echo \"$ZKLOCK_NODE\" | sed 's,/leases/.*,,'"),
-                     0);
-    assert_string_equal(cli_said(&cli), line("%s\n%s\n", beside, a));
-}
-
-TEST(one_that_is_held_around_is_refused)
-{
-    char want[256];
-
-    PRINT(want, "you hold %s already", b);
-    assert_run(64, want, b, INSIDE, a, "--and", b, "echo", "started");
-    assert_run(64, want, b, "--and", c, INSIDE, b, "echo", "started");
-    assert_lacks(cli_said(&cli), "started");
-    assert_int_equal(RUN(b, "--and", c, INSIDE, a, "true"), 0);
-}
-
-TEST(wrong_usage_is_64)
-{
-    const char *args[20] = { "run" };
-
-    assert_run(64, "is in it already", a, "--and", a, "true");
-    assert_int_equal(RUN(a, "--and"), 64);
-    assert_int_equal(RUN(a, "--and", b), 64);
-    assert_int_equal(RUN(a, "--and", "", "true"), 64);
-    for (size_t i = 1; i <= 16; i++)
-        args[i] = "--and=/b";
-    args[17] = "/a";
-    cli_start(&cli, LOCKCTL, args);
-    assert_end(&cli, 64, "more than 16 locks");
-}
-
-/* --and is ours only right behind a lock. */
-TEST(the_command_has_its_own_options)
-{
-    assert_run(0, "--and ", a, "echo", "--and", b);
-    assert_int_equal(RUN(a, "--", "echo", "--and"), 0);
-    assert_string_equal(cli_said(&cli), "--and\n");
 }

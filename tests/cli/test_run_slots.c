@@ -4,8 +4,6 @@
 #include "look.h"
 #include "start_run.h"
 
-#define INSIDE LOCKCTL, "run", "--servers", server_hosts(the_server)
-
 /* new_path() keeps only one path. */
 static char pool[128];
 
@@ -82,27 +80,4 @@ TEST(the_command_knows_its_lease)
                "\"label\":\"night\",\"limit\":3,");
     assert_int_equal(write(cli.in, "\n", 1), 1);
     assert_int_equal(cli_end(&cli), 0);
-}
-
-TEST(inside_it_takes_the_slots_that_are_left)
-{
-    (void)new_pool();
-    assert_int_equal(
-        RUN("--slots", "2", pool, INSIDE, "--slots", "2", pool, "true"), 0);
-    assert_run(64, "you hold /", "--slots", "2", pool, INSIDE, "--slots", "2",
-               pool, INSIDE, "--slots", "2", pool, "echo", "started");
-    assert_lacks(cli_said(&cli), "started");
-    assert_run(75, "you hold /", "--slots", "1", pool, INSIDE, "-n", "--slots",
-               "1", pool, "true");
-}
-
-TEST(impossible_arguments_are_refused)
-{
-    static const char *const numbers[] = { "0", "-1", "10001", "two", "" };
-
-    for (size_t i = 0; i < COUNT(numbers); i++)
-        assert_int_equal(RUN("--slots", numbers[i], "/a", "true"), 64);
-    assert_run(64, "--slots is for a semaphore", "--slots", "2", "-s", "/a",
-               "true");
-    assert_int_equal(RUN("-x", "--slots", "2", "/a", "true"), 64);
 }
