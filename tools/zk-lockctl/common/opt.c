@@ -155,15 +155,6 @@ int opt_take(const struct opt *o, void *to, const char *value)
 
 /* --- help --- */
 
-static bool has_letters(const struct opt *options)
-{
-    for (; options != NULL && options->name != NULL; options++) {
-        if (options->letter != '\0')
-            return true;
-    }
-    return false;
-}
-
 /* "  -w, --wait DURATION". */
 static int write_left(const struct opt *o, bool letters, char *text,
                       size_t size)
@@ -200,40 +191,35 @@ static void print_text(const char *text, int left)
     (void)putchar('\n');
 }
 
-static int widest(const struct opt *o, bool letters)
-{
-    char text[LINE_WIDTH + 1];
-    int width = 0;
-
-    for (; o != NULL && o->name != NULL; o++) {
-        int len = write_left(o, letters, text, sizeof(text));
-
-        width = len > width && len <= LEFT_MOST ? len : width;
-    }
-    return width;
-}
-
-static void print_table(const struct opt *o, bool letters, int width)
-{
-    char text[LINE_WIDTH + 1];
-
-    for (; o != NULL && o->name != NULL; o++) {
-        if (write_left(o, letters, text, sizeof(text)) > width)
-            (void)printf("%s\n%*s", text, width + 2, "");
-        else
-            (void)printf("%-*s", width + 2, text);
-        print_text(o->help, width + 2);
-    }
-}
-
+/* The left column is as wide as the widest option of both, unless that is too
+ * wide; it has letters when one of them has. */
 void opt_print(const struct opt *first, const struct opt *second)
 {
-    bool letters = has_letters(first) || has_letters(second);
-    int a = widest(first, letters);
-    int b = widest(second, letters);
+    const struct opt *const tables[] = { first, second };
+    char text[LINE_WIDTH + 1];
+    bool letters = false;
+    int width = 0;
 
-    print_table(first, letters, a > b ? a : b);
-    print_table(second, letters, a > b ? a : b);
+    for (size_t i = 0; i < 2; i++) {
+        for (const struct opt *o = tables[i]; o != NULL && o->name; o++)
+            letters = letters || o->letter != '\0';
+    }
+    for (size_t i = 0; i < 2; i++) {
+        for (const struct opt *o = tables[i]; o != NULL && o->name; o++) {
+            int len = write_left(o, letters, text, sizeof(text));
+
+            width = len > width && len <= LEFT_MOST ? len : width;
+        }
+    }
+    for (size_t i = 0; i < 2; i++) {
+        for (const struct opt *o = tables[i]; o != NULL && o->name; o++) {
+            if (write_left(o, letters, text, sizeof(text)) > width)
+                (void)printf("%s\n%*s", text, width + 2, "");
+            else
+                (void)printf("%-*s", width + 2, text);
+            print_text(o->help, width + 2);
+        }
+    }
 }
 
 /* --- names --- */

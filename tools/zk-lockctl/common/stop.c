@@ -45,24 +45,18 @@ static void on_signal(int sig)
     errno = error;
 }
 
-static void take(int sig, const struct sigaction *action)
-{
-    struct sigaction before;
-
-    if (sigaction(sig, action, &before) == 0 && sig != SIGALRM &&
-        before.sa_handler == SIG_IGN)
-        (void)sigaction(sig, &before, NULL);
-}
-
 static void take_all(const int *signals, size_t count)
 {
     const struct sigaction action = { .sa_handler = on_signal,
                                       .sa_flags = SA_RESTART };
+    struct sigaction before;
     sigset_t set;
 
     (void)sigemptyset(&set);
     for (size_t i = 0; i < count; i++) {
-        take(signals[i], &action);
+        (void)sigaction(signals[i], &action, &before);
+        if (signals[i] != SIGALRM && before.sa_handler == SIG_IGN)
+            (void)sigaction(signals[i], &before, NULL);
         (void)sigaddset(&set, signals[i]);
     }
     (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);

@@ -13,30 +13,18 @@
 
 const char *word_age(int64_t ms, char word[WORD_MAX])
 {
-    static const struct {
-        int64_t below; /* seconds */
-        int64_t unit;
-        const char *first;
-        const char *second;
-        int64_t part;
-    } forms[] = {
-        { 3600, 60, "m", "s", 1 },
-        { 86400, 3600, "h", "m", 60 },
-        { INT64_MAX, 86400, "d", "h", 3600 },
-    };
-    int64_t s = ms < 0 ? 0 : ms / 1000;
-    size_t i = 0;
+    long long s = ms < 0 ? 0 : ms / 1000;
 
-    if (s < 60) {
-        (void)snprintf(word, WORD_MAX, "%" PRId64 ".%ds", s,
+    if (s < 60)
+        (void)snprintf(word, WORD_MAX, "%lld.%ds", s,
                        ms < 0 ? 0 : (int)(ms % 1000 / 100));
-        return word;
-    }
-    while (s >= forms[i].below)
-        i++;
-    (void)snprintf(word, WORD_MAX, "%" PRId64 "%s%02" PRId64 "%s",
-                   s / forms[i].unit, forms[i].first,
-                   s % forms[i].unit / forms[i].part, forms[i].second);
+    else if (s < 3600)
+        (void)snprintf(word, WORD_MAX, "%lldm%02llds", s / 60, s % 60);
+    else if (s < 86400)
+        (void)snprintf(word, WORD_MAX, "%lldh%02lldm", s / 3600, s / 60 % 60);
+    else
+        (void)snprintf(word, WORD_MAX, "%lldd%02lldh", s / 86400,
+                       s / 3600 % 24);
     return word;
 }
 

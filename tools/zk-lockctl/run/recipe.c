@@ -22,24 +22,19 @@ enum { ANSWER_MS = 1000, READS = 16, READERS = 1000 };
 
 /* -- without a request ---------------------------------------------------- */
 
-/* Told by its name alone. A reader's node and a writer's go together. */
-static bool is_of_kind(const char *name, enum claim_kind kind)
+/* Told by their names alone; not of a semaphore. A reader's node and a writer's
+ * go together. */
+static bool are_of_kind(const struct zkr_reply *children, enum claim_kind kind)
 {
     uint32_t markers = ZKR__MARKER_BIT(claim_kinds[kind].marker);
     int64_t number;
 
-    if (kind == CLAIM_SEMAPHORE)
-        return zkr__part_of_dir(name) != ZKR__PART_PATH;
-    if (kind == CLAIM_READ || kind == CLAIM_WRITE)
+    if (claim_kinds[kind].lock == ZKR__KIND_RW)
         markers = ZKR__MARKER_BIT(ZKR__CURATOR_READ) |
                   ZKR__MARKER_BIT(ZKR__CURATOR_WRITE);
-    return zkr__node_name_parse(name, markers, &number) != ZKR__FOREIGN;
-}
-
-static bool are_of_kind(const struct zkr_reply *children, enum claim_kind kind)
-{
     for (size_t i = 0; i < children->count; i++) {
-        if (!is_of_kind(children->names[i], kind))
+        if (zkr__node_name_parse(children->names[i], markers, &number) ==
+            ZKR__FOREIGN)
             return false;
     }
     return true;
@@ -260,31 +255,24 @@ static int refuse_self(const struct run *run, const struct lock *lock,
 
 /* -- all ------------------------------------------------------------------- */
 
-static bool is_refused_by_list(const struct run *run, const struct lock *lock,
-                               int *ret_code)
+static int refuse_by_list(const struct run *run, const struct lock *lock)
 {
     const struct wanted *wanted = &run->opts.wanted;
     const struct contender *c = held_around(run, lock);
 
-    if (c != NULL) {
-        *ret_code = refuse_self(run, lock, c);
-        return true;
-    }
-    if (!goes_together(lock, wanted->kind)) {
-        *ret_code = refuse_use(lock->path, name_use(lock), wanted->kind);
-        return true;
-    }
+    if (c != NULL)
+        return refuse_self(run, lock, c);
+    if (!goes_together(lock, wanted->kind))
+        return refuse_use(lock->path, name_use(lock), wanted->kind);
     warn_of_kazoo(run->ctl, lock);
     if (wanted->kind == CLAIM_SEMAPHORE)
         c = with_other_limit(lock, wanted->slots);
-    if (c != NULL)
-        *ret_code = refuse_limit(lock, c, wanted->slots);
-    return c != NULL;
+    return c != NULL ? refuse_limit(lock, c, wanted->slots) : MAY_CLAIM;
 }
 
 /* Where the servers do not answer, or do not allow it, the claim will tell.
  * The names of the children alone are mostly enough. */
-static bool is_refused(const struct run *run, const char *path, int *ret_code)
+static int refuse(const struct run *run, const char *path)
 {
     enum claim_kind kind = run->opts.wanted.kind;
     bool around = run->around.count > 0;
@@ -292,33 +280,31 @@ static bool is_refused(const struct run *run, const char *path, int *ret_code)
     struct zkr_reply *children = NULL;
     struct lock lock;
     const char *counter;
-    bool known, refused;
+    bool known;
+    int code;
 
     if (zkr_session_children(run->ctl->session, path, ANSWER_MS, &children) !=
         ZKR_OK)
-        return false;
+        return MAY_CLAIM;
     counter = use_by_data(children);
     known = are_of_kind(children, kind);
     zkr_reply_free(children);
-    if (counter != NULL) {
-        *ret_code = refuse_use(path, counter, kind);
-        return true;
-    }
+    if (counter != NULL)
+        return refuse_use(path, counter, kind);
     if ((known && !around && kind != CLAIM_SEMAPHORE) ||
         lock_list(run->ctl->session, path, reads, ANSWER_MS, &lock) != ZKR_OK)
-        return false;
-    refused = is_refused_by_list(run, &lock, ret_code);
+        return MAY_CLAIM;
+    code = refuse_by_list(run, &lock);
     lock_done(&lock);
-    return refused;
+    return code;
 }
 
-bool run_is_futile(const struct run *run, int *ret_code)
+int run_refuse(const struct run *run)
 {
     const struct wanted *wanted = &run->opts.wanted;
+    int code = MAY_CLAIM;
 
-    for (size_t i = 0; i < wanted->count; i++) {
-        if (is_refused(run, wanted->paths[i], ret_code))
-            return true;
-    }
-    return false;
+    for (size_t i = 0; i < wanted->count && code == MAY_CLAIM; i++)
+        code = refuse(run, wanted->paths[i]);
+    return code;
 }

@@ -85,11 +85,13 @@ void run_sleep(const struct run *run, int64_t wake_ms, int fd);
  * is not. */
 int run_wait(struct run *run);
 
-/* recipe.c: tells whether the claim would wait for a run around this one, which
- * waits for this one; or another recipe is in use at the path, or a semaphore
- * of another number of slots. Then it has said so, and sets the exit code. It
- * costs a request for each lock, and some more for a semaphore. */
-bool run_is_futile(const struct run *run, int *ret_code);
+/* recipe.c: an exit code after it was said that the claim would wait for a run
+ * around this one, which waits for this one; or that another recipe is in use
+ * at the path, or a semaphore of another number of slots. MAY_CLAIM: nothing
+ * like that is known. It costs a request for each lock, and some more for a
+ * semaphore. */
+enum { MAY_CLAIM = -1 };
+int run_refuse(const struct run *run);
 /* The node of a run around us that such a claim would wait for now, although
  * that run waits for our end. Of a semaphore: when runs around us have as many
  * leases as there are slots. NULL: none. Pure. */

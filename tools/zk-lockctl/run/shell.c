@@ -68,14 +68,14 @@ static bool reads(pid_t pid, const struct stat *pipe)
 
 /* In "$(zk-lockctl hold LOCK)" the shell reads our stdout, and may have forked
  * another one between us. 0: nobody does. */
-static pid_t find_reader(pid_t from, bool upwards)
+static pid_t find_reader(pid_t from)
 {
     struct stat out;
 
     if (fstat(STDOUT_FILENO, &out) != 0 || !S_ISFIFO(out.st_mode))
         return from;
     while (from > 0 && !reads(from, &out))
-        from = upwards ? proc_parent(from) : 0;
+        from = proc_parent(from);
     return from;
 }
 
@@ -88,7 +88,7 @@ static int nobody_reads(void)
 
 int shell_find(struct shell *s)
 {
-    pid_t pid = find_reader(getppid(), true);
+    pid_t pid = find_reader(getppid());
 
     *s = (struct shell){ .process.pid = pid };
     if (pid <= 0)
@@ -104,7 +104,7 @@ int shell_find(struct shell *s)
 
 int shell_check(const struct shell *s)
 {
-    return find_reader(s->process.pid, false) > 0 ? 0 : nobody_reads();
+    return find_reader(s->process.pid) == s->process.pid ? 0 : nobody_reads();
 }
 
 /* -- signals -------------------------------------------------------------- */

@@ -287,9 +287,8 @@ static int await(struct waiting *w, int64_t end_ms)
     return ended_by;
 }
 
-static int not_acquired(struct waiting *w)
+static int not_acquired(struct run *run)
 {
-    struct run *run = w->run;
     int error = run->claim.error;
     enum run_holder holder = HOLDER_SILENT;
     int64_t said = SAID_NOBODY;
@@ -333,11 +332,11 @@ int run_wait(struct run *run)
                          .said_token = SAID_NOBODY,
                          .said_ms = -AGAIN_MS };
     zkr_listener *listener = NULL;
+    int code = run_refuse(run);
     int ended_by;
-    int code = 0;
     int error;
 
-    if (run_is_futile(run, &code))
+    if (code != MAY_CLAIM)
         return code;
     error = zkr_session_listen(run->ctl->session, on_session, &w, &listener);
     run->claim.wanted = &opts->wanted;
@@ -355,8 +354,6 @@ int run_wait(struct run *run)
         note_grants(run);
     run->interrupted = ended_by == SIGINT;
     if (ended_by != 0)
-        code = EX_SIGNALED + ended_by;
-    else if (run->claim.error != ZKR_OK)
-        code = not_acquired(&w);
-    return code;
+        return EX_SIGNALED + ended_by;
+    return run->claim.error == ZKR_OK ? 0 : not_acquired(run);
 }
