@@ -81,6 +81,32 @@ static void make_slots(void)
                  slots[i][1]));
 }
 
+/* A path with a node of each recipe, and of other programs: "of/NAME". */
+static void make_uses(void)
+{
+#define UUID "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
+#define HEX  "5a5bbc3873ea4b5a9f7396e8c4c6a436"
+    static const char *const nodes[] = {
+        "semaphore/leases/_c_" UUID "-lease-0000000001",
+        "writer/_c_" UUID "-__WRIT__0000000001",
+        "latch/_c_" UUID "-latch-0000000001",
+        "unfair/holder",
+        "barrier/" UUID,
+        "pool/" HEX,
+        "party/" HEX "__party__",
+        "c/x-1-0000000001",
+        "mutex/_c_" UUID "-lock-0000000001",
+        "kazoo/" HEX "__lock__0000000001",
+        "program/config",
+    };
+
+    for (size_t i = 0; i < COUNT(nodes); i++)
+        (void)make(admin, line("of/%s", nodes[i]), "x");
+    assert_ok(admin_set(admin, line("%s/of/program", root), "12345678"));
+    assert_ok(admin_create(admin, line("%s/of/counter", root), "12345678"));
+    assert_ok(admin_create(admin, line("%s/of/json", root), "{\"size\":7}"));
+}
+
 TEST(the_world_is_made)
 {
     int64_t x, y;
@@ -110,6 +136,7 @@ TEST(the_world_is_made)
     (void)make(admin, "maybe/lock-0000000000", "me");
     (void)make(admin, "maybe/lock-0000000001", "me");
     make_slots();
+    make_uses();
     /* Two who wait for each other: what each holds. */
     x = make(admin, "ring/x/lock-0000000000", RECORD("me", "7"));
     y = make(second, "ring/y/lock-0000000000", RECORD("you", "8"));
@@ -127,18 +154,22 @@ TEST(the_world_is_made)
 
 /* --- the codes --- */
 
-static const char says[] =
+static const char functions[] =
     "says() { local text=$1 code; shift; \"$@\" >$D/said 2>&1; code=$?; "
-    "cat $D/said; grep -qF -e \"$text\" $D/said && return $code; }; ";
+    "cat $D/said; grep -qF -e \"$text\" $D/said || return 99; return $code; }; "
+    "fails() { local text=$1 code; shift; \"$@\" >$D/out 2>$D/said; code=$?; "
+    "cat $D/out $D/said; [ ! -s $D/out ] && [ $(wc -l <$D/said) = 1 ] && "
+    "grep -q ^zk-lockctl $D/said && grep -qF -e \"$text\" $D/said || "
+    "return 99; return $code; }; ";
 
 static bool is_right(const struct row *row)
 {
-    char script[2000 + sizeof(says)];
+    char script[2000 + sizeof(functions)];
     struct cli c;
     int code;
 
     (void)setenv("V", row->verb, 1);
-    PRINT(script, "%s%s", says, row->command);
+    PRINT(script, "%s%s", functions, row->command);
     cli_start(&c, "/bin/bash", (const char *const[]){ "-c", script, NULL });
     code = cli_end(&c);
     if (code != row->code)
@@ -240,5 +271,6 @@ static int run_group(void)
 
 int main(void)
 {
+    test_patience_s = 600; /* of all rows */
     return cli_run(NULL, run_group);
 }

@@ -520,7 +520,6 @@ TEST(one_lock_does_not_answer_for_another)
     assert_has(cli_said(&cli), "any 64\n");
     assert_has(cli_said(&cli), "that 79\n");
     assert_lacks(cli_said(&cli), "0\n");
-    assert_run(64, "no server is asked", HOLD "$L release --tls-ca /other $P");
 }
 
 /* Until the end of the lease it is held. Regression: a stopped process was
@@ -535,14 +534,6 @@ TEST(a_stopped_process_does_not_answer)
     assert_has(cli_said(&cli), "does not answer");
     assert_has(cli_said(&cli), "check 79\n");
     assert_has(cli_said(&cli), "release 79\n");
-}
-
-/* Its variables stay in the shell. */
-TEST(a_released_lock_is_not_around_the_next)
-{
-    assert_ok(run(HOLD "$L release; eval \"$($H $P)\"; $L release; "
-                       "$L run $P sh -c "
-                       "'test \"$ZKLOCK_SESSIONS\" = $ZKLOCK_SESSION'"));
 }
 
 TEST(inside_of_itself_it_is_refused)
