@@ -461,21 +461,16 @@ void one_lock_say(const struct lockctl *ctl, const struct lock *lock)
                     lock->waiters);
 }
 
-static bool is_for_machines(const struct lockctl *ctl)
-{
-    return ctl->format != FORMAT_TABLE && ctl->format != FORMAT_WIDE;
-}
-
 uint32_t one_lock_reads(const struct lockctl *ctl, uint32_t reads)
 {
-    return is_for_machines(ctl) ? SCAN_NEXT : reads;
+    return output_is_json(ctl) ? SCAN_NEXT : reads;
 }
 
 int one_lock_print(const struct lockctl *ctl, const struct lock *lock)
 {
     static const struct notes none;
 
-    if (!is_for_machines(ctl))
+    if (!output_is_json(ctl))
         return 0;
     return locks_print(ctl, lock, 1, lock->at_ms, &none);
 }

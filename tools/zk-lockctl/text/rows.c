@@ -27,21 +27,27 @@ static const struct field *find_column(const struct field *f, const char *name,
     return NULL;
 }
 
+enum { NAMES_MAX = 512 };
+
+/* One more name in a list of them. */
+static void join(char names[NAMES_MAX], const char *comma, const char *name)
+{
+    size_t used = strlen(names);
+
+    (void)snprintf(names + used, NAMES_MAX - used, "%s%s",
+                   used == 0 ? "" : comma, name);
+}
+
 static int fail_column(const struct field *fields, const char *name, size_t len)
 {
-    char names[512] = "";
-    char plain[100];
-    size_t used = 0;
+    char names[NAMES_MAX] = "";
 
     for (const struct field *f = fields; !field_is_end(f); f++) {
-        if (f->column != NULL && used < sizeof(names))
-            used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
-                                     used == 0 ? "" : ",", f->column);
+        if (f->column != NULL)
+            join(names, ",", f->column);
     }
-    (void)snprintf(plain, sizeof(plain), "%.*s", (int)(len > 40 ? 40 : len),
-                   name);
-    return lockctl_fail(EX_USAGE, "--columns: '%s' is none; choose from %s",
-                        plain, names);
+    return lockctl_fail(EX_USAGE, "--columns: '%.*s' is none; choose from %s",
+                        (int)(len > 40 ? 40 : len), name, names);
 }
 
 /* "A,B", or "+A,B": these too. */
@@ -88,16 +94,13 @@ static bool fits_terminal(const struct lockctl *ctl)
 
 static void say_hidden(const struct lockctl *ctl, const struct grid *grid)
 {
-    char names[512] = "";
-    size_t used = 0;
+    char names[NAMES_MAX] = "";
 
-    for (size_t i = 0; i < grid->count && used < sizeof(names); i++) {
+    for (size_t i = 0; i < grid->count; i++) {
         if (grid->widths[i] == 0)
-            used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
-                                     used == 0 ? "" : ", ",
-                                     grid->columns[i]->column);
+            join(names, ", ", grid->columns[i]->column);
     }
-    if (used > 0)
+    if (names[0] != '\0')
         lockctl_say(ctl, "note: no room for %s; -o wide has all columns",
                     names);
 }

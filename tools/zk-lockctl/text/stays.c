@@ -220,13 +220,6 @@ int stays_print(const struct lockctl *ctl, const struct past_rows *rows,
 /* --- how locks were used: the grants of each lock or owner, how long they were
  * waited for, and for how long they were held --- */
 
-/* One grant. */
-struct sample {
-    char name[512];    /* of the lock, or of its owner */
-    int64_t waited_ms; /* -1: not known, as the next */
-    int64_t held_ms;
-};
-
 /* Durations: half of them are no longer, 99 of 100 are no longer, the
  * longest. -1: none is known. */
 struct spread {
@@ -235,8 +228,9 @@ struct spread {
     int64_t longest_ms;
 };
 
+/* One grant, with its durations as the longest; or all of one name. */
 struct usage {
-    const char *name;
+    char *name; /* of the lock, or of its owner */
     size_t grants;
     struct spread waited;
     struct spread held;
@@ -256,14 +250,13 @@ static const struct field usage_fields[] = {
     { "HELD_MAX", "held_ms_max", FIELD_MS, .at = AT(held.longest_ms), .rank = 7, .right = true },
     { .key = NULL },
 };
-#undef AT
 /* clang-format on */
 const struct kind usage_kind = { "usage", "UsageList", usage_fields };
 
 static int by_name(const void *a, const void *b)
 {
-    return strcmp(((const struct sample *)a)->name,
-                  ((const struct sample *)b)->name);
+    return strcmp(((const struct usage *)a)->name,
+                  ((const struct usage *)b)->name);
 }
 
 static int by_number(const void *a, const void *b)
@@ -274,12 +267,16 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts them; those that are not known come first. */
-static struct spread spread_of(int64_t *ms, size_t count)
+/* Of the durations there of so many grants. Those that are not known come first
+ * in their order. */
+static struct spread spread_of(const struct usage *grants, size_t count,
+                               size_t at, int64_t *ms)
 {
     size_t unknown = 0;
     size_t known;
 
+    for (size_t i = 0; i < count; i++)
+        memcpy(&ms[i], (const char *)&grants[i] + at, sizeof(*ms));
     qsort(ms, count, sizeof(*ms), by_number);
     while (unknown < count && ms[unknown] < 0)
         unknown++;
@@ -291,66 +288,54 @@ static struct spread spread_of(int64_t *ms, size_t count)
                             ms[known] };
 }
 
-/* Grants of one name, from the first on. `ms` has room for all of them. */
-static struct usage usage_of(const struct sample *first, size_t count,
-                             int64_t *ms)
-{
-    struct usage usage = { .name = first->name, .grants = count };
-
-    for (size_t i = 0; i < count; i++)
-        ms[i] = first[i].waited_ms;
-    usage.waited = spread_of(ms, count);
-    for (size_t i = 0; i < count; i++)
-        ms[i] = first[i].held_ms;
-    usage.held = spread_of(ms, count);
-    return usage;
-}
-
 static size_t collect(const struct past_rows *rows, enum usage_by by,
-                      struct sample *samples)
+                      struct usage *grants)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < rows->count; i++) {
         const struct stay *s = rows->items[i];
-        struct sample *sample = &samples[count];
+        struct contender c = stay_contender(s);
         char who[PATH_TEXT_MAX];
-        struct contender c;
 
         if (s->held_ms == 0)
             continue;
-        c = stay_contender(s);
-        (void)snprintf(sample->name, sizeof(sample->name), "%.500s",
-                       by == USAGE_BY_LOCK ? cell_path(s->lock, who)
-                                           : contender_who(&c, who));
-        sample->waited_ms = stay_waited_for(s, rows->end_ms);
-        sample->held_ms = stay_held_for(s, rows->end_ms);
-        count++;
+        grants[count].name =
+            enough(strdup(by == USAGE_BY_LOCK ? cell_path(s->lock, who)
+                                              : contender_who(&c, who)));
+        grants[count].waited.longest_ms = stay_waited_for(s, rows->end_ms);
+        grants[count++].held.longest_ms = stay_held_for(s, rows->end_ms);
     }
-    qsort(samples, count, sizeof(*samples), by_name);
+    qsort(grants, count, sizeof(*grants), by_name);
     return count;
 }
 
-static size_t sum_up(const struct sample *samples, size_t count, int64_t *ms,
-                     struct usage *usages)
+/* In place of the grants of one name stands their sum. */
+static size_t sum_up(struct usage *all, size_t count, int64_t *ms)
 {
-    size_t usage_count = 0;
-    size_t first = 0;
+    size_t sums = 0;
+    size_t end;
 
-    for (size_t i = 1; i <= count; i++) {
-        if (i < count && by_name(&samples[i], &samples[first]) == 0)
-            continue;
-        usages[usage_count++] = usage_of(&samples[first], i - first, ms);
-        first = i;
+    for (size_t first = 0; first < count; first = end) {
+        struct usage sum = { .name = all[first].name };
+
+        for (end = first + 1;
+             end < count && by_name(&all[end], &all[first]) == 0; end++)
+            free(all[end].name);
+        sum.grants = end - first;
+        sum.waited =
+            spread_of(&all[first], sum.grants, AT(waited.longest_ms), ms);
+        sum.held = spread_of(&all[first], sum.grants, AT(held.longest_ms), ms);
+        all[sums++] = sum;
     }
-    return usage_count;
+    return sums;
 }
+#undef AT
 
 int usage_print(const struct lockctl *ctl, const struct past_rows *rows,
                 enum usage_by by, const struct notes *notes)
 {
     size_t room = rows->count + 1;
-    struct sample *samples = enough(calloc(room, sizeof(*samples)));
     struct usage *usages = enough(calloc(room, sizeof(*usages)));
     int64_t *ms = enough(calloc(room, sizeof(*ms)));
     struct rows all = { .kind = &usage_kind,
@@ -360,10 +345,11 @@ int usage_print(const struct lockctl *ctl, const struct past_rows *rows,
                         .notes = notes };
     int code;
 
-    all.count = sum_up(samples, collect(rows, by, samples), ms, usages);
+    all.count = sum_up(usages, collect(rows, by, usages), ms);
     code = rows_print(ctl, &all);
+    while (all.count > 0)
+        free(usages[--all.count].name);
     free(ms);
     free(usages);
-    free(samples);
     return code;
 }
