@@ -206,10 +206,16 @@ static void replace(char *text, size_t size, const char *pattern,
 
 char look_root[64];
 
-void look_make_root(void)
+int look_make_root(void)
 {
     PRINT(look_root, "%s", new_path());
-    assert_ok(admin_create(admin, look_root, NULL));
+    return admin_create(admin, look_root, NULL);
+}
+
+int look_remove_root(void)
+{
+    look_on(NULL);
+    return admin_delete_tree(admin, look_root);
 }
 
 int64_t look_make(struct admin *by, const char *path, const char *data,

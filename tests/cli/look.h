@@ -37,8 +37,9 @@ void look_on(const char *hosts);
  * "PORT", "UUID"; the directory of a test is "ROOT", if it has one. */
 const char *look_golden(void);
 extern char look_root[64];
-/* Makes that directory. */
-void look_make_root(void);
+/* Makes that directory, and removes it: a fixture. */
+int look_make_root(void);
+int look_remove_root(void);
 /* Makes a node, with what is missing above it. Its token. */
 int64_t look_make(struct admin *by, const char *path, const char *data,
                   int flags);

@@ -7,18 +7,7 @@
 #define FIND(code, words)                                                      \
     LOOK(code, "deadlocks --confirm 20ms %s %s", words, look_root)
 
-static int setup(void)
-{
-    look_make_root();
-    return 0;
-}
-
-static int teardown(void)
-{
-    return admin_delete_tree(admin, look_root);
-}
-
-FIXTURE(setup, teardown)
+FIXTURE(look_make_root, look_remove_root)
 
 /* --- threads that wait for each other --- */
 

@@ -5,18 +5,7 @@
 #include "look.h"
 #include "server_private.h"
 
-static int setup(void)
-{
-    look_make_root();
-    return 0;
-}
-
-static int teardown(void)
-{
-    return admin_delete_tree(admin, look_root);
-}
-
-FIXTURE(setup, teardown)
+FIXTURE(look_make_root, look_remove_root)
 
 static const char *lock_path(void)
 {

@@ -12,19 +12,7 @@
 
 static char file[] = "/tmp/zkrecipes-failures-XXXXXX";
 
-static int setup(void)
-{
-    look_make_root();
-    return 0;
-}
-
-static int teardown(void)
-{
-    look_on(NULL);
-    return admin_delete_tree(admin, look_root);
-}
-
-FIXTURE(setup, teardown)
+FIXTURE(look_make_root, look_remove_root)
 
 static const char *below(const char *name)
 {

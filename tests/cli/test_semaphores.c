@@ -22,8 +22,8 @@ static struct admin *c;
 
 static int setup(void)
 {
-    look_make_root();
-    return admin_open(server_hosts(the_server), &b) != ZOK ||
+    return look_make_root() != ZOK ||
+           admin_open(server_hosts(the_server), &b) != ZOK ||
            admin_open(server_hosts(the_server), &c) != ZOK;
 }
 
@@ -31,7 +31,7 @@ static int teardown(void)
 {
     admin_close(b);
     admin_close(c);
-    return admin_delete_tree(admin, look_root);
+    return look_remove_root();
 }
 
 FIXTURE(setup, teardown)

@@ -17,7 +17,7 @@ static zkr_mutex *m;
 static int setup(void)
 {
     s = open_session();
-    look_make_root();
+    assert_ok(look_make_root());
     PRINT(path, "%s/lock", look_root);
     m = new_mutex(s, path);
     return 0;
@@ -25,11 +25,9 @@ static int setup(void)
 
 static int teardown(void)
 {
-    look_on(NULL);
     zkr_mutex_free(m);
     (void)zkr_session_close(s);
-    (void)admin_delete_tree(admin, look_root);
-    return 0;
+    return look_remove_root();
 }
 
 FIXTURE(setup, teardown)
