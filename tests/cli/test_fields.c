@@ -19,7 +19,6 @@
 #define MIN  "-9223372036854775808"
 
 static struct admin *clients[4];
-static char root[64];
 static json_t *known; /* of each node: its token, session and time */
 
 /* --- the world --- */
@@ -64,7 +63,7 @@ static const struct {
 
 static const char *below(const char *name)
 {
-    return line("%s/%s", root, name);
+    return line("%s/%s", look_root, name);
 }
 
 static void make(int client, const char *name, const char *data)
@@ -131,8 +130,7 @@ static int begin(void)
         if (admin_open(server_hosts(the_server), &clients[i]) != ZOK)
             return -1;
     }
-    PRINT(root, "%s", new_path());
-    return admin_create(admin, root, NULL);
+    return look_make_root();
 }
 
 /* Transactions 1 and 9 of a server. */
@@ -177,10 +175,11 @@ TEST(the_world_is_made)
     for (size_t i = 0; i < COUNT(world); i++)
         make(world[i].client, world[i].node, world[i].data);
     make_events();
-    assert_int_equal(json_object_set_new(known, "root", json_string(root)), 0);
+    assert_int_equal(json_object_set_new(known, "root", json_string(look_root)),
+                     0);
     assert_int_equal(json_dump_file(known, cli_file("known"), 0), 0);
     (void)setenv("L", LOCKCTL, 1);
-    (void)setenv("R", root, 1);
+    (void)setenv("R", look_root, 1);
     (void)setenv("D", cli_file("."), 1);
     (void)setenv("LOGS", server_log_dir(the_server), 1);
     (void)setenv("ZK_SERVERS", server_hosts(the_server), 1);
@@ -340,7 +339,7 @@ static int end(void)
     for (int i = 1; i < 4; i++)
         admin_close(clients[i]);
     json_decref(known);
-    return admin_delete_tree(admin, root);
+    return look_remove_root();
 }
 
 static int run_group(void)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of zk-lockctl top: on a screen of tmux, and without one. */
+/* Tests of zk-lockctl top: on a screen of tmux, and without one; and what it
+ * does to locks. */
 
 #include "look.h"
 #include "tmux.h"
 
 static zkr_session *session;
-static zkr_session *other;
 static char root[64];
 static char paths[2][80];
 static zkr_mutex *mutexes[2];
@@ -31,7 +31,6 @@ static int setup(void)
     static int number; /* short paths: they are to be read on a screen */
 
     session = open_session();
-    other = open_session();
     PRINT(root, "/t%d", ++number);
     for (size_t i = 0; i < 2; i++) {
         PRINT(paths[i], "%s/%s", root, names[i]);
@@ -49,7 +48,6 @@ static int teardown(void)
         zkr_grant_free(grants[i]);
         zkr_mutex_free(mutexes[i]);
     }
-    (void)zkr_session_close(other);
     (void)zkr_session_close(session);
     (void)admin_delete_tree(admin, root);
     return 0;
@@ -58,7 +56,7 @@ static int teardown(void)
 static int setup_screen(void)
 {
     (void)setup();
-    tmux_open(80, 24);
+    tmux_open(100, 30);
     return 0;
 }
 
@@ -79,9 +77,9 @@ static void type_top(const char *before, const char *options)
 }
 
 /* Sorted by path. */
-static void start(void)
+static void start(const char *options)
 {
-    type_top("", "--sort lock");
+    type_top("", line("--sort lock %s", options));
     tmux_wait("2 locks, 2 held, 0 waiting");
 }
 
@@ -102,12 +100,18 @@ static void assert_restored(void)
     tmux_wait("stty -a");
 }
 
+static void quit(void)
+{
+    tmux_type("q");
+    tmux_wait(TMUX_PROMPT);
+}
+
 TEST(locks_and_their_holders_are_shown)
 {
     char holder[300];
     char host[256];
 
-    start();
+    start("");
     tmux_wait("connected  every 100ms");
     (void)gethostname(host, sizeof(host));
     PRINT(holder, "held  %.12s", host);
@@ -121,7 +125,7 @@ TEST(changes_are_shown)
 {
     struct waiter w;
 
-    start();
+    start("");
     waiter_start(&w, mutexes[1], SOON_MS);
     tmux_wait("1 waiting, longest");
     release(grants[1]);
@@ -136,7 +140,7 @@ TEST(the_cursor_moves_and_opens_a_queue)
 {
     struct waiter w;
 
-    start();
+    start("");
     tmux_key("Down");
     tmux_key("Enter");
     tmux_wait(line("%s  mutex (zkrecipes)  held  1 in the queue", paths[1]));
@@ -161,7 +165,7 @@ TEST(the_cursor_moves_and_opens_a_queue)
 
 TEST(it_fits_every_size)
 {
-    start();
+    start("");
     tmux_wait("WAIT LONGEST");
     tmux_resize(120, 40);
     tmux_wait("LABEL");
@@ -191,7 +195,7 @@ TEST(the_space_key_looks_now)
 
 TEST(quitting_restores_the_terminal)
 {
-    start();
+    start("");
     assert_string_equal(tmux_say("#{alternate_on}"), "1");
     tmux_type("q");
     assert_restored();
@@ -202,11 +206,11 @@ TEST(signals_end_it_and_restore_the_terminal)
     static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
     for (size_t i = 0; i < COUNT(signals); i++) {
-        start();
+        start("");
         assert_int_equal(kill(top_pid(), signals[i]), 0);
         assert_restored();
     }
-    start();
+    start("");
     tmux_key("C-c");
     assert_restored();
 }
@@ -215,7 +219,7 @@ TEST(it_can_be_stopped_and_continued)
 {
     pid_t pid;
 
-    start();
+    start("");
     pid = top_pid();
     tmux_key("C-z");
     tmux_wait("Stopped");
@@ -235,11 +239,216 @@ TEST(it_can_be_stopped_and_continued)
     assert_restored();
 }
 
+/* --- what it does to locks --- */
+
+static const char *token_of(zkr_grant *g)
+{
+    static char text[32];
+
+    PRINT(text, "%lld", (long long)zkr_grant_token(g));
+    return text;
+}
+
+/* Presses a key that hands the terminal to a verb. */
+static void hand_over(const char *key, const char *command)
+{
+    tmux_type(key);
+    tmux_wait(command);
+    tmux_wait("Enter runs it, anything else does not:");
+}
+
+static void run_it(void)
+{
+    tmux_key("Enter");
+}
+
+static void go_back(void)
+{
+    tmux_wait("Enter goes back to top:");
+    tmux_key("Enter");
+    tmux_wait("connected  every");
+}
+
+/* Answers the question of break. */
+static void break_it(zkr_grant *g)
+{
+    tmux_wait("anything else not to:");
+    tmux_line("%lld", (long long)zkr_grant_token(g));
+    tmux_wait("broken: ");
+}
+
+TEST(a_holder_is_asked_after_a_question)
+{
+    start("");
+    hand_over("R", "$ zk-lockctl revoke /t");
+    tmux_line("x");
+    tmux_wait("connected  every");
+    hand_over("R", "$ zk-lockctl revoke /t");
+    run_it();
+    tmux_wait("asked ");
+    release(grants[0]);
+    grants[0] = NULL;
+    go_back();
+    tmux_wait("1 lock, 1 held");
+    quit();
+    tmux_wait("asked "); /* it stays on the terminal */
+}
+
+TEST(a_lock_is_broken_by_its_token)
+{
+    char command[64];
+
+    PRINT(command, "break --token %s /t", token_of(grants[0]));
+    start("");
+    hand_over("K", command);
+    run_it();
+    tmux_wait("alpha is held by");
+    tmux_wait("it is connected from 127.0.0.1:");
+    tmux_wait("0 waiting; the next is granted at once");
+    tmux_wait("anything else not to:");
+    tmux_line("1");
+    tmux_wait("not the token: nothing was done");
+    go_back();
+    hand_over("K", command);
+    run_it();
+    break_it(grants[0]);
+    wait_grant_state(grants[0], ZKR_GRANT_LOST);
+    go_back();
+    quit();
+    tmux_wait("broken: "); /* it stays on the terminal */
+}
+
+/* INT is for the verb; top goes on. */
+TEST(danger_is_shown_before)
+{
+    start("");
+    (void)look_make(admin,
+                    line("%s/zeta/0123456789abcdef0123456789abcdef__lock__"
+                         "0000000000",
+                         root),
+                    "hostA:123", ZOO_EPHEMERAL);
+    tmux_wait("3 locks, 3 held");
+    tmux_key("End");
+    hand_over("K", "/zeta");
+    run_it();
+    tmux_wait("zeta is held by hostA:123");
+    tmux_wait("DANGER: a holder in the dialect kazoo");
+    tmux_wait("Stop it first");
+    tmux_wait("anything else not to:");
+    tmux_key("C-c");
+    go_back();
+    tmux_wait("3 locks, 3 held");
+    quit();
+}
+
+TEST(a_verb_is_stopped_and_continued_with_top)
+{
+    start("");
+    hand_over("K", "break --token ");
+    run_it();
+    tmux_wait("anything else not to:");
+    tmux_key("C-z");
+    tmux_wait(TMUX_PROMPT);
+    tmux_line("fg");
+    tmux_line("%s", token_of(grants[0]));
+    tmux_wait("broken: ");
+    go_back();
+    quit();
+}
+
+TEST(one_of_several_is_chosen_in_the_queue)
+{
+    char name[80];
+    zkr_rwlock *lock;
+    zkr_grant *readers[2];
+
+    PRINT(name, "%s/zeta", root);
+    start("");
+    ok(zkr_rwlock_new(session, name, NULL, &lock));
+    for (size_t i = 0; i < 2; i++)
+        ok(zkr_rwlock_acquire_read(lock, SOON_MS, &readers[i]));
+    tmux_wait("2 holders");
+    tmux_key("End");
+    tmux_type("K");
+    tmux_wait("there are several holders: choose one in the queue");
+    tmux_key("Enter");
+    tmux_wait("2 in the queue");
+    tmux_key("End");
+    hand_over("K", "break --token ");
+    run_it();
+    break_it(readers[1]);
+    wait_grant_state(readers[1], ZKR_GRANT_LOST);
+    wait_verified(readers[0]);
+    go_back();
+    tmux_wait("1 in the queue");
+    tmux_type("q");
+    quit();
+    for (size_t i = 0; i < 2; i++)
+        zkr_grant_free(readers[i]);
+    zkr_rwlock_free(lock);
+}
+
+TEST(with_read_only_there_are_no_questions)
+{
+    start("--read-only");
+    tmux_type("R");
+    tmux_wait("--read-only: nobody is asked, nothing is broken");
+    tmux_type(" ");
+    tmux_wait_gone("--read-only: nobody");
+    tmux_type("K");
+    tmux_wait("--read-only: nobody is asked, nothing is broken");
+    quit();
+}
+
+/* --- the session of the tool --- */
+
+/* Makes the server end all sessions but those of the test. */
+static void expire_others(void)
+{
+    char *text = server_4lw(the_server, "cons");
+
+    assert_non_null(text);
+    for (const char *p = text; (p = strstr(p, "sid=0x")) != NULL; p++) {
+        int64_t id = (int64_t)strtoull(p + 6, NULL, 16);
+
+        if (id != zkr_session_id(session) && id != admin_session_id(admin))
+            (void)session_kill_by_id(server_hosts(the_server), id);
+    }
+    free(text);
+}
+
+/* Regression: it said that the lock is free. */
+TEST(an_unreadable_lock_is_not_free)
+{
+    start("");
+    look_permit(paths[0], ZOO_PERM_ALL & ~ZOO_PERM_READ);
+    expire_others(); /* all is listed anew */
+    tmux_wait("could not be looked at");
+    assert_lacks(tmux_screen(), "free");
+    quit();
+    look_permit(paths[0], ZOO_PERM_ALL);
+}
+
+TEST(it_goes_on_with_a_new_session)
+{
+    start("");
+    for (int i = 0; i < 2; i++) {
+        expire_others();
+        tmux_type(i == 0 ? "r" : "s");
+        tmux_wait(i == 0 ? "sorted by LOCK reversed" : "sorted by KIND");
+        tmux_wait("connected  every");
+    }
+    release(grants[0]);
+    grants[0] = NULL;
+    tmux_wait("1 lock, 1 held");
+    quit();
+}
+
 /* --- servers that are away --- */
 
 TEST(while_the_server_hangs_keys_work)
 {
-    start();
+    start("");
     pause_server();
     tmux_wait("STALE, ");
     tmux_type("r");
@@ -257,12 +466,11 @@ TEST(it_ends_while_the_server_hangs)
 {
     struct stopwatch *w;
 
-    start();
+    start("");
     pause_server();
     tmux_wait("STALE, ");
     w = stopwatch_start();
-    tmux_type("q");
-    tmux_wait(TMUX_PROMPT);
+    quit();
     assert_true(stopwatch_says(w, 0, 4000)); /* not the 5 s of a request */
     assert_restored();
     resume_server();
@@ -270,7 +478,7 @@ TEST(it_ends_while_the_server_hangs)
 
 TEST(it_outlives_the_server)
 {
-    start();
+    start("");
     server_kill9(the_server);
     tmux_wait("STALE, ");
     tmux_wait("connection lost");
@@ -337,8 +545,8 @@ TEST(nothing_hostile_reaches_the_terminal)
     tmux_wait("Enter goes back to top:");
     tmux_key("Enter");
     tmux_wait("1 in the queue");
-    tmux_type("qq");
-    tmux_wait(TMUX_PROMPT);
+    tmux_type("q");
+    quit();
     assert_lacks(tmux_say("#{pane_title}"), "owned");
     bytes = read_file(file);
     assert_has(bytes, "x1B]0;owned");
@@ -375,8 +583,7 @@ TEST(colors_are_there_unless_they_are_not_wanted)
         tmux_record(file);
         type_top(lines[i].before, lines[i].options);
         tmux_wait("2 locks, 2 held");
-        tmux_type("q");
-        tmux_wait(TMUX_PROMPT);
+        quit();
         assert_int_equal(is_colored(read_file(file)), lines[i].colored);
     }
 }
