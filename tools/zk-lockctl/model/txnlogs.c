@@ -215,23 +215,20 @@ enum file_kind { KIND_OTHER, KIND_LOG, KIND_SNAPSHOT };
  * ".gz" or ".snappy" behind it. */
 static enum file_kind kind_of(const char *name, int64_t *ret_zxid)
 {
-    bool is_log = strncmp(name, "log.", strlen("log.")) == 0;
-    const char *digits = strchr(name, '.');
-    size_t count;
+    unsigned long long zxid = 0;
+    enum file_kind kind = KIND_OTHER;
+    int end = 0;
 
-    if (!is_log && strncmp(name, "snapshot.", strlen("snapshot.")) != 0)
-        return KIND_OTHER;
-    digits++;
-    count = strspn(digits, "0123456789abcdefABCDEF");
-    if (count == 0 || count > 16)
-        return KIND_OTHER;
-    *ret_zxid = (int64_t)strtoull(digits, NULL, 16);
-    digits += count;
-    if (digits[0] == '\0')
-        return is_log ? KIND_LOG : KIND_SNAPSHOT;
-    return !is_log && (strcmp(digits, ".gz") == 0 ||
-                       strcmp(digits, ".snappy") == 0)
-               ? KIND_SNAPSHOT
+    if (sscanf(name, "log.%16llx%n", &zxid, &end) == 1)
+        kind = KIND_LOG;
+    else if (sscanf(name, "snapshot.%16llx%n", &zxid, &end) == 1)
+        kind = KIND_SNAPSHOT;
+    name += end;
+    *ret_zxid = (int64_t)zxid;
+    return name[0] == '\0' ||
+                   (kind == KIND_SNAPSHOT &&
+                    (strcmp(name, ".gz") == 0 || strcmp(name, ".snappy") == 0))
+               ? kind
                : KIND_OTHER;
 }
 

@@ -29,7 +29,6 @@ enum {
 struct live {
     struct lockctl *ctl;
     struct top_opts *opts;
-    struct top_view *view;
     struct top_model model;
     struct top_picture picture;
     struct top_status status;
@@ -51,8 +50,8 @@ static void draw(struct live *l)
     if (size.width != l->picture.size.width ||
         size.height != l->picture.size.height)
         top_picture_resize(&l->picture, size);
-    top_view_settle(l->view, &l->model, top_picture_page(&l->picture));
-    top_picture_draw(&l->picture, l->view, &l->model, &l->status);
+    top_view_settle(&l->opts->view, &l->model, top_picture_page(&l->picture));
+    top_picture_draw(&l->picture, &l->opts->view, &l->model, &l->status);
     top_screen_paint(&l->picture);
 }
 
@@ -254,7 +253,7 @@ static bool hand_over(const struct lockctl *ctl, const struct top_act *act,
 
 static void act(struct live *l)
 {
-    l->quit = hand_over(l->ctl, &l->view->act, l->signals, &l->before);
+    l->quit = hand_over(l->ctl, &l->opts->view.act, l->signals, &l->before);
     look_now(l);
 }
 
@@ -263,7 +262,7 @@ static void on_keys(struct live *l)
     uint32_t key;
 
     while (!l->quit && top_screen_key(&key)) {
-        switch (top_view_key(l->view, &l->model, key)) {
+        switch (top_view_key(&l->opts->view, &l->model, key)) {
         case TOP_QUIT:
             l->quit = true;
             break;
@@ -363,7 +362,7 @@ static void done(struct live *l)
     stop_end();
     top_picture_done(&l->picture);
     top_model_done(&l->model);
-    top_view_done(l->view);
+    top_view_done(&l->opts->view);
     give_signals_back(l);
 }
 
@@ -379,7 +378,6 @@ int top_live(struct top_opts *opts)
     struct live l = {
         .ctl = opts->ctl,
         .opts = opts,
-        .view = &opts->view,
         .status = { .took_ms = -1, .interval_ms = opts->interval_ms },
         .signals = -1,
     };
