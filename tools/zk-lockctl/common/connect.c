@@ -302,21 +302,17 @@ bool lockctl_is_connected(const struct lockctl *ctl)
 
 const char *lockctl_connection(const struct lockctl *ctl)
 {
-    switch (state_of(ctl)) {
-    case ZKR_SESSION_CONNECTING:
-    case ZKR_SESSION_LOST:
-        return "connecting";
-    case ZKR_SESSION_CONNECTED:
-    case ZKR_SESSION_RECONNECTED:
-        return "connected";
-    case ZKR_SESSION_SUSPENDED:
-        return "connection lost";
-    case ZKR_SESSION_AUTH_FAILED:
-        return "credentials refused";
-    case ZKR_SESSION_CLOSED:
-        break;
-    }
-    return "closed";
+    static const char *const words[] = {
+        [ZKR_SESSION_CONNECTING] = "connecting",
+        [ZKR_SESSION_CONNECTED] = "connected",
+        [ZKR_SESSION_SUSPENDED] = "connection lost",
+        [ZKR_SESSION_RECONNECTED] = "connected",
+        [ZKR_SESSION_LOST] = "connecting",
+        [ZKR_SESSION_AUTH_FAILED] = "credentials refused",
+        [ZKR_SESSION_CLOSED] = "closed",
+    };
+
+    return words[state_of(ctl)];
 }
 
 const char *lockctl_why(const struct lockctl *ctl, char why[LOCKCTL_WHY_MAX])

@@ -170,27 +170,22 @@ static int read_text(struct contexts *contexts, char *text)
 
 /* --- where it is --- */
 
-static bool is_set(const char *value)
-{
-    return value != NULL && value[0] != '\0';
-}
-
 /* False: there is no file. XDG_CONFIG_HOME counts only when it is absolute (XDG
  * Base Directory Specification). */
 static bool find_file(char file[PATH_MAX])
 {
-    const char *config = getenv("ZK_LOCKCTL_CONFIG");
+    const char *config = lockctl_env("ZK_LOCKCTL_CONFIG");
     const char *xdg = getenv("XDG_CONFIG_HOME");
-    const char *home = getenv("HOME");
+    const char *home = lockctl_env("HOME");
     int len = 0;
 
-    if (is_set(config)) {
+    if (config != NULL) {
         (void)snprintf(file, PATH_MAX, "%s", config);
         return true;
     }
     if (xdg != NULL && xdg[0] == '/')
         len = snprintf(file, PATH_MAX, "%s/zk-lockctl/config", xdg);
-    else if (is_set(home))
+    else if (home != NULL)
         len = snprintf(file, PATH_MAX, "%s/.config/zk-lockctl/config", home);
     if (len <= 0 || len >= PATH_MAX)
         file[0] = '\0';

@@ -67,88 +67,74 @@ static bool is_in_way(const struct zkr_participant *p, enum claim_kind kind)
            (strchr(p->name, '/') != NULL) == (kind == CLAIM_SEMAPHORE);
 }
 
-/* 0 also when one of them is our own: that lock is not the one we wait for. */
-static size_t holders_of(const struct lockctl *ctl, const struct lock *lock,
-                         enum claim_kind kind,
-                         const struct contender **ret_first)
+/* A queue as one who waits in it sees it. */
+struct queue {
+    size_t holders; /* 0 also when one is our own: that lock is not the one we
+                       wait for */
+    const struct contender *first;
+    size_t waiting; /* before the first of our session; or, when somebody there
+                       is not read, before nobody knows whom */
+    bool unread;
+};
+
+/* Without a node of ours all are before us. A contender of a semaphore may have
+ * made its lease already: its turn counts. */
+static struct queue look_at(const struct lock *lock, enum claim_kind kind,
+                            int64_t session)
 {
-    int64_t session = zkr_session_id(ctl->session);
-    size_t holders = 0;
+    struct queue q = { .holders = 0 };
+    bool met = false;
 
     for (size_t i = 0; i < lock->count; i++) {
         const struct contender *c = &lock->items[i];
-
-        if (!c->node->holds || !is_in_way(c->node, kind))
-            continue;
-        if (c->node->session_id == session)
-            return 0;
-        if (holders++ == 0)
-            *ret_first = c;
-    }
-    return holders;
-}
-
-/* "2 waiting before us", before the first of our session. Of those who were not
- * read nobody knows whether it is us; without a node of ours all are before.
- * A contender of a semaphore may have made its lease already: its turn counts.
- */
-static void write_waiting(const struct lockctl *ctl, const struct lock *lock,
-                          enum claim_kind kind, char *text, size_t size)
-{
-    int64_t session = zkr_session_id(ctl->session);
-    size_t waiting = 0;
-    bool met = false;
-    bool unread = false;
-
-    for (size_t i = 0; i < lock->count && !met; i++) {
-        const struct contender *c = &lock->items[i];
+        bool ours = c->node->session_id == session;
 
         if (!is_in_way(c->node, kind))
             continue;
-        met = c->node->session_id == session;
-        unread = unread || !node_is_read(c->node);
-        waiting += !met && !c->node->holds && !zkr__is_lease(c->node);
+        if (c->node->holds && ours)
+            return (struct queue){ .holders = 0 };
+        if (c->node->holds && q.holders++ == 0)
+            q.first = c;
+        q.unread = q.unread || (!met && !node_is_read(c->node));
+        met = met || ours;
+        q.waiting += !met && !c->node->holds && !zkr__is_lease(c->node);
     }
-    (void)snprintf(text, size, "%zu waiting%s", waiting,
-                   unread ? "" : " before us");
+    return q;
 }
 
-static void say(struct lockctl *ctl, const struct lock *lock,
-                enum claim_kind kind, const char *what, size_t holders,
-                const struct contender *first)
+static void say(struct lockctl *ctl, const struct lock *lock, const char *what,
+                const struct queue *q)
 {
     char holder[HOLDER_MAX];
     char path[512];
     char more[32] = "";
-    char waiting[64];
 
-    write_waiting(ctl, lock, kind, waiting, sizeof(waiting));
-    word_holder(first, holder);
-    if (holders > 1)
-        (void)snprintf(more, sizeof(more), " and %zu more", holders - 1);
-    lockctl_say(ctl, "%s: %s is held by %s%s, queued %llds ago; %s", what,
-                escape_string(lock->path, path, sizeof(path)), holder, more,
-                (long long)age_s(first), waiting);
+    word_holder(q->first, holder);
+    if (q->holders > 1)
+        (void)snprintf(more, sizeof(more), " and %zu more", q->holders - 1);
+    lockctl_say(ctl, "%s: %s is held by %s%s, queued %llds ago; %zu waiting%s",
+                what, escape_string(lock->path, path, sizeof(path)), holder,
+                more, (long long)age_s(q->first), q->waiting,
+                q->unread ? "" : " before us");
 }
 
 static enum run_holder say_holder_of(struct lockctl *ctl, const char *path,
                                      enum claim_kind kind, const char *what,
                                      int64_t *said)
 {
-    const struct contender *first = NULL;
     struct lock lock;
-    size_t holders;
+    struct queue q;
     int rc = lock_list(ctl->session, path, READS, ANSWER_MS, &lock);
 
     if (rc != ZKR_OK)
         return zkr_error_is_transient(rc) ? HOLDER_SILENT : HOLDER_NONE;
-    holders = holders_of(ctl, &lock, kind, &first);
-    if (holders > 0 && first->node->token != *said)
-        say(ctl, &lock, kind, what, holders, first);
-    if (holders > 0)
-        *said = first->node->token;
+    q = look_at(&lock, kind, zkr_session_id(ctl->session));
+    if (q.holders > 0 && q.first->node->token != *said)
+        say(ctl, &lock, what, &q);
+    if (q.holders > 0)
+        *said = q.first->node->token;
     lock_done(&lock);
-    return holders > 0 ? HOLDER_SAID : HOLDER_NONE;
+    return q.holders > 0 ? HOLDER_SAID : HOLDER_NONE;
 }
 
 /* Says who holds the lock that we wait for, and how many wait before us, after

@@ -18,11 +18,6 @@ static int64_t age_of(const struct across *a, const struct deadlock *d)
     return a->scan.at_ms > d->since ? a->scan.at_ms - d->since : 0;
 }
 
-static const char *certainty(const struct deadlock *d)
-{
-    return d->certain ? "confirmed" : "possible";
-}
-
 /* --- as text --- */
 
 static void print_place(const char *verb, const struct lock *lock,
@@ -106,7 +101,8 @@ static void print_text(const struct across *a)
         const struct deadlock *d = &a->deadlocks.items[i];
 
         (void)printf("%sDEADLOCK %zu (%s, %zu owner%s, for %s)\n",
-                     i == 0 ? "" : "\n", i + 1, certainty(d), d->count,
+                     i == 0 ? "" : "\n", i + 1,
+                     d->certain ? "confirmed" : "possible", d->count,
                      d->count == 1 ? "" : "s", word_age(age_of(a, d), age));
         for (size_t k = 0; k < d->count; k++)
             print_member(&d->members[k], widest(d));
