@@ -11,7 +11,14 @@
 #include <string.h>
 
 #include <fcntl.h>
+#include <netdb.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <zkrecipes/zkrecipes.h>
 
 #include "unit.h"
 #include "wait.h"
@@ -68,36 +75,49 @@ static void *counted(void *p)
     return p;
 }
 
-void *faulty_malloc(size_t size)
-{
-    return counted(malloc(size));
-}
+/* The calls of the tool are renamed to these. */
+#define COUNTED(type, call, params, args)                                      \
+    type faulty_##call params;                                                 \
+    type faulty_##call params                                                  \
+    {                                                                          \
+        return counted(call args);                                             \
+    }
+#define FAULTY(type, call, error, failed, params, args)                        \
+    type faulty_##call params;                                                 \
+    type faulty_##call params                                                  \
+    {                                                                          \
+        return fails(error) ? failed : call args;                              \
+    }
+
+/* clang-format off */
+COUNTED(void *, malloc, (size_t size), (size))
+COUNTED(void *, calloc, (size_t count, size_t size), (count, size))
+COUNTED(char *, strdup, (const char *text), (text))
+COUNTED(char *, strndup, (const char *text, size_t len), (text, len))
+/* The tool never creates a file with it, so no mode follows. */
+FAULTY(int, open, EMFILE, -1, (const char *path, int flags, ...), (path, flags))
+FAULTY(int, stat, EACCES, -1, (const char *path, struct stat *st), (path, st))
+FAULTY(int, fstat, EIO, -1, (int fd, struct stat *st), (fd, st))
+FAULTY(int, socket, EMFILE, -1, (int family, int type, int protocol), (family, type, protocol))
+FAULTY(int, connect, ECONNREFUSED, -1, (int fd, const struct sockaddr *to, socklen_t size), (fd, to, size))
+FAULTY(int, poll, ENOMEM, -1, (struct pollfd *fds, nfds_t count, int timeout), (fds, count, timeout))
+FAULTY(ssize_t, recv, ECONNRESET, -1, (int fd, void *data, size_t size, int flags), (fd, data, size, flags))
+FAULTY(ssize_t, send, EPIPE, -1, (int fd, const void *data, size_t size, int flags), (fd, data, size, flags))
+FAULTY(int, getaddrinfo, ENOMEM, EAI_MEMORY, (const char *host, const char *port, const struct addrinfo *hints, struct addrinfo **ret_all), (host, port, hints, ret_all))
+FAULTY(int, pthread_create, EAGAIN, EAGAIN, (pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg), (thread, attr, start, arg))
+/* clang-format on */
 
 void *failing_malloc(size_t size)
 {
     return fails(ENOMEM) ? NULL : faulty_malloc(size);
 }
 
-void *faulty_calloc(size_t count, size_t size)
-{
-    return counted(calloc(count, size));
-}
-
+void *faulty_realloc(void *p, size_t size);
 void *faulty_realloc(void *p, size_t size)
 {
     void *grown = realloc(p, size);
 
     return p == NULL ? counted(grown) : grown;
-}
-
-char *faulty_strdup(const char *text)
-{
-    return counted(strdup(text));
-}
-
-char *faulty_strndup(const char *text, size_t len)
-{
-    return counted(strndup(text, len));
 }
 
 void faulty_free(void *p)
@@ -107,12 +127,7 @@ void faulty_free(void *p)
     free(p);
 }
 
-/* The tool never creates a file with it, so no mode follows. */
-int faulty_open(const char *path, int flags, ...)
-{
-    return fails(EMFILE) ? -1 : open(path, flags);
-}
-
+ssize_t faulty_read(int fd, void *data, size_t size);
 ssize_t faulty_read(int fd, void *data, size_t size)
 {
     if (faulty_piece != 0 && size > faulty_piece)
@@ -120,53 +135,7 @@ ssize_t faulty_read(int fd, void *data, size_t size)
     return fails(EIO) ? -1 : read(fd, data, size);
 }
 
-int faulty_stat(const char *path, struct stat *st)
-{
-    return fails(EACCES) ? -1 : stat(path, st);
-}
-
-int faulty_fstat(int fd, struct stat *st)
-{
-    return fails(EIO) ? -1 : fstat(fd, st);
-}
-
-int faulty_socket(int family, int type, int protocol)
-{
-    return fails(EMFILE) ? -1 : socket(family, type, protocol);
-}
-
-int faulty_connect(int fd, const struct sockaddr *address, socklen_t size)
-{
-    return fails(ECONNREFUSED) ? -1 : connect(fd, address, size);
-}
-
-int faulty_poll(struct pollfd *fds, nfds_t count, int timeout)
-{
-    return fails(ENOMEM) ? -1 : poll(fds, count, timeout);
-}
-
-ssize_t faulty_recv(int fd, void *data, size_t size, int flags)
-{
-    return fails(ECONNRESET) ? -1 : recv(fd, data, size, flags);
-}
-
-ssize_t faulty_send(int fd, const void *data, size_t size, int flags)
-{
-    return fails(EPIPE) ? -1 : send(fd, data, size, flags);
-}
-
-int faulty_getaddrinfo(const char *host, const char *port,
-                       const struct addrinfo *hints, struct addrinfo **ret_all)
-{
-    return fails(ENOMEM) ? EAI_MEMORY : getaddrinfo(host, port, hints, ret_all);
-}
-
-int faulty_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
-                          void *(*start)(void *), void *arg)
-{
-    return fails(EAGAIN) ? EAGAIN : pthread_create(thread, attr, start, arg);
-}
-
+void faulty_bzero(void *data, size_t size);
 void faulty_bzero(void *data, size_t size)
 {
     if (data == faulty_auth_at)
@@ -174,6 +143,7 @@ void faulty_bzero(void *data, size_t size)
     explicit_bzero(data, size);
 }
 
+__typeof__(zkr_session_open_async) faulty_session_open;
 int faulty_session_open(const char *hosts, const struct zkr_session_opts *opts,
                         zkr_open_fn fn, void *user, zkr_session **ret_session)
 {

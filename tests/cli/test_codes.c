@@ -102,6 +102,10 @@ static void make_uses(void)
 
     for (size_t i = 0; i < COUNT(nodes); i++)
         (void)make(admin, line("of/%s", nodes[i]), "x");
+    (void)make(admin, "of/evil/x-lock-0000000000", "\033[2Jgone\n");
+    (void)look_make(admin,
+                    line("%s/of/stays/\xe2\x80\xae-lock-0000000000", root),
+                    "old", 0);
     assert_ok(admin_set(admin, line("%s/of/program", root), "12345678"));
     assert_ok(admin_create(admin, line("%s/of/counter", root), "12345678"));
     assert_ok(admin_create(admin, line("%s/of/json", root), "{\"size\":7}"));

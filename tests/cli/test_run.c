@@ -131,33 +131,6 @@ TEST(the_lock_outlives_all_that_the_command_has_started)
     assert_int_equal(cli_end(&next), 3);
 }
 
-TEST(a_run_that_does_not_wait_exits_with_75)
-{
-    START_READY(&cli, "--why", "release 41", path);
-    START(&next, "-n", path, "true");
-    assert_end(&next, 75, "not acquired: ", "\"release 41\"");
-    START(&next, "-q", "-n", "-E", "9", path, "true");
-    assert_int_equal(cli_end(&next), 9);
-    assert_string_equal(cli_said(&next), "");
-    /* Regression: 0 was taken for a grant, and the exit code was 125. */
-    START(&next, "-q", "-n", "-E", "0", path, "echo", "started");
-    assert_int_equal(cli_end(&next), 0);
-    assert_string_equal(cli_said(&next), "");
-    START(&next, "-w", "100ms", path, "true");
-    assert_int_equal(cli_end(&next), 75);
-    assert_int_equal(count_children(path), 1);
-    assert_int_equal(cli_end(&cli), 0);
-}
-
-TEST(data_of_others_cannot_move_the_cursor)
-{
-
-    (void)look_make(admin, line("%s/x-lock-0000000000", path), "\033[2Jgone\n",
-                    ZOO_EPHEMERAL);
-    assert_run(75, "\\x1B[2Jgone\\x0A", "-n", path, "true");
-    delete_nth_child(path, 0);
-}
-
 /* --- what is so of each kind of lock --- */
 
 static const struct {
@@ -520,17 +493,4 @@ TEST(a_holder_is_told_the_reason)
                "LOCK LOST: somebody has deleted its node, /",
                ", \"moved\"; KILL to the command");
     LOOK(64, "revoke --reason= %s", path);
-}
-
-/* Regression: it was "held by session 0x0". */
-TEST(a_holder_without_a_session_is_called_so)
-{
-
-    (void)look_make(admin, line("%s/\xe2\x80\xae-lock-0000000000", path), "old",
-                    0);
-    assert_int_equal(RUN("-n", path, "true"), 75);
-    assert_said(&cli, "is held by the node \\xE2\\x80\\xAE-lock-0000000000, "
-                      "\"old\" (a node without a session, which does not end "
-                      "by itself), queued ");
-    assert_int_equal(admin_delete_tree(admin, path), ZOK);
 }

@@ -41,62 +41,23 @@ static void refuse(const char *call, int after, int error)
     met = 0;
 }
 
-int __real_open64(const char *path, int flags, ...);
-int __wrap_open64(const char *path, int flags, ...);
-ssize_t __real_read(int fd, void *buf, size_t size);
-ssize_t __wrap_read(int fd, void *buf, size_t size);
-DIR *__real_opendir(const char *path);
-DIR *__wrap_opendir(const char *path);
-int __real_pipe2(int ends[2], int flags);
-int __wrap_pipe2(int ends[2], int flags);
-int __real_socketpair(int domain, int type, int protocol, int ends[2]);
-int __wrap_socketpair(int domain, int type, int protocol, int ends[2]);
-pid_t __real_fork(void);
-pid_t __wrap_fork(void);
-void *__real_mmap64(void *at, size_t size, int prot, int flags, int fd,
-                    off_t offset);
-void *__wrap_mmap64(void *at, size_t size, int prot, int flags, int fd,
-                    off_t offset);
+#define REFUSABLE(type, name, called, failed, params, args)                    \
+    type __real_##name params;                                                 \
+    type __wrap_##name params;                                                 \
+    type __wrap_##name params                                                  \
+    {                                                                          \
+        return is_refused(called) ? failed : __real_##name args;               \
+    }
 
-int __wrap_open64(const char *path, int flags, ...)
-{
-    return is_refused("open") ? -1 : __real_open64(path, flags, 0600);
-}
-
-ssize_t __wrap_read(int fd, void *buf, size_t size)
-{
-    return is_refused("read") ? -1 : __real_read(fd, buf, size);
-}
-
-DIR *__wrap_opendir(const char *path)
-{
-    return is_refused("opendir") ? NULL : __real_opendir(path);
-}
-
-int __wrap_pipe2(int ends[2], int flags)
-{
-    return is_refused("pipe2") ? -1 : __real_pipe2(ends, flags);
-}
-
-int __wrap_socketpair(int domain, int type, int protocol, int ends[2])
-{
-    return is_refused("socketpair")
-               ? -1
-               : __real_socketpair(domain, type, protocol, ends);
-}
-
-pid_t __wrap_fork(void)
-{
-    return is_refused("fork") ? -1 : __real_fork();
-}
-
-void *__wrap_mmap64(void *at, size_t size, int prot, int flags, int fd,
-                    off_t offset)
-{
-    return is_refused("mmap")
-               ? MAP_FAILED
-               : __real_mmap64(at, size, prot, flags, fd, offset);
-}
+/* clang-format off */
+REFUSABLE(int, open64, "open", -1, (const char *path, int flags, ...), (path, flags, 0600))
+REFUSABLE(ssize_t, read, "read", -1, (int fd, void *buf, size_t size), (fd, buf, size))
+REFUSABLE(DIR *, opendir, "opendir", NULL, (const char *path), (path))
+REFUSABLE(int, pipe2, "pipe2", -1, (int ends[2], int flags), (ends, flags))
+REFUSABLE(int, socketpair, "socketpair", -1, (int domain, int type, int protocol, int ends[2]), (domain, type, protocol, ends))
+REFUSABLE(pid_t, fork, "fork", -1, (void), ())
+REFUSABLE(void *, mmap64, "mmap", MAP_FAILED, (void *at, size_t size, int prot, int flags, int fd, off_t offset), (at, size, prot, flags, fd, offset))
+/* clang-format on */
 
 static int count_fds(void)
 {
