@@ -215,33 +215,6 @@ void claim_done(struct claim *c)
 
 /* -- what was granted ----------------------------------------------------- */
 
-int64_t claim_valid_until(const struct claim *c)
-{
-    int64_t earliest_ms = c->count == 0 ? 0 : INT64_MAX;
-
-    for (size_t i = 0; i < c->count; i++) {
-        int64_t ms = zkr_grant_valid_until(c->grants[i]);
-
-        if (ms < earliest_ms)
-            earliest_ms = ms;
-    }
-    return earliest_ms;
-}
-
-/* The states are in the order in which they get worse. */
-enum zkr_grant_state_kind claim_state(const struct claim *c)
-{
-    enum zkr_grant_state_kind worst = ZKR_GRANT_HELD;
-
-    for (size_t i = 0; i < c->count; i++) {
-        enum zkr_grant_state_kind state = zkr_grant_state(c->grants[i]);
-
-        if (state > worst)
-            worst = state;
-    }
-    return worst;
-}
-
 zkr_grant *claim_lost(const struct claim *c)
 {
     for (size_t i = 0; i < c->count; i++) {

@@ -73,10 +73,6 @@ int claim_release(struct claim *claim);
  * one that was not started. */
 void claim_done(struct claim *claim);
 
-/* Until when all that is granted is provably held; 0: one is not. */
-int64_t claim_valid_until(const struct claim *claim);
-/* The state of the grant which is worst off. */
-enum zkr_grant_state_kind claim_state(const struct claim *claim);
 /* The first that is lost; NULL: none. */
 zkr_grant *claim_lost(const struct claim *claim);
 /* For each of them, as zkr_grant_listen(). */

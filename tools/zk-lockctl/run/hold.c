@@ -20,21 +20,16 @@
 
 /* -- in the background ---------------------------------------------------- */
 
-/* Others are to see that we are not the one who works under the lock. */
-static void take_name(void)
-{
-    static char name[] = OWNER_HOLD;
-
-    program_invocation_short_name = name;
-    (void)prctl(PR_SET_NAME, name);
-}
-
 /* Keys of the terminal are not for us. The end of the front is a HUP, which
  * ends the wait for the lock; later nobody minds it. A shell that does not read
  * ends us by no signal. */
 static int go_to_background(pid_t front)
 {
-    take_name();
+    static char name[] = OWNER_HOLD;
+
+    /* Others are to see that we are not the one who works under the lock. */
+    program_invocation_short_name = name;
+    (void)prctl(PR_SET_NAME, name);
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGHUP, SIG_DFL);
     (void)prctl(PR_SET_PDEATHSIG, SIGHUP);

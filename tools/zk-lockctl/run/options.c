@@ -158,16 +158,14 @@ int run_parse(struct lockctl *ctl, const struct verb *verb,
     return 0;
 }
 
-static bool is_control(uint32_t c)
+/* What a label has instead of a character; NULL: itself. ZooKeeper refuses
+ * private use and the specials in names, and the library in labels, too. */
+static const char *instead_of(size_t len, uint32_t c)
 {
-    return c < 0x20 || (c >= 0x7f && c <= 0x9f);
-}
-
-/* ZooKeeper refuses private use and the specials in names, and the library in
- * labels, too. */
-static bool is_refused(uint32_t c)
-{
-    return (c >= 0xe000 && c <= 0xf8ff) || (c >= 0xfff0 && c <= 0xffff);
+    if (len == 0 || (c >= 0xe000 && c <= 0xf8ff) ||
+        (c >= 0xfff0 && c <= 0xffff))
+        return "?";
+    return c < 0x20 || (c >= 0x7f && c <= 0x9f) ? " " : NULL;
 }
 
 void why_fit(const char *text, const char *end, char label[ZKR_LABEL_MAX + 1])
@@ -182,9 +180,7 @@ void why_fit(const char *text, const char *end, char label[ZKR_LABEL_MAX + 1])
     while (left > 0) {
         uint32_t c = 0;
         size_t len = escape_decode((const unsigned char *)text, left, &c);
-        const char *instead = len == 0 || is_refused(c) ? "?"
-                              : is_control(c)           ? " "
-                                                        : NULL;
+        const char *instead = instead_of(len, c);
         size_t size = instead != NULL ? 1 : len;
 
         cut = used + size > room;

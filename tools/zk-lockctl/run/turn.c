@@ -176,7 +176,8 @@ static int command_code(const struct child *c)
  * over. The lease is a proof that they were ours until then. */
 static bool give_back(struct run *run)
 {
-    bool in_time = clock_boot_ms() < claim_valid_until(&run->claim);
+    struct policy_view view = run_view_now(run);
+    bool in_time = view.now_ms < view.valid_until_ms;
     int rc = run->lost && !run->holds ? ZKR_OK : claim_release(&run->claim);
 
     if (run->worked && !run->lost && (!in_time || rc == ZKR_ELOST)) {

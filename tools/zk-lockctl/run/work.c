@@ -39,12 +39,24 @@ struct work {
 
 /* -- until when they are ours, and why no more ---------------------------- */
 
+/* All of them are ours as long as each is. The states are in the order in which
+ * they get worse. */
 struct policy_view run_view_now(const struct run *run)
 {
-    struct policy_view view;
+    const struct claim *c = &run->claim;
+    struct policy_view view = { .state = ZKR_GRANT_HELD,
+                                .valid_until_ms =
+                                    c->count == 0 ? 0 : INT64_MAX };
 
-    view.valid_until_ms = claim_valid_until(&run->claim);
-    view.state = claim_state(&run->claim);
+    for (size_t i = 0; i < c->count; i++) {
+        int64_t until_ms = zkr_grant_valid_until(c->grants[i]);
+        enum zkr_grant_state_kind state = zkr_grant_state(c->grants[i]);
+
+        if (until_ms < view.valid_until_ms)
+            view.valid_until_ms = until_ms;
+        if (state > view.state)
+            view.state = state;
+    }
     view.now_ms = clock_boot_ms();
     return view;
 }

@@ -41,21 +41,6 @@ static int take_locks(struct run_opts *opts, int argc, char **argv)
     return code;
 }
 
-static int start(struct run *r, int argc, char **argv)
-{
-    int code = take_locks(&r->opts, argc, argv);
-
-    if (code == 0)
-        code = shell_find(&r->shell);
-    if (code != 0)
-        return code;
-    r->opts.last = last_signals[r->opts.on_loss];
-    if (r->opts.last == 0)
-        r->opts.policy.grace_ms = 0;
-    label_choose(&r->opts, r->shell.process.pid);
-    return hold_fork(r, run_all);
-}
-
 /* The first words fail, until the rest is printed: so the shell does not go on
  * without the lock when this process is killed, also without the "|| echo exit
  * $?" of HOLD_IDIOM; which is a command of its own behind them. */
@@ -66,7 +51,16 @@ static int print_code(struct run *r, int argc, char **argv)
 
     inherited_fill_standard();
     (void)!write(STDOUT_FILENO, first, strlen(first));
-    code = start(r, argc, argv);
+    code = take_locks(&r->opts, argc, argv);
+    if (code == 0)
+        code = shell_find(&r->shell);
+    if (code == 0) {
+        r->opts.last = last_signals[r->opts.on_loss];
+        if (r->opts.last == 0)
+            r->opts.policy.grace_ms = 0;
+        label_choose(&r->opts, r->shell.process.pid);
+        code = hold_fork(r, run_all);
+    }
     if (code != 0 && !r->holds)
         (void)printf("(exit %d);\n", code);
     return code;
