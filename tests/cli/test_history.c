@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/lockctl.h"
@@ -497,6 +498,27 @@ TEST(only_what_is_below_the_root_counts)
 }
 
 /* --- transactions --- */
+
+/* Regression: the signal of the mapped file ended the tool without a word. */
+TEST(a_file_that_is_cut_while_it_is_read_is_an_error)
+{
+    struct txnlog log;
+    struct txn first;
+    int status;
+    pid_t pid;
+
+    create(1, "/a/lock-0000000000");
+    assert_int_equal(fflush(file), 0);
+    pid = fork();
+    if (pid == 0) {
+        if (txnlog_open(&log, in_dir("log.1")) == 0 && truncate(path, 0) == 0)
+            (void)txnlog_next(&log, &first);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), EX_NOINPUT);
+}
 
 /* Also behind one that is not known. */
 TEST(all_parts_of_a_multi_are_one_moment)

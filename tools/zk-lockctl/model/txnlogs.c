@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +22,19 @@
 
 /* --- the bytes of a file --- */
 
+/* A server may cut a file when it follows a new leader, and a disk may fail. */
+static void on_cut(int sig)
+{
+    static const char words[] = "zk-lockctl: a log or snapshot was cut, or its "
+                                "disk has failed, while it was read\n";
+
+    (void)sig;
+    (void)!write(STDERR_FILENO, words, sizeof(words) - 1);
+    _exit(EX_NOINPUT);
+}
+
 /* A snapshot may be as large as the memory of its server: no copy is made of
- * it. The file may grow meanwhile, and may be removed. Only if its server cuts
- * it, as it may when it follows a new leader, SIGBUS ends us. 0, or an errno.
- */
+ * it. The file may grow meanwhile, and may be removed. 0, or an errno. */
 static int map_file(const char *file, struct bytes *ret_all)
 {
     int fd = open(file, O_RDONLY | O_CLOEXEC);
@@ -32,6 +42,7 @@ static int map_file(const char *file, struct bytes *ret_all)
     int error = fd < 0 || fstat(fd, &st) != 0 ? errno : 0;
 
     *ret_all = (struct bytes){ "", 0 };
+    (void)signal(SIGBUS, on_cut);
     if (error == 0 && st.st_size > 0) {
         void *at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
 
